@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Driver arguments: one row a key in devargs.c; parsed to struct mdv_config. */
+#ifndef MDV_DEVARGS_H
+#define MDV_DEVARGS_H
+
+#include <net/if.h>
+
+#include <infiniband/verbs.h>
+
+struct mdv_config {
+	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
+	char iface[IF_NAMESIZE];	/**< netdev name, "" when ibdev names it */
+};
+
+/**
+ * Parse the arguments of @p vdev_name ("" or NULL: none).
+ * @return 0, or -EINVAL after a message that names the key or value and what is allowed.
+ */
+int mdv_devargs_parse(const char *vdev_name, const char *args, struct mdv_config *config);
+
+#endif /* MDV_DEVARGS_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Control state of one port and ownership of everything below it. No data-path field lives here: the burst
+ * functions see their queue only.
+ *
+ *     rte_eth_dev -> mdv_port -> mdv_device        verbs context, PD, caps
+ *                             -> mdv_rxq[], mdv_txq[]  by rte_eth_dev_data's queue arrays
+ *                             -> mdv_flow_state    rules, default rules, shared hash QPs
+ *
+ * Threads: control operations of a port are the application's to serialise, as ethdev says; the flow
+ * operations take flow.lock and may be called from any thread (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE).
+ */
+#ifndef MDV_PORT_H
+#define MDV_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_ethdev.h>
+
+#include "devargs.h"
+#include "device.h"
+#include "flow.h"
+
+/** MAC addresses a port can have, the primary included. */
+#define MDV_MAC_MAX 128
+/** Bytes of a Toeplitz key: verbs takes this length and no other. */
+#define MDV_RSS_KEY_BYTES 40
+/** Entries of the redirection table as ethdev shows it, unless the device has fewer. */
+#define MDV_RETA_MAX 512
+
+struct mdv_port {
+	struct rte_eth_dev *dev;
+	struct mdv_config config;
+	struct mdv_device device;
+	struct mdv_mr_table *mr;
+
+	bool isolated;	 /**< rte_flow_isolate(): no default rules */
+	bool started;	 /**< queues exist in the device, rules are applied */
+	uint16_t mtu;	 /**< bytes of L3 payload */
+	uint16_t nb_reta; /**< power of two; 0 before configure */
+	uint16_t reta[MDV_RETA_MAX]; /**< queue index */
+	uint8_t rss_key[MDV_RSS_KEY_BYTES];
+	uint64_t rss_types; /**< RTE_ETH_RSS_*, 0: no RSS, all to reta[0] */
+
+	/* MACs are in dev->data->mac_addrs[MDV_MAC_MAX], all-zero where free. */
+	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
+	uint32_t nb_mc;
+	uint64_t out_of_buffer_base; /**< the device's count at the last stats reset */
+
+	struct mdv_flow_state flow;
+};
+
+static inline struct mdv_port *
+mdv_port(const struct rte_eth_dev *dev)
+{
+	return (struct mdv_port *)dev->data->dev_private;
+}
+
+#endif /* MDV_PORT_H */

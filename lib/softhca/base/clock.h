@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The device's clocks, read from the host's monotonic clock. */
+#ifndef SHCA_BASE_CLOCK_H
+#define SHCA_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/** Frequency of the device's free-running counter, as device queries report it. */
+#define SHCA_CLOCK_KHZ 156250
+
+/** @return nanoseconds of CLOCK_MONOTONIC. */
+uint64_t shca_clock_ns(void);
+/** @return the free-running counter, in ticks of SHCA_CLOCK_KHZ. */
+uint64_t shca_clock_ticks(void);
+
+#endif /* SHCA_BASE_CLOCK_H */

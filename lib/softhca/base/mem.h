@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Memory regions of one device, and the only way the device touches application memory.
+ *
+ * The device runs inside the application's process, so an address in a WQE is a plain pointer once a
+ * memory region vouches for it. As the hardware does, every access names an lkey, and an access
+ * outside the region, with an unknown lkey or another protection domain's is a protection error,
+ * reported to the caller, who turns it into a completion.
+ *
+ * A program may unmap memory that it registered (the kernel would keep the pages pinned). Copies are
+ * therefore guarded: shca_mem_guard_run() runs a function in which a fault on application memory ends
+ * the function instead of the process.
+ *
+ * Not thread-safe: the device lock (hw/device.h) covers registration and use.
+ */
+#ifndef SHCA_BASE_MEM_H
+#define SHCA_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shca_mem;
+
+/** One memory region; owned by the table. */
+struct shca_mr {
+	uint64_t iova;	 /**< first address as WQEs name it */
+	uint64_t length; /**< bytes */
+	uint8_t *start;	 /**< the application's address of iova */
+	uint32_t lkey;	 /**< also the rkey; never 0 and never 0x100 (the list terminator) */
+	uint32_t pdn;
+	uint32_t access; /**< IB_UVERBS_ACCESS_* */
+};
+
+/** @return an empty table, or NULL when out of memory. */
+struct shca_mem *shca_mem_create(void);
+/** Frees the table and all regions still in it. NULL is allowed. */
+void shca_mem_destroy(struct shca_mem *mem);
+
+/**
+ * Register a region. The caller has validated access flags; this checks that the range is mapped
+ * (and writable when access asks to write).
+ *
+ * @return 0, -EINVAL (zero length or address overflow), -EFAULT (not mapped), -ENOMEM.
+ */
+int shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
+	uint32_t access, struct shca_mr **mr);
+/** NULL is allowed. */
+void shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr);
+
+/**
+ * Look up @p length bytes at @p iova through @p lkey in O(1).
+ *
+ * @return the application's address, or NULL when no region of @p pdn with that key covers the range
+ *   or @p write is asked of a region without local write.
+ */
+uint8_t *shca_mem_ptr(
+	struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, uint64_t length, bool write);
+
+/** @return true when every page of the range can be read (and written if @p write). */
+bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);
+
+/**
+ * Run @p function(@p arg) so that a SIGSEGV or SIGBUS of this thread inside it returns from here.
+ * Faults elsewhere go on to the handler the application installed. Not re-entrant.
+ *
+ * @return true when the function ended by itself, false when a fault ended it.
+ */
+bool shca_mem_guard_run(void (*function)(void *arg), void *arg);
+
+#endif /* SHCA_BASE_MEM_H */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The device: what the firmware's commands create (CQ, SQ, RQ, RQT, TIR) and the engines that run on them.
+ *
+ * One struct shca_device is one verbs device with one port. abi/ creates objects here; this room never
+ * sees an ioctl, a handle or a file. Rings and doorbell records are application memory named by address.
+ *
+ *     SQ --tx--> [walk_tx] --> wire          wire --> [walk_rx] --> TIR --rss--> RQ --> CQE
+ *                                            kernel <──┘ │ ^ kernel's own frames go to the wire
+ *
+ * Ownership: an object belongs to its creator, who destroys users before what they use (rules, TIRs,
+ * RQTs, RQs and SQs, CQs); nb_users counts are the caller's business (abi/object.h).
+ *
+ * Threads: every function here but lock and step wants the device lock held; step takes it itself. A
+ * waiter for the lock is served before the next step.
+ */
+#ifndef SHCA_HW_DEVICE_H
+#define SHCA_HW_DEVICE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shca_cq;
+struct shca_device;
+struct shca_mem;
+struct shca_model;
+struct shca_rq;
+struct shca_rqt;
+struct shca_sq;
+struct shca_steering;
+struct shca_tir;
+struct shca_wire;
+
+/** @{ The device. */
+struct shca_device_conf {
+	const struct shca_model *model;
+	uint8_t mac[6];
+	uint32_t speed_mbps;
+	struct shca_wire *wire;	  /**< borrowed; never NULL */
+	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
+	unsigned int index;	  /**< i of mlx5_<i> */
+};
+
+/** Counters of a port since it was opened; read under the lock. */
+struct shca_device_stats {
+	uint64_t rx_frames, rx_bytes;	  /**< from the wire */
+	uint64_t tx_frames, tx_bytes;	  /**< onto the wire */
+	uint64_t rx_steered;		  /**< copies delivered to RQs */
+	uint64_t rx_kernel;		  /**< frames handed to the netdev */
+	uint64_t rx_unwanted;		  /**< no rule and no netdev took it, or a DROP rule did */
+	uint64_t out_of_buffer;		  /**< no receive WQE was posted */
+	uint64_t rx_errors, tx_errors;	  /**< error completions */
+};
+
+int shca_device_create(const struct shca_device_conf *conf, struct shca_device **dev);
+/** All objects must be gone. NULL is allowed. */
+void shca_device_destroy(struct shca_device *dev);
+void shca_device_lock(struct shca_device *dev);
+void shca_device_unlock(struct shca_device *dev);
+/**
+ * One round over doorbells, engines and wires, each with a budget.
+ * @return frames and WQEs handled; 0 when there was nothing to do.
+ */
+unsigned int shca_device_step(struct shca_device *dev);
+const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);
+struct shca_mem *shca_device_mem(struct shca_device *dev);
+struct shca_steering *shca_device_steering(struct shca_device *dev);
+const struct shca_device_stats *shca_device_stats(const struct shca_device *dev);
+/** Tell the wire when the first receiving rule is in place. Call after every rule change. */
+void shca_device_rules_changed(struct shca_device *dev);
+/** @} */
+
+/** Asynchronous events of an object; numbers are ib_event_type's. */
+enum shca_event {
+	SHCA_EVENT_CQ_ERR = 0,
+	SHCA_EVENT_QP_FATAL = 1,
+	SHCA_EVENT_WQ_FATAL = 19,
+	SHCA_EVENT_COMPLETION = 0x100, /**< the CQ was armed and has a completion */
+};
+/** Called by the device thread with the lock held; must not block nor call back into hw/. */
+typedef void (*shca_event_fn)(void *owner, enum shca_event event);
+
+enum shca_queue_state {
+	SHCA_QUEUE_RESET,
+	SHCA_QUEUE_READY,
+	SHCA_QUEUE_ERROR,
+};
+
+/** @{ Completion queue. */
+struct shca_cq_attr {
+	uint8_t *ring;	     /**< nb_cqes * cqe_bytes of application memory */
+	__be32 *dbrec;	     /**< [0] consumer index, [1] arm word */
+	uint32_t nb_cqes;    /**< power of two */
+	uint32_t cqe_bytes;  /**< 64 or 128 */
+	bool ignore_overrun;
+	shca_event_fn event;
+	void *owner;
+};
+/** @return 0, -EINVAL (geometry), -EFAULT (ring or record not mapped), -ENOMEM, -ENOSPC. */
+int shca_cq_create(
+	struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **cq);
+void shca_cq_destroy(struct shca_cq *cq);
+uint32_t shca_cq_number(const struct shca_cq *cq);
+/** Move to another ring, as ibv_resize_cq: writes the RESIZE CQE into the old one. */
+int shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes);
+/** @} */
+
+/** @{ Receive queue: a WQ, or the RQ of a raw packet QP. */
+struct shca_rq_attr {
+	uint8_t *ring;
+	__be32 *dbrec; /**< [0] producer counter */
+	uint32_t nb_wqes;      /**< power of two */
+	uint32_t stride_bytes; /**< of a WQE, power of two >= 16 */
+	uint32_t pdn;
+	uint32_t user_index; /**< into the CQE, 24 bits */
+	bool cvlan_strip;
+	bool scatter_fcs;
+	bool has_signature; /**< the first 16 bytes of a WQE are a signature segment */
+	struct shca_cq *cq;
+	shca_event_fn event;
+	void *owner;
+};
+/** Starts in RESET. @return as shca_cq_create. */
+int shca_rq_create(
+	struct shca_device *dev, const struct shca_rq_attr *attr, struct shca_rq **rq);
+void shca_rq_destroy(struct shca_rq *rq);
+uint32_t shca_rq_number(const struct shca_rq *rq);
+enum shca_queue_state shca_rq_state(const struct shca_rq *rq);
+/** RESET forgets all posted WQEs; ERROR flushes them as completions with syndrome 5. */
+void shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state);
+void shca_rq_set_cvlan_strip(struct shca_rq *rq, bool on);
+/** @} */
+
+/** @{ Send queue. */
+struct shca_sq_attr {
+	uint8_t *ring;
+	__be32 *dbrec; /**< [1] producer counter, in WQEBBs */
+	uint32_t nb_wqebbs; /**< power of two */
+	uint32_t pdn;
+	uint32_t user_index;
+	bool signal_all; /**< every WQE completes, whatever its CE bits */
+	struct shca_cq *cq;
+	shca_event_fn event;
+	void *owner;
+};
+int shca_sq_create(
+	struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **sq);
+void shca_sq_destroy(struct shca_sq *sq);
+uint32_t shca_sq_number(const struct shca_sq *sq);
+enum shca_queue_state shca_sq_state(const struct shca_sq *sq);
+void shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state);
+/** @} */
+
+/** @{ Receive destinations: indirection table and TIR. */
+/** @param rqs 2^n receive queues, repeats allowed; copied. */
+int shca_rqt_create(struct shca_device *dev, struct shca_rq *const *rqs, uint32_t nb_rqs,
+	struct shca_rqt **rqt);
+void shca_rqt_destroy(struct shca_rqt *rqt);
+uint32_t shca_rqt_number(const struct shca_rqt *rqt);
+uint32_t shca_rqt_size(const struct shca_rqt *rqt);
+
+struct shca_tir_attr {
+	struct shca_rq *rq;   /**< direct, or NULL */
+	struct shca_rqt *rqt; /**< indirect, or NULL */
+	uint64_t hash_fields; /**< IBV_RX_HASH_*, 1 << 31 INNER; 0: no hash, entry 0 */
+	uint8_t key[40];      /**< Toeplitz */
+	bool allow_self_loopback;
+};
+int shca_tir_create(
+	struct shca_device *dev, const struct shca_tir_attr *attr, struct shca_tir **tir);
+void shca_tir_destroy(struct shca_tir *tir);
+uint32_t shca_tir_number(const struct shca_tir *tir);
+/** @} */
+
+#endif /* SHCA_HW_DEVICE_H */

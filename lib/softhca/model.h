@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Capabilities by model: one row a ConnectX generation. Device queries answer from the row, the ABI
+ * refuses what the row does not offer, and the engines do what it does offer. Immutable.
+ */
+#ifndef SHCA_MODEL_H
+#define SHCA_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Inline mode as the ABI encodes it (mlx5_ib_alloc_ucontext_resp.eth_min_inline). */
+enum shca_min_inline {
+	SHCA_MIN_INLINE_UNKNOWN = 0,
+	SHCA_MIN_INLINE_NONE = 1,
+	SHCA_MIN_INLINE_L2 = 2,
+};
+
+struct shca_model {
+	const char *name;  /**< as in model=NAME */
+	const char *board; /**< what it stands for, for board_id and messages */
+	uint16_t pci_device_id;
+	uint32_t hw_ver;
+	uint64_t fw_ver; /**< major << 32 | minor << 16 | sub */
+
+	uint32_t max_qp, max_qp_wr, max_sge, max_cq, max_cqe, max_mr, max_pd;
+	uint64_t max_mr_size; /**< bytes */
+	uint32_t max_rwq_ind_tables, max_rwq_ind_table_size, max_wq_type_rq;
+	uint16_t max_sq_desc_bytes, max_rq_desc_bytes;
+	uint32_t max_send_wqebb, max_recv_wr;
+
+	enum shca_min_inline min_inline;
+	bool checksum;	     /**< RAW_IP_CSUM both ways */
+	bool cvlan_strip;    /**< IB_UVERBS raw packet cap CVLAN_STRIPPING */
+	bool cvlan_insert;   /**< eth segment insert form */
+	bool scatter_fcs;
+	bool dont_trap;	     /**< nic_rx_multi_path_tirs */
+	bool sniffer;
+	uint32_t max_tso_bytes;	    /**< 0: no TSO */
+	uint32_t cqe_comp_max;	    /**< mini CQEs a block; 0: no compression */
+	uint32_t multi_pkt_send;    /**< 2 MPW, 4 enhanced MPW */
+	uint32_t tunnel_offloads;   /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
+	uint64_t rx_hash_fields;    /**< IBV_RX_HASH_* it can hash */
+	uint32_t flow_counters;
+};
+
+/** @return the row named @p name, or NULL. */
+const struct shca_model *shca_model_find(const char *name);
+/** All rows, ended by a row whose name is NULL; the first is the default. */
+extern const struct shca_model shca_models[];
+
+#endif /* SHCA_MODEL_H */

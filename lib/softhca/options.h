@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What the user asked for: "--port K=V,..." parsed to plain structs, and the file that carries them
+ * from the runner to the preloaded library. One row a key in options.c. No I/O but that file.
+ */
+#ifndef SHCA_OPTIONS_H
+#define SHCA_OPTIONS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shca_model;
+struct shca_wire_ops;
+
+#define SHCA_PORTS_MAX 8
+/** The environment variable that names the runner's directory: sysfs trees and the options file. */
+#define SHCA_ENV_DIR "SOFTHCA_DIR"
+
+struct shca_wire_options {
+	const struct shca_wire_ops *kind; /**< NULL: none */
+	char arg[256];
+	int fd; /**< inherited from the runner, or -1 */
+};
+
+struct shca_port_options {
+	struct shca_wire_options wire;
+	struct shca_wire_options kernel; /**< kind NULL: kernel=none */
+	const struct shca_model *model;
+	uint8_t mac[6];
+	uint32_t speed_mbps; /**< reported link speed */
+	bool pace;
+	uint32_t repeat;
+};
+
+struct shca_options {
+	unsigned int nb_ports; /**< at least 1 once parsed */
+	struct shca_port_options port[SHCA_PORTS_MAX];
+	cpu_set_t cpus; /**< where the runner was started: the device thread's CPUs */
+};
+
+/** Defaults: no port yet; cpus of this process. */
+void shca_options_init(struct shca_options *options);
+/**
+ * Append one port from "K=V,K=V" ("" = all defaults).
+ * @return 0, or -EINVAL/-E2BIG with @p error saying which key or value is wrong and what is allowed.
+ */
+int shca_options_add_port(
+	struct shca_options *options, const char *text, char *error, size_t error_size);
+/** Write to / read from FILE of the runner's directory. @return 0 or a negative errno. */
+int shca_options_save(const struct shca_options *options, const char *path);
+int shca_options_load(struct shca_options *options, const char *path);
+
+#endif /* SHCA_OPTIONS_H */

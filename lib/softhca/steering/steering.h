@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The flow steering of one port, with the semantics of Linux's mlx5_ib (drivers/infiniband/hw/mlx5/fs.c,
+ * net/ethernet/mellanox/mlx5/core/fs_core.c), restated in doc/design/steering.md.
+ *
+ * A received frame walks a list of flow tables (FT):
+ *
+ *     D(0) T(0) D(1) T(1) ... D(15) T(15) M ── kernel netdev ── LEFTOVERS ── dropped
+ *
+ * D(p) holds the DONT_TRAP rules of verbs priority p, T(p) the others, M the multicast-only ones of any
+ * priority. An FT is a list of flow groups (FG), one match mask each, in index order; an FG is a hash of
+ * flow table entries (FTE), one match value each. At most one FTE a table is hit: the first group's that
+ * matches. A hit in D copies to the FTE's destinations and goes on with the next table; a hit elsewhere
+ * delivers and ends. SNIFFER is a pipeline of its own that copies all received and all sent frames.
+ *
+ * A rule (what ibv_create_flow returns) owns one reference on an FTE, or more for the default types; rules
+ * with the same match share the FTE, whose destinations are the union.
+ *
+ * Not thread-safe: the device lock (hw/device.h) covers it. Nothing here knows what a TIR is; destinations
+ * are the caller's pointers.
+ */
+#ifndef SHCA_STEERING_STEERING_H
+#define SHCA_STEERING_STEERING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "steering/parse.h"
+
+struct shca_steering;
+struct shca_rule;
+
+/** What a counters object counts; the owner keeps it alive while a rule names it. */
+struct shca_flow_counter {
+	uint64_t packets;
+	uint64_t bytes; /**< whole frames without FCS */
+};
+
+/** What the device can do; from the model. */
+struct shca_steering_conf {
+	bool dont_trap;
+	bool sniffer;
+	uint32_t tunnel_offloads; /**< gates GRE and MPLS specs */
+};
+
+/** A create_flow request after the uverbs checks that need objects (port, handles) were made. */
+struct shca_rule_attr {
+	uint32_t type; /**< IB_UVERBS flow attr type: 0 NORMAL, 1 ALL_DEFAULT, 2 MC_DEFAULT, 3 SNIFFER */
+	uint32_t flags; /**< 2 DONT_TRAP, 4 EGRESS */
+	uint16_t priority;
+	uint8_t nb_specs;
+	const void *specs;  /**< kernel ABI specs back to back, unaligned, borrowed for the call */
+	size_t specs_length; /**< bytes */
+	void *tir;	    /**< destination; NULL: a QP without a receive side */
+	struct shca_flow_counter *counter; /**< of the one ACTION_COUNT spec, or NULL */
+};
+
+/** The Linux netdev beside the port, as far as steering sees it. */
+struct shca_kernel_filter {
+	bool present;
+	bool promiscuous;
+	uint8_t mac[6];
+	/* Multicast: every group is taken as joined; the netdev's own filter decides. */
+};
+
+struct shca_destination {
+	void *tir;
+	uint32_t flow_tag; /**< 0: untagged */
+};
+
+/** Where a frame goes. Arrays belong to the steering object and live until the next walk. */
+struct shca_verdict {
+	const struct shca_destination *destination;
+	unsigned int nb_destinations;
+	bool to_kernel; /**< the netdev takes it */
+	bool dropped;	/**< a DROP rule ended it (rx), or forbids sending it (tx) */
+};
+
+/** @return NULL when out of memory. */
+struct shca_steering *shca_steering_create(const struct shca_steering_conf *conf);
+/** All rules must be gone. NULL is allowed. */
+void shca_steering_destroy(struct shca_steering *steering);
+void shca_steering_set_kernel(
+	struct shca_steering *steering, const struct shca_kernel_filter *filter);
+
+/**
+ * Install a rule with the checks and errnos of the kernel's spec parsing, mlx5_ib and fs_core, in their
+ * order (doc/design/steering.md).
+ *
+ * @return 0, or -EINVAL, -EOPNOTSUPP, -ENOMEM (also: priority above 15), -EEXIST (same match, other action
+ *   or tag), -ENOSPC (table full); nothing is changed then.
+ */
+int shca_rule_add(struct shca_steering *steering, const struct shca_rule_attr *attr,
+	struct shca_rule **rule);
+/** Never fails. NULL is allowed. */
+void shca_rule_del(struct shca_steering *steering, struct shca_rule *rule);
+/** @return rules installed that can receive (not EGRESS, not DROP). */
+unsigned int shca_steering_nb_receiving(const struct shca_steering *steering);
+
+/** Steer a received frame; counts it at the entries it meets. */
+void shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict);
+/** Steer a frame about to be sent (EGRESS rules, sniffer copies). to_kernel is never set. */
+void shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict);
+
+/** Print every table in evaluation order, its groups and entries, in the form of mlx_fs_dump. */
+void shca_steering_dump(const struct shca_steering *steering, FILE *out);
+
+#endif /* SHCA_STEERING_STEERING_H */
