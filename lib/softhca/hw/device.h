@@ -41,6 +41,12 @@ struct shca_device_conf {
 	struct shca_wire *wire;	  /**< borrowed; never NULL */
 	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
 	unsigned int index;	  /**< i of mlx5_<i> */
+	/**
+	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by the device
+	 * thread (hw/thread.c), lock not held, at most some hundred times a second. May be NULL.
+	 */
+	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
+	void *arg;
 };
 
 /** Counters of a port since it was opened; read under the lock. */
