@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory regions: registration, look-up by key, and surviving memory that went away. */
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "base/idtable.h"
+#include "base/log.h"
+
+/* A key is index << 8 | tag. The tag is never 0, so that no key is 0 or 0x100 (the list
+ * terminator), and changes with every registration, so that a stale key of a reused index is
+ * refused. */
+#define LKEY_INDEX_SHIFT 8
+#define LKEY_INDEX_LAST  0xffffff
+
+struct shca_mem {
+	struct shca_idtable mrs;
+	uint8_t next_tag;
+};
+
+struct shca_mem *
+shca_mem_create(void)
+{
+	struct shca_mem *mem = calloc(1, sizeof(*mem));
+
+	if (mem == NULL)
+		return NULL;
+	shca_idtable_init(&mem->mrs, 1, LKEY_INDEX_LAST);
+	mem->next_tag = 1;
+	return mem;
+}
+
+void
+shca_mem_destroy(struct shca_mem *mem)
+{
+	struct shca_mr *mr;
+
+	if (mem == NULL)
+		return;
+	for (uint32_t index = 0; (mr = shca_idtable_next(&mem->mrs, &index)) != NULL; index++)
+		free(mr);
+	shca_idtable_fini(&mem->mrs);
+	free(mem);
+}
+
+int
+shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
+	uint32_t access, struct shca_mr **out)
+{
+	bool write = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
+	struct shca_mr *mr;
+	uint32_t index;
+	int ret;
+
+	if (length == 0 || (uintptr_t)start + length < length || iova + length < length)
+		return -EINVAL;
+	if (!shca_mem_is_mapped(start, length, write))
+		return -EFAULT;
+	mr = malloc(sizeof(*mr));
+	if (mr == NULL)
+		return -ENOMEM;
+	ret = shca_idtable_add(&mem->mrs, mr, &index);
+	if (ret != 0) {
+		free(mr);
+		return -ENOMEM;
+	}
+	*mr = (struct shca_mr){
+		.iova = iova,
+		.length = length,
+		.start = start,
+		.lkey = index << LKEY_INDEX_SHIFT | mem->next_tag,
+		.pdn = pdn,
+		.access = access,
+	};
+	mem->next_tag = mem->next_tag == UINT8_MAX ? 1 : mem->next_tag + 1;
+	*out = mr;
+	return 0;
+}
+
+void
+shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr)
+{
+	if (mr == NULL)
+		return;
+	shca_idtable_del(&mem->mrs, mr->lkey >> LKEY_INDEX_SHIFT);
+	free(mr);
+}
+
+uint8_t *
+shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, uint64_t length,
+	bool write)
+{
+	const struct shca_mr *mr = shca_idtable_get(&mem->mrs, lkey >> LKEY_INDEX_SHIFT);
+
+	if (mr == NULL || mr->lkey != lkey || mr->pdn != pdn)
+		return NULL;
+	if (iova < mr->iova || length > mr->length || iova - mr->iova > mr->length - length)
+		return NULL;
+	if (write && (mr->access & IB_UVERBS_ACCESS_LOCAL_WRITE) == 0)
+		return NULL;
+	return mr->start + (iova - mr->iova);
+}
+
+/*
+ * One line of /proc/self/maps: does it carry the covered range on? Lines come in address order.
+ * @return true when the question is decided.
+ */
+static bool
+cover(const char *line, bool write, uint64_t *covered, uint64_t end)
+{
+	uint64_t from, to;
+	char perms[5];
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, perms) != 3)
+		return false;
+	if (to <= *covered)
+		return false;
+	if (from > *covered || perms[0] != 'r' || (write && perms[1] != 'w'))
+		return true;
+	*covered = to;
+	return to >= end;
+}
+
+/*
+ * The map is asked, not the memory: touching it would fault pages in, and probing for writability
+ * would race with the application's own stores. Bare system calls, as open() may be hooked here.
+ */
+bool
+shca_mem_is_mapped(const void *start, uint64_t length, bool write)
+{
+	uint64_t covered = (uintptr_t)start;
+	uint64_t end = covered + length;
+	char text[8192];
+	size_t nb_held = 0;
+	bool decided = false;
+	ssize_t nb_read;
+	int saved_errno = errno;
+	int fd;
+
+	if (length == 0 || end < covered)
+		return length == 0;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		SHCA_ERR("cannot read /proc/self/maps: memory cannot be registered without it");
+		errno = saved_errno;
+		return false;
+	}
+	while (!decided &&
+		(nb_read = syscall(SYS_read, fd, text + nb_held, sizeof(text) - 1 - nb_held)) > 0) {
+		char *line = text;
+		char *newline;
+
+		nb_held += (size_t)nb_read;
+		text[nb_held] = '\0';
+		for (; !decided && (newline = strchr(line, '\n')) != NULL; line = newline + 1)
+			decided = cover(line, write, &covered, end);
+		nb_held -= (size_t)(line - text);
+		/* A path longer than the buffer: its line's head has been seen or will not be. */
+		if (nb_held == sizeof(text) - 1)
+			nb_held = 0;
+		memmove(text, line, nb_held);
+	}
+	syscall(SYS_close, fd);
+	errno = saved_errno;
+	return covered >= end;
+}
+
+/*
+ * The guard. A thread inside shca_mem_guard_run() has a way out here; NULL in every other thread.
+ * initial-exec: the handler must not allocate thread storage on first use.
+ */
+static __thread __attribute__((tls_model("initial-exec"))) sigjmp_buf *way_out;
+static __thread __attribute__((tls_model("initial-exec"))) bool is_chaining;
+
+static const int guarded_signals[] = { SIGSEGV, SIGBUS };
+#define NB_GUARDED (sizeof(guarded_signals) / sizeof(guarded_signals[0]))
+
+/* What the application had installed. */
+static struct sigaction chained[NB_GUARDED];
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Runs between which an application that installed its own handler goes unnoticed. */
+#define RUNS_BETWEEN_CHECKS 4096
+
+static void
+chain(int signal_number, siginfo_t *info, void *context)
+{
+	const struct sigaction *old = &chained[signal_number == SIGBUS];
+
+	/* A handler that calls the one before it, which is ours, has nothing left but the default;
+	 * returning repeats the fault under it. SIG_IGN does not hold for a fault either. */
+	if (is_chaining ||
+		(!(old->sa_flags & SA_SIGINFO) &&
+			(old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN))) {
+		signal(signal_number, SIG_DFL);
+		return;
+	}
+	is_chaining = true;
+	if (old->sa_flags & SA_SIGINFO)
+		old->sa_sigaction(signal_number, info, context);
+	else
+		old->sa_handler(signal_number);
+	is_chaining = false;
+}
+
+static void
+on_fault(int signal_number, siginfo_t *info, void *context)
+{
+	if (way_out != NULL)
+		siglongjmp(*way_out, 1);
+	chain(signal_number, info, context);
+}
+
+static void
+install(void)
+{
+	/* SA_NODEFER: the long jump leaves the handler without restoring the mask. */
+	struct sigaction ours = {
+		.sa_sigaction = on_fault,
+		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+	};
+
+	sigemptyset(&ours.sa_mask);
+	pthread_mutex_lock(&install_lock);
+	for (unsigned int i = 0; i < NB_GUARDED; i++) {
+		struct sigaction current;
+
+		if (sigaction(guarded_signals[i], NULL, &current) != 0)
+			continue;
+		if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == on_fault)
+			continue;
+		chained[i] = current;
+		sigaction(guarded_signals[i], &ours, NULL);
+	}
+	pthread_mutex_unlock(&install_lock);
+}
+
+bool
+shca_mem_guard_run(void (*function)(void *arg), void *arg)
+{
+	static unsigned int nb_runs;
+	sigjmp_buf here;
+
+	if (__atomic_fetch_add(&nb_runs, 1, __ATOMIC_RELAXED) % RUNS_BETWEEN_CHECKS == 0)
+		install();
+	if (sigsetjmp(here, 0) != 0) {
+		way_out = NULL;
+		return false;
+	}
+	way_out = &here;
+	function(arg);
+	way_out = NULL;
+	return true;
+}
