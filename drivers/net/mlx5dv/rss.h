@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Hash classes and the destinations of rules.
+ *
+ * Verbs hashes by one L3 protocol and at most one L4 protocol a QP, so RTE_ETH_RSS_* types fall
+ * apart into classes, one QP and one rule each, the most specific rule first:
+ *
+ *     types ipv4-udp ipv6   ->   ipv4-udp | ipv6 | none (everything else: first queue)
+ *
+ * A destination is an indirection table and the hash QP on it. Equal ones are made once and shared
+ * by reference count, so ten thousand rules to one queue make one. Lock: flow.lock of the port.
+ */
+#ifndef MDV_RSS_H
+#define MDV_RSS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ibv_qp;
+struct mdv_caps;
+struct mdv_port;
+struct mdv_rss;
+
+/** Protocol layers that a pattern names or that a hash class needs. */
+enum mdv_rss_layer {
+	MDV_LAYER_ETH = 1 << 0,
+	MDV_LAYER_VLAN = 1 << 1,
+	MDV_LAYER_IPV4 = 1 << 2,
+	MDV_LAYER_IPV6 = 1 << 3,
+	MDV_LAYER_TCP = 1 << 4,
+	MDV_LAYER_UDP = 1 << 5,
+	MDV_LAYER_L3 = MDV_LAYER_IPV4 | MDV_LAYER_IPV6,
+	MDV_LAYER_L4 = MDV_LAYER_TCP | MDV_LAYER_UDP,
+};
+
+/** Hash classes, the most specific first; the last hashes nothing. */
+enum mdv_rss_class_id {
+	MDV_RSS_IPV4_UDP,
+	MDV_RSS_IPV4_TCP,
+	MDV_RSS_IPV6_UDP,
+	MDV_RSS_IPV6_TCP,
+	MDV_RSS_IPV4,
+	MDV_RSS_IPV6,
+	MDV_RSS_NONE,
+	MDV_RSS_NB_CLASSES,
+};
+
+struct mdv_rss_class {
+	const char *name;
+	uint64_t types;  /**< RTE_ETH_RSS_* that ask for it */
+	uint64_t fields; /**< IBV_RX_HASH_* */
+	uint32_t layers; /**< what a packet must have to be in it */
+};
+
+extern const struct mdv_rss_class mdv_rss_classes[MDV_RSS_NB_CLASSES];
+
+/** @return all RTE_ETH_RSS_* types that the device can hash by: dev_info.flow_type_rss_offloads. */
+uint64_t mdv_rss_types(const struct mdv_caps *caps);
+
+/** One rule of an expansion: the pattern with @p add_layers put on top, hashed as @p id says. */
+struct mdv_rss_expansion {
+	enum mdv_rss_class_id id;
+	uint32_t add_layers;
+};
+
+/**
+ * Which rules a pattern of @p layers needs so that each class of @p types is hashed as asked and
+ * the rest of the pattern still arrives. Most specific first; the last one is the pattern itself.
+ * @return how many of @p out are filled, at least 1
+ */
+unsigned int mdv_rss_expand(
+	uint32_t layers, uint64_t types, struct mdv_rss_expansion out[MDV_RSS_NB_CLASSES]);
+
+/** What tells destinations apart. */
+struct mdv_rss_conf {
+	uint64_t fields;    /**< IBV_RX_HASH_*; 0: everything to queues[0] */
+	const uint8_t *key; /**< MDV_RSS_KEY_BYTES */
+	const uint16_t *queues;
+	uint32_t nb_queues;
+};
+
+/** @return entries of the indirection table over @p nb_queues queues, 0 when the device has no such
+ * table. */
+uint32_t mdv_rss_table_size(uint32_t nb_queues, uint32_t max);
+
+/**
+ * Find or make the destination. The queues must be started.
+ * @return 0 and a reference in @p out, to be given back with mdv_rss_put(), or a negative errno.
+ */
+int mdv_rss_get(struct mdv_port *port, const struct mdv_rss_conf *conf, struct mdv_rss **out);
+/** The same for rules that drop: verbs wants a QP there too, any QP; no queue is needed. */
+int mdv_rss_get_drop(struct mdv_port *port, struct mdv_rss **out);
+/** NULL is taken. */
+void mdv_rss_put(struct mdv_rss *rss);
+/** @return the QP that ibv_create_flow() takes. */
+struct ibv_qp *mdv_rss_qp(const struct mdv_rss *rss);
+
+#endif /* MDV_RSS_H */
