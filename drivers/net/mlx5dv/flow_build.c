@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The growing ibv_flow_attr, and the map of priorities. */
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_ether.h>
+
+#include "flow_build.h"
+
+/* verbs.h lays these out for the kernel's ABI; the translation's tables count on them. */
+static_assert(sizeof(struct ibv_flow_attr) == 20, "specs start behind 20 bytes");
+static_assert(sizeof(struct ibv_flow_spec_eth) == 40, "ETH");
+static_assert(sizeof(struct ibv_flow_spec_ipv4_ext) == 32, "IPV4_EXT");
+static_assert(sizeof(struct ibv_flow_spec_ipv6) == 88, "IPV6");
+static_assert(sizeof(struct ibv_flow_spec_tcp_udp) == 16, "TCP, UDP");
+static_assert(sizeof(struct ibv_flow_spec_action_tag) == 12, "TAG");
+static_assert(sizeof(struct ibv_flow_spec_action_drop) == 8, "DROP");
+
+void
+mdv_flow_build_init(struct mdv_flow_build *build)
+{
+	memset(build, 0, sizeof(*build));
+	build->attr.type = IBV_FLOW_ATTR_NORMAL;
+	build->attr.size = sizeof(build->attr);
+}
+
+int
+mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size)
+{
+	uint16_t at = build->attr.size;
+
+	if (build->attr.num_of_specs == MDV_FLOW_BUILD_SPECS || at + size > sizeof(build->bytes))
+		return -E2BIG;
+	memcpy(&build->bytes[at], spec, size);
+	build->attr.size += size;
+	build->attr.num_of_specs++;
+	return at;
+}
+
+void
+mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uint8_t mask[6])
+{
+	struct ibv_flow_spec_eth spec = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(spec) };
+
+	mdv_flow_build_init(build);
+	memcpy(spec.val.dst_mac, dst, sizeof(spec.val.dst_mac));
+	memcpy(spec.mask.dst_mac, mask, sizeof(spec.mask.dst_mac));
+	build->eth_at = mdv_flow_build_append(build, &spec, sizeof(spec));
+	build->layers = MDV_LAYER_ETH;
+}
+
+bool
+mdv_flow_build_fold_type(struct mdv_flow_build *build, rte_be16_t type)
+{
+	struct ibv_flow_spec_eth eth;
+
+	if (build->eth_at == 0)
+		return true;
+	memcpy(&eth, &build->bytes[build->eth_at], sizeof(eth));
+	if (((eth.val.ether_type ^ type) & eth.mask.ether_type) != 0)
+		return false;
+	eth.val.ether_type = 0;
+	eth.mask.ether_type = 0;
+	memcpy(&build->bytes[build->eth_at], &eth, sizeof(eth));
+	return true;
+}
+
+bool
+mdv_flow_build_fold_proto(struct mdv_flow_build *build, uint8_t proto)
+{
+	union {
+		struct ibv_flow_spec_ipv4_ext v4;
+		struct ibv_flow_spec_ipv6 v6;
+	} spec;
+	uint8_t *val, *mask;
+	uint16_t size;
+
+	if (build->l3_at == 0)
+		return true;
+	if ((build->layers & MDV_LAYER_IPV4) != 0) {
+		size = sizeof(spec.v4);
+		val = &spec.v4.val.proto;
+		mask = &spec.v4.mask.proto;
+	} else {
+		size = sizeof(spec.v6);
+		val = &spec.v6.val.next_hdr;
+		mask = &spec.v6.mask.next_hdr;
+	}
+	memcpy(&spec, &build->bytes[build->l3_at], size);
+	if (((*val ^ proto) & *mask) != 0)
+		return false;
+	*val = 0;
+	*mask = 0;
+	memcpy(&build->bytes[build->l3_at], &spec, size);
+	return true;
+}
+
+/* What a layer adds to a match on its own: the spec with nothing masked. */
+struct layer_spec {
+	uint32_t layer;
+	enum ibv_flow_spec_type type;
+	uint16_t size;
+	uint16_t ether_type; /* 0: not an L3 layer */
+	uint8_t proto;       /* 0: not an L4 layer */
+};
+
+/* clang-format off */
+static const struct layer_spec layer_specs[] = {
+	{ MDV_LAYER_IPV4, IBV_FLOW_SPEC_IPV4_EXT, sizeof(struct ibv_flow_spec_ipv4_ext),
+		RTE_ETHER_TYPE_IPV4, 0 },
+	{ MDV_LAYER_IPV6, IBV_FLOW_SPEC_IPV6, sizeof(struct ibv_flow_spec_ipv6),
+		RTE_ETHER_TYPE_IPV6, 0 },
+	{ MDV_LAYER_TCP, IBV_FLOW_SPEC_TCP, sizeof(struct ibv_flow_spec_tcp_udp), 0, IPPROTO_TCP },
+	{ MDV_LAYER_UDP, IBV_FLOW_SPEC_UDP, sizeof(struct ibv_flow_spec_tcp_udp), 0, IPPROTO_UDP },
+};
+/* clang-format on */
+
+int
+mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
+{
+	for (unsigned int i = 0; i < RTE_DIM(layer_specs); i++) {
+		const struct layer_spec *row = &layer_specs[i];
+		struct ibv_flow_spec spec;
+		int at;
+
+		if ((layers & row->layer) == 0)
+			continue;
+		if (row->ether_type != 0 &&
+			!mdv_flow_build_fold_type(build, rte_cpu_to_be_16(row->ether_type)))
+			return -EINVAL;
+		if (row->proto != 0 && !mdv_flow_build_fold_proto(build, row->proto))
+			return -EINVAL;
+		memset(&spec, 0, sizeof(spec));
+		spec.hdr.type = row->type;
+		spec.hdr.size = row->size;
+		at = mdv_flow_build_append(build, &spec, row->size);
+		if (at < 0)
+			return at;
+		if (row->ether_type != 0)
+			build->l3_at = at;
+		build->layers |= row->layer;
+	}
+	return 0;
+}
+
+int
+mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag)
+{
+	const struct ibv_flow_spec_action_tag spec = {
+		.type = IBV_FLOW_SPEC_ACTION_TAG,
+		.size = sizeof(spec),
+		.tag_id = tag,
+	};
+	int at = mdv_flow_build_append(build, &spec, sizeof(spec));
+
+	return at < 0 ? at : 0;
+}
+
+int
+mdv_flow_build_drop(struct mdv_flow_build *build)
+{
+	const struct ibv_flow_spec_action_drop spec = {
+		.type = IBV_FLOW_SPEC_ACTION_DROP,
+		.size = sizeof(spec),
+	};
+	int at = mdv_flow_build_append(build, &spec, sizeof(spec));
+
+	return at < 0 ? at : 0;
+}
+
+int
+mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters)
+{
+	const struct ibv_flow_spec_counter_action spec = {
+		.type = IBV_FLOW_SPEC_ACTION_COUNT,
+		.size = sizeof(spec),
+		.counters = counters,
+	};
+	int at = mdv_flow_build_append(build, &spec, sizeof(spec));
+
+	return at < 0 ? at : 0;
+}
+
+/* The kernel's own test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
+static bool
+build_multicast_first(const struct mdv_flow_build *build)
+{
+	struct ibv_flow_spec spec; /* the longest; bytes[] holds ten of them */
+
+	if (build->attr.num_of_specs == 0)
+		return false;
+	memcpy(&spec, &build->bytes[sizeof(build->attr)], sizeof(spec));
+	switch (spec.hdr.type) {
+	case IBV_FLOW_SPEC_ETH:
+		return (spec.eth.val.dst_mac[0] & spec.eth.mask.dst_mac[0] & 1) != 0;
+	case IBV_FLOW_SPEC_IPV4_EXT:
+		return IN_MULTICAST(ntohl(spec.ipv4_ext.val.dst_ip));
+	default:
+		return false;
+	}
+}
+
+/*
+ * A trap rule whose first spec is multicast-only goes to one table behind all priorities, its own
+ * priority ignored, so a match-all rule of the lowest priority would beat it. An ETH spec that
+ * masks nothing, put first, keeps it out of there and matches nothing more.
+ */
+static int
+build_shield(struct mdv_flow_build *build)
+{
+	const struct ibv_flow_spec_eth any = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(any) };
+	uint8_t *first = &build->bytes[sizeof(build->attr)];
+	uint16_t used = build->attr.size - sizeof(build->attr);
+
+	if (mdv_flow_build_append(build, &any, sizeof(any)) < 0)
+		return -E2BIG;
+	memmove(first + sizeof(any), first, used);
+	memcpy(first, &any, sizeof(any));
+	if (build->eth_at != 0)
+		build->eth_at += sizeof(any);
+	if (build->l3_at != 0)
+		build->l3_at += sizeof(any);
+	return 0;
+}
+
+int
+mdv_flow_build_finish(
+	struct mdv_flow_build *build, uint16_t priority, uint8_t port_num, bool dont_trap)
+{
+	build->attr.priority = priority;
+	build->attr.port = port_num;
+	build->attr.flags = dont_trap ? IBV_FLOW_ATTR_FLAGS_DONT_TRAP : 0;
+	if (!dont_trap && build_multicast_first(build))
+		return build_shield(build);
+	return 0;
+}
+
+static uint16_t
+build_sublevel(uint32_t layers)
+{
+	if ((layers & MDV_LAYER_L4) != 0)
+		return 0;
+	return (layers & MDV_LAYER_L3) != 0 ? 1 : 2;
+}
+
+uint8_t
+mdv_flow_build_priorities(uint8_t nb_levels)
+{
+	if (nb_levels < MDV_FLOW_BUILD_SUBLEVELS)
+		return 0;
+	return (nb_levels - MDV_FLOW_BUILD_SUBLEVELS) / MDV_FLOW_BUILD_SUBLEVELS;
+}
+
+uint16_t
+mdv_flow_build_level(uint32_t priority, uint32_t layers)
+{
+	return priority * MDV_FLOW_BUILD_SUBLEVELS + build_sublevel(layers);
+}
+
+uint16_t
+mdv_flow_build_default_level(uint8_t nb_levels, uint32_t layers)
+{
+	return nb_levels - MDV_FLOW_BUILD_SUBLEVELS + build_sublevel(layers);
+}

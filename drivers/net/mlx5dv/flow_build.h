@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * A growing ibv_flow_attr: the header and behind it, without padding, the specs.
+ *
+ *     | ibv_flow_attr 20 | ETH 40 | IPV4_EXT 32 | UDP 16 | TAG 12 | ...
+ *
+ * The header's 20 bytes put every spec at a multiple of 4 and none at its natural alignment, so
+ * specs are read and written by memcpy only. Pure: no verbs call, no lock.
+ */
+#ifndef MDV_FLOW_BUILD_H
+#define MDV_FLOW_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+#include <rte_byteorder.h>
+
+#include "rss.h"
+
+/** The kernel takes no more: drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
+#define MDV_FLOW_BUILD_SPECS 10
+#define MDV_FLOW_BUILD_BYTES                                                                       \
+	(sizeof(struct ibv_flow_attr) + MDV_FLOW_BUILD_SPECS * sizeof(struct ibv_flow_spec))
+
+struct mdv_flow_build {
+	union {
+		struct ibv_flow_attr attr; /**< size and num_of_specs are kept up to date */
+		uint8_t bytes[MDV_FLOW_BUILD_BYTES];
+	};
+	uint32_t layers; /**< MDV_LAYER_* matched */
+	uint16_t eth_at; /**< offset of the ETH spec in bytes[], 0: none */
+	uint16_t l3_at;  /**< offset of the IP spec, 0: none */
+};
+
+/** No specs: matches every packet. */
+void mdv_flow_build_init(struct mdv_flow_build *build);
+/** @return the offset of the copy of @p spec in bytes[], or -E2BIG. */
+int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size);
+/** Start with a match on the destination MAC under a mask. */
+void mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uint8_t mask[6]);
+
+/**
+ * An L3 item says all about the Ethernet type, so a type given before is taken out of the ETH spec.
+ * @return false when it contradicts @p type
+ */
+bool mdv_flow_build_fold_type(struct mdv_flow_build *build, rte_be16_t type);
+/** The same for an L4 item and the protocol field of the IP spec. */
+bool mdv_flow_build_fold_proto(struct mdv_flow_build *build, uint8_t proto);
+/**
+ * Narrow the match to packets that also have these layers (L3 and L4 ones).
+ * @return 0, -EINVAL when no packet of the match has them, -E2BIG
+ */
+int mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers);
+
+/** Actions. @return 0 or -E2BIG */
+int mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag);
+int mdv_flow_build_drop(struct mdv_flow_build *build);
+int mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters);
+
+/**
+ * Fill in the header, and keep the kernel from moving a multicast rule behind all others.
+ * @param port_num physical port, from 1
+ * @return 0 or -E2BIG
+ */
+int mdv_flow_build_finish(
+	struct mdv_flow_build *build, uint16_t priority, uint8_t port_num, bool dont_trap);
+
+/*
+ * Priorities. Of the device's levels the application has three for each of its own priorities, so
+ * that within one the deeper pattern wins: L4 first, then L3, then the rest. The default rules have
+ * the last three. With 16 levels: 0-2, 3-5, 6-8, 9-11 for priorities 0-3, 13-15 for the default
+ * rules.
+ */
+#define MDV_FLOW_BUILD_SUBLEVELS 3
+
+/** @return how many rte_flow priorities @p nb_levels of the device make. */
+uint8_t mdv_flow_build_priorities(uint8_t nb_levels);
+/** @return the level of an application's rule that matches @p layers. */
+uint16_t mdv_flow_build_level(uint32_t priority, uint32_t layers);
+/** @return the level of a default rule. */
+uint16_t mdv_flow_build_default_level(uint8_t nb_levels, uint32_t layers);
+
+#endif /* MDV_FLOW_BUILD_H */

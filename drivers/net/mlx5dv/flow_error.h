@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Messages of refusals: what is not possible, on what, what would be.
+ *
+ * rte_flow_error keeps a pointer to the text, so each thread has a buffer of its own: a message
+ * holds until the thread's next flow call fails. Each function takes a NULL error.
+ */
+#ifndef MDV_FLOW_ERROR_H
+#define MDV_FLOW_ERROR_H
+
+#include <rte_flow.h>
+
+/** @return -@p code, as rte_flow_error_set(); @p code is a positive errno. */
+int mdv_flow_error_set(struct rte_flow_error *error, int code, enum rte_flow_error_type type,
+	const void *cause, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/**
+ * The kernel refused what the translation accepted: say what the user can do about it.
+ *
+ * @param code what verbs left in errno, positive
+ * @param what the object that could not be made, "the rule"
+ * @return -@p code
+ */
+int mdv_flow_error_kernel(struct rte_flow_error *error, int code, const char *what);
+
+/** @return what a user can do about the kernel's @p code, never NULL. */
+const char *mdv_flow_error_advice(int code);
+
+#endif /* MDV_FLOW_ERROR_H */
