@@ -1,1 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The models. Limits are those a PF of the generation reports to verbs (ibv_devinfo -v on the
+ * cards); offloads are only those the engines of hw/ and steering/ carry out.
+ */
+#include "model.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+
+#define FW_VERSION(major, minor, sub) ((uint64_t)(major) << 32 | (uint64_t)(minor) << 16 | (sub))
+
+#define HASH_FIELDS                                                                                \
+	(IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 | IBV_RX_HASH_SRC_IPV6 |                      \
+		IBV_RX_HASH_DST_IPV6 | IBV_RX_HASH_SRC_PORT_TCP | IBV_RX_HASH_DST_PORT_TCP |       \
+		IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP | IBV_RX_HASH_INNER)
+
+#define TUNNELS_BASIC                                                                              \
+	(MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN | MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE)
+#define TUNNELS_MPLS                                                                               \
+	(TUNNELS_BASIC | MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_GRE |                 \
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP)
+
+/* clang-format off */
+/* What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
+#define COMMON_LIMITS \
+	.max_qp = 131072, .max_qp_wr = 32768, .max_sge = 30, .max_cq = 16777216, \
+	.max_cqe = 4194303, .max_mr = 16777216, .max_pd = 16777216, .max_mr_size = UINT64_MAX, \
+	.max_rwq_ind_tables = 1048576, .max_rwq_ind_table_size = 2048, \
+	.max_wq_type_rq = 8388608, .max_sq_desc_bytes = 1024, .max_rq_desc_bytes = 512, \
+	.max_send_wqebb = 32768, .max_recv_wr = 32768
+
+#define COMMON_OFFLOADS \
+	.checksum = true, .cvlan_strip = true, .cvlan_insert = true, .scatter_fcs = true, \
+	.dont_trap = true, .sniffer = true, .rx_hash_fields = HASH_FIELDS, .flow_counters = 32768
+
+const struct shca_model shca_models[] = {
+	{
+		.name = "cx5", .board = "softhca ConnectX-5", .pci_device_id = 0x1017,
+		.hw_ver = 0, .fw_ver = FW_VERSION(16, 35, 2000),
+		COMMON_LIMITS, COMMON_OFFLOADS,
+		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
+	},
+	{
+		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
+		.hw_ver = 0, .fw_ver = FW_VERSION(14, 32, 1010),
+		COMMON_LIMITS, COMMON_OFFLOADS,
+		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
+	},
+	{
+		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
+		.hw_ver = 0, .fw_ver = FW_VERSION(22, 35, 2000),
+		COMMON_LIMITS, COMMON_OFFLOADS,
+		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
+	},
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct shca_model *
+shca_model_find(const char *name)
+{
+	for (const struct shca_model *model = shca_models; model->name != NULL; model++)
+		if (strcmp(model->name, name) == 0)
+			return model;
+	return NULL;
+}

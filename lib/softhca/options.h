@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct shca_model;
 struct shca_wire_ops;
@@ -18,6 +19,8 @@ struct shca_wire_ops;
 #define SHCA_PORTS_MAX 8
 /** The environment variable that names the runner's directory: sysfs trees and the options file. */
 #define SHCA_ENV_DIR "SOFTHCA_DIR"
+/** The options file in that directory. */
+#define SHCA_OPTIONS_FILE "options"
 
 struct shca_wire_options {
 	const struct shca_wire_ops *kind; /**< NULL: none */
@@ -45,10 +48,14 @@ struct shca_options {
 void shca_options_init(struct shca_options *options);
 /**
  * Append one port from "K=V,K=V" ("" = all defaults).
- * @return 0, or -EINVAL/-E2BIG with @p error saying which key or value is wrong and what is allowed.
+ * @return 0, or -EINVAL/-E2BIG with @p error saying which key or value is wrong and what is
+ * allowed.
  */
 int shca_options_add_port(
 	struct shca_options *options, const char *text, char *error, size_t error_size);
+/** Print the keys of --port, their values and defaults, and the wires: from the rows, for help
+ * texts. */
+void shca_options_help(FILE *out);
 /** Write to / read from FILE of the runner's directory. @return 0 or a negative errno. */
 int shca_options_save(const struct shca_options *options, const char *path);
 int shca_options_load(struct shca_options *options, const char *path);

@@ -7,8 +7,8 @@
  *   device thread ── tx ──> wire ──> a TAP, a file, another port, itself
  *                 <── rx ──
  *
- * A frame is a whole Ethernet frame without FCS. The device thread alone calls tx, rx, start and link;
- * open and close happen before it starts and after it has ended. Wires never block.
+ * A frame is a whole Ethernet frame without FCS. The device thread alone calls tx, rx, start and
+ * link; open and close happen before it starts and after it has ended. Wires never block.
  */
 #ifndef SHCA_WIRE_WIRE_H
 #define SHCA_WIRE_WIRE_H
@@ -28,9 +28,9 @@ struct shca_frame {
 /** What a wire is opened with; strings live as long as the wire. */
 struct shca_wire_conf {
 	const char *arg;     /**< what follows the kind's colon, "" when nothing does */
-	int fd;		     /**< opened by the runner (TAP), or -1 */
+	int fd;              /**< opened by the runner (TAP), or -1 */
 	const uint8_t *mac;  /**< of the port */
-	bool pace;	     /**< pcap: keep the capture's spacing */
+	bool pace;           /**< pcap: keep the capture's spacing */
 	uint32_t repeat;     /**< pcap: how many times to play, 0 = for ever */
 	bool is_kernel_side; /**< it stands for the Linux netdev, not for the cable */
 };
@@ -38,14 +38,14 @@ struct shca_wire_conf {
 struct shca_wire;
 
 struct shca_wire_ops {
-	const char *name; /**< the kind, as in wire=NAME[:ARG] */
+	const char *name;  /**< the kind, as in wire=NAME[:ARG] */
 	const char *usage; /**< "tap:IFNAME": for messages and help */
 	/** @return 0 or a negative errno, after a message that says what and why. */
 	int (*open)(const struct shca_wire_conf *conf, struct shca_wire **wire);
 	/**
 	 * Send frames; the bytes are the caller's again on return.
-	 * @return how many were taken. Less than @p nb_frames is back-pressure: offer the rest again. A
-	 *   frame the medium refuses for good is taken and counted as dropped.
+	 * @return how many were taken. Less than @p nb_frames is back-pressure: offer the rest
+	 * again. A frame the medium refuses for good is taken and counted as dropped.
 	 */
 	unsigned int (*tx)(
 		struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames);
@@ -53,14 +53,16 @@ struct shca_wire_ops {
 	 * Take received frames.
 	 * @return how many; their bytes are valid until the next rx call on this wire.
 	 */
-	unsigned int (*rx)(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames);
+	unsigned int (*rx)(
+		struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames);
 	/** The port's first receiving rule is in place: a pcap starts to play. May be NULL. */
 	void (*start)(struct shca_wire *wire);
 	/** @return a descriptor that polls readable when rx would yield frames, or -1. */
 	int (*fd)(const struct shca_wire *wire);
 	/**
 	 * When to come back although fd() is quiet (a paced pcap).
-	 * @return CLOCK_MONOTONIC ns of the next frame, 0 for now, UINT64_MAX for nothing due. May be NULL.
+	 * @return CLOCK_MONOTONIC ns of the next frame, 0 for now, UINT64_MAX for nothing due. May
+	 * be NULL.
 	 */
 	uint64_t (*due_ns)(const struct shca_wire *wire);
 	/** Kernel side only: does the netdev take every frame (IFF_PROMISC)? May be NULL: no. */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Wire "pair:ID": a cable between the two ports of a set that name the same ID. */
+#include "wire/kinds.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "wire/ring.h"
+
+#define PAIR_SIZE_LOG2 21
+
+struct pair;
+
+/** One end; ring holds what this end will receive. */
+struct end {
+	struct shca_wire wire;
+	struct pair *pair;
+	struct end *peer; /**< NULL: the other end is not open. Guarded by the pairs' lock */
+	struct shca_ring *ring;
+	uint64_t nb_dropped;
+};
+
+struct pair {
+	struct pair *next;
+	char *id;
+	struct end end[2];
+	bool is_open[2];
+};
+
+/*
+ * Global because the two ends are opened one after the other by their ID alone. The lock guards the
+ * list and the peers; it is taken once a burst, uncontended where both ends are one device
+ * thread's.
+ */
+static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pair *pairs;
+
+/** The pair with that ID, made if need be. */
+static struct pair *
+get_pair(const char *id)
+{
+	struct pair *pair;
+
+	for (pair = pairs; pair != NULL; pair = pair->next)
+		if (strcmp(pair->id, id) == 0)
+			return pair;
+	pair = calloc(1, sizeof(*pair));
+	if (pair == NULL)
+		return NULL;
+	pair->id = strdup(id);
+	if (pair->id == NULL) {
+		free(pair);
+		return NULL;
+	}
+	pair->next = pairs;
+	pairs = pair;
+	return pair;
+}
+
+/** Free a pair that has no open end left. */
+static void
+put_pair(struct pair *pair)
+{
+	struct pair **link = &pairs;
+
+	if (pair->is_open[0] || pair->is_open[1])
+		return;
+	while (*link != pair)
+		link = &(*link)->next;
+	*link = pair->next;
+	free(pair->id);
+	free(pair);
+}
+
+/** Under the lock. */
+static int
+open_end(const char *id, struct shca_wire **wire)
+{
+	struct pair *pair = get_pair(id);
+	struct end *end;
+	unsigned int i;
+
+	if (pair == NULL)
+		return -ENOMEM;
+	i = pair->is_open[0] ? 1 : 0;
+	if (pair->is_open[i]) {
+		SHCA_ERR("pair:%s has two ends already", id);
+		return -EBUSY;
+	}
+	end = &pair->end[i];
+	memset(end, 0, sizeof(*end));
+	end->ring = shca_ring_create(PAIR_SIZE_LOG2);
+	if (end->ring == NULL) {
+		put_pair(pair);
+		return -ENOMEM;
+	}
+	end->wire.ops = &shca_pair_wire;
+	end->pair = pair;
+	pair->is_open[i] = true;
+	if (pair->is_open[!i]) {
+		end->peer = &pair->end[!i];
+		end->peer->peer = end;
+	}
+	*wire = &end->wire;
+	return 0;
+}
+
+static int
+pair_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
+{
+	int ret;
+
+	pthread_mutex_lock(&pairs_lock);
+	ret = open_end(conf->arg, wire);
+	pthread_mutex_unlock(&pairs_lock);
+	return ret;
+}
+
+static unsigned int
+pair_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct end *end = (struct end *)wire;
+	unsigned int nb = nb_frames;
+
+	pthread_mutex_lock(&pairs_lock);
+	if (end->peer != NULL)
+		nb = shca_ring_push(end->peer->ring, frames, nb_frames, &end->nb_dropped);
+	else
+		end->nb_dropped += nb_frames; /* an unplugged cable */
+	pthread_mutex_unlock(&pairs_lock);
+	return nb;
+}
+
+static unsigned int
+pair_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
+{
+	return shca_ring_pop(((struct end *)wire)->ring, frames, nb_frames);
+}
+
+static int
+pair_fd(const struct shca_wire *wire)
+{
+	(void)wire;
+	return -1;
+}
+
+static uint64_t
+pair_due_ns(const struct shca_wire *wire)
+{
+	return shca_ring_is_empty(((const struct end *)wire)->ring) ? UINT64_MAX : 0;
+}
+
+static bool
+pair_link(struct shca_wire *wire)
+{
+	bool up;
+
+	pthread_mutex_lock(&pairs_lock);
+	up = ((struct end *)wire)->peer != NULL;
+	pthread_mutex_unlock(&pairs_lock);
+	return up;
+}
+
+static void
+pair_close(struct shca_wire *wire)
+{
+	struct end *end = (struct end *)wire;
+	struct pair *pair = end->pair;
+
+	if (end->nb_dropped != 0)
+		SHCA_INFO("pair:%s: dropped %lu frames", pair->id, (unsigned long)end->nb_dropped);
+	pthread_mutex_lock(&pairs_lock);
+	if (end->peer != NULL)
+		end->peer->peer = NULL;
+	shca_ring_destroy(end->ring);
+	pair->is_open[end - pair->end] = false;
+	put_pair(pair);
+	pthread_mutex_unlock(&pairs_lock);
+}
+
+const struct shca_wire_ops shca_pair_wire = {
+	.name = "pair",
+	.usage = "pair:ID",
+	.open = pair_open,
+	.tx = pair_tx,
+	.rx = pair_rx,
+	.fd = pair_fd,
+	.due_ns = pair_due_ns,
+	.link = pair_link,
+	.close = pair_close,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * A ring of frame copies between one producer and one consumer, what loop and pair are made of.
+ *
+ *     ring: [length ........ frame][length .. frame][wrap       ][...]
+ *            ^ tail (consumer)                                    ^ head (producer)
+ *
+ * Frames lie back to back and never across the ring's end, so that the consumer reads them in
+ * place; their room is given back with the next pop.
+ */
+#ifndef SHCA_WIRE_RING_H
+#define SHCA_WIRE_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shca_frame;
+struct shca_ring;
+
+/** @param size_log2 of the ring in bytes, 16 or more. @return NULL when out of memory. */
+struct shca_ring *shca_ring_create(unsigned int size_log2);
+/** NULL is allowed. */
+void shca_ring_destroy(struct shca_ring *ring);
+/**
+ * Copy frames in; those longer than SHCA_FRAME_MAX are taken and added to *@p nb_dropped.
+ * @return how many were taken; less when the ring is full.
+ */
+unsigned int shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames,
+	unsigned int nb_frames, uint64_t *nb_dropped);
+/** @return frames taken, valid until the next pop. */
+unsigned int shca_ring_pop(
+	struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames);
+/** Consumer: would pop yield nothing? */
+bool shca_ring_is_empty(const struct shca_ring *ring);
+
+#endif /* SHCA_WIRE_RING_H */

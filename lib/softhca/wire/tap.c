@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Wire "tap:IFNAME": frames to and from a Linux netdev; as wire the link partner, as kernel side
+ * the port's own netdev. The descriptor stays attached when the netdev is renamed or moved to
+ * another namespace.
+ */
+#include "wire/kinds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <linux/if_tun.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "wire/tap.h"
+
+#define TAP_BURST 32
+/** How old the answer to is_promiscuous may be. */
+#define FLAGS_NS 50000000
+
+struct tap {
+	struct shca_wire wire;
+	int fd;
+	bool is_gone; /**< the netdev was deleted */
+	uint64_t nb_dropped;
+	/* The netdev's flags, asked through a socket of its namespace. */
+	int control_fd;
+	ino_t netns;
+	uint64_t flags_ns;
+	bool is_promiscuous;
+	/* One byte more than a frame may have, so that a cut one is known as such. */
+	uint8_t bytes[TAP_BURST][SHCA_FRAME_MAX + 1];
+};
+
+/** Frames the kernel queued while no device was there: on hardware they would be gone, too. */
+static void
+drain(struct tap *tap)
+{
+	/* Bounded by what the longest transmit queue holds. */
+	for (unsigned int i = 0; i < 10000; i++)
+		if (read(tap->fd, tap->bytes[0], sizeof(tap->bytes[0])) < 0)
+			break;
+}
+
+static int
+adopt_fd(const struct shca_wire_conf *conf)
+{
+	struct ifreq ifr = { 0 };
+	int fd;
+
+	if (ioctl(conf->fd, TUNGETIFF, &ifr) != 0 || (ifr.ifr_flags & IFF_TAP) == 0) {
+		SHCA_ERR("tap:%s: descriptor %d, opened by the runner, did not reach this process: "
+			 "a "
+			 "program in between closed it (Python's subprocess: close_fds=False)",
+			conf->arg, conf->fd);
+		return -EBADF;
+	}
+	fd = fcntl(conf->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static int
+tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
+{
+	struct tap *tap = calloc(1, sizeof(*tap));
+	bool created;
+
+	if (tap == NULL)
+		return -ENOMEM;
+	tap->fd = conf->fd >= 0 ? adopt_fd(conf) : shca_tap_attach(conf->arg, &created);
+	if (tap->fd < 0) {
+		int ret = tap->fd;
+
+		free(tap);
+		return ret;
+	}
+	/* A TAP that had offloads switched on would hand out frames without checksums. */
+	if (ioctl(tap->fd, TUNSETOFFLOAD, 0) != 0)
+		SHCA_WARN("tap:%s: cannot switch its offloads off: %s", conf->arg, strerror(errno));
+	drain(tap);
+	tap->control_fd = -1;
+	tap->wire.ops = &shca_tap_wire;
+	*wire = &tap->wire;
+	return 0;
+}
+
+static unsigned int
+tap_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct tap *tap = (struct tap *)wire;
+
+	for (unsigned int i = 0; i < nb_frames; i++) {
+		if (write(tap->fd, frames[i].bytes, frames[i].length) >= 0)
+			continue;
+		if (errno == EAGAIN || errno == EINTR)
+			return i;
+		/* EIO: the netdev is down; EINVAL: a runt; EBADFD: it was deleted. */
+		tap->nb_dropped++;
+	}
+	return nb_frames;
+}
+
+static unsigned int
+tap_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct tap *tap = (struct tap *)wire;
+	unsigned int nb = 0;
+
+	while (nb < nb_frames && nb < TAP_BURST) {
+		ssize_t length = read(tap->fd, tap->bytes[nb], sizeof(tap->bytes[nb]));
+
+		if (length < 0) {
+			if (errno == EBADFD && !tap->is_gone) {
+				SHCA_WARN("tap: the netdev was deleted");
+				tap->is_gone = true;
+			}
+			break;
+		}
+		if (length > SHCA_FRAME_MAX) {
+			tap->nb_dropped++;
+			continue;
+		}
+		frames[nb].bytes = tap->bytes[nb];
+		frames[nb++].length = length;
+	}
+	return nb;
+}
+
+static int
+tap_fd(const struct shca_wire *wire)
+{
+	const struct tap *tap = (const struct tap *)wire;
+
+	return tap->is_gone ? -1 : tap->fd; /* a deleted netdev would poll as error for ever */
+}
+
+/** @return a socket in the namespace @p netns_fd; this thread is back in its own on return. */
+static int
+socket_in(int netns_fd)
+{
+	int own_fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	int fd = -1;
+
+	if (own_fd < 0)
+		return -1;
+	if (setns(netns_fd, CLONE_NEWNET) == 0) {
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (setns(own_fd, CLONE_NEWNET) != 0)
+			SHCA_ERR("tap: cannot return to the own network namespace: %s",
+				strerror(errno));
+	}
+	close(own_fd);
+	return fd;
+}
+
+/** Make control_fd a socket of the namespace the netdev is in now. */
+static bool
+follow_netns(struct tap *tap)
+{
+	int netns_fd = ioctl(tap->fd, TUNGETDEVNETNS);
+	struct stat status;
+
+	if (netns_fd < 0) { /* no CAP_NET_ADMIN, or Linux before 5.4: it has not moved, then */
+		if (tap->control_fd < 0)
+			tap->control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		return tap->control_fd >= 0;
+	}
+	if (fstat(netns_fd, &status) == 0 && (tap->control_fd < 0 || status.st_ino != tap->netns)) {
+		if (tap->control_fd >= 0)
+			close(tap->control_fd);
+		tap->netns = status.st_ino;
+		tap->control_fd = socket_in(netns_fd);
+	}
+	close(netns_fd);
+	return tap->control_fd >= 0;
+}
+
+static bool
+tap_is_promiscuous(struct shca_wire *wire)
+{
+	struct tap *tap = (struct tap *)wire;
+	struct ifreq ifr = { 0 };
+	uint64_t now_ns = shca_clock_ns();
+
+	if (tap->is_gone || (tap->flags_ns != 0 && now_ns - tap->flags_ns < FLAGS_NS))
+		return tap->is_promiscuous;
+	tap->flags_ns = now_ns;
+	/* By the name it has now. */
+	if (follow_netns(tap) && ioctl(tap->fd, TUNGETIFF, &ifr) == 0 &&
+		ioctl(tap->control_fd, SIOCGIFFLAGS, &ifr) == 0)
+		tap->is_promiscuous = (ifr.ifr_flags & IFF_PROMISC) != 0;
+	return tap->is_promiscuous;
+}
+
+static void
+tap_close(struct shca_wire *wire)
+{
+	struct tap *tap = (struct tap *)wire;
+
+	if (tap->nb_dropped != 0)
+		SHCA_INFO("tap: dropped %lu frames", (unsigned long)tap->nb_dropped);
+	if (tap->control_fd >= 0)
+		close(tap->control_fd);
+	close(tap->fd);
+	free(tap);
+}
+
+const struct shca_wire_ops shca_tap_wire = {
+	.name = "tap",
+	.usage = "tap:IFNAME",
+	.open = tap_open,
+	.tx = tap_tx,
+	.rx = tap_rx,
+	.fd = tap_fd,
+	.is_promiscuous = tap_is_promiscuous,
+	.close = tap_close,
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Making and dressing the netdev of a TAP. */
+#include "wire/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/if_tun.h>
+#include <linux/sockios.h>
+#include "base/log.h"
+
+#define TUN_NODE "/dev/net/tun"
+
+/** Why /dev/net/tun cannot be opened, in words that help. */
+static const char *
+explain_open(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return " (is the kernel module tun loaded?)";
+	case EACCES:
+	case EPERM:
+		return " (read and write permission on the node is needed)";
+	default:
+		return "";
+	}
+}
+
+static const char *
+explain_attach(int error)
+{
+	switch (error) {
+	case EPERM:
+		return " (needs CAP_NET_ADMIN, or a TAP made for this user: ip tuntap add mode tap "
+		       "user)";
+	case EBUSY:
+		return " (another program is attached to it)";
+	case EINVAL:
+		return " (a netdev of that name exists and is no single-queue TAP)";
+	default:
+		return "";
+	}
+}
+
+int
+shca_tap_attach(const char *name, bool *created)
+{
+	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI };
+	int fd, ret;
+
+	if (name[0] == '\0' || strlen(name) >= IFNAMSIZ || strpbrk(name, "/% \t:") != NULL) {
+		SHCA_ERR("tap: '%s' is no interface name (1 to %d characters)", name, IFNAMSIZ - 1);
+		return -EINVAL;
+	}
+	*created = if_nametoindex(name) == 0;
+	fd = open(TUN_NODE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		ret = -errno;
+		SHCA_ERR("tap:%s: cannot open " TUN_NODE ": %s%s", name, strerror(-ret),
+			explain_open(-ret));
+		return ret;
+	}
+	strcpy(ifr.ifr_name, name);
+	if (ioctl(fd, TUNSETIFF, &ifr) != 0) {
+		ret = -errno;
+		SHCA_ERR("tap:%s: cannot attach: %s%s", name, strerror(-ret), explain_attach(-ret));
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+/** One netdev ioctl by name. */
+static int
+netdev_ioctl(const char *name, unsigned long request, struct ifreq *ifr, const char *what)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret = 0;
+
+	strncpy(ifr->ifr_name, name, IFNAMSIZ - 1);
+	if (fd < 0 || ioctl(fd, request, ifr) != 0) {
+		ret = -errno;
+		SHCA_ERR("tap:%s: cannot %s: %s", name, what, strerror(-ret));
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+int
+shca_tap_get_mac(const char *name, uint8_t mac[6])
+{
+	struct ifreq ifr = { 0 };
+	int ret = netdev_ioctl(name, SIOCGIFHWADDR, &ifr, "read its address");
+
+	if (ret == 0)
+		memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
+	return ret;
+}
+
+int
+shca_tap_set_mac(const char *name, const uint8_t mac[6])
+{
+	struct ifreq ifr = { .ifr_hwaddr.sa_family = ARPHRD_ETHER };
+
+	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
+	return netdev_ioctl(name, SIOCSIFHWADDR, &ifr, "set its address");
+}
+
+int
+shca_tap_set_speed(const char *name, uint32_t speed_mbps)
+{
+	struct {
+		struct ethtool_link_settings link;
+		uint32_t masks[3 * 127]; /* link_mode_masks_nwords is at most INT8_MAX */
+	} settings = { .link.cmd = ETHTOOL_GLINKSETTINGS };
+	struct ifreq ifr = { .ifr_data = (char *)&settings };
+	int ret;
+
+	/* The kernel answers the first call with minus the words a mask takes (linux/ethtool.h). */
+	ret = netdev_ioctl(name, SIOCETHTOOL, &ifr, "ask for its link settings");
+	if (ret != 0 || settings.link.link_mode_masks_nwords >= 0)
+		return ret;
+	settings.link.cmd = ETHTOOL_GLINKSETTINGS;
+	settings.link.link_mode_masks_nwords = -settings.link.link_mode_masks_nwords;
+	ret = netdev_ioctl(name, SIOCETHTOOL, &ifr, "ask for its link settings");
+	if (ret != 0)
+		return ret;
+	settings.link.cmd = ETHTOOL_SLINKSETTINGS;
+	settings.link.speed = speed_mbps;
+	settings.link.duplex = DUPLEX_FULL;
+	settings.link.autoneg = AUTONEG_DISABLE;
+	return netdev_ioctl(name, SIOCETHTOOL, &ifr, "set its speed");
+}
