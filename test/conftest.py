@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures every suite uses. What this machine forbids is skipped with its reason, never passed."""
+import pytest
+
+from harness import host, paths
+
+
+def pytest_sessionstart(session):
+    for path in (paths.SOFTHCA, paths.PLUGIN):
+        if not path.exists() and not session.config.option.collectonly:
+            pytest.exit(f"{path} is not built: ninja -C {paths.BUILD}", returncode=2)
+
+
+@pytest.fixture(scope="session")
+def tap_allowed():
+    reason = host.why_no_tap()
+    if reason:
+        pytest.skip(f"no TAP netdevs here: {reason}")
+
+
+@pytest.fixture
+def namespace(tap_allowed):
+    reason = host.why_no_netns()
+    if reason:
+        pytest.skip(f"no network namespaces here: {reason}")
+    with host.Namespace() as made:
+        yield made

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A port between a cable we send on and a kernel side that is recorded: who gets which frame."""
+from . import frames, host, pcapfile
+from .testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+SENTINEL_PORT = 9999
+SENTINEL_SRC = "02:00:00:00:ff:ff"
+
+
+def source(number):
+    """The source MAC that identifies a frame wherever it turns up."""
+    return f"02:00:00:00:01:{number:02x}"
+
+
+def probe(number, **options):
+    """A frame that carries its number in its source MAC."""
+    return frames.packet(eth_src=source(number), **options)
+
+
+class Bench:
+    """wire=tap in a namespace, kernel=pcap. `kernel` holds what the kernel got, after the end."""
+
+    def __init__(self, namespace, tmp_path, args=("--flow-isolate-all",), queues=4, port=""):
+        self.namespace = namespace
+        self.record = tmp_path / "kernel.pcap"
+        self.wire = host.name("w")
+        self.pmd = Testpmd(
+            ports=[f"wire=tap:{self.wire},kernel=pcap:{self.record},mac={MAC}{port}"],
+            args=[f"--rxq={queues}", f"--txq={queues}", "--rx-offloads=0x80000", *args])
+        self.peer = None
+        self.kernel = None
+        self._sentinels = 0
+
+    def __enter__(self):
+        self.pmd.__enter__()
+        try:
+            self.namespace.take(self.wire)
+            self.peer = host.PacketSocket(self.wire, self.namespace)
+            self.pmd.show_received()
+        except BaseException:
+            self.pmd.kill()
+            raise
+        return self
+
+    def __exit__(self, *raised):
+        if self.peer:
+            self.peer.socket.close()
+        self.pmd.__exit__(*raised)
+        if raised[0] is None:
+            self.kernel = self._recorded()
+
+    def _recorded(self):
+        """Numbers of the probes the kernel side got, in order."""
+        numbers = []
+        for frame in pcapfile.read(self.record):
+            if frame[6:11] == frames.mac(source(0))[:5]:
+                numbers.append(frame[11])
+        return numbers
+
+    def add_sentinel(self):
+        """A rule for the frame that tells the end of a delivery; install it where it disturbs nobody."""
+        return self.pmd.flow(f"ingress priority 0 pattern eth src is {SENTINEL_SRC} / end"
+                             " actions queue index 3 / end")
+
+    def deliver(self, *sent):
+        """Send frames and then the sentinel; what testpmd showed of them, sentinel left out.
+
+        Frames are steered in order, so once the sentinel is shown all before it are where they belong.
+        """
+        start = self.pmd.mark()
+        for frame in sent:
+            self.peer.send(frame)
+        self.peer.send(frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT))
+        while True:
+            got = self.pmd.received(start)
+            if any(seen["src"] == SENTINEL_SRC and seen["flags"] for seen in got):
+                break
+            if not self.pmd.terminal.read_some(10):
+                raise AssertionError("the sentinel did not arrive:\n"
+                                     + self.pmd.terminal.text[start:][-3000:])
+        while self.pmd.terminal.read_some(0.1):
+            pass
+        return [seen for seen in self.pmd.received(start) if seen["src"] != SENTINEL_SRC]
+
+    @staticmethod
+    def numbers(got, queue=None):
+        """Probe numbers in the order seen, of one queue or of all."""
+        return [int(seen["src"][-2:], 16) for seen in got if queue is None or seen["queue"] == queue]

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""This machine's side: TAP netdevs, network namespaces, packet sockets. All is removed again."""
+import contextlib
+import ctypes
+import fcntl
+import itertools
+import os
+import select
+import socket
+import struct
+import subprocess
+import time
+
+TUNSETIFF = 0x400454CA
+IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
+CLONE_NEWNET = 0x40000000
+ETH_P_ALL = 3
+SOL_PACKET = 263
+PACKET_AUXDATA = 8
+PACKET_OUTGOING = 4
+TP_STATUS_VLAN_VALID = 0x10
+_serial = itertools.count()
+
+
+def name(stem):
+    """An interface or namespace name nobody else on this machine has."""
+    return f"m{os.getpid() % 100000}{stem}{next(_serial)}"[:15]
+
+
+def run(*argv, check=True):
+    """Run a command; its output. A failure says what it printed."""
+    done = subprocess.run([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert not check or done.returncode == 0, f"{' '.join(map(str, argv))}\n{done.stdout}"
+    return done.stdout
+
+
+def why_no_tap():
+    """None when TAP netdevs can be made here, else the reason."""
+    try:
+        fd = os.open("/dev/net/tun", os.O_RDWR)
+    except OSError as error:
+        return f"/dev/net/tun: {error.strerror}"
+    try:
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name("p").encode(), IFF_TAP | IFF_NO_PI))
+    except OSError as error:
+        return f"TUNSETIFF: {error.strerror}"
+    finally:
+        os.close(fd)
+    return None
+
+
+def why_no_netns():
+    """None when network namespaces can be made here, else the reason."""
+    probe = name("n")
+    done = subprocess.run(["ip", "netns", "add", probe], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        return f"ip netns add: {done.stderr.strip()}"
+    run("ip", "netns", "del", probe)
+    return None
+
+
+class Namespace:
+    """A network namespace; a context manager. No IPv6 in it, so it sends nothing unasked."""
+
+    def __init__(self):
+        self.name = name("n")
+
+    def __enter__(self):
+        run("ip", "netns", "add", self.name)
+        self.run("sh", "-c", "for i in all default; do"
+                 " echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6; done", check=False)
+        self.run("ip", "link", "set", "lo", "up")
+        return self
+
+    def __exit__(self, *_):
+        run("ip", "netns", "del", self.name, check=False)
+
+    def run(self, *argv, check=True):
+        return run("ip", "netns", "exec", self.name, *argv, check=check)
+
+    def popen(self, *argv):
+        return subprocess.Popen(["ip", "netns", "exec", self.name] + [str(arg) for arg in argv],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def take(self, ifname, address=None, mac=None):
+        """Move a netdev in here and bring it up."""
+        run("ip", "link", "set", "dev", ifname, "netns", self.name)
+        if mac:
+            self.run("ip", "link", "set", "dev", ifname, "address", mac)
+        if address:
+            self.run("ip", "addr", "add", address, "dev", ifname)
+        self.run("ip", "link", "set", "dev", ifname, "up")
+
+    @contextlib.contextmanager
+    def entered(self):
+        """This thread is in the namespace: sockets made here belong to it for good."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open("/proc/self/ns/net", "rb") as here, \
+                open(f"/run/netns/{self.name}", "rb") as there:
+            assert libc.setns(there.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+            try:
+                yield
+            finally:
+                assert libc.setns(here.fileno(), CLONE_NEWNET) == 0
+
+
+class PacketSocket:
+    """Sends and receives whole frames on a netdev; VLAN tags the kernel took off are put back."""
+
+    def __init__(self, ifname, namespace=None):
+        with namespace.entered() if namespace else contextlib.nullcontext():
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+            self.socket.bind((ifname, 0))
+        self.socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, frame):
+        self.socket.send(frame)
+
+    def receive(self, seconds=0.5):
+        """The next frame that came in, or None after `seconds` without one."""
+        until = time.monotonic() + seconds
+        while True:
+            left = max(0, until - time.monotonic())
+            if not select.select([self.socket], [], [], left)[0]:
+                return None
+            data, ancillary, _, address = self.socket.recvmsg(65536, 256)
+            if address[2] != PACKET_OUTGOING:
+                return _with_tag(data, ancillary)
+
+    def receive_all(self, seconds=0.5, match=lambda frame: True, count=None):
+        """Frames that `match`, until `count` have come or `seconds` pass without one."""
+        frames = []
+        while count is None or len(frames) < count:
+            frame = self.receive(seconds)
+            if frame is None:
+                break
+            if match(frame):
+                frames.append(frame)
+        return frames
+
+
+def _with_tag(data, ancillary):
+    for level, kind, value in ancillary:
+        if level == SOL_PACKET and kind == PACKET_AUXDATA:
+            status, _, _, _, _, tci, tpid = struct.unpack("IIIHHHH", value[:20])
+            if status & TP_STATUS_VLAN_VALID:
+                return data[:12] + struct.pack("!HH", tpid or 0x8100, tci) + data[12:]
+    return data
+
+
+def quiet_netdev(ifname, address=None):
+    """Bring a TAP up without IPv6, so that this machine sends nothing unasked on it."""
+    try:
+        with open(f"/proc/sys/net/ipv6/conf/{ifname}/disable_ipv6", "w", encoding="ascii") as file:
+            file.write("1")
+    except OSError:
+        pass
+    if address:
+        run("ip", "addr", "add", address, "dev", ifname)
+    run("ip", "link", "set", "dev", ifname, "up")
+
+
+def netdev_counter(ifname, counter):
+    with open(f"/sys/class/net/{ifname}/statistics/{counter}", encoding="ascii") as file:
+        return int(file.read())

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program on a pseudo-terminal, typed at and read as a user does.
+
+Timeouts are of the no-progress kind: a wait fails when nothing at all has been printed for that long,
+never because a slow machine needs longer in total.
+"""
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import termios
+import time
+
+QUIET_SECONDS = 60
+ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\x07")
+
+
+class TerminalError(AssertionError):
+    """The program did not say what was expected; the message holds what it said."""
+
+
+class Terminal:
+    """One child process in a session of its own; `text` is all that it has printed."""
+
+    def __init__(self, argv, env=None, cwd=None):
+        self.argv = [str(arg) for arg in argv]
+        master, slave = pty.openpty()
+        attributes = termios.tcgetattr(slave)
+        attributes[1] &= ~termios.OPOST
+        attributes[3] &= ~(termios.ECHO | termios.ECHONL)
+        termios.tcsetattr(slave, termios.TCSANOW, attributes)
+        self.process = subprocess.Popen(
+            self.argv, stdin=slave, stdout=slave, stderr=slave, env=env, cwd=cwd,
+            start_new_session=True, close_fds=True)
+        os.close(slave)
+        self.master = master
+        self.text = ""
+        self._held = b""
+        self.ended = False
+
+    def read_some(self, seconds):
+        """Append what is printed within `seconds`; False when nothing came or the program ended."""
+        if self.ended or not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            data = b""
+        if not data:
+            self.ended = True
+            return False
+        data = self._held + data
+        # An escape sequence cut in two waits for its other half.
+        cut = data.rfind(b"\x1b", max(0, len(data) - 8))
+        if cut >= 0 and not ESCAPES.match(data, cut):
+            data, self._held = data[:cut], data[cut:]
+        else:
+            self._held = b""
+        self.text += ESCAPES.sub(b"", data).decode("utf-8", "replace")
+        return True
+
+    def send(self, text):
+        os.write(self.master, text.encode())
+
+    def fail(self, why):
+        tail = self.text[-4000:]
+        raise TerminalError(f"{why}\n--- {' '.join(self.argv)}\n--- last output:\n{tail}")
+
+    def expect(self, pattern, start, quiet=QUIET_SECONDS):
+        """Read until `pattern` matches the text from offset `start` on; returns the match."""
+        compiled = re.compile(pattern, re.S)
+        while True:
+            match = compiled.search(self.text, start)
+            if match:
+                return match
+            if not self.read_some(quiet):
+                if self.ended:
+                    match = compiled.search(self.text, start)
+                    if match:
+                        return match
+                    self.fail(f"ended before {pattern!r} (status {self.wait(5)})")
+                self.fail(f"silent for {quiet} s, waiting for {pattern!r}")
+
+    def wait(self, seconds=QUIET_SECONDS):
+        """Read to the end; the exit status. Fails when it neither prints nor ends."""
+        deadline = time.monotonic() + seconds
+        while not self.ended:
+            if self.read_some(0.2):
+                deadline = time.monotonic() + seconds
+            elif self.process.poll() is not None:
+                while self.read_some(0.05):
+                    pass
+                break
+            elif time.monotonic() > deadline:
+                self.fail(f"does not end (silent for {seconds} s)")
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.fail("closed its output but does not end")
+
+    def close(self):
+        """End it, whatever state it is in; only this process and its session are touched."""
+        for sig in (signal.SIGTERM, signal.SIGKILL):
+            if self.process.poll() is not None:
+                break
+            try:
+                os.killpg(self.process.pid, sig)
+            except ProcessLookupError:
+                break
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                continue
+        if self.master >= 0:
+            os.close(self.master)
+            self.master = -1

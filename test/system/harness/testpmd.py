@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debian's dpdk-testpmd on softhca with our driver, driven at its prompt."""
+import glob
+import itertools
+import os
+import re
+import shutil
+import time
+
+from . import paths
+from .terminal import Terminal
+
+PROMPT = "testpmd> "
+_serial = itertools.count()
+
+
+def eal_prefix():
+    """A --file-prefix of our own: several testpmd may run on this machine."""
+    return f"mdv{os.getpid()}x{next(_serial)}"
+
+
+def softhca_argv(ports, command):
+    """softhca run --port P... -- COMMAND..."""
+    argv = [paths.SOFTHCA, "run"]
+    for port in ports:
+        argv += ["--port", port]
+    return argv + ["--"] + list(command)
+
+
+def eal_args(prefix, vdevs, lcores="0,1", memory=1024):
+    args = ["-l", lcores, "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry",
+            "--file-prefix", prefix, "-d", str(paths.PLUGIN)]
+    for vdev in vdevs:
+        args += ["--vdev", vdev]
+    return args
+
+
+def default_vdevs(ports):
+    return [f"net_mlx5dv{i},ibdev=mlx5_{i}" for i in range(len(ports))]
+
+
+def remove_runtime_dir(prefix):
+    for path in glob.glob(f"/var/run/dpdk/{prefix}"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+class Testpmd:
+    """A running testpmd; use as a context manager. `banner` is all it printed before its first prompt."""
+
+    __test__ = False
+
+    def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=1024,
+                 env=None, eal=()):
+        self.prefix = eal_prefix()
+        vdevs = default_vdevs(ports) if vdevs is None else vdevs
+        command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory) + list(eal)
+        command += ["--", "-i", "--total-num-mbufs=16384"] + list(args)
+        environment = dict(os.environ, **(env or {}))
+        self.terminal = Terminal(softhca_argv(ports, command), env=environment)
+        self.banner = ""
+        self.status = None
+
+    def __enter__(self):
+        try:
+            self.banner = self._read_to_prompt(0)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        try:
+            if kind is None:
+                self.quit()
+        finally:
+            self.kill()
+
+    def _read_to_prompt(self, start):
+        # The first prompt, not the last text: packets shown by verbose mode may follow at once.
+        return self.terminal.expect(r"^(.*?)" + re.escape(PROMPT), start).group(1)
+
+    def cmd(self, line):
+        """Type one line; what testpmd answered, without the echo and the next prompt."""
+        while self.terminal.read_some(0):
+            pass
+        start = len(self.terminal.text)
+        self.terminal.send(line + "\n")
+        self.terminal.expect(r"\n", start)
+        return self.terminal.expect(r"\n(.*?)" + re.escape(PROMPT), start).group(1)
+
+    def quit(self):
+        """Leave as a user does; it must end with status 0."""
+        if self.status is None:
+            self.terminal.send("quit\n")
+            self.status = self.terminal.wait()
+            assert self.status == 0, f"testpmd ended with {self.status}:\n{self.terminal.text[-3000:]}"
+
+    def kill(self):
+        self.terminal.close()
+        remove_runtime_dir(self.prefix)
+
+    # What testpmd shows, as numbers.
+
+    def stats(self, port=0):
+        """show port stats: {'RX-packets': n, ...}"""
+        text = self.cmd(f"show port stats {port}")
+        stats = {name: int(value) for name, value in re.findall(r"([RT]X-[a-z]+):\s+(\d+)", text)}
+        assert "RX-packets" in stats, text
+        return stats
+
+    def xstats(self, port=0):
+        text = self.cmd(f"show port xstats {port}")
+        return {name: int(value) for name, value in re.findall(r"^(\w+): (\d+)\s*$", text, re.M)}
+
+    def info(self, port=0):
+        """show port info: {'MAC address': text, ...}"""
+        text = self.cmd(f"show port info {port}")
+        rows = re.findall(r"^\s*([A-Za-z][^:\n]*?)\s*:\s*(.+?)\s*$", text, re.M)
+        assert rows, text
+        return dict(rows)
+
+    def stop(self):
+        """stop forwarding: the accumulated forward statistics, {'RX-packets': n, ...}"""
+        text = self.cmd("stop")
+        part = text.split("Accumulated forward statistics", 1)
+        assert len(part) == 2, text
+        return {name: int(value)
+                for name, value in re.findall(r"([RT]X-[a-z]+):\s+(\d+)", part[1])}
+
+    def wait_stats(self, condition, port=0, quiet=10):
+        """Poll the port's statistics until `condition(stats)`; fails once they stand still."""
+        last, since = None, time.monotonic()
+        while True:
+            stats = self.stats(port)
+            if condition(stats):
+                return stats
+            if stats != last:
+                last, since = stats, time.monotonic()
+            elif time.monotonic() - since > quiet:
+                raise AssertionError(f"statistics stand still at {stats}")
+            time.sleep(0.1)
+
+    def flow(self, text, port=0):
+        """flow create; the rule's number, or a failure that shows what testpmd said."""
+        answer = self.cmd(f"flow create {port} {text}")
+        match = re.search(r"Flow rule #(\d+) created", answer)
+        assert match, f"flow create {port} {text}\n{answer}"
+        return int(match.group(1))
+
+    def refused_flow(self, text, port=0, verb="validate"):
+        """A rule that must be refused: testpmd's report of the error."""
+        answer = self.cmd(f"flow {verb} {port} {text}")
+        assert "Caught PMD error type" in answer, f"flow {verb} {port} {text}\n{answer}"
+        return answer
+
+    def query_count(self, rule, port=0):
+        """flow query ... count: (hits, bytes)"""
+        text = self.cmd(f"flow query {port} {rule} count")
+        hits = re.search(r"hits:\s*(\d+)", text)
+        size = re.search(r"bytes:\s*(\d+)", text)
+        assert hits and size, text
+        return int(hits.group(1)), int(size.group(1))
+
+    def received(self, start=0):
+        """What `set verbose 1` has printed of received packets since offset `start`, as dictionaries."""
+        return parse_verbose(self.terminal.text[start:])
+
+    def show_received(self):
+        """Receive and print every packet; returns the offset for wait_received()."""
+        self.cmd("set fwd rxonly")
+        # testpmd prints a burst through an 8 kB buffer: more than some 20 packets would be cut.
+        self.cmd("set burst 8")
+        self.cmd("set verbose 1")
+        start = self.mark()
+        self.cmd("start")
+        return start
+
+    def mark(self):
+        """The offset that received() takes: now."""
+        while self.terminal.read_some(0):
+            pass
+        return len(self.terminal.text)
+
+    def wait_received(self, count, start, quiet=10):
+        """Read until `count` packets were printed since `start`."""
+        packets = self.received(start)
+        while len(packets) < count:
+            if not self.terminal.read_some(quiet):
+                raise AssertionError(f"{len(packets)} of {count} packets were shown:\n"
+                                     + self.terminal.text[start:][-3000:])
+            packets = self.received(start)
+        while self.terminal.read_some(0.2):
+            pass
+        assert "INVALID mbuf" not in self.terminal.text[start:], self.terminal.text[start:][-3000:]
+        return self.received(start)
+
+
+def parse_verbose(text):
+    """Packets as verbose mode prints them: queue, src, dst, length, nb_segs, hash, tci, mark, flags."""
+    packets = []
+    queue = None
+    for line in text.splitlines():
+        head = re.search(r"port \d+/queue (\d+): received", line)
+        if head:
+            queue = int(head.group(1))
+        elif re.match(r"\s*src=", line) and queue is not None:
+            packets.append({
+                "queue": queue,
+                "src": re.search(r"src=(\S+)", line).group(1).lower(),
+                "dst": re.search(r"dst=(\S+)", line).group(1).lower(),
+                "type": _number(r"type=0x([0-9a-f]+)", line, 16),
+                "length": _number(r"\blength=(\d+)", line, 10),
+                "nb_segs": _number(r"nb_segs=(\d+)", line, 10),
+                "hash": _number(r"RSS hash=0x([0-9a-f]+)", line, 16),
+                "mark": _number(r"FDIR matched ID=0x([0-9a-f]+)", line, 16),
+                "tci": _number(r"VLAN tci=0x([0-9a-f]+)", line, 16),
+                "hw_ptype": (re.search(r"hw ptype: ([A-Z0-9_ ]+?)\s+- sw", line) or [None, ""])[1],
+                "flags": set(),
+            })
+        elif "ol_flags:" in line and packets:
+            packets[-1]["flags"] = set(re.findall(r"RTE_MBUF_F_RX_(\w+)", line))
+    return packets
+
+
+def _number(pattern, line, base):
+    match = re.search(pattern, line)
+    return int(match.group(1), base) if match else None

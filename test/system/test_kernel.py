@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Linux side of the port stays alive: ping and UDP between it and the wire while we sniff."""
+import contextlib
+import re
+import socket
+
+from harness import frames, host
+from harness.testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+PEER, KERNEL = "192.0.2.2", "192.0.2.1"
+ISOLATED = ["--rxq=2", "--txq=2", "--flow-isolate-all"]
+
+
+@contextlib.contextmanager
+def shared_port(namespace, args=tuple(ISOLATED)):
+    """Kernel side: a TAP in a namespace of its own, 192.0.2.1; wire: one in `namespace`, 192.0.2.2."""
+    wire, kernel = host.name("w"), host.name("k")
+    with host.Namespace() as kernel_side, \
+            Testpmd(ports=[f"wire=tap:{wire},kernel=tap:{kernel},mac={MAC}"], args=args) as pmd:
+        kernel_side.take(kernel, f"{KERNEL}/24")
+        namespace.take(wire, f"{PEER}/24", mac=frames.PEER_MAC)
+        yield pmd, kernel_side
+
+
+def ping(namespace, count=5):
+    """How many of `count` pings from the wire peer to the kernel side were answered."""
+    text = namespace.run("ping", "-c", count, "-i", "0.05", "-W", "1", KERNEL, check=False)
+    return int(re.search(r"(\d+) received", text).group(1))
+
+
+class Exchange:
+    """A UDP socket on either side; ask() sends from the wire peer and is true when answered."""
+
+    def __init__(self, peer_side, kernel_side, port):
+        with kernel_side.entered():
+            self.server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.server.bind((KERNEL, port))
+        with peer_side.entered():
+            self.client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.client.connect((KERNEL, port))
+        self.server.settimeout(1)
+        self.client.settimeout(1)
+
+    def ask(self, text):
+        self.client.send(text)
+        try:
+            question, who = self.server.recvfrom(2048)
+            assert question == text
+            self.server.sendto(b"re:" + question, who)
+            return self.client.recv(2048) == b"re:" + text
+        except TimeoutError:
+            return False
+
+
+def test_ping_goes_on_while_sniffed(namespace):
+    with shared_port(namespace) as (pmd, _):
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        assert ping(namespace) == 5
+        assert pmd.stats()["RX-packets"] == 0
+        pmd.flow("ingress pattern eth / ipv4 proto is 1 / end actions queue index 1 / passthru / end")
+        assert ping(namespace) == 5
+        assert pmd.wait_stats(lambda s: s["RX-packets"] >= 5)["RX-packets"] == 5
+        pmd.cmd("flow flush 0")
+        assert ping(namespace) == 5
+        assert pmd.stats()["RX-packets"] == 5
+        pmd.cmd("stop")
+
+
+def test_sniffing_everything(namespace):
+    """One match-all passthru rule: ARP, ping, all of it, and the kernel does not notice."""
+    with shared_port(namespace) as (pmd, _):
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        pmd.flow("ingress pattern eth / end actions queue index 0 / passthru / end")
+        assert ping(namespace) == 5
+        # At least the five requests and the ARP question before them.
+        pmd.wait_stats(lambda s: s["RX-packets"] >= 6)
+        pmd.cmd("stop")
+
+
+def test_udp_exchange_sniffed_taken_given_back(namespace):
+    with shared_port(namespace) as (pmd, kernel_side):
+        dns = Exchange(namespace, kernel_side, 53)
+        other = Exchange(namespace, kernel_side, 5353)
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        assert dns.ask(b"one") and other.ask(b"one")
+        rule = pmd.flow("ingress priority 0 pattern eth / ipv4 / udp dst is 53 / end"
+                        " actions queue index 1 / passthru / end")
+        assert all(dns.ask(b"two %d" % i) for i in range(10)) and other.ask(b"two")
+        pmd.wait_stats(lambda s: s["RX-packets"] == 10)
+        assert pmd.xstats()["rx_q1_packets"] == 10
+        pmd.cmd(f"flow destroy 0 rule {rule}")
+        rule = pmd.flow("ingress priority 0 pattern eth / ipv4 / udp dst is 53 / end"
+                        " actions queue index 1 / end")
+        assert not dns.ask(b"three") and other.ask(b"three")
+        pmd.wait_stats(lambda s: s["RX-packets"] == 11)
+        pmd.cmd(f"flow destroy 0 rule {rule}")
+        assert dns.ask(b"four") and other.ask(b"four")
+        assert pmd.stats()["RX-packets"] == 11
+        pmd.cmd("stop")
+
+
+def test_application_and_kernel_send_side_by_side(namespace):
+    """testpmd sends on the wire while the kernel side answers pings through the same port."""
+    with shared_port(namespace) as (pmd, _):
+        pmd.cmd("set fwd txonly")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda s: s["TX-packets"] > 1000)
+        assert ping(namespace) >= 4
+        pmd.cmd("stop")
+
+
+def test_not_isolated_the_kernel_loses_its_own_mac(namespace):
+    """Without isolation the port's default rules take what is for its MAC: said in the guide."""
+    with shared_port(namespace, args=["--rxq=2", "--txq=2"]) as (pmd, _):
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        assert ping(namespace, 2) == 0
+        assert pmd.stats()["RX-packets"] > 0
+        pmd.cmd("stop")

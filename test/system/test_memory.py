@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mempools of every kind testpmd can make: the device reaches them all, --no-huge throughout."""
+import pathlib
+
+import pytest
+from harness import frames, pcapfile
+from harness.testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+
+
+def reserved_hugepages():
+    counts = pathlib.Path("/sys/kernel/mm/hugepages").glob("hugepages-*/nr_hugepages")
+    return sum(int(path.read_text()) for path in counts)
+
+
+@pytest.mark.parametrize("kind", ["native", "anon", "xmem", "xmemhuge", "xbuf"])
+def test_pool_kinds(tmp_path, kind):
+    if kind == "xmemhuge" and not reserved_hugepages():
+        pytest.skip("xmemhuge maps hugepages and this machine has none reserved")
+    sent = [frames.packet(sport=i, data=bytes(j & 255 for j in range(1 + i * 7 % 1400)))
+            for i in range(3000)]
+    capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    pcapfile.write(capture, sent)
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC},pace=0"],
+                 args=[f"--mp-alloc={kind}", "--rxd=256", "--txd=256"]) as pmd:
+        pmd.cmd("set fwd io")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
+        stats = pmd.stats()
+        pmd.cmd("stop")
+        assert stats["RX-errors"] == stats["TX-errors"] == stats["RX-nombuf"] == 0
+    assert pcapfile.read(result) == sent
+
+
+def test_pool_of_thousands_of_pages():
+    """anon memory registers page by page where it must: a large pool, all of it used."""
+    with Testpmd(args=["--mp-alloc=anon", "--total-num-mbufs=60000", "--rxd=4096", "--txd=4096"],
+                 memory=2048) as pmd:
+        pmd.cmd("start tx_first 64")
+        pmd.wait_stats(lambda s: s["RX-packets"] > 200000)
+        pmd.cmd("stop")
+        stats = pmd.stats()
+        assert stats["TX-errors"] == stats["RX-errors"] == 0
+
+
+def test_frames_of_one_ports_pool_leave_by_another():
+    """Two ports with pools of their own: each sends the other's mbufs."""
+    ports = ("wire=pair:a,mac=02:00:00:00:00:10", "wire=pair:a,mac=02:00:00:00:00:20")
+    with Testpmd(ports=ports, args=["--port-topology=loop"]) as pmd:
+        pmd.cmd("start tx_first 1")
+        pmd.wait_stats(lambda s: s["RX-packets"] > 20000)
+        pmd.cmd("stop")
+        assert pmd.stats(0)["TX-errors"] == pmd.stats(1)["TX-errors"] == 0

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MTU: set, shown, kept over a restart, refused outside the device's range."""
+import pytest
+from harness import frames, pcapfile
+from harness.testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+
+
+def test_set_and_shown():
+    with Testpmd(args=["--mbuf-size=10240"]) as pmd:
+        for mtu in (9000, 1500, 68, 3000):
+            pmd.cmd("port stop 0")
+            answer = pmd.cmd(f"port config mtu 0 {mtu}")
+            assert "rror" not in answer and "fail" not in answer.lower(), answer
+            assert pmd.info()["MTU"] == str(mtu)
+            pmd.cmd("port start 0")
+            assert pmd.info()["MTU"] == str(mtu)
+
+
+@pytest.mark.parametrize("mtu", [10, 65535])
+def test_out_of_range_is_refused(mtu):
+    with Testpmd() as pmd:
+        pmd.cmd("port stop 0")
+        answer = pmd.cmd(f"port config mtu 0 {mtu}")
+        assert "rror" in answer or "fail" in answer.lower() or "bad" in answer.lower() or \
+            "invalid" in answer.lower() or "MTU" in answer, answer
+        assert pmd.info()["MTU"] == "1500"
+        assert "Done" in pmd.cmd("port start 0")
+
+
+def test_jumbo_frames_pass(tmp_path):
+    sent = [frames.packet(data=bytes(i & 255 for i in range(size - 42)), sport=size)
+            for size in (1514, 1515, 4096, 9014)]
+    capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    pcapfile.write(capture, sent)
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
+                 args=["--mbuf-size=10240", "--max-pkt-len=9018"]) as pmd:
+        pmd.cmd("set fwd io")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
+        pmd.cmd("stop")
+    assert pcapfile.read(result) == sent

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""VLAN tags taken off on receive and put in on send."""
+from harness import frames, pcapfile
+from harness.testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+RX_VLAN_STRIP = 0x1
+TX_VLAN_INSERT = 0x1
+TCIS = [0x001, 0x064, 0xFFE, 0x2064, 0xE001]
+
+
+def test_strip(tmp_path):
+    """The tag goes to the mbuf, the frame leaves without it; untagged frames are left alone."""
+    sent = [frames.packet(vlan=tci, sport=i) for i, tci in enumerate(TCIS)] + [frames.packet()]
+    capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    pcapfile.write(capture, sent)
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
+                 args=[f"--rx-offloads={RX_VLAN_STRIP:#x}"]) as pmd:
+        assert "strip on" in pmd.cmd("show port info 0")
+        pmd.cmd("set fwd io")
+        pmd.cmd("set verbose 1")
+        start = pmd.mark()
+        pmd.cmd("start")
+        got = pmd.wait_received(len(sent), start)
+        pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
+        pmd.cmd("stop")
+    for tci, seen in zip(TCIS, got):
+        assert seen["tci"] == tci and {"VLAN", "VLAN_STRIPPED"} <= seen["flags"], seen
+    assert got[-1]["tci"] is None and "VLAN_STRIPPED" not in got[-1]["flags"]
+    assert pcapfile.read(result) == [f[:12] + f[16:] for f in sent[:-1]] + [sent[-1]]
+
+
+def test_strip_off_again(tmp_path):
+    """vlan set strip on, then off: tagged frames pass whole."""
+    frame = frames.packet(vlan=0x64)
+    capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    pcapfile.write(capture, [frame] * 10)
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"]) as pmd:
+        pmd.cmd("port stop 0")
+        pmd.cmd("vlan set strip on 0")
+        assert "strip on" in pmd.cmd("show port info 0")
+        pmd.cmd("vlan set strip off 0")
+        assert "strip off" in pmd.cmd("show port info 0")
+        pmd.cmd("port start 0")
+        pmd.cmd("set fwd io")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda s: s["TX-packets"] >= 10)
+        pmd.cmd("stop")
+    assert pcapfile.read(result) == [frame] * 10
+
+
+def test_insert(tmp_path):
+    sent = [frames.packet(sport=i, data=bytes(size)) for i, size in enumerate((1, 6, 22, 100, 1400))]
+    capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    pcapfile.write(capture, sent)
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
+                 args=[f"--tx-offloads={TX_VLAN_INSERT:#x}"]) as pmd:
+        pmd.cmd("port stop 0")
+        answer = pmd.cmd("tx_vlan set 0 100")
+        assert "rror" not in answer, answer
+        pmd.cmd("port start 0")
+        pmd.cmd("set fwd mac")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
+        pmd.cmd("stop")
+    got = pcapfile.read(result)
+    assert [f[12:16] for f in got] == [b"\x81\x00\x00\x64"] * len(sent)
+    assert [f[16:] for f in got] == [f[12:] for f in sent]
