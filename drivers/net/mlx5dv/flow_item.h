@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Pattern items to match specs; one row an item and one a field in flow_item.c. Pure. */
+#ifndef MDV_FLOW_ITEM_H
+#define MDV_FLOW_ITEM_H
+
+#include <rte_flow.h>
+
+#include "flow_build.h"
+
+/**
+ * Put the specs of @p pattern into @p build, which is initialised here.
+ * @return 0 or a negative errno after filling @p error with item and field; @p build is undefined
+ * then.
+ */
+int mdv_flow_item_translate(const struct rte_flow_item pattern[], struct mdv_flow_build *build,
+	struct rte_flow_error *error);
+
+#endif /* MDV_FLOW_ITEM_H */
