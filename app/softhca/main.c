@@ -1,6 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-int
-main(void)
+/** @file softhca: one row a subcommand. */
+#include <stdio.h>
+#include <string.h>
+#include "app.h"
+#include "options.h"
+
+static int help(int argc, char *argv[]);
+static int version(int argc, char *argv[]);
+
+static const struct command {
+	const char *name;
+	const char *usage;
+	const char *help;
+	int (*run)(int argc, char *argv[]);
+} commands[] = {
+	{ "run", "run [--port K=V,...]... [--] COMMAND [ARG]...",
+		"run COMMAND with one software ConnectX port a --port below libibverbs", app_run },
+	{ "help", "help", "this text, with all keys, wires and models", help },
+	{ "version", "version", "the version", version },
+};
+#define NB_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void
+usage(FILE *out)
 {
+	fprintf(out, "softhca: a software ConnectX below unmodified libibverbs and libmlx5\n");
+	for (unsigned int i = 0; i < NB_COMMANDS; i++)
+		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
+}
+
+static int
+help(int argc, char *argv[])
+{
+	(void)argc;
+	(void)argv;
+	usage(stdout);
+	app_run_help();
 	return 0;
+}
+
+static int
+version(int argc, char *argv[])
+{
+	(void)argc;
+	(void)argv;
+	printf("softhca %s\n", SOFTHCA_VERSION);
+	return 0;
+}
+
+int
+main(int argc, char *argv[])
+{
+	const char *name = argc < 2 ? "" : argv[1];
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	if (strcmp(name, "--version") == 0)
+		name = "version";
+	for (unsigned int i = 0; i < NB_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	if (name[0] != '\0')
+		fprintf(stderr, "softhca: no command '%s'\n", name);
+	usage(stderr);
+	return APP_FAILED;
 }

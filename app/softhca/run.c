@@ -1,1 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/** @file softhca run: start the command, pass signals on, return its exit status. */
+#include "app.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "options.h"
+
+/** Passed on to the command. */
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+void
+app_run_help(void)
+{
+	printf("\nOne --port a port: mlx5_0, mlx5_1, ...; none at all is one port with the "
+	       "defaults.\n");
+	shca_options_help(stdout);
+	printf("\nExit status: COMMAND's; 128+N when signal N ended it; 127 when it is not found,\n"
+	       "126 when it cannot be executed, %d when the ports cannot be set up.\n"
+	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard "
+	       "error.\n",
+		APP_FAILED);
+}
+
+/** @return the index of COMMAND in @p argv, or 0 after a message. */
+static int
+parse(int argc, char *argv[], struct shca_options *options)
+{
+	static const struct option long_options[] = {
+		{ "port", required_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL },
+	};
+	char error[768];
+	int option;
+
+	shca_options_init(options);
+	/* '+': the command's own options are not ours. */
+	while ((option = getopt_long(argc, argv, "+h", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			app_run_help();
+			exit(0);
+		}
+		if (option != 'p')
+			return 0; /* getopt has said why */
+		if (shca_options_add_port(options, optarg, error, sizeof(error)) != 0) {
+			fprintf(stderr, "softhca: --port %s: %s\n", optarg, error);
+			return 0;
+		}
+	}
+	if (optind >= argc) {
+		fprintf(stderr, "softhca: no command to run; see softhca help\n");
+		return 0;
+	}
+	if (options->nb_ports == 0 &&
+		shca_options_add_port(options, "", error, sizeof(error)) != 0) {
+		fprintf(stderr, "softhca: %s\n", error);
+		return 0;
+	}
+	return optind;
+}
+
+static _Noreturn void
+exec_command(char *argv[], const sigset_t *signals, pid_t runner)
+{
+	int error;
+
+	/* The command must not outlive its ports. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != runner)
+		_exit(APP_FAILED);
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	fprintf(stderr, "softhca: cannot run %s: %s\n", argv[0], strerror(error));
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+static int
+exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/** Wait for the command and pass signals on to it. */
+static int
+supervise(pid_t command, const sigset_t *awaited)
+{
+	siginfo_t info;
+	int status;
+	pid_t pid;
+
+	for (;;) {
+		/* Before waiting: one SIGCHLD may stand for several children. */
+		while ((pid = waitpid(command, &status, WNOHANG)) < 0 && errno == EINTR)
+			;
+		if (pid == command)
+			return exit_status(status);
+		if (sigwaitinfo(awaited, &info) < 0 || info.si_signo == SIGCHLD)
+			continue;
+		/* The terminal sends its signals to the command, too: it is in our process group.
+		 */
+		if (info.si_code != SI_KERNEL)
+			kill(command, info.si_signo);
+	}
+}
+
+/** In the private directory: everything but its removal. */
+static int
+run_in(const char *dir, struct shca_options *options, char *argv[])
+{
+	pid_t runner = getpid(), command;
+	sigset_t awaited, before;
+
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	for (unsigned int i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&awaited, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &awaited, &before);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the exit status away */
+	if (app_env_prepare(options, dir) != 0 || app_env_set(dir) != 0)
+		return APP_FAILED;
+	command = fork();
+	if (command < 0) {
+		fprintf(stderr, "softhca: cannot fork: %s\n", strerror(errno));
+		return APP_FAILED;
+	}
+	if (command == 0)
+		exec_command(argv, &before, runner);
+	return supervise(command, &awaited);
+}
+
+int
+app_run(int argc, char *argv[])
+{
+	struct app_keeper keeper;
+	struct shca_options options;
+	int first = parse(argc, argv, &options);
+	int status;
+
+	if (first == 0)
+		return APP_FAILED;
+	if (app_keeper_start(&keeper) != 0)
+		return APP_FAILED;
+	status = run_in(keeper.dir, &options, argv + first);
+	app_keeper_stop(&keeper);
+	return status;
+}

@@ -1,1 +1,156 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Puts wires, devices and the device thread of a process together. */
+#include "softhca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "hw/device.h"
+#include "hw/thread.h"
+#include "options.h"
+#include "sysfs/tree.h"
+#include "wire/wire.h"
+
+struct port {
+	struct shca_wire *wire;
+	struct shca_wire *kernel; /**< NULL: no netdev */
+};
+
+struct shca_set {
+	struct shca_options options; /**< wires borrow strings and addresses from it */
+	struct port port[SHCA_PORTS_MAX];
+	struct shca_device *device[SHCA_PORTS_MAX];
+	struct shca_thread *thread;  /**< NULL: stopped */
+	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
+};
+
+static void
+show_out_of_buffer(unsigned int index, uint64_t count, void *arg)
+{
+	const struct shca_set *set = arg;
+	int ret = shca_tree_set_out_of_buffer(set->dir, index, count);
+
+	if (ret != 0)
+		SHCA_DEBUG("mlx5_%u: out_of_buffer not written: %s", index, strerror(-ret));
+}
+
+static int
+open_wire(const struct shca_port_options *port, const struct shca_wire_options *options,
+	struct shca_wire **wire)
+{
+	const struct shca_wire_conf conf = {
+		.arg = options->arg,
+		.fd = options->fd,
+		.mac = port->mac,
+		.pace = port->pace,
+		.repeat = port->repeat,
+		.is_kernel_side = options == &port->kernel,
+	};
+
+	return options->kind->open(&conf, wire);
+}
+
+static void
+close_wire(struct shca_wire *wire)
+{
+	if (wire != NULL)
+		wire->ops->close(wire);
+}
+
+static int
+open_port(struct shca_set *set, unsigned int index)
+{
+	const struct shca_port_options *options = &set->options.port[index];
+	struct port *port = &set->port[index];
+	struct shca_device_conf conf = {
+		.model = options->model,
+		.speed_mbps = options->speed_mbps,
+		.index = index,
+		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
+		.arg = set,
+	};
+	int ret;
+
+	ret = open_wire(options, &options->wire, &port->wire);
+	if (ret == 0 && options->kernel.kind != NULL)
+		ret = open_wire(options, &options->kernel, &port->kernel);
+	if (ret != 0)
+		return ret;
+	memcpy(conf.mac, options->mac, sizeof(conf.mac));
+	conf.wire = port->wire;
+	conf.kernel = port->kernel;
+	ret = shca_device_create(&conf, &set->device[index]);
+	if (ret != 0)
+		SHCA_ERR("mlx5_%u: cannot make the device: %s", index, strerror(-ret));
+	return ret;
+}
+
+int
+shca_set_open(const struct shca_options *options, struct shca_set **set)
+{
+	struct shca_set *new = calloc(1, sizeof(*new));
+	const char *dir = getenv(SHCA_ENV_DIR);
+
+	if (new == NULL)
+		return -ENOMEM;
+	new->options = *options;
+	if (dir != NULL && strlen(dir) < sizeof(new->dir))
+		strcpy(new->dir, dir);
+	for (unsigned int i = 0; i < options->nb_ports; i++) {
+		int ret = open_port(new, i);
+
+		if (ret != 0) {
+			shca_set_close(new);
+			return ret;
+		}
+	}
+	*set = new;
+	return 0;
+}
+
+int
+shca_set_start(struct shca_set *set)
+{
+	if (set->thread != NULL)
+		return 0;
+	return shca_thread_start(
+		set->device, set->options.nb_ports, &set->options.cpus, &set->thread);
+}
+
+void
+shca_set_stop(struct shca_set *set)
+{
+	shca_thread_stop(set->thread);
+	set->thread = NULL;
+}
+
+void
+shca_set_close(struct shca_set *set)
+{
+	if (set == NULL)
+		return;
+	shca_set_stop(set);
+	for (unsigned int i = 0; i < set->options.nb_ports; i++) {
+		shca_device_destroy(set->device[i]);
+		close_wire(set->port[i].kernel);
+		close_wire(set->port[i].wire);
+	}
+	free(set);
+}
+
+struct shca_device *
+shca_set_device(struct shca_set *set, unsigned int idx)
+{
+	return idx < set->options.nb_ports ? set->device[idx] : NULL;
+}
+
+unsigned int
+shca_set_step(struct shca_set *set)
+{
+	unsigned int work = 0;
+
+	for (unsigned int i = 0; i < set->options.nb_ports; i++)
+		work += shca_device_step(set->device[i]);
+	return work;
+}

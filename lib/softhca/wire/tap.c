@@ -51,23 +51,6 @@ drain(struct tap *tap)
 }
 
 static int
-adopt_fd(const struct shca_wire_conf *conf)
-{
-	struct ifreq ifr = { 0 };
-	int fd;
-
-	if (ioctl(conf->fd, TUNGETIFF, &ifr) != 0 || (ifr.ifr_flags & IFF_TAP) == 0) {
-		SHCA_ERR("tap:%s: descriptor %d, opened by the runner, did not reach this process: "
-			 "a "
-			 "program in between closed it (Python's subprocess: close_fds=False)",
-			conf->arg, conf->fd);
-		return -EBADF;
-	}
-	fd = fcntl(conf->fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : fd;
-}
-
-static int
 tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 {
 	struct tap *tap = calloc(1, sizeof(*tap));
@@ -75,7 +58,8 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 
 	if (tap == NULL)
 		return -ENOMEM;
-	tap->fd = conf->fd >= 0 ? adopt_fd(conf) : shca_tap_attach(conf->arg, &created);
+	tap->fd = conf->fd >= 0 ? shca_tap_adopt(conf->arg, conf->fd)
+				: shca_tap_attach(conf->arg, &created);
 	if (tap->fd < 0) {
 		int ret = tap->fd;
 

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
@@ -76,6 +78,49 @@ shca_tap_attach(const char *name, bool *created)
 		return ret;
 	}
 	return fd;
+}
+
+static bool
+is_tap_fd(int fd)
+{
+	struct ifreq ifr = { 0 };
+
+	return ioctl(fd, TUNGETIFF, &ifr) == 0 && (ifr.ifr_flags & IFF_TAP) != 0;
+}
+
+/** Copy the runner's descriptor, as a debugger may. @return it, or -1. */
+static int
+fetch_fd(int fd)
+{
+	const char *runner = getenv(SHCA_TAP_ENV_RUNNER);
+	int pid_fd, copy;
+
+	if (runner == NULL || atoi(runner) <= 0)
+		return -1;
+	pid_fd = syscall(SYS_pidfd_open, atoi(runner), 0);
+	if (pid_fd < 0)
+		return -1;
+	copy = syscall(SYS_pidfd_getfd, pid_fd, fd, 0);
+	close(pid_fd);
+	if (copy >= 0 && !is_tap_fd(copy)) {
+		close(copy);
+		return -1;
+	}
+	return copy;
+}
+
+int
+shca_tap_adopt(const char *name, int fd)
+{
+	int copy = is_tap_fd(fd) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : fetch_fd(fd);
+
+	if (copy >= 0)
+		return copy;
+	SHCA_ERR("tap:%s: descriptor %d, opened by the runner, did not reach this process: a "
+		 "program "
+		 "in between closed it (Python's subprocess: close_fds=False)",
+		name, fd);
+	return -EBADF;
 }
 
 /** One netdev ioctl by name. */

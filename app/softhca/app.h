@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The runner: softhca run starts a command with the ports below it and cleans up after it.
+ *
+ *     shell ── softhca run ──┬── COMMAND     (LD_PRELOAD, SYSFS_PATH, ..., the TAPs' descriptors)
+ *                 │          └── keeper      makes the private directory, removes it when the
+ * runner's └─ pipe ──────┘            end of the pipe closes, for whatever reason
+ */
+#ifndef SOFTHCA_APP_H
+#define SOFTHCA_APP_H
+
+#include <sys/types.h>
+
+struct shca_options;
+
+/** Exit status of failures that are the runner's own, as of env(1) and timeout(1). */
+#define APP_FAILED 125
+
+/** "softhca run": @p argv[0] is "run". @return the exit status. */
+int app_run(int argc, char *argv[]);
+void app_run_help(void);
+
+/** @{ The private directory and the process that removes it. */
+struct app_keeper {
+	pid_t pid;
+	int fd; /**< while it is open, the directory stays */
+	char dir[128];
+};
+/** @return 0 or a negative errno after a message. */
+int app_keeper_start(struct app_keeper *keeper);
+/** Returns when the directory is gone. */
+void app_keeper_stop(struct app_keeper *keeper);
+/** @} */
+
+/** @{ What the command finds. */
+/** Open the TAPs, write sysfs and options into @p dir. @return 0 or a negative errno after a
+ * message. */
+int app_env_prepare(struct shca_options *options, const char *dir);
+/** Set the environment variables of this process. @return 0 or a negative errno after a message. */
+int app_env_set(const char *dir);
+/** @} */
+
+#endif /* SOFTHCA_APP_H */

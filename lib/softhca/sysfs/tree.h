@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The sysfs files of the ports, as libibverbs (SYSFS_PATH) and DPDK's PCI bus (SYSFS_PCI_DEVICES)
+ * read them. Real files in the runner's directory; written by the runner, removed by it.
+ *
+ *     DIR/sys/class/infiniband_verbs/uverbs<i>     char device 231:192+i
+ *     DIR/sys/class/infiniband/mlx5_<i>            device -> DIR/pci/<address>
+ *     DIR/pci/5ca0:00:<i>.0                        driver -> DIR/drivers/mlx5_core
+ */
+#ifndef SHCA_SYSFS_TREE_H
+#define SHCA_SYSFS_TREE_H
+
+#include <stdint.h>
+
+struct shca_options;
+
+/** Below the runner's directory: what SYSFS_PATH and SYSFS_PCI_DEVICES name. */
+#define SHCA_TREE_SYS "sys"
+#define SHCA_TREE_PCI "pci"
+/** Longest name of the runner's directory: libibverbs builds paths of at most 255 bytes below it.
+ */
+#define SHCA_TREE_DIR_MAX 128
+
+/** Write all files below the existing directory @p dir. @return 0 or a negative errno after a
+ * message. */
+int shca_tree_create(const struct shca_options *options, const char *dir);
+/** Remove @p dir with all that is in it. @return 0 or a negative errno. */
+int shca_tree_remove(const char *dir);
+/** Show another count of packets lost for want of receive WQEs. @return 0 or a negative errno. */
+int shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count);
+
+#endif /* SHCA_SYSFS_TREE_H */
