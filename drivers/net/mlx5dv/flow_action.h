@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Actions of a rule, checked one by one and against each other; rows in flow_action.c. Pure.
+ */
+#ifndef MDV_FLOW_ACTION_H
+#define MDV_FLOW_ACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+/** What the checks need to know of the port. */
+struct mdv_flow_action_env {
+	uint16_t nb_queues;     /**< Rx queues configured */
+	uint32_t max_table;     /**< entries of an indirection table */
+	uint64_t rss_types;     /**< RTE_ETH_RSS_* the device can hash by */
+	const uint8_t *rss_key; /**< for rules that bring none */
+};
+
+enum mdv_flow_action_fate {
+	MDV_FLOW_ACTION_DROP = 1,
+	MDV_FLOW_ACTION_QUEUES, /**< QUEUE, and RSS */
+};
+
+/** What a rule does. The arrays are the rule's own or the port's. */
+struct mdv_flow_actions {
+	enum mdv_flow_action_fate fate;
+	const uint16_t *queues;
+	uint32_t nb_queues;
+	uint64_t rss_types; /**< 0: to queues[0], unhashed */
+	const uint8_t *rss_key;
+	uint32_t tag; /**< flow tag, MDV_MARK_TAG_NONE: none; see mark.h */
+	bool count;
+	bool passthru; /**< a copy; the packet goes on */
+};
+
+/** @return 0 or a negative errno after filling @p error with the action and what would do. */
+int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
+	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
+	struct rte_flow_error *error);
+
+#endif /* MDV_FLOW_ACTION_H */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts the translation together: attributes, items, actions, expansion over the hash classes. */
+
+#include <errno.h>
+
+#include "flow_error.h"
+#include "flow_item.h"
+#include "flow_plan.h"
+
+static int
+plan_check_attr(const struct mdv_flow_plan_env *env, const struct rte_flow_attr *attr,
+	struct rte_flow_error *error)
+{
+	uint8_t nb_priorities = mdv_flow_build_priorities(env->nb_levels);
+
+	if (attr->transfer)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
+			"transfer: the driver does not steer between ports; use ingress");
+	if (attr->egress)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
+			"egress: the driver steers received packets only; use ingress");
+	if (!attr->ingress)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr,
+			"the rule has no direction; add ingress");
+	if (attr->group != 0)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, attr,
+			"group %u: verbs has one group of rules; use group 0 and priorities",
+			attr->group);
+	if (attr->priority >= nb_priorities)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, attr,
+			"priority %u: the device's %u levels make %u priorities; use 0 to %u",
+			attr->priority, env->nb_levels, nb_priorities, nb_priorities - 1);
+	return 0;
+}
+
+static int
+plan_check_rule(const struct mdv_flow_plan_rule *rule, struct rte_flow_error *error)
+{
+	if (rule->attr == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR, NULL,
+			"the rule has no attributes; give some with ingress");
+	if (rule->pattern == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_NUM, NULL,
+			"the rule has no pattern; give one, item END at least");
+	if (rule->actions == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
+			"the rule has no actions; give QUEUE, RSS or DROP");
+	return 0;
+}
+
+static int
+plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_actions *actions,
+	uint16_t level, struct mdv_flow_build *build)
+{
+	int rc = 0;
+
+	if (actions->tag != 0)
+		rc = mdv_flow_build_tag(build, actions->tag);
+	if (rc == 0 && actions->fate == MDV_FLOW_ACTION_DROP)
+		rc = mdv_flow_build_drop(build);
+	if (rc == 0)
+		rc = mdv_flow_build_finish(build, level, env->port_num, actions->passthru);
+	return rc;
+}
+
+/*
+ * Of the parts of a terminating rule the most specific must win, so each has the level of its own
+ * depth. A copied packet goes on to the next level and would be copied again by a shallower part,
+ * so all parts of a passthru rule share the level of the pattern: a table is hit once, and of the
+ * matching masks the one that was there first wins.
+ */
+static int
+plan_expand(const struct mdv_flow_plan_env *env, uint32_t priority,
+	const struct mdv_flow_build *match, struct mdv_flow_plan *plan)
+{
+	const struct mdv_flow_actions *actions = &plan->actions;
+	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
+	unsigned int nb = mdv_rss_expand(match->layers, actions->rss_types, expansions);
+
+	plan->nb_parts = 0;
+	for (unsigned int i = 0; i < nb; i++) {
+		struct mdv_flow_part *part = &plan->parts[plan->nb_parts];
+		uint32_t depth;
+		int rc;
+
+		part->build = *match;
+		part->id = expansions[i].id;
+		rc = mdv_flow_build_add_layers(&part->build, expansions[i].add_layers);
+		if (rc == -EINVAL)
+			continue; /* no packet of the pattern is of this class */
+		depth = actions->passthru ? match->layers : part->build.layers;
+		if (rc == 0)
+			rc = plan_finish_part(
+				env, actions, mdv_flow_build_level(priority, depth), &part->build);
+		if (rc != 0)
+			return rc;
+		plan->nb_parts++;
+	}
+	return 0;
+}
+
+int
+mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	struct mdv_flow_build match;
+	int rc = plan_check_rule(rule, error);
+
+	if (rc == 0)
+		rc = plan_check_attr(env, rule->attr, error);
+	if (rc == 0)
+		rc = mdv_flow_item_translate(rule->pattern, &match, error);
+	if (rc == 0)
+		rc = mdv_flow_action_parse(&env->actions, rule->actions, &plan->actions, error);
+	if (rc != 0)
+		return rc;
+	rc = plan_expand(env, rule->attr->priority, &match, plan);
+	if (rc != 0)
+		return mdv_flow_error_set(error, -rc, RTE_FLOW_ERROR_TYPE_ITEM_NUM, rule->pattern,
+			"the rule needs more than the %u specs the device takes; use fewer items",
+			MDV_FLOW_BUILD_SPECS);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * A rule of rte_flow as the ibv_flow_attrs and destinations it takes, before any verbs call.
+ *
+ *     eth / ipv4, rss types ipv4-udp   ->   part 0: ETH IPV4 UDP, hashed    level 3p
+ *                                           part 1: ETH IPV4, first queue   level 3p + 1
+ *
+ * Parts are in the order in which they must be installed, the most specific first. Pure.
+ */
+#ifndef MDV_FLOW_PLAN_H
+#define MDV_FLOW_PLAN_H
+
+#include <rte_flow.h>
+
+#include "flow_action.h"
+#include "flow_build.h"
+#include "rss.h"
+
+struct mdv_flow_plan_env {
+	struct mdv_flow_action_env actions;
+	uint8_t nb_levels; /**< verbs priorities of the device */
+	uint8_t port_num;  /**< physical port, from 1 */
+};
+
+struct mdv_flow_part {
+	struct mdv_flow_build build; /**< complete but for COUNT, whose counters do not exist yet */
+	enum mdv_rss_class_id id;    /**< how the destination hashes */
+};
+
+struct mdv_flow_plan {
+	struct mdv_flow_actions actions;
+	uint8_t nb_parts;
+	struct mdv_flow_part parts[MDV_RSS_NB_CLASSES];
+};
+
+/** As the application gives it. */
+struct mdv_flow_plan_rule {
+	const struct rte_flow_attr *attr;
+	const struct rte_flow_item *pattern;
+	const struct rte_flow_action *actions;
+};
+
+/**
+ * @param plan undefined on failure; points into @p rule's action configurations
+ * @return 0 or a negative errno after filling @p error
+ */
+int mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error);
+
+#endif /* MDV_FLOW_PLAN_H */
