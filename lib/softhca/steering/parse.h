@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Frame -> headers. Pure; never reads past the frame. A layer whose header does not fit whole in the
- * frame is not valid, nor is anything above it. Matching, RSS and checksums all read this one struct.
+ * Frame -> headers. Pure; never reads past the frame. A layer whose header does not fit whole in
+ * the frame is not valid, nor is anything above it. Matching, RSS and checksums all read this one
+ * struct.
  */
 #ifndef SHCA_STEERING_PARSE_H
 #define SHCA_STEERING_PARSE_H
@@ -31,25 +32,28 @@ enum shca_tunnel {
 	SHCA_TUNNEL_MPLS_UDP,
 };
 
-/** One stack of headers (outer, or inner behind a recognised tunnel). Offsets from the frame start. */
+/** One stack of headers (outer, or inner behind a recognised tunnel). Offsets from the frame start.
+ */
 struct shca_headers {
-	bool valid;	  /**< the Ethernet header fits (always true for inner L3 tunnels) */
-	bool has_ether;	  /**< false for an inner stack that begins with L3 */
+	bool valid;     /**< the Ethernet header fits (always true for inner L3 tunnels) */
+	bool has_ether; /**< false for an inner stack that begins with L3 */
 	uint16_t l2_offset;
 	uint16_t ether_type; /**< host order, after the last VLAN tag */
 	uint8_t nb_vlans;
 	uint16_t vlan_tpid; /**< host order, of the first tag */
 	uint16_t vlan_tci;  /**< host order, of the first tag */
+	bool has_mpls; /**< a label stack follows the Ethernet header; l3 is what lies behind it */
+	uint32_t mpls_label; /**< its first entry, host order, all 32 bits */
 
 	enum shca_l3 l3;
 	uint16_t l3_offset;
-	uint16_t l3_end; /**< end of the IP packet by its length field, bounded by the frame */
+	uint16_t l3_end;   /**< end of the IP packet by its length field, bounded by the frame */
 	bool l3_length_ok; /**< the IP length field fits in the frame */
-	bool ip_options; /**< IPv4 options or IPv6 extension headers */
-	bool fragment;	 /**< any fragment, the first included */
-	uint8_t ip_proto; /**< last next header the parser reached */
+	bool ip_options;   /**< IPv4 options or IPv6 extension headers */
+	bool fragment;     /**< any fragment, the first included */
+	uint8_t ip_proto;  /**< last next header the parser reached */
 
-	enum shca_l4 l4; /**< NONE for fragments */
+	enum shca_l4 l4;    /**< NONE for fragments */
 	uint16_t l4_offset; /**< valid when l3 != NONE: where the L4 header starts or would */
 	uint16_t src_port, dst_port; /**< host order; TCP and UDP */
 	uint8_t tcp_flags;
@@ -62,11 +66,11 @@ struct shca_packet {
 	struct shca_headers outer;
 	struct shca_headers inner; /**< valid == false without a tunnel */
 	enum shca_tunnel tunnel;
-	uint32_t vni;	       /**< VXLAN, 24 bits */
+	uint32_t vni;          /**< VXLAN, 24 bits */
 	uint16_t gre_protocol; /**< host order */
 	bool has_gre_key;
 	uint32_t gre_key;    /**< host order */
-	bool has_mpls;
+	bool has_mpls;       /**< of the MPLS over GRE or UDP tunnel */
 	uint32_t mpls_label; /**< first label stack entry, host order, all 32 bits */
 };
 

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The flow steering of one port, with the semantics of Linux's mlx5_ib (drivers/infiniband/hw/mlx5/fs.c,
- * net/ethernet/mellanox/mlx5/core/fs_core.c), restated in doc/design/steering.md.
+ * The flow steering of one port, with the semantics of Linux's mlx5_ib
+ * (drivers/infiniband/hw/mlx5/fs.c, net/ethernet/mellanox/mlx5/core/fs_core.c), restated in
+ * doc/design/steering.md.
  *
  * A received frame walks a list of flow tables (FT):
  *
  *     D(0) T(0) D(1) T(1) ... D(15) T(15) M ── kernel netdev ── LEFTOVERS ── dropped
  *
- * D(p) holds the DONT_TRAP rules of verbs priority p, T(p) the others, M the multicast-only ones of any
- * priority. An FT is a list of flow groups (FG), one match mask each, in index order; an FG is a hash of
- * flow table entries (FTE), one match value each. At most one FTE a table is hit: the first group's that
- * matches. A hit in D copies to the FTE's destinations and goes on with the next table; a hit elsewhere
- * delivers and ends. SNIFFER is a pipeline of its own that copies all received and all sent frames.
+ * D(p) holds the DONT_TRAP rules of verbs priority p, T(p) the others, M the multicast-only ones of
+ * any priority. An FT is a list of flow groups (FG), one match mask each, in index order; an FG is
+ * a hash of flow table entries (FTE), one match value each. At most one FTE a table is hit: the
+ * first group's that matches. A hit in D copies to the FTE's destinations and goes on with the next
+ * table; a hit elsewhere delivers and ends. SNIFFER is a pipeline of its own that copies all
+ * received and all sent frames.
  *
- * A rule (what ibv_create_flow returns) owns one reference on an FTE, or more for the default types; rules
- * with the same match share the FTE, whose destinations are the union.
+ * A rule (what ibv_create_flow returns) owns one reference on an FTE, or more for the default
+ * types; rules with the same match share the FTE, whose destinations are the union.
  *
- * Not thread-safe: the device lock (hw/device.h) covers it. Nothing here knows what a TIR is; destinations
- * are the caller's pointers.
+ * Not thread-safe: the device lock (hw/device.h) covers it. Nothing here knows what a TIR is;
+ * destinations are the caller's pointers.
  */
 #ifndef SHCA_STEERING_STEERING_H
 #define SHCA_STEERING_STEERING_H
@@ -48,13 +50,14 @@ struct shca_steering_conf {
 
 /** A create_flow request after the uverbs checks that need objects (port, handles) were made. */
 struct shca_rule_attr {
-	uint32_t type; /**< IB_UVERBS flow attr type: 0 NORMAL, 1 ALL_DEFAULT, 2 MC_DEFAULT, 3 SNIFFER */
+	uint32_t type;  /**< IB_UVERBS flow attr type: 0 NORMAL, 1 ALL_DEFAULT, 2 MC_DEFAULT, 3
+			   SNIFFER */
 	uint32_t flags; /**< 2 DONT_TRAP, 4 EGRESS */
 	uint16_t priority;
 	uint8_t nb_specs;
-	const void *specs;  /**< kernel ABI specs back to back, unaligned, borrowed for the call */
+	const void *specs;   /**< kernel ABI specs back to back, unaligned, borrowed for the call */
 	size_t specs_length; /**< bytes */
-	void *tir;	    /**< destination; NULL: a QP without a receive side */
+	void *tir;           /**< destination; NULL: a QP without a receive side */
 	struct shca_flow_counter *counter; /**< of the one ACTION_COUNT spec, or NULL */
 };
 
@@ -63,7 +66,9 @@ struct shca_kernel_filter {
 	bool present;
 	bool promiscuous;
 	uint8_t mac[6];
-	/* Multicast: every group is taken as joined; the netdev's own filter decides. */
+	/** No multicast group is joined; false: every one is, and the netdev's own filter decides.
+	 */
+	bool no_multicast;
 };
 
 struct shca_destination {
@@ -71,12 +76,13 @@ struct shca_destination {
 	uint32_t flow_tag; /**< 0: untagged */
 };
 
-/** Where a frame goes. Arrays belong to the steering object and live until the next walk. */
+/** Where a frame goes. Arrays belong to the steering object and live until the next walk or rule
+ * change. */
 struct shca_verdict {
 	const struct shca_destination *destination;
 	unsigned int nb_destinations;
 	bool to_kernel; /**< the netdev takes it */
-	bool dropped;	/**< a DROP rule ended it (rx), or forbids sending it (tx) */
+	bool dropped;   /**< a DROP rule ended it (rx), or forbids sending it (tx) */
 };
 
 /** @return NULL when out of memory. */
@@ -87,14 +93,14 @@ void shca_steering_set_kernel(
 	struct shca_steering *steering, const struct shca_kernel_filter *filter);
 
 /**
- * Install a rule with the checks and errnos of the kernel's spec parsing, mlx5_ib and fs_core, in their
- * order (doc/design/steering.md).
+ * Install a rule with the checks and errnos of the kernel's spec parsing, mlx5_ib and fs_core, in
+ * their order (doc/design/steering.md).
  *
- * @return 0, or -EINVAL, -EOPNOTSUPP, -ENOMEM (also: priority above 15), -EEXIST (same match, other action
- *   or tag), -ENOSPC (table full); nothing is changed then.
+ * @return 0, or -EINVAL, -EOPNOTSUPP, -ENOMEM (also: priority above 15), -EEXIST (same match, other
+ * action or tag), -ENOSPC (table full); nothing is changed then.
  */
-int shca_rule_add(struct shca_steering *steering, const struct shca_rule_attr *attr,
-	struct shca_rule **rule);
+int shca_rule_add(
+	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule);
 /** Never fails. NULL is allowed. */
 void shca_rule_del(struct shca_steering *steering, struct shca_rule *rule);
 /** @return rules installed that can receive (not EGRESS, not DROP). */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Unaligned network-order loads. */
+#ifndef SHCA_STEERING_BYTES_H
+#define SHCA_STEERING_BYTES_H
+
+#include <stdint.h>
+
+static inline uint16_t
+shca_bytes_load16(const uint8_t *bytes)
+{
+	return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+static inline uint32_t
+shca_bytes_load32(const uint8_t *bytes)
+{
+	return (uint32_t)shca_bytes_load16(bytes) << 16 | shca_bytes_load16(bytes + 2);
+}
+
+#endif /* SHCA_STEERING_BYTES_H */

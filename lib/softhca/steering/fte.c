@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A flow table entry and the rules that share it. */
+#include "steering/fte.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct shca_fte_user *
+find_user(const struct shca_fte_users *users, const void *object)
+{
+	for (uint32_t i = 0; i < users->nb; i++)
+		if (users->user[i].object == object)
+			return &users->user[i];
+	return NULL;
+}
+
+/** Make room for one more, so that add_user cannot fail. The array doubles when nb is a power of
+ * two. */
+static int
+reserve_user(struct shca_fte_users *users, const void *object)
+{
+	if (object == NULL || (users->nb & (users->nb - 1)) != 0)
+		return 0;
+
+	size_t capacity = users->nb == 0 ? 1 : (size_t)users->nb * 2;
+	struct shca_fte_user *user = realloc(users->user, capacity * sizeof(*user));
+
+	if (user == NULL)
+		return -ENOMEM;
+	users->user = user;
+	return 0;
+}
+
+static void
+add_user(struct shca_fte_users *users, void *object)
+{
+	if (object == NULL)
+		return;
+
+	struct shca_fte_user *user = find_user(users, object);
+
+	if (user == NULL) {
+		user = &users->user[users->nb++];
+		user->object = object;
+		user->nb_rules = 0;
+	}
+	user->nb_rules++;
+}
+
+static void
+del_user(struct shca_fte_users *users, const void *object)
+{
+	struct shca_fte_user *user = object != NULL ? find_user(users, object) : NULL;
+
+	if (user == NULL || --user->nb_rules != 0)
+		return;
+	for (users->nb--; user < users->user + users->nb; user++)
+		user[0] = user[1];
+}
+
+struct shca_fte *
+shca_fte_create(unsigned int nb_words)
+{
+	return calloc(1, sizeof(struct shca_fte) + nb_words * sizeof(uint64_t));
+}
+
+void
+shca_fte_destroy(struct shca_fte *fte)
+{
+	if (fte == NULL)
+		return;
+	free(fte->destinations.user);
+	free(fte->counters.user);
+	free(fte);
+}
+
+/* fs_core check_conflicting_ftes: an entry forwards or drops, and has one tag, 0 unless the first
+ * rule set it. */
+int
+shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action)
+{
+	if (fte->drop != action->drop)
+		return -EEXIST;
+	if (action->tag && fte->flow_tag != action->flow_tag)
+		return -EEXIST;
+	return 0;
+}
+
+int
+shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
+{
+	if (reserve_user(&fte->destinations, action->tir) != 0 ||
+		reserve_user(&fte->counters, action->counter) != 0)
+		return -ENOMEM;
+	if (fte->nb_rules++ == 0) {
+		fte->drop = action->drop;
+		fte->flow_tag = action->tag ? action->flow_tag : 0;
+	}
+	add_user(&fte->destinations, action->tir);
+	add_user(&fte->counters, action->counter);
+	return 0;
+}
+
+bool
+shca_fte_leave(struct shca_fte *fte, const struct shca_fte_action *action)
+{
+	del_user(&fte->destinations, action->tir);
+	del_user(&fte->counters, action->counter);
+	return --fte->nb_rules == 0;
+}

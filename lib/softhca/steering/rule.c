@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules: what ibv_create_flow asks for, checked in the kernel's order, and the entries it becomes.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steering/spec.h"
+#include "steering/state.h"
+#include "steering/steering.h"
+
+/** Bytes of the largest spec of the kernel ABI, union ib_flow_spec's counterpart. */
+#define MAX_SPEC_BYTES sizeof(struct ib_uverbs_flow_spec_ipv6)
+static_assert(MAX_SPEC_BYTES == 88, "IPv6 spec");
+
+enum {
+	FLAG_DONT_TRAP = IBV_FLOW_ATTR_FLAGS_DONT_TRAP,
+	FLAG_EGRESS = IBV_FLOW_ATTR_FLAGS_EGRESS,
+	FLAGS_KNOWN_TO_UVERBS = 7, /* bit 0 is retired: uverbs lets it pass, mlx5_ib does not */
+
+	/* Default and sniffer rules become two entries. */
+	MAX_ENTRIES = 2,
+};
+
+struct shca_rule {
+	unsigned int nb_entries;
+	struct {
+		struct shca_table *table;
+		struct shca_fte *fte;
+	} entry[MAX_ENTRIES];
+	struct shca_fte_action action;
+};
+
+/** A rule that was understood: which entries, of which tables, with what action. */
+struct plan {
+	unsigned int nb_entries;
+	struct {
+		struct shca_table *table;
+		struct shca_match match;
+	} entry[MAX_ENTRIES];
+	bool receives; /**< copies go to the rule's TIR */
+	struct shca_fte_action action;
+};
+
+static bool
+is_default(uint32_t type)
+{
+	return type == IBV_FLOW_ATTR_ALL_DEFAULT || type == IBV_FLOW_ATTR_MC_DEFAULT;
+}
+
+/** ib_uverbs_ex_create_flow, as far as no object is needed; specs are judged whatever the type. */
+static int
+check_uverbs(const struct shca_rule_attr *attr, struct shca_spec_list *list)
+{
+	if (attr->flags & ~(uint32_t)FLAGS_KNOWN_TO_UVERBS)
+		return -EINVAL;
+	if (attr->flags & FLAG_DONT_TRAP && is_default(attr->type))
+		return -EINVAL;
+	if (attr->nb_specs > SHCA_SPEC_MAX || attr->specs_length > attr->nb_specs * MAX_SPEC_BYTES)
+		return -EINVAL;
+	return shca_spec_unpack(attr->specs, attr->specs_length, attr->nb_specs, list);
+}
+
+/** mlx5_ib_create_flow before it looks for a table. A bad priority is ENOMEM there, whatever man
+ * pages say. */
+static int
+check_driver(const struct shca_rule_attr *attr)
+{
+	if (attr->priority >= SHCA_STATE_NB_PRIORITIES)
+		return -ENOMEM;
+	if (attr->flags & ~(uint32_t)(FLAG_DONT_TRAP | FLAG_EGRESS))
+		return -EINVAL;
+	if (attr->flags & FLAG_EGRESS && is_default(attr->type))
+		return -EINVAL;
+	return 0;
+}
+
+static struct shca_match *
+plan_entry(struct plan *plan, struct shca_table *table)
+{
+	struct shca_match *match = &plan->entry[plan->nb_entries].match;
+
+	plan->entry[plan->nb_entries++].table = table;
+	memset(match, 0, sizeof(*match));
+	return match;
+}
+
+/** Multicast-only rules that trap share one table below all priorities (mlx5_ib get_flow_table). */
+static unsigned int
+core_priority(const struct shca_rule_attr *attr, const struct shca_spec_list *list)
+{
+	if (attr->flags & FLAG_DONT_TRAP)
+		return 2u * attr->priority;
+	if (shca_spec_is_multicast_only(list))
+		return SHCA_STATE_MULTICAST_PRIORITY;
+	return 2u * attr->priority + 1;
+}
+
+static int
+plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
+	const struct shca_spec_list *list, struct plan *plan)
+{
+	bool egress = attr->flags & FLAG_EGRESS;
+	struct shca_table *tables = egress ? steering->tx : steering->rx;
+	struct shca_match *match = plan_entry(plan, &tables[core_priority(attr, list)]);
+	struct shca_spec_action action;
+	int err = shca_spec_build(list, steering->conf.tunnel_offloads, match, &action);
+
+	if (err != 0)
+		return err;
+	if (action.count && attr->counter == NULL)
+		return -EINVAL;
+	/* Dropping rules do not go on to the next table, so need no support for that. */
+	if (attr->flags & FLAG_DONT_TRAP && !action.drop && (egress || !steering->conf.dont_trap))
+		return -EOPNOTSUPP;
+	if (shca_spec_check_values(match) != 0)
+		return -EINVAL;
+	shca_field_require(match);
+	plan->receives = !egress && !action.drop;
+	plan->action.drop = action.drop;
+	plan->action.tag = action.tag;
+	plan->action.flow_tag = action.flow_tag;
+	plan->action.counter = action.count ? attr->counter : NULL;
+	return 0;
+}
+
+/** One entry of the leftovers: packets whose destination MAC's group bit is @p group. */
+static void
+plan_leftovers(struct shca_steering *steering, uint8_t group, struct plan *plan)
+{
+	struct shca_match *match = plan_entry(plan, &steering->leftovers);
+
+	match->mask.outer.dst_mac[0] = 1;
+	match->value.outer.dst_mac[0] = group;
+	shca_field_require(match);
+	plan->receives = true;
+}
+
+/** The specs of default and sniffer rules have been judged by uverbs; mlx5_ib never looks at them.
+ */
+static int
+plan_all_default(struct shca_steering *steering, const struct shca_rule_attr *attr,
+	const struct shca_spec_list *list, struct plan *plan)
+{
+	(void)attr;
+	(void)list;
+	plan_leftovers(steering, 1, plan);
+	plan_leftovers(steering, 0, plan);
+	return 0;
+}
+
+static int
+plan_mc_default(struct shca_steering *steering, const struct shca_rule_attr *attr,
+	const struct shca_spec_list *list, struct plan *plan)
+{
+	(void)attr;
+	(void)list;
+	plan_leftovers(steering, 1, plan);
+	return 0;
+}
+
+static int
+plan_sniffer(struct shca_steering *steering, const struct shca_rule_attr *attr,
+	const struct shca_spec_list *list, struct plan *plan)
+{
+	(void)list;
+	if (!steering->conf.sniffer)
+		return -EOPNOTSUPP;
+	if (attr->flags & FLAG_EGRESS)
+		return -EINVAL;
+	plan_entry(plan, &steering->sniffer_rx);
+	plan_entry(plan, &steering->sniffer_tx);
+	plan->receives = true;
+	return 0;
+}
+
+static int
+make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, struct plan *plan)
+{
+	static int (*const plan_type[])(struct shca_steering *, const struct shca_rule_attr *,
+		const struct shca_spec_list *, struct plan *) = {
+		[IBV_FLOW_ATTR_NORMAL] = plan_normal,
+		[IBV_FLOW_ATTR_ALL_DEFAULT] = plan_all_default,
+		[IBV_FLOW_ATTR_MC_DEFAULT] = plan_mc_default,
+		[IBV_FLOW_ATTR_SNIFFER] = plan_sniffer,
+	};
+	struct shca_spec_list list;
+	int err = check_uverbs(attr, &list);
+
+	if (err == 0)
+		err = check_driver(attr);
+	if (err != 0)
+		return err;
+	if (attr->type >= sizeof(plan_type) / sizeof(plan_type[0]))
+		return -EOPNOTSUPP;
+	plan->nb_entries = 0;
+	plan->receives = false;
+	plan->action = (struct shca_fte_action){ 0 };
+	err = plan_type[attr->type](steering, attr, &list, plan);
+	if (err != 0)
+		return err;
+	for (unsigned int i = 0; i < plan->nb_entries && err == 0; i++)
+		err = shca_table_check(plan->entry[i].table, &plan->entry[i].match, &plan->action);
+	if (err != 0)
+		return err;
+	/* The driver would pass a TIR number that firmware must refuse, so last of all. */
+	if (plan->receives && attr->tir == NULL)
+		return -EINVAL;
+	plan->action.tir = plan->receives ? attr->tir : NULL;
+	return 0;
+}
+
+static void
+del_entries(struct shca_rule *rule)
+{
+	while (rule->nb_entries > 0) {
+		rule->nb_entries--;
+		shca_table_del(rule->entry[rule->nb_entries].table,
+			rule->entry[rule->nb_entries].fte, &rule->action);
+	}
+}
+
+int
+shca_rule_add(
+	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule)
+{
+	struct plan plan;
+	int err = make_plan(steering, attr, &plan);
+
+	if (err != 0)
+		return err;
+	if (shca_steering_reserve(steering, plan.nb_entries) != 0)
+		return -ENOMEM;
+
+	struct shca_rule *added = calloc(1, sizeof(*added));
+
+	if (added == NULL)
+		return -ENOMEM;
+	added->action = plan.action;
+	while (added->nb_entries < plan.nb_entries) {
+		unsigned int i = added->nb_entries;
+		struct shca_table *table = plan.entry[i].table;
+
+		if (shca_table_add(
+			    table, &plan.entry[i].match, &plan.action, &added->entry[i].fte) != 0)
+			goto del_entries;
+		added->entry[i].table = table;
+		added->nb_entries++;
+	}
+	if (plan.receives)
+		steering->nb_receiving++;
+	shca_steering_refresh(steering);
+	*rule = added;
+	return 0;
+
+del_entries:
+	del_entries(added);
+	free(added);
+	return -ENOMEM;
+}
+
+void
+shca_rule_del(struct shca_steering *steering, struct shca_rule *rule)
+{
+	if (rule == NULL)
+		return;
+	if (rule->action.tir != NULL)
+		steering->nb_receiving--;
+	del_entries(rule);
+	free(rule);
+	shca_steering_refresh(steering);
+}

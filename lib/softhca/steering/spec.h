@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Flow specs of the kernel ABI (rdma/ib_user_verbs.h) -> match and actions, in the kernel's two
+ * steps.
+ *
+ * shca_spec_unpack is what ib_uverbs_ex_create_flow does to the bytes: sizes, reserved bits,
+ * unknown types. shca_spec_build is what mlx5_ib's parse_flow_attr then does to the specs: what the
+ * device can match, and the contradictions among them. Between the two, a rule's type and priority
+ * are judged (rule.c), hence the split.
+ */
+#ifndef SHCA_STEERING_SPEC_H
+#define SHCA_STEERING_SPEC_H
+
+#include <rdma/ib_user_verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "steering/field.h"
+
+/** Specs of one rule at most, drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
+#define SHCA_SPEC_MAX 10
+
+union shca_spec_filter {
+	struct ib_uverbs_flow_eth_filter eth;
+	struct ib_uverbs_flow_ipv4_filter ipv4;
+	struct ib_uverbs_flow_ipv6_filter ipv6;
+	struct ib_uverbs_flow_tcp_udp_filter tcp_udp;
+	struct ib_uverbs_flow_tunnel_filter tunnel;
+	struct ib_uverbs_flow_spec_esp_filter esp;
+	struct ib_uverbs_flow_gre_filter gre;
+	struct ib_uverbs_flow_mpls_filter mpls;
+};
+
+/** One spec; bytes that the caller's filter lacked are zero. */
+struct shca_spec {
+	uint32_t type; /**< with the INNER flag */
+	union shca_spec_filter value, mask;
+	uint32_t tag_id; /**< of ACTION_TAG */
+};
+
+struct shca_spec_list {
+	unsigned int nb;
+	struct shca_spec spec[SHCA_SPEC_MAX];
+};
+
+struct shca_spec_action {
+	bool drop;
+	bool count;
+	bool tag; /**< an ACTION_TAG spec was there */
+	uint32_t flow_tag;
+};
+
+/**
+ * @param length bytes at @p bytes, all of them to be used up by @p nb specs.
+ * @return 0, -EINVAL, or -EOPNOTSUPP (size of ACTION_HANDLE).
+ */
+int shca_spec_unpack(
+	const void *bytes, size_t length, unsigned int nb, struct shca_spec_list *list);
+
+/** @return true when mlx5_ib takes the rule for a multicast-only one: the first spec alone decides.
+ */
+bool shca_spec_is_multicast_only(const struct shca_spec_list *list);
+
+/**
+ * @param tunnel_offloads MLX5_IB_TUNNELED_OFFLOADS_* of the device.
+ * @param match may have value bits outside the mask: shca_spec_check_values comes later.
+ * @return 0, -EINVAL or -EOPNOTSUPP by the first offending spec.
+ */
+int shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
+	struct shca_match *match, struct shca_spec_action *action);
+
+/** @return 0, or -EINVAL when a value has bits outside its mask (fs_core's check_valid_spec). */
+int shca_spec_check_values(const struct shca_match *match);
+
+#endif /* SHCA_STEERING_SPEC_H */

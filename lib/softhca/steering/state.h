@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The steering object: the tables of one port, and which of them a packet must look at.
+ *
+ * Core priority 2p is D(p), 2p + 1 is T(p), 32 is M (mlx5_ib ib_prio_to_core_prio); the same for
+ * sending.
+ */
+#ifndef SHCA_STEERING_STATE_H
+#define SHCA_STEERING_STATE_H
+
+#include "steering/steering.h"
+#include "steering/table.h"
+
+enum {
+	SHCA_STATE_NB_PRIORITIES = 16, /* of verbs */
+	SHCA_STATE_MULTICAST_PRIORITY = 2 * SHCA_STATE_NB_PRIORITIES,
+	SHCA_STATE_NB_CORE_PRIORITIES = SHCA_STATE_MULTICAST_PRIORITY + 1,
+};
+
+/** Tables a packet walks, in order: those with entries. */
+struct shca_state_path {
+	struct shca_table *table[SHCA_STATE_NB_CORE_PRIORITIES];
+	unsigned int nb_tables;
+	uint64_t fields; /**< that any table of the path looks at, leftovers included */
+};
+
+struct shca_steering {
+	struct shca_steering_conf conf;
+	struct shca_kernel_filter kernel;
+
+	struct shca_table rx[SHCA_STATE_NB_CORE_PRIORITIES];
+	struct shca_table leftovers;
+	struct shca_table sniffer_rx;
+	struct shca_table tx[SHCA_STATE_NB_CORE_PRIORITIES];
+	struct shca_table sniffer_tx;
+
+	struct shca_state_path rx_path, tx_path;
+	unsigned int nb_receiving;
+
+	/** For verdicts; as large as the longest one can be, so that no walk allocates. */
+	struct shca_destination *destinations;
+	uint32_t destinations_capacity;
+};
+
+/** Make room in verdicts for @p more destinations than now. @return 0 or -ENOMEM. */
+int shca_steering_reserve(struct shca_steering *steering, uint32_t more);
+/** Recompute the paths: to be called after each change of a table. */
+void shca_steering_refresh(struct shca_steering *steering);
+/** Call @p visit for each table with entries, in evaluation order: receiving, then sending. */
+void shca_steering_visit(const struct shca_steering *steering,
+	void (*visit)(const struct shca_table *table, void *arg), void *arg);
+
+#endif /* SHCA_STEERING_STATE_H */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steering object and its set of tables. */
+#include "steering/steering.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "steering/state.h"
+
+enum {
+	/* Levels the device sees; past 32 the driver's source leaves them open. */
+	LEVEL_LEFTOVERS = 60,
+	LEVEL_SNIFFER = 0,
+};
+
+/* mlx5_ib MLX5_FS_MAX_ENTRIES and MLX5_FS_MAX_TYPES, sizes rounded up to the pools of fs_ft_pool.c.
+ */
+static const struct shca_table_layout layout_rx = { "NIC_RX", 65536, 6, 65536 / 7 };
+static const struct shca_table_layout layout_tx = { "NIC_TX", 65536, 6, 65536 / 7 };
+static const struct shca_table_layout layout_leftovers = { "NIC_RX", 128, 2, 128 / 3 };
+static const struct shca_table_layout layout_sniffer_rx = { "SNIFFER_RX", 1, 0, 0 };
+static const struct shca_table_layout layout_sniffer_tx = { "SNIFFER_TX", 1, 0, 0 };
+
+struct shca_steering *
+shca_steering_create(const struct shca_steering_conf *conf)
+{
+	struct shca_steering *steering = calloc(1, sizeof(*steering));
+
+	if (steering == NULL)
+		return NULL;
+	steering->conf = *conf;
+	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
+		bool dont_trap = i % 2 == 0 && i != SHCA_STATE_MULTICAST_PRIORITY;
+
+		shca_table_init(&steering->rx[i], &layout_rx, i, dont_trap);
+		shca_table_init(&steering->tx[i], &layout_tx, i, dont_trap);
+	}
+	shca_table_init(&steering->leftovers, &layout_leftovers, LEVEL_LEFTOVERS, false);
+	shca_table_init(&steering->sniffer_rx, &layout_sniffer_rx, LEVEL_SNIFFER, false);
+	shca_table_init(&steering->sniffer_tx, &layout_sniffer_tx, LEVEL_SNIFFER, false);
+	return steering;
+}
+
+void
+shca_steering_destroy(struct shca_steering *steering)
+{
+	if (steering == NULL)
+		return;
+	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
+		shca_table_fini(&steering->rx[i]);
+		shca_table_fini(&steering->tx[i]);
+	}
+	shca_table_fini(&steering->leftovers);
+	shca_table_fini(&steering->sniffer_rx);
+	shca_table_fini(&steering->sniffer_tx);
+	free(steering->destinations);
+	free(steering);
+}
+
+void
+shca_steering_set_kernel(struct shca_steering *steering, const struct shca_kernel_filter *filter)
+{
+	steering->kernel = *filter;
+}
+
+unsigned int
+shca_steering_nb_receiving(const struct shca_steering *steering)
+{
+	return steering->nb_receiving;
+}
+
+/** A packet hits one entry a table at most; so many destinations at most it can get. */
+static uint32_t
+max_destinations(const struct shca_steering *steering)
+{
+	uint32_t nb = steering->leftovers.max_destinations + steering->sniffer_rx.max_destinations;
+
+	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++)
+		nb += steering->rx[i].max_destinations;
+	if (nb < steering->sniffer_tx.max_destinations)
+		nb = steering->sniffer_tx.max_destinations;
+	return nb;
+}
+
+int
+shca_steering_reserve(struct shca_steering *steering, uint32_t more)
+{
+	uint32_t needed = max_destinations(steering) + more;
+
+	if (needed <= steering->destinations_capacity)
+		return 0;
+
+	uint32_t capacity = needed * 2;
+	void *destinations =
+		realloc(steering->destinations, capacity * sizeof(struct shca_destination));
+
+	if (destinations == NULL)
+		return -ENOMEM;
+	steering->destinations = destinations;
+	steering->destinations_capacity = capacity;
+	return 0;
+}
+
+static void
+refresh_path(struct shca_state_path *path, struct shca_table *tables)
+{
+	path->nb_tables = 0;
+	path->fields = 0;
+	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
+		if (tables[i].nb_shapes == 0)
+			continue;
+		path->table[path->nb_tables++] = &tables[i];
+		path->fields |= tables[i].fields;
+	}
+}
+
+void
+shca_steering_refresh(struct shca_steering *steering)
+{
+	refresh_path(&steering->rx_path, steering->rx);
+	refresh_path(&steering->tx_path, steering->tx);
+	steering->rx_path.fields |= steering->leftovers.fields;
+}
+
+static void
+visit_one(const struct shca_table *table, void (*visit)(const struct shca_table *table, void *arg),
+	void *arg)
+{
+	if (table->nb_shapes != 0)
+		visit(table, arg);
+}
+
+void
+shca_steering_visit(const struct shca_steering *steering,
+	void (*visit)(const struct shca_table *table, void *arg), void *arg)
+{
+	visit_one(&steering->sniffer_rx, visit, arg);
+	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++)
+		visit_one(&steering->rx[i], visit, arg);
+	visit_one(&steering->leftovers, visit, arg);
+	visit_one(&steering->sniffer_tx, visit, arg);
+	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++)
+		visit_one(&steering->tx[i], visit, arg);
+}

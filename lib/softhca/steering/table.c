@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A flow table: which group and index an entry gets, and which entry a packet hits. */
+#include "steering/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+shca_table_init(struct shca_table *table, const struct shca_table_layout *layout, uint32_t level,
+	bool dont_trap)
+{
+	uint32_t first_single = layout->nb_big * layout->big_size;
+
+	memset(table, 0, sizeof(*table));
+	table->layout = layout;
+	table->level = level;
+	table->dont_trap = dont_trap;
+	shca_idtable_init(&table->big, 0, layout->nb_big > 0 ? layout->nb_big - 1 : 0);
+	shca_idtable_init(&table->single, first_single, layout->size - 1);
+}
+
+void
+shca_table_fini(struct shca_table *table)
+{
+	shca_idtable_fini(&table->big);
+	shca_idtable_fini(&table->single);
+	free(table->shapes);
+}
+
+struct shca_fte *
+shca_table_find(const struct shca_table *table, const union shca_match_key *key)
+{
+	struct shca_fte *best = NULL;
+
+	for (uint32_t i = 0; i < table->nb_shapes; i++) {
+		const struct shca_table_shape *ref = &table->shapes[i];
+
+		if (best != NULL && best->index < ref->lowest_start)
+			break;
+
+		struct shca_fte *fte = shca_shape_find(ref->shape, key);
+
+		if (fte != NULL && (best == NULL || fte->index < best->index))
+			best = fte;
+	}
+	return best;
+}
+
+static uint32_t
+hash_mask(const union shca_match_key *mask)
+{
+	uint64_t hash = 0;
+
+	for (unsigned int i = 0; i < SHCA_MATCH_WORDS; i++)
+		hash = (hash ^ mask->word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 32);
+}
+
+static struct shca_shape *
+find_shape(const struct shca_table *table, const union shca_match_key *mask)
+{
+	uint32_t hash = hash_mask(mask);
+
+	for (uint32_t i = 0; i < table->nb_shapes; i++) {
+		const struct shca_table_shape *ref = &table->shapes[i];
+
+		if (ref->mask_hash == hash && memcmp(&ref->shape->mask, mask, sizeof(*mask)) == 0)
+			return ref->shape;
+	}
+	return NULL;
+}
+
+/** @return a big group of @p shape that is not full, or NULL. */
+static struct shca_group *
+find_room(const struct shca_table *table, const struct shca_shape *shape)
+{
+	for (uint32_t left = shape->big_groups; left != 0; left &= left - 1) {
+		struct shca_group *group =
+			shca_idtable_get(&table->big, (uint32_t)__builtin_ctz(left));
+
+		if (group->nb_ftes < group->size)
+			return group;
+	}
+	return NULL;
+}
+
+static bool
+has_free_group(const struct shca_table *table)
+{
+	const struct shca_table_layout *layout = table->layout;
+
+	return table->nb_big < layout->nb_big ||
+		table->nb_single < layout->size - layout->nb_big * layout->big_size;
+}
+
+int
+shca_table_check(const struct shca_table *table, const struct shca_match *match,
+	const struct shca_fte_action *action)
+{
+	const struct shca_shape *shape = find_shape(table, &match->mask);
+
+	if (shape != NULL) {
+		const struct shca_fte *fte = shca_shape_find(shape, &match->value);
+
+		if (fte != NULL)
+			return shca_fte_check(fte, action);
+		if (find_room(table, shape) != NULL)
+			return 0;
+	}
+	return has_free_group(table) ? 0 : -ENOSPC;
+}
+
+/** Where the first group of a shape begins: a big one, or the first one-entry group from @p from
+ * on. */
+static uint32_t
+lowest_start(const struct shca_table *table, const struct shca_shape *shape, uint32_t from)
+{
+	const struct shca_group *group;
+
+	if (shape->big_groups != 0)
+		return (uint32_t)__builtin_ctz(shape->big_groups) * table->layout->big_size;
+	for (; (group = shca_idtable_next(&table->single, &from)) != NULL; from++)
+		if (group->shape == shape)
+			return from;
+	return UINT32_MAX;
+}
+
+static void
+remove_shape(struct shca_table *table, const struct shca_shape *shape)
+{
+	uint32_t i = 0;
+
+	while (table->shapes[i].shape != shape)
+		i++;
+	table->nb_shapes--;
+	memmove(&table->shapes[i], &table->shapes[i + 1],
+		(table->nb_shapes - i) * sizeof(table->shapes[0]));
+}
+
+/** Put a shape where its lowest_start belongs; there is room. */
+static void
+insert_shape(struct shca_table *table, struct shca_shape *shape)
+{
+	uint32_t i = table->nb_shapes;
+
+	for (; i > 0 && table->shapes[i - 1].lowest_start > shape->lowest_start; i--)
+		table->shapes[i] = table->shapes[i - 1];
+	table->shapes[i] = (struct shca_table_shape){
+		.shape = shape,
+		.lowest_start = shape->lowest_start,
+		.mask_hash = hash_mask(&shape->mask),
+	};
+	table->nb_shapes++;
+}
+
+/** The groups of @p shape changed; those that go on existing begin at @p from or later. */
+static void
+move_shape(struct shca_table *table, struct shca_shape *shape, uint32_t from)
+{
+	uint32_t start = lowest_start(table, shape, from);
+
+	if (start == shape->lowest_start)
+		return;
+	remove_shape(table, shape);
+	shape->lowest_start = start;
+	insert_shape(table, shape);
+}
+
+/** @return the shape of @p mask with no group yet, and room for it in the list, or NULL. */
+static struct shca_shape *
+make_shape(struct shca_table *table, const union shca_match_key *mask)
+{
+	if (table->nb_shapes == table->shapes_capacity) {
+		uint32_t capacity = table->shapes_capacity == 0 ? 8 : table->shapes_capacity * 2;
+		void *shapes = realloc(table->shapes, capacity * sizeof(table->shapes[0]));
+
+		if (shapes == NULL)
+			return NULL;
+		table->shapes = shapes;
+		table->shapes_capacity = capacity;
+	}
+
+	struct shca_shape *shape = shca_shape_create(mask);
+
+	if (shape != NULL)
+		shape->lowest_start = UINT32_MAX;
+	return shape;
+}
+
+static void
+destroy_group(struct shca_table *table, struct shca_group *group)
+{
+	struct shca_shape *shape = group->shape;
+
+	if (group->size > 1) {
+		shca_idtable_del(&table->big, group->id);
+		shape->big_groups &= ~(UINT32_C(1) << group->id);
+		table->nb_big--;
+	} else {
+		shca_idtable_del(&table->single, group->id);
+		table->nb_single--;
+	}
+	shape->nb_groups--;
+	shca_idtable_fini(&group->ftes);
+	free(group);
+}
+
+/** Take the lowest free group, big if there is one, for @p shape. */
+static struct shca_group *
+make_group(struct shca_table *table, struct shca_shape *shape)
+{
+	const struct shca_table_layout *layout = table->layout;
+	bool big = table->nb_big < layout->nb_big;
+	struct shca_group *group = calloc(1, sizeof(*group));
+
+	if (group == NULL)
+		return NULL;
+	if (shca_idtable_add(big ? &table->big : &table->single, group, &group->id) != 0) {
+		free(group);
+		return NULL;
+	}
+	group->shape = shape;
+	group->start = big ? group->id * layout->big_size : group->id;
+	group->size = big ? layout->big_size : 1;
+	shca_idtable_init(&group->ftes, group->start, group->start + group->size - 1);
+	if (big) {
+		shape->big_groups |= UINT32_C(1) << group->id;
+		table->nb_big++;
+	} else {
+		table->nb_single++;
+	}
+	shape->nb_groups++;
+	return group;
+}
+
+/** Make an entry for @p value and give it a group and an index. @return NULL when out of memory. */
+static struct shca_fte *
+make_fte(struct shca_table *table, struct shca_shape *shape, const union shca_match_key *value)
+{
+	struct shca_fte *fte = shca_shape_make(shape, value);
+	struct shca_group *group = find_room(table, shape);
+
+	if (fte == NULL)
+		return NULL;
+	if (group == NULL)
+		group = make_group(table, shape);
+	if (group == NULL)
+		goto destroy_fte;
+	if (shca_idtable_add(&group->ftes, fte, &fte->index) != 0)
+		goto destroy_group;
+	group->nb_ftes++;
+	fte->group = group;
+	return fte;
+
+destroy_group:
+	if (group->nb_ftes == 0)
+		destroy_group(table, group);
+destroy_fte:
+	shca_fte_destroy(fte);
+	return NULL;
+}
+
+/** Give back what make_fte took. @return true when that emptied the entry's group. */
+static bool
+unmake_fte(struct shca_table *table, struct shca_fte *fte)
+{
+	struct shca_group *group = fte->group;
+	bool last = --group->nb_ftes == 0;
+
+	shca_idtable_del(&group->ftes, fte->index);
+	if (last)
+		destroy_group(table, group);
+	shca_fte_destroy(fte);
+	return last;
+}
+
+static void
+note_destinations(struct shca_table *table, const struct shca_fte *fte)
+{
+	if (fte->destinations.nb > table->max_destinations)
+		table->max_destinations = fte->destinations.nb;
+}
+
+int
+shca_table_add(struct shca_table *table, const struct shca_match *match,
+	const struct shca_fte_action *action, struct shca_fte **fte)
+{
+	struct shca_shape *old_shape = find_shape(table, &match->mask);
+	struct shca_shape *shape = old_shape;
+	struct shca_fte *added;
+
+	if (shape != NULL) {
+		added = shca_shape_find(shape, &match->value);
+		if (added != NULL) {
+			if (shca_fte_join(added, action) != 0)
+				return -ENOMEM;
+			goto done;
+		}
+	} else {
+		shape = make_shape(table, &match->mask);
+		if (shape == NULL)
+			return -ENOMEM;
+	}
+
+	added = make_fte(table, shape, &match->value);
+	if (added == NULL)
+		goto destroy_shape;
+	if (shca_fte_join(added, action) != 0)
+		goto unmake_fte;
+	shca_shape_add(shape, added);
+	if (old_shape == NULL) {
+		shape->lowest_start = added->group->start;
+		insert_shape(table, shape);
+		table->fields |= shape->fields;
+	} else if (added->group->start < shape->lowest_start) {
+		move_shape(table, shape, added->group->start);
+	}
+done:
+	note_destinations(table, added);
+	*fte = added;
+	return 0;
+
+unmake_fte:
+	unmake_fte(table, added);
+destroy_shape:
+	if (old_shape == NULL)
+		shca_shape_destroy(shape);
+	return -ENOMEM;
+}
+
+static void
+drop_shape(struct shca_table *table, struct shca_shape *shape)
+{
+	remove_shape(table, shape);
+	shca_shape_destroy(shape);
+	table->fields = 0;
+	for (uint32_t i = 0; i < table->nb_shapes; i++)
+		table->fields |= table->shapes[i].shape->fields;
+	if (table->nb_shapes == 0)
+		table->max_destinations = 0;
+}
+
+void
+shca_table_del(struct shca_table *table, struct shca_fte *fte, const struct shca_fte_action *action)
+{
+	struct shca_shape *shape = fte->group->shape;
+
+	if (!shca_fte_leave(fte, action))
+		return;
+	shca_shape_del(shape, fte);
+
+	bool group_gone = unmake_fte(table, fte);
+
+	if (shape->nb_ftes == 0)
+		drop_shape(table, shape);
+	else if (group_gone)
+		move_shape(table, shape, shape->lowest_start);
+}

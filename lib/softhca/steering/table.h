@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Flow table (FT): groups of entries, as fs_core's auto-grouped tables lay them out.
+ *
+ *     index 0      9362     18724         56172              65535
+ *           | big 0 | big 1 | ... | big 5 | one-entry groups ... |
+ *
+ * A group (FG) holds entries of one mask. A new mask takes the lowest free big group, or when those
+ * are gone the lowest free one-entry group; so does an entry whose mask's big groups are full. An
+ * empty group is free again. Entries take the lowest free index of their group. Of the entries that
+ * match a packet the one with the lowest index wins: masks matter in the order of their groups, not
+ * by how specific they are (fs_core alloc_auto_flow_group; doc/design/steering.md).
+ *
+ * All groups of one mask share a hash (shape.h), so a look-up costs one probe a mask.
+ */
+#ifndef SHCA_STEERING_TABLE_H
+#define SHCA_STEERING_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/idtable.h"
+#include "steering/field.h"
+#include "steering/fte.h"
+#include "steering/shape.h"
+
+/** What is fixed about a table. */
+struct shca_table_layout {
+	const char *type;  /**< NIC_RX, ... as dumps name it */
+	uint32_t size;     /**< entries */
+	uint32_t nb_big;   /**< at most 32 */
+	uint32_t big_size; /**< entries of a big group, more than one */
+};
+
+struct shca_group {
+	struct shca_shape *shape;
+	uint32_t id;    /**< in the table's big or single groups */
+	uint32_t start; /**< index of its first entry */
+	uint32_t size;
+	uint32_t nb_ftes;
+	struct shca_idtable ftes; /**< by index */
+};
+
+struct shca_table_shape {
+	struct shca_shape *shape;
+	uint32_t lowest_start; /**< copy of the shape's */
+	uint32_t mask_hash;
+};
+
+struct shca_table {
+	const struct shca_table_layout *layout;
+	uint32_t level;
+	bool dont_trap; /**< a hit that does not drop goes on with the next table */
+
+	struct shca_table_shape *shapes; /**< by lowest_start */
+	uint32_t nb_shapes, shapes_capacity;
+	uint64_t fields; /**< union of the shapes' */
+
+	struct shca_idtable big;    /**< groups by number */
+	struct shca_idtable single; /**< groups by index of their entry */
+	uint32_t nb_big, nb_single;
+
+	/** No entry has, nor had since the table was empty, more destinations than this. */
+	uint32_t max_destinations;
+};
+
+void shca_table_init(struct shca_table *table, const struct shca_table_layout *layout,
+	uint32_t level, bool dont_trap);
+/** All entries must be gone. */
+void shca_table_fini(struct shca_table *table);
+
+/** @return the entry that a packet with @p key hits, or NULL. */
+struct shca_fte *shca_table_find(const struct shca_table *table, const union shca_match_key *key);
+
+/** @return 0, or why a rule cannot be added: -EEXIST or -ENOSPC. */
+int shca_table_check(const struct shca_table *table, const struct shca_match *match,
+	const struct shca_fte_action *action);
+/** Add a rule that was checked. @return 0 and its entry in @p fte, or -ENOMEM with nothing changed.
+ */
+int shca_table_add(struct shca_table *table, const struct shca_match *match,
+	const struct shca_fte_action *action, struct shca_fte **fte);
+/** Take away a rule that was added with @p action. */
+void shca_table_del(
+	struct shca_table *table, struct shca_fte *fte, const struct shca_fte_action *action);
+
+#endif /* SHCA_STEERING_TABLE_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a frame goes: the order of tables, and what a hit means in each. */
+#include <string.h>
+
+#include "steering/state.h"
+#include "steering/steering.h"
+
+/** Count a packet at an entry and copy it to the entry's destinations. */
+static void
+hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	fte->packets++;
+	fte->bytes += packet->length;
+	for (uint32_t i = 0; i < fte->counters.nb; i++) {
+		struct shca_flow_counter *counter = fte->counters.user[i].object;
+
+		counter->packets++;
+		counter->bytes += packet->length;
+	}
+	for (uint32_t i = 0; i < fte->destinations.nb; i++)
+		steering->destinations[verdict->nb_destinations++] = (struct shca_destination){
+			.tir = fte->destinations.user[i].object,
+			.flow_tag = fte->flow_tag,
+		};
+}
+
+/** Copies for a table whose hit ends nothing by itself. @return the entry hit, or NULL. */
+static struct shca_fte *
+look_up(struct shca_steering *steering, const struct shca_table *table,
+	const union shca_match_key *key, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	struct shca_fte *fte = shca_table_find(table, key);
+
+	if (fte != NULL)
+		hit(steering, fte, packet, verdict);
+	return fte;
+}
+
+/** @return false when an entry of the path took the packet for good. */
+static bool
+walk_path(struct shca_steering *steering, const struct shca_state_path *path,
+	const union shca_match_key *key, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	for (unsigned int i = 0; i < path->nb_tables; i++) {
+		const struct shca_table *table = path->table[i];
+		const struct shca_fte *fte = look_up(steering, table, key, packet, verdict);
+
+		if (fte == NULL)
+			continue;
+		verdict->dropped = fte->drop;
+		if (fte->drop || !table->dont_trap)
+			return false;
+	}
+	return true;
+}
+
+/** The netdev's own flow tables: its MAC, broadcast, joined groups, all when promiscuous. */
+static bool
+kernel_accepts(const struct shca_kernel_filter *kernel, const struct shca_packet *packet)
+{
+	static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	const uint8_t *dst_mac = packet->bytes;
+
+	if (!kernel->present)
+		return false;
+	if (kernel->promiscuous)
+		return true;
+	if (!packet->outer.valid)
+		return false;
+	if (dst_mac[0] & 1)
+		return !kernel->no_multicast || memcmp(dst_mac, broadcast, 6) == 0;
+	return memcmp(dst_mac, kernel->mac, 6) == 0;
+}
+
+static void
+start(struct shca_steering *steering, struct shca_verdict *verdict)
+{
+	*verdict = (struct shca_verdict){ .destination = steering->destinations };
+}
+
+void
+shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	union shca_match_key key;
+
+	start(steering, verdict);
+	shca_field_key(packet, steering->rx_path.fields, &key);
+	look_up(steering, &steering->sniffer_rx, &key, packet, verdict);
+	if (!walk_path(steering, &steering->rx_path, &key, packet, verdict))
+		return;
+	verdict->to_kernel = kernel_accepts(&steering->kernel, packet);
+	if (!verdict->to_kernel)
+		look_up(steering, &steering->leftovers, &key, packet, verdict);
+}
+
+void
+shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	union shca_match_key key;
+
+	start(steering, verdict);
+	shca_field_key(packet, steering->tx_path.fields, &key);
+	look_up(steering, &steering->sniffer_tx, &key, packet, verdict);
+	walk_path(steering, &steering->tx_path, &key, packet, verdict);
+}
