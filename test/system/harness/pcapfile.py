@@ -7,11 +7,12 @@ MAGIC_NS = 0xA1B23C4D
 LINKTYPE_ETHERNET = 1
 
 
-def write(path, frames, spacing_us=10):
+def write(path, frames, spacing_us=10, gap_us=0, gap_before=0):
+    """Frames `spacing_us` apart, with `gap_us` more before the frame number `gap_before`."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", MAGIC_US, 2, 4, 0, 0, 65535, LINKTYPE_ETHERNET))
         for i, frame in enumerate(frames):
-            when = i * spacing_us
+            when = i * spacing_us + (gap_us if i >= gap_before else 0)
             file.write(struct.pack("<IIII", when // 1000000, when % 1000000,
                                    len(frame), len(frame)))
             file.write(frame)
