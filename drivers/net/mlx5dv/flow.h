@@ -38,6 +38,7 @@ struct mdv_flow_state {
 	struct mdv_flow_default_list defaults;
 	struct mdv_rss_list rss; /**< destinations in use, shared by refcount */
 	uint8_t nb_priorities; /**< verbs priorities the device offers, probed */
+	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 
 extern const struct rte_flow_ops mdv_flow_ops;

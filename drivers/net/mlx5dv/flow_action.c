@@ -297,8 +297,7 @@ action_check_fate(struct action_state *state, const struct rte_flow_action list[
 	if (state->given[ACTION_PASSTHRU] != NULL)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 			state->given[ACTION_PASSTHRU],
-			"PASSTHRU alone: packets go on without a rule too; to copy them write "
-			"QUEUE "
+			"PASSTHRU without QUEUE or RSS: nobody gets a copy; write QUEUE or RSS and "
 			"PASSTHRU");
 	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, list,
 		"the actions say nothing of where packets go; add QUEUE, RSS or DROP");

@@ -284,6 +284,12 @@ mdv_rss_get_drop(struct mdv_port *port, struct mdv_rss **out)
 }
 
 void
+mdv_rss_hold(struct mdv_rss *rss)
+{
+	rss->refs++;
+}
+
+void
 mdv_rss_put(struct mdv_rss *rss)
 {
 	if (rss == NULL || --rss->refs != 0)

@@ -91,7 +91,9 @@ uint32_t mdv_rss_table_size(uint32_t nb_queues, uint32_t max);
 int mdv_rss_get(struct mdv_port *port, const struct mdv_rss_conf *conf, struct mdv_rss **out);
 /** The same for rules that drop: verbs wants a QP there too, any QP; no queue is needed. */
 int mdv_rss_get_drop(struct mdv_port *port, struct mdv_rss **out);
-/** NULL is taken. */
+/** Another reference to a destination that the caller has one of. */
+void mdv_rss_hold(struct mdv_rss *rss);
+/** Give a reference back; NULL is taken. */
 void mdv_rss_put(struct mdv_rss *rss);
 /** @return the QP that ibv_create_flow() takes. */
 struct ibv_qp *mdv_rss_qp(const struct mdv_rss *rss);

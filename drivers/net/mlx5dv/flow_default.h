@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Default steering: what the port receives when no rule of the application says otherwise.
+ *
+ *     promiscuous     everything
+ *     otherwise       own MACs; and
+ *       allmulticast  all group addresses
+ *       otherwise     broadcast, IPv6 multicast (33:33:*), the multicast list
+ *
+ * times the hash classes of the port's RSS types, all below the application's rules. In isolated
+ * mode nothing. The set is computed anew from the port's state and compared to what is installed;
+ * only the difference reaches the device. mdv_flow_default_update(), in flow.h, is the port's
+ * entry.
+ */
+#ifndef MDV_FLOW_DEFAULT_H
+#define MDV_FLOW_DEFAULT_H
+
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "flow.h"
+#include "rss.h"
+
+struct mdv_port;
+
+/** What a default rule matches. */
+struct mdv_flow_default_match {
+	uint8_t dst[6], mask[6];
+};
+
+/** One installed rule. */
+struct mdv_flow_default_rule {
+	TAILQ_ENTRY(mdv_flow_default_rule) next;
+	struct mdv_flow_default_match match;
+	enum mdv_rss_class_id id;
+	struct mdv_rss *rss;
+	struct ibv_flow *flow;
+	bool wanted; /**< by the set that is being applied */
+};
+
+/**
+ * What the port's state asks for.
+ * @param matches NULL, or room for as many as a call with NULL returned
+ * @return how many
+ */
+uint32_t mdv_flow_default_matches(
+	const struct mdv_port *port, struct mdv_flow_default_match *matches);
+/** Make the installed set what the port's state asks for. Under flow.lock, queues started. */
+int mdv_flow_default_apply(struct mdv_port *port);
+/** Take all out. Under flow.lock. */
+void mdv_flow_default_clear(struct mdv_port *port);
+
+#endif /* MDV_FLOW_DEFAULT_H */

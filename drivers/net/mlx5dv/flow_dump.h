@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Prints an ibv_flow_attr: what is asked of the device, not what the application said. Pure.
+ */
+#ifndef MDV_FLOW_DUMP_H
+#define MDV_FLOW_DUMP_H
+
+#include <stdio.h>
+
+#include "flow_build.h"
+
+/** One line for the attribute and one a spec; @p hash names the destination's hash class. */
+void mdv_flow_dump_attr(FILE *file, const struct mdv_flow_build *build, const char *hash);
+
+#endif /* MDV_FLOW_DUMP_H */
