@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Completion queue: the ring, its owner bits, overrun, arming. Internal to hw/.
+ *
+ * pi runs over 32 bits; slot is pi & (nb_cqes - 1), the owner bit the parity of the lap. The CQE's
+ * body is in the second half of a 128-byte slot.
+ *
+ * Arming is seen by polling the arm word of the doorbell record. libmlx5's first arm word is 0,
+ * which is also what it initialises the word to; so that it is seen, creation writes a word no arm
+ * can be.
+ */
+#ifndef SHCA_HW_CQ_H
+#define SHCA_HW_CQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "hw/device.h"
+#include "hw/hw.h"
+
+struct shca_cq {
+	LIST_ENTRY(shca_cq) link;
+	struct shca_device *dev;
+	struct shca_cq_attr attr;
+	uint32_t number;
+
+	uint8_t *body; /**< of slot 0's CQE */
+	uint32_t pi;
+	uint32_t ci_seen; /**< the consumer index when it was last read */
+	uint8_t nb_cqes_log2;
+	bool failed; /**< overrun or unmapped: writes nothing any more */
+
+	__be32 arm_word; /**< as last seen */
+	bool armed, has_fired;
+	uint8_t fired_sn;      /**< sequence number of the arm that fired last */
+	uint32_t solicited_pi; /**< behind the last completion that counts as solicited */
+};
+
+/** Append @p cqe, whose op_own has owner 0. @p solicited: it also wakes who waits for solicited
+ * ones. */
+void shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited);
+/** Look at the arm word, and fire when armed and there is something. */
+void shca_cq_poll_arm(struct shca_cq *cq);
+/** Stop the CQ and tell its owner: overrun, or its memory is gone. */
+void shca_cq_fail(struct shca_cq *cq);
+
+#endif /* SHCA_HW_CQ_H */

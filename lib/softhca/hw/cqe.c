@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queue entries: facts -> bytes, and bytes -> text. */
+#include "hw/cqe.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hw/csum.h"
+#include "steering/parse.h"
+
+#define TCP_ACK 0x10
+
+#define UDP_CHECKSUM_OFFSET 6
+
+static uint8_t
+l4_type(const struct shca_headers *headers)
+{
+	if (headers->l4 == SHCA_L4_UDP)
+		return SHCA_CQE_L4_UDP;
+	if (headers->l4 != SHCA_L4_TCP)
+		return SHCA_CQE_L4_NONE;
+	if ((headers->tcp_flags & TCP_ACK) == 0)
+		return SHCA_CQE_L4_TCP;
+	return headers->payload_offset < headers->l3_end ? SHCA_CQE_L4_TCP_ACK
+							 : SHCA_CQE_L4_TCP_EMPTY_ACK;
+}
+
+static uint8_t
+header_type(const struct shca_headers *headers)
+{
+	static const uint8_t l3_types[] = {
+		[SHCA_L3_NONE] = MLX5_CQE_L3_HDR_TYPE_NONE,
+		[SHCA_L3_IPV4] = MLX5_CQE_L3_HDR_TYPE_IPV4,
+		[SHCA_L3_IPV6] = MLX5_CQE_L3_HDR_TYPE_IPV6,
+	};
+
+	if (headers->l3 == SHCA_L3_NONE)
+		return 0;
+	return (headers->ip_options ? SHCA_CQE_IP_EXT : 0) |
+		(uint8_t)(l3_types[headers->l3] << SHCA_CQE_L3_SHIFT) |
+		(uint8_t)(l4_type(headers) << SHCA_CQE_L4_SHIFT) |
+		(headers->fragment ? SHCA_CQE_FRAGMENT : 0);
+}
+
+/* IPv6 has no header checksum and counts as good (LX en_rx.c mlx5e_handle_csum wants the bit). */
+static bool
+is_l3_good(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	if (headers->l3 != SHCA_L3_IPV4)
+		return headers->l3 == SHCA_L3_IPV6;
+	return shca_csum_fold(shca_csum_add(bytes + headers->l3_offset,
+		       (size_t)headers->l4_offset - headers->l3_offset, 0)) == UINT16_MAX;
+}
+
+/*
+ * Policy where no driver shows what hardware does: good is TCP or UDP, whole, unfragmented; a UDP
+ * checksum of zero (none) is good.
+ *
+ * @param l4_sum of the bytes from the L4 header to the end of the IP packet
+ */
+static bool
+is_l4_good(const uint8_t *bytes, const struct shca_headers *headers, uint64_t l4_sum)
+{
+	static const uint8_t none[2];
+
+	if (!shca_csum_covers_l4(headers))
+		return false;
+	if (headers->l4 == SHCA_L4_UDP &&
+		memcmp(bytes + headers->l4_offset + UDP_CHECKSUM_OFFSET, none, sizeof(none)) == 0)
+		return true;
+	return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;
+}
+
+static uint64_t
+l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	return shca_csum_add(
+		bytes + headers->l4_offset, (size_t)headers->l3_end - headers->l4_offset, 0);
+}
+
+void
+shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
+	uint64_t timestamp)
+{
+	const struct shca_headers *outer = &packet->outer;
+	const struct shca_headers *inner = &packet->inner;
+	const uint8_t *bytes = packet->bytes;
+	bool l3_good = false, l4_good = false;
+	uint16_t checksum;
+	uint64_t sum;
+
+	memset(cqe, 0, sizeof(*cqe));
+	cqe->op_own = MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT;
+	cqe->timestamp = htobe64(timestamp);
+	cqe->l4_hdr_type = header_type(outer);
+	if (outer->l3 != SHCA_L3_NONE) {
+		sum = l4_sum(bytes, outer);
+		l3_good = is_l3_good(bytes, outer);
+		l4_good = is_l4_good(bytes, outer, sum);
+		/* The sum runs from the IP header on; its words are in memory order already. An IP
+		 * header has an even length, so the two sums add up. */
+		checksum = shca_csum_fold(shca_csum_add(bytes + outer->l3_offset,
+			(size_t)outer->l4_offset - outer->l3_offset, sum));
+		memcpy(&cqe->checksum, &checksum, sizeof(checksum));
+	}
+	if (see_tunnels && inner->valid) {
+		/* An outer header without an L4 checksum (GRE) has none that could be wrong. */
+		bool outer_good = l3_good && (outer->l4 == SHCA_L4_NONE || l4_good);
+
+		cqe->pkt_info =
+			SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);
+		cqe->l4_hdr_type = header_type(inner);
+		l3_good = outer_good && is_l3_good(bytes, inner);
+		l4_good = outer_good && inner->l3 != SHCA_L3_NONE &&
+			is_l4_good(bytes, inner, l4_sum(bytes, inner));
+	}
+	cqe->hds_ip_ext =
+		MLX5_CQE_L2_OK | (l3_good ? MLX5_CQE_L3_OK : 0) | (l4_good ? MLX5_CQE_L4_OK : 0);
+}
+
+void
+shca_cqe_set_rx(struct shca_cqe *cqe, const struct shca_cqe_rx *rx)
+{
+	cqe->rss_hash = htobe32(rx->rss_hash);
+	cqe->rss_hash_type = rx->rss_hash_type;
+	if (rx->vlan_stripped) {
+		cqe->l4_hdr_type |= SHCA_CQE_CV;
+		cqe->vlan_info = htobe16(rx->vlan_tci);
+	}
+	cqe->user_index = htobe32(rx->user_index & SHCA_CQE_NUMBER_MASK);
+	cqe->byte_count = htobe32(rx->byte_count);
+	cqe->sop_drop_qpn = htobe32(rx->flow_tag & SHCA_CQE_NUMBER_MASK);
+	cqe->wqe_counter = htobe16(rx->wqe_counter);
+}
+
+void
+shca_cqe_set_tx(struct shca_cqe *cqe, uint8_t wqe_opcode, uint32_t sqn, uint32_t user_index,
+	uint16_t wqe_counter, uint64_t timestamp)
+{
+	*cqe = (struct shca_cqe){
+		.user_index = htobe32(user_index & SHCA_CQE_NUMBER_MASK),
+		.timestamp = htobe64(timestamp),
+		.sop_drop_qpn = htobe32((uint32_t)wqe_opcode << 24 | sqn),
+		.wqe_counter = htobe16(wqe_counter),
+		.op_own = MLX5_CQE_REQ << SHCA_CQE_OPCODE_SHIFT,
+	};
+}
+
+void
+shca_cqe_set_fault(struct shca_cqe *cqe, const struct shca_cqe_fault *fault)
+{
+	struct shca_cqe_error error = {
+		.user_index = htobe32(fault->user_index & SHCA_CQE_NUMBER_MASK),
+		.byte_count = htobe32(fault->byte_count),
+		.syndrome = fault->syndrome,
+		.opcode_qpn = htobe32((uint32_t)fault->wqe_opcode << 24 | fault->number),
+		.wqe_counter = htobe16(fault->wqe_counter),
+		.op_own = (uint8_t)(fault->cqe_opcode << SHCA_CQE_OPCODE_SHIFT),
+	};
+
+	memcpy(cqe, &error, sizeof(error));
+}
+
+void
+shca_cqe_print(const struct shca_cqe *cqe, char *text, size_t size)
+{
+	uint8_t opcode = cqe->op_own >> SHCA_CQE_OPCODE_SHIFT;
+	struct shca_cqe_error error;
+
+	if (opcode == MLX5_CQE_REQ_ERR || opcode == MLX5_CQE_RESP_ERR) {
+		memcpy(&error, cqe, sizeof(error));
+		snprintf(text, size,
+			"op_own 0x%02x syndrome 0x%02x vendor 0x%02x opcode_qpn 0x%08" PRIx32
+			" wqe %u uidx 0x%" PRIx32,
+			error.op_own, error.syndrome, error.vendor_err_synd,
+			be32toh(error.opcode_qpn), be16toh(error.wqe_counter),
+			be32toh(error.user_index));
+		return;
+	}
+	snprintf(text, size,
+		"op_own 0x%02x bytes %" PRIu32 " hdr 0x%02x%02x hash 0x%08" PRIx32
+		"/0x%02x vlan 0x%04x tag 0x%08" PRIx32 " wqe %u uidx 0x%" PRIx32,
+		cqe->op_own, be32toh(cqe->byte_count), cqe->hds_ip_ext, cqe->l4_hdr_type,
+		be32toh(cqe->rss_hash), cqe->rss_hash_type, be16toh(cqe->vlan_info),
+		be32toh(cqe->sop_drop_qpn), be16toh(cqe->wqe_counter), be32toh(cqe->user_index));
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device: creation, the lock, and the round over engines and wires. */
+#include "hw/device.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/cq.h"
+#include "hw/port.h"
+#include "hw/rq.h"
+#include "hw/sq.h"
+#include "hw/tir.h"
+#include "hw/tx.h"
+#include "steering/parse.h"
+#include "steering/steering.h"
+#include "wire/wire.h"
+
+/* Frames taken from a wire, and WQEs from a send queue, in one round. */
+#define BURST 64
+
+#define NUMBER_LAST   0xffffff
+#define CQ_NUMBER_1ST 0x400
+#define QP_NUMBER_1ST 0x100
+
+/* How long a change of the netdev's IFF_PROMISC may go unnoticed: 10 ms. */
+#define KERNEL_CHECK_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
+
+static int
+create_lock(struct shca_device *dev)
+{
+	int ret = pthread_mutex_init(&dev->next, NULL);
+
+	if (ret != 0)
+		return -ret;
+	ret = pthread_mutex_init(&dev->held, NULL);
+	if (ret != 0)
+		pthread_mutex_destroy(&dev->next);
+	return -ret;
+}
+
+static void
+set_kernel_filter(struct shca_device *dev)
+{
+	struct shca_kernel_filter filter = {
+		.present = dev->conf.kernel != NULL,
+		.promiscuous = dev->is_kernel_promiscuous,
+	};
+
+	memcpy(filter.mac, dev->conf.mac, sizeof(filter.mac));
+	shca_steering_set_kernel(dev->steering, &filter);
+}
+
+int
+shca_device_create(const struct shca_device_conf *conf, struct shca_device **out)
+{
+	struct shca_steering_conf steering_conf = {
+		.dont_trap = conf->model->dont_trap,
+		.sniffer = conf->model->sniffer,
+		.tunnel_offloads = conf->model->tunnel_offloads,
+	};
+	struct shca_device *dev = calloc(1, sizeof(*dev));
+	int ret = -ENOMEM;
+
+	if (dev == NULL)
+		return -ENOMEM;
+	dev->conf = *conf;
+	dev->mem = shca_mem_create();
+	if (dev->mem == NULL)
+		goto free_device;
+	dev->steering = shca_steering_create(&steering_conf);
+	if (dev->steering == NULL)
+		goto destroy_mem;
+	ret = shca_out_init(&dev->out);
+	if (ret != 0)
+		goto destroy_steering;
+	ret = create_lock(dev);
+	if (ret != 0)
+		goto fini_out;
+	shca_idtable_init(&dev->cq_numbers, CQ_NUMBER_1ST, NUMBER_LAST);
+	shca_idtable_init(&dev->queue_numbers, QP_NUMBER_1ST, NUMBER_LAST);
+	shca_idtable_init(&dev->rqt_numbers, 1, NUMBER_LAST);
+	shca_idtable_init(&dev->tir_numbers, 1, NUMBER_LAST);
+	LIST_INIT(&dev->cqs);
+	LIST_INIT(&dev->rqs);
+	LIST_INIT(&dev->sqs);
+	set_kernel_filter(dev);
+	*out = dev;
+	return 0;
+
+fini_out:
+	shca_out_fini(&dev->out);
+destroy_steering:
+	shca_steering_destroy(dev->steering);
+destroy_mem:
+	shca_mem_destroy(dev->mem);
+free_device:
+	free(dev);
+	return ret;
+}
+
+void
+shca_device_destroy(struct shca_device *dev)
+{
+	if (dev == NULL)
+		return;
+	assert(LIST_EMPTY(&dev->sqs) && LIST_EMPTY(&dev->rqs) && LIST_EMPTY(&dev->cqs));
+	shca_idtable_fini(&dev->cq_numbers);
+	shca_idtable_fini(&dev->queue_numbers);
+	shca_idtable_fini(&dev->rqt_numbers);
+	shca_idtable_fini(&dev->tir_numbers);
+	pthread_mutex_destroy(&dev->held);
+	pthread_mutex_destroy(&dev->next);
+	shca_out_fini(&dev->out);
+	shca_steering_destroy(dev->steering);
+	shca_mem_destroy(dev->mem);
+	free(dev);
+}
+
+void
+shca_device_lock(struct shca_device *dev)
+{
+	pthread_mutex_lock(&dev->next);
+	pthread_mutex_lock(&dev->held);
+	pthread_mutex_unlock(&dev->next);
+}
+
+void
+shca_device_unlock(struct shca_device *dev)
+{
+	pthread_mutex_unlock(&dev->held);
+}
+
+const struct shca_device_conf *
+shca_device_conf(const struct shca_device *dev)
+{
+	return &dev->conf;
+}
+
+struct shca_mem *
+shca_device_mem(struct shca_device *dev)
+{
+	return dev->mem;
+}
+
+struct shca_steering *
+shca_device_steering(struct shca_device *dev)
+{
+	return dev->steering;
+}
+
+const struct shca_device_stats *
+shca_device_stats(const struct shca_device *dev)
+{
+	return &dev->stats;
+}
+
+/* The wire belongs to the device thread: the next step starts it. */
+void
+shca_device_rules_changed(struct shca_device *dev)
+{
+	if (!dev->is_wire_started && shca_steering_nb_receiving(dev->steering) != 0)
+		dev->start_wire = true;
+}
+
+static void
+deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
+{
+	struct shca_rx rx;
+
+	rx.packet = packet;
+	rx.is_described = false;
+	rx.has_fcs = false;
+	for (unsigned int i = 0; i < verdict->nb_destinations; i++) {
+		const struct shca_destination *destination = &verdict->destination[i];
+		struct shca_cqe_rx cqe_rx = { .flow_tag = destination->flow_tag };
+		struct shca_rq *rq;
+
+		/* A QP without a receive side swallows its copy. */
+		if (destination->tir == NULL)
+			continue;
+		rq = shca_tir_choose(
+			destination->tir, packet, &cqe_rx.rss_hash, &cqe_rx.rss_hash_type);
+		shca_rq_receive(rq, &rx, &cqe_rx);
+	}
+}
+
+bool
+shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet)
+{
+	struct shca_verdict verdict = { 0 };
+
+	shca_walk_tx(dev->steering, packet, &verdict);
+	deliver(packet, &verdict);
+	return !verdict.dropped;
+}
+
+/* From the cable: to receive queues, and to the netdev, which loses what it does not take at once.
+ */
+static void
+run_wire_rx(struct shca_device *dev)
+{
+	struct shca_wire *wire = dev->conf.wire;
+	struct shca_wire *kernel = dev->conf.kernel;
+	struct shca_frame frame[BURST], to_kernel[BURST];
+	unsigned int nb = wire->ops->rx(wire, frame, BURST);
+	unsigned int nb_to_kernel = 0;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		struct shca_verdict verdict = { 0 };
+		struct shca_packet packet;
+
+		dev->stats.rx_frames++;
+		dev->stats.rx_bytes += frame[i].length;
+		shca_parse(frame[i].bytes, frame[i].length, &packet);
+		shca_walk_rx(dev->steering, &packet, &verdict);
+		if (verdict.to_kernel && kernel != NULL)
+			to_kernel[nb_to_kernel++] = frame[i];
+		else if (verdict.dropped || verdict.nb_destinations == 0)
+			dev->stats.rx_unwanted++;
+		deliver(&packet, &verdict);
+	}
+	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
+	if (nb_to_kernel != 0)
+		dev->stats.rx_kernel += kernel->ops->tx(kernel, to_kernel, nb_to_kernel);
+	dev->nb_done += nb;
+}
+
+/* From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
+ * asked while any waits. */
+static void
+run_kernel_rx(struct shca_device *dev)
+{
+	struct shca_wire *kernel = dev->conf.kernel;
+	struct shca_frame frame[BURST];
+	unsigned int nb;
+
+	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
+	if (kernel == NULL || dev->out.count != 0)
+		return;
+	nb = kernel->ops->rx(kernel, frame, BURST);
+	for (unsigned int i = 0; i < nb; i++) {
+		const uint8_t *bytes = frame[i].bytes;
+		uint32_t length = frame[i].length;
+		struct shca_packet packet;
+
+		if (length == 0)
+			continue;
+		if (length < SHCA_TX_MIN_FRAME) {
+			memcpy(shca_out_build(&dev->out), bytes, length);
+			bytes = shca_out_build(&dev->out);
+			length = shca_tx_pad(shca_out_build(&dev->out), length);
+		}
+		shca_parse(bytes, length, &packet);
+		if (shca_device_may_send(dev, &packet))
+			shca_out_add(&dev->out, NULL, 0, bytes, length);
+	}
+	dev->nb_done += nb;
+	shca_out_flush(dev);
+}
+
+static void
+check_kernel(struct shca_device *dev)
+{
+	struct shca_wire *kernel = dev->conf.kernel;
+	bool is_promiscuous;
+
+	if (kernel == NULL || kernel->ops->is_promiscuous == NULL ||
+		dev->ticks - dev->kernel_checked_ticks < KERNEL_CHECK_TICKS)
+		return;
+	dev->kernel_checked_ticks = dev->ticks;
+	is_promiscuous = kernel->ops->is_promiscuous(kernel);
+	if (is_promiscuous == dev->is_kernel_promiscuous)
+		return;
+	dev->is_kernel_promiscuous = is_promiscuous;
+	set_kernel_filter(dev);
+}
+
+static void
+run_round(void *arg)
+{
+	struct shca_device *dev = arg;
+	struct shca_cq *cq;
+	struct shca_rq *rq;
+	struct shca_sq *sq;
+
+	if (dev->start_wire) {
+		dev->start_wire = false;
+		dev->is_wire_started = true;
+		if (dev->conf.wire->ops->start != NULL)
+			dev->conf.wire->ops->start(dev->conf.wire);
+	}
+	check_kernel(dev);
+	shca_out_flush(dev);
+	run_kernel_rx(dev);
+	LIST_FOREACH (sq, &dev->sqs, link)
+		dev->nb_done += shca_sq_run(sq, BURST);
+	shca_out_flush(dev);
+	run_wire_rx(dev);
+	LIST_FOREACH (rq, &dev->rqs, link)
+		if (rq->state == SHCA_QUEUE_ERROR)
+			shca_rq_flush(rq);
+	LIST_FOREACH (cq, &dev->cqs, link)
+		shca_cq_poll_arm(cq);
+}
+
+/* The application took away memory that it had registered or given as a ring. */
+static void
+blame(struct shca_device *dev)
+{
+	SHCA_WARN("device %u faulted on memory that is no longer mapped", dev->conf.index);
+	switch (dev->touch) {
+	case SHCA_TOUCH_CQ:
+		shca_cq_fail(dev->touched);
+		break;
+	case SHCA_TOUCH_RQ_RING:
+	case SHCA_TOUCH_RQ_BUFFER:
+		shca_rq_fault(dev->touched, dev->touch == SHCA_TOUCH_RQ_BUFFER);
+		break;
+	case SHCA_TOUCH_SQ_RING:
+		shca_sq_fail_fatally(dev->touched);
+		break;
+	case SHCA_TOUCH_SQ_BUFFER: {
+		struct shca_sq *sq = dev->touched;
+
+		shca_sq_fault(sq, sq->ci);
+		break;
+	}
+	case SHCA_TOUCH_OUT:
+		shca_out_fault(dev);
+		break;
+	case SHCA_TOUCH_NONE:
+		break;
+	}
+}
+
+unsigned int
+shca_device_step(struct shca_device *dev)
+{
+	unsigned int nb_done;
+
+	shca_device_lock(dev);
+	dev->nb_done = 0;
+	dev->ticks = shca_clock_ticks();
+	dev->touch = SHCA_TOUCH_NONE;
+	if (!shca_mem_guard_run(run_round, dev)) {
+		blame(dev);
+		dev->nb_done++;
+	}
+	nb_done = dev->nb_done;
+	shca_device_unlock(dev);
+	return nb_done;
+}

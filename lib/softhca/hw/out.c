@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames on their way to the wire, and the completions that wait for them. */
+#include "hw/out.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/port.h"
+#include "hw/sq.h"
+
+int
+shca_out_init(struct shca_out *out)
+{
+	*out = (struct shca_out){ .arena = malloc(SHCA_OUT_ARENA) };
+	return out->arena != NULL ? 0 : -ENOMEM;
+}
+
+void
+shca_out_fini(struct shca_out *out)
+{
+	free(out->arena);
+	out->arena = NULL;
+}
+
+/* Account for the slot at the head, which has left, and tell its queue. */
+static void
+leave(struct shca_device *dev)
+{
+	struct shca_out *out = &dev->out;
+	struct shca_out_slot slot = out->slot[out->head];
+	uint32_t length = out->frame[out->head].length;
+
+	if (length != 0) {
+		dev->stats.tx_frames++;
+		dev->stats.tx_bytes += length;
+	}
+	/* First, so that a fault on the CQ does not send the frame again. */
+	out->head++;
+	if (slot.completes)
+		shca_sq_complete(slot.sq, slot.opcode, slot.wqe_counter);
+}
+
+bool
+shca_out_flush(struct shca_device *dev)
+{
+	struct shca_out *out = &dev->out;
+	struct shca_wire *wire = dev->conf.wire;
+
+	while (out->head < out->count) {
+		unsigned int end = out->head;
+		unsigned int nb_taken;
+
+		while (end < out->count && out->frame[end].length != 0)
+			end++;
+		if (end == out->head) {
+			leave(dev);
+			continue;
+		}
+		shca_touch(dev, SHCA_TOUCH_OUT, NULL);
+		nb_taken = wire->ops->tx(wire, &out->frame[out->head], end - out->head);
+		assert(nb_taken <= end - out->head);
+		for (unsigned int i = 0; i < nb_taken; i++)
+			leave(dev);
+		if (out->head < end)
+			return false;
+	}
+	out->head = 0;
+	out->count = 0;
+	out->arena_used = 0;
+	return true;
+}
+
+bool
+shca_out_has_room(struct shca_device *dev)
+{
+	struct shca_out *out = &dev->out;
+
+	if (out->count < SHCA_OUT_SLOTS &&
+		out->arena_used + SHCA_OUT_FRAME_ROOM <= SHCA_OUT_ARENA && out->head == 0)
+		return true;
+	return shca_out_flush(dev);
+}
+
+uint8_t *
+shca_out_build(struct shca_out *out)
+{
+	assert(out->arena_used + SHCA_OUT_FRAME_ROOM <= SHCA_OUT_ARENA);
+	return out->arena + out->arena_used;
+}
+
+void
+shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter, const uint8_t *bytes,
+	uint32_t length)
+{
+	const uint32_t cache_line = 64;
+
+	assert(out->count < SHCA_OUT_SLOTS && length != 0);
+	if (bytes == out->arena + out->arena_used)
+		out->arena_used += (length + cache_line - 1) & ~(cache_line - 1);
+	out->frame[out->count] = (struct shca_frame){ bytes, length };
+	out->slot[out->count] = (struct shca_out_slot){ .sq = sq, .wqe_counter = wqe_counter };
+	out->count++;
+}
+
+bool
+shca_out_complete(struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_counter, uint8_t opcode)
+{
+	struct shca_out *out = &dev->out;
+	struct shca_out_slot *last;
+
+	if (out->count == out->head) {
+		shca_sq_complete(sq, opcode, wqe_counter);
+		return true;
+	}
+	last = &out->slot[out->count - 1];
+	if (last->sq != sq || last->completes || last->wqe_counter != wqe_counter) {
+		if (out->count == SHCA_OUT_SLOTS)
+			return false;
+		last = &out->slot[out->count];
+		out->frame[out->count] = (struct shca_frame){ NULL, 0 };
+		out->count++;
+	}
+	*last = (struct shca_out_slot){ sq, true, opcode, wqe_counter };
+	return true;
+}
+
+void
+shca_out_forget(struct shca_out *out, const struct shca_sq *sq)
+{
+	for (unsigned int i = out->head; i < out->count; i++)
+		if (out->slot[i].sq == sq) {
+			out->slot[i] = (struct shca_out_slot){ 0 };
+			out->frame[i].length = 0;
+		}
+}
+
+static bool
+is_in_arena(const struct shca_out *out, const uint8_t *bytes)
+{
+	return bytes >= out->arena && bytes < out->arena + SHCA_OUT_ARENA;
+}
+
+void
+shca_out_fault(struct shca_device *dev)
+{
+	struct shca_out *out = &dev->out;
+	bool is_found = false;
+
+	for (unsigned int i = out->head; i < out->count; i++) {
+		struct shca_out_slot slot = out->slot[i];
+
+		if (slot.sq == NULL || is_in_arena(out, out->frame[i].bytes) ||
+			shca_mem_is_mapped(out->frame[i].bytes, out->frame[i].length, false))
+			continue;
+		is_found = true;
+		shca_out_forget(out, slot.sq);
+		shca_sq_fault(slot.sq, slot.wqe_counter);
+	}
+	if (is_found)
+		return;
+	SHCA_ERR("the wire faulted on a frame of its own: %u frames lost", out->count - out->head);
+	for (unsigned int i = out->head; i < out->count; i++)
+		out->frame[i].length = 0;
+}

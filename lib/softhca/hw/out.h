@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Frames on their way to the wire, in order, and the completions that wait for them.
+ *
+ *     SQs, kernel --add--> [slot][slot][slot] --flush--> wire->tx, then CQE of the slots taken
+ *
+ * A WQE completes once the wire has taken its last frame. When the wire takes less than it is
+ * offered, what remains stays here, built, steered and counted once, and nothing is added before it
+ * has left: that is how back-pressure reaches the queues.
+ *
+ * A frame is application memory (one pointer segment, nothing to change), the kernel wire's, or
+ * built in the arena. The first two stay valid because their owner is not told of completion, or
+ * asked for more, before the slot has left.
+ */
+#ifndef SHCA_HW_OUT_H
+#define SHCA_HW_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/wire.h"
+
+struct shca_device;
+struct shca_sq;
+
+#define SHCA_OUT_SLOTS 64
+
+/** Room for a frame to be built in: the longest, a tag, and alignment. */
+#define SHCA_OUT_FRAME_ROOM (SHCA_FRAME_MAX + 64)
+#define SHCA_OUT_ARENA      (16 * SHCA_OUT_FRAME_ROOM)
+
+struct shca_out_slot {
+	struct shca_sq *sq; /**< NULL: the kernel's frame, or one whose queue is gone */
+	bool completes;     /**< the CQE of the WQE is due when this has left */
+	uint8_t opcode;
+	uint16_t wqe_counter;
+};
+
+struct shca_out {
+	struct shca_frame
+		frame[SHCA_OUT_SLOTS]; /**< length 0: nothing to send, a completion only */
+	struct shca_out_slot slot[SHCA_OUT_SLOTS];
+	unsigned int head;  /**< first slot that has not left */
+	unsigned int count; /**< slots in use, those that have left included */
+	uint32_t arena_used;
+	uint8_t *arena;
+};
+
+/** @return 0 or -ENOMEM. */
+int shca_out_init(struct shca_out *out);
+void shca_out_fini(struct shca_out *out);
+
+/** Offer everything to the wire. @return true when all has left. */
+bool shca_out_flush(struct shca_device *dev);
+/** Flush if there is no room for one more frame. @return true when there is room. */
+bool shca_out_has_room(struct shca_device *dev);
+/** @return SHCA_OUT_FRAME_ROOM bytes to build the next frame in; has_room was true. */
+uint8_t *shca_out_build(struct shca_out *out);
+/** Queue a frame of WQE @p wqe_counter; has_room was true. */
+void shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter,
+	const uint8_t *bytes, uint32_t length);
+/**
+ * Complete a WQE of @p sq when all that was queued so far has left.
+ * @return false when there was no room: flush, and try again.
+ */
+bool shca_out_complete(
+	struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_counter, uint8_t opcode);
+/** Forget what @p sq has queued: nothing of it is sent or completed any more. */
+void shca_out_forget(struct shca_out *out, const struct shca_sq *sq);
+/**
+ * The wire faulted on a frame: fail the queues whose frames are no longer mapped. When none is,
+ * everything queued is dropped.
+ */
+void shca_out_fault(struct shca_device *dev);
+
+#endif /* SHCA_HW_OUT_H */

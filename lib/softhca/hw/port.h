@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The device as the engines of this room see it. Internal to hw/.
+ */
+#ifndef SHCA_HW_PORT_H
+#define SHCA_HW_PORT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/idtable.h"
+#include "hw/device.h"
+#include "hw/out.h"
+#include "model.h"
+
+struct shca_packet;
+
+/** What a step is touching, so that a fault finds the culprit. */
+enum shca_touch {
+	SHCA_TOUCH_NONE,
+	SHCA_TOUCH_CQ,
+	SHCA_TOUCH_RQ_RING,
+	SHCA_TOUCH_RQ_BUFFER,
+	SHCA_TOUCH_SQ_RING,
+	SHCA_TOUCH_SQ_BUFFER,
+	SHCA_TOUCH_OUT, /**< the wire, sending */
+};
+
+struct shca_device {
+	struct shca_device_conf conf;
+	struct shca_mem *mem;
+	struct shca_steering *steering;
+	struct shca_device_stats stats;
+
+	struct shca_idtable cq_numbers;
+	struct shca_idtable queue_numbers; /**< SQs and RQs: no number means two queues */
+	struct shca_idtable rqt_numbers, tir_numbers;
+	LIST_HEAD(, shca_cq) cqs;
+	LIST_HEAD(, shca_rq) rqs;
+	LIST_HEAD(, shca_sq) sqs;
+
+	struct shca_out out;
+	uint64_t ticks;       /**< the free-running counter at the start of the step */
+	unsigned int nb_done; /**< of the step: frames and WQEs */
+	bool start_wire, is_wire_started;
+	bool is_kernel_promiscuous;
+	uint64_t kernel_checked_ticks;
+
+	enum shca_touch touch;
+	void *touched;
+
+	/* held is the lock; whoever wants it queues at next, so that a step that has just ended
+	 * does not overtake a waiter. */
+	pthread_mutex_t next, held;
+};
+
+/** Say what the accesses that follow touch. */
+static inline void
+shca_touch(struct shca_device *dev, enum shca_touch touch, void *touched)
+{
+	dev->touch = touch;
+	dev->touched = touched;
+	/* The accesses stay behind: a fault handler of this thread looks at the two. */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/** Tell an owner, if it wants to know. */
+static inline void
+shca_tell(shca_event_fn event, void *owner, enum shca_event what)
+{
+	if (event != NULL)
+		event(owner, what);
+}
+
+/**
+ * A frame is about to be sent: sniffers get their copies.
+ * @return false when a rule forbids it.
+ */
+bool shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet);
+
+#endif /* SHCA_HW_PORT_H */

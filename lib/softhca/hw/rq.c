@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receive queue: take a WQE, scatter, complete. */
+#include "hw/rq.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/cq.h"
+#include "hw/csum.h"
+#include "hw/port.h"
+#include "steering/parse.h"
+
+#define DBREC_BYTES      8
+#define MAX_WQES         (1u << 15)
+#define MAX_STRIDE_BYTES 1024
+#define MAX_SEGMENTS     (MAX_STRIDE_BYTES / SHCA_DS_BYTES)
+
+#define VLAN_TAG_OFFSET 12
+#define VLAN_TAG_BYTES  4
+#define TPID_CVLAN      0x8100
+#define FCS_BYTES       4
+
+static bool
+is_power_of_two(uint32_t value)
+{
+	return value != 0 && (value & (value - 1)) == 0;
+}
+
+static bool
+is_geometry_valid(const struct shca_rq_attr *attr)
+{
+	return is_power_of_two(attr->nb_wqes) && attr->nb_wqes <= MAX_WQES &&
+		is_power_of_two(attr->stride_bytes) && attr->stride_bytes <= MAX_STRIDE_BYTES &&
+		attr->stride_bytes >= SHCA_DS_BYTES * (attr->has_signature ? 2u : 1u) &&
+		(uintptr_t)attr->dbrec % DBREC_BYTES == 0 && attr->cq != NULL;
+}
+
+int
+shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct shca_rq **out)
+{
+	struct shca_rq *rq;
+	int ret;
+
+	if (!is_geometry_valid(attr))
+		return -EINVAL;
+	if (!shca_mem_is_mapped(attr->ring, (uint64_t)attr->nb_wqes * attr->stride_bytes, false) ||
+		!shca_mem_is_mapped(attr->dbrec, DBREC_BYTES, false))
+		return -EFAULT;
+	rq = calloc(1, sizeof(*rq));
+	if (rq == NULL)
+		return -ENOMEM;
+	ret = shca_idtable_add(&dev->queue_numbers, rq, &rq->number);
+	if (ret != 0) {
+		free(rq);
+		return ret;
+	}
+	rq->dev = dev;
+	rq->attr = *attr;
+	rq->nb_segments = (uint8_t)(attr->stride_bytes / SHCA_DS_BYTES - attr->has_signature);
+	rq->state = SHCA_QUEUE_RESET;
+	LIST_INSERT_HEAD(&dev->rqs, rq, link);
+	*out = rq;
+	return 0;
+}
+
+void
+shca_rq_destroy(struct shca_rq *rq)
+{
+	if (rq == NULL)
+		return;
+	LIST_REMOVE(rq, link);
+	shca_idtable_del(&rq->dev->queue_numbers, rq->number);
+	free(rq);
+}
+
+uint32_t
+shca_rq_number(const struct shca_rq *rq)
+{
+	return rq->number;
+}
+
+enum shca_queue_state
+shca_rq_state(const struct shca_rq *rq)
+{
+	return rq->state;
+}
+
+/* Flushing is left to the next step, where faults on the application's memory are caught. */
+void
+shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
+{
+	if (state == SHCA_QUEUE_RESET) {
+		rq->ci = 0;
+		rq->pi_seen = 0;
+		rq->dead = false;
+	}
+	rq->first_syndrome = 0;
+	rq->state = state;
+}
+
+void
+shca_rq_set_cvlan_strip(struct shca_rq *rq, bool on)
+{
+	rq->attr.cvlan_strip = on;
+}
+
+static uint16_t
+read_pi(const struct shca_rq *rq)
+{
+	return (uint16_t)be32toh(__atomic_load_n(&rq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
+}
+
+static void
+fail_fatally(struct shca_rq *rq)
+{
+	rq->state = SHCA_QUEUE_ERROR;
+	rq->dead = true;
+	shca_tell(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
+}
+
+/* @return true when a WQE is posted. A counter beyond the ring is a driver gone mad: no WQE is
+ * sound. */
+static bool
+has_wqe(struct shca_rq *rq)
+{
+	if (rq->ci != rq->pi_seen)
+		return true;
+	rq->pi_seen = read_pi(rq);
+	if ((uint16_t)(rq->pi_seen - rq->ci) > rq->attr.nb_wqes) {
+		SHCA_WARN("RQ 0x%x: producer counter %u, consumer %u, but only %u WQEs", rq->number,
+			rq->pi_seen, rq->ci, rq->attr.nb_wqes);
+		fail_fatally(rq);
+		return false;
+	}
+	return rq->ci != rq->pi_seen;
+}
+
+struct piece {
+	const uint8_t *bytes;
+	uint32_t length;
+};
+
+/* Copy @p length bytes from the pieces on; *piece moves along. */
+static void
+copy_pieces(uint8_t *to, uint32_t length, struct piece **piece)
+{
+	while (length != 0) {
+		uint32_t part = (*piece)->length < length ? (*piece)->length : length;
+
+		memcpy(to, (*piece)->bytes, part);
+		to += part;
+		length -= part;
+		(*piece)->bytes += part;
+		(*piece)->length -= part;
+		if ((*piece)->length == 0)
+			(*piece)++;
+	}
+}
+
+/* @return 0 or a syndrome. */
+static uint8_t
+scatter(struct shca_rq *rq, struct piece *piece, uint32_t length)
+{
+	const uint8_t *wqe = rq->attr.ring +
+		(size_t)(rq->ci & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
+		(rq->attr.has_signature ? SHCA_DS_BYTES : 0);
+	struct mlx5_wqe_data_seg segment[MAX_SEGMENTS];
+
+	memcpy(segment, wqe, (size_t)rq->nb_segments * sizeof(segment[0]));
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_BUFFER, rq);
+	for (unsigned int i = 0; i < rq->nb_segments && length != 0; i++) {
+		uint32_t room = be32toh(segment[i].byte_count);
+		uint32_t lkey = be32toh(segment[i].lkey);
+		uint32_t part = room < length ? room : length;
+		uint8_t *to;
+
+		/* Policy: an empty segment is skipped, unless it ends the list. */
+		if (room == 0 && lkey == MLX5_INVALID_LKEY)
+			break;
+		if (room == 0)
+			continue;
+		if (room & MLX5_INLINE_SEG)
+			return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+		to = shca_mem_ptr(
+			rq->dev->mem, rq->attr.pdn, lkey, be64toh(segment[i].addr), part, true);
+		if (to == NULL)
+			return MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
+		copy_pieces(to, part, &piece);
+		length -= part;
+	}
+	return length == 0 ? 0 : MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
+}
+
+static void
+push_fault(struct shca_rq *rq, uint8_t syndrome, uint32_t byte_count)
+{
+	struct shca_cqe_fault fault = {
+		.cqe_opcode = MLX5_CQE_RESP_ERR,
+		.syndrome = syndrome,
+		.number = rq->number,
+		.user_index = rq->attr.user_index,
+		.byte_count = byte_count,
+		.wqe_counter = rq->ci,
+	};
+	struct shca_cqe cqe;
+
+	shca_cqe_set_fault(&cqe, &fault);
+	rq->ci++;
+	rq->dev->stats.rx_errors++;
+	shca_cq_push(rq->attr.cq, &cqe, true);
+}
+
+/* Cut the frame up as this queue wants it. @return the length to scatter. */
+static uint32_t
+cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
+	struct piece piece[static 3])
+{
+	const struct shca_packet *packet = rx->packet;
+	uint32_t length = packet->length;
+	unsigned int nb = 0;
+
+	cqe_rx->vlan_stripped = rq->attr.cvlan_strip && packet->outer.nb_vlans != 0 &&
+		packet->outer.vlan_tpid == TPID_CVLAN;
+	if (cqe_rx->vlan_stripped) {
+		const uint32_t rest = VLAN_TAG_OFFSET + VLAN_TAG_BYTES;
+
+		cqe_rx->vlan_tci = packet->outer.vlan_tci;
+		piece[nb++] = (struct piece){ packet->bytes, VLAN_TAG_OFFSET };
+		piece[nb++] = (struct piece){ packet->bytes + rest, packet->length - rest };
+		length -= VLAN_TAG_BYTES;
+	} else {
+		piece[nb++] = (struct piece){ packet->bytes, packet->length };
+	}
+	if (rq->attr.scatter_fcs) {
+		if (!rx->has_fcs) {
+			rx->fcs = shca_csum_fcs(packet->bytes, packet->length);
+			rx->has_fcs = true;
+		}
+		piece[nb] = (struct piece){ (const uint8_t *)&rx->fcs, FCS_BYTES };
+		length += FCS_BYTES;
+	}
+	return length;
+}
+
+void
+shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
+{
+	struct piece piece[3];
+	struct shca_cqe cqe;
+	uint32_t length;
+	uint8_t syndrome;
+
+	if (rq->state != SHCA_QUEUE_READY)
+		return;
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
+	if (!has_wqe(rq)) {
+		rq->dev->stats.out_of_buffer++;
+		return;
+	}
+	length = cut(rq, rx, cqe_rx, piece);
+	syndrome = scatter(rq, piece, length);
+	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR) {
+		push_fault(rq, syndrome, length);
+		return;
+	}
+	if (syndrome != 0) {
+		SHCA_WARN(
+			"RQ 0x%x: WQE %u fails with syndrome 0x%02x", rq->number, rq->ci, syndrome);
+		rq->state = SHCA_QUEUE_ERROR;
+		rq->first_syndrome = syndrome;
+		shca_rq_flush(rq);
+		return;
+	}
+	if (!rx->is_described) {
+		shca_cqe_describe(&rx->described, rx->packet,
+			rq->dev->conf.model->tunnel_offloads != 0, rq->dev->ticks);
+		rx->is_described = true;
+	}
+	cqe = rx->described;
+	cqe_rx->byte_count = length;
+	cqe_rx->user_index = rq->attr.user_index;
+	cqe_rx->wqe_counter = rq->ci;
+	shca_cqe_set_rx(&cqe, cqe_rx);
+	rq->ci++;
+	rq->dev->stats.rx_steered++;
+	shca_cq_push(rq->attr.cq, &cqe, false);
+}
+
+void
+shca_rq_flush(struct shca_rq *rq)
+{
+	if (rq->dead)
+		return;
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
+	rq->pi_seen = read_pi(rq);
+	if ((uint16_t)(rq->pi_seen - rq->ci) > rq->attr.nb_wqes) {
+		fail_fatally(rq);
+		return;
+	}
+	while (rq->ci != rq->pi_seen) {
+		uint8_t syndrome = rq->first_syndrome;
+
+		rq->first_syndrome = 0;
+		push_fault(rq, syndrome != 0 ? syndrome : MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+	}
+}
+
+void
+shca_rq_fault(struct shca_rq *rq, bool on_buffer)
+{
+	if (!on_buffer) {
+		fail_fatally(rq);
+		return;
+	}
+	rq->state = SHCA_QUEUE_ERROR;
+	rq->first_syndrome = MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Receive queue: takes a WQE a frame, scatters, completes. Internal to hw/.
+ *
+ * ci and the producer counter run over 16 bits (hardware: the doorbell record's low half); WQE n is
+ * at slot n & (nb_wqes - 1).
+ */
+#ifndef SHCA_HW_RQ_H
+#define SHCA_HW_RQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "hw/cqe.h"
+#include "hw/device.h"
+#include "hw/hw.h"
+
+struct shca_packet;
+
+struct shca_rq {
+	LIST_ENTRY(shca_rq) link;
+	struct shca_device *dev;
+	struct shca_rq_attr attr;
+	uint32_t number;
+	enum shca_queue_state state;
+	bool dead;              /**< the ring is gone: never touched again */
+	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
+	uint8_t nb_segments;    /**< a WQE has room for */
+	uint16_t ci;
+	uint16_t pi_seen; /**< the producer counter when it was last read */
+};
+
+/** A frame for delivery; what copies share is worked out once. */
+struct shca_rx {
+	const struct shca_packet *packet;
+	struct shca_cqe described; /**< by shca_cqe_describe() */
+	uint32_t fcs;
+	bool is_described, has_fcs;
+};
+
+/**
+ * Deliver a copy. @p cqe_rx has hash, hash type and flow tag; the rest is filled here.
+ * The frame is lost when the queue is not ready or has no WQE.
+ */
+void shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx);
+/** In ERROR: complete what is posted with its syndrome. */
+void shca_rq_flush(struct shca_rq *rq);
+/** A guarded access faulted, on the ring or, if @p on_buffer, on a receive buffer. */
+void shca_rq_fault(struct shca_rq *rq, bool on_buffer);
+
+#endif /* SHCA_HW_RQ_H */

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Send queue: fetch, execute, complete, flush. */
+#include "hw/sq.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/cq.h"
+#include "hw/cqe.h"
+#include "hw/gather.h"
+#include "hw/port.h"
+#include "hw/tx.h"
+#include "hw/wqe.h"
+#include "steering/parse.h"
+
+#define DBREC_BYTES 8
+#define MAX_WQEBBS  (1u << 15) /* a full ring must differ from an empty one in 16 bits */
+
+#define MULTI_PKT_ENHANCED 4 /* of model.multi_pkt_send */
+
+int
+shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **out)
+{
+	struct shca_sq *sq;
+	int ret;
+
+	if (attr->nb_wqebbs == 0 || (attr->nb_wqebbs & (attr->nb_wqebbs - 1)) != 0 ||
+		attr->nb_wqebbs > MAX_WQEBBS || (uintptr_t)attr->dbrec % DBREC_BYTES != 0 ||
+		attr->cq == NULL)
+		return -EINVAL;
+	if (!shca_mem_is_mapped(attr->ring, (uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false) ||
+		!shca_mem_is_mapped(attr->dbrec, DBREC_BYTES, false))
+		return -EFAULT;
+	sq = calloc(1, sizeof(*sq));
+	if (sq == NULL)
+		return -ENOMEM;
+	ret = shca_idtable_add(&dev->queue_numbers, sq, &sq->number);
+	if (ret != 0) {
+		free(sq);
+		return ret;
+	}
+	sq->dev = dev;
+	sq->attr = *attr;
+	sq->state = SHCA_QUEUE_RESET;
+	LIST_INSERT_HEAD(&dev->sqs, sq, link);
+	*out = sq;
+	return 0;
+}
+
+void
+shca_sq_destroy(struct shca_sq *sq)
+{
+	if (sq == NULL)
+		return;
+	shca_out_forget(&sq->dev->out, sq);
+	LIST_REMOVE(sq, link);
+	shca_idtable_del(&sq->dev->queue_numbers, sq->number);
+	free(sq);
+}
+
+uint32_t
+shca_sq_number(const struct shca_sq *sq)
+{
+	return sq->number;
+}
+
+enum shca_queue_state
+shca_sq_state(const struct shca_sq *sq)
+{
+	return sq->state;
+}
+
+/* Flushing is left to the next step, where faults on the application's memory are caught. */
+void
+shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
+{
+	if (state == SHCA_QUEUE_RESET) {
+		shca_out_forget(&sq->dev->out, sq);
+		sq->ci = 0;
+		sq->dead = false;
+	}
+	if (state != SHCA_QUEUE_READY)
+		sq->nb_queued = 0;
+	sq->first_syndrome = 0;
+	sq->state = state;
+}
+
+static uint16_t
+read_pi(const struct shca_sq *sq)
+{
+	return (uint16_t)be32toh(__atomic_load_n(&sq->attr.dbrec[MLX5_SND_DBR], __ATOMIC_ACQUIRE));
+}
+
+void
+shca_sq_fail_fatally(struct shca_sq *sq)
+{
+	sq->state = SHCA_QUEUE_ERROR;
+	sq->dead = true;
+	shca_tell(sq->attr.event, sq->attr.owner, SHCA_EVENT_QP_FATAL);
+}
+
+void
+shca_sq_fault(struct shca_sq *sq, uint16_t wqe_counter)
+{
+	SHCA_WARN("SQ 0x%x: a send buffer of WQE %u is not mapped", sq->number, wqe_counter);
+	sq->state = SHCA_QUEUE_ERROR;
+	sq->first_syndrome = MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
+	sq->ci = wqe_counter;
+	sq->nb_queued = 0;
+}
+
+/* Copy @p nb WQEBBs at ci into @p flat, around the ring's end if need be. */
+static void
+fetch(const struct shca_sq *sq, unsigned int nb, uint8_t *flat)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		uint32_t slot = (sq->ci + i) & (sq->attr.nb_wqebbs - 1);
+
+		memcpy(flat + (size_t)i * SHCA_WQEBB_BYTES,
+			sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES, SHCA_WQEBB_BYTES);
+	}
+}
+
+void
+shca_sq_complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter)
+{
+	struct shca_cqe cqe;
+
+	shca_cqe_set_tx(&cqe, opcode, sq->number, sq->attr.user_index, wqe_counter, sq->dev->ticks);
+	shca_cq_push(sq->attr.cq, &cqe, false);
+}
+
+/*
+ * Report the failed WQE, if there is one to report, and flush what follows. CE "on first error" is
+ * silent when flushed: DPDK's send CQ has no room for more.
+ */
+static unsigned int
+flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
+{
+	unsigned int nb_done = 0;
+
+	if (!shca_out_flush(sq->dev))
+		return 0;
+	for (; nb_done < budget && sq->ci != pi; nb_done++) {
+		struct shca_cqe_fault fault = {
+			.cqe_opcode = MLX5_CQE_REQ_ERR,
+			.syndrome = sq->first_syndrome,
+			.number = sq->number,
+			.user_index = sq->attr.user_index,
+			.wqe_counter = sq->ci,
+		};
+		uint8_t flat[SHCA_WQEBB_BYTES];
+		struct shca_wqe wqe;
+		struct shca_cqe cqe;
+		uint16_t nb_left = (uint16_t)(pi - sq->ci);
+
+		shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
+		fetch(sq, 1, flat);
+		shca_wqe_decode_ctrl(flat, &wqe);
+		fault.wqe_opcode = wqe.opcode;
+		sq->first_syndrome = 0;
+		sq->ci += wqe.nb_wqebbs < nb_left ? wqe.nb_wqebbs : nb_left;
+		if (fault.syndrome == 0) {
+			if (wqe.ce == SHCA_CE_ON_FIRST_ERROR && !sq->attr.signal_all)
+				continue;
+			fault.syndrome = MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
+		}
+		sq->dev->stats.tx_errors++;
+		shca_cqe_set_fault(&cqe, &fault);
+		shca_cq_push(sq->attr.cq, &cqe, true);
+	}
+	return nb_done;
+}
+
+/* What the model and this queue say to a WQE that is well formed. @return 0 or a syndrome. */
+static uint8_t
+check(const struct shca_sq *sq, const struct shca_wqe *wqe)
+{
+	const struct shca_model *model = sq->dev->conf.model;
+	uint64_t length = (uint64_t)wqe->inline_length + wqe->segments_length;
+	uint32_t min_inline =
+		model->min_inline == SHCA_MIN_INLINE_NONE ? 0 : SHCA_MIN_INLINE_L2_BYTES;
+	bool is_refused = wqe->index != sq->ci || wqe->sqn != sq->number;
+
+	if (!wqe->has_eth)
+		return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
+	is_refused |= wqe->insert_vlan && (!model->cvlan_insert || wqe->opcode != MLX5_OPCODE_SEND);
+	is_refused |= wqe->opmod != 0;
+	/* Policy: too little inlined is refused, unless it is the whole frame. */
+	is_refused |= wqe->inline_length < min_inline && wqe->inline_length < length;
+	switch (wqe->opcode) {
+	case MLX5_OPCODE_SEND:
+		is_refused |= length < SHCA_TX_MIN_HEADER;
+		break;
+	case MLX5_OPCODE_TSO:
+		is_refused |= wqe->mss == 0 || wqe->segments_length == 0 ||
+			wqe->inline_length < SHCA_TX_MIN_HEADER ||
+			wqe->segments_length > model->max_tso_bytes;
+		break;
+	case SHCA_OPCODE_ENHANCED_MPSW:
+		is_refused |= (model->multi_pkt_send & MULTI_PKT_ENHANCED) == 0 ||
+			wqe->inline_length != 0 || wqe->nb_segments == 0;
+		for (unsigned int i = 0; i < wqe->nb_segments; i++)
+			is_refused |= wqe->segment[i].length < SHCA_TX_MIN_HEADER;
+		break;
+	}
+	return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
+}
+
+static uint32_t
+nb_frames(const struct shca_wqe *wqe)
+{
+	switch (wqe->opcode) {
+	case MLX5_OPCODE_SEND:
+		return 1;
+	case MLX5_OPCODE_TSO:
+		return (wqe->segments_length - 1) / wqe->mss + 1;
+	case SHCA_OPCODE_ENHANCED_MPSW:
+		return wqe->nb_segments;
+	default:
+		return 0;
+	}
+}
+
+/* Queue frame @p number of @p wqe; there is room. @return 0 or a syndrome. */
+static uint8_t
+queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, uint32_t number)
+{
+	struct shca_device *dev = sq->dev;
+	struct shca_packet packet;
+	const uint8_t *bytes;
+	uint32_t length;
+	uint8_t syndrome;
+
+	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
+	syndrome = shca_gather_frame(
+		dev->mem, sq->attr.pdn, wqe, number, shca_out_build(&dev->out), &bytes, &length);
+	if (syndrome != 0 || length == 0)
+		return syndrome;
+	shca_parse(bytes, length, &packet);
+	if (wqe->cs_flags != 0)
+		shca_tx_checksum(shca_out_build(&dev->out), &packet, wqe->cs_flags);
+	if (shca_device_may_send(dev, &packet))
+		shca_out_add(&dev->out, sq, sq->ci, bytes, length);
+	return 0;
+}
+
+enum outcome {
+	DONE,
+	BUSY, /* the wire takes no more: again later */
+	FAILED,
+};
+
+static enum outcome
+fail(struct shca_sq *sq, const struct shca_wqe *wqe, uint8_t syndrome)
+{
+	char text[256];
+
+	shca_wqe_print(wqe, text, sizeof(text));
+	SHCA_WARN("SQ 0x%x: WQE %u fails with syndrome 0x%02x: %s", sq->number, sq->ci, syndrome,
+		text);
+	sq->state = SHCA_QUEUE_ERROR;
+	sq->first_syndrome = syndrome;
+	sq->nb_queued = 0;
+	return FAILED;
+}
+
+static enum outcome
+execute(struct shca_sq *sq, uint16_t nb_posted)
+{
+	uint8_t flat[SHCA_WQE_MAX_BYTES + SHCA_WQEBB_BYTES];
+	struct shca_wqe wqe;
+	uint8_t syndrome;
+	uint8_t nb_wqebbs;
+
+	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
+	fetch(sq, 1, flat);
+	nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(flat));
+	if (nb_wqebbs > nb_posted || nb_wqebbs > sq->attr.nb_wqebbs) {
+		shca_wqe_decode_ctrl(flat, &wqe);
+		return fail(sq, &wqe, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	}
+	if (nb_wqebbs > 1)
+		fetch(sq, nb_wqebbs, flat);
+	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);
+	if (syndrome == 0)
+		syndrome = check(sq, &wqe);
+	if (syndrome != 0)
+		return fail(sq, &wqe, syndrome);
+	for (; sq->nb_queued < nb_frames(&wqe); sq->nb_queued++) {
+		if (!shca_out_has_room(sq->dev))
+			return BUSY;
+		syndrome = queue_frame(sq, &wqe, sq->nb_queued);
+		if (syndrome != 0)
+			return fail(sq, &wqe, syndrome);
+	}
+	if (wqe.ce >= SHCA_CE_ALWAYS || sq->attr.signal_all) {
+		if (!shca_out_complete(sq->dev, sq, sq->ci, wqe.opcode))
+			return BUSY;
+	}
+	sq->ci += wqe.nb_wqebbs;
+	sq->nb_queued = 0;
+	return DONE;
+}
+
+unsigned int
+shca_sq_run(struct shca_sq *sq, unsigned int budget)
+{
+	unsigned int nb_done = 0;
+	uint16_t pi;
+
+	if (sq->state == SHCA_QUEUE_RESET || sq->dead)
+		return 0;
+	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
+	pi = read_pi(sq);
+	if (pi == sq->ci)
+		return 0;
+	/* A counter beyond the ring is a driver gone mad: no WQE is sound. */
+	if ((uint16_t)(pi - sq->ci) > sq->attr.nb_wqebbs) {
+		SHCA_WARN("SQ 0x%x: producer counter %u, consumer %u, but only %u WQEBBs",
+			sq->number, pi, sq->ci, sq->attr.nb_wqebbs);
+		shca_sq_fail_fatally(sq);
+		return 0;
+	}
+	while (nb_done < budget && sq->ci != pi && sq->state == SHCA_QUEUE_READY) {
+		if (execute(sq, (uint16_t)(pi - sq->ci)) != DONE)
+			break;
+		nb_done++;
+	}
+	if (sq->state == SHCA_QUEUE_ERROR && nb_done < budget)
+		nb_done += flush(sq, pi, budget - nb_done);
+	return nb_done;
+}

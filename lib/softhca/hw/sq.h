@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Send queue: fetches WQEs, gathers, offloads, queues frames for the wire. Internal to hw/.
+ *
+ * ci and the producer counter count WQEBBs over 16 bits; WQEBB n is at slot n & (nb_wqebbs - 1),
+ * and a WQE may continue at the ring's start. A WQE is executed frame by frame: nb_queued of the
+ * one at ci are with the wire queue (hw/out.h) already, so that it can be left and taken up again.
+ *
+ * An error is reported in order: the queue goes to ERROR at once, and is flushed, the failed WQE
+ * first, when what it sent before has left.
+ */
+#ifndef SHCA_HW_SQ_H
+#define SHCA_HW_SQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "hw/device.h"
+
+struct shca_sq {
+	LIST_ENTRY(shca_sq) link;
+	struct shca_device *dev;
+	struct shca_sq_attr attr;
+	uint32_t number;
+	enum shca_queue_state state;
+	bool dead;              /**< the ring is gone: never touched again */
+	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
+	uint16_t ci;
+	uint32_t nb_queued;
+};
+
+/**
+ * Execute WQEs, or flush them in ERROR.
+ * @param budget of WQEs @return WQEs finished
+ */
+unsigned int shca_sq_run(struct shca_sq *sq, unsigned int budget);
+/** A WQE's frames have left, and it asked for a completion. */
+void shca_sq_complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter);
+/** A guarded access to a send buffer of WQE @p wqe_counter faulted: it, and what follows, fails. */
+void shca_sq_fault(struct shca_sq *sq, uint16_t wqe_counter);
+/** The ring or its record is gone, or its counter cannot be: nothing can be reported in CQEs. */
+void shca_sq_fail_fatally(struct shca_sq *sq);
+
+#endif /* SHCA_HW_SQ_H */

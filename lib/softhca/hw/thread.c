@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device thread: steps, spins, sleeps. */
+#include "hw/thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "hw/device.h"
+#include "wire/wire.h"
+
+/* Idle for SPIN_NS: sleep, FIRST_SLEEP_NS at first, twice as long each time that nothing comes. A
+ * doorbell is a store in memory and wakes nobody, so LAST_SLEEP_NS bounds what it waits. */
+#define SPIN_NS        50000
+#define FIRST_SLEEP_NS 20000
+#define LAST_SLEEP_NS  1000000
+
+/* Not more than a hundred reports of lost packets a second. */
+#define REPORT_NS 10000000
+
+struct port {
+	struct shca_device *dev;
+	uint64_t out_of_buffer; /* as last reported */
+};
+
+struct shca_thread {
+	pthread_t thread;
+	atomic_bool is_stopping;
+	unsigned int nb_ports;
+	unsigned int nb_wires;
+	const struct shca_wire **wire; /* of all ports, the kernel sides included */
+	struct pollfd *pollfd;         /* of those with a descriptor */
+	uint64_t reported_ns;
+	struct port port[];
+};
+
+/* @return how long nothing is due, at most @p sleep_ns. */
+static uint64_t
+bound_by_due(const struct shca_thread *thread, uint64_t sleep_ns)
+{
+	uint64_t now = shca_clock_ns();
+
+	for (unsigned int i = 0; i < thread->nb_wires; i++) {
+		const struct shca_wire *wire = thread->wire[i];
+		uint64_t due_ns;
+
+		if (wire->ops->due_ns == NULL)
+			continue;
+		due_ns = wire->ops->due_ns(wire);
+		if (due_ns <= now)
+			return 0;
+		if (due_ns - now < sleep_ns)
+			sleep_ns = due_ns - now;
+	}
+	return sleep_ns;
+}
+
+static void
+sleep_on_wires(struct shca_thread *thread, uint64_t sleep_ns)
+{
+	struct timespec timeout;
+	nfds_t nb = 0;
+
+	for (unsigned int i = 0; i < thread->nb_wires; i++) {
+		int fd = thread->wire[i]->ops->fd(thread->wire[i]);
+
+		if (fd >= 0)
+			thread->pollfd[nb++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	}
+	sleep_ns = bound_by_due(thread, sleep_ns);
+	timeout = (struct timespec){ .tv_nsec = (long)sleep_ns };
+	(void)ppoll(thread->pollfd, nb, &timeout, NULL);
+}
+
+static void
+report_losses(struct shca_thread *thread)
+{
+	uint64_t now = shca_clock_ns();
+
+	if (now - thread->reported_ns < REPORT_NS)
+		return;
+	thread->reported_ns = now;
+	for (unsigned int i = 0; i < thread->nb_ports; i++) {
+		struct port *port = &thread->port[i];
+		const struct shca_device_conf *conf = shca_device_conf(port->dev);
+		uint64_t count;
+
+		if (conf->out_of_buffer == NULL)
+			continue;
+		shca_device_lock(port->dev);
+		count = shca_device_stats(port->dev)->out_of_buffer;
+		shca_device_unlock(port->dev);
+		if (count == port->out_of_buffer)
+			continue;
+		port->out_of_buffer = count;
+		conf->out_of_buffer(conf->index, count, conf->arg);
+	}
+}
+
+/* A round over all ports. @return work done. */
+static unsigned int
+step_all(struct shca_thread *thread)
+{
+	unsigned int nb_done = 0;
+
+	for (unsigned int i = 0; i < thread->nb_ports; i++)
+		nb_done += shca_device_step(thread->port[i].dev);
+	return nb_done;
+}
+
+static void *
+run(void *arg)
+{
+	struct shca_thread *thread = arg;
+	uint64_t sleep_ns = FIRST_SLEEP_NS;
+	uint64_t worked_ns = shca_clock_ns();
+	unsigned int nb_rounds = 0;
+
+	/* Fine sleeps: the default slack of 50 us would more than double the short ones. */
+	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+	while (!atomic_load_explicit(&thread->is_stopping, memory_order_relaxed)) {
+		bool has_worked = step_all(thread) != 0;
+
+		if (has_worked || ++nb_rounds % 64 == 0)
+			report_losses(thread);
+		if (has_worked) {
+			worked_ns = shca_clock_ns();
+			sleep_ns = FIRST_SLEEP_NS;
+		} else if (shca_clock_ns() - worked_ns >= SPIN_NS) {
+			sleep_on_wires(thread, sleep_ns);
+			sleep_ns = sleep_ns * 2 < LAST_SLEEP_NS ? sleep_ns * 2 : LAST_SLEEP_NS;
+		}
+	}
+	return NULL;
+}
+
+/* Signals go to the application's threads; but those that faults raise must reach this one
+ * (base/mem.h): blocked, they would end the process. */
+static void
+set_mask(sigset_t *mask)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
+
+	sigfillset(mask);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(mask, faults[i]);
+}
+
+static int
+create_thread(struct shca_thread *thread, const cpu_set_t *cpus)
+{
+	sigset_t mask, old_mask;
+	pthread_attr_t attr;
+	int ret;
+
+	ret = pthread_attr_init(&attr);
+	if (ret != 0)
+		return -ret;
+	if (cpus != NULL)
+		ret = pthread_attr_setaffinity_np(&attr, sizeof(*cpus), cpus);
+	if (ret == 0) {
+		set_mask(&mask);
+		pthread_sigmask(SIG_SETMASK, &mask, &old_mask);
+		ret = pthread_create(&thread->thread, &attr, run, thread);
+		pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+	}
+	pthread_attr_destroy(&attr);
+	if (ret == 0)
+		pthread_setname_np(thread->thread, "softhca");
+	return -ret;
+}
+
+static void
+free_thread(struct shca_thread *thread)
+{
+	free(thread->pollfd);
+	free(thread->wire);
+	free(thread);
+}
+
+int
+shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const cpu_set_t *cpus,
+	struct shca_thread **out)
+{
+	struct shca_thread *thread = calloc(1, sizeof(*thread) + nb_devs * sizeof(struct port));
+	int ret;
+
+	if (thread == NULL)
+		return -ENOMEM;
+	thread->nb_ports = nb_devs;
+	thread->wire = calloc(2 * (size_t)nb_devs, sizeof(struct shca_wire *));
+	thread->pollfd = calloc(2 * (size_t)nb_devs, sizeof(*thread->pollfd));
+	if (thread->wire == NULL || thread->pollfd == NULL) {
+		free_thread(thread);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < nb_devs; i++) {
+		const struct shca_device_conf *conf = shca_device_conf(devs[i]);
+
+		thread->port[i].dev = devs[i];
+		thread->wire[thread->nb_wires++] = conf->wire;
+		if (conf->kernel != NULL)
+			thread->wire[thread->nb_wires++] = conf->kernel;
+	}
+	ret = create_thread(thread, cpus);
+	if (ret != 0) {
+		SHCA_ERR("cannot start the device thread: %s", strerror(-ret));
+		free_thread(thread);
+		return ret;
+	}
+	*out = thread;
+	return 0;
+}
+
+void
+shca_thread_stop(struct shca_thread *thread)
+{
+	if (thread == NULL)
+		return;
+	atomic_store_explicit(&thread->is_stopping, true, memory_order_relaxed);
+	pthread_join(thread->thread, NULL);
+	free_thread(thread);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Send WQE: bytes -> struct, and struct -> text. */
+#include "hw/wqe.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ALIGN_DS(bytes) (((bytes) + SHCA_DS_BYTES - 1) & ~(size_t)(SHCA_DS_BYTES - 1))
+
+/* Opcodes the Ethernet send path knows. */
+static const struct opcode {
+	uint8_t opcode;
+	const char *name;
+	bool has_eth;
+} opcodes[] = {
+	{ MLX5_OPCODE_NOP, "NOP", false },
+	{ MLX5_OPCODE_SEND, "SEND", true },
+	{ MLX5_OPCODE_TSO, "TSO", true },
+	{ SHCA_OPCODE_ENHANCED_MPSW, "ENHANCED_MPSW", true },
+};
+
+static const struct opcode *
+find_opcode(uint8_t opcode)
+{
+	for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++)
+		if (opcodes[i].opcode == opcode)
+			return &opcodes[i];
+	return NULL;
+}
+
+uint8_t
+shca_wqe_ds(const uint8_t *bytes)
+{
+	struct mlx5_wqe_ctrl_seg ctrl;
+
+	memcpy(&ctrl, bytes, sizeof(ctrl));
+	return be32toh(ctrl.qpn_ds) & SHCA_CTRL_DS_MASK;
+}
+
+uint8_t
+shca_wqe_nb_wqebbs(uint8_t ds)
+{
+	const unsigned int ds_per_wqebb = SHCA_WQEBB_BYTES / SHCA_DS_BYTES;
+
+	return ds == 0 ? 1 : (ds + ds_per_wqebb - 1) / ds_per_wqebb;
+}
+
+void
+shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe)
+{
+	struct mlx5_wqe_ctrl_seg ctrl;
+	uint32_t word;
+
+	memcpy(&ctrl, bytes, sizeof(ctrl));
+	word = be32toh(ctrl.opmod_idx_opcode);
+	wqe->opmod = word >> SHCA_CTRL_OPMOD_SHIFT;
+	wqe->index = (uint16_t)(word >> SHCA_CTRL_INDEX_SHIFT);
+	wqe->opcode = (uint8_t)word;
+	word = be32toh(ctrl.qpn_ds);
+	wqe->sqn = word >> SHCA_CTRL_QPN_SHIFT;
+	wqe->ds = word & SHCA_CTRL_DS_MASK;
+	wqe->nb_wqebbs = shca_wqe_nb_wqebbs(wqe->ds);
+	wqe->ce = ctrl.fm_ce_se >> SHCA_CTRL_CE_SHIFT & SHCA_CTRL_CE_MASK;
+	wqe->has_eth = false;
+}
+
+/* @return the offset of the first data segment, or 0 when the inline header overruns the WQE. */
+static size_t
+decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
+{
+	/* Only what precedes the inline header: mlx5dv.h counts 16 bytes of that in. */
+	struct mlx5_wqe_eth_seg eth = { 0 };
+	uint16_t inline_size;
+	uint16_t tci;
+
+	memcpy(&eth, bytes + sizeof(struct mlx5_wqe_ctrl_seg), SHCA_DS_BYTES);
+	wqe->has_eth = true;
+	wqe->cs_flags = eth.cs_flags;
+	wqe->mss = be16toh(eth.mss);
+	inline_size = be16toh(eth.inline_hdr_sz);
+	memcpy(&tci, eth.inline_hdr_start, sizeof(tci));
+	wqe->insert_vlan = (inline_size & SHCA_ETH_INSERT_VLAN) != 0;
+	wqe->vlan_tpid = inline_size & SHCA_ETH_SVLAN ? 0x88a8 : 0x8100;
+	wqe->vlan_tci = be16toh(tci);
+	wqe->inline_length = wqe->insert_vlan ? 0 : inline_size;
+	wqe->inline_header = bytes + SHCA_INLINE_HEADER_OFFSET;
+	wqe->nb_segments = 0;
+	wqe->segments_length = 0;
+	if ((size_t)SHCA_INLINE_HEADER_OFFSET + wqe->inline_length > length)
+		return 0;
+	return ALIGN_DS((size_t)SHCA_INLINE_HEADER_OFFSET + wqe->inline_length);
+}
+
+/* @return the offset of the next segment, or 0 when this one overruns the WQE. */
+static size_t
+decode_segment(const uint8_t *bytes, size_t offset, size_t length, struct shca_wqe_segment *segment)
+{
+	struct mlx5_wqe_data_seg data;
+	uint32_t byte_count;
+
+	memcpy(&data, bytes + offset, sizeof(data));
+	byte_count = be32toh(data.byte_count);
+	segment->length = byte_count & ~MLX5_INLINE_SEG;
+	if ((byte_count & MLX5_INLINE_SEG) == 0) {
+		segment->lkey = be32toh(data.lkey);
+		segment->address = be64toh(data.addr);
+		segment->inlined = NULL;
+		return offset + SHCA_DS_BYTES;
+	}
+	offset += sizeof(struct mlx5_wqe_inl_data_seg);
+	if (segment->length > length - offset)
+		return 0;
+	segment->lkey = 0;
+	segment->address = 0;
+	segment->inlined = bytes + offset;
+	return ALIGN_DS(offset + segment->length);
+}
+
+uint8_t
+shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
+{
+	const struct opcode *opcode;
+	uint64_t segments_length = 0;
+	size_t offset;
+
+	shca_wqe_decode_ctrl(bytes, wqe);
+	opcode = find_opcode(wqe->opcode);
+	if (opcode == NULL || wqe->ds == 0 || (size_t)wqe->ds * SHCA_DS_BYTES > length)
+		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+	if (!opcode->has_eth)
+		return 0;
+	if (wqe->ds < 2)
+		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+	length = (size_t)wqe->ds * SHCA_DS_BYTES;
+	offset = decode_eth(bytes, length, wqe);
+	if (offset == 0)
+		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+	while (offset < length) {
+		struct shca_wqe_segment *segment = &wqe->segment[wqe->nb_segments];
+
+		offset = decode_segment(bytes, offset, length, segment);
+		if (offset == 0)
+			return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+		segments_length += segment->length;
+		wqe->nb_segments++;
+	}
+	if (segments_length > UINT32_MAX)
+		return MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
+	wqe->segments_length = (uint32_t)segments_length;
+	return 0;
+}
+
+/* snprintf that appends at *used and never passes @p size. */
+static void __attribute__((format(printf, 4, 5)))
+append(char *text, size_t size, size_t *used, const char *format, ...)
+{
+	va_list args;
+	int wanted;
+
+	if (*used >= size)
+		return;
+	va_start(args, format);
+	wanted = vsnprintf(text + *used, size - *used, format, args);
+	va_end(args);
+	if (wanted > 0)
+		*used += (size_t)wanted;
+}
+
+void
+shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
+{
+	const struct opcode *opcode = find_opcode(wqe->opcode);
+	size_t used = 0;
+
+	append(text, size, &used, "%s(0x%02x.%u) index %u sqn 0x%x ds %u ce %u",
+		opcode != NULL ? opcode->name : "opcode", wqe->opcode, wqe->opmod, wqe->index,
+		wqe->sqn, wqe->ds, wqe->ce);
+	if (!wqe->has_eth)
+		return;
+	append(text, size, &used, " cs 0x%02x mss %u inline %u", wqe->cs_flags, wqe->mss,
+		wqe->inline_length);
+	if (wqe->insert_vlan)
+		append(text, size, &used, " insert 0x%04x:0x%04x", wqe->vlan_tpid, wqe->vlan_tci);
+	for (unsigned int i = 0; i < wqe->nb_segments; i++) {
+		const struct shca_wqe_segment *segment = &wqe->segment[i];
+
+		if (segment->inlined != NULL)
+			append(text, size, &used, " [inline %" PRIu32 "]", segment->length);
+		else
+			append(text, size, &used, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
+				segment->address, segment->length, segment->lkey);
+	}
+}
