@@ -252,6 +252,7 @@ pcap_wire_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_
 		frames[nb++].length = in->next.caplen;
 		in->has_next = false;
 	}
+	read_next(in); /* due_ns speaks of it */
 	return nb;
 }
 

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file --port texts, good and bad, and the file that carries them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "model.h"
+#include "options.h"
+#include "wire/wire.h"
+
+/** The first port as text: every field that a user sets. */
+static void
+print_port(const struct shca_port_options *port, char *text, size_t size)
+{
+	snprintf(text, size, "%s(%s) %s(%s) %s %02x%02x%02x%02x%02x%02x %u %d %u",
+		port->wire.kind->name, port->wire.arg,
+		port->kernel.kind == NULL ? "none" : port->kernel.kind->name, port->kernel.arg,
+		port->model->name, port->mac[0], port->mac[1], port->mac[2], port->mac[3],
+		port->mac[4], port->mac[5], port->speed_mbps, port->pace, port->repeat);
+}
+
+static const struct {
+	const char *text;
+	const char *port;
+} good[] = {
+	{ "", "loop() none() cx5 020000000001 25000 1 1" },
+	{ "wire=loop,kernel=none", "loop() none() cx5 020000000001 25000 1 1" },
+	{ "wire=null,model=cx4lx", "null() none() cx4lx 020000000001 25000 1 1" },
+	{ "wire=pair:red,speed=10g", "pair(red) none() cx5 020000000001 10000 1 1" },
+	{ "wire=tap:w0,kernel=tap:k0", "tap(w0) tap(k0) cx5 020000000001 25000 1 1" },
+	{ "wire=pcap:a.pcap:b.pcap,pace=0,repeat=0",
+		"pcap(a.pcap:b.pcap) none() cx5 020000000001 25000 0 0" },
+	{ "kernel=pcap:out.pcap,repeat=4294967295",
+		"loop() pcap(out.pcap) cx5 020000000001 25000 1 4294967295" },
+	{ "wire=unix:/tmp/x=y,mac=0e:1D:2c:3b:4a:59",
+		"unix(/tmp/x=y) none() cx5 0e1d2c3b4a59 25000 1 1" },
+	{ "speed=1g", "loop() none() cx5 020000000001 1000 1 1" },
+	{ "speed=2.5G", "loop() none() cx5 020000000001 2500 1 1" },
+	{ "speed=200g,model=cx6dx", "loop() none() cx6dx 020000000001 200000 1 1" },
+};
+
+static void
+test_good(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct shca_options options;
+		char error[256] = "", port[512];
+
+		shca_options_init(&options);
+		assert_int_equal(
+			shca_options_add_port(&options, good[i].text, error, sizeof(error)), 0);
+		assert_string_equal(error, "");
+		assert_int_equal(options.nb_ports, 1);
+		print_port(&options.port[0], port, sizeof(port));
+		assert_string_equal(port, good[i].port);
+		assert_int_equal(options.port[0].wire.fd, -1);
+		assert_int_equal(options.port[0].kernel.fd, -1);
+	}
+}
+
+/** Each names the culprit and what is allowed. */
+static const struct {
+	const char *text;
+	const char *error;
+} bad[] = {
+	{ "colour=red",
+		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
+	{ "wire-fd=7",
+		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
+	{ "=x", ": no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
+	{ "wire=loop,", ": no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
+	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
+	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
+	{ "wire=rope",
+		"wire: no wire 'rope'; there are loop, null, pair:ID, tap:IFNAME, pcap:IN[:OUT], "
+		"unix:PATH" },
+	{ "wire=loop:x", "wire: 'loop' takes no argument" },
+	{ "wire=loop:", "wire: 'loop' takes no argument" },
+	{ "wire=tap", "wire: 'tap' needs an argument: tap:IFNAME" },
+	{ "wire=tap:", "wire: 'tap' needs an argument: tap:IFNAME" },
+	{ "wire=loop,wire=null", "wire: given twice" },
+	{ "kernel=loop", "kernel: no kernel side 'loop'; there are none, tap:IFNAME, pcap:OUT" },
+	{ "kernel=pcap", "kernel: 'pcap' needs an argument: pcap:OUT" },
+	{ "kernel=none:x",
+		"kernel: no kernel side 'none:x'; there are none, tap:IFNAME, pcap:OUT" },
+	{ "wire=tap:x,kernel=tap:x", "kernel: x is the port's wire already" },
+	{ "model=cx3", "model: no model 'cx3'; there are cx5, cx4lx, cx6dx" },
+	{ "mac=02:00:00:00:00",
+		"mac: '02:00:00:00:00' is no address of the form 02:00:00:00:00:01" },
+	{ "mac=02:00:00:00:00:011",
+		"mac: '02:00:00:00:00:011' is no address of the form 02:00:00:00:00:01" },
+	{ "mac=2:0:0:0:0:1", "mac: '2:0:0:0:0:1' is no address of the form 02:00:00:00:00:01" },
+	{ "mac=01:00:5e:00:00:01", "mac: '01:00:5e:00:00:01' is not a unicast address" },
+	{ "mac=00:00:00:00:00:00", "mac: '00:00:00:00:00:00' is not a unicast address" },
+	{ "speed=10",
+		"speed: no speed '10'; there are 1g, 2.5g, 5g, 10g, 25g, 40g, 50g, 100g, 200g" },
+	{ "pace=2", "pace: '2' is neither 0 nor 1" },
+	{ "pace=yes", "pace: 'yes' is neither 0 nor 1" },
+	{ "repeat=-1", "repeat: '-1' is not a number of times (0: for ever)" },
+	{ "repeat=4294967296", "repeat: '4294967296' is not a number of times (0: for ever)" },
+	{ "repeat=3x", "repeat: '3x' is not a number of times (0: for ever)" },
+	{ "wire=unix:a\nb", "control character 0x0a" },
+};
+
+static void
+test_bad(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct shca_options options;
+		char error[256] = "";
+
+		shca_options_init(&options);
+		assert_int_equal(shca_options_add_port(&options, bad[i].text, error, sizeof(error)),
+			-EINVAL);
+		assert_string_equal(error, bad[i].error);
+		assert_int_equal(options.nb_ports, 0);
+	}
+}
+
+static void
+test_long_texts(void **state)
+{
+	struct shca_options options;
+	char text[4096], error[64], tiny[8];
+
+	(void)state;
+	shca_options_init(&options);
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "wire=unix:", 10);
+	for (size_t length = 240; length < sizeof(text); length++) {
+		int expected = length - 10 < 256 ? 0 : -EINVAL;
+
+		text[length] = '\0';
+		options.nb_ports = 0;
+		assert_int_equal(
+			shca_options_add_port(&options, text, error, sizeof(error)), expected);
+		text[length] = 'x';
+	}
+	/* A message too long for its buffer is cut. */
+	assert_int_equal(
+		shca_options_add_port(&options, "colour=red", tiny, sizeof(tiny)), -EINVAL);
+	assert_int_equal(strlen(tiny), sizeof(tiny) - 1);
+}
+
+static void
+test_several_ports(void **state)
+{
+	static const struct {
+		const char *text;
+		int ret;
+	} cases[] = {
+		{ "wire=pair:a,kernel=tap:k", 0 },
+		{ "wire=pair:a", 0 },
+		{ "wire=pair:a", -EINVAL },
+		{ "kernel=tap:k", -EINVAL },
+		{ "wire=tap:k2", 0 },
+		{ "wire=tap:k2", -EINVAL },
+		{ "kernel=tap:k2", -EINVAL },
+		{ "", 0 },
+		{ "", 0 },
+		{ "", 0 },
+		{ "", 0 },
+		{ "", 0 },
+		{ "", -E2BIG },
+	};
+	struct shca_options options;
+	char error[256];
+
+	(void)state;
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(
+			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
+			cases[i].ret);
+	assert_int_equal(options.nb_ports, SHCA_PORTS_MAX);
+	for (unsigned int i = 0; i < options.nb_ports; i++)
+		assert_int_equal(options.port[i].mac[5], i + 1);
+}
+
+static void
+test_save_and_load(void **state)
+{
+	char path[] = "/tmp/core-options-XXXXXX";
+	struct shca_options options, loaded;
+	char error[256];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < SHCA_PORTS_MAX; i++)
+		assert_int_equal(
+			shca_options_add_port(&options, good[i].text, error, sizeof(error)), 0);
+	options.port[4].wire.fd = 100;
+	options.port[4].kernel.fd = 101;
+	CPU_ZERO(&options.cpus);
+	CPU_SET(0, &options.cpus);
+	CPU_SET(63, &options.cpus);
+	CPU_SET(CPU_SETSIZE - 1, &options.cpus);
+	assert_int_equal(shca_options_save(&options, path), 0);
+	assert_int_equal(shca_options_load(&loaded, path), 0);
+	assert_int_equal(loaded.nb_ports, SHCA_PORTS_MAX);
+	assert_true(CPU_EQUAL(&loaded.cpus, &options.cpus));
+	for (unsigned int i = 0; i < SHCA_PORTS_MAX; i++) {
+		char a[512], b[512];
+
+		print_port(&options.port[i], a, sizeof(a));
+		print_port(&loaded.port[i], b, sizeof(b));
+		assert_string_equal(a, b);
+		assert_int_equal(loaded.port[i].wire.fd, options.port[i].wire.fd);
+		assert_int_equal(loaded.port[i].kernel.fd, options.port[i].kernel.fd);
+	}
+	close(fd);
+	unlink(path);
+}
+
+static void
+test_load_refuses(void **state)
+{
+	static const char *const files[] = {
+		"",
+		"cpus 0\n",
+		"cpus 99999\nport wire=loop\n",
+		"cpus 0,x\nport wire=loop\n",
+		"port wire=rope\n",
+		"port wire=loop,wire-fd=x\n",
+		"haven wire=loop\n",
+		"port wire=loop\nport",
+	};
+	char path[] = "/tmp/core-options-XXXXXX";
+	int fd = mkstemp(path);
+	struct shca_options options;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		size_t length = strlen(files[i]);
+
+		options.nb_ports = 77;
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, files[i], length, 0), length);
+		assert_int_equal(shca_options_load(&options, path), -EINVAL);
+		assert_int_equal(options.nb_ports, 77);
+	}
+	close(fd);
+	unlink(path);
+	assert_int_equal(shca_options_load(&options, path), -ENOENT);
+	assert_int_equal(shca_options_save(&options, "/nonexistent/options"), -ENOENT);
+}
+
+static void
+test_help_names_every_key_and_wire(void **state)
+{
+	static const char *const words[] = {
+		"wire=", "kernel=", "model=", "mac=", "speed=", "pace=", "repeat="
+	};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	shca_options_help(out);
+	fclose(out);
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		assert_non_null(strstr(text, words[i]));
+	for (unsigned int i = 0; shca_wire_kinds[i] != NULL; i++)
+		assert_non_null(strstr(text, shca_wire_kinds[i]->usage));
+	for (const struct shca_model *model = shca_models; model->name != NULL; model++)
+		assert_non_null(strstr(text, model->name));
+	assert_null(strstr(text, "wire-fd"));
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_long_texts),
+		cmocka_unit_test(test_several_ports),
+		cmocka_unit_test(test_save_and_load),
+		cmocka_unit_test(test_load_refuses),
+		cmocka_unit_test(test_help_names_every_key_and_wire),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The sysfs tree holds what its readers look for, and goes away whole. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "options.h"
+#include "sysfs/tree.h"
+
+static char dir[64];
+
+static int
+make_tree(void **state)
+{
+	struct shca_options options;
+	char error[256];
+
+	(void)state;
+	strcpy(dir, "/tmp/core-tree-XXXXXX");
+	if (mkdtemp(dir) == NULL)
+		return -1;
+	shca_options_init(&options);
+	if (shca_options_add_port(&options, "", error, sizeof(error)) != 0 ||
+		shca_options_add_port(&options,
+			"kernel=tap:absent0,model=cx4lx,mac=0e:1d:2c:3b:4a:59,speed=2.5g", error,
+			sizeof(error)) != 0)
+		return -1;
+	return shca_tree_create(&options, dir);
+}
+
+static int
+remove_tree(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	return shca_tree_remove(dir) == 0 && stat(dir, &status) != 0 ? 0 : -1;
+}
+
+static void
+read_text(const char *path, char *text, size_t size)
+{
+	char whole[512];
+	FILE *file;
+	size_t length;
+
+	snprintf(whole, sizeof(whole), "%s/%s", dir, path);
+	file = fopen(whole, "r");
+	if (file == NULL)
+		fail_msg("no %s", whole);
+	length = fread(text, 1, size - 1, file);
+	text[length] = '\0';
+	fclose(file);
+}
+
+#define V   "sys/class/infiniband_verbs/"
+#define IB  "sys/class/infiniband/mlx5_"
+#define PCI "pci/5ca0:00:"
+
+/** Read the way the readers go: also through the links. */
+static const struct {
+	const char *path;
+	const char *text;
+} files[] = {
+	{ V "abi_version", "6\n" },
+	{ V "uverbs0/ibdev", "mlx5_0\n" },
+	{ V "uverbs0/dev", "231:192\n" },
+	{ V "uverbs0/abi_version", "1\n" },
+	{ V "uverbs1/ibdev", "mlx5_1\n" },
+	{ V "uverbs1/dev", "231:193\n" },
+	{ IB "0/node_type", "1: CA\n" },
+	{ IB "0/node_guid", "0200:0003:0000:0001\n" },
+	{ IB "0/fw_ver", "16.35.2000\n" },
+	{ IB "0/hca_type", "MT4119\n" },
+	{ IB "1/hca_type", "MT4117\n" },
+	{ IB "1/node_guid", "0e1d:2c03:003b:4a59\n" },
+	{ IB "1/sys_image_guid", "0e1d:2c03:003b:4a59\n" },
+	{ IB "1/ports/1/gids/0", "fe80:0000:0000:0000:0c1d:2cff:fe3b:4a59\n" },
+	{ IB "1/ports/1/gid_attrs/types/0", "IB/RoCE v1\n" },
+	{ IB "0/ports/1/gid_attrs/ndevs/0", "" },
+	{ IB "1/ports/1/gid_attrs/ndevs/0", "absent0\n" },
+	{ IB "0/ports/1/rate", "25 Gb/sec\n" },
+	{ IB "1/ports/1/rate", "2.5 Gb/sec\n" },
+	{ IB "0/ports/1/state", "4: ACTIVE\n" },
+	{ IB "0/ports/1/phys_state", "5: LinkUp\n" },
+	{ IB "0/ports/1/link_layer", "Ethernet\n" },
+	{ IB "0/ports/1/pkeys/0", "0xffff\n" },
+	{ IB "0/ports/1/hw_counters/out_of_buffer", "0\n" },
+	{ IB "1/device/net/absent0/dev_port", "0\n" },
+	{ IB "1/device/net/absent0/address", "0e:1d:2c:3b:4a:59\n" },
+	{ IB "1/device/infiniband_verbs/uverbs1/dev", "231:193\n" },
+	{ IB "1/device/infiniband/mlx5_1/node_type", "1: CA\n" },
+	{ PCI "00.0/vendor", "0x15b3\n" },
+	{ PCI "00.0/device", "0x1017\n" },
+	{ PCI "01.0/device", "0x1015\n" },
+	{ PCI "00.0/class", "0x020000\n" },
+	{ PCI "00.0/numa_node", "0\n" },
+	{ PCI "00.0/max_vfs", "0\n" },
+	{ PCI "00.0/infiniband/mlx5_0/hca_type", "MT4119\n" },
+	{ V "uverbs1/device/vendor", "0x15b3\n" },
+};
+
+static void
+test_content(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char text[1024];
+
+		read_text(files[i].path, text, sizeof(text));
+		assert_string_equal(text, files[i].text);
+	}
+}
+
+/** DPDK looks for "PCI_SLOT_NAME=", libibverbs matches modalias with this pattern. */
+static void
+test_identity(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	read_text(IB "0/device/uevent", text, sizeof(text));
+	assert_non_null(strstr(text, "\nPCI_SLOT_NAME=5ca0:00:00.0\n"));
+	assert_non_null(strstr(text, "PCI_ID=15B3:1017\n"));
+	read_text(IB "1/device/modalias", text, sizeof(text));
+	assert_int_equal(fnmatch("pci:v000015B3d00001015sv*", text, 0), 0);
+}
+
+/** DPDK's PCI bus reads at least 6 lines of 3 numbers. */
+static void
+test_resource(void **state)
+{
+	unsigned long long begin, end, flags;
+	char text[1024];
+	int lines = 0;
+
+	(void)state;
+	read_text(PCI "00.0/resource", text, sizeof(text));
+	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"), lines++)
+		assert_int_equal(sscanf(line, "%llx %llx %llx", &begin, &end, &flags), 3);
+	assert_true(lines >= 6);
+}
+
+static void
+test_driver_link(void **state)
+{
+	char path[512], target[256];
+	struct stat status;
+	ssize_t length;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/" PCI "00.0/driver", dir);
+	length = readlink(path, target, sizeof(target) - 1);
+	assert_true(length > 0);
+	target[length] = '\0';
+	assert_string_equal(strrchr(target, '/'), "/mlx5_core");
+	assert_int_equal(stat(path, &status), 0);
+	snprintf(path, sizeof(path), "%s/" PCI "00.0/net", dir);
+	assert_int_not_equal(stat(path, &status), 0); /* no netdev without a kernel side */
+}
+
+static size_t longest;
+
+static int
+measure(const char *path, const struct stat *status, int type, struct FTW *position)
+{
+	(void)status;
+	(void)type;
+	(void)position;
+	if (strlen(path) - strlen(dir) > longest)
+		longest = strlen(path) - strlen(dir);
+	return 0;
+}
+
+/** libibverbs builds every path in 256 bytes; what it reads lies below "device", too. */
+static void
+test_paths_are_short(void **state)
+{
+	(void)state;
+	assert_int_equal(nftw(dir, measure, 16, FTW_PHYS), 0);
+	assert_true(longest > 40);
+	assert_true(SHCA_TREE_DIR_MAX + longest < 256);
+}
+
+static void
+test_out_of_buffer(void **state)
+{
+	static const uint64_t counts[] = { 7, 123456, 0, UINT64_MAX, 5 };
+	static const char *const texts[] = { "7\n", "123456\n", "0\n", "18446744073709551615\n",
+		"5\n" };
+	char text[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		assert_int_equal(shca_tree_set_out_of_buffer(dir, 1, counts[i]), 0);
+		read_text(IB "1/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
+		assert_string_equal(text, texts[i]);
+	}
+	read_text(IB "0/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
+	assert_string_equal(text, "0\n");
+	assert_int_equal(shca_tree_set_out_of_buffer(dir, 2, 1), -ENOENT);
+}
+
+static void
+test_errors(void **state)
+{
+	char error[64], longest_dir[300];
+	struct shca_options options;
+
+	(void)state;
+	shca_options_init(&options);
+	shca_options_add_port(&options, "", error, sizeof(error));
+	assert_int_equal(shca_tree_create(&options, "/nonexistent/dir"), -ENOENT);
+	memset(longest_dir, 'x', sizeof(longest_dir));
+	longest_dir[sizeof(longest_dir) - 1] = '\0';
+	assert_int_equal(shca_tree_create(&options, longest_dir), -ENAMETOOLONG);
+	assert_int_equal(shca_tree_remove("/nonexistent/dir"), -ENOENT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_content),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_resource),
+		cmocka_unit_test(test_driver_link),
+		cmocka_unit_test(test_paths_are_short),
+		cmocka_unit_test(test_out_of_buffer),
+		cmocka_unit_test(test_errors),
+	};
+
+	return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file pair connects two ends of one ID, each direction on its own; no third end. */
+#include "wire_test.h"
+
+#include <errno.h>
+
+static const struct shca_wire_conf red = { .arg = "red", .fd = -1 };
+static const struct shca_wire_conf blue = { .arg = "blue", .fd = -1 };
+
+static void
+send_one(struct shca_wire *wire, uint32_t number)
+{
+	uint8_t bytes[100];
+	struct shca_frame frame = numbered_frame(bytes, number, sizeof(bytes));
+
+	assert_int_equal(wire->ops->tx(wire, &frame, 1), 1);
+}
+
+static void
+receive_one(struct shca_wire *wire, uint32_t number)
+{
+	struct shca_frame frame;
+
+	assert_int_equal(wire->ops->rx(wire, &frame, 1), 1);
+	assert_numbered_frame(&frame, number, 100);
+}
+
+static void
+test_both_ways(void **state)
+{
+	struct shca_wire *a = open_wire("pair", &red), *b = open_wire("pair", &red);
+	struct shca_wire *other = open_wire("pair", &blue);
+	struct shca_frame frame;
+
+	(void)state;
+	send_one(a, 1);
+	send_one(b, 2);
+	assert_int_equal(other->ops->rx(other, &frame, 1), 0);
+	receive_one(a, 2);
+	receive_one(b, 1);
+	assert_int_equal(a->ops->rx(a, &frame, 1), 0);
+	assert_int_equal(b->ops->rx(b, &frame, 1), 0);
+	a->ops->close(a);
+	b->ops->close(b);
+	other->ops->close(other);
+}
+
+static void
+test_link_follows_the_peer(void **state)
+{
+	struct shca_wire *a = open_wire("pair", &red), *b;
+	struct shca_frame frame;
+
+	(void)state;
+	assert_false(a->ops->link(a));
+	send_one(a, 1); /* onto an unplugged cable */
+	b = open_wire("pair", &red);
+	assert_true(a->ops->link(a));
+	assert_true(b->ops->link(b));
+	assert_int_equal(b->ops->rx(b, &frame, 1), 0);
+	send_one(a, 2);
+	receive_one(b, 2);
+	a->ops->close(a);
+	assert_false(b->ops->link(b));
+	a = open_wire("pair", &red);
+	send_one(b, 3);
+	receive_one(a, 3);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+static void
+test_no_third_end(void **state)
+{
+	struct shca_wire *a = open_wire("pair", &red), *b = open_wire("pair", &red);
+	struct shca_wire *c = NULL;
+
+	(void)state;
+	assert_int_equal(a->ops->open(&red, &c), -EBUSY);
+	assert_null(c);
+	send_one(a, 1);
+	receive_one(b, 1);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+static void
+test_full_is_back_pressure(void **state)
+{
+	struct shca_wire *a = open_wire("pair", &red), *b = open_wire("pair", &red);
+	uint8_t bytes[9000];
+	struct shca_frame frame = numbered_frame(bytes, 0, sizeof(bytes)), out;
+	unsigned int sent = 0;
+
+	(void)state;
+	while (a->ops->tx(a, &frame, 1) == 1)
+		assert_true(++sent < 100000);
+	assert_int_equal(b->ops->rx(b, &out, 1), 1);
+	b->ops->rx(b, &out, 1);
+	assert_int_equal(a->ops->tx(a, &frame, 1), 1);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_link_follows_the_peer),
+		cmocka_unit_test(test_no_third_end),
+		cmocka_unit_test(test_full_is_back_pressure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file tap: frames between the wire and a Linux netdev, also one in another namespace. Needs
+ * root. */
+#include "wire_test.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <linux/ethtool.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/sockios.h>
+#include "wire/tap.h"
+
+static char name[IFNAMSIZ];
+static struct shca_wire_conf conf = { .arg = name, .fd = -1 };
+
+static void
+set_flags(const char *netdev, short flags)
+{
+	struct ifreq ifr = { .ifr_flags = flags };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	strcpy(ifr.ifr_name, netdev);
+	assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &ifr), 0);
+	close(fd);
+}
+
+/** A packet socket on the netdev: the Linux side of the wire. */
+static int
+packet_socket(void)
+{
+	struct sockaddr_ll address = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = if_nametoindex(name),
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, htons(ETH_P_ALL));
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/** A frame nothing in the kernel answers: an experimental EtherType. */
+static struct shca_frame
+test_frame(uint8_t *bytes, uint32_t number, uint32_t length)
+{
+	struct shca_frame frame = numbered_frame(bytes, number, length);
+
+	memcpy(bytes, "\x02\x00\x00\x00\x00\x11\x02\x00\x00\x00\x00\x22\x88\xb5", 14);
+	memcpy(bytes + 14, &number, sizeof(number));
+	return frame;
+}
+
+static bool
+is_test_frame(const uint8_t *bytes, uint32_t length, uint32_t number, uint32_t expected_length)
+{
+	uint8_t expected[2048];
+
+	test_frame(expected, number, expected_length);
+	return length == expected_length && memcmp(bytes, expected, length) == 0;
+}
+
+/** The kernel has traffic of its own on the netdev (IPv6): look for ours among it. */
+static bool
+wire_receives(struct shca_wire *wire, uint32_t number, uint32_t length)
+{
+	struct shca_frame frames[8];
+
+	for (int i = 0; i < 100; i++) {
+		unsigned int nb = wire->ops->rx(wire, frames, 8);
+
+		for (unsigned int f = 0; f < nb; f++)
+			if (is_test_frame(frames[f].bytes, frames[f].length, number, length))
+				return true;
+		usleep(2000);
+	}
+	return false;
+}
+
+static bool
+socket_receives(int fd, uint32_t number, uint32_t length)
+{
+	uint8_t bytes[2048];
+
+	for (int i = 0; i < 100; i++) {
+		ssize_t got;
+
+		while ((got = recv(fd, bytes, sizeof(bytes), 0)) >= 0)
+			if (is_test_frame(bytes, got, number, length))
+				return true;
+		usleep(2000);
+	}
+	return false;
+}
+
+static void
+exchange(struct shca_wire *wire, uint32_t length)
+{
+	uint8_t bytes[2048];
+	struct shca_frame frame = test_frame(bytes, 1, length);
+	int fd = packet_socket();
+
+	assert_int_equal(wire->ops->tx(wire, &frame, 1), 1);
+	assert_true(socket_receives(fd, 1, length));
+	frame = test_frame(bytes, 2, length);
+	assert_int_equal(send(fd, frame.bytes, length, 0), length);
+	assert_true(wire_receives(wire, 2, length));
+	close(fd);
+}
+
+static void
+test_both_ways(void **state)
+{
+	struct shca_wire *wire = open_wire("tap", &conf);
+
+	(void)state;
+	set_flags(name, IFF_UP);
+	exchange(wire, 60);
+	exchange(wire, 1514);
+	wire->ops->close(wire);
+	assert_int_equal(if_nametoindex(name), 0);
+}
+
+static void
+test_down_netdev_drops(void **state)
+{
+	struct shca_wire *wire = open_wire("tap", &conf);
+	uint8_t bytes[64];
+	struct shca_frame frame = test_frame(bytes, 1, 64);
+
+	(void)state;
+	assert_int_equal(wire->ops->tx(wire, &frame, 1), 1);
+	set_flags(name, IFF_UP);
+	exchange(wire, 64);
+	wire->ops->close(wire);
+}
+
+static void
+test_descriptor_of_the_runner(void **state)
+{
+	struct shca_wire_conf inherited = conf;
+	uint8_t bytes[64];
+	struct shca_frame frame = test_frame(bytes, 9, 64);
+	struct shca_wire *wire = NULL;
+	bool created = false;
+	int fd;
+
+	(void)state;
+	inherited.fd = shca_tap_attach(name, &created);
+	assert_true(inherited.fd >= 0);
+	assert_true(created);
+	/* A frame sent before the device is there is lost, as on hardware. */
+	set_flags(name, IFF_UP);
+	fd = packet_socket();
+	assert_int_equal(send(fd, frame.bytes, 64, 0), 64);
+	wire = open_wire("tap", &inherited);
+	assert_false(wire_receives(wire, 9, 64));
+	exchange(wire, 64);
+	wire->ops->close(wire);
+	/* Still the runner's. */
+	assert_int_not_equal(if_nametoindex(name), 0);
+	close(inherited.fd);
+	close(fd);
+	inherited.fd = open("/dev/null", O_RDWR);
+	assert_int_equal(shca_wire_find("tap", 3)->open(&inherited, &wire), -EBADF);
+	close(inherited.fd);
+}
+
+static void
+test_dressing(void **state)
+{
+	static const uint8_t mac[6] = { 2, 0, 0, 1, 2, 3 };
+	struct ethtool_cmd settings = { .cmd = ETHTOOL_GSET };
+	struct ifreq ifr = { .ifr_data = (char *)&settings };
+	uint8_t got[6];
+	bool created;
+	int fd = shca_tap_attach(name, &created), socket_fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	(void)state;
+	assert_int_equal(shca_tap_set_mac(name, mac), 0);
+	assert_int_equal(shca_tap_get_mac(name, got), 0);
+	assert_memory_equal(got, mac, 6);
+	assert_int_equal(shca_tap_set_speed(name, 25000), 0);
+	strcpy(ifr.ifr_name, name);
+	assert_int_equal(ioctl(socket_fd, SIOCETHTOOL, &ifr), 0);
+	assert_int_equal(ethtool_cmd_speed(&settings), 25000);
+	assert_int_equal(settings.duplex, DUPLEX_FULL);
+	close(socket_fd);
+	close(fd);
+}
+
+static void
+test_attach_errors(void **state)
+{
+	static const char *const bad[] = { "", "sixteen-letters-", "a/b", "tap%d", "a b" };
+	bool created;
+	int fd = shca_tap_attach(name, &created);
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(shca_tap_attach(bad[i], &created), -EINVAL);
+	assert_int_equal(shca_tap_attach(name, &created), -EBUSY);
+	assert_int_equal(shca_tap_attach("lo", &created), -EINVAL);
+	close(fd);
+}
+
+/** is_promiscuous may answer from memory for some time. */
+static bool
+wait_promiscuous(struct shca_wire *wire, bool wanted)
+{
+	for (int i = 0; i < 100 && wire->ops->is_promiscuous(wire) != wanted; i++)
+		usleep(5000);
+	return wire->ops->is_promiscuous(wire) == wanted;
+}
+
+static void
+run(const char *format, const char *command_name)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), format, command_name, command_name);
+	assert_int_equal(system(command), 0);
+}
+
+static void
+test_promiscuous(void **state)
+{
+	struct shca_wire *wire = open_wire("tap", &conf);
+
+	(void)state;
+	assert_false(wire->ops->is_promiscuous(wire));
+	set_flags(name, IFF_UP | IFF_PROMISC);
+	assert_true(wait_promiscuous(wire, true));
+	set_flags(name, IFF_UP);
+	assert_true(wait_promiscuous(wire, false));
+	wire->ops->close(wire);
+}
+
+static void
+test_moved_to_another_namespace(void **state)
+{
+	struct shca_wire *wire = open_wire("tap", &conf);
+	int own_fd = open("/proc/self/ns/net", O_RDONLY);
+
+	(void)state;
+	run("ip netns add %s", name);
+	run("ip link set %s netns %s", name);
+	run("ip netns exec %s ip link set %s up promisc on", name);
+	assert_true(wait_promiscuous(wire, true));
+	run("ip netns exec %s ip link set %s promisc off", name);
+	assert_true(wait_promiscuous(wire, false));
+	{
+		char path[64];
+		int netns_fd;
+
+		snprintf(path, sizeof(path), "/run/netns/%s", name);
+		netns_fd = open(path, O_RDONLY);
+		assert_int_equal(setns(netns_fd, CLONE_NEWNET), 0);
+		exchange(wire, 200);
+		assert_int_equal(setns(own_fd, CLONE_NEWNET), 0);
+		close(netns_fd);
+	}
+	close(own_fd);
+	wire->ops->close(wire);
+	run("ip netns del %s", name);
+}
+
+static void
+test_deleted_netdev(void **state)
+{
+	struct shca_wire *wire = open_wire("tap", &conf);
+	uint8_t bytes[64];
+	struct shca_frame frame = test_frame(bytes, 1, 64);
+
+	(void)state;
+	run("ip link del %s", name);
+	assert_int_equal(wire->ops->tx(wire, &frame, 1), 1);
+	assert_int_equal(wire->ops->rx(wire, &frame, 1), 0);
+	assert_int_equal(wire->ops->fd(wire), -1);
+	assert_false(wire->ops->is_promiscuous(wire));
+	wire->ops->close(wire);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_down_netdev_drops),
+		cmocka_unit_test(test_descriptor_of_the_runner),
+		cmocka_unit_test(test_dressing),
+		cmocka_unit_test(test_attach_errors),
+		cmocka_unit_test(test_promiscuous),
+		cmocka_unit_test(test_moved_to_another_namespace),
+		cmocka_unit_test(test_deleted_netdev),
+	};
+	bool created;
+	int fd;
+
+	snprintf(name, sizeof(name), "shw%d", getpid());
+	fd = shca_tap_attach(name, &created);
+	if (fd < 0) {
+		printf("skipped: no TAP can be made here (see above)\n");
+		return 77; /* meson: skipped */
+	}
+	close(fd);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file unix: two ends, whichever comes first; each survives the other. */
+#include "wire_test.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/wire-unix-XXXXXX";
+static char path[64];
+static struct shca_wire_conf conf = { .arg = path, .fd = -1 };
+
+static int
+make_dir(void **state)
+{
+	(void)state;
+	if (mkdtemp(dir) == NULL)
+		return -1;
+	snprintf(path, sizeof(path), "%s/wire", dir);
+	return 0;
+}
+
+/** Fails when a test left the socket, or anything else, behind. */
+static int
+remove_dir(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+/** Receive one frame, waiting for it a while on the wire's own descriptor. */
+static bool
+receive(struct shca_wire *wire, struct shca_frame *frame)
+{
+	for (int i = 0; i < 200; i++) {
+		struct pollfd poll_fd = { .fd = wire->ops->fd(wire), .events = POLLIN };
+
+		if (wire->ops->rx(wire, frame, 1) == 1)
+			return true;
+		poll(&poll_fd, 1, 10);
+	}
+	return false;
+}
+
+static bool
+wait_link(struct shca_wire *wire, bool up)
+{
+	struct shca_frame frame;
+
+	for (int i = 0; i < 200 && wire->ops->link(wire) != up; i++) {
+		wire->ops->rx(wire, &frame, 1);
+		usleep(5000);
+	}
+	return wire->ops->link(wire) == up;
+}
+
+static void
+exchange(struct shca_wire *a, struct shca_wire *b, uint32_t number, uint32_t length)
+{
+	uint8_t bytes[SHCA_FRAME_MAX];
+	struct shca_frame frame = numbered_frame(bytes, number, length), out;
+
+	assert_int_equal(a->ops->tx(a, &frame, 1), 1);
+	assert_true(receive(b, &out));
+	assert_numbered_frame(&out, number, length);
+}
+
+static void
+test_both_ways(void **state)
+{
+	static const uint32_t lengths[] = { 60, 1514, 9018, SHCA_FRAME_MAX };
+	struct shca_wire *a = open_wire("unix", &conf), *b = open_wire("unix", &conf);
+
+	(void)state;
+	assert_true(wait_link(a, true));
+	assert_true(wait_link(b, true));
+	for (unsigned int i = 0; i < 4; i++) {
+		exchange(a, b, i, lengths[i]);
+		exchange(b, a, i, lengths[i]);
+	}
+	b->ops->close(b);
+	a->ops->close(a);
+}
+
+static void
+test_either_end_comes_and_goes(void **state)
+{
+	struct shca_wire *a = open_wire("unix", &conf), *b = open_wire("unix", &conf);
+	uint8_t bytes[64];
+	struct shca_frame frame = numbered_frame(bytes, 1, 64);
+
+	(void)state;
+	assert_true(wait_link(a, true));
+	/* The end that connected. */
+	b->ops->close(b);
+	assert_true(wait_link(a, false));
+	assert_int_equal(a->ops->tx(a, &frame, 1), 1); /* dropped, not blocked */
+	b = open_wire("unix", &conf);
+	assert_true(wait_link(a, true));
+	exchange(a, b, 2, 100);
+	/* The end that listened: the other takes its place. */
+	a->ops->close(a);
+	assert_true(wait_link(b, false));
+	for (int i = 0; i < 10; i++) {
+		b->ops->rx(b, &frame, 1);
+		usleep(5000);
+	}
+	a = open_wire("unix", &conf);
+	assert_true(wait_link(a, true));
+	assert_true(wait_link(b, true));
+	exchange(a, b, 3, 100);
+	exchange(b, a, 4, 100);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+static void
+test_third_end_is_turned_away(void **state)
+{
+	struct shca_wire *a = open_wire("unix", &conf), *b = open_wire("unix", &conf), *c;
+
+	(void)state;
+	assert_true(wait_link(a, true));
+	c = open_wire("unix", &conf);
+	exchange(b, a, 1, 60); /* a receives: it looks at who knocks, too */
+	exchange(a, b, 2, 60);
+	assert_true(wait_link(c, false));
+	c->ops->close(c);
+	b->ops->close(b);
+	a->ops->close(a);
+}
+
+static void
+test_dead_socket_is_replaced(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	struct shca_wire *a, *b;
+
+	(void)state;
+	strcpy(address.sun_path, path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	a = open_wire("unix", &conf);
+	b = open_wire("unix", &conf);
+	assert_true(wait_link(a, true));
+	exchange(a, b, 1, 60);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+static void
+test_full_is_back_pressure(void **state)
+{
+	struct shca_wire *a = open_wire("unix", &conf), *b = open_wire("unix", &conf);
+	uint8_t bytes[1500];
+	uint32_t sent = 0, received = 0;
+	struct shca_frame frame, out[32];
+	unsigned int nb;
+
+	(void)state;
+	assert_true(wait_link(a, true));
+	for (;; sent++) {
+		frame = numbered_frame(bytes, sent, sizeof(bytes));
+		if (a->ops->tx(a, &frame, 1) == 0)
+			break;
+		assert_true(sent < 1000000);
+	}
+	while ((nb = b->ops->rx(b, out, 32)) != 0)
+		for (unsigned int i = 0; i < nb; i++, received++)
+			assert_numbered_frame(&out[i], received, sizeof(bytes));
+	assert_int_equal(received, sent);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+static void
+test_other_process_is_killed(void **state)
+{
+	struct shca_wire *a = open_wire("unix", &conf);
+	struct shca_frame frame;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		struct shca_wire *b = NULL;
+		uint8_t bytes[64];
+
+		shca_wire_find("unix", 4)->open(&conf, &b);
+		frame = numbered_frame(bytes, 7, 64);
+		b->ops->tx(b, &frame, 1);
+		pause();
+		_exit(0);
+	}
+	assert_true(receive(a, &frame));
+	assert_numbered_frame(&frame, 7, 64);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(wait_link(a, false));
+	a->ops->close(a);
+}
+
+static void
+test_refused(void **state)
+{
+	char longest[200];
+	struct shca_wire_conf bad = { .arg = longest, .fd = -1 };
+	struct shca_wire *wire = NULL;
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(shca_wire_find("unix", 4)->open(&bad, &wire), -ENAMETOOLONG);
+	bad.arg = "/nonexistent/directory/wire";
+	assert_int_equal(shca_wire_find("unix", 4)->open(&bad, &wire), -ENOENT);
+	assert_null(wire);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_either_end_comes_and_goes),
+		cmocka_unit_test(test_third_end_is_turned_away),
+		cmocka_unit_test(test_dead_socket_is_replaced),
+		cmocka_unit_test(test_full_is_back_pressure),
+		cmocka_unit_test(test_other_process_is_killed),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
