@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every command block of the documentation is run, and says what is shown.
+
+In a `console` block a line after "$ " is run by the shell, one after "testpmd> " is typed at the testpmd
+that the last one started; the other lines must appear in the output in this order, spaces aside, where
+"..." stands for anything.
+"""
+import re
+import shlex
+import subprocess
+
+import pytest
+from harness import paths
+from harness.terminal import Terminal
+from harness.testpmd import Testpmd, eal_prefix
+
+FILES = ["README.md", "CONTRIBUTING.md"] + sorted(
+    path.relative_to(paths.ROOT).as_posix() for path in (paths.ROOT / "doc").glob("**/*")
+    if path.suffix in (".rst", ".md"))
+
+# Commands that a test run consists of: running them from within would not end.
+RUN_ELSEWHERE = {
+    "./devtools/setup": "the first step of devtools/test",
+    "./devtools/test": "this very run",
+    "./devtools/check": "a step of devtools/test",
+    "./devtools/demo": "test/system/test_demo.py",
+    "ninja -C build": "the second step of devtools/test",
+    "meson test -C build": "a step of devtools/test",
+    "/usr/bin/python3 -m pytest test/system/test_probe.py": "a part of this run",
+}
+
+
+def blocks_of(name):
+    """(line number, text) of each console block."""
+    text = (paths.ROOT / name).read_text()
+    found = []
+    if name.endswith(".md"):
+        for match in re.finditer(r"^```console\n(.*?)^```", text, re.M | re.S):
+            found.append((text.count("\n", 0, match.start()) + 1, match.group(1)))
+        return found
+    pattern = r"^( *)\.\. code-block:: console\n\n((?:\1   .*\n|\s*\n)+)"
+    for match in re.finditer(pattern, text + "\n", re.M):
+        indent = len(match.group(1)) + 3
+        block = "\n".join(line[indent:] for line in match.group(2).splitlines()).strip("\n")
+        found.append((text.count("\n", 0, match.start()) + 1, block + "\n"))
+    return found
+
+
+def steps_of(block):
+    """[(prompt, command, [expected lines])] of a block."""
+    steps = []
+    for line in block.splitlines():
+        for prompt in ("$ ", "# ", "testpmd> "):
+            if line.startswith(prompt):
+                steps.append((prompt.strip(), line[len(prompt):].strip(), []))
+                break
+        else:
+            if line.strip():
+                assert steps, f"a console block begins with a command: {line}"
+                steps[-1][2].append(line)
+    return steps
+
+
+def expect_lines(text, lines, command):
+    squeezed, at = re.sub(r"\s+", " ", text), 0
+    for line in lines:
+        parts = [re.escape(re.sub(r"\s+", " ", part.strip())) for part in line.split("...")]
+        match = re.search(r".*?".join(parts), squeezed[at:])
+        assert match, f"{command}\nshould say, here or later: {line}\nbut says:\n{text[-4000:]}"
+        at += match.end()
+
+
+class Shown(Testpmd):
+    """The testpmd of a documented command line; only its --file-prefix is added."""
+
+    def __init__(self, argv):  # pylint: disable=super-init-not-called
+        self.prefix = eal_prefix()
+        at = argv.index("dpdk-testpmd") + 1
+        self.terminal = Terminal(argv[:at] + ["--file-prefix", self.prefix] + argv[at:],
+                                 cwd=paths.ROOT)
+        self.banner = ""
+        self.status = None
+
+
+def here(command):
+    """The documentation says build/: the tests may run another build directory."""
+    return re.sub(r"(?<!\S)build/", f"{paths.BUILD}/", command)
+
+
+def run_block(block):
+    pmd = None
+    try:
+        for prompt, command, lines in steps_of(block):
+            if prompt == "testpmd>":
+                assert pmd, f"no testpmd is running: {command}"
+                expect_lines(pmd.cmd(command), lines, command)
+            elif command in RUN_ELSEWHERE:
+                assert not lines
+            elif "dpdk-testpmd" in command and "-i" in shlex.split(command):
+                assert pmd is None, "one testpmd a block"
+                pmd = Shown(shlex.split(here(command)))
+                expect_lines(pmd.__enter__().banner, lines, command)
+            else:
+                done = subprocess.run(["bash", "-c", here(command)], cwd=paths.ROOT, text=True,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, timeout=600, check=False)
+                assert done.returncode == 0, f"{command}\n{done.stdout}"
+                expect_lines(done.stdout, lines, command)
+        if pmd:
+            pmd.quit()
+    finally:
+        if pmd:
+            pmd.kill()
+
+
+CASES = [(name, line, block) for name in FILES for line, block in blocks_of(name)]
+
+
+@pytest.mark.parametrize("block", [case[2] for case in CASES],
+                         ids=[f"{name}:{line}" for name, line, _ in CASES])
+def test_block_says_what_is_shown(block):
+    run_block(block)
+
+
+def test_the_guides_have_blocks():
+    """Guards the extraction: were it broken, nothing would be run and all would pass."""
+    for name in ("README.md", "CONTRIBUTING.md", "doc/guides/nics/mlx5dv.rst"):
+        assert blocks_of(name), name
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_linked_files_exist(name):
+    text = (paths.ROOT / name).read_text()
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((paths.ROOT / name).parent / target).exists(), target
+    for target in re.findall(r"``((?:doc|devtools|test|lib|app|drivers|config)/[\w./-]+)``", text):
+        assert (paths.ROOT / target).exists(), target
