@@ -111,7 +111,7 @@ def test_txonly_reaches_the_wire(tmp_path):
 
 def test_rings_wrap_with_odd_bursts(tmp_path):
     """Small rings, bursts that do not divide them, the 16-bit counters around several times."""
-    sent = [frames.packet(sport=1000 + i % 50000) for i in range(1000)]
+    sent = [frames.packet(sport=1000 + i) for i in range(1000)]
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
     port = f"wire=pcap:{capture}:{result},pace=0,repeat=150,mac={MAC}"
@@ -121,6 +121,9 @@ def test_rings_wrap_with_odd_bursts(tmp_path):
         stats = pmd.wait_stats(lambda s: s["RX-packets"] + s["RX-missed"] >= 150 * len(sent))
         pmd.cmd("stop")
     got = pcapfile.read(result)
+    # Faster than testpmd at times: what was lost was counted, the rest is whole and in order.
     assert len(got) == stats["RX-packets"]
-    if stats["RX-missed"] == 0:
-        assert got == sent * 150
+    assert stats["RX-packets"] + stats["RX-missed"] == 150 * len(sent)
+    assert len(got) > 65536
+    at = iter(sent * 150)
+    assert all(frame in at for frame in got)
