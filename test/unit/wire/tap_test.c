@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <linux/ethtool.h>
 #include <linux/if_ether.h>
@@ -175,6 +176,38 @@ test_descriptor_of_the_runner(void **state)
 	close(inherited.fd);
 }
 
+/** A program between the runner and ours closed what it does not know: Python's subprocess does. */
+static void
+test_descriptor_fetched_from_the_runner(void **state)
+{
+	struct shca_wire_conf closed = conf;
+	char runner[16];
+	bool created;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	closed.fd = shca_tap_attach(name, &created);
+	assert_true(closed.fd >= 0);
+	set_flags(name, IFF_UP);
+	snprintf(runner, sizeof(runner), "%d", getpid());
+	pid = fork();
+	if (pid == 0) {
+		struct shca_wire *wire = NULL;
+
+		close(closed.fd);
+		setenv(SHCA_TAP_ENV_RUNNER, runner, 1);
+		if (shca_wire_find("tap", 3)->open(&closed, &wire) != 0)
+			_exit(1);
+		exchange(wire, 64);
+		wire->ops->close(wire);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(closed.fd);
+}
+
 static void
 test_dressing(void **state)
 {
@@ -297,6 +330,7 @@ main(void)
 		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_down_netdev_drops),
 		cmocka_unit_test(test_descriptor_of_the_runner),
+		cmocka_unit_test(test_descriptor_fetched_from_the_runner),
 		cmocka_unit_test(test_dressing),
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_promiscuous),
