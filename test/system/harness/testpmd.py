@@ -49,7 +49,7 @@ class Testpmd:
 
     __test__ = False
 
-    def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=1024,
+    def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=256,
                  env=None, eal=()):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
