@@ -192,7 +192,7 @@ static struct sigaction chained[NB_GUARDED];
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Runs between which an application that installed its own handler goes unnoticed. */
-#define RUNS_BETWEEN_CHECKS 4096
+#define RUNS_BETWEEN_CHECKS 256
 
 static void
 chain(int signal_number, siginfo_t *info, void *context)

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory regions: bounds, keys, access; the map's answer; and real faults under the guard. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "base/mem.h"
+
+#define PAGE   4096ul
+#define PAGES  4ul
+#define PDN    3
+#define WRITE  IB_UVERBS_ACCESS_LOCAL_WRITE
+#define IOVA   0x10000000ull
+#define LENGTH 5000ull
+
+static uint8_t *
+map(int protection)
+{
+	uint8_t *memory = mmap(NULL, PAGES * PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	return memory;
+}
+
+static void
+look_up(void **state)
+{
+	static const struct {
+		uint64_t iova, length;
+		uint32_t pdn, lkey_change;
+		bool write, is_found;
+	} cases[] = {
+		{ IOVA, 1, PDN, 0, false, true },
+		{ IOVA, LENGTH, PDN, 0, true, true },
+		{ IOVA + LENGTH - 1, 1, PDN, 0, true, true },
+		{ IOVA + LENGTH, 0, PDN, 0, false, true },
+		{ IOVA, LENGTH + 1, PDN, 0, false, false },
+		{ IOVA + LENGTH, 1, PDN, 0, false, false },
+		{ IOVA - 1, 1, PDN, 0, false, false },
+		{ IOVA - 1, 2, PDN, 0, false, false },
+		{ 0, UINT64_MAX, PDN, 0, false, false },
+		{ UINT64_MAX, 2, PDN, 0, false, false },
+		{ IOVA + 1, UINT64_MAX, PDN, 0, false, false },
+		{ IOVA, 1, PDN + 1, 0, false, false },
+		{ IOVA, 1, PDN, 1, false, false },
+		{ IOVA, 1, PDN, 0x100, false, false },
+		{ IOVA, 1, PDN, 0x80000000, false, false },
+	};
+	struct shca_mem *mem = shca_mem_create();
+	uint8_t *memory = map(PROT_READ | PROT_WRITE);
+	struct shca_mr *mr;
+
+	(void)state;
+	assert_int_equal(shca_mem_reg(mem, memory + 100, LENGTH, IOVA, PDN, WRITE, &mr), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *found = shca_mem_ptr(mem, cases[i].pdn, mr->lkey ^ cases[i].lkey_change,
+			cases[i].iova, cases[i].length, cases[i].write);
+
+		assert_ptr_equal(
+			found, cases[i].is_found ? memory + 100 + (cases[i].iova - IOVA) : NULL);
+	}
+	shca_mem_destroy(mem);
+	munmap(memory, PAGES * PAGE);
+}
+
+static void
+access_and_stale_keys(void **state)
+{
+	struct shca_mem *mem = shca_mem_create();
+	uint8_t *memory = map(PROT_READ | PROT_WRITE);
+	struct shca_mr *mr, *again;
+	uint32_t lkey;
+
+	(void)state;
+	assert_int_equal(shca_mem_reg(mem, memory, PAGE, IOVA, PDN, 0, &mr), 0);
+	assert_non_null(shca_mem_ptr(mem, PDN, mr->lkey, IOVA, 1, false));
+	assert_null(shca_mem_ptr(mem, PDN, mr->lkey, IOVA, 1, true));
+	lkey = mr->lkey;
+	shca_mem_dereg(mem, mr);
+	assert_null(shca_mem_ptr(mem, PDN, lkey, IOVA, 1, false));
+	assert_int_equal(shca_mem_reg(mem, memory, PAGE, IOVA, PDN, 0, &again), 0);
+	assert_int_not_equal(again->lkey, lkey);
+	assert_null(shca_mem_ptr(mem, PDN, lkey, IOVA, 1, false));
+	shca_mem_dereg(mem, NULL);
+	shca_mem_destroy(mem);
+	munmap(memory, PAGES * PAGE);
+}
+
+/* No key may be 0 or 0x100, which end scatter lists. */
+static void
+keys_are_never_reserved(void **state)
+{
+	struct shca_mem *mem = shca_mem_create();
+	uint8_t *memory = map(PROT_READ);
+	struct shca_mr *mr;
+
+	(void)state;
+	for (unsigned int i = 0; i < 600; i++) {
+		assert_int_equal(shca_mem_reg(mem, memory, 1, IOVA, PDN, 0, &mr), 0);
+		assert_int_not_equal(mr->lkey, 0);
+		assert_int_not_equal(mr->lkey & 0xff, 0);
+		if (i % 2 != 0)
+			shca_mem_dereg(mem, mr);
+	}
+	shca_mem_destroy(mem);
+	munmap(memory, PAGES * PAGE);
+}
+
+static void
+refusals(void **state)
+{
+	struct shca_mem *mem = shca_mem_create();
+	uint8_t *memory = map(PROT_READ);
+	struct shca_mr *mr = NULL;
+
+	(void)state;
+	munmap(memory + 2 * PAGE, PAGE);
+	assert_int_equal(shca_mem_reg(mem, memory, 0, IOVA, PDN, 0, &mr), -EINVAL);
+	assert_int_equal(shca_mem_reg(mem, memory, UINT64_MAX, 0, PDN, 0, &mr), -EINVAL);
+	assert_int_equal(shca_mem_reg(mem, memory, 16, UINT64_MAX - 8, PDN, 0, &mr), -EINVAL);
+	assert_int_equal(shca_mem_reg(mem, memory, 2 * PAGE + 1, IOVA, PDN, 0, &mr), -EFAULT);
+	assert_int_equal(shca_mem_reg(mem, memory, PAGE, IOVA, PDN, WRITE, &mr), -EFAULT);
+	assert_null(mr);
+	assert_int_equal(shca_mem_reg(mem, memory, 2 * PAGE, IOVA, PDN, 0, &mr), 0);
+	shca_mem_destroy(mem);
+	shca_mem_destroy(NULL);
+	munmap(memory, PAGES * PAGE);
+}
+
+static void
+is_mapped(void **state)
+{
+	uint8_t *memory = map(PROT_READ | PROT_WRITE);
+	/* Pages: rw, r, none, rw. */
+	static const struct {
+		uint64_t offset, length;
+		bool write, is_mapped;
+	} cases[] = {
+		{ 0, PAGE, true, true },
+		{ PAGE - 1, 2, false, true },
+		{ PAGE - 1, 2, true, false },
+		{ PAGE, PAGE, false, true },
+		{ PAGE, PAGE, true, false },
+		{ 0, 2 * PAGE + 1, false, false },
+		{ 2 * PAGE, 1, false, false },
+		{ 3 * PAGE, PAGE, true, true },
+		{ 2 * PAGE + PAGE / 2, 0, true, true },
+	};
+
+	(void)state;
+	mprotect(memory + PAGE, PAGE, PROT_READ);
+	mprotect(memory + 2 * PAGE, PAGE, PROT_NONE);
+	errno = 77;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(shca_mem_is_mapped(
+					 memory + cases[i].offset, cases[i].length, cases[i].write),
+			cases[i].is_mapped);
+	assert_false(shca_mem_is_mapped(memory, UINT64_MAX, false));
+	assert_false(shca_mem_is_mapped(NULL, 1, false));
+	assert_int_equal(errno, 77);
+	munmap(memory, PAGES * PAGE);
+	assert_false(shca_mem_is_mapped(memory, 1, false));
+}
+
+/* The answer must not depend on how long the process's map is. */
+static void
+is_mapped_in_a_long_map(void **state)
+{
+	enum {
+		NB = 600
+	};
+	uint8_t *memory = mmap(
+		NULL, 2 * NB * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	for (unsigned int i = 0; i < NB; i++)
+		assert_int_equal(mprotect(memory + 2 * i * PAGE, PAGE, PROT_READ), 0);
+	assert_true(shca_mem_is_mapped(memory, 2 * NB * PAGE, false));
+	assert_false(shca_mem_is_mapped(memory, 2 * NB * PAGE, true));
+	for (unsigned int i = 0; i < 2 * NB; i++)
+		assert_int_equal(shca_mem_is_mapped(memory + i * PAGE, PAGE, true), i % 2 == 1);
+	munmap(memory, 2 * NB * PAGE);
+}
+
+static void
+read_byte(void *arg)
+{
+	*(volatile uint8_t *)arg;
+}
+
+static void
+do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* The guard looks whether its handler is in place every 256th run; cmocka installs its own for each
+ * test. */
+static void
+settle(void)
+{
+	for (unsigned int i = 0; i < 300; i++)
+		assert_true(shca_mem_guard_run(do_nothing, NULL));
+}
+
+static void
+faults_end_the_function(void **state)
+{
+	uint8_t *memory = map(PROT_READ | PROT_WRITE);
+
+	(void)state;
+	settle();
+	assert_true(shca_mem_guard_run(read_byte, memory));
+	munmap(memory, PAGES * PAGE);
+	/* More than once: the signal must not stay blocked. */
+	for (unsigned int i = 0; i < 3; i++)
+		assert_false(shca_mem_guard_run(read_byte, memory));
+}
+
+/* A file that was cut short gives SIGBUS. */
+static void
+bus_errors_too(void **state)
+{
+	int fd = memfd_create("short", MFD_CLOEXEC);
+	uint8_t *memory = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	settle();
+	assert_false(shca_mem_guard_run(read_byte, memory));
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	assert_true(shca_mem_guard_run(read_byte, memory));
+	munmap(memory, PAGE);
+	close(fd);
+}
+
+static sigjmp_buf application_jump;
+static volatile sig_atomic_t nb_application_faults;
+
+static void
+application_handler(int signal_number, siginfo_t *info, void *context)
+{
+	(void)signal_number;
+	(void)info;
+	(void)context;
+	nb_application_faults++;
+	siglongjmp(application_jump, 1);
+}
+
+/* Runs in a child: handlers are the process's. @return 0 when all is well. */
+static int
+chain_in_a_child(void)
+{
+	struct sigaction action = { .sa_sigaction = application_handler, .sa_flags = SA_SIGINFO };
+	uint8_t *memory = map(PROT_NONE);
+
+	sigaction(SIGSEGV, &action, NULL);
+	settle();
+	if (shca_mem_guard_run(read_byte, memory))
+		return 1;
+	if (nb_application_faults != 0)
+		return 2;
+	if (sigsetjmp(application_jump, 1) == 0) {
+		read_byte(memory);
+		return 3;
+	}
+	return nb_application_faults == 1 ? 0 : 4;
+}
+
+static void
+other_faults_reach_the_application(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0)
+		_exit(chain_in_a_child());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void
+other_faults_without_a_handler_kill(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		uint8_t *memory = map(PROT_NONE);
+
+		signal(SIGSEGV, SIG_DFL);
+		settle();
+		read_byte(memory);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	/* A sanitizer's own handler, if any, exits instead. */
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(look_up),
+		cmocka_unit_test(access_and_stale_keys),
+		cmocka_unit_test(keys_are_never_reserved),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(is_mapped),
+		cmocka_unit_test(is_mapped_in_a_long_map),
+		cmocka_unit_test(faults_end_the_function),
+		cmocka_unit_test(bus_errors_too),
+		cmocka_unit_test(other_faults_reach_the_application),
+		cmocka_unit_test(other_faults_without_a_handler_kill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
