@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flows: the checks of ib_uverbs_ex_create_flow (drivers/infiniband/core/uverbs_cmd.c) that need
+ * the request's frame or other objects, in its order. What the specs say is steering's to judge.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+
+#include <rdma/mlx5-abi.h>
+
+#include "abi/caps.h"
+#include "abi/counters.h"
+#include "abi/ioctl.h"
+#include "abi/write.h"
+
+/* enum ib_flow_attr_type and _flags, ib_flow_spec_type: kernel-internal, the same as the verbs'. */
+#define TYPE_ALL_DEFAULT   1
+#define TYPE_MC_DEFAULT    2
+#define FLAG_DONT_TRAP     (1u << 1)
+#define FLAGS_MAX          (1u << 3)
+#define SPEC_ACTION_HANDLE 0x1002
+#define SPEC_ACTION_COUNT  0x1003
+
+#define SPECS_MAX      10 /* IB_FLOW_SPEC_SUPPORT_LAYERS */
+#define SPEC_BYTES_MAX 88 /* sizeof(struct ib_uverbs_flow_spec) */
+
+/* Flow actions can be named but not made: every handle is one too many. */
+static const struct shca_object_class flow_action_class = {
+	.type = UVERBS_OBJECT_FLOW_ACTION,
+	.name = "flow action",
+};
+
+static void
+destroy(struct shca_object *object)
+{
+	struct shca_flow_object *flow = (struct shca_flow_object *)object;
+
+	shca_rule_del(shca_device_steering(object->file->dev), flow->rule);
+	shca_device_rules_changed(object->file->dev);
+	flow->qp->object.nb_users--;
+	if (flow->counters != NULL && --flow->counters->object.nb_users == 0)
+		shca_counters_unbind(flow->counters);
+}
+
+const struct shca_object_class shca_flow_class = {
+	.type = UVERBS_OBJECT_FLOW,
+	.name = "flow",
+	.bytes = sizeof(struct shca_flow_object),
+	.destroy = destroy,
+};
+
+static int
+check_request(const struct shca_user_buffer *in, const struct ib_uverbs_create_flow *request)
+{
+	const struct ib_uverbs_flow_attr *attr = &request->flow_attr;
+
+	if (request->comp_mask != 0)
+		return -EINVAL;
+	if (!shca_caps_has(CAP_NET_RAW))
+		return -EPERM;
+	if (attr->flags >= FLAGS_MAX)
+		return -EINVAL;
+	if ((attr->flags & FLAG_DONT_TRAP) &&
+		(attr->type == TYPE_ALL_DEFAULT || attr->type == TYPE_MC_DEFAULT))
+		return -EINVAL;
+	if (attr->num_of_specs > SPECS_MAX || attr->size > attr->num_of_specs * SPEC_BYTES_MAX)
+		return -EINVAL;
+	if (attr->reserved[0] != 0 || attr->reserved[1] != 0)
+		return -EINVAL;
+	if (in->length < sizeof(*request) + attr->size)
+		return -ENOSPC;
+	return shca_user_is_clear(in, sizeof(*request) + attr->size);
+}
+
+/* The one spec that names an object. @return 0 or a negative errno; others than these are passed
+ * over. */
+static int
+take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uint32_t type,
+	struct shca_counters_object **counters)
+{
+	struct shca_object *object;
+	uint32_t handle;
+	int ret;
+
+	if (type != SPEC_ACTION_HANDLE && type != SPEC_ACTION_COUNT)
+		return 0;
+	if (size != sizeof(struct ib_uverbs_flow_spec_action_count))
+		return type == SPEC_ACTION_COUNT ? -EINVAL : -EOPNOTSUPP;
+	memcpy(&handle, spec + offsetof(struct ib_uverbs_flow_spec_action_count, handle),
+		sizeof(handle));
+	if (type == SPEC_ACTION_HANDLE)
+		return shca_object_find(file, &flow_action_class, handle, &object);
+	ret = shca_object_find(file, &shca_counters_class, handle, &object);
+	if (ret != 0)
+		return ret;
+	if (*counters != NULL)
+		return -EINVAL;
+	*counters = (struct shca_counters_object *)object;
+	return 0;
+}
+
+static int
+find_counters(struct shca_file *file, const uint8_t *specs, const struct ib_uverbs_flow_attr *attr,
+	struct shca_counters_object **counters)
+{
+	uint16_t offset = 0;
+
+	*counters = NULL;
+	for (uint8_t i = 0; i < attr->num_of_specs; i++) {
+		struct ib_uverbs_flow_spec_hdr header;
+		int ret;
+
+		if ((size_t)attr->size - offset < sizeof(header))
+			return -EINVAL;
+		memcpy(&header, specs + offset, sizeof(header));
+		if (header.size < sizeof(header) || header.size > attr->size - offset)
+			return -EINVAL;
+		if (header.reserved != 0)
+			return -EINVAL;
+		ret = take_object_spec(file, specs + offset, header.size, header.type, counters);
+		if (ret != 0)
+			return ret;
+		offset += header.size;
+	}
+	return offset == attr->size ? 0 : -EINVAL;
+}
+
+/* mlx5's part of the request: how a counters object is to be read (hw/mlx5/fs.c,
+ * mlx5_ib_create_flow). */
+static int
+take_driver_request(const struct shca_user_buffer *buffer, struct mlx5_ib_flow_counters_data *data)
+{
+	struct mlx5_ib_create_flow header;
+	int ret;
+
+	*data = (struct mlx5_ib_flow_counters_data){ 0 };
+	if (buffer->length == 0)
+		return 0;
+	if (buffer->length < sizeof(header))
+		return -EOPNOTSUPP;
+	ret = shca_user_read(buffer, 0, &header, sizeof(header));
+	if (ret != 0)
+		return ret;
+	if (header.ncounters_data > 1)
+		return -EINVAL;
+	ret = shca_user_is_clear(buffer, sizeof(header) + header.ncounters_data * sizeof(*data));
+	if (ret == 0 && header.ncounters_data == 1)
+		ret = shca_user_read(buffer, sizeof(header), data, sizeof(*data));
+	return ret;
+}
+
+static int
+install(struct shca_write *write, const struct ib_uverbs_create_flow *request, const uint8_t *specs,
+	struct shca_flow_object *flow)
+{
+	struct shca_steering *steering = shca_device_steering(write->file->dev);
+	const struct ib_uverbs_create_flow_resp response = { .flow_handle = flow->object.handle };
+	const struct shca_rule_attr attr = {
+		.type = request->flow_attr.type,
+		.flags = request->flow_attr.flags,
+		.priority = request->flow_attr.priority,
+		.nb_specs = request->flow_attr.num_of_specs,
+		.specs = specs,
+		.specs_length = request->flow_attr.size,
+		.tir = flow->qp->tir,
+		.counter = flow->counters != NULL ? &flow->counters->count : NULL,
+	};
+	int ret;
+
+	ret = shca_rule_add(steering, &attr, &flow->rule);
+	if (ret != 0)
+		return ret;
+	ret = shca_user_write(write->out, &response, sizeof(response));
+	if (ret != 0) {
+		shca_rule_del(steering, flow->rule);
+		return ret;
+	}
+	shca_device_rules_changed(write->file->dev);
+	return 0;
+}
+
+/* Bind the counters, install the rule, count the uses; or nothing of it. */
+static int
+create(struct shca_write *write, const struct ib_uverbs_create_flow *request, const uint8_t *specs,
+	struct shca_flow_object *flow)
+{
+	struct mlx5_ib_flow_counters_data data;
+	int ret;
+
+	ret = find_counters(write->file, specs, &request->flow_attr, &flow->counters);
+	if (ret == 0)
+		ret = take_driver_request(write->driver_in, &data);
+	if (ret == 0 && flow->counters != NULL)
+		ret = shca_counters_bind(flow->counters, data.counters_data, data.ncounters);
+	if (ret != 0)
+		return ret;
+	ret = install(write, request, specs, flow);
+	if (ret != 0) {
+		if (flow->counters != NULL && flow->counters->object.nb_users == 0)
+			shca_counters_unbind(flow->counters);
+		return ret;
+	}
+	if (flow->counters != NULL)
+		flow->counters->object.nb_users++;
+	flow->qp->object.nb_users++;
+	return 0;
+}
+
+int
+shca_flow_write_create(struct shca_write *write)
+{
+	uint8_t specs[SPECS_MAX * SPEC_BYTES_MAX];
+	struct ib_uverbs_create_flow request;
+	struct shca_object *object, *qp;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = check_request(write->in, &request);
+	if (ret == 0)
+		ret = shca_user_read(write->in, sizeof(request), specs, request.flow_attr.size);
+	if (ret == 0 && request.flow_attr.port != 1)
+		ret = -EINVAL;
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &qp);
+	if (ret == 0)
+		ret = shca_object_reserve(write->file, &shca_flow_class, &object);
+	if (ret != 0)
+		return ret;
+	((struct shca_flow_object *)object)->qp = (struct shca_qp_object *)qp;
+	ret = create(write, &request, specs, (struct shca_flow_object *)object);
+	if (ret == 0)
+		shca_object_commit(write->file, object);
+	else
+		shca_object_abort(write->file, object);
+	return ret;
+}
+
+/* clang-format off */
+static const struct shca_attr_row destroy_rows[] = {
+	SHCA_DESTROY(UVERBS_ATTR_DESTROY_FLOW_HANDLE, &shca_flow_class),
+};
+
+const struct shca_method shca_flow_methods[] = {
+	{ UVERBS_METHOD_FLOW_DESTROY, SHCA_ROWS(destroy_rows) },
+	{ 0 },
+};
+/* clang-format on */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What can be mapped from an open file, and at which offset (drivers/infiniband/hw/mlx5/main.c
+ * mlx5_ib_mmap): the page offset's second byte is a command; commands from 9 on are objects' pages.
+ *
+ * The file behind the descriptor is sparse and as long as the offsets go, so the real mmap serves.
+ * UAR pages are plain memory: nobody reads them, because every doorbell is also in a doorbell
+ * record.
+ */
+#ifndef SHCA_ABI_MMAP_H
+#define SHCA_ABI_MMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SHCA_MMAP_PAGE_BYTES 4096
+/** Highest index of a UAR page: 16 bits, because a CQ names its page in 16. */
+#define SHCA_MMAP_UAR_LAST 0xfeff
+
+/** @return a descriptor for the node of device @p index, or a negative errno. */
+int shca_mmap_open(unsigned int index, bool cloexec);
+/** @return the offset to map UAR page @p index at. */
+uint64_t shca_mmap_uar_offset(uint32_t index);
+/** @return the number CQs and QPs name UAR page @p index by. */
+uint32_t shca_mmap_uar_page(uint32_t index);
+
+#endif /* SHCA_ABI_MMAP_H */

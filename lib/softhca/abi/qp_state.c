@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs: states, as modify and query see them. */
+#include <errno.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/mlx5-abi.h>
+
+#include "abi/write.h"
+
+#define NB_STATES (IBV_QPS_ERR + 1)
+#define STANDARD_ATTRS                                                                             \
+	((1u << 21) - 1) /* IB_QP_ATTR_STANDARD_BITS: STATE to DEST_QPN, in ib_verbs.h */
+
+enum queue_step {
+	STEP_NONE,
+	STEP_RESET,   /* both queues */
+	STEP_RECEIVE, /* the RQ gets ready */
+	STEP_SEND,    /* the SQ gets ready */
+	STEP_ERROR,   /* both queues */
+};
+
+/*
+ * drivers/infiniband/core/verbs.c qp_state_table, the column of raw packet QPs, and what
+ * modify_raw_packet_qp (hw/mlx5/qp.c) does to the queues. Attributes other than the state.
+ */
+static const struct {
+	bool is_allowed;
+	uint32_t required;
+	uint32_t optional;
+	enum queue_step step;
+} transitions[NB_STATES][NB_STATES] = {
+	[IBV_QPS_RESET] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_INIT] = { true, IBV_QP_PORT, 0, STEP_RECEIVE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_INIT] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_INIT] = { true, 0, 0, STEP_NONE },
+		[IBV_QPS_RTR] = { true, 0, 0, STEP_NONE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_RTR] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_RATE_LIMIT, STEP_SEND },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_RTS] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_RATE_LIMIT, STEP_NONE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_SQE] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_RTS] = { true, 0, 0, STEP_NONE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_ERR] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_NONE },
+	},
+};
+
+static void
+set_queues(struct shca_qp_object *qp, enum shca_queue_state state)
+{
+	if (qp->rq != NULL)
+		shca_rq_modify(qp->rq, state);
+	if (qp->sq != NULL)
+		shca_sq_modify(qp->sq, state);
+}
+
+static void
+take_step(struct shca_qp_object *qp, enum queue_step step)
+{
+	switch (step) {
+	case STEP_NONE:
+		break;
+	case STEP_RESET:
+		set_queues(qp, SHCA_QUEUE_RESET);
+		break;
+	case STEP_RECEIVE:
+		if (qp->rq != NULL)
+			shca_rq_modify(qp->rq, SHCA_QUEUE_READY);
+		break;
+	case STEP_SEND:
+		if (qp->sq != NULL)
+			shca_sq_modify(qp->sq, SHCA_QUEUE_READY);
+		break;
+	case STEP_ERROR:
+		set_queues(qp, SHCA_QUEUE_ERROR);
+		break;
+	}
+}
+
+static int
+modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, uint32_t rate_limit)
+{
+	struct shca_object *object;
+	struct shca_qp_object *qp;
+	uint32_t attrs = request->attr_mask & ~(uint32_t)IBV_QP_STATE;
+	uint8_t to;
+	int ret;
+
+	ret = shca_object_find(file, &shca_qp_class, request->qp_handle, &object);
+	if (ret != 0)
+		return ret;
+	qp = (struct shca_qp_object *)object;
+	if ((attrs & IBV_QP_PORT) && request->port_num != 1)
+		return -EINVAL;
+	if (qp->rwq_ind != NULL)
+		return -ENOSYS;
+	to = request->attr_mask & IBV_QP_STATE ? request->qp_state : qp->state;
+	if (to >= NB_STATES || !transitions[qp->state][to].is_allowed)
+		return -EINVAL;
+	if ((attrs & transitions[qp->state][to].required) != transitions[qp->state][to].required ||
+		(attrs &
+			~(transitions[qp->state][to].required |
+				transitions[qp->state][to].optional)))
+		return -EINVAL;
+	/* No model paces packets; a limit of 0 means none. */
+	if ((attrs & IBV_QP_RATE_LIMIT) && rate_limit != 0)
+		return -EOPNOTSUPP;
+	take_step(qp, transitions[qp->state][to].step);
+	qp->state = to;
+	return 0;
+}
+
+int
+shca_qp_write_modify(struct shca_write *write)
+{
+	struct ib_uverbs_modify_qp request;
+	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
+
+	if (ret != 0)
+		return ret;
+	if (request.attr_mask & ~STANDARD_ATTRS)
+		return -EOPNOTSUPP;
+	return modify(write->file, &request, 0);
+}
+
+int
+shca_qp_write_modify_ex(struct shca_write *write)
+{
+	const struct ib_uverbs_ex_modify_qp_resp response = {
+		.response_length = sizeof(response),
+	};
+	struct mlx5_ib_modify_qp driver_request;
+	struct ib_uverbs_ex_modify_qp request;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = shca_user_is_clear(write->in, sizeof(request));
+	if (ret == 0)
+		ret = shca_user_read(write->driver_in, 0, &driver_request, sizeof(driver_request));
+	if (ret != 0)
+		return ret;
+	if (request.base.attr_mask & ~(STANDARD_ATTRS | (uint32_t)IBV_QP_RATE_LIMIT))
+		return -EOPNOTSUPP;
+	if (write->driver_in->length != 0 && write->driver_in->length < sizeof(driver_request))
+		return -EINVAL;
+	if (driver_request.comp_mask != 0 ||
+		shca_user_is_clear(write->driver_in, sizeof(driver_request)) != 0)
+		return -EOPNOTSUPP;
+	ret = modify(write->file, &request.base, request.rate_limit);
+	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
+}
+
+/* A send queue that failed alone is SQE; one that failed with its receive queue, ERR
+ * (hw/mlx5/qp.c sqrq_state_to_qp_state). */
+static uint8_t
+current_state(const struct shca_qp_object *qp)
+{
+	bool sq_failed = qp->sq != NULL && shca_sq_state(qp->sq) == SHCA_QUEUE_ERROR;
+	bool rq_failed = qp->rq != NULL && shca_rq_state(qp->rq) == SHCA_QUEUE_ERROR;
+
+	if (rq_failed && (qp->sq == NULL || sq_failed))
+		return IBV_QPS_ERR;
+	if (sq_failed && qp->rq != NULL)
+		return IBV_QPS_SQE;
+	return qp->state;
+}
+
+int
+shca_qp_write_query(struct shca_write *write)
+{
+	struct ib_uverbs_query_qp_resp response = { 0 };
+	struct ib_uverbs_query_qp request;
+	struct shca_object *object;
+	struct shca_qp_object *qp;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &object);
+	if (ret != 0)
+		return ret;
+	qp = (struct shca_qp_object *)object;
+	if (qp->rwq_ind != NULL)
+		return -ENOSYS;
+	response.max_send_wr = qp->cap.max_send_wr;
+	response.max_recv_wr = qp->cap.max_recv_wr;
+	response.max_send_sge = qp->cap.max_send_sge;
+	response.max_recv_sge = qp->cap.max_recv_sge;
+	response.max_inline_data = qp->cap.max_inline_data;
+	response.qp_state = current_state(qp);
+	response.cur_qp_state = response.qp_state;
+	response.port_num = 1;
+	response.sq_sig_all = qp->signal_all;
+	return shca_user_write(write->out, &response, sizeof(response));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The commands that the ioctl interface still carries in their old write() form (method
+ * INVOKE_WRITE).
+ */
+#ifndef SHCA_ABI_WRITE_H
+#define SHCA_ABI_WRITE_H
+
+#include "abi/ioctl.h"
+
+/** A request without its old headers. */
+struct shca_write {
+	struct shca_file *file;
+	const struct shca_user_buffer *in, *out, *driver_in, *driver_out;
+};
+
+/** One command: 0 or a negative errno. */
+typedef int (*shca_write_fn)(struct shca_write *write);
+
+/** The handler of method INVOKE_WRITE. */
+int shca_write_invoke(struct shca_bundle *bundle);
+
+/** @{ The commands, each in the file of its object. */
+int shca_device_write_query(struct shca_write *write);
+int shca_device_write_query_ex(struct shca_write *write);
+int shca_pd_write_alloc(struct shca_write *write);
+int shca_mr_write_reg(struct shca_write *write);
+int shca_mr_write_rereg(struct shca_write *write);
+int shca_comp_channel_write_create(struct shca_write *write);
+int shca_cq_write_resize(struct shca_write *write);
+int shca_cq_write_modify(struct shca_write *write);
+int shca_qp_write_query(struct shca_write *write);
+int shca_qp_write_modify(struct shca_write *write);
+int shca_qp_write_modify_ex(struct shca_write *write);
+int shca_wq_write_modify(struct shca_write *write);
+int shca_rwq_ind_write_create(struct shca_write *write);
+int shca_flow_write_create(struct shca_write *write);
+/** @} */
+
+#endif /* SHCA_ABI_WRITE_H */

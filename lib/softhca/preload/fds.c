@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The descriptor table: two levels of atomic pointers, changed under a lock. */
+#include "preload/fds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/file.h"
+
+#define PAGE_LOG2 10
+#define PAGE_FDS  (1 << PAGE_LOG2)
+#define NB_PAGES  1024 /* a million descriptors: the kernel's default fs.nr_open */
+
+struct shca_fd {
+	struct shca_file *file; /* NULL: closed at exit */
+	unsigned int port;
+	unsigned int nb_refs; /* descriptors and users */
+	pid_t owner;
+	dev_t device; /* identity of the descriptor: */
+	ino_t inode;  /* close_range() and the like go by unseen */
+};
+
+typedef struct shca_fd *_Atomic slot;
+
+static slot *_Atomic pages[NB_PAGES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static slot *
+find(int fd)
+{
+	slot *page;
+
+	if (fd < 0 || fd >> PAGE_LOG2 >= NB_PAGES)
+		return NULL;
+	page = atomic_load_explicit(&pages[fd >> PAGE_LOG2], memory_order_acquire);
+	return page == NULL ? NULL : &page[fd & (PAGE_FDS - 1)];
+}
+
+bool
+shca_fds_has(int fd)
+{
+	slot *found = find(fd);
+
+	return found != NULL && atomic_load_explicit(found, memory_order_acquire) != NULL;
+}
+
+/* Lock held. Pages stay: readers have no lock. */
+static slot *
+find_or_grow(int fd)
+{
+	slot *page;
+
+	if (fd < 0 || fd >> PAGE_LOG2 >= NB_PAGES)
+		return NULL;
+	if (pages[fd >> PAGE_LOG2] == NULL) {
+		page = calloc(PAGE_FDS, sizeof(*page));
+		if (page == NULL)
+			return NULL;
+		atomic_store_explicit(&pages[fd >> PAGE_LOG2], page, memory_order_release);
+	}
+	return find(fd);
+}
+
+/* fstatat, because fstat is one of ours and asks here. */
+static bool
+identify(int fd, dev_t *device, ino_t *inode)
+{
+	struct stat status;
+	int saved_errno = errno;
+	int ret = fstatat(fd, "", &status, AT_EMPTY_PATH);
+
+	errno = saved_errno;
+	if (ret != 0)
+		return false;
+	*device = status.st_dev;
+	*inode = status.st_ino;
+	return true;
+}
+
+static bool
+is_same(int fd, const struct shca_fd *entry)
+{
+	dev_t device;
+	ino_t inode;
+
+	return identify(fd, &device, &inode) && device == entry->device && inode == entry->inode;
+}
+
+int
+shca_fds_add(int fd, struct shca_file *file, unsigned int port)
+{
+	struct shca_fd *entry = calloc(1, sizeof(*entry));
+	struct shca_fd *stale = NULL;
+	slot *found;
+
+	if (entry == NULL)
+		return -ENOMEM;
+	*entry = (struct shca_fd){ .file = file, .port = port, .nb_refs = 1, .owner = getpid() };
+	identify(fd, &entry->device, &entry->inode);
+	pthread_mutex_lock(&lock);
+	found = find_or_grow(fd);
+	if (found != NULL)
+		stale = atomic_exchange(found, entry);
+	pthread_mutex_unlock(&lock);
+	if (found == NULL) {
+		free(entry);
+		return -EMFILE;
+	}
+	shca_fds_put(stale);
+	return 0;
+}
+
+struct shca_fd *
+shca_fds_get(int fd)
+{
+	struct shca_fd *entry = NULL;
+	slot *found;
+
+	if (!shca_fds_has(fd))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	found = find(fd);
+	if (found != NULL)
+		entry = *found;
+	if (entry != NULL)
+		entry->nb_refs++;
+	pthread_mutex_unlock(&lock);
+	return entry;
+}
+
+void
+shca_fds_put(struct shca_fd *entry)
+{
+	bool is_last;
+
+	if (entry == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	is_last = --entry->nb_refs == 0;
+	pthread_mutex_unlock(&lock);
+	if (!is_last)
+		return;
+	/* In a child the objects are the parent's: its rings, its thread. */
+	if (entry->owner == getpid())
+		shca_file_close(entry->file);
+	free(entry);
+}
+
+struct shca_file *
+shca_fds_file(const struct shca_fd *entry)
+{
+	return entry->owner == getpid() ? entry->file : NULL;
+}
+
+int
+shca_fds_port(int fd)
+{
+	struct shca_fd *entry = shca_fds_get(fd);
+	int port = -1;
+
+	if (entry == NULL)
+		return -1;
+	if (is_same(fd, entry))
+		port = (int)entry->port;
+	shca_fds_put(entry);
+	return port;
+}
+
+struct shca_fd *
+shca_fds_take(int fd)
+{
+	struct shca_fd *entry;
+	slot *found;
+
+	if (!shca_fds_has(fd))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	found = find(fd);
+	entry = *found;
+	/* A child of vfork() closes its own copy, but in the parent's memory. */
+	if (entry != NULL && entry->owner == getpid())
+		*found = NULL;
+	else
+		entry = NULL;
+	pthread_mutex_unlock(&lock);
+	return entry;
+}
+
+void
+shca_fds_copy(int from, int to)
+{
+	struct shca_fd *entry, *displaced;
+	slot *found;
+
+	if (from == to || (!shca_fds_has(from) && !shca_fds_has(to)))
+		return;
+	entry = shca_fds_get(from);
+	displaced = shca_fds_take(to);
+	if (entry != NULL && entry->owner != getpid()) {
+		shca_fds_put(entry);
+		entry = NULL;
+	}
+	if (entry != NULL) {
+		pthread_mutex_lock(&lock);
+		found = find_or_grow(to);
+		if (found != NULL)
+			*found = entry;
+		pthread_mutex_unlock(&lock);
+		if (found == NULL)
+			shca_fds_put(entry);
+	}
+	shca_fds_put(displaced);
+}
+
+/* Lock held. */
+static bool
+close_at_exit(slot *page)
+{
+	bool all_closed = true;
+
+	for (unsigned int i = 0; i < PAGE_FDS; i++) {
+		struct shca_fd *entry = page[i];
+
+		if (entry == NULL || entry->owner != getpid() || entry->file == NULL)
+			continue;
+		/* A copy holds a reference, too: such a file is left to the system. */
+		if (entry->nb_refs != 1) {
+			all_closed = false;
+			continue;
+		}
+		shca_file_close(entry->file);
+		entry->file = NULL;
+	}
+	return all_closed;
+}
+
+bool
+shca_fds_close_all(void)
+{
+	bool all_closed = true;
+
+	pthread_mutex_lock(&lock);
+	for (unsigned int i = 0; i < NB_PAGES; i++)
+		if (pages[i] != NULL && !close_at_exit(pages[i]))
+			all_closed = false;
+	pthread_mutex_unlock(&lock);
+	return all_closed;
+}
+
+void
+shca_fds_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void
+shca_fds_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths of the nodes; the process's devices, lazily. */
+#include "preload/route.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "abi/file.h"
+#include "base/log.h"
+#include "options.h"
+#include "preload/fds.h"
+#include "softhca.h"
+
+/* ib_uverbs' numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR); sysfs says the
+ * same. */
+#define NODE_MAJOR 231
+#define NODE_MINOR 192
+
+#define UVERBS_PREFIX "/dev/infiniband/uverbs"
+#define CHAR_PREFIX   "/dev/char/231:"
+
+/* The root of all state: LD_PRELOAD gives a library nothing else to hang it on. */
+static struct {
+	pthread_mutex_t lock;
+	pid_t owner; /* of the set; a child starts its own */
+	bool has_options;
+	struct shca_options options;
+	struct shca_set *set;
+} root = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+bool
+shca_route_is_active(void)
+{
+	const char *dir = getenv(SHCA_ENV_DIR);
+
+	return dir != NULL && dir[0] != '\0';
+}
+
+/* root.lock held. */
+static int
+load_options(void)
+{
+	char path[PATH_MAX];
+	int ret;
+
+	if (root.has_options)
+		return 0;
+	if ((size_t)snprintf(path, sizeof(path), "%s/" SHCA_OPTIONS_FILE, getenv(SHCA_ENV_DIR)) >=
+		sizeof(path))
+		return -ENAMETOOLONG;
+	ret = shca_options_load(&root.options, path);
+	if (ret != 0) {
+		SHCA_ERR("cannot read %s: %s", path, strerror(-ret));
+		return ret;
+	}
+	root.has_options = true;
+	return 0;
+}
+
+/* "192" after the prefix; nothing but digits. */
+static bool
+parse_number(const char *text, unsigned int *number)
+{
+	char *end;
+	unsigned long value;
+
+	if (!isdigit((unsigned char)text[0]) || strlen(text) > 6)
+		return false;
+	value = strtoul(text, &end, 10);
+	*number = (unsigned int)value;
+	return *end == '\0';
+}
+
+static bool
+parse_path(const char *path, unsigned int *port)
+{
+	unsigned int minor;
+
+	if (strncmp(path, UVERBS_PREFIX, sizeof(UVERBS_PREFIX) - 1) == 0)
+		return parse_number(path + sizeof(UVERBS_PREFIX) - 1, port);
+	if (strncmp(path, CHAR_PREFIX, sizeof(CHAR_PREFIX) - 1) != 0 ||
+		!parse_number(path + sizeof(CHAR_PREFIX) - 1, &minor) || minor < NODE_MINOR)
+		return false;
+	*port = minor - NODE_MINOR;
+	return true;
+}
+
+enum shca_route
+shca_route_find(const char *path, unsigned int *port)
+{
+	int saved_errno = errno;
+	bool exists;
+
+	if (path == NULL || !parse_path(path, port) || !shca_route_is_active())
+		return SHCA_ROUTE_ELSEWHERE;
+	pthread_mutex_lock(&root.lock);
+	exists = load_options() == 0 && *port < root.options.nb_ports;
+	pthread_mutex_unlock(&root.lock);
+	errno = saved_errno;
+	return exists ? SHCA_ROUTE_PORT : SHCA_ROUTE_ABSENT;
+}
+
+unsigned long
+shca_route_rdev(unsigned int port)
+{
+	return makedev(NODE_MAJOR, NODE_MINOR + port);
+}
+
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&root.lock);
+	shca_fds_lock();
+}
+
+static void
+after_fork(void)
+{
+	shca_fds_unlock();
+	pthread_mutex_unlock(&root.lock);
+}
+
+/* The wires' files want closing; a process that ends otherwise leaves them to the kernel. */
+static void
+at_exit(void)
+{
+	if (root.set == NULL || root.owner != getpid())
+		return;
+	shca_set_stop(root.set);
+	if (!shca_fds_close_all())
+		return;
+	shca_set_close(root.set);
+	root.set = NULL;
+}
+
+/* root.lock held. */
+static int
+open_set(void)
+{
+	static bool is_registered;
+	struct shca_set *set;
+	int ret;
+
+	if (root.set != NULL && root.owner == getpid())
+		return 0;
+	/* A set from before fork() has lost its thread and is the parent's anyway. */
+	root.set = NULL;
+	ret = load_options();
+	if (ret == 0)
+		ret = shca_set_open(&root.options, &set);
+	if (ret != 0)
+		return ret;
+	ret = shca_set_start(set);
+	if (ret != 0) {
+		SHCA_ERR("cannot start the device thread: %s", strerror(-ret));
+		shca_set_close(set);
+		return ret;
+	}
+	if (!is_registered) {
+		pthread_atfork(before_fork, after_fork, after_fork);
+		atexit(at_exit);
+		is_registered = true;
+	}
+	root.set = set;
+	root.owner = getpid();
+	return 0;
+}
+
+/* root.lock held. */
+static int
+open_node(unsigned int port, bool cloexec)
+{
+	struct shca_file *file;
+	int fd, ret;
+
+	ret = open_set();
+	if (ret != 0)
+		return ret;
+	ret = shca_file_open(shca_set_device(root.set, port), cloexec, &file, &fd);
+	if (ret != 0)
+		return ret;
+	ret = shca_fds_add(fd, file, port);
+	if (ret != 0) {
+		shca_file_close(file);
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+int
+shca_route_open(unsigned int port, bool cloexec)
+{
+	int ret;
+
+	pthread_mutex_lock(&root.lock);
+	ret = open_node(port, cloexec);
+	pthread_mutex_unlock(&root.lock);
+	return ret;
+}

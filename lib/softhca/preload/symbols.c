@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The C library's functions that lead to a node: one row each. Every other one is the C library's
+ * own, and these are, too, for all but a few paths and descriptors.
+ */
+/* The functions are defined under their plain names, not as the large-file or checked variants. */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rdma/rdma_user_ioctl.h>
+
+#include "abi/file.h"
+#include "preload/fds.h"
+#include "preload/route.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* On the LP64 systems this is for, one structure serves both names. */
+static_assert(sizeof(struct stat) == sizeof(struct stat64), "stat64 is stat");
+
+/* What the headers do not declare: fortified forms, and stat before glibc 2.33. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
+int __xstat(int version, const char *path, struct stat *status);
+int __xstat64(int version, const char *path, struct stat64 *status);
+int __lxstat(int version, const char *path, struct stat *status);
+int __lxstat64(int version, const char *path, struct stat64 *status);
+int __fxstat(int version, int fd, struct stat *status);
+int __fxstat64(int version, int fd, struct stat64 *status);
+
+#define SYMBOLS(ROW)                                                                               \
+	ROW(open)                                                                                  \
+	ROW(open64)                                                                                \
+	ROW(openat)                                                                                \
+	ROW(openat64)                                                                              \
+	ROW(__open_2)                                                                              \
+	ROW(__open64_2)                                                                            \
+	ROW(__openat_2)                                                                            \
+	ROW(__openat64_2)                                                                          \
+	ROW(stat)                                                                                  \
+	ROW(stat64)                                                                                \
+	ROW(lstat)                                                                                 \
+	ROW(lstat64)                                                                               \
+	ROW(__xstat)                                                                               \
+	ROW(__xstat64)                                                                             \
+	ROW(__lxstat)                                                                              \
+	ROW(__lxstat64)                                                                            \
+	ROW(fstat)                                                                                 \
+	ROW(fstat64)                                                                               \
+	ROW(__fxstat)                                                                              \
+	ROW(__fxstat64)                                                                            \
+	ROW(access)                                                                                \
+	ROW(ioctl)                                                                                 \
+	ROW(close)                                                                                 \
+	ROW(dup)                                                                                   \
+	ROW(dup2)                                                                                  \
+	ROW(dup3)                                                                                  \
+	ROW(fcntl)                                                                                 \
+	ROW(fcntl64)                                                                               \
+	ROW(socket)
+
+#define ROW_ENUM(name) SYMBOL_##name,
+#define ROW_NAME(name) #name,
+enum symbol {
+	SYMBOLS(ROW_ENUM) NB_SYMBOLS
+};
+static const char *const symbol_names[] = { SYMBOLS(ROW_NAME) };
+
+static int
+is_missing(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+/* Bound one by one, at first use: other libraries' constructors call before ours could run. */
+static void *
+bind_next(enum symbol symbol)
+{
+	static void *_Atomic bound[NB_SYMBOLS];
+	void *function = atomic_load_explicit(&bound[symbol], memory_order_relaxed);
+	int saved_errno;
+
+	if (function != NULL)
+		return function;
+	saved_errno = errno;
+	function = dlsym(RTLD_NEXT, symbol_names[symbol]);
+	errno = saved_errno;
+	if (function == NULL)
+		return (void *)is_missing;
+	atomic_store_explicit(&bound[symbol], function, memory_order_relaxed);
+	return function;
+}
+
+#define NEXT(name) ((__typeof__(&name))bind_next(SYMBOL_##name))
+
+/* A negative errno as the C library returns it. */
+static int
+answer(int ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+/* @return whether @p path is ours; its answer in @p fd then. */
+static bool
+try_open(const char *path, int flags, int *fd)
+{
+	unsigned int port;
+
+	switch (shca_route_find(path, &port)) {
+	case SHCA_ROUTE_PORT:
+		*fd = answer(shca_route_open(port, (flags & O_CLOEXEC) != 0));
+		return true;
+	case SHCA_ROUTE_ABSENT:
+		*fd = answer(-ENOENT);
+		return true;
+	case SHCA_ROUTE_ELSEWHERE:
+		break;
+	}
+	return false;
+}
+
+/* The mode is there only when the flags ask for it (open(2)). */
+#define TAKE_MODE(mode, last, flags)                                                               \
+	do {                                                                                       \
+		if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) {                            \
+			va_list args_;                                                             \
+			va_start(args_, last);                                                     \
+			mode = va_arg(args_, mode_t);                                              \
+			va_end(args_);                                                             \
+		}                                                                                  \
+	} while (0)
+
+#define DEFINE_OPEN(name)                                                                          \
+	EXPORT int name(const char *path, int flags, ...)                                          \
+	{                                                                                          \
+		mode_t mode = 0;                                                                   \
+		int fd;                                                                            \
+		if (try_open(path, flags, &fd))                                                    \
+			return fd;                                                                 \
+		TAKE_MODE(mode, flags, flags);                                                     \
+		return NEXT(name)(path, flags, mode);                                              \
+	}
+DEFINE_OPEN(open)
+DEFINE_OPEN(open64)
+
+/* The paths are absolute: the directory does not matter. */
+#define DEFINE_OPENAT(name)                                                                        \
+	EXPORT int name(int dir, const char *path, int flags, ...)                                 \
+	{                                                                                          \
+		mode_t mode = 0;                                                                   \
+		int fd;                                                                            \
+		if (try_open(path, flags, &fd))                                                    \
+			return fd;                                                                 \
+		TAKE_MODE(mode, flags, flags);                                                     \
+		return NEXT(name)(dir, path, flags, mode);                                         \
+	}
+DEFINE_OPENAT(openat)
+DEFINE_OPENAT(openat64)
+
+#define DEFINE_OPEN_2(name)                                                                        \
+	EXPORT int name(const char *path, int flags)                                               \
+	{                                                                                          \
+		int fd;                                                                            \
+		return try_open(path, flags, &fd) ? fd : NEXT(name)(path, flags);                  \
+	}
+DEFINE_OPEN_2(__open_2)
+DEFINE_OPEN_2(__open64_2)
+
+#define DEFINE_OPENAT_2(name)                                                                      \
+	EXPORT int name(int dir, const char *path, int flags)                                      \
+	{                                                                                          \
+		int fd;                                                                            \
+		return try_open(path, flags, &fd) ? fd : NEXT(name)(dir, path, flags);             \
+	}
+DEFINE_OPENAT_2(__openat_2)
+DEFINE_OPENAT_2(__openat64_2)
+
+static void
+fill_status(unsigned int port, void *status)
+{
+	const struct stat node = {
+		.st_mode = S_IFCHR | 0666,
+		.st_nlink = 1,
+		.st_ino = port + 1,
+		.st_rdev = shca_route_rdev(port),
+		.st_blksize = 4096,
+	};
+
+	memcpy(status, &node, sizeof(node));
+}
+
+/* @return whether @p path is ours; its answer in @p ret then. */
+static bool
+try_stat(const char *path, void *status, int *ret)
+{
+	unsigned int port;
+
+	switch (shca_route_find(path, &port)) {
+	case SHCA_ROUTE_PORT:
+		fill_status(port, status);
+		*ret = 0;
+		return true;
+	case SHCA_ROUTE_ABSENT:
+		*ret = answer(-ENOENT);
+		return true;
+	case SHCA_ROUTE_ELSEWHERE:
+		break;
+	}
+	return false;
+}
+
+#define DEFINE_STAT(name, type)                                                                    \
+	EXPORT int name(const char *path, struct type *status)                                     \
+	{                                                                                          \
+		int ret;                                                                           \
+		return try_stat(path, status, &ret) ? ret : NEXT(name)(path, status);              \
+	}
+DEFINE_STAT(stat, stat)
+DEFINE_STAT(stat64, stat64)
+DEFINE_STAT(lstat, stat)
+DEFINE_STAT(lstat64, stat64)
+
+#define DEFINE_XSTAT(name, type)                                                                   \
+	EXPORT int name(int version, const char *path, struct type *status)                        \
+	{                                                                                          \
+		int ret;                                                                           \
+		return try_stat(path, status, &ret) ? ret : NEXT(name)(version, path, status);     \
+	}
+DEFINE_XSTAT(__xstat, stat)
+DEFINE_XSTAT(__xstat64, stat64)
+DEFINE_XSTAT(__lxstat, stat)
+DEFINE_XSTAT(__lxstat64, stat64)
+
+static bool
+try_fstat(int fd, void *status)
+{
+	int port = shca_fds_has(fd) ? shca_fds_port(fd) : -1;
+
+	if (port >= 0)
+		fill_status((unsigned int)port, status);
+	return port >= 0;
+}
+
+#define DEFINE_FSTAT(name, type)                                                                   \
+	EXPORT int name(int fd, struct type *status)                                               \
+	{                                                                                          \
+		return try_fstat(fd, status) ? 0 : NEXT(name)(fd, status);                         \
+	}
+DEFINE_FSTAT(fstat, stat)
+DEFINE_FSTAT(fstat64, stat64)
+
+#define DEFINE_FXSTAT(name, type)                                                                  \
+	EXPORT int name(int version, int fd, struct type *status)                                  \
+	{                                                                                          \
+		return try_fstat(fd, status) ? 0 : NEXT(name)(version, fd, status);                \
+	}
+DEFINE_FXSTAT(__fxstat, stat)
+DEFINE_FXSTAT(__fxstat64, stat64)
+
+EXPORT int
+access(const char *path, int mode)
+{
+	unsigned int port;
+
+	switch (shca_route_find(path, &port)) {
+	case SHCA_ROUTE_PORT:
+		return answer(mode & X_OK ? -EACCES : 0);
+	case SHCA_ROUTE_ABSENT:
+		return answer(-ENOENT);
+	case SHCA_ROUTE_ELSEWHERE:
+		break;
+	}
+	return NEXT(access)(path, mode);
+}
+
+/* Requests of other kinds (FIOCLEX, FIONBIO) work on the descriptor itself. */
+EXPORT int
+ioctl(int fd, unsigned long request, ...)
+{
+	struct shca_file *file;
+	struct shca_fd *entry;
+	va_list args;
+	void *arg;
+	int ret;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || !shca_fds_has(fd))
+		return NEXT(ioctl)(fd, request, arg);
+	entry = shca_fds_get(fd);
+	if (entry == NULL)
+		return NEXT(ioctl)(fd, request, arg);
+	/* In a child of fork() the device is gone, as after the removal of real hardware. */
+	file = shca_fds_file(entry);
+	ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
+	shca_fds_put(entry);
+	return answer(ret);
+}
+
+EXPORT int
+close(int fd)
+{
+	struct shca_fd *entry = shca_fds_has(fd) ? shca_fds_take(fd) : NULL;
+	int ret = NEXT(close)(fd);
+	int saved_errno = errno;
+
+	shca_fds_put(entry);
+	errno = saved_errno;
+	return ret;
+}
+
+EXPORT int
+dup(int fd)
+{
+	int copy = NEXT(dup)(fd);
+
+	if (copy >= 0)
+		shca_fds_copy(fd, copy);
+	return copy;
+}
+
+EXPORT int
+dup2(int fd, int to)
+{
+	int copy = NEXT(dup2)(fd, to);
+
+	if (copy >= 0)
+		shca_fds_copy(fd, copy);
+	return copy;
+}
+
+EXPORT int
+dup3(int fd, int to, int flags)
+{
+	int copy = NEXT(dup3)(fd, to, flags);
+
+	if (copy >= 0)
+		shca_fds_copy(fd, copy);
+	return copy;
+}
+
+#define DEFINE_FCNTL(name)                                                                         \
+	EXPORT int name(int fd, int command, ...)                                                  \
+	{                                                                                          \
+		va_list args;                                                                      \
+		void *arg;                                                                         \
+		int ret;                                                                           \
+		va_start(args, command);                                                           \
+		arg = va_arg(args, void *);                                                        \
+		va_end(args);                                                                      \
+		ret = NEXT(name)(fd, command, arg);                                                \
+		if (ret >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC))                \
+			shca_fds_copy(fd, ret);                                                    \
+		return ret;                                                                        \
+	}
+DEFINE_FCNTL(fcntl)
+DEFINE_FCNTL(fcntl64)
+
+/* libibverbs asks the kernel's RDMA netlink first; a dump there would hide sysfs. */
+EXPORT int
+socket(int domain, int type, int protocol)
+{
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shca_route_is_active())
+		return answer(-EPROTONOSUPPORT);
+	return NEXT(socket)(domain, type, protocol);
+}
