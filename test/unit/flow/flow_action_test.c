@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Actions: what each does, what each refuses, and who stands beside whom. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "fake_verbs.h"
+#include "flow_action.h"
+#include "mark.h"
+
+static const uint8_t port_key[40] = { 1 }, own_key[52] = { 2 };
+static const uint16_t queues[16] = { 0, 3, 3, 1 };
+static const uint16_t missing_queue[] = { 0, 4 };
+
+static const struct mdv_flow_action_env env = {
+	.nb_queues = 4,
+	.max_table = 8,
+	.rss_types = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP,
+	.rss_key = port_key,
+};
+
+/* clang-format off */
+static const struct rte_flow_action_queue queue_3 = { 3 }, queue_4 = { 4 };
+static const struct rte_flow_action_mark mark_0 = { 0 }, mark_max = { 0xfffffd },
+	mark_over = { 0xfffffe };
+static const struct rte_flow_action_rss rss = {
+	.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue_num = 4, .queue = queues };
+static const struct rte_flow_action_rss rss_default = { .queue_num = 3, .queue = queues };
+static const struct rte_flow_action_rss rss_key = { .func = RTE_ETH_HASH_FUNCTION_TOEPLITZ,
+	.level = 1, .key_len = 40, .key = own_key, .queue_num = 8, .queue = queues };
+static const struct rte_flow_action_rss rss_func = {
+	.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_level = {
+	.level = 2, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_long_key = {
+	.key_len = 52, .key = own_key, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_null_key = {
+	.key_len = 40, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_types = {
+	.types = RTE_ETH_RSS_NONFRAG_IPV4_TCP, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_no_queues = { .queue = queues };
+static const struct rte_flow_action_rss rss_null_queues = { .queue_num = 1 };
+static const struct rte_flow_action_rss rss_many = { .queue_num = 9, .queue = queues };
+static const struct rte_flow_action_rss rss_missing = { .queue_num = 2, .queue = missing_queue };
+
+static const struct effect {
+	const struct rte_flow_action *list;
+	struct mdv_flow_actions expected;
+} effects[] = {
+	{ ACTIONS(ACTION_CONF(QUEUE, &queue_3)),
+		{ MDV_FLOW_ACTION_QUEUES, &queue_3.index, 1, 0, port_key, 0, false, false } },
+	{ ACTIONS(ACTION(VOID), ACTION_CONF(QUEUE, &queue_3), ACTION(VOID), ACTION(PASSTHRU)),
+		{ MDV_FLOW_ACTION_QUEUES, &queue_3.index, 1, 0, port_key, 0, false, true } },
+	{ ACTIONS(ACTION(PASSTHRU), ACTION(COUNT), ACTION_CONF(MARK, &mark_0),
+		ACTION_CONF(RSS, &rss)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 4, RTE_ETH_RSS_NONFRAG_IPV4_UDP, port_key, 1,
+		  true, true } },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_default)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 3, RTE_ETH_RSS_IP, port_key, 0, false, false } },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_key), ACTION(FLAG)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 8, RTE_ETH_RSS_IP, own_key, 0xffffff, false,
+		  false } },
+	{ ACTIONS(ACTION_CONF(QUEUE, &queue_3), ACTION_CONF(MARK, &mark_max)),
+		{ MDV_FLOW_ACTION_QUEUES, &queue_3.index, 1, 0, port_key, 0xfffffe, false, false } },
+	{ ACTIONS(ACTION(COUNT), ACTION(DROP)),
+		{ MDV_FLOW_ACTION_DROP, NULL, 0, 0, NULL, 0, true, false } },
+};
+
+#define QUEUE_3 ACTION_CONF(QUEUE, &queue_3)
+#define CONF  RTE_FLOW_ERROR_TYPE_ACTION_CONF
+#define WHOLE RTE_FLOW_ERROR_TYPE_ACTION
+
+static const struct refusal {
+	const struct rte_flow_action *list;
+	int code;
+	enum rte_flow_error_type type;
+	unsigned int culprit; /* the cause is this action, or its conf where it has one and type says so */
+	const char *message;
+} refusals[] = {
+	{ ACTIONS(ACTION_CONF(QUEUE, &queue_4)), EINVAL, CONF, 0,
+		"QUEUE: Rx queue 4 does not exist; the port has 0 to 3" },
+	{ ACTIONS(ACTION(QUEUE)), EINVAL, CONF, 0, "QUEUE: no configuration" },
+	{ ACTIONS(ACTION(RSS)), EINVAL, CONF, 0, "RSS: no configuration" },
+	{ ACTIONS(QUEUE_3, ACTION(MARK)), EINVAL, CONF, 1, "MARK: no configuration" },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(MARK, &mark_over)), ENOTSUP, CONF, 1,
+		"MARK id 0xfffffe: the device has 24 bits for it; use at most 0xfffffd" },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_func)), ENOTSUP, CONF, 0, "RSS func 3: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_level)), ENOTSUP, CONF, 0, "RSS level 2: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_long_key)), ENOTSUP, CONF, 0, "RSS key of 52 bytes: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_null_key)), EINVAL, CONF, 0,
+		"RSS key of 40 bytes at NULL: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_types)), ENOTSUP, CONF, 0, "RSS types 0x10: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_no_queues)), EINVAL, CONF, 0, "RSS queues: there are none" },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_null_queues)), EINVAL, CONF, 0,
+		"RSS queues: there are none" },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_many)), ENOTSUP, CONF, 0, "RSS queues: 9 are more" },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_missing)), EINVAL, CONF, 0,
+		"RSS: Rx queue 4 does not exist" },
+	{ ACTIONS(ACTION(VOID)), EINVAL, WHOLE, 0, "the actions say nothing of where" },
+	{ ACTIONS(ACTION(COUNT)), EINVAL, WHOLE, 0, "the actions say nothing of where" },
+	{ ACTIONS(ACTION(PASSTHRU)), EINVAL, WHOLE, 0, "PASSTHRU without QUEUE or RSS: " },
+	{ ACTIONS(ACTION(COUNT), ACTION(PASSTHRU)), EINVAL, WHOLE, 1, "PASSTHRU without " },
+	{ ACTIONS(QUEUE_3, ACTION(OF_POP_VLAN)), ENOTSUP, WHOLE, 1, "action OF_POP_VLAN (" },
+	{ ACTIONS({ .type = (enum rte_flow_action_type)4711 }), ENOTSUP, WHOLE, 0,
+		"action unknown (4711): " },
+	{ ACTIONS(QUEUE_3, QUEUE_3), ENOTSUP, WHOLE, 1, "QUEUE with QUEUE: " },
+};
+
+/* The matrix, written down once more: may these two stand in one rule beside a fate? */
+static const struct rte_flow_action members[] = {
+	QUEUE_3, ACTION_CONF(RSS, &rss), ACTION(DROP), ACTION_CONF(MARK, &mark_0), ACTION(FLAG),
+	ACTION(COUNT), ACTION(PASSTHRU),
+};
+static const char *const matrix[] = {
+	/* Q R D M F C P */
+	  "- - - x x x x", /* QUEUE */
+	  "- - - x x x x", /* RSS */
+	  "- - - - - x -", /* DROP */
+	  "x x - - - x x", /* MARK */
+	  "x x - - - x x", /* FLAG */
+	  "x x x x x - x", /* COUNT */
+	  "x x - x x x -", /* PASSTHRU */
+};
+/* clang-format on */
+
+static void
+test_effects(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(effects); i++) {
+		const struct mdv_flow_actions *expected = &effects[i].expected;
+		struct mdv_flow_actions actions;
+
+		assert_int_equal(mdv_flow_action_parse(&env, effects[i].list, &actions, NULL), 0);
+		assert_int_equal(actions.fate, expected->fate);
+		assert_ptr_equal(actions.queues, expected->queues);
+		assert_int_equal(actions.nb_queues, expected->nb_queues);
+		assert_int_equal(actions.rss_types, expected->rss_types);
+		assert_ptr_equal(actions.rss_key, expected->rss_key);
+		assert_int_equal(actions.tag, expected->tag);
+		assert_int_equal(actions.count, expected->count);
+		assert_int_equal(actions.passthru, expected->passthru);
+	}
+}
+
+static void
+test_refusals(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(refusals); i++) {
+		const struct refusal *refusal = &refusals[i];
+		const struct rte_flow_action *culprit = &refusal->list[refusal->culprit];
+		const void *cause =
+			refusal->type == CONF && culprit->conf != NULL ? culprit->conf : culprit;
+		struct rte_flow_error error = { .message = "accepted" };
+		struct mdv_flow_actions actions;
+		int rc = mdv_flow_action_parse(&env, refusal->list, &actions, &error);
+
+		if (rc != -refusal->code || error.type != refusal->type || error.cause != cause ||
+			strncmp(error.message, refusal->message, strlen(refusal->message)) != 0)
+			fail_msg("\"%s\" expected, got %d, type %d, \"%s\"", refusal->message, rc,
+				error.type, error.message);
+		assert_int_equal(
+			mdv_flow_action_parse(&env, refusal->list, &actions, NULL), -refusal->code);
+	}
+}
+
+static void
+test_pairs(void **state)
+{
+	(void)state;
+	for (unsigned int a = 0; a < RTE_DIM(members); a++) {
+		for (unsigned int b = 0; b < RTE_DIM(members); b++) {
+			/* Where neither is a fate, QUEUE leads. */
+			const bool fate = a < 3 || b < 3;
+			const struct rte_flow_action list[] = {
+				fate ? (struct rte_flow_action)ACTION(VOID) : members[0],
+				members[a],
+				members[b],
+				ACTION(END),
+			};
+			struct rte_flow_error error = { .message = "" };
+			struct mdv_flow_actions actions;
+			int rc = mdv_flow_action_parse(&env, list, &actions, &error);
+
+			if ((rc == 0) != (matrix[a][2 * b] == 'x'))
+				fail_msg("actions %u and %u: %d, %s", a, b, rc, error.message);
+			if (rc != 0)
+				assert_ptr_equal(error.cause, &list[2]);
+		}
+	}
+}
+
+static void
+test_no_queues(void **state)
+{
+	const struct mdv_flow_action_env none = { .max_table = 8, .rss_key = port_key };
+	struct rte_flow_error error = { .message = NULL };
+	struct mdv_flow_actions actions;
+
+	(void)state;
+	assert_int_equal(mdv_flow_action_parse(&none, ACTIONS(QUEUE_3), &actions, &error), -EINVAL);
+	assert_string_equal(
+		error.message, "QUEUE: Rx queue 3 does not exist; the port has none configured");
+}
+
+/* The receive burst reads what the translator writes. */
+static void
+test_mark_tags(void **state)
+{
+	(void)state;
+	assert_int_equal(mdv_mark_to_tag(0), 1);
+	assert_int_equal(mdv_mark_to_tag(MDV_MARK_ID_MAX), 0xfffffe);
+	assert_int_equal(mdv_mark_from_tag(mdv_mark_to_tag(0x1234)), 0x1234);
+	assert_true(mdv_mark_to_tag(MDV_MARK_ID_MAX) < MDV_MARK_TAG_FLAG);
+	assert_true(mdv_mark_to_tag(0) > MDV_MARK_TAG_NONE);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_effects),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_no_queues),
+		cmocka_unit_test(test_mark_tags),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
