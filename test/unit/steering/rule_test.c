@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules: the order of checks, what is shared and what is left after each goes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "build.h"
+
+#define DT     IBV_FLOW_ATTR_FLAGS_DONT_TRAP
+#define EGRESS IBV_FLOW_ATTR_FLAGS_EGRESS
+
+#define ALL_TUNNELS UINT32_C(0x1f)
+#define MAX_SPECS   2
+
+#define SPEC_ETH_UNICAST                                                                           \
+	{                                                                                          \
+		.type = 0x20, .value.eth.dst_mac = { 2 }, .mask.eth.dst_mac = { 3 }                \
+	}
+#define SPEC_OUTSIDE                                                                               \
+	{                                                                                          \
+		.type = 0x20, .value.eth.dst_mac = { 2 }                                           \
+	}
+#define SPEC_REFUSED                                                                               \
+	{                                                                                          \
+		.type = 0x34                                                                       \
+	}
+#define SPEC_UNKNOWN                                                                               \
+	{                                                                                          \
+		.type = 0x1003f                                                                    \
+	} /* a type above all actions */
+#define SPEC_DROP                                                                                  \
+	{                                                                                          \
+		.type = 0x1001                                                                     \
+	}
+
+static char tirs[] = "ABCDEF";
+
+static struct shca_steering *
+make_steering(bool dont_trap, bool sniffer)
+{
+	const struct shca_steering_conf conf = {
+		.dont_trap = dont_trap,
+		.sniffer = sniffer,
+		.tunnel_offloads = ALL_TUNNELS,
+	};
+	struct shca_steering *steering = shca_steering_create(&conf);
+
+	assert_non_null(steering);
+	return steering;
+}
+
+struct request {
+	uint32_t type, flags;
+	uint16_t priority;
+	bool no_tir;
+	struct spec spec[MAX_SPECS];
+};
+
+static int
+add(struct shca_steering *steering, const struct request *request, void *tir,
+	struct shca_rule **rule)
+{
+	struct specs specs = { 0 };
+
+	for (unsigned int i = 0; i < MAX_SPECS && request->spec[i].type != 0; i++) {
+		if (request->spec[i].type == 0x1003f)
+			specs_add_action(&specs, 0x1003f, 16, 0);
+		else
+			specs_add_spec(&specs, &request->spec[i]);
+	}
+
+	struct shca_rule_attr attr = {
+		.type = request->type,
+		.flags = request->flags,
+		.priority = request->priority,
+		.nb_specs = specs.nb,
+		.specs = specs_bytes(&specs),
+		.specs_length = specs.length,
+		.tir = request->no_tir ? NULL : tir,
+	};
+
+	return shca_rule_add(steering, &attr, rule);
+}
+
+/* clang-format off */
+static const struct check {
+	const char *name;
+	struct request request;
+	int err;
+	bool no_dont_trap, no_sniffer;
+} checks[] = {
+	/* Each row has two faults: the check that comes first decides. */
+	{ "flag 8",                       { .flags = 8 }, EINVAL },
+	{ "flag 8, priority",             { .flags = 8, .priority = 16 }, EINVAL },
+	{ "ALL_DEFAULT DT, priority",     { 1, DT, 16 }, EINVAL },
+	{ "MC_DEFAULT DT",                { 2, DT }, EINVAL },
+	{ "SNIFFER DT",                   { 3, DT }, 0 },
+	{ "spec, priority",               { .priority = 16, .spec = { SPEC_UNKNOWN } }, EINVAL },
+	{ "spec of ALL_DEFAULT",          { 1, .spec = { SPEC_UNKNOWN } }, EINVAL },
+	{ "spec of SNIFFER",              { 3, .spec = { SPEC_UNKNOWN } }, EINVAL },
+	{ "priority 15",                  { .priority = 15 }, 0 },
+	{ "priority, bit 0",              { .flags = 1, .priority = 16 }, ENOMEM },
+	{ "priority of ALL_DEFAULT",      { 1, 0, 16 }, ENOMEM },
+	{ "priority of SNIFFER",          { 3, 0, 16 }, ENOMEM },
+	{ "priority, type",               { 4, 0, 16 }, ENOMEM },
+	{ "bit 0",                        { .flags = 1 }, EINVAL },
+	{ "bit 0, type",                  { 4, 1 }, EINVAL },
+	{ "ALL_DEFAULT EGRESS",           { 1, EGRESS }, EINVAL },
+	{ "MC_DEFAULT EGRESS",            { 2, EGRESS }, EINVAL },
+	{ "type, EGRESS",                 { 4, EGRESS }, EOPNOTSUPP },
+	{ "type, spec",                   { 4, .spec = { SPEC_OUTSIDE } }, EOPNOTSUPP },
+	{ "sniffer lacking, EGRESS",      { 3, EGRESS }, EOPNOTSUPP, .no_sniffer = true },
+	{ "sniffer, EGRESS",              { 3, EGRESS }, EINVAL },
+	{ "sniffer lacking",              { 3 }, EOPNOTSUPP, .no_sniffer = true },
+	{ "refused spec",                 { .spec = { SPEC_REFUSED } }, EOPNOTSUPP },
+	{ "refused spec of a default",    { 1, .spec = { SPEC_REFUSED } }, 0 },
+	{ "refused spec of a sniffer",    { 3, .spec = { SPEC_REFUSED } }, 0 },
+	{ "DT lacking",                   { .flags = DT }, EOPNOTSUPP, .no_dont_trap = true },
+	{ "DT lacking, drop",             { .flags = DT, .spec = { SPEC_DROP } }, 0, .no_dont_trap = true },
+	{ "DT lacking, value",            { .flags = DT, .spec = { SPEC_OUTSIDE } }, EOPNOTSUPP, .no_dont_trap = true },
+	{ "value, DT",                    { .flags = DT, .spec = { SPEC_OUTSIDE } }, EINVAL },
+	{ "DT EGRESS",                    { .flags = DT | EGRESS }, EOPNOTSUPP },
+	{ "DT EGRESS drop",               { .flags = DT | EGRESS, .spec = { SPEC_DROP } }, 0 },
+	{ "no TIR",                       { .no_tir = true }, EINVAL },
+	{ "no TIR, ALL_DEFAULT",          { 1, .no_tir = true }, EINVAL },
+	{ "no TIR, SNIFFER",              { 3, .no_tir = true }, EINVAL },
+	{ "no TIR, drop",                 { .no_tir = true, .spec = { SPEC_DROP } }, 0 },
+	{ "no TIR, EGRESS",               { .flags = EGRESS, .no_tir = true }, 0 },
+};
+/* clang-format on */
+
+static char *
+dump(const struct shca_steering *steering)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	shca_steering_dump(steering, out);
+	fclose(out);
+	return text;
+}
+
+static void
+test_check_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct shca_steering *steering =
+			make_steering(!checks[i].no_dont_trap, !checks[i].no_sniffer);
+		struct shca_rule *rule = NULL;
+		int err = -add(steering, &checks[i].request, &tirs[0], &rule);
+
+		if (err != checks[i].err || (rule == NULL) != (err != 0))
+			fail_msg("%s: %d, not %d", checks[i].name, err, checks[i].err);
+		shca_rule_del(steering, rule);
+
+		char *text = dump(steering);
+
+		assert_string_equal(text, "");
+		free(text);
+		shca_steering_destroy(steering);
+	}
+}
+
+/** Counts and lengths of the whole request. */
+static void
+test_request_bounds(void **state)
+{
+	struct shca_steering *steering = make_steering(true, true);
+	struct specs specs = { 0 };
+	struct shca_rule *rule;
+
+	(void)state;
+	for (unsigned int i = 0; i < 10; i++)
+		specs_add_action(&specs, 0x1001, 8, 0);
+
+	struct shca_rule_attr attr = {
+		.nb_specs = 10,
+		.specs = specs_bytes(&specs),
+		.specs_length = specs.length,
+	};
+
+	assert_int_equal(shca_rule_add(steering, &attr, &rule), 0);
+	shca_rule_del(steering, rule);
+	specs_add_action(&specs, 0x1001, 8, 0);
+	attr.nb_specs = 11;
+	attr.specs_length = specs.length;
+	assert_int_equal(shca_rule_add(steering, &attr, &rule), -EINVAL);
+	attr.nb_specs = 0;
+	attr.specs_length = 8;
+	assert_int_equal(shca_rule_add(steering, &attr, &rule), -EINVAL);
+	attr.nb_specs = 1;
+	attr.specs_length = 89;
+	assert_int_equal(shca_rule_add(steering, &attr, &rule), -EINVAL);
+	shca_rule_del(steering, NULL);
+	shca_steering_destroy(steering);
+	shca_steering_destroy(NULL);
+}
+
+static const struct request by_mac = { .spec = { SPEC_ETH_UNICAST } };
+static const struct request by_mac_drop = { .spec = { SPEC_ETH_UNICAST, SPEC_DROP } };
+static const struct request all_default = { .type = 1 };
+static const struct request mc_default = { .type = 2 };
+static const struct request sniffer = { .type = 3 };
+
+/** A refused rule leaves everything as it was: dump and count. */
+static void
+test_nothing_changed(void **state)
+{
+	static const struct request bad[] = {
+		{ .spec = { SPEC_ETH_UNICAST, SPEC_DROP } },
+		{ .spec = { SPEC_ETH_UNICAST, { .type = 0x1000, .word = 1 } } },
+		{ .spec = { SPEC_ETH_UNICAST }, .no_tir = true },
+		{ .type = 1, .no_tir = true },
+		{ .spec = { SPEC_OUTSIDE } },
+	};
+	struct shca_steering *steering = make_steering(true, true);
+	struct shca_rule *rule, *none = NULL;
+
+	(void)state;
+	assert_int_equal(add(steering, &by_mac, &tirs[0], &rule), 0);
+
+	char *before = dump(steering);
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_not_equal(add(steering, &bad[i], &tirs[1], &none), 0);
+		assert_null(none);
+
+		char *after = dump(steering);
+
+		assert_string_equal(after, before);
+		free(after);
+		assert_int_equal(shca_steering_nb_receiving(steering), 1);
+	}
+	free(before);
+	shca_rule_del(steering, rule);
+	shca_steering_destroy(steering);
+}
+
+static void
+test_nb_receiving(void **state)
+{
+	static const struct request egress = { .flags = EGRESS };
+	const struct {
+		const struct request *request;
+		unsigned int nb;
+	} steps[] = {
+		{ &by_mac, 1 },
+		{ &by_mac, 2 },
+		{ &all_default, 3 },
+		{ &mc_default, 4 },
+		{ &sniffer, 5 },
+		{ &egress, 5 },
+	};
+	struct shca_steering *steering = make_steering(true, true);
+	struct shca_rule *rules[6], *drop;
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		assert_int_equal(add(steering, steps[i].request, &tirs[i], &rules[i]), 0);
+		assert_int_equal(shca_steering_nb_receiving(steering), steps[i].nb);
+	}
+	for (unsigned int i = 6; i-- > 0;) {
+		shca_rule_del(steering, rules[i]);
+		assert_int_equal(shca_steering_nb_receiving(steering), i > 0 ? steps[i - 1].nb : 0);
+	}
+	assert_int_equal(add(steering, &by_mac_drop, &tirs[0], &drop), 0);
+	assert_int_equal(shca_steering_nb_receiving(steering), 0);
+	shca_rule_del(steering, drop);
+	shca_steering_destroy(steering);
+}
+
+/** One FT, FG and FTE of each kind, as the tool of the hardware would show them. */
+static void
+test_dump(void **state)
+{
+	static const struct request requests[] = {
+		{ .type = 3 },
+		{ .flags = DT,
+			.spec = { { .type = 0x41,
+				.value.tcp_udp.dst_port = BE16(53),
+				.mask.tcp_udp.dst_port = BE16(0xffff) } } },
+		{ .spec = { { .type = 0x20,
+				    .value.eth = { { 2, 0, 0, 0, 0, 1 }, { 0 }, 0, BE16(5) },
+				    .mask.eth = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, { 0 }, 0,
+					    BE16(0xfff) } },
+			  { .type = 0x1000, .word = 7 } } },
+		{ .spec = { { .type = 0x30,
+				    .value.ipv4.src_ip = BE32(0x0a000000),
+				    .mask.ipv4.src_ip = BE32(0xff000000) },
+			  SPEC_DROP } },
+		{ .type = 2 },
+		{ .flags = EGRESS,
+			.spec = { { .type = 0x31,
+				.value.ipv6 = { { 0x20, 1 }, { 0 }, BE32(0x12), 0, 0, 0, 0 },
+				.mask.ipv6 = { { 0xff, 0xff }, { 0 }, BE32(0xff), 0, 0, 0,
+					0 } } } },
+	};
+	struct shca_steering *steering = make_steering(true, true);
+	struct shca_rule *rules[6];
+	char expected[2048];
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(add(steering, &requests[i], &tirs[i], &rules[i]), 0);
+	snprintf(expected, sizeof(expected),
+		"FT: 0x0 (level: 0x0, type: SNIFFER_RX)\n"
+		"|-- FG: 0x0 ()\n"
+		"  |-- FTE: 0x0 (FWD) to (TIR:%p) packets:0 bytes:0\n"
+		"FT: 0x1 (level: 0x0, type: NIC_RX)\n"
+		"|-- FG: 0x0 (OUTER)\n"
+		"  |-- FTE: 0x0 (FWD) to (TIR:%p, FT:next) packets:0 bytes:0\n"
+		"    |-- out.ip_prot:0x11\n"
+		"    |-- out.udp_dport:0x35\n"
+		"FT: 0x2 (level: 0x1, type: NIC_RX)\n"
+		"|-- FG: 0x0 (OUTER)\n"
+		"  |-- FTE: 0x0 (FWD) to (TIR:%p) tag:0x7 packets:0 bytes:0\n"
+		"    |-- out.dmac:02:00:00:00:00:01\n"
+		"    |-- out.cvlan_tag:0x1\n"
+		"    |-- out.first_vid:0x5\n"
+		"|-- FG: 0x1 (OUTER)\n"
+		"  |-- FTE: 0x2492 (DROP) to () packets:0 bytes:0\n"
+		"    |-- out.ip_version:0x4\n"
+		"    |-- out.src_ip:10.0.0.0/255.0.0.0\n"
+		"FT: 0x3 (level: 0x3c, type: NIC_RX)\n"
+		"|-- FG: 0x0 (OUTER)\n"
+		"  |-- FTE: 0x0 (FWD) to (TIR:%p) packets:0 bytes:0\n"
+		"    |-- out.dmac:01:00:00:00:00:00/01:00:00:00:00:00\n"
+		"FT: 0x4 (level: 0x0, type: SNIFFER_TX)\n"
+		"|-- FG: 0x0 ()\n"
+		"  |-- FTE: 0x0 (FWD) to (TIR:%p) packets:0 bytes:0\n"
+		"FT: 0x5 (level: 0x1, type: NIC_TX)\n"
+		"|-- FG: 0x0 (OUTER|MISC)\n"
+		"  |-- FTE: 0x0 (ALLOW) to () packets:0 bytes:0\n"
+		"    |-- out.ip_version:0x6\n"
+		"    |-- out.src_ip:2001::/ffff::\n"
+		"    |-- out.ipv6_flow_label:0x12/0xff\n",
+		(void *)&tirs[0], (void *)&tirs[1], (void *)&tirs[2], (void *)&tirs[4],
+		(void *)&tirs[0]);
+
+	char *text = dump(steering);
+
+	assert_string_equal(text, expected);
+	free(text);
+	for (unsigned int i = 0; i < 6; i++)
+		shca_rule_del(steering, rules[i]);
+	shca_steering_destroy(steering);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_check_order),
+		cmocka_unit_test(test_request_bounds),
+		cmocka_unit_test(test_nothing_changed),
+		cmocka_unit_test(test_nb_receiving),
+		cmocka_unit_test(test_dump),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
