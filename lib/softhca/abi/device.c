@@ -406,8 +406,8 @@ static const struct shca_attr_row query_gid_table_rows[] = {
 };
 
 static const struct shca_attr_row query_gid_entry_rows[] = {
-	SHCA_IN(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 4),
-	SHCA_IN(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 4),
+	SHCA_IN_MANDATORY(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 4, 8),
+	SHCA_IN_MANDATORY(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 4, 8),
 	SHCA_FLAGS(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, UINT32_MAX),
 	SHCA_OUT(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, sizeof(struct ib_uverbs_gid_entry)),
 };

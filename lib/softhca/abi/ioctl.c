@@ -14,6 +14,8 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl.h>
 
+#include "base/log.h"
+
 static_assert(sizeof(struct ib_uverbs_ioctl_hdr) == 24, "ioctl header");
 static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
 
@@ -135,6 +137,8 @@ take_attr(struct shca_bundle *bundle, const struct ib_uverbs_attr *request, uint
 		ret = take_object(bundle, row, request, attr);
 		break;
 	}
+	if (ret != 0)
+		SHCA_DEBUG("attribute %#x, %u bytes: %d", request->attr_id, request->len, ret);
 	attr->is_present = ret == 0;
 	attr->position = position;
 	return ret;
@@ -293,9 +297,10 @@ shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 		return -EPROTONOSUPPORT;
 	ret = shca_user_copy_in(
 		requests, bundle.attrs_address, header.num_attrs * sizeof(requests[0]));
-	if (ret != 0)
-		return ret;
-	return run_method(&bundle, requests, header.num_attrs);
+	if (ret == 0)
+		ret = run_method(&bundle, requests, header.num_attrs);
+	SHCA_DEBUG("object %#x method %#x: %d", header.object_id, header.method_id, ret);
+	return ret;
 }
 
 const struct shca_attr *

@@ -42,8 +42,9 @@ struct shca_attr_row {
 
 /* clang-format off */
 #define SHCA_ANY_BYTES UINT16_MAX
-#define SHCA_IN(attr_id, bytes) \
-	{ .id = (attr_id), .kind = SHCA_ATTR_IN, .is_mandatory = true, .min_bytes = (bytes), .max_bytes = (bytes) }
+#define SHCA_IN_MANDATORY(attr_id, min, max) \
+	{ .id = (attr_id), .kind = SHCA_ATTR_IN, .is_mandatory = true, .min_bytes = (min), .max_bytes = (max) }
+#define SHCA_IN(attr_id, bytes) SHCA_IN_MANDATORY(attr_id, bytes, bytes)
 #define SHCA_IN_OPTIONAL(attr_id, min, max) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_IN, .min_bytes = (min), .max_bytes = (max) }
 #define SHCA_FLAGS(attr_id, known) \
