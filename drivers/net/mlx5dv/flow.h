@@ -33,11 +33,11 @@ TAILQ_HEAD(mdv_flow_list, rte_flow);
 TAILQ_HEAD(mdv_flow_default_list, mdv_flow_default_rule);
 
 struct mdv_flow_state {
-	pthread_mutex_t lock; /**< covers everything here and the port's use of it */
+	pthread_mutex_t lock;       /**< covers everything here and the port's use of it */
 	struct mdv_flow_list rules; /**< in creation order */
 	struct mdv_flow_default_list defaults;
 	struct mdv_rss_list rss; /**< destinations in use, shared by refcount */
-	uint8_t nb_priorities; /**< verbs priorities the device offers, probed */
+	uint8_t nb_priorities;   /**< verbs priorities the device offers, probed */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 
@@ -55,8 +55,8 @@ int mdv_flow_start(struct mdv_port *port);
 /** Before the queues go: take everything out of the device; the application's rules are kept. */
 void mdv_flow_stop(struct mdv_port *port);
 /**
- * The port's state changed (MACs, promiscuous, allmulticast, RETA, RSS conf): make the installed default
- * rules match it, adding before removing. On failure the installed set is what it was.
+ * The port's state changed (MACs, promiscuous, allmulticast, RETA, RSS conf): make the installed
+ * default rules match it, adding before removing. On failure the installed set is what it was.
  * @return 0 (also when stopped or isolated) or a negative errno, logged.
  */
 int mdv_flow_default_update(struct mdv_port *port);

@@ -84,7 +84,7 @@ static const struct golden {
 		{ { ATTR("3c00", "0200", "01", "02000000") GROUP_HEX, MDV_RSS_NONE } } },
 	{ "multicast ip first", 0, PATTERN(ITEM_SPEC(IPV4, &ipv4_group)), ACTIONS(QUEUE_1), 1,
 		{ { ATTR("5c00", "0100", "02", "00000000") HEX_ANY_ETH
-			HEX_IPV4("00000000 e0010101 00000000", "00000000 ffffffff 00000000"),
+			HEX_IPV4("00000000 e0010101 00000000", "ffffffff ffffffff 00000000"),
 		    MDV_RSS_NONE } } },
 	{ "rss over the pattern's own class", 0, DNS, ACTIONS(ACTION_CONF(RSS, &rss_v4udp)), 1,
 		{ { ATTR("6c00", "0000", "03", "00000000") DNS_HEX, MDV_RSS_IPV4_UDP } } },

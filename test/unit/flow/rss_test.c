@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Destinations: tables, sharing, undoing; hash classes; expansions. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "fake_verbs.h"
+#include "rss.h"
+
+static const uint16_t queues[] = { 2, 0, 3, 1, 1 };
+static const uint8_t key[40] = { 7 }, other_key[40] = { 8 };
+
+static struct mdv_rss_conf
+conf_of(uint64_t fields, uint32_t nb_queues)
+{
+	return (struct mdv_rss_conf){ fields, key, queues, nb_queues };
+}
+
+static void
+test_table_size(void **state)
+{
+	static const struct {
+		uint32_t nb, max, size;
+	} cases[] = {
+		{ 0, 512, 0 },
+		{ 1, 512, 1 },
+		{ 2, 512, 2 },
+		{ 3, 512, 512 },
+		{ 4, 512, 4 },
+		{ 3, 4096, 512 },
+		{ 513, 4096, 1024 },
+		{ 513, 512, 0 },
+		{ 3, 2, 0 },
+		{ 3, 3, 0 },
+		{ 3, 4, 4 },
+		{ 3, 5, 4 },
+		{ 1, 1, 1 },
+		{ 2, 1, 0 },
+		{ 512, 512, 512 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
+		assert_int_equal(mdv_rss_table_size(cases[i].nb, cases[i].max), cases[i].size);
+}
+
+static void
+test_tables(void **state)
+{
+	struct mdv_rss_conf conf = conf_of(3, 4);
+	struct mdv_rss *pow2, *odd, *one;
+	struct fake_table *table;
+	struct fake_qp *qp;
+
+	(void)state;
+	fake_init();
+	LIST_INIT(&fake.port.flow.rss);
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &pow2), 0);
+	qp = (struct fake_qp *)mdv_rss_qp(pow2);
+	assert_int_equal(qp->fields, 3);
+	assert_memory_equal(qp->key, key, sizeof(key));
+	assert_int_equal(qp->table->size, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(qp->table->queues[i], queues[i]);
+	conf.nb_queues = 5;
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &odd), 0);
+	table = ((struct fake_qp *)mdv_rss_qp(odd))->table;
+	assert_int_equal(table->size, 512);
+	for (unsigned int i = 0; i < 512; i++)
+		assert_int_equal(table->queues[i], queues[i % 5]);
+	/* Unhashed: the first queue alone, whatever else is named, by any key. */
+	conf.fields = 0;
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &one), 0);
+	table = ((struct fake_qp *)mdv_rss_qp(one))->table;
+	assert_int_equal(table->size, 1);
+	assert_int_equal(table->queues[0], 2);
+	mdv_rss_put(pow2);
+	mdv_rss_put(odd);
+	mdv_rss_put(one);
+	mdv_rss_put(NULL);
+	fake_assert_empty();
+}
+
+static void
+test_sharing(void **state)
+{
+	struct mdv_rss_conf conf = conf_of(3, 4), other = conf_of(3, 4);
+	struct mdv_rss *rss, *again, *different, *drop, *drop_again;
+
+	(void)state;
+	fake_init();
+	LIST_INIT(&fake.port.flow.rss);
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &rss), 0);
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &again), 0);
+	assert_ptr_equal(rss, again);
+	assert_int_equal(fake.nb_qps, 1);
+	other.key = other_key;
+	assert_int_equal(mdv_rss_get(&fake.port, &other, &different), 0);
+	assert_ptr_not_equal(rss, different);
+	mdv_rss_put(different);
+	other = conf_of(3, 2);
+	assert_int_equal(mdv_rss_get(&fake.port, &other, &different), 0);
+	assert_ptr_not_equal(rss, different);
+	mdv_rss_put(different);
+	/* No key without a hash. */
+	conf = conf_of(0, 1);
+	other = conf_of(0, 4);
+	other.key = other_key;
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &different), 0);
+	assert_int_equal(mdv_rss_get(&fake.port, &other, &drop), 0);
+	assert_ptr_equal(different, drop);
+	mdv_rss_put(drop);
+	mdv_rss_put(different);
+	assert_int_equal(mdv_rss_get_drop(&fake.port, &drop), 0);
+	assert_int_equal(mdv_rss_get_drop(&fake.port, &drop_again), 0);
+	assert_ptr_equal(drop, drop_again);
+	assert_null(((struct fake_qp *)mdv_rss_qp(drop))->table);
+	mdv_rss_put(drop);
+	mdv_rss_put(drop_again);
+	mdv_rss_hold(rss);
+	mdv_rss_put(rss);
+	mdv_rss_put(rss);
+	assert_int_equal(fake.nb_qps, 1);
+	mdv_rss_put(again);
+	fake_assert_empty();
+}
+
+static void
+test_failures(void **state)
+{
+	struct mdv_rss_conf conf = conf_of(3, 4);
+	struct mdv_rss *rss;
+	unsigned int nth;
+
+	(void)state;
+	fake_init();
+	LIST_INIT(&fake.port.flow.rss);
+	for (nth = 1;; nth++) {
+		int rc;
+
+		fake_arm(nth, ENOMEM);
+		rc = mdv_rss_get(&fake.port, &conf, &rss);
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		fake_assert_empty();
+		assert_true(LIST_EMPTY(&fake.port.flow.rss));
+	}
+	assert_int_equal(nth, 5); /* struct, WQ array, table, QP */
+	mdv_rss_put(rss);
+	for (nth = 1;; nth++) {
+		fake_arm(nth, EPERM);
+		if (mdv_rss_get_drop(&fake.port, &rss) == 0)
+			break;
+		fake_assert_empty();
+	}
+	assert_int_equal(nth, 4); /* struct, CQ, QP */
+	mdv_rss_put(rss);
+	fake_arm(0, 0);
+	fake.queues_started = false;
+	assert_int_equal(mdv_rss_get(&fake.port, &conf, &rss), -ENODEV);
+	fake_assert_empty();
+}
+
+static void
+test_types(void **state)
+{
+	struct mdv_caps caps = { .rx_hash_fields = 0 };
+
+	(void)state;
+	assert_int_equal(mdv_rss_types(&caps), 0);
+	caps.rx_hash_fields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 |
+		IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP;
+	assert_int_equal(mdv_rss_types(&caps),
+		RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER |
+			RTE_ETH_RSS_NONFRAG_IPV4_UDP);
+	caps.rx_hash_fields = 0xff;
+	assert_int_equal(mdv_rss_types(&caps), RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP);
+	/* The kernel takes no two L3 and no two L4 protocols a QP. */
+	for (unsigned int i = 0; i < MDV_RSS_NB_CLASSES; i++) {
+		uint64_t fields = mdv_rss_classes[i].fields;
+
+		assert_true((fields & 0x03) == 0 || (fields & 0x0c) == 0);
+		assert_true((fields & 0x30) == 0 || (fields & 0xc0) == 0);
+	}
+}
+
+static void
+test_expand(void **state)
+{
+	struct mdv_rss_expansion out[MDV_RSS_NB_CLASSES];
+
+	(void)state;
+	assert_int_equal(mdv_rss_expand(MDV_LAYER_ETH, 0, out), 1);
+	assert_int_equal(out[0].id, MDV_RSS_NONE);
+	assert_int_equal(mdv_rss_expand(MDV_LAYER_ETH,
+				 RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP, out),
+		MDV_RSS_NB_CLASSES);
+	for (unsigned int i = 0; i < MDV_RSS_NB_CLASSES; i++) {
+		assert_int_equal(out[i].id, i);
+		assert_int_equal(out[i].add_layers, mdv_rss_classes[i].layers);
+	}
+	assert_int_equal(mdv_rss_expand(MDV_LAYER_IPV6 | MDV_LAYER_TCP,
+				 RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP, out),
+		1);
+	assert_int_equal(out[0].id, MDV_RSS_IPV6_TCP);
+	/* Only an L3 class over a bare L4 pattern: it needs the L3 layer, no L4 one. */
+	assert_int_equal(mdv_rss_expand(MDV_LAYER_UDP, RTE_ETH_RSS_IPV4, out), 2);
+	assert_int_equal(out[0].id, MDV_RSS_IPV4);
+	assert_int_equal(out[0].add_layers, MDV_LAYER_IPV4);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table_size),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_expand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
