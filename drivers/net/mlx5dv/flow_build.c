@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <rte_ether.h>
@@ -40,15 +41,29 @@ mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t s
 	return at;
 }
 
+/* A spec with nothing but its header. By memset: an initialiser leaves the padding as it was. */
+static int
+build_append_blank(struct mdv_flow_build *build, enum ibv_flow_spec_type type, uint16_t size)
+{
+	struct ibv_flow_spec spec;
+
+	memset(&spec, 0, sizeof(spec));
+	spec.hdr.type = type;
+	spec.hdr.size = size;
+	return mdv_flow_build_append(build, &spec, size);
+}
+
 void
 mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uint8_t mask[6])
 {
-	struct ibv_flow_spec_eth spec = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(spec) };
+	uint8_t *spec;
 
 	mdv_flow_build_init(build);
-	memcpy(spec.val.dst_mac, dst, sizeof(spec.val.dst_mac));
-	memcpy(spec.mask.dst_mac, mask, sizeof(spec.mask.dst_mac));
-	build->eth_at = mdv_flow_build_append(build, &spec, sizeof(spec));
+	build->eth_at =
+		build_append_blank(build, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
+	spec = &build->bytes[build->eth_at];
+	memcpy(spec + offsetof(struct ibv_flow_spec_eth, val.dst_mac), dst, 6);
+	memcpy(spec + offsetof(struct ibv_flow_spec_eth, mask.dst_mac), mask, 6);
 	build->layers = MDV_LAYER_ETH;
 }
 
@@ -123,7 +138,6 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 {
 	for (unsigned int i = 0; i < RTE_DIM(layer_specs); i++) {
 		const struct layer_spec *row = &layer_specs[i];
-		struct ibv_flow_spec spec;
 		int at;
 
 		if ((layers & row->layer) == 0)
@@ -133,10 +147,7 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 			return -EINVAL;
 		if (row->proto != 0 && !mdv_flow_build_fold_proto(build, row->proto))
 			return -EINVAL;
-		memset(&spec, 0, sizeof(spec));
-		spec.hdr.type = row->type;
-		spec.hdr.size = row->size;
-		at = mdv_flow_build_append(build, &spec, row->size);
+		at = build_append_blank(build, row->type, row->size);
 		if (at < 0)
 			return at;
 		if (row->ether_type != 0)
@@ -149,24 +160,21 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 int
 mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag)
 {
-	const struct ibv_flow_spec_action_tag spec = {
-		.type = IBV_FLOW_SPEC_ACTION_TAG,
-		.size = sizeof(spec),
-		.tag_id = tag,
-	};
-	int at = mdv_flow_build_append(build, &spec, sizeof(spec));
+	int at = build_append_blank(
+		build, IBV_FLOW_SPEC_ACTION_TAG, sizeof(struct ibv_flow_spec_action_tag));
 
-	return at < 0 ? at : 0;
+	if (at < 0)
+		return at;
+	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec_action_tag, tag_id)], &tag,
+		sizeof(tag));
+	return 0;
 }
 
 int
 mdv_flow_build_drop(struct mdv_flow_build *build)
 {
-	const struct ibv_flow_spec_action_drop spec = {
-		.type = IBV_FLOW_SPEC_ACTION_DROP,
-		.size = sizeof(spec),
-	};
-	int at = mdv_flow_build_append(build, &spec, sizeof(spec));
+	int at = build_append_blank(
+		build, IBV_FLOW_SPEC_ACTION_DROP, sizeof(struct ibv_flow_spec_action_drop));
 
 	return at < 0 ? at : 0;
 }
@@ -174,14 +182,14 @@ mdv_flow_build_drop(struct mdv_flow_build *build)
 int
 mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters)
 {
-	const struct ibv_flow_spec_counter_action spec = {
-		.type = IBV_FLOW_SPEC_ACTION_COUNT,
-		.size = sizeof(spec),
-		.counters = counters,
-	};
-	int at = mdv_flow_build_append(build, &spec, sizeof(spec));
+	int at = build_append_blank(
+		build, IBV_FLOW_SPEC_ACTION_COUNT, sizeof(struct ibv_flow_spec_counter_action));
 
-	return at < 0 ? at : 0;
+	if (at < 0)
+		return at;
+	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec_counter_action, counters)],
+		&counters, sizeof(counters));
+	return 0;
 }
 
 /* The kernel's own test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
@@ -211,18 +219,21 @@ build_multicast_first(const struct mdv_flow_build *build)
 static int
 build_shield(struct mdv_flow_build *build)
 {
-	const struct ibv_flow_spec_eth any = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(any) };
+	const uint16_t size = sizeof(struct ibv_flow_spec_eth);
 	uint8_t *first = &build->bytes[sizeof(build->attr)];
 	uint16_t used = build->attr.size - sizeof(build->attr);
+	uint8_t any[sizeof(struct ibv_flow_spec_eth)];
+	int at = build_append_blank(build, IBV_FLOW_SPEC_ETH, size);
 
-	if (mdv_flow_build_append(build, &any, sizeof(any)) < 0)
-		return -E2BIG;
-	memmove(first + sizeof(any), first, used);
-	memcpy(first, &any, sizeof(any));
+	if (at < 0)
+		return at;
+	memcpy(any, &build->bytes[at], size);
+	memmove(first + size, first, used);
+	memcpy(first, any, size);
 	if (build->eth_at != 0)
-		build->eth_at += sizeof(any);
+		build->eth_at += size;
 	if (build->l3_at != 0)
-		build->l3_at += sizeof(any);
+		build->l3_at += size;
 	return 0;
 }
 
