@@ -30,6 +30,10 @@
 #define MDV_RSS_KEY_BYTES 40
 /** Entries of the redirection table as ethdev shows it, unless the device has fewer. */
 #define MDV_RETA_MAX 512
+/** Largest MTU of the device family (Linux mlx5e: 10 KB of port MTU less headers). */
+#define MDV_MTU_MAX 9978
+/** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag; the FCS never gets here. */
+#define MDV_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 
 struct mdv_port {
 	struct rte_eth_dev *dev;
@@ -40,6 +44,7 @@ struct mdv_port {
 	bool isolated;	 /**< rte_flow_isolate(): no default rules */
 	bool started;	 /**< queues exist in the device, rules are applied */
 	uint16_t mtu;	 /**< bytes of L3 payload */
+	uint64_t rx_metadata; /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
 	uint16_t nb_reta; /**< power of two; 0 before configure */
 	uint16_t reta[MDV_RETA_MAX]; /**< queue index */
 	uint8_t rss_key[MDV_RSS_KEY_BYTES];

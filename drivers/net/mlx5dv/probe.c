@@ -1,1 +1,164 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The virtual device net_mlx5dv: registered, probed, removed; the order of construction and its
+ * reverse. */
+#include <errno.h>
+#include <stdio.h>
+
+#include <bus_vdev_driver.h>
+#include <ethdev_driver.h>
+#include <ethdev_vdev.h>
+#include <rte_version.h>
+
+#include "ethdev.h"
+#include "log.h"
+#include "mac.h"
+#include "mr.h"
+#include "netdev.h"
+#include "port.h"
+#include "rxq.h"
+#include "start.h"
+#include "txq.h"
+
+/**
+ * The driver uses structures of DPDK that change between releases, though never within a stable
+ * series: the DPDK under it must be of the series it was built with.
+ */
+static int
+check_version(const char *name)
+{
+	unsigned int built_year, built_month, built_minor = 0, year, month, minor = 0;
+
+	if (sscanf(MDV_BUILD_DPDK_VERSION, "%u.%u.%u", &built_year, &built_month, &built_minor) <
+			2 ||
+		sscanf(rte_version(), "%*[^0-9]%u.%u.%u", &year, &month, &minor) < 2) {
+		MDV_LOG(WARNING, "%s: built with DPDK %s, running under %s: cannot compare these",
+			name, MDV_BUILD_DPDK_VERSION, rte_version());
+		return 0;
+	}
+	if (built_year != year || built_month != month) {
+		MDV_LOG(ERR,
+			"%s: this driver was built with DPDK %s and runs under %s: build it again "
+			"for "
+			"the DPDK that is installed",
+			name, MDV_BUILD_DPDK_VERSION, rte_version());
+		return -ENOTSUP;
+	}
+	if (built_minor != minor)
+		MDV_LOG(WARNING, "%s: built with DPDK %s, running under %s", name,
+			MDV_BUILD_DPDK_VERSION, rte_version());
+	return 0;
+}
+
+/** What the port has before it is configured. */
+static int
+port_init(struct rte_eth_dev *dev, const struct mdv_config *config)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	port->dev = dev;
+	port->config = *config;
+	port->rx_metadata = RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
+	ret = mdv_device_open(config, &port->device);
+	if (ret != 0)
+		return ret;
+	port->mr = mdv_mr_create(&port->device);
+	if (port->mr == NULL) {
+		ret = -ENOMEM;
+		goto close_device;
+	}
+	ret = mdv_mac_init(dev);
+	if (ret != 0)
+		goto destroy_mr;
+	if (mdv_netdev_get_mtu(port->device.ifname, &port->mtu) != 0)
+		port->mtu = RTE_ETHER_MTU;
+	if (mdv_device_read_out_of_buffer(&port->device, &port->out_of_buffer_base) != 0)
+		port->out_of_buffer_base = 0;
+	ret = mdv_flow_init(port);
+	if (ret != 0)
+		goto destroy_mr;
+	return 0;
+
+destroy_mr:
+	mdv_mr_destroy(port->mr);
+close_device:
+	mdv_device_close(&port->device);
+	return ret;
+}
+
+static void
+ethdev_init(struct rte_eth_dev *dev)
+{
+	dev->dev_ops = &mdv_ethdev_ops;
+	dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
+	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
+	dev->rx_queue_count = mdv_rxq_count;
+	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
+	dev->tx_descriptor_status = mdv_txq_descriptor_status;
+	dev->data->mtu = mdv_port(dev)->mtu;
+	dev->data->dev_flags |=
+		RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
+}
+
+static int
+probe(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct mdv_config config;
+	struct rte_eth_dev *dev;
+	int ret;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		MDV_LOG(ERR, "%s: secondary processes are not supported", name);
+		return -ENOTSUP;
+	}
+	ret = check_version(name);
+	if (ret != 0)
+		return ret;
+	ret = mdv_devargs_parse(name, rte_vdev_device_args(vdev), &config);
+	if (ret != 0)
+		return ret;
+	if (rte_eth_dev_allocated(name) != NULL) {
+		MDV_LOG(ERR, "%s: there is a port of this name already", name);
+		return -EEXIST;
+	}
+	dev = rte_eth_vdev_allocate(vdev, sizeof(struct mdv_port));
+	if (dev == NULL) {
+		MDV_LOG(ERR, "%s: cannot allocate a port", name);
+		return -ENOMEM;
+	}
+	ret = port_init(dev, &config);
+	if (ret != 0) {
+		rte_eth_dev_release_port(dev);
+		return ret;
+	}
+	ethdev_init(dev);
+	mdv_ethdev_link_update(dev, 0);
+	MDV_LOG(INFO, "%s: port %u on %s, port %u of it%s%s", name, dev->data->port_id,
+		mdv_port(dev)->device.name, mdv_port(dev)->device.port_num,
+		mdv_port(dev)->device.ifname[0] == '\0' ? "" : ", beside netdev ",
+		mdv_port(dev)->device.ifname);
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
+
+static int
+detach(struct rte_vdev_device *vdev)
+{
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+
+	/* The port may be closed already. */
+	if (dev == NULL)
+		return 0;
+	mdv_start_close(dev);
+	return rte_eth_dev_release_port(dev);
+}
+
+static struct rte_vdev_driver mdv_probe_driver = {
+	.probe = probe,
+	.remove = detach,
+};
+
+RTE_LOG_REGISTER(mdv_log_type, pmd.net.mlx5dv, NOTICE)
+RTE_PMD_REGISTER_VDEV(net_mlx5dv, mdv_probe_driver);
+RTE_PMD_REGISTER_PARAM_STRING(net_mlx5dv, "ibdev=<verbs device> iface=<netdev>");

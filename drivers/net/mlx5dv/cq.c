@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes and destroys completion queues, names error syndromes. */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "cq.h"
+#include "device.h"
+#include "log.h"
+
+int
+mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, struct mdv_cq *cq)
+{
+	struct mlx5dv_cq dv = { 0 };
+	struct mlx5dv_obj obj = { 0 };
+	struct ibv_cq *ibv_cq;
+	int ret;
+
+	/* verbs counts one less: cqe=N makes a ring of the next power of two above N. */
+	ibv_cq = ibv_create_cq(device->ctx, (int)RTE_MAX(nb_cqes, 2u) - 1, NULL, NULL, 0);
+	if (ibv_cq == NULL) {
+		ret = errno != 0 ? -errno : -ENOMEM;
+		MDV_LOG(ERR, "%s: cannot create a CQ of %u entries: %s", device->name, nb_cqes,
+			strerror(-ret));
+		return ret;
+	}
+	obj.cq.in = ibv_cq;
+	obj.cq.out = &dv;
+	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ);
+	if (ret == 0 && dv.cqe_size != sizeof(struct mdv_hw_cqe)) {
+		MDV_LOG(ERR, "%s: CQEs of %u bytes, %zu wanted: is MLX5_CQE_SIZE set?",
+			device->name, dv.cqe_size, sizeof(struct mdv_hw_cqe));
+		ret = -ENOTSUP;
+	} else if (ret != 0 || !rte_is_power_of_2(dv.cqe_cnt)) {
+		ret = ret != 0 ? ret : -EIO;
+		MDV_LOG(ERR, "%s: cannot get at the ring of a CQ: %s", device->name,
+			strerror(-ret));
+	}
+	if (ret != 0) {
+		ibv_destroy_cq(ibv_cq);
+		return ret;
+	}
+	cq->ibv_cq = ibv_cq;
+	cq->cqes = dv.buf;
+	cq->dbrec = dv.dbrec;
+	cq->cqe_cnt = dv.cqe_cnt;
+	cq->log2_cqes = rte_log2_u32(dv.cqe_cnt);
+	return 0;
+}
+
+void
+mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq)
+{
+	int ret;
+
+	if (cq->ibv_cq == NULL)
+		return;
+	ret = ibv_destroy_cq(cq->ibv_cq);
+	if (ret != 0)
+		MDV_LOG(ERR, "%s: cannot destroy a CQ: %s", device->name, strerror(ret));
+	memset(cq, 0, sizeof(*cq));
+}
+
+/* clang-format off */
+static const struct {
+	uint8_t syndrome;
+	const char *text;
+} syndromes[] = {
+	{ MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, "local length (the frame does not fit)" },
+	{ MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, "local QP operation (malformed WQE)" },
+	{ MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, "local protection (lkey or address)" },
+	{ MLX5_CQE_SYNDROME_WR_FLUSH_ERR, "flushed" },
+	{ MLX5_CQE_SYNDROME_MW_BIND_ERR, "memory window bind" },
+	{ MLX5_CQE_SYNDROME_BAD_RESP_ERR, "bad response" },
+	{ MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, "local access" },
+	{ MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, "remote invalid request" },
+	{ MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, "remote access" },
+	{ MLX5_CQE_SYNDROME_REMOTE_OP_ERR, "remote operation" },
+	{ MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, "transport retries exceeded" },
+	{ MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, "receiver-not-ready retries exceeded" },
+	{ MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR, "remote aborted" },
+};
+/* clang-format on */
+
+const char *
+mdv_cq_syndrome(uint8_t syndrome)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(syndromes); i++) {
+		if (syndromes[i].syndrome == syndrome)
+			return syndromes[i].text;
+	}
+	return "unknown";
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Completion queue: made once by verbs, then read in place.
+ *
+ *     slot ci & mask   owner bit of a valid CQE = parity of the lap, (ci >> log2) & 1
+ *     doorbell record  word 0 = be32(ci & 0xffffff): slots before it are the device's again
+ *
+ * ci is free-running; the CQEs start out with opcode INVALID, so lap 0 is told from an empty ring.
+ */
+#ifndef MDV_CQ_H
+#define MDV_CQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_atomic.h>
+#include <rte_byteorder.h>
+#include <rte_common.h>
+
+#include "hw.h"
+
+struct mdv_device;
+
+struct mdv_cq {
+	struct ibv_cq *ibv_cq;
+	struct mdv_hw_cqe *cqes;
+	volatile __be32 *dbrec;
+	uint32_t cqe_cnt; /**< power of two */
+	uint8_t log2_cqes;
+};
+
+/**
+ * Make a CQ of at least @p nb_cqes entries, for reading in place only.
+ * @return 0 or a negative errno, logged.
+ */
+int mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, struct mdv_cq *cq);
+/** What completes to it must be gone. A CQ that was not made is taken. */
+void mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
+/** Text of the syndrome of an error CQE, for logs. */
+const char *mdv_cq_syndrome(uint8_t syndrome);
+
+/** op_own of the slot of @p ci, read before the rest of the CQE. */
+static __rte_always_inline uint8_t
+mdv_cq_op_own(const struct mdv_hw_cqe *cqe)
+{
+	uint8_t op_own = *(const volatile uint8_t *)&cqe->op_own;
+
+	/* The device writes the owner bit last: orders this load before those of the CQE's body. */
+	rte_io_rmb();
+	return op_own;
+}
+
+/** Has the device written the slot of @p ci? */
+static __rte_always_inline bool
+mdv_cq_is_valid(uint8_t op_own, uint32_t ci, uint8_t log2_cqes)
+{
+	return (op_own >> MDV_HW_CQE_OPCODE_SHIFT) != MLX5_CQE_INVALID &&
+		(op_own & MDV_HW_CQE_OWNER) == ((ci >> log2_cqes) & 1);
+}
+
+/** Give the slots before @p ci back. */
+static __rte_always_inline void
+mdv_cq_update_ci(volatile __be32 *dbrec, uint32_t ci)
+{
+	/* Orders the loads of the CQEs before the store that lets the device overwrite them: a load
+	 * barrier does that on every CPU, as no CPU of ours moves a store up before a load it
+	 * follows across one. */
+	rte_io_rmb();
+	*dbrec = rte_cpu_to_be_32(ci & MDV_HW_CQ_CI_MASK);
+}
+
+#endif /* MDV_CQ_H */

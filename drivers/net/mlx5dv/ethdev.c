@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of operations of a port, and the ones that only tell what there is. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <ethdev_driver.h>
+
+#include "ethdev.h"
+#include "log.h"
+#include "mac.h"
+#include "netdev.h"
+#include "port.h"
+#include "reta.h"
+#include "rss.h"
+#include "rx.h"
+#include "rxq.h"
+#include "start.h"
+#include "stats.h"
+#include "tx.h"
+#include "txq.h"
+
+/** A tenth of a second, this many times, is how long a waiting link query waits. */
+#define LINK_TRIES    10
+#define LINK_PAUSE_US 100000
+
+static uint64_t
+rx_offloads(const struct mdv_caps *caps)
+{
+	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_RSS_HASH;
+
+	if (caps->rx_checksum)
+		offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
+			RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+	if (caps->cvlan_strip)
+		offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	return offloads;
+}
+
+static uint64_t
+tx_offloads(const struct mdv_caps *caps)
+{
+	/* A tag is inserted by the device, or written with the header where that is inlined. */
+	uint64_t offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
+		RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+
+	if (caps->tx_checksum)
+		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+			RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	if (caps->tx_checksum && caps->tunnel_offloads != 0)
+		offloads |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
+	return offloads;
+}
+
+static uint32_t
+query_speed(const struct mdv_port *port, bool *up)
+{
+	uint32_t speed = 0, netdev_speed;
+
+	if (mdv_device_query_link(&port->device, up, &speed) != 0) {
+		*up = false;
+		return 0;
+	}
+	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
+	if (speed == RTE_ETH_SPEED_NUM_2_5G &&
+		mdv_netdev_get_speed(port->device.ifname, &netdev_speed) == 0 &&
+		netdev_speed == RTE_ETH_SPEED_NUM_1G)
+		speed = netdev_speed;
+	return speed;
+}
+
+static int
+infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	const struct mdv_caps *caps = &port->device.caps;
+	uint32_t speed;
+	bool up;
+
+	info->if_index = mdv_netdev_index(port->device.ifname);
+	info->min_mtu = RTE_ETHER_MIN_MTU;
+	info->max_mtu = MDV_MTU_MAX;
+	info->max_rx_pktlen = MDV_MTU_MAX + MDV_FRAME_OVERHEAD;
+	info->min_rx_bufsize = RTE_ETHER_MIN_LEN;
+	info->max_rx_queues = RTE_MIN(RTE_MIN(caps->max_wq, caps->max_qp), RTE_MAX_QUEUES_PER_PORT);
+	info->max_tx_queues = RTE_MIN(caps->max_qp, (uint32_t)RTE_MAX_QUEUES_PER_PORT);
+	info->max_mac_addrs = MDV_MAC_MAX;
+	info->rx_offload_capa = rx_offloads(caps);
+	info->tx_offload_capa = tx_offloads(caps);
+	info->reta_size = mdv_reta_size(port);
+	info->hash_key_size = MDV_RSS_KEY_BYTES;
+	info->flow_type_rss_offloads = mdv_rss_types(caps);
+	info->rx_desc_lim = (struct rte_eth_desc_lim){
+		.nb_max = mdv_rxq_desc_max(caps),
+		.nb_min = MDV_RXQ_DESC_MIN,
+		.nb_align = 1,
+		.nb_seg_max = RTE_MIN(caps->max_sge, (uint32_t)MDV_RX_SEGS_MAX),
+	};
+	info->tx_desc_lim = (struct rte_eth_desc_lim){
+		.nb_max = mdv_txq_desc_max(caps),
+		.nb_min = MDV_TXQ_DESC_MIN,
+		.nb_align = 1,
+		.nb_seg_max = MDV_TX_SEGS_MAX,
+		.nb_mtu_seg_max = MDV_TX_SEGS_MAX,
+	};
+	/* What the port can do beyond what it does now, verbs does not tell. */
+	speed = query_speed(port, &up);
+	info->speed_capa = rte_eth_speed_bitflag(speed, RTE_ETH_LINK_FULL_DUPLEX);
+	info->default_rxportconf.burst_size = 32;
+	info->default_txportconf.burst_size = 32;
+	info->default_rxportconf.nb_queues = 1;
+	info->default_txportconf.nb_queues = 1;
+	info->default_rxportconf.ring_size = 1024;
+	info->default_txportconf.ring_size = 1024;
+	return 0;
+}
+
+static const uint32_t *
+supported_ptypes_get(__rte_unused struct rte_eth_dev *dev)
+{
+	static const uint32_t ptypes[] = {
+		RTE_PTYPE_L2_ETHER,
+		RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_L3_IPV6_EXT_UNKNOWN,
+		RTE_PTYPE_L4_NONFRAG,
+		RTE_PTYPE_L4_FRAG,
+		RTE_PTYPE_L4_TCP,
+		RTE_PTYPE_L4_UDP,
+		RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN,
+		RTE_PTYPE_INNER_L4_NONFRAG,
+		RTE_PTYPE_INNER_L4_FRAG,
+		RTE_PTYPE_INNER_L4_TCP,
+		RTE_PTYPE_INNER_L4_UDP,
+		RTE_PTYPE_UNKNOWN,
+	};
+
+	return ptypes;
+}
+
+int
+mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	struct rte_eth_link link = {
+		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
+		.link_autoneg = (dev->data->dev_conf.link_speeds & RTE_ETH_LINK_SPEED_FIXED) == 0,
+	};
+	unsigned int tries = wait ? LINK_TRIES : 0;
+	uint32_t speed;
+	bool up;
+
+	speed = query_speed(port, &up);
+	while (!up && tries-- != 0) {
+		usleep(LINK_PAUSE_US);
+		speed = query_speed(port, &up);
+	}
+	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
+	link.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE;
+	return rte_eth_linkstatus_set(dev, &link);
+}
+
+/** The link goes up and down with the netdev's administrative state. */
+static int
+set_link(struct rte_eth_dev *dev, bool up)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	int ret = mdv_netdev_set_up(port->device.ifname, up);
+
+	if (ret == -ENODEV) {
+		MDV_LOG(ERR, "port %u: no netdev here to set %s", dev->data->port_id,
+			up ? "up" : "down");
+		return -ENOTSUP;
+	}
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u: cannot set netdev %s %s: %s", dev->data->port_id,
+			port->device.ifname, up ? "up" : "down", rte_strerror(-ret));
+	return ret;
+}
+
+static int
+set_link_up(struct rte_eth_dev *dev)
+{
+	return set_link(dev, true);
+}
+
+static int
+set_link_down(struct rte_eth_dev *dev)
+{
+	return set_link(dev, false);
+}
+
+static int
+fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
+{
+	const char *fw_version = mdv_port(dev)->device.caps.fw_version;
+	int len = snprintf(version, size, "%s", fw_version);
+
+	/* ethdev wants the size it would have taken, the final 0 included. */
+	return len < 0 ? -EINVAL : (size_t)len < size ? 0 : len + 1;
+}
+
+static int
+flow_ops_get(__rte_unused struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	*ops = &mdv_flow_ops;
+	return 0;
+}
+
+static int
+rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
+{
+	struct mdv_port *port = mdv_port(dev);
+
+	*features &= RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
+	port->rx_metadata = *features;
+	return 0;
+}
+
+static unsigned int
+rx_opts(const struct rte_eth_dev *dev)
+{
+	const uint64_t csums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
+		RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
+	unsigned int opts = 0;
+	uint16_t i;
+
+	opts |= offloads & csums ? MDV_RX_CSUM : 0;
+	opts |= offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH ? MDV_RX_HASH : 0;
+	opts |= mdv_port(dev)->rx_metadata != 0 ? MDV_RX_MARK : 0;
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
+
+		opts |= rxq->log2_segs != 0 ? MDV_RX_SCATTER : 0;
+		opts |= rxq->vlan_strip ? MDV_RX_VLAN : 0;
+	}
+	return opts;
+}
+
+static unsigned int
+tx_opts(const struct rte_eth_dev *dev)
+{
+	const uint64_t csums = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+		RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
+	uint64_t offloads = dev->data->dev_conf.txmode.offloads, all = ~0ULL;
+	unsigned int opts = 0;
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		const struct mdv_txq *txq = dev->data->tx_queues[i];
+
+		offloads |= txq->conf.offloads;
+		all &= txq->conf.offloads;
+	}
+	/* Fast free is a promise about every queue that the function serves. */
+	opts |= all & offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE ? MDV_TX_FAST_FREE : 0;
+	opts |= offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS ? MDV_TX_MULTI : 0;
+	opts |= offloads & csums ? MDV_TX_CSUM : 0;
+	opts |= offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT ? MDV_TX_VLAN : 0;
+	opts |= mdv_port(dev)->device.caps.tx_min_inline_l2 ? MDV_TX_INLINE_L2 : 0;
+	return opts;
+}
+
+void
+mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
+{
+	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev));
+	dev->tx_pkt_burst = mdv_tx_select(tx_opts(dev));
+}
+
+static int
+rx_burst_mode_get(
+	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	int opts = mdv_rx_select_opts(dev->rx_pkt_burst);
+
+	if (opts < 0)
+		return -EINVAL;
+	mdv_rx_select_describe(opts, mode->info, sizeof(mode->info));
+	return 0;
+}
+
+static int
+tx_burst_mode_get(
+	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	int opts = mdv_tx_select_opts(dev->tx_pkt_burst);
+
+	if (opts < 0)
+		return -EINVAL;
+	mdv_tx_select_describe(opts, mode->info, sizeof(mode->info));
+	return 0;
+}
+
+const struct eth_dev_ops mdv_ethdev_ops = {
+	.dev_configure = mdv_start_configure,
+	.dev_start = mdv_start_start,
+	.dev_stop = mdv_start_stop,
+	.dev_close = mdv_start_close,
+	.dev_set_link_up = set_link_up,
+	.dev_set_link_down = set_link_down,
+	.link_update = mdv_ethdev_link_update,
+	.promiscuous_enable = mdv_mac_promiscuous_enable,
+	.promiscuous_disable = mdv_mac_promiscuous_disable,
+	.allmulticast_enable = mdv_mac_allmulticast_enable,
+	.allmulticast_disable = mdv_mac_allmulticast_disable,
+	.mac_addr_set = mdv_mac_set,
+	.mac_addr_add = mdv_mac_add,
+	.mac_addr_remove = mdv_mac_remove,
+	.set_mc_addr_list = mdv_mac_set_mc_list,
+	.mtu_set = mdv_start_mtu_set,
+	.stats_get = mdv_stats_get,
+	.stats_reset = mdv_stats_reset,
+	.dev_infos_get = infos_get,
+	.rxq_info_get = mdv_rxq_info_get,
+	.txq_info_get = mdv_txq_info_get,
+	.rx_burst_mode_get = rx_burst_mode_get,
+	.tx_burst_mode_get = tx_burst_mode_get,
+	.fw_version_get = fw_version_get,
+	.dev_supported_ptypes_get = supported_ptypes_get,
+	.vlan_offload_set = mdv_start_vlan_offload_set,
+	.vlan_strip_queue_set = mdv_start_vlan_strip_queue_set,
+	.rx_queue_setup = mdv_rxq_setup,
+	.rx_queue_release = mdv_rxq_release,
+	.tx_queue_setup = mdv_txq_setup,
+	.tx_queue_release = mdv_txq_release,
+	.reta_update = mdv_reta_update,
+	.reta_query = mdv_reta_query,
+	.rss_hash_update = mdv_reta_hash_update,
+	.rss_hash_conf_get = mdv_reta_hash_conf_get,
+	.flow_ops_get = flow_ops_get,
+	.rx_metadata_negotiate = rx_metadata_negotiate,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The table of operations, and those that only answer: limits, link, modes. */
+#ifndef MDV_ETHDEV_H
+#define MDV_ETHDEV_H
+
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+struct eth_dev_ops;
+
+extern const struct eth_dev_ops mdv_ethdev_ops;
+/** ethdev link_update. */
+int mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait);
+/** Choose the burst functions for the port as it is configured. */
+void mdv_ethdev_select_bursts(struct rte_eth_dev *dev);
+
+#endif /* MDV_ETHDEV_H */

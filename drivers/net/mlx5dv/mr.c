@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registers the memory of mempools and, for attached buffers, of the EAL; keeps the port's table of
+ * it. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include <rte_byteorder.h>
+#include <rte_eal_memconfig.h>
+#include <rte_errno.h>
+#include <rte_memory.h>
+#include <rte_mempool.h>
+
+#include "device.h"
+#include "log.h"
+#include "mr.h"
+
+#define EVENT_NAME "net_mlx5dv_mr"
+
+struct span {
+	uintptr_t start;
+	uintptr_t size;
+};
+
+/** What a walk over a mempool has found. */
+struct span_list {
+	struct span *spans;
+	size_t nb, room;
+	int error;
+};
+
+struct region {
+	struct mdv_mr_range range;
+	struct ibv_mr *mr;
+};
+
+/** Regions that come and go together: those of a mempool, or one run of EAL memory. */
+struct owner {
+	LIST_ENTRY(owner) next;
+	const struct rte_mempool *pool; /**< NULL: EAL memory, met by address */
+	unsigned int refs;
+	bool met_by_tx; /**< one of the references is held until the pool is destroyed */
+	size_t nb_regions;
+	struct region regions[]; /**< by start, disjoint */
+};
+
+LIST_HEAD(owner_list, owner);
+
+struct mdv_mr_table {
+	uint32_t generation;
+	pthread_mutex_t lock; /**< covers owners; taken inside EAL's memory lock, never around it */
+	struct owner_list owners;
+	const struct mdv_device *device;
+};
+
+static void
+span_add(struct span_list *list, const void *addr, size_t size)
+{
+	struct span *last = list->nb == 0 ? NULL : &list->spans[list->nb - 1];
+
+	if (list->error != 0 || size == 0)
+		return;
+	if (last != NULL && last->start + last->size == (uintptr_t)addr) {
+		last->size += size;
+		return;
+	}
+	if (list->nb == list->room) {
+		size_t room = list->room == 0 ? 16 : list->room * 2;
+		struct span *spans = realloc(list->spans, room * sizeof(*spans));
+
+		if (spans == NULL) {
+			list->error = -ENOMEM;
+			return;
+		}
+		list->spans = spans;
+		list->room = room;
+	}
+	list->spans[list->nb++] = (struct span){ .start = (uintptr_t)addr, .size = size };
+}
+
+static void
+span_add_chunk(__rte_unused struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
+	__rte_unused unsigned int idx)
+{
+	span_add(arg, chunk->addr, chunk->len);
+}
+
+static void
+span_add_buffer(__rte_unused struct rte_mempool *pool, void *arg, void *object,
+	__rte_unused unsigned int idx)
+{
+	const struct rte_mbuf *mbuf = object;
+
+	span_add(arg, mbuf->buf_addr, mbuf->buf_len);
+}
+
+static int
+span_compare(const void *a, const void *b)
+{
+	const struct span *left = a, *right = b;
+
+	return (left->start > right->start) - (left->start < right->start);
+}
+
+/** Sort, and join what touches or overlaps. */
+static void
+span_merge(struct span_list *list)
+{
+	size_t from, to = 0;
+
+	if (list->nb == 0)
+		return;
+	qsort(list->spans, list->nb, sizeof(list->spans[0]), span_compare);
+	for (from = 1; from < list->nb; from++) {
+		const struct span *span = &list->spans[from];
+		struct span *last = &list->spans[to];
+
+		if (span->start <= last->start + last->size)
+			last->size = RTE_MAX(last->size, span->start + span->size - last->start);
+		else
+			list->spans[++to] = *span;
+	}
+	list->nb = to + 1;
+}
+
+static bool
+pool_is_pinned(struct rte_mempool *pool)
+{
+	return pool->private_data_size >= sizeof(struct rte_pktmbuf_pool_private) &&
+		(rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
+}
+
+/** Where the packet data of the pool's mbufs lies: beside them, or in pinned external memory. */
+static void
+pool_spans(struct rte_mempool *pool, struct span_list *list)
+{
+	if (pool_is_pinned(pool))
+		rte_mempool_obj_iter(pool, span_add_buffer, list);
+	else
+		rte_mempool_mem_iter(pool, span_add_chunk, list);
+	span_merge(list);
+}
+
+static void
+owner_destroy(struct mdv_mr_table *table, struct owner *owner)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < owner->nb_regions; i++) {
+		ret = ibv_dereg_mr(owner->regions[i].mr);
+		if (ret != 0)
+			MDV_LOG(ERR, "%s: cannot deregister memory: %s", table->device->name,
+				strerror(ret));
+	}
+	free(owner);
+}
+
+static struct owner *
+owner_create(struct mdv_mr_table *table, const struct span *spans, size_t nb_spans)
+{
+	struct owner *owner;
+	size_t i;
+
+	owner = calloc(1, sizeof(*owner) + nb_spans * sizeof(owner->regions[0]));
+	if (owner == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	for (i = 0; i < nb_spans; i++) {
+		struct region *region = &owner->regions[i];
+
+		/* The device only ever writes packets there and reads them: no remote access. */
+		region->mr = ibv_reg_mr(table->device->pd, (void *)spans[i].start, spans[i].size,
+			IBV_ACCESS_LOCAL_WRITE);
+		if (region->mr == NULL) {
+			rte_errno = errno != 0 ? errno : ENOMEM;
+			MDV_LOG(ERR,
+				"%s: cannot register %zu bytes at %#zx: %s (RLIMIT_MEMLOCK must "
+				"allow it)",
+				table->device->name, (size_t)spans[i].size, (size_t)spans[i].start,
+				strerror(rte_errno));
+			owner_destroy(table, owner);
+			return NULL;
+		}
+		region->range = (struct mdv_mr_range){
+			.start = spans[i].start,
+			.size = spans[i].size,
+			.lkey_be = rte_cpu_to_be_32(region->mr->lkey),
+		};
+		owner->nb_regions++;
+	}
+	return owner;
+}
+
+/** Unlink under the lock; caches must forget before the memory is used for anything else. */
+static void
+owner_remove(struct mdv_mr_table *table, struct owner *owner)
+{
+	LIST_REMOVE(owner, next);
+	__atomic_add_fetch(&table->generation, 1, __ATOMIC_RELEASE);
+	owner_destroy(table, owner);
+}
+
+static struct owner *
+owner_of_pool(const struct mdv_mr_table *table, const struct rte_mempool *pool)
+{
+	struct owner *owner;
+
+	LIST_FOREACH (owner, &table->owners, next) {
+		if (owner->pool == pool)
+			return owner;
+	}
+	return NULL;
+}
+
+static const struct region *
+owner_find(const struct owner *owner, uintptr_t addr)
+{
+	size_t low = 0, high = owner->nb_regions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct region *region = &owner->regions[middle];
+
+		if (addr - region->range.start < region->range.size)
+			return region;
+		if (addr < region->range.start)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+static bool
+table_find(struct mdv_mr_table *table, uintptr_t addr, struct mdv_mr_range *range)
+{
+	const struct region *region = NULL;
+	const struct owner *owner;
+
+	pthread_mutex_lock(&table->lock);
+	LIST_FOREACH (owner, &table->owners, next) {
+		region = owner_find(owner, addr);
+		if (region != NULL) {
+			*range = region->range;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&table->lock);
+	return region != NULL;
+}
+
+/** Register the pool or add a reference; @p met_by_tx references are counted once. */
+static int
+pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met_by_tx)
+{
+	struct span_list list = { 0 };
+	struct owner *owner;
+	int ret = 0;
+
+	pthread_mutex_lock(&table->lock);
+	owner = owner_of_pool(table, pool);
+	if (owner == NULL) {
+		pool_spans(pool, &list);
+		ret = list.error;
+		if (ret == 0 && list.nb == 0)
+			ret = -EINVAL;
+		if (ret == 0) {
+			owner = owner_create(table, list.spans, list.nb);
+			ret = owner == NULL ? -rte_errno : 0;
+		}
+		free(list.spans);
+		if (ret != 0)
+			goto unlock;
+		owner->pool = pool;
+		LIST_INSERT_HEAD(&table->owners, owner, next);
+	}
+	if (!met_by_tx || !owner->met_by_tx)
+		owner->refs++;
+	owner->met_by_tx |= met_by_tx;
+unlock:
+	pthread_mutex_unlock(&table->lock);
+	if (ret != 0)
+		MDV_LOG(ERR, "%s: cannot register mempool %s: %s", table->device->name, pool->name,
+			strerror(-ret));
+	return ret;
+}
+
+int
+mdv_mr_pool_get(struct mdv_mr_table *table, struct rte_mempool *pool)
+{
+	return pool_get(table, pool, false);
+}
+
+void
+mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool)
+{
+	struct owner *owner;
+
+	pthread_mutex_lock(&table->lock);
+	owner = owner_of_pool(table, pool);
+	if (owner != NULL && --owner->refs == 0)
+		owner_remove(table, owner);
+	pthread_mutex_unlock(&table->lock);
+}
+
+uint32_t
+mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool)
+{
+	uint32_t lkey_be = MDV_MR_LKEY_NONE;
+	const struct owner *owner;
+
+	pthread_mutex_lock(&table->lock);
+	owner = owner_of_pool(table, pool);
+	if (owner != NULL && owner->nb_regions == 1)
+		lkey_be = owner->regions[0].range.lkey_be;
+	pthread_mutex_unlock(&table->lock);
+	return lkey_be;
+}
+
+/** Register the run of used EAL (or application-registered external) pages around the address. */
+static void
+eal_memory_get(struct mdv_mr_table *table, uintptr_t addr)
+{
+	struct rte_memseg_list *list;
+	struct rte_memseg *seg;
+	struct owner *owner;
+	struct span span;
+	int idx, before, after;
+
+	/* Held until the owner is in the table, so that the event of its removal comes after that.
+	 */
+	rte_mcfg_mem_read_lock();
+	list = rte_mem_virt2memseg_list((void *)addr);
+	seg = list == NULL ? NULL : rte_mem_virt2memseg((void *)addr, list);
+	if (seg == NULL)
+		goto unlock_memory;
+	idx = rte_fbarray_find_idx(&list->memseg_arr, seg);
+	before = rte_fbarray_find_rev_contig_used(&list->memseg_arr, idx);
+	after = rte_fbarray_find_contig_used(&list->memseg_arr, idx);
+	if (idx < 0 || before < 1 || after < 1)
+		goto unlock_memory;
+	span.start = (uintptr_t)seg->addr - (uintptr_t)(before - 1) * list->page_sz;
+	span.size = (uintptr_t)(before - 1 + after) * list->page_sz;
+	pthread_mutex_lock(&table->lock);
+	owner = owner_create(table, &span, 1);
+	if (owner != NULL) {
+		owner->refs = 1;
+		LIST_INSERT_HEAD(&table->owners, owner, next);
+	}
+	pthread_mutex_unlock(&table->lock);
+unlock_memory:
+	rte_mcfg_mem_read_unlock();
+}
+
+/** Make the memory of an mbuf's buffer known: its pool, the pool of the mbuf it is attached to, or
+ * EAL. */
+static void
+table_learn(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf)
+{
+	struct rte_mempool *pool = mbuf->pool;
+
+	if (RTE_MBUF_CLONED(mbuf))
+		pool = rte_mbuf_from_indirect((struct rte_mbuf *)(uintptr_t)mbuf)->pool;
+	else if (RTE_MBUF_HAS_EXTBUF(mbuf) && (pool == NULL || !pool_is_pinned(pool)))
+		pool = NULL;
+	if (pool != NULL)
+		pool_get(table, pool, true);
+	else
+		eal_memory_get(table, addr);
+}
+
+uint32_t
+mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
+{
+	struct mdv_mr_range *slot =
+		&cache->slots[(addr >> MDV_MR_CACHE_SHIFT) % MDV_MR_CACHE_SLOTS];
+	struct mdv_mr_range range;
+
+	if (addr - slot->start >= slot->size) {
+		if (!table_find(cache->table, addr, &range)) {
+			table_learn(cache->table, addr, mbuf);
+			if (!table_find(cache->table, addr, &range))
+				return MDV_MR_LKEY_NONE;
+		}
+		*slot = range;
+	}
+	cache->last = *slot;
+	return slot->lkey_be;
+}
+
+void
+mdv_mr_cache_flush(struct mdv_mr_cache *cache)
+{
+	cache->generation = __atomic_load_n(cache->table_generation, __ATOMIC_ACQUIRE);
+	memset(&cache->last, 0, sizeof(cache->last));
+	memset(cache->slots, 0, sizeof(cache->slots));
+}
+
+void
+mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table)
+{
+	cache->table = table;
+	cache->table_generation = &table->generation;
+	mdv_mr_cache_flush(cache);
+}
+
+static void
+memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
+{
+	struct mdv_mr_table *table = arg;
+	struct owner *owner, *next;
+
+	if (event != RTE_MEM_EVENT_FREE)
+		return;
+	pthread_mutex_lock(&table->lock);
+	for (owner = LIST_FIRST(&table->owners); owner != NULL; owner = next) {
+		const struct mdv_mr_range *range = &owner->regions[0].range;
+
+		next = LIST_NEXT(owner, next);
+		if (owner->pool == NULL && range->start < (uintptr_t)addr + len &&
+			(uintptr_t)addr < range->start + range->size)
+			owner_remove(table, owner);
+	}
+	pthread_mutex_unlock(&table->lock);
+}
+
+static void
+pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
+{
+	struct mdv_mr_table *table = arg;
+	struct owner *owner;
+
+	if (event != RTE_MEMPOOL_EVENT_DESTROY)
+		return;
+	pthread_mutex_lock(&table->lock);
+	owner = owner_of_pool(table, pool);
+	if (owner != NULL)
+		owner_remove(table, owner);
+	pthread_mutex_unlock(&table->lock);
+}
+
+struct mdv_mr_table *
+mdv_mr_create(const struct mdv_device *device)
+{
+	struct mdv_mr_table *table = calloc(1, sizeof(*table));
+
+	if (table == NULL) {
+		MDV_LOG(ERR, "%s: no memory for the table of memory regions", device->name);
+		return NULL;
+	}
+	pthread_mutex_init(&table->lock, NULL);
+	LIST_INIT(&table->owners);
+	table->device = device;
+	/* Without dynamic memory (--no-huge, --legacy-mem) nothing is ever freed: there are no
+	 * events. */
+	if (rte_mem_event_callback_register(EVENT_NAME, memory_event, table) != 0 &&
+		rte_errno != ENOTSUP)
+		goto free_table;
+	if (rte_mempool_event_callback_register(pool_event, table) != 0)
+		goto unregister_memory;
+	return table;
+
+unregister_memory:
+	rte_mem_event_callback_unregister(EVENT_NAME, table);
+free_table:
+	MDV_LOG(ERR, "%s: cannot watch memory: %s", device->name, rte_strerror(rte_errno));
+	pthread_mutex_destroy(&table->lock);
+	free(table);
+	return NULL;
+}
+
+void
+mdv_mr_destroy(struct mdv_mr_table *table)
+{
+	struct owner *owner;
+
+	if (table == NULL)
+		return;
+	rte_mempool_event_callback_unregister(pool_event, table);
+	rte_mem_event_callback_unregister(EVENT_NAME, table);
+	while ((owner = LIST_FIRST(&table->owners)) != NULL)
+		owner_remove(table, owner);
+	pthread_mutex_destroy(&table->lock);
+	free(table);
+}

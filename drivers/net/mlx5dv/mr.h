@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Memory regions: which lkey the device wants for an address.
+ *
+ *     burst ── last hit ── direct-mapped cache of the queue ── table of the port (locked)
+ *                                                                │ unknown: register
+ *                                                                v
+ *                                  the mbuf's mempool, or the run of EAL memory at the address
+ *
+ * The table belongs to the port, a cache to one queue and thus to one thread. A mempool is
+ * registered by all its chunks, contiguous ones as one range; an Rx queue holds a reference, a Tx
+ * queue that met the pool leaves one that goes when the pool is destroyed. EAL memory that is freed
+ * is taken out; the generation then tells the caches to forget.
+ *
+ * Threads: everything but mdv_mr_lkey() takes the table's lock; mdv_mr_lkey() is the queue's own.
+ */
+#ifndef MDV_MR_H
+#define MDV_MR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+#include <rte_mbuf.h>
+
+struct mdv_device;
+struct mdv_mr_table;
+
+/** No lkey (big-endian or not): the memory is unknown. The device's keys are 24 bits and a variant
+ * byte. */
+#define MDV_MR_LKEY_NONE UINT32_MAX
+
+/** Slots of a queue's cache; an address picks its slot by its 2-MB page. */
+#define MDV_MR_CACHE_SLOTS 16
+#define MDV_MR_CACHE_SHIFT 21
+
+struct mdv_mr_range {
+	uintptr_t start;
+	uintptr_t size;   /**< bytes; 0: empty */
+	uint32_t lkey_be; /**< as a data segment takes it */
+};
+
+/** A queue's own view; zeroed by mdv_mr_cache_init(). */
+struct mdv_mr_cache {
+	struct mdv_mr_range last;
+	uint32_t generation;              /**< of the table when this cache was last emptied */
+	const uint32_t *table_generation; /**< goes up when something leaves the table */
+	struct mdv_mr_table *table;
+	struct mdv_mr_range slots[MDV_MR_CACHE_SLOTS];
+};
+
+/** @return the table or NULL, logged. */
+struct mdv_mr_table *mdv_mr_create(const struct mdv_device *device);
+/** Deregisters everything; NULL is taken. No queue may use it any more. */
+void mdv_mr_destroy(struct mdv_mr_table *table);
+
+/** Register all memory of @p pool, or take one more reference to it. @return 0 or a negative errno,
+ * logged. */
+int mdv_mr_pool_get(struct mdv_mr_table *table, struct rte_mempool *pool);
+void mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool);
+/** @return the only lkey (big-endian) of a registered pool, MDV_MR_LKEY_NONE when it has several
+ * ranges. */
+uint32_t mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool);
+
+void mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table);
+/** Forget what was taken out of the table; once a burst. */
+void mdv_mr_cache_flush(struct mdv_mr_cache *cache);
+/** The way of mdv_mr_lkey() when the last hit is not one. */
+uint32_t mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf);
+
+static __rte_always_inline void
+mdv_mr_cache_check(struct mdv_mr_cache *cache)
+{
+	if (unlikely(cache->generation !=
+		    __atomic_load_n(cache->table_generation, __ATOMIC_RELAXED)))
+		mdv_mr_cache_flush(cache);
+}
+
+/**
+ * @return the lkey (big-endian) of @p addr, which is in @p mbuf's buffer, or MDV_MR_LKEY_NONE.
+ */
+static __rte_always_inline uint32_t
+mdv_mr_lkey(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
+{
+	if (likely(addr - cache->last.start < cache->last.size))
+		return cache->last.lkey_be;
+	return mdv_mr_cache_miss(cache, addr, mbuf);
+}
+
+#endif /* MDV_MR_H */

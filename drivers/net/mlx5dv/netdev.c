@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks the kernel about the netdev beside the port, by ioctl. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if_arp.h>
+
+#include <rte_ether.h>
+
+#include "netdev.h"
+
+/** Words of a link mode mask that the kernel may ask for; it uses 4 today. */
+#define LINK_MODE_WORDS 32
+
+/** One request on a socket of its own: these are rare and the namespace may change between them. */
+static int
+request(const char *ifname, unsigned long code, struct ifreq *ifr)
+{
+	int fd, ret = 0;
+
+	if (ifname[0] == '\0')
+		return -ENODEV;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", ifname);
+	if (ioctl(fd, code, ifr) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+unsigned int
+mdv_netdev_index(const char *ifname)
+{
+	return ifname[0] == '\0' ? 0 : if_nametoindex(ifname);
+}
+
+int
+mdv_netdev_get_mtu(const char *ifname, uint16_t *mtu)
+{
+	struct ifreq ifr = { 0 };
+	int ret;
+
+	ret = request(ifname, SIOCGIFMTU, &ifr);
+	if (ret != 0)
+		return ret;
+	if (ifr.ifr_mtu < 0 || ifr.ifr_mtu > UINT16_MAX)
+		return -ERANGE;
+	*mtu = ifr.ifr_mtu;
+	return 0;
+}
+
+int
+mdv_netdev_set_mtu(const char *ifname, uint16_t mtu)
+{
+	struct ifreq ifr = { .ifr_mtu = mtu };
+	uint16_t now;
+	int ret;
+
+	ret = request(ifname, SIOCSIFMTU, &ifr);
+	if (ret != 0)
+		return ret;
+	ret = mdv_netdev_get_mtu(ifname, &now);
+	if (ret != 0)
+		return ret;
+	return now == mtu ? 0 : -EAGAIN;
+}
+
+int
+mdv_netdev_get_mac(const char *ifname, struct rte_ether_addr *mac)
+{
+	struct ifreq ifr = { 0 };
+	int ret;
+
+	ret = request(ifname, SIOCGIFHWADDR, &ifr);
+	if (ret != 0)
+		return ret;
+	if (ifr.ifr_hwaddr.sa_family != ARPHRD_ETHER)
+		return -EINVAL;
+	memcpy(mac->addr_bytes, ifr.ifr_hwaddr.sa_data, RTE_ETHER_ADDR_LEN);
+	return 0;
+}
+
+int
+mdv_netdev_get_up(const char *ifname, bool *up)
+{
+	struct ifreq ifr = { 0 };
+	int ret;
+
+	ret = request(ifname, SIOCGIFFLAGS, &ifr);
+	if (ret != 0)
+		return ret;
+	*up = (ifr.ifr_flags & IFF_UP) != 0;
+	return 0;
+}
+
+int
+mdv_netdev_set_up(const char *ifname, bool up)
+{
+	struct ifreq ifr = { 0 };
+	int ret;
+
+	ret = request(ifname, SIOCGIFFLAGS, &ifr);
+	if (ret != 0)
+		return ret;
+	if (up == ((ifr.ifr_flags & IFF_UP) != 0))
+		return 0;
+	ifr.ifr_flags ^= IFF_UP;
+	return request(ifname, SIOCSIFFLAGS, &ifr);
+}
+
+int
+mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps)
+{
+	struct {
+		struct ethtool_link_settings head;
+		uint32_t masks[3 * LINK_MODE_WORDS];
+	} link = { .head.cmd = ETHTOOL_GLINKSETTINGS };
+	struct ifreq ifr = { .ifr_data = (void *)&link };
+	int ret;
+
+	/* The first round only tells, as a negative number, how many words the kernel has. */
+	ret = request(ifname, SIOCETHTOOL, &ifr);
+	if (ret != 0)
+		return ret;
+	if (link.head.link_mode_masks_nwords >= 0 ||
+		-link.head.link_mode_masks_nwords > LINK_MODE_WORDS)
+		return -ENODATA;
+	link.head.cmd = ETHTOOL_GLINKSETTINGS;
+	link.head.link_mode_masks_nwords = -link.head.link_mode_masks_nwords;
+	memset(&ifr, 0, sizeof(ifr));
+	ifr.ifr_data = (void *)&link;
+	ret = request(ifname, SIOCETHTOOL, &ifr);
+	if (ret != 0)
+		return ret;
+	if (link.head.speed == 0 || link.head.speed == (uint32_t)SPEED_UNKNOWN)
+		return -ENODATA;
+	*speed_mbps = link.head.speed;
+	return 0;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The receive queue as the burst functions see it, and the burst template.
+ *
+ *     CQ   ci ─────> slot cq_ci & mask        one CQE a packet
+ *     WQ   wqe_ci ─> slot wqe_ci & mask       its WQE: 2^log2_segs segments, and as many mbufs
+ *          wqe_pi ─> first WQE not posted     [wqe_ci, wqe_pi) belong to the device
+ *
+ * Both rings have the same size and move in step; the difference of cq_ci and wqe_ci only changes
+ * when the WQ was reset after an error, which starts the device's WQE counter at 0 again. A
+ * received packet leaves a hole behind that the refill closes in bulk, so an empty pool costs
+ * nothing but buffers: the ring runs down, the device counts what it cannot place, and the next
+ * burst tries again.
+ *
+ * With several segments a slot keeps the mbufs that its packet did not need; NULL marks those to
+ * replace.
+ *
+ * Owner: the polling thread; counters are read by others without order.
+ */
+#ifndef MDV_RX_H
+#define MDV_RX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "cq.h"
+#include "hw.h"
+#include "mark.h"
+#include "mr.h"
+
+struct ibv_wq;
+struct mdv_port;
+
+/** Segments a WQE can have here; bounded below by the device's max_sge. */
+#define MDV_RX_SEGS_MAX 32
+/** Missing WQEs that make a refill, in a ring of four times as many at least. */
+#define MDV_RX_REFILL_MIN 32
+
+/** What a burst function does beyond lengths and packet types: constant in each instance. */
+enum mdv_rx_opt {
+	MDV_RX_SCATTER = 1 << 0, /**< several segments a WQE */
+	MDV_RX_CSUM = 1 << 1,
+	MDV_RX_VLAN = 1 << 2, /**< a stripped tag may be there */
+	MDV_RX_HASH = 1 << 3,
+	MDV_RX_MARK = 1 << 4,
+	MDV_RX_NB_OPTS = 1 << 5,
+};
+
+struct mdv_rx_counters {
+	uint64_t packets, bytes;
+	uint64_t nombuf; /**< buffers that the pool could not give */
+	uint64_t errors; /**< error CQEs */
+};
+
+struct mdv_rxq {
+	/* line 0: read by every burst, written by none */
+	const struct mdv_hw_cqe *cqes;
+	struct rte_mbuf **mbufs; /**< WQE slot << log2_segs + segment */
+	struct mlx5_wqe_data_seg *wqes;
+	volatile __be32 *cq_dbrec;
+	volatile __be32 *wq_dbrec;
+	struct rte_mempool *pool;
+	uint64_t rearm; /**< rearm_data of a packet's first mbuf */
+	uint32_t mask;  /**< of both rings */
+	uint8_t log2_wqes;
+	uint8_t log2_segs;
+	uint16_t refill_min; /**< missing WQEs worth a refill */
+
+	/* line 1: written by every burst that receives */
+	uint32_t cq_ci __rte_cache_aligned;
+	uint32_t wqe_ci;
+	uint32_t wqe_pi;
+	uint32_t lkey_be; /**< of the pool; MDV_MR_LKEY_NONE: ask for each mbuf */
+	struct mdv_rx_counters count;
+	uint32_t buf_offset; /**< from an mbuf to its first data byte; 0: read buf_addr */
+	uint16_t headroom;   /**< of a packet's first mbuf; there is none in the others */
+	uint16_t room;       /**< bytes of an mbuf's data room, headroom included */
+
+	/* line 2: scattered packets and pools of several regions only */
+	struct mdv_mr_cache mr __rte_cache_aligned;
+
+	/* control path */
+	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
+	struct mdv_port *port;
+	struct ibv_wq *wq; /**< NULL: not started */
+	struct mdv_cq cq;
+	struct rte_eth_rxconf conf;
+	uint16_t idx;
+	uint16_t nb_desc; /**< buffers asked for, a power of two */
+	bool vlan_strip;
+};
+static_assert(offsetof(struct mdv_rxq, refill_min) < 64, "line 0");
+static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");
+static_assert(offsetof(struct mdv_rxq, room) < 128, "line 1");
+static_assert(offsetof(struct mdv_rxq, mr) == 128, "line 2");
+
+/** RTE_PTYPE_* by l4_l3_hdr_type >> 2 | pkt_info bits 1:0 << 6. */
+extern const uint32_t mdv_rx_ptypes[256];
+/** RTE_MBUF_F_RX_*CKSUM* by OK bits | l4_l3_hdr_type bits 7:2; see mdv_rx_settle_udp() for UDP. */
+extern const uint16_t mdv_rx_csums[256];
+
+/**
+ * The CQE at cq_ci is not a received packet: count it, give its buffers back, and when the queue
+ * has stopped, start it anew. cq_ci and wqe_ci have moved past it afterwards.
+ */
+void mdv_rx_error(struct mdv_rxq *rxq);
+/**
+ * Packets that mdv_rx_csums calls L4_CKSUM_NONE are UDP that the device did not find good. That may
+ * be a datagram without checksum: look, and say GOOD or BAD.
+ */
+void mdv_rx_settle_udp(struct rte_mbuf **pkts, uint16_t nb_pkts);
+/** The refill for WQEs of several segments: replaces what is missing in each. */
+void mdv_rx_refill_scattered(struct mdv_rxq *rxq);
+/** The pool cannot give @p nb mbufs: count it and take fewer. @return how many of @p mbufs are
+ * filled. */
+uint32_t mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb);
+/**
+ * Write all WQEs of an empty ring (no mbufs) and fill it. Counters restart at 0.
+ * @return 0, -ENOMEM when the pool ran out: the mbufs so far are in the ring.
+ */
+int mdv_rx_fill(struct mdv_rxq *rxq);
+/** Free every mbuf of the ring; the device no longer has it. */
+void mdv_rx_drain(struct mdv_rxq *rxq);
+
+/** @return the instance for the set of enum mdv_rx_opt. */
+eth_rx_burst_t mdv_rx_select(unsigned int opts);
+/** @return the options of an instance, negative when it is none. */
+int mdv_rx_select_opts(eth_rx_burst_t burst);
+/** ethdev rx_burst_mode_get text of an option set. */
+void mdv_rx_select_describe(unsigned int opts, char *text, size_t size);
+
+/** Address for the device of the first segment's data. */
+static __rte_always_inline uintptr_t
+mdv_rx_mbuf_addr(const struct mdv_rxq *rxq, const struct rte_mbuf *mbuf)
+{
+	/* Not reading the mbuf saves a cold line; where its buffer lies elsewhere there is no
+	 * choice. */
+	if (likely(rxq->buf_offset != 0))
+		return (uintptr_t)mbuf + rxq->buf_offset;
+	return (uintptr_t)mbuf->buf_addr + rxq->headroom;
+}
+
+/** Tell the device how far WQEs are posted. */
+static __rte_always_inline void
+mdv_rx_doorbell(struct mdv_rxq *rxq)
+{
+	/* Orders the stores of the WQEs before the store of the counter that gives them away. */
+	rte_io_wmb();
+	*rxq->wq_dbrec = rte_cpu_to_be_32(rxq->wqe_pi & UINT16_MAX);
+}
+
+/** Point @p nb consecutive WQEs at the mbufs of the same slots. */
+static __rte_always_inline void
+mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+{
+	uint32_t i;
+
+	if (likely(rxq->lkey_be != MDV_MR_LKEY_NONE)) {
+		for (i = idx; i < idx + nb; i++)
+			rxq->wqes[i].addr = rte_cpu_to_be_64(mdv_rx_mbuf_addr(rxq, rxq->mbufs[i]));
+		return;
+	}
+	for (i = idx; i < idx + nb; i++) {
+		uintptr_t addr = mdv_rx_mbuf_addr(rxq, rxq->mbufs[i]);
+
+		rxq->wqes[i].lkey = mdv_mr_lkey(&rxq->mr, addr, rxq->mbufs[i]);
+		rxq->wqes[i].addr = rte_cpu_to_be_64(addr);
+	}
+}
+
+/** Close the holes that received packets left: WQEs of one segment. */
+static __rte_always_inline void
+mdv_rx_refill(struct mdv_rxq *rxq)
+{
+	const uint32_t nb_wqes = rxq->mask + 1;
+	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
+
+	if (missing < rxq->refill_min)
+		return;
+	while (missing != 0) {
+		uint32_t idx = rxq->wqe_pi & rxq->mask;
+		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
+		uint32_t got = nb;
+
+		if (unlikely(rte_mempool_get_bulk(rxq->pool, (void **)&rxq->mbufs[idx], nb) != 0))
+			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
+		mdv_rx_post(rxq, idx, got);
+		rxq->wqe_pi += got;
+		missing -= got;
+		if (unlikely(got < nb))
+			break;
+	}
+	mdv_rx_doorbell(rxq);
+}
+
+/** data_off, refcnt, nb_segs and port in one store. */
+static __rte_always_inline void
+mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
+{
+	memcpy((uint8_t *)mbuf + offsetof(struct rte_mbuf, rearm_data), &rearm, sizeof(rearm));
+}
+
+/** Chain the segments that a packet of @p len bytes fills; their slots become holes. */
+static __rte_always_inline struct rte_mbuf *
+mdv_rx_chain(struct mdv_rxq *rxq, uint32_t slot, uint32_t len)
+{
+	struct rte_mbuf **mbufs = &rxq->mbufs[slot << rxq->log2_segs];
+	struct rte_mbuf *first = mbufs[0], *last = first;
+	uint32_t seg, nb_segs = 1u << rxq->log2_segs;
+	uint32_t rest;
+
+	mdv_rx_rearm(first, rxq->rearm);
+	first->data_len = RTE_MIN(len, (uint32_t)rxq->room - rxq->headroom);
+	rest = len - first->data_len;
+	mbufs[0] = NULL;
+	for (seg = 1; rest != 0 && seg < nb_segs; seg++) {
+		struct rte_mbuf *mbuf = mbufs[seg];
+
+		mbufs[seg] = NULL;
+		mbuf->data_off = 0;
+		mbuf->data_len = RTE_MIN(rest, (uint32_t)rxq->room);
+		rest -= mbuf->data_len;
+		last->next = mbuf;
+		last = mbuf;
+	}
+	first->nb_segs = seg;
+	return first;
+}
+
+/** Flags and values that the CQE holds beside the length. @return the checksum flags. */
+static __rte_always_inline uint32_t
+mdv_rx_offloads(struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe, const unsigned int opts)
+{
+	const uint8_t hdr_type = cqe->l4_l3_hdr_type;
+	uint32_t csum = 0, tag;
+	uint64_t ol_flags = 0;
+
+	mbuf->packet_type = mdv_rx_ptypes[hdr_type >> 2 | (cqe->pkt_info & 3) << 6];
+	if (opts & MDV_RX_CSUM) {
+		csum = mdv_rx_csums[(hdr_type & 0xfc) | (cqe->hds_ip_ext >> 1 & 3)];
+		ol_flags |= csum;
+	}
+	if (opts & MDV_RX_VLAN) {
+		ol_flags |= -(uint64_t)(hdr_type & MDV_HW_CQE_CV) &
+			(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
+		mbuf->vlan_tci = rte_be_to_cpu_16(cqe->vlan_info);
+	}
+	if (opts & MDV_RX_HASH) {
+		if (cqe->rss_hash_type & MDV_HW_CQE_HASH_TYPE_MASK)
+			ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
+		mbuf->hash.rss = rte_be_to_cpu_32(cqe->rss_hash);
+	}
+	if (opts & MDV_RX_MARK) {
+		tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MDV_HW_CQE_TAG_MASK;
+		if (tag != MDV_MARK_TAG_NONE) {
+			ol_flags |= RTE_MBUF_F_RX_FDIR;
+			if (tag != MDV_MARK_TAG_FLAG) {
+				ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
+				mbuf->hash.fdir.hi = mdv_mark_from_tag(tag);
+			}
+		}
+	}
+	mbuf->ol_flags = ol_flags;
+	return csum;
+}
+
+/**
+ * Receive up to @p nb_pkts packets. A packet costs its CQE line, the mbuf's first line (written)
+ * and a share of the mbufs[] and WQE lines; line 0 of the queue is read, line 1 written once a
+ * burst.
+ */
+static __rte_always_inline uint16_t
+mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
+{
+	const uint32_t start = rxq->cq_ci;
+	uint32_t cq_ci = start, wqe_ci = rxq->wqe_ci, csums = 0;
+	uint64_t bytes = 0;
+	uint16_t nb = 0;
+
+	while (nb < nb_pkts) {
+		const struct mdv_hw_cqe *cqe = &rxq->cqes[cq_ci & rxq->mask];
+		const uint32_t lap = cq_ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER;
+		const uint8_t op_own = mdv_cq_op_own(cqe);
+		struct rte_mbuf *mbuf;
+		uint32_t len;
+
+		if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) !=
+			    ((uint32_t)MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT | lap))) {
+			if (!mdv_cq_is_valid(op_own, cq_ci, rxq->log2_wqes))
+				break;
+			rxq->cq_ci = cq_ci;
+			rxq->wqe_ci = wqe_ci;
+			mdv_rx_error(rxq);
+			cq_ci = rxq->cq_ci;
+			wqe_ci = rxq->wqe_ci;
+			continue;
+		}
+		len = rte_be_to_cpu_32(cqe->byte_cnt);
+		if (opts & MDV_RX_SCATTER) {
+			mbuf = mdv_rx_chain(rxq, wqe_ci & rxq->mask, len);
+		} else {
+			mbuf = rxq->mbufs[wqe_ci & rxq->mask];
+			mdv_rx_rearm(mbuf, rxq->rearm);
+			mbuf->data_len = len;
+		}
+		mbuf->pkt_len = len;
+		csums |= mdv_rx_offloads(mbuf, cqe, opts);
+		bytes += len;
+		pkts[nb++] = mbuf;
+		cq_ci++;
+		wqe_ci++;
+	}
+	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
+	 */
+	if ((opts & MDV_RX_CSUM) && unlikely((csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
+		mdv_rx_settle_udp(pkts, nb);
+	if (cq_ci != start) {
+		rxq->cq_ci = cq_ci;
+		rxq->wqe_ci = wqe_ci;
+		rxq->count.packets += nb;
+		rxq->count.bytes += bytes;
+		mdv_cq_update_ci(rxq->cq_dbrec, cq_ci);
+	}
+	if (opts & MDV_RX_SCATTER)
+		mdv_rx_refill_scattered(rxq);
+	else
+		mdv_rx_refill(rxq);
+	return nb;
+}
+
+#endif /* MDV_RX_H */

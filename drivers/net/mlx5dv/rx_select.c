@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The instances of the receive burst: one list makes the functions, the table and the text. */
+#include <stdio.h>
+
+#include <rte_common.h>
+
+#include "rx.h"
+
+/* clang-format off */
+#define BURSTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+#define BURSTS(X) BURSTS_8(X, 0) BURSTS_8(X, 01) BURSTS_8(X, 02) BURSTS_8(X, 03)
+
+/* The name is the option set in octal. */
+#define BURST(opts) \
+	static uint16_t \
+	burst_##opts(void *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		return mdv_rx_burst(rxq, pkts, nb_pkts, opts); \
+	}
+#define BURST_ROW(opts) [opts] = burst_##opts,
+
+BURSTS(BURST)
+
+static const eth_rx_burst_t bursts[MDV_RX_NB_OPTS] = { BURSTS(BURST_ROW) };
+
+static const struct {
+	unsigned int opt;
+	const char *name;
+} opt_names[] = {
+	{ MDV_RX_SCATTER, "scattered" },
+	{ MDV_RX_CSUM, "csum" },
+	{ MDV_RX_VLAN, "vlan" },
+	{ MDV_RX_HASH, "hash" },
+	{ MDV_RX_MARK, "mark" },
+};
+/* clang-format on */
+
+eth_rx_burst_t
+mdv_rx_select(unsigned int opts)
+{
+	return bursts[opts % MDV_RX_NB_OPTS];
+}
+
+int
+mdv_rx_select_opts(eth_rx_burst_t burst)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(bursts); i++) {
+		if (bursts[i] == burst)
+			return i;
+	}
+	return -1;
+}
+
+void
+mdv_rx_select_describe(unsigned int opts, char *text, size_t size)
+{
+	size_t len = snprintf(text, size, "Scalar");
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(opt_names) && len < size; i++) {
+		if (opts & opt_names[i].opt)
+			len += snprintf(text + len, size - len, ", %s", opt_names[i].name);
+	}
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Configure, start, stop, close: what is made in which order, and undone in reverse. */
+#include <errno.h>
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "ethdev.h"
+#include "log.h"
+#include "mr.h"
+#include "netdev.h"
+#include "port.h"
+#include "reta.h"
+#include "rxq.h"
+#include "start.h"
+#include "txq.h"
+
+static int
+check_conf(const struct rte_eth_dev *dev)
+{
+	const struct rte_eth_conf *conf = &dev->data->dev_conf;
+	uint16_t port_id = dev->data->port_id;
+
+	if ((conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG) != 0 ||
+		conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE) {
+		MDV_LOG(ERR, "port %u: of the multi-queue modes only RSS is supported", port_id);
+		return -EINVAL;
+	}
+	if (conf->intr_conf.rxq) {
+		MDV_LOG(ERR, "port %u: Rx interrupts are not supported", port_id);
+		return -ENOTSUP;
+	}
+	if (conf->lpbk_mode != 0)
+		MDV_LOG(NOTICE,
+			"port %u: lpbk_mode %u: frames come back only if the wire or the device "
+			"loops them",
+			port_id, conf->lpbk_mode);
+	return 0;
+}
+
+int
+mdv_start_configure(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	ret = check_conf(dev);
+	if (ret != 0)
+		return ret;
+	ret = mdv_reta_configure(dev);
+	if (ret != 0)
+		return ret;
+	port->mtu = dev->data->mtu;
+	return 0;
+}
+
+/** The netdev's MTU limits what the port lets in, and it must be up; without netdev there is no
+ * such limit. */
+static int
+netdev_prepare(const struct rte_eth_dev *dev)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	const char *ifname = port->device.ifname;
+	uint16_t now;
+	int ret;
+
+	ret = mdv_netdev_get_mtu(ifname, &now);
+	if (ret == -ENODEV)
+		return 0;
+	/* Raised only: the kernel goes on using the port. */
+	if (ret == 0 && now < port->mtu)
+		ret = mdv_netdev_set_mtu(ifname, port->mtu);
+	if (ret != 0) {
+		MDV_LOG(ERR, "port %u: cannot raise the MTU of netdev %s to %u: %s",
+			dev->data->port_id, ifname, port->mtu, strerror(-ret));
+		return ret;
+	}
+	ret = mdv_netdev_set_up(ifname, true);
+	if (ret != 0)
+		MDV_LOG(WARNING, "port %u: cannot bring netdev %s up: %s; there may be no link",
+			dev->data->port_id, ifname, strerror(-ret));
+	return 0;
+}
+
+/** Stop the queues before these two indices, newest first. */
+static void
+stop_queues(struct rte_eth_dev *dev, uint16_t nb_rx, uint16_t nb_tx)
+{
+	struct mdv_port *port = mdv_port(dev);
+
+	while (nb_rx-- != 0) {
+		mdv_rxq_stop(port, nb_rx);
+		dev->data->rx_queue_state[nb_rx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	while (nb_tx-- != 0) {
+		mdv_txq_stop(port, nb_tx);
+		dev->data->tx_queue_state[nb_tx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+}
+
+/** Tx first: a port that receives before it can send may see frames it cannot answer. */
+static int
+start_queues(struct rte_eth_dev *dev)
+{
+	const uint16_t nb_rx_queues = dev->data->nb_rx_queues;
+	const uint16_t nb_tx_queues = dev->data->nb_tx_queues;
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t nb_rx = 0, nb_tx;
+	int ret = 0;
+
+	for (nb_tx = 0; nb_tx < nb_tx_queues; nb_tx++) {
+		ret = dev->data->tx_queues[nb_tx] == NULL ? -EINVAL : mdv_txq_start(port, nb_tx);
+		if (ret != 0)
+			goto stop;
+		dev->data->tx_queue_state[nb_tx] = RTE_ETH_QUEUE_STATE_STARTED;
+	}
+	for (nb_rx = 0; nb_rx < nb_rx_queues; nb_rx++) {
+		ret = dev->data->rx_queues[nb_rx] == NULL ? -EINVAL : mdv_rxq_start(port, nb_rx);
+		if (ret != 0)
+			goto stop;
+		dev->data->rx_queue_state[nb_rx] = RTE_ETH_QUEUE_STATE_STARTED;
+	}
+	return 0;
+
+stop:
+	if (ret == -EINVAL)
+		MDV_LOG(ERR, "port %u: queue %u is not set up, or not as the port needs it",
+			dev->data->port_id, nb_tx < nb_tx_queues ? nb_tx : nb_rx);
+	stop_queues(dev, nb_rx, nb_tx);
+	return ret;
+}
+
+static void
+silence(struct rte_eth_dev *dev)
+{
+	dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
+	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
+}
+
+static bool
+is_scattered(const struct rte_eth_dev *dev)
+{
+	struct rte_eth_rxq_info info;
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		mdv_rxq_info_get((struct rte_eth_dev *)(uintptr_t)dev, i, &info);
+		if (info.rx_buf_size < dev->data->mtu + MDV_FRAME_OVERHEAD)
+			return true;
+	}
+	return false;
+}
+
+int
+mdv_start_start(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	ret = netdev_prepare(dev);
+	if (ret != 0)
+		return ret;
+	ret = start_queues(dev);
+	if (ret != 0)
+		return ret;
+	dev->data->scattered_rx = is_scattered(dev);
+	mdv_ethdev_select_bursts(dev);
+	/* Traffic starts with the rules. */
+	ret = mdv_flow_start(port);
+	if (ret != 0)
+		goto stop_queues;
+	port->started = true;
+	return 0;
+
+stop_queues:
+	silence(dev);
+	stop_queues(dev, dev->data->nb_rx_queues, dev->data->nb_tx_queues);
+	return ret;
+}
+
+int
+mdv_start_stop(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+
+	if (!port->started)
+		return 0;
+	port->started = false;
+	mdv_flow_stop(port);
+	silence(dev);
+	stop_queues(dev, dev->data->nb_rx_queues, dev->data->nb_tx_queues);
+	return 0;
+}
+
+int
+mdv_start_close(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	mdv_start_stop(dev);
+	mdv_flow_fini(port);
+	for (i = 0; i < dev->data->nb_rx_queues; i++)
+		mdv_rxq_release(dev, i);
+	for (i = 0; i < dev->data->nb_tx_queues; i++)
+		mdv_txq_release(dev, i);
+	dev->data->nb_rx_queues = 0;
+	dev->data->nb_tx_queues = 0;
+	rte_free(port->mc_list);
+	port->mc_list = NULL;
+	port->nb_mc = 0;
+	mdv_mr_destroy(port->mr);
+	port->mr = NULL;
+	mdv_device_close(&port->device);
+	return 0;
+}
+
+int
+mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+	int ret;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		ret = mdv_rxq_check_mtu(port, i, mtu);
+		if (ret != 0)
+			return ret;
+	}
+	ret = mdv_netdev_set_mtu(port->device.ifname, mtu);
+	if (ret != 0 && ret != -ENODEV) {
+		MDV_LOG(ERR, "port %u: cannot set the MTU of netdev %s to %u: %s",
+			dev->data->port_id, port->device.ifname, mtu, strerror(-ret));
+		return ret;
+	}
+	port->mtu = mtu;
+	return 0;
+}
+
+/** A running port may need, or no longer need, the code for stripped tags. */
+static void
+update_bursts(struct rte_eth_dev *dev)
+{
+	if (!mdv_port(dev)->started)
+		return;
+	mdv_ethdev_select_bursts(dev);
+	/* All instances work on the same queues, so a polling thread may get either. */
+	rte_eth_fp_ops[dev->data->port_id].rx_pkt_burst = dev->rx_pkt_burst;
+}
+
+int
+mdv_start_vlan_offload_set(struct rte_eth_dev *dev, int mask)
+{
+	bool on = (dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+	int ret;
+
+	if (!(mask & RTE_ETH_VLAN_STRIP_MASK))
+		return 0;
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		ret = mdv_rxq_set_vlan_strip(port, i, on);
+		if (ret != 0)
+			goto undo;
+	}
+	update_bursts(dev);
+	return 0;
+
+undo:
+	while (i-- != 0)
+		mdv_rxq_set_vlan_strip(port, i, !on);
+	return ret;
+}
+
+void
+mdv_start_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on)
+{
+	if (mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0) == 0)
+		update_bursts(dev);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The port's states: configured, started, stopped, closed; the order of construction and its
+ * reverse. */
+#ifndef MDV_START_H
+#define MDV_START_H
+
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+struct mdv_port;
+
+/** ethdev dev_configure, dev_start, dev_stop, dev_close. */
+int mdv_start_configure(struct rte_eth_dev *dev);
+int mdv_start_start(struct rte_eth_dev *dev);
+int mdv_start_stop(struct rte_eth_dev *dev);
+int mdv_start_close(struct rte_eth_dev *dev);
+/** ethdev mtu_set: the netdev follows; a running queue must have the buffers for it. */
+int mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);
+/** ethdev vlan_offload_set, vlan_strip_queue_set: live. */
+int mdv_start_vlan_offload_set(struct rte_eth_dev *dev, int mask);
+void mdv_start_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on);
+
+#endif /* MDV_START_H */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums the queues' counters over their base; the device adds what it had no buffers for. */
+#include <ethdev_driver.h>
+
+#include "port.h"
+#include "rx.h"
+#include "stats.h"
+#include "tx.h"
+
+/** The device counts in 32 bits and for all users of the port: only differences mean anything. */
+static uint64_t
+missed_since(const struct mdv_port *port)
+{
+	uint64_t now;
+
+	if (mdv_device_read_out_of_buffer(&port->device, &now) != 0)
+		return 0;
+	return now >= port->out_of_buffer_base ? now - port->out_of_buffer_base
+					       : now + (1ULL << 32) - port->out_of_buffer_base;
+}
+
+static void
+add_rxq(const struct mdv_rxq *rxq, uint16_t idx, struct rte_eth_stats *stats)
+{
+	uint64_t packets = rxq->count.packets - rxq->base.packets;
+	uint64_t bytes = rxq->count.bytes - rxq->base.bytes;
+	uint64_t errors = rxq->count.errors - rxq->base.errors;
+
+	stats->ipackets += packets;
+	stats->ibytes += bytes;
+	stats->ierrors += errors;
+	stats->rx_nombuf += rxq->count.nombuf - rxq->base.nombuf;
+	if (idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
+		stats->q_ipackets[idx] = packets;
+		stats->q_ibytes[idx] = bytes;
+		stats->q_errors[idx] = errors;
+	}
+}
+
+static void
+add_txq(const struct mdv_txq *txq, uint16_t idx, struct rte_eth_stats *stats)
+{
+	uint64_t packets = txq->count.packets - txq->base.packets;
+	uint64_t bytes = txq->count.bytes - txq->base.bytes;
+
+	stats->opackets += packets;
+	stats->obytes += bytes;
+	stats->oerrors += txq->count.errors - txq->base.errors;
+	if (idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
+		stats->q_opackets[idx] = packets;
+		stats->q_obytes[idx] = bytes;
+	}
+}
+
+int
+mdv_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
+{
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		if (dev->data->rx_queues[i] != NULL)
+			add_rxq(dev->data->rx_queues[i], i, stats);
+	}
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		if (dev->data->tx_queues[i] != NULL)
+			add_txq(dev->data->tx_queues[i], i, stats);
+	}
+	stats->imissed = missed_since(mdv_port(dev));
+	return 0;
+}
+
+int
+mdv_stats_reset(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+
+	/* The queues' own threads go on counting: what they have now becomes the base. */
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		struct mdv_rxq *rxq = dev->data->rx_queues[i];
+
+		if (rxq != NULL)
+			rxq->base = rxq->count;
+	}
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		struct mdv_txq *txq = dev->data->tx_queues[i];
+
+		if (txq != NULL)
+			txq->base = txq->count;
+	}
+	if (mdv_device_read_out_of_buffer(&port->device, &port->out_of_buffer_base) != 0)
+		port->out_of_buffer_base = 0;
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Builders of a SEND WQE's segments, from values to bytes.
+ *
+ *     0        16                32 or 48            at the ring's end any 16-byte
+ *     ctrl     eth [inline hdr]  data  data ...      segment may be the first of the ring again
+ *
+ * The control segment must be within one WQEBB with the Ethernet segment; callers see to the wrap
+ * of the data segments.
+ */
+#ifndef MDV_TX_WQE_H
+#define MDV_TX_WQE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_common.h>
+
+#include "hw.h"
+
+/** 16-byte units of the control segment and an Ethernet segment without inlined header. */
+#define MDV_TX_WQE_DS_HEAD 2u
+/** The same with 3 to 18 bytes inlined. */
+#define MDV_TX_WQE_DS_HEAD_INLINE 3u
+/** 16-byte units of a WQEBB. */
+#define MDV_TX_WQE_DS_PER_BB 4u
+
+/** WQEBBs of a WQE of @p ds units. */
+static __rte_always_inline uint32_t
+mdv_tx_wqe_bbs(uint32_t ds)
+{
+	return (ds + MDV_TX_WQE_DS_PER_BB - 1) / MDV_TX_WQE_DS_PER_BB;
+}
+
+/** @p ce is MDV_HW_CTRL_CQE_*. */
+static __rte_always_inline void
+mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint16_t pc, uint32_t sqn, uint32_t ds, uint8_t ce)
+{
+	ctrl->opmod_idx_opcode = rte_cpu_to_be_32((uint32_t)pc << 8 | MLX5_OPCODE_SEND);
+	ctrl->qpn_ds = rte_cpu_to_be_32(sqn << 8 | ds);
+	ctrl->signature = 0;
+	ctrl->dci_stream_channel_id = 0;
+	ctrl->fm_ce_se = ce;
+	ctrl->imm = 0;
+}
+
+/** Bytes 28..31 of an Ethernet segment that makes the device insert a tag. */
+static __rte_always_inline __be32
+mdv_tx_wqe_insert(uint16_t tci)
+{
+	return rte_cpu_to_be_32(MDV_HW_ETH_INSERT_CVLAN | tci);
+}
+
+/** 16 bytes; @p tail_be is 0 or mdv_tx_wqe_insert(). */
+static __rte_always_inline void
+mdv_tx_wqe_eth(struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, __be32 tail_be)
+{
+	const uint32_t words[4] = { 0, rte_cpu_to_be_32((uint32_t)cs_flags << 24), 0, tail_be };
+
+	memcpy(eth, words, sizeof(words));
+}
+
+/** 32 bytes, with @p len bytes (3 to 18) of the packet in it. */
+static __rte_always_inline void
+mdv_tx_wqe_eth_inline(
+	struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, const uint8_t *header, uint32_t len)
+{
+	uint8_t *bytes = (uint8_t *)eth;
+
+	mdv_tx_wqe_eth(eth, cs_flags, rte_cpu_to_be_32(len << 16));
+	memcpy(bytes + offsetof(struct mlx5_wqe_eth_seg, inline_hdr_start), header, len);
+}
+
+/** @p len is not 0, which the device would take for 2^31. */
+static __rte_always_inline void
+mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uintptr_t addr, uint32_t len, uint32_t lkey_be)
+{
+	seg->byte_count = rte_cpu_to_be_32(len);
+	seg->lkey = lkey_be;
+	seg->addr = rte_cpu_to_be_64(addr);
+}
+
+#endif /* MDV_TX_WQE_H */

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a send queue: set up, started (verbs objects, rings), recovered, stopped, released. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "log.h"
+#include "port.h"
+#include "tx.h"
+#include "txq.h"
+
+/** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
+#define DESC_MAX 32768u
+
+/** Command of a mapped doorbell page in uar_mmap_offset (rdma-core mlx5_mmap()). */
+#define MMAP_COMMAND(offset, page) ((offset) / (page) >> 8 & 0xff)
+
+static struct mdv_txq *
+txq_get(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+}
+
+uint16_t
+mdv_txq_desc_max(const struct mdv_caps *caps)
+{
+	return rte_align32prevpow2(RTE_MIN(caps->max_qp_wr, DESC_MAX));
+}
+
+int
+mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_txconf *conf)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t port_id = dev->data->port_id;
+	uint16_t max = mdv_txq_desc_max(&port->device.caps);
+	struct mdv_txq *txq;
+
+	if (nb_desc > max || nb_desc == 0) {
+		MDV_LOG(ERR, "port %u Tx queue %u: %u descriptors, the device takes 1 to %u",
+			port_id, idx, nb_desc, max);
+		return -EINVAL;
+	}
+	if (conf->tx_deferred_start) {
+		MDV_LOG(ERR, "port %u Tx queue %u: deferred start is not supported", port_id, idx);
+		return -EINVAL;
+	}
+	txq = rte_zmalloc_socket("mdv_txq", sizeof(*txq), RTE_CACHE_LINE_SIZE, socket);
+	if (txq == NULL) {
+		MDV_LOG(ERR, "port %u Tx queue %u: no memory", port_id, idx);
+		return -ENOMEM;
+	}
+	txq->port = port;
+	txq->idx = idx;
+	txq->conf = *conf;
+	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
+	txq->frame_span = MDV_MTU_MAX + MDV_FRAME_OVERHEAD - MDV_TX_FRAME_MIN;
+	dev->data->tx_queues[idx] = txq;
+	return 0;
+}
+
+void
+mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
+{
+	rte_free(dev->data->tx_queues[idx]);
+	dev->data->tx_queues[idx] = NULL;
+}
+
+/* clang-format off */
+/** From a new or reset QP to one that sends; a raw packet QP needs nothing but the port. */
+static const struct {
+	enum ibv_qp_state state;
+	int mask;
+} qp_states[] = {
+	{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PORT },
+	{ IBV_QPS_RTR, IBV_QP_STATE },
+	{ IBV_QPS_RTS, IBV_QP_STATE },
+};
+/* clang-format on */
+
+static int
+modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = state, .port_num = txq->port->device.port_num };
+	int ret = ibv_modify_qp(txq->qp, &attr, mask);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot move the QP to state %d: %s",
+			txq->port->dev->data->port_id, txq->idx, state, strerror(ret));
+	return -ret;
+}
+
+static int
+qp_ready(struct mdv_txq *txq)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < RTE_DIM(qp_states) && ret == 0; i++)
+		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
+	return ret;
+}
+
+/** Is the register in a page that combines writes? Non-cached was asked for at open. */
+static bool
+uar_combines(const struct mlx5dv_qp *dv)
+{
+	if (dv->bf.size == 0)
+		return false;
+	if (!(dv->comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET))
+		return true;
+	return MMAP_COMMAND(dv->uar_mmap_offset, sysconf(_SC_PAGESIZE)) !=
+		MLX5_MMAP_GET_NC_PAGES_CMD;
+}
+
+static int
+ring_get(struct mdv_txq *txq)
+{
+	struct mlx5dv_qp dv = { .comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET };
+	struct mlx5dv_obj obj = { .qp.in = txq->qp, .qp.out = &dv };
+	int ret;
+
+	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
+	if (ret == 0 &&
+		(dv.sq.stride != MLX5_SEND_WQE_BB || !rte_is_power_of_2(dv.sq.wqe_cnt) ||
+			dv.sq.wqe_cnt < txq->nb_desc || dv.sq.wqe_cnt > DESC_MAX))
+		ret = -ENOTSUP;
+	if (ret != 0) {
+		MDV_LOG(ERR,
+			"port %u Tx queue %u: a ring of %u WQEBBs of %u bytes, %u of %u wanted",
+			txq->port->dev->data->port_id, txq->idx, dv.sq.wqe_cnt, dv.sq.stride,
+			txq->nb_desc, MLX5_SEND_WQE_BB);
+		return ret;
+	}
+	txq->wqes = dv.sq.buf;
+	txq->dbrec = &dv.dbrec[MLX5_SND_DBR];
+	txq->uar_reg = dv.bf.reg;
+	txq->uar_combines = uar_combines(&dv);
+	txq->sqn = txq->qp->qp_num;
+	txq->mask = dv.sq.wqe_cnt - 1;
+	return 0;
+}
+
+static int
+qp_create(struct mdv_txq *txq)
+{
+	const struct mdv_device *device = &txq->port->device;
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = txq->cq.ibv_cq,
+		.recv_cq = txq->cq.ibv_cq,
+		/* One segment: more would enlarge the ring, and a WQE may have more all the same.
+		 */
+		.cap = { .max_send_wr = txq->nb_desc, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_RAW_PACKET,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = device->pd,
+	};
+	int ret;
+
+	txq->qp = ibv_create_qp_ex(device->ctx, &attr);
+	if (txq->qp == NULL) {
+		ret = errno != 0 ? -errno : -ENOMEM;
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot create a QP of %u WQEs: %s%s",
+			txq->port->dev->data->port_id, txq->idx, txq->nb_desc, strerror(-ret),
+			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
+		return ret;
+	}
+	ret = qp_ready(txq);
+	if (ret == 0)
+		ret = ring_get(txq);
+	if (ret != 0) {
+		ibv_destroy_qp(txq->qp);
+		txq->qp = NULL;
+	}
+	return ret;
+}
+
+/** CQEs that can be outstanding: requested ones, that of a first error, and one to tell full from
+ * empty. */
+static uint32_t
+nb_cqes_of(uint32_t nb_bbs, uint32_t request_min)
+{
+	return nb_bbs / request_min + 2;
+}
+
+int
+mdv_txq_start(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+	int ret;
+
+	txq->request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
+	/* The SQ may turn out larger than asked for, at most by rounding to a power of two. */
+	ret = mdv_cq_create(
+		&port->device, nb_cqes_of(2u * txq->nb_desc, txq->request_min), &txq->cq);
+	if (ret != 0)
+		return ret;
+	ret = qp_create(txq);
+	if (ret != 0)
+		goto destroy_cq;
+	txq->mbufs = rte_zmalloc_socket("mdv_txq_mbufs", (txq->mask + 1u) * sizeof(txq->mbufs[0]),
+		RTE_CACHE_LINE_SIZE, rte_socket_id());
+	if (txq->mbufs == NULL) {
+		MDV_LOG(ERR, "port %u Tx queue %u: no memory", port->dev->data->port_id, idx);
+		ret = -ENOMEM;
+		goto destroy_qp;
+	}
+	txq->cqes = txq->cq.cqes;
+	txq->cq_dbrec = txq->cq.dbrec;
+	txq->log2_cqes = txq->cq.log2_cqes;
+	txq->cq_ci = 0;
+	txq->pc = 0;
+	txq->ci = 0;
+	txq->requested = 0;
+	mdv_mr_cache_init(&txq->mr, port->mr);
+	return 0;
+
+destroy_qp:
+	ibv_destroy_qp(txq->qp);
+	txq->qp = NULL;
+destroy_cq:
+	mdv_cq_destroy(&port->device, &txq->cq);
+	return ret;
+}
+
+void
+mdv_txq_stop(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+	int ret;
+
+	if (txq == NULL || txq->qp == NULL)
+		return;
+	ret = ibv_destroy_qp(txq->qp);
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot destroy the QP: %s",
+			port->dev->data->port_id, idx, strerror(ret));
+	txq->qp = NULL;
+	mdv_cq_destroy(&port->device, &txq->cq);
+	/* Only now is the device done with them. */
+	mdv_tx_release(txq, txq->pc, MDV_TX_MULTI);
+	rte_free(txq->mbufs);
+	txq->mbufs = NULL;
+	txq->wqes = NULL;
+}
+
+/** Take what the device has written before the QP was reset: flushed WQEs. */
+static void
+cq_drain(struct mdv_txq *txq)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	uint32_t i;
+
+	for (i = 0; i <= cq_mask; i++) {
+		uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
+
+		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
+			break;
+		txq->cq_ci++;
+	}
+	mdv_cq_update_ci(txq->cq_dbrec, txq->cq_ci);
+}
+
+int
+mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome)
+{
+	int ret;
+
+	MDV_LOG(WARNING, "port %u Tx queue %u: stopped with syndrome %#x, %s; starting it anew",
+		txq->port->dev->data->port_id, txq->idx, syndrome, mdv_cq_syndrome(syndrome));
+	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+	if (ret != 0)
+		return ret;
+	cq_drain(txq);
+	return qp_ready(txq);
+}
+
+void
+mdv_txq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_txq_info *info)
+{
+	const struct mdv_txq *txq = dev->data->tx_queues[idx];
+
+	info->conf = txq->conf;
+	info->nb_desc = txq->nb_desc;
+}
+
+int
+mdv_txq_descriptor_status(void *queue, uint16_t offset)
+{
+	struct mdv_txq *txq = queue;
+
+	if (offset > txq->mask)
+		return -EINVAL;
+	mdv_tx_reap(txq, MDV_TX_MULTI);
+	return offset < (uint16_t)(txq->pc - txq->ci) ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
+}
