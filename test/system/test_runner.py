@@ -324,7 +324,7 @@ def test_a_users_own_tap_stays_and_gives_the_port_its_address(environ):
         host.run("ip", "link", "set", "dev", kernel, "address", "02:00:00:11:22:33")
         done = softhca(environ, "--port", f"kernel=tap:{kernel}", "sh", "-c",
                        'cat "$SYSFS_PATH/class/infiniband/mlx5_0/node_guid"')
-        assert done.stdout == "0200:0003:0011:2233\n"
+        assert done.stdout == "0200:00ff:fe11:2233\n"
         assert pathlib.Path(f"/sys/class/net/{kernel}/address").read_text() == "02:00:00:11:22:33\n"
     finally:
         host.run("ip", "link", "del", "dev", kernel)

@@ -146,8 +146,8 @@ set_addresses(struct values *values, const uint8_t *mac)
 {
 	SET(VALUE_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
-	/* As the cards' firmware makes it: the address with 0x0300 in the middle. */
-	SET(VALUE_GUID, "%02x%02x:%02x03:00%02x:%02x%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+	/* As device queries answer (abi/device.c): the EUI-64 of the address. */
+	SET(VALUE_GUID, "%02x%02x:%02xff:fe%02x:%02x%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
 	/* Link-local from the modified EUI-64, RFC 4291 appendix A. */
 	SET(VALUE_GID, "fe80:0000:0000:0000:%02x%02x:%02xff:fe%02x:%02x%02x", mac[0] ^ 2, mac[1],

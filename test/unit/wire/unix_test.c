@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -128,7 +130,9 @@ test_third_end_is_turned_away(void **state)
 	(void)state;
 	assert_true(wait_link(a, true));
 	c = open_wire("unix", &conf);
-	exchange(b, a, 1, 60); /* a receives: it looks at who knocks, too */
+	/* Receiving, a looks at who knocks, too. */
+	for (int i = 0; i < 200; i++)
+		exchange(b, a, i, 60);
 	exchange(a, b, 2, 60);
 	assert_true(wait_link(c, false));
 	c->ops->close(c);
@@ -192,6 +196,7 @@ test_other_process_is_killed(void **state)
 		struct shca_wire *b = NULL;
 		uint8_t bytes[64];
 
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		shca_wire_find("unix", 4)->open(&conf, &b);
 		frame = numbered_frame(bytes, 7, 64);
 		b->ops->tx(b, &frame, 1);
