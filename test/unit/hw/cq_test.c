@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queue: owner bits over laps, CQE128, overrun, arming, resize, creation. */
+#include "rig.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void
+nop(struct rig *rig)
+{
+	struct rig_wqe wqe;
+
+	rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
+	rig_post(rig, &wqe);
+	rig_run(rig);
+}
+
+/* rig_poll() looks at the owner bit as software does. 128-byte CQEs lie in the second half. */
+static void
+laps(void **state)
+{
+	static const uint32_t sizes[] = { 64, 128 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct shca_cqe cqe;
+		struct rig rig;
+
+		rig_init(&rig);
+		rig.nb_cqes = 4;
+		rig.cqe_bytes = sizes[i];
+		rig_open(&rig);
+		for (unsigned int n = 0; n < 30; n++) {
+			assert_false(rig_poll(&rig.tx, &cqe));
+			nop(&rig);
+			assert_true(rig_poll(&rig.tx, &cqe));
+			assert_int_equal(be16toh(cqe.wqe_counter), n);
+			assert_int_equal(cqe.op_own, n / 4 & 1);
+		}
+		rig_close(&rig);
+	}
+}
+
+static void
+overrun(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 4;
+	rig_open(&rig);
+	for (unsigned int n = 0; n < 4; n++)
+		nop(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 0);
+	/* One read makes room for one. */
+	assert_true(rig_poll(&rig.tx, &cqe));
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 0);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 1);
+	/* It has stopped: what was unread is intact, nothing comes any more. */
+	for (unsigned int n = 1; n < 5; n++) {
+		assert_true(rig_poll(&rig.tx, &cqe));
+		assert_int_equal(be16toh(cqe.wqe_counter), n);
+	}
+	nop(&rig);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(rig.tx.nb_error_events, 1);
+	rig_close(&rig);
+}
+
+static void
+overrun_ignored(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 4;
+	rig.ignore_overrun = true;
+	rig_open(&rig);
+	for (unsigned int n = 0; n < 20; n++)
+		nop(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 0);
+	rig_close(&rig);
+}
+
+/* DPDK writes 16 bits of the send CQ's consumer index: past 65536 they must not look like an
+ * overrun. */
+static void
+consumer_index_of_16_bits(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 8;
+	rig_open(&rig);
+	for (unsigned int n = 0; n < 70000; n++) {
+		struct rig_wqe wqe;
+
+		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
+		rig_post(&rig, &wqe);
+		shca_device_step(rig.dev);
+		assert_true(rig_poll(&rig.tx, &cqe));
+		rig.tx.dbrec[0] = htobe32(rig.tx.ci & 0xffff);
+	}
+	assert_int_equal(rig.tx.nb_error_events, 0);
+	rig_close(&rig);
+}
+
+/* The first arm word of libmlx5 is 0, like the record it initialised. */
+static void
+arming(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 0);
+	/* Armed behind a completion: at once. */
+	rig_arm(&rig.tx, 0, false);
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	nop(&rig);
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	/* The same number again is late. */
+	assert_true(rig_poll(&rig.tx, &cqe));
+	rig_arm(&rig.tx, 0, false);
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	/* All read, armed: with the next completion, once. */
+	assert_true(rig_poll(&rig.tx, &cqe));
+	rig_arm(&rig.tx, 1, false);
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	nop(&rig);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 2);
+	assert_int_equal(rig.rx.nb_completion_events, 0);
+	rig_close(&rig);
+}
+
+static void
+first_arm_is_zero(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	rig_arm(&rig.tx, 0, false);
+	assert_int_equal(rig.tx.dbrec[1], 0);
+	rig_run(&rig);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	rig_close(&rig);
+}
+
+/* Solicited only: an ordinary completion does not wake, an error does. */
+static void
+arming_for_solicited(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	rig_arm(&rig.tx, 0, true);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 0);
+	rig_send(&rig, 0, 1, SHCA_CE_ALWAYS);
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	rig_close(&rig);
+}
+
+/* As libmlx5's ibv_resize_cq: it copies up to the RESIZE CQE one place further into the new ring.
+ */
+static void
+resize(void **state)
+{
+	static const uint32_t sizes[] = { 64, 128 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		const uint32_t nb_new = 16;
+		struct shca_cqe cqe;
+		struct rig rig;
+		uint8_t *ring;
+		uint32_t ci;
+
+		rig_init(&rig);
+		rig.nb_cqes = 4;
+		rig_open(&rig);
+		for (unsigned int n = 0; n < 6; n++) {
+			nop(&rig);
+			assert_true(rig_poll(&rig.tx, &cqe));
+		}
+		nop(&rig); /* two unread: 6 and 7 */
+		nop(&rig);
+		ring = mmap(NULL, nb_new * sizes[i], PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (uint32_t n = 0; n < nb_new; n++)
+			ring[(n + 1) * sizes[i] - 1] = MLX5_CQE_INVALID << 4;
+		assert_int_equal(shca_cq_resize(rig.tx.cq, ring, 1, sizes[i]), -EINVAL);
+		assert_int_equal(shca_cq_resize(rig.tx.cq, ring, 2, sizes[i]), -EINVAL);
+		assert_int_equal(shca_cq_resize(rig.tx.cq, ring, 12, sizes[i]), -EINVAL);
+		assert_int_equal(shca_cq_resize(rig.tx.cq, ring, nb_new, 32), -EINVAL);
+		assert_int_equal(shca_cq_resize(rig.tx.cq, NULL, nb_new, sizes[i]), -EFAULT);
+		assert_int_equal(shca_cq_resize(rig.tx.cq, ring, nb_new, sizes[i]), 0);
+		for (ci = rig.tx.ci;; ci++) {
+			const uint8_t *old = rig.tx.ring + (ci & 3) * 64;
+			uint8_t *new = ring + ((ci + 1) & (nb_new - 1)) * sizes[i] + sizes[i] - 64;
+
+			assert_int_equal(old[63] & 1, ci / 4 & 1);
+			if (old[63] >> 4 == MLX5_CQE_RESIZE_CQ)
+				break;
+			memcpy(new, old, 64);
+			new[63] = (uint8_t)((old[63] & 0xfe) | ((ci + 1) / nb_new & 1));
+		}
+		assert_int_equal(ci, 8);
+		munmap(rig.tx.ring, 4096);
+		rig.tx.ring = ring;
+		rig.tx.nb_cqes = nb_new;
+		rig.tx.cqe_bytes = sizes[i];
+		rig.tx.ci++;
+		for (unsigned int n = 6; n < 40; n++) {
+			if (n >= 8)
+				nop(&rig);
+			assert_true(rig_poll(&rig.tx, &cqe));
+			assert_int_equal(be16toh(cqe.wqe_counter), n);
+		}
+		assert_int_equal(rig.tx.nb_error_events, 0);
+		rig_close(&rig);
+	}
+}
+
+static void
+creation(void **state)
+{
+	struct shca_cq *cq = NULL;
+	struct shca_cq_attr good;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	good = (struct shca_cq_attr){ .ring = rig.buffers,
+		.dbrec = (__be32 *)(void *)(rig.buffers + 0x8000),
+		.nb_cqes = 4,
+		.cqe_bytes = 64 };
+	for (unsigned int i = 0; i < 6; i++) {
+		struct shca_cq_attr attr = good;
+		int expected = -EINVAL;
+
+		if (i == 0)
+			attr.nb_cqes = 0;
+		else if (i == 1)
+			attr.nb_cqes = 3;
+		else if (i == 2)
+			attr.cqe_bytes = 256;
+		else if (i == 3)
+			attr.dbrec++;
+		else
+			expected = -EFAULT;
+		if (i == 4)
+			attr.ring = NULL;
+		if (i == 5)
+			attr.dbrec = NULL;
+		assert_int_equal(shca_cq_create(rig.dev, &attr, &cq), expected);
+	}
+	assert_null(cq);
+	assert_int_equal(shca_cq_create(rig.dev, &good, &cq), 0);
+	assert_int_not_equal(shca_cq_number(cq), shca_cq_number(rig.tx.cq));
+	shca_cq_destroy(cq);
+	shca_cq_destroy(NULL);
+	rig_close(&rig);
+}
+
+/* The ring goes away under the device: the CQ fails, the process lives. */
+static void
+unmapped_ring(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	for (unsigned int i = 0; i < 300; i++)
+		shca_device_step(rig.dev); /* cmocka's handler gives way to the guard's */
+	munmap(rig.tx.ring, rig.tx.nb_cqes * rig.tx.cqe_bytes);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 1);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 1);
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(laps),
+		cmocka_unit_test(overrun),
+		cmocka_unit_test(overrun_ignored),
+		cmocka_unit_test(consumer_index_of_16_bits),
+		cmocka_unit_test(arming),
+		cmocka_unit_test(first_arm_is_zero),
+		cmocka_unit_test(arming_for_solicited),
+		cmocka_unit_test(resize),
+		cmocka_unit_test(creation),
+		cmocka_unit_test(unmapped_ring),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
