@@ -51,7 +51,7 @@ test_good(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		struct shca_options options;
-		char error[256] = "", port[512];
+		char error[256] = "", port[1024];
 
 		shca_options_init(&options);
 		assert_int_equal(
@@ -210,7 +210,7 @@ test_save_and_load(void **state)
 	assert_int_equal(loaded.nb_ports, SHCA_PORTS_MAX);
 	assert_true(CPU_EQUAL(&loaded.cpus, &options.cpus));
 	for (unsigned int i = 0; i < SHCA_PORTS_MAX; i++) {
-		char a[512], b[512];
+		char a[1024], b[1024];
 
 		print_port(&options.port[i], a, sizeof(a));
 		print_port(&loaded.port[i], b, sizeof(b));
