@@ -6,6 +6,9 @@
  * The first end to come binds PATH, the second connects to it. When the peer goes, frames are
  * dropped as on an unplugged cable and the end that is left looks for a new peer: the one that
  * bound goes on listening, the other tries to connect and binds when there is nobody to connect to.
+ *
+ * The port's link stays up without a peer process, as on a NIC whose neighbour's kernel keeps the
+ * link while no program runs there: perftest and others refuse to start on a port that is down.
  */
 #include "wire/kinds.h"
 
@@ -283,10 +286,10 @@ unix_due_ns(const struct shca_wire *wire)
 	return end->peer_fd < 0 && end->listen_fd < 0 ? end->retry_ns : UINT64_MAX;
 }
 
-static bool
-unix_link(struct shca_wire *wire)
+bool
+shca_unix_has_peer(const struct shca_wire *wire)
 {
-	return ((struct unix_wire *)wire)->peer_fd >= 0;
+	return ((const struct unix_wire *)wire)->peer_fd >= 0;
 }
 
 const struct shca_wire_ops shca_unix_wire = {
@@ -297,6 +300,5 @@ const struct shca_wire_ops shca_unix_wire = {
 	.rx = unix_rx,
 	.fd = unix_fd,
 	.due_ns = unix_due_ns,
-	.link = unix_link,
 	.close = unix_close,
 };

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "wire/kinds.h"
 
 static char dir[] = "/tmp/wire-unix-XXXXXX";
 static char path[64];
@@ -51,15 +52,15 @@ receive(struct shca_wire *wire, struct shca_frame *frame)
 }
 
 static bool
-wait_link(struct shca_wire *wire, bool up)
+wait_peer(struct shca_wire *wire, bool up)
 {
 	struct shca_frame frame;
 
-	for (int i = 0; i < 200 && wire->ops->link(wire) != up; i++) {
+	for (int i = 0; i < 200 && shca_unix_has_peer(wire) != up; i++) {
 		wire->ops->rx(wire, &frame, 1);
 		usleep(5000);
 	}
-	return wire->ops->link(wire) == up;
+	return shca_unix_has_peer(wire) == up;
 }
 
 static void
@@ -80,8 +81,8 @@ test_both_ways(void **state)
 	struct shca_wire *a = open_wire("unix", &conf), *b = open_wire("unix", &conf);
 
 	(void)state;
-	assert_true(wait_link(a, true));
-	assert_true(wait_link(b, true));
+	assert_true(wait_peer(a, true));
+	assert_true(wait_peer(b, true));
 	for (unsigned int i = 0; i < 4; i++) {
 		exchange(a, b, i, lengths[i]);
 		exchange(b, a, i, lengths[i]);
@@ -98,24 +99,24 @@ test_either_end_comes_and_goes(void **state)
 	struct shca_frame frame = numbered_frame(bytes, 1, 64);
 
 	(void)state;
-	assert_true(wait_link(a, true));
+	assert_true(wait_peer(a, true));
 	/* The end that connected. */
 	b->ops->close(b);
-	assert_true(wait_link(a, false));
+	assert_true(wait_peer(a, false));
 	assert_int_equal(a->ops->tx(a, &frame, 1), 1); /* dropped, not blocked */
 	b = open_wire("unix", &conf);
-	assert_true(wait_link(a, true));
+	assert_true(wait_peer(a, true));
 	exchange(a, b, 2, 100);
 	/* The end that listened: the other takes its place. */
 	a->ops->close(a);
-	assert_true(wait_link(b, false));
+	assert_true(wait_peer(b, false));
 	for (int i = 0; i < 10; i++) {
 		b->ops->rx(b, &frame, 1);
 		usleep(5000);
 	}
 	a = open_wire("unix", &conf);
-	assert_true(wait_link(a, true));
-	assert_true(wait_link(b, true));
+	assert_true(wait_peer(a, true));
+	assert_true(wait_peer(b, true));
 	exchange(a, b, 3, 100);
 	exchange(b, a, 4, 100);
 	a->ops->close(a);
@@ -128,13 +129,13 @@ test_third_end_is_turned_away(void **state)
 	struct shca_wire *a = open_wire("unix", &conf), *b = open_wire("unix", &conf), *c;
 
 	(void)state;
-	assert_true(wait_link(a, true));
+	assert_true(wait_peer(a, true));
 	c = open_wire("unix", &conf);
 	/* Receiving, a looks at who knocks, too. */
 	for (int i = 0; i < 200; i++)
 		exchange(b, a, i, 60);
 	exchange(a, b, 2, 60);
-	assert_true(wait_link(c, false));
+	assert_true(wait_peer(c, false));
 	c->ops->close(c);
 	b->ops->close(b);
 	a->ops->close(a);
@@ -153,7 +154,7 @@ test_dead_socket_is_replaced(void **state)
 	close(fd);
 	a = open_wire("unix", &conf);
 	b = open_wire("unix", &conf);
-	assert_true(wait_link(a, true));
+	assert_true(wait_peer(a, true));
 	exchange(a, b, 1, 60);
 	a->ops->close(a);
 	b->ops->close(b);
@@ -169,7 +170,7 @@ test_full_is_back_pressure(void **state)
 	unsigned int nb;
 
 	(void)state;
-	assert_true(wait_link(a, true));
+	assert_true(wait_peer(a, true));
 	for (;; sent++) {
 		frame = numbered_frame(bytes, sent, sizeof(bytes));
 		if (a->ops->tx(a, &frame, 1) == 0)
@@ -207,7 +208,7 @@ test_other_process_is_killed(void **state)
 	assert_numbered_frame(&frame, 7, 64);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_true(wait_link(a, false));
+	assert_true(wait_peer(a, false));
 	a->ops->close(a);
 }
 
