@@ -63,10 +63,13 @@ static const struct row rows[] = {
 	{ ROW_FILE, IBDEV "/ports/1/link_layer", "Ethernet\n" },
 	{ ROW_FILE, IBDEV "/ports/1/lid", "0x0\n" },
 	{ ROW_FILE, IBDEV "/ports/1/pkeys/0", "0xffff\n" },
+	/* The address's own GID twice, as RoCE has it; ndevs of a port without a netdev: empty. */
 	{ ROW_FILE, IBDEV "/ports/1/gids/0", "{gid}\n" },
+	{ ROW_FILE, IBDEV "/ports/1/gids/1", "{gid}\n" },
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/types/0", "IB/RoCE v1\n" },
-	/* Of a port without a netdev: empty, as libibverbs allows. */
+	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/types/1", "RoCE v2\n" },
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/ndevs/0", "{netdev-line}" },
+	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/ndevs/1", "{netdev-line}" },
 	{ ROW_FILE, IBDEV "/ports/1/hw_counters/out_of_buffer", "0\n" },
 	{ ROW_LINK, IBDEV "/device", "../../../../" PCI },
 

@@ -37,6 +37,34 @@ struct pair {
 static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pair *pairs;
 
+static void
+lock_pairs(void)
+{
+	pthread_mutex_lock(&pairs_lock);
+}
+
+static void
+unlock_pairs(void)
+{
+	pthread_mutex_unlock(&pairs_lock);
+}
+
+/** In a forked child: the ends it inherited have no device thread. What it opens itself starts
+ * anew. */
+static void
+forget_pairs(void)
+{
+	pairs = NULL;
+	unlock_pairs();
+}
+
+static void
+register_fork(void)
+{
+	/* Fails for want of memory alone; then a child may find its pairs taken. */
+	(void)pthread_atfork(lock_pairs, unlock_pairs, forget_pairs);
+}
+
 /** The pair with that ID, made if need be. */
 static struct pair *
 get_pair(const char *id)
@@ -67,9 +95,10 @@ put_pair(struct pair *pair)
 
 	if (pair->is_open[0] || pair->is_open[1])
 		return;
-	while (*link != pair)
+	while (*link != NULL && *link != pair)
 		link = &(*link)->next;
-	*link = pair->next;
+	if (*link != NULL) /* else: forgotten with a fork */
+		*link = pair->next;
 	free(pair->id);
 	free(pair);
 }
@@ -110,11 +139,13 @@ open_end(const char *id, struct shca_wire **wire)
 static int
 pair_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int ret;
 
-	pthread_mutex_lock(&pairs_lock);
+	pthread_once(&once, register_fork);
+	lock_pairs();
 	ret = open_end(conf->arg, wire);
-	pthread_mutex_unlock(&pairs_lock);
+	unlock_pairs();
 	return ret;
 }
 
@@ -124,12 +155,12 @@ pair_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	struct end *end = (struct end *)wire;
 	unsigned int nb = nb_frames;
 
-	pthread_mutex_lock(&pairs_lock);
+	lock_pairs();
 	if (end->peer != NULL)
 		nb = shca_ring_push(end->peer->ring, frames, nb_frames, &end->nb_dropped);
 	else
 		end->nb_dropped += nb_frames; /* an unplugged cable */
-	pthread_mutex_unlock(&pairs_lock);
+	unlock_pairs();
 	return nb;
 }
 
@@ -157,9 +188,9 @@ pair_link(struct shca_wire *wire)
 {
 	bool up;
 
-	pthread_mutex_lock(&pairs_lock);
+	lock_pairs();
 	up = ((struct end *)wire)->peer != NULL;
-	pthread_mutex_unlock(&pairs_lock);
+	unlock_pairs();
 	return up;
 }
 
@@ -171,13 +202,13 @@ pair_close(struct shca_wire *wire)
 
 	if (end->nb_dropped != 0)
 		SHCA_INFO("pair:%s: dropped %lu frames", pair->id, (unsigned long)end->nb_dropped);
-	pthread_mutex_lock(&pairs_lock);
+	lock_pairs();
 	if (end->peer != NULL)
 		end->peer->peer = NULL;
 	shca_ring_destroy(end->ring);
 	pair->is_open[end - pair->end] = false;
 	put_pair(pair);
-	pthread_mutex_unlock(&pairs_lock);
+	unlock_pairs();
 }
 
 const struct shca_wire_ops shca_pair_wire = {

@@ -3,6 +3,8 @@
 #include "wire_test.h"
 
 #include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const struct shca_wire_conf red = { .arg = "red", .fd = -1 };
 static const struct shca_wire_conf blue = { .arg = "blue", .fd = -1 };
@@ -102,6 +104,34 @@ test_full_is_back_pressure(void **state)
 	b->ops->close(b);
 }
 
+/** A forked child opens the same IDs for itself. */
+static void
+test_fork(void **state)
+{
+	struct shca_wire *a = open_wire("pair", &red), *b = open_wire("pair", &red);
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		struct shca_wire *c = open_wire("pair", &red), *d = open_wire("pair", &red);
+
+		send_one(c, 7);
+		receive_one(d, 7);
+		a->ops->close(a);
+		b->ops->close(b);
+		c->ops->close(c);
+		d->ops->close(d);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	send_one(a, 8);
+	receive_one(b, 8);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
 int
 main(void)
 {
@@ -110,6 +140,7 @@ main(void)
 		cmocka_unit_test(test_link_follows_the_peer),
 		cmocka_unit_test(test_no_third_end),
 		cmocka_unit_test(test_full_is_back_pressure),
+		cmocka_unit_test(test_fork),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
