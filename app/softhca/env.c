@@ -36,7 +36,8 @@ open_tap(struct shca_wire_options *wire, bool *created)
 	if (wire->fd < 0)
 		wire->fd = fcntl(fd, F_DUPFD, 3); /* a low limit of open files */
 	close(fd);
-	/* Under Yama only an ancestor may fetch it (wire/tap.h) unless told so; without Yama: EINVAL. */
+	/* Under Yama only an ancestor may fetch it (wire/tap.h) unless told so; without Yama:
+	 * EINVAL. */
 	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return wire->fd < 0 ? -EMFILE : 0;
 }
