@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A table of numbered objects: the lowest free number first, as the kernel's xarray hands out uverbs
- * handles (drivers/infiniband/core/rdma_core.c), O(1) look-up. Not thread-safe.
+ * A table of numbered objects: the lowest free number first, as the kernel's xarray hands out
+ * uverbs handles (drivers/infiniband/core/rdma_core.c), O(1) look-up. Not thread-safe.
  */
 #ifndef SHCA_BASE_IDTABLE_H
 #define SHCA_BASE_IDTABLE_H
@@ -12,8 +12,8 @@
 struct shca_idtable {
 	void **object; /**< NULL where free */
 	uint32_t nb_slots;
-	uint32_t first;	    /**< the lowest number handed out */
-	uint32_t last;	    /**< the highest number handed out */
+	uint32_t first;       /**< the lowest number handed out */
+	uint32_t last;        /**< the highest number handed out */
 	uint32_t lowest_free; /**< no free number below it */
 };
 

@@ -3,8 +3,8 @@
  * @file
  * Messages of softhca, on standard error, one line each, prefixed "softhca: ".
  *
- * The level comes from the environment variable SOFTHCA_LOG (error, warning, info, debug; warning by
- * default). Thread-safe; never changes errno.
+ * The level comes from the environment variable SOFTHCA_LOG (error, warning, info, debug; warning
+ * by default). Thread-safe; never changes errno.
  */
 #ifndef SHCA_BASE_LOG_H
 #define SHCA_BASE_LOG_H
@@ -20,9 +20,9 @@ enum shca_log_level {
 void shca_log(enum shca_log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-#define SHCA_ERR(...) shca_log(SHCA_LOG_ERROR, __VA_ARGS__)
-#define SHCA_WARN(...) shca_log(SHCA_LOG_WARNING, __VA_ARGS__)
-#define SHCA_INFO(...) shca_log(SHCA_LOG_INFO, __VA_ARGS__)
+#define SHCA_ERR(...)   shca_log(SHCA_LOG_ERROR, __VA_ARGS__)
+#define SHCA_WARN(...)  shca_log(SHCA_LOG_WARNING, __VA_ARGS__)
+#define SHCA_INFO(...)  shca_log(SHCA_LOG_INFO, __VA_ARGS__)
 #define SHCA_DEBUG(...) shca_log(SHCA_LOG_DEBUG, __VA_ARGS__)
 
 #endif /* SHCA_BASE_LOG_H */

@@ -3,14 +3,14 @@
  * @file
  * Memory regions of one device, and the only way the device touches application memory.
  *
- * The device runs inside the application's process, so an address in a WQE is a plain pointer once a
- * memory region vouches for it. As the hardware does, every access names an lkey, and an access
+ * The device runs inside the application's process, so an address in a WQE is a plain pointer once
+ * a memory region vouches for it. As the hardware does, every access names an lkey, and an access
  * outside the region, with an unknown lkey or another protection domain's is a protection error,
  * reported to the caller, who turns it into a completion.
  *
- * A program may unmap memory that it registered (the kernel would keep the pages pinned). Copies are
- * therefore guarded: shca_mem_guard_run() runs a function in which a fault on application memory ends
- * the function instead of the process.
+ * A program may unmap memory that it registered (the kernel would keep the pages pinned). Copies
+ * are therefore guarded: shca_mem_guard_run() runs a function in which a fault on application
+ * memory ends the function instead of the process.
  *
  * Not thread-safe: the device lock (hw/device.h) covers registration and use.
  */
@@ -25,10 +25,10 @@ struct shca_mem;
 
 /** One memory region; owned by the table. */
 struct shca_mr {
-	uint64_t iova;	 /**< first address as WQEs name it */
+	uint64_t iova;   /**< first address as WQEs name it */
 	uint64_t length; /**< bytes */
-	uint8_t *start;	 /**< the application's address of iova */
-	uint32_t lkey;	 /**< also the rkey; never 0 and never 0x100 (the list terminator) */
+	uint8_t *start;  /**< the application's address of iova */
+	uint32_t lkey;   /**< also the rkey; never 0 and never 0x100 (the list terminator) */
 	uint32_t pdn;
 	uint32_t access; /**< IB_UVERBS_ACCESS_* */
 };
@@ -52,11 +52,11 @@ void shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr);
 /**
  * Look up @p length bytes at @p iova through @p lkey in O(1).
  *
- * @return the application's address, or NULL when no region of @p pdn with that key covers the range
- *   or @p write is asked of a region without local write.
+ * @return the application's address, or NULL when no region of @p pdn with that key covers the
+ * range or @p write is asked of a region without local write.
  */
-uint8_t *shca_mem_ptr(
-	struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, uint64_t length, bool write);
+uint8_t *shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova,
+	uint64_t length, bool write);
 
 /** @return true when every page of the range can be read (and written if @p write). */
 bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);

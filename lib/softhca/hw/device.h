@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The device: what the firmware's commands create (CQ, SQ, RQ, RQT, TIR) and the engines that run on them.
+ * The device: what the firmware's commands create (CQ, SQ, RQ, RQT, TIR) and the engines that run
+ * on them.
  *
- * One struct shca_device is one verbs device with one port. abi/ creates objects here; this room never
- * sees an ioctl, a handle or a file. Rings and doorbell records are application memory named by address.
+ * One struct shca_device is one verbs device with one port. abi/ creates objects here; this room
+ * never sees an ioctl, a handle or a file. Rings and doorbell records are application memory named
+ * by address.
  *
  *     SQ --tx--> [walk_tx] --> wire          wire --> [walk_rx] --> TIR --rss--> RQ --> CQE
  *                                            kernel <──┘ │ ^ kernel's own frames go to the wire
  *
- * Ownership: an object belongs to its creator, who destroys users before what they use (rules, TIRs,
- * RQTs, RQs and SQs, CQs); nb_users counts are the caller's business (abi/object.h).
+ * Ownership: an object belongs to its creator, who destroys users before what they use (rules,
+ * TIRs, RQTs, RQs and SQs, CQs); nb_users counts are the caller's business (abi/object.h).
  *
- * Threads: every function here but lock and step wants the device lock held; step takes it itself. A
- * waiter for the lock is served before the next step.
+ * Threads: every function here but lock and step wants the device lock held; step takes it itself.
+ * A waiter for the lock is served before the next step.
  */
 #ifndef SHCA_HW_DEVICE_H
 #define SHCA_HW_DEVICE_H
@@ -38,12 +40,13 @@ struct shca_device_conf {
 	const struct shca_model *model;
 	uint8_t mac[6];
 	uint32_t speed_mbps;
-	struct shca_wire *wire;	  /**< borrowed; never NULL */
+	struct shca_wire *wire;   /**< borrowed; never NULL */
 	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
-	unsigned int index;	  /**< i of mlx5_<i> */
+	unsigned int index;       /**< i of mlx5_<i> */
 	/**
-	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by the device
-	 * thread (hw/thread.c), lock not held, at most some hundred times a second. May be NULL.
+	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by
+	 * the device thread (hw/thread.c), lock not held, at most some hundred times a second. May
+	 * be NULL.
 	 */
 	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
 	void *arg;
@@ -51,13 +54,13 @@ struct shca_device_conf {
 
 /** Counters of a port since it was opened; read under the lock. */
 struct shca_device_stats {
-	uint64_t rx_frames, rx_bytes;	  /**< from the wire */
-	uint64_t tx_frames, tx_bytes;	  /**< onto the wire */
-	uint64_t rx_steered;		  /**< copies delivered to RQs */
-	uint64_t rx_kernel;		  /**< frames handed to the netdev */
-	uint64_t rx_unwanted;		  /**< no rule and no netdev took it, or a DROP rule did */
-	uint64_t out_of_buffer;		  /**< no receive WQE was posted */
-	uint64_t rx_errors, tx_errors;	  /**< error completions */
+	uint64_t rx_frames, rx_bytes;  /**< from the wire */
+	uint64_t tx_frames, tx_bytes;  /**< onto the wire */
+	uint64_t rx_steered;           /**< copies delivered to RQs */
+	uint64_t rx_kernel;            /**< frames handed to the netdev */
+	uint64_t rx_unwanted;          /**< no rule and no netdev took it, or a DROP rule did */
+	uint64_t out_of_buffer;        /**< no receive WQE was posted */
+	uint64_t rx_errors, tx_errors; /**< error completions */
 };
 
 int shca_device_create(const struct shca_device_conf *conf, struct shca_device **dev);
@@ -96,17 +99,16 @@ enum shca_queue_state {
 
 /** @{ Completion queue. */
 struct shca_cq_attr {
-	uint8_t *ring;	     /**< nb_cqes * cqe_bytes of application memory */
-	__be32 *dbrec;	     /**< [0] consumer index, [1] arm word */
-	uint32_t nb_cqes;    /**< power of two */
-	uint32_t cqe_bytes;  /**< 64 or 128 */
+	uint8_t *ring;      /**< nb_cqes * cqe_bytes of application memory */
+	__be32 *dbrec;      /**< [0] consumer index, [1] arm word */
+	uint32_t nb_cqes;   /**< power of two */
+	uint32_t cqe_bytes; /**< 64 or 128 */
 	bool ignore_overrun;
 	shca_event_fn event;
 	void *owner;
 };
 /** @return 0, -EINVAL (geometry), -EFAULT (ring or record not mapped), -ENOMEM, -ENOSPC. */
-int shca_cq_create(
-	struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **cq);
+int shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **cq);
 void shca_cq_destroy(struct shca_cq *cq);
 uint32_t shca_cq_number(const struct shca_cq *cq);
 /** Move to another ring, as ibv_resize_cq: writes the RESIZE CQE into the old one. */
@@ -116,7 +118,7 @@ int shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t
 /** @{ Receive queue: a WQ, or the RQ of a raw packet QP. */
 struct shca_rq_attr {
 	uint8_t *ring;
-	__be32 *dbrec; /**< [0] producer counter */
+	__be32 *dbrec;         /**< [0] producer counter */
 	uint32_t nb_wqes;      /**< power of two */
 	uint32_t stride_bytes; /**< of a WQE, power of two >= 16 */
 	uint32_t pdn;
@@ -129,8 +131,7 @@ struct shca_rq_attr {
 	void *owner;
 };
 /** Starts in RESET. @return as shca_cq_create. */
-int shca_rq_create(
-	struct shca_device *dev, const struct shca_rq_attr *attr, struct shca_rq **rq);
+int shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct shca_rq **rq);
 void shca_rq_destroy(struct shca_rq *rq);
 uint32_t shca_rq_number(const struct shca_rq *rq);
 enum shca_queue_state shca_rq_state(const struct shca_rq *rq);
@@ -142,7 +143,7 @@ void shca_rq_set_cvlan_strip(struct shca_rq *rq, bool on);
 /** @{ Send queue. */
 struct shca_sq_attr {
 	uint8_t *ring;
-	__be32 *dbrec; /**< [1] producer counter, in WQEBBs */
+	__be32 *dbrec;      /**< [1] producer counter, in WQEBBs */
 	uint32_t nb_wqebbs; /**< power of two */
 	uint32_t pdn;
 	uint32_t user_index;
@@ -151,8 +152,7 @@ struct shca_sq_attr {
 	shca_event_fn event;
 	void *owner;
 };
-int shca_sq_create(
-	struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **sq);
+int shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **sq);
 void shca_sq_destroy(struct shca_sq *sq);
 uint32_t shca_sq_number(const struct shca_sq *sq);
 enum shca_queue_state shca_sq_state(const struct shca_sq *sq);
