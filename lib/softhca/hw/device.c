@@ -124,9 +124,20 @@ shca_device_destroy(struct shca_device *dev)
 void
 shca_device_lock(struct shca_device *dev)
 {
+	atomic_fetch_add_explicit(&dev->nb_waiting, 1, memory_order_relaxed);
 	pthread_mutex_lock(&dev->next);
 	pthread_mutex_lock(&dev->held);
+	atomic_fetch_sub_explicit(&dev->nb_waiting, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&dev->next);
+}
+
+static void
+lock_step(struct shca_device *dev)
+{
+	if (atomic_load_explicit(&dev->nb_waiting, memory_order_relaxed) != 0)
+		shca_device_lock(dev);
+	else
+		pthread_mutex_lock(&dev->held);
 }
 
 void
@@ -343,7 +354,7 @@ shca_device_step(struct shca_device *dev)
 {
 	unsigned int nb_done;
 
-	shca_device_lock(dev);
+	lock_step(dev);
 	dev->nb_done = 0;
 	dev->ticks = shca_clock_ticks();
 	dev->touch = SHCA_TOUCH_NONE;

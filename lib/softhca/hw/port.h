@@ -53,8 +53,9 @@ struct shca_device {
 	enum shca_touch touch;
 	void *touched;
 
-	/* held is the lock; whoever wants it queues at next, so that a step that has just ended
-	 * does not overtake a waiter. */
+	/* held is the lock. Whoever wants it waits in line at next and is counted; a step takes the
+	 * place behind the line when there is one, and saves the second lock when there is none. */
+	atomic_uint nb_waiting;
 	pthread_mutex_t next, held;
 };
 

@@ -83,10 +83,8 @@ sleep_on_wires(struct shca_thread *thread, uint64_t sleep_ns)
 }
 
 static void
-report_losses(struct shca_thread *thread)
+report_losses(struct shca_thread *thread, uint64_t now)
 {
-	uint64_t now = shca_clock_ns();
-
 	if (now - thread->reported_ns < REPORT_NS)
 		return;
 	thread->reported_ns = now;
@@ -123,20 +121,19 @@ run(void *arg)
 {
 	struct shca_thread *thread = arg;
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
-	uint64_t worked_ns = shca_clock_ns();
-	unsigned int nb_rounds = 0;
+	uint64_t worked_ns = 0;
 
 	/* Fine sleeps: the default slack of 50 us would more than double the short ones. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	while (!atomic_load_explicit(&thread->is_stopping, memory_order_relaxed)) {
 		bool has_worked = step_all(thread) != 0;
+		uint64_t now = shca_clock_ns();
 
-		if (has_worked || ++nb_rounds % 64 == 0)
-			report_losses(thread);
+		report_losses(thread, now);
 		if (has_worked) {
-			worked_ns = shca_clock_ns();
+			worked_ns = now;
 			sleep_ns = FIRST_SLEEP_NS;
-		} else if (shca_clock_ns() - worked_ns >= SPIN_NS) {
+		} else if (now - worked_ns >= SPIN_NS) {
 			sleep_on_wires(thread, sleep_ns);
 			sleep_ns = sleep_ns * 2 < LAST_SLEEP_NS ? sleep_ns * 2 : LAST_SLEEP_NS;
 		}
