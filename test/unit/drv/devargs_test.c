@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each driver argument, good and bad. */
+#include <string.h>
+
+#include "devargs.h"
+#include "rig.h"
+
+/* clang-format off */
+static const struct {
+	const char *args;
+	int result;
+	const char *ibdev, *iface;
+} cases[] = {
+	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
+	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
+	{ "iface=fifteen_letters", 0, "", "fifteen_letters" },
+	{ "iface=sixteen__letters", -EINVAL, NULL, NULL },
+	{ "ibdev=0123456789012345678901234567890123456789012345678901234567890123", -EINVAL, NULL, NULL },
+	{ "", -EINVAL, NULL, NULL },
+	{ NULL, -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,iface=eth0", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,ibdev=mlx5_1", -EINVAL, NULL, NULL },
+	{ "ibdev=", -EINVAL, NULL, NULL },
+	{ "ibdev", -EINVAL, NULL, NULL },
+	{ "ibdev=../mlx5_0", -EINVAL, NULL, NULL },
+	{ "ibdev=..", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,speed=1", -EINVAL, NULL, NULL },
+	{ "IBDEV=mlx5_0", -EINVAL, NULL, NULL },
+	{ "=", -EINVAL, NULL, NULL },
+	{ ",,,", -EINVAL, NULL, NULL },
+};
+/* clang-format on */
+
+static void
+parses_or_refuses_each_case(void **state)
+{
+	struct mdv_config config;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		memset(&config, 0x5a, sizeof(config));
+		print_message("%s\n", cases[i].args == NULL ? "(none)" : cases[i].args);
+		assert_int_equal(
+			mdv_devargs_parse("net_mlx5dv0", cases[i].args, &config), cases[i].result);
+		if (cases[i].result != 0) {
+			/* Outputs are set only on success. */
+			assert_int_equal(config.ibdev[0], 0x5a);
+			continue;
+		}
+		assert_string_equal(config.ibdev, cases[i].ibdev);
+		assert_string_equal(config.iface, cases[i].iface);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parses_or_refuses_each_case),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory regions: pools of every kind, attached buffers, what goes again, what is refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+
+#include "mr.h"
+#include "rig.h"
+
+#define NB_MBUFS 128
+#define ROOM     2176
+
+static struct rig_port rig;
+
+static struct mdv_mr_table *
+table_new(void)
+{
+	struct mdv_mr_table *table;
+
+	rig_port_init(&rig);
+	table = mdv_mr_create(&rig.port.device);
+	assert_non_null(table);
+	return table;
+}
+
+static void
+table_delete(struct mdv_mr_table *table)
+{
+	mdv_mr_destroy(table);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+}
+
+static uint32_t
+lkey_of(struct mdv_mr_cache *cache, const struct rte_mbuf *mbuf)
+{
+	return mdv_mr_lkey(cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
+}
+
+static void
+a_pool_is_one_range_and_refcounted(void **state)
+{
+	struct rte_mempool *pool = rig_pool("mr_one", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+
+	(void)state;
+	assert_int_equal(mdv_mr_pool_lkey(table, pool), MDV_MR_LKEY_NONE);
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	assert_int_equal(mdv_mr_pool_lkey(table, pool), rte_cpu_to_be_32(0x100));
+	mdv_mr_pool_put(table, pool);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	mdv_mr_pool_put(table, pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	table_delete(table);
+	rte_mempool_free(pool);
+}
+
+/** A pool in chunks that do not touch, as a fragmented heap gives. */
+static struct rte_mempool *
+chunked_pool(uint8_t *memory, size_t chunk, unsigned int nb_chunks)
+{
+	struct rte_mempool *pool;
+	unsigned int i;
+
+	pool = rte_mempool_create_empty("mr_chunks", NB_MBUFS, sizeof(struct rte_mbuf) + ROOM, 0,
+		sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0);
+	assert_non_null(pool);
+	rte_pktmbuf_pool_init(pool, NULL);
+	for (i = 0; i < nb_chunks; i++)
+		assert_true(rte_mempool_populate_iova(pool, (char *)memory + i * 2 * chunk,
+				    (uintptr_t)memory + i * 2 * chunk, chunk, NULL, NULL) > 0);
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
+static void
+chunks_have_a_key_each(void **state)
+{
+	const size_t chunk = 80 * 1024;
+	uint8_t *memory = rig_alloc(8 * chunk);
+	struct rte_mempool *pool = chunked_pool(memory, chunk, 4);
+	struct mdv_mr_table *table = table_new();
+	struct rte_mbuf *mbufs[NB_MBUFS];
+	struct mdv_mr_cache cache;
+	unsigned int i, nb;
+
+	(void)state;
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 4);
+	assert_int_equal(mdv_mr_pool_lkey(table, pool), MDV_MR_LKEY_NONE);
+	mdv_mr_cache_init(&cache, table);
+	nb = rte_mempool_avail_count(pool);
+	assert_int_equal(rte_mempool_get_bulk(pool, (void **)mbufs, nb), 0);
+	for (i = 0; i < nb; i++) {
+		unsigned int chunk_idx = ((uint8_t *)mbufs[i]->buf_addr - memory) / (2 * chunk);
+
+		assert_int_equal(lkey_of(&cache, mbufs[i]), rte_cpu_to_be_32(0x100 + chunk_idx));
+	}
+	assert_int_equal(rig_verbs.nb_mrs, 4);
+	rte_mempool_put_bulk(pool, (void **)mbufs, nb);
+	mdv_mr_pool_put(table, pool);
+	table_delete(table);
+	rte_mempool_free(pool);
+	free(memory);
+}
+
+static void
+a_pinned_pool_is_registered_by_its_buffers(void **state)
+{
+	struct rte_pktmbuf_extmem ext = { .buf_len = 64 * 4096, .elt_size = 4096 };
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool;
+	struct mdv_mr_cache cache;
+	struct rte_mbuf *mbuf;
+
+	(void)state;
+	ext.buf_ptr = aligned_alloc(4096, ext.buf_len);
+	ext.buf_iova = (uintptr_t)ext.buf_ptr;
+	pool = rte_pktmbuf_pool_create_extbuf("mr_pinned", 64, 0, 0, 4096, SOCKET_ID_ANY, &ext, 1);
+	assert_non_null(pool);
+	/* Met by a send queue first: it learns the pool of its own accord. */
+	mdv_mr_cache_init(&cache, table);
+	mbuf = rte_pktmbuf_alloc(pool);
+	assert_non_null(mbuf);
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	assert_true(cache.last.start <= (uintptr_t)ext.buf_ptr);
+	assert_true(cache.last.start + cache.last.size >= (uintptr_t)mbuf->buf_addr + 4096);
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	table_delete(table);
+	free(ext.buf_ptr);
+}
+
+static void
+a_destroyed_pool_is_forgotten(void **state)
+{
+	struct rte_mempool *pool = rig_pool("mr_gone", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+	struct mdv_mr_cache cache;
+	struct rte_mbuf *mbuf;
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	mbuf = rte_pktmbuf_alloc(pool);
+	assert_int_not_equal(lkey_of(&cache, mbuf), MDV_MR_LKEY_NONE);
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	assert_int_not_equal(cache.last.size, 0);
+	mdv_mr_cache_check(&cache);
+	assert_int_equal(cache.last.size, 0);
+	table_delete(table);
+}
+
+static void
+no_free(void *addr, void *opaque)
+{
+	(void)addr;
+	(void)opaque;
+}
+
+static void
+attached_buffers_are_looked_up_or_refused(void **state)
+{
+	struct rte_mempool *pool = rig_pool("mr_attach", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+	struct rte_mbuf_ext_shared_info shinfo = { .free_cb = no_free };
+	void *known = rte_malloc(NULL, 8192, 64), *unknown = rig_alloc(8192);
+	struct mdv_mr_cache cache;
+	struct rte_mbuf *mbuf, *clone;
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	rte_mbuf_ext_refcnt_set(&shinfo, 4);
+	mbuf = rte_pktmbuf_alloc(pool);
+	rte_pktmbuf_attach_extbuf(mbuf, known, (uintptr_t)known, 8192, &shinfo);
+	assert_int_not_equal(lkey_of(&cache, mbuf), MDV_MR_LKEY_NONE);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	rte_pktmbuf_detach_extbuf(mbuf);
+	rte_pktmbuf_attach_extbuf(mbuf, unknown, (uintptr_t)unknown, 8192, &shinfo);
+	assert_int_equal(lkey_of(&cache, mbuf), MDV_MR_LKEY_NONE);
+	rte_pktmbuf_detach_extbuf(mbuf);
+	/* A clone's data is in the other mbuf's pool. */
+	clone = rte_pktmbuf_clone(mbuf, pool);
+	assert_non_null(clone);
+	assert_int_not_equal(lkey_of(&cache, clone), MDV_MR_LKEY_NONE);
+	rte_pktmbuf_free(clone);
+	rte_pktmbuf_free(mbuf);
+	table_delete(table);
+	rte_mempool_free(pool);
+	rte_free(known);
+	free(unknown);
+}
+
+static void
+a_refused_registration_leaves_nothing(void **state)
+{
+	const size_t chunk = 80 * 1024;
+	uint8_t *memory = rig_alloc(8 * chunk);
+	struct rte_mempool *pool = chunked_pool(memory, chunk, 4);
+	struct mdv_mr_table *table = table_new();
+
+	(void)state;
+	rig_verbs.reg_result = ENOMEM;
+	assert_int_equal(mdv_mr_pool_get(table, pool), -ENOMEM);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	rig_verbs.reg_result = 0;
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	table_delete(table);
+	rte_mempool_free(pool);
+	free(memory);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pool_is_one_range_and_refcounted),
+		cmocka_unit_test(chunks_have_a_key_each),
+		cmocka_unit_test(a_pinned_pool_is_registered_by_its_buffers),
+		cmocka_unit_test(a_destroyed_pool_is_forgotten),
+		cmocka_unit_test(attached_buffers_are_looked_up_or_refused),
+		cmocka_unit_test(a_refused_registration_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
