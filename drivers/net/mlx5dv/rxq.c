@@ -181,12 +181,14 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->idx = idx;
 	rxq->pool = pool;
 	rxq->conf = *conf;
+	/* ethdev takes out of a queue's offloads what the whole port has. */
+	rxq->conf.offloads |= dev->data->dev_conf.rxmode.offloads;
 	rxq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_RXQ_DESC_MIN));
 	rxq->room = rte_pktmbuf_data_room_size(pool);
 	rxq->headroom = RTE_PKTMBUF_HEADROOM;
 	rxq->buf_offset = pool_buf_offset(pool);
 	rxq->rearm = rearm_value(dev->data->port_id);
-	rxq->vlan_strip = (conf->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 	ret = segs_log2(rxq, dev->data->mtu, &log2_segs);
 	if (ret != 0) {
 		rte_free(rxq);

@@ -58,6 +58,8 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->port = port;
 	txq->idx = idx;
 	txq->conf = *conf;
+	/* ethdev takes out of a queue's offloads what the whole port has. */
+	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
 	txq->frame_span = MDV_MTU_MAX + MDV_FRAME_OVERHEAD - MDV_TX_FRAME_MIN;
 	dev->data->tx_queues[idx] = txq;

@@ -69,7 +69,8 @@ chunked_pool(uint8_t *memory, size_t chunk, unsigned int nb_chunks)
 		sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0);
 	assert_non_null(pool);
 	rte_pktmbuf_pool_init(pool, NULL);
-	for (i = 0; i < nb_chunks; i++)
+	/* Downwards: the table has to sort them. */
+	for (i = nb_chunks; i-- != 0;)
 		assert_true(rte_mempool_populate_iova(pool, (char *)memory + i * 2 * chunk,
 				    (uintptr_t)memory + i * 2 * chunk, chunk, NULL, NULL) > 0);
 	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
