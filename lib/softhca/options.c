@@ -327,7 +327,7 @@ static const struct key keys[] = {
 		false, parse_mac, print_mac },
 	{ "speed", "1g|2.5g|5g|10g|25g|40g|50g|100g|200g", DEFAULT_SPEED,
 		"link speed it reports; traffic is not shaped", false, parse_speed, print_speed },
-	{ "pace", "0|1", "1", "pcap: keep the capture's spacing (0: as fast as the device runs)",
+	{ "pace", "0|1", "1", "pcap: keep the capture's spacing (0: as fast as the queues take it)",
 		false, parse_pace, print_pace },
 	{ "repeat", "N", "1", "pcap: how many times to play the capture (0: for ever)",
 		false, parse_repeat, print_repeat },

@@ -210,6 +210,28 @@ shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet)
 	return !verdict.dropped;
 }
 
+/*
+ * Frames to take from the wire in this round. Those of a patient wire stay there until every queue
+ * that receives has room for all of them, wherever they are steered.
+ */
+static unsigned int
+wire_budget(struct shca_device *dev)
+{
+	const struct shca_wire *wire = dev->conf.wire;
+	unsigned int budget = BURST;
+	struct shca_rq *rq;
+
+	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
+		return budget;
+	LIST_FOREACH (rq, &dev->rqs, link) {
+		uint32_t room = shca_rq_room(rq);
+
+		if (room < budget)
+			budget = room;
+	}
+	return budget;
+}
+
 /* From the cable: to receive queues, and to the netdev, which loses what it does not take at once.
  */
 static void
@@ -218,7 +240,7 @@ run_wire_rx(struct shca_device *dev)
 	struct shca_wire *wire = dev->conf.wire;
 	struct shca_wire *kernel = dev->conf.kernel;
 	struct shca_frame frame[BURST], to_kernel[BURST];
-	unsigned int nb = wire->ops->rx(wire, frame, BURST);
+	unsigned int nb = wire->ops->rx(wire, frame, wire_budget(dev));
 	unsigned int nb_to_kernel = 0;
 
 	for (unsigned int i = 0; i < nb; i++) {

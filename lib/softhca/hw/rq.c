@@ -140,6 +140,19 @@ has_wqe(struct shca_rq *rq)
 	return rq->ci != rq->pi_seen;
 }
 
+uint32_t
+shca_rq_room(struct shca_rq *rq)
+{
+	if (rq->state != SHCA_QUEUE_READY)
+		return UINT32_MAX;
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
+	rq->pi_seen = read_pi(rq);
+	/* A program may keep a queue that it never fills, to drop what is steered there. */
+	if (rq->ci == 0 && rq->pi_seen == 0)
+		return UINT32_MAX;
+	return (uint16_t)(rq->pi_seen - rq->ci);
+}
+
 struct piece {
 	const uint8_t *bytes;
 	uint32_t length;

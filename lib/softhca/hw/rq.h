@@ -45,6 +45,11 @@ struct shca_rx {
  * The frame is lost when the queue is not ready or has no WQE.
  */
 void shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx);
+/**
+ * How many more frames it can take, each of one WQE.
+ * @return UINT32_MAX for a queue that takes none at all: not ready, or never posted to
+ */
+uint32_t shca_rq_room(struct shca_rq *rq);
 /** In ERROR: complete what is posted with its syndrome. */
 void shca_rq_flush(struct shca_rq *rq);
 /** A guarded access faulted, on the ring or, if @p on_buffer, on a receive buffer. */

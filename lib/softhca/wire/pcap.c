@@ -263,7 +263,14 @@ pcap_wire_due_ns(const struct shca_wire *wire)
 
 	if (!in->is_playing || in->file == NULL)
 		return UINT64_MAX;
-	return in->pace && in->has_next ? in->next_ns : 0;
+	/* Without pace a frame waits for nothing but the receive queues. */
+	return in->pace && in->has_next ? in->next_ns : UINT64_MAX;
+}
+
+static bool
+pcap_wire_is_patient(const struct shca_wire *wire)
+{
+	return !((const struct pcap_wire *)wire)->in.pace;
 }
 
 static unsigned int
@@ -307,5 +314,6 @@ const struct shca_wire_ops shca_pcap_wire = {
 	.start = pcap_wire_start,
 	.fd = pcap_wire_fd,
 	.due_ns = pcap_wire_due_ns,
+	.is_patient = pcap_wire_is_patient,
 	.close = pcap_wire_close,
 };

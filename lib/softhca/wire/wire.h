@@ -67,6 +67,11 @@ struct shca_wire_ops {
 	uint64_t (*due_ns)(const struct shca_wire *wire);
 	/** Kernel side only: does the netdev take every frame (IFF_PROMISC)? May be NULL: no. */
 	bool (*is_promiscuous)(struct shca_wire *wire);
+	/**
+	 * Do its frames wait until a receive queue has room (a pcap without pace), instead of
+	 * coming when they come, like those of a cable? May be NULL: no.
+	 */
+	bool (*is_patient)(const struct shca_wire *wire);
 	/** @return true when there is a carrier. NULL: always. */
 	bool (*link)(struct shca_wire *wire);
 	void (*close)(struct shca_wire *wire);

@@ -96,6 +96,49 @@ from_the_netdev(void **state)
 	rig_close(&rig);
 }
 
+/* The frames of a patient wire wait for receive WQEs; a queue that is never filled holds up none.
+ */
+static void
+patience(void **state)
+{
+	const struct shca_device_stats *stats;
+	struct shca_cqe cqe;
+	struct shca_rq_attr idle_attr;
+	__be32 idle_dbrec[2] = { 0 };
+	struct shca_rq *idle;
+	uint8_t bytes[60];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.wire.patient = true;
+	rig_open(&rig);
+	stats = shca_device_stats(rig.dev);
+	idle_attr = rig.rq_attr;
+	idle_attr.dbrec = idle_dbrec;
+	idle_attr.cq = rig.rx.cq;
+	assert_int_equal(shca_rq_create(rig.dev, &idle_attr, &idle), 0);
+	shca_rq_modify(idle, SHCA_QUEUE_READY);
+	for (unsigned int i = 0; i < 20; i++)
+		rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
+	for (unsigned int i = 1; i <= 20; i++) {
+		rig_fill_rx(&rig, 1);
+		rig_run(&rig);
+		assert_int_equal(stats->rx_frames, i);
+		assert_true(rig_poll(&rig.rx, &cqe));
+		assert_false(rig_poll(&rig.rx, &cqe));
+	}
+	assert_int_equal(stats->out_of_buffer, 0);
+	/* Other wires do not wait. */
+	rig.wire.patient = false;
+	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
+	rig_run(&rig);
+	assert_int_equal(stats->rx_frames, 21);
+	assert_int_equal(stats->out_of_buffer, 1);
+	shca_rq_destroy(idle);
+	rig_close(&rig);
+}
+
 /* PASSTHRU in verbs: a DONT_TRAP rule copies to its queue, and the netdev still gets the frame. */
 static void
 dont_trap(void **state)
@@ -362,6 +405,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(to_the_netdev),
 		cmocka_unit_test(from_the_netdev),
+		cmocka_unit_test(patience),
 		cmocka_unit_test(dont_trap),
 		cmocka_unit_test(sniffer),
 		cmocka_unit_test(egress_drop),

@@ -77,6 +77,12 @@ wire_is_promiscuous(struct shca_wire *wire)
 	return ((struct rig_wire *)wire)->promiscuous;
 }
 
+static bool
+wire_is_patient(const struct shca_wire *wire)
+{
+	return ((const struct rig_wire *)wire)->patient;
+}
+
 static const struct shca_wire_ops wire_ops = {
 	.name = "rig",
 	.tx = wire_tx,
@@ -84,6 +90,7 @@ static const struct shca_wire_ops wire_ops = {
 	.start = wire_start,
 	.fd = wire_fd,
 	.is_promiscuous = wire_is_promiscuous,
+	.is_patient = wire_is_patient,
 };
 
 void

@@ -41,6 +41,7 @@ struct rig_wire {
 	unsigned int nb_coming, nb_received;
 	unsigned int nb_starts;
 	bool promiscuous;
+	bool patient; /* its frames wait for receive WQEs */
 };
 
 struct rig_cq {
