@@ -2,6 +2,7 @@
 """Checksum offloads both ways, compared with checksums computed here from the RFCs."""
 import pytest
 from harness import frames, pcapfile
+from harness.bench import Bench
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -23,13 +24,9 @@ CASES = [
 
 
 def test_receive_flags(tmp_path):
-    capture = tmp_path / "in.pcap"
-    pcapfile.write(capture, [case[1] for case in CASES])
-    with Testpmd(ports=[f"wire=pcap:{capture},mac={MAC}"],
-                 args=[f"--rx-offloads={RX_CHECKSUM:#x}"]) as pmd:
-        start = pmd.show_received()
-        got = pmd.wait_received(len(CASES), start)
-        pmd.cmd("stop")
+    with Bench(tmp_path, [f"--rx-offloads={RX_CHECKSUM:#x}"], queues=1) as bench:
+        got = bench.deliver(*[case[1] for case in CASES])
+    assert len(got) == len(CASES)
     for (name, frame, ip_flag, l4_flag), seen in zip(CASES, got):
         assert seen["length"] == len(frame), name
         if ip_flag:
@@ -42,12 +39,8 @@ def test_receive_flags(tmp_path):
 
 def test_no_offload_claims_nothing(tmp_path):
     """Without the offload no packet is called good."""
-    capture = tmp_path / "in.pcap"
-    pcapfile.write(capture, [frames.packet()])
-    with Testpmd(ports=[f"wire=pcap:{capture},mac={MAC}"]) as pmd:
-        start = pmd.show_received()
-        seen = pmd.wait_received(1, start)[0]
-        pmd.cmd("stop")
+    with Bench(tmp_path, [], queues=1) as bench:
+        seen, = bench.deliver(frames.packet())
     assert not {"IP_CKSUM_GOOD", "L4_CKSUM_GOOD"} & seen["flags"], seen
 
 
@@ -61,8 +54,8 @@ def test_send_fills_checksums_in(tmp_path, hardware):
     sent += [frames.packet(ip_checksum=0x3333, sport=i) for i in range(10)]
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
-    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"]) as pmd:
-        pmd.cmd("port stop 0")
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
+                 args=["--disable-device-start"]) as pmd:
         for layer in ("ip", "udp", "tcp"):
             answer = pmd.cmd(f"csum set {layer} {'hw' if hardware else 'sw'} 0")
             assert "not supported" not in answer, answer

@@ -17,15 +17,15 @@ def taken(bench):
     return sorted(set(bench.numbers(bench.deliver(*probes()))))
 
 
-def test_own_mac_and_broadcast_only(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_own_mac_and_broadcast_only(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 off")
         bench.pmd.cmd("set allmulti 0 off")
         assert taken(bench) == [1, 2]
 
 
-def test_promiscuous_takes_all(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_promiscuous_takes_all(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 on")
         assert taken(bench) == [1, 2, 3, 4, 5]
         bench.pmd.cmd("set promisc 0 off")
@@ -33,8 +33,8 @@ def test_promiscuous_takes_all(namespace, tmp_path):
     assert 1 not in bench.kernel
 
 
-def test_allmulticast(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_allmulticast(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 off")
         bench.pmd.cmd("set allmulti 0 on")
         assert taken(bench) == [1, 2, 3]
@@ -42,8 +42,8 @@ def test_allmulticast(namespace, tmp_path):
         assert taken(bench) == [1, 2]
 
 
-def test_mac_add_and_remove(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_mac_add_and_remove(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 off")
         assert "rror" not in bench.pmd.cmd(f"mac_addr add 0 {SECOND}")
         assert taken(bench) == [1, 2, 5]
@@ -52,8 +52,8 @@ def test_mac_add_and_remove(namespace, tmp_path):
         assert taken(bench) == [1, 2]
 
 
-def test_mac_set(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_mac_set(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 off")
         answer = bench.pmd.cmd(f"mac_addr set 0 {SECOND}")
         assert "rror" not in answer, answer
@@ -63,8 +63,8 @@ def test_mac_set(namespace, tmp_path):
         assert taken(bench) == [2, 5]
 
 
-def test_multicast_list(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_multicast_list(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 off")
         answer = bench.pmd.cmd(f"mcast_addr add 0 {GROUP}")
         assert "rror" not in answer and "fail" not in answer, answer
@@ -73,8 +73,8 @@ def test_multicast_list(namespace, tmp_path):
         assert taken(bench) == [1, 2]
 
 
-def test_filters_survive_stop_and_start(namespace, tmp_path):
-    with Bench(namespace, tmp_path, args=[]) as bench:
+def test_filters_survive_stop_and_start(tmp_path):
+    with Bench(tmp_path, args=[]) as bench:
         bench.pmd.cmd("set promisc 0 off")
         bench.pmd.cmd(f"mac_addr add 0 {SECOND}")
         for command in ("stop", "port stop 0", "port start 0", "start"):

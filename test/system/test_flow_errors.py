@@ -31,7 +31,8 @@ REFUSED = [
     (f"ingress pattern ipv4 / eth / end {QUEUE}", ["eth"]),
     (f"ingress pattern eth / udp / ipv4 / end {QUEUE}", ["ipv4"]),
     (f"ingress pattern eth / ipv4 / ipv6 / end {QUEUE}", ["ipv6"]),
-    (f"ingress pattern eth / tcp / udp / end {QUEUE}", ["udp"]),
+    (f"ingress pattern eth / tcp / end {QUEUE}", ["tcp", "ipv4"]),
+    (f"ingress pattern eth / ipv4 / tcp / udp / end {QUEUE}", ["udp", "tcp"]),
     (f"ingress pattern eth / vlan vid is 5 / vlan vid is 6 / end {QUEUE}", ["vlan"]),
     (f"ingress pattern eth / ipv4 src spec 10.0.0.1 src last 10.0.0.9 src mask 255.255.255.255 / end"
      f" {QUEUE}", ["ipv4", "last"]),

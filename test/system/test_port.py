@@ -32,14 +32,16 @@ def test_reported_speed_is_the_ports(key, shown):
 def test_too_many_descriptors_are_refused():
     with Testpmd() as pmd:
         limit = int(pmd.info()["Max possible number of RXDs per queue"])
+        assert limit < 65535
         pmd.cmd("port stop 0")
-        pmd.cmd("port config all rxd 65535")
+        pmd.cmd(f"port config 0 rxq 0 ring_size {limit + 1}")
         answer = pmd.cmd("port start 0")
-        if limit < 65535:
-            assert f"<= {limit}" in answer, answer
-            pmd.cmd("port config all rxd 512")
-            assert "Done" in pmd.cmd("port start 0")
-        assert pmd.info()["Link status"] == "up"
+        assert f"<= {limit}" in answer and "Fail" in answer, answer
+        pmd.cmd("port config 0 rxq 0 ring_size 512")
+        assert "Done" in pmd.cmd("port start 0")
+        pmd.cmd("start tx_first 1")
+        pmd.wait_stats(lambda s: s["RX-packets"] > 100)
+        pmd.cmd("stop")
 
 
 def test_too_many_queues_are_refused():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """VLAN tags taken off on receive and put in on send."""
 from harness import frames, pcapfile
+from harness.bench import Bench
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -10,24 +11,42 @@ TCIS = [0x001, 0x064, 0xFFE, 0x2064, 0xE001]
 
 
 def test_strip(tmp_path):
-    """The tag goes to the mbuf, the frame leaves without it; untagged frames are left alone."""
+    """The tag goes to the mbuf; untagged frames are left alone."""
     sent = [frames.packet(vlan=tci, sport=i) for i, tci in enumerate(TCIS)] + [frames.packet()]
+    with Bench(tmp_path, [f"--rx-offloads={RX_VLAN_STRIP:#x}"], queues=1) as bench:
+        assert "strip on" in bench.pmd.cmd("show port info 0")
+        got = bench.deliver(*sent)
+    assert len(got) == len(sent)
+    for tci, frame, seen in zip(TCIS, sent, got):
+        assert seen["tci"] == tci and {"VLAN", "VLAN_STRIPPED"} <= seen["flags"], seen
+        assert seen["length"] == len(frame) - 4
+    assert got[-1]["tci"] is None and "VLAN_STRIPPED" not in got[-1]["flags"]
+
+
+def test_stripped_frames_are_whole_otherwise(tmp_path):
+    sent = [frames.packet(vlan=tci, sport=i, pad=64) for i, tci in enumerate(TCIS)]
+    sent.append(frames.packet())
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
     with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
                  args=[f"--rx-offloads={RX_VLAN_STRIP:#x}"]) as pmd:
-        assert "strip on" in pmd.cmd("show port info 0")
         pmd.cmd("set fwd io")
-        pmd.cmd("set verbose 1")
-        start = pmd.mark()
         pmd.cmd("start")
-        got = pmd.wait_received(len(sent), start)
         pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
         pmd.cmd("stop")
-    for tci, seen in zip(TCIS, got):
-        assert seen["tci"] == tci and {"VLAN", "VLAN_STRIPPED"} <= seen["flags"], seen
-    assert got[-1]["tci"] is None and "VLAN_STRIPPED" not in got[-1]["flags"]
     assert pcapfile.read(result) == [f[:12] + f[16:] for f in sent[:-1]] + [sent[-1]]
+
+
+def test_strip_switched_while_started(tmp_path):
+    with Bench(tmp_path, [], queues=1) as bench:
+        seen, = bench.deliver(frames.packet(vlan=0x64))
+        assert seen["type"] == 0x8100 and "VLAN_STRIPPED" not in seen["flags"]
+        bench.pmd.cmd("vlan set strip on 0")
+        seen, = bench.deliver(frames.packet(vlan=0x64))
+        assert seen["tci"] == 0x64 and seen["type"] == 0x0800
+        bench.pmd.cmd("vlan set strip off 0")
+        seen, = bench.deliver(frames.packet(vlan=0x64))
+        assert seen["type"] == 0x8100 and seen["tci"] is None
 
 
 def test_strip_off_again(tmp_path):
@@ -35,8 +54,8 @@ def test_strip_off_again(tmp_path):
     frame = frames.packet(vlan=0x64)
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, [frame] * 10)
-    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"]) as pmd:
-        pmd.cmd("port stop 0")
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
+                 args=["--disable-device-start"]) as pmd:
         pmd.cmd("vlan set strip on 0")
         assert "strip on" in pmd.cmd("show port info 0")
         pmd.cmd("vlan set strip off 0")
@@ -54,8 +73,7 @@ def test_insert(tmp_path):
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
     with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC}"],
-                 args=[f"--tx-offloads={TX_VLAN_INSERT:#x}"]) as pmd:
-        pmd.cmd("port stop 0")
+                 args=[f"--tx-offloads={TX_VLAN_INSERT:#x}", "--disable-device-start"]) as pmd:
         answer = pmd.cmd("tx_vlan set 0 100")
         assert "rror" not in answer, answer
         pmd.cmd("port start 0")

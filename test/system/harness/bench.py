@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A port between a cable we send on and a kernel side that is recorded: who gets which frame."""
-from . import frames, host, pcapfile
+"""A port between a cable whose far end we hold and a kernel side that is recorded: who gets what."""
+from . import frames, pcapfile
+from .cable import Cable
 from .testpmd import Testpmd
 
 MAC = frames.PORT_MAC
 SENTINEL_PORT = 9999
 SENTINEL_SRC = "02:00:00:00:ff:ff"
+RX_RSS_HASH = 0x80000
 
 
 def source(number):
@@ -19,24 +21,29 @@ def probe(number, **options):
 
 
 class Bench:
-    """wire=tap in a namespace, kernel=pcap. `kernel` holds what the kernel got, after the end."""
+    """wire=unix, kernel=pcap, testpmd printing what it receives.
 
-    def __init__(self, namespace, tmp_path, args=("--flow-isolate-all",), queues=4, port=""):
-        self.namespace = namespace
+    `kernel` holds the numbers of the probes that Linux's side got, once the bench has ended.
+    """
+
+    def __init__(self, tmp_path, args=("--flow-isolate-all",), queues=4, port="", setup=()):
         self.record = tmp_path / "kernel.pcap"
-        self.wire = host.name("w")
+        self.wire = tmp_path / "wire"
+        self.setup = setup
         self.pmd = Testpmd(
-            ports=[f"wire=tap:{self.wire},kernel=pcap:{self.record},mac={MAC}{port}"],
-            args=[f"--rxq={queues}", f"--txq={queues}", "--rx-offloads=0x80000", *args])
+            ports=[f"wire=unix:{self.wire},kernel=pcap:{self.record},mac={MAC}{port}"],
+            args=[f"--rxq={queues}", f"--txq={queues}", *args])
         self.peer = None
         self.kernel = None
-        self._sentinels = 0
 
     def __enter__(self):
         self.pmd.__enter__()
         try:
-            self.namespace.take(self.wire)
-            self.peer = host.PacketSocket(self.wire, self.namespace)
+            for line in self.setup:
+                answer = self.pmd.cmd(line)
+                for sign in ("rror", "Bad arg", "Fail", "Caught"):
+                    assert sign not in answer, f"{line}\n{answer}"
+            self.peer = Cable(self.wire)
             self.pmd.show_received()
         except BaseException:
             self.pmd.kill()
@@ -51,7 +58,6 @@ class Bench:
             self.kernel = self._recorded()
 
     def _recorded(self):
-        """Numbers of the probes the kernel side got, in order."""
         numbers = []
         for frame in pcapfile.read(self.record):
             if frame[6:11] == frames.mac(source(0))[:5]:
@@ -59,7 +65,7 @@ class Bench:
         return numbers
 
     def add_sentinel(self):
-        """A rule for the frame that tells the end of a delivery; install it where it disturbs nobody."""
+        """A rule for the frame that tells the end of a delivery."""
         return self.pmd.flow(f"ingress priority 0 pattern eth src is {SENTINEL_SRC} / end"
                              " actions queue index 3 / end")
 
@@ -69,9 +75,7 @@ class Bench:
         Frames are steered in order, so once the sentinel is shown all before it are where they belong.
         """
         start = self.pmd.mark()
-        for frame in sent:
-            self.peer.send(frame)
-        self.peer.send(frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT))
+        self.peer.send(*sent, frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT))
         while True:
             got = self.pmd.received(start)
             if any(seen["src"] == SENTINEL_SRC and seen["flags"] for seen in got):
@@ -79,8 +83,10 @@ class Bench:
             if not self.pmd.terminal.read_some(10):
                 raise AssertionError("the sentinel did not arrive:\n"
                                      + self.pmd.terminal.text[start:][-3000:])
+        # Queues are polled in turn: a frame before the sentinel may be shown after it.
         while self.pmd.terminal.read_some(0.1):
             pass
+        assert "INVALID mbuf" not in self.pmd.terminal.text[start:]
         return [seen for seen in self.pmd.received(start) if seen["src"] != SENTINEL_SRC]
 
     @staticmethod

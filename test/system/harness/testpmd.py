@@ -54,7 +54,8 @@ class Testpmd:
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
         command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory) + list(eal)
-        command += ["--", "-i", "--total-num-mbufs=16384"] + list(args)
+        # testpmd's start throws away what its ports have received so far: not here.
+        command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"] + list(args)
         environment = dict(os.environ, **(env or {}))
         self.terminal = Terminal(softhca_argv(ports, command), env=environment)
         self.banner = ""
@@ -199,7 +200,8 @@ def parse_verbose(text):
     """Packets as verbose mode prints them: queue, src, dst, length, nb_segs, hash, tci, mark, flags."""
     packets = []
     queue = None
-    for line in text.splitlines():
+    # A line still being printed waits.
+    for line in text[:text.rfind("\n") + 1].splitlines():
         head = re.search(r"port \d+/queue (\d+): received", line)
         if head:
             queue = int(head.group(1))
