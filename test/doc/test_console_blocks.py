@@ -5,6 +5,7 @@ In a `console` block a line after "$ " is run by the shell, one after "testpmd> 
 that the last one started; the other lines must appear in the output in this order, spaces aside, where
 "..." stands for anything.
 """
+import os
 import re
 import shlex
 import subprocess
@@ -76,8 +77,10 @@ class Shown(Testpmd):
     def __init__(self, argv):  # pylint: disable=super-init-not-called
         self.prefix = eal_prefix()
         at = argv.index("dpdk-testpmd") + 1
+        name, environment = paths.plugin()
+        argv = [name if arg == str(paths.PLUGIN) else arg for arg in argv]
         self.terminal = Terminal(argv[:at] + ["--file-prefix", self.prefix] + argv[at:],
-                                 cwd=paths.ROOT)
+                                 env=dict(os.environ, **environment), cwd=paths.ROOT)
         self.banner = ""
         self.status = None
 

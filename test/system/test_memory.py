@@ -18,13 +18,13 @@ def reserved_hugepages():
 def test_pool_kinds(tmp_path, kind):
     if kind == "xmemhuge" and not reserved_hugepages():
         pytest.skip("xmemhuge maps hugepages and this machine has none reserved")
-    # Fewer than the ring holds: none is lost, however slowly testpmd gets to run.
+    # Fewer than either ring holds: none is lost, whoever gets the CPU.
     sent = [frames.packet(sport=i, data=bytes(j & 255 for j in range(1 + i * 7 % 1400)))
             for i in range(3000)]
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
     with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC},pace=0"],
-                 args=[f"--mp-alloc={kind}", "--rxd=4096", "--txd=512"]) as pmd:
+                 args=[f"--mp-alloc={kind}", "--rxd=4096", "--txd=4096"]) as pmd:
         pmd.cmd("set fwd io")
         pmd.cmd("start")
         pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))

@@ -69,7 +69,7 @@ def test_pool_run_dry_is_counted_and_survived(tmp_path):
     capture = tmp_path / "in.pcap"
     pcapfile.write(capture, sent)
     with Testpmd(ports=[f"wire=pcap:{capture},mac={MAC},pace=0,repeat=20"],
-                 args=["--total-num-mbufs=600", "--rxd=512", "--txd=512", "--mbcache=0"]) as pmd:
+                 args=["--total-num-mbufs=1100", "--rxd=1024", "--txd=512", "--mbcache=0"]) as pmd:
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start")
         pmd.wait_stats(lambda s: s["RX-packets"] + s["RX-missed"] >= 20 * len(sent))

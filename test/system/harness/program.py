@@ -2,6 +2,7 @@
 """Programs that run to their end on softhca: their status and all they printed."""
 import os
 
+from . import paths
 from .terminal import Terminal
 from .testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir, softhca_argv
 
@@ -9,7 +10,7 @@ from .testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir, so
 def run_on_softhca(command, ports=("",), env=None, quiet=60):
     """softhca run ... -- COMMAND: (exit status, output). Fails when it is silent for `quiet` s."""
     terminal = Terminal(softhca_argv([port for port in ports if port], command),
-                        env=dict(os.environ, **(env or {})))
+                        env=dict(os.environ, **paths.plugin()[1], **(env or {})))
     try:
         status = terminal.wait(quiet)
         return status, terminal.text

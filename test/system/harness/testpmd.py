@@ -29,7 +29,7 @@ def softhca_argv(ports, command):
 
 def eal_args(prefix, vdevs, lcores="0,1", memory=1024):
     args = ["-l", lcores, "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry",
-            "--file-prefix", prefix, "-d", str(paths.PLUGIN)]
+            "--file-prefix", prefix, "-d", paths.plugin()[0]]
     for vdev in vdevs:
         args += ["--vdev", vdev]
     return args
@@ -56,7 +56,7 @@ class Testpmd:
         command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory) + list(eal)
         # testpmd's start throws away what its ports have received so far: not here.
         command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"] + list(args)
-        environment = dict(os.environ, **(env or {}))
+        environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
         self.terminal = Terminal(softhca_argv(ports, command), env=environment)
         self.banner = ""
         self.status = None
