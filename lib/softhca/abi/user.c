@@ -23,7 +23,8 @@ run_copy(void *arg)
 	memcpy(copy->to, copy->from, copy->length);
 }
 
-/* A sandbox may forbid the system calls; then faults are caught, unless the application catches them. */
+/* A sandbox may forbid the system calls; then faults are caught, unless the application catches
+ * them. */
 static int
 guarded_copy(void *to, const void *from, size_t length)
 {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fixture.h"
 
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi/caps.h"
 #include "wire/wire.h"
 
 #define RING_BYTES 65536
@@ -15,6 +19,15 @@ static const struct mlx5_ib_alloc_ucontext_req_v2 context_request = {
 	.max_cqe_version = 1,
 	.lib_caps = MLX5_LIB_CAP_4K_UAR | MLX5_LIB_CAP_DYN_UAR,
 };
+
+void
+fix_skip_without_privilege(void)
+{
+	if (shca_caps_has(CAP_NET_RAW))
+		return;
+	puts("skipped: needs CAP_NET_RAW");
+	exit(77); /* meson's word for it */
+}
 
 static uint64_t
 address(const void *pointer)
@@ -135,10 +148,10 @@ fix_get_context(struct shca_file *file, const struct mlx5_ib_alloc_ucontext_req_
 	uint64_t core_support;
 
 	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
-	frame_out(&frame, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &nb_vectors,
-		sizeof(nb_vectors));
-	frame_out(&frame, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core_support,
-		sizeof(core_support));
+	frame_out(
+		&frame, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &nb_vectors, sizeof(nb_vectors));
+	frame_out(
+		&frame, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core_support, sizeof(core_support));
 	frame_in(&frame, UVERBS_ATTR_UHW_IN, sent, length);
 	frame_out(&frame, UVERBS_ATTR_UHW_OUT, response != NULL ? response : &unused,
 		sizeof(*response));
@@ -229,8 +242,7 @@ fix_setup(void **state)
 	conf.wire = fix->wire;
 	assert_int_equal(shca_device_create(&conf, &fix->dev), 0);
 	fix->file = fix_open(fix, &fix->fd);
-	assert_int_equal(
-		fix_get_context(fix->file, NULL, sizeof(context_request), NULL), 0);
+	assert_int_equal(fix_get_context(fix->file, NULL, sizeof(context_request), NULL), 0);
 	alloc_uar(fix);
 	alloc_async(fix);
 	alloc_pd(fix);

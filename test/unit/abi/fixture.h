@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * An open file on a device whose wire is null, driven as libibverbs drives it: ioctl frames with the
- * structures of rdma/. The device runs no thread; tests step it.
+ * An open file on a device whose wire is null, driven as libibverbs drives it: ioctl frames with
+ * the structures of rdma/. The device runs no thread; tests step it.
  */
 #ifndef TEST_ABI_FIXTURE_H
 #define TEST_ABI_FIXTURE_H
@@ -44,9 +44,12 @@ struct fixture {
 	uint32_t pd;
 	uint32_t uar_page;
 	uint64_t uar_offset;
-	uint8_t *ring[4];	/**< 64 KiB each */
-	uint32_t (*dbrec)[2];	/**< big-endian, one for each ring */
+	uint8_t *ring[4];     /**< 64 KiB each */
+	uint32_t (*dbrec)[2]; /**< big-endian, one for each ring */
 };
+
+/** Without CAP_NET_RAW there are no raw packet QPs: end the test program as skipped. */
+void fix_skip_without_privilege(void);
 
 /** cmocka set-up and tear-down: with a context, an async descriptor, a UAR page and a PD. */
 int fix_setup(void **state);
@@ -66,8 +69,8 @@ struct ib_uverbs_attr *frame_out(struct frame *frame, uint16_t id, void *bytes, 
 struct ib_uverbs_attr *frame_handle(struct frame *frame, uint16_t id, int64_t handle);
 int frame_run(struct shca_file *file, struct frame *frame);
 /** A method whose only attribute is a handle. */
-int frame_handle_only(struct shca_file *file, uint16_t object, uint16_t method, uint16_t id,
-	uint32_t handle);
+int frame_handle_only(
+	struct shca_file *file, uint16_t object, uint16_t method, uint16_t id, uint32_t handle);
 
 /** INVOKE_WRITE; buffers may be NULL with length 0. */
 struct command {
@@ -121,8 +124,8 @@ struct qp_request {
 	uint32_t flags;
 	uint64_t user_handle;
 	struct ib_uverbs_qp_cap cap;
-	struct mlx5_ib_create_qp driver;      /**< of a raw QP */
-	struct mlx5_ib_create_qp_rss rss;     /**< of a hash QP */
+	struct mlx5_ib_create_qp driver;  /**< of a raw QP */
+	struct mlx5_ib_create_qp_rss rss; /**< of a hash QP */
 	uint32_t driver_length;
 	struct ib_uverbs_qp_cap cap_answer;
 	uint32_t number;
@@ -155,9 +158,11 @@ struct field_case {
 	uint64_t value;
 	int expected; /**< 0 or a negative errno */
 };
-#define FIELD(type, field, to, errno_expected) \
-	{ #field " = " #to, offsetof(type, field), sizeof(((type *)0)->field), (uint64_t)(to), \
-		errno_expected }
+#define FIELD(type, field, to, errno_expected)                                                     \
+	{                                                                                          \
+#field " = " #to, offsetof(type, field), sizeof(((type *)0)->field),               \
+			(uint64_t)(to), errno_expected                                             \
+	}
 void field_case_apply(const struct field_case *row, void *request);
 /** Fail with the row's name unless @p ret is what it expects. */
 void field_case_check(const struct field_case *row, int ret);

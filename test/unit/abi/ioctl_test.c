@@ -82,7 +82,8 @@ test_attributes_beyond_the_mapping(void **state)
 	struct fixture *fix = *state;
 	struct ib_uverbs_query_port_resp_ex response;
 	struct frame frame;
-	uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *pages =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t *at = pages + 4096 - sizeof(frame.header) - 8;
 
 	assert_ptr_not_equal(pages, MAP_FAILED);
@@ -220,7 +221,8 @@ test_unknown_write_commands(void **state)
 	const uint8_t in[128] = { 0 };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		const struct command command = { numbers[i], in, sizeof(in), NULL, 0, NULL, 0, NULL, 0 };
+		const struct command command = { numbers[i], in, sizeof(in), NULL, 0, NULL, 0, NULL,
+			0 };
 
 		assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
 	}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queues and memory regions: what is refused, and with what. */
+#include <errno.h>
+#include <string.h>
+
+#include "fixture.h"
+
+/* clang-format off */
+static const struct field_case cq_cases[] = {
+	FIELD(struct cq_request, cqe, 0, 0),
+	FIELD(struct cq_request, cqe, 63, 0),
+	FIELD(struct cq_request, cqe, 4194304, -EINVAL),
+	FIELD(struct cq_request, cqe, UINT32_MAX, -EINVAL),
+	FIELD(struct cq_request, comp_vector, 100000, -EINVAL),
+	FIELD(struct cq_request, channel, 0, -EBADF),
+	FIELD(struct cq_request, channel, 12345, -EBADF),
+	FIELD(struct cq_request, channel, INT64_MAX, -EBADF),
+	FIELD(struct cq_request, flags, 3, 0),
+	FIELD(struct cq_request, flags, 4, -EINVAL),
+	FIELD(struct cq_request, driver_length, 32, 0),
+	FIELD(struct cq_request, driver_length, 20, -EINVAL),
+	FIELD(struct cq_request, driver_length, 0, -EINVAL),
+	FIELD(struct cq_request, driver.cqe_size, 128, 0),
+	FIELD(struct cq_request, driver.cqe_size, 32, -EINVAL),
+	FIELD(struct cq_request, driver.cqe_size, 0, -EINVAL),
+	FIELD(struct cq_request, driver.flags, 0, -EINVAL),
+	FIELD(struct cq_request, driver.flags, 8 | 2, -EINVAL),
+	FIELD(struct cq_request, driver.flags, 1 | 2, -EOPNOTSUPP),
+	FIELD(struct cq_request, driver.flags, 4 | 2, -EOPNOTSUPP),
+	FIELD(struct cq_request, driver.uar_page_index, 77, -EINVAL),
+	FIELD(struct cq_request, driver.reserved0, 1, -EINVAL),
+	FIELD(struct cq_request, driver.reserved1, 1, -EINVAL),
+	FIELD(struct cq_request, driver.cqe_comp_en, 1, -EOPNOTSUPP),
+	FIELD(struct cq_request, driver.buf_addr, 0x1000, -EFAULT),
+	FIELD(struct cq_request, driver.db_addr, 0x1000, -EFAULT),
+};
+/* clang-format on */
+
+static void
+test_create_cq(void **state)
+{
+	struct fixture *fix = *state;
+
+	fix->model.cqe_comp_max = 0;
+	for (size_t i = 0; i < sizeof(cq_cases) / sizeof(cq_cases[0]); i++) {
+		struct cq_request request;
+		uint32_t nb_before = fix->file->nb_objects[SHCA_LIMIT_CQ];
+		int ret;
+
+		cq_request_init(fix, &request);
+		field_case_apply(&cq_cases[i], &request);
+		ret = cq_request_run(fix, &request);
+		field_case_check(&cq_cases[i], ret);
+		assert_int_equal(fix->file->nb_objects[SHCA_LIMIT_CQ], nb_before + (ret == 0));
+	}
+}
+
+static void
+test_cqe_counts_are_rounded(void **state)
+{
+	static const struct {
+		uint32_t asked, answered;
+	} rows[] = { { 0, 0 }, { 1, 1 }, { 2, 3 }, { 63, 63 }, { 64, 127 }, { 200, 255 } };
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cq_request request;
+
+		cq_request_init(fix, &request);
+		request.cqe = rows[i].asked;
+		assert_int_equal(cq_request_run(fix, &request), 0);
+		assert_int_equal(request.cqe_answer, rows[i].answered);
+		assert_int_not_equal(request.cqn, 0);
+	}
+}
+
+static void
+test_model_limits_cqs(void **state)
+{
+	struct fixture *fix = *state;
+	struct cq_request request;
+
+	fix->model.max_cq = 1;
+	cq_request_init(fix, &request);
+	assert_int_equal(cq_request_run(fix, &request), 0);
+	assert_int_equal(cq_request_run(fix, &request), -ENOMEM);
+}
+
+struct resize {
+	struct ib_uverbs_resize_cq request;
+	struct mlx5_ib_resize_cq driver;
+};
+
+static int
+run_resize(struct fixture *fix, const struct resize *resize, uint32_t *cqe)
+{
+	struct ib_uverbs_resize_cq_resp response = { 0 };
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_RESIZE_CQ,
+		.in = &resize->request,
+		.in_length = sizeof(resize->request),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_in = &resize->driver,
+		.driver_in_length = sizeof(resize->driver),
+	};
+	int ret = command_run(fix->file, &command);
+
+	*cqe = response.cqe;
+	return ret;
+}
+
+/* clang-format off */
+static const struct field_case resize_cases[] = {
+	FIELD(struct resize, request.cqe, 127, 0),
+	FIELD(struct resize, request.cqe, 0, -EINVAL),
+	FIELD(struct resize, request.cqe, 4194304, -EINVAL),
+	FIELD(struct resize, request.cq_handle, 999, -ENOENT),
+	FIELD(struct resize, driver.reserved0, 1, -EINVAL),
+	FIELD(struct resize, driver.reserved1, 1, -EINVAL),
+	FIELD(struct resize, driver.cqe_size, 32, -EINVAL),
+	FIELD(struct resize, driver.buf_addr, 0x1000, -EFAULT),
+};
+/* clang-format on */
+
+static void
+test_resize_cq(void **state)
+{
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(resize_cases) / sizeof(resize_cases[0]); i++) {
+		struct resize resize = {
+			.request = { .cq_handle = fix_cq(fix), .cqe = 100 },
+			.driver = { .buf_addr = (uintptr_t)fix->ring[1], .cqe_size = 64 },
+		};
+		uint32_t cqe;
+		int ret;
+
+		field_case_apply(&resize_cases[i], &resize);
+		ret = run_resize(fix, &resize, &cqe);
+		field_case_check(&resize_cases[i], ret);
+		if (ret == 0)
+			assert_int_equal(cqe, 127);
+	}
+}
+
+static void
+test_modify_cq_is_not_offered(void **state)
+{
+	struct fixture *fix = *state;
+	struct ib_uverbs_ex_modify_cq request = { .cq_handle = fix_cq(fix), .attr_mask = 1 };
+	const struct command command = {
+		.number = EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ,
+		.in = &request,
+		.in_length = sizeof(request),
+	};
+
+	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
+	request.cq_handle = 999;
+	assert_int_equal(command_run(fix->file, &command), -ENOENT);
+	request.attr_mask = 0;
+	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+}
+
+static int
+reg_mr(struct fixture *fix, const struct ib_uverbs_reg_mr *request,
+	struct ib_uverbs_reg_mr_resp *response)
+{
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_REG_MR,
+		.in = request,
+		.in_length = sizeof(*request),
+		.out = response,
+		.out_length = sizeof(*response),
+	};
+
+	return command_run(fix->file, &command);
+}
+
+static struct ib_uverbs_reg_mr
+mr_request(const struct fixture *fix)
+{
+	return (struct ib_uverbs_reg_mr){
+		.start = (uintptr_t)fix->ring[0],
+		.hca_va = (uintptr_t)fix->ring[0],
+		.length = 8192,
+		.pd_handle = fix->pd,
+		.access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_RELAXED_ORDERING,
+	};
+}
+
+/* clang-format off */
+static const struct field_case mr_cases[] = {
+	FIELD(struct ib_uverbs_reg_mr, length, 1, 0),
+	FIELD(struct ib_uverbs_reg_mr, length, 0, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, length, UINT64_MAX, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, hca_va, 0, 0),
+	FIELD(struct ib_uverbs_reg_mr, hca_va, 64, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, pd_handle, 999, -ENOENT),
+	FIELD(struct ib_uverbs_reg_mr, pd_handle, 0, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, 0, 0),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, 0x3ff00001, 0),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, 0x40000001, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, 0x100, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, IB_UVERBS_ACCESS_ON_DEMAND, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, IB_UVERBS_ACCESS_REMOTE_WRITE, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, IB_UVERBS_ACCESS_REMOTE_ATOMIC, -EINVAL),
+	FIELD(struct ib_uverbs_reg_mr, access_flags, IB_UVERBS_ACCESS_REMOTE_READ, 0),
+	FIELD(struct ib_uverbs_reg_mr, start, 0x1000, -EFAULT),
+};
+/* clang-format on */
+
+/* Handle 0 is the UAR page: the first object of the context, and no PD. */
+static void
+test_reg_mr(void **state)
+{
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(mr_cases) / sizeof(mr_cases[0]); i++) {
+		struct ib_uverbs_reg_mr request = mr_request(fix);
+		struct ib_uverbs_reg_mr_resp response;
+
+		field_case_apply(&mr_cases[i], &request);
+		field_case_check(&mr_cases[i], reg_mr(fix, &request, &response));
+	}
+}
+
+static void
+test_rereg_and_query_mr(void **state)
+{
+	struct fixture *fix = *state;
+	struct ib_uverbs_reg_mr request = mr_request(fix);
+	struct ib_uverbs_reg_mr_resp first;
+	struct ib_uverbs_rereg_mr_resp second;
+	struct ib_uverbs_rereg_mr rereg = { 0 };
+	struct command command = {
+		.number = IB_USER_VERBS_CMD_REREG_MR,
+		.in = &rereg,
+		.in_length = sizeof(rereg),
+		.out = &second,
+		.out_length = sizeof(second),
+	};
+	uint32_t lkey, rkey;
+	uint64_t length, iova;
+	struct frame frame;
+
+	assert_int_equal(reg_mr(fix, &request, &first), 0);
+	rereg = (struct ib_uverbs_rereg_mr){
+		.mr_handle = first.mr_handle,
+		.flags = 1,
+		.start = (uintptr_t)fix->ring[1],
+		.hca_va = 0x10000,
+		.length = 4096,
+	};
+	assert_int_equal(command_run(fix->file, &command), 0);
+	frame_init(&frame, UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR);
+	frame_handle(&frame, UVERBS_ATTR_QUERY_MR_HANDLE, first.mr_handle);
+	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &lkey, 4);
+	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &rkey, 4);
+	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_LENGTH, &length, 8);
+	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_IOVA, &iova, 8);
+	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(lkey, second.lkey);
+	assert_int_equal(rkey, second.rkey);
+	assert_int_equal(length, 4096);
+	assert_int_equal(iova, 0x10000);
+	/* What fails leaves the region as it was. */
+	rereg.start = 0x1000;
+	assert_int_equal(command_run(fix->file, &command), -EFAULT);
+	rereg.flags = 0;
+	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	rereg.flags = 8;
+	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
+	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(lkey, second.lkey);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_create_cq),
+		TEST(test_cqe_counts_are_rounded),
+		TEST(test_model_limits_cqs),
+		TEST(test_resize_cq),
+		TEST(test_modify_cq_is_not_offered),
+		TEST(test_reg_mr),
+		TEST(test_rereg_and_query_mr),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Context, capabilities, port and GIDs. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+#define REQUEST struct mlx5_ib_alloc_ucontext_req_v2
+
+static const REQUEST good_request = {
+	.total_num_bfregs = 16,
+	.num_low_latency_bfregs = 4,
+	.max_cqe_version = 1,
+	.lib_caps = MLX5_LIB_CAP_4K_UAR | MLX5_LIB_CAP_DYN_UAR,
+};
+
+/* clang-format off */
+static const struct field_case context_cases[] = {
+	FIELD(REQUEST, flags, MLX5_IB_ALLOC_UCTX_DEVX, -EOPNOTSUPP),
+	FIELD(REQUEST, flags, 2, -EOPNOTSUPP),
+	FIELD(REQUEST, comp_mask, 1, -EOPNOTSUPP),
+	FIELD(REQUEST, reserved0, 1, -EOPNOTSUPP),
+	FIELD(REQUEST, reserved1, 1, -EOPNOTSUPP),
+	FIELD(REQUEST, reserved2, 1, -EOPNOTSUPP),
+	FIELD(REQUEST, lib_caps, MLX5_LIB_CAP_4K_UAR, -EOPNOTSUPP),
+	FIELD(REQUEST, flags, 0, 0),
+};
+/* clang-format on */
+
+static void
+test_context_requests(void **state)
+{
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(context_cases) / sizeof(context_cases[0]); i++) {
+		int fd;
+		struct shca_file *file = fix_open(fix, &fd);
+		REQUEST request = good_request;
+
+		field_case_apply(&context_cases[i], &request);
+		field_case_check(
+			&context_cases[i], fix_get_context(file, &request, sizeof(request), NULL));
+		shca_file_close(file);
+		close(fd);
+	}
+}
+
+static void
+test_context_request_lengths(void **state)
+{
+	static const struct {
+		size_t length;
+		int expected;
+	} rows[] = {
+		/* The old forms know no dynamic UAR pages: refused, after the length check. */
+		{ 4, -EINVAL },
+		{ 8, -EOPNOTSUPP },
+		{ 12, -EINVAL },
+		{ 16, -EOPNOTSUPP },
+		{ 24, -EOPNOTSUPP },
+		{ 32, 0 },
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int fd;
+		struct shca_file *file = fix_open(fix, &fd);
+
+		assert_int_equal(fix_get_context(file, &good_request, rows[i].length, NULL),
+			rows[i].expected);
+		shca_file_close(file);
+		close(fd);
+	}
+}
+
+static void
+test_second_context_is_refused(void **state)
+{
+	struct fixture *fix = *state;
+
+	assert_int_equal(
+		fix_get_context(fix->file, &good_request, sizeof(good_request), NULL), -EINVAL);
+}
+
+static void
+test_context_answer(void **state)
+{
+	struct fixture *fix = *state;
+	struct mlx5_ib_alloc_ucontext_resp response;
+	int fd;
+	struct shca_file *file = fix_open(fix, &fd);
+
+	assert_int_equal(fix_get_context(file, &good_request, sizeof(good_request), &response), 0);
+	assert_int_equal(response.response_length, sizeof(response));
+	assert_int_equal(response.tot_bfregs, 0);
+	assert_int_equal(response.cqe_version, 1);
+	assert_int_equal(response.num_ports, 1);
+	assert_int_equal(response.comp_mask, 0);
+	assert_int_equal(response.clock_info_versions, 0);
+	assert_int_equal(response.bf_reg_size, 512);
+	assert_int_equal(response.cache_line_size, 64);
+	assert_int_equal(response.log_uar_size, 12);
+	assert_int_equal(response.num_uars_per_page, 1);
+	assert_int_equal(response.eth_min_inline, fix->model.min_inline);
+	assert_int_equal(response.max_send_wqebb, fix->model.max_send_wqebb);
+	shca_file_close(file);
+	close(fd);
+}
+
+/* UAR pages are distinct, mappable where the answer says, and reusable. */
+static void
+test_uar_pages(void **state)
+{
+	struct fixture *fix = *state;
+	struct frame frame;
+	uint64_t offset;
+	uint32_t length, page;
+
+	assert_int_equal(fix->uar_offset, 0x900000);
+	for (unsigned int round = 0; round < 2; round++) {
+		frame_init(&frame, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+		frame_handle(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
+		frame_const(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 0);
+		frame_out(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset, 8);
+		frame_out(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length, 4);
+		frame_out(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page, 4);
+		assert_int_equal(frame_run(fix->file, &frame), 0);
+		assert_int_equal(offset, 0x901000);
+		assert_int_equal(page, fix->uar_page + 1);
+		assert_int_equal(
+			frame_handle_only(fix->file, MLX5_IB_OBJECT_UAR,
+				MLX5_IB_METHOD_UAR_OBJ_DESTROY, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE,
+				(uint32_t)frame.attrs[0].data),
+			0);
+	}
+	frame.attrs[1].data = 2;
+	assert_int_equal(frame_run(fix->file, &frame), -EOPNOTSUPP);
+}
+
+static void
+test_query_device(void **state)
+{
+	struct fixture *fix = *state;
+	const struct ib_uverbs_query_device request = { 0 };
+	struct ib_uverbs_query_device_resp response;
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_QUERY_DEVICE,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+	};
+	static const uint8_t guid[8] = { 2, 0, 0, 0xff, 0xfe, 0, 0, 1 };
+
+	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(response.vendor_id, 0x2c9);
+	assert_int_equal(response.vendor_part_id, fix->model.pci_device_id);
+	assert_int_equal(response.fw_ver, fix->model.fw_ver);
+	assert_int_equal(response.max_qp_wr, fix->model.max_qp_wr);
+	assert_int_equal(response.phys_port_cnt, 1);
+	assert_memory_equal(&response.node_guid, guid, sizeof(guid));
+	assert_int_equal(response.device_cap_flags & IB_UVERBS_DEVICE_RAW_IP_CSUM,
+		IB_UVERBS_DEVICE_RAW_IP_CSUM);
+}
+
+static void
+test_query_device_ex(void **state)
+{
+	struct fixture *fix = *state;
+	struct ib_uverbs_ex_query_device request = { 0 };
+	struct ib_uverbs_ex_query_device_resp response;
+	struct mlx5_ib_query_device_resp driver;
+	struct command command = {
+		.number = EXTENDED | IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_out = &driver,
+		.driver_out_length = sizeof(driver),
+	};
+
+	fix->model.max_tso_bytes = 262144;
+	fix->model.cqe_comp_max = 0;
+	fix->model.checksum = false;
+	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(response.response_length, 304);
+	assert_int_equal(response.rss_caps.supported_qpts, 1 << 8);
+	assert_int_equal(response.raw_packet_caps & IB_UVERBS_RAW_PACKET_CAP_IP_CSUM, 0);
+	assert_int_equal(response.base.device_cap_flags & IB_UVERBS_DEVICE_RAW_IP_CSUM, 0);
+	assert_int_equal(driver.response_length, 104);
+	assert_int_equal(driver.tso_caps.max_tso, 262144);
+	assert_int_equal(driver.tso_caps.supported_qpts, 1 << 8);
+	assert_int_equal(driver.cqe_comp_caps.max_num, 0);
+	assert_int_equal(driver.cqe_comp_caps.supported_format, 0);
+	/* Shorter answers say how much of them is filled. */
+	command.out_length = 232;
+	command.driver_out_length = 24;
+	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(response.response_length, 232);
+	assert_int_equal(driver.response_length, 24);
+	command.driver_out_length = 4;
+	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	request.comp_mask = 1;
+	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+}
+
+static void
+test_query_port_speed(void **state)
+{
+	static const struct {
+		uint32_t mbps;
+		uint8_t width, speed;
+	} rows[] = {
+		{ 1000, 1, 1 },
+		{ 10000, 1, 4 },
+		{ 25000, 1, 32 },
+		{ 40000, 2, 4 },
+		{ 50000, 16, 32 },
+		{ 100000, 2, 32 },
+		{ 200000, 2, 64 },
+		{ 5000, 1, 4 },
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct shca_device_conf conf = *shca_device_conf(fix->dev);
+		struct ib_uverbs_query_port_resp_ex response;
+		struct shca_device *dev;
+		struct shca_file *file;
+		struct frame frame;
+		int fd;
+
+		conf.speed_mbps = rows[i].mbps;
+		assert_int_equal(shca_device_create(&conf, &dev), 0);
+		assert_int_equal(shca_file_open(dev, true, &file, &fd), 0);
+		assert_int_equal(
+			fix_get_context(file, &good_request, sizeof(good_request), NULL), 0);
+		frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
+		frame_const(&frame, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1);
+		frame_out(&frame, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
+		assert_int_equal(frame_run(file, &frame), 0);
+		assert_int_equal(response.legacy_resp.active_width, rows[i].width);
+		assert_int_equal(response.legacy_resp.active_speed, rows[i].speed);
+		assert_int_equal(response.legacy_resp.state, 4);
+		assert_int_equal(response.legacy_resp.link_layer, 2);
+		shca_file_close(file);
+		close(fd);
+		shca_device_destroy(dev);
+	}
+}
+
+static int
+query_gid(struct fixture *fix, uint32_t port, uint32_t index, struct ib_uverbs_gid_entry *entry)
+{
+	struct frame frame;
+
+	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY);
+	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, port);
+	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, index);
+	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, 0);
+	frame_out(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, entry, sizeof(*entry));
+	return frame_run(fix->file, &frame);
+}
+
+static void
+test_gids(void **state)
+{
+	static const uint8_t gid[16] = { 0xfe, 0x80, [8] = 0, 0, 0, 0xff, 0xfe, 0, 0, 1 };
+	struct fixture *fix = *state;
+	struct ib_uverbs_gid_entry entries[4];
+	uint64_t nb_entries = 0;
+	struct frame frame;
+
+	assert_int_equal(query_gid(fix, 1, 0, entries), 0);
+	assert_memory_equal(entries[0].gid, gid, sizeof(gid));
+	assert_int_equal(entries[0].gid_type, IB_UVERBS_GID_TYPE_ROCE_V1);
+	assert_int_equal(query_gid(fix, 1, 1, entries), 0);
+	assert_int_equal(entries[0].gid_type, IB_UVERBS_GID_TYPE_ROCE_V2);
+	assert_int_equal(query_gid(fix, 2, 0, entries), -EINVAL);
+	assert_int_equal(query_gid(fix, 1, 2, entries), -EINVAL);
+
+	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE);
+	frame_const(&frame, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, sizeof(entries[0]));
+	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, 0);
+	frame_out(&frame, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, entries, sizeof(entries));
+	frame_out(&frame, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &nb_entries, 8);
+	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(nb_entries, 2);
+	assert_int_equal(entries[1].gid_index, 1);
+	assert_int_equal(entries[1].port_num, 1);
+	frame.attrs[0].data = 0;
+	assert_int_equal(frame_run(fix->file, &frame), -EINVAL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_context_requests),
+		TEST(test_context_request_lengths),
+		TEST(test_second_context_is_refused),
+		TEST(test_context_answer),
+		TEST(test_uar_pages),
+		TEST(test_query_device),
+		TEST(test_query_device_ex),
+		TEST(test_query_port_speed),
+		TEST(test_gids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
