@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The receive burst when something is wrong: error CQEs, stopped queues, pools without mbufs. */
+#include "rx_rig.h"
+
+static void
+too_long_a_frame_is_counted_and_skipped(void **state)
+{
+	/* A scattering instance also serves queues of one segment. */
+	static const struct {
+		uint8_t log2_segs;
+		unsigned int opts;
+	} cases[] = { { 0, 0 }, { 1, MDV_RX_SCATTER }, { 0, MDV_RX_SCATTER } };
+	struct rx_frame frame = { .len = 60 };
+	struct rte_mbuf *pkts[4];
+	unsigned int i, k;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		eth_rx_burst_t burst = mdv_rx_select(cases[i].opts);
+
+		rx_rig_start(cases[i].log2_segs, 256);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		assert_true(rx_rig_receive(&frame));
+		frame.len = 2000;
+		assert_true(rx_rig_receive(&frame));
+		frame.len = 61;
+		assert_true(rx_rig_receive(&frame));
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 4), 2);
+		assert_int_equal(pkts[0]->pkt_len, 60);
+		assert_int_equal(pkts[1]->pkt_len, 61);
+		assert_int_equal(rx_rig.rxq.count.errors, 1);
+		assert_int_equal(rx_rig.rxq.count.packets, 2);
+		assert_int_equal(rig_verbs.nb_wq_states, 0);
+		/* The CQE of an error alone is given back, too. */
+		frame.len = 2000;
+		assert_true(rx_rig_receive(&frame));
+		assert_int_equal(burst(&rx_rig.rxq, pkts + 2, 2), 0);
+		assert_int_equal(rte_be_to_cpu_32(rx_rig.cq_dbrec[0]), rx_rig.cq_pi);
+		frame.len = 60;
+		/* The slots are used again, by buffers of their own. */
+		for (k = 0; k < 2 * RX_RIG_WQES; k++) {
+			assert_true(rx_rig_receive(&frame));
+			assert_int_equal(burst(&rx_rig.rxq, pkts + 2, 1), 1);
+			rx_rig_check(pkts[2], &frame);
+			rte_pktmbuf_free(pkts[2]);
+		}
+		rte_pktmbuf_free_bulk(pkts, 2);
+		rx_rig_stop();
+	}
+}
+
+static void
+a_stopped_queue_is_started_anew(void **state)
+{
+	static const uint8_t syndromes[] = { MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+		MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR };
+	struct rte_mbuf *pkts[8];
+	unsigned int i, k;
+
+	(void)state;
+	for (i = 0; i < 2 * RTE_DIM(syndromes); i++) {
+		uint8_t log2_segs = i / RTE_DIM(syndromes);
+		eth_rx_burst_t burst = mdv_rx_select(log2_segs ? MDV_RX_SCATTER : 0);
+		struct rx_frame frame = { .len = 60 };
+
+		rx_rig_start(log2_segs, 256);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		for (k = 0; k < 5; k++)
+			assert_true(rx_rig_receive(&frame));
+		rx_rig_fail(syndromes[i % RTE_DIM(syndromes)], 10);
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 8), 5);
+		rte_pktmbuf_free_bulk(pkts, 5);
+		assert_int_equal(rig_verbs.nb_wq_states, 2);
+		assert_int_equal(rig_verbs.wq_states[0], IBV_WQS_RESET);
+		assert_int_equal(rig_verbs.wq_states[1], IBV_WQS_RDY);
+		assert_int_equal(rte_be_to_cpu_32(rx_rig.wq_dbrec[0]), RX_RIG_WQES);
+		for (k = 0; k < 3; k++) {
+			frame.len++;
+			assert_true(rx_rig_receive(&frame));
+		}
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 8), 3);
+		rx_rig_check(pkts[2], &frame);
+		rte_pktmbuf_free_bulk(pkts, 3);
+		rx_rig_stop();
+	}
+}
+
+/* With a device that will not even reset, each error CQE is taken and nothing else happens. */
+static void
+a_queue_that_cannot_be_reset_stays_harmless(void **state)
+{
+	struct rte_mbuf *pkts[8];
+
+	(void)state;
+	rx_rig_start(0, 256);
+	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+	rig_verbs.modify_result = EIO;
+	rx_rig_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 3);
+	assert_int_equal(mdv_rx_select(0)(&rx_rig.rxq, pkts, 8), 0);
+	assert_int_equal(rx_rig.rxq.count.errors, 4);
+	assert_int_equal(rx_rig.rxq.cq_ci, 4);
+	rx_rig_stop();
+}
+
+static void
+an_empty_pool_loses_nothing(void **state)
+{
+	struct rx_frame frame = { .len = 100 };
+	struct rte_mbuf *kept[RX_RIG_WQES + 40], *pkts[RX_RIG_WQES];
+	unsigned int log2_segs, i, nb;
+
+	(void)state;
+	for (log2_segs = 0; log2_segs < 2; log2_segs++) {
+		unsigned int in_ring = RX_RIG_WQES << log2_segs;
+		eth_rx_burst_t burst = mdv_rx_select(log2_segs ? MDV_RX_SCATTER : 0);
+
+		rx_rig_start(log2_segs, in_ring + 4);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		/* 4 are left, then none: the ring runs down to the last WQE, all of it received. */
+		for (nb = 0; rx_rig_receive(&frame); nb++)
+			assert_int_equal(burst(&rx_rig.rxq, &kept[nb], 1), 1);
+		assert_int_equal(nb, RX_RIG_WQES + 4);
+		assert_true(rx_rig.rxq.count.nombuf > 0);
+		assert_int_equal(rx_rig.rxq.count.packets, nb);
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 1), 0);
+		/* Buffers come back: so does the ring. */
+		for (i = 0; i < nb; i++) {
+			rx_rig_check(kept[i], &frame);
+			rte_pktmbuf_free(kept[i]);
+		}
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 1), 0);
+		assert_true(rx_rig_receive(&frame));
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 1), 1);
+		rte_pktmbuf_free(pkts[0]);
+		rx_rig_stop();
+	}
+}
+
+static void
+a_pool_too_small_for_the_ring_is_reported(void **state)
+{
+	(void)state;
+	rx_rig_start(0, RX_RIG_WQES - 1);
+	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), -ENOMEM);
+	rx_rig_stop();
+	rx_rig_start(1, 2 * RX_RIG_WQES - 1);
+	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), -ENOMEM);
+	rx_rig_stop();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(too_long_a_frame_is_counted_and_skipped),
+		cmocka_unit_test(a_stopped_queue_is_started_anew),
+		cmocka_unit_test(a_queue_that_cannot_be_reset_stays_harmless),
+		cmocka_unit_test(an_empty_pool_loses_nothing),
+		cmocka_unit_test(a_pool_too_small_for_the_ring_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The receiving half of a device, in plain memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "rx_rig.h"
+
+struct rx_rig rx_rig;
+
+void
+rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	const uint32_t nb_segs = RX_RIG_WQES << log2_segs;
+	struct rte_mbuf rearm = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = 3 };
+	static uint32_t generation;
+
+	memset(&rx_rig, 0, sizeof(rx_rig));
+	rig_port_init(&rx_rig.port);
+	rx_rig.cqes = rig_cqes(RX_RIG_WQES);
+	rx_rig.wqes = rig_alloc(nb_segs * sizeof(*rx_rig.wqes));
+	rx_rig.pool = rig_pool("rx", pool_size, RX_RIG_ROOM);
+	rx_rig.pool_size = pool_size;
+	rte_mbuf_refcnt_set(&rearm, 1);
+	*rxq = (struct mdv_rxq){
+		.cqes = rx_rig.cqes,
+		.wqes = rx_rig.wqes,
+		.mbufs = rig_alloc(nb_segs * sizeof(rxq->mbufs[0])),
+		.cq_dbrec = &rx_rig.cq_dbrec[0],
+		.wq_dbrec = &rx_rig.wq_dbrec[0],
+		.pool = rx_rig.pool,
+		.mask = RX_RIG_WQES - 1,
+		.log2_wqes = rte_log2_u32(RX_RIG_WQES),
+		.log2_segs = log2_segs,
+		.refill_min = 8,
+		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
+		.buf_offset = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM,
+		.headroom = RTE_PKTMBUF_HEADROOM,
+		.room = RX_RIG_ROOM,
+		.port = &rx_rig.port.port,
+		.wq = rx_rig.port.wq,
+	};
+	rxq->mr.table_generation = &generation;
+	memcpy(&rxq->rearm, &rearm.rearm_data, sizeof(rxq->rearm));
+}
+
+void
+rx_rig_stop(void)
+{
+	mdv_rx_drain(&rx_rig.rxq);
+	assert_int_equal(rte_mempool_avail_count(rx_rig.pool), rx_rig.pool_size);
+	rte_mempool_free(rx_rig.pool);
+	free(rx_rig.rxq.mbufs);
+	free(rx_rig.wqes);
+	free(rx_rig.cqes);
+}
+
+/** Byte @p at of a frame's contents. */
+static uint8_t
+content(const struct rx_frame *frame, uint32_t at)
+{
+	struct {
+		struct rte_ether_hdr eth;
+		struct rte_ipv4_hdr ip;
+		struct rte_udp_hdr udp;
+	} head = {
+		.eth.ether_type = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4),
+		.ip = { .version_ihl = 0x45, .next_proto_id = IPPROTO_UDP },
+		.udp.dgram_cksum = frame->udp_without_csum ? 0 : 0x1234,
+	};
+
+	return at < sizeof(head) ? ((uint8_t *)&head)[at] : (uint8_t)(frame->fill + at);
+}
+
+static struct mdv_hw_cqe *
+device_cqe(uint8_t opcode)
+{
+	struct mdv_hw_cqe *cqe = &rx_rig.cqes[rx_rig.cq_pi % RX_RIG_WQES];
+	uint32_t lap = rx_rig.cq_pi / RX_RIG_WQES & 1;
+
+	/* The ring is never overrun: the consumer index has been told. */
+	assert_true(((rx_rig.cq_pi - rte_be_to_cpu_32(rx_rig.cq_dbrec[0])) & MDV_HW_CQ_CI_MASK) <
+		RX_RIG_WQES);
+	memset(cqe, 0, sizeof(*cqe));
+	cqe->wqe_counter = rte_cpu_to_be_16(rx_rig.wq_ci);
+	cqe->op_own = opcode << MDV_HW_CQE_OPCODE_SHIFT | lap;
+	rx_rig.cq_pi++;
+	return cqe;
+}
+
+static bool
+device_has_wqe(void)
+{
+	return (uint16_t)(rte_be_to_cpu_32(rx_rig.wq_dbrec[0]) - rx_rig.wq_ci) != 0;
+}
+
+bool
+rx_rig_receive(const struct rx_frame *frame)
+{
+	const uint32_t nb_segs = 1u << rx_rig.rxq.log2_segs;
+	const struct mlx5_wqe_data_seg *wqe =
+		&rx_rig.wqes[(uint32_t)(rx_rig.wq_ci % RX_RIG_WQES) << rx_rig.rxq.log2_segs];
+	struct mdv_hw_cqe *cqe;
+	uint32_t seg, at = 0;
+
+	if (!device_has_wqe())
+		return false;
+	for (seg = 0; seg < nb_segs && at < frame->len; seg++) {
+		uint8_t *to = (uint8_t *)(uintptr_t)rte_be_to_cpu_64(wqe[seg].addr);
+		uint32_t room = rte_be_to_cpu_32(wqe[seg].byte_count), i;
+
+		assert_int_equal(wqe[seg].lkey, rte_cpu_to_be_32(RIG_LKEY));
+		for (i = 0; i < room && at < frame->len; i++)
+			to[i] = content(frame, at++);
+	}
+	cqe = device_cqe(MLX5_CQE_RESP_SEND);
+	if (at < frame->len) {
+		cqe->op_own += (MLX5_CQE_RESP_ERR - MLX5_CQE_RESP_SEND) << MDV_HW_CQE_OPCODE_SHIFT;
+		((struct mlx5_err_cqe *)cqe)->syndrome = MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
+	} else {
+		cqe->pkt_info = frame->pkt_info;
+		cqe->hds_ip_ext = frame->hds;
+		cqe->l4_l3_hdr_type = frame->hdr_type;
+		cqe->rss_hash_type = frame->hash_type;
+		cqe->rss_hash = rte_cpu_to_be_32(frame->hash);
+		cqe->vlan_info = rte_cpu_to_be_16(frame->tci);
+		cqe->sop_drop_qpn = rte_cpu_to_be_32(frame->tag | 0x5a000000);
+		cqe->byte_cnt = rte_cpu_to_be_32(frame->len);
+	}
+	rx_rig.wq_ci++;
+	return true;
+}
+
+void
+rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed)
+{
+	((struct mlx5_err_cqe *)device_cqe(MLX5_CQE_RESP_ERR))->syndrome = syndrome;
+	while (nb_flushed-- != 0)
+		((struct mlx5_err_cqe *)device_cqe(MLX5_CQE_RESP_ERR))->syndrome =
+			MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
+	rx_rig.wq_ci = 0;
+}
+
+void
+rx_rig_check(const struct rte_mbuf *mbuf, const struct rx_frame *frame)
+{
+	uint32_t at = 0, i, nb_segs = 0;
+	const struct rte_mbuf *seg;
+
+	assert_int_equal(mbuf->port, 3);
+	assert_int_equal(mbuf->data_off, RTE_PKTMBUF_HEADROOM);
+	assert_int_equal(mbuf->pkt_len, frame->len);
+	for (seg = mbuf; seg != NULL; seg = seg->next, nb_segs++) {
+		const uint8_t *data = rte_pktmbuf_mtod(seg, const uint8_t *);
+
+		assert_true(seg->data_off + seg->data_len <= RX_RIG_ROOM);
+		assert_int_equal(rte_mbuf_refcnt_read(seg), 1);
+		for (i = 0; i < seg->data_len; i++, at++)
+			assert_int_equal(data[i], content(frame, at));
+	}
+	assert_int_equal(at, frame->len);
+	assert_int_equal(nb_segs, mbuf->nb_segs);
+}

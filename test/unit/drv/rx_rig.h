@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file A receive queue on hand-made rings, and a device of thirty lines that writes packets and
+ * CQEs. */
+#ifndef DRV_RX_RIG_H
+#define DRV_RX_RIG_H
+
+#include "rig.h"
+#include "rx.h"
+
+#define RX_RIG_WQES 64
+#define RX_RIG_ROOM (RTE_PKTMBUF_HEADROOM + 256)
+
+/** What the wire brings and the device makes of it. */
+struct rx_frame {
+	uint32_t len;
+	uint8_t fill;
+	uint8_t pkt_info, hds, hdr_type, hash_type;
+	uint16_t tci;
+	uint32_t hash, tag;
+	bool udp_without_csum;
+};
+
+struct rx_rig {
+	struct rig_port port;
+	struct mdv_rxq rxq;
+	struct mdv_hw_cqe *cqes;
+	struct mlx5_wqe_data_seg *wqes;
+	__be32 cq_dbrec[2], wq_dbrec[2];
+	struct rte_mempool *pool;
+	unsigned int pool_size;
+	/* the device */
+	uint32_t cq_pi;
+	uint16_t wq_ci;
+};
+extern struct rx_rig rx_rig;
+
+/** A queue with empty rings and a pool of @p pool_size mbufs: mdv_rx_fill() is the test's. */
+void rx_rig_start(uint8_t log2_segs, unsigned int pool_size);
+/** Everything the queue still has must make the pool whole. */
+void rx_rig_stop(void);
+/** The device places a frame. @return whether there was a WQE for it. */
+bool rx_rig_receive(const struct rx_frame *frame);
+/** The device stops the WQ: an error CQE, and flushed WQEs behind it. */
+void rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed);
+/** The mbuf holds the frame, in buffers as the driver hands them out. */
+void rx_rig_check(const struct rte_mbuf *mbuf, const struct rx_frame *frame);
+
+#endif /* DRV_RX_RIG_H */
