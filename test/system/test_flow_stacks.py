@@ -4,9 +4,10 @@
 Ports are isolated unless a test says otherwise.
 """
 from harness import frames
-from harness.bench import Bench, probe
+from harness.bench import RX_RSS_HASH, Bench, probe
 
 GROUP = "01:00:5e:01:02:03"
+HASHED = ("--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}")
 
 
 def by_number(got):
@@ -31,8 +32,8 @@ def mix():
            frames.ether(bytes(28), 0x0806, src="02:00:00:00:01:06")]
 
 
-def test_rss_hashes_as_asked_and_the_rest_arrives(namespace, tmp_path):
-    with Bench(namespace, tmp_path) as bench:
+def test_rss_hashes_as_asked_and_the_rest_arrives(tmp_path):
+    with Bench(tmp_path, HASHED) as bench:
         bench.add_sentinel()
         bench.pmd.flow("ingress priority 1 pattern eth / end"
                        " actions rss types ipv4-tcp ipv6-udp end queues 2 1 end / end")
@@ -43,8 +44,8 @@ def test_rss_hashes_as_asked_and_the_rest_arrives(namespace, tmp_path):
     assert bench.kernel == []
 
 
-def test_rss_copies_once_whatever_the_classes(namespace, tmp_path):
-    with Bench(namespace, tmp_path) as bench:
+def test_rss_copies_once_whatever_the_classes(tmp_path):
+    with Bench(tmp_path, HASHED) as bench:
         bench.add_sentinel()
         rule = bench.pmd.flow("ingress priority 1 pattern eth / end actions count / passthru"
                               " / rss types ipv4 ipv4-udp ipv4-tcp ipv6-udp end queues 0 1 2 end / end")
@@ -55,9 +56,9 @@ def test_rss_copies_once_whatever_the_classes(namespace, tmp_path):
     assert sorted(bench.kernel) == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_group_address_keeps_its_priority(namespace, tmp_path):
+def test_a_group_address_keeps_its_priority(tmp_path):
     """mlx5_ib has one table for multicast behind all priorities: steering.md 2.2, cases 17 and 53."""
-    with Bench(namespace, tmp_path) as bench:
+    with Bench(tmp_path) as bench:
         bench.add_sentinel()
         bench.pmd.flow(f"ingress priority 1 pattern eth dst is {GROUP} / end actions queue index 1 / end")
         bench.pmd.flow("ingress priority 2 pattern ipv4 dst is 224.1.1.1 / end actions queue index 2 / end")
@@ -69,8 +70,8 @@ def test_a_group_address_keeps_its_priority(namespace, tmp_path):
     assert bench.kernel == []
 
 
-def test_deeper_pattern_wins_within_a_priority(namespace, tmp_path):
-    with Bench(namespace, tmp_path) as bench:
+def test_deeper_pattern_wins_within_a_priority(tmp_path):
+    with Bench(tmp_path) as bench:
         bench.add_sentinel()
         for pattern, queue in (("eth", 0), ("eth / ipv4", 1), ("eth / ipv4 / tcp", 2)):
             bench.pmd.flow(f"ingress priority 2 pattern {pattern} / end actions queue index {queue} / end")
@@ -79,8 +80,8 @@ def test_deeper_pattern_wins_within_a_priority(namespace, tmp_path):
     assert bench.kernel == []
 
 
-def test_isolation_toggles_under_way(namespace, tmp_path):
-    with Bench(namespace, tmp_path) as bench:
+def test_isolation_toggles_under_way(tmp_path):
+    with Bench(tmp_path) as bench:
         bench.add_sentinel()
         assert bench.deliver(probe(1)) == []
         assert "Caught" not in bench.pmd.cmd("flow isolate 0 0")
@@ -92,13 +93,13 @@ def test_isolation_toggles_under_way(namespace, tmp_path):
     assert bench.kernel == [1, 4]
 
 
-def test_default_rules_follow_the_port(namespace, tmp_path):
+def test_default_rules_follow_the_port(tmp_path):
     """Multicast as it comes and goes: broadcast and IPv6 groups always, others when asked."""
     def sent(first):
         groups = (frames.BROADCAST, "33:33:00:00:00:01", GROUP, "02:00:00:00:00:77")
         return [probe(first + i, eth_dst=group) for i, group in enumerate(groups)]
 
-    with Bench(namespace, tmp_path, args=["--rss-ip"]) as bench:
+    with Bench(tmp_path, args=["--rss-ip"]) as bench:
         bench.add_sentinel()
         bench.pmd.cmd("set promisc 0 off")
         bench.pmd.cmd("set allmulti 0 off")
