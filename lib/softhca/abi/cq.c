@@ -10,8 +10,8 @@
 #include "abi/write.h"
 #include "model.h"
 
-static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "abi.md 3.5");
-static_assert(offsetof(struct mlx5_ib_create_cq, flags) == 22, "abi.md 3.5");
+static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "as rdma-core 44 has it");
+static_assert(offsetof(struct mlx5_ib_create_cq, flags) == 22, "as rdma-core 44 has it");
 
 /* Called by the device thread, which holds the lock. */
 static void

@@ -18,13 +18,13 @@
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
-static_assert(sizeof(struct mlx5_ib_alloc_ucontext_req_v2) == 32, "abi.md 3.1");
-static_assert(sizeof(struct mlx5_ib_alloc_ucontext_resp) == 72, "abi.md 3.1");
-static_assert(sizeof(struct ib_uverbs_query_device_resp) == 176, "abi.md 3.3");
-static_assert(sizeof(struct ib_uverbs_ex_query_device_resp) == 304, "abi.md 3.3");
-static_assert(sizeof(struct mlx5_ib_query_device_resp) == 104, "abi.md 3.3");
-static_assert(sizeof(struct ib_uverbs_query_port_resp_ex) == 48, "abi.md 3.3");
-static_assert(sizeof(struct ib_uverbs_gid_entry) == 32, "abi.md 3.3");
+static_assert(sizeof(struct mlx5_ib_alloc_ucontext_req_v2) == 32, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_alloc_ucontext_resp) == 72, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_query_device_resp) == 176, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_ex_query_device_resp) == 304, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_query_device_resp) == 104, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_query_port_resp_ex) == 48, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_gid_entry) == 32, "as rdma-core 44 has it");
 
 #define NB_PORTS      1
 #define VENDOR_ID     0x02c9 /* IEEE OUI of Mellanox */

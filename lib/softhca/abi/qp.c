@@ -13,10 +13,10 @@
 #include "abi/mlx5.h"
 #include "model.h"
 
-static_assert(sizeof(struct mlx5_ib_create_qp) == 56, "abi.md 3.7");
-static_assert(sizeof(struct mlx5_ib_create_qp_rss) == 152, "abi.md 3.7");
-static_assert(sizeof(struct mlx5_ib_create_qp_resp) == 40, "abi.md 3.7");
-static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "abi.md 3.7");
+static_assert(sizeof(struct mlx5_ib_create_qp) == 56, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_create_qp_rss) == 152, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_create_qp_resp) == 40, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 
 #define KNOWN_FLAGS                                                                                \
 	(IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_UVERBS_QP_CREATE_SCATTER_FCS |          \

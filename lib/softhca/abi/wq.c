@@ -12,7 +12,7 @@
 #include "abi/write.h"
 #include "model.h"
 
-static_assert(sizeof(struct mlx5_ib_create_wq) == 48, "abi.md 3.6");
+static_assert(sizeof(struct mlx5_ib_create_wq) == 48, "as rdma-core 44 has it");
 
 #define KNOWN_FLAGS                                                                                \
 	(IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING | IB_UVERBS_WQ_FLAGS_SCATTER_FCS |                     \

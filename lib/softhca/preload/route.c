@@ -127,17 +127,22 @@ after_fork(void)
 	pthread_mutex_unlock(&root.lock);
 }
 
-/* The wires' files want closing; a process that ends otherwise leaves them to the kernel. */
-static void
+/*
+ * The wires' files want closing; a process that ends otherwise leaves them to the kernel. A
+ * destructor runs after the application's own atexit functions, which may still use the device.
+ */
+static __attribute__((destructor)) void
 at_exit(void)
 {
-	if (root.set == NULL || root.owner != getpid())
+	if (pthread_mutex_trylock(&root.lock) != 0)
 		return;
-	shca_set_stop(root.set);
-	if (!shca_fds_close_all())
-		return;
-	shca_set_close(root.set);
-	root.set = NULL;
+	if (root.set != NULL && root.owner == getpid()) {
+		shca_set_stop(root.set);
+		if (shca_fds_close_all())
+			shca_set_close(root.set);
+		root.set = NULL;
+	}
+	pthread_mutex_unlock(&root.lock);
 }
 
 /* root.lock held. */
@@ -165,7 +170,6 @@ open_set(void)
 	}
 	if (!is_registered) {
 		pthread_atfork(before_fork, after_fork, after_fork);
-		atexit(at_exit);
 		is_registered = true;
 	}
 	root.set = set;

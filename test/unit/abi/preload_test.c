@@ -232,6 +232,17 @@ open_own(int fd)
 	return close(own) == 0 && nb_threads() == 2 ? 0 : 2;
 }
 
+static int
+exit_without_closing(int fd)
+{
+	int own = open(NODE, O_RDWR);
+
+	(void)fd;
+	if (own < 0 || get_context(own) != 0)
+		return 1;
+	exit(0);
+}
+
 static void
 test_fork(void **state)
 {
@@ -241,6 +252,7 @@ test_fork(void **state)
 	assert_int_equal(get_context(fd), 0);
 	assert_int_equal(run_child(use_inherited, fd), 0);
 	assert_int_equal(run_child(open_own, fd), 0);
+	assert_int_equal(run_child(exit_without_closing, fd), 0);
 	/* The parent has noticed nothing. */
 	assert_int_equal(get_context(fd), HAS_CONTEXT);
 	close(fd);
