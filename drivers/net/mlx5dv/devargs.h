@@ -9,7 +9,7 @@
 
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
-	char iface[IF_NAMESIZE];	/**< netdev name, "" when ibdev names it */
+	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
 };
 
 /**

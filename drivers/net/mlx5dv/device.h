@@ -3,8 +3,8 @@
  * @file
  * The verbs device under a port: found, opened, asked once for what it can do.
  *
- * Everything the driver knows about the hardware it learns here through verbs queries; no other file
- * asks. One struct mdv_device a port, owned by it.
+ * Everything the driver knows about the hardware it learns here through verbs queries; no other
+ * file asks. One struct mdv_device a port, owned by it.
  */
 #ifndef MDV_DEVICE_H
 #define MDV_DEVICE_H
@@ -21,14 +21,14 @@ struct mdv_config;
 /** What the device can do; constant after mdv_device_open(). */
 struct mdv_caps {
 	uint32_t max_qp;
-	uint32_t max_qp_wr;   /**< Tx descriptors, and Rx WQEs */
+	uint32_t max_qp_wr; /**< Tx descriptors, and Rx WQEs */
 	uint32_t max_sge;
 	uint32_t max_cqe;
 	uint32_t max_rwq_ind_table_size; /**< entries of an indirection table */
 	uint32_t max_wq;
 	uint64_t max_mr_size;
 	uint64_t rx_hash_fields; /**< IBV_RX_HASH_* */
-	uint32_t max_tso_bytes;	 /**< 0: none */
+	uint32_t max_tso_bytes;  /**< 0: none */
 	bool rx_checksum, tx_checksum;
 	bool cvlan_strip, scatter_fcs;
 	bool tx_min_inline_l2; /**< headers must be inlined (18 bytes): ConnectX-4 Lx */
@@ -40,25 +40,27 @@ struct mdv_caps {
 struct mdv_device {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
-	uint8_t port_num;	     /**< physical port, from 1 */
-	char name[IBV_SYSFS_NAME_MAX]; /**< "mlx5_0" */
+	uint8_t port_num;                    /**< physical port, from 1 */
+	char name[IBV_SYSFS_NAME_MAX];       /**< "mlx5_0" */
 	char sysfs_path[IBV_SYSFS_PATH_MAX]; /**< the device's directory below class/infiniband */
-	char ifname[IF_NAMESIZE];    /**< the netdev beside it, "" when there is none here */
+	char ifname[IF_NAMESIZE]; /**< the netdev beside it, "" when there is none here */
 	struct mdv_caps caps;
 };
 
 /**
- * Find the device that the arguments name (ibdev= or iface=), open it, allocate the PD, fill the caps.
+ * Find the device that the arguments name (ibdev= or iface=), open it, allocate the PD, fill the
+ * caps.
  *
- * @return 0, -ENODEV (no such device or netdev), -EACCES (the message names the node and the permission),
- *   -ENOTSUP (not an mlx5 Ethernet port), another negative errno; logged.
+ * @return 0, -ENODEV (no such device or netdev), -EACCES (the message names the node and the
+ * permission), -ENOTSUP (not an mlx5 Ethernet port), another negative errno; logged.
  */
 int mdv_device_open(const struct mdv_config *config, struct mdv_device *device);
 /** Everything made on it must be gone. */
 void mdv_device_close(struct mdv_device *device);
 /** Port state and speed as verbs reports them. @return 0 or a negative errno. */
 int mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
-/** Packets lost for want of receive WQEs, a port-wide count. @return 0, -ENOENT when not offered. */
+/** Packets lost for want of receive WQEs, a port-wide count. @return 0, -ENOENT when not offered.
+ */
 int mdv_device_read_out_of_buffer(const struct mdv_device *device, uint64_t *count);
 
 #endif /* MDV_DEVICE_H */

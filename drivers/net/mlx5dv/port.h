@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Control state of one port and ownership of everything below it. No data-path field lives here: the burst
- * functions see their queue only.
+ * Control state of one port and ownership of everything below it. No data-path field lives here:
+ * the burst functions see their queue only.
  *
  *     rte_eth_dev -> mdv_port -> mdv_device        verbs context, PD, caps
  *                             -> mdv_rxq[], mdv_txq[]  by rte_eth_dev_data's queue arrays
  *                             -> mdv_flow_state    rules, default rules, shared hash QPs
  *
- * Threads: control operations of a port are the application's to serialise, as ethdev says; the flow
- * operations take flow.lock and may be called from any thread (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE).
+ * Threads: control operations of a port are the application's to serialise, as ethdev says; the
+ * flow operations take flow.lock and may be called from any thread
+ * (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE).
  */
 #ifndef MDV_PORT_H
 #define MDV_PORT_H
@@ -41,11 +42,11 @@ struct mdv_port {
 	struct mdv_device device;
 	struct mdv_mr_table *mr;
 
-	bool isolated;	 /**< rte_flow_isolate(): no default rules */
-	bool started;	 /**< queues exist in the device, rules are applied */
-	uint16_t mtu;	 /**< bytes of L3 payload */
-	uint64_t rx_metadata; /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
-	uint16_t nb_reta; /**< power of two; 0 before configure */
+	bool isolated;               /**< rte_flow_isolate(): no default rules */
+	bool started;                /**< queues exist in the device, rules are applied */
+	uint16_t mtu;                /**< bytes of L3 payload */
+	uint64_t rx_metadata;        /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
+	uint16_t nb_reta;            /**< power of two; 0 before configure */
 	uint16_t reta[MDV_RETA_MAX]; /**< queue index */
 	uint8_t rss_key[MDV_RSS_KEY_BYTES];
 	uint64_t rss_types; /**< RTE_ETH_RSS_*, 0: no RSS, all to reta[0] */
