@@ -51,14 +51,20 @@ def why_no_tap():
 
 
 def why_no_netns():
-    """None when network namespaces can be made here, else the reason."""
+    """None when network namespaces can be made and entered here, else the reason.
+
+    A chroot or a container may permit the one and not the other.
+    """
     probe = name("n")
-    done = subprocess.run(["ip", "netns", "add", probe], stdin=subprocess.DEVNULL, text=True,
-                          capture_output=True, check=False)
-    if done.returncode:
-        return f"ip netns add: {done.stderr.strip()}"
-    run("ip", "netns", "del", probe)
-    return None
+    reason = None
+    for verb in (["add", probe], ["exec", probe, "true"], ["del", probe]):
+        done = subprocess.run(["ip", "netns", *verb], stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, check=False)
+        if done.returncode and reason is None:
+            reason = f"ip netns {verb[0]}: {done.stderr.strip()}"
+        if verb[0] == "add" and reason is not None:
+            break
+    return reason
 
 
 class Namespace:
