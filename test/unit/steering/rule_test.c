@@ -277,39 +277,40 @@ test_nb_receiving(void **state)
 	shca_steering_destroy(steering);
 }
 
-/** One FT, FG and FTE of each kind, as the tool of the hardware would show them. */
+/** Rules of one FT, FG and FTE of each kind. */
+static const struct request dumped[] = {
+	{ .type = 3 },
+	{ .flags = DT,
+		.spec = { { .type = 0x41,
+			.value.tcp_udp.dst_port = BE16(53),
+			.mask.tcp_udp.dst_port = BE16(0xffff) } } },
+	{ .spec = { { .type = 0x20,
+			    .value.eth = { { 2, 0, 0, 0, 0, 1 }, { 0 }, 0, BE16(5) },
+			    .mask.eth = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, { 0 }, 0,
+				    BE16(0xfff) } },
+		  { .type = 0x1000, .word = 7 } } },
+	{ .spec = { { .type = 0x30,
+			    .value.ipv4.src_ip = BE32(0x0a000000),
+			    .mask.ipv4.src_ip = BE32(0xff000000) },
+		  SPEC_DROP } },
+	{ .type = 2 },
+	{ .flags = EGRESS,
+		.spec = { { .type = 0x31,
+			.value.ipv6 = { { 0x20, 1 }, { 0 }, BE32(0x12), 0, 0, 0, 0 },
+			.mask.ipv6 = { { 0xff, 0xff }, { 0 }, BE32(0xff), 0, 0, 0, 0 } } } },
+};
+
+/** The tables as the tool of the hardware would show them. */
 static void
 test_dump(void **state)
 {
-	static const struct request requests[] = {
-		{ .type = 3 },
-		{ .flags = DT,
-			.spec = { { .type = 0x41,
-				.value.tcp_udp.dst_port = BE16(53),
-				.mask.tcp_udp.dst_port = BE16(0xffff) } } },
-		{ .spec = { { .type = 0x20,
-				    .value.eth = { { 2, 0, 0, 0, 0, 1 }, { 0 }, 0, BE16(5) },
-				    .mask.eth = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, { 0 }, 0,
-					    BE16(0xfff) } },
-			  { .type = 0x1000, .word = 7 } } },
-		{ .spec = { { .type = 0x30,
-				    .value.ipv4.src_ip = BE32(0x0a000000),
-				    .mask.ipv4.src_ip = BE32(0xff000000) },
-			  SPEC_DROP } },
-		{ .type = 2 },
-		{ .flags = EGRESS,
-			.spec = { { .type = 0x31,
-				.value.ipv6 = { { 0x20, 1 }, { 0 }, BE32(0x12), 0, 0, 0, 0 },
-				.mask.ipv6 = { { 0xff, 0xff }, { 0 }, BE32(0xff), 0, 0, 0,
-					0 } } } },
-	};
 	struct shca_steering *steering = make_steering(true, true);
 	struct shca_rule *rules[6];
 	char expected[2048];
 
 	(void)state;
 	for (unsigned int i = 0; i < 6; i++)
-		assert_int_equal(add(steering, &requests[i], &tirs[i], &rules[i]), 0);
+		assert_int_equal(add(steering, &dumped[i], &tirs[i], &rules[i]), 0);
 	snprintf(expected, sizeof(expected),
 		"FT: 0x0 (level: 0x0, type: SNIFFER_RX)\n"
 		"|-- FG: 0x0 ()\n"
