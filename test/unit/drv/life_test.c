@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole lives of a port on softhca, run by "softhca run": configured, started, used, stopped,
+ * closed, removed while running, failing on the way. Nothing may stay behind: the pool is whole
+ * each time, and the sanitizers of the build see the rest.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_mbuf.h>
+
+#define NB_MBUFS   8191
+#define NB_PACKETS 200
+/** Polls after which packets count as lost: seconds, with a device thread on the same CPU. */
+#define NB_POLLS 20000000
+
+static struct rte_mempool *pool;
+
+/** One row a way of configuring the port. */
+static const struct shape {
+	uint16_t nb_queues, nb_desc, mtu, len;
+	unsigned int nb_segs;
+	uint64_t rx_offloads;
+} shapes[] = {
+	{ 1, 256, 1500, 100, 1, RTE_ETH_RX_OFFLOAD_CHECKSUM },
+	{ 2, 256, 1500, 60, 2, 0 },
+	{ 3, 2048, 9000, 1500, 3, RTE_ETH_RX_OFFLOAD_SCATTER },
+};
+
+static struct rte_mempool *
+pool_make(const char *name, unsigned int nb)
+{
+	struct rte_mempool *made =
+		rte_pktmbuf_pool_create(name, nb, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+
+	assert_non_null(made);
+	return made;
+}
+
+static int
+group_make(void **state)
+{
+	static char *argv[] = { (char *)(uintptr_t) "life", (char *)(uintptr_t) "--no-huge",
+		(char *)(uintptr_t) "--no-pci", (char *)(uintptr_t) "--no-shconf",
+		(char *)(uintptr_t) "--no-telemetry", (char *)(uintptr_t) "-m128",
+		(char *)(uintptr_t) "-l0",
+		(char *)(uintptr_t) "--log-level=pmd.net.mlx5dv:emergency" };
+
+	(void)state;
+	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+		return -1;
+	pool = pool_make("life", NB_MBUFS);
+	return 0;
+}
+
+static uint16_t
+port_open(const char *name)
+{
+	uint16_t port_id;
+
+	assert_int_equal(rte_vdev_init(name, "ibdev=mlx5_0"), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(name, &port_id), 0);
+	return port_id;
+}
+
+static void
+configure(uint16_t port_id, const struct shape *shape)
+{
+	const struct rte_eth_conf conf = {
+		.rxmode = { .mq_mode = RTE_ETH_MQ_RX_RSS,
+			.mtu = shape->mtu,
+			.offloads = shape->rx_offloads },
+		.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_VLAN_INSERT,
+		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP,
+	};
+	uint16_t i;
+
+	assert_int_equal(
+		rte_eth_dev_configure(port_id, shape->nb_queues, shape->nb_queues, &conf), 0);
+	for (i = 0; i < shape->nb_queues; i++) {
+		assert_int_equal(
+			rte_eth_rx_queue_setup(port_id, i, shape->nb_desc, 0, NULL, pool), 0);
+		assert_int_equal(rte_eth_tx_queue_setup(port_id, i, shape->nb_desc, 0, NULL), 0);
+	}
+}
+
+/** A broadcast frame of @p nb_segs segments of @p len bytes. */
+static struct rte_mbuf *
+packet(unsigned int nb_segs, uint16_t len)
+{
+	struct rte_mbuf *head = NULL, *mbuf;
+	unsigned int i;
+
+	for (i = 0; i < nb_segs; i++) {
+		mbuf = rte_pktmbuf_alloc(pool);
+		assert_non_null(mbuf);
+		memset(rte_pktmbuf_append(mbuf, len), i == 0 ? 0xff : i, len);
+		if (head == NULL)
+			head = mbuf;
+		else
+			assert_int_equal(rte_pktmbuf_chain(head, mbuf), 0);
+	}
+	/* The source address is no multicast one; the type is the local experimental one. */
+	memcpy(rte_pktmbuf_mtod_offset(head, uint8_t *, 6), "\x02\x00\x00\x00\x00\x07\x88\xb5", 8);
+	return head;
+}
+
+/** Send over the looped wire and get everything back. */
+static void
+exchange(uint16_t port_id, const struct shape *shape)
+{
+	unsigned int nb_sent = 0, nb_got = 0, polls;
+	struct rte_mbuf *pkts[32], *pkt;
+	uint16_t i, k, nb;
+
+	for (polls = 0; nb_got < NB_PACKETS && polls < NB_POLLS; polls++) {
+		if (nb_sent < NB_PACKETS) {
+			pkt = packet(shape->nb_segs, shape->len);
+			if (rte_eth_tx_burst(port_id, nb_sent % shape->nb_queues, &pkt, 1) == 1)
+				nb_sent++;
+			else
+				rte_pktmbuf_free(pkt);
+		}
+		for (i = 0; i < shape->nb_queues; i++) {
+			nb = rte_eth_rx_burst(port_id, i, pkts, RTE_DIM(pkts));
+			for (k = 0; k < nb; k++)
+				assert_int_equal(pkts[k]->pkt_len, shape->nb_segs * shape->len);
+			rte_pktmbuf_free_bulk(pkts, nb);
+			nb_got += nb;
+		}
+	}
+	assert_int_equal(nb_got, NB_PACKETS);
+}
+
+/** Each control operation once, on the running port. */
+static void
+turn_knobs(uint16_t port_id, uint16_t mtu)
+{
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_item pattern[] = { { .type = RTE_FLOW_ITEM_TYPE_ETH },
+		{ .type = RTE_FLOW_ITEM_TYPE_IPV4 }, { .type = RTE_FLOW_ITEM_TYPE_END } };
+	const struct rte_flow_action_queue queue = { 0 };
+	const struct rte_flow_action actions[] = { { .type = RTE_FLOW_ACTION_TYPE_QUEUE,
+							   .conf = &queue },
+		{ .type = RTE_FLOW_ACTION_TYPE_END } };
+	struct rte_ether_addr mac = { { 2, 0, 0, 0, 0, 9 } }, group = { { 1, 0, 0x5e, 0, 0, 5 } };
+	struct rte_eth_rss_conf rss = { .rss_hf = RTE_ETH_RSS_UDP };
+	struct rte_eth_rss_reta_entry64 reta[8] = { { .mask = 1 } };
+	struct rte_flow_error error;
+
+	assert_int_equal(rte_eth_promiscuous_enable(port_id), 0);
+	assert_int_equal(rte_eth_allmulticast_enable(port_id), 0);
+	assert_int_equal(rte_eth_promiscuous_disable(port_id), 0);
+	assert_int_equal(rte_eth_allmulticast_disable(port_id), 0);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port_id, &mac, 0), 0);
+	assert_int_equal(rte_eth_dev_mac_addr_remove(port_id, &mac), 0);
+	assert_int_equal(rte_eth_dev_set_mc_addr_list(port_id, &group, 1), 0);
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port_id, RTE_ETH_VLAN_STRIP_OFFLOAD), 0);
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port_id, 0), 0);
+	assert_int_equal(rte_eth_dev_rss_hash_update(port_id, &rss), 0);
+	assert_int_equal(rte_eth_dev_rss_reta_update(port_id, reta, 512), 0);
+	assert_int_equal(rte_eth_dev_set_mtu(port_id, mtu), 0);
+	/* The rule stays: stop, start and close have to deal with it. */
+	assert_non_null(rte_flow_create(port_id, &attr, pattern, actions, &error));
+}
+
+static void
+check_pool(const struct rte_mempool *mempool, unsigned int nb)
+{
+	assert_int_equal(rte_mempool_avail_count(mempool), nb);
+}
+
+static void
+a_port_lives_and_leaves_nothing(void **state)
+{
+	struct rte_eth_stats stats;
+	unsigned int life, start, i;
+	uint16_t port_id;
+
+	(void)state;
+	for (life = 0; life < 2; life++) {
+		port_id = port_open("net_mlx5dv0");
+		for (i = 0; i < RTE_DIM(shapes); i++) {
+			configure(port_id, &shapes[i]);
+			for (start = 0; start < 2; start++) {
+				assert_int_equal(rte_eth_dev_start(port_id), 0);
+				assert_int_equal(rte_eth_stats_reset(port_id), 0);
+				exchange(port_id, &shapes[i]);
+				turn_knobs(port_id, shapes[i].mtu);
+				exchange(port_id, &shapes[i]);
+				assert_int_equal(rte_eth_stats_get(port_id, &stats), 0);
+				assert_int_equal(stats.ipackets, 2 * NB_PACKETS);
+				assert_int_equal(stats.opackets, 2 * NB_PACKETS);
+				assert_int_equal(stats.ierrors + stats.oerrors + stats.imissed, 0);
+				assert_int_equal(rte_eth_dev_stop(port_id), 0);
+				check_pool(pool, NB_MBUFS);
+			}
+		}
+		/* Closed by the application, or unplugged while it runs. */
+		if (life == 0)
+			assert_int_equal(rte_eth_dev_close(port_id), 0);
+		else
+			assert_int_equal(rte_eth_dev_start(port_id), 0);
+		assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+		assert_false(rte_eth_dev_is_valid_port(port_id));
+		check_pool(pool, NB_MBUFS);
+	}
+}
+
+static void
+a_failing_start_undoes_itself(void **state)
+{
+	struct rte_mempool *tiny = pool_make("life_tiny", 100);
+	uint16_t port_id = port_open("net_mlx5dv0");
+
+	(void)state;
+	configure(port_id, &shapes[1]);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, tiny), 0);
+	assert_int_equal(rte_eth_dev_start(port_id), -ENOMEM);
+	check_pool(pool, NB_MBUFS);
+	check_pool(tiny, 100);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, pool), 0);
+	assert_int_equal(rte_eth_dev_start(port_id), 0);
+	exchange(port_id, &shapes[1]);
+	assert_int_equal(rte_eth_dev_stop(port_id), 0);
+	/* A second queue that is not set up. */
+	configure(port_id, &shapes[0]);
+	assert_int_equal(rte_eth_dev_configure(port_id, 2, 2, &(struct rte_eth_conf){ 0 }), 0);
+	assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+	check_pool(pool, NB_MBUFS);
+	rte_mempool_free(tiny);
+}
+
+static void
+names_and_devices_that_do_not_fit_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_99"), -ENODEV);
+	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_0,x=y"), -EINVAL);
+	port_open("net_mlx5dv0");
+	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_0"), -EEXIST);
+	/* Two ports may share a device. */
+	port_open("net_mlx5dv1");
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv1"), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_port_lives_and_leaves_nothing),
+		cmocka_unit_test(a_failing_start_undoes_itself),
+		cmocka_unit_test(names_and_devices_that_do_not_fit_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, group_make, NULL);
+}
