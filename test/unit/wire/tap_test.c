@@ -278,14 +278,31 @@ test_promiscuous(void **state)
 	wire->ops->close(wire);
 }
 
+/** A container or a chroot may forbid to make a namespace, or to enter one. */
+static bool
+make_namespace(void)
+{
+	char command[192];
+
+	snprintf(command, sizeof(command),
+		"ip netns add %s && { ip netns exec %s true || { ip netns del %s; false; }; }",
+		name, name, name);
+	return system(command) == 0;
+}
+
 static void
 test_moved_to_another_namespace(void **state)
 {
-	struct shca_wire *wire = open_wire("tap", &conf);
-	int own_fd = open("/proc/self/ns/net", O_RDONLY);
+	struct shca_wire *wire;
+	int own_fd;
 
 	(void)state;
-	run("ip netns add %s", name);
+	if (!make_namespace()) {
+		print_message("no network namespaces here: ip netns add, exec\n");
+		skip();
+	}
+	wire = open_wire("tap", &conf);
+	own_fd = open("/proc/self/ns/net", O_RDONLY);
 	run("ip link set %s netns %s", name);
 	run("ip netns exec %s ip link set %s up promisc on", name);
 	assert_true(wait_promiscuous(wire, true));
