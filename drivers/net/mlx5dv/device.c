@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 
@@ -160,16 +161,21 @@ report_missing(const char *ibdev, struct ibv_device **list, int nb_devices)
 static int
 report_open_failure(struct ibv_device *ibdev, int err)
 {
+	char node[PATH_MAX];
+
+	snprintf(node, sizeof(node), "/dev/infiniband/%s", ibdev->dev_name);
+	/* After a refusal libibverbs waits for the node to turn up elsewhere and reports what came
+	 * of that (util/open_cdev.c). */
+	if (err == ENOENT && access(node, R_OK | W_OK) != 0)
+		err = errno;
 	if (err == EACCES || err == EPERM || err == ENOENT) {
 		MDV_LOG(ERR,
-			"%s: cannot open /dev/infiniband/%s (%s): it needs read and write "
-			"permission on "
-			"that node, and CAP_NET_RAW for queues and flows",
-			ibv_get_device_name(ibdev), ibdev->dev_name, strerror(err));
+			"%s: cannot open %s (%s): it needs read and write permission on that node, "
+			"and CAP_NET_RAW for queues and flows",
+			ibv_get_device_name(ibdev), node, strerror(err));
 		return -EACCES;
 	}
-	MDV_LOG(ERR, "%s: cannot open /dev/infiniband/%s: %s", ibv_get_device_name(ibdev),
-		ibdev->dev_name, strerror(err));
+	MDV_LOG(ERR, "%s: cannot open %s: %s", ibv_get_device_name(ibdev), node, strerror(err));
 	return err > 0 ? -err : -EIO;
 }
 
