@@ -21,6 +21,7 @@ def test_port_info():
         assert int(info["Max possible number of RXDs per queue"]) >= 4096
         assert int(info["Maximum number of MAC addresses"]) >= 2
         assert info["Hash key size in bytes"] == "40"
+        assert "FLOW_RULE_KEEP" in info["Device capabilities"]
 
 
 @pytest.mark.parametrize("key,shown", [("10g", "10 Gbps"), ("25g", "25 Gbps"), ("100g", "100 Gbps")])
