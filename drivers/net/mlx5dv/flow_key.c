@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the specs of an ibv_flow_attr into the record; a row a field. */
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_ether.h>
+
+#include "flow_key.h"
+
+/* Outer and inner headers have the same fields. */
+struct key_headers {
+	uint8_t dst_mac[6], src_mac[6];
+	uint16_t ether_type, vlan_tag;
+	uint8_t src_ip[16], dst_ip[16];
+	uint16_t tcp_src, tcp_dst, udp_src, udp_dst;
+	uint8_t ip_version, proto, tos, ttl, frag;
+	uint8_t c_vlan; /* a tag is asked for */
+	uint8_t l3;     /* what EtherType or IP version say of the L3 protocol, or L3_NO_IP */
+	uint8_t pad;
+	uint32_t flow_label, esp_spi, esp_seq, mpls;
+};
+
+struct key_record {
+	struct key_headers headers[2]; /* outer, inner */
+	uint32_t vni, gre_key, mpls_over_udp, mpls_over_gre;
+	uint16_t gre_flags, gre_protocol;
+	uint32_t pad;
+};
+
+static_assert(sizeof(struct key_record) == sizeof(struct mdv_flow_key), "a record is a key");
+
+#define L3_NO_IP 0x0f
+
+/* A field of a filter and its place; those of inner specs are one key_headers further. */
+struct key_field {
+	uint32_t type; /* without INNER */
+	uint16_t at, bytes, to;
+};
+
+/* What a spec says by being there. */
+struct key_spec {
+	uint32_t type;
+	uint16_t val_at, mask_at;
+	uint8_t ip_version, proto; /* 0: nothing */
+	uint8_t depth;
+	uint8_t inner_depth;
+};
+
+/* clang-format off */
+#define FIELD(t, filter, member, to) \
+	{ IBV_FLOW_SPEC_##t, offsetof(struct filter, member), \
+	  sizeof(((struct filter *)0)->member), offsetof(struct key_record, to) }
+#define FIELD_AT(t, filter, member, to, shift) \
+	{ IBV_FLOW_SPEC_##t, offsetof(struct filter, member), \
+	  sizeof(((struct filter *)0)->member), offsetof(struct key_record, to) + (shift) }
+
+static const struct key_field key_fields[] = {
+	FIELD(ETH, ibv_flow_eth_filter, dst_mac, headers[0].dst_mac),
+	FIELD(ETH, ibv_flow_eth_filter, src_mac, headers[0].src_mac),
+	FIELD(ETH, ibv_flow_eth_filter, ether_type, headers[0].ether_type),
+	FIELD(ETH, ibv_flow_eth_filter, vlan_tag, headers[0].vlan_tag),
+	FIELD_AT(IPV4, ibv_flow_ipv4_filter, src_ip, headers[0].src_ip, 12),
+	FIELD_AT(IPV4, ibv_flow_ipv4_filter, dst_ip, headers[0].dst_ip, 12),
+	FIELD_AT(IPV4_EXT, ibv_flow_ipv4_ext_filter, src_ip, headers[0].src_ip, 12),
+	FIELD_AT(IPV4_EXT, ibv_flow_ipv4_ext_filter, dst_ip, headers[0].dst_ip, 12),
+	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, proto, headers[0].proto),
+	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, tos, headers[0].tos),
+	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, ttl, headers[0].ttl),
+	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, flags, headers[0].frag),
+	FIELD(IPV6, ibv_flow_ipv6_filter, src_ip, headers[0].src_ip),
+	FIELD(IPV6, ibv_flow_ipv6_filter, dst_ip, headers[0].dst_ip),
+	FIELD(IPV6, ibv_flow_ipv6_filter, flow_label, headers[0].flow_label),
+	FIELD(IPV6, ibv_flow_ipv6_filter, next_hdr, headers[0].proto),
+	FIELD(IPV6, ibv_flow_ipv6_filter, traffic_class, headers[0].tos),
+	FIELD(IPV6, ibv_flow_ipv6_filter, hop_limit, headers[0].ttl),
+	FIELD(TCP, ibv_flow_tcp_udp_filter, src_port, headers[0].tcp_src),
+	FIELD(TCP, ibv_flow_tcp_udp_filter, dst_port, headers[0].tcp_dst),
+	FIELD(UDP, ibv_flow_tcp_udp_filter, src_port, headers[0].udp_src),
+	FIELD(UDP, ibv_flow_tcp_udp_filter, dst_port, headers[0].udp_dst),
+	FIELD(ESP, ibv_flow_esp_filter, spi, headers[0].esp_spi),
+	FIELD(ESP, ibv_flow_esp_filter, seq, headers[0].esp_seq),
+	FIELD(VXLAN_TUNNEL, ibv_flow_tunnel_filter, tunnel_id, vni),
+	FIELD(GRE, ibv_flow_gre_filter, c_ks_res0_ver, gre_flags),
+	FIELD(GRE, ibv_flow_gre_filter, protocol, gre_protocol),
+	FIELD(GRE, ibv_flow_gre_filter, key, gre_key),
+};
+
+#define SPEC(t, of, version, proto, depth, inner_depth) \
+	{ IBV_FLOW_SPEC_##t, offsetof(struct of, val), offsetof(struct of, mask), version, proto, \
+	  depth, inner_depth }
+
+static const struct key_spec key_specs[] = {
+	SPEC(ETH, ibv_flow_spec_eth, 0, 0, 0, 4),
+	SPEC(IPV4, ibv_flow_spec_ipv4, 4, 0, 1, 5),
+	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0, 1, 5),
+	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0, 1, 5),
+	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP, 2, 6),
+	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP, 2, 6),
+	SPEC(ESP, ibv_flow_spec_esp, 0, 0, 2, 6),
+	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0, 3, 3),
+	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE, 3, 3),
+	SPEC(MPLS, ibv_flow_spec_mpls, 0, 0, 3, 3),
+};
+/* clang-format on */
+
+static const struct key_spec *
+key_spec_find(uint32_t type)
+{
+	for (unsigned int i = 0; i < RTE_DIM(key_specs); i++)
+		if (key_specs[i].type == type)
+			return &key_specs[i];
+	return NULL;
+}
+
+static void
+key_set(struct key_record *value, struct key_record *mask, size_t at, uint8_t byte)
+{
+	((uint8_t *)value)[at] = byte;
+	((uint8_t *)mask)[at] = 0xff;
+}
+
+/* The device has a place a position: mlx5_ib's parse_flow_attr looks at the spec right before. */
+static size_t
+key_mpls_place(uint32_t previous, bool inner)
+{
+	if (previous == IBV_FLOW_SPEC_UDP)
+		return offsetof(struct key_record, mpls_over_udp);
+	if (previous == IBV_FLOW_SPEC_GRE)
+		return offsetof(struct key_record, mpls_over_gre);
+	return inner ? offsetof(struct key_record, headers[1].mpls)
+		     : offsetof(struct key_record, headers[0].mpls);
+}
+
+static void
+key_copy(struct key_record *value, struct key_record *mask, size_t to, const uint8_t *spec_value,
+	const uint8_t *spec_mask, uint16_t bytes)
+{
+	for (uint16_t i = 0; i < bytes; i++) {
+		if (spec_mask[i] == 0)
+			continue; /* another spec may have said something of it */
+		((uint8_t *)mask)[to + i] = spec_mask[i];
+		((uint8_t *)value)[to + i] = spec_value[i] & spec_mask[i];
+	}
+}
+
+static void
+key_add_spec(struct key_record *value, struct key_record *mask, const uint8_t *bytes, uint32_t type,
+	uint32_t previous)
+{
+	const bool inner = (type & IBV_FLOW_SPEC_INNER) != 0;
+	const struct key_spec *spec = key_spec_find(type & ~IBV_FLOW_SPEC_INNER);
+	const size_t side = inner ? sizeof(struct key_headers) : 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(key_fields); i++) {
+		const struct key_field *field = &key_fields[i];
+
+		if (field->type == spec->type)
+			key_copy(value, mask, field->to + side, bytes + spec->val_at + field->at,
+				bytes + spec->mask_at + field->at, field->bytes);
+	}
+	if (spec->type == IBV_FLOW_SPEC_MPLS)
+		key_copy(value, mask, key_mpls_place(previous, inner), bytes + spec->val_at,
+			bytes + spec->mask_at, sizeof(struct ibv_flow_mpls_filter));
+	if (spec->ip_version != 0)
+		key_set(value, mask, side + offsetof(struct key_headers, ip_version),
+			spec->ip_version);
+	if (spec->proto != 0)
+		key_set(value, mask, side + offsetof(struct key_headers, proto), spec->proto);
+}
+
+/*
+ * Facts that follow from the match and that no field says: they tell disjoint matches, and depend
+ * on nothing but what is matched, so equal matches stay equal.
+ */
+static void
+key_add_facts(struct key_headers *value, struct key_headers *mask)
+{
+	const uint16_t type = rte_be_to_cpu_16(value->ether_type);
+
+	mask->c_vlan = mask->vlan_tag != 0 ? 0xff : 0;
+	value->c_vlan = mask->vlan_tag != 0;
+	if (mask->ip_version != 0) {
+		mask->l3 = 0xff;
+		value->l3 = value->ip_version;
+	} else if (mask->ether_type == UINT16_MAX && type != RTE_ETHER_TYPE_MPLS &&
+		type != RTE_ETHER_TYPE_MPLSM) {
+		mask->l3 = 0xff;
+		value->l3 = type == RTE_ETHER_TYPE_IPV4 ? 4
+			: type == RTE_ETHER_TYPE_IPV6   ? 6
+							: L3_NO_IP;
+	}
+}
+
+void
+mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match)
+{
+	struct key_record value = { .pad = 0 }, mask = { .pad = 0 };
+	uint32_t previous = 0;
+	uint16_t at = sizeof(build->attr);
+
+	match->depth = 0;
+	for (unsigned int i = 0; i < build->attr.num_of_specs; i++) {
+		struct ibv_flow_spec spec;
+		const struct key_spec *row;
+		uint32_t type;
+
+		memcpy(&spec.hdr, &build->bytes[at], sizeof(spec.hdr));
+		type = spec.hdr.type;
+		row = key_spec_find(type & ~IBV_FLOW_SPEC_INNER);
+		if (row != NULL) {
+			uint8_t depth =
+				(type & IBV_FLOW_SPEC_INNER) != 0 ? row->inner_depth : row->depth;
+
+			match->depth = RTE_MAX(match->depth, depth);
+			key_add_spec(&value, &mask, &build->bytes[at], type, previous);
+		}
+		previous = type;
+		at += spec.hdr.size;
+	}
+	for (unsigned int side = 0; side < 2; side++)
+		key_add_facts(&value.headers[side], &mask.headers[side]);
+	memcpy(&match->value, &value, sizeof(value));
+	memcpy(&match->mask, &mask, sizeof(mask));
+}
+
+bool
+mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* Multiply and fold, a word at a time; zero words are most of them and cost an add. */
+uint64_t
+mdv_flow_key_hash(const struct mdv_flow_key *key, uint64_t seed)
+{
+	uint64_t hash = seed ^ UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
+		if (key->words[i] == 0)
+			continue;
+		hash ^= (key->words[i] + i) * UINT64_C(0xff51afd7ed558ccd);
+		hash = (hash ^ (hash >> 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
+	}
+	return hash ^ (hash >> 29);
+}

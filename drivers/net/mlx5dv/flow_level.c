@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sorts rules into shapes; flow_layout.c gives these their levels. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "flow_layout.h"
+
+#define LEVEL_BUCKETS 64u
+
+int
+mdv_flow_level_init(
+	struct mdv_flow_levels *levels, uint8_t nb, mdv_flow_level_mover move, void *context)
+{
+	memset(levels, 0, sizeof(*levels));
+	TAILQ_INIT(&levels->shapes);
+	levels->nb = RTE_MIN(nb, MDV_FLOW_LEVEL_MAX);
+	levels->reserved = levels->nb > 2 ? 1 : 0;
+	levels->entries = MDV_FLOW_LEVEL_ENTRIES;
+	levels->move = move;
+	levels->context = context;
+	levels->buckets = calloc(LEVEL_BUCKETS, sizeof(levels->buckets[0]));
+	if (levels->buckets == NULL)
+		return -ENOMEM;
+	levels->nb_buckets = LEVEL_BUCKETS;
+	if (mdv_flow_layout_init(levels) == 0)
+		return 0;
+	free(levels->buckets);
+	levels->buckets = NULL;
+	return -ENOMEM;
+}
+
+void
+mdv_flow_level_fini(struct mdv_flow_levels *levels)
+{
+	struct mdv_flow_shape *shape;
+
+	while ((shape = TAILQ_FIRST(&levels->shapes)) != NULL) {
+		TAILQ_REMOVE(&levels->shapes, shape, next);
+		free(shape);
+	}
+	free(levels->buckets);
+	levels->buckets = NULL;
+	mdv_flow_layout_fini(levels);
+}
+
+/* Room for twice as many rules; without memory the chains grow instead. */
+static void
+level_grow(struct mdv_flow_levels *levels)
+{
+	uint32_t nb = 2 * levels->nb_buckets;
+	struct mdv_flow_level_rule **buckets = calloc(nb, sizeof(*buckets));
+
+	if (buckets == NULL)
+		return;
+	for (uint32_t i = 0; i < levels->nb_buckets; i++) {
+		struct mdv_flow_level_rule *rule, *chain;
+
+		for (rule = levels->buckets[i]; rule != NULL; rule = chain) {
+			chain = rule->chain;
+			rule->chain = buckets[rule->hash & (nb - 1)];
+			buckets[rule->hash & (nb - 1)] = rule;
+		}
+	}
+	free(levels->buckets);
+	levels->buckets = buckets;
+	levels->nb_buckets = nb;
+}
+
+static void
+level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
+{
+	shape->nb_masks = want->set != 0 ? 1 : want->nb_masks;
+	shape->masks[0] = want->set;
+	for (unsigned int i = 0; want->set == 0 && i < want->nb_masks; i++)
+		shape->masks[i] = want->masks[i];
+}
+
+/* What makes a rule be of a shape, in a shape that is nobody's yet. */
+static void
+level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
+{
+	const uint64_t kind =
+		(uint64_t)want->priority << 16 | want->depth << 8 | (want->copies ? 1 : 0);
+	uint64_t hash = (kind ^ want->set) * UINT64_C(0x9e3779b97f4a7c15);
+
+	memset(shape, 0, sizeof(*shape));
+	TAILQ_INIT(&shape->rules);
+	shape->priority = want->priority;
+	shape->copies = want->copies;
+	shape->depth = want->depth;
+	shape->set = want->set;
+	shape->level = -1;
+	level_set_masks(shape, want);
+	for (unsigned int i = 0; i < shape->nb_masks; i++)
+		hash = (hash ^ shape->masks[i] ^ (hash >> 31)) * UINT64_C(0xff51afd7ed558ccd);
+	shape->hash = hash ^ (hash >> 32);
+}
+
+static bool
+level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
+{
+	return a->hash == b->hash && a->priority == b->priority && a->copies == b->copies &&
+		a->depth == b->depth && a->set == b->set && a->nb_masks == b->nb_masks &&
+		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
+}
+
+/* A rule with the very match of an older one stands behind it. */
+static unsigned int
+level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
+	const struct mdv_flow_level_rule *rule)
+{
+	const struct mdv_flow_level_rule *other =
+		levels->buckets[rule->hash & (levels->nb_buckets - 1)];
+	unsigned int rank = 0;
+
+	for (; other != NULL && like->set == 0; other = other->chain)
+		if (other->hash == rule->hash && level_same_shape(other->shape, like) &&
+			mdv_flow_key_equal(&other->value, &rule->value))
+			rank = RTE_MAX(rank, other->shape->rank + 1u);
+	return rank;
+}
+
+/*
+ * The shape that takes another rule like @p like, which has a rank already. NULL: a new one is
+ * needed, and @p like gets the place in the order that it will have: by rank with those of its
+ * mask.
+ */
+static struct mdv_flow_shape *
+level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *like)
+{
+	struct mdv_flow_shape *shape;
+
+	like->age = levels->age;
+	TAILQ_FOREACH (shape, &levels->shapes, next) {
+		if (!level_same_shape(shape, like))
+			continue;
+		like->age = shape->age;
+		if (shape->rank != like->rank)
+			continue;
+		if (mdv_flow_layout_room(levels, like, shape->level))
+			return shape;
+		like->spill = RTE_MAX(like->spill, shape->spill + 1);
+	}
+	return NULL;
+}
+
+static void
+level_insert_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
+{
+	struct mdv_flow_shape *other;
+
+	TAILQ_FOREACH (other, &levels->shapes, next)
+		if (mdv_flow_layout_before(shape, other))
+			break;
+	if (other != NULL)
+		TAILQ_INSERT_BEFORE(other, shape, next);
+	else
+		TAILQ_INSERT_TAIL(&levels->shapes, shape, next);
+	levels->nb_shapes++;
+}
+
+static void
+level_remove_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
+{
+	TAILQ_REMOVE(&levels->shapes, shape, next);
+	levels->nb_shapes--;
+	free(shape);
+}
+
+/* Find the rule's shape or make it; a new one has no level and no rules. */
+static int
+level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
+	struct mdv_flow_level_rule *rule, struct mdv_flow_shape **out)
+{
+	struct mdv_flow_shape like;
+	unsigned int rank;
+
+	level_describe_shape(&like, want);
+	rule->value = want->match->value;
+	rule->mask = want->match->mask;
+	rule->hash = mdv_flow_key_hash(&rule->value, like.hash);
+	rank = level_rank(levels, &like, rule);
+	if (rank >= levels->nb)
+		return -ENOSPC;
+	like.rank = rank;
+	*out = level_find_shape(levels, &like);
+	if (*out != NULL)
+		return 0;
+	*out = calloc(1, sizeof(**out));
+	if (*out == NULL)
+		return -ENOMEM;
+	**out = like;
+	TAILQ_INIT(&(*out)->rules);
+	levels->age++;
+	(*out)->fixed_mask = rule->mask;
+	(*out)->fixed_value = rule->value;
+	level_insert_shape(levels, *out);
+	return 0;
+}
+
+/* Leave fixed what the rule has as well. @return whether that is less than before */
+static bool
+level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_level_rule *rule)
+{
+	bool less = false;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
+		uint64_t common = shape->fixed_mask.words[i] & rule->mask.words[i] &
+			~(shape->fixed_value.words[i] ^ rule->value.words[i]);
+
+		less = less || common != shape->fixed_mask.words[i];
+		shape->fixed_mask.words[i] = common;
+		shape->fixed_value.words[i] &= common;
+	}
+	return less;
+}
+
+/* Rules that went may have been what kept bits from being fixed. */
+static void
+level_tighten(struct mdv_flow_levels *levels)
+{
+	struct mdv_flow_shape *shape;
+
+	TAILQ_FOREACH (shape, &levels->shapes, next) {
+		const struct mdv_flow_level_rule *rule = TAILQ_FIRST(&shape->rules);
+
+		if (rule == NULL)
+			continue;
+		shape->fixed_mask = rule->mask;
+		shape->fixed_value = rule->value;
+		TAILQ_FOREACH (rule, &shape->rules, next)
+			level_widen(shape, rule);
+	}
+}
+
+/* Targets for all, with the rule in the shape. */
+static int
+level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
+	const struct mdv_flow_level_rule *rule)
+{
+	int rc = mdv_flow_layout_place(levels, shape);
+
+	if (rc != -ENOSPC)
+		return rc;
+	level_tighten(levels);
+	level_widen(shape, rule);
+	return mdv_flow_layout_place(levels, shape);
+}
+
+static int
+level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
+{
+	int rc = mdv_flow_layout_reserve(levels, shape->target, shape->copies);
+
+	if (rc == 0)
+		rc = mdv_flow_layout_apply(levels);
+	if (rc != 0 || shape->nb_rules != 0)
+		return rc;
+	shape->level = shape->target;
+	mdv_flow_layout_enter(levels, shape);
+	return 0;
+}
+
+/* @param apply false: find out only, and leave everything as it is */
+static int
+level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
+	struct mdv_flow_level_rule *rule, bool apply)
+{
+	struct mdv_flow_key fixed_mask, fixed_value;
+	struct mdv_flow_shape *shape;
+	int rc = level_get_shape(levels, want, rule, &shape);
+
+	if (rc != 0)
+		return rc;
+	fixed_mask = shape->fixed_mask;
+	fixed_value = shape->fixed_value;
+	if (level_widen(shape, rule) || shape->level < 0) {
+		rc = level_place(levels, shape, rule);
+		if (rc == 0 && apply)
+			rc = level_apply(levels, shape);
+	}
+	rule->shape = shape;
+	if (rc == 0 && apply)
+		return 0;
+	rule->shape = NULL;
+	shape->fixed_mask = fixed_mask;
+	shape->fixed_value = fixed_value;
+	if (shape->nb_rules == 0)
+		level_remove_shape(levels, shape);
+	return rc;
+}
+
+int
+mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
+	struct mdv_flow_level_rule *rule)
+{
+	struct mdv_flow_level_rule **bucket;
+	int rc = level_join(levels, want, rule, true);
+
+	if (rc != 0)
+		return rc;
+	if (levels->nb_rules >= levels->nb_buckets)
+		level_grow(levels);
+	bucket = &levels->buckets[rule->hash & (levels->nb_buckets - 1)];
+	rule->chain = *bucket;
+	*bucket = rule;
+	TAILQ_INSERT_TAIL(&rule->shape->rules, rule, next);
+	rule->shape->nb_rules++;
+	levels->nb_rules++;
+	mdv_flow_layout_count(levels, rule->shape, 1);
+	return 0;
+}
+
+int
+mdv_flow_level_check(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
+{
+	struct mdv_flow_level_rule rule = { .shape = NULL };
+
+	return level_join(levels, want, &rule, false);
+}
+
+void
+mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule)
+{
+	struct mdv_flow_shape *shape = rule->shape;
+	struct mdv_flow_level_rule **link;
+
+	if (shape == NULL)
+		return;
+	link = &levels->buckets[rule->hash & (levels->nb_buckets - 1)];
+	while (*link != rule)
+		link = &(*link)->chain;
+	*link = rule->chain;
+	TAILQ_REMOVE(&shape->rules, rule, next);
+	mdv_flow_layout_count(levels, shape, -1);
+	rule->shape = NULL;
+	levels->nb_rules--;
+	if (--shape->nb_rules != 0)
+		return;
+	mdv_flow_layout_leave(levels, shape);
+	level_remove_shape(levels, shape);
+}
+
+void
+mdv_flow_level_renew(struct mdv_flow_levels *levels)
+{
+	struct mdv_flow_shape *shape;
+
+	mdv_flow_layout_clear(levels);
+	TAILQ_FOREACH (shape, &levels->shapes, next) {
+		mdv_flow_layout_enter(levels, shape);
+		mdv_flow_layout_count(levels, shape, shape->nb_rules);
+	}
+}
+
+static void level_print(char **text, size_t *size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void
+level_print(char **text, size_t *size, const char *format, ...)
+{
+	va_list args;
+	int nb;
+
+	va_start(args, format);
+	nb = vsnprintf(*text, *size, format, args);
+	va_end(args);
+	if (nb < 0)
+		return;
+	nb = RTE_MIN((size_t)nb, *size - 1);
+	*text += nb;
+	*size -= nb;
+}
+
+void
+mdv_flow_level_describe(const struct mdv_flow_levels *levels, char *text, size_t size)
+{
+	const struct mdv_flow_shape *shape, *next;
+	const char *separator = "";
+	uint32_t nb_rules = 0, used = 0;
+
+	text[0] = '\0';
+	TAILQ_FOREACH (shape, &levels->shapes, next) {
+		next = TAILQ_NEXT(shape, next);
+		nb_rules += shape->nb_rules;
+		used |= UINT32_C(1) << shape->level;
+		if (next != NULL && next->priority == shape->priority &&
+			next->copies == shape->copies)
+			continue;
+		if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
+			level_print(&text, &size, "%sthe default rules: ", separator);
+		else
+			level_print(&text, &size, "%s%u %s rule%s of priority %u: ", separator,
+				nb_rules, shape->copies ? "PASSTHRU" : "other",
+				nb_rules == 1 ? "" : "s", shape->priority);
+		level_print(&text, &size, "%d", __builtin_popcount(used));
+		separator = ", ";
+		nb_rules = 0;
+		used = 0;
+	}
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The level allocator against a scan of the rules: on tables as the kernel keeps them every packet
+ * must reach whom the promise of flow_level.h names, after each call and at each step of a move.
+ */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "flow_level.h"
+
+#define MAX_RULES  24
+#define NB_TABLES  (2 * MDV_FLOW_LEVEL_MAX)
+#define MAX_GROUPS 64
+
+/* What is tried: a match is a nibble of the key's first word. */
+struct rule_kind {
+	uint32_t priority;
+	bool copies;
+	uint8_t depth, mask, value;
+};
+
+struct test_rule {
+	struct mdv_flow_level_rule level;
+	struct rule_kind kind;
+	uint64_t age;
+	uint64_t mask_age; /* when the first of its like came */
+	bool used;
+	int at[2]; /* tables that have it, -1: none; two while it moves */
+};
+
+/* One device: the masks that have the slots of each table. */
+static struct {
+	struct mdv_flow_levels levels;
+	struct test_rule rules[MAX_RULES];
+	unsigned int nb_rules;
+	uint8_t groups[NB_TABLES][MAX_GROUPS]; /* mask + 1, 0: free */
+	unsigned int refs[NB_TABLES][MAX_GROUPS];
+	unsigned int nb_groups[NB_TABLES]; /* slots ever taken */
+	uint64_t age;
+	unsigned int fail_move; /* this one fails, counted down; 0: none */
+	unsigned int packets;   /* to try */
+	bool moved_copy;        /* a copying rule has been in two places */
+	bool exact;             /* the order of equals is looked at, too */
+	uint64_t steps;
+} bench;
+
+static struct test_rule *
+test_rule_of(const struct mdv_flow_level_rule *rule)
+{
+	return (struct test_rule *)((uintptr_t)rule - offsetof(struct test_rule, level));
+}
+
+static bool
+matches(const struct rule_kind *kind, unsigned int packet)
+{
+	return (packet & kind->mask) == kind->value;
+}
+
+static void
+device_put(struct test_rule *rule, unsigned int which, uint8_t level)
+{
+	const int table = 2 * level + (rule->kind.copies ? 0 : 1);
+	unsigned int slot, hole = bench.nb_groups[table];
+
+	for (slot = 0; slot < bench.nb_groups[table]; slot++) {
+		if (bench.groups[table][slot] == rule->kind.mask + 1)
+			break;
+		if (bench.groups[table][slot] == 0 && hole == bench.nb_groups[table])
+			hole = slot;
+	}
+	if (slot == bench.nb_groups[table])
+		slot = hole;
+	assert_true(slot < MAX_GROUPS);
+	if (slot == bench.nb_groups[table])
+		bench.nb_groups[table]++;
+	bench.groups[table][slot] = rule->kind.mask + 1;
+	bench.refs[table][slot]++;
+	rule->at[which] = table;
+}
+
+static void
+device_take(struct test_rule *rule, unsigned int which)
+{
+	const int table = rule->at[which];
+
+	for (unsigned int slot = 0; slot < bench.nb_groups[table]; slot++)
+		if (bench.groups[table][slot] == rule->kind.mask + 1 &&
+			--bench.refs[table][slot] == 0)
+			bench.groups[table][slot] = 0;
+	rule->at[which] = -1;
+}
+
+/* The rules of one table that are hit: those of the match that has the first slot. */
+static void
+device_walk_table(int table, unsigned int packet, unsigned int hits[MAX_RULES], int *hit)
+{
+	*hit = -1;
+	for (unsigned int slot = 0; slot < bench.nb_groups[table] && *hit < 0; slot++) {
+		for (unsigned int i = 0; i < bench.nb_rules; i++) {
+			const struct test_rule *rule = &bench.rules[i];
+
+			if (!rule->used || (rule->at[0] != table && rule->at[1] != table) ||
+				rule->kind.mask + 1 != bench.groups[table][slot] ||
+				!matches(&rule->kind, packet))
+				continue;
+			hits[i]++;
+			*hit = i;
+		}
+	}
+}
+
+static void
+device_walk(unsigned int packet, unsigned int hits[MAX_RULES])
+{
+	int hit;
+
+	memset(hits, 0, MAX_RULES * sizeof(hits[0]));
+	for (int table = 0; table < NB_TABLES; table++) {
+		device_walk_table(table, packet, hits, &hit);
+		if (table % 2 == 1 && hit >= 0)
+			return;
+	}
+}
+
+/* By the promise: is @p a looked at before @p b? Both taking rules of one priority for a tie. */
+static bool
+stands_before(const struct test_rule *a, const struct test_rule *b)
+{
+	if (a->kind.priority != b->kind.priority)
+		return a->kind.priority < b->kind.priority;
+	if (a->kind.copies != b->kind.copies)
+		return a->kind.copies;
+	if (a->kind.depth != b->kind.depth)
+		return a->kind.depth > b->kind.depth;
+	if (a->kind.mask != b->kind.mask)
+		return a->mask_age < b->mask_age;
+	return a->age < b->age;
+}
+
+static bool
+equals(const struct test_rule *a, const struct test_rule *b)
+{
+	return a->kind.priority == b->kind.priority && a->kind.depth == b->kind.depth &&
+		a->kind.mask != b->kind.mask && !b->kind.copies;
+}
+
+static const struct test_rule *
+expected_taker(unsigned int packet)
+{
+	const struct test_rule *taker = NULL;
+
+	for (unsigned int i = 0; i < bench.nb_rules; i++) {
+		const struct test_rule *rule = &bench.rules[i];
+
+		if (rule->used && !rule->kind.copies && matches(&rule->kind, packet) &&
+			(taker == NULL || stands_before(rule, taker)))
+			taker = rule;
+	}
+	return taker;
+}
+
+static void
+check_packet(unsigned int packet, const struct test_rule *moving)
+{
+	const struct test_rule *taker = expected_taker(packet);
+	unsigned int hits[MAX_RULES], taken = 0;
+
+	device_walk(packet, hits);
+	for (unsigned int i = 0; i < bench.nb_rules; i++) {
+		const struct test_rule *rule = &bench.rules[i];
+		bool copied = rule->used && rule->kind.copies && matches(&rule->kind, packet) &&
+			(taker == NULL || stands_before(rule, taker));
+
+		if (!rule->used)
+			continue;
+		if (rule->kind.copies && rule == moving)
+			assert_in_range(hits[i], copied ? 1 : 0, copied ? 2 : 0);
+		else if (rule->kind.copies)
+			assert_int_equal(hits[i], copied);
+		else if (rule == taker || hits[i] == 0)
+			assert_int_equal(hits[i], bench.exact ? rule == taker : hits[i] != 0);
+		else
+			assert_true(!bench.exact && taker != NULL && equals(taker, rule));
+		taken += rule->kind.copies ? 0 : hits[i];
+	}
+	assert_int_equal(taken, taker != NULL);
+}
+
+static void
+check(const struct test_rule *moving)
+{
+	bench.steps++;
+	for (unsigned int packet = 0; packet < bench.packets; packet++)
+		check_packet(packet, moving);
+}
+
+static int
+move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
+{
+	struct mdv_flow_level_rule *each;
+	const bool exact = bench.exact;
+
+	assert_ptr_equal(context, &bench);
+	if (bench.fail_move != 0 && --bench.fail_move == 0)
+		return -EAGAIN;
+	bench.exact = false; /* equals of a table move one after the other */
+	TAILQ_FOREACH (each, &shape->rules, next) {
+		struct test_rule *rule = test_rule_of(each);
+
+		device_put(rule, 1, level);
+		check(rule);
+		device_take(rule, 0);
+		rule->at[0] = rule->at[1];
+		rule->at[1] = -1;
+		check(NULL);
+		bench.moved_copy = bench.moved_copy || shape->copies;
+	}
+	bench.exact = exact;
+	return 0;
+}
+
+static void
+bench_init(uint8_t nb_levels, unsigned int packets, bool exact)
+{
+	memset(&bench, 0, sizeof(bench));
+	bench.packets = packets;
+	bench.exact = exact;
+	assert_int_equal(mdv_flow_level_init(&bench.levels, nb_levels, move, &bench), 0);
+	bench.levels.reserved = 0;
+}
+
+static struct mdv_flow_level_want
+want_of(const struct rule_kind *kind, struct mdv_flow_match *match)
+{
+	memset(match, 0, sizeof(*match));
+	match->value.words[0] = kind->value;
+	match->mask.words[0] = kind->mask;
+	return (struct mdv_flow_level_want){
+		.priority = kind->priority,
+		.copies = kind->copies,
+		.depth = kind->depth,
+		.nb_masks = 1,
+		.masks = { kind->mask + UINT64_C(1000) },
+		.match = match,
+	};
+}
+
+static uint64_t
+mask_age(const struct rule_kind *kind)
+{
+	uint64_t age = ++bench.age;
+
+	for (unsigned int i = 0; i < bench.nb_rules; i++) {
+		const struct test_rule *rule = &bench.rules[i];
+
+		if (rule->used && rule->kind.priority == kind->priority &&
+			rule->kind.depth == kind->depth && rule->kind.mask == kind->mask &&
+			rule->kind.copies == kind->copies && rule->mask_age < age)
+			age = rule->mask_age;
+	}
+	return age;
+}
+
+static int
+add(unsigned int i, const struct rule_kind *kind)
+{
+	struct test_rule *rule = &bench.rules[i];
+	struct mdv_flow_match match;
+	const struct mdv_flow_level_want want = want_of(kind, &match);
+	const uint32_t nb_shapes = bench.levels.nb_shapes;
+	int checked = mdv_flow_level_check(&bench.levels, &want), rc;
+
+	assert_int_equal(bench.levels.nb_shapes, nb_shapes);
+	assert_false(rule->used);
+	rule->kind = *kind;
+	rule->at[0] = rule->at[1] = -1;
+	rc = mdv_flow_level_add(&bench.levels, &want, &rule->level);
+	if (rc != -EAGAIN)
+		assert_int_equal(rc, checked);
+	if (rc == 0) {
+		assert_in_range(mdv_flow_level_of(&rule->level), 0, bench.levels.nb - 1);
+		rule->mask_age = mask_age(kind);
+		rule->age = bench.age;
+		rule->used = true;
+		bench.nb_rules = i >= bench.nb_rules ? i + 1 : bench.nb_rules;
+		device_put(rule, 0, mdv_flow_level_of(&rule->level));
+	}
+	check(NULL);
+	return rc;
+}
+
+static void
+del(unsigned int i)
+{
+	struct test_rule *rule = &bench.rules[i];
+
+	device_take(rule, 0);
+	rule->used = false;
+	mdv_flow_level_del(&bench.levels, &rule->level);
+	check(NULL);
+}
+
+/* All kinds of rules over two bits, three priorities, two depths. */
+static unsigned int
+all_kinds(struct rule_kind *kinds)
+{
+	unsigned int nb = 0;
+
+	for (uint8_t mask = 0; mask < 4; mask++)
+		for (uint8_t value = 0; value < 4; value++)
+			for (uint32_t priority = 0; priority < 3; priority++)
+				for (uint8_t how = 0; (value & ~mask) == 0 && how < 3; how++)
+					kinds[nb++] = (struct rule_kind){ priority, how == 2,
+						how == 1, mask, value };
+	return nb;
+}
+
+static bool
+meet(const struct rule_kind *a, const struct rule_kind *b)
+{
+	return ((a->value ^ b->value) & a->mask & b->mask) == 0;
+}
+
+/* Do levels do what must be, one for each rule? The order of equals is free. */
+static bool
+possible(const unsigned int *levels, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		for (unsigned int j = 0; j < nb; j++) {
+			const struct test_rule *a = &bench.rules[i], *b = &bench.rules[j];
+			unsigned int gap = a->kind.copies && !b->kind.copies ? 0 : 1;
+
+			if (i == j || !meet(&a->kind, &b->kind) || !stands_before(a, b))
+				continue;
+			if (!a->kind.copies && equals(a, b))
+				gap = 0;
+			if (levels[i] + gap > levels[j])
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool
+any_possible(unsigned int nb, unsigned int nb_levels)
+{
+	unsigned int levels[3] = { 0 };
+
+	for (;;) {
+		unsigned int i = 0;
+
+		if (possible(levels, nb))
+			return true;
+		while (i < nb && ++levels[i] == nb_levels)
+			levels[i++] = 0;
+		if (i == nb)
+			return false;
+	}
+}
+
+static void
+check_refusal(const struct rule_kind *kind, unsigned int i)
+{
+	bool several = false;
+
+	bench.rules[i].kind = *kind;
+	bench.rules[i].mask_age = mask_age(kind);
+	bench.rules[i].age = bench.age;
+	for (unsigned int j = 0; j < i; j++)
+		several = several || mask_age(&bench.rules[j].kind) != bench.age ||
+			(bench.rules[j].kind.mask == kind->mask &&
+				bench.rules[j].kind.priority == kind->priority);
+	/* What several rules of a shape have in common says less than each. */
+	if (!several)
+		assert_false(any_possible(i + 1, bench.levels.nb));
+}
+
+/* Every stack of up to three rules: the exact outcome with all levels there are. */
+static void
+test_every_stack(void **state)
+{
+	struct rule_kind kinds[128];
+	const unsigned int nb = all_kinds(kinds);
+
+	(void)state;
+	for (unsigned int i = 0; i < nb; i++) {
+		bench_init(16, 4, true);
+		assert_int_equal(add(0, &kinds[i]), 0);
+		for (unsigned int j = 0; j < nb; j++) {
+			assert_int_equal(add(1, &kinds[j]), 0);
+			for (unsigned int k = 0; k < nb; k++) {
+				assert_int_equal(add(2, &kinds[k]), 0);
+				del(2);
+			}
+			del(1);
+		}
+		mdv_flow_level_fini(&bench.levels);
+	}
+	print_message("%u kinds, three deep\n", nb);
+}
+
+/* The same where levels are short: moved, or refused because nothing would do. */
+static void
+test_every_stack_of_few_levels(void **state)
+{
+	struct rule_kind kinds[128];
+	const unsigned int nb = all_kinds(kinds);
+	uint64_t moved = 0, refused = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < nb; i++) {
+		for (unsigned int j = 0; j < nb; j++) {
+			for (unsigned int k = 0; k < nb; k++) {
+				bench_init(2, 4, false);
+				assert_int_equal(add(0, &kinds[i]), 0);
+				if (add(1, &kinds[j]) != 0) {
+					check_refusal(&kinds[j], 1);
+					k = nb;
+				} else if (add(2, &kinds[k]) != 0) {
+					check_refusal(&kinds[k], 2);
+					refused++;
+				}
+				moved += bench.levels.nb_moved;
+				mdv_flow_level_fini(&bench.levels);
+			}
+		}
+	}
+	print_message(
+		"%lu rules moved, %lu refused\n", (unsigned long)moved, (unsigned long)refused);
+	assert_true(moved > 1000 && refused > 1000);
+}
+
+static uint32_t
+next_random(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *seed >> 33;
+}
+
+/* Rules come and go, moves fail; whatever happens, every packet goes where it should. */
+static void
+test_random_lives(void **state)
+{
+	static const uint8_t nb_levels[] = { 3, 5, 8, 16 };
+	uint64_t moved = 0, refused = 0, failed = 0;
+
+	(void)state;
+	for (uint64_t run = 0; run < 400; run++) {
+		uint64_t seed = run;
+
+		bench_init(nb_levels[run % 4], 16, false);
+		for (unsigned int step = 0; step < 150; step++) {
+			unsigned int i = next_random(&seed) % MAX_RULES;
+			uint8_t mask = next_random(&seed) & 15;
+			const struct rule_kind kind = {
+				.priority = next_random(&seed) % 4,
+				.copies = next_random(&seed) % 2,
+				.depth = next_random(&seed) % 3,
+				.mask = mask,
+				.value = next_random(&seed) & mask,
+			};
+			int rc;
+
+			if (bench.rules[i].used) {
+				del(i);
+				continue;
+			}
+			bench.fail_move = next_random(&seed) % 8;
+			rc = add(i, &kind);
+			refused += rc == -ENOSPC;
+			failed += rc == -EAGAIN;
+			assert_true(rc == 0 || rc == -ENOSPC || rc == -EAGAIN);
+			bench.fail_move = 0;
+		}
+		moved += bench.levels.nb_moved;
+		mdv_flow_level_fini(&bench.levels);
+	}
+	print_message("%lu rules moved, %lu refused, %lu moves failed\n", (unsigned long)moved,
+		(unsigned long)refused, (unsigned long)failed);
+	assert_true(moved > 1000 && refused > 1000 && failed > 100);
+}
+
+/* What does not meet costs no level; as many priorities as there are levels. */
+static void
+test_levels_used(void **state)
+{
+	char text[256];
+
+	(void)state;
+	bench_init(16, 16, true);
+	for (uint8_t value = 0; value < 16; value++)
+		assert_int_equal(
+			add(value, &(struct rule_kind){ value, value & 1, 0, 15, value }), 0);
+	assert_int_equal(bench.levels.nb_moved, 0);
+	for (uint8_t value = 0; value < 16; value++)
+		del(value);
+	for (uint8_t i = 0; i < 16; i++)
+		assert_int_equal(add(i, &(struct rule_kind){ i, true, 0, i, 0 }), 0);
+	assert_int_equal(add(16, &(struct rule_kind){ 16, true, 0, 0, 0 }), -ENOSPC);
+	/* A taking rule has a table of its own at the last level. */
+	assert_int_equal(add(16, &(struct rule_kind){ 16, false, 0, 0, 0 }), 0);
+	assert_int_equal(add(17, &(struct rule_kind){ 17, false, 0, 0, 0 }), -ENOSPC);
+	for (uint8_t i = 3; i < 16; i++)
+		del(i);
+	mdv_flow_level_describe(&bench.levels, text, sizeof(text));
+	assert_string_equal(text,
+		"1 PASSTHRU rule of priority 0: 1, 1 PASSTHRU rule of priority 1: 1, "
+		"1 PASSTHRU rule of priority 2: 1, 1 other rule of priority 16: 1");
+	mdv_flow_level_fini(&bench.levels);
+}
+
+/* The last level is the default rules', which are behind every priority. */
+static void
+test_default_rules(void **state)
+{
+	struct mdv_flow_level_rule rules[2] = { 0 };
+	struct mdv_flow_match match = { 0 };
+	struct mdv_flow_level_want want = {
+		.priority = MDV_FLOW_LEVEL_DEFAULT, .set = 1, .nb_masks = 1, .match = &match
+	};
+
+	(void)state;
+	bench_init(16, 1, true);
+	bench.levels.reserved = 1;
+	for (uint8_t i = 0; i < 15; i++)
+		assert_int_equal(
+			add(i, &(struct rule_kind){ UINT32_MAX - 1 - i, false, 0, 0, 0 }), 0);
+	assert_int_equal(add(15, &(struct rule_kind){ 1, false, 0, 0, 0 }), -ENOSPC);
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &want, &rules[0]), 0);
+	assert_int_equal(mdv_flow_level_of(&rules[0]), 15);
+	/* Another match of the set is of the shape; another set would need a level. */
+	match.mask.words[1] = 1;
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &want, &rules[1]), 0);
+	assert_ptr_equal(rules[0].shape, rules[1].shape);
+	want.set = 2;
+	assert_int_equal(mdv_flow_level_check(&bench.levels, &want), -ENOSPC);
+	mdv_flow_level_del(&bench.levels, &rules[0]);
+	mdv_flow_level_del(&bench.levels, &rules[1]);
+	assert_int_equal(mdv_flow_level_check(&bench.levels, &want), 0);
+	mdv_flow_level_fini(&bench.levels);
+}
+
+/* The parts of a rule share a table, and only one where they come in their order. */
+static void
+test_parts(void **state)
+{
+	static struct mdv_flow_level_rule rules[4];
+	struct mdv_flow_match match = { .mask.words = { 15 }, .value.words = { 1 } };
+	struct mdv_flow_level_want plain = {
+		.copies = true, .nb_masks = 1, .masks = { 15 }, .match = &match
+	};
+	struct mdv_flow_level_want parts = {
+		.copies = true, .nb_masks = 2, .masks = { 31, 15 }, .match = &match
+	};
+
+	(void)state;
+	memset(rules, 0, sizeof(rules));
+	bench_init(16, 1, true);
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[0]), 0);
+	match.value.words[0] = 2;
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &parts, &rules[1]), 0);
+	assert_int_not_equal(mdv_flow_level_of(&rules[0]), mdv_flow_level_of(&rules[1]));
+	match.value.words[0] = 3;
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &parts, &rules[2]), 0);
+	assert_ptr_equal(rules[1].shape, rules[2].shape);
+	mdv_flow_level_fini(&bench.levels);
+}
+
+/* One shape, many rules: a comparison and a hash a rule, and another table when one is full. */
+static void
+test_many_rules(void **state)
+{
+	const uint32_t nb = 100000;
+	struct mdv_flow_level_rule *rules = calloc(nb, sizeof(*rules));
+	struct mdv_flow_match match = { .mask.words = { 0xffffffff } };
+	const struct mdv_flow_level_want want = {
+		.priority = 3, .nb_masks = 1, .masks = { 7 }, .match = &match
+	};
+	uint32_t per_level[16] = { 0 };
+
+	(void)state;
+	assert_non_null(rules);
+	bench_init(16, 1, true);
+	for (uint32_t i = 0; i < nb; i++) {
+		match.value.words[0] = i;
+		assert_int_equal(mdv_flow_level_add(&bench.levels, &want, &rules[i]), 0);
+		per_level[mdv_flow_level_of(&rules[i])]++;
+	}
+	assert_int_equal(bench.levels.nb_shapes, 2);
+	for (unsigned int i = 0; i < 16; i++)
+		assert_in_range(per_level[i], 0, MDV_FLOW_LEVEL_ENTRIES);
+	/* The same again stands behind, in the tables' rest and one more. */
+	match.value.words[0] = 5;
+	assert_int_equal(mdv_flow_level_check(&bench.levels, &want), 0);
+	for (uint32_t i = 0; i < nb; i++)
+		mdv_flow_level_del(&bench.levels, &rules[i]);
+	assert_int_equal(bench.levels.nb_shapes, 0);
+	assert_int_equal(bench.levels.nb_moved, 0);
+	free(rules);
+	mdv_flow_level_fini(&bench.levels);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_stack),
+		cmocka_unit_test(test_every_stack_of_few_levels),
+		cmocka_unit_test(test_random_lives),
+		cmocka_unit_test(test_levels_used),
+		cmocka_unit_test(test_default_rules),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_many_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
