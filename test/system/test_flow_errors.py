@@ -40,7 +40,7 @@ REFUSED = [
     (f"ingress pattern eth / ipv4 ttl is 5 / end {QUEUE}", ["ipv4", "t"]),
     (f"ingress pattern eth / ipv4 / tcp flags is 2 / end {QUEUE}", ["tcp", "flags"]),
     (f"ingress group 1 pattern eth / end {QUEUE}", ["group"]),
-    (f"ingress priority 4000000 pattern eth / end {QUEUE}", ["priority"]),
+    (f"ingress priority 4294967295 pattern eth / end {QUEUE}", ["priority"]),
     (f"egress pattern eth / end {QUEUE}", ["egress"]),
     (f"ingress transfer pattern eth / end {QUEUE}", ["transfer"]),
     (f"pattern eth / end {QUEUE}", ["ingress"]),

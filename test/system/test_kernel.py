@@ -13,11 +13,12 @@ ISOLATED = ["--rxq=2", "--txq=2", "--flow-isolate-all"]
 
 
 @contextlib.contextmanager
-def shared_port(namespace, args=tuple(ISOLATED)):
+def shared_port(namespace, args=tuple(ISOLATED), devargs=""):
     """Kernel side: a TAP in a namespace of its own, 192.0.2.1; wire: one in `namespace`, 192.0.2.2."""
     wire, kernel = host.name("w"), host.name("k")
     with host.Namespace() as kernel_side, \
-            Testpmd(ports=[f"wire=tap:{wire},kernel=tap:{kernel},mac={MAC}"], args=args) as pmd:
+            Testpmd(ports=[f"wire=tap:{wire},kernel=tap:{kernel},mac={MAC}"], args=args,
+                    vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"]) as pmd:
         kernel_side.take(kernel, f"{KERNEL}/24")
         namespace.take(wire, f"{PEER}/24", mac=frames.PEER_MAC)
         yield pmd, kernel_side

@@ -11,32 +11,38 @@
 #include "devargs.h"
 #include "log.h"
 
-/** A key whose value is a name stored in struct mdv_config. */
 struct devarg {
 	const char *key;
 	const char *value; /**< what the help calls the value */
-	size_t offset;     /**< of the char array in struct mdv_config */
+	/** Check @p value and store it in the field at offset. */
+	int (*parse)(const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+	size_t offset; /**< of the field in struct mdv_config */
 	size_t size;
 };
 
+static int name_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int sniff_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+
 /* clang-format off */
-#define NAME(key, value, field) \
-	{ key, value, offsetof(struct mdv_config, field), sizeof(((struct mdv_config *)0)->field) }
+#define ROW(key, value, parse, field) \
+	{ key, value, parse, offsetof(struct mdv_config, field), \
+	  sizeof(((struct mdv_config *)0)->field) }
+#define NAME(key, value, field) ROW(key, value, name_parse, field)
+#define SNIFF(key, value, field) ROW(key, value, sniff_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
+	SNIFF("sniff", "none, rx or all", sniff),
 };
 /* clang-format on */
 
 static int
-name_parse(const char *vdev_name, const struct devarg *arg, const char *value, char *dst)
+name_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
-	size_t len = value == NULL ? 0 : strlen(value);
+	size_t len = strlen(value);
 
-	if (len == 0) {
-		MDV_LOG(ERR, "%s: %s= needs a %s", vdev_name, arg->key, arg->value);
-		return -EINVAL;
-	}
 	if (len >= arg->size) {
 		MDV_LOG(ERR, "%s: %s=%s is longer than the %zu characters of a %s", vdev_name,
 			arg->key, value, arg->size - 1, arg->value);
@@ -47,25 +53,53 @@ name_parse(const char *vdev_name, const struct devarg *arg, const char *value, c
 		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
 		return -EINVAL;
 	}
-	if (dst[0] != '\0') {
-		MDV_LOG(ERR, "%s: %s= is given twice (%s, %s)", vdev_name, arg->key, dst, value);
-		return -EINVAL;
-	}
 	memcpy(dst, value, len + 1);
 	return 0;
 }
 
 static int
-pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, struct mdv_config *config)
+sniff_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
-	unsigned int i;
+	static const char *const names[] = {
+		[MDV_SNIFF_NONE] = "none",
+		[MDV_SNIFF_RX] = "rx",
+		[MDV_SNIFF_ALL] = "all",
+	};
 
-	for (i = 0; i < RTE_DIM(devargs); i++) {
-		if (strcmp(pair->key, devargs[i].key) == 0)
-			return name_parse(vdev_name, &devargs[i], pair->value,
-				(char *)config + devargs[i].offset);
+	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		*(enum mdv_sniff *)dst = i;
+		return 0;
 	}
-	MDV_LOG(ERR, "%s: unknown argument %s; there are ibdev=<device> and iface=<netdev>",
+	MDV_LOG(ERR, "%s: %s=%s is not %s", vdev_name, arg->key, value, arg->value);
+	return -EINVAL;
+}
+
+/* @param given bits of the rows that there have been */
+static int
+pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *given,
+	struct mdv_config *config)
+{
+	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
+		const struct devarg *arg = &devargs[i];
+
+		if (strcmp(pair->key, arg->key) != 0)
+			continue;
+		if (pair->value == NULL || pair->value[0] == '\0') {
+			MDV_LOG(ERR, "%s: %s= needs a %s", vdev_name, arg->key, arg->value);
+			return -EINVAL;
+		}
+		if ((*given & UINT32_C(1) << i) != 0) {
+			MDV_LOG(ERR, "%s: %s= is given twice", vdev_name, arg->key);
+			return -EINVAL;
+		}
+		*given |= UINT32_C(1) << i;
+		return arg->parse(vdev_name, arg, pair->value, (char *)config + arg->offset);
+	}
+	MDV_LOG(ERR,
+		"%s: unknown argument %s; there are ibdev=<device>, iface=<netdev> and "
+		"sniff=none|rx|all",
 		vdev_name, pair->key);
 	return -EINVAL;
 }
@@ -75,6 +109,7 @@ mdv_devargs_parse(const char *vdev_name, const char *args, struct mdv_config *co
 {
 	struct mdv_config parsed = { 0 };
 	struct rte_kvargs *kvlist;
+	uint32_t given = 0;
 	unsigned int i;
 	int ret = 0;
 
@@ -86,7 +121,7 @@ mdv_devargs_parse(const char *vdev_name, const char *args, struct mdv_config *co
 		return -EINVAL;
 	}
 	for (i = 0; i < kvlist->count && ret == 0; i++)
-		ret = pair_parse(vdev_name, &kvlist->pairs[i], &parsed);
+		ret = pair_parse(vdev_name, &kvlist->pairs[i], &given, &parsed);
 	rte_kvargs_free(kvlist);
 	if (ret != 0)
 		return ret;

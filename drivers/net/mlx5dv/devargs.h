@@ -7,9 +7,17 @@
 
 #include <infiniband/verbs.h>
 
+/** What the port's default rules do with a packet. */
+enum mdv_sniff {
+	MDV_SNIFF_NONE, /**< take it */
+	MDV_SNIFF_RX,   /**< copy it; the kernel gets it as well */
+	MDV_SNIFF_ALL,  /**< copy it, and what the kernel sends, too */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
+	enum mdv_sniff sniff;
 };
 
 /**

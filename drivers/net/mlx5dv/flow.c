@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rte_flow operations: the list of rules, and each rule's way into the device and out of it. */
+/* rte_flow operations: the list of rules, and when they are in the device. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,211 +12,35 @@
 #include "flow_default.h"
 #include "flow_dump.h"
 #include "flow_error.h"
-#include "flow_plan.h"
+#include "flow_install.h"
 #include "log.h"
 #include "port.h"
 #include "rss.h"
 
-/* What COUNT reads, and where in the array. */
-enum flow_count {
-	FLOW_COUNT_PACKETS,
-	FLOW_COUNT_BYTES,
-	FLOW_COUNT_NB,
-};
-
-struct flow_part {
-	struct ibv_flow *verbs;
-	struct mdv_rss *rss;
-};
-
-/*
- * As the application made it, and while flow.active also in the device. A verbs counter starts anew
- * whenever the rule is put back, so counts[] holds what earlier ones had.
- */
-struct rte_flow {
-	TAILQ_ENTRY(rte_flow) next;
-	struct rte_flow_conv_rule *rule; /* deep copy, one allocation */
-	uint8_t nb_parts;                /* in the device; 0: inactive */
-	struct flow_part parts[MDV_RSS_NB_CLASSES];
-	struct ibv_counters *counters;       /* while installed, with COUNT */
-	bool counted;                        /* has COUNT */
-	uint64_t counts[FLOW_COUNT_NB];      /* of counters that are gone */
-	uint64_t counts_base[FLOW_COUNT_NB]; /* at the last reset */
-};
-
-static struct mdv_flow_plan_env
-flow_env(const struct mdv_port *port)
-{
-	return (struct mdv_flow_plan_env){
-		.actions = {
-			.nb_queues = port->dev->data->nb_rx_queues,
-			.max_table = port->device.caps.max_rwq_ind_table_size,
-			.rss_types = mdv_rss_types(&port->device.caps),
-			.rss_key = port->rss_key,
-		},
-		.nb_levels = port->flow.nb_priorities,
-		.port_num = port->device.port_num,
-	};
-}
-
-static int
-flow_counters_create(struct mdv_port *port, struct rte_flow *flow)
-{
-	struct ibv_counters_init_attr init = { 0 };
-	static const enum ibv_counter_description what[FLOW_COUNT_NB] = {
-		[FLOW_COUNT_PACKETS] = IBV_COUNTER_PACKETS,
-		[FLOW_COUNT_BYTES] = IBV_COUNTER_BYTES,
-	};
-
-	flow->counters = ibv_create_counters(port->device.ctx, &init);
-	if (flow->counters == NULL)
-		return errno != 0 ? -errno : -ENOMEM;
-	for (unsigned int i = 0; i < FLOW_COUNT_NB; i++) {
-		struct ibv_counter_attach_attr attach = { .counter_desc = what[i], .index = i };
-		int rc = ibv_attach_counters_point_flow(flow->counters, &attach, NULL);
-
-		if (rc != 0) {
-			ibv_destroy_counters(flow->counters);
-			flow->counters = NULL;
-			return -rc;
-		}
-	}
-	return 0;
-}
-
-/* @return 0 or a negative errno; 0 and zeros when the rule is not in the device */
-static int
-flow_counters_read(const struct rte_flow *flow, uint64_t counts[FLOW_COUNT_NB])
-{
-	int rc = 0;
-
-	memset(counts, 0, FLOW_COUNT_NB * sizeof(counts[0]));
-	if (flow->counters != NULL)
-		rc = ibv_read_counters(flow->counters, counts, FLOW_COUNT_NB, 0);
-	for (unsigned int i = 0; i < FLOW_COUNT_NB; i++)
-		counts[i] += flow->counts[i];
-	return rc > 0 ? -rc : rc;
-}
-
-/* Take the rule out of the device, all that is in. */
-static void
-flow_uninstall(struct mdv_port *port, struct rte_flow *flow)
-{
-	uint64_t counts[FLOW_COUNT_NB];
-
-	if (flow->counters != NULL && flow->nb_parts != 0 && flow_counters_read(flow, counts) == 0)
-		memcpy(flow->counts, counts, sizeof(flow->counts));
-	while (flow->nb_parts != 0) {
-		struct flow_part *part = &flow->parts[--flow->nb_parts];
-		int rc = ibv_destroy_flow(part->verbs);
-
-		if (rc != 0)
-			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
-				port->dev->data->port_id, strerror(rc));
-		mdv_rss_put(part->rss);
-	}
-	if (flow->counters != NULL)
-		ibv_destroy_counters(flow->counters);
-	flow->counters = NULL;
-}
-
-static int
-flow_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
-	enum mdv_rss_class_id id, struct mdv_rss **rss)
-{
-	struct mdv_rss_conf conf = {
-		.fields = mdv_rss_classes[id].fields,
-		.key = actions->rss_key,
-		.queues = actions->queues,
-		.nb_queues = actions->nb_queues,
-	};
-
-	if (actions->fate == MDV_FLOW_ACTION_DROP)
-		return mdv_rss_get_drop(port, rss);
-	return mdv_rss_get(port, &conf, rss);
-}
-
-static int
-flow_install_part(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error)
-{
-	struct mdv_flow_part *planned = &plan->parts[flow->nb_parts];
-	struct flow_part *part = &flow->parts[flow->nb_parts];
-	int rc = 0;
-
-	if (flow->counters != NULL)
-		rc = mdv_flow_build_count(&planned->build, flow->counters);
-	if (rc == 0)
-		rc = flow_destination(port, &plan->actions, planned->id, &part->rss);
-	if (rc != 0)
-		return mdv_flow_error_kernel(error, -rc, "the rule's destination");
-	errno = 0;
-	part->verbs = ibv_create_flow(mdv_rss_qp(part->rss), &planned->build.attr);
-	if (part->verbs == NULL) {
-		rc = errno != 0 ? errno : EINVAL;
-		mdv_rss_put(part->rss);
-		return mdv_flow_error_kernel(error, rc, "the rule");
-	}
-	flow->nb_parts++;
-	return 0;
-}
-
-static int
-flow_make_plan(const struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error)
-{
-	const struct mdv_flow_plan_env env = flow_env(port);
-	const struct mdv_flow_plan_rule rule = {
-		.attr = flow->rule->attr_ro,
-		.pattern = flow->rule->pattern_ro,
-		.actions = flow->rule->actions_ro,
-	};
-
-	return mdv_flow_plan_make(&env, &rule, plan, error);
-}
-
-/* Put the rule into the device, wholly or not at all. */
-static int
-flow_install(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error)
-{
-	int rc = 0;
-
-	if (flow->counted) {
-		rc = flow_counters_create(port, flow);
-		if (rc != 0)
-			return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
-	}
-	for (unsigned int i = 0; rc == 0 && i < plan->nb_parts; i++)
-		rc = flow_install_part(port, flow, plan, error);
-	if (rc != 0)
-		flow_uninstall(port, flow);
-	return rc;
-}
-
 static struct rte_flow_conv_rule *
 flow_copy_rule(const struct mdv_flow_plan_rule *given, struct rte_flow_error *error)
 {
+	struct rte_flow_action *actions = mdv_flow_action_flatten(given->actions);
 	const struct rte_flow_conv_rule rule = {
 		.attr_ro = given->attr,
 		.pattern_ro = given->pattern,
-		.actions_ro = given->actions,
+		.actions_ro = actions,
 	};
-	struct rte_flow_conv_rule *copy;
-	int size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, &rule, error);
+	struct rte_flow_conv_rule *copy = NULL;
+	int size = -1;
 
-	if (size < 0)
-		return NULL;
-	copy = calloc(1, size);
-	if (copy == NULL) {
+	if (actions != NULL)
+		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, &rule, error);
+	if (size >= 0)
+		copy = calloc(1, size);
+	if (copy == NULL && (actions == NULL || size >= 0))
 		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"no memory for a copy of the rule");
-		return NULL;
-	}
-	if (rte_flow_conv(RTE_FLOW_CONV_OP_RULE, copy, size, &rule, error) < 0) {
+	if (copy != NULL && rte_flow_conv(RTE_FLOW_CONV_OP_RULE, copy, size, &rule, error) < 0) {
 		free(copy);
-		return NULL;
+		copy = NULL;
 	}
+	free(actions);
 	return copy;
 }
 
@@ -233,11 +57,17 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	const struct mdv_flow_plan_env env = flow_env(port);
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
+	int rc = mdv_flow_plan_make(&env, &rule, &plan, error);
 
-	return mdv_flow_plan_make(&env, &rule, &plan, error);
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_install_level(port, NULL, &plan, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
 }
 
 static struct rte_flow *
@@ -246,7 +76,7 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	const struct mdv_flow_plan_env env = flow_env(port);
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
 	struct rte_flow *flow;
@@ -265,11 +95,15 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	if (flow->rule == NULL)
 		goto free_flow;
 	pthread_mutex_lock(&port->flow.lock);
-	if (port->flow.active && flow_install(port, flow, &plan, error) != 0)
+	if (mdv_flow_install_level(port, flow, &plan, error) != 0)
 		goto unlock;
+	if (port->flow.active && mdv_flow_install_add(port, flow, &plan, error) != 0)
+		goto free_level;
 	TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
 	pthread_mutex_unlock(&port->flow.lock);
 	return flow;
+free_level:
+	mdv_flow_level_del(&port->flow.levels, &flow->level);
 unlock:
 	pthread_mutex_unlock(&port->flow.lock);
 free_flow:
@@ -280,7 +114,8 @@ free_flow:
 static void
 flow_remove(struct mdv_port *port, struct rte_flow *flow)
 {
-	flow_uninstall(port, flow);
+	mdv_flow_install_del(port, flow);
+	mdv_flow_level_del(&port->flow.levels, &flow->level);
 	TAILQ_REMOVE(&port->flow.rules, flow, next);
 	flow_free(flow);
 }
@@ -317,15 +152,15 @@ static int
 flow_query_count(
 	struct rte_flow *flow, struct rte_flow_query_count *query, struct rte_flow_error *error)
 {
-	uint64_t counts[FLOW_COUNT_NB];
-	int rc = flow_counters_read(flow, counts);
+	uint64_t counts[MDV_FLOW_COUNT_NB];
+	int rc = mdv_flow_install_read(flow, counts);
 
 	if (rc != 0)
 		return mdv_flow_error_kernel(error, -rc, "COUNT: reading the rule's counter");
 	query->hits_set = 1;
 	query->bytes_set = 1;
-	query->hits = counts[FLOW_COUNT_PACKETS] - flow->counts_base[FLOW_COUNT_PACKETS];
-	query->bytes = counts[FLOW_COUNT_BYTES] - flow->counts_base[FLOW_COUNT_BYTES];
+	query->hits = counts[MDV_FLOW_COUNT_PACKETS] - flow->counts_base[MDV_FLOW_COUNT_PACKETS];
+	query->bytes = counts[MDV_FLOW_COUNT_BYTES] - flow->counts_base[MDV_FLOW_COUNT_BYTES];
 	if (query->reset)
 		memcpy(flow->counts_base, counts, sizeof(counts));
 	return 0;
@@ -387,11 +222,11 @@ flow_dev_dump(
 	TAILQ_FOREACH (flow, &port->flow.rules, next) {
 		if (only != NULL && flow != only)
 			continue;
-		rc = flow_make_plan(port, flow, &plan, error);
+		rc = mdv_flow_install_plan(port, flow, &plan, error);
 		if (rc != 0)
 			break;
 		fprintf(file, "rule %p, %s\n", (void *)flow,
-			flow->nb_parts != 0 ? "in the device" : "waiting for the port's start");
+			flow->installed != NULL ? "in the device" : "waiting for the port's start");
 		for (unsigned int i = 0; i < plan.nb_parts; i++)
 			mdv_flow_dump_attr(
 				file, &plan.parts[i].build, mdv_rss_classes[plan.parts[i].id].name);
@@ -466,6 +301,9 @@ mdv_flow_init(struct mdv_port *port)
 			-rc, mdv_flow_error_advice(-rc));
 		return rc;
 	}
+	rc = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_install_move, port);
+	if (rc != 0)
+		return rc;
 	pthread_mutex_init(&state->lock, NULL);
 	return 0;
 }
@@ -475,31 +313,57 @@ mdv_flow_fini(struct mdv_port *port)
 {
 	mdv_flow_stop(port);
 	flow_flush(port->dev, NULL);
+	mdv_flow_level_fini(&port->flow.levels);
 	pthread_mutex_destroy(&port->flow.lock);
 }
 
+/* The place of a rule in the order of creation, for messages. */
+static unsigned int
+flow_number(const struct mdv_port *port, const struct rte_flow *flow)
+{
+	const struct rte_flow *other;
+	unsigned int nb = 0;
+
+	TAILQ_FOREACH (other, &port->flow.rules, next) {
+		if (other == flow)
+			break;
+		nb++;
+	}
+	return nb;
+}
+
+static int
+flow_install_again(struct mdv_port *port, struct rte_flow *flow)
+{
+	struct rte_flow_error error = { .message = NULL };
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_install_plan(port, flow, &plan, &error);
+
+	if (rc == 0)
+		rc = mdv_flow_install_add(port, flow, &plan, &error);
+	if (rc != 0)
+		MDV_LOG(ERR, "port %u: flow rule %u, in order of creation, cannot be put back: %s",
+			port->dev->data->port_id, flow_number(port, flow),
+			error.message != NULL ? error.message : strerror(-rc));
+	return rc;
+}
+
+/* Shape by shape, so that the slots of each table come in the order that the levels count on. */
 static int
 flow_install_all(struct mdv_port *port)
 {
-	struct rte_flow_error error = { .message = NULL };
-	struct rte_flow *flow;
-	unsigned int nb = 0;
+	const struct mdv_flow_shape *shape;
+	struct mdv_flow_level_rule *rule;
+	int rc;
 
-	TAILQ_FOREACH (flow, &port->flow.rules, next) {
-		struct mdv_flow_plan plan;
-		int rc = flow_make_plan(port, flow, &plan, &error);
-
-		if (rc == 0)
-			rc = flow_install(port, flow, &plan, &error);
-		if (rc != 0) {
-			MDV_LOG(ERR,
-				"port %u: flow rule %u, in order of creation, cannot be put back: "
-				"%s",
-				port->dev->data->port_id, nb,
-				error.message != NULL ? error.message : strerror(-rc));
-			return rc;
+	TAILQ_FOREACH (shape, &port->flow.levels.shapes, next) {
+		if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
+			continue; /* flow_default.c */
+		TAILQ_FOREACH (rule, &shape->rules, next) {
+			rc = flow_install_again(port, container_of(rule, struct rte_flow, level));
+			if (rc != 0)
+				return rc;
 		}
-		nb++;
 	}
 	return 0;
 }
@@ -510,7 +374,7 @@ flow_uninstall_all(struct mdv_port *port)
 	struct rte_flow *flow;
 
 	TAILQ_FOREACH_REVERSE(flow, &port->flow.rules, mdv_flow_list, next)
-	flow_uninstall(port, flow);
+	mdv_flow_install_del(port, flow);
 	mdv_flow_default_clear(port);
 }
 
@@ -520,6 +384,7 @@ mdv_flow_start(struct mdv_port *port)
 	int rc;
 
 	pthread_mutex_lock(&port->flow.lock);
+	mdv_flow_level_renew(&port->flow.levels);
 	rc = mdv_flow_default_apply(port);
 	if (rc == 0)
 		rc = flow_install_all(port);

@@ -7,7 +7,8 @@
  *        │ flow_item.c, flow_action.c: rows -> struct mdv_flow_build (flow_build.h)
  *        v
  *     ibv_flow_attr bytes, a destination (rss.h), expansions
- *        │ flow.c: ibv_create_flow, one or more a rule
+ *        │ flow_level.c: the verbs priority, other rules moved when needed
+ *        │ flow_install.c: ibv_create_flow, one or more a rule
  *        v
  *     struct rte_flow
  *
@@ -25,6 +26,8 @@
 
 #include <rte_flow_driver.h>
 
+#include "flow_level.h"
+
 struct mdv_port;
 struct mdv_rss;
 
@@ -36,8 +39,9 @@ struct mdv_flow_state {
 	pthread_mutex_t lock;       /**< covers everything here and the port's use of it */
 	struct mdv_flow_list rules; /**< in creation order */
 	struct mdv_flow_default_list defaults;
-	struct mdv_rss_list rss; /**< destinations in use, shared by refcount */
-	uint8_t nb_priorities;   /**< verbs priorities the device offers, probed */
+	struct mdv_rss_list rss;       /**< destinations in use, shared by refcount */
+	uint8_t nb_priorities;         /**< verbs priorities the device offers, probed */
+	struct mdv_flow_levels levels; /**< which rule has which of them */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 

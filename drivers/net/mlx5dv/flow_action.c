@@ -2,6 +2,7 @@
 /* The action rows, the pairs that exclude each other, and the loop over both. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -22,6 +23,7 @@ enum action_id {
 	ACTION_FLAG,
 	ACTION_COUNT,
 	ACTION_PASSTHRU,
+	ACTION_SAMPLE,
 	ACTION_NB,
 };
 
@@ -29,6 +31,8 @@ struct action_state {
 	const struct mdv_flow_action_env *env;
 	struct mdv_flow_actions *out;
 	const struct rte_flow_action *given[ACTION_NB];
+	bool in_sample; /* the actions of a SAMPLE are read */
+	bool has_fate;  /* outside of a SAMPLE */
 	struct rte_flow_error *error;
 };
 
@@ -48,6 +52,9 @@ static int action_apply_mark(struct action_state *state, const struct rte_flow_a
 static int action_apply_flag(struct action_state *state, const struct rte_flow_action *action);
 static int action_apply_count(struct action_state *state, const struct rte_flow_action *action);
 static int action_apply_passthru(struct action_state *state, const struct rte_flow_action *action);
+static int action_apply_sample(struct action_state *state, const struct rte_flow_action *action);
+static int action_parse_one(struct action_state *state, const struct rte_flow_action *action);
+static const char *action_name(enum rte_flow_action_type type);
 
 /* clang-format off */
 #define ROW(t, fate, needs_conf, apply) \
@@ -62,6 +69,7 @@ static const struct action_row action_rows[ACTION_NB] = {
 	ROW(FLAG,      false, false, action_apply_flag),
 	ROW(COUNT,     false, false, action_apply_count),
 	ROW(PASSTHRU,  false, false, action_apply_passthru),
+	ROW(SAMPLE,    false, true,  action_apply_sample),
 };
 
 /* Which two actions never stand in one rule, in either order, and what to write instead. */
@@ -70,9 +78,6 @@ static const struct action_pair {
 	int code;
 	const char *instead;
 } action_pairs[] = {
-	{ ACTION_QUEUE, ACTION_QUEUE, ENOTSUP,
-		"one rule makes one copy; use RSS to spread packets over queues" },
-	{ ACTION_QUEUE, ACTION_RSS, EINVAL, "a rule has one fate; use RSS over both" },
 	{ ACTION_QUEUE, ACTION_DROP, EINVAL, "a rule has one fate; leave one of them out" },
 	{ ACTION_RSS, ACTION_RSS, EINVAL, "a rule has one fate; put all queues into one RSS" },
 	{ ACTION_RSS, ACTION_DROP, EINVAL, "a rule has one fate; leave one of them out" },
@@ -85,6 +90,9 @@ static const struct action_pair {
 	{ ACTION_MARK, ACTION_MARK, EINVAL, "a packet carries one mark; leave one of them out" },
 	{ ACTION_MARK, ACTION_FLAG, EINVAL, "MARK flags the packet as well; leave FLAG out" },
 	{ ACTION_FLAG, ACTION_FLAG, EINVAL, "one is enough; leave one of them out" },
+	{ ACTION_DROP, ACTION_SAMPLE, EINVAL,
+		"a rule's copies and its drop are two rules: one with PASSTHRU, and DROP at a "
+		"higher priority value" },
 	{ ACTION_COUNT, ACTION_COUNT, EINVAL, "a rule has one counter; leave one of them out" },
 	{ ACTION_PASSTHRU, ACTION_PASSTHRU, EINVAL, "one is enough; leave one of them out" },
 };
@@ -106,16 +114,41 @@ action_check_queue(struct action_state *state, const struct rte_flow_action *act
 		state->env->nb_queues - 1);
 }
 
+/* Each QUEUE gets a copy, as does the RSS beside it (rte_flow.rst since 18.05). */
+static int
+action_add_extra(
+	struct action_state *state, const struct rte_flow_action *action, const uint16_t *queue)
+{
+	struct mdv_flow_actions *out = state->out;
+	bool twice = out->rss_types == 0 && out->nb_queues == 1 && out->queues[0] == *queue;
+
+	for (unsigned int i = 0; i < out->nb_extras; i++)
+		twice = twice || *out->extras[i] == *queue;
+	if (twice)
+		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"QUEUE %u twice: the device makes one copy a queue; leave one of them out",
+			*queue);
+	if (out->nb_extras == MDV_FLOW_ACTION_EXTRAS)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"QUEUE: a rule makes at most %u copies; use a second rule with PASSTHRU",
+			MDV_FLOW_ACTION_EXTRAS + 1);
+	out->extras[out->nb_extras++] = queue;
+	return action_check_queue(state, action, "QUEUE", *queue);
+}
+
 static int
 action_apply_queue(struct action_state *state, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_queue *conf = action->conf;
+	struct mdv_flow_actions *out = state->out;
 
-	state->out->fate = MDV_FLOW_ACTION_QUEUES;
-	state->out->queues = &conf->index;
-	state->out->nb_queues = 1;
-	state->out->rss_types = 0;
-	state->out->rss_key = state->env->rss_key;
+	if (out->fate == MDV_FLOW_ACTION_QUEUES)
+		return action_add_extra(state, action, &conf->index);
+	out->fate = MDV_FLOW_ACTION_QUEUES;
+	out->queues = &conf->index;
+	out->nb_queues = 1;
+	out->rss_types = 0;
+	out->rss_key = state->env->rss_key;
 	return action_check_queue(state, action, "QUEUE", conf->index);
 }
 
@@ -165,6 +198,14 @@ action_apply_rss(struct action_state *state, const struct rte_flow_action *actio
 
 	for (uint32_t i = 0; rc == 0 && i < conf->queue_num; i++)
 		rc = action_check_queue(state, action, "RSS", conf->queue[i]);
+	if (rc == 0 && state->out->fate == MDV_FLOW_ACTION_QUEUES) {
+		/* The one place for an RSS is taken by a QUEUE, which is content with another. */
+		const uint16_t *queue = state->out->queues;
+
+		state->out->queues = conf->queue;
+		state->out->nb_queues = 0;
+		rc = action_add_extra(state, action, queue);
+	}
 	if (rc != 0)
 		return rc;
 	state->out->fate = MDV_FLOW_ACTION_QUEUES;
@@ -220,6 +261,39 @@ action_apply_passthru(struct action_state *state, const struct rte_flow_action *
 	(void)action;
 	state->out->passthru = true;
 	return 0;
+}
+
+static int
+action_apply_sample(struct action_state *state, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_sample *conf = action->conf;
+	const struct rte_flow_action *copy = conf->actions;
+	unsigned int nb = 0;
+	int rc = 0;
+
+	if (conf->ratio != 1)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+			conf, "SAMPLE ratio %u: the device copies every packet; use ratio 1",
+			conf->ratio);
+	state->in_sample = true;
+	for (; rc == 0 && copy != NULL && copy->type != RTE_FLOW_ACTION_TYPE_END; copy++) {
+		if (copy->type == RTE_FLOW_ACTION_TYPE_VOID)
+			continue;
+		if (copy->type != RTE_FLOW_ACTION_TYPE_QUEUE &&
+			copy->type != RTE_FLOW_ACTION_TYPE_RSS)
+			return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+				copy,
+				"SAMPLE with %s in it: a copy goes to QUEUE or RSS and nothing "
+				"else",
+				action_name(copy->type));
+		rc = action_parse_one(state, copy);
+		nb++;
+	}
+	state->in_sample = false;
+	if (rc == 0 && nb == 0)
+		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+			conf, "SAMPLE: it has no actions; give it QUEUE or RSS");
+	return rc;
 }
 
 /* For messages: the name that rte_flow has for a type we have no row for. */
@@ -285,15 +359,22 @@ action_parse_one(struct action_state *state, const struct rte_flow_action *actio
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 			action, "%s: no configuration; it needs one", action_rows[id].name);
 	state->given[id] = action;
+	state->has_fate = state->has_fate || (action_rows[id].fate && !state->in_sample);
 	return action_rows[id].apply(state, action);
 }
 
 static int
 action_check_fate(struct action_state *state, const struct rte_flow_action list[])
 {
-	for (unsigned int id = 0; id < ACTION_NB; id++)
-		if (action_rows[id].fate && state->given[id] != NULL)
-			return 0;
+	if (state->has_fate)
+		return 0;
+	if (state->given[ACTION_PASSTHRU] != NULL && state->given[ACTION_SAMPLE] != NULL)
+		return 0;
+	if (state->given[ACTION_SAMPLE] != NULL)
+		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+			state->given[ACTION_SAMPLE],
+			"SAMPLE alone does not say where packets go after the copy; add QUEUE, RSS "
+			"or PASSTHRU");
 	if (state->given[ACTION_PASSTHRU] != NULL)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 			state->given[ACTION_PASSTHRU],
@@ -321,4 +402,35 @@ mdv_flow_action_parse(const struct mdv_flow_action_env *env, const struct rte_fl
 			return rc;
 	}
 	return action_check_fate(&state, list);
+}
+
+/* How many actions the list has, its SAMPLEs opened; they go to @p out unless that is NULL. */
+static unsigned int
+action_flatten(const struct rte_flow_action list[], struct rte_flow_action *out)
+{
+	const struct rte_flow_action_sample *sample;
+	unsigned int nb = 0;
+
+	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++) {
+		if (list->type == RTE_FLOW_ACTION_TYPE_SAMPLE) {
+			sample = list->conf;
+			nb += action_flatten(sample->actions, out != NULL ? &out[nb] : NULL);
+			continue;
+		}
+		if (out != NULL)
+			out[nb] = *list;
+		nb++;
+	}
+	return nb;
+}
+
+struct rte_flow_action *
+mdv_flow_action_flatten(const struct rte_flow_action list[])
+{
+	unsigned int nb = action_flatten(list, NULL);
+	struct rte_flow_action *out = calloc(nb + 1, sizeof(*out));
+
+	if (out != NULL)
+		action_flatten(list, out); /* END is all zeros */
+	return out;
 }

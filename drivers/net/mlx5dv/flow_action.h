@@ -22,6 +22,9 @@ enum mdv_flow_action_fate {
 	MDV_FLOW_ACTION_QUEUES, /**< QUEUE, and RSS */
 };
 
+/** Queues that one rule gives copies to, besides the one or the RSS of its fate. */
+#define MDV_FLOW_ACTION_EXTRAS 7
+
 /** What a rule does. The arrays are the rule's own or the port's. */
 struct mdv_flow_actions {
 	enum mdv_flow_action_fate fate;
@@ -32,11 +35,21 @@ struct mdv_flow_actions {
 	uint32_t tag; /**< flow tag, MDV_MARK_TAG_NONE: none; see mark.h */
 	bool count;
 	bool passthru; /**< a copy; the packet goes on */
+	uint16_t nb_extras;
+	const uint16_t *extras[MDV_FLOW_ACTION_EXTRAS]; /**< a queue each, by further QUEUE */
 };
 
 /** @return 0 or a negative errno after filling @p error with the action and what would do. */
 int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
 	struct rte_flow_error *error);
+
+/**
+ * Replace SAMPLE by what it says, which rte_flow_conv() would not copy: "sample actions queue index
+ * 1 / end / queue index 2" and "queue index 1 / queue index 2" do the same.
+ * @param list accepted by mdv_flow_action_parse()
+ * @return a list to be freed, whose configurations are those of @p list, or NULL: no memory
+ */
+struct rte_flow_action *mdv_flow_action_flatten(const struct rte_flow_action list[]);
 
 #endif /* MDV_FLOW_ACTION_H */

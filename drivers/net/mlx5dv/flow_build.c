@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The growing ibv_flow_attr, and the map of priorities. */
+/* The growing ibv_flow_attr. */
 
 #include <assert.h>
 #include <errno.h>
@@ -247,32 +247,4 @@ mdv_flow_build_finish(
 	if (!dont_trap && build_multicast_first(build))
 		return build_shield(build);
 	return 0;
-}
-
-static uint16_t
-build_sublevel(uint32_t layers)
-{
-	if ((layers & MDV_LAYER_L4) != 0)
-		return 0;
-	return (layers & MDV_LAYER_L3) != 0 ? 1 : 2;
-}
-
-uint8_t
-mdv_flow_build_priorities(uint8_t nb_levels)
-{
-	if (nb_levels < MDV_FLOW_BUILD_SUBLEVELS)
-		return 0;
-	return (nb_levels - MDV_FLOW_BUILD_SUBLEVELS) / MDV_FLOW_BUILD_SUBLEVELS;
-}
-
-uint16_t
-mdv_flow_build_level(uint32_t priority, uint32_t layers)
-{
-	return priority * MDV_FLOW_BUILD_SUBLEVELS + build_sublevel(layers);
-}
-
-uint16_t
-mdv_flow_build_default_level(uint8_t nb_levels, uint32_t layers)
-{
-	return nb_levels - MDV_FLOW_BUILD_SUBLEVELS + build_sublevel(layers);
 }

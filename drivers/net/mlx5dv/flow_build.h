@@ -67,19 +67,4 @@ int mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *coun
 int mdv_flow_build_finish(
 	struct mdv_flow_build *build, uint16_t priority, uint8_t port_num, bool dont_trap);
 
-/*
- * Priorities. Of the device's levels the application has three for each of its own priorities, so
- * that within one the deeper pattern wins: L4 first, then L3, then the rest. The default rules have
- * the last three. With 16 levels: 0-2, 3-5, 6-8, 9-11 for priorities 0-3, 13-15 for the default
- * rules.
- */
-#define MDV_FLOW_BUILD_SUBLEVELS 3
-
-/** @return how many rte_flow priorities @p nb_levels of the device make. */
-uint8_t mdv_flow_build_priorities(uint8_t nb_levels);
-/** @return the level of an application's rule that matches @p layers. */
-uint16_t mdv_flow_build_level(uint32_t priority, uint32_t layers);
-/** @return the level of a default rule. */
-uint16_t mdv_flow_build_default_level(uint8_t nb_levels, uint32_t layers);
-
 #endif /* MDV_FLOW_BUILD_H */

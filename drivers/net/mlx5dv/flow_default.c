@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_ether.h>
 
 #include "flow_build.h"
@@ -13,8 +14,18 @@
 #include "log.h"
 #include "port.h"
 
+/* In the order of their tables. */
+enum {
+	DEFAULT_SET_FIRST = 1,
+	DEFAULT_SET_LAST,
+};
+
 /* A destination for each hash class of the port's RSS types. */
 struct default_targets {
+	enum mdv_sniff sniff;
+	uint32_t set;     /* of rules that go there */
+	uint32_t similar; /* a set with the same classes, whose tables are in the right order; or 0
+			   */
 	unsigned int nb;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
 	struct mdv_rss *rss[MDV_RSS_NB_CLASSES];
@@ -57,7 +68,8 @@ mdv_flow_default_matches(const struct mdv_port *port, struct mdv_flow_default_ma
 
 	if (port->isolated || port->nb_reta == 0 || data->nb_rx_queues == 0)
 		return 0;
-	if (data->promiscuous) {
+	/* A SNIFFER rule has no match: it sees all. */
+	if (data->promiscuous || port->config.sniff == MDV_SNIFF_ALL) {
 		default_add(matches, &nb, &match_everything);
 		return nb;
 	}
@@ -86,14 +98,18 @@ default_targets_put(struct default_targets *targets)
 static int
 default_targets_get(struct mdv_port *port, struct default_targets *targets)
 {
-	unsigned int nb = mdv_rss_expand(MDV_LAYER_ETH,
-		port->rss_types & mdv_rss_types(&port->device.caps), targets->expansions);
+	/* Nothing in a SNIFFER rule could tell the classes apart. */
+	uint64_t types = port->config.sniff == MDV_SNIFF_ALL
+		? 0
+		: port->rss_types & mdv_rss_types(&port->device.caps);
+	unsigned int nb = mdv_rss_expand(MDV_LAYER_ETH, types, targets->expansions);
 	struct mdv_rss_conf conf = {
 		.key = port->rss_key,
 		.queues = port->reta,
 		.nb_queues = port->nb_reta,
 	};
 
+	targets->sniff = port->config.sniff;
 	for (targets->nb = 0; targets->nb < nb; targets->nb++) {
 		int rc;
 
@@ -107,59 +123,212 @@ default_targets_get(struct mdv_port *port, struct default_targets *targets)
 	return 0;
 }
 
+static bool
+default_same_classes(
+	const struct mdv_flow_default_rule *rule, const struct default_targets *targets)
+{
+	if (rule->sniff != targets->sniff || rule->nb_parts != targets->nb)
+		return false;
+	for (unsigned int i = 0; i < targets->nb; i++)
+		if (rule->parts[i].id != targets->expansions[i].id)
+			return false;
+	return true;
+}
+
+static bool
+default_same_targets(
+	const struct mdv_flow_default_rule *rule, const struct default_targets *targets)
+{
+	if (!default_same_classes(rule, targets))
+		return false;
+	for (unsigned int i = 0; i < targets->nb; i++)
+		if (rule->parts[i].rss != targets->rss[i])
+			return false;
+	return true;
+}
+
+/* There are two at most, the old one and the new one, and each has its side of the other, so that
+ * they take turns in two levels. */
+static void
+default_choose_set(struct mdv_port *port, struct default_targets *targets)
+{
+	const struct mdv_flow_default_rule *rule;
+
+	targets->set = DEFAULT_SET_LAST;
+	targets->similar = 0;
+	TAILQ_FOREACH (rule, &port->flow.defaults, next) {
+		if (default_same_targets(rule, targets)) {
+			targets->set = rule->set;
+			return;
+		}
+		if (default_same_classes(rule, targets))
+			targets->similar = rule->set;
+		targets->set = rule->set == DEFAULT_SET_LAST ? DEFAULT_SET_FIRST : DEFAULT_SET_LAST;
+	}
+}
+
 static struct mdv_flow_default_rule *
 default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
-	enum mdv_rss_class_id id, const struct mdv_rss *rss)
+	const struct default_targets *targets)
 {
 	struct mdv_flow_default_rule *rule;
 
 	TAILQ_FOREACH (rule, &port->flow.defaults, next)
-		if (rule->id == id && rule->rss == rss &&
-			memcmp(&rule->match, match, sizeof(*match)) == 0)
+		if (memcmp(&rule->match, match, sizeof(*match)) == 0 &&
+			default_same_targets(rule, targets))
 			return rule;
 	return NULL;
 }
 
 static int
-default_create(struct mdv_port *port, const struct mdv_flow_default_match *match,
-	const struct mdv_rss_expansion *expansion, struct mdv_flow_default_rule *rule)
+default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
+	enum mdv_rss_class_id id, uint8_t level, struct mdv_flow_build *build)
 {
-	struct mdv_flow_build build;
 	int rc;
 
-	mdv_flow_build_eth(&build, match->dst, match->mask);
-	rc = mdv_flow_build_add_layers(&build, expansion->add_layers);
+	if (rule->sniff == MDV_SNIFF_ALL) {
+		mdv_flow_build_init(build);
+		build->attr.type = IBV_FLOW_ATTR_SNIFFER;
+		return mdv_flow_build_finish(build, 0, port->device.port_num, false);
+	}
+	mdv_flow_build_eth(build, rule->match.dst, rule->match.mask);
+	rc = mdv_flow_build_add_layers(build, mdv_rss_classes[id].layers & ~build->layers);
 	if (rc == 0)
-		rc = mdv_flow_build_finish(&build,
-			mdv_flow_build_default_level(port->flow.nb_priorities, build.layers),
-			port->device.port_num, false);
+		rc = mdv_flow_build_finish(
+			build, level, port->device.port_num, rule->sniff == MDV_SNIFF_RX);
+	return rc;
+}
+
+/* The last first, as the shallower ones stand behind the deeper ones. */
+static void
+default_clear_parts(
+	struct mdv_port *port, const struct mdv_flow_default_part *parts, unsigned int nb)
+{
+	while (nb != 0) {
+		int rc = ibv_destroy_flow(parts[--nb].flow);
+
+		if (rc != 0)
+			MDV_LOG(ERR, "port %u: a default rule stays in the device: %s",
+				port->dev->data->port_id, strerror(rc));
+	}
+}
+
+/* Fill in parts[].flow, all or none. */
+static int
+default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *rule, uint8_t level,
+	struct mdv_flow_default_part *parts)
+{
+	for (unsigned int i = 0; i < rule->nb_parts; i++) {
+		struct mdv_flow_build build;
+		int rc = default_build(port, rule, parts[i].id, level, &build);
+
+		if (rc == 0) {
+			errno = 0;
+			parts[i].flow = ibv_create_flow(mdv_rss_qp(parts[i].rss), &build.attr);
+			if (parts[i].flow == NULL)
+				rc = errno != 0 ? -errno : -EINVAL;
+		}
+		if (rc != 0) {
+			default_clear_parts(port, parts, i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int
+mdv_flow_default_move(struct mdv_port *port, struct mdv_flow_level_rule *level_rule, uint8_t level)
+{
+	struct mdv_flow_default_rule *rule =
+		container_of(level_rule, struct mdv_flow_default_rule, level);
+	struct mdv_flow_default_part parts[MDV_RSS_NB_CLASSES];
+	int rc;
+
+	memcpy(parts, rule->parts, sizeof(parts));
+	rc = default_create_parts(port, rule, level, parts);
 	if (rc != 0)
 		return rc;
-	rule->flow = ibv_create_flow(mdv_rss_qp(rule->rss), &build.attr);
-	if (rule->flow == NULL)
-		return errno != 0 ? -errno : -EINVAL;
+	default_clear_parts(port, rule->parts, rule->nb_parts);
+	memcpy(rule->parts, parts, sizeof(parts));
 	return 0;
 }
 
 static void
 default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
 {
-	int rc = ibv_destroy_flow(rule->flow);
-
-	if (rc != 0)
-		MDV_LOG(ERR, "port %u: a default rule stays in the device: %s",
-			port->dev->data->port_id, strerror(rc));
+	default_clear_parts(port, rule->parts, rule->nb_parts);
+	mdv_flow_level_del(&port->flow.levels, &rule->level);
 	TAILQ_REMOVE(&port->flow.defaults, rule, next);
-	mdv_rss_put(rule->rss);
+	for (unsigned int i = 0; i < rule->nb_parts; i++)
+		mdv_rss_put(rule->parts[i].rss);
 	free(rule);
+}
+
+/* Without a level of its own a new set goes to the table of the old one, and for a moment packets
+ * come twice: the lesser evil. */
+static int
+default_get_level(struct mdv_port *port, struct default_targets *targets,
+	struct mdv_flow_default_rule *rule, uint8_t *level)
+{
+	struct mdv_flow_match match;
+	struct mdv_flow_level_want want = {
+		.priority = MDV_FLOW_LEVEL_DEFAULT,
+		.copies = rule->sniff == MDV_SNIFF_RX,
+		.set = targets->set,
+		.nb_masks = 1,
+		.match = &match,
+	};
+	struct mdv_flow_build build;
+	int rc;
+
+	*level = 0;
+	rule->set = targets->set;
+	if (rule->sniff == MDV_SNIFF_ALL)
+		return 0; /* a pipeline of its own */
+	mdv_flow_build_eth(&build, rule->match.dst, rule->match.mask);
+	mdv_flow_key_match(&build, &match);
+	rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
+	if (rc == -ENOSPC && targets->similar != 0) {
+		targets->set = targets->similar;
+		want.set = targets->similar;
+		rule->set = targets->similar;
+		rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
+	}
+	if (rc == 0)
+		*level = mdv_flow_level_of(&rule->level);
+	return rc;
+}
+
+static int
+default_create(struct mdv_port *port, const struct mdv_flow_default_match *match,
+	struct default_targets *targets, struct mdv_flow_default_rule *rule)
+{
+	uint8_t level;
+	int rc;
+
+	rule->match = *match;
+	rule->sniff = targets->sniff;
+	rule->wanted = true;
+	rule->nb_parts = targets->nb;
+	for (unsigned int i = 0; i < targets->nb; i++) {
+		rule->parts[i].id = targets->expansions[i].id;
+		rule->parts[i].rss = targets->rss[i];
+	}
+	rc = default_get_level(port, targets, rule, &level);
+	if (rc != 0)
+		return rc;
+	rc = default_create_parts(port, rule, level, rule->parts);
+	if (rc != 0)
+		mdv_flow_level_del(&port->flow.levels, &rule->level);
+	return rc;
 }
 
 /* Want the rule; install it if it is not there. */
 static int
 default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
-	const struct mdv_rss_expansion *expansion, struct mdv_rss *rss)
+	struct default_targets *targets)
 {
-	struct mdv_flow_default_rule *rule = default_find(port, match, expansion->id, rss);
+	struct mdv_flow_default_rule *rule = default_find(port, match, targets);
 	int rc;
 
 	if (rule != NULL) {
@@ -169,16 +338,13 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	rule = calloc(1, sizeof(*rule));
 	if (rule == NULL)
 		return -ENOMEM;
-	rule->match = *match;
-	rule->id = expansion->id;
-	rule->rss = rss;
-	rule->wanted = true;
-	rc = default_create(port, match, expansion, rule);
+	rc = default_create(port, match, targets, rule);
 	if (rc != 0) {
 		free(rule);
 		return rc;
 	}
-	mdv_rss_hold(rss);
+	for (unsigned int i = 0; i < rule->nb_parts; i++)
+		mdv_rss_hold(rule->parts[i].rss);
 	TAILQ_INSERT_TAIL(&port->flow.defaults, rule, next);
 	return 0;
 }
@@ -205,30 +371,24 @@ default_sweep(struct mdv_port *port)
 	}
 }
 
-/*
- * Adding comes before removing, so no packet of the old and the new set slips to the kernel in
- * between. Where only the destination of a match changed, the device has both for that moment and
- * delivers to both: twice is the lesser evil.
- */
+/* Adding comes before removing, so no packet of the old and the new set slips to the kernel. */
 static int
 default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matches, uint32_t nb,
-	const struct default_targets *targets)
+	struct default_targets *targets)
 {
 	const struct mdv_flow_default_rule *last_old =
 		TAILQ_LAST(&port->flow.defaults, mdv_flow_default_list);
 	struct mdv_flow_default_rule *rule;
 
+	default_choose_set(port, targets);
 	TAILQ_FOREACH (rule, &port->flow.defaults, next)
 		rule->wanted = false;
 	for (uint32_t i = 0; i < nb; i++) {
-		for (unsigned int j = 0; j < targets->nb; j++) {
-			int rc = default_want(
-				port, &matches[i], &targets->expansions[j], targets->rss[j]);
+		int rc = default_want(port, &matches[i], targets);
 
-			if (rc != 0) {
-				default_undo(port, last_old);
-				return rc;
-			}
+		if (rc != 0) {
+			default_undo(port, last_old);
+			return rc;
 		}
 	}
 	default_sweep(port);

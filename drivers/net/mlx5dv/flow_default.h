@@ -8,10 +8,15 @@
  *       allmulticast  all group addresses
  *       otherwise     broadcast, IPv6 multicast (33:33:*), the multicast list
  *
- * times the hash classes of the port's RSS types, all below the application's rules. In isolated
- * mode nothing. The set is computed anew from the port's state and compared to what is installed;
- * only the difference reaches the device. mdv_flow_default_update(), in flow.h, is the port's
- * entry.
+ * times the hash classes of the port's RSS types, all below the application's rules. With sniff=rx
+ * they copy, with sniff=all there is one SNIFFER rule instead. In isolated mode nothing.
+ *
+ * Rules to the same destinations are one set, which has one table (flow_level.h): a packet that
+ * several match is received once. A new set, after a change of RETA or RSS, has another table
+ * than the old one until that is gone, so what is taken is never taken twice or missed; sniffed
+ * packets may come twice in that moment. The set is computed anew from the port's state and
+ * compared to what is installed; only the difference reaches the device. mdv_flow_default_update(),
+ * in flow.h, is the port's entry.
  */
 #ifndef MDV_FLOW_DEFAULT_H
 #define MDV_FLOW_DEFAULT_H
@@ -20,7 +25,9 @@
 
 #include <infiniband/verbs.h>
 
+#include "devargs.h"
 #include "flow.h"
+#include "flow_level.h"
 #include "rss.h"
 
 struct mdv_port;
@@ -30,14 +37,23 @@ struct mdv_flow_default_match {
 	uint8_t dst[6], mask[6];
 };
 
+/** The rule of one hash class. */
+struct mdv_flow_default_part {
+	enum mdv_rss_class_id id;
+	struct mdv_rss *rss;
+	struct ibv_flow *flow;
+};
+
 /** One installed rule. */
 struct mdv_flow_default_rule {
 	TAILQ_ENTRY(mdv_flow_default_rule) next;
 	struct mdv_flow_default_match match;
-	enum mdv_rss_class_id id;
-	struct mdv_rss *rss;
-	struct ibv_flow *flow;
+	struct mdv_flow_level_rule level;
+	enum mdv_sniff sniff;
+	uint32_t set;
 	bool wanted; /**< by the set that is being applied */
+	uint8_t nb_parts;
+	struct mdv_flow_default_part parts[MDV_RSS_NB_CLASSES]; /**< most specific first */
 };
 
 /**
@@ -51,5 +67,9 @@ uint32_t mdv_flow_default_matches(
 int mdv_flow_default_apply(struct mdv_port *port);
 /** Take all out. Under flow.lock. */
 void mdv_flow_default_clear(struct mdv_port *port);
+
+/** Put a default rule into another level, there before it is gone from here. */
+int mdv_flow_default_move(
+	struct mdv_port *port, struct mdv_flow_level_rule *level_rule, uint8_t level);
 
 #endif /* MDV_FLOW_DEFAULT_H */

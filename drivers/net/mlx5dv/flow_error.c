@@ -10,7 +10,7 @@
 
 #include "flow_error.h"
 
-static __thread char flow_error_text[256];
+static __thread char flow_error_text[512];
 
 struct kernel_advice {
 	int code;

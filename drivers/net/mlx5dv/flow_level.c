@@ -373,7 +373,11 @@ level_print(char **text, size_t *size, const char *format, ...)
 	va_end(args);
 	if (nb < 0)
 		return;
-	nb = RTE_MIN((size_t)nb, *size - 1);
+	if ((size_t)nb >= *size) {
+		if (*size >= sizeof("..."))
+			strcpy(*text + *size - sizeof("..."), "...");
+		nb = *size - 1;
+	}
 	*text += nb;
 	*size -= nb;
 }

@@ -2,17 +2,15 @@
 /* Puts the translation together: attributes, items, actions, expansion over the hash classes. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "flow_error.h"
 #include "flow_item.h"
 #include "flow_plan.h"
 
 static int
-plan_check_attr(const struct mdv_flow_plan_env *env, const struct rte_flow_attr *attr,
-	struct rte_flow_error *error)
+plan_check_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
 {
-	uint8_t nb_priorities = mdv_flow_build_priorities(env->nb_levels);
-
 	if (attr->transfer)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
 			"transfer: the driver does not steer between ports; use ingress");
@@ -26,10 +24,10 @@ plan_check_attr(const struct mdv_flow_plan_env *env, const struct rte_flow_attr 
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, attr,
 			"group %u: verbs has one group of rules; use group 0 and priorities",
 			attr->group);
-	if (attr->priority >= nb_priorities)
+	if (attr->priority == MDV_FLOW_LEVEL_DEFAULT)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, attr,
-			"priority %u: the device's %u levels make %u priorities; use 0 to %u",
-			attr->priority, env->nb_levels, nb_priorities, nb_priorities - 1);
+			"priority %u: it is that of the port's default rules; use 0 to %u",
+			attr->priority, attr->priority - 1);
 	return 0;
 }
 
@@ -50,7 +48,7 @@ plan_check_rule(const struct mdv_flow_plan_rule *rule, struct rte_flow_error *er
 
 static int
 plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_actions *actions,
-	uint16_t level, struct mdv_flow_build *build)
+	struct mdv_flow_build *build)
 {
 	int rc = 0;
 
@@ -59,19 +57,13 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 	if (rc == 0 && actions->fate == MDV_FLOW_ACTION_DROP)
 		rc = mdv_flow_build_drop(build);
 	if (rc == 0)
-		rc = mdv_flow_build_finish(build, level, env->port_num, actions->passthru);
+		rc = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
 	return rc;
 }
 
-/*
- * Of the parts of a terminating rule the most specific must win, so each has the level of its own
- * depth. A copied packet goes on to the next level and would be copied again by a shallower part,
- * so all parts of a passthru rule share the level of the pattern: a table is hit once, and of the
- * matching masks the one that was there first wins.
- */
 static int
-plan_expand(const struct mdv_flow_plan_env *env, uint32_t priority,
-	const struct mdv_flow_build *match, struct mdv_flow_plan *plan)
+plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *match,
+	struct mdv_flow_plan *plan)
 {
 	const struct mdv_flow_actions *actions = &plan->actions;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
@@ -80,7 +72,6 @@ plan_expand(const struct mdv_flow_plan_env *env, uint32_t priority,
 	plan->nb_parts = 0;
 	for (unsigned int i = 0; i < nb; i++) {
 		struct mdv_flow_part *part = &plan->parts[plan->nb_parts];
-		uint32_t depth;
 		int rc;
 
 		part->build = *match;
@@ -88,15 +79,38 @@ plan_expand(const struct mdv_flow_plan_env *env, uint32_t priority,
 		rc = mdv_flow_build_add_layers(&part->build, expansions[i].add_layers);
 		if (rc == -EINVAL)
 			continue; /* no packet of the pattern is of this class */
-		depth = actions->passthru ? match->layers : part->build.layers;
 		if (rc == 0)
-			rc = plan_finish_part(
-				env, actions, mdv_flow_build_level(priority, depth), &part->build);
+			rc = plan_finish_part(env, actions, &part->build);
 		if (rc != 0)
 			return rc;
 		plan->nb_parts++;
 	}
 	return 0;
+}
+
+static void
+plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
+{
+	struct mdv_flow_level_want *want = &plan->want;
+
+	memset(want, 0, sizeof(*want));
+	for (unsigned int i = 0; i < plan->nb_parts; i++) {
+		/* The last part is the pattern itself, and its match is what remains. */
+		mdv_flow_key_match(&plan->parts[i].build, &plan->match);
+		want->masks[i] = mdv_flow_key_hash(&plan->match.mask, 0);
+	}
+	want->nb_masks = plan->nb_parts;
+	want->match = &plan->match;
+	want->priority = attr->priority;
+	want->copies = plan->actions.passthru;
+	want->depth = plan->match.depth;
+}
+
+void
+mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level)
+{
+	for (unsigned int i = 0; i < plan->nb_parts; i++)
+		plan->parts[i].build.attr.priority = level;
 }
 
 int
@@ -107,15 +121,17 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	int rc = plan_check_rule(rule, error);
 
 	if (rc == 0)
-		rc = plan_check_attr(env, rule->attr, error);
+		rc = plan_check_attr(rule->attr, error);
 	if (rc == 0)
 		rc = mdv_flow_item_translate(rule->pattern, &match, error);
 	if (rc == 0)
 		rc = mdv_flow_action_parse(&env->actions, rule->actions, &plan->actions, error);
 	if (rc != 0)
 		return rc;
-	rc = plan_expand(env, rule->attr->priority, &match, plan);
-	if (rc != 0)
+	rc = plan_expand(env, &match, plan);
+	if (rc == 0)
+		plan_describe(rule->attr, plan);
+	else
 		return mdv_flow_error_set(error, -rc, RTE_FLOW_ERROR_TYPE_ITEM_NUM, rule->pattern,
 			"the rule needs more than the %u specs the device takes; use fewer items",
 			MDV_FLOW_BUILD_SPECS);

@@ -3,10 +3,12 @@
  * @file
  * A rule of rte_flow as the ibv_flow_attrs and destinations it takes, before any verbs call.
  *
- *     eth / ipv4, rss types ipv4-udp   ->   part 0: ETH IPV4 UDP, hashed    level 3p
- *                                           part 1: ETH IPV4, first queue   level 3p + 1
+ *     eth / ipv4, rss types ipv4-udp   ->   part 0: ETH IPV4 UDP, hashed
+ *                                           part 1: ETH IPV4, first queue
  *
- * Parts are in the order in which they must be installed, the most specific first. Pure.
+ * Parts are in the order in which they must be installed, the most specific first: they share a
+ * table, of which a packet hits one entry, that of the mask which was there first. Which table is
+ * not said here: flow_level.h. Pure.
  */
 #ifndef MDV_FLOW_PLAN_H
 #define MDV_FLOW_PLAN_H
@@ -15,12 +17,12 @@
 
 #include "flow_action.h"
 #include "flow_build.h"
+#include "flow_level.h"
 #include "rss.h"
 
 struct mdv_flow_plan_env {
 	struct mdv_flow_action_env actions;
-	uint8_t nb_levels; /**< verbs priorities of the device */
-	uint8_t port_num;  /**< physical port, from 1 */
+	uint8_t port_num; /**< physical port, from 1 */
 };
 
 struct mdv_flow_part {
@@ -32,6 +34,8 @@ struct mdv_flow_plan {
 	struct mdv_flow_actions actions;
 	uint8_t nb_parts;
 	struct mdv_flow_part parts[MDV_RSS_NB_CLASSES];
+	struct mdv_flow_match match;     /**< of the pattern, without any part's layers */
+	struct mdv_flow_level_want want; /**< points to match */
 };
 
 /** As the application gives it. */
@@ -47,5 +51,8 @@ struct mdv_flow_plan_rule {
  */
 int mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
+
+/** Say which level the rule got. */
+void mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level);
 
 #endif /* MDV_FLOW_PLAN_H */

@@ -26,13 +26,15 @@ class Bench:
     `kernel` holds the numbers of the probes that Linux's side got, once the bench has ended.
     """
 
-    def __init__(self, tmp_path, args=("--flow-isolate-all",), queues=4, port="", setup=()):
+    def __init__(self, tmp_path, args=("--flow-isolate-all",), queues=4, port="", setup=(),
+                 devargs=""):
         self.record = tmp_path / "kernel.pcap"
         self.wire = tmp_path / "wire"
         self.setup = setup
         self.pmd = Testpmd(
             ports=[f"wire=unix:{self.wire},kernel=pcap:{self.record},mac={MAC}{port}"],
-            args=[f"--rxq={queues}", f"--txq={queues}", *args])
+            args=[f"--rxq={queues}", f"--txq={queues}", *args],
+            vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"])
         self.peer = None
         self.kernel = None
 

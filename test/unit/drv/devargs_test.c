@@ -10,6 +10,7 @@ static const struct {
 	const char *args;
 	int result;
 	const char *ibdev, *iface;
+	enum mdv_sniff sniff;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -24,6 +25,13 @@ static const struct {
 	{ "ibdev", -EINVAL, NULL, NULL },
 	{ "ibdev=../mlx5_0", -EINVAL, NULL, NULL },
 	{ "ibdev=..", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,sniff=none", 0, "mlx5_0", "", MDV_SNIFF_NONE },
+	{ "sniff=rx,ibdev=mlx5_0", 0, "mlx5_0", "", MDV_SNIFF_RX },
+	{ "iface=eth0,sniff=all", 0, "", "eth0", MDV_SNIFF_ALL },
+	{ "ibdev=mlx5_0,sniff=tx", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,sniff=", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,sniff=none,sniff=rx", -EINVAL, NULL, NULL },
+	{ "sniff=rx", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,speed=1", -EINVAL, NULL, NULL },
 	{ "IBDEV=mlx5_0", -EINVAL, NULL, NULL },
 	{ "=", -EINVAL, NULL, NULL },
@@ -50,6 +58,7 @@ parses_or_refuses_each_case(void **state)
 		}
 		assert_string_equal(config.ibdev, cases[i].ibdev);
 		assert_string_equal(config.iface, cases[i].iface);
+		assert_int_equal(config.sniff, cases[i].sniff);
 	}
 }
 

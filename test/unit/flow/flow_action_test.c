@@ -2,6 +2,7 @@
 /* Actions: what each does, what each refuses, and who stands beside whom. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake_verbs.h"
@@ -20,7 +21,9 @@ static const struct mdv_flow_action_env env = {
 };
 
 /* clang-format off */
-static const struct rte_flow_action_queue queue_3 = { 3 }, queue_4 = { 4 };
+#define QUEUE_3 ACTION_CONF(QUEUE, &queue_3)
+static const struct rte_flow_action_queue queue_1 = { 1 }, queue_2 = { 2 },
+	queue_3 = { 3 }, queue_4 = { 4 };
 static const struct rte_flow_action_mark mark_0 = { 0 }, mark_max = { 0xfffffd },
 	mark_over = { 0xfffffe };
 static const struct rte_flow_action_rss rss = {
@@ -43,6 +46,16 @@ static const struct rte_flow_action_rss rss_null_queues = { .queue_num = 1 };
 static const struct rte_flow_action_rss rss_many = { .queue_num = 9, .queue = queues };
 static const struct rte_flow_action_rss rss_missing = { .queue_num = 2, .queue = missing_queue };
 
+static const struct rte_flow_action_sample sample_queue_1 = { 1,
+	ACTIONS(ACTION(VOID), ACTION_CONF(QUEUE, &queue_1)) };
+static const struct rte_flow_action_sample sample_rss = { 1, ACTIONS(ACTION_CONF(RSS, &rss)) };
+static const struct rte_flow_action_sample sample_some = { 2,
+	ACTIONS(ACTION_CONF(QUEUE, &queue_1)) };
+static const struct rte_flow_action_sample sample_mark = { 1,
+	ACTIONS(ACTION_CONF(QUEUE, &queue_1), ACTION(FLAG)) };
+static const struct rte_flow_action_sample sample_nothing = { 1, ACTIONS(ACTION(VOID)) };
+static const struct rte_flow_action_sample sample_null = { 1, NULL };
+
 static const struct effect {
 	const struct rte_flow_action *list;
 	struct mdv_flow_actions expected;
@@ -64,9 +77,23 @@ static const struct effect {
 		{ MDV_FLOW_ACTION_QUEUES, &queue_3.index, 1, 0, port_key, 0xfffffe, false, false } },
 	{ ACTIONS(ACTION(COUNT), ACTION(DROP)),
 		{ MDV_FLOW_ACTION_DROP, NULL, 0, 0, NULL, 0, true, false } },
+	/* Every QUEUE gets its copy, and so does one RSS, in any order. */
+	{ ACTIONS(ACTION_CONF(QUEUE, &queue_1), QUEUE_3, ACTION_CONF(QUEUE, &queue_2)),
+		{ MDV_FLOW_ACTION_QUEUES, &queue_1.index, 1, 0, port_key, 0, false, false, 2,
+		  { &queue_3.index, &queue_2.index } } },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(RSS, &rss), ACTION(PASSTHRU), ACTION_CONF(QUEUE, &queue_1)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 4, RTE_ETH_RSS_NONFRAG_IPV4_UDP, port_key, 0,
+		  false, true, 2, { &queue_3.index, &queue_1.index } } },
+	{ ACTIONS(ACTION_CONF(SAMPLE, &sample_queue_1), QUEUE_3),
+		{ MDV_FLOW_ACTION_QUEUES, &queue_1.index, 1, 0, port_key, 0, false, false, 1,
+		  { &queue_3.index } } },
+	{ ACTIONS(ACTION_CONF(SAMPLE, &sample_queue_1), ACTION(PASSTHRU)),
+		{ MDV_FLOW_ACTION_QUEUES, &queue_1.index, 1, 0, port_key, 0, false, true } },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(SAMPLE, &sample_rss)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 4, RTE_ETH_RSS_NONFRAG_IPV4_UDP, port_key, 0,
+		  false, false, 1, { &queue_3.index } } },
 };
 
-#define QUEUE_3 ACTION_CONF(QUEUE, &queue_3)
 #define CONF  RTE_FLOW_ERROR_TYPE_ACTION_CONF
 #define WHOLE RTE_FLOW_ERROR_TYPE_ACTION
 
@@ -103,7 +130,22 @@ static const struct refusal {
 	{ ACTIONS(QUEUE_3, ACTION(OF_POP_VLAN)), ENOTSUP, WHOLE, 1, "action OF_POP_VLAN (" },
 	{ ACTIONS({ .type = (enum rte_flow_action_type)4711 }), ENOTSUP, WHOLE, 0,
 		"action unknown (4711): " },
-	{ ACTIONS(QUEUE_3, QUEUE_3), ENOTSUP, WHOLE, 1, "QUEUE with QUEUE: " },
+	{ ACTIONS(QUEUE_3, QUEUE_3), EINVAL, WHOLE, 1, "QUEUE 3 twice: " },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(RSS, &rss), QUEUE_3), EINVAL, WHOLE, 2, "QUEUE 3 twice: " },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(QUEUE, &queue_4)), EINVAL, CONF, 1,
+		"QUEUE: Rx queue 4 does not exist" },
+	{ ACTIONS(ACTION_CONF(SAMPLE, &sample_queue_1)), EINVAL, WHOLE, 0, "SAMPLE alone does not" },
+	{ ACTIONS(ACTION_CONF(SAMPLE, &sample_queue_1), ACTION(DROP)), EINVAL, WHOLE, 1,
+		"QUEUE with DROP: " },
+	{ ACTIONS(ACTION(DROP), ACTION_CONF(SAMPLE, &sample_queue_1)), EINVAL, WHOLE, 1,
+		"DROP with SAMPLE: " },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(SAMPLE, &sample_some)), ENOTSUP, CONF, 1,
+		"SAMPLE ratio 2: the device copies every packet; use ratio 1" },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(SAMPLE, &sample_nothing)), EINVAL, CONF, 1,
+		"SAMPLE: it has no actions" },
+	{ ACTIONS(QUEUE_3, ACTION_CONF(SAMPLE, &sample_null)), EINVAL, CONF, 1,
+		"SAMPLE: it has no actions" },
+	{ ACTIONS(QUEUE_3, ACTION(SAMPLE)), EINVAL, CONF, 1, "SAMPLE: no configuration" },
 };
 
 /* The matrix, written down once more: may these two stand in one rule beside a fate? */
@@ -113,8 +155,8 @@ static const struct rte_flow_action members[] = {
 };
 static const char *const matrix[] = {
 	/* Q R D M F C P */
-	  "- - - x x x x", /* QUEUE */
-	  "- - - x x x x", /* RSS */
+	  "- x - x x x x", /* QUEUE: not the same one again */
+	  "x - - x x x x", /* RSS */
 	  "- - - - - x -", /* DROP */
 	  "x x - - - x x", /* MARK */
 	  "x x - - - x x", /* FLAG */
@@ -140,6 +182,53 @@ test_effects(void **state)
 		assert_int_equal(actions.tag, expected->tag);
 		assert_int_equal(actions.count, expected->count);
 		assert_int_equal(actions.passthru, expected->passthru);
+		assert_int_equal(actions.nb_extras, expected->nb_extras);
+		for (unsigned int j = 0; j < actions.nb_extras; j++)
+			assert_ptr_equal(actions.extras[j], expected->extras[j]);
+	}
+}
+
+/* What is inside of a SAMPLE cannot be named by its place in the list. */
+static void
+test_sample_refusals(void **state)
+{
+	struct rte_flow_error error = { .message = "" };
+	struct mdv_flow_actions actions;
+
+	(void)state;
+	assert_int_equal(
+		mdv_flow_action_parse(&env, ACTIONS(QUEUE_3, ACTION_CONF(SAMPLE, &sample_mark)),
+			&actions, &error),
+		-ENOTSUP);
+	assert_string_equal(error.message,
+		"SAMPLE with FLAG in it: a copy goes to QUEUE or RSS and nothing else");
+	assert_ptr_equal(error.cause, &sample_mark.actions[1]);
+	assert_int_equal(
+		mdv_flow_action_parse(&env,
+			ACTIONS(ACTION_CONF(SAMPLE, &sample_rss), ACTION_CONF(RSS, &rss_default)),
+			&actions, &error),
+		-EINVAL);
+	assert_string_equal(
+		error.message, "RSS with RSS: a rule has one fate; put all queues into one RSS");
+}
+
+/* The list without its SAMPLEs says the same. */
+static void
+test_flatten(void **state)
+{
+	struct mdv_flow_actions before, after;
+	struct rte_flow_action *flat;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(effects); i++) {
+		flat = mdv_flow_action_flatten(effects[i].list);
+		assert_non_null(flat);
+		assert_int_equal(mdv_flow_action_parse(&env, effects[i].list, &before, NULL), 0);
+		assert_int_equal(mdv_flow_action_parse(&env, flat, &after, NULL), 0);
+		assert_memory_equal(&before, &after, sizeof(before));
+		for (unsigned int j = 0; flat[j].type != RTE_FLOW_ACTION_TYPE_END; j++)
+			assert_int_not_equal(flat[j].type, RTE_FLOW_ACTION_TYPE_SAMPLE);
+		free(flat);
 	}
 }
 
@@ -222,6 +311,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_effects),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_sample_refusals),
+		cmocka_unit_test(test_flatten),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_no_queues),
 		cmocka_unit_test(test_mark_tags),

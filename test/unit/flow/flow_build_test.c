@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The growing attribute: limits, folding, added layers, the multicast shield, priorities. */
+/* The growing attribute: limits, folding, added layers, the multicast shield. */
 
 #include <errno.h>
 #include <string.h>
@@ -130,27 +130,6 @@ test_shield(void **state)
 	}
 }
 
-static void
-test_priorities(void **state)
-{
-	(void)state;
-	assert_int_equal(mdv_flow_build_priorities(16), 4);
-	assert_int_equal(mdv_flow_build_priorities(8), 1);
-	assert_int_equal(mdv_flow_build_priorities(5), 0);
-	assert_int_equal(mdv_flow_build_priorities(2), 0);
-	assert_int_equal(mdv_flow_build_level(0, MDV_LAYER_UDP), 0);
-	assert_int_equal(mdv_flow_build_level(0, MDV_LAYER_ETH | MDV_LAYER_IPV4), 1);
-	assert_int_equal(mdv_flow_build_level(0, 0), 2);
-	assert_int_equal(mdv_flow_build_level(3, MDV_LAYER_VLAN), 11);
-	assert_int_equal(mdv_flow_build_default_level(16, MDV_LAYER_TCP | MDV_LAYER_IPV6), 13);
-	assert_int_equal(mdv_flow_build_default_level(16, MDV_LAYER_IPV6), 14);
-	assert_int_equal(mdv_flow_build_default_level(16, MDV_LAYER_ETH), 15);
-	/* Below every priority that an application can use. */
-	for (unsigned int nb = 6; nb <= 16; nb++)
-		assert_true(mdv_flow_build_level(mdv_flow_build_priorities(nb) - 1, 0) <
-			mdv_flow_build_default_level(nb, MDV_LAYER_UDP));
-}
-
 int
 main(void)
 {
@@ -160,7 +139,6 @@ main(void)
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_add_layers),
 		cmocka_unit_test(test_shield),
-		cmocka_unit_test(test_priorities),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,6 @@ static const uint8_t key[40] = { 1 };
 static const uint16_t queues[] = { 0, 1, 2, 3 };
 static const struct mdv_flow_plan_env env = {
 	.actions = { .nb_queues = 4, .max_table = 512, .rss_types = UINT64_MAX, .rss_key = key },
-	.nb_levels = 16,
 	.port_num = 1,
 };
 
@@ -65,25 +64,25 @@ static const struct golden {
 		{ { ATTR("6c00", "0000", "03", "02000000") DNS_HEX, MDV_RSS_NONE } } },
 	{ "dns copied and marked at priority 2", 2, DNS,
 		ACTIONS(ACTION(PASSTHRU), ACTION_CONF(MARK, &mark_5), QUEUE_1), 1,
-		{ { ATTR("7800", "0600", "04", "02000000") DNS_HEX HEX_TAG("06000000"),
+		{ { ATTR("7800", "0000", "04", "02000000") DNS_HEX HEX_TAG("06000000"),
 		    MDV_RSS_NONE } } },
 	{ "flag", 3, PATTERN(ITEM(ETH)), ACTIONS(QUEUE_1, ACTION(FLAG)), 1,
-		{ { ATTR("4800", "0b00", "02", "00000000") HEX_ANY_ETH HEX_TAG("ffffff00"),
+		{ { ATTR("4800", "0000", "02", "00000000") HEX_ANY_ETH HEX_TAG("ffffff00"),
 		    MDV_RSS_NONE } } },
 	{ "drop ip", 1, PATTERN(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION(DROP)), 1,
-		{ { ATTR("6400", "0400", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_DROP,
+		{ { ATTR("6400", "0000", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_DROP,
 		    MDV_RSS_NONE } } },
 	{ "everything", 0, PATTERN(ITEM(VOID)), ACTIONS(QUEUE_1), 1,
-		{ { ATTR("1400", "0200", "00", "00000000"), MDV_RSS_NONE } } },
+		{ { ATTR("1400", "0000", "00", "00000000"), MDV_RSS_NONE } } },
 	{ "multicast keeps its priority", 0, PATTERN(ITEM_MASK(ETH, &eth_group, &eth_dst_mask)),
 		ACTIONS(QUEUE_1), 1,
-		{ { ATTR("6400", "0200", "02", "00000000") HEX_ANY_ETH GROUP_HEX,
+		{ { ATTR("6400", "0000", "02", "00000000") HEX_ANY_ETH GROUP_HEX,
 		    MDV_RSS_NONE } } },
 	{ "multicast copied needs no shield", 0, PATTERN(ITEM_MASK(ETH, &eth_group, &eth_dst_mask)),
 		ACTIONS(QUEUE_1, ACTION(PASSTHRU)), 1,
-		{ { ATTR("3c00", "0200", "01", "02000000") GROUP_HEX, MDV_RSS_NONE } } },
+		{ { ATTR("3c00", "0000", "01", "02000000") GROUP_HEX, MDV_RSS_NONE } } },
 	{ "multicast ip first", 0, PATTERN(ITEM_SPEC(IPV4, &ipv4_group)), ACTIONS(QUEUE_1), 1,
-		{ { ATTR("5c00", "0100", "02", "00000000") HEX_ANY_ETH
+		{ { ATTR("5c00", "0000", "02", "00000000") HEX_ANY_ETH
 			HEX_IPV4("00000000 e0010101 00000000", "ffffffff ffffffff 00000000"),
 		    MDV_RSS_NONE } } },
 	{ "rss over the pattern's own class", 0, DNS, ACTIONS(ACTION_CONF(RSS, &rss_v4udp)), 1,
@@ -95,37 +94,37 @@ static const struct golden {
 		{ { ATTR("6c00", "0000", "03", "00000000") DNS_HEX, MDV_RSS_NONE } } },
 	{ "rss expands, the rest still arrives", 1, PATTERN(ITEM(ETH)),
 		ACTIONS(ACTION_CONF(RSS, &rss_v4tcp_v6udp)), 3,
-		{ { ATTR("6c00", "0300", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_ANY_TCP,
+		{ { ATTR("6c00", "0000", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_ANY_TCP,
 		    MDV_RSS_IPV4_TCP },
-		  { ATTR("a400", "0300", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV6 HEX_ANY_UDP,
+		  { ATTR("a400", "0000", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV6 HEX_ANY_UDP,
 		    MDV_RSS_IPV6_UDP },
-		  { ATTR("3c00", "0500", "01", "00000000") HEX_ANY_ETH, MDV_RSS_NONE } } },
+		  { ATTR("3c00", "0000", "01", "00000000") HEX_ANY_ETH, MDV_RSS_NONE } } },
 	{ "rss of l3 and l4", 0, PATTERN(ITEM(ETH), ITEM(IPV4)),
 		ACTIONS(ACTION_CONF(RSS, &rss_v4_v4udp), ACTION_CONF(MARK, &mark_5)), 2,
 		{ { ATTR("7800", "0000", "04", "00000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_ANY_UDP
 			HEX_TAG("06000000"), MDV_RSS_IPV4_UDP },
-		  { ATTR("6800", "0100", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4
+		  { ATTR("6800", "0000", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4
 			HEX_TAG("06000000"), MDV_RSS_IPV4 } } },
 	{ "copies share one table, so that a packet is copied once", 0,
 		PATTERN(ITEM(ETH), ITEM(IPV4)),
 		ACTIONS(ACTION_CONF(RSS, &rss_v4_v4udp), ACTION(PASSTHRU)), 2,
-		{ { ATTR("6c00", "0100", "03", "02000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_ANY_UDP,
+		{ { ATTR("6c00", "0000", "03", "02000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_ANY_UDP,
 		    MDV_RSS_IPV4_UDP },
-		  { ATTR("5c00", "0100", "02", "02000000") HEX_ANY_ETH HEX_ANY_IPV4,
+		  { ATTR("5c00", "0000", "02", "02000000") HEX_ANY_ETH HEX_ANY_IPV4,
 		    MDV_RSS_IPV4 } } },
 	{ "a type given to eth leaves only its own classes", 0,
 		PATTERN(ITEM_MASK(ETH, &eth_ipv4, &eth_type_mask)),
 		ACTIONS(ACTION_CONF(RSS, &rss_v4tcp_v6udp)), 2,
 		{ { ATTR("6c00", "0000", "03", "00000000") HEX_ANY_ETH HEX_ANY_IPV4 HEX_ANY_TCP,
 		    MDV_RSS_IPV4_TCP },
-		  { ATTR("3c00", "0200", "01", "00000000")
+		  { ATTR("3c00", "0000", "01", "00000000")
 			HEX_ETH(HEX_0_12 "0800 0000", HEX_0_12 "ffff 0000"), MDV_RSS_NONE } } },
 	{ "a protocol given to ipv4 leaves only its own classes", 0,
 		PATTERN(ITEM_MASK(IPV4, &ipv4_tcp, &ipv4_proto_mask)),
 		ACTIONS(ACTION_CONF(RSS, &rss_all)), 2,
 		{ { ATTR("4400", "0000", "02", "00000000") HEX_ANY_IPV4 HEX_ANY_TCP,
 		    MDV_RSS_IPV4_TCP },
-		  { ATTR("3400", "0100", "01", "00000000")
+		  { ATTR("3400", "0000", "01", "00000000")
 			HEX_IPV4("00000000 00000000 06 00 00 00", "00000000 00000000 ff 00 00 00"),
 		    MDV_RSS_IPV4 } } },
 	{ "l4 without l3", 0, PATTERN(ITEM(UDP)), ACTIONS(ACTION_CONF(RSS, &rss_v4_v4udp)), 2,
@@ -140,8 +139,8 @@ static const struct refusal {
 	enum rte_flow_error_type type;
 	const char *message;
 } refusals[] = {
-	{ { .priority = 4, .ingress = 1 }, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY,
-		"priority 4: the device's 16 levels make 4 priorities; use 0 to 3" },
+	{ { .priority = UINT32_MAX, .ingress = 1 }, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY,
+		"priority 4294967295: it is that of the port's default rules; use 0 to 4294967294" },
 	{ { .group = 1, .ingress = 1 }, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, "group 1: " },
 	{ { .egress = 1 }, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, "egress: " },
 	{ { .ingress = 1, .egress = 1 }, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, "egress: " },
@@ -265,8 +264,8 @@ test_expansions(void **state)
 				if (i == 0)
 					continue;
 				/* A part never stands behind one that takes its packets. */
-				assert_true(
-					part[-1].build.attr.priority <= part->build.attr.priority);
+				assert_int_equal(
+					part[-1].build.attr.priority, part->build.attr.priority);
 				assert_true((part[-1].build.layers & ~part->build.layers) != 0);
 			}
 		}

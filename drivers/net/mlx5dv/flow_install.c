@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs calls of a rule, and those that move it from one level to another. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "flow_default.h"
+#include "flow_error.h"
+#include "flow_install.h"
+#include "log.h"
+#include "port.h"
+#include "rss.h"
+
+struct mdv_flow_plan_env
+mdv_flow_install_env(const struct mdv_port *port)
+{
+	return (struct mdv_flow_plan_env){
+		.actions = {
+			.nb_queues = port->dev->data->nb_rx_queues,
+			.max_table = port->device.caps.max_rwq_ind_table_size,
+			.rss_types = mdv_rss_types(&port->device.caps),
+			.rss_key = port->rss_key,
+		},
+		.port_num = port->device.port_num,
+	};
+}
+
+int
+mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	const struct mdv_flow_plan_rule rule = {
+		.attr = flow->rule->attr_ro,
+		.pattern = flow->rule->pattern_ro,
+		.actions = flow->rule->actions_ro,
+	};
+	int rc = mdv_flow_plan_make(&env, &rule, plan, error);
+
+	if (rc == 0)
+		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
+	return rc;
+}
+
+int
+mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	struct mdv_flow_levels *levels = &port->flow.levels;
+	char used[320];
+	int rc = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
+			      : mdv_flow_level_add(levels, &plan->want, &flow->level);
+
+	if (rc == 0 && flow != NULL)
+		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
+	if (rc != -ENOSPC)
+		return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "moving other rules");
+	mdv_flow_level_describe(levels, used, sizeof(used));
+	return mdv_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, NULL,
+		"the device's %u levels are too few for this rule among those it overlaps; taken "
+		"are, by %s; destroy some of them, or give them masks or values that exclude each "
+		"other",
+		levels->nb, used);
+}
+
+static int
+install_counters_create(struct mdv_port *port, struct rte_flow *flow)
+{
+	struct ibv_counters_init_attr init = { 0 };
+	static const enum ibv_counter_description what[MDV_FLOW_COUNT_NB] = {
+		[MDV_FLOW_COUNT_PACKETS] = IBV_COUNTER_PACKETS,
+		[MDV_FLOW_COUNT_BYTES] = IBV_COUNTER_BYTES,
+	};
+
+	flow->counters = ibv_create_counters(port->device.ctx, &init);
+	if (flow->counters == NULL)
+		return errno != 0 ? -errno : -ENOMEM;
+	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++) {
+		struct ibv_counter_attach_attr attach = { .counter_desc = what[i], .index = i };
+		int rc = ibv_attach_counters_point_flow(flow->counters, &attach, NULL);
+
+		if (rc != 0) {
+			ibv_destroy_counters(flow->counters);
+			flow->counters = NULL;
+			return -rc;
+		}
+	}
+	return 0;
+}
+
+int
+mdv_flow_install_read(const struct rte_flow *flow, uint64_t counts[MDV_FLOW_COUNT_NB])
+{
+	int rc = 0;
+
+	memset(counts, 0, MDV_FLOW_COUNT_NB * sizeof(counts[0]));
+	if (flow->counters != NULL)
+		rc = ibv_read_counters(flow->counters, counts, MDV_FLOW_COUNT_NB, 0);
+	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++)
+		counts[i] += flow->counts[i];
+	return rc > 0 ? -rc : rc;
+}
+
+/* The last first: a part goes before the more specific ones that were put in before it. */
+static void
+install_clear(struct mdv_port *port, struct mdv_flow_installed *installed, uint8_t nb)
+{
+	while (nb != 0) {
+		int rc = ibv_destroy_flow(installed[--nb].verbs);
+
+		if (rc != 0)
+			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
+				port->dev->data->port_id, strerror(rc));
+		mdv_rss_put(installed[nb].rss);
+	}
+	free(installed);
+}
+
+/* The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
+static int
+install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
+	enum mdv_rss_class_id id, unsigned int which, struct mdv_rss **rss)
+{
+	struct mdv_rss_conf conf = {
+		.fields = which == 0 ? mdv_rss_classes[id].fields : 0,
+		.key = actions->rss_key,
+		.queues = which == 0 ? actions->queues : actions->extras[which - 1],
+		.nb_queues = which == 0 ? actions->nb_queues : 1,
+	};
+
+	if (actions->fate == MDV_FLOW_ACTION_DROP)
+		return mdv_rss_get_drop(port, rss);
+	return mdv_rss_get(port, &conf, rss);
+}
+
+static int
+install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part,
+	unsigned int which, struct mdv_flow_installed *out, struct rte_flow_error *error)
+{
+	struct mdv_flow_part *planned = &plan->parts[part];
+	int rc = install_destination(port, &plan->actions, planned->id, which, &out->rss);
+
+	if (rc != 0)
+		return mdv_flow_error_kernel(error, -rc, "the rule's destination");
+	errno = 0;
+	out->verbs = ibv_create_flow(mdv_rss_qp(out->rss), &planned->build.attr);
+	if (out->verbs == NULL) {
+		rc = errno != 0 ? errno : EINVAL;
+		mdv_rss_put(out->rss);
+		return mdv_flow_error_kernel(error, rc, "the rule");
+	}
+	return 0;
+}
+
+static int
+install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && flow->counters != NULL && i < plan->nb_parts; i++)
+		rc = mdv_flow_build_count(&plan->parts[i].build, flow->counters);
+	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with COUNT");
+}
+
+/* All parts to all destinations: one match is one entry in the device, with all of them. */
+static int
+install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct mdv_flow_installed **out, struct rte_flow_error *error)
+{
+	const unsigned int per_part = 1 + plan->actions.nb_extras;
+	const unsigned int all = plan->nb_parts * per_part;
+	struct mdv_flow_installed *installed = calloc(all, sizeof(*installed));
+	unsigned int nb = 0;
+	int rc;
+
+	if (installed == NULL)
+		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
+	rc = install_count(plan, flow, error);
+	while (rc == 0 && nb < all) {
+		rc = install_one(port, plan, nb / per_part, nb % per_part, &installed[nb], error);
+		nb += rc == 0 ? 1 : 0;
+	}
+	if (rc != 0) {
+		install_clear(port, installed, nb);
+		return rc;
+	}
+	*out = installed;
+	return nb;
+}
+
+int
+mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	int rc;
+
+	if (flow->counted) {
+		rc = install_counters_create(port, flow);
+		if (rc != 0)
+			return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
+	}
+	rc = install_all(port, flow, plan, &flow->installed, error);
+	if (rc < 0) {
+		mdv_flow_install_del(port, flow);
+		return rc;
+	}
+	flow->nb_installed = rc;
+	return 0;
+}
+
+void
+mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
+{
+	uint64_t counts[MDV_FLOW_COUNT_NB];
+
+	if (flow->counters != NULL && flow->nb_installed != 0 &&
+		mdv_flow_install_read(flow, counts) == 0)
+		memcpy(flow->counts, counts, sizeof(flow->counts));
+	install_clear(port, flow->installed, flow->nb_installed);
+	flow->installed = NULL;
+	flow->nb_installed = 0;
+	if (flow->counters != NULL)
+		ibv_destroy_counters(flow->counters);
+	flow->counters = NULL;
+}
+
+/* There before it is gone from here; the counter stays the same object. */
+static int
+install_move_flow(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
+{
+	struct mdv_flow_installed *installed;
+	struct mdv_flow_plan plan;
+	int rc;
+
+	if (flow->installed == NULL)
+		return 0;
+	rc = mdv_flow_install_plan(port, flow, &plan, NULL);
+	if (rc != 0)
+		return rc;
+	mdv_flow_plan_set_level(&plan, level);
+	rc = install_all(port, flow, &plan, &installed, NULL);
+	if (rc < 0)
+		return rc;
+	install_clear(port, flow->installed, flow->nb_installed);
+	flow->installed = installed;
+	flow->nb_installed = rc;
+	return 0;
+}
+
+static int
+install_move_one(struct mdv_port *port, struct mdv_flow_level_rule *rule, uint8_t level)
+{
+	if (rule->shape->priority == MDV_FLOW_LEVEL_DEFAULT)
+		return mdv_flow_default_move(port, rule, level);
+	return install_move_flow(port, container_of(rule, struct rte_flow, level), level);
+}
+
+int
+mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
+{
+	struct mdv_port *port = context;
+	struct mdv_flow_level_rule *rule, *failed = NULL;
+	int rc = 0;
+
+	TAILQ_FOREACH (rule, &shape->rules, next) {
+		rc = install_move_one(port, rule, level);
+		if (rc != 0) {
+			failed = rule;
+			break;
+		}
+	}
+	if (rc == 0) {
+		MDV_LOG(DEBUG, "port %u: %u %srules moved from verbs priority %d to %u",
+			port->dev->data->port_id, shape->nb_rules, shape->copies ? "PASSTHRU " : "",
+			shape->level, level);
+		return 0;
+	}
+	TAILQ_FOREACH (rule, &shape->rules, next) {
+		if (rule == failed)
+			break;
+		if (install_move_one(port, rule, shape->level) != 0)
+			MDV_LOG(ERR, "port %u: a rule cannot be moved back to verbs priority %d",
+				port->dev->data->port_id, shape->level);
+	}
+	return rc;
+}

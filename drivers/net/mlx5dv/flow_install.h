@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Rules in the device: put in, taken out, moved to another level.
+ *
+ * A rule has a level from its creation to its destruction, in the device or not, so what was
+ * accepted while the port is stopped finds its place at the start. All under flow.lock.
+ */
+#ifndef MDV_FLOW_INSTALL_H
+#define MDV_FLOW_INSTALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <infiniband/verbs.h>
+#include <rte_flow.h>
+
+#include "flow_level.h"
+#include "flow_plan.h"
+
+struct mdv_port;
+
+/** What COUNT reads, and where in the array. */
+enum mdv_flow_install_count {
+	MDV_FLOW_COUNT_PACKETS,
+	MDV_FLOW_COUNT_BYTES,
+	MDV_FLOW_COUNT_NB,
+};
+
+/** One ibv_flow of a rule. */
+struct mdv_flow_installed {
+	struct ibv_flow *verbs;
+	struct mdv_rss *rss;
+};
+
+/**
+ * As the application made it, and while flow.active also in the device. A verbs counter starts anew
+ * whenever the rule is put back, so counts[] holds what earlier ones had.
+ */
+struct rte_flow {
+	TAILQ_ENTRY(rte_flow) next;
+	struct rte_flow_conv_rule *rule; /**< deep copy, one allocation */
+	struct mdv_flow_level_rule level;
+	struct mdv_flow_installed *installed; /**< a part a destination; NULL: not in the device */
+	uint8_t nb_installed;
+	struct ibv_counters *counters;           /**< while installed, with COUNT */
+	bool counted;                            /**< has COUNT */
+	uint64_t counts[MDV_FLOW_COUNT_NB];      /**< of counters that are gone */
+	uint64_t counts_base[MDV_FLOW_COUNT_NB]; /**< at the last reset */
+};
+
+/** The port as the translation sees it. */
+struct mdv_flow_plan_env mdv_flow_install_env(const struct mdv_port *port);
+/** The plan of a rule that was accepted, at its level. @return 0 or a negative errno, @p error
+ * filled */
+int mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error);
+
+/**
+ * Give a rule a level, moving others when needed. @p flow NULL: only say whether there is one.
+ * @return 0 or a negative errno, @p error filled
+ */
+int mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error);
+/** Put a rule that has a level into the device, wholly or not at all. @return as above */
+int mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error);
+/** Take it out, if it is in; it keeps its level. */
+void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);
+/** Counts since the rule was made. @return 0 or a negative errno */
+int mdv_flow_install_read(const struct rte_flow *flow, uint64_t counts[MDV_FLOW_COUNT_NB]);
+
+/** The mover of the port's levels; @p context is the port. */
+int mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level);
+
+#endif /* MDV_FLOW_INSTALL_H */
