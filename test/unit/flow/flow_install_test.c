@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules that are moved: there before they are gone, counters kept, and back when a call fails. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_flow_driver.h>
+
+#include "fake_verbs.h"
+#include "flow_install.h"
+
+/* clang-format off */
+static const struct rte_flow_action_queue queue_0 = { 0 }, queue_3 = { 3 };
+static const uint16_t queues[] = { 0, 1, 2 };
+static const struct rte_flow_action_rss rss = {
+	.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_IPV6, .queue_num = 3, .queue = queues };
+#define ALL	ACTIONS(ACTION(COUNT), ACTION_CONF(RSS, &rss), ACTION_CONF(QUEUE, &queue_3))
+#define COPY	ACTIONS(ACTION_CONF(QUEUE, &queue_0), ACTION(PASSTHRU))
+/* clang-format on */
+
+/* A rule of ALL: three parts to two destinations. */
+#define FLOWS_OF_ALL 6
+
+static struct rte_flow *
+create(uint32_t priority, const struct rte_flow_action *actions)
+{
+	const struct rte_flow_attr attr = { .ingress = 1, .priority = priority };
+
+	return mdv_flow_ops.create(&fake.dev, &attr, PATTERN(ITEM(ETH)), actions, NULL);
+}
+
+static void
+start(unsigned int nb_levels)
+{
+	fake_init();
+	fake.nb_levels = nb_levels;
+	assert_int_equal(mdv_flow_init(&fake.port), 0);
+	fake.port.isolated = true;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	fake_assert_empty();
+	fake.nb_created = 0;
+	fake.nb_destroyed = 0;
+	fake.max_flows = 0;
+}
+
+static uint64_t
+nb_moved(void)
+{
+	return fake.port.flow.levels.nb_moved;
+}
+
+/* What is in the device is where the levels say, in the order of priorities. */
+static void
+check_levels(void)
+{
+	const struct mdv_flow_shape *shape;
+	struct mdv_flow_level_rule *rule;
+	bool copies = false; /* the shape before */
+	int last = -1;
+
+	TAILQ_FOREACH (shape, &fake.port.flow.levels.shapes, next) {
+		TAILQ_FOREACH (rule, &shape->rules, next) {
+			const struct rte_flow *flow = container_of(rule, struct rte_flow, level);
+
+			assert_true(flow->nb_installed != 0);
+			for (unsigned int i = 0; i < flow->nb_installed; i++) {
+				const struct fake_flow *made =
+					(struct fake_flow *)flow->installed[i].verbs;
+
+				assert_int_equal(
+					made->build.attr.priority, mdv_flow_level_of(rule));
+				assert_ptr_equal(made->counters, flow->counters);
+			}
+		}
+		assert_true(shape->level > last - (copies && !shape->copies ? 1 : 0));
+		last = shape->level;
+		copies = shape->copies;
+	}
+}
+
+/* Between others until there is no level free but by moving, and then none. */
+static void
+test_moves(void **state)
+{
+	const uint32_t priorities[] = { 0, 100, 50, 25, 12, 6, 3 };
+	unsigned int nb_flows = 0;
+
+	(void)state;
+	start(8);
+	for (unsigned int i = 0; i < RTE_DIM(priorities); i++) {
+		fake.max_flows = fake.nb_flows;
+		assert_non_null(create(priorities[i], ALL));
+		nb_flows += FLOWS_OF_ALL;
+		assert_int_equal(fake.nb_flows, nb_flows);
+		/* All the rules that were there stayed in, each with its double for a while. */
+		assert_true(fake.max_flows >= nb_flows);
+		assert_int_equal(fake.nb_counters, i + 1);
+		check_levels();
+	}
+	assert_true(nb_moved() > 0);
+	assert_null(create(4, ALL));
+	assert_int_equal(fake.nb_flows, nb_flows);
+	assert_int_equal(fake.nb_destroyed, fake.nb_created - nb_flows);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+/* Whichever call fails of a create that moves others: they are where they were. */
+static void
+test_failing_moves(void **state)
+{
+	unsigned int nth;
+
+	(void)state;
+	start(8);
+	for (uint32_t priority = 10; priority <= 60; priority += 10)
+		assert_non_null(create(priority, ALL));
+	check_levels();
+	for (nth = 1;; nth++) {
+		fake_arm(nth, ENOSPC);
+		if (create(15, ALL) != NULL)
+			break;
+		/* The way back has no calls that fail here: only the nth does. */
+		assert_int_equal(fake.nb_flows, 6 * FLOWS_OF_ALL);
+		check_levels();
+	}
+	assert_true(nth > 10);
+	assert_true(nb_moved() > 0);
+	fake_arm(0, 0);
+	check_levels();
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+/* A port that is stopped moves its rules without the device, and starts with them in order. */
+static void
+test_moves_while_stopped(void **state)
+{
+	(void)state;
+	start(8);
+	mdv_flow_stop(&fake.port);
+	for (uint32_t priority = 60; priority >= 10; priority -= 10)
+		assert_non_null(create(priority, priority == 30 ? COPY : ALL));
+	assert_non_null(create(15, ALL));
+	assert_true(nb_moved() > 0);
+	fake_assert_empty();
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	assert_int_equal(fake.nb_flows, 6 * FLOWS_OF_ALL + 1);
+	check_levels();
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+/* Default rules make way, too: with their own level they are behind every priority. */
+static void
+test_default_rules_are_last(void **state)
+{
+	(void)state;
+	fake_init_flow();
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	for (uint32_t priority = 0; priority < 15; priority++)
+		assert_non_null(create(UINT32_MAX - 1 - priority, COPY));
+	assert_null(create(0, COPY));
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(fake_flow_at(i)->build.attr.priority, 15);
+	/* RETA changes with all levels taken: the new set goes beside the old one. */
+	fake.port.reta[0] = 1;
+	assert_int_equal(mdv_flow_default_update(&fake.port), 0);
+	assert_int_equal(fake.nb_flows, 18);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_failing_moves),
+		cmocka_unit_test(test_moves_while_stopped),
+		cmocka_unit_test(test_default_rules_are_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Matches as records: equal ones are equal however written, disjoint ones differ in a common bit.
+ */
+
+#include <string.h>
+
+#include "fake_verbs.h"
+#include "flow_item.h"
+#include "flow_key.h"
+
+/* clang-format off */
+static const struct rte_flow_item_eth eth_ipv4 = { .hdr.ether_type = RTE_BE16(0x0800) };
+static const struct rte_flow_item_eth eth_arp = { .hdr.ether_type = RTE_BE16(0x0806) };
+static const struct rte_flow_item_eth eth_mpls = { .hdr.ether_type = RTE_BE16(0x8847) };
+static const struct rte_flow_item_eth type_mask = { .hdr.ether_type = RTE_BE16(0xffff) };
+static const struct rte_flow_item_ipv4 proto_udp = { .hdr.next_proto_id = 17 };
+static const struct rte_flow_item_ipv4 proto_tcp = { .hdr.next_proto_id = 6 };
+static const struct rte_flow_item_ipv4 proto_mask = { .hdr.next_proto_id = 0xff };
+static const struct rte_flow_item_ipv4 net_10 = { .hdr.src_addr = RTE_BE32(0x0a000000) };
+static const struct rte_flow_item_ipv4 net_11 = { .hdr.src_addr = RTE_BE32(0x0b000000) };
+static const struct rte_flow_item_ipv4 host_10 = { .hdr.src_addr = RTE_BE32(0x0a000001) };
+static const struct rte_flow_item_ipv4 net_mask = { .hdr.src_addr = RTE_BE32(0xff000000) };
+static const struct rte_flow_item_ipv4 host_mask = { .hdr.src_addr = RTE_BE32(0xffffffff) };
+static const struct rte_flow_item_udp port_53 = { .hdr.dst_port = RTE_BE16(53) };
+static const struct rte_flow_item_udp udp_dst = { .hdr.dst_port = RTE_BE16(0xffff) };
+static const struct rte_flow_item_tcp tcp_53 = { .hdr.dst_port = RTE_BE16(53) };
+static const struct rte_flow_item_tcp tcp_dst = { .hdr.dst_port = RTE_BE16(0xffff) };
+
+enum relation { SAME, MEET, APART };
+
+static const struct {
+	const char *name;
+	const struct rte_flow_item *a, *b;
+	enum relation relation;
+	bool same_mask;
+} cases[] = {
+	{ "nothing and eth", PATTERN(ITEM(VOID)), PATTERN(ITEM(ETH)), SAME, true },
+	{ "with and without eth", PATTERN(ITEM(ETH), ITEM(IPV4)), PATTERN(ITEM(IPV4)), SAME, true },
+	{ "type folded", PATTERN(ITEM_MASK(ETH, &eth_ipv4, &type_mask), ITEM(IPV4)),
+		PATTERN(ITEM(IPV4)), SAME, true },
+	{ "proto folded", PATTERN(ITEM_MASK(IPV4, &proto_udp, &proto_mask), ITEM(UDP)),
+		PATTERN(ITEM(IPV4), ITEM(UDP)), SAME, true },
+	{ "proto and the item", PATTERN(ITEM_MASK(IPV4, &proto_udp, &proto_mask)),
+		PATTERN(ITEM(IPV4), ITEM(UDP)), SAME, true },
+	{ "versions", PATTERN(ITEM(IPV4)), PATTERN(ITEM(IPV6)), APART, true },
+	{ "protocols", PATTERN(ITEM(UDP)), PATTERN(ITEM(TCP)), APART, true },
+	{ "ports of protocols", PATTERN(ITEM_MASK(UDP, &port_53, &udp_dst)),
+		PATTERN(ITEM_MASK(TCP, &tcp_53, &tcp_dst)), APART, false },
+	{ "proto against tcp", PATTERN(ITEM_MASK(IPV4, &proto_tcp, &proto_mask)),
+		PATTERN(ITEM(UDP)), APART, false },
+	{ "arp against ip", PATTERN(ITEM_MASK(ETH, &eth_arp, &type_mask)), PATTERN(ITEM(IPV4)),
+		APART, false },
+	{ "type against version", PATTERN(ITEM_MASK(ETH, &eth_ipv4, &type_mask)),
+		PATTERN(ITEM(IPV6)), APART, false },
+	{ "type and version", PATTERN(ITEM_MASK(ETH, &eth_ipv4, &type_mask)), PATTERN(ITEM(IPV4)),
+		MEET, false },
+	{ "mpls may carry ip", PATTERN(ITEM_MASK(ETH, &eth_mpls, &type_mask)), PATTERN(ITEM(IPV4)),
+		MEET, false },
+	{ "two nets", PATTERN(ITEM_MASK(IPV4, &net_10, &net_mask)),
+		PATTERN(ITEM_MASK(IPV4, &net_11, &net_mask)), APART, true },
+	{ "a net and a host of it", PATTERN(ITEM_MASK(IPV4, &net_10, &net_mask)),
+		PATTERN(ITEM_MASK(IPV4, &host_10, &host_mask)), MEET, false },
+	{ "another net", PATTERN(ITEM_MASK(IPV4, &net_11, &net_mask)),
+		PATTERN(ITEM_MASK(IPV4, &host_10, &host_mask)), APART, false },
+	{ "l3 and l4", PATTERN(ITEM_MASK(IPV4, &net_10, &net_mask)),
+		PATTERN(ITEM_MASK(UDP, &port_53, &udp_dst)), MEET, false },
+};
+
+static const struct {
+	const struct rte_flow_item *pattern;
+	uint8_t depth;
+} depths[] = {
+	{ PATTERN(ITEM(VOID)), 0 },
+	{ PATTERN(ITEM(ETH)), 0 },
+	{ PATTERN(ITEM(ETH), ITEM(IPV4)), 1 },
+	{ PATTERN(ITEM_MASK(IPV4, &proto_udp, &proto_mask)), 1 },
+	{ PATTERN(ITEM(IPV6), ITEM(TCP)), 2 },
+	{ PATTERN(ITEM(UDP)), 2 },
+};
+/* clang-format on */
+
+static void
+match_of(const struct rte_flow_item *pattern, struct mdv_flow_match *match)
+{
+	struct mdv_flow_build build;
+
+	assert_int_equal(mdv_flow_item_translate(pattern, &build, NULL), 0);
+	/* Actions and the shield of multicast say nothing of the match. */
+	assert_int_equal(mdv_flow_build_tag(&build, 7), 0);
+	assert_int_equal(mdv_flow_build_drop(&build), 0);
+	mdv_flow_key_match(&build, match);
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		assert_int_equal(match->value.words[i] & ~match->mask.words[i], 0);
+}
+
+static bool
+apart(const struct mdv_flow_match *a, const struct mdv_flow_match *b)
+{
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		if (((a->value.words[i] ^ b->value.words[i]) & a->mask.words[i] &
+			    b->mask.words[i]) != 0)
+			return true;
+	return false;
+}
+
+static void
+test_relations(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct mdv_flow_match a, b;
+		bool same;
+
+		match_of(cases[i].a, &a);
+		match_of(cases[i].b, &b);
+		same = mdv_flow_key_equal(&a.value, &b.value) &&
+			mdv_flow_key_equal(&a.mask, &b.mask);
+		if (same != (cases[i].relation == SAME) ||
+			apart(&a, &b) != (cases[i].relation == APART) ||
+			mdv_flow_key_equal(&a.mask, &b.mask) != cases[i].same_mask)
+			fail_msg("%s", cases[i].name);
+		assert_int_equal(mdv_flow_key_hash(&a.mask, 0) == mdv_flow_key_hash(&b.mask, 0),
+			cases[i].same_mask);
+	}
+}
+
+static void
+test_depths(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(depths); i++) {
+		struct mdv_flow_match match;
+
+		match_of(depths[i].pattern, &match);
+		assert_int_equal(match.depth, depths[i].depth);
+	}
+}
+
+/* Specs that no item makes yet have their own places. */
+static void
+test_every_spec(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint16_t bytes, mask_at, mask_bytes;
+		uint8_t depth;
+	} specs[] = {
+		{ IBV_FLOW_SPEC_VXLAN_TUNNEL, sizeof(struct ibv_flow_spec_tunnel),
+			offsetof(struct ibv_flow_spec_tunnel, mask), 4, 3 },
+		{ IBV_FLOW_SPEC_GRE, sizeof(struct ibv_flow_spec_gre),
+			offsetof(struct ibv_flow_spec_gre, mask), 8, 3 },
+		{ IBV_FLOW_SPEC_MPLS, sizeof(struct ibv_flow_spec_mpls),
+			offsetof(struct ibv_flow_spec_mpls, mask), 4, 3 },
+		{ IBV_FLOW_SPEC_ESP, sizeof(struct ibv_flow_spec_esp),
+			offsetof(struct ibv_flow_spec_esp, mask), 8, 2 },
+		{ IBV_FLOW_SPEC_INNER | IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth),
+			offsetof(struct ibv_flow_spec_eth, mask), 16, 4 },
+		{ IBV_FLOW_SPEC_INNER | IBV_FLOW_SPEC_IPV4_EXT,
+			sizeof(struct ibv_flow_spec_ipv4_ext),
+			offsetof(struct ibv_flow_spec_ipv4_ext, mask), 12, 5 },
+		{ IBV_FLOW_SPEC_INNER | IBV_FLOW_SPEC_UDP, sizeof(struct ibv_flow_spec_tcp_udp),
+			offsetof(struct ibv_flow_spec_tcp_udp, mask), 4, 6 },
+		{ IBV_FLOW_SPEC_IPV6, sizeof(struct ibv_flow_spec_ipv6),
+			offsetof(struct ibv_flow_spec_ipv6, mask), 39, 1 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(specs); i++) {
+		uint64_t hashes[40];
+
+		for (unsigned int byte = 0; byte < specs[i].mask_bytes; byte++) {
+			uint8_t bytes[sizeof(struct ibv_flow_spec)] = { 0 };
+			struct mdv_flow_build build;
+			struct mdv_flow_match match;
+
+			memcpy(bytes, &specs[i].type, sizeof(specs[i].type));
+			memcpy(bytes + 4, &specs[i].bytes, sizeof(specs[i].bytes));
+			bytes[specs[i].mask_at + byte] = 0xff;
+			mdv_flow_build_init(&build);
+			assert_true(mdv_flow_build_append(&build, bytes, specs[i].bytes) > 0);
+			mdv_flow_key_match(&build, &match);
+			assert_int_equal(match.depth, specs[i].depth);
+			hashes[byte] = mdv_flow_key_hash(&match.mask, 0);
+			for (unsigned int other = 0; other < byte; other++)
+				assert_int_not_equal(hashes[byte], hashes[other]);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_relations),
+		cmocka_unit_test(test_depths),
+		cmocka_unit_test(test_every_spec),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
