@@ -2,7 +2,6 @@
 /* rte_flow operations: the list of rules, and when they are in the device. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -13,43 +12,10 @@
 #include "flow_dump.h"
 #include "flow_error.h"
 #include "flow_install.h"
+#include "flow_rule.h"
 #include "log.h"
 #include "port.h"
 #include "rss.h"
-
-static struct rte_flow_conv_rule *
-flow_copy_rule(const struct mdv_flow_plan_rule *given, struct rte_flow_error *error)
-{
-	struct rte_flow_action *actions = mdv_flow_action_flatten(given->actions);
-	const struct rte_flow_conv_rule rule = {
-		.attr_ro = given->attr,
-		.pattern_ro = given->pattern,
-		.actions_ro = actions,
-	};
-	struct rte_flow_conv_rule *copy = NULL;
-	int size = -1;
-
-	if (actions != NULL)
-		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, &rule, error);
-	if (size >= 0)
-		copy = calloc(1, size);
-	if (copy == NULL && (actions == NULL || size >= 0))
-		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"no memory for a copy of the rule");
-	if (copy != NULL && rte_flow_conv(RTE_FLOW_CONV_OP_RULE, copy, size, &rule, error) < 0) {
-		free(copy);
-		copy = NULL;
-	}
-	free(actions);
-	return copy;
-}
-
-static void
-flow_free(struct rte_flow *flow)
-{
-	free(flow->rule);
-	free(flow);
-}
 
 static int
 flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
@@ -76,48 +42,20 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
-	struct rte_flow *flow;
+	struct rte_flow *flow = mdv_flow_rule_make(port, &rule, &plan, error);
+	int rc;
 
-	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
-	if (mdv_flow_plan_make(&env, &rule, &plan, error) != 0)
+	if (flow == NULL)
 		return NULL;
-	flow = calloc(1, sizeof(*flow));
-	if (flow == NULL) {
-		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"no memory for the rule");
-		return NULL;
-	}
-	flow->counted = plan.actions.count;
-	flow->rule = flow_copy_rule(&rule, error);
-	if (flow->rule == NULL)
-		goto free_flow;
 	pthread_mutex_lock(&port->flow.lock);
-	if (mdv_flow_install_level(port, flow, &plan, error) != 0)
-		goto unlock;
-	if (port->flow.active && mdv_flow_install_add(port, flow, &plan, error) != 0)
-		goto free_level;
-	TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
+	rc = mdv_flow_rule_enter(port, flow, &plan, error);
 	pthread_mutex_unlock(&port->flow.lock);
-	return flow;
-free_level:
-	mdv_flow_level_del(&port->flow.levels, &flow->level);
-unlock:
-	pthread_mutex_unlock(&port->flow.lock);
-free_flow:
-	flow_free(flow);
+	if (rc == 0)
+		return flow;
+	mdv_flow_rule_free(flow);
 	return NULL;
-}
-
-static void
-flow_remove(struct mdv_port *port, struct rte_flow *flow)
-{
-	mdv_flow_install_del(port, flow);
-	mdv_flow_level_del(&port->flow.levels, &flow->level);
-	TAILQ_REMOVE(&port->flow.rules, flow, next);
-	flow_free(flow);
 }
 
 static int
@@ -129,8 +67,9 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 			"there is no rule to destroy");
 	pthread_mutex_lock(&port->flow.lock);
-	flow_remove(port, flow);
+	mdv_flow_rule_leave(port, flow);
 	pthread_mutex_unlock(&port->flow.lock);
+	mdv_flow_rule_free(flow);
 	return 0;
 }
 
@@ -142,8 +81,10 @@ flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 
 	(void)error;
 	pthread_mutex_lock(&port->flow.lock);
-	while ((flow = TAILQ_LAST(&port->flow.rules, mdv_flow_list)) != NULL)
-		flow_remove(port, flow);
+	while ((flow = TAILQ_LAST(&port->flow.rules, mdv_flow_list)) != NULL) {
+		mdv_flow_rule_leave(port, flow);
+		mdv_flow_rule_free(flow);
+	}
 	pthread_mutex_unlock(&port->flow.lock);
 	return 0;
 }
