@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every row of the guide's page of messages is what the driver says: typed here, or by a unit test."""
+import importlib.machinery
+import importlib.util
+import os
+import re
+import subprocess
+
+import pytest
+from harness import paths
+from harness.testpmd import Testpmd
+
+
+def load_check():
+    loader = importlib.machinery.SourceFileLoader(
+        "check_messages", str(paths.ROOT / "devtools/check-messages"))
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+CHECK = load_check()
+ROWS = CHECK.rows()
+TYPED = [(message, other[2:-2]) for message, other in ROWS if other.startswith("``")]
+TOLD = [message for message, other in ROWS if not other.startswith(("``", "nobody: "))]
+
+
+def said(message):
+    """A pattern for the message with its <places> filled in."""
+    return re.compile(".*".join(re.escape(part) for part in re.split(CHECK.PLACE, message)))
+
+
+@pytest.fixture(scope="module")
+def pmd():
+    with Testpmd(args=["--rxq=10", "--txq=2"]) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def unit_messages(tmp_path_factory):
+    """What the driver said in the unit tests of the flow engine."""
+    path = tmp_path_factory.mktemp("messages") / "messages"
+    programs = sorted((paths.BUILD / "test/unit/flow").glob("*_test"))
+    assert programs
+    for program in programs:
+        done = subprocess.run([program], env=dict(os.environ, MDV_MESSAGES=str(path)),
+                              capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{program.name}\n{done.stdout}{done.stderr}"
+    return path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("message,rule", TYPED, ids=[rule.replace("ingress pattern ", "")
+                                                     for _, rule in TYPED])
+def test_typed(pmd, message, rule):
+    answer = pmd.refused_flow(rule)
+    assert said(message).search(answer), answer
+
+
+def test_told_by_unit_tests(unit_messages):
+    unseen = [message for message in TOLD
+              if not any(said(message).fullmatch(line) for line in unit_messages)]
+    assert not unseen, "no unit test sees\n" + "\n".join(unseen)
