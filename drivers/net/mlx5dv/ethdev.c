@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <ethdev_driver.h>
+#include <rte_vect.h>
 
 #include "ethdev.h"
 #include "log.h"
@@ -266,7 +267,7 @@ tx_opts(const struct rte_eth_dev *dev)
 void
 mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
 {
-	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev));
+	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
 	dev->tx_pkt_burst = mdv_tx_select(tx_opts(dev));
 }
 
@@ -274,12 +275,7 @@ static int
 rx_burst_mode_get(
 	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)
 {
-	int opts = mdv_rx_select_opts(dev->rx_pkt_burst);
-
-	if (opts < 0)
-		return -EINVAL;
-	mdv_rx_select_describe(opts, mode->info, sizeof(mode->info));
-	return 0;
+	return mdv_rx_select_describe(dev->rx_pkt_burst, mode) ? 0 : -EINVAL;
 }
 
 static int

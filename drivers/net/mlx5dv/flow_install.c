@@ -11,8 +11,10 @@
 #include "flow_error.h"
 #include "flow_install.h"
 #include "log.h"
+#include "mark.h"
 #include "port.h"
 #include "rss.h"
+#include "rxq.h"
 
 struct mdv_flow_plan_env
 mdv_flow_install_env(const struct mdv_port *port)
@@ -197,6 +199,9 @@ mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_fl
 {
 	int rc;
 
+	/* Packets may be tagged from the moment the rule is there. */
+	if (plan->actions.tag != MDV_MARK_TAG_NONE)
+		mdv_rxq_expect_marks(port);
 	if (flow->counted) {
 		rc = install_counters_create(port, flow);
 		if (rc != 0)

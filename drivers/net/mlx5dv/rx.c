@@ -5,22 +5,24 @@
 
 #include <rte_net.h>
 
-#include "rx.h"
+#include "rx_burst.h"
 #include "rxq.h"
 
-/* A table of 256 constants, computed from the index by a macro. */
+/* A table of 4^n constants, computed from the index by a macro. */
 #define TABLE_4(f, i)  f(i), f((i) + 1), f((i) + 2), f((i) + 3)
 #define TABLE_16(f, i) TABLE_4(f, i), TABLE_4(f, (i) + 4), TABLE_4(f, (i) + 8), TABLE_4(f, (i) + 12)
 #define TABLE_64(f, i)                                                                             \
 	TABLE_16(f, i), TABLE_16(f, (i) + 16), TABLE_16(f, (i) + 32), TABLE_16(f, (i) + 48)
-#define TABLE_256(f) TABLE_64(f, 0), TABLE_64(f, 64), TABLE_64(f, 128), TABLE_64(f, 192)
+#define TABLE_256(f, i)                                                                            \
+	TABLE_64(f, i), TABLE_64(f, (i) + 64), TABLE_64(f, (i) + 128), TABLE_64(f, (i) + 192)
+#define TABLE_1024(f) TABLE_256(f, 0), TABLE_256(f, 256), TABLE_256(f, 512), TABLE_256(f, 768)
 
-/* Index of the packet types: bits 1:0 L3, 4:2 L4, 5 fragment, 6 tunneled, 7 outer L3 is IPv6. */
+/* Index: bits 1:0 L3, 4:2 L4, 5 fragment, 6 L3_OK, 7 L4_OK, 8 tunneled, 9 outer L3 is IPv6. */
 #define PTYPE_L3(i)     ((i)&3)
 #define PTYPE_L4(i)     ((i) >> 2 & 7)
 #define PTYPE_FRAG(i)   ((i) >> 5 & 1)
-#define PTYPE_TUNNEL(i) ((i) >> 6 & 1)
-#define PTYPE_OUTER6(i) ((i) >> 7 & 1)
+#define PTYPE_TUNNEL(i) ((i) >> 8 & 1)
+#define PTYPE_OUTER6(i) ((i) >> 9 & 1)
 #define PTYPE_IS_IP(i)  (PTYPE_L3(i) == MDV_HW_CQE_L3_IPV4 || PTYPE_L3(i) == MDV_HW_CQE_L3_IPV6)
 #define PTYPE_IS_TCP(l4)                                                                           \
 	((l4) == MDV_HW_CQE_L4_TCP || (l4) == MDV_HW_CQE_L4_TCP_ACK ||                             \
@@ -43,28 +45,26 @@
 				: PTYPE_IS_IP(i) ? PTYPE_IP(i, RTE_PTYPE_)                         \
 						 : 0))
 
-const uint32_t mdv_rx_ptypes[256] = { TABLE_256(PTYPE) };
-
-/*
- * Index of the checksum flags: bit 0 L3_OK, 1 L4_OK, then l4_l3_hdr_type: 3:2 L3, 6:4 L4, 7
- * fragment. L3_OK is also set for IPv6, which has no checksum. A bad header leaves the L4 checksum
- * unknown.
- */
-#define CSUM_L3(i)     ((i) >> 2 & 3)
-#define CSUM_L4(i)     ((i) >> 4 & 7)
-#define CSUM_FRAG(i)   ((i) >> 7)
-#define CSUM_IP_BAD(i) (((i)&1) == 0 && CSUM_L3(i) == MDV_HW_CQE_L3_IPV4)
+/* L3_OK is also set for IPv6, which has no checksum. A bad header leaves that of L4 unknown. */
+#define CSUM_L3_OK(i)  ((i) >> 6 & 1)
+#define CSUM_L4_OK(i)  ((i) >> 7 & 1)
+#define CSUM_IP_BAD(i) (!CSUM_L3_OK(i) && PTYPE_L3(i) == MDV_HW_CQE_L3_IPV4)
 #define CSUM_IP(i)                                                                                 \
-	((i)&1 ? RTE_MBUF_F_RX_IP_CKSUM_GOOD : CSUM_IP_BAD(i) ? RTE_MBUF_F_RX_IP_CKSUM_BAD : 0)
-#define CSUM_L4_OF(i)                                                                              \
-	((i)&2                                            ? RTE_MBUF_F_RX_L4_CKSUM_GOOD            \
-			: CSUM_FRAG(i) || CSUM_IP_BAD(i)  ? 0                                      \
-			: PTYPE_IS_TCP(CSUM_L4(i))        ? RTE_MBUF_F_RX_L4_CKSUM_BAD             \
-			: CSUM_L4(i) == MDV_HW_CQE_L4_UDP ? RTE_MBUF_F_RX_L4_CKSUM_NONE            \
-							  : 0)
-#define CSUM(i) (CSUM_IP(i) | CSUM_L4_OF(i))
+	(CSUM_L3_OK(i)                   ? RTE_MBUF_F_RX_IP_CKSUM_GOOD                             \
+			: CSUM_IP_BAD(i) ? RTE_MBUF_F_RX_IP_CKSUM_BAD                              \
+					 : 0)
+#define CSUM_L4(i)                                                                                 \
+	(CSUM_L4_OK(i)                                     ? RTE_MBUF_F_RX_L4_CKSUM_GOOD           \
+			: PTYPE_FRAG(i) || CSUM_IP_BAD(i)  ? 0                                     \
+			: PTYPE_IS_TCP(PTYPE_L4(i))        ? RTE_MBUF_F_RX_L4_CKSUM_BAD            \
+			: PTYPE_L4(i) == MDV_HW_CQE_L4_UDP ? RTE_MBUF_F_RX_L4_CKSUM_NONE           \
+							   : 0)
+#define MEANING(i)                                                                                 \
+	{                                                                                          \
+		.ptype = PTYPE(i), .csum = CSUM_IP(i) | CSUM_L4(i)                                 \
+	}
 
-const uint16_t mdv_rx_csums[256] = { TABLE_256(CSUM) };
+const struct mdv_rx_meaning mdv_rx_meanings[1024] = { TABLE_1024(MEANING) };
 
 /** @return offset of the UDP header in the first segment, 0 where there is none to be found. */
 static uint32_t
@@ -224,7 +224,7 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	if (rxq->log2_segs != 0)
 		mdv_rx_refill_scattered(rxq);
 	else
-		mdv_rx_refill(rxq);
+		mdv_rx_refill(rxq, false);
 	return rxq->wqe_pi == rxq->mask + 1 ? 0 : -ENOMEM;
 }
 

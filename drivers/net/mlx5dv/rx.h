@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The receive queue as the burst functions see it, and the burst template.
+ * The receive queue as the burst functions see it; the burst itself is in rx_burst.h.
  *
  *     CQ   ci ─────> slot cq_ci & mask        one CQE a packet
  *     WQ   wqe_ci ─> slot wqe_ci & mask       its WQE: 2^log2_segs segments, and as many mbufs
@@ -45,11 +45,11 @@ struct mdv_port;
 
 /** What a burst function does beyond lengths and packet types: constant in each instance. */
 enum mdv_rx_opt {
-	MDV_RX_SCATTER = 1 << 0, /**< several segments a WQE */
-	MDV_RX_CSUM = 1 << 1,
-	MDV_RX_VLAN = 1 << 2, /**< a stripped tag may be there */
-	MDV_RX_HASH = 1 << 3,
-	MDV_RX_MARK = 1 << 4,
+	MDV_RX_CSUM = 1 << 0,
+	MDV_RX_VLAN = 1 << 1, /**< a stripped tag may be there */
+	MDV_RX_HASH = 1 << 2,
+	MDV_RX_MARK = 1 << 3,    /**< as far as rxq->marks says */
+	MDV_RX_SCATTER = 1 << 4, /**< several segments a WQE; not with vectors */
 	MDV_RX_NB_OPTS = 1 << 5,
 };
 
@@ -71,7 +71,8 @@ struct mdv_rxq {
 	uint32_t mask;  /**< of both rings */
 	uint8_t log2_wqes;
 	uint8_t log2_segs;
-	uint16_t refill_min; /**< missing WQEs worth a refill */
+	uint8_t refill_min; /**< missing WQEs worth a refill */
+	bool marks;         /**< a rule may tag packets: set before the first is installed */
 
 	/* line 1: written by every burst that receives */
 	uint32_t cq_ci __rte_cache_aligned;
@@ -96,15 +97,19 @@ struct mdv_rxq {
 	uint16_t nb_desc; /**< buffers asked for, a power of two */
 	bool vlan_strip;
 };
-static_assert(offsetof(struct mdv_rxq, refill_min) < 64, "line 0");
+static_assert(offsetof(struct mdv_rxq, marks) < 64, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");
 static_assert(offsetof(struct mdv_rxq, room) < 128, "line 1");
 static_assert(offsetof(struct mdv_rxq, mr) == 128, "line 2");
 
-/** RTE_PTYPE_* by l4_l3_hdr_type >> 2 | pkt_info bits 1:0 << 6. */
-extern const uint32_t mdv_rx_ptypes[256];
-/** RTE_MBUF_F_RX_*CKSUM* by OK bits | l4_l3_hdr_type bits 7:2; see mdv_rx_settle_udp() for UDP. */
-extern const uint16_t mdv_rx_csums[256];
+/** What a CQE says of the headers. */
+struct mdv_rx_meaning {
+	uint32_t ptype; /**< RTE_PTYPE_* */
+	uint32_t csum;  /**< RTE_MBUF_F_RX_*CKSUM*; see mdv_rx_settle_udp() for UDP */
+};
+/** By l4_l3_hdr_type bits 7:2 | OK bits 2:1 << 6 | pkt_info bits 1:0 << 8; types need no OK bits.
+ */
+extern const struct mdv_rx_meaning mdv_rx_meanings[1024];
 
 /**
  * The CQE at cq_ci is not a received packet: count it, give its buffers back, and when the queue
@@ -112,8 +117,8 @@ extern const uint16_t mdv_rx_csums[256];
  */
 void mdv_rx_error(struct mdv_rxq *rxq);
 /**
- * Packets that mdv_rx_csums calls L4_CKSUM_NONE are UDP that the device did not find good. That may
- * be a datagram without checksum: look, and say GOOD or BAD.
+ * Packets that mdv_rx_meanings calls L4_CKSUM_NONE are UDP that the device did not find good. That
+ * may be a datagram without checksum: look, and say GOOD or BAD.
  */
 void mdv_rx_settle_udp(struct rte_mbuf **pkts, uint16_t nb_pkts);
 /** The refill for WQEs of several segments: replaces what is missing in each. */
@@ -129,12 +134,17 @@ int mdv_rx_fill(struct mdv_rxq *rxq);
 /** Free every mbuf of the ring; the device no longer has it. */
 void mdv_rx_drain(struct mdv_rxq *rxq);
 
-/** @return the instance for the set of enum mdv_rx_opt. */
-eth_rx_burst_t mdv_rx_select(unsigned int opts);
-/** @return the options of an instance, negative when it is none. */
-int mdv_rx_select_opts(eth_rx_burst_t burst);
-/** ethdev rx_burst_mode_get text of an option set. */
-void mdv_rx_select_describe(unsigned int opts, char *text, size_t size);
+/** Instances by enum mdv_rx_opt, with vectors of 128 and 256 bits. */
+extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_SCATTER];
+extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_SCATTER];
+
+/**
+ * @return the instance for the set of enum mdv_rx_opt that makes the best of vectors of at most
+ * @p simd_bits bits (rte_vect_get_max_simd_bitwidth()), on this CPU.
+ */
+eth_rx_burst_t mdv_rx_select(unsigned int opts, unsigned int simd_bits);
+/** @return whether @p burst is one of ours, and what ethdev rx_burst_mode_get says of it. */
+bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
 
 /** Address for the device of the first segment's data. */
 static __rte_always_inline uintptr_t
@@ -175,31 +185,6 @@ mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	}
 }
 
-/** Close the holes that received packets left: WQEs of one segment. */
-static __rte_always_inline void
-mdv_rx_refill(struct mdv_rxq *rxq)
-{
-	const uint32_t nb_wqes = rxq->mask + 1;
-	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
-
-	if (missing < rxq->refill_min)
-		return;
-	while (missing != 0) {
-		uint32_t idx = rxq->wqe_pi & rxq->mask;
-		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
-		uint32_t got = nb;
-
-		if (unlikely(rte_mempool_get_bulk(rxq->pool, (void **)&rxq->mbufs[idx], nb) != 0))
-			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
-		mdv_rx_post(rxq, idx, got);
-		rxq->wqe_pi += got;
-		missing -= got;
-		if (unlikely(got < nb))
-			break;
-	}
-	mdv_rx_doorbell(rxq);
-}
-
 /** data_off, refcnt, nb_segs and port in one store. */
 static __rte_always_inline void
 mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
@@ -236,17 +221,19 @@ mdv_rx_chain(struct mdv_rxq *rxq, uint32_t slot, uint32_t len)
 
 /** Flags and values that the CQE holds beside the length. @return the checksum flags. */
 static __rte_always_inline uint32_t
-mdv_rx_offloads(struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe, const unsigned int opts)
+mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe,
+	const unsigned int opts)
 {
 	const uint8_t hdr_type = cqe->l4_l3_hdr_type;
-	uint32_t csum = 0, tag;
+	uint32_t idx = hdr_type >> 2 | (cqe->pkt_info & 3) << 8, csum = 0, tag;
 	uint64_t ol_flags = 0;
 
-	mbuf->packet_type = mdv_rx_ptypes[hdr_type >> 2 | (cqe->pkt_info & 3) << 6];
 	if (opts & MDV_RX_CSUM) {
-		csum = mdv_rx_csums[(hdr_type & 0xfc) | (cqe->hds_ip_ext >> 1 & 3)];
+		idx |= (cqe->hds_ip_ext & (MDV_HW_CQE_L3_OK | MDV_HW_CQE_L4_OK)) << 5;
+		csum = mdv_rx_meanings[idx].csum;
 		ol_flags |= csum;
 	}
+	mbuf->packet_type = mdv_rx_meanings[idx].ptype;
 	if (opts & MDV_RX_VLAN) {
 		ol_flags |= -(uint64_t)(hdr_type & MDV_HW_CQE_CV) &
 			(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
@@ -257,7 +244,7 @@ mdv_rx_offloads(struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe, const unsig
 			ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 		mbuf->hash.rss = rte_be_to_cpu_32(cqe->rss_hash);
 	}
-	if (opts & MDV_RX_MARK) {
+	if ((opts & MDV_RX_MARK) && rxq->marks) {
 		tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MDV_HW_CQE_TAG_MASK;
 		if (tag != MDV_MARK_TAG_NONE) {
 			ol_flags |= RTE_MBUF_F_RX_FDIR;
@@ -269,70 +256,6 @@ mdv_rx_offloads(struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe, const unsig
 	}
 	mbuf->ol_flags = ol_flags;
 	return csum;
-}
-
-/**
- * Receive up to @p nb_pkts packets. A packet costs its CQE line, the mbuf's first line (written)
- * and a share of the mbufs[] and WQE lines; line 0 of the queue is read, line 1 written once a
- * burst.
- */
-static __rte_always_inline uint16_t
-mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
-{
-	const uint32_t start = rxq->cq_ci;
-	uint32_t cq_ci = start, wqe_ci = rxq->wqe_ci, csums = 0;
-	uint64_t bytes = 0;
-	uint16_t nb = 0;
-
-	while (nb < nb_pkts) {
-		const struct mdv_hw_cqe *cqe = &rxq->cqes[cq_ci & rxq->mask];
-		const uint32_t lap = cq_ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER;
-		const uint8_t op_own = mdv_cq_op_own(cqe);
-		struct rte_mbuf *mbuf;
-		uint32_t len;
-
-		if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) !=
-			    ((uint32_t)MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT | lap))) {
-			if (!mdv_cq_is_valid(op_own, cq_ci, rxq->log2_wqes))
-				break;
-			rxq->cq_ci = cq_ci;
-			rxq->wqe_ci = wqe_ci;
-			mdv_rx_error(rxq);
-			cq_ci = rxq->cq_ci;
-			wqe_ci = rxq->wqe_ci;
-			continue;
-		}
-		len = rte_be_to_cpu_32(cqe->byte_cnt);
-		if (opts & MDV_RX_SCATTER) {
-			mbuf = mdv_rx_chain(rxq, wqe_ci & rxq->mask, len);
-		} else {
-			mbuf = rxq->mbufs[wqe_ci & rxq->mask];
-			mdv_rx_rearm(mbuf, rxq->rearm);
-			mbuf->data_len = len;
-		}
-		mbuf->pkt_len = len;
-		csums |= mdv_rx_offloads(mbuf, cqe, opts);
-		bytes += len;
-		pkts[nb++] = mbuf;
-		cq_ci++;
-		wqe_ci++;
-	}
-	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
-	 */
-	if ((opts & MDV_RX_CSUM) && unlikely((csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
-		mdv_rx_settle_udp(pkts, nb);
-	if (cq_ci != start) {
-		rxq->cq_ci = cq_ci;
-		rxq->wqe_ci = wqe_ci;
-		rxq->count.packets += nb;
-		rxq->count.bytes += bytes;
-		mdv_cq_update_ci(rxq->cq_dbrec, cq_ci);
-	}
-	if (opts & MDV_RX_SCATTER)
-		mdv_rx_refill_scattered(rxq);
-	else
-		mdv_rx_refill(rxq);
-	return nb;
 }
 
 #endif /* MDV_RX_H */

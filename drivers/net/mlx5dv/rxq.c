@@ -349,6 +349,7 @@ mdv_rxq_start(struct mdv_port *port, uint16_t idx)
 	rxq->cqes = rxq->cq.cqes;
 	rxq->cq_dbrec = rxq->cq.dbrec;
 	rxq->cq_ci = 0;
+	rxq->marks = false;
 	rxq->mask = nb_wqes - 1;
 	rxq->log2_wqes = rxq->cq.log2_cqes;
 	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
@@ -384,6 +385,21 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 	const struct mdv_rxq *rxq = rxq_get(port, idx);
 
 	return rxq == NULL ? NULL : rxq->wq;
+}
+
+void
+mdv_rxq_expect_marks(struct mdv_port *port)
+{
+	uint16_t i;
+
+	for (i = 0; i < port->dev->data->nb_rx_queues; i++) {
+		struct mdv_rxq *rxq = rxq_get(port, i);
+
+		/* Read by the polling thread; a packet that is tagged comes after the rule, and
+		 * that after a system call. */
+		if (rxq != NULL)
+			__atomic_store_n(&rxq->marks, true, __ATOMIC_RELAXED);
+	}
 }
 
 int

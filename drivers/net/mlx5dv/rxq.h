@@ -33,6 +33,12 @@ void mdv_rxq_stop(struct mdv_port *port, uint16_t idx);
 /** @return the queue's WQ, NULL while it is not started or does not exist. */
 struct ibv_wq *mdv_rxq_wq(const struct mdv_port *port, uint16_t idx);
 
+/**
+ * From now on rules may tag packets: the started queues' bursts look at tags. A queue that is
+ * started anew has forgotten it.
+ */
+void mdv_rxq_expect_marks(struct mdv_port *port);
+
 /** @return most buffers of a queue. */
 uint16_t mdv_rxq_desc_max(const struct mdv_caps *caps);
 /**

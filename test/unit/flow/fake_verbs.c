@@ -31,6 +31,13 @@ __wrap_calloc(size_t nb, size_t size)
 	return fake.fail_at != 0 && fake_fails() ? NULL : __real_calloc(nb, size);
 }
 
+void
+mdv_rxq_expect_marks(struct mdv_port *port)
+{
+	(void)port;
+	fake.marks_expected = true;
+}
+
 struct ibv_wq *
 mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 {

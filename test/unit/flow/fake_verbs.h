@@ -58,7 +58,8 @@ struct fake_verbs {
 	unsigned int max_flows;                /**< most at one time */
 	unsigned int nb_levels;                /**< priorities the device has */
 	bool queues_started;
-	uint64_t hits; /**< what counters read */
+	bool marks_expected; /**< mdv_rxq_expect_marks() was called */
+	uint64_t hits;       /**< what counters read */
 	unsigned int calls,
 		fail_at; /**< the fail_at-th fallible call since arming fails; 0: none */
 	int fail_errno;

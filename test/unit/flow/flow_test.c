@@ -388,6 +388,28 @@ test_shared_destinations(void **state)
 	fake_assert_empty();
 }
 
+/* The bursts look at tags only when there can be some. */
+static void
+test_marks_are_announced(void **state)
+{
+	const struct rte_flow_action_mark last = { 0xfffffd };
+
+	(void)state;
+	start_isolated();
+	assert_non_null(create(UDP_DNS, COUNTED, NULL));
+	assert_false(fake.marks_expected);
+	assert_null(create(UDP_DNS, ACTIONS(ACTION_CONF(MARK, &mark_5)), NULL));
+	assert_false(fake.marks_expected);
+	assert_non_null(create(UDP_DNS, ACTIONS(QUEUE_1, ACTION_CONF(MARK, &last)), NULL));
+	assert_true(fake.marks_expected);
+	mdv_flow_stop(&fake.port);
+	fake.marks_expected = false;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	assert_true(fake.marks_expected);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 static void
 test_dump(void **state)
 {
@@ -431,6 +453,7 @@ main(void)
 		cmocka_unit_test(test_kernel_advice),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_shared_destinations),
+		cmocka_unit_test(test_marks_are_announced),
 		cmocka_unit_test(test_dump),
 	};
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The receive burst: one template, from which rx_select.c and rx_vec*.c make instances.
+ *
+ * A packet costs its CQE line, the mbuf's first line (written) and a share of the mbufs[] and WQE
+ * lines; line 0 of the queue is read, line 1 written once a burst. Vectors take packets by fours
+ * as far as they lie in one piece of the rings; what is left over is taken one by one.
+ */
+#ifndef MDV_RX_BURST_H
+#define MDV_RX_BURST_H
+
+#include "pool.h"
+#include "rx_vec.h"
+
+/** How far a burst has come. */
+struct mdv_rx_pos {
+	uint32_t cq_ci, wqe_ci;
+	uint16_t nb;    /**< packets so far */
+	uint32_t csums; /**< checksum flags of any of them */
+	uint64_t bytes;
+};
+
+/** Close the holes that received packets left: WQEs of one segment. */
+static __rte_always_inline void
+mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
+{
+	const uint32_t nb_wqes = rxq->mask + 1;
+	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
+
+	if (missing < rxq->refill_min)
+		return;
+	while (missing != 0) {
+		uint32_t idx = rxq->wqe_pi & rxq->mask;
+		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
+		uint32_t got = nb;
+
+		if (unlikely(mdv_pool_get(rxq->pool, &rxq->mbufs[idx], nb) != 0))
+			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
+		if (vec && rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE)
+			mdv_rx_vec_post(rxq, idx, got);
+		else
+			mdv_rx_post(rxq, idx, got);
+		rxq->wqe_pi += got;
+		missing -= got;
+		if (unlikely(got < nb))
+			break;
+	}
+	mdv_rx_doorbell(rxq);
+}
+
+/** op_own, but for the solicited bit, of a packet's CQE at @p ci. */
+static __rte_always_inline uint8_t
+mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
+{
+	return MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT |
+		(ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER);
+}
+
+/**
+ * Take packets by fours.
+ * @return whether the rings' end was in the way, so that after it there may be more.
+ */
+static __rte_always_inline bool
+mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_rx_pos *pos, const unsigned int opts)
+{
+	const uint32_t cq_idx = pos->cq_ci & rxq->mask, wqe_idx = pos->wqe_ci & rxq->mask;
+	const uint32_t want = nb_pkts - pos->nb;
+	const uint32_t span = rxq->mask + 1 - RTE_MAX(cq_idx, wqe_idx);
+	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
+	const struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
+	struct rte_mbuf *const *mbufs = &rxq->mbufs[wqe_idx];
+	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
+	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
+	uint32_t i;
+
+	pkts += pos->nb;
+	for (i = 0; i < end; i += MDV_VEC_LANES) {
+		if (!mdv_rx_vec_four(rxq, cqes + i, mbufs + i, op_own, &sums, opts))
+			break;
+		mdv_vec_store(pkts + i, mdv_vec_load(mbufs + i));
+	}
+	if (i != 0) {
+		pos->nb += i;
+		pos->cq_ci += i;
+		pos->wqe_ci += i;
+		pos->bytes += sums.bytes[0] + sums.bytes[1] + sums.bytes[2] + sums.bytes[3];
+		if (opts & MDV_RX_CSUM)
+			pos->csums |= sums.flags[0] | sums.flags[1] | sums.flags[2] | sums.flags[3];
+	}
+	return i == end && want - end >= MDV_VEC_LANES;
+}
+
+/** Take one packet, or what is in its place. @return whether there was something. */
+static __rte_always_inline bool
+mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, struct mdv_rx_pos *pos,
+	const unsigned int opts)
+{
+	const struct mdv_hw_cqe *cqe = &rxq->cqes[pos->cq_ci & rxq->mask];
+	const uint8_t op_own = mdv_cq_op_own(cqe);
+	struct rte_mbuf *mbuf;
+	uint32_t len;
+
+	if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) != mdv_rx_op_own(rxq, pos->cq_ci))) {
+		if (!mdv_cq_is_valid(op_own, pos->cq_ci, rxq->log2_wqes))
+			return false;
+		rxq->cq_ci = pos->cq_ci;
+		rxq->wqe_ci = pos->wqe_ci;
+		mdv_rx_error(rxq);
+		pos->cq_ci = rxq->cq_ci;
+		pos->wqe_ci = rxq->wqe_ci;
+		return true;
+	}
+	len = rte_be_to_cpu_32(cqe->byte_cnt);
+	if (opts & MDV_RX_SCATTER) {
+		mbuf = mdv_rx_chain(rxq, pos->wqe_ci & rxq->mask, len);
+	} else {
+		mbuf = rxq->mbufs[pos->wqe_ci & rxq->mask];
+		mdv_rx_rearm(mbuf, rxq->rearm);
+		mbuf->data_len = len;
+	}
+	mbuf->pkt_len = len;
+	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
+	pos->bytes += len;
+	pkts[pos->nb++] = mbuf;
+	pos->cq_ci++;
+	pos->wqe_ci++;
+	return true;
+}
+
+/** Receive up to @p nb_pkts packets. */
+static __rte_always_inline uint16_t
+mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
+	const bool vec)
+{
+	struct mdv_rx_pos pos = { .cq_ci = rxq->cq_ci, .wqe_ci = rxq->wqe_ci };
+	const uint32_t start = pos.cq_ci;
+	bool fours = vec;
+
+	while (pos.nb < nb_pkts) {
+		if (vec && fours) {
+			fours = mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
+			if (pos.nb == nb_pkts)
+				break;
+		}
+		if (!mdv_rx_burst_one(rxq, pkts, &pos, opts))
+			break;
+	}
+	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
+	 */
+	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
+		mdv_rx_settle_udp(pkts, pos.nb);
+	if (pos.cq_ci != start) {
+		rxq->cq_ci = pos.cq_ci;
+		rxq->wqe_ci = pos.wqe_ci;
+		rxq->count.packets += pos.nb;
+		rxq->count.bytes += pos.bytes;
+		mdv_cq_update_ci(rxq->cq_dbrec, pos.cq_ci);
+	}
+	if (opts & MDV_RX_SCATTER)
+		mdv_rx_refill_scattered(rxq);
+	else
+		mdv_rx_refill(rxq, vec);
+	return pos.nb;
+}
+
+/* clang-format off */
+#define MDV_RX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+/** X(opts) for each set of options but MDV_RX_SCATTER, in octal. */
+#define MDV_RX_OPTS_PLAIN(X) MDV_RX_OPTS_8(X, 0) MDV_RX_OPTS_8(X, 01)
+/** The same with MDV_RX_SCATTER. */
+#define MDV_RX_OPTS_SCATTER(X) MDV_RX_OPTS_8(X, 02) MDV_RX_OPTS_8(X, 03)
+
+#define MDV_RX_INSTANCE(opts, vec) \
+	static uint16_t \
+	burst_##opts(void *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		return mdv_rx_burst(rxq, pkts, nb_pkts, opts, vec); \
+	}
+#define MDV_RX_ROW(opts) [opts] = burst_##opts,
+/* clang-format on */
+
+#endif /* MDV_RX_BURST_H */

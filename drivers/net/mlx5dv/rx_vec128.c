@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The receive burst with vectors of 128 bits: SSE4.2, NEON: what every CPU that we build for has.
+ */
+#include "rx_burst.h"
+
+#define BURST(opts) MDV_RX_INSTANCE(opts, true)
+MDV_RX_OPTS_PLAIN(BURST)
+
+const eth_rx_burst_t mdv_rx_vec128[] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW) };
