@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rxtx-bench: options, the rounds of each case, and the table. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <valgrind/callgrind.h>
+
+#include "bench.h"
+
+#define ROUNDS_MAX 1001u
+
+static const char usage[] =
+	"usage: rxtx-bench EAL-OPTIONS -- --ours PORT --theirs PORT [OPTIONS]\n"
+	"  --rounds N        rounds of each case, the median counts (51)\n"
+	"  --only TEXT       cases whose name has TEXT in it\n"
+	"  --freeze COMMAND  stops the device before the bursts\n"
+	"  --thaw COMMAND    lets it go on\n"
+	"  --instructions    under callgrind: one dump a case and port, named CASE/PORT\n"
+	"  --json FILE       the table as JSON\n";
+
+static struct {
+	uint16_t ports[BENCH_PORTS];
+	unsigned int nb_ports;
+	unsigned int rounds;
+	const char *only, *json;
+	bool instructions;
+} options = { .rounds = 51 };
+
+static int
+options_parse(int argc, char **argv)
+{
+	static const struct option names[] = { { "ours", 1, NULL, 'o' }, { "theirs", 1, NULL, 't' },
+		{ "rounds", 1, NULL, 'r' }, { "only", 1, NULL, 'c' }, { "freeze", 1, NULL, 'f' },
+		{ "thaw", 1, NULL, 'w' }, { "instructions", 0, NULL, 'i' },
+		{ "json", 1, NULL, 'j' }, { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			options.ports[0] = atoi(optarg);
+			options.nb_ports = RTE_MAX(options.nb_ports, 1u);
+			break;
+		case 't':
+			options.ports[1] = atoi(optarg);
+			options.nb_ports = 2;
+			break;
+		case 'r':
+			options.rounds = RTE_MIN((unsigned int)atoi(optarg), ROUNDS_MAX);
+			break;
+		case 'c':
+			options.only = optarg;
+			break;
+		case 'f':
+			bench_freeze = optarg;
+			break;
+		case 'w':
+			bench_thaw = optarg;
+			break;
+		case 'i':
+			options.instructions = true;
+			break;
+		case 'j':
+			options.json = optarg;
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	return options.nb_ports == 0 || options.rounds == 0 || optind != argc ? -EINVAL : 0;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/** All rounds of a case, the ports in turn. @param medians ticks a packet, negative: not supported
+ */
+static int
+case_run(struct bench_port *ports, const struct bench_case *how, double *medians)
+{
+	static double ticks[BENCH_PORTS][ROUNDS_MAX];
+	const uint64_t overhead = bench_round_overhead();
+	int rc = 0;
+
+	for (unsigned int p = 0; p < options.nb_ports; p++) {
+		medians[p] = -1;
+		rc = bench_port_start(&ports[p], how);
+		if (rc != 0)
+			goto stop;
+	}
+	for (unsigned int r = 0; r < options.rounds; r++) {
+		for (unsigned int p = 0; p < options.nb_ports && rc == 0; p++) {
+			struct bench_round round = { 0 };
+
+			rc = bench_round(&ports[p], how, &round);
+			if (rc != 0)
+				goto stop;
+			ticks[p][r] =
+				(double)(round.ticks - overhead * (round.packets / how->burst)) /
+				round.packets;
+			/* The first round warms up. */
+			if (options.instructions && r == 0)
+				CALLGRIND_ZERO_STATS;
+			if (options.instructions && r > 0) {
+				char name[128];
+
+				snprintf(name, sizeof(name), "%s/%u/%" PRIu64, how->name, p,
+					round.packets);
+				CALLGRIND_DUMP_STATS_AT(name);
+			}
+		}
+	}
+	for (unsigned int p = 0; p < options.nb_ports; p++) {
+		qsort(ticks[p], options.rounds, sizeof(ticks[p][0]), compare);
+		medians[p] = ticks[p][options.rounds / 2];
+	}
+stop:
+	for (unsigned int p = 0; p < options.nb_ports; p++)
+		bench_port_stop(&ports[p]);
+	return rc == -ENOTSUP ? 0 : rc;
+}
+
+static void
+json_row(FILE *json, bool first, const char *name, const char *peer, const double *medians)
+{
+	fprintf(json, "%s\n  {\"case\": \"%s\", \"peer\": \"%s\", \"ours\": %.2f, \"theirs\": %.2f",
+		first ? "" : ",", name, peer, medians[0], medians[1]);
+	if (medians[0] > 0 && medians[1] > 0)
+		fprintf(json, ", \"ratio\": %.3f", medians[0] / medians[1]);
+	fprintf(json, "}");
+}
+
+static int
+cases_run(struct bench_port *ports, FILE *json)
+{
+	bool first = true;
+	int rc = 0;
+
+	printf("%-32s %10s %10s %7s   TSC ticks a packet\n", "case", "ours", "theirs", "ratio");
+	for (unsigned int i = 0; i < bench_nb_cases && rc == 0; i++) {
+		const struct bench_case *how = &bench_cases[i];
+		double medians[BENCH_PORTS] = { -1, -1 };
+
+		if (options.only != NULL && strstr(how->name, options.only) == NULL)
+			continue;
+		rc = case_run(ports, how, medians);
+		if (rc != 0)
+			break;
+		printf("%-32s %10.1f %10.1f %7.2f\n", how->name, medians[0], medians[1],
+			medians[0] > 0 && medians[1] > 0 ? medians[0] / medians[1] : 0);
+		fflush(stdout);
+		if (json != NULL)
+			json_row(json, first, how->name,
+				ports[1].driver != NULL ? ports[1].driver : "", medians);
+		first = false;
+	}
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct bench_port ports[BENCH_PORTS] = { 0 };
+	FILE *json = NULL;
+	int rc = rte_eal_init(argc, argv);
+
+	if (rc < 0)
+		return 1;
+	if (options_parse(argc - rc, argv + rc) != 0) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	for (unsigned int p = 0; p < options.nb_ports; p++) {
+		ports[p].id = options.ports[p];
+		if (!rte_eth_dev_is_valid_port(ports[p].id)) {
+			fprintf(stderr, "rxtx-bench: there is no port %u\n", ports[p].id);
+			return 2;
+		}
+	}
+	if (options.json != NULL) {
+		json = fopen(options.json, "w");
+		if (json == NULL) {
+			perror(options.json);
+			return 1;
+		}
+		fprintf(json, "[");
+	}
+	rc = cases_run(ports, json);
+	if (json != NULL) {
+		fprintf(json, "\n]\n");
+		fclose(json);
+	}
+	for (unsigned int p = 0; p < options.nb_ports; p++)
+		rte_eth_dev_close(ports[p].id);
+	rte_eal_cleanup();
+	return rc == 0 ? 0 : 1;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One round: the rings are filled (or emptied), the device stands still, the bursts are timed. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <valgrind/callgrind.h>
+
+#include "bench.h"
+
+/** How long frames may take to come round, in seconds. */
+#define PATIENCE 60
+/** More than the last level of caches. */
+#define COLD_BYTES  (64u << 20)
+#define NB_PKTS_MAX (BENCH_QUEUES_MAX * BENCH_BATCH)
+
+const char *bench_freeze, *bench_thaw;
+
+static struct rte_mbuf *pkts[NB_PKTS_MAX];
+
+static int
+device(const char *command)
+{
+	if (command == NULL || system(command) == 0)
+		return 0;
+	fprintf(stderr, "rxtx-bench: `%s` failed\n", command);
+	return -EIO;
+}
+
+static void
+caches_empty(void)
+{
+	static uint8_t *bytes;
+
+	if (bytes == NULL)
+		bytes = calloc(1, COLD_BYTES);
+	for (unsigned int i = 0; bytes != NULL && i < COLD_BYTES; i += RTE_CACHE_LINE_SIZE)
+		((volatile uint8_t *)bytes)[i]++;
+}
+
+/** Send everything, spread over the queues, timed or not. @return ticks, of what went out only. */
+static uint64_t
+send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb, bool timed)
+{
+	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
+	uint64_t ticks = 0;
+	unsigned int done = 0;
+
+	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
+		const uint16_t want = RTE_MIN(nb - done, how->burst);
+		uint64_t start;
+
+		if (timed)
+			CALLGRIND_TOGGLE_COLLECT;
+		start = rte_rdtsc();
+		done += rte_eth_tx_burst(port->id, q, pkts + done, want);
+		ticks += rte_rdtsc() - start;
+		if (timed)
+			CALLGRIND_TOGGLE_COLLECT;
+	}
+	port->sent += done;
+	return ticks;
+}
+
+static unsigned int
+touch(struct rte_mbuf *const *mbufs, unsigned int nb)
+{
+	unsigned int sum = 0;
+
+	for (unsigned int i = 0; i < nb; i++)
+		sum += *rte_pktmbuf_mtod(mbufs[i], const volatile uint8_t *);
+	return sum;
+}
+
+static uint64_t
+receive_all(struct bench_port *port, const struct bench_case *how, unsigned int nb, bool timed)
+{
+	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
+	uint64_t ticks = 0;
+	unsigned int done = 0;
+
+	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
+		uint64_t start;
+		uint16_t got;
+
+		if (timed)
+			CALLGRIND_TOGGLE_COLLECT;
+		start = rte_rdtsc();
+		got = rte_eth_rx_burst(port->id, q, pkts, how->burst);
+		if (how->touch)
+			touch(pkts, got);
+		ticks += rte_rdtsc() - start;
+		if (timed)
+			CALLGRIND_TOGGLE_COLLECT;
+		rte_pktmbuf_free_bulk(pkts, got);
+		done += got;
+	}
+	port->received += done;
+	return ticks;
+}
+
+static unsigned int
+waiting(const struct bench_port *port)
+{
+	unsigned int nb = 0;
+
+	for (uint16_t q = 0; q < port->nb_queues; q++) {
+		int count = rte_eth_rx_queue_count(port->id, q);
+
+		nb += count > 0 ? count : 0;
+	}
+	return nb;
+}
+
+static int
+receive_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
+{
+	const unsigned int nb = BENCH_BATCH;
+	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
+	int rc = bench_port_frames(port, how, pkts, nb);
+
+	if (rc != 0)
+		return rc;
+	send_all(port, how, nb, false);
+	while (waiting(port) < nb && rte_rdtsc() < end)
+		rte_pause();
+	rc = device(bench_freeze);
+	if (rc != 0)
+		return rc;
+	if (how->cold)
+		caches_empty();
+	round->packets = nb;
+	round->ticks = receive_all(port, how, nb, true);
+	return device(bench_thaw);
+}
+
+/** What was sent comes back; how many frames that is, the device decides (TSO). */
+static void
+take_back(struct bench_port *port, const struct bench_case *how)
+{
+	unsigned int quiet = 0;
+
+	while (quiet < 1000) {
+		unsigned int nb = waiting(port);
+
+		quiet = nb == 0 ? quiet + 1 : 0;
+		receive_all(port, how, nb, false);
+		rte_delay_us_block(1);
+	}
+}
+
+static int
+send_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
+{
+	const unsigned int nb = BENCH_BATCH;
+	int rc = bench_port_frames(port, how, pkts, nb);
+
+	if (rc == 0)
+		rc = device(bench_freeze);
+	if (rc != 0)
+		return rc;
+	if (how->cold)
+		caches_empty();
+	round->packets = nb;
+	round->ticks = send_all(port, how, nb, true);
+	rc = device(bench_thaw);
+	take_back(port, how);
+	return rc;
+}
+
+int
+bench_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
+{
+	return how->tx ? send_round(port, how, round) : receive_round(port, how, round);
+}
+
+uint64_t
+bench_round_overhead(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		const uint64_t start = rte_rdtsc();
+
+		least = RTE_MIN(least, rte_rdtsc() - start);
+	}
+	return least;
+}
