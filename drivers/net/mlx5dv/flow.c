@@ -66,6 +66,10 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 	if (flow == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 			"there is no rule to destroy");
+	if (flow->queued)
+		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+			"an operation on the rule waits in flow queue %u; push and pull it first",
+			flow->queue);
 	pthread_mutex_lock(&port->flow.lock);
 	mdv_flow_rule_leave(port, flow);
 	pthread_mutex_unlock(&port->flow.lock);
@@ -73,18 +77,28 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 	return 0;
 }
 
+/* A rule whose destruction waits in a flow queue is freed by that. */
+static void
+flow_flush_list(struct mdv_port *port, struct mdv_flow_list *list)
+{
+	struct rte_flow *flow;
+
+	while ((flow = TAILQ_LAST(list, mdv_flow_list)) != NULL) {
+		mdv_flow_rule_leave(port, flow);
+		if (!flow->queued)
+			mdv_flow_rule_free(flow);
+	}
+}
+
 static int
 flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	struct rte_flow *flow;
 
 	(void)error;
 	pthread_mutex_lock(&port->flow.lock);
-	while ((flow = TAILQ_LAST(&port->flow.rules, mdv_flow_list)) != NULL) {
-		mdv_flow_rule_leave(port, flow);
-		mdv_flow_rule_free(flow);
-	}
+	flow_flush_list(port, &port->flow.rules);
+	flow_flush_list(port, &port->flow.refused);
 	pthread_mutex_unlock(&port->flow.lock);
 	return 0;
 }
@@ -184,6 +198,22 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.query = flow_query,
 	.isolate = flow_isolate,
 	.dev_dump = flow_dev_dump,
+	.info_get = mdv_flow_async_info,
+	.configure = mdv_flow_async_configure,
+	.pattern_template_create = mdv_flow_table_create_pattern,
+	.pattern_template_destroy = mdv_flow_table_destroy_pattern,
+	.actions_template_create = mdv_flow_table_create_actions,
+	.actions_template_destroy = mdv_flow_table_destroy_actions,
+	.template_table_create = mdv_flow_table_create,
+	.template_table_destroy = mdv_flow_table_destroy,
+	.async_create = mdv_flow_async_create,
+	.async_destroy = mdv_flow_async_destroy,
+	.push = mdv_flow_async_push,
+	.pull = mdv_flow_async_pull,
+	.async_action_handle_create = mdv_flow_async_action_create,
+	.async_action_handle_destroy = mdv_flow_async_action_destroy,
+	.async_action_handle_update = mdv_flow_async_action_update,
+	.async_action_handle_query = mdv_flow_async_action_query,
 };
 
 /*
@@ -229,6 +259,7 @@ mdv_flow_init(struct mdv_port *port)
 
 	memset(state, 0, sizeof(*state));
 	TAILQ_INIT(&state->rules);
+	TAILQ_INIT(&state->refused);
 	TAILQ_INIT(&state->defaults);
 	LIST_INIT(&state->rss);
 	if (!port->device.caps.flow_steering) {
@@ -254,6 +285,8 @@ mdv_flow_fini(struct mdv_port *port)
 {
 	mdv_flow_stop(port);
 	flow_flush(port->dev, NULL);
+	mdv_flow_async_fini(port);
+	mdv_flow_table_fini(&port->flow.tables);
 	mdv_flow_level_fini(&port->flow.levels);
 	pthread_mutex_destroy(&port->flow.lock);
 }

@@ -26,7 +26,9 @@
 
 #include <rte_flow_driver.h>
 
+#include "flow_async.h"
 #include "flow_level.h"
+#include "flow_table.h"
 
 struct mdv_port;
 struct mdv_rss;
@@ -36,12 +38,15 @@ TAILQ_HEAD(mdv_flow_list, rte_flow);
 TAILQ_HEAD(mdv_flow_default_list, mdv_flow_default_rule);
 
 struct mdv_flow_state {
-	pthread_mutex_t lock;       /**< covers everything here and the port's use of it */
-	struct mdv_flow_list rules; /**< in creation order */
+	pthread_mutex_t lock;         /**< covers everything here and the port's use of it */
+	struct mdv_flow_list rules;   /**< in creation order */
+	struct mdv_flow_list refused; /**< rules of flow queues that did not get into the device */
 	struct mdv_flow_default_list defaults;
 	struct mdv_rss_list rss;       /**< destinations in use, shared by refcount */
 	uint8_t nb_priorities;         /**< verbs priorities the device offers, probed */
 	struct mdv_flow_levels levels; /**< which rule has which of them */
+	struct mdv_flow_tables tables; /**< templates; the application serialises */
+	struct mdv_flow_async async;   /**< flow queues; each is its user's */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 

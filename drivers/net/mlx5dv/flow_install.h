@@ -34,6 +34,13 @@ struct mdv_flow_installed {
 	struct mdv_rss *rss;
 };
 
+/** In which list a rule is. */
+enum mdv_flow_place {
+	MDV_FLOW_NOWHERE, /**< not yet, or no more */
+	MDV_FLOW_RULES,
+	MDV_FLOW_REFUSED,
+};
+
 /**
  * As the application made it, and while flow.active also in the device. A verbs counter starts anew
  * whenever the rule is put back, so counts[] holds what earlier ones had.
@@ -44,9 +51,13 @@ struct rte_flow {
 	struct mdv_flow_level_rule level;
 	struct mdv_flow_installed *installed; /**< a part a destination; NULL: not in the device */
 	uint8_t nb_installed;
-	struct ibv_counters *counters;           /**< while installed, with COUNT */
-	bool counted;                            /**< has COUNT */
-	uint64_t counts[MDV_FLOW_COUNT_NB];      /**< of counters that are gone */
+	struct ibv_counters *counters;         /**< while installed, with COUNT */
+	bool counted;                          /**< has COUNT */
+	bool queued;                           /**< an operation of a flow queue waits */
+	uint8_t place;                         /**< enum mdv_flow_place */
+	uint16_t queue;                        /**< flow queue it came by, where there is a table */
+	struct rte_flow_template_table *table; /**< NULL: came by rte_flow_create() */
+	uint64_t counts[MDV_FLOW_COUNT_NB];    /**< of counters that are gone */
 	uint64_t counts_base[MDV_FLOW_COUNT_NB]; /**< at the last reset */
 };
 

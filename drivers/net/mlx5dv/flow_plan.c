@@ -8,8 +8,8 @@
 #include "flow_item.h"
 #include "flow_plan.h"
 
-static int
-plan_check_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+int
+mdv_flow_plan_check_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
 {
 	if (attr->transfer)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
@@ -121,7 +121,7 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	int rc = plan_check_rule(rule, error);
 
 	if (rc == 0)
-		rc = plan_check_attr(rule->attr, error);
+		rc = mdv_flow_plan_check_attr(rule->attr, error);
 	if (rc == 0)
 		rc = mdv_flow_item_translate(rule->pattern, &match, error);
 	if (rc == 0)

@@ -8,6 +8,7 @@
 
 #include "flow_error.h"
 #include "flow_rule.h"
+#include "flow_table.h"
 #include "port.h"
 
 static struct rte_flow_conv_rule *
@@ -65,6 +66,8 @@ mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 void
 mdv_flow_rule_free(struct rte_flow *flow)
 {
+	if (flow->table != NULL)
+		mdv_flow_table_put(flow->table);
 	free(flow->rule);
 	free(flow);
 }
@@ -78,17 +81,52 @@ mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flo
 	if (rc != 0)
 		return rc;
 	rc = port->flow.active ? mdv_flow_install_add(port, flow, plan, error) : 0;
-	if (rc != 0)
+	if (rc != 0) {
 		mdv_flow_level_del(&port->flow.levels, &flow->level);
-	else
-		TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
-	return rc;
+		return rc;
+	}
+	TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
+	flow->place = MDV_FLOW_RULES;
+	return 0;
+}
+
+int
+mdv_flow_rule_enter_later(
+	struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	const struct mdv_flow_plan_rule rule = {
+		.attr = flow->rule->attr_ro,
+		.pattern = flow->rule->pattern_ro,
+		.actions = flow->rule->actions_ro,
+	};
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_plan_make(&env, &rule, &plan, error);
+
+	return rc != 0 ? rc : mdv_flow_rule_enter(port, flow, &plan, error);
+}
+
+void
+mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
+{
+	TAILQ_INSERT_TAIL(&port->flow.refused, flow, next);
+	flow->place = MDV_FLOW_REFUSED;
 }
 
 void
 mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow)
 {
-	mdv_flow_install_del(port, flow);
-	mdv_flow_level_del(&port->flow.levels, &flow->level);
-	TAILQ_REMOVE(&port->flow.rules, flow, next);
+	switch (flow->place) {
+	case MDV_FLOW_RULES:
+		mdv_flow_install_del(port, flow);
+		mdv_flow_level_del(&port->flow.levels, &flow->level);
+		TAILQ_REMOVE(&port->flow.rules, flow, next);
+		break;
+	case MDV_FLOW_REFUSED:
+		TAILQ_REMOVE(&port->flow.refused, flow, next);
+		break;
+	default:
+		break;
+	}
+	flow->place = MDV_FLOW_NOWHERE;
 }

@@ -5,7 +5,9 @@
  *
  *     make, no lock -> enter, with flow.lock -> leave, with flow.lock -> free
  *
- * Rules that have entered are in flow.rules and, while the port is started, in the device.
+ * Rules that have entered are in flow.rules and, while the port is started, in the device. A
+ * queue's rule that could not enter is in flow.refused instead: its handle lives until it is
+ * destroyed.
  */
 #ifndef MDV_FLOW_RULE_H
 #define MDV_FLOW_RULE_H
@@ -29,7 +31,12 @@ void mdv_flow_rule_free(struct rte_flow *flow);
 /** Under flow.lock. @return 0 or a negative errno, @p error filled; nothing has changed then. */
 int mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error);
-/** Under flow.lock. */
+/** The same without the plan of mdv_flow_rule_make(). */
+int mdv_flow_rule_enter_later(
+	struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error);
+/** Under flow.lock: mdv_flow_rule_enter_later() failed, and the handle is with the application. */
+void mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow);
+/** Under flow.lock: from wherever it is, which may be nowhere. */
 void mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow);
 
 #endif /* MDV_FLOW_RULE_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Flow queues: rules given in batches by several threads, a queue each, and results pulled.
+ *
+ *      pulled          done           given
+ *        v               v              v
+ *     ---| results to be  | operations   |---
+ *        | pulled         | to be pushed |
+ *
+ * A queue is its thread's own and takes no lock; the one lock, flow.lock, is taken once a push, for
+ * all the operations of it. An operation that is not postponed pushes what is before it as well.
+ */
+#ifndef MDV_FLOW_ASYNC_H
+#define MDV_FLOW_ASYNC_H
+
+#include <stdint.h>
+
+#include <rte_flow_driver.h>
+
+struct mdv_port;
+
+/** Flow queues of a port: one for each lcore. */
+#define MDV_FLOW_ASYNC_QUEUES RTE_MAX_LCORE
+/** Operations of a queue that are not pulled yet. */
+#define MDV_FLOW_ASYNC_SIZE 32768
+
+enum mdv_flow_async_what {
+	MDV_FLOW_ASYNC_CREATE,
+	MDV_FLOW_ASYNC_DESTROY,
+};
+
+struct mdv_flow_async_op {
+	struct rte_flow *flow;
+	void *user_data;
+	uint8_t what;   /**< enum mdv_flow_async_what */
+	uint8_t status; /**< enum rte_flow_op_status, when done */
+};
+
+struct mdv_flow_queue {
+	uint32_t size;
+	uint32_t mask;                /**< of indices; the array is of the next power of two */
+	uint32_t pulled, done, given; /**< ever */
+	struct mdv_flow_async_op ops[];
+};
+
+struct mdv_flow_async {
+	uint16_t nb_queues;
+	struct mdv_flow_queue **queues;
+};
+
+int mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_info,
+	struct rte_flow_queue_info *queue_info, struct rte_flow_error *error);
+int mdv_flow_async_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
+	uint16_t nb_queues, const struct rte_flow_queue_attr *queue_attr[],
+	struct rte_flow_error *error);
+struct rte_flow *mdv_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, struct rte_flow_template_table *table,
+	const struct rte_flow_item pattern[], uint8_t pattern_index,
+	const struct rte_flow_action actions[], uint8_t actions_index, void *user_data,
+	struct rte_flow_error *error);
+int mdv_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, struct rte_flow *flow, void *user_data,
+	struct rte_flow_error *error);
+int mdv_flow_async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error);
+int mdv_flow_async_pull(struct rte_eth_dev *dev, uint32_t queue_id,
+	struct rte_flow_op_result results[], uint16_t nb, struct rte_flow_error *error);
+
+/** Indirect actions of flow queues: refused, rte_flow does not look whether a driver has these. */
+struct rte_flow_action_handle *mdv_flow_async_action_create(struct rte_eth_dev *dev,
+	uint32_t queue_id, const struct rte_flow_op_attr *attr,
+	const struct rte_flow_indir_action_conf *conf, const struct rte_flow_action *action,
+	void *user_data, struct rte_flow_error *error);
+int mdv_flow_async_action_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle, void *user_data,
+	struct rte_flow_error *error);
+int mdv_flow_async_action_update(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
+	const void *update, void *user_data, struct rte_flow_error *error);
+int mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, const struct rte_flow_action_handle *handle,
+	void *data, void *user_data, struct rte_flow_error *error);
+
+/** At close, after the rules have been flushed: what waits is dropped. */
+void mdv_flow_async_fini(struct mdv_port *port);
+
+#endif /* MDV_FLOW_ASYNC_H */
