@@ -24,6 +24,13 @@
 	(TUNNELS_BASIC | MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_GRE |                 \
 		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP)
 
+#define MAX_TSO_BYTES (1u << 18)
+
+/* The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
+ * (LX hw/mlx5/qp.c, create_raw_packet_qp_sq), and drivers take the second for news only beside it.
+ */
+#define MULTI_PKT (2 | 4)
+
 /* clang-format off */
 /* What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
 #define COMMON_LIMITS \
@@ -43,18 +50,21 @@ const struct shca_model shca_models[] = {
 		.hw_ver = 0, .fw_ver = FW_VERSION(16, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
+		.max_tso_bytes = MAX_TSO_BYTES, .multi_pkt_send = MULTI_PKT,
 	},
 	{
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
 		.hw_ver = 0, .fw_ver = FW_VERSION(14, 32, 1010),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
+		.max_tso_bytes = MAX_TSO_BYTES,
 	},
 	{
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
 		.hw_ver = 0, .fw_ver = FW_VERSION(22, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
+		.max_tso_bytes = MAX_TSO_BYTES, .multi_pkt_send = MULTI_PKT,
 	},
 	{ .name = NULL },
 };

@@ -6,7 +6,7 @@ import time
 import pytest
 from harness import frames
 from harness.cable import Cable
-from harness.intree import InTreeTestpmd
+from harness.intree import DEVARGS, InTreeTestpmd
 
 MAC = frames.PORT_MAC
 RX_CHECKSUM, RX_VLAN_STRIP, RX_RSS_HASH = 0xE, 0x1, 0x80000
@@ -27,27 +27,43 @@ def receiving(tmp_path, args=(), rules=(), queues=4):
         yield pmd, peer, start
 
 
-def circulate(tmp_path, sent, args=(), fwd="io", setup=()):
-    """Frames from the far end of the cable, through testpmd, and back; what came back."""
-    with InTreeTestpmd(f"wire=unix:{tmp_path}/wire,mac={MAC}",
-                       ["--disable-device-start", *args]) as pmd, Cable(tmp_path / "wire") as peer:
+def collect(peer, is_done):
+    """Frames from the far end until `is_done(frames)`.
+
+    What Linux says unasked on the TAP goes to the wire as well: IPv6 multicast, left out.
+    """
+    got = []
+    while not is_done(got):
+        frame = peer.receive(10)
+        assert frame is not None, f"no more came back than {len(got)} frames"
+        if frame[:2] != b"\x33\x33":
+            got.append(frame)
+    return got
+
+
+@contextlib.contextmanager
+def forwarding(tmp_path, args=(), fwd="io", setup=(), devargs=DEVARGS, port=""):
+    """A port that sends what it receives, and the far end of its cable."""
+    with InTreeTestpmd(f"wire=unix:{tmp_path}/wire,mac={MAC}{port}",
+                       ["--disable-device-start", *args], devargs) as pmd, \
+            Cable(tmp_path / "wire") as peer:
         for line in setup:
             answer = pmd.cmd(line)
             assert "not supported" not in answer and "rror" not in answer, f"{line}\n{answer}"
         pmd.cmd(f"set fwd {fwd}")
         pmd.cmd("port start 0")
         pmd.cmd("start")
-        peer.send(*sent)
-        got = []
-        while len(got) < len(sent):
-            frame = peer.receive(10)
-            assert frame is not None, f"{len(got)} of {len(sent)} came back: {pmd.stats()}"
-            # What Linux says unasked on the TAP goes to the wire as well: IPv6 multicast.
-            if frame[:2] != b"\x33\x33":
-                got.append(frame)
+        yield pmd, peer
         pmd.cmd("stop")
-        assert pmd.stats()["RX-errors"] == 0
-    return got
+        stats = pmd.stats()
+        assert stats["RX-errors"] == 0 and stats["TX-errors"] == 0, stats
+
+
+def circulate(tmp_path, sent, args=(), fwd="io", setup=()):
+    """Frames from the far end of the cable, through testpmd, and back; what came back."""
+    with forwarding(tmp_path, args, fwd, setup) as (_, peer):
+        peer.send(*sent)
+        return collect(peer, lambda got: len(got) == len(sent))
 
 
 def test_probe_names_the_driver():
@@ -138,6 +154,46 @@ def test_vlan_insert(tmp_path):
     sent = [frames.packet(sport=i, data=bytes(80)) for i in range(50)]
     got = circulate(tmp_path, sent, fwd="mac", setup=["tx_vlan set 0 0x123"])
     assert [f[12:] for f in got] == [b"\x81\x00\x01\x23" + f[12:] for f in sent]
+
+
+INLINE = ",txqs_min_inline=1,txq_inline_max=128,txq_inline_mpw=128"
+
+
+@pytest.mark.parametrize("model, extra, mode", [
+    ("cx5", "", "Enhanced MPW + Fast Free"),
+    ("cx5", INLINE, "Enhanced MPW + INLINE"),
+    ("cx5", ",txq_mpw_en=0", "No MPW + Fast Free"),
+    ("cx5", INLINE + ",txq_mpw_en=0", "No MPW + INLINE"),
+    ("cx6dx", "", "Enhanced MPW + Fast Free"),
+    ("cx4lx", "", "No MPW + INLINE"),
+])
+def test_send_bursts(tmp_path, model, extra, mode):
+    """The driver picks its burst from what the model reports; each sends the frames it was given."""
+    sent = [frames.packet(sport=i, data=bytes((i + j) & 255 for j in range(i % 1400)))
+            for i in range(1500)]
+    got = []
+    with forwarding(tmp_path, devargs=DEVARGS + extra, port=f",model={model}") as (pmd, peer):
+        assert mode in pmd.cmd("show txq info 0 0")
+        for at in range(0, len(sent), 50):
+            peer.send(*sent[at:at + 50])
+            got += collect(peer, lambda part: len(part) == 50)
+    assert got == sent
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_tso_cuts_and_numbers(tmp_path, version):
+    """Segments of 200 bytes: lengths, sequence numbers, checksums and the data, joined again."""
+    data = bytes(i * 7 & 255 for i in range(1300))
+    head = 54 if version == 4 else 74
+    setup = ["csum set ip hw 0", "csum set tcp hw 0", "tso set 200 0"]
+    with forwarding(tmp_path, fwd="csum", setup=setup) as (_, peer):
+        peer.send(frames.packet(frames.TCP, version, data=data))
+        got = collect(peer, lambda part: sum(len(f) - head for f in part) >= len(data))
+    assert [len(frame) - head for frame in got] == [200] * 6 + [100]
+    assert b"".join(frame[head:] for frame in got) == data
+    for i, frame in enumerate(got):
+        assert frames.checksums(frame) == (True if version == 4 else None, True)
+        assert int.from_bytes(frame[head - 16:head - 12], "big") == 1 + 200 * i
 
 
 def udp(port, **options):

@@ -224,6 +224,7 @@ errors(void **state)
 		struct rig rig;
 
 		rig_init(&rig);
+		rig.model.multi_pkt_send = 0;
 		rig_open(&rig);
 		rig_send(&rig, 0, 100, SHCA_CE_ON_ERROR);
 		rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ON_ERROR);
