@@ -29,7 +29,8 @@
 /* The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
  * (LX hw/mlx5/qp.c, create_raw_packet_qp_sq), and drivers take the second for news only beside it.
  */
-#define MULTI_PKT (2 | 4)
+#define MULTI_PKT_OLD 2
+#define MULTI_PKT     (MULTI_PKT_OLD | 4)
 
 /* clang-format off */
 /* What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
@@ -57,7 +58,7 @@ const struct shca_model shca_models[] = {
 		.hw_ver = 0, .fw_ver = FW_VERSION(14, 32, 1010),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
-		.max_tso_bytes = MAX_TSO_BYTES,
+		.max_tso_bytes = MAX_TSO_BYTES, .multi_pkt_send = MULTI_PKT_OLD,
 	},
 	{
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,

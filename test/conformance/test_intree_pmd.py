@@ -166,10 +166,16 @@ INLINE = ",txqs_min_inline=1,txq_inline_max=128,txq_inline_mpw=128"
     ("cx5", INLINE + ",txq_mpw_en=0", "No MPW + INLINE"),
     ("cx6dx", "", "Enhanced MPW + Fast Free"),
     ("cx4lx", "", "No MPW + INLINE"),
+    ("cx4lx", ",txq_mpw_en=1", "Legacy MPW + INLINE"),
+    ("cx4lx", ",txq_mpw_en=1,txq_inline_max=128,txq_inline_mpw=128,txqs_min_inline=1",
+     "Legacy MPW + INLINE"),
 ])
 def test_send_bursts(tmp_path, model, extra, mode):
-    """The driver picks its burst from what the model reports; each sends the frames it was given."""
-    sent = [frames.packet(sport=i, data=bytes((i + j) & 255 for j in range(i % 1400)))
+    """The driver picks its burst from what the model reports; each sends the frames it was given.
+
+    Some are of one length in a row: only those go into one WQE of the old multi-packet form.
+    """
+    sent = [frames.packet(sport=i, data=bytes((i + j) & 255 for j in range(i // 7 * 13 % 1400)))
             for i in range(1500)]
     got = []
     with forwarding(tmp_path, devargs=DEVARGS + extra, port=f",model={model}") as (pmd, peer):

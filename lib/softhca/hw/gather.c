@@ -167,6 +167,8 @@ shca_gather_frame(struct shca_mem *mem, uint32_t pdn, const struct shca_wqe *wqe
 
 	switch (wqe->opcode) {
 	case MLX5_OPCODE_TSO:
+		if (shca_wqe_is_mpw(wqe))
+			return take_segment(&source, &wqe->segment[number], room, bytes, length);
 		return make_tso(&source, number, room, bytes, length);
 	case SHCA_OPCODE_ENHANCED_MPSW:
 		return take_segment(&source, &wqe->segment[number], room, bytes, length);

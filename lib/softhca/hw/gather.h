@@ -13,7 +13,7 @@ struct shca_mem;
 struct shca_wqe;
 
 /**
- * Make frame @p number of @p wqe, a well-formed SEND, TSO or enhanced multi-packet send.
+ * Make frame @p number of @p wqe, a well-formed SEND, TSO or multi-packet send.
  *
  * @param room SHCA_OUT_FRAME_ROOM bytes to build it in
  * @param[out] bytes where it is: @p room, or application memory when one pointer segment is the

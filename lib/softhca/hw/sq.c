@@ -21,7 +21,9 @@
 #define DBREC_BYTES 8
 #define MAX_WQEBBS  (1u << 15) /* a full ring must differ from an empty one in 16 bits */
 
-#define MULTI_PKT_ENHANCED 4 /* of model.multi_pkt_send */
+/* Of model.multi_pkt_send. */
+#define MULTI_PKT_OLD      2
+#define MULTI_PKT_ENHANCED 4
 
 int
 shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **out)
@@ -177,6 +179,23 @@ flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
+/* A frame a segment, nothing inlined before; the old form's are few and of one length. */
+static bool
+is_multi_packet_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
+{
+	bool is_old = shca_wqe_is_mpw(wqe);
+	uint32_t wanted = is_old ? MULTI_PKT_OLD : MULTI_PKT_ENHANCED;
+	bool is_refused = (sq->dev->conf.model->multi_pkt_send & wanted) == 0 ||
+		wqe->inline_length != 0 || wqe->nb_segments == 0 ||
+		(is_old && wqe->nb_segments > SHCA_MPW_MAX_FRAMES);
+
+	for (unsigned int i = 0; i < wqe->nb_segments; i++) {
+		is_refused |= wqe->segment[i].length < SHCA_TX_MIN_HEADER;
+		is_refused |= is_old && wqe->segment[i].length != wqe->mss;
+	}
+	return is_refused;
+}
+
 /* What the model and this queue say to a WQE that is well formed. @return 0 or a syndrome. */
 static uint8_t
 check(const struct shca_sq *sq, const struct shca_wqe *wqe)
@@ -186,27 +205,33 @@ check(const struct shca_sq *sq, const struct shca_wqe *wqe)
 	uint32_t min_inline =
 		model->min_inline == SHCA_MIN_INLINE_NONE ? 0 : SHCA_MIN_INLINE_L2_BYTES;
 	bool is_refused = wqe->index != sq->ci || wqe->sqn != sq->number;
+	bool is_mpw = wqe->has_eth && shca_wqe_is_mpw(wqe);
 
 	if (!wqe->has_eth)
 		return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
 	is_refused |= wqe->insert_vlan && (!model->cvlan_insert || wqe->opcode != MLX5_OPCODE_SEND);
-	is_refused |= wqe->opmod != 0;
-	/* Policy: too little inlined is refused, unless it is the whole frame. */
-	is_refused |= wqe->inline_length < min_inline && wqe->inline_length < length;
+	is_refused |= wqe->opmod != 0 && !is_mpw;
+	/*
+	 * Policy: too little inlined is refused, unless it is the whole frame. The old multi-packet
+	 * form has no place for inlined headers, and drivers use it on ConnectX-4 Lx (DPDK,
+	 * txq_mpw_en): nothing is asked of it.
+	 */
+	is_refused |= wqe->inline_length < min_inline && wqe->inline_length < length && !is_mpw;
 	switch (wqe->opcode) {
 	case MLX5_OPCODE_SEND:
 		is_refused |= length < SHCA_TX_MIN_HEADER;
 		break;
 	case MLX5_OPCODE_TSO:
+		if (is_mpw) {
+			is_refused |= is_multi_packet_refused(sq, wqe);
+			break;
+		}
 		is_refused |= wqe->mss == 0 || wqe->segments_length == 0 ||
 			wqe->inline_length < SHCA_TX_MIN_HEADER ||
 			wqe->segments_length > model->max_tso_bytes;
 		break;
 	case SHCA_OPCODE_ENHANCED_MPSW:
-		is_refused |= (model->multi_pkt_send & MULTI_PKT_ENHANCED) == 0 ||
-			wqe->inline_length != 0 || wqe->nb_segments == 0;
-		for (unsigned int i = 0; i < wqe->nb_segments; i++)
-			is_refused |= wqe->segment[i].length < SHCA_TX_MIN_HEADER;
+		is_refused |= is_multi_packet_refused(sq, wqe);
 		break;
 	}
 	return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
@@ -219,7 +244,8 @@ nb_frames(const struct shca_wqe *wqe)
 	case MLX5_OPCODE_SEND:
 		return 1;
 	case MLX5_OPCODE_TSO:
-		return (wqe->segments_length - 1) / wqe->mss + 1;
+		return shca_wqe_is_mpw(wqe) ? wqe->nb_segments
+					    : (wqe->segments_length - 1) / wqe->mss + 1;
 	case SHCA_OPCODE_ENHANCED_MPSW:
 		return wqe->nb_segments;
 	default:

@@ -119,6 +119,23 @@ decode_segment(const uint8_t *bytes, size_t offset, size_t length, struct shca_w
 	return ALIGN_DS(offset + segment->length);
 }
 
+/* The old multi-packet form inlines its frames end to end in one segment: make it one a frame. */
+static void
+split_inline(struct shca_wqe *wqe)
+{
+	const struct shca_wqe_segment all = wqe->segment[0];
+
+	if (wqe->nb_segments != 1 || all.inlined == NULL || wqe->mss == 0 ||
+		all.length % wqe->mss != 0 || all.length / wqe->mss > SHCA_MPW_MAX_FRAMES)
+		return;
+	wqe->nb_segments = (uint8_t)(all.length / wqe->mss);
+	for (unsigned int i = 0; i < wqe->nb_segments; i++)
+		wqe->segment[i] = (struct shca_wqe_segment){
+			.length = wqe->mss,
+			.inlined = all.inlined + (size_t)i * wqe->mss,
+		};
+}
+
 uint8_t
 shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 {
@@ -150,6 +167,8 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	if (segments_length > UINT32_MAX)
 		return MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 	wqe->segments_length = (uint32_t)segments_length;
+	if (shca_wqe_is_mpw(wqe))
+		split_inline(wqe);
 	return 0;
 }
 

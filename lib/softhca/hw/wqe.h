@@ -43,6 +43,14 @@ struct shca_wqe {
 	struct shca_wqe_segment segment[SHCA_WQE_MAX_SEGMENTS];
 };
 
+/** @return whether @p wqe is a multi-packet send of the old form: its frames are all mss bytes
+ * long. */
+static inline bool
+shca_wqe_is_mpw(const struct shca_wqe *wqe)
+{
+	return wqe->opcode == MLX5_OPCODE_TSO && wqe->opmod == SHCA_OPMOD_MPW;
+}
+
 /** @return ds of the control segment that @p bytes (16) is. */
 uint8_t shca_wqe_ds(const uint8_t *bytes);
 /** @return how many WQEBBs a WQE of @p ds takes; 1 for a malformed 0. */

@@ -203,7 +203,7 @@ errors(void **state)
 		bool swallows; /* nobody can tell where the next WQE starts */
 	} cases[] = {
 		{ "opcode", QP_OP, 3, MLX5_OPCODE_RDMA_WRITE },
-		{ "legacy multi-packet", QP_OP, 0, 1 },
+		{ "old multi-packet, not offered", QP_OP, 0, 1 },
 		{ "enhanced multi-packet, not offered", QP_OP, 3, SHCA_OPCODE_ENHANCED_MPSW },
 		{ "no units", QP_OP, 7, 0 },
 		{ "more units than posted", QP_OP, 7, 63, true },
@@ -403,6 +403,74 @@ enhanced_multi_packet(void **state)
 	rig_close(&rig);
 }
 
+/* Up to six frames of one length, by pointer or inlined end to end; nothing else. */
+static void
+old_multi_packet(void **state)
+{
+	static const struct {
+		const char *what;
+		bool is_inlined, is_sent;
+		uint8_t nb;
+		uint16_t length, mss;
+		uint8_t last; /* bytes the last frame lacks */
+		uint32_t caps;
+	} cases[] = {
+		{ "pointers", false, true, 6, 80, 80, 0, 2 },
+		{ "inlined end to end", true, true, 5, 65, 65, 0, 2 },
+		{ "one frame", true, true, 1, 90, 90, 0, 6 },
+		{ "seven", false, false, 7, 80, 80, 0, 2 },
+		{ "seven inlined", true, false, 7, 60, 60, 0, 2 },
+		{ "a length of its own", false, false, 3, 80, 80, 1, 2 },
+		{ "inlined, the last cut", true, false, 3, 80, 80, 1, 2 },
+		{ "another length than stated", false, false, 3, 80, 81, 0, 2 },
+		{ "no length", true, false, 3, 80, 0, 0, 2 },
+		{ "shorter than a header", false, false, 3, 13, 13, 0, 2 },
+		{ "no frame", false, false, 0, 80, 80, 0, 2 },
+		{ "only the enhanced form offered", false, false, 3, 80, 80, 0, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint16_t length = cases[i].length;
+		uint32_t all = (uint32_t)length * cases[i].nb - cases[i].last;
+		uint8_t frames[7 * 80];
+		struct shca_cqe cqe;
+		struct rig_wqe wqe;
+		uint64_t address;
+		struct rig rig;
+
+		rig_init(&rig);
+		rig.model.multi_pkt_send = cases[i].caps;
+		rig.model.min_inline = SHCA_MIN_INLINE_L2;
+		rig_open(&rig);
+		rig_wqe_start(&wqe, MLX5_OPCODE_TSO, SHCA_CE_ALWAYS);
+		wqe.bytes[0] = SHCA_OPMOD_MPW;
+		rig_wqe_eth(&wqe, 0, cases[i].mss, "", 0);
+		for (uint8_t j = 0; j < cases[i].nb; j++)
+			rig_frame(frames + (size_t)j * length, length, j);
+		address = rig_place(&rig, 0, frames, all);
+		if (cases[i].is_inlined)
+			rig_wqe_inline(&wqe, frames, all);
+		for (uint8_t j = 0; j < cases[i].nb && !cases[i].is_inlined; j++)
+			rig_wqe_pointer(&wqe, rig.mr->lkey, address + (uint64_t)j * length,
+				length - (j == cases[i].nb - 1 ? cases[i].last : 0));
+		rig_post(&rig, &wqe);
+		rig_run(&rig);
+		if (rig.wire.nb_sent != (cases[i].is_sent ? cases[i].nb : 0))
+			fail_msg("%s: %u sent", cases[i].what, rig.wire.nb_sent);
+		for (uint8_t j = 0; j < rig.wire.nb_sent; j++)
+			expect_sent(&rig, j, frames + (size_t)j * length, length);
+		if (cases[i].is_sent) {
+			assert_true(rig_poll(&rig.tx, &cqe));
+			assert_int_equal(be32toh(cqe.sop_drop_qpn) >> 24, MLX5_OPCODE_TSO);
+		} else {
+			rig_expect_error(&rig.tx, MLX5_CQE_REQ_ERR, QP_OP, 0);
+		}
+		assert_false(rig_poll(&rig.tx, &cqe));
+		rig_close(&rig);
+	}
+}
+
 /* ConnectX-4 Lx wants an Ethernet header with tag inlined. */
 static void
 min_inline(void **state)
@@ -549,6 +617,7 @@ main(void)
 		cmocka_unit_test(back_pressure),
 		cmocka_unit_test(reset_under_back_pressure),
 		cmocka_unit_test(enhanced_multi_packet),
+		cmocka_unit_test(old_multi_packet),
 		cmocka_unit_test(min_inline),
 		cmocka_unit_test(oversize),
 		cmocka_unit_test(unmapped_memory),
