@@ -97,16 +97,24 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 	shape->set = want->set;
 	shape->level = -1;
 	level_set_masks(shape, want);
-	for (unsigned int i = 0; i < shape->nb_masks; i++)
-		hash = (hash ^ shape->masks[i] ^ (hash >> 31)) * UINT64_C(0xff51afd7ed558ccd);
+	hash ^= shape->masks[shape->nb_masks - 1] ^ (hash >> 31);
+	hash *= UINT64_C(0xff51afd7ed558ccd);
 	shape->hash = hash ^ (hash >> 32);
+}
+
+/* Of one age: the parts that RSS makes of rules do not matter. */
+static bool
+level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
+{
+	return a->hash == b->hash && a->priority == b->priority && a->copies == b->copies &&
+		a->depth == b->depth && a->set == b->set &&
+		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
 }
 
 static bool
 level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
-	return a->hash == b->hash && a->priority == b->priority && a->copies == b->copies &&
-		a->depth == b->depth && a->set == b->set && a->nb_masks == b->nb_masks &&
+	return level_same_mask(a, b) && a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
@@ -120,7 +128,7 @@ level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *li
 	unsigned int rank = 0;
 
 	for (; other != NULL && like->set == 0; other = other->chain)
-		if (other->hash == rule->hash && level_same_shape(other->shape, like) &&
+		if (other->hash == rule->hash && level_same_mask(other->shape, like) &&
 			mdv_flow_key_equal(&other->value, &rule->value))
 			rank = RTE_MAX(rank, other->shape->rank + 1u);
 	return rank;
@@ -136,12 +144,12 @@ level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *li
 {
 	struct mdv_flow_shape *shape;
 
-	like->age = levels->age;
+	like->born = like->age = levels->age;
 	TAILQ_FOREACH (shape, &levels->shapes, next) {
-		if (!level_same_shape(shape, like))
+		if (!level_same_mask(shape, like))
 			continue;
 		like->age = shape->age;
-		if (shape->rank != like->rank)
+		if (shape->rank != like->rank || !level_same_shape(shape, like))
 			continue;
 		if (mdv_flow_layout_room(levels, like, shape->level))
 			return shape;

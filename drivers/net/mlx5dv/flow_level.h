@@ -81,9 +81,10 @@ struct mdv_flow_shape {
 	TAILQ_ENTRY(mdv_flow_shape) next; /**< in the order of the promise */
 	uint32_t priority;
 	uint32_t set;
-	uint64_t age; /**< of the first shape that was like it but for rank and spill */
+	uint64_t age;  /**< of the first shape that was like it but for parts, rank and spill */
+	uint64_t born; /**< its own age */
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
-	uint64_t hash; /**< of all that makes it this shape, rank and spill left out */
+	uint64_t hash; /**< of all that shapes of one age have in common */
 	struct mdv_flow_key fixed_mask, fixed_value;
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;

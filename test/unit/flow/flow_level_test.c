@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "flow_layout.h"
 #include "flow_level.h"
 
 #define MAX_RULES  24
@@ -573,6 +574,47 @@ test_parts(void **state)
 	mdv_flow_level_fini(&bench.levels);
 }
 
+static int
+move_nothing(void *context, const struct mdv_flow_shape *shape, uint8_t level)
+{
+	(void)context, (void)shape, (void)level;
+	return 0;
+}
+
+/* Rules of one mask are of one age, whatever their parts; of one match, the older is first. */
+static void
+test_parts_in_order(void **state)
+{
+	static struct mdv_flow_level_rule rules[5];
+	struct mdv_flow_match match = { .mask.words = { 15 }, .value.words = { 1 } };
+	struct mdv_flow_level_want plain = { .nb_masks = 1, .masks = { 15 }, .match = &match };
+	struct mdv_flow_level_want parts = { .nb_masks = 2, .masks = { 31, 15 }, .match = &match };
+	struct mdv_flow_match other_match = { .mask.words = { 7 }, .value.words = { 2 } };
+	struct mdv_flow_level_want other = { .nb_masks = 1, .masks = { 7 }, .match = &other_match };
+
+	(void)state;
+	memset(rules, 0, sizeof(rules));
+	bench_init(16, 1, true);
+	bench.levels.move = move_nothing;
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[0]), 0);
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &other, &rules[1]), 0);
+	/* Its mask is older than the other one. */
+	match.value.words[0] = 2;
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &parts, &rules[2]), 0);
+	assert_true(mdv_flow_level_of(&rules[2]) < mdv_flow_level_of(&rules[1]));
+	/* The same match again, without parts. */
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[3]), 0);
+	assert_true(mdv_flow_level_of(&rules[2]) < mdv_flow_level_of(&rules[3]));
+	assert_true(mdv_flow_layout_before(rules[3].shape, rules[1].shape));
+	/* The mask keeps its age while any rule of it lives. */
+	mdv_flow_level_del(&bench.levels, &rules[0]);
+	mdv_flow_level_del(&bench.levels, &rules[3]);
+	match.value.words[0] = 10;
+	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[4]), 0);
+	assert_true(mdv_flow_layout_before(rules[4].shape, rules[1].shape));
+	mdv_flow_level_fini(&bench.levels);
+}
+
 /* One shape, many rules: a comparison and a hash a rule, and another table when one is full. */
 static void
 test_many_rules(void **state)
@@ -617,6 +659,7 @@ main(void)
 		cmocka_unit_test(test_levels_used),
 		cmocka_unit_test(test_default_rules),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts_in_order),
 		cmocka_unit_test(test_many_rules),
 	};
 
