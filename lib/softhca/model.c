@@ -32,6 +32,9 @@
 #define MULTI_PKT_OLD 2
 #define MULTI_PKT     (MULTI_PKT_OLD | 4)
 
+#define MINI_BASIC  (MLX5DV_CQE_RES_FORMAT_HASH | MLX5DV_CQE_RES_FORMAT_CSUM)
+#define MINI_STRIDX (MINI_BASIC | MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
+
 /* clang-format off */
 /* What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
 #define COMMON_LIMITS \
@@ -43,7 +46,8 @@
 
 #define COMMON_OFFLOADS \
 	.checksum = true, .cvlan_strip = true, .cvlan_insert = true, .scatter_fcs = true, \
-	.dont_trap = true, .sniffer = true, .rx_hash_fields = HASH_FIELDS, .flow_counters = 32768
+	.dont_trap = true, .sniffer = true, .rx_hash_fields = HASH_FIELDS, .flow_counters = 32768, \
+	.max_tso_bytes = MAX_TSO_BYTES, .cqe_comp_max = 64, .cqe_128b_pad = true
 
 const struct shca_model shca_models[] = {
 	{
@@ -51,21 +55,21 @@ const struct shca_model shca_models[] = {
 		.hw_ver = 0, .fw_ver = FW_VERSION(16, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
-		.max_tso_bytes = MAX_TSO_BYTES, .multi_pkt_send = MULTI_PKT,
+		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 	},
 	{
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
 		.hw_ver = 0, .fw_ver = FW_VERSION(14, 32, 1010),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
-		.max_tso_bytes = MAX_TSO_BYTES, .multi_pkt_send = MULTI_PKT_OLD,
+		.cqe_comp_formats = MINI_BASIC, .multi_pkt_send = MULTI_PKT_OLD,
 	},
 	{
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
 		.hw_ver = 0, .fw_ver = FW_VERSION(22, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
-		.max_tso_bytes = MAX_TSO_BYTES, .multi_pkt_send = MULTI_PKT,
+		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 	},
 	{ .name = NULL },
 };

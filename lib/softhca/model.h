@@ -37,11 +37,13 @@ struct shca_model {
 	bool scatter_fcs;
 	bool dont_trap; /**< nic_rx_multi_path_tirs */
 	bool sniffer;
-	uint32_t max_tso_bytes;   /**< 0: no TSO */
-	uint32_t cqe_comp_max;    /**< mini CQEs a block; 0: no compression */
-	uint32_t multi_pkt_send;  /**< 2 MPW, 4 enhanced MPW */
-	uint32_t tunnel_offloads; /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
-	uint64_t rx_hash_fields;  /**< IBV_RX_HASH_* it can hash */
+	uint32_t max_tso_bytes;    /**< 0: no TSO */
+	uint32_t cqe_comp_max;     /**< mini CQEs a block; 0: no compression */
+	uint32_t cqe_comp_formats; /**< MLX5DV_CQE_RES_FORMAT_* */
+	bool cqe_128b_pad;         /**< CQEs of 128 bytes can be written whole */
+	uint32_t multi_pkt_send;   /**< 2 MPW, 4 enhanced MPW */
+	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
+	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
 };
 

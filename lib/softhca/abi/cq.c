@@ -61,10 +61,36 @@ ring_entries(const struct shca_model *model, uint64_t cqe)
 									      : (uint32_t)nb_cqes;
 }
 
+/* As mlx5_ib create_cq_user. Compression of 128-byte CQEs is a capability that no model has. */
+static int
+take_mini_format(const struct shca_model *model, const struct mlx5_ib_create_cq *request,
+	enum shca_mini_format *format)
+{
+	*format = SHCA_MINI_NONE;
+	if (request->cqe_comp_en != 1)
+		return 0;
+	if (model->cqe_comp_max == 0 || request->cqe_size != 64)
+		return -EOPNOTSUPP;
+	switch (request->cqe_comp_res_format) {
+	case MLX5_IB_CQE_RES_FORMAT_HASH:
+		*format = SHCA_MINI_HASH;
+		return 0;
+	case MLX5_IB_CQE_RES_FORMAT_CSUM:
+		*format = SHCA_MINI_CSUM;
+		return 0;
+	case MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX:
+		*format = SHCA_MINI_CSUM_STRIDX;
+		return model->cqe_comp_formats & MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX ? 0
+										    : -EOPNOTSUPP;
+	default:
+		return -EINVAL;
+	}
+}
+
 /* What mlx5_ib_create_cq asks of the provider's part of the request. */
 static int
 check_driver_request(const struct shca_file *file, const struct shca_user_buffer *buffer,
-	struct mlx5_ib_create_cq *request)
+	struct mlx5_ib_create_cq *request, enum shca_mini_format *format)
 {
 	int ret;
 
@@ -86,10 +112,13 @@ check_driver_request(const struct shca_file *file, const struct shca_user_buffer
 	if ((request->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) == 0 ||
 		!shca_mlx5_has_uar_page(file, request->uar_page_index))
 		return -EINVAL;
-	if (request->cqe_comp_en != 0 && file->model->cqe_comp_max == 0)
+	ret = take_mini_format(file->model, request, format);
+	if (ret != 0)
+		return ret;
+	if ((request->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0 &&
+		(request->cqe_size != 128 || !file->model->cqe_128b_pad))
 		return -EOPNOTSUPP;
-	if (request->flags &
-		(MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD | MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
+	if (request->flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS)
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -115,6 +144,7 @@ create(struct shca_bundle *bundle)
 	struct shca_cq_object *cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_CQ_HANDLE);
 	uint64_t flags = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_CQ_FLAGS);
 	struct mlx5_ib_create_cq request;
+	enum shca_mini_format mini_format;
 	struct shca_cq_attr attr;
 	int ret;
 
@@ -124,7 +154,8 @@ create(struct shca_bundle *bundle)
 		ring_entries(file->model, shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_CQ_CQE));
 	if (cq->nb_cqes == 0)
 		return -EINVAL;
-	ret = check_driver_request(file, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
+	ret = check_driver_request(
+		file, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request, &mini_format);
 	if (ret != 0)
 		return ret;
 	cq->object.user_handle = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
@@ -134,6 +165,8 @@ create(struct shca_bundle *bundle)
 		.nb_cqes = cq->nb_cqes,
 		.cqe_bytes = request.cqe_size,
 		.ignore_overrun = (flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0,
+		.pad = (request.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0,
+		.mini_format = mini_format,
 		.event = on_event,
 		.owner = cq,
 	};

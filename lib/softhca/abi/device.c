@@ -204,13 +204,13 @@ fill_mlx5(const struct shca_model *model, struct mlx5_ib_query_device_resp *resp
 			.rx_hash_function = MLX5_RX_HASH_FUNC_TOEPLITZ,
 		},
 		.mlx5_ib_support_multi_pkt_send_wqes = model->multi_pkt_send,
+		.flags = model->cqe_128b_pad ? MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD : 0,
 		.tunnel_offloads_caps = model->tunnel_offloads,
 	};
 	if (model->cqe_comp_max != 0)
 		response->cqe_comp_caps = (struct mlx5_ib_cqe_comp_caps){
 			.max_num = model->cqe_comp_max,
-			.supported_format =
-				MLX5_IB_CQE_RES_FORMAT_HASH | MLX5_IB_CQE_RES_FORMAT_CSUM,
+			.supported_format = model->cqe_comp_formats,
 		};
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "hw/minicqe.h"
 #include "hw/port.h"
 
 /* Bits 27:25 of an arm word are zero (command 0 or 1 in bits 27:24). */
@@ -48,11 +49,15 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	cq = calloc(1, sizeof(*cq));
 	if (cq == NULL)
 		return -ENOMEM;
-	ret = shca_idtable_add(&dev->cq_numbers, cq, &cq->number);
-	if (ret != 0) {
-		free(cq);
-		return ret;
+	ret = -ENOMEM;
+	if (attr->mini_format != SHCA_MINI_NONE) {
+		cq->block = calloc(1, sizeof(*cq->block));
+		if (cq->block == NULL)
+			goto free_cq;
 	}
+	ret = shca_idtable_add(&dev->cq_numbers, cq, &cq->number);
+	if (ret != 0)
+		goto free_cq;
 	cq->dev = dev;
 	cq->attr = *attr;
 	use_ring(cq, attr->ring, attr->nb_cqes, attr->cqe_bytes);
@@ -61,6 +66,11 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	LIST_INSERT_HEAD(&dev->cqs, cq, link);
 	*out = cq;
 	return 0;
+
+free_cq:
+	free(cq->block);
+	free(cq);
+	return ret;
 }
 
 void
@@ -70,6 +80,7 @@ shca_cq_destroy(struct shca_cq *cq)
 		return;
 	LIST_REMOVE(cq, link);
 	shca_idtable_del(&cq->dev->cq_numbers, cq->number);
+	free(cq->block);
 	free(cq);
 }
 
@@ -88,6 +99,13 @@ shca_cq_fail(struct shca_cq *cq)
 	shca_tell(cq->attr.event, cq->attr.owner, SHCA_EVENT_CQ_ERR);
 }
 
+/* Completions that have a slot but are not in the ring yet. */
+static uint32_t
+nb_pending(const struct shca_cq *cq)
+{
+	return cq->block != NULL ? cq->block->nb : 0;
+}
+
 /*
  * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare what all
  * write as long as that tells a full ring from an empty one.
@@ -97,7 +115,7 @@ nb_unread(const struct shca_cq *cq)
 {
 	uint32_t mask = cq->attr.nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
 
-	return (cq->pi - cq->ci_seen) & mask;
+	return (cq->pi + nb_pending(cq) - cq->ci_seen) & mask;
 }
 
 static bool
@@ -110,18 +128,74 @@ is_full(struct shca_cq *cq)
 	return nb_unread(cq) >= cq->attr.nb_cqes;
 }
 
-static void
-write_cqe(struct shca_cq *cq, struct shca_cqe *cqe)
+/* Where the CQE of index @p pi lies; in 128 bytes it is the second half. */
+static uint8_t *
+slot_body(const struct shca_cq *cq, uint32_t pi)
 {
-	uint32_t slot = cq->pi & (cq->attr.nb_cqes - 1);
-	uint8_t *to = cq->body + (size_t)slot * cq->attr.cqe_bytes;
+	return cq->body + (size_t)(pi & (cq->attr.nb_cqes - 1)) * cq->attr.cqe_bytes;
+}
+
+static void
+write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	uint8_t *to = slot_body(cq, cq->pi);
 	uint8_t op_own = cqe->op_own | (cq->pi >> cq->nb_cqes_log2 & MLX5_CQE_OWNER_MASK);
 
+	if (cq->attr.pad && cq->attr.cqe_bytes > SHCA_CQE_BYTES)
+		memset(to - SHCA_CQE_BYTES, 0, SHCA_CQE_BYTES);
 	/* All but op_own, which the application polls; then op_own, after all the rest and after
 	 * the packet, for the thread that acquires it. */
 	memcpy(to, cqe, offsetof(struct shca_cqe, op_own));
 	__atomic_store_n(to + offsetof(struct shca_cqe, op_own), op_own, __ATOMIC_RELEASE);
 	cq->pi++;
+}
+
+/* The minis first, then the title: its owner bit alone says that the block is there. */
+static void
+close_block(struct shca_cq *cq)
+{
+	struct shca_minicqe_block *block = cq->block;
+	uint8_t array[SHCA_CQE_BYTES];
+	struct shca_cqe title;
+
+	if (block == NULL || block->nb == 0)
+		return;
+	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
+	if (block->nb == 1) {
+		write_cqe(cq, &block->first);
+	} else {
+		for (unsigned int i = 0; i * SHCA_MINI_PER_ARRAY < block->nb; i++) {
+			shca_minicqe_array(block, i, array);
+			memcpy(slot_body(cq, cq->pi + shca_minicqe_slot(i)), array, sizeof(array));
+		}
+		shca_minicqe_title(block, &title);
+		write_cqe(cq, &title);
+		cq->pi += block->nb - 1u;
+	}
+	block->nb = 0;
+}
+
+/*
+ * Append @p cqe to the block or to a new one. A block does not go on at the ring's start: DPDK's
+ * vectorised receive (rxq_cq_decompress_v) reads a block and fills its packets straight on, with
+ * room for no more than 4 behind the end, and hardware has not hurt it.
+ *
+ * @return false when @p cqe is none that is compressed; there is no block then
+ */
+static bool
+compress(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	const uint32_t max = cq->dev->conf.model->cqe_comp_max;
+	uint32_t to_end;
+
+	if (cq->block->nb != 0) {
+		if (shca_minicqe_add(cq->block, cqe))
+			return true;
+		close_block(cq);
+	}
+	to_end = cq->attr.nb_cqes - (cq->pi & (cq->attr.nb_cqes - 1));
+	shca_minicqe_init(cq->block, cq->attr.mini_format, max < to_end ? max : to_end);
+	return shca_minicqe_add(cq->block, cqe);
 }
 
 void
@@ -132,9 +206,12 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (!cq->attr.ignore_overrun && is_full(cq)) {
 		SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
+		close_block(cq);
 		shca_cq_fail(cq);
 		return;
 	}
+	if (cq->block != NULL && compress(cq, cqe))
+		return;
 	write_cqe(cq, cqe);
 	if (solicited)
 		cq->solicited_pi = cq->pi;
@@ -158,6 +235,7 @@ shca_cq_poll_arm(struct shca_cq *cq)
 
 	if (cq->failed)
 		return;
+	close_block(cq);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	word = __atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_ARM], __ATOMIC_ACQUIRE);
 	arm = be32toh(word);
@@ -196,8 +274,10 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
 	if (nb_unread(cq) + 1 > nb_cqes)
 		return -EINVAL;
-	if (!cq->failed)
+	if (!cq->failed) {
+		close_block(cq);
 		write_cqe(cq, &resize);
+	}
 	use_ring(cq, ring, nb_cqes, cqe_bytes);
 	return 0;
 }

@@ -20,6 +20,8 @@
 #include "hw/device.h"
 #include "hw/hw.h"
 
+struct shca_minicqe_block;
+
 struct shca_cq {
 	LIST_ENTRY(shca_cq) link;
 	struct shca_device *dev;
@@ -28,7 +30,8 @@ struct shca_cq {
 
 	uint8_t *body; /**< of slot 0's CQE */
 	uint32_t pi;
-	uint32_t ci_seen; /**< the consumer index when it was last read */
+	struct shca_minicqe_block *block; /**< completions since pi; NULL: no compression */
+	uint32_t ci_seen;                 /**< the consumer index when it was last read */
 	uint8_t nb_cqes_log2;
 	bool failed; /**< overrun or unmapped: writes nothing any more */
 
@@ -39,9 +42,11 @@ struct shca_cq {
 };
 
 /** Append @p cqe, whose op_own has owner 0. @p solicited: it also wakes who waits for solicited
- * ones. */
+ * ones. Without compression it is in the ring then, otherwise with the next poll of the arm word.
+ */
 void shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited);
-/** Look at the arm word, and fire when armed and there is something. */
+/** End a block of compressed completions, look at the arm word, and fire when armed and there is
+ * something. */
 void shca_cq_poll_arm(struct shca_cq *cq);
 /** Stop the CQ and tell its owner: overrun, or its memory is gone. */
 void shca_cq_fail(struct shca_cq *cq);

@@ -98,12 +98,22 @@ enum shca_queue_state {
 };
 
 /** @{ Completion queue. */
+/** What a mini CQE says besides the length (hw/minicqe.h). */
+enum shca_mini_format {
+	SHCA_MINI_NONE, /**< no compression */
+	SHCA_MINI_HASH,
+	SHCA_MINI_CSUM,
+	SHCA_MINI_CSUM_STRIDX,
+};
+
 struct shca_cq_attr {
 	uint8_t *ring;      /**< nb_cqes * cqe_bytes of application memory */
 	__be32 *dbrec;      /**< [0] consumer index, [1] arm word */
 	uint32_t nb_cqes;   /**< power of two */
 	uint32_t cqe_bytes; /**< 64 or 128 */
 	bool ignore_overrun;
+	bool pad; /**< write the first half of a CQE of 128 bytes, too */
+	enum shca_mini_format mini_format;
 	shca_event_fn event;
 	void *owner;
 };

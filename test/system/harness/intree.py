@@ -8,7 +8,7 @@ from .testpmd import Testpmd, eal_prefix, softhca_argv
 
 PCI_ADDRESS = "5ca0:00:00.0"
 # What of the device the driver may use; each test adds to it.
-DEVARGS = "dv_flow_en=0,rxq_cqe_comp_en=0"
+DEVARGS = "dv_flow_en=0"
 
 
 class InTreeTestpmd(Testpmd):

@@ -31,6 +31,7 @@ static const struct field_case cq_cases[] = {
 	FIELD(struct cq_request, driver.reserved0, 1, -EINVAL),
 	FIELD(struct cq_request, driver.reserved1, 1, -EINVAL),
 	FIELD(struct cq_request, driver.cqe_comp_en, 1, -EOPNOTSUPP),
+	FIELD(struct cq_request, driver.cqe_comp_en, 2, 0),
 	FIELD(struct cq_request, driver.buf_addr, 0x1000, -EFAULT),
 	FIELD(struct cq_request, driver.db_addr, 0x1000, -EFAULT),
 };
@@ -52,6 +53,44 @@ test_create_cq(void **state)
 		ret = cq_request_run(fix, &request);
 		field_case_check(&cq_cases[i], ret);
 		assert_int_equal(fix->file->nb_objects[SHCA_LIMIT_CQ], nb_before + (ret == 0));
+	}
+}
+
+/* LX create_cq_user, mini_cqe_res_format_to_hw. */
+static void
+test_compression_and_padding(void **state)
+{
+	static const struct {
+		uint16_t cqe_size;
+		uint8_t format; /* 0: no compression */
+		bool pad, has_stridx, has_pad;
+		int ret;
+	} cases[] = {
+		{ 64, 1, false, false, false, 0 },
+		{ 64, 2, false, false, false, 0 },
+		{ 64, 4, false, true, false, 0 },
+		{ 64, 4, false, false, false, -EOPNOTSUPP },
+		{ 64, 3, false, true, false, -EINVAL },
+		{ 64, 8, false, true, false, -EINVAL },
+		{ 128, 1, false, true, true, -EOPNOTSUPP },
+		{ 128, 0, true, true, true, 0 },
+		{ 128, 0, true, true, false, -EOPNOTSUPP },
+		{ 64, 0, true, true, true, -EOPNOTSUPP },
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cq_request request;
+
+		cq_request_init(fix, &request);
+		fix->model.cqe_comp_max = 64;
+		fix->model.cqe_comp_formats = cases[i].has_stridx ? 7 : 3;
+		fix->model.cqe_128b_pad = cases[i].has_pad;
+		request.driver.cqe_size = cases[i].cqe_size;
+		request.driver.cqe_comp_en = cases[i].format != 0;
+		request.driver.cqe_comp_res_format = cases[i].format;
+		request.driver.flags |= cases[i].pad;
+		assert_int_equal(cq_request_run(fix, &request), cases[i].ret);
 	}
 }
 
@@ -282,6 +321,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_create_cq),
+		TEST(test_compression_and_padding),
 		TEST(test_cqe_counts_are_rounded),
 		TEST(test_model_limits_cqs),
 		TEST(test_resize_cq),

@@ -194,6 +194,12 @@ test_query_device_ex(void **state)
 	assert_int_equal(driver.tso_caps.supported_qpts, 1 << 8);
 	assert_int_equal(driver.cqe_comp_caps.max_num, 0);
 	assert_int_equal(driver.cqe_comp_caps.supported_format, 0);
+	assert_int_equal(driver.flags, fix->model.cqe_128b_pad ? 2 : 0);
+	fix->model.cqe_comp_max = 16;
+	fix->model.cqe_comp_formats = 5;
+	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(driver.cqe_comp_caps.max_num, 16);
+	assert_int_equal(driver.cqe_comp_caps.supported_format, 5);
 	/* Shorter answers say how much of them is filled. */
 	command.out_length = 232;
 	command.driver_out_length = 24;

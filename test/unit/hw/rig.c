@@ -157,7 +157,7 @@ rig_init(struct rig *rig)
 }
 
 static void
-open_cq(struct rig *rig, struct rig_cq *cq)
+open_cq(struct rig *rig, struct rig_cq *cq, enum shca_mini_format mini_format)
 {
 	struct shca_cq_attr attr;
 
@@ -174,6 +174,8 @@ open_cq(struct rig *rig, struct rig_cq *cq)
 		.nb_cqes = cq->nb_cqes,
 		.cqe_bytes = cq->cqe_bytes,
 		.ignore_overrun = rig->ignore_overrun,
+		.pad = rig->pad,
+		.mini_format = mini_format,
 		.event = on_cq_event,
 		.owner = cq,
 	};
@@ -230,8 +232,8 @@ rig_open(struct rig *rig)
 
 	assert_int_equal(shca_device_create(&conf, &rig->dev), 0);
 	shca_device_lock(rig->dev);
-	open_cq(rig, &rig->tx);
-	open_cq(rig, &rig->rx);
+	open_cq(rig, &rig->tx, rig->tx_mini);
+	open_cq(rig, &rig->rx, rig->rx_mini);
 	open_queues(rig);
 	open_rule(rig);
 	rig->buffers = map(RIG_BUFFERS_BYTES);
