@@ -92,13 +92,19 @@ static void
 plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 {
 	struct mdv_flow_level_want *want = &plan->want;
+	uint64_t values[MDV_RSS_NB_CLASSES];
 
 	memset(want, 0, sizeof(*want));
 	for (unsigned int i = 0; i < plan->nb_parts; i++) {
 		/* The last part is the pattern itself, and its match is what remains. */
 		mdv_flow_key_match(&plan->parts[i].build, &plan->match);
 		want->masks[i] = mdv_flow_key_hash(&plan->match.mask, 0);
+		values[i] = mdv_flow_key_hash(&plan->match.value, want->masks[i]);
 	}
+	/* A pattern that is wholly of a class, as by its protocol field, has no rest: its match
+	 * would be that of the class, and both destinations would get the packet. */
+	if (plan->nb_parts > 1 && values[plan->nb_parts - 1] == values[plan->nb_parts - 2])
+		plan->nb_parts--;
 	want->nb_masks = plan->nb_parts;
 	want->match = &plan->match;
 	want->priority = attr->priority;
