@@ -61,6 +61,12 @@ class Terminal:
         self.text += ESCAPES.sub(b"", data).decode("utf-8", "replace")
         return True
 
+    def forget(self):
+        """Drop what has been printed so far: offsets into `text` start anew."""
+        while self.read_some(0):
+            pass
+        self.text = ""
+
     def send(self, text):
         os.write(self.master, text.encode())
 
