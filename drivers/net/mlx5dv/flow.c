@@ -6,6 +6,7 @@
 
 #include <rte_ethdev.h>
 #include <rte_flow_driver.h>
+#include <rte_prefetch.h>
 
 #include "flow.h"
 #include "flow_default.h"
@@ -70,6 +71,7 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
 			"an operation on the rule waits in flow queue %u; push and pull it first",
 			flow->queue);
+	rte_prefetch0(&flow->level); /* of many rules, each is cold */
 	pthread_mutex_lock(&port->flow.lock);
 	mdv_flow_rule_leave(port, flow);
 	pthread_mutex_unlock(&port->flow.lock);
@@ -181,7 +183,7 @@ flow_dev_dump(
 		if (rc != 0)
 			break;
 		fprintf(file, "rule %p, %s\n", (void *)flow,
-			flow->installed != NULL ? "in the device" : "waiting for the port's start");
+			flow->present.nb != 0 ? "in the device" : "waiting for the port's start");
 		for (unsigned int i = 0; i < plan.nb_parts; i++)
 			mdv_flow_dump_attr(
 				file, &plan.parts[i].build, mdv_rss_classes[plan.parts[i].id].name);

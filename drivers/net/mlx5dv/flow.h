@@ -47,6 +47,7 @@ struct mdv_flow_state {
 	struct mdv_flow_levels levels; /**< which rule has which of them */
 	struct mdv_flow_tables tables; /**< templates; the application serialises */
 	struct mdv_flow_async async;   /**< flow queues; each is its user's */
+	_Atomic int copy_bytes;        /**< room that the last rule's copy took; needs no lock */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 

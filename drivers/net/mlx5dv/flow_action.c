@@ -424,6 +424,15 @@ action_flatten(const struct rte_flow_action list[], struct rte_flow_action *out)
 	return nb;
 }
 
+bool
+mdv_flow_action_is_flat(const struct rte_flow_action list[])
+{
+	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++)
+		if (list->type == RTE_FLOW_ACTION_TYPE_SAMPLE)
+			return false;
+	return true;
+}
+
 struct rte_flow_action *
 mdv_flow_action_flatten(const struct rte_flow_action list[])
 {

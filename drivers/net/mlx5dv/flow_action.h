@@ -44,6 +44,8 @@ int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
 	struct rte_flow_error *error);
 
+/** @return whether rte_flow_conv() copies all of @p list: there is nothing to flatten. */
+bool mdv_flow_action_is_flat(const struct rte_flow_action list[]);
 /**
  * Replace SAMPLE by what it says, which rte_flow_conv() would not copy: "sample actions queue index
  * 1 / end / queue index 2" and "queue index 1 / queue index 2" do the same.

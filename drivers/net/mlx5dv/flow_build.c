@@ -86,30 +86,22 @@ mdv_flow_build_fold_type(struct mdv_flow_build *build, rte_be16_t type)
 bool
 mdv_flow_build_fold_proto(struct mdv_flow_build *build, uint8_t proto)
 {
-	union {
-		struct ibv_flow_spec_ipv4_ext v4;
-		struct ibv_flow_spec_ipv6 v6;
-	} spec;
+	const bool v4 = (build->layers & MDV_LAYER_IPV4) != 0;
+	uint8_t *spec = &build->bytes[build->l3_at];
 	uint8_t *val, *mask;
-	uint16_t size;
 
 	if (build->l3_at == 0)
 		return true;
-	if ((build->layers & MDV_LAYER_IPV4) != 0) {
-		size = sizeof(spec.v4);
-		val = &spec.v4.val.proto;
-		mask = &spec.v4.mask.proto;
-	} else {
-		size = sizeof(spec.v6);
-		val = &spec.v6.val.next_hdr;
-		mask = &spec.v6.mask.next_hdr;
-	}
-	memcpy(&spec, &build->bytes[build->l3_at], size);
+	val = spec +
+		(v4 ? offsetof(struct ibv_flow_spec_ipv4_ext, val.proto)
+		    : offsetof(struct ibv_flow_spec_ipv6, val.next_hdr));
+	mask = spec +
+		(v4 ? offsetof(struct ibv_flow_spec_ipv4_ext, mask.proto)
+		    : offsetof(struct ibv_flow_spec_ipv6, mask.next_hdr));
 	if (((*val ^ proto) & *mask) != 0)
 		return false;
 	*val = 0;
 	*mask = 0;
-	memcpy(&build->bytes[build->l3_at], &spec, size);
 	return true;
 }
 

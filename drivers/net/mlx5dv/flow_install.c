@@ -106,19 +106,27 @@ mdv_flow_install_read(const struct rte_flow *flow, uint64_t counts[MDV_FLOW_COUN
 	return rc > 0 ? -rc : rc;
 }
 
+static struct mdv_flow_installed *
+install_at(struct mdv_flow_presence *present, unsigned int i)
+{
+	return present->many != NULL ? &present->many[i] : &present->one;
+}
+
 /* The last first: a part goes before the more specific ones that were put in before it. */
 static void
-install_clear(struct mdv_port *port, struct mdv_flow_installed *installed, uint8_t nb)
+install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 {
-	while (nb != 0) {
-		int rc = ibv_destroy_flow(installed[--nb].verbs);
+	while (present->nb != 0) {
+		struct mdv_flow_installed *installed = install_at(present, --present->nb);
+		int rc = ibv_destroy_flow(installed->verbs);
 
 		if (rc != 0)
 			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
 				port->dev->data->port_id, strerror(rc));
-		mdv_rss_put(installed[nb].rss);
+		mdv_rss_put(installed->rss);
 	}
-	free(installed);
+	free(present->many);
+	present->many = NULL;
 }
 
 /* The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
@@ -170,27 +178,26 @@ install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rt
 /* All parts to all destinations: one match is one entry in the device, with all of them. */
 static int
 install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
-	struct mdv_flow_installed **out, struct rte_flow_error *error)
+	struct mdv_flow_presence *present, struct rte_flow_error *error)
 {
 	const unsigned int per_part = 1 + plan->actions.nb_extras;
 	const unsigned int all = plan->nb_parts * per_part;
-	struct mdv_flow_installed *installed = calloc(all, sizeof(*installed));
-	unsigned int nb = 0;
 	int rc;
 
-	if (installed == NULL)
+	present->nb = 0;
+	present->many = all > 1 ? calloc(all, sizeof(present->one)) : NULL;
+	if (all > 1 && present->many == NULL)
 		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
 	rc = install_count(plan, flow, error);
-	while (rc == 0 && nb < all) {
-		rc = install_one(port, plan, nb / per_part, nb % per_part, &installed[nb], error);
-		nb += rc == 0 ? 1 : 0;
+	while (rc == 0 && present->nb < all) {
+		const unsigned int part = present->nb / per_part, which = present->nb % per_part;
+
+		rc = install_one(port, plan, part, which, install_at(present, present->nb), error);
+		present->nb += rc == 0 ? 1 : 0;
 	}
-	if (rc != 0) {
-		install_clear(port, installed, nb);
-		return rc;
-	}
-	*out = installed;
-	return nb;
+	if (rc != 0)
+		install_clear(port, present);
+	return rc;
 }
 
 int
@@ -207,13 +214,10 @@ mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_fl
 		if (rc != 0)
 			return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
 	}
-	rc = install_all(port, flow, plan, &flow->installed, error);
-	if (rc < 0) {
+	rc = install_all(port, flow, plan, &flow->present, error);
+	if (rc != 0)
 		mdv_flow_install_del(port, flow);
-		return rc;
-	}
-	flow->nb_installed = rc;
-	return 0;
+	return rc;
 }
 
 void
@@ -221,12 +225,10 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 {
 	uint64_t counts[MDV_FLOW_COUNT_NB];
 
-	if (flow->counters != NULL && flow->nb_installed != 0 &&
+	if (flow->counters != NULL && flow->present.nb != 0 &&
 		mdv_flow_install_read(flow, counts) == 0)
 		memcpy(flow->counts, counts, sizeof(flow->counts));
-	install_clear(port, flow->installed, flow->nb_installed);
-	flow->installed = NULL;
-	flow->nb_installed = 0;
+	install_clear(port, &flow->present);
 	if (flow->counters != NULL)
 		ibv_destroy_counters(flow->counters);
 	flow->counters = NULL;
@@ -236,22 +238,21 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 static int
 install_move_flow(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 {
-	struct mdv_flow_installed *installed;
+	struct mdv_flow_presence present;
 	struct mdv_flow_plan plan;
 	int rc;
 
-	if (flow->installed == NULL)
+	if (flow->present.nb == 0)
 		return 0;
 	rc = mdv_flow_install_plan(port, flow, &plan, NULL);
 	if (rc != 0)
 		return rc;
 	mdv_flow_plan_set_level(&plan, level);
-	rc = install_all(port, flow, &plan, &installed, NULL);
-	if (rc < 0)
+	rc = install_all(port, flow, &plan, &present, NULL);
+	if (rc != 0)
 		return rc;
-	install_clear(port, flow->installed, flow->nb_installed);
-	flow->installed = installed;
-	flow->nb_installed = rc;
+	install_clear(port, &flow->present);
+	flow->present = present;
 	return 0;
 }
 

@@ -34,6 +34,13 @@ struct mdv_flow_installed {
 	struct mdv_rss *rss;
 };
 
+/** What of a rule is in the device: a part a destination. */
+struct mdv_flow_presence {
+	uint8_t nb;                      /**< 0: nothing */
+	struct mdv_flow_installed *many; /**< NULL: there is one at most */
+	struct mdv_flow_installed one;
+};
+
 /** In which list a rule is. */
 enum mdv_flow_place {
 	MDV_FLOW_NOWHERE, /**< not yet, or no more */
@@ -47,12 +54,11 @@ enum mdv_flow_place {
  */
 struct rte_flow {
 	TAILQ_ENTRY(rte_flow) next;
-	struct rte_flow_conv_rule *rule; /**< deep copy, one allocation */
+	struct rte_flow_conv_rule *rule; /**< deep copy, behind this struct */
+	struct mdv_flow_presence present;
+	struct ibv_counters *counters; /**< while installed, with COUNT */
+	bool counted;                  /**< has COUNT */
 	struct mdv_flow_level_rule level;
-	struct mdv_flow_installed *installed; /**< a part a destination; NULL: not in the device */
-	uint8_t nb_installed;
-	struct ibv_counters *counters;         /**< while installed, with COUNT */
-	bool counted;                          /**< has COUNT */
 	bool queued;                           /**< an operation of a flow queue waits */
 	uint8_t place;                         /**< enum mdv_flow_place */
 	uint16_t queue;                        /**< flow queue it came by, where there is a table */

@@ -199,18 +199,18 @@ item_field_masked(const struct item_field *field, const void *mask)
 {
 	const uint8_t *bytes = (const uint8_t *)mask + field->at;
 	const uint8_t *flag = field->flag;
-	rte_be32_t bits = rte_cpu_to_be_32(field->bits);
 	uint8_t any = 0;
 
-	for (unsigned int i = 0; i < field->bytes; i++) {
-		uint8_t of_field = 0xff;
+	if (field->bits != 0) {
+		rte_be32_t number;
 
-		if (flag != NULL)
-			of_field = flag[i];
-		else if (field->bits != 0)
-			of_field = ((const uint8_t *)&bits)[i];
-		any |= bytes[i] & of_field;
+		memcpy(&number, bytes, sizeof(number));
+		return (rte_be_to_cpu_32(number) & field->bits) != 0;
 	}
+	for (unsigned int i = 0; flag == NULL && i < field->bytes; i++)
+		any |= bytes[i];
+	for (unsigned int i = 0; flag != NULL && i < field->bytes; i++)
+		any |= bytes[i] & flag[i];
 	return any != 0;
 }
 

@@ -2,8 +2,10 @@
 /* Reads the specs of an ibv_flow_attr into the record; a row a field. */
 
 #include <assert.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -37,73 +39,92 @@ static_assert(sizeof(struct key_record) == sizeof(struct mdv_flow_key), "a recor
 
 /* A field of a filter and its place; those of inner specs are one key_headers further. */
 struct key_field {
-	uint32_t type; /* without INNER */
 	uint16_t at, bytes, to;
 };
 
 /* What a spec says by being there. */
 struct key_spec {
-	uint32_t type;
+	uint32_t type; /* without INNER */
 	uint16_t val_at, mask_at;
 	uint8_t ip_version, proto; /* 0: nothing */
 	uint8_t depth;
 	uint8_t inner_depth;
+	uint8_t nb_fields;
+	const struct key_field *fields;
 };
 
 /* clang-format off */
-#define FIELD(t, filter, member, to) \
-	{ IBV_FLOW_SPEC_##t, offsetof(struct filter, member), \
-	  sizeof(((struct filter *)0)->member), offsetof(struct key_record, to) }
-#define FIELD_AT(t, filter, member, to, shift) \
-	{ IBV_FLOW_SPEC_##t, offsetof(struct filter, member), \
-	  sizeof(((struct filter *)0)->member), offsetof(struct key_record, to) + (shift) }
+#define FIELD(filter, member, to) \
+	{ offsetof(struct filter, member), sizeof(((struct filter *)0)->member), \
+	  offsetof(struct key_record, to) }
+#define FIELD_AT(filter, member, to, shift) \
+	{ offsetof(struct filter, member), sizeof(((struct filter *)0)->member), \
+	  offsetof(struct key_record, to) + (shift) }
 
-static const struct key_field key_fields[] = {
-	FIELD(ETH, ibv_flow_eth_filter, dst_mac, headers[0].dst_mac),
-	FIELD(ETH, ibv_flow_eth_filter, src_mac, headers[0].src_mac),
-	FIELD(ETH, ibv_flow_eth_filter, ether_type, headers[0].ether_type),
-	FIELD(ETH, ibv_flow_eth_filter, vlan_tag, headers[0].vlan_tag),
-	FIELD_AT(IPV4, ibv_flow_ipv4_filter, src_ip, headers[0].src_ip, 12),
-	FIELD_AT(IPV4, ibv_flow_ipv4_filter, dst_ip, headers[0].dst_ip, 12),
-	FIELD_AT(IPV4_EXT, ibv_flow_ipv4_ext_filter, src_ip, headers[0].src_ip, 12),
-	FIELD_AT(IPV4_EXT, ibv_flow_ipv4_ext_filter, dst_ip, headers[0].dst_ip, 12),
-	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, proto, headers[0].proto),
-	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, tos, headers[0].tos),
-	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, ttl, headers[0].ttl),
-	FIELD(IPV4_EXT, ibv_flow_ipv4_ext_filter, flags, headers[0].frag),
-	FIELD(IPV6, ibv_flow_ipv6_filter, src_ip, headers[0].src_ip),
-	FIELD(IPV6, ibv_flow_ipv6_filter, dst_ip, headers[0].dst_ip),
-	FIELD(IPV6, ibv_flow_ipv6_filter, flow_label, headers[0].flow_label),
-	FIELD(IPV6, ibv_flow_ipv6_filter, next_hdr, headers[0].proto),
-	FIELD(IPV6, ibv_flow_ipv6_filter, traffic_class, headers[0].tos),
-	FIELD(IPV6, ibv_flow_ipv6_filter, hop_limit, headers[0].ttl),
-	FIELD(TCP, ibv_flow_tcp_udp_filter, src_port, headers[0].tcp_src),
-	FIELD(TCP, ibv_flow_tcp_udp_filter, dst_port, headers[0].tcp_dst),
-	FIELD(UDP, ibv_flow_tcp_udp_filter, src_port, headers[0].udp_src),
-	FIELD(UDP, ibv_flow_tcp_udp_filter, dst_port, headers[0].udp_dst),
-	FIELD(ESP, ibv_flow_esp_filter, spi, headers[0].esp_spi),
-	FIELD(ESP, ibv_flow_esp_filter, seq, headers[0].esp_seq),
-	FIELD(VXLAN_TUNNEL, ibv_flow_tunnel_filter, tunnel_id, vni),
-	FIELD(GRE, ibv_flow_gre_filter, c_ks_res0_ver, gre_flags),
-	FIELD(GRE, ibv_flow_gre_filter, protocol, gre_protocol),
-	FIELD(GRE, ibv_flow_gre_filter, key, gre_key),
+static const struct key_field key_eth[] = {
+	FIELD(ibv_flow_eth_filter, dst_mac, headers[0].dst_mac),
+	FIELD(ibv_flow_eth_filter, src_mac, headers[0].src_mac),
+	FIELD(ibv_flow_eth_filter, ether_type, headers[0].ether_type),
+	FIELD(ibv_flow_eth_filter, vlan_tag, headers[0].vlan_tag),
+};
+static const struct key_field key_ipv4[] = {
+	FIELD_AT(ibv_flow_ipv4_filter, src_ip, headers[0].src_ip, 12),
+	FIELD_AT(ibv_flow_ipv4_filter, dst_ip, headers[0].dst_ip, 12),
+};
+static const struct key_field key_ipv4_ext[] = {
+	FIELD_AT(ibv_flow_ipv4_ext_filter, src_ip, headers[0].src_ip, 12),
+	FIELD_AT(ibv_flow_ipv4_ext_filter, dst_ip, headers[0].dst_ip, 12),
+	FIELD(ibv_flow_ipv4_ext_filter, proto, headers[0].proto),
+	FIELD(ibv_flow_ipv4_ext_filter, tos, headers[0].tos),
+	FIELD(ibv_flow_ipv4_ext_filter, ttl, headers[0].ttl),
+	FIELD(ibv_flow_ipv4_ext_filter, flags, headers[0].frag),
+};
+static const struct key_field key_ipv6[] = {
+	FIELD(ibv_flow_ipv6_filter, src_ip, headers[0].src_ip),
+	FIELD(ibv_flow_ipv6_filter, dst_ip, headers[0].dst_ip),
+	FIELD(ibv_flow_ipv6_filter, flow_label, headers[0].flow_label),
+	FIELD(ibv_flow_ipv6_filter, next_hdr, headers[0].proto),
+	FIELD(ibv_flow_ipv6_filter, traffic_class, headers[0].tos),
+	FIELD(ibv_flow_ipv6_filter, hop_limit, headers[0].ttl),
+};
+static const struct key_field key_tcp[] = {
+	FIELD(ibv_flow_tcp_udp_filter, src_port, headers[0].tcp_src),
+	FIELD(ibv_flow_tcp_udp_filter, dst_port, headers[0].tcp_dst),
+};
+static const struct key_field key_udp[] = {
+	FIELD(ibv_flow_tcp_udp_filter, src_port, headers[0].udp_src),
+	FIELD(ibv_flow_tcp_udp_filter, dst_port, headers[0].udp_dst),
+};
+static const struct key_field key_esp[] = {
+	FIELD(ibv_flow_esp_filter, spi, headers[0].esp_spi),
+	FIELD(ibv_flow_esp_filter, seq, headers[0].esp_seq),
+};
+static const struct key_field key_vxlan_tunnel[] = {
+	FIELD(ibv_flow_tunnel_filter, tunnel_id, vni),
+};
+static const struct key_field key_gre[] = {
+	FIELD(ibv_flow_gre_filter, c_ks_res0_ver, gre_flags),
+	FIELD(ibv_flow_gre_filter, protocol, gre_protocol),
+	FIELD(ibv_flow_gre_filter, key, gre_key),
 };
 
-#define SPEC(t, of, version, proto, depth, inner_depth) \
+#define SPEC(t, of, version, proto, depth, inner_depth, fields) \
 	{ IBV_FLOW_SPEC_##t, offsetof(struct of, val), offsetof(struct of, mask), version, proto, \
-	  depth, inner_depth }
+	  depth, inner_depth, RTE_DIM(fields), fields }
 
 static const struct key_spec key_specs[] = {
-	SPEC(ETH, ibv_flow_spec_eth, 0, 0, 0, 4),
-	SPEC(IPV4, ibv_flow_spec_ipv4, 4, 0, 1, 5),
-	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0, 1, 5),
-	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0, 1, 5),
-	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP, 2, 6),
-	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP, 2, 6),
-	SPEC(ESP, ibv_flow_spec_esp, 0, 0, 2, 6),
-	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0, 3, 3),
-	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE, 3, 3),
-	SPEC(MPLS, ibv_flow_spec_mpls, 0, 0, 3, 3),
+	SPEC(ETH, ibv_flow_spec_eth, 0, 0, 0, 4, key_eth),
+	SPEC(IPV4, ibv_flow_spec_ipv4, 4, 0, 1, 5, key_ipv4),
+	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0, 1, 5, key_ipv4_ext),
+	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0, 1, 5, key_ipv6),
+	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP, 2, 6, key_tcp),
+	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP, 2, 6, key_udp),
+	SPEC(ESP, ibv_flow_spec_esp, 0, 0, 2, 6, key_esp),
+	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0, 3, 3, key_vxlan_tunnel),
+	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE, 3, 3, key_gre),
+	/* Its one field has no one place: key_mpls_place(). */
+	{ IBV_FLOW_SPEC_MPLS, offsetof(struct ibv_flow_spec_mpls, val),
+	  offsetof(struct ibv_flow_spec_mpls, mask), 0, 0, 3, 3, 0, NULL },
 };
 /* clang-format on */
 
@@ -135,10 +156,28 @@ key_mpls_place(uint32_t previous, bool inner)
 		     : offsetof(struct key_record, headers[0].mpls);
 }
 
+/* Most fields of a rule are not looked at, so this is what its translation costs. */
+static bool
+key_is_zero(const uint8_t *bytes, unsigned int nb)
+{
+	uint64_t whole, any = 0;
+	unsigned int i = 0;
+
+	for (; i + sizeof(whole) <= nb; i += sizeof(whole)) {
+		memcpy(&whole, &bytes[i], sizeof(whole));
+		any |= whole;
+	}
+	for (; i < nb; i++)
+		any |= bytes[i];
+	return any == 0;
+}
+
 static void
 key_copy(struct key_record *value, struct key_record *mask, size_t to, const uint8_t *spec_value,
 	const uint8_t *spec_mask, uint16_t bytes)
 {
+	if (key_is_zero(spec_mask, bytes))
+		return;
 	for (uint16_t i = 0; i < bytes; i++) {
 		if (spec_mask[i] == 0)
 			continue; /* another spec may have said something of it */
@@ -148,19 +187,16 @@ key_copy(struct key_record *value, struct key_record *mask, size_t to, const uin
 }
 
 static void
-key_add_spec(struct key_record *value, struct key_record *mask, const uint8_t *bytes, uint32_t type,
-	uint32_t previous)
+key_add_spec(struct key_record *value, struct key_record *mask, const struct key_spec *spec,
+	const uint8_t *bytes, bool inner, uint32_t previous)
 {
-	const bool inner = (type & IBV_FLOW_SPEC_INNER) != 0;
-	const struct key_spec *spec = key_spec_find(type & ~IBV_FLOW_SPEC_INNER);
 	const size_t side = inner ? sizeof(struct key_headers) : 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(key_fields); i++) {
-		const struct key_field *field = &key_fields[i];
+	for (unsigned int i = 0; i < spec->nb_fields; i++) {
+		const struct key_field *field = &spec->fields[i];
 
-		if (field->type == spec->type)
-			key_copy(value, mask, field->to + side, bytes + spec->val_at + field->at,
-				bytes + spec->mask_at + field->at, field->bytes);
+		key_copy(value, mask, field->to + side, bytes + spec->val_at + field->at,
+			bytes + spec->mask_at + field->at, field->bytes);
 	}
 	if (spec->type == IBV_FLOW_SPEC_MPLS)
 		key_copy(value, mask, key_mpls_place(previous, inner), bytes + spec->val_at,
@@ -204,21 +240,20 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 
 	match->depth = 0;
 	for (unsigned int i = 0; i < build->attr.num_of_specs; i++) {
-		struct ibv_flow_spec spec;
 		const struct key_spec *row;
-		uint32_t type;
+		struct ibv_flow_spec spec;
+		bool inner;
 
 		memcpy(&spec.hdr, &build->bytes[at], sizeof(spec.hdr));
-		type = spec.hdr.type;
-		row = key_spec_find(type & ~IBV_FLOW_SPEC_INNER);
+		inner = (spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0;
+		row = key_spec_find(spec.hdr.type & ~IBV_FLOW_SPEC_INNER);
 		if (row != NULL) {
-			uint8_t depth =
-				(type & IBV_FLOW_SPEC_INNER) != 0 ? row->inner_depth : row->depth;
+			uint8_t depth = inner ? row->inner_depth : row->depth;
 
 			match->depth = RTE_MAX(match->depth, depth);
-			key_add_spec(&value, &mask, &build->bytes[at], type, previous);
+			key_add_spec(&value, &mask, row, &build->bytes[at], inner, previous);
 		}
-		previous = type;
+		previous = spec.hdr.type;
 		at += spec.hdr.size;
 	}
 	for (unsigned int side = 0; side < 2; side++)
@@ -231,6 +266,64 @@ bool
 mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+int
+mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed)
+{
+	uint64_t *word = packed->few;
+	uint32_t used = 0;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		used |= (match->mask.words[i] != 0 ? UINT32_C(1) : 0) << i;
+	packed->used = used;
+	packed->many = NULL;
+	if (__builtin_popcount(used) > MDV_FLOW_PACKED_FEW) {
+		packed->many = calloc(2 * __builtin_popcount(used), sizeof(*word));
+		if (packed->many == NULL)
+			return -ENOMEM;
+		word = packed->many;
+	}
+	for (; used != 0; used &= used - 1) {
+		*word++ = match->value.words[__builtin_ctz(used)];
+		*word++ = match->mask.words[__builtin_ctz(used)];
+	}
+	return 0;
+}
+
+void
+mdv_flow_key_packed_free(struct mdv_flow_packed *packed)
+{
+	free(packed->many);
+}
+
+static const uint64_t *
+key_packed_words(const struct mdv_flow_packed *packed)
+{
+	return packed->many != NULL ? packed->many : packed->few;
+}
+
+void
+mdv_flow_key_unpack(const struct mdv_flow_packed *packed, struct mdv_flow_match *match)
+{
+	const uint64_t *word = key_packed_words(packed);
+
+	memset(match, 0, sizeof(*match));
+	for (uint32_t used = packed->used; used != 0; used &= used - 1) {
+		match->value.words[__builtin_ctz(used)] = *word++;
+		match->mask.words[__builtin_ctz(used)] = *word++;
+	}
+}
+
+bool
+mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv_flow_key *value)
+{
+	const uint64_t *word = key_packed_words(packed);
+
+	for (uint32_t used = packed->used; used != 0; used &= used - 1, word += 2)
+		if (*word != value->words[__builtin_ctz(used)])
+			return false;
+	return true;
 }
 
 /* Multiply and fold, a word at a time; zero words are most of them and cost an add. */

@@ -27,9 +27,27 @@ struct mdv_flow_match {
 	uint8_t depth; /**< of the deepest layer named: 0 L2, 1 L3, 2 L4, 3 tunnel, 4-6 inner */
 };
 
+/** So many words a match has in most rules: protocols, IPv4 addresses, ports. */
+#define MDV_FLOW_PACKED_FEW 4
+
+/** A match in less room: rules are many, and most words of their masks are zero. */
+struct mdv_flow_packed {
+	uint32_t used;                         /**< bit i: the mask has word i */
+	uint64_t *many;                        /**< NULL: they are in few[] */
+	uint64_t few[2 * MDV_FLOW_PACKED_FEW]; /**< value and mask of each word */
+};
+
 /** The match of what stands in @p build; action specs are skipped. */
 void mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match);
 bool mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b);
+/** @return 0, or -ENOMEM and nothing to be freed */
+int mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed);
+void mdv_flow_key_packed_free(struct mdv_flow_packed *packed);
+/** All of @p match but its depth. */
+void mdv_flow_key_unpack(const struct mdv_flow_packed *packed, struct mdv_flow_match *match);
+/** @return whether both have the same value; their masks are the same. */
+bool mdv_flow_key_packed_equal(
+	const struct mdv_flow_packed *packed, const struct mdv_flow_key *value);
 /** @return @p seed mixed with the key. */
 uint64_t mdv_flow_key_hash(const struct mdv_flow_key *key, uint64_t seed);
 

@@ -38,15 +38,29 @@ mdv_flow_level_init(
 void
 mdv_flow_level_fini(struct mdv_flow_levels *levels)
 {
+	struct mdv_flow_level_rule *rule;
 	struct mdv_flow_shape *shape;
 
 	while ((shape = TAILQ_FIRST(&levels->shapes)) != NULL) {
+		TAILQ_FOREACH (rule, &shape->rules, next)
+			mdv_flow_key_packed_free(&rule->match);
 		TAILQ_REMOVE(&levels->shapes, shape, next);
 		free(shape);
 	}
 	free(levels->buckets);
 	levels->buckets = NULL;
 	mdv_flow_layout_fini(levels);
+}
+
+/* Doubly linked, so that a rule goes without a look at its bucket, which is in no cache. */
+static void
+level_link(struct mdv_flow_level_rule **bucket, struct mdv_flow_level_rule *rule)
+{
+	rule->chain = *bucket;
+	rule->link = bucket;
+	if (rule->chain != NULL)
+		rule->chain->link = &rule->chain;
+	*bucket = rule;
 }
 
 /* Room for twice as many rules; without memory the chains grow instead. */
@@ -63,8 +77,7 @@ level_grow(struct mdv_flow_levels *levels)
 
 		for (rule = levels->buckets[i]; rule != NULL; rule = chain) {
 			chain = rule->chain;
-			rule->chain = buckets[rule->hash & (nb - 1)];
-			buckets[rule->hash & (nb - 1)] = rule;
+			level_link(&buckets[rule->hash & (nb - 1)], rule);
 		}
 	}
 	free(levels->buckets);
@@ -89,7 +102,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 		(uint64_t)want->priority << 16 | want->depth << 8 | (want->copies ? 1 : 0);
 	uint64_t hash = (kind ^ want->set) * UINT64_C(0x9e3779b97f4a7c15);
 
-	memset(shape, 0, sizeof(*shape));
+	memset(shape, 0, offsetof(struct mdv_flow_shape, fixed_mask));
 	TAILQ_INIT(&shape->rules);
 	shape->priority = want->priority;
 	shape->copies = want->copies;
@@ -120,16 +133,15 @@ level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 
 /* A rule with the very match of an older one stands behind it. */
 static unsigned int
-level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
-	const struct mdv_flow_level_rule *rule)
+level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like, uint64_t hash,
+	const struct mdv_flow_key *value)
 {
-	const struct mdv_flow_level_rule *other =
-		levels->buckets[rule->hash & (levels->nb_buckets - 1)];
+	const struct mdv_flow_level_rule *other = levels->buckets[hash & (levels->nb_buckets - 1)];
 	unsigned int rank = 0;
 
 	for (; other != NULL && like->set == 0; other = other->chain)
-		if (other->hash == rule->hash && level_same_mask(other->shape, like) &&
-			mdv_flow_key_equal(&other->value, &rule->value))
+		if (other->hash == hash && level_same_mask(other->shape, like) &&
+			mdv_flow_key_packed_equal(&other->match, value))
 			rank = RTE_MAX(rank, other->shape->rank + 1u);
 	return rank;
 }
@@ -190,10 +202,8 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	unsigned int rank;
 
 	level_describe_shape(&like, want);
-	rule->value = want->match->value;
-	rule->mask = want->match->mask;
-	rule->hash = mdv_flow_key_hash(&rule->value, like.hash);
-	rank = level_rank(levels, &like, rule);
+	rule->hash = mdv_flow_key_hash(&want->match->value, like.hash);
+	rank = level_rank(levels, &like, rule->hash, &want->match->value);
 	if (rank >= levels->nb)
 		return -ENOSPC;
 	like.rank = rank;
@@ -206,27 +216,35 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	**out = like;
 	TAILQ_INIT(&(*out)->rules);
 	levels->age++;
-	(*out)->fixed_mask = rule->mask;
-	(*out)->fixed_value = rule->value;
+	(*out)->fixed_mask = want->match->mask;
+	(*out)->fixed_value = want->match->value;
 	level_insert_shape(levels, *out);
 	return 0;
 }
 
-/* Leave fixed what the rule has as well. @return whether that is less than before */
+/* Every rule but the first few of a shape leaves it as it is. */
 static bool
-level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_level_rule *rule)
+level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
-	bool less = false;
+	const struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
+	uint64_t less = 0;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		less |= mask->words[i] &
+			(~match->mask.words[i] | (value->words[i] ^ match->value.words[i]));
+	return less != 0;
+}
+
+/* Leave fixed what the rule has as well. */
+static void
+level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
+{
+	struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
 
 	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
-		uint64_t common = shape->fixed_mask.words[i] & rule->mask.words[i] &
-			~(shape->fixed_value.words[i] ^ rule->value.words[i]);
-
-		less = less || common != shape->fixed_mask.words[i];
-		shape->fixed_mask.words[i] = common;
-		shape->fixed_value.words[i] &= common;
+		mask->words[i] &= match->mask.words[i] & ~(value->words[i] ^ match->value.words[i]);
+		value->words[i] &= mask->words[i];
 	}
-	return less;
 }
 
 /* Rules that went may have been what kept bits from being fixed. */
@@ -237,27 +255,31 @@ level_tighten(struct mdv_flow_levels *levels)
 
 	TAILQ_FOREACH (shape, &levels->shapes, next) {
 		const struct mdv_flow_level_rule *rule = TAILQ_FIRST(&shape->rules);
+		struct mdv_flow_match match;
 
 		if (rule == NULL)
 			continue;
-		shape->fixed_mask = rule->mask;
-		shape->fixed_value = rule->value;
-		TAILQ_FOREACH (rule, &shape->rules, next)
-			level_widen(shape, rule);
+		mdv_flow_key_unpack(&rule->match, &match);
+		shape->fixed_mask = match.mask;
+		shape->fixed_value = match.value;
+		while ((rule = TAILQ_NEXT(rule, next)) != NULL) {
+			mdv_flow_key_unpack(&rule->match, &match);
+			level_widen(shape, &match);
+		}
 	}
 }
 
 /* Targets for all, with the rule in the shape. */
 static int
 level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
-	const struct mdv_flow_level_rule *rule)
+	const struct mdv_flow_match *match)
 {
 	int rc = mdv_flow_layout_place(levels, shape);
 
 	if (rc != -ENOSPC)
 		return rc;
 	level_tighten(levels);
-	level_widen(shape, rule);
+	level_widen(shape, match);
 	return mdv_flow_layout_place(levels, shape);
 }
 
@@ -275,31 +297,41 @@ level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 	return 0;
 }
 
+/* The rule makes the shape new or wider, so its level may be wrong. */
+static int
+level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
+	const struct mdv_flow_match *match, bool apply)
+{
+	const struct mdv_flow_key fixed_mask = shape->fixed_mask;
+	const struct mdv_flow_key fixed_value = shape->fixed_value;
+	int rc;
+
+	level_widen(shape, match);
+	rc = level_place(levels, shape, match);
+	if (rc == 0 && apply)
+		rc = level_apply(levels, shape);
+	if (rc != 0 || !apply) {
+		shape->fixed_mask = fixed_mask;
+		shape->fixed_value = fixed_value;
+	}
+	return rc;
+}
+
 /* @param apply false: find out only, and leave everything as it is */
 static int
 level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule, bool apply)
 {
-	struct mdv_flow_key fixed_mask, fixed_value;
 	struct mdv_flow_shape *shape;
 	int rc = level_get_shape(levels, want, rule, &shape);
 
 	if (rc != 0)
 		return rc;
-	fixed_mask = shape->fixed_mask;
-	fixed_value = shape->fixed_value;
-	if (level_widen(shape, rule) || shape->level < 0) {
-		rc = level_place(levels, shape, rule);
-		if (rc == 0 && apply)
-			rc = level_apply(levels, shape);
-	}
-	rule->shape = shape;
+	if (shape->level < 0 || level_is_wider(shape, want->match))
+		rc = level_join_wider(levels, shape, want->match, apply);
 	if (rc == 0 && apply)
-		return 0;
-	rule->shape = NULL;
-	shape->fixed_mask = fixed_mask;
-	shape->fixed_value = fixed_value;
-	if (shape->nb_rules == 0)
+		rule->shape = shape;
+	else if (shape->nb_rules == 0)
 		level_remove_shape(levels, shape);
 	return rc;
 }
@@ -308,16 +340,20 @@ int
 mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule)
 {
-	struct mdv_flow_level_rule **bucket;
-	int rc = level_join(levels, want, rule, true);
+	int rc = mdv_flow_key_pack(want->match, &rule->match);
 
 	if (rc != 0)
 		return rc;
-	if (levels->nb_rules >= levels->nb_buckets)
+	rc = level_join(levels, want, rule, true);
+	if (rc != 0) {
+		mdv_flow_key_packed_free(&rule->match);
+		return rc;
+	}
+	/* Half of the buckets stay empty: a look-up that finds nothing, as most do, touches none
+	 * but its own. */
+	if (2 * levels->nb_rules >= levels->nb_buckets)
 		level_grow(levels);
-	bucket = &levels->buckets[rule->hash & (levels->nb_buckets - 1)];
-	rule->chain = *bucket;
-	*bucket = rule;
+	level_link(&levels->buckets[rule->hash & (levels->nb_buckets - 1)], rule);
 	TAILQ_INSERT_TAIL(&rule->shape->rules, rule, next);
 	rule->shape->nb_rules++;
 	levels->nb_rules++;
@@ -337,17 +373,16 @@ void
 mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule)
 {
 	struct mdv_flow_shape *shape = rule->shape;
-	struct mdv_flow_level_rule **link;
 
 	if (shape == NULL)
 		return;
-	link = &levels->buckets[rule->hash & (levels->nb_buckets - 1)];
-	while (*link != rule)
-		link = &(*link)->chain;
-	*link = rule->chain;
+	*rule->link = rule->chain;
+	if (rule->chain != NULL)
+		rule->chain->link = rule->link;
 	TAILQ_REMOVE(&shape->rules, rule, next);
 	mdv_flow_layout_count(levels, shape, -1);
 	rule->shape = NULL;
+	mdv_flow_key_packed_free(&rule->match);
 	levels->nb_rules--;
 	if (--shape->nb_rules != 0)
 		return;

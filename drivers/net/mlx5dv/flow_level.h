@@ -69,9 +69,10 @@ struct mdv_flow_level_want {
 struct mdv_flow_level_rule {
 	TAILQ_ENTRY(mdv_flow_level_rule) next; /**< in its shape, oldest first */
 	struct mdv_flow_level_rule *chain;     /**< in its hash bucket */
+	struct mdv_flow_level_rule **link;     /**< what points to it there */
 	struct mdv_flow_shape *shape;          /**< NULL: none, not in the allocator */
 	uint64_t hash;
-	struct mdv_flow_key value, mask;
+	struct mdv_flow_packed match;
 };
 
 TAILQ_HEAD(mdv_flow_level_rules, mdv_flow_level_rule);
@@ -85,7 +86,6 @@ struct mdv_flow_shape {
 	uint64_t born; /**< its own age */
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	uint64_t hash; /**< of all that shapes of one age have in common */
-	struct mdv_flow_key fixed_mask, fixed_value;
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;
 	uint8_t nb_masks, depth;
@@ -93,7 +93,8 @@ struct mdv_flow_shape {
 	uint8_t rank;   /**< how many older rules of the same match stand before its rules */
 	uint16_t spill; /**< how many tables are full of its like */
 	int8_t level;   /**< -1: none yet */
-	int8_t target, earliest, latest; /**< while levels are laid out */
+	int8_t target, earliest, latest;             /**< while levels are laid out */
+	struct mdv_flow_key fixed_mask, fixed_value; /**< bits that all its rules have */
 };
 
 /**
@@ -120,7 +121,7 @@ struct mdv_flow_levels {
 /** @return 0 or -ENOMEM */
 int mdv_flow_level_init(
 	struct mdv_flow_levels *levels, uint8_t nb, mdv_flow_level_mover move, void *context);
-/** All rules are gone from the device; they need not be deleted one by one. */
+/** All rules are gone from the device; they need not be deleted one by one, but still be there. */
 void mdv_flow_level_fini(struct mdv_flow_levels *levels);
 
 /**

@@ -2,8 +2,11 @@
 /* Rules made, entered, left and freed. */
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include <rte_common.h>
 #include <rte_flow_driver.h>
 
 #include "flow_error.h"
@@ -11,31 +14,42 @@
 #include "flow_table.h"
 #include "port.h"
 
-static struct rte_flow_conv_rule *
-rule_copy(const struct mdv_flow_plan_rule *given, struct rte_flow_error *error)
+static struct rte_flow *
+rule_no_memory(struct rte_flow_error *error)
 {
-	struct rte_flow_action *actions = mdv_flow_action_flatten(given->actions);
-	const struct rte_flow_conv_rule rule = {
-		.attr_ro = given->attr,
-		.pattern_ro = given->pattern,
-		.actions_ro = actions,
-	};
-	struct rte_flow_conv_rule *copy = NULL;
-	int size = -1;
+	mdv_flow_error_set(
+		error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, "no memory for the rule");
+	return NULL;
+}
 
-	if (actions != NULL)
-		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, &rule, error);
-	if (size >= 0)
-		copy = calloc(1, size);
-	if (copy == NULL && (actions == NULL || size >= 0))
-		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"no memory for a copy of the rule");
-	if (copy != NULL && rte_flow_conv(RTE_FLOW_CONV_OP_RULE, copy, size, &rule, error) < 0) {
-		free(copy);
-		copy = NULL;
+/*
+ * The rule and the copy of what was given, in one piece of memory. Rules of one form take the same
+ * room, so the last one's is tried first: to ask rte_flow_conv() for it costs as much as to copy.
+ */
+static struct rte_flow *
+rule_alloc(
+	struct mdv_port *port, const struct rte_flow_conv_rule *given, struct rte_flow_error *error)
+{
+	const size_t before = RTE_ALIGN_CEIL(sizeof(struct rte_flow), sizeof(max_align_t));
+	_Atomic int *last = &port->flow.copy_bytes;
+	int room = atomic_load_explicit(last, memory_order_relaxed);
+
+	for (;;) {
+		struct rte_flow *flow = calloc(1, before + room);
+		int size;
+
+		if (flow == NULL)
+			return rule_no_memory(error);
+		flow->rule = RTE_PTR_ADD(flow, before);
+		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
+		if (size == room)
+			return flow;
+		free(flow);
+		if (size < 0)
+			return NULL;
+		room = size;
+		atomic_store_explicit(last, size, memory_order_relaxed);
 	}
-	free(actions);
-	return copy;
 }
 
 struct rte_flow *
@@ -43,23 +57,27 @@ mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	struct rte_flow_conv_rule rule = {
+		.attr_ro = given->attr,
+		.pattern_ro = given->pattern,
+		.actions_ro = given->actions,
+	};
+	struct rte_flow_action *flat = NULL;
 	struct rte_flow *flow;
 
 	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
 	if (mdv_flow_plan_make(&env, given, plan, error) != 0)
 		return NULL;
-	flow = calloc(1, sizeof(*flow));
-	if (flow == NULL) {
-		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"no memory for the rule");
-		return NULL;
+	if (!mdv_flow_action_is_flat(given->actions)) {
+		flat = mdv_flow_action_flatten(given->actions);
+		if (flat == NULL)
+			return rule_no_memory(error);
+		rule.actions_ro = flat;
 	}
-	flow->counted = plan->actions.count;
-	flow->rule = rule_copy(given, error);
-	if (flow->rule == NULL) {
-		free(flow);
-		return NULL;
-	}
+	flow = rule_alloc(port, &rule, error);
+	free(flat);
+	if (flow != NULL)
+		flow->counted = plan->actions.count;
 	return flow;
 }
 
@@ -68,7 +86,6 @@ mdv_flow_rule_free(struct rte_flow *flow)
 {
 	if (flow->table != NULL)
 		mdv_flow_table_put(flow->table);
-	free(flow->rule);
 	free(flow);
 }
 

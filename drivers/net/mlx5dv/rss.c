@@ -91,7 +91,7 @@ mdv_rss_expand(uint32_t layers, uint64_t types, struct mdv_rss_expansion out[MDV
 {
 	unsigned int nb = 0;
 
-	for (unsigned int i = 0; i < MDV_RSS_NONE; i++) {
+	for (unsigned int i = 0; types != 0 && i < MDV_RSS_NONE; i++) {
 		const struct mdv_rss_class *class = &mdv_rss_classes[i];
 		uint32_t all = layers | class->layers;
 

@@ -223,6 +223,7 @@ test_flatten(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(effects); i++) {
 		flat = mdv_flow_action_flatten(effects[i].list);
 		assert_non_null(flat);
+		assert_true(mdv_flow_action_is_flat(flat));
 		assert_int_equal(mdv_flow_action_parse(&env, effects[i].list, &before, NULL), 0);
 		assert_int_equal(mdv_flow_action_parse(&env, flat, &after, NULL), 0);
 		assert_memory_equal(&before, &after, sizeof(before));

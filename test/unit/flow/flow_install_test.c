@@ -62,10 +62,13 @@ check_levels(void)
 		TAILQ_FOREACH (rule, &shape->rules, next) {
 			const struct rte_flow *flow = container_of(rule, struct rte_flow, level);
 
-			assert_true(flow->nb_installed != 0);
-			for (unsigned int i = 0; i < flow->nb_installed; i++) {
+			assert_true(flow->present.nb != 0);
+			for (unsigned int i = 0; i < flow->present.nb; i++) {
 				const struct fake_flow *made =
-					(struct fake_flow *)flow->installed[i].verbs;
+					(struct fake_flow *)(flow->present.many != NULL
+							? flow->present.many[i]
+							: flow->present.one)
+						.verbs;
 
 				assert_int_equal(
 					made->build.attr.priority, mdv_flow_level_of(rule));

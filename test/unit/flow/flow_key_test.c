@@ -187,6 +187,31 @@ test_every_spec(void **state)
 	}
 }
 
+/* What is packed comes back, few words or all. */
+static void
+test_packed(void **state)
+{
+	(void)state;
+	for (unsigned int nb = 0; nb <= MDV_FLOW_KEY_WORDS; nb++) {
+		struct mdv_flow_match match = { .depth = 0 }, back;
+		struct mdv_flow_packed packed;
+
+		for (unsigned int i = 0; i < nb; i++) {
+			match.mask.words[(i * 5) % MDV_FLOW_KEY_WORDS] = i + 1;
+			match.value.words[(i * 5) % MDV_FLOW_KEY_WORDS] = i & (i + 1);
+		}
+		assert_int_equal(mdv_flow_key_pack(&match, &packed), 0);
+		mdv_flow_key_unpack(&packed, &back);
+		assert_memory_equal(&match, &back, sizeof(match));
+		assert_true(mdv_flow_key_packed_equal(&packed, &match.value));
+		if (nb != 0) {
+			match.value.words[0] ^= match.mask.words[0];
+			assert_false(mdv_flow_key_packed_equal(&packed, &match.value));
+		}
+		mdv_flow_key_packed_free(&packed);
+	}
+}
+
 int
 main(void)
 {
@@ -194,6 +219,7 @@ main(void)
 		cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_every_spec),
+		cmocka_unit_test(test_packed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
