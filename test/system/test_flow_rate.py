@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many rules, fast: DPDK's own dpdk-test-flow-perf, and the bench that compares. No rate is judged here."""
+import json
+import subprocess
+
+import pytest
+from harness import paths
+
+BENCH = paths.ROOT / "devtools/bench"
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bench") / "bench-flow.json"
+    done = subprocess.run(
+        [BENCH, "flow", "--rules", "500,2000", "--rounds", "1", "--json", path], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    assert done.returncode == 0, done.stdout
+    return json.loads(path.read_text())
+
+
+def test_bench_compares_rte_flow_with_verbs(result):
+    assert set(result["rules"]) == {"500", "2000"}
+    for row in result["rules"].values():
+        assert min(row["verbs"] + row["rte_flow"]) > 0
+
+
+def test_flow_perf_runs(result):
+    rates = result["flow_perf"]["net_mlx5dv"]
+    assert rates["inserted"] > 0 and rates["deleted"] > 0
+
+
+def test_flow_perf_runs_on_the_intree_driver(result, tap_allowed):
+    rates = result["flow_perf"]["mlx5_pci, dv_flow_en=0"]
+    assert rates["inserted"] > 0 and rates["deleted"] > 0
+
+
+def test_bench_names_its_parts():
+    done = subprocess.run([BENCH], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 2
+    assert "usage: devtools/bench NAME" in done.stdout and " flow" in done.stdout
