@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/caps.h"
 #include "abi/counters.h"
 #include "abi/ioctl.h"
+#include "abi/matcher.h"
 #include "abi/write.h"
 
 /* enum ib_flow_attr_type and _flags, ib_flow_spec_type: kernel-internal, the same as the verbs'. */
@@ -38,7 +41,10 @@ destroy(struct shca_object *object)
 
 	shca_rule_del(shca_device_steering(object->file->dev), flow->rule);
 	shca_device_rules_changed(object->file->dev);
-	flow->qp->object.nb_users--;
+	if (flow->qp != NULL)
+		flow->qp->object.nb_users--;
+	if (flow->matcher != NULL)
+		flow->matcher->object.nb_users--;
 	if (flow->counters != NULL && --flow->counters->object.nb_users == 0)
 		shca_counters_unbind(flow->counters);
 }
@@ -242,8 +248,24 @@ static const struct shca_attr_row destroy_rows[] = {
 	SHCA_DESTROY(UVERBS_ATTR_DESTROY_FLOW_HANDLE, &shca_flow_class),
 };
 
+static const struct shca_attr_row create_raw_rows[] = {
+	SHCA_NEW(MLX5_IB_ATTR_CREATE_FLOW_HANDLE, &shca_flow_class),
+	SHCA_IN_MANDATORY(MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, 1, SHCA_PARAM_BYTES),
+	SHCA_HANDLE(MLX5_IB_ATTR_CREATE_FLOW_MATCHER, &shca_matcher_class),
+	SHCA_HANDLE_OPTIONAL(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP, &shca_qp_class),
+	SHCA_IN_OPTIONAL(MLX5_IB_ATTR_CREATE_FLOW_TAG, 4, 4),
+	SHCA_FLAGS(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DEFAULT_MISS |
+		MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DROP),
+};
+
+static const struct shca_attr_row destroy_raw_rows[] = {
+	SHCA_DESTROY(MLX5_IB_ATTR_DESTROY_FLOW_HANDLE, &shca_flow_class),
+};
+
 const struct shca_method shca_flow_methods[] = {
 	{ UVERBS_METHOD_FLOW_DESTROY, SHCA_ROWS(destroy_rows) },
+	{ MLX5_IB_METHOD_CREATE_FLOW, SHCA_ROWS(create_raw_rows), .handler = shca_matcher_create_flow },
+	{ MLX5_IB_METHOD_DESTROY_FLOW, SHCA_ROWS(destroy_raw_rows) },
 	{ 0 },
 };
 /* clang-format on */

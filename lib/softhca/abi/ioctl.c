@@ -37,6 +37,7 @@ static const struct {
 	{ UVERBS_OBJECT_COUNTERS, shca_counters_methods },
 	{ UVERBS_OBJECT_ASYNC_EVENT, shca_async_methods },
 	{ MLX5_IB_OBJECT_UAR, shca_mlx5_uar_methods },
+	{ MLX5_IB_OBJECT_FLOW_MATCHER, shca_matcher_methods },
 };
 
 static const struct shca_method *
@@ -66,7 +67,15 @@ static int
 take_bytes(const struct shca_attr_row *row, const struct ib_uverbs_attr *request,
 	struct shca_attr *attr)
 {
-	if (request->len < row->min_bytes || request->len > row->max_bytes)
+	uint16_t min_bytes = row->min_bytes, max_bytes = row->max_bytes;
+
+	if (row->kind == SHCA_ATTR_ENUM) {
+		attr->enum_id = request->attr_data.enum_data.elem_id;
+		if (attr->enum_id >= row->nb_enums)
+			return -EOPNOTSUPP;
+		min_bytes = max_bytes = row->enum_bytes[attr->enum_id];
+	}
+	if (request->len < min_bytes || request->len > max_bytes)
 		return -EINVAL;
 	attr->buffer.length = request->len;
 	attr->buffer.address = request->data;
@@ -123,10 +132,14 @@ take_attr(struct shca_bundle *bundle, const struct ib_uverbs_attr *request, uint
 	if (row == NULL)
 		return request->flags & UVERBS_ATTR_F_MANDATORY ? -EPROTONOSUPPORT : 0;
 	attr = &bundle->attrs[row - bundle->method->rows];
-	if (attr->is_present || request->attr_data.reserved != 0)
+	if (attr->is_present)
+		return -EINVAL;
+	if (row->kind == SHCA_ATTR_ENUM ? request->attr_data.enum_data.reserved != 0
+					: request->attr_data.reserved != 0)
 		return -EINVAL;
 	switch (row->kind) {
 	case SHCA_ATTR_IN:
+	case SHCA_ATTR_ENUM:
 	case SHCA_ATTR_OUT:
 		ret = take_bytes(row, request, attr);
 		break;

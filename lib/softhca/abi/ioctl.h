@@ -21,6 +21,7 @@
 enum shca_attr_kind {
 	SHCA_ATTR_IN,      /**< bytes from the application */
 	SHCA_ATTR_FLAGS,   /**< 4 or 8 bytes of flags */
+	SHCA_ATTR_ENUM,    /**< a number, and bytes whose length depends on it */
 	SHCA_ATTR_OUT,     /**< bytes to the application */
 	SHCA_ATTR_HANDLE,  /**< an existing object */
 	SHCA_ATTR_NEW,     /**< the object this method creates */
@@ -35,7 +36,9 @@ struct shca_attr_row {
 	bool is_mandatory;
 	uint16_t min_bytes; /**< IN, OUT */
 	uint16_t max_bytes;
-	uint64_t flags;                        /**< FLAGS: those known */
+	uint64_t flags;             /**< FLAGS: those known */
+	const uint16_t *enum_bytes; /**< ENUM: bytes of each number */
+	uint8_t nb_enums;
 	const struct shca_object_class *class; /**< HANDLE, NEW, DESTROY */
 	enum shca_eventq_kind eventq;          /**< FD, NEW_FD */
 };
@@ -49,6 +52,8 @@ struct shca_attr_row {
 	{ .id = (attr_id), .kind = SHCA_ATTR_IN, .min_bytes = (min), .max_bytes = (max) }
 #define SHCA_FLAGS(attr_id, known) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_FLAGS, .flags = (known) }
+#define SHCA_ENUM(attr_id, bytes, nb) \
+	{ .id = (attr_id), .kind = SHCA_ATTR_ENUM, .is_mandatory = true, .enum_bytes = (bytes), .nb_enums = (nb) }
 #define SHCA_OUT(attr_id, min) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_OUT, .is_mandatory = true, .min_bytes = (min), .max_bytes = SHCA_ANY_BYTES }
 #define SHCA_OUT_OPTIONAL(attr_id, min) \
@@ -90,14 +95,16 @@ struct shca_method {
 /** The methods of an object; ended by a method without rows. */
 extern const struct shca_method shca_device_methods[], shca_pd_methods[], shca_cq_methods[],
 	shca_qp_methods[], shca_mr_methods[], shca_flow_methods[], shca_rwq_ind_methods[],
-	shca_wq_methods[], shca_counters_methods[], shca_async_methods[], shca_mlx5_uar_methods[];
+	shca_wq_methods[], shca_counters_methods[], shca_async_methods[], shca_mlx5_uar_methods[],
+	shca_matcher_methods[];
 
 /** An attribute of a request, by row. */
 struct shca_attr {
 	bool is_present;
 	uint16_t position;              /**< in the application's array */
 	struct shca_user_buffer buffer; /**< IN, OUT */
-	uint64_t value;                 /**< IN up to 8 bytes, FLAGS */
+	uint64_t value;                 /**< IN and ENUM up to 8 bytes, FLAGS */
+	uint8_t enum_id;                /**< ENUM: the number */
 	struct shca_object *object;     /**< HANDLE, NEW, DESTROY */
 	struct shca_eventq *eventq;     /**< FD */
 	int fd;                         /**< NEW_FD */

@@ -4,7 +4,7 @@
  * The objects of an open file: handles, types and use counts (drivers/infiniband/core/rdma_core.c).
  *
  *     PD <── MR, QP, WQ     CQ <── QP (send, receive), WQ     WQ <── each slot of an indirection
- * table table <── hash QP     QP <── flow     counters <── flow
+ * table table <── hash QP     QP <── flow     counters <── flow     matcher <── flow
  *
  * An arrow is a use. An object in use cannot be destroyed: -EBUSY, and it stays usable. All handles
  * of a file are one number space, the lowest free first. The device lock covers everything here.
@@ -24,6 +24,7 @@
 #include "abi/eventq.h"
 #include "base/idtable.h"
 #include "hw/device.h"
+#include "steering/param.h"
 #include "steering/steering.h"
 
 struct shca_file;
@@ -167,9 +168,19 @@ struct shca_counters_object {
 	uint64_t nb_values; /**< highest index + 1 */
 };
 
+struct shca_matcher_object {
+	struct shca_object object;
+	struct shca_param mask;
+	uint8_t type; /**< MLX5_IB_FLOW_TYPE_* */
+	uint8_t criteria;
+	uint16_t priority;
+	bool egress;
+};
+
 struct shca_flow_object {
 	struct shca_object object;
-	struct shca_qp_object *qp;
+	struct shca_qp_object *qp;             /**< NULL: a matcher's flow without destination */
+	struct shca_matcher_object *matcher;   /**< or NULL */
 	struct shca_counters_object *counters; /**< or NULL */
 	struct shca_rule *rule;
 };
@@ -180,7 +191,8 @@ struct shca_uar_object {
 };
 
 extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
-	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class;
+	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
+	shca_matcher_class;
 /** @} */
 
 #endif /* SHCA_ABI_OBJECT_H */

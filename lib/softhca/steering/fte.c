@@ -96,6 +96,7 @@ shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 		fte->drop = action->drop;
 		fte->flow_tag = action->tag ? action->flow_tag : 0;
 	}
+	fte->nb_leaving += action->leave;
 	add_user(&fte->destinations, action->tir);
 	add_user(&fte->counters, action->counter);
 	return 0;
@@ -104,6 +105,7 @@ shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 bool
 shca_fte_leave(struct shca_fte *fte, const struct shca_fte_action *action)
 {
+	fte->nb_leaving -= action->leave;
 	del_user(&fte->destinations, action->tir);
 	del_user(&fte->counters, action->counter);
 	return --fte->nb_rules == 0;

@@ -18,7 +18,8 @@
 /** What one rule wants of its entry. */
 struct shca_fte_action {
 	bool drop;
-	bool tag; /**< asks for flow_tag; else any tag will do */
+	bool leave; /**< go on behind all tables of rules: mlx5dv's default miss */
+	bool tag;   /**< asks for flow_tag; else any tag will do */
 	uint32_t flow_tag;
 	void *tir;                         /**< NULL: nobody receives */
 	struct shca_flow_counter *counter; /**< or NULL */
@@ -41,7 +42,8 @@ struct shca_fte {
 	uint32_t index; /**< in the table; the lower wins */
 	uint32_t hash;  /**< of value */
 	uint32_t nb_rules;
-	uint32_t flow_tag; /**< 0: none */
+	uint32_t nb_leaving; /**< rules that asked for leave */
+	uint32_t flow_tag;   /**< 0: none */
 	bool drop;
 	struct shca_fte_users destinations; /**< TIRs */
 	struct shca_fte_users counters;     /**< struct shca_flow_counter */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steering/param.h"
 #include "steering/spec.h"
 #include "steering/state.h"
 #include "steering/steering.h"
@@ -221,34 +222,29 @@ del_entries(struct shca_rule *rule)
 	}
 }
 
-int
-shca_rule_add(
-	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule)
+/* Make the entries of @p plan, all or none. */
+static int
+install(struct shca_steering *steering, const struct plan *plan, struct shca_rule **rule)
 {
-	struct plan plan;
-	int err = make_plan(steering, attr, &plan);
-
-	if (err != 0)
-		return err;
-	if (shca_steering_reserve(steering, plan.nb_entries) != 0)
+	if (shca_steering_reserve(steering, plan->nb_entries) != 0)
 		return -ENOMEM;
 
 	struct shca_rule *added = calloc(1, sizeof(*added));
 
 	if (added == NULL)
 		return -ENOMEM;
-	added->action = plan.action;
-	while (added->nb_entries < plan.nb_entries) {
+	added->action = plan->action;
+	while (added->nb_entries < plan->nb_entries) {
 		unsigned int i = added->nb_entries;
-		struct shca_table *table = plan.entry[i].table;
+		struct shca_table *table = plan->entry[i].table;
 
 		if (shca_table_add(
-			    table, &plan.entry[i].match, &plan.action, &added->entry[i].fte) != 0)
+			    table, &plan->entry[i].match, &plan->action, &added->entry[i].fte) != 0)
 			goto del_entries;
 		added->entry[i].table = table;
 		added->nb_entries++;
 	}
-	if (plan.receives)
+	if (plan->receives)
 		steering->nb_receiving++;
 	shca_steering_refresh(steering);
 	*rule = added;
@@ -258,6 +254,63 @@ del_entries:
 	del_entries(added);
 	free(added);
 	return -ENOMEM;
+}
+
+int
+shca_rule_add(
+	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule)
+{
+	struct plan plan;
+	int err = make_plan(steering, attr, &plan);
+
+	return err != 0 ? err : install(steering, &plan, rule);
+}
+
+/* mlx5_ib raw_fs_rule_add; then what fs_core asks. */
+static int
+plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, struct plan *plan)
+{
+	struct shca_table *tables = attr->egress ? steering->tx : steering->rx;
+	unsigned int priority = 2u * attr->priority + 1;
+	struct shca_match *match;
+	int err;
+
+	if (attr->priority >= SHCA_STATE_NB_PRIORITIES)
+		return -ENOMEM;
+	if (shca_param_is_multicast(attr->criteria, attr->mask, attr->value))
+		priority = SHCA_STATE_MULTICAST_PRIORITY;
+	*plan = (struct plan){ .receives = attr->tir != NULL };
+	match = plan_entry(plan, &tables[priority]);
+	if (attr->default_miss && (attr->egress || !steering->conf.dont_trap))
+		return -EOPNOTSUPP;
+	err = shca_param_match(attr->criteria, attr->mask, attr->value, match);
+	if (err != 0)
+		return err;
+	shca_field_require(match);
+	plan->action = (struct shca_fte_action){
+		.drop = attr->drop,
+		.leave = attr->default_miss,
+		.tag = attr->tag,
+		.flow_tag = attr->flow_tag,
+		.tir = attr->tir,
+	};
+	err = shca_table_check(plan->entry[0].table, match, &plan->action);
+	if (err != 0)
+		return err;
+	/* An entry that does nothing: firmware's to refuse. */
+	if (!attr->egress && !attr->drop && !attr->default_miss && attr->tir == NULL)
+		return -EINVAL;
+	return 0;
+}
+
+int
+shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr,
+	struct shca_rule **rule)
+{
+	struct plan plan;
+	int err = plan_raw(steering, attr, &plan);
+
+	return err != 0 ? err : install(steering, &plan, rule);
 }
 
 void

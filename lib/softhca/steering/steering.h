@@ -61,6 +61,21 @@ struct shca_rule_attr {
 	struct shca_flow_counter *counter; /**< of the one ACTION_COUNT spec, or NULL */
 };
 
+struct shca_param;
+
+/** What mlx5dv_create_flow asks for: a match in the device's form (steering/param.h). */
+struct shca_raw_rule_attr {
+	bool egress;
+	uint16_t priority;
+	uint8_t criteria;
+	const struct shca_param *mask, *value; /**< borrowed for the call */
+	bool drop;
+	bool default_miss; /**< hand the frame on to the netdev; not with drop */
+	bool tag;
+	uint32_t flow_tag; /**< 24 bits */
+	void *tir;         /**< destination, or NULL */
+};
+
 /** The Linux netdev beside the port, as far as steering sees it. */
 struct shca_kernel_filter {
 	bool present;
@@ -101,6 +116,9 @@ void shca_steering_set_kernel(
  */
 int shca_rule_add(
 	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule);
+/** As shca_rule_add(), for a rule of a matcher: same tables, same priorities. */
+int shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr,
+	struct shca_rule **rule);
 /** Never fails. NULL is allowed. */
 void shca_rule_del(struct shca_steering *steering, struct shca_rule *rule);
 /** @return rules installed that can receive (not EGRESS, not DROP). */

@@ -51,6 +51,8 @@ walk_path(struct shca_steering *steering, const struct shca_state_path *path,
 		if (fte == NULL)
 			continue;
 		verdict->dropped = fte->drop;
+		if (!fte->drop && fte->nb_leaving != 0)
+			return true;
 		if (fte->drop || !table->dont_trap)
 			return false;
 	}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The device's own match form, fte_match_param (PRM, "Flow Table Entry Match Parameters"), which
+ * matchers of mlx5dv give instead of specs -> match.
+ *
+ * It has parts of 64 bytes; bit i of the criteria says that part i is looked at: 0 outer headers, 1
+ * misc, 2 inner headers, 3 misc 2 and so on. Fields are big-endian bit strings.
+ */
+#ifndef SHCA_STEERING_PARAM_H
+#define SHCA_STEERING_PARAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "steering/field.h"
+
+#define SHCA_PARAM_PART_BYTES 64
+#define SHCA_PARAM_NB_PARTS   7 /**< that criteria can name, Linux 6.1 */
+#define SHCA_PARAM_BYTES      640
+
+/** A mask or a value; what the caller did not give is 0. */
+struct shca_param {
+	uint8_t bytes[SHCA_PARAM_BYTES];
+};
+
+/**
+ * @return 0; -EINVAL: an unknown part, mask bits in a part that criteria do not name, value bits
+ * outside the mask (fs_core check_valid_spec); -EOPNOTSUPP: a field that is not modelled
+ */
+int shca_param_match(uint8_t criteria, const struct shca_param *mask,
+	const struct shca_param *value, struct shca_match *match);
+
+/** @return true when mlx5_ib takes the rule for a multicast-only one (raw_fs_is_multicast). */
+bool shca_param_is_multicast(
+	uint8_t criteria, const struct shca_param *mask, const struct shca_param *value);
+
+#endif /* SHCA_STEERING_PARAM_H */
