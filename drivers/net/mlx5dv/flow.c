@@ -13,6 +13,7 @@
 #include "flow_dump.h"
 #include "flow_error.h"
 #include "flow_install.h"
+#include "flow_probe.h"
 #include "flow_rule.h"
 #include "log.h"
 #include "port.h"
@@ -218,41 +219,6 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.async_action_handle_query = mdv_flow_async_action_query,
 };
 
-/*
- * The number of priorities is in no query: a rule at the lowest one tells. It matches an address
- * that no frame carries, so that a port which the kernel uses as well loses nothing meanwhile.
- */
-static int
-flow_probe_priorities(struct mdv_port *port)
-{
-	static const uint8_t candidates[] = { 16, 8 };
-	static const uint8_t nobody[6], whole[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	struct mdv_rss *rss;
-	int rc = mdv_rss_get_drop(port, &rss);
-
-	if (rc != 0)
-		return rc;
-	for (unsigned int i = 0; i < RTE_DIM(candidates); i++) {
-		struct mdv_flow_build build;
-		struct ibv_flow *flow;
-
-		mdv_flow_build_eth(&build, nobody, whole);
-		mdv_flow_build_drop(&build);
-		mdv_flow_build_finish(&build, candidates[i] - 1, port->device.port_num, false);
-		errno = 0;
-		flow = ibv_create_flow(mdv_rss_qp(rss), &build.attr);
-		if (flow != NULL) {
-			ibv_destroy_flow(flow);
-			port->flow.nb_priorities = candidates[i];
-			rc = 0;
-			break;
-		}
-		rc = errno != 0 ? -errno : -EINVAL;
-	}
-	mdv_rss_put(rss);
-	return rc;
-}
-
 int
 mdv_flow_init(struct mdv_port *port)
 {
@@ -269,7 +235,7 @@ mdv_flow_init(struct mdv_port *port)
 			port->device.name);
 		return -ENOTSUP;
 	}
-	rc = flow_probe_priorities(port);
+	rc = mdv_flow_probe(port);
 	if (rc != 0) {
 		MDV_LOG(ERR, "%s: a first flow rule was refused (errno %d): %s", port->device.name,
 			-rc, mdv_flow_error_advice(-rc));

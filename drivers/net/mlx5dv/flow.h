@@ -44,6 +44,7 @@ struct mdv_flow_state {
 	struct mdv_flow_default_list defaults;
 	struct mdv_rss_list rss;       /**< destinations in use, shared by refcount */
 	uint8_t nb_priorities;         /**< verbs priorities the device offers, probed */
+	uint32_t features;             /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
 	struct mdv_flow_levels levels; /**< which rule has which of them */
 	struct mdv_flow_tables tables; /**< templates; the application serialises */
 	struct mdv_flow_async async;   /**< flow queues; each is its user's */
@@ -53,7 +54,8 @@ struct mdv_flow_state {
 
 extern const struct rte_flow_ops mdv_flow_ops;
 
-/** At probe: empty lists, probe the device's priorities. @return 0 or a negative errno, logged. */
+/** At probe: empty lists, probe the device's priorities and features. @return 0 or a negative
+ * errno, logged. */
 int mdv_flow_init(struct mdv_port *port);
 /** At close: all rules are destroyed. */
 void mdv_flow_fini(struct mdv_port *port);

@@ -17,6 +17,10 @@ static_assert(sizeof(struct ibv_flow_spec_eth) == 40, "ETH");
 static_assert(sizeof(struct ibv_flow_spec_ipv4_ext) == 32, "IPV4_EXT");
 static_assert(sizeof(struct ibv_flow_spec_ipv6) == 88, "IPV6");
 static_assert(sizeof(struct ibv_flow_spec_tcp_udp) == 16, "TCP, UDP");
+static_assert(sizeof(struct ibv_flow_spec_esp) == 24, "ESP");
+static_assert(sizeof(struct ibv_flow_spec_tunnel) == 16, "VXLAN_TUNNEL");
+static_assert(sizeof(struct ibv_flow_spec_gre) == 24, "GRE");
+static_assert(sizeof(struct ibv_flow_spec_mpls) == 16, "MPLS");
 static_assert(sizeof(struct ibv_flow_spec_action_tag) == 12, "TAG");
 static_assert(sizeof(struct ibv_flow_spec_action_drop) == 8, "DROP");
 
@@ -59,38 +63,52 @@ mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uin
 	uint8_t *spec;
 
 	mdv_flow_build_init(build);
-	build->eth_at =
+	build->sides[MDV_FLOW_BUILD_OUTER].eth_at =
 		build_append_blank(build, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
-	spec = &build->bytes[build->eth_at];
+	spec = &build->bytes[build->sides[MDV_FLOW_BUILD_OUTER].eth_at];
 	memcpy(spec + offsetof(struct ibv_flow_spec_eth, val.dst_mac), dst, 6);
 	memcpy(spec + offsetof(struct ibv_flow_spec_eth, mask.dst_mac), mask, 6);
 	build->layers = MDV_LAYER_ETH;
 }
 
-bool
-mdv_flow_build_fold_type(struct mdv_flow_build *build, rte_be16_t type)
+uint32_t
+mdv_flow_build_layers(const struct mdv_flow_build *build, enum mdv_flow_build_side side)
 {
+	const uint32_t outer = MDV_LAYER_INNER(1) - 1;
+
+	return side == MDV_FLOW_BUILD_INNER ? build->layers >> MDV_LAYER_INNER_SHIFT
+					    : build->layers & outer;
+}
+
+bool
+mdv_flow_build_fold_type(
+	struct mdv_flow_build *build, enum mdv_flow_build_side side, rte_be16_t type)
+{
+	const uint16_t at = build->sides[side].eth_at;
 	struct ibv_flow_spec_eth eth;
 
-	if (build->eth_at == 0)
+	/* The type is that of the labels, and what they carry has none. */
+	if (at == 0 || (mdv_flow_build_layers(build, side) & MDV_LAYER_MPLS) != 0)
 		return true;
-	memcpy(&eth, &build->bytes[build->eth_at], sizeof(eth));
+	memcpy(&eth, &build->bytes[at], sizeof(eth));
 	if (((eth.val.ether_type ^ type) & eth.mask.ether_type) != 0)
 		return false;
 	eth.val.ether_type = 0;
 	eth.mask.ether_type = 0;
-	memcpy(&build->bytes[build->eth_at], &eth, sizeof(eth));
+	memcpy(&build->bytes[at], &eth, sizeof(eth));
 	return true;
 }
 
-bool
-mdv_flow_build_fold_proto(struct mdv_flow_build *build, uint8_t proto)
+/* Compare the protocol of the IP spec, if there is one, and set it. */
+static bool
+build_set_proto(struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto,
+	uint8_t new_mask)
 {
-	const bool v4 = (build->layers & MDV_LAYER_IPV4) != 0;
-	uint8_t *spec = &build->bytes[build->l3_at];
+	const bool v4 = (mdv_flow_build_layers(build, side) & MDV_LAYER_IPV4) != 0;
+	uint8_t *spec = &build->bytes[build->sides[side].l3_at];
 	uint8_t *val, *mask;
 
-	if (build->l3_at == 0)
+	if (build->sides[side].l3_at == 0)
 		return true;
 	val = spec +
 		(v4 ? offsetof(struct ibv_flow_spec_ipv4_ext, val.proto)
@@ -100,9 +118,22 @@ mdv_flow_build_fold_proto(struct mdv_flow_build *build, uint8_t proto)
 		    : offsetof(struct ibv_flow_spec_ipv6, mask.next_hdr));
 	if (((*val ^ proto) & *mask) != 0)
 		return false;
-	*val = 0;
-	*mask = 0;
+	*val = proto & new_mask;
+	*mask = new_mask;
 	return true;
+}
+
+bool
+mdv_flow_build_fold_proto(
+	struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto)
+{
+	return build_set_proto(build, side, proto, 0);
+}
+
+bool
+mdv_flow_build_pin_proto(struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto)
+{
+	return build_set_proto(build, side, proto, UINT8_MAX);
 }
 
 /* What a layer adds to a match on its own: the spec with nothing masked. */
@@ -125,28 +156,44 @@ static const struct layer_spec layer_specs[] = {
 };
 /* clang-format on */
 
+/* Protocols that are in the place of TCP and UDP. */
+#define LAYER_OTHER_L4 (MDV_LAYER_ESP | MDV_LAYER_GRE | MDV_LAYER_NVGRE)
+
+static int
+build_add_layer(
+	struct mdv_flow_build *build, enum mdv_flow_build_side side, const struct layer_spec *row)
+{
+	const bool inner = side == MDV_FLOW_BUILD_INNER;
+	int at;
+
+	if (row->ether_type != 0 &&
+		!mdv_flow_build_fold_type(build, side, rte_cpu_to_be_16(row->ether_type)))
+		return -EINVAL;
+	if (row->proto != 0 &&
+		((mdv_flow_build_layers(build, side) & LAYER_OTHER_L4) != 0 ||
+			!mdv_flow_build_fold_proto(build, side, row->proto)))
+		return -EINVAL;
+	at = build_append_blank(build, row->type | (inner ? IBV_FLOW_SPEC_INNER : 0), row->size);
+	if (at < 0)
+		return at;
+	if (row->ether_type != 0)
+		build->sides[side].l3_at = at;
+	build->layers |= inner ? MDV_LAYER_INNER(row->layer) : row->layer;
+	return 0;
+}
+
 int
 mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 {
-	for (unsigned int i = 0; i < RTE_DIM(layer_specs); i++) {
-		const struct layer_spec *row = &layer_specs[i];
-		int at;
+	int rc = 0;
 
-		if ((layers & row->layer) == 0)
-			continue;
-		if (row->ether_type != 0 &&
-			!mdv_flow_build_fold_type(build, rte_cpu_to_be_16(row->ether_type)))
-			return -EINVAL;
-		if (row->proto != 0 && !mdv_flow_build_fold_proto(build, row->proto))
-			return -EINVAL;
-		at = build_append_blank(build, row->type, row->size);
-		if (at < 0)
-			return at;
-		if (row->ether_type != 0)
-			build->l3_at = at;
-		build->layers |= row->layer;
-	}
-	return 0;
+	for (unsigned int i = 0; rc == 0 && i < RTE_DIM(layer_specs); i++)
+		if ((layers & layer_specs[i].layer) != 0)
+			rc = build_add_layer(build, MDV_FLOW_BUILD_OUTER, &layer_specs[i]);
+	for (unsigned int i = 0; rc == 0 && i < RTE_DIM(layer_specs); i++)
+		if ((layers & MDV_LAYER_INNER(layer_specs[i].layer)) != 0)
+			rc = build_add_layer(build, MDV_FLOW_BUILD_INNER, &layer_specs[i]);
+	return rc;
 }
 
 int
@@ -222,10 +269,10 @@ build_shield(struct mdv_flow_build *build)
 	memcpy(any, &build->bytes[at], size);
 	memmove(first + size, first, used);
 	memcpy(first, any, size);
-	if (build->eth_at != 0)
-		build->eth_at += size;
-	if (build->l3_at != 0)
-		build->l3_at += size;
+	for (unsigned int i = 0; i < MDV_FLOW_BUILD_SIDES; i++) {
+		build->sides[i].eth_at += build->sides[i].eth_at != 0 ? size : 0;
+		build->sides[i].l3_at += build->sides[i].l3_at != 0 ? size : 0;
+	}
 	return 0;
 }
 

@@ -24,14 +24,23 @@
 #define MDV_FLOW_BUILD_BYTES                                                                       \
 	(sizeof(struct ibv_flow_attr) + MDV_FLOW_BUILD_SPECS * sizeof(struct ibv_flow_spec))
 
+/** The headers of the packet, and of the one in its tunnel. */
+enum mdv_flow_build_side {
+	MDV_FLOW_BUILD_OUTER,
+	MDV_FLOW_BUILD_INNER,
+	MDV_FLOW_BUILD_SIDES,
+};
+
 struct mdv_flow_build {
 	union {
 		struct ibv_flow_attr attr; /**< size and num_of_specs are kept up to date */
 		uint8_t bytes[MDV_FLOW_BUILD_BYTES];
 	};
-	uint32_t layers; /**< MDV_LAYER_* matched */
-	uint16_t eth_at; /**< offset of the ETH spec in bytes[], 0: none */
-	uint16_t l3_at;  /**< offset of the IP spec, 0: none */
+	uint32_t layers; /**< MDV_LAYER_* matched, and MDV_LAYER_INNER() of them */
+	struct {
+		uint16_t eth_at; /**< offset of the ETH spec in bytes[], 0: none */
+		uint16_t l3_at;  /**< offset of the IP spec, 0: none */
+	} sides[MDV_FLOW_BUILD_SIDES];
 };
 
 /** No specs: matches every packet. */
@@ -45,11 +54,18 @@ void mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], cons
  * An L3 item says all about the Ethernet type, so a type given before is taken out of the ETH spec.
  * @return false when it contradicts @p type
  */
-bool mdv_flow_build_fold_type(struct mdv_flow_build *build, rte_be16_t type);
+bool mdv_flow_build_fold_type(
+	struct mdv_flow_build *build, enum mdv_flow_build_side side, rte_be16_t type);
 /** The same for an L4 item and the protocol field of the IP spec. */
-bool mdv_flow_build_fold_proto(struct mdv_flow_build *build, uint8_t proto);
+bool mdv_flow_build_fold_proto(
+	struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto);
+/** No spec says it of itself: the protocol becomes a part of the IP spec, which must be there. */
+bool mdv_flow_build_pin_proto(
+	struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto);
+/** @return the layers of one side, without MDV_LAYER_INNER_SHIFT. */
+uint32_t mdv_flow_build_layers(const struct mdv_flow_build *build, enum mdv_flow_build_side side);
 /**
- * Narrow the match to packets that also have these layers (L3 and L4 ones).
+ * Narrow the match to packets that also have these layers (L3 and L4 ones, outer and inner).
  * @return 0, -EINVAL when no packet of the match has them, -E2BIG
  */
 int mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers);

@@ -26,6 +26,10 @@ static const struct dump_row dump_rows[] = {
 	ROW(IPV6, ibv_flow_spec_ipv6, ibv_flow_ipv6_filter),
 	ROW(TCP, ibv_flow_spec_tcp_udp, ibv_flow_tcp_udp_filter),
 	ROW(UDP, ibv_flow_spec_tcp_udp, ibv_flow_tcp_udp_filter),
+	ROW(ESP, ibv_flow_spec_esp, ibv_flow_esp_filter),
+	ROW(VXLAN_TUNNEL, ibv_flow_spec_tunnel, ibv_flow_tunnel_filter),
+	ROW(GRE, ibv_flow_spec_gre, ibv_flow_gre_filter),
+	ROW(MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter),
 	{ IBV_FLOW_SPEC_ACTION_TAG, "TAG", offsetof(struct ibv_flow_spec_action_tag, tag_id), 0, 4 },
 	{ IBV_FLOW_SPEC_ACTION_DROP, "DROP", 0, 0, 0 },
 	{ IBV_FLOW_SPEC_ACTION_COUNT, "COUNT", 0, 0, 0 },
@@ -46,9 +50,10 @@ dump_spec(FILE *file, const uint8_t *spec, enum ibv_flow_spec_type type)
 	for (unsigned int i = 0; i < RTE_DIM(dump_rows); i++) {
 		const struct dump_row *row = &dump_rows[i];
 
-		if (row->type != type)
+		if (row->type != (type & ~IBV_FLOW_SPEC_INNER))
 			continue;
-		fprintf(file, "    %s", row->name);
+		fprintf(file, "    %s%s", (type & IBV_FLOW_SPEC_INNER) != 0 ? "INNER " : "",
+			row->name);
 		if (row->bytes != 0)
 			dump_bytes(file, "value", spec + row->val_at, row->bytes);
 		if (row->mask_at != 0)

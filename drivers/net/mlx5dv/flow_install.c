@@ -26,6 +26,7 @@ mdv_flow_install_env(const struct mdv_port *port)
 			.rss_types = mdv_rss_types(&port->device.caps),
 			.rss_key = port->rss_key,
 		},
+		.features = port->flow.features,
 		.port_num = port->device.port_num,
 	};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Pattern items to match specs; one row an item and one a field in flow_item.c. Pure. */
+/** @file Pattern items to match specs; one row an item and one a field: flow_item_row.h. Pure. */
 #ifndef MDV_FLOW_ITEM_H
 #define MDV_FLOW_ITEM_H
 
@@ -9,10 +9,11 @@
 
 /**
  * Put the specs of @p pattern into @p build, which is initialised here.
+ * @param features MDV_FLOW_CAN_* of flow_probe.h
  * @return 0 or a negative errno after filling @p error with item and field; @p build is undefined
  * then.
  */
-int mdv_flow_item_translate(const struct rte_flow_item pattern[], struct mdv_flow_build *build,
-	struct rte_flow_error *error);
+int mdv_flow_item_translate(const struct rte_flow_item pattern[], uint32_t features,
+	struct mdv_flow_build *build, struct rte_flow_error *error);
 
 #endif /* MDV_FLOW_ITEM_H */

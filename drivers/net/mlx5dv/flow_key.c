@@ -47,8 +47,6 @@ struct key_spec {
 	uint32_t type; /* without INNER */
 	uint16_t val_at, mask_at;
 	uint8_t ip_version, proto; /* 0: nothing */
-	uint8_t depth;
-	uint8_t inner_depth;
 	uint8_t nb_fields;
 	const struct key_field *fields;
 };
@@ -108,23 +106,23 @@ static const struct key_field key_gre[] = {
 	FIELD(ibv_flow_gre_filter, key, gre_key),
 };
 
-#define SPEC(t, of, version, proto, depth, inner_depth, fields) \
+#define SPEC(t, of, version, proto, fields) \
 	{ IBV_FLOW_SPEC_##t, offsetof(struct of, val), offsetof(struct of, mask), version, proto, \
-	  depth, inner_depth, RTE_DIM(fields), fields }
+	  RTE_DIM(fields), fields }
 
 static const struct key_spec key_specs[] = {
-	SPEC(ETH, ibv_flow_spec_eth, 0, 0, 0, 4, key_eth),
-	SPEC(IPV4, ibv_flow_spec_ipv4, 4, 0, 1, 5, key_ipv4),
-	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0, 1, 5, key_ipv4_ext),
-	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0, 1, 5, key_ipv6),
-	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP, 2, 6, key_tcp),
-	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP, 2, 6, key_udp),
-	SPEC(ESP, ibv_flow_spec_esp, 0, 0, 2, 6, key_esp),
-	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0, 3, 3, key_vxlan_tunnel),
-	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE, 3, 3, key_gre),
+	SPEC(ETH, ibv_flow_spec_eth, 0, 0, key_eth),
+	SPEC(IPV4, ibv_flow_spec_ipv4, 4, 0, key_ipv4),
+	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0, key_ipv4_ext),
+	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0, key_ipv6),
+	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP, key_tcp),
+	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP, key_udp),
+	SPEC(ESP, ibv_flow_spec_esp, 0, 0, key_esp),
+	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0, key_vxlan_tunnel),
+	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE, key_gre),
 	/* Its one field has no one place: key_mpls_place(). */
 	{ IBV_FLOW_SPEC_MPLS, offsetof(struct ibv_flow_spec_mpls, val),
-	  offsetof(struct ibv_flow_spec_mpls, mask), 0, 0, 3, 3, 0, NULL },
+	  offsetof(struct ibv_flow_spec_mpls, mask), 0, 0, 0, NULL },
 };
 /* clang-format on */
 
@@ -231,6 +229,28 @@ key_add_facts(struct key_headers *value, struct key_headers *mask)
 	}
 }
 
+/* The deepest that is named; what stands for more of the packet is deeper. */
+static uint8_t
+key_depth(uint32_t layers)
+{
+	static const uint32_t order[] = {
+		MDV_LAYER_INNER(MDV_LAYER_L4 | MDV_LAYER_ESP),
+		MDV_LAYER_INNER(MDV_LAYER_L3),
+		MDV_LAYER_INNER(MDV_LAYER_MPLS),
+		MDV_LAYER_INNER(MDV_LAYER_ETH | MDV_LAYER_VLAN),
+		MDV_LAYER_MPLS_TUNNEL,
+		MDV_LAYER_TUNNEL,
+		MDV_LAYER_L4 | MDV_LAYER_ESP,
+		MDV_LAYER_L3,
+		MDV_LAYER_MPLS,
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(order); i++)
+		if ((layers & order[i]) != 0)
+			return RTE_DIM(order) - i;
+	return 0;
+}
+
 void
 mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match)
 {
@@ -238,7 +258,7 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 	uint32_t previous = 0;
 	uint16_t at = sizeof(build->attr);
 
-	match->depth = 0;
+	match->depth = key_depth(build->layers);
 	for (unsigned int i = 0; i < build->attr.num_of_specs; i++) {
 		const struct key_spec *row;
 		struct ibv_flow_spec spec;
@@ -247,12 +267,8 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 		memcpy(&spec.hdr, &build->bytes[at], sizeof(spec.hdr));
 		inner = (spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0;
 		row = key_spec_find(spec.hdr.type & ~IBV_FLOW_SPEC_INNER);
-		if (row != NULL) {
-			uint8_t depth = inner ? row->inner_depth : row->depth;
-
-			match->depth = RTE_MAX(match->depth, depth);
+		if (row != NULL)
 			key_add_spec(&value, &mask, row, &build->bytes[at], inner, previous);
-		}
 		previous = spec.hdr.type;
 		at += spec.hdr.size;
 	}

@@ -24,7 +24,8 @@ struct mdv_flow_key {
 struct mdv_flow_match {
 	struct mdv_flow_key value; /**< zero outside the mask */
 	struct mdv_flow_key mask;
-	uint8_t depth; /**< of the deepest layer named: 0 L2, 1 L3, 2 L4, 3 tunnel, 4-6 inner */
+	uint8_t depth; /**< of the deepest layer named: 0 L2, more for MPLS, L3, L4, tunnel, inner
+			*/
 };
 
 /** So many words a match has in most rules: protocols, IPv4 addresses, ports. */

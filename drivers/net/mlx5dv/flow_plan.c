@@ -58,6 +58,9 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 		rc = mdv_flow_build_drop(build);
 	if (rc == 0)
 		rc = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
+	/* Its spec comes when the counters exist: there must be room. */
+	if (rc == 0 && actions->count && build->attr.num_of_specs == MDV_FLOW_BUILD_SPECS)
+		rc = -E2BIG;
 	return rc;
 }
 
@@ -129,7 +132,7 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	if (rc == 0)
 		rc = mdv_flow_plan_check_attr(rule->attr, error);
 	if (rc == 0)
-		rc = mdv_flow_item_translate(rule->pattern, &match, error);
+		rc = mdv_flow_item_translate(rule->pattern, env->features, &match, error);
 	if (rc == 0)
 		rc = mdv_flow_action_parse(&env->actions, rule->actions, &plan->actions, error);
 	if (rc != 0)

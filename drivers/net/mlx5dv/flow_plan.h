@@ -22,7 +22,8 @@
 
 struct mdv_flow_plan_env {
 	struct mdv_flow_action_env actions;
-	uint8_t port_num; /**< physical port, from 1 */
+	uint32_t features; /**< MDV_FLOW_CAN_* */
+	uint8_t port_num;  /**< physical port, from 1 */
 };
 
 struct mdv_flow_part {

@@ -34,11 +34,12 @@ mdv_flow_table_create_pattern(struct rte_eth_dev *dev,
 	const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_item pattern[],
 	struct rte_flow_error *error)
 {
+	struct mdv_port *port = mdv_port(dev);
 	struct rte_flow_pattern_template *template;
 
-	template = mdv_flow_template_make_pattern(attr, pattern, error);
+	template = mdv_flow_template_make_pattern(port, attr, pattern, error);
 	if (template != NULL)
-		LIST_INSERT_HEAD(&mdv_port(dev)->flow.tables.patterns, template, next);
+		LIST_INSERT_HEAD(&port->flow.tables.patterns, template, next);
 	return template;
 }
 

@@ -146,8 +146,8 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
  * that says nothing, and the order of the items is tried without masks; VLAN does not go without.
  */
 static int
-template_try_pattern(const struct rte_flow_item pattern[], unsigned int nb, bool relaxed,
-	struct rte_flow_error *error)
+template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pattern[],
+	unsigned int nb, bool relaxed, struct rte_flow_error *error)
 {
 	static const struct rte_flow_item_vlan any_tag = { .hdr.vlan_tci = RTE_BE16(0xffff) };
 	struct mdv_flow_template_merged trial;
@@ -163,7 +163,7 @@ template_try_pattern(const struct rte_flow_item pattern[], unsigned int nb, bool
 		trial.pattern[i].spec = pattern[i].mask;
 		trial.pattern[i].mask = pattern[i].mask;
 	}
-	rc = mdv_flow_item_translate(trial.pattern, &build, &of_values);
+	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, &of_values);
 	if (rc == 0)
 		return 0;
 	if (of_values.type != RTE_FLOW_ERROR_TYPE_ITEM) {
@@ -179,7 +179,7 @@ template_try_pattern(const struct rte_flow_item pattern[], unsigned int nb, bool
 		trial.pattern[i].spec = tag ? &any_tag : NULL;
 		trial.pattern[i].mask = tag ? &any_tag : NULL;
 	}
-	rc = mdv_flow_item_translate(trial.pattern, &build, error);
+	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, error);
 	mdv_flow_template_blame(&trial, pattern, NULL, error);
 	return rc;
 }
@@ -207,8 +207,9 @@ template_copy(enum rte_flow_conv_op op, const void *list, struct rte_flow_error 
 }
 
 struct rte_flow_pattern_template *
-mdv_flow_template_make_pattern(const struct rte_flow_pattern_template_attr *attr,
-	const struct rte_flow_item pattern[], struct rte_flow_error *error)
+mdv_flow_template_make_pattern(const struct mdv_port *port,
+	const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_item pattern[],
+	struct rte_flow_error *error)
 {
 	const struct rte_flow_attr directions = {
 		.ingress = attr->ingress, .egress = attr->egress, .transfer = attr->transfer
@@ -220,7 +221,7 @@ mdv_flow_template_make_pattern(const struct rte_flow_pattern_template_attr *attr
 	if (template_check_direction(directions, attr, error) != 0)
 		return NULL;
 	nb = template_count_items(pattern, error);
-	if (nb < 0 || template_try_pattern(pattern, nb, attr->relaxed_matching, error) != 0)
+	if (nb < 0 || template_try_pattern(port, pattern, nb, attr->relaxed_matching, error) != 0)
 		return NULL;
 	for (int i = 0; i < nb; i++) {
 		masks[i].type = pattern[i].type;

@@ -59,7 +59,7 @@ struct mdv_flow_template_merged {
 };
 
 /** @return NULL after filling @p error */
-struct rte_flow_pattern_template *mdv_flow_template_make_pattern(
+struct rte_flow_pattern_template *mdv_flow_template_make_pattern(const struct mdv_port *port,
 	const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_item pattern[],
 	struct rte_flow_error *error);
 /** @param masks NULL: nothing is constant. @return NULL after filling @p error */

@@ -30,9 +30,23 @@ enum mdv_rss_layer {
 	MDV_LAYER_IPV6 = 1 << 3,
 	MDV_LAYER_TCP = 1 << 4,
 	MDV_LAYER_UDP = 1 << 5,
+	MDV_LAYER_ESP = 1 << 6,
+	MDV_LAYER_MPLS = 1 << 7, /**< behind an Ethernet header */
+	MDV_LAYER_VXLAN = 1 << 8,
+	MDV_LAYER_GRE = 1 << 9,
+	MDV_LAYER_GRE_KEY = 1 << 10,
+	MDV_LAYER_NVGRE = 1 << 11,
+	MDV_LAYER_MPLS_TUNNEL = 1 << 12, /**< over UDP or GRE */
+	MDV_LAYER_ANY = 1 << 13,
 	MDV_LAYER_L3 = MDV_LAYER_IPV4 | MDV_LAYER_IPV6,
 	MDV_LAYER_L4 = MDV_LAYER_TCP | MDV_LAYER_UDP,
+	MDV_LAYER_TUNNEL =
+		MDV_LAYER_VXLAN | MDV_LAYER_GRE | MDV_LAYER_NVGRE | MDV_LAYER_MPLS_TUNNEL,
 };
+
+/** The layers of the packet inside a tunnel have the same bits, this much higher. */
+#define MDV_LAYER_INNER_SHIFT   16
+#define MDV_LAYER_INNER(layers) ((uint32_t)(layers) << MDV_LAYER_INNER_SHIFT)
 
 /** Hash classes, the most specific first; the last hashes nothing. */
 enum mdv_rss_class_id {

@@ -22,6 +22,10 @@
 #include "port.h"
 
 #define FAKE_QUEUES 8
+/** What the fake device can match: as ConnectX-5 on Linux 6.1. */
+#define FAKE_FEATURES                                                                              \
+	(MDV_FLOW_CAN_INNER | MDV_FLOW_CAN_VXLAN | MDV_FLOW_CAN_GRE | MDV_FLOW_CAN_MPLS |          \
+		MDV_FLOW_CAN_MPLS_UDP | MDV_FLOW_CAN_MPLS_GRE)
 
 struct fake_table {
 	struct ibv_rwq_ind_table verbs;
@@ -106,23 +110,33 @@ struct fake_flow *fake_flow_at(unsigned int index);
  * ibv_flow specs in hexadecimal, value then mask, as verbs.h and uapi/rdma/ib_user_verbs.h lay them
  * out: written down apart from the driver, so that a wrong offset there is seen.
  */
-#define HEX_ETH(value, mask)  "20000000 2800 " value mask "0000"
-#define HEX_IPV4(value, mask) "32000000 2000 0000" value mask
-#define HEX_IPV6(value, mask) "31000000 5800 0000" value mask
-#define HEX_TCP(value, mask)  "40000000 1000 " value mask "0000"
-#define HEX_UDP(value, mask)  "41000000 1000 " value mask "0000"
-#define HEX_TAG(tag)          "00100000 0c00 0000" tag
-#define HEX_DROP              "01100000 0800 0000"
-#define HEX_0_2               "0000"
-#define HEX_0_4               "00000000"
-#define HEX_0_6               "000000000000"
-#define HEX_0_12              "000000000000000000000000"
-#define HEX_0_16              "00000000000000000000000000000000"
-#define HEX_0_40              HEX_0_16 HEX_0_16 "0000000000000000"
-#define HEX_ANY_ETH           HEX_ETH(HEX_0_16, HEX_0_16)
-#define HEX_ANY_IPV4          HEX_IPV4(HEX_0_12, HEX_0_12)
-#define HEX_ANY_IPV6          HEX_IPV6(HEX_0_40, HEX_0_40)
-#define HEX_ANY_TCP           HEX_TCP(HEX_0_4, HEX_0_4)
-#define HEX_ANY_UDP           HEX_UDP(HEX_0_4, HEX_0_4)
+#define HEX_ETH(value, mask)     "20000000 2800 " value mask "0000"
+#define HEX_IPV4(value, mask)    "32000000 2000 0000" value mask
+#define HEX_IPV6(value, mask)    "31000000 5800 0000" value mask
+#define HEX_TCP(value, mask)     "40000000 1000 " value mask "0000"
+#define HEX_UDP(value, mask)     "41000000 1000 " value mask "0000"
+#define HEX_ESP(value, mask)     "34000000 1800 0000" value mask
+#define HEX_VXLAN(value, mask)   "50000000 1000 0000" value mask
+#define HEX_GRE(value, mask)     "51000000 1800 0000" value mask
+#define HEX_MPLS(value, mask)    "60000000 1000 0000" value mask
+#define HEX_IN_ETH(value, mask)  "20010000 2800 " value mask "0000"
+#define HEX_IN_IPV4(value, mask) "32010000 2000 0000" value mask
+#define HEX_IN_IPV6(value, mask) "31010000 5800 0000" value mask
+#define HEX_IN_TCP(value, mask)  "40010000 1000 " value mask "0000"
+#define HEX_IN_UDP(value, mask)  "41010000 1000 " value mask "0000"
+#define HEX_IN_MPLS(value, mask) "60010000 1000 0000" value mask
+#define HEX_TAG(tag)             "00100000 0c00 0000" tag
+#define HEX_DROP                 "01100000 0800 0000"
+#define HEX_0_2                  "0000"
+#define HEX_0_4                  "00000000"
+#define HEX_0_6                  "000000000000"
+#define HEX_0_12                 "000000000000000000000000"
+#define HEX_0_16                 "00000000000000000000000000000000"
+#define HEX_0_40                 HEX_0_16 HEX_0_16 "0000000000000000"
+#define HEX_ANY_ETH              HEX_ETH(HEX_0_16, HEX_0_16)
+#define HEX_ANY_IPV4             HEX_IPV4(HEX_0_12, HEX_0_12)
+#define HEX_ANY_IPV6             HEX_IPV6(HEX_0_40, HEX_0_40)
+#define HEX_ANY_TCP              HEX_TCP(HEX_0_4, HEX_0_4)
+#define HEX_ANY_UDP              HEX_UDP(HEX_0_4, HEX_0_4)
 
 #endif /* FAKE_VERBS_H */

@@ -6,6 +6,7 @@
 
 #include "fake_verbs.h"
 #include "flow_item.h"
+#include "flow_probe.h"
 
 #define BE16 RTE_BE16
 #define BE32 RTE_BE32
@@ -286,7 +287,7 @@ test_goldens(void **state)
 		const struct golden *golden = &goldens[i];
 		struct rte_flow_error error = { .message = "" };
 
-		if (mdv_flow_item_translate(golden->pattern, &build, &error) != 0)
+		if (mdv_flow_item_translate(golden->pattern, FAKE_FEATURES, &build, &error) != 0)
 			fail_msg("%s: refused: %s", golden->name, error.message);
 		fake_assert_bytes(
 			golden->name, &build.bytes[20], build.attr.size - 20, golden->specs);
@@ -318,7 +319,7 @@ test_refusals(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(refusals); i++) {
 		const struct refusal *refusal = &refusals[i];
 		struct rte_flow_error error = { .message = "accepted" };
-		int rc = mdv_flow_item_translate(refusal->pattern, &build, &error);
+		int rc = mdv_flow_item_translate(refusal->pattern, FAKE_FEATURES, &build, &error);
 
 		if (rc != -refusal->code || error.type != refusal->type ||
 			error.cause != refusal_cause(refusal) ||
@@ -327,7 +328,8 @@ test_refusals(void **state)
 				error.type, error.message);
 		assert_int_equal(rte_errno, refusal->code);
 		assert_int_equal(
-			mdv_flow_item_translate(refusal->pattern, &build, NULL), -refusal->code);
+			mdv_flow_item_translate(refusal->pattern, FAKE_FEATURES, &build, NULL),
+			-refusal->code);
 	}
 }
 
@@ -364,7 +366,7 @@ test_mask_bits(void **state)
 
 			memset(spec, 0xff, sizeof(spec));
 			((uint8_t *)mask)[bit / 8] = 1u << bit % 8;
-			rc = mdv_flow_item_translate(pattern, &build, &error);
+			rc = mdv_flow_item_translate(pattern, FAKE_FEATURES, &build, &error);
 			if (rc != 0) {
 				assert_int_equal(rc, -ENOTSUP);
 				assert_memory_equal(

@@ -83,7 +83,8 @@ test_patterns(void **state)
 		const void *causes[] = { &sum_mask, row->pattern, row->attr };
 		const void *cause;
 
-		template = mdv_flow_template_make_pattern(row->attr, row->pattern, &error);
+		template =
+			mdv_flow_template_make_pattern(&fake.port, row->attr, row->pattern, &error);
 		if ((template != NULL) != (row->code == 0))
 			fail_msg("%s: %s", row->name, error.message);
 		if (template != NULL) {
@@ -95,7 +96,8 @@ test_patterns(void **state)
 		assert_non_null(error.message);
 		if (error.cause != cause)
 			fail_msg("%s: blames another", row->name);
-		assert_null(mdv_flow_template_make_pattern(row->attr, row->pattern, NULL));
+		assert_null(
+			mdv_flow_template_make_pattern(&fake.port, row->attr, row->pattern, NULL));
 	}
 }
 
@@ -183,7 +185,7 @@ merge(const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_i
 	}
 	if (attr == NULL)
 		return;
-	patterns = mdv_flow_template_make_pattern(attr, template, &error);
+	patterns = mdv_flow_template_make_pattern(&fake.port, attr, template, &error);
 	assert_non_null(patterns);
 	actions = mdv_flow_template_make_actions(
 		&fake.port, &ingress, ACTIONS(ACTION(QUEUE)), NULL, &error);
@@ -229,7 +231,7 @@ static void
 test_merge_actions(void **state)
 {
 	struct rte_flow_pattern_template *pattern =
-		mdv_flow_template_make_pattern(&strict, PATTERN(ITEM(ETH)), NULL);
+		mdv_flow_template_make_pattern(&fake.port, &strict, PATTERN(ITEM(ETH)), NULL);
 	struct rte_flow_actions_template *actions;
 	struct mdv_flow_template_merged merged;
 	const struct rte_flow_action_rss *got;
@@ -269,7 +271,7 @@ static void
 test_merge_refused(void **state)
 {
 	struct rte_flow_pattern_template *pattern =
-		mdv_flow_template_make_pattern(&strict, UDP_DST, NULL);
+		mdv_flow_template_make_pattern(&fake.port, &strict, UDP_DST, NULL);
 	struct rte_flow_actions_template *actions;
 	struct mdv_flow_template_merged merged;
 	struct rte_flow_error error;
@@ -321,7 +323,7 @@ test_no_memory(void **state)
 	fake_init();
 	for (unsigned int nth = 1; pattern == NULL; nth++) {
 		fake_arm(nth, ENOMEM);
-		pattern = mdv_flow_template_make_pattern(&strict, UDP_DST, NULL);
+		pattern = mdv_flow_template_make_pattern(&fake.port, &strict, UDP_DST, NULL);
 		assert_true(pattern != NULL ? nth == 3 : rte_errno == ENOMEM);
 	}
 	for (unsigned int nth = 1; actions == NULL; nth++) {

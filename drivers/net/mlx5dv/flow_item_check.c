@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What items imply of each other: types, protocols and ports. */
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_ether.h>
+#include <rte_vxlan.h>
+
+#include "flow_item_row.h"
+
+#define PORT_MPLS 6635 /* RFC 7510 */
+
+static bool
+check_is_tpid(uint16_t type)
+{
+	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ ||
+		type == RTE_ETHER_TYPE_QINQ1 || type == RTE_ETHER_TYPE_QINQ2;
+}
+
+/* A 16 bit field of a spec that is in the build already. */
+static uint16_t
+check_load(const struct mdv_flow_item_state *state, uint16_t at)
+{
+	uint16_t number;
+
+	memcpy(&number, &state->build->bytes[at], sizeof(number));
+	return rte_be_to_cpu_16(number);
+}
+
+static void
+check_store(struct mdv_flow_item_state *state, uint16_t at, uint16_t number)
+{
+	number = rte_cpu_to_be_16(number);
+	memcpy(&state->build->bytes[at], &number, sizeof(number));
+}
+
+/* The value must be this number, as far as it was given. @return false: it is another */
+static bool
+check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at, uint16_t number)
+{
+	if (((check_load(state, value_at) ^ number) & check_load(state, mask_at)) != 0)
+		return false;
+	check_store(state, value_at, number);
+	check_store(state, mask_at, UINT16_MAX);
+	return true;
+}
+
+/* The type that the pattern gave so far, for messages; 0: none. */
+static uint16_t
+check_given_type(const struct mdv_flow_item_state *state)
+{
+	uint16_t at = state->build->sides[state->side].eth_at;
+
+	return at == 0 ? 0
+		       : check_load(state, at + offsetof(struct ibv_flow_spec_eth, val.ether_type));
+}
+
+static int
+check_refuse_type(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint16_t type)
+{
+	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+		"%s: contradicts the Ethernet type 0x%04x given before it; leave the type out or "
+		"make it 0x%04x",
+		match->row->name, check_given_type(state), type);
+}
+
+/* Right behind GRE its protocol says what follows, and nothing else does. */
+static int
+check_carried(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint16_t type)
+{
+	const uint16_t value_at = state->gre_at + offsetof(struct ibv_flow_spec_gre, val.protocol);
+	const uint16_t mask_at = state->gre_at + offsetof(struct ibv_flow_spec_gre, mask.protocol);
+
+	if ((state->last & (MDV_LAYER_GRE | MDV_LAYER_GRE_KEY)) == 0 ||
+		check_pin(state, value_at, mask_at, type))
+		return 0;
+	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+		"%s: contradicts the GRE protocol 0x%04x given before it; leave that out or make "
+		"it "
+		"0x%04x",
+		match->row->name, check_load(state, value_at), type);
+}
+
+int
+mdv_flow_item_check_eth(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	const struct rte_flow_item_eth *spec = match->spec, *mask = match->mask;
+	int rc = check_carried(state, match, RTE_ETHER_TYPE_TEB);
+
+	if (rc != 0 || mask == NULL || mask->has_vlan == 0)
+		return rc;
+	if (spec->has_vlan == 0)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK,
+			match->item->mask,
+			"ETH has_vlan 0: the device cannot match the absence of a tag; leave "
+			"has_vlan out");
+	state->has_vlan = match->item;
+	return 0;
+}
+
+/*
+ * The device knows "has a C-tag" only together with bits of the tag (steering: cvlan_tag is set
+ * where the vlan mask is not zero), and looks for the Ethernet type behind the tag.
+ */
+int
+mdv_flow_item_check_vlan(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	const struct rte_flow_item_vlan *mask = match->mask;
+	uint16_t type = check_given_type(state);
+
+	if (mask == NULL || mask->hdr.vlan_tci == 0)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
+			match->item,
+			"VLAN tci: the device sees a tag through its bits only; give the item a "
+			"vid, pcp or dei with a mask, or for any tag write two rules, dei 0 and "
+			"dei 1");
+	if (!mdv_flow_build_fold_type(state->build, state->side, RTE_BE16(RTE_ETHER_TYPE_VLAN)))
+		return mdv_flow_error_set(state->error, check_is_tpid(type) ? ENOTSUP : EINVAL,
+			RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+			"VLAN: the device matches tags of type 0x8100 only, and the ETH item "
+			"before it has type 0x%04x; leave that out",
+			type);
+	state->has_vlan = NULL;
+	return 0;
+}
+
+int
+mdv_flow_item_check_l3(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	uint16_t type =
+		match->row->layer == MDV_LAYER_IPV4 ? RTE_ETHER_TYPE_IPV4 : RTE_ETHER_TYPE_IPV6;
+
+	if (!mdv_flow_build_fold_type(state->build, state->side, rte_cpu_to_be_16(type)))
+		return check_refuse_type(state, match, type);
+	return check_carried(state, match, type);
+}
+
+static int
+check_refuse_proto(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint8_t proto)
+{
+	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+		"%s: contradicts the protocol of the IP item before it; leave that out or make it "
+		"%u",
+		match->row->name, proto);
+}
+
+/* The specs of these say the protocol, and two that say it are one too many for the kernel. */
+int
+mdv_flow_item_check_l4(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	if (mdv_flow_build_fold_proto(state->build, state->side, match->row->proto))
+		return 0;
+	return check_refuse_proto(state, match, match->row->proto);
+}
+
+/* The ESP spec does not say the protocol, and is left out where nothing of it is masked. */
+int
+mdv_flow_item_check_esp(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	const struct rte_flow_item_esp *mask = match->mask;
+
+	if (state->build->sides[state->side].l3_at == 0)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
+			match->item,
+			"ESP: the device tells it by the protocol of an IP header; put IPV4 or "
+			"IPV6 "
+			"before it instead of ANY");
+	if (state->side == MDV_FLOW_BUILD_INNER && mask != NULL &&
+		(mask->hdr.spi | mask->hdr.seq) != 0)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK,
+			match->item->mask,
+			"ESP spi inside a tunnel: the device matches it outside only; ESP without "
+			"spi takes all of ESP");
+	if (!mdv_flow_build_pin_proto(state->build, state->side, match->row->proto))
+		return check_refuse_proto(state, match, match->row->proto);
+	return 0;
+}
+
+static int
+check_needs(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint32_t needs)
+{
+	if ((needs & ~state->features) == 0)
+		return 0;
+	return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+		"%s: the device or its kernel does not match it; %s", match->row->name,
+		match->row->instead);
+}
+
+/* An empty spec of this type at the end of the build. @return its offset or -E2BIG */
+static int
+check_append(struct mdv_flow_item_state *state, uint32_t type, uint16_t size)
+{
+	struct ibv_flow_spec spec;
+
+	memset(&spec, 0, sizeof(spec));
+	spec.hdr.type = type | (state->side == MDV_FLOW_BUILD_INNER ? IBV_FLOW_SPEC_INNER : 0);
+	spec.hdr.size = size;
+	return mdv_flow_build_append(state->build, &spec, size);
+}
+
+static int
+check_refuse_size(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	return mdv_flow_error_set(state->error, E2BIG, RTE_FLOW_ERROR_TYPE_ITEM_NUM, match->item,
+		"%s: more items than the device takes", match->row->name);
+}
+
+/* Behind Ethernet; the type says so, in either of its two forms. */
+int
+mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	uint16_t *eth_at = &state->build->sides[state->side].eth_at;
+	uint16_t value_at, mask_at;
+	int rc = check_needs(state, match, match->row->needs), at;
+
+	if (rc != 0)
+		return rc;
+	if (*eth_at == 0) {
+		at = check_append(state, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
+		if (at < 0)
+			return check_refuse_size(state, match);
+		*eth_at = at;
+	}
+	value_at = *eth_at + offsetof(struct ibv_flow_spec_eth, val.ether_type);
+	mask_at = *eth_at + offsetof(struct ibv_flow_spec_eth, mask.ether_type);
+	if (check_load(state, mask_at) == UINT16_MAX &&
+		check_load(state, value_at) == RTE_ETHER_TYPE_MPLSM)
+		return 0;
+	if (!check_pin(state, value_at, mask_at, RTE_ETHER_TYPE_MPLS))
+		return check_refuse_type(state, match, RTE_ETHER_TYPE_MPLS);
+	return 0;
+}
+
+/*
+ * The device finds a tunnel by its UDP port. Where the item before gives none it becomes @p port;
+ * a whole other one stays where @p others are possible: Linux tells the device of them.
+ */
+static int
+check_udp_port(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match,
+	uint16_t port, bool others)
+{
+	uint16_t value_at, mask_at;
+	int at;
+
+	if (state->udp_at == 0) {
+		if (!mdv_flow_build_fold_proto(state->build, state->side, IPPROTO_UDP))
+			return check_refuse_proto(state, match, IPPROTO_UDP);
+		at = check_append(state, IBV_FLOW_SPEC_UDP, sizeof(struct ibv_flow_spec_tcp_udp));
+		if (at < 0)
+			return check_refuse_size(state, match);
+		state->udp_at = at;
+		state->build->layers |= MDV_LAYER_UDP;
+	}
+	value_at = state->udp_at + offsetof(struct ibv_flow_spec_tcp_udp, val.dst_port);
+	mask_at = state->udp_at + offsetof(struct ibv_flow_spec_tcp_udp, mask.dst_port);
+	if ((others && check_load(state, mask_at) == UINT16_MAX) ||
+		check_pin(state, value_at, mask_at, port))
+		return 0;
+	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+		"%s: contradicts the UDP dst port %u given before it; leave the port out or make "
+		"it "
+		"%u",
+		match->row->name, check_load(state, value_at), port);
+}
+
+/* Over UDP or GRE: the spec right before says which, as the kernel reads it. */
+int
+mdv_flow_item_check_mpls_tunnel(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	const bool gre = (state->last & (MDV_LAYER_GRE | MDV_LAYER_GRE_KEY)) != 0;
+	int rc = check_needs(state, match, gre ? MDV_FLOW_CAN_MPLS_GRE : MDV_FLOW_CAN_MPLS_UDP);
+
+	if (rc != 0)
+		return rc;
+	return gre ? check_carried(state, match, RTE_ETHER_TYPE_MPLS)
+		   : check_udp_port(state, match, PORT_MPLS, false);
+}
+
+int
+mdv_flow_item_check_vxlan(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	return check_udp_port(state, match, RTE_VXLAN_DEFAULT_PORT, true);
+}
+
+int
+mdv_flow_item_check_gre_key(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	const rte_be32_t *mask = match->mask;
+
+	if (mask != NULL && *mask != 0)
+		return 0;
+	return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
+		"GRE_KEY: the device sees a key through its bits only; give a value and a mask");
+}
+
+/* GRE that carries Ethernet. */
+int
+mdv_flow_item_check_nvgre(
+	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+{
+	const struct rte_flow_item_nvgre *spec = match->spec, *mask = match->mask;
+	int rc = mdv_flow_item_check_l4(state, match), at;
+
+	if (rc != 0)
+		return rc;
+	if (mask != NULL && ((spec->protocol ^ RTE_BE16(RTE_ETHER_TYPE_TEB)) & mask->protocol) != 0)
+		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
+			match->item,
+			"NVGRE protocol 0x%04x: it carries Ethernet frames; leave the protocol out "
+			"or make it 0x%04x",
+			rte_be_to_cpu_16(spec->protocol), RTE_ETHER_TYPE_TEB);
+	at = check_append(state, IBV_FLOW_SPEC_GRE, sizeof(struct ibv_flow_spec_gre));
+	if (at < 0)
+		return check_refuse_size(state, match);
+	state->gre_at = at;
+	check_store(
+		state, at + offsetof(struct ibv_flow_spec_gre, val.protocol), RTE_ETHER_TYPE_TEB);
+	check_store(state, at + offsetof(struct ibv_flow_spec_gre, mask.protocol), UINT16_MAX);
+	return 0;
+}
+
+int
+mdv_flow_item_check_side(struct mdv_flow_item_state *state)
+{
+	const uint16_t type = check_given_type(state);
+	const bool tagged =
+		(mdv_flow_build_layers(state->build, state->side) & MDV_LAYER_VLAN) != 0;
+
+	if (state->has_vlan != NULL)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
+			state->has_vlan,
+			"ETH has_vlan 1: the device sees a tag through its bits only; add a VLAN "
+			"item with a vid, pcp or dei and a mask");
+	if (check_is_tpid(type))
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
+			state->l2, "%s 0x%04x: the device matches the type behind the tag; %s",
+			tagged ? "VLAN inner_type" : "ETH type", type,
+			tagged ? "it cannot match two tags" : "use a VLAN item instead");
+	return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One field of an item. */
+
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "flow_item_row.h"
+
+/* A big-endian number of 1, 2 or 4 bytes. */
+static uint32_t
+field_load(const uint8_t *from, unsigned int bytes)
+{
+	uint32_t number = 0;
+
+	for (unsigned int i = 0; i < bytes; i++)
+		number = number << 8 | from[i];
+	return number;
+}
+
+/* Several fields may share a number of the filter. */
+static void
+field_add(uint8_t *to, unsigned int bytes, uint32_t number)
+{
+	for (unsigned int i = bytes; i-- > 0; number >>= 8)
+		to[i] |= (uint8_t)number;
+}
+
+bool
+mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *mask)
+{
+	const uint8_t *bytes = (const uint8_t *)mask + field->at;
+	const uint8_t *flag = field->flag;
+	uint8_t any = 0;
+
+	if (field->bits != 0)
+		return (field_load(bytes, field->bytes) & field->bits) != 0;
+	for (unsigned int i = 0; flag == NULL && i < field->bytes; i++)
+		any |= bytes[i];
+	for (unsigned int i = 0; flag != NULL && i < field->bytes; i++)
+		any |= bytes[i] & flag[i];
+	return any != 0;
+}
+
+/* A field of last that is zero says nothing, as one that equals spec. */
+bool
+mdv_flow_item_field_ranges(const struct mdv_flow_item_field *field,
+	const struct mdv_flow_item_match *match, const void *last)
+{
+	uint8_t given[sizeof(struct rte_flow_item_ipv6)] = { 0 };
+	uint8_t differs[sizeof(given)] = { 0 };
+
+	for (unsigned int i = field->at; i < field->at + field->bytes; i++) {
+		uint8_t mask = ((const uint8_t *)match->mask)[i];
+
+		given[i] = ((const uint8_t *)last)[i] & mask;
+		differs[i] = (((const uint8_t *)match->spec)[i] & mask) ^ given[i];
+	}
+	return mdv_flow_item_field_masked(field, given) &&
+		mdv_flow_item_field_masked(field, differs);
+}
+
+/*
+ * Value bits outside the mask are "don't care" in rte_flow and EINVAL in the kernel: cleared. The
+ * spec may say something already that another item implied.
+ */
+void
+mdv_flow_item_field_put(const struct mdv_flow_item_field *field,
+	const struct mdv_flow_item_match *match, uint8_t *spec)
+{
+	const uint8_t *from = (const uint8_t *)match->spec + field->at;
+	const uint8_t *mask = (const uint8_t *)match->mask + field->at;
+	uint8_t *to = spec + match->row->val_at + field->to;
+	uint8_t *to_mask = spec + match->row->mask_at + field->to;
+
+	if (field->bits != 0) {
+		const unsigned int down = __builtin_ctz(field->bits);
+		const uint32_t masked = field_load(mask, field->bytes) & field->bits;
+		const uint32_t value = field_load(from, field->bytes) & masked;
+
+		field_add(to, field->to_bytes, value >> down << field->to_shift);
+		field_add(to_mask, field->to_bytes, masked >> down << field->to_shift);
+		return;
+	}
+	for (unsigned int i = 0; i < field->bytes; i++) {
+		to[i] |= from[i] & mask[i];
+		to_mask[i] |= mask[i];
+	}
+}

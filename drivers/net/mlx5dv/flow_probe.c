@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trial rules; a row a feature. */
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "flow_build.h"
+#include "flow_probe.h"
+#include "log.h"
+#include "port.h"
+#include "rss.h"
+
+struct probe_row {
+	uint32_t feature;
+	const char *name;
+	enum ibv_flow_spec_type type;
+	uint16_t size;
+	uint16_t mask_at, mask_bytes; /* all ones there */
+	/* Another spec before it, 0: none. The kernel reads the place of an MPLS label from it. */
+	enum ibv_flow_spec_type before;
+	uint16_t before_size;
+};
+
+/* clang-format off */
+#define ROW(f, t, of, filter, member) \
+	{ MDV_FLOW_CAN_##f, #f, t, sizeof(struct of), \
+	  offsetof(struct of, mask) + offsetof(struct filter, member), \
+	  sizeof(((struct filter *)0)->member), 0, 0 }
+#define ROW_BEHIND(f, t, of, filter, member, b, before) \
+	{ MDV_FLOW_CAN_##f, #f, t, sizeof(struct of), \
+	  offsetof(struct of, mask) + offsetof(struct filter, member), \
+	  sizeof(((struct filter *)0)->member), b, sizeof(struct before) }
+
+static const struct probe_row probe_rows[] = {
+	ROW(IPV4_TTL, IBV_FLOW_SPEC_IPV4_EXT, ibv_flow_spec_ipv4_ext, ibv_flow_ipv4_ext_filter, ttl),
+	ROW(IPV4_FLAGS, IBV_FLOW_SPEC_IPV4_EXT, ibv_flow_spec_ipv4_ext, ibv_flow_ipv4_ext_filter,
+		flags),
+	ROW(IPV6_HOP_LIMIT, IBV_FLOW_SPEC_IPV6, ibv_flow_spec_ipv6, ibv_flow_ipv6_filter, hop_limit),
+	ROW(ESP_SPI, IBV_FLOW_SPEC_ESP, ibv_flow_spec_esp, ibv_flow_esp_filter, spi),
+	ROW(ESP_SEQ, IBV_FLOW_SPEC_ESP, ibv_flow_spec_esp, ibv_flow_esp_filter, seq),
+	ROW(INNER, IBV_FLOW_SPEC_ETH | IBV_FLOW_SPEC_INNER, ibv_flow_spec_eth, ibv_flow_eth_filter,
+		dst_mac),
+	/* Its highest byte must be zero: uverbs. */
+	{ MDV_FLOW_CAN_VXLAN, "VXLAN", IBV_FLOW_SPEC_VXLAN_TUNNEL,
+	  sizeof(struct ibv_flow_spec_tunnel), offsetof(struct ibv_flow_spec_tunnel, mask) + 1, 3,
+	  0, 0 },
+	ROW(GRE, IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre, ibv_flow_gre_filter, key),
+	ROW(GRE_FLAGS, IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre, ibv_flow_gre_filter, c_ks_res0_ver),
+	ROW(MPLS, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label),
+	ROW_BEHIND(MPLS_UDP, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label,
+		IBV_FLOW_SPEC_UDP, ibv_flow_spec_tcp_udp),
+	ROW_BEHIND(MPLS_GRE, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label,
+		IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre),
+};
+/* clang-format on */
+
+/* All nothing, but for ones in the mask where the row says so. */
+static void
+probe_append(struct mdv_flow_build *build, enum ibv_flow_spec_type type, uint16_t size,
+	uint16_t mask_at, uint16_t mask_bytes)
+{
+	struct ibv_flow_spec spec;
+
+	memset(&spec, 0, sizeof(spec));
+	spec.hdr.type = type;
+	spec.hdr.size = size;
+	memset((uint8_t *)&spec + mask_at, 0xff, mask_bytes);
+	mdv_flow_build_append(build, &spec, size);
+}
+
+static void
+probe_begin(struct mdv_flow_build *build)
+{
+	static const uint8_t whole[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	static const uint8_t nobody[6];
+	const size_t src = offsetof(struct ibv_flow_spec_eth, mask.src_mac);
+
+	mdv_flow_build_eth(build, nobody, whole);
+	memcpy(&build->bytes[sizeof(build->attr) + src], whole, sizeof(whole));
+}
+
+/* @return 0 or a negative errno */
+static int
+probe_try(struct mdv_port *port, const struct mdv_rss *rss, struct mdv_flow_build *build,
+	uint16_t priority)
+{
+	struct ibv_flow *flow;
+
+	mdv_flow_build_drop(build);
+	mdv_flow_build_finish(build, priority, port->device.port_num, false);
+	errno = 0;
+	flow = ibv_create_flow(mdv_rss_qp(rss), &build->attr);
+	if (flow == NULL)
+		return errno != 0 ? -errno : -EINVAL;
+	ibv_destroy_flow(flow);
+	return 0;
+}
+
+static int
+probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
+{
+	static const uint8_t candidates[] = { 16, 8 };
+	int rc = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(candidates); i++) {
+		struct mdv_flow_build build;
+
+		probe_begin(&build);
+		rc = probe_try(port, rss, &build, candidates[i] - 1);
+		if (rc == 0) {
+			port->flow.nb_priorities = candidates[i];
+			break;
+		}
+	}
+	return rc;
+}
+
+static void
+probe_features(struct mdv_port *port, const struct mdv_rss *rss)
+{
+	for (unsigned int i = 0; i < RTE_DIM(probe_rows); i++) {
+		const struct probe_row *row = &probe_rows[i];
+		struct mdv_flow_build build;
+		int rc;
+
+		probe_begin(&build);
+		if (row->before != 0)
+			probe_append(&build, row->before, row->before_size, 0, 0);
+		probe_append(&build, row->type, row->size, row->mask_at, row->mask_bytes);
+		rc = probe_try(port, rss, &build, port->flow.nb_priorities - 1);
+		if (rc == 0)
+			port->flow.features |= row->feature;
+		MDV_LOG(DEBUG, "%s: match on %s: %s", port->device.name, row->name,
+			rc == 0 ? "yes" : strerror(-rc));
+	}
+}
+
+int
+mdv_flow_probe(struct mdv_port *port)
+{
+	struct mdv_rss *rss;
+	int rc = mdv_rss_get_drop(port, &rss);
+
+	if (rc != 0)
+		return rc;
+	rc = probe_priorities(port, rss);
+	if (rc == 0)
+		probe_features(port, rss);
+	mdv_rss_put(rss);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What no verbs query tells of steering, asked by trial rules: how many priorities there are, and
+ * what not every device and kernel can match.
+ *
+ * A trial matches MAC addresses that no frame carries, and is gone at once, so that a port which
+ * the kernel uses as well loses nothing meanwhile.
+ */
+#ifndef MDV_FLOW_PROBE_H
+#define MDV_FLOW_PROBE_H
+
+#include <stdint.h>
+
+struct mdv_port;
+
+enum mdv_flow_feature {
+	MDV_FLOW_CAN_IPV4_TTL = 1 << 0,
+	MDV_FLOW_CAN_IPV4_FLAGS = 1 << 1,
+	MDV_FLOW_CAN_IPV6_HOP_LIMIT = 1 << 2,
+	MDV_FLOW_CAN_ESP_SPI = 1 << 3,
+	MDV_FLOW_CAN_ESP_SEQ = 1 << 4,
+	MDV_FLOW_CAN_INNER = 1 << 5,
+	MDV_FLOW_CAN_VXLAN = 1 << 6,
+	MDV_FLOW_CAN_GRE = 1 << 7, /**< protocol and key */
+	MDV_FLOW_CAN_GRE_FLAGS = 1 << 8,
+	MDV_FLOW_CAN_MPLS = 1 << 9, /**< behind an Ethernet header */
+	MDV_FLOW_CAN_MPLS_UDP = 1 << 10,
+	MDV_FLOW_CAN_MPLS_GRE = 1 << 11,
+};
+
+/** Fill in port->flow.nb_priorities and features. @return 0 or a negative errno: no rule at all */
+int mdv_flow_probe(struct mdv_port *port);
+
+#endif /* MDV_FLOW_PROBE_H */
