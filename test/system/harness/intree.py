@@ -6,21 +6,30 @@ from . import host
 from .terminal import Terminal
 from .testpmd import Testpmd, eal_prefix, softhca_argv
 
-PCI_ADDRESS = "5ca0:00:00.0"
+
+def pci_args(devargs="", ports=1):
+    """EAL arguments: port i is at 5ca0:00:0i.0; no devargs are the driver's defaults."""
+    return [arg for i in range(ports)
+            for arg in ("-a", f"5ca0:00:{i:02x}.0" + (devargs and "," + devargs))]
+
+
+def with_netdevs(ports):
+    """The driver wants a netdev beside each port: a TAP."""
+    return [f"{port},kernel=tap:{host.name('i')}" for port in ports]
 
 
 class InTreeTestpmd(Testpmd):
-    """As Testpmd. The driver wants a netdev beside its port, hence the TAP.
+    """As Testpmd.
 
     `devargs`: none are the driver's defaults, dv_flow_en=1 and rxq_cqe_comp_en=1 among them.
     """
 
-    def __init__(self, port="wire=loop", args=(), devargs="", memory=256):
+    def __init__(self, *ports, args=(), devargs="", memory=256):
         self.prefix = eal_prefix()
+        ports = with_netdevs(ports or ["wire=loop"])
         command = ["dpdk-testpmd", "-l", "0,1", "--no-huge", "-m", str(memory), "--no-telemetry",
-                   "--file-prefix", self.prefix, "-a", PCI_ADDRESS + (devargs and "," + devargs),
+                   "--file-prefix", self.prefix, *pci_args(devargs, len(ports)),
                    "--", "-i", "--total-num-mbufs=16384", "--no-flush-rx", *args]
-        ports = [f"{port},kernel=tap:{host.name('i')}"]
         self.terminal = Terminal(softhca_argv(ports, command), env=dict(os.environ))
         self.banner = ""
         self.status = None
