@@ -11,6 +11,9 @@
 
 /** How long frames may take to come round, in seconds. */
 #define PATIENCE 60
+/** So many looks at an empty ring, so far apart, and nothing is on its way any more. */
+#define QUIET_POLLS 100
+#define QUIET_US    100
 /** More than the last level of caches. */
 #define COLD_BYTES  (64u << 20)
 #define NB_PKTS_MAX (BENCH_QUEUES_MAX * BENCH_BATCH)
@@ -116,7 +119,8 @@ waiting(const struct bench_port *port)
 static int
 receive_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
-	const unsigned int nb = BENCH_BATCH;
+	/* A ring of frames that may be scattered has fewer places. */
+	const unsigned int nb = how->room != 0 ? BENCH_BATCH / 4 : BENCH_BATCH;
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 	int rc = bench_port_frames(port, how, pkts, nb);
 
@@ -135,18 +139,21 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 	return device(bench_thaw);
 }
 
-/** What was sent comes back; how many frames that is, the device decides (TSO). */
+/**
+ * What was sent comes back; how many frames that is, the device decides (TSO). After that it has
+ * completed everything, so that each round pays for freeing what the one before it sent.
+ */
 static void
 take_back(struct bench_port *port, const struct bench_case *how)
 {
 	unsigned int quiet = 0;
 
-	while (quiet < 1000) {
+	while (quiet < QUIET_POLLS) {
 		unsigned int nb = waiting(port);
 
 		quiet = nb == 0 ? quiet + 1 : 0;
 		receive_all(port, how, nb, false);
-		rte_delay_us_block(1);
+		rte_delay_us_sleep(QUIET_US);
 	}
 }
 
