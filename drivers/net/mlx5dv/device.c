@@ -256,6 +256,8 @@ fill_caps(struct mdv_device *device)
 	caps->cvlan_strip = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_CVLAN_STRIPPING) != 0;
 	caps->scatter_fcs = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_SCATTER_FCS) != 0;
 	caps->tx_min_inline_l2 = needs_inline_l2(attr.orig_attr.vendor_part_id);
+	caps->tx_multi_packet =
+		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
 	caps->flow_steering =
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
 	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)

@@ -32,6 +32,7 @@ struct mdv_caps {
 	bool rx_checksum, tx_checksum;
 	bool cvlan_strip, scatter_fcs;
 	bool tx_min_inline_l2; /**< headers must be inlined (18 bytes): ConnectX-4 Lx */
+	bool tx_multi_packet;  /**< a WQE may carry many packets (enhanced multi-packet send) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
 	uint32_t tunnel_offloads;
 	char fw_version[64];

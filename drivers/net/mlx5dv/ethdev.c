@@ -267,8 +267,11 @@ tx_opts(const struct rte_eth_dev *dev)
 void
 mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
 {
-	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
-	dev->tx_pkt_burst = mdv_tx_select(tx_opts(dev));
+	const unsigned int simd_bits = rte_vect_get_max_simd_bitwidth();
+
+	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), simd_bits);
+	dev->tx_pkt_burst = mdv_tx_select(
+		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
 }
 
 static int
@@ -282,12 +285,7 @@ static int
 tx_burst_mode_get(
 	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)
 {
-	int opts = mdv_tx_select_opts(dev->tx_pkt_burst);
-
-	if (opts < 0)
-		return -EINVAL;
-	mdv_tx_select_describe(opts, mode->info, sizeof(mode->info));
-	return 0;
+	return mdv_tx_select_describe(dev->tx_pkt_burst, mode) ? 0 : -EINVAL;
 }
 
 const struct eth_dev_ops mdv_ethdev_ops = {

@@ -87,6 +87,9 @@ static_assert(offsetof(struct mdv_hw_cqe, op_own) == offsetof(struct mlx5_cqe64,
 /** Consumer counters written to a CQ's doorbell record have 24 bits (rdma-core cq.c). */
 #define MDV_HW_CQ_CI_MASK 0xffffffu
 
+/** Opcode of a WQE of many packets (Linux mlx5/device.h MLX5_OPCODE_ENHANCED_MPSW). */
+#define MDV_HW_OPCODE_ENHANCED_MPSW 0x29u
+
 /* fm_ce_se bits 3:2 (PRM "Send WQE control segment" ce); mlx5dv.h has the 2 only */
 #define MDV_HW_CTRL_CQE_ON_FIRST_ERROR (1u << 2)
 #define MDV_HW_CTRL_CQE_ALWAYS         ((unsigned int)MLX5_WQE_CTRL_CQ_UPDATE)

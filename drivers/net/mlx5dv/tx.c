@@ -33,37 +33,74 @@ mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf)
 }
 
 void
-mdv_tx_free(struct mdv_txq *txq, uint32_t idx, uint32_t nb)
+mdv_tx_release(struct mdv_txq *txq, uint16_t to)
 {
-	rte_pktmbuf_free_bulk(&txq->mbufs[idx], nb);
+	while (txq->tail != to) {
+		uint32_t idx = txq->tail & txq->mask;
+		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
+
+		rte_pktmbuf_free_bulk(&txq->mbufs[idx], nb);
+		txq->tail += nb;
+	}
+}
+
+void
+mdv_tx_reset(struct mdv_txq *txq)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+
+	txq->pc = 0;
+	txq->ci = 0;
+	txq->tail = txq->head;
+	txq->cq_pi = txq->cq_ci;
+	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
+}
+
+/** Packets of the WQE at ci; 0 when what is there makes no sense. @param nb_bbs its WQEBBs */
+static uint32_t
+wqe_packets(const struct mdv_txq *txq, uint32_t *nb_bbs)
+{
+	const struct mlx5_wqe_ctrl_seg *ctrl =
+		(const void *)(txq->wqes + (txq->ci & txq->mask) * MLX5_SEND_WQE_BB);
+	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & MDV_HW_WQE_DS_MAX;
+	uint32_t opcode = rte_be_to_cpu_32(ctrl->opmod_idx_opcode) & UINT8_MAX;
+
+	*nb_bbs = mdv_tx_wqe_bbs(ds);
+	if (ds <= MDV_TX_WQE_DS_HEAD)
+		return 0;
+	return opcode == MDV_HW_OPCODE_ENHANCED_MPSW ? ds - MDV_TX_WQE_DS_HEAD : 1;
+}
+
+/** The WQEs before the one at @p failed are done. */
+static void
+flight_settle(struct mdv_txq *txq, uint16_t failed)
+{
+	uint16_t tail = txq->tail;
+
+	if ((uint16_t)(failed - txq->ci) >= (uint16_t)(txq->pc - txq->ci))
+		return;
+	while ((uint16_t)(txq->pc - failed) < (uint16_t)(txq->pc - txq->ci)) {
+		uint32_t nb_bbs, nb_packets = wqe_packets(txq, &nb_bbs);
+
+		if (nb_packets == 0)
+			break;
+		txq->ci += nb_bbs;
+		tail += nb_packets;
+	}
+	mdv_tx_release(txq, tail);
 }
 
 /** Packets in flight are lost with the queue's state: they were counted as sent. */
 static void
 flight_drop(struct mdv_txq *txq)
 {
-	for (; txq->ci != txq->pc; txq->ci++) {
-		struct rte_mbuf **mbuf = &txq->mbufs[txq->ci & txq->mask];
+	for (; txq->tail != txq->head; txq->tail++) {
+		struct rte_mbuf *mbuf = txq->mbufs[txq->tail & txq->mask];
 
-		if (*mbuf == NULL)
-			continue;
 		txq->count.packets--;
-		txq->count.bytes -= (*mbuf)->pkt_len;
-		mdv_tx_drop(txq, *mbuf);
-		*mbuf = NULL;
+		txq->count.bytes -= mbuf->pkt_len;
+		mdv_tx_drop(txq, mbuf);
 	}
-}
-
-/** The queue is beyond repair: full for ever, with only the packets in flight in its slots. */
-static void
-block(struct mdv_txq *txq)
-{
-	uint16_t first = txq->pc - (txq->mask + 1u), pc;
-
-	for (pc = first; pc != txq->ci; pc++)
-		txq->mbufs[pc & txq->mask] = NULL;
-	txq->ci = first;
-	txq->cq_ci++;
 }
 
 __rte_noinline void
@@ -71,19 +108,15 @@ mdv_tx_error(struct mdv_txq *txq)
 {
 	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
 	const struct mlx5_err_cqe *err = (const void *)&txq->cqes[txq->cq_ci & cq_mask];
-	uint16_t failed = rte_be_to_cpu_16(err->wqe_counter);
 
-	/* The WQEs before the one that failed are done. */
-	if ((uint16_t)(failed - txq->ci) < (uint16_t)(txq->pc - txq->ci))
-		mdv_tx_release(txq, failed, MDV_TX_MULTI);
+	flight_settle(txq, rte_be_to_cpu_16(err->wqe_counter));
 	if (mdv_txq_recover(txq, err->syndrome) != 0) {
-		/* The device may still read the packets: they are freed when the queue is stopped.
-		 */
-		block(txq);
+		/* Beyond repair: full for ever. The device may still read the packets: they are
+		 * freed when the queue is stopped. */
+		txq->ci = txq->pc - (txq->mask + 1u);
+		txq->cq_ci++;
 		return;
 	}
 	flight_drop(txq);
-	txq->pc = 0;
-	txq->ci = 0;
-	txq->requested = 0;
+	mdv_tx_reset(txq);
 }

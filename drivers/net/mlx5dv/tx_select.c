@@ -1,27 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The instances of the send burst: one list makes the functions, the table and the text. */
+/* The scalar instances of the send burst, and which instance is taken. */
 #include <stdio.h>
 
 #include <rte_common.h>
+#include <rte_cpuflags.h>
 
-#include "tx.h"
+#include "tx_burst.h"
+
+#define BURST(opts) MDV_TX_INSTANCE(opts, false)
+MDV_TX_OPTS_PLAIN(BURST)
+MDV_TX_OPTS_INLINE(BURST)
+
+static const eth_tx_burst_t scalar[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW)
+		MDV_TX_OPTS_INLINE(MDV_TX_ROW) };
+
+static bool
+always(void)
+{
+	return true;
+}
+
+#ifdef RTE_ARCH_X86
+static bool
+has_avx2(void)
+{
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0 &&
+		rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI2) > 0 &&
+		rte_cpu_get_flag_enabled(RTE_CPUFLAG_MOVBE) > 0;
+}
+#endif
 
 /* clang-format off */
-#define BURSTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
-#define BURSTS(X) BURSTS_8(X, 0) BURSTS_8(X, 01) BURSTS_8(X, 02) BURSTS_8(X, 03)
-
-/* The name is the option set in octal. */
-#define BURST(opts) \
-	static uint16_t \
-	burst_##opts(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
-	{ \
-		return mdv_tx_burst(txq, pkts, nb_pkts, opts); \
-	}
-#define BURST_ROW(opts) [opts] = burst_##opts,
-
-BURSTS(BURST)
-
-static const eth_tx_burst_t bursts[MDV_TX_NB_OPTS] = { BURSTS(BURST_ROW) };
+/** The best first. */
+static const struct {
+	const char *name;
+	const eth_tx_burst_t *bursts;
+	unsigned int nb_bursts;
+	unsigned int simd_bits;
+	bool (*runs)(void);
+} widths[] = {
+#ifdef RTE_ARCH_X86
+	{ "Vector AVX2", mdv_tx_vec256, RTE_DIM(mdv_tx_vec256), 256, has_avx2 },
+#endif
+#if defined(RTE_ARCH_X86)
+	{ "Vector SSE", mdv_tx_vec128, RTE_DIM(mdv_tx_vec128), 128, always },
+#elif defined(RTE_ARCH_ARM64)
+	{ "Vector Neon", mdv_tx_vec128, RTE_DIM(mdv_tx_vec128), 128, always },
+#endif
+	{ "Scalar", scalar, RTE_DIM(scalar), 0, always },
+};
 
 static const struct {
 	unsigned int opt;
@@ -36,31 +63,42 @@ static const struct {
 /* clang-format on */
 
 eth_tx_burst_t
-mdv_tx_select(unsigned int opts)
-{
-	return bursts[opts % MDV_TX_NB_OPTS];
-}
-
-int
-mdv_tx_select_opts(eth_tx_burst_t burst)
+mdv_tx_select(unsigned int opts, unsigned int simd_bits)
 {
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(bursts); i++) {
-		if (bursts[i] == burst)
-			return i;
+	for (i = 0; i < RTE_DIM(widths) - 1; i++) {
+		if (opts < widths[i].nb_bursts && simd_bits >= widths[i].simd_bits &&
+			widths[i].runs())
+			break;
 	}
-	return -1;
+	return widths[i].bursts[opts];
 }
 
-void
-mdv_tx_select_describe(unsigned int opts, char *text, size_t size)
+static void
+describe(const char *width, unsigned int opts, char *text, size_t size)
 {
-	size_t len = snprintf(text, size, "Scalar");
+	size_t len = snprintf(text, size, "%s", width);
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(opt_names) && len < size; i++) {
 		if (opts & opt_names[i].opt)
 			len += snprintf(text + len, size - len, ", %s", opt_names[i].name);
 	}
+}
+
+bool
+mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode)
+{
+	unsigned int i, opts;
+
+	for (i = 0; i < RTE_DIM(widths); i++) {
+		for (opts = 0; opts < widths[i].nb_bursts; opts++) {
+			if (widths[i].bursts[opts] != burst)
+				continue;
+			describe(widths[i].name, opts, mode->info, sizeof(mode->info));
+			return true;
+		}
+	}
+	return false;
 }

@@ -36,14 +36,14 @@ mdv_tx_wqe_bbs(uint32_t ds)
 
 /** @p ce is MDV_HW_CTRL_CQE_*. */
 static __rte_always_inline void
-mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint16_t pc, uint32_t sqn, uint32_t ds, uint8_t ce)
+mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint32_t opcode, uint16_t pc, uint32_t sqn,
+	uint32_t ds, uint8_t ce)
 {
-	ctrl->opmod_idx_opcode = rte_cpu_to_be_32((uint32_t)pc << 8 | MLX5_OPCODE_SEND);
-	ctrl->qpn_ds = rte_cpu_to_be_32(sqn << 8 | ds);
-	ctrl->signature = 0;
-	ctrl->dci_stream_channel_id = 0;
-	ctrl->fm_ce_se = ce;
-	ctrl->imm = 0;
+	/* Signature and stream, 0; then ce; the immediate, 0, is no part of these opcodes. */
+	const uint32_t words[4] = { rte_cpu_to_be_32((uint32_t)pc << 8 | opcode),
+		rte_cpu_to_be_32(sqn << 8 | ds), rte_cpu_to_be_32(ce), 0 };
+
+	memcpy(ctrl, words, sizeof(words));
 }
 
 /** Bytes 28..31 of an Ethernet segment that makes the device insert a tag. */

@@ -9,7 +9,7 @@
 
 #include "log.h"
 #include "port.h"
-#include "tx.h"
+#include "tx_burst.h"
 #include "txq.h"
 
 /** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
@@ -61,7 +61,6 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	/* ethdev takes out of a queue's offloads what the whole port has. */
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
-	txq->frame_span = MDV_MTU_MAX + MDV_FRAME_OVERHEAD - MDV_TX_FRAME_MIN;
 	dev->data->tx_queues[idx] = txq;
 	return 0;
 }
@@ -182,12 +181,32 @@ qp_create(struct mdv_txq *txq)
 	return ret;
 }
 
-/** CQEs that can be outstanding: requested ones, that of a first error, and one to tell full from
- * empty. */
+static_assert(MDV_TX_FRAME_MAX == MDV_MTU_MAX + MDV_FRAME_OVERHEAD, "the longest frame");
+
+/** CQEs that can be outstanding: requested ones, by WQEBBs or by packets, that of a first error,
+ * and one to tell full from empty. */
 static uint32_t
 nb_cqes_of(uint32_t nb_bbs, uint32_t request_min)
 {
-	return nb_bbs / request_min + 2;
+	return 2 * nb_bbs / request_min + 2;
+}
+
+/** Software state for rings of mask + 1 WQEBBs: the packets, and what each completion gets done. */
+static int
+mbufs_create(struct mdv_txq *txq)
+{
+	const size_t nb = txq->mask + 1u, nb_cqes = (size_t)1 << txq->log2_cqes;
+
+	txq->mbufs = rte_zmalloc_socket("mdv_txq_mbufs",
+		nb * sizeof(txq->mbufs[0]) + nb_cqes * sizeof(txq->dones[0]), RTE_CACHE_LINE_SIZE,
+		rte_socket_id());
+	if (txq->mbufs == NULL) {
+		MDV_LOG(ERR, "port %u Tx queue %u: no memory", txq->port->dev->data->port_id,
+			txq->idx);
+		return -ENOMEM;
+	}
+	txq->dones = (void *)(txq->mbufs + nb);
+	return 0;
 }
 
 int
@@ -205,20 +224,14 @@ mdv_txq_start(struct mdv_port *port, uint16_t idx)
 	ret = qp_create(txq);
 	if (ret != 0)
 		goto destroy_cq;
-	txq->mbufs = rte_zmalloc_socket("mdv_txq_mbufs", (txq->mask + 1u) * sizeof(txq->mbufs[0]),
-		RTE_CACHE_LINE_SIZE, rte_socket_id());
-	if (txq->mbufs == NULL) {
-		MDV_LOG(ERR, "port %u Tx queue %u: no memory", port->dev->data->port_id, idx);
-		ret = -ENOMEM;
-		goto destroy_qp;
-	}
 	txq->cqes = txq->cq.cqes;
 	txq->cq_dbrec = txq->cq.dbrec;
 	txq->log2_cqes = txq->cq.log2_cqes;
 	txq->cq_ci = 0;
-	txq->pc = 0;
-	txq->ci = 0;
-	txq->requested = 0;
+	ret = mbufs_create(txq);
+	if (ret != 0)
+		goto destroy_qp;
+	mdv_tx_reset(txq);
 	mdv_mr_cache_init(&txq->mr, port->mr);
 	return 0;
 
@@ -245,7 +258,7 @@ mdv_txq_stop(struct mdv_port *port, uint16_t idx)
 	txq->qp = NULL;
 	mdv_cq_destroy(&port->device, &txq->cq);
 	/* Only now is the device done with them. */
-	mdv_tx_release(txq, txq->pc, MDV_TX_MULTI);
+	mdv_tx_release(txq, txq->head);
 	rte_free(txq->mbufs);
 	txq->mbufs = NULL;
 	txq->wqes = NULL;
@@ -295,9 +308,11 @@ int
 mdv_txq_descriptor_status(void *queue, uint16_t offset)
 {
 	struct mdv_txq *txq = queue;
+	uint16_t nb_busy;
 
 	if (offset > txq->mask)
 		return -EINVAL;
-	mdv_tx_reap(txq, MDV_TX_MULTI);
-	return offset < (uint16_t)(txq->pc - txq->ci) ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
+	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false);
+	nb_busy = RTE_MAX((uint16_t)(txq->pc - txq->ci), (uint16_t)(txq->head - txq->tail));
+	return offset < nb_busy ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
 }

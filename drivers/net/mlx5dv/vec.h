@@ -63,6 +63,17 @@ mdv_vec_load_column(const void *from, size_t stride)
 	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
 }
 
+/** One lane from each of four addresses, @p offset bytes behind each. */
+static __rte_always_inline mdv_vec
+mdv_vec_load_each(void *const *from, size_t offset)
+{
+	uint64_t lanes[MDV_VEC_LANES];
+
+	MDV_VEC_EACH(i)
+	memcpy(&lanes[i], (const uint8_t *)from[i] + offset, sizeof(lanes[i]));
+	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
+}
+
 /** The bytes of each lane the other way round. */
 static __rte_always_inline mdv_vec
 mdv_vec_swap(mdv_vec vec)
@@ -93,6 +104,36 @@ mdv_vec_is_zero(mdv_vec vec)
 #else
 	return (vec[0] | vec[1] | vec[2] | vec[3]) == 0;
 #endif
+}
+
+/** Is the top bit of any lane set? */
+static __rte_always_inline bool
+mdv_vec_any_negative(mdv_vec vec)
+{
+#if defined(__AVX__)
+	return _mm256_movemask_pd((__m256d)vec) != 0;
+#else
+	return (int64_t)(vec[0] | vec[1] | vec[2] | vec[3]) < 0;
+#endif
+}
+
+static __rte_always_inline uint64_t
+mdv_vec_sum(mdv_vec vec)
+{
+	return vec[0] + vec[1] + vec[2] + vec[3];
+}
+
+/** { a[i], b[i] } for each i, one after the other. */
+static __rte_always_inline void
+mdv_vec_store_pairs(void *to, mdv_vec a, mdv_vec b)
+{
+	const mdv_vec even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 };
+	const mdv_vec low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
+	const mdv_vec ab_even = __builtin_shuffle(a, b, even),
+		      ab_odd = __builtin_shuffle(a, b, odd);
+
+	mdv_vec_store(to, __builtin_shuffle(ab_even, ab_odd, low));
+	mdv_vec_store(RTE_PTR_ADD(to, sizeof(mdv_vec)), __builtin_shuffle(ab_even, ab_odd, high));
 }
 
 /** Rows of a 4x4 matrix from its columns: @p rows[i] = { a[i], b[i], c[i], d[i] }. */

@@ -8,7 +8,7 @@
 #include "txq.h"
 
 #define NB_BBS    64
-#define NB_CQES   8
+#define NB_CQES   16
 #define NB_MBUFS  511
 #define ROOM      (RTE_PKTMBUF_HEADROOM + 512)
 #define SQN       0x123456u
@@ -25,10 +25,14 @@ static struct {
 	struct rte_mempool *pool;
 	/* the device */
 	uint16_t pc;
+	uint32_t ds; /**< where it is in a WQE of many packets, 0: before one */
 	uint32_t cq_pi;
 	uint16_t pending[NB_BBS]; /**< WQEs that asked for a CQE and have none yet */
 	unsigned int nb_pending;
+	uint64_t nb_together; /**< packets that came in WQEs of many */
 } rig;
+
+static const unsigned int widths[] = { 0, 128, 256 };
 
 /** A frame as the device put it together. */
 struct sent {
@@ -53,12 +57,12 @@ rig_start(void)
 	rig.txq = (struct mdv_txq){
 		.wqes = rig.wqes,
 		.mbufs = rig_alloc(NB_BBS * sizeof(struct rte_mbuf *)),
+		.dones = rig_alloc(RTE_CACHE_LINE_SIZE),
 		.dbrec = &rig.dbrec[1],
 		.uar_reg = &rig.uar_reg,
 		.cqes = rig.cqes,
 		.cq_dbrec = &rig.cq_dbrec[0],
 		.sqn = SQN,
-		.frame_span = FRAME_MAX - MDV_TX_FRAME_MIN,
 		.mask = NB_BBS - 1,
 		.request_min = 16,
 		.log2_cqes = rte_log2_u32(NB_CQES),
@@ -68,19 +72,21 @@ rig_start(void)
 	/* All memory is known by one key. */
 	rig.txq.mr.last = (struct mdv_mr_range){
 		.start = 0,
-		.size = UINTPTR_MAX,
+		.size = INTPTR_MAX,
 		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
 	};
 	rig.txq.mr.table_generation = &generation;
+	mdv_tx_reset(&rig.txq);
 }
 
 static void
 rig_stop(void)
 {
-	mdv_tx_release(&rig.txq, rig.txq.pc, MDV_TX_MULTI);
+	mdv_tx_release(&rig.txq, rig.txq.head);
 	assert_int_equal(rte_mempool_avail_count(rig.pool), NB_MBUFS);
 	rte_mempool_free(rig.pool);
 	free(rig.txq.mbufs);
+	free(rig.txq.dones);
 	free(rig.wqes);
 	free(rig.cqes);
 }
@@ -98,23 +104,35 @@ be32_at(const uint8_t *bytes)
 	return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
-/** Execute the WQE at pc as hardware would. @return whether there was one. */
-static bool
-device_send(struct sent *sent)
+/** The control segment at pc: what it must be, and where the WQE ends. */
+static void
+device_end(const uint8_t *ctrl)
 {
-	uint16_t posted = rte_be_to_cpu_32(rig.dbrec[1]);
-	const uint8_t *ctrl = device_unit(0), *eth = device_unit(1);
-	uint32_t nb_ds = ctrl[7] & 0x3f, ds = 2, inline_len;
+	if (ctrl[11] == 0x08)
+		rig.pending[rig.nb_pending++] = rig.pc;
+	rig.pc += ((ctrl[7] & 0x3f) + 3) / 4;
+	rig.ds = 0;
+}
 
-	if (rig.pc == posted)
-		return false;
-	memset(sent, 0, sizeof(*sent));
-	assert_int_equal(be32_at(ctrl), (uint32_t)rig.pc << 8 | MLX5_OPCODE_SEND);
-	assert_int_equal(be32_at(ctrl + 4), SQN << 8 | nb_ds);
-	assert_true(ctrl[11] == 0x04 || ctrl[11] == 0x08);
-	assert_true(nb_ds <= MDV_TX_DS_MAX);
+static void
+device_fetch(const uint8_t *seg, struct sent *sent)
+{
+	uint32_t len = be32_at(seg);
+
+	assert_true(len != 0 && sent->len + len <= FRAME_MAX);
+	assert_int_equal(be32_at(seg + 4), RIG_LKEY);
+	memcpy(sent->bytes + sent->len,
+		(void *)((uintptr_t)be32_at(seg + 8) << 32 | be32_at(seg + 12)), len);
+	sent->len += len;
+}
+
+/** The Ethernet segment. @return units of the WQE so far */
+static uint32_t
+device_head(const uint8_t *eth, struct sent *sent)
+{
+	uint32_t inline_len = eth[12] << 8 | eth[13];
+
 	sent->cs_flags = eth[4];
-	inline_len = eth[12] << 8 | eth[13];
 	if (inline_len & 0x8000) {
 		assert_int_equal(inline_len, 0x8000);
 		sent->inserted = true;
@@ -124,21 +142,44 @@ device_send(struct sent *sent)
 		memcpy(sent->bytes, eth + 14, 2);
 		memcpy(sent->bytes + 2, device_unit(2), inline_len - 2);
 		sent->len = sent->inlined = inline_len;
-		ds = 3;
+		return 3;
 	}
-	for (; ds < nb_ds; ds++) {
-		const uint8_t *seg = device_unit(ds);
-		uint32_t len = be32_at(seg);
+	return 2;
+}
 
-		assert_true(len != 0 && sent->len + len <= FRAME_MAX);
-		assert_int_equal(be32_at(seg + 4), RIG_LKEY);
-		memcpy(sent->bytes + sent->len,
-			(void *)((uintptr_t)be32_at(seg + 8) << 32 | be32_at(seg + 12)), len);
-		sent->len += len;
+/** Execute the next packet as hardware would. @return whether there was one. */
+static bool
+device_send(struct sent *sent)
+{
+	uint16_t posted = rte_be_to_cpu_32(rig.dbrec[1]);
+	const uint8_t *ctrl = device_unit(0), *eth = device_unit(1);
+	uint32_t nb_ds = ctrl[7] & 0x3f, ds, opcode = ctrl[3];
+
+	if (rig.pc == posted)
+		return false;
+	memset(sent, 0, sizeof(*sent));
+	assert_true(opcode == MLX5_OPCODE_SEND || opcode == MDV_HW_OPCODE_ENHANCED_MPSW);
+	assert_int_equal(be32_at(ctrl), (uint32_t)rig.pc << 8 | opcode);
+	assert_int_equal(be32_at(ctrl + 4), SQN << 8 | nb_ds);
+	assert_true(ctrl[11] == 0x04 || ctrl[11] == 0x08);
+	assert_int_equal(be32_at(ctrl + 12), 0);
+	assert_true(nb_ds > 2 && nb_ds <= MDV_TX_DS_MAX);
+	ds = device_head(eth, sent);
+	if (opcode == MDV_HW_OPCODE_ENHANCED_MPSW) {
+		/* What speaks for all cannot name a tag or a header, and the ring's end is not
+		 * within. */
+		assert_true(!sent->inserted && sent->inlined == 0);
+		assert_true(rig.pc % NB_BBS + (nb_ds + 3) / 4 <= NB_BBS);
+		rig.ds = RTE_MAX(rig.ds, ds);
+		device_fetch(device_unit(rig.ds++), sent);
+		rig.nb_together++;
+		if (rig.ds == nb_ds)
+			device_end(ctrl);
+		return true;
 	}
-	if (ctrl[11] == 0x08)
-		rig.pending[rig.nb_pending++] = rig.pc;
-	rig.pc += (nb_ds + 3) / 4;
+	for (; ds < nb_ds; ds++)
+		device_fetch(device_unit(ds), sent);
+	device_end(ctrl);
 	return true;
 }
 
@@ -234,65 +275,87 @@ check_frame(const struct sent *sent, const uint8_t *want, uint32_t len)
 	assert_memory_equal(wire, want, len);
 }
 
+/** What a packet must be on the wire. */
+struct wanted {
+	uint8_t bytes[FRAME_MAX];
+	uint32_t len;
+	uint8_t cs_flags;
+};
+
+/** A random packet as the instance takes it. */
+static struct rte_mbuf *
+random_packet(unsigned int opts, struct wanted *want)
+{
+	const unsigned int nb_segs =
+		(opts & MDV_TX_MULTI) && random() % 4 == 0 ? random() % 12 + 1 : 1;
+	const bool tagged = (opts & MDV_TX_VLAN) && random() % 8 == 0;
+	struct rte_mbuf *pkt = packet(nb_segs, 14 + random() % 100);
+
+	pkt->vlan_tci = random();
+	if (tagged)
+		pkt->ol_flags |= RTE_MBUF_F_TX_VLAN;
+	if (random() % 8 < 5)
+		pkt->ol_flags |=
+			RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM;
+	want->len = expected(pkt, tagged, want->bytes);
+	want->cs_flags = (opts & MDV_TX_CSUM) && pkt->ol_flags & RTE_MBUF_F_TX_IP_CKSUM ? 0xc0 : 0;
+	return pkt;
+}
+
+/** Send random packets; the device is slow now and then. */
+static void
+run(eth_tx_burst_t burst, unsigned int opts)
+{
+	static struct wanted want[40];
+	static struct sent sent;
+	uint64_t nb_sent = 0;
+	unsigned int round, i;
+
+	for (round = 0; round < 200; round++) {
+		unsigned int nb = 1 + random() % RTE_DIM(want), done = 0;
+		struct rte_mbuf *pkts[RTE_DIM(want)];
+
+		for (i = 0; i < nb; i++)
+			pkts[i] = random_packet(opts, &want[i]);
+		while (done < nb) {
+			uint16_t n = burst(&rig.txq, pkts + done, nb - done);
+
+			for (i = done; i < done + n; i++) {
+				assert_true(device_send(&sent));
+				check_frame(&sent, want[i].bytes, want[i].len);
+				assert_int_equal(sent.cs_flags, want[i].cs_flags);
+				assert_int_equal(sent.inlined != 0, (opts & MDV_TX_INLINE_L2) != 0);
+			}
+			assert_false(device_send(&sent));
+			if (n == 0 || random() % 2)
+				device_complete();
+			done += n;
+		}
+		nb_sent += nb;
+	}
+	assert_int_equal(rig.txq.count.packets, nb_sent);
+	assert_int_equal(rig.txq.count.errors, 0);
+}
+
 /* Every instance; the ring wraps inside WQEs, the pool is whole afterwards. */
 static void
 every_instance_sends_every_frame(void **state)
 {
-	static struct {
-		uint8_t bytes[FRAME_MAX];
-		uint32_t len;
-		uint8_t cs_flags;
-	} want[32];
-	static struct sent sent;
-	unsigned int opts, round, i;
+	unsigned int opts, w;
 
 	(void)state;
 	for (opts = 0; opts < MDV_TX_NB_OPTS; opts++) {
-		eth_tx_burst_t burst = mdv_tx_select(opts);
-		uint64_t nb_sent = 0;
-
-		srandom(SEED);
-		rig_start();
-		for (round = 0; round < 200; round++) {
-			unsigned int nb = 1 + random() % 8, done = 0;
-			struct rte_mbuf *pkts[32];
-
-			for (i = 0; i < nb; i++) {
-				unsigned int nb_segs = opts & MDV_TX_MULTI ? 1 + random() % 12 : 1;
-				bool tagged = (opts & MDV_TX_VLAN) && random() % 2;
-
-				pkts[i] = packet(nb_segs, 14 + random() % 100);
-				pkts[i]->vlan_tci = random();
-				if (tagged)
-					pkts[i]->ol_flags |= RTE_MBUF_F_TX_VLAN;
-				if (random() % 2)
-					pkts[i]->ol_flags |= RTE_MBUF_F_TX_IPV4 |
-						RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM;
-				want[i].len = expected(pkts[i], tagged, want[i].bytes);
-				want[i].cs_flags = (opts & MDV_TX_CSUM) &&
-						pkts[i]->ol_flags & RTE_MBUF_F_TX_IP_CKSUM
-					? 0xc0
-					: 0;
-			}
-			while (done < nb) {
-				uint16_t n = burst(&rig.txq, pkts + done, nb - done);
-
-				for (i = done; i < done + n; i++) {
-					assert_true(device_send(&sent));
-					check_frame(&sent, want[i].bytes, want[i].len);
-					assert_int_equal(sent.cs_flags, want[i].cs_flags);
-					assert_int_equal(
-						sent.inlined != 0, (opts & MDV_TX_INLINE_L2) != 0);
-				}
-				assert_false(device_send(&sent));
-				device_complete();
-				done += n;
-			}
-			nb_sent += nb;
+		for (w = 0; w < RTE_DIM(widths); w++) {
+			srandom(SEED);
+			rig_start();
+			run(mdv_tx_select(opts, widths[w]), opts);
+			/* One in eight has a tag, one in four is chained: most are together. */
+			if (opts & MDV_TX_INLINE_L2 || w == 0)
+				assert_int_equal(rig.nb_together, 0);
+			else
+				assert_true(rig.nb_together > rig.txq.count.packets / 4);
+			rig_stop();
 		}
-		assert_int_equal(rig.txq.count.packets, nb_sent);
-		assert_int_equal(rig.txq.count.errors, 0);
-		rig_stop();
 	}
 }
 
@@ -306,13 +369,13 @@ the_doorbell_names_the_last_wqe(void **state)
 	rig_start();
 	for (i = 0; i < 3; i++)
 		pkts[i] = packet(1, 60);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts, 3), 3);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts, 3), 3);
 	assert_int_equal(rte_be_to_cpu_32(rig.dbrec[1]), 3);
 	assert_int_equal(rig.dbrec[0], 0);
 	assert_memory_equal(&rig.uar_reg, rig.wqes + 2 * MLX5_SEND_WQE_BB, 8);
 	/* Nothing to send: nothing rung. */
 	rig.uar_reg = 0;
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts, 0), 0);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts, 0), 0);
 	assert_int_equal(rig.uar_reg, 0);
 	rig_stop();
 }
@@ -325,8 +388,8 @@ a_full_ring_takes_no_more_and_drains(void **state)
 	unsigned int i, k;
 
 	(void)state;
-	for (k = 0; k < 2; k++) {
-		eth_tx_burst_t burst = mdv_tx_select(k == 0 ? 0 : MDV_TX_FAST_FREE);
+	for (k = 0; k < 4; k++) {
+		eth_tx_burst_t burst = mdv_tx_select(k & 1 ? MDV_TX_FAST_FREE : 0, k / 2 * 256);
 
 		rig_start();
 		for (i = 0; i < NB_BBS + 8; i++)
@@ -359,7 +422,7 @@ completions_are_requested_in_time(void **state)
 	for (i = 0; i < 3 * 65536 / 2; i++) {
 		struct rte_mbuf *pkt = packet(1, 14);
 
-		assert_int_equal(mdv_tx_select(0)(&rig.txq, &pkt, 1), 1);
+		assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, &pkt, 1), 1);
 		assert_true(device_send(&sent));
 		nb_requests += rig.nb_pending;
 		device_complete();
@@ -379,7 +442,7 @@ what_cannot_be_sent_is_freed_and_counted(void **state)
 
 	(void)state;
 	for (inlining = 0; inlining < 2; inlining++) {
-		burst = mdv_tx_select(MDV_TX_MULTI | (inlining ? MDV_TX_INLINE_L2 : 0));
+		burst = mdv_tx_select(MDV_TX_MULTI | (inlining ? MDV_TX_INLINE_L2 : 0), 256);
 		rig_start();
 		pkts[0] = packet(1, 0);
 		pkts[1] = packet(1, 13);
@@ -417,7 +480,7 @@ a_chain_of_the_longest_length_is_sent(void **state)
 	for (i = 1; i < MDV_TX_SEGS_MAX; i++)
 		assert_int_equal(rte_pktmbuf_chain(pkt, packet(1, 5)), 0);
 	len = expected(pkt, false, want);
-	assert_int_equal(mdv_tx_select(MDV_TX_MULTI | MDV_TX_INLINE_L2)(&rig.txq, &pkt, 1), 1);
+	assert_int_equal(mdv_tx_select(MDV_TX_MULTI | MDV_TX_INLINE_L2, 0)(&rig.txq, &pkt, 1), 1);
 	assert_true(device_send(&sent));
 	check_frame(&sent, want, len);
 	rig_stop();
@@ -440,7 +503,7 @@ unknown_memory_is_refused(void **state)
 	rte_pktmbuf_attach_extbuf(pkts[0], unknown, (uintptr_t)unknown, 4096, &shinfo);
 	pkts[0]->data_len = pkts[0]->pkt_len = 64;
 	pkts[1] = packet(1, 60);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts, 2), 2);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts, 2), 2);
 	assert_int_equal(rig.txq.count.errors, 1);
 	assert_int_equal(rig.txq.count.packets, 1);
 	assert_int_equal(rig.txq.pc, 1);
@@ -466,13 +529,13 @@ a_stopped_queue_is_started_anew(void **state)
 	rig_start();
 	for (i = 0; i < 24; i++)
 		pkts[i] = packet(1, 60);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts, 24), 24);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts, 24), 24);
 	/* The WQE in slot 20 fails, after a good completion; those behind it are flushed. */
 	device_cqe(MLX5_CQE_REQ, 15);
 	device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 20);
 	device_fail(MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 23);
 	pkts[0] = packet(1, 61);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts, 1), 1);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts, 1), 1);
 	assert_int_equal(rig.txq.count.errors, 4);
 	assert_int_equal(rig.txq.count.packets, 21);
 	assert_int_equal(rig.txq.count.bytes, 20 * 60 + 61);
@@ -489,6 +552,41 @@ a_stopped_queue_is_started_anew(void **state)
 	rig_stop();
 }
 
+/* The packets of WQEs before the failed one are sent, however many a WQE has. */
+static void
+a_wqe_of_many_fails(void **state)
+{
+	static struct sent sent;
+	struct rte_mbuf *pkts[8];
+	unsigned int i, k;
+
+	(void)state;
+	for (k = 1; k < RTE_DIM(widths); k++) {
+		eth_tx_burst_t burst = mdv_tx_select(0, widths[k]);
+
+		rig_start();
+		/* WQEs at 0, 3 and 6, each of 2 + 8 units. */
+		for (i = 0; i < 3 * RTE_DIM(pkts); i++) {
+			pkts[i % 8] = packet(1, 60);
+			if (i % 8 == 7)
+				assert_int_equal(burst(&rig.txq, pkts, 8), 8);
+		}
+		assert_int_equal(rig.txq.pc, 9);
+		device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 3);
+		pkts[0] = packet(1, 61);
+		assert_int_equal(burst(&rig.txq, pkts, 1), 1);
+		assert_int_equal(rig.txq.count.errors, 16);
+		assert_int_equal(rig.txq.count.packets, 9);
+		assert_int_equal(rig.txq.count.bytes, 8 * 60 + 61);
+		assert_int_equal(rte_mempool_in_use_count(rig.pool), 1);
+		rig.pc = 0;
+		rig.ds = 0;
+		assert_true(device_send(&sent));
+		assert_int_equal(sent.len, 61);
+		rig_stop();
+	}
+}
+
 static void
 a_queue_that_cannot_be_reset_sends_no_more(void **state)
 {
@@ -499,11 +597,11 @@ a_queue_that_cannot_be_reset_sends_no_more(void **state)
 	rig_start();
 	for (i = 0; i < 24; i++)
 		pkts[i] = packet(1, 60);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts, 23), 23);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts, 23), 23);
 	rig_verbs.modify_result = EIO;
 	device_fail(MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, 5);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts + 23, 1), 0);
-	assert_int_equal(mdv_tx_select(0)(&rig.txq, pkts + 23, 1), 0);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts + 23, 1), 0);
+	assert_int_equal(mdv_tx_select(0, 0)(&rig.txq, pkts + 23, 1), 0);
 	/* What the device may still read stays until the queue is stopped. */
 	assert_int_equal(rte_mempool_in_use_count(rig.pool), 23 - 5 + 1);
 	rte_pktmbuf_free(pkts[23]);
@@ -549,15 +647,20 @@ checksum_flags(void **state)
 static void
 instances_are_told_apart(void **state)
 {
-	unsigned int opts;
-	char text[128];
+	struct rte_eth_burst_mode mode = { 0 };
 
 	(void)state;
-	for (opts = 0; opts < MDV_TX_NB_OPTS; opts++)
-		assert_int_equal(mdv_tx_select_opts(mdv_tx_select(opts)), opts);
-	assert_int_equal(mdv_tx_select_opts(rte_eth_pkt_burst_dummy), -1);
-	mdv_tx_select_describe(MDV_TX_MULTI | MDV_TX_FAST_FREE, text, sizeof(text));
-	assert_string_equal(text, "Scalar, multi-segment, fast free");
+	assert_false(mdv_tx_select_describe(rte_eth_pkt_burst_dummy, &mode));
+	assert_true(
+		mdv_tx_select_describe(mdv_tx_select(MDV_TX_MULTI | MDV_TX_FAST_FREE, 0), &mode));
+	assert_string_equal(mode.info, "Scalar, multi-segment, fast free");
+	/* Who wants headers inlined does not take many packets a WQE. */
+	assert_true(mdv_tx_select_describe(mdv_tx_select(MDV_TX_INLINE_L2, 512), &mode));
+	assert_string_equal(mode.info, "Scalar, inline L2");
+#ifdef RTE_ARCH_X86
+	assert_true(mdv_tx_select_describe(mdv_tx_select(MDV_TX_CSUM, 128), &mode));
+	assert_string_equal(mode.info, "Vector SSE, csum");
+#endif
 }
 
 int
@@ -572,6 +675,7 @@ main(void)
 		cmocka_unit_test(a_chain_of_the_longest_length_is_sent),
 		cmocka_unit_test(unknown_memory_is_refused),
 		cmocka_unit_test(a_stopped_queue_is_started_anew),
+		cmocka_unit_test(a_wqe_of_many_fails),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_sends_no_more),
 		cmocka_unit_test(checksum_flags),
 		cmocka_unit_test(instances_are_told_apart),

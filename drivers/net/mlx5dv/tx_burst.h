@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The send burst: one template, from which tx_select.c and tx_vec*.c make instances.
+ *
+ * A packet costs the mbuf's first line (read), its data segment or WQEBB (written) and a share of
+ * the mbufs[] lines; when it is freed, without fast free, the mbuf's line once more. Line 0 of the
+ * queue is read, line 1 written once a burst.
+ */
+#ifndef MDV_TX_BURST_H
+#define MDV_TX_BURST_H
+
+#include "tx_one.h"
+#include "tx_vec.h"
+
+/** How far a burst has come. */
+struct mdv_tx_pos {
+	uint16_t pc, head;
+	uint16_t nb;   /**< packets taken so far, those dropped included */
+	uint8_t *last; /**< WQE, NULL: none yet */
+	uint64_t bytes;
+};
+
+/** Are four mbufs such that they go back into @p pool as they are? */
+static __rte_always_inline bool
+mdv_tx_burst_plain(void *const *mbufs, const struct rte_mempool *pool)
+{
+	const struct rte_mbuf ready = { .refcnt = 1, .nb_segs = 1 };
+	mdv_vec differ;
+	uint64_t want;
+
+	memcpy(&want, &ready.rearm_data, sizeof(want));
+	/* refcnt and nb_segs, bits 47:16; a chain of one has no next. */
+	differ = (mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data)) ^ want) &
+		UINT64_C(0x0000ffffffff0000);
+	differ |= mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) &
+		(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
+	differ |= mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, pool)) ^ (uintptr_t)pool;
+	return mdv_vec_is_zero(differ);
+}
+
+/** Free what a completion has released: packets [tail, to). */
+static __rte_always_inline void
+mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, const unsigned int opts, const bool vec)
+{
+	while (txq->tail != to) {
+		const uint32_t idx = txq->tail & txq->mask;
+		void **mbufs = (void **)&txq->mbufs[idx];
+		struct rte_mempool *pool = txq->mbufs[idx]->pool;
+		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
+		uint32_t n = nb;
+
+		/* Chains have to be taken apart, so only single mbufs go back without a look. */
+		if (!(opts & MDV_TX_FAST_FREE) || (opts & MDV_TX_MULTI)) {
+			n = 0;
+			while (vec && n + MDV_VEC_LANES <= nb &&
+				mdv_tx_burst_plain(mbufs + n, pool))
+				n += MDV_VEC_LANES;
+		}
+		if (n != 0) {
+			rte_mempool_put_bulk(pool, mbufs, n);
+			txq->tail += n;
+		} else {
+			mdv_tx_release(txq, txq->tail + (vec ? RTE_MIN(nb, MDV_VEC_LANES) : nb));
+		}
+	}
+}
+
+/** Take completions. */
+static __rte_always_inline void
+mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const uint32_t start = txq->cq_ci;
+	uint32_t cq_ci = start;
+
+	for (;;) {
+		const uint8_t op_own = mdv_cq_op_own(&txq->cqes[cq_ci & cq_mask]);
+
+		if (!mdv_cq_is_valid(op_own, cq_ci, txq->log2_cqes))
+			break;
+		if (unlikely(op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ)) {
+			txq->cq_ci = cq_ci;
+			mdv_tx_error(txq);
+			return;
+		}
+		cq_ci++;
+	}
+	if (cq_ci == start)
+		return;
+	txq->cq_ci = cq_ci;
+	mdv_cq_update_ci(txq->cq_dbrec, cq_ci);
+	txq->ci = txq->dones[(cq_ci - 1) & cq_mask].pc;
+	mdv_tx_burst_release(txq, txq->dones[(cq_ci - 1) & cq_mask].head, opts, vec);
+}
+
+/** Hand the WQEs up to @p pos over, with a completion request if one is due. */
+static __rte_always_inline void
+mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const struct mdv_tx_done *done = &txq->dones[(txq->cq_pi - 1) & cq_mask];
+	struct mlx5_wqe_ctrl_seg *last = (void *)pos->last;
+
+	if ((uint16_t)(pos->pc - done->pc) >= txq->request_min ||
+		(uint16_t)(pos->head - done->head) >= txq->request_min) {
+		last->fm_ce_se = MDV_HW_CTRL_CQE_ALWAYS;
+		txq->dones[txq->cq_pi++ & cq_mask] =
+			(struct mdv_tx_done){ .pc = pos->pc, .head = pos->head };
+	}
+	txq->count.packets += (uint16_t)(pos->head - txq->head);
+	txq->count.bytes += pos->bytes;
+	txq->pc = pos->pc;
+	txq->head = pos->head;
+	mdv_tx_doorbell(txq, last);
+}
+
+/** Send as many packets as there are in one WQE. @return 0 when the next needs one of its own */
+static __rte_always_inline uint32_t
+mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
+	struct mdv_tx_pos *pos, const unsigned int opts)
+{
+	const uint32_t idx = pos->head & txq->mask;
+	const uint32_t n = mdv_tx_vec_wqe(txq, pkts, &txq->mbufs[idx],
+		RTE_MIN(nb, txq->mask + 1u - idx), pos->pc, bbs, &pos->bytes, opts);
+
+	if (n == 0)
+		return 0;
+	pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
+	pos->pc += mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + n);
+	pos->head += n;
+	pos->nb += n;
+	return n;
+}
+
+/**
+ * Send up to @p nb_pkts packets; fewer when the ring is full. What cannot be sent is freed and
+ * counted.
+ */
+static __rte_always_inline uint16_t
+mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
+	const bool vec)
+{
+	struct mdv_tx_pos pos = { .last = NULL };
+
+	mdv_tx_burst_reap(txq, opts, vec);
+	mdv_mr_cache_check(&txq->mr);
+	pos.pc = txq->pc;
+	pos.head = txq->head;
+	while (pos.nb < nb_pkts) {
+		struct rte_mbuf *mbuf = pkts[pos.nb];
+		const uint32_t bbs = txq->mask + 1u - (uint16_t)(pos.pc - txq->ci);
+		const uint32_t slots = txq->mask + 1u - (uint16_t)(pos.head - txq->tail);
+		int nb_bbs;
+
+		if (bbs == 0 || slots == 0)
+			break;
+		if (vec && mdv_tx_vec_takes(mbuf, opts) &&
+			mdv_tx_burst_many(txq, &pkts[pos.nb],
+				RTE_MIN(slots, (uint32_t)nb_pkts - pos.nb), bbs, &pos, opts) != 0)
+			continue;
+		nb_bbs = mdv_tx_one(txq, mbuf, pos.pc, bbs, opts);
+		if (unlikely(nb_bbs <= 0)) {
+			if (nb_bbs == 0)
+				break;
+			mdv_tx_drop(txq, mbuf);
+			pos.nb++;
+			continue;
+		}
+		txq->mbufs[pos.head++ & txq->mask] = mbuf;
+		pos.last = txq->wqes + (pos.pc & txq->mask) * MLX5_SEND_WQE_BB;
+		pos.pc += nb_bbs;
+		pos.bytes += opts & MDV_TX_MULTI ? mbuf->pkt_len : mbuf->data_len;
+		pos.nb++;
+	}
+	if (pos.last != NULL)
+		mdv_tx_burst_commit(txq, &pos);
+	return pos.nb;
+}
+
+/* clang-format off */
+#define MDV_TX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+/** X(opts) for each set of options but MDV_TX_INLINE_L2, in octal. */
+#define MDV_TX_OPTS_PLAIN(X) MDV_TX_OPTS_8(X, 0) MDV_TX_OPTS_8(X, 01)
+/** The same with MDV_TX_INLINE_L2. */
+#define MDV_TX_OPTS_INLINE(X) MDV_TX_OPTS_8(X, 02) MDV_TX_OPTS_8(X, 03)
+
+#define MDV_TX_INSTANCE(opts, vec) \
+	static uint16_t \
+	burst_##opts(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		return mdv_tx_burst(txq, pkts, nb_pkts, opts, vec); \
+	}
+#define MDV_TX_ROW(opts) [opts] = burst_##opts,
+/* clang-format on */
+
+#endif /* MDV_TX_BURST_H */

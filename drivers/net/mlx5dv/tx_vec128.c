@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The send burst with vectors of 128 bits: SSE4.2, Neon: what every CPU that we build for has. */
+#include "tx_burst.h"
+
+#define BURST(opts) MDV_TX_INSTANCE(opts, true)
+MDV_TX_OPTS_PLAIN(BURST)
+
+const eth_tx_burst_t mdv_tx_vec128[] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW) };
