@@ -60,6 +60,8 @@ destroy(struct shca_object *object)
 {
 	struct shca_qp_object *qp = (struct shca_qp_object *)object;
 
+	if (qp->sq != NULL)
+		shca_device_catch_up(object->file->dev);
 	destroy_queues(qp);
 	qp->nb_async_events -= shca_eventq_drop(qp->async, object->user_handle);
 	shca_eventq_put(qp->async);

@@ -77,6 +77,8 @@ take_step(struct shca_qp_object *qp, enum queue_step step)
 	case STEP_NONE:
 		break;
 	case STEP_RESET:
+		if (qp->sq != NULL)
+			shca_device_catch_up(qp->object.file->dev);
 		set_queues(qp, SHCA_QUEUE_RESET);
 		break;
 	case STEP_RECEIVE:

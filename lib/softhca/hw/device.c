@@ -22,6 +22,8 @@
 
 /* Frames taken from a wire, and WQEs from a send queue, in one round. */
 #define BURST 64
+/* More rounds than the largest send queue needs. */
+#define CATCH_UP_ROUNDS 1024
 
 #define NUMBER_LAST   0xffffff
 #define CQ_NUMBER_1ST 0x400
@@ -314,12 +316,22 @@ check_kernel(struct shca_device *dev)
 }
 
 static void
+run_sqs(void *arg)
+{
+	struct shca_device *dev = arg;
+	struct shca_sq *sq;
+
+	LIST_FOREACH (sq, &dev->sqs, link)
+		dev->nb_done += shca_sq_run(sq, BURST);
+	shca_out_flush(dev);
+}
+
+static void
 run_round(void *arg)
 {
 	struct shca_device *dev = arg;
 	struct shca_cq *cq;
 	struct shca_rq *rq;
-	struct shca_sq *sq;
 
 	if (dev->start_wire) {
 		dev->start_wire = false;
@@ -330,9 +342,7 @@ run_round(void *arg)
 	check_kernel(dev);
 	shca_out_flush(dev);
 	run_kernel_rx(dev);
-	LIST_FOREACH (sq, &dev->sqs, link)
-		dev->nb_done += shca_sq_run(sq, BURST);
-	shca_out_flush(dev);
+	run_sqs(dev);
 	run_wire_rx(dev);
 	LIST_FOREACH (rq, &dev->rqs, link)
 		if (rq->state == SHCA_QUEUE_ERROR)
@@ -371,20 +381,34 @@ blame(struct shca_device *dev)
 	}
 }
 
+/* A part of the device at work on the application's memory. */
+static unsigned int
+guarded(struct shca_device *dev, void (*run)(void *dev))
+{
+	dev->nb_done = 0;
+	dev->touch = SHCA_TOUCH_NONE;
+	if (!shca_mem_guard_run(run, dev)) {
+		blame(dev);
+		dev->nb_done++;
+	}
+	return dev->nb_done;
+}
+
 unsigned int
 shca_device_step(struct shca_device *dev)
 {
 	unsigned int nb_done;
 
 	lock_step(dev);
-	dev->nb_done = 0;
 	dev->ticks = shca_clock_ticks();
-	dev->touch = SHCA_TOUCH_NONE;
-	if (!shca_mem_guard_run(run_round, dev)) {
-		blame(dev);
-		dev->nb_done++;
-	}
-	nb_done = dev->nb_done;
+	nb_done = guarded(dev, run_round);
 	shca_device_unlock(dev);
 	return nb_done;
+}
+
+void
+shca_device_catch_up(struct shca_device *dev)
+{
+	for (unsigned int i = 0; i < CATCH_UP_ROUNDS && guarded(dev, run_sqs) != 0; i++)
+		;
 }

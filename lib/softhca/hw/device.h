@@ -73,6 +73,11 @@ void shca_device_unlock(struct shca_device *dev);
  * @return frames and WQEs handled; 0 when there was nothing to do.
  */
 unsigned int shca_device_step(struct shca_device *dev);
+/**
+ * Send what has been rung, as far as wire and queues take it: hardware is done with it before the
+ * system call that takes the send queue away gets there, however late the device thread is.
+ */
+void shca_device_catch_up(struct shca_device *dev);
 const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);
 struct shca_mem *shca_device_mem(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);

@@ -399,10 +399,33 @@ loop(void **state)
 	rig_close(&rig);
 }
 
+/* A whole ring is rung and no step was made yet: it is all out once the device has caught up. */
+static void
+what_was_rung_is_sent(void **state)
+{
+	const unsigned int nb = 100;
+	struct rig rig;
+	unsigned int i;
+
+	(void)state;
+	rig_init(&rig);
+	rig.sq_attr.nb_wqebbs = 128;
+	rig_open(&rig);
+	for (i = 0; i < nb; i++)
+		rig_send(&rig, 0, 60, SHCA_CE_ON_FIRST_ERROR);
+	assert_int_equal(rig.wire.nb_sent, 0);
+	shca_device_lock(rig.dev);
+	shca_device_catch_up(rig.dev);
+	shca_device_unlock(rig.dev);
+	assert_int_equal(shca_device_stats(rig.dev)->tx_frames, nb);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_rung_is_sent),
 		cmocka_unit_test(to_the_netdev),
 		cmocka_unit_test(from_the_netdev),
 		cmocka_unit_test(patience),
