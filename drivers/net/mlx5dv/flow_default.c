@@ -10,6 +10,7 @@
 
 #include "flow_build.h"
 #include "flow_default.h"
+#include "flow_dump.h"
 #include "flow_error.h"
 #include "log.h"
 #include "port.h"
@@ -223,6 +224,7 @@ default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *
 		int rc = default_build(port, rule, parts[i].id, level, &build);
 
 		if (rc == 0) {
+			mdv_flow_dump_log(port->dev->data->port_id, &build);
 			errno = 0;
 			parts[i].flow = ibv_create_flow(mdv_rss_qp(parts[i].rss), &build.attr);
 			if (parts[i].flow == NULL)

@@ -7,6 +7,7 @@
 #include <rte_common.h>
 
 #include "flow_dump.h"
+#include "log.h"
 
 struct dump_row {
 	enum ibv_flow_spec_type type;
@@ -79,4 +80,21 @@ mdv_flow_dump_attr(FILE *file, const struct mdv_flow_build *build, const char *h
 		dump_spec(file, &build->bytes[at], spec.hdr.type);
 		at += spec.hdr.size;
 	}
+}
+
+void
+mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2 * MDV_FLOW_BUILD_BYTES + 1];
+	unsigned int at = 0;
+
+	if (!rte_log_can_log(mdv_log_type, RTE_LOG_DEBUG))
+		return;
+	for (unsigned int i = 0; i < build->attr.size; i++) {
+		text[at++] = digits[build->bytes[i] >> 4];
+		text[at++] = digits[build->bytes[i] & 0xf];
+	}
+	text[at] = '\0';
+	MDV_LOG(DEBUG, "port %u: ibv_create_flow %s", port_id, text);
 }

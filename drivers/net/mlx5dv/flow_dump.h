@@ -11,4 +11,7 @@
 /** One line for the attribute and one a spec; @p hash names the destination's hash class. */
 void mdv_flow_dump_attr(FILE *file, const struct mdv_flow_build *build, const char *hash);
 
+/** At log level debug: all bytes, as ibv_create_flow() is about to get them. */
+void mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build);
+
 #endif /* MDV_FLOW_DUMP_H */

@@ -8,6 +8,7 @@
 #include <rte_common.h>
 
 #include "flow_default.h"
+#include "flow_dump.h"
 #include "flow_error.h"
 #include "flow_install.h"
 #include "log.h"
@@ -156,6 +157,7 @@ install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part
 
 	if (rc != 0)
 		return mdv_flow_error_kernel(error, -rc, "the rule's destination");
+	mdv_flow_dump_log(port->dev->data->port_id, &planned->build);
 	errno = 0;
 	out->verbs = ibv_create_flow(mdv_rss_qp(out->rss), &planned->build.attr);
 	if (out->verbs == NULL) {
