@@ -12,6 +12,7 @@
 
 #define FIELD_MAX     512
 #define DEFAULT_SPEED "25g"
+#define MAX_DELAY_MS  3600000u
 
 /** What a key's functions work on; error is where the culprit is named. */
 struct parse {
@@ -274,6 +275,24 @@ print_repeat(const struct shca_port_options *port, char *text, size_t size)
 	snprintf(text, size, "%u", port->repeat);
 }
 
+static int
+parse_delay(struct parse *parse, const char *value)
+{
+	unsigned long number;
+
+	if (!parse_number(value, MAX_DELAY_MS, &number))
+		return refuse(parse, "'%s' is not a number of milliseconds up to %u", value,
+			MAX_DELAY_MS);
+	parse->port->delay_ms = number;
+	return 0;
+}
+
+static void
+print_delay(const struct shca_port_options *port, char *text, size_t size)
+{
+	snprintf(text, size, "%u", port->delay_ms);
+}
+
 /** A descriptor the runner opened; -1: none. */
 static int
 parse_fd(struct parse *parse, const char *value, int *fd)
@@ -331,6 +350,8 @@ static const struct key keys[] = {
 		false, parse_pace, print_pace },
 	{ "repeat", "N", "1", "pcap: how many times to play the capture (0: for ever)",
 		false, parse_repeat, print_repeat },
+	{ "delay", "MS", "0", "pcap: play so many ms after the first rule that receives",
+		false, parse_delay, print_delay },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
 };

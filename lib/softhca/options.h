@@ -36,6 +36,7 @@ struct shca_port_options {
 	uint32_t speed_mbps; /**< reported link speed */
 	bool pace;
 	uint32_t repeat;
+	uint32_t delay_ms;
 };
 
 struct shca_options {

@@ -45,6 +45,7 @@ open_wire(const struct shca_port_options *port, const struct shca_wire_options *
 		.mac = port->mac,
 		.pace = port->pace,
 		.repeat = port->repeat,
+		.delay_ms = port->delay_ms,
 		.is_kernel_side = options == &port->kernel,
 	};
 

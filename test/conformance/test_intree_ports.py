@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from harness import frames, pcapfile
 from harness.intree import InTreeTestpmd, pci_args, with_netdevs
 from harness.program import run_on_softhca
 from harness.testpmd import eal_prefix, remove_runtime_dir
@@ -74,3 +75,21 @@ def test_flow_perf(devargs, options):
     for what in ("flows insertion rate", "deletion rate"):
         rate = re.search(rf"Total {what} -> ([\d.]+) K Rules/Sec", text)
         assert rate and float(rate.group(1)) > 0, text
+
+
+@pytest.mark.parametrize("devargs", ENGINES)
+def test_capture_without_loss(tmp_path, devargs):
+    """The driver makes its rules one by one; a delayed capture begins when all are there."""
+    capture = tmp_path / "in.pcap"
+    sent = [frames.packet(eth_dst=(frames.PORT_MAC, frames.BROADCAST, "33:33:00:00:00:01")[i % 3],
+                          sport=i, version=(4, 6)[i % 2]) for i in range(3000)]
+    pcapfile.write(capture, sent)
+    wire = f"wire=pcap:{capture},pace=0,delay=2000,mac={frames.PORT_MAC}"
+    with InTreeTestpmd(wire, args=["--disable-device-start", "--rxq=2", "--txq=2"],
+                       devargs=devargs) as pmd:
+        pmd.cmd("set promisc 0 off")
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("port start 0")
+        pmd.cmd("start")
+        stats = pmd.wait_stats(lambda s: s["RX-packets"] >= len(sent))
+        assert stats["RX-packets"] == len(sent) and stats["RX-missed"] == 0, stats

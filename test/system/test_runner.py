@@ -117,7 +117,7 @@ def test_subcommands():
 
     assert run("version").stdout.startswith("softhca ")
     text = run("help").stdout
-    for word in ("wire=", "kernel=", "model=", "mac=", "speed=", "pace=", "repeat=", "pair:ID",
+    for word in ("wire=", "kernel=", "model=", "mac=", "speed=", "pace=", "repeat=", "delay=", "pair:ID",
                  "tap:IFNAME", "pcap:IN[:OUT]", "unix:PATH", "cx4lx", "cx6dx"):
         assert word in text
     assert run("--help").stdout == text

@@ -2,8 +2,8 @@
 /**
  * @file
  * Wire "pcap:IN[:OUT]": plays a capture, records what is sent. As kernel side ("pcap:OUT") it only
- * records. IN may be empty. The capture plays from start() on, at its own pace or as fast as it is
- * taken.
+ * records. IN may be empty. The capture plays from start() on, or somewhat later, at its own pace
+ * or as fast as it is taken.
  */
 #include "wire/kinds.h"
 
@@ -25,6 +25,8 @@ struct player {
 	char *path;
 	bool is_playing; /**< start() was called */
 	bool pace;
+	uint32_t delay_ms;
+	uint64_t start_ns;  /**< play from then on; 0: that is past */
 	uint32_t repeat;    /**< rounds; 0: for ever */
 	uint32_t nb_rounds; /**< begun */
 	bool has_next;
@@ -213,6 +215,7 @@ pcap_wire_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	pcap->wire.ops = &shca_pcap_wire;
 	pcap->in.pace = conf->pace;
 	pcap->in.repeat = conf->repeat;
+	pcap->in.delay_ms = conf->delay_ms;
 	pcap->in.nb_rounds = 1;
 	ret = open_both(pcap, conf);
 	if (ret != 0) {
@@ -231,7 +234,8 @@ pcap_wire_start(struct shca_wire *wire)
 	if (in->is_playing)
 		return;
 	in->is_playing = true;
-	in->next_ns = shca_clock_ns();
+	in->next_ns = shca_clock_ns() + (uint64_t)in->delay_ms * 1000000;
+	in->start_ns = in->delay_ms != 0 ? in->next_ns : 0;
 	read_next(in);
 }
 
@@ -245,6 +249,9 @@ pcap_wire_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_
 
 	if (!in->is_playing || in->file == NULL)
 		return 0;
+	if (in->start_ns != 0 && shca_clock_ns() < in->start_ns)
+		return 0;
+	in->start_ns = 0;
 	now_ns = in->pace ? shca_clock_ns() : UINT64_MAX;
 	while (nb < nb_frames && nb < PCAP_BURST && read_next(in) && in->next_ns <= now_ns) {
 		memcpy(pcap->bytes[nb], in->next_bytes, in->next.caplen);
@@ -263,6 +270,8 @@ pcap_wire_due_ns(const struct shca_wire *wire)
 
 	if (!in->is_playing || in->file == NULL)
 		return UINT64_MAX;
+	if (in->start_ns != 0)
+		return in->start_ns;
 	/* Without pace a frame waits for nothing but the receive queues. */
 	return in->pace && in->has_next ? in->next_ns : UINT64_MAX;
 }

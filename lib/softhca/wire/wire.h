@@ -32,6 +32,7 @@ struct shca_wire_conf {
 	const uint8_t *mac;  /**< of the port */
 	bool pace;           /**< pcap: keep the capture's spacing */
 	uint32_t repeat;     /**< pcap: how many times to play, 0 = for ever */
+	uint32_t delay_ms;   /**< pcap: from start() to the first frame */
 	bool is_kernel_side; /**< it stands for the Linux netdev, not for the cable */
 };
 

@@ -71,11 +71,14 @@ static const struct {
 	const char *error;
 } bad[] = {
 	{ "colour=red",
-		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
+		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
+		"delay" },
 	{ "wire-fd=7",
-		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
-	{ "=x", ": no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
-	{ "wire=loop,", ": no such key; there are wire, kernel, model, mac, speed, pace, repeat" },
+		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
+		"delay" },
+	{ "=x", ": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay" },
+	{ "wire=loop,",
+		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=rope",
@@ -105,6 +108,8 @@ static const struct {
 	{ "pace=yes", "pace: 'yes' is neither 0 nor 1" },
 	{ "repeat=-1", "repeat: '-1' is not a number of times (0: for ever)" },
 	{ "repeat=4294967296", "repeat: '4294967296' is not a number of times (0: for ever)" },
+	{ "delay=3600001", "delay: '3600001' is not a number of milliseconds up to 3600000" },
+	{ "delay=1s", "delay: '1s' is not a number of milliseconds up to 3600000" },
 	{ "repeat=3x", "repeat: '3x' is not a number of times (0: for ever)" },
 	{ "wire=unix:a\nb", "control character 0x0a" },
 };
@@ -259,7 +264,7 @@ static void
 test_help_names_every_key_and_wire(void **state)
 {
 	static const char *const words[] = {
-		"wire=", "kernel=", "model=", "mac=", "speed=", "pace=", "repeat="
+		"wire=", "kernel=", "model=", "mac=", "speed=", "pace=", "repeat=", "delay="
 	};
 	char *text = NULL;
 	size_t size = 0;

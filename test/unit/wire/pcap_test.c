@@ -80,6 +80,30 @@ play(struct shca_wire *wire, unsigned int nb_in_capture)
 	return total;
 }
 
+/* Not a frame before its time, paced or not; due_ns() says when to come back. */
+static void
+test_delay(void **state)
+{
+	(void)state;
+	write_capture(in_path, 20, 0, DLT_EN10MB);
+	for (unsigned int pace = 0; pace < 2; pace++) {
+		const struct shca_wire_conf conf = {
+			.arg = in_path, .fd = -1, .repeat = 1, .pace = pace != 0, .delay_ms = 50
+		};
+		struct shca_frame frames[64];
+		struct shca_wire *wire = open_wire("pcap", &conf);
+		uint64_t before_ns = shca_clock_ns(), due_ns;
+
+		wire->ops->start(wire);
+		due_ns = wire->ops->due_ns(wire);
+		assert_true(due_ns >= before_ns + 50000000 && due_ns <= shca_clock_ns() + 50000000);
+		while (wire->ops->rx(wire, frames, 64) == 0)
+			assert_true(shca_clock_ns() < due_ns + UINT64_C(60000000000));
+		assert_true(shca_clock_ns() >= due_ns);
+		wire->ops->close(wire);
+	}
+}
+
 static void
 test_in_to_out(void **state)
 {
@@ -311,6 +335,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_in_to_out),
 		cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_empty_capture_ends_though_repeated),
