@@ -70,8 +70,8 @@ query_speed(const struct mdv_port *port, bool *up)
 	return speed;
 }
 
-static int
-infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+int
+mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 {
 	const struct mdv_port *port = mdv_port(dev);
 	const struct mdv_caps *caps = &port->device.caps;
@@ -105,8 +105,10 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_seg_max = MDV_TX_SEGS_MAX,
 		.nb_mtu_seg_max = MDV_TX_SEGS_MAX,
 	};
-	/* What the port can do beyond what it does now, verbs does not tell. */
-	speed = query_speed(port, &up);
+	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
+	 * primary process's. */
+	speed = rte_eal_process_type() == RTE_PROC_PRIMARY ? query_speed(port, &up)
+							   : dev->data->dev_link.link_speed;
 	info->speed_capa = rte_eth_speed_bitflag(speed, RTE_ETH_LINK_FULL_DUPLEX);
 	info->default_rxportconf.burst_size = 32;
 	info->default_txportconf.burst_size = 32;
@@ -117,8 +119,8 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	return 0;
 }
 
-static const uint32_t *
-supported_ptypes_get(__rte_unused struct rte_eth_dev *dev)
+const uint32_t *
+mdv_ethdev_supported_ptypes_get(__rte_unused struct rte_eth_dev *dev)
 {
 	static const uint32_t ptypes[] = {
 		RTE_PTYPE_L2_ETHER,
@@ -307,13 +309,13 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.mtu_set = mdv_start_mtu_set,
 	.stats_get = mdv_stats_get,
 	.stats_reset = mdv_stats_reset,
-	.dev_infos_get = infos_get,
+	.dev_infos_get = mdv_ethdev_infos_get,
 	.rxq_info_get = mdv_rxq_info_get,
 	.txq_info_get = mdv_txq_info_get,
 	.rx_burst_mode_get = rx_burst_mode_get,
 	.tx_burst_mode_get = tx_burst_mode_get,
 	.fw_version_get = fw_version_get,
-	.dev_supported_ptypes_get = supported_ptypes_get,
+	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
 	.vlan_offload_set = mdv_start_vlan_offload_set,
 	.vlan_strip_queue_set = mdv_start_vlan_strip_queue_set,
 	.rx_queue_setup = mdv_rxq_setup,

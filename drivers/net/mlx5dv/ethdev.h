@@ -10,6 +10,9 @@
 struct eth_dev_ops;
 
 extern const struct eth_dev_ops mdv_ethdev_ops;
+/** ethdev dev_infos_get and dev_supported_ptypes_get, also of a secondary process. */
+int mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
+const uint32_t *mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev);
 /** ethdev link_update. */
 int mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait);
 /** Choose the burst functions for the port as it is configured. */

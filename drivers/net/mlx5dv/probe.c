@@ -16,6 +16,7 @@
 #include "netdev.h"
 #include "port.h"
 #include "rxq.h"
+#include "secondary.h"
 #include "start.h"
 #include "txq.h"
 
@@ -108,13 +109,11 @@ probe(struct rte_vdev_device *vdev)
 	struct rte_eth_dev *dev;
 	int ret;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		MDV_LOG(ERR, "%s: secondary processes are not supported", name);
-		return -ENOTSUP;
-	}
 	ret = check_version(name);
 	if (ret != 0)
 		return ret;
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_secondary_probe(vdev);
 	ret = mdv_devargs_parse(name, rte_vdev_device_args(vdev), &config);
 	if (ret != 0)
 		return ret;
@@ -145,8 +144,11 @@ probe(struct rte_vdev_device *vdev)
 static int
 detach(struct rte_vdev_device *vdev)
 {
-	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	struct rte_eth_dev *dev;
 
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_secondary_remove(vdev);
+	dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
 	/* The port may be closed already. */
 	if (dev == NULL)
 		return 0;

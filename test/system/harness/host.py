@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import itertools
 import os
+import pathlib
 import select
 import socket
 import struct
@@ -179,3 +180,31 @@ def quiet_netdev(ifname, address=None):
 def netdev_counter(ifname, counter):
     with open(f"/sys/class/net/{ifname}/statistics/{counter}", encoding="ascii") as file:
         return int(file.read())
+
+
+NR_HUGEPAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+
+
+@contextlib.contextmanager
+def hugepages(megabytes, directory):
+    """`megabytes` of hugepages beyond those reserved here, mounted at `directory`; given back at the end.
+
+    Raises OSError where this is not allowed or there are none.
+    """
+    wanted = megabytes // 2
+    before = int(NR_HUGEPAGES.read_text())
+    NR_HUGEPAGES.write_text(str(before + wanted))
+    try:
+        got = int(NR_HUGEPAGES.read_text()) - before
+        if got < wanted:
+            raise OSError(f"{got} of {wanted} hugepages could be reserved")
+        done = subprocess.run(["mount", "-t", "hugetlbfs", "none", str(directory)], text=True,
+                              capture_output=True, check=False)
+        if done.returncode:
+            raise OSError(done.stderr.strip())
+        try:
+            yield directory
+        finally:
+            run("umount", directory)
+    finally:
+        NR_HUGEPAGES.write_text(str(before))
