@@ -5,6 +5,7 @@ import struct
 import pytest
 from harness import frames
 from harness.bench import Bench, probe, source
+from harness.testpmd import Testpmd
 
 TEB = 0x6558
 MPLS = 0x8847
@@ -178,3 +179,13 @@ def test_the_kernel_gets_the_rest(tmp_path):
                             gre(3, frames.IPV4, inner_ip()), esp(4, 1))
         assert sorted(bench.numbers(got, 1)) == [1, 3]
     assert sorted(bench.kernel) == [2, 3, 4]
+
+
+def test_an_adapter_without_labels():
+    """ConnectX-4 Lx matches VXLAN and GRE: what else there is was asked at probe."""
+    with Testpmd(ports=["wire=null,model=cx4lx"]) as pmd:
+        for pattern in ("eth / mpls", "eth / ipv4 / udp / mpls", "eth / ipv4 / gre / mpls"):
+            answer = pmd.refused_flow(f"ingress pattern {pattern} / end actions queue index 0 / end")
+            assert "MPLS: the device or its kernel does not match it; use" in answer
+        for pattern in ("eth / ipv4 / udp / vxlan vni is 1 / eth", "eth / ipv4 / gre / ipv6"):
+            pmd.flow(f"ingress pattern {pattern} / end actions queue index 0 / end")
