@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port's life from bytes, on the fake verbs context: rules created, queried, destroyed, given by
+ * queues, the port stopped and started, any verbs call or allocation failing. After each step the
+ * books are looked at; in the end no verbs object and no byte of memory is left.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_flow_driver.h>
+#include <rte_log.h>
+
+#include "../unit/flow/fake_verbs.h"
+#include "flow_install.h"
+#include "input.h"
+#include "rules.h"
+
+#define MAX_RULES 24
+#define NB_QUEUES 2
+/* Parts of all rules, those included whose destruction waits. */
+#define MAX_ENTRIES (2 * MAX_RULES * MDV_RSS_NB_CLASSES)
+/* Of one input: each looks at all that has gone before. */
+#define MAX_OPERATIONS 200
+
+/* Where there is a sanitizer: bytes allocated now. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct life_rule {
+	struct rte_flow *flow; /* NULL: free */
+	bool counted;
+	bool waits; /* its creation, in a flow queue */
+	uint32_t queue;
+};
+
+/* All that a port's user knows. */
+static struct life {
+	struct fuzz_input input;
+	struct life_rule rules[MAX_RULES];
+	bool configured;
+	uint32_t given[NB_QUEUES], pulled[NB_QUEUES]; /* operations ever; their user data */
+	struct rte_flow_item *template_items;         /* types only, of the templates */
+	struct rte_flow_action *template_actions;
+	struct rte_flow_pattern_template *pattern;
+	struct rte_flow_actions_template *actions;
+	struct rte_flow_template_table *table;
+	bool injected; /* a call fails in this operation */
+} life;
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+struct books {
+	unsigned int flows, qps, tables, counters, cqs, created;
+	uint32_t shapes, rules;
+	uint64_t moved;
+};
+
+static struct books
+books_read(void)
+{
+	return (struct books){ fake.nb_flows, fake.nb_qps, fake.nb_tables, fake.nb_counters,
+		fake.nb_cqs, fake.nb_created, fake.port.flow.levels.nb_shapes,
+		fake.port.flow.levels.nb_rules, fake.port.flow.levels.nb_moved };
+}
+
+/* The same objects are there, though some may be new ones. */
+static void
+books_check_same(const struct books *before)
+{
+	const struct books now = books_read();
+
+	CHECK(now.flows == before->flows);
+	CHECK(now.qps == before->qps && now.tables == before->tables);
+	CHECK(now.counters == before->counters && now.cqs == before->cqs);
+	CHECK(now.shapes == before->shapes && now.rules == before->rules);
+}
+
+static struct life_rule *
+life_free_slot(void)
+{
+	for (unsigned int i = 0; i < MAX_RULES; i++)
+		if (life.rules[i].flow == NULL)
+			return &life.rules[i];
+	return NULL;
+}
+
+static struct life_rule *
+life_choose_rule(void)
+{
+	unsigned int first = fuzz_input_choose(&life.input, MAX_RULES);
+
+	for (unsigned int i = 0; i < MAX_RULES; i++)
+		if (life.rules[(first + i) % MAX_RULES].flow != NULL)
+			return &life.rules[(first + i) % MAX_RULES];
+	return NULL;
+}
+
+static bool
+counts(const struct rte_flow_action *list)
+{
+	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++)
+		if (list->type == RTE_FLOW_ACTION_TYPE_COUNT)
+			return true;
+	return false;
+}
+
+/* A refusal says what and why. */
+static void
+check_error(const struct rte_flow_error *error)
+{
+	CHECK(error->message != NULL && error->message[0] != '\0');
+	CHECK(error->type != RTE_FLOW_ERROR_TYPE_NONE);
+	CHECK(rte_errno > 0);
+}
+
+static void
+step_create(void)
+{
+	const struct rte_flow_attr attr = fuzz_rules_attr(&life.input);
+	const struct rte_flow_item *pattern = fuzz_rules_pattern(&life.input);
+	const struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
+	struct rte_flow_error told = { .message = NULL }, error = { .message = NULL };
+	const unsigned int fail_at = fake.fail_at;
+	struct life_rule *slot = life_free_slot();
+	const struct books before = books_read();
+	char message[512] = "";
+	struct books after;
+	int rc;
+
+	fake_arm(0, 0);
+	rc = mdv_flow_ops.validate(&fake.dev, &attr, pattern, actions, &told);
+	after = books_read();
+	CHECK(memcmp(&before, &after, sizeof(before)) == 0);
+	if (rc != 0) {
+		check_error(&told);
+		snprintf(message, sizeof(message), "%s", told.message);
+	}
+	if (slot == NULL)
+		return;
+	fake_arm(fail_at, fake.fail_errno);
+	slot->flow = mdv_flow_ops.create(&fake.dev, &attr, pattern, actions, &error);
+	if (slot->flow != NULL) {
+		CHECK(rc == 0);
+		slot->counted = counts(actions);
+		slot->waits = false;
+		return;
+	}
+	check_error(&error);
+	books_check_same(&before);
+	if (life.injected)
+		return;
+	CHECK(rc == -rte_errno);
+	CHECK(told.type == error.type && told.cause == error.cause);
+	CHECK(strcmp(message, error.message) == 0);
+}
+
+static void
+step_destroy(void)
+{
+	struct life_rule *rule = life_choose_rule();
+	int rc;
+
+	if (rule == NULL)
+		return;
+	rc = mdv_flow_ops.destroy(&fake.dev, rule->flow, NULL);
+	CHECK(rc == (rule->waits ? -EBUSY : 0));
+	if (rc == 0)
+		rule->flow = NULL;
+}
+
+/* What was there just before comes back when a new rule goes. */
+static void
+step_create_and_destroy(void)
+{
+	const struct books before = books_read();
+	struct life_rule *slot = life_free_slot();
+
+	if (slot == NULL)
+		return;
+	step_create();
+	fake_arm(0, 0);
+	if (slot->flow != NULL)
+		CHECK(mdv_flow_ops.destroy(&fake.dev, slot->flow, NULL) == 0);
+	slot->flow = NULL;
+	books_check_same(&before);
+}
+
+static void
+step_flush(void)
+{
+	CHECK(mdv_flow_ops.flush(&fake.dev, NULL) == 0);
+	for (unsigned int i = 0; i < MAX_RULES; i++)
+		if (!life.rules[i].waits)
+			life.rules[i].flow = NULL;
+	CHECK(fake.nb_counters == 0);
+	CHECK(TAILQ_EMPTY(&fake.port.flow.rules));
+}
+
+static void
+step_query(void)
+{
+	static const struct rte_flow_action count = { .type = RTE_FLOW_ACTION_TYPE_COUNT };
+	struct life_rule *rule = life_choose_rule();
+	struct rte_flow_query_count answer = { .reset = fuzz_input_choose(&life.input, 2) };
+	int rc;
+
+	if (rule == NULL)
+		return;
+	fake.hits += fuzz_input_byte(&life.input);
+	rc = mdv_flow_ops.query(&fake.dev, rule->flow, &count, &answer, NULL);
+	if (!life.injected)
+		CHECK(rc == (rule->counted ? 0 : -EINVAL));
+}
+
+static void
+step_dump(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	struct life_rule *rule = life_choose_rule();
+	struct rte_flow *one = rule != NULL && !rule->waits ? rule->flow : NULL;
+
+	if (file == NULL)
+		abort();
+	fake_arm(0, 0);
+	CHECK(mdv_flow_ops.dev_dump(&fake.dev, one, file, NULL) == 0);
+	fclose(file);
+	CHECK(one == NULL || size != 0);
+	free(text);
+}
+
+static void
+step_isolate(void)
+{
+	bool before = fake.port.isolated, set = fuzz_input_choose(&life.input, 2);
+	int rc = mdv_flow_ops.isolate(&fake.dev, set, NULL);
+
+	CHECK(rc == 0 || life.injected);
+	CHECK(fake.port.isolated == (rc == 0 ? set : before));
+}
+
+static void
+step_default_rules(void)
+{
+	uint8_t how = fuzz_input_byte(&life.input);
+	const struct rte_eth_dev_data data = fake.data;
+	const struct books before = books_read();
+	const uint64_t types = fake.port.rss_types;
+
+	fake.data.promiscuous = how & 1;
+	fake.data.all_multicast = how >> 1 & 1;
+	fake.port.rss_types = (how & 4) != 0 ? RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP : 0;
+	if (mdv_flow_default_update(&fake.port) == 0)
+		return;
+	/* The old set and the new one need a level each for a moment. */
+	CHECK(life.injected || fake.port.flow.levels.nb < 16);
+	fake.data = data;
+	fake.port.rss_types = types;
+	books_check_same(&before);
+}
+
+static void
+step_restart(void)
+{
+	const unsigned int flows = fake.nb_flows;
+	const bool active = fake.port.flow.active;
+
+	if (active) {
+		mdv_flow_stop(&fake.port);
+		fake_assert_empty();
+	}
+	if (mdv_flow_start(&fake.port) != 0) {
+		CHECK(life.injected);
+		fake_assert_empty();
+		CHECK(!fake.port.flow.active);
+		fake_arm(0, 0);
+		CHECK(mdv_flow_start(&fake.port) == 0);
+	}
+	CHECK(!active || fake.nb_flows == flows);
+}
+
+static void
+step_stop(void)
+{
+	if (fake.port.flow.active)
+		mdv_flow_stop(&fake.port);
+	fake_assert_empty();
+}
+
+static void
+step_configure(void)
+{
+	const struct rte_flow_port_attr attr = { .nb_counters = fuzz_input_byte(&life.input) };
+	const struct rte_flow_queue_attr size = { fuzz_input_choose(&life.input, 9) };
+	const struct rte_flow_queue_attr *sizes[NB_QUEUES] = { &size, &size };
+	int rc = mdv_flow_ops.configure(&fake.dev, &attr, NB_QUEUES, sizes, NULL);
+
+	life.configured = life.configured || rc == 0;
+}
+
+static void
+step_templates(void)
+{
+	const struct rte_flow_pattern_template_attr pattern_attr = { .ingress = 1,
+		.relaxed_matching = fuzz_input_choose(&life.input, 2) };
+	const struct rte_flow_actions_template_attr actions_attr = { .ingress = 1 };
+	const struct rte_flow_item *pattern = fuzz_rules_pattern(&life.input);
+	const struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
+	const struct rte_flow_action *masks =
+		fuzz_input_choose(&life.input, 4) == 0 ? NULL : actions;
+	struct rte_flow_error error = { .message = NULL };
+	unsigned int nb;
+
+	if (pattern != NULL && life.pattern == NULL) {
+		life.pattern = mdv_flow_ops.pattern_template_create(
+			&fake.dev, &pattern_attr, pattern, &error);
+		if (life.pattern == NULL)
+			check_error(&error);
+		for (nb = 0; life.pattern != NULL && nb <= FUZZ_RULES_MAX; nb++)
+			life.template_items[nb] =
+				(struct rte_flow_item){ .type = pattern[nb].type };
+	}
+	if (actions != NULL && life.actions == NULL) {
+		life.actions = mdv_flow_ops.actions_template_create(
+			&fake.dev, &actions_attr, actions, masks, &error);
+		if (life.actions == NULL)
+			check_error(&error);
+		for (nb = 0; life.actions != NULL && nb <= FUZZ_RULES_MAX; nb++)
+			life.template_actions[nb] =
+				(struct rte_flow_action){ .type = actions[nb].type };
+	}
+}
+
+static void
+step_table(void)
+{
+	const struct rte_flow_template_table_attr attr = {
+		.flow_attr = fuzz_rules_attr(&life.input),
+		.nb_flows = fuzz_input_choose(&life.input, 6),
+	};
+	struct rte_flow_error error = { .message = NULL };
+
+	if (life.pattern == NULL || life.actions == NULL || life.table != NULL)
+		return;
+	life.table = mdv_flow_ops.template_table_create(
+		&fake.dev, &attr, &life.pattern, 1, &life.actions, 1, &error);
+	if (life.table == NULL)
+		check_error(&error);
+}
+
+static void
+step_destroy_templates(void)
+{
+	if (life.table != NULL &&
+		mdv_flow_ops.template_table_destroy(&fake.dev, life.table, NULL) == 0)
+		life.table = NULL;
+	if (life.pattern != NULL &&
+		mdv_flow_ops.pattern_template_destroy(&fake.dev, life.pattern, NULL) == 0)
+		life.pattern = NULL;
+	if (life.actions != NULL &&
+		mdv_flow_ops.actions_template_destroy(&fake.dev, life.actions, NULL) == 0)
+		life.actions = NULL;
+	CHECK(life.table == NULL || (life.pattern != NULL && life.actions != NULL));
+}
+
+/* All that waits in a queue is done, or has been by an operation that was not postponed, or may
+ * have been where that failed. */
+static void
+life_push(uint32_t queue)
+{
+	if (mdv_flow_ops.push(&fake.dev, queue, NULL) != 0)
+		CHECK(!life.configured);
+	for (unsigned int i = 0; i < MAX_RULES; i++)
+		if (life.rules[i].queue == queue)
+			life.rules[i].waits = false;
+}
+
+static void *
+user_data(uint32_t queue)
+{
+	return (void *)(uintptr_t)(1 + life.given[queue]);
+}
+
+static void
+step_queue_create(void)
+{
+	const struct rte_flow_op_attr attr = { .postpone = fuzz_input_choose(&life.input, 2) };
+	uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
+	const struct rte_flow_item *pattern = fuzz_rules_values(&life.input, life.template_items);
+	const struct rte_flow_action *actions =
+		fuzz_rules_confs(&life.input, life.template_actions);
+	struct rte_flow_error error = { .message = NULL };
+	struct life_rule *slot = life_free_slot();
+
+	if (slot == NULL || life.table == NULL)
+		return;
+	slot->flow = mdv_flow_ops.async_create(&fake.dev, queue, &attr, life.table, pattern, 0,
+		actions, 0, user_data(queue), &error);
+	if (slot->flow == NULL) {
+		check_error(&error);
+		life_push(queue);
+		return;
+	}
+	life.given[queue]++;
+	slot->counted = counts(actions);
+	slot->waits = true;
+	slot->queue = queue;
+	if (!attr.postpone)
+		life_push(queue);
+}
+
+static void
+step_queue_destroy(void)
+{
+	const struct rte_flow_op_attr attr = { .postpone = fuzz_input_choose(&life.input, 2) };
+	uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
+	struct life_rule *rule = life_choose_rule();
+	struct rte_flow_error error = { .message = NULL };
+
+	if (rule == NULL)
+		return;
+	if (mdv_flow_ops.async_destroy(
+		    &fake.dev, queue, &attr, rule->flow, user_data(queue), &error) != 0) {
+		check_error(&error);
+		return;
+	}
+	CHECK(!rule->waits);
+	life.given[queue]++;
+	rule->flow = NULL;
+	if (!attr.postpone)
+		life_push(queue);
+}
+
+static void
+step_push(void)
+{
+	life_push(fuzz_input_choose(&life.input, NB_QUEUES));
+}
+
+static void
+step_pull(void)
+{
+	uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
+	uint16_t most = fuzz_input_choose(&life.input, 5);
+	struct rte_flow_op_result results[4];
+	int nb = mdv_flow_ops.pull(&fake.dev, queue, results, most, NULL);
+
+	CHECK(nb <= most && (nb >= 0 || !life.configured));
+	for (int i = 0; i < nb; i++)
+		CHECK(results[i].user_data == (void *)(uintptr_t)(1 + life.pulled[queue]++));
+	CHECK(life.pulled[queue] <= life.given[queue]);
+}
+
+/* A match that is in a table twice is one entry there, with the destinations of both. */
+static void
+check_tables(void)
+{
+	static struct {
+		uint16_t priority, part;
+		uint32_t flags;
+		const struct rte_flow *flow;
+		struct mdv_flow_match match;
+	} entries[MAX_ENTRIES];
+	static struct mdv_flow_plan plan;
+	const struct rte_flow *flow;
+	unsigned int nb = 0;
+
+	TAILQ_FOREACH (flow, &fake.port.flow.rules, next) {
+		if (flow->installed == NULL)
+			continue;
+		CHECK(mdv_flow_install_plan(&fake.port, flow, &plan, NULL) == 0);
+		CHECK(flow->nb_installed == plan.nb_parts * (1 + plan.actions.nb_extras));
+		for (uint16_t part = 0; part < plan.nb_parts; part++) {
+			CHECK(nb < MAX_ENTRIES);
+			entries[nb].flow = flow;
+			entries[nb].part = part;
+			entries[nb].priority = plan.parts[part].build.attr.priority;
+			entries[nb].flags = plan.parts[part].build.attr.flags;
+			mdv_flow_key_match(&plan.parts[part].build, &entries[nb++].match);
+		}
+	}
+	for (unsigned int i = 0; i < nb; i++)
+		for (unsigned int j = 0; j < i; j++)
+			CHECK(entries[i].priority != entries[j].priority ||
+				entries[i].flags != entries[j].flags ||
+				!mdv_flow_key_equal(
+					&entries[i].match.mask, &entries[j].match.mask) ||
+				!mdv_flow_key_equal(
+					&entries[i].match.value, &entries[j].match.value));
+}
+
+/* Creating is most of what is done. */
+static void (*const steps[])(void) = {
+	step_create,
+	step_create,
+	step_create,
+	step_create,
+	step_create_and_destroy,
+	step_destroy,
+	step_destroy,
+	step_flush,
+	step_query,
+	step_dump,
+	step_isolate,
+	step_default_rules,
+	step_restart,
+	step_stop,
+	step_configure,
+	step_templates,
+	step_templates,
+	step_table,
+	step_destroy_templates,
+	step_queue_create,
+	step_queue_create,
+	step_queue_create,
+	step_queue_destroy,
+	step_push,
+	step_pull,
+};
+
+static void
+live(void)
+{
+	static const int codes[] = { ENOMEM, ENOSPC, EEXIST, EIO };
+	static const uint8_t levels[] = { 16, 3, 8, 4 };
+
+	fake_init_flow();
+	fake.port.flow.levels.nb = levels[fuzz_input_choose(&life.input, RTE_DIM(levels))];
+	fake.port.config.sniff = fuzz_input_choose(&life.input, 3);
+	fake.port.isolated = fuzz_input_choose(&life.input, 2);
+	for (unsigned int nb = 0; fuzz_input_left(&life.input) && nb < MAX_OPERATIONS; nb++) {
+		uint8_t which = fuzz_input_byte(&life.input);
+		uint8_t fail = fuzz_input_byte(&life.input);
+
+		life.injected = fail >= 0xc0;
+		fake_arm(life.injected ? 1 + (fail & 15) : 0, codes[fail >> 4 & 3]);
+		steps[which % RTE_DIM(steps)]();
+		fake_arm(0, 0);
+		fuzz_input_release(&life.input);
+		if (nb % 4 == 3)
+			check_tables();
+	}
+	check_tables();
+	fake_arm(0, 0);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct rte_flow_item template_items[FUZZ_RULES_MAX + 1];
+	static struct rte_flow_action template_actions[FUZZ_RULES_MAX + 1];
+	size_t bytes = 0;
+
+	rte_log_set_level(RTE_LOGTYPE_USER1, RTE_LOG_EMERG);
+	memset(template_items, 0, sizeof(template_items));
+	memset(template_actions, 0, sizeof(template_actions));
+	life = (struct life){ .input = { .at = data, .end = data + size },
+		.template_items = template_items,
+		.template_actions = template_actions };
+	if (__sanitizer_get_current_allocated_bytes != NULL)
+		bytes = __sanitizer_get_current_allocated_bytes();
+	live();
+	if (__sanitizer_get_current_allocated_bytes != NULL)
+		CHECK(__sanitizer_get_current_allocated_bytes() == bytes);
+	return 0;
+}
