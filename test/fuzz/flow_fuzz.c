@@ -113,10 +113,12 @@ counts(const struct rte_flow_action *list)
 	return false;
 }
 
-/* A refusal says what and why. */
+/* A refusal says what and why, and blames what was given: an object, or the block it lies in. */
 static void
-check_error(const struct rte_flow_error *error)
+check_error(const struct rte_flow_error *error, const void *given)
 {
+	CHECK(error->cause == NULL || error->cause == given ||
+		fuzz_input_has(&life.input, error->cause));
 	CHECK(error->message != NULL && error->message[0] != '\0');
 	CHECK(error->type != RTE_FLOW_ERROR_TYPE_NONE);
 	CHECK(rte_errno > 0);
@@ -141,7 +143,7 @@ step_create(void)
 	after = books_read();
 	CHECK(memcmp(&before, &after, sizeof(before)) == 0);
 	if (rc != 0) {
-		check_error(&told);
+		check_error(&told, &attr);
 		snprintf(message, sizeof(message), "%s", told.message);
 	}
 	if (slot == NULL)
@@ -154,7 +156,7 @@ step_create(void)
 		slot->waits = false;
 		return;
 	}
-	check_error(&error);
+	check_error(&error, &attr);
 	books_check_same(&before);
 	if (life.injected)
 		return;
@@ -325,7 +327,7 @@ step_templates(void)
 		life.pattern = mdv_flow_ops.pattern_template_create(
 			&fake.dev, &pattern_attr, pattern, &error);
 		if (life.pattern == NULL)
-			check_error(&error);
+			check_error(&error, &pattern_attr);
 		for (nb = 0; life.pattern != NULL && nb <= FUZZ_RULES_MAX; nb++)
 			life.template_items[nb] =
 				(struct rte_flow_item){ .type = pattern[nb].type };
@@ -334,7 +336,7 @@ step_templates(void)
 		life.actions = mdv_flow_ops.actions_template_create(
 			&fake.dev, &actions_attr, actions, masks, &error);
 		if (life.actions == NULL)
-			check_error(&error);
+			check_error(&error, &actions_attr);
 		for (nb = 0; life.actions != NULL && nb <= FUZZ_RULES_MAX; nb++)
 			life.template_actions[nb] =
 				(struct rte_flow_action){ .type = actions[nb].type };
@@ -355,7 +357,7 @@ step_table(void)
 	life.table = mdv_flow_ops.template_table_create(
 		&fake.dev, &attr, &life.pattern, 1, &life.actions, 1, &error);
 	if (life.table == NULL)
-		check_error(&error);
+		check_error(&error, error.cause == &attr ? &attr : (const void *)&attr.flow_attr);
 }
 
 static void
@@ -407,7 +409,7 @@ step_queue_create(void)
 	slot->flow = mdv_flow_ops.async_create(&fake.dev, queue, &attr, life.table, pattern, 0,
 		actions, 0, user_data(queue), &error);
 	if (slot->flow == NULL) {
-		check_error(&error);
+		check_error(&error, life.table);
 		life_push(queue);
 		return;
 	}
@@ -431,7 +433,7 @@ step_queue_destroy(void)
 		return;
 	if (mdv_flow_ops.async_destroy(
 		    &fake.dev, queue, &attr, rule->flow, user_data(queue), &error) != 0) {
-		check_error(&error);
+		check_error(&error, rule->flow);
 		return;
 	}
 	CHECK(!rule->waits);
@@ -476,10 +478,10 @@ check_tables(void)
 	unsigned int nb = 0;
 
 	TAILQ_FOREACH (flow, &fake.port.flow.rules, next) {
-		if (flow->installed == NULL)
+		if (flow->present.nb == 0)
 			continue;
 		CHECK(mdv_flow_install_plan(&fake.port, flow, &plan, NULL) == 0);
-		CHECK(flow->nb_installed == plan.nb_parts * (1 + plan.actions.nb_extras));
+		CHECK(flow->present.nb == plan.nb_parts * (1 + plan.actions.nb_extras));
 		for (uint16_t part = 0; part < plan.nb_parts; part++) {
 			CHECK(nb < MAX_ENTRIES);
 			entries[nb].flow = flow;

@@ -19,6 +19,7 @@
 struct fuzz_input {
 	const uint8_t *at, *end;
 	void *blocks[FUZZ_INPUT_BLOCKS];
+	size_t sizes[FUZZ_INPUT_BLOCKS];
 	unsigned int nb_blocks;
 };
 
@@ -64,8 +65,19 @@ fuzz_input_block(struct fuzz_input *input, size_t size)
 	if (posix_memalign(&block, sizeof(void *), size) != 0)
 		abort();
 	memset(block, 0, size);
+	input->sizes[input->nb_blocks] = size;
 	input->blocks[input->nb_blocks++] = block;
 	return block;
+}
+
+/** Does it point into one of the blocks? */
+static inline bool
+fuzz_input_has(const struct fuzz_input *input, const void *pointer)
+{
+	for (unsigned int i = 0; i < input->nb_blocks; i++)
+		if ((uintptr_t)pointer - (uintptr_t)input->blocks[i] < input->sizes[i])
+			return true;
+	return false;
 }
 
 static inline void

@@ -39,7 +39,7 @@ static const struct rules_item rules_items[] = {
 	{ ITEM(GRE, gre), 2, { FIELD(gre, c_rsvd0_ver), FIELD(gre, protocol) } },
 	{ RTE_FLOW_ITEM_TYPE_GRE_KEY, sizeof(rte_be32_t), 1, { { 0, sizeof(rte_be32_t) } } },
 	{ ITEM(MPLS, mpls), 1, { FIELD(mpls, label_tc_s) } },
-	{ ITEM(ANY, any), 0, { { 0, 0 } } },
+	{ ITEM(ANY, any), 1, { FIELD(any, num) } },
 	{ ITEM(SCTP, sctp), 1, { FIELD(sctp, hdr.dst_port) } },
 	{ ITEM(ICMP, icmp), 0, { { 0, 0 } } },
 	{ ITEM(NVGRE, nvgre), 1, { FIELD(nvgre, tni) } },
@@ -144,13 +144,16 @@ static unsigned int
 rules_sensible_pattern(struct fuzz_input *input, struct rte_flow_item *items)
 {
 	static const enum rte_flow_item_type tunnels[] = { RTE_FLOW_ITEM_TYPE_VXLAN,
-		RTE_FLOW_ITEM_TYPE_GRE, RTE_FLOW_ITEM_TYPE_MPLS };
+		RTE_FLOW_ITEM_TYPE_GRE, RTE_FLOW_ITEM_TYPE_MPLS, RTE_FLOW_ITEM_TYPE_NVGRE,
+		RTE_FLOW_ITEM_TYPE_ANY };
 	unsigned int nb = rules_stack(input, items, 0);
 	unsigned int tunnel = fuzz_input_choose(input, 16);
 
 	if (tunnel >= RTE_DIM(tunnels))
 		return nb;
 	items[nb++].type = tunnels[tunnel];
+	if (tunnel == 1 && fuzz_input_choose(input, 2) == 1)
+		items[nb++].type = RTE_FLOW_ITEM_TYPE_GRE_KEY;
 	return rules_stack(input, items, nb);
 }
 

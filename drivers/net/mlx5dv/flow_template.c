@@ -123,6 +123,7 @@ template_count_actions(const struct rte_flow_action actions[], struct rte_flow_e
 		"the template has too many actions; use at most %u", MDV_FLOW_TEMPLATE_MAX - 1);
 }
 
+/* Items, actions, and what these point to in the merged rule and not in the application's. */
 void
 mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -130,13 +131,19 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 {
 	const void *cause = error != NULL ? error->cause : NULL;
 
-	for (unsigned int i = 0; cause != NULL && i < MDV_FLOW_TEMPLATE_MAX; i++) {
-		if (cause == &merged->pattern[i])
+	for (unsigned int i = 0; cause != NULL && pattern != NULL; i++) {
+		if (cause == &merged->pattern[i] ||
+			(cause == merged->pattern[i].mask && cause != pattern[i].mask))
 			error->cause = &pattern[i];
-		else if (cause == &merged->actions[i])
+		if (pattern[i].type == RTE_FLOW_ITEM_TYPE_END)
+			break;
+	}
+	for (unsigned int i = 0; cause != NULL && actions != NULL; i++) {
+		if (cause == &merged->actions[i] ||
+			(cause == merged->actions[i].conf && cause != actions[i].conf))
 			error->cause = &actions[i];
-		else if (cause == &merged->confs[i])
-			error->cause = actions[i].conf;
+		if (actions[i].type == RTE_FLOW_ACTION_TYPE_END)
+			break;
 	}
 }
 
@@ -184,25 +191,26 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 	return rc;
 }
 
-/* @return the copy, one allocation, or NULL after filling @p error */
+/* @return the copy of @p list, which is made of @p given, one allocation; NULL: @p error is filled
+ */
 static void *
-template_copy(enum rte_flow_conv_op op, const void *list, struct rte_flow_error *error)
+template_copy(
+	enum rte_flow_conv_op op, const void *list, const void *given, struct rte_flow_error *error)
 {
 	int size = rte_flow_conv(op, NULL, 0, list, error);
 	void *copy;
 
-	if (size < 0)
+	if (size < 0) {
+		if (error != NULL)
+			error->cause = given;
 		return NULL;
+	}
 	copy = calloc(1, size);
-	if (copy == NULL) {
+	if (copy == NULL)
 		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"no memory for the template");
-		return NULL;
-	}
-	if (rte_flow_conv(op, copy, size, list, error) < 0) {
-		free(copy);
-		return NULL;
-	}
+	else
+		rte_flow_conv(op, copy, size, list, error);
 	return copy;
 }
 
@@ -235,7 +243,7 @@ mdv_flow_template_make_pattern(const struct mdv_port *port,
 	}
 	template->nb = nb;
 	template->relaxed = attr->relaxed_matching;
-	template->items = template_copy(RTE_FLOW_CONV_OP_PATTERN, masks, error);
+	template->items = template_copy(RTE_FLOW_CONV_OP_PATTERN, masks, pattern, error);
 	if (template->items == NULL) {
 		free(template);
 		return NULL;
@@ -243,27 +251,51 @@ mdv_flow_template_make_pattern(const struct mdv_port *port,
 	return template;
 }
 
-/* A rule's values, for the trial: no two queues are the same, and each exists. */
-static void
-template_invent(struct rte_flow_action *action, union mdv_flow_template_conf *conf, uint16_t number)
-{
-	static const struct rte_flow_action_queue queue = { UINT16_MAX - 1 };
-	static const struct rte_flow_action copy[] = { { RTE_FLOW_ACTION_TYPE_QUEUE, &queue },
-		{ RTE_FLOW_ACTION_TYPE_END, NULL } };
-	static const struct rte_flow_action_sample sample = { .ratio = 1, .actions = copy };
+/* An actions template with values, which a rule would bring: no two queues are the same. */
+struct template_trial {
+	struct mdv_flow_template_merged merged;
+	struct template_trial_sample {
+		struct rte_flow_action_queue queue;
+		struct rte_flow_action copy[2]; /* QUEUE, END */
+		struct rte_flow_action_sample conf;
+	} samples[MDV_FLOW_TEMPLATE_MAX];
+	uint16_t queue;
+};
 
-	memset(conf, 0, sizeof(*conf));
-	if (action->type == RTE_FLOW_ACTION_TYPE_SAMPLE)
-		action->conf = &sample;
-	if (!template_has_fields(action->type))
-		return;
-	action->conf = conf;
+static void
+template_invent(struct template_trial *trial, unsigned int i)
+{
+	struct rte_flow_action *action = &trial->merged.actions[i];
+	union mdv_flow_template_conf *conf = &trial->merged.confs[i];
+	struct template_trial_sample *sample = &trial->samples[i];
+
+	trial->queue++;
+	if (template_has_fields(action->type))
+		action->conf = conf;
 	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
-		conf->queue.index = UINT16_MAX - 2 - number;
+		conf->queue.index = trial->queue;
 	if (action->type == RTE_FLOW_ACTION_TYPE_RSS) {
 		conf->rss.queue_num = 1;
-		conf->rss.queue = &queue.index;
+		conf->rss.queue = &trial->queue;
 	}
+	if (action->type == RTE_FLOW_ACTION_TYPE_SAMPLE) {
+		sample->queue.index = trial->queue;
+		sample->copy[0].type = RTE_FLOW_ACTION_TYPE_QUEUE;
+		sample->copy[0].conf = &sample->queue;
+		sample->conf.ratio = 1;
+		sample->conf.actions = sample->copy;
+		action->conf = &sample->conf;
+	}
+}
+
+static void
+template_blame_trial(const struct template_trial *trial, const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	mdv_flow_template_blame(&trial->merged, NULL, actions, error);
+	for (unsigned int i = 0; error != NULL && i < MDV_FLOW_TEMPLATE_MAX; i++)
+		if (error->cause == trial->samples[i].copy)
+			error->cause = &actions[i];
 }
 
 /* The queues a rule will name are not known, and the port may have others by then. */
@@ -272,21 +304,25 @@ template_try_actions(const struct mdv_port *port, const struct rte_flow_actions_
 	const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	struct mdv_flow_action_env env = mdv_flow_install_env(port).actions;
-	struct mdv_flow_template_merged trial;
+	struct mdv_flow_template_merged *merged;
 	struct mdv_flow_actions parsed;
+	struct template_trial trial;
 	int rc;
 
 	env.nb_queues = UINT16_MAX;
 	memset(&trial, 0, sizeof(trial));
+	trial.queue = UINT16_MAX / 2; /* hardly one that the template has made constant */
+	merged = &trial.merged;
 	for (unsigned int i = 0; i < template->nb; i++) {
-		trial.actions[i].type = actions[i].type;
-		template_invent(&trial.actions[i], &trial.confs[i], i);
+		merged->actions[i].type = actions[i].type;
+		template_invent(&trial, i);
 		if (template->fixed[i] != 0)
 			template_take(actions[i].type, template->fixed[i], actions[i].conf,
-				&trial.confs[i]);
+				&merged->confs[i]);
 	}
-	rc = mdv_flow_action_parse(&env, trial.actions, &parsed, error);
-	mdv_flow_template_blame(&trial, NULL, actions, error);
+	rc = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
+	if (rc != 0)
+		template_blame_trial(&trial, actions, error);
 	return rc;
 }
 
@@ -339,7 +375,7 @@ template_keep_actions(struct rte_flow_actions_template *template,
 		kept.actions[i].conf = &kept.confs[i];
 		template_take(actions[i].type, template->fixed[i], actions[i].conf, &kept.confs[i]);
 	}
-	template->actions = template_copy(RTE_FLOW_CONV_OP_ACTIONS, kept.actions, error);
+	template->actions = template_copy(RTE_FLOW_CONV_OP_ACTIONS, kept.actions, actions, error);
 	return template->actions != NULL ? 0 : -rte_errno;
 }
 

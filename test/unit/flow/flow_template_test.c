@@ -46,6 +46,8 @@ struct pattern_case {
 static const struct rte_flow_pattern_template_attr egress = { .egress = 1 };
 static const struct rte_flow_pattern_template_attr nowhere = { .ingress = 0 };
 static const struct rte_flow_item_udp udp_last = { .hdr.dst_port = RTE_BE16(99) };
+static const struct rte_flow_item nobody_knows[] = { { .type = (enum rte_flow_item_type)707214662 },
+	ITEM(END) };
 static struct rte_flow_item endless[MDV_FLOW_TEMPLATE_MAX + 1];
 
 /* clang-format off */
@@ -66,6 +68,7 @@ static const struct pattern_case pattern_cases[] = {
 		PATTERN(ITEM_MASK(ETH, NULL, &type_mask), ITEM(UDP)), EINVAL, 1 },
 	{ "a field nobody matches", &strict, PATTERN(ITEM_MASK(UDP, NULL, &sum_mask)), ENOTSUP,
 		-3 },
+	{ "a type that nobody knows, skipped", &relaxed, nobody_knows, ENOTSUP, -2 },
 	{ "endless", &strict, endless, ENOTSUP, -2 },
 };
 /* clang-format on */
@@ -112,6 +115,10 @@ static const struct actions_case actions_cases[] = {
 	{ "a queue", ACTIONS(ACTION(QUEUE)), ACTIONS(ACTION(QUEUE)), 0, 0 },
 	{ "no masks", ACTIONS(ACTION(QUEUE)), NULL, 0, 0 },
 	{ "two queues", ACTIONS(ACTION(QUEUE), ACTION(QUEUE)), NULL, 0, 0 },
+	{ "two samples", ACTIONS(ACTION(SAMPLE), ACTION(SAMPLE), ACTION(QUEUE)), NULL, 0, 0 },
+	{ "eight copies and one more", ACTIONS(ACTION(QUEUE), ACTION(QUEUE), ACTION(QUEUE),
+		ACTION(QUEUE), ACTION(QUEUE), ACTION(QUEUE), ACTION(QUEUE), ACTION(QUEUE),
+		ACTION(SAMPLE)), NULL, ENOTSUP, 8 },
 	{ "all", ACTIONS(ACTION(VOID), ACTION(SAMPLE), ACTION(RSS), ACTION(MARK), ACTION(COUNT),
 		ACTION(PASSTHRU)), NULL, 0, 0 },
 	{ "constants", ACTIONS(ACTION_CONF(RSS, &rss), ACTION_CONF(MARK, &mark_5)),
@@ -194,6 +201,36 @@ merge(const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_i
 				 ACTIONS(ACTION_CONF(QUEUE, &queue_1)), merged, &error),
 		0);
 	assert_ptr_equal(merged->actions[0].conf, &queue_1);
+}
+
+/* What an error had before stays when there is none, even where it points into what was. */
+static void
+test_blame(void **state)
+{
+	struct rte_flow_error error = { .message = NULL };
+	struct mdv_flow_template_merged merged;
+	const struct rte_flow_item *pattern = PATTERN(ITEM_MASK(UDP, NULL, &dst_mask));
+	const struct rte_flow_action *actions = ACTIONS(ACTION(QUEUE));
+
+	(void)state;
+	memset(&merged, 0, sizeof(merged));
+	/* Beyond what the application gave. */
+	error.cause = &merged.confs[MDV_FLOW_TEMPLATE_MAX - 1];
+	mdv_flow_template_blame(&merged, pattern, actions, &error);
+	assert_ptr_equal(error.cause, &merged.confs[MDV_FLOW_TEMPLATE_MAX - 1]);
+	merged.pattern[0].mask = &sum_mask;
+	error.cause = &sum_mask;
+	mdv_flow_template_blame(&merged, pattern, actions, &error);
+	assert_ptr_equal(error.cause, &pattern[0]);
+	merged.actions[0].conf = &queue_0;
+	error.cause = &queue_0;
+	mdv_flow_template_blame(&merged, pattern, actions, &error);
+	assert_ptr_equal(error.cause, &actions[0]);
+	merged.pattern[0].mask = pattern[0].mask;
+	error.cause = pattern[0].mask;
+	mdv_flow_template_blame(&merged, pattern, actions, &error);
+	assert_ptr_equal(error.cause, pattern[0].mask);
+	mdv_flow_template_blame(&merged, pattern, actions, NULL);
 }
 
 static void
@@ -343,6 +380,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_merge_pattern),
 		cmocka_unit_test(test_merge_actions),
 		cmocka_unit_test(test_merge_refused),
