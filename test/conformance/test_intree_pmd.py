@@ -250,6 +250,23 @@ def test_flow_engines(tmp_path, devargs, counts):
     assert all(seen["mark"] is None for seen in seen_of(1001) + seen_of(1005))
 
 
+def test_fields_that_matchers_alone_have(tmp_path):
+    """TTL and TCP flags: verbs has no specs for them, the driver's own form of rules does."""
+    rules = ["ingress pattern eth / ipv4 ttl is 9 / end actions mark id 1 / queue index 1 / end",
+             "ingress pattern eth / ipv4 / tcp flags spec 0x10 flags mask 0x12 / end "
+             "actions mark id 2 / queue index 2 / end",
+             "ingress pattern eth / ipv6 hop is 7 / udp / end "
+             "actions mark id 3 / queue index 3 / end"]
+    sent = [frames.packet(ttl=9), frames.packet(ttl=8), frames.packet(frames.TCP, ttl=8),
+            frames.packet(frames.TCP, 6, ttl=8), frames.packet(version=6, ttl=7)]
+    with receiving(tmp_path, rules=rules) as (pmd, peer, start):
+        marks = []
+        for n, frame in enumerate(sent):
+            peer.send(frame)
+            marks.append(pmd.wait_received(n + 1, start)[-1]["mark"])
+    assert marks == [1, None, 2, None, 3]
+
+
 def random_traffic(nb, seed=5):
     """Frames of mixed kinds in runs of one kind, each told apart by its source address."""
     rng = random.Random(seed)

@@ -9,6 +9,8 @@
 
 #include "steering/bytes.h"
 
+#define TCP_FLAGS_MASK 0x1ff
+
 static bool
 take_dst_mac(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
 {
@@ -50,11 +52,19 @@ take_cvlan(const struct shca_packet *packet, const struct shca_headers *headers,
 }
 
 static bool
+take_svlan(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
+{
+	(void)packet;
+	*(uint8_t *)field = headers->nb_vlans > 0 && headers->vlan_tpid == 0x88a8;
+	return headers->has_ether;
+}
+
+static bool
 take_vlan_tci(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
 {
 	(void)packet;
 	*(uint16_t *)field = headers->vlan_tci;
-	return is_cvlan(headers);
+	return headers->nb_vlans > 0;
 }
 
 static bool
@@ -90,6 +100,24 @@ take_tos(const struct shca_packet *packet, const struct shca_headers *headers, v
 		*(uint8_t *)field = ip[1];
 	else if (headers->l3 == SHCA_L3_IPV6)
 		*(uint8_t *)field = (uint8_t)(shca_bytes_load16(ip) >> 4);
+	return headers->l3 != SHCA_L3_NONE;
+}
+
+static bool
+take_ttl(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
+{
+	const uint8_t *ip = packet->bytes + headers->l3_offset;
+
+	if (headers->l3 != SHCA_L3_NONE)
+		*(uint8_t *)field = headers->l3 == SHCA_L3_IPV4 ? ip[8] : ip[7];
+	return headers->l3 != SHCA_L3_NONE;
+}
+
+static bool
+take_fragment(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
+{
+	(void)packet;
+	*(uint8_t *)field = headers->fragment;
 	return headers->l3 != SHCA_L3_NONE;
 }
 
@@ -141,6 +169,16 @@ take_tcp_dst_port(const struct shca_packet *packet, const struct shca_headers *h
 	(void)packet;
 	*(uint16_t *)field = headers->dst_port;
 	return headers->l4 == SHCA_L4_TCP;
+}
+
+static bool
+take_tcp_flags(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
+{
+	if (headers->l4 != SHCA_L4_TCP)
+		return false;
+	*(uint16_t *)field =
+		shca_bytes_load16(packet->bytes + headers->l4_offset + 12) & TCP_FLAGS_MASK;
+	return true;
 }
 
 static bool
@@ -272,6 +310,13 @@ print_vni(FILE *out, const struct shca_field *field, const struct shca_match *ma
 }
 
 static void
+print_tcp_flags(FILE *out, const struct shca_field *field, const struct shca_match *match)
+{
+	print_masked(out, field->name, load_number(&match->value, field),
+		load_number(&match->mask, field), TCP_FLAGS_MASK);
+}
+
+static void
 print_nibble(FILE *out, const struct shca_field *field, const struct shca_match *match)
 {
 	print_masked(out, field->name, load_number(&match->value, field),
@@ -341,14 +386,18 @@ print_address(FILE *out, const struct shca_field *field, const struct shca_match
 	FIELD(prefix "smac",       half,  stack.src_mac,      inner, take_src_mac,      print_mac), \
 	FIELD(prefix "ethtype",    half,  stack.ether_type,   inner, take_ether_type,   print_number), \
 	FIELD(prefix "cvlan_tag",  half,  stack.cvlan,        inner, take_cvlan,        print_bit), \
+	FIELD(prefix "svlan_tag",  half,  stack.svlan,        inner, take_svlan,        print_bit), \
 	FIELD(prefix "first",      half,  stack.vlan_tci,     inner, take_vlan_tci,     print_vlan_tci), \
 	FIELD(prefix "ip_version", half,  stack.ip_version,   inner, take_ip_version,   print_nibble), \
 	FIELD(prefix "ip_prot",    half,  stack.ip_proto,     inner, take_ip_proto,     print_number), \
 	FIELD(prefix "ip_tos",     half,  stack.tos,          inner, take_tos,          print_number), \
+	FIELD(prefix "ip_ttl",     half,  stack.ttl,          inner, take_ttl,          print_number), \
+	FIELD(prefix "frag",       half,  stack.fragment,     inner, take_fragment,     print_bit), \
 	FIELD(prefix "src_ip",     half,  stack.src_ip,       inner, take_src_ip,       print_address), \
 	FIELD(prefix "dst_ip",     half,  stack.dst_ip,       inner, take_dst_ip,       print_address), \
 	FIELD(prefix "tcp_sport",  half,  stack.tcp_src_port, inner, take_tcp_src_port, print_number), \
 	FIELD(prefix "tcp_dport",  half,  stack.tcp_dst_port, inner, take_tcp_dst_port, print_number), \
+	FIELD(prefix "tcp_flags",  half,  stack.tcp_flags,    inner, take_tcp_flags,    print_tcp_flags), \
 	FIELD(prefix "udp_sport",  half,  stack.udp_src_port, inner, take_udp_src_port, print_number), \
 	FIELD(prefix "udp_dport",  half,  stack.udp_dst_port, inner, take_udp_dst_port, print_number), \
 	FIELD(prefix "ipv6_flow_label", misc, stack.flow_label, inner, take_flow_label, print_flow_label), \

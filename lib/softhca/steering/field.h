@@ -35,9 +35,15 @@ struct shca_match_stack {
 	uint8_t ip_proto;
 	uint8_t tos;
 	uint8_t cvlan; /**< 1: the first tag is a C-VLAN */
+	/* Of matchers alone: no spec asks for these. */
+	uint16_t tcp_flags; /**< 9 bits */
+	uint8_t ttl;        /**< or hop limit */
+	uint8_t svlan;      /**< 1: the first tag is an S-VLAN */
+	uint8_t fragment;   /**< 1: of an IP packet */
+	uint8_t unused[3];
 };
 
-#define SHCA_MATCH_WORDS 21
+#define SHCA_MATCH_WORDS 23
 
 union shca_match_key {
 	struct {

@@ -42,9 +42,13 @@ struct row {
 	ROW(part, 128, 8, stack.ip_proto), \
 	ROW(part, 136, 8, stack.tos), \
 	ROW(part, 144, 1, stack.cvlan), \
+	ROW(part, 145, 1, stack.svlan), \
+	ROW(part, 146, 1, stack.fragment), \
 	ROW(part, 147, 4, stack.ip_version), \
+	ROW(part, 151, 9, stack.tcp_flags), \
 	ROW(part, 160, 16, stack.tcp_src_port), \
 	ROW(part, 176, 16, stack.tcp_dst_port), \
+	ROW(part, 216, 8, stack.ttl), \
 	ROW(part, 224, 16, stack.udp_src_port), \
 	ROW(part, 240, 16, stack.udp_dst_port), \
 	BYTES(part, 256, 128, stack.src_ip), \

@@ -60,6 +60,12 @@ one_byte(void **state)
 		{ TOS, 0xfc, KEY(outer.tos), 0xfc, 0 },
 		{ FLAGS, 0x80, KEY(outer.cvlan), 1, 0 },
 		{ FLAGS, 0x1e, KEY(outer.ip_version), 0xf, 0 },
+		{ FLAGS, 0x40, KEY(outer.svlan), 1, 0 },
+		{ FLAGS, 0x20, KEY(outer.fragment), 1, 0 },
+		{ FLAGS, 0x01, KEY(outer.tcp_flags), 0x100, 0 },
+		{ FLAGS + 1, 0x12, KEY(outer.tcp_flags), 0x12, 0 },
+		{ TTL, 0xff, KEY(outer.ttl), 0xff, 0 },
+		{ INNER + TTL, 0x80, KEY(inner.ttl), 0x80, 0 },
 		{ TCP_SPORT, 0xff, KEY(outer.tcp_src_port), 0xff00, 0 },
 		{ TCP_DPORT + 1, 0xff, KEY(outer.tcp_dst_port), 0xff, 0 },
 		{ UDP_SPORT, 0x12, KEY(outer.udp_src_port), 0x1200, 0 },
@@ -122,12 +128,10 @@ refusals(void **state)
 		{ 1, MISC + 20, 1, 0, -EINVAL },
 		{ 0x80, 0, 0, 0, -EINVAL },
 		{ 0x7f, 0, 0, 0, 0 },
-		{ 1, FLAGS, 0x40, 0, -EOPNOTSUPP },     /* S-VLAN tag */
-		{ 1, FLAGS, 0x20, 0, -EOPNOTSUPP },     /* fragment */
-		{ 1, FLAGS + 1, 0x02, 0, -EOPNOTSUPP }, /* TCP flags */
-		{ 1, TTL, 0xff, 0, -EOPNOTSUPP },
-		{ 2, MISC + 3, 1, 0, -EOPNOTSUPP },   /* source SQ */
-		{ 8, MISC2 + 47, 1, 0, -EOPNOTSUPP }, /* register C 0 */
+		{ 1, TTL - 1, 0xf0, 0, -EOPNOTSUPP },  /* IHL */
+		{ 2, MISC + 8, 0xff, 0, -EOPNOTSUPP }, /* second tag */
+		{ 2, MISC + 3, 1, 0, -EOPNOTSUPP },    /* source SQ */
+		{ 8, MISC2 + 47, 1, 0, -EOPNOTSUPP },  /* register C 0 */
 		{ 0x10, MISC3, 1, 0, -EOPNOTSUPP },
 		{ 0x7f, 600, 1, 0, -EOPNOTSUPP },
 	};
@@ -257,6 +261,69 @@ walks(void **state)
 	shca_steering_destroy(steering);
 }
 
+/* Fields that no spec has, in packets that have them and in packets that lack them. */
+static void
+fields_of_matchers(void **state)
+{
+	/* Ethernet, then 4 bytes that a tag may take, IPv4 or IPv6, TCP. */
+	static const uint8_t ipv4[60] = { 2, [12] = 0x08, 0x00, [14] = 0x45, [16] = 0,
+		40, [22] = 64, 6, [34] = 0, 1, 0, 2, [46] = 0x51, 0x12 };
+	static const uint8_t fragment[60] = { 2, [12] = 0x08, 0x00, [14] = 0x45, [16] = 0,
+		40, [20] = 0x20, 0, 63, 6 };
+	static const uint8_t ipv6[80] = { 2, [12] = 0x86, 0xdd, [14] = 0x60, [18] = 0, 20, 59, 64 };
+	static const uint8_t svlan[60] = { 2, [12] = 0x88, 0xa8, 0x20, 0x07, 0x88, 0xb5 };
+	static const uint8_t cvlan[60] = { 2, [12] = 0x81, 0x00, 0x20, 0x07, 0x88, 0xb5 };
+	static const struct {
+		uint16_t at;
+		uint8_t mask, value;
+		uint8_t hits; /* bit i: packet i */
+	} cases[] = {
+		{ TTL, 0xff, 64, 1 << 0 | 1 << 2 },
+		{ TTL, 0xff, 63, 1 << 1 },
+		{ TTL, 0xff, 0, 0 },
+		{ FLAGS, 0x20, 0x20, 1 << 1 },
+		{ FLAGS, 0x20, 0, 1 << 0 | 1 << 2 },
+		{ FLAGS + 1, 0x02, 0x02, 1 << 0 },
+		{ FLAGS + 1, 0x01, 0x00, 1 << 0 },
+		{ FLAGS, 0x01, 0x01, 1 << 0 },
+		{ FLAGS, 0x40, 0x40, 1 << 3 },
+		{ FLAGS, 0x40, 0, 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 },
+		{ VLAN + 1, 0x0f, 7, 1 << 3 | 1 << 4 },
+		{ FLAGS, 0x80, 0x80, 1 << 4 },
+	};
+	const struct {
+		const uint8_t *bytes;
+		uint32_t length;
+	} packets[] = { { ipv4, 60 }, { fragment, 60 }, { ipv6, 80 }, { svlan, 60 },
+		{ cvlan, 60 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct shca_steering_conf conf = { .dont_trap = true };
+		struct shca_steering *steering = shca_steering_create(&conf);
+		struct shca_param mask = { 0 }, value = { 0 };
+		const struct shca_raw_rule_attr attr = {
+			.criteria = 1, .mask = &mask, .value = &value, .tir = &mask
+		};
+		struct shca_rule *rule;
+
+		mask.bytes[cases[i].at] = cases[i].mask;
+		value.bytes[cases[i].at] = cases[i].value;
+		assert_int_equal(shca_rule_add_raw(steering, &attr, &rule), 0);
+		for (size_t j = 0; j < sizeof(packets) / sizeof(packets[0]); j++) {
+			struct shca_verdict verdict;
+			struct shca_packet packet;
+
+			shca_parse(packets[j].bytes, packets[j].length, &packet);
+			shca_walk_rx(steering, &packet, &verdict);
+			if (verdict.nb_destinations != (cases[i].hits >> j & 1))
+				fail_msg("case %zu, packet %zu", i, j);
+		}
+		shca_rule_del(steering, rule);
+		shca_steering_destroy(steering);
+	}
+}
+
 /* Without support for going on there is no default miss; nor for sending. */
 static void
 default_miss_unsupported(void **state)
@@ -283,6 +350,7 @@ main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(multicast),
 		cmocka_unit_test(walks),
+		cmocka_unit_test(fields_of_matchers),
 		cmocka_unit_test(default_miss_unsupported),
 	};
 
