@@ -22,7 +22,9 @@ ADDRESSES4 = ("10.0.0.1", "10.0.0.2", "10.0.1.1", "10.1.0.1", "11.0.1.1", "192.1
 ADDRESSES6 = ("fd00::1", "fd00::2", "fd00:0:0:1::1", "fd01::1", "fe80::1")
 TOS = (0x00, 0x10, 0xB8)
 LABELS = (0, 0x12345, 0x12340)
-PORTS = (53, 80, 81, 82, 443, 1024, 4789, 65535)
+PORTS = (53, 80, 81, 82, 443, 1024, 4790, 65535)
+VXLAN = 4789  # all packets to this port are VXLAN
+VNIS = (42, 43, 0x123456)
 ICMP, ICMP6, SCTP = 1, 58, 132
 
 
@@ -89,8 +91,14 @@ FIELDS = {
     **{f"{l4}.{side}": Field(l4, side, PORTS, (0xFFFF, 0xFFFF, 0xFFFE, 0xFF00))
        for l4 in ("udp", "tcp") for side in ("src", "dst")},
 }
+FIELDS["vxlan.vni"] = Field("vxlan", "vni", VNIS, (0xFFFFFF, 0xFFFF00))
+# Inside the tunnel; their items are "in.eth" and so on.
+FIELDS.update({f"in.{name}": Field(f"in.{row.item}", row.word, row.values, row.masks, row.text)
+               for name, row in FIELDS.items()
+               if row.item not in ("vlan", "vxlan") and not name.endswith((".proto", ".type", "eth.src"))})
 PROTOCOLS = {"udp": frames.UDP, "tcp": frames.TCP}
-DEPTHS = {"eth": 0, "vlan": 0, "ipv4": 1, "ipv6": 1, "udp": 2, "tcp": 2}
+DEPTHS = {"eth": 0, "vlan": 0, "ipv4": 1, "ipv6": 1, "udp": 2, "tcp": 2, "vxlan": 3,
+          "in.eth": 4, "in.ipv4": 5, "in.ipv6": 5, "in.udp": 6, "in.tcp": 6}
 
 
 class Shape:
@@ -105,12 +113,16 @@ class Shape:
         for name, row in FIELDS.items():
             if row.item not in self.items or not self.may_have(name):
                 continue
-            if rng.random() < (0.5 if self.depth > 0 or row.item != "eth" else 0.8) \
-                    or name == "vlan.tci":
+            chance = 0.8 if self.depth == 0 else 0.25 if name.startswith("in.") else 0.5
+            if rng.random() < chance or name == "vlan.tci":
                 self.masks[name] = rng.choice(row.masks)
 
     @staticmethod
     def choose_items(rng):
+        if rng.random() < 0.2:
+            items = ["eth"] * rng.randrange(2) + [rng.choice(("ipv4", "ipv6")), "udp", "vxlan"]
+            inside = rng.choice(([], ["in.eth"], ["in.eth", "in.ipv4"], ["in.eth", "in.ipv6"]))
+            return items + inside + (["in." + rng.choice(("udp", "tcp"))] if len(inside) == 2 else [])
         ip = rng.choice(("ipv4", "ipv4", "ipv6", None))
         l4 = rng.choice(("udp", "udp", "tcp", None))
         items = []
@@ -127,21 +139,26 @@ class Shape:
         """A type beside an IP item, or a protocol beside an L4 item, says the same twice."""
         if name == "eth.type":
             return self.depth == 0 and "vlan" not in self.items
+        if name == "udp.dst" and "vxlan" in self.items:
+            return False
         return not name.endswith(".proto") or self.depth == 1
 
     def implied(self):
         match = {}
         for item in self.items:
+            side, item = ("in.", item[3:]) if item.startswith("in.") else ("", item)
             if item in ("ipv4", "ipv6"):
-                match["ip.version"] = (int(item[-1]), 0xFF)
+                match[f"{side}ip.version"] = (int(item[-1]), 0xFF)
             if item in PROTOCOLS:
-                match["ip.proto"] = (PROTOCOLS[item], 0xFF)
+                match[f"{side}ip.proto"] = (PROTOCOLS[item], 0xFF)
+            if item == "vxlan":
+                match["udp.dst"] = (VXLAN, 0xFFFF)
         return match
 
     def pattern(self, rng):
         """(match, the pattern as typed), with values"""
         match = self.implied()
-        words = {item: [item] for item in self.items}
+        words = {item: [item.removeprefix("in.")] for item in self.items}
         for name, mask in self.masks.items():
             value = rng.choice(FIELDS[name].values) & mask
             words[FIELDS[name].item].append(FIELDS[name].typed(value, mask))
@@ -216,26 +233,36 @@ class Generator:
         if self.maybe(0.06):
             fields["eth.type"], payload = self.random.choice(TYPES), bytes(46)
         else:
-            fields["eth.type"], payload = self.ip_packet(fields)
+            fields["eth.type"], payload = self.ip_packet(fields, "", self.maybe(0.2))
         return frames.ether(payload, fields["eth.type"], dst, mac_text(fields["eth.src"]), tci), fields
 
-    def ip_packet(self, fields):
+    def tunnelled(self, fields):
+        """A VXLAN header and a frame in it."""
+        vni, dst = self.random.choice(VNIS), self.random.choice(MACS)
+        fields.update({"vxlan.vni": vni, "in.eth.dst": number(dst)})
+        type_, payload = self.ip_packet(fields, "in.", False)
+        return struct.pack("!II", 0x08000000, vni << 8) + frames.ether(payload, type_, dst, pad=0)
+
+    def ip_packet(self, fields, side, tunnel):
         version = self.random.choice((4, 4, 6))
         known, parse = (ADDRESSES4, ip4) if version == 4 else (ADDRESSES6, ip6)
         src, dst = self.random.choice(known), self.random.choice(known)
         tos, label = self.random.choice(TOS), self.random.choice(LABELS)
-        proto = self.random.choice((frames.UDP,) * 5 + (frames.TCP,) * 3 + (ICMP, ICMP6, SCTP))
-        fields.update({"ip.version": version, "ip.proto": proto,
-                       f"ip{version}.src": parse(src), f"ip{version}.dst": parse(dst)})
+        proto = frames.UDP if tunnel else \
+            self.random.choice((frames.UDP,) * 5 + (frames.TCP,) * 3 + (ICMP, ICMP6, SCTP))
+        fields.update({f"{side}ip.version": version, f"{side}ip.proto": proto,
+                       f"{side}ip{version}.src": parse(src), f"{side}ip{version}.dst": parse(dst)})
         payload = bytes(12)
         for name, value in PROTOCOLS.items():
             if value == proto:
-                sport, dport = self.random.choice(PORTS), self.random.choice(PORTS)
-                fields.update({f"{name}.src": sport, f"{name}.dst": dport})
-                payload = frames.l4(proto, sport, dport, b"mlx5dv", version, src, dst)
+                sport = self.random.choice(PORTS)
+                dport = VXLAN if tunnel else self.random.choice(PORTS)
+                fields.update({f"{side}{name}.src": sport, f"{side}{name}.dst": dport})
+                data = self.tunnelled(fields) if tunnel else b"mlx5dv"
+                payload = frames.l4(proto, sport, dport, data, version, src, dst)
         if version == 4:
-            fields["ip4.tos"] = tos
+            fields[f"{side}ip4.tos"] = tos
             return frames.IPV4, frames.ipv4(payload, proto, src, dst, tos=tos)
-        fields.update({"ip6.tc": tos, "ip6.flow": label})
+        fields.update({f"{side}ip6.tc": tos, f"{side}ip6.flow": label})
         packet = frames.ipv6(payload, proto, src, dst, traffic_class=tos)
         return frames.IPV6, struct.pack("!I", 6 << 28 | tos << 20 | label) + packet[4:]

@@ -52,7 +52,7 @@ class Rss(Queues):
 @dataclass(eq=False)
 class Rule:
     priority: int
-    depth: int  # of the pattern: 0 Ethernet, 1 IP, 2 TCP or UDP
+    depth: int  # of the pattern: 0 Ethernet, 1 IP, 2 TCP or UDP, 3 a tunnel, 4 and more inside
     match: dict  # field: (value, mask)
     targets: list = field(default_factory=list)  # Queues; each gets a copy
     passthru: bool = False
