@@ -10,11 +10,11 @@
 
 #include "flow.h"
 #include "flow_default.h"
-#include "flow_dump.h"
 #include "flow_error.h"
 #include "flow_install.h"
 #include "flow_probe.h"
 #include "flow_rule.h"
+#include "flow_tree.h"
 #include "log.h"
 #include "port.h"
 #include "rss.h"
@@ -172,23 +172,10 @@ flow_dev_dump(
 	struct rte_eth_dev *dev, struct rte_flow *only, FILE *file, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	struct mdv_flow_plan plan;
-	struct rte_flow *flow;
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&port->flow.lock);
-	TAILQ_FOREACH (flow, &port->flow.rules, next) {
-		if (only != NULL && flow != only)
-			continue;
-		rc = mdv_flow_install_plan(port, flow, &plan, error);
-		if (rc != 0)
-			break;
-		fprintf(file, "rule %p, %s\n", (void *)flow,
-			flow->present.nb != 0 ? "in the device" : "waiting for the port's start");
-		for (unsigned int i = 0; i < plan.nb_parts; i++)
-			mdv_flow_dump_attr(
-				file, &plan.parts[i].build, mdv_rss_classes[plan.parts[i].id].name);
-	}
+	rc = mdv_flow_tree_print(port, only, file, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }

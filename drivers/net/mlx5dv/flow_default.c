@@ -181,8 +181,8 @@ default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	return NULL;
 }
 
-static int
-default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
+int
+mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
 	enum mdv_rss_class_id id, uint8_t level, struct mdv_flow_build *build)
 {
 	int rc;
@@ -221,7 +221,7 @@ default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *
 {
 	for (unsigned int i = 0; i < rule->nb_parts; i++) {
 		struct mdv_flow_build build;
-		int rc = default_build(port, rule, parts[i].id, level, &build);
+		int rc = mdv_flow_default_build(port, rule, parts[i].id, level, &build);
 
 		if (rc == 0) {
 			mdv_flow_dump_log(port->dev->data->port_id, &build);

@@ -68,6 +68,9 @@ int mdv_flow_default_apply(struct mdv_port *port);
 /** Take all out. Under flow.lock. */
 void mdv_flow_default_clear(struct mdv_port *port);
 
+/** The attribute of one part of a rule. @return 0 or -E2BIG */
+int mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
+	enum mdv_rss_class_id id, uint8_t level, struct mdv_flow_build *build);
 /** Put a default rule into another level, there before it is gone from here. */
 int mdv_flow_default_move(
 	struct mdv_port *port, struct mdv_flow_level_rule *level_rule, uint8_t level);

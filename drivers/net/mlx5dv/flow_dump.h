@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Prints an ibv_flow_attr: what is asked of the device, not what the application said. Pure.
+/**
+ * @file
+ * Prints ibv_flow_attrs in the form of mlx_fs_dump: what is asked of the device, not what the
+ * application said. Pure.
+ *
+ *     FT: 0x11 (level: 0x11, type: NIC_RX)
+ *     |-- FG: 0x0 (OUTER)
+ *       |-- FTE: 0x0 (FWD) to (TIR: queue 1) tag:0x8
+ *         |-- out.ip_version:0x4
  */
 #ifndef MDV_FLOW_DUMP_H
 #define MDV_FLOW_DUMP_H
@@ -8,8 +16,14 @@
 
 #include "flow_build.h"
 
-/** One line for the attribute and one a spec; @p hash names the destination's hash class. */
-void mdv_flow_dump_attr(FILE *file, const struct mdv_flow_build *build, const char *hash);
+/** @param table its place in the order of all: twice the verbs priority, and one for taking rules
+ */
+void mdv_flow_dump_table(FILE *file, unsigned int table, const char *type);
+/** A group is of one mask, that of @p build. */
+void mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build *build);
+/** @param to the destinations, "" for none; @param more what else is known of the entry */
+void mdv_flow_dump_entry(FILE *file, unsigned int entry, const struct mdv_flow_build *build,
+	const char *to, const char *more);
 
 /** At log level debug: all bytes, as ibv_create_flow() is about to get them. */
 void mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build);
