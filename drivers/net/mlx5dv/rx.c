@@ -157,7 +157,23 @@ mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
 	return fewer;
 }
 
-/** Put mbufs where they are missing in the WQE's slot and point its segments there. */
+/** Segment @p seg of the WQE in @p slot gets a buffer. */
+static void
+segment_fill(struct mdv_rxq *rxq, uint32_t slot, uint32_t seg, struct rte_mbuf *mbuf)
+{
+	const uint32_t at = (slot << rxq->log2_segs) + seg;
+	struct mlx5_wqe_data_seg *dseg = &rxq->wqes[at];
+	uintptr_t addr = mdv_rx_mbuf_addr(rxq, mbuf);
+
+	rxq->mbufs[at] = mbuf;
+	if (seg != 0)
+		addr -= rxq->headroom;
+	if (rxq->lkey_be == MDV_MR_LKEY_NONE)
+		dseg->lkey = mdv_mr_lkey(&rxq->mr, addr, mbuf);
+	dseg->addr = rte_cpu_to_be_64(addr);
+}
+
+/** Put mbufs where they are missing in the WQE's slot. @return false when the pool has too few */
 static bool
 slot_refill(struct mdv_rxq *rxq, uint32_t slot)
 {
@@ -172,20 +188,39 @@ slot_refill(struct mdv_rxq *rxq, uint32_t slot)
 		return false;
 	}
 	for (seg = 0; seg < nb_segs; seg++) {
-		struct mlx5_wqe_data_seg *dseg = &rxq->wqes[base + seg];
-		uintptr_t addr;
-
-		if (rxq->mbufs[base + seg] != NULL)
-			continue;
-		rxq->mbufs[base + seg] = fresh[nb_used++];
-		addr = mdv_rx_mbuf_addr(rxq, rxq->mbufs[base + seg]);
-		if (seg != 0)
-			addr -= rxq->headroom;
-		if (rxq->lkey_be == MDV_MR_LKEY_NONE)
-			dseg->lkey = mdv_mr_lkey(&rxq->mr, addr, rxq->mbufs[base + seg]);
-		dseg->addr = rte_cpu_to_be_64(addr);
+		if (rxq->mbufs[base + seg] == NULL)
+			segment_fill(rxq, slot, seg, fresh[nb_used++]);
 	}
 	return true;
+}
+
+/**
+ * The first segment of each of @p nb WQEs is what most packets took: those come from the pool in
+ * one go. @return WQEs that are whole, fewer when the pool cannot give the rest
+ */
+static uint32_t
+slots_refill(struct mdv_rxq *rxq, uint32_t nb)
+{
+	/* A burst for several segments also serves queues of one. */
+	const uint32_t second = rxq->log2_segs != 0 ? 1 : 0;
+	struct rte_mbuf *fresh[MDV_RX_REFILL_MIN];
+	uint32_t i, nb_left = nb;
+
+	if (mdv_pool_get(rxq->pool, fresh, nb) != 0)
+		nb_left = 0;
+	for (i = 0; i < nb; i++) {
+		const uint32_t slot = (rxq->wqe_pi + i) & rxq->mask;
+		struct rte_mbuf *const *mbufs = &rxq->mbufs[slot << rxq->log2_segs];
+
+		if (nb_left != 0 && mbufs[0] == NULL)
+			segment_fill(rxq, slot, 0, fresh[--nb_left]);
+		/* Packets take segments in order: with the second there, all others are. */
+		if ((mbufs[0] == NULL || mbufs[second] == NULL) && !slot_refill(rxq, slot))
+			break;
+	}
+	if (nb_left != 0)
+		rte_mempool_put_bulk(rxq->pool, (void **)fresh, nb_left);
+	return i;
 }
 
 void
@@ -195,10 +230,14 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 
 	if (missing < rxq->refill_min)
 		return;
-	for (; missing != 0; missing--) {
-		if (!slot_refill(rxq, rxq->wqe_pi & rxq->mask))
+	while (missing != 0) {
+		uint32_t nb = RTE_MIN(missing, (uint32_t)MDV_RX_REFILL_MIN);
+		uint32_t got = slots_refill(rxq, nb);
+
+		rxq->wqe_pi += got;
+		missing -= got;
+		if (got < nb)
 			break;
-		rxq->wqe_pi++;
 	}
 	mdv_rx_doorbell(rxq);
 }
