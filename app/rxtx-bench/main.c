@@ -15,7 +15,7 @@
 #define ROUNDS_MAX 1001u
 
 static const char usage[] =
-	"usage: rxtx-bench EAL-OPTIONS -- --ours PORT --theirs PORT [OPTIONS]\n"
+	"usage: rxtx-bench EAL-OPTIONS -- --ours NAME --theirs NAME [OPTIONS]\n"
 	"  --rounds N        rounds of each case, the median counts (51)\n"
 	"  --only TEXT       cases whose name has TEXT in it\n"
 	"  --freeze COMMAND  stops the device before the bursts\n"
@@ -24,7 +24,7 @@ static const char usage[] =
 	"  --json FILE       the table as JSON\n";
 
 static struct {
-	uint16_t ports[BENCH_PORTS];
+	const char *ports[BENCH_PORTS]; /* names of devices */
 	unsigned int nb_ports;
 	unsigned int rounds;
 	const char *only, *json;
@@ -43,11 +43,11 @@ options_parse(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		switch (c) {
 		case 'o':
-			options.ports[0] = atoi(optarg);
+			options.ports[0] = optarg;
 			options.nb_ports = RTE_MAX(options.nb_ports, 1u);
 			break;
 		case 't':
-			options.ports[1] = atoi(optarg);
+			options.ports[1] = optarg;
 			options.nb_ports = 2;
 			break;
 		case 'r':
@@ -72,7 +72,10 @@ options_parse(int argc, char **argv)
 			return -EINVAL;
 		}
 	}
-	return options.nb_ports == 0 || options.rounds == 0 || optind != argc ? -EINVAL : 0;
+	return options.nb_ports == 0 || options.ports[0] == NULL || options.rounds == 0 ||
+			optind != argc
+		? -EINVAL
+		: 0;
 }
 
 static int
@@ -181,9 +184,9 @@ main(int argc, char **argv)
 		return 2;
 	}
 	for (unsigned int p = 0; p < options.nb_ports; p++) {
-		ports[p].id = options.ports[p];
-		if (!rte_eth_dev_is_valid_port(ports[p].id)) {
-			fprintf(stderr, "rxtx-bench: there is no port %u\n", ports[p].id);
+		if (options.ports[p] == NULL ||
+			rte_eth_dev_get_port_by_name(options.ports[p], &ports[p].id) != 0) {
+			fprintf(stderr, "rxtx-bench: there is no port %s\n", options.ports[p]);
 			return 2;
 		}
 	}

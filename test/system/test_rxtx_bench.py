@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of the burst functions measures both drivers. No figure is judged here."""
+import json
+import subprocess
+
+import pytest
+from harness import paths
+
+pytestmark = pytest.mark.usefixtures("tap_allowed")
+
+
+@pytest.mark.parametrize("only", ["rx offloads 64 B x8", "tx csum 64 B x8"])
+def test_both_drivers_are_measured(tmp_path, only):
+    file = tmp_path / "bench.json"
+    done = subprocess.run(
+        [paths.ROOT / "devtools/bench", "rxtx", "--rounds", "3", "--only", only,
+         "--no-instructions", "--json", file], text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=300)
+    assert done.returncode == 0, done.stdout
+    row, = json.loads(file.read_text())
+    assert row["case"] == only and row["peer"] == "mlx5_pci"
+    assert row["ours"] > 0 and row["theirs"] > 0 and row["ratio"] > 0
+    assert only in done.stdout
