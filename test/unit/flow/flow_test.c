@@ -426,13 +426,12 @@ test_dump(void **state)
 	create(ETH, ACTIONS(ACTION(DROP)), NULL);
 	assert_int_equal(mdv_flow_ops.dev_dump(&fake.dev, flow, file, NULL), 0);
 	fflush(file);
-	assert_non_null(strstr(text, ", DONT_TRAP, hash none, 4 specs"));
-	assert_non_null(strstr(text, "    UDP value 00350000 mask ffffffff\n"));
-	assert_non_null(strstr(text, "    TAG value 06000000\n"));
+	assert_non_null(strstr(text, "FTE: 0x0 (FWD) to (TIR: queue 1, FT:next) tag:0x6 rule:"));
+	assert_non_null(strstr(text, "    |-- out.udp_dport:0x35\n"));
 	assert_null(strstr(text, "DROP"));
 	assert_int_equal(mdv_flow_ops.dev_dump(&fake.dev, NULL, file, NULL), 0);
 	fclose(file);
-	assert_non_null(strstr(text, "    DROP\n"));
+	assert_non_null(strstr(text, "(DROP) to ("));
 	free(text);
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
