@@ -227,6 +227,12 @@ ACTIONS = [
     (None, "eth / ipv4", "rss types ipv4-udp end queues 0 1 end", [attr(*E4, udp()), attr(*E4)]),
     (None, "eth", "rss types ipv4-udp ipv6 end queues 0 1 end / passthru",
      [attr(eth(), ipv4(), udp(), flags=DONT_TRAP), attr(eth(), ipv6(), flags=DONT_TRAP), attr(*E, flags=DONT_TRAP)]),
+    # What the pattern says of the protocol leaves no room for UDP, or for a part of it.
+    (None, "eth / ipv4 / gre", "rss types ipv4-udp ipv4 end queues 0 1 end", [attr(*E4, G)]),
+    (None, "eth / ipv4 / esp", "rss types ipv4-tcp end queues 0 1 end", [attr(eth(), ipv4(proto=50))]),
+    (None, "eth / any num is 2 / vxlan", "rss types ipv4 end queues 0 1 end", [attr(*E, U, V, ipv4()), attr(*E, U, V)]),
+    (None, "eth / mpls", "rss types ipv6 end queues 0 1 end",
+     [attr(eth(type_=0x8847), mpls(), ipv6()), attr(eth(type_=0x8847), mpls())]),
     (SAMPLE, "eth", "sample ratio 1 index 0 / queue index 1", [attr(*E), attr(*E)]),
     (SAMPLE, "eth", "sample ratio 1 index 0 / passthru", [attr(*E, flags=DONT_TRAP)]),
 ]

@@ -15,8 +15,11 @@ item_row_find(enum rte_flow_item_type type, uint32_t last)
 	for (unsigned int i = 0; i < mdv_flow_item_rows_nb; i++) {
 		const struct mdv_flow_item_row *row = &mdv_flow_item_rows[i];
 
-		if (row->type == type && (found == NULL || (row->after & last) != 0))
-			found = row;
+		if (row->type != type)
+			continue;
+		if ((row->after & last) != 0)
+			return row;
+		found = found == NULL ? row : found;
 	}
 	return found;
 }

@@ -7,39 +7,12 @@
 
 #include "flow_item_row.h"
 
-/* A big-endian number of 1, 2 or 4 bytes. */
-static uint32_t
-field_load(const uint8_t *from, unsigned int bytes)
-{
-	uint32_t number = 0;
-
-	for (unsigned int i = 0; i < bytes; i++)
-		number = number << 8 | from[i];
-	return number;
-}
-
 /* Several fields may share a number of the filter. */
 static void
 field_add(uint8_t *to, unsigned int bytes, uint32_t number)
 {
 	for (unsigned int i = bytes; i-- > 0; number >>= 8)
 		to[i] |= (uint8_t)number;
-}
-
-bool
-mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *mask)
-{
-	const uint8_t *bytes = (const uint8_t *)mask + field->at;
-	const uint8_t *flag = field->flag;
-	uint8_t any = 0;
-
-	if (field->bits != 0)
-		return (field_load(bytes, field->bytes) & field->bits) != 0;
-	for (unsigned int i = 0; flag == NULL && i < field->bytes; i++)
-		any |= bytes[i];
-	for (unsigned int i = 0; flag != NULL && i < field->bytes; i++)
-		any |= bytes[i] & flag[i];
-	return any != 0;
 }
 
 /* A field of last that is zero says nothing, as one that equals spec. */
@@ -75,8 +48,8 @@ mdv_flow_item_field_put(const struct mdv_flow_item_field *field,
 
 	if (field->bits != 0) {
 		const unsigned int down = __builtin_ctz(field->bits);
-		const uint32_t masked = field_load(mask, field->bytes) & field->bits;
-		const uint32_t value = field_load(from, field->bytes) & masked;
+		const uint32_t masked = mdv_flow_item_field_load(mask, field->bytes) & field->bits;
+		const uint32_t value = mdv_flow_item_field_load(from, field->bytes) & masked;
 
 		field_add(to, field->to_bytes, value >> down << field->to_shift);
 		field_add(to_mask, field->to_bytes, masked >> down << field->to_shift);

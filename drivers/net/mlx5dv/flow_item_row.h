@@ -78,8 +78,35 @@ struct mdv_flow_item_row {
 extern const struct mdv_flow_item_row mdv_flow_item_rows[];
 extern const unsigned int mdv_flow_item_rows_nb;
 
+/** A big-endian number of 1, 2 or 4 bytes. */
+static inline uint32_t
+mdv_flow_item_field_load(const uint8_t *from, unsigned int bytes)
+{
+	uint32_t number = 0;
+
+	for (unsigned int i = 0; i < bytes; i++)
+		number = number << 8 | from[i];
+	return number;
+}
+
+/* Asked of every field of every rule. */
+static inline bool
+mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *mask)
+{
+	const uint8_t *bytes = (const uint8_t *)mask + field->at;
+	const uint8_t *flag = field->flag;
+	uint8_t any = 0;
+
+	if (field->bits != 0)
+		return (mdv_flow_item_field_load(bytes, field->bytes) & field->bits) != 0;
+	for (unsigned int i = 0; flag == NULL && i < field->bytes; i++)
+		any |= bytes[i];
+	for (unsigned int i = 0; flag != NULL && i < field->bytes; i++)
+		any |= bytes[i] & flag[i];
+	return any != 0;
+}
+
 /* flow_item_field.c */
-bool mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *mask);
 /** @return whether @p last makes a range of the field, as far as the mask lets it through. */
 bool mdv_flow_item_field_ranges(const struct mdv_flow_item_field *field,
 	const struct mdv_flow_item_match *match, const void *last);
