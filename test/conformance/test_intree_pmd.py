@@ -2,6 +2,7 @@
 """DPDK's in-tree mlx5 driver, unmodified, on our rings, steering and verbs."""
 import contextlib
 import random
+import struct
 import time
 
 import pytest
@@ -11,7 +12,11 @@ from harness.intree import InTreeTestpmd
 
 MAC = frames.PORT_MAC
 RX_CHECKSUM, RX_VLAN_STRIP, RX_RSS_HASH = 0xE, 0x1, 0x80000
+RX_SCATTER, TX_MULTI_SEGS = 0x2000, 0x8000
 LAST_PORT = 9999
+# The driver's default.
+KEY = bytes.fromhex("2cc681d15bdbf4f7fca28319db1a3e946b9e38d92c9c03d1ad9944a7d9563d59"
+                    "063c25f3fc1fdc2a")
 
 pytestmark = pytest.mark.usefixtures("tap_allowed")
 
@@ -102,8 +107,6 @@ def test_frames_leave_as_they_came(tmp_path, burst):
 
 def test_rss_spreads_by_the_toeplitz_hash(tmp_path):
     """The hash is RSS's own under the driver's key, and picks the queue by its low bits."""
-    key = bytes.fromhex("2cc681d15bdbf4f7fca28319db1a3e946b9e38d92c9c03d1ad9944a7d9563d59"
-                        "063c25f3fc1fdc2a")
     with receiving(tmp_path, ["--rss-udp", f"--rx-offloads={RX_RSS_HASH:#x}"]) as (pmd, peer, start):
         sent = [frames.packet(sport=2000 + i, eth_src=f"02:00:00:00:01:{i:02x}")
                 for i in range(64)]
@@ -112,7 +115,7 @@ def test_rss_spreads_by_the_toeplitz_hash(tmp_path):
     assert len(got) == len(sent) and len({seen["queue"] for seen in got}) == 4
     for seen in got:
         sport = 2000 + int(seen["src"][-2:], 16)
-        want = frames.toeplitz(key, frames.rss_input(4, "10.0.0.2", "10.0.0.1", sport, 53))
+        want = frames.toeplitz(KEY, frames.rss_input(4, "10.0.0.2", "10.0.0.1", sport, 53))
         assert seen["hash"] == want and seen["queue"] == want % 4, seen
 
 
@@ -265,6 +268,42 @@ def test_fields_that_matchers_alone_have(tmp_path):
             peer.send(frame)
             marks.append(pmd.wait_received(n + 1, start)[-1]["mark"])
     assert marks == [1, None, 2, None, 3]
+
+
+@pytest.mark.parametrize("devargs", ["dv_flow_en=1", "dv_flow_en=0"])
+def test_rss_by_inner_headers(tmp_path, devargs):
+    """VXLAN: hash and queue are the inner packet's, and so is what is said of checksums."""
+    rule = ("ingress pattern eth / ipv4 / udp / vxlan vni is 77 / eth / ipv4 / udp / end actions "
+            "rss level 2 types ipv4-udp end queues 0 1 2 3 end / mark id 5 / end")
+    sent = [frames.packet(dport=4789, sport=50000, eth_src=f"02:00:00:00:02:{i:02x}",
+                          data=struct.pack("!BxxxI", 8, vni << 8) + frames.packet(sport=3000 + i))
+            for i, vni in enumerate([77] * 24 + [78])]
+    with receiving(tmp_path, [f"--rx-offloads={RX_CHECKSUM | RX_RSS_HASH:#x}"], [rule],
+                   devargs=devargs) as (pmd, peer, start):
+        peer.send(*sent)
+        got = pmd.wait_received(len(sent), start)
+    assert {seen["queue"] for seen in got} == {0, 1, 2, 3}
+    for seen in got:
+        number = int(seen["src"][-2:], 16)
+        if number == 24:
+            assert seen["mark"] is None, seen
+            continue
+        want = frames.toeplitz(KEY, frames.rss_input(4, "10.0.0.2", "10.0.0.1", 3000 + number, 53))
+        assert seen["mark"] == 5 and seen["hash"] == want and seen["queue"] == want % 4, seen
+        assert "INNER_L4_UDP" in seen["hw_ptype"] and "L4_CKSUM_GOOD" in seen["flags"], seen
+
+
+def test_long_frames_in_segments(tmp_path):
+    """Frames of several mbufs, received by scattering and sent by gathering."""
+    sent = [frames.packet(sport=i, data=bytes((i + j) & 255 for j in range(i * 131 % 8800)))
+            for i in range(300)]
+    got = []
+    with forwarding(tmp_path, ["--max-pkt-len=9018", f"--rx-offloads={RX_SCATTER:#x}",
+                               f"--tx-offloads={TX_MULTI_SEGS:#x}"]) as (_, peer):
+        for at in range(0, len(sent), 20):
+            peer.send(*sent[at:at + 20])
+            got += collect(peer, lambda part: len(part) == 20)
+    assert got == sent
 
 
 def random_traffic(nb, seed=5):
