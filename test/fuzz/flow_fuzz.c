@@ -230,7 +230,7 @@ step_dump(void)
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 	struct life_rule *rule = life_choose_rule();
-	struct rte_flow *one = rule != NULL && !rule->waits ? rule->flow : NULL;
+	struct rte_flow *one = rule != NULL ? rule->flow : NULL;
 
 	if (file == NULL)
 		abort();

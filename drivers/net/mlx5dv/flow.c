@@ -167,15 +167,29 @@ flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 	return 0;
 }
 
+/* A flow queue's rule that is not in the list: a handle all the same. */
+static void
+flow_dump_absent(const struct rte_flow *flow, FILE *file)
+{
+	if (flow->place == MDV_FLOW_REFUSED)
+		fprintf(file, "rule %p, refused by the device\n", (const void *)flow);
+	else
+		fprintf(file, "rule %p, waiting in flow queue %u\n", (const void *)flow,
+			flow->queue);
+}
+
 static int
 flow_dev_dump(
 	struct rte_eth_dev *dev, struct rte_flow *only, FILE *file, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int rc;
+	int rc = 0;
 
 	pthread_mutex_lock(&port->flow.lock);
-	rc = mdv_flow_tree_print(port, only, file, error);
+	if (only != NULL && only->place != MDV_FLOW_RULES)
+		flow_dump_absent(only, file);
+	else
+		rc = mdv_flow_tree_print(port, only, file, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }

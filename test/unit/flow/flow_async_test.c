@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_flow_driver.h>
@@ -497,6 +498,28 @@ test_flush(void **state)
 	tear_down();
 }
 
+/* A rule that is asked for by name is never passed over in silence. */
+static void
+test_dump(void **state)
+{
+	struct rte_flow *flow;
+	char text[256] = "";
+	FILE *file = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	assert_non_null(file);
+	set_up(10);
+	fake.nb_levels = 0;
+	flow = give(0, &later, 1, NULL);
+	assert_int_equal(mdv_flow_ops.dev_dump(&fake.dev, flow, file, NULL), 0);
+	push(0);
+	assert_int_equal(mdv_flow_ops.dev_dump(&fake.dev, flow, file, NULL), 0);
+	fclose(file);
+	assert_non_null(strstr(text, ", waiting in flow queue 0\n"));
+	assert_non_null(strstr(text, ", refused by the device\n"));
+	tear_down();
+}
+
 /* Everything that can wait, waits when the port is closed. */
 static void
 test_close(void **state)
@@ -637,6 +660,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_device_refuses),
 		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_indirect),
