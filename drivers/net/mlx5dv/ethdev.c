@@ -276,6 +276,42 @@ mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
 		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
 }
 
+/* What keeps vectors narrow, or away. */
+static const char *
+width_handicap(void)
+{
+	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_256)
+		return "";
+	return " (the EAL limits the SIMD width)";
+}
+
+static const char *
+rx_handicap(const struct rte_eth_dev *dev)
+{
+	if (rx_opts(dev) & MDV_RX_SCATTER)
+		return " (frames may need several mbufs: no vectors)";
+	return width_handicap();
+}
+
+static const char *
+tx_handicap(const struct rte_eth_dev *dev)
+{
+	if (!mdv_port(dev)->device.caps.tx_multi_packet)
+		return " (the device takes one packet a WQE: no vectors)";
+	return width_handicap();
+}
+
+void
+mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
+{
+	struct rte_eth_burst_mode rx = { 0 }, tx = { 0 };
+
+	mdv_rx_select_describe(dev->rx_pkt_burst, &rx);
+	mdv_tx_select_describe(dev->tx_pkt_burst, &tx);
+	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s", dev->data->port_id, rx.info,
+		rx_handicap(dev), tx.info, tx_handicap(dev));
+}
+
 static int
 rx_burst_mode_get(
 	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)

@@ -166,6 +166,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 		return ret;
 	dev->data->scattered_rx = is_scattered(dev);
 	mdv_ethdev_select_bursts(dev);
+	mdv_ethdev_tell_bursts(dev);
 	/* Traffic starts with the rules. */
 	ret = mdv_flow_start(port);
 	if (ret != 0)

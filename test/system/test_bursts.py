@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which burst functions a port gets, and what it says about them."""
+import pytest
+from harness.testpmd import Testpmd
+
+INFO = "--log-level=pmd.net.mlx5dv:info"
+RX_SCATTER, TX_MULTI_SEGS, TX_CSUM = 0x2000, 0x8000, 0xE
+
+
+@pytest.mark.parametrize("port,args,eal,rx,tx", [
+    ("wire=loop", [], ["--force-max-simd-bitwidth=128"],
+     "Vector SSE, mark (the EAL limits the SIMD width)",
+     "Vector SSE, fast free (the EAL limits the SIMD width)"),
+    ("wire=loop", [f"--tx-offloads={TX_CSUM:#x}"], ["--force-max-simd-bitwidth=64"],
+     "Scalar, mark (the EAL limits the SIMD width)", "Scalar, csum (the EAL limits the SIMD width)"),
+    ("wire=loop,model=cx4lx", ["--mbuf-size=512", f"--rx-offloads={RX_SCATTER:#x}",
+                               f"--tx-offloads={TX_MULTI_SEGS:#x}"], [],
+     "Scalar, scattered, mark (frames may need several mbufs: no vectors)",
+     "Scalar, multi-segment, inline L2 (the device takes one packet a WQE: no vectors)"),
+])
+def test_what_is_chosen_and_why(port, args, eal, rx, tx):
+    with Testpmd(ports=[port], args=args, eal=[INFO, *eal]) as pmd:
+        assert f"Rx burst: {rx}; Tx burst: {tx}" in pmd.banner, pmd.banner
+        shown = pmd.cmd("show rxq info 0 0"), pmd.cmd("show txq info 0 0")
+        for text, burst in zip(shown, (rx, tx)):
+            assert f"Burst mode: {burst.split(' (')[0]}" in text, text
