@@ -150,7 +150,8 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 /*
  * The device says what it can match of items with values, and there are none yet: the masks stand
  * in for them. If these values contradict each other (a masked Ethernet type and an IPV4 item),
- * that says nothing, and the order of the items is tried without masks; VLAN does not go without.
+ * that says nothing, and the order of the items is tried without masks; VLAN and GRE_KEY do not go
+ * without.
  */
 static int
 template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pattern[],
@@ -180,11 +181,14 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		return rc;
 	}
 	for (unsigned int i = 0; i < nb; i++) {
-		bool tag =
-			trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_VLAN && pattern[i].mask != NULL;
+		const void *bits = NULL;
 
-		trial.pattern[i].spec = tag ? &any_tag : NULL;
-		trial.pattern[i].mask = tag ? &any_tag : NULL;
+		if (trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_VLAN && pattern[i].mask != NULL)
+			bits = &any_tag;
+		else if (trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_GRE_KEY)
+			bits = pattern[i].mask;
+		trial.pattern[i].spec = bits;
+		trial.pattern[i].mask = bits;
 	}
 	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, error);
 	mdv_flow_template_blame(&trial, pattern, NULL, error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fake_verbs.h"
+#include "flow_probe.h"
 #include "flow_template.h"
 
 /* clang-format off */
@@ -51,6 +52,8 @@ static const struct rte_flow_item nobody_knows[] = { { .type = (enum rte_flow_it
 static struct rte_flow_item endless[MDV_FLOW_TEMPLATE_MAX + 1];
 
 /* clang-format off */
+static const rte_be32_t key_mask = RTE_BE32(UINT32_MAX);
+
 static const struct pattern_case pattern_cases[] = {
 	{ "protocols", &strict, PATTERN(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), 0, 0 },
 	{ "a mask", &strict, UDP_DST, 0, 0 },
@@ -59,6 +62,9 @@ static const struct pattern_case pattern_cases[] = {
 		PATTERN(ITEM_LAST(UDP, &dst_53, &udp_last, &dst_mask)), 0, 0 },
 	{ "a type and what says the same", &strict,
 		PATTERN(ITEM_MASK(ETH, NULL, &type_mask), ITEM(IPV6)), 0, 0 },
+	{ "a key behind a protocol that says the same", &strict,
+		PATTERN(ITEM(IPV4), ITEM_MASK(GRE, NULL, &rte_flow_item_gre_mask),
+			ITEM_MASK(GRE_KEY, NULL, &key_mask), ITEM(IPV6)), 0, 0 },
 	{ "relaxed", &relaxed, PATTERN(ITEM(IPV4), ITEM_MASK(UDP, NULL, &dst_mask)), 0, 0 },
 	{ "egress", &egress, UDP_DST, ENOTSUP, -1 },
 	{ "no direction", &nowhere, UDP_DST, EINVAL, -1 },
@@ -77,6 +83,7 @@ static void
 test_patterns(void **state)
 {
 	(void)state;
+	fake.port.flow.features = FAKE_FEATURES;
 	for (unsigned int i = 0; i < RTE_DIM(endless); i++)
 		endless[i].type = RTE_FLOW_ITEM_TYPE_VOID;
 	for (unsigned int i = 0; i < RTE_DIM(pattern_cases); i++) {
