@@ -68,15 +68,6 @@ shca_idtable_add(struct shca_idtable *table, void *object, uint32_t *id)
 	return 0;
 }
 
-void *
-shca_idtable_get(const struct shca_idtable *table, uint32_t id)
-{
-	/* Numbers below first wrap to large slots. */
-	uint32_t slot = id - table->first;
-
-	return slot < table->nb_slots ? table->object[slot] : NULL;
-}
-
 void
 shca_idtable_del(struct shca_idtable *table, uint32_t id)
 {

@@ -7,6 +7,7 @@
 #ifndef SHCA_BASE_IDTABLE_H
 #define SHCA_BASE_IDTABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct shca_idtable {
@@ -23,8 +24,16 @@ void shca_idtable_init(struct shca_idtable *table, uint32_t first, uint32_t last
 void shca_idtable_fini(struct shca_idtable *table);
 /** @return 0 and the number in @p id, -ENOMEM, or -ENOSPC when all numbers are taken. */
 int shca_idtable_add(struct shca_idtable *table, void *object, uint32_t *id);
-/** @return the object, or NULL. */
-void *shca_idtable_get(const struct shca_idtable *table, uint32_t id);
+/** @return the object, or NULL. Here, as each segment of each packet asks. */
+static inline void *
+shca_idtable_get(const struct shca_idtable *table, uint32_t id)
+{
+	/* Numbers below first wrap to large slots. */
+	uint32_t slot = id - table->first;
+
+	return slot < table->nb_slots ? table->object[slot] : NULL;
+}
+
 void shca_idtable_del(struct shca_idtable *table, uint32_t id);
 /** @return the object with the lowest number >= *@p id and sets *@p id to it, or NULL. */
 void *shca_idtable_next(const struct shca_idtable *table, uint32_t *id);

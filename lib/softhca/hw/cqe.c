@@ -44,14 +44,24 @@ header_type(const struct shca_headers *headers)
 		(headers->fragment ? SHCA_CQE_FRAGMENT : 0);
 }
 
-/* IPv6 has no header checksum and counts as good (LX en_rx.c mlx5e_handle_csum wants the bit). */
+static uint64_t
+l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	return shca_csum_add(
+		bytes + headers->l3_offset, (size_t)headers->l4_offset - headers->l3_offset, 0);
+}
+
+/*
+ * IPv6 has no header checksum and counts as good (LX en_rx.c mlx5e_handle_csum wants the bit).
+ *
+ * @param l3_sum of the IP header
+ */
 static bool
-is_l3_good(const uint8_t *bytes, const struct shca_headers *headers)
+is_l3_good(const struct shca_headers *headers, uint64_t l3_sum)
 {
 	if (headers->l3 != SHCA_L3_IPV4)
 		return headers->l3 == SHCA_L3_IPV6;
-	return shca_csum_fold(shca_csum_add(bytes + headers->l3_offset,
-		       (size_t)headers->l4_offset - headers->l3_offset, 0)) == UINT16_MAX;
+	return shca_csum_fold(l3_sum) == UINT16_MAX;
 }
 
 /*
@@ -89,7 +99,7 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 	const uint8_t *bytes = packet->bytes;
 	bool l3_good = false, l4_good = false;
 	uint16_t checksum;
-	uint64_t sum;
+	uint64_t header_sum, sum;
 
 	memset(cqe, 0, sizeof(*cqe));
 	cqe->op_own = MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT;
@@ -97,12 +107,12 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 	cqe->l4_hdr_type = header_type(outer);
 	if (outer->l3 != SHCA_L3_NONE) {
 		sum = l4_sum(bytes, outer);
-		l3_good = is_l3_good(bytes, outer);
+		header_sum = l3_sum(bytes, outer);
+		l3_good = is_l3_good(outer, header_sum);
 		l4_good = is_l4_good(bytes, outer, sum);
 		/* The sum runs from the IP header on; its words are in memory order already. An IP
 		 * header has an even length, so the two sums add up. */
-		checksum = shca_csum_fold(shca_csum_add(bytes + outer->l3_offset,
-			(size_t)outer->l4_offset - outer->l3_offset, sum));
+		checksum = shca_csum_fold(header_sum + sum);
 		memcpy(&cqe->checksum, &checksum, sizeof(checksum));
 	}
 	if (see_tunnels && inner->valid) {
@@ -112,7 +122,7 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 		cqe->pkt_info =
 			SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);
 		cqe->l4_hdr_type = header_type(inner);
-		l3_good = outer_good && is_l3_good(bytes, inner);
+		l3_good = outer_good && is_l3_good(inner, l3_sum(bytes, inner));
 		l4_good = outer_good && inner->l3 != SHCA_L3_NONE &&
 			is_l4_good(bytes, inner, l4_sum(bytes, inner));
 	}

@@ -69,6 +69,12 @@ shca_steering_nb_receiving(const struct shca_steering *steering)
 	return steering->nb_receiving;
 }
 
+bool
+shca_steering_walks_tx(const struct shca_steering *steering)
+{
+	return steering->tx_path.nb_tables != 0 || steering->sniffer_tx.nb_shapes != 0;
+}
+
 /** A packet hits one entry a table at most; so many destinations at most it can get. */
 static uint32_t
 max_destinations(const struct shca_steering *steering)

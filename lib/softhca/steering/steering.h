@@ -131,6 +131,9 @@ void shca_walk_rx(struct shca_steering *steering, const struct shca_packet *pack
 void shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
 
+/** @return false when no frame about to be sent meets a rule: shca_walk_tx() would do nothing. */
+bool shca_steering_walks_tx(const struct shca_steering *steering);
+
 /** Print every table in evaluation order, its groups and entries, in the form of mlx_fs_dump. */
 void shca_steering_dump(const struct shca_steering *steering, FILE *out);
 
