@@ -21,15 +21,16 @@ struct mdv_rx_pos {
 	uint64_t bytes;
 };
 
-/** Close the holes that received packets left: WQEs of one segment. */
-static __rte_always_inline void
+/**
+ * Close the holes that received packets left: WQEs of one segment. Once a burst at most, so it is
+ * one function for all instances of a file.
+ */
+static __rte_noinline __rte_unused void
 mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
 {
 	const uint32_t nb_wqes = rxq->mask + 1;
 	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
 
-	if (missing < rxq->refill_min)
-		return;
 	while (missing != 0) {
 		uint32_t idx = rxq->wqe_pi & rxq->mask;
 		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
@@ -160,7 +161,7 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	}
 	if (opts & MDV_RX_SCATTER)
 		mdv_rx_refill_scattered(rxq);
-	else
+	else if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
 		mdv_rx_refill(rxq, vec);
 	return pos.nb;
 }

@@ -39,24 +39,23 @@ mdv_tx_burst_plain(void *const *mbufs, const struct rte_mempool *pool)
 	return mdv_vec_is_zero(differ);
 }
 
-/** Free what a completion has released: packets [tail, to). */
-static __rte_always_inline void
-mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, const unsigned int opts, const bool vec)
+/**
+ * Free what a completion has released: packets [tail, to). Once a burst at most, so it is one
+ * function for all instances of a file.
+ * @param look chains, shared mbufs or several pools are possible
+ */
+static __rte_noinline __rte_unused void
+mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec)
 {
 	while (txq->tail != to) {
 		const uint32_t idx = txq->tail & txq->mask;
 		void **mbufs = (void **)&txq->mbufs[idx];
 		struct rte_mempool *pool = txq->mbufs[idx]->pool;
 		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
-		uint32_t n = nb;
+		uint32_t n = look ? 0 : nb;
 
-		/* Chains have to be taken apart, so only single mbufs go back without a look. */
-		if (!(opts & MDV_TX_FAST_FREE) || (opts & MDV_TX_MULTI)) {
-			n = 0;
-			while (vec && n + MDV_VEC_LANES <= nb &&
-				mdv_tx_burst_plain(mbufs + n, pool))
-				n += MDV_VEC_LANES;
-		}
+		while (vec && n + MDV_VEC_LANES <= nb && mdv_tx_burst_plain(mbufs + n, pool))
+			n += MDV_VEC_LANES;
 		if (n != 0) {
 			rte_mempool_put_bulk(pool, mbufs, n);
 			txq->tail += n;
@@ -91,7 +90,9 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 	txq->cq_ci = cq_ci;
 	mdv_cq_update_ci(txq->cq_dbrec, cq_ci);
 	txq->ci = txq->dones[(cq_ci - 1) & cq_mask].pc;
-	mdv_tx_burst_release(txq, txq->dones[(cq_ci - 1) & cq_mask].head, opts, vec);
+	/* Chains have to be taken apart, so only single mbufs go back without a look. */
+	mdv_tx_burst_release(txq, txq->dones[(cq_ci - 1) & cq_mask].head,
+		!(opts & MDV_TX_FAST_FREE) || (opts & MDV_TX_MULTI), vec);
 }
 
 /** Hand the WQEs up to @p pos over, with a completion request if one is due. */
