@@ -21,6 +21,7 @@
 
 #define DBREC_BYTES     8
 #define PREFETCH_WQEBBS 4
+#define PAGE_BYTES      4096u
 #define MAX_WQEBBS      (1u << 15) /* a full ring must differ from an empty one in 16 bits */
 
 /* Of model.multi_pkt_send. */
@@ -255,6 +256,18 @@ nb_frames(const struct shca_wqe *wqe)
 	}
 }
 
+/*
+ * Touch each page of a frame that goes out from where the application has it: a fault is caught
+ * here, where it is known whose it is, and not in a wire that holds a lock of stdio's.
+ */
+static void
+meet_faults(const uint8_t *bytes, uint32_t length)
+{
+	for (uint32_t at = 0; at < length; at += PAGE_BYTES)
+		(void)*(const volatile uint8_t *)&bytes[at];
+	(void)*(const volatile uint8_t *)&bytes[length - 1];
+}
+
 /* Queue frame @p number of @p wqe; there is room. @return 0 or a syndrome. */
 static uint8_t
 queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, uint32_t number)
@@ -270,6 +283,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, uint32_t number)
 		dev->mem, sq->attr.pdn, wqe, number, shca_out_build(&dev->out), &bytes, &length);
 	if (syndrome != 0 || length == 0)
 		return syndrome;
+	meet_faults(bytes, length);
 	/* Nobody asks what most frames are: the receiving side will. */
 	if (wqe->cs_flags != 0 || shca_steering_walks_tx(dev->steering)) {
 		shca_parse(bytes, length, &packet);
