@@ -26,7 +26,7 @@ REFUSED = [
     (f"{UDP} actions rss queues 0 77 end / end", ["rss", "77"]),
     (f"{UDP} actions rss func simple_xor queues 0 1 end / end", ["rss"]),
     (f"ingress pattern eth / ipv4 / sctp / end {QUEUE}", ["sctp"]),
-    (f"ingress pattern eth / mpls / end {QUEUE}", ["mpls"]),
+    (f"ingress pattern eth / ipv4 / udp / gtp / end {QUEUE}", ["gtp"]),
     (f"ingress pattern eth / arp_eth_ipv4 / end {QUEUE}", ["arp_eth_ipv4"]),
     (f"ingress pattern ipv4 / eth / end {QUEUE}", ["eth"]),
     (f"ingress pattern eth / udp / ipv4 / end {QUEUE}", ["ipv4"]),
