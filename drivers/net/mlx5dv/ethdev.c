@@ -237,7 +237,6 @@ rx_opts(const struct rte_eth_dev *dev)
 		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
 
 		opts |= rxq->log2_segs != 0 ? MDV_RX_SCATTER : 0;
-		opts |= rxq->vlan_strip ? MDV_RX_VLAN : 0;
 	}
 	return opts;
 }

@@ -46,11 +46,20 @@ struct mdv_port;
 /** What a burst function does beyond lengths and packet types: constant in each instance. */
 enum mdv_rx_opt {
 	MDV_RX_CSUM = 1 << 0,
-	MDV_RX_VLAN = 1 << 1, /**< a stripped tag may be there */
-	MDV_RX_HASH = 1 << 2,
-	MDV_RX_MARK = 1 << 3,    /**< as far as rxq->marks says */
-	MDV_RX_SCATTER = 1 << 4, /**< several segments a WQE; not with vectors */
-	MDV_RX_NB_OPTS = 1 << 5,
+	MDV_RX_HASH = 1 << 1,
+	MDV_RX_MARK = 1 << 2,    /**< as far as MDV_RX_EXPECT_MARK */
+	MDV_RX_SCATTER = 1 << 3, /**< several segments a WQE; not with vectors */
+	MDV_RX_NB_OPTS = 1 << 4,
+};
+
+/**
+ * What CQEs may come to say while the queue is being polled. Looked up by each burst and set before
+ * the device is told to begin: a change of the burst function would not reach a thread that is
+ * inside of the old one.
+ */
+enum mdv_rx_expect {
+	MDV_RX_EXPECT_MARK = 1 << 0, /**< a rule may tag packets */
+	MDV_RX_EXPECT_VLAN = 1 << 1, /**< VLAN tags may be stripped */
 };
 
 struct mdv_rx_counters {
@@ -72,7 +81,7 @@ struct mdv_rxq {
 	uint8_t log2_wqes;
 	uint8_t log2_segs;
 	uint8_t refill_min; /**< missing WQEs worth a refill */
-	bool marks;         /**< a rule may tag packets: set before the first is installed */
+	uint8_t expects;    /**< enum mdv_rx_expect; never less until the queue stops */
 
 	/* line 1: written by every burst that receives */
 	uint32_t cq_ci __rte_cache_aligned;
@@ -97,7 +106,7 @@ struct mdv_rxq {
 	uint16_t nb_desc; /**< buffers asked for, a power of two */
 	bool vlan_strip;
 };
-static_assert(offsetof(struct mdv_rxq, marks) < 64, "line 0");
+static_assert(offsetof(struct mdv_rxq, expects) < 64, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");
 static_assert(offsetof(struct mdv_rxq, room) < 128, "line 1");
 static_assert(offsetof(struct mdv_rxq, mr) == 128, "line 2");
@@ -234,7 +243,7 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 		ol_flags |= csum;
 	}
 	mbuf->packet_type = mdv_rx_meanings[idx].ptype;
-	if (opts & MDV_RX_VLAN) {
+	if (rxq->expects & MDV_RX_EXPECT_VLAN) {
 		ol_flags |= -(uint64_t)(hdr_type & MDV_HW_CQE_CV) &
 			(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 		mbuf->vlan_tci = rte_be_to_cpu_16(cqe->vlan_info);
@@ -244,7 +253,7 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 			ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 		mbuf->hash.rss = rte_be_to_cpu_32(cqe->rss_hash);
 	}
-	if ((opts & MDV_RX_MARK) && rxq->marks) {
+	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK)) {
 		tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MDV_HW_CQE_TAG_MASK;
 		if (tag != MDV_MARK_TAG_NONE) {
 			ol_flags |= RTE_MBUF_F_RX_FDIR;

@@ -56,7 +56,6 @@ static const struct {
 } opt_names[] = {
 	{ MDV_RX_SCATTER, "scattered" },
 	{ MDV_RX_CSUM, "csum" },
-	{ MDV_RX_VLAN, "vlan" },
 	{ MDV_RX_HASH, "hash" },
 	{ MDV_RX_MARK, "mark" },
 };

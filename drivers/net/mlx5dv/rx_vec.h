@@ -101,7 +101,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	meaning = mdv_rx_vec_meaning(mdv_rx_vec_word(cqes, 0), headers, opts);
 	flags = opts & MDV_RX_CSUM ? meaning >> 32 : mdv_vec_all(0);
 	last = lens & UINT16_MAX;
-	if (opts & MDV_RX_VLAN) {
+	if (rxq->expects & MDV_RX_EXPECT_VLAN) {
 		flags |= mdv_rx_vec_flag(headers & (MDV_HW_CQE_CV << 16),
 			RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 		last |= (headers & UINT16_MAX) << 16;
@@ -111,7 +111,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 			RTE_MBUF_F_RX_RSS_HASH);
 		last |= mdv_rx_vec_word(cqes, 1) << 32;
 	}
-	if ((opts & MDV_RX_MARK) && rxq->marks)
+	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK))
 		flags |= mdv_rx_vec_marks(owners >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
 	mdv_vec_transpose(
 		mdv_vec_all(rxq->rearm), flags, (meaning & UINT32_MAX) | lens << 32, last, rows);

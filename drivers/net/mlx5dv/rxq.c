@@ -349,7 +349,7 @@ mdv_rxq_start(struct mdv_port *port, uint16_t idx)
 	rxq->cqes = rxq->cq.cqes;
 	rxq->cq_dbrec = rxq->cq.dbrec;
 	rxq->cq_ci = 0;
-	rxq->marks = false;
+	rxq->expects = rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0;
 	rxq->mask = nb_wqes - 1;
 	rxq->log2_wqes = rxq->cq.log2_cqes;
 	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
@@ -387,6 +387,16 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 	return rxq == NULL ? NULL : rxq->wq;
 }
 
+/*
+ * Read by the polling thread after it has seen that a CQE is valid; a CQE that says more comes
+ * after the system call by which the device learns of it.
+ */
+static void
+expect(struct mdv_rxq *rxq, uint8_t what)
+{
+	__atomic_fetch_or(&rxq->expects, what, __ATOMIC_RELAXED);
+}
+
 void
 mdv_rxq_expect_marks(struct mdv_port *port)
 {
@@ -395,10 +405,8 @@ mdv_rxq_expect_marks(struct mdv_port *port)
 	for (i = 0; i < port->dev->data->nb_rx_queues; i++) {
 		struct mdv_rxq *rxq = rxq_get(port, i);
 
-		/* Read by the polling thread; a packet that is tagged comes after the rule, and
-		 * that after a system call. */
 		if (rxq != NULL)
-			__atomic_store_n(&rxq->marks, true, __ATOMIC_RELAXED);
+			expect(rxq, MDV_RX_EXPECT_MARK);
 	}
 }
 
@@ -415,6 +423,8 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 
 	if (rxq == NULL || rxq->vlan_strip == on)
 		return 0;
+	if (on)
+		expect(rxq, MDV_RX_EXPECT_VLAN);
 	ret = rxq->wq == NULL ? 0 : ibv_modify_wq(rxq->wq, &attr);
 	if (ret != 0) {
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",

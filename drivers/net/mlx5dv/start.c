@@ -241,17 +241,6 @@ mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	return 0;
 }
 
-/** A running port may need, or no longer need, the code for stripped tags. */
-static void
-update_bursts(struct rte_eth_dev *dev)
-{
-	if (!mdv_port(dev)->started)
-		return;
-	mdv_ethdev_select_bursts(dev);
-	/* All instances work on the same queues, so a polling thread may get either. */
-	rte_eth_fp_ops[dev->data->port_id].rx_pkt_burst = dev->rx_pkt_burst;
-}
-
 int
 mdv_start_vlan_offload_set(struct rte_eth_dev *dev, int mask)
 {
@@ -267,7 +256,6 @@ mdv_start_vlan_offload_set(struct rte_eth_dev *dev, int mask)
 		if (ret != 0)
 			goto undo;
 	}
-	update_bursts(dev);
 	return 0;
 
 undo:
@@ -279,6 +267,5 @@ undo:
 void
 mdv_start_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on)
 {
-	if (mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0) == 0)
-		update_bursts(dev);
+	(void)mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0);
 }

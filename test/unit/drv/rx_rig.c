@@ -36,7 +36,7 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 		.log2_wqes = rte_log2_u32(RX_RIG_WQES),
 		.log2_segs = log2_segs,
 		.refill_min = 8,
-		.marks = true,
+		.expects = MDV_RX_EXPECT_MARK | MDV_RX_EXPECT_VLAN,
 		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
 		.buf_offset = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM,
 		.headroom = RTE_PKTMBUF_HEADROOM,
