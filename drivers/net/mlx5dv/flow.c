@@ -56,7 +56,7 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	pthread_mutex_unlock(&port->flow.lock);
 	if (rc == 0)
 		return flow;
-	mdv_flow_rule_free(flow);
+	mdv_flow_rule_free(port, flow);
 	return NULL;
 }
 
@@ -76,7 +76,7 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 	pthread_mutex_lock(&port->flow.lock);
 	mdv_flow_rule_leave(port, flow);
 	pthread_mutex_unlock(&port->flow.lock);
-	mdv_flow_rule_free(flow);
+	mdv_flow_rule_free(port, flow);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ flow_flush_list(struct mdv_port *port, struct mdv_flow_list *list)
 	while ((flow = TAILQ_LAST(list, mdv_flow_list)) != NULL) {
 		mdv_flow_rule_leave(port, flow);
 		if (!flow->queued)
-			mdv_flow_rule_free(flow);
+			mdv_flow_rule_free(port, flow);
 	}
 }
 
@@ -231,6 +231,7 @@ mdv_flow_init(struct mdv_port *port)
 	TAILQ_INIT(&state->refused);
 	TAILQ_INIT(&state->defaults);
 	LIST_INIT(&state->rss);
+	mdv_slab_init(&state->slab);
 	if (!port->device.caps.flow_steering) {
 		MDV_LOG(ERR, "%s: the device does not let user space steer its traffic",
 			port->device.name);
@@ -257,6 +258,7 @@ mdv_flow_fini(struct mdv_port *port)
 	mdv_flow_async_fini(port);
 	mdv_flow_table_fini(&port->flow.tables);
 	mdv_flow_level_fini(&port->flow.levels);
+	mdv_slab_fini(&port->flow.slab);
 	pthread_mutex_destroy(&port->flow.lock);
 }
 

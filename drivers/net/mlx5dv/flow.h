@@ -29,6 +29,7 @@
 #include "flow_async.h"
 #include "flow_level.h"
 #include "flow_table.h"
+#include "slab.h"
 
 struct mdv_port;
 struct mdv_rss;
@@ -49,6 +50,7 @@ struct mdv_flow_state {
 	struct mdv_flow_tables tables; /**< templates; the application serialises */
 	struct mdv_flow_async async;   /**< flow queues; each is its user's */
 	_Atomic int copy_bytes;        /**< room that the last rule's copy took; needs no lock */
+	struct mdv_slab slab;          /**< of rules; has a lock of its own */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 

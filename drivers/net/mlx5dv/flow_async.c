@@ -187,7 +187,7 @@ async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_er
 		rc = mdv_flow_rule_enter_later(port, op->flow, error);
 	} else {
 		mdv_flow_rule_leave(port, op->flow);
-		mdv_flow_rule_free(op->flow);
+		mdv_flow_rule_free(port, op->flow);
 	}
 	op->status = rc == 0 ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
 	return rc;
@@ -273,7 +273,7 @@ async_make(struct mdv_port *port, struct rte_flow_template_table *table,
 		return NULL;
 	}
 	if (mdv_flow_table_take(table, error) != 0) {
-		mdv_flow_rule_free(flow);
+		mdv_flow_rule_free(port, flow);
 		return NULL;
 	}
 	flow->table = table;
@@ -310,7 +310,7 @@ mdv_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
 		.what = MDV_FLOW_ASYNC_CREATE,
 	};
 	if (async_give(mdv_port(dev), queue_id, attr != NULL && attr->postpone, error) != 0) {
-		mdv_flow_rule_free(flow);
+		mdv_flow_rule_free(mdv_port(dev), flow);
 		return NULL;
 	}
 	return flow;
@@ -434,7 +434,7 @@ mdv_flow_async_fini(struct mdv_port *port)
 
 	for (unsigned int i = 0; i < async->nb_queues; i++)
 		for (struct mdv_flow_queue *queue = async->queues[i]; queue->done != queue->given;)
-			mdv_flow_rule_free(async_op(queue, queue->done++)->flow);
+			mdv_flow_rule_free(port, async_op(queue, queue->done++)->flow);
 	async_free_queues(async->queues, async->nb_queues);
 	memset(async, 0, sizeof(*async));
 }

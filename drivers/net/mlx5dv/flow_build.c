@@ -27,9 +27,19 @@ static_assert(sizeof(struct ibv_flow_spec_action_drop) == 8, "DROP");
 void
 mdv_flow_build_init(struct mdv_flow_build *build)
 {
-	memset(build, 0, sizeof(*build));
+	memset(&build->attr, 0, sizeof(build->attr));
 	build->attr.type = IBV_FLOW_ATTR_NORMAL;
 	build->attr.size = sizeof(build->attr);
+	build->layers = 0;
+	memset(build->sides, 0, sizeof(build->sides));
+}
+
+void
+mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from)
+{
+	memcpy(to->bytes, from->bytes, from->attr.size);
+	to->layers = from->layers;
+	memcpy(to->sides, from->sides, sizeof(to->sides));
 }
 
 int

@@ -45,6 +45,8 @@ struct mdv_flow_build {
 
 /** No specs: matches every packet. */
 void mdv_flow_build_init(struct mdv_flow_build *build);
+/** As an assignment, but for the bytes behind the last spec, which are most. */
+void mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from);
 /** @return the offset of the copy of @p spec in bytes[], or -E2BIG. */
 int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size);
 /** Start with a match on the destination MAC under a mask. */

@@ -228,10 +228,12 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 {
 	uint64_t counts[MDV_FLOW_COUNT_NB];
 
-	if (flow->counters != NULL && flow->present.nb != 0 &&
+	if (flow->counted && flow->counters != NULL && flow->present.nb != 0 &&
 		mdv_flow_install_read(flow, counts) == 0)
 		memcpy(flow->counts, counts, sizeof(flow->counts));
 	install_clear(port, &flow->present);
+	if (!flow->counted)
+		return;
 	if (flow->counters != NULL)
 		ibv_destroy_counters(flow->counters);
 	flow->counters = NULL;

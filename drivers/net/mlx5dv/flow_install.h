@@ -9,11 +9,14 @@
 #ifndef MDV_FLOW_INSTALL_H
 #define MDV_FLOW_INSTALL_H
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include <infiniband/verbs.h>
+#include <rte_common.h>
 #include <rte_flow.h>
 
 #include "flow_level.h"
@@ -53,19 +56,25 @@ enum mdv_flow_place {
  * whenever the rule is put back, so counts[] holds what earlier ones had.
  */
 struct rte_flow {
+	/* lines 0 and 1: all that the destruction of most rules looks at, of many of which each is
+	 * cold */
 	TAILQ_ENTRY(rte_flow) next;
-	struct rte_flow_conv_rule *rule; /**< deep copy, behind this struct */
 	struct mdv_flow_presence present;
-	struct ibv_counters *counters; /**< while installed, with COUNT */
-	bool counted;                  /**< has COUNT */
-	struct mdv_flow_level_rule level;
-	bool queued;                           /**< an operation of a flow queue waits */
-	uint8_t place;                         /**< enum mdv_flow_place */
-	uint16_t queue;                        /**< flow queue it came by, where there is a table */
 	struct rte_flow_template_table *table; /**< NULL: came by rte_flow_create() */
-	uint64_t counts[MDV_FLOW_COUNT_NB];    /**< of counters that are gone */
+	uint16_t lines;                        /**< of this and the copy behind it */
+	uint16_t queue;                        /**< flow queue it came by, where there is a table */
+	bool queued;                           /**< an operation of a flow queue waits */
+	bool counted;                          /**< has COUNT */
+	uint8_t place;                         /**< enum mdv_flow_place */
+	struct mdv_flow_level_rule level;
+	/* line 3 */
+	struct rte_flow_conv_rule *rule;         /**< deep copy, behind this struct */
+	struct ibv_counters *counters;           /**< while installed, with COUNT */
+	uint64_t counts[MDV_FLOW_COUNT_NB];      /**< of counters that are gone */
 	uint64_t counts_base[MDV_FLOW_COUNT_NB]; /**< at the last reset */
-};
+} __rte_cache_aligned;
+static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
+static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
 
 /** The port as the translation sees it. */
 struct mdv_flow_plan_env mdv_flow_install_env(const struct mdv_port *port);

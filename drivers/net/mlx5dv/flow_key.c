@@ -26,7 +26,8 @@ struct key_headers {
 	uint32_t flow_label, esp_spi, esp_seq, mpls;
 };
 
-struct key_record {
+/* Also seen as the words of a struct mdv_flow_key. */
+struct __attribute__((may_alias)) key_record {
 	struct key_headers headers[2]; /* outer, inner */
 	uint32_t vni, gre_key, mpls_over_udp, mpls_over_gre;
 	uint16_t gre_flags, gre_protocol;
@@ -189,8 +190,9 @@ key_add_spec(struct key_record *value, struct key_record *mask, const struct key
 	const uint8_t *bytes, bool inner, uint32_t previous)
 {
 	const size_t side = inner ? sizeof(struct key_headers) : 0;
+	const bool empty = key_is_zero(bytes + spec->mask_at, spec->mask_at - spec->val_at);
 
-	for (unsigned int i = 0; i < spec->nb_fields; i++) {
+	for (unsigned int i = 0; !empty && i < spec->nb_fields; i++) {
 		const struct key_field *field = &spec->fields[i];
 
 		key_copy(value, mask, field->to + side, bytes + spec->val_at + field->at,
@@ -254,10 +256,12 @@ key_depth(uint32_t layers)
 void
 mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match)
 {
-	struct key_record value = { .pad = 0 }, mask = { .pad = 0 };
+	struct key_record *value = (struct key_record *)&match->value;
+	struct key_record *mask = (struct key_record *)&match->mask;
 	uint32_t previous = 0;
 	uint16_t at = sizeof(build->attr);
 
+	memset(match, 0, sizeof(*match));
 	match->depth = key_depth(build->layers);
 	for (unsigned int i = 0; i < build->attr.num_of_specs; i++) {
 		const struct key_spec *row;
@@ -268,14 +272,12 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 		inner = (spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0;
 		row = key_spec_find(spec.hdr.type & ~IBV_FLOW_SPEC_INNER);
 		if (row != NULL)
-			key_add_spec(&value, &mask, row, &build->bytes[at], inner, previous);
+			key_add_spec(value, mask, row, &build->bytes[at], inner, previous);
 		previous = spec.hdr.type;
 		at += spec.hdr.size;
 	}
 	for (unsigned int side = 0; side < 2; side++)
-		key_add_facts(&value.headers[side], &mask.headers[side]);
-	memcpy(&match->value, &value, sizeof(value));
-	memcpy(&match->mask, &mask, sizeof(mask));
+		key_add_facts(&value->headers[side], &mask->headers[side]);
 }
 
 bool
@@ -284,14 +286,23 @@ mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
+/* Bit i: word i is not zero. Most are, which branches would guess wrong. */
+static uint32_t
+key_used(const struct mdv_flow_key *key)
+{
+	uint32_t used = 0;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		used |= (key->words[i] != 0 ? UINT32_C(1) : 0) << i;
+	return used;
+}
+
 int
 mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed)
 {
 	uint64_t *word = packed->few;
-	uint32_t used = 0;
+	uint32_t used = key_used(&match->mask);
 
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
-		used |= (match->mask.words[i] != 0 ? UINT32_C(1) : 0) << i;
 	packed->used = used;
 	packed->many = NULL;
 	if (__builtin_popcount(used) > MDV_FLOW_PACKED_FEW) {
@@ -342,15 +353,15 @@ mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv
 	return true;
 }
 
-/* Multiply and fold, a word at a time; zero words are most of them and cost an add. */
+/* Multiply and fold, a word at a time. */
 uint64_t
 mdv_flow_key_hash(const struct mdv_flow_key *key, uint64_t seed)
 {
 	uint64_t hash = seed ^ UINT64_C(0x9e3779b97f4a7c15);
 
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
-		if (key->words[i] == 0)
-			continue;
+	for (uint32_t used = key_used(key); used != 0; used &= used - 1) {
+		const unsigned int i = __builtin_ctz(used);
+
 		hash ^= (key->words[i] + i) * UINT64_C(0xff51afd7ed558ccd);
 		hash = (hash ^ (hash >> 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_prefetch.h>
 
 #include "flow_layout.h"
 
@@ -81,8 +82,18 @@ level_grow(struct mdv_flow_levels *levels)
 		}
 	}
 	free(levels->buckets);
-	levels->buckets = buckets;
-	levels->nb_buckets = nb;
+	__atomic_store_n(&levels->buckets, buckets, __ATOMIC_RELAXED);
+	__atomic_store_n(&levels->nb_buckets, nb, __ATOMIC_RELAXED);
+}
+
+/* The two may not fit together, but to prefetch any address is harmless. */
+void
+mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash)
+{
+	struct mdv_flow_level_rule **buckets = __atomic_load_n(&levels->buckets, __ATOMIC_RELAXED);
+	const uint32_t nb = __atomic_load_n(&levels->nb_buckets, __ATOMIC_RELAXED);
+
+	rte_prefetch0_write(&buckets[hash & (nb - 1)]);
 }
 
 static void
@@ -133,15 +144,16 @@ level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 
 /* A rule with the very match of an older one stands behind it. */
 static unsigned int
-level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like, uint64_t hash,
-	const struct mdv_flow_key *value)
+level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
+	const struct mdv_flow_level_want *want)
 {
-	const struct mdv_flow_level_rule *other = levels->buckets[hash & (levels->nb_buckets - 1)];
+	const struct mdv_flow_level_rule *other =
+		levels->buckets[want->hash & (levels->nb_buckets - 1)];
 	unsigned int rank = 0;
 
 	for (; other != NULL && like->set == 0; other = other->chain)
-		if (other->hash == hash && level_same_mask(other->shape, like) &&
-			mdv_flow_key_packed_equal(&other->match, value))
+		if (other->hash == want->hash && level_same_mask(other->shape, like) &&
+			mdv_flow_key_packed_equal(&other->match, &want->match->value))
 			rank = RTE_MAX(rank, other->shape->rank + 1u);
 	return rank;
 }
@@ -202,8 +214,8 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	unsigned int rank;
 
 	level_describe_shape(&like, want);
-	rule->hash = mdv_flow_key_hash(&want->match->value, like.hash);
-	rank = level_rank(levels, &like, rule->hash, &want->match->value);
+	rule->hash = want->hash;
+	rank = level_rank(levels, &like, want);
 	if (rank >= levels->nb)
 		return -ENOSPC;
 	like.rank = rank;

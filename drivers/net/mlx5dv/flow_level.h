@@ -63,6 +63,7 @@ struct mdv_flow_level_want {
 	/** Hashes of the parts' masks, most specific first, the pattern's own last. */
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	const struct mdv_flow_match *match; /**< the pattern's own; borrowed */
+	uint64_t hash;                      /**< of match, mask and value */
 };
 
 /** A rule that has a level; part of the caller's rule. */
@@ -130,6 +131,8 @@ void mdv_flow_level_fini(struct mdv_flow_levels *levels);
  */
 int mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule);
+/** mdv_flow_level_add() comes soon, with a rule of this hash; needs no lock. */
+void mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash);
 /** What mdv_flow_level_add() would return, the mover left out. Changes nothing. */
 int mdv_flow_level_check(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want);
 /** The rule is gone from the device. */

@@ -77,7 +77,7 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 		struct mdv_flow_part *part = &plan->parts[plan->nb_parts];
 		int rc;
 
-		part->build = *match;
+		mdv_flow_build_copy(&part->build, match);
 		part->id = expansions[i].id;
 		rc = mdv_flow_build_add_layers(&part->build, expansions[i].add_layers);
 		if (rc == -EINVAL)
@@ -109,6 +109,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	if (plan->nb_parts > 1 && values[plan->nb_parts - 1] == values[plan->nb_parts - 2])
 		plan->nb_parts--;
 	want->nb_masks = plan->nb_parts;
+	want->hash = values[plan->nb_parts - 1];
 	want->match = &plan->match;
 	want->priority = attr->priority;
 	want->copies = plan->actions.passthru;

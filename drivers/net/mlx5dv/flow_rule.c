@@ -5,9 +5,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_common.h>
 #include <rte_flow_driver.h>
+#include <rte_prefetch.h>
 
 #include "flow_error.h"
 #include "flow_rule.h"
@@ -30,21 +32,26 @@ static struct rte_flow *
 rule_alloc(
 	struct mdv_port *port, const struct rte_flow_conv_rule *given, struct rte_flow_error *error)
 {
-	const size_t before = RTE_ALIGN_CEIL(sizeof(struct rte_flow), sizeof(max_align_t));
 	_Atomic int *last = &port->flow.copy_bytes;
 	int room = atomic_load_explicit(last, memory_order_relaxed);
 
 	for (;;) {
-		struct rte_flow *flow = calloc(1, before + room);
+		const size_t bytes =
+			RTE_ALIGN_CEIL(sizeof(struct rte_flow) + room, RTE_CACHE_LINE_SIZE);
+		struct rte_flow *flow = NULL;
 		int size;
 
+		if (bytes / RTE_CACHE_LINE_SIZE <= UINT16_MAX)
+			flow = mdv_slab_get(&port->flow.slab, bytes);
 		if (flow == NULL)
 			return rule_no_memory(error);
-		flow->rule = RTE_PTR_ADD(flow, before);
+		memset(flow, 0, sizeof(*flow));
+		flow->lines = bytes / RTE_CACHE_LINE_SIZE;
+		flow->rule = (void *)&flow[1];
 		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
 		if (size == room)
 			return flow;
-		free(flow);
+		mdv_slab_put(&port->flow.slab, flow, bytes);
 		if (size < 0)
 			return NULL;
 		room = size;
@@ -68,6 +75,7 @@ mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
 	if (mdv_flow_plan_make(&env, given, plan, error) != 0)
 		return NULL;
+	mdv_flow_level_prefetch(&port->flow.levels, plan->want.hash);
 	if (!mdv_flow_action_is_flat(given->actions)) {
 		flat = mdv_flow_action_flatten(given->actions);
 		if (flat == NULL)
@@ -82,11 +90,11 @@ mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 }
 
 void
-mdv_flow_rule_free(struct rte_flow *flow)
+mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow)
 {
 	if (flow->table != NULL)
 		mdv_flow_table_put(flow->table);
-	free(flow);
+	mdv_slab_put(&port->flow.slab, flow, flow->lines * RTE_CACHE_LINE_SIZE);
 }
 
 int
@@ -130,11 +138,24 @@ mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
 	flow->place = MDV_FLOW_REFUSED;
 }
 
+/* Rules often go in the order in which they came, and of many each is cold. */
+static void
+rule_prefetch_next(const struct rte_flow *flow)
+{
+	const struct rte_flow *next = TAILQ_NEXT(flow, next);
+
+	if (next == NULL)
+		return;
+	rte_prefetch0(&next->level);
+	rte_prefetch0(next->present.one.verbs);
+}
+
 void
 mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow)
 {
 	switch (flow->place) {
 	case MDV_FLOW_RULES:
+		rule_prefetch_next(flow);
 		mdv_flow_install_del(port, flow);
 		mdv_flow_level_del(&port->flow.levels, &flow->level);
 		TAILQ_REMOVE(&port->flow.rules, flow, next);

@@ -26,7 +26,7 @@ struct mdv_port;
  */
 struct rte_flow *mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
-void mdv_flow_rule_free(struct rte_flow *flow);
+void mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow);
 
 /** Under flow.lock. @return 0 or a negative errno, @p error filled; nothing has changed then. */
 int mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,

@@ -250,6 +250,7 @@ want_of(const struct rule_kind *kind, struct mdv_flow_match *match)
 		.nb_masks = 1,
 		.masks = { kind->mask + UINT64_C(1000) },
 		.match = match,
+		.hash = mdv_flow_key_hash(&match->value, kind->mask),
 	};
 }
 

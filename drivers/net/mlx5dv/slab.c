@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A list of unused objects a size, cut from chunks that are never given back. */
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "slab.h"
+
+#define SLAB_CHUNK_BYTES (64u * 1024)
+
+struct mdv_slab_object {
+	struct mdv_slab_object *next;
+};
+
+/* Objects begin a line after it. */
+struct mdv_slab_chunk {
+	struct mdv_slab_chunk *next;
+};
+
+static size_t
+slab_size(size_t bytes)
+{
+	return RTE_ALIGN_CEIL(RTE_MAX(bytes, (size_t)1), MDV_SLAB_LINE);
+}
+
+/* AddressSanitizer sees the end of an object only if malloc() knows of it. */
+static bool
+slab_keeps(size_t size)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)size;
+	return false;
+#else
+	return size <= MDV_SLAB_OBJECT_MAX;
+#endif
+}
+
+void
+mdv_slab_init(struct mdv_slab *slab)
+{
+	memset(slab, 0, sizeof(*slab));
+	rte_spinlock_init(&slab->lock);
+}
+
+void
+mdv_slab_fini(struct mdv_slab *slab)
+{
+	struct mdv_slab_chunk *chunk;
+
+	while ((chunk = slab->chunks) != NULL) {
+		slab->chunks = chunk->next;
+		free(chunk);
+	}
+	memset(slab->unused, 0, sizeof(slab->unused));
+}
+
+/* The objects of a new chunk, in ascending order. @return the first; NULL: no memory */
+static struct mdv_slab_object *
+slab_cut(struct mdv_slab *slab, size_t size)
+{
+	struct mdv_slab_chunk *chunk = aligned_alloc(MDV_SLAB_LINE, SLAB_CHUNK_BYTES);
+	struct mdv_slab_object *first = NULL;
+	size_t nb = (SLAB_CHUNK_BYTES - MDV_SLAB_LINE) / size;
+
+	if (chunk == NULL)
+		return NULL;
+	chunk->next = slab->chunks;
+	slab->chunks = chunk;
+	while (nb-- != 0) {
+		struct mdv_slab_object *object = RTE_PTR_ADD(chunk, MDV_SLAB_LINE + nb * size);
+
+		object->next = first;
+		first = object;
+	}
+	return first;
+}
+
+void *
+mdv_slab_get(struct mdv_slab *slab, size_t bytes)
+{
+	const size_t size = slab_size(bytes);
+	struct mdv_slab_object **unused, *object;
+
+	if (!slab_keeps(size))
+		return aligned_alloc(MDV_SLAB_LINE, size);
+	unused = &slab->unused[size / MDV_SLAB_LINE];
+	rte_spinlock_lock(&slab->lock);
+	object = *unused != NULL ? *unused : slab_cut(slab, size);
+	if (object != NULL)
+		*unused = object->next;
+	rte_spinlock_unlock(&slab->lock);
+	return object;
+}
+
+void
+mdv_slab_put(struct mdv_slab *slab, void *object, size_t bytes)
+{
+	const size_t size = slab_size(bytes);
+	struct mdv_slab_object *unused = object;
+
+	if (!slab_keeps(size)) {
+		free(object);
+		return;
+	}
+	rte_spinlock_lock(&slab->lock);
+	unused->next = slab->unused[size / MDV_SLAB_LINE];
+	slab->unused[size / MDV_SLAB_LINE] = unused;
+	rte_spinlock_unlock(&slab->lock);
+}
