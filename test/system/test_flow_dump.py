@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """flow dump: the tables in their order, each rule where the device has it, one rule alone."""
+import time
 import re
 
 import pytest
@@ -68,6 +69,15 @@ def test_destinations(pmd):
     assert "(DROP) to ()" in lines[2][0]
 
 
+def settled_count(pmd, rule):
+    """When the forwarding has stopped, packets may still be on the wire: two queries must agree."""
+    before, now = None, pmd.query_count(rule)
+    while now != before:
+        time.sleep(0.2)
+        before, now = now, pmd.query_count(rule)
+    return now
+
+
 def test_counters_are_those_of_a_query(pmd):
     """A loop brings back what is sent: testpmd's own packets, UDP from port 9 to port 9."""
     rule = pmd.flow("ingress priority 3 pattern eth / ipv4 / udp dst is 9 / end actions queue index 2 /"
@@ -76,6 +86,6 @@ def test_counters_are_those_of_a_query(pmd):
     pmd.cmd("start tx_first 1")
     pmd.wait_stats(lambda stats: stats["RX-packets"] >= 32)
     pmd.cmd("stop")
-    hits, size = pmd.query_count(rule)
+    hits, size = settled_count(pmd, rule)
     assert hits >= 32
     assert f" packets:{hits} bytes:{size}" in pmd.cmd(f"flow dump 0 rule {rule}")
