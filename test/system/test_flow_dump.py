@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """flow dump: the tables in their order, each rule where the device has it, one rule alone."""
-import time
 import re
+import time
 
 import pytest
 from harness.testpmd import Testpmd

@@ -15,6 +15,8 @@ int mdv_log_type = RTE_LOGTYPE_USER1;
 
 void *__real_calloc(size_t nb, size_t size);
 void *__wrap_calloc(size_t nb, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 static bool
 fake_fails(void)
@@ -29,6 +31,12 @@ void *
 __wrap_calloc(size_t nb, size_t size)
 {
 	return fake.fail_at != 0 && fake_fails() ? NULL : __real_calloc(nb, size);
+}
+
+void *
+__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return fake.fail_at != 0 && fake_fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 void
