@@ -136,7 +136,8 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 			"a query needs a rule, an action and room for the answer");
 	if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-			"query of action %d: only COUNT can be queried", (int)action->type);
+			"query of %s: only COUNT can be queried",
+			mdv_flow_action_name(action->type));
 	if (!flow->counted)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"COUNT: the rule has no such action; create it with COUNT");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Actions of a rule, checked one by one and against each other; rows in flow_action.c. Pure.
+/**
+ * @file
+ * Actions of a rule, checked one by one and against each other; rows in flow_action_rows.c. Pure.
  */
 #ifndef MDV_FLOW_ACTION_H
 #define MDV_FLOW_ACTION_H
@@ -43,6 +45,9 @@ struct mdv_flow_actions {
 int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
 	struct rte_flow_error *error);
+
+/** @return the name of any action of rte_flow, for messages; never NULL. */
+const char *mdv_flow_action_name(enum rte_flow_action_type type);
 
 /** @return whether rte_flow_conv() copies all of @p list: there is nothing to flatten. */
 bool mdv_flow_action_is_flat(const struct rte_flow_action list[]);
