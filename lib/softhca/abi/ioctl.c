@@ -32,6 +32,7 @@ static const struct {
 	{ UVERBS_OBJECT_QP, shca_qp_methods },
 	{ UVERBS_OBJECT_MR, shca_mr_methods },
 	{ UVERBS_OBJECT_FLOW, shca_flow_methods },
+	{ UVERBS_OBJECT_FLOW_ACTION, shca_flow_action_methods },
 	{ UVERBS_OBJECT_RWQ_IND_TBL, shca_rwq_ind_methods },
 	{ UVERBS_OBJECT_WQ, shca_wq_methods },
 	{ UVERBS_OBJECT_COUNTERS, shca_counters_methods },

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libmlx5's own paths in plain verbs programs (test/verbs/*.c): they check themselves."""
+import pytest
+from harness import paths
+from harness.program import run_on_softhca
+
+PROGRAMS = ["post-poll", "next-poll", "events", "offloads"]
+
+
+@pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_finds_nothing_wrong(name, model):
+    program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
+    status, text = run_on_softhca([program], [f"wire=loop,model={model}"])
+    assert status == 0 and " 0 failed" in text, text

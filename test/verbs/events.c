@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion channels: each arm one event, none lost; and asynchronous events. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "kit.h"
+
+#define FRAME     64 /* bytes */
+#define NB_ROUNDS 500
+
+static struct ibv_comp_channel *channel;
+static struct ibv_cq *cq, *send_cq;
+static struct ibv_qp *qp;
+static int context_of_cq;
+
+static struct ibv_qp *
+create_qp(struct ibv_cq *to_send, struct ibv_cq *to_receive)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = to_send,
+		.recv_cq = to_receive,
+		.cap = { 64, 64, 1, 1, 0 },
+		.qp_type = IBV_QPT_RAW_PACKET,
+		.sq_sig_all = 1,
+	};
+	struct ibv_qp *made = ibv_create_qp(kit_pd, &attr);
+
+	if (made == NULL)
+		kit_die("ibv_create_qp");
+	kit_start(made);
+	return made;
+}
+
+static bool
+is_readable(int fd, int milliseconds)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, milliseconds) == 1;
+}
+
+/* Block, but not for ever. */
+static void
+take_event(void)
+{
+	struct ibv_cq *of = NULL;
+	void *its_context = NULL;
+
+	if (!is_readable(channel->fd, KIT_PATIENCE * 1000)) {
+		errno = ETIMEDOUT;
+		kit_die("ibv_get_cq_event");
+	}
+	kit_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
+	CHECK(of == cq && its_context == &context_of_cq, of == cq);
+	ibv_ack_cq_events(cq, 1);
+}
+
+static void
+arm(int solicited_only)
+{
+	kit_must(ibv_req_notify_cq(cq, solicited_only), "ibv_req_notify_cq");
+}
+
+/* Post a frame and see it come in, by polling. */
+static void
+pass_frame(void)
+{
+	struct ibv_wc wc;
+
+	kit_receive(qp, 10, KIT_BUFFER_BYTES);
+	kit_send(qp, 0, FRAME);
+	kit_poll(send_cq, &wc, 1);
+	kit_poll(cq, &wc, 1);
+	CHECK(wc.status == IBV_WC_SUCCESS, wc.status);
+}
+
+static void
+test_arming(void)
+{
+	/* Not armed: no event. Armed: one, for however many completions. */
+	pass_frame();
+	arm(0);
+	pass_frame();
+	pass_frame();
+	take_event();
+	CHECK(!is_readable(channel->fd, 0), 0);
+	/* Armed behind what is there already, which has not been polled: at once. */
+	kit_receive(qp, 10, KIT_BUFFER_BYTES);
+	kit_send(qp, 0, FRAME);
+	kit_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
+	arm(0);
+	take_event();
+	kit_poll(cq, &(struct ibv_wc){ 0 }, 1);
+	/* For solicited completions: frames are none, an error is. */
+	arm(1);
+	pass_frame();
+	pass_frame();
+	CHECK(!is_readable(channel->fd, 20), 0);
+	kit_receive(qp, 10, FRAME - 1);
+	kit_send(qp, 0, FRAME);
+	kit_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
+	take_event();
+	kit_poll(cq, &(struct ibv_wc){ 0 }, 1);
+	/* Both arms before an event: the wider one counts. */
+	arm(1);
+	arm(0);
+	pass_frame();
+	take_event();
+}
+
+static void *
+send_all(void *arg)
+{
+	struct ibv_wc wc;
+
+	(void)arg;
+	for (unsigned int i = 0; i < NB_ROUNDS; i++) {
+		kit_send(qp, 0, FRAME);
+		kit_poll(send_cq, &wc, 1);
+	}
+	return NULL;
+}
+
+/* The usual loop: wait, arm again, take all. What comes between must not be lost. */
+static void
+test_no_wakeup_lost(void)
+{
+	unsigned int nb_received = 0;
+	struct ibv_wc wc[16];
+	pthread_t thread;
+	int nb;
+
+	for (unsigned int i = 0; i < 32; i++)
+		kit_receive(qp, 10, KIT_BUFFER_BYTES);
+	arm(0);
+	kit_must(pthread_create(&thread, NULL, send_all, NULL), "pthread_create");
+	while (nb_received < NB_ROUNDS) {
+		take_event();
+		arm(0);
+		while ((nb = ibv_poll_cq(cq, 16, wc)) > 0)
+			for (int i = 0; i < nb; i++) {
+				kit_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
+				kit_receive(qp, 10, KIT_BUFFER_BYTES);
+				nb_received++;
+			}
+	}
+	kit_must(pthread_join(thread, NULL), "pthread_join");
+	CHECK(nb_received == NB_ROUNDS, nb_received);
+	kit_to_state(qp, IBV_QPS_RESET);
+	kit_start(qp);
+}
+
+static void
+test_nonblocking(void)
+{
+	struct ibv_cq *of;
+	void *its_context;
+
+	/* An event of the loop before may be left; the last arm has fired or not. */
+	while (is_readable(channel->fd, 0))
+		take_event();
+	CHECK(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0, errno);
+	CHECK(ibv_get_cq_event(channel, &of, &its_context) != 0 && errno == EAGAIN, errno);
+}
+
+/* More completions than it holds: the CQ's end, told once. */
+static void
+test_overrun(void)
+{
+	struct ibv_cq *small = ibv_create_cq(kit_context, 3, NULL, NULL, 0);
+	struct ibv_async_event event = { .event_type = IBV_EVENT_SM_CHANGE };
+	struct ibv_qp *sender;
+
+	if (small == NULL)
+		kit_die("ibv_create_cq");
+	sender = create_qp(small, cq);
+	for (unsigned int i = 0; i < 8; i++)
+		kit_send(sender, 0, FRAME);
+	CHECK(is_readable(kit_context->async_fd, KIT_PATIENCE * 1000), 0);
+	kit_must(ibv_get_async_event(kit_context, &event), "ibv_get_async_event");
+	CHECK(event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == small, event.event_type);
+	ibv_ack_async_event(&event);
+	CHECK(!is_readable(kit_context->async_fd, 0), 0);
+	kit_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(small), "ibv_destroy_cq");
+}
+
+/* A CQ with an event nobody reads can go, and takes it along. */
+static void
+test_destroy_unread(void)
+{
+	struct ibv_comp_channel *other = ibv_create_comp_channel(kit_context);
+	struct ibv_cq *unread = ibv_create_cq(kit_context, 8, NULL, other, 0);
+	struct ibv_qp *sender;
+
+	if (unread == NULL)
+		kit_die("ibv_create_cq");
+	sender = create_qp(unread, cq);
+	kit_must(ibv_req_notify_cq(unread, 0), "ibv_req_notify_cq");
+	kit_send(sender, 0, FRAME);
+	CHECK(is_readable(other->fd, KIT_PATIENCE * 1000), 0);
+	CHECK(ibv_destroy_comp_channel(other) == EBUSY, 0);
+	kit_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(unread), "ibv_destroy_cq");
+	CHECK(!is_readable(other->fd, 0), 0);
+	kit_must(ibv_destroy_comp_channel(other), "ibv_destroy_comp_channel");
+}
+
+int
+main(void)
+{
+	struct ibv_flow *flow;
+
+	kit_open();
+	channel = ibv_create_comp_channel(kit_context);
+	if (channel == NULL)
+		kit_die("ibv_create_comp_channel");
+	cq = ibv_create_cq(kit_context, 127, &context_of_cq, channel, 0);
+	send_cq = ibv_create_cq(kit_context, 127, NULL, NULL, 0);
+	if (cq == NULL || send_cq == NULL)
+		kit_die("ibv_create_cq");
+	qp = create_qp(send_cq, cq);
+	flow = kit_take_all(qp);
+	kit_frame(kit_buffer(0), FRAME, 1);
+	test_arming();
+	test_no_wakeup_lost();
+	test_nonblocking();
+	test_overrun();
+	test_destroy_unread();
+	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	kit_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
+	kit_must(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	return kit_close();
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libmlx5's own post and poll: ibv_post_send, ibv_wr_*, ibv_poll_cq, ibv_next_poll; and errors. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "kit.h"
+
+#define FRAME 200 /* bytes */
+
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+static struct ibv_wc wc[16];
+
+static bool
+is_same(unsigned int got, unsigned int sent, size_t length)
+{
+	return memcmp(kit_buffer(got), kit_buffer(sent), length) == 0;
+}
+
+static void
+test_plain(void)
+{
+	struct ibv_wc *sent, *received;
+
+	kit_frame(kit_buffer(0), FRAME, 1);
+	kit_receive(qp, 10, KIT_BUFFER_BYTES);
+	kit_send(qp, 0, FRAME);
+	kit_poll(cq, wc, 2);
+	sent = kit_find(wc, 2, IBV_WC_SEND);
+	received = kit_find(wc, 2, IBV_WC_RECV);
+	CHECK(sent != NULL && received != NULL, wc[0].opcode);
+	if (sent == NULL || received == NULL)
+		return;
+	CHECK(sent->status == IBV_WC_SUCCESS && sent->wr_id == 0, sent->status);
+	CHECK(received->status == IBV_WC_SUCCESS && received->wr_id == 10, received->status);
+	CHECK(received->byte_len == FRAME, received->byte_len);
+	CHECK(sent->qp_num == qp->qp_num, sent->qp_num);
+	CHECK(is_same(10, 0, FRAME), 0);
+	CHECK(ibv_poll_cq(cq, 1, wc) == 0, 0);
+}
+
+/* One post: gathered from three places, inlined, unsignalled, signalled. Scattered over three. */
+static void
+test_lists(void)
+{
+	struct ibv_sge pieces[3] = { kit_sge(0, 0, 30), kit_sge(0, 30, 70),
+		kit_sge(0, 100, FRAME - 100) };
+	struct ibv_sge places[3] = { kit_sge(10, 0, 17), kit_sge(10, 17, 3),
+		kit_sge(10, 20, KIT_BUFFER_BYTES - 20) };
+	struct ibv_sge small[2] = { kit_sge(1, 0, 50), kit_sge(1, 50, 30) };
+	struct ibv_send_wr wr[3] = {
+		{ .wr_id = 1, .next = &wr[1], .sg_list = pieces, .num_sge = 3 },
+		{ .wr_id = 2, .next = &wr[2], .sg_list = small, .num_sge = 2 },
+		{ .wr_id = 3, .sg_list = pieces, .num_sge = 3 },
+	};
+	struct ibv_recv_wr recv = { .wr_id = 10, .sg_list = places, .num_sge = 3 };
+	struct ibv_send_wr *bad_send;
+	struct ibv_recv_wr *bad_recv;
+	uint8_t inlined[80];
+	struct ibv_wc *sent;
+
+	for (unsigned int i = 0; i < 3; i++)
+		wr[i].opcode = IBV_WR_SEND;
+	wr[1].send_flags = IBV_SEND_INLINE;
+	wr[2].send_flags = IBV_SEND_SIGNALED;
+	kit_frame(kit_buffer(0), FRAME, 2);
+	kit_frame(kit_buffer(1), sizeof(inlined), 3);
+	memcpy(inlined, kit_buffer(1), sizeof(inlined));
+	kit_must(ibv_post_recv(qp, &recv, &bad_recv), "ibv_post_recv");
+	kit_receive(qp, 11, KIT_BUFFER_BYTES);
+	kit_receive(qp, 12, KIT_BUFFER_BYTES);
+	kit_must(ibv_post_send(qp, wr, &bad_send), "ibv_post_send");
+	memset(kit_buffer(1), 0xee, sizeof(inlined));
+	kit_poll(cq, wc, 4);
+	sent = kit_find(wc, 4, IBV_WC_SEND);
+	CHECK(sent != NULL && sent->wr_id == 3, sent != NULL ? sent->wr_id : 0);
+	CHECK(is_same(10, 0, FRAME), 0);
+	CHECK(memcmp(kit_buffer(11), inlined, sizeof(inlined)) == 0, 0);
+	CHECK(is_same(12, 0, FRAME), 0);
+	CHECK(ibv_poll_cq(cq, 1, wc) == 0, 0);
+}
+
+/* More than the ring holds, over its end, several rounds. */
+static void
+test_many(void)
+{
+	unsigned int nb_sent = 0, nb_received = 0;
+
+	for (unsigned int i = 0; i < 16; i++)
+		kit_receive(qp, 10 + i, KIT_BUFFER_BYTES);
+	for (unsigned int round = 0; round < 100; round++) {
+		size_t length = 60 + round * 13;
+
+		kit_frame(kit_buffer(0), length, (uint8_t)round);
+		for (unsigned int i = 0; i < 4; i++)
+			kit_send(qp, 0, length);
+		kit_poll(cq, wc, 8);
+		for (unsigned int i = 0; i < 8; i++) {
+			kit_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
+			if (wc[i].opcode != IBV_WC_RECV) {
+				nb_sent++;
+				continue;
+			}
+			nb_received++;
+			kit_check(wc[i].byte_len == length, "length", wc[i].byte_len);
+			kit_check(is_same((unsigned int)wc[i].wr_id, 0, length), "bytes", round);
+			kit_receive(qp, (unsigned int)wc[i].wr_id, KIT_BUFFER_BYTES);
+		}
+	}
+	CHECK(nb_sent == 400 && nb_received == 400, nb_received);
+	/* What is left posted is flushed and forgotten. */
+	kit_to_state(qp, IBV_QPS_ERR);
+	kit_poll(cq, wc, 16);
+	CHECK(wc[0].status == IBV_WC_WR_FLUSH_ERR && wc[15].status == IBV_WC_WR_FLUSH_ERR,
+		wc[0].status);
+	kit_to_state(qp, IBV_QPS_RESET);
+	kit_start(qp);
+}
+
+static void
+test_checksum(void)
+{
+	struct ibv_sge sge = kit_sge(0, 0, FRAME);
+	struct ibv_send_wr wr = { .sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_IP_CSUM },
+			   *bad;
+	struct ibv_wc *received;
+
+	kit_frame(kit_buffer(0), FRAME, 5);
+	for (unsigned int i = 0; i < 2; i++) {
+		kit_receive(qp, 10 + i, KIT_BUFFER_BYTES);
+		kit_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
+		kit_poll(cq, wc, 2);
+		received = kit_find(wc, 2, IBV_WC_RECV);
+		kit_check(received != NULL &&
+				(received->wc_flags & IBV_WC_IP_CSUM_OK) ==
+					(i == 0 ? IBV_WC_IP_CSUM_OK : 0),
+			"checksum verdict", i);
+		/* As it came, with the checksums filled; then wrong. */
+		memcpy(kit_buffer(0), kit_buffer(10), FRAME);
+		kit_buffer(0)[24] ^= 1;
+		wr.send_flags = IBV_SEND_SIGNALED;
+	}
+}
+
+static void
+test_wr_api(void)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+	struct ibv_sge pieces[2] = { kit_sge(0, 0, 64), kit_sge(0, 64, FRAME - 64) };
+	struct ibv_data_buf bufs[2] = { { kit_buffer(1), 20 }, { kit_buffer(1) + 20, 60 } };
+	struct ibv_wc *sent[3] = { NULL };
+	unsigned int nb = 0;
+
+	kit_frame(kit_buffer(0), FRAME, 6);
+	kit_frame(kit_buffer(1), 80, 7);
+	for (unsigned int i = 0; i < 4; i++)
+		kit_receive(qp, 10 + i, KIT_BUFFER_BYTES);
+	/* Nothing of a batch that is abandoned. */
+	ibv_wr_start(ex);
+	ex->wr_id = 99;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(ex);
+	ibv_wr_set_sge(ex, kit_mr->lkey, (uintptr_t)kit_buffer(1), 80);
+	ibv_wr_abort(ex);
+	ibv_wr_start(ex);
+	ex->wr_id = 20;
+	ibv_wr_send(ex);
+	ibv_wr_set_sge(ex, kit_mr->lkey, (uintptr_t)kit_buffer(0), FRAME);
+	ex->wr_id = 21;
+	ibv_wr_send(ex);
+	ibv_wr_set_sge_list(ex, 2, pieces);
+	ex->wr_id = 22;
+	ex->wr_flags = 0;
+	ibv_wr_send(ex);
+	ibv_wr_set_inline_data(ex, kit_buffer(1), 80);
+	ex->wr_id = 23;
+	ex->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_IP_CSUM;
+	ibv_wr_send(ex);
+	ibv_wr_set_inline_data_list(ex, 2, bufs);
+	kit_must(ibv_wr_complete(ex), "ibv_wr_complete");
+	kit_poll(cq, wc, 7);
+	for (unsigned int i = 0; i < 7; i++)
+		if (wc[i].opcode == IBV_WC_SEND && nb < 3)
+			sent[nb++] = &wc[i];
+	CHECK(nb == 3, nb);
+	if (nb == 3)
+		CHECK(sent[0]->wr_id == 20 && sent[1]->wr_id == 21 && sent[2]->wr_id == 23,
+			sent[2]->wr_id);
+	CHECK(is_same(10, 0, FRAME), 0);
+	CHECK(is_same(11, 0, FRAME), 0);
+	CHECK(is_same(12, 1, 80), 0);
+	CHECK(memcmp(kit_buffer(13) + KIT_HEADER_BYTES, kit_buffer(1) + KIT_HEADER_BYTES,
+		      80 - KIT_HEADER_BYTES) == 0 &&
+			kit_buffer(13)[24] != 0,
+		kit_buffer(13)[24]);
+}
+
+/* Refused by the library: more pieces than asked for, and more than fits while nothing completes.
+ */
+static void
+test_refused_posts(void)
+{
+	struct ibv_sge pieces[9];
+	struct ibv_send_wr wr = { .sg_list = pieces, .num_sge = 9, .opcode = IBV_WR_SEND }, *bad;
+	unsigned int nb = 0;
+	int ret;
+
+	for (unsigned int i = 0; i < 9; i++)
+		pieces[i] = kit_sge(0, i * 16, 16);
+	ret = ibv_post_send(qp, &wr, &bad);
+	CHECK(ret == ENOMEM || ret == EINVAL, ret);
+	CHECK(bad == &wr, 0);
+	wr.num_sge = 4;
+	while ((ret = ibv_post_send(qp, &wr, &bad)) == 0 && nb < 10000)
+		nb++;
+	CHECK(ret == ENOMEM && nb >= 32, nb);
+	kit_to_state(qp, IBV_QPS_RESET);
+	kit_start(qp);
+}
+
+/* A key of nobody's: error, flush of what follows, and back by RESET. */
+static void
+test_send_error(void)
+{
+	struct ibv_sge good = kit_sge(0, 0, FRAME), wrong = good;
+	struct ibv_send_wr wr[2] = {
+		{ .wr_id = 30,
+			.next = &wr[1],
+			.sg_list = &wrong,
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND },
+		{ .wr_id = 31,
+			.sg_list = &good,
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = IBV_SEND_SIGNALED },
+	};
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct ibv_send_wr *bad;
+
+	wrong.lkey ^= 0x4200;
+	kit_must(ibv_post_send(qp, wr, &bad), "ibv_post_send");
+	kit_poll(cq, wc, 2);
+	CHECK(wc[0].status == IBV_WC_LOC_PROT_ERR && wc[0].wr_id == 30, wc[0].status);
+	CHECK(wc[0].qp_num == qp->qp_num, wc[0].qp_num);
+	CHECK(wc[1].status == IBV_WC_WR_FLUSH_ERR && wc[1].wr_id == 31, wc[1].status);
+	kit_must(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+	CHECK(attr.qp_state == IBV_QPS_SQE, attr.qp_state);
+	kit_to_state(qp, IBV_QPS_RESET);
+	kit_start(qp);
+	test_plain();
+}
+
+/* Too little room: that frame is lost, the queue goes on. */
+static void
+test_receive_error(void)
+{
+	kit_frame(kit_buffer(0), FRAME, 8);
+	kit_receive(qp, 10, FRAME - 1);
+	kit_receive(qp, 11, FRAME);
+	kit_send(qp, 0, FRAME);
+	kit_send(qp, 0, FRAME);
+	kit_poll(cq, wc, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		if (wc[i].wr_id == 10)
+			kit_check(wc[i].status == IBV_WC_LOC_LEN_ERR, "too long", wc[i].status);
+		else
+			kit_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
+	CHECK(is_same(11, 0, FRAME), 0);
+}
+
+int
+main(void)
+{
+	struct ibv_flow *flow;
+
+	kit_open();
+	cq = ibv_create_cq(kit_context, 128, NULL, NULL, 0);
+	if (cq == NULL)
+		kit_die("ibv_create_cq");
+	qp = kit_qp(cq, 0);
+	flow = kit_take_all(qp);
+	test_plain();
+	test_lists();
+	test_many();
+	test_checksum();
+	test_wr_api();
+	test_refused_posts();
+	test_send_error();
+	test_receive_error();
+	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return kit_close();
+}
