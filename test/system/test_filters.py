@@ -80,3 +80,22 @@ def test_filters_survive_stop_and_start(tmp_path):
         for command in ("stop", "port stop 0", "port start 0", "start"):
             bench.pmd.cmd(command)
         assert taken(bench) == [1, 2, 5]
+
+
+def test_default_steering_comes_back_after_stop_and_reset(tmp_path):
+    """MACs, promiscuous and allmulticast; testpmd itself flushes the rules of a port that it stops."""
+    with Bench(tmp_path, args=[]) as bench:
+        bench.pmd.cmd("set promisc 0 off")
+        bench.pmd.cmd("set allmulti 0 on")
+        assert "rror" not in bench.pmd.cmd(f"mac_addr add 0 {SECOND}")
+        for command in ("port stop 0", "port reset 0", "port reset 0"):
+            assert taken(bench) == [1, 2, 3, 5]
+            bench.pmd.flow(f"ingress pattern eth dst is {OTHER} / end actions queue index 0 / end")
+            assert taken(bench) == [1, 2, 3, 4, 5]
+            bench.pmd.cmd("stop")
+            bench.pmd.cmd("port stop 0")
+            answer = bench.pmd.cmd(command)
+            assert "rror" not in answer and "ail" not in answer, answer
+            bench.pmd.cmd("port start 0")
+            bench.pmd.cmd("start")
+        assert taken(bench) == [1, 2, 3, 5]

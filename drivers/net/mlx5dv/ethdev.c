@@ -11,6 +11,7 @@
 #include "log.h"
 #include "mac.h"
 #include "netdev.h"
+#include "open.h"
 #include "port.h"
 #include "reta.h"
 #include "rss.h"
@@ -329,7 +330,8 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.dev_configure = mdv_start_configure,
 	.dev_start = mdv_start_start,
 	.dev_stop = mdv_start_stop,
-	.dev_close = mdv_start_close,
+	.dev_close = mdv_open_close,
+	.dev_reset = mdv_open_reset,
 	.dev_set_link_up = set_link_up,
 	.dev_set_link_down = set_link_down,
 	.link_update = mdv_ethdev_link_update,

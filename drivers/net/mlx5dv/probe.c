@@ -12,12 +12,10 @@
 #include "ethdev.h"
 #include "log.h"
 #include "mac.h"
-#include "mr.h"
-#include "netdev.h"
+#include "open.h"
 #include "port.h"
 #include "rxq.h"
 #include "secondary.h"
-#include "start.h"
 #include "txq.h"
 
 /**
@@ -48,43 +46,6 @@ check_version(const char *name)
 		MDV_LOG(WARNING, "%s: built with DPDK %s, running under %s", name,
 			MDV_BUILD_DPDK_VERSION, rte_version());
 	return 0;
-}
-
-/** What the port has before it is configured. */
-static int
-port_init(struct rte_eth_dev *dev, const struct mdv_config *config)
-{
-	struct mdv_port *port = mdv_port(dev);
-	int ret;
-
-	port->dev = dev;
-	port->config = *config;
-	port->rx_metadata = RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
-	ret = mdv_device_open(config, &port->device);
-	if (ret != 0)
-		return ret;
-	port->mr = mdv_mr_create(&port->device);
-	if (port->mr == NULL) {
-		ret = -ENOMEM;
-		goto close_device;
-	}
-	ret = mdv_mac_init(dev);
-	if (ret != 0)
-		goto destroy_mr;
-	if (mdv_netdev_get_mtu(port->device.ifname, &port->mtu) != 0)
-		port->mtu = RTE_ETHER_MTU;
-	if (mdv_device_read_out_of_buffer(&port->device, &port->out_of_buffer_base) != 0)
-		port->out_of_buffer_base = 0;
-	ret = mdv_flow_init(port);
-	if (ret != 0)
-		goto destroy_mr;
-	return 0;
-
-destroy_mr:
-	mdv_mr_destroy(port->mr);
-close_device:
-	mdv_device_close(&port->device);
-	return ret;
 }
 
 static void
@@ -126,11 +87,12 @@ probe(struct rte_vdev_device *vdev)
 		MDV_LOG(ERR, "%s: cannot allocate a port", name);
 		return -ENOMEM;
 	}
-	ret = port_init(dev, &config);
-	if (ret != 0) {
-		rte_eth_dev_release_port(dev);
-		return ret;
-	}
+	ret = mdv_open_port(dev, &config);
+	if (ret != 0)
+		goto release;
+	ret = mdv_mac_init(dev);
+	if (ret != 0)
+		goto close;
 	ethdev_init(dev);
 	mdv_ethdev_link_update(dev, 0);
 	MDV_LOG(INFO, "%s: port %u on %s, port %u of it%s%s", name, dev->data->port_id,
@@ -139,6 +101,12 @@ probe(struct rte_vdev_device *vdev)
 		mdv_port(dev)->device.ifname);
 	rte_eth_dev_probing_finish(dev);
 	return 0;
+
+close:
+	mdv_open_close(dev);
+release:
+	rte_eth_dev_release_port(dev);
+	return ret;
 }
 
 static int
@@ -152,7 +120,7 @@ detach(struct rte_vdev_device *vdev)
 	/* The port may be closed already. */
 	if (dev == NULL)
 		return 0;
-	mdv_start_close(dev);
+	mdv_open_close(dev);
 	return rte_eth_dev_release_port(dev);
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configure, start, stop, close: what is made in which order, and undone in reverse. */
+/* Configure, start, stop: what is made in which order, and undone in reverse. */
 #include <errno.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
-#include <rte_malloc.h>
 
 #include "ethdev.h"
 #include "log.h"
-#include "mr.h"
 #include "netdev.h"
 #include "port.h"
 #include "reta.h"
@@ -191,31 +189,6 @@ mdv_start_stop(struct rte_eth_dev *dev)
 	mdv_flow_stop(port);
 	silence(dev);
 	stop_queues(dev, dev->data->nb_rx_queues, dev->data->nb_tx_queues);
-	return 0;
-}
-
-int
-mdv_start_close(struct rte_eth_dev *dev)
-{
-	struct mdv_port *port = mdv_port(dev);
-	uint16_t i;
-
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return 0;
-	mdv_start_stop(dev);
-	mdv_flow_fini(port);
-	for (i = 0; i < dev->data->nb_rx_queues; i++)
-		mdv_rxq_release(dev, i);
-	for (i = 0; i < dev->data->nb_tx_queues; i++)
-		mdv_txq_release(dev, i);
-	dev->data->nb_rx_queues = 0;
-	dev->data->nb_tx_queues = 0;
-	rte_free(port->mc_list);
-	port->mc_list = NULL;
-	port->nb_mc = 0;
-	mdv_mr_destroy(port->mr);
-	port->mr = NULL;
-	mdv_device_close(&port->device);
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The port's states: configured, started, stopped, closed; the order of construction and its
- * reverse. */
+/** @file The port's states between open and closed: configured, started, stopped. */
 #ifndef MDV_START_H
 #define MDV_START_H
 
@@ -10,11 +9,10 @@
 
 struct mdv_port;
 
-/** ethdev dev_configure, dev_start, dev_stop, dev_close. */
+/** ethdev dev_configure, dev_start, dev_stop. */
 int mdv_start_configure(struct rte_eth_dev *dev);
 int mdv_start_start(struct rte_eth_dev *dev);
 int mdv_start_stop(struct rte_eth_dev *dev);
-int mdv_start_close(struct rte_eth_dev *dev);
 /** ethdev mtu_set: the netdev follows; a running queue must have the buffers for it. */
 int mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);
 /** ethdev vlan_offload_set, vlan_strip_queue_set: live. */

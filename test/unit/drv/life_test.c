@@ -4,6 +4,7 @@
  * closed, removed while running, failing on the way. Nothing may stay behind: the pool is whole
  * each time, and the sanitizers of the build see the rest.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,12 +204,17 @@ a_port_lives_and_leaves_nothing(void **state)
 				assert_int_equal(rte_eth_dev_stop(port_id), 0);
 				check_pool(pool, NB_MBUFS);
 			}
+			/* Without queues until it is configured anew. */
+			assert_int_equal(rte_eth_dev_reset(port_id), 0);
+			assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
 		}
 		/* Closed by the application, or unplugged while it runs. */
 		if (life == 0)
 			assert_int_equal(rte_eth_dev_close(port_id), 0);
-		else
+		else {
+			configure(port_id, &shapes[0]);
 			assert_int_equal(rte_eth_dev_start(port_id), 0);
+		}
 		assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 		assert_false(rte_eth_dev_is_valid_port(port_id));
 		check_pool(pool, NB_MBUFS);
