@@ -10,6 +10,7 @@
 #ifndef SOFTHCA_APP_H
 #define SOFTHCA_APP_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 struct shca_options;
@@ -20,6 +21,17 @@ struct shca_options;
 /** "softhca run": @p argv[0] is "run". @return the exit status. */
 int app_run(int argc, char *argv[]);
 void app_run_help(void);
+
+/** "softhca ctl": @p argv[0] is "ctl". @return 0; 1: the device refused, or there is none; 2:
+ * misused. */
+int app_ctl(int argc, char *argv[]);
+void app_ctl_help(FILE *out);
+
+/** @{ The name of the control socket that the user chose: it leads into the private directory. */
+/** @return 0 or a negative errno after a message. */
+int app_link_make(const char *path, const char *dir);
+void app_link_remove(const char *path, const char *dir);
+/** @} */
 
 /** @{ The private directory and the process that removes it. */
 struct app_keeper {

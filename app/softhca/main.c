@@ -14,8 +14,10 @@ static const struct command {
 	const char *help;
 	int (*run)(int argc, char *argv[]);
 } commands[] = {
-	{ "run", "run [--port K=V,...]... [--] COMMAND [ARG]...",
+	{ "run", "run [--port K=V,...]... [--ctl SOCKET] [--] COMMAND [ARG]...",
 		"run COMMAND with one software ConnectX port a --port below libibverbs", app_run },
+	{ "ctl", "ctl [SOCKET] [--pid PID] [--device mlx5_N] COMMAND [--json] [--port N] [ARG]",
+		"ask a running device, or tell it what to do", app_ctl },
 	{ "help", "help", "this text, with all keys, wires and models", help },
 	{ "version", "version", "the version", version },
 };
@@ -36,6 +38,7 @@ help(int argc, char *argv[])
 	(void)argv;
 	usage(stdout);
 	app_run_help();
+	app_ctl_help(stdout);
 	return 0;
 }
 

@@ -29,12 +29,16 @@ app_run_help(void)
 		APP_FAILED);
 }
 
-/** @return the index of COMMAND in @p argv, or 0 after a message. */
+/**
+ * @param ctl where the user wants the control socket, or NULL
+ * @return the index of COMMAND in @p argv, or 0 after a message.
+ */
 static int
-parse(int argc, char *argv[], struct shca_options *options)
+parse(int argc, char *argv[], struct shca_options *options, const char **ctl)
 {
 	static const struct option long_options[] = {
 		{ "port", required_argument, NULL, 'p' },
+		{ "ctl", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL },
 	};
@@ -47,6 +51,10 @@ parse(int argc, char *argv[], struct shca_options *options)
 		if (option == 'h') {
 			app_run_help();
 			exit(0);
+		}
+		if (option == 'c') {
+			*ctl = optarg;
+			continue;
 		}
 		if (option != 'p')
 			return 0; /* getopt has said why */
@@ -142,14 +150,19 @@ app_run(int argc, char *argv[])
 {
 	struct app_keeper keeper;
 	struct shca_options options;
-	int first = parse(argc, argv, &options);
-	int status;
+	const char *ctl = NULL;
+	int first = parse(argc, argv, &options, &ctl);
+	int status = APP_FAILED;
 
 	if (first == 0)
 		return APP_FAILED;
 	if (app_keeper_start(&keeper) != 0)
 		return APP_FAILED;
-	status = run_in(keeper.dir, &options, argv + first);
+	if (ctl == NULL || app_link_make(ctl, keeper.dir) == 0) {
+		status = run_in(keeper.dir, &options, argv + first);
+		if (ctl != NULL)
+			app_link_remove(ctl, keeper.dir);
+	}
 	app_keeper_stop(&keeper);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "ctl/server.h"
 #include "hw/device.h"
 #include "hw/thread.h"
 #include "options.h"
@@ -22,6 +23,7 @@ struct shca_set {
 	struct port port[SHCA_PORTS_MAX];
 	struct shca_device *device[SHCA_PORTS_MAX];
 	struct shca_thread *thread;  /**< NULL: stopped */
+	struct shca_server *server;  /**< NULL: nobody can ask */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
 };
 
@@ -110,20 +112,52 @@ shca_set_open(const struct shca_options *options, struct shca_set **set)
 	return 0;
 }
 
+/** Without the socket the device works all the same. */
+static void
+start_server(struct shca_set *set)
+{
+	const struct shca_commands_target target = {
+		.devices = set->device,
+		.nb_devices = set->options.nb_ports,
+		.thread = set->thread,
+	};
+	int ret;
+
+	if (set->dir[0] == '\0')
+		return;
+	ret = shca_server_start(set->dir, &target, &set->options.cpus, &set->server);
+	if (ret != 0)
+		SHCA_WARN("no control socket in %s: %s", set->dir, strerror(-ret));
+}
+
 int
 shca_set_start(struct shca_set *set)
 {
+	int ret;
+
 	if (set->thread != NULL)
 		return 0;
-	return shca_thread_start(
+	ret = shca_thread_start(
 		set->device, set->options.nb_ports, &set->options.cpus, &set->thread);
+	if (ret == 0)
+		start_server(set);
+	return ret;
 }
 
 void
 shca_set_stop(struct shca_set *set)
 {
+	shca_server_stop(set->server);
+	set->server = NULL;
 	shca_thread_stop(set->thread);
 	set->thread = NULL;
+}
+
+void
+shca_set_forked(struct shca_set *set)
+{
+	if (set != NULL)
+		shca_server_forked(set->server);
 }
 
 void

@@ -24,9 +24,13 @@ struct shca_set;
  * @return 0 or a negative errno after a message; nothing is left open on failure.
  */
 int shca_set_open(const struct shca_options *options, struct shca_set **set);
-/** Start / stop the device thread. Idempotent. @return 0 or a negative errno. */
+/**
+ * Start / stop the device thread and, below a runner, the control socket. Idempotent. @return 0 or
+ * a negative errno. */
 int shca_set_start(struct shca_set *set);
 void shca_set_stop(struct shca_set *set);
+/** In a child after fork(), to which the set does not belong: let go of what must not be shared. */
+void shca_set_forked(struct shca_set *set);
 /** Stops the thread, destroys the devices, closes the wires. NULL is allowed. */
 void shca_set_close(struct shca_set *set);
 /** @return port @p idx's device, or NULL when there is no such port. */

@@ -210,6 +210,7 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 		shca_cq_fail(cq);
 		return;
 	}
+	cq->count.packets++;
 	if (cq->block != NULL && compress(cq, cqe))
 		return;
 	write_cqe(cq, cqe);

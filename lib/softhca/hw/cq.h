@@ -27,6 +27,7 @@ struct shca_cq {
 	struct shca_device *dev;
 	struct shca_cq_attr attr;
 	uint32_t number;
+	struct shca_queue_count count;
 
 	uint8_t *body; /**< of slot 0's CQE */
 	uint32_t pi;

@@ -22,6 +22,7 @@
 
 #include <linux/types.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct shca_cq;
@@ -85,6 +86,29 @@ const struct shca_device_stats *shca_device_stats(const struct shca_device *dev)
 /** Tell the wire when the first receiving rule is in place. Call after every rule change. */
 void shca_device_rules_changed(struct shca_device *dev);
 /** @} */
+
+/** What a queue has done since it was made. */
+struct shca_queue_count {
+	uint64_t packets, bytes; /**< received, or taken by the wire */
+	uint64_t out_of_buffer;  /**< of an RQ: no WQE was posted */
+	uint64_t errors;         /**< error completions */
+};
+
+/** A queue as statistics show it. */
+struct shca_queue_info {
+	const char *kind; /**< "RQ", "SQ" or "CQ" */
+	uint32_t number;
+	uint32_t cq_number; /**< of an RQ and an SQ */
+	const char *state;
+	struct shca_queue_count count; /**< of a CQ: packets are completions */
+};
+/**
+ * All queues, by kind and number.
+ * @param list to be freed
+ * @return 0 or -ENOMEM.
+ */
+int shca_device_list_queues(
+	const struct shca_device *dev, struct shca_queue_info **list, size_t *nb_queues);
 
 /** Asynchronous events of an object; numbers are ib_event_type's. */
 enum shca_event {

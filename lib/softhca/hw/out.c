@@ -36,6 +36,10 @@ leave(struct shca_device *dev)
 	if (length != 0) {
 		dev->stats.tx_frames++;
 		dev->stats.tx_bytes += length;
+		if (slot.sq != NULL) {
+			slot.sq->count.packets++;
+			slot.sq->count.bytes += length;
+		}
 	}
 	/* First, so that a fault on the CQ does not send the frame again. */
 	out->head++;

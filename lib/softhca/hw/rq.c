@@ -225,6 +225,8 @@ push_fault(struct shca_rq *rq, uint8_t syndrome, uint32_t byte_count)
 	shca_cqe_set_fault(&cqe, &fault);
 	rq->ci++;
 	rq->dev->stats.rx_errors++;
+	rq->count.errors++;
+	rq->attr.cq->count.errors++;
 	shca_cq_push(rq->attr.cq, &cqe, true);
 }
 
@@ -273,6 +275,7 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 	if (!has_wqe(rq)) {
 		rq->dev->stats.out_of_buffer++;
+		rq->count.out_of_buffer++;
 		return;
 	}
 	length = cut(rq, rx, cqe_rx, piece);
@@ -301,6 +304,8 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 	shca_cqe_set_rx(&cqe, cqe_rx);
 	rq->ci++;
 	rq->dev->stats.rx_steered++;
+	rq->count.packets++;
+	rq->count.bytes += length;
 	shca_cq_push(rq->attr.cq, &cqe, false);
 }
 

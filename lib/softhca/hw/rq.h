@@ -24,6 +24,7 @@ struct shca_rq {
 	struct shca_device *dev;
 	struct shca_rq_attr attr;
 	uint32_t number;
+	struct shca_queue_count count;
 	enum shca_queue_state state;
 	bool dead;              /**< the ring is gone: never touched again */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */

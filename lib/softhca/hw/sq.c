@@ -176,6 +176,8 @@ flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 			fault.syndrome = MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
 		}
 		sq->dev->stats.tx_errors++;
+		sq->count.errors++;
+		sq->attr.cq->count.errors++;
 		shca_cqe_set_fault(&cqe, &fault);
 		shca_cq_push(sq->attr.cq, &cqe, true);
 	}

@@ -33,9 +33,19 @@ struct port {
 	uint64_t out_of_buffer; /* as last reported */
 };
 
+enum wish {
+	WISH_RUN,
+	WISH_STAND,
+	WISH_END,
+};
+
 struct shca_thread {
 	pthread_t thread;
-	atomic_bool is_stopping;
+	/* Written under the lock, read without once a round; the change is told to who stands. */
+	_Atomic enum wish wish;
+	bool is_standing;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 	unsigned int nb_ports;
 	unsigned int nb_wires;
 	const struct shca_wire **wire; /* of all ports, the kernel sides included */
@@ -116,6 +126,31 @@ step_all(struct shca_thread *thread)
 	return nb_done;
 }
 
+static void
+stand(struct shca_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->is_standing = true;
+	pthread_cond_broadcast(&thread->changed);
+	while (thread->wish == WISH_STAND)
+		pthread_cond_wait(&thread->changed, &thread->lock);
+	thread->is_standing = false;
+	pthread_mutex_unlock(&thread->lock);
+}
+
+/* @return whether to go on. */
+static bool
+obey(struct shca_thread *thread)
+{
+	enum wish wish = atomic_load_explicit(&thread->wish, memory_order_relaxed);
+
+	if (wish == WISH_STAND) {
+		stand(thread);
+		wish = thread->wish;
+	}
+	return wish != WISH_END;
+}
+
 static void *
 run(void *arg)
 {
@@ -125,7 +160,7 @@ run(void *arg)
 
 	/* Fine sleeps: the default slack of 50 us would more than double the short ones. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-	while (!atomic_load_explicit(&thread->is_stopping, memory_order_relaxed)) {
+	while (obey(thread)) {
 		bool has_worked = step_all(thread) != 0;
 		uint64_t now = shca_clock_ns();
 
@@ -180,6 +215,8 @@ create_thread(struct shca_thread *thread, const cpu_set_t *cpus)
 static void
 free_thread(struct shca_thread *thread)
 {
+	pthread_cond_destroy(&thread->changed);
+	pthread_mutex_destroy(&thread->lock);
 	free(thread->pollfd);
 	free(thread->wire);
 	free(thread);
@@ -194,6 +231,8 @@ shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const c
 
 	if (thread == NULL)
 		return -ENOMEM;
+	pthread_mutex_init(&thread->lock, NULL);
+	pthread_cond_init(&thread->changed, NULL);
 	thread->nb_ports = nb_devs;
 	thread->wire = calloc(2 * (size_t)nb_devs, sizeof(struct shca_wire *));
 	thread->pollfd = calloc(2 * (size_t)nb_devs, sizeof(*thread->pollfd));
@@ -219,12 +258,41 @@ shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const c
 	return 0;
 }
 
+static void
+tell(struct shca_thread *thread, enum wish wish)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->wish = wish;
+	pthread_cond_broadcast(&thread->changed);
+	while (wish == WISH_STAND && thread->wish == wish && !thread->is_standing)
+		pthread_cond_wait(&thread->changed, &thread->lock);
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void
+shca_thread_freeze(struct shca_thread *thread)
+{
+	tell(thread, WISH_STAND);
+}
+
+void
+shca_thread_thaw(struct shca_thread *thread)
+{
+	tell(thread, WISH_RUN);
+}
+
+bool
+shca_thread_is_frozen(struct shca_thread *thread)
+{
+	return thread->wish == WISH_STAND;
+}
+
 void
 shca_thread_stop(struct shca_thread *thread)
 {
 	if (thread == NULL)
 		return;
-	atomic_store_explicit(&thread->is_stopping, true, memory_order_relaxed);
+	tell(thread, WISH_END);
 	pthread_join(thread->thread, NULL);
 	free_thread(thread);
 }

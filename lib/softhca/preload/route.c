@@ -127,6 +127,16 @@ after_fork(void)
 	pthread_mutex_unlock(&root.lock);
 }
 
+static void
+after_fork_in_child(void)
+{
+	if (root.owner != getpid())
+		shca_set_forked(root.set);
+	/* It has lost its thread and is the parent's anyway. */
+	root.set = NULL;
+	after_fork();
+}
+
 /*
  * The wires' files want closing; a process that ends otherwise leaves them to the kernel. A
  * destructor runs after the application's own atexit functions, which may still use the device.
@@ -169,7 +179,7 @@ open_set(void)
 		return ret;
 	}
 	if (!is_registered) {
-		pthread_atfork(before_fork, after_fork, after_fork);
+		pthread_atfork(before_fork, after_fork, after_fork_in_child);
 		is_registered = true;
 	}
 	root.set = set;

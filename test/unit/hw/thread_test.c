@@ -151,11 +151,45 @@ signals_go_elsewhere(void **state)
 	rig_close(&rig);
 }
 
+/* A frozen device does nothing; what piles up meanwhile is done when it is thawed. */
+static void
+stands_still(void **state)
+{
+	struct shca_thread *thread;
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	thread = start(&rig);
+	assert_false(shca_thread_is_frozen(thread));
+	shca_thread_freeze(thread);
+	shca_thread_freeze(thread);
+	assert_true(shca_thread_is_frozen(thread));
+	rig_send(&rig, 0, 64, SHCA_CE_ALWAYS);
+	sleep_ms(20);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(rig.wire.nb_sent, 0);
+	shca_thread_thaw(thread);
+	assert_true(poll_for_a_second(&rig.tx, &cqe));
+	/* To and fro, faster than it may wake up. */
+	for (unsigned int i = 0; i < 1000; i++) {
+		shca_thread_freeze(thread);
+		shca_thread_thaw(thread);
+	}
+	shca_thread_freeze(thread);
+	shca_thread_stop(thread);
+	assert_int_equal(rig.wire.nb_sent, 1);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(works_and_reports),
+		cmocka_unit_test(stands_still),
 		cmocka_unit_test(lock_is_fair),
 		cmocka_unit_test(idle_gives_the_cpu_back),
 		cmocka_unit_test(signals_go_elsewhere),

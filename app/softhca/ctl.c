@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file softhca ctl: find the process that is meant, ask it, print its answer. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "app.h"
+#include "ctl/place.h"
+#include "ctl/request.h"
+#include "talk.h"
+#include "options.h"
+
+#define REFUSED 1
+#define MISUSED 2
+
+#define WORDS_MAX      16
+#define CANDIDATES_MAX 64
+
+/** What the user wants. */
+struct wanted {
+	const char *socket; /**< NULL: to be found */
+	const char *pid;    /**< NULL: any */
+	const char *device; /**< NULL: any */
+	char *word[WORDS_MAX];
+	unsigned int nb_words;
+	struct shca_request request;
+};
+
+struct candidate {
+	char *path;
+	char *who; /**< its answer to "devices" */
+};
+
+struct candidates {
+	struct candidate entry[CANDIDATES_MAX];
+	unsigned int nb;
+};
+
+void
+app_ctl_help(FILE *out)
+{
+	fprintf(out, "\nsofthca ctl COMMANDs:\n");
+	for (unsigned int i = 0; shca_request_commands[i].name != NULL; i++) {
+		const struct shca_request_command *command = &shca_request_commands[i];
+		char usage[64];
+
+		snprintf(usage, sizeof(usage), "%s%s%s%s", command->name,
+			command->takes_port ? " [--port N]" : "",
+			command->argument == NULL ? "" : " ",
+			command->argument == NULL ? "" : command->argument);
+		fprintf(out, "  %-28s %s\n", usage, command->help);
+	}
+	fprintf(out,
+		"SOCKET is what softhca run --ctl named. Without it the one running process is "
+		"meant,\n"
+		"or of several the one that --pid or --device names. --json: the answer as JSON.\n"
+		"Exit status: 0; %d when the device refuses or there is none, %d for bad usage.\n",
+		REFUSED, MISUSED);
+}
+
+/** @return whether argv[*i] is the option @p name; its value is the next argument. */
+static bool
+take_option(int argc, char *argv[], int *i, const char *name, const char **value)
+{
+	if (strcmp(argv[*i], name) != 0)
+		return false;
+	*value = *i + 1 < argc ? argv[++*i] : "";
+	return true;
+}
+
+/** @return the number of the device mlx5_N, or -1. */
+static int
+device_number(const char *name)
+{
+	int number, end = 0;
+
+	if (sscanf(name, "mlx5_%4d%n", &number, &end) != 1 || name[end] != '\0' || number < 0)
+		return -1;
+	return number;
+}
+
+static int
+parse(int argc, char *argv[], struct wanted *wanted)
+{
+	char error[512];
+
+	for (int i = 1; i < argc; i++) {
+		if (take_option(argc, argv, &i, "--pid", &wanted->pid) ||
+			take_option(argc, argv, &i, "--device", &wanted->device))
+			continue;
+		if (wanted->nb_words == 0 && wanted->socket == NULL && strchr(argv[i], '/') != NULL)
+			wanted->socket = argv[i];
+		else if (wanted->nb_words < WORDS_MAX)
+			wanted->word[wanted->nb_words++] = argv[i];
+	}
+	if (wanted->pid != NULL && strspn(wanted->pid, "0123456789") != strlen(wanted->pid)) {
+		fprintf(stderr, "softhca ctl: --pid takes a number, not '%s'\n", wanted->pid);
+		return -EINVAL;
+	}
+	if (wanted->device != NULL && device_number(wanted->device) < 0) {
+		fprintf(stderr, "softhca ctl: --device takes mlx5_0, mlx5_1, ...; not '%s'\n",
+			wanted->device);
+		return -EINVAL;
+	}
+	if (shca_request_parse(
+		    wanted->word, wanted->nb_words, &wanted->request, error, sizeof(error)) != 0) {
+		fprintf(stderr, "softhca ctl: %s\n", error);
+		return -EINVAL;
+	}
+	if (wanted->device != NULL && wanted->request.port < 0 &&
+		wanted->request.command->takes_port)
+		wanted->request.port = device_number(wanted->device);
+	return 0;
+}
+
+static void
+add_candidate(const char *path, void *arg)
+{
+	struct candidates *found = arg;
+
+	if (found->nb < CANDIDATES_MAX)
+		found->entry[found->nb++] = (struct candidate){ .path = strdup(path) };
+}
+
+/** "PID PROGRAM mlx5_0 mlx5_1": is it what was asked for? */
+static bool
+is_wanted(const struct wanted *wanted, const char *who)
+{
+	char device[24];
+	const char *found;
+
+	if (wanted->pid != NULL && strtol(who, NULL, 10) != strtol(wanted->pid, NULL, 10))
+		return false;
+	if (wanted->device == NULL)
+		return true;
+	snprintf(device, sizeof(device), " mlx5_%d", device_number(wanted->device));
+	found = strstr(who, device);
+	return found != NULL && strchr(" \n", found[strlen(device)]) != NULL;
+}
+
+static void
+free_candidates(struct candidates *found)
+{
+	for (unsigned int i = 0; i < found->nb; i++) {
+		free(found->entry[i].path);
+		free(found->entry[i].who);
+	}
+}
+
+/** Ask each of the candidates who it is; those that are not meant or gone are left out. */
+static void
+choose(struct candidates *found, const struct wanted *wanted)
+{
+	unsigned int nb = 0;
+
+	for (unsigned int i = 0; i < found->nb; i++) {
+		struct candidate candidate = found->entry[i];
+
+		if (app_talk_once(candidate.path, "devices", &candidate.who) == 0 &&
+			is_wanted(wanted, candidate.who)) {
+			found->entry[nb++] = candidate;
+		} else {
+			free(candidate.path);
+			free(candidate.who);
+		}
+	}
+	found->nb = nb;
+}
+
+/** @return the private directory of the runner we are below, or NULL. */
+static const char *
+own_runner(void)
+{
+	const char *dir = getenv(SHCA_ENV_DIR);
+
+	return dir == NULL || dir[0] == '\0' ? NULL : dir;
+}
+
+/** @return the socket, to be freed, or NULL after a message. */
+static char *
+find_socket(const struct wanted *wanted)
+{
+	struct candidates found = { .nb = 0 };
+	char *path = NULL;
+
+	shca_place_find(own_runner(), add_candidate, &found);
+	if (found.nb > 1 || wanted->pid != NULL || wanted->device != NULL)
+		choose(&found, wanted);
+	if (found.nb == 0)
+		fprintf(stderr, "softhca ctl: no program has such a device open%s\n",
+			own_runner() == NULL ? "" : " below this runner");
+	else if (found.nb == 1)
+		path = strdup(found.entry[0].path);
+	else
+		fprintf(stderr, "softhca ctl: which one? Say --pid or --device:\n");
+	for (unsigned int i = 0; found.nb > 1 && i < found.nb; i++)
+		fprintf(stderr, "  %s", found.entry[i].who);
+	free_candidates(&found);
+	return path;
+}
+
+/** "devices" without a socket: all that can be found. */
+static int
+list_all(const struct wanted *wanted)
+{
+	struct candidates found = { .nb = 0 };
+	bool json = wanted->request.json;
+
+	shca_place_find(own_runner(), add_candidate, &found);
+	choose(&found, wanted);
+	if (json)
+		printf("[");
+	for (unsigned int i = 0; i < found.nb; i++) {
+		char *text = NULL;
+
+		if (json && app_talk_once(found.entry[i].path, "devices --json", &text) == 0)
+			printf("%s%.*s", i == 0 ? "" : ", ", (int)strcspn(text, "\n"), text);
+		if (!json)
+			printf("%s", found.entry[i].who);
+		free(text);
+	}
+	if (json)
+		printf("]\n");
+	free_candidates(&found);
+	return 0;
+}
+
+static int
+ask(const char *path, const struct shca_request *request)
+{
+	char line[256], port[24] = "";
+	char *text = NULL;
+	int ret;
+
+	if (request->port >= 0)
+		snprintf(port, sizeof(port), " --port %d", request->port);
+	if (snprintf(line, sizeof(line), "%s%s%s%s%s", request->command->name,
+		    request->json ? " --json" : "", port, request->argument == NULL ? "" : " ",
+		    request->argument == NULL ? "" : request->argument) >= (int)sizeof(line)) {
+		fprintf(stderr, "softhca ctl: the argument is too long\n");
+		return MISUSED;
+	}
+	ret = app_talk_once(path, line, &text);
+	if (ret == 0)
+		fputs(text, stdout);
+	else
+		fprintf(stderr, "softhca ctl: %s\n", text);
+	free(text);
+	return ret == 0 && fflush(stdout) == 0 ? 0 : REFUSED;
+}
+
+int
+app_ctl(int argc, char *argv[])
+{
+	struct wanted wanted = { .nb_words = 0 };
+	char *path;
+	int ret;
+
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		app_ctl_help(stdout);
+		return 0;
+	}
+	if (parse(argc, argv, &wanted) != 0)
+		return MISUSED;
+	if (wanted.socket == NULL && strcmp(wanted.request.command->name, "devices") == 0)
+		return list_all(&wanted);
+	path = wanted.socket != NULL ? strdup(wanted.socket) : find_socket(&wanted);
+	if (path == NULL)
+		return REFUSED;
+	ret = ask(path, &wanted.request);
+	free(path);
+	return ret;
+}

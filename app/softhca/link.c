@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The control socket's name of the user's choice: a link into the private directory. */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "app.h"
+#include "ctl/place.h"
+
+static void
+name_target(const char *dir, char *target, size_t size)
+{
+	snprintf(target, size, "%s/" SHCA_PLACE_FIRST, dir);
+}
+
+/** Does the link of an earlier runner stand in the way, which was killed before it removed it? */
+static bool
+is_left_over(const char *path)
+{
+	struct stat status;
+	int fd;
+
+	if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
+		return false;
+	fd = shca_place_connect(path);
+	if (fd >= 0)
+		close(fd);
+	return fd == -ENOENT || fd == -ECONNREFUSED;
+}
+
+int
+app_link_make(const char *path, const char *dir)
+{
+	char target[PATH_MAX];
+	int ret;
+
+	name_target(dir, target, sizeof(target));
+	if (is_left_over(path))
+		unlink(path);
+	if (symlink(target, path) == 0)
+		return 0;
+	ret = -errno;
+	fprintf(stderr, "softhca: --ctl %s: %s\n", path, strerror(-ret));
+	return ret;
+}
+
+void
+app_link_remove(const char *path, const char *dir)
+{
+	char target[PATH_MAX], found[PATH_MAX];
+	ssize_t length = readlink(path, found, sizeof(found) - 1);
+
+	name_target(dir, target, sizeof(target));
+	if (length < 0)
+		return;
+	found[length] = '\0';
+	if (strcmp(found, target) == 0)
+		unlink(path);
+}

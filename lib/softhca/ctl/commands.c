@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands, one row each. */
+#include "ctl/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "ctl/request.h"
+#include "ctl/stats.h"
+#include "hw/device.h"
+#include "hw/thread.h"
+
+/* Who is here: program, process, devices. */
+static int
+run_devices(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	struct shca_json json;
+
+	if (!request->json) {
+		fprintf(out, "%d %s", (int)getpid(), program_invocation_short_name);
+		for (unsigned int i = 0; i < target->nb_devices; i++)
+			fprintf(out, " mlx5_%u", shca_device_conf(target->devices[i])->index);
+		fputc('\n', out);
+		return 0;
+	}
+	shca_json_init(&json, out);
+	shca_json_open(&json, NULL, '{');
+	shca_json_number(&json, "pid", (uint64_t)getpid());
+	shca_json_string(&json, "program", "%s", program_invocation_short_name);
+	shca_json_open(&json, "devices", '[');
+	for (unsigned int i = 0; i < target->nb_devices; i++)
+		shca_json_string(
+			&json, NULL, "mlx5_%u", shca_device_conf(target->devices[i])->index);
+	shca_json_close(&json);
+	shca_json_close(&json);
+	fputc('\n', out);
+	return 0;
+}
+
+static void
+print_thread(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	const char *state = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
+
+	if (request->json)
+		fprintf(out, "{\"thread\": \"%s\"}\n", state);
+	else
+		fprintf(out, "%s\n", state);
+}
+
+static int
+run_freeze(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	shca_thread_freeze(target->thread);
+	print_thread(target, request, out);
+	return 0;
+}
+
+static int
+run_thaw(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	shca_thread_thaw(target->thread);
+	print_thread(target, request, out);
+	return 0;
+}
+
+/* clang-format off */
+const struct shca_request_command shca_request_commands[] = {
+	{ "devices", NULL, false, "who is running: process, program, devices", run_devices },
+	{ "stats", NULL, true, "counters of each port and queue", shca_stats_run },
+	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
+	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
+	{ NULL },
+};
+/* clang-format on */
+
+static bool
+has_port(const struct shca_commands_target *target, int port)
+{
+	for (unsigned int i = 0; i < target->nb_devices; i++)
+		if ((int)shca_device_conf(target->devices[i])->index == port)
+			return true;
+	return false;
+}
+
+int
+shca_commands_run(
+	struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	if (request->port >= 0 && !has_port(target, request->port)) {
+		fprintf(out, "no port %d; there are", request->port);
+		for (unsigned int i = 0; i < target->nb_devices; i++)
+			fprintf(out, "%s%u", i == 0 ? " " : ", ",
+				shca_device_conf(target->devices[i])->index);
+		return -ENODEV;
+	}
+	return request->command->run(target, request, out);
+}

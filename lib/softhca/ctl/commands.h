@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What the commands of request.h do to the devices of a process. No socket, no thread: a request
+ * goes in, text comes out.
+ */
+#ifndef SHCA_CTL_COMMANDS_H
+#define SHCA_CTL_COMMANDS_H
+
+#include <stdio.h>
+
+struct shca_device;
+struct shca_request;
+struct shca_thread;
+
+struct shca_commands_target {
+	struct shca_device *const *devices; /**< mlx5_0 on; borrowed */
+	unsigned int nb_devices;
+	struct shca_thread *thread; /**< theirs */
+};
+
+/** Run a parsed request. @return 0, or a negative errno with what is wrong in @p out. */
+int shca_commands_run(
+	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+
+#endif /* SHCA_CTL_COMMANDS_H */

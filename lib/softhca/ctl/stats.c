@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counters of ports and queues, as text and as JSON. */
+#include "ctl/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "ctl/commands.h"
+#include "ctl/request.h"
+#include "hw/device.h"
+#include "hw/thread.h"
+#include "model.h"
+
+/* What is taken under the lock in one go, so that the numbers are of one moment. */
+struct snapshot {
+	unsigned int index;
+	const char *model;
+	struct shca_device_stats stats;
+	struct shca_queue_info *queues;
+	size_t nb_queues;
+};
+
+/* clang-format off */
+static const struct counter {
+	const char *name;
+	size_t offset;
+} port_counters[] = {
+	{ "rx_frames", offsetof(struct shca_device_stats, rx_frames) },
+	{ "rx_bytes", offsetof(struct shca_device_stats, rx_bytes) },
+	{ "tx_frames", offsetof(struct shca_device_stats, tx_frames) },
+	{ "tx_bytes", offsetof(struct shca_device_stats, tx_bytes) },
+	{ "rx_steered", offsetof(struct shca_device_stats, rx_steered) },
+	{ "rx_kernel", offsetof(struct shca_device_stats, rx_kernel) },
+	{ "rx_unwanted", offsetof(struct shca_device_stats, rx_unwanted) },
+	{ "out_of_buffer", offsetof(struct shca_device_stats, out_of_buffer) },
+	{ "rx_errors", offsetof(struct shca_device_stats, rx_errors) },
+	{ "tx_errors", offsetof(struct shca_device_stats, tx_errors) },
+}, queue_counters[] = {
+	{ "packets", offsetof(struct shca_queue_count, packets) },
+	{ "bytes", offsetof(struct shca_queue_count, bytes) },
+	{ "out_of_buffer", offsetof(struct shca_queue_count, out_of_buffer) },
+	{ "errors", offsetof(struct shca_queue_count, errors) },
+};
+/* clang-format on */
+#define NB(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+static uint64_t
+value_of(const struct counter *counter, const void *counts)
+{
+	return *(const uint64_t *)((const uint8_t *)counts + counter->offset);
+}
+
+static int
+take(struct shca_device *dev, struct snapshot *snapshot)
+{
+	int ret;
+
+	*snapshot = (struct snapshot){
+		.index = shca_device_conf(dev)->index,
+		.model = shca_device_conf(dev)->model->name,
+	};
+	shca_device_lock(dev);
+	snapshot->stats = *shca_device_stats(dev);
+	ret = shca_device_list_queues(dev, &snapshot->queues, &snapshot->nb_queues);
+	shca_device_unlock(dev);
+	return ret;
+}
+
+static void
+print_text(const struct snapshot *snapshot, FILE *out)
+{
+	fprintf(out, "mlx5_%u (%s)\n", snapshot->index, snapshot->model);
+	for (unsigned int i = 0; i < NB(port_counters); i++)
+		fprintf(out, "  %-14s %" PRIu64 "\n", port_counters[i].name,
+			value_of(&port_counters[i], &snapshot->stats));
+	if (snapshot->nb_queues == 0)
+		return;
+	fprintf(out, "  %-9s %-6s", "queue", "state");
+	for (unsigned int i = 0; i < NB(queue_counters); i++)
+		fprintf(out, " %13s", queue_counters[i].name);
+	fputc('\n', out);
+	for (size_t q = 0; q < snapshot->nb_queues; q++) {
+		const struct shca_queue_info *queue = &snapshot->queues[q];
+
+		fprintf(out, "  %s 0x%-4" PRIx32 " %-6s", queue->kind, queue->number, queue->state);
+		for (unsigned int i = 0; i < NB(queue_counters); i++)
+			fprintf(out, " %13" PRIu64, value_of(&queue_counters[i], &queue->count));
+		fputc('\n', out);
+	}
+}
+
+static void
+print_json(const struct snapshot *snapshot, struct shca_json *json)
+{
+	shca_json_open(json, NULL, '{');
+	shca_json_string(json, "device", "mlx5_%u", snapshot->index);
+	shca_json_string(json, "model", "%s", snapshot->model);
+	for (unsigned int i = 0; i < NB(port_counters); i++)
+		shca_json_number(
+			json, port_counters[i].name, value_of(&port_counters[i], &snapshot->stats));
+	shca_json_open(json, "queues", '[');
+	for (size_t q = 0; q < snapshot->nb_queues; q++) {
+		const struct shca_queue_info *queue = &snapshot->queues[q];
+
+		shca_json_open(json, NULL, '{');
+		shca_json_string(json, "kind", "%s", queue->kind);
+		shca_json_number(json, "number", queue->number);
+		shca_json_number(json, "cq", queue->cq_number);
+		shca_json_string(json, "state", "%s", queue->state);
+		for (unsigned int i = 0; i < NB(queue_counters); i++)
+			shca_json_number(json, queue_counters[i].name,
+				value_of(&queue_counters[i], &queue->count));
+		shca_json_close(json);
+	}
+	shca_json_close(json);
+	shca_json_close(json);
+}
+
+static void
+begin(struct shca_json *json, const char *thread, bool is_json)
+{
+	if (!is_json) {
+		fprintf(json->out, "device thread: %s\n", thread);
+		return;
+	}
+	shca_json_open(json, NULL, '{');
+	shca_json_string(json, "thread", "%s", thread);
+	shca_json_open(json, "ports", '[');
+}
+
+int
+shca_stats_run(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	const char *thread = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
+	struct shca_json json;
+
+	shca_json_init(&json, out);
+	begin(&json, thread, request->json);
+	for (unsigned int i = 0; i < target->nb_devices; i++) {
+		struct snapshot snapshot;
+
+		if (request->port >= 0 &&
+			(int)shca_device_conf(target->devices[i])->index != request->port)
+			continue;
+		if (take(target->devices[i], &snapshot) != 0)
+			return -ENOMEM;
+		if (request->json)
+			print_json(&snapshot, &json);
+		else
+			print_text(&snapshot, out);
+		free(snapshot.queues);
+	}
+	if (request->json) {
+		shca_json_close(&json);
+		shca_json_close(&json);
+		fputc('\n', out);
+	}
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The command "stats". Internal to ctl/. */
+#ifndef SHCA_CTL_STATS_H
+#define SHCA_CTL_STATS_H
+
+#include <stdio.h>
+
+struct shca_commands_target;
+struct shca_request;
+
+/** As struct shca_request_command's run. */
+int shca_stats_run(
+	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+
+#endif /* SHCA_CTL_STATS_H */

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""softhca ctl: finding a running device, asking it, stopping it for a while."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from harness import paths
+from harness.testpmd import Testpmd, softhca_argv
+
+PATIENCE = 60
+# Has the device of the first port open until its input ends.
+HOLDER = [sys.executable, "-c",
+          "import os, sys; os.open('/dev/infiniband/uverbs0', os.O_RDWR); print(os.getpid(), flush=True);"
+          " sys.stdin.read()"]
+
+
+def ctl(*words, env=None):
+    """(exit status, what it printed, what it complained about)"""
+    done = subprocess.run([paths.SOFTHCA, "ctl", *map(str, words)], env=env, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def asked(*words, env=None):
+    """What a device that is asked says."""
+    status, out, err = ctl(*words, env=env)
+    assert (status, err) == (0, ""), (words, out, err)
+    return out
+
+
+def stats(*words):
+    return json.loads(asked(*words, "stats", "--json"))
+
+
+@contextlib.contextmanager
+def holder(*options, ports=("wire=null",), command=tuple(HOLDER)):
+    """softhca run with a program that has the device open; the runner, and the program's pid."""
+    argv = softhca_argv(ports, command)
+    argv[2:2] = map(str, options)
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runner:
+        try:
+            yield runner, int(runner.stdout.readline())
+        finally:
+            runner.stdin.close()
+            runner.wait(PATIENCE)
+
+
+def until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def queues_of(port, kind):
+    return [queue for queue in port["queues"] if queue["kind"] == kind]
+
+
+def test_stats_count_what_testpmd_forwards():
+    with Testpmd(args=["--rxq=2", "--txq=2"]) as pmd:
+        pid = int(asked_pid(pmd))
+        before = stats("--pid", pid)
+        assert before["thread"] == "running"
+        port = before["ports"][0]
+        assert port["device"] == "mlx5_0" and port["model"] == "cx5"
+        assert port["tx_frames"] == port["rx_frames"] == 0
+        assert queues_of(port, "CQ")
+        assert all(queue["state"] == "ready" and queue["packets"] == 0 for queue in port["queues"]
+                   if queue["kind"] != "CQ")
+        pmd.cmd("start tx_first")
+        until(lambda: stats("--pid", pid)["ports"][0]["rx_steered"] > 1000)
+        pmd.stop()
+        after = stats("--pid", pid)["ports"][0]
+        sent = pmd.stats()
+        assert after["tx_frames"] == sent["TX-packets"] == sum(
+            queue["packets"] for queue in queues_of(after, "SQ"))
+        assert after["tx_bytes"] == sent["TX-bytes"] == sum(
+            queue["bytes"] for queue in queues_of(after, "SQ"))
+        assert after["rx_steered"] == sum(queue["packets"] for queue in queues_of(after, "RQ"))
+        assert after["rx_errors"] == after["tx_errors"] == 0
+        # The same for people.
+        text = asked("--pid", pid, "stats")
+        assert text.startswith("device thread: running\nmlx5_0 (cx5)\n")
+        assert f"tx_frames      {after['tx_frames']}\n" in text
+
+
+def asked_pid(pmd):
+    """The process below the runner that the terminal started."""
+    runner = pmd.terminal.process.pid
+    lines = asked("devices").splitlines()
+    for line in lines:
+        pid = line.split()[0]
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            if int(file.read().rpartition(")")[2].split()[1]) == runner:
+                assert line == f"{pid} dpdk-testpmd mlx5_0"
+                return pid
+    raise AssertionError(lines)
+
+
+def test_frozen_device_does_nothing():
+    with Testpmd(args=["--rxq=1", "--txq=1"]) as pmd:
+        pid = asked_pid(pmd)
+        assert asked("--pid", pid, "freeze") == "frozen\n"
+        pmd.cmd("start tx_first")
+        pmd.cmd("stop")
+        # The driver has rung; nobody has come to the door.
+        assert pmd.stats()["TX-packets"] == 32
+        frozen = stats("--pid", pid)
+        assert frozen["thread"] == "frozen"
+        assert frozen["ports"][0]["tx_frames"] == 0
+        assert json.loads(asked("--pid", pid, "thaw", "--json")) == {"thread": "running"}
+        until(lambda: stats("--pid", pid)["ports"][0]["rx_steered"] == 32)
+        # A program ends although its device is frozen.
+        asked("--pid", pid, "freeze")
+        pmd.quit()
+
+
+def test_link_of_the_users_choice_leads_to_the_first_process(tmp_path):
+    socket = tmp_path / "device"
+    assert ctl(socket, "stats")[0] == 1
+    with holder("--ctl", socket) as (runner, pid):
+        assert asked(socket, "devices").split() == [str(pid), os.path.basename(sys.executable), "mlx5_0"]
+        assert os.stat(socket).st_mode & 0o777 == 0o600
+        status, _, err = ctl(socket, "link-up")
+        assert status == 2 and "no command 'link-up'; there are devices, stats, freeze, thaw" in err
+        # Taken: another runner refuses before it starts anything.
+        done = subprocess.run(
+            [paths.SOFTHCA, "run", "--ctl", socket, "--", "true"], capture_output=True, text=True,
+            timeout=PATIENCE, check=False)
+        assert done.returncode == 125 and "File exists" in done.stderr
+        runner.send_signal(signal.SIGKILL)
+    # The killed runner left its link behind; the next one takes its place, and cleans up.
+    until(lambda: "no program has the device open" in ctl(socket, "stats")[2])
+    assert socket.is_symlink()
+    with holder("--ctl", socket):
+        assert asked(socket, "freeze") == "frozen\n"
+    assert not socket.is_symlink()
+
+
+def test_one_of_several_is_chosen():
+    script = f"""
+        mkfifo "$SOFTHCA_DIR/go"
+        for i in 1 2; do
+            "$@" < "$SOFTHCA_DIR/go" &
+        done
+        exec 9> "$SOFTHCA_DIR/go"
+        while [ $({paths.SOFTHCA} ctl devices | wc -l) != 2 ]; do sleep 0.05; done
+        {paths.SOFTHCA} ctl freeze 2>&1 && exit 1
+        {paths.SOFTHCA} ctl --pid $! freeze || exit 2
+        kill -9 $!
+        wait $!
+        {paths.SOFTHCA} ctl stats | head -1
+        {paths.SOFTHCA} ctl --device mlx5_1 stats 2>&1 && exit 3
+        exec 9>&-
+        wait
+        {paths.SOFTHCA} ctl devices
+        {paths.SOFTHCA} ctl stats 2>&1
+        true
+    """
+    argv = softhca_argv(["wire=null"], ["sh", "-c", script, "sh", *HOLDER])
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done
+    pids = {lines.pop(0), lines.pop(0)}
+    assert lines.pop(0) == "softhca ctl: which one? Say --pid or --device:"
+    assert {lines.pop(0).split()[0], lines.pop(0).split()[0]} == pids
+    nobody = "softhca ctl: no program has such a device open below this runner"
+    assert lines == ["frozen", "device thread: running", nobody, nobody]
+
+
+def test_child_does_not_keep_the_socket():
+    """A process that lives on as its child's inheritance would leave everybody waiting."""
+    forker = """
+import os, sys
+os.open('/dev/infiniband/uverbs0', os.O_RDWR)
+if os.fork():
+    os._exit(0)
+sys.stdin.read()
+"""
+    script = f"""
+        mkfifo "$SOFTHCA_DIR/go"
+        "$@" < "$SOFTHCA_DIR/go" &
+        exec 9> "$SOFTHCA_DIR/go"
+        wait $!
+        {paths.SOFTHCA} ctl stats
+    """
+    argv = softhca_argv(["wire=null"], ["sh", "-c", script, "sh", sys.executable, "-c", forker])
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 1, done
+    assert done.stderr == "softhca ctl: no program has such a device open below this runner\n"
+
+
+@pytest.mark.parametrize("words, status, says", [
+    (["stop"], 2, "no command 'stop'; there are devices, stats, freeze, thaw"),
+    ([], 2, "no command ''"),
+    (["freeze", "--port", "0"], 2, "freeze takes --json; not '--port'"),
+    (["--pid", "first", "stats"], 2, "--pid takes a number, not 'first'"),
+    (["--device", "eth0", "stats"], 2, "--device takes mlx5_0, mlx5_1"),
+    (["--pid", "1", "stats"], 1, "no program has such a device open"),
+    (["/nowhere/socket", "stats"], 1, "/nowhere/socket: no program has the device open"),
+])
+def test_bad_usage_is_refused(words, status, says):
+    got, out, err = ctl(*words)
+    assert (got, out) == (status, "")
+    assert says in err
+
+
+def test_help_lists_the_commands():
+    text = asked("--help")
+    for name in ("devices", "stats", "freeze", "thaw"):
+        assert f"\n  {name}" in text

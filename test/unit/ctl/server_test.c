@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control socket: its names, its answers, its end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctl/place.h"
+#include "ctl/request.h"
+#include "options.h"
+#include "softhca.h"
+
+static char dir[PATH_MAX];
+
+static struct shca_set *
+start(void)
+{
+	struct shca_options options;
+	struct shca_set *set;
+	char error[256];
+
+	shca_options_init(&options);
+	assert_int_equal(shca_options_add_port(&options, "wire=null", error, sizeof(error)), 0);
+	assert_int_equal(shca_set_open(&options, &set), 0);
+	assert_int_equal(shca_set_start(set), 0);
+	return set;
+}
+
+static unsigned int
+nb_names(void)
+{
+	const struct dirent *entry;
+	unsigned int nb = 0;
+	DIR *entries = opendir(dir);
+
+	while ((entry = readdir(entries)) != NULL)
+		nb += entry->d_name[0] != '.';
+	closedir(entries);
+	return nb;
+}
+
+static int
+connect_first(void)
+{
+	char path[PATH_MAX + 8];
+
+	snprintf(path, sizeof(path), "%s/" SHCA_PLACE_FIRST, dir);
+	return shca_place_connect(path);
+}
+
+/* All that comes until @p end is there, or the connection is closed. */
+static void
+receive_to(int fd, const char *end, char *text, size_t size)
+{
+	size_t length = 0;
+	ssize_t got;
+
+	do {
+		text[length] = '\0';
+		got = recv(fd, text + length, size - 1 - length, 0);
+		length += got > 0 ? (size_t)got : 0;
+		text[length] = '\0';
+	} while (got > 0 && strstr(text, end) == NULL);
+}
+
+static void
+say(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static void
+answers_line_by_line(void **state)
+{
+	struct shca_set *set = start();
+	char text[1024];
+	int fd = connect_first();
+
+	(void)state;
+	assert_true(fd >= 0);
+	say(fd, "freeze\nfreeze\nthaw --js");
+	receive_to(fd, "frozen\nok 7\nfrozen\n", text, sizeof(text));
+	assert_string_equal(text, "ok 7\nfrozen\nok 7\nfrozen\n");
+	say(fd, "on\r\nnonsense\n");
+	receive_to(fd, "thaw", text, sizeof(text));
+	assert_ptr_equal(strstr(text, "ok 22\n{\"thread\": \"running\"}\nerror "), text);
+	say(fd, "stats --port 1\n");
+	receive_to(fd, "there are", text, sizeof(text));
+	assert_non_null(strstr(text, "no port 1; there are 0"));
+	close(fd);
+	shca_set_close(set);
+	assert_int_equal(nb_names(), 0);
+}
+
+static void
+refuses_endless_lines(void **state)
+{
+	static char line[2 * SHCA_REQUEST_MAX];
+	struct shca_set *set = start();
+	char text[64];
+	int fd = connect_first();
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	(void)!send(fd, line, sizeof(line), MSG_NOSIGNAL);
+	assert_true(recv(fd, text, sizeof(text), 0) <= 0);
+	close(fd);
+	fd = connect_first(); /* the next one is served */
+	say(fd, "thaw\n");
+	receive_to(fd, "running\n", text, sizeof(text));
+	assert_string_equal(text, "ok 8\nrunning\n");
+	close(fd);
+	shca_set_close(set);
+}
+
+static void
+ends_while_frozen_and_asked(void **state)
+{
+	struct shca_set *set = start();
+	char text[64];
+	int fd = connect_first();
+
+	(void)state;
+	say(fd, "freeze\nsta");
+	receive_to(fd, "frozen\n", text, sizeof(text));
+	shca_set_close(set); /* the client is still there, its request half said */
+	assert_int_equal(recv(fd, text, sizeof(text), 0), 0);
+	close(fd);
+	assert_int_equal(nb_names(), 0);
+}
+
+static void
+check_mode(const char *path, void *arg)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	assert_true(S_ISSOCK(status.st_mode));
+	assert_int_equal(status.st_mode & 0777, 0600);
+	++*(unsigned int *)arg;
+}
+
+/* A name whose owner is gone is neither in the way nor found; another's stays. */
+static void
+names_of_the_dead_vanish(void **state)
+{
+	const struct sockaddr_un any = { .sun_family = AF_UNIX };
+	struct shca_set *set, *second;
+	struct sockaddr_un where = any;
+	unsigned int nb_found = 0;
+	char path[PATH_MAX + 8];
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)state;
+	assert_int_equal(chdir(dir), 0);
+	strcpy(where.sun_path, "ctl");
+	assert_int_equal(bind(fd, (struct sockaddr *)&where, sizeof(where)), 0);
+	close(fd);
+	assert_int_equal(link("ctl", "ctl.1.0"), 0);
+	assert_int_equal(chdir("/"), 0);
+
+	set = start();
+	second = start(); /* the same process: the same pid */
+	shca_place_find(dir, check_mode, &nb_found);
+	assert_int_equal(nb_found, 2);
+	snprintf(path, sizeof(path), "%s/ctl.1.0", dir);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(nb_names(), 3);
+
+	shca_set_close(second);
+	fd = connect_first();
+	assert_true(fd >= 0);
+	close(fd);
+	shca_set_close(set);
+	assert_int_equal(nb_names(), 0);
+	assert_int_equal(connect_first(), -ENOENT);
+}
+
+/* A child that lives on holds no descriptor on which clients would wait for ever. */
+static void
+child_lets_go(void **state)
+{
+	struct shca_set *set = start();
+	char path[PATH_MAX + 8], other[PATH_MAX + 16];
+	int pipes[2];
+	pid_t child;
+	char byte;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/" SHCA_PLACE_FIRST, dir);
+	snprintf(other, sizeof(other), "%s.kept", path);
+	assert_int_equal(link(path, other), 0);
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		close(pipes[1]);
+		shca_set_forked(set);
+		_exit(read(pipes[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(pipes[0]);
+	fd = shca_place_connect(other); /* the parent still answers */
+	assert_true(fd >= 0);
+	close(fd);
+	shca_set_close(set);
+	/* The child may not have come to it yet. */
+	for (unsigned int i = 0; i < 60000 && (fd = shca_place_connect(other)) >= 0; i++) {
+		close(fd);
+		usleep(1000);
+	}
+	assert_int_equal(fd, -ECONNREFUSED);
+	close(pipes[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	unlink(other);
+}
+
+/* Longer than a socket address. */
+static int
+set_up(void **state)
+{
+	char base[] = "/tmp/shca-ctl-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(base));
+	snprintf(dir, sizeof(dir), "%s/%096d", base, 0);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	return setenv(SHCA_ENV_DIR, dir, 1);
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	unsetenv(SHCA_ENV_DIR);
+	assert_int_equal(rmdir(dir), 0);
+	*strrchr(dir, '/') = '\0';
+	return rmdir(dir);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(answers_line_by_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refuses_endless_lines, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_while_frozen_and_asked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_of_the_dead_vanish, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(child_lets_go, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
