@@ -11,232 +11,6 @@
 
 #define TCP_FLAGS_MASK 0x1ff
 
-static bool
-take_dst_mac(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	if (!headers->has_ether)
-		return false;
-	memcpy(field, packet->bytes + headers->l2_offset, 6);
-	return true;
-}
-
-static bool
-take_src_mac(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	if (!headers->has_ether)
-		return false;
-	memcpy(field, packet->bytes + headers->l2_offset + 6, 6);
-	return true;
-}
-
-static bool
-take_ether_type(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint16_t *)field = headers->ether_type;
-	return headers->has_ether;
-}
-
-static bool
-is_cvlan(const struct shca_headers *headers)
-{
-	return headers->nb_vlans > 0 && headers->vlan_tpid == 0x8100;
-}
-
-static bool
-take_cvlan(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint8_t *)field = is_cvlan(headers);
-	return headers->has_ether;
-}
-
-static bool
-take_svlan(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint8_t *)field = headers->nb_vlans > 0 && headers->vlan_tpid == 0x88a8;
-	return headers->has_ether;
-}
-
-static bool
-take_vlan_tci(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint16_t *)field = headers->vlan_tci;
-	return headers->nb_vlans > 0;
-}
-
-static bool
-take_mpls(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint32_t *)field = headers->mpls_label;
-	return headers->has_mpls;
-}
-
-static bool
-take_ip_version(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint8_t *)field = headers->l3 == SHCA_L3_IPV4 ? 4 : 6;
-	return headers->l3 != SHCA_L3_NONE;
-}
-
-static bool
-take_ip_proto(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint8_t *)field = headers->ip_proto;
-	return headers->l3 != SHCA_L3_NONE;
-}
-
-static bool
-take_tos(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	const uint8_t *ip = packet->bytes + headers->l3_offset;
-
-	if (headers->l3 == SHCA_L3_IPV4)
-		*(uint8_t *)field = ip[1];
-	else if (headers->l3 == SHCA_L3_IPV6)
-		*(uint8_t *)field = (uint8_t)(shca_bytes_load16(ip) >> 4);
-	return headers->l3 != SHCA_L3_NONE;
-}
-
-static bool
-take_ttl(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	const uint8_t *ip = packet->bytes + headers->l3_offset;
-
-	if (headers->l3 != SHCA_L3_NONE)
-		*(uint8_t *)field = headers->l3 == SHCA_L3_IPV4 ? ip[8] : ip[7];
-	return headers->l3 != SHCA_L3_NONE;
-}
-
-static bool
-take_fragment(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint8_t *)field = headers->fragment;
-	return headers->l3 != SHCA_L3_NONE;
-}
-
-static bool
-take_address(const struct shca_packet *packet, const struct shca_headers *headers, void *field,
-	unsigned int ipv4_offset, unsigned int ipv6_offset)
-{
-	const uint8_t *ip = packet->bytes + headers->l3_offset;
-
-	if (headers->l3 == SHCA_L3_IPV4)
-		memcpy((uint8_t *)field + 12, ip + ipv4_offset, 4);
-	else if (headers->l3 == SHCA_L3_IPV6)
-		memcpy(field, ip + ipv6_offset, 16);
-	return headers->l3 != SHCA_L3_NONE;
-}
-
-static bool
-take_src_ip(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	return take_address(packet, headers, field, 12, 8);
-}
-
-static bool
-take_dst_ip(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	return take_address(packet, headers, field, 16, 24);
-}
-
-static bool
-take_flow_label(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	if (headers->l3 != SHCA_L3_IPV6)
-		return false;
-	*(uint32_t *)field = shca_bytes_load32(packet->bytes + headers->l3_offset) & 0xfffff;
-	return true;
-}
-
-static bool
-take_tcp_src_port(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint16_t *)field = headers->src_port;
-	return headers->l4 == SHCA_L4_TCP;
-}
-
-static bool
-take_tcp_dst_port(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint16_t *)field = headers->dst_port;
-	return headers->l4 == SHCA_L4_TCP;
-}
-
-static bool
-take_tcp_flags(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	if (headers->l4 != SHCA_L4_TCP)
-		return false;
-	*(uint16_t *)field =
-		shca_bytes_load16(packet->bytes + headers->l4_offset + 12) & TCP_FLAGS_MASK;
-	return true;
-}
-
-static bool
-take_udp_src_port(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint16_t *)field = headers->src_port;
-	return headers->l4 == SHCA_L4_UDP;
-}
-
-static bool
-take_udp_dst_port(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)packet;
-	*(uint16_t *)field = headers->dst_port;
-	return headers->l4 == SHCA_L4_UDP;
-}
-
-static bool
-take_vni(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)headers;
-	*(uint32_t *)field = packet->vni;
-	return packet->tunnel == SHCA_TUNNEL_VXLAN;
-}
-
-static bool
-take_gre_protocol(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)headers;
-	*(uint16_t *)field = packet->gre_protocol;
-	return packet->tunnel == SHCA_TUNNEL_GRE || packet->tunnel == SHCA_TUNNEL_MPLS_GRE;
-}
-
-static bool
-take_gre_key(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)headers;
-	*(uint32_t *)field = packet->gre_key;
-	return packet->has_gre_key;
-}
-
-static bool
-take_mpls_gre(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)headers;
-	*(uint32_t *)field = packet->mpls_label;
-	return packet->tunnel == SHCA_TUNNEL_MPLS_GRE;
-}
-
-static bool
-take_mpls_udp(const struct shca_packet *packet, const struct shca_headers *headers, void *field)
-{
-	(void)headers;
-	*(uint32_t *)field = packet->mpls_label;
-	return packet->tunnel == SHCA_TUNNEL_MPLS_UDP;
-}
-
 static void
 print_bytes(FILE *out, const uint8_t *bytes, unsigned int nb_bytes)
 {
@@ -377,40 +151,76 @@ print_address(FILE *out, const struct shca_field *field, const struct shca_match
 		fprintf(out, "/%s", inet_ntop(family, mask + skip, text, sizeof(text)));
 }
 
+/* The order of the rows: a packet's presence bits are made by it. The outer stack, the inner one.
+ */
+enum stack_row {
+	ROW_DST_MAC,
+	ROW_SRC_MAC,
+	ROW_ETHER_TYPE,
+	ROW_CVLAN,
+	ROW_SVLAN,
+	ROW_VLAN_TCI,
+	ROW_IP_VERSION,
+	ROW_IP_PROTO,
+	ROW_TOS,
+	ROW_TTL,
+	ROW_FRAGMENT,
+	ROW_SRC_IP,
+	ROW_DST_IP,
+	ROW_TCP_SRC_PORT,
+	ROW_TCP_DST_PORT,
+	ROW_TCP_FLAGS,
+	ROW_UDP_SRC_PORT,
+	ROW_UDP_DST_PORT,
+	ROW_FLOW_LABEL,
+	ROW_MPLS,
+	NB_STACK_ROWS,
+};
+
+enum row {
+	ROW_VNI = 2 * NB_STACK_ROWS,
+	ROW_GRE_PROTOCOL,
+	ROW_GRE_KEY,
+	ROW_MPLS_GRE,
+	ROW_MPLS_UDP,
+};
+
+#define BIT(row) (UINT64_C(1) << (row))
+
 /* clang-format off */
-#define FIELD(name, half, member, inner, take, print) \
-	{ name, SHCA_FIELD_##half, offsetof(union shca_match_key, member), \
-	  sizeof(((union shca_match_key *)0)->member), inner, take, print }
-#define STACK(prefix, half, stack, misc, misc2, inner) \
-	FIELD(prefix "dmac",       half,  stack.dst_mac,      inner, take_dst_mac,      print_mac), \
-	FIELD(prefix "smac",       half,  stack.src_mac,      inner, take_src_mac,      print_mac), \
-	FIELD(prefix "ethtype",    half,  stack.ether_type,   inner, take_ether_type,   print_number), \
-	FIELD(prefix "cvlan_tag",  half,  stack.cvlan,        inner, take_cvlan,        print_bit), \
-	FIELD(prefix "svlan_tag",  half,  stack.svlan,        inner, take_svlan,        print_bit), \
-	FIELD(prefix "first",      half,  stack.vlan_tci,     inner, take_vlan_tci,     print_vlan_tci), \
-	FIELD(prefix "ip_version", half,  stack.ip_version,   inner, take_ip_version,   print_nibble), \
-	FIELD(prefix "ip_prot",    half,  stack.ip_proto,     inner, take_ip_proto,     print_number), \
-	FIELD(prefix "ip_tos",     half,  stack.tos,          inner, take_tos,          print_number), \
-	FIELD(prefix "ip_ttl",     half,  stack.ttl,          inner, take_ttl,          print_number), \
-	FIELD(prefix "frag",       half,  stack.fragment,     inner, take_fragment,     print_bit), \
-	FIELD(prefix "src_ip",     half,  stack.src_ip,       inner, take_src_ip,       print_address), \
-	FIELD(prefix "dst_ip",     half,  stack.dst_ip,       inner, take_dst_ip,       print_address), \
-	FIELD(prefix "tcp_sport",  half,  stack.tcp_src_port, inner, take_tcp_src_port, print_number), \
-	FIELD(prefix "tcp_dport",  half,  stack.tcp_dst_port, inner, take_tcp_dst_port, print_number), \
-	FIELD(prefix "tcp_flags",  half,  stack.tcp_flags,    inner, take_tcp_flags,    print_tcp_flags), \
-	FIELD(prefix "udp_sport",  half,  stack.udp_src_port, inner, take_udp_src_port, print_number), \
-	FIELD(prefix "udp_dport",  half,  stack.udp_dst_port, inner, take_udp_dst_port, print_number), \
-	FIELD(prefix "ipv6_flow_label", misc, stack.flow_label, inner, take_flow_label, print_flow_label), \
-	FIELD(prefix "first_mpls", misc2, stack.mpls,         inner, take_mpls,         print_number)
+#define FIELD(row, name, half, member, inner, print) \
+	[row] = { name, SHCA_FIELD_##half, offsetof(union shca_match_key, member), \
+		sizeof(((union shca_match_key *)0)->member), inner, print }
+#define STACK(first, prefix, half, stack, misc, misc2, inner) \
+	FIELD((first) + ROW_DST_MAC,      prefix "dmac",       half, stack.dst_mac,      inner, print_mac), \
+	FIELD((first) + ROW_SRC_MAC,      prefix "smac",       half, stack.src_mac,      inner, print_mac), \
+	FIELD((first) + ROW_ETHER_TYPE,   prefix "ethtype",    half, stack.ether_type,   inner, print_number), \
+	FIELD((first) + ROW_CVLAN,        prefix "cvlan_tag",  half, stack.cvlan,        inner, print_bit), \
+	FIELD((first) + ROW_SVLAN,        prefix "svlan_tag",  half, stack.svlan,        inner, print_bit), \
+	FIELD((first) + ROW_VLAN_TCI,     prefix "first",      half, stack.vlan_tci,     inner, print_vlan_tci), \
+	FIELD((first) + ROW_IP_VERSION,   prefix "ip_version", half, stack.ip_version,   inner, print_nibble), \
+	FIELD((first) + ROW_IP_PROTO,     prefix "ip_prot",    half, stack.ip_proto,     inner, print_number), \
+	FIELD((first) + ROW_TOS,          prefix "ip_tos",     half, stack.tos,          inner, print_number), \
+	FIELD((first) + ROW_TTL,          prefix "ip_ttl",     half, stack.ttl,          inner, print_number), \
+	FIELD((first) + ROW_FRAGMENT,     prefix "frag",       half, stack.fragment,     inner, print_bit), \
+	FIELD((first) + ROW_SRC_IP,       prefix "src_ip",     half, stack.src_ip,       inner, print_address), \
+	FIELD((first) + ROW_DST_IP,       prefix "dst_ip",     half, stack.dst_ip,       inner, print_address), \
+	FIELD((first) + ROW_TCP_SRC_PORT, prefix "tcp_sport",  half, stack.tcp_src_port, inner, print_number), \
+	FIELD((first) + ROW_TCP_DST_PORT, prefix "tcp_dport",  half, stack.tcp_dst_port, inner, print_number), \
+	FIELD((first) + ROW_TCP_FLAGS,    prefix "tcp_flags",  half, stack.tcp_flags,    inner, print_tcp_flags), \
+	FIELD((first) + ROW_UDP_SRC_PORT, prefix "udp_sport",  half, stack.udp_src_port, inner, print_number), \
+	FIELD((first) + ROW_UDP_DST_PORT, prefix "udp_dport",  half, stack.udp_dst_port, inner, print_number), \
+	FIELD((first) + ROW_FLOW_LABEL,   prefix "ipv6_flow_label", misc, stack.flow_label, inner, print_flow_label), \
+	FIELD((first) + ROW_MPLS,         prefix "first_mpls", misc2, stack.mpls,        inner, print_number)
 
 const struct shca_field shca_field_rows[] = {
-	STACK("out.", OUTER, outer, MISC, MISC2, false),
-	STACK("in.",  INNER, inner, MISC, MISC2, true),
-	FIELD("vxlan_vni",                MISC,  vni,          false, take_vni,          print_vni),
-	FIELD("gre_protocol",             MISC,  gre_protocol, false, take_gre_protocol, print_number),
-	FIELD("gre_key",                  MISC,  gre_key,      false, take_gre_key,      print_number),
-	FIELD("out.first_mpls_over_gre",  MISC2, mpls_gre,     false, take_mpls_gre,     print_number),
-	FIELD("out.first_mpls_over_udp",  MISC2, mpls_udp,     false, take_mpls_udp,     print_number),
+	STACK(0, "out.", OUTER, outer, MISC, MISC2, false),
+	STACK(NB_STACK_ROWS, "in.", INNER, inner, MISC, MISC2, true),
+	FIELD(ROW_VNI,          "vxlan_vni",               MISC,  vni,          false, print_vni),
+	FIELD(ROW_GRE_PROTOCOL, "gre_protocol",            MISC,  gre_protocol, false, print_number),
+	FIELD(ROW_GRE_KEY,      "gre_key",                 MISC,  gre_key,      false, print_number),
+	FIELD(ROW_MPLS_GRE,     "out.first_mpls_over_gre", MISC2, mpls_gre,     false, print_number),
+	FIELD(ROW_MPLS_UDP,     "out.first_mpls_over_udp", MISC2, mpls_udp,     false, print_number),
 };
 /* clang-format on */
 const unsigned int shca_field_nb_rows = sizeof(shca_field_rows) / sizeof(shca_field_rows[0]);
@@ -439,18 +249,122 @@ shca_field_require(struct shca_match *match)
 	match->value.present = match->mask.present;
 }
 
+static bool
+is_first_vlan(const struct shca_headers *headers, uint16_t tpid)
+{
+	return headers->nb_vlans > 0 && headers->vlan_tpid == tpid;
+}
+
+static inline uint64_t
+take_ether(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
+{
+	if (!headers->has_ether)
+		return 0;
+	static_assert(offsetof(struct shca_match_stack, src_mac) == 6, "addresses as in a frame");
+	memcpy(stack, bytes + headers->l2_offset, 12);
+	stack->ether_type = headers->ether_type;
+	stack->cvlan = is_first_vlan(headers, 0x8100);
+	stack->svlan = is_first_vlan(headers, 0x88a8);
+	return BIT(ROW_DST_MAC) | BIT(ROW_SRC_MAC) | BIT(ROW_ETHER_TYPE) | BIT(ROW_CVLAN) |
+		BIT(ROW_SVLAN);
+}
+
+static inline uint64_t
+take_ip(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
+{
+	const uint64_t both = BIT(ROW_IP_VERSION) | BIT(ROW_IP_PROTO) | BIT(ROW_TOS) |
+		BIT(ROW_TTL) | BIT(ROW_FRAGMENT) | BIT(ROW_SRC_IP) | BIT(ROW_DST_IP);
+	const uint8_t *ip = bytes + headers->l3_offset;
+
+	if (headers->l3 == SHCA_L3_NONE)
+		return 0;
+	stack->ip_proto = headers->ip_proto;
+	stack->fragment = headers->fragment;
+	if (headers->l3 == SHCA_L3_IPV4) {
+		stack->ip_version = 4;
+		stack->tos = ip[1];
+		stack->ttl = ip[8];
+		memcpy(stack->src_ip + 12, ip + 12, 4);
+		memcpy(stack->dst_ip + 12, ip + 16, 4);
+		return both;
+	}
+	stack->ip_version = 6;
+	stack->tos = (uint8_t)(shca_bytes_load16(ip) >> 4);
+	stack->ttl = ip[7];
+	memcpy(stack->src_ip, ip + 8, 16);
+	memcpy(stack->dst_ip, ip + 24, 16);
+	stack->flow_label = shca_bytes_load32(ip) & 0xfffff;
+	return both | BIT(ROW_FLOW_LABEL);
+}
+
+static inline uint64_t
+take_l4(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
+{
+	if (headers->l4 == SHCA_L4_UDP) {
+		stack->udp_src_port = headers->src_port;
+		stack->udp_dst_port = headers->dst_port;
+		return BIT(ROW_UDP_SRC_PORT) | BIT(ROW_UDP_DST_PORT);
+	}
+	if (headers->l4 != SHCA_L4_TCP)
+		return 0;
+	stack->tcp_src_port = headers->src_port;
+	stack->tcp_dst_port = headers->dst_port;
+	stack->tcp_flags = shca_bytes_load16(bytes + headers->l4_offset + 12) & TCP_FLAGS_MASK;
+	return BIT(ROW_TCP_SRC_PORT) | BIT(ROW_TCP_DST_PORT) | BIT(ROW_TCP_FLAGS);
+}
+
+/** @return the presence bits of a stack's fields, as the outer one's. */
+static inline uint64_t
+take_stack(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
+{
+	uint64_t present;
+
+	memset(stack, 0, sizeof(*stack));
+	present = take_ether(bytes, headers, stack) | take_ip(bytes, headers, stack) |
+		take_l4(bytes, headers, stack);
+	if (headers->nb_vlans > 0) {
+		stack->vlan_tci = headers->vlan_tci;
+		present |= BIT(ROW_VLAN_TCI);
+	}
+	if (headers->has_mpls) {
+		stack->mpls = headers->mpls_label;
+		present |= BIT(ROW_MPLS);
+	}
+	return present;
+}
+
+/* Inner headers and what stands between them and the outer. @return presence bits */
+static uint64_t
+take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
+{
+	uint64_t present = take_stack(packet->bytes, &packet->inner, &key->inner) << NB_STACK_ROWS;
+
+	key->vni = packet->vni;
+	key->gre_key = packet->gre_key;
+	key->mpls_gre = packet->mpls_label;
+	key->mpls_udp = packet->mpls_label;
+	key->gre_protocol = packet->gre_protocol;
+	if (packet->tunnel == SHCA_TUNNEL_VXLAN)
+		present |= BIT(ROW_VNI);
+	if (packet->tunnel == SHCA_TUNNEL_GRE || packet->tunnel == SHCA_TUNNEL_MPLS_GRE)
+		present |= BIT(ROW_GRE_PROTOCOL);
+	if (packet->has_gre_key)
+		present |= BIT(ROW_GRE_KEY);
+	if (packet->tunnel == SHCA_TUNNEL_MPLS_GRE)
+		present |= BIT(ROW_MPLS_GRE);
+	if (packet->tunnel == SHCA_TUNNEL_MPLS_UDP)
+		present |= BIT(ROW_MPLS_UDP);
+	return present;
+}
+
 void
 shca_field_key(const struct shca_packet *packet, uint64_t used, union shca_match_key *key)
 {
-	memset(key, 0, sizeof(*key));
-	for (; used != 0; used &= used - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(used);
-		const struct shca_field *row = &shca_field_rows[i];
-		const struct shca_headers *headers = row->inner ? &packet->inner : &packet->outer;
+	uint64_t present = take_stack(packet->bytes, &packet->outer, &key->outer);
 
-		if (row->take(packet, headers, (uint8_t *)key + row->offset))
-			key->present |= UINT64_C(1) << i;
-	}
+	if (used >> NB_STACK_ROWS != 0)
+		present |= take_tunnel(packet, key);
+	key->present = present;
 }
 
 const char *

@@ -80,10 +80,7 @@ struct shca_field {
 	enum shca_field_half half;
 	uint16_t offset; /**< into union shca_match_key */
 	uint16_t width;  /**< bytes */
-	bool inner;      /**< which stack take() is given */
-	/** Fetch the field. @return false when the packet has no such field. */
-	bool (*take)(
-		const struct shca_packet *packet, const struct shca_headers *headers, void *field);
+	bool inner;      /**< of the inner stack */
 	/** Print value and, where it is not whole, mask. */
 	void (*print)(FILE *out, const struct shca_field *field, const struct shca_match *match);
 };
@@ -96,7 +93,10 @@ extern const unsigned int shca_field_nb_rows;
 uint64_t shca_field_used(const union shca_match_key *mask);
 /** Ask for the presence of the fields that @p match looks at. */
 void shca_field_require(struct shca_match *match);
-/** Fetch the fields @p used from a packet; all others are absent. */
+/**
+ * Fetch from a packet the fields @p used and any others that come cheaply. Parts of @p key that no
+ * mask of these fields looks at may stay as they were.
+ */
 void shca_field_key(const struct shca_packet *packet, uint64_t used, union shca_match_key *key);
 /** @return the name of a half, as in dumps. */
 const char *shca_field_half_name(enum shca_field_half half);

@@ -11,20 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum shca_l3 {
+enum __attribute__((packed)) shca_l3 {
 	SHCA_L3_NONE,
 	SHCA_L3_IPV4,
 	SHCA_L3_IPV6,
 };
 
-enum shca_l4 {
+enum __attribute__((packed)) shca_l4 {
 	SHCA_L4_NONE,
 	SHCA_L4_TCP,
 	SHCA_L4_UDP,
 	SHCA_L4_ESP,
 };
 
-enum shca_tunnel {
+enum __attribute__((packed)) shca_tunnel {
 	SHCA_TUNNEL_NONE,
 	SHCA_TUNNEL_VXLAN,
 	SHCA_TUNNEL_GRE,
@@ -37,41 +37,41 @@ enum shca_tunnel {
 struct shca_headers {
 	bool valid;     /**< the Ethernet header fits (always true for inner L3 tunnels) */
 	bool has_ether; /**< false for an inner stack that begins with L3 */
+	bool has_mpls;  /**< a label stack follows the Ethernet header; l3 is what lies behind it */
+	uint8_t nb_vlans;
 	uint16_t l2_offset;
 	uint16_t ether_type; /**< host order, after the last VLAN tag */
-	uint8_t nb_vlans;
-	uint16_t vlan_tpid; /**< host order, of the first tag */
-	uint16_t vlan_tci;  /**< host order, of the first tag */
-	bool has_mpls; /**< a label stack follows the Ethernet header; l3 is what lies behind it */
+	uint16_t vlan_tpid;  /**< host order, of the first tag */
+	uint16_t vlan_tci;   /**< host order, of the first tag */
 	uint32_t mpls_label; /**< its first entry, host order, all 32 bits */
 
 	enum shca_l3 l3;
-	uint16_t l3_offset;
-	uint16_t l3_end;   /**< end of the IP packet by its length field, bounded by the frame */
+	enum shca_l4 l4;   /**< NONE for fragments */
 	bool l3_length_ok; /**< the IP length field fits in the frame */
 	bool ip_options;   /**< IPv4 options or IPv6 extension headers */
 	bool fragment;     /**< any fragment, the first included */
 	uint8_t ip_proto;  /**< last next header the parser reached */
+	uint16_t l3_offset;
+	uint16_t l3_end; /**< end of the IP packet by its length field, bounded by the frame */
 
-	enum shca_l4 l4;    /**< NONE for fragments */
 	uint16_t l4_offset; /**< valid when l3 != NONE: where the L4 header starts or would */
 	uint16_t src_port, dst_port; /**< host order; TCP and UDP */
+	uint16_t payload_offset;     /**< end of the L4 header, TCP and UDP */
 	uint8_t tcp_flags;
-	uint16_t payload_offset; /**< end of the L4 header, TCP and UDP */
 };
 
 struct shca_packet {
 	const uint8_t *bytes;
 	uint32_t length;
+	enum shca_tunnel tunnel;
+	bool has_gre_key;
+	bool has_mpls; /**< of the MPLS over GRE or UDP tunnel */
 	struct shca_headers outer;
 	struct shca_headers inner; /**< valid == false without a tunnel */
-	enum shca_tunnel tunnel;
-	uint32_t vni;          /**< VXLAN, 24 bits */
-	uint16_t gre_protocol; /**< host order */
-	bool has_gre_key;
-	uint32_t gre_key;    /**< host order */
-	bool has_mpls;       /**< of the MPLS over GRE or UDP tunnel */
-	uint32_t mpls_label; /**< first label stack entry, host order, all 32 bits */
+	uint32_t vni;              /**< VXLAN, 24 bits */
+	uint32_t gre_key;          /**< host order */
+	uint32_t mpls_label;       /**< first label stack entry, host order, all 32 bits */
+	uint16_t gre_protocol;     /**< host order */
 };
 
 /** Parse @p length bytes (up to 65535); @p packet borrows them. */
