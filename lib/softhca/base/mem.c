@@ -16,19 +16,12 @@
 
 #include <rdma/ib_user_ioctl_verbs.h>
 
-#include "base/idtable.h"
 #include "base/log.h"
 
 /* A key is index << 8 | tag. The tag is never 0, so that no key is 0 or 0x100 (the list
  * terminator), and changes with every registration, so that a stale key of a reused index is
  * refused. */
-#define LKEY_INDEX_SHIFT 8
-#define LKEY_INDEX_LAST  0xffffff
-
-struct shca_mem {
-	struct shca_idtable mrs;
-	uint8_t next_tag;
-};
+#define LKEY_INDEX_LAST 0xffffff
 
 struct shca_mem *
 shca_mem_create(void)
@@ -80,9 +73,10 @@ shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iov
 		.iova = iova,
 		.length = length,
 		.start = start,
-		.lkey = index << LKEY_INDEX_SHIFT | mem->next_tag,
+		.lkey = index << SHCA_MEM_LKEY_INDEX_SHIFT | mem->next_tag,
 		.pdn = pdn,
 		.access = access,
+		.is_writable = write,
 	};
 	mem->next_tag = mem->next_tag == UINT8_MAX ? 1 : mem->next_tag + 1;
 	*out = mr;
@@ -94,23 +88,8 @@ shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr)
 {
 	if (mr == NULL)
 		return;
-	shca_idtable_del(&mem->mrs, mr->lkey >> LKEY_INDEX_SHIFT);
+	shca_idtable_del(&mem->mrs, mr->lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
 	free(mr);
-}
-
-uint8_t *
-shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, uint64_t length,
-	bool write)
-{
-	const struct shca_mr *mr = shca_idtable_get(&mem->mrs, lkey >> LKEY_INDEX_SHIFT);
-
-	if (mr == NULL || mr->lkey != lkey || mr->pdn != pdn)
-		return NULL;
-	if (iova < mr->iova || length > mr->length || iova - mr->iova > mr->length - length)
-		return NULL;
-	if (write && (mr->access & IB_UVERBS_ACCESS_LOCAL_WRITE) == 0)
-		return NULL;
-	return mr->start + (iova - mr->iova);
 }
 
 /*

@@ -21,7 +21,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct shca_mem;
+#include "base/idtable.h"
+
+/** Internal, as is struct shca_idtable: here because each segment of each packet asks. */
+struct shca_mem {
+	struct shca_idtable mrs;
+	uint8_t next_tag;
+};
+
+/** A key is index << 8 | tag (mem.c). */
+#define SHCA_MEM_LKEY_INDEX_SHIFT 8
 
 /** One memory region; owned by the table. */
 struct shca_mr {
@@ -31,6 +40,7 @@ struct shca_mr {
 	uint32_t lkey;   /**< also the rkey; never 0 and never 0x100 (the list terminator) */
 	uint32_t pdn;
 	uint32_t access; /**< IB_UVERBS_ACCESS_* */
+	bool is_writable;
 };
 
 /** @return an empty table, or NULL when out of memory. */
@@ -55,8 +65,20 @@ void shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr);
  * @return the application's address, or NULL when no region of @p pdn with that key covers the
  * range or @p write is asked of a region without local write.
  */
-uint8_t *shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova,
-	uint64_t length, bool write);
+static inline uint8_t *
+shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, uint64_t length,
+	bool write)
+{
+	const struct shca_mr *mr = shca_idtable_get(&mem->mrs, lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
+
+	if (mr == NULL || mr->lkey != lkey || mr->pdn != pdn)
+		return NULL;
+	if (iova < mr->iova || length > mr->length || iova - mr->iova > mr->length - length)
+		return NULL;
+	if (write && !mr->is_writable)
+		return NULL;
+	return mr->start + (iova - mr->iova);
+}
 
 /** @return true when every page of the range can be read (and written if @p write). */
 bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);

@@ -18,9 +18,10 @@
 #define DBREC_BYTES 8
 
 static bool
-is_geometry_valid(uint32_t nb_cqes, uint32_t cqe_bytes)
+is_geometry_valid(const uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes)
 {
-	return nb_cqes != 0 && (nb_cqes & (nb_cqes - 1)) == 0 && nb_cqes <= 1u << 23 &&
+	return (uintptr_t)ring % SHCA_CQE_BYTES == 0 && nb_cqes != 0 &&
+		(nb_cqes & (nb_cqes - 1)) == 0 && nb_cqes <= 1u << 23 &&
 		(cqe_bytes == SHCA_CQE_BYTES || cqe_bytes == 2 * SHCA_CQE_BYTES);
 }
 
@@ -40,7 +41,7 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	struct shca_cq *cq;
 	int ret;
 
-	if (!is_geometry_valid(attr->nb_cqes, attr->cqe_bytes) ||
+	if (!is_geometry_valid(attr->ring, attr->nb_cqes, attr->cqe_bytes) ||
 		(uintptr_t)attr->dbrec % DBREC_BYTES != 0)
 		return -EINVAL;
 	if (!shca_mem_is_mapped(attr->ring, (uint64_t)attr->nb_cqes * attr->cqe_bytes, true) ||
@@ -128,25 +129,28 @@ is_full(struct shca_cq *cq)
 	return nb_unread(cq) >= cq->attr.nb_cqes;
 }
 
-/* Where the CQE of index @p pi lies; in 128 bytes it is the second half. */
-static uint8_t *
-slot_body(const struct shca_cq *cq, uint32_t pi)
-{
-	return cq->body + (size_t)(pi & (cq->attr.nb_cqes - 1)) * cq->attr.cqe_bytes;
-}
-
 static void
 write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
 {
-	uint8_t *to = slot_body(cq, cq->pi);
-	uint8_t op_own = cqe->op_own | (cq->pi >> cq->nb_cqes_log2 & MLX5_CQE_OWNER_MASK);
+	uint8_t *to = shca_cq_body(cq, cq->pi);
+	enum {
+		last_offset = offsetof(struct shca_cqe, sop_drop_qpn)
+	};
+	uint8_t owner = cq->pi >> cq->nb_cqes_log2 & MLX5_CQE_OWNER_MASK;
+	union {
+		uint8_t bytes[sizeof(uint64_t)];
+		uint64_t word;
+	} last;
 
 	if (cq->attr.pad && cq->attr.cqe_bytes > SHCA_CQE_BYTES)
 		memset(to - SHCA_CQE_BYTES, 0, SHCA_CQE_BYTES);
-	/* All but op_own, which the application polls; then op_own, after all the rest and after
-	 * the packet, for the thread that acquires it. */
-	memcpy(to, cqe, offsetof(struct shca_cqe, op_own));
-	__atomic_store_n(to + offsetof(struct shca_cqe, op_own), op_own, __ATOMIC_RELEASE);
+	/* All but the last word, which has op_own, which the application polls; then that word,
+	 * after all the rest and after the packet, for the thread that acquires it. */
+	static_assert(last_offset + sizeof(last) == SHCA_CQE_BYTES, "op_own is in the last word");
+	memcpy(&last, (const uint8_t *)cqe + last_offset, sizeof(last));
+	last.bytes[sizeof(last) - 1] |= owner;
+	memcpy(to, cqe, last_offset);
+	__atomic_store_n((uint64_t *)(void *)(to + last_offset), last.word, __ATOMIC_RELEASE);
 	cq->pi++;
 }
 
@@ -166,7 +170,8 @@ close_block(struct shca_cq *cq)
 	} else {
 		for (unsigned int i = 0; i * SHCA_MINI_PER_ARRAY < block->nb; i++) {
 			shca_minicqe_array(block, i, array);
-			memcpy(slot_body(cq, cq->pi + shca_minicqe_slot(i)), array, sizeof(array));
+			memcpy(shca_cq_body(cq, cq->pi + shca_minicqe_slot(i)), array,
+				sizeof(array));
 		}
 		shca_minicqe_title(block, &title);
 		write_cqe(cq, &title);
@@ -265,7 +270,7 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 		.op_own = MLX5_CQE_RESIZE_CQ << SHCA_CQE_OPCODE_SHIFT,
 	};
 
-	if (!is_geometry_valid(nb_cqes, cqe_bytes))
+	if (!is_geometry_valid(ring, nb_cqes, cqe_bytes))
 		return -EINVAL;
 	if (!shca_mem_is_mapped(ring, (uint64_t)nb_cqes * cqe_bytes, true))
 		return -EFAULT;

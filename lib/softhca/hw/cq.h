@@ -42,6 +42,22 @@ struct shca_cq {
 	uint32_t solicited_pi; /**< behind the last completion that counts as solicited */
 };
 
+#define SHCA_CQ_PREFETCH 4 /**< CQEs ahead */
+
+/** Where the CQE of index @p pi lies; in 128 bytes it is the second half. */
+static inline uint8_t *
+shca_cq_body(const struct shca_cq *cq, uint32_t pi)
+{
+	return cq->body + (size_t)(pi & (cq->attr.nb_cqes - 1)) * cq->attr.cqe_bytes;
+}
+
+/** A CQE will be written soon. */
+static inline void
+shca_cq_prefetch(const struct shca_cq *cq)
+{
+	__builtin_prefetch(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH), 1);
+}
+
 /** Append @p cqe, whose op_own has owner 0. @p solicited: it also wakes who waits for solicited
  * ones. Without compression it is in the ring then, otherwise with the next poll of the arm word.
  */

@@ -14,7 +14,7 @@
 
 #define UDP_CHECKSUM_OFFSET 6
 
-static uint8_t
+static inline uint8_t
 l4_type(const struct shca_headers *headers)
 {
 	if (headers->l4 == SHCA_L4_UDP)
@@ -27,7 +27,7 @@ l4_type(const struct shca_headers *headers)
 							 : SHCA_CQE_L4_TCP_EMPTY_ACK;
 }
 
-static uint8_t
+static inline uint8_t
 header_type(const struct shca_headers *headers)
 {
 	static const uint8_t l3_types[] = {
@@ -44,11 +44,20 @@ header_type(const struct shca_headers *headers)
 		(headers->fragment ? SHCA_CQE_FRAGMENT : 0);
 }
 
-static uint64_t
+/* An IP header is some words of 32 bits long, mostly five. */
+static inline uint64_t
 l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
 {
-	return shca_csum_add(
-		bytes + headers->l3_offset, (size_t)headers->l4_offset - headers->l3_offset, 0);
+	const uint8_t *end = bytes + headers->l4_offset;
+	const uint8_t *at = bytes + headers->l3_offset;
+	uint64_t sum = 0;
+	uint32_t word;
+
+	for (; at < end; at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum += word;
+	}
+	return sum;
 }
 
 /*
@@ -70,7 +79,7 @@ is_l3_good(const struct shca_headers *headers, uint64_t l3_sum)
  *
  * @param l4_sum of the bytes from the L4 header to the end of the IP packet
  */
-static bool
+static inline bool
 is_l4_good(const uint8_t *bytes, const struct shca_headers *headers, uint64_t l4_sum)
 {
 	static const uint8_t none[2];
@@ -83,7 +92,7 @@ is_l4_good(const uint8_t *bytes, const struct shca_headers *headers, uint64_t l4
 	return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;
 }
 
-static uint64_t
+static inline uint64_t
 l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
 {
 	return shca_csum_add(

@@ -5,72 +5,63 @@
 #include <endian.h>
 #include <string.h>
 
-#include "steering/parse.h"
+/* Add with end-around carry: 2^64 is 1 modulo 2^16 - 1. */
+static inline uint64_t
+add_word(uint64_t sum, uint64_t word)
+{
+	bool carry = __builtin_add_overflow(sum, word, &sum);
+
+	return sum + carry;
+}
+
+static inline uint64_t
+load_word(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* The last bytes, fewer than a word, padded with zero behind. */
+static inline uint64_t
+load_tail(const uint8_t *bytes, size_t length)
+{
+	uint64_t word = 0;
+	uint32_t half;
+	uint16_t pair;
+
+	if (length & 1)
+		memcpy(&word, bytes + length - 1, 1);
+	if (length & 2) {
+		memcpy(&pair, bytes + (length & 4), sizeof(pair));
+		word += pair;
+	}
+	if (length & 4) {
+		memcpy(&half, bytes, sizeof(half));
+		word += half;
+	}
+	return word;
+}
 
 uint64_t
 shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum)
 {
-	uint64_t word;
-	uint32_t half;
-	uint16_t last;
+	uint64_t other = 0;
 
-	/* 2^32 is 1 modulo 2^16 - 1, so 32-bit words add up to the same sum; 64 KiB of them leave
-	 * room in 64 bits for any partial sum. */
-	for (; length >= sizeof(word); bytes += sizeof(word), length -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		sum += (word & UINT32_MAX) + (word >> 32);
+	for (; length >= 16; bytes += 16, length -= 16) {
+		sum = add_word(sum, load_word(bytes));
+		other = add_word(other, load_word(bytes + 8));
 	}
-	if (length >= sizeof(half)) {
-		memcpy(&half, bytes, sizeof(half));
-		sum += half;
-		bytes += sizeof(half);
-		length -= sizeof(half);
+	sum = add_word(sum, other);
+	if (length >= 8) {
+		sum = add_word(sum, load_word(bytes));
+		bytes += 8;
+		length -= 8;
 	}
-	if (length >= sizeof(last)) {
-		memcpy(&last, bytes, sizeof(last));
-		sum += last;
-		bytes += sizeof(last);
-		length -= sizeof(last);
-	}
-	if (length != 0) {
-		last = 0;
-		memcpy(&last, bytes, 1);
-		sum += last;
-	}
-	return sum;
-}
-
-uint16_t
-shca_csum_fold(uint64_t sum)
-{
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
-uint64_t
-shca_csum_pseudo(const uint8_t *bytes, const struct shca_headers *headers)
-{
-	/* IPv4: addresses at 12, RFC 793; IPv6: at 8, RFC 8200 section 8.1. */
-	uint32_t length = htobe32((uint32_t)headers->l3_end - headers->l4_offset);
-	uint32_t protocol = htobe32(headers->ip_proto);
-	const uint8_t *ip = bytes + headers->l3_offset;
-	uint64_t sum;
-
-	if (headers->l3 == SHCA_L3_IPV4)
-		sum = shca_csum_add(ip + 12, 8, 0);
-	else
-		sum = shca_csum_add(ip + 8, 32, 0);
-	return sum + length + protocol;
-}
-
-bool
-shca_csum_covers_l4(const struct shca_headers *headers)
-{
-	return headers->valid && (headers->l4 == SHCA_L4_TCP || headers->l4 == SHCA_L4_UDP) &&
-		!headers->fragment && headers->l3_length_ok;
+	sum = add_word(sum, load_tail(bytes, length));
+	/* So short that plain additions of some sums do not overflow. */
+	return (sum & UINT32_MAX) + (sum >> 32);
 }
 
 uint32_t

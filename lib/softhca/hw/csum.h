@@ -10,25 +10,53 @@
 #ifndef SHCA_HW_CSUM_H
 #define SHCA_HW_CSUM_H
 
+#include <endian.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-struct shca_headers;
+#include "steering/parse.h"
 
 /** @return partial sum of @p length bytes, an odd last byte padded with zero; fold it before
  * storing. */
 uint64_t shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum);
 /** @return @p sum in 16 bits, not inverted, in memory order. */
-uint16_t shca_csum_fold(uint64_t sum);
+static inline uint16_t
+shca_csum_fold(uint64_t sum)
+{
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	return (uint16_t)sum;
+}
 
 /** @return partial sum of the TCP/UDP pseudo header of @p headers, whose frame is @p bytes. */
-uint64_t shca_csum_pseudo(const uint8_t *bytes, const struct shca_headers *headers);
+static inline uint64_t
+shca_csum_pseudo(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	/* IPv4: addresses at 12, RFC 793; IPv6: at 8, RFC 8200 section 8.1. */
+	uint32_t length = htobe32((uint32_t)headers->l3_end - headers->l4_offset);
+	uint64_t sum = (uint64_t)length + htobe32(headers->ip_proto);
+	const uint8_t *ip = bytes + headers->l3_offset;
+	uint32_t word[2];
+
+	if (headers->l3 != SHCA_L3_IPV4)
+		return shca_csum_add(ip + 8, 32, sum);
+	memcpy(word, ip + 12, sizeof(word));
+	return sum + word[0] + word[1];
+}
 
 /** @return true when the frame holds the whole TCP or UDP datagram, so that its checksum means
  * something. */
-bool shca_csum_covers_l4(const struct shca_headers *headers);
+static inline bool
+shca_csum_covers_l4(const struct shca_headers *headers)
+{
+	return headers->valid && (headers->l4 == SHCA_L4_TCP || headers->l4 == SHCA_L4_UDP) &&
+		!headers->fragment && headers->l3_length_ok;
+}
 
 /** @return the 4 bytes that follow @p bytes on the medium, in memory order (IEEE 802.3, 3.2.9). */
 uint32_t shca_csum_fcs(const uint8_t *bytes, size_t length);

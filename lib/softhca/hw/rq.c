@@ -18,6 +18,7 @@
 #define DBREC_BYTES      8
 #define MAX_WQES         (1u << 15)
 #define MAX_STRIDE_BYTES 1024
+#define PREFETCH_WQES    8
 #define MAX_SEGMENTS     (MAX_STRIDE_BYTES / SHCA_DS_BYTES)
 
 #define VLAN_TAG_OFFSET 12
@@ -175,16 +176,21 @@ copy_pieces(uint8_t *to, uint32_t length, struct piece **piece)
 	}
 }
 
+/* The segments of WQE @p index. */
+static inline const uint8_t *
+wqe_segments(const struct shca_rq *rq, uint16_t index)
+{
+	return rq->attr.ring + (size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
+		(rq->attr.has_signature ? SHCA_DS_BYTES : 0);
+}
+
 /* @return 0 or a syndrome. */
 static uint8_t
 scatter(struct shca_rq *rq, struct piece *piece, uint32_t length)
 {
-	const uint8_t *wqe = rq->attr.ring +
-		(size_t)(rq->ci & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
-		(rq->attr.has_signature ? SHCA_DS_BYTES : 0);
 	struct mlx5_wqe_data_seg segment[MAX_SEGMENTS];
 
-	memcpy(segment, wqe, (size_t)rq->nb_segments * sizeof(segment[0]));
+	memcpy(segment, wqe_segments(rq, rq->ci), (size_t)rq->nb_segments * sizeof(segment[0]));
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_BUFFER, rq);
 	for (unsigned int i = 0; i < rq->nb_segments && length != 0; i++) {
 		uint32_t room = be32toh(segment[i].byte_count);
@@ -231,7 +237,7 @@ push_fault(struct shca_rq *rq, uint8_t syndrome, uint32_t byte_count)
 }
 
 /* Cut the frame up as this queue wants it. @return the length to scatter. */
-static uint32_t
+static __attribute__((noinline)) uint32_t
 cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 	struct piece piece[static 3])
 {
@@ -262,13 +268,56 @@ cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 	return length;
 }
 
+/*
+ * Most queues give a frame one buffer and want it as it came.
+ *
+ * @return false when that does not hold, for this queue or this WQE; nothing is done then
+ */
+static inline bool
+copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
+{
+	struct mlx5_wqe_data_seg segment;
+	uint32_t room;
+	uint8_t *to;
+
+	if (rq->nb_segments != 1 || rq->attr.cvlan_strip || rq->attr.scatter_fcs)
+		return false;
+	memcpy(&segment, wqe_segments(rq, rq->ci), sizeof(segment));
+	room = be32toh(segment.byte_count);
+	if (room < packet->length || room >= MLX5_INLINE_SEG)
+		return false;
+	to = shca_mem_ptr(rq->dev->mem, rq->attr.pdn, be32toh(segment.lkey), be64toh(segment.addr),
+		packet->length, true);
+	if (to == NULL)
+		return false;
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_BUFFER, rq);
+	memcpy(to, packet->bytes, packet->length);
+	return true;
+}
+
+/* The program wrote the WQEs, and read the CQEs: fetch what the next frames need. */
+static inline void
+prefetch(const struct shca_rq *rq)
+{
+	__builtin_prefetch(wqe_segments(rq, rq->ci + PREFETCH_WQES));
+	shca_cq_prefetch(rq->attr.cq);
+}
+
+/* Deliver to the WQE at ci, cut up. @return 0 or a syndrome. */
+static __attribute__((noinline)) uint8_t
+copy_pieces_of(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
+{
+	struct piece piece[3];
+
+	cqe_rx->byte_count = cut(rq, rx, cqe_rx, piece);
+	return scatter(rq, piece, cqe_rx->byte_count);
+}
+
 void
 shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
 {
-	struct piece piece[3];
 	struct shca_cqe cqe;
-	uint32_t length;
-	uint8_t syndrome;
+	uint8_t syndrome = 0;
 
 	if (rq->state != SHCA_QUEUE_READY)
 		return;
@@ -278,10 +327,12 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 		rq->count.out_of_buffer++;
 		return;
 	}
-	length = cut(rq, rx, cqe_rx, piece);
-	syndrome = scatter(rq, piece, length);
+	prefetch(rq);
+	cqe_rx->byte_count = rx->packet->length;
+	if (!copy_whole(rq, rx->packet))
+		syndrome = copy_pieces_of(rq, rx, cqe_rx);
 	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR) {
-		push_fault(rq, syndrome, length);
+		push_fault(rq, syndrome, cqe_rx->byte_count);
 		return;
 	}
 	if (syndrome != 0) {
@@ -298,7 +349,6 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 		rx->is_described = true;
 	}
 	cqe = rx->described;
-	cqe_rx->byte_count = length;
 	cqe_rx->user_index = rq->attr.user_index;
 	cqe_rx->wqe_counter = rq->ci;
 	shca_cqe_set_rx(&cqe, cqe_rx);
