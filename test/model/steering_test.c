@@ -19,6 +19,7 @@ enum {
 	NB_BURSTS = 10,
 	BURST_OPERATIONS = 12,
 	BURST_PACKETS = 60,
+	NB_RECENT = 16,
 	MAX_LIVE_RULES = 90,
 };
 
@@ -29,12 +30,18 @@ static struct coverage {
 	unsigned long packets, rules, refused_einval, refused_eopnotsupp, refused_eexist,
 		refused_enomem;
 	unsigned long copies, merged_copies, tagged, kernel, dropped, nobody, leftovers, multicast,
-		single_groups, tx_dropped, inner;
+		single_groups, tx_dropped, inner, known;
 } coverage;
 
 struct live {
 	struct shca_rule *rule;
 	unsigned int naive;
+};
+
+/** A packet to be sent again: its verdict may be known by then, or have changed. */
+struct recent {
+	struct frame frame;
+	struct naive_packet naive;
 };
 
 struct round {
@@ -46,6 +53,8 @@ struct round {
 	struct shca_flow_counter counters[NAIVE_COUNTERS];
 	struct live live[MAX_LIVE_RULES];
 	unsigned int nb_live;
+	struct recent recent[NB_RECENT];
+	unsigned int nb_recent;
 };
 
 static void
@@ -177,28 +186,47 @@ compare(const struct round *round, const struct shca_verdict *verdict,
 	coverage.merged_copies += verdict->nb_destinations > 1;
 }
 
+/* A new packet, or one of the last. */
+static const struct recent *
+choose_packet(struct round *round)
+{
+	unsigned int i = generate_below(&round->generator, NB_RECENT);
+
+	if (i >= round->nb_recent)
+		i = round->nb_recent++;
+	else if (generate_below(&round->generator, 2) != 0)
+		return &round->recent[i];
+	generate_packet(&round->generator, &round->recent[i].frame, &round->recent[i].naive);
+	return &round->recent[i];
+}
+
+static bool
+is_from_cache(const struct shca_steering *steering, const struct shca_verdict *verdict)
+{
+	return verdict->destination != steering->destinations;
+}
+
 static void
 walk(struct round *round)
 {
+	const struct recent *chosen = choose_packet(round);
 	struct naive_result result;
-	struct naive_packet naive_packet;
 	struct shca_packet packet;
 	struct shca_verdict verdict;
-	struct frame frame;
 
-	generate_packet(&round->generator, &frame, &naive_packet);
-	shca_parse(frame.byte, frame.length, &packet);
+	shca_parse(chosen->frame.byte, chosen->frame.length, &packet);
 	coverage.packets++;
 	coverage.inner += packet.inner.valid;
 	if (generate_below(&round->generator, 8) == 0) {
 		shca_walk_tx(round->steering, &packet, &verdict);
-		naive_send(round->naive, &naive_packet, &result);
+		naive_send(round->naive, &chosen->naive, &result);
 		compare(round, &verdict, &result);
 		coverage.tx_dropped += verdict.dropped;
 		return;
 	}
 	shca_walk_rx(round->steering, &packet, &verdict);
-	naive_receive(round->naive, &naive_packet, &result);
+	coverage.known += is_from_cache(round->steering, &verdict);
+	naive_receive(round->naive, &chosen->naive, &result);
 	compare(round, &verdict, &result);
 	coverage.kernel += verdict.to_kernel;
 	coverage.dropped += verdict.dropped;
@@ -306,6 +334,7 @@ check_coverage(void)
 		COUNT(single_groups, 100),
 		COUNT(tx_dropped, 100),
 		COUNT(inner, 10000),
+		COUNT(known, 100000),
 	};
 	int status = EXIT_SUCCESS;
 

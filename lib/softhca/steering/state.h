@@ -9,6 +9,7 @@
 #ifndef SHCA_STEERING_STATE_H
 #define SHCA_STEERING_STATE_H
 
+#include "steering/cache.h"
 #include "steering/steering.h"
 #include "steering/table.h"
 
@@ -38,6 +39,10 @@ struct shca_steering {
 	struct shca_state_path rx_path, tx_path;
 	unsigned int nb_receiving;
 
+	uint64_t generation;           /**< goes up with each change of a rule or of the kernel */
+	struct shca_cache cache;       /**< of the generation that it says */
+	struct shca_cache_trail trail; /**< of the walk under way */
+
 	/** For verdicts; as large as the longest one can be, so that no walk allocates. */
 	struct shca_destination *destinations;
 	uint32_t destinations_capacity;
@@ -47,6 +52,8 @@ struct shca_steering {
 int shca_steering_reserve(struct shca_steering *steering, uint32_t more);
 /** Recompute the paths: to be called after each change of a table. */
 void shca_steering_refresh(struct shca_steering *steering);
+/** Make the cache that of the present rules. */
+void shca_steering_renew_cache(struct shca_steering *steering);
 /** Call @p visit for each table with entries, in evaluation order: receiving, then sending. */
 void shca_steering_visit(const struct shca_steering *steering,
 	void (*visit)(const struct shca_table *table, void *arg), void *arg);

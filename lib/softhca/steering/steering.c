@@ -28,7 +28,12 @@ shca_steering_create(const struct shca_steering_conf *conf)
 
 	if (steering == NULL)
 		return NULL;
+	if (shca_cache_init(&steering->cache) != 0) {
+		free(steering);
+		return NULL;
+	}
 	steering->conf = *conf;
+	steering->generation = 1;
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
 		bool dont_trap = i % 2 == 0 && i != SHCA_STATE_MULTICAST_PRIORITY;
 
@@ -53,6 +58,7 @@ shca_steering_destroy(struct shca_steering *steering)
 	shca_table_fini(&steering->leftovers);
 	shca_table_fini(&steering->sniffer_rx);
 	shca_table_fini(&steering->sniffer_tx);
+	shca_cache_fini(&steering->cache);
 	free(steering->destinations);
 	free(steering);
 }
@@ -61,6 +67,7 @@ void
 shca_steering_set_kernel(struct shca_steering *steering, const struct shca_kernel_filter *filter)
 {
 	steering->kernel = *filter;
+	steering->generation++;
 }
 
 unsigned int
@@ -125,7 +132,35 @@ shca_steering_refresh(struct shca_steering *steering)
 {
 	refresh_path(&steering->rx_path, steering->rx);
 	refresh_path(&steering->tx_path, steering->tx);
+	steering->generation++;
 	steering->rx_path.fields |= steering->leftovers.fields;
+}
+
+static void
+look_at(struct shca_cache *cache, const struct shca_table *table)
+{
+	for (uint32_t i = 0; i < table->nb_shapes; i++)
+		shca_cache_look_at(cache, &table->shapes[i].shape->mask);
+}
+
+/* Not done with each change: a million rules are added without a frame in between. */
+void
+shca_steering_renew_cache(struct shca_steering *steering)
+{
+	const struct shca_state_path *path = &steering->rx_path;
+	struct shca_cache *cache = &steering->cache;
+	struct shca_match netdev = { .mask.outer.dst_mac = { 255, 255, 255, 255, 255, 255 } };
+
+	shca_cache_renew(cache, steering->generation);
+	for (unsigned int i = 0; i < path->nb_tables; i++)
+		look_at(cache, path->table[i]);
+	look_at(cache, &steering->leftovers);
+	look_at(cache, &steering->sniffer_rx);
+	/* The netdev's filter looks at the destination, and at whether there is one. */
+	shca_field_require(&netdev);
+	if (steering->kernel.present && !steering->kernel.promiscuous)
+		shca_cache_look_at(cache, &netdev.mask);
+	shca_cache_plan(cache);
 }
 
 static void

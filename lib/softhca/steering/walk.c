@@ -5,10 +5,8 @@
 #include "steering/state.h"
 #include "steering/steering.h"
 
-/** Count a packet at an entry and copy it to the entry's destinations. */
-static void
-hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_packet *packet,
-	struct shca_verdict *verdict)
+static inline void
+count(struct shca_fte *fte, const struct shca_packet *packet)
 {
 	fte->packets++;
 	fte->bytes += packet->length;
@@ -18,6 +16,19 @@ hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_pack
 		counter->packets++;
 		counter->bytes += packet->length;
 	}
+}
+
+/** Count a packet at an entry and copy it to the entry's destinations. */
+static void
+hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	struct shca_cache_trail *trail = &steering->trail;
+
+	count(fte, packet);
+	if (trail->nb_ftes < SHCA_CACHE_FTES)
+		trail->fte[trail->nb_ftes] = fte;
+	trail->nb_ftes++;
 	for (uint32_t i = 0; i < fte->destinations.nb; i++)
 		steering->destinations[verdict->nb_destinations++] = (struct shca_destination){
 			.tir = fte->destinations.user[i].object,
@@ -81,22 +92,47 @@ static void
 start(struct shca_steering *steering, struct shca_verdict *verdict)
 {
 	*verdict = (struct shca_verdict){ .destination = steering->destinations };
+	steering->trail.nb_ftes = 0;
+}
+
+/** All tables, for a frame like none before. */
+static void
+walk_rx(struct shca_steering *steering, const union shca_match_key *key,
+	const struct shca_packet *packet, struct shca_verdict *verdict)
+{
+	start(steering, verdict);
+	look_up(steering, &steering->sniffer_rx, key, packet, verdict);
+	if (!walk_path(steering, &steering->rx_path, key, packet, verdict))
+		return;
+	verdict->to_kernel = kernel_accepts(&steering->kernel, packet);
+	if (!verdict->to_kernel)
+		look_up(steering, &steering->leftovers, key, packet, verdict);
 }
 
 void
 shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict)
 {
+	struct shca_cache_line *line;
 	union shca_match_key key;
+	bool is_known;
 
-	start(steering, verdict);
+	if (steering->cache.generation != steering->generation)
+		shca_steering_renew_cache(steering);
 	shca_field_key(packet, steering->rx_path.fields, &key);
-	look_up(steering, &steering->sniffer_rx, &key, packet, verdict);
-	if (!walk_path(steering, &steering->rx_path, &key, packet, verdict))
+	line = shca_cache_find(&steering->cache, &key, &is_known);
+	if (line == NULL) {
+		walk_rx(steering, &key, packet, verdict);
 		return;
-	verdict->to_kernel = kernel_accepts(&steering->kernel, packet);
-	if (!verdict->to_kernel)
-		look_up(steering, &steering->leftovers, &key, packet, verdict);
+	}
+	if (!is_known) {
+		walk_rx(steering, &key, packet, verdict);
+		shca_cache_put(&steering->cache, line, &steering->trail, verdict);
+		return;
+	}
+	for (uint32_t i = 0; i < line->trail.nb_ftes; i++)
+		count(line->trail.fte[i], packet);
+	*verdict = line->verdict;
 }
 
 void

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Verdicts of received frames, by what the rules see of a frame: Open vSwitch's exact match cache,
+ * with the masks of all rules laid over each other.
+ *
+ * Frames that agree in all bits that any mask of the receiving tables looks at meet the same
+ * entries, whatever the number of tables and masks. An entry of the cache names those entries, so
+ * that their counters stay exact. A change of any rule makes all of it void.
+ *
+ *     key & union of the masks --hash--> [words | entries hit | where the frame goes]
+ */
+#ifndef SHCA_STEERING_CACHE_H
+#define SHCA_STEERING_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "steering/field.h"
+#include "steering/fte.h"
+#include "steering/steering.h"
+
+/** What does not fit is not remembered. */
+#define SHCA_CACHE_WORDS        12 /**< of the key */
+#define SHCA_CACHE_FTES         4
+#define SHCA_CACHE_DESTINATIONS 4
+
+#define SHCA_CACHE_LINES_LOG2 12
+
+/** The bits that a verdict depends on, without those that are always zero. */
+struct shca_cache_plan {
+	uint32_t nb_words;
+	uint8_t word[SHCA_MATCH_WORDS];
+	uint64_t mask[SHCA_MATCH_WORDS];
+	uint64_t factor[SHCA_MATCH_WORDS]; /**< of the hash */
+};
+
+/** The entries that one frame met. */
+struct shca_cache_trail {
+	uint32_t nb_ftes; /**< more than SHCA_CACHE_FTES: not all are named */
+	struct shca_fte *fte[SHCA_CACHE_FTES];
+};
+
+struct shca_cache_line {
+	uint64_t generation; /**< of the rules; 0: empty */
+	uint64_t word[SHCA_CACHE_WORDS];
+	struct shca_cache_trail trail;
+	struct shca_verdict verdict; /**< its destinations are below */
+	struct shca_destination destination[SHCA_CACHE_DESTINATIONS];
+};
+
+struct shca_cache {
+	uint64_t generation; /**< of the rules whose masks these are */
+	union shca_match_key mask;
+	struct shca_cache_plan plan;
+	struct shca_cache_line *line;
+};
+
+/** @return 0 or -ENOMEM. */
+int shca_cache_init(struct shca_cache *cache);
+void shca_cache_fini(struct shca_cache *cache);
+/** The rules are other ones: forget all verdicts and masks. */
+void shca_cache_renew(struct shca_cache *cache, uint64_t generation);
+/** Verdicts depend on the bits of @p mask. */
+void shca_cache_look_at(struct shca_cache *cache, const union shca_match_key *mask);
+/** All masks are known: find() and put() may follow. */
+void shca_cache_plan(struct shca_cache *cache);
+/**
+ * Look a frame's key up.
+ *
+ * @param[out] is_hit the line has the frame's verdict; else it is where it should be put
+ * @return NULL when there are more words than a line has
+ */
+struct shca_cache_line *shca_cache_find(
+	const struct shca_cache *cache, const union shca_match_key *key, bool *is_hit);
+/** Remember what a frame whose look-up ended in @p line met. */
+void shca_cache_put(const struct shca_cache *cache, struct shca_cache_line *line,
+	const struct shca_cache_trail *trail, const struct shca_verdict *verdict);
+
+#endif /* SHCA_STEERING_CACHE_H */
