@@ -355,7 +355,7 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 	rq->ci++;
 	rq->dev->stats.rx_steered++;
 	rq->count.packets++;
-	rq->count.bytes += length;
+	rq->count.bytes += cqe_rx->byte_count;
 	shca_cq_push(rq->attr.cq, &cqe, false);
 }
 
