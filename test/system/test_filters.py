@@ -99,3 +99,39 @@ def test_default_steering_comes_back_after_stop_and_reset(tmp_path):
             bench.pmd.cmd("port start 0")
             bench.pmd.cmd("start")
         assert taken(bench) == [1, 2, 3, 5]
+
+
+def test_vlan_filter(tmp_path):
+    """With the filter on and VLANs in it, their frames to the port's addresses; promiscuous mode takes all."""
+    probes = [probe(1, vlan=5), probe(2, vlan=6), probe(3, vlan=0x2005, eth_dst=frames.BROADCAST),
+              probe(4, vlan=5, eth_dst=OTHER), probe(6, vlan=4095 & 0xFFE)]
+
+    def taken_tagged():
+        return sorted(set(bench.numbers(bench.deliver(*probes, probe(5)))))
+
+    sentinel = f"ingress pattern eth src is {SENTINEL_SRC} / end actions queue index 0 / end"
+    with Bench(tmp_path, args=[]) as bench:
+        bench.pmd.flow(sentinel)
+        bench.pmd.cmd("set promisc 0 off")
+        bench.pmd.cmd("set allmulti 0 off")
+        assert taken_tagged() == [1, 2, 3, 5, 6]
+        assert "rror" not in bench.pmd.cmd("vlan set filter on 0")
+        assert "filter on" in bench.pmd.cmd("show port info 0")
+        assert taken_tagged() == [1, 2, 3, 5, 6]
+        assert "rror" not in bench.pmd.cmd("rx_vlan add 5 0")
+        assert taken_tagged() == [1, 3]
+        bench.pmd.cmd("rx_vlan add 4094 0")
+        assert taken_tagged() == [1, 3, 6]
+        bench.pmd.cmd("stop")
+        bench.pmd.cmd("port stop 0")
+        bench.pmd.cmd("port start 0")
+        bench.pmd.cmd("start")
+        bench.pmd.flow(sentinel)
+        assert taken_tagged() == [1, 3, 6]
+        bench.pmd.cmd("set promisc 0 on")
+        assert taken_tagged() == [1, 2, 3, 4, 5, 6]
+        bench.pmd.cmd("set promisc 0 off")
+        bench.pmd.cmd("rx_vlan rm 5 0")
+        assert taken_tagged() == [6]
+        bench.pmd.cmd("vlan set filter off 0")
+        assert taken_tagged() == [1, 2, 3, 5, 6]

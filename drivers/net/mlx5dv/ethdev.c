@@ -21,6 +21,7 @@
 #include "stats.h"
 #include "tx.h"
 #include "txq.h"
+#include "vlan.h"
 
 /** A tenth of a second, this many times, is how long a waiting link query waits. */
 #define LINK_TRIES    10
@@ -29,7 +30,8 @@
 static uint64_t
 rx_offloads(const struct mdv_caps *caps)
 {
-	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_RSS_HASH;
+	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_RSS_HASH |
+		RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 
 	if (caps->rx_checksum)
 		offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
@@ -353,8 +355,9 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.tx_burst_mode_get = tx_burst_mode_get,
 	.fw_version_get = fw_version_get,
 	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
-	.vlan_offload_set = mdv_start_vlan_offload_set,
-	.vlan_strip_queue_set = mdv_start_vlan_strip_queue_set,
+	.vlan_offload_set = mdv_vlan_offload_set,
+	.vlan_strip_queue_set = mdv_vlan_strip_queue_set,
+	.vlan_filter_set = mdv_vlan_filter_set,
 	.rx_queue_setup = mdv_rxq_setup,
 	.rx_queue_release = mdv_rxq_release,
 	.tx_queue_setup = mdv_txq_setup,

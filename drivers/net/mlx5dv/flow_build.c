@@ -81,6 +81,16 @@ mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uin
 	build->layers = MDV_LAYER_ETH;
 }
 
+void
+mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_t mask)
+{
+	uint8_t *spec = &build->bytes[build->sides[MDV_FLOW_BUILD_OUTER].eth_at];
+
+	memcpy(spec + offsetof(struct ibv_flow_spec_eth, val.vlan_tag), &tci, sizeof(tci));
+	memcpy(spec + offsetof(struct ibv_flow_spec_eth, mask.vlan_tag), &mask, sizeof(mask));
+	build->layers |= MDV_LAYER_VLAN;
+}
+
 uint32_t
 mdv_flow_build_layers(const struct mdv_flow_build *build, enum mdv_flow_build_side side)
 {

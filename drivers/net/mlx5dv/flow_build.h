@@ -51,6 +51,8 @@ void mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build 
 int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size);
 /** Start with a match on the destination MAC under a mask. */
 void mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uint8_t mask[6]);
+/** Narrow the match to frames with a VLAN tag; there is an ETH spec. */
+void mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_t mask);
 
 /**
  * An L3 item says all about the Ethernet type, so a type given before is taken out of the ETH spec.

@@ -30,16 +30,18 @@ struct default_targets {
 	unsigned int nb;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
 	struct mdv_rss *rss[MDV_RSS_NB_CLASSES];
+	struct mdv_flow_default_rule *last; /* that was found; NULL: none */
 };
 
 static const struct mdv_flow_default_match match_everything;
-static const struct mdv_flow_default_match match_multicast = { { 1 }, { 1 } };
+static const struct mdv_flow_default_match match_multicast = { .dst = { 1 }, .mask = { 1 } };
 static const struct mdv_flow_default_match match_broadcast = {
-	{ 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }
+	.dst = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+	.mask = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
 };
 /* Neighbour discovery must work without anybody's asking; RFC 2464, section 7. */
-static const struct mdv_flow_default_match match_ipv6_multicast = { { 0x33, 0x33 },
-	{ 0xff, 0xff } };
+static const struct mdv_flow_default_match match_ipv6_multicast = { .dst = { 0x33, 0x33 },
+	.mask = { 0xff, 0xff } };
 
 static void
 default_add(struct mdv_flow_default_match *matches, uint32_t *nb,
@@ -54,11 +56,58 @@ static void
 default_add_mac(
 	struct mdv_flow_default_match *matches, uint32_t *nb, const struct rte_ether_addr *mac)
 {
-	struct mdv_flow_default_match match;
+	struct mdv_flow_default_match match = { .tci_mask = 0 };
 
 	memcpy(match.dst, mac->addr_bytes, sizeof(match.dst));
 	memset(match.mask, 0xff, sizeof(match.mask));
 	default_add(matches, nb, &match);
+}
+
+/* The addresses that the port takes, each with what @p tag says of VLANs. */
+static void
+default_add_all(const struct mdv_port *port, const struct mdv_flow_default_match *tag,
+	struct mdv_flow_default_match *matches, uint32_t *nb)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	const uint32_t first = *nb;
+
+	for (unsigned int i = 0; i < MDV_MAC_MAX; i++)
+		if (!rte_is_zero_ether_addr(&data->mac_addrs[i]))
+			default_add_mac(matches, nb, &data->mac_addrs[i]);
+	if (data->all_multicast) {
+		default_add(matches, nb, &match_multicast);
+	} else {
+		default_add(matches, nb, &match_broadcast);
+		default_add(matches, nb, &match_ipv6_multicast);
+		for (uint32_t i = 0; i < port->nb_mc; i++)
+			default_add_mac(matches, nb, &port->mc_list[i]);
+	}
+	for (uint32_t i = first; matches != NULL && i < *nb; i++) {
+		matches[i].tci = tag->tci;
+		matches[i].tci_mask = tag->tci_mask;
+	}
+}
+
+/* @return whether the VLAN filter lets only some VLANs through */
+static bool
+default_add_vlans(const struct mdv_port *port, struct mdv_flow_default_match *matches, uint32_t *nb)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	const uint64_t *ids = data->vlan_filter_conf.ids;
+	bool any = false;
+
+	if ((data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) == 0)
+		return false;
+	for (unsigned int i = 0; i < RTE_DIM(data->vlan_filter_conf.ids); i++)
+		for (uint64_t left = ids[i]; left != 0; left &= left - 1) {
+			const uint16_t vid = 64 * i + __builtin_ctzll(left);
+			const struct mdv_flow_default_match tag = { .tci = rte_cpu_to_be_16(vid),
+				.tci_mask = RTE_BE16(0xfff) };
+
+			any = true;
+			default_add_all(port, &tag, matches, nb);
+		}
+	return any;
 }
 
 uint32_t
@@ -70,21 +119,10 @@ mdv_flow_default_matches(const struct mdv_port *port, struct mdv_flow_default_ma
 	if (port->isolated || port->nb_reta == 0 || data->nb_rx_queues == 0)
 		return 0;
 	/* A SNIFFER rule has no match: it sees all. */
-	if (data->promiscuous || port->config.sniff == MDV_SNIFF_ALL) {
+	if (data->promiscuous || port->config.sniff == MDV_SNIFF_ALL)
 		default_add(matches, &nb, &match_everything);
-		return nb;
-	}
-	for (unsigned int i = 0; i < MDV_MAC_MAX; i++)
-		if (!rte_is_zero_ether_addr(&data->mac_addrs[i]))
-			default_add_mac(matches, &nb, &data->mac_addrs[i]);
-	if (data->all_multicast) {
-		default_add(matches, &nb, &match_multicast);
-		return nb;
-	}
-	default_add(matches, &nb, &match_broadcast);
-	default_add(matches, &nb, &match_ipv6_multicast);
-	for (uint32_t i = 0; i < port->nb_mc; i++)
-		default_add_mac(matches, &nb, &port->mc_list[i]);
+	else if (!default_add_vlans(port, matches, &nb))
+		default_add_all(port, &match_everything, matches, &nb);
 	return nb;
 }
 
@@ -168,17 +206,36 @@ default_choose_set(struct mdv_port *port, struct default_targets *targets)
 	}
 }
 
+/* Rules are wanted in the order in which they came, mostly: the one behind the last is tried first.
+ */
 static struct mdv_flow_default_rule *
 default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
-	const struct default_targets *targets)
+	struct default_targets *targets)
 {
-	struct mdv_flow_default_rule *rule;
+	struct mdv_flow_default_rule *rule = targets->last;
+	unsigned int ends = 0;
 
-	TAILQ_FOREACH (rule, &port->flow.defaults, next)
+	while (ends < 2) {
+		rule = rule != NULL ? TAILQ_NEXT(rule, next) : TAILQ_FIRST(&port->flow.defaults);
+		if (rule == NULL) {
+			ends++;
+			continue;
+		}
 		if (memcmp(&rule->match, match, sizeof(*match)) == 0 &&
-			default_same_targets(rule, targets))
+			default_same_targets(rule, targets)) {
+			targets->last = rule;
 			return rule;
+		}
+	}
 	return NULL;
+}
+
+static void
+default_build_match(const struct mdv_flow_default_match *match, struct mdv_flow_build *build)
+{
+	mdv_flow_build_eth(build, match->dst, match->mask);
+	if (match->tci_mask != 0)
+		mdv_flow_build_vlan(build, match->tci, match->tci_mask);
 }
 
 int
@@ -192,7 +249,7 @@ mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_defaul
 		build->attr.type = IBV_FLOW_ATTR_SNIFFER;
 		return mdv_flow_build_finish(build, 0, port->device.port_num, false);
 	}
-	mdv_flow_build_eth(build, rule->match.dst, rule->match.mask);
+	default_build_match(&rule->match, build);
 	rc = mdv_flow_build_add_layers(build, mdv_rss_classes[id].layers & ~build->layers);
 	if (rc == 0)
 		rc = mdv_flow_build_finish(
@@ -287,7 +344,7 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 	rule->set = targets->set;
 	if (rule->sniff == MDV_SNIFF_ALL)
 		return 0; /* a pipeline of its own */
-	mdv_flow_build_eth(&build, rule->match.dst, rule->match.mask);
+	default_build_match(&rule->match, &build);
 	mdv_flow_key_match(&build, &match);
 	want.hash = mdv_flow_key_hash(&match.value, mdv_flow_key_hash(&match.mask, 0));
 	rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);

@@ -8,8 +8,10 @@
  *       allmulticast  all group addresses
  *       otherwise     broadcast, IPv6 multicast (33:33:*), the multicast list
  *
- * times the hash classes of the port's RSS types, all below the application's rules. With sniff=rx
- * they copy, with sniff=all there is one SNIFFER rule instead. In isolated mode nothing.
+ * times the VLANs of the filter, when it is on and has any, and promiscuous mode apart (no spec of
+ * verbs matches what is not tagged, so such frames are the kernel's then); times the hash classes
+ * of the port's RSS types, all below the application's rules. With sniff=rx they copy, with
+ * sniff=all there is one SNIFFER rule instead. In isolated mode nothing.
  *
  * Rules to the same destinations are one set, which has one table (flow_level.h): a packet that
  * several match is received once. A new set, after a change of RETA or RSS, has another table
@@ -32,9 +34,10 @@
 
 struct mdv_port;
 
-/** What a default rule matches. */
+/** What a default rule matches; no padding, so that memcmp() tells. */
 struct mdv_flow_default_match {
 	uint8_t dst[6], mask[6];
+	rte_be16_t tci, tci_mask; /**< mask 0: tagged or not */
 };
 
 /** The rule of one hash class. */

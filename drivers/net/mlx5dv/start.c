@@ -213,32 +213,3 @@ mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	port->mtu = mtu;
 	return 0;
 }
-
-int
-mdv_start_vlan_offload_set(struct rte_eth_dev *dev, int mask)
-{
-	bool on = (dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
-	struct mdv_port *port = mdv_port(dev);
-	uint16_t i;
-	int ret;
-
-	if (!(mask & RTE_ETH_VLAN_STRIP_MASK))
-		return 0;
-	for (i = 0; i < dev->data->nb_rx_queues; i++) {
-		ret = mdv_rxq_set_vlan_strip(port, i, on);
-		if (ret != 0)
-			goto undo;
-	}
-	return 0;
-
-undo:
-	while (i-- != 0)
-		mdv_rxq_set_vlan_strip(port, i, !on);
-	return ret;
-}
-
-void
-mdv_start_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on)
-{
-	(void)mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0);
-}

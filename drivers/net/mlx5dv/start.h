@@ -15,8 +15,5 @@ int mdv_start_start(struct rte_eth_dev *dev);
 int mdv_start_stop(struct rte_eth_dev *dev);
 /** ethdev mtu_set: the netdev follows; a running queue must have the buffers for it. */
 int mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);
-/** ethdev vlan_offload_set, vlan_strip_queue_set: live. */
-int mdv_start_vlan_offload_set(struct rte_eth_dev *dev, int mask);
-void mdv_start_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on);
 
 #endif /* MDV_START_H */

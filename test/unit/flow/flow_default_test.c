@@ -8,13 +8,15 @@
 #include "fake_verbs.h"
 #include "flow_default.h"
 
-#define OWN       "020000000001 ffffffffffff"
-#define SECOND    "020000000002 ffffffffffff"
-#define BROADCAST "ffffffffffff ffffffffffff"
-#define IPV6_MC   "333300000000 ffff00000000"
-#define MC_A      "01005e000001 ffffffffffff"
-#define ALL_MC    "010000000000 010000000000"
-#define ALL       "000000000000 000000000000"
+#define OWN                "020000000001 ffffffffffff 0000 0000"
+#define SECOND             "020000000002 ffffffffffff 0000 0000"
+#define BROADCAST          "ffffffffffff ffffffffffff 0000 0000"
+#define IPV6_MC            "333300000000 ffff00000000 0000 0000"
+#define MC_A               "01005e000001 ffffffffffff 0000 0000"
+#define VLAN_5(mac, mask)  mac mask "0005 0fff"
+#define VLAN_70(mac, mask) mac mask "0046 0fff"
+#define ALL_MC             "010000000000 010000000000 0000 0000"
+#define ALL                "000000000000 000000000000 0000 0000"
 
 static struct rte_ether_addr mc_list[] = { { { 1, 0, 0x5e, 0, 0, 1 } } };
 
@@ -35,6 +37,34 @@ static void
 set_allmulticast(void)
 {
 	fake.data.all_multicast = 1;
+}
+
+static void
+set_vlan_filter(void)
+{
+	fake.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+}
+
+static void
+set_vlans(void)
+{
+	fake.data.all_multicast = 1;
+	fake.data.vlan_filter_conf.ids[0] = UINT64_C(1) << 5;
+	fake.data.vlan_filter_conf.ids[1] = UINT64_C(1) << (70 - 64);
+}
+
+static void
+set_vlans_filtered(void)
+{
+	set_vlan_filter();
+	set_vlans();
+}
+
+static void
+set_vlans_filtered_promiscuous(void)
+{
+	set_vlans_filtered();
+	fake.data.promiscuous = 1;
 }
 
 static void
@@ -71,6 +101,13 @@ static const struct {
 	{ set_promiscuous, ALL },
 	{ set_isolated, "" },
 	{ set_no_queues, "" },
+	{ set_vlan_filter, OWN BROADCAST IPV6_MC },
+	{ set_vlans, OWN ALL_MC },
+	{ set_vlans_filtered,
+		VLAN_5("020000000001", "ffffffffffff") VLAN_5("010000000000", "010000000000")
+			VLAN_70("020000000001", "ffffffffffff")
+				VLAN_70("010000000000", "010000000000") },
+	{ set_vlans_filtered_promiscuous, ALL },
 };
 
 static void
