@@ -91,6 +91,10 @@ get_context(struct shca_bundle *bundle)
 		.num_ports = NB_PORTS,
 		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE,
 		.eth_min_inline = (uint8_t)model->min_inline,
+		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
+		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
+		/* The register's page begins with it. */
+		.hca_core_clock_offset = 0,
 		.log_uar_size = LOG_UAR_BYTES,
 		.num_uars_per_page = 1,
 	};
@@ -220,7 +224,7 @@ shca_device_write_query_ex(struct shca_write *write)
 	const struct shca_model *model = write->file->model;
 	struct ib_uverbs_ex_query_device request;
 	struct ib_uverbs_ex_query_device_resp response = {
-		.timestamp_mask = UINT64_MAX,
+		.timestamp_mask = INT64_MAX,
 		.hca_core_clock = SHCA_CLOCK_KHZ,
 		.device_cap_flags_ex = capability_flags(model),
 		.rss_caps = {

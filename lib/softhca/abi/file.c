@@ -5,24 +5,49 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "abi/ioctl.h"
 #include "abi/mmap.h"
 #include "abi/object.h"
 
+/* What the device itself writes, in pages of the file that the application maps, too. */
+static int
+map_clock(struct shca_file *file, int fd)
+{
+	struct shca_clock_page *clock = &file->clock;
+
+	clock->counter = shca_mmap_area(fd, SHCA_MMAP_CORE_CLOCK, SHCA_MMAP_PAGE_BYTES);
+	clock->info = shca_mmap_area(fd, SHCA_MMAP_CLOCK_INFO, SHCA_MMAP_PAGE_BYTES);
+	return clock->counter != NULL && clock->info != NULL ? 0 : -ENOMEM;
+}
+
+static void
+unmap_clock(struct shca_file *file)
+{
+	if (file->clock.counter != NULL)
+		munmap(file->clock.counter, SHCA_MMAP_PAGE_BYTES);
+	if (file->clock.info != NULL)
+		munmap(file->clock.info, SHCA_MMAP_PAGE_BYTES);
+}
+
 int
 shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, int *fd)
 {
 	struct shca_file *file = calloc(1, sizeof(*file));
-	int ret;
+	int ret, node;
 
 	if (file == NULL)
 		return -ENOMEM;
-	ret = shca_mmap_open(shca_device_conf(dev)->index, cloexec);
-	if (ret < 0) {
-		free(file);
-		return ret;
+	node = shca_mmap_open(shca_device_conf(dev)->index, cloexec);
+	if (node < 0) {
+		ret = node;
+		goto free_file;
 	}
+	ret = map_clock(file, node);
+	if (ret != 0)
+		goto close_node;
 	file->dev = dev;
 	file->model = shca_device_conf(dev)->model;
 	/* The kernel's handles are s32 to some callers: keep them positive. */
@@ -30,9 +55,19 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 	shca_idtable_init(&file->uars, 0, SHCA_MMAP_UAR_LAST);
 	TAILQ_INIT(&file->objects);
 	LIST_INIT(&file->eventqs);
-	*fd = ret;
+	shca_device_lock(dev);
+	shca_clock_page_add(dev, &file->clock);
+	shca_device_unlock(dev);
+	*fd = node;
 	*out = file;
 	return 0;
+
+close_node:
+	unmap_clock(file);
+	close(node);
+free_file:
+	free(file);
+	return ret;
 }
 
 int
@@ -54,7 +89,9 @@ shca_file_close(struct shca_file *file)
 	shca_device_lock(file->dev);
 	shca_object_destroy_all(file);
 	shca_eventq_destroy_all(file);
+	shca_clock_page_remove(&file->clock);
 	shca_device_unlock(file->dev);
+	unmap_clock(file);
 	shca_idtable_fini(&file->uars);
 	shca_idtable_fini(&file->handles);
 	free(file);

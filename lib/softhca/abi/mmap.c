@@ -36,6 +36,15 @@ shca_mmap_open(unsigned int index, bool cloexec)
 	return fd;
 }
 
+void *
+shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes)
+{
+	const off_t offset = (off_t)((uint64_t)area << 8) * SHCA_MMAP_PAGE_BYTES;
+	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	return start != MAP_FAILED ? start : NULL;
+}
+
 uint64_t
 shca_mmap_uar_offset(uint32_t index)
 {

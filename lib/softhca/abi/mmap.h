@@ -12,6 +12,7 @@
 #define SHCA_ABI_MMAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SHCA_MMAP_PAGE_BYTES 4096
@@ -20,6 +21,16 @@
 
 /** @return a descriptor for the node of device @p index, or a negative errno. */
 int shca_mmap_open(unsigned int index, bool cloexec);
+/** What a device fills in the space, by its command (enum mlx5_ib_mmap_cmd). */
+enum shca_mmap_area {
+	SHCA_MMAP_CORE_CLOCK = 5,
+	SHCA_MMAP_CLOCK_INFO = 7,
+};
+/**
+ * Map the beginning of an area for ourselves; munmap() ends it.
+ * @return NULL when there is no room.
+ */
+void *shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes);
 /** @return the offset to map UAR page @p index at. */
 uint64_t shca_mmap_uar_offset(uint32_t index);
 /** @return the number CQs and QPs name UAR page @p index by. */

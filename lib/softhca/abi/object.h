@@ -23,6 +23,7 @@
 
 #include "abi/eventq.h"
 #include "base/idtable.h"
+#include "hw/clock_page.h"
 #include "hw/device.h"
 #include "steering/param.h"
 #include "steering/steering.h"
@@ -73,7 +74,8 @@ struct shca_file {
 	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */
 	LIST_HEAD(shca_eventq_list, shca_eventq) eventqs;
 	struct shca_eventq *async; /**< where events go of objects that name no descriptor */
-	struct shca_idtable uars;  /**< indices into the mmap space of UAR pages */
+	struct shca_clock_page clock;
+	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	uint64_t pinned_bytes;
 };

@@ -18,6 +18,15 @@ shca_clock_ns(void)
 }
 
 uint64_t
+shca_clock_real_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
 shca_clock_ticks(void)
 {
 	return shca_clock_ns() * 5 >> 5;

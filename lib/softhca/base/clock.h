@@ -7,9 +7,13 @@
 
 /** Frequency of the device's free-running counter, as device queries report it. */
 #define SHCA_CLOCK_KHZ 156250
+/** Exactly, for up to a century's worth. */
+#define SHCA_CLOCK_TICKS_TO_NS(ticks) ((ticks)*32 / 5)
 
 /** @return nanoseconds of CLOCK_MONOTONIC. */
 uint64_t shca_clock_ns(void);
+/** @return nanoseconds of CLOCK_REALTIME. */
+uint64_t shca_clock_real_ns(void);
 /** @return the free-running counter, in ticks of SHCA_CLOCK_KHZ. */
 uint64_t shca_clock_ticks(void);
 

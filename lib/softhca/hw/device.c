@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "hw/clock_page.h"
 #include "hw/cq.h"
 #include "hw/port.h"
 #include "hw/rq.h"
@@ -90,6 +91,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->cqs);
 	LIST_INIT(&dev->rqs);
 	LIST_INIT(&dev->sqs);
+	LIST_INIT(&dev->clock_pages);
 	set_kernel_filter(dev);
 	*out = dev;
 	return 0;
@@ -401,6 +403,7 @@ shca_device_step(struct shca_device *dev)
 
 	lock_step(dev);
 	dev->ticks = shca_clock_ticks();
+	shca_clock_page_update(dev);
 	nb_done = guarded(dev, run_round);
 	shca_device_unlock(dev);
 	return nb_done;

@@ -42,6 +42,8 @@ struct shca_device {
 	LIST_HEAD(, shca_cq) cqs;
 	LIST_HEAD(, shca_rq) rqs;
 	LIST_HEAD(, shca_sq) sqs;
+	LIST_HEAD(, shca_clock_page) clock_pages;
+	uint64_t clock_info_ticks; /**< when their relation was last written */
 
 	struct shca_out out;
 	uint64_t ticks;       /**< the free-running counter at the start of the step */

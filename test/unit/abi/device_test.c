@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Context, capabilities, port and GIDs. */
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -96,8 +98,9 @@ test_context_answer(void **state)
 	assert_int_equal(response.tot_bfregs, 0);
 	assert_int_equal(response.cqe_version, 1);
 	assert_int_equal(response.num_ports, 1);
-	assert_int_equal(response.comp_mask, 0);
-	assert_int_equal(response.clock_info_versions, 0);
+	assert_int_equal(response.comp_mask, MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET);
+	assert_int_equal(response.hca_core_clock_offset, 0);
+	assert_int_equal(response.clock_info_versions, 1 << MLX5_IB_CLOCK_INFO_V1);
 	assert_int_equal(response.bf_reg_size, 512);
 	assert_int_equal(response.cache_line_size, 64);
 	assert_int_equal(response.log_uar_size, 12);
@@ -106,6 +109,27 @@ test_context_answer(void **state)
 	assert_int_equal(response.max_send_wqebb, fix->model.max_send_wqebb);
 	shca_file_close(file);
 	close(fd);
+}
+
+/* The counter's page and the page of its relation to the time of day, as libmlx5 maps them. */
+static void
+test_clock_pages(void **state)
+{
+	struct fixture *fix = *state;
+	const uint32_t *counter =
+		mmap(NULL, 4096, PROT_READ, MAP_SHARED, fix->fd, MLX5_IB_MMAP_CORE_CLOCK << 20);
+	const struct mlx5_ib_clock_info *info =
+		mmap(NULL, 4096, PROT_READ, MAP_SHARED, fix->fd, MLX5_IB_MMAP_CLOCK_INFO << 20);
+	uint64_t cycles;
+
+	assert_ptr_not_equal(counter, MAP_FAILED);
+	assert_ptr_not_equal(info, MAP_FAILED);
+	shca_device_step(fix->dev);
+	cycles = (uint64_t)be32toh(counter[0]) << 32 | be32toh(counter[1]);
+	assert_true(cycles >= info->cycles && info->cycles != 0);
+	assert_int_equal(info->sign & MLX5_IB_CLOCK_INFO_KERNEL_UPDATING, 0);
+	munmap((void *)(uintptr_t)counter, 4096);
+	munmap((void *)(uintptr_t)info, 4096);
 }
 
 /* UAR pages are distinct, mappable where the answer says, and reusable. */
@@ -310,6 +334,7 @@ main(void)
 		TEST(test_context_request_lengths),
 		TEST(test_second_context_is_refused),
 		TEST(test_context_answer),
+		TEST(test_clock_pages),
 		TEST(test_uar_pages),
 		TEST(test_query_device),
 		TEST(test_query_device_ex),

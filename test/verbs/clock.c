@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device's time: the counter, its relation to the time of day, and completions of both kinds.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "kit.h"
+
+#define FRAME 100 /* bytes */
+/* Of the time of day: how far apart two clocks may be read under load. */
+#define SLACK_NS 60000000000ull
+
+static uint64_t
+read_counter(void)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+
+	kit_must(ibv_query_rt_values_ex(kit_context, &values), "ibv_query_rt_values_ex");
+	CHECK(values.comp_mask == IBV_VALUES_MASK_RAW_CLOCK, values.comp_mask);
+	return (uint64_t)values.raw_clock.tv_nsec;
+}
+
+static uint64_t
+real_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool
+is_near(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b < SLACK_NS : b - a < SLACK_NS;
+}
+
+static void
+wait_beyond(uint64_t counter)
+{
+	time_t end = time(NULL) + KIT_PATIENCE;
+
+	while (read_counter() <= counter)
+		if (time(NULL) > end) {
+			errno = ETIMEDOUT;
+			kit_die("the counter stands still");
+		}
+}
+
+static void
+get_info(struct mlx5dv_clock_info *info)
+{
+	int ret;
+
+	/* EBUSY: the page is being written. */
+	while ((ret = mlx5dv_get_clock_info(kit_context, info)) == EBUSY)
+		;
+	kit_must(ret, "mlx5dv_get_clock_info");
+}
+
+static void
+test_counter(void)
+{
+	struct mlx5dv_context attr = { .comp_mask = MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK |
+			MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE };
+	struct mlx5dv_clock_info info, later;
+	struct ibv_device_attr_ex device;
+	uint64_t first = read_counter();
+	time_t end = time(NULL) + KIT_PATIENCE;
+
+	kit_must(ibv_query_device_ex(kit_context, NULL, &device), "ibv_query_device_ex");
+	CHECK(device.hca_core_clock == 156250, device.hca_core_clock);
+	CHECK(device.completion_timestamp_mask == INT64_MAX, 0);
+	wait_beyond(first);
+	kit_must(mlx5dv_query_device(kit_context, &attr), "mlx5dv_query_device");
+	CHECK(attr.comp_mask & MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK, attr.comp_mask);
+	CHECK(attr.hca_core_clock != NULL, 0);
+	CHECK(attr.comp_mask & MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE, attr.comp_mask);
+	CHECK(attr.max_clock_info_update_nsec == 1000000000, attr.max_clock_info_update_nsec);
+	get_info(&info);
+	CHECK(is_near(mlx5dv_ts_to_ns(&info, read_counter()), real_ns()), info.nsec);
+	/* Written anew after a while, and no other time by it. */
+	do
+		get_info(&later);
+	while (later.last_cycles == info.last_cycles && time(NULL) < end);
+	CHECK(later.last_cycles > info.last_cycles, later.last_cycles);
+	first = read_counter();
+	CHECK(is_near(mlx5dv_ts_to_ns(&info, first), mlx5dv_ts_to_ns(&later, first)), 0);
+}
+
+struct times {
+	uint64_t raw[2], wall[2]; /* sent, received */
+};
+
+/* One frame; what the two completions say. */
+static void
+pass(struct ibv_cq_ex *cq, struct ibv_qp *qp, uint64_t fields, struct times *times)
+{
+	kit_receive(qp, 10, KIT_BUFFER_BYTES);
+	kit_send(qp, 0, FRAME);
+	for (unsigned int i = 0; i < 2; i++) {
+		unsigned int side;
+
+		kit_start_poll(cq);
+		kit_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
+		side = ibv_wc_read_opcode(cq) == IBV_WC_RECV;
+		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+			times->raw[side] = ibv_wc_read_completion_ts(cq);
+		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+			times->wall[side] = ibv_wc_read_completion_wallclock_ns(cq);
+		ibv_end_poll(cq);
+	}
+}
+
+static void
+test_completions(uint64_t fields)
+{
+	struct ibv_cq_init_attr_ex attr = { .cqe = 64, .wc_flags = fields };
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(kit_context, &attr);
+	struct times times = { { 0 } }, last;
+	struct ibv_flow *flow;
+	struct ibv_qp *qp;
+
+	if (cq == NULL)
+		kit_die("ibv_create_cq_ex");
+	qp = kit_qp(ibv_cq_ex_to_cq(cq), 0);
+	flow = kit_take_all(qp);
+	kit_frame(kit_buffer(0), FRAME, 1);
+	for (unsigned int i = 0; i < 50; i++) {
+		uint64_t before = read_counter();
+
+		last = times;
+		pass(cq, qp, fields, &times);
+		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) {
+			kit_check(times.raw[0] >= before && times.raw[1] >= times.raw[0],
+				"in order", (long long)times.raw[0]);
+			kit_check(times.raw[1] <= read_counter(), "not in the future", i);
+			kit_check(times.raw[0] >= last.raw[1], "later than the last", i);
+		}
+		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+			kit_check(is_near(times.wall[0], real_ns()) &&
+					is_near(times.wall[1], real_ns()),
+				"time of day", (long long)times.wall[1]);
+	}
+	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+}
+
+int
+main(void)
+{
+	kit_open();
+	test_counter();
+	test_completions(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
+	test_completions(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
+	test_completions(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+		IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
+	return kit_close();
+}
