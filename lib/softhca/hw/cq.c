@@ -278,7 +278,8 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 		    cq->attr.ring, (uint64_t)cq->attr.nb_cqes * cq->attr.cqe_bytes, true))
 		return -EFAULT;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
-	if (nb_unread(cq) + 1 > nb_cqes)
+	/* Policy: neither ring may lose a completion. The old one needs a place for RESIZE. */
+	if (nb_unread(cq) + 1 > nb_cqes || (!cq->failed && nb_unread(cq) >= cq->attr.nb_cqes))
 		return -EINVAL;
 	if (!cq->failed) {
 		close_block(cq);

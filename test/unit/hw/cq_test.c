@@ -184,6 +184,33 @@ arming_for_solicited(void **state)
 	rig_close(&rig);
 }
 
+/* A full ring has no place for the RESIZE CQE: it stays, and loses nothing. */
+static void
+resize_full(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+	uint8_t *ring;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 4;
+	rig_open(&rig);
+	ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(ring, MAP_FAILED);
+	for (unsigned int n = 0; n < 4; n++)
+		nop(&rig);
+	assert_int_equal(shca_cq_resize(rig.tx.cq, ring, 16, 64), -EINVAL);
+	for (unsigned int n = 0; n < 4; n++) {
+		assert_true(rig_poll(&rig.tx, &cqe));
+		assert_int_equal(be16toh(cqe.wqe_counter), n);
+	}
+	nop(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	rig_close(&rig);
+	munmap(ring, 4096);
+}
+
 /* As libmlx5's ibv_resize_cq: it copies up to the RESIZE CQE one place further into the new ring.
  */
 static void
@@ -317,6 +344,7 @@ main(void)
 		cmocka_unit_test(arming),
 		cmocka_unit_test(first_arm_is_zero),
 		cmocka_unit_test(arming_for_solicited),
+		cmocka_unit_test(resize_full),
 		cmocka_unit_test(resize),
 		cmocka_unit_test(creation),
 		cmocka_unit_test(unmapped_ring),
