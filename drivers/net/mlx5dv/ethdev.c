@@ -89,7 +89,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_rx_queues = RTE_MIN(RTE_MIN(caps->max_wq, caps->max_qp), RTE_MAX_QUEUES_PER_PORT);
 	info->max_tx_queues = RTE_MIN(caps->max_qp, (uint32_t)RTE_MAX_QUEUES_PER_PORT);
 	info->max_mac_addrs = MDV_MAC_MAX;
-	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP;
+	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->rx_offload_capa = rx_offloads(caps);
 	info->tx_offload_capa = tx_offloads(caps);
 	info->reta_size = mdv_reta_size(port);

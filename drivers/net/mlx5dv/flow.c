@@ -28,12 +28,14 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
-	int rc = mdv_flow_plan_make(&env, &rule, &plan, error);
+	int rc;
 
-	if (rc != 0)
-		return rc;
 	pthread_mutex_lock(&port->flow.lock);
-	rc = mdv_flow_install_level(port, NULL, &plan, error);
+	rc = mdv_flow_indirect_check(port, actions, error);
+	if (rc == 0)
+		rc = mdv_flow_plan_make(&env, &rule, &plan, error);
+	if (rc == 0)
+		rc = mdv_flow_install_level(port, NULL, &plan, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }
@@ -107,24 +109,6 @@ flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 }
 
 static int
-flow_query_count(
-	struct rte_flow *flow, struct rte_flow_query_count *query, struct rte_flow_error *error)
-{
-	uint64_t counts[MDV_FLOW_COUNT_NB];
-	int rc = mdv_flow_install_read(flow, counts);
-
-	if (rc != 0)
-		return mdv_flow_error_kernel(error, -rc, "COUNT: reading the rule's counter");
-	query->hits_set = 1;
-	query->bytes_set = 1;
-	query->hits = counts[MDV_FLOW_COUNT_PACKETS] - flow->counts_base[MDV_FLOW_COUNT_PACKETS];
-	query->bytes = counts[MDV_FLOW_COUNT_BYTES] - flow->counts_base[MDV_FLOW_COUNT_BYTES];
-	if (query->reset)
-		memcpy(flow->counts_base, counts, sizeof(counts));
-	return 0;
-}
-
-static int
 flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *action,
 	void *data, struct rte_flow_error *error)
 {
@@ -142,7 +126,7 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"COUNT: the rule has no such action; create it with COUNT");
 	pthread_mutex_lock(&port->flow.lock);
-	rc = flow_query_count(flow, data, error);
+	rc = mdv_flow_count_query(flow->counter, data, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }
@@ -202,6 +186,9 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.flush = flow_flush,
 	.query = flow_query,
 	.isolate = flow_isolate,
+	.action_handle_create = mdv_flow_indirect_create,
+	.action_handle_destroy = mdv_flow_indirect_destroy,
+	.action_handle_query = mdv_flow_indirect_query,
 	.dev_dump = flow_dev_dump,
 	.info_get = mdv_flow_async_info,
 	.configure = mdv_flow_async_configure,
@@ -258,6 +245,7 @@ mdv_flow_fini(struct mdv_port *port)
 	flow_flush(port->dev, NULL);
 	mdv_flow_async_fini(port);
 	mdv_flow_table_fini(&port->flow.tables);
+	mdv_flow_indirect_fini(&port->flow.indirect);
 	mdv_flow_level_fini(&port->flow.levels);
 	mdv_slab_fini(&port->flow.slab);
 	pthread_mutex_destroy(&port->flow.lock);

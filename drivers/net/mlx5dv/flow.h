@@ -27,6 +27,7 @@
 #include <rte_flow_driver.h>
 
 #include "flow_async.h"
+#include "flow_indirect.h"
 #include "flow_level.h"
 #include "flow_table.h"
 #include "slab.h"
@@ -49,8 +50,9 @@ struct mdv_flow_state {
 	struct mdv_flow_levels levels; /**< which rule has which of them */
 	struct mdv_flow_tables tables; /**< templates; the application serialises */
 	struct mdv_flow_async async;   /**< flow queues; each is its user's */
-	_Atomic int copy_bytes;        /**< room that the last rule's copy took; needs no lock */
-	struct mdv_slab slab;          /**< of rules; has a lock of its own */
+	struct mdv_flow_indirect indirect;
+	_Atomic int copy_bytes; /**< room that the last rule's copy took; needs no lock */
+	struct mdv_slab slab;   /**< of rules; has a lock of its own */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 

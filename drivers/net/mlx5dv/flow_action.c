@@ -143,6 +143,16 @@ mdv_flow_action_parse(const struct mdv_flow_action_env *env, const struct rte_fl
 	return action_check_fate(&state, list);
 }
 
+int
+mdv_flow_action_check(const struct mdv_flow_action_env *env, const struct rte_flow_action *action,
+	struct rte_flow_error *error)
+{
+	struct mdv_flow_actions actions = { .count = false };
+	struct mdv_flow_action_state state = { .env = env, .out = &actions, .error = error };
+
+	return mdv_flow_action_parse_one(&state, action);
+}
+
 /* How many actions the list has, its SAMPLEs opened; they go to @p out unless that is NULL. */
 static unsigned int
 action_flatten(const struct rte_flow_action list[], struct rte_flow_action *out)

@@ -11,6 +11,8 @@
 
 #include <rte_flow.h>
 
+struct mdv_flow_count;
+
 /** What the checks need to know of the port. */
 struct mdv_flow_action_env {
 	uint16_t nb_queues;     /**< Rx queues configured */
@@ -39,12 +41,20 @@ struct mdv_flow_actions {
 	bool passthru; /**< a copy; the packet goes on */
 	uint16_t nb_extras;
 	const uint16_t *extras[MDV_FLOW_ACTION_EXTRAS]; /**< a queue each, by further QUEUE */
+	struct mdv_flow_count *counter; /**< of an indirect COUNT; NULL: the rule's own */
 };
 
-/** @return 0 or a negative errno after filling @p error with the action and what would do. */
+/**
+ * @param list whose INDIRECT actions have handles of the port
+ * @return 0 or a negative errno after filling @p error with the action and what would do
+ */
 int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
 	struct rte_flow_error *error);
+
+/** The same for an action without a rule about it. */
+int mdv_flow_action_check(const struct mdv_flow_action_env *env,
+	const struct rte_flow_action *action, struct rte_flow_error *error);
 
 /** @return the name of any action of rte_flow, for messages; never NULL. */
 const char *mdv_flow_action_name(enum rte_flow_action_type type);

@@ -6,6 +6,7 @@
 
 #include "flow_action_row.h"
 #include "flow_error.h"
+#include "flow_indirect.h"
 #include "mark.h"
 #include "port.h"
 #include "rss.h"
@@ -212,5 +213,20 @@ mdv_flow_action_apply_sample(
 	if (rc == 0 && nb == 0)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 			conf, "SAMPLE: it has no actions; give it QUEUE or RSS");
+	return rc;
+}
+
+/* As if the action stood there itself, but the application knows nothing of our copy of it. */
+int
+mdv_flow_action_apply_indirect(
+	struct mdv_flow_action_state *state, const struct rte_flow_action *action)
+{
+	struct rte_flow_action_handle *handle = (void *)(uintptr_t)action->conf;
+	int rc = mdv_flow_action_parse_one(state, handle->action);
+
+	if (rc != 0 && state->error != NULL)
+		state->error->cause = action;
+	if (rc == 0 && handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
+		state->out->counter = &handle->count;
 	return rc;
 }

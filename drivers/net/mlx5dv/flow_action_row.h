@@ -58,6 +58,8 @@ int mdv_flow_action_apply_count(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 int mdv_flow_action_apply_passthru(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
+int mdv_flow_action_apply_indirect(
+	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 int mdv_flow_action_apply_sample(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 

@@ -28,8 +28,6 @@ static const char decap[] =
 static const char meta[] = "a packet carries one value to the application; use MARK";
 static const char age[] = "verbs rules do not age; use COUNT and query whether it still rises";
 static const char shared[] = "rte_flow has given it up; give the action itself with each rule";
-static const char indirect[] =
-	"the driver has no such handles; give the action itself with each rule";
 static const char tracking[] = "verbs does not track connections; do so behind QUEUE or RSS";
 static const char kernel[] = "the kernel gets what no rule takes; leave the rule out, isolate the "
 			     "port, or give the kernel its copy with QUEUE and PASSTHRU";
@@ -51,6 +49,7 @@ const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	ROW(COUNT,    false, false, mdv_flow_action_apply_count),
 	ROW(RSS,      true,  true,  mdv_flow_action_apply_rss),
 	ROW(SAMPLE,   false, true,  mdv_flow_action_apply_sample),
+	ROW(INDIRECT, false, true,  mdv_flow_action_apply_indirect),
 
 	NOT(JUMP,             groups),
 	NOT(PF,               ports),
@@ -66,7 +65,6 @@ const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NOT(CONNTRACK,        tracking),
 	NOT(AGE,              age),
 	NOT(SHARED,           shared),
-	NOT(INDIRECT,         indirect),
 	NOT(SET_TAG,          meta),
 	NOT(SET_META,         meta),
 

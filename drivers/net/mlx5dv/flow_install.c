@@ -70,44 +70,6 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 		levels->nb, used);
 }
 
-static int
-install_counters_create(struct mdv_port *port, struct rte_flow *flow)
-{
-	struct ibv_counters_init_attr init = { 0 };
-	static const enum ibv_counter_description what[MDV_FLOW_COUNT_NB] = {
-		[MDV_FLOW_COUNT_PACKETS] = IBV_COUNTER_PACKETS,
-		[MDV_FLOW_COUNT_BYTES] = IBV_COUNTER_BYTES,
-	};
-
-	flow->counters = ibv_create_counters(port->device.ctx, &init);
-	if (flow->counters == NULL)
-		return errno != 0 ? -errno : -ENOMEM;
-	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++) {
-		struct ibv_counter_attach_attr attach = { .counter_desc = what[i], .index = i };
-		int rc = ibv_attach_counters_point_flow(flow->counters, &attach, NULL);
-
-		if (rc != 0) {
-			ibv_destroy_counters(flow->counters);
-			flow->counters = NULL;
-			return -rc;
-		}
-	}
-	return 0;
-}
-
-int
-mdv_flow_install_read(const struct rte_flow *flow, uint64_t counts[MDV_FLOW_COUNT_NB])
-{
-	int rc = 0;
-
-	memset(counts, 0, MDV_FLOW_COUNT_NB * sizeof(counts[0]));
-	if (flow->counters != NULL)
-		rc = ibv_read_counters(flow->counters, counts, MDV_FLOW_COUNT_NB, 0);
-	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++)
-		counts[i] += flow->counts[i];
-	return rc > 0 ? -rc : rc;
-}
-
 static struct mdv_flow_installed *
 install_at(struct mdv_flow_presence *present, unsigned int i)
 {
@@ -173,8 +135,8 @@ install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rt
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; rc == 0 && flow->counters != NULL && i < plan->nb_parts; i++)
-		rc = mdv_flow_build_count(&plan->parts[i].build, flow->counters);
+	for (unsigned int i = 0; rc == 0 && flow->counted && i < plan->nb_parts; i++)
+		rc = mdv_flow_build_count(&plan->parts[i].build, flow->counter->verbs);
 	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with COUNT");
 }
 
@@ -213,30 +175,26 @@ mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_fl
 	if (plan->actions.tag != MDV_MARK_TAG_NONE)
 		mdv_rxq_expect_marks(port);
 	if (flow->counted) {
-		rc = install_counters_create(port, flow);
+		rc = mdv_flow_count_get(port, flow->counter);
 		if (rc != 0)
 			return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
 	}
 	rc = install_all(port, flow, plan, &flow->present, error);
-	if (rc != 0)
-		mdv_flow_install_del(port, flow);
+	if (rc != 0 && flow->counted)
+		mdv_flow_count_put(flow->counter);
 	return rc;
 }
 
 void
 mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 {
-	uint64_t counts[MDV_FLOW_COUNT_NB];
-
-	if (flow->counted && flow->counters != NULL && flow->present.nb != 0 &&
-		mdv_flow_install_read(flow, counts) == 0)
-		memcpy(flow->counts, counts, sizeof(flow->counts));
-	install_clear(port, &flow->present);
-	if (!flow->counted)
+	if (flow->present.nb == 0)
 		return;
-	if (flow->counters != NULL)
-		ibv_destroy_counters(flow->counters);
-	flow->counters = NULL;
+	if (flow->counted)
+		mdv_flow_count_keep(flow->counter);
+	install_clear(port, &flow->present);
+	if (flow->counted)
+		mdv_flow_count_put(flow->counter);
 }
 
 /* There before it is gone from here; the counter stays the same object. */

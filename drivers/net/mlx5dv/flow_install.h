@@ -19,17 +19,11 @@
 #include <rte_common.h>
 #include <rte_flow.h>
 
+#include "flow_count.h"
 #include "flow_level.h"
 #include "flow_plan.h"
 
 struct mdv_port;
-
-/** What COUNT reads, and where in the array. */
-enum mdv_flow_install_count {
-	MDV_FLOW_COUNT_PACKETS,
-	MDV_FLOW_COUNT_BYTES,
-	MDV_FLOW_COUNT_NB,
-};
 
 /** One ibv_flow of a rule. */
 struct mdv_flow_installed {
@@ -51,10 +45,7 @@ enum mdv_flow_place {
 	MDV_FLOW_REFUSED,
 };
 
-/**
- * As the application made it, and while flow.active also in the device. A verbs counter starts anew
- * whenever the rule is put back, so counts[] holds what earlier ones had.
- */
+/** As the application made it, and while flow.active also in the device. */
 struct rte_flow {
 	/* lines 0 and 1: all that the destruction of most rules looks at, of many of which each is
 	 * cold */
@@ -65,13 +56,13 @@ struct rte_flow {
 	uint16_t queue;                        /**< flow queue it came by, where there is a table */
 	bool queued;                           /**< an operation of a flow queue waits */
 	bool counted;                          /**< has COUNT */
+	bool indirect;                         /**< has INDIRECT */
 	uint8_t place;                         /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
 	/* line 3 */
-	struct rte_flow_conv_rule *rule;         /**< deep copy, behind this struct */
-	struct ibv_counters *counters;           /**< while installed, with COUNT */
-	uint64_t counts[MDV_FLOW_COUNT_NB];      /**< of counters that are gone */
-	uint64_t counts_base[MDV_FLOW_COUNT_NB]; /**< at the last reset */
+	struct rte_flow_conv_rule *rule; /**< deep copy, behind this struct */
+	struct mdv_flow_count *counter;  /**< with COUNT: its own, or that of an indirect one */
+	struct mdv_flow_count count;
 } __rte_cache_aligned;
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
 static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
@@ -94,8 +85,6 @@ int mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct md
 	struct rte_flow_error *error);
 /** Take it out, if it is in; it keeps its level. */
 void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);
-/** Counts since the rule was made. @return 0 or a negative errno */
-int mdv_flow_install_read(const struct rte_flow *flow, uint64_t counts[MDV_FLOW_COUNT_NB]);
 
 /** The mover of the port's levels; @p context is the port. */
 int mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level);

@@ -12,6 +12,7 @@
 #include <rte_prefetch.h>
 
 #include "flow_error.h"
+#include "flow_indirect.h"
 #include "flow_rule.h"
 #include "flow_table.h"
 #include "port.h"
@@ -59,9 +60,9 @@ rule_alloc(
 	}
 }
 
-struct rte_flow *
-mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+static struct rte_flow *
+rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	struct rte_flow_conv_rule rule = {
@@ -84,9 +85,39 @@ mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 	}
 	flow = rule_alloc(port, &rule, error);
 	free(flat);
-	if (flow != NULL)
-		flow->counted = plan->actions.count;
+	if (flow == NULL)
+		return NULL;
+	flow->counted = plan->actions.count;
+	flow->counter = plan->actions.counter != NULL ? plan->actions.counter : &flow->count;
 	return flow;
+}
+
+/* Its handles are held from before they are looked at until the rule is freed. */
+static struct rte_flow *
+rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	struct rte_flow *flow = NULL;
+
+	pthread_mutex_lock(&port->flow.lock);
+	if (mdv_flow_indirect_take(port, given->actions, error) == 0) {
+		flow = rule_make(port, given, plan, error);
+		if (flow == NULL)
+			mdv_flow_indirect_put(given->actions);
+		else
+			flow->indirect = true;
+	}
+	pthread_mutex_unlock(&port->flow.lock);
+	return flow;
+}
+
+struct rte_flow *
+mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	return mdv_flow_indirect_is_in(given->actions)
+		? rule_make_indirect(port, given, plan, error)
+		: rule_make(port, given, plan, error);
 }
 
 void
@@ -94,11 +125,13 @@ mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow)
 {
 	if (flow->table != NULL)
 		mdv_flow_table_put(flow->table);
+	if (flow->indirect)
+		mdv_flow_indirect_put(flow->rule->actions_ro);
 	mdv_slab_put(&port->flow.slab, flow, flow->lines * RTE_CACHE_LINE_SIZE);
 }
 
-int
-mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+static int
+rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
 	int rc = mdv_flow_install_level(port, flow, plan, error);
@@ -128,7 +161,16 @@ mdv_flow_rule_enter_later(
 	struct mdv_flow_plan plan;
 	int rc = mdv_flow_plan_make(&env, &rule, &plan, error);
 
-	return rc != 0 ? rc : mdv_flow_rule_enter(port, flow, &plan, error);
+	return rc != 0 ? rc : rule_enter(port, flow, &plan, error);
+}
+
+int
+mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	/* Its actions may have been updated since the plan was made. */
+	return flow->indirect ? mdv_flow_rule_enter_later(port, flow, error)
+			      : rule_enter(port, flow, plan, error);
 }
 
 void

@@ -79,10 +79,11 @@ tree_print_rule(
 		return rc;
 	tree_describe(&plan.actions, plan.parts[part].id, to, sizeof(to));
 	at = snprintf(more, sizeof(more), " rule:%p", (void *)flow);
-	if (flow->counted && mdv_flow_install_read(flow, counts) == 0)
+	if (flow->counted && mdv_flow_count_read(flow->counter, counts) == 0)
 		at += snprintf(more + at, sizeof(more) - at, " packets:%" PRIu64 " bytes:%" PRIu64,
-			counts[MDV_FLOW_COUNT_PACKETS] - flow->counts_base[MDV_FLOW_COUNT_PACKETS],
-			counts[MDV_FLOW_COUNT_BYTES] - flow->counts_base[MDV_FLOW_COUNT_BYTES]);
+			counts[MDV_FLOW_COUNT_PACKETS] -
+				flow->counter->base[MDV_FLOW_COUNT_PACKETS],
+			counts[MDV_FLOW_COUNT_BYTES] - flow->counter->base[MDV_FLOW_COUNT_BYTES]);
 	if (flow->present.nb == 0)
 		snprintf(more + at, sizeof(more) - at, " waits for the port's start");
 	tree_print_entry(tree, &plan.parts[part].build, to, more);

@@ -35,6 +35,11 @@ static const struct rte_flow_action_sample sample_least = { 1,
 static const struct rte_flow_action_sample sample_full = { 1,
 	ACTIONS(ACTION_CONF(QUEUE, &queue_3), ACTION_CONF(RSS, &rss_full)) };
 
+static struct rte_flow_action shared_count = ACTION(COUNT);
+static struct rte_flow_action shared_mark = ACTION_CONF(MARK, &mark_full);
+static const struct rte_flow_action_handle by_count = { .action = &shared_count };
+static const struct rte_flow_action_handle by_mark = { .action = &shared_mark };
+
 /* What the driver does, with the least and the most that can be said. */
 static const struct done {
 	enum rte_flow_action_type type;
@@ -50,6 +55,7 @@ static const struct done {
 	{ RTE_FLOW_ACTION_TYPE_COUNT, NULL, &count_full, false, false },
 	{ RTE_FLOW_ACTION_TYPE_RSS, &rss_least, &rss_full, false, false },
 	{ RTE_FLOW_ACTION_TYPE_SAMPLE, &sample_least, &sample_full, false, true },
+	{ RTE_FLOW_ACTION_TYPE_INDIRECT, &by_count, &by_mark, false, true },
 };
 /* clang-format on */
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Indirect actions as typed at testpmd's prompt: one counter, one RSS of many rules, and their lives."""
+import re
+
+import pytest
+from harness.bench import Bench, probe
+
+DNS = "pattern eth / ipv4 / udp dst is 53 / end"
+NTP = "pattern eth / ipv4 / udp dst is 123 / end"
+
+
+@pytest.fixture
+def bench(tmp_path):
+    with Bench(tmp_path) as made:
+        made.add_sentinel()
+        yield made
+
+
+def create(bench, number, action):
+    answer = bench.pmd.cmd(
+        f"flow indirect_action 0 create action_id {number} ingress action {action} / end")
+    assert f"Indirect action #{number} created" in answer, answer
+
+
+def destroy(bench, number):
+    return bench.pmd.cmd(f"flow indirect_action 0 destroy action_id {number}")
+
+
+def count(bench, number):
+    """(hits, bytes)"""
+    answer = bench.pmd.cmd(f"flow indirect_action 0 query {number}")
+    match = re.search(r"hits: (\d+)\s+bytes: (\d+)", answer)
+    assert match, answer
+    return int(match.group(1)), int(match.group(2))
+
+
+def test_two_rules_one_count(bench):
+    """Both rules' packets are in the sum, and it outlives rules, a flush and a restart."""
+    create(bench, 5, "count")
+    rule = bench.pmd.flow(f"ingress {DNS} actions indirect 5 / queue index 1 / end")
+    bench.pmd.flow(f"ingress {NTP} actions queue index 2 / indirect 5 / passthru / end")
+    got = bench.deliver(probe(1, dport=53), probe(2, dport=123), probe(3, dport=53), probe(4, dport=54))
+    assert bench.numbers(got, 1) == [1, 3] and bench.numbers(got, 2) == [2]
+    assert count(bench, 5) == (3, 180)
+    assert "in use by 2 rules; destroy those first" in destroy(bench, 5)
+    assert "destroyed" in bench.pmd.cmd(f"flow destroy 0 rule {rule}")
+    assert "in use by 1 rules; destroy those first" in destroy(bench, 5)
+    bench.deliver(probe(5, dport=53), probe(6, dport=123))
+    assert count(bench, 5) == (4, 240)
+    # testpmd flushes the rules of a port it stops, and keeps its indirect actions.
+    bench.pmd.cmd("stop")
+    bench.pmd.cmd("port stop 0")
+    assert count(bench, 5) == (4, 240)
+    bench.pmd.cmd("port start 0")
+    bench.pmd.show_received()
+    bench.add_sentinel()
+    bench.pmd.flow(f"ingress {DNS} actions indirect 5 / drop / end")
+    assert bench.deliver(probe(7, dport=53)) == []
+    assert count(bench, 5) == (5, 300)
+    bench.pmd.cmd("flow flush 0")
+    assert "Indirect action #5 destroyed" in destroy(bench, 5)
+
+
+def test_rules_to_one_rss(bench):
+    """Each rule hashes over the queues that were given once."""
+    create(bench, 1, "rss types ipv4-udp end queues 1 2 end")
+    bench.pmd.flow(f"ingress {DNS} actions indirect 1 / end")
+    bench.pmd.flow(f"ingress {NTP} actions indirect 1 / passthru / end")
+    frames = [probe(i, sport=1000 + i, dport=port) for i in range(16) for port in (53, 123)]
+    got = bench.deliver(*frames)
+    assert sorted(bench.numbers(got)) == sorted(2 * list(range(16)))
+    assert {seen["queue"] for seen in got} == {1, 2}
+    bench.pmd.cmd("flow flush 0")
+    assert "Indirect action #1 destroyed" in destroy(bench, 1)
+
+
+def test_other_kinds(bench):
+    """QUEUE, MARK, FLAG and DROP do behind a handle what they do in the open."""
+    for number, action in enumerate(("queue index 2", "mark id 7", "flag", "drop")):
+        create(bench, number, action)
+    bench.pmd.flow(f"ingress {DNS} actions indirect 1 / indirect 0 / end")
+    bench.pmd.flow(f"ingress {NTP} actions indirect 3 / end")
+    got = bench.deliver(probe(1, dport=53), probe(2, dport=123), probe(3, dport=54))
+    assert [(seen["queue"], seen["mark"]) for seen in got] == [(2, 7)]
+    assert "MARK with FLAG: MARK flags the packet as well" in bench.pmd.refused_flow(
+        f"ingress {DNS} actions indirect 1 / indirect 2 / indirect 0 / end")
+
+
+def test_refused(bench):
+    def refused(words, number=9):
+        answer = bench.pmd.cmd(
+            f"flow indirect_action 0 create action_id {number} {words} / end")
+        assert "Caught PMD error" in answer, answer
+        return answer
+
+    assert "indirect PASSTHRU" in refused("ingress action passthru")
+    assert "egress: " in refused("egress action count")
+    assert "Rx queue 9 does not exist" in refused("ingress action queue index 9")
+    assert "RSS types" in refused("ingress action rss types ipv4-sctp end queues 0 1 end")
+    create(bench, 9, "count")
+    # testpmd says itself that it has no such action.
+    assert "indirect 8" not in bench.pmd.cmd("flow list 0")
+    assert "COUNT with COUNT" in bench.pmd.refused_flow(
+        f"ingress {DNS} actions indirect 9 / count / queue index 1 / end")
