@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/findings.h"
 #include "options.h"
 
 /** Passed on to the command. */
@@ -23,10 +24,13 @@ app_run_help(void)
 	       "defaults.\n");
 	shca_options_help(stdout);
 	printf("\nExit status: COMMAND's; 128+N when signal N ended it; 127 when it is not found,\n"
-	       "126 when it cannot be executed, %d when the ports cannot be set up.\n"
+	       "126 when it cannot be executed, %d when the ports cannot be set up, %d when\n"
+	       "COMMAND's is 0 but --strict has found something, or --strict=abort has ended it.\n"
+	       "--strict reports on standard error what COMMAND does to its queues that hardware\n"
+	       "would punish or hang on; --strict=abort ends it at the first finding.\n"
 	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard "
 	       "error.\n",
-		APP_FAILED);
+		APP_FAILED, SHCA_FINDINGS_EXIT);
 }
 
 /**
@@ -39,6 +43,7 @@ parse(int argc, char *argv[], struct shca_options *options, const char **ctl)
 	static const struct option long_options[] = {
 		{ "port", required_argument, NULL, 'p' },
 		{ "ctl", required_argument, NULL, 'c' },
+		{ "strict", optional_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL },
 	};
@@ -55,6 +60,13 @@ parse(int argc, char *argv[], struct shca_options *options, const char **ctl)
 		if (option == 'c') {
 			*ctl = optarg;
 			continue;
+		}
+		if (option == 's') {
+			if (shca_findings_find_mode(optarg, &options->strict) == 0)
+				continue;
+			fprintf(stderr, "softhca: --strict=%s: there are off, report, abort\n",
+				optarg);
+			return 0;
 		}
 		if (option != 'p')
 			return 0; /* getopt has said why */
@@ -120,12 +132,56 @@ supervise(pid_t command, const sigset_t *awaited)
 	}
 }
 
+/** Say what was found. @return the exit status: findings make a success none. */
+static int
+conclude(const uint64_t *count, int status)
+{
+	char text[1024];
+	uint64_t sum = shca_findings_sum(count, text, sizeof(text));
+
+	fprintf(stderr, "softhca: strict: %s\n", text);
+	return sum != 0 && status == 0 ? SHCA_FINDINGS_EXIT : status;
+}
+
+/** Start the command with everything prepared, and wait for it. */
+static int
+run_command(char *argv[], const sigset_t *awaited, const sigset_t *before)
+{
+	pid_t runner = getpid(), command = fork();
+
+	if (command < 0) {
+		fprintf(stderr, "softhca: cannot fork: %s\n", strerror(errno));
+		return APP_FAILED;
+	}
+	if (command == 0)
+		exec_command(argv, before, runner);
+	return supervise(command, awaited);
+}
+
+/** The counts of a strict run. @return 0 or a negative errno after a message. */
+static int
+open_findings(const char *dir, const struct shca_options *options, uint64_t **count)
+{
+	char path[sizeof(((struct app_keeper *)0)->dir) + sizeof("/" SHCA_FINDINGS_FILE)];
+	int ret;
+
+	*count = NULL;
+	if (options->strict == SHCA_STRICT_OFF)
+		return 0;
+	snprintf(path, sizeof(path), "%s/" SHCA_FINDINGS_FILE, dir);
+	ret = shca_findings_map(path, true, count);
+	if (ret != 0)
+		fprintf(stderr, "softhca: cannot make %s: %s\n", path, strerror(-ret));
+	return ret;
+}
+
 /** In the private directory: everything but its removal. */
 static int
 run_in(const char *dir, struct shca_options *options, char *argv[])
 {
-	pid_t runner = getpid(), command;
 	sigset_t awaited, before;
+	uint64_t *count;
+	int status;
 
 	sigemptyset(&awaited);
 	sigaddset(&awaited, SIGCHLD);
@@ -133,16 +189,14 @@ run_in(const char *dir, struct shca_options *options, char *argv[])
 		sigaddset(&awaited, forwarded[i]);
 	sigprocmask(SIG_BLOCK, &awaited, &before);
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the exit status away */
-	if (app_env_prepare(options, dir) != 0 || app_env_set(dir) != 0)
+	if (app_env_prepare(options, dir) != 0 || app_env_set(dir) != 0 ||
+		open_findings(dir, options, &count) != 0)
 		return APP_FAILED;
-	command = fork();
-	if (command < 0) {
-		fprintf(stderr, "softhca: cannot fork: %s\n", strerror(errno));
-		return APP_FAILED;
-	}
-	if (command == 0)
-		exec_command(argv, &before, runner);
-	return supervise(command, &awaited);
+	status = run_command(argv, &awaited, &before);
+	if (count != NULL)
+		status = conclude(count, status);
+	shca_findings_unmap(count);
+	return status;
 }
 
 int

@@ -510,6 +510,8 @@ shca_options_save(const struct shca_options *options, const char *path)
 		if (CPU_ISSET(cpu, &options->cpus))
 			fprintf(file, "%s%u", nb++ == 0 ? "" : ",", cpu);
 	fprintf(file, "\n");
+	if (options->strict != SHCA_STRICT_OFF)
+		fprintf(file, "strict %s\n", shca_findings_mode_name(options->strict));
 	for (unsigned int i = 0; i < options->nb_ports; i++) {
 		fprintf(file, "port ");
 		for (unsigned int k = 0; k < NB_KEYS; k++) {
@@ -546,6 +548,8 @@ load_line(struct shca_options *options, char *line)
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "cpus ", 5) == 0)
 		return load_cpus(&options->cpus, line + 5);
+	if (strncmp(line, "strict ", 7) == 0)
+		return shca_findings_find_mode(line + 7, &options->strict);
 	if (strncmp(line, "port ", 5) == 0)
 		return add_port(options, line + 5, true, error, sizeof(error));
 	return -EINVAL;

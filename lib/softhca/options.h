@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/findings.h"
+
 struct shca_model;
 struct shca_wire_ops;
 
@@ -42,6 +44,7 @@ struct shca_port_options {
 struct shca_options {
 	unsigned int nb_ports; /**< at least 1 once parsed */
 	struct shca_port_options port[SHCA_PORTS_MAX];
+	enum shca_strict strict;
 	cpu_set_t cpus; /**< where the runner was started: the device thread's CPUs */
 };
 

@@ -3,8 +3,10 @@
 #include "softhca.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/findings.h"
 #include "base/log.h"
 #include "ctl/server.h"
 #include "hw/device.h"
@@ -22,8 +24,9 @@ struct shca_set {
 	struct shca_options options; /**< wires borrow strings and addresses from it */
 	struct port port[SHCA_PORTS_MAX];
 	struct shca_device *device[SHCA_PORTS_MAX];
-	struct shca_thread *thread;  /**< NULL: stopped */
-	struct shca_server *server;  /**< NULL: nobody can ask */
+	struct shca_thread *thread; /**< NULL: stopped */
+	struct shca_server *server; /**< NULL: nobody can ask */
+	struct shca_findings findings;
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
 };
 
@@ -70,6 +73,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.model = options->model,
 		.speed_mbps = options->speed_mbps,
 		.index = index,
+		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,
 		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
 		.arg = set,
 	};
@@ -89,24 +93,42 @@ open_port(struct shca_set *set, unsigned int index)
 	return ret;
 }
 
+/** Of a strict set: the counts it shares with the runner. */
+static int
+open_findings(struct shca_set *set)
+{
+	char path[sizeof(set->dir) + sizeof("/" SHCA_FINDINGS_FILE)];
+	int ret;
+
+	if (set->options.strict == SHCA_STRICT_OFF || set->dir[0] == '\0')
+		return 0;
+	snprintf(path, sizeof(path), "%s/" SHCA_FINDINGS_FILE, set->dir);
+	ret = shca_findings_map(path, false, &set->findings.count);
+	if (ret == 0)
+		set->findings.mode = set->options.strict;
+	else
+		SHCA_ERR("cannot open %s: %s", path, strerror(-ret));
+	return ret;
+}
+
 int
 shca_set_open(const struct shca_options *options, struct shca_set **set)
 {
 	struct shca_set *new = calloc(1, sizeof(*new));
 	const char *dir = getenv(SHCA_ENV_DIR);
+	int ret;
 
 	if (new == NULL)
 		return -ENOMEM;
 	new->options = *options;
 	if (dir != NULL && strlen(dir) < sizeof(new->dir))
 		strcpy(new->dir, dir);
-	for (unsigned int i = 0; i < options->nb_ports; i++) {
-		int ret = open_port(new, i);
-
-		if (ret != 0) {
-			shca_set_close(new);
-			return ret;
-		}
+	ret = open_findings(new);
+	for (unsigned int i = 0; i < options->nb_ports && ret == 0; i++)
+		ret = open_port(new, i);
+	if (ret != 0) {
+		shca_set_close(new);
+		return ret;
 	}
 	*set = new;
 	return 0;
@@ -171,6 +193,7 @@ shca_set_close(struct shca_set *set)
 		close_wire(set->port[i].kernel);
 		close_wire(set->port[i].wire);
 	}
+	shca_findings_unmap(set->findings.count);
 	free(set);
 }
 

@@ -102,7 +102,7 @@ def test_options_after_the_command_are_its_own(environ):
     (["--port=colour=red", "true"], "--port colour=red: colour: no such key; there are wire, "),
     (["--port", "speed=11g", "true"], "speed: no speed '11g'; there are 1g, "),
     (["--port", ""] * 9 + ["true"], "more than 8 ports"),
-    (["--strict", "true"], "unrecognized option '--strict'"),
+    (["--strict=very", "true"], "--strict=very: there are off, report, abort"),
 ])
 def test_bad_options_name_the_culprit(environ, argv, said):
     done = softhca(environ, *argv)

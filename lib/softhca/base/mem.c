@@ -92,6 +92,22 @@ shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr)
 	free(mr);
 }
 
+enum shca_mem_fault
+shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, uint64_t length,
+	bool write)
+{
+	const struct shca_mr *mr = shca_idtable_get(&mem->mrs, lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
+
+	if (mr == NULL || mr->lkey != lkey)
+		return SHCA_MEM_NO_KEY;
+	if (mr->pdn != pdn)
+		return SHCA_MEM_OTHER_PD;
+	if (shca_mem_ptr(mem, pdn, lkey, iova, length, false) == NULL)
+		return SHCA_MEM_OUTSIDE;
+	return shca_mem_ptr(mem, pdn, lkey, iova, length, write) == NULL ? SHCA_MEM_READ_ONLY
+									 : SHCA_MEM_GOOD;
+}
+
 /*
  * One line of /proc/self/maps: does it carry the covered range on? Lines come in address order.
  * @return true when the question is decided.

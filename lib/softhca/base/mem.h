@@ -80,6 +80,18 @@ shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, u
 	return mr->start + (iova - mr->iova);
 }
 
+/** Why shca_mem_ptr() gives NULL. */
+enum shca_mem_fault {
+	SHCA_MEM_GOOD,
+	SHCA_MEM_NO_KEY,
+	SHCA_MEM_OTHER_PD,
+	SHCA_MEM_READ_ONLY,
+	SHCA_MEM_OUTSIDE,
+};
+/** @return what is wrong with the access that shca_mem_ptr() of the same arguments is asked for. */
+enum shca_mem_fault shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_t lkey,
+	uint64_t iova, uint64_t length, bool write);
+
 /** @return true when every page of the range can be read (and written if @p write). */
 bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);
 

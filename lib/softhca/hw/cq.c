@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "hw/minicqe.h"
 #include "hw/port.h"
+#include "hw/strict.h"
 
 /* Bits 27:25 of an arm word are zero (command 0 or 1 in bits 27:24). */
 #define ARM_WORD_NONE 0x0e000000
@@ -211,6 +212,8 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (!cq->attr.ignore_overrun && is_full(cq)) {
 		SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
+		if (shca_is_strict(cq->dev))
+			shca_strict_cq_overrun(cq, cqe);
 		close_block(cq);
 		shca_cq_fail(cq);
 		return;
@@ -243,6 +246,8 @@ shca_cq_poll_arm(struct shca_cq *cq)
 		return;
 	close_block(cq);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
+	if (shca_is_strict(cq->dev))
+		shca_strict_cq(cq);
 	word = __atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_ARM], __ATOMIC_ACQUIRE);
 	arm = be32toh(word);
 	sn = (uint8_t)(arm >> SHCA_CQ_ARM_SN_SHIFT);

@@ -36,6 +36,9 @@ struct shca_cq {
 	uint8_t nb_cqes_log2;
 	bool failed; /**< overrun or unmapped: writes nothing any more */
 
+	__be32 ci_word;    /**< strict: the record's consumer index as it was last checked */
+	uint32_t ci_valid; /**< strict: the last one that could be, as pi counts */
+
 	__be32 arm_word; /**< as last seen */
 	bool armed, has_fired;
 	uint8_t fired_sn;      /**< sequence number of the arm that fired last */

@@ -15,6 +15,7 @@
 #include "hw/port.h"
 #include "hw/rq.h"
 #include "hw/sq.h"
+#include "hw/strict.h"
 #include "hw/tir.h"
 #include "hw/tx.h"
 #include "steering/parse.h"
@@ -342,6 +343,8 @@ run_round(void *arg)
 			dev->conf.wire->ops->start(dev->conf.wire);
 	}
 	check_kernel(dev);
+	if (shca_is_strict(dev))
+		shca_strict_round(dev);
 	shca_out_flush(dev);
 	run_kernel_rx(dev);
 	run_sqs(dev);

@@ -27,6 +27,7 @@
 
 struct shca_cq;
 struct shca_device;
+struct shca_findings;
 struct shca_mem;
 struct shca_model;
 struct shca_rq;
@@ -41,9 +42,10 @@ struct shca_device_conf {
 	const struct shca_model *model;
 	uint8_t mac[6];
 	uint32_t speed_mbps;
-	struct shca_wire *wire;   /**< borrowed; never NULL */
-	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
-	unsigned int index;       /**< i of mlx5_<i> */
+	struct shca_wire *wire;         /**< borrowed; never NULL */
+	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
+	unsigned int index;             /**< i of mlx5_<i> */
+	struct shca_findings *findings; /**< borrowed; NULL: not strict */
 	/**
 	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by
 	 * the device thread (hw/thread.c), lock not held, at most some hundred times a second. May

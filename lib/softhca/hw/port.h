@@ -71,6 +71,13 @@ shca_touch(struct shca_device *dev, enum shca_touch touch, void *touched)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
+/** @return whether what programs do wrong is to be reported (hw/strict.h). */
+static inline bool
+shca_is_strict(const struct shca_device *dev)
+{
+	return __builtin_expect(dev->conf.findings != NULL, 0);
+}
+
 /** Tell an owner, if it wants to know. */
 static inline void
 shca_tell(shca_event_fn event, void *owner, enum shca_event what)

@@ -13,6 +13,7 @@
 #include "hw/cq.h"
 #include "hw/csum.h"
 #include "hw/port.h"
+#include "hw/strict.h"
 #include "steering/parse.h"
 
 #define DBREC_BYTES      8
@@ -98,6 +99,7 @@ shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
 	if (state == SHCA_QUEUE_RESET) {
 		rq->ci = 0;
 		rq->pi_seen = 0;
+		rq->has_begun = false;
 		rq->dead = false;
 	}
 	rq->first_syndrome = 0;
@@ -135,6 +137,8 @@ has_wqe(struct shca_rq *rq)
 	if ((uint16_t)(rq->pi_seen - rq->ci) > rq->attr.nb_wqes) {
 		SHCA_WARN("RQ 0x%x: producer counter %u, consumer %u, but only %u WQEs", rq->number,
 			rq->pi_seen, rq->ci, rq->attr.nb_wqes);
+		if (shca_is_strict(rq->dev))
+			shca_strict_rq_overrun(rq);
 		fail_fatally(rq);
 		return false;
 	}
@@ -331,6 +335,8 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 	cqe_rx->byte_count = rx->packet->length;
 	if (!copy_whole(rq, rx->packet))
 		syndrome = copy_pieces_of(rq, rx, cqe_rx);
+	if (syndrome != 0 && shca_is_strict(rq->dev))
+		shca_strict_rq(rq, syndrome, cqe_rx->byte_count);
 	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR) {
 		push_fault(rq, syndrome, cqe_rx->byte_count);
 		return;

@@ -30,6 +30,7 @@ struct shca_rq {
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
 	uint8_t nb_segments;    /**< a WQE has room for */
 	uint16_t ci;
+	bool has_begun;   /**< strict: its first producer counter has been checked */
 	uint16_t pi_seen; /**< the producer counter when it was last read */
 };
 

@@ -14,6 +14,7 @@
 #include "hw/cqe.h"
 #include "hw/gather.h"
 #include "hw/port.h"
+#include "hw/strict.h"
 #include "hw/tx.h"
 #include "hw/wqe.h"
 #include "steering/parse.h"
@@ -87,6 +88,8 @@ shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
 	if (state == SHCA_QUEUE_RESET) {
 		shca_out_forget(&sq->dev->out, sq);
 		sq->ci = 0;
+		sq->looked_at = 0;
+		sq->has_begun = false;
 		sq->dead = false;
 	}
 	if (state != SHCA_QUEUE_READY)
@@ -119,12 +122,11 @@ shca_sq_fault(struct shca_sq *sq, uint16_t wqe_counter)
 	sq->nb_queued = 0;
 }
 
-/* Copy @p nb WQEBBs at ci into @p flat, around the ring's end if need be. */
-static void
-fetch(const struct shca_sq *sq, unsigned int nb, uint8_t *flat)
+void
+shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat)
 {
 	for (unsigned int i = 0; i < nb; i++) {
-		uint32_t slot = (sq->ci + i) & (sq->attr.nb_wqebbs - 1);
+		uint32_t slot = (index + i) & (sq->attr.nb_wqebbs - 1);
 
 		memcpy(flat + (size_t)i * SHCA_WQEBB_BYTES,
 			sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES, SHCA_WQEBB_BYTES);
@@ -165,7 +167,7 @@ flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 		uint16_t nb_left = (uint16_t)(pi - sq->ci);
 
 		shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
-		fetch(sq, 1, flat);
+		shca_sq_fetch(sq, sq->ci, 1, flat);
 		shca_wqe_decode_ctrl(flat, &wqe);
 		fault.wqe_opcode = wqe.opcode;
 		sq->first_syndrome = 0;
@@ -201,27 +203,32 @@ is_multi_packet_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
 	return is_refused;
 }
 
-/* What the model and this queue say to a WQE that is well formed. @return 0 or a syndrome. */
-static uint8_t
-check(const struct shca_sq *sq, const struct shca_wqe *wqe)
+/*
+ * Policy: too little inlined is refused, unless it is the whole frame. The old multi-packet form
+ * has no place for inlined headers, and drivers use it on ConnectX-4 Lx (DPDK, txq_mpw_en): nothing
+ * is asked of it.
+ */
+bool
+shca_sq_is_inline_short(const struct shca_sq *sq, const struct shca_wqe *wqe)
+{
+	return sq->dev->conf.model->min_inline != SHCA_MIN_INLINE_NONE && wqe->has_eth &&
+		wqe->inline_length < SHCA_MIN_INLINE_L2_BYTES && wqe->segments_length != 0 &&
+		!shca_wqe_is_mpw(wqe);
+}
+
+uint8_t
+shca_sq_check(const struct shca_sq *sq, const struct shca_wqe *wqe, uint16_t index)
 {
 	const struct shca_model *model = sq->dev->conf.model;
 	uint64_t length = (uint64_t)wqe->inline_length + wqe->segments_length;
-	uint32_t min_inline =
-		model->min_inline == SHCA_MIN_INLINE_NONE ? 0 : SHCA_MIN_INLINE_L2_BYTES;
-	bool is_refused = wqe->index != sq->ci || wqe->sqn != sq->number;
+	bool is_refused = wqe->index != index || wqe->sqn != sq->number;
 	bool is_mpw = wqe->has_eth && shca_wqe_is_mpw(wqe);
 
 	if (!wqe->has_eth)
 		return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
 	is_refused |= wqe->insert_vlan && (!model->cvlan_insert || wqe->opcode != MLX5_OPCODE_SEND);
 	is_refused |= wqe->opmod != 0 && !is_mpw;
-	/*
-	 * Policy: too little inlined is refused, unless it is the whole frame. The old multi-packet
-	 * form has no place for inlined headers, and drivers use it on ConnectX-4 Lx (DPDK,
-	 * txq_mpw_en): nothing is asked of it.
-	 */
-	is_refused |= wqe->inline_length < min_inline && wqe->inline_length < length && !is_mpw;
+	is_refused |= shca_sq_is_inline_short(sq, wqe);
 	switch (wqe->opcode) {
 	case MLX5_OPCODE_SEND:
 		is_refused |= length < SHCA_TX_MIN_HEADER;
@@ -337,17 +344,17 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 
 	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
 	prefetch(sq);
-	fetch(sq, 1, flat);
+	shca_sq_fetch(sq, sq->ci, 1, flat);
 	nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(flat));
 	if (nb_wqebbs > nb_posted || nb_wqebbs > sq->attr.nb_wqebbs) {
 		shca_wqe_decode_ctrl(flat, &wqe);
 		return fail(sq, &wqe, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	}
 	if (nb_wqebbs > 1)
-		fetch(sq, nb_wqebbs, flat);
+		shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);
 	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);
 	if (syndrome == 0)
-		syndrome = check(sq, &wqe);
+		syndrome = shca_sq_check(sq, &wqe, sq->ci);
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
 	for (; sq->nb_queued < nb_frames(&wqe); sq->nb_queued++) {
@@ -382,9 +389,13 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 	if ((uint16_t)(pi - sq->ci) > sq->attr.nb_wqebbs) {
 		SHCA_WARN("SQ 0x%x: producer counter %u, consumer %u, but only %u WQEBBs",
 			sq->number, pi, sq->ci, sq->attr.nb_wqebbs);
+		if (shca_is_strict(sq->dev))
+			shca_strict_sq_overrun(sq);
 		shca_sq_fail_fatally(sq);
 		return 0;
 	}
+	if (shca_is_strict(sq->dev) && sq->state == SHCA_QUEUE_READY)
+		shca_strict_sq(sq, pi);
 	while (nb_done < budget && sq->ci != pi && sq->state == SHCA_QUEUE_READY) {
 		if (execute(sq, (uint16_t)(pi - sq->ci)) != DONE)
 			break;

@@ -29,8 +29,12 @@ struct shca_sq {
 	bool dead;              /**< the ring is gone: never touched again */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
 	uint16_t ci;
+	uint16_t looked_at; /**< strict: WQEBBs before it have been checked */
+	bool has_begun;     /**< strict: its first producer counter has been checked */
 	uint32_t nb_queued;
 };
+
+struct shca_wqe;
 
 /**
  * Execute WQEs, or flush them in ERROR.
@@ -43,5 +47,12 @@ void shca_sq_complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter);
 void shca_sq_fault(struct shca_sq *sq, uint16_t wqe_counter);
 /** The ring or its record is gone, or its counter cannot be: nothing can be reported in CQEs. */
 void shca_sq_fail_fatally(struct shca_sq *sq);
+
+/** Copy @p nb WQEBBs from @p index on into @p flat, around the ring's end if need be. */
+void shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat);
+/** What the model and this queue say to a well-formed WQE at @p index. @return 0 or a syndrome. */
+uint8_t shca_sq_check(const struct shca_sq *sq, const struct shca_wqe *wqe, uint16_t index);
+/** @return whether less is inlined than the model's minimum asks for. */
+bool shca_sq_is_inline_short(const struct shca_sq *sq, const struct shca_wqe *wqe);
 
 #endif /* SHCA_HW_SQ_H */

@@ -31,6 +31,12 @@ find_opcode(uint8_t opcode)
 	return NULL;
 }
 
+bool
+shca_wqe_is_known(uint8_t opcode)
+{
+	return find_opcode(opcode) != NULL;
+}
+
 uint8_t
 shca_wqe_ds(const uint8_t *bytes)
 {

@@ -56,6 +56,9 @@ uint8_t shca_wqe_ds(const uint8_t *bytes);
 /** @return how many WQEBBs a WQE of @p ds takes; 1 for a malformed 0. */
 uint8_t shca_wqe_nb_wqebbs(uint8_t ds);
 
+/** @return whether an Ethernet send queue knows @p opcode. */
+bool shca_wqe_is_known(uint8_t opcode);
+
 /** Decode the control segment alone, which @p bytes (16) starts with. */
 void shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe);
 

@@ -66,6 +66,10 @@ look_up(void **state)
 
 		assert_ptr_equal(
 			found, cases[i].is_found ? memory + 100 + (cases[i].iova - IOVA) : NULL);
+		assert_int_equal(
+			shca_mem_explain(mem, cases[i].pdn, mr->lkey ^ cases[i].lkey_change,
+				cases[i].iova, cases[i].length, cases[i].write) == SHCA_MEM_GOOD,
+			cases[i].is_found);
 	}
 	shca_mem_destroy(mem);
 	munmap(memory, PAGES * PAGE);
@@ -84,6 +88,10 @@ access_and_stale_keys(void **state)
 	assert_non_null(shca_mem_ptr(mem, PDN, mr->lkey, IOVA, 1, false));
 	assert_null(shca_mem_ptr(mem, PDN, mr->lkey, IOVA, 1, true));
 	lkey = mr->lkey;
+	assert_int_equal(shca_mem_explain(mem, PDN, lkey, IOVA, 1, true), SHCA_MEM_READ_ONLY);
+	assert_int_equal(shca_mem_explain(mem, PDN, lkey, IOVA + PAGE, 1, true), SHCA_MEM_OUTSIDE);
+	assert_int_equal(shca_mem_explain(mem, PDN + 1, lkey, IOVA, 1, false), SHCA_MEM_OTHER_PD);
+	assert_int_equal(shca_mem_explain(mem, PDN, lkey ^ 1, IOVA, 1, false), SHCA_MEM_NO_KEY);
 	shca_mem_dereg(mem, mr);
 	assert_null(shca_mem_ptr(mem, PDN, lkey, IOVA, 1, false));
 	assert_int_equal(shca_mem_reg(mem, memory, PAGE, IOVA, PDN, 0, &again), 0);

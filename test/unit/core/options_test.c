@@ -206,6 +206,7 @@ test_save_and_load(void **state)
 			shca_options_add_port(&options, good[i].text, error, sizeof(error)), 0);
 	options.port[4].wire.fd = 100;
 	options.port[4].kernel.fd = 101;
+	options.strict = SHCA_STRICT_ABORT;
 	CPU_ZERO(&options.cpus);
 	CPU_SET(0, &options.cpus);
 	CPU_SET(63, &options.cpus);
@@ -213,6 +214,7 @@ test_save_and_load(void **state)
 	assert_int_equal(shca_options_save(&options, path), 0);
 	assert_int_equal(shca_options_load(&loaded, path), 0);
 	assert_int_equal(loaded.nb_ports, SHCA_PORTS_MAX);
+	assert_int_equal(loaded.strict, SHCA_STRICT_ABORT);
 	assert_true(CPU_EQUAL(&loaded.cpus, &options.cpus));
 	for (unsigned int i = 0; i < SHCA_PORTS_MAX; i++) {
 		char a[1024], b[1024];
@@ -238,6 +240,7 @@ test_load_refuses(void **state)
 		"port wire=rope\n",
 		"port wire=loop,wire-fd=x\n",
 		"haven wire=loop\n",
+		"strict very\nport wire=loop\n",
 		"port wire=loop\nport",
 	};
 	char path[] = "/tmp/core-options-XXXXXX";

@@ -228,6 +228,7 @@ rig_open(struct rig *rig)
 		.mac = { 2, 0, 0, 0, 0, 1 },
 		.wire = &rig->wire.wire,
 		.kernel = rig->with_kernel ? &rig->kernel.wire : NULL,
+		.findings = rig->findings,
 	};
 
 	assert_int_equal(shca_device_create(&conf, &rig->dev), 0);

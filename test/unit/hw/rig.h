@@ -61,6 +61,7 @@ struct rig {
 	uint32_t nb_cqes, cqe_bytes;
 	bool ignore_overrun, no_rule, with_kernel, pad;
 	enum shca_mini_format rx_mini, tx_mini;
+	struct shca_findings *findings;
 
 	struct shca_device *dev;
 	struct rig_wire wire, kernel;

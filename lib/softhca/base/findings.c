@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What softhca run --strict finds: the rules, and how a broken one is reported. */
+#include "base/findings.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* Of the evidence, as much as shows a WQE's segments or a CQE. */
+#define DUMP_MAX   128
+#define LINE_BYTES 16
+
+#define QP_OP_ERROR "error CQE, local QP operation (0x02); the queue goes to error"
+#define PROT_ERROR  "error CQE, local protection (0x04); the queue goes to error"
+
+/* clang-format off */
+const struct shca_finding_row shca_finding_rows[SHCA_NB_FINDINGS] = {
+	[SHCA_FINDING_WQE_PAST_PRODUCER] = { "wqe-past-producer",
+		"the WQE ends past the producer index", QP_OP_ERROR },
+	[SHCA_FINDING_WQE_STALE] = { "wqe-stale",
+		"the WQE names another index or queue than its own: an old one, still the device's",
+		QP_OP_ERROR },
+	[SHCA_FINDING_WQE_OPCODE] = { "wqe-opcode",
+		"an Ethernet send queue has no such opcode", QP_OP_ERROR },
+	[SHCA_FINDING_WQE_DS] = { "wqe-ds",
+		"the DS count does not fit the WQE's segments", QP_OP_ERROR },
+	[SHCA_FINDING_WQE_DS_OVERFLOW] = { "wqe-ds-overflow",
+		"the DS count is more than 63 and has run over into reserved bits",
+		"its low 6 bits count: a shorter WQE, or an error CQE" },
+	[SHCA_FINDING_WQE_INLINE] = { "wqe-inline",
+		"the inline header is shorter than the device's minimum", QP_OP_ERROR },
+	[SHCA_FINDING_WQE_IMMEDIATE] = { "wqe-immediate",
+		"the immediate of a SEND's control segment is not zero",
+		"newer generations refuse it: error CQE" },
+	[SHCA_FINDING_WQE_FORM] = { "wqe-form",
+		"the WQE asks for what its opcode or the model does not allow", QP_OP_ERROR },
+	[SHCA_FINDING_LKEY] = { "lkey",
+		"the lkey is none of this protection domain's, or does not allow the access",
+		PROT_ERROR },
+	[SHCA_FINDING_ADDRESS] = { "address",
+		"the address lies outside the memory region of its lkey", PROT_ERROR },
+	[SHCA_FINDING_RING_OVERRUN] = { "ring-overrun",
+		"more is posted than the ring holds",
+		"WQEs that are not done are overwritten; the queue goes to error with an event" },
+	[SHCA_FINDING_RECORD_ORDER] = { "record-byte-order",
+		"the producer counter in the doorbell record is not big-endian",
+		"another counter: nothing is sent or received, or the queue goes to error" },
+	[SHCA_FINDING_CQ_OVERRUN] = { "cq-overrun",
+		"a completion found the CQ full",
+		"CQ error event; the CQ and the queues that complete to it are dead" },
+	[SHCA_FINDING_CQ_RECORD_ORDER] = { "cq-record-byte-order",
+		"the consumer index in the CQ's doorbell record is not big-endian",
+		"another index: an overrun goes unnoticed, or is seen where there is none" },
+	[SHCA_FINDING_CQ_RECORD_WIDTH] = { "cq-record-width",
+		"the consumer index in the CQ's doorbell record is not kept in 24 bits",
+		"another index: an overrun goes unnoticed, or is seen where there is none" },
+	[SHCA_FINDING_CQ_RECORD_INDEX] = { "cq-record-index",
+		"the consumer index in the CQ's doorbell record went back, or beyond what is complete",
+		"another index: an overrun goes unnoticed, or is seen where there is none" },
+	[SHCA_FINDING_RX_TRUNCATED] = { "rx-truncated",
+		"the frame is longer than the buffers posted for it: what they hold is no packet",
+		"error CQE, local length (0x01), for this frame" },
+};
+/* clang-format on */
+
+static const char *const mode_names[] = {
+	[SHCA_STRICT_OFF] = "off",
+	[SHCA_STRICT_REPORT] = "report",
+	[SHCA_STRICT_ABORT] = "abort",
+};
+
+int
+shca_findings_find_mode(const char *name, enum shca_strict *mode)
+{
+	for (unsigned int i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++)
+		if (strcmp(name == NULL ? "report" : name, mode_names[i]) == 0) {
+			*mode = (enum shca_strict)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+const char *
+shca_findings_mode_name(enum shca_strict mode)
+{
+	return mode_names[mode];
+}
+
+static void
+print_bytes(const uint8_t *bytes, size_t length)
+{
+	for (size_t at = 0; at < length; at += LINE_BYTES) {
+		char text[64] = "";
+		size_t used = 0;
+
+		for (size_t i = at; i + 4 <= length && i < at + LINE_BYTES; i += 4) {
+			uint32_t word;
+
+			memcpy(&word, bytes + i, sizeof(word));
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, " %08" PRIx32, be32toh(word));
+		}
+		SHCA_ERR("strict:   %02zx:%s", at, text);
+	}
+}
+
+static void
+print(const struct shca_finding_row *row, const struct shca_finding_site *site)
+{
+	SHCA_ERR("strict: mlx5_%u %s 0x%" PRIx32 " index %" PRIu32 ": %s: %s", site->device,
+		site->queue, site->number, site->index, row->name, row->what);
+	SHCA_ERR("strict:   hardware: %s", row->hardware);
+	if (site->decoded != NULL)
+		SHCA_ERR("strict:   %s", site->decoded);
+	if (site->bytes != NULL)
+		print_bytes(site->bytes, site->nb_bytes < DUMP_MAX ? site->nb_bytes : DUMP_MAX);
+}
+
+void
+shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
+	const struct shca_finding_site *site)
+{
+	const struct shca_finding_row *row = &shca_finding_rows[finding];
+	unsigned int nb = __atomic_fetch_add(&findings->nb_printed[finding], 1, __ATOMIC_RELAXED);
+
+	__atomic_fetch_add(&findings->count[finding], 1, __ATOMIC_RELAXED);
+	if (nb < SHCA_FINDINGS_PRINTED)
+		print(row, site);
+	else if (nb == SHCA_FINDINGS_PRINTED)
+		SHCA_ERR("strict: more of %s: counted, not shown", row->name);
+	/* The bare call: this process's exit handlers would wait for the device, which is here. */
+	if (findings->mode == SHCA_STRICT_ABORT)
+		syscall(SYS_exit_group, SHCA_FINDINGS_EXIT);
+}
+
+#define COUNT_BYTES (SHCA_NB_FINDINGS * sizeof(uint64_t))
+
+/* Bare system calls, as open() may be hooked here. */
+int
+shca_findings_map(const char *path, bool create, uint64_t **count)
+{
+	int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+	void *map = MAP_FAILED;
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (!create || ftruncate(fd, COUNT_BYTES) == 0)
+		map = mmap(NULL, COUNT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		ret = -errno;
+	else
+		*count = map;
+	syscall(SYS_close, fd);
+	return ret;
+}
+
+void
+shca_findings_unmap(uint64_t *count)
+{
+	if (count != NULL)
+		munmap(count, COUNT_BYTES);
+}
+
+uint64_t
+shca_findings_sum(const uint64_t *count, char *text, size_t size)
+{
+	uint64_t sum = 0;
+	size_t used;
+
+	for (unsigned int i = 0; i < SHCA_NB_FINDINGS; i++)
+		sum += count[i];
+	if (sum == 0) {
+		snprintf(text, size, "no findings");
+		return 0;
+	}
+	used = (size_t)snprintf(text, size, "%" PRIu64 " finding%s:", sum, sum == 1 ? "" : "s");
+	for (unsigned int i = 0; i < SHCA_NB_FINDINGS && used < size; i++)
+		if (count[i] != 0)
+			used += (size_t)snprintf(text + used, size - used, " %s %" PRIu64,
+				shca_finding_rows[i].name, count[i]);
+	return sum;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What softhca run --strict finds: one row a rule that a program broke and that hardware would
+ * punish, or silently hang on. Who checks is hw/strict.c, hw/doorbell.c and the files of abi/; here
+ * is what they say and how it is counted.
+ *
+ *     checks ──report──> standard error      a few of a kind, with a decoded dump
+ *                  └───> count[]             all of them: a file the runner shares, its exit status
+ *
+ * A process that is not strict has no struct shca_findings (shca_device_conf.findings is NULL), and
+ * that one pointer is all its engines look at.
+ */
+#ifndef SHCA_BASE_FINDINGS_H
+#define SHCA_BASE_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Exit status of a run in which something was found; of a process ended for it, too. */
+#define SHCA_FINDINGS_EXIT 123
+
+/** A process prints that many of a kind, and counts the rest. */
+#define SHCA_FINDINGS_PRINTED 8
+
+enum shca_finding {
+	SHCA_FINDING_WQE_PAST_PRODUCER,
+	SHCA_FINDING_WQE_STALE,
+	SHCA_FINDING_WQE_OPCODE,
+	SHCA_FINDING_WQE_DS,
+	SHCA_FINDING_WQE_DS_OVERFLOW,
+	SHCA_FINDING_WQE_INLINE,
+	SHCA_FINDING_WQE_IMMEDIATE,
+	SHCA_FINDING_WQE_FORM,
+	SHCA_FINDING_LKEY,
+	SHCA_FINDING_ADDRESS,
+	SHCA_FINDING_RING_OVERRUN,
+	SHCA_FINDING_RECORD_ORDER,
+	SHCA_FINDING_CQ_OVERRUN,
+	SHCA_FINDING_CQ_RECORD_ORDER,
+	SHCA_FINDING_CQ_RECORD_WIDTH,
+	SHCA_FINDING_CQ_RECORD_INDEX,
+	SHCA_FINDING_RX_TRUNCATED,
+	SHCA_NB_FINDINGS, /**< also: nothing found */
+};
+
+/** One rule. */
+struct shca_finding_row {
+	const char *name;
+	const char *what;     /**< the program did */
+	const char *hardware; /**< what a ConnectX makes of it */
+};
+extern const struct shca_finding_row shca_finding_rows[SHCA_NB_FINDINGS];
+
+enum shca_strict {
+	SHCA_STRICT_OFF,
+	SHCA_STRICT_REPORT,
+	SHCA_STRICT_ABORT, /**< the first finding ends the process */
+};
+
+/** @param name NULL: a --strict without one. @return 0 or -EINVAL. */
+int shca_findings_find_mode(const char *name, enum shca_strict *mode);
+const char *shca_findings_mode_name(enum shca_strict mode);
+
+/** The file in the runner's directory that holds the counts of all processes of a run. */
+#define SHCA_FINDINGS_FILE "findings"
+/**
+ * Map the counts in file @p path, which is made when @p create.
+ * @return 0 or a negative errno.
+ */
+int shca_findings_map(const char *path, bool create, uint64_t **count);
+void shca_findings_unmap(uint64_t *count);
+
+/** Of a process. */
+struct shca_findings {
+	enum shca_strict mode;
+	uint64_t *count; /**< SHCA_NB_FINDINGS of them, which other processes may add to */
+	unsigned int nb_printed[SHCA_NB_FINDINGS];
+};
+
+/** Where it was found, and the evidence. */
+struct shca_finding_site {
+	unsigned int device; /**< i of mlx5_<i> */
+	const char *queue;   /**< "SQ", "RQ", "CQ", or what else the number is of */
+	uint32_t number;
+	uint32_t index;      /**< of the WQE or CQE */
+	const char *decoded; /**< the evidence in a line, or NULL */
+	const void *bytes;   /**< the evidence as it lies in memory, or NULL */
+	size_t nb_bytes;
+};
+
+/** Print and count @p finding. Thread-safe. Does not return under SHCA_STRICT_ABORT. */
+void shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
+	const struct shca_finding_site *site);
+/** The summary of @p count in one line, shortened to @p size. @return how many there were. */
+uint64_t shca_findings_sum(const uint64_t *count, char *text, size_t size);
+
+#endif /* SHCA_BASE_FINDINGS_H */
