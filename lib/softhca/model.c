@@ -26,6 +26,9 @@
 
 #define MAX_TSO_BYTES (1u << 18)
 
+/* From ConnectX-5 on. */
+#define MEMIC_BYTES (1u << 17)
+
 /* The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
  * (LX hw/mlx5/qp.c, create_raw_packet_qp_sq), and drivers take the second for news only beside it.
  */
@@ -56,6 +59,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
+		.max_dm_bytes = MEMIC_BYTES,
 	},
 	{
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
@@ -70,6 +74,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
+		.max_dm_bytes = MEMIC_BYTES,
 	},
 	{ .name = NULL },
 };

@@ -45,6 +45,7 @@ struct shca_model {
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
+	uint32_t max_dm_bytes; /**< of its own memory; 0: none */
 };
 
 /** @return the row named @p name, or NULL. */

@@ -234,6 +234,7 @@ shca_device_write_query_ex(struct shca_write *write)
 		},
 		.max_wq_type_rq = model->max_wq_type_rq,
 		.raw_packet_caps = raw_packet_caps(model),
+		.max_dm_size = model->max_dm_bytes,
 	};
 	struct mlx5_ib_query_device_resp driver_response;
 	int ret = shca_user_read(write->in, 0, &request, sizeof(request));

@@ -11,25 +11,34 @@
 #include "abi/ioctl.h"
 #include "abi/mmap.h"
 #include "abi/object.h"
+#include "model.h"
 
-/* What the device itself writes, in pages of the file that the application maps, too. */
+/* What the device itself reads and writes in pages that the application maps, too. */
 static int
-map_clock(struct shca_file *file, int fd)
+map_areas(struct shca_file *file, int fd)
 {
 	struct shca_clock_page *clock = &file->clock;
 
 	clock->counter = shca_mmap_area(fd, SHCA_MMAP_CORE_CLOCK, SHCA_MMAP_PAGE_BYTES);
 	clock->info = shca_mmap_area(fd, SHCA_MMAP_CLOCK_INFO, SHCA_MMAP_PAGE_BYTES);
-	return clock->counter != NULL && clock->info != NULL ? 0 : -ENOMEM;
+	if (clock->counter == NULL || clock->info == NULL)
+		return -ENOMEM;
+	if (file->model->max_dm_bytes == 0)
+		return 0;
+	file->device_memory =
+		shca_mmap_area(fd, SHCA_MMAP_DEVICE_MEMORY, file->model->max_dm_bytes);
+	return file->device_memory != NULL ? 0 : -ENOMEM;
 }
 
 static void
-unmap_clock(struct shca_file *file)
+unmap_areas(struct shca_file *file)
 {
 	if (file->clock.counter != NULL)
 		munmap(file->clock.counter, SHCA_MMAP_PAGE_BYTES);
 	if (file->clock.info != NULL)
 		munmap(file->clock.info, SHCA_MMAP_PAGE_BYTES);
+	if (file->device_memory != NULL)
+		munmap(file->device_memory, file->model->max_dm_bytes);
 }
 
 int
@@ -40,16 +49,16 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 
 	if (file == NULL)
 		return -ENOMEM;
+	file->dev = dev;
+	file->model = shca_device_conf(dev)->model;
 	node = shca_mmap_open(shca_device_conf(dev)->index, cloexec);
 	if (node < 0) {
 		ret = node;
 		goto free_file;
 	}
-	ret = map_clock(file, node);
+	ret = map_areas(file, node);
 	if (ret != 0)
 		goto close_node;
-	file->dev = dev;
-	file->model = shca_device_conf(dev)->model;
 	/* The kernel's handles are s32 to some callers: keep them positive. */
 	shca_idtable_init(&file->handles, 0, INT32_MAX);
 	shca_idtable_init(&file->uars, 0, SHCA_MMAP_UAR_LAST);
@@ -63,7 +72,7 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 	return 0;
 
 close_node:
-	unmap_clock(file);
+	unmap_areas(file);
 	close(node);
 free_file:
 	free(file);
@@ -91,7 +100,7 @@ shca_file_close(struct shca_file *file)
 	shca_eventq_destroy_all(file);
 	shca_clock_page_remove(&file->clock);
 	shca_device_unlock(file->dev);
-	unmap_clock(file);
+	unmap_areas(file);
 	shca_idtable_fini(&file->uars);
 	shca_idtable_fini(&file->handles);
 	free(file);

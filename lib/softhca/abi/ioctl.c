@@ -35,6 +35,7 @@ static const struct {
 	{ UVERBS_OBJECT_FLOW_ACTION, shca_flow_action_methods },
 	{ UVERBS_OBJECT_RWQ_IND_TBL, shca_rwq_ind_methods },
 	{ UVERBS_OBJECT_WQ, shca_wq_methods },
+	{ UVERBS_OBJECT_DM, shca_dm_methods },
 	{ UVERBS_OBJECT_COUNTERS, shca_counters_methods },
 	{ UVERBS_OBJECT_ASYNC_EVENT, shca_async_methods },
 	{ MLX5_IB_OBJECT_UAR, shca_mlx5_uar_methods },

@@ -25,6 +25,7 @@ int shca_mmap_open(unsigned int index, bool cloexec);
 enum shca_mmap_area {
 	SHCA_MMAP_CORE_CLOCK = 5,
 	SHCA_MMAP_CLOCK_INFO = 7,
+	SHCA_MMAP_DEVICE_MEMORY = 8,
 };
 /**
  * Map the beginning of an area for ourselves; munmap() ends it.

@@ -19,6 +19,12 @@
 		IB_UVERBS_ACCESS_MW_BIND | IB_UVERBS_ACCESS_ZERO_BASED |                           \
 		IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
+/* hw/mlx5/mr.c MLX5_IB_DM_MEMIC_ALLOWED_ACCESS. */
+#define DM_ACCESS                                                                                  \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
+		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
+		IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
+
 /* What ib_uverbs_rereg_mr calls IB_MR_REREG_*; in no user header. */
 #define REREG_TRANSLATION (1u << 0)
 #define REREG_PD          (1u << 1)
@@ -32,6 +38,8 @@ destroy(struct shca_object *object)
 	shca_mem_dereg(shca_device_mem(object->file->dev), mr->mr);
 	object->file->pinned_bytes -= mr->pinned_bytes;
 	mr->pd->object.nb_users--;
+	if (mr->dm != NULL)
+		mr->dm->object.nb_users--;
 }
 
 const struct shca_object_class shca_mr_class = {
@@ -185,6 +193,8 @@ shca_mr_write_rereg(struct shca_write *write)
 	if (ret != 0)
 		return ret;
 	mr = (struct shca_mr_object *)object;
+	if (mr->dm != NULL)
+		return -EINVAL;
 	pd = &mr->pd->object;
 	if (request.flags & REREG_PD)
 		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
@@ -208,6 +218,51 @@ shca_mr_write_rereg(struct shca_write *write)
 	mr->pd->object.nb_users--;
 	mr->pd = (struct shca_pd_object *)pd;
 	pd->nb_users++;
+	return 0;
+}
+
+/* Of device memory: its addresses are offsets (uverbs_std_types_mr.c, UVERBS_METHOD_DM_MR_REG). */
+static int
+check_dm_region(const struct shca_dm_object *dm, uint64_t offset, uint64_t length, uint64_t access)
+{
+	if ((access & IB_UVERBS_ACCESS_ZERO_BASED) == 0 || (access & ~(uint64_t)DM_ACCESS) != 0)
+		return -EINVAL;
+	if (offset > dm->length || length == 0 || length > dm->length - offset)
+		return -EINVAL;
+	return check_access((uint32_t)access);
+}
+
+static int
+reg_dm(struct shca_bundle *bundle)
+{
+	struct shca_mr_object *mr = shca_ioctl_object(bundle, UVERBS_ATTR_REG_DM_MR_HANDLE);
+	struct shca_pd_object *pd = shca_ioctl_object(bundle, UVERBS_ATTR_REG_DM_MR_PD_HANDLE);
+	struct shca_dm_object *dm = shca_ioctl_object(bundle, UVERBS_ATTR_REG_DM_MR_DM_HANDLE);
+	uint64_t access = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS);
+	uint64_t offset = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DM_MR_OFFSET);
+	uint64_t length = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DM_MR_LENGTH);
+	struct shca_mem *mem = shca_device_mem(bundle->file->dev);
+	int ret;
+
+	ret = check_dm_region(dm, offset, length, access);
+	if (ret == 0)
+		ret = shca_mem_reg(
+			mem, dm->start + offset, length, 0, pd->pdn, (uint32_t)access, &mr->mr);
+	if (ret != 0)
+		return ret;
+	ret = shca_ioctl_out(
+		bundle, UVERBS_ATTR_REG_DM_MR_RESP_LKEY, &mr->mr->lkey, sizeof(mr->mr->lkey));
+	if (ret == 0)
+		ret = shca_ioctl_out(bundle, UVERBS_ATTR_REG_DM_MR_RESP_RKEY, &mr->mr->lkey,
+			sizeof(mr->mr->lkey));
+	if (ret != 0) {
+		shca_mem_dereg(mem, mr->mr);
+		return ret;
+	}
+	mr->pd = pd;
+	mr->dm = dm;
+	pd->object.nb_users++;
+	dm->object.nb_users++;
 	return 0;
 }
 
@@ -237,6 +292,17 @@ static const struct shca_attr_row destroy_rows[] = {
 	SHCA_DESTROY(UVERBS_ATTR_DESTROY_MR_HANDLE, &shca_mr_class),
 };
 
+static const struct shca_attr_row reg_dm_rows[] = {
+	SHCA_NEW(UVERBS_ATTR_REG_DM_MR_HANDLE, &shca_mr_class),
+	SHCA_IN(UVERBS_ATTR_REG_DM_MR_OFFSET, 8),
+	SHCA_IN(UVERBS_ATTR_REG_DM_MR_LENGTH, 8),
+	SHCA_HANDLE(UVERBS_ATTR_REG_DM_MR_PD_HANDLE, &shca_pd_class),
+	SHCA_FLAGS(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, KNOWN_ACCESS),
+	SHCA_HANDLE(UVERBS_ATTR_REG_DM_MR_DM_HANDLE, &shca_dm_class),
+	SHCA_OUT(UVERBS_ATTR_REG_DM_MR_RESP_LKEY, 4),
+	SHCA_OUT(UVERBS_ATTR_REG_DM_MR_RESP_RKEY, 4),
+};
+
 static const struct shca_attr_row query_rows[] = {
 	SHCA_HANDLE(UVERBS_ATTR_QUERY_MR_HANDLE, &shca_mr_class),
 	SHCA_OUT(UVERBS_ATTR_QUERY_MR_RESP_LKEY, 4),
@@ -246,6 +312,7 @@ static const struct shca_attr_row query_rows[] = {
 };
 
 const struct shca_method shca_mr_methods[] = {
+	{ UVERBS_METHOD_DM_MR_REG, SHCA_ROWS(reg_dm_rows), .handler = reg_dm },
 	{ UVERBS_METHOD_MR_DESTROY, SHCA_ROWS(destroy_rows) },
 	{ UVERBS_METHOD_QUERY_MR, SHCA_ROWS(query_rows), .handler = query },
 	{ 0 },

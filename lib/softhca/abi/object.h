@@ -3,8 +3,8 @@
  * @file
  * The objects of an open file: handles, types and use counts (drivers/infiniband/core/rdma_core.c).
  *
- *     PD <── MR, QP, WQ     CQ <── QP (send, receive), WQ     WQ <── each slot of an indirection
- * table table <── hash QP     QP <── flow     counters <── flow     matcher <── flow
+ *     DM <── MR    PD <── MR, QP, WQ     CQ <── QP (send, receive), WQ     WQ <── each slot of an
+ * indirection table table <── hash QP     QP <── flow     counters <── flow     matcher <── flow
  *
  * An arrow is a use. An object in use cannot be destroyed: -EBUSY, and it stays usable. All handles
  * of a file are one number space, the lowest free first. The device lock covers everything here.
@@ -75,6 +75,7 @@ struct shca_file {
 	LIST_HEAD(shca_eventq_list, shca_eventq) eventqs;
 	struct shca_eventq *async; /**< where events go of objects that name no descriptor */
 	struct shca_clock_page clock;
+	uint8_t *device_memory;   /**< all the model has; NULL: none */
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	uint64_t pinned_bytes;
@@ -106,9 +107,17 @@ struct shca_pd_object {
 	uint32_t pdn;
 };
 
+struct shca_dm_object {
+	struct shca_object object;
+	uint64_t length;
+	uint32_t first_page, nb_pages;
+	uint8_t *start;
+};
+
 struct shca_mr_object {
 	struct shca_object object;
 	struct shca_pd_object *pd;
+	struct shca_dm_object *dm; /**< or NULL: the application's memory */
 	struct shca_mr *mr;
 	uint64_t pinned_bytes;
 };
@@ -194,7 +203,7 @@ struct shca_uar_object {
 
 extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
 	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
-	shca_matcher_class;
+	shca_matcher_class, shca_dm_class;
 /** @} */
 
 #endif /* SHCA_ABI_OBJECT_H */

@@ -44,6 +44,7 @@ struct shca_device {
 	LIST_HEAD(, shca_sq) sqs;
 	LIST_HEAD(, shca_clock_page) clock_pages;
 	uint64_t clock_info_ticks; /**< when their relation was last written */
+	uint64_t memic_pages;      /**< those taken, a bit each */
 
 	struct shca_out out;
 	uint64_t ticks;       /**< the free-running counter at the start of the step */
