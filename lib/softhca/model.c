@@ -59,7 +59,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
-		.max_dm_bytes = MEMIC_BYTES,
+		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true,
 	},
 	{
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
@@ -67,6 +67,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
 		.cqe_comp_formats = MINI_BASIC, .multi_pkt_send = MULTI_PKT_OLD,
+		.max_rate_kbps = 50000000,
 	},
 	{
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
@@ -74,7 +75,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
-		.max_dm_bytes = MEMIC_BYTES,
+		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true,
 	},
 	{ .name = NULL },
 };

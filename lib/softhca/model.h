@@ -17,6 +17,9 @@ enum shca_min_inline {
 	SHCA_MIN_INLINE_L2 = 2,
 };
 
+/** The slowest limit of a paced send queue. */
+#define SHCA_MIN_RATE_KBPS 1
+
 struct shca_model {
 	const char *name;  /**< as in model=NAME */
 	const char *board; /**< what it stands for, for board_id and messages */
@@ -45,7 +48,9 @@ struct shca_model {
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
-	uint32_t max_dm_bytes; /**< of its own memory; 0: none */
+	uint32_t max_rate_kbps; /**< of paced send queues, from 1 on; 0: no pacing */
+	bool paced_bursts;      /**< a burst size can be given */
+	uint32_t max_dm_bytes;  /**< of its own memory; 0: none */
 };
 
 /** @return the row named @p name, or NULL. */

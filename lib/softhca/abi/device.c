@@ -211,6 +211,13 @@ fill_mlx5(const struct shca_model *model, struct mlx5_ib_query_device_resp *resp
 		.flags = model->cqe_128b_pad ? MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD : 0,
 		.tunnel_offloads_caps = model->tunnel_offloads,
 	};
+	if (model->max_rate_kbps != 0)
+		response->packet_pacing_caps = (struct mlx5_packet_pacing_caps){
+			.qp_rate_limit_min = SHCA_MIN_RATE_KBPS,
+			.qp_rate_limit_max = model->max_rate_kbps,
+			.supported_qpts = RAW_PACKET,
+			.cap_flags = model->paced_bursts ? MLX5_IB_PP_SUPPORT_BURST : 0,
+		};
 	if (model->cqe_comp_max != 0)
 		response->cqe_comp_caps = (struct mlx5_ib_cqe_comp_caps){
 			.max_num = model->cqe_comp_max,

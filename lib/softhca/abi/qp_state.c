@@ -6,6 +6,7 @@
 #include <rdma/mlx5-abi.h>
 
 #include "abi/write.h"
+#include "model.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
 #define STANDARD_ATTRS                                                                             \
@@ -95,8 +96,30 @@ take_step(struct shca_qp_object *qp, enum queue_step step)
 	}
 }
 
+/* A limit asked for; a rate of 0 means none. */
+struct rate {
+	uint32_t kbps;
+	struct mlx5_ib_burst_info burst;
+};
+
+/* As __mlx5_ib_modify_qp and mlx5_rl_add_rate have it: what cannot be had is -EINVAL. */
 static int
-modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, uint32_t rate_limit)
+check_rate(const struct shca_model *model, const struct rate *rate)
+{
+	const bool has_burst = rate->burst.max_burst_sz != 0 || rate->burst.typical_pkt_sz != 0;
+
+	if (has_burst && (rate->kbps == 0 || !model->paced_bursts))
+		return -EINVAL;
+	if (rate->kbps == 0)
+		return 0;
+	if (model->max_rate_kbps == 0 || rate->kbps < SHCA_MIN_RATE_KBPS ||
+		rate->kbps > model->max_rate_kbps)
+		return -EINVAL;
+	return 0;
+}
+
+static int
+modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const struct rate *rate)
 {
 	struct shca_object *object;
 	struct shca_qp_object *qp;
@@ -120,11 +143,14 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, uint32
 			~(transitions[qp->state][to].required |
 				transitions[qp->state][to].optional)))
 		return -EINVAL;
-	/* No model paces packets; a limit of 0 means none. */
-	if ((attrs & IBV_QP_RATE_LIMIT) && rate_limit != 0)
-		return -EOPNOTSUPP;
+	if (attrs & IBV_QP_RATE_LIMIT)
+		ret = check_rate(file->model, rate);
+	if (ret != 0)
+		return ret;
 	take_step(qp, transitions[qp->state][to].step);
 	qp->state = to;
+	if ((attrs & IBV_QP_RATE_LIMIT) && qp->sq != NULL)
+		shca_sq_set_rate(qp->sq, rate->kbps, rate->burst.max_burst_sz);
 	return 0;
 }
 
@@ -138,7 +164,7 @@ shca_qp_write_modify(struct shca_write *write)
 		return ret;
 	if (request.attr_mask & ~STANDARD_ATTRS)
 		return -EOPNOTSUPP;
-	return modify(write->file, &request, 0);
+	return modify(write->file, &request, NULL);
 }
 
 int
@@ -149,6 +175,7 @@ shca_qp_write_modify_ex(struct shca_write *write)
 	};
 	struct mlx5_ib_modify_qp driver_request;
 	struct ib_uverbs_ex_modify_qp request;
+	struct rate rate;
 	int ret;
 
 	ret = shca_user_read(write->in, 0, &request, sizeof(request));
@@ -162,10 +189,11 @@ shca_qp_write_modify_ex(struct shca_write *write)
 		return -EOPNOTSUPP;
 	if (write->driver_in->length != 0 && write->driver_in->length < sizeof(driver_request))
 		return -EINVAL;
-	if (driver_request.comp_mask != 0 ||
+	if (driver_request.comp_mask != 0 || driver_request.burst_info.reserved != 0 ||
 		shca_user_is_clear(write->driver_in, sizeof(driver_request)) != 0)
 		return -EOPNOTSUPP;
-	ret = modify(write->file, &request.base, request.rate_limit);
+	rate = (struct rate){ .kbps = request.rate_limit, .burst = driver_request.burst_info };
+	ret = modify(write->file, &request.base, &rate);
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 

@@ -73,6 +73,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	if (dev == NULL)
 		return -ENOMEM;
 	dev->conf = *conf;
+	dev->paced_ticks = UINT64_MAX;
 	dev->mem = shca_mem_create();
 	if (dev->mem == NULL)
 		goto free_device;
@@ -406,10 +407,21 @@ shca_device_step(struct shca_device *dev)
 
 	lock_step(dev);
 	dev->ticks = shca_clock_ticks();
+	__atomic_store_n(&dev->paced_ticks, UINT64_MAX, __ATOMIC_RELAXED);
 	shca_clock_page_update(dev);
 	nb_done = guarded(dev, run_round);
 	shca_device_unlock(dev);
 	return nb_done;
+}
+
+uint64_t
+shca_device_due_ns(const struct shca_device *dev)
+{
+	/* Others step send queues, too, when they catch up. */
+	uint64_t ticks = __atomic_load_n(&dev->paced_ticks, __ATOMIC_RELAXED);
+
+	/* Rounded up to a whole tick. */
+	return ticks != UINT64_MAX ? SHCA_CLOCK_TICKS_TO_NS(ticks + 1) : UINT64_MAX;
 }
 
 void

@@ -76,6 +76,9 @@ void shca_device_unlock(struct shca_device *dev);
  * @return frames and WQEs handled; 0 when there was nothing to do.
  */
 unsigned int shca_device_step(struct shca_device *dev);
+/** @return when a frame may leave that the last step held back to pace it, in ns of
+ * shca_clock_ns(); UINT64_MAX: there is none. For the thread that steps. */
+uint64_t shca_device_due_ns(const struct shca_device *dev);
 /**
  * Send what has been rung, as far as wire and queues take it: hardware is done with it before the
  * system call that takes the send queue away gets there, however late the device thread is.
@@ -197,7 +200,10 @@ int shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, str
 void shca_sq_destroy(struct shca_sq *sq);
 uint32_t shca_sq_number(const struct shca_sq *sq);
 enum shca_queue_state shca_sq_state(const struct shca_sq *sq);
+/** Leaving READY ends a rate limit. */
 void shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state);
+/** Send at @p kbps at most, 0: as fast as may be, and so much at once after a pause. */
+void shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes);
 /** @} */
 
 /** @{ Receive destinations: indirection table and TIR. */

@@ -49,6 +49,7 @@ struct shca_device {
 	struct shca_out out;
 	uint64_t ticks;       /**< the free-running counter at the start of the step */
 	unsigned int nb_done; /**< of the step: frames and WQEs */
+	uint64_t paced_ticks; /**< of the step: when the first paced frame that waits may leave */
 	bool start_wire, is_wire_started;
 	bool is_kernel_promiscuous;
 	uint64_t kernel_checked_ticks;

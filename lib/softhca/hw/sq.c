@@ -92,10 +92,18 @@ shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
 		sq->has_begun = false;
 		sq->dead = false;
 	}
-	if (state != SHCA_QUEUE_READY)
+	if (state != SHCA_QUEUE_READY) {
 		sq->nb_queued = 0;
+		shca_pace_set(&sq->pace, 0, 0);
+	}
 	sq->first_syndrome = 0;
 	sq->state = state;
+}
+
+void
+shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes)
+{
+	shca_pace_set(&sq->pace, kbps, burst_bytes);
 }
 
 static uint16_t
@@ -301,13 +309,14 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, uint32_t number)
 		if (!shca_device_may_send(dev, &packet))
 			return 0;
 	}
+	shca_pace_sent(&sq->pace, dev->ticks, length);
 	shca_out_add(&dev->out, sq, sq->ci, bytes, length);
 	return 0;
 }
 
 enum outcome {
 	DONE,
-	BUSY, /* the wire takes no more: again later */
+	BUSY, /* the wire takes no more, or it is not time: again later */
 	FAILED,
 };
 
@@ -334,6 +343,20 @@ prefetch(const struct shca_sq *sq)
 	__builtin_prefetch(sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES);
 }
 
+/* Must the next frame wait for its time? */
+static bool
+is_paced(struct shca_sq *sq)
+{
+	uint64_t due;
+
+	if (shca_pace_may_send(&sq->pace, sq->dev->ticks))
+		return false;
+	due = shca_pace_due(&sq->pace);
+	if (due < sq->dev->paced_ticks)
+		__atomic_store_n(&sq->dev->paced_ticks, due, __ATOMIC_RELAXED);
+	return true;
+}
+
 static enum outcome
 execute(struct shca_sq *sq, uint16_t nb_posted)
 {
@@ -358,7 +381,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
 	for (; sq->nb_queued < nb_frames(&wqe); sq->nb_queued++) {
-		if (!shca_out_has_room(sq->dev))
+		if (!shca_out_has_room(sq->dev) || is_paced(sq))
 			return BUSY;
 		syndrome = queue_frame(sq, &wqe, sq->nb_queued);
 		if (syndrome != 0)
@@ -383,8 +406,10 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 		return 0;
 	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
 	pi = read_pi(sq);
-	if (pi == sq->ci)
+	if (pi == sq->ci) {
+		shca_pace_idle(&sq->pace);
 		return 0;
+	}
 	/* A counter beyond the ring is a driver gone mad: no WQE is sound. */
 	if ((uint16_t)(pi - sq->ci) > sq->attr.nb_wqebbs) {
 		SHCA_WARN("SQ 0x%x: producer counter %u, consumer %u, but only %u WQEBBs",

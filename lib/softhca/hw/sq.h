@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 
 #include "hw/device.h"
+#include "hw/pace.h"
 
 struct shca_sq {
 	LIST_ENTRY(shca_sq) link;
@@ -32,6 +33,7 @@ struct shca_sq {
 	uint16_t looked_at; /**< strict: WQEBBs before it have been checked */
 	bool has_begun;     /**< strict: its first producer counter has been checked */
 	uint32_t nb_queued;
+	struct shca_pace pace;
 };
 
 struct shca_wqe;

@@ -54,6 +54,14 @@ struct shca_thread {
 	struct port port[];
 };
 
+static uint64_t
+bound(uint64_t sleep_ns, uint64_t now, uint64_t due_ns)
+{
+	if (due_ns <= now)
+		return 0;
+	return due_ns - now < sleep_ns ? due_ns - now : sleep_ns;
+}
+
 /* @return how long nothing is due, at most @p sleep_ns. */
 static uint64_t
 bound_by_due(const struct shca_thread *thread, uint64_t sleep_ns)
@@ -62,16 +70,12 @@ bound_by_due(const struct shca_thread *thread, uint64_t sleep_ns)
 
 	for (unsigned int i = 0; i < thread->nb_wires; i++) {
 		const struct shca_wire *wire = thread->wire[i];
-		uint64_t due_ns;
 
-		if (wire->ops->due_ns == NULL)
-			continue;
-		due_ns = wire->ops->due_ns(wire);
-		if (due_ns <= now)
-			return 0;
-		if (due_ns - now < sleep_ns)
-			sleep_ns = due_ns - now;
+		if (wire->ops->due_ns != NULL)
+			sleep_ns = bound(sleep_ns, now, wire->ops->due_ns(wire));
 	}
+	for (unsigned int i = 0; i < thread->nb_ports; i++)
+		sleep_ns = bound(sleep_ns, now, shca_device_due_ns(thread->port[i].dev));
 	return sleep_ns;
 }
 

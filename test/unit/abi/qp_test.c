@@ -264,6 +264,22 @@ static void
 test_rate_limit(void **state)
 {
 	struct fixture *fix = *state;
+	/* clang-format off */
+	static const struct {
+		uint32_t most;
+		bool bursts;
+		uint32_t kbps, burst;
+		uint16_t typical;
+	} refused[] = {
+		{ 0, false, 1000, 0, 0 },
+		{ 0, false, 0, 1000, 0 },
+		{ 1000, false, 1001, 0, 0 },
+		{ 1000, false, 1000, 1, 0 },
+		{ 1000, false, 1000, 0, 1 },
+		{ 1000, true, 0, 1, 1 },
+		{ 1000, true, 1001, 1, 1 },
+	};
+	/* clang-format on */
 	struct qp_request qp;
 	struct ib_uverbs_ex_modify_qp request = { 0 };
 	struct ib_uverbs_ex_modify_qp_resp response;
@@ -286,17 +302,34 @@ test_rate_limit(void **state)
 	request.base.qp_handle = qp.handle;
 	request.base.attr_mask = IBV_QP_STATE | IBV_QP_RATE_LIMIT;
 	request.base.qp_state = IBV_QPS_RTS;
-	request.rate_limit = 1000;
+	for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		fix->model.max_rate_kbps = refused[i].most;
+		fix->model.paced_bursts = refused[i].bursts;
+		request.rate_limit = refused[i].kbps;
+		driver.burst_info.max_burst_sz = refused[i].burst;
+		driver.burst_info.typical_pkt_sz = refused[i].typical;
+		assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	}
+	driver.burst_info.typical_pkt_sz = 64;
+	driver.burst_info.max_burst_sz = 1000;
+	driver.burst_info.reserved = 1;
 	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
-	request.rate_limit = 0;
+	driver.burst_info.reserved = 0;
 	driver.comp_mask = 1;
 	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
 	driver.comp_mask = 0;
 	command.driver_in_length = 8;
 	assert_int_equal(command_run(fix->file, &command), -EINVAL);
 	command.driver_in_length = sizeof(driver);
+	request.rate_limit = 1000;
 	assert_int_equal(command_run(fix->file, &command), 0);
 	assert_int_equal(response.response_length, sizeof(response));
+	/* Again on the way from RTS to RTS; and away. */
+	request.rate_limit = 1;
+	assert_int_equal(command_run(fix->file, &command), 0);
+	driver.burst_info = (struct mlx5_ib_burst_info){ 0 };
+	request.rate_limit = 0;
+	assert_int_equal(command_run(fix->file, &command), 0);
 }
 
 static int
