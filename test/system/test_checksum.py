@@ -64,6 +64,7 @@ def test_send_fills_checksums_in(tmp_path, hardware):
         pmd.cmd("start")
         pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
         pmd.cmd("stop")
+        pcapfile.wait(result, len(sent))
     got = pcapfile.read(result)
     assert len(got) == len(sent)
     for before, after in zip(sent, got):

@@ -35,6 +35,7 @@ def test_scattered_receive_and_chained_send(tmp_path, mbuf, largest):
         pmd.cmd("start")
         pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
         pmd.cmd("stop")
+        pcapfile.wait(result, len(sent))
     assert pcapfile.read(result) == sent
 
 
@@ -90,6 +91,7 @@ def test_oversized_frames_do_not_get_in(tmp_path):
         pmd.wait_stats(lambda s: s["TX-packets"] >= 2)
         stats = pmd.stats()
         pmd.cmd("stop")
+        pcapfile.wait(result, 2)
     assert pcapfile.read(result) == [sent[0], sent[3]]
     assert stats["RX-packets"] == 2
     assert stats["RX-errors"] + stats["RX-missed"] == 2, stats

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Capture files of Ethernet frames (libpcap's format 2.4), written and read whole."""
 import struct
+import time
 
 MAGIC_US = 0xA1B2C3D4
 MAGIC_NS = 0xA1B23C4D
@@ -35,3 +36,14 @@ def read(path):
         frames.append(data[at + 16:at + 16 + length])
         at += 16 + length
     return frames
+
+
+def wait(path, count, seconds=60):
+    """All frames, once there are `count` or `seconds` have passed: a port counts as sent what the device has
+    yet to put on its wire."""
+    end = time.monotonic() + seconds
+    while True:
+        frames = read(path)
+        if len(frames) >= count or time.monotonic() > end:
+            return frames
+        time.sleep(0.05)
