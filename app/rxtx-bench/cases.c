@@ -57,8 +57,10 @@ const struct bench_case bench_cases[] = {
 		.ol_flags = RTE_MBUF_F_TX_VLAN },
 	{ .name = "tx segments 256 B x32", .size = 252, .burst = 32, .nb_queues = 1, .nb_segs = 3,
 		.tx = true, .offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS },
-	{ .name = "tx tso 1518 B x8", .size = 1514, .burst = 8, .nb_queues = 1, .nb_segs = 1,
-		.tx = true, .offloads = TX_TSO, .ol_flags = ASK_TSO },
+	{ TX("tx tso 1518 B x32", 1514, 32), .offloads = TX_TSO, .ol_flags = ASK_TSO },
+	{ TX("tx tso 1518 B x8", 1514, 8), .offloads = TX_TSO, .ol_flags = ASK_TSO },
+	{ .name = "tx tso 1518 B 3 segments x32", .size = 1514, .burst = 32, .nb_queues = 1,
+		.nb_segs = 3, .tx = true, .offloads = TX_TSO, .ol_flags = ASK_TSO },
 };
 /* clang-format on */
 const unsigned int bench_nb_cases = RTE_DIM(bench_cases);

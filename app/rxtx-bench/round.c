@@ -160,7 +160,10 @@ take_back(struct bench_port *port, const struct bench_case *how)
 static int
 send_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
-	const unsigned int nb = BENCH_BATCH;
+	/* Chains, and packets whose headers go into the ring, take several places of it; what is
+	 * left of the round before is there as well. */
+	const bool large = how->nb_segs > 1 || (how->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0;
+	const unsigned int nb = large ? BENCH_BATCH / 4 : BENCH_BATCH;
 	int rc = bench_port_frames(port, how, pkts, nb);
 
 	if (rc == 0)
