@@ -20,6 +20,7 @@
 #include "start.h"
 #include "stats.h"
 #include "tx.h"
+#include "tx_tso.h"
 #include "txq.h"
 #include "vlan.h"
 
@@ -53,7 +54,7 @@ tx_offloads(const struct mdv_caps *caps)
 			RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
 	if (caps->tx_checksum && caps->tunnel_offloads != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
-	return offloads;
+	return offloads | mdv_tx_prepare_tso_offloads(caps);
 }
 
 static uint32_t
@@ -105,7 +106,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_max = mdv_txq_desc_max(caps),
 		.nb_min = MDV_TXQ_DESC_MIN,
 		.nb_align = 1,
-		.nb_seg_max = MDV_TX_SEGS_MAX,
+		.nb_seg_max = caps->max_tso_bytes != 0 ? MDV_TX_TSO_SEGS_MAX : MDV_TX_SEGS_MAX,
 		.nb_mtu_seg_max = MDV_TX_SEGS_MAX,
 	};
 	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
@@ -264,6 +265,8 @@ tx_opts(const struct rte_eth_dev *dev)
 	opts |= offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS ? MDV_TX_MULTI : 0;
 	opts |= offloads & csums ? MDV_TX_CSUM : 0;
 	opts |= offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT ? MDV_TX_VLAN : 0;
+	opts |= offloads & mdv_tx_prepare_tso_offloads(&mdv_port(dev)->device.caps) ? MDV_TX_TSO
+										    : 0;
 	opts |= mdv_port(dev)->device.caps.tx_min_inline_l2 ? MDV_TX_INLINE_L2 : 0;
 	return opts;
 }
@@ -276,6 +279,7 @@ mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
 	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), simd_bits);
 	dev->tx_pkt_burst = mdv_tx_select(
 		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
+	dev->tx_pkt_prepare = mdv_tx_prepare;
 }
 
 /* What keeps vectors narrow, or away. */

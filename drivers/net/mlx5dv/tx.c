@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The checksum table of the send burst and the parts of it that are rarely run. */
 #include "tx.h"
+#include "tx_tso.h"
 #include "txq.h"
 
 /* Index: bits 1:0 L4 type of RTE_MBUF_F_TX_L4_MASK, 2 IP, 3 outer IP, 4 tunnel. SCTP (2) is not
@@ -99,6 +100,12 @@ flight_drop(struct mdv_txq *txq)
 
 		txq->count.packets--;
 		txq->count.bytes -= mbuf->pkt_len;
+		if (txq->limits.tso_max != 0 && mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
+			uint64_t frames = 0;
+
+			txq->count.bytes -= mdv_tx_tso_more(mbuf, &frames);
+			txq->count.packets -= frames;
+		}
 		mdv_tx_drop(txq, mbuf);
 	}
 }

@@ -33,6 +33,7 @@
 #include "tx_wqe.h"
 
 struct ibv_qp;
+struct mdv_caps;
 struct mdv_port;
 
 /** What a burst function does beyond sending one segment: constant in each instance. */
@@ -41,9 +42,10 @@ enum mdv_tx_opt {
 	MDV_TX_CSUM = 1 << 1,
 	MDV_TX_VLAN = 1 << 2,
 	MDV_TX_FAST_FREE = 1 << 3, /**< all mbufs of one pool, not shared */
+	MDV_TX_TSO = 1 << 4,       /**< goes with MDV_TX_CSUM only */
 	MDV_TX_INLINE_L2 =
-		1 << 4, /**< the device wants the L2 header in the WQE: not with vectors */
-	MDV_TX_NB_OPTS = 1 << 5,
+		1 << 5, /**< the device wants the L2 header in the WQE: not with vectors */
+	MDV_TX_NB_OPTS = 1 << 6,
 };
 
 /** 16-byte units of the longest WQE: 15 WQEBBs, as Linux and DPDK keep to. */
@@ -58,8 +60,17 @@ enum mdv_tx_opt {
  * least. */
 #define MDV_TX_REQUEST_MIN 32
 
+/** What a queue was set up for, and its device takes; 0 where nothing was asked for. */
+struct mdv_tx_limits {
+	uint64_t ol_flags;    /**< that a packet may have, of RTE_MBUF_F_TX_OFFLOAD_MASK */
+	uint32_t tso_max;     /**< bytes of payload the device cuts up at most */
+	uint16_t tunnels;     /**< by mdv_tx_tunnel(): inner headers that the device finds */
+	uint16_t tso_tunnels; /**< by mdv_tx_tunnel(): TSO was asked for; bit 0: without tunnel */
+	bool multi;
+};
+
 struct mdv_tx_counters {
-	uint64_t packets, bytes;
+	uint64_t packets, bytes; /**< as on the wire, without inserted tags */
 	uint64_t errors; /**< packets that could not be sent, and those lost to a queue error */
 };
 
@@ -94,6 +105,8 @@ struct mdv_txq {
 	struct mdv_tx_counters count;
 	struct mdv_mr_cache mr; /**< its last hit is in this line, the rest is for misses */
 
+	struct mdv_tx_limits limits; /**< read for what is to be segmented, and by tx_prepare */
+
 	/* control path */
 	struct mdv_tx_counters base; /**< count at the last reset of the statistics */
 	struct mdv_port *port;
@@ -124,6 +137,13 @@ void mdv_tx_reset(struct mdv_txq *txq);
 extern const eth_tx_burst_t mdv_tx_vec128[MDV_TX_INLINE_L2];
 extern const eth_tx_burst_t mdv_tx_vec256[MDV_TX_INLINE_L2];
 
+/** Offloads of ethdev by which the device cuts packets up. */
+uint64_t mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps);
+/** @return the limits of a queue with these offloads. */
+struct mdv_tx_limits mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads);
+/** ethdev tx_pkt_prepare. */
+uint16_t mdv_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
+
 /**
  * @return the instance for the set of enum mdv_tx_opt that makes the best of vectors of at most
  * @p simd_bits bits, on this CPU; 0 where the device does not take many packets a WQE.
@@ -131,6 +151,15 @@ extern const eth_tx_burst_t mdv_tx_vec256[MDV_TX_INLINE_L2];
 eth_tx_burst_t mdv_tx_select(unsigned int opts, unsigned int simd_bits);
 /** @return whether @p burst is one of ours, and what ethdev tx_burst_mode_get says of it. */
 bool mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode);
+
+/** How far a burst has come. */
+struct mdv_tx_pos {
+	uint16_t pc, head;
+	uint16_t nb;   /**< packets taken so far, those dropped included */
+	uint8_t *last; /**< WQE, NULL: none yet */
+	uint64_t bytes;
+	uint64_t more; /**< frames beyond one a packet */
+};
 
 /** Bits of ol_flags that decide about checksums, packed. */
 static __rte_always_inline uint32_t
@@ -142,6 +171,15 @@ mdv_tx_csum_index(uint64_t ol_flags)
 
 	return (ol_flags >> 52 & 7) | (ol_flags >> 55 & 8) |
 		((ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) != 0 ? 16 : 0);
+}
+
+/** Type of the tunnel that a packet says it is in, below 16; 0: none. */
+static __rte_always_inline uint32_t
+mdv_tx_tunnel(uint64_t ol_flags)
+{
+	static_assert(RTE_MBUF_F_TX_TUNNEL_MASK == 0xfULL << 45, "a type of 4 bits");
+
+	return (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) >> 45;
 }
 
 /** Ring: the device may fetch WQEs before pc; @p last is the control segment of the last one. */

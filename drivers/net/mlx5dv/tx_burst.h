@@ -11,15 +11,8 @@
 #define MDV_TX_BURST_H
 
 #include "tx_one.h"
+#include "tx_tso.h"
 #include "tx_vec.h"
-
-/** How far a burst has come. */
-struct mdv_tx_pos {
-	uint16_t pc, head;
-	uint16_t nb;   /**< packets taken so far, those dropped included */
-	uint8_t *last; /**< WQE, NULL: none yet */
-	uint64_t bytes;
-};
 
 /** Are four mbufs such that they go back into @p pool as they are? */
 static __rte_always_inline bool
@@ -109,7 +102,7 @@ mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
 		txq->dones[txq->cq_pi++ & cq_mask] =
 			(struct mdv_tx_done){ .pc = pos->pc, .head = pos->head };
 	}
-	txq->count.packets += (uint16_t)(pos->head - txq->head);
+	txq->count.packets += (uint16_t)(pos->head - txq->head) + pos->more;
 	txq->count.bytes += pos->bytes;
 	txq->pc = pos->pc;
 	txq->head = pos->head;
@@ -160,7 +153,20 @@ mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 			mdv_tx_burst_many(txq, &pkts[pos.nb],
 				RTE_MIN(slots, (uint32_t)nb_pkts - pos.nb), bbs, &pos, opts) != 0)
 			continue;
-		nb_bbs = mdv_tx_one(txq, mbuf, pos.pc, bbs, opts);
+		nb_bbs = MDV_TX_TSO_WHOLE;
+		if ((opts & MDV_TX_TSO) && (mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG)) {
+			/* A copy: the address of the one in registers is not taken. */
+			struct mdv_tx_pos so_far = pos;
+
+			nb_bbs = mdv_tx_tso(txq, &pkts[pos.nb],
+				RTE_MIN(slots, (uint32_t)nb_pkts - pos.nb), bbs,
+				(opts & MDV_TX_VLAN) != 0, &so_far);
+			pos = so_far;
+			if (likely(nb_bbs > 0))
+				continue;
+		}
+		if (nb_bbs == MDV_TX_TSO_WHOLE)
+			nb_bbs = mdv_tx_one(txq, mbuf, pos.pc, bbs, opts);
 		if (unlikely(nb_bbs <= 0)) {
 			if (nb_bbs == 0)
 				break;
@@ -181,10 +187,13 @@ mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 
 /* clang-format off */
 #define MDV_TX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+#define MDV_TX_OPTS_TSO(X, n) X(n##2) X(n##3) X(n##6) X(n##7)
 /** X(opts) for each set of options but MDV_TX_INLINE_L2, in octal. */
-#define MDV_TX_OPTS_PLAIN(X) MDV_TX_OPTS_8(X, 0) MDV_TX_OPTS_8(X, 01)
+#define MDV_TX_OPTS_PLAIN(X) \
+	MDV_TX_OPTS_8(X, 0) MDV_TX_OPTS_8(X, 01) MDV_TX_OPTS_TSO(X, 02) MDV_TX_OPTS_TSO(X, 03)
 /** The same with MDV_TX_INLINE_L2. */
-#define MDV_TX_OPTS_INLINE(X) MDV_TX_OPTS_8(X, 02) MDV_TX_OPTS_8(X, 03)
+#define MDV_TX_OPTS_INLINE(X) \
+	MDV_TX_OPTS_8(X, 04) MDV_TX_OPTS_8(X, 05) MDV_TX_OPTS_TSO(X, 06) MDV_TX_OPTS_TSO(X, 07)
 
 #define MDV_TX_INSTANCE(opts, vec) \
 	static uint16_t \

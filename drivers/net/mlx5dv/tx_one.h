@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file One packet, one WQE: whatever a packet can ask for. */
+/** @file One packet, one frame, one WQE. */
 #ifndef MDV_TX_ONE_H
 #define MDV_TX_ONE_H
 
 #include "tx.h"
+#include "tx_tso.h"
 #include "tx_wqe.h"
 
 /** Write the L2 header into the WQE, with its VLAN tag if one is to be inserted. @return bytes
@@ -44,7 +45,8 @@ mdv_tx_head(void *wqe, const struct rte_mbuf *mbuf, uint32_t *taken, const unsig
 	__be32 tail_be = 0;
 
 	if (opts & MDV_TX_CSUM)
-		cs_flags = mdv_tx_csums[mdv_tx_csum_index(mbuf->ol_flags)];
+		cs_flags = mdv_tx_csums[mdv_tx_csum_index(mbuf->ol_flags) |
+			(opts & MDV_TX_TSO ? mdv_tx_tso_csum(mbuf->ol_flags) : 0)];
 	if (opts & MDV_TX_INLINE_L2) {
 		*taken = mdv_tx_inline_l2(eth, mbuf, cs_flags, opts);
 		return MDV_TX_WQE_DS_HEAD_INLINE;
@@ -82,6 +84,39 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 	return 1;
 }
 
+/** Data segments of the chain but for its first @p skip bytes, from unit @p ds of the WQE on.
+ * @return units of the WQE, 0 when there is no room now, -1 when it cannot be sent. */
+static __rte_always_inline int
+mdv_tx_chain(struct mdv_txq *txq, const struct rte_mbuf *seg, uint32_t skip, uint16_t pc,
+	uint32_t ds, uint32_t room)
+{
+	const uint32_t ds_mask = (txq->mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
+
+	for (; seg != NULL; seg = seg->next) {
+		uint32_t len = seg->data_len, pos, lkey_be;
+		uintptr_t addr;
+
+		if (len <= skip) {
+			skip -= len;
+			continue;
+		}
+		if (unlikely(ds == MDV_TX_DS_MAX))
+			return -1;
+		if (unlikely(ds == room * MDV_TX_WQE_DS_PER_BB))
+			return 0;
+		addr = rte_pktmbuf_mtod_offset(seg, uintptr_t, skip);
+		lkey_be = mdv_mr_lkey(&txq->mr, addr, seg);
+		if (unlikely(lkey_be == MDV_MR_LKEY_NONE))
+			return -1;
+		pos = ((pc & txq->mask) * MDV_TX_WQE_DS_PER_BB + ds) & ds_mask;
+		mdv_tx_wqe_data(
+			(struct mlx5_wqe_data_seg *)txq->wqes + pos, addr, len - skip, lkey_be);
+		skip = 0;
+		ds++;
+	}
+	return ds;
+}
+
 /**
  * Build the WQE of a packet of several segments, in at most @p room WQEBBs.
  * @return WQEBBs, 0 when there is no room now, -1 when it cannot be sent.
@@ -90,38 +125,16 @@ static __rte_always_inline int
 mdv_tx_multi(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint32_t room,
 	const unsigned int opts)
 {
-	const uint32_t slot = pc & txq->mask;
-	const uint32_t ds_mask = (txq->mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
-	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
-	uint32_t taken, ds = mdv_tx_head(wqe, mbuf, &taken, opts);
-	const uint32_t ds_head = ds;
-	const struct rte_mbuf *seg;
+	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+	uint32_t taken, ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
+	int ds;
 
 	if ((opts & MDV_TX_INLINE_L2) && unlikely(taken == 0))
 		return -1;
-	for (seg = mbuf; seg != NULL; seg = seg->next) {
-		uint32_t len = seg->data_len, pos, lkey_be;
-		uintptr_t addr;
-
-		if (len <= taken) {
-			taken -= len;
-			continue;
-		}
-		if (unlikely(ds == MDV_TX_DS_MAX))
-			return -1;
-		if (unlikely(ds == room * MDV_TX_WQE_DS_PER_BB))
-			return 0;
-		addr = rte_pktmbuf_mtod_offset(seg, uintptr_t, taken);
-		lkey_be = mdv_mr_lkey(&txq->mr, addr, seg);
-		if (unlikely(lkey_be == MDV_MR_LKEY_NONE))
-			return -1;
-		pos = (slot * MDV_TX_WQE_DS_PER_BB + ds) & ds_mask;
-		mdv_tx_wqe_data(
-			(struct mlx5_wqe_data_seg *)txq->wqes + pos, addr, len - taken, lkey_be);
-		taken = 0;
-		ds++;
-	}
-	if (unlikely(ds == ds_head && !(opts & MDV_TX_INLINE_L2)))
+	ds = mdv_tx_chain(txq, mbuf, taken, pc, ds_head, room);
+	if (unlikely(ds <= 0))
+		return ds;
+	if (unlikely((uint32_t)ds == ds_head && !(opts & MDV_TX_INLINE_L2)))
 		return -1;
 	mdv_tx_wqe_ctrl(
 		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);

@@ -57,6 +57,7 @@ static const struct {
 	{ MDV_TX_MULTI, "multi-segment" },
 	{ MDV_TX_CSUM, "csum" },
 	{ MDV_TX_VLAN, "vlan" },
+	{ MDV_TX_TSO, "tso" },
 	{ MDV_TX_INLINE_L2, "inline L2" },
 	{ MDV_TX_FAST_FREE, "fast free" },
 };
@@ -67,6 +68,7 @@ mdv_tx_select(unsigned int opts, unsigned int simd_bits)
 {
 	unsigned int i;
 
+	opts |= opts & MDV_TX_TSO ? MDV_TX_CSUM : 0;
 	for (i = 0; i < RTE_DIM(widths) - 1; i++) {
 		if (opts < widths[i].nb_bursts && simd_bits >= widths[i].simd_bits &&
 			widths[i].runs())
@@ -94,7 +96,7 @@ mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode)
 
 	for (i = 0; i < RTE_DIM(widths); i++) {
 		for (opts = 0; opts < widths[i].nb_bursts; opts++) {
-			if (widths[i].bursts[opts] != burst)
+			if (burst == NULL || widths[i].bursts[opts] != burst)
 				continue;
 			describe(widths[i].name, opts, mode->info, sizeof(mode->info));
 			return true;

@@ -25,12 +25,19 @@
 static_assert(offsetof(struct rte_mbuf, rearm_data) + 4 == offsetof(struct rte_mbuf, nb_segs),
 	"bits 47:32 of the rearm word");
 
+/** ol_flags of packets that need a WQE of their own. */
+static __rte_always_inline uint64_t
+mdv_tx_vec_alone(const unsigned int opts)
+{
+	return (opts & MDV_TX_VLAN ? RTE_MBUF_F_TX_VLAN : 0) |
+		(opts & MDV_TX_TSO ? RTE_MBUF_F_TX_TCP_SEG : 0);
+}
+
 /** What an instance has to look at in ol_flags. */
 static __rte_always_inline uint64_t
 mdv_tx_vec_flags(const unsigned int opts)
 {
-	return (opts & MDV_TX_CSUM ? MDV_TX_VEC_CSUM_FLAGS : 0) |
-		(opts & MDV_TX_VLAN ? RTE_MBUF_F_TX_VLAN : 0);
+	return (opts & MDV_TX_CSUM ? MDV_TX_VEC_CSUM_FLAGS : 0) | mdv_tx_vec_alone(opts);
 }
 
 /** What is the same for all packets of a WQE. */
@@ -93,7 +100,8 @@ mdv_tx_vec_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mlx5_wqe_data_
 static __rte_always_inline bool
 mdv_tx_vec_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 {
-	return !(opts & MDV_TX_VLAN) || likely((mbuf->ol_flags & RTE_MBUF_F_TX_VLAN) == 0);
+	return mdv_tx_vec_alone(opts) == 0 ||
+		likely((mbuf->ol_flags & mdv_tx_vec_alone(opts)) == 0);
 }
 
 /**

@@ -24,6 +24,8 @@
 #define MDV_TX_WQE_DS_HEAD 2u
 /** The same with 3 to 18 bytes inlined. */
 #define MDV_TX_WQE_DS_HEAD_INLINE 3u
+/** Inlined bytes that lie before the second unit of the Ethernet segment. */
+#define MDV_TX_WQE_INLINE_START 2u
 /** 16-byte units of a WQEBB. */
 #define MDV_TX_WQE_DS_PER_BB 4u
 
@@ -60,6 +62,13 @@ mdv_tx_wqe_eth(struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, __be32 tail_be)
 	const uint32_t words[4] = { 0, rte_cpu_to_be_32((uint32_t)cs_flags << 24), 0, tail_be };
 
 	memcpy(eth, words, sizeof(words));
+}
+
+/** Units of the control segment and an Ethernet segment with @p len bytes inlined, 2 at least. */
+static __rte_always_inline uint32_t
+mdv_tx_wqe_ds_inline(uint32_t len)
+{
+	return MDV_TX_WQE_DS_HEAD + (len - MDV_TX_WQE_INLINE_START + 15) / 16;
 }
 
 /** 32 bytes, with @p len bytes (3 to 18) of the packet in it. */

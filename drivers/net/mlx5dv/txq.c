@@ -60,6 +60,7 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->conf = *conf;
 	/* ethdev takes out of a queue's offloads what the whole port has. */
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
+	txq->limits = mdv_tx_prepare_limits(&port->device.caps, txq->conf.offloads);
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
 	dev->data->tx_queues[idx] = txq;
 	return 0;
@@ -154,8 +155,8 @@ qp_create(struct mdv_txq *txq)
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = txq->cq.ibv_cq,
 		.recv_cq = txq->cq.ibv_cq,
-		/* One segment: more would enlarge the ring, and a WQE may have more all the same.
-		 */
+		/* One segment, and no header to be inlined: more would enlarge the ring, and a WQE
+		 * may have more all the same. */
 		.cap = { .max_send_wr = txq->nb_desc, .max_send_sge = 1 },
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
+ * headers, is the same in all instances. */
+#include "tx_one.h"
+#include "tx_tso.h"
+
+/** Units of the shortest headers. */
+#define UNITS_MIN ((MDV_TX_TSO_HEADER_MIN - MDV_TX_WQE_INLINE_START + 15) / 16)
+
+/** What packets of one connection, and of many connections, have in common. */
+struct shape {
+	uint64_t tx_offload, ol_flags; /**< of the mbuf; no flags: none yet */
+	uint64_t eth[2];               /**< Ethernet segment but for the header */
+	uint32_t header;               /**< bytes of headers in the packet */
+	uint32_t least;                /**< bytes that the first mbuf must have to be copied from */
+	uint32_t units; /**< of the WQE, that the headers fill after the first 2 bytes */
+	uint32_t bbs;   /**< of the WQE with one data segment */
+	uint16_t mss;
+	bool tagged;
+};
+
+uint32_t
+mdv_tx_tso_header(const struct rte_mbuf *mbuf)
+{
+	uint32_t len = mbuf->l2_len + mbuf->l3_len + mbuf->l4_len;
+
+	if (mbuf->ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK)
+		len += mbuf->outer_l2_len + mbuf->outer_l3_len;
+	if (mbuf->l4_len < sizeof(struct rte_tcp_hdr) || mbuf->l4_len > MDV_TX_TSO_TCP_MAX ||
+		len < MDV_TX_TSO_HEADER_MIN || len > MDV_TX_TSO_HEADER_MAX - RTE_VLAN_HLEN)
+		return 0;
+	if (mbuf->tso_segsz == 0 || mbuf->tso_segsz > MDV_TX_FRAME_MAX - len)
+		return 0;
+	return len;
+}
+
+uint64_t
+mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames)
+{
+	const uint32_t header = mdv_tx_tso_header(mbuf), payload = mbuf->pkt_len - header;
+	const uint32_t more = header == 0 || payload == 0 ? 0 : (payload - 1) / mbuf->tso_segsz;
+
+	*frames += more;
+	return (uint64_t)more * header;
+}
+
+/** @return false: not to be cut up. */
+static __rte_noinline bool
+shape_take(struct shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
+{
+	const uint64_t flags = mbuf->ol_flags;
+	const bool tagged = insert_vlan && (flags & RTE_MBUF_F_TX_VLAN) != 0;
+	const uint32_t header = mdv_tx_tso_header(mbuf);
+	const uint32_t inlined = header + (tagged ? RTE_VLAN_HLEN : 0);
+	const uint32_t csum = mdv_tx_csums[mdv_tx_csum_index(flags) | mdv_tx_tso_csum(flags)];
+	const uint32_t words[4] = { 0, rte_cpu_to_be_32(csum << 24 | mbuf->tso_segsz), 0,
+		rte_cpu_to_be_32(inlined << 16) };
+
+	if (!(flags & RTE_MBUF_F_TX_TCP_SEG) || header == 0)
+		return false;
+	memcpy(shape->eth, words, sizeof(shape->eth));
+	shape->tx_offload = mbuf->tx_offload;
+	shape->ol_flags = flags;
+	shape->header = header;
+	shape->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
+	shape->bbs = mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + shape->units + 1);
+	/* Full units are copied. */
+	shape->least = tagged ? UINT32_MAX : MDV_TX_WQE_INLINE_START + shape->units * 16;
+	shape->mss = mbuf->tso_segsz;
+	shape->tagged = tagged;
+	return true;
+}
+
+/** Headers that are in several segments or near the end of one, or get a tag. @return @p header,
+ * NULL: the packet has fewer bytes */
+static __rte_noinline const uint8_t *
+headers_gather(const struct shape *shape, const struct rte_mbuf *mbuf, uint8_t *header)
+{
+	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
+	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
+	const uint8_t *from = rte_pktmbuf_read(mbuf, 0, shape->header, bytes);
+
+	if (from == NULL)
+		return NULL;
+	memset(header, 0, MDV_TX_WQE_INLINE_START + shape->units * 16);
+	if (!shape->tagged) {
+		memcpy(header, from, shape->header);
+		return header;
+	}
+	memcpy(header, from, tci_off);
+	header[tci_off] = RTE_ETHER_TYPE_VLAN >> 8;
+	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
+	header[tci_off + 2] = mbuf->vlan_tci >> 8;
+	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
+	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, shape->header - tci_off);
+	return header;
+}
+
+static __rte_always_inline void
+units_copy(uint8_t *to, const uint8_t *from, uint32_t nb)
+{
+	for (; nb != 0; nb--, to += 16, from += 16)
+		memcpy(to, from, 16);
+}
+
+/** The part of a WQE that packets of one shape share, and the first bytes of the header. */
+static __rte_always_inline void
+head_write(uint8_t *wqe, const struct shape *shape, const uint8_t *from)
+{
+	memcpy(wqe + 16, shape->eth, sizeof(shape->eth));
+	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
+}
+
+/** One packet, whatever it looks like and wherever the ring ends. @return WQEBBs, 0 when there is
+ * no room now, -1 when it cannot be sent. */
+static __rte_noinline int
+packet_write(struct mdv_txq *txq, const struct shape *shape, const struct rte_mbuf *mbuf,
+	uint16_t pc, uint32_t room)
+{
+	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
+	const uint32_t nb = RTE_MIN(shape->units, to_end);
+	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
+	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
+	int ds;
+
+	if (ds_head >= room * MDV_TX_WQE_DS_PER_BB)
+		return 0;
+	if (mbuf->data_len < shape->least) {
+		from = headers_gather(shape, mbuf, copy);
+		if (from == NULL)
+			return -1;
+	}
+	head_write(wqe, shape, from);
+	from += MDV_TX_WQE_INLINE_START;
+	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
+	units_copy(txq->wqes, from + nb * 16, shape->units - nb);
+	ds = mdv_tx_chain(txq, mbuf, shape->header, pc, ds_head, room);
+	if (ds <= (int)ds_head)
+		return ds <= 0 ? ds : -1;
+	mdv_tx_wqe_ctrl(
+		(void *)wqe, MLX5_OPCODE_TSO, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	return mdv_tx_wqe_bbs(ds);
+}
+
+/** The usual packet: in one mbuf, in memory known from before, not over the ring's end. @return as
+ * packet_write() */
+static __rte_always_inline int
+packet_write_flat(struct mdv_txq *txq, const struct shape *shape, const struct rte_mbuf *mbuf,
+	uint16_t pc, uint32_t room)
+{
+	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB, *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
+	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const uintptr_t addr = (uintptr_t)from + shape->header;
+
+	if (unlikely(mbuf->data_len != mbuf->pkt_len || mbuf->data_len < shape->least ||
+		    room < shape->bbs || slot + shape->bbs > txq->mask + 1u ||
+		    addr - txq->mr.last.start >= txq->mr.last.size))
+		return packet_write(txq, shape, mbuf, pc, room);
+	head_write(wqe, shape, from);
+	from += MDV_TX_WQE_INLINE_START;
+	memcpy(units, from, UNITS_MIN * 16);
+	if (unlikely(shape->units > UNITS_MIN))
+		units_copy(units + UNITS_MIN * 16, from + UNITS_MIN * 16, shape->units - UNITS_MIN);
+	mdv_tx_wqe_data((void *)(wqe + ds_head * 16), addr, mbuf->data_len - shape->header,
+		txq->mr.last.lkey_be);
+	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_TSO, pc, txq->sqn, ds_head + 1,
+		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	return shape->bbs;
+}
+
+int
+mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	bool insert_vlan, struct mdv_tx_pos *pos)
+{
+	const uint32_t max = txq->limits.tso_max;
+	struct shape shape = { .ol_flags = 0 };
+	struct mdv_tx_pos at = *pos;
+	int ret = -1;
+	uint32_t n;
+
+	for (n = 0; n < nb; n++) {
+		struct rte_mbuf *mbuf = pkts[n];
+		uint32_t payload, more;
+
+		if (unlikely(mbuf->ol_flags != shape.ol_flags ||
+			    mbuf->tx_offload != shape.tx_offload) &&
+			!shape_take(&shape, mbuf, insert_vlan))
+			break;
+		payload = mbuf->pkt_len - shape.header;
+		if (unlikely(payload > max || payload <= shape.mss)) {
+			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
+			break;
+		}
+		ret = packet_write_flat(txq, &shape, mbuf, at.pc, room);
+		if (unlikely(ret <= 0))
+			break;
+		at.last = txq->wqes + (at.pc & txq->mask) * MLX5_SEND_WQE_BB;
+		txq->mbufs[at.head++ & txq->mask] = mbuf;
+		at.pc += ret;
+		room -= ret;
+		more = (payload - 1) / shape.mss;
+		at.more += more;
+		at.bytes += mbuf->pkt_len + more * shape.header;
+	}
+	at.nb += n;
+	*pos = at;
+	return n != 0 ? (int)n : ret;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file A send queue on hand-made rings, and a device that gathers the frames back and completes
+ * WQEs. */
+#ifndef DRV_TX_RIG_H
+#define DRV_TX_RIG_H
+
+#include "rig.h"
+#include "tx.h"
+
+#define TX_RIG_BBS       64
+#define TX_RIG_CQES      16
+#define TX_RIG_MBUFS     511
+#define TX_RIG_SQN       0x123456u
+#define TX_RIG_FRAME_MAX 9996
+
+struct tx_rig {
+	struct rig_port port;
+	struct mdv_txq txq;
+	uint8_t *wqes;
+	struct mdv_hw_cqe *cqes;
+	__be32 dbrec[2], cq_dbrec[2];
+	uint64_t uar_reg;
+	struct rte_mempool *pool;
+	/* the device */
+	uint16_t pc;
+	uint32_t ds; /**< where it is in a WQE of many packets, 0: before one */
+	uint32_t cq_pi;
+	uint16_t pending[TX_RIG_BBS]; /**< WQEs that asked for a CQE and have none yet */
+	unsigned int nb_pending;
+	uint64_t nb_together; /**< packets that came in WQEs of many */
+};
+extern struct tx_rig tx_rig;
+
+/** A frame, or what is to be cut into frames, as the device put it together. */
+struct tx_sent {
+	uint8_t bytes[TX_RIG_FRAME_MAX + 16];
+	uint32_t len;
+	uint8_t cs_flags;
+	bool inserted;
+	uint16_t tci;
+	uint32_t inlined;
+	uint16_t mss; /**< 0: not to be cut */
+};
+
+/** A queue with empty rings. All memory is known by one key. */
+void tx_rig_start(void);
+/** What the queue still has must make the pool whole. */
+void tx_rig_stop(void);
+/** Execute the next packet as hardware would. @return whether there was one. */
+bool tx_rig_send(struct tx_sent *sent);
+/** Write a CQE. */
+struct mdv_hw_cqe *tx_rig_cqe(uint8_t opcode, uint16_t wqe_counter);
+/** Write the CQEs that are due. */
+void tx_rig_complete(void);
+/** A packet of @p nb_segs segments with random sizes and contents; single ones have @p len bytes.
+ */
+struct rte_mbuf *tx_rig_packet(unsigned int nb_segs, uint32_t len);
+/** What the frame of this packet must be on the wire, tags included. @return its length */
+uint32_t tx_rig_expected(const struct rte_mbuf *mbuf, bool tagged, uint8_t *bytes);
+/** What the wire shows, with the tag that the device inserts. */
+void tx_rig_check(const struct tx_sent *sent, const uint8_t *want, uint32_t len);
+
+#endif /* DRV_TX_RIG_H */

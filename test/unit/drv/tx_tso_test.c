@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that the device cuts up, on hand-made rings: what it is told to cut, and what is refused.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "tx_rig.h"
+#include "tx_tso.h"
+
+#define SEED    20240915
+#define MAX_TSO 4000
+
+static const unsigned int widths[] = { 0, 128, 256 };
+
+static const struct mdv_caps caps = {
+	.max_tso_bytes = MAX_TSO,
+	.tx_checksum = true,
+	.tunnel_offloads = MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN |
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE,
+};
+
+static void
+start(void)
+{
+	tx_rig_start();
+	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps,
+		mdv_tx_prepare_tso_offloads(&caps) | RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
+			RTE_ETH_TX_OFFLOAD_VLAN_INSERT);
+}
+
+/** What the device must be told, and what must be counted. */
+struct wanted {
+	uint8_t bytes[TX_RIG_FRAME_MAX];
+	uint32_t len;
+	uint8_t cs_flags;
+	uint32_t inlined; /**< of what is cut */
+	uint16_t mss;
+	uint32_t packets, counted;
+};
+
+/** Say that the packet is TCP with @p tcp bytes of header, in a tunnel or not. */
+static void
+make_tcp(struct rte_mbuf *mbuf, bool tunnel, unsigned int tcp, uint16_t mss)
+{
+	mbuf->ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
+	mbuf->l2_len = 14;
+	mbuf->l3_len = 20;
+	mbuf->l4_len = tcp;
+	mbuf->tso_segsz = mss;
+	/* Without a tunnel they mean nothing. */
+	mbuf->outer_l2_len = 14;
+	mbuf->outer_l3_len = 20;
+	if (!tunnel)
+		return;
+	mbuf->ol_flags |= RTE_MBUF_F_TX_TUNNEL_VXLAN | RTE_MBUF_F_TX_OUTER_IPV4 |
+		RTE_MBUF_F_TX_OUTER_IP_CKSUM;
+	mbuf->l2_len = 8 + 8 + 14;
+}
+
+/** A packet, to be cut or not. */
+static struct rte_mbuf *
+random_packet(unsigned int opts, struct wanted *want)
+{
+	const unsigned int nb_segs =
+		(opts & MDV_TX_MULTI) && random() % 3 == 0 ? 1 + random() % 20 : 1;
+	const bool tagged = (opts & MDV_TX_VLAN) && random() % 4 == 0, tunnel = random() % 4 == 0;
+	const unsigned int tcp = 20 + random() % 3 * 20, header = 34 + (tunnel ? 50 : 0) + tcp;
+	struct rte_mbuf *pkt = tx_rig_packet(nb_segs, 54 + random() % 400);
+
+	pkt->vlan_tci = random();
+	if (tagged)
+		pkt->ol_flags |= RTE_MBUF_F_TX_VLAN;
+	memset(want, 0, sizeof(*want));
+	want->len = tx_rig_expected(pkt, tagged, want->bytes);
+	want->packets = 1;
+	want->counted = pkt->pkt_len;
+	if (random() % 4 == 0 || pkt->pkt_len < header)
+		return pkt;
+	make_tcp(pkt, tunnel, tcp, 1 + random() % 200);
+	want->cs_flags = tunnel ? 0x70 : 0xc0;
+	if (pkt->pkt_len - header <= pkt->tso_segsz)
+		return pkt;
+	want->inlined = header + (tagged ? 4 : 0);
+	want->mss = pkt->tso_segsz;
+	want->packets = (pkt->pkt_len - header + want->mss - 1) / want->mss;
+	want->counted += (want->packets - 1) * header;
+	return pkt;
+}
+
+static void
+check(const struct wanted *want)
+{
+	static struct tx_sent sent;
+
+	assert_true(tx_rig_send(&sent));
+	tx_rig_check(&sent, want->bytes, want->len);
+	assert_int_equal(sent.cs_flags, want->cs_flags);
+	assert_int_equal(sent.mss, want->mss);
+	if (want->mss != 0) {
+		assert_int_equal(sent.inlined, want->inlined);
+		assert_false(sent.inserted);
+	}
+}
+
+/** Send random packets; the device is slow now and then. */
+static void
+run(eth_tx_burst_t burst, unsigned int opts)
+{
+	static struct wanted want[40];
+	uint64_t packets = 0, bytes = 0;
+	unsigned int round, i;
+
+	for (round = 0; round < 200; round++) {
+		unsigned int nb = 1 + random() % RTE_DIM(want), done = 0;
+		struct rte_mbuf *pkts[RTE_DIM(want)];
+		struct tx_sent none;
+
+		if (rte_mempool_avail_count(tx_rig.pool) < 20 * nb)
+			nb = 1;
+		for (i = 0; i < nb; i++) {
+			pkts[i] = random_packet(opts, &want[i]);
+			packets += want[i].packets;
+			bytes += want[i].counted;
+		}
+		while (done < nb) {
+			uint16_t n = burst(&tx_rig.txq, pkts + done, nb - done);
+
+			for (i = done; i < done + n; i++)
+				check(&want[i]);
+			assert_false(tx_rig_send(&none));
+			if (n == 0 || random() % 2)
+				tx_rig_complete();
+			done += n;
+		}
+	}
+	assert_int_equal(tx_rig.txq.count.packets, packets);
+	assert_int_equal(tx_rig.txq.count.bytes, bytes);
+	assert_int_equal(tx_rig.txq.count.errors, 0);
+}
+
+/* Every instance, among packets that are not cut; headers are cut over mbufs, WQEs over the ring's
+ * end. */
+static void
+every_instance_cuts_every_packet(void **state)
+{
+	unsigned int opts, w;
+
+	(void)state;
+	for (opts = 0; opts < MDV_TX_NB_OPTS; opts++) {
+		for (w = 0; w < RTE_DIM(widths) && opts & MDV_TX_TSO; w++) {
+			srandom(SEED);
+			start();
+			run(mdv_tx_select(opts, widths[w]), opts);
+			tx_rig_stop();
+		}
+	}
+}
+
+/* The headers end where the mbuf ends, and in each byte before and behind a border of two. */
+static void
+headers_are_split_anywhere(void **state)
+{
+	const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_TSO | MDV_TX_MULTI, 0);
+	static struct wanted want;
+	uint32_t at;
+
+	(void)state;
+	start();
+	for (at = 1; at < 120; at++) {
+		struct rte_mbuf *pkt = tx_rig_packet(1, at);
+
+		assert_int_equal(rte_pktmbuf_chain(pkt, tx_rig_packet(1, 240 - at)), 0);
+		make_tcp(pkt, false, 32, 50);
+		memset(&want, 0, sizeof(want));
+		want.len = tx_rig_expected(pkt, false, want.bytes);
+		want.cs_flags = 0xc0;
+		want.mss = 50;
+		want.inlined = 66;
+		assert_int_equal(burst(&tx_rig.txq, &pkt, 1), 1);
+		check(&want);
+		tx_rig_complete();
+	}
+	tx_rig_stop();
+}
+
+/* clang-format off */
+static const struct {
+	const char *what;
+	uint32_t len;                   /**< of the packet */
+	unsigned int nb_segs;           /**< beyond the first */
+	unsigned int l2, l3, l4;
+	unsigned int outer_l2, outer_l3; /**< 0: no tunnel */
+	uint16_t mss;
+	bool good;
+} cases[] = {
+	{ .what = "a usual one", .len = 400, .l2 = 14, .l3 = 20, .l4 = 20, .mss = 100, .good = true },
+	{ .what = "no segment size", .len = 400, .l2 = 14, .l3 = 20, .l4 = 20 },
+	{ .what = "no TCP header", .len = 400, .l2 = 14, .l3 = 40, .l4 = 0, .mss = 100 },
+	{ .what = "half a TCP header", .len = 400, .l2 = 14, .l3 = 40, .l4 = 19, .mss = 100 },
+	{ .what = "too long a TCP header", .len = 400, .l2 = 14, .l3 = 20, .l4 = 64, .mss = 100 },
+	{ .what = "no Ethernet header", .len = 400, .l2 = 0, .l3 = 40, .l4 = 20, .mss = 100 },
+	{ .what = "headers longer than the packet", .len = 60, .l2 = 14, .l3 = 40, .l4 = 20, .mss = 1 },
+	{ .what = "the longest headers", .len = 500, .l2 = 30, .l3 = 40, .l4 = 60, .outer_l2 = 18,
+		.outer_l3 = 40, .mss = 100, .good = true },
+	{ .what = "headers too long to be inlined", .len = 500, .l2 = 30, .l3 = 40, .l4 = 60,
+		.outer_l2 = 19, .outer_l3 = 40, .mss = 100 },
+	{ .what = "as much as the device takes", .len = 54 + MAX_TSO, .l2 = 14, .l3 = 20, .l4 = 20,
+		.mss = 1000, .good = true },
+	{ .what = "more than the device takes", .len = 54 + MAX_TSO + 1, .l2 = 14, .l3 = 20, .l4 = 20,
+		.mss = 1000 },
+	{ .what = "the longest segments", .len = 400, .l2 = 14, .l3 = 20, .l4 = 20,
+		.mss = MDV_TX_FRAME_MAX - 54, .good = true },
+	{ .what = "segments longer than a frame", .len = 400, .l2 = 14, .l3 = 20, .l4 = 20,
+		.mss = MDV_TX_FRAME_MAX - 53 },
+	{ .what = "as many mbufs as always fit", .len = 300, .nb_segs = MDV_TX_TSO_SEGS_MAX - 1, .l2 = 30,
+		.l3 = 40, .l4 = 60, .outer_l2 = 18, .outer_l3 = 40, .mss = 100, .good = true },
+	{ .what = "too many mbufs", .len = 300, .nb_segs = MDV_TX_TSO_SEGS_MAX, .l2 = 30, .l3 = 40,
+		.l4 = 60, .outer_l2 = 18, .outer_l3 = 40, .mss = 100 },
+};
+/* clang-format on */
+
+static struct rte_mbuf *
+case_packet(unsigned int k)
+{
+	struct rte_mbuf *mbuf = tx_rig_packet(1, RTE_MIN(cases[k].len, 512u));
+	unsigned int i;
+
+	for (i = 0; i < cases[k].nb_segs; i++)
+		assert_int_equal(rte_pktmbuf_chain(mbuf, tx_rig_packet(1, 7)), 0);
+	/* Longer than its buffer, but the device here does not look. */
+	if (cases[k].len > 512)
+		mbuf->data_len = mbuf->pkt_len = cases[k].len;
+	make_tcp(mbuf, cases[k].outer_l2 != 0, cases[k].l4, cases[k].mss);
+	mbuf->l2_len = cases[k].l2;
+	mbuf->l3_len = cases[k].l3;
+	mbuf->outer_l2_len = cases[k].outer_l2;
+	mbuf->outer_l3_len = cases[k].outer_l3;
+	return mbuf;
+}
+
+/** Prepared it is refused with a reason; sent all the same it is dropped, and the next goes out. */
+static void
+what_cannot_be_cut_is_refused(void **state)
+{
+	const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_TSO | MDV_TX_MULTI, 256);
+	struct rte_mbuf *pkts[3];
+	unsigned int k, i;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(cases); k++) {
+		const bool dropped = !cases[k].good && strcmp(cases[k].what, "no Ethernet header");
+
+		start();
+		for (i = 0; i < RTE_DIM(pkts); i++)
+			pkts[i] = case_packet(i == 1 ? k : 0);
+		rte_errno = 0;
+		if (mdv_tx_prepare(&tx_rig.txq, pkts, 3) != (cases[k].good ? 3 : 1) ||
+			rte_errno != (cases[k].good ? 0 : EINVAL))
+			fail_msg("%s: not prepared as it should be", cases[k].what);
+		assert_int_equal(burst(&tx_rig.txq, pkts, 3), 3);
+		if (tx_rig.txq.count.errors != dropped)
+			fail_msg("%s: %u errors", cases[k].what,
+				(unsigned int)tx_rig.txq.count.errors);
+		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool),
+			3 - dropped + (dropped ? 0 : cases[k].nb_segs));
+		assert_int_equal(tx_rig.txq.head, 3 - dropped);
+		tx_rig_stop();
+	}
+}
+
+/* A queue that was not set up for it has no bytes that may be cut. */
+static void
+another_queues_offload_is_not_ours(void **state)
+{
+	struct rte_mbuf *pkt;
+
+	(void)state;
+	start();
+	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps, RTE_ETH_TX_OFFLOAD_TCP_CKSUM);
+	pkt = case_packet(0);
+	assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &pkt, 1), 0);
+	assert_int_equal(rte_errno, ENOTSUP);
+	assert_int_equal(mdv_tx_select(MDV_TX_TSO, 0)(&tx_rig.txq, &pkt, 1), 1);
+	assert_int_equal(tx_rig.txq.count.errors, 1);
+	tx_rig_stop();
+}
+
+/* A WQE needs several WQEBBs: the ring is full before, and drains. */
+static void
+a_full_ring_takes_no_more_and_drains(void **state)
+{
+	const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_TSO, 0);
+	struct rte_mbuf *pkts[TX_RIG_BBS];
+	static struct tx_sent sent;
+	unsigned int i, n, round;
+
+	(void)state;
+	start();
+	for (i = 0; i < RTE_DIM(pkts); i++)
+		pkts[i] = case_packet(0);
+	/* An odd WQEBB is in use: what is left is odd, too. */
+	pkts[0]->ol_flags = 0;
+	n = burst(&tx_rig.txq, pkts, RTE_DIM(pkts));
+	assert_int_equal(n, 1 + (TX_RIG_BBS - 1) / 2);
+	assert_int_equal(burst(&tx_rig.txq, pkts + n, RTE_DIM(pkts) - n), 0);
+	for (round = 0; n < RTE_DIM(pkts); round++) {
+		assert_true(round < 10);
+		while (tx_rig_send(&sent))
+			;
+		tx_rig_complete();
+		n += burst(&tx_rig.txq, pkts + n, RTE_DIM(pkts) - n);
+	}
+	assert_int_equal(tx_rig.txq.count.errors, 0);
+	tx_rig_stop();
+}
+
+/* Lost frames are taken off the counters as they were put on. */
+static void
+a_wqe_to_be_cut_fails(void **state)
+{
+	const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_TSO, 0);
+	struct rte_mbuf *pkts[4];
+	unsigned int i;
+
+	(void)state;
+	start();
+	for (i = 0; i < RTE_DIM(pkts); i++)
+		pkts[i] = case_packet(0);
+	/* 400 bytes with 54 of headers: 4 frames of 100 bytes at most. */
+	assert_int_equal(burst(&tx_rig.txq, pkts, 3), 3);
+	assert_int_equal(tx_rig.txq.count.packets, 12);
+	assert_int_equal(tx_rig.txq.count.bytes, 3 * (346 + 4 * 54));
+	((struct mlx5_err_cqe *)tx_rig_cqe(MLX5_CQE_REQ_ERR, 2))->syndrome =
+		MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
+	assert_int_equal(burst(&tx_rig.txq, pkts + 3, 1), 1);
+	assert_int_equal(tx_rig.txq.count.errors, 2);
+	assert_int_equal(tx_rig.txq.count.packets, 8);
+	assert_int_equal(tx_rig.txq.count.bytes, 2 * (346 + 4 * 54));
+	tx_rig_stop();
+}
+
+static void
+instances_have_checksums(void **state)
+{
+	struct rte_eth_burst_mode mode = { 0 };
+
+	(void)state;
+	assert_ptr_equal(mdv_tx_select(MDV_TX_TSO, 0), mdv_tx_select(MDV_TX_TSO | MDV_TX_CSUM, 0));
+	assert_true(mdv_tx_select_describe(mdv_tx_select(MDV_TX_TSO, 0), &mode));
+	assert_string_equal(mode.info, "Scalar, csum, tso");
+	assert_false(mdv_tx_select_describe(NULL, &mode));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_instance_cuts_every_packet),
+		cmocka_unit_test(headers_are_split_anywhere),
+		cmocka_unit_test(what_cannot_be_cut_is_refused),
+		cmocka_unit_test(another_queues_offload_is_not_ours),
+		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
+		cmocka_unit_test(a_wqe_to_be_cut_fails),
+		cmocka_unit_test(instances_have_checksums),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
