@@ -96,6 +96,9 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->reta_size = mdv_reta_size(port);
 	info->hash_key_size = MDV_RSS_KEY_BYTES;
 	info->flow_type_rss_offloads = mdv_rss_types(caps);
+	/* What the default rules hash by: only a pattern can say which tunnel to look into. */
+	if (info->flow_type_rss_offloads != 0)
+		info->flow_type_rss_offloads |= RTE_ETH_RSS_LEVEL_OUTERMOST;
 	info->rx_desc_lim = (struct rte_eth_desc_lim){
 		.nb_max = mdv_rxq_desc_max(caps),
 		.nb_min = MDV_RXQ_DESC_MIN,

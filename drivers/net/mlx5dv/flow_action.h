@@ -41,6 +41,8 @@ struct mdv_flow_actions {
 	bool passthru; /**< a copy; the packet goes on */
 	uint16_t nb_extras;
 	const uint16_t *extras[MDV_FLOW_ACTION_EXTRAS]; /**< a queue each, by further QUEUE */
+	/** The RSS if it is by the headers inside a tunnel, NULL: by the outer ones. */
+	const struct rte_flow_action_rss *inner;
 	struct mdv_flow_count *counter; /**< of an indirect COUNT; NULL: the rule's own */
 };
 

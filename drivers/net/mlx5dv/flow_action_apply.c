@@ -11,6 +11,9 @@
 #include "port.h"
 #include "rss.h"
 
+/** Of RSS: 0 and 1 are the outermost headers, this the first inner ones (rte_flow.rst). */
+#define MDV_FLOW_ACTION_LEVEL_INNER 2u
+
 static int
 action_check_queue(struct mdv_flow_action_state *state, const struct rte_flow_action *action,
 	const char *name, uint16_t queue)
@@ -66,6 +69,68 @@ mdv_flow_action_apply_queue(
 	return action_check_queue(state, action, "QUEUE", conf->index);
 }
 
+/* clang-format off */
+/*
+ * Verbs has no symmetric function, and Linux 6.1 does not set the TIR's symmetric bit for its
+ * QPs (drivers/infiniband/hw/mlx5/qp.c create_rss_raw_qp_tir). But Toeplitz is symmetric by a key that
+ * repeats 16 bits, as source and destination are a multiple of those apart; these bits spread well:
+ * Woo and Park, "Scalable TCP Session Monitoring with Symmetric Receive-side Scaling", KAIST 2012.
+ */
+static const uint8_t symmetric_key[MDV_RSS_KEY_BYTES] = {
+	0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
+	0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
+	0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
+	0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
+};
+/* clang-format on */
+
+static bool
+action_is_symmetric(const uint8_t *key)
+{
+	for (unsigned int i = 2; i < MDV_RSS_KEY_BYTES; i++)
+		if (key[i] != key[i - 2])
+			return false;
+	return true;
+}
+
+static int
+action_check_hash(struct mdv_flow_action_state *state, const struct rte_flow_action_rss *conf)
+{
+	const enum rte_flow_error_type type = RTE_FLOW_ERROR_TYPE_ACTION_CONF;
+
+	if (conf->key_len != 0 && (conf->key_len != MDV_RSS_KEY_BYTES || conf->key == NULL))
+		return mdv_flow_error_set(state->error, conf->key == NULL ? EINVAL : ENOTSUP, type,
+			conf,
+			"RSS key of %u bytes%s: the device takes %u; give those, or length 0 for "
+			"the port's key",
+			conf->key_len, conf->key == NULL ? " at NULL" : "", MDV_RSS_KEY_BYTES);
+	switch (conf->func) {
+	case RTE_ETH_HASH_FUNCTION_DEFAULT:
+	case RTE_ETH_HASH_FUNCTION_TOEPLITZ:
+		return 0;
+	case RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ:
+		if (conf->key_len == 0 || action_is_symmetric(conf->key))
+			return 0;
+		return mdv_flow_error_set(state->error, ENOTSUP, type, conf,
+			"RSS func symmetric_toeplitz with this key: the device is symmetric by "
+			"keys "
+			"that repeat two bytes; give such a one, or none");
+	default:
+		return mdv_flow_error_set(state->error, ENOTSUP, type, conf,
+			"RSS func %d: the device hashes by Toeplitz only; use toeplitz, "
+			"symmetric_toeplitz or default",
+			(int)conf->func);
+	}
+}
+
+/* Where the action brings no key. */
+static const uint8_t *
+action_default_key(const struct mdv_flow_action_env *env, const struct rte_flow_action_rss *conf)
+{
+	return conf->func == RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ ? symmetric_key
+								      : env->rss_key;
+}
+
 static int
 action_check_rss(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
@@ -74,21 +139,11 @@ action_check_rss(struct mdv_flow_action_state *state, const struct rte_flow_acti
 	struct rte_flow_error *error = state->error;
 	const enum rte_flow_error_type type = RTE_FLOW_ERROR_TYPE_ACTION_CONF;
 
-	if (conf->func != RTE_ETH_HASH_FUNCTION_DEFAULT &&
-		conf->func != RTE_ETH_HASH_FUNCTION_TOEPLITZ)
+	if (conf->level > MDV_FLOW_ACTION_LEVEL_INNER)
 		return mdv_flow_error_set(error, ENOTSUP, type, conf,
-			"RSS func %d: the device hashes by Toeplitz only; use toeplitz or default",
-			(int)conf->func);
-	if (conf->level > 1)
-		return mdv_flow_error_set(error, ENOTSUP, type, conf,
-			"RSS level %u: inner headers are not hashed; use level 0 or 1",
+			"RSS level %u: the device looks into one tunnel; use level 2 for its inner "
+			"headers, 0 or 1 for the outer ones",
 			conf->level);
-	if (conf->key_len != 0 && (conf->key_len != MDV_RSS_KEY_BYTES || conf->key == NULL))
-		return mdv_flow_error_set(error, conf->key == NULL ? EINVAL : ENOTSUP, type, conf,
-			"RSS key of %u bytes%s: the device takes %u; give those, or length 0 for "
-			"the "
-			"port's key",
-			conf->key_len, conf->key == NULL ? " at NULL" : "", MDV_RSS_KEY_BYTES);
 	if ((conf->types & ~env->rss_types) != 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, conf,
 			"RSS types 0x%" PRIx64
@@ -108,7 +163,10 @@ int
 mdv_flow_action_apply_rss(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_rss *conf = action->conf;
-	int rc = action_check_rss(state, action);
+	int rc = action_check_hash(state, conf);
+
+	if (rc == 0)
+		rc = action_check_rss(state, action);
 
 	for (uint32_t i = 0; rc == 0 && i < conf->queue_num; i++)
 		rc = action_check_queue(state, action, "RSS", conf->queue[i]);
@@ -128,7 +186,8 @@ mdv_flow_action_apply_rss(struct mdv_flow_action_state *state, const struct rte_
 	/* Types 0 asks for the driver's choice, not for no RSS (rte_flow.rst, Action: RSS). */
 	state->out->rss_types =
 		conf->types != 0 ? conf->types : RTE_ETH_RSS_IP & state->env->rss_types;
-	state->out->rss_key = conf->key_len != 0 ? conf->key : state->env->rss_key;
+	state->out->rss_key = conf->key_len != 0 ? conf->key : action_default_key(state->env, conf);
+	state->out->inner = conf->level == MDV_FLOW_ACTION_LEVEL_INNER ? conf : NULL;
 	return 0;
 }
 

@@ -28,6 +28,7 @@ mdv_flow_install_env(const struct mdv_port *port)
 			.rss_key = port->rss_key,
 		},
 		.features = port->flow.features,
+		.tunnels = mdv_rss_tunnels(&port->device.caps),
 		.port_num = port->device.port_num,
 	};
 }
@@ -99,7 +100,7 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 	enum mdv_rss_class_id id, unsigned int which, struct mdv_rss **rss)
 {
 	struct mdv_rss_conf conf = {
-		.fields = which == 0 ? mdv_rss_classes[id].fields : 0,
+		.fields = which == 0 ? mdv_rss_fields(id, actions->inner != NULL) : 0,
 		.key = actions->rss_key,
 		.queues = which == 0 ? actions->queues : actions->extras[which - 1],
 		.nb_queues = which == 0 ? actions->nb_queues : 1,

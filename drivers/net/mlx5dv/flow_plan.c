@@ -7,6 +7,7 @@
 #include "flow_error.h"
 #include "flow_item.h"
 #include "flow_plan.h"
+#include "flow_probe.h"
 
 int
 mdv_flow_plan_check_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
@@ -46,6 +47,32 @@ plan_check_rule(const struct mdv_flow_plan_rule *rule, struct rte_flow_error *er
 	return 0;
 }
 
+/* RSS level 2: there must be a tunnel, and the device must hash and match inside of it. */
+static int
+plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *match,
+	const struct mdv_flow_actions *actions, struct rte_flow_error *error)
+{
+	const enum rte_flow_error_type type = RTE_FLOW_ERROR_TYPE_ACTION_CONF;
+	const struct mdv_rss_tunnel *tunnel =
+		mdv_rss_tunnel_of(mdv_flow_build_layers(match, MDV_FLOW_BUILD_OUTER));
+
+	if (actions->inner == NULL)
+		return 0;
+	if (env->tunnels == 0 || (env->features & MDV_FLOW_CAN_INNER) == 0)
+		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
+			"RSS level 2: the device does not hash by inner headers; use level 0 or 1");
+	if (tunnel == NULL)
+		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
+			"RSS level 2: the pattern has no tunnel to look into; add VXLAN, GRE, "
+			"NVGRE "
+			"or MPLS over UDP or GRE, or use level 0 or 1");
+	if ((env->tunnels & tunnel->offload) == 0)
+		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
+			"RSS level 2: the device does not hash inside of %s; use level 0 or 1",
+			tunnel->name);
+	return 0;
+}
+
 static int
 plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_actions *actions,
 	struct mdv_flow_build *build)
@@ -70,7 +97,10 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 {
 	const struct mdv_flow_actions *actions = &plan->actions;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
-	unsigned int nb = mdv_rss_expand(match->layers, actions->rss_types, expansions);
+	const enum mdv_flow_build_side side =
+		actions->inner != NULL ? MDV_FLOW_BUILD_INNER : MDV_FLOW_BUILD_OUTER;
+	unsigned int nb =
+		mdv_rss_expand(mdv_flow_build_layers(match, side), actions->rss_types, expansions);
 
 	plan->nb_parts = 0;
 	for (unsigned int i = 0; i < nb; i++) {
@@ -79,7 +109,9 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 
 		mdv_flow_build_copy(&part->build, match);
 		part->id = expansions[i].id;
-		rc = mdv_flow_build_add_layers(&part->build, expansions[i].add_layers);
+		rc = mdv_flow_build_add_layers(&part->build,
+			side == MDV_FLOW_BUILD_INNER ? MDV_LAYER_INNER(expansions[i].add_layers)
+						     : expansions[i].add_layers);
 		if (rc == -EINVAL)
 			continue; /* no packet of the pattern is of this class */
 		if (rc == 0)
@@ -136,6 +168,8 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 		rc = mdv_flow_item_translate(rule->pattern, env->features, &match, error);
 	if (rc == 0)
 		rc = mdv_flow_action_parse(&env->actions, rule->actions, &plan->actions, error);
+	if (rc == 0)
+		rc = plan_check_inner(env, &match, &plan->actions, error);
 	if (rc != 0)
 		return rc;
 	rc = plan_expand(env, &match, plan);

@@ -23,6 +23,7 @@
 struct mdv_flow_plan_env {
 	struct mdv_flow_action_env actions;
 	uint32_t features; /**< MDV_FLOW_CAN_* */
+	uint32_t tunnels;  /**< mdv_rss_tunnels() */
 	uint8_t port_num;  /**< physical port, from 1 */
 };
 

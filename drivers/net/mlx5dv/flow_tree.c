@@ -21,16 +21,21 @@ struct tree {
 };
 
 static void
-tree_add_queues(char *text, size_t size, const uint16_t *queues, uint32_t nb, const char *hash)
+tree_add_queues(char *text, size_t size, const uint16_t *queues, uint32_t nb)
 {
 	size_t at = strlen(text);
 
 	snprintf(text + at, size - at, "%sTIR: queue%s", at != 0 ? ", " : "", nb == 1 ? "" : "s");
 	for (uint32_t i = 0; i < nb && (at = strlen(text)) < size - 8; i++)
 		snprintf(text + at, size - at, " %u", queues[i]);
-	at = strlen(text);
-	if (hash != NULL)
-		snprintf(text + at, size - at, " by %s", hash);
+}
+
+static void
+tree_add_hash(char *text, size_t size, const char *hash, bool inner)
+{
+	const size_t at = strlen(text);
+
+	snprintf(text + at, size - at, " by %s%s", inner ? "inner " : "", hash);
 }
 
 /* "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" where packets are dropped. */
@@ -43,10 +48,11 @@ tree_describe(
 	text[0] = '\0';
 	if (actions->fate == MDV_FLOW_ACTION_DROP)
 		return;
-	tree_add_queues(text, size, actions->queues, hashed ? actions->nb_queues : 1,
-		hashed ? mdv_rss_classes[id].name : NULL);
+	tree_add_queues(text, size, actions->queues, hashed ? actions->nb_queues : 1);
+	if (hashed)
+		tree_add_hash(text, size, mdv_rss_classes[id].name, actions->inner != NULL);
 	for (unsigned int i = 0; i < actions->nb_extras; i++)
-		tree_add_queues(text, size, actions->extras[i], 1, NULL);
+		tree_add_queues(text, size, actions->extras[i], 1);
 }
 
 static void

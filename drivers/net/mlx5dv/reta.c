@@ -38,6 +38,14 @@ check_hash_conf(const struct rte_eth_dev *dev, const struct rte_eth_rss_conf *co
 			dev->data->port_id, conf->rss_key_len, MDV_RSS_KEY_BYTES);
 		return -EINVAL;
 	}
+	if (RTE_ETH_RSS_LEVEL(conf->rss_hf) > 1) {
+		MDV_LOG(ERR,
+			"port %u: RSS by innermost headers: the port's own rules hash by the outer "
+			"ones; use flow rules on tunnels with RSS level 2",
+			dev->data->port_id);
+		return -ENOTSUP;
+	}
+	types |= RTE_ETH_RSS_LEVEL_OUTERMOST;
 	if ((conf->rss_hf & ~types) != 0) {
 		MDV_LOG(ERR, "port %u: RSS types %#" PRIx64 " are not supported, %#" PRIx64 " are",
 			dev->data->port_id, conf->rss_hf & ~types, types);

@@ -51,6 +51,17 @@ const struct mdv_rss_class mdv_rss_classes[MDV_RSS_NB_CLASSES] = {
 	[MDV_RSS_IPV6] = { "ipv6", IPV6_TYPES, IPV6_FIELDS, MDV_LAYER_IPV6 },
 	[MDV_RSS_NONE] = { "none", 0, 0, 0 },
 };
+
+/* The first whose layers are all there: MPLS stands in UDP or GRE. */
+static const struct mdv_rss_tunnel rss_tunnels[] = {
+	{ "MPLS over UDP", MDV_LAYER_MPLS_TUNNEL | MDV_LAYER_UDP,
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP },
+	{ "MPLS over GRE", MDV_LAYER_MPLS_TUNNEL | MDV_LAYER_GRE,
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_GRE },
+	{ "VXLAN", MDV_LAYER_VXLAN, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN },
+	{ "NVGRE", MDV_LAYER_NVGRE, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE },
+	{ "GRE", MDV_LAYER_GRE, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE },
+};
 /* clang-format on */
 
 uint64_t
@@ -65,6 +76,29 @@ mdv_rss_types(const struct mdv_caps *caps)
 			types |= class->types;
 	}
 	return types;
+}
+
+uint64_t
+mdv_rss_fields(enum mdv_rss_class_id id, bool inner)
+{
+	const uint64_t fields = mdv_rss_classes[id].fields;
+
+	return inner && fields != 0 ? fields | IBV_RX_HASH_INNER : fields;
+}
+
+const struct mdv_rss_tunnel *
+mdv_rss_tunnel_of(uint32_t layers)
+{
+	for (unsigned int i = 0; i < RTE_DIM(rss_tunnels); i++)
+		if ((rss_tunnels[i].layers & ~layers) == 0)
+			return &rss_tunnels[i];
+	return NULL;
+}
+
+uint32_t
+mdv_rss_tunnels(const struct mdv_caps *caps)
+{
+	return (caps->rx_hash_fields & IBV_RX_HASH_INNER) != 0 ? caps->tunnel_offloads : 0;
 }
 
 static enum mdv_rss_class_id
@@ -180,7 +214,15 @@ rss_qp_create(struct mdv_port *port, struct mdv_rss *rss)
 		},
 	};
 
-	rss->qp = ibv_create_qp_ex(port->device.ctx, &attr);
+	/* Without the flag the kernel refuses to hash by inner headers: the same function. */
+	struct mlx5dv_qp_init_attr tunnel = {
+		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+		.create_flags = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS,
+	};
+
+	rss->qp = (rss->fields & IBV_RX_HASH_INNER) != 0
+		? mlx5dv_create_qp(port->device.ctx, &attr, &tunnel)
+		: ibv_create_qp_ex(port->device.ctx, &attr);
 	if (rss->qp == NULL)
 		return errno != 0 ? -errno : -ENOMEM;
 	return 0;

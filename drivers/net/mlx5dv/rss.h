@@ -86,9 +86,25 @@ struct mdv_rss_expansion {
 unsigned int mdv_rss_expand(
 	uint32_t layers, uint64_t types, struct mdv_rss_expansion out[MDV_RSS_NB_CLASSES]);
 
+/** @return IBV_RX_HASH_* of a class, of the headers inside the tunnel if @p inner. */
+uint64_t mdv_rss_fields(enum mdv_rss_class_id id, bool inner);
+
+/** A tunnel in which the device may hash by the inner headers. */
+struct mdv_rss_tunnel {
+	const char *name;
+	uint32_t layers;  /**< MDV_LAYER_*, all of them, among the outer ones */
+	uint32_t offload; /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* that it takes */
+};
+
+/** @return the tunnel among the outer @p layers of a pattern, NULL: there is none. */
+const struct mdv_rss_tunnel *mdv_rss_tunnel_of(uint32_t layers);
+/** @return MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* of the tunnels inside which the device hashes.
+ */
+uint32_t mdv_rss_tunnels(const struct mdv_caps *caps);
+
 /** What tells destinations apart. */
 struct mdv_rss_conf {
-	uint64_t fields;    /**< IBV_RX_HASH_*; 0: everything to queues[0] */
+	uint64_t fields;    /**< mdv_rss_fields(); 0: everything to queues[0] */
 	const uint8_t *key; /**< MDV_RSS_KEY_BYTES */
 	const uint16_t *queues;
 	uint32_t nb_queues;

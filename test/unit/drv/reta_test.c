@@ -130,6 +130,25 @@ hash_updates_are_rolled_back(void **state)
 	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), -EINVAL);
 }
 
+/* The port's own rules look at outer headers. */
+static void
+levels(void **state)
+{
+	struct rte_eth_rss_conf conf = { .rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP |
+			RTE_ETH_RSS_LEVEL_OUTERMOST };
+	struct rte_eth_rss_conf seen = { .rss_key = NULL };
+
+	(void)state;
+	assert_int_equal(mdv_reta_configure(&rig.dev), 0);
+	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), 0);
+	assert_int_equal(mdv_reta_hash_conf_get(&rig.dev, &seen), 0);
+	assert_int_equal(seen.rss_hf, conf.rss_hf);
+	conf.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_LEVEL_INNERMOST;
+	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), -ENOTSUP);
+	assert_int_equal(mdv_reta_hash_conf_get(&rig.dev, &seen), 0);
+	assert_int_equal(seen.rss_hf & RTE_ETH_RSS_LEVEL_MASK, RTE_ETH_RSS_LEVEL_OUTERMOST);
+}
+
 int
 main(void)
 {
@@ -138,6 +157,7 @@ main(void)
 		cmocka_unit_test_setup(configure_spreads_over_the_queues, port_make),
 		cmocka_unit_test_setup(updates_touch_only_what_is_masked, port_make),
 		cmocka_unit_test_setup(hash_updates_are_rolled_back, port_make),
+		cmocka_unit_test_setup(levels, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

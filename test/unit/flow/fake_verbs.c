@@ -105,6 +105,20 @@ create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 }
 
 struct ibv_qp *
+mlx5dv_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+	struct mlx5dv_qp_init_attr *driver_attr)
+{
+	struct fake_qp *qp = (struct fake_qp *)create_qp(context, attr);
+
+	assert_int_equal(driver_attr->comp_mask, MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS);
+	assert_int_equal(driver_attr->create_flags, MLX5DV_QP_CREATE_TUNNEL_OFFLOADS);
+	if (qp == NULL)
+		return NULL;
+	qp->tunnel = true;
+	return &qp->verbs;
+}
+
+struct ibv_qp *
 ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr_ex attr_ex = { .qp_type = attr->qp_type };
@@ -187,6 +201,8 @@ create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 	flow->verbs.context = qp->context;
 	flow->qp = (struct fake_qp *)qp;
 	flow->qp->users++;
+	/* The kernel hashes by inner headers on a QP that says so, only there. */
+	assert_int_equal(flow->qp->tunnel, (flow->qp->fields & IBV_RX_HASH_INNER) != 0);
 	record_attr(flow, attr);
 	TAILQ_INSERT_TAIL(&fake.flows, flow, next);
 	fake.nb_flows++;
@@ -288,7 +304,8 @@ fake_init(void)
 	fake.port.device.port_num = 1;
 	fake.port.device.caps.flow_steering = true;
 	fake.port.device.caps.max_rwq_ind_table_size = 512;
-	fake.port.device.caps.rx_hash_fields = 0xff;
+	fake.port.device.caps.rx_hash_fields = 0xff | IBV_RX_HASH_INNER;
+	fake.port.device.caps.tunnel_offloads = FAKE_TUNNELS;
 	fake.port.nb_reta = 4;
 	for (unsigned int i = 0; i < 4; i++)
 		fake.port.reta[i] = i;

@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <rte_flow.h>
 
@@ -26,6 +27,13 @@
 #define FAKE_FEATURES                                                                              \
 	(MDV_FLOW_CAN_INNER | MDV_FLOW_CAN_VXLAN | MDV_FLOW_CAN_GRE | MDV_FLOW_CAN_MPLS |          \
 		MDV_FLOW_CAN_MPLS_UDP | MDV_FLOW_CAN_MPLS_GRE)
+
+/** Tunnels inside which it hashes. */
+#define FAKE_TUNNELS                                                                               \
+	(MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN |                                            \
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE |                                       \
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_GRE |                          \
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP)
 
 struct fake_table {
 	struct ibv_rwq_ind_table verbs;
@@ -39,6 +47,7 @@ struct fake_qp {
 	struct fake_table *table; /**< NULL: the drop QP */
 	uint64_t fields;
 	uint8_t key[40];
+	bool tunnel; /**< made with MLX5DV_QP_CREATE_TUNNEL_OFFLOADS */
 	unsigned int users;
 };
 

@@ -10,6 +10,10 @@
 #include "mark.h"
 
 static const uint8_t port_key[40] = { 1 }, own_key[52] = { 2 };
+static const uint8_t repeated_key[40] = { 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5,
+	0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17,
+	0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5,
+	0x17 };
 static const uint16_t queues[16] = { 0, 3, 3, 1 };
 static const uint16_t missing_queue[] = { 0, 4 };
 
@@ -31,10 +35,20 @@ static const struct rte_flow_action_rss rss = {
 static const struct rte_flow_action_rss rss_default = { .queue_num = 3, .queue = queues };
 static const struct rte_flow_action_rss rss_key = { .func = RTE_ETH_HASH_FUNCTION_TOEPLITZ,
 	.level = 1, .key_len = 40, .key = own_key, .queue_num = 8, .queue = queues };
+static const struct rte_flow_action_rss rss_symmetric_key = {
+	.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ, .key_len = 40, .key = repeated_key,
+	.queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_asymmetric_key = {
+	.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ, .key_len = 40, .key = own_key,
+	.queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_symmetric = {
+	.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ, .queue_num = 4, .queue = queues };
 static const struct rte_flow_action_rss rss_func = {
-	.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ, .queue_num = 1, .queue = queues };
+	.func = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_inner = {
+	.level = 2, .queue_num = 4, .queue = queues };
 static const struct rte_flow_action_rss rss_level = {
-	.level = 2, .queue_num = 1, .queue = queues };
+	.level = 3, .queue_num = 1, .queue = queues };
 static const struct rte_flow_action_rss rss_long_key = {
 	.key_len = 52, .key = own_key, .queue_num = 1, .queue = queues };
 static const struct rte_flow_action_rss rss_null_key = {
@@ -70,6 +84,12 @@ static const struct effect {
 		  true, true } },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_default)),
 		{ MDV_FLOW_ACTION_QUEUES, queues, 3, RTE_ETH_RSS_IP, port_key, 0, false, false } },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_symmetric_key)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 1, RTE_ETH_RSS_IP, repeated_key, 0, false,
+		  false } },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_inner)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 4, RTE_ETH_RSS_IP, port_key, 0, false, false, 0,
+		  { NULL }, &rss_inner } },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_key), ACTION(FLAG)),
 		{ MDV_FLOW_ACTION_QUEUES, queues, 8, RTE_ETH_RSS_IP, own_key, 0xffffff, false,
 		  false } },
@@ -111,8 +131,10 @@ static const struct refusal {
 	{ ACTIONS(QUEUE_3, ACTION(MARK)), EINVAL, CONF, 1, "MARK: no configuration" },
 	{ ACTIONS(QUEUE_3, ACTION_CONF(MARK, &mark_over)), ENOTSUP, CONF, 1,
 		"MARK id 0xfffffe: the device has 24 bits for it; use at most 0xfffffd" },
-	{ ACTIONS(ACTION_CONF(RSS, &rss_func)), ENOTSUP, CONF, 0, "RSS func 3: " },
-	{ ACTIONS(ACTION_CONF(RSS, &rss_level)), ENOTSUP, CONF, 0, "RSS level 2: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_func)), ENOTSUP, CONF, 0, "RSS func 2: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_asymmetric_key)), ENOTSUP, CONF, 0,
+		"RSS func symmetric_toeplitz with this key: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_level)), ENOTSUP, CONF, 0, "RSS level 3: " },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_long_key)), ENOTSUP, CONF, 0, "RSS key of 52 bytes: " },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_null_key)), EINVAL, CONF, 0,
 		"RSS key of 40 bytes at NULL: " },
@@ -183,9 +205,25 @@ test_effects(void **state)
 		assert_int_equal(actions.count, expected->count);
 		assert_int_equal(actions.passthru, expected->passthru);
 		assert_int_equal(actions.nb_extras, expected->nb_extras);
+		assert_ptr_equal(actions.inner, expected->inner);
 		for (unsigned int j = 0; j < actions.nb_extras; j++)
 			assert_ptr_equal(actions.extras[j], expected->extras[j]);
 	}
+}
+
+/* The driver's own key: two bytes that repeat. */
+static void
+test_symmetric(void **state)
+{
+	struct mdv_flow_actions actions;
+
+	(void)state;
+	assert_int_equal(mdv_flow_action_parse(
+				 &env, ACTIONS(ACTION_CONF(RSS, &rss_symmetric)), &actions, NULL),
+		0);
+	assert_int_equal(actions.nb_queues, 4);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(actions.rss_key[i], i % 2 == 0 ? 0x6d : 0x5a);
 }
 
 /* What is inside of a SAMPLE cannot be named by its place in the list. */
@@ -312,6 +350,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_effects),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_symmetric),
 		cmocka_unit_test(test_sample_refusals),
 		cmocka_unit_test(test_flatten),
 		cmocka_unit_test(test_pairs),
