@@ -17,8 +17,9 @@ struct kernel_advice {
 	const char *text;
 };
 
-/* What each errno means for a rule that is well formed: drivers/infiniband/hw/mlx5/fs.c and
- * drivers/net/ethernet/mellanox/mlx5/core/fs_core.c. */
+/* What each errno means for a rule that is well formed, and what to do: mlx5_ib's and fs_core's own
+ * (drivers/infiniband/hw/mlx5/fs.c, drivers/net/ethernet/mellanox/mlx5/core/fs_core.c), those of
+ * commands that firmware refuses (core/cmd.c cmd_status_to_err) and of ib_uverbs. */
 /* clang-format off */
 static const struct kernel_advice advice_rows[] = {
 	{ EEXIST, "a rule with the same match and priority drops or marks otherwise; destroy it or use "
@@ -27,13 +28,18 @@ static const struct kernel_advice advice_rows[] = {
 	{ ENOMEM, "the device or the kernel is out of memory, or does not have this priority; destroy "
 		"rules or use a lower priority number" },
 	{ EAGAIN, "the device is out of resources; destroy rules" },
-	{ EINVAL, "the device finds the rule contradictory" },
+	{ EINVAL, "the device finds the rule contradictory; leave out fields or actions until it is "
+		"taken" },
 	{ EOPNOTSUPP, "the device or the kernel cannot do this; try without PASSTHRU or COUNT, or with "
 		"fewer match fields" },
-	{ EPERM, "the process lacks CAP_NET_RAW" },
-	{ EBUSY, "the device object is in use" },
-	{ ENODEV, "an Rx queue it names is not started" },
-	{ EIO, "the device is gone" },
+	{ EPERM, "the process lacks CAP_NET_RAW; start it as root or with that capability" },
+	{ EACCES, "the process may not do this to the device; start it as root" },
+	{ EBUSY, "the device object is in use; destroy what uses it, or try again" },
+	{ EINTR, "a signal came in between; try again" },
+	{ ENODEV, "an Rx queue it names is not started; start it" },
+	{ ENOENT, "an object that the rule needs is gone; stop and start the port" },
+	{ ETIMEDOUT, "the device does not answer; reset the port" },
+	{ EIO, "the device is gone; reset the port or close it" },
 };
 /* clang-format on */
 

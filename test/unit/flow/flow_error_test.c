@@ -20,7 +20,11 @@ static const struct {
 	{ EAGAIN, "the rule was refused (errno 11): the device is out of resources" },
 	{ EINVAL, "the rule was refused (errno 22): the device finds the rule contradictory" },
 	{ EOPNOTSUPP, "the rule was refused (errno 95): the device or the kernel cannot do this" },
-	{ EPERM, "the rule was refused (errno 1): the process lacks CAP_NET_RAW" },
+	{ EPERM, "the rule was refused (errno 1): the process lacks CAP_NET_RAW; start it" },
+	{ EACCES, "the rule was refused (errno 13): the process may not do this" },
+	{ EINTR, "the rule was refused (errno 4): a signal came in between; try again" },
+	{ ENOENT, "the rule was refused (errno 2): an object that the rule needs is gone" },
+	{ ETIMEDOUT, "the rule was refused (errno 110): the device does not answer; reset" },
 	{ EBUSY, "the rule was refused (errno 16): the device object is in use" },
 	{ ENODEV, "the rule was refused (errno 19): an Rx queue it names is not started" },
 	{ EIO, "the rule was refused (errno 5): the device is gone" },
@@ -41,6 +45,20 @@ test_kernel(void **state)
 		assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_UNSPECIFIED);
 		if (strncmp(error.message, kernel_rows[i].message, size) != 0)
 			fail_msg("errno %d: %s", kernel_rows[i].code, error.message);
+	}
+}
+
+/* What is not possible; what would be: every advice ends in something to do. */
+static void
+test_advice(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(kernel_rows) - 1; i++) {
+		const char *advice = mdv_flow_error_advice(kernel_rows[i].code);
+
+		assert_string_not_equal(advice, strerror(kernel_rows[i].code));
+		if (strchr(advice, ';') == NULL)
+			fail_msg("errno %d: %s", kernel_rows[i].code, advice);
 	}
 }
 
@@ -76,6 +94,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_no_error_wanted),
 		cmocka_unit_test(test_long),
 	};

@@ -369,21 +369,83 @@ test_refused(void **state)
 	fake_assert_empty();
 }
 
-/* Ten thousand rules to one queue set make one destination a class. */
+#define MANY 10000
+
+static void
+expect_objects(unsigned int nb_flows, unsigned int nb_destinations, unsigned int nb_counters)
+{
+	assert_int_equal(fake.nb_flows, nb_flows);
+	assert_int_equal(fake.nb_qps, nb_destinations);
+	assert_int_equal(fake.nb_tables, nb_destinations);
+	assert_int_equal(fake.nb_counters, nb_counters);
+	assert_int_equal(fake.nb_cqs, 0);
+}
+
+/*
+ * Ten thousand rules to one queue set make one destination a class: one QP and one table. It goes
+ * with the last of them, and comes back with them. Counters are a rule's own: it is what they
+ * count.
+ */
 static void
 test_shared_destinations(void **state)
 {
+	static struct rte_flow *made[MANY];
+
 	(void)state;
 	start_isolated();
-	for (unsigned int i = 0; i < 10000; i++) {
+	for (unsigned int i = 0; i < MANY; i++) {
 		struct rte_flow_item_udp udp = { .hdr.dst_port = rte_cpu_to_be_16(i) };
 		const struct rte_flow_item pattern[] = { ITEM(IPV4), ITEM_SPEC(UDP, &udp),
 			ITEM(END) };
+		const struct rte_flow_action actions[] = { ACTION_CONF(RSS, &rss),
+			i % 100 == 0 ? (struct rte_flow_action)ACTION(COUNT)
+				     : (struct rte_flow_action)ACTION(VOID),
+			ACTION(END) };
 
-		assert_non_null(create(pattern, ACTIONS(ACTION_CONF(RSS, &rss)), NULL));
+		made[i] = create(pattern, actions, NULL);
+		assert_non_null(made[i]);
 	}
-	assert_int_equal(fake.nb_flows, 10000);
-	assert_int_equal(fake.nb_qps, 1);
+	expect_objects(MANY, 1, MANY / 100);
+	mdv_flow_stop(&fake.port);
+	fake_assert_empty();
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	expect_objects(MANY, 1, MANY / 100);
+	for (unsigned int i = 0; i < MANY - 1; i++)
+		assert_int_equal(mdv_flow_ops.destroy(&fake.dev, made[i], NULL), 0);
+	expect_objects(1, 1, 0);
+	assert_int_equal(mdv_flow_ops.destroy(&fake.dev, made[MANY - 1], NULL), 0);
+	fake_assert_empty();
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+/* Over all classes: a destination each, whatever rules, and one for all that drop. */
+static void
+test_shared_classes(void **state)
+{
+	static const uint16_t all[] = { 0, 1, 2, 3 };
+	static const struct rte_flow_action_rss every = {
+		.types = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP,
+		.queue_num = 4,
+		.queue = all,
+	};
+
+	(void)state;
+	start_isolated();
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct rte_flow_item_eth eth = { .hdr.src_addr = { { 2, 0, 0, 0, i >> 8, i } } };
+		const struct rte_flow_item pattern[] = { ITEM_SPEC(ETH, &eth), ITEM(END) };
+		const struct rte_flow_action *actions =
+			i % 2 == 0 ? ACTIONS(ACTION_CONF(RSS, &every)) : ACTIONS(ACTION(DROP));
+
+		assert_non_null(create(pattern, actions, NULL));
+	}
+	assert_int_equal(fake.nb_flows, 500 * MDV_RSS_NB_CLASSES + 500);
+	assert_int_equal(fake.nb_qps, MDV_RSS_NB_CLASSES + 1);
+	assert_int_equal(fake.nb_tables, MDV_RSS_NB_CLASSES);
+	assert_int_equal(fake.nb_cqs, 1);
+	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
+	fake_assert_empty();
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
 }
@@ -452,6 +514,7 @@ main(void)
 		cmocka_unit_test(test_kernel_advice),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_shared_destinations),
+		cmocka_unit_test(test_shared_classes),
 		cmocka_unit_test(test_marks_are_announced),
 		cmocka_unit_test(test_dump),
 	};
