@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Indirect actions as typed at testpmd's prompt: one counter, one RSS of many rules, and their lives."""
 import re
+import threading
 
 import pytest
 from harness.bench import Bench, probe
@@ -74,6 +75,65 @@ def test_rules_to_one_rss(bench):
     assert "Indirect action #1 destroyed" in destroy(bench, 1)
 
 
+def update(bench, number, action):
+    answer = bench.pmd.cmd(f"flow indirect_action 0 update {number} action {action} / end")
+    assert f"Indirect action #{number} updated" in answer, answer
+
+
+def test_update_moves_all_rules(bench):
+    """Other queues, other types, another key: of every rule that names the RSS, and of no other."""
+    create(bench, 1, "rss types ipv4-udp end queues 1 end")
+    bench.pmd.flow(f"ingress {DNS} actions indirect 1 / end")
+    bench.pmd.flow(f"ingress {NTP} actions indirect 1 / passthru / end")
+    bench.pmd.flow("ingress pattern eth / ipv4 / udp dst is 80 / end actions queue index 1 / end")
+    sent = [probe(i, sport=1000 + i, dport=port) for i in range(16) for port in (53, 123)]
+    sent.append(probe(99, dport=80))
+    for action, queues in (("rss types ipv4-udp end queues 2 0 end", {0, 2}),
+                           ("rss types ipv4 end queues 0 end", {0}),
+                           ("rss types ipv4-udp end queues 1 2 end", {1, 2})):
+        update(bench, 1, action)
+        got = bench.deliver(*sent)
+        assert bench.numbers(got, 1).count(99) == 1
+        rest = [seen for seen in got if seen["src"][-2:] != f"{99:02x}"]
+        assert sorted(bench.numbers(rest)) == sorted(2 * list(range(16)))
+        assert {seen["queue"] for seen in rest} == queues
+    refused = bench.pmd.cmd("flow indirect_action 0 update 1 action rss queues 9 end / end")
+    assert "Rx queue 9 does not exist" in refused
+    refused = bench.pmd.cmd("flow indirect_action 0 update 1 action mark id 1 / end")
+    assert "indirect RSS: it cannot become MARK" in refused
+    assert {seen["queue"] for seen in bench.deliver(*sent[:-1])} == {1, 2}
+
+
+def test_update_under_traffic(tmp_path):
+    """While frames keep coming an RSS goes from queue to queue: each is received once, Linux gets none."""
+    with Bench(tmp_path) as bench:
+        bench.pmd.cmd("set verbose 0")
+        create(bench, 1, "rss types ipv4-udp end queues 0 end")
+        bench.pmd.flow(f"ingress {DNS} actions indirect 1 / end")
+        before, nb, pause = bench.pmd.stats()["RX-packets"], 1000, threading.Event()
+
+        def send():
+            for i in range(nb):
+                bench.peer.send(probe(i & 255))
+                pause.wait(0.001)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        rounds = 0
+        while sender.is_alive() or rounds < 3:
+            rounds += 1
+            update(bench, 1, f"rss types ipv4-udp end queues {rounds % 3} end")
+        sender.join()
+        # The queue that the last update leads to is known, so one more frame is the last to come.
+        update(bench, 1, "rss types ipv4-udp end queues 3 end")
+        bench.peer.send(probe(0))
+        bench.pmd.wait_stats(lambda stats: bench.pmd.xstats()["rx_q3_packets"] == 1)
+        assert bench.pmd.stats()["RX-packets"] == before + nb + 1
+        queues = bench.pmd.xstats()
+        assert sum(queues[f"rx_q{i}_packets"] != 0 for i in range(3)) > 1
+    assert bench.kernel == []
+
+
 def test_other_kinds(bench):
     """QUEUE, MARK, FLAG and DROP do behind a handle what they do in the open."""
     for number, action in enumerate(("queue index 2", "mark id 7", "flag", "drop")):
@@ -82,6 +142,12 @@ def test_other_kinds(bench):
     bench.pmd.flow(f"ingress {NTP} actions indirect 3 / end")
     got = bench.deliver(probe(1, dport=53), probe(2, dport=123), probe(3, dport=54))
     assert [(seen["queue"], seen["mark"]) for seen in got] == [(2, 7)]
+    update(bench, 1, "mark id 9")
+    update(bench, 0, "queue index 1")
+    got = bench.deliver(probe(1, dport=53), probe(2, dport=123), probe(3, dport=54))
+    assert [(seen["queue"], seen["mark"]) for seen in got] == [(1, 9)]
+    answer = bench.pmd.cmd("flow indirect_action 0 update 3 action drop / end")
+    assert "indirect DROP: it has nothing to update; RSS, QUEUE and MARK have" in answer
     assert "MARK with FLAG: MARK flags the packet as well" in bench.pmd.refused_flow(
         f"ingress {DNS} actions indirect 1 / indirect 2 / indirect 0 / end")
 

@@ -188,6 +188,7 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.isolate = flow_isolate,
 	.action_handle_create = mdv_flow_indirect_create,
 	.action_handle_destroy = mdv_flow_indirect_destroy,
+	.action_handle_update = mdv_flow_indirect_update,
 	.action_handle_query = mdv_flow_indirect_query,
 	.dev_dump = flow_dev_dump,
 	.info_get = mdv_flow_async_info,

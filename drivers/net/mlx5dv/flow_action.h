@@ -15,10 +15,12 @@ struct mdv_flow_count;
 
 /** What the checks need to know of the port. */
 struct mdv_flow_action_env {
-	uint16_t nb_queues;     /**< Rx queues configured */
-	uint32_t max_table;     /**< entries of an indirection table */
-	uint64_t rss_types;     /**< RTE_ETH_RSS_* the device can hash by */
-	const uint8_t *rss_key; /**< for rules that bring none */
+	uint16_t nb_queues;                           /**< Rx queues configured */
+	uint32_t max_table;                           /**< entries of an indirection table */
+	uint64_t rss_types;                           /**< RTE_ETH_RSS_* the device can hash by */
+	const uint8_t *rss_key;                       /**< for rules that bring none */
+	const struct rte_flow_action_handle *updated; /**< NULL, or a handle to be taken as: */
+	const struct rte_flow_action *update;
 };
 
 enum mdv_flow_action_fate {

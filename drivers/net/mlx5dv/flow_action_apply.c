@@ -281,7 +281,8 @@ mdv_flow_action_apply_indirect(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	struct rte_flow_action_handle *handle = (void *)(uintptr_t)action->conf;
-	int rc = mdv_flow_action_parse_one(state, handle->action);
+	const bool updated = state->env->updated == handle;
+	int rc = mdv_flow_action_parse_one(state, updated ? state->env->update : handle->action);
 
 	if (rc != 0 && state->error != NULL)
 		state->error->cause = action;

@@ -12,6 +12,7 @@
 #include "flow_indirect.h"
 #include "flow_install.h"
 #include "flow_plan.h"
+#include "flow_retarget.h"
 #include "port.h"
 
 /* What may stand behind a handle: actions that are whole without the rest of their rule. */
@@ -220,6 +221,77 @@ mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle
 
 	pthread_mutex_lock(&port->flow.lock);
 	rc = indirect_destroy(port, handle, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
+}
+
+/* Of these, rules keep what they do when the action is no more than its name. */
+static bool
+indirect_has_conf(enum rte_flow_action_type type)
+{
+	return type == RTE_FLOW_ACTION_TYPE_RSS || type == RTE_FLOW_ACTION_TYPE_QUEUE ||
+		type == RTE_FLOW_ACTION_TYPE_MARK;
+}
+
+/* Under flow.lock. */
+static int
+indirect_check_update(struct mdv_port *port, const struct rte_flow_action_handle *handle,
+	const struct rte_flow_action *update, struct rte_flow_error *error)
+{
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	enum rte_flow_action_type type;
+	int rc = indirect_check_known(port, handle, error);
+
+	if (rc != 0)
+		return rc;
+	type = handle->action->type;
+	if (update == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"an update of an indirect action needs the action as it is to be");
+	if (!indirect_has_conf(type))
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
+			"indirect %s: it has nothing to update; RSS, QUEUE and MARK have",
+			mdv_flow_action_name(type));
+	if (update->type != type)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, update,
+			"indirect %s: it cannot become %s; update it with %s, or make another one",
+			mdv_flow_action_name(type), mdv_flow_action_name(update->type),
+			mdv_flow_action_name(type));
+	return mdv_flow_action_check(&env.actions, update, error);
+}
+
+/* Under flow.lock. */
+static int
+indirect_update(struct mdv_port *port, struct rte_flow_action_handle *handle,
+	const struct rte_flow_action *update, struct rte_flow_error *error)
+{
+	struct rte_flow_action *action;
+	int rc = indirect_check_update(port, handle, update, error);
+
+	if (rc != 0)
+		return rc;
+	action = indirect_copy(update, error);
+	if (action == NULL)
+		return -rte_errno;
+	rc = mdv_flow_retarget(port, handle, action, error);
+	if (rc == 0)
+		return 0;
+	free(action);
+	/* The cause may be in our copy of a rule. */
+	if (error != NULL)
+		error->cause = update;
+	return rc;
+}
+
+int
+mdv_flow_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	const void *update, struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int rc;
+
+	pthread_mutex_lock(&port->flow.lock);
+	rc = indirect_update(port, handle, update, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }

@@ -38,6 +38,8 @@ struct rte_flow_action_handle {
 /** By address. */
 struct mdv_flow_indirect {
 	LIST_HEAD(, rte_flow_action_handle) buckets[MDV_FLOW_INDIRECT_BUCKETS];
+	const struct rte_flow_action_handle *updated; /**< while flow_retarget.h is at it */
+	const struct rte_flow_action *update;         /**< what it will be */
 };
 
 /** At close, when no rule is left: all handles are freed. */
@@ -59,6 +61,9 @@ struct rte_flow_action_handle *mdv_flow_indirect_create(struct rte_eth_dev *dev,
 	struct rte_flow_error *error);
 int mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
 	struct rte_flow_error *error);
+/** @param update a struct rte_flow_action of the handle's kind */
+int mdv_flow_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	const void *update, struct rte_flow_error *error);
 int mdv_flow_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle,
 	void *data, struct rte_flow_error *error);
 

@@ -37,15 +37,20 @@ int
 mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
-	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = {
 		.attr = flow->rule->attr_ro,
 		.pattern = flow->rule->pattern_ro,
 		.actions = flow->rule->actions_ro,
 	};
-	int rc = mdv_flow_plan_make(&env, &rule, plan, error);
+	int rc;
 
-	if (rc == 0)
+	if (flow->place == MDV_FLOW_AHEAD) {
+		env.actions.updated = port->flow.indirect.updated;
+		env.actions.update = port->flow.indirect.update;
+	}
+	rc = mdv_flow_plan_make(&env, &rule, plan, error);
+	if (rc == 0 && flow->level.shape != NULL)
 		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
 	return rc;
 }

@@ -43,6 +43,7 @@ enum mdv_flow_place {
 	MDV_FLOW_NOWHERE, /**< not yet, or no more */
 	MDV_FLOW_RULES,
 	MDV_FLOW_REFUSED,
+	MDV_FLOW_AHEAD, /**< no list: beside a rule to take over from it, flow_retarget.h */
 };
 
 /** As the application made it, and while flow.active also in the device. */

@@ -47,6 +47,8 @@ mdv_flow_layout_before(const struct mdv_flow_shape *a, const struct mdv_flow_sha
 		return a->age < b->age;
 	if (a->rank != b->rank)
 		return a->rank < b->rank;
+	if (a->turn != b->turn)
+		return a->turn < b->turn;
 	return a->spill != b->spill ? a->spill < b->spill : a->born < b->born;
 }
 
@@ -80,7 +82,8 @@ layout_may_meet(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 static bool
 layout_related(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
-	if (a->age == b->age && a->rank == b->rank && a->nb_masks == b->nb_masks &&
+	if (a->age == b->age && a->rank == b->rank && a->turn == b->turn &&
+		a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0)
 		return false; /* one and its spill: all values differ */
 	if (layout_may_meet(a, b))

@@ -173,7 +173,8 @@ level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *li
 		if (!level_same_mask(shape, like))
 			continue;
 		like->age = shape->age;
-		if (shape->rank != like->rank || !level_same_shape(shape, like))
+		if (shape->rank != like->rank || shape->turn != like->turn ||
+			!level_same_shape(shape, like))
 			continue;
 		if (mdv_flow_layout_room(levels, like, shape->level))
 			return shape;
@@ -210,12 +211,18 @@ static int
 level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule, struct mdv_flow_shape **out)
 {
+	const struct mdv_flow_shape *beside = want->beside != NULL ? want->beside->shape : NULL;
 	struct mdv_flow_shape like;
 	unsigned int rank;
 
 	level_describe_shape(&like, want);
 	rule->hash = want->hash;
-	rank = level_rank(levels, &like, want);
+	if (beside != NULL && level_same_mask(beside, &like)) {
+		rank = beside->rank;
+		like.turn = beside->turn == 0 ? 1 : 0;
+	} else {
+		rank = level_rank(levels, &like, want);
+	}
 	if (rank >= levels->nb)
 		return -ENOSPC;
 	like.rank = rank;
@@ -400,6 +407,18 @@ mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *r
 		return;
 	mdv_flow_layout_leave(levels, shape);
 	level_remove_shape(levels, shape);
+}
+
+void
+mdv_flow_level_rename(struct mdv_flow_level_rule *from, struct mdv_flow_level_rule *to)
+{
+	*to = *from;
+	TAILQ_INSERT_BEFORE(from, to, next);
+	TAILQ_REMOVE(&from->shape->rules, from, next);
+	*to->link = to;
+	if (to->chain != NULL)
+		to->chain->link = &to->chain;
+	from->shape = NULL;
 }
 
 void

@@ -64,6 +64,11 @@ struct mdv_flow_level_want {
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	const struct mdv_flow_match *match; /**< the pattern's own; borrowed */
 	uint64_t hash;                      /**< of match, mask and value */
+	/**
+	 * NULL, or a rule of the same match, priority and kind: the new one gets a place beside it,
+	 * behind it or, if that is where it has come itself, before it. One of the two must go.
+	 */
+	const struct mdv_flow_level_rule *beside;
 };
 
 /** A rule that has a level; part of the caller's rule. */
@@ -92,6 +97,7 @@ struct mdv_flow_shape {
 	uint8_t nb_masks, depth;
 	bool copies;
 	uint8_t rank;   /**< how many older rules of the same match stand before its rules */
+	uint8_t turn;   /**< 1: its rules were put beside others of their rank */
 	uint16_t spill; /**< how many tables are full of its like */
 	int8_t level;   /**< -1: none yet */
 	int8_t target, earliest, latest;             /**< while levels are laid out */
@@ -137,6 +143,8 @@ void mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash
 int mdv_flow_level_check(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want);
 /** The rule is gone from the device. */
 void mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule);
+/** @p to, which is in no level, has the place of @p from, which has none afterwards. */
+void mdv_flow_level_rename(struct mdv_flow_level_rule *from, struct mdv_flow_level_rule *to);
 /** Before all rules are put into an empty device shape by shape: no slot is left of what was. */
 void mdv_flow_level_renew(struct mdv_flow_levels *levels);
 

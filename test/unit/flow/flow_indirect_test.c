@@ -353,6 +353,249 @@ test_failing_calls(void **state)
 	tear_down();
 }
 
+/* Who gets a packet that matches what the index-th flow matches: in the first level that has such a
+ * flow, all of them. */
+static unsigned int
+copies_of(const uint8_t *udp, unsigned int *queue)
+{
+	unsigned int level = UINT32_MAX, nb = 0;
+	const struct fake_flow *flow;
+
+	TAILQ_FOREACH (flow, &fake.flows, next) {
+		const struct ibv_flow_attr *attr = &flow->build.attr;
+
+		if (memcmp(&flow->build.bytes[sizeof(*attr) + 32], udp, 16) != 0 ||
+			attr->priority > level)
+			continue;
+		nb = attr->priority < level ? 1 : nb + 1;
+		level = attr->priority;
+		*queue = flow->qp->table->queues[0];
+	}
+	return nb;
+}
+
+/* What was seen of the rules under watch, at each step. */
+static struct {
+	bool on;
+	uint8_t udp[2][16];
+	unsigned int was[2], steps, changes;
+} watch;
+
+static struct ibv_flow *(*create_flow)(struct ibv_qp *qp, struct ibv_flow_attr *attr);
+static int (*destroy_flow)(struct ibv_flow *flow);
+
+/* Taken once, at each moment, whoever takes it. */
+static void
+watch_step(void)
+{
+	for (unsigned int i = 0; watch.on && i < RTE_DIM(watch.udp); i++) {
+		unsigned int now = UINT32_MAX;
+
+		assert_int_equal(copies_of(watch.udp[i], &now), 1);
+		watch.changes += now != watch.was[i] ? 1 : 0;
+		watch.was[i] = now;
+	}
+	watch.steps++;
+}
+
+static struct ibv_flow *
+watched_create(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+	struct ibv_flow *flow = create_flow(qp, attr);
+
+	watch_step();
+	return flow;
+}
+
+static int
+watched_destroy(struct ibv_flow *flow)
+{
+	int rc = destroy_flow(flow);
+
+	watch_step();
+	return rc;
+}
+
+static int
+update(struct rte_flow_action_handle *handle, const struct rte_flow_action action,
+	struct rte_flow_error *error)
+{
+	return mdv_flow_ops.action_handle_update(&fake.dev, handle, &action, error);
+}
+
+/* Two rules of the handle, and one of the same form that is none. */
+static void
+set_up_rules(const struct rte_flow_action_handle *handle)
+{
+	static const struct rte_flow_item_udp udp_55 = { .hdr.dst_port = RTE_BE16(55) };
+
+	memset(&watch, 0, sizeof(watch));
+	assert_non_null(rule(UDP_53, ACTIONS(BY(handle)), NULL));
+	assert_non_null(rule(UDP_54, ACTIONS(ACTION(COUNT), BY(handle)), NULL));
+	assert_non_null(rule(PATTERN(ITEM(IPV4), ITEM_SPEC(UDP, &udp_55)), ACTIONS(QUEUE_1), NULL));
+	for (unsigned int i = 0; i < RTE_DIM(watch.udp); i++) {
+		memcpy(watch.udp[i],
+			&fake_flow_at(i)->build.bytes[sizeof(struct ibv_flow_attr) + 32],
+			sizeof(watch.udp[i]));
+		assert_int_equal(copies_of(watch.udp[i], &watch.was[i]), 1);
+	}
+	create_flow = fake.context.ibv_create_flow;
+	destroy_flow = fake.context.ibv_destroy_flow;
+	fake.context.ibv_create_flow = watched_create;
+	fake.context.ibv_destroy_flow = watched_destroy;
+}
+
+/* Each packet has one taker at each step, and in the end all is as if it had been made so. */
+static void
+test_update(void **state)
+{
+	const struct rte_flow_action to_1 = QUEUE_1;
+	struct rte_flow_action_handle *handle;
+
+	(void)state;
+	set_up();
+	handle = share(&to_1);
+	set_up_rules(handle);
+	watch.on = true;
+	for (unsigned int round = 0; round < 40; round++) {
+		const unsigned int queue = round % 2 == 0 ? 2 : 1;
+
+		watch.changes = 0;
+		assert_int_equal(update(handle,
+					 (struct rte_flow_action)ACTION_CONF(
+						 QUEUE, queue == 2 ? &queue_2 : &queue_1),
+					 NULL),
+			0);
+		assert_int_equal(watch.changes, 2);
+		assert_true(watch.was[0] == queue && watch.was[1] == queue);
+		/* No level, no rule, no counter more than before. */
+		assert_int_equal(fake.nb_flows, 3);
+		assert_int_equal(fake.nb_counters, 1);
+		assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+	}
+	watch.on = false;
+	mdv_flow_stop(&fake.port);
+	assert_int_equal(update(handle, (struct rte_flow_action)QUEUE_2, NULL), 0);
+	fake_assert_empty();
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	assert_int_equal(copies_of(watch.udp[0], &watch.was[0]), 1);
+	assert_int_equal(watch.was[0], 2);
+	tear_down();
+}
+
+/* Other types make other parts of a rule; marks and copying rules are moved as well. */
+static void
+test_update_kinds(void **state)
+{
+	static const struct rte_flow_action_rss by_ip = {
+		.types = RTE_ETH_RSS_IPV4, .queue_num = 2, .queue = &queues[1]
+	};
+	static const struct rte_flow_action_mark mark_6 = { 6 };
+	const struct rte_flow_action mark = ACTION_CONF(MARK, &mark_5);
+	struct rte_flow_action_handle *handle, *marker;
+
+	(void)state;
+	set_up();
+	handle = share(&by_rss);
+	marker = share(&mark);
+	assert_non_null(rule(PATTERN(ITEM(ETH)), ACTIONS(BY(handle)), NULL));
+	assert_int_equal(fake.nb_flows, 2); /* ipv4-udp, and the rest */
+	assert_non_null(rule(UDP_53, ACTIONS(BY(marker), BY(handle), ACTION(PASSTHRU)), NULL));
+	assert_int_equal(fake.nb_flows, 3);
+	assert_int_equal(update(handle, (struct rte_flow_action)ACTION_CONF(RSS, &by_ip), NULL), 0);
+	assert_int_equal(fake.nb_flows, 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(fake_flow_at(i)->qp->table->queues[0], 1);
+		assert_true((fake_flow_at(i)->qp->fields & IBV_RX_HASH_DST_PORT_UDP) == 0);
+	}
+	assert_int_equal(
+		update(marker, (struct rte_flow_action)ACTION_CONF(MARK, &mark_6), NULL), 0);
+	assert_int_equal(fake.nb_flows, 3);
+	assert_int_equal(fake.port.flow.levels.nb_shapes, 2);
+	assert_true(fake.marks_expected);
+	tear_down();
+}
+
+/* Whichever call fails, and whatever is refused: the rules do what they did. */
+static void
+test_failing_update(void **state)
+{
+	const struct rte_flow_action to_1 = QUEUE_1;
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_error error;
+	int rc = -1;
+
+	(void)state;
+	set_up();
+	handle = share(&to_1);
+	set_up_rules(handle);
+	watch.on = true;
+	for (unsigned int nth = 1; rc != 0; nth++) {
+		watch.changes = 0;
+		error.message = NULL;
+		fake_arm(nth, ENOMEM);
+		rc = update(handle, (struct rte_flow_action)QUEUE_2, &error);
+		fake_arm(0, 0);
+		assert_int_equal(fake.nb_flows, 3);
+		assert_int_equal(fake.nb_counters, 1);
+		assert_int_equal(watch.changes, rc != 0 ? 0 : 2);
+		assert_true(rc == 0 || error.message != NULL);
+	}
+	/* Even one that could not go back can be updated again, which brings it there. */
+	for (unsigned int nth = 1; nth < 60; nth++) {
+		fake_arm(nth, ENOMEM);
+		update(handle, nth % 2 == 0 ? (struct rte_flow_action)QUEUE_2 : to_1, NULL);
+		fake_arm(0, 0);
+		assert_int_equal(fake.nb_flows, 3);
+	}
+	assert_int_equal(update(handle, to_1, NULL), 0);
+	assert_int_equal(watch.was[0], 1);
+	assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+	watch.on = false;
+	tear_down();
+}
+
+static void
+test_refused_updates(void **state)
+{
+	struct rte_flow_action_handle *counter, *handle, *second;
+	struct rte_flow_error error;
+
+	(void)state;
+	set_up();
+	counter = share(&count);
+	handle = share(&to_2);
+	second = share(&to_2);
+	assert_non_null(rule(UDP_53, ACTIONS(BY(handle), QUEUE_1), NULL));
+
+	const struct rte_flow_action far = ACTION_CONF(QUEUE, &queue_9), near = QUEUE_1;
+	/* clang-format off */
+	const struct {
+		struct rte_flow_action_handle *handle;
+		const struct rte_flow_action *action;
+		int code;
+		const void *cause;
+		const char *start;
+	} cases[] = {
+		{ NULL, &near, -ENOENT, NULL, "the port has no such indirect action; " },
+		{ handle, NULL, -EINVAL, NULL, "an update of an indirect action needs " },
+		{ counter, &count, -ENOTSUP, counter, "indirect COUNT: it has nothing to update; " },
+		{ handle, &count, -EINVAL, &count, "indirect QUEUE: it cannot become COUNT; " },
+		{ handle, &far, -EINVAL, &queue_9, "QUEUE: Rx queue 9 does not exist" },
+		{ handle, &near, -EINVAL, &near, "QUEUE 1 twice: " },
+	};
+	/* clang-format on */
+
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		assert_int_equal(mdv_flow_ops.action_handle_update(
+					 &fake.dev, cases[i].handle, cases[i].action, &error),
+			cases[i].code);
+		expect_error(&error, cases[i].cause, cases[i].start);
+	}
+	assert_int_equal(update(second, near, NULL), 0);
+	tear_down();
+}
+
 int
 main(void)
 {
@@ -363,6 +606,10 @@ main(void)
 		cmocka_unit_test(test_refused_handles),
 		cmocka_unit_test(test_refused_rules),
 		cmocka_unit_test(test_failing_calls),
+		cmocka_unit_test(test_update),
+		cmocka_unit_test(test_update_kinds),
+		cmocka_unit_test(test_failing_update),
+		cmocka_unit_test(test_refused_updates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
