@@ -4,7 +4,7 @@ import pytest
 from harness.testpmd import Testpmd
 
 INFO = "--log-level=pmd.net.mlx5dv:info"
-RX_SCATTER, TX_MULTI_SEGS, TX_CSUM = 0x2000, 0x8000, 0xE
+RX_SCATTER, RX_RSS_HASH, TX_MULTI_SEGS, TX_CSUM = 0x2000, 0x80000, 0x8000, 0xE
 
 
 @pytest.mark.parametrize("port,args,eal,rx,tx", [
@@ -24,3 +24,15 @@ def test_what_is_chosen_and_why(port, args, eal, rx, tx):
         shown = pmd.cmd("show rxq info 0 0"), pmd.cmd("show txq info 0 0")
         for text, burst in zip(shown, (rx, tx)):
             assert f"Burst mode: {burst.split(' (')[0]}" in text, text
+
+
+@pytest.mark.parametrize("devargs,args,completions", [
+    ("", [], "compressed, with the RSS hash"),
+    (",rx_cqe_comp=csum", [], "compressed, with a checksum"),
+    (",rx_cqe_comp=csum", ["--rxq=2", "--txq=2", f"--rx-offloads={RX_RSS_HASH:#x}"],
+     "one a packet (compressed they would lack the RSS hash)"),
+    (",rx_cqe_comp=off", [], "one a packet (rx_cqe_comp=off)"),
+])
+def test_whether_completions_are_compressed_and_why(devargs, args, completions):
+    with Testpmd(vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], args=args, eal=[INFO]) as pmd:
+        assert f"; Rx completions: {completions}\n" in pmd.banner.replace("\r", ""), pmd.banner

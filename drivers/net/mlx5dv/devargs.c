@@ -24,6 +24,8 @@ static int name_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int sniff_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int cqe_comp_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 #define ROW(key, value, parse, field) \
@@ -31,10 +33,12 @@ static int sniff_parse(
 	  sizeof(((struct mdv_config *)0)->field) }
 #define NAME(key, value, field) ROW(key, value, name_parse, field)
 #define SNIFF(key, value, field) ROW(key, value, sniff_parse, field)
+#define COMP(key, value, field) ROW(key, value, cqe_comp_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
 	SNIFF("sniff", "none, rx or all", sniff),
+	COMP("rx_cqe_comp", "auto, off, hash or csum", rx_cqe_comp),
 };
 /* clang-format on */
 
@@ -57,6 +61,19 @@ name_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	return 0;
 }
 
+/** @return index of @p value in @p names, or -EINVAL, logged. */
+static int
+choice_parse(const char *vdev_name, const struct devarg *arg, const char *value,
+	const char *const *names, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		if (strcmp(value, names[i]) == 0)
+			return i;
+	}
+	MDV_LOG(ERR, "%s: %s=%s is not %s", vdev_name, arg->key, value, arg->value);
+	return -EINVAL;
+}
+
 static int
 sniff_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
@@ -65,15 +82,29 @@ sniff_parse(const char *vdev_name, const struct devarg *arg, const char *value, 
 		[MDV_SNIFF_RX] = "rx",
 		[MDV_SNIFF_ALL] = "all",
 	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
 
-	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		*(enum mdv_sniff *)dst = i;
-		return 0;
-	}
-	MDV_LOG(ERR, "%s: %s=%s is not %s", vdev_name, arg->key, value, arg->value);
-	return -EINVAL;
+	if (choice < 0)
+		return choice;
+	*(enum mdv_sniff *)dst = choice;
+	return 0;
+}
+
+static int
+cqe_comp_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_CQE_COMP_AUTO] = "auto",
+		[MDV_CQE_COMP_OFF] = "off",
+		[MDV_CQE_COMP_HASH] = "hash",
+		[MDV_CQE_COMP_CSUM] = "csum",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_cqe_comp *)dst = choice;
+	return 0;
 }
 
 /* @param given bits of the rows that there have been */
@@ -98,8 +129,8 @@ pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *
 		return arg->parse(vdev_name, arg, pair->value, (char *)config + arg->offset);
 	}
 	MDV_LOG(ERR,
-		"%s: unknown argument %s; there are ibdev=<device>, iface=<netdev> and "
-		"sniff=none|rx|all",
+		"%s: unknown argument %s; there are ibdev=<device>, iface=<netdev>, "
+		"sniff=none|rx|all and rx_cqe_comp=auto|off|hash|csum",
 		vdev_name, pair->key);
 	return -EINVAL;
 }

@@ -14,10 +14,19 @@ enum mdv_sniff {
 	MDV_SNIFF_ALL,  /**< copy it, and what the kernel sends, too */
 };
 
+/** How completions of received packets are compressed. */
+enum mdv_cqe_comp {
+	MDV_CQE_COMP_AUTO, /**< as well as the device and the offloads allow */
+	MDV_CQE_COMP_OFF,
+	MDV_CQE_COMP_HASH, /**< with a hash a packet, or not at all */
+	MDV_CQE_COMP_CSUM, /**< with a checksum a packet, or not at all */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
 	enum mdv_sniff sniff;
+	enum mdv_cqe_comp rx_cqe_comp;
 };
 
 /**

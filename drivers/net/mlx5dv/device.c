@@ -229,7 +229,8 @@ needs_inline_l2(uint32_t vendor_part_id)
 static int
 fill_caps(struct mdv_device *device)
 {
-	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS };
+	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS |
+			MLX5DV_CONTEXT_MASK_CQE_COMPRESION };
 	struct mdv_caps *caps = &device->caps;
 	struct ibv_device_attr_ex attr;
 	int ret;
@@ -262,6 +263,9 @@ fill_caps(struct mdv_device *device)
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
 	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
 		caps->tunnel_offloads = dv.tunnel_offloads_caps;
+	/* A block of one packet is no block. */
+	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
+		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;
 	snprintf(caps->fw_version, sizeof(caps->fw_version), "%s", attr.orig_attr.fw_ver);
 	return 0;
 }

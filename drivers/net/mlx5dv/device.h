@@ -35,6 +35,7 @@ struct mdv_caps {
 	bool tx_multi_packet;  /**< a WQE may carry many packets (enhanced multi-packet send) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
 	uint32_t tunnel_offloads;
+	uint32_t cqe_comp_formats; /**< enum mlx5dv_cqe_comp_res_format; 0: no compression */
 	char fw_version[64];
 };
 

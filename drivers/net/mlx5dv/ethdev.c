@@ -16,6 +16,7 @@
 #include "reta.h"
 #include "rss.h"
 #include "rx.h"
+#include "rx_comp.h"
 #include "rxq.h"
 #include "start.h"
 #include "stats.h"
@@ -314,11 +315,13 @@ void
 mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
 {
 	struct rte_eth_burst_mode rx = { 0 }, tx = { 0 };
+	const char *comp;
 
 	mdv_rx_select_describe(dev->rx_pkt_burst, &rx);
 	mdv_tx_select_describe(dev->tx_pkt_burst, &tx);
-	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s", dev->data->port_id, rx.info,
-		rx_handicap(dev), tx.info, tx_handicap(dev));
+	mdv_rx_comp_choose(mdv_port(dev), &comp);
+	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
+		dev->data->port_id, rx.info, rx_handicap(dev), tx.info, tx_handicap(dev), comp);
 }
 
 static int

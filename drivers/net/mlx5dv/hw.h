@@ -65,7 +65,22 @@ static_assert(offsetof(struct mdv_hw_cqe, op_own) == offsetof(struct mlx5_cqe64,
 /* op_own, by mlx5dv_get_cqe_{owner,se,format,opcode}() */
 #define MDV_HW_CQE_OWNER        0x01u
 #define MDV_HW_CQE_SOLICITED    0x02u
+#define MDV_HW_CQE_FORMAT_MASK  0x0cu
+#define MDV_HW_CQE_FORMAT_MINI  0x0cu /**< a block's title (Linux mlx5/cq.h MLX5_COMPRESSED) */
 #define MDV_HW_CQE_OPCODE_SHIFT 4
+
+/**
+ * What tells a packet of a block from its title. The first 32 bits are the RSS hash or the
+ * checksum, by the format that the CQ was made for (Linux mlx5/device.h struct mlx5_mini_cqe8).
+ */
+struct mdv_hw_mini_cqe {
+	__be32 rss_hash;
+	__be32 byte_cnt;
+};
+/** A slot of the ring holds so many: MLX5_MINI_CQE_ARRAY_SIZE. */
+#define MDV_HW_MINIS_PER_CQE 8u
+static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(struct mdv_hw_cqe),
+	"minis fill a slot");
 
 /* hds_ip_ext (Linux mlx5/device.h CQE_L3_OK, CQE_L4_OK) */
 #define MDV_HW_CQE_L3_OK 0x02u

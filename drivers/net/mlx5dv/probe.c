@@ -131,4 +131,5 @@ static struct rte_vdev_driver mdv_probe_driver = {
 
 RTE_LOG_REGISTER(mdv_log_type, pmd.net.mlx5dv, NOTICE)
 RTE_PMD_REGISTER_VDEV(net_mlx5dv, mdv_probe_driver);
-RTE_PMD_REGISTER_PARAM_STRING(net_mlx5dv, "ibdev=<verbs device> iface=<netdev> sniff=none|rx|all");
+RTE_PMD_REGISTER_PARAM_STRING(net_mlx5dv,
+	"ibdev=<verbs device> iface=<netdev> sniff=none|rx|all rx_cqe_comp=auto|off|hash|csum");

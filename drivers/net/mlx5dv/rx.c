@@ -119,6 +119,9 @@ slot_drop(struct mdv_rxq *rxq)
 {
 	struct rte_mbuf **mbuf = &rxq->mbufs[rxq->wqe_ci & rxq->mask];
 
+	if (rxq->expects & MDV_RX_EXPECT_MINI)
+		mdv_cq_invalidate(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+
 	/* Slots of several segments keep their mbufs: nothing is missing there. */
 	if (rxq->log2_segs == 0) {
 		rte_mbuf_raw_free(*mbuf);
@@ -272,6 +275,7 @@ mdv_rx_drain(struct mdv_rxq *rxq)
 {
 	uint32_t i;
 
+	rxq->nb_ready = 0;
 	if (rxq->log2_segs == 0) {
 		for (; rxq->wqe_ci != rxq->wqe_pi; rxq->wqe_ci++)
 			rte_mbuf_raw_free(rxq->mbufs[rxq->wqe_ci & rxq->mask]);

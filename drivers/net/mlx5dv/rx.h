@@ -16,6 +16,9 @@
  * With several segments a slot keeps the mbufs that its packet did not need; NULL marks those to
  * replace.
  *
+ * A block of compressed CQEs is written into the first mbufs of its packets all at once, and cq_ci
+ * moves past it; wqe_ci does as bursts take the packets, nb_ready of which are still there.
+ *
  * Owner: the polling thread; counters are read by others without order.
  */
 #ifndef MDV_RX_H
@@ -60,6 +63,7 @@ enum mdv_rx_opt {
 enum mdv_rx_expect {
 	MDV_RX_EXPECT_MARK = 1 << 0, /**< a rule may tag packets */
 	MDV_RX_EXPECT_VLAN = 1 << 1, /**< VLAN tags may be stripped */
+	MDV_RX_EXPECT_MINI = 1 << 2, /**< CQEs may be compressed */
 };
 
 struct mdv_rx_counters {
@@ -70,7 +74,7 @@ struct mdv_rx_counters {
 
 struct mdv_rxq {
 	/* line 0: read by every burst, written by none */
-	const struct mdv_hw_cqe *cqes;
+	struct mdv_hw_cqe *cqes;
 	struct rte_mbuf **mbufs; /**< WQE slot << log2_segs + segment */
 	struct mlx5_wqe_data_seg *wqes;
 	volatile __be32 *cq_dbrec;
@@ -92,6 +96,9 @@ struct mdv_rxq {
 	uint32_t buf_offset; /**< from an mbuf to its first data byte; 0: read buf_addr */
 	uint16_t headroom;   /**< of a packet's first mbuf; there is none in the others */
 	uint16_t room;       /**< bytes of an mbuf's data room, headroom included */
+	uint16_t nb_ready;   /**< packets from wqe_ci on of a block: mbufs are written, CQEs gone */
+	uint16_t ready_csum; /**< their checksum flags, the same for all */
+	uint32_t ready_bytes;
 
 	/* line 2: scattered packets and pools of several regions only */
 	struct mdv_mr_cache mr __rte_cache_aligned;
@@ -108,7 +115,7 @@ struct mdv_rxq {
 };
 static_assert(offsetof(struct mdv_rxq, expects) < 64, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");
-static_assert(offsetof(struct mdv_rxq, room) < 128, "line 1");
+static_assert(offsetof(struct mdv_rxq, ready_bytes) < 128, "line 1");
 static_assert(offsetof(struct mdv_rxq, mr) == 128, "line 2");
 
 /** What a CQE says of the headers. */

@@ -5,13 +5,14 @@
  *
  * A packet costs its CQE line, the mbuf's first line (written) and a share of the mbufs[] and WQE
  * lines; line 0 of the queue is read, line 1 written once a burst. Vectors take packets by fours
- * as far as they lie in one piece of the rings; what is left over is taken one by one.
+ * as far as they lie in one piece of the rings; what is left over is taken one by one, and blocks
+ * of compressed CQEs as rx_mini.h says.
  */
 #ifndef MDV_RX_BURST_H
 #define MDV_RX_BURST_H
 
 #include "pool.h"
-#include "rx_vec.h"
+#include "rx_mini.h"
 
 /** How far a burst has come. */
 struct mdv_rx_pos {
@@ -19,6 +20,7 @@ struct mdv_rx_pos {
 	uint16_t nb;    /**< packets so far */
 	uint32_t csums; /**< checksum flags of any of them */
 	uint64_t bytes;
+	bool fours; /**< there may be four alike */
 };
 
 /**
@@ -58,11 +60,8 @@ mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
 		(ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER);
 }
 
-/**
- * Take packets by fours.
- * @return whether the rings' end was in the way, so that after it there may be more.
- */
-static __rte_always_inline bool
+/** Take packets by fours. When the rings' end was in the way, there may be more after it. */
+static __rte_always_inline void
 mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, const unsigned int opts)
 {
@@ -70,7 +69,8 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	const uint32_t want = nb_pkts - pos->nb;
 	const uint32_t span = rxq->mask + 1 - RTE_MAX(cq_idx, wqe_idx);
 	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
-	const struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
+	const bool invalidate = (rxq->expects & MDV_RX_EXPECT_MINI) != 0;
+	struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
 	struct rte_mbuf *const *mbufs = &rxq->mbufs[wqe_idx];
 	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
 	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
@@ -81,6 +81,10 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		if (!mdv_rx_vec_four(rxq, cqes + i, mbufs + i, op_own, &sums, opts))
 			break;
 		mdv_vec_store(pkts + i, mdv_vec_load(mbufs + i));
+		if (invalidate) {
+			MDV_VEC_EACH(k)
+			mdv_cq_invalidate(&cqes[i + k]);
+		}
 	}
 	if (i != 0) {
 		pos->nb += i;
@@ -90,15 +94,33 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		if (opts & MDV_RX_CSUM)
 			pos->csums |= sums.flags[0] | sums.flags[1] | sums.flags[2] | sums.flags[3];
 	}
-	return i == end && want - end >= MDV_VEC_LANES;
+	pos->fours = i == end && want - end >= MDV_VEC_LANES;
+}
+
+/** The valid CQE at @p pos is not that of one packet: a block, or an error. */
+static __rte_always_inline void
+mdv_rx_burst_odd(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_rx_pos *pos, uint8_t op_own, const unsigned int opts, const bool vec)
+{
+	rxq->cq_ci = pos->cq_ci;
+	rxq->wqe_ci = pos->wqe_ci;
+	if (mdv_cq_is_block(op_own)) {
+		pos->nb += mdv_rx_mini_block(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
+		pos->csums |= rxq->ready_csum;
+		pos->fours = vec;
+	} else {
+		mdv_rx_error(rxq);
+	}
+	pos->cq_ci = rxq->cq_ci;
+	pos->wqe_ci = rxq->wqe_ci;
 }
 
 /** Take one packet, or what is in its place. @return whether there was something. */
 static __rte_always_inline bool
-mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, struct mdv_rx_pos *pos,
-	const unsigned int opts)
+mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_rx_pos *pos, const unsigned int opts, const bool vec)
 {
-	const struct mdv_hw_cqe *cqe = &rxq->cqes[pos->cq_ci & rxq->mask];
+	struct mdv_hw_cqe *cqe = &rxq->cqes[pos->cq_ci & rxq->mask];
 	const uint8_t op_own = mdv_cq_op_own(cqe);
 	struct rte_mbuf *mbuf;
 	uint32_t len;
@@ -106,11 +128,7 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, struct mdv_rx_pos 
 	if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) != mdv_rx_op_own(rxq, pos->cq_ci))) {
 		if (!mdv_cq_is_valid(op_own, pos->cq_ci, rxq->log2_wqes))
 			return false;
-		rxq->cq_ci = pos->cq_ci;
-		rxq->wqe_ci = pos->wqe_ci;
-		mdv_rx_error(rxq);
-		pos->cq_ci = rxq->cq_ci;
-		pos->wqe_ci = rxq->wqe_ci;
+		mdv_rx_burst_odd(rxq, pkts, nb_pkts, pos, op_own, opts, vec);
 		return true;
 	}
 	len = rte_be_to_cpu_32(cqe->byte_cnt);
@@ -123,6 +141,8 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, struct mdv_rx_pos 
 	}
 	mbuf->pkt_len = len;
 	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
+	if (rxq->expects & MDV_RX_EXPECT_MINI)
+		mdv_cq_invalidate(cqe);
 	pos->bytes += len;
 	pkts[pos->nb++] = mbuf;
 	pos->cq_ci++;
@@ -135,28 +155,36 @@ static __rte_always_inline uint16_t
 mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
 	const bool vec)
 {
-	struct mdv_rx_pos pos = { .cq_ci = rxq->cq_ci, .wqe_ci = rxq->wqe_ci };
+	struct mdv_rx_pos pos = { .cq_ci = rxq->cq_ci, .wqe_ci = rxq->wqe_ci, .fours = vec };
 	const uint32_t start = pos.cq_ci;
-	bool fours = vec;
 
+	if (rxq->nb_ready != 0) {
+		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
+		pos.wqe_ci = rxq->wqe_ci;
+		pos.csums = rxq->ready_csum;
+	}
 	while (pos.nb < nb_pkts) {
-		if (vec && fours) {
-			fours = mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
+		if (vec && pos.fours) {
+			mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
 			if (pos.nb == nb_pkts)
 				break;
 		}
-		if (!mdv_rx_burst_one(rxq, pkts, &pos, opts))
+		if (!mdv_rx_burst_one(rxq, pkts, nb_pkts, &pos, opts, vec))
 			break;
 	}
 	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
 	 */
 	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
 		mdv_rx_settle_udp(pkts, pos.nb);
-	if (pos.cq_ci != start) {
+	if (((pos.cq_ci ^ start) | pos.nb) != 0) {
 		rxq->cq_ci = pos.cq_ci;
 		rxq->wqe_ci = pos.wqe_ci;
 		rxq->count.packets += pos.nb;
 		rxq->count.bytes += pos.bytes;
+		/* Orders what made slots invalid before the store that lets the device write them.
+		 */
+		if (rxq->expects & MDV_RX_EXPECT_MINI)
+			rte_io_wmb();
 		mdv_cq_update_ci(rxq->cq_dbrec, pos.cq_ci);
 	}
 	if (opts & MDV_RX_SCATTER)

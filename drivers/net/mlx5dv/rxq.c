@@ -10,6 +10,7 @@
 #include "log.h"
 #include "port.h"
 #include "rx.h"
+#include "rx_comp.h"
 #include "rxq.h"
 
 /** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
@@ -333,6 +334,7 @@ int
 mdv_rxq_start(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_rxq *rxq = rxq_get(port, idx);
+	const char *why;
 	uint32_t nb_wqes;
 	int ret;
 
@@ -340,7 +342,7 @@ mdv_rxq_start(struct mdv_port *port, uint16_t idx)
 	if (ret != 0)
 		return ret;
 	nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
-	ret = mdv_cq_create(&port->device, nb_wqes, &rxq->cq);
+	ret = mdv_cq_create(&port->device, nb_wqes, mdv_rx_comp_choose(port, &why), &rxq->cq);
 	if (ret != 0)
 		return ret;
 	ret = wq_create(rxq, nb_wqes);
@@ -349,7 +351,8 @@ mdv_rxq_start(struct mdv_port *port, uint16_t idx)
 	rxq->cqes = rxq->cq.cqes;
 	rxq->cq_dbrec = rxq->cq.dbrec;
 	rxq->cq_ci = 0;
-	rxq->expects = rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0;
+	rxq->expects = (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0) |
+		(rxq->cq.compressed ? MDV_RX_EXPECT_MINI : 0);
 	rxq->mask = nb_wqes - 1;
 	rxq->log2_wqes = rxq->cq.log2_cqes;
 	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
@@ -439,17 +442,22 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 static void
 cq_drain(struct mdv_rxq *rxq)
 {
-	uint32_t i;
+	uint32_t i, k, nb;
 
-	for (i = 0; i <= rxq->mask; i++) {
-		uint8_t op_own = mdv_cq_op_own(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+	for (i = 0; i <= rxq->mask; i += nb) {
+		struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+		const uint8_t op_own = mdv_cq_op_own(cqe);
 
 		if (!mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes))
 			break;
+		nb = mdv_cq_span(cqe, op_own, rxq->mask + 1);
 		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_RESP_SEND)
-			rxq->count.errors++;
-		rxq->cq_ci++;
+			rxq->count.errors += nb;
+		for (k = 0; k < nb; k++)
+			mdv_cq_invalidate(&rxq->cqes[(rxq->cq_ci + k) & rxq->mask]);
+		rxq->cq_ci += nb;
 	}
+	rte_io_wmb();
 	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
 }
 
@@ -484,32 +492,52 @@ mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info 
 	info->rx_buf_size = rxq->room - rxq->headroom;
 }
 
+/** Packets that are there to be taken; blocks must be stepped over one by one. At most @p max. */
+static uint32_t
+nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
+{
+	uint32_t ci = rxq->cq_ci, nb = rxq->nb_ready;
+
+	while (nb < max) {
+		const struct mdv_hw_cqe *cqe = &rxq->cqes[ci & rxq->mask];
+		const uint8_t op_own = mdv_cq_op_own(cqe);
+		uint32_t span;
+
+		if (!mdv_cq_is_valid(op_own, ci, rxq->log2_wqes))
+			break;
+		span = mdv_cq_span(cqe, op_own, rxq->mask + 1);
+		nb += span;
+		ci += span;
+	}
+	return RTE_MIN(nb, max);
+}
+
 uint32_t
 mdv_rxq_count(void *queue)
 {
 	const struct mdv_rxq *rxq = queue;
-	uint32_t nb;
 
-	for (nb = 0; nb <= rxq->mask; nb++) {
-		uint32_t ci = rxq->cq_ci + nb;
+	return nb_waiting(rxq, rxq->mask + 1);
+}
 
-		if (!mdv_cq_is_valid(mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]), ci, rxq->log2_wqes))
-			break;
-	}
-	return nb;
+static bool
+is_waiting(const struct mdv_rxq *rxq, uint16_t offset)
+{
+	const uint32_t ci = rxq->cq_ci + offset;
+
+	if (rxq->expects & MDV_RX_EXPECT_MINI)
+		return nb_waiting(rxq, offset + 1u) > offset;
+	return mdv_cq_is_valid(mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]), ci, rxq->log2_wqes);
 }
 
 int
 mdv_rxq_descriptor_status(void *queue, uint16_t offset)
 {
 	const struct mdv_rxq *rxq = queue;
-	uint32_t ci = rxq->cq_ci + offset;
 
 	if (offset > rxq->mask)
 		return -EINVAL;
 	if (offset >= rxq->wqe_pi - rxq->wqe_ci)
 		return RTE_ETH_RX_DESC_UNAVAIL;
-	if (mdv_cq_is_valid(mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]), ci, rxq->log2_wqes))
-		return RTE_ETH_RX_DESC_DONE;
-	return RTE_ETH_RX_DESC_AVAIL;
+	return is_waiting(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }

@@ -11,6 +11,7 @@ static const struct {
 	int result;
 	const char *ibdev, *iface;
 	enum mdv_sniff sniff;
+	enum mdv_cqe_comp rx_cqe_comp;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -32,6 +33,11 @@ static const struct {
 	{ "ibdev=mlx5_0,sniff=", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,sniff=none,sniff=rx", -EINVAL, NULL, NULL },
 	{ "sniff=rx", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,rx_cqe_comp=auto", 0, "mlx5_0", "", 0, MDV_CQE_COMP_AUTO },
+	{ "ibdev=mlx5_0,rx_cqe_comp=off", 0, "mlx5_0", "", 0, MDV_CQE_COMP_OFF },
+	{ "rx_cqe_comp=hash,iface=eth0,sniff=rx", 0, "", "eth0", MDV_SNIFF_RX, MDV_CQE_COMP_HASH },
+	{ "ibdev=mlx5_0,rx_cqe_comp=csum", 0, "mlx5_0", "", 0, MDV_CQE_COMP_CSUM },
+	{ "ibdev=mlx5_0,rx_cqe_comp=1", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,speed=1", -EINVAL, NULL, NULL },
 	{ "IBDEV=mlx5_0", -EINVAL, NULL, NULL },
 	{ "=", -EINVAL, NULL, NULL },
@@ -59,6 +65,7 @@ parses_or_refuses_each_case(void **state)
 		assert_string_equal(config.ibdev, cases[i].ibdev);
 		assert_string_equal(config.iface, cases[i].iface);
 		assert_int_equal(config.sniff, cases[i].sniff);
+		assert_int_equal(config.rx_cqe_comp, cases[i].rx_cqe_comp);
 	}
 }
 

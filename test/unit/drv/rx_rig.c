@@ -76,20 +76,123 @@ content(const struct rx_frame *frame, uint32_t at)
 	return at < sizeof(head) ? ((uint8_t *)&head)[at] : (uint8_t)(frame->fill + at);
 }
 
-static struct mdv_hw_cqe *
-device_cqe(uint8_t opcode)
+static uint8_t
+lap_of(uint32_t pi)
 {
-	struct mdv_hw_cqe *cqe = &rx_rig.cqes[rx_rig.cq_pi % RX_RIG_WQES];
-	uint32_t lap = rx_rig.cq_pi / RX_RIG_WQES & 1;
+	return pi / RX_RIG_WQES & 1;
+}
+
+/** The slot of @p pi, which the device may write. */
+static struct mdv_hw_cqe *
+device_slot(uint32_t pi)
+{
+	struct mdv_hw_cqe *cqe = &rx_rig.cqes[pi % RX_RIG_WQES];
 
 	/* The ring is never overrun: the consumer index has been told. */
-	assert_true(((rx_rig.cq_pi - rte_be_to_cpu_32(rx_rig.cq_dbrec[0])) & MDV_HW_CQ_CI_MASK) <
-		RX_RIG_WQES);
-	memset(cqe, 0, sizeof(*cqe));
-	cqe->wqe_counter = rte_cpu_to_be_16(rx_rig.wq_ci);
-	cqe->op_own = opcode << MDV_HW_CQE_OPCODE_SHIFT | lap;
-	rx_rig.cq_pi++;
+	assert_true(
+		((pi - rte_be_to_cpu_32(rx_rig.cq_dbrec[0])) & MDV_HW_CQ_CI_MASK) < RX_RIG_WQES);
+	/* And the slot must not look as if it were written already. */
+	assert_true(cqe->op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_INVALID ||
+		(cqe->op_own & MDV_HW_CQE_OWNER) != lap_of(pi));
 	return cqe;
+}
+
+static void
+device_write(const struct mdv_hw_cqe *cqe)
+{
+	struct mdv_hw_cqe *slot = device_slot(rx_rig.cq_pi);
+
+	*slot = *cqe;
+	slot->op_own |= lap_of(rx_rig.cq_pi);
+	rx_rig.cq_pi++;
+}
+
+void
+rx_rig_flush(void)
+{
+	struct rx_block *block = &rx_rig.block;
+	const uint32_t nb = block->nb;
+	uint32_t i;
+
+	block->nb = 0;
+	if (nb == 1)
+		device_write(&block->first);
+	if (nb <= 1)
+		return;
+	for (i = 0; i < nb; i++)
+		device_slot(rx_rig.cq_pi + i);
+	for (i = 0; i < nb; i++) {
+		const uint32_t pi = rx_rig.cq_pi + (i < 8 ? 1 : i / 8 * 8);
+		struct mdv_hw_cqe *slot = &rx_rig.cqes[pi % RX_RIG_WQES];
+
+		/* What is left over looks as wrong as can be: valid on the next lap. */
+		if (i % 8 == 0)
+			memset(slot, MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT | !lap_of(pi),
+				sizeof(*slot));
+		((struct mdv_hw_mini_cqe *)slot)[i % 8] = block->minis[i];
+	}
+	block->first.byte_cnt = rte_cpu_to_be_32(nb);
+	block->first.op_own |= MDV_HW_CQE_FORMAT_MINI;
+	device_write(&block->first);
+	rx_rig.cq_pi += nb - 1;
+	rx_rig.nb_blocks++;
+}
+
+/** Equal but for what a mini CQE says? */
+static bool
+is_alike(const struct mdv_hw_cqe *a, const struct mdv_hw_cqe *b)
+{
+	struct mdv_hw_cqe x = *a, y = *b;
+
+	x.rss_hash = y.rss_hash;
+	x.byte_cnt = y.byte_cnt;
+	x.wqe_counter = y.wqe_counter;
+	return memcmp(&x, &y, sizeof(x)) == 0;
+}
+
+/** One time in 32, by numbers of its own: random() is the tests'. */
+static bool
+ends_early(struct rx_block *block)
+{
+	block->seed = block->seed * 1103515245 + 12345;
+	return (block->seed >> 16) % 32 == 0;
+}
+
+/** A packet is complete. */
+static void
+device_complete(const struct mdv_hw_cqe *cqe)
+{
+	struct rx_block *block = &rx_rig.block;
+
+	if (block->max == 0) {
+		device_write(cqe);
+		return;
+	}
+	if (block->nb == block->max || (block->random && ends_early(block)) ||
+		(block->nb != 0 && !is_alike(&block->first, cqe)))
+		rx_rig_flush();
+	if (block->nb == 0)
+		block->first = *cqe;
+	block->minis[block->nb++] = (struct mdv_hw_mini_cqe){ cqe->rss_hash, cqe->byte_cnt };
+}
+
+static struct mdv_hw_cqe
+device_cqe(uint8_t opcode)
+{
+	return (struct mdv_hw_cqe){
+		.wqe_counter = rte_cpu_to_be_16(rx_rig.wq_ci),
+		.op_own = opcode << MDV_HW_CQE_OPCODE_SHIFT,
+	};
+}
+
+static void
+device_error(uint8_t syndrome)
+{
+	struct mdv_hw_cqe cqe = device_cqe(MLX5_CQE_RESP_ERR);
+
+	((struct mlx5_err_cqe *)&cqe)->syndrome = syndrome;
+	rx_rig_flush();
+	device_write(&cqe);
 }
 
 static bool
@@ -104,7 +207,7 @@ rx_rig_receive(const struct rx_frame *frame)
 	const uint32_t nb_segs = 1u << rx_rig.rxq.log2_segs;
 	const struct mlx5_wqe_data_seg *wqe =
 		&rx_rig.wqes[(uint32_t)(rx_rig.wq_ci % RX_RIG_WQES) << rx_rig.rxq.log2_segs];
-	struct mdv_hw_cqe *cqe;
+	struct mdv_hw_cqe cqe;
 	uint32_t seg, at = 0;
 
 	if (!device_has_wqe())
@@ -117,20 +220,21 @@ rx_rig_receive(const struct rx_frame *frame)
 		for (i = 0; i < room && at < frame->len; i++)
 			to[i] = content(frame, at++);
 	}
-	cqe = device_cqe(MLX5_CQE_RESP_SEND);
 	if (at < frame->len) {
-		cqe->op_own += (MLX5_CQE_RESP_ERR - MLX5_CQE_RESP_SEND) << MDV_HW_CQE_OPCODE_SHIFT;
-		((struct mlx5_err_cqe *)cqe)->syndrome = MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
-	} else {
-		cqe->pkt_info = frame->pkt_info;
-		cqe->hds_ip_ext = frame->hds;
-		cqe->l4_l3_hdr_type = frame->hdr_type;
-		cqe->rss_hash_type = frame->hash_type;
-		cqe->rss_hash = rte_cpu_to_be_32(frame->hash);
-		cqe->vlan_info = rte_cpu_to_be_16(frame->tci);
-		cqe->sop_drop_qpn = rte_cpu_to_be_32(frame->tag | 0x5a000000);
-		cqe->byte_cnt = rte_cpu_to_be_32(frame->len);
+		device_error(MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		rx_rig.wq_ci++;
+		return true;
 	}
+	cqe = device_cqe(MLX5_CQE_RESP_SEND);
+	cqe.pkt_info = frame->pkt_info;
+	cqe.hds_ip_ext = frame->hds;
+	cqe.l4_l3_hdr_type = frame->hdr_type;
+	cqe.rss_hash_type = frame->hash_type;
+	cqe.rss_hash = rte_cpu_to_be_32(frame->hash);
+	cqe.vlan_info = rte_cpu_to_be_16(frame->tci);
+	cqe.sop_drop_qpn = rte_cpu_to_be_32(frame->tag | 0x5a000000);
+	cqe.byte_cnt = rte_cpu_to_be_32(frame->len);
+	device_complete(&cqe);
 	rx_rig.wq_ci++;
 	return true;
 }
@@ -138,10 +242,9 @@ rx_rig_receive(const struct rx_frame *frame)
 void
 rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed)
 {
-	((struct mlx5_err_cqe *)device_cqe(MLX5_CQE_RESP_ERR))->syndrome = syndrome;
+	device_error(syndrome);
 	while (nb_flushed-- != 0)
-		((struct mlx5_err_cqe *)device_cqe(MLX5_CQE_RESP_ERR))->syndrome =
-			MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
+		device_error(MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
 	rx_rig.wq_ci = 0;
 }
 

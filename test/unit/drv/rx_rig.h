@@ -20,6 +20,16 @@ struct rx_frame {
 	bool udp_without_csum;
 };
 
+/** Completions that are to become one block of compressed CQEs; byte orders as in the ring. */
+struct rx_block {
+	uint32_t max; /**< packets a block; 0: never compress */
+	bool random;  /**< end blocks now and then, up to max */
+	uint32_t seed;
+	uint32_t nb;
+	struct mdv_hw_cqe first;
+	struct mdv_hw_mini_cqe minis[RX_RIG_WQES];
+};
+
 struct rx_rig {
 	struct rig_port port;
 	struct mdv_rxq rxq;
@@ -31,6 +41,8 @@ struct rx_rig {
 	/* the device */
 	uint32_t cq_pi;
 	uint16_t wq_ci;
+	struct rx_block block;
+	unsigned int nb_blocks; /**< written so far */
 };
 extern struct rx_rig rx_rig;
 
@@ -40,6 +52,8 @@ void rx_rig_start(uint8_t log2_segs, unsigned int pool_size);
 void rx_rig_stop(void);
 /** The device places a frame. @return whether there was a WQE for it. */
 bool rx_rig_receive(const struct rx_frame *frame);
+/** The device writes the block that it holds back, if there is one. */
+void rx_rig_flush(void);
 /** The device stops the WQ: an error CQE, and flushed WQEs behind it. */
 void rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed);
 /** The mbuf holds the frame, in buffers as the driver hands them out. */

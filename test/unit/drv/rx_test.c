@@ -20,8 +20,11 @@ struct seen {
 	uint64_t flags;
 };
 
+static struct rx_frame last;
+
+/** Alike: what a device would compress with the last one, as often as not. */
 static struct rx_frame
-random_frame(uint32_t max_len)
+random_frame(uint32_t max_len, bool alike)
 {
 	static const uint32_t tags[] = { 0, 0, 1, 0xfffffe, 0xffffff };
 	struct rx_frame frame = {
@@ -36,7 +39,14 @@ random_frame(uint32_t max_len)
 		.tag = tags[random() % RTE_DIM(tags)],
 		.udp_without_csum = random() % 2,
 	};
-
+	if (alike && random() % 8 != 0) {
+		last.len = frame.len;
+		last.fill = frame.fill;
+		last.hash = frame.hash;
+		last.udp_without_csum = frame.udp_without_csum;
+		return last;
+	}
+	last = frame;
 	return frame;
 }
 
@@ -44,7 +54,8 @@ static const unsigned int widths[] = { 0, 128, 256 };
 
 /** Run @p nb frames of the seed through an instance; @p seen gets what came out. */
 static void
-run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, unsigned int nb, struct seen *seen)
+run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, bool alike, unsigned int nb,
+	struct seen *seen)
 {
 	eth_rx_burst_t burst = mdv_rx_select(opts, simd_bits);
 	struct rx_frame frames[RX_RIG_WQES];
@@ -52,13 +63,15 @@ run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, unsigned int nb
 	unsigned int done = 0;
 
 	srandom(SEED);
+	last = (struct rx_frame){ 0 };
 	while (done < nb) {
 		unsigned int i, nb_frames = RTE_MIN(1 + random() % 40, nb - done), got = 0;
 
 		for (i = 0; i < nb_frames; i++) {
-			frames[i] = random_frame(max_len);
+			frames[i] = random_frame(max_len, alike);
 			assert_true(rx_rig_receive(&frames[i]));
 		}
+		rx_rig_flush();
 		while (got < nb_frames) {
 			uint16_t want = 1 + random() % 40;
 			uint16_t n =
@@ -118,27 +131,30 @@ assert_agrees(const struct seen *seen, const struct seen *want, unsigned int opt
 		assert_int_equal(seen->mark, want->mark);
 }
 
-/* Ring wraps many times; every instance sees what the scalar one with all options sees. */
+/** Every instance sees of @p nb frames what the scalar one sees of uncompressed ones. */
 static void
-every_instance_agrees_with_the_generic_one(void **state)
+check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block_max)
 {
-	const unsigned int nb = 1000, all = MDV_RX_NB_OPTS - 1;
+	const unsigned int nb = 1000, all = MDV_RX_NB_OPTS - 1, max_len = log2_segs ? 1400 : 256;
+	const unsigned int first = log2_segs != 0 ? MDV_RX_SCATTER : 0;
 	struct seen *want = calloc(nb, sizeof(*want)), *seen = calloc(nb, sizeof(*seen));
 	unsigned int set, w, i;
 
-	(void)state;
-	rx_rig_start(0, 256);
+	rx_rig_start(log2_segs, pool);
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
-	run(all, 0, 256, nb, want);
+	run(all, 0, max_len, alike, nb, want);
 	rx_rig_stop();
-	for (set = 0; set < 4 * (all + 1); set++) {
+	for (set = 4 * first; set < 4 * (all + 1); set++) {
 		const unsigned int opts = set / 4;
 
 		for (w = 0; w < RTE_DIM(widths); w++) {
-			rx_rig_start(0, 256);
-			rx_rig.rxq.expects = set % 4;
+			rx_rig_start(log2_segs, pool);
+			rx_rig.block.max = block_max;
+			rx_rig.block.random = true;
+			rx_rig.rxq.expects = set % 4 | (block_max != 0 ? MDV_RX_EXPECT_MINI : 0);
 			assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
-			run(opts, widths[w], 256, nb, seen);
+			run(opts, widths[w], max_len, alike, nb, seen);
+			assert_int_equal(rx_rig.nb_blocks != 0, block_max != 0);
 			rx_rig_stop();
 			for (i = 0; i < nb; i++)
 				assert_agrees(&seen[i], &want[i], opts, set % 4);
@@ -146,6 +162,24 @@ every_instance_agrees_with_the_generic_one(void **state)
 	}
 	free(want);
 	free(seen);
+}
+
+/* Ring wraps many times; every instance sees what the scalar one with all options sees. */
+static void
+every_instance_agrees_with_the_generic_one(void **state)
+{
+	(void)state;
+	check_instances(0, 256, false, 0);
+}
+
+/* The same from blocks of all sizes, which wrap at any place of the ring. */
+static void
+blocks_are_what_their_packets_would_be(void **state)
+{
+	(void)state;
+	check_instances(0, 256, true, 64);
+	check_instances(0, 256, true, 5);
+	check_instances(2, 600, true, 64);
 }
 
 static void
@@ -158,7 +192,7 @@ long_frames_are_chained(void **state)
 	(void)state;
 	rx_rig_start(2, 600);
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
-	run(MDV_RX_SCATTER, 256, 256 + 3 * RX_RIG_ROOM, nb, seen);
+	run(MDV_RX_SCATTER, 256, 256 + 3 * RX_RIG_ROOM, false, nb, seen);
 	rx_rig_stop();
 	for (i = 0; i < nb; i++)
 		nb_chained += seen[i].nb_segs == 4;
@@ -349,6 +383,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instance_agrees_with_the_generic_one),
+		cmocka_unit_test(blocks_are_what_their_packets_would_be),
 		cmocka_unit_test(long_frames_are_chained),
 		cmocka_unit_test(each_cqe_means_what_it_should),
 		cmocka_unit_test(values_of_tag_hash_and_mark),

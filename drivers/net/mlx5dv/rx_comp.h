@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Whether completions of received packets are compressed, and what keeps them from it. */
+#ifndef MDV_RX_COMP_H
+#define MDV_RX_COMP_H
+
+#include <stdint.h>
+
+struct mdv_port;
+
+/**
+ * How the CQs of the port's Rx queues are made, as it is configured.
+ * @param why text for a log: the format, or the reason against
+ * @return enum mlx5dv_cqe_comp_res_format, 0: not compressed
+ */
+uint32_t mdv_rx_comp_choose(const struct mdv_port *port, const char **why);
+
+#endif /* MDV_RX_COMP_H */

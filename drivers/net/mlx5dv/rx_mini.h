@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Blocks of compressed CQEs (cq.h says what they look like in the ring).
+ *
+ * A block is expanded as a whole: what its packets have in common is worked out once, from the
+ * title, and goes into their mbufs together with each mini CQE's length and hash. After that the
+ * CQ is done with it, and bursts take the packets as pointers, as many as they ask for. So a burst
+ * of one costs no second look at the title, and the ring never waits for an application that is
+ * in the middle of a block.
+ *
+ * A block, and its packets' WQEs, may go on at the start of their rings.
+ */
+#ifndef MDV_RX_MINI_H
+#define MDV_RX_MINI_H
+
+#include "rx_vec.h"
+
+/** What the packets of a block have in common. */
+struct mdv_rx_mini_like {
+	uint64_t rearm;
+	uint64_t flags;
+	uint32_t ptype;
+	uint32_t tci; /**< from bit 16 on, as it is stored beside data_len */
+};
+
+/** @p mbuf is @p like but for what @p mini says. @return its length */
+static __rte_always_inline uint32_t
+mdv_rx_mini_one(struct rte_mbuf *mbuf, const struct mdv_hw_mini_cqe *mini,
+	const struct mdv_rx_mini_like *like)
+{
+	const uint32_t len = rte_be_to_cpu_32(mini->byte_cnt);
+
+	mdv_rx_rearm(mbuf, like->rearm);
+	mbuf->ol_flags = like->flags;
+	mbuf->packet_type = like->ptype;
+	mbuf->pkt_len = len;
+	mbuf->data_len = len;
+	mbuf->vlan_tci = like->tci >> 16;
+	mbuf->hash.rss = rte_be_to_cpu_32(mini->rss_hash);
+	return len;
+}
+
+/** The same for four. @return their lengths in the lanes' lower halves */
+static __rte_always_inline mdv_vec
+mdv_rx_mini_four(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *minis,
+	const struct mdv_rx_mini_like *like)
+{
+	/* Hash above length in each lane, in CPU order. */
+	const mdv_vec words = mdv_vec_swap(mdv_vec_load(minis));
+	const mdv_vec last = words & ((uint64_t)UINT32_MAX << 32 | UINT16_MAX);
+	mdv_vec rows[MDV_VEC_LANES];
+
+	mdv_vec_transpose(mdv_vec_all(like->rearm), mdv_vec_all(like->flags),
+		words << 32 | like->ptype, last | like->tci, rows);
+	MDV_VEC_EACH(i)
+	mdv_vec_store(RTE_PTR_ADD(mbufs[i], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
+	return words;
+}
+
+/** The rings at a block, in registers: for all the compiler knows, stores to mbufs change the
+ * queue. */
+struct mdv_rx_mini_at {
+	struct mdv_hw_cqe *cqes;
+	struct rte_mbuf *const *mbufs;
+	uint32_t mask, cq_ci, wqe_ci;
+	uint8_t log2_segs;
+};
+
+/** What the bytes of a block's packets add up to. */
+struct mdv_rx_mini_bytes {
+	mdv_vec four; /**< in the lanes' lower halves */
+	uint64_t one;
+};
+
+/** Write the mbufs of packets @p nth to @p nth + @p nb, which have their minis in one slot. */
+static __rte_always_inline void
+mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
+	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes, const bool vec)
+{
+	struct mdv_hw_cqe *array = mdv_cq_minis(at->cqes, at->mask, at->cq_ci, nth);
+	const struct mdv_hw_mini_cqe *minis = (const void *)array;
+	const uint32_t slot = (at->wqe_ci + nth) & at->mask;
+	uint32_t i = 0;
+
+	if (vec && likely(slot + nb <= at->mask + 1)) {
+		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
+			bytes->four += mdv_rx_mini_four(at->mbufs + slot + i, minis + i, like);
+	}
+	for (; i < nb; i++)
+		bytes->one += mdv_rx_mini_one(
+			at->mbufs[((slot + i) & at->mask) << at->log2_segs], minis + i, like);
+	mdv_cq_invalidate(array);
+}
+
+/** Write the mbufs of the @p nb packets of the block at cq_ci and wqe_ci. @return their bytes */
+static __rte_always_inline uint64_t
+mdv_rx_mini_expand(
+	struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_like *like, const bool vec)
+{
+	const struct mdv_rx_mini_at at = {
+		.cqes = rxq->cqes,
+		.mbufs = rxq->mbufs,
+		.mask = rxq->mask,
+		.cq_ci = rxq->cq_ci,
+		.wqe_ci = rxq->wqe_ci,
+		.log2_segs = rxq->log2_segs,
+	};
+	struct mdv_rx_mini_bytes bytes = { .four = mdv_vec_all(0) };
+	const uint32_t whole = nb & ~(MDV_HW_MINIS_PER_CQE - 1);
+	uint32_t nth;
+
+	for (nth = 0; nth < whole; nth += MDV_HW_MINIS_PER_CQE)
+		mdv_rx_mini_array(&at, nth, MDV_HW_MINIS_PER_CQE, like, &bytes, vec);
+	if (nth < nb)
+		mdv_rx_mini_array(&at, nth, nb - nth, like, &bytes, vec);
+	return bytes.one + mdv_vec_sum(bytes.four & UINT32_MAX);
+}
+
+static __rte_always_inline void
+mdv_rx_mini_mark(const struct mdv_rxq *rxq, uint32_t nb, uint32_t mark)
+{
+	uint32_t i;
+
+	for (i = 0; i < nb; i++) {
+		const uint32_t slot = (rxq->wqe_ci + i) & rxq->mask;
+
+		rxq->mbufs[slot << rxq->log2_segs]->hash.fdir.hi = mark;
+	}
+}
+
+/** Hand out what is ready, at most @p nb_pkts packets. @return how many that are */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_mini_take(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
+{
+	const uint32_t nb = RTE_MIN(rxq->nb_ready, nb_pkts);
+	const uint32_t mask = rxq->mask, idx = rxq->wqe_ci & mask;
+	const uint32_t first = RTE_MIN(nb, mask + 1 - idx);
+	struct rte_mbuf *const *mbufs = rxq->mbufs;
+	uint32_t bytes = rxq->ready_bytes, i;
+
+	if (opts & MDV_RX_SCATTER) {
+		for (i = 0; i < nb; i++) {
+			const uint32_t slot = (idx + i) & mask;
+
+			pkts[i] = mdv_rx_chain(rxq, slot, mbufs[slot << rxq->log2_segs]->pkt_len);
+		}
+	} else {
+		for (i = 0; i + MDV_VEC_LANES <= first; i += MDV_VEC_LANES)
+			mdv_vec_store(pkts + i, mdv_vec_load(mbufs + idx + i));
+		for (; i < nb; i++)
+			pkts[i] = mbufs[(idx + i) & mask];
+	}
+	if (nb != rxq->nb_ready) {
+		for (i = 0, bytes = 0; i < nb; i++)
+			bytes += pkts[i]->pkt_len;
+	}
+	rxq->count.bytes += bytes;
+	rxq->ready_bytes -= bytes;
+	rxq->wqe_ci += nb;
+	rxq->nb_ready -= nb;
+	return nb;
+}
+
+/**
+ * The CQE at cq_ci is the title of a block: expand it, and hand out at most @p nb_pkts of its
+ * packets. @return how many; cq_ci and wqe_ci have moved.
+ */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_mini_block(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	struct mdv_hw_cqe *title = &rxq->cqes[rxq->cq_ci & rxq->mask];
+	const uint32_t nb = rte_be_to_cpu_32(title->byte_cnt);
+	struct mdv_rx_mini_like like;
+	struct rte_mbuf common;
+
+	/* A block of one has no slot for its mini; more packets than posted buffers cannot be. */
+	if (unlikely(nb < 2 || nb > rxq->wqe_pi - rxq->wqe_ci)) {
+		mdv_rx_error(rxq);
+		return 0;
+	}
+	common.vlan_tci = 0;
+	common.hash.fdir.hi = 0;
+	rxq->ready_csum = mdv_rx_offloads(rxq, &common, title, opts);
+	like = (struct mdv_rx_mini_like){
+		.rearm = rxq->rearm,
+		.flags = common.ol_flags,
+		.ptype = common.packet_type,
+		.tci = (uint32_t)common.vlan_tci << 16,
+	};
+	mdv_cq_invalidate(title);
+	rxq->ready_bytes = mdv_rx_mini_expand(rxq, nb, &like, vec);
+	if (unlikely((common.ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0))
+		mdv_rx_mini_mark(rxq, nb, common.hash.fdir.hi);
+	rxq->cq_ci += nb;
+	rxq->nb_ready = nb;
+	return mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
+}
+
+#endif /* MDV_RX_MINI_H */

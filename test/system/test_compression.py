@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compressed completions: packets are what they are without, on every burst function."""
+import random
+
+import pytest
+from harness import frames
+from harness.bench import Bench
+from harness.cable import Cable
+from harness.testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+RX_CHECKSUM, RX_VLAN_STRIP, RX_RSS_HASH, RX_SCATTER = 0xE, 0x1, 0x80000, 0x2000
+TX_MULTI_SEGS = 0x8000
+RULE = "flow create 0 ingress pattern eth / ipv4 / udp dst is 1004 / end actions mark id 0x1234 / queue index 1 / end"
+
+
+def traffic(seed, count):
+    """Runs of frames that a device would compress together: alike but for ports and lengths."""
+    rng = random.Random(seed)
+    sent, options = [], {}
+    for number in range(count):
+        if rng.randrange(8) == 0:
+            options = rng.choice([{}, {"version": 6}, {"proto": frames.TCP}, {"vlan": rng.randrange(1, 4)},
+                                  {"l4_checksum": 0x1111}, {"dport": 1004}])
+        sent.append(frames.packet(**{"dport": 53, **options}, sport=rng.randrange(1024, 60000),
+                                  data=bytes(rng.randrange(1, 400)),
+                                  eth_src=f"02:00:00:01:{number >> 8:02x}:{number & 255:02x}"))
+    return sent
+
+
+@pytest.mark.parametrize("compressed,args", [
+    ("auto", [f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP | RX_RSS_HASH:#x}", "--rss-udp"]),
+    ("csum", [f"--rx-offloads={RX_CHECKSUM:#x}"]),
+])
+def test_mbufs_are_the_same(tmp_path, compressed, args):
+    sent = traffic(1, 200)
+    got = {}
+    for choice in ("off", compressed):
+        path = tmp_path / choice
+        path.mkdir()
+        rng = random.Random(2)
+        with Bench(path, ["--rxd=64", *args], queues=2, setup=[RULE], devargs=f",rx_cqe_comp={choice}") as bench:
+            seen, at = [], 0
+            while at < len(sent):
+                nb = rng.randrange(5, 60)
+                seen += bench.deliver(*sent[at:at + nb])
+                at += nb
+        # Two queues: the order between them is nobody's promise.
+        got[choice] = sorted(seen, key=lambda packet: packet["src"])
+    assert len(got["off"]) == len(sent)
+    assert {packet["mark"] for packet in got["off"]} == {None, 0x1234}
+    assert any(packet["hash"] for packet in got["off"]) is (compressed == "auto")
+    assert got[compressed] == got["off"]
+
+
+@pytest.mark.parametrize("eal,args,mode", [
+    ([], [], "Vector AVX2"),
+    (["--force-max-simd-bitwidth=128"], [], "Vector SSE"),
+    (["--force-max-simd-bitwidth=64"], [], "Scalar"),
+    ([], ["--rxd=512", "--mbuf-size=384", f"--rx-offloads={RX_SCATTER:#x}", f"--tx-offloads={TX_MULTI_SEGS:#x}"],
+     "Scalar, scattered"),
+])
+def test_many_laps(tmp_path, eal, args, mode):
+    """Bursts of every size through a small ring: each frame comes back whole and in its place."""
+    sent = traffic(3, 4000)
+    rng = random.Random(4)
+    with Testpmd(ports=[f"wire=unix:{tmp_path}/wire,mac={MAC}"], eal=eal,
+                 args=["--rxd=64", "--txd=256", *args]) as pmd, Cable(tmp_path / "wire") as peer:
+        shown = pmd.cmd("show rxq info 0 0")
+        assert mode.split(" ", 1)[0] in shown, shown
+        pmd.cmd("set fwd io")
+        pmd.cmd("start")
+        got, at = [], 0
+        while at < len(sent):
+            # 64 frames at most find room: with mbufs of 384 bytes a frame may need eight.
+            nb = min(rng.randrange(1, 45), len(sent) - at)
+            peer.send(*sent[at:at + nb])
+            for _ in range(nb):
+                frame = peer.receive(60)
+                assert frame is not None, f"no more came back than {len(got)} frames"
+                got.append(frame)
+            at += nb
+        done = pmd.stop()
+        assert done["RX-packets"] == len(sent), done
+        stats = pmd.stats()
+        assert stats["RX-bytes"] == sum(map(len, sent)) and stats["RX-errors"] == 0, stats
+    assert got == sent
