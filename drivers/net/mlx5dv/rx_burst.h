@@ -105,7 +105,7 @@ mdv_rx_burst_odd(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	rxq->cq_ci = pos->cq_ci;
 	rxq->wqe_ci = pos->wqe_ci;
 	if (mdv_cq_is_block(op_own)) {
-		pos->nb += mdv_rx_mini_block(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
+		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
 		pos->csums |= rxq->ready_csum;
 		pos->fours = vec;
 	} else {

@@ -130,8 +130,8 @@ mdv_rx_mini_mark(const struct mdv_rxq *rxq, uint32_t nb, uint32_t mark)
 }
 
 /** Hand out what is ready, at most @p nb_pkts packets. @return how many that are */
-static __rte_noinline __rte_unused uint16_t
-mdv_rx_mini_take(
+static __rte_always_inline uint16_t
+mdv_rx_mini_hand_out(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
 {
 	const uint32_t nb = RTE_MIN(rxq->nb_ready, nb_pkts);
@@ -152,7 +152,8 @@ mdv_rx_mini_take(
 		for (; i < nb; i++)
 			pkts[i] = mbufs[(idx + i) & mask];
 	}
-	if (nb != rxq->nb_ready) {
+	if (unlikely(nb != rxq->nb_ready)) {
+#pragma GCC unroll 8
 		for (i = 0, bytes = 0; i < nb; i++)
 			bytes += pkts[i]->pkt_len;
 	}
@@ -163,27 +164,25 @@ mdv_rx_mini_take(
 	return nb;
 }
 
-/**
- * The CQE at cq_ci is the title of a block: expand it, and hand out at most @p nb_pkts of its
- * packets. @return how many; cq_ci and wqe_ci have moved.
- */
+/** What a burst that could not hold all of a block has left. @return packets taken */
 static __rte_noinline __rte_unused uint16_t
-mdv_rx_mini_block(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+mdv_rx_mini_take(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
+{
+	return mdv_rx_mini_hand_out(rxq, pkts, nb_pkts, opts);
+}
+
+/** Expand the block of @p nb packets at cq_ci: they are ready. */
+static __rte_always_inline void
+mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 	const unsigned int opts, const bool vec)
 {
-	struct mdv_hw_cqe *title = &rxq->cqes[rxq->cq_ci & rxq->mask];
-	const uint32_t nb = rte_be_to_cpu_32(title->byte_cnt);
 	struct mdv_rx_mini_like like;
 	struct rte_mbuf common;
 
-	/* A block of one has no slot for its mini; more packets than posted buffers cannot be. */
-	if (unlikely(nb < 2 || nb > rxq->wqe_pi - rxq->wqe_ci)) {
-		mdv_rx_error(rxq);
-		return 0;
-	}
 	common.vlan_tci = 0;
 	common.hash.fdir.hi = 0;
-	rxq->ready_csum = mdv_rx_offloads(rxq, &common, title, opts);
+	rxq->ready_csum |= mdv_rx_offloads(rxq, &common, title, opts);
 	like = (struct mdv_rx_mini_like){
 		.rearm = rxq->rearm,
 		.flags = common.ol_flags,
@@ -196,7 +195,38 @@ mdv_rx_mini_block(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 		mdv_rx_mini_mark(rxq, nb, common.hash.fdir.hi);
 	rxq->cq_ci += nb;
 	rxq->nb_ready = nb;
-	return mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
+}
+
+/**
+ * The CQE at cq_ci is the title of a block, and so may be those behind it: expand them, and hand
+ * out at most @p nb_pkts packets. @return how many; cq_ci and wqe_ci have moved, and ready_csum is
+ * what any of them says.
+ */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	uint16_t nb_taken = 0;
+	uint8_t op_own;
+
+	rxq->ready_csum = 0;
+	do {
+		struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+		const uint32_t nb = rte_be_to_cpu_32(cqe->byte_cnt);
+
+		/* A block of one has no slot for its mini; more packets than posted buffers cannot
+		 * be. */
+		if (unlikely(nb < 2 || nb > rxq->wqe_pi - rxq->wqe_ci)) {
+			mdv_rx_error(rxq);
+			break;
+		}
+		mdv_rx_mini_ready(rxq, cqe, nb, opts, vec);
+		nb_taken += mdv_rx_mini_hand_out(rxq, pkts + nb_taken, nb_pkts - nb_taken, opts);
+		if (nb_taken == nb_pkts)
+			break;
+		op_own = mdv_cq_op_own(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+	} while (mdv_cq_is_block(op_own) && mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes));
+	return nb_taken;
 }
 
 #endif /* MDV_RX_MINI_H */
