@@ -203,6 +203,28 @@ set_link_down(struct rte_eth_dev *dev)
 }
 
 static int
+tx_descriptor_dump(
+	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
+{
+	return mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
+}
+
+static int
+priv_dump(struct rte_eth_dev *dev, FILE *file)
+{
+	const struct mdv_device *device = &mdv_port(dev)->device;
+	uint16_t i;
+
+	fprintf(file, "device %s port %u, netdev %s, firmware %s\n", device->name, device->port_num,
+		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		if (dev->data->tx_queues[i] != NULL)
+			mdv_tx_dump(dev->data->tx_queues[i], file);
+	}
+	return 0;
+}
+
+static int
 fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 {
 	const char *fw_version = mdv_port(dev)->device.caps.fw_version;
@@ -372,10 +394,13 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.rx_queue_release = mdv_rxq_release,
 	.tx_queue_setup = mdv_txq_setup,
 	.tx_queue_release = mdv_txq_release,
+	.tx_done_cleanup = mdv_tx_done_cleanup,
 	.reta_update = mdv_reta_update,
 	.reta_query = mdv_reta_query,
 	.rss_hash_update = mdv_reta_hash_update,
 	.rss_hash_conf_get = mdv_reta_hash_conf_get,
 	.flow_ops_get = flow_ops_get,
+	.eth_dev_priv_dump = priv_dump,
+	.eth_tx_descriptor_dump = tx_descriptor_dump,
 	.rx_metadata_negotiate = rx_metadata_negotiate,
 };

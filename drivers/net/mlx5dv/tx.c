@@ -76,10 +76,14 @@ wqe_packets(const struct mdv_txq *txq, uint32_t *nb_bbs)
 static void
 flight_settle(struct mdv_txq *txq, uint16_t failed)
 {
-	uint16_t tail = txq->tail;
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const struct mdv_tx_done *done = &txq->dones[(txq->cq_ci - 1) & cq_mask];
+	/* Not from tail on: mdv_tx_done_cleanup() may have freed packets of a CQE still there. */
+	uint16_t tail = done->head;
 
+	txq->ci = done->pc;
 	if ((uint16_t)(failed - txq->ci) >= (uint16_t)(txq->pc - txq->ci))
-		return;
+		failed = txq->ci;
 	while ((uint16_t)(txq->pc - failed) < (uint16_t)(txq->pc - txq->ci)) {
 		uint32_t nb_bbs, nb_packets = wqe_packets(txq, &nb_bbs);
 
@@ -110,13 +114,47 @@ flight_drop(struct mdv_txq *txq)
 	}
 }
 
+int
+mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
+{
+	struct mdv_txq *txq = queue;
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const uint16_t start = txq->tail, max = free_cnt - 1 < UINT16_MAX ? free_cnt : UINT16_MAX;
+	uint16_t nb = 0;
+
+	while (txq->qp != NULL && nb < max) {
+		const uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
+		const struct mdv_tx_done *done = &txq->dones[txq->cq_ci & cq_mask];
+
+		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
+			break;
+		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ) {
+			mdv_tx_error(txq);
+			break;
+		}
+		if ((uint16_t)(done->head - start) > max) {
+			/* The CQE stays: bursts free a CQE's packets only when they take it. */
+			mdv_tx_release(txq, start + max);
+			break;
+		}
+		mdv_tx_release(txq, done->head);
+		txq->ci = done->pc;
+		mdv_cq_update_ci(txq->cq_dbrec, ++txq->cq_ci);
+		nb = txq->tail - start;
+	}
+	return (uint16_t)(txq->tail - start);
+}
+
 __rte_noinline void
 mdv_tx_error(struct mdv_txq *txq)
 {
 	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
 	const struct mlx5_err_cqe *err = (const void *)&txq->cqes[txq->cq_ci & cq_mask];
 
-	flight_settle(txq, rte_be_to_cpu_16(err->wqe_counter));
+	txq->nb_stops++;
+	txq->stop_wqe = rte_be_to_cpu_16(err->wqe_counter);
+	txq->stop_syndrome = err->syndrome;
+	flight_settle(txq, txq->stop_wqe);
 	if (mdv_txq_recover(txq, err->syndrome) != 0) {
 		/* Beyond repair: full for ever. The device may still read the packets: they are
 		 * freed when the queue is stopped. */

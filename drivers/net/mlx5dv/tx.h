@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_ethdev.h>
@@ -114,7 +115,10 @@ struct mdv_txq {
 	struct mdv_cq cq;
 	struct rte_eth_txconf conf;
 	uint16_t idx;
-	uint16_t nb_desc; /**< WQEBBs, a power of two */
+	uint16_t nb_desc;  /**< WQEBBs, a power of two */
+	uint32_t nb_stops; /**< by an error CQE; of the last one: */
+	uint16_t stop_wqe;
+	uint8_t stop_syndrome;
 };
 static_assert(offsetof(struct mdv_txq, uar_combines) < 64, "line 0");
 static_assert(offsetof(struct mdv_txq, pc) == 64, "line 1");
@@ -128,6 +132,13 @@ extern const uint8_t mdv_tx_csums[32];
 void mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf);
 /** A CQE reports an error: start the queue anew. cq_ci has not moved past it. */
 void mdv_tx_error(struct mdv_txq *txq);
+/** ethdev tx_done_cleanup. */
+int mdv_tx_done_cleanup(void *txq, uint32_t free_cnt);
+/** Print the queue's state. */
+void mdv_tx_dump(const struct mdv_txq *txq, FILE *file);
+/** Print @p num of the WQEs that the device has, from number @p offset on, the oldest first.
+ * @return 0, -EINVAL: stopped */
+int mdv_tx_dump_wqes(const struct mdv_txq *txq, uint16_t offset, uint16_t num, FILE *file);
 /** Free the packets [tail, to), whatever they are. */
 void mdv_tx_release(struct mdv_txq *txq, uint16_t to);
 /** Nothing is in flight, nothing asked for. */

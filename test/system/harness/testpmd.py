@@ -27,9 +27,11 @@ def softhca_argv(ports, command):
     return argv + ["--"] + list(command)
 
 
-def eal_args(prefix, vdevs, lcores="0,1", memory=1024):
-    args = ["-l", lcores, "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry",
+def eal_args(prefix, vdevs, lcores="0,1", memory=1024, telemetry=False):
+    args = ["-l", lcores, "--no-huge", "-m", str(memory), "--no-pci",
             "--file-prefix", prefix, "-d", paths.plugin()[0]]
+    if not telemetry:
+        args.append("--no-telemetry")
     for vdev in vdevs:
         args += ["--vdev", vdev]
     return args
@@ -50,10 +52,11 @@ class Testpmd:
     __test__ = False
 
     def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=256,
-                 env=None, eal=()):
+                 env=None, eal=(), telemetry=False):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
-        command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory) + list(eal)
+        command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry)
+        command += list(eal)
         # testpmd's start throws away what its ports have received so far: not here.
         command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"] + list(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))

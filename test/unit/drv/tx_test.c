@@ -267,8 +267,10 @@ a_stopped_queue_is_started_anew(void **state)
 	tx_rig_start();
 	for (i = 0; i < 24; i++)
 		pkts[i] = tx_rig_packet(1, 60);
-	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 24), 24);
-	/* The WQE in slot 20 fails, after a good completion; those behind it are flushed. */
+	/* The completion that comes with the first burst is good. */
+	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 16), 16);
+	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 16, 8), 8);
+	/* The WQE in slot 20 fails; those behind it are flushed. */
 	tx_rig_cqe(MLX5_CQE_REQ, 15);
 	device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 20);
 	device_fail(MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 23);
@@ -346,6 +348,95 @@ a_queue_that_cannot_be_reset_sends_no_more(void **state)
 	tx_rig_stop();
 }
 
+/* Packets are freed without a burst, and no more than are asked for. */
+static void
+packets_that_are_done_are_freed_on_request(void **state)
+{
+	/* A completion comes with 32 packets, so with each burst. */
+	static const struct {
+		uint32_t ask;
+		int freed;
+	} steps[] = { { 1, 1 }, { 30, 30 }, { 2, 2 }, { 0, 23 }, { 0, 0 }, { 5, 0 } };
+	static struct tx_sent sent;
+	struct rte_mbuf *pkts[64];
+	unsigned int i, k, left;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(widths); k++) {
+		const eth_tx_burst_t burst = mdv_tx_select(0, widths[k]);
+
+		tx_rig_start();
+		for (i = 0; i < 60; i++)
+			pkts[i] = tx_rig_packet(1, 60);
+		assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 0), 0);
+		assert_int_equal(burst(&tx_rig.txq, pkts, 32), 32);
+		assert_int_equal(burst(&tx_rig.txq, pkts + 32, 24), 24);
+		/* Fewer than are worth a completion. */
+		assert_int_equal(burst(&tx_rig.txq, pkts + 56, 4), 4);
+		assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 0), 0);
+		while (tx_rig_send(&sent))
+			;
+		tx_rig_complete();
+		left = 60;
+		for (i = 0; i < RTE_DIM(steps); i++) {
+			assert_int_equal(
+				mdv_tx_done_cleanup(&tx_rig.txq, steps[i].ask), steps[i].freed);
+			left -= steps[i].freed;
+			assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), left);
+		}
+		assert_int_equal(left, 4);
+		tx_rig_stop();
+	}
+}
+
+/* What was freed in part is neither freed twice nor left, whether the rest is good or not. */
+static void
+a_burst_goes_on_where_freeing_stopped(void **state)
+{
+	static struct tx_sent sent;
+	struct rte_mbuf *pkts[24];
+	unsigned int i, fails;
+
+	(void)state;
+	for (fails = 0; fails < 2; fails++) {
+		tx_rig_start();
+		for (i = 0; i < 24; i++)
+			pkts[i] = tx_rig_packet(1, 60);
+		assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 20), 20);
+		while (tx_rig_send(&sent))
+			;
+		tx_rig_complete();
+		assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 20, 3), 3);
+		if (fails)
+			device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 21);
+		assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 0), fails ? 3 : 0);
+		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), fails ? 1 : 4);
+		assert_int_equal(tx_rig.txq.count.errors, fails ? 2 : 0);
+		rte_pktmbuf_free(pkts[23]);
+		tx_rig_stop();
+	}
+	tx_rig_start();
+	for (i = 0; i < 24; i++)
+		pkts[i] = tx_rig_packet(1, 60);
+	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 20), 20);
+	while (tx_rig_send(&sent))
+		;
+	tx_rig_complete();
+	assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 7), 7);
+	device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 22);
+	tx_rig.txq.pc += 3;
+	for (i = 20; i < 23; i++) {
+		memcpy(tx_rig.wqes + i * MLX5_SEND_WQE_BB, tx_rig.wqes, MLX5_SEND_WQE_BB);
+		tx_rig.txq.mbufs[tx_rig.txq.head++] = pkts[i];
+	}
+	tx_rig.txq.count.packets += 3;
+	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 23, 1), 1);
+	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.count.packets, 23);
+	assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 1);
+	tx_rig_stop();
+}
+
 /* clang-format off */
 #define IP  RTE_MBUF_F_TX_IP_CKSUM
 #define UDP RTE_MBUF_F_TX_UDP_CKSUM
@@ -415,6 +506,8 @@ main(void)
 		cmocka_unit_test(a_stopped_queue_is_started_anew),
 		cmocka_unit_test(a_wqe_of_many_fails),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_sends_no_more),
+		cmocka_unit_test(packets_that_are_done_are_freed_on_request),
+		cmocka_unit_test(a_burst_goes_on_where_freeing_stopped),
 		cmocka_unit_test(checksum_flags),
 		cmocka_unit_test(instances_are_told_apart),
 	};

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A send queue asked from outside: mbufs freed on request, its state for people to read."""
+import json
+import re
+import socket
+import time
+
+from harness.testpmd import Testpmd
+
+
+def telemetry(prefix, command):
+    """DPDK's telemetry: one command, its answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(60)
+        client.connect(f"/var/run/dpdk/{prefix}/dpdk_telemetry.v2")
+        client.recv(1 << 16)
+        client.send(command.encode())
+        return json.loads(client.recv(1 << 16))[command.split(",")[0]]
+
+
+def cleanup(pmd, most):
+    answer = pmd.cmd(f"port cleanup 0 txq 0 {most}")
+    return int(re.search(r"mbuf nums: (\d+)", answer)[1])
+
+
+def test_mbufs_are_freed_on_request():
+    """32 packets are worth a completion; the device completes them, and nobody sends any more."""
+    with Testpmd(args=["--txd=512"]) as pmd:
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start tx_first 1")
+        pmd.cmd("stop")
+        end, freed = time.monotonic() + 60, 0
+        while freed == 0 and time.monotonic() < end:
+            freed = cleanup(pmd, 5)
+        assert freed == 5
+        assert cleanup(pmd, 0) == 27
+        assert cleanup(pmd, 0) == 0
+
+
+def test_its_state_is_readable():
+    with Testpmd(args=["--txd=512"], telemetry=True) as pmd:
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start tx_first 1")
+        pmd.cmd("stop")
+        text = telemetry(pmd.prefix, "/ethdev/dump_priv,0")
+        assert "device mlx5_0 port 1" in text
+        assert re.search(r"^Tx queue 0: SQ 0x[0-9a-f]+ of 512 WQEBBs: 0 to \d+ with the device", text, re.M), text
+        assert "packets 0 to 32 not known to be sent" in text
+        pmd.cmd("port stop 0")
+        text = telemetry(pmd.prefix, "/ethdev/dump_priv,0")
+        assert "Tx queue 0: stopped, 512 descriptors" in text
