@@ -74,6 +74,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		return -ENOMEM;
 	dev->conf = *conf;
 	dev->paced_ticks = UINT64_MAX;
+	dev->may_reflect = conf->wire->ops->reflects != NULL;
 	dev->mem = shca_mem_create();
 	if (dev->mem == NULL)
 		goto free_device;
@@ -216,6 +217,37 @@ shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet)
 	return !verdict.dropped;
 }
 
+/* To receive queues, and to the netdev, which loses what it does not take at once. */
+void
+shca_device_receive(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
+{
+	struct shca_wire *kernel = dev->conf.kernel;
+	struct shca_frame to_kernel[SHCA_OUT_SLOTS];
+	unsigned int nb_to_kernel = 0;
+	uint64_t bytes = 0;
+
+	assert(nb_frames <= SHCA_OUT_SLOTS);
+	for (unsigned int i = 0; i < nb_frames; i++) {
+		struct shca_verdict verdict;
+		struct shca_packet packet;
+
+		bytes += frame[i].length;
+		shca_parse(frame[i].bytes, frame[i].length, &packet);
+		shca_walk_rx(dev->steering, &packet, &verdict);
+		if (verdict.to_kernel && kernel != NULL)
+			to_kernel[nb_to_kernel++] = frame[i];
+		else if (verdict.dropped || verdict.nb_destinations == 0)
+			dev->stats.rx_unwanted++;
+		deliver(&packet, &verdict);
+	}
+	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
+	dev->stats.rx_frames += nb_frames;
+	dev->stats.rx_bytes += bytes;
+	if (nb_to_kernel != 0)
+		dev->stats.rx_kernel += kernel->ops->tx(kernel, to_kernel, nb_to_kernel);
+	dev->nb_done += nb_frames;
+}
+
 /*
  * Frames to take from the wire in this round. Those of a patient wire stay there until every queue
  * that receives has room for all of them, wherever they are steered.
@@ -238,35 +270,14 @@ wire_budget(struct shca_device *dev)
 	return budget;
 }
 
-/* From the cable: to receive queues, and to the netdev, which loses what it does not take at once.
- */
 static void
 run_wire_rx(struct shca_device *dev)
 {
 	struct shca_wire *wire = dev->conf.wire;
-	struct shca_wire *kernel = dev->conf.kernel;
-	struct shca_frame frame[BURST], to_kernel[BURST];
-	unsigned int nb = wire->ops->rx(wire, frame, wire_budget(dev));
-	unsigned int nb_to_kernel = 0;
+	struct shca_frame frame[BURST];
 
-	for (unsigned int i = 0; i < nb; i++) {
-		struct shca_verdict verdict = { 0 };
-		struct shca_packet packet;
-
-		dev->stats.rx_frames++;
-		dev->stats.rx_bytes += frame[i].length;
-		shca_parse(frame[i].bytes, frame[i].length, &packet);
-		shca_walk_rx(dev->steering, &packet, &verdict);
-		if (verdict.to_kernel && kernel != NULL)
-			to_kernel[nb_to_kernel++] = frame[i];
-		else if (verdict.dropped || verdict.nb_destinations == 0)
-			dev->stats.rx_unwanted++;
-		deliver(&packet, &verdict);
-	}
-	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
-	if (nb_to_kernel != 0)
-		dev->stats.rx_kernel += kernel->ops->tx(kernel, to_kernel, nb_to_kernel);
-	dev->nb_done += nb;
+	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
+	shca_device_receive(dev, frame, wire->ops->rx(wire, frame, wire_budget(dev)));
 }
 
 /* From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
@@ -278,7 +289,6 @@ run_kernel_rx(struct shca_device *dev)
 	struct shca_frame frame[BURST];
 	unsigned int nb;
 
-	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
 	if (kernel == NULL || dev->out.count != 0)
 		return;
 	nb = kernel->ops->rx(kernel, frame, BURST);
@@ -346,9 +356,11 @@ run_round(void *arg)
 	check_kernel(dev);
 	if (shca_is_strict(dev))
 		shca_strict_round(dev);
+	dev->reflect_budget = dev->may_reflect ? BURST : 0;
 	shca_out_flush(dev);
 	run_kernel_rx(dev);
 	run_sqs(dev);
+	dev->reflect_budget = 0;
 	run_wire_rx(dev);
 	LIST_FOREACH (rq, &dev->rqs, link)
 		if (rq->state == SHCA_QUEUE_ERROR)

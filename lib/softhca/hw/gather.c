@@ -11,14 +11,8 @@
 #include "steering/parse.h"
 #include "wire/wire.h"
 
-struct source {
-	struct shca_mem *mem;
-	uint32_t pdn;
-	const struct shca_wqe *wqe;
-};
-
-static const uint8_t *
-segment_bytes(const struct source *source, const struct shca_wqe_segment *segment)
+static inline const uint8_t *
+segment_bytes(const struct shca_gather *source, const struct shca_wqe_segment *segment)
 {
 	if (segment->inlined != NULL)
 		return segment->inlined;
@@ -31,7 +25,7 @@ segment_bytes(const struct source *source, const struct shca_wqe_segment *segmen
  * @return 0 or a syndrome.
  */
 static uint8_t
-copy_segments(const struct source *source, uint32_t offset, uint32_t length, uint8_t *to)
+copy_segments(const struct shca_gather *source, uint32_t offset, uint32_t length, uint8_t *to)
 {
 	const struct shca_wqe *wqe = source->wqe;
 
@@ -58,7 +52,8 @@ copy_segments(const struct source *source, uint32_t offset, uint32_t length, uin
 
 /* @return 0, or a syndrome when a segment of a frame that is dropped anyway is out of bounds. */
 static uint8_t
-check_segments(const struct source *source, const struct shca_wqe_segment *segment, unsigned int nb)
+check_segments(
+	const struct shca_gather *source, const struct shca_wqe_segment *segment, unsigned int nb)
 {
 	for (unsigned int i = 0; i < nb; i++)
 		if (segment[i].length != 0 && segment_bytes(source, &segment[i]) == NULL)
@@ -78,9 +73,9 @@ whole_frame(const struct shca_wqe *wqe)
 }
 
 /* A segment that is a frame: in place if nothing of it changes. */
-static uint8_t
-take_segment(const struct source *source, const struct shca_wqe_segment *segment, uint8_t *room,
-	const uint8_t **bytes, uint32_t *length)
+static inline uint8_t
+take_segment(const struct shca_gather *source, const struct shca_wqe_segment *segment,
+	uint8_t *room, const uint8_t **bytes, uint32_t *length)
 {
 	const uint8_t *from = segment_bytes(source, segment);
 
@@ -92,7 +87,7 @@ take_segment(const struct source *source, const struct shca_wqe_segment *segment
 	}
 	*length = segment->length;
 	*bytes = from;
-	if (source->wqe->cs_flags == 0 && segment->inlined == NULL &&
+	if (!source->copies && source->wqe->cs_flags == 0 && segment->inlined == NULL &&
 		segment->length >= SHCA_TX_MIN_FRAME)
 		return 0;
 	memcpy(room, from, segment->length);
@@ -102,7 +97,7 @@ take_segment(const struct source *source, const struct shca_wqe_segment *segment
 }
 
 static uint8_t
-make_send(const struct source *source, uint8_t *room, const uint8_t **bytes, uint32_t *length)
+make_send(const struct shca_gather *source, uint8_t *room, const uint8_t **bytes, uint32_t *length)
 {
 	const struct shca_wqe *wqe = source->wqe;
 	const struct shca_wqe_segment *whole = whole_frame(wqe);
@@ -128,7 +123,7 @@ make_send(const struct source *source, uint8_t *room, const uint8_t **bytes, uin
 }
 
 static uint8_t
-make_tso(const struct source *source, uint32_t number, uint8_t *room, const uint8_t **bytes,
+make_tso(const struct shca_gather *source, uint32_t number, uint8_t *room, const uint8_t **bytes,
 	uint32_t *length)
 {
 	const struct shca_wqe *wqe = source->wqe;
@@ -160,19 +155,19 @@ make_tso(const struct source *source, uint32_t number, uint8_t *room, const uint
 }
 
 uint8_t
-shca_gather_frame(struct shca_mem *mem, uint32_t pdn, const struct shca_wqe *wqe, uint32_t number,
-	uint8_t *room, const uint8_t **bytes, uint32_t *length)
+shca_gather_frame(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length)
 {
-	struct source source = { mem, pdn, wqe };
+	const struct shca_wqe *wqe = source->wqe;
 
 	switch (wqe->opcode) {
 	case MLX5_OPCODE_TSO:
 		if (shca_wqe_is_mpw(wqe))
-			return take_segment(&source, &wqe->segment[number], room, bytes, length);
-		return make_tso(&source, number, room, bytes, length);
+			return take_segment(source, &wqe->segment[number], room, bytes, length);
+		return make_tso(source, number, room, bytes, length);
 	case SHCA_OPCODE_ENHANCED_MPSW:
-		return take_segment(&source, &wqe->segment[number], room, bytes, length);
+		return take_segment(source, &wqe->segment[number], room, bytes, length);
 	default:
-		return make_send(&source, room, bytes, length);
+		return make_send(source, room, bytes, length);
 	}
 }

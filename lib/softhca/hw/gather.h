@@ -7,21 +7,29 @@
 #ifndef SHCA_HW_GATHER_H
 #define SHCA_HW_GATHER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct shca_mem;
 struct shca_wqe;
 
+struct shca_gather {
+	struct shca_mem *mem;
+	const struct shca_wqe *wqe; /**< a well-formed SEND, TSO or multi-packet send */
+	uint32_t pdn;
+	bool copies; /**< never leave a frame in application memory */
+};
+
 /**
- * Make frame @p number of @p wqe, a well-formed SEND, TSO or multi-packet send.
+ * Make frame @p number of a WQE.
  *
  * @param room SHCA_OUT_FRAME_ROOM bytes to build it in
  * @param[out] bytes where it is: @p room, or application memory when one pointer segment is the
- * frame and nothing of it changes (no checksum flag either)
+ * frame, nothing of it changes (no checksum flag either) and it need not be copied
  * @param[out] length 0 when the port drops it: longer than SHCA_FRAME_MAX
  * @return 0 or a syndrome
  */
-uint8_t shca_gather_frame(struct shca_mem *mem, uint32_t pdn, const struct shca_wqe *wqe,
-	uint32_t number, uint8_t *room, const uint8_t **bytes, uint32_t *length);
+uint8_t shca_gather_frame(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length);
 
 #endif /* SHCA_HW_GATHER_H */

@@ -26,11 +26,11 @@ shca_out_fini(struct shca_out *out)
 }
 
 /* Account for the slot at the head, which has left, and tell its queue. */
-static void
+static inline void
 leave(struct shca_device *dev)
 {
 	struct shca_out *out = &dev->out;
-	struct shca_out_slot slot = out->slot[out->head];
+	const struct shca_out_slot slot = out->slot[out->head];
 	uint32_t length = out->frame[out->head].length;
 
 	if (length != 0) {
@@ -45,6 +45,33 @@ leave(struct shca_device *dev)
 	out->head++;
 	if (slot.completes)
 		shca_sq_complete(slot.sq, slot.opcode, slot.wqe_counter);
+}
+
+/*
+ * Frames of those up to @p end that come straight back, and need not be sent. They are the arena's:
+ * what is received must not change any more.
+ */
+static unsigned int
+nb_reflected(const struct shca_device *dev, unsigned int end)
+{
+	const struct shca_wire *wire = dev->conf.wire;
+	unsigned int nb = end - dev->out.head;
+
+	if (dev->reflect_budget == 0 || !wire->ops->reflects(wire))
+		return 0;
+	return nb < dev->reflect_budget ? nb : dev->reflect_budget;
+}
+
+/* A fault in a receive queue must not send them again: they leave before they come. */
+static void
+reflect(struct shca_device *dev, unsigned int nb)
+{
+	const struct shca_frame *frames = &dev->out.frame[dev->out.head];
+
+	dev->reflect_budget -= nb;
+	for (unsigned int i = 0; i < nb; i++)
+		leave(dev);
+	shca_device_receive(dev, frames, nb);
 }
 
 bool
@@ -63,6 +90,11 @@ shca_out_flush(struct shca_device *dev)
 			leave(dev);
 			continue;
 		}
+		nb_taken = nb_reflected(dev, end);
+		if (nb_taken != 0) {
+			reflect(dev, nb_taken);
+			continue;
+		}
 		shca_touch(dev, SHCA_TOUCH_OUT, NULL);
 		nb_taken = wire->ops->tx(wire, &out->frame[out->head], end - out->head);
 		assert(nb_taken <= end - out->head);
@@ -75,38 +107,6 @@ shca_out_flush(struct shca_device *dev)
 	out->count = 0;
 	out->arena_used = 0;
 	return true;
-}
-
-bool
-shca_out_has_room(struct shca_device *dev)
-{
-	struct shca_out *out = &dev->out;
-
-	if (out->count < SHCA_OUT_SLOTS &&
-		out->arena_used + SHCA_OUT_FRAME_ROOM <= SHCA_OUT_ARENA && out->head == 0)
-		return true;
-	return shca_out_flush(dev);
-}
-
-uint8_t *
-shca_out_build(struct shca_out *out)
-{
-	assert(out->arena_used + SHCA_OUT_FRAME_ROOM <= SHCA_OUT_ARENA);
-	return out->arena + out->arena_used;
-}
-
-void
-shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter, const uint8_t *bytes,
-	uint32_t length)
-{
-	const uint32_t cache_line = 64;
-
-	assert(out->count < SHCA_OUT_SLOTS && length != 0);
-	if (bytes == out->arena + out->arena_used)
-		out->arena_used += (length + cache_line - 1) & ~(cache_line - 1);
-	out->frame[out->count] = (struct shca_frame){ bytes, length };
-	out->slot[out->count] = (struct shca_out_slot){ .sq = sq, .wqe_counter = wqe_counter };
-	out->count++;
 }
 
 bool

@@ -9,13 +9,14 @@
  * offered, what remains stays here, built, steered and counted once, and nothing is added before it
  * has left: that is how back-pressure reaches the queues.
  *
- * A frame is application memory (one pointer segment, nothing to change), the kernel wire's, or
- * built in the arena. The first two stay valid because their owner is not told of completion, or
- * asked for more, before the slot has left.
+ * A frame is application memory (one pointer segment, nothing to change, a wire that does not
+ * reflect), the kernel wire's, or built in the arena. The first two stay valid because their owner
+ * is not told of completion, or asked for more, before the slot has left.
  */
 #ifndef SHCA_HW_OUT_H
 #define SHCA_HW_OUT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,13 +54,36 @@ void shca_out_fini(struct shca_out *out);
 
 /** Offer everything to the wire. @return true when all has left. */
 bool shca_out_flush(struct shca_device *dev);
-/** Flush if there is no room for one more frame. @return true when there is room. */
-bool shca_out_has_room(struct shca_device *dev);
-/** @return SHCA_OUT_FRAME_ROOM bytes to build the next frame in; has_room was true. */
-uint8_t *shca_out_build(struct shca_out *out);
-/** Queue a frame of WQE @p wqe_counter; has_room was true. */
-void shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter,
-	const uint8_t *bytes, uint32_t length);
+/** @return true when there is room for one more frame; else flush, all of it. */
+static inline bool
+shca_out_has_room(const struct shca_out *out)
+{
+	return out->count < SHCA_OUT_SLOTS &&
+		out->arena_used + SHCA_OUT_FRAME_ROOM <= SHCA_OUT_ARENA && out->head == 0;
+}
+
+/** @return SHCA_OUT_FRAME_ROOM bytes to build the next frame in; there is room. */
+static inline uint8_t *
+shca_out_build(struct shca_out *out)
+{
+	return out->arena + out->arena_used;
+}
+
+/** Queue a frame of WQE @p wqe_counter; there is room. */
+static inline void
+shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter, const uint8_t *bytes,
+	uint32_t length)
+{
+	const uint32_t cache_line = 64;
+
+	assert(out->count < SHCA_OUT_SLOTS && length != 0);
+	if (bytes == shca_out_build(out))
+		out->arena_used += (length + cache_line - 1) & ~(cache_line - 1);
+	out->frame[out->count] = (struct shca_frame){ bytes, length };
+	out->slot[out->count] = (struct shca_out_slot){ .sq = sq, .wqe_counter = wqe_counter };
+	out->count++;
+}
+
 /**
  * Complete a WQE of @p sq when all that was queued so far has left.
  * @return false when there was no room: flush, and try again.

@@ -51,6 +51,8 @@ struct shca_device {
 	unsigned int nb_done; /**< of the step: frames and WQEs */
 	uint64_t paced_ticks; /**< of the step: when the first paced frame that waits may leave */
 	bool start_wire, is_wire_started;
+	bool may_reflect;            /**< the wire is one that can: frames to be sent are copied */
+	unsigned int reflect_budget; /**< frames that may yet be reflected in this round */
 	bool is_kernel_promiscuous;
 	uint64_t kernel_checked_ticks;
 
@@ -87,6 +89,10 @@ shca_tell(shca_event_fn event, void *owner, enum shca_event what)
 	if (event != NULL)
 		event(owner, what);
 }
+
+/** Steer and deliver frames that came from the wire, at most SHCA_OUT_SLOTS. */
+void shca_device_receive(
+	struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames);
 
 /**
  * A frame is about to be sent: sniffers get their copies.

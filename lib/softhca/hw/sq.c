@@ -285,27 +285,33 @@ meet_faults(const uint8_t *bytes, uint32_t length)
 	(void)*(const volatile uint8_t *)&bytes[length - 1];
 }
 
-/* Queue frame @p number of @p wqe; there is room. @return 0 or a syndrome. */
-static uint8_t
-queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, uint32_t number)
+/*
+ * Queue the next frame of @p wqe; there is room.
+ *
+ * @param is_looked_at checksums or rules ask what it is; else the receiving side will
+ * @return 0 or a syndrome
+ */
+static inline uint8_t
+queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 {
 	struct shca_device *dev = sq->dev;
+	const struct shca_gather source = { dev->mem, wqe, sq->attr.pdn, dev->may_reflect };
+	uint8_t *room = shca_out_build(&dev->out);
 	struct shca_packet packet;
 	const uint8_t *bytes;
 	uint32_t length;
 	uint8_t syndrome;
 
 	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
-	syndrome = shca_gather_frame(
-		dev->mem, sq->attr.pdn, wqe, number, shca_out_build(&dev->out), &bytes, &length);
+	syndrome = shca_gather_frame(&source, sq->nb_queued, room, &bytes, &length);
 	if (syndrome != 0 || length == 0)
 		return syndrome;
-	meet_faults(bytes, length);
-	/* Nobody asks what most frames are: the receiving side will. */
-	if (wqe->cs_flags != 0 || shca_steering_walks_tx(dev->steering)) {
+	if (bytes != room)
+		meet_faults(bytes, length);
+	if (is_looked_at) {
 		shca_parse(bytes, length, &packet);
 		if (wqe->cs_flags != 0)
-			shca_tx_checksum(shca_out_build(&dev->out), &packet, wqe->cs_flags);
+			shca_tx_checksum(room, &packet, wqe->cs_flags);
 		if (!shca_device_may_send(dev, &packet))
 			return 0;
 	}
@@ -362,8 +368,10 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 {
 	uint8_t flat[SHCA_WQE_MAX_BYTES + SHCA_WQEBB_BYTES];
 	struct shca_wqe wqe;
+	bool is_looked_at;
 	uint8_t syndrome;
 	uint8_t nb_wqebbs;
+	uint32_t nb;
 
 	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
 	prefetch(sq);
@@ -380,10 +388,12 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 		syndrome = shca_sq_check(sq, &wqe, sq->ci);
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
-	for (; sq->nb_queued < nb_frames(&wqe); sq->nb_queued++) {
-		if (!shca_out_has_room(sq->dev) || is_paced(sq))
+	is_looked_at = wqe.cs_flags != 0 || shca_steering_walks_tx(sq->dev->steering);
+	for (nb = nb_frames(&wqe); sq->nb_queued < nb; sq->nb_queued++) {
+		if ((!shca_out_has_room(&sq->dev->out) && !shca_out_flush(sq->dev)) ||
+			is_paced(sq))
 			return BUSY;
-		syndrome = queue_frame(sq, &wqe, sq->nb_queued);
+		syndrome = queue_frame(sq, &wqe, is_looked_at);
 		if (syndrome != 0)
 			return fail(sq, &wqe, syndrome);
 	}

@@ -61,6 +61,12 @@ loop_due_ns(const struct shca_wire *wire)
 	return shca_ring_is_empty(((const struct loop *)wire)->ring) ? UINT64_MAX : 0;
 }
 
+static bool
+loop_reflects(const struct shca_wire *wire)
+{
+	return shca_ring_is_empty(((const struct loop *)wire)->ring);
+}
+
 static void
 loop_close(struct shca_wire *wire)
 {
@@ -80,5 +86,6 @@ const struct shca_wire_ops shca_loop_wire = {
 	.rx = loop_rx,
 	.fd = loop_fd,
 	.due_ns = loop_due_ns,
+	.reflects = loop_reflects,
 	.close = loop_close,
 };

@@ -73,6 +73,11 @@ struct shca_wire_ops {
 	 * coming when they come, like those of a cable? May be NULL: no.
 	 */
 	bool (*is_patient)(const struct shca_wire *wire);
+	/**
+	 * Would frames sent now come back as they are, before any others? The device may then
+	 * receive them without sending them. May be NULL: no.
+	 */
+	bool (*reflects)(const struct shca_wire *wire);
 	/** @return true when there is a carrier. NULL: always. */
 	bool (*link)(struct shca_wire *wire);
 	void (*close)(struct shca_wire *wire);
