@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/pack.h"
 #include "hw/minicqe.h"
 #include "hw/port.h"
 #include "hw/strict.h"
@@ -133,25 +134,25 @@ is_full(struct shca_cq *cq)
 static void
 write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
 {
-	uint8_t *to = shca_cq_body(cq, cq->pi);
 	enum {
-		last_offset = offsetof(struct shca_cqe, sop_drop_qpn)
+		LAST = SHCA_CQE_BYTES / sizeof(uint64_t) - 1
 	};
+	uint8_t *body = shca_cq_body(cq, cq->pi);
+	uint64_t *to = (uint64_t *)(void *)body;
 	uint8_t owner = cq->pi >> cq->nb_cqes_log2 & MLX5_CQE_OWNER_MASK;
-	union {
-		uint8_t bytes[sizeof(uint64_t)];
-		uint64_t word;
-	} last;
 
 	if (cq->attr.pad && cq->attr.cqe_bytes > SHCA_CQE_BYTES)
-		memset(to - SHCA_CQE_BYTES, 0, SHCA_CQE_BYTES);
+		memset(body - SHCA_CQE_BYTES, 0, SHCA_CQE_BYTES);
 	/* All but the last word, which has op_own, which the application polls; then that word,
-	 * after all the rest and after the packet, for the thread that acquires it. */
-	static_assert(last_offset + sizeof(last) == SHCA_CQE_BYTES, "op_own is in the last word");
-	memcpy(&last, (const uint8_t *)cqe + last_offset, sizeof(last));
-	last.bytes[sizeof(last) - 1] |= owner;
-	memcpy(to, cqe, last_offset);
-	__atomic_store_n((uint64_t *)(void *)(to + last_offset), last.word, __ATOMIC_RELEASE);
+	 * after all the rest and after the packet, for the thread that acquires it. By words, as
+	 * they were made (base/pack.h): nothing wider. */
+	static_assert(offsetof(struct shca_cqe, op_own) / sizeof(uint64_t) == LAST, "op_own");
+	for (unsigned int i = 0; i < LAST; i++)
+		__atomic_store_n(&to[i], shca_pack_load(cqe, i), __ATOMIC_RELAXED);
+	__atomic_store_n(&to[LAST],
+		shca_pack_load(cqe, LAST) |
+			shca_pack8(offsetof(struct shca_cqe, op_own) % sizeof(uint64_t), owner),
+		__ATOMIC_RELEASE);
 	cq->pi++;
 }
 

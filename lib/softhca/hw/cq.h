@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/prefetch.h"
 #include "hw/device.h"
 #include "hw/hw.h"
 
@@ -45,7 +46,7 @@ struct shca_cq {
 	uint32_t solicited_pi; /**< behind the last completion that counts as solicited */
 };
 
-#define SHCA_CQ_PREFETCH 4 /**< CQEs ahead */
+#define SHCA_CQ_PREFETCH 8 /**< CQEs ahead */
 
 /** Where the CQE of index @p pi lies; in 128 bytes it is the second half. */
 static inline uint8_t *
@@ -58,7 +59,7 @@ shca_cq_body(const struct shca_cq *cq, uint32_t pi)
 static inline void
 shca_cq_prefetch(const struct shca_cq *cq)
 {
-	__builtin_prefetch(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH), 1);
+	shca_prefetch_write(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH));
 }
 
 /** Append @p cqe, whose op_own has owner 0. @p solicited: it also wakes who waits for solicited

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pack.h"
 #include "hw/csum.h"
 #include "steering/parse.h"
 
@@ -99,6 +100,36 @@ l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
 		bytes + headers->l4_offset, (size_t)headers->l3_end - headers->l4_offset, 0);
 }
 
+/* Words of a CQE (base/pack.h says why), and where a member is in its word. */
+enum {
+	WORD_INFO,
+	WORD_HASH,
+	WORD_CHECKSUM,
+	WORD_TYPES,
+	WORD_USER,
+	WORD_BYTES,
+	WORD_TIME,
+	WORD_LAST,
+};
+
+#define OFFSET(member)  offsetof(struct shca_cqe, member)
+#define IN_WORD(member) (OFFSET(member) % sizeof(uint64_t))
+#define IS_IN(word, member)                                                                        \
+	static_assert(OFFSET(member) / sizeof(uint64_t) == (word), "layout of " #member)
+IS_IN(WORD_INFO, pkt_info);
+IS_IN(WORD_HASH, rss_hash);
+IS_IN(WORD_CHECKSUM, rss_hash_type);
+IS_IN(WORD_CHECKSUM, checksum);
+IS_IN(WORD_TYPES, hds_ip_ext);
+IS_IN(WORD_TYPES, l4_hdr_type);
+IS_IN(WORD_TYPES, vlan_info);
+IS_IN(WORD_USER, user_index);
+IS_IN(WORD_BYTES, byte_count);
+IS_IN(WORD_TIME, timestamp);
+IS_IN(WORD_LAST, sop_drop_qpn);
+IS_IN(WORD_LAST, wqe_counter);
+IS_IN(WORD_LAST, op_own);
+
 void
 shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
 	uint64_t timestamp)
@@ -107,13 +138,11 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 	const struct shca_headers *inner = &packet->inner;
 	const uint8_t *bytes = packet->bytes;
 	bool l3_good = false, l4_good = false;
-	uint16_t checksum;
+	uint8_t types = header_type(outer);
+	uint16_t checksum = 0;
 	uint64_t header_sum, sum;
+	uint8_t info = 0;
 
-	memset(cqe, 0, sizeof(*cqe));
-	cqe->op_own = MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT;
-	cqe->timestamp = htobe64(timestamp);
-	cqe->l4_hdr_type = header_type(outer);
 	if (outer->l3 != SHCA_L3_NONE) {
 		sum = l4_sum(bytes, outer);
 		header_sum = l3_sum(bytes, outer);
@@ -122,36 +151,56 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 		/* The sum runs from the IP header on; its words are in memory order already. An IP
 		 * header has an even length, so the two sums add up. */
 		checksum = shca_csum_fold(header_sum + sum);
-		memcpy(&cqe->checksum, &checksum, sizeof(checksum));
 	}
 	if (see_tunnels && inner->valid) {
 		/* An outer header without an L4 checksum (GRE) has none that could be wrong. */
 		bool outer_good = l3_good && (outer->l4 == SHCA_L4_NONE || l4_good);
 
-		cqe->pkt_info =
-			SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);
-		cqe->l4_hdr_type = header_type(inner);
+		info = SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);
+		types = header_type(inner);
 		l3_good = outer_good && is_l3_good(inner, l3_sum(bytes, inner));
 		l4_good = outer_good && inner->l3 != SHCA_L3_NONE &&
 			is_l4_good(bytes, inner, l4_sum(bytes, inner));
 	}
-	cqe->hds_ip_ext =
-		MLX5_CQE_L2_OK | (l3_good ? MLX5_CQE_L3_OK : 0) | (l4_good ? MLX5_CQE_L4_OK : 0);
+	shca_pack_store(cqe, WORD_INFO, shca_pack8(IN_WORD(pkt_info), info));
+	shca_pack_store(cqe, WORD_HASH, 0);
+	shca_pack_store(cqe, WORD_CHECKSUM, shca_pack16(IN_WORD(checksum), checksum));
+	shca_pack_store(cqe, WORD_TYPES,
+		shca_pack8(IN_WORD(hds_ip_ext),
+			MLX5_CQE_L2_OK | (l3_good ? MLX5_CQE_L3_OK : 0) |
+				(l4_good ? MLX5_CQE_L4_OK : 0)) |
+			shca_pack8(IN_WORD(l4_hdr_type), types));
+	shca_pack_store(cqe, WORD_USER, 0);
+	shca_pack_store(cqe, WORD_BYTES, 0);
+	shca_pack_store(cqe, WORD_TIME, htobe64(timestamp));
+	shca_pack_store(cqe, WORD_LAST,
+		shca_pack8(IN_WORD(op_own), MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT));
 }
 
 void
-shca_cqe_set_rx(struct shca_cqe *cqe, const struct shca_cqe_rx *rx)
+shca_cqe_set_rx(
+	struct shca_cqe *cqe, const struct shca_cqe *described, const struct shca_cqe_rx *rx)
 {
-	cqe->rss_hash = htobe32(rx->rss_hash);
-	cqe->rss_hash_type = rx->rss_hash_type;
-	if (rx->vlan_stripped) {
-		cqe->l4_hdr_type |= SHCA_CQE_CV;
-		cqe->vlan_info = htobe16(rx->vlan_tci);
-	}
-	cqe->user_index = htobe32(rx->user_index & SHCA_CQE_NUMBER_MASK);
-	cqe->byte_count = htobe32(rx->byte_count);
-	cqe->sop_drop_qpn = htobe32(rx->flow_tag & SHCA_CQE_NUMBER_MASK);
-	cqe->wqe_counter = htobe16(rx->wqe_counter);
+	uint64_t types = shca_pack_load(described, WORD_TYPES);
+
+	if (rx->vlan_stripped)
+		types |= shca_pack8(IN_WORD(l4_hdr_type), SHCA_CQE_CV) |
+			shca_pack16(IN_WORD(vlan_info), htobe16(rx->vlan_tci));
+	shca_pack_store(cqe, WORD_INFO, shca_pack_load(described, WORD_INFO));
+	shca_pack_store(cqe, WORD_TYPES, types);
+	shca_pack_store(cqe, WORD_TIME, shca_pack_load(described, WORD_TIME));
+	shca_pack_store(cqe, WORD_HASH, shca_pack32(IN_WORD(rss_hash), htobe32(rx->rss_hash)));
+	shca_pack_store(cqe, WORD_CHECKSUM,
+		shca_pack_load(described, WORD_CHECKSUM) |
+			shca_pack8(IN_WORD(rss_hash_type), rx->rss_hash_type));
+	shca_pack_store(cqe, WORD_USER,
+		shca_pack32(IN_WORD(user_index), htobe32(rx->user_index & SHCA_CQE_NUMBER_MASK)));
+	shca_pack_store(cqe, WORD_BYTES, shca_pack32(IN_WORD(byte_count), htobe32(rx->byte_count)));
+	shca_pack_store(cqe, WORD_LAST,
+		shca_pack_load(described, WORD_LAST) |
+			shca_pack32(IN_WORD(sop_drop_qpn),
+				htobe32(rx->flow_tag & SHCA_CQE_NUMBER_MASK)) |
+			shca_pack16(IN_WORD(wqe_counter), htobe16(rx->wqe_counter)));
 }
 
 void

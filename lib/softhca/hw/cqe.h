@@ -46,7 +46,8 @@ struct shca_cqe_fault {
 void shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
 	uint64_t timestamp);
 /** Complete a described CQE for one receive queue. */
-void shca_cqe_set_rx(struct shca_cqe *cqe, const struct shca_cqe_rx *rx);
+void shca_cqe_set_rx(
+	struct shca_cqe *cqe, const struct shca_cqe *described, const struct shca_cqe_rx *rx);
 /** A successful send. */
 void shca_cqe_set_tx(struct shca_cqe *cqe, uint8_t wqe_opcode, uint32_t sqn, uint32_t user_index,
 	uint16_t wqe_counter, uint64_t timestamp);

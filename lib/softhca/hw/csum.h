@@ -41,12 +41,13 @@ shca_csum_pseudo(const uint8_t *bytes, const struct shca_headers *headers)
 	uint32_t length = htobe32((uint32_t)headers->l3_end - headers->l4_offset);
 	uint64_t sum = (uint64_t)length + htobe32(headers->ip_proto);
 	const uint8_t *ip = bytes + headers->l3_offset;
-	uint32_t word[2];
+	uint32_t src, dst;
 
 	if (headers->l3 != SHCA_L3_IPV4)
 		return shca_csum_add(ip + 8, 32, sum);
-	memcpy(word, ip + 12, sizeof(word));
-	return sum + word[0] + word[1];
+	memcpy(&src, ip + 12, sizeof(src));
+	memcpy(&dst, ip + 16, sizeof(dst));
+	return sum + src + dst;
 }
 
 /** @return true when the frame holds the whole TCP or UDP datagram, so that its checksum means

@@ -24,6 +24,8 @@
 
 /* Frames taken from a wire, and WQEs from a send queue, in one round. */
 #define BURST 64
+/* Frames of a loop in one round. */
+#define LOOP_BURST 256
 /* More rounds than the largest send queue needs. */
 #define CATCH_UP_ROUNDS 1024
 
@@ -248,36 +250,55 @@ shca_device_receive(struct shca_device *dev, const struct shca_frame *frame, uns
 	dev->nb_done += nb_frames;
 }
 
+/* @return how many frames every queue that receives has room for, at most @p most. */
+static unsigned int
+least_room(struct shca_device *dev, unsigned int most)
+{
+	struct shca_rq *rq;
+
+	LIST_FOREACH (rq, &dev->rqs, link) {
+		uint32_t room = shca_rq_room(rq);
+
+		if (room < most)
+			most = room;
+	}
+	return most;
+}
+
 /*
  * Frames to take from the wire in this round. Those of a patient wire stay there until every queue
- * that receives has room for all of them, wherever they are steered.
+ * has room for all of them, wherever they are steered. Those of a loop are more than a burst if
+ * there is room: what a round costs besides is shared by them.
  */
 static unsigned int
 wire_budget(struct shca_device *dev)
 {
 	const struct shca_wire *wire = dev->conf.wire;
-	unsigned int budget = BURST;
-	struct shca_rq *rq;
+	unsigned int room;
 
-	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
-		return budget;
-	LIST_FOREACH (rq, &dev->rqs, link) {
-		uint32_t room = shca_rq_room(rq);
-
-		if (room < budget)
-			budget = room;
+	if (dev->may_reflect) {
+		room = least_room(dev, LOOP_BURST);
+		return room > BURST ? room : BURST;
 	}
-	return budget;
+	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
+		return BURST;
+	return least_room(dev, BURST);
 }
 
+/* From the cable. */
 static void
-run_wire_rx(struct shca_device *dev)
+run_wire_rx(struct shca_device *dev, unsigned int budget)
 {
 	struct shca_wire *wire = dev->conf.wire;
 	struct shca_frame frame[BURST];
+	unsigned int nb;
 
 	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
-	shca_device_receive(dev, frame, wire->ops->rx(wire, frame, wire_budget(dev)));
+	do {
+		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
+		shca_device_receive(dev, frame, nb);
+		budget -= nb;
+	} while (nb == BURST && budget != 0);
 }
 
 /* From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
@@ -356,12 +377,13 @@ run_round(void *arg)
 	check_kernel(dev);
 	if (shca_is_strict(dev))
 		shca_strict_round(dev);
-	dev->reflect_budget = dev->may_reflect ? BURST : 0;
+	dev->is_reflecting = dev->may_reflect;
+	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
 	shca_out_flush(dev);
 	run_kernel_rx(dev);
 	run_sqs(dev);
-	dev->reflect_budget = 0;
-	run_wire_rx(dev);
+	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
+	dev->is_reflecting = false;
 	LIST_FOREACH (rq, &dev->rqs, link)
 		if (rq->state == SHCA_QUEUE_ERROR)
 			shca_rq_flush(rq);
@@ -405,6 +427,7 @@ guarded(struct shca_device *dev, void (*run)(void *dev))
 {
 	dev->nb_done = 0;
 	dev->touch = SHCA_TOUCH_NONE;
+	dev->is_reflecting = false; /* the last round may have faulted */
 	if (!shca_mem_guard_run(run, dev)) {
 		blame(dev);
 		dev->nb_done++;

@@ -30,26 +30,26 @@ static inline void
 leave(struct shca_device *dev)
 {
 	struct shca_out *out = &dev->out;
-	const struct shca_out_slot slot = out->slot[out->head];
+	const struct shca_out_slot *slot = &out->slot[out->head];
 	uint32_t length = out->frame[out->head].length;
 
 	if (length != 0) {
 		dev->stats.tx_frames++;
 		dev->stats.tx_bytes += length;
-		if (slot.sq != NULL) {
-			slot.sq->count.packets++;
-			slot.sq->count.bytes += length;
+		if (slot->sq != NULL) {
+			slot->sq->count.packets++;
+			slot->sq->count.bytes += length;
 		}
 	}
 	/* First, so that a fault on the CQ does not send the frame again. */
 	out->head++;
-	if (slot.completes)
-		shca_sq_complete(slot.sq, slot.opcode, slot.wqe_counter);
+	if (slot->completes)
+		shca_sq_complete(slot->sq, slot->opcode, slot->wqe_counter);
 }
 
 /*
  * Frames of those up to @p end that come straight back, and need not be sent. They are the arena's:
- * what is received must not change any more.
+ * what is received must not change any more. None while the wire has others, which come first.
  */
 static unsigned int
 nb_reflected(const struct shca_device *dev, unsigned int end)
@@ -57,7 +57,7 @@ nb_reflected(const struct shca_device *dev, unsigned int end)
 	const struct shca_wire *wire = dev->conf.wire;
 	unsigned int nb = end - dev->out.head;
 
-	if (dev->reflect_budget == 0 || !wire->ops->reflects(wire))
+	if (!wire->ops->reflects(wire))
 		return 0;
 	return nb < dev->reflect_budget ? nb : dev->reflect_budget;
 }
@@ -90,8 +90,10 @@ shca_out_flush(struct shca_device *dev)
 			leave(dev);
 			continue;
 		}
-		nb_taken = nb_reflected(dev, end);
-		if (nb_taken != 0) {
+		if (dev->is_reflecting) {
+			nb_taken = nb_reflected(dev, end);
+			if (nb_taken == 0)
+				return false;
 			reflect(dev, nb_taken);
 			continue;
 		}

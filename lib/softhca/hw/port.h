@@ -52,7 +52,8 @@ struct shca_device {
 	uint64_t paced_ticks; /**< of the step: when the first paced frame that waits may leave */
 	bool start_wire, is_wire_started;
 	bool may_reflect;            /**< the wire is one that can: frames to be sent are copied */
-	unsigned int reflect_budget; /**< frames that may yet be reflected in this round */
+	bool is_reflecting;          /**< in a round of such a wire: nothing is sent on it */
+	unsigned int reflect_budget; /**< frames that may yet be received in the round */
 	bool is_kernel_promiscuous;
 	uint64_t kernel_checked_ticks;
 

@@ -19,7 +19,8 @@
 #define DBREC_BYTES      8
 #define MAX_WQES         (1u << 15)
 #define MAX_STRIDE_BYTES 1024
-#define PREFETCH_WQES    8
+#define PREFETCH_WQES    16
+#define PREFETCH_BUFFERS 4
 #define MAX_SEGMENTS     (MAX_STRIDE_BYTES / SHCA_DS_BYTES)
 
 #define VLAN_TAG_OFFSET 12
@@ -303,7 +304,12 @@ copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
 static inline void
 prefetch(const struct shca_rq *rq)
 {
-	__builtin_prefetch(wqe_segments(rq, rq->ci + PREFETCH_WQES));
+	const struct mlx5_wqe_data_seg *soon =
+		(const void *)wqe_segments(rq, rq->ci + PREFETCH_BUFFERS);
+
+	shca_prefetch_read(wqe_segments(rq, rq->ci + PREFETCH_WQES));
+	/* Most regions begin where they say; else it is some other line, which does no harm. */
+	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
 	shca_cq_prefetch(rq->attr.cq);
 }
 
@@ -354,10 +360,9 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 			rq->dev->conf.model->tunnel_offloads != 0, rq->dev->ticks);
 		rx->is_described = true;
 	}
-	cqe = rx->described;
 	cqe_rx->user_index = rq->attr.user_index;
 	cqe_rx->wqe_counter = rq->ci;
-	shca_cqe_set_rx(&cqe, cqe_rx);
+	shca_cqe_set_rx(&cqe, &rx->described, cqe_rx);
 	rq->ci++;
 	rq->dev->stats.rx_steered++;
 	rq->count.packets++;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "hw/cq.h"
 #include "hw/cqe.h"
 #include "hw/gather.h"
@@ -22,6 +23,7 @@
 
 #define DBREC_BYTES     8
 #define PREFETCH_WQEBBS 4
+#define PREFETCH_FRAMES 8
 #define PAGE_BYTES      4096u
 #define MAX_WQEBBS      (1u << 15) /* a full ring must differ from an empty one in 16 bits */
 
@@ -340,13 +342,23 @@ fail(struct shca_sq *sq, const struct shca_wqe *wqe, uint8_t syndrome)
 	return FAILED;
 }
 
-/* The application's core wrote the ring: fetch what comes next while this WQE is at work. */
+/* The application's core wrote the ring: fetch what comes behind this WQE while it is at work. */
 static void
-prefetch(const struct shca_sq *sq)
+prefetch(const struct shca_sq *sq, unsigned int nb_wqebbs)
 {
-	uint32_t slot = (sq->ci + PREFETCH_WQEBBS) & (sq->attr.nb_wqebbs - 1);
+	for (unsigned int i = 0; i < nb_wqebbs; i++) {
+		uint32_t slot = (sq->ci + PREFETCH_WQEBBS + i) & (sq->attr.nb_wqebbs - 1);
 
-	__builtin_prefetch(sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES);
+		shca_prefetch_read(sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES);
+	}
+}
+
+/* The frame of segment @p number, if there is one, and most regions begin where they say. */
+static inline void
+prefetch_frame(const struct shca_wqe *wqe, uint32_t number)
+{
+	if (wqe->has_eth && number < wqe->nb_segments)
+		shca_prefetch_read((const void *)(uintptr_t)wqe->segment[number].address);
 }
 
 /* Must the next frame wait for its time? */
@@ -374,13 +386,13 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	uint32_t nb;
 
 	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
-	prefetch(sq);
 	shca_sq_fetch(sq, sq->ci, 1, flat);
 	nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(flat));
 	if (nb_wqebbs > nb_posted || nb_wqebbs > sq->attr.nb_wqebbs) {
 		shca_wqe_decode_ctrl(flat, &wqe);
 		return fail(sq, &wqe, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	}
+	prefetch(sq, nb_wqebbs);
 	if (nb_wqebbs > 1)
 		shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);
 	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);
@@ -389,10 +401,13 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
 	is_looked_at = wqe.cs_flags != 0 || shca_steering_walks_tx(sq->dev->steering);
+	for (nb = 0; nb < PREFETCH_FRAMES; nb++)
+		prefetch_frame(&wqe, sq->nb_queued + nb);
 	for (nb = nb_frames(&wqe); sq->nb_queued < nb; sq->nb_queued++) {
 		if ((!shca_out_has_room(&sq->dev->out) && !shca_out_flush(sq->dev)) ||
 			is_paced(sq))
 			return BUSY;
+		prefetch_frame(&wqe, sq->nb_queued + PREFETCH_FRAMES);
 		syndrome = queue_frame(sq, &wqe, is_looked_at);
 		if (syndrome != 0)
 			return fail(sq, &wqe, syndrome);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/pack.h"
 #include "steering/bytes.h"
 
 #define TCP_FLAGS_MASK 0x1ff
@@ -249,101 +250,162 @@ shca_field_require(struct shca_match *match)
 	match->value.present = match->mask.present;
 }
 
-static bool
-is_first_vlan(const struct shca_headers *headers, uint16_t tpid)
-{
-	return headers->nb_vlans > 0 && headers->vlan_tpid == tpid;
-}
+/*
+ * The words of a stack (base/pack.h says why not its members), made by layer; each layer's own
+ * first.
+ */
+enum {
+	WORD_MACS,       /* dst_mac, 2 bytes of src_mac */
+	WORD_ETHER,      /* the rest of it, ether_type, vlan_tci */
+	WORD_SRC_IP,     /* and the next */
+	WORD_DST_IP = 4, /* and the next */
+	WORD_PORTS = 6,
+	WORD_LABELS, /* flow_label, mpls */
+	WORD_IP,     /* ip_version ... svlan */
+	WORD_FRAGMENT,
+	NB_STACK_WORDS,
+	WORD_TUNNEL = 2 * NB_STACK_WORDS, /* of a key: vni, gre_key, and so on */
+};
 
-static inline uint64_t
-take_ether(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
-{
-	if (!headers->has_ether)
-		return 0;
-	static_assert(offsetof(struct shca_match_stack, src_mac) == 6, "addresses as in a frame");
-	memcpy(stack, bytes + headers->l2_offset, 12);
-	stack->ether_type = headers->ether_type;
-	stack->cvlan = is_first_vlan(headers, 0x8100);
-	stack->svlan = is_first_vlan(headers, 0x88a8);
-	return BIT(ROW_DST_MAC) | BIT(ROW_SRC_MAC) | BIT(ROW_ETHER_TYPE) | BIT(ROW_CVLAN) |
-		BIT(ROW_SVLAN);
-}
+#define OFFSET(member)  offsetof(struct shca_match_stack, member)
+#define IN_WORD(member) (OFFSET(member) % sizeof(uint64_t))
+#define IS_IN(word, member)                                                                        \
+	static_assert(OFFSET(member) / sizeof(uint64_t) == (word), "layout of " #member)
+static_assert(sizeof(struct shca_match_stack) == NB_STACK_WORDS * sizeof(uint64_t), "whole words");
+static_assert(OFFSET(src_mac) == 6 && OFFSET(ether_type) == 12, "addresses as in a frame");
+IS_IN(WORD_ETHER, vlan_tci);
+IS_IN(WORD_SRC_IP, src_ip);
+IS_IN(WORD_DST_IP, dst_ip);
+IS_IN(WORD_PORTS, tcp_src_port);
+IS_IN(WORD_PORTS, udp_dst_port);
+IS_IN(WORD_LABELS, flow_label);
+IS_IN(WORD_LABELS, mpls);
+IS_IN(WORD_IP, ip_version);
+IS_IN(WORD_IP, svlan);
+IS_IN(WORD_FRAGMENT, fragment);
 
-static inline uint64_t
-take_ip(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
-{
-	const uint64_t both = BIT(ROW_IP_VERSION) | BIT(ROW_IP_PROTO) | BIT(ROW_TOS) |
-		BIT(ROW_TTL) | BIT(ROW_FRAGMENT) | BIT(ROW_SRC_IP) | BIT(ROW_DST_IP);
-	const uint8_t *ip = bytes + headers->l3_offset;
+/** What of a stack does not fill a word by itself, and the presence bits. */
+struct taken {
+	uint64_t ether, ip, ports, labels, present;
+};
 
-	if (headers->l3 == SHCA_L3_NONE)
-		return 0;
-	stack->ip_proto = headers->ip_proto;
-	stack->fragment = headers->fragment;
-	if (headers->l3 == SHCA_L3_IPV4) {
-		stack->ip_version = 4;
-		stack->tos = ip[1];
-		stack->ttl = ip[8];
-		memcpy(stack->src_ip + 12, ip + 12, 4);
-		memcpy(stack->dst_ip + 12, ip + 16, 4);
-		return both;
+static inline void
+take_ether(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *word,
+	struct taken *taken)
+{
+	const uint8_t *ether = bytes + headers->l2_offset;
+	uint32_t rest;
+
+	if (headers->has_ether) {
+		memcpy(&rest, ether + 8, sizeof(rest));
+		word[WORD_MACS] = shca_pack_load(ether, 0);
+		taken->ether = shca_pack32(0, rest) |
+			shca_pack16(IN_WORD(ether_type), headers->ether_type);
+		taken->present = BIT(ROW_DST_MAC) | BIT(ROW_SRC_MAC) | BIT(ROW_ETHER_TYPE) |
+			BIT(ROW_CVLAN) | BIT(ROW_SVLAN);
 	}
-	stack->ip_version = 6;
-	stack->tos = (uint8_t)(shca_bytes_load16(ip) >> 4);
-	stack->ttl = ip[7];
-	memcpy(stack->src_ip, ip + 8, 16);
-	memcpy(stack->dst_ip, ip + 24, 16);
-	stack->flow_label = shca_bytes_load32(ip) & 0xfffff;
-	return both | BIT(ROW_FLOW_LABEL);
+	if (headers->nb_vlans > 0) {
+		taken->ether |= shca_pack16(IN_WORD(vlan_tci), headers->vlan_tci);
+		taken->present |= BIT(ROW_VLAN_TCI);
+		if (headers->has_ether)
+			taken->ip = shca_pack8(IN_WORD(cvlan), headers->vlan_tpid == 0x8100) |
+				shca_pack8(IN_WORD(svlan), headers->vlan_tpid == 0x88a8);
+	}
+	if (headers->has_mpls) {
+		taken->labels = shca_pack32(IN_WORD(mpls), headers->mpls_label);
+		taken->present |= BIT(ROW_MPLS);
+	}
 }
 
-static inline uint64_t
-take_l4(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
+static inline void
+take_ipv4(const uint8_t *ip, uint64_t *word, struct taken *taken)
 {
+	uint32_t src, dst;
+
+	memcpy(&src, ip + 12, sizeof(src));
+	memcpy(&dst, ip + 16, sizeof(dst));
+	word[WORD_SRC_IP + 1] = shca_pack32(4, src);
+	word[WORD_DST_IP + 1] = shca_pack32(4, dst);
+	taken->ip |= shca_pack8(IN_WORD(ip_version), 4) | shca_pack8(IN_WORD(tos), ip[1]) |
+		shca_pack8(IN_WORD(ttl), ip[8]);
+}
+
+static inline void
+take_ipv6(const uint8_t *ip, uint64_t *word, struct taken *taken)
+{
+	word[WORD_SRC_IP] = shca_pack_load(ip + 8, 0);
+	word[WORD_SRC_IP + 1] = shca_pack_load(ip + 8, 1);
+	word[WORD_DST_IP] = shca_pack_load(ip + 24, 0);
+	word[WORD_DST_IP + 1] = shca_pack_load(ip + 24, 1);
+	taken->ip |= shca_pack8(IN_WORD(ip_version), 6) |
+		shca_pack8(IN_WORD(tos), (uint8_t)(shca_bytes_load16(ip) >> 4)) |
+		shca_pack8(IN_WORD(ttl), ip[7]);
+	taken->labels |= shca_pack32(IN_WORD(flow_label), shca_bytes_load32(ip) & 0xfffff);
+	taken->present |= BIT(ROW_FLOW_LABEL);
+}
+
+/* The ports are the frame's: two of the parser's would be loaded as one. */
+static inline void
+take_l4(const uint8_t *bytes, const struct shca_headers *headers, struct taken *taken)
+{
+	const uint8_t *l4 = bytes + headers->l4_offset;
+	uint32_t ports;
+
+	if (headers->l4 != SHCA_L4_UDP && headers->l4 != SHCA_L4_TCP)
+		return;
+	ports = shca_bytes_load32(l4);
 	if (headers->l4 == SHCA_L4_UDP) {
-		stack->udp_src_port = headers->src_port;
-		stack->udp_dst_port = headers->dst_port;
-		return BIT(ROW_UDP_SRC_PORT) | BIT(ROW_UDP_DST_PORT);
+		taken->ports = shca_pack16(IN_WORD(udp_src_port), (uint16_t)(ports >> 16)) |
+			shca_pack16(IN_WORD(udp_dst_port), (uint16_t)ports);
+		taken->present |= BIT(ROW_UDP_SRC_PORT) | BIT(ROW_UDP_DST_PORT);
+		return;
 	}
-	if (headers->l4 != SHCA_L4_TCP)
-		return 0;
-	stack->tcp_src_port = headers->src_port;
-	stack->tcp_dst_port = headers->dst_port;
-	stack->tcp_flags = shca_bytes_load16(bytes + headers->l4_offset + 12) & TCP_FLAGS_MASK;
-	return BIT(ROW_TCP_SRC_PORT) | BIT(ROW_TCP_DST_PORT) | BIT(ROW_TCP_FLAGS);
+	taken->ports = shca_pack16(IN_WORD(tcp_src_port), (uint16_t)(ports >> 16)) |
+		shca_pack16(IN_WORD(tcp_dst_port), (uint16_t)ports);
+	taken->ip |= shca_pack16(IN_WORD(tcp_flags), shca_bytes_load16(l4 + 12) & TCP_FLAGS_MASK);
+	taken->present |= BIT(ROW_TCP_SRC_PORT) | BIT(ROW_TCP_DST_PORT) | BIT(ROW_TCP_FLAGS);
 }
 
 /** @return the presence bits of a stack's fields, as the outer one's. */
 static inline uint64_t
-take_stack(const uint8_t *bytes, const struct shca_headers *headers, struct shca_match_stack *stack)
+take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *word)
 {
-	uint64_t present;
+	struct taken taken = { 0 };
 
-	memset(stack, 0, sizeof(*stack));
-	present = take_ether(bytes, headers, stack) | take_ip(bytes, headers, stack) |
-		take_l4(bytes, headers, stack);
-	if (headers->nb_vlans > 0) {
-		stack->vlan_tci = headers->vlan_tci;
-		present |= BIT(ROW_VLAN_TCI);
+	memset(word, 0, NB_STACK_WORDS * sizeof(*word));
+	take_ether(bytes, headers, word, &taken);
+	if (headers->l3 != SHCA_L3_NONE) {
+		taken.ip |= shca_pack8(IN_WORD(ip_proto), headers->ip_proto);
+		word[WORD_FRAGMENT] = shca_pack8(IN_WORD(fragment), headers->fragment);
+		taken.present |= BIT(ROW_IP_VERSION) | BIT(ROW_IP_PROTO) | BIT(ROW_TOS) |
+			BIT(ROW_TTL) | BIT(ROW_FRAGMENT) | BIT(ROW_SRC_IP) | BIT(ROW_DST_IP);
+		if (headers->l3 == SHCA_L3_IPV4)
+			take_ipv4(bytes + headers->l3_offset, word, &taken);
+		else
+			take_ipv6(bytes + headers->l3_offset, word, &taken);
+		take_l4(bytes, headers, &taken);
 	}
-	if (headers->has_mpls) {
-		stack->mpls = headers->mpls_label;
-		present |= BIT(ROW_MPLS);
-	}
-	return present;
+	word[WORD_ETHER] = taken.ether;
+	word[WORD_PORTS] = taken.ports;
+	word[WORD_LABELS] = taken.labels;
+	word[WORD_IP] = taken.ip;
+	return taken.present;
 }
 
 /* Inner headers and what stands between them and the outer. @return presence bits */
 static uint64_t
 take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 {
-	uint64_t present = take_stack(packet->bytes, &packet->inner, &key->inner) << NB_STACK_ROWS;
+	uint64_t present = take_stack(packet->bytes, &packet->inner, &key->word[NB_STACK_WORDS])
+		<< NB_STACK_ROWS;
 
-	key->vni = packet->vni;
-	key->gre_key = packet->gre_key;
-	key->mpls_gre = packet->mpls_label;
-	key->mpls_udp = packet->mpls_label;
-	key->gre_protocol = packet->gre_protocol;
+	static_assert(offsetof(union shca_match_key, vni) / 8 == WORD_TUNNEL, "tunnel words");
+	static_assert(offsetof(union shca_match_key, mpls_gre) / 8 == WORD_TUNNEL + 1, "");
+	static_assert(offsetof(union shca_match_key, gre_protocol) / 8 == WORD_TUNNEL + 2, "");
+	key->word[WORD_TUNNEL] = shca_pack32(0, packet->vni) | shca_pack32(4, packet->gre_key);
+	key->word[WORD_TUNNEL + 1] =
+		shca_pack32(0, packet->mpls_label) | shca_pack32(4, packet->mpls_label);
+	key->word[WORD_TUNNEL + 2] = shca_pack16(0, packet->gre_protocol);
 	if (packet->tunnel == SHCA_TUNNEL_VXLAN)
 		present |= BIT(ROW_VNI);
 	if (packet->tunnel == SHCA_TUNNEL_GRE || packet->tunnel == SHCA_TUNNEL_MPLS_GRE)
@@ -360,7 +422,7 @@ take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 void
 shca_field_key(const struct shca_packet *packet, uint64_t used, union shca_match_key *key)
 {
-	uint64_t present = take_stack(packet->bytes, &packet->outer, &key->outer);
+	uint64_t present = take_stack(packet->bytes, &packet->outer, key->word);
 
 	if (used >> NB_STACK_ROWS != 0)
 		present |= take_tunnel(packet, key);

@@ -40,10 +40,10 @@ struct shca_match_stack {
 	uint8_t ttl;        /**< or hop limit */
 	uint8_t svlan;      /**< 1: the first tag is an S-VLAN */
 	uint8_t fragment;   /**< 1: of an IP packet */
-	uint8_t unused[3];
+	uint8_t unused[7];  /**< a stack is whole words */
 };
 
-#define SHCA_MATCH_WORDS 23
+#define SHCA_MATCH_WORDS 24
 
 union shca_match_key {
 	struct {

@@ -50,7 +50,7 @@ golden_rx(void **state)
 	(void)state;
 	memcpy(expected, golden, sizeof(golden));
 	rig_put16(expected + 20, rig_naive_sum(bytes + 18, length - 18, 0));
-	shca_cqe_set_rx(&cqe, &rx);
+	shca_cqe_set_rx(&cqe, &cqe, &rx);
 	assert_memory_equal(&cqe, expected, sizeof(expected));
 }
 
