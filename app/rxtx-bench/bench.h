@@ -28,9 +28,18 @@
 /** Sizes 64, 256 and 1518 in the proportion 7:4:1 are an IMIX. */
 #define BENCH_IMIX 0
 
+/** What is measured. */
+enum bench_what {
+	BENCH_RX,
+	BENCH_TX,
+	/** What mbufs cost apart from the driver that takes and frees them: */
+	BENCH_POOL_GET,
+	BENCH_POOL_PUT,
+};
+
 struct bench_case {
 	const char *name;
-	bool tx;
+	enum bench_what what;
 	bool touch;    /**< read the first bytes of each packet received */
 	bool cold;     /**< caches emptied before each round */
 	uint16_t size; /**< of a frame, without FCS, or BENCH_IMIX */

@@ -18,10 +18,12 @@
 		RTE_MBUF_F_TX_TCP_SEG)
 
 #define RX(text, bytes, nb) .name = text, .size = bytes, .burst = nb, .nb_queues = 1, .nb_segs = 1
-#define TX(text, bytes, nb) RX(text, bytes, nb), .tx = true
+#define TX(text, bytes, nb) RX(text, bytes, nb), .what = BENCH_TX
 
 /* clang-format off */
 const struct bench_case bench_cases[] = {
+	{ RX("mbuf pool get x32", 60, 32), .what = BENCH_POOL_GET },
+	{ RX("mbuf pool put x32", 60, 32), .what = BENCH_POOL_PUT },
 	{ RX("rx plain 64 B x32", 60, 32) },
 	{ RX("rx plain 64 B x8", 60, 8) },
 	{ RX("rx plain 64 B x64", 60, 64) },
@@ -47,7 +49,7 @@ const struct bench_case bench_cases[] = {
 	{ TX("tx fast free IMIX x32", BENCH_IMIX, 32), .offloads = TX_FREE },
 	{ TX("tx fast free 64 B x32 cold", 60, 32), .offloads = TX_FREE, .cold = true },
 	{ .name = "tx fast free 64 B x32 4 queues", .size = 60, .burst = 32, .nb_queues = 4,
-		.nb_segs = 1, .tx = true, .offloads = TX_FREE },
+		.nb_segs = 1, .what = BENCH_TX, .offloads = TX_FREE },
 	{ TX("tx plain 64 B x32", 60, 32) },
 	{ TX("tx plain 64 B x8", 60, 8) },
 	{ TX("tx csum 64 B x32", 60, 32), .offloads = TX_FREE | TX_CSUM, .ol_flags = ASK_CSUM },
@@ -56,11 +58,11 @@ const struct bench_case bench_cases[] = {
 	{ TX("tx vlan 64 B x32", 60, 32), .offloads = TX_FREE | TX_VLAN,
 		.ol_flags = RTE_MBUF_F_TX_VLAN },
 	{ .name = "tx segments 256 B x32", .size = 252, .burst = 32, .nb_queues = 1, .nb_segs = 3,
-		.tx = true, .offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS },
+		.what = BENCH_TX, .offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS },
 	{ TX("tx tso 1518 B x32", 1514, 32), .offloads = TX_TSO, .ol_flags = ASK_TSO },
 	{ TX("tx tso 1518 B x8", 1514, 8), .offloads = TX_TSO, .ol_flags = ASK_TSO },
 	{ .name = "tx tso 1518 B 3 segments x32", .size = 1514, .burst = 32, .nb_queues = 1,
-		.nb_segs = 3, .tx = true, .offloads = TX_TSO, .ol_flags = ASK_TSO },
+		.nb_segs = 3, .what = BENCH_TX, .offloads = TX_TSO, .ol_flags = ASK_TSO },
 };
 /* clang-format on */
 const unsigned int bench_nb_cases = RTE_DIM(bench_cases);

@@ -41,8 +41,8 @@ queues_setup(struct bench_port *port, const struct bench_case *how)
 	int rc = rte_eth_dev_info_get(port->id, &info);
 
 	for (uint16_t q = 0; q < how->nb_queues && rc == 0; q++) {
-		info.default_txconf.offloads = how->tx ? how->offloads : 0;
-		info.default_rxconf.offloads = how->tx ? 0 : how->offloads;
+		info.default_txconf.offloads = how->what == BENCH_TX ? how->offloads : 0;
+		info.default_rxconf.offloads = how->what == BENCH_TX ? 0 : how->offloads;
 		rc = rte_eth_rx_queue_setup(
 			port->id, q, BENCH_RING, rte_socket_id(), &info.default_rxconf, port->pool);
 		if (rc == 0)
@@ -62,12 +62,12 @@ configure(struct bench_port *port, const struct bench_case *how)
 	if (rc != 0)
 		return rc;
 	port->driver = info.driver_name;
-	if (how->tx)
+	if (how->what == BENCH_TX)
 		conf.txmode.offloads = how->offloads;
 	else
 		conf.rxmode.offloads = how->offloads;
-	if (((how->tx ? info.tx_offload_capa : info.rx_offload_capa) & how->offloads) !=
-		how->offloads)
+	if (((how->what == BENCH_TX ? info.tx_offload_capa : info.rx_offload_capa) &
+		    how->offloads) != how->offloads)
 		return -ENOTSUP;
 	if (how->nb_queues > 1 || (conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
@@ -151,7 +151,7 @@ headers_write(struct rte_mbuf *mbuf, const struct bench_case *how, uint16_t size
 		l4->src_port = rte_cpu_to_be_16(1024 + nth);
 		l4->dgram_len = rte_cpu_to_be_16(size - sizeof(*eth) - sizeof(*ip));
 	}
-	if (how->tx && (how->ol_flags & RTE_MBUF_F_TX_L4_MASK) != 0)
+	if (how->what == BENCH_TX && (how->ol_flags & RTE_MBUF_F_TX_L4_MASK) != 0)
 		cksum = rte_ipv4_phdr_cksum(ip, how->ol_flags);
 	else
 		cksum = rte_ipv4_udptcp_cksum(ip, ip + 1);
@@ -164,7 +164,7 @@ headers_write(struct rte_mbuf *mbuf, const struct bench_case *how, uint16_t size
 	mbuf->l4_len = tcp ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
 	mbuf->tso_segsz = TSO_SEGMENT;
 	mbuf->vlan_tci = 100;
-	mbuf->ol_flags |= how->tx ? how->ol_flags : 0;
+	mbuf->ol_flags |= how->what == BENCH_TX ? how->ol_flags : 0;
 }
 
 /** Cut the end of a frame off into mbufs of its own. */

@@ -9,7 +9,7 @@ from harness import paths
 pytestmark = pytest.mark.usefixtures("tap_allowed")
 
 
-@pytest.mark.parametrize("only", ["rx offloads 64 B x8", "tx csum 64 B x8"])
+@pytest.mark.parametrize("only", ["rx offloads 64 B x8", "tx csum 64 B x8", "mbuf pool get x32"])
 def test_both_drivers_are_measured(tmp_path, only):
     file = tmp_path / "bench.json"
     done = subprocess.run(
