@@ -404,8 +404,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	for (nb = 0; nb < PREFETCH_FRAMES; nb++)
 		prefetch_frame(&wqe, sq->nb_queued + nb);
 	for (nb = nb_frames(&wqe); sq->nb_queued < nb; sq->nb_queued++) {
-		if ((!shca_out_has_room(&sq->dev->out) && !shca_out_flush(sq->dev)) ||
-			is_paced(sq))
+		if ((!shca_out_has_room(&sq->dev->out) && !shca_out_flush(sq->dev)) || is_paced(sq))
 			return BUSY;
 		prefetch_frame(&wqe, sq->nb_queued + PREFETCH_FRAMES);
 		syndrome = queue_frame(sq, &wqe, is_looked_at);
