@@ -15,8 +15,9 @@ from harness.testpmd import Testpmd, softhca_argv
 PATIENCE = 60
 # Has the device of the first port open until its input ends.
 HOLDER = [sys.executable, "-c",
-          "import os, sys; os.open('/dev/infiniband/uverbs0', os.O_RDWR); print(os.getpid(), flush=True);"
-          " sys.stdin.read()"]
+          "import os, sys; os.open('/dev/infiniband/uverbs0', os.O_RDWR);"
+          # One write: two of them share a pipe.
+          " os.write(1, b'%d\\n' % os.getpid()); sys.stdin.read()"]
 
 
 def ctl(*words, env=None):
