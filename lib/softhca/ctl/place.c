@@ -159,11 +159,16 @@ close_fd:
 void
 shca_place_remove(const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	struct stat own, other;
 	char first[PATH_MAX];
+	char *slash;
 
-	snprintf(first, sizeof(first), "%.*s/" SHCA_PLACE_FIRST, (int)(slash - path), path);
+	strncpy(first, path, sizeof(first) - 1);
+	first[sizeof(first) - 1] = '\0';
+	slash = strrchr(first, '/');
+	if (slash == NULL || slash + sizeof("/" SHCA_PLACE_FIRST) > first + sizeof(first))
+		return; /* none of shca_place_listen() */
+	strcpy(slash, "/" SHCA_PLACE_FIRST);
 	if (fstatat(AT_FDCWD, path, &own, AT_SYMLINK_NOFOLLOW) == 0 &&
 		fstatat(AT_FDCWD, first, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
 		own.st_ino == other.st_ino)
