@@ -40,6 +40,16 @@ show_out_of_buffer(unsigned int index, uint64_t count, void *arg)
 		SHCA_DEBUG("mlx5_%u: out_of_buffer not written: %s", index, strerror(-ret));
 }
 
+static void
+show_link(unsigned int index, bool up, void *arg)
+{
+	const struct shca_set *set = arg;
+	int ret = shca_tree_set_link(set->dir, index, up);
+
+	if (ret != 0)
+		SHCA_DEBUG("mlx5_%u: link state not written: %s", index, strerror(-ret));
+}
+
 static int
 open_wire(const struct shca_port_options *port, const struct shca_wire_options *options,
 	struct shca_wire **wire)
@@ -75,6 +85,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.index = index,
 		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,
 		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
+		.link = set->dir[0] == '\0' ? NULL : show_link,
 		.arg = set,
 	};
 	int ret;

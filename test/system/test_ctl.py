@@ -3,13 +3,15 @@
 import contextlib
 import json
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from harness import paths
+from harness import host, paths
 from harness.testpmd import Testpmd, softhca_argv
 
 PATIENCE = 60
@@ -86,7 +88,7 @@ def test_stats_count_what_testpmd_forwards():
         assert after["rx_errors"] == after["tx_errors"] == 0
         # The same for people.
         text = asked("--pid", pid, "stats")
-        assert text.startswith("device thread: running\nmlx5_0 (cx5)\n")
+        assert text.startswith("device thread: running\nmlx5_0 (cx5), link up\n")
         assert f"tx_frames      {after['tx_frames']}\n" in text
 
 
@@ -98,7 +100,7 @@ def asked_pid(pmd):
         pid = line.split()[0]
         with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii") as file:
             if int(file.read().rpartition(")")[2].split()[1]) == runner:
-                assert line == f"{pid} dpdk-testpmd mlx5_0"
+                assert line.startswith(f"{pid} dpdk-testpmd mlx5_0")
                 return pid
     raise AssertionError(lines)
 
@@ -196,10 +198,79 @@ sys.stdin.read()
     assert done.stderr == "softhca ctl: no program has such a device open below this runner\n"
 
 
+def wait_link(pmd, port, state):
+    until(lambda: pmd.info(port)["Link status"] == state)
+
+
+def test_link_of_a_pair_goes_down_at_both_ends():
+    with Testpmd(ports=["wire=pair:a", "wire=pair:a"], args=["--rxq=1", "--txq=1"]) as pmd:
+        pid = asked_pid(pmd)
+        status, _, err = ctl("--pid", pid, "link", "down")
+        assert status == 1 and "link of which port? Say --port 0 to --port 1" in err
+        assert asked("--pid", pid, "link", "down", "--port", "1") == "mlx5_1 down\n"
+        wait_link(pmd, 1, "down")
+        wait_link(pmd, 0, "down")
+        pmd.cmd("start tx_first")
+        # Sent and completed, and lost: the queues do not hang.
+        until(lambda: sum(port["tx_no_link"] for port in stats("--pid", pid)["ports"]) == 64)
+        pmd.stop()
+        for port in stats("--pid", pid)["ports"]:
+            assert port["link"] == "down"
+            assert port["tx_frames"] == port["rx_frames"] == 0
+        # The one end says up, but the other still holds the link down.
+        assert asked("--pid", pid, "link", "up", "--port", "0") == "mlx5_0 down\n"
+        assert json.loads(asked("--pid", pid, "--device", "mlx5_1", "link", "up", "--json")) == {
+            "device": "mlx5_1", "link": "up"}
+        wait_link(pmd, 0, "up")
+        pmd.cmd("start tx_first")
+        until(lambda: all(port["rx_steered"] > 100 for port in stats("--pid", pid)["ports"]))
+        pmd.stop()
+
+
+@pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
+def test_contexts_are_told_of_the_link(tmp_path):
+    """ibverbs-utils' own watcher; sysfs says the same."""
+    socket = tmp_path / "device"
+    # stdbuf: it prints into a pipe.
+    argv = softhca_argv(["wire=null"], ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx5_0"])
+    argv[2:2] = ["--ctl", socket]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
+        try:
+            assert "mlx5_0: async event FD" in runner.stdout.readline()
+            port = pathlib.Path(os.readlink(socket)).parent / "sys/class/infiniband/mlx5_0/ports/1"
+            for verb, event, state, phys in (
+                    ("down", "IBV_EVENT_PORT_ERR (10), port 1", "1: DOWN", "3: Disabled"),
+                    ("up", "IBV_EVENT_PORT_ACTIVE (9), port 1", "4: ACTIVE", "5: LinkUp")):
+                assert asked(socket, "link", verb) == f"mlx5_0 {verb}\n"
+                assert event in runner.stdout.readline()
+                assert (port / "state").read_text() == state + "\n"
+                assert (port / "phys_state").read_text() == phys + "\n"
+        finally:
+            runner.terminate()
+            runner.wait(PATIENCE)
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+@pytest.mark.parametrize("side", ["wire", "kernel"])
+def test_netdev_sees_the_carrier(tmp_path, side):
+    name, socket = host.name("c"), tmp_path / "device"
+    port = f"wire=tap:{name}" if side == "wire" else f"wire=null,kernel=tap:{name}"
+    carrier = pathlib.Path(f"/sys/class/net/{name}/carrier")
+    with holder("--ctl", socket, ports=[port]):
+        host.run("ip", "link", "set", name, "up")
+        until(lambda: carrier.read_text() == "1\n")
+        asked(socket, "link", "down")
+        until(lambda: carrier.read_text() == "0\n")
+        assert "NO-CARRIER" in host.run("ip", "link", "show", name)
+        asked(socket, "link", "up")
+        until(lambda: carrier.read_text() == "1\n")
+
+
 @pytest.mark.parametrize("words, status, says", [
     (["stop"], 2, "no command 'stop'; there are devices, stats, freeze, thaw"),
     ([], 2, "no command ''"),
     (["freeze", "--port", "0"], 2, "freeze takes --json; not '--port'"),
+    (["link"], 2, "link what? It takes up|down"),
     (["--pid", "first", "stats"], 2, "--pid takes a number, not 'first'"),
     (["--device", "eth0", "stats"], 2, "--device takes mlx5_0, mlx5_1"),
     (["--pid", "1", "stats"], 1, "no program has such a device open"),

@@ -14,7 +14,6 @@
 #include "abi/write.h"
 #include "base/clock.h"
 #include "model.h"
-#include "wire/wire.h"
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
@@ -290,9 +289,7 @@ static void
 fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
 {
 	const struct shca_device_conf *conf = shca_device_conf(file->dev);
-	const struct shca_wire_ops *ops = conf->wire->ops;
-	/* The device lock is held, so the device thread is not using the wire. */
-	bool is_up = ops->link == NULL || ops->link(conf->wire);
+	bool is_up = shca_device_link(file->dev);
 	size_t i = 0;
 
 	while (i + 1 < sizeof(link_modes) / sizeof(link_modes[0]) &&

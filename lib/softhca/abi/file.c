@@ -13,6 +13,21 @@
 #include "abi/object.h"
 #include "model.h"
 
+#define PORT 1
+
+/* Each asynchronous descriptor of a context gets what concerns the port (uverbs_main.c
+ * ib_uverbs_event_handler). */
+static void
+on_port_event(void *owner, enum shca_event event)
+{
+	const struct shca_file *file = owner;
+	struct shca_eventq *queue;
+
+	LIST_FOREACH (queue, &file->eventqs, link)
+		if (queue->kind == SHCA_EVENTQ_ASYNC)
+			shca_eventq_send_async(queue, PORT, event);
+}
+
 /* What the device itself reads and writes in pages that the application maps, too. */
 static int
 map_areas(struct shca_file *file, int fd)
@@ -59,6 +74,7 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 	ret = map_areas(file, node);
 	if (ret != 0)
 		goto close_node;
+	file->listener = (struct shca_listener){ .event = on_port_event, .owner = file };
 	/* The kernel's handles are s32 to some callers: keep them positive. */
 	shca_idtable_init(&file->handles, 0, INT32_MAX);
 	shca_idtable_init(&file->uars, 0, SHCA_MMAP_UAR_LAST);
@@ -66,6 +82,7 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 	LIST_INIT(&file->eventqs);
 	shca_device_lock(dev);
 	shca_clock_page_add(dev, &file->clock);
+	shca_device_listen(dev, &file->listener);
 	shca_device_unlock(dev);
 	*fd = node;
 	*out = file;
@@ -96,6 +113,7 @@ shca_file_close(struct shca_file *file)
 	if (file == NULL)
 		return;
 	shca_device_lock(file->dev);
+	shca_device_unlisten(&file->listener);
 	shca_object_destroy_all(file);
 	shca_eventq_destroy_all(file);
 	shca_clock_page_remove(&file->clock);

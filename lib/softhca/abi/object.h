@@ -66,6 +66,7 @@ struct shca_object_class {
 
 struct shca_file {
 	struct shca_device *dev;
+	struct shca_listener listener; /**< for what happens to the port */
 	const struct shca_model *model;
 	bool has_context;
 	uint8_t cqe_version;

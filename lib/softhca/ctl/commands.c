@@ -68,12 +68,51 @@ run_thaw(struct shca_commands_target *target, const struct shca_request *request
 	return 0;
 }
 
+/* @return the device that is meant, or NULL with what is wrong in @p out. */
+static struct shca_device *
+find_one(const struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	for (unsigned int i = 0; i < target->nb_devices; i++)
+		if (target->nb_devices == 1 ||
+			(int)shca_device_conf(target->devices[i])->index == request->port)
+			return target->devices[i];
+	fprintf(out, "%s of which port? Say --port 0 to --port %u", request->command->name,
+		target->nb_devices - 1);
+	return NULL;
+}
+
+static int
+run_link(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	bool up = strcmp(request->argument, "up") == 0;
+	struct shca_device *dev;
+	const char *state;
+
+	if (!up && strcmp(request->argument, "down") != 0) {
+		fprintf(out, "link takes up or down, not '%.32s'", request->argument);
+		return -EINVAL;
+	}
+	dev = find_one(target, request, out);
+	if (dev == NULL)
+		return -EINVAL;
+	shca_device_lock(dev);
+	shca_device_set_link(dev, up);
+	/* The other end of the cable may keep it down. */
+	state = shca_device_link(dev) ? "up" : "down";
+	shca_device_unlock(dev);
+	fprintf(out,
+		request->json ? "{\"device\": \"mlx5_%u\", \"link\": \"%s\"}\n" : "mlx5_%u %s\n",
+		shca_device_conf(dev)->index, state);
+	return 0;
+}
+
 /* clang-format off */
 const struct shca_request_command shca_request_commands[] = {
 	{ "devices", NULL, false, "who is running: process, program, devices", run_devices },
 	{ "stats", NULL, true, "counters of each port and queue", shca_stats_run },
 	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
+	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },
 	{ NULL },
 };
 /* clang-format on */

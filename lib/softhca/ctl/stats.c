@@ -17,6 +17,7 @@
 struct snapshot {
 	unsigned int index;
 	const char *model;
+	bool has_link;
 	struct shca_device_stats stats;
 	struct shca_queue_info *queues;
 	size_t nb_queues;
@@ -37,6 +38,8 @@ static const struct counter {
 	{ "out_of_buffer", offsetof(struct shca_device_stats, out_of_buffer) },
 	{ "rx_errors", offsetof(struct shca_device_stats, rx_errors) },
 	{ "tx_errors", offsetof(struct shca_device_stats, tx_errors) },
+	{ "rx_no_link", offsetof(struct shca_device_stats, rx_no_link) },
+	{ "tx_no_link", offsetof(struct shca_device_stats, tx_no_link) },
 }, queue_counters[] = {
 	{ "packets", offsetof(struct shca_queue_count, packets) },
 	{ "bytes", offsetof(struct shca_queue_count, bytes) },
@@ -62,6 +65,7 @@ take(struct shca_device *dev, struct snapshot *snapshot)
 		.model = shca_device_conf(dev)->model->name,
 	};
 	shca_device_lock(dev);
+	snapshot->has_link = shca_device_link(dev);
 	snapshot->stats = *shca_device_stats(dev);
 	ret = shca_device_list_queues(dev, &snapshot->queues, &snapshot->nb_queues);
 	shca_device_unlock(dev);
@@ -71,7 +75,8 @@ take(struct shca_device *dev, struct snapshot *snapshot)
 static void
 print_text(const struct snapshot *snapshot, FILE *out)
 {
-	fprintf(out, "mlx5_%u (%s)\n", snapshot->index, snapshot->model);
+	fprintf(out, "mlx5_%u (%s), link %s\n", snapshot->index, snapshot->model,
+		snapshot->has_link ? "up" : "down");
 	for (unsigned int i = 0; i < NB(port_counters); i++)
 		fprintf(out, "  %-14s %" PRIu64 "\n", port_counters[i].name,
 			value_of(&port_counters[i], &snapshot->stats));
@@ -97,6 +102,7 @@ print_json(const struct snapshot *snapshot, struct shca_json *json)
 	shca_json_open(json, NULL, '{');
 	shca_json_string(json, "device", "mlx5_%u", snapshot->index);
 	shca_json_string(json, "model", "%s", snapshot->model);
+	shca_json_string(json, "link", "%s", snapshot->has_link ? "up" : "down");
 	for (unsigned int i = 0; i < NB(port_counters); i++)
 		shca_json_number(
 			json, port_counters[i].name, value_of(&port_counters[i], &snapshot->stats));

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "hw/clock_page.h"
 #include "hw/cq.h"
+#include "hw/link.h"
 #include "hw/port.h"
 #include "hw/rq.h"
 #include "hw/sq.h"
@@ -97,6 +98,8 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->rqs);
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->clock_pages);
+	LIST_INIT(&dev->listeners);
+	dev->has_link = true;
 	set_kernel_filter(dev);
 	*out = dev;
 	return 0;
@@ -282,7 +285,7 @@ wire_budget(struct shca_device *dev)
 	}
 	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
 		return BURST;
-	return least_room(dev, BURST);
+	return dev->has_link ? least_room(dev, BURST) : 0;
 }
 
 /* From the cable. */
@@ -296,7 +299,12 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
 	do {
 		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
-		shca_device_receive(dev, frame, nb);
+		if (dev->has_link) {
+			shca_device_receive(dev, frame, nb);
+		} else {
+			dev->stats.rx_no_link += nb;
+			dev->nb_done += nb;
+		}
 		budget -= nb;
 	} while (nb == BURST && budget != 0);
 }
@@ -375,9 +383,10 @@ run_round(void *arg)
 			dev->conf.wire->ops->start(dev->conf.wire);
 	}
 	check_kernel(dev);
+	shca_link_run(dev);
 	if (shca_is_strict(dev))
 		shca_strict_round(dev);
-	dev->is_reflecting = dev->may_reflect;
+	dev->is_reflecting = dev->may_reflect && dev->has_link;
 	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
 	shca_out_flush(dev);
 	run_kernel_rx(dev);

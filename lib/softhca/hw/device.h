@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 struct shca_cq;
 struct shca_device;
@@ -52,18 +53,21 @@ struct shca_device_conf {
 	 * be NULL.
 	 */
 	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
+	/** The link went up or down. The lock is held. May be NULL. */
+	void (*link)(unsigned int index, bool up, void *arg);
 	void *arg;
 };
 
 /** Counters of a port since it was opened; read under the lock. */
 struct shca_device_stats {
-	uint64_t rx_frames, rx_bytes;  /**< from the wire */
-	uint64_t tx_frames, tx_bytes;  /**< onto the wire */
-	uint64_t rx_steered;           /**< copies delivered to RQs */
-	uint64_t rx_kernel;            /**< frames handed to the netdev */
-	uint64_t rx_unwanted;          /**< no rule and no netdev took it, or a DROP rule did */
-	uint64_t out_of_buffer;        /**< no receive WQE was posted */
-	uint64_t rx_errors, tx_errors; /**< error completions */
+	uint64_t rx_frames, rx_bytes;    /**< from the wire */
+	uint64_t tx_frames, tx_bytes;    /**< onto the wire */
+	uint64_t rx_steered;             /**< copies delivered to RQs */
+	uint64_t rx_kernel;              /**< frames handed to the netdev */
+	uint64_t rx_unwanted;            /**< no rule and no netdev took it, or a DROP rule did */
+	uint64_t out_of_buffer;          /**< no receive WQE was posted */
+	uint64_t rx_errors, tx_errors;   /**< error completions */
+	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
 };
 
 int shca_device_create(const struct shca_device_conf *conf, struct shca_device **dev);
@@ -119,11 +123,28 @@ int shca_device_list_queues(
 enum shca_event {
 	SHCA_EVENT_CQ_ERR = 0,
 	SHCA_EVENT_QP_FATAL = 1,
+	SHCA_EVENT_PORT_ACTIVE = 9,
+	SHCA_EVENT_PORT_ERR = 10,
 	SHCA_EVENT_WQ_FATAL = 19,
 	SHCA_EVENT_COMPLETION = 0x100, /**< the CQ was armed and has a completion */
 };
 /** Called by the device thread with the lock held; must not block nor call back into hw/. */
 typedef void (*shca_event_fn)(void *owner, enum shca_event event);
+
+/** @{ The link. It is up unless the wire has no carrier or somebody takes it down. */
+/** Look at it now; a change is told. @return whether it is up. */
+bool shca_device_link(struct shca_device *dev);
+/** Take the link down, or no longer: listeners, the netdev and a link partner see it. */
+void shca_device_set_link(struct shca_device *dev, bool up);
+/** Who wants to know what happens to the port; the caller's. */
+struct shca_listener {
+	LIST_ENTRY(shca_listener) link;
+	shca_event_fn event; /**< called by any thread with the lock held */
+	void *owner;
+};
+void shca_device_listen(struct shca_device *dev, struct shca_listener *listener);
+void shca_device_unlisten(struct shca_listener *listener);
+/** @} */
 
 enum shca_queue_state {
 	SHCA_QUEUE_RESET,

@@ -33,7 +33,9 @@ leave(struct shca_device *dev)
 	const struct shca_out_slot *slot = &out->slot[out->head];
 	uint32_t length = out->frame[out->head].length;
 
-	if (length != 0) {
+	if (length != 0 && !dev->has_link) {
+		dev->stats.tx_no_link++;
+	} else if (length != 0) {
 		dev->stats.tx_frames++;
 		dev->stats.tx_bytes += length;
 		if (slot->sq != NULL) {
@@ -98,7 +100,9 @@ shca_out_flush(struct shca_device *dev)
 			continue;
 		}
 		shca_touch(dev, SHCA_TOUCH_OUT, NULL);
-		nb_taken = wire->ops->tx(wire, &out->frame[out->head], end - out->head);
+		nb_taken = end - out->head;
+		if (dev->has_link)
+			nb_taken = wire->ops->tx(wire, &out->frame[out->head], nb_taken);
 		assert(nb_taken <= end - out->head);
 		for (unsigned int i = 0; i < nb_taken; i++)
 			leave(dev);

@@ -55,6 +55,11 @@ struct shca_device {
 	bool is_reflecting;          /**< in a round of such a wire: nothing is sent on it */
 	unsigned int reflect_budget; /**< frames that may yet be received in the round */
 	bool is_kernel_promiscuous;
+	bool is_link_disabled; /**< shca_device_set_link() */
+	bool has_link;         /**< as last told */
+	bool is_link_known;    /**< it was looked at */
+	uint64_t link_checked_ticks;
+	LIST_HEAD(, shca_listener) listeners;
 	uint64_t kernel_checked_ticks;
 
 	enum shca_touch touch;

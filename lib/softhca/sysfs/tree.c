@@ -21,11 +21,11 @@
 #define TREE_PATH_MAX 256
 #define TEXT_MAX      512
 
-#define UVERBS        SHCA_TREE_SYS "/class/infiniband_verbs/uverbs{i}"
-#define IBDEV         SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
-#define PCI           SHCA_TREE_PCI "/{pci}"
-#define NETDEV        PCI "/net/{netdev}"
-#define OUT_OF_BUFFER "/class/infiniband/mlx5_%u/ports/1/hw_counters/out_of_buffer"
+#define UVERBS SHCA_TREE_SYS "/class/infiniband_verbs/uverbs{i}"
+#define IBDEV  SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
+#define PCI    SHCA_TREE_PCI "/{pci}"
+#define NETDEV PCI "/net/{netdev}"
+#define PORT   "/class/infiniband/mlx5_%u/ports/1"
 
 enum row_kind {
 	ROW_FILE,
@@ -320,14 +320,15 @@ shca_tree_remove(const char *dir)
 	return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : -errno;
 }
 
-int
-shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count)
+/** Change a file of a port's directory. */
+static int
+rewrite(const char *dir, unsigned int index, const char *name, const char *text)
 {
-	char path[TREE_PATH_MAX], text[32];
-	int length = snprintf(text, sizeof(text), "%" PRIu64 "\n", count);
+	ssize_t length = (ssize_t)strlen(text);
+	char path[TREE_PATH_MAX];
 	int fd, ret = 0;
 
-	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_SYS OUT_OF_BUFFER, dir, index) >=
+	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_SYS PORT "/%s", dir, index, name) >=
 		(int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -338,4 +339,22 @@ shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count)
 		ret = -EIO;
 	close(fd);
 	return ret;
+}
+
+int
+shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", count);
+	return rewrite(dir, index, "hw_counters/out_of_buffer", text);
+}
+
+int
+shca_tree_set_link(const char *dir, unsigned int index, bool up)
+{
+	int ret = rewrite(dir, index, "state", up ? "4: ACTIVE\n" : "1: DOWN\n");
+
+	return ret != 0 ? ret
+			: rewrite(dir, index, "phys_state", up ? "5: LinkUp\n" : "3: Disabled\n");
 }

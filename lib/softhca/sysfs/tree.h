@@ -11,6 +11,7 @@
 #ifndef SHCA_SYSFS_TREE_H
 #define SHCA_SYSFS_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct shca_options;
@@ -27,6 +28,8 @@ struct shca_options;
 int shca_tree_create(const struct shca_options *options, const char *dir);
 /** Remove @p dir with all that is in it. @return 0 or a negative errno. */
 int shca_tree_remove(const char *dir);
+/** Show the port's state. @return 0 or a negative errno. */
+int shca_tree_set_link(const char *dir, unsigned int index, bool up);
 /** Show another count of packets lost for want of receive WQEs. @return 0 or a negative errno. */
 int shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count);
 

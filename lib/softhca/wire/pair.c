@@ -17,6 +17,7 @@ struct pair;
 struct end {
 	struct shca_wire wire;
 	struct pair *pair;
+	bool is_dark;     /**< this end's port took the link down. Guarded likewise */
 	struct end *peer; /**< NULL: the other end is not open. Guarded by the pairs' lock */
 	struct shca_ring *ring;
 	uint64_t nb_dropped;
@@ -186,12 +187,21 @@ pair_due_ns(const struct shca_wire *wire)
 static bool
 pair_link(struct shca_wire *wire)
 {
+	const struct end *end = (const struct end *)wire;
 	bool up;
 
 	lock_pairs();
-	up = ((struct end *)wire)->peer != NULL;
+	up = end->peer != NULL && !end->peer->is_dark;
 	unlock_pairs();
 	return up;
+}
+
+static void
+pair_set_carrier(struct shca_wire *wire, bool on)
+{
+	lock_pairs();
+	((struct end *)wire)->is_dark = !on;
+	unlock_pairs();
 }
 
 static void
@@ -220,5 +230,6 @@ const struct shca_wire_ops shca_pair_wire = {
 	.fd = pair_fd,
 	.due_ns = pair_due_ns,
 	.link = pair_link,
+	.set_carrier = pair_set_carrier,
 	.close = pair_close,
 };

@@ -50,6 +50,22 @@ drain(struct tap *tap)
 			break;
 }
 
+/* Before Linux 5.0 a TAP's carrier cannot be changed. */
+static void
+set_carrier(const struct tap *tap, bool on)
+{
+	int carrier = on;
+
+	if (ioctl(tap->fd, TUNSETCARRIER, &carrier) != 0)
+		SHCA_DEBUG("tap: cannot switch its carrier: %s", strerror(errno));
+}
+
+static void
+tap_set_carrier(struct shca_wire *wire, bool on)
+{
+	set_carrier((const struct tap *)wire, on);
+}
+
 static int
 tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 {
@@ -69,6 +85,7 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	/* A TAP that had offloads switched on would hand out frames without checksums. */
 	if (ioctl(tap->fd, TUNSETOFFLOAD, 0) != 0)
 		SHCA_WARN("tap:%s: cannot switch its offloads off: %s", conf->arg, strerror(errno));
+	set_carrier(tap, true); /* an earlier process may have been killed without it */
 	drain(tap);
 	tap->control_fd = -1;
 	tap->wire.ops = &shca_tap_wire;
@@ -193,6 +210,7 @@ tap_close(struct shca_wire *wire)
 		SHCA_INFO("tap: dropped %lu frames", (unsigned long)tap->nb_dropped);
 	if (tap->control_fd >= 0)
 		close(tap->control_fd);
+	set_carrier(tap, true); /* the netdev goes on with another process, or by itself */
 	close(tap->fd);
 	free(tap);
 }
@@ -205,5 +223,6 @@ const struct shca_wire_ops shca_tap_wire = {
 	.rx = tap_rx,
 	.fd = tap_fd,
 	.is_promiscuous = tap_is_promiscuous,
+	.set_carrier = tap_set_carrier,
 	.close = tap_close,
 };

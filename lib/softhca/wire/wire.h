@@ -80,6 +80,11 @@ struct shca_wire_ops {
 	bool (*reflects)(const struct shca_wire *wire);
 	/** @return true when there is a carrier. NULL: always. */
 	bool (*link)(struct shca_wire *wire);
+	/**
+	 * The port takes its end of the link down or up: show it to who is at the other end. Under
+	 * the device lock, by any thread. May be NULL: nobody there can see it.
+	 */
+	void (*set_carrier)(struct shca_wire *wire, bool on);
 	void (*close)(struct shca_wire *wire);
 };
 

@@ -134,6 +134,32 @@ test_destroy_counts_what_was_read(void **state)
 	close(channel);
 }
 
+/* What happens to the port is told on every asynchronous descriptor of every context. */
+static void
+test_port_events(void **state)
+{
+	struct fixture *fix = *state;
+	struct ib_uverbs_query_port_resp_ex response;
+	struct ib_uverbs_async_event_desc async;
+	struct frame frame;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		bool up = i == 1;
+
+		shca_device_set_link(fix->dev, up);
+		assert_int_equal(read(fix->async_fd, &async, sizeof(async)), sizeof(async));
+		assert_int_equal(async.element, 1);
+		assert_int_equal(async.event_type, up ? 9 : 10); /* PORT_ACTIVE, PORT_ERR */
+		frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
+		frame_const(&frame, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1);
+		frame_out(&frame, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
+		assert_int_equal(frame_run(fix->file, &frame), 0);
+		assert_int_equal(response.legacy_resp.state, up ? 4 : 1);
+		assert_int_equal(response.legacy_resp.phys_state, up ? 5 : 3);
+	}
+	assert_int_equal(recv(fix->async_fd, &async, sizeof(async), MSG_DONTWAIT), -1);
+}
+
 /* Hundreds of unread records of other objects survive a destruction. */
 static void
 test_many_unread_records(void **state)
@@ -231,6 +257,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_descriptors_are_real),
 		TEST(test_destroy_counts_what_was_read),
+		TEST(test_port_events),
 		TEST(test_many_unread_records),
 		TEST(test_closed_channels_are_swept_up),
 		TEST(test_a_channel_is_no_async_descriptor),

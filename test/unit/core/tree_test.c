@@ -213,6 +213,25 @@ test_out_of_buffer(void **state)
 }
 
 static void
+test_link(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_int_equal(shca_tree_set_link(dir, 1, false), 0);
+	read_text(IB "1/ports/1/state", text, sizeof(text));
+	assert_string_equal(text, "1: DOWN\n");
+	read_text(IB "1/ports/1/phys_state", text, sizeof(text));
+	assert_string_equal(text, "3: Disabled\n");
+	assert_int_equal(shca_tree_set_link(dir, 1, true), 0);
+	read_text(IB "1/ports/1/state", text, sizeof(text));
+	assert_string_equal(text, "4: ACTIVE\n");
+	read_text(IB "1/ports/1/phys_state", text, sizeof(text));
+	assert_string_equal(text, "5: LinkUp\n");
+	assert_int_equal(shca_tree_set_link(dir, 2, true), -ENOENT);
+}
+
+static void
 test_errors(void **state)
 {
 	char error[64], longest_dir[300];
@@ -238,6 +257,7 @@ main(void)
 		cmocka_unit_test(test_driver_link),
 		cmocka_unit_test(test_paths_are_short),
 		cmocka_unit_test(test_out_of_buffer),
+		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_errors),
 	};
 

@@ -23,6 +23,9 @@ static const struct {
 	{ "stats --port 3 --json", "stats", true, 3, NULL },
 	{ "stats --port 9999", "stats", false, 9999, NULL },
 	{ "freeze --json", "freeze", true, -1, NULL },
+	{ "link down --port 1", "link", false, 1, NULL },
+	{ "link", NULL, false, 0, "link what? It takes up|down" },
+	{ "link up down", NULL, false, 0, "link takes one up|down; 'down' is too much" },
 	{ "", NULL, false, 0, "no command ''; there are devices, stats" },
 	{ "state", NULL, false, 0, "no command 'state'; there are devices, stats" },
 	{ "stats --port", NULL, false, 0, "--port takes the number of a port" },
@@ -58,7 +61,10 @@ lines_mean_what_they_say(void **state)
 		assert_string_equal(request.command->name, cases[i].command);
 		assert_int_equal(request.json, cases[i].json);
 		assert_int_equal(request.port, cases[i].port);
-		assert_null(request.argument);
+		if (request.command->argument == NULL)
+			assert_null(request.argument);
+		else
+			assert_string_equal(request.argument, "down");
 	}
 }
 

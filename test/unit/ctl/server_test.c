@@ -100,6 +100,11 @@ answers_line_by_line(void **state)
 	say(fd, "stats --port 1\n");
 	receive_to(fd, "there are", text, sizeof(text));
 	assert_non_null(strstr(text, "no port 1; there are 0"));
+	say(fd, "link sideways\nlink down\nlink up --json\n");
+	receive_to(fd, "}\n", text, sizeof(text));
+	assert_non_null(strstr(text, "link takes up or down, not 'sideways'"));
+	assert_non_null(strstr(text, "ok 12\nmlx5_0 down\n"));
+	assert_non_null(strstr(text, "{\"device\": \"mlx5_0\", \"link\": \"up\"}\n"));
 	close(fd);
 	shca_set_close(set);
 	assert_int_equal(nb_names(), 0);

@@ -58,6 +58,11 @@ test_link_follows_the_peer(void **state)
 	send_one(a, 1); /* onto an unplugged cable */
 	b = open_wire("pair", &red);
 	assert_true(a->ops->link(a));
+	b->ops->set_carrier(b, false);
+	assert_false(a->ops->link(a));
+	assert_true(b->ops->link(b)); /* its own port knows better */
+	b->ops->set_carrier(b, true);
+	assert_true(a->ops->link(a));
 	assert_true(b->ops->link(b));
 	assert_int_equal(b->ops->rx(b, &frame, 1), 0);
 	send_one(a, 2);
