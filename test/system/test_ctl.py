@@ -11,7 +11,8 @@ import sys
 import time
 
 import pytest
-from harness import host, paths
+from harness import frames, host, paths
+from harness.bench import Bench
 from harness.testpmd import Testpmd, softhca_argv
 
 PATIENCE = 60
@@ -130,7 +131,7 @@ def test_link_of_the_users_choice_leads_to_the_first_process(tmp_path):
         assert asked(socket, "devices").split() == [str(pid), os.path.basename(sys.executable), "mlx5_0"]
         assert os.stat(socket).st_mode & 0o777 == 0o600
         status, _, err = ctl(socket, "link-up")
-        assert status == 2 and "no command 'link-up'; there are devices, stats, freeze, thaw" in err
+        assert status == 2 and "no command 'link-up'; there are devices, stats, dump, freeze, thaw, link" in err
         # Taken: another runner refuses before it starts anything.
         done = subprocess.run(
             [paths.SOFTHCA, "run", "--ctl", socket, "--", "true"], capture_output=True, text=True,
@@ -227,6 +228,53 @@ def test_link_of_a_pair_goes_down_at_both_ends():
         pmd.stop()
 
 
+RULES = [
+    "ingress priority 0 pattern eth / ipv4 src is 10.0.0.2 / udp dst is 53 / end"
+    " actions queue index 1 / mark id 7 / count / end",
+    "ingress priority 1 pattern eth dst is 02:00:00:00:00:77 / end actions drop / end",
+]
+
+
+def entries_of(port):
+    return [(table, entry) for table in port["tables"] for group in table["groups"]
+            for entry in group["entries"]]
+
+
+def test_dump_shows_tables_groups_and_entries(tmp_path):
+    with Bench(tmp_path) as bench:
+        pid = asked_pid(bench.pmd)
+        bench.add_sentinel()
+        for rule in RULES:
+            bench.pmd.flow(rule)
+        bench.deliver(*[frames.packet()] * 3,
+                      frames.packet(eth_dst="02:00:00:00:00:77", src="10.0.0.3"))
+        text = asked("--pid", pid, "dump")
+        port, = json.loads(asked("--pid", pid, "dump", "--json"))
+        assert port["device"] == "mlx5_0"
+        # Those of the rules, by what makes each the only one of its kind.
+        (_, udp), = [found for found in entries_of(port) if found[1]["tag"]]
+        (_, drop), = [found for found in entries_of(port) if found[1]["action"] == "DROP"]
+        size = len(frames.packet())
+        assert (udp["action"], udp["packets"], udp["bytes"]) == ("FWD", 3, 3 * size)
+        assert udp["counters"] == [{"packets": 3, "bytes": 3 * size}]
+        assert len(udp["destinations"]) == 1 and udp["destinations"][0]["tir"] > 0
+        assert "10.0.0.2" in udp["match"].values()
+        assert drop["packets"] == 1 and drop["destinations"] == []
+        # Text and JSON are one dump.
+        for number, table in enumerate(port["tables"]):
+            assert table["table"] == number
+            assert f"FT: {number:#x} (level: {table['level']:#x}, type: {table['type']})\n" in text
+            for group in table["groups"]:
+                assert f"|-- FG: {group['group']:#x} ({group['criteria']})\n" in text
+        for _, entry in entries_of(port):
+            assert f"|-- FTE: {entry['index']:#x} ({entry['action']}) to (" in text
+            for tir in entry["destinations"]:
+                assert f"TIR:{tir['tir']:#x}" in text
+            for name, value in entry["match"].items():
+                assert f"    |-- {name}:{value}\n" in text
+        assert text.count("FTE:") == len(entries_of(port))
+
+
 @pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
 def test_contexts_are_told_of_the_link(tmp_path):
     """ibverbs-utils' own watcher; sysfs says the same."""
@@ -267,7 +315,7 @@ def test_netdev_sees_the_carrier(tmp_path, side):
 
 
 @pytest.mark.parametrize("words, status, says", [
-    (["stop"], 2, "no command 'stop'; there are devices, stats, freeze, thaw"),
+    (["stop"], 2, "no command 'stop'; there are devices, stats, dump, freeze, thaw, link"),
     ([], 2, "no command ''"),
     (["freeze", "--port", "0"], 2, "freeze takes --json; not '--port'"),
     (["link"], 2, "link what? It takes up|down"),
@@ -284,5 +332,5 @@ def test_bad_usage_is_refused(words, status, says):
 
 def test_help_lists_the_commands():
     text = asked("--help")
-    for name in ("devices", "stats", "freeze", "thaw"):
+    for name in ("devices", "stats", "dump", "freeze", "thaw", "link"):
         assert f"\n  {name}" in text

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "ctl/request.h"
+#include "ctl/rules.h"
 #include "ctl/stats.h"
 #include "hw/device.h"
 #include "hw/thread.h"
@@ -110,6 +111,7 @@ run_link(struct shca_commands_target *target, const struct shca_request *request
 const struct shca_request_command shca_request_commands[] = {
 	{ "devices", NULL, false, "who is running: process, program, devices", run_devices },
 	{ "stats", NULL, true, "counters of each port and queue", shca_stats_run },
+	{ "dump", NULL, true, "the rules as tables, groups and entries, with their hits", shca_rules_dump },
 	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
 	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },

@@ -37,6 +37,8 @@ struct shca_sq;
 struct shca_steering;
 struct shca_tir;
 struct shca_wire;
+struct shca_dump_tir;
+struct shca_packet;
 
 /** @{ The device. */
 struct shca_device_conf {
@@ -246,6 +248,9 @@ int shca_tir_create(
 	struct shca_device *dev, const struct shca_tir_attr *attr, struct shca_tir **tir);
 void shca_tir_destroy(struct shca_tir *tir);
 uint32_t shca_tir_number(const struct shca_tir *tir);
+/** What dumps and traces (steering/dump.h) say of the TIR @p tir. */
+void shca_tir_describe(
+	const void *tir, const struct shca_packet *packet, struct shca_dump_tir *description);
 /** @} */
 
 #endif /* SHCA_HW_DEVICE_H */

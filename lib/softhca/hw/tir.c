@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "hw/port.h"
+#include "hw/rq.h"
+#include "steering/dump.h"
 
 int
 shca_tir_create(struct shca_device *dev, const struct shca_tir_attr *attr, struct shca_tir **out)
@@ -56,4 +58,24 @@ shca_tir_choose(
 	if (tir->attr.hash_fields != 0)
 		*hash = shca_rss_packet(&tir->rss, tir->attr.hash_fields, packet, type);
 	return rqt == NULL ? tir->attr.rq : rqt->rq[*hash & (rqt->nb_rqs - 1)];
+}
+
+void
+shca_tir_describe(
+	const void *tir_object, const struct shca_packet *packet, struct shca_dump_tir *description)
+{
+	static const char *const states[] = {
+		[SHCA_QUEUE_RESET] = "reset",
+		[SHCA_QUEUE_READY] = "ready",
+		[SHCA_QUEUE_ERROR] = "error",
+	};
+	const struct shca_tir *tir = tir_object;
+	const struct shca_rq *rq;
+
+	*description = (struct shca_dump_tir){ .number = tir->number };
+	if (packet == NULL)
+		return;
+	rq = shca_tir_choose(tir, packet, &description->rss_hash, &description->rss_hash_type);
+	description->rq_number = rq->number;
+	description->rq_state = states[rq->state];
 }

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables as text, in the form of Mellanox's mlx_fs_dump. */
+/* The tables as text, in the form of Mellanox's mlx_fs_dump, and as JSON. */
+#include "steering/dump.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "steering/state.h"
 #include "steering/steering.h"
 
+#define FIELD_TEXT_MAX 160
+
 struct dump {
-	FILE *out;
+	const struct shca_dump_conf *conf;
 	unsigned int nb_tables;
 };
 
-static void
-dump_destinations(FILE *out, const struct shca_table *table, const struct shca_fte *fte)
+void
+shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir)
 {
-	const char *separator = "";
+	struct shca_dump_tir description = { .number = 0 };
 
-	for (uint32_t i = 0; i < fte->destinations.nb; i++) {
-		fprintf(out, "%sTIR:%p", separator, fte->destinations.user[i].object);
-		separator = ", ";
+	if (conf->describe == NULL || tir == NULL) {
+		fprintf(conf->out, "TIR:%p", tir);
+		return;
 	}
-	for (uint32_t i = 0; i < fte->counters.nb; i++) {
-		fprintf(out, "%sCOUNTER:%p", separator, fte->counters.user[i].object);
-		separator = ", ";
-	}
-	if (table->dont_trap && !fte->drop)
-		fprintf(out, "%sFT:next", separator);
+	conf->describe(tir, NULL, &description);
+	fprintf(conf->out, "TIR:0x%" PRIx32, description.number);
 }
 
 /** A sending entry that does not drop allows; the device sends to the wire then. */
@@ -37,61 +39,175 @@ action_name(const struct shca_fte *fte)
 	return fte->destinations.nb > 0 ? "FWD" : "ALLOW";
 }
 
+/** A row prints "name:value". */
 static void
-dump_fte(const struct dump *dump, const struct shca_table *table, const struct shca_fte *fte)
+add_member(struct shca_json *json, const struct shca_field *row, const struct shca_match *match)
+{
+	char text[FIELD_TEXT_MAX] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	char *colon;
+
+	if (out == NULL)
+		return;
+	row->print(out, row, match);
+	fclose(out);
+	colon = strchr(text, ':');
+	if (colon == NULL)
+		return;
+	*colon = '\0';
+	shca_json_string(json, text, "%s", colon + 1);
+}
+
+void
+shca_dump_match(const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent)
 {
 	const struct shca_shape *shape = fte->group->shape;
 	struct shca_match match = { .mask = shape->mask };
 
 	shca_shape_value(shape, fte, &match.value);
-	fprintf(dump->out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, action_name(fte));
-	dump_destinations(dump->out, table, fte);
-	fprintf(dump->out, ")");
-	if (fte->flow_tag != 0)
-		fprintf(dump->out, " tag:0x%" PRIx32, fte->flow_tag);
-	fprintf(dump->out, " packets:%" PRIu64 " bytes:%" PRIu64 "\n", fte->packets, fte->bytes);
+	if (conf->json != NULL)
+		shca_json_open(conf->json, "match", '{');
 	for (unsigned int i = 0; i < shca_field_nb_rows; i++) {
 		const struct shca_field *row = &shca_field_rows[i];
 
 		if (!(shape->fields >> i & 1))
 			continue;
-		fprintf(dump->out, "    |-- ");
-		row->print(dump->out, row, &match);
-		fputc('\n', dump->out);
+		if (conf->json != NULL) {
+			add_member(conf->json, row, &match);
+			continue;
+		}
+		fprintf(conf->out, "%s|-- ", indent);
+		row->print(conf->out, row, &match);
+		fputc('\n', conf->out);
 	}
+	if (conf->json != NULL)
+		shca_json_close(conf->json);
 }
 
 static void
-dump_halves(FILE *out, uint64_t fields)
+print_destinations(const struct shca_dump_conf *conf, const struct shca_table *table,
+	const struct shca_fte *fte)
 {
-	unsigned int halves = 0;
 	const char *separator = "";
 
+	for (uint32_t i = 0; i < fte->destinations.nb; i++) {
+		fputs(separator, conf->out);
+		shca_dump_print_tir(conf, fte->destinations.user[i].object);
+		separator = ", ";
+	}
+	for (uint32_t i = 0; i < fte->counters.nb; i++) {
+		fprintf(conf->out, "%sCOUNTER:%p", separator, fte->counters.user[i].object);
+		separator = ", ";
+	}
+	if (table->dont_trap && !fte->drop)
+		fprintf(conf->out, "%sFT:next", separator);
+}
+
+static void
+print_fte(const struct dump *dump, const struct shca_table *table, const struct shca_fte *fte)
+{
+	FILE *out = dump->conf->out;
+
+	fprintf(out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, action_name(fte));
+	print_destinations(dump->conf, table, fte);
+	fprintf(out, ")");
+	if (fte->flow_tag != 0)
+		fprintf(out, " tag:0x%" PRIx32, fte->flow_tag);
+	fprintf(out, " packets:%" PRIu64 " bytes:%" PRIu64 "\n", fte->packets, fte->bytes);
+	shca_dump_match(fte, dump->conf, "    ");
+}
+
+static void
+add_destinations(const struct shca_dump_conf *conf, const struct shca_fte *fte)
+{
+	shca_json_open(conf->json, "destinations", '[');
+	for (uint32_t i = 0; i < fte->destinations.nb; i++) {
+		struct shca_dump_tir description = { .number = 0 };
+		const void *tir = fte->destinations.user[i].object;
+
+		if (tir != NULL && conf->describe != NULL)
+			conf->describe(tir, NULL, &description);
+		shca_json_open(conf->json, NULL, '{');
+		shca_json_number(conf->json, "tir", description.number);
+		shca_json_close(conf->json);
+	}
+	shca_json_close(conf->json);
+	shca_json_open(conf->json, "counters", '[');
+	for (uint32_t i = 0; i < fte->counters.nb; i++) {
+		const struct shca_flow_counter *counter = fte->counters.user[i].object;
+
+		shca_json_open(conf->json, NULL, '{');
+		shca_json_number(conf->json, "packets", counter->packets);
+		shca_json_number(conf->json, "bytes", counter->bytes);
+		shca_json_close(conf->json);
+	}
+	shca_json_close(conf->json);
+}
+
+static void
+add_fte(const struct dump *dump, const struct shca_table *table, const struct shca_fte *fte)
+{
+	struct shca_json *json = dump->conf->json;
+
+	shca_json_open(json, NULL, '{');
+	shca_json_number(json, "index", fte->index);
+	shca_json_string(json, "action", "%s", action_name(fte));
+	add_destinations(dump->conf, fte);
+	shca_json_bool(json, "next", table->dont_trap && !fte->drop);
+	shca_json_number(json, "tag", fte->flow_tag);
+	shca_json_number(json, "packets", fte->packets);
+	shca_json_number(json, "bytes", fte->bytes);
+	shca_dump_match(fte, dump->conf, "");
+	shca_json_close(json);
+}
+
+/** The halves of the match criteria that @p fields are in. */
+static void
+name_halves(uint64_t fields, char *text, size_t size)
+{
+	unsigned int halves = 0;
+	size_t length = 0;
+
+	text[0] = '\0';
 	for (unsigned int i = 0; i < shca_field_nb_rows; i++)
 		if (fields >> i & 1)
 			halves |= 1u << shca_field_rows[i].half;
-	for (unsigned int i = 0; i < SHCA_FIELD_NB_HALVES; i++) {
-		if (!(halves >> i & 1))
-			continue;
-		fprintf(out, "%s%s", separator, shca_field_half_name(i));
-		separator = "|";
-	}
+	for (unsigned int i = 0; i < SHCA_FIELD_NB_HALVES && length < size; i++)
+		if (halves >> i & 1)
+			length += (size_t)snprintf(text + length, size - length, "%s%s",
+				length == 0 ? "" : "|", shca_field_half_name(i));
 }
 
 static void
 dump_groups(const struct dump *dump, const struct shca_table *table,
 	const struct shca_idtable *groups, unsigned int *number)
 {
+	struct shca_json *json = dump->conf->json;
 	const struct shca_group *group;
 
 	for (uint32_t id = 0; (group = shca_idtable_next(groups, &id)) != NULL; id++) {
 		const struct shca_fte *fte;
+		char halves[FIELD_TEXT_MAX];
 
-		fprintf(dump->out, "|-- FG: 0x%x (", (*number)++);
-		dump_halves(dump->out, group->shape->fields);
-		fprintf(dump->out, ")\n");
+		name_halves(group->shape->fields, halves, sizeof(halves));
+		if (json != NULL) {
+			shca_json_open(json, NULL, '{');
+			shca_json_number(json, "group", *number);
+			shca_json_string(json, "criteria", "%s", halves);
+			shca_json_open(json, "entries", '[');
+		} else {
+			fprintf(dump->conf->out, "|-- FG: 0x%x (%s)\n", *number, halves);
+		}
+		++*number;
 		for (uint32_t i = 0; (fte = shca_idtable_next(&group->ftes, &i)) != NULL; i++)
-			dump_fte(dump, table, fte);
+			if (json != NULL)
+				add_fte(dump, table, fte);
+			else
+				print_fte(dump, table, fte);
+		if (json != NULL) {
+			shca_json_close(json);
+			shca_json_close(json);
+		}
 	}
 }
 
@@ -99,18 +215,68 @@ static void
 dump_table(const struct shca_table *table, void *arg)
 {
 	struct dump *dump = arg;
+	struct shca_json *json = dump->conf->json;
 	unsigned int number = 0;
 
-	fprintf(dump->out, "FT: 0x%x (level: 0x%" PRIx32 ", type: %s)\n", dump->nb_tables++,
-		table->level, table->layout->type);
+	if (json != NULL) {
+		shca_json_open(json, NULL, '{');
+		shca_json_number(json, "table", dump->nb_tables);
+		shca_json_number(json, "level", table->level);
+		shca_json_string(json, "type", "%s", table->layout->type);
+		shca_json_open(json, "groups", '[');
+	} else {
+		fprintf(dump->conf->out, "FT: 0x%x (level: 0x%" PRIx32 ", type: %s)\n",
+			dump->nb_tables, table->level, table->layout->type);
+	}
+	dump->nb_tables++;
 	dump_groups(dump, table, &table->big, &number);
 	dump_groups(dump, table, &table->single, &number);
+	if (json != NULL) {
+		shca_json_close(json);
+		shca_json_close(json);
+	}
+}
+
+void
+shca_dump_tables(const struct shca_steering *steering, const struct shca_dump_conf *conf)
+{
+	struct dump dump = { .conf = conf };
+
+	if (conf->json != NULL)
+		shca_json_open(conf->json, "tables", '[');
+	shca_steering_visit(steering, dump_table, &dump);
+	if (conf->json != NULL)
+		shca_json_close(conf->json);
 }
 
 void
 shca_steering_dump(const struct shca_steering *steering, FILE *out)
 {
-	struct dump dump = { .out = out };
+	const struct shca_dump_conf conf = { .out = out };
 
-	shca_steering_visit(steering, dump_table, &dump);
+	shca_dump_tables(steering, &conf);
+}
+
+struct search {
+	const struct shca_table *table;
+	unsigned int nb_before;
+	bool is_found;
+};
+
+static void
+search_table(const struct shca_table *table, void *arg)
+{
+	struct search *search = arg;
+
+	search->is_found |= table == search->table;
+	search->nb_before += !search->is_found;
+}
+
+unsigned int
+shca_dump_table_number(const struct shca_steering *steering, const struct shca_table *table)
+{
+	struct search search = { .table = table };
+
+	shca_steering_visit(steering, search_table, &search);
+	return search.nb_before;
 }

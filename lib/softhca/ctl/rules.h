@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The commands about rules. Internal to ctl/. As struct shca_request_command's run. */
+#ifndef SHCA_CTL_RULES_H
+#define SHCA_CTL_RULES_H
+
+#include <stdio.h>
+
+struct shca_commands_target;
+struct shca_request;
+
+int shca_rules_dump(
+	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+
+#endif /* SHCA_CTL_RULES_H */
