@@ -9,8 +9,9 @@
 #include "app.h"
 #include "ctl/place.h"
 #include "ctl/request.h"
-#include "talk.h"
 #include "options.h"
+#include "talk.h"
+#include "trace.h"
 
 #define REFUSED 1
 #define MISUSED 2
@@ -269,7 +270,10 @@ app_ctl(int argc, char *argv[])
 	path = wanted.socket != NULL ? strdup(wanted.socket) : find_socket(&wanted);
 	if (path == NULL)
 		return REFUSED;
-	ret = ask(path, &wanted.request);
+	if (strcmp(wanted.request.command->name, "trace") == 0)
+		ret = app_trace(path, &wanted.request) == 0 ? 0 : REFUSED;
+	else
+		ret = ask(path, &wanted.request);
 	free(path);
 	return ret;
 }

@@ -11,7 +11,7 @@ import sys
 import time
 
 import pytest
-from harness import frames, host, paths
+from harness import frames, host, paths, pcapfile
 from harness.bench import Bench
 from harness.testpmd import Testpmd, softhca_argv
 
@@ -131,7 +131,7 @@ def test_link_of_the_users_choice_leads_to_the_first_process(tmp_path):
         assert asked(socket, "devices").split() == [str(pid), os.path.basename(sys.executable), "mlx5_0"]
         assert os.stat(socket).st_mode & 0o777 == 0o600
         status, _, err = ctl(socket, "link-up")
-        assert status == 2 and "no command 'link-up'; there are devices, stats, dump, freeze, thaw, link" in err
+        assert status == 2 and "no command 'link-up'; there are devices, stats, dump, freeze, thaw, link, trace" in err
         # Taken: another runner refuses before it starts anything.
         done = subprocess.run(
             [paths.SOFTHCA, "run", "--ctl", socket, "--", "true"], capture_output=True, text=True,
@@ -235,6 +235,10 @@ RULES = [
 ]
 
 
+COPYING_RULE = ("ingress priority 0 pattern eth / ipv4 / udp dst is 53 / end"
+                " actions queue index 2 / passthru / end")
+
+
 def entries_of(port):
     return [(table, entry) for table in port["tables"] for group in table["groups"]
             for entry in group["entries"]]
@@ -273,6 +277,72 @@ def test_dump_shows_tables_groups_and_entries(tmp_path):
             for name, value in entry["match"].items():
                 assert f"    |-- {name}:{value}\n" in text
         assert text.count("FTE:") == len(entries_of(port))
+
+
+def test_trace_foretells_what_becomes_of_a_frame(tmp_path):
+    capture = tmp_path / "probes.pcap"
+    probes = [
+        frames.packet(),  # meets the copying rule, then the queue's
+        frames.packet(eth_dst="02:00:00:00:00:77", src="10.0.0.3"),  # copied, then dropped
+        frames.packet(eth_dst=frames.BROADCAST, src="10.0.0.3"),  # copied, and the netdev's
+        frames.packet(eth_dst="02:00:00:00:00:78", src="10.0.0.3", proto=frames.TCP),  # nobody's
+    ]
+    pcapfile.write(capture, probes)
+    with Bench(tmp_path) as bench:
+        pid = asked_pid(bench.pmd)
+        bench.add_sentinel()
+        for rule in [*RULES, COPYING_RULE]:
+            bench.pmd.flow(rule)
+        before = asked("--pid", pid, "dump"), asked("--pid", pid, "stats")
+        text = asked("--pid", pid, "trace", capture)
+        traces = json.loads(asked("--pid", pid, "trace", "--json", capture))
+        # Nothing was sent, nothing counted.
+        assert (asked("--pid", pid, "dump"), asked("--pid", pid, "stats")) == before
+
+        assert [trace["fate"] for trace in traces] == ["delivered", "dropped", "netdev", "lost"]
+        hits = [[table for table in trace["tables"] if table["hit"]] for trace in traces]
+        assert [[table["then"] for table in tables] for tables in hits] == [
+            ["next", "end"], ["next", "drop"], ["next"], []]
+        assert hits[0][1]["tag"] == 7 + 1  # the driver keeps 0 for no mark
+        for trace, probe in zip(traces, probes):
+            assert trace["bytes"] == len(probe)
+        for line in (
+                "packet 1: 60 bytes, 02:00:00:00:00:99 > 02:00:00:00:00:10, IPv4 10.0.0.2 > 10.0.0.1,"
+                " UDP 1024 > 53\n",
+                "    on to the next table: the rule does not trap\n",
+                "  delivered, 2 copies: a rule took it\n",
+                "  dropped, 1 copy: the rule says so\n",
+                "  netdev, 1 copy: the netdev takes multicast and broadcast\n",
+                "  lost, 0 copies: it is not for the netdev's address\n"):
+            assert line in text, text
+
+        # It comes as foretold: the same queues, the same number.
+        expected = {}
+        for copy in (copy for tables in hits for table in tables for copy in table["copies"]):
+            expected[copy["rq"]] = expected.get(copy["rq"], 0) + 1
+        old = {queue["number"]: queue["packets"]
+               for queue in queues_of(stats("--pid", pid)["ports"][0], "RQ")}
+        bench.peer.send(*probes)
+        until(lambda: {
+            queue["number"]: queue["packets"] - old[queue["number"]]
+            for queue in queues_of(stats("--pid", pid)["ports"][0], "RQ")
+            if queue["packets"] != old[queue["number"]]} == expected)
+
+
+def test_trace_refuses_what_it_cannot_read(tmp_path):
+    socket, rubbish = tmp_path / "device", tmp_path / "rubbish"
+    rubbish.write_bytes(b"no capture at all, but long enough")
+    cut = tmp_path / "cut.pcap"
+    pcapfile.write(cut, [frames.packet()] * 2)
+    cut.write_bytes(cut.read_bytes()[:-5])
+    with holder("--ctl", socket):
+        status, out, err = ctl(socket, "trace", tmp_path / "absent")
+        assert (status, out) == (1, "") and "No such file" in err
+        status, out, err = ctl(socket, "trace", rubbish)
+        assert (status, out) == (1, "") and "rubbish" in err or "format" in err
+        status, out, err = ctl(socket, "trace", cut)
+        assert status == 1 and "lost, 0 copies: there is no netdev beside the port" in out
+        assert "behind packet 1: truncated" in err
 
 
 @pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
@@ -315,7 +385,7 @@ def test_netdev_sees_the_carrier(tmp_path, side):
 
 
 @pytest.mark.parametrize("words, status, says", [
-    (["stop"], 2, "no command 'stop'; there are devices, stats, dump, freeze, thaw, link"),
+    (["stop"], 2, "no command 'stop'; there are devices, stats, dump, freeze, thaw, link, trace"),
     ([], 2, "no command ''"),
     (["freeze", "--port", "0"], 2, "freeze takes --json; not '--port'"),
     (["link"], 2, "link what? It takes up|down"),
@@ -332,5 +402,5 @@ def test_bad_usage_is_refused(words, status, says):
 
 def test_help_lists_the_commands():
     text = asked("--help")
-    for name in ("devices", "stats", "dump", "freeze", "thaw", "link"):
+    for name in ("devices", "stats", "dump", "freeze", "thaw", "link", "trace"):
         assert f"\n  {name}" in text

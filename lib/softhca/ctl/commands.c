@@ -69,9 +69,9 @@ run_thaw(struct shca_commands_target *target, const struct shca_request *request
 	return 0;
 }
 
-/* @return the device that is meant, or NULL with what is wrong in @p out. */
-static struct shca_device *
-find_one(const struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+struct shca_device *
+shca_commands_find_one(
+	const struct shca_commands_target *target, const struct shca_request *request, FILE *out)
 {
 	for (unsigned int i = 0; i < target->nb_devices; i++)
 		if (target->nb_devices == 1 ||
@@ -93,7 +93,7 @@ run_link(struct shca_commands_target *target, const struct shca_request *request
 		fprintf(out, "link takes up or down, not '%.32s'", request->argument);
 		return -EINVAL;
 	}
-	dev = find_one(target, request, out);
+	dev = shca_commands_find_one(target, request, out);
 	if (dev == NULL)
 		return -EINVAL;
 	shca_device_lock(dev);
@@ -115,6 +115,7 @@ const struct shca_request_command shca_request_commands[] = {
 	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
 	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },
+	{ "trace", "PCAP", true, "what would become of each packet of a capture, and why", shca_rules_trace },
 	{ NULL },
 };
 /* clang-format on */

@@ -19,6 +19,9 @@ struct shca_commands_target {
 	struct shca_thread *thread; /**< theirs */
 };
 
+/** @return the one device that is meant, or NULL with what is wrong in @p out. */
+struct shca_device *shca_commands_find_one(
+	const struct shca_commands_target *target, const struct shca_request *request, FILE *out);
 /** Run a parsed request. @return 0, or a negative errno with what is wrong in @p out. */
 int shca_commands_run(
 	struct shca_commands_target *target, const struct shca_request *request, FILE *out);

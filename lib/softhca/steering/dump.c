@@ -31,8 +31,8 @@ shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir)
 }
 
 /** A sending entry that does not drop allows; the device sends to the wire then. */
-static const char *
-action_name(const struct shca_fte *fte)
+const char *
+shca_dump_action_name(const struct shca_fte *fte)
 {
 	if (fte->drop)
 		return "DROP";
@@ -108,7 +108,7 @@ print_fte(const struct dump *dump, const struct shca_table *table, const struct 
 {
 	FILE *out = dump->conf->out;
 
-	fprintf(out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, action_name(fte));
+	fprintf(out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, shca_dump_action_name(fte));
 	print_destinations(dump->conf, table, fte);
 	fprintf(out, ")");
 	if (fte->flow_tag != 0)
@@ -151,7 +151,7 @@ add_fte(const struct dump *dump, const struct shca_table *table, const struct sh
 
 	shca_json_open(json, NULL, '{');
 	shca_json_number(json, "index", fte->index);
-	shca_json_string(json, "action", "%s", action_name(fte));
+	shca_json_string(json, "action", "%s", shca_dump_action_name(fte));
 	add_destinations(dump->conf, fte);
 	shca_json_bool(json, "next", table->dont_trap && !fte->drop);
 	shca_json_number(json, "tag", fte->flow_tag);

@@ -46,6 +46,8 @@ unsigned int shca_dump_table_number(
  */
 void shca_dump_match(
 	const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent);
+/** @return "FWD", "DROP" or "ALLOW". */
+const char *shca_dump_action_name(const struct shca_fte *fte);
 /** "TIR:0x1", or by address. */
 void shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir);
 

@@ -50,6 +50,10 @@ struct shca_steering {
 
 /** Make room in verdicts for @p more destinations than now. @return 0 or -ENOMEM. */
 int shca_steering_reserve(struct shca_steering *steering, uint32_t more);
+struct shca_trace;
+/** What shca_walk_rx() would do with the trace's packet: tell it, count nothing. */
+void shca_walk_trace(
+	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
 /** Recompute the paths: to be called after each change of a table. */
 void shca_steering_refresh(struct shca_steering *steering);
 /** Make the cache that of the present rules. */

@@ -4,6 +4,7 @@
 
 #include "steering/state.h"
 #include "steering/steering.h"
+#include "steering/trace.h"
 
 static inline void
 count(struct shca_fte *fte, const struct shca_packet *packet)
@@ -18,10 +19,9 @@ count(struct shca_fte *fte, const struct shca_packet *packet)
 	}
 }
 
-/** Count a packet at an entry and copy it to the entry's destinations. */
+/** Count a packet at an entry, for now and for those that follow it by the cache. */
 static void
-hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_packet *packet,
-	struct shca_verdict *verdict)
+note_hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_packet *packet)
 {
 	struct shca_cache_trail *trail = &steering->trail;
 
@@ -29,6 +29,12 @@ hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_pack
 	if (trail->nb_ftes < SHCA_CACHE_FTES)
 		trail->fte[trail->nb_ftes] = fte;
 	trail->nb_ftes++;
+}
+
+/** Copy a packet to the entry's destinations. */
+static void
+copy(struct shca_steering *steering, const struct shca_fte *fte, struct shca_verdict *verdict)
+{
 	for (uint32_t i = 0; i < fte->destinations.nb; i++)
 		steering->destinations[verdict->nb_destinations++] = (struct shca_destination){
 			.tir = fte->destinations.user[i].object,
@@ -36,16 +42,24 @@ hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_pack
 		};
 }
 
-/** Copies for a table whose hit ends nothing by itself. @return the entry hit, or NULL. */
+/**
+ * Copies for a table whose hit ends nothing by itself.
+ * @param trace NULL: the packet is real
+ * @return the entry hit, or NULL.
+ */
 static struct shca_fte *
 look_up(struct shca_steering *steering, const struct shca_table *table,
 	const union shca_match_key *key, const struct shca_packet *packet,
-	struct shca_verdict *verdict)
+	struct shca_verdict *verdict, const struct shca_trace *trace)
 {
 	struct shca_fte *fte = shca_table_find(table, key);
 
+	if (trace != NULL)
+		shca_trace_table(trace, table, fte);
+	else if (fte != NULL)
+		note_hit(steering, fte, packet);
 	if (fte != NULL)
-		hit(steering, fte, packet, verdict);
+		copy(steering, fte, verdict);
 	return fte;
 }
 
@@ -53,11 +67,11 @@ look_up(struct shca_steering *steering, const struct shca_table *table,
 static bool
 walk_path(struct shca_steering *steering, const struct shca_state_path *path,
 	const union shca_match_key *key, const struct shca_packet *packet,
-	struct shca_verdict *verdict)
+	struct shca_verdict *verdict, const struct shca_trace *trace)
 {
 	for (unsigned int i = 0; i < path->nb_tables; i++) {
 		const struct shca_table *table = path->table[i];
-		const struct shca_fte *fte = look_up(steering, table, key, packet, verdict);
+		const struct shca_fte *fte = look_up(steering, table, key, packet, verdict, trace);
 
 		if (fte == NULL)
 			continue;
@@ -71,21 +85,24 @@ walk_path(struct shca_steering *steering, const struct shca_state_path *path,
 }
 
 /** The netdev's own flow tables: its MAC, broadcast, joined groups, all when promiscuous. */
-static bool
-kernel_accepts(const struct shca_kernel_filter *kernel, const struct shca_packet *packet)
+static enum shca_trace_kernel
+ask_kernel(const struct shca_kernel_filter *kernel, const struct shca_packet *packet)
 {
 	static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	const uint8_t *dst_mac = packet->bytes;
 
 	if (!kernel->present)
-		return false;
+		return SHCA_TRACE_KERNEL_ABSENT;
 	if (kernel->promiscuous)
-		return true;
+		return SHCA_TRACE_KERNEL_PROMISCUOUS;
 	if (!packet->outer.valid)
-		return false;
+		return SHCA_TRACE_KERNEL_NO_ETHERNET;
 	if (dst_mac[0] & 1)
-		return !kernel->no_multicast || memcmp(dst_mac, broadcast, 6) == 0;
-	return memcmp(dst_mac, kernel->mac, 6) == 0;
+		return !kernel->no_multicast || memcmp(dst_mac, broadcast, 6) == 0
+			? SHCA_TRACE_KERNEL_GROUP
+			: SHCA_TRACE_KERNEL_NOT_JOINED;
+	return memcmp(dst_mac, kernel->mac, 6) == 0 ? SHCA_TRACE_KERNEL_OWN_ADDRESS
+						    : SHCA_TRACE_KERNEL_OTHER_ADDRESS;
 }
 
 static void
@@ -98,15 +115,30 @@ start(struct shca_steering *steering, struct shca_verdict *verdict)
 /** All tables, for a frame like none before. */
 static void
 walk_rx(struct shca_steering *steering, const union shca_match_key *key,
-	const struct shca_packet *packet, struct shca_verdict *verdict)
+	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
 {
+	enum shca_trace_kernel answer;
+
 	start(steering, verdict);
-	look_up(steering, &steering->sniffer_rx, key, packet, verdict);
-	if (!walk_path(steering, &steering->rx_path, key, packet, verdict))
+	look_up(steering, &steering->sniffer_rx, key, packet, verdict, trace);
+	if (!walk_path(steering, &steering->rx_path, key, packet, verdict, trace))
 		return;
-	verdict->to_kernel = kernel_accepts(&steering->kernel, packet);
+	answer = ask_kernel(&steering->kernel, packet);
+	if (trace != NULL)
+		trace->kernel = answer;
+	verdict->to_kernel = answer >= SHCA_TRACE_KERNEL_PROMISCUOUS;
 	if (!verdict->to_kernel)
-		look_up(steering, &steering->leftovers, key, packet, verdict);
+		look_up(steering, &steering->leftovers, key, packet, verdict, trace);
+}
+
+void
+shca_walk_trace(
+	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict)
+{
+	union shca_match_key key;
+
+	shca_field_key(trace->packet, steering->rx_path.fields, &key);
+	walk_rx(steering, &key, trace->packet, verdict, trace);
 }
 
 void
@@ -122,11 +154,11 @@ shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	shca_field_key(packet, steering->rx_path.fields, &key);
 	line = shca_cache_find(&steering->cache, &key, &is_known);
 	if (line == NULL) {
-		walk_rx(steering, &key, packet, verdict);
+		walk_rx(steering, &key, packet, verdict, NULL);
 		return;
 	}
 	if (!is_known) {
-		walk_rx(steering, &key, packet, verdict);
+		walk_rx(steering, &key, packet, verdict, NULL);
 		shca_cache_put(&steering->cache, line, &steering->trail, verdict);
 		return;
 	}
@@ -143,6 +175,6 @@ shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
 
 	start(steering, verdict);
 	shca_field_key(packet, steering->tx_path.fields, &key);
-	look_up(steering, &steering->sniffer_tx, &key, packet, verdict);
-	walk_path(steering, &steering->tx_path, &key, packet, verdict);
+	look_up(steering, &steering->sniffer_tx, &key, packet, verdict, NULL);
+	walk_path(steering, &steering->tx_path, &key, packet, verdict, NULL);
 }

@@ -105,6 +105,14 @@ answers_line_by_line(void **state)
 	assert_non_null(strstr(text, "link takes up or down, not 'sideways'"));
 	assert_non_null(strstr(text, "ok 12\nmlx5_0 down\n"));
 	assert_non_null(strstr(text, "{\"device\": \"mlx5_0\", \"link\": \"up\"}\n"));
+	say(fd, "trace 0\ntrace 0g\ntrace ffffffffffff0200000000010800\ntrace --json 01\n");
+	receive_to(fd, "]", text, sizeof(text));
+	receive_to(fd, "}\n", text + strlen(text), sizeof(text) - strlen(text));
+	assert_non_null(strstr(text, "trace takes the bytes of a frame in hexadecimal"));
+	assert_non_null(strstr(text,
+		"14 bytes, 02:00:00:00:00:01 > ff:ff:ff:ff:ff:ff, type 0x0800\n"
+		"  lost, 0 copies: there is no netdev beside the port\n"));
+	assert_non_null(strstr(text, "{\"bytes\": 1, \"tables\": [], \"fate\": \"lost\""));
 	close(fd);
 	shca_set_close(set);
 	assert_int_equal(nb_names(), 0);

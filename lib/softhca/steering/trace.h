@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What happens to a received frame, step by step, told by the walk itself (walk.c) and by nobody
+ * else: each table that was looked into, the entry that matched, who gets a copy, and where the
+ * frame ends. Nothing is counted and nothing is delivered.
+ */
+#ifndef SHCA_STEERING_TRACE_H
+#define SHCA_STEERING_TRACE_H
+
+#include "steering/dump.h"
+
+struct shca_fte;
+struct shca_packet;
+struct shca_steering;
+struct shca_table;
+
+/** What the netdev beside the port says to a frame that no rule took. */
+enum shca_trace_kernel {
+	SHCA_TRACE_KERNEL_NOT_ASKED,
+	SHCA_TRACE_KERNEL_ABSENT,
+	SHCA_TRACE_KERNEL_NO_ETHERNET,
+	SHCA_TRACE_KERNEL_NOT_JOINED,
+	SHCA_TRACE_KERNEL_OTHER_ADDRESS,
+	SHCA_TRACE_KERNEL_PROMISCUOUS, /**< from here on it takes the frame */
+	SHCA_TRACE_KERNEL_GROUP,
+	SHCA_TRACE_KERNEL_OWN_ADDRESS,
+};
+
+/** A walk that is being told of; walk.c calls what follows. */
+struct shca_trace {
+	const struct shca_steering *steering;
+	const struct shca_packet *packet;
+	const struct shca_dump_conf *conf;
+	enum shca_trace_kernel kernel;
+};
+
+/** @param fte the entry hit, or NULL */
+void shca_trace_table(
+	const struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte);
+
+/** Tell what would happen to @p packet; JSON: members of the open object. */
+void shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
+	const struct shca_dump_conf *conf);
+
+#endif /* SHCA_STEERING_TRACE_H */
