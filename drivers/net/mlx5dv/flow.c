@@ -235,6 +235,11 @@ mdv_flow_init(struct mdv_port *port)
 	rc = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_install_move, port);
 	if (rc != 0)
 		return rc;
+	rc = mdv_flow_level_init(&state->egress, state->nb_priorities, mdv_flow_install_move, port);
+	if (rc != 0) {
+		mdv_flow_level_fini(&state->levels);
+		return rc;
+	}
 	pthread_mutex_init(&state->lock, NULL);
 	return 0;
 }
@@ -247,6 +252,7 @@ mdv_flow_fini(struct mdv_port *port)
 	mdv_flow_async_fini(port);
 	mdv_flow_table_fini(&port->flow.tables);
 	mdv_flow_indirect_fini(&port->flow.indirect);
+	mdv_flow_level_fini(&port->flow.egress);
 	mdv_flow_level_fini(&port->flow.levels);
 	mdv_slab_fini(&port->flow.slab);
 	pthread_mutex_destroy(&port->flow.lock);
@@ -285,13 +291,13 @@ flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 
 /* Shape by shape, so that the slots of each table come in the order that the levels count on. */
 static int
-flow_install_all(struct mdv_port *port)
+flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 {
 	const struct mdv_flow_shape *shape;
 	struct mdv_flow_level_rule *rule;
 	int rc;
 
-	TAILQ_FOREACH (shape, &port->flow.levels.shapes, next) {
+	TAILQ_FOREACH (shape, &levels->shapes, next) {
 		if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
 			continue; /* flow_default.c */
 		TAILQ_FOREACH (rule, &shape->rules, next) {
@@ -320,9 +326,12 @@ mdv_flow_start(struct mdv_port *port)
 
 	pthread_mutex_lock(&port->flow.lock);
 	mdv_flow_level_renew(&port->flow.levels);
+	mdv_flow_level_renew(&port->flow.egress);
 	rc = mdv_flow_default_apply(port);
 	if (rc == 0)
-		rc = flow_install_all(port);
+		rc = flow_install_all(port, &port->flow.levels);
+	if (rc == 0)
+		rc = flow_install_all(port, &port->flow.egress);
 	if (rc != 0)
 		flow_uninstall_all(port);
 	port->flow.active = rc == 0;

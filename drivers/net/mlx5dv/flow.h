@@ -48,6 +48,7 @@ struct mdv_flow_state {
 	uint8_t nb_priorities;         /**< verbs priorities the device offers, probed */
 	uint32_t features;             /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
 	struct mdv_flow_levels levels; /**< which rule has which of them */
+	struct mdv_flow_levels egress; /**< the same of sent packets, whose tables are others */
 	struct mdv_flow_tables tables; /**< templates; the application serialises */
 	struct mdv_flow_async async;   /**< flow queues; each is its user's */
 	struct mdv_flow_indirect indirect;

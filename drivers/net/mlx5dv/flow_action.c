@@ -73,6 +73,12 @@ mdv_flow_action_parse_one(struct mdv_flow_action_state *state, const struct rte_
 			"own",
 			(int)action->type);
 	row = &mdv_flow_action_rows[action->type];
+	if (state->egress && !row->egress)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"egress with %s: a sent packet is dropped, or counted and sent; use DROP "
+			"or "
+			"COUNT",
+			row->name);
 	if (row->apply == NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"action %s: %s", row->name, row->instead);
@@ -123,24 +129,51 @@ action_check_fate(struct mdv_flow_action_state *state, const struct rte_flow_act
 		"the actions say nothing of where packets go; add QUEUE, RSS or DROP");
 }
 
+static int
+action_parse_list(struct mdv_flow_action_state *state, const struct rte_flow_action list[])
+{
+	memset(state->out, 0, sizeof(*state->out));
+	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++) {
+		int rc;
+
+		if (list->type == RTE_FLOW_ACTION_TYPE_VOID)
+			continue;
+		rc = mdv_flow_action_parse_one(state, list);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
 int
 mdv_flow_action_parse(const struct mdv_flow_action_env *env, const struct rte_flow_action list[],
 	struct mdv_flow_actions *actions, struct rte_flow_error *error)
 {
 	struct mdv_flow_action_state state = { .env = env, .out = actions, .error = error };
+	int rc = action_parse_list(&state, list);
 
-	memset(actions, 0, sizeof(*actions));
-	for (const struct rte_flow_action *action = list; action->type != RTE_FLOW_ACTION_TYPE_END;
-		action++) {
-		int rc;
+	return rc != 0 ? rc : action_check_fate(&state, list);
+}
 
-		if (action->type == RTE_FLOW_ACTION_TYPE_VOID)
-			continue;
-		rc = mdv_flow_action_parse_one(&state, action);
-		if (rc != 0)
-			return rc;
-	}
-	return action_check_fate(&state, list);
+int
+mdv_flow_action_parse_egress(const struct mdv_flow_action_env *env,
+	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
+	struct rte_flow_error *error)
+{
+	struct mdv_flow_action_state state = {
+		.env = env, .out = actions, .egress = true, .error = error
+	};
+	int rc = action_parse_list(&state, list);
+
+	if (rc != 0)
+		return rc;
+	if (state.given == 0)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, list,
+			"egress: the actions change nothing; add DROP or COUNT");
+	if (!state.has_fate)
+		actions->fate = MDV_FLOW_ACTION_SEND;
+	actions->egress = true;
+	return 0;
 }
 
 int

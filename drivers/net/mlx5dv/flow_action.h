@@ -26,6 +26,7 @@ struct mdv_flow_action_env {
 enum mdv_flow_action_fate {
 	MDV_FLOW_ACTION_DROP = 1,
 	MDV_FLOW_ACTION_QUEUES, /**< QUEUE, and RSS */
+	MDV_FLOW_ACTION_SEND,   /**< egress without DROP: it leaves, and no further rule sees it */
 };
 
 /** Queues that one rule gives copies to, besides the one or the RSS of its fate. */
@@ -46,6 +47,7 @@ struct mdv_flow_actions {
 	/** The RSS if it is by the headers inside a tunnel, NULL: by the outer ones. */
 	const struct rte_flow_action_rss *inner;
 	struct mdv_flow_count *counter; /**< of an indirect COUNT; NULL: the rule's own */
+	bool egress;                    /**< of sent packets */
 };
 
 /**
@@ -59,6 +61,10 @@ int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
 /** The same for an action without a rule about it. */
 int mdv_flow_action_check(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action *action, struct rte_flow_error *error);
+/** The same of an egress rule: DROP, or COUNT alone. */
+int mdv_flow_action_parse_egress(const struct mdv_flow_action_env *env,
+	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
+	struct rte_flow_error *error);
 
 /** @return the name of any action of rte_flow, for messages; never NULL. */
 const char *mdv_flow_action_name(enum rte_flow_action_type type);

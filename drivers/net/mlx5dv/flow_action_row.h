@@ -23,6 +23,7 @@ struct mdv_flow_action_state {
 	uint64_t given; /**< MDV_FLOW_ACTION_BIT() of the actions so far */
 	bool in_sample; /**< the actions of a SAMPLE are read */
 	bool has_fate;  /**< outside of a SAMPLE */
+	bool egress;    /**< of a rule on sent packets */
 	struct rte_flow_error *error;
 };
 
@@ -30,6 +31,7 @@ struct mdv_flow_action_row {
 	const char *name;
 	bool fate; /**< decides where packets go: a rule has one */
 	bool needs_conf;
+	bool egress; /**< sent packets know it, too */
 	/** Check the configuration and note the effect. NULL: the driver cannot do the action. */
 	int (*apply)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 	const char *instead; /**< when it cannot: what to do */

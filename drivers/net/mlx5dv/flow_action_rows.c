@@ -34,22 +34,22 @@ static const char kernel[] = "the kernel gets what no rule takes; leave the rule
 
 /* clang-format off */
 #define ROW(t, ...) [RTE_FLOW_ACTION_TYPE_##t] = { #t, __VA_ARGS__, NULL }
-#define NOT(t, instead) [RTE_FLOW_ACTION_TYPE_##t] = { #t, false, false, NULL, instead }
-#define NAME(t) [RTE_FLOW_ACTION_TYPE_##t] = { #t, false, false, NULL, NULL }
+#define NOT(t, instead) [RTE_FLOW_ACTION_TYPE_##t] = { #t, false, false, false, NULL, instead }
+#define NAME(t) [RTE_FLOW_ACTION_TYPE_##t] = { #t, false, false, false, NULL, NULL }
 
 const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NAME(END),
 	NAME(VOID),
-	/*            fate   conf */
-	ROW(PASSTHRU, false, false, mdv_flow_action_apply_passthru),
-	ROW(MARK,     false, true,  mdv_flow_action_apply_mark),
-	ROW(FLAG,     false, false, mdv_flow_action_apply_flag),
-	ROW(QUEUE,    true,  true,  mdv_flow_action_apply_queue),
-	ROW(DROP,     true,  false, mdv_flow_action_apply_drop),
-	ROW(COUNT,    false, false, mdv_flow_action_apply_count),
-	ROW(RSS,      true,  true,  mdv_flow_action_apply_rss),
-	ROW(SAMPLE,   false, true,  mdv_flow_action_apply_sample),
-	ROW(INDIRECT, false, true,  mdv_flow_action_apply_indirect),
+	/*            fate   conf   egress */
+	ROW(PASSTHRU, false, false, false, mdv_flow_action_apply_passthru),
+	ROW(MARK,     false, true,  false, mdv_flow_action_apply_mark),
+	ROW(FLAG,     false, false, false, mdv_flow_action_apply_flag),
+	ROW(QUEUE,    true,  true,  false, mdv_flow_action_apply_queue),
+	ROW(DROP,     true,  false, true,  mdv_flow_action_apply_drop),
+	ROW(COUNT,    false, false, true,  mdv_flow_action_apply_count),
+	ROW(RSS,      true,  true,  false, mdv_flow_action_apply_rss),
+	ROW(SAMPLE,   false, true,  false, mdv_flow_action_apply_sample),
+	ROW(INDIRECT, false, true,  false, mdv_flow_action_apply_indirect),
 
 	NOT(JUMP,             groups),
 	NOT(PF,               ports),

@@ -133,7 +133,7 @@ indirect_check(struct mdv_port *port, const struct rte_flow_indir_action_conf *c
 	directions.ingress = conf->ingress;
 	directions.egress = conf->egress;
 	directions.transfer = conf->transfer;
-	rc = mdv_flow_plan_check_attr(&directions, error);
+	rc = mdv_flow_plan_check_attr(&directions, MDV_FLOW_INGRESS_ONLY, error);
 	if (rc != 0 && error != NULL)
 		error->cause = conf;
 	if (rc == 0)

@@ -17,6 +17,12 @@
 #include "rss.h"
 #include "rxq.h"
 
+struct mdv_flow_levels *
+mdv_flow_install_levels(struct mdv_port *port, bool egress)
+{
+	return egress ? &port->flow.egress : &port->flow.levels;
+}
+
 struct mdv_flow_plan_env
 mdv_flow_install_env(const struct mdv_port *port)
 {
@@ -59,7 +65,7 @@ int
 mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
-	struct mdv_flow_levels *levels = &port->flow.levels;
+	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
 	char used[320];
 	int rc = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
 			      : mdv_flow_level_add(levels, &plan->want, &flow->level);
@@ -111,7 +117,8 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 		.nb_queues = which == 0 ? actions->nb_queues : 1,
 	};
 
-	if (actions->fate == MDV_FLOW_ACTION_DROP)
+	/* A sent packet goes to no QP, but verbs wants one: it names the device. */
+	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
 		return mdv_rss_get_drop(port, rss);
 	return mdv_rss_get(port, &conf, rss);
 }

@@ -57,7 +57,8 @@ struct rte_flow {
 	uint16_t queue;                        /**< flow queue it came by, where there is a table */
 	bool queued;                           /**< an operation of a flow queue waits */
 	bool counted;                          /**< has COUNT */
-	bool indirect;                         /**< has INDIRECT */
+	bool indirect : 1;                     /**< has INDIRECT */
+	bool egress : 1;                       /**< of sent packets */
 	uint8_t place;                         /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
 	/* line 3 */
@@ -68,6 +69,8 @@ struct rte_flow {
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
 static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
 
+/** @return the levels of sent or of received packets. */
+struct mdv_flow_levels *mdv_flow_install_levels(struct mdv_port *port, bool egress);
 /** The port as the translation sees it. */
 struct mdv_flow_plan_env mdv_flow_install_env(const struct mdv_port *port);
 /** The plan of a rule that was accepted, at its level. @return 0 or a negative errno, @p error

@@ -10,15 +10,25 @@
 #include "flow_probe.h"
 
 int
-mdv_flow_plan_check_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+mdv_flow_plan_check_attr(
+	const struct rte_flow_attr *attr, uint32_t features, struct rte_flow_error *error)
 {
 	if (attr->transfer)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
 			"transfer: the driver does not steer between ports; use ingress");
-	if (attr->egress)
+	if (attr->egress && attr->ingress)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
-			"egress: the driver steers received packets only; use ingress");
-	if (!attr->ingress)
+			"egress with ingress: the device steers received and sent packets apart; "
+			"write two rules");
+	if (attr->egress && features == MDV_FLOW_INGRESS_ONLY)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
+			"egress: flow queues and indirect actions are for received packets; give "
+			"the rule with its own actions, at once");
+	if (attr->egress && (features & MDV_FLOW_CAN_EGRESS) == 0)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
+			"egress: the device or its kernel does not steer sent packets; use "
+			"ingress");
+	if (!attr->egress && !attr->ingress)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr,
 			"the rule has no direction; add ingress");
 	if (attr->group != 0)
@@ -85,6 +95,8 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 		rc = mdv_flow_build_drop(build);
 	if (rc == 0)
 		rc = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
+	if (actions->egress)
+		build->attr.flags |= IBV_FLOW_ATTR_FLAGS_EGRESS;
 	/* Its spec comes when the counters exist: there must be room. */
 	if (rc == 0 && actions->count && build->attr.num_of_specs == MDV_FLOW_BUILD_SPECS)
 		rc = -E2BIG;
@@ -163,11 +175,14 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	int rc = plan_check_rule(rule, error);
 
 	if (rc == 0)
-		rc = mdv_flow_plan_check_attr(rule->attr, error);
+		rc = mdv_flow_plan_check_attr(rule->attr, env->features, error);
 	if (rc == 0)
 		rc = mdv_flow_item_translate(rule->pattern, env->features, &match, error);
 	if (rc == 0)
-		rc = mdv_flow_action_parse(&env->actions, rule->actions, &plan->actions, error);
+		rc = rule->attr->egress ? mdv_flow_action_parse_egress(&env->actions, rule->actions,
+						  &plan->actions, error)
+					: mdv_flow_action_parse(&env->actions, rule->actions,
+						  &plan->actions, error);
 	if (rc == 0)
 		rc = plan_check_inner(env, &match, &plan->actions, error);
 	if (rc != 0)

@@ -54,9 +54,16 @@ struct mdv_flow_plan_rule {
 int mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
 
-/** What can be said of a rule by its attributes alone. @return 0 or a negative errno, @p error
- * filled */
-int mdv_flow_plan_check_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error);
+/** Where rules on sent packets are not to be had: templates, indirect actions. */
+#define MDV_FLOW_INGRESS_ONLY UINT32_C(0x80000000)
+
+/**
+ * What can be said of a rule by its attributes alone.
+ * @param features MDV_FLOW_CAN_EGRESS counts; or MDV_FLOW_INGRESS_ONLY
+ * @return 0 or a negative errno, @p error filled
+ */
+int mdv_flow_plan_check_attr(
+	const struct rte_flow_attr *attr, uint32_t features, struct rte_flow_error *error);
 
 /** Say which level the rule got. */
 void mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level);

@@ -22,6 +22,7 @@ struct probe_row {
 	/* Another spec before it, 0: none. The kernel reads the place of an MPLS label from it. */
 	enum ibv_flow_spec_type before;
 	uint16_t before_size;
+	uint32_t flags; /* IBV_FLOW_ATTR_FLAGS_* */
 };
 
 /* clang-format off */
@@ -54,6 +55,8 @@ static const struct probe_row probe_rows[] = {
 		IBV_FLOW_SPEC_UDP, ibv_flow_spec_tcp_udp),
 	ROW_BEHIND(MPLS_GRE, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label,
 		IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre),
+	{ MDV_FLOW_CAN_EGRESS, "EGRESS", IBV_FLOW_SPEC_IPV4_EXT, sizeof(struct ibv_flow_spec_ipv4_ext),
+	  0, 0, 0, 0, IBV_FLOW_ATTR_FLAGS_EGRESS },
 };
 /* clang-format on */
 
@@ -85,12 +88,13 @@ probe_begin(struct mdv_flow_build *build)
 /* @return 0 or a negative errno */
 static int
 probe_try(struct mdv_port *port, const struct mdv_rss *rss, struct mdv_flow_build *build,
-	uint16_t priority)
+	uint16_t priority, uint32_t flags)
 {
 	struct ibv_flow *flow;
 
 	mdv_flow_build_drop(build);
 	mdv_flow_build_finish(build, priority, port->device.port_num, false);
+	build->attr.flags |= flags;
 	errno = 0;
 	flow = ibv_create_flow(mdv_rss_qp(rss), &build->attr);
 	if (flow == NULL)
@@ -109,7 +113,7 @@ probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
 		struct mdv_flow_build build;
 
 		probe_begin(&build);
-		rc = probe_try(port, rss, &build, candidates[i] - 1);
+		rc = probe_try(port, rss, &build, candidates[i] - 1, 0);
 		if (rc == 0) {
 			port->flow.nb_priorities = candidates[i];
 			break;
@@ -130,7 +134,7 @@ probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 		if (row->before != 0)
 			probe_append(&build, row->before, row->before_size, 0, 0);
 		probe_append(&build, row->type, row->size, row->mask_at, row->mask_bytes);
-		rc = probe_try(port, rss, &build, port->flow.nb_priorities - 1);
+		rc = probe_try(port, rss, &build, port->flow.nb_priorities - 1, row->flags);
 		if (rc == 0)
 			port->flow.features |= row->feature;
 		MDV_LOG(DEBUG, "%s: match on %s: %s", port->device.name, row->name,

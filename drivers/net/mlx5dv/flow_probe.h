@@ -27,6 +27,7 @@ enum mdv_flow_feature {
 	MDV_FLOW_CAN_MPLS = 1 << 9, /**< behind an Ethernet header */
 	MDV_FLOW_CAN_MPLS_UDP = 1 << 10,
 	MDV_FLOW_CAN_MPLS_GRE = 1 << 11,
+	MDV_FLOW_CAN_EGRESS = 1 << 12, /**< rules on sent packets */
 };
 
 /** Fill in port->flow.nb_priorities and features. @return 0 or a negative errno: no rule at all */

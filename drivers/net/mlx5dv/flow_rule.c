@@ -76,7 +76,8 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
 	if (mdv_flow_plan_make(&env, given, plan, error) != 0)
 		return NULL;
-	mdv_flow_level_prefetch(&port->flow.levels, plan->want.hash);
+	mdv_flow_level_prefetch(
+		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
 	if (!mdv_flow_action_is_flat(given->actions)) {
 		flat = mdv_flow_action_flatten(given->actions);
 		if (flat == NULL)
@@ -89,6 +90,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 		return NULL;
 	flow->counted = plan->actions.count;
 	flow->counter = plan->actions.counter != NULL ? plan->actions.counter : &flow->count;
+	flow->egress = plan->actions.egress;
 	return flow;
 }
 
@@ -140,7 +142,7 @@ rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *p
 		return rc;
 	rc = port->flow.active ? mdv_flow_install_add(port, flow, plan, error) : 0;
 	if (rc != 0) {
-		mdv_flow_level_del(&port->flow.levels, &flow->level);
+		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
 		return rc;
 	}
 	TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
@@ -199,7 +201,7 @@ mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow)
 	case MDV_FLOW_RULES:
 		rule_prefetch_next(flow);
 		mdv_flow_install_del(port, flow);
-		mdv_flow_level_del(&port->flow.levels, &flow->level);
+		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
 		TAILQ_REMOVE(&port->flow.rules, flow, next);
 		break;
 	case MDV_FLOW_REFUSED:

@@ -101,7 +101,7 @@ table_check(const struct rte_flow_template_table_attr *attr,
 	struct rte_flow_error *error)
 {
 	bool whole = nb_patterns != 0 && nb_actions != 0;
-	int rc = mdv_flow_plan_check_attr(&attr->flow_attr, error);
+	int rc = mdv_flow_plan_check_attr(&attr->flow_attr, MDV_FLOW_INGRESS_ONLY, error);
 
 	if (rc != 0)
 		return rc;

@@ -95,7 +95,7 @@ template_has_fields(enum rte_flow_action_type type)
 static int
 template_check_direction(struct rte_flow_attr attr, const void *given, struct rte_flow_error *error)
 {
-	int rc = mdv_flow_plan_check_attr(&attr, error);
+	int rc = mdv_flow_plan_check_attr(&attr, MDV_FLOW_INGRESS_ONLY, error);
 
 	if (rc != 0 && error != NULL)
 		error->cause = given;

@@ -48,6 +48,10 @@ tree_describe(
 	text[0] = '\0';
 	if (actions->fate == MDV_FLOW_ACTION_DROP)
 		return;
+	if (actions->fate == MDV_FLOW_ACTION_SEND) {
+		snprintf(text, size, "PORT: sent");
+		return;
+	}
 	tree_add_queues(text, size, actions->queues, hashed ? actions->nb_queues : 1);
 	if (hashed)
 		tree_add_hash(text, size, mdv_rss_classes[id].name, actions->inner != NULL);
@@ -66,7 +70,8 @@ tree_print_entry(
 					((build->attr.flags & IBV_FLOW_ATTR_FLAGS_DONT_TRAP) != 0
 							? 0
 							: 1),
-				"NIC_RX");
+				(build->attr.flags & IBV_FLOW_ATTR_FLAGS_EGRESS) != 0 ? "NIC_TX"
+										      : "NIC_RX");
 		mdv_flow_dump_group(tree->file, tree->nb_groups++, build);
 	}
 	mdv_flow_dump_entry(tree->file, tree->nb_entries++, build, to, more);
@@ -163,25 +168,35 @@ tree_print_sniffer(struct tree *tree)
 	}
 }
 
-int
-mdv_flow_tree_print(struct mdv_port *port, const struct rte_flow *only, FILE *file,
-	struct rte_flow_error *error)
+static int
+tree_print_levels(
+	struct tree *tree, const struct mdv_flow_levels *levels, struct rte_flow_error *error)
 {
-	struct tree tree = { .port = port, .only = only, .file = file };
 	const struct mdv_flow_shape *shape;
 	int rc;
 
-	if (only == NULL)
-		tree_print_sniffer(&tree);
-	for (unsigned int table = 0; table < 2u * port->flow.levels.nb; table++) {
-		tree.nb_groups = 0;
-		TAILQ_FOREACH (shape, &port->flow.levels.shapes, next) {
+	for (unsigned int table = 0; table < 2u * levels->nb; table++) {
+		tree->nb_groups = 0;
+		TAILQ_FOREACH (shape, &levels->shapes, next) {
 			if (2u * shape->level + (shape->copies ? 0 : 1) != table)
 				continue;
-			rc = tree_print_shape(&tree, shape, error);
+			rc = tree_print_shape(tree, shape, error);
 			if (rc != 0)
 				return rc;
 		}
 	}
 	return 0;
+}
+
+int
+mdv_flow_tree_print(struct mdv_port *port, const struct rte_flow *only, FILE *file,
+	struct rte_flow_error *error)
+{
+	struct tree tree = { .port = port, .only = only, .file = file };
+	int rc;
+
+	if (only == NULL)
+		tree_print_sniffer(&tree);
+	rc = tree_print_levels(&tree, &port->flow.levels, error);
+	return rc != 0 ? rc : tree_print_levels(&tree, &port->flow.egress, error);
 }

@@ -13,6 +13,7 @@ static const struct {
 	uint32_t feature;
 	uint32_t type, before; /* of the spec, and of the one before it where that matters */
 	unsigned int mask_at, mask_bytes;
+	uint32_t flags; /* rules that have these */
 } lacks[] = {
 	{ MDV_FLOW_CAN_IPV4_TTL, IBV_FLOW_SPEC_IPV4_EXT, 0, 30, 1 },
 	{ MDV_FLOW_CAN_IPV4_FLAGS, IBV_FLOW_SPEC_IPV4_EXT, 0, 31, 1 },
@@ -26,6 +27,7 @@ static const struct {
 	{ MDV_FLOW_CAN_MPLS, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_ETH, 12, 4 },
 	{ MDV_FLOW_CAN_MPLS_UDP, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_UDP, 12, 4 },
 	{ MDV_FLOW_CAN_MPLS_GRE, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_GRE, 12, 4 },
+	{ MDV_FLOW_CAN_EGRESS, .flags = IBV_FLOW_ATTR_FLAGS_EGRESS },
 };
 /* clang-format on */
 
@@ -44,7 +46,7 @@ assert_harmless(const uint8_t *bytes, const struct ibv_flow_attr *attr)
 	assert_memory_equal(bytes + 20 + 22, whole, sizeof(whole));
 	memcpy(&last, bytes + attr->size - 8, sizeof(last));
 	assert_int_equal(last, IBV_FLOW_SPEC_ACTION_DROP);
-	assert_int_equal(attr->flags, 0);
+	assert_true(attr->flags == 0 || attr->flags == IBV_FLOW_ATTR_FLAGS_EGRESS);
 }
 
 static bool
@@ -73,7 +75,8 @@ static struct ibv_flow *
 create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 {
 	assert_harmless((const uint8_t *)attr, attr);
-	if (is_lacking((const uint8_t *)attr, attr->num_of_specs)) {
+	if (is_lacking((const uint8_t *)attr, attr->num_of_specs) ||
+		(attr->flags & lacks[lacking].flags) != 0) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -92,14 +95,14 @@ test_each_feature(void **state)
 		fake.context.ibv_create_flow = create_flow;
 		assert_int_equal(mdv_flow_init(&fake.port), 0);
 		all |= lacks[lacking].feature;
-		if (((MDV_FLOW_CAN_MPLS_GRE << 1) - 1 - lacks[lacking].feature) !=
+		if (((MDV_FLOW_CAN_EGRESS << 1) - 1 - lacks[lacking].feature) !=
 			fake.port.flow.features)
 			fail_msg("without 0x%x: 0x%x", lacks[lacking].feature,
 				fake.port.flow.features);
 		fake_assert_empty();
 		mdv_flow_fini(&fake.port);
 	}
-	assert_int_equal(all, (MDV_FLOW_CAN_MPLS_GRE << 1) - 1);
+	assert_int_equal(all, (MDV_FLOW_CAN_EGRESS << 1) - 1);
 }
 
 int
