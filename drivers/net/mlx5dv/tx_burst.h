@@ -53,7 +53,9 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 			rte_mempool_put_bulk(pool, mbufs, n);
 			txq->tail += n;
 		} else {
-			mdv_tx_release(txq, txq->tail + (vec ? RTE_MIN(nb, MDV_VEC_LANES) : nb));
+			/* Chains come in runs: what is freed at once goes to the pool at once. */
+			mdv_tx_release(
+				txq, txq->tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
 		}
 	}
 }

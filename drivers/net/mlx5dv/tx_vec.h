@@ -96,10 +96,12 @@ mdv_tx_vec_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mlx5_wqe_data_
 	return true;
 }
 
-/** Can the packet be in a WQE with others, as far as a look at its flags tells? */
+/** Can the packet be in a WQE with others, as far as a look at it alone tells? */
 static __rte_always_inline bool
 mdv_tx_vec_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 {
+	if ((opts & MDV_TX_MULTI) && mbuf->nb_segs != 1)
+		return false;
 	return mdv_tx_vec_alone(opts) == 0 ||
 		likely((mbuf->ol_flags & mdv_tx_vec_alone(opts)) == 0);
 }
