@@ -89,6 +89,9 @@ packet(uint64_t ol_flags)
 {
 	struct rte_mbuf *mbuf = tx_rig_packet(1, 500);
 
+	/* Next headers that are not shifted into the sign bit (rte_ipv6_phdr_cksum()). */
+	rte_pktmbuf_mtod(mbuf, uint8_t *)[14 + 6] = IPPROTO_UDP;
+	rte_pktmbuf_mtod(mbuf, uint8_t *)[48 + 6] = IPPROTO_UDP;
 	mbuf->ol_flags = ol_flags;
 	mbuf->l2_len = 14;
 	mbuf->l3_len = ol_flags & F(IPV6) ? 40 : 20;
