@@ -168,3 +168,47 @@ def test_refused(bench):
     assert "indirect 8" not in bench.pmd.cmd("flow list 0")
     assert "COUNT with COUNT" in bench.pmd.refused_flow(
         f"ingress {DNS} actions indirect 9 / count / queue index 1 / end")
+
+
+def test_by_flow_queues(tmp_path):
+    """Made, named by a template, updated, queried and given back in a flow queue."""
+    with Bench(tmp_path, setup=(
+            "port stop 0",
+            "flow configure 0 queues_number 1 queues_size 16",
+            "port start 0",
+            "flow queue 0 indirect_action 0 create postpone no action_id 5 ingress action count / end",
+            "flow queue 0 indirect_action 0 create postpone yes action_id 6 ingress"
+            " action queue index 1 / end",
+            "flow pattern_template 0 create ingress pattern_template_id 1"
+            " template eth / ipv4 / udp dst mask 0xffff / end",
+            "flow actions_template 0 create ingress actions_template_id 1"
+            " template indirect 5 / indirect 6 / end mask indirect 5 / indirect 6 / end",
+            "flow template_table 0 create table_id 1 ingress rules_number 9"
+            " pattern_template 1 actions_template 1")) as bench:
+        def pulled():
+            answer = bench.pmd.cmd("flow push 0 queue 0") + bench.pmd.cmd("flow pull 0 queue 0")
+            match = re.search(r"(\d+) failed, (\d+) succeeded", answer)
+            assert match, answer
+            return (int(match.group(1)), int(match.group(2))), answer
+
+        bench.add_sentinel()
+        for port in (53, 123):
+            assert "creation enqueued" in bench.pmd.cmd(
+                "flow queue 0 create 0 template_table 1 pattern_template 0 actions_template 0"
+                f" postpone yes pattern eth / ipv4 / udp dst spec {port} / end"
+                " actions indirect 5 / indirect 6 / end")
+        assert pulled()[0] == (0, 4)
+        sent = [probe(1, dport=53), probe(2, dport=123), probe(3, dport=54)]
+        assert bench.numbers(bench.deliver(*sent), 1) == [1, 2]
+        bench.pmd.cmd("flow queue 0 indirect_action 0 update 6 postpone yes action queue index 2 / end")
+        assert bench.numbers(bench.deliver(*sent), 1) == [1, 2]
+        assert pulled()[0] == (0, 1)
+        assert bench.numbers(bench.deliver(*sent), 2) == [1, 2]
+        bench.pmd.cmd("flow queue 0 indirect_action 0 query 5 postpone yes")
+        result, answer = pulled()
+        assert result == (0, 1) and re.search(r"hits: 6\s+bytes: 360", answer), answer
+        for rule in (1, 2):  # 0 is the sentinel's
+            bench.pmd.cmd(f"flow queue 0 destroy 0 postpone yes rule {rule}")
+        bench.pmd.cmd("flow queue 0 indirect_action 0 destroy postpone yes action_id 6")
+        assert pulled()[0] == (0, 3)
+        assert bench.deliver(*sent) == []

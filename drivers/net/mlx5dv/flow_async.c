@@ -9,6 +9,7 @@
 
 #include "flow_async.h"
 #include "flow_error.h"
+#include "flow_indirect.h"
 #include "flow_rule.h"
 #include "flow_table.h"
 #include "log.h"
@@ -176,18 +177,42 @@ async_check_room(
 		queue->size);
 }
 
+/* Under flow.lock. */
+static int
+async_do_action(
+	struct mdv_port *port, const struct mdv_flow_async_op *op, struct rte_flow_error *error)
+{
+	switch (op->what) {
+	case MDV_FLOW_ASYNC_ACTION_DESTROY:
+		return mdv_flow_indirect_do_destroy(port, op->handle, error);
+	case MDV_FLOW_ASYNC_ACTION_UPDATE:
+		return mdv_flow_indirect_do_update(port, op->handle, op->data, error);
+	case MDV_FLOW_ASYNC_ACTION_QUERY:
+		return mdv_flow_indirect_do_query(port, op->handle, op->data, error);
+	default:
+		return 0; /* it was made when it was given */
+	}
+}
+
 /* Under flow.lock. What a creation refused by the device leaves is a handle, to be destroyed. */
 static int
 async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_error *error)
 {
 	int rc = 0;
 
-	op->flow->queued = false;
-	if (op->what == MDV_FLOW_ASYNC_CREATE) {
+	switch (op->what) {
+	case MDV_FLOW_ASYNC_CREATE:
+		op->flow->queued = false;
 		rc = mdv_flow_rule_enter_later(port, op->flow, error);
-	} else {
+		break;
+	case MDV_FLOW_ASYNC_DESTROY:
+		op->flow->queued = false;
 		mdv_flow_rule_leave(port, op->flow);
 		mdv_flow_rule_free(port, op->flow);
+		break;
+	default:
+		rc = async_do_action(port, op, error);
+		break;
 	}
 	op->status = rc == 0 ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
 	return rc;
@@ -206,9 +231,12 @@ async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 
 		if (async_do(port, op, &error) == 0)
 			continue;
-		mdv_flow_rule_refuse(port, op->flow);
-		MDV_LOG(WARNING, "port %u: flow queue %u: a rule was refused: %s",
+		if (op->what == MDV_FLOW_ASYNC_CREATE)
+			mdv_flow_rule_refuse(port, op->flow);
+		MDV_LOG(WARNING, "port %u: flow queue %u: %s was refused: %s",
 			port->dev->data->port_id, queue_id,
+			op->what == MDV_FLOW_ASYNC_CREATE ? "a rule"
+							  : "an operation on an indirect action",
 			error.message != NULL ? error.message : "no reason given");
 	}
 }
@@ -383,11 +411,26 @@ mdv_flow_async_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_
 	return pulled;
 }
 
+/* What async_check_queue() and the operation itself allow. @return 0 or a negative errno: it was
+ * not done. */
 static int
-async_refuse_action(const void *cause, struct rte_flow_error *error)
+async_enqueue(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
+	const struct mdv_flow_async_op *op, struct rte_flow_error *error)
 {
-	return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, cause,
-		"indirect actions do not go by flow queues; give the action with each rule");
+	struct mdv_flow_queue *queue = async_queue(dev, queue_id, error);
+
+	if (queue == NULL)
+		return -EINVAL;
+	*async_op(queue, queue->given) = *op;
+	return async_give(mdv_port(dev), queue_id, attr != NULL && attr->postpone, error);
+}
+
+static int
+async_check_queue(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
+{
+	const struct mdv_flow_queue *queue = async_queue(dev, queue_id, error);
+
+	return queue == NULL ? -EINVAL : async_check_room(queue, queue_id, error);
 }
 
 struct rte_flow_action_handle *
@@ -395,9 +438,17 @@ mdv_flow_async_action_create(struct rte_eth_dev *dev, uint32_t queue_id,
 	const struct rte_flow_op_attr *attr, const struct rte_flow_indir_action_conf *conf,
 	const struct rte_flow_action *action, void *user_data, struct rte_flow_error *error)
 {
-	(void)dev, (void)queue_id, (void)attr, (void)conf, (void)user_data;
-	async_refuse_action(action, error);
-	return NULL;
+	struct mdv_flow_async_op op = {
+		.user_data = user_data,
+		.what = MDV_FLOW_ASYNC_ACTION_CREATE,
+	};
+
+	if (async_check_queue(dev, queue_id, error) != 0)
+		return NULL;
+	op.handle = mdv_flow_indirect_create(dev, conf, action, error);
+	if (op.handle != NULL)
+		async_enqueue(dev, queue_id, attr, &op, error); /* cannot fail any more */
+	return op.handle;
 }
 
 int
@@ -405,8 +456,20 @@ mdv_flow_async_action_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 	const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle, void *user_data,
 	struct rte_flow_error *error)
 {
-	(void)dev, (void)queue_id, (void)attr, (void)user_data;
-	return async_refuse_action(handle, error);
+	const struct mdv_flow_async_op op = {
+		.handle = handle,
+		.user_data = user_data,
+		.what = MDV_FLOW_ASYNC_ACTION_DESTROY,
+	};
+	struct mdv_port *port = mdv_port(dev);
+	int rc = async_check_queue(dev, queue_id, error);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_indirect_check_handle(port, handle, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
 int
@@ -414,8 +477,21 @@ mdv_flow_async_action_update(struct rte_eth_dev *dev, uint32_t queue_id,
 	const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
 	const void *update, void *user_data, struct rte_flow_error *error)
 {
-	(void)dev, (void)queue_id, (void)attr, (void)update, (void)user_data;
-	return async_refuse_action(handle, error);
+	struct mdv_flow_async_op op = {
+		.handle = handle,
+		.user_data = user_data,
+		.what = MDV_FLOW_ASYNC_ACTION_UPDATE,
+	};
+	struct mdv_port *port = mdv_port(dev);
+	int rc = async_check_queue(dev, queue_id, error);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&port->flow.lock);
+	op.data = mdv_flow_indirect_prepare(port, handle, update, error);
+	rc = op.data != NULL ? 0 : -rte_errno;
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
 int
@@ -423,8 +499,34 @@ mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	const struct rte_flow_op_attr *attr, const struct rte_flow_action_handle *handle,
 	void *data, void *user_data, struct rte_flow_error *error)
 {
-	(void)dev, (void)queue_id, (void)attr, (void)data, (void)user_data;
-	return async_refuse_action(handle, error);
+	const struct mdv_flow_async_op op = {
+		.handle = (void *)(uintptr_t)handle,
+		.user_data = user_data,
+		.data = data,
+		.what = MDV_FLOW_ASYNC_ACTION_QUERY,
+	};
+	struct mdv_port *port = mdv_port(dev);
+	int rc = async_check_queue(dev, queue_id, error);
+
+	if (rc != 0)
+		return rc;
+	if (data == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"a query of an indirect action needs room for the answer");
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_indirect_do_query(port, op.handle, NULL, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
+}
+
+/* What waits and was not done: a rule, or an action that was to be. */
+static void
+async_drop(struct mdv_port *port, struct mdv_flow_async_op *op)
+{
+	if (op->what == MDV_FLOW_ASYNC_CREATE || op->what == MDV_FLOW_ASYNC_DESTROY)
+		mdv_flow_rule_free(port, op->flow);
+	else if (op->what == MDV_FLOW_ASYNC_ACTION_UPDATE)
+		free(op->data);
 }
 
 void
@@ -434,7 +536,7 @@ mdv_flow_async_fini(struct mdv_port *port)
 
 	for (unsigned int i = 0; i < async->nb_queues; i++)
 		for (struct mdv_flow_queue *queue = async->queues[i]; queue->done != queue->given;)
-			mdv_flow_rule_free(port, async_op(queue, queue->done++)->flow);
+			async_drop(port, async_op(queue, queue->done++));
 	async_free_queues(async->queues, async->nb_queues);
 	memset(async, 0, sizeof(*async));
 }

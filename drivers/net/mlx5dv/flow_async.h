@@ -28,11 +28,19 @@ struct mdv_port;
 enum mdv_flow_async_what {
 	MDV_FLOW_ASYNC_CREATE,
 	MDV_FLOW_ASYNC_DESTROY,
+	MDV_FLOW_ASYNC_ACTION_CREATE,
+	MDV_FLOW_ASYNC_ACTION_DESTROY,
+	MDV_FLOW_ASYNC_ACTION_UPDATE,
+	MDV_FLOW_ASYNC_ACTION_QUERY,
 };
 
 struct mdv_flow_async_op {
-	struct rte_flow *flow;
+	union {
+		struct rte_flow *flow;
+		struct rte_flow_action_handle *handle;
+	};
 	void *user_data;
+	void *data;     /**< ACTION_UPDATE: the action to be; ACTION_QUERY: room for the answer */
 	uint8_t what;   /**< enum mdv_flow_async_what */
 	uint8_t status; /**< enum rte_flow_op_status, when done */
 };
@@ -66,7 +74,10 @@ int mdv_flow_async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_f
 int mdv_flow_async_pull(struct rte_eth_dev *dev, uint32_t queue_id,
 	struct rte_flow_op_result results[], uint16_t nb, struct rte_flow_error *error);
 
-/** Indirect actions of flow queues: refused, rte_flow does not look whether a driver has these. */
+/**
+ * Indirect actions of flow queues. A handle can be named by rules as soon as it is given; what is
+ * done to it is done in the queue's order.
+ */
 struct rte_flow_action_handle *mdv_flow_async_action_create(struct rte_eth_dev *dev,
 	uint32_t queue_id, const struct rte_flow_op_attr *attr,
 	const struct rte_flow_indir_action_conf *conf, const struct rte_flow_action *action,

@@ -47,9 +47,9 @@ indirect_is_known(
 	return false;
 }
 
-static int
-indirect_check_known(const struct mdv_port *port, const struct rte_flow_action_handle *handle,
-	struct rte_flow_error *error)
+int
+mdv_flow_indirect_check_handle(const struct mdv_port *port,
+	const struct rte_flow_action_handle *handle, struct rte_flow_error *error)
 {
 	if (indirect_is_known(&port->flow.indirect, handle))
 		return 0;
@@ -193,13 +193,12 @@ indirect_free(struct rte_flow_action_handle *handle)
 	free(handle);
 }
 
-/* Under flow.lock. */
-static int
-indirect_destroy(
+int
+mdv_flow_indirect_do_destroy(
 	struct mdv_port *port, struct rte_flow_action_handle *handle, struct rte_flow_error *error)
 {
 	uint32_t nb_rules;
-	int rc = indirect_check_known(port, handle, error);
+	int rc = mdv_flow_indirect_check_handle(port, handle, error);
 
 	if (rc != 0)
 		return rc;
@@ -220,7 +219,7 @@ mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle
 	int rc;
 
 	pthread_mutex_lock(&port->flow.lock);
-	rc = indirect_destroy(port, handle, error);
+	rc = mdv_flow_indirect_do_destroy(port, handle, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }
@@ -240,7 +239,7 @@ indirect_check_update(struct mdv_port *port, const struct rte_flow_action_handle
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	enum rte_flow_action_type type;
-	int rc = indirect_check_known(port, handle, error);
+	int rc = mdv_flow_indirect_check_handle(port, handle, error);
 
 	if (rc != 0)
 		return rc;
@@ -260,26 +259,29 @@ indirect_check_update(struct mdv_port *port, const struct rte_flow_action_handle
 	return mdv_flow_action_check(&env.actions, update, error);
 }
 
-/* Under flow.lock. */
-static int
-indirect_update(struct mdv_port *port, struct rte_flow_action_handle *handle,
+struct rte_flow_action *
+mdv_flow_indirect_prepare(struct mdv_port *port, const struct rte_flow_action_handle *handle,
 	const struct rte_flow_action *update, struct rte_flow_error *error)
 {
-	struct rte_flow_action *action;
-	int rc = indirect_check_update(port, handle, update, error);
+	if (indirect_check_update(port, handle, update, error) != 0)
+		return NULL;
+	return indirect_copy(update, error);
+}
 
-	if (rc != 0)
-		return rc;
-	action = indirect_copy(update, error);
-	if (action == NULL)
-		return -rte_errno;
-	rc = mdv_flow_retarget(port, handle, action, error);
+int
+mdv_flow_indirect_do_update(struct mdv_port *port, struct rte_flow_action_handle *handle,
+	struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	int rc = mdv_flow_indirect_check_handle(port, handle, error);
+
+	if (rc == 0)
+		rc = mdv_flow_retarget(port, handle, action, error);
 	if (rc == 0)
 		return 0;
 	free(action);
 	/* The cause may be in our copy of a rule. */
 	if (error != NULL)
-		error->cause = update;
+		error->cause = handle;
 	return rc;
 }
 
@@ -288,20 +290,21 @@ mdv_flow_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle 
 	const void *update, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
+	struct rte_flow_action *action;
 	int rc;
 
 	pthread_mutex_lock(&port->flow.lock);
-	rc = indirect_update(port, handle, update, error);
+	action = mdv_flow_indirect_prepare(port, handle, update, error);
+	rc = action != NULL ? mdv_flow_indirect_do_update(port, handle, action, error) : -rte_errno;
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }
 
-/* Under flow.lock. */
-static int
-indirect_query(struct mdv_port *port, struct rte_flow_action_handle *handle, void *data,
-	struct rte_flow_error *error)
+int
+mdv_flow_indirect_do_query(struct mdv_port *port, struct rte_flow_action_handle *handle,
+	struct rte_flow_query_count *data, struct rte_flow_error *error)
 {
-	int rc = indirect_check_known(port, handle, error);
+	int rc = mdv_flow_indirect_check_handle(port, handle, error);
 
 	if (rc != 0)
 		return rc;
@@ -309,10 +312,7 @@ indirect_query(struct mdv_port *port, struct rte_flow_action_handle *handle, voi
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
 			"indirect %s: there is nothing to query; COUNT can be queried",
 			mdv_flow_action_name(handle->action->type));
-	if (data == NULL)
-		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"a query of an indirect action needs room for the answer");
-	return mdv_flow_count_query(&handle->count, data, error);
+	return data != NULL ? mdv_flow_count_query(&handle->count, data, error) : 0;
 }
 
 int
@@ -322,8 +322,11 @@ mdv_flow_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_ha
 	struct mdv_port *port = mdv_port(dev);
 	int rc;
 
+	if (data == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"a query of an indirect action needs room for the answer");
 	pthread_mutex_lock(&port->flow.lock);
-	rc = indirect_query(port, (void *)(uintptr_t)handle, data, error);
+	rc = mdv_flow_indirect_do_query(port, (void *)(uintptr_t)handle, data, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }

@@ -47,6 +47,9 @@ void mdv_flow_indirect_fini(struct mdv_flow_indirect *indirect);
 
 /** @return whether there is any INDIRECT in @p list; NULL is taken. */
 bool mdv_flow_indirect_is_in(const struct rte_flow_action list[]);
+/** @p handle must be the port's. @return 0 or -ENOENT, @p error filled */
+int mdv_flow_indirect_check_handle(const struct mdv_port *port,
+	const struct rte_flow_action_handle *handle, struct rte_flow_error *error);
 /** All handles of @p list must be the port's. @return 0 or a negative errno, @p error filled */
 int mdv_flow_indirect_check(
 	struct mdv_port *port, const struct rte_flow_action list[], struct rte_flow_error *error);
@@ -55,6 +58,23 @@ int mdv_flow_indirect_take(
 	struct mdv_port *port, const struct rte_flow_action list[], struct rte_flow_error *error);
 /** A rule less; needs no lock. */
 void mdv_flow_indirect_put(const struct rte_flow_action list[]);
+
+/**
+ * Check an update by itself.
+ * @return a copy for mdv_flow_indirect_do_update(), or NULL after filling @p error
+ */
+struct rte_flow_action *mdv_flow_indirect_prepare(struct mdv_port *port,
+	const struct rte_flow_action_handle *handle, const struct rte_flow_action *update,
+	struct rte_flow_error *error);
+/** @param action taken over, also on failure. @return 0 or a negative errno, @p error filled */
+int mdv_flow_indirect_do_update(struct mdv_port *port, struct rte_flow_action_handle *handle,
+	struct rte_flow_action *action, struct rte_flow_error *error);
+/** @return 0 or a negative errno, @p error filled */
+int mdv_flow_indirect_do_destroy(
+	struct mdv_port *port, struct rte_flow_action_handle *handle, struct rte_flow_error *error);
+/** @param data NULL: see only whether it can be queried */
+int mdv_flow_indirect_do_query(struct mdv_port *port, struct rte_flow_action_handle *handle,
+	struct rte_flow_query_count *data, struct rte_flow_error *error);
 
 struct rte_flow_action_handle *mdv_flow_indirect_create(struct rte_eth_dev *dev,
 	const struct rte_flow_indir_action_conf *conf, const struct rte_flow_action *action,

@@ -9,6 +9,7 @@
 
 #include "flow_action.h"
 #include "flow_error.h"
+#include "flow_indirect.h"
 #include "flow_install.h"
 #include "flow_item.h"
 #include "flow_plan.h"
@@ -57,6 +58,9 @@ template_fixed(enum rte_flow_action_type type, const void *mask)
 {
 	uint8_t fixed = 0;
 
+	/* The configuration is the handle itself, and not to be looked into. */
+	if (type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+		return mask != NULL ? 1 : 0;
 	for (unsigned int i = 0; mask != NULL && i < RTE_DIM(template_fields); i++) {
 		const struct template_field *row = &template_fields[i];
 
@@ -304,7 +308,7 @@ template_blame_trial(const struct template_trial *trial, const struct rte_flow_a
 
 /* The queues a rule will name are not known, and the port may have others by then. */
 static int
-template_try_actions(const struct mdv_port *port, const struct rte_flow_actions_template *template,
+template_try_actions(struct mdv_port *port, const struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	struct mdv_flow_action_env env = mdv_flow_install_env(port).actions;
@@ -320,11 +324,17 @@ template_try_actions(const struct mdv_port *port, const struct rte_flow_actions_
 	for (unsigned int i = 0; i < template->nb; i++) {
 		merged->actions[i].type = actions[i].type;
 		template_invent(&trial, i);
-		if (template->fixed[i] != 0)
+		if (actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+			merged->actions[i].conf = actions[i].conf;
+		else if (template->fixed[i] != 0)
 			template_take(actions[i].type, template->fixed[i], actions[i].conf,
 				&merged->confs[i]);
 	}
-	rc = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_indirect_check(port, merged->actions, error);
+	if (rc == 0)
+		rc = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
+	pthread_mutex_unlock(&port->flow.lock);
 	if (rc != 0)
 		template_blame_trial(&trial, actions, error);
 	return rc;
@@ -376,6 +386,10 @@ template_keep_actions(struct rte_flow_actions_template *template,
 		kept.actions[i].type = actions[i].type;
 		if (template->fixed[i] == 0)
 			continue;
+		if (actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT) {
+			kept.actions[i].conf = actions[i].conf;
+			continue;
+		}
 		kept.actions[i].conf = &kept.confs[i];
 		template_take(actions[i].type, template->fixed[i], actions[i].conf, &kept.confs[i]);
 	}
@@ -384,7 +398,7 @@ template_keep_actions(struct rte_flow_actions_template *template,
 }
 
 struct rte_flow_actions_template *
-mdv_flow_template_make_actions(const struct mdv_port *port,
+mdv_flow_template_make_actions(struct mdv_port *port,
 	const struct rte_flow_actions_template_attr *attr, const struct rte_flow_action actions[],
 	const struct rte_flow_action masks[], struct rte_flow_error *error)
 {
@@ -477,6 +491,10 @@ template_merge_actions(const struct rte_flow_actions_template *template,
 		merged->actions[i] = actions[i];
 		if (template->fixed[i] == 0)
 			continue;
+		if (common->type == RTE_FLOW_ACTION_TYPE_INDIRECT) {
+			merged->actions[i].conf = common->conf;
+			continue;
+		}
 		memset(conf, 0, sizeof(*conf));
 		if (actions[i].conf != NULL)
 			template_take(common->type, ~template->fixed[i], actions[i].conf, conf);

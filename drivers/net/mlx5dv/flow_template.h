@@ -8,7 +8,8 @@
  *     a rule's           eth / ipv4 / udp dst spec 53            specs
  *                        queue index 1 / mark                    confs
  *
- * An item without a mask matches the protocol only, or nothing if the template is relaxed. Nothing
+ * An item without a mask matches the protocol only, or nothing if the template is relaxed. INDIRECT
+ * has a handle in the template, which shows its kind; with a mask it is that of all rules. Nothing
  * here is shared with the device; merged rules go the way of all rules.
  */
 #ifndef MDV_FLOW_TEMPLATE_H
@@ -63,7 +64,7 @@ struct rte_flow_pattern_template *mdv_flow_template_make_pattern(const struct md
 	const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_item pattern[],
 	struct rte_flow_error *error);
 /** @param masks NULL: nothing is constant. @return NULL after filling @p error */
-struct rte_flow_actions_template *mdv_flow_template_make_actions(const struct mdv_port *port,
+struct rte_flow_actions_template *mdv_flow_template_make_actions(struct mdv_port *port,
 	const struct rte_flow_actions_template_attr *attr, const struct rte_flow_action actions[],
 	const struct rte_flow_action masks[], struct rte_flow_error *error);
 void mdv_flow_template_free_pattern(struct rte_flow_pattern_template *template);

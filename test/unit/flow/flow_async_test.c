@@ -572,31 +572,6 @@ test_failing(void **state)
 	}
 }
 
-/* rte_flow calls these unseen: they must be there to say no. */
-static void
-test_indirect(void **state)
-{
-	const struct rte_flow_action count = ACTION(COUNT);
-	struct rte_flow_error error;
-
-	(void)state;
-	set_up(1);
-	assert_null(mdv_flow_ops.async_action_handle_create(
-		&fake.dev, 0, &now, NULL, &count, NULL, &error));
-	assert_int_equal(rte_errno, ENOTSUP);
-	assert_ptr_equal(error.cause, &count);
-	assert_int_equal(mdv_flow_ops.async_action_handle_update(
-				 &fake.dev, 0, &now, NULL, &count, NULL, NULL),
-		-ENOTSUP);
-	assert_int_equal(
-		mdv_flow_ops.async_action_handle_query(&fake.dev, 0, &now, NULL, NULL, NULL, NULL),
-		-ENOTSUP);
-	assert_int_equal(
-		mdv_flow_ops.async_action_handle_destroy(&fake.dev, 0, &now, NULL, NULL, NULL),
-		-ENOTSUP);
-	tear_down();
-}
-
 /* A thread to a queue, and no lock between them but the driver's. */
 static void *
 run_queue(void *argument)
@@ -663,7 +638,6 @@ main(void)
 		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_failing),
-		cmocka_unit_test(test_indirect),
 		cmocka_unit_test(test_threads),
 	};
 

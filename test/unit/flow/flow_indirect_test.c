@@ -582,7 +582,7 @@ test_refused_updates(void **state)
 		{ counter, &count, -ENOTSUP, counter, "indirect COUNT: it has nothing to update; " },
 		{ handle, &count, -EINVAL, &count, "indirect QUEUE: it cannot become COUNT; " },
 		{ handle, &far, -EINVAL, &queue_9, "QUEUE: Rx queue 9 does not exist" },
-		{ handle, &near, -EINVAL, &near, "QUEUE 1 twice: " },
+		{ handle, &near, -EINVAL, handle, "QUEUE 1 twice: " },
 	};
 	/* clang-format on */
 

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Indirect actions by flow queues and in templates, on the fake context. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_flow_driver.h>
+
+#include "fake_verbs.h"
+
+/* clang-format off */
+static const struct rte_flow_actions_template_attr actions_attr = { .ingress = 1 };
+static const struct rte_flow_op_attr now = { .postpone = 0 }, later = { .postpone = 1 };
+static const struct rte_flow_action_queue queue_1 = { 1 }, queue_9 = { 9 };
+/* clang-format on */
+
+/* Two queues, an isolated port that is started. */
+static void
+set_up(void)
+{
+	const struct rte_flow_port_attr attr = { 0 };
+	const struct rte_flow_queue_attr queue = { 6 };
+	const struct rte_flow_queue_attr *queues[] = { &queue, &queue };
+
+	fake_init_flow();
+	fake.port.isolated = true;
+	assert_int_equal(mdv_flow_ops.configure(&fake.dev, &attr, 2, queues, NULL), 0);
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+}
+
+static void
+tear_down(void)
+{
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+static int
+take(uint32_t queue, const struct rte_flow_op_attr *attr, struct rte_flow *flow)
+{
+	return mdv_flow_ops.async_destroy(&fake.dev, queue, attr, flow, flow, NULL);
+}
+
+/* Pull one result, which must be this. */
+static void
+expect(uint32_t queue, const void *user_data, enum rte_flow_op_status status)
+{
+	struct rte_flow_op_result result = { .status = 99 };
+
+	assert_int_equal(mdv_flow_ops.pull(&fake.dev, queue, &result, 1, NULL), 1);
+	assert_ptr_equal(result.user_data, user_data);
+	assert_int_equal(result.status, status);
+}
+
+static void
+expect_none(uint32_t queue)
+{
+	struct rte_flow_op_result result;
+
+	assert_int_equal(mdv_flow_ops.pull(&fake.dev, queue, &result, 1, NULL), 0);
+}
+
+static const struct rte_flow_indir_action_conf in = { .ingress = 1 };
+static const struct rte_flow_action to_1 = ACTION_CONF(QUEUE, &queue_1);
+static const struct rte_flow_action to_9 = ACTION_CONF(QUEUE, &queue_9);
+static const struct rte_flow_action_queue queue_2 = { 2 };
+static const struct rte_flow_action to_2 = ACTION_CONF(QUEUE, &queue_2);
+static const struct rte_flow_action count = ACTION(COUNT);
+
+static struct rte_flow_action_handle *
+share(const struct rte_flow_op_attr *attr, const struct rte_flow_action *action)
+{
+	struct rte_flow_action_handle *handle = mdv_flow_ops.async_action_handle_create(
+		&fake.dev, 0, attr, &in, action, (void *)(uintptr_t)action, NULL);
+
+	assert_non_null(handle);
+	return handle;
+}
+
+static int
+unshare_later(struct rte_flow_action_handle *handle)
+{
+	return mdv_flow_ops.async_action_handle_destroy(&fake.dev, 0, &later, handle, handle, NULL);
+}
+
+static unsigned int
+queue_at(unsigned int index)
+{
+	return fake_flow_at(index)->qp->table->queues[0];
+}
+
+/* Made, named, updated, queried and given back in one batch, in its order. */
+static void
+test_indirect(void **state)
+{
+	struct rte_flow_query_count answer = { .reset = 0 };
+	struct rte_flow_action_handle *fate, *counter;
+	const struct rte_flow_attr ingress = { .ingress = 1 };
+	struct rte_flow *flow;
+
+	(void)state;
+	set_up();
+	fate = share(&later, &to_1);
+	counter = share(&now, &count);
+	expect(0, &to_1, RTE_FLOW_OP_SUCCESS);
+	expect(0, &count, RTE_FLOW_OP_SUCCESS);
+	flow = mdv_flow_ops.create(&fake.dev, &ingress, PATTERN(ITEM(IPV4)),
+		ACTIONS(ACTION_CONF(INDIRECT, fate), ACTION_CONF(INDIRECT, counter)), NULL);
+	assert_non_null(flow);
+	assert_int_equal(queue_at(0), 1);
+	assert_int_equal(mdv_flow_ops.async_action_handle_update(
+				 &fake.dev, 0, &later, fate, &to_2, &answer, NULL),
+		0);
+	assert_int_equal(mdv_flow_ops.async_action_handle_query(
+				 &fake.dev, 0, &later, counter, &answer, counter, NULL),
+		0);
+	assert_int_equal(unshare_later(fate), 0);
+	assert_int_equal(take(0, &later, flow), 0);
+	assert_int_equal(unshare_later(fate), 0);
+	fake.hits = 5;
+	assert_int_equal(queue_at(0), 1);
+	assert_int_equal(mdv_flow_ops.push(&fake.dev, 0, NULL), 0);
+	expect(0, &answer, RTE_FLOW_OP_SUCCESS);
+	expect(0, counter, RTE_FLOW_OP_SUCCESS);
+	assert_int_equal(answer.hits, 5);
+	expect(0, fate, RTE_FLOW_OP_ERROR); /* the rule was still there */
+	expect(0, flow, RTE_FLOW_OP_SUCCESS);
+	expect(0, fate, RTE_FLOW_OP_SUCCESS);
+	expect_none(0);
+	/* What waits at close is dropped; the counter goes with the port. */
+	fate = share(&now, &to_1);
+	assert_int_equal(mdv_flow_ops.async_action_handle_update(
+				 &fake.dev, 0, &later, fate, &to_2, NULL, NULL),
+		0);
+	assert_int_equal(unshare_later(counter), 0);
+	tear_down();
+}
+
+/* What cannot be is refused when it is given, whether it is postponed or not. */
+static void
+test_indirect_refused(void **state)
+{
+	struct rte_flow_action_handle *fate;
+	struct rte_flow_error error;
+	struct rte_flow_query_count answer;
+
+	(void)state;
+	set_up();
+	fate = share(&now, &to_1);
+	expect(0, &to_1, RTE_FLOW_OP_SUCCESS);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct rte_flow_op_attr *attr = i == 0 ? &now : &later;
+
+		assert_null(mdv_flow_ops.async_action_handle_create(
+			&fake.dev, 0, attr, &in, &to_9, NULL, &error));
+		assert_ptr_equal(error.cause, &queue_9);
+		assert_null(mdv_flow_ops.async_action_handle_create(
+			&fake.dev, 7, attr, &in, &to_1, NULL, NULL));
+		assert_int_equal(mdv_flow_ops.async_action_handle_update(
+					 &fake.dev, 0, attr, fate, &to_9, NULL, NULL),
+			-EINVAL);
+		assert_int_equal(mdv_flow_ops.async_action_handle_update(
+					 &fake.dev, 0, attr, NULL, &to_1, NULL, NULL),
+			-ENOENT);
+		assert_int_equal(mdv_flow_ops.async_action_handle_query(
+					 &fake.dev, 0, attr, fate, &answer, NULL, NULL),
+			-ENOTSUP);
+		assert_int_equal(mdv_flow_ops.async_action_handle_query(
+					 &fake.dev, 0, attr, fate, NULL, NULL, NULL),
+			-EINVAL);
+		assert_int_equal(mdv_flow_ops.async_action_handle_destroy(
+					 &fake.dev, 0, attr, NULL, NULL, NULL),
+			-ENOENT);
+		assert_int_equal(mdv_flow_ops.async_action_handle_destroy(
+					 &fake.dev, 7, attr, fate, NULL, NULL),
+			-EINVAL);
+	}
+	expect_none(0);
+	tear_down();
+}
+
+/* A handle of the template's, and one of each rule's. */
+static void
+test_indirect_template(void **state)
+{
+	static const struct rte_flow_action_count any;
+	const struct rte_flow_template_table_attr attr = { .flow_attr = { .ingress = 1 },
+		.nb_flows = 9 };
+	struct rte_flow_item_udp udp = { .hdr.dst_port = RTE_BE16(53) };
+	const struct rte_flow_item pattern[] = { ITEM(IPV4), ITEM_SPEC(UDP, &udp), ITEM(END) };
+	struct rte_flow_action_handle *counter, *one, *two;
+	const struct rte_flow_pattern_template_attr pattern_attr = { .ingress = 1 };
+	static const struct rte_flow_item_udp dst_mask = { .hdr.dst_port = RTE_BE16(0xffff) };
+	struct rte_flow_pattern_template *form;
+	struct rte_flow_actions_template *template;
+	struct rte_flow_template_table *own;
+	struct rte_flow_error error;
+	struct rte_flow *flow;
+
+	(void)state;
+	set_up();
+	counter = share(&now, &count);
+	one = share(&now, &to_1);
+	two = share(&now, &to_2);
+
+	const struct rte_flow_action list[] = { ACTION_CONF(INDIRECT, counter),
+		ACTION_CONF(INDIRECT, one), ACTION(END) };
+	const struct rte_flow_action masks[] = { ACTION_CONF(INDIRECT, &any), ACTION(INDIRECT),
+		ACTION(END) };
+	const struct rte_flow_action wild[] = { ACTION(INDIRECT), ACTION_CONF(INDIRECT, one),
+		ACTION(END) };
+
+	assert_null(
+		mdv_flow_ops.actions_template_create(&fake.dev, &actions_attr, wild, NULL, &error));
+	assert_ptr_equal(error.cause, &wild[0]);
+	template =
+		mdv_flow_ops.actions_template_create(&fake.dev, &actions_attr, list, masks, NULL);
+	form = mdv_flow_ops.pattern_template_create(&fake.dev, &pattern_attr,
+		PATTERN(ITEM(IPV4), ITEM_MASK(UDP, NULL, &dst_mask)), NULL);
+	assert_true(template != NULL && form != NULL);
+	own = mdv_flow_ops.template_table_create(&fake.dev, &attr, &form, 1, &template, 1, NULL);
+	assert_non_null(own);
+
+	const struct rte_flow_action with_two[] = { ACTION(INDIRECT), ACTION_CONF(INDIRECT, two),
+		ACTION(END) };
+	const struct rte_flow_action with_none[] = { ACTION(INDIRECT), ACTION(INDIRECT),
+		ACTION(END) };
+
+	flow = mdv_flow_ops.async_create(
+		&fake.dev, 1, &now, own, pattern, 0, with_two, 0, NULL, NULL);
+	assert_non_null(flow);
+	assert_int_equal(queue_at(0), 2);
+	assert_non_null(fake_flow_at(0)->counters);
+	assert_null(mdv_flow_ops.async_create(
+		&fake.dev, 1, &now, own, pattern, 0, with_none, 0, NULL, &error));
+	assert_ptr_equal(error.cause, &with_none[1]);
+	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, counter, NULL), -EBUSY);
+	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, two, NULL), -EBUSY);
+	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, one, NULL), 0);
+	assert_int_equal(take(1, &now, flow), 0);
+	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, two, NULL), 0);
+	tear_down();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_indirect),
+		cmocka_unit_test(test_indirect_refused),
+		cmocka_unit_test(test_indirect_template),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
