@@ -18,8 +18,9 @@
 #include "input.h"
 #include "rules.h"
 
-#define MAX_RULES 24
-#define NB_QUEUES 2
+#define MAX_RULES   24
+#define NB_QUEUES   2
+#define MAX_HANDLES 5
 /* Parts of all rules, those included whose destruction waits. */
 #define MAX_ENTRIES (2 * MAX_RULES * MDV_RSS_NB_CLASSES)
 /* Of one input: each looks at all that has gone before. */
@@ -34,12 +35,19 @@ struct life_rule {
 	bool counted;
 	bool waits; /* its creation, in a flow queue */
 	uint32_t queue;
+	uint32_t handles; /* bits of those it names */
+};
+
+struct life_handle {
+	struct rte_flow_action_handle *handle; /* NULL: free */
+	enum rte_flow_action_type type;
 };
 
 /* All that a port's user knows. */
 static struct life {
 	struct fuzz_input input;
 	struct life_rule rules[MAX_RULES];
+	struct life_handle handles[MAX_HANDLES];
 	bool configured;
 	uint32_t given[NB_QUEUES], pulled[NB_QUEUES]; /* operations ever; their user data */
 	struct rte_flow_item *template_items;         /* types only, of the templates */
@@ -104,13 +112,47 @@ life_choose_rule(void)
 	return NULL;
 }
 
-static bool
-counts(const struct rte_flow_action *list)
+static const struct life_handle *
+life_handle_of(const struct rte_flow_action *action)
 {
-	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++)
-		if (list->type == RTE_FLOW_ACTION_TYPE_COUNT)
-			return true;
-	return false;
+	for (unsigned int i = 0; i < MAX_HANDLES; i++)
+		if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT && action->conf != NULL &&
+			action->conf == life.handles[i].handle)
+			return &life.handles[i];
+	return NULL;
+}
+
+/* What a list that was accepted counts, and the handles that it names. */
+static void
+life_note(struct life_rule *rule, const struct rte_flow_action *list)
+{
+	rule->counted = false;
+	rule->handles = 0;
+	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++) {
+		const struct life_handle *handle = life_handle_of(list);
+		enum rte_flow_action_type type = handle != NULL ? handle->type : list->type;
+
+		rule->counted = rule->counted || type == RTE_FLOW_ACTION_TYPE_COUNT;
+		if (handle != NULL)
+			rule->handles |= UINT32_C(1) << (handle - life.handles);
+	}
+}
+
+/* Some of a list's actions come by handles instead, where there is one of their kind; or by any. */
+static void
+life_hide_actions(struct rte_flow_action *list)
+{
+	const uint8_t how = fuzz_input_byte(&life.input);
+
+	for (; list != NULL && list->type != RTE_FLOW_ACTION_TYPE_END; list++) {
+		const struct life_handle *handle =
+			&life.handles[fuzz_input_choose(&life.input, MAX_HANDLES)];
+
+		if ((how & 1) == 0 || (handle->type != list->type && how != 0xff))
+			continue;
+		list->type = RTE_FLOW_ACTION_TYPE_INDIRECT;
+		list->conf = handle->handle;
+	}
 }
 
 /* A refusal says what and why, and blames what was given: an object, or the block it lies in. */
@@ -129,7 +171,7 @@ step_create(void)
 {
 	const struct rte_flow_attr attr = fuzz_rules_attr(&life.input);
 	const struct rte_flow_item *pattern = fuzz_rules_pattern(&life.input);
-	const struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
+	struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
 	struct rte_flow_error told = { .message = NULL }, error = { .message = NULL };
 	const unsigned int fail_at = fake.fail_at;
 	struct life_rule *slot = life_free_slot();
@@ -139,6 +181,7 @@ step_create(void)
 	int rc;
 
 	fake_arm(0, 0);
+	life_hide_actions(actions);
 	rc = mdv_flow_ops.validate(&fake.dev, &attr, pattern, actions, &told);
 	after = books_read();
 	CHECK(memcmp(&before, &after, sizeof(before)) == 0);
@@ -152,7 +195,7 @@ step_create(void)
 	slot->flow = mdv_flow_ops.create(&fake.dev, &attr, pattern, actions, &error);
 	if (slot->flow != NULL) {
 		CHECK(rc == 0);
-		slot->counted = counts(actions);
+		life_note(slot, actions);
 		slot->waits = false;
 		return;
 	}
@@ -221,6 +264,61 @@ step_query(void)
 	rc = mdv_flow_ops.query(&fake.dev, rule->flow, &count, &answer, NULL);
 	if (!life.injected)
 		CHECK(rc == (rule->counted ? 0 : -EINVAL));
+}
+
+static void
+step_share(void)
+{
+	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
+	struct life_handle *slot = &life.handles[fuzz_input_choose(&life.input, MAX_HANDLES)];
+	const struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
+	struct rte_flow_error error = { .message = NULL };
+
+	if (actions == NULL || slot->handle != NULL)
+		return;
+	slot->handle = mdv_flow_ops.action_handle_create(&fake.dev, &conf, actions, &error);
+	slot->type = actions->type;
+	if (slot->handle == NULL)
+		check_error(&error, actions);
+}
+
+/* Not while a rule names it. */
+static void
+step_unshare(void)
+{
+	const unsigned int which = fuzz_input_choose(&life.input, MAX_HANDLES);
+	struct life_handle *slot = &life.handles[which];
+	bool used = false, waits = false;
+	int rc = mdv_flow_ops.action_handle_destroy(&fake.dev, slot->handle, NULL);
+
+	for (unsigned int i = 0; i < MAX_RULES; i++)
+		used = used ||
+			(life.rules[i].flow != NULL && (life.rules[i].handles >> which & 1) != 0);
+	for (unsigned int i = 0; i < NB_QUEUES; i++)
+		waits = waits || life.given[i] != life.pulled[i];
+	if (slot->handle == NULL)
+		CHECK(rc == -ENOENT);
+	else if (used || !waits)
+		CHECK(rc == (used ? -EBUSY : 0));
+	if (rc == 0)
+		slot->handle = NULL;
+}
+
+/* All of its rules or none. */
+static void
+step_update(void)
+{
+	const struct life_handle *slot = &life.handles[fuzz_input_choose(&life.input, MAX_HANDLES)];
+	struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
+	struct rte_flow_error error = { .message = NULL };
+	const struct books before = books_read();
+
+	if (actions == NULL || slot->handle == NULL)
+		return;
+	if (mdv_flow_ops.action_handle_update(&fake.dev, slot->handle, actions, &error) == 0)
+		return;
+	check_error(&error, slot->handle);
+	books_check_same(&before);
 }
 
 static void
@@ -415,7 +513,7 @@ step_queue_create(void)
 		return;
 	}
 	life.given[queue]++;
-	slot->counted = counts(actions);
+	life_note(slot, actions);
 	slot->waits = true;
 	slot->queue = queue;
 	if (!attr.postpone)
@@ -513,6 +611,11 @@ static void (*const steps[])(void) = {
 	step_destroy,
 	step_flush,
 	step_query,
+	step_share,
+	step_share,
+	step_unshare,
+	step_update,
+	step_update,
 	step_dump,
 	step_isolate,
 	step_default_rules,
