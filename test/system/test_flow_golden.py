@@ -207,6 +207,7 @@ REFUSED = {
 E, E4 = [eth()], [eth(), ipv4()]
 SAMPLE = "set sample_actions 0 queue index 2 / end"
 # (command before or None, pattern, actions, the attributes)
+INDIRECT = "flow indirect_action 0 create action_id {} ingress action {} / end"
 ACTIONS = [
     (None, "eth / ipv4", "queue index 0", [attr(*E4)]),
     (None, "eth", "queue index 0 / queue index 1", [attr(*E), attr(*E)]),
@@ -235,6 +236,8 @@ ACTIONS = [
      [attr(eth(type_=0x8847), mpls(), ipv6()), attr(eth(type_=0x8847), mpls())]),
     (SAMPLE, "eth", "sample ratio 1 index 0 / queue index 1", [attr(*E), attr(*E)]),
     (SAMPLE, "eth", "sample ratio 1 index 0 / passthru", [attr(*E, flags=DONT_TRAP)]),
+    (INDIRECT.format(1, "mark id 4"), "eth", "indirect 1 / queue index 0", [attr(*E, tag(5))]),
+    (INDIRECT.format(2, "count"), "eth", "indirect 2 / drop", [attr(*E, DROP, COUNT)]),
 ]
 
 
