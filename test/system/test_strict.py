@@ -27,6 +27,9 @@ SEEN = {
     "cq-overrun": "event 0",
     "cq-record-byte-order": "completed",
     "cq-record-width": "completed",
+    "record-without-doorbell": "completed",
+    "cqe-size": "created",
+    "flow-port": "Invalid argument",
 }
 
 
@@ -35,7 +38,7 @@ def test_a_mistake_is_reported(mistake):
     done = run("--strict", mistake=mistake)
     assert done.returncode == FINDINGS, done.stderr
     assert done.stdout.splitlines()[-1] == SEEN[mistake]
-    found = re.findall(r"^softhca: strict: mlx5_0 [SC]Q 0x[0-9a-f]+ index \d+: ([a-z-]+): ", done.stderr,
+    found = re.findall(r"^softhca: strict: mlx5_0 (?:SQ|CQ|QP handle) 0x[0-9a-f]+ index \d+: ([a-z-]+): ", done.stderr,
                        re.M)
     assert found and set(found) == {mistake}, done.stderr
     # What hardware does, and the evidence.
@@ -57,6 +60,20 @@ def test_without_a_mistake_there_is_the_summary_only():
     done = run("--strict")
     assert (done.returncode, done.stdout) == (0, "completed\n")
     assert done.stderr == "softhca: strict: no findings\n"
+
+
+def test_a_doorbell_without_its_record():
+    """The program waits until it has been reported: nothing else comes of it."""
+    command = [str(paths.SOFTHCA), "run", "--strict", "--", PROGRAM, "doorbell-without-record"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        said = process.stderr.readline()
+        assert ": doorbell-without-record: the doorbell names a WQE that" in said
+        out, rest = process.communicate(timeout=60)
+    assert out == "rung\n"
+    assert "doorbell of WQE 0, record 0, WQEs executed up to 0" in rest
+    assert rest.endswith("softhca: strict: 1 finding: doorbell-without-record 1\n")
+    assert process.returncode == FINDINGS
 
 
 def test_the_commands_own_failure_is_kept():

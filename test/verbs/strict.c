@@ -308,6 +308,55 @@ do_cq_width(struct program *program)
 	consume(program, write_32_bits);
 }
 
+/* Nothing comes of it: until standard input ends. */
+static void
+do_no_record(struct program *program)
+{
+	struct wqe wqe = make_wqe(program);
+	uint64_t doorbell;
+
+	put_wqe(program, &wqe);
+	memcpy(&doorbell, &wqe, sizeof(doorbell));
+	__atomic_store_n((uint64_t *)program->sq.bf.reg, doorbell, __ATOMIC_RELEASE);
+	printf("rung\n");
+	while (getchar() != EOF)
+		;
+}
+
+static void
+do_no_doorbell(struct program *program)
+{
+	struct wqe wqe = make_wqe(program);
+
+	put_wqe(program, &wqe);
+	__atomic_store_n(&program->sq.dbrec[MLX5_SND_DBR], htobe32(program->pi), __ATOMIC_RELEASE);
+	await(program);
+}
+
+static void
+do_cqe_size(struct program *program)
+{
+	struct ibv_cq *cq;
+
+	setenv("MLX5_CQE_SIZE", "128", 1);
+	cq = ibv_create_cq(program->context, 15, NULL, NULL, 0);
+	if (cq == NULL)
+		die("ibv_create_cq");
+	ibv_destroy_cq(cq);
+	printf("created\n");
+}
+
+static void
+do_flow_port(struct program *program)
+{
+	struct ibv_flow_attr attr = {
+		.type = IBV_FLOW_ATTR_NORMAL, .size = sizeof(attr), .port = 2
+	};
+
+	if (ibv_create_flow(program->qp, &attr) == NULL)
+		printf("%s\n", strerror(errno));
+}
+
 static const struct mistake {
 	const char *name;
 	void (*run)(struct program *program);
@@ -321,6 +370,10 @@ static const struct mistake {
 	{ "cq-overrun", do_cq_overrun },
 	{ "cq-record-byte-order", do_cq_order },
 	{ "cq-record-width", do_cq_width },
+	{ "doorbell-without-record", do_no_record },
+	{ "record-without-doorbell", do_no_doorbell },
+	{ "cqe-size", do_cqe_size },
+	{ "flow-port", do_flow_port },
 };
 
 int

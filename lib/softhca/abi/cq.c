@@ -2,12 +2,14 @@
 /* Completion queues. */
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 
 #include <rdma/mlx5-abi.h>
 
 #include "abi/ioctl.h"
 #include "abi/mlx5.h"
 #include "abi/write.h"
+#include "base/findings.h"
 #include "model.h"
 
 static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "as rdma-core 44 has it");
@@ -137,6 +139,22 @@ answer_create(const struct shca_bundle *bundle, const struct shca_cq_object *cq)
 	return ret;
 }
 
+/* libmlx5 asks for what the variable says unless its caller asks for a size. */
+static void
+look_at_size(const struct shca_file *file, const struct shca_cq *cq, uint32_t cqe_bytes)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	const char *wanted = getenv("MLX5_CQE_SIZE");
+	struct shca_finding_site site = {
+		.device = conf->index,
+		.queue = "CQ",
+		.number = shca_cq_number(cq),
+	};
+
+	if (conf->findings != NULL && cqe_bytes == 128 && wanted != NULL && atoi(wanted) == 128)
+		shca_findings_report(conf->findings, SHCA_FINDING_CQE_SIZE, &site);
+}
+
 static int
 create(struct shca_bundle *bundle)
 {
@@ -178,6 +196,7 @@ create(struct shca_bundle *bundle)
 		shca_cq_destroy(cq->cq);
 		return ret;
 	}
+	look_at_size(file, cq->cq, request.cqe_size);
 	cq->channel =
 		shca_eventq_get(shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL));
 	cq->async = shca_eventq_get_async(

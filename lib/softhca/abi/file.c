@@ -14,6 +14,7 @@
 #include "model.h"
 
 #define PORT 1
+#define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 
 /* Each asynchronous descriptor of a context gets what concerns the port (uverbs_main.c
  * ib_uverbs_event_handler). */
@@ -38,6 +39,11 @@ map_areas(struct shca_file *file, int fd)
 	clock->info = shca_mmap_area(fd, SHCA_MMAP_CLOCK_INFO, SHCA_MMAP_PAGE_BYTES);
 	if (clock->counter == NULL || clock->info == NULL)
 		return -ENOMEM;
+	if (shca_device_conf(file->dev)->findings != NULL) {
+		file->watched = shca_mmap_area(fd, SHCA_MMAP_UARS, WATCHED_BYTES);
+		if (file->watched == NULL)
+			return -ENOMEM;
+	}
 	if (file->model->max_dm_bytes == 0)
 		return 0;
 	file->device_memory =
@@ -52,6 +58,8 @@ unmap_areas(struct shca_file *file)
 		munmap(file->clock.counter, SHCA_MMAP_PAGE_BYTES);
 	if (file->clock.info != NULL)
 		munmap(file->clock.info, SHCA_MMAP_PAGE_BYTES);
+	if (file->watched != NULL)
+		munmap(file->watched, WATCHED_BYTES);
 	if (file->device_memory != NULL)
 		munmap(file->device_memory, file->model->max_dm_bytes);
 }

@@ -226,8 +226,8 @@ shca_flow_write_create(struct shca_write *write)
 		ret = check_request(write->in, &request);
 	if (ret == 0)
 		ret = shca_user_read(write->in, sizeof(request), specs, request.flow_attr.size);
-	if (ret == 0 && request.flow_attr.port != 1)
-		ret = -EINVAL;
+	if (ret == 0)
+		ret = shca_qp_check_port(write->file, request.qp_handle, request.flow_attr.port);
 	if (ret == 0)
 		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &qp);
 	if (ret == 0)

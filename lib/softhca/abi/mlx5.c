@@ -16,6 +16,8 @@ destroy_uar(struct shca_object *object)
 {
 	struct shca_uar_object *uar = (struct shca_uar_object *)object;
 
+	if (uar->is_watched)
+		shca_doorbell_unwatch(object->file->dev, &uar->doorbells);
 	shca_idtable_del(&object->file->uars, uar->index);
 }
 
@@ -51,6 +53,16 @@ answer_alloc(const struct shca_bundle *bundle, const struct shca_uar_object *uar
 	return ret;
 }
 
+static void
+watch(const struct shca_file *file, struct shca_uar_object *uar)
+{
+	if (file->watched == NULL || uar->index >= SHCA_MMAP_NB_WATCHED)
+		return;
+	uar->is_watched = true;
+	shca_doorbell_watch(file->dev, &uar->doorbells,
+		file->watched + (size_t)uar->index * SHCA_MMAP_PAGE_BYTES);
+}
+
 static int
 alloc_uar(struct shca_bundle *bundle)
 {
@@ -66,6 +78,8 @@ alloc_uar(struct shca_bundle *bundle)
 	ret = answer_alloc(bundle, uar);
 	if (ret != 0)
 		shca_idtable_del(&bundle->file->uars, uar->index);
+	else
+		watch(bundle->file, uar);
 	return ret;
 }
 

@@ -11,7 +11,7 @@
 #define SPACE_BYTES (1ULL << 36)
 
 /* MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
-#define COMMAND_OBJECT 9ULL
+#define COMMAND_OBJECT ((uint64_t)SHCA_MMAP_UARS)
 
 /* The first pages of a function's UAR range are the kernel's own; numbers a user gets start later.
  */

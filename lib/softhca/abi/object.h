@@ -24,6 +24,7 @@
 #include "abi/eventq.h"
 #include "base/idtable.h"
 #include "hw/clock_page.h"
+#include "hw/doorbell.h"
 #include "hw/device.h"
 #include "steering/param.h"
 #include "steering/steering.h"
@@ -75,6 +76,7 @@ struct shca_file {
 	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */
 	LIST_HEAD(shca_eventq_list, shca_eventq) eventqs;
 	struct shca_eventq *async; /**< where events go of objects that name no descriptor */
+	uint8_t *watched;          /**< of a strict device: the first UAR pages */
 	struct shca_clock_page clock;
 	uint8_t *device_memory;   /**< all the model has; NULL: none */
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
@@ -200,6 +202,8 @@ struct shca_flow_object {
 struct shca_uar_object {
 	struct shca_object object;
 	uint32_t index;
+	bool is_watched;
+	struct shca_doorbell_page doorbells;
 };
 
 extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,

@@ -6,6 +6,7 @@
 #include <rdma/mlx5-abi.h>
 
 #include "abi/write.h"
+#include "base/findings.h"
 #include "model.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
@@ -96,6 +97,24 @@ take_step(struct shca_qp_object *qp, enum queue_step step)
 	}
 }
 
+int
+shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	struct shca_finding_site site = {
+		.device = conf->index,
+		.queue = "QP handle",
+		.number = handle,
+		.index = port,
+	};
+
+	if (port == 1)
+		return 0;
+	if (conf->findings != NULL)
+		shca_findings_report(conf->findings, SHCA_FINDING_FLOW_PORT, &site);
+	return -EINVAL;
+}
+
 /* A limit asked for; a rate of 0 means none. */
 struct rate {
 	uint32_t kbps;
@@ -131,8 +150,10 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 	if (ret != 0)
 		return ret;
 	qp = (struct shca_qp_object *)object;
-	if ((attrs & IBV_QP_PORT) && request->port_num != 1)
-		return -EINVAL;
+	if (attrs & IBV_QP_PORT)
+		ret = shca_qp_check_port(file, request->qp_handle, request->port_num);
+	if (ret != 0)
+		return ret;
 	if (qp->rwq_ind != NULL)
 		return -ENOSYS;
 	to = request->attr_mask & IBV_QP_STATE ? request->qp_state : qp->state;

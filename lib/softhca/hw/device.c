@@ -97,6 +97,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->cqs);
 	LIST_INIT(&dev->rqs);
 	LIST_INIT(&dev->sqs);
+	LIST_INIT(&dev->doorbell_pages);
 	LIST_INIT(&dev->clock_pages);
 	LIST_INIT(&dev->listeners);
 	dev->has_link = true;

@@ -42,6 +42,9 @@ struct shca_device {
 	LIST_HEAD(, shca_cq) cqs;
 	LIST_HEAD(, shca_rq) rqs;
 	LIST_HEAD(, shca_sq) sqs;
+	LIST_HEAD(, shca_doorbell_page) doorbell_pages; /**< of a strict device */
+	uint64_t nb_doorbells;                          /**< seen in them */
+	uint64_t nb_created;                            /**< queues so far */
 	LIST_HEAD(, shca_clock_page) clock_pages;
 	uint64_t clock_info_ticks; /**< when their relation was last written */
 	uint64_t memic_pages;      /**< those taken, a bit each */

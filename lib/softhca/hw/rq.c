@@ -66,7 +66,10 @@ shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct 
 	rq->attr = *attr;
 	rq->nb_segments = (uint8_t)(attr->stride_bytes / SHCA_DS_BYTES - attr->has_signature);
 	rq->state = SHCA_QUEUE_RESET;
+	rq->serial = dev->nb_created++;
 	LIST_INSERT_HEAD(&dev->rqs, rq, link);
+	if (shca_is_strict(dev))
+		shca_strict_rq_created(rq);
 	*out = rq;
 	return 0;
 }

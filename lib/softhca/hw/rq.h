@@ -31,6 +31,7 @@ struct shca_rq {
 	uint8_t nb_segments;    /**< a WQE has room for */
 	uint16_t ci;
 	bool has_begun;   /**< strict: its first producer counter has been checked */
+	uint64_t serial;  /**< strict: of its creation */
 	uint16_t pi_seen; /**< the producer counter when it was last read */
 };
 

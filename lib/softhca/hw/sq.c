@@ -13,6 +13,7 @@
 #include "base/prefetch.h"
 #include "hw/cq.h"
 #include "hw/cqe.h"
+#include "hw/doorbell.h"
 #include "hw/gather.h"
 #include "hw/port.h"
 #include "hw/strict.h"
@@ -55,7 +56,10 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 	sq->dev = dev;
 	sq->attr = *attr;
 	sq->state = SHCA_QUEUE_RESET;
+	sq->serial = dev->nb_created++;
 	LIST_INSERT_HEAD(&dev->sqs, sq, link);
+	if (shca_is_strict(dev))
+		shca_strict_sq_created(sq);
 	*out = sq;
 	return 0;
 }
@@ -66,6 +70,8 @@ shca_sq_destroy(struct shca_sq *sq)
 	if (sq == NULL)
 		return;
 	shca_out_forget(&sq->dev->out, sq);
+	if (shca_is_strict(sq->dev))
+		shca_doorbell_forget(sq);
 	LIST_REMOVE(sq, link);
 	shca_idtable_del(&sq->dev->queue_numbers, sq->number);
 	free(sq);
@@ -87,6 +93,8 @@ shca_sq_state(const struct shca_sq *sq)
 void
 shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
 {
+	if (shca_is_strict(sq->dev))
+		shca_doorbell_forget(sq);
 	if (state == SHCA_QUEUE_RESET) {
 		shca_out_forget(&sq->dev->out, sq);
 		sq->ci = 0;

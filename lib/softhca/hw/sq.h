@@ -20,6 +20,17 @@
 #include "hw/device.h"
 #include "hw/pace.h"
 
+/** What a strict device knows of a queue's doorbells (hw/doorbell.h). */
+struct shca_doorbell {
+	bool has_rung; /**< a doorbell named WQE rung, the last one seen */
+	bool is_early; /**< and the record does not cover it */
+	bool is_owed;  /**< WQE last has been executed before any doorbell told of it */
+	uint16_t rung, last;
+	unsigned int nb_early_rounds, nb_owed_rounds;
+	uint64_t early_ticks, owed_ticks;
+	uint64_t base; /**< doorbells of the device when the record had nothing new */
+};
+
 struct shca_sq {
 	LIST_ENTRY(shca_sq) link;
 	struct shca_device *dev;
@@ -32,6 +43,8 @@ struct shca_sq {
 	uint16_t ci;
 	uint16_t looked_at; /**< strict: WQEBBs before it have been checked */
 	bool has_begun;     /**< strict: its first producer counter has been checked */
+	uint64_t serial;    /**< strict: of its creation */
+	struct shca_doorbell bell;
 	uint32_t nb_queued;
 	struct shca_pace pace;
 };

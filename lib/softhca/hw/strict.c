@@ -11,12 +11,16 @@
 #include "base/mem.h"
 #include "hw/cq.h"
 #include "hw/cqe.h"
+#include "hw/doorbell.h"
 #include "hw/port.h"
 #include "hw/rq.h"
 #include "hw/sq.h"
 #include "hw/wqe.h"
+#include "steering/steering.h"
 
 #define TEXT_MAX 512
+
+#define MAC_BYTES 6
 
 /* Of the control segment's second word, between the queue's number and the DS count (PRM). */
 #define CTRL_DS_RESERVED 0xc0
@@ -124,6 +128,48 @@ judge_wqe(struct look *look)
 	return judge_segments(look);
 }
 
+/* @return the bytes a frame starts with, or NULL when they are too scattered to be looked at. */
+static const uint8_t *
+frame_start(const struct look *look)
+{
+	const struct shca_sq *sq = look->sq;
+	const struct shca_wqe_segment *first = &look->wqe.segment[0];
+
+	if (look->wqe.inline_length >= MAC_BYTES)
+		return look->wqe.inline_header;
+	if (look->wqe.inline_length != 0 || look->wqe.nb_segments == 0 || first->length < MAC_BYTES)
+		return NULL;
+	if (first->inlined != NULL)
+		return first->inlined;
+	return shca_mem_ptr(
+		sq->dev->mem, sq->attr.pdn, first->lkey, first->address, first->length, false);
+}
+
+/*
+ * VPP makes send queues first, because its own broadcasts came back otherwise (df213385d39); why is
+ * not known. One that receives, whatever its rules are, is enough.
+ */
+static void
+judge_broadcast(struct look *look)
+{
+	static const uint8_t broadcast[MAC_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	struct shca_sq *sq = look->sq;
+	const uint8_t *start;
+	struct shca_rq *rq;
+
+	if (!look->wqe.has_eth || shca_steering_nb_receiving(sq->dev->steering) == 0)
+		return;
+	start = frame_start(look);
+	if (start == NULL || memcmp(start, broadcast, MAC_BYTES) != 0)
+		return;
+	LIST_FOREACH (rq, &sq->dev->rqs, link)
+		if (rq->serial < sq->serial && rq->attr.pdn == sq->attr.pdn &&
+			rq->state == SHCA_QUEUE_READY) {
+			report_wqe(look, SHCA_FINDING_OWN_BROADCAST);
+			return;
+		}
+}
+
 void
 shca_strict_sq(struct shca_sq *sq, uint16_t pi)
 {
@@ -142,7 +188,9 @@ shca_strict_sq(struct shca_sq *sq, uint16_t pi)
 			sq->looked_at = pi;
 			return;
 		}
+		judge_broadcast(&look);
 		sq->looked_at += look.wqe.nb_wqebbs;
+		shca_doorbell_posted(sq, look.index);
 	}
 }
 
@@ -202,6 +250,7 @@ shca_strict_round(struct shca_device *dev)
 	struct shca_rq *rq;
 	struct shca_sq *sq;
 
+	shca_doorbell_round(dev);
 	LIST_FOREACH (sq, &dev->sqs, link) {
 		struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
 
@@ -220,6 +269,44 @@ shca_strict_round(struct shca_device *dev)
 		judge_first(dev, &site, &rq->attr.dbrec[MLX5_RCV_DBR], rq->attr.nb_wqes,
 			&rq->has_begun);
 	}
+}
+
+/* What mini CQEs of a CQ say, and a queue that cannot do with it. */
+static void
+report_format(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site,
+	const struct shca_cq *cq)
+{
+	static const char *const names[] = {
+		[SHCA_MINI_NONE] = "none",
+		[SHCA_MINI_HASH] = "hash",
+		[SHCA_MINI_CSUM] = "checksum",
+		[SHCA_MINI_CSUM_STRIDX] = "checksum and stride index",
+	};
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "CQ 0x%" PRIx32 ", mini CQEs with %s", cq->number,
+		names[cq->attr.mini_format]);
+	site->decoded = text;
+	report(dev, finding, site);
+}
+
+void
+shca_strict_sq_created(struct shca_sq *sq)
+{
+	struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+
+	if (sq->attr.cq->attr.mini_format != SHCA_MINI_NONE)
+		report_format(sq->dev, SHCA_FINDING_CQ_COMPRESSED_TX, &site, sq->attr.cq);
+}
+
+void
+shca_strict_rq_created(struct shca_rq *rq)
+{
+	struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+
+	/* Of the receive queues there are, none has strides. */
+	if (rq->attr.cq->attr.mini_format == SHCA_MINI_CSUM_STRIDX)
+		report_format(rq->dev, SHCA_FINDING_CQ_MINI_FORMAT, &site, rq->attr.cq);
 }
 
 /* snprintf that appends. */

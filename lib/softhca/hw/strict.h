@@ -24,6 +24,9 @@ struct shca_sq;
 
 /** Once a round: records that the engines see nothing in. */
 void shca_strict_round(struct shca_device *dev);
+/** What a queue should not be made with. */
+void shca_strict_sq_created(struct shca_sq *sq);
+void shca_strict_rq_created(struct shca_rq *rq);
 /** A READY queue's WQEs up to @p pi, each once. */
 void shca_strict_sq(struct shca_sq *sq, uint16_t pi);
 /** The producer counter is beyond the ring. */

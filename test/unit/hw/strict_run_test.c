@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The strict device over many WQEs: what is printed, and that what is right stays unsaid. */
+#include "trial.h"
+
+/* A kind is printed so many times, and counted always. */
+static void
+many_are_counted(void **state)
+{
+	unsigned int nb_said = 0;
+	struct trial trial;
+
+	(void)state;
+	trial_start(&trial);
+	rig_open(&trial.rig);
+	for (unsigned int i = 0; i < 3 * SHCA_FINDINGS_PRINTED; i++) {
+		struct shca_cqe cqe;
+		struct rig_wqe wqe;
+
+		trial_send(&trial.rig, &wqe);
+		wqe.bytes[12] = 1;
+		rig_post(&trial.rig, &wqe);
+		rig_run(&trial.rig);
+		assert_true(rig_poll(&trial.rig.tx, &cqe));
+	}
+	trial_end(&trial);
+	assert_int_equal(trial.count[SHCA_FINDING_WQE_IMMEDIATE], 3 * SHCA_FINDINGS_PRINTED);
+	for (const char *at = trial.said; (at = strstr(at, "wqe-immediate: the")) != NULL; at++)
+		nb_said++;
+	assert_int_equal(nb_said, SHCA_FINDINGS_PRINTED);
+	assert_non_null(strstr(trial.said, "more of wqe-immediate: counted, not shown\n"));
+}
+
+/* A doorbell that another queue's overwrote before the device looked is none that is missing. */
+static void
+overwritten_doorbells_are_not_missed(void **state)
+{
+	struct trial trial;
+	struct rig *rig = &trial.rig;
+
+	(void)state;
+	trial_start(&trial);
+	rig_open(rig);
+	trial_watch(&trial);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rig_wqe wqe;
+		uint64_t other;
+
+		rig_run(rig);
+		trial_send(rig, &wqe);
+		rig_post(rig, &wqe);
+		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
+		rig_put16(wqe.bytes + 1, (uint16_t)(i + 1));
+		memcpy(&other, wqe.bytes, sizeof(other));
+		trial.page[0x800 / 8] = other;
+	}
+	trial_end(&trial);
+	assert_string_equal(trial.said, "");
+}
+
+/* Rings run over their ends, in bursts of all sizes, and nothing is found. */
+static void
+odd_bursts_over_the_rings_ends(void **state)
+{
+	static const unsigned int bursts[] = { 1, 3, 2, 7, 5, 4, 6, 1, 8 };
+	uint8_t frame[64];
+	struct trial trial;
+	struct rig *rig = &trial.rig;
+	unsigned int nb = 0;
+
+	(void)state;
+	trial_start(&trial);
+	rig->nb_cqes = 8;
+	rig_open(rig);
+	rig_frame(frame, sizeof(frame), 1);
+	while (nb < 70000) {
+		unsigned int burst = bursts[nb % 9];
+		struct shca_cqe cqe;
+
+		rig_fill_rx(rig, burst);
+		for (unsigned int i = 0; i < burst; i++) {
+			rig_send(rig, 0, 64, SHCA_CE_ALWAYS);
+			rig_come(&rig->wire, frame, sizeof(frame));
+		}
+		rig_run(rig);
+		for (unsigned int i = 0; i < burst; i++) {
+			assert_true(rig_poll(&rig->tx, &cqe));
+			assert_true(rig_poll(&rig->rx, &cqe));
+		}
+		rig_forget(&rig->wire);
+		nb += burst;
+	}
+	trial_end(&trial);
+	assert_string_equal(trial.said, "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_are_counted),
+		cmocka_unit_test(overwritten_doorbells_are_not_missed),
+		cmocka_unit_test(odd_bursts_over_the_rings_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
