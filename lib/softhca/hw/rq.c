@@ -152,10 +152,16 @@ has_wqe(struct shca_rq *rq)
 uint32_t
 shca_rq_room(struct shca_rq *rq)
 {
+	uint16_t pi;
+
 	if (rq->state != SHCA_QUEUE_READY)
 		return UINT32_MAX;
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
-	rq->pi_seen = read_pi(rq);
+	pi = read_pi(rq);
+	/* A counter beyond the ring is left to has_wqe() to find. */
+	if ((uint16_t)(pi - rq->ci) > rq->attr.nb_wqes)
+		return UINT32_MAX;
+	rq->pi_seen = pi;
 	/* A program may keep a queue that it never fills, to drop what is steered there. */
 	if (rq->ci == 0 && rq->pi_seen == 0)
 		return UINT32_MAX;
