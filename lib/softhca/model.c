@@ -26,6 +26,10 @@
 
 #define MAX_TSO_BYTES (1u << 18)
 
+/* LX mlx5_ib.h, MLX5_MIN_SINGLE_WQE_LOG_NUM_STRIDES, and with the cap ext_stride_num_range. */
+#define MIN_LOG_STRIDES     9
+#define MIN_LOG_STRIDES_EXT 3
+
 /* From ConnectX-5 on. */
 #define MEMIC_BYTES (1u << 17)
 
@@ -60,6 +64,7 @@ const struct shca_model shca_models[] = {
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true,
+		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},
 	{
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
@@ -67,7 +72,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
 		.cqe_comp_formats = MINI_BASIC, .multi_pkt_send = MULTI_PKT_OLD,
-		.max_rate_kbps = 50000000,
+		.max_rate_kbps = 50000000, .min_log_strides = MIN_LOG_STRIDES,
 	},
 	{
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
@@ -76,6 +81,7 @@ const struct shca_model shca_models[] = {
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true,
+		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},
 	{ .name = NULL },
 };

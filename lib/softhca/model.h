@@ -17,6 +17,12 @@ enum shca_min_inline {
 	SHCA_MIN_INLINE_L2 = 2,
 };
 
+/** @{ Of striding receive queues. */
+#define SHCA_MIN_LOG_STRIDE_BYTES 6
+#define SHCA_MAX_LOG_STRIDE_BYTES 13
+#define SHCA_MAX_LOG_STRIDES      16
+/** @} */
+
 /** The slowest limit of a paced send queue. */
 #define SHCA_MIN_RATE_KBPS 1
 
@@ -48,9 +54,10 @@ struct shca_model {
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
-	uint32_t max_rate_kbps; /**< of paced send queues, from 1 on; 0: no pacing */
-	bool paced_bursts;      /**< a burst size can be given */
-	uint32_t max_dm_bytes;  /**< of its own memory; 0: none */
+	uint8_t min_log_strides; /**< of a WQE in strides, up to 16; 0: no striding queues */
+	uint32_t max_rate_kbps;  /**< of paced send queues, from 1 on; 0: no pacing */
+	bool paced_bursts;       /**< a burst size can be given */
+	uint32_t max_dm_bytes;   /**< of its own memory; 0: none */
 };
 
 /** @return the row named @p name, or NULL. */

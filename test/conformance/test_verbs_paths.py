@@ -4,7 +4,7 @@ import pytest
 from harness import paths
 from harness.program import run_on_softhca
 
-PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing"]
+PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing", "striding"]
 
 
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])

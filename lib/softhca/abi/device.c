@@ -217,6 +217,14 @@ fill_mlx5(const struct shca_model *model, struct mlx5_ib_query_device_resp *resp
 			.supported_qpts = RAW_PACKET,
 			.cap_flags = model->paced_bursts ? MLX5_IB_PP_SUPPORT_BURST : 0,
 		};
+	if (model->min_log_strides != 0)
+		response->striding_rq_caps = (struct mlx5_ib_striding_rq_caps){
+			.min_single_stride_log_num_of_bytes = SHCA_MIN_LOG_STRIDE_BYTES,
+			.max_single_stride_log_num_of_bytes = SHCA_MAX_LOG_STRIDE_BYTES,
+			.min_single_wqe_log_num_of_strides = model->min_log_strides,
+			.max_single_wqe_log_num_of_strides = SHCA_MAX_LOG_STRIDES,
+			.supported_qpts = RAW_PACKET,
+		};
 	if (model->cqe_comp_max != 0)
 		response->cqe_comp_caps = (struct mlx5_ib_cqe_comp_caps){
 			.max_num = model->cqe_comp_max,

@@ -61,8 +61,23 @@ check_flags(const struct shca_model *model, uint64_t flags)
 	return 0;
 }
 
-/* As prepare_user_rq and set_user_rq_size (hw/mlx5/qp.c). Striding receive queues are not offered.
- */
+/* As prepare_user_rq (hw/mlx5/qp.c). */
+static int
+check_striding(const struct shca_model *model, const struct mlx5_ib_create_wq *request)
+{
+	if ((request->comp_mask & MLX5_IB_CREATE_WQ_STRIDING_RQ) == 0)
+		return 0;
+	if (model->min_log_strides == 0)
+		return -EOPNOTSUPP;
+	if (request->single_stride_log_num_of_bytes < SHCA_MIN_LOG_STRIDE_BYTES ||
+		request->single_stride_log_num_of_bytes > SHCA_MAX_LOG_STRIDE_BYTES ||
+		request->single_wqe_log_num_of_strides < model->min_log_strides ||
+		request->single_wqe_log_num_of_strides > SHCA_MAX_LOG_STRIDES)
+		return -EINVAL;
+	return 0;
+}
+
+/* As prepare_user_rq and set_user_rq_size (hw/mlx5/qp.c). */
 static int
 check_driver_request(const struct shca_model *model, const struct shca_user_buffer *buffer,
 	uint64_t max_wr, struct mlx5_ib_create_wq *request)
@@ -76,8 +91,11 @@ check_driver_request(const struct shca_model *model, const struct shca_user_buff
 		ret = shca_user_is_clear(buffer, sizeof(*request));
 	if (ret != 0)
 		return ret;
-	if (request->comp_mask != 0)
+	if (request->comp_mask & ~(uint32_t)MLX5_IB_CREATE_WQ_STRIDING_RQ)
 		return -EOPNOTSUPP;
+	ret = check_striding(model, request);
+	if (ret != 0)
+		return ret;
 	if (max_wr > model->max_recv_wr || request->rq_wqe_count == 0)
 		return -EINVAL;
 	if (request->rq_wqe_shift >= 32 ||
@@ -145,6 +163,11 @@ create(struct shca_bundle *bundle)
 		.event = on_event,
 		.owner = wq,
 	};
+	if (request.comp_mask & MLX5_IB_CREATE_WQ_STRIDING_RQ) {
+		attr.log_strides = (uint8_t)request.single_wqe_log_num_of_strides;
+		attr.log_stride_bytes = (uint8_t)request.single_stride_log_num_of_bytes;
+		attr.two_byte_shift = request.two_byte_shift_en != 0;
+	}
 	ret = shca_rq_create(bundle->file->dev, &attr, &wq->rq);
 	if (ret != 0)
 		return ret;

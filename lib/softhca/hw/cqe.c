@@ -117,6 +117,7 @@ enum {
 #define IS_IN(word, member)                                                                        \
 	static_assert(OFFSET(member) / sizeof(uint64_t) == (word), "layout of " #member)
 IS_IN(WORD_INFO, pkt_info);
+IS_IN(WORD_INFO, wqe_id);
 IS_IN(WORD_HASH, rss_hash);
 IS_IN(WORD_CHECKSUM, rss_hash_type);
 IS_IN(WORD_CHECKSUM, checksum);
@@ -186,7 +187,9 @@ shca_cqe_set_rx(
 	if (rx->vlan_stripped)
 		types |= shca_pack8(IN_WORD(l4_hdr_type), SHCA_CQE_CV) |
 			shca_pack16(IN_WORD(vlan_info), htobe16(rx->vlan_tci));
-	shca_pack_store(cqe, WORD_INFO, shca_pack_load(described, WORD_INFO));
+	shca_pack_store(cqe, WORD_INFO,
+		shca_pack_load(described, WORD_INFO) |
+			shca_pack16(IN_WORD(wqe_id), htobe16(rx->wqe_id)));
 	shca_pack_store(cqe, WORD_TYPES, types);
 	shca_pack_store(cqe, WORD_TIME, shca_pack_load(described, WORD_TIME));
 	shca_pack_store(cqe, WORD_HASH, shca_pack32(IN_WORD(rss_hash), htobe32(rx->rss_hash)));
@@ -220,6 +223,8 @@ void
 shca_cqe_set_fault(struct shca_cqe *cqe, const struct shca_cqe_fault *fault)
 {
 	struct shca_cqe_error error = {
+		.wqe_id = htobe16(fault->wqe_id),
+		.stride = htobe16(fault->stride),
 		.user_index = htobe32(fault->user_index & SHCA_CQE_NUMBER_MASK),
 		.byte_count = htobe32(fault->byte_count),
 		.syndrome = fault->syndrome,

@@ -24,6 +24,7 @@ struct shca_cqe_rx {
 	uint16_t vlan_tci;   /**< host order; when stripped */
 	uint32_t flow_tag;   /**< 24 bits */
 	uint32_t user_index; /**< 24 bits */
+	uint16_t wqe_id;     /**< striding: the WQE, and wqe_counter the stride */
 	uint16_t wqe_counter;
 };
 
@@ -36,6 +37,7 @@ struct shca_cqe_fault {
 	uint32_t user_index;
 	uint32_t byte_count;
 	uint16_t wqe_counter;
+	uint16_t wqe_id, stride; /**< striding */
 };
 
 /**

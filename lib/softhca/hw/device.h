@@ -193,6 +193,11 @@ struct shca_rq_attr {
 	bool cvlan_strip;
 	bool scatter_fcs;
 	bool has_signature; /**< the first 16 bytes of a WQE are a signature segment */
+	/** A WQE's buffer is cut into 2^log_strides strides, a frame takes as many as it fills; 0:
+	 * one WQE a frame. The segments follow a next segment of 16 bytes then. */
+	uint8_t log_strides;
+	uint8_t log_stride_bytes; /**< of a stride */
+	bool two_byte_shift;      /**< a frame begins 2 bytes into its first stride */
 	struct shca_cq *cq;
 	shca_event_fn event;
 	void *owner;

@@ -103,7 +103,11 @@ struct shca_cqe {
 
 /** An error CQE, requester's or responder's (mlx5dv.h struct mlx5_err_cqe). */
 struct shca_cqe_error {
-	uint8_t rsvd0[32];
+	uint8_t rsvd0[2];
+	__be16 wqe_id; /**< striding */
+	uint8_t rsvd4[16];
+	__be16 stride; /**< striding */
+	uint8_t rsvd22[10];
 	__be32 user_index;
 	uint8_t rsvd36[8];
 	__be32 byte_count;
@@ -151,6 +155,12 @@ SHCA_SAME_OFFSET(shca_cqe_error, op_own, mlx5_err_cqe, op_own);
 
 #define SHCA_CQE_OPCODE_SHIFT 4
 #define SHCA_CQE_NUMBER_MASK  0xffffff /**< user index, flow tag, SQN */
+
+/** byte_count of a striding queue: length, strides taken, nothing but strides (DPDK 22.11
+ * mlx5_prm.h, MLX5_MPRQ_*). */
+#define SHCA_CQE_STRIDES_SHIFT 16
+#define SHCA_CQE_STRIDES_MASK  0x7fff
+#define SHCA_CQE_FILLER        (1u << 31)
 
 /** pkt_info (DPDK 22.11 mlx5_prm.h, MLX5_CQE_RX_TUNNEL_PACKET and _OUTER_IPV6_PACKET). */
 #define SHCA_CQE_TUNNELED   0x01

@@ -33,8 +33,16 @@ is_next_counter(const struct shca_minicqe_block *block, const struct shca_cqe *c
 {
 	if (cqe_opcode(cqe) == MLX5_CQE_REQ || block->format == SHCA_MINI_CSUM_STRIDX)
 		return true;
-	return be16toh(cqe->wqe_counter) ==
-		(uint16_t)(be16toh(block->first.wqe_counter) + block->nb);
+	return be16toh(cqe->wqe_counter) == block->next_counter;
+}
+
+static uint16_t
+counter_behind(const struct shca_cqe *cqe)
+{
+	uint32_t strides =
+		be32toh(cqe->byte_count) >> SHCA_CQE_STRIDES_SHIFT & SHCA_CQE_STRIDES_MASK;
+
+	return (uint16_t)(be16toh(cqe->wqe_counter) + (strides != 0 ? strides : 1));
 }
 
 static struct shca_minicqe
@@ -78,6 +86,7 @@ shca_minicqe_add(struct shca_minicqe_block *block, const struct shca_cqe *cqe)
 		memcmp(&alike, &block->alike, sizeof(alike)) != 0) {
 		return false;
 	}
+	block->next_counter = counter_behind(cqe);
 	block->mini[block->nb++] = make_mini(block->format, cqe);
 	return true;
 }

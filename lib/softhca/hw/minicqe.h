@@ -9,8 +9,9 @@
  *
  * The title is the first completion, with format 3 and N in byte_count; mini 0 is its own. What a
  * mini CQE does not say is the title's, so only completions that agree in the rest share a block;
- * wqe_counter goes up by one. Slots between the arrays are not written. (LX en_rx.c
- * mlx5e_decompress_cqe and mlx5e_read_mini_arr_slot; DPDK mlx5_rx.c mlx5_rx_poll_len.)
+ * wqe_counter goes up by one, or by the strides that the one before took. Slots between the arrays
+ * are not written. (LX en_rx.c mlx5e_decompress_cqe and mlx5e_read_mini_arr_slot; DPDK mlx5_rx.c
+ * mlx5_rx_poll_len.)
  */
 #ifndef SHCA_HW_MINICQE_H
 #define SHCA_HW_MINICQE_H
@@ -50,6 +51,7 @@ static_assert(sizeof(struct shca_minicqe) * SHCA_MINI_PER_ARRAY == SHCA_CQE_BYTE
 struct shca_minicqe_block {
 	enum shca_mini_format format;
 	uint8_t nb, max;
+	uint16_t next_counter; /**< what software counts the next wqe_counter to be */
 	struct shca_cqe first; /**< as it came */
 	struct shca_cqe alike; /**< what all agree in; the rest 0 */
 	struct shca_minicqe mini[SHCA_MINI_MAX];

@@ -27,6 +27,7 @@
 #define VLAN_TAG_BYTES  4
 #define TPID_CVLAN      0x8100
 #define FCS_BYTES       4
+#define TWO_BYTES       2 /* before a frame, so that its IP header is aligned */
 
 static bool
 is_power_of_two(uint32_t value)
@@ -34,12 +35,18 @@ is_power_of_two(uint32_t value)
 	return value != 0 && (value & (value - 1)) == 0;
 }
 
+static uint32_t
+header_bytes(const struct shca_rq_attr *attr)
+{
+	return SHCA_DS_BYTES * ((attr->has_signature ? 1u : 0u) + (attr->log_strides != 0));
+}
+
 static bool
 is_geometry_valid(const struct shca_rq_attr *attr)
 {
 	return is_power_of_two(attr->nb_wqes) && attr->nb_wqes <= MAX_WQES &&
 		is_power_of_two(attr->stride_bytes) && attr->stride_bytes <= MAX_STRIDE_BYTES &&
-		attr->stride_bytes >= SHCA_DS_BYTES * (attr->has_signature ? 2u : 1u) &&
+		attr->stride_bytes >= header_bytes(attr) + SHCA_DS_BYTES &&
 		(uintptr_t)attr->dbrec % DBREC_BYTES == 0 && attr->cq != NULL;
 }
 
@@ -64,7 +71,8 @@ shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct 
 	}
 	rq->dev = dev;
 	rq->attr = *attr;
-	rq->nb_segments = (uint8_t)(attr->stride_bytes / SHCA_DS_BYTES - attr->has_signature);
+	rq->header_bytes = (uint8_t)header_bytes(attr);
+	rq->nb_segments = (uint8_t)((attr->stride_bytes - rq->header_bytes) / SHCA_DS_BYTES);
 	rq->state = SHCA_QUEUE_RESET;
 	rq->serial = dev->nb_created++;
 	LIST_INSERT_HEAD(&dev->rqs, rq, link);
@@ -104,6 +112,7 @@ shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
 		rq->ci = 0;
 		rq->pi_seen = 0;
 		rq->has_begun = false;
+		rq->stride = 0;
 		rq->dead = false;
 	}
 	rq->first_syndrome = 0;
@@ -152,7 +161,7 @@ has_wqe(struct shca_rq *rq)
 uint32_t
 shca_rq_room(struct shca_rq *rq)
 {
-	uint16_t pi;
+	uint16_t pi, nb_wqes;
 
 	if (rq->state != SHCA_QUEUE_READY)
 		return UINT32_MAX;
@@ -165,7 +174,16 @@ shca_rq_room(struct shca_rq *rq)
 	/* A program may keep a queue that it never fills, to drop what is steered there. */
 	if (rq->ci == 0 && rq->pi_seen == 0)
 		return UINT32_MAX;
-	return (uint16_t)(rq->pi_seen - rq->ci);
+	nb_wqes = (uint16_t)(rq->pi_seen - rq->ci);
+	/* Whatever is left of a WQE in use may be too little. */
+	return nb_wqes != 0 && rq->stride != 0 ? nb_wqes - 1u : nb_wqes;
+}
+
+/* Strides of WQE ci that no frame has. */
+static inline uint32_t
+strides_left(const struct shca_rq *rq)
+{
+	return (1u << rq->attr.log_strides) - rq->stride;
 }
 
 struct piece {
@@ -195,12 +213,12 @@ static inline const uint8_t *
 wqe_segments(const struct shca_rq *rq, uint16_t index)
 {
 	return rq->attr.ring + (size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
-		(rq->attr.has_signature ? SHCA_DS_BYTES : 0);
+		rq->header_bytes;
 }
 
-/* @return 0 or a syndrome. */
+/* Copy to the WQE's buffer from byte @p skip on. @return 0 or a syndrome. */
 static uint8_t
-scatter(struct shca_rq *rq, struct piece *piece, uint32_t length)
+scatter(struct shca_rq *rq, struct piece *piece, uint32_t length, uint32_t skip)
 {
 	struct mlx5_wqe_data_seg segment[MAX_SEGMENTS];
 
@@ -209,18 +227,23 @@ scatter(struct shca_rq *rq, struct piece *piece, uint32_t length)
 	for (unsigned int i = 0; i < rq->nb_segments && length != 0; i++) {
 		uint32_t room = be32toh(segment[i].byte_count);
 		uint32_t lkey = be32toh(segment[i].lkey);
-		uint32_t part = room < length ? room : length;
+		uint32_t part;
 		uint8_t *to;
 
 		/* Policy: an empty segment is skipped, unless it ends the list. */
 		if (room == 0 && lkey == MLX5_INVALID_LKEY)
 			break;
-		if (room == 0)
-			continue;
 		if (room & MLX5_INLINE_SEG)
 			return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
-		to = shca_mem_ptr(
-			rq->dev->mem, rq->attr.pdn, lkey, be64toh(segment[i].addr), part, true);
+		if (room <= skip) {
+			skip -= room;
+			continue;
+		}
+		room -= skip;
+		part = room < length ? room : length;
+		to = shca_mem_ptr(rq->dev->mem, rq->attr.pdn, lkey, be64toh(segment[i].addr) + skip,
+			part, true);
+		skip = 0;
 		if (to == NULL)
 			return MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
 		copy_pieces(to, part, &piece);
@@ -242,6 +265,11 @@ push_fault(struct shca_rq *rq, uint8_t syndrome, uint32_t byte_count)
 	};
 	struct shca_cqe cqe;
 
+	if (rq->attr.log_strides != 0) {
+		fault.wqe_id = rq->ci;
+		fault.stride = (uint16_t)rq->stride;
+		rq->stride = 0;
+	}
 	shca_cqe_set_fault(&cqe, &fault);
 	rq->ci++;
 	rq->dev->stats.rx_errors++;
@@ -294,7 +322,8 @@ copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
 	uint32_t room;
 	uint8_t *to;
 
-	if (rq->nb_segments != 1 || rq->attr.cvlan_strip || rq->attr.scatter_fcs)
+	if (rq->nb_segments != 1 || rq->attr.cvlan_strip || rq->attr.scatter_fcs ||
+		rq->attr.log_strides != 0)
 		return false;
 	memcpy(&segment, wqe_segments(rq, rq->ci), sizeof(segment));
 	room = be32toh(segment.byte_count);
@@ -329,24 +358,128 @@ copy_pieces_of(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_r
 	struct piece piece[3];
 
 	cqe_rx->byte_count = cut(rq, rx, cqe_rx, piece);
-	return scatter(rq, piece, cqe_rx->byte_count);
+	return scatter(rq, piece, cqe_rx->byte_count, 0);
+}
+
+/* The WQE's buffer is not the queue's to use, or is none. */
+static __attribute__((noinline)) void
+fail(struct shca_rq *rq, uint8_t syndrome)
+{
+	SHCA_WARN("RQ 0x%x: WQE %u fails with syndrome 0x%02x", rq->number, rq->ci, syndrome);
+	rq->state = SHCA_QUEUE_ERROR;
+	rq->first_syndrome = syndrome;
+	shca_rq_flush(rq);
+}
+
+static inline void
+complete(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx, uint32_t length)
+{
+	struct shca_cqe cqe;
+
+	if (!rx->is_described) {
+		shca_cqe_describe(&rx->described, rx->packet,
+			rq->dev->conf.model->tunnel_offloads != 0, rq->dev->ticks);
+		rx->is_described = true;
+	}
+	cqe_rx->user_index = rq->attr.user_index;
+	shca_cqe_set_rx(&cqe, &rx->described, cqe_rx);
+	rq->dev->stats.rx_steered++;
+	rq->count.packets++;
+	rq->count.bytes += length;
+	shca_cq_push(rq->attr.cq, &cqe, false);
+}
+
+static void
+lose(struct shca_rq *rq)
+{
+	rq->dev->stats.out_of_buffer++;
+	rq->count.out_of_buffer++;
+}
+
+/* The frame does not fit in what is left of the WQE: say so, and go on to the next. */
+static void
+fill_up(struct shca_rq *rq)
+{
+	const struct shca_cqe_rx rest = {
+		.byte_count = SHCA_CQE_FILLER | strides_left(rq) << SHCA_CQE_STRIDES_SHIFT,
+		.user_index = rq->attr.user_index,
+		.wqe_id = rq->ci,
+		.wqe_counter = (uint16_t)rq->stride,
+	};
+	const struct shca_cqe blank = {
+		.timestamp = htobe64(rq->dev->ticks),
+		.op_own = MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT,
+	};
+	struct shca_cqe cqe;
+
+	shca_cqe_set_rx(&cqe, &blank, &rest);
+	rq->stride = 0;
+	rq->ci++;
+	shca_cq_push(rq->attr.cq, &cqe, false);
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
+}
+
+/* Deliver to as many strides as the frame fills. */
+static __attribute__((noinline)) void
+receive_striding(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
+{
+	const uint32_t shift = rq->attr.two_byte_shift ? TWO_BYTES : 0;
+	struct piece piece[3];
+	uint32_t length = cut(rq, rx, cqe_rx, piece);
+	uint32_t at, nb = ((length + shift - 1) >> rq->attr.log_stride_bytes) + 1;
+	uint8_t syndrome;
+
+	if (nb > strides_left(rq) && rq->stride != 0) {
+		fill_up(rq);
+		if (!has_wqe(rq)) {
+			lose(rq);
+			return;
+		}
+	}
+	at = (rq->stride << rq->attr.log_stride_bytes) + shift;
+	syndrome = nb > strides_left(rq) ? MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR
+					 : scatter(rq, piece, length, at);
+	if (syndrome != 0 && shca_is_strict(rq->dev))
+		shca_strict_rq(rq, syndrome, at + length);
+	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR) {
+		/* Policy: it takes the rest of the WQE, as a filler does. */
+		push_fault(rq, syndrome,
+			(strides_left(rq) & SHCA_CQE_STRIDES_MASK) << SHCA_CQE_STRIDES_SHIFT |
+				length);
+		return;
+	}
+	if (syndrome != 0) {
+		fail(rq, syndrome);
+		return;
+	}
+	cqe_rx->byte_count = nb << SHCA_CQE_STRIDES_SHIFT | length;
+	cqe_rx->wqe_id = rq->ci;
+	cqe_rx->wqe_counter = (uint16_t)rq->stride;
+	rq->stride += nb;
+	if (strides_left(rq) == 0) {
+		rq->stride = 0;
+		rq->ci++;
+	}
+	complete(rq, rx, cqe_rx, length);
 }
 
 void
 shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
 {
-	struct shca_cqe cqe;
 	uint8_t syndrome = 0;
 
 	if (rq->state != SHCA_QUEUE_READY)
 		return;
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 	if (!has_wqe(rq)) {
-		rq->dev->stats.out_of_buffer++;
-		rq->count.out_of_buffer++;
+		lose(rq);
 		return;
 	}
 	prefetch(rq);
+	if (rq->attr.log_strides != 0) {
+		receive_striding(rq, rx, cqe_rx);
+		return;
+	}
 	cqe_rx->byte_count = rx->packet->length;
 	if (!copy_whole(rq, rx->packet))
 		syndrome = copy_pieces_of(rq, rx, cqe_rx);
@@ -357,26 +490,11 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 		return;
 	}
 	if (syndrome != 0) {
-		SHCA_WARN(
-			"RQ 0x%x: WQE %u fails with syndrome 0x%02x", rq->number, rq->ci, syndrome);
-		rq->state = SHCA_QUEUE_ERROR;
-		rq->first_syndrome = syndrome;
-		shca_rq_flush(rq);
+		fail(rq, syndrome);
 		return;
 	}
-	if (!rx->is_described) {
-		shca_cqe_describe(&rx->described, rx->packet,
-			rq->dev->conf.model->tunnel_offloads != 0, rq->dev->ticks);
-		rx->is_described = true;
-	}
-	cqe_rx->user_index = rq->attr.user_index;
-	cqe_rx->wqe_counter = rq->ci;
-	shca_cqe_set_rx(&cqe, &rx->described, cqe_rx);
-	rq->ci++;
-	rq->dev->stats.rx_steered++;
-	rq->count.packets++;
-	rq->count.bytes += cqe_rx->byte_count;
-	shca_cq_push(rq->attr.cq, &cqe, false);
+	cqe_rx->wqe_counter = rq->ci++;
+	complete(rq, rx, cqe_rx, cqe_rx->byte_count);
 }
 
 void

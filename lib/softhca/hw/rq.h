@@ -29,10 +29,12 @@ struct shca_rq {
 	bool dead;              /**< the ring is gone: never touched again */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
 	uint8_t nb_segments;    /**< a WQE has room for */
+	uint8_t header_bytes;   /**< of a WQE before its segments */
 	uint16_t ci;
 	bool has_begun;   /**< strict: its first producer counter has been checked */
 	uint64_t serial;  /**< strict: of its creation */
 	uint16_t pi_seen; /**< the producer counter when it was last read */
+	uint32_t stride;  /**< striding: the next free one of WQE ci */
 };
 
 /** A frame for delivery; what copies share is worked out once. */
@@ -49,7 +51,7 @@ struct shca_rx {
  */
 void shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx);
 /**
- * How many more frames it can take, each of one WQE.
+ * How many more frames it can take, each of one WQE, or as long as can be.
  * @return UINT32_MAX for a queue that takes none at all: not ready, or never posted to
  */
 uint32_t shca_rq_room(struct shca_rq *rq);

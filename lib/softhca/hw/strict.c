@@ -353,7 +353,6 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 {
 	const uint8_t *wqe =
 		rq->attr.ring + (size_t)(rq->ci & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes;
-	uint32_t skipped = rq->attr.has_signature ? SHCA_DS_BYTES : 0;
 	char text[TEXT_MAX] = "";
 	struct shca_finding_site site = {
 		.queue = "RQ",
@@ -367,7 +366,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 	append(text, "frame of %" PRIu32 " bytes, segments", length);
-	finding = judge_rx_segments(rq, wqe + skipped, length, text);
+	finding = judge_rx_segments(rq, wqe + rq->header_bytes, length, text);
 	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR)
 		finding = SHCA_FINDING_RX_TRUNCATED;
 	else if (syndrome == MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR || finding == SHCA_NB_FINDINGS)

@@ -27,7 +27,7 @@ static const struct field_case wq_cases[] = {
 	FIELD(struct wq_request, driver.rq_wqe_shift, 32, -EINVAL),
 	FIELD(struct wq_request, driver.rq_wqe_shift, 31, -EINVAL),
 	FIELD(struct wq_request, driver.rq_wqe_shift, 3, -EINVAL),
-	FIELD(struct wq_request, driver.comp_mask, MLX5_IB_CREATE_WQ_STRIDING_RQ, -EOPNOTSUPP),
+	FIELD(struct wq_request, driver.comp_mask, MLX5_IB_CREATE_WQ_STRIDING_RQ, -EINVAL),
 	FIELD(struct wq_request, driver.comp_mask, 2, -EOPNOTSUPP),
 	FIELD(struct wq_request, driver.buf_addr, 0x1000, -EFAULT),
 	FIELD(struct wq_request, driver.db_addr, 0x1000, -EFAULT),
@@ -46,6 +46,46 @@ test_create_wq(void **state)
 		wq_request_init(fix, &request, cq);
 		field_case_apply(&wq_cases[i], &request);
 		field_case_check(&wq_cases[i], wq_request_run(fix, &request));
+	}
+}
+
+/* Strides of 2^6 to 2^13 bytes, 2^least to 2^16 of them. */
+static void
+test_striding(void **state)
+{
+	static const struct {
+		uint8_t least;
+		uint32_t log_bytes, log_strides;
+		int expected;
+	} rows[] = {
+		{ 9, 6, 9, 0 },
+		{ 9, 13, 16, 0 },
+		{ 9, 5, 9, -EINVAL },
+		{ 9, 14, 9, -EINVAL },
+		{ 9, 6, 8, -EINVAL },
+		{ 9, 6, 17, -EINVAL },
+		{ 3, 6, 3, 0 },
+		{ 3, 6, 2, -EINVAL },
+		{ 0, 6, 9, -EOPNOTSUPP },
+	};
+	struct fixture *fix = *state;
+	uint32_t cq = fix_cq(fix);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct wq_request request;
+
+		fix->model.min_log_strides = rows[i].least;
+		wq_request_init(fix, &request, cq);
+		request.driver.comp_mask = MLX5_IB_CREATE_WQ_STRIDING_RQ;
+		request.driver.single_stride_log_num_of_bytes = rows[i].log_bytes;
+		request.driver.single_wqe_log_num_of_strides = rows[i].log_strides;
+		/* A next segment and one of data at least. */
+		request.driver.rq_wqe_shift = 5;
+		assert_int_equal(wq_request_run(fix, &request), rows[i].expected);
+		if (rows[i].expected != 0)
+			continue;
+		request.driver.rq_wqe_shift = 4;
+		assert_int_equal(wq_request_run(fix, &request), -EINVAL);
 	}
 }
 
@@ -193,6 +233,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_create_wq),
+		TEST(test_striding),
 		TEST(test_wq_capabilities),
 		TEST(test_wq_answer),
 		TEST(test_wq_states),
