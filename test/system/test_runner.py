@@ -41,9 +41,15 @@ def wait_for(condition, seconds=10):
     return True
 
 
+def listen_to_interrupts():
+    """Who was started in the background of a script ignores them, and so do his children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def softhca(environ, *argv, stdin=subprocess.DEVNULL):
     return subprocess.run(RUN + [str(arg) for arg in argv], env=environ, stdin=stdin, text=True,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=60, check=False,
+                          preexec_fn=listen_to_interrupts)
 
 
 def start(environ, *argv):
