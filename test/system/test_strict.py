@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from harness import paths
+from harness.testpmd import Testpmd
 
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-strict")
 FINDINGS = 123
@@ -102,3 +103,19 @@ def test_abort_without_a_mistake():
     done = run("--strict=abort")
     assert (done.returncode, done.stdout) == (0, "completed\n")
     assert run("--strict=off", mistake="lkey").returncode == 0
+
+
+@pytest.mark.parametrize("args", [(), ("--txq=2", "--rxq=2"), ("--tx-offloads=0x8000",)])
+def test_our_driver_makes_no_mistakes(monkeypatch, args):
+    """Stopped under way, too: what was posted last is still being sent."""
+    monkeypatch.setenv("SOFTHCA_OPTIONS", "--strict")
+    with Testpmd(args=args) as pmd:
+        for _ in range(5):
+            pmd.cmd("set fwd txonly")
+            pmd.cmd("start")
+            pmd.wait_stats(lambda s: s["TX-packets"] > 20000)
+            pmd.cmd("stop")
+            pmd.cmd("port stop 0")
+            pmd.cmd("port start 0")
+            pmd.cmd("clear port stats 0")
+    assert "softhca: strict: no findings" in pmd.terminal.text

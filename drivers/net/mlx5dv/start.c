@@ -81,19 +81,22 @@ netdev_prepare(const struct rte_eth_dev *dev)
 	return 0;
 }
 
-/** Stop the queues before these two indices, newest first. */
+/**
+ * Stop the queues before these two indices, newest first; Tx before Rx: frames under way lie in
+ * the memory that the last Rx queue of a pool gives up.
+ */
 static void
 stop_queues(struct rte_eth_dev *dev, uint16_t nb_rx, uint16_t nb_tx)
 {
 	struct mdv_port *port = mdv_port(dev);
 
-	while (nb_rx-- != 0) {
-		mdv_rxq_stop(port, nb_rx);
-		dev->data->rx_queue_state[nb_rx] = RTE_ETH_QUEUE_STATE_STOPPED;
-	}
 	while (nb_tx-- != 0) {
 		mdv_txq_stop(port, nb_tx);
 		dev->data->tx_queue_state[nb_tx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	while (nb_rx-- != 0) {
+		mdv_rxq_stop(port, nb_rx);
+		dev->data->rx_queue_state[nb_rx] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
 }
 

@@ -20,8 +20,8 @@ def eal_prefix():
 
 
 def softhca_argv(ports, command):
-    """softhca run --port P... -- COMMAND..."""
-    argv = [paths.SOFTHCA, "run"]
+    """softhca run --port P... -- COMMAND..., with the options of $SOFTHCA_OPTIONS, such as --strict"""
+    argv = [paths.SOFTHCA, "run", *os.environ.get("SOFTHCA_OPTIONS", "").split()]
     for port in ports:
         argv += ["--port", port]
     return argv + ["--"] + list(command)

@@ -4,6 +4,7 @@
  * closed, removed while running, failing on the way. Nothing may stay behind: the pool is whole
  * each time, and the sanitizers of the build see the rest.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include <infiniband/verbs.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
@@ -24,6 +27,29 @@
 #define NB_POLLS 20000000
 
 static struct rte_mempool *pool;
+
+/** Regions given up, in all; and that number when the last QP that sends was destroyed. */
+static unsigned int nb_mrs_gone, nb_mrs_gone_before_sender;
+
+/* These two stand before the library's for the driver, which is linked in. */
+int
+ibv_dereg_mr(struct ibv_mr *mr)
+{
+	int (*next)(struct ibv_mr *) = (__typeof__(next))dlsym(RTLD_NEXT, "ibv_dereg_mr");
+
+	nb_mrs_gone++;
+	return next(mr);
+}
+
+int
+ibv_destroy_qp(struct ibv_qp *qp)
+{
+	int (*next)(struct ibv_qp *) = (__typeof__(next))dlsym(RTLD_NEXT, "ibv_destroy_qp");
+
+	if (qp->send_cq != NULL)
+		nb_mrs_gone_before_sender = nb_mrs_gone;
+	return next(qp);
+}
 
 /** One row a way of configuring the port. */
 static const struct shape {
@@ -222,6 +248,24 @@ a_port_lives_and_leaves_nothing(void **state)
 }
 
 static void
+memory_goes_after_the_queues_that_send_from_it(void **state)
+{
+	uint16_t port_id = port_open("net_mlx5dv0");
+	unsigned int nb;
+
+	(void)state;
+	configure(port_id, &shapes[1]);
+	assert_int_equal(rte_eth_dev_start(port_id), 0);
+	exchange(port_id, &shapes[1]);
+	nb = nb_mrs_gone;
+	assert_int_equal(rte_eth_dev_stop(port_id), 0);
+	assert_true(nb_mrs_gone > nb);
+	assert_int_equal(nb_mrs_gone_before_sender, nb);
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+	check_pool(pool, NB_MBUFS);
+}
+
+static void
 a_failing_start_undoes_itself(void **state)
 {
 	struct rte_mempool *tiny = pool_make("life_tiny", 100);
@@ -265,6 +309,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_lives_and_leaves_nothing),
+		cmocka_unit_test(memory_goes_after_the_queues_that_send_from_it),
 		cmocka_unit_test(a_failing_start_undoes_itself),
 		cmocka_unit_test(names_and_devices_that_do_not_fit_are_refused),
 	};
