@@ -13,7 +13,7 @@
 #include "abi/object.h"
 #include "model.h"
 
-#define PORT 1
+#define PORT          1
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 
 /* Each asynchronous descriptor of a context gets what concerns the port (uverbs_main.c
