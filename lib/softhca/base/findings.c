@@ -4,15 +4,14 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/shared.h"
 
 /* Of the evidence, as much as shows a WQE's segments or a CQE. */
 #define DUMP_MAX   128
@@ -167,32 +166,21 @@ shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
 
 #define COUNT_BYTES (SHCA_NB_FINDINGS * sizeof(uint64_t))
 
-/* Bare system calls, as open() may be hooked here. */
 int
 shca_findings_map(const char *path, bool create, uint64_t **count)
 {
-	int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0);
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
-	void *map = MAP_FAILED;
-	int ret = 0;
+	void *map;
+	int ret = shca_shared_map(path, create, COUNT_BYTES, &map);
 
-	if (fd < 0)
-		return -errno;
-	if (!create || ftruncate(fd, COUNT_BYTES) == 0)
-		map = mmap(NULL, COUNT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		ret = -errno;
-	else
+	if (ret == 0)
 		*count = map;
-	syscall(SYS_close, fd);
 	return ret;
 }
 
 void
 shca_findings_unmap(uint64_t *count)
 {
-	if (count != NULL)
-		munmap(count, COUNT_BYTES);
+	shca_shared_unmap(count, COUNT_BYTES);
 }
 
 uint64_t

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A faults file, parsed. */
+#include "fault/plan.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault/verb.h"
+
+#define DEFAULT_SEED 1
+#define WORDS_MAX    16
+#define LIST_MAX     1024
+#define BLANKS       " \t\r"
+
+/* A percentage is counted in millionths of a percent: 6 decimals. */
+#define DECIMALS    6
+#define PERCENT     1000000u
+#define ALL_PERCENT (100u * PERCENT)
+
+/* The shortest that a frame is cut to: an Ethernet header. */
+#define MIN_FRAME 14
+#define MAX_BY    1024
+
+struct parse {
+	unsigned int line;
+	unsigned int nb_devices;
+	char *word[WORDS_MAX];
+	unsigned int nb, at; /* of the words, and the next one */
+	unsigned int said;   /* enum shca_fault_word, and SAID_OF */
+	struct shca_fault *fault;
+	char *error;
+	size_t error_size;
+};
+
+#define SAID_OF (1u << 31)
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(struct parse *parse, const char *format, ...)
+{
+	int length = snprintf(parse->error, parse->error_size, "line %u: ", parse->line);
+	va_list args;
+
+	va_start(args, format);
+	if (length >= 0 && (size_t)length < parse->error_size)
+		vsnprintf(parse->error + length, parse->error_size - length, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static const char *
+take(struct parse *parse)
+{
+	return parse->at < parse->nb ? parse->word[parse->at++] : NULL;
+}
+
+/* A word that is not what it should be, or is missing. */
+#define refuse_word(parse, word, format, ...)                                                      \
+	((word) != NULL ? refuse(parse, "'%s': " format, word, __VA_ARGS__)                        \
+			: refuse(parse, "at its end: " format, __VA_ARGS__))
+
+static bool
+read_number(const char *word, uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	if (word == NULL || !isdigit((unsigned char)word[0]))
+		return false;
+	errno = 0;
+	*number = strtoull(word, &end, 10);
+	return errno == 0 && *end == '\0' && *number <= max;
+}
+
+static int
+take_number(struct parse *parse, const char *after, uint64_t min, uint64_t max, uint64_t *number)
+{
+	const char *word = take(parse);
+
+	if (read_number(word, max, number) && *number >= min)
+		return 0;
+	if (max == UINT64_MAX)
+		return refuse_word(parse, word, "%s is followed by a number from %llu", after,
+			(unsigned long long)min);
+	return refuse_word(parse, word, "%s is followed by a number from %llu to %llu", after,
+		(unsigned long long)min, (unsigned long long)max);
+}
+
+/* "0.5%": @return millionths of a percent, or 0 when it is none of 0.000001% to 100%. */
+static uint64_t
+read_percent(const char *word)
+{
+	size_t length = strspn(word, "0123456789");
+	uint64_t value = 0, unit = PERCENT;
+
+	if (length == 0 || length > 3)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		value = value * 10 + (uint64_t)(word[i] - '0');
+	value *= PERCENT;
+	word += length;
+	if (*word == '.') {
+		length = strspn(++word, "0123456789");
+		if (length == 0 || length > DECIMALS)
+			return 0;
+		for (size_t i = 0; i < length; i++)
+			value += (uint64_t)(word[i] - '0') * (unit /= 10);
+		word += length;
+	}
+	return strcmp(word, "%") == 0 && value <= ALL_PERCENT ? value : 0;
+}
+
+static int
+refuse_when(struct parse *parse, const char *word)
+{
+	return refuse(parse, "'%s': when is said already", word);
+}
+
+static int
+take_chance(struct parse *parse, const char *word)
+{
+	uint64_t value = read_percent(word);
+
+	if (parse->fault->when != SHCA_FAULT_UNSAID)
+		return refuse_when(parse, word);
+	if (value == 0)
+		return refuse(parse, "'%s': a chance is from 0.000001%% to 100%%", word);
+	parse->fault->when = SHCA_FAULT_CHANCE;
+	parse->fault->chance = (value << 32) / ALL_PERCENT;
+	return 0;
+}
+
+/* Does it say so, in the plural or the singular? */
+static bool
+is_unit(const char *word, const char *unit)
+{
+	size_t length = strlen(unit) - 1;
+
+	return strncmp(word, unit, length) == 0 &&
+		(word[length] == '\0' || strcmp(word, unit) == 0);
+}
+
+/* A unit may follow a number, but the right one: "every 100 frames". */
+static int
+skip_unit(struct parse *parse, const char *unit)
+{
+	static const char *const units[] = { "frames", "packets", "bytes", "bits", "wqes", "cqes",
+		"calls", "rounds" };
+	const char *next = parse->at < parse->nb ? parse->word[parse->at] : "";
+
+	if (is_unit(next, unit)) {
+		parse->at++;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (is_unit(next, units[i]))
+			return refuse(parse, "'%s': these are %s", next, unit);
+	return 0;
+}
+
+/* "at", "every", "from" and a number. */
+static int
+take_when(struct parse *parse, const char *word, enum shca_fault_when when)
+{
+	int ret;
+
+	if (parse->fault->when != SHCA_FAULT_UNSAID)
+		return refuse_when(parse, word);
+	parse->fault->when = when;
+	ret = take_number(parse, word, 1, UINT64_MAX, &parse->fault->n);
+	return ret != 0 ? ret : skip_unit(parse, parse->fault->row->counts);
+}
+
+static int
+take_at(struct parse *parse, const char *word)
+{
+	return take_when(parse, word, SHCA_FAULT_AT);
+}
+
+static int
+take_every(struct parse *parse, const char *word)
+{
+	return take_when(parse, word, SHCA_FAULT_EVERY);
+}
+
+static int
+take_from(struct parse *parse, const char *word)
+{
+	return take_when(parse, word, SHCA_FAULT_FROM);
+}
+
+static int
+take_rx(struct parse *parse, const char *word)
+{
+	(void)parse;
+	(void)word;
+	return 0;
+}
+
+static int
+take_tx(struct parse *parse, const char *word)
+{
+	(void)word;
+	parse->fault->is_tx = true;
+	return 0;
+}
+
+static int
+take_by(struct parse *parse, const char *word)
+{
+	int ret = take_number(parse, word, 1, MAX_BY, &parse->fault->number);
+
+	return ret != 0 ? ret : skip_unit(parse, parse->fault->row->counts);
+}
+
+static int
+take_to(struct parse *parse, const char *word)
+{
+	int ret = take_number(parse, word, MIN_FRAME, UINT32_MAX, &parse->fault->number);
+
+	return ret != 0 ? ret : skip_unit(parse, "bytes");
+}
+
+static int
+take_of(struct parse *parse, const char *word)
+{
+	static const char prefix[] = "mlx5_";
+	const char *name = take(parse);
+	uint64_t number;
+
+	if (name == NULL || strncmp(name, prefix, sizeof(prefix) - 1) != 0 ||
+		!read_number(name + sizeof(prefix) - 1, parse->nb_devices - 1u, &number))
+		return refuse_word(parse, name, "%s is followed by a device, mlx5_0 to mlx5_%u",
+			word, parse->nb_devices - 1);
+	parse->fault->device = (int)number;
+	return 0;
+}
+
+/* What may follow in any order. */
+static const struct clause {
+	const char *word;
+	unsigned int bit; /* of what a row takes; 0: each does */
+	int (*take)(struct parse *parse, const char *word);
+} clauses[] = {
+	{ "at", 0, take_at },
+	{ "every", 0, take_every },
+	{ "from", 0, take_from },
+	{ "rx", SHCA_FAULT_DIRECTION, take_rx },
+	{ "tx", SHCA_FAULT_DIRECTION, take_tx },
+	{ "by", SHCA_FAULT_BY, take_by },
+	{ "to", SHCA_FAULT_TO, take_to },
+	{ "of", SAID_OF, take_of },
+};
+
+static int
+take_clause(struct parse *parse, const char *word)
+{
+	const struct shca_fault_row *row = parse->fault->row;
+
+	if (strchr(word, '%') != NULL)
+		return take_chance(parse, word);
+	for (size_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
+		const struct clause *clause = &clauses[i];
+
+		if (strcmp(clause->word, word) != 0 || (clause->bit & ~(row->words | SAID_OF)) != 0)
+			continue;
+		if ((clause->bit & parse->said) != 0)
+			return refuse(parse, "'%s': said already", word);
+		parse->said |= clause->bit;
+		return clause->take(parse, word);
+	}
+	return refuse(parse, "'%s': it is %s %s %s", word, row->subject, row->action, row->usage);
+}
+
+static int
+take_verb(struct parse *parse)
+{
+	const char *word = take(parse);
+	char names[LIST_MAX] = "any";
+
+	if (word != NULL && strcmp(word, "any") == 0)
+		return 0;
+	if (word != NULL)
+		parse->fault->verb = shca_verb_find(word);
+	if (parse->fault->verb != NULL)
+		return 0;
+	for (const struct shca_verb *verb = shca_verbs; verb->name != NULL; verb++) {
+		size_t length = strlen(names);
+
+		snprintf(names + length, sizeof(names) - length, ", %s", verb->name);
+	}
+	return refuse_word(parse, word, "there are %s", names);
+}
+
+/* The words of rows: all subjects, or the actions of one. */
+static void
+list_rows(const char *subject, char *text, size_t size)
+{
+	const char *last = "";
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (const struct shca_fault_row *row = shca_fault_rows; row->subject != NULL; row++) {
+		const char *word = subject != NULL ? row->action : row->subject;
+
+		if ((subject != NULL && strcmp(row->subject, subject) != 0) ||
+			strcmp(word, last) == 0 || used >= size)
+			continue;
+		used += (size_t)snprintf(
+			text + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
+		last = word;
+	}
+}
+
+static int
+take_row(struct parse *parse)
+{
+	const char *subject = take(parse), *action = take(parse);
+	const struct shca_fault_row *row;
+	bool is_subject = false;
+	char list[LIST_MAX];
+
+	for (row = shca_fault_rows; row->subject != NULL; row++) {
+		if (strcmp(row->subject, subject) != 0)
+			continue;
+		is_subject = true;
+		if (action == NULL || strcmp(row->action, action) != 0)
+			continue;
+		parse->fault->row = row;
+		return 0;
+	}
+	list_rows(is_subject ? subject : NULL, list, sizeof(list));
+	if (!is_subject)
+		return refuse(parse, "'%s': a line begins with seed, %s", subject, list);
+	return refuse_word(parse, action, "%s is followed by one of %s", subject, list);
+}
+
+static void
+keep_text(const struct parse *parse)
+{
+	char *text = parse->fault->text;
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < parse->nb && used < SHCA_PLAN_TEXT_MAX; i++)
+		used += (size_t)snprintf(text + used, SHCA_PLAN_TEXT_MAX - used, "%s%s",
+			i == 0 ? "" : " ", parse->word[i]);
+}
+
+static int
+take_fault(struct parse *parse)
+{
+	const struct shca_fault_row *row;
+	const char *word;
+	int ret;
+
+	*parse->fault = (struct shca_fault){ .line = parse->line, .device = SHCA_PLAN_EVERY };
+	keep_text(parse);
+	ret = take_row(parse);
+	row = parse->fault->row;
+	if (ret == 0 && (row->words & SHCA_FAULT_VERB) != 0)
+		ret = take_verb(parse);
+	while (ret == 0 && (word = take(parse)) != NULL)
+		ret = take_clause(parse, word);
+	if (ret != 0)
+		return ret;
+	if (parse->fault->when == SHCA_FAULT_UNSAID)
+		return refuse(parse,
+			"'%s' does not say when: at N, every N or from N %s, or P%% of them",
+			parse->fault->text, row->counts);
+	if ((row->words & ~parse->said & SHCA_FAULT_BY) != 0)
+		return refuse(parse, "'%s' does not say by how much: it is %s %s %s",
+			parse->fault->text, row->subject, row->action, row->usage);
+	return 0;
+}
+
+static int
+split(struct parse *parse, char *line)
+{
+	char *rest = NULL;
+
+	line[strcspn(line, "#")] = '\0';
+	for (char *word = strtok_r(line, BLANKS, &rest); word != NULL;
+		word = strtok_r(NULL, BLANKS, &rest)) {
+		if (parse->nb == WORDS_MAX)
+			return refuse(parse, "'%s': more than %d words", word, WORDS_MAX);
+		for (const char *c = word; *c != '\0'; c++)
+			if (!isprint((unsigned char)*c))
+				return refuse(parse, "character 0x%02x", (unsigned char)*c);
+		parse->word[parse->nb++] = word;
+	}
+	return 0;
+}
+
+static int
+take_seed(struct parse *parse, struct shca_plan *plan)
+{
+	int ret;
+
+	if (plan->has_seed)
+		return refuse(parse, "'seed': said already");
+	plan->has_seed = true;
+	parse->at = 1;
+	ret = take_number(parse, "seed", 0, UINT64_MAX, &plan->seed);
+	if (ret == 0 && parse->at < parse->nb)
+		ret = refuse(parse, "'%s': it is seed N", parse->word[parse->at]);
+	return ret;
+}
+
+static int
+take_line(struct parse *parse, struct shca_plan *plan)
+{
+	int ret;
+
+	if (strcmp(parse->word[0], "seed") == 0)
+		return take_seed(parse, plan);
+	if (plan->nb == SHCA_PLAN_MAX)
+		return refuse(parse, "more than %d faults", SHCA_PLAN_MAX);
+	parse->fault = &plan->fault[plan->nb];
+	ret = take_fault(parse);
+	if (ret == 0)
+		plan->nb++;
+	return ret;
+}
+
+int
+shca_plan_parse(const char *text, unsigned int nb_devices, struct shca_plan *plan, char *error,
+	size_t error_size)
+{
+	char *copy = strdup(text), *rest = copy;
+	unsigned int number = 0;
+	int ret = 0;
+
+	if (copy == NULL) {
+		snprintf(error, error_size, "no memory");
+		return -ENOMEM;
+	}
+	*plan = (struct shca_plan){ .seed = DEFAULT_SEED };
+	for (char *line = strsep(&rest, "\n"); line != NULL && ret == 0;
+		line = strsep(&rest, "\n")) {
+		struct parse parse = {
+			.line = ++number,
+			.nb_devices = nb_devices,
+			.error = error,
+			.error_size = error_size,
+		};
+
+		ret = split(&parse, line);
+		if (ret == 0 && parse.nb != 0)
+			ret = take_line(&parse, plan);
+	}
+	free(copy);
+	return ret;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The faults there are. */
+#include "fault/row.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fault/verb.h"
+
+#define OF    " [of mlx5_N]"
+#define FRAME " [rx|tx]" OF
+#define VERB  "NAME|any WHEN" OF
+
+#define REFUSED(name, number)                                                                      \
+	{                                                                                          \
+		"verb", name, SHCA_FAULT_VERB_ERROR, SHCA_FAULT_VERB, number, "calls", VERB,       \
+			"the verb fails, and nothing of it happens"                                \
+	}
+
+/* clang-format off */
+const struct shca_fault_row shca_fault_rows[] = {
+	{ "wire", "loss", SHCA_FAULT_WIRE_LOSS, SHCA_FAULT_DIRECTION, 0, "frames",
+		"WHEN" FRAME, "the frame is lost" },
+	{ "wire", "duplicate", SHCA_FAULT_WIRE_DUPLICATE, SHCA_FAULT_DIRECTION, 0, "frames",
+		"WHEN" FRAME, "the frame comes twice" },
+	{ "wire", "reorder", SHCA_FAULT_WIRE_REORDER, SHCA_FAULT_DIRECTION | SHCA_FAULT_BY, 0, "frames",
+		"WHEN by N" FRAME, "the frame comes after the N that follow it" },
+	{ "wire", "corrupt", SHCA_FAULT_WIRE_CORRUPT, SHCA_FAULT_DIRECTION, 0, "frames",
+		"WHEN" FRAME, "a bit of the frame is turned" },
+	{ "wire", "truncate", SHCA_FAULT_WIRE_TRUNCATE, SHCA_FAULT_DIRECTION | SHCA_FAULT_TO, 0,
+		"frames", "WHEN [to N]" FRAME, "the frame ends after N bytes, or anywhere" },
+	REFUSED("eperm", EPERM),
+	REFUSED("eio", EIO),
+	REFUSED("eagain", EAGAIN),
+	REFUSED("enomem", ENOMEM),
+	REFUSED("efault", EFAULT),
+	REFUSED("ebusy", EBUSY),
+	REFUSED("einval", EINVAL),
+	REFUSED("enospc", ENOSPC),
+	REFUSED("eopnotsupp", EOPNOTSUPP),
+	REFUSED("etimedout", ETIMEDOUT),
+	{ .subject = NULL },
+};
+/* clang-format on */
+
+static void
+print_verbs(FILE *out)
+{
+	unsigned int column = 0;
+
+	for (const struct shca_verb *verb = shca_verbs; verb->name != NULL; verb++) {
+		column += (unsigned int)strlen(verb->name) + 1;
+		fprintf(out, "%s%s",
+			verb == shca_verbs    ? "  NAME: "
+				: column > 90 ? "\n        "
+					      : " ",
+			verb->name);
+		column = column > 90 ? 0 : column;
+	}
+	fprintf(out, "\n");
+}
+
+void
+shca_fault_help(FILE *out)
+{
+	fprintf(out,
+		"Lines of a faults file (# begins a comment):\n"
+		"  seed N\n        another choice where chance decides (1 without)\n");
+	for (const struct shca_fault_row *row = shca_fault_rows; row->subject != NULL; row++) {
+		const struct shca_fault_row *next = row + 1;
+
+		fprintf(out, "  %s %s %s\n", row->subject, row->action, row->usage);
+		/* Rows that say the same of other words: once, behind the last. */
+		if (next->subject == NULL || strcmp(next->help, row->help) != 0)
+			fprintf(out, "        %s\n", row->help);
+	}
+	fprintf(out, "  WHEN: at N, every N, from N (of what is counted), or P%% of it\n");
+	print_verbs(out);
+}

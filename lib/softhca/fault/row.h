@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The faults there are: one row each. A line of a faults file begins with a row's two words; what
+ * else it may say is in the row, for the parser, for messages and for help.
+ */
+#ifndef SHCA_FAULT_ROW_H
+#define SHCA_FAULT_ROW_H
+
+#include <stdio.h>
+
+/** Where in the device a fault strikes. */
+enum shca_fault_kind {
+	SHCA_FAULT_WIRE_LOSS,
+	SHCA_FAULT_WIRE_DUPLICATE,
+	SHCA_FAULT_WIRE_REORDER,
+	SHCA_FAULT_WIRE_CORRUPT,
+	SHCA_FAULT_WIRE_TRUNCATE,
+	SHCA_FAULT_VERB_ERROR,
+	SHCA_NB_FAULT_KINDS,
+};
+
+/** What a line may say besides its two words; all but the first two in any order. */
+enum shca_fault_word {
+	SHCA_FAULT_VERB = 1 << 0,      /**< NAME or "any", third word */
+	SHCA_FAULT_DIRECTION = 1 << 2, /**< "rx" or "tx" */
+	SHCA_FAULT_BY = 1 << 4,        /**< "by N", required */
+	SHCA_FAULT_TO = 1 << 6,        /**< "to N" */
+};
+
+struct shca_fault_row {
+	const char *subject, *action;
+	enum shca_fault_kind kind;
+	unsigned int words; /**< of enum shca_fault_word */
+	int error;          /**< errno of a verb that fails */
+	const char *counts; /**< what its numbers count */
+	const char *usage;  /**< what follows the two words */
+	const char *help;
+};
+
+/** Ended by a row without a subject; rows of a subject are neighbours. */
+extern const struct shca_fault_row shca_fault_rows[];
+
+/** Print the format of the file, from the rows. */
+void shca_fault_help(FILE *out);
+
+#endif /* SHCA_FAULT_ROW_H */

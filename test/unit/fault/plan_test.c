@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Faults files: what lines mean, and what is said of those that mean nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fault/plan.h"
+#include "fault/verb.h"
+
+#define NB_DEVICES 2
+
+/* A fault as text: kind, when, device, direction, verb, numbers. */
+static void
+print_fault(const struct shca_fault *fault, char *text, size_t size)
+{
+	static const char *const whens[] = { "unsaid", "at", "every", "from", "chance" };
+
+	snprintf(text, size, "%d %s %llu/%llu of %d %s %s %llu error %d", fault->row->kind,
+		whens[fault->when], (unsigned long long)fault->n, (unsigned long long)fault->chance,
+		fault->device, fault->is_tx ? "tx" : "rx",
+		fault->verb != NULL ? fault->verb->name : "-", (unsigned long long)fault->number,
+		fault->row->error);
+}
+
+static const struct {
+	const char *line;
+	const char *fault;
+} good[] = {
+	{ "wire loss 1%", "0 chance 0/42949672 of -1 rx - 0 error 0" },
+	{ "wire loss 100%", "0 chance 0/4294967296 of -1 rx - 0 error 0" },
+	{ "wire loss 0.5% tx", "0 chance 0/21474836 of -1 tx - 0 error 0" },
+	{ "wire loss 0.000001%", "0 chance 0/42 of -1 rx - 0 error 0" },
+	{ "wire loss at 1", "0 at 1/0 of -1 rx - 0 error 0" },
+	{ "wire loss at 1 frame", "0 at 1/0 of -1 rx - 0 error 0" },
+	{ "wire loss from 18446744073709551615 frames rx",
+		"0 from 18446744073709551615/0 of -1 rx - 0 error 0" },
+	{ "\t wire  duplicate\tevery 10\r", "1 every 10/0 of -1 rx - 0 error 0" },
+	{ "wire duplicate of mlx5_1 every 10 tx # twice", "1 every 10/0 of 1 tx - 0 error 0" },
+	{ "wire reorder by 3 0.5%", "2 chance 0/21474836 of -1 rx - 3 error 0" },
+	{ "wire reorder every 7 by 1024 frames", "2 every 7/0 of -1 rx - 1024 error 0" },
+	{ "wire corrupt at 9#x", "3 at 9/0 of -1 rx - 0 error 0" },
+	{ "wire truncate 2.25%", "4 chance 0/96636764 of -1 rx - 0 error 0" },
+	{ "wire truncate to 14 bytes at 2 of mlx5_0", "4 at 2/0 of 0 rx - 14 error 0" },
+	{ "verb enomem CREATE_QP at 3", "5 at 3/0 of -1 rx CREATE_QP 0 error 12" },
+	{ "verb eagain any every 2 calls", "5 every 2/0 of -1 rx - 0 error 11" },
+	{ "verb etimedout reg_mr from 2 of mlx5_1", "5 from 2/0 of 1 rx REG_MR 0 error 110" },
+};
+
+static void
+test_good(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct shca_plan plan;
+		char error[2048] = "", text[256];
+
+		assert_int_equal(
+			shca_plan_parse(good[i].line, NB_DEVICES, &plan, error, sizeof(error)), 0);
+		assert_string_equal(error, "");
+		assert_int_equal(plan.nb, 1);
+		print_fault(&plan.fault[0], text, sizeof(text));
+		assert_string_equal(text, good[i].fault);
+	}
+}
+
+static const struct {
+	const char *text;
+	const char *error; /* as it begins */
+} bad[] = {
+	{ "wird loss 1%", "line 1: 'wird': a line begins with seed, wire, verb" },
+	{ "\n# x\n  wire lose 1%",
+		"line 3: 'lose': wire is followed by one of loss, duplicate, reorder, corrupt, "
+		"truncate" },
+	{ "wire", "line 1: at its end: wire is followed by one of loss, duplicate, reorder" },
+	{ "WIRE loss 1%", "line 1: 'WIRE': a line begins with seed, wire" },
+	{ "wire loss",
+		"line 1: 'wire loss' does not say when: at N, every N or from N frames, or P% of "
+		"them" },
+	{ "wire loss 1% at 3", "line 1: 'at': when is said already" },
+	{ "wire loss at 3 5%", "line 1: '5%': when is said already" },
+	{ "wire loss 0%", "line 1: '0%': a chance is from 0.000001% to 100%" },
+	{ "wire loss 100.1%", "line 1: '100.1%': a chance is" },
+	{ "wire loss 1000%", "line 1: '1000%': a chance is" },
+	{ "wire loss 0.0000001%", "line 1: '0.0000001%': a chance is" },
+	{ "wire loss 1.%", "line 1: '1.%': a chance is" },
+	{ "wire loss .5%", "line 1: '.5%': a chance is" },
+	{ "wire loss -1%", "line 1: '-1%': a chance is" },
+	{ "wire loss 1%%", "line 1: '1%%': a chance is" },
+	{ "wire loss 1", "line 1: '1': it is wire loss WHEN [rx|tx] [of mlx5_N]" },
+	{ "wire loss at 0", "line 1: '0': at is followed by a number from 1" },
+	{ "wire loss every", "line 1: at its end: every is followed by a number from 1" },
+	{ "wire loss from 1x", "line 1: '1x': from is followed by a number from 1" },
+	{ "wire loss at -1", "line 1: '-1': at is followed by a number" },
+	{ "wire loss at 18446744073709551616", "line 1: '18446744073709551616': at is followed" },
+	{ "wire loss at 3 packets", "line 1: 'packets': these are frames" },
+	{ "wire truncate 1% to 64 frames", "line 1: 'frames': these are bytes" },
+	{ "verb eio any at 3 frames", "line 1: 'frames': these are calls" },
+	{ "wire loss 1% by 3", "line 1: 'by': it is wire loss WHEN [rx|tx] [of mlx5_N]" },
+	{ "wire loss 1% both", "line 1: 'both': it is wire loss WHEN [rx|tx] [of mlx5_N]" },
+	{ "wire loss 1% rx tx", "line 1: 'tx': said already" },
+	{ "wire loss 1% of", "line 1: at its end: of is followed by a device, mlx5_0 to mlx5_1" },
+	{ "wire loss 1% of mlx5_2", "line 1: 'mlx5_2': of is followed by a device, mlx5_0 to" },
+	{ "wire loss 1% of eth0", "line 1: 'eth0': of is followed by a device" },
+	{ "wire loss 1% of mlx5_0 of mlx5_0", "line 1: 'of': said already" },
+	{ "wire reorder 1%",
+		"line 1: 'wire reorder 1%' does not say by how much: it is wire reorder WHEN by "
+		"N" },
+	{ "wire reorder 1% by 0", "line 1: '0': by is followed by a number from 1 to 1024" },
+	{ "wire reorder 1% by 1025", "line 1: '1025': by is followed by a number from 1 to 1024" },
+	{ "wire reorder by 2 by 2 1%", "line 1: 'by': said already" },
+	{ "wire truncate 1% to 13", "line 1: '13': to is followed by a number from 14 to" },
+	{ "wire truncate 1% to", "line 1: at its end: to is followed by a number from 14 to" },
+	{ "verb enoent any at 1",
+		"line 1: 'enoent': verb is followed by one of eperm, eio, eagain, enomem" },
+	{ "verb enomem CREATE_QPS at 1", "line 1: 'CREATE_QPS': there are any, GET_CONTEXT, " },
+	{ "verb enomem", "line 1: at its end: there are any, GET_CONTEXT" },
+	{ "verb enomem at 1", "line 1: 'at': there are any" },
+	{ "verb enomem any at 1 tx", "line 1: 'tx': it is verb enomem NAME|any WHEN [of mlx5_N]" },
+	{ "seed", "line 1: at its end: seed is followed by a number from 0" },
+	{ "seed x", "line 1: 'x': seed is followed by a number from 0" },
+	{ "seed 1 2", "line 1: '2': it is seed N" },
+	{ "seed 1\nseed 1", "line 2: 'seed': said already" },
+	{ "wire loss 1% \x01", "line 1: character 0x01" },
+	{ "a a a a a a a a a a a a a a a a b", "line 1: 'b': more than 16 words" },
+};
+
+static void
+test_bad(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct shca_plan plan;
+		char error[2048] = "";
+
+		assert_int_equal(
+			shca_plan_parse(bad[i].text, NB_DEVICES, &plan, error, sizeof(error)),
+			-EINVAL);
+		if (strncmp(error, bad[i].error, strlen(bad[i].error)) != 0)
+			fail_msg("%s\n  is     %s\n  wanted %s", bad[i].text, error, bad[i].error);
+	}
+}
+
+static void
+test_whole(void **state)
+{
+	struct shca_plan plan;
+	char error[256] = "";
+
+	(void)state;
+	assert_int_equal(shca_plan_parse("", 1, &plan, error, sizeof(error)), 0);
+	assert_int_equal(plan.nb, 0);
+	assert_int_equal(plan.seed, 1);
+	assert_int_equal(shca_plan_parse("# first\n\nwire   loss 1%  # of all\n"
+					 " seed 42\n\nverb eio any\tat 2 calls",
+				 1, &plan, error, sizeof(error)),
+		0);
+	assert_int_equal(plan.seed, 42);
+	assert_int_equal(plan.nb, 2);
+	assert_int_equal(plan.fault[0].line, 3);
+	assert_string_equal(plan.fault[0].text, "wire loss 1%");
+	assert_int_equal(plan.fault[1].line, 6);
+	assert_string_equal(plan.fault[1].text, "verb eio any at 2 calls");
+}
+
+static void
+test_most(void **state)
+{
+	char text[(SHCA_PLAN_MAX + 1) * 20] = "", error[256] = "";
+	struct shca_plan plan;
+
+	(void)state;
+	for (unsigned int i = 0; i < SHCA_PLAN_MAX; i++)
+		strcat(text, "wire loss at 5\n");
+	assert_int_equal(shca_plan_parse(text, 1, &plan, error, sizeof(error)), 0);
+	strcat(text, "wire loss at 5\n");
+	assert_int_equal(shca_plan_parse(text, 1, &plan, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "line 65: more than 64 faults");
+}
+
+/* Errors are cut to their room. */
+static void
+test_small_room(void **state)
+{
+	struct shca_plan plan;
+	char error[12] = "", line[400];
+
+	(void)state;
+	assert_int_equal(shca_plan_parse("wird", 1, &plan, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "line 1: 'wi");
+	assert_int_equal(shca_plan_parse("wird", 1, &plan, error, 3), -EINVAL);
+	assert_string_equal(error, "li");
+	/* And a line to its text's. */
+	snprintf(line, sizeof(line), "wire loss at %0300d", 7);
+	assert_int_equal(shca_plan_parse(line, 1, &plan, error, sizeof(error)), 0);
+	assert_int_equal(plan.fault[0].n, 7);
+	assert_int_equal(strlen(plan.fault[0].text), SHCA_PLAN_TEXT_MAX - 1);
+}
+
+static void
+test_verbs(void **state)
+{
+	(void)state;
+	for (const struct shca_verb *verb = shca_verbs; verb->name != NULL; verb++) {
+		assert_ptr_equal(shca_verb_find(verb->name), verb);
+		if (verb->is_write)
+			assert_ptr_equal(shca_verb_of_command(verb->number), verb);
+		else
+			assert_ptr_equal(
+				shca_verb_of_method(verb->object, (uint16_t)verb->number), verb);
+	}
+	assert_null(shca_verb_find("any"));
+	assert_null(shca_verb_of_method(0xffff, 0));
+	assert_null(shca_verb_of_command(0xffff));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_most),
+		cmocka_unit_test(test_small_room),
+		cmocka_unit_test(test_verbs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
