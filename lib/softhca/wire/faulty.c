@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A bad cable around another wire. */
+#include "wire/faulty.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "fault/faults.h"
+#include "wire/wire.h"
+
+#define BURST 64
+/* The shortest that a frame is cut to: an Ethernet header. */
+#define MIN_FRAME  14
+#define PAGE_BYTES 4096u
+
+/** A frame of our own. */
+struct copy {
+	TAILQ_ENTRY(copy) link;
+	uint64_t due; /**< held back: behind that frame */
+	uint32_t length;
+	uint8_t bytes[];
+};
+TAILQ_HEAD(copies, copy);
+
+/** On its way; bytes are a copy's, or those of who gave the frame. */
+struct ready {
+	TAILQ_ENTRY(ready) link;
+	struct shca_frame frame;
+	struct copy *copy; /**< NULL: not ours */
+};
+TAILQ_HEAD(readies, ready);
+
+struct direction {
+	struct shca_fault_site site; /**< n: frames so far */
+	struct copies held;          /**< to come later, in no order */
+	struct readies ready;        /**< to come now */
+};
+
+struct faulty {
+	struct shca_wire wire;
+	struct shca_wire *inner;
+	struct shca_faults *faults;
+	struct direction rx, tx;
+	struct shca_frame from_inner[BURST]; /**< taken from it, and not looked at yet */
+	unsigned int nb_from_inner, next;
+	struct readies given; /**< to the device, until it asks again */
+};
+
+static struct faulty *
+of(struct shca_wire *wire)
+{
+	return (struct faulty *)wire;
+}
+
+static const struct faulty *
+const_of(const struct shca_wire *wire)
+{
+	return (const struct faulty *)wire;
+}
+
+static void
+free_ready(struct ready *ready)
+{
+	free(ready->copy);
+	free(ready);
+}
+
+static void
+free_readies(struct readies *list)
+{
+	struct ready *ready;
+
+	while ((ready = TAILQ_FIRST(list)) != NULL) {
+		TAILQ_REMOVE(list, ready, link);
+		free_ready(ready);
+	}
+}
+
+static struct copy *
+make_copy(const struct shca_frame *frame)
+{
+	struct copy *copy = malloc(sizeof(*copy) + frame->length);
+
+	if (copy == NULL)
+		return NULL;
+	copy->length = frame->length;
+	memcpy(copy->bytes, frame->bytes, frame->length);
+	return copy;
+}
+
+/* Without memory the frame is lost, as on any bad cable. */
+static void
+make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *copy)
+{
+	struct ready *ready = malloc(sizeof(*ready));
+
+	if (ready == NULL) {
+		free(copy);
+		return;
+	}
+	*ready = (struct ready){ .frame = *frame, .copy = copy };
+	if (copy != NULL)
+		ready->frame = (struct shca_frame){ copy->bytes, copy->length };
+	TAILQ_INSERT_TAIL(&dir->ready, ready, link);
+}
+
+/* @return the fault of that kind that strikes the frame at hand, counted; or NULL */
+static const struct shca_fault *
+strike(struct faulty *faulty, const struct direction *dir, enum shca_fault_kind kind)
+{
+	const struct shca_fault *fault = shca_faults_due(faulty->faults, kind, &dir->site);
+
+	if (fault != NULL)
+		shca_faults_applied(faulty->faults, fault);
+	return fault;
+}
+
+static void
+corrupt(struct faulty *faulty, const struct direction *dir, const struct shca_fault *fault,
+	struct copy *copy)
+{
+	uint64_t dice = shca_faults_dice(faulty->faults, fault, &dir->site), bit;
+
+	if (copy->length == 0)
+		return;
+	bit = dice % ((uint64_t)copy->length * 8);
+	copy->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+}
+
+/* @return the length that is left */
+static uint32_t
+cut(struct faulty *faulty, const struct direction *dir, const struct shca_fault *fault,
+	uint32_t length)
+{
+	if (length <= MIN_FRAME)
+		return length;
+	if (fault->number != 0)
+		return fault->number < length ? (uint32_t)fault->number : length;
+	return MIN_FRAME +
+		(uint32_t)(shca_faults_dice(faulty->faults, fault, &dir->site) %
+			(length - MIN_FRAME));
+}
+
+/* Those held back until the frame at hand. */
+static void
+release(struct direction *dir)
+{
+	struct copy *copy = TAILQ_FIRST(&dir->held);
+
+	while (copy != NULL) {
+		struct copy *next = TAILQ_NEXT(copy, link);
+
+		if (copy->due <= dir->site.n) {
+			const struct shca_frame frame = { copy->bytes, copy->length };
+
+			TAILQ_REMOVE(&dir->held, copy, link);
+			make_ready(dir, &frame, copy);
+		}
+		copy = next;
+	}
+}
+
+/* What becomes of the next frame, at the end of dir->ready. */
+static void
+pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
+{
+	const struct shca_fault *fault;
+	struct copy *copy = NULL;
+
+	dir->site.n++;
+	if (strike(faulty, dir, SHCA_FAULT_WIRE_LOSS) != NULL)
+		goto release;
+	fault = strike(faulty, dir, SHCA_FAULT_WIRE_TRUNCATE);
+	if (fault != NULL)
+		frame.length = cut(faulty, dir, fault, frame.length);
+	fault = strike(faulty, dir, SHCA_FAULT_WIRE_CORRUPT);
+	if (fault != NULL) {
+		copy = make_copy(&frame);
+		if (copy == NULL)
+			goto release;
+		corrupt(faulty, dir, fault, copy);
+		frame.bytes = copy->bytes;
+	}
+	if (strike(faulty, dir, SHCA_FAULT_WIRE_DUPLICATE) != NULL)
+		make_ready(dir, &frame, copy != NULL ? make_copy(&frame) : NULL);
+	fault = strike(faulty, dir, SHCA_FAULT_WIRE_REORDER);
+	if (fault == NULL) {
+		make_ready(dir, &frame, copy);
+		goto release;
+	}
+	if (copy == NULL)
+		copy = make_copy(&frame);
+	if (copy == NULL)
+		goto release;
+	copy->due = dir->site.n + fault->number;
+	TAILQ_INSERT_TAIL(&dir->held, copy, link);
+release:
+	release(dir);
+}
+
+/* @return whether the wire has taken all that is ready to be sent */
+static bool
+flush_tx(struct faulty *faulty)
+{
+	struct ready *ready;
+
+	while ((ready = TAILQ_FIRST(&faulty->tx.ready)) != NULL) {
+		if (faulty->inner->ops->tx(faulty->inner, &ready->frame, 1) == 0)
+			return false;
+		TAILQ_REMOVE(&faulty->tx.ready, ready, link);
+		free_ready(ready);
+	}
+	return true;
+}
+
+/* What the wire did not take of the caller's frames must outlive the call. */
+static void
+keep_tx(struct faulty *faulty)
+{
+	struct ready *ready, *next;
+
+	for (ready = TAILQ_FIRST(&faulty->tx.ready); ready != NULL; ready = next) {
+		next = TAILQ_NEXT(ready, link);
+		if (ready->copy != NULL)
+			continue;
+		ready->copy = make_copy(&ready->frame);
+		if (ready->copy == NULL) {
+			TAILQ_REMOVE(&faulty->tx.ready, ready, link);
+			free_ready(ready);
+			continue;
+		}
+		ready->frame.bytes = ready->copy->bytes;
+	}
+}
+
+/* A frame that the application has unmapped faults here, before anything is done with it. */
+static void
+touch(const struct shca_frame *frame)
+{
+	for (uint32_t at = 0; at < frame->length; at += PAGE_BYTES)
+		(void)*(const volatile uint8_t *)&frame->bytes[at];
+	if (frame->length != 0)
+		(void)*(const volatile uint8_t *)&frame->bytes[frame->length - 1];
+}
+
+static unsigned int
+faulty_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct faulty *faulty = of(wire);
+
+	for (unsigned int i = 0; i < nb_frames; i++) {
+		if (!flush_tx(faulty))
+			return i;
+		touch(&frames[i]);
+		pass(faulty, &faulty->tx, frames[i]);
+		if (!flush_tx(faulty))
+			keep_tx(faulty);
+	}
+	return nb_frames;
+}
+
+/* One that is ready, from the frames that the wire has given if need be. */
+static struct ready *
+next_rx(struct faulty *faulty)
+{
+	while (TAILQ_EMPTY(&faulty->rx.ready) && faulty->next < faulty->nb_from_inner)
+		pass(faulty, &faulty->rx, faulty->from_inner[faulty->next++]);
+	return TAILQ_FIRST(&faulty->rx.ready);
+}
+
+/* The wire is asked for more when none of its frames is in use any more. */
+static unsigned int
+faulty_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct faulty *faulty = of(wire);
+	struct ready *ready;
+	unsigned int nb = 0;
+
+	flush_tx(faulty);
+	free_readies(&faulty->given);
+	if (next_rx(faulty) == NULL) {
+		faulty->next = 0;
+		faulty->nb_from_inner = faulty->inner->ops->rx(
+			faulty->inner, faulty->from_inner, nb_frames < BURST ? nb_frames : BURST);
+	}
+	while (nb < nb_frames && (ready = next_rx(faulty)) != NULL) {
+		TAILQ_REMOVE(&faulty->rx.ready, ready, link);
+		TAILQ_INSERT_TAIL(&faulty->given, ready, link);
+		frames[nb++] = ready->frame;
+	}
+	return nb;
+}
+
+static void
+faulty_start(struct shca_wire *wire)
+{
+	struct shca_wire *inner = of(wire)->inner;
+
+	if (inner->ops->start != NULL)
+		inner->ops->start(inner);
+}
+
+static int
+faulty_fd(const struct shca_wire *wire)
+{
+	const struct shca_wire *inner = const_of(wire)->inner;
+
+	return inner->ops->fd(inner);
+}
+
+static uint64_t
+faulty_due_ns(const struct shca_wire *wire)
+{
+	const struct faulty *faulty = const_of(wire);
+
+	if (!TAILQ_EMPTY(&faulty->rx.ready) || !TAILQ_EMPTY(&faulty->tx.ready) ||
+		faulty->next < faulty->nb_from_inner)
+		return 0;
+	return faulty->inner->ops->due_ns != NULL ? faulty->inner->ops->due_ns(faulty->inner)
+						  : UINT64_MAX;
+}
+
+static bool
+faulty_is_patient(const struct shca_wire *wire)
+{
+	const struct shca_wire *inner = const_of(wire)->inner;
+
+	return inner->ops->is_patient != NULL && inner->ops->is_patient(inner);
+}
+
+static bool
+faulty_link(struct shca_wire *wire)
+{
+	struct shca_wire *inner = of(wire)->inner;
+
+	return inner->ops->link == NULL || inner->ops->link(inner);
+}
+
+static void
+faulty_set_carrier(struct shca_wire *wire, bool on)
+{
+	struct shca_wire *inner = of(wire)->inner;
+
+	if (inner->ops->set_carrier != NULL)
+		inner->ops->set_carrier(inner, on);
+}
+
+static void
+clear(struct direction *dir)
+{
+	struct copy *copy;
+
+	free_readies(&dir->ready);
+	while ((copy = TAILQ_FIRST(&dir->held)) != NULL) {
+		TAILQ_REMOVE(&dir->held, copy, link);
+		free(copy);
+	}
+}
+
+static void
+faulty_close(struct shca_wire *wire)
+{
+	struct faulty *faulty = of(wire);
+
+	flush_tx(faulty);
+	clear(&faulty->tx);
+	clear(&faulty->rx);
+	free_readies(&faulty->given);
+	faulty->inner->ops->close(faulty->inner);
+	free(faulty);
+}
+
+/* None of its frames come back as they are: no reflects. */
+static const struct shca_wire_ops faulty_ops = {
+	.name = "faulty",
+	.tx = faulty_tx,
+	.rx = faulty_rx,
+	.start = faulty_start,
+	.fd = faulty_fd,
+	.due_ns = faulty_due_ns,
+	.is_patient = faulty_is_patient,
+	.link = faulty_link,
+	.set_carrier = faulty_set_carrier,
+	.close = faulty_close,
+};
+
+static void
+init(struct direction *dir, unsigned int device, bool is_tx)
+{
+	dir->site = (struct shca_fault_site){ .device = device, .is_tx = is_tx };
+	TAILQ_INIT(&dir->held);
+	TAILQ_INIT(&dir->ready);
+}
+
+int
+shca_faulty_wrap(struct shca_faults *faults, unsigned int device, struct shca_wire *inner,
+	struct shca_wire **wire)
+{
+	struct faulty *faulty;
+
+	if (!shca_faults_concern(faults, SHCA_FAULT_WIRE_LOSS, SHCA_FAULT_WIRE_TRUNCATE, device)) {
+		*wire = inner;
+		return 0;
+	}
+	faulty = calloc(1, sizeof(*faulty));
+	if (faulty == NULL)
+		return -ENOMEM;
+	faulty->wire.ops = &faulty_ops;
+	faulty->inner = inner;
+	faulty->faults = faults;
+	init(&faulty->rx, device, false);
+	init(&faulty->tx, device, true);
+	TAILQ_INIT(&faulty->given);
+	*wire = &faulty->wire;
+	return 0;
+}
