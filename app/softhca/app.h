@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+struct shca_faults;
 struct shca_options;
 
 /** Exit status of failures that are the runner's own, as of env(1) and timeout(1). */
@@ -31,6 +32,16 @@ void app_ctl_help(FILE *out);
 /** @return 0 or a negative errno after a message. */
 int app_link_make(const char *path, const char *dir);
 void app_link_remove(const char *path, const char *dir);
+/** @} */
+
+/** @{ Faults of a run. All are about nothing when the user wants none: path, text, faults NULL. */
+/** Check the file. @param text to be freed @return 0 or a negative errno after a message. */
+int app_faults_read(const char *path, unsigned int nb_ports, char **text);
+/** Leave them where the command's devices find them. @return likewise. */
+int app_faults_prepare(
+	const char *dir, const char *text, unsigned int nb_ports, struct shca_faults **faults);
+/** Say what was applied. */
+void app_faults_conclude(struct shca_faults *faults);
 /** @} */
 
 /** @{ The private directory and the process that removes it. */

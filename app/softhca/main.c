@@ -14,7 +14,10 @@ static const struct command {
 	const char *help;
 	int (*run)(int argc, char *argv[]);
 } commands[] = {
-	{ "run", "run [--port K=V,...]... [--strict[=abort]] [--ctl SOCKET] [--] COMMAND [ARG]...",
+	{ "run",
+		"run [--port K=V,...]... [--strict[=abort]] [--faults FILE] [--ctl SOCKET] [--] "
+		"COMMAND "
+		"[ARG]...",
 		"run COMMAND with one software ConnectX port a --port below libibverbs", app_run },
 	{ "ctl", "ctl [SOCKET] [--pid PID] [--device mlx5_N] COMMAND [--json] [--port N] [ARG]",
 		"ask a running device, or tell it what to do", app_ctl },

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/findings.h"
+#include "fault/row.h"
 #include "options.h"
 
 /** Passed on to the command. */
@@ -23,26 +24,33 @@ app_run_help(void)
 	printf("\nOne --port a port: mlx5_0, mlx5_1, ...; none at all is one port with the "
 	       "defaults.\n");
 	shca_options_help(stdout);
+	printf("\n");
+	shca_fault_help(stdout);
 	printf("\nExit status: COMMAND's; 128+N when signal N ended it; 127 when it is not found,\n"
 	       "126 when it cannot be executed, %d when the ports cannot be set up, %d when\n"
 	       "COMMAND's is 0 but --strict has found something, or --strict=abort has ended it.\n"
 	       "--strict reports on standard error what COMMAND does to its queues that hardware\n"
 	       "would punish or hang on; --strict=abort ends it at the first finding.\n"
+	       "--faults lets go wrong what FILE says, and says at the end how often it did.\n"
 	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard "
 	       "error.\n",
 		APP_FAILED, SHCA_FINDINGS_EXIT);
 }
 
-/**
- * @param ctl where the user wants the control socket, or NULL
- * @return the index of COMMAND in @p argv, or 0 after a message.
- */
+/** What the user wants besides ports. */
+struct wanted {
+	const char *ctl;    /**< where the control socket is to be, or NULL */
+	const char *faults; /**< the file, or NULL */
+};
+
+/** @return the index of COMMAND in @p argv, or 0 after a message. */
 static int
-parse(int argc, char *argv[], struct shca_options *options, const char **ctl)
+parse(int argc, char *argv[], struct shca_options *options, struct wanted *wanted)
 {
 	static const struct option long_options[] = {
 		{ "port", required_argument, NULL, 'p' },
 		{ "ctl", required_argument, NULL, 'c' },
+		{ "faults", required_argument, NULL, 'f' },
 		{ "strict", optional_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL },
@@ -57,8 +65,8 @@ parse(int argc, char *argv[], struct shca_options *options, const char **ctl)
 			app_run_help();
 			exit(0);
 		}
-		if (option == 'c') {
-			*ctl = optarg;
+		if (option == 'c' || option == 'f') {
+			*(option == 'c' ? &wanted->ctl : &wanted->faults) = optarg;
 			continue;
 		}
 		if (option == 's') {
@@ -175,10 +183,11 @@ open_findings(const char *dir, const struct shca_options *options, uint64_t **co
 	return ret;
 }
 
-/** In the private directory: everything but its removal. */
+/** In the private directory: everything but its removal. @param text of faults, or NULL */
 static int
-run_in(const char *dir, struct shca_options *options, char *argv[])
+run_in(const char *dir, struct shca_options *options, const char *text, char *argv[])
 {
+	struct shca_faults *faults = NULL;
 	sigset_t awaited, before;
 	uint64_t *count;
 	int status;
@@ -190,33 +199,47 @@ run_in(const char *dir, struct shca_options *options, char *argv[])
 	sigprocmask(SIG_BLOCK, &awaited, &before);
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the exit status away */
 	if (app_env_prepare(options, dir) != 0 || app_env_set(dir) != 0 ||
-		open_findings(dir, options, &count) != 0)
+		open_findings(dir, options, &count) != 0 ||
+		app_faults_prepare(dir, text, options->nb_ports, &faults) != 0)
 		return APP_FAILED;
 	status = run_command(argv, &awaited, &before);
+	app_faults_conclude(faults);
 	if (count != NULL)
 		status = conclude(count, status);
 	shca_findings_unmap(count);
 	return status;
 }
 
+/** Below a private directory, made and removed here. */
+static int
+run_below(const struct wanted *wanted, struct shca_options *options, const char *text, char *argv[])
+{
+	struct app_keeper keeper;
+	int status = APP_FAILED;
+
+	if (app_keeper_start(&keeper) != 0)
+		return APP_FAILED;
+	if (wanted->ctl == NULL || app_link_make(wanted->ctl, keeper.dir) == 0) {
+		status = run_in(keeper.dir, options, text, argv);
+		if (wanted->ctl != NULL)
+			app_link_remove(wanted->ctl, keeper.dir);
+	}
+	app_keeper_stop(&keeper);
+	return status;
+}
+
 int
 app_run(int argc, char *argv[])
 {
-	struct app_keeper keeper;
+	struct wanted wanted = { .ctl = NULL };
 	struct shca_options options;
-	const char *ctl = NULL;
-	int first = parse(argc, argv, &options, &ctl);
-	int status = APP_FAILED;
+	int first = parse(argc, argv, &options, &wanted);
+	char *text;
+	int status;
 
-	if (first == 0)
+	if (first == 0 || app_faults_read(wanted.faults, options.nb_ports, &text) != 0)
 		return APP_FAILED;
-	if (app_keeper_start(&keeper) != 0)
-		return APP_FAILED;
-	if (ctl == NULL || app_link_make(ctl, keeper.dir) == 0) {
-		status = run_in(keeper.dir, &options, argv + first);
-		if (ctl != NULL)
-			app_link_remove(ctl, keeper.dir);
-	}
-	app_keeper_stop(&keeper);
+	status = run_below(&wanted, &options, text, argv + first);
+	free(text);
 	return status;
 }

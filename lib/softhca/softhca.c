@@ -9,10 +9,12 @@
 #include "base/findings.h"
 #include "base/log.h"
 #include "ctl/server.h"
+#include "fault/faults.h"
 #include "hw/device.h"
 #include "hw/thread.h"
 #include "options.h"
 #include "sysfs/tree.h"
+#include "wire/faulty.h"
 #include "wire/wire.h"
 
 struct port {
@@ -27,6 +29,7 @@ struct shca_set {
 	struct shca_thread *thread; /**< NULL: stopped */
 	struct shca_server *server; /**< NULL: nobody can ask */
 	struct shca_findings findings;
+	struct shca_faults *faults;  /**< NULL: none */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
 };
 
@@ -74,6 +77,22 @@ close_wire(struct shca_wire *wire)
 		wire->ops->close(wire);
 }
 
+/** The wire of a port is the one asked for, or a bad one. */
+static int
+open_cable(struct shca_set *set, unsigned int index)
+{
+	const struct shca_port_options *options = &set->options.port[index];
+	struct shca_wire *wire;
+	int ret = open_wire(options, &options->wire, &wire);
+
+	if (ret != 0)
+		return ret;
+	ret = shca_faulty_wrap(set->faults, index, wire, &set->port[index].wire);
+	if (ret != 0)
+		close_wire(wire);
+	return ret;
+}
+
 static int
 open_port(struct shca_set *set, unsigned int index)
 {
@@ -84,13 +103,14 @@ open_port(struct shca_set *set, unsigned int index)
 		.speed_mbps = options->speed_mbps,
 		.index = index,
 		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,
+		.faults = set->faults,
 		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
 		.link = set->dir[0] == '\0' ? NULL : show_link,
 		.arg = set,
 	};
 	int ret;
 
-	ret = open_wire(options, &options->wire, &port->wire);
+	ret = open_cable(set, index);
 	if (ret == 0 && options->kernel.kind != NULL)
 		ret = open_wire(options, &options->kernel, &port->kernel);
 	if (ret != 0)
@@ -122,6 +142,19 @@ open_findings(struct shca_set *set)
 	return ret;
 }
 
+static int
+open_faults(struct shca_set *set)
+{
+	int ret;
+
+	if (set->dir[0] == '\0')
+		return 0;
+	ret = shca_faults_open(set->dir, set->options.nb_ports, &set->faults);
+	if (ret != 0)
+		SHCA_ERR("cannot take the faults from %s: %s", set->dir, strerror(-ret));
+	return ret;
+}
+
 int
 shca_set_open(const struct shca_options *options, struct shca_set **set)
 {
@@ -135,6 +168,8 @@ shca_set_open(const struct shca_options *options, struct shca_set **set)
 	if (dir != NULL && strlen(dir) < sizeof(new->dir))
 		strcpy(new->dir, dir);
 	ret = open_findings(new);
+	if (ret == 0)
+		ret = open_faults(new);
 	for (unsigned int i = 0; i < options->nb_ports && ret == 0; i++)
 		ret = open_port(new, i);
 	if (ret != 0) {
@@ -204,6 +239,7 @@ shca_set_close(struct shca_set *set)
 		close_wire(set->port[i].kernel);
 		close_wire(set->port[i].wire);
 	}
+	shca_faults_close(set->faults);
 	shca_findings_unmap(set->findings.count);
 	free(set);
 }

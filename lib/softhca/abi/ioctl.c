@@ -15,6 +15,8 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #include "base/log.h"
+#include "fault/faults.h"
+#include "fault/verb.h"
 
 static_assert(sizeof(struct ib_uverbs_ioctl_hdr) == 24, "ioctl header");
 static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
@@ -261,6 +263,20 @@ check_missing(const struct shca_bundle *bundle)
 	return 0;
 }
 
+/* Faults of the run: it fails as if the kernel had tried. Old commands answer for themselves. */
+static int
+meet_fault(const struct shca_bundle *bundle)
+{
+	const struct shca_device_conf *conf = shca_device_conf(bundle->file->dev);
+
+	if (__builtin_expect(conf->faults == NULL, 1) ||
+		(bundle->object_id == UVERBS_OBJECT_DEVICE &&
+			bundle->method->id == UVERBS_METHOD_INVOKE_WRITE))
+		return 0;
+	return shca_faults_call(conf->faults, conf->index,
+		shca_verb_of_method(bundle->object_id, bundle->method->id));
+}
+
 static int
 run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, uint16_t nb_requests)
 {
@@ -275,6 +291,8 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 		ret = -EINVAL;
 	if (ret == 0)
 		ret = announce(bundle);
+	if (ret == 0)
+		ret = meet_fault(bundle);
 	if (ret == 0)
 		ret = run_handler(bundle);
 	if (ret == 0)
@@ -307,6 +325,7 @@ shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 		return -EPROTONOSUPPORT;
 	if (header.driver_id != RDMA_DRIVER_MLX5)
 		return -EINVAL;
+	bundle.object_id = header.object_id;
 	bundle.method = find_method(header.object_id, header.method_id);
 	if (bundle.method == NULL)
 		return -EPROTONOSUPPORT;

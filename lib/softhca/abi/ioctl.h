@@ -112,6 +112,7 @@ struct shca_attr {
 
 struct shca_bundle {
 	struct shca_file *file;
+	uint16_t object_id; /**< whose method it is */
 	const struct shca_method *method;
 	uint64_t attrs_address; /**< the application's attribute array */
 	struct shca_attr attrs[SHCA_ATTRS_MAX];

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+#include "fault/faults.h"
+#include "fault/verb.h"
+
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 #define EXTENDED                 IB_USER_VERBS_CMD_FLAG_EXTENDED
 
@@ -50,6 +53,16 @@ static const struct {
 };
 /* clang-format on */
 
+static int
+meet_fault(const struct shca_write *write, uint32_t command)
+{
+	const struct shca_device_conf *conf = shca_device_conf(write->file->dev);
+
+	if (__builtin_expect(conf->faults == NULL, 1))
+		return 0;
+	return shca_faults_call(conf->faults, conf->index, shca_verb_of_command(command));
+}
+
 int
 shca_write_invoke(struct shca_bundle *bundle)
 {
@@ -61,6 +74,7 @@ shca_write_invoke(struct shca_bundle *bundle)
 		.driver_in = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
 		.driver_out = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT),
 	};
+	int ret;
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (commands[i].command != command)
@@ -72,7 +86,8 @@ shca_write_invoke(struct shca_bundle *bundle)
 			return -ENOSPC;
 		if (!bundle->file->has_context)
 			return -EINVAL;
-		return commands[i].run(&write);
+		ret = meet_fault(&write, commands[i].command);
+		return ret != 0 ? ret : commands[i].run(&write);
 	}
 	return -EOPNOTSUPP;
 }

@@ -28,6 +28,7 @@
 
 struct shca_cq;
 struct shca_device;
+struct shca_faults;
 struct shca_findings;
 struct shca_mem;
 struct shca_model;
@@ -49,6 +50,7 @@ struct shca_device_conf {
 	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
 	unsigned int index;             /**< i of mlx5_<i> */
 	struct shca_findings *findings; /**< borrowed; NULL: not strict */
+	struct shca_faults *faults;     /**< borrowed; NULL: nothing goes wrong by itself */
 	/**
 	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by
 	 * the device thread (hw/thread.c), lock not held, at most some hundred times a second. May

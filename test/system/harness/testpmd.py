@@ -19,9 +19,9 @@ def eal_prefix():
     return f"mdv{os.getpid()}x{next(_serial)}"
 
 
-def softhca_argv(ports, command):
-    """softhca run --port P... -- COMMAND..., with the options of $SOFTHCA_OPTIONS, such as --strict"""
-    argv = [paths.SOFTHCA, "run", *os.environ.get("SOFTHCA_OPTIONS", "").split()]
+def softhca_argv(ports, command, options=()):
+    """softhca run OPTIONS --port P... -- COMMAND..., with the options of $SOFTHCA_OPTIONS, such as --strict"""
+    argv = [paths.SOFTHCA, "run", *os.environ.get("SOFTHCA_OPTIONS", "").split(), *options]
     for port in ports:
         argv += ["--port", port]
     return argv + ["--"] + list(command)
@@ -52,7 +52,7 @@ class Testpmd:
     __test__ = False
 
     def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=256,
-                 env=None, eal=(), telemetry=False):
+                 env=None, eal=(), telemetry=False, softhca_options=()):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
         command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry)
@@ -60,7 +60,7 @@ class Testpmd:
         # testpmd's start throws away what its ports have received so far: not here.
         command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"] + list(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
-        self.terminal = Terminal(softhca_argv(ports, command), env=environment)
+        self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=environment)
         self.banner = ""
         self.status = None
 
