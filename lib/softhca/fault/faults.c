@@ -218,7 +218,9 @@ dice(const struct shca_faults *faults, const struct shca_fault *fault,
 	uint64_t value = mix(faults->plan.seed + step);
 
 	value = mix(value ^ (uint64_t)(fault - faults->plan.fault + 1) * step);
-	value = mix(value ^ ((uint64_t)site->device << 2 | (uint64_t)site->is_tx << 1 | purpose));
+	value = mix(value ^
+		((uint64_t)site->device << 34 | (uint64_t)site->queue << 2 |
+			(uint64_t)site->is_tx << 1 | purpose));
 	return mix(value + site->n * step);
 }
 
@@ -256,6 +258,7 @@ shca_faults_due(const struct shca_faults *faults, enum shca_fault_kind kind,
 		const struct shca_fault *fault = &faults->plan.fault[i];
 
 		if (fault->row->kind == kind && fault->is_tx == site->is_tx &&
+			(fault->queue == 0 || fault->queue == site->queue) &&
 			concerns(fault, site->device) && is_due(faults, fault, site))
 			return fault;
 	}

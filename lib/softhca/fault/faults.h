@@ -36,6 +36,7 @@ struct shca_faults {
 struct shca_fault_site {
 	unsigned int device; /**< i of mlx5_<i> */
 	bool is_tx;          /**< of frames: it is one that is sent */
+	uint32_t queue;      /**< of WQEs and CQEs: the N-th of its kind that was made, from 1 */
 	uint64_t n;
 };
 

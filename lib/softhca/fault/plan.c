@@ -223,6 +223,16 @@ take_to(struct parse *parse, const char *word)
 }
 
 static int
+take_queue(struct parse *parse, const char *word)
+{
+	uint64_t number;
+	int ret = take_number(parse, word, 1, UINT32_MAX, &number);
+
+	parse->fault->queue = (uint32_t)number;
+	return ret;
+}
+
+static int
 take_of(struct parse *parse, const char *word)
 {
 	static const char prefix[] = "mlx5_";
@@ -248,6 +258,7 @@ static const struct clause {
 	{ "from", 0, take_from },
 	{ "rx", SHCA_FAULT_DIRECTION, take_rx },
 	{ "tx", SHCA_FAULT_DIRECTION, take_tx },
+	{ "queue", SHCA_FAULT_QUEUE, take_queue },
 	{ "by", SHCA_FAULT_BY, take_by },
 	{ "to", SHCA_FAULT_TO, take_to },
 	{ "of", SAID_OF, take_of },
@@ -291,6 +302,24 @@ take_verb(struct parse *parse)
 		snprintf(names + length, sizeof(names) - length, ", %s", verb->name);
 	}
 	return refuse_word(parse, word, "there are %s", names);
+}
+
+/* As mlx5dv.h and drivers write them: in hexadecimal. */
+static int
+take_syndrome(struct parse *parse)
+{
+	const char *word = take(parse);
+	unsigned long value = 0;
+	char *end = NULL;
+
+	if (word != NULL && isdigit((unsigned char)word[0]))
+		value = strtoul(word, &end, 0);
+	if (end == NULL || *end != '\0' || value == 0 || value > UINT8_MAX)
+		return refuse_word(parse, word,
+			"%s error is followed by a syndrome from 0x01 to 0xff",
+			parse->fault->row->subject);
+	parse->fault->syndrome = (uint8_t)value;
+	return 0;
 }
 
 /* The words of rows: all subjects, or the actions of one. */
@@ -360,6 +389,8 @@ take_fault(struct parse *parse)
 	row = parse->fault->row;
 	if (ret == 0 && (row->words & SHCA_FAULT_VERB) != 0)
 		ret = take_verb(parse);
+	if (ret == 0 && (row->words & SHCA_FAULT_SYNDROME) != 0)
+		ret = take_syndrome(parse);
 	while (ret == 0 && (word = take(parse)) != NULL)
 		ret = take_clause(parse, word);
 	if (ret != 0)

@@ -9,6 +9,7 @@
  *     wire loss 0.5%                      # of the frames received
  *     wire reorder every 100 by 3 tx
  *     verb enomem CREATE_QP at 3 of mlx5_1
+ *     sq error 0x04 at 100 queue 2
  */
 #ifndef SHCA_FAULT_PLAN_H
 #define SHCA_FAULT_PLAN_H
@@ -43,6 +44,8 @@ struct shca_fault {
 	int device;                   /**< i of mlx5_<i>, or SHCA_PLAN_EVERY */
 	bool is_tx;                   /**< counts frames sent, not those received */
 	const struct shca_verb *verb; /**< NULL: any */
+	uint8_t syndrome;             /**< of an error CQE */
+	uint32_t queue;               /**< the N-th that was made, from 1; 0: each */
 	uint64_t number;              /**< of "by" or "to", else 0 */
 };
 

@@ -9,6 +9,7 @@
 
 #define OF    " [of mlx5_N]"
 #define FRAME " [rx|tx]" OF
+#define QUEUE " [queue N]" OF
 #define VERB  "NAME|any WHEN" OF
 
 #define REFUSED(name, number)                                                                      \
@@ -39,6 +40,16 @@ const struct shca_fault_row shca_fault_rows[] = {
 	REFUSED("enospc", ENOSPC),
 	REFUSED("eopnotsupp", EOPNOTSUPP),
 	REFUSED("etimedout", ETIMEDOUT),
+	{ "sq", "error", SHCA_FAULT_SQ_ERROR, SHCA_FAULT_SYNDROME | SHCA_FAULT_QUEUE, 0, "wqes",
+		"SYNDROME WHEN" QUEUE, "a WQE of a send queue fails with an error CQE" },
+	{ "sq", "fatal", SHCA_FAULT_SQ_FATAL, SHCA_FAULT_QUEUE, 0, "wqes",
+		"WHEN" QUEUE, "the send queue goes to error with an event, its WQEs are flushed" },
+	{ "rq", "error", SHCA_FAULT_RQ_ERROR, SHCA_FAULT_SYNDROME | SHCA_FAULT_QUEUE, 0, "wqes",
+		"SYNDROME WHEN" QUEUE, "a WQE of a receive queue fails with an error CQE" },
+	{ "rq", "fatal", SHCA_FAULT_RQ_FATAL, SHCA_FAULT_QUEUE, 0, "wqes",
+		"WHEN" QUEUE, "the receive queue goes to error with an event, its WQEs are flushed" },
+	{ "cq", "overrun", SHCA_FAULT_CQ_OVERRUN, SHCA_FAULT_QUEUE, 0, "cqes",
+		"WHEN" QUEUE, "the completion finds the CQ full: an event, and the CQ is dead" },
 	{ .subject = NULL },
 };
 /* clang-format on */

@@ -17,13 +17,20 @@ enum shca_fault_kind {
 	SHCA_FAULT_WIRE_CORRUPT,
 	SHCA_FAULT_WIRE_TRUNCATE,
 	SHCA_FAULT_VERB_ERROR,
+	SHCA_FAULT_SQ_ERROR,
+	SHCA_FAULT_SQ_FATAL,
+	SHCA_FAULT_RQ_ERROR,
+	SHCA_FAULT_RQ_FATAL,
+	SHCA_FAULT_CQ_OVERRUN,
 	SHCA_NB_FAULT_KINDS,
 };
 
 /** What a line may say besides its two words; all but the first two in any order. */
 enum shca_fault_word {
 	SHCA_FAULT_VERB = 1 << 0,      /**< NAME or "any", third word */
+	SHCA_FAULT_SYNDROME = 1 << 1,  /**< of an error CQE, third word */
 	SHCA_FAULT_DIRECTION = 1 << 2, /**< "rx" or "tx" */
+	SHCA_FAULT_QUEUE = 1 << 3,     /**< "queue N" */
 	SHCA_FAULT_BY = 1 << 4,        /**< "by N", required */
 	SHCA_FAULT_TO = 1 << 6,        /**< "to N" */
 };

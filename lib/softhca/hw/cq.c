@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "hw/inject.h"
 #include "hw/minicqe.h"
 #include "hw/port.h"
 #include "hw/strict.h"
@@ -33,6 +34,7 @@ use_ring(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes
 	cq->attr.ring = ring;
 	cq->attr.nb_cqes = nb_cqes;
 	cq->attr.cqe_bytes = cqe_bytes;
+	cq->limit = cq->is_faulty ? 0 : nb_cqes;
 	cq->body = ring + cqe_bytes - SHCA_CQE_BYTES;
 	cq->nb_cqes_log2 = (uint8_t)__builtin_ctz(nb_cqes);
 }
@@ -63,6 +65,8 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 		goto free_cq;
 	cq->dev = dev;
 	cq->attr = *attr;
+	cq->ordinal = ++dev->nb_made.cqs;
+	cq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_CQ_OVERRUN, SHCA_FAULT_CQ_OVERRUN);
 	use_ring(cq, attr->ring, attr->nb_cqes, attr->cqe_bytes);
 	cq->arm_word = htobe32(ARM_WORD_NONE);
 	cq->attr.dbrec[SHCA_CQ_DBR_ARM] = cq->arm_word;
@@ -122,13 +126,19 @@ nb_unread(const struct shca_cq *cq)
 }
 
 static bool
-is_full(struct shca_cq *cq)
+is_full(const struct shca_cq *cq)
+{
+	return nb_unread(cq) >= cq->attr.nb_cqes;
+}
+
+static bool
+has_room(struct shca_cq *cq)
 {
 	/* The record's cache line is the application's: read it only when the ring seems full. */
-	if (nb_unread(cq) < cq->attr.nb_cqes)
-		return false;
+	if (nb_unread(cq) < cq->limit)
+		return true;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
-	return nb_unread(cq) >= cq->attr.nb_cqes;
+	return !is_full(cq) && !(cq->is_faulty && shca_inject_cq(cq));
 }
 
 static void
@@ -211,9 +221,10 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 	if (cq->failed)
 		return;
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
-	if (!cq->attr.ignore_overrun && is_full(cq)) {
-		SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
-		if (shca_is_strict(cq->dev))
+	if (!cq->attr.ignore_overrun && !has_room(cq)) {
+		if (is_full(cq)) /* else: a fault of the run */
+			SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
+		if (shca_is_strict(cq->dev) && is_full(cq))
 			shca_strict_cq_overrun(cq, cqe);
 		close_block(cq);
 		shca_cq_fail(cq);

@@ -34,8 +34,11 @@ struct shca_cq {
 	uint32_t pi;
 	struct shca_minicqe_block *block; /**< completions since pi; NULL: no compression */
 	uint32_t ci_seen;                 /**< the consumer index when it was last read */
+	uint32_t limit;                   /**< fewer than that unread: no need to look closer */
 	uint8_t nb_cqes_log2;
-	bool failed; /**< overrun or unmapped: writes nothing any more */
+	bool is_faulty;   /**< it may be struck (hw/inject.h): it is always looked at closer */
+	uint32_t ordinal; /**< among the device's CQs, as they were made, from 1 */
+	bool failed;      /**< overrun or unmapped: writes nothing any more */
 
 	__be32 ci_word;    /**< strict: the record's consumer index as it was last checked */
 	uint32_t ci_valid; /**< strict: the last one that could be, as pi counts */

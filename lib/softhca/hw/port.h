@@ -45,6 +45,9 @@ struct shca_device {
 	LIST_HEAD(, shca_doorbell_page) doorbell_pages; /**< of a strict device */
 	uint64_t nb_doorbells;                          /**< seen in them */
 	uint64_t nb_created;                            /**< queues so far */
+	struct {
+		uint32_t sqs, rqs, cqs;
+	} nb_made; /**< so far, each kind for itself */
 	LIST_HEAD(, shca_clock_page) clock_pages;
 	uint64_t clock_info_ticks; /**< when their relation was last written */
 	uint64_t memic_pages;      /**< those taken, a bit each */

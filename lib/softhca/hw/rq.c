@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "hw/cq.h"
 #include "hw/csum.h"
+#include "hw/inject.h"
 #include "hw/port.h"
 #include "hw/strict.h"
 #include "steering/parse.h"
@@ -75,6 +76,8 @@ shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct 
 	rq->nb_segments = (uint8_t)((attr->stride_bytes - rq->header_bytes) / SHCA_DS_BYTES);
 	rq->state = SHCA_QUEUE_RESET;
 	rq->serial = dev->nb_created++;
+	rq->ordinal = ++dev->nb_made.rqs;
+	rq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_RQ_ERROR, SHCA_FAULT_RQ_FATAL);
 	LIST_INSERT_HEAD(&dev->rqs, rq, link);
 	if (shca_is_strict(dev))
 		shca_strict_rq_created(rq);
@@ -139,6 +142,21 @@ fail_fatally(struct shca_rq *rq)
 	shca_tell(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
 }
 
+/* Of a queue in which some WQEs are struck: they are taken one by one. @return false when the next
+ * is, or there is none; lose() tells which. */
+static __attribute__((noinline)) bool
+has_sound_wqe(struct shca_rq *rq)
+{
+	const uint16_t pi = rq->pi_seen;
+
+	rq->pi_seen = rq->ci;
+	if (pi == rq->ci || shca_inject_rq_due(rq) != NULL)
+		return false;
+	rq->pi_seen++;
+	rq->nb_wqes++;
+	return true;
+}
+
 /* @return true when a WQE is posted. A counter beyond the ring is a driver gone mad: no WQE is
  * sound. */
 static bool
@@ -155,6 +173,8 @@ has_wqe(struct shca_rq *rq)
 		fail_fatally(rq);
 		return false;
 	}
+	if (__builtin_expect(rq->is_faulty, false))
+		return has_sound_wqe(rq);
 	return rq->ci != rq->pi_seen;
 }
 
@@ -170,11 +190,12 @@ shca_rq_room(struct shca_rq *rq)
 	/* A counter beyond the ring is left to has_wqe() to find. */
 	if ((uint16_t)(pi - rq->ci) > rq->attr.nb_wqes)
 		return UINT32_MAX;
-	rq->pi_seen = pi;
+	if (!rq->is_faulty)
+		rq->pi_seen = pi;
 	/* A program may keep a queue that it never fills, to drop what is steered there. */
-	if (rq->ci == 0 && rq->pi_seen == 0)
+	if (rq->ci == 0 && pi == 0)
 		return UINT32_MAX;
-	nb_wqes = (uint16_t)(rq->pi_seen - rq->ci);
+	nb_wqes = (uint16_t)(pi - rq->ci);
 	/* Whatever is left of a WQE in use may be too little. */
 	return nb_wqes != 0 && rq->stride != 0 ? nb_wqes - 1u : nb_wqes;
 }
@@ -389,9 +410,41 @@ complete(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx, uin
 	shca_cq_push(rq->attr.cq, &cqe, false);
 }
 
+/* A fault strikes the WQE at ci. */
+static __attribute__((noinline)) void
+strike(struct shca_rq *rq, const struct shca_fault *fault)
+{
+	const uint8_t syndrome = fault->syndrome;
+
+	rq->nb_wqes++;
+	shca_inject_applied(rq->dev, fault);
+	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR) {
+		push_fault(rq, syndrome,
+			rq->attr.log_strides == 0 ? 0
+						  : (strides_left(rq) & SHCA_CQE_STRIDES_MASK)
+					<< SHCA_CQE_STRIDES_SHIFT);
+		rq->pi_seen = rq->ci; /* nothing has been seen of what follows */
+		return;
+	}
+	rq->state = SHCA_QUEUE_ERROR;
+	rq->first_syndrome = syndrome;
+	if (fault->row->kind == SHCA_FAULT_RQ_FATAL)
+		shca_tell(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
+	shca_rq_flush(rq);
+}
+
+/* The frame is not received: there is no WQE, or it is one that a fault strikes. */
 static void
 lose(struct shca_rq *rq)
 {
+	const struct shca_fault *fault = NULL;
+
+	if (rq->is_faulty && rq->state == SHCA_QUEUE_READY && read_pi(rq) != rq->ci)
+		fault = shca_inject_rq_due(rq);
+	if (fault != NULL) {
+		strike(rq, fault);
+		return;
+	}
 	rq->dev->stats.out_of_buffer++;
 	rq->count.out_of_buffer++;
 }

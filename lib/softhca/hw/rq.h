@@ -27,12 +27,15 @@ struct shca_rq {
 	struct shca_queue_count count;
 	enum shca_queue_state state;
 	bool dead;              /**< the ring is gone: never touched again */
+	bool is_faulty;         /**< some of its WQEs may be struck (hw/inject.h) */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
 	uint8_t nb_segments;    /**< a WQE has room for */
 	uint8_t header_bytes;   /**< of a WQE before its segments */
 	uint16_t ci;
 	bool has_begun;   /**< strict: its first producer counter has been checked */
 	uint64_t serial;  /**< strict: of its creation */
+	uint32_t ordinal; /**< among the device's receive queues, as they were made, from 1 */
+	uint64_t nb_wqes; /**< faulty: taken since it was made */
 	uint16_t pi_seen; /**< the producer counter when it was last read */
 	uint32_t stride;  /**< striding: the next free one of WQE ci */
 };

@@ -15,6 +15,7 @@
 #include "hw/cqe.h"
 #include "hw/doorbell.h"
 #include "hw/gather.h"
+#include "hw/inject.h"
 #include "hw/port.h"
 #include "hw/strict.h"
 #include "hw/tx.h"
@@ -57,6 +58,8 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 	sq->attr = *attr;
 	sq->state = SHCA_QUEUE_RESET;
 	sq->serial = dev->nb_created++;
+	sq->ordinal = ++dev->nb_made.sqs;
+	sq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_SQ_ERROR, SHCA_FAULT_SQ_FATAL);
 	LIST_INSERT_HEAD(&dev->sqs, sq, link);
 	if (shca_is_strict(dev))
 		shca_strict_sq_created(sq);
@@ -428,10 +431,42 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	return DONE;
 }
 
+/* WQEs up to @p pi of a queue in which some are struck. @return how many are done */
+static __attribute__((noinline)) unsigned int
+execute_faulty(struct shca_sq *sq, uint16_t pi, unsigned int budget)
+{
+	unsigned int nb_done = 0;
+
+	for (; nb_done < budget && sq->ci != pi && sq->state == SHCA_QUEUE_READY; nb_done++) {
+		enum outcome outcome = FAILED;
+
+		if (!shca_inject_sq(sq))
+			outcome = execute(sq, (uint16_t)(pi - sq->ci));
+		if (outcome == BUSY)
+			break;
+		sq->nb_wqes++;
+	}
+	return nb_done;
+}
+
+/* WQEs up to @p pi. @return how many are done */
+static inline unsigned int
+execute_all(struct shca_sq *sq, uint16_t pi, unsigned int budget)
+{
+	unsigned int nb_done = 0;
+
+	while (nb_done < budget && sq->ci != pi && sq->state == SHCA_QUEUE_READY) {
+		if (execute(sq, (uint16_t)(pi - sq->ci)) != DONE)
+			break;
+		nb_done++;
+	}
+	return nb_done;
+}
+
 unsigned int
 shca_sq_run(struct shca_sq *sq, unsigned int budget)
 {
-	unsigned int nb_done = 0;
+	unsigned int nb_done;
 	uint16_t pi;
 
 	if (sq->state == SHCA_QUEUE_RESET || sq->dead)
@@ -453,11 +488,10 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 	}
 	if (shca_is_strict(sq->dev) && sq->state == SHCA_QUEUE_READY)
 		shca_strict_sq(sq, pi);
-	while (nb_done < budget && sq->ci != pi && sq->state == SHCA_QUEUE_READY) {
-		if (execute(sq, (uint16_t)(pi - sq->ci)) != DONE)
-			break;
-		nb_done++;
-	}
+	if (__builtin_expect(sq->is_faulty, false))
+		nb_done = execute_faulty(sq, pi, budget);
+	else
+		nb_done = execute_all(sq, pi, budget);
 	if (sq->state == SHCA_QUEUE_ERROR && nb_done < budget)
 		nb_done += flush(sq, pi, budget - nb_done);
 	return nb_done;

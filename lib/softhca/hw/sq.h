@@ -39,11 +39,14 @@ struct shca_sq {
 	struct shca_queue_count count;
 	enum shca_queue_state state;
 	bool dead;              /**< the ring is gone: never touched again */
+	bool is_faulty;         /**< some of its WQEs may be struck (hw/inject.h) */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
 	uint16_t ci;
 	uint16_t looked_at; /**< strict: WQEBBs before it have been checked */
 	bool has_begun;     /**< strict: its first producer counter has been checked */
 	uint64_t serial;    /**< strict: of its creation */
+	uint32_t ordinal;   /**< among the device's send queues, as they were made, from 1 */
+	uint64_t nb_wqes;   /**< faulty: executed since it was made */
 	struct shca_doorbell bell;
 	uint32_t nb_queued;
 	struct shca_pace pace;

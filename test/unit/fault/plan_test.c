@@ -21,11 +21,17 @@ print_fault(const struct shca_fault *fault, char *text, size_t size)
 {
 	static const char *const whens[] = { "unsaid", "at", "every", "from", "chance" };
 
-	snprintf(text, size, "%d %s %llu/%llu of %d %s %s %llu error %d", fault->row->kind,
-		whens[fault->when], (unsigned long long)fault->n, (unsigned long long)fault->chance,
-		fault->device, fault->is_tx ? "tx" : "rx",
+	size_t used = 0;
+
+	used += (size_t)snprintf(text, size, "%d %s %llu/%llu of %d %s %s %llu error %d",
+		fault->row->kind, whens[fault->when], (unsigned long long)fault->n,
+		(unsigned long long)fault->chance, fault->device, fault->is_tx ? "tx" : "rx",
 		fault->verb != NULL ? fault->verb->name : "-", (unsigned long long)fault->number,
 		fault->row->error);
+	if (fault->syndrome != 0)
+		used += (size_t)snprintf(text + used, size - used, " syndrome %u", fault->syndrome);
+	if (fault->queue != 0)
+		snprintf(text + used, size - used, " queue %u", fault->queue);
 }
 
 static const struct {
@@ -49,6 +55,13 @@ static const struct {
 	{ "wire truncate to 14 bytes at 2 of mlx5_0", "4 at 2/0 of 0 rx - 14 error 0" },
 	{ "verb enomem CREATE_QP at 3", "5 at 3/0 of -1 rx CREATE_QP 0 error 12" },
 	{ "verb eagain any every 2 calls", "5 every 2/0 of -1 rx - 0 error 11" },
+	{ "sq error 0x04 at 100 of mlx5_0", "6 at 100/0 of 0 rx - 0 error 0 syndrome 4" },
+	{ "sq error 255 every 3 wqes queue 2",
+		"6 every 3/0 of -1 rx - 0 error 0 syndrome 255 queue 2" },
+	{ "sq fatal queue 4294967295 at 1 wqe", "7 at 1/0 of -1 rx - 0 error 0 queue 4294967295" },
+	{ "rq error 0x1 1%", "8 chance 0/42949672 of -1 rx - 0 error 0 syndrome 1" },
+	{ "rq fatal from 3", "9 from 3/0 of -1 rx - 0 error 0" },
+	{ "cq overrun at 10 cqes queue 1", "10 at 10/0 of -1 rx - 0 error 0 queue 1" },
 	{ "verb etimedout reg_mr from 2 of mlx5_1", "5 from 2/0 of 1 rx REG_MR 0 error 110" },
 };
 
@@ -73,7 +86,7 @@ static const struct {
 	const char *text;
 	const char *error; /* as it begins */
 } bad[] = {
-	{ "wird loss 1%", "line 1: 'wird': a line begins with seed, wire, verb" },
+	{ "wird loss 1%", "line 1: 'wird': a line begins with seed, wire, verb, sq, rq, cq" },
 	{ "\n# x\n  wire lose 1%",
 		"line 3: 'lose': wire is followed by one of loss, duplicate, reorder, corrupt, "
 		"truncate" },
@@ -122,6 +135,23 @@ static const struct {
 	{ "verb enomem", "line 1: at its end: there are any, GET_CONTEXT" },
 	{ "verb enomem at 1", "line 1: 'at': there are any" },
 	{ "verb enomem any at 1 tx", "line 1: 'tx': it is verb enomem NAME|any WHEN [of mlx5_N]" },
+	{ "sq", "line 1: at its end: sq is followed by one of error, fatal" },
+	{ "rq overrun at 1", "line 1: 'overrun': rq is followed by one of error, fatal" },
+	{ "cq error 0x04 at 1", "line 1: 'error': cq is followed by one of overrun" },
+	{ "sq error at 3", "line 1: 'at': sq error is followed by a syndrome from 0x01 to 0xff" },
+	{ "sq error", "line 1: at its end: sq error is followed by a syndrome" },
+	{ "rq error 0 at 3", "line 1: '0': rq error is followed by a syndrome from 0x01 to 0xff" },
+	{ "rq error 0x100 at 3", "line 1: '0x100': rq error is followed by a syndrome" },
+	{ "rq error 0x4g at 3", "line 1: '0x4g': rq error is followed by a syndrome" },
+	{ "rq error -1 at 3", "line 1: '-1': rq error is followed by a syndrome" },
+	{ "sq fatal 0x04 at 3", "line 1: '0x04': it is sq fatal WHEN [queue N] [of mlx5_N]" },
+	{ "sq fatal at 3 queue 0", "line 1: '0': queue is followed by a number from 1 to" },
+	{ "sq fatal at 3 queue", "line 1: at its end: queue is followed by a number" },
+	{ "sq fatal at 3 queue 1 queue 2", "line 1: 'queue': said already" },
+	{ "sq fatal at 3 tx", "line 1: 'tx': it is sq fatal WHEN [queue N] [of mlx5_N]" },
+	{ "sq fatal at 3 frames", "line 1: 'frames': these are wqes" },
+	{ "cq overrun at 3 wqes", "line 1: 'wqes': these are cqes" },
+	{ "wire loss at 3 queue 1", "line 1: 'queue': it is wire loss WHEN" },
 	{ "seed", "line 1: at its end: seed is followed by a number from 0" },
 	{ "seed x", "line 1: 'x': seed is followed by a number from 0" },
 	{ "seed 1 2", "line 1: '2': it is seed N" },

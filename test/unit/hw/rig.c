@@ -229,6 +229,7 @@ rig_open(struct rig *rig)
 		.wire = &rig->wire.wire,
 		.kernel = rig->with_kernel ? &rig->kernel.wire : NULL,
 		.findings = rig->findings,
+		.faults = rig->faults,
 	};
 
 	assert_int_equal(shca_device_create(&conf, &rig->dev), 0);

@@ -62,6 +62,7 @@ struct rig {
 	bool ignore_overrun, no_rule, with_kernel, pad;
 	enum shca_mini_format rx_mini, tx_mini;
 	struct shca_findings *findings;
+	struct shca_faults *faults;
 
 	struct shca_device *dev;
 	struct rig_wire wire, kernel;

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""softhca run --faults: error completions, queues in error, CQs that overrun; what our driver makes of them."""
+import re
+import subprocess
+import time
+
+import pytest
+from harness import frames, paths, pcapfile
+from harness.testpmd import Testpmd
+
+PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-faults")
+MAC = frames.PORT_MAC
+NB_MBUFS = 4096
+PATIENCE = 60
+
+
+def run(tmp_path, text, *command):
+    """(what the command printed, the runner's summary)"""
+    file = tmp_path / "faults"
+    file.write_text(text)
+    done = subprocess.run([paths.SOFTHCA, "run", "--faults", file, "--", *command], capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[:-1], re.findall(r"^softhca: faults: (.*)$", done.stderr, re.M)
+
+
+SOUND = "sent, received"
+# fault: what becomes of five frames.
+OUTCOMES = {
+    "sq error 0x04 at 3": [SOUND, SOUND, "sent 4", SOUND, SOUND],
+    "sq error 0x01 every 2": [SOUND, "sent 1", SOUND, "sent 1", SOUND],
+    "sq error 0x22 from 4": [SOUND, SOUND, SOUND, "sent 16", "sent 16"],
+    "sq fatal at 3": [SOUND, SOUND, "sent 5 event 1", SOUND, SOUND],
+    "rq error 0x01 at 3": [SOUND, SOUND, "sent, received 1", SOUND, SOUND],
+    "rq error 0x11 at 3": [SOUND, SOUND, "sent, received 8", SOUND, SOUND],
+    "rq fatal at 5": [SOUND, SOUND, SOUND, SOUND, "sent, received 5 event 1"],
+    "cq overrun at 3 queue 1": [SOUND, SOUND, "sent event 0"],
+    "cq overrun at 3 queue 2": [SOUND, SOUND, "sent, received event 0"],
+}
+
+
+@pytest.mark.parametrize("fault", OUTCOMES)
+def test_what_a_verbs_program_sees(tmp_path, fault):
+    """The status is libibverbs' name for the syndrome; after RESET the queue pair is as good as new."""
+    lines, summary = run(tmp_path, fault, PROGRAM, "5")
+    assert lines == [f"{i + 1}: {outcome}" for i, outcome in enumerate(OUTCOMES[fault])]
+    nb = sum(1 for outcome in OUTCOMES[fault] if outcome != SOUND)
+    assert summary == [f"line 1: {fault}: {nb} time{'' if nb == 1 else 's'}"]
+
+
+class Pmd(Testpmd):
+    """testpmd on a port whose queues are struck."""
+
+    def __init__(self, tmp_path, text, port, **options):
+        file = tmp_path / "faults"
+        file.write_text(text)
+        super().__init__(ports=[port], softhca_options=("--faults", file), **options)
+
+    def applied(self):
+        """{fault: times}, once it has ended."""
+        return {fault: 0 if times == "never" else int(times.split()[0]) for fault, times in
+                re.findall(r"^softhca: faults: line \d+: (.*): (never|\d+ times?)$", self.terminal.text, re.M)}
+
+    def mbufs_in_pool(self):
+        text = self.cmd("dump_mempool mb_pool_0")
+        counts = [int(n) for n in re.findall(r"(?:cache_count\[\d+\]|common_pool_count)=(\d+)", text)]
+        return sum(counts)
+
+    def until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, what
+            self.terminal.read_some(0.05)
+
+    def stop_and_count(self):
+        """Stop the port: every mbuf is back, whatever befell the queues."""
+        before = int(re.search(r"populated_size=(\d+)", self.cmd("dump_mempool mb_pool_0")).group(1))
+        self.cmd("stop")
+        self.cmd("port stop 0")
+        assert self.mbufs_in_pool() == before
+
+
+def test_a_send_queue_goes_on_after_errors(tmp_path):
+    """Each error is counted, and what is counted as sent has been sent."""
+    text = "sq error 0x04 every 150\nsq error 0x02 every 170\nsq fatal every 190\n"
+    with Pmd(tmp_path, text, "wire=null") as pmd:
+        pmd.cmd("set fwd txonly")
+        pmd.cmd("start")
+        pmd.until(lambda: all(f"stopped with syndrome {syndrome}," in pmd.terminal.text
+                              for syndrome in ("0x4", "0x2", "0x5")), "no error")
+        before = pmd.stats()
+        pmd.wait_stats(lambda stats: stats["TX-packets"] > before["TX-packets"] + 5000)
+        assert pmd.stats()["TX-errors"] != 0
+        pmd.stop_and_count()
+        pmd.cmd("port start 0")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda stats: stats["TX-packets"] > 0)
+    assert all(pmd.applied().values())
+
+
+def test_a_receive_queue_goes_on_after_errors(tmp_path):
+    capture = tmp_path / "in.pcap"
+    pcapfile.write(capture, [frames.packet(sport=i + 1) for i in range(100)])
+    text = "rq error 0x04 every 1500\nrq error 0x01 every 700\nrq fatal every 1900\n"
+    with Pmd(tmp_path, text, f"wire=pcap:{capture},pace=0,repeat=0,mac={MAC}") as pmd:
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        pmd.until(lambda: all(f"stopped with syndrome {syndrome}," in pmd.terminal.text
+                              for syndrome in ("0x4", "0x5")), "no error")
+        before = pmd.stats()
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > before["RX-packets"] + 5000)
+        assert pmd.stats()["RX-errors"] != 0
+        pmd.stop_and_count()
+        pmd.cmd("port start 0")
+        pmd.cmd("start")
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > 0)
+    assert all(pmd.applied().values())
+
+
+def test_a_port_whose_cqs_overran_starts_anew(tmp_path):
+    """Nothing more completes; stopping neither hangs nor loses mbufs, and new CQs are sound until they overrun."""
+    with Pmd(tmp_path, "cq overrun at 50", "wire=loop") as pmd:
+        for _ in range(2):
+            pmd.cmd("clear port stats 0")
+            pmd.cmd("start tx_first")
+            pmd.wait_stats(lambda stats: stats["RX-packets"] == 49)
+            pmd.stop_and_count()
+            pmd.cmd("port start 0")
+    assert pmd.applied()["cq overrun at 50"] == 2
+
+
+def test_a_send_queue_that_cannot_be_started_anew(tmp_path):
+    """The error and then a refused verb: the queue stands still, and the port can be stopped and started."""
+    with Pmd(tmp_path, "sq error 0x04 at 100\nverb enomem MODIFY_QP from 10\nverb enomem MODIFY_QP_EX from 10\n",
+             "wire=null") as pmd:
+        pmd.cmd("set fwd txonly")
+        pmd.cmd("start")
+        pmd.until(lambda: "stopped with syndrome 0x4" in pmd.terminal.text, "no error")
+        pmd.stop_and_count()
+    assert pmd.applied()["sq error 0x04 at 100"] == 1
