@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/ioctl.h"
@@ -15,6 +16,7 @@
 
 #define PORT          1
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
+#define NS_PER_S      1000000000u
 
 /* Each asynchronous descriptor of a context gets what concerns the port (uverbs_main.c
  * ib_uverbs_event_handler). */
@@ -64,12 +66,26 @@ unmap_areas(struct shca_file *file)
 		munmap(file->device_memory, file->model->max_dm_bytes);
 }
 
+static bool
+is_dead(struct shca_device *dev)
+{
+	bool dead;
+
+	shca_device_lock(dev);
+	dead = shca_device_is_dead(dev);
+	shca_device_unlock(dev);
+	return dead;
+}
+
 int
 shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, int *fd)
 {
-	struct shca_file *file = calloc(1, sizeof(*file));
+	struct shca_file *file;
 	int ret, node;
 
+	if (is_dead(dev))
+		return -EIO; /* ib_uverbs_open */
+	file = calloc(1, sizeof(*file));
 	if (file == NULL)
 		return -ENOMEM;
 	file->dev = dev;
@@ -104,14 +120,30 @@ free_file:
 	return ret;
 }
 
+/* Not under the lock: while firmware is slow to answer, the rest of the device is not. */
+static void
+wait_for(uint64_t ns)
+{
+	struct timespec left = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = ns % NS_PER_S };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+		;
+}
+
 int
 shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
 {
+	uint64_t delay_ns;
 	int ret;
 
 	shca_device_lock(file->dev);
-	ret = shca_ioctl_run(file, request, arg);
+	/* As uverbs_disassociate_api_pre leaves the methods. */
+	ret = shca_device_is_dead(file->dev) ? -EIO : shca_ioctl_run(file, request, arg);
+	delay_ns = file->delay_ns;
+	file->delay_ns = 0;
 	shca_device_unlock(file->dev);
+	if (delay_ns != 0)
+		wait_for(delay_ns);
 	return ret;
 }
 

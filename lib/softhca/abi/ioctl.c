@@ -274,7 +274,8 @@ meet_fault(const struct shca_bundle *bundle)
 			bundle->method->id == UVERBS_METHOD_INVOKE_WRITE))
 		return 0;
 	return shca_faults_call(conf->faults, conf->index,
-		shca_verb_of_method(bundle->object_id, bundle->method->id));
+		shca_verb_of_method(bundle->object_id, bundle->method->id),
+		&bundle->file->delay_ns);
 }
 
 static int

@@ -82,6 +82,7 @@ struct shca_file {
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	uint64_t pinned_bytes;
+	uint64_t delay_ns; /**< what the call at hand takes longer: a fault of the run */
 };
 
 /**

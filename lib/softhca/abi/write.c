@@ -60,7 +60,8 @@ meet_fault(const struct shca_write *write, uint32_t command)
 
 	if (__builtin_expect(conf->faults == NULL, 1))
 		return 0;
-	return shca_faults_call(conf->faults, conf->index, shca_verb_of_command(command));
+	return shca_faults_call(
+		conf->faults, conf->index, shca_verb_of_command(command), &write->file->delay_ns);
 }
 
 int

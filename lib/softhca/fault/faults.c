@@ -274,16 +274,17 @@ shca_faults_applied(struct shca_faults *faults, const struct shca_fault *fault)
 static bool
 is_meant(const struct shca_fault *fault, const struct shca_verb *verb)
 {
-	if (fault->row->kind != SHCA_FAULT_VERB_ERROR)
+	if ((fault->row->words & SHCA_FAULT_VERB) == 0)
 		return false;
 	return fault->verb != NULL ? fault->verb == verb : verb == NULL || !verb->is_destroy;
 }
 
-/* All that see the call count it; the first that is due is applied. */
+/* All that see the call count it; of those that refuse it the first that is due is applied. */
 int
-shca_faults_call(struct shca_faults *faults, unsigned int device, const struct shca_verb *verb)
+shca_faults_call(struct shca_faults *faults, unsigned int device, const struct shca_verb *verb,
+	uint64_t *delay_ns)
 {
-	const struct shca_fault *applied = NULL;
+	int error = 0;
 
 	for (unsigned int i = 0; i < faults->plan.nb; i++) {
 		const struct shca_fault *fault = &faults->plan.fault[i];
@@ -292,13 +293,17 @@ shca_faults_call(struct shca_faults *faults, unsigned int device, const struct s
 		if (!is_meant(fault, verb) || !concerns(fault, device))
 			continue;
 		site.n = ++faults->calls[(size_t)i * faults->nb_devices + device];
-		if (applied == NULL && is_due(faults, fault, &site))
-			applied = fault;
+		if (!is_due(faults, fault, &site))
+			continue;
+		if (fault->row->kind == SHCA_FAULT_VERB_SLOW)
+			*delay_ns += fault->ns;
+		else if (error == 0)
+			error = fault->row->error;
+		else
+			continue;
+		shca_faults_applied(faults, fault);
 	}
-	if (applied == NULL)
-		return 0;
-	shca_faults_applied(faults, applied);
-	return -applied->row->error;
+	return -error;
 }
 
 void

@@ -69,9 +69,11 @@ uint64_t shca_faults_dice(const struct shca_faults *faults, const struct shca_fa
 	const struct shca_fault_site *site);
 /**
  * Count a call of a verb on mlx5_<@p device>; its lock is held.
+ * @param delay_ns what it is to take longer is added
  * @return 0, or the negative errno it fails with.
  */
-int shca_faults_call(struct shca_faults *faults, unsigned int device, const struct shca_verb *verb);
+int shca_faults_call(struct shca_faults *faults, unsigned int device, const struct shca_verb *verb,
+	uint64_t *delay_ns);
 
 /** What was applied, a line a fault, each begun with @p prefix. */
 void shca_faults_print(const struct shca_faults *faults, const char *prefix, FILE *out);

@@ -214,6 +214,53 @@ take_by(struct parse *parse, const char *word)
 	return ret != 0 ? ret : skip_unit(parse, parse->fault->row->counts);
 }
 
+/* "10ms": @return nanoseconds, or 0 when it is no time up to an hour. */
+static uint64_t
+read_time(const char *word)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+	const uint64_t most = 3600u * units[2].ns;
+	char *end;
+	unsigned long long value;
+
+	if (word == NULL || !isdigit((unsigned char)word[0]))
+		return 0;
+	errno = 0;
+	value = strtoull(word, &end, 10);
+	for (size_t i = 0; errno == 0 && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0 && value <= most / units[i].ns)
+			return value * units[i].ns;
+	return 0;
+}
+
+static int
+take_by_time(struct parse *parse, const char *word)
+{
+	const char *time = take(parse);
+
+	parse->fault->ns = read_time(time);
+	if (parse->fault->ns == 0)
+		return refuse_word(parse, time,
+			"%s is followed by a time from 1us to 3600s, in us, ms or s", word);
+	return 0;
+}
+
+static int
+take_for(struct parse *parse, const char *word)
+{
+	const char *next = parse->at < parse->nb ? parse->word[parse->at] : "";
+	const char *unit = next + strspn(next, "0123456789");
+	int ret;
+
+	if (unit != next && *unit != '\0')
+		return take_by_time(parse, word);
+	ret = take_number(parse, word, 1, UINT64_MAX, &parse->fault->number);
+	return ret != 0 ? ret : skip_unit(parse, parse->fault->row->counts);
+}
+
 static int
 take_to(struct parse *parse, const char *word)
 {
@@ -260,7 +307,9 @@ static const struct clause {
 	{ "tx", SHCA_FAULT_DIRECTION, take_tx },
 	{ "queue", SHCA_FAULT_QUEUE, take_queue },
 	{ "by", SHCA_FAULT_BY, take_by },
+	{ "by", SHCA_FAULT_BY_TIME, take_by_time },
 	{ "to", SHCA_FAULT_TO, take_to },
+	{ "for", SHCA_FAULT_FOR, take_for },
 	{ "of", SAID_OF, take_of },
 };
 
@@ -399,7 +448,7 @@ take_fault(struct parse *parse)
 		return refuse(parse,
 			"'%s' does not say when: at N, every N or from N %s, or P%% of them",
 			parse->fault->text, row->counts);
-	if ((row->words & ~parse->said & SHCA_FAULT_BY) != 0)
+	if ((row->words & ~parse->said & (SHCA_FAULT_BY | SHCA_FAULT_BY_TIME)) != 0)
 		return refuse(parse, "'%s' does not say by how much: it is %s %s %s",
 			parse->fault->text, row->subject, row->action, row->usage);
 	return 0;

@@ -46,7 +46,8 @@ struct shca_fault {
 	const struct shca_verb *verb; /**< NULL: any */
 	uint8_t syndrome;             /**< of an error CQE */
 	uint32_t queue;               /**< the N-th that was made, from 1; 0: each */
-	uint64_t number;              /**< of "by" or "to", else 0 */
+	uint64_t number;              /**< of "by", "to" or "for", else 0 */
+	uint64_t ns;                  /**< of a time, else 0 */
 };
 
 struct shca_plan {

@@ -30,6 +30,15 @@ const struct shca_fault_row shca_fault_rows[] = {
 		"WHEN" FRAME, "a bit of the frame is turned" },
 	{ "wire", "truncate", SHCA_FAULT_WIRE_TRUNCATE, SHCA_FAULT_DIRECTION | SHCA_FAULT_TO, 0,
 		"frames", "WHEN [to N]" FRAME, "the frame ends after N bytes, or anywhere" },
+	{ "link", "flap", SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DIRECTION | SHCA_FAULT_FOR, 0, "frames",
+		"WHEN [for N|for TIME]" FRAME,
+		"behind the frame the link goes down, until N frames are lost or for a while, and up" },
+	{ "device", "fatal", SHCA_FAULT_DEVICE_FATAL, SHCA_FAULT_DIRECTION, 0, "frames",
+		"WHEN" FRAME, "behind the frame the device is dead: an event, and verbs fail with EIO" },
+	{ "device", "slow", SHCA_FAULT_DEVICE_SLOW, SHCA_FAULT_DIRECTION | SHCA_FAULT_BY_TIME, 0,
+		"frames", "WHEN by TIME" FRAME, "behind the frame the device does nothing for a while" },
+	{ "verb", "slow", SHCA_FAULT_VERB_SLOW, SHCA_FAULT_VERB | SHCA_FAULT_BY_TIME, 0, "calls",
+		"NAME|any WHEN by TIME" OF, "the verb takes that much longer" },
 	REFUSED("eperm", EPERM),
 	REFUSED("eio", EIO),
 	REFUSED("eagain", EAGAIN),
@@ -85,6 +94,8 @@ shca_fault_help(FILE *out)
 		if (next->subject == NULL || strcmp(next->help, row->help) != 0)
 			fprintf(out, "        %s\n", row->help);
 	}
-	fprintf(out, "  WHEN: at N, every N, from N (of what is counted), or P%% of it\n");
+	fprintf(out,
+		"  WHEN: at N, every N, from N (of what is counted), or P%% of it\n"
+		"  TIME: 10us, 10ms, 10s\n");
 	print_verbs(out);
 }

@@ -22,6 +22,10 @@ enum shca_fault_kind {
 	SHCA_FAULT_RQ_ERROR,
 	SHCA_FAULT_RQ_FATAL,
 	SHCA_FAULT_CQ_OVERRUN,
+	SHCA_FAULT_LINK_FLAP,
+	SHCA_FAULT_DEVICE_FATAL,
+	SHCA_FAULT_DEVICE_SLOW,
+	SHCA_FAULT_VERB_SLOW,
 	SHCA_NB_FAULT_KINDS,
 };
 
@@ -32,7 +36,9 @@ enum shca_fault_word {
 	SHCA_FAULT_DIRECTION = 1 << 2, /**< "rx" or "tx" */
 	SHCA_FAULT_QUEUE = 1 << 3,     /**< "queue N" */
 	SHCA_FAULT_BY = 1 << 4,        /**< "by N", required */
+	SHCA_FAULT_BY_TIME = 1 << 5,   /**< "by TIME", required */
 	SHCA_FAULT_TO = 1 << 6,        /**< "to N" */
+	SHCA_FAULT_FOR = 1 << 7,       /**< "for N" or "for TIME" */
 };
 
 struct shca_fault_row {

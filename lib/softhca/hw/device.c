@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "hw/clock_page.h"
 #include "hw/cq.h"
+#include "hw/inject.h"
 #include "hw/link.h"
 #include "hw/port.h"
 #include "hw/rq.h"
@@ -101,6 +102,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->clock_pages);
 	LIST_INIT(&dev->listeners);
 	dev->has_link = true;
+	dev->may_fail = shca_inject_concerns(dev, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW);
 	set_kernel_filter(dev);
 	*out = dev;
 	return 0;
@@ -181,6 +183,12 @@ const struct shca_device_stats *
 shca_device_stats(const struct shca_device *dev)
 {
 	return &dev->stats;
+}
+
+bool
+shca_device_is_dead(const struct shca_device *dev)
+{
+	return dev->is_dead;
 }
 
 /* The wire belongs to the device thread: the next step starts it. */
@@ -368,6 +376,8 @@ run_sqs(void *arg)
 	LIST_FOREACH (sq, &dev->sqs, link)
 		dev->nb_done += shca_sq_run(sq, BURST);
 	shca_out_flush(dev);
+	if (__builtin_expect(dev->may_fail, false))
+		shca_inject_port(dev);
 }
 
 static void
@@ -392,8 +402,12 @@ run_round(void *arg)
 	shca_out_flush(dev);
 	run_kernel_rx(dev);
 	run_sqs(dev);
+	if (dev->is_dead)
+		return;
 	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
 	dev->is_reflecting = false;
+	if (__builtin_expect(dev->may_fail, false))
+		shca_inject_port(dev);
 	LIST_FOREACH (rq, &dev->rqs, link)
 		if (rq->state == SHCA_QUEUE_ERROR)
 			shca_rq_flush(rq);
@@ -452,6 +466,10 @@ shca_device_step(struct shca_device *dev)
 
 	lock_step(dev);
 	dev->ticks = shca_clock_ticks();
+	if (__builtin_expect(dev->may_fail, false) && shca_inject_stands(dev)) {
+		shca_device_unlock(dev);
+		return 0;
+	}
 	__atomic_store_n(&dev->paced_ticks, UINT64_MAX, __ATOMIC_RELAXED);
 	shca_clock_page_update(dev);
 	nb_done = guarded(dev, run_round);
@@ -472,6 +490,7 @@ shca_device_due_ns(const struct shca_device *dev)
 void
 shca_device_catch_up(struct shca_device *dev)
 {
-	for (unsigned int i = 0; i < CATCH_UP_ROUNDS && guarded(dev, run_sqs) != 0; i++)
+	for (unsigned int i = 0; i < CATCH_UP_ROUNDS && !dev->is_dead && guarded(dev, run_sqs) != 0;
+		i++)
 		;
 }

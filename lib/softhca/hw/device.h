@@ -96,6 +96,8 @@ const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);
 struct shca_mem *shca_device_mem(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);
 const struct shca_device_stats *shca_device_stats(const struct shca_device *dev);
+/** @return whether a fault has ended it: it does nothing more, and no command can be given. */
+bool shca_device_is_dead(const struct shca_device *dev);
 /** Tell the wire when the first receiving rule is in place. Call after every rule change. */
 void shca_device_rules_changed(struct shca_device *dev);
 /** @} */
@@ -127,6 +129,7 @@ int shca_device_list_queues(
 enum shca_event {
 	SHCA_EVENT_CQ_ERR = 0,
 	SHCA_EVENT_QP_FATAL = 1,
+	SHCA_EVENT_DEVICE_FATAL = 8,
 	SHCA_EVENT_PORT_ACTIVE = 9,
 	SHCA_EVENT_PORT_ERR = 10,
 	SHCA_EVENT_WQ_FATAL = 19,

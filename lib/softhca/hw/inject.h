@@ -36,4 +36,11 @@ void shca_inject_applied(struct shca_device *dev, const struct shca_fault *fault
 /** @return whether the CQ is full for the completion at hand, whatever room it has. */
 bool shca_inject_cq(const struct shca_cq *cq);
 
+/** @{ Of a device that may fail. */
+/** What befalls link and device: to be called when frames have passed the wire. */
+void shca_inject_port(struct shca_device *dev);
+/** @return whether the device does nothing now: it is dead, or slow. Once a round. */
+bool shca_inject_stands(struct shca_device *dev);
+/** @} */
+
 #endif /* SHCA_HW_INJECT_H */

@@ -103,6 +103,8 @@ shca_out_flush(struct shca_device *dev)
 		nb_taken = end - out->head;
 		if (dev->has_link)
 			nb_taken = wire->ops->tx(wire, &out->frame[out->head], nb_taken);
+		else if (wire->ops->lose != NULL)
+			nb_taken = wire->ops->lose(wire, nb_taken);
 		assert(nb_taken <= end - out->head);
 		for (unsigned int i = 0; i < nb_taken; i++)
 			leave(dev);

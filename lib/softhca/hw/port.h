@@ -68,6 +68,13 @@ struct shca_device {
 	LIST_HEAD(, shca_listener) listeners;
 	uint64_t kernel_checked_ticks;
 
+	bool may_fail; /**< faults of link or device concern it (hw/inject.h) */
+	bool is_dead;  /**< device-fatal */
+	bool is_dark;  /**< the link is down for a while: until light_ticks, or the wire says */
+	bool is_slow;  /**< it stands still until slow_ticks */
+	uint64_t light_ticks; /**< UINT64_MAX: the wire says */
+	uint64_t slow_ticks;
+
 	enum shca_touch touch;
 	void *touched;
 

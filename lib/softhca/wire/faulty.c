@@ -15,6 +15,14 @@
 #define MIN_FRAME  14
 #define PAGE_BYTES 4096u
 
+/** What befalls the port; the last is asked for first. */
+static const enum shca_fault_kind port_faults[] = {
+	SHCA_FAULT_DEVICE_SLOW,
+	SHCA_FAULT_LINK_FLAP,
+	SHCA_FAULT_DEVICE_FATAL,
+};
+#define NB_PORT_FAULTS (sizeof(port_faults) / sizeof(port_faults[0]))
+
 /** A frame of our own. */
 struct copy {
 	TAILQ_ENTRY(copy) link;
@@ -46,6 +54,12 @@ struct faulty {
 	struct shca_frame from_inner[BURST]; /**< taken from it, and not looked at yet */
 	unsigned int nb_from_inner, next;
 	struct readies given; /**< to the device, until it asks again */
+
+	const struct shca_fault *due[NB_PORT_FAULTS]; /**< behind the last frame that passed */
+	unsigned int nb_due;
+	bool is_dark, counts_tx; /**< the link is down; whose frames are counted */
+	uint64_t nb_to_lose;     /**< of those, until it is over */
+	uint64_t rests_until_ns;
 };
 
 static struct faulty *
@@ -162,6 +176,38 @@ release(struct direction *dir)
 	}
 }
 
+/* Frames count in the dark, too. @return how many of @p nb pass until it is over */
+static unsigned int
+lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
+{
+	if (faulty->is_dark && dir->site.is_tx == faulty->counts_tx) {
+		if (nb > faulty->nb_to_lose)
+			nb = (unsigned int)faulty->nb_to_lose;
+		faulty->nb_to_lose -= nb;
+	}
+	dir->site.n += nb;
+	return nb;
+}
+
+/* May more frames pass? */
+static bool
+is_open(const struct faulty *faulty)
+{
+	return faulty->nb_due == 0 && !(faulty->is_dark && faulty->nb_to_lose == 0);
+}
+
+/* What befalls the port behind the frame at hand. */
+static void
+find_port_faults(struct faulty *faulty, const struct direction *dir)
+{
+	for (size_t i = 0; i < NB_PORT_FAULTS; i++) {
+		const struct shca_fault *fault = strike(faulty, dir, port_faults[i]);
+
+		if (fault != NULL)
+			faulty->due[faulty->nb_due++] = fault;
+	}
+}
+
 /* What becomes of the next frame, at the end of dir->ready. */
 static void
 pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
@@ -169,7 +215,13 @@ pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
 	const struct shca_fault *fault;
 	struct copy *copy = NULL;
 
+	if (faulty->is_dark) {
+		lose(faulty, dir, 1);
+		make_ready(dir, &frame, NULL); /* the device loses it */
+		return;
+	}
 	dir->site.n++;
+	find_port_faults(faulty, dir);
 	if (strike(faulty, dir, SHCA_FAULT_WIRE_LOSS) != NULL)
 		goto release;
 	fault = strike(faulty, dir, SHCA_FAULT_WIRE_TRUNCATE);
@@ -251,7 +303,7 @@ faulty_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int 
 	struct faulty *faulty = of(wire);
 
 	for (unsigned int i = 0; i < nb_frames; i++) {
-		if (!flush_tx(faulty))
+		if (!flush_tx(faulty) || !is_open(faulty))
 			return i;
 		touch(&frames[i]);
 		pass(faulty, &faulty->tx, frames[i]);
@@ -265,7 +317,8 @@ faulty_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int 
 static struct ready *
 next_rx(struct faulty *faulty)
 {
-	while (TAILQ_EMPTY(&faulty->rx.ready) && faulty->next < faulty->nb_from_inner)
+	while (TAILQ_EMPTY(&faulty->rx.ready) && faulty->next < faulty->nb_from_inner &&
+		is_open(faulty))
 		pass(faulty, &faulty->rx, faulty->from_inner[faulty->next++]);
 	return TAILQ_FIRST(&faulty->rx.ready);
 }
@@ -280,7 +333,7 @@ faulty_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_fra
 
 	flush_tx(faulty);
 	free_readies(&faulty->given);
-	if (next_rx(faulty) == NULL) {
+	if (next_rx(faulty) == NULL && is_open(faulty)) {
 		faulty->next = 0;
 		faulty->nb_from_inner = faulty->inner->ops->rx(
 			faulty->inner, faulty->from_inner, nb_frames < BURST ? nb_frames : BURST);
@@ -305,9 +358,9 @@ faulty_start(struct shca_wire *wire)
 static int
 faulty_fd(const struct shca_wire *wire)
 {
-	const struct shca_wire *inner = const_of(wire)->inner;
+	const struct faulty *faulty = const_of(wire);
 
-	return inner->ops->fd(inner);
+	return faulty->rests_until_ns == 0 ? faulty->inner->ops->fd(faulty->inner) : -1;
 }
 
 static uint64_t
@@ -315,6 +368,8 @@ faulty_due_ns(const struct shca_wire *wire)
 {
 	const struct faulty *faulty = const_of(wire);
 
+	if (faulty->rests_until_ns != 0)
+		return faulty->rests_until_ns;
 	if (!TAILQ_EMPTY(&faulty->rx.ready) || !TAILQ_EMPTY(&faulty->tx.ready) ||
 		faulty->next < faulty->nb_from_inner)
 		return 0;
@@ -322,12 +377,20 @@ faulty_due_ns(const struct shca_wire *wire)
 						  : UINT64_MAX;
 }
 
+/* A capture that waited for the link would wait for ever when its frames are what is counted. */
 static bool
 faulty_is_patient(const struct shca_wire *wire)
 {
 	const struct shca_wire *inner = const_of(wire)->inner;
 
-	return inner->ops->is_patient != NULL && inner->ops->is_patient(inner);
+	return !const_of(wire)->is_dark && inner->ops->is_patient != NULL &&
+		inner->ops->is_patient(inner);
+}
+
+static unsigned int
+faulty_lose(struct shca_wire *wire, unsigned int nb_frames)
+{
+	return lose(of(wire), &of(wire)->tx, nb_frames);
 }
 
 static bool
@@ -381,6 +444,7 @@ static const struct shca_wire_ops faulty_ops = {
 	.fd = faulty_fd,
 	.due_ns = faulty_due_ns,
 	.is_patient = faulty_is_patient,
+	.lose = faulty_lose,
 	.link = faulty_link,
 	.set_carrier = faulty_set_carrier,
 	.close = faulty_close,
@@ -400,7 +464,9 @@ shca_faulty_wrap(struct shca_faults *faults, unsigned int device, struct shca_wi
 {
 	struct faulty *faulty;
 
-	if (!shca_faults_concern(faults, SHCA_FAULT_WIRE_LOSS, SHCA_FAULT_WIRE_TRUNCATE, device)) {
+	if (!shca_faults_concern(faults, SHCA_FAULT_WIRE_LOSS, SHCA_FAULT_WIRE_TRUNCATE, device) &&
+		!shca_faults_concern(
+			faults, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW, device)) {
 		*wire = inner;
 		return 0;
 	}
@@ -415,4 +481,40 @@ shca_faulty_wrap(struct shca_faults *faults, unsigned int device, struct shca_wi
 	TAILQ_INIT(&faulty->given);
 	*wire = &faulty->wire;
 	return 0;
+}
+
+const struct shca_fault *
+shca_faulty_take(struct shca_wire *wire)
+{
+	struct faulty *faulty = of(wire);
+
+	return faulty->nb_due != 0 ? faulty->due[--faulty->nb_due] : NULL;
+}
+
+void
+shca_faulty_darken(struct shca_wire *wire, bool is_tx, uint64_t nb)
+{
+	struct faulty *faulty = of(wire);
+
+	faulty->is_dark = true;
+	faulty->counts_tx = is_tx;
+	faulty->nb_to_lose = nb;
+}
+
+bool
+shca_faulty_is_over(const struct shca_wire *wire)
+{
+	return const_of(wire)->nb_to_lose == 0;
+}
+
+void
+shca_faulty_lighten(struct shca_wire *wire)
+{
+	of(wire)->is_dark = false;
+}
+
+void
+shca_faulty_rest(struct shca_wire *wire, uint64_t until_ns)
+{
+	of(wire)->rests_until_ns = until_ns;
 }

@@ -78,6 +78,11 @@ struct shca_wire_ops {
 	 * receive them without sending them. May be NULL: no.
 	 */
 	bool (*reflects)(const struct shca_wire *wire);
+	/**
+	 * The port has no link, and @p nb_frames that it sends are lost, unless this says fewer:
+	 * then the rest is offered again. May be NULL: all.
+	 */
+	unsigned int (*lose)(struct shca_wire *wire, unsigned int nb_frames);
 	/** @return true when there is a carrier. NULL: always. */
 	bool (*link)(struct shca_wire *wire);
 	/**

@@ -144,24 +144,47 @@ test_calls(void **state)
 					  "verb eio DESTROY_QP from 2 of mlx5_1");
 	const struct shca_verb *create = shca_verb_find("CREATE_QP");
 	const struct shca_verb *destroy = shca_verb_find("DESTROY_QP");
+	uint64_t delay_ns = 0;
 
 	(void)state;
-	assert_int_equal(shca_faults_call(faults, 0, create), 0);
-	assert_int_equal(shca_faults_call(faults, 0, NULL), 0);
-	assert_int_equal(shca_faults_call(faults, 0, create), -ENOMEM);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 0, NULL, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), -ENOMEM);
 	/* Destruction counts where it is named only; each device counts for itself. */
-	assert_int_equal(shca_faults_call(faults, 0, destroy), 0);
-	assert_int_equal(shca_faults_call(faults, 1, destroy), 0);
-	assert_int_equal(shca_faults_call(faults, 1, destroy), -EIO);
-	assert_int_equal(shca_faults_call(faults, 1, destroy), -EIO);
-	assert_int_equal(shca_faults_call(faults, 0, destroy), 0);
-	assert_int_equal(shca_faults_call(faults, 0, create), 0);
-	assert_int_equal(shca_faults_call(faults, 0, create), -EAGAIN);
-	assert_int_equal(shca_faults_call(faults, 1, create), 0);
-	assert_int_equal(shca_faults_call(faults, 1, create), -ENOMEM);
+	assert_int_equal(shca_faults_call(faults, 0, destroy, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 1, destroy, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 1, destroy, &delay_ns), -EIO);
+	assert_int_equal(shca_faults_call(faults, 1, destroy, &delay_ns), -EIO);
+	assert_int_equal(shca_faults_call(faults, 0, destroy, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), -EAGAIN);
+	assert_int_equal(shca_faults_call(faults, 1, create, &delay_ns), 0);
+	assert_int_equal(shca_faults_call(faults, 1, create, &delay_ns), -ENOMEM);
 	assert_int_equal(faults->applied[0], 2);
 	assert_int_equal(faults->applied[1], 1);
 	assert_int_equal(faults->applied[2], 2);
+	shca_faults_close(faults);
+}
+
+/* Slow verbs are slow and do what they do; several add up. */
+static void
+test_slow_calls(void **state)
+{
+	struct shca_faults *faults =
+		make("verb slow any every 2 by 10us\nverb slow CREATE_QP at 2 by 1ms\n"
+		     "verb eio CREATE_QP at 4 of mlx5_0");
+	const struct shca_verb *create = shca_verb_find("CREATE_QP");
+	uint64_t delay_ns = 0;
+
+	(void)state;
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), 0);
+	assert_int_equal(delay_ns, 0);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), 0);
+	assert_int_equal(delay_ns, 1010000);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), 0);
+	assert_int_equal(delay_ns, 1010000);
+	assert_int_equal(shca_faults_call(faults, 0, create, &delay_ns), -EIO);
+	assert_int_equal(delay_ns, 1020000);
 	shca_faults_close(faults);
 }
 
@@ -173,6 +196,7 @@ test_shared(void **state)
 	const char *text = "wire loss 1%  # a\n\nverb eio any at 1\nverb enomem any from 2\n";
 	struct shca_faults *runner, *first, *second, *none;
 	FILE *out = fmemopen(printed, sizeof(printed), "w");
+	uint64_t delay_ns = 0;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
@@ -183,9 +207,9 @@ test_shared(void **state)
 	assert_int_equal(shca_faults_open(dir, 1, &second), 0);
 	assert_int_equal(first->plan.nb, 3);
 	/* Each process counts its own calls. */
-	assert_int_equal(shca_faults_call(first, 0, NULL), -EIO);
-	assert_int_equal(shca_faults_call(second, 0, NULL), -EIO);
-	assert_int_equal(shca_faults_call(second, 0, NULL), -ENOMEM);
+	assert_int_equal(shca_faults_call(first, 0, NULL, &delay_ns), -EIO);
+	assert_int_equal(shca_faults_call(second, 0, NULL, &delay_ns), -EIO);
+	assert_int_equal(shca_faults_call(second, 0, NULL, &delay_ns), -ENOMEM);
 	shca_faults_print(runner, "x: ", out);
 	fclose(out);
 	assert_string_equal(printed,
@@ -230,6 +254,7 @@ main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_concern),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_slow_calls),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_read),
 	};

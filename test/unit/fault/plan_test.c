@@ -31,7 +31,9 @@ print_fault(const struct shca_fault *fault, char *text, size_t size)
 	if (fault->syndrome != 0)
 		used += (size_t)snprintf(text + used, size - used, " syndrome %u", fault->syndrome);
 	if (fault->queue != 0)
-		snprintf(text + used, size - used, " queue %u", fault->queue);
+		used += (size_t)snprintf(text + used, size - used, " queue %u", fault->queue);
+	if (fault->ns != 0)
+		snprintf(text + used, size - used, " ns %llu", (unsigned long long)fault->ns);
 }
 
 static const struct {
@@ -62,6 +64,15 @@ static const struct {
 	{ "rq error 0x1 1%", "8 chance 0/42949672 of -1 rx - 0 error 0 syndrome 1" },
 	{ "rq fatal from 3", "9 from 3/0 of -1 rx - 0 error 0" },
 	{ "cq overrun at 10 cqes queue 1", "10 at 10/0 of -1 rx - 0 error 0 queue 1" },
+	{ "link flap every 10000 frames", "11 every 10000/0 of -1 rx - 0 error 0" },
+	{ "link flap 1% for 20 frames tx", "11 chance 0/42949672 of -1 tx - 20 error 0" },
+	{ "link flap at 3 for 1", "11 at 3/0 of -1 rx - 1 error 0" },
+	{ "link flap at 3 for 20ms of mlx5_1", "11 at 3/0 of 1 rx - 0 error 0 ns 20000000" },
+	{ "device fatal at 50000 tx", "12 at 50000/0 of -1 tx - 0 error 0" },
+	{ "device slow every 100 by 5us", "13 every 100/0 of -1 rx - 0 error 0 ns 5000" },
+	{ "device slow by 3600s at 1", "13 at 1/0 of -1 rx - 0 error 0 ns 3600000000000" },
+	{ "verb slow CREATE_QP at 3 by 1s",
+		"14 at 3/0 of -1 rx CREATE_QP 0 error 0 ns 1000000000" },
 	{ "verb etimedout reg_mr from 2 of mlx5_1", "5 from 2/0 of 1 rx REG_MR 0 error 110" },
 };
 
@@ -86,7 +97,8 @@ static const struct {
 	const char *text;
 	const char *error; /* as it begins */
 } bad[] = {
-	{ "wird loss 1%", "line 1: 'wird': a line begins with seed, wire, verb, sq, rq, cq" },
+	{ "wird loss 1%",
+		"line 1: 'wird': a line begins with seed, wire, link, device, verb, sq, rq, cq" },
 	{ "\n# x\n  wire lose 1%",
 		"line 3: 'lose': wire is followed by one of loss, duplicate, reorder, corrupt, "
 		"truncate" },
@@ -130,7 +142,7 @@ static const struct {
 	{ "wire truncate 1% to 13", "line 1: '13': to is followed by a number from 14 to" },
 	{ "wire truncate 1% to", "line 1: at its end: to is followed by a number from 14 to" },
 	{ "verb enoent any at 1",
-		"line 1: 'enoent': verb is followed by one of eperm, eio, eagain, enomem" },
+		"line 1: 'enoent': verb is followed by one of slow, eperm, eio, eagain, enomem" },
 	{ "verb enomem CREATE_QPS at 1", "line 1: 'CREATE_QPS': there are any, GET_CONTEXT, " },
 	{ "verb enomem", "line 1: at its end: there are any, GET_CONTEXT" },
 	{ "verb enomem at 1", "line 1: 'at': there are any" },
@@ -152,6 +164,28 @@ static const struct {
 	{ "sq fatal at 3 frames", "line 1: 'frames': these are wqes" },
 	{ "cq overrun at 3 wqes", "line 1: 'wqes': these are cqes" },
 	{ "wire loss at 3 queue 1", "line 1: 'queue': it is wire loss WHEN" },
+	{ "link down at 3", "line 1: 'down': link is followed by one of flap" },
+	{ "link flap at 3 for", "line 1: at its end: for is followed by a number from 1" },
+	{ "link flap at 3 for 0", "line 1: '0': for is followed by a number from 1" },
+	{ "link flap at 3 for ever", "line 1: 'ever': for is followed by a number from 1" },
+	{ "link flap at 3 for 5m",
+		"line 1: '5m': for is followed by a time from 1us to 3600s, in" },
+	{ "link flap at 3 for 0ms", "line 1: '0ms': for is followed by a time" },
+	{ "link flap at 3 for 5 packets", "line 1: 'packets': these are frames" },
+	{ "device dead at 3", "line 1: 'dead': device is followed by one of fatal, slow" },
+	{ "device fatal", "line 1: 'device fatal' does not say when: at N, every N or from N" },
+	{ "device fatal at 3 by 5ms", "line 1: 'by': it is device fatal WHEN [rx|tx] [of mlx5_N]" },
+	{ "device slow at 3", "line 1: 'device slow at 3' does not say by how much: it is device" },
+	{ "device slow at 3 by 5",
+		"line 1: '5': by is followed by a time from 1us to 3600s, in us" },
+	{ "device slow at 3 by 3601s", "line 1: '3601s': by is followed by a time from 1us to" },
+	{ "device slow at 3 by 99999999999999999999us", "line 1: '99999999999999999999us': by is" },
+	{ "device slow at 3 by -5ms", "line 1: '-5ms': by is followed by a time" },
+	{ "device slow at 3 by", "line 1: at its end: by is followed by a time" },
+	{ "verb slow by 5ms at 1", "line 1: 'by': there are any, GET_CONTEXT" },
+	{ "verb slow any at 1",
+		"line 1: 'verb slow any at 1' does not say by how much: it is verb" },
+	{ "verb eio any at 1 by 5ms", "line 1: 'by': it is verb eio NAME|any WHEN [of mlx5_N]" },
 	{ "seed", "line 1: at its end: seed is followed by a number from 0" },
 	{ "seed x", "line 1: 'x': seed is followed by a number from 0" },
 	{ "seed 1 2", "line 1: '2': it is seed N" },

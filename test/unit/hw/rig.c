@@ -10,6 +10,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 #include "steering/steering.h"
+#include "wire/faulty.h"
 
 /* A page of its own each, so that tests can take one away. */
 static void *
@@ -83,6 +84,18 @@ wire_is_patient(const struct shca_wire *wire)
 	return ((const struct rig_wire *)wire)->patient;
 }
 
+static void
+wire_set_carrier(struct shca_wire *wire, bool on)
+{
+	((struct rig_wire *)wire)->no_carrier = !on;
+}
+
+static void
+wire_close(struct shca_wire *wire)
+{
+	(void)wire;
+}
+
 static const struct shca_wire_ops wire_ops = {
 	.name = "rig",
 	.tx = wire_tx,
@@ -91,6 +104,8 @@ static const struct shca_wire_ops wire_ops = {
 	.fd = wire_fd,
 	.is_promiscuous = wire_is_promiscuous,
 	.is_patient = wire_is_patient,
+	.set_carrier = wire_set_carrier,
+	.close = wire_close,
 };
 
 void
@@ -226,12 +241,13 @@ rig_open(struct rig *rig)
 	struct shca_device_conf conf = {
 		.model = &rig->model,
 		.mac = { 2, 0, 0, 0, 0, 1 },
-		.wire = &rig->wire.wire,
 		.kernel = rig->with_kernel ? &rig->kernel.wire : NULL,
 		.findings = rig->findings,
 		.faults = rig->faults,
 	};
 
+	assert_int_equal(shca_faulty_wrap(rig->faults, 0, &rig->wire.wire, &rig->cable), 0);
+	conf.wire = rig->cable;
 	assert_int_equal(shca_device_create(&conf, &rig->dev), 0);
 	shca_device_lock(rig->dev);
 	open_cq(rig, &rig->tx, rig->tx_mini);
@@ -267,6 +283,7 @@ rig_close(struct rig *rig)
 	shca_mem_dereg(shca_device_mem(rig->dev), rig->mr);
 	shca_device_unlock(rig->dev);
 	shca_device_destroy(rig->dev);
+	rig->cable->ops->close(rig->cable);
 	munmap(rig->sq_attr.ring, (size_t)rig->sq_attr.nb_wqebbs * SHCA_WQEBB_BYTES);
 	munmap(rig->sq_attr.dbrec, 8);
 	munmap(rig->rq_attr.ring, (size_t)rig->rq_attr.nb_wqes * rig->rq_attr.stride_bytes);

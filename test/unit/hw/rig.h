@@ -42,6 +42,7 @@ struct rig_wire {
 	unsigned int nb_starts;
 	bool promiscuous;
 	bool patient; /* its frames wait for receive WQEs */
+	bool no_carrier;
 };
 
 struct rig_cq {
@@ -66,6 +67,7 @@ struct rig {
 
 	struct shca_device *dev;
 	struct rig_wire wire, kernel;
+	struct shca_wire *cable; /* wire, or what faults make of it */
 	struct rig_cq tx, rx;
 	struct shca_sq *sq;
 	struct shca_rq *rq;

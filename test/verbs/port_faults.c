@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that sends frames to itself and waits for asynchronous events, for softhca run --faults
+ * (test/system/test_faults_port.py):
+ *
+ *     verbs-port-faults NB_FRAMES NB_EVENTS
+ *
+ * It says which frames came back, the last of which it waits for, unless the device dies; and, in
+ * their order, the events. Of a dead device it asks some things, and says with what errno each is
+ * refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "kit.h"
+
+#define FRAME_BYTES 64
+#define MAX_FRAMES  32
+#define MAX_EVENTS  8
+
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+static struct ibv_flow *flow;
+static int events[MAX_EVENTS];
+static unsigned int nb_events;
+static bool is_dead;
+
+static void
+take_event(void)
+{
+	struct ibv_async_event event;
+
+	if (ibv_get_async_event(kit_context, &event) != 0)
+		return;
+	if (nb_events < MAX_EVENTS)
+		events[nb_events++] = (int)event.event_type;
+	is_dead |= event.event_type == IBV_EVENT_DEVICE_FATAL;
+	ibv_ack_async_event(&event);
+}
+
+/* @return whether @p number came back; what came is printed */
+static bool
+take_completion(unsigned int number)
+{
+	struct ibv_wc wc;
+	unsigned int got;
+
+	if (ibv_poll_cq(cq, 1, &wc) != 1)
+		return false;
+	if (wc.status != IBV_WC_SUCCESS) {
+		printf(" status %d", wc.status);
+		return false;
+	}
+	if (wc.opcode != IBV_WC_RECV)
+		return false;
+	got = kit_buffer((unsigned int)wc.wr_id)[KIT_HEADER_BYTES];
+	printf(" %u", got);
+	return got == number;
+}
+
+static void
+check_time(time_t end, const char *what)
+{
+	if (time(NULL) <= end)
+		return;
+	errno = ETIMEDOUT;
+	kit_die(what);
+}
+
+static void
+send_and_receive(unsigned int nb)
+{
+	time_t end = time(NULL) + KIT_PATIENCE;
+	bool is_there = nb == 0;
+
+	for (unsigned int i = 1; i <= nb; i++)
+		kit_receive(qp, MAX_FRAMES + i - 1, KIT_BUFFER_BYTES);
+	for (unsigned int i = 1; i <= nb; i++) {
+		kit_frame(kit_buffer(i - 1), FRAME_BYTES, (uint8_t)i);
+		kit_send(qp, i - 1, FRAME_BYTES);
+	}
+	printf("received");
+	while (!is_there && !is_dead) {
+		is_there = take_completion(nb);
+		take_event();
+		check_time(end, "the last frame");
+	}
+	/* What had been completed before the device died. */
+	for (unsigned int i = 0; is_dead && i < 2 * MAX_FRAMES; i++)
+		(void)take_completion(nb);
+	printf("\n");
+}
+
+static void
+wait_for_events(unsigned int nb)
+{
+	time_t end = time(NULL) + KIT_PATIENCE;
+
+	while (nb_events < nb) {
+		take_event();
+		check_time(end, "events");
+	}
+	printf("events");
+	for (unsigned int i = 0; i < nb_events; i++)
+		printf(" %d", events[i]);
+	printf("\n");
+}
+
+static int
+error_of_null(const void *object)
+{
+	return object == NULL ? errno : 0;
+}
+
+static int
+open_again(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	int error = devices == NULL ? errno : error_of_null(ibv_open_device(devices[0]));
+
+	ibv_free_device_list(devices);
+	return error;
+}
+
+/* Nothing can be had of it, not even an end. */
+static void
+ask_the_dead(void)
+{
+	struct ibv_port_attr port;
+
+	printf("query_port %d\n", ibv_query_port(kit_context, 1, &port));
+	printf("create_cq %d\n", error_of_null(ibv_create_cq(kit_context, 15, NULL, NULL, 0)));
+	printf("alloc_pd %d\n", error_of_null(ibv_alloc_pd(kit_context)));
+	printf("destroy_flow %d\n", ibv_destroy_flow(flow));
+	printf("destroy_qp %d\n", ibv_destroy_qp(qp));
+	printf("dereg_mr %d\n", ibv_dereg_mr(kit_mr));
+	printf("open_device %s\n", open_again() != 0 ? "refused" : "granted");
+}
+
+int
+main(int argc, char *argv[])
+{
+	unsigned int nb = argc == 3 ? (unsigned int)atoi(argv[1]) : 0;
+
+	if (argc != 3 || nb > MAX_FRAMES)
+		return 2;
+	kit_open();
+	kit_must(fcntl(kit_context->async_fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "fcntl");
+	cq = ibv_create_cq(kit_context, 2 * MAX_FRAMES, NULL, NULL, 0);
+	if (cq == NULL)
+		kit_die("ibv_create_cq");
+	qp = kit_qp(cq, 0);
+	flow = kit_take_all(qp);
+	send_and_receive(nb);
+	wait_for_events((unsigned int)atoi(argv[2]));
+	if (is_dead) {
+		ask_the_dead();
+		return 0;
+	}
+	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return kit_close();
+}
