@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "model.h"
 
 /* Where a limit stands in the model's row. */
@@ -105,9 +106,22 @@ shca_object_destroy(struct shca_object *object)
 }
 
 /* As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
+/* As a program that closes its context should have destroyed all of them: for who looks for leaks.
+ */
+static void
+report_left(const struct shca_file *file)
+{
+	const struct shca_object *object;
+
+	TAILQ_FOREACH (object, &file->objects, link)
+		SHCA_INFO("left to the kernel to destroy: %s, handle %u", object->class->name,
+			object->handle);
+}
+
 void
 shca_object_destroy_all(struct shca_file *file)
 {
+	report_left(file);
 	while (!TAILQ_EMPTY(&file->objects)) {
 		struct shca_object *object = TAILQ_FIRST(&file->objects);
 		bool has_progressed = false;

@@ -266,6 +266,45 @@ test_small_room(void **state)
 	assert_int_equal(strlen(plan.fault[0].text), SHCA_PLAN_TEXT_MAX - 1);
 }
 
+/* Words that belong together and others, by chance: each line is taken or refused, and says why. */
+static void
+test_any_words(void **state)
+{
+	static const char *const words[] = { "seed", "wire", "loss", "reorder", "truncate", "verb",
+		"enomem", "slow", "any", "CREATE_QP", "sq", "rq", "error", "fatal", "0x04", "cq",
+		"overrun", "link", "flap", "device", "at", "every", "from", "1", "0", "7", "1%",
+		"0.5%", "100%", "%", "rx", "tx", "by", "to", "for", "5ms", "20", "frames", "frame",
+		"calls", "of", "mlx5_0", "mlx5_", "queue", "#", "\n", "\t", "18446744073709551615",
+		"18446744073709551616" };
+	const unsigned int nb_words = sizeof(words) / sizeof(words[0]);
+	unsigned int nb_taken = 0;
+	uint32_t random = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20000; i++) {
+		struct shca_plan plan;
+		char text[512] = "", error[256] = "";
+		const struct shca_fault_row *row;
+		int ret;
+
+		/* Most lines begin well. */
+		row = &shca_fault_rows[i % 16];
+		if (i % 7 != 0)
+			snprintf(text, sizeof(text), "%s %s ", row->subject, row->action);
+		for (unsigned int w = 0; w < 1 + i % 10; w++) {
+			random = random * 1664525 + 1013904223;
+			strcat(strcat(text, words[(random >> 8) % nb_words]), " ");
+		}
+		ret = shca_plan_parse(text, NB_DEVICES, &plan, error, sizeof(error));
+		if (ret != 0)
+			assert_memory_equal(error, "line ", 5);
+		else
+			assert_string_equal(error, "");
+		nb_taken += ret == 0 && plan.nb != 0;
+	}
+	assert_true(nb_taken > 20);
+}
+
 static void
 test_verbs(void **state)
 {
@@ -292,6 +331,7 @@ main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_small_room),
+		cmocka_unit_test(test_any_words),
 		cmocka_unit_test(test_verbs),
 	};
 
