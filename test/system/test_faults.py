@@ -169,7 +169,8 @@ def test_a_port_starts_after_verbs_that_failed(tmp_path):
     """Each of them fails a start, which leaves nothing behind; the next start is sound."""
     nb = len(STARTS)
     text = "".join(f"verb enomem {verb}\n" for verb in STARTS)
-    with Pmd(tmp_path, text, args=["--rxq=2", "--txq=2", "--disable-device-start"]) as pmd:
+    with Pmd(tmp_path, text, args=["--rxq=2", "--txq=2", "--disable-device-start"],
+             env={"SOFTHCA_LOG": "info"}) as pmd:
         for _ in range(2 * nb):
             if "Cannot allocate memory" not in pmd.cmd("port start 0"):
                 break
@@ -181,3 +182,4 @@ def test_a_port_starts_after_verbs_that_failed(tmp_path):
         pmd.wait_stats(lambda stats: stats["RX-packets"] > 1000)
         pmd.stop()
     assert set(pmd.faults.values()) == {1}
+    assert "left to the kernel to destroy" not in pmd.terminal.text
