@@ -183,3 +183,13 @@ def test_a_port_starts_after_verbs_that_failed(tmp_path):
         pmd.stop()
     assert set(pmd.faults.values()) == {1}
     assert "left to the kernel to destroy" not in pmd.terminal.text
+
+
+def test_a_trial_rule_that_fails_for_another_reason_is_told(tmp_path):
+    """The port comes up without the feature; its user learns that this is not the device's doing."""
+    with Pmd(tmp_path, "verb enomem CREATE_FLOW at 3\n") as pmd:
+        assert pmd.banner.count("rules with it will be refused") == 1
+        assert re.search(r"mlx5_0: match on [^:]*: Cannot allocate memory; rules with it", pmd.banner)
+    assert set(pmd.faults.values()) == {1}
+    with Testpmd() as pmd:
+        assert "rules with it will be refused" not in pmd.banner

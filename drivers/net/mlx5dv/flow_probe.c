@@ -122,6 +122,13 @@ probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
 	return rc;
 }
 
+/* Is it about the rule? Want of memory or patience would have refused any rule. */
+static bool
+is_answer(int rc)
+{
+	return rc != -ENOMEM && rc != -EAGAIN && rc != -EINTR && rc != -EIO;
+}
+
 static void
 probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 {
@@ -137,8 +144,12 @@ probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 		rc = probe_try(port, rss, &build, port->flow.nb_priorities - 1, row->flags);
 		if (rc == 0)
 			port->flow.features |= row->feature;
-		MDV_LOG(DEBUG, "%s: match on %s: %s", port->device.name, row->name,
-			rc == 0 ? "yes" : strerror(-rc));
+		if (rc == 0 || is_answer(rc))
+			MDV_LOG(DEBUG, "%s: match on %s: %s", port->device.name, row->name,
+				rc == 0 ? "yes" : strerror(-rc));
+		else
+			MDV_LOG(WARNING, "%s: match on %s: %s; rules with it will be refused",
+				port->device.name, row->name, strerror(-rc));
 	}
 }
 
