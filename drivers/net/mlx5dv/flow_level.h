@@ -35,6 +35,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include <rte_prefetch.h>
+
 #include "flow_key.h"
 
 /** The most levels a device has. */
@@ -139,6 +141,12 @@ int mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_lev
 	struct mdv_flow_level_rule *rule);
 /** mdv_flow_level_add() comes soon, with a rule of this hash; needs no lock. */
 void mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash);
+/** mdv_flow_level_del() comes soon. */
+static inline void
+mdv_flow_level_prefetch_del(const struct mdv_flow_level_rule *rule)
+{
+	rte_prefetch0_write(rule->link);
+}
 /** What mdv_flow_level_add() would return, the mover left out. Changes nothing. */
 int mdv_flow_level_check(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want);
 /** The rule is gone from the device. */

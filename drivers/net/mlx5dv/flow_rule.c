@@ -182,7 +182,10 @@ mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
 	flow->place = MDV_FLOW_REFUSED;
 }
 
-/* Rules often go in the order in which they came, and of many each is cold. */
+/*
+ * Rules often go in the order in which they came, and of many each is cold. What tells where the
+ * rest of the next one is has been fetched when the one before this went.
+ */
 static void
 rule_prefetch_next(const struct rte_flow *flow)
 {
@@ -192,6 +195,7 @@ rule_prefetch_next(const struct rte_flow *flow)
 		return;
 	rte_prefetch0(&next->level);
 	rte_prefetch0(next->present.one.verbs);
+	rte_prefetch0(TAILQ_NEXT(next, next));
 }
 
 void
@@ -200,6 +204,7 @@ mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow)
 	switch (flow->place) {
 	case MDV_FLOW_RULES:
 		rule_prefetch_next(flow);
+		mdv_flow_level_prefetch_del(&flow->level);
 		mdv_flow_install_del(port, flow);
 		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
 		TAILQ_REMOVE(&port->flow.rules, flow, next);
