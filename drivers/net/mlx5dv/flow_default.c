@@ -346,7 +346,7 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 		return 0; /* a pipeline of its own */
 	default_build_match(&rule->match, &build);
 	mdv_flow_key_match(&build, &match);
-	want.hash = mdv_flow_key_hash(&match.value, mdv_flow_key_hash(&match.mask, 0));
+	mdv_flow_key_hash(&match, &want.masks[0], &want.hash);
 	rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
 	if (rc == -ENOSPC && targets->similar != 0) {
 		targets->set = targets->similar;

@@ -145,15 +145,17 @@ item_check_spec(struct mdv_flow_item_state *state, struct mdv_flow_item_match *m
 }
 
 static int
-item_check_fields(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
+item_check_fields(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
 	const struct rte_flow_item *item = match->item;
 
 	for (unsigned int i = 0; i < match->row->nb_fields; i++) {
 		const struct mdv_flow_item_field *field = &match->row->fields[i];
 		const bool there = field->to_bytes != 0 && (field->needs & ~state->features) == 0;
+		const bool masked = mdv_flow_item_field_masked(field, match->mask);
 
-		if (!there && mdv_flow_item_field_masked(field, match->mask))
+		match->masked |= (masked ? UINT32_C(1) : 0) << i;
+		if (!there && masked)
 			return mdv_flow_error_set(state->error, ENOTSUP,
 				item->mask != NULL ? RTE_FLOW_ERROR_TYPE_ITEM_MASK
 						   : RTE_FLOW_ERROR_TYPE_ITEM,
@@ -238,10 +240,9 @@ item_put_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_matc
 	if (at < 0)
 		return mdv_flow_error_set(state->error, -at, RTE_FLOW_ERROR_TYPE_ITEM_NUM,
 			match->item, "%s: more items than the device takes", row->name);
-	for (unsigned int i = 0; match->mask != NULL && i < row->nb_fields; i++)
-		if (row->fields[i].to_bytes != 0 &&
-			mdv_flow_item_field_masked(&row->fields[i], match->mask))
-			mdv_flow_item_field_put(&row->fields[i], match, (uint8_t *)&spec);
+	for (uint32_t masked = match->masked; masked != 0; masked &= masked - 1)
+		mdv_flow_item_field_put(
+			&row->fields[__builtin_ctz(masked)], match, (uint8_t *)&spec);
 	memcpy(&state->build->bytes[at], &spec, row->spec_bytes);
 	item_note_spec(state, row, at);
 	return 0;
@@ -251,12 +252,7 @@ item_put_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_matc
 static bool
 item_needs_spec(const struct mdv_flow_item_match *match)
 {
-	if (match->row->layer != MDV_LAYER_ESP)
-		return true;
-	for (unsigned int i = 0; match->mask != NULL && i < match->row->nb_fields; i++)
-		if (mdv_flow_item_field_masked(&match->row->fields[i], match->mask))
-			return true;
-	return false;
+	return match->row->layer != MDV_LAYER_ESP || match->masked != 0;
 }
 
 static int

@@ -41,6 +41,7 @@ struct mdv_flow_item_match {
 	const struct rte_flow_item *item;
 	const struct mdv_flow_item_row *row;
 	const void *spec, *mask; /**< NULL: the protocol only */
+	uint32_t masked;         /**< bit i: field i of the row, which can be matched */
 };
 
 struct mdv_flow_item_state {
@@ -67,7 +68,7 @@ struct mdv_flow_item_row {
 	const void *default_mask;
 	enum ibv_flow_spec_type spec;
 	uint16_t spec_bytes, val_at, mask_at;
-	uint8_t nb_fields;
+	uint8_t nb_fields; /**< at most 32 */
 	const struct mdv_flow_item_field *fields;
 	uint32_t needs;      /**< MDV_FLOW_CAN_* */
 	const char *instead; /**< what to write when the device lacks them */

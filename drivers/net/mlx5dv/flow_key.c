@@ -354,16 +354,25 @@ mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv
 }
 
 /* Multiply and fold, a word at a time. */
-uint64_t
-mdv_flow_key_hash(const struct mdv_flow_key *key, uint64_t seed)
+static uint64_t
+key_hash(const struct mdv_flow_key *key, uint32_t used, uint64_t seed)
 {
 	uint64_t hash = seed ^ UINT64_C(0x9e3779b97f4a7c15);
 
-	for (uint32_t used = key_used(key); used != 0; used &= used - 1) {
+	for (; used != 0; used &= used - 1) {
 		const unsigned int i = __builtin_ctz(used);
 
 		hash ^= (key->words[i] + i) * UINT64_C(0xff51afd7ed558ccd);
 		hash = (hash ^ (hash >> 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
 	}
 	return hash ^ (hash >> 29);
+}
+
+void
+mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole)
+{
+	const uint32_t used = key_used(&match->mask);
+
+	*mask = key_hash(&match->mask, used, 0);
+	*whole = key_hash(&match->value, used, *mask);
 }

@@ -49,7 +49,7 @@ void mdv_flow_key_unpack(const struct mdv_flow_packed *packed, struct mdv_flow_m
 /** @return whether both have the same value; their masks are the same. */
 bool mdv_flow_key_packed_equal(
 	const struct mdv_flow_packed *packed, const struct mdv_flow_key *value);
-/** @return @p seed mixed with the key. */
-uint64_t mdv_flow_key_hash(const struct mdv_flow_key *key, uint64_t seed);
+/** Hashes of the mask, and of mask and value. */
+void mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole);
 
 #endif /* MDV_FLOW_KEY_H */

@@ -145,8 +145,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	for (unsigned int i = 0; i < plan->nb_parts; i++) {
 		/* The last part is the pattern itself, and its match is what remains. */
 		mdv_flow_key_match(&plan->parts[i].build, &plan->match);
-		want->masks[i] = mdv_flow_key_hash(&plan->match.mask, 0);
-		values[i] = mdv_flow_key_hash(&plan->match.value, want->masks[i]);
+		mdv_flow_key_hash(&plan->match, &want->masks[i], &values[i]);
 	}
 	/* A pattern that is wholly of a class, as by its protocol field, has no rest: its match
 	 * would be that of the class, and both destinations would get the packet. */
