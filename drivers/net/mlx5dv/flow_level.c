@@ -359,8 +359,11 @@ int
 mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule)
 {
-	int rc = mdv_flow_key_pack(want->match, &rule->match);
+	int rc;
 
+	/* A rule that shares the bucket is looked at soon, and of many each is cold. */
+	rte_prefetch0(levels->buckets[want->hash & (levels->nb_buckets - 1)]);
+	rc = mdv_flow_key_pack(want->match, &rule->match);
 	if (rc != 0)
 		return rc;
 	rc = level_join(levels, want, rule, true);
