@@ -13,6 +13,7 @@
 #include "netdev.h"
 #include "open.h"
 #include "port.h"
+#include "queue.h"
 #include "reta.h"
 #include "rss.h"
 #include "rx.h"
@@ -91,7 +92,9 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_rx_queues = RTE_MIN(RTE_MIN(caps->max_wq, caps->max_qp), RTE_MAX_QUEUES_PER_PORT);
 	info->max_tx_queues = RTE_MIN(caps->max_qp, (uint32_t)RTE_MAX_QUEUES_PER_PORT);
 	info->max_mac_addrs = MDV_MAC_MAX;
-	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
+	info->dev_capa = RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP |
+		RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP | RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
+		RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->rx_offload_capa = rx_offloads(caps);
 	info->tx_offload_capa = tx_offloads(caps);
 	info->reta_size = mdv_reta_size(port);
@@ -390,6 +393,10 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.vlan_offload_set = mdv_vlan_offload_set,
 	.vlan_strip_queue_set = mdv_vlan_strip_queue_set,
 	.vlan_filter_set = mdv_vlan_filter_set,
+	.rx_queue_start = mdv_queue_rx_start,
+	.rx_queue_stop = mdv_queue_rx_stop,
+	.tx_queue_start = mdv_queue_tx_start,
+	.tx_queue_stop = mdv_queue_tx_stop,
 	.rx_queue_setup = mdv_rxq_setup,
 	.rx_queue_release = mdv_rxq_release,
 	.tx_queue_setup = mdv_txq_setup,

@@ -41,7 +41,8 @@ struct owner {
 	LIST_ENTRY(owner) next;
 	const struct rte_mempool *pool; /**< NULL: EAL memory, met by address */
 	unsigned int refs;
-	bool met_by_tx; /**< one of the references is held until the pool is destroyed */
+	bool met; /**< by a queue's cache, for which one reference is held until the pool is
+		     destroyed */
 	size_t nb_regions;
 	struct region regions[]; /**< by start, disjoint */
 };
@@ -235,17 +236,25 @@ owner_find(const struct owner *owner, uintptr_t addr)
 	return NULL;
 }
 
+/**
+ * For a queue's cache, in which the range stays: a pool is held for it. The Rx queue that
+ * registered the pool may stop while packets of it wait to be sent.
+ */
 static bool
 table_find(struct mdv_mr_table *table, uintptr_t addr, struct mdv_mr_range *range)
 {
 	const struct region *region = NULL;
-	const struct owner *owner;
+	struct owner *owner;
 
 	pthread_mutex_lock(&table->lock);
 	LIST_FOREACH (owner, &table->owners, next) {
 		region = owner_find(owner, addr);
 		if (region != NULL) {
 			*range = region->range;
+			if (owner->pool != NULL && !owner->met) {
+				owner->met = true;
+				owner->refs++;
+			}
 			break;
 		}
 	}
@@ -253,9 +262,9 @@ table_find(struct mdv_mr_table *table, uintptr_t addr, struct mdv_mr_range *rang
 	return region != NULL;
 }
 
-/** Register the pool or add a reference; @p met_by_tx references are counted once. */
+/** Register the pool or add a reference; @p met references are counted once. */
 static int
-pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met_by_tx)
+pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)
 {
 	struct span_list list = { 0 };
 	struct owner *owner;
@@ -278,9 +287,9 @@ pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met_by_tx)
 		owner->pool = pool;
 		LIST_INSERT_HEAD(&table->owners, owner, next);
 	}
-	if (!met_by_tx || !owner->met_by_tx)
+	if (!met || !owner->met)
 		owner->refs++;
-	owner->met_by_tx |= met_by_tx;
+	owner->met |= met;
 unlock:
 	pthread_mutex_unlock(&table->lock);
 	if (ret != 0)
@@ -304,6 +313,23 @@ mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool)
 	owner = owner_of_pool(table, pool);
 	if (owner != NULL && --owner->refs == 0)
 		owner_remove(table, owner);
+	pthread_mutex_unlock(&table->lock);
+}
+
+void
+mdv_mr_caches_gone(struct mdv_mr_table *table)
+{
+	struct owner *owner, *next;
+
+	pthread_mutex_lock(&table->lock);
+	for (owner = LIST_FIRST(&table->owners); owner != NULL; owner = next) {
+		next = LIST_NEXT(owner, next);
+		if (!owner->met)
+			continue;
+		owner->met = false;
+		if (--owner->refs == 0)
+			owner_remove(table, owner);
+	}
 	pthread_mutex_unlock(&table->lock);
 }
 

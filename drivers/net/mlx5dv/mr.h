@@ -9,9 +9,9 @@
  *                                  the mbuf's mempool, or the run of EAL memory at the address
  *
  * The table belongs to the port, a cache to one queue and thus to one thread. A mempool is
- * registered by all its chunks, contiguous ones as one range; an Rx queue holds a reference, a Tx
- * queue that met the pool leaves one that goes when the pool is destroyed. EAL memory that is freed
- * is taken out; the generation then tells the caches to forget.
+ * registered by all its chunks, contiguous ones as one range; a started Rx queue holds a reference,
+ * a cache that met the pool leaves one until the pool is destroyed or all queues are. EAL memory
+ * that is freed is taken out; the generation then tells the caches to forget.
  *
  * Threads: everything but mdv_mr_lkey() takes the table's lock; mdv_mr_lkey() is the queue's own.
  */
@@ -63,6 +63,9 @@ void mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool);
 /** @return the only lkey (big-endian) of a registered pool, MDV_MR_LKEY_NONE when it has several
  * ranges. */
 uint32_t mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool);
+
+/** No cache has anything any more: pools that were held for caches are let go. */
+void mdv_mr_caches_gone(struct mdv_mr_table *table);
 
 void mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table);
 /** Forget what was taken out of the table; once a burst. */

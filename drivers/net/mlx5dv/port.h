@@ -36,6 +36,8 @@
 /** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag; the FCS never gets here. */
 #define MDV_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 
+struct mdv_rxq;
+
 struct mdv_port {
 	struct rte_eth_dev *dev;
 	struct mdv_config config;
@@ -44,6 +46,7 @@ struct mdv_port {
 
 	bool isolated;               /**< rte_flow_isolate(): no default rules */
 	bool started;                /**< queues exist in the device, rules are applied */
+	bool expects_marks;          /**< since the start a rule has tagged packets */
 	uint16_t mtu;                /**< bytes of L3 payload */
 	uint64_t rx_metadata;        /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
 	uint16_t nb_reta;            /**< power of two; 0 before configure */
@@ -55,6 +58,8 @@ struct mdv_port {
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
 	uint64_t out_of_buffer_base; /**< the device's count at the last stats reset */
+
+	struct mdv_rxq *parked; /**< released Rx queues whose WQs are in use */
 
 	struct mdv_flow_state flow;
 };

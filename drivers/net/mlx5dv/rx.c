@@ -6,7 +6,7 @@
 #include <rte_net.h>
 
 #include "rx_burst.h"
-#include "rxq.h"
+#include "rxq_ring.h"
 
 /* A table of 4^n constants, computed from the index by a macro. */
 #define TABLE_4(f, i)  f(i), f((i) + 1), f((i) + 2), f((i) + 3)
@@ -143,7 +143,7 @@ mdv_rx_error(struct mdv_rxq *rxq)
 		slot_drop(rxq);
 		return;
 	}
-	if (mdv_rxq_recover(rxq, err->syndrome) != 0)
+	if (mdv_rxq_ring_recover(rxq, err->syndrome) != 0)
 		slot_drop(rxq);
 }
 

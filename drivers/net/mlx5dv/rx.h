@@ -106,12 +106,15 @@ struct mdv_rxq {
 	/* control path */
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
 	struct mdv_port *port;
-	struct ibv_wq *wq; /**< NULL: not started */
+	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
+	struct ibv_wq *wq;           /**< NULL: the port is not started */
 	struct mdv_cq cq;
 	struct rte_eth_rxconf conf;
 	uint16_t idx;
 	uint16_t nb_desc; /**< buffers asked for, a power of two */
+	bool ready;       /**< started: the WQ takes packets, and mbufs are in the ring */
 	bool vlan_strip;
+	bool wq_strips; /**< what the WQ was told last of vlan_strip */
 };
 static_assert(offsetof(struct mdv_rxq, expects) < 64, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");

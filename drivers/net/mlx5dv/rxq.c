@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life of a receive queue: set up, started (verbs objects, rings, mbufs), recovered, stopped,
- * released. */
+/* Life of a receive queue: set up, created, started, stopped, released; set up anew while rules
+ * point at it. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "log.h"
 #include "port.h"
 #include "rx.h"
-#include "rx_comp.h"
 #include "rxq.h"
+#include "rxq_ring.h"
 
 /** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
 #define DESC_MAX 32768u
@@ -32,9 +32,8 @@ mdv_rxq_desc_max(const struct mdv_caps *caps)
 	return rte_align32prevpow2(max);
 }
 
-/** Segments that a frame of @p mtu needs, and so the power of two that a WQE gets. */
-static int
-segs_log2(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
+int
+mdv_rxq_segs(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 {
 	const struct mdv_port *port = rxq->port;
 	uint32_t frame = mtu + MDV_FRAME_OVERHEAD, nb_segs;
@@ -73,7 +72,7 @@ mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu)
 
 	if (rxq == NULL)
 		return 0;
-	ret = segs_log2(rxq, mtu, &log2_segs);
+	ret = mdv_rxq_segs(rxq, mtu, &log2_segs);
 	if (ret == 0 && rxq->wq != NULL && log2_segs > rxq->log2_segs) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue "
@@ -95,10 +94,6 @@ setup_check(const struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
 	if (nb_desc > max || nb_desc == 0) {
 		MDV_LOG(ERR, "port %u Rx queue %u: %u descriptors, the device takes 1 to %u",
 			port_id, idx, nb_desc, max);
-		return -EINVAL;
-	}
-	if (conf->rx_deferred_start) {
-		MDV_LOG(ERR, "port %u Rx queue %u: deferred start is not supported", port_id, idx);
 		return -EINVAL;
 	}
 	if (pool == NULL || conf->rx_nseg != 0 || conf->rx_nmempool != 0) {
@@ -161,6 +156,87 @@ rearm_value(uint16_t port_id)
 	return rearm;
 }
 
+/** The released queue whose objects the rules of a running port still point at, or NULL. */
+static struct mdv_rxq *
+parked_take(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_rxq **at = &port->parked, *rxq;
+
+	while (*at != NULL && (*at)->idx != idx)
+		at = &(*at)->next_parked;
+	rxq = *at;
+	if (rxq != NULL)
+		*at = rxq->next_parked;
+	return rxq;
+}
+
+static void
+park(struct mdv_port *port, struct mdv_rxq *rxq)
+{
+	rxq->next_parked = port->parked;
+	port->parked = rxq;
+}
+
+/** Rings of a parked queue become those of @p rxq, which is alike. */
+static void
+adopt(struct mdv_rxq *rxq, struct mdv_rxq *parked)
+{
+	rxq->cqes = parked->cqes;
+	rxq->mbufs = parked->mbufs;
+	rxq->wqes = parked->wqes;
+	rxq->cq_dbrec = parked->cq_dbrec;
+	rxq->wq_dbrec = parked->wq_dbrec;
+	rxq->mask = parked->mask;
+	rxq->log2_wqes = parked->log2_wqes;
+	rxq->log2_segs = parked->log2_segs;
+	rxq->refill_min = parked->refill_min;
+	rxq->expects = parked->expects | (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0);
+	rxq->cq_ci = parked->cq_ci;
+	rxq->wqe_ci = parked->wqe_ci;
+	rxq->wqe_pi = parked->wqe_pi;
+	rxq->wq = parked->wq;
+	rxq->wq_strips = parked->wq_strips;
+	rxq->cq = parked->cq;
+	rte_free(parked);
+}
+
+/**
+ * Give a queue of a running port its objects: those that it had before, if they fit; new ones if
+ * nothing points at those.
+ */
+static int
+setup_running(struct mdv_rxq *rxq, uint8_t log2_segs)
+{
+	struct mdv_port *port = rxq->port;
+	struct mdv_rxq *parked;
+
+	if (log2_segs != 0 && !port->dev->data->scattered_rx) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: needs several buffers a frame, which the running "
+			"port's burst function does not do: stop the port first",
+			port->dev->data->port_id, rxq->idx);
+		return -EBUSY;
+	}
+	parked = parked_take(port, rxq->idx);
+	if (parked == NULL)
+		return mdv_rxq_ring_create(rxq);
+	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs == log2_segs) {
+		adopt(rxq, parked);
+		return 0;
+	}
+	if (mdv_rxq_ring_destroy(parked) != 0) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: rules or RSS of the running port point at its ring "
+			"of %u descriptors, %u buffers a frame: keep those, or remove the rules",
+			port->dev->data->port_id, rxq->idx, parked->nb_desc,
+			1u << parked->log2_segs);
+		park(port, parked);
+		return -EBUSY;
+	}
+	rte_free(parked);
+	return mdv_rxq_ring_create(rxq);
+}
+
 int
 mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
@@ -190,7 +266,9 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->buf_offset = pool_buf_offset(pool);
 	rxq->rearm = rearm_value(dev->data->port_id);
 	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
-	ret = segs_log2(rxq, dev->data->mtu, &log2_segs);
+	ret = mdv_rxq_segs(rxq, dev->data->mtu, &log2_segs);
+	if (ret == 0 && port->started)
+		ret = setup_running(rxq, log2_segs);
 	if (ret != 0) {
 		rte_free(rxq);
 		return ret;
@@ -202,184 +280,60 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 void
 mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
-	rte_free(dev->data->rx_queues[idx]);
+	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+
+	if (rxq != NULL && rxq->wq != NULL)
+		park(mdv_port(dev), rxq);
+	else
+		rte_free(rxq);
 	dev->data->rx_queues[idx] = NULL;
 }
 
-static int
-modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
+int
+mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 {
-	struct ibv_wq_attr attr = { .attr_mask = IBV_WQ_ATTR_STATE, .wq_state = state };
-	int ret = ibv_modify_wq(rxq->wq, &attr);
-
-	if (ret != 0)
-		MDV_LOG(ERR, "port %u Rx queue %u: cannot move the WQ to state %d: %s",
-			rxq->port->dev->data->port_id, rxq->idx, state, strerror(ret));
-	return -ret;
-}
-
-/** The WQ, ready, and its ring. */
-static int
-wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
-{
-	struct mdv_port *port = rxq->port;
-	struct ibv_wq_init_attr attr = {
-		.wq_type = IBV_WQT_RQ,
-		.max_wr = nb_wqes,
-		.max_sge = 1u << rxq->log2_segs,
-		.pd = port->device.pd,
-		.cq = rxq->cq.ibv_cq,
-		.comp_mask = IBV_WQ_INIT_ATTR_FLAGS,
-		.create_flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
-	};
-	struct mlx5dv_rwq dv = { 0 };
-	struct mlx5dv_obj obj = { 0 };
-	int ret;
-
-	rxq->wq = ibv_create_wq(port->device.ctx, &attr);
-	if (rxq->wq == NULL) {
-		ret = errno != 0 ? -errno : -ENOMEM;
-		MDV_LOG(ERR, "port %u Rx queue %u: cannot create a WQ of %u WQEs: %s%s",
-			port->dev->data->port_id, rxq->idx, nb_wqes, strerror(-ret),
-			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
-		return ret;
-	}
-	ret = modify_state(rxq, IBV_WQS_RDY);
-	if (ret != 0)
-		goto destroy_wq;
-	obj.rwq.in = rxq->wq;
-	obj.rwq.out = &dv;
-	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
-	if (ret == 0 &&
-		(dv.wqe_cnt != nb_wqes || rxq->cq.cqe_cnt != nb_wqes ||
-			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->log2_segs))
-		ret = -ENOTSUP;
-	if (ret != 0) {
-		MDV_LOG(ERR,
-			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
-			"wanted",
-			port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride, rxq->cq.cqe_cnt,
-			nb_wqes);
-		goto destroy_wq;
-	}
-	rxq->wqes = dv.buf;
-	rxq->wq_dbrec = dv.dbrec;
-	return 0;
-
-destroy_wq:
-	ibv_destroy_wq(rxq->wq);
-	rxq->wq = NULL;
-	return ret;
-}
-
-static int
-mbufs_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
-{
-	int ret;
-
-	rxq->mbufs = rte_zmalloc_socket("mdv_rxq_mbufs",
-		(size_t)(nb_wqes << rxq->log2_segs) * sizeof(rxq->mbufs[0]), RTE_CACHE_LINE_SIZE,
-		rte_socket_id());
-	if (rxq->mbufs == NULL)
-		return -ENOMEM;
-	ret = mdv_mr_pool_get(rxq->port->mr, rxq->pool);
-	if (ret != 0)
-		goto free_mbufs;
-	rxq->lkey_be = mdv_mr_pool_lkey(rxq->port->mr, rxq->pool);
-	mdv_mr_cache_init(&rxq->mr, rxq->port->mr);
-	ret = mdv_rx_fill(rxq);
-	if (ret != 0) {
-		MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
-			rxq->port->dev->data->port_id, rxq->idx, rxq->pool->name,
-			nb_wqes << rxq->log2_segs);
-		/* Some are posted: the caller frees them when the WQ is gone. */
-		return ret;
-	}
-	return 0;
-
-free_mbufs:
-	rte_free(rxq->mbufs);
-	rxq->mbufs = NULL;
-	return ret;
-}
-
-static void
-mbufs_destroy(struct mdv_rxq *rxq)
-{
-	if (rxq->mbufs == NULL)
-		return;
-	mdv_rx_drain(rxq);
-	mdv_mr_pool_put(rxq->port->mr, rxq->pool);
-	rte_free(rxq->mbufs);
-	rxq->mbufs = NULL;
-}
-
-static void
-wq_destroy(struct mdv_rxq *rxq)
-{
-	int ret;
-
-	if (rxq->wq == NULL)
-		return;
-	ret = ibv_destroy_wq(rxq->wq);
-	if (ret != 0)
-		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: %s",
-			rxq->port->dev->data->port_id, rxq->idx, strerror(ret));
-	rxq->wq = NULL;
-	rxq->wqes = NULL;
-	rxq->wq_dbrec = NULL;
+	return mdv_rxq_ring_create(rxq_get(port, idx));
 }
 
 int
 mdv_rxq_start(struct mdv_port *port, uint16_t idx)
 {
-	struct mdv_rxq *rxq = rxq_get(port, idx);
-	const char *why;
-	uint32_t nb_wqes;
-	int ret;
+	return mdv_rxq_ring_ready(rxq_get(port, idx));
+}
 
-	ret = segs_log2(rxq, port->mtu, &rxq->log2_segs);
-	if (ret != 0)
-		return ret;
-	nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
-	ret = mdv_cq_create(&port->device, nb_wqes, mdv_rx_comp_choose(port, &why), &rxq->cq);
-	if (ret != 0)
-		return ret;
-	ret = wq_create(rxq, nb_wqes);
-	if (ret != 0)
-		goto destroy_cq;
-	rxq->cqes = rxq->cq.cqes;
-	rxq->cq_dbrec = rxq->cq.dbrec;
-	rxq->cq_ci = 0;
-	rxq->expects = (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0) |
-		(rxq->cq.compressed ? MDV_RX_EXPECT_MINI : 0);
-	rxq->mask = nb_wqes - 1;
-	rxq->log2_wqes = rxq->cq.log2_cqes;
-	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
-	ret = mbufs_create(rxq, nb_wqes);
-	if (ret != 0)
-		goto destroy_wq;
-	return 0;
+int
+mdv_rxq_stop(struct mdv_port *port, uint16_t idx)
+{
+	return mdv_rxq_ring_reset(rxq_get(port, idx));
+}
 
-destroy_wq:
-	wq_destroy(rxq);
-	mbufs_destroy(rxq);
-destroy_cq:
-	mdv_cq_destroy(&port->device, &rxq->cq);
-	return ret;
+static void
+ring_destroy(struct mdv_rxq *rxq)
+{
+	if (mdv_rxq_ring_destroy(rxq) != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: it is in use",
+			rxq->port->dev->data->port_id, rxq->idx);
 }
 
 void
-mdv_rxq_stop(struct mdv_port *port, uint16_t idx)
+mdv_rxq_destroy(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_rxq *rxq = rxq_get(port, idx);
 
-	if (rxq == NULL)
-		return;
-	wq_destroy(rxq);
-	mdv_cq_destroy(&port->device, &rxq->cq);
-	/* Only now is the device done with them. */
-	mbufs_destroy(rxq);
+	if (rxq != NULL)
+		ring_destroy(rxq);
+}
+
+void
+mdv_rxq_destroy_parked(struct mdv_port *port)
+{
+	struct mdv_rxq *rxq;
+
+	while ((rxq = port->parked) != NULL) {
+		port->parked = rxq->next_parked;
+		ring_destroy(rxq);
+		rte_free(rxq);
+	}
 }
 
 struct ibv_wq *
@@ -403,14 +357,17 @@ expect(struct mdv_rxq *rxq, uint8_t what)
 void
 mdv_rxq_expect_marks(struct mdv_port *port)
 {
+	struct mdv_rxq *rxq;
 	uint16_t i;
 
+	port->expects_marks = true;
 	for (i = 0; i < port->dev->data->nb_rx_queues; i++) {
-		struct mdv_rxq *rxq = rxq_get(port, i);
-
+		rxq = rxq_get(port, i);
 		if (rxq != NULL)
 			expect(rxq, MDV_RX_EXPECT_MARK);
 	}
+	for (rxq = port->parked; rxq != NULL; rxq = rxq->next_parked)
+		expect(rxq, MDV_RX_EXPECT_MARK);
 }
 
 int
@@ -428,55 +385,16 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 		return 0;
 	if (on)
 		expect(rxq, MDV_RX_EXPECT_VLAN);
-	ret = rxq->wq == NULL ? 0 : ibv_modify_wq(rxq->wq, &attr);
+	/* A stopped queue's WQ is told when it starts. */
+	ret = !rxq->ready ? 0 : ibv_modify_wq(rxq->wq, &attr);
 	if (ret != 0) {
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",
 			port->dev->data->port_id, idx, on ? "on" : "off", strerror(ret));
 		return -ret;
 	}
+	if (rxq->ready)
+		rxq->wq_strips = on;
 	rxq->vlan_strip = on;
-	return 0;
-}
-
-/** Take all CQEs; those of packets are counted as lost. */
-static void
-cq_drain(struct mdv_rxq *rxq)
-{
-	uint32_t i, k, nb;
-
-	for (i = 0; i <= rxq->mask; i += nb) {
-		struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
-		const uint8_t op_own = mdv_cq_op_own(cqe);
-
-		if (!mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes))
-			break;
-		nb = mdv_cq_span(cqe, op_own, rxq->mask + 1);
-		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_RESP_SEND)
-			rxq->count.errors += nb;
-		for (k = 0; k < nb; k++)
-			mdv_cq_invalidate(&rxq->cqes[(rxq->cq_ci + k) & rxq->mask]);
-		rxq->cq_ci += nb;
-	}
-	rte_io_wmb();
-	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
-}
-
-int
-mdv_rxq_recover(struct mdv_rxq *rxq, uint8_t syndrome)
-{
-	int ret;
-
-	MDV_LOG(WARNING, "port %u Rx queue %u: stopped with syndrome %#x, %s; starting it anew",
-		rxq->port->dev->data->port_id, rxq->idx, syndrome, mdv_cq_syndrome(syndrome));
-	ret = modify_state(rxq, IBV_WQS_RESET);
-	if (ret != 0)
-		return ret;
-	cq_drain(rxq);
-	mdv_rx_drain(rxq);
-	/* Should this fail, the queue stays silent; the rings are consistent all the same. */
-	modify_state(rxq, IBV_WQS_RDY);
-	/* What the pool cannot give now is filled in by the next bursts. */
-	mdv_rx_fill(rxq);
 	return 0;
 }
 

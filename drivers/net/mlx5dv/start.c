@@ -9,10 +9,10 @@
 #include "log.h"
 #include "netdev.h"
 #include "port.h"
+#include "queue.h"
 #include "reta.h"
 #include "rxq.h"
 #include "start.h"
-#include "txq.h"
 
 static int
 check_conf(const struct rte_eth_dev *dev)
@@ -81,57 +81,6 @@ netdev_prepare(const struct rte_eth_dev *dev)
 	return 0;
 }
 
-/**
- * Stop the queues before these two indices, newest first; Tx before Rx: frames under way lie in
- * the memory that the last Rx queue of a pool gives up.
- */
-static void
-stop_queues(struct rte_eth_dev *dev, uint16_t nb_rx, uint16_t nb_tx)
-{
-	struct mdv_port *port = mdv_port(dev);
-
-	while (nb_tx-- != 0) {
-		mdv_txq_stop(port, nb_tx);
-		dev->data->tx_queue_state[nb_tx] = RTE_ETH_QUEUE_STATE_STOPPED;
-	}
-	while (nb_rx-- != 0) {
-		mdv_rxq_stop(port, nb_rx);
-		dev->data->rx_queue_state[nb_rx] = RTE_ETH_QUEUE_STATE_STOPPED;
-	}
-}
-
-/** Tx first: a port that receives before it can send may see frames it cannot answer. */
-static int
-start_queues(struct rte_eth_dev *dev)
-{
-	const uint16_t nb_rx_queues = dev->data->nb_rx_queues;
-	const uint16_t nb_tx_queues = dev->data->nb_tx_queues;
-	struct mdv_port *port = mdv_port(dev);
-	uint16_t nb_rx = 0, nb_tx;
-	int ret = 0;
-
-	for (nb_tx = 0; nb_tx < nb_tx_queues; nb_tx++) {
-		ret = dev->data->tx_queues[nb_tx] == NULL ? -EINVAL : mdv_txq_start(port, nb_tx);
-		if (ret != 0)
-			goto stop;
-		dev->data->tx_queue_state[nb_tx] = RTE_ETH_QUEUE_STATE_STARTED;
-	}
-	for (nb_rx = 0; nb_rx < nb_rx_queues; nb_rx++) {
-		ret = dev->data->rx_queues[nb_rx] == NULL ? -EINVAL : mdv_rxq_start(port, nb_rx);
-		if (ret != 0)
-			goto stop;
-		dev->data->rx_queue_state[nb_rx] = RTE_ETH_QUEUE_STATE_STARTED;
-	}
-	return 0;
-
-stop:
-	if (ret == -EINVAL)
-		MDV_LOG(ERR, "port %u: queue %u is not set up, or not as the port needs it",
-			dev->data->port_id, nb_tx < nb_tx_queues ? nb_tx : nb_rx);
-	stop_queues(dev, nb_rx, nb_tx);
-	return ret;
-}
-
 static void
 silence(struct rte_eth_dev *dev)
 {
@@ -162,7 +111,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 	ret = netdev_prepare(dev);
 	if (ret != 0)
 		return ret;
-	ret = start_queues(dev);
+	ret = mdv_queue_start_all(dev);
 	if (ret != 0)
 		return ret;
 	dev->data->scattered_rx = is_scattered(dev);
@@ -177,7 +126,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 
 stop_queues:
 	silence(dev);
-	stop_queues(dev, dev->data->nb_rx_queues, dev->data->nb_tx_queues);
+	mdv_queue_stop_all(dev);
 	return ret;
 }
 
@@ -191,7 +140,7 @@ mdv_start_stop(struct rte_eth_dev *dev)
 	port->started = false;
 	mdv_flow_stop(port);
 	silence(dev);
-	stop_queues(dev, dev->data->nb_rx_queues, dev->data->nb_tx_queues);
+	mdv_queue_stop_all(dev);
 	return 0;
 }
 

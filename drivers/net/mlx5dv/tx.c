@@ -57,6 +57,12 @@ mdv_tx_reset(struct mdv_txq *txq)
 	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
 }
 
+void
+mdv_tx_look_full(struct mdv_txq *txq)
+{
+	txq->ci = txq->pc - (txq->mask + 1u);
+}
+
 /** Packets of the WQE at ci; 0 when what is there makes no sense. @param nb_bbs its WQEBBs */
 static uint32_t
 wqe_packets(const struct mdv_txq *txq, uint32_t *nb_bbs)
@@ -158,7 +164,7 @@ mdv_tx_error(struct mdv_txq *txq)
 	if (mdv_txq_recover(txq, err->syndrome) != 0) {
 		/* Beyond repair: full for ever. The device may still read the packets: they are
 		 * freed when the queue is stopped. */
-		txq->ci = txq->pc - (txq->mask + 1u);
+		mdv_tx_look_full(txq);
 		txq->cq_ci++;
 		return;
 	}

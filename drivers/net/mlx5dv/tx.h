@@ -111,7 +111,8 @@ struct mdv_txq {
 	/* control path */
 	struct mdv_tx_counters base; /**< count at the last reset of the statistics */
 	struct mdv_port *port;
-	struct ibv_qp *qp; /**< NULL: not started */
+	struct ibv_qp *qp; /**< NULL: the port is not started */
+	bool ready;        /**< started: the QP sends */
 	struct mdv_cq cq;
 	struct rte_eth_txconf conf;
 	uint16_t idx;
@@ -143,6 +144,8 @@ int mdv_tx_dump_wqes(const struct mdv_txq *txq, uint16_t offset, uint16_t num, F
 void mdv_tx_release(struct mdv_txq *txq, uint16_t to);
 /** Nothing is in flight, nothing asked for. */
 void mdv_tx_reset(struct mdv_txq *txq);
+/** No WQEBB is free: bursts send nothing. Until mdv_tx_reset(). */
+void mdv_tx_look_full(struct mdv_txq *txq);
 
 /** Instances by enum mdv_tx_opt, with vectors of 128 and 256 bits. */
 extern const eth_tx_burst_t mdv_tx_vec128[MDV_TX_INLINE_L2];

@@ -107,7 +107,7 @@ mdv_tx_dump_wqes(const struct mdv_txq *txq, uint16_t offset, uint16_t num, FILE 
 	const uint16_t pc = txq->pc;
 	uint16_t ci = txq->ci, n = 0;
 
-	if (txq->wqes == NULL)
+	if (!txq->ready)
 		return -EINVAL;
 	while ((uint16_t)(pc - ci - 1) < txq->mask + 1u && n < offset + num) {
 		ci += dump_wqe(txq, ci, n >= offset ? file : NULL);
@@ -120,7 +120,7 @@ void
 mdv_tx_dump(const struct mdv_txq *txq, FILE *file)
 {
 	fprintf(file, "Tx queue %u: ", txq->idx);
-	if (txq->wqes == NULL) {
+	if (!txq->ready) {
 		fprintf(file, "stopped, %u descriptors\n", txq->nb_desc);
 		return;
 	}

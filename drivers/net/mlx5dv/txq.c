@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life of a send queue: set up, started (verbs objects, rings), recovered, stopped, released. */
+/* Life of a send queue: set up, created (verbs objects, rings), started, recovered, stopped,
+ * released. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,14 +41,11 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	uint16_t port_id = dev->data->port_id;
 	uint16_t max = mdv_txq_desc_max(&port->device.caps);
 	struct mdv_txq *txq;
+	int ret;
 
 	if (nb_desc > max || nb_desc == 0) {
 		MDV_LOG(ERR, "port %u Tx queue %u: %u descriptors, the device takes 1 to %u",
 			port_id, idx, nb_desc, max);
-		return -EINVAL;
-	}
-	if (conf->tx_deferred_start) {
-		MDV_LOG(ERR, "port %u Tx queue %u: deferred start is not supported", port_id, idx);
 		return -EINVAL;
 	}
 	txq = rte_zmalloc_socket("mdv_txq", sizeof(*txq), RTE_CACHE_LINE_SIZE, socket);
@@ -63,12 +61,17 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->limits = mdv_tx_prepare_limits(&port->device.caps, txq->conf.offloads);
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
 	dev->data->tx_queues[idx] = txq;
-	return 0;
+	ret = port->started ? mdv_txq_create(port, idx) : 0;
+	if (ret != 0)
+		mdv_txq_release(dev, idx);
+	return ret;
 }
 
 void
 mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
+	if (dev->data->tx_queues[idx] != NULL)
+		mdv_txq_destroy(mdv_port(dev), idx);
 	rte_free(dev->data->tx_queues[idx]);
 	dev->data->tx_queues[idx] = NULL;
 }
@@ -172,9 +175,7 @@ qp_create(struct mdv_txq *txq)
 			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
 		return ret;
 	}
-	ret = qp_ready(txq);
-	if (ret == 0)
-		ret = ring_get(txq);
+	ret = ring_get(txq);
 	if (ret != 0) {
 		ibv_destroy_qp(txq->qp);
 		txq->qp = NULL;
@@ -210,8 +211,25 @@ mbufs_create(struct mdv_txq *txq)
 	return 0;
 }
 
+/** Take what the device has written before the QP was reset: flushed WQEs. */
+static void
+cq_drain(struct mdv_txq *txq)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	uint32_t i;
+
+	for (i = 0; i <= cq_mask; i++) {
+		uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
+
+		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
+			break;
+		txq->cq_ci++;
+	}
+	mdv_cq_update_ci(txq->cq_dbrec, txq->cq_ci);
+}
+
 int
-mdv_txq_start(struct mdv_port *port, uint16_t idx)
+mdv_txq_create(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_txq *txq = txq_get(port, idx);
 	int ret;
@@ -233,6 +251,7 @@ mdv_txq_start(struct mdv_port *port, uint16_t idx)
 	if (ret != 0)
 		goto destroy_qp;
 	mdv_tx_reset(txq);
+	mdv_tx_look_full(txq);
 	mdv_mr_cache_init(&txq->mr, port->mr);
 	return 0;
 
@@ -244,8 +263,40 @@ destroy_cq:
 	return ret;
 }
 
-void
+int
+mdv_txq_start(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+	int ret = qp_ready(txq);
+
+	if (ret != 0)
+		return ret;
+	mdv_tx_reset(txq);
+	txq->ready = true;
+	return 0;
+}
+
+int
 mdv_txq_stop(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+	int ret;
+
+	if (!txq->ready)
+		return 0;
+	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+	if (ret != 0)
+		return ret;
+	txq->ready = false;
+	cq_drain(txq);
+	mdv_tx_release(txq, txq->head);
+	mdv_tx_reset(txq);
+	mdv_tx_look_full(txq);
+	return 0;
+}
+
+void
+mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_txq *txq = txq_get(port, idx);
 	int ret;
@@ -257,29 +308,13 @@ mdv_txq_stop(struct mdv_port *port, uint16_t idx)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot destroy the QP: %s",
 			port->dev->data->port_id, idx, strerror(ret));
 	txq->qp = NULL;
+	txq->ready = false;
 	mdv_cq_destroy(&port->device, &txq->cq);
 	/* Only now is the device done with them. */
 	mdv_tx_release(txq, txq->head);
 	rte_free(txq->mbufs);
 	txq->mbufs = NULL;
 	txq->wqes = NULL;
-}
-
-/** Take what the device has written before the QP was reset: flushed WQEs. */
-static void
-cq_drain(struct mdv_txq *txq)
-{
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
-	uint32_t i;
-
-	for (i = 0; i <= cq_mask; i++) {
-		uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
-
-		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
-			break;
-		txq->cq_ci++;
-	}
-	mdv_cq_update_ci(txq->cq_dbrec, txq->cq_ci);
 }
 
 int

@@ -3,8 +3,8 @@
  * @file
  * Send queue: a RAW_PACKET QP with nothing but an SQ, its CQ, and the rings they live in.
  *
- * As with a receive queue, verbs objects exist from start to stop only, and a stopped queue holds
- * no mbuf.
+ * As with a receive queue, verbs objects exist while the port is started, and a stopped queue holds
+ * no mbuf. Its QP is in the state RESET then, and its ring looks full: a burst sends nothing.
  */
 #ifndef MDV_TXQ_H
 #define MDV_TXQ_H
@@ -26,9 +26,13 @@ uint16_t mdv_txq_desc_max(const struct mdv_caps *caps);
 int mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_txconf *conf);
 void mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx);
-/** @return 0 or a negative errno, logged; the queue is as before on failure. */
+/** Each returns 0 or a negative errno, logged; the queue is as before on failure. */
+int mdv_txq_create(struct mdv_port *port, uint16_t idx);
 int mdv_txq_start(struct mdv_port *port, uint16_t idx);
-void mdv_txq_stop(struct mdv_port *port, uint16_t idx);
+/** Nobody may send on the queue meanwhile; what the device has not sent is lost. */
+int mdv_txq_stop(struct mdv_port *port, uint16_t idx);
+/** Undo all of it. */
+void mdv_txq_destroy(struct mdv_port *port, uint16_t idx);
 /**
  * The device has stopped the SQ with this syndrome: make it ready again, empty. The caller deals
  * with the mbufs. Called by the sending thread. @return 0, or a negative errno, logged.

@@ -58,6 +58,43 @@ a_pool_is_one_range_and_refcounted(void **state)
 	rte_mempool_free(pool);
 }
 
+/* Packets wait to be sent when the Rx queue that registered their pool stops. */
+static void
+a_pool_that_a_queue_has_met_stays_until_it_is_destroyed(void **state)
+{
+	struct rte_mempool *pool = rig_pool("mr_met", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+	struct mdv_mr_cache rx = { 0 }, tx = { 0 };
+	struct rte_mbuf *mbuf;
+
+	(void)state;
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	mdv_mr_cache_init(&tx, table);
+	mbuf = rte_pktmbuf_alloc(pool);
+	assert_int_equal(lkey_of(&tx, mbuf), rte_cpu_to_be_32(0x100));
+	mdv_mr_pool_put(table, pool);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	/* Another queue finds it, and does not hold it once more. */
+	mdv_mr_cache_init(&rx, table);
+	assert_int_equal(lkey_of(&rx, mbuf), rte_cpu_to_be_32(0x100));
+	mdv_mr_cache_check(&tx);
+	assert_int_equal(lkey_of(&tx, mbuf), rte_cpu_to_be_32(0x100));
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	/* All queues are gone. */
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	mdv_mr_caches_gone(table);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	mdv_mr_pool_put(table, pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	/* Unless the pool is gone before. */
+	mdv_mr_cache_check(&tx);
+	assert_int_equal(lkey_of(&tx, mbuf), rte_cpu_to_be_32(0x100));
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	table_delete(table);
+}
+
 /** A pool in chunks that do not touch, as a fragmented heap gives. */
 static struct rte_mempool *
 chunked_pool(uint8_t *memory, size_t chunk, unsigned int nb_chunks)
@@ -223,6 +260,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pool_is_one_range_and_refcounted),
+		cmocka_unit_test(a_pool_that_a_queue_has_met_stays_until_it_is_destroyed),
 		cmocka_unit_test(chunks_have_a_key_each),
 		cmocka_unit_test(a_pinned_pool_is_registered_by_its_buffers),
 		cmocka_unit_test(a_destroyed_pool_is_forgotten),

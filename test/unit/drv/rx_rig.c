@@ -43,6 +43,7 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 		.room = RX_RIG_ROOM,
 		.port = &rx_rig.port.port,
 		.wq = rx_rig.port.wq,
+		.ready = true,
 	};
 	rxq->mr.table_generation = &generation;
 	memcpy(&rxq->rearm, &rearm.rearm_data, sizeof(rxq->rearm));

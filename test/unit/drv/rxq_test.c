@@ -103,16 +103,13 @@ descriptors_are_within_the_device_and_rounded(void **state)
 static void
 what_is_not_supported_is_refused(void **state)
 {
-	struct rte_eth_rxconf deferred = { .rx_deferred_start = 1 }, split = { .rx_nseg = 2 };
-	struct rte_eth_txconf tx_deferred = { .tx_deferred_start = 1 };
+	struct rte_eth_rxconf split = { .rx_nseg = 2 };
 	struct rte_eth_rxconf conf = { 0 };
 
 	(void)state;
-	assert_int_equal(mdv_rxq_setup(&rig.dev, 0, 64, 0, &deferred, pool), -EINVAL);
 	assert_int_equal(mdv_rxq_setup(&rig.dev, 0, 64, 0, &split, pool), -EINVAL);
 	assert_int_equal(mdv_rxq_setup(&rig.dev, 0, 64, 0, &conf, NULL), -EINVAL);
 	assert_int_equal(mdv_rxq_setup(&rig.dev, 0, 64, 0, &conf, small_pool), -EINVAL);
-	assert_int_equal(mdv_txq_setup(&rig.dev, 0, 64, 0, &tx_deferred), -EINVAL);
 	assert_null(rx_queues[0]);
 	assert_null(tx_queues[0]);
 }

@@ -33,6 +33,7 @@ tx_rig_start(void)
 		.log2_cqes = rte_log2_u32(TX_RIG_CQES),
 		.port = &tx_rig.port.port,
 		.qp = tx_rig.port.qp,
+		.ready = true,
 	};
 	/* All memory is known by one key. */
 	tx_rig.txq.mr.last = (struct mdv_mr_range){

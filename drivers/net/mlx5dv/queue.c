@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues of a port, all of them or one at a time. */
+#include <errno.h>
+
+#include <ethdev_driver.h>
+
+#include "log.h"
+#include "mr.h"
+#include "port.h"
+#include "queue.h"
+#include "rx.h"
+#include "rxq.h"
+#include "tx.h"
+#include "txq.h"
+
+int
+mdv_queue_rx_start(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_rxq_start(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+int
+mdv_queue_rx_stop(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_rxq_stop(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+int
+mdv_queue_tx_start(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_txq_start(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->tx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+int
+mdv_queue_tx_stop(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_txq_stop(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->tx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+static int
+rx_begin(struct rte_eth_dev *dev, uint16_t idx)
+{
+	const struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+	int ret;
+
+	if (rxq == NULL) {
+		MDV_LOG(ERR, "port %u: Rx queue %u is not set up", dev->data->port_id, idx);
+		return -EINVAL;
+	}
+	ret = mdv_rxq_create(mdv_port(dev), idx);
+	return ret != 0 || rxq->conf.rx_deferred_start ? ret : mdv_queue_rx_start(dev, idx);
+}
+
+static int
+tx_begin(struct rte_eth_dev *dev, uint16_t idx)
+{
+	const struct mdv_txq *txq = dev->data->tx_queues[idx];
+	int ret;
+
+	if (txq == NULL) {
+		MDV_LOG(ERR, "port %u: Tx queue %u is not set up", dev->data->port_id, idx);
+		return -EINVAL;
+	}
+	ret = mdv_txq_create(mdv_port(dev), idx);
+	return ret != 0 || txq->conf.tx_deferred_start ? ret : mdv_queue_tx_start(dev, idx);
+}
+
+/** Tx first: a port that receives before it can send may see frames it cannot answer. */
+int
+mdv_queue_start_all(struct rte_eth_dev *dev)
+{
+	uint16_t i;
+	int ret = 0;
+
+	mdv_port(dev)->expects_marks = false;
+	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
+		ret = tx_begin(dev, i);
+	for (i = 0; i < dev->data->nb_rx_queues && ret == 0; i++)
+		ret = rx_begin(dev, i);
+	if (ret != 0)
+		mdv_queue_stop_all(dev);
+	return ret;
+}
+
+/** Tx first: packets that wait to be sent may lie in the memory that an Rx queue has registered. */
+void
+mdv_queue_stop_all(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		mdv_txq_destroy(port, i);
+		dev->data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		mdv_rxq_destroy(port, i);
+		dev->data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	mdv_rxq_destroy_parked(port);
+	mdv_mr_caches_gone(port->mr);
+}

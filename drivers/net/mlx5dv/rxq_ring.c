@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs objects of a receive queue, the rings in them, and the mbufs in those. */
+#include <errno.h>
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "log.h"
+#include "port.h"
+#include "rx.h"
+#include "rx_comp.h"
+#include "rxq.h"
+#include "rxq_ring.h"
+
+static int
+modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
+{
+	struct ibv_wq_attr attr = { .attr_mask = IBV_WQ_ATTR_STATE, .wq_state = state };
+	int ret = ibv_modify_wq(rxq->wq, &attr);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot move the WQ to state %d: %s",
+			rxq->port->dev->data->port_id, rxq->idx, state, strerror(ret));
+	return -ret;
+}
+
+/** The WQ and its ring. */
+static int
+wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
+{
+	struct mdv_port *port = rxq->port;
+	struct ibv_wq_init_attr attr = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = nb_wqes,
+		.max_sge = 1u << rxq->log2_segs,
+		.pd = port->device.pd,
+		.cq = rxq->cq.ibv_cq,
+		.comp_mask = IBV_WQ_INIT_ATTR_FLAGS,
+		.create_flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
+	};
+	struct mlx5dv_rwq dv = { 0 };
+	struct mlx5dv_obj obj = { 0 };
+	int ret;
+
+	rxq->wq = ibv_create_wq(port->device.ctx, &attr);
+	if (rxq->wq == NULL) {
+		ret = errno != 0 ? -errno : -ENOMEM;
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot create a WQ of %u WQEs: %s%s",
+			port->dev->data->port_id, rxq->idx, nb_wqes, strerror(-ret),
+			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
+		return ret;
+	}
+	obj.rwq.in = rxq->wq;
+	obj.rwq.out = &dv;
+	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
+	if (ret == 0 &&
+		(dv.wqe_cnt != nb_wqes || rxq->cq.cqe_cnt != nb_wqes ||
+			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->log2_segs))
+		ret = -ENOTSUP;
+	if (ret != 0) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
+			"wanted",
+			port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride, rxq->cq.cqe_cnt,
+			nb_wqes);
+		goto destroy_wq;
+	}
+	rxq->wqes = dv.buf;
+	rxq->wq_dbrec = dv.dbrec;
+	rxq->wq_strips = rxq->vlan_strip;
+	return 0;
+
+destroy_wq:
+	ibv_destroy_wq(rxq->wq);
+	rxq->wq = NULL;
+	return ret;
+}
+
+/**
+ * Take all CQEs. Every slot becomes INVALID: when a WQ leaves the state RESET, libmlx5 looks for
+ * CQEs of it from an index on that is not ours, and moves the consumer counter by what it finds.
+ * @return packets among them
+ */
+static uint32_t
+cq_drain(struct mdv_rxq *rxq)
+{
+	uint32_t i, nb, nb_packets = 0;
+
+	for (i = 0; i <= rxq->mask; i += nb) {
+		const struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+		const uint8_t op_own = mdv_cq_op_own(cqe);
+
+		if (!mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes))
+			break;
+		nb = mdv_cq_span(cqe, op_own, rxq->mask + 1);
+		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_RESP_SEND)
+			nb_packets += nb;
+		rxq->cq_ci += nb;
+	}
+	for (i = 0; i <= rxq->mask; i++)
+		mdv_cq_invalidate(&rxq->cqes[i]);
+	rte_io_wmb();
+	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
+	return nb_packets;
+}
+
+/** Nothing to take and nothing to refill, for a burst that comes while the queue is stopped. */
+static void
+look_full(struct mdv_rxq *rxq)
+{
+	rxq->wqe_pi = rxq->wqe_ci + rxq->mask + 1;
+}
+
+int
+mdv_rxq_ring_create(struct mdv_rxq *rxq)
+{
+	struct mdv_port *port = rxq->port;
+	const char *why;
+	uint32_t nb_wqes;
+	int ret;
+
+	ret = mdv_rxq_segs(rxq, port->mtu, &rxq->log2_segs);
+	if (ret != 0)
+		return ret;
+	nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
+	ret = mdv_cq_create(&port->device, nb_wqes, mdv_rx_comp_choose(port, &why), &rxq->cq);
+	if (ret != 0)
+		return ret;
+	ret = wq_create(rxq, nb_wqes);
+	if (ret != 0)
+		goto destroy_cq;
+	rxq->mbufs = rte_zmalloc_socket("mdv_rxq_mbufs",
+		(size_t)(nb_wqes << rxq->log2_segs) * sizeof(rxq->mbufs[0]), RTE_CACHE_LINE_SIZE,
+		rte_socket_id());
+	if (rxq->mbufs == NULL) {
+		ret = -ENOMEM;
+		goto destroy_wq;
+	}
+	rxq->cqes = rxq->cq.cqes;
+	rxq->cq_dbrec = rxq->cq.dbrec;
+	rxq->cq_ci = 0;
+	rxq->expects = (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0) |
+		(rxq->cq.compressed ? MDV_RX_EXPECT_MINI : 0) |
+		(port->expects_marks ? MDV_RX_EXPECT_MARK : 0);
+	rxq->mask = nb_wqes - 1;
+	rxq->log2_wqes = rxq->cq.log2_cqes;
+	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
+	look_full(rxq);
+	return 0;
+
+destroy_wq:
+	ibv_destroy_wq(rxq->wq);
+	rxq->wq = NULL;
+destroy_cq:
+	mdv_cq_destroy(&port->device, &rxq->cq);
+	return ret;
+}
+
+/** The device no longer has the mbufs. */
+static void
+drain(struct mdv_rxq *rxq)
+{
+	mdv_rx_drain(rxq);
+	mdv_mr_pool_put(rxq->port->mr, rxq->pool);
+	rxq->ready = false;
+	look_full(rxq);
+}
+
+int
+mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
+{
+	int ret;
+
+	if (rxq->wq == NULL)
+		return 0;
+	ret = ibv_destroy_wq(rxq->wq);
+	if (ret == EBUSY)
+		return -EBUSY;
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: %s",
+			rxq->port->dev->data->port_id, rxq->idx, strerror(ret));
+	rxq->wq = NULL;
+	rxq->wqes = NULL;
+	rxq->wq_dbrec = NULL;
+	mdv_cq_destroy(&rxq->port->device, &rxq->cq);
+	if (rxq->ready)
+		drain(rxq);
+	rte_free(rxq->mbufs);
+	rxq->mbufs = NULL;
+	return 0;
+}
+
+/** Tags may have been turned on or off while the WQ was reset. */
+static int
+strip_vlan(struct mdv_rxq *rxq)
+{
+	struct ibv_wq_attr attr = {
+		.attr_mask = IBV_WQ_ATTR_FLAGS,
+		.flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
+		.flags_mask = IBV_WQ_FLAGS_CVLAN_STRIPPING,
+	};
+	int ret;
+
+	if (rxq->vlan_strip == rxq->wq_strips)
+		return 0;
+	ret = ibv_modify_wq(rxq->wq, &attr);
+	if (ret == 0)
+		rxq->wq_strips = rxq->vlan_strip;
+	else
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",
+			rxq->port->dev->data->port_id, rxq->idx, rxq->vlan_strip ? "on" : "off",
+			strerror(ret));
+	return -ret;
+}
+
+int
+mdv_rxq_ring_ready(struct mdv_rxq *rxq)
+{
+	struct mdv_mr_table *table = rxq->port->mr;
+	int ret;
+
+	ret = mdv_mr_pool_get(table, rxq->pool);
+	if (ret != 0)
+		return ret;
+	rxq->lkey_be = mdv_mr_pool_lkey(table, rxq->pool);
+	mdv_mr_cache_init(&rxq->mr, table);
+	ret = modify_state(rxq, IBV_WQS_RDY);
+	if (ret != 0)
+		goto put_pool;
+	rxq->ready = true;
+	ret = strip_vlan(rxq);
+	if (ret != 0)
+		goto reset;
+	/* After the change of state, which clears the WQ's doorbell record. */
+	ret = mdv_rx_fill(rxq);
+	if (ret == 0)
+		return 0;
+	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
+		rxq->port->dev->data->port_id, rxq->idx, rxq->pool->name,
+		(rxq->mask + 1) << rxq->log2_segs);
+reset:
+	if (mdv_rxq_ring_reset(rxq) != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: what it has of its buffers stays with it",
+			rxq->port->dev->data->port_id, rxq->idx);
+	return ret;
+
+put_pool:
+	mdv_mr_pool_put(table, rxq->pool);
+	return ret;
+}
+
+int
+mdv_rxq_ring_reset(struct mdv_rxq *rxq)
+{
+	int ret;
+
+	if (!rxq->ready)
+		return 0;
+	ret = modify_state(rxq, IBV_WQS_RESET);
+	if (ret != 0)
+		return ret;
+	cq_drain(rxq);
+	drain(rxq);
+	return 0;
+}
+
+int
+mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
+{
+	int ret;
+
+	MDV_LOG(WARNING, "port %u Rx queue %u: stopped with syndrome %#x, %s; starting it anew",
+		rxq->port->dev->data->port_id, rxq->idx, syndrome, mdv_cq_syndrome(syndrome));
+	ret = modify_state(rxq, IBV_WQS_RESET);
+	if (ret != 0)
+		return ret;
+	rxq->count.errors += cq_drain(rxq);
+	mdv_rx_drain(rxq);
+	/* Should this fail, the queue stays silent; the rings are consistent all the same. */
+	modify_state(rxq, IBV_WQS_RDY);
+	/* What the pool cannot give now is filled in by the next bursts. */
+	mdv_rx_fill(rxq);
+	return 0;
+}

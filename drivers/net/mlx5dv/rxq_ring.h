@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The device's half of a receive queue: its CQ and WQ, made, emptied, set going.
+ *
+ *                 create           ready
+ *     (nothing) ──────────> reset ───────> ready      reset: packets for the WQ are dropped; rules
+ *               <──────────       <───────            and RSS may point at it all the same. The
+ * rings destroy          reset              look full and empty at once: a burst does nothing.
+ */
+#ifndef MDV_RXQ_RING_H
+#define MDV_RXQ_RING_H
+
+#include <stdint.h>
+
+struct mdv_rxq;
+
+/** Make the objects for frames of the port's MTU; the queue is reset. @return 0 or a negative
+ * errno, logged. */
+int mdv_rxq_ring_create(struct mdv_rxq *rxq);
+/**
+ * Free the mbufs of a ready queue, too. Objects that were not made are taken.
+ * @return 0, or -EBUSY: something points at the WQ; all is as before.
+ */
+int mdv_rxq_ring_destroy(struct mdv_rxq *rxq);
+/** Fill the ring of a reset queue and let the device use it. @return 0 or a negative errno, logged.
+ */
+int mdv_rxq_ring_ready(struct mdv_rxq *rxq);
+/** Stop a ready queue and free its mbufs. @return 0 or a negative errno, logged: all is as before.
+ */
+int mdv_rxq_ring_reset(struct mdv_rxq *rxq);
+/**
+ * The device has stopped the WQ with this syndrome: throw away what is in the rings and start it
+ * anew. Called by the polling thread. @return 0, or a negative errno, logged, when nothing was
+ * touched.
+ */
+int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
+
+#endif /* MDV_RXQ_RING_H */
