@@ -259,6 +259,8 @@ fill_caps(struct mdv_device *device)
 	caps->tx_min_inline_l2 = needs_inline_l2(attr.orig_attr.vendor_part_id);
 	caps->tx_multi_packet =
 		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
+	caps->timestamp_mask = attr.completion_timestamp_mask;
+	caps->clock_khz = attr.hca_core_clock;
 	caps->flow_steering =
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
 	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
@@ -453,6 +455,21 @@ mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed
 	}
 	*up = port.state == IBV_PORT_ACTIVE;
 	*speed_mbps = lanes * mbps;
+	return 0;
+}
+
+int
+mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+	int ret = ibv_query_rt_values_ex(device->ctx, &values);
+
+	if (ret != 0)
+		return ret == EOPNOTSUPP ? -ENOTSUP : -ret;
+	if (!(values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
+		return -ENOTSUP;
+	/* libmlx5 puts the whole counter here. */
+	*ticks = (uint64_t)values.raw_clock.tv_nsec;
 	return 0;
 }
 

@@ -35,6 +35,8 @@ struct mdv_caps {
 	bool tx_multi_packet;  /**< a WQE may carry many packets (enhanced multi-packet send) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
 	uint32_t tunnel_offloads;
+	uint64_t timestamp_mask;   /**< of a completion's timestamp; 0: there is none */
+	uint32_t clock_khz;        /**< of the clock it is taken from; 0: not told */
 	uint32_t cqe_comp_formats; /**< enum mlx5dv_cqe_comp_res_format; 0: no compression */
 	char fw_version[64];
 };
@@ -61,6 +63,8 @@ int mdv_device_open(const struct mdv_config *config, struct mdv_device *device);
 void mdv_device_close(struct mdv_device *device);
 /** Port state and speed as verbs reports them. @return 0 or a negative errno. */
 int mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
+/** The clock of the timestamps, in ticks. @return 0, -ENOTSUP, or another negative errno. */
+int mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks);
 /** Packets lost for want of receive WQEs, a port-wide count. @return 0, -ENOENT when not offered.
  */
 int mdv_device_read_out_of_buffer(const struct mdv_device *device, uint64_t *count);

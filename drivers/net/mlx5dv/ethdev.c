@@ -41,6 +41,8 @@ rx_offloads(const struct mdv_caps *caps)
 			RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
 	if (caps->cvlan_strip)
 		offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	if (caps->timestamp_mask != 0)
+		offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	return offloads;
 }
 
@@ -220,6 +222,8 @@ priv_dump(struct rte_eth_dev *dev, FILE *file)
 
 	fprintf(file, "device %s port %u, netdev %s, firmware %s\n", device->name, device->port_num,
 		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
+	if (device->caps.clock_khz != 0)
+		fprintf(file, "clock of timestamps: %u kHz\n", device->caps.clock_khz);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		if (dev->data->tx_queues[i] != NULL)
 			mdv_tx_dump(dev->data->tx_queues[i], file);
@@ -235,6 +239,12 @@ fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 
 	/* ethdev wants the size it would have taken, the final 0 included. */
 	return len < 0 ? -EINVAL : (size_t)len < size ? 0 : len + 1;
+}
+
+static int
+read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
+{
+	return mdv_device_read_clock(&mdv_port(dev)->device, ticks);
 }
 
 static int
@@ -265,6 +275,7 @@ rx_opts(const struct rte_eth_dev *dev)
 
 	opts |= offloads & csums ? MDV_RX_CSUM : 0;
 	opts |= offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH ? MDV_RX_HASH : 0;
+	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
 	opts |= mdv_port(dev)->rx_metadata != 0 ? MDV_RX_MARK : 0;
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
@@ -406,6 +417,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.reta_query = mdv_reta_query,
 	.rss_hash_update = mdv_reta_hash_update,
 	.rss_hash_conf_get = mdv_reta_hash_conf_get,
+	.read_clock = read_clock,
 	.flow_ops_get = flow_ops_get,
 	.eth_dev_priv_dump = priv_dump,
 	.eth_tx_descriptor_dump = tx_descriptor_dump,

@@ -31,6 +31,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 
 #include "cq.h"
@@ -50,9 +51,10 @@ struct mdv_port;
 enum mdv_rx_opt {
 	MDV_RX_CSUM = 1 << 0,
 	MDV_RX_HASH = 1 << 1,
-	MDV_RX_MARK = 1 << 2,    /**< as far as MDV_RX_EXPECT_MARK */
-	MDV_RX_SCATTER = 1 << 3, /**< several segments a WQE; not with vectors */
-	MDV_RX_NB_OPTS = 1 << 4,
+	MDV_RX_MARK = 1 << 2,      /**< as far as MDV_RX_EXPECT_MARK */
+	MDV_RX_TIMESTAMP = 1 << 3, /**< not from compressed CQEs */
+	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE; not with vectors */
+	MDV_RX_NB_OPTS = 1 << 5,
 };
 
 /**
@@ -100,8 +102,10 @@ struct mdv_rxq {
 	uint16_t ready_csum; /**< their checksum flags, the same for all */
 	uint32_t ready_bytes;
 
-	/* line 2: scattered packets and pools of several regions only */
-	struct mdv_mr_cache mr __rte_cache_aligned;
+	/* line 2: timestamps, scattered packets and pools of several regions only */
+	uint64_t timestamp_flag __rte_cache_aligned; /**< in ol_flags */
+	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
+	struct mdv_mr_cache mr;
 
 	/* control path */
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
@@ -119,7 +123,9 @@ struct mdv_rxq {
 static_assert(offsetof(struct mdv_rxq, expects) < 64, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");
 static_assert(offsetof(struct mdv_rxq, ready_bytes) < 128, "line 1");
-static_assert(offsetof(struct mdv_rxq, mr) == 128, "line 2");
+static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 128, "line 2");
+static_assert(
+	offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, generation) < 192, "line 2");
 
 /** What a CQE says of the headers. */
 struct mdv_rx_meaning {
@@ -238,6 +244,12 @@ mdv_rx_chain(struct mdv_rxq *rxq, uint32_t slot, uint32_t len)
 	return first;
 }
 
+static __rte_always_inline void
+mdv_rx_set_timestamp(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, uint64_t timestamp)
+{
+	*RTE_MBUF_DYNFIELD(mbuf, rxq->timestamp_at, rte_mbuf_timestamp_t *) = timestamp;
+}
+
 /** Flags and values that the CQE holds beside the length. @return the checksum flags. */
 static __rte_always_inline uint32_t
 mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe,
@@ -272,6 +284,10 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 				mbuf->hash.fdir.hi = mdv_mark_from_tag(tag);
 			}
 		}
+	}
+	if (opts & MDV_RX_TIMESTAMP) {
+		ol_flags |= rxq->timestamp_flag;
+		mdv_rx_set_timestamp(rxq, mbuf, rte_be_to_cpu_64(cqe->timestamp));
 	}
 	mbuf->ol_flags = ol_flags;
 	return csum;

@@ -197,9 +197,9 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 /* clang-format off */
 #define MDV_RX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
 /** X(opts) for each set of options but MDV_RX_SCATTER, in octal. */
-#define MDV_RX_OPTS_PLAIN(X) MDV_RX_OPTS_8(X, 0)
+#define MDV_RX_OPTS_PLAIN(X) MDV_RX_OPTS_8(X, 0) MDV_RX_OPTS_8(X, 01)
 /** The same with MDV_RX_SCATTER. */
-#define MDV_RX_OPTS_SCATTER(X) MDV_RX_OPTS_8(X, 01)
+#define MDV_RX_OPTS_SCATTER(X) MDV_RX_OPTS_8(X, 02) MDV_RX_OPTS_8(X, 03)
 
 #define MDV_RX_INSTANCE(opts, vec) \
 	static uint16_t \

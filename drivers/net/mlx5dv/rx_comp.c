@@ -9,7 +9,7 @@
 /*
  * What a mini CQE does not say is the title's, and the device puts only packets together that agree
  * in it: packet type, checksum verdicts, VLAN tag, flow tag, kind of hash. So no offload needs more
- * than the hash itself. CSUM_STRIDX is for striding queues.
+ * than the hash itself, but for timestamps, which differ. CSUM_STRIDX is for striding queues.
  */
 /* clang-format off */
 /** The best first. */
@@ -28,12 +28,15 @@ uint32_t
 mdv_rx_comp_choose(const struct mdv_port *port, const char **why)
 {
 	const enum mdv_cqe_comp choice = port->config.rx_cqe_comp;
-	const bool needs_hash =
-		(port->dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH) != 0;
+	const uint64_t offloads = port->dev->data->dev_conf.rxmode.offloads;
+	const bool needs_hash = (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH) != 0;
 	unsigned int i;
 
 	*why = "one a packet (rx_cqe_comp=off)";
 	if (choice == MDV_CQE_COMP_OFF)
+		return 0;
+	*why = "one a packet (compressed they would lack timestamps)";
+	if (offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP)
 		return 0;
 	*why = "one a packet (the device cannot compress them so)";
 	for (i = 0; i < RTE_DIM(formats); i++) {

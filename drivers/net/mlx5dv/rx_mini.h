@@ -182,7 +182,8 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 
 	common.vlan_tci = 0;
 	common.hash.fdir.hi = 0;
-	rxq->ready_csum |= mdv_rx_offloads(rxq, &common, title, opts);
+	/* Of the timestamps there is that of the first packet only, so nobody gets one. */
+	rxq->ready_csum |= mdv_rx_offloads(rxq, &common, title, opts & ~MDV_RX_TIMESTAMP);
 	like = (struct mdv_rx_mini_like){
 		.rearm = rxq->rearm,
 		.flags = common.ol_flags,

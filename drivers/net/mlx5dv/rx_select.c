@@ -58,6 +58,7 @@ static const struct {
 	{ MDV_RX_CSUM, "csum" },
 	{ MDV_RX_HASH, "hash" },
 	{ MDV_RX_MARK, "mark" },
+	{ MDV_RX_TIMESTAMP, "timestamp" },
 };
 /* clang-format on */
 

@@ -8,7 +8,8 @@
  *
  *     0  pkt_info 63:56                      3  hds_ip_ext 31:24, l4_l3_hdr_type 23:16, TCI 15:0
  *     1  rss_hash 31:0                       5  byte_cnt 31:0
- *     2  rss_hash_type 63:56                 7  flow tag 55:32, op_own 7:0
+ *     2  rss_hash_type 63:56                 6  timestamp
+ *                                            7  flow tag 55:32, op_own 7:0
  *
  * Four lanes a packet go back out as one store of 32 bytes, from rearm_data to the RSS hash: half
  * of the mbuf's first line, which is the only one touched.
@@ -79,6 +80,18 @@ mdv_rx_vec_marks(mdv_vec tags, struct rte_mbuf *const *mbufs)
 	return ~none & (RTE_MBUF_F_RX_FDIR | (~flag & RTE_MBUF_F_RX_FDIR_ID));
 }
 
+/** Of the mbufs' second lines there is no need but for this. */
+static __rte_always_inline mdv_vec
+mdv_rx_vec_timestamps(
+	const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
+{
+	const mdv_vec timestamps = mdv_rx_vec_word(cqes, 6);
+
+	MDV_VEC_EACH(i)
+	mdv_rx_set_timestamp(rxq, mbufs[i], timestamps[i]);
+	return mdv_vec_all(rxq->timestamp_flag);
+}
+
 /**
  * Four packets, when there are four: none is an error or compressed. @p op_own is what theirs is.
  * @return whether; the mbufs have been written then.
@@ -113,6 +126,8 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	}
 	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK))
 		flags |= mdv_rx_vec_marks(owners >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
+	if (opts & MDV_RX_TIMESTAMP)
+		flags |= mdv_rx_vec_timestamps(rxq, cqes, mbufs);
 	mdv_vec_transpose(
 		mdv_vec_all(rxq->rearm), flags, (meaning & UINT32_MAX) | lens << 32, last, rows);
 	MDV_VEC_EACH(i)

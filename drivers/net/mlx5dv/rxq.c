@@ -237,6 +237,22 @@ setup_running(struct mdv_rxq *rxq, uint8_t log2_segs)
 	return mdv_rxq_ring_create(rxq);
 }
 
+static int
+timestamps_setup(struct mdv_rxq *rxq)
+{
+	int at;
+
+	if (!(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return 0;
+	if (rte_mbuf_dyn_rx_timestamp_register(&at, &rxq->timestamp_flag) != 0) {
+		MDV_LOG(ERR, "port %u Rx queue %u: no room for timestamps in mbufs: %s",
+			rxq->port->dev->data->port_id, rxq->idx, rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	rxq->timestamp_at = at;
+	return 0;
+}
+
 int
 mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
@@ -266,7 +282,9 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->buf_offset = pool_buf_offset(pool);
 	rxq->rearm = rearm_value(dev->data->port_id);
 	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
-	ret = mdv_rxq_segs(rxq, dev->data->mtu, &log2_segs);
+	ret = timestamps_setup(rxq);
+	if (ret == 0)
+		ret = mdv_rxq_segs(rxq, dev->data->mtu, &log2_segs);
 	if (ret == 0 && port->started)
 		ret = setup_running(rxq, log2_segs);
 	if (ret != 0) {

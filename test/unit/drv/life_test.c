@@ -20,6 +20,7 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 
 #define NB_MBUFS   8191
 #define NB_PACKETS 200
@@ -407,6 +408,45 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 	rte_mempool_free(other);
 }
 
+/* As by the counter that rte_eth_read_clock() shows, and in order. */
+static void
+packets_are_stamped_when_they_arrive(void **state)
+{
+	struct shape shape = shapes[1];
+	uint16_t port_id = port_open("net_mlx5dv0");
+	unsigned int nb_got = 0, polls;
+	struct rte_mbuf *pkt, *got;
+	uint64_t before, after, flag;
+	struct rte_eth_dev_info info;
+	int at;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_info_get(port_id, &info), 0);
+	assert_true(info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
+	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	configure(port_id, &shape);
+	assert_int_equal(rte_eth_dev_start(port_id), 0);
+	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &flag), 0);
+	assert_int_equal(rte_eth_read_clock(port_id, &before), 0);
+	for (polls = 0; nb_got < 20 && polls < NB_POLLS; polls++) {
+		if (polls == 0) {
+			pkt = packet(1, 100);
+			assert_int_equal(rte_eth_tx_burst(port_id, 0, &pkt, 1), 1);
+		}
+		if (rte_eth_rx_burst(port_id, 0, &got, 1) == 0)
+			continue;
+		assert_true(got->ol_flags & flag);
+		assert_int_equal(rte_eth_read_clock(port_id, &after), 0);
+		assert_in_range(*RTE_MBUF_DYNFIELD(got, at, rte_mbuf_timestamp_t *), before, after);
+		before = *RTE_MBUF_DYNFIELD(got, at, rte_mbuf_timestamp_t *);
+		nb_got++;
+		assert_int_equal(rte_eth_tx_burst(port_id, 0, &got, 1), 1);
+	}
+	assert_int_equal(nb_got, 20);
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+	check_pool(pool, NB_MBUFS);
+}
+
 static void
 memory_goes_after_the_queues_that_send_from_it(void **state)
 {
@@ -469,6 +509,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_lives_and_leaves_nothing),
+		cmocka_unit_test(packets_are_stamped_when_they_arrive),
 		cmocka_unit_test(memory_goes_after_the_queues_that_send_from_it),
 		cmocka_unit_test(queues_stop_and_start_one_by_one),
 		cmocka_unit_test(deferred_queues_wait),

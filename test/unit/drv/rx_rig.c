@@ -17,6 +17,7 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 	const uint32_t nb_segs = RX_RIG_WQES << log2_segs;
 	struct rte_mbuf rearm = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = 3 };
 	static uint32_t generation;
+	int at;
 
 	memset(&rx_rig, 0, sizeof(rx_rig));
 	rig_port_init(&rx_rig.port);
@@ -45,6 +46,8 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 		.wq = rx_rig.port.wq,
 		.ready = true,
 	};
+	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &rxq->timestamp_flag), 0);
+	rxq->timestamp_at = at;
 	rxq->mr.table_generation = &generation;
 	memcpy(&rxq->rearm, &rearm.rearm_data, sizeof(rxq->rearm));
 }
@@ -148,6 +151,7 @@ is_alike(const struct mdv_hw_cqe *a, const struct mdv_hw_cqe *b)
 	x.rss_hash = y.rss_hash;
 	x.byte_cnt = y.byte_cnt;
 	x.wqe_counter = y.wqe_counter;
+	x.timestamp = y.timestamp;
 	return memcmp(&x, &y, sizeof(x)) == 0;
 }
 
@@ -235,6 +239,7 @@ rx_rig_receive(const struct rx_frame *frame)
 	cqe.vlan_info = rte_cpu_to_be_16(frame->tci);
 	cqe.sop_drop_qpn = rte_cpu_to_be_32(frame->tag | 0x5a000000);
 	cqe.byte_cnt = rte_cpu_to_be_32(frame->len);
+	cqe.timestamp = rte_cpu_to_be_64(frame->timestamp);
 	device_complete(&cqe);
 	rx_rig.wq_ci++;
 	return true;

@@ -17,6 +17,7 @@ struct rx_frame {
 	uint8_t pkt_info, hds, hdr_type, hash_type;
 	uint16_t tci;
 	uint32_t hash, tag;
+	uint64_t timestamp;
 	bool udp_without_csum;
 };
 
