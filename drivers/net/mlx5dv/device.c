@@ -259,6 +259,10 @@ fill_caps(struct mdv_device *device)
 	caps->tx_min_inline_l2 = needs_inline_l2(attr.orig_attr.vendor_part_id);
 	caps->tx_multi_packet =
 		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
+	if (attr.packet_pacing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET)) {
+		caps->rate_min_kbps = attr.packet_pacing_caps.qp_rate_limit_min;
+		caps->rate_max_kbps = attr.packet_pacing_caps.qp_rate_limit_max;
+	}
 	caps->timestamp_mask = attr.completion_timestamp_mask;
 	caps->clock_khz = attr.hca_core_clock;
 	caps->flow_steering =

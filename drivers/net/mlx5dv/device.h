@@ -35,6 +35,8 @@ struct mdv_caps {
 	bool tx_multi_packet;  /**< a WQE may carry many packets (enhanced multi-packet send) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
 	uint32_t tunnel_offloads;
+	uint32_t rate_min_kbps;    /**< of a paced send queue */
+	uint32_t rate_max_kbps;    /**< 0: send queues cannot be paced */
 	uint64_t timestamp_mask;   /**< of a completion's timestamp; 0: there is none */
 	uint32_t clock_khz;        /**< of the clock it is taken from; 0: not told */
 	uint32_t cqe_comp_formats; /**< enum mlx5dv_cqe_comp_res_format; 0: no compression */

@@ -412,6 +412,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.rx_queue_release = mdv_rxq_release,
 	.tx_queue_setup = mdv_txq_setup,
 	.tx_queue_release = mdv_txq_release,
+	.set_queue_rate_limit = mdv_txq_set_rate,
 	.tx_done_cleanup = mdv_tx_done_cleanup,
 	.reta_update = mdv_reta_update,
 	.reta_query = mdv_reta_query,

@@ -116,8 +116,9 @@ struct mdv_txq {
 	struct mdv_cq cq;
 	struct rte_eth_txconf conf;
 	uint16_t idx;
-	uint16_t nb_desc;  /**< WQEBBs, a power of two */
-	uint32_t nb_stops; /**< by an error CQE; of the last one: */
+	uint16_t nb_desc;   /**< WQEBBs, a power of two */
+	uint32_t rate_kbps; /**< the device sends no faster; 0: no limit */
+	uint32_t nb_stops;  /**< by an error CQE; of the last one: */
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
 };

@@ -100,6 +100,19 @@ modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
 	return -ret;
 }
 
+/** Only a QP that sends can be told. */
+static int
+modify_rate(struct mdv_txq *txq, uint32_t kbps)
+{
+	struct ibv_qp_rate_limit_attr attr = { .rate_limit = kbps };
+	int ret = ibv_modify_qp_rate_limit(txq->qp, &attr);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot limit the rate to %u kbit/s: %s",
+			txq->port->dev->data->port_id, txq->idx, kbps, strerror(ret));
+	return -ret;
+}
+
 static int
 qp_ready(struct mdv_txq *txq)
 {
@@ -108,6 +121,9 @@ qp_ready(struct mdv_txq *txq)
 
 	for (i = 0; i < RTE_DIM(qp_states) && ret == 0; i++)
 		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
+	/* Forgotten in the state RESET. */
+	if (ret == 0 && txq->rate_kbps != 0)
+		ret = modify_rate(txq, txq->rate_kbps);
 	return ret;
 }
 
@@ -315,6 +331,35 @@ mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
 	rte_free(txq->mbufs);
 	txq->mbufs = NULL;
 	txq->wqes = NULL;
+}
+
+int
+mdv_txq_set_rate(struct rte_eth_dev *dev, uint16_t idx, uint32_t mbps)
+{
+	const struct mdv_caps *caps = &mdv_port(dev)->device.caps;
+	struct mdv_txq *txq = txq_get(mdv_port(dev), idx);
+	const uint64_t kbps = (uint64_t)mbps * 1000;
+	uint16_t port_id = dev->data->port_id;
+	int ret;
+
+	if (txq == NULL) {
+		MDV_LOG(ERR, "port %u: Tx queue %u is not set up", port_id, idx);
+		return -EINVAL;
+	}
+	if (caps->rate_max_kbps == 0) {
+		MDV_LOG(ERR, "port %u Tx queue %u: the device does not pace send queues", port_id,
+			idx);
+		return -ENOTSUP;
+	}
+	if (kbps != 0 && (kbps < caps->rate_min_kbps || kbps > caps->rate_max_kbps)) {
+		MDV_LOG(ERR, "port %u Tx queue %u: %u Mbit/s, the device takes %u to %u kbit/s",
+			port_id, idx, mbps, caps->rate_min_kbps, caps->rate_max_kbps);
+		return -EINVAL;
+	}
+	ret = txq->ready ? modify_rate(txq, kbps) : 0;
+	if (ret == 0)
+		txq->rate_kbps = kbps;
+	return ret;
 }
 
 int

@@ -39,6 +39,9 @@ void mdv_txq_destroy(struct mdv_port *port, uint16_t idx);
  */
 int mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome);
 
+/** ethdev set_queue_rate_limit, in Mbit/s; it holds until the queue is set up anew. */
+int mdv_txq_set_rate(struct rte_eth_dev *dev, uint16_t idx, uint32_t mbps);
+
 /** ethdev txq_info_get, tx_descriptor_status. */
 void mdv_txq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_txq_info *info);
 int mdv_txq_descriptor_status(void *txq, uint16_t offset);
