@@ -10,9 +10,10 @@
 #include "log.h"
 
 static struct ibv_cq *
-create(const struct mdv_device *device, int cqe, uint32_t mini_format)
+create(const struct mdv_device *device, int cqe, uint32_t mini_format,
+	struct ibv_comp_channel *channel)
 {
-	struct ibv_cq_init_attr_ex attr = { .cqe = cqe };
+	struct ibv_cq_init_attr_ex attr = { .cqe = cqe, .channel = channel };
 	struct mlx5dv_cq_init_attr dv_attr = {
 		.comp_mask = MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE,
 		.cqe_comp_res_format = mini_format,
@@ -20,14 +21,14 @@ create(const struct mdv_device *device, int cqe, uint32_t mini_format)
 	struct ibv_cq_ex *cq;
 
 	if (mini_format == 0)
-		return ibv_create_cq(device->ctx, cqe, NULL, NULL, 0);
+		return ibv_create_cq(device->ctx, cqe, NULL, channel, 0);
 	cq = mlx5dv_create_cq(device->ctx, &attr, &dv_attr);
 	return cq == NULL ? NULL : ibv_cq_ex_to_cq(cq);
 }
 
 int
-mdv_cq_create(
-	const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format, struct mdv_cq *cq)
+mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format,
+	struct ibv_comp_channel *channel, struct mdv_cq *cq)
 {
 	struct mlx5dv_cq dv = { 0 };
 	struct mlx5dv_obj obj = { 0 };
@@ -35,7 +36,7 @@ mdv_cq_create(
 	int ret;
 
 	/* verbs counts one less: cqe=N makes a ring of the next power of two above N. */
-	ibv_cq = create(device, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format);
+	ibv_cq = create(device, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format, channel);
 	if (ibv_cq == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "%s: cannot create a CQ of %u%s entries: %s", device->name, nb_cqes,
@@ -64,6 +65,9 @@ mdv_cq_create(
 	cq->cqe_cnt = dv.cqe_cnt;
 	cq->log2_cqes = rte_log2_u32(dv.cqe_cnt);
 	cq->compressed = mini_format != 0;
+	cq->uar = dv.cq_uar;
+	cq->cqn = dv.cqn;
+	cq->arm_sn = 0;
 	return 0;
 }
 

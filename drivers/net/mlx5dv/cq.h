@@ -39,15 +39,20 @@ struct mdv_cq {
 	uint32_t cqe_cnt; /**< power of two */
 	uint8_t log2_cqes;
 	bool compressed; /**< there may be blocks */
+	/* To arm it. */
+	void *uar; /**< page of doorbell registers */
+	uint32_t cqn;
+	uint32_t arm_sn; /**< events of it that were taken */
 };
 
 /**
  * Make a CQ of at least @p nb_cqes entries, for reading in place only.
  * @param mini_format enum mlx5dv_cqe_comp_res_format, one that the device has; 0: no compression
+ * @param channel gets its events; NULL: there are none
  * @return 0 or a negative errno, logged.
  */
-int mdv_cq_create(
-	const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format, struct mdv_cq *cq);
+int mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format,
+	struct ibv_comp_channel *channel, struct mdv_cq *cq);
 /** What completes to it must be gone. A CQ that was not made is taken. */
 void mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
 /** Text of the syndrome of an error CQE, for logs. */

@@ -18,6 +18,7 @@
 #include "rss.h"
 #include "rx.h"
 #include "rx_comp.h"
+#include "rx_intr.h"
 #include "rxq.h"
 #include "start.h"
 #include "stats.h"
@@ -404,6 +405,9 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.vlan_offload_set = mdv_vlan_offload_set,
 	.vlan_strip_queue_set = mdv_vlan_strip_queue_set,
 	.vlan_filter_set = mdv_vlan_filter_set,
+	.rx_queue_intr_enable = mdv_rx_intr_enable,
+	.rx_queue_intr_disable = mdv_rx_intr_disable,
+	.get_monitor_addr = mdv_rx_intr_monitor,
 	.rx_queue_start = mdv_queue_rx_start,
 	.rx_queue_stop = mdv_queue_rx_stop,
 	.tx_queue_start = mdv_queue_tx_start,

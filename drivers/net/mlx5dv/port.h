@@ -59,7 +59,8 @@ struct mdv_port {
 	uint32_t nb_mc;
 	uint64_t out_of_buffer_base; /**< the device's count at the last stats reset */
 
-	struct mdv_rxq *parked; /**< released Rx queues whose WQs are in use */
+	struct ibv_comp_channel **rx_channels; /**< by queue; NULL: no Rx interrupts */
+	struct mdv_rxq *parked;                /**< released Rx queues whose WQs are in use */
 
 	struct mdv_flow_state flow;
 };

@@ -9,6 +9,7 @@
 #include "port.h"
 #include "queue.h"
 #include "rx.h"
+#include "rx_intr.h"
 #include "rxq.h"
 #include "tx.h"
 #include "txq.h"
@@ -86,9 +87,10 @@ int
 mdv_queue_start_all(struct rte_eth_dev *dev)
 {
 	uint16_t i;
-	int ret = 0;
+	int ret;
 
 	mdv_port(dev)->expects_marks = false;
+	ret = mdv_rx_intr_create(dev);
 	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
 		ret = tx_begin(dev, i);
 	for (i = 0; i < dev->data->nb_rx_queues && ret == 0; i++)
@@ -114,5 +116,6 @@ mdv_queue_stop_all(struct rte_eth_dev *dev)
 		dev->data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
 	mdv_rxq_destroy_parked(port);
+	mdv_rx_intr_destroy(dev);
 	mdv_mr_caches_gone(port->mr);
 }

@@ -10,6 +10,7 @@
 #include "port.h"
 #include "rx.h"
 #include "rx_comp.h"
+#include "rx_intr.h"
 #include "rxq.h"
 #include "rxq_ring.h"
 
@@ -124,7 +125,8 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	if (ret != 0)
 		return ret;
 	nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
-	ret = mdv_cq_create(&port->device, nb_wqes, mdv_rx_comp_choose(port, &why), &rxq->cq);
+	ret = mdv_cq_create(&port->device, nb_wqes, mdv_rx_comp_choose(port, &why),
+		mdv_rx_intr_channel(port, rxq->idx), &rxq->cq);
 	if (ret != 0)
 		return ret;
 	ret = wq_create(rxq, nb_wqes);

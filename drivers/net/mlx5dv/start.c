@@ -25,10 +25,6 @@ check_conf(const struct rte_eth_dev *dev)
 		MDV_LOG(ERR, "port %u: of the multi-queue modes only RSS is supported", port_id);
 		return -EINVAL;
 	}
-	if (conf->intr_conf.rxq) {
-		MDV_LOG(ERR, "port %u: Rx interrupts are not supported", port_id);
-		return -ENOTSUP;
-	}
 	if (conf->lpbk_mode != 0)
 		MDV_LOG(NOTICE,
 			"port %u: lpbk_mode %u: frames come back only if the wire or the device "

@@ -253,7 +253,7 @@ mdv_txq_create(struct mdv_port *port, uint16_t idx)
 	txq->request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
 	/* The SQ may turn out larger than asked for, at most by rounding to a power of two. */
 	ret = mdv_cq_create(
-		&port->device, nb_cqes_of(2u * txq->nb_desc, txq->request_min), 0, &txq->cq);
+		&port->device, nb_cqes_of(2u * txq->nb_desc, txq->request_min), 0, NULL, &txq->cq);
 	if (ret != 0)
 		return ret;
 	ret = qp_create(txq);

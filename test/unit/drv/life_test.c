@@ -22,18 +22,15 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
-#define NB_MBUFS   8191
+#include "life_kit.h"
+
 #define NB_PACKETS 200
-/** Polls after which packets count as lost: seconds, with a device thread on the same CPU. */
-#define NB_POLLS 20000000
 /** Length of packets that may arrive at any time, or never; so few that any ring has room for them
  * and for an exchange. */
 #define STRAY_LEN 77
 #define NB_STRAYS 32
 /** Packets that are sent at once by a queue with a rate. */
 #define NB_PACED 12u
-
-static struct rte_mempool *pool;
 
 /** Regions given up, in all; and that number when the last QP that sends was destroyed. */
 static unsigned int nb_mrs_gone, nb_mrs_gone_before_sender;
@@ -58,95 +55,6 @@ ibv_destroy_qp(struct ibv_qp *qp)
 	return next(qp);
 }
 
-/** One row a way of configuring the port. */
-static const struct shape {
-	uint16_t nb_queues, nb_desc, mtu, len;
-	unsigned int nb_segs;
-	uint64_t rx_offloads;
-} shapes[] = {
-	{ 1, 256, 1500, 100, 1, RTE_ETH_RX_OFFLOAD_CHECKSUM },
-	{ 2, 256, 1500, 60, 2, 0 },
-	{ 3, 2048, 9000, 1500, 3, RTE_ETH_RX_OFFLOAD_SCATTER },
-};
-
-static struct rte_mempool *
-pool_make(const char *name, unsigned int nb)
-{
-	struct rte_mempool *made =
-		rte_pktmbuf_pool_create(name, nb, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-
-	assert_non_null(made);
-	return made;
-}
-
-static int
-group_make(void **state)
-{
-	static char *argv[] = { (char *)(uintptr_t) "life", (char *)(uintptr_t) "--no-huge",
-		(char *)(uintptr_t) "--no-pci", (char *)(uintptr_t) "--no-shconf",
-		(char *)(uintptr_t) "--no-telemetry", (char *)(uintptr_t) "-m128",
-		(char *)(uintptr_t) "-l0",
-		(char *)(uintptr_t) "--log-level=pmd.net.mlx5dv:emergency" };
-
-	(void)state;
-	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
-		return -1;
-	pool = pool_make("life", NB_MBUFS);
-	return 0;
-}
-
-static uint16_t
-port_open(const char *name)
-{
-	uint16_t port_id;
-
-	assert_int_equal(rte_vdev_init(name, "ibdev=mlx5_0"), 0);
-	assert_int_equal(rte_eth_dev_get_port_by_name(name, &port_id), 0);
-	return port_id;
-}
-
-static void
-configure(uint16_t port_id, const struct shape *shape)
-{
-	const struct rte_eth_conf conf = {
-		.rxmode = { .mq_mode = RTE_ETH_MQ_RX_RSS,
-			.mtu = shape->mtu,
-			.offloads = shape->rx_offloads },
-		.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_VLAN_INSERT,
-		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP,
-	};
-	uint16_t i;
-
-	assert_int_equal(
-		rte_eth_dev_configure(port_id, shape->nb_queues, shape->nb_queues, &conf), 0);
-	for (i = 0; i < shape->nb_queues; i++) {
-		assert_int_equal(
-			rte_eth_rx_queue_setup(port_id, i, shape->nb_desc, 0, NULL, pool), 0);
-		assert_int_equal(rte_eth_tx_queue_setup(port_id, i, shape->nb_desc, 0, NULL), 0);
-	}
-}
-
-/** A broadcast frame of @p nb_segs segments of @p len bytes. */
-static struct rte_mbuf *
-packet(unsigned int nb_segs, uint16_t len)
-{
-	struct rte_mbuf *head = NULL, *mbuf;
-	unsigned int i;
-
-	for (i = 0; i < nb_segs; i++) {
-		mbuf = rte_pktmbuf_alloc(pool);
-		assert_non_null(mbuf);
-		memset(rte_pktmbuf_append(mbuf, len), i == 0 ? 0xff : i, len);
-		if (head == NULL)
-			head = mbuf;
-		else
-			assert_int_equal(rte_pktmbuf_chain(head, mbuf), 0);
-	}
-	/* The source address is no multicast one; the type is the local experimental one. */
-	memcpy(rte_pktmbuf_mtod_offset(head, uint8_t *, 6), "\x02\x00\x00\x00\x00\x07\x88\xb5", 8);
-	return head;
-}
-
 /** Send over the looped wire and get everything back. */
 static void
 exchange(uint16_t port_id, const struct shape *shape)
@@ -157,7 +65,7 @@ exchange(uint16_t port_id, const struct shape *shape)
 
 	for (polls = 0; nb_got < NB_PACKETS && polls < NB_POLLS; polls++) {
 		if (nb_sent < NB_PACKETS) {
-			pkt = packet(shape->nb_segs, shape->len);
+			pkt = life_packet(shape->nb_segs, shape->len);
 			if (rte_eth_tx_burst(port_id, nb_sent % shape->nb_queues, &pkt, 1) == 1)
 				nb_sent++;
 			else
@@ -209,7 +117,7 @@ start_both(uint16_t port_id, uint16_t idx)
 static void
 poll_stopped(uint16_t port_id, uint16_t idx)
 {
-	struct rte_mbuf *pkts[32], *pkt = packet(1, 100);
+	struct rte_mbuf *pkts[32], *pkt = life_packet(1, 100);
 	unsigned int i;
 
 	for (i = 0; i < 100; i++) {
@@ -253,12 +161,6 @@ turn_knobs(uint16_t port_id, uint16_t mtu)
 }
 
 static void
-check_pool(const struct rte_mempool *mempool, unsigned int nb)
-{
-	assert_int_equal(rte_mempool_avail_count(mempool), nb);
-}
-
-static void
 a_port_lives_and_leaves_nothing(void **state)
 {
 	struct rte_eth_stats stats;
@@ -267,21 +169,21 @@ a_port_lives_and_leaves_nothing(void **state)
 
 	(void)state;
 	for (life = 0; life < 2; life++) {
-		port_id = port_open("net_mlx5dv0");
-		for (i = 0; i < RTE_DIM(shapes); i++) {
-			configure(port_id, &shapes[i]);
+		port_id = life_port_open("net_mlx5dv0");
+		for (i = 0; i < RTE_DIM(life_shapes); i++) {
+			life_configure(port_id, &life_shapes[i]);
 			for (start = 0; start < 2; start++) {
 				assert_int_equal(rte_eth_dev_start(port_id), 0);
 				assert_int_equal(rte_eth_stats_reset(port_id), 0);
-				exchange(port_id, &shapes[i]);
-				turn_knobs(port_id, shapes[i].mtu);
-				exchange(port_id, &shapes[i]);
+				exchange(port_id, &life_shapes[i]);
+				turn_knobs(port_id, life_shapes[i].mtu);
+				exchange(port_id, &life_shapes[i]);
 				assert_int_equal(rte_eth_stats_get(port_id, &stats), 0);
 				assert_int_equal(stats.ipackets, 2 * NB_PACKETS);
 				assert_int_equal(stats.opackets, 2 * NB_PACKETS);
 				assert_int_equal(stats.ierrors + stats.oerrors + stats.imissed, 0);
 				assert_int_equal(rte_eth_dev_stop(port_id), 0);
-				check_pool(pool, NB_MBUFS);
+				life_check_pool(life_pool, NB_MBUFS);
 			}
 			/* Without queues until it is configured anew. */
 			assert_int_equal(rte_eth_dev_reset(port_id), 0);
@@ -291,12 +193,12 @@ a_port_lives_and_leaves_nothing(void **state)
 		if (life == 0)
 			assert_int_equal(rte_eth_dev_close(port_id), 0);
 		else {
-			configure(port_id, &shapes[0]);
+			life_configure(port_id, &life_shapes[0]);
 			assert_int_equal(rte_eth_dev_start(port_id), 0);
 		}
 		assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 		assert_false(rte_eth_dev_is_valid_port(port_id));
-		check_pool(pool, NB_MBUFS);
+		life_check_pool(life_pool, NB_MBUFS);
 	}
 }
 
@@ -304,20 +206,20 @@ a_port_lives_and_leaves_nothing(void **state)
 static void
 queues_stop_and_start_one_by_one(void **state)
 {
-	uint16_t port_id = port_open("net_mlx5dv0"), i;
+	uint16_t port_id = life_port_open("net_mlx5dv0"), i;
 	struct rte_mbuf *pkts[NB_STRAYS];
 	unsigned int shape;
 
 	(void)state;
-	for (shape = 1; shape < RTE_DIM(shapes); shape++) {
-		configure(port_id, &shapes[shape]);
+	for (shape = 1; shape < RTE_DIM(life_shapes); shape++) {
+		life_configure(port_id, &life_shapes[shape]);
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
-		for (i = 0; i < shapes[shape].nb_queues; i++) {
+		for (i = 0; i < life_shapes[shape].nb_queues; i++) {
 			uint16_t nb, k;
 
-			exchange(port_id, &shapes[shape]);
+			exchange(port_id, &life_shapes[shape]);
 			for (k = 0; k < RTE_DIM(pkts); k++)
-				pkts[k] = packet(1, STRAY_LEN);
+				pkts[k] = life_packet(1, STRAY_LEN);
 			nb = rte_eth_tx_burst(port_id, i, pkts, RTE_DIM(pkts));
 			rte_pktmbuf_free_bulk(pkts + nb, RTE_DIM(pkts) - nb);
 			stop_both(port_id, i);
@@ -327,11 +229,11 @@ queues_stop_and_start_one_by_one(void **state)
 		/* The port stops with a queue stopped, and starts with all of them. */
 		stop_both(port_id, 0);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
-		check_pool(pool, NB_MBUFS);
+		life_check_pool(life_pool, NB_MBUFS);
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
-		exchange(port_id, &shapes[shape]);
+		exchange(port_id, &life_shapes[shape]);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
-		check_pool(pool, NB_MBUFS);
+		life_check_pool(life_pool, NB_MBUFS);
 	}
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 }
@@ -341,13 +243,13 @@ deferred_queues_wait(void **state)
 {
 	const struct rte_eth_rxconf rx_conf = { .rx_deferred_start = 1 };
 	const struct rte_eth_txconf tx_conf = { .tx_deferred_start = 1 };
-	uint16_t port_id = port_open("net_mlx5dv0");
+	uint16_t port_id = life_port_open("net_mlx5dv0");
 	struct rte_eth_rxq_info info;
 	unsigned int start;
 
 	(void)state;
-	configure(port_id, &shapes[1]);
-	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, &rx_conf, pool), 0);
+	life_configure(port_id, &life_shapes[1]);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, &rx_conf, life_pool), 0);
 	assert_int_equal(rte_eth_tx_queue_setup(port_id, 1, 256, 0, &tx_conf), 0);
 	for (start = 0; start < 2; start++) {
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
@@ -356,9 +258,9 @@ deferred_queues_wait(void **state)
 		assert_int_equal(info.queue_state, RTE_ETH_QUEUE_STATE_STOPPED);
 		poll_stopped(port_id, 1);
 		start_both(port_id, 1);
-		exchange(port_id, &shapes[1]);
+		exchange(port_id, &life_shapes[1]);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
-		check_pool(pool, NB_MBUFS);
+		life_check_pool(life_pool, NB_MBUFS);
 	}
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 }
@@ -367,15 +269,15 @@ deferred_queues_wait(void **state)
 static void
 queues_of_a_running_port_are_set_up_anew(void **state)
 {
-	struct rte_mempool *other = pool_make("life_other", 1023);
+	struct rte_mempool *other = life_pool_make("life_other", 1023);
 	struct rte_eth_rss_reta_entry64 reta[8] = { { 0 } };
-	uint16_t port_id = port_open("net_mlx5dv0"), i;
+	uint16_t port_id = life_port_open("net_mlx5dv0"), i;
 
 	(void)state;
-	configure(port_id, &shapes[1]);
+	life_configure(port_id, &life_shapes[1]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, other), -EBUSY);
-	exchange(port_id, &shapes[1]);
+	exchange(port_id, &life_shapes[1]);
 	stop_both(port_id, 1);
 	/* A ring of the same size takes another pool; another ring would need other rules. */
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 512, 0, NULL, other), -EBUSY);
@@ -385,9 +287,9 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 	poll_stopped(port_id, 1);
 	start_both(port_id, 1);
 	assert_int_equal(rte_mempool_avail_count(other), 1023 - 256);
-	exchange(port_id, &shapes[1]);
+	exchange(port_id, &life_shapes[1]);
 	stop_both(port_id, 1);
-	check_pool(other, 1023);
+	life_check_pool(other, 1023);
 	/* Nothing points at the queue any more. */
 	for (i = 0; i < RTE_DIM(reta); i++)
 		reta[i].mask = UINT64_MAX;
@@ -398,15 +300,15 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 	assert_int_equal(rte_eth_dev_rss_reta_update(port_id, reta, 512), 0);
 	start_both(port_id, 1);
 	assert_int_equal(rte_mempool_avail_count(other), 1023 - 512);
-	exchange(port_id, &shapes[1]);
+	exchange(port_id, &life_shapes[1]);
 	/* Released for good: what is left of the queue goes with the port. */
 	stop_both(port_id, 1);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, other), -EBUSY);
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	check_pool(pool, NB_MBUFS);
-	check_pool(other, 1023);
+	life_check_pool(life_pool, NB_MBUFS);
+	life_check_pool(other, 1023);
 	rte_mempool_free(other);
 }
 
@@ -414,8 +316,8 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 static void
 packets_are_stamped_when_they_arrive(void **state)
 {
-	struct shape shape = shapes[1];
-	uint16_t port_id = port_open("net_mlx5dv0");
+	struct shape shape = life_shapes[1];
+	uint16_t port_id = life_port_open("net_mlx5dv0");
 	unsigned int nb_got = 0, polls;
 	struct rte_mbuf *pkt, *got;
 	uint64_t before, after, flag;
@@ -426,13 +328,13 @@ packets_are_stamped_when_they_arrive(void **state)
 	assert_int_equal(rte_eth_dev_info_get(port_id, &info), 0);
 	assert_true(info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
 	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	configure(port_id, &shape);
+	life_configure(port_id, &shape);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &flag), 0);
 	assert_int_equal(rte_eth_read_clock(port_id, &before), 0);
 	for (polls = 0; nb_got < 20 && polls < NB_POLLS; polls++) {
 		if (polls == 0) {
-			pkt = packet(1, 100);
+			pkt = life_packet(1, 100);
 			assert_int_equal(rte_eth_tx_burst(port_id, 0, &pkt, 1), 1);
 		}
 		if (rte_eth_rx_burst(port_id, 0, &got, 1) == 0)
@@ -446,7 +348,7 @@ packets_are_stamped_when_they_arrive(void **state)
 	}
 	assert_int_equal(nb_got, 20);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	check_pool(pool, NB_MBUFS);
+	life_check_pool(life_pool, NB_MBUFS);
 }
 
 /** Packets sent at once arrive no closer than @p mbps allows. */
@@ -460,7 +362,7 @@ check_pace(uint16_t port_id, uint32_t mbps, int at)
 	uint64_t start;
 
 	for (i = 0; i < NB_PACED; i++)
-		pkts[i] = packet(1, 1000);
+		pkts[i] = life_packet(1, 1000);
 	assert_int_equal(rte_eth_read_clock(port_id, &start), 0);
 	assert_int_equal(rte_eth_tx_burst(port_id, 0, pkts, NB_PACED), NB_PACED);
 	for (polls = 0; nb_got < NB_PACED && polls < 4 * NB_POLLS; polls++) {
@@ -479,14 +381,14 @@ check_pace(uint16_t port_id, uint32_t mbps, int at)
 static void
 a_limited_queue_keeps_its_packets_apart(void **state)
 {
-	struct shape shape = shapes[0];
-	uint16_t port_id = port_open("net_mlx5dv0");
+	struct shape shape = life_shapes[0];
+	uint16_t port_id = life_port_open("net_mlx5dv0");
 	uint64_t flag;
 	int at;
 
 	(void)state;
 	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	configure(port_id, &shape);
+	life_configure(port_id, &shape);
 	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &flag), 0);
 	/* Before the start, changed while it runs, and kept while the queue is stopped. */
 	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 0, 5), 0);
@@ -501,49 +403,49 @@ a_limited_queue_keeps_its_packets_apart(void **state)
 	exchange(port_id, &shape);
 	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 1, 5), -EINVAL);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	check_pool(pool, NB_MBUFS);
+	life_check_pool(life_pool, NB_MBUFS);
 }
 
 static void
 memory_goes_after_the_queues_that_send_from_it(void **state)
 {
-	uint16_t port_id = port_open("net_mlx5dv0");
+	uint16_t port_id = life_port_open("net_mlx5dv0");
 	unsigned int nb;
 
 	(void)state;
-	configure(port_id, &shapes[1]);
+	life_configure(port_id, &life_shapes[1]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	exchange(port_id, &shapes[1]);
+	exchange(port_id, &life_shapes[1]);
 	nb = nb_mrs_gone;
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	assert_true(nb_mrs_gone > nb);
 	assert_int_equal(nb_mrs_gone_before_sender, nb);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	check_pool(pool, NB_MBUFS);
+	life_check_pool(life_pool, NB_MBUFS);
 }
 
 static void
 a_failing_start_undoes_itself(void **state)
 {
-	struct rte_mempool *tiny = pool_make("life_tiny", 100);
-	uint16_t port_id = port_open("net_mlx5dv0");
+	struct rte_mempool *tiny = life_pool_make("life_tiny", 100);
+	uint16_t port_id = life_port_open("net_mlx5dv0");
 
 	(void)state;
-	configure(port_id, &shapes[1]);
+	life_configure(port_id, &life_shapes[1]);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, tiny), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), -ENOMEM);
-	check_pool(pool, NB_MBUFS);
-	check_pool(tiny, 100);
-	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, pool), 0);
+	life_check_pool(life_pool, NB_MBUFS);
+	life_check_pool(tiny, 100);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, life_pool), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	exchange(port_id, &shapes[1]);
+	exchange(port_id, &life_shapes[1]);
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	/* A second queue that is not set up. */
-	configure(port_id, &shapes[0]);
+	life_configure(port_id, &life_shapes[0]);
 	assert_int_equal(rte_eth_dev_configure(port_id, 2, 2, &(struct rte_eth_conf){ 0 }), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	check_pool(pool, NB_MBUFS);
+	life_check_pool(life_pool, NB_MBUFS);
 	rte_mempool_free(tiny);
 }
 
@@ -553,10 +455,10 @@ names_and_devices_that_do_not_fit_are_refused(void **state)
 	(void)state;
 	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_99"), -ENODEV);
 	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_0,x=y"), -EINVAL);
-	port_open("net_mlx5dv0");
+	life_port_open("net_mlx5dv0");
 	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_0"), -EEXIST);
 	/* Two ports may share a device. */
-	port_open("net_mlx5dv1");
+	life_port_open("net_mlx5dv1");
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv1"), 0);
 }
@@ -576,5 +478,5 @@ main(void)
 		cmocka_unit_test(names_and_devices_that_do_not_fit_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, group_make, NULL);
+	return cmocka_run_group_tests(tests, life_group_make, NULL);
 }
