@@ -80,6 +80,34 @@ shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, u
 	return mr->start + (iova - mr->iova);
 }
 
+/** A region found before, for those who ask for the same one again and again; no registration
+ * changes while it is in use. All zero: none yet. */
+struct shca_mem_window {
+	const struct shca_mr *mr;
+	uint32_t lkey;
+};
+
+/** As shca_mem_ptr(), with the same @p pdn and @p write in all calls for one @p window. */
+static inline uint8_t *
+shca_mem_window_ptr(struct shca_mem_window *window, struct shca_mem *mem, uint32_t pdn,
+	uint32_t lkey, uint64_t iova, uint64_t length, bool write)
+{
+	const struct shca_mr *mr = window->mr;
+	uint8_t *at;
+
+	if (mr != NULL && window->lkey == lkey) {
+		if (iova < mr->iova || length > mr->length || iova - mr->iova > mr->length - length)
+			return NULL;
+		return mr->start + (iova - mr->iova);
+	}
+	at = shca_mem_ptr(mem, pdn, lkey, iova, length, write);
+	if (at != NULL) {
+		window->mr = shca_idtable_get(&mem->mrs, lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
+		window->lkey = lkey;
+	}
+	return at;
+}
+
 /** Why shca_mem_ptr() gives NULL. */
 enum shca_mem_fault {
 	SHCA_MEM_GOOD,

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/pack.h"
 #include "hw/inject.h"
-#include "hw/minicqe.h"
 #include "hw/port.h"
 #include "hw/strict.h"
 
@@ -106,36 +105,17 @@ shca_cq_fail(struct shca_cq *cq)
 	shca_tell(cq->attr.event, cq->attr.owner, SHCA_EVENT_CQ_ERR);
 }
 
-/* Completions that have a slot but are not in the ring yet. */
-static uint32_t
-nb_pending(const struct shca_cq *cq)
-{
-	return cq->block != NULL ? cq->block->nb : 0;
-}
-
-/*
- * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare what all
- * write as long as that tells a full ring from an empty one.
- */
-static uint32_t
-nb_unread(const struct shca_cq *cq)
-{
-	uint32_t mask = cq->attr.nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
-
-	return (cq->pi + nb_pending(cq) - cq->ci_seen) & mask;
-}
-
 static bool
 is_full(const struct shca_cq *cq)
 {
-	return nb_unread(cq) >= cq->attr.nb_cqes;
+	return shca_cq_nb_unread(cq) >= cq->attr.nb_cqes;
 }
 
 static bool
 has_room(struct shca_cq *cq)
 {
 	/* The record's cache line is the application's: read it only when the ring seems full. */
-	if (nb_unread(cq) < cq->limit)
+	if (shca_cq_nb_unread(cq) < cq->limit)
 		return true;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
 	return !is_full(cq) && !(cq->is_faulty && shca_inject_cq(cq));
@@ -296,7 +276,8 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 		return -EFAULT;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
 	/* Policy: neither ring may lose a completion. The old one needs a place for RESIZE. */
-	if (nb_unread(cq) + 1 > nb_cqes || (!cq->failed && nb_unread(cq) >= cq->attr.nb_cqes))
+	if (shca_cq_nb_unread(cq) + 1 > nb_cqes ||
+		(!cq->failed && shca_cq_nb_unread(cq) >= cq->attr.nb_cqes))
 		return -EINVAL;
 	if (!cq->failed) {
 		close_block(cq);

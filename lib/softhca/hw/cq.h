@@ -20,8 +20,7 @@
 #include "base/prefetch.h"
 #include "hw/device.h"
 #include "hw/hw.h"
-
-struct shca_minicqe_block;
+#include "hw/minicqe.h"
 
 struct shca_cq {
 	LIST_ENTRY(shca_cq) link;
@@ -63,6 +62,47 @@ static inline void
 shca_cq_prefetch(const struct shca_cq *cq)
 {
 	shca_prefetch_write(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH));
+}
+
+/**
+ * Completions that software has not read, as far as is known: those in the ring and those that have
+ * a slot but are not in it yet.
+ *
+ * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare what all
+ * write as long as that tells a full ring from an empty one.
+ */
+static inline uint32_t
+shca_cq_nb_unread(const struct shca_cq *cq)
+{
+	uint32_t mask = cq->attr.nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
+	uint32_t nb_pending = cq->block != NULL ? cq->block->nb : 0;
+
+	return (cq->pi + nb_pending - cq->ci_seen) & mask;
+}
+
+/** The lines that a block's next mini CQE begins to fill will be written soon. */
+static inline void
+shca_cq_prefetch_minis(const struct shca_cq *cq)
+{
+	const unsigned int nb = cq->block->nb;
+
+	if (nb % SHCA_MINI_PER_ARRAY == 0)
+		shca_prefetch_write(shca_cq_body(cq, cq->pi + (nb == 0 ? 1 : nb)));
+}
+
+/**
+ * Append one like the latest (shca_minicqe_add_like()) to a CQ that compresses.
+ * @return false when shca_cq_push() must see to it
+ */
+static inline bool
+shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)
+{
+	if (cq->failed || shca_cq_nb_unread(cq) >= cq->limit ||
+		!shca_minicqe_add_like(cq->block, mini))
+		return false;
+	shca_cq_prefetch_minis(cq);
+	cq->count.packets++;
+	return true;
 }
 
 /** Append @p cqe, whose op_own has owner 0. @p solicited: it also wakes who waits for solicited

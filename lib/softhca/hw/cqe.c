@@ -8,12 +8,10 @@
 #include <string.h>
 
 #include "base/pack.h"
-#include "hw/csum.h"
+#include "hw/judge.h"
 #include "steering/parse.h"
 
 #define TCP_ACK 0x10
-
-#define UDP_CHECKSUM_OFFSET 6
 
 static inline uint8_t
 l4_type(const struct shca_headers *headers)
@@ -43,61 +41,6 @@ header_type(const struct shca_headers *headers)
 		(uint8_t)(l3_types[headers->l3] << SHCA_CQE_L3_SHIFT) |
 		(uint8_t)(l4_type(headers) << SHCA_CQE_L4_SHIFT) |
 		(headers->fragment ? SHCA_CQE_FRAGMENT : 0);
-}
-
-/* An IP header is some words of 32 bits long, mostly five. */
-static inline uint64_t
-l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
-{
-	const uint8_t *end = bytes + headers->l4_offset;
-	const uint8_t *at = bytes + headers->l3_offset;
-	uint64_t sum = 0;
-	uint32_t word;
-
-	for (; at < end; at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		sum += word;
-	}
-	return sum;
-}
-
-/*
- * IPv6 has no header checksum and counts as good (LX en_rx.c mlx5e_handle_csum wants the bit).
- *
- * @param l3_sum of the IP header
- */
-static bool
-is_l3_good(const struct shca_headers *headers, uint64_t l3_sum)
-{
-	if (headers->l3 != SHCA_L3_IPV4)
-		return headers->l3 == SHCA_L3_IPV6;
-	return shca_csum_fold(l3_sum) == UINT16_MAX;
-}
-
-/*
- * Policy where no driver shows what hardware does: good is TCP or UDP, whole, unfragmented; a UDP
- * checksum of zero (none) is good.
- *
- * @param l4_sum of the bytes from the L4 header to the end of the IP packet
- */
-static inline bool
-is_l4_good(const uint8_t *bytes, const struct shca_headers *headers, uint64_t l4_sum)
-{
-	static const uint8_t none[2];
-
-	if (!shca_csum_covers_l4(headers))
-		return false;
-	if (headers->l4 == SHCA_L4_UDP &&
-		memcmp(bytes + headers->l4_offset + UDP_CHECKSUM_OFFSET, none, sizeof(none)) == 0)
-		return true;
-	return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;
-}
-
-static inline uint64_t
-l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
-{
-	return shca_csum_add(
-		bytes + headers->l4_offset, (size_t)headers->l3_end - headers->l4_offset, 0);
 }
 
 /* Words of a CQE (base/pack.h says why), and where a member is in its word. */
@@ -131,6 +74,33 @@ IS_IN(WORD_LAST, sop_drop_qpn);
 IS_IN(WORD_LAST, wqe_counter);
 IS_IN(WORD_LAST, op_own);
 
+/* @param info pkt_info @param types l4_hdr_type */
+static inline void
+describe(struct shca_cqe *cqe, uint8_t info, uint8_t types, struct shca_judgement judgement,
+	uint64_t timestamp)
+{
+	shca_pack_store(cqe, WORD_INFO, shca_pack8(IN_WORD(pkt_info), info));
+	shca_pack_store(cqe, WORD_HASH, 0);
+	shca_pack_store(cqe, WORD_CHECKSUM, shca_pack16(IN_WORD(checksum), judgement.checksum));
+	shca_pack_store(cqe, WORD_TYPES,
+		shca_pack8(IN_WORD(hds_ip_ext),
+			MLX5_CQE_L2_OK | (judgement.l3_good ? MLX5_CQE_L3_OK : 0) |
+				(judgement.l4_good ? MLX5_CQE_L4_OK : 0)) |
+			shca_pack8(IN_WORD(l4_hdr_type), types));
+	shca_pack_store(cqe, WORD_USER, 0);
+	shca_pack_store(cqe, WORD_BYTES, 0);
+	shca_pack_store(cqe, WORD_TIME, htobe64(timestamp));
+	shca_pack_store(cqe, WORD_LAST,
+		shca_pack8(IN_WORD(op_own), MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT));
+}
+
+void
+shca_cqe_describe_plain(struct shca_cqe *cqe, const struct shca_headers *outer,
+	struct shca_judgement judgement, uint64_t timestamp)
+{
+	describe(cqe, 0, header_type(outer), judgement, timestamp);
+}
+
 void
 shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
 	uint64_t timestamp)
@@ -138,44 +108,22 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 	const struct shca_headers *outer = &packet->outer;
 	const struct shca_headers *inner = &packet->inner;
 	const uint8_t *bytes = packet->bytes;
-	bool l3_good = false, l4_good = false;
+	struct shca_judgement judgement = shca_judge_stack(bytes, outer);
 	uint8_t types = header_type(outer);
-	uint16_t checksum = 0;
-	uint64_t header_sum, sum;
 	uint8_t info = 0;
 
-	if (outer->l3 != SHCA_L3_NONE) {
-		sum = l4_sum(bytes, outer);
-		header_sum = l3_sum(bytes, outer);
-		l3_good = is_l3_good(outer, header_sum);
-		l4_good = is_l4_good(bytes, outer, sum);
-		/* The sum runs from the IP header on; its words are in memory order already. An IP
-		 * header has an even length, so the two sums add up. */
-		checksum = shca_csum_fold(header_sum + sum);
-	}
 	if (see_tunnels && inner->valid) {
+		struct shca_judgement inside = shca_judge_stack(bytes, inner);
 		/* An outer header without an L4 checksum (GRE) has none that could be wrong. */
-		bool outer_good = l3_good && (outer->l4 == SHCA_L4_NONE || l4_good);
+		bool outer_good =
+			judgement.l3_good && (outer->l4 == SHCA_L4_NONE || judgement.l4_good);
 
 		info = SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);
 		types = header_type(inner);
-		l3_good = outer_good && is_l3_good(inner, l3_sum(bytes, inner));
-		l4_good = outer_good && inner->l3 != SHCA_L3_NONE &&
-			is_l4_good(bytes, inner, l4_sum(bytes, inner));
+		judgement.l3_good = outer_good && inside.l3_good;
+		judgement.l4_good = outer_good && inside.l4_good;
 	}
-	shca_pack_store(cqe, WORD_INFO, shca_pack8(IN_WORD(pkt_info), info));
-	shca_pack_store(cqe, WORD_HASH, 0);
-	shca_pack_store(cqe, WORD_CHECKSUM, shca_pack16(IN_WORD(checksum), checksum));
-	shca_pack_store(cqe, WORD_TYPES,
-		shca_pack8(IN_WORD(hds_ip_ext),
-			MLX5_CQE_L2_OK | (l3_good ? MLX5_CQE_L3_OK : 0) |
-				(l4_good ? MLX5_CQE_L4_OK : 0)) |
-			shca_pack8(IN_WORD(l4_hdr_type), types));
-	shca_pack_store(cqe, WORD_USER, 0);
-	shca_pack_store(cqe, WORD_BYTES, 0);
-	shca_pack_store(cqe, WORD_TIME, htobe64(timestamp));
-	shca_pack_store(cqe, WORD_LAST,
-		shca_pack8(IN_WORD(op_own), MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT));
+	describe(cqe, info, types, judgement, timestamp);
 }
 
 void

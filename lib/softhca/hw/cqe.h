@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "hw/hw.h"
+#include "hw/judge.h"
 
 struct shca_packet;
 
@@ -47,6 +48,9 @@ struct shca_cqe_fault {
  */
 void shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
 	uint64_t timestamp);
+/** The same for a frame without a tunnel, whose checksums have been judged. */
+void shca_cqe_describe_plain(struct shca_cqe *cqe, const struct shca_headers *outer,
+	struct shca_judgement judgement, uint64_t timestamp);
 /** Complete a described CQE for one receive queue. */
 void shca_cqe_set_rx(
 	struct shca_cqe *cqe, const struct shca_cqe *described, const struct shca_cqe_rx *rx);

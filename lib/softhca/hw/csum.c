@@ -5,15 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-/* Add with end-around carry: 2^64 is 1 modulo 2^16 - 1. */
-static inline uint64_t
-add_word(uint64_t sum, uint64_t word)
-{
-	bool carry = __builtin_add_overflow(sum, word, &sum);
-
-	return sum + carry;
-}
-
 static inline uint64_t
 load_word(const uint8_t *bytes)
 {
@@ -50,16 +41,16 @@ shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum)
 	uint64_t other = 0;
 
 	for (; length >= 16; bytes += 16, length -= 16) {
-		sum = add_word(sum, load_word(bytes));
-		other = add_word(other, load_word(bytes + 8));
+		sum = shca_csum_add_word(sum, load_word(bytes));
+		other = shca_csum_add_word(other, load_word(bytes + 8));
 	}
-	sum = add_word(sum, other);
+	sum = shca_csum_add_word(sum, other);
 	if (length >= 8) {
-		sum = add_word(sum, load_word(bytes));
+		sum = shca_csum_add_word(sum, load_word(bytes));
 		bytes += 8;
 		length -= 8;
 	}
-	sum = add_word(sum, load_tail(bytes, length));
+	sum = shca_csum_add_word(sum, load_tail(bytes, length));
 	/* So short that plain additions of some sums do not overflow. */
 	return (sum & UINT32_MAX) + (sum >> 32);
 }

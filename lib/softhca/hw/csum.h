@@ -22,6 +22,40 @@
 /** @return partial sum of @p length bytes, an odd last byte padded with zero; fold it before
  * storing. */
 uint64_t shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum);
+
+/** Up to so many bytes shca_csum_short() is the faster. */
+#define SHCA_CSUM_SHORT 128
+
+/** Add with end-around carry: 2^64 is 1 modulo 2^16 - 1. */
+static inline uint64_t
+shca_csum_add_word(uint64_t sum, uint64_t word)
+{
+	bool carry = __builtin_add_overflow(sum, word, &sum);
+
+	return sum + carry;
+}
+
+/** shca_csum_add(@p bytes, @p length, 0) of 8 bytes or more, in line. */
+static inline uint64_t
+shca_csum_short(const uint8_t *bytes, size_t length)
+{
+	const size_t rest = length % sizeof(uint64_t);
+	uint64_t sum = 0, word;
+
+	for (size_t at = 0; at + sizeof(word) <= length; at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
+		sum = shca_csum_add_word(sum, word);
+	}
+	if (rest != 0) {
+		/* The last word of the bytes, without what has been added already. */
+		memcpy(&word, bytes + length - sizeof(word), sizeof(word));
+		word = htole64(le64toh(word) >> (64 - 8 * rest));
+		sum = shca_csum_add_word(sum, word);
+	}
+	/* So short that plain additions of some sums do not overflow. */
+	return (sum & UINT32_MAX) + (sum >> 32);
+}
+
 /** @return @p sum in 16 bits, not inverted, in memory order. */
 static inline uint16_t
 shca_csum_fold(uint64_t sum)

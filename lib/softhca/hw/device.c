@@ -16,6 +16,7 @@
 #include "hw/link.h"
 #include "hw/port.h"
 #include "hw/rq.h"
+#include "hw/rq_run.h"
 #include "hw/sq.h"
 #include "hw/strict.h"
 #include "hw/tir.h"
@@ -85,9 +86,12 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->steering = shca_steering_create(&steering_conf);
 	if (dev->steering == NULL)
 		goto destroy_mem;
-	ret = shca_out_init(&dev->out);
+	ret = shca_memo_init(&dev->memo);
 	if (ret != 0)
 		goto destroy_steering;
+	ret = shca_out_init(&dev->out);
+	if (ret != 0)
+		goto fini_memo;
 	ret = create_lock(dev);
 	if (ret != 0)
 		goto fini_out;
@@ -109,6 +113,8 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 
 fini_out:
 	shca_out_fini(&dev->out);
+fini_memo:
+	shca_memo_fini(&dev->memo);
 destroy_steering:
 	shca_steering_destroy(dev->steering);
 destroy_mem:
@@ -131,6 +137,7 @@ shca_device_destroy(struct shca_device *dev)
 	pthread_mutex_destroy(&dev->held);
 	pthread_mutex_destroy(&dev->next);
 	shca_out_fini(&dev->out);
+	shca_memo_fini(&dev->memo);
 	shca_steering_destroy(dev->steering);
 	shca_mem_destroy(dev->mem);
 	free(dev);
@@ -231,28 +238,62 @@ shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet)
 	return !verdict.dropped;
 }
 
+/* Frames alike, of which the first is known to be like @p line. @return how many there were */
+static unsigned int
+receive_known(
+	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames)
+{
+	unsigned int nb = 1;
+
+	while (nb < nb_frames && shca_memo_is_like(line, &frame[nb]))
+		nb++;
+	shca_walk_count(&line->trail, nb, (uint64_t)nb * line->length);
+	shca_rq_run_receive(line, frame, nb);
+	return nb;
+}
+
+/* @return whether the netdev takes it. */
+static bool
+receive_new(struct shca_device *dev, uint64_t generation, const struct shca_frame *frame)
+{
+	struct shca_verdict verdict;
+	struct shca_packet packet;
+
+	shca_parse(frame->bytes, frame->length, &packet);
+	shca_walk_rx(dev->steering, &packet, &verdict);
+	shca_memo_put(&dev->memo, generation, &packet, &verdict, shca_walk_trail(dev->steering));
+	if (!verdict.to_kernel && (verdict.dropped || verdict.nb_destinations == 0))
+		dev->stats.rx_unwanted++;
+	deliver(&packet, &verdict);
+	return verdict.to_kernel;
+}
+
 /* To receive queues, and to the netdev, which loses what it does not take at once. */
 void
 shca_device_receive(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
 {
+	const uint64_t generation = shca_steering_generation(dev->steering);
 	struct shca_wire *kernel = dev->conf.kernel;
 	struct shca_frame to_kernel[SHCA_OUT_SLOTS];
 	unsigned int nb_to_kernel = 0;
 	uint64_t bytes = 0;
 
 	assert(nb_frames <= SHCA_OUT_SLOTS);
-	for (unsigned int i = 0; i < nb_frames; i++) {
-		struct shca_verdict verdict;
-		struct shca_packet packet;
+	for (unsigned int i = 0; i < nb_frames;) {
+		const struct shca_memo_line *line =
+			shca_memo_find(&dev->memo, generation, &frame[i]);
 
+		if (line != NULL) {
+			unsigned int nb = receive_known(line, frame + i, nb_frames - i);
+
+			bytes += (uint64_t)nb * line->length;
+			i += nb;
+			continue;
+		}
 		bytes += frame[i].length;
-		shca_parse(frame[i].bytes, frame[i].length, &packet);
-		shca_walk_rx(dev->steering, &packet, &verdict);
-		if (verdict.to_kernel && kernel != NULL)
+		if (receive_new(dev, generation, &frame[i]) && kernel != NULL)
 			to_kernel[nb_to_kernel++] = frame[i];
-		else if (verdict.dropped || verdict.nb_destinations == 0)
-			dev->stats.rx_unwanted++;
-		deliver(&packet, &verdict);
+		i++;
 	}
 	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
 	dev->stats.rx_frames += nb_frames;

@@ -65,6 +65,21 @@ void shca_minicqe_init(
  * @return false when it does not fit in, or is none that is ever compressed; nothing changed
  */
 bool shca_minicqe_add(struct shca_minicqe_block *block, const struct shca_cqe *cqe);
+/**
+ * Append what differs from the latest in nothing but what a mini CQE of a receive queue says and
+ * the counter, which is the next.
+ *
+ * @return false: the block is empty or full; nothing changed
+ */
+static inline bool
+shca_minicqe_add_like(struct shca_minicqe_block *block, struct shca_minicqe mini)
+{
+	if (block->nb == 0 || block->nb == block->max)
+		return false;
+	block->next_counter++;
+	block->mini[block->nb++] = mini;
+	return true;
+}
 /** The title of a block of at least two. */
 void shca_minicqe_title(const struct shca_minicqe_block *block, struct shca_cqe *title);
 /** Array @p number, whole; what lies beyond the block's minis is 0. */

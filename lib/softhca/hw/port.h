@@ -14,6 +14,7 @@
 
 #include "base/idtable.h"
 #include "hw/device.h"
+#include "hw/memo.h"
 #include "hw/out.h"
 #include "model.h"
 
@@ -52,6 +53,7 @@ struct shca_device {
 	uint64_t clock_info_ticks; /**< when their relation was last written */
 	uint64_t memic_pages;      /**< those taken, a bit each */
 
+	struct shca_memo memo; /**< of received frames */
 	struct shca_out out;
 	uint64_t ticks;       /**< the free-running counter at the start of the step */
 	unsigned int nb_done; /**< of the step: frames and WQEs */

@@ -128,12 +128,6 @@ shca_rq_set_cvlan_strip(struct shca_rq *rq, bool on)
 	rq->attr.cvlan_strip = on;
 }
 
-static uint16_t
-read_pi(const struct shca_rq *rq)
-{
-	return (uint16_t)be32toh(__atomic_load_n(&rq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
-}
-
 static void
 fail_fatally(struct shca_rq *rq)
 {
@@ -164,7 +158,7 @@ has_wqe(struct shca_rq *rq)
 {
 	if (rq->ci != rq->pi_seen)
 		return true;
-	rq->pi_seen = read_pi(rq);
+	rq->pi_seen = shca_rq_read_pi(rq);
 	if ((uint16_t)(rq->pi_seen - rq->ci) > rq->attr.nb_wqes) {
 		SHCA_WARN("RQ 0x%x: producer counter %u, consumer %u, but only %u WQEs", rq->number,
 			rq->pi_seen, rq->ci, rq->attr.nb_wqes);
@@ -186,7 +180,7 @@ shca_rq_room(struct shca_rq *rq)
 	if (rq->state != SHCA_QUEUE_READY)
 		return UINT32_MAX;
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
-	pi = read_pi(rq);
+	pi = shca_rq_read_pi(rq);
 	/* A counter beyond the ring is left to has_wqe() to find. */
 	if ((uint16_t)(pi - rq->ci) > rq->attr.nb_wqes)
 		return UINT32_MAX;
@@ -439,7 +433,7 @@ lose(struct shca_rq *rq)
 {
 	const struct shca_fault *fault = NULL;
 
-	if (rq->is_faulty && rq->state == SHCA_QUEUE_READY && read_pi(rq) != rq->ci)
+	if (rq->is_faulty && rq->state == SHCA_QUEUE_READY && shca_rq_read_pi(rq) != rq->ci)
 		fault = shca_inject_rq_due(rq);
 	if (fault != NULL) {
 		strike(rq, fault);
@@ -556,7 +550,7 @@ shca_rq_flush(struct shca_rq *rq)
 	if (rq->dead)
 		return;
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
-	rq->pi_seen = read_pi(rq);
+	rq->pi_seen = shca_rq_read_pi(rq);
 	if ((uint16_t)(rq->pi_seen - rq->ci) > rq->attr.nb_wqes) {
 		fail_fatally(rq);
 		return;

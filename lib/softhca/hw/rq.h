@@ -9,6 +9,7 @@
 #ifndef SHCA_HW_RQ_H
 #define SHCA_HW_RQ_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -39,6 +40,13 @@ struct shca_rq {
 	uint16_t pi_seen; /**< the producer counter when it was last read */
 	uint32_t stride;  /**< striding: the next free one of WQE ci */
 };
+
+/** @return the producer counter as the doorbell record has it. */
+static inline uint16_t
+shca_rq_read_pi(const struct shca_rq *rq)
+{
+	return (uint16_t)be32toh(__atomic_load_n(&rq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
+}
 
 /** A frame for delivery; what copies share is worked out once. */
 struct shca_rx {

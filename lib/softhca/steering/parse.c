@@ -342,6 +342,14 @@ parse_tunnel(struct shca_packet *packet)
 		parse_gre(packet, outer->l4_offset, outer->l3_end);
 }
 
+bool
+shca_parse_may_tunnel(const struct shca_headers *outer)
+{
+	return outer->ip_proto == IPPROTO_GRE ||
+		(outer->l4 == SHCA_L4_UDP &&
+			(outer->dst_port == PORT_VXLAN || outer->dst_port == PORT_MPLS_UDP));
+}
+
 void
 shca_parse(const uint8_t *bytes, uint32_t length, struct shca_packet *packet)
 {

@@ -76,5 +76,7 @@ struct shca_packet {
 
 /** Parse @p length bytes (up to 65535); @p packet borrows them. */
 void shca_parse(const uint8_t *bytes, uint32_t length, struct shca_packet *packet);
+/** @return whether what follows @p outer headers is looked at as well, for it may be a tunnel. */
+bool shca_parse_may_tunnel(const struct shca_headers *outer);
 
 #endif /* SHCA_STEERING_PARSE_H */

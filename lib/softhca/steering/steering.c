@@ -76,6 +76,12 @@ shca_steering_nb_receiving(const struct shca_steering *steering)
 	return steering->nb_receiving;
 }
 
+uint64_t
+shca_steering_generation(const struct shca_steering *steering)
+{
+	return steering->generation;
+}
+
 bool
 shca_steering_walks_tx(const struct shca_steering *steering)
 {

@@ -127,9 +127,19 @@ unsigned int shca_steering_nb_receiving(const struct shca_steering *steering);
 /** Steer a received frame; counts it at the entries it meets. */
 void shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
+struct shca_cache_trail;
+/** @return the entries that the frame of the last shca_walk_rx() met, as long as no rule changes;
+ * NULL: more than a trail names. */
+const struct shca_cache_trail *shca_walk_trail(const struct shca_steering *steering);
+/** Count frames that met the same entries. @param bytes of all of them */
+void shca_walk_count(const struct shca_cache_trail *trail, uint64_t nb_frames, uint64_t bytes);
 /** Steer a frame about to be sent (EGRESS rules, sniffer copies). to_kernel is never set. */
 void shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
+
+/** @return a number that is another after each change of a rule or of the kernel's filter; never
+ * 0. */
+uint64_t shca_steering_generation(const struct shca_steering *steering);
 
 /** @return false when no frame about to be sent meets a rule: shca_walk_tx() would do nothing. */
 bool shca_steering_walks_tx(const struct shca_steering *steering);

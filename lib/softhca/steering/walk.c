@@ -7,15 +7,15 @@
 #include "steering/trace.h"
 
 static inline void
-count(struct shca_fte *fte, const struct shca_packet *packet)
+count(struct shca_fte *fte, uint64_t nb_packets, uint64_t bytes)
 {
-	fte->packets++;
-	fte->bytes += packet->length;
+	fte->packets += nb_packets;
+	fte->bytes += bytes;
 	for (uint32_t i = 0; i < fte->counters.nb; i++) {
 		struct shca_flow_counter *counter = fte->counters.user[i].object;
 
-		counter->packets++;
-		counter->bytes += packet->length;
+		counter->packets += nb_packets;
+		counter->bytes += bytes;
 	}
 }
 
@@ -25,7 +25,7 @@ note_hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca
 {
 	struct shca_cache_trail *trail = &steering->trail;
 
-	count(fte, packet);
+	count(fte, 1, packet->length);
 	if (trail->nb_ftes < SHCA_CACHE_FTES)
 		trail->fte[trail->nb_ftes] = fte;
 	trail->nb_ftes++;
@@ -162,9 +162,22 @@ shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
 		shca_cache_put(&steering->cache, line, &steering->trail, verdict);
 		return;
 	}
-	for (uint32_t i = 0; i < line->trail.nb_ftes; i++)
-		count(line->trail.fte[i], packet);
+	shca_walk_count(&line->trail, 1, packet->length);
+	steering->trail = line->trail;
 	*verdict = line->verdict;
+}
+
+const struct shca_cache_trail *
+shca_walk_trail(const struct shca_steering *steering)
+{
+	return steering->trail.nb_ftes <= SHCA_CACHE_FTES ? &steering->trail : NULL;
+}
+
+void
+shca_walk_count(const struct shca_cache_trail *trail, uint64_t nb_frames, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < trail->nb_ftes; i++)
+		count(trail->fte[i], nb_frames, bytes);
 }
 
 void

@@ -34,6 +34,10 @@ as_the_naive_sum(void **state)
 		naive = rig_naive_sum(bytes + offset, length, 0);
 		folded = be16toh(shca_csum_fold(shca_csum_add(bytes + offset, length, 0)));
 		assert_int_equal(folded, naive);
+		if (length >= 8)
+			assert_int_equal(
+				be16toh(shca_csum_fold(shca_csum_short(bytes + offset, length))),
+				naive);
 		/* In pieces. */
 		folded = be16toh(shca_csum_fold(shca_csum_add(bytes + offset + even, length - even,
 			shca_csum_add(bytes + offset, even, 0))));

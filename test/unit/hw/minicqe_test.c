@@ -328,9 +328,9 @@ drain(struct rig *rig, struct seen *seen)
 	}
 }
 
-/* Bursts of random size and mix; the same for every @p format. */
+/* Bursts of random size and mix, or mostly of one flow; the same for every @p format. */
 static void
-play(enum shca_mini_format format, struct seen *seen)
+play(enum shca_mini_format format, bool is_one_flow, struct seen *seen)
 {
 	struct rig rig;
 
@@ -357,9 +357,13 @@ play(enum shca_mini_format format, struct seen *seen)
 
 			if (rand() % 16 == 0)
 				kind = (enum rig_packet)(rand() % 4);
-			length = rig_packet(frame, kind, false, (uint32_t)rand() % 100);
+			length = rig_packet(
+				frame, kind, false, is_one_flow ? 22 : (uint32_t)rand() % 100);
 			/* Another source address: another hash, and a checksum that is wrong. */
-			frame[27] = (uint8_t)rand();
+			if (!is_one_flow || rand() % 8 == 0)
+				frame[27] = (uint8_t)rand();
+			else if (rand() % 4 == 0) /* the checksum alone */
+				frame[length - 1] ^= 1;
 			rig_come(&rig.wire, frame, length);
 		}
 		rig_run(&rig);
@@ -370,16 +374,15 @@ play(enum shca_mini_format format, struct seen *seen)
 }
 
 static void
-same_as_uncompressed(void **state)
+compare_with_uncompressed(bool is_one_flow)
 {
 	static struct seen plain, seen;
 
-	(void)state;
-	play(SHCA_MINI_NONE, &plain);
+	play(SHCA_MINI_NONE, is_one_flow, &plain);
 	assert_int_equal(plain.nb_blocks, 0);
 	for (enum shca_mini_format format = SHCA_MINI_HASH; format <= SHCA_MINI_CSUM_STRIDX;
 		format++) {
-		play(format, &seen);
+		play(format, is_one_flow, &seen);
 		assert_int_equal(seen.nb, plain.nb);
 		assert_in_range(seen.nb_blocks, 100, NB_FRAMES / 2);
 		for (unsigned int i = 0; i < seen.nb; i++) {
@@ -395,6 +398,21 @@ same_as_uncompressed(void **state)
 	}
 }
 
+static void
+same_as_uncompressed(void **state)
+{
+	(void)state;
+	compare_with_uncompressed(false);
+}
+
+/* Frames that follow each other are alike. */
+static void
+same_in_a_flow(void **state)
+{
+	(void)state;
+	compare_with_uncompressed(true);
+}
+
 int
 main(void)
 {
@@ -405,6 +423,7 @@ main(void)
 		cmocka_unit_test(overrun),
 		cmocka_unit_test(padding),
 		cmocka_unit_test(same_as_uncompressed),
+		cmocka_unit_test(same_in_a_flow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
