@@ -25,28 +25,54 @@ shca_out_fini(struct shca_out *out)
 	out->arena = NULL;
 }
 
-/* Account for the slot at the head, which has left, and tell its queue. */
-static inline void
-leave(struct shca_device *dev)
-{
-	struct shca_out *out = &dev->out;
-	const struct shca_out_slot *slot = &out->slot[out->head];
-	uint32_t length = out->frame[out->head].length;
+/* Frames of one queue that have left together. */
+struct departed {
+	struct shca_sq *sq;
+	uint64_t nb, bytes;
+};
 
-	if (length != 0 && !dev->has_link) {
-		dev->stats.tx_no_link++;
-	} else if (length != 0) {
-		dev->stats.tx_frames++;
-		dev->stats.tx_bytes += length;
-		if (slot->sq != NULL) {
-			slot->sq->count.packets++;
-			slot->sq->count.bytes += length;
+static inline void
+account(struct shca_device *dev, struct departed *departed)
+{
+	if (!dev->has_link) {
+		dev->stats.tx_no_link += departed->nb;
+	} else {
+		dev->stats.tx_frames += departed->nb;
+		dev->stats.tx_bytes += departed->bytes;
+		if (departed->sq != NULL) {
+			departed->sq->count.packets += departed->nb;
+			departed->sq->count.bytes += departed->bytes;
 		}
 	}
-	/* First, so that a fault on the CQ does not send the frame again. */
-	out->head++;
-	if (slot->completes)
+	departed->nb = departed->bytes = 0;
+}
+
+/* Account for @p nb slots from the head on, which have left, and tell their queues. */
+static void
+leave(struct shca_device *dev, unsigned int nb)
+{
+	struct shca_out *out = &dev->out;
+	const unsigned int end = out->head + nb;
+	struct departed departed = { 0 };
+
+	for (unsigned int i = out->head; i < end; i++) {
+		const struct shca_out_slot *slot = &out->slot[i];
+
+		if (slot->sq != departed.sq) {
+			account(dev, &departed);
+			departed.sq = slot->sq;
+		}
+		departed.nb += out->frame[i].length != 0;
+		departed.bytes += out->frame[i].length;
+		if (!slot->completes)
+			continue;
+		/* First, so that a fault on the CQ does not send the frame again. */
+		out->head = i + 1;
+		account(dev, &departed);
 		shca_sq_complete(slot->sq, slot->opcode, slot->wqe_counter);
+	}
+	out->head = end;
+	account(dev, &departed);
 }
 
 /*
@@ -71,8 +97,7 @@ reflect(struct shca_device *dev, unsigned int nb)
 	const struct shca_frame *frames = &dev->out.frame[dev->out.head];
 
 	dev->reflect_budget -= nb;
-	for (unsigned int i = 0; i < nb; i++)
-		leave(dev);
+	leave(dev, nb);
 	shca_device_receive(dev, frames, nb);
 }
 
@@ -89,7 +114,7 @@ shca_out_flush(struct shca_device *dev)
 		while (end < out->count && out->frame[end].length != 0)
 			end++;
 		if (end == out->head) {
-			leave(dev);
+			leave(dev, 1);
 			continue;
 		}
 		if (dev->is_reflecting) {
@@ -106,8 +131,7 @@ shca_out_flush(struct shca_device *dev)
 		else if (wire->ops->lose != NULL)
 			nb_taken = wire->ops->lose(wire, nb_taken);
 		assert(nb_taken <= end - out->head);
-		for (unsigned int i = 0; i < nb_taken; i++)
-			leave(dev);
+		leave(dev, nb_taken);
 		if (out->head < end)
 			return false;
 	}

@@ -16,6 +16,7 @@
 #include "hw/doorbell.h"
 #include "hw/gather.h"
 #include "hw/inject.h"
+#include "hw/mpw.h"
 #include "hw/port.h"
 #include "hw/strict.h"
 #include "hw/tx.h"
@@ -26,12 +27,7 @@
 #define DBREC_BYTES     8
 #define PREFETCH_WQEBBS 4
 #define PREFETCH_FRAMES 8
-#define PAGE_BYTES      4096u
 #define MAX_WQEBBS      (1u << 15) /* a full ring must differ from an empty one in 16 bits */
-
-/* Of model.multi_pkt_send. */
-#define MULTI_PKT_OLD      2
-#define MULTI_PKT_ENHANCED 4
 
 int
 shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **out)
@@ -212,7 +208,7 @@ static bool
 is_multi_packet_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
 {
 	bool is_old = shca_wqe_is_mpw(wqe);
-	uint32_t wanted = is_old ? MULTI_PKT_OLD : MULTI_PKT_ENHANCED;
+	uint32_t wanted = is_old ? SHCA_SQ_MPW_OLD : SHCA_SQ_MPW_ENHANCED;
 	bool is_refused = (sq->dev->conf.model->multi_pkt_send & wanted) == 0 ||
 		wqe->inline_length != 0 || wqe->nb_segments == 0 ||
 		(is_old && wqe->nb_segments > SHCA_MPW_MAX_FRAMES);
@@ -287,18 +283,6 @@ nb_frames(const struct shca_wqe *wqe)
 }
 
 /*
- * Touch each page of a frame that goes out from where the application has it: a fault is caught
- * here, where it is known whose it is, and not in a wire that holds a lock of stdio's.
- */
-static void
-meet_faults(const uint8_t *bytes, uint32_t length)
-{
-	for (uint32_t at = 0; at < length; at += PAGE_BYTES)
-		(void)*(const volatile uint8_t *)&bytes[at];
-	(void)*(const volatile uint8_t *)&bytes[length - 1];
-}
-
-/*
  * Queue the next frame of @p wqe; there is room.
  *
  * @param is_looked_at checksums or rules ask what it is; else the receiving side will
@@ -320,7 +304,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 	if (syndrome != 0 || length == 0)
 		return syndrome;
 	if (bytes != room)
-		meet_faults(bytes, length);
+		shca_sq_meet_faults(bytes, length);
 	if (is_looked_at) {
 		shca_parse(bytes, length, &packet);
 		if (wqe->cs_flags != 0)
@@ -351,6 +335,19 @@ fail(struct shca_sq *sq, const struct shca_wqe *wqe, uint8_t syndrome)
 	sq->first_syndrome = syndrome;
 	sq->nb_queued = 0;
 	return FAILED;
+}
+
+/* All frames are queued, if the WQE has any: complete it. */
+static inline enum outcome
+finish(struct shca_sq *sq, enum shca_ce ce, uint8_t opcode, uint8_t nb_wqebbs)
+{
+	if (ce >= SHCA_CE_ALWAYS || sq->attr.signal_all) {
+		if (!shca_out_complete(sq->dev, sq, sq->ci, opcode))
+			return BUSY;
+	}
+	sq->ci += nb_wqebbs;
+	sq->nb_queued = 0;
+	return DONE;
 }
 
 /* The application's core wrote the ring: fetch what comes behind this WQE while it is at work. */
@@ -406,6 +403,8 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	prefetch(sq, nb_wqebbs);
 	if (nb_wqebbs > 1)
 		shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);
+	if (shca_mpw_queue(sq, flat))
+		return finish(sq, shca_wqe_ce(flat), SHCA_OPCODE_ENHANCED_MPSW, nb_wqebbs);
 	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);
 	if (syndrome == 0)
 		syndrome = shca_sq_check(sq, &wqe, sq->ci);
@@ -422,13 +421,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 		if (syndrome != 0)
 			return fail(sq, &wqe, syndrome);
 	}
-	if (wqe.ce >= SHCA_CE_ALWAYS || sq->attr.signal_all) {
-		if (!shca_out_complete(sq->dev, sq, sq->ci, wqe.opcode))
-			return BUSY;
-	}
-	sq->ci += wqe.nb_wqebbs;
-	sq->nb_queued = 0;
-	return DONE;
+	return finish(sq, wqe.ce, wqe.opcode, wqe.nb_wqebbs);
 }
 
 /* WQEs up to @p pi of a queue in which some are struck. @return how many are done */

@@ -20,6 +20,10 @@
 #include "hw/device.h"
 #include "hw/pace.h"
 
+/** Of model.multi_pkt_send. */
+#define SHCA_SQ_MPW_OLD      2
+#define SHCA_SQ_MPW_ENHANCED 4
+
 /** What a strict device knows of a queue's doorbells (hw/doorbell.h). */
 struct shca_doorbell {
 	bool has_rung; /**< a doorbell named WQE rung, the last one seen */
@@ -72,5 +76,18 @@ void shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, ui
 uint8_t shca_sq_check(const struct shca_sq *sq, const struct shca_wqe *wqe, uint16_t index);
 /** @return whether less is inlined than the model's minimum asks for. */
 bool shca_sq_is_inline_short(const struct shca_sq *sq, const struct shca_wqe *wqe);
+/**
+ * Touch each page of a frame that goes out from where the application has it: a fault is caught
+ * here, where it is known whose it is, and not in a wire that holds a lock of stdio's.
+ */
+static inline void
+shca_sq_meet_faults(const uint8_t *bytes, uint32_t length)
+{
+	const uint32_t page_bytes = 4096;
+
+	for (uint32_t at = 0; at < length; at += page_bytes)
+		(void)*(const volatile uint8_t *)&bytes[at];
+	(void)*(const volatile uint8_t *)&bytes[length - 1];
+}
 
 #endif /* SHCA_HW_SQ_H */

@@ -46,6 +46,15 @@ shca_wqe_ds(const uint8_t *bytes)
 	return be32toh(ctrl.qpn_ds) & SHCA_CTRL_DS_MASK;
 }
 
+enum shca_ce
+shca_wqe_ce(const uint8_t *bytes)
+{
+	struct mlx5_wqe_ctrl_seg ctrl;
+
+	memcpy(&ctrl, bytes, sizeof(ctrl));
+	return ctrl.fm_ce_se >> SHCA_CTRL_CE_SHIFT & SHCA_CTRL_CE_MASK;
+}
+
 uint8_t
 shca_wqe_nb_wqebbs(uint8_t ds)
 {

@@ -53,6 +53,8 @@ shca_wqe_is_mpw(const struct shca_wqe *wqe)
 
 /** @return ds of the control segment that @p bytes (16) is. */
 uint8_t shca_wqe_ds(const uint8_t *bytes);
+/** @return when the WQE completes, of the control segment that @p bytes (16) is. */
+enum shca_ce shca_wqe_ce(const uint8_t *bytes);
 /** @return how many WQEBBs a WQE of @p ds takes; 1 for a malformed 0. */
 uint8_t shca_wqe_nb_wqebbs(uint8_t ds);
 
