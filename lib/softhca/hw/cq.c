@@ -151,7 +151,6 @@ static void
 close_block(struct shca_cq *cq)
 {
 	struct shca_minicqe_block *block = cq->block;
-	uint8_t array[SHCA_CQE_BYTES];
 	struct shca_cqe title;
 
 	if (block == NULL || block->nb == 0)
@@ -161,9 +160,8 @@ close_block(struct shca_cq *cq)
 		write_cqe(cq, &block->first);
 	} else {
 		for (unsigned int i = 0; i * SHCA_MINI_PER_ARRAY < block->nb; i++) {
-			shca_minicqe_array(block, i, array);
-			memcpy(shca_cq_body(cq, cq->pi + shca_minicqe_slot(i)), array,
-				sizeof(array));
+			shca_minicqe_array(
+				block, i, shca_cq_body(cq, cq->pi + shca_minicqe_slot(i)));
 		}
 		shca_minicqe_title(block, &title);
 		write_cqe(cq, &title);

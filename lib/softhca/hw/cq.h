@@ -80,14 +80,20 @@ shca_cq_nb_unread(const struct shca_cq *cq)
 	return (cq->pi + nb_pending - cq->ci_seen) & mask;
 }
 
-/** The lines that a block's next mini CQE begins to fill will be written soon. */
+/** The lines of a block that has just begun will be written soon. */
+static inline void
+shca_cq_prefetch_title(const struct shca_cq *cq)
+{
+	shca_prefetch_write(shca_cq_body(cq, cq->pi));
+	shca_prefetch_write(shca_cq_body(cq, cq->pi + 1));
+}
+
+/** And those of the array that its next mini CQE begins, behind the first. */
 static inline void
 shca_cq_prefetch_minis(const struct shca_cq *cq)
 {
-	const unsigned int nb = cq->block->nb;
-
-	if (nb % SHCA_MINI_PER_ARRAY == 0)
-		shca_prefetch_write(shca_cq_body(cq, cq->pi + (nb == 0 ? 1 : nb)));
+	if (cq->block->nb % SHCA_MINI_PER_ARRAY == 0)
+		shca_prefetch_write(shca_cq_body(cq, cq->pi + cq->block->nb));
 }
 
 /**

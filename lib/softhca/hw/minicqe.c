@@ -106,8 +106,10 @@ shca_minicqe_array(const struct shca_minicqe_block *block, unsigned int number,
 	unsigned int from = number * SHCA_MINI_PER_ARRAY;
 	unsigned int nb = block->nb - from;
 
-	if (nb > SHCA_MINI_PER_ARRAY)
-		nb = SHCA_MINI_PER_ARRAY;
+	if (nb >= SHCA_MINI_PER_ARRAY) {
+		memcpy(array, &block->mini[from], SHCA_CQE_BYTES);
+		return;
+	}
 	memset(array, 0, SHCA_CQE_BYTES);
 	memcpy(array, &block->mini[from], nb * sizeof(block->mini[0]));
 }

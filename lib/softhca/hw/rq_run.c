@@ -114,6 +114,8 @@ push(struct run *run, struct shca_judgement judgement)
 	shca_cqe_set_rx(&cqe, &described, &cqe_rx);
 	shca_cq_push(rq->attr.cq, &cqe, false);
 	run->has_latest = rq->attr.cq->block != NULL;
+	if (run->has_latest)
+		shca_cq_prefetch_title(rq->attr.cq);
 	run->latest = judgement;
 }
 

@@ -25,7 +25,7 @@
 #include "steering/steering.h"
 
 #define DBREC_BYTES     8
-#define PREFETCH_WQEBBS 4
+#define PREFETCH_WQEBBS 12 /* of a batch of WQEs */
 #define PREFETCH_FRAMES 8
 #define MAX_WQEBBS      (1u << 15) /* a full ring must differ from an empty one in 16 bits */
 
@@ -350,12 +350,15 @@ finish(struct shca_sq *sq, enum shca_ce ce, uint8_t opcode, uint8_t nb_wqebbs)
 	return DONE;
 }
 
-/* The application's core wrote the ring: fetch what comes behind this WQE while it is at work. */
+/* The application's core wrote the ring: fetch WQEBBs from ci + @p from on, up to ci + @p end, as
+ * far as they are posted. */
 static void
-prefetch(const struct shca_sq *sq, unsigned int nb_wqebbs)
+prefetch(const struct shca_sq *sq, unsigned int from, unsigned int end, uint16_t nb_posted)
 {
-	for (unsigned int i = 0; i < nb_wqebbs; i++) {
-		uint32_t slot = (sq->ci + PREFETCH_WQEBBS + i) & (sq->attr.nb_wqebbs - 1);
+	if (end > nb_posted)
+		end = nb_posted;
+	for (unsigned int i = from; i < end; i++) {
+		uint32_t slot = (sq->ci + i) & (sq->attr.nb_wqebbs - 1);
 
 		shca_prefetch_read(sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES);
 	}
@@ -400,7 +403,8 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 		shca_wqe_decode_ctrl(flat, &wqe);
 		return fail(sq, &wqe, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	}
-	prefetch(sq, nb_wqebbs);
+	/* What comes behind this WQE, while it is at work. */
+	prefetch(sq, nb_wqebbs, 2u * nb_wqebbs, nb_posted);
 	if (nb_wqebbs > 1)
 		shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);
 	if (shca_mpw_queue(sq, flat))
@@ -481,6 +485,7 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 	}
 	if (shca_is_strict(sq->dev) && sq->state == SHCA_QUEUE_READY)
 		shca_strict_sq(sq, pi);
+	prefetch(sq, 0, PREFETCH_WQEBBS, (uint16_t)(pi - sq->ci));
 	if (__builtin_expect(sq->is_faulty, false))
 		nb_done = execute_faulty(sq, pi, budget);
 	else
