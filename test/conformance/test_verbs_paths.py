@@ -4,7 +4,8 @@ import pytest
 from harness import paths
 from harness.program import run_on_softhca
 
-PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing", "striding"]
+PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing", "striding",
+            "fork", "contexts"]
 
 
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
@@ -12,4 +13,10 @@ PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "
 def test_program_finds_nothing_wrong(name, model):
     program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
     status, text = run_on_softhca([program], [f"wire=loop,model={model}"])
+    assert status == 0 and " 0 failed" in text, text
+
+
+def test_program_forks_after_ibv_fork_init():
+    """Rings and regions are not in the child's address space then."""
+    status, text = run_on_softhca([str(paths.BUILD / "test" / "verbs" / "verbs-fork"), "init"], ["wire=loop"])
     assert status == 0 and " 0 failed" in text, text

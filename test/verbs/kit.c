@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+
+#define BUFFERS_BYTES ((size_t)KIT_NB_BUFFERS * KIT_BUFFER_BYTES)
 
 struct ibv_context *kit_context;
 struct ibv_pd *kit_pd;
 struct ibv_mr *kit_mr;
 
-static uint8_t buffers[KIT_NB_BUFFERS][KIT_BUFFER_BYTES] __attribute__((aligned(4096)));
+static uint8_t (*buffers)[KIT_BUFFER_BYTES];
 static unsigned int nb_checks, nb_failed;
 
 void
@@ -60,7 +63,12 @@ kit_open(void)
 	kit_pd = ibv_alloc_pd(kit_context);
 	if (kit_pd == NULL)
 		kit_die("ibv_alloc_pd");
-	kit_mr = ibv_reg_mr(kit_pd, buffers, sizeof(buffers), IBV_ACCESS_LOCAL_WRITE);
+	/* Anew each time: after ibv_fork_init() a child does not have its parent's. */
+	buffers = mmap(
+		NULL, BUFFERS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (buffers == MAP_FAILED)
+		kit_die("mmap");
+	kit_mr = ibv_reg_mr(kit_pd, buffers, BUFFERS_BYTES, IBV_ACCESS_LOCAL_WRITE);
 	if (kit_mr == NULL)
 		kit_die("ibv_reg_mr");
 }

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that forks with the device open, as the kernel has it: the child shares the descriptor
+ * and nothing of the queues. Whatever it does (leave in one of three ways, live on, open a context
+ * of its own), the parent's queues go on, and only the parent's end is the end of its objects.
+ * Argument "init": after ibv_fork_init(), which keeps rings and regions from the child.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kit.h"
+
+#define NB_FRAMES   8
+#define FRAME_BYTES 100
+#define ROUNDS      20
+
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+static struct ibv_flow *flow;
+
+static void
+make_queues(void)
+{
+	cq = ibv_create_cq(kit_context, 64, NULL, NULL, 0);
+	if (cq == NULL)
+		kit_die("ibv_create_cq");
+	qp = kit_qp(cq, 0);
+	flow = kit_take_all(qp);
+}
+
+static void
+destroy_queues(void)
+{
+	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+}
+
+static void
+post(uint8_t seed)
+{
+	for (unsigned int i = 0; i < NB_FRAMES; i++)
+		kit_receive(qp, NB_FRAMES + i, KIT_BUFFER_BYTES);
+	for (unsigned int i = 0; i < NB_FRAMES; i++) {
+		kit_frame(kit_buffer(i), FRAME_BYTES, (uint8_t)(seed + i));
+		kit_send(qp, i, FRAME_BYTES);
+	}
+}
+
+/* All that was sent has come back, as it was. */
+static void
+collect(void)
+{
+	struct ibv_wc wc[2 * NB_FRAMES];
+	unsigned int nb_good = 0;
+
+	kit_poll(cq, wc, 2 * NB_FRAMES);
+	for (unsigned int i = 0; i < 2 * NB_FRAMES; i++)
+		nb_good += wc[i].status == IBV_WC_SUCCESS;
+	CHECK(nb_good == 2 * NB_FRAMES, nb_good);
+	for (unsigned int i = 0; i < NB_FRAMES; i++)
+		CHECK(memcmp(kit_buffer(i), kit_buffer(NB_FRAMES + i), FRAME_BYTES) == 0, i);
+}
+
+static pid_t
+must_fork(void)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		kit_die("fork");
+	return pid;
+}
+
+static int
+status_of(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		kit_die("waitpid");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void
+leave_at_once(void)
+{
+	_exit(0);
+}
+
+static void
+leave_through_exit_handlers(void)
+{
+	exit(0);
+}
+
+static void
+close_and_leave(void)
+{
+	int ret = close(kit_context->cmd_fd);
+
+	_exit(ret == 0 && close(kit_context->async_fd) == 0 ? 0 : 1);
+}
+
+static void
+execute_another_program(void)
+{
+	execl("/bin/sh", "sh", "-c", "exit 0", (char *)NULL);
+	_exit(1);
+}
+
+static void
+be_killed(void)
+{
+	raise(SIGKILL);
+}
+
+/* What the parent had is not used any more: the pointers are only overwritten. */
+static void
+open_its_own(void)
+{
+	kit_open();
+	make_queues();
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		post((uint8_t)i);
+		collect();
+	}
+	destroy_queues();
+	exit(kit_close());
+}
+
+/* A fork in the child of a fork: neither is the owner. */
+static void
+fork_again(void)
+{
+	pid_t pid = must_fork();
+
+	if (pid == 0)
+		exit(0);
+	_exit(status_of(pid));
+}
+
+static const struct child {
+	const char *name;
+	void (*run)(void);
+	int status;
+} children[] = {
+	{ "leaves at once", leave_at_once, 0 },
+	{ "leaves through its exit handlers", leave_through_exit_handlers, 0 },
+	{ "closes what it inherited", close_and_leave, 0 },
+	{ "executes another program", execute_another_program, 0 },
+	{ "is killed", be_killed, 128 + SIGKILL },
+	{ "opens a context of its own", open_its_own, 0 },
+	{ "forks again", fork_again, 0 },
+};
+
+/* Fork with frames under way; go on while the child lives, and when it is gone. */
+static void
+fork_under_way(const struct child *child)
+{
+	pid_t pid;
+
+	post(1);
+	pid = must_fork();
+	if (pid == 0)
+		child->run();
+	collect();
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		post((uint8_t)i);
+		collect();
+	}
+	kit_check(status_of(pid) == child->status, child->name, child->status);
+	post(2);
+	collect();
+}
+
+/* The child outlives the parent's context: objects went with the parent's close all the same. */
+static void
+outlive(void)
+{
+	int gate[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(gate) != 0)
+		kit_die("pipe");
+	pid = must_fork();
+	if (pid == 0) {
+		close(gate[1]);
+		_exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(gate[0]);
+	destroy_queues();
+	kit_must(ibv_dereg_mr(kit_mr), "ibv_dereg_mr");
+	kit_must(ibv_dealloc_pd(kit_pd), "ibv_dealloc_pd");
+	kit_must(ibv_close_device(kit_context), "ibv_close_device");
+	kit_open();
+	make_queues();
+	post(3);
+	collect();
+	close(gate[1]);
+	CHECK(status_of(pid) == 0, pid);
+}
+
+int
+main(int argc, char *argv[])
+{
+	if (argc > 1 && strcmp(argv[1], "init") == 0)
+		kit_must(ibv_fork_init(), "ibv_fork_init");
+	kit_open();
+	make_queues();
+	for (unsigned int i = 0; i < sizeof(children) / sizeof(children[0]); i++)
+		fork_under_way(&children[i]);
+	outlive();
+	destroy_queues();
+	return kit_close();
+}
