@@ -4,11 +4,11 @@
  * line, or none; for softhca run --strict (test/system/test_strict.py). It ends when the device has
  * dealt with what was posted, and says how: "completed", "error 0x04", "event 0".
  */
+#include "strict.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <infiniband/mlx5dv.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,34 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE    60 /* seconds */
-#define FRAME_BYTES 64
-#define MR_BYTES    4096
-#define CE_ALWAYS   (2 << 2)
-#define DS          3 /* control, ethernet, pointer */
+#define PATIENCE  60 /* seconds */
+#define CE_ALWAYS (2 << 2)
 
-struct program {
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-	struct ibv_mr *mr;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp;
-	struct mlx5dv_qp sq;
-	struct mlx5dv_cq ring;
-	uint16_t pi;
-	uint32_t ci;
-};
-
-/* One WQE, and what a mistake makes of it. */
-struct wqe {
-	struct mlx5_wqe_ctrl_seg ctrl;
-	uint8_t eth[16];
-	struct mlx5_wqe_data_seg data;
-	uint8_t rest[16];
-};
-
-static void
-die(const char *what)
+void
+strict_die(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
@@ -57,58 +34,78 @@ to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 
 	errno = ibv_modify_qp(qp, &attr, mask);
 	if (errno != 0)
-		die("ibv_modify_qp");
+		strict_die("ibv_modify_qp");
+}
+
+void
+strict_to_rts(struct ibv_qp *qp)
+{
+	to_state(qp, IBV_QPS_INIT);
+	to_state(qp, IBV_QPS_RTR);
+	to_state(qp, IBV_QPS_RTS);
 }
 
 static void
-open_device(struct program *program)
+open_device(struct strict_program *program)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
 	if (list == NULL || list[0] == NULL)
-		die("no device");
+		strict_die("no device");
 	program->context = ibv_open_device(list[0]);
 	ibv_free_device_list(list);
 	if (program->context == NULL)
-		die("ibv_open_device");
+		strict_die("ibv_open_device");
 }
 
-static void
-open_queue(struct program *program)
+void
+strict_make_qp(struct strict_program *program)
 {
 	struct ibv_qp_init_attr attr = {
+		.send_cq = program->cq,
+		.recv_cq = program->cq,
 		.cap = { .max_send_wr = 16, .max_send_sge = 1 },
 		.qp_type = IBV_QPT_RAW_PACKET,
 	};
 	struct mlx5dv_obj obj = { 0 };
+
+	program->qp = ibv_create_qp(program->pd, &attr);
+	if (program->qp == NULL)
+		strict_die("ibv_create_qp");
+	strict_to_rts(program->qp);
+	obj.qp.in = program->qp;
+	obj.qp.out = &program->sq;
+	errno = mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
+	if (errno != 0)
+		strict_die("mlx5dv_init_obj");
+}
+
+static void
+open_queue(struct strict_program *program)
+{
 	void *memory = aligned_alloc(MR_BYTES, MR_BYTES);
+	struct mlx5dv_obj obj = { 0 };
 
 	program->pd = ibv_alloc_pd(program->context);
 	program->cq = ibv_create_cq(program->context, 15, NULL, NULL, 0);
 	if (memory == NULL || program->pd == NULL || program->cq == NULL)
-		die("PD or CQ");
+		strict_die("PD or CQ");
 	memset(memory, 2, MR_BYTES);
 	program->mr = ibv_reg_mr(program->pd, memory, MR_BYTES, IBV_ACCESS_LOCAL_WRITE);
-	attr.send_cq = attr.recv_cq = program->cq;
-	program->qp = ibv_create_qp(program->pd, &attr);
-	if (program->mr == NULL || program->qp == NULL)
-		die("MR or QP");
-	to_state(program->qp, IBV_QPS_INIT);
-	to_state(program->qp, IBV_QPS_RTR);
-	to_state(program->qp, IBV_QPS_RTS);
-	obj.qp.in = program->qp;
-	obj.qp.out = &program->sq;
+	if (program->mr == NULL)
+		strict_die("ibv_reg_mr");
 	obj.cq.in = program->cq;
 	obj.cq.out = &program->ring;
-	errno = mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP | MLX5DV_OBJ_CQ);
+	errno = mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ);
 	if (errno != 0)
-		die("mlx5dv_init_obj");
+		strict_die("mlx5dv_init_obj");
+	strict_make_qp(program);
 }
 
-static struct wqe
-make_wqe(const struct program *program)
+struct strict_wqe
+strict_make_wqe(const struct strict_program *program)
 {
-	struct wqe wqe = { 0 };
+	struct strict_wqe wqe = { 0 };
 
 	wqe.ctrl.opmod_idx_opcode = htobe32((uint32_t)program->pi << 8 | MLX5_OPCODE_SEND);
 	wqe.ctrl.qpn_ds = htobe32(program->qp->qp_num << 8 | DS);
@@ -119,8 +116,8 @@ make_wqe(const struct program *program)
 	return wqe;
 }
 
-static void
-put_wqe(struct program *program, const struct wqe *wqe)
+void
+strict_put_wqe(struct strict_program *program, const struct strict_wqe *wqe)
 {
 	uint32_t slot = program->pi & (program->sq.sq.wqe_cnt - 1);
 
@@ -129,26 +126,40 @@ put_wqe(struct program *program, const struct wqe *wqe)
 	program->pi++;
 }
 
-static void
-ring(struct program *program, const struct wqe *wqe)
+void
+strict_knock(const struct strict_program *program, const struct strict_wqe *wqe)
 {
 	uint64_t doorbell;
 
 	memcpy(&doorbell, wqe, sizeof(doorbell));
-	__atomic_store_n(&program->sq.dbrec[MLX5_SND_DBR], htobe32(program->pi), __ATOMIC_RELEASE);
 	__atomic_store_n((uint64_t *)program->sq.bf.reg, doorbell, __ATOMIC_RELEASE);
 }
 
-static void
-post(struct program *program, const struct wqe *wqe)
+void
+strict_ring(struct strict_program *program, const struct strict_wqe *wqe)
 {
-	put_wqe(program, wqe);
-	ring(program, wqe);
+	__atomic_store_n(&program->sq.dbrec[MLX5_SND_DBR], htobe32(program->pi), __ATOMIC_RELEASE);
+	strict_knock(program, wqe);
+}
+
+void
+strict_post(struct strict_program *program, const struct strict_wqe *wqe)
+{
+	strict_put_wqe(program, wqe);
+	strict_ring(program, wqe);
+}
+
+void
+strict_linger(void)
+{
+	printf("rung\n");
+	while (getchar() != EOF)
+		;
 }
 
 /* @return the next CQE when it is there. */
 static const struct mlx5_err_cqe *
-poll_cqe(const struct program *program)
+poll_cqe(const struct strict_program *program)
 {
 	uint32_t slot = program->ci & (program->ring.cqe_cnt - 1);
 	const uint8_t *cqe =
@@ -161,9 +172,8 @@ poll_cqe(const struct program *program)
 	return (const void *)cqe;
 }
 
-/* Wait for a CQE or an event, and say which. */
-static void
-await(struct program *program)
+void
+strict_await(struct strict_program *program)
 {
 	struct pollfd fd = { .fd = program->context->async_fd, .events = POLLIN };
 	time_t start = time(NULL);
@@ -185,101 +195,101 @@ await(struct program *program)
 			struct ibv_async_event event;
 
 			if (ibv_get_async_event(program->context, &event) != 0)
-				die("ibv_get_async_event");
+				strict_die("ibv_get_async_event");
 			printf("event %d\n", event.event_type);
 			ibv_ack_async_event(&event);
 			return;
 		}
 		if (time(NULL) - start > PATIENCE) {
 			errno = ETIMEDOUT;
-			die("no completion");
+			strict_die("no completion");
 		}
 	}
 }
 
 static void
-do_nothing_wrong(struct program *program)
+do_nothing_wrong(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
+	struct strict_wqe wqe = strict_make_wqe(program);
 
-	post(program, &wqe);
-	await(program);
+	strict_post(program, &wqe);
+	strict_await(program);
 	program->ring.dbrec[0] = htobe32(program->ci & 0xffffff);
 }
 
 static void
-do_ds(struct program *program)
+do_ds(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
+	struct strict_wqe wqe = strict_make_wqe(program);
 
 	wqe.ctrl.qpn_ds = htobe32(program->qp->qp_num << 8 | 1);
-	post(program, &wqe);
-	await(program);
+	strict_post(program, &wqe);
+	strict_await(program);
 }
 
 static void
-do_lkey(struct program *program)
+do_lkey(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
+	struct strict_wqe wqe = strict_make_wqe(program);
 
 	wqe.data.lkey = htobe32(program->mr->lkey ^ 1);
-	post(program, &wqe);
-	await(program);
+	strict_post(program, &wqe);
+	strict_await(program);
 }
 
 static void
-do_address(struct program *program)
+do_address(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
+	struct strict_wqe wqe = strict_make_wqe(program);
 
 	wqe.data.addr = htobe64((uintptr_t)program->mr->addr + MR_BYTES - FRAME_BYTES + 1);
-	post(program, &wqe);
-	await(program);
+	strict_post(program, &wqe);
+	strict_await(program);
 }
 
 static void
-do_immediate(struct program *program)
+do_immediate(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
+	struct strict_wqe wqe = strict_make_wqe(program);
 
 	wqe.ctrl.imm = htobe32(1);
-	post(program, &wqe);
-	await(program);
+	strict_post(program, &wqe);
+	strict_await(program);
 }
 
 static void
-do_overrun(struct program *program)
+do_overrun(struct strict_program *program)
 {
-	struct wqe wqe;
+	struct strict_wqe wqe;
 
 	for (unsigned int i = 0; i <= program->sq.sq.wqe_cnt; i++) {
-		wqe = make_wqe(program);
-		put_wqe(program, &wqe);
+		wqe = strict_make_wqe(program);
+		strict_put_wqe(program, &wqe);
 	}
-	ring(program, &wqe);
-	await(program);
+	strict_ring(program, &wqe);
+	strict_await(program);
 }
 
 static void
-do_cq_overrun(struct program *program)
+do_cq_overrun(struct strict_program *program)
 {
 	for (unsigned int i = 0; i <= program->ring.cqe_cnt; i++) {
-		struct wqe wqe = make_wqe(program);
+		struct strict_wqe wqe = strict_make_wqe(program);
 
-		post(program, &wqe);
-		await(program);
+		strict_post(program, &wqe);
+		strict_await(program);
 	}
 }
 
 /* Completions consumed, and their count written by @p write. */
 static void
-consume(struct program *program, __be32 (*write)(uint32_t ci))
+consume(struct strict_program *program, __be32 (*write)(uint32_t ci))
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		struct wqe wqe = make_wqe(program);
+		struct strict_wqe wqe = strict_make_wqe(program);
 
-		post(program, &wqe);
-		await(program);
+		strict_post(program, &wqe);
+		strict_await(program);
 		program->ring.dbrec[0] = write(program->ci);
 	}
 }
@@ -297,57 +307,52 @@ write_32_bits(uint32_t ci)
 }
 
 static void
-do_cq_order(struct program *program)
+do_cq_order(struct strict_program *program)
 {
 	consume(program, write_little_endian);
 }
 
 static void
-do_cq_width(struct program *program)
+do_cq_width(struct strict_program *program)
 {
 	consume(program, write_32_bits);
 }
 
-/* Nothing comes of it: until standard input ends. */
 static void
-do_no_record(struct program *program)
+do_no_record(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
-	uint64_t doorbell;
+	struct strict_wqe wqe = strict_make_wqe(program);
 
-	put_wqe(program, &wqe);
-	memcpy(&doorbell, &wqe, sizeof(doorbell));
-	__atomic_store_n((uint64_t *)program->sq.bf.reg, doorbell, __ATOMIC_RELEASE);
-	printf("rung\n");
-	while (getchar() != EOF)
-		;
+	strict_put_wqe(program, &wqe);
+	strict_knock(program, &wqe);
+	strict_linger();
 }
 
 static void
-do_no_doorbell(struct program *program)
+do_no_doorbell(struct strict_program *program)
 {
-	struct wqe wqe = make_wqe(program);
+	struct strict_wqe wqe = strict_make_wqe(program);
 
-	put_wqe(program, &wqe);
+	strict_put_wqe(program, &wqe);
 	__atomic_store_n(&program->sq.dbrec[MLX5_SND_DBR], htobe32(program->pi), __ATOMIC_RELEASE);
-	await(program);
+	strict_await(program);
 }
 
 static void
-do_cqe_size(struct program *program)
+do_cqe_size(struct strict_program *program)
 {
 	struct ibv_cq *cq;
 
 	setenv("MLX5_CQE_SIZE", "128", 1);
 	cq = ibv_create_cq(program->context, 15, NULL, NULL, 0);
 	if (cq == NULL)
-		die("ibv_create_cq");
+		strict_die("ibv_create_cq");
 	ibv_destroy_cq(cq);
 	printf("created\n");
 }
 
 static void
-do_flow_port(struct program *program)
+do_flow_port(struct strict_program *program)
 {
 	struct ibv_flow_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL, .size = sizeof(attr), .port = 2
@@ -357,10 +362,7 @@ do_flow_port(struct program *program)
 		printf("%s\n", strerror(errno));
 }
 
-static const struct mistake {
-	const char *name;
-	void (*run)(struct program *program);
-} mistakes[] = {
+static const struct strict_mistake mistakes[] = {
 	{ "none", do_nothing_wrong },
 	{ "wqe-ds", do_ds },
 	{ "lkey", do_lkey },
@@ -374,27 +376,39 @@ static const struct mistake {
 	{ "record-without-doorbell", do_no_doorbell },
 	{ "cqe-size", do_cqe_size },
 	{ "flow-port", do_flow_port },
+	{ NULL },
 };
+
+static const struct strict_mistake *
+find(const char *name)
+{
+	const struct strict_mistake *tables[] = { mistakes, strict_more };
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (const struct strict_mistake *row = tables[i]; row->name != NULL; row++)
+			if (strcmp(row->name, name) == 0)
+				return row;
+	return NULL;
+}
 
 int
 main(int argc, char *argv[])
 {
-	struct program program = { 0 };
+	const struct strict_mistake *mistake = find(argc == 2 ? argv[1] : "");
+	struct strict_program program = { 0 };
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (unsigned int i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
-		if (argc != 2 || strcmp(argv[1], mistakes[i].name) != 0)
-			continue;
-		open_device(&program);
-		open_queue(&program);
-		mistakes[i].run(&program);
-		ibv_destroy_qp(program.qp);
-		ibv_destroy_cq(program.cq);
-		ibv_dereg_mr(program.mr);
-		ibv_dealloc_pd(program.pd);
-		ibv_close_device(program.context);
-		return 0;
+	if (mistake == NULL) {
+		fprintf(stderr, "usage: %s MISTAKE\n", argv[0]);
+		return 2;
 	}
-	fprintf(stderr, "usage: %s MISTAKE\n", argv[0]);
-	return 2;
+	open_device(&program);
+	open_queue(&program);
+	mistake->run(&program);
+	ibv_destroy_qp(program.qp);
+	ibv_destroy_cq(program.cq);
+	ibv_dereg_mr(program.mr);
+	ibv_dealloc_pd(program.pd);
+	ibv_close_device(program.context);
+	return 0;
 }

@@ -303,9 +303,11 @@ void
 shca_strict_rq_created(struct shca_rq *rq)
 {
 	struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+	enum shca_mini_format format = rq->attr.cq->attr.mini_format;
+	bool has_strides = rq->attr.log_strides != 0;
 
-	/* Of the receive queues there are, none has strides. */
-	if (rq->attr.cq->attr.mini_format == SHCA_MINI_CSUM_STRIDX)
+	/* Linux asks for the index whenever the device has it, as all models do (en/params.c). */
+	if (format != SHCA_MINI_NONE && (format == SHCA_MINI_CSUM_STRIDX) != has_strides)
 		report_format(rq->dev, SHCA_FINDING_CQ_MINI_FORMAT, &site, rq->attr.cq);
 }
 

@@ -392,6 +392,17 @@ mini_format(struct trial *trial, bool wrong)
 	open_model(trial, NULL);
 }
 
+/* Strides, and no index. */
+static void
+mini_format_striding(struct trial *trial, bool wrong)
+{
+	trial->rig.rx_mini = wrong ? SHCA_MINI_CSUM : SHCA_MINI_CSUM_STRIDX;
+	trial->rig.rq_attr.log_strides = 9;
+	trial->rig.rq_attr.log_stride_bytes = 6;
+	trial->rig.rq_attr.stride_bytes = 32;
+	open_model(trial, NULL);
+}
+
 static void
 own_broadcast(struct trial *trial, bool wrong)
 {
@@ -443,6 +454,7 @@ static const struct mistake mistakes[] = {
 	{ SHCA_FINDING_RECORD_WITHOUT_DOORBELL, no_doorbell, 0, "doorbell of WQE 0, record 3" },
 	{ SHCA_FINDING_CQ_COMPRESSED_TX, compressed_tx, 0, "mini CQEs with hash" },
 	{ SHCA_FINDING_CQ_MINI_FORMAT, mini_format, 0, "with checksum and stride index" },
+	{ SHCA_FINDING_CQ_MINI_FORMAT, mini_format_striding, 0, "mini CQEs with checksum\n" },
 	{ SHCA_FINDING_OWN_BROADCAST, own_broadcast, 0, "SEND(0x0a.0) index 0" },
 };
 
