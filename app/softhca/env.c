@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "options.h"
+#include "options_ports.h"
 #include "sysfs/tree.h"
 #include "wire/tap.h"
 #include "wire/wire.h"
@@ -67,7 +68,8 @@ app_env_prepare(struct shca_options *options, const char *dir)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < options->nb_ports && ret == 0; i++) {
-		if (is_tap(&options->port[i].wire))
+		/* The functions of a card share one. */
+		if (is_tap(&options->port[i].wire) && shca_options_ports_card(options, i) == i)
 			ret = open_tap(&options->port[i].wire, &created);
 		if (ret == 0 && is_tap(&options->port[i].kernel))
 			ret = open_netdev(&options->port[i]);

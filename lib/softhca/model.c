@@ -59,6 +59,7 @@
 const struct shca_model shca_models[] = {
 	{
 		.name = "cx5", .board = "softhca ConnectX-5", .pci_device_id = 0x1017,
+		.pci_vf_id = 0x1018,
 		.hw_ver = 0, .fw_ver = FW_VERSION(16, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
@@ -68,6 +69,7 @@ const struct shca_model shca_models[] = {
 	},
 	{
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
+		.pci_vf_id = 0x1016,
 		.hw_ver = 0, .fw_ver = FW_VERSION(14, 32, 1010),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
@@ -76,6 +78,7 @@ const struct shca_model shca_models[] = {
 	},
 	{
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
+		.pci_vf_id = 0x101e,
 		.hw_ver = 0, .fw_ver = FW_VERSION(22, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,

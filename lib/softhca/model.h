@@ -30,6 +30,7 @@ struct shca_model {
 	const char *name;  /**< as in model=NAME */
 	const char *board; /**< what it stands for, for board_id and messages */
 	uint16_t pci_device_id;
+	uint16_t pci_vf_id; /**< of its virtual functions */
 	uint32_t hw_ver;
 	uint64_t fw_ver; /**< major << 32 | minor << 16 | sub */
 

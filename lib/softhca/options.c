@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model.h"
+#include "options_ports.h"
 #include "wire/wire.h"
 
 #define FIELD_MAX     512
@@ -293,6 +294,28 @@ print_delay(const struct shca_port_options *port, char *text, size_t size)
 	snprintf(text, size, "%u", port->delay_ms);
 }
 
+static int
+parse_flag(struct parse *parse, const char *value, bool *flag)
+{
+	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+		return refuse(parse, "'%s' is neither on nor off", value);
+	*flag = strcmp(value, "on") == 0;
+	return 0;
+}
+
+#define DEFINE_FLAG(name, field)                                                                   \
+	static int parse_##name(struct parse *parse, const char *value)                            \
+	{                                                                                          \
+		return parse_flag(parse, value, &parse->port->field);                              \
+	}                                                                                          \
+	static void print_##name(const struct shca_port_options *port, char *text, size_t size)    \
+	{                                                                                          \
+		snprintf(text, size, "%s", port->field ? "on" : "off");                            \
+	}
+DEFINE_FLAG(vf, is_vf)
+DEFINE_FLAG(trust, is_trusted)
+DEFINE_FLAG(spoof, checks_source)
+
 /** A descriptor the runner opened; -1: none. */
 static int
 parse_fd(struct parse *parse, const char *value, int *fd)
@@ -352,6 +375,11 @@ static const struct key keys[] = {
 		false, parse_repeat, print_repeat },
 	{ "delay", "MS", "0", "pcap: play so many ms after the first rule that receives",
 		false, parse_delay, print_delay },
+	{ "vf", "on|off", "off", "a virtual function: shares its wire with others that name it",
+		false, parse_vf, print_vf },
+	{ "trust", "on|off", "off", "vf: may be promiscuous", false, parse_trust, print_trust },
+	{ "spoof", "on|off", "off", "vf: what it sends from another address than its own is dropped",
+		false, parse_spoof, print_spoof },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
 };
@@ -381,41 +409,6 @@ set_key(struct parse *parse, char *field, uint32_t *seen, bool internal)
 		return keys[i].parse(parse, value);
 	}
 	return refuse(parse, "no such key; there are %s", names);
-}
-
-static bool
-same_wire(const struct shca_wire_options *a, const struct shca_wire_options *b)
-{
-	return a->kind != NULL && a->kind == b->kind && strcmp(a->arg, b->arg) == 0;
-}
-
-/** What is wrong among ports: one TAP has one owner, one pair has two ends. */
-static int
-check_port(const struct shca_options *options, struct parse *parse)
-{
-	const struct shca_port_options *port = parse->port;
-	const struct shca_wire_ops *tap = shca_wire_find("tap", 3),
-				   *pair = shca_wire_find("pair", 4);
-	unsigned int nb_ends = 0;
-
-	parse->key = "kernel";
-	if (port->kernel.kind == tap && same_wire(&port->kernel, &port->wire))
-		return refuse(parse, "%s is the port's wire already", port->wire.arg);
-	for (unsigned int i = 0; i < options->nb_ports; i++) {
-		const struct shca_port_options *other = &options->port[i];
-
-		if (port->kernel.kind == tap &&
-			(same_wire(&port->kernel, &other->kernel) ||
-				same_wire(&port->kernel, &other->wire)))
-			return refuse(parse, "%s belongs to port %u already", port->kernel.arg, i);
-		nb_ends += same_wire(&port->wire, &other->wire);
-	}
-	parse->key = "wire";
-	if (port->wire.kind == pair && nb_ends >= 2)
-		return refuse(parse, "pair:%s has two ends already", port->wire.arg);
-	if (port->wire.kind == tap && nb_ends >= 1)
-		return refuse(parse, "%s belongs to another port already", port->wire.arg);
-	return 0;
 }
 
 static int
@@ -456,7 +449,7 @@ add_port(struct shca_options *options, const char *text, bool internal, char *er
 		if (ret != 0)
 			return ret;
 	}
-	ret = check_port(options, &parse);
+	ret = shca_options_ports_check(options, &port, error, error_size);
 	if (ret == 0)
 		options->port[options->nb_ports++] = port;
 	return ret;

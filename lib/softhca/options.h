@@ -39,6 +39,9 @@ struct shca_port_options {
 	bool pace;
 	uint32_t repeat;
 	uint32_t delay_ms;
+	bool is_vf;         /**< the wire is shared with those that name the same */
+	bool is_trusted;    /**< may be promiscuous */
+	bool checks_source; /**< sends from its own address only */
 };
 
 struct shca_options {

@@ -13,12 +13,15 @@
 #include "hw/device.h"
 #include "hw/thread.h"
 #include "options.h"
+#include "options_ports.h"
 #include "sysfs/tree.h"
+#include "wire/eswitch.h"
 #include "wire/faulty.h"
 #include "wire/wire.h"
 
 struct port {
 	struct shca_wire *wire;
+	struct shca_wire *vport;  /**< of a virtual function: its place on the card's switch */
 	struct shca_wire *kernel; /**< NULL: no netdev */
 };
 
@@ -77,13 +80,43 @@ close_wire(struct shca_wire *wire)
 		wire->ops->close(wire);
 }
 
+/** A vport on the switch of the port's card, which the card's first port makes. */
+static int
+open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
+{
+	const struct shca_port_options *options = &set->options.port[index];
+	unsigned int first = shca_options_ports_card(&set->options, index);
+	const struct shca_eswitch_vport vport = {
+		.mac = options->mac,
+		.is_trusted = options->is_trusted,
+		/* Without a netdev there is nobody to ask for it: as beside one that does. */
+		.is_promiscuous = options->kernel.kind == NULL,
+		.checks_source = options->checks_source,
+	};
+	struct shca_wire *uplink;
+	int ret;
+
+	if (first != index)
+		return shca_eswitch_join(set->port[first].vport, &vport, wire);
+	ret = open_wire(options, &options->wire, &uplink);
+	if (ret != 0)
+		return ret;
+	ret = shca_eswitch_open(uplink, &vport, wire);
+	if (ret != 0)
+		uplink->ops->close(uplink);
+	else
+		set->port[index].vport = *wire;
+	return ret;
+}
+
 /** The wire of a port is the one asked for, or a bad one. */
 static int
 open_cable(struct shca_set *set, unsigned int index)
 {
 	const struct shca_port_options *options = &set->options.port[index];
 	struct shca_wire *wire;
-	int ret = open_wire(options, &options->wire, &wire);
+	int ret = options->is_vf ? open_vport(set, index, &wire)
+				 : open_wire(options, &options->wire, &wire);
 
 	if (ret != 0)
 		return ret;
@@ -100,6 +133,7 @@ open_port(struct shca_set *set, unsigned int index)
 	struct port *port = &set->port[index];
 	struct shca_device_conf conf = {
 		.model = options->model,
+		.is_vf = options->is_vf,
 		.speed_mbps = options->speed_mbps,
 		.index = index,
 		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,

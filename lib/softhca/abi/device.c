@@ -159,7 +159,8 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_mr_size = model->max_mr_size,
 		.page_size_cap = ~(uint64_t)(SHCA_MMAP_PAGE_BYTES - 1),
 		.vendor_id = VENDOR_ID,
-		.vendor_part_id = model->pci_device_id,
+		.vendor_part_id = shca_device_conf(file->dev)->is_vf ? model->pci_vf_id
+								     : model->pci_device_id,
 		.hw_ver = model->hw_ver,
 		.max_qp = model->max_qp,
 		.max_qp_wr = model->max_qp_wr,

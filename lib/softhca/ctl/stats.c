@@ -40,6 +40,7 @@ static const struct counter {
 	{ "tx_errors", offsetof(struct shca_device_stats, tx_errors) },
 	{ "rx_no_link", offsetof(struct shca_device_stats, rx_no_link) },
 	{ "tx_no_link", offsetof(struct shca_device_stats, tx_no_link) },
+	{ "tx_refused", offsetof(struct shca_device_stats, tx_refused) },
 }, queue_counters[] = {
 	{ "packets", offsetof(struct shca_queue_count, packets) },
 	{ "bytes", offsetof(struct shca_queue_count, bytes) },

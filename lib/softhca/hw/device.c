@@ -406,6 +406,8 @@ check_kernel(struct shca_device *dev)
 		return;
 	dev->is_kernel_promiscuous = is_promiscuous;
 	set_kernel_filter(dev);
+	if (dev->conf.wire->ops->set_promiscuous != NULL)
+		dev->conf.wire->ops->set_promiscuous(dev->conf.wire, is_promiscuous);
 }
 
 static void
@@ -435,6 +437,8 @@ run_round(void *arg)
 			dev->conf.wire->ops->start(dev->conf.wire);
 	}
 	check_kernel(dev);
+	if (dev->conf.wire->ops->nb_refused != NULL)
+		dev->stats.tx_refused = dev->conf.wire->ops->nb_refused(dev->conf.wire);
 	shca_link_run(dev);
 	if (shca_is_strict(dev))
 		shca_strict_round(dev);

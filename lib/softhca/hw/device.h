@@ -45,6 +45,7 @@ struct shca_packet;
 struct shca_device_conf {
 	const struct shca_model *model;
 	uint8_t mac[6];
+	bool is_vf; /**< a virtual function, with its PCI id */
 	uint32_t speed_mbps;
 	struct shca_wire *wire;         /**< borrowed; never NULL */
 	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
@@ -72,6 +73,7 @@ struct shca_device_stats {
 	uint64_t out_of_buffer;          /**< no receive WQE was posted */
 	uint64_t rx_errors, tx_errors;   /**< error completions */
 	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
+	uint64_t tx_refused;             /**< of those onto the wire: from another address */
 };
 
 int shca_device_create(const struct shca_device_conf *conf, struct shca_device **dev);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "model.h"
 #include "options.h"
+#include "options_ports.h"
 #include "wire/wire.h"
 
 #define TREE_PATH_MAX 256
@@ -25,6 +26,7 @@
 #define IBDEV  SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
 #define PCI    SHCA_TREE_PCI "/{pci}"
 #define NETDEV PCI "/net/{netdev}"
+#define CARD   "cards/{card}"
 #define PORT   "/class/infiniband/mlx5_%u/ports/1"
 
 enum row_kind {
@@ -32,6 +34,8 @@ enum row_kind {
 	ROW_LINK,
 	ROW_DIR,
 	ROW_NETDEV_FILE, /**< only for a port with a netdev */
+	ROW_VF_FILE,     /**< only for a virtual function */
+	ROW_VF_LINK,
 };
 
 struct row {
@@ -94,6 +98,15 @@ static const struct row rows[] = {
 	{ ROW_NETDEV_FILE, NETDEV "/dev_id", "0x0\n" },
 	{ ROW_NETDEV_FILE, NETDEV "/address", "{mac}\n" },
 	{ ROW_NETDEV_FILE, NETDEV "/ifindex", "{ifindex}\n" },
+
+	/* Of the card there is nothing but its functions' settings, as MLNX_OFED shows them
+	 * (mlx5_core sriov_sysfs.c, config_show). Not among the PCI devices: nobody shall take it. */
+	{ ROW_VF_LINK, PCI "/physfn", "../../" CARD },
+	{ ROW_VF_LINK, CARD "/virtfn{vf}", "../../" PCI },
+	{ ROW_VF_FILE, CARD "/sriov/{vf}/config",
+		"VF         : {vf}\nMAC        : {mac}\nVLAN       : 0\nQoS        : 0\n"
+		"VLAN Proto : N/A\nSpoofCheck : {spoof}\nTrust      : {trust}\n"
+		"LinkState  : Follow\nMinTxRate  : 0\nMaxTxRate  : 0\nVGT+       : OFF\n" },
 };
 /* clang-format on */
 
@@ -115,6 +128,10 @@ enum value {
 	VALUE_NETDEV,
 	VALUE_NETDEV_LINE,
 	VALUE_IFINDEX,
+	VALUE_CARD,
+	VALUE_VF,
+	VALUE_SPOOF,
+	VALUE_TRUST,
 	NB_VALUES,
 };
 
@@ -136,6 +153,10 @@ static const char *const value_names[NB_VALUES] = {
 	[VALUE_NETDEV] = "netdev",
 	[VALUE_NETDEV_LINE] = "netdev-line",
 	[VALUE_IFINDEX] = "ifindex",
+	[VALUE_CARD] = "card",
+	[VALUE_VF] = "vf",
+	[VALUE_SPOOF] = "spoof",
+	[VALUE_TRUST] = "trust",
 };
 
 struct values {
@@ -158,9 +179,23 @@ set_addresses(struct values *values, const uint8_t *mac)
 }
 
 static void
+set_vf(struct values *values, const struct shca_options *options, unsigned int index)
+{
+	const struct shca_port_options *port = &options->port[index];
+
+	values->text[VALUE_CARD][0] = '\0';
+	if (port->is_vf)
+		SET(VALUE_CARD, "%u", shca_options_ports_card(options, index));
+	SET(VALUE_VF, "%u", shca_options_ports_vf(options, index));
+	SET(VALUE_SPOOF, "%s", port->checks_source ? "ON" : "OFF");
+	SET(VALUE_TRUST, "%s", port->is_trusted ? "ON" : "OFF");
+}
+
+static void
 set_values(struct values *values, const struct shca_port_options *port, unsigned int index)
 {
 	const struct shca_model *model = port->model;
+	unsigned int id = port->is_vf ? model->pci_vf_id : model->pci_device_id;
 	bool has_netdev = port->kernel.kind != NULL && strcmp(port->kernel.kind->name, "tap") == 0;
 	const char *netdev = has_netdev ? port->kernel.arg : "";
 
@@ -168,9 +203,9 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	SET(VALUE_MINOR, "%u", 192 + index);
 	/* A PCI domain no machine has, so that nothing real is found under the address. */
 	SET(VALUE_PCI, "5ca0:00:%02x.0", index);
-	SET(VALUE_ID_LOWER, "%04x", model->pci_device_id);
-	SET(VALUE_ID_UPPER, "%04X", model->pci_device_id);
-	SET(VALUE_TYPE, "MT%u", model->pci_device_id);
+	SET(VALUE_ID_LOWER, "%04x", id);
+	SET(VALUE_ID_UPPER, "%04X", id);
+	SET(VALUE_TYPE, "MT%u", id);
 	SET(VALUE_BOARD, "%s", model->board);
 	SET(VALUE_FW, "%u.%u.%04u", (unsigned int)(model->fw_ver >> 32),
 		(unsigned int)(model->fw_ver >> 16 & 0xffff),
@@ -182,8 +217,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	for (unsigned int i = 0; i < 7; i++)
 		strcat(values->text[VALUE_BARS],
 			"0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
-	SET(VALUE_MODALIAS, "pci:v000015B3d%08Xsv000015B3sd00000001bc02sc00i00",
-		model->pci_device_id);
+	SET(VALUE_MODALIAS, "pci:v000015B3d%08Xsv000015B3sd00000001bc02sc00i00", id);
 	SET(VALUE_NETDEV, "%s", netdev);
 	SET(VALUE_NETDEV_LINE, "%s%s", netdev, has_netdev ? "\n" : "");
 	SET(VALUE_IFINDEX, "%u", has_netdev ? if_nametoindex(netdev) : 0);
@@ -271,6 +305,9 @@ make_row(const struct row *row, const struct values *values, const char *dir)
 
 	if (row->kind == ROW_NETDEV_FILE && values->text[VALUE_NETDEV][0] == '\0')
 		return 0;
+	if ((row->kind == ROW_VF_FILE || row->kind == ROW_VF_LINK) &&
+		values->text[VALUE_CARD][0] == '\0')
+		return 0;
 	if (length + 1 >= sizeof(path))
 		return -ENAMETOOLONG;
 	memcpy(path, dir, length);
@@ -283,7 +320,8 @@ make_row(const struct row *row, const struct values *values, const char *dir)
 		return ret;
 	if (row->kind == ROW_DIR)
 		return make_directory(path);
-	return row->kind == ROW_LINK ? make_link(path, text) : write_file(path, text);
+	return row->kind == ROW_LINK || row->kind == ROW_VF_LINK ? make_link(path, text)
+								 : write_file(path, text);
 }
 
 int
@@ -294,6 +332,7 @@ shca_tree_create(const struct shca_options *options, const char *dir)
 
 	for (unsigned int i = 0; i < options->nb_ports && ret == 0; i++) {
 		set_values(values, &options->port[i], i);
+		set_vf(values, options, i);
 		for (unsigned int r = 0; r < sizeof(rows) / sizeof(rows[0]) && ret == 0; r++) {
 			ret = make_row(&rows[r], values, dir);
 			if (ret != 0)

@@ -90,6 +90,10 @@ struct shca_wire_ops {
 	 * the device lock, by any thread. May be NULL: nobody there can see it.
 	 */
 	void (*set_carrier)(struct shca_wire *wire, bool on);
+	/** The netdev beside the port asks for all frames, or no longer. May be NULL. */
+	void (*set_promiscuous)(struct shca_wire *wire, bool on);
+	/** @return frames taken that a check of their source address has dropped. May be NULL. */
+	uint64_t (*nb_refused)(const struct shca_wire *wire);
 	void (*close)(struct shca_wire *wire);
 };
 

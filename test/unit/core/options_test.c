@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "model.h"
 #include "options.h"
+#include "options_ports.h"
 #include "wire/wire.h"
 
 /** The first port as text: every field that a user sets. */
@@ -72,13 +73,16 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay" },
+		"delay, vf, trust, spoof" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay" },
-	{ "=x", ": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay" },
+		"delay, vf, trust, spoof" },
+	{ "=x",
+		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
+		"vf, trust, spoof" },
 	{ "wire=loop,",
-		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay" },
+		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
+		"vf, trust, spoof" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=rope",
@@ -111,6 +115,9 @@ static const struct {
 	{ "delay=3600001", "delay: '3600001' is not a number of milliseconds up to 3600000" },
 	{ "delay=1s", "delay: '1s' is not a number of milliseconds up to 3600000" },
 	{ "repeat=3x", "repeat: '3x' is not a number of times (0: for ever)" },
+	{ "vf=yes", "vf: 'yes' is neither on nor off" },
+	{ "trust=on", "trust: needs vf=on: a port of its own has nobody above it" },
+	{ "spoof=on,vf=off", "spoof: needs vf=on: a port of its own has nobody above it" },
 	{ "wire=unix:a\nb", "control character 0x0a" },
 };
 
@@ -190,6 +197,55 @@ test_several_ports(void **state)
 		assert_int_equal(options.port[i].mac[5], i + 1);
 }
 
+/** The functions of a card share a wire, which has other ends as well. */
+static void
+test_functions(void **state)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		const char *error;
+		unsigned int card, vf; /**< of the port */
+	} cases[] = {
+		{ "wire=pair:a,vf=on", 0, "", 0, 0 },
+		{ "wire=pair:a,vf=on,trust=on", 0, "", 0, 1 },
+		{ "wire=pair:a", 0, "", 2, 0 },
+		{ "wire=pair:a", -EINVAL, "wire: pair:a has two ends already", 0, 0 },
+		{ "wire=pair:a,vf=on,spoof=on", 0, "", 0, 2 },
+		{ "wire=pair:a,vf=on,model=cx6dx", -EINVAL,
+			"vf: model and speed are those of port 0, of the same card", 0, 0 },
+		{ "wire=pair:a,vf=on,mac=02:00:00:00:00:02", -EINVAL,
+			"mac: port 1, of the same card, has it", 0, 0 },
+		{ "wire=tap:w,vf=on", 0, "", 4, 0 },
+		{ "wire=tap:w", -EINVAL, "wire: w belongs to another port already", 0, 0 },
+		{ "wire=tap:w,vf=on", 0, "", 4, 1 },
+		{ "wire=loop,vf=on,kernel=tap:w", -EINVAL, "kernel: w belongs to port 4 already", 0,
+			0 },
+		{ "wire=loop,vf=on", 0, "", 6, 0 },
+	};
+	struct shca_options options;
+
+	(void)state;
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char error[256] = "";
+
+		assert_int_equal(
+			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
+			cases[i].ret);
+		assert_string_equal(error, cases[i].error);
+		if (cases[i].ret != 0)
+			continue;
+		assert_int_equal(
+			shca_options_ports_card(&options, options.nb_ports - 1), cases[i].card);
+		assert_int_equal(
+			shca_options_ports_vf(&options, options.nb_ports - 1), cases[i].vf);
+	}
+	assert_true(options.port[1].is_trusted);
+	assert_true(options.port[3].checks_source);
+	assert_false(options.port[3].is_trusted);
+}
+
 static void
 test_save_and_load(void **state)
 {
@@ -206,6 +262,8 @@ test_save_and_load(void **state)
 			shca_options_add_port(&options, good[i].text, error, sizeof(error)), 0);
 	options.port[4].wire.fd = 100;
 	options.port[4].kernel.fd = 101;
+	options.port[2].is_vf = options.port[2].checks_source = true;
+	options.port[3].is_vf = options.port[3].is_trusted = true;
 	options.strict = SHCA_STRICT_ABORT;
 	CPU_ZERO(&options.cpus);
 	CPU_SET(0, &options.cpus);
@@ -222,6 +280,9 @@ test_save_and_load(void **state)
 		print_port(&options.port[i], a, sizeof(a));
 		print_port(&loaded.port[i], b, sizeof(b));
 		assert_string_equal(a, b);
+		assert_int_equal(loaded.port[i].is_vf, options.port[i].is_vf);
+		assert_int_equal(loaded.port[i].is_trusted, options.port[i].is_trusted);
+		assert_int_equal(loaded.port[i].checks_source, options.port[i].checks_source);
 		assert_int_equal(loaded.port[i].wire.fd, options.port[i].wire.fd);
 		assert_int_equal(loaded.port[i].kernel.fd, options.port[i].kernel.fd);
 	}
@@ -294,6 +355,7 @@ main(void)
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_several_ports),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_save_and_load),
 		cmocka_unit_test(test_load_refuses),
 		cmocka_unit_test(test_help_names_every_key_and_wire),

@@ -32,7 +32,11 @@ make_tree(void **state)
 	if (shca_options_add_port(&options, "", error, sizeof(error)) != 0 ||
 		shca_options_add_port(&options,
 			"kernel=tap:absent0,model=cx4lx,mac=0e:1d:2c:3b:4a:59,speed=2.5g", error,
-			sizeof(error)) != 0)
+			sizeof(error)) != 0 ||
+		shca_options_add_port(&options, "wire=null,vf=on,spoof=on", error, sizeof(error)) !=
+			0 ||
+		shca_options_add_port(
+			&options, "wire=null,vf=on,model=cx5,trust=on", error, sizeof(error)) != 0)
 		return -1;
 	return shca_tree_create(&options, dir);
 }
@@ -109,6 +113,9 @@ static const struct {
 	{ PCI "00.0/max_vfs", "0\n" },
 	{ PCI "00.0/infiniband/mlx5_0/hca_type", "MT4119\n" },
 	{ V "uverbs1/device/vendor", "0x15b3\n" },
+	{ PCI "02.0/device", "0x1018\n" },
+	{ IB "3/hca_type", "MT4120\n" },
+	{ IB "3/device/physfn/virtfn0/infiniband/mlx5_2/hca_type", "MT4120\n" },
 };
 
 static void
@@ -135,6 +142,31 @@ test_identity(void **state)
 	assert_non_null(strstr(text, "PCI_ID=15B3:1017\n"));
 	read_text(IB "1/device/modalias", text, sizeof(text));
 	assert_int_equal(fnmatch("pci:v000015B3d00001015sv*", text, 0), 0);
+}
+
+/** A line of the settings that the card shows for its function @p vf. */
+static void
+assert_setting(unsigned int vf, const char *line)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof(path), IB "2/device/physfn/sriov/%u/config", vf);
+	read_text(path, text, sizeof(text));
+	assert_non_null(strstr(text, line));
+}
+
+static void
+test_functions(void **state)
+{
+	struct stat status;
+	char path[512];
+
+	(void)state;
+	assert_setting(0, "\nSpoofCheck : ON\nTrust      : OFF\n");
+	assert_setting(0, "\nMAC        : 02:00:00:00:00:03\n");
+	assert_setting(1, "\nSpoofCheck : OFF\nTrust      : ON\n");
+	snprintf(path, sizeof(path), "%s/" PCI "00.0/physfn", dir);
+	assert_int_not_equal(lstat(path, &status), 0); /* none */
 }
 
 /** DPDK's PCI bus reads at least 6 lines of 3 numbers. */
@@ -209,7 +241,7 @@ test_out_of_buffer(void **state)
 	}
 	read_text(IB "0/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
 	assert_string_equal(text, "0\n");
-	assert_int_equal(shca_tree_set_out_of_buffer(dir, 2, 1), -ENOENT);
+	assert_int_equal(shca_tree_set_out_of_buffer(dir, 4, 1), -ENOENT);
 }
 
 static void
@@ -228,7 +260,7 @@ test_link(void **state)
 	assert_string_equal(text, "4: ACTIVE\n");
 	read_text(IB "1/ports/1/phys_state", text, sizeof(text));
 	assert_string_equal(text, "5: LinkUp\n");
-	assert_int_equal(shca_tree_set_link(dir, 2, true), -ENOENT);
+	assert_int_equal(shca_tree_set_link(dir, 4, true), -ENOENT);
 }
 
 static void
@@ -253,6 +285,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_content),
 		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_resource),
 		cmocka_unit_test(test_driver_link),
 		cmocka_unit_test(test_paths_are_short),

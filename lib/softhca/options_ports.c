@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports among ports: one TAP has one owner, a pair two ends, and a wire one card, whose functions
+ * share it. */
+#include "options_ports.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "wire/wire.h"
+
+struct check {
+	const struct shca_options *options;
+	const struct shca_port_options *port;
+	char *error;
+	size_t error_size;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(const struct check *check, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(check->error, check->error_size, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static bool
+is_kind(const struct shca_wire_options *wire, const char *name)
+{
+	return wire->kind != NULL && strcmp(wire->kind->name, name) == 0;
+}
+
+static bool
+same_wire(const struct shca_wire_options *a, const struct shca_wire_options *b)
+{
+	return a->kind != NULL && a->kind == b->kind && strcmp(a->arg, b->arg) == 0;
+}
+
+static bool
+same_card(const struct shca_port_options *a, const struct shca_port_options *b)
+{
+	return a->is_vf && b->is_vf && same_wire(&a->wire, &b->wire);
+}
+
+unsigned int
+shca_options_ports_card(const struct shca_options *options, unsigned int index)
+{
+	for (unsigned int i = 0; i < index; i++)
+		if (same_card(&options->port[i], &options->port[index]))
+			return i;
+	return index;
+}
+
+unsigned int
+shca_options_ports_vf(const struct shca_options *options, unsigned int index)
+{
+	unsigned int nb = 0;
+
+	for (unsigned int i = 0; i < index; i++)
+		nb += same_card(&options->port[i], &options->port[index]);
+	return nb;
+}
+
+/* The functions of a card are alike, and told apart by their addresses. */
+static int
+check_vf(const struct check *check)
+{
+	const struct shca_port_options *port = check->port;
+
+	if (!port->is_vf && (port->is_trusted || port->checks_source))
+		return refuse(check, "%s: needs vf=on: a port of its own has nobody above it",
+			port->is_trusted ? "trust" : "spoof");
+	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
+		const struct shca_port_options *other = &check->options->port[i];
+
+		if (!same_card(port, other))
+			continue;
+		if (port->model != other->model || port->speed_mbps != other->speed_mbps)
+			return refuse(check,
+				"vf: model and speed are those of port %u, of the same card", i);
+		if (memcmp(port->mac, other->mac, sizeof(port->mac)) == 0)
+			return refuse(check, "mac: port %u, of the same card, has it", i);
+	}
+	return 0;
+}
+
+static int
+check_kernel(const struct check *check)
+{
+	const struct shca_wire_options *kernel = &check->port->kernel;
+
+	if (!is_kind(kernel, "tap"))
+		return 0;
+	if (same_wire(kernel, &check->port->wire))
+		return refuse(check, "kernel: %s is the port's wire already", kernel->arg);
+	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
+		const struct shca_port_options *other = &check->options->port[i];
+
+		if (same_wire(kernel, &other->kernel) || same_wire(kernel, &other->wire))
+			return refuse(
+				check, "kernel: %s belongs to port %u already", kernel->arg, i);
+	}
+	return 0;
+}
+
+static int
+check_wire(const struct check *check)
+{
+	const struct shca_wire_options *wire = &check->port->wire;
+	const struct shca_options *options = check->options;
+	unsigned int nb_ends = 0;
+
+	for (unsigned int i = 0; i < options->nb_ports; i++) {
+		const struct shca_port_options *other = &options->port[i];
+
+		if (same_card(check->port, other))
+			return 0;
+		nb_ends +=
+			same_wire(wire, &other->wire) && shca_options_ports_card(options, i) == i;
+	}
+	if (is_kind(wire, "pair") && nb_ends >= 2)
+		return refuse(check, "wire: pair:%s has two ends already", wire->arg);
+	if (is_kind(wire, "tap") && nb_ends >= 1)
+		return refuse(check, "wire: %s belongs to another port already", wire->arg);
+	return 0;
+}
+
+int
+shca_options_ports_check(const struct shca_options *options, const struct shca_port_options *port,
+	char *error, size_t error_size)
+{
+	const struct check check = { options, port, error, error_size };
+	int ret = check_kernel(&check);
+
+	if (ret == 0)
+		ret = check_wire(&check);
+	return ret != 0 ? ret : check_vf(&check);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Virtual functions on one wire. LX below is Linux 6.1, drivers/net/ethernet/mellanox/mlx5/core:
+ * eswitch.c and esw/legacy.c for the forwarding tables, esw/acl/ingress_lgcy.c for the check of
+ * source addresses.
+ */
+#include "wire/eswitch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/log.h"
+#include "wire/ring.h"
+#include "wire/wire.h"
+
+#define RING_SIZE_LOG2 20
+#define UPLINK_BURST   32
+#define MAC_BYTES      6
+
+struct eswitch;
+
+struct vport {
+	struct shca_wire wire;
+	struct eswitch *eswitch;
+	LIST_ENTRY(vport) link;
+	uint8_t mac[MAC_BYTES];
+	bool is_trusted, is_promiscuous, checks_source;
+	struct shca_ring *ring; /* what it will receive */
+	uint64_t nb_refused;    /* sent from another address */
+	uint64_t nb_lost;       /* no room, or nobody's */
+};
+
+/* The vports may be those of several device threads: the lock guards all but their rings' ends. */
+struct eswitch {
+	pthread_mutex_t lock;
+	struct shca_wire *uplink;
+	bool is_started;
+	LIST_HEAD(, vport) vports;
+};
+
+static const struct shca_wire_ops vport_ops;
+
+static bool
+is_multicast(const struct shca_frame *frame)
+{
+	return (frame->bytes[0] & 1) != 0;
+}
+
+static void
+give(struct vport *vport, const struct shca_frame *frame)
+{
+	if (shca_ring_push(vport->ring, frame, 1, &vport->nb_lost) == 0)
+		vport->nb_lost++;
+}
+
+/* To all but the sender, which is NULL for the uplink. Who has joined which group is the netdevs'
+ * affair and not known: each vport is taken to have joined all. */
+static void
+flood(struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
+{
+	struct vport *vport;
+
+	LIST_FOREACH (vport, &eswitch->vports, link)
+		if (vport != from)
+			give(vport, frame);
+}
+
+static struct vport *
+find(struct eswitch *eswitch, const uint8_t *mac)
+{
+	struct vport *vport;
+
+	LIST_FOREACH (vport, &eswitch->vports, link)
+		if (memcmp(vport->mac, mac, MAC_BYTES) == 0)
+			break;
+	return vport;
+}
+
+/* The ingress ACL of a vport: one source address is let in (LX esw_acl_ingress_lgcy_setup). */
+static bool
+is_refused(const struct vport *vport, const struct shca_frame *frame)
+{
+	return vport->checks_source && memcmp(frame->bytes + MAC_BYTES, vport->mac, MAC_BYTES) != 0;
+}
+
+/* @return false when there is no room for it now. */
+static bool
+send_one(struct vport *from, const struct shca_frame *frame)
+{
+	struct eswitch *eswitch = from->eswitch;
+	struct shca_wire *uplink = eswitch->uplink;
+	struct vport *to;
+
+	if (frame->length < 2 * MAC_BYTES) {
+		from->nb_lost++;
+		return true;
+	}
+	if (is_refused(from, frame)) {
+		from->nb_refused++;
+		return true;
+	}
+	to = is_multicast(frame) ? NULL : find(eswitch, frame->bytes);
+	if (to == from) {
+		/* Local loopback is off (LX mlx5_nic_vport_update_local_lb). */
+		from->nb_lost++;
+		return true;
+	}
+	if (to != NULL)
+		return shca_ring_push(to->ring, frame, 1, &to->nb_lost) == 1;
+	if (uplink->ops->tx(uplink, frame, 1) == 0)
+		return false;
+	if (is_multicast(frame))
+		flood(eswitch, from, frame);
+	return true;
+}
+
+static unsigned int
+vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct vport *vport = (struct vport *)wire;
+	unsigned int nb = 0;
+
+	pthread_mutex_lock(&vport->eswitch->lock);
+	while (nb < nb_frames && send_one(vport, &frames[nb]))
+		nb++;
+	pthread_mutex_unlock(&vport->eswitch->lock);
+	return nb;
+}
+
+/* From the uplink. What no vport has is for those that are promiscuous, the rule with the uplink as
+ * source port (LX esw_fdb_set_vport_promisc_rule); the PF would get it otherwise, and there is
+ * none. */
+static void
+receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
+{
+	struct vport *vport;
+
+	if (frame->length < 2 * MAC_BYTES)
+		return;
+	if (is_multicast(frame)) {
+		flood(eswitch, NULL, frame);
+		return;
+	}
+	vport = find(eswitch, frame->bytes);
+	if (vport != NULL) {
+		give(vport, frame);
+		return;
+	}
+	/* LX esw_update_vport_rx_mode: without trust the wish is dropped without a word. */
+	LIST_FOREACH (vport, &eswitch->vports, link)
+		if (vport->is_trusted && vport->is_promiscuous)
+			give(vport, frame);
+}
+
+/* Only when all have taken what there was: what waits in a patient wire must wait there. */
+static void
+pump(struct eswitch *eswitch)
+{
+	struct shca_frame frames[UPLINK_BURST];
+	struct vport *vport;
+	unsigned int nb;
+
+	LIST_FOREACH (vport, &eswitch->vports, link)
+		if (!shca_ring_is_empty(vport->ring))
+			return;
+	nb = eswitch->uplink->ops->rx(eswitch->uplink, frames, UPLINK_BURST);
+	for (unsigned int i = 0; i < nb; i++)
+		receive_one(eswitch, &frames[i]);
+}
+
+static unsigned int
+vport_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct vport *vport = (struct vport *)wire;
+	unsigned int nb;
+
+	if (nb_frames == 0)
+		return 0;
+	pthread_mutex_lock(&vport->eswitch->lock);
+	pump(vport->eswitch);
+	nb = shca_ring_pop(vport->ring, frames, nb_frames);
+	pthread_mutex_unlock(&vport->eswitch->lock);
+	return nb;
+}
+
+/* With the first rule of any vport: the capture's frames may be for it. */
+static void
+vport_start(struct shca_wire *wire)
+{
+	struct eswitch *eswitch = ((struct vport *)wire)->eswitch;
+
+	pthread_mutex_lock(&eswitch->lock);
+	if (!eswitch->is_started && eswitch->uplink->ops->start != NULL)
+		eswitch->uplink->ops->start(eswitch->uplink);
+	eswitch->is_started = true;
+	pthread_mutex_unlock(&eswitch->lock);
+}
+
+static int
+vport_fd(const struct shca_wire *wire)
+{
+	const struct shca_wire *uplink = ((const struct vport *)wire)->eswitch->uplink;
+
+	return uplink->ops->fd(uplink);
+}
+
+static uint64_t
+vport_due_ns(const struct shca_wire *wire)
+{
+	const struct vport *vport = (const struct vport *)wire;
+	const struct shca_wire *uplink = vport->eswitch->uplink;
+
+	if (!shca_ring_is_empty(vport->ring))
+		return 0;
+	return uplink->ops->due_ns != NULL ? uplink->ops->due_ns(uplink) : UINT64_MAX;
+}
+
+static bool
+vport_is_patient(const struct shca_wire *wire)
+{
+	const struct shca_wire *uplink = ((const struct vport *)wire)->eswitch->uplink;
+
+	return uplink->ops->is_patient != NULL && uplink->ops->is_patient(uplink);
+}
+
+/* A vport's link follows the port's unless told otherwise (MLX5_VPORT_ADMIN_STATE_AUTO). */
+static bool
+vport_link(struct shca_wire *wire)
+{
+	struct eswitch *eswitch = ((struct vport *)wire)->eswitch;
+	bool up = true;
+
+	pthread_mutex_lock(&eswitch->lock);
+	if (eswitch->uplink->ops->link != NULL)
+		up = eswitch->uplink->ops->link(eswitch->uplink);
+	pthread_mutex_unlock(&eswitch->lock);
+	return up;
+}
+
+static void
+vport_set_promiscuous(struct shca_wire *wire, bool on)
+{
+	struct vport *vport = (struct vport *)wire;
+
+	pthread_mutex_lock(&vport->eswitch->lock);
+	vport->is_promiscuous = on;
+	pthread_mutex_unlock(&vport->eswitch->lock);
+}
+
+static uint64_t
+vport_nb_refused(const struct shca_wire *wire)
+{
+	const struct vport *vport = (const struct vport *)wire;
+	uint64_t nb;
+
+	pthread_mutex_lock(&vport->eswitch->lock);
+	nb = vport->nb_refused;
+	pthread_mutex_unlock(&vport->eswitch->lock);
+	return nb;
+}
+
+static void
+vport_close(struct shca_wire *wire)
+{
+	struct vport *vport = (struct vport *)wire;
+	struct eswitch *eswitch = vport->eswitch;
+	bool is_last;
+
+	if (vport->nb_refused != 0 || vport->nb_lost != 0)
+		SHCA_INFO("vport: refused %lu frames with another source address, lost %lu",
+			(unsigned long)vport->nb_refused, (unsigned long)vport->nb_lost);
+	pthread_mutex_lock(&eswitch->lock);
+	LIST_REMOVE(vport, link);
+	is_last = LIST_EMPTY(&eswitch->vports);
+	pthread_mutex_unlock(&eswitch->lock);
+	shca_ring_destroy(vport->ring);
+	free(vport);
+	if (!is_last)
+		return;
+	eswitch->uplink->ops->close(eswitch->uplink);
+	pthread_mutex_destroy(&eswitch->lock);
+	free(eswitch);
+}
+
+static const struct shca_wire_ops vport_ops = {
+	.name = "vport",
+	.usage = "vport",
+	.tx = vport_tx,
+	.rx = vport_rx,
+	.start = vport_start,
+	.fd = vport_fd,
+	.due_ns = vport_due_ns,
+	.is_patient = vport_is_patient,
+	.link = vport_link,
+	.set_promiscuous = vport_set_promiscuous,
+	.nb_refused = vport_nb_refused,
+	.close = vport_close,
+};
+
+static int
+add(struct eswitch *eswitch, const struct shca_eswitch_vport *conf, struct shca_wire **wire)
+{
+	struct vport *vport = calloc(1, sizeof(*vport));
+
+	if (vport == NULL)
+		return -ENOMEM;
+	*vport = (struct vport){
+		.wire.ops = &vport_ops,
+		.eswitch = eswitch,
+		.is_trusted = conf->is_trusted,
+		.is_promiscuous = conf->is_promiscuous,
+		.checks_source = conf->checks_source,
+		.ring = shca_ring_create(RING_SIZE_LOG2),
+	};
+	if (vport->ring == NULL) {
+		free(vport);
+		return -ENOMEM;
+	}
+	memcpy(vport->mac, conf->mac, sizeof(vport->mac));
+	pthread_mutex_lock(&eswitch->lock);
+	LIST_INSERT_HEAD(&eswitch->vports, vport, link);
+	pthread_mutex_unlock(&eswitch->lock);
+	*wire = &vport->wire;
+	return 0;
+}
+
+int
+shca_eswitch_open(
+	struct shca_wire *uplink, const struct shca_eswitch_vport *vport, struct shca_wire **wire)
+{
+	struct eswitch *eswitch = calloc(1, sizeof(*eswitch));
+	int ret;
+
+	if (eswitch == NULL)
+		return -ENOMEM;
+	eswitch->uplink = uplink;
+	LIST_INIT(&eswitch->vports);
+	ret = -pthread_mutex_init(&eswitch->lock, NULL);
+	if (ret != 0)
+		goto free_eswitch;
+	ret = add(eswitch, vport, wire);
+	if (ret != 0)
+		goto destroy_lock;
+	return 0;
+
+destroy_lock:
+	pthread_mutex_destroy(&eswitch->lock);
+free_eswitch:
+	free(eswitch);
+	return ret;
+}
+
+int
+shca_eswitch_join(
+	struct shca_wire *of, const struct shca_eswitch_vport *vport, struct shca_wire **wire)
+{
+	return add(((struct vport *)of)->eswitch, vport, wire);
+}

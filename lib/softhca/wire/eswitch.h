@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The switch in front of one wire that virtual functions share, as Linux's mlx5 programs it in
+ * legacy mode. Each function's port is a wire of its own:
+ *
+ *     vport 0 ──┐ source address checked, if so asked
+ *     vport 1 ──┼── by destination: a vport ── or the uplink, the wire they share
+ *     vport 2 ──┘
+ *
+ * A unicast frame goes to the vport that has its address and to nobody else; what no vport has
+ * goes to the uplink, or, if it came from there, to the vports that are promiscuous, which takes
+ * trust. Multicast goes to all but the sender, and to the uplink. Nothing comes back to its sender.
+ */
+#ifndef SHCA_WIRE_ESWITCH_H
+#define SHCA_WIRE_ESWITCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shca_frame;
+struct shca_wire;
+
+struct shca_eswitch_vport {
+	const uint8_t *mac;
+	bool is_trusted;     /**< promiscuous if asked for; otherwise asking is in vain */
+	bool is_promiscuous; /**< what it asks for at first; set_promiscuous() changes it */
+	bool checks_source;  /**< drop what it sends from another address */
+};
+
+/**
+ * Make a switch with its first vport.
+ * @param uplink is the switch's, and closed with its last vport
+ * @return 0 or -ENOMEM, with nothing changed.
+ */
+int shca_eswitch_open(
+	struct shca_wire *uplink, const struct shca_eswitch_vport *vport, struct shca_wire **wire);
+/** Add a vport to the switch of another, @p of. @return as shca_eswitch_open. */
+int shca_eswitch_join(
+	struct shca_wire *of, const struct shca_eswitch_vport *vport, struct shca_wire **wire);
+
+#endif /* SHCA_WIRE_ESWITCH_H */

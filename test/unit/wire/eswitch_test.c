@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The switch of virtual functions: who gets what, from whom. The network is a pair's end. */
+#include "wire_test.h"
+
+#include "wire/eswitch.h"
+
+#define NB_VPORTS 3
+#define NETWORK   NB_VPORTS
+#define LENGTH    60
+
+static const uint8_t macs[NB_VPORTS][6] = {
+	{ 2, 0, 0, 0, 0, 1 },
+	{ 2, 0, 0, 0, 0, 2 },
+	{ 2, 0, 0, 0, 0, 3 },
+};
+static const uint8_t stranger[6] = { 2, 0, 0, 0, 0, 9 };
+static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+static const uint8_t group[6] = { 1, 0, 0x5e, 0, 0, 1 };
+
+/** Vport 1 is trusted, vport 2 checked. */
+struct bench {
+	struct shca_wire *wire[NB_VPORTS + 1];
+};
+
+static void
+bench_open(struct bench *bench)
+{
+	const struct shca_wire_conf conf = { .arg = "uplink", .fd = -1 };
+	struct shca_wire *uplink = open_wire("pair", &conf);
+
+	bench->wire[NETWORK] = open_wire("pair", &conf);
+	for (unsigned int i = 0; i < NB_VPORTS; i++) {
+		const struct shca_eswitch_vport vport = {
+			.mac = macs[i],
+			.is_trusted = i == 1,
+			.checks_source = i == 2,
+		};
+		int ret = i == 0 ? shca_eswitch_open(uplink, &vport, &bench->wire[i])
+				 : shca_eswitch_join(bench->wire[0], &vport, &bench->wire[i]);
+
+		assert_int_equal(ret, 0);
+	}
+}
+
+static void
+bench_close(struct bench *bench)
+{
+	for (unsigned int i = 0; i <= NB_VPORTS; i++)
+		bench->wire[i]->ops->close(bench->wire[i]);
+}
+
+static void
+send_frame(struct bench *bench, unsigned int from, const uint8_t *dst, const uint8_t *src)
+{
+	uint8_t bytes[LENGTH] = { 0 };
+	const struct shca_frame frame = { bytes, sizeof(bytes) };
+
+	memcpy(bytes, dst, 6);
+	memcpy(bytes + 6, src, 6);
+	assert_int_equal(bench->wire[from]->ops->tx(bench->wire[from], &frame, 1), 1);
+}
+
+/** @return frames that came to @p at, all to @p dst. */
+static unsigned int
+count(struct bench *bench, unsigned int at, const uint8_t *dst)
+{
+	struct shca_frame frame;
+	unsigned int nb = 0;
+
+	while (bench->wire[at]->ops->rx(bench->wire[at], &frame, 1) == 1) {
+		assert_int_equal(frame.length, LENGTH);
+		assert_memory_equal(frame.bytes, dst, 6);
+		nb++;
+	}
+	return nb;
+}
+
+/** One row a frame: who gets it, as a digit for each vport and the network. */
+static const struct {
+	unsigned int from;
+	const uint8_t *dst, *src;
+	bool wishes; /**< all vports ask to be promiscuous */
+	const char *who;
+} cases[] = {
+	{ 0, macs[1], macs[0], false, "0100" },
+	{ 1, macs[0], macs[1], false, "1000" },
+	{ 0, stranger, macs[0], false, "0001" },
+	{ 0, macs[0], macs[0], false, "0000" }, /* to itself */
+	{ 0, broadcast, macs[0], false, "0111" },
+	{ 1, group, macs[1], false, "1011" },
+	{ NETWORK, macs[1], stranger, false, "0100" },
+	{ NETWORK, stranger, stranger, false, "0000" },
+	{ NETWORK, broadcast, stranger, false, "1110" },
+	/* Only the trusted one's wish counts, and only for what nobody else has. */
+	{ NETWORK, stranger, stranger, true, "0100" },
+	{ NETWORK, macs[0], stranger, true, "1000" },
+	{ 0, stranger, macs[0], true, "0001" },
+	{ 0, macs[2], macs[0], true, "0010" },
+	/* Another's address. */
+	{ 0, macs[1], stranger, false, "0100" },
+	{ 2, macs[0], macs[2], false, "1000" },
+	{ 2, macs[0], stranger, false, "0000" },
+	{ 2, broadcast, macs[0], false, "0000" },
+	{ 2, stranger, macs[1], false, "0000" },
+};
+
+static void
+test_who_gets_what(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (unsigned int v = 0; v < NB_VPORTS; v++)
+			bench.wire[v]->ops->set_promiscuous(bench.wire[v], cases[i].wishes);
+		send_frame(&bench, cases[i].from, cases[i].dst, cases[i].src);
+		for (unsigned int at = 0; at <= NB_VPORTS; at++)
+			if (count(&bench, at, cases[i].dst) != (unsigned int)cases[i].who[at] - '0')
+				fail_msg("case %u: not so at %u", i, at);
+	}
+	assert_int_equal(bench.wire[0]->ops->nb_refused(bench.wire[0]), 0);
+	assert_int_equal(bench.wire[2]->ops->nb_refused(bench.wire[2]), 3);
+	bench_close(&bench);
+}
+
+/** To a vport that does not receive a sender waits; to all it does not. */
+static void
+test_back_pressure(void **state)
+{
+	uint8_t bytes[9000] = { 0 };
+	const struct shca_frame frame = { bytes, sizeof(bytes) };
+	struct shca_frame out;
+	unsigned int nb = 0;
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	memcpy(bytes, macs[1], 6);
+	while (bench.wire[0]->ops->tx(bench.wire[0], &frame, 1) == 1)
+		assert_true(++nb < 100000);
+	assert_true(nb > 50);
+	/* What comes from the network waits there as well. */
+	send_frame(&bench, NETWORK, macs[0], stranger);
+	assert_int_equal(count(&bench, 0, macs[0]), 0);
+	memset(bytes, 0xff, 6);
+	assert_int_equal(bench.wire[0]->ops->tx(bench.wire[0], &frame, 1), 1);
+	while (bench.wire[1]->ops->rx(bench.wire[1], &out, 1) == 1)
+		nb--;
+	assert_int_equal(nb, 0);
+	assert_int_equal(bench.wire[2]->ops->rx(bench.wire[2], &out, 1), 1);
+	assert_int_equal(bench.wire[2]->ops->rx(bench.wire[2], &out, 1), 0);
+	assert_int_equal(count(&bench, 0, macs[0]), 1);
+	bench_close(&bench);
+}
+
+/** The uplink is everybody's: its link, its descriptor, its start; and goes with the last. */
+static void
+test_uplink(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	assert_true(bench.wire[1]->ops->link(bench.wire[1]));
+	bench.wire[NETWORK]->ops->set_carrier(bench.wire[NETWORK], false);
+	assert_false(bench.wire[0]->ops->link(bench.wire[0]));
+	assert_false(bench.wire[1]->ops->link(bench.wire[1]));
+	bench.wire[NETWORK]->ops->set_carrier(bench.wire[NETWORK], true);
+	assert_int_equal(bench.wire[0]->ops->fd(bench.wire[0]), -1);
+	assert_false(bench.wire[0]->ops->is_patient(bench.wire[0]));
+	bench.wire[0]->ops->start(bench.wire[0]);
+	bench.wire[0]->ops->close(bench.wire[0]);
+	send_frame(&bench, NETWORK, macs[1], stranger);
+	assert_int_equal(bench.wire[1]->ops->due_ns(bench.wire[1]), 0);
+	assert_int_equal(count(&bench, 1, macs[1]), 1);
+	assert_true(bench.wire[1]->ops->due_ns(bench.wire[1]) == UINT64_MAX);
+	bench.wire[1]->ops->close(bench.wire[1]);
+	bench.wire[2]->ops->close(bench.wire[2]);
+	assert_false(bench.wire[NETWORK]->ops->link(bench.wire[NETWORK]));
+	bench.wire[NETWORK]->ops->close(bench.wire[NETWORK]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_who_gets_what),
+		cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_uplink),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
