@@ -2,6 +2,7 @@
 /* Addresses and receive modes: change the port's state, let the default rules follow, or put it
  * back. */
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
@@ -11,6 +12,7 @@
 #include "mac.h"
 #include "netdev.h"
 #include "port.h"
+#include "vf.h"
 
 /** The MAC address in an EUI-64 interface identifier (RFC 4291 appendix A): ff:fe in its middle,
  * one bit over. */
@@ -62,6 +64,19 @@ mdv_mac_init(struct rte_eth_dev *dev)
 	return 0;
 }
 
+/** The switch in front of a virtual function knows one address. */
+static void
+warn_of_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	struct rte_ether_addr known;
+	struct mdv_vf vf;
+
+	mdv_vf_query(&port->device, &vf);
+	if (vf.is_vf && mac_of_port(port, &known) == 0)
+		mdv_vf_check_mac(dev, &known, mac);
+}
+
 int
 mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx,
 	__rte_unused uint32_t pool)
@@ -80,6 +95,8 @@ mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx,
 	ret = mdv_flow_default_update(mdv_port(dev));
 	if (ret != 0)
 		*slot = before;
+	else
+		warn_of_mac(dev, mac);
 	return ret;
 }
 
@@ -133,6 +150,46 @@ mdv_mac_set_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32
 	return 0;
 }
 
+/*
+ * The switch in front of a virtual function goes by the netdev's modes, not by rules. On another
+ * port the netdev's are its own affair.
+ */
+static void
+netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
+{
+	struct mdv_port *port = mdv_port(dev);
+	const char *ifname = port->device.ifname;
+	unsigned int before;
+	struct mdv_vf vf;
+	int ret;
+
+	if (on == ((port->netdev_flags & flag) != 0))
+		return;
+	mdv_vf_query(&port->device, &vf);
+	if (ifname[0] == '\0' || !vf.is_vf)
+		return;
+	ret = mdv_netdev_set_flags(ifname, flag, on ? flag : 0, &before);
+	if (ret != 0)
+		MDV_LOG(WARNING,
+			"port %u: netdev %s does not change its mode, by which the card goes that "
+			"it is a virtual function of: %s",
+			dev->data->port_id, ifname, strerror(-ret));
+	else if (!on)
+		port->netdev_flags &= ~flag;
+	else if (before == 0) /* else somebody else's wish, who will take it back */
+		port->netdev_flags |= flag;
+}
+
+void
+mdv_mac_release(struct mdv_port *port)
+{
+	unsigned int before;
+
+	if (port->netdev_flags != 0)
+		(void)mdv_netdev_set_flags(port->device.ifname, port->netdev_flags, 0, &before);
+	port->netdev_flags = 0;
+}
+
 /* ethdev sets these two flags after the operation; the rules are computed from them, so set them
  * before. */
 
@@ -165,23 +222,43 @@ allmulticast_set(struct rte_eth_dev *dev, uint8_t on)
 int
 mdv_mac_promiscuous_enable(struct rte_eth_dev *dev)
 {
-	return promiscuous_set(dev, 1);
+	int ret = mdv_vf_may_receive(dev, "promiscuous");
+
+	if (ret == 0)
+		ret = promiscuous_set(dev, 1);
+	if (ret == 0)
+		netdev_follow(dev, IFF_PROMISC, true);
+	return ret;
 }
 
 int
 mdv_mac_promiscuous_disable(struct rte_eth_dev *dev)
 {
-	return promiscuous_set(dev, 0);
+	int ret = promiscuous_set(dev, 0);
+
+	if (ret == 0)
+		netdev_follow(dev, IFF_PROMISC, false);
+	return ret;
 }
 
 int
 mdv_mac_allmulticast_enable(struct rte_eth_dev *dev)
 {
-	return allmulticast_set(dev, 1);
+	int ret = mdv_vf_may_receive(dev, "allmulticast");
+
+	if (ret == 0)
+		ret = allmulticast_set(dev, 1);
+	if (ret == 0)
+		netdev_follow(dev, IFF_ALLMULTI, true);
+	return ret;
 }
 
 int
 mdv_mac_allmulticast_disable(struct rte_eth_dev *dev)
 {
-	return allmulticast_set(dev, 0);
+	int ret = allmulticast_set(dev, 0);
+
+	if (ret == 0)
+		netdev_follow(dev, IFF_ALLMULTI, false);
+	return ret;
 }

@@ -8,9 +8,13 @@
 
 #include <rte_ethdev.h>
 
+struct mdv_port;
+
 /** At probe: the array and the first address, from the netdev or else from GID 0. @return 0 or a
  * negative errno. */
 int mdv_mac_init(struct rte_eth_dev *dev);
+/** The netdev is what it was before the port asked for more than its own. */
+void mdv_mac_release(struct mdv_port *port);
 /** ethdev operations; on failure port and device are as they were. */
 int mdv_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
 int mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx, uint32_t pool);

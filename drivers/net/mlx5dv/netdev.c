@@ -90,6 +90,25 @@ mdv_netdev_get_mac(const char *ifname, struct rte_ether_addr *mac)
 }
 
 int
+mdv_netdev_set_flags(
+	const char *ifname, unsigned int mask, unsigned int flags, unsigned int *before)
+{
+	struct ifreq ifr = { 0 };
+	unsigned int wanted;
+	int ret;
+
+	ret = request(ifname, SIOCGIFFLAGS, &ifr);
+	if (ret != 0)
+		return ret;
+	*before = (unsigned short)ifr.ifr_flags & mask;
+	wanted = ((unsigned short)ifr.ifr_flags & ~mask) | flags;
+	if (*before == flags)
+		return 0;
+	ifr.ifr_flags = (short)wanted;
+	return request(ifname, SIOCSIFFLAGS, &ifr);
+}
+
+int
 mdv_netdev_get_up(const char *ifname, bool *up)
 {
 	struct ifreq ifr = { 0 };

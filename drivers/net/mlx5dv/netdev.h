@@ -24,6 +24,12 @@ int mdv_netdev_get_mac(const char *ifname, struct rte_ether_addr *mac);
 /** Administrative state, IFF_UP. */
 int mdv_netdev_get_up(const char *ifname, bool *up);
 int mdv_netdev_set_up(const char *ifname, bool up);
+/**
+ * Set those of @p mask, IFF_PROMISC and the like, to @p flags.
+ * @param before what they were; set on success and when the kernel refuses
+ */
+int mdv_netdev_set_flags(
+	const char *ifname, unsigned int mask, unsigned int flags, unsigned int *before);
 /** Speed by ETHTOOL_GLINKSETTINGS. @return 0, -ENODEV, -ENODATA when unknown. */
 int mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps);
 

@@ -5,6 +5,7 @@
 #include <rte_malloc.h>
 
 #include "log.h"
+#include "mac.h"
 #include "mr.h"
 #include "netdev.h"
 #include "open.h"
@@ -54,6 +55,7 @@ close_port(struct rte_eth_dev *dev)
 	uint16_t i;
 
 	mdv_flow_fini(port);
+	mdv_mac_release(port);
 	for (i = 0; i < dev->data->nb_rx_queues; i++)
 		mdv_rxq_release(dev, i);
 	for (i = 0; i < dev->data->nb_tx_queues; i++)

@@ -57,6 +57,7 @@ struct mdv_port {
 	/* MACs are in dev->data->mac_addrs[MDV_MAC_MAX], all-zero where free. */
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
+	unsigned int netdev_flags;   /**< IFF_PROMISC and the like that this port has set */
 	uint64_t out_of_buffer_base; /**< the device's count at the last stats reset */
 
 	struct ibv_comp_channel **rx_channels; /**< by queue; NULL: no Rx interrupts */

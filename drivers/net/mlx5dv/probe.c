@@ -17,6 +17,7 @@
 #include "rxq.h"
 #include "secondary.h"
 #include "txq.h"
+#include "vf.h"
 
 /**
  * The driver uses structures of DPDK that change between releases, though never within a stable
@@ -94,6 +95,7 @@ probe(struct rte_vdev_device *vdev)
 	if (ret != 0)
 		goto close;
 	ethdev_init(dev);
+	mdv_vf_tell(name, &mdv_port(dev)->device);
 	mdv_ethdev_link_update(dev, 0);
 	MDV_LOG(INFO, "%s: port %u on %s, port %u of it%s%s", name, dev->data->port_id,
 		mdv_port(dev)->device.name, mdv_port(dev)->device.port_num,

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual functions of one card: their switch, trust, spoof checking, and what our driver says of it."""
+import json
+import re
+import subprocess
+import time
+
+import pytest
+
+from harness import frames, host, paths
+from harness.cable import Cable
+from harness.testpmd import Testpmd
+
+PATIENCE = 60
+# Port 0 has no privileges, port 1 is trusted, port 2 is watched.
+MACS = ["02:00:00:00:00:10", "02:00:00:00:00:11", "02:00:00:00:00:12"]
+KEYS = ["", ",trust=on", ",spoof=on"]
+STRANGER = "02:00:00:00:00:77"
+
+
+def ports(tmp_path):
+    return [f"wire=unix:{tmp_path}/wire,vf=on,mac={mac}{keys}" for mac, keys in zip(MACS, KEYS)]
+
+
+@pytest.fixture
+def bench(tmp_path):
+    """testpmd with a port on each function, and the far end of their wire."""
+    with Testpmd(ports=ports(tmp_path), args=["--rxq=1", "--txq=1", "--port-topology=loop"]) as pmd, \
+            Cable(tmp_path / "wire") as peer:
+        yield pmd, peer
+
+
+def received(pmd):
+    return [pmd.stats(port)["RX-packets"] for port in range(3)]
+
+
+def until_received(pmd, counts):
+    """Exactly these many, and no more after that."""
+    end = time.monotonic() + PATIENCE
+    while received(pmd) != counts:
+        assert time.monotonic() < end, received(pmd)
+        time.sleep(0.05)
+    time.sleep(0.2)
+    assert received(pmd) == counts
+
+
+def refused(pmd):
+    """Frames that the switch has dropped for their source address, of each port."""
+    pid = next(line.split()[0] for line in ctl("devices").splitlines() if is_below(line.split()[0], pmd))
+    return [port["tx_refused"] for port in json.loads(ctl("--pid", pid, "stats", "--json"))["ports"]]
+
+
+def is_below(pid, pmd):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return int(file.read().rpartition(")")[2].split()[1]) == pmd.terminal.process.pid
+
+
+def ctl(*words):
+    return subprocess.run([paths.SOFTHCA, "ctl", *words], capture_output=True, text=True, timeout=PATIENCE,
+                          check=True).stdout
+
+
+def to(dst, src=frames.PEER_MAC):
+    return frames.packet(eth_dst=dst, eth_src=src)
+
+
+def test_promiscuous_is_refused_without_trust(bench):
+    pmd, peer = bench
+    why = (r"port {0}: no promiscuous mode: mlx5_{0} is virtual function {0} of its card and not trusted"
+           r".*ip link set dev <PF> vf {0} trust on")
+    for port in (0, 2):
+        assert re.search(why.format(port), pmd.banner), pmd.banner  # testpmd asks for it at its start
+        answer = pmd.cmd(f"set promisc {port} on")
+        assert re.search(why.format(port), answer) and "Operation not permitted" in answer
+        assert pmd.info(port)["Promiscuous mode"] == "disabled"
+    assert pmd.info(1)["Promiscuous mode"] == "enabled"
+    answer = pmd.cmd("set allmulti 0 on")
+    assert "no allmulticast mode" in answer and "Operation not permitted" in answer
+    # A rule for everything is installed, as on Linux, and changes nothing.
+    pmd.flow("ingress pattern eth / end actions queue index 0 / end", port=0)
+    pmd.cmd("set fwd rxonly")
+    pmd.cmd("start")
+    peer.send(*[to(MACS[0])] * 1, *[to(MACS[1])] * 2, *[to(MACS[2])] * 3, *[to(STRANGER)] * 10,
+              *[to(frames.BROADCAST)] * 100)
+    until_received(pmd, [101, 112, 103])
+    pmd.cmd("set promisc 1 off")
+    peer.send(*[to(STRANGER)] * 10, to(MACS[1]))
+    until_received(pmd, [101, 113, 103])
+
+
+def test_functions_reach_each_other_by_the_switch(bench):
+    """What is for another function does not go on the wire; broadcast does both."""
+    pmd, peer = bench
+    pmd.cmd("set fwd macswap")
+    pmd.cmd("start")
+    peer.send(to(MACS[0]))
+    answer = peer.receive(PATIENCE)
+    assert answer[:12] == frames.mac(frames.PEER_MAC) + frames.mac(MACS[0])
+    # To function 0 as if from function 1: they answer each other from now on.
+    peer.send(to(MACS[0], src=MACS[1]))
+    end = time.monotonic() + PATIENCE
+    while min(received(pmd)[:2]) < 1000:
+        assert time.monotonic() < end
+    assert received(pmd)[2] == 0
+    pmd.cmd("stop")
+    assert peer.receive(0.2) is None
+
+
+def test_another_source_address_is_dropped_and_the_driver_warns(bench):
+    pmd, peer = bench
+    assert re.search(r"net_mlx5dv2: virtual function 2: what it sends from another address than its own is dropped",
+                     pmd.banner)
+    assert "net_mlx5dv0: virtual function 0: what it sends" not in pmd.banner
+    # io sends on what came, from the peer's address: function 1 may, function 2 may not.
+    pmd.cmd("set fwd io")
+    pmd.cmd("start")
+    peer.send(*[to(STRANGER)] * 3, *[to(MACS[2])] * 5)
+    until_received(pmd, [0, 3, 5])
+    assert peer.receive_all(3, PATIENCE) == [to(STRANGER)] * 3
+    pmd.cmd("stop")
+    assert pmd.stats(2)["TX-packets"] == 5  # nobody tells the sender
+    assert refused(pmd) == [0, 0, 5]
+    # From its own it may.
+    pmd.cmd("set fwd macswap")
+    pmd.cmd("start")
+    peer.send(to(MACS[2]))
+    assert peer.receive(PATIENCE)[:12] == frames.mac(frames.PEER_MAC) + frames.mac(MACS[2])
+    assert refused(pmd) == [0, 0, 5]
+    answer = pmd.cmd(f"mac_addr set 2 {STRANGER}")
+    assert re.search(rf"port 2: mlx5_2 is a virtual function, whose card knows it by {MACS[2]}: frames for {STRANGER} "
+                     "do not get here, and those from it are dropped", answer), answer
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_the_switch_goes_by_the_netdevs_mode(tmp_path):
+    """Beside a netdev: the driver makes it promiscuous, and leaves it as it was."""
+    name = host.name("v")
+    port = f"wire=unix:{tmp_path}/wire,vf=on,trust=on,kernel=tap:{name},mac={MACS[1]}"
+    with Testpmd(ports=[port], args=["--rxq=1", "--txq=1"]) as pmd, Cable(tmp_path / "wire") as peer:
+        host.quiet_netdev(name)
+        assert "PROMISC" in host.run("ip", "link", "show", name)
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        end = time.monotonic() + PATIENCE
+        while pmd.stats()["RX-packets"] == 0:  # the card looks at the netdev now and then
+            assert time.monotonic() < end
+            peer.send(to(STRANGER))
+            time.sleep(0.05)
+        pmd.cmd("set promisc 0 off")
+        assert "PROMISC" not in host.run("ip", "link", "show", name)
+        pmd.cmd("set promisc 0 on")
+        assert "PROMISC" in host.run("ip", "link", "show", name)
+        pmd.cmd("stop")
+        pmd.cmd("port stop 0")
+        pmd.cmd("port close 0")
+        assert "PROMISC" not in host.run("ip", "link", "show", name)

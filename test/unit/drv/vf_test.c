@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a virtual function learns of its host's settings: from sysfs made here, from netlink
+ * messages made here; and what its port does with it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+#include <rte_log.h>
+
+#include "log.h"
+#include "mac.h"
+#include "rig.h"
+#include "vf.h"
+#include "vf_link.h"
+
+static char root[] = "/tmp/drv_vf_XXXXXX";
+static char *logged;
+static size_t logged_size;
+static FILE *log_stream;
+static struct rig_port rig;
+
+static void
+run(const char *format, const char *argument)
+{
+	char command[512], line[600];
+
+	snprintf(command, sizeof(command), format, argument);
+	snprintf(line, sizeof(line), "cd %s && %s", root, command);
+	assert_int_equal(system(line), 0);
+}
+
+/* A card with three functions; the port is the second's. */
+static int
+tree_make(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	run("mkdir -p card/sriov/1 vf0 vf1 vf2 ib && ln -s ../vf1 ib/device%s", "");
+	run("for i in 0 1 2; do ln -s ../vf$i card/virtfn$i; ln -s ../card vf$i/physfn; done%s",
+		"");
+	run("echo 0x1018 > vf1/device%s", "");
+	log_stream = open_memstream(&logged, &logged_size);
+	assert_non_null(log_stream);
+	rte_openlog_stream(log_stream);
+	return 0;
+}
+
+static int
+tree_remove(void **state)
+{
+	(void)state;
+	rte_openlog_stream(NULL);
+	fclose(log_stream);
+	free(logged);
+	run("rm -rf %s", root);
+	return 0;
+}
+
+static void
+make_port(void)
+{
+	struct mdv_device *device;
+
+	rig_port_init(&rig);
+	device = &mdv_port(&rig.dev)->device;
+	snprintf(device->name, sizeof(device->name), "mlx5_7");
+	snprintf(device->sysfs_path, sizeof(device->sysfs_path), "%s/ib", root);
+	rewind(log_stream);
+}
+
+static void
+set_config(const char *spoof, const char *trust)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"VF         : 1\nMAC        : 02:00:00:00:00:01\nVLAN Proto : N/A\n"
+		"SpoofCheck : %s\nTrust      : %s\nLinkState  : Follow\n",
+		spoof, trust);
+	run("printf '%s' > card/sriov/1/config", text);
+}
+
+static bool
+has_logged(const char *text)
+{
+	fflush(log_stream);
+	return strstr(logged, text) != NULL;
+}
+
+static void
+a_trusted_function_may(void **state)
+{
+	struct mdv_vf vf;
+
+	(void)state;
+	make_port();
+	set_config("OFF", "ON");
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_true(vf.is_vf && vf.is_known && vf.is_trusted && !vf.checks_source);
+	assert_int_equal(vf.number, 1);
+	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
+}
+
+static void
+another_may_not_and_is_told_why(void **state)
+{
+	struct rte_ether_addr known = { { 2, 0, 0, 0, 0, 1 } }, other = { { 2, 0, 0, 0, 0, 9 } };
+
+	(void)state;
+	make_port();
+	set_config("ON", "OFF");
+	assert_int_equal(mdv_mac_promiscuous_enable(&rig.dev), -EPERM);
+	assert_int_equal(rig.data.promiscuous, 0);
+	assert_true(has_logged("no promiscuous mode: mlx5_7 is virtual function 1 of its card and "
+			       "not trusted"));
+	assert_true(has_logged("ip link set dev <PF> vf 1 trust on"));
+	assert_int_equal(mdv_mac_allmulticast_enable(&rig.dev), -EPERM);
+	assert_int_equal(rig.data.all_multicast, 0);
+	assert_true(has_logged("no allmulticast mode"));
+	mdv_vf_tell("net_mlx5dv7", &mdv_port(&rig.dev)->device);
+	assert_true(
+		has_logged("net_mlx5dv7: virtual function 1: what it sends from another address"));
+	mdv_vf_check_mac(&rig.dev, &known, &known);
+	assert_false(has_logged("whose card knows it by"));
+	mdv_vf_check_mac(&rig.dev, &known, &other);
+	assert_true(has_logged("knows it by 02:00:00:00:00:01: frames for 02:00:00:00:00:09 do not "
+			       "get here, and those from it are dropped"));
+}
+
+/* Linux without OFED in a namespace without the card's netdev; a guest; no function at all. */
+static void
+what_is_not_shown_is_allowed(void **state)
+{
+	struct mdv_vf vf;
+
+	(void)state;
+	make_port();
+	run("rm card/sriov/1/config%s", "");
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_true(vf.is_vf && !vf.is_known && vf.number == 1);
+	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
+	assert_true(has_logged("whether it is trusted cannot be seen here"));
+	run("mkdir -p card/net/lo%s", ""); /* a netdev that has no functions */
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_true(vf.is_vf && !vf.is_known);
+	run("rm vf1/physfn%s", "");
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_true(vf.is_vf && !vf.is_known);
+	run("echo 0x1017 > vf1/device%s", "");
+	rewind(log_stream);
+	make_port();
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_false(vf.is_vf);
+	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
+	run("rm vf1/device%s", "");
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_false(vf.is_vf);
+}
+
+/** A netlink message in the making. */
+struct message {
+	_Alignas(8) uint8_t bytes[512];
+	size_t length;
+};
+
+/* @return where the attribute begins. */
+static size_t
+add(struct message *message, unsigned short type, const void *data, size_t length)
+{
+	const struct rtattr attr = { .rta_type = type,
+		.rta_len = (unsigned short)RTA_LENGTH(length) };
+	size_t at = message->length;
+
+	memcpy(message->bytes + at, &attr, sizeof(attr));
+	if (length != 0)
+		memcpy(message->bytes + at + RTA_LENGTH(0), data, length);
+	message->length += RTA_SPACE(length);
+	return at;
+}
+
+/* What was added since is inside. */
+static void
+end(struct message *message, size_t at)
+{
+	unsigned short length = (unsigned short)(message->length - at);
+
+	memcpy(message->bytes + at + offsetof(struct rtattr, rta_len), &length, sizeof(length));
+}
+
+static void
+add_vf(struct message *message, unsigned int number, uint32_t spoof, uint32_t trust)
+{
+	const uint32_t spoofchk[] = { number, spoof }, trusted[] = { number, trust };
+	const struct ifla_vf_mac mac = { .vf = number };
+	size_t at = add(message, IFLA_VF_INFO, NULL, 0);
+
+	add(message, IFLA_VF_MAC, &mac, sizeof(mac));
+	add(message, IFLA_VF_SPOOFCHK, spoofchk, sizeof(spoofchk));
+	add(message, IFLA_VF_TRUST, trusted, sizeof(trusted));
+	end(message, at);
+}
+
+static void
+set_head(struct message *message, unsigned short type, size_t length)
+{
+	const struct nlmsghdr head = { .nlmsg_type = type, .nlmsg_len = (uint32_t)length };
+
+	memcpy(message->bytes, &head, sizeof(head));
+}
+
+static void
+make_link(struct message *message)
+{
+	size_t at;
+
+	memset(message, 0, sizeof(*message));
+	message->length = NLMSG_SPACE(sizeof(struct ifinfomsg));
+	add(message, IFLA_IFNAME, "eth0", 5);
+	at = add(message, IFLA_VFINFO_LIST | NLA_F_NESTED, NULL, 0);
+	add_vf(message, 0, 0, 1);
+	add_vf(message, 1, 1, 0);
+	add_vf(message, 2, UINT32_MAX, UINT32_MAX);
+	end(message, at);
+	set_head(message, RTM_NEWLINK, message->length);
+}
+
+static void
+the_kernels_answer_is_read(void **state)
+{
+	struct mdv_vf vf = { .number = 0 };
+	struct message message;
+
+	(void)state;
+	make_link(&message);
+	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), 0);
+	assert_true(vf.is_trusted && !vf.checks_source);
+	vf.number = 1;
+	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), 0);
+	assert_true(!vf.is_trusted && vf.checks_source);
+	vf.number = 2; /* its driver does not tell */
+	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
+	vf.number = 3;
+	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
+}
+
+/* Cut at any place, by its own account or not. */
+static void
+a_damaged_answer_is_survived(void **state)
+{
+	struct mdv_vf vf = { .number = 1 };
+	const int error = -ENODEV;
+	struct message message;
+	size_t whole;
+
+	(void)state;
+	make_link(&message);
+	whole = message.length;
+	for (size_t length = 0; length < whole; length++) {
+		uint8_t *copy = malloc(length == 0 ? 1 : length);
+
+		set_head(&message, RTM_NEWLINK, length);
+		memcpy(copy, message.bytes, length);
+		(void)mdv_vf_link_parse(copy, length, &vf);
+		free(copy);
+		set_head(&message, RTM_NEWLINK, whole);
+		assert_int_equal(mdv_vf_link_parse(message.bytes, length, &vf), -EBADMSG);
+	}
+	set_head(&message, NLMSG_DONE, whole);
+	assert_int_equal(mdv_vf_link_parse(message.bytes, whole, &vf), -EBADMSG);
+	set_head(&message, NLMSG_ERROR, whole);
+	memcpy(message.bytes + NLMSG_HDRLEN, &error, sizeof(error));
+	assert_int_equal(mdv_vf_link_parse(message.bytes, whole, &vf), -ENODEV);
+	assert_int_equal(mdv_vf_link_ask(0, &vf), -ENODEV);
+	/* The loopback device has no functions. */
+	assert_int_equal(mdv_vf_link_ask(1, &vf), -ENOENT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trusted_function_may),
+		cmocka_unit_test(another_may_not_and_is_told_why),
+		cmocka_unit_test(what_is_not_shown_is_allowed),
+		cmocka_unit_test(the_kernels_answer_is_read),
+		cmocka_unit_test(a_damaged_answer_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, tree_make, tree_remove);
+}
