@@ -47,9 +47,9 @@ app_ctl_help(FILE *out)
 		const struct shca_request_command *command = &shca_request_commands[i];
 		char usage[64];
 
-		snprintf(usage, sizeof(usage), "%s%s%s%s", command->name,
+		snprintf(usage, sizeof(usage), "%s%s%s%s%s", command->name,
 			command->takes_port ? " [--port N]" : "",
-			command->argument == NULL ? "" : " ",
+			command->takes_tx ? " [--tx]" : "", command->argument == NULL ? "" : " ",
 			command->argument == NULL ? "" : command->argument);
 		fprintf(out, "  %-28s %s\n", usage, command->help);
 	}

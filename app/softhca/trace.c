@@ -26,6 +26,8 @@ write_line(struct trace *trace, const uint8_t *bytes, unsigned int length)
 	char *at = trace->line;
 
 	at += sprintf(at, "trace%s", trace->request->json ? " --json" : "");
+	if (trace->request->tx)
+		at += sprintf(at, " --tx");
 	if (trace->request->port >= 0)
 		at += sprintf(at, " --port %d", trace->request->port);
 	*at++ = ' ';

@@ -115,7 +115,7 @@ const struct shca_request_command shca_request_commands[] = {
 	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
 	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },
-	{ "trace", "PCAP", true, "what would become of each packet of a capture, and why", shca_rules_trace },
+	{ "trace", "PCAP", true, "what would become of each packet of a capture, received or --tx, and why", shca_rules_trace, true },
 	{ NULL },
 };
 /* clang-format on */

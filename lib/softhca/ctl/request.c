@@ -64,6 +64,8 @@ shca_request_parse(char *const words[], unsigned int nb_words, struct shca_reque
 
 		if (strcmp(words[i], "--json") == 0) {
 			new.json = true;
+		} else if (strcmp(words[i], "--tx") == 0 && command->takes_tx) {
+			new.tx = true;
 		} else if (strcmp(words[i], "--port") == 0 && command->takes_port) {
 			if (parse_port(next, &new.port) != 0) {
 				snprintf(error, error_size,
@@ -74,8 +76,9 @@ shca_request_parse(char *const words[], unsigned int nb_words, struct shca_reque
 			}
 			i++;
 		} else if (words[i][0] == '-' && words[i][1] != '\0') {
-			snprintf(error, error_size, "%s takes --json%s; not '%.32s'", command->name,
-				command->takes_port ? " and --port N" : "", words[i]);
+			snprintf(error, error_size, "%s takes --json%s%s; not '%.32s'",
+				command->name, command->takes_port ? " and --port N" : "",
+				command->takes_tx ? " and --tx" : "", words[i]);
 			return -EINVAL;
 		} else if (command->argument == NULL || new.argument != NULL) {
 			snprintf(error, error_size, "%s takes %s%s; '%.32s' is too much",

@@ -3,7 +3,7 @@
  * @file
  * What "softhca ctl" asks of a running device: one line of words,
  *
- *     COMMAND [--json] [--port N] [ARGUMENT]
+ *     COMMAND [--json] [--port N] [--tx] [ARGUMENT]
  *
  * answered by "ok BYTES" or "error BYTES", a newline, and so many bytes of text. One connection
  * carries any number of requests, one after the other. Client and device parse by the same rows.
@@ -33,6 +33,7 @@ struct shca_request_command {
 	 */
 	int (*run)(
 		struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+	bool takes_tx; /**< it can be about frames received, or sent */
 };
 /** Ended by a row without a name (ctl/commands.c). */
 extern const struct shca_request_command shca_request_commands[];
@@ -40,6 +41,7 @@ extern const struct shca_request_command shca_request_commands[];
 struct shca_request {
 	const struct shca_request_command *command;
 	bool json;
+	bool tx;              /**< about frames sent */
 	int port;             /**< of mlx5_<port>; -1: none is named */
 	const char *argument; /**< NULL: none is given */
 };

@@ -11,6 +11,7 @@
 #include "ctl/commands.h"
 #include "ctl/request.h"
 #include "hw/device.h"
+#include "hw/tx.h"
 #include "steering/dump.h"
 #include "steering/parse.h"
 #include "steering/trace.h"
@@ -70,7 +71,8 @@ static uint8_t *
 decode(const char *text, uint32_t *length)
 {
 	size_t nb_digits = strlen(text);
-	uint8_t *bytes = malloc(nb_digits / 2 + 1);
+	/* One that is sent is padded. */
+	uint8_t *bytes = malloc(nb_digits / 2 + SHCA_TX_MIN_FRAME);
 
 	for (size_t i = 0; bytes != NULL && i + 1 < nb_digits; i += 2) {
 		int high = digit(text[i]), low = digit(text[i + 1]);
@@ -85,46 +87,110 @@ decode(const char *text, uint32_t *length)
 	return bytes;
 }
 
+/* A frame in question, and where its story goes. */
+struct story {
+	struct shca_commands_target *target;
+	uint8_t *bytes;
+	uint32_t length;
+	struct shca_json *json; /* NULL: text */
+	FILE *out;
+};
+
 static void
-trace_frame(struct shca_device *dev, const uint8_t *bytes, uint32_t length, struct shca_json *json,
-	FILE *out)
+tell_receipt(const struct story *story, struct shca_device *dev)
 {
 	const struct shca_dump_conf conf = {
-		.out = out,
-		.json = json,
+		.out = story->out,
+		.json = story->json,
 		.describe = shca_tir_describe,
 	};
 	struct shca_packet packet;
 
-	shca_parse(bytes, length, &packet);
+	shca_parse(story->bytes, story->length, &packet);
 	shca_device_lock(dev);
 	shca_trace_rx(shca_device_steering(dev), &packet, &conf);
 	shca_device_unlock(dev);
+}
+
+/* The ports of this process that it comes to. */
+static void
+tell_receivers(const struct story *story, const struct shca_device_fate *fate)
+{
+	struct shca_commands_target *target = story->target;
+
+	for (unsigned int i = 0; i < fate->nb_to * target->nb_devices; i++) {
+		struct shca_device *dev = target->devices[i % target->nb_devices];
+		const struct shca_device_conf *conf = shca_device_conf(dev);
+
+		if (conf->wire != fate->to[i / target->nb_devices])
+			continue;
+		if (story->json != NULL) {
+			shca_json_open(story->json, NULL, '{');
+			shca_json_string(story->json, "device", "mlx5_%u", conf->index);
+		} else {
+			fprintf(story->out, "mlx5_%u receives: ", conf->index);
+		}
+		tell_receipt(story, dev);
+		if (story->json != NULL)
+			shca_json_close(story->json);
+	}
+}
+
+static void
+tell_sending(struct story *story, struct shca_device *dev)
+{
+	const struct shca_dump_conf conf = {
+		.out = story->out,
+		.json = story->json,
+		.describe = shca_tir_describe,
+	};
+	struct shca_device_fate fate;
+	struct shca_packet packet;
+	bool is_sent;
+
+	story->length = shca_tx_pad(story->bytes, story->length);
+	shca_parse(story->bytes, story->length, &packet);
+	shca_device_lock(dev);
+	shca_device_foretell(dev, story->bytes, story->length, &fate);
+	is_sent = shca_trace_tx(shca_device_steering(dev), &packet, fate.is_lost ? "lost" : "sent",
+		fate.what, &conf);
+	shca_device_unlock(dev);
+	if (story->json != NULL)
+		shca_json_open(story->json, "received", '[');
+	if (is_sent)
+		tell_receivers(story, &fate);
+	if (story->json != NULL)
+		shca_json_close(story->json);
 }
 
 int
 shca_rules_trace(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
 {
 	struct shca_device *dev = shca_commands_find_one(target, request, out);
+	struct story story = { .target = target, .out = out };
 	struct shca_json json;
-	uint32_t length;
-	uint8_t *bytes;
 
 	if (dev == NULL)
 		return -EINVAL;
-	bytes = strlen(request->argument) % 2 != 0 ? NULL : decode(request->argument, &length);
-	if (bytes == NULL) {
+	if (strlen(request->argument) % 2 == 0)
+		story.bytes = decode(request->argument, &story.length);
+	if (story.bytes == NULL) {
 		fprintf(out, "trace takes the bytes of a frame in hexadecimal");
 		return -EINVAL;
 	}
 	shca_json_init(&json, out);
-	if (request->json)
+	if (request->json) {
+		story.json = &json;
 		shca_json_open(&json, NULL, '{');
-	trace_frame(dev, bytes, length, request->json ? &json : NULL, out);
+	}
+	if (request->tx)
+		tell_sending(&story, dev);
+	else
+		tell_receipt(&story, dev);
 	if (request->json) {
 		shca_json_close(&json);
 		fputc('\n', out);
 	}
-	free(bytes);
+	free(story.bytes);
 	return 0;
 }

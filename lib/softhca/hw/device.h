@@ -104,6 +104,19 @@ bool shca_device_is_dead(const struct shca_device *dev);
 void shca_device_rules_changed(struct shca_device *dev);
 /** @} */
 
+/** @{ What would become of a frame once rules have let it go. */
+#define SHCA_DEVICE_FATE_MAX 8
+struct shca_device_fate {
+	const char *what; /**< in words */
+	bool is_lost;
+	const struct shca_wire *to[SHCA_DEVICE_FATE_MAX]; /**< conf.wire of ports that receive it */
+	unsigned int nb_to;
+};
+/** Nothing is sent. The lock is held. */
+void shca_device_foretell(struct shca_device *dev, const uint8_t *bytes, uint32_t length,
+	struct shca_device_fate *fate);
+/** @} */
+
 /** What a queue has done since it was made. */
 struct shca_queue_count {
 	uint64_t packets, bytes; /**< received, or taken by the wire */

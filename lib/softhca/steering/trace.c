@@ -183,7 +183,7 @@ shca_trace_table(
 }
 
 static const char *
-fate(const struct shca_verdict *verdict)
+fate_of(const struct shca_verdict *verdict)
 {
 	if (verdict->dropped)
 		return "dropped";
@@ -197,7 +197,7 @@ print_end(const struct shca_trace *trace, const struct shca_verdict *verdict)
 {
 	const char *reason = verdict->dropped ? "the rule says so" : kernel_reasons[trace->kernel];
 
-	fprintf(trace->conf->out, "  %s, %u %s: %s\n", fate(verdict), verdict->nb_destinations,
+	fprintf(trace->conf->out, "  %s, %u %s: %s\n", fate_of(verdict), verdict->nb_destinations,
 		verdict->nb_destinations == 1 ? "copy" : "copies", reason);
 }
 
@@ -219,8 +219,39 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	shca_json_open(json, "tables", '[');
 	shca_walk_trace(steering, &trace, &verdict);
 	shca_json_close(json);
-	shca_json_string(json, "fate", "%s", fate(&verdict));
+	shca_json_string(json, "fate", "%s", fate_of(&verdict));
 	shca_json_number(json, "copies", verdict.nb_destinations);
 	shca_json_string(json, "netdev", "%s",
 		verdict.dropped ? "a rule drops it" : kernel_reasons[trace.kernel]);
+}
+
+bool
+shca_trace_tx(struct shca_steering *steering, const struct shca_packet *packet, const char *fate,
+	const char *reason, const struct shca_dump_conf *conf)
+{
+	struct shca_trace trace = { .steering = steering, .packet = packet, .conf = conf };
+	struct shca_json *json = conf->json;
+	struct shca_verdict verdict;
+
+	if (json != NULL) {
+		shca_json_number(json, "bytes", packet->length);
+		shca_json_open(json, "tables", '[');
+	} else {
+		print_packet(conf->out, packet);
+	}
+	shca_walk_trace_tx(steering, &trace, &verdict);
+	if (verdict.dropped) {
+		fate = "dropped";
+		reason = "a rule drops it";
+	}
+	if (json != NULL) {
+		shca_json_close(json);
+		shca_json_string(json, "fate", "%s", fate);
+		shca_json_number(json, "copies", verdict.nb_destinations);
+		shca_json_string(json, "wire", "%s", reason);
+	} else {
+		fprintf(conf->out, "  %s, %u %s: %s\n", fate, verdict.nb_destinations,
+			verdict.nb_destinations == 1 ? "copy" : "copies", reason);
+	}
+	return !verdict.dropped;
 }

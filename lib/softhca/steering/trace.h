@@ -39,8 +39,16 @@ struct shca_trace {
 void shca_trace_table(
 	const struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte);
 
-/** Tell what would happen to @p packet; JSON: members of the open object. */
+/** Tell what would happen to @p packet, received; JSON: members of the open object. */
 void shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	const struct shca_dump_conf *conf);
+
+/**
+ * The same, were it about to be sent.
+ * @param fate, reason what becomes of it, and why, if the rules let it go
+ * @return whether they do.
+ */
+bool shca_trace_tx(struct shca_steering *steering, const struct shca_packet *packet,
+	const char *fate, const char *reason, const struct shca_dump_conf *conf);
 
 #endif /* SHCA_STEERING_TRACE_H */

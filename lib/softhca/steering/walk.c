@@ -180,14 +180,28 @@ shca_walk_count(const struct shca_cache_trail *trail, uint64_t nb_frames, uint64
 		count(trail->fte[i], nb_frames, bytes);
 }
 
-void
-shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
-	struct shca_verdict *verdict)
+static void
+walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict, const struct shca_trace *trace)
 {
 	union shca_match_key key;
 
 	start(steering, verdict);
 	shca_field_key(packet, steering->tx_path.fields, &key);
-	look_up(steering, &steering->sniffer_tx, &key, packet, verdict, NULL);
-	walk_path(steering, &steering->tx_path, &key, packet, verdict, NULL);
+	look_up(steering, &steering->sniffer_tx, &key, packet, verdict, trace);
+	walk_path(steering, &steering->tx_path, &key, packet, verdict, trace);
+}
+
+void
+shca_walk_trace_tx(
+	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict)
+{
+	walk_tx(steering, trace->packet, verdict, trace);
+}
+
+void
+shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	walk_tx(steering, packet, verdict, NULL);
 }

@@ -262,6 +262,69 @@ vport_nb_refused(const struct shca_wire *wire)
 	return nb;
 }
 
+/* Who is at the other end of the uplink, as far as it knows. */
+static void
+explain_uplink(
+	const struct eswitch *eswitch, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	const struct shca_wire *uplink = eswitch->uplink;
+	struct shca_wire_path there = { .what = "" };
+
+	if (uplink->ops->explain == NULL)
+		return;
+	uplink->ops->explain(uplink, frame, &there);
+	for (unsigned int i = 0; i < there.nb_to && path->nb_to < SHCA_WIRE_PATH_MAX; i++)
+		path->to[path->nb_to++] = there.to[i];
+}
+
+/* As send_one(). */
+static void
+explain_locked(
+	const struct vport *from, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	struct eswitch *eswitch = from->eswitch;
+	const struct vport *to;
+
+	path->nb_to = 0;
+	if (frame->length < 2 * MAC_BYTES) {
+		path->is_lost = true;
+		path->what = "the switch takes no frame without addresses";
+		return;
+	}
+	if (is_refused(from, frame)) {
+		path->is_lost = true;
+		path->what = "its source address is not the virtual function's";
+		return;
+	}
+	to = is_multicast(frame) ? NULL : find(eswitch, frame->bytes);
+	if (to == from) {
+		path->is_lost = true;
+		path->what = "it is for its sender, to whom the switch sends nothing back";
+	} else if (to != NULL) {
+		path->what = "to another virtual function, and not onto the wire";
+		path->to[path->nb_to++] = &to->wire;
+	} else if (is_multicast(frame)) {
+		path->what = "onto the wire, and to the card's other functions";
+		LIST_FOREACH (to, &eswitch->vports, link)
+			if (to != from && path->nb_to < SHCA_WIRE_PATH_MAX)
+				path->to[path->nb_to++] = &to->wire;
+		explain_uplink(eswitch, frame, path);
+	} else {
+		explain_uplink(eswitch, frame, path);
+	}
+}
+
+static void
+vport_explain(
+	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	const struct vport *vport = (const struct vport *)wire;
+
+	pthread_mutex_lock(&vport->eswitch->lock);
+	explain_locked(vport, frame, path);
+	pthread_mutex_unlock(&vport->eswitch->lock);
+}
+
 static void
 vport_close(struct shca_wire *wire)
 {
@@ -297,6 +360,7 @@ static const struct shca_wire_ops vport_ops = {
 	.link = vport_link,
 	.set_promiscuous = vport_set_promiscuous,
 	.nb_refused = vport_nb_refused,
+	.explain = vport_explain,
 	.close = vport_close,
 };
 

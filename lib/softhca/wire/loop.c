@@ -68,6 +68,14 @@ loop_reflects(const struct shca_wire *wire)
 }
 
 static void
+loop_explain(
+	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	(void)frame;
+	*path = (struct shca_wire_path){ .what = "it comes back", .to = { wire }, .nb_to = 1 };
+}
+
+static void
 loop_close(struct shca_wire *wire)
 {
 	struct loop *loop = (struct loop *)wire;
@@ -87,5 +95,6 @@ const struct shca_wire_ops shca_loop_wire = {
 	.fd = loop_fd,
 	.due_ns = loop_due_ns,
 	.reflects = loop_reflects,
+	.explain = loop_explain,
 	.close = loop_close,
 };

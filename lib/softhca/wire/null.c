@@ -41,6 +41,15 @@ null_fd(const struct shca_wire *wire)
 }
 
 static void
+null_explain(
+	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	(void)wire;
+	(void)frame;
+	*path = (struct shca_wire_path){ .what = "the wire swallows all", .is_lost = true };
+}
+
+static void
 null_close(struct shca_wire *wire)
 {
 	free(wire);
@@ -53,5 +62,6 @@ const struct shca_wire_ops shca_null_wire = {
 	.tx = null_tx,
 	.rx = null_rx,
 	.fd = null_fd,
+	.explain = null_explain,
 	.close = null_close,
 };

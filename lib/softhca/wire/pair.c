@@ -205,6 +205,24 @@ pair_set_carrier(struct shca_wire *wire, bool on)
 }
 
 static void
+pair_explain(
+	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	const struct end *end = (const struct end *)wire;
+
+	(void)frame;
+	lock_pairs();
+	if (end->peer != NULL)
+		*path = (struct shca_wire_path){ .what = "to the other end of its pair",
+			.to = { &end->peer->wire },
+			.nb_to = 1 };
+	else
+		*path = (struct shca_wire_path){ .what = "the pair has no other end",
+			.is_lost = true };
+	unlock_pairs();
+}
+
+static void
 pair_close(struct shca_wire *wire)
 {
 	struct end *end = (struct end *)wire;
@@ -231,5 +249,6 @@ const struct shca_wire_ops shca_pair_wire = {
 	.due_ns = pair_due_ns,
 	.link = pair_link,
 	.set_carrier = pair_set_carrier,
+	.explain = pair_explain,
 	.close = pair_close,
 };

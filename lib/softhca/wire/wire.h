@@ -38,6 +38,17 @@ struct shca_wire_conf {
 
 struct shca_wire;
 
+/** As many as there are ports. */
+#define SHCA_WIRE_PATH_MAX 8
+
+/** Where a frame would go. */
+struct shca_wire_path {
+	const char *what; /**< in words */
+	bool is_lost;
+	const struct shca_wire *to[SHCA_WIRE_PATH_MAX]; /**< of ports in this process that get it */
+	unsigned int nb_to;
+};
+
 struct shca_wire_ops {
 	const char *name;  /**< the kind, as in wire=NAME[:ARG] */
 	const char *usage; /**< "tap:IFNAME": for messages and help */
@@ -92,6 +103,12 @@ struct shca_wire_ops {
 	void (*set_carrier)(struct shca_wire *wire, bool on);
 	/** The netdev beside the port asks for all frames, or no longer. May be NULL. */
 	void (*set_promiscuous)(struct shca_wire *wire, bool on);
+	/**
+	 * Where would @p frame go, were it sent now? For people; by any thread. May be NULL: away.
+	 * @param path says so already
+	 */
+	void (*explain)(const struct shca_wire *wire, const struct shca_frame *frame,
+		struct shca_wire_path *path);
 	/** @return frames taken that a check of their source address has dropped. May be NULL. */
 	uint64_t (*nb_refused)(const struct shca_wire *wire);
 	void (*close)(struct shca_wire *wire);

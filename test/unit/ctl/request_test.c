@@ -35,6 +35,9 @@ static const struct {
 	{ "stats --port 99999", NULL, false, 0, "not '99999'" },
 	{ "freeze --port 0", NULL, false, 0, "freeze takes --json; not '--port'" },
 	{ "stats --jsno", NULL, false, 0, "stats takes --json and --port N; not '--jsno'" },
+	{ "trace --tx down", "trace", false, -1, NULL },
+	{ "dump --tx", NULL, false, 0, "dump takes --json and --port N; not '--tx'" },
+	{ "trace --rx 00", NULL, false, 0, "trace takes --json and --port N and --tx; not '--rx'" },
 	{ "thaw 1", NULL, false, 0, "thaw takes no argument; '1' is too much" },
 	{ "stats 1 2 3 4 5 6 7 8", NULL, false, 0, "more than 8 words" },
 };
@@ -60,6 +63,7 @@ lines_mean_what_they_say(void **state)
 		assert_int_equal(ret, 0);
 		assert_string_equal(request.command->name, cases[i].command);
 		assert_int_equal(request.json, cases[i].json);
+		assert_int_equal(request.tx, strstr(cases[i].line, "--tx") != NULL);
 		assert_int_equal(request.port, cases[i].port);
 		if (request.command->argument == NULL)
 			assert_null(request.argument);

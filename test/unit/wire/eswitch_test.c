@@ -104,6 +104,29 @@ static const struct {
 	{ 2, stranger, macs[1], false, "0000" },
 };
 
+/** What is said of a frame beforehand is what becomes of it. */
+static void
+foretell(struct bench *bench, unsigned int number)
+{
+	const struct shca_wire *wire = bench->wire[cases[number].from];
+	struct shca_wire_path path = { .what = "onto the wire" };
+	uint8_t bytes[LENGTH] = { 0 };
+	const struct shca_frame frame = { bytes, sizeof(bytes) };
+	bool is_given[NB_VPORTS] = { false };
+
+	memcpy(bytes, cases[number].dst, 6);
+	memcpy(bytes + 6, cases[number].src, 6);
+	wire->ops->explain(wire, &frame, &path);
+	for (unsigned int i = 0; i < path.nb_to; i++)
+		for (unsigned int v = 0; v < NB_VPORTS; v++)
+			is_given[v] |= path.to[i] == bench->wire[v];
+	for (unsigned int v = 0; v < NB_VPORTS; v++)
+		assert_int_equal(is_given[v], cases[number].who[v] == '1');
+	assert_int_equal(path.is_lost, strcmp(cases[number].who, "0000") == 0);
+	assert_int_equal(
+		strncmp(path.what, "onto the wire", 13) == 0, cases[number].who[NETWORK] == '1');
+}
+
 static void
 test_who_gets_what(void **state)
 {
@@ -114,6 +137,8 @@ test_who_gets_what(void **state)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (unsigned int v = 0; v < NB_VPORTS; v++)
 			bench.wire[v]->ops->set_promiscuous(bench.wire[v], cases[i].wishes);
+		if (cases[i].from != NETWORK)
+			foretell(&bench, i);
 		send_frame(&bench, cases[i].from, cases[i].dst, cases[i].src);
 		for (unsigned int at = 0; at <= NB_VPORTS; at++)
 			if (count(&bench, at, cases[i].dst) != (unsigned int)cases[i].who[at] - '0')

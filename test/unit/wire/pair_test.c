@@ -53,11 +53,17 @@ test_link_follows_the_peer(void **state)
 	struct shca_wire *a = open_wire("pair", &red), *b;
 	struct shca_frame frame;
 
+	struct shca_wire_path path = { .what = "" };
+
 	(void)state;
 	assert_false(a->ops->link(a));
+	a->ops->explain(a, &frame, &path);
+	assert_true(path.is_lost && path.nb_to == 0);
 	send_one(a, 1); /* onto an unplugged cable */
 	b = open_wire("pair", &red);
 	assert_true(a->ops->link(a));
+	a->ops->explain(a, &frame, &path);
+	assert_true(!path.is_lost && path.nb_to == 1 && path.to[0] == b);
 	b->ops->set_carrier(b, false);
 	assert_false(a->ops->link(a));
 	assert_true(b->ops->link(b)); /* its own port knows better */
