@@ -20,3 +20,13 @@ def test_program_forks_after_ibv_fork_init():
     """Rings and regions are not in the child's address space then."""
     status, text = run_on_softhca([str(paths.BUILD / "test" / "verbs" / "verbs-fork"), "init"], ["wire=loop"])
     assert status == 0 and " 0 failed" in text, text
+
+
+@pytest.mark.parametrize("trust", ["on", "off"])
+@pytest.mark.parametrize("spoof", ["on", "off"])
+def test_virtual_functions(trust, spoof):
+    """Rules for everything are taken from either; what comes differs."""
+    program = [str(paths.BUILD / "test" / "verbs" / "verbs-functions")]
+    program += ["trust"] * (trust == "on") + ["spoof"] * (spoof == "on")
+    status, text = run_on_softhca(program, [f"wire=loop,vf=on,trust={trust}", f"wire=loop,vf=on,spoof={spoof}"])
+    assert status == 0 and " 0 failed" in text, text

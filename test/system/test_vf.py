@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import frames, host, paths
+from harness import frames, host, paths, pcapfile
 from harness.cable import Cable
 from harness.testpmd import Testpmd
 
@@ -46,13 +46,19 @@ def until_received(pmd, counts):
 
 def refused(pmd):
     """Frames that the switch has dropped for their source address, of each port."""
-    pid = next(line.split()[0] for line in ctl("devices").splitlines() if is_below(line.split()[0], pmd))
-    return [port["tx_refused"] for port in json.loads(ctl("--pid", pid, "stats", "--json"))["ports"]]
+    return [port["tx_refused"] for port in json.loads(ctl("--pid", pid_of(pmd), "stats", "--json"))["ports"]]
+
+
+def pid_of(pmd):
+    return next(line.split()[0] for line in ctl("devices").splitlines() if is_below(line.split()[0], pmd))
 
 
 def is_below(pid, pmd):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        return int(file.read().rpartition(")")[2].split()[1]) == pmd.terminal.process.pid
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return int(file.read().rpartition(")")[2].split()[1]) == pmd.terminal.process.pid
+    except OSError:  # somebody else's, and gone
+        return False
 
 
 def ctl(*words):
@@ -154,3 +160,22 @@ def test_the_switch_goes_by_the_netdevs_mode(tmp_path):
         pmd.cmd("port stop 0")
         pmd.cmd("port close 0")
         assert "PROMISC" not in host.run("ip", "link", "show", name)
+
+
+def test_a_capture_without_pace_is_shared_without_loss(tmp_path):
+    """It waits for whichever function has no room."""
+    capture = tmp_path / "in.pcap"
+    pcapfile.write(capture, [to(MACS[i % 2]) for i in range(6000)])
+    shared = [f"wire=pcap:{capture},pace=0,vf=on,mac={mac}" for mac in MACS[:2]]
+    args = ["--rxq=1", "--txq=1", "--rxd=64", "--disable-device-start"]
+    with Testpmd(ports=shared, args=args) as pmd:
+        # It plays from the first rule on: not before both have theirs.
+        ctl("--pid", pid_of(pmd), "freeze")
+        pmd.cmd("port start all")
+        ctl("--pid", pid_of(pmd), "thaw")
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        for port in range(2):
+            pmd.wait_stats(lambda stats: stats["RX-packets"] >= 3000, port=port, quiet=60)
+        assert [pmd.stats(port)["RX-missed"] for port in range(2)] == [0, 0]
+        assert [pmd.stats(port)["RX-packets"] for port in range(2)] == [3000, 3000]
