@@ -411,6 +411,38 @@ faulty_set_carrier(struct shca_wire *wire, bool on)
 }
 
 static void
+faulty_set_promiscuous(struct shca_wire *wire, bool on)
+{
+	struct shca_wire *inner = of(wire)->inner;
+
+	if (inner->ops->set_promiscuous != NULL)
+		inner->ops->set_promiscuous(inner, on);
+}
+
+static uint64_t
+faulty_nb_refused(const struct shca_wire *wire)
+{
+	const struct shca_wire *inner = const_of(wire)->inner;
+
+	return inner->ops->nb_refused != NULL ? inner->ops->nb_refused(inner) : 0;
+}
+
+/* Which faults a frame will meet is not foretold. */
+static void
+faulty_explain(
+	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
+{
+	const struct shca_wire *inner = const_of(wire)->inner;
+
+	if (inner->ops->explain == NULL)
+		return;
+	inner->ops->explain(inner, frame, path);
+	for (unsigned int i = 0; i < path->nb_to; i++)
+		if (path->to[i] == inner)
+			path->to[i] = wire;
+}
+
+static void
 clear(struct direction *dir)
 {
 	struct copy *copy;
@@ -447,6 +479,9 @@ static const struct shca_wire_ops faulty_ops = {
 	.lose = faulty_lose,
 	.link = faulty_link,
 	.set_carrier = faulty_set_carrier,
+	.set_promiscuous = faulty_set_promiscuous,
+	.nb_refused = faulty_nb_refused,
+	.explain = faulty_explain,
 	.close = faulty_close,
 };
 
