@@ -14,6 +14,7 @@
 
 #include "../unit/steering/build.h"
 #include "abi/ioctl.h"
+#include "base/findings.h"
 #include "check.h"
 #include "ioctl.h"
 #include "wire/wire.h"
@@ -23,6 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MAX_OPERATIONS 64
 
 struct world world;
+
+static uint64_t counts[SHCA_NB_FINDINGS];
+static struct shca_findings findings = { .mode = SHCA_STRICT_REPORT, .count = counts };
 
 static void
 release(struct shca_file **file, int *fd)
@@ -74,12 +78,15 @@ set_up(void)
 {
 	const struct shca_wire_conf wire_conf = { .arg = "", .fd = -1 };
 	const struct shca_wire_ops *ops = shca_wire_find("loop", 4);
+	uint8_t how = fuzz_input_byte(&world.input);
 	struct shca_device_conf conf = {
 		.mac = { 2, 2, 0, 0, 0, 1 },
 		.speed_mbps = 25000,
 	};
 
-	world.model = shca_models[fuzz_input_choose(&world.input, 3)];
+	world.model = shca_models[how % 3];
+	if (how & 0x80)
+		conf.findings = &findings;
 	FUZZ_CHECK(ops->open(&wire_conf, &world.wire) == 0);
 	conf.model = &world.model;
 	conf.wire = world.wire;
@@ -202,6 +209,15 @@ map_arena(void)
 	FUZZ_CHECK(mprotect(world.arena + WORLD_ARENA_BYTES + 4096, 4096, PROT_NONE) == 0);
 }
 
+/* Errors are what this is about; who wants to see them sets the level. */
+static void
+be_silent(void)
+{
+	setenv("SOFTHCA_LOG", "error", 0);
+	for (unsigned int i = 0; i < SHCA_NB_FINDINGS; i++)
+		findings.nb_printed[i] = SHCA_FINDINGS_PRINTED + 1;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -209,7 +225,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned int nb_fds;
 	size_t bytes;
 
-	setenv("SOFTHCA_LOG", "error", 0);
+	be_silent();
 	map_arena();
 	arena = world.arena;
 	memset(&world, 0, sizeof(world));

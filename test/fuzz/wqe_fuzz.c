@@ -56,7 +56,7 @@ struct mad_cq {
 static struct mad {
 	struct fuzz_input input;
 	struct shca_device *dev;
-	struct mad_wire wire;
+	struct mad_wire wire, kernel;
 	struct shca_wire *loop;
 	struct mad_cq tx, rx;
 	struct shca_sq *sq;
@@ -93,7 +93,9 @@ wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	unsigned int nb;
 
 	for (nb = 0; nb < nb_frames && self->room != 0; nb++, self->room--) {
-		FUZZ_CHECK(frames[nb].length >= 60 && frames[nb].length <= SHCA_FRAME_MAX);
+		/* Linux gets what came, however short. */
+		FUZZ_CHECK(frames[nb].length >= (self == &mad.wire ? 60 : 1));
+		FUZZ_CHECK(frames[nb].length <= SHCA_FRAME_MAX);
 		for (uint32_t i = 0; i < frames[nb].length; i += 32)
 			self->sum += frames[nb].bytes[i];
 		self->sum += frames[nb].bytes[frames[nb].length - 1];
@@ -101,12 +103,28 @@ wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	return nb;
 }
 
+/* The frames that the device has been given. */
+static void
+forget_received(struct mad_wire *wire)
+{
+	unsigned int nb = wire->nb_received;
+
+	for (unsigned int i = 0; i < nb; i++)
+		free(wire->coming[i]);
+	wire->nb_coming -= nb;
+	memmove(wire->coming, wire->coming + nb, wire->nb_coming * sizeof(wire->coming[0]));
+	memmove(wire->length, wire->length + nb, wire->nb_coming * sizeof(wire->length[0]));
+	wire->nb_received = 0;
+}
+
+/* They are the wire's again when it is asked for more, and not before. */
 static unsigned int
 wire_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
 	struct mad_wire *self = (struct mad_wire *)wire;
 	unsigned int nb = 0;
 
+	forget_received(self);
 	for (; nb < nb_frames && self->nb_received < self->nb_coming; nb++, self->nb_received++)
 		frames[nb] = (struct shca_frame){ self->coming[self->nb_received],
 			self->length[self->nb_received] };
@@ -245,8 +263,10 @@ set_up(void)
 		.findings = how & 4 ? &findings : NULL,
 	};
 
-	mad.wire.wire.ops = &wire_ops;
-	mad.wire.room = UINT32_MAX;
+	mad.wire.wire.ops = mad.kernel.wire.ops = &wire_ops;
+	mad.wire.room = mad.kernel.room = UINT32_MAX;
+	if (how & 16)
+		conf.kernel = &mad.kernel.wire;
 	if (how & 8) {
 		const struct shca_wire_ops *ops = shca_wire_find("loop", 4);
 
@@ -264,11 +284,10 @@ set_up(void)
 }
 
 static void
-forget_coming(void)
+forget_coming(struct mad_wire *wire)
 {
-	for (unsigned int i = 0; i < mad.wire.nb_coming; i++)
-		free(mad.wire.coming[i]);
-	mad.wire.nb_coming = mad.wire.nb_received = 0;
+	wire->nb_received = wire->nb_coming;
+	forget_received(wire);
 }
 
 static void
@@ -299,7 +318,8 @@ tear_down(void)
 	shca_device_destroy(mad.dev);
 	if (mad.loop != NULL)
 		mad.loop->ops->close(mad.loop);
-	forget_coming();
+	forget_coming(&mad.wire);
+	forget_coming(&mad.kernel);
 	free(mad.sq_attr.ring);
 	free(mad.sq_attr.dbrec);
 	free(mad.rq_attr.ring);
@@ -497,20 +517,22 @@ ring_doorbell(void)
 	}
 }
 
+/* From the cable, or from Linux. */
 static void
 frame_comes(void)
 {
 	uint8_t frame[FUZZ_PACKET_ROOM];
 	uint32_t length = fuzz_packet_build(&mad.input, frame);
+	struct mad_wire *wire = fuzz_input_byte(&mad.input) & 1 ? &mad.kernel : &mad.wire;
 	uint8_t *copy;
 
-	if (mad.wire.nb_coming == NB_COMING || length == 0)
+	if (wire->nb_coming == NB_COMING || length == 0)
 		return;
 	copy = malloc(length);
 	FUZZ_CHECK(copy != NULL);
 	memcpy(copy, frame, length);
-	mad.wire.length[mad.wire.nb_coming] = length;
-	mad.wire.coming[mad.wire.nb_coming++] = copy;
+	wire->length[wire->nb_coming] = length;
+	wire->coming[wire->nb_coming++] = copy;
 }
 
 static void
@@ -598,8 +620,6 @@ step(void)
 {
 	if (mad.nb_steps++ < MAX_STEPS)
 		FUZZ_CHECK(shca_device_step(mad.dev) <= MAX_ROUND);
-	if (mad.wire.nb_received == mad.wire.nb_coming && mad.loop == NULL)
-		forget_coming();
 }
 
 static void
