@@ -14,9 +14,11 @@ void
 requests_cq(void)
 {
 	uint8_t how = fuzz_input_byte(input);
+	const uint64_t ring = world_any_ring();
+	const uint64_t record = world_any_record();
 	const struct mlx5_ib_create_cq driver = {
-		.buf_addr = world_any_ring(),
-		.db_addr = world_any_record(),
+		.buf_addr = ring,
+		.db_addr = record,
 		.cqe_size = how & 1 ? 128 : 64,
 		.cqe_comp_en = how >> 1 & 1,
 		.cqe_comp_res_format = how & 2 ? 1u << (how >> 2 & 3) : 0,
@@ -43,9 +45,11 @@ void
 requests_wq(void)
 {
 	uint8_t how = fuzz_input_byte(input);
+	const uint64_t ring = world_any_ring();
+	const uint64_t record = world_any_record();
 	const struct mlx5_ib_create_wq driver = {
-		.buf_addr = world_any_ring(),
-		.db_addr = world_any_record(),
+		.buf_addr = ring,
+		.db_addr = record,
 		.rq_wqe_count = 1u << (how & 7),
 		.rq_wqe_shift = 4 + (how >> 3 & 3),
 		.comp_mask = how >= 0xe0 ? MLX5_IB_CREATE_WQ_STRIDING_RQ : 0,
@@ -113,16 +117,19 @@ create_qp(int64_t cq, int64_t table, const void *driver, uint32_t driver_length)
 void
 requests_qp(void)
 {
+	const uint64_t ring = world_any_ring();
+	const uint64_t record = world_any_record();
+	const uint64_t sq_ring = world_any_ring();
 	const struct mlx5_ib_create_qp driver = {
-		.buf_addr = world_any_ring(),
-		.db_addr = world_any_record(),
+		.buf_addr = ring,
+		.db_addr = record,
 		.sq_wqe_count = 16,
 		.rq_wqe_count = 16,
 		.rq_wqe_shift = 4,
 		.flags = MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_UAR_PAGE_INDEX,
 		.uidx = 5,
 		.bfreg_index = world.uar_page,
-		.sq_buf_addr = world_any_ring(),
+		.sq_buf_addr = sq_ring,
 	};
 
 	create_qp(world_any_handle(), -1, &driver, sizeof(driver));

@@ -138,9 +138,10 @@ requests_region(void)
 {
 	uint8_t how = fuzz_input_byte(input);
 	uint64_t start = (uintptr_t)world.arena + fuzz_input_word(input) % WORLD_ARENA_BYTES;
+	uint64_t length = fuzz_input_word(input) % (2 * WORLD_ARENA_BYTES);
 	const struct ib_uverbs_reg_mr reg = {
 		.start = start,
-		.length = fuzz_input_word(input) % (2 * WORLD_ARENA_BYTES),
+		.length = length,
 		.hca_va = how & 1 ? start & 4095 : start,
 		.pd_handle = world_any_handle(),
 		.access_flags = how >> 5,
