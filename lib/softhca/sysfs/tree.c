@@ -75,6 +75,8 @@ static const struct row rows[] = {
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/ndevs/0", "{netdev-line}" },
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/ndevs/1", "{netdev-line}" },
 	{ ROW_FILE, IBDEV "/ports/1/hw_counters/out_of_buffer", "0\n" },
+	/* Milliseconds: the device thread reports as often. */
+	{ ROW_FILE, IBDEV "/ports/1/hw_counters/lifespan", "10\n" },
 	{ ROW_LINK, IBDEV "/device", "../../../../" PCI },
 
 	{ ROW_DIR, "drivers/mlx5_core", NULL },

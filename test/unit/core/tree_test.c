@@ -101,6 +101,7 @@ static const struct {
 	{ IB "0/ports/1/link_layer", "Ethernet\n" },
 	{ IB "0/ports/1/pkeys/0", "0xffff\n" },
 	{ IB "0/ports/1/hw_counters/out_of_buffer", "0\n" },
+	{ IB "0/ports/1/hw_counters/lifespan", "10\n" },
 	{ IB "1/device/net/absent0/dev_port", "0\n" },
 	{ IB "1/device/net/absent0/address", "0e:1d:2c:3b:4a:59\n" },
 	{ IB "1/device/infiniband_verbs/uverbs1/dev", "231:193\n" },
