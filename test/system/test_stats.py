@@ -54,6 +54,8 @@ def test_full_ring_is_counted_as_missed():
         sent, ring = pmd.stats(1)["TX-packets"], 256
         stats = pmd.stats(0)
         assert sent - ring - 256 <= stats["RX-missed"] <= sent, (stats, sent)
+        xstats = pmd.xstats(0)
+        assert xstats["rx_out_of_buffer"] == xstats["rx_missed_errors"] == stats["RX-missed"]
         # The port receives again once somebody polls: the ring's content, and new frames.
         pmd.cmd("set portlist 0,1")
         pmd.cmd("set fwd io")
@@ -74,3 +76,26 @@ def test_pool_run_dry_is_counted_and_survived(tmp_path):
         pmd.cmd("start")
         pmd.wait_stats(lambda s: s["RX-packets"] + s["RX-missed"] >= 20 * len(sent))
         pmd.cmd("stop")
+
+
+def test_device_counters_are_xstats_and_cleared(tmp_path):
+    """rx_out_of_buffer is the device's; only a port that is started takes the losses for its own."""
+    capture, ring, nb = tmp_path / "in.pcap", 256, 1000
+    pcapfile.write(capture, [frames.packet(sport=i) for i in range(nb)])
+    with Testpmd(ports=[f"wire=pcap:{capture},mac={MAC},delay=500"],
+                 vdevs=["net_mlx5dv0,ibdev=mlx5_0", "net_mlx5dv1,ibdev=mlx5_0"],
+                 args=[f"--rxd={ring}", "--disable-device-start"]) as pmd:
+        # The capture begins soon after the first rules, and nobody polls.
+        pmd.cmd("port start 0")
+        stats = pmd.wait_stats(lambda s: s["RX-missed"] == nb - ring)
+        assert not any(value for name, value in stats.items() if name != "RX-missed")
+        for port, missed in ((0, nb - ring), (1, 0)):
+            xstats = pmd.xstats(port)
+            assert xstats["rx_out_of_buffer"] == nb - ring
+            assert xstats["rx_missed_errors"] == pmd.stats(port)["RX-missed"] == missed
+        assert f"rx_out_of_buffer: {nb - ring}" in pmd.cmd("show port xstats 0")
+        pmd.cmd("port stop 0")
+        assert pmd.stats(0)["RX-missed"] == nb - ring
+        pmd.cmd("clear port xstats 0")
+        assert not any(pmd.xstats(0).values())
+        assert pmd.xstats(1)["rx_out_of_buffer"] == nb - ring

@@ -478,17 +478,17 @@ mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks)
 }
 
 int
-mdv_device_read_out_of_buffer(const struct mdv_device *device, uint64_t *count)
+mdv_device_read_counter(const struct mdv_device *device, const char *name, uint64_t *count)
 {
 	char path[PATH_BYTES];
 	int ret;
 
-	snprintf(path, sizeof(path), "%s/ports/%u/hw_counters/out_of_buffer", device->sysfs_path,
-		device->port_num);
+	snprintf(path, sizeof(path), "%s/ports/%u/hw_counters/%s", device->sysfs_path,
+		device->port_num, name);
 	ret = read_u64(path, count);
 	if (ret == 0)
 		return 0;
-	snprintf(path, sizeof(path), "%s/hw_counters/out_of_buffer", device->sysfs_path);
+	snprintf(path, sizeof(path), "%s/hw_counters/%s", device->sysfs_path, name);
 	ret = read_u64(path, count);
 	return ret == 0 ? 0 : -ENOENT;
 }

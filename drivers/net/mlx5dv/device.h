@@ -67,8 +67,19 @@ void mdv_device_close(struct mdv_device *device);
 int mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
 /** The clock of the timestamps, in ticks. @return 0, -ENOTSUP, or another negative errno. */
 int mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks);
-/** Packets lost for want of receive WQEs, a port-wide count. @return 0, -ENOENT when not offered.
+/** Lost for want of receive WQEs, by all verbs users of the port together. */
+#define MDV_DEVICE_OUT_OF_BUFFER "out_of_buffer"
+/** How long Linux may show a counter as it was, in ms, where the device has counters. */
+#define MDV_DEVICE_LIFESPAN "lifespan"
+/** One of the port's hw_counters, all of which are port-wide. @return 0, -ENOENT when not offered.
  */
-int mdv_device_read_out_of_buffer(const struct mdv_device *device, uint64_t *count);
+int mdv_device_read_counter(const struct mdv_device *device, const char *name, uint64_t *count);
+
+/** @return what was counted from @p base to @p now: the device counts in 32 bits. */
+static inline uint64_t
+mdv_device_counted(uint64_t base, uint64_t now)
+{
+	return now >= base ? now - base : now + (1ULL << 32) - base;
+}
 
 #endif /* MDV_DEVICE_H */

@@ -137,17 +137,24 @@ mdv_netdev_set_up(const char *ifname, bool up)
 }
 
 int
+mdv_netdev_ethtool(const char *ifname, void *command)
+{
+	struct ifreq ifr = { .ifr_data = command };
+
+	return request(ifname, SIOCETHTOOL, &ifr);
+}
+
+int
 mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps)
 {
 	struct {
 		struct ethtool_link_settings head;
 		uint32_t masks[3 * LINK_MODE_WORDS];
 	} link = { .head.cmd = ETHTOOL_GLINKSETTINGS };
-	struct ifreq ifr = { .ifr_data = (void *)&link };
 	int ret;
 
 	/* The first round only tells, as a negative number, how many words the kernel has. */
-	ret = request(ifname, SIOCETHTOOL, &ifr);
+	ret = mdv_netdev_ethtool(ifname, &link);
 	if (ret != 0)
 		return ret;
 	if (link.head.link_mode_masks_nwords >= 0 ||
@@ -155,9 +162,7 @@ mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps)
 		return -ENODATA;
 	link.head.cmd = ETHTOOL_GLINKSETTINGS;
 	link.head.link_mode_masks_nwords = -link.head.link_mode_masks_nwords;
-	memset(&ifr, 0, sizeof(ifr));
-	ifr.ifr_data = (void *)&link;
-	ret = request(ifname, SIOCETHTOOL, &ifr);
+	ret = mdv_netdev_ethtool(ifname, &link);
 	if (ret != 0)
 		return ret;
 	if (link.head.speed == 0 || link.head.speed == (uint32_t)SPEED_UNKNOWN)

@@ -33,4 +33,7 @@ int mdv_netdev_set_flags(
 /** Speed by ETHTOOL_GLINKSETTINGS. @return 0, -ENODEV, -ENODATA when unknown. */
 int mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps);
 
+/** One SIOCETHTOOL request: @p command is one of ethtool's structures. */
+int mdv_netdev_ethtool(const char *ifname, void *command);
+
 #endif /* MDV_NETDEV_H */

@@ -33,8 +33,7 @@ mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)
 	}
 	if (mdv_netdev_get_mtu(port->device.ifname, &port->mtu) != 0)
 		port->mtu = RTE_ETHER_MTU;
-	if (mdv_device_read_out_of_buffer(&port->device, &port->out_of_buffer_base) != 0)
-		port->out_of_buffer_base = 0;
+	mdv_xstats_init(port);
 	ret = mdv_flow_init(port);
 	if (ret != 0)
 		goto destroy_mr;

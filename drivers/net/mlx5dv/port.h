@@ -24,6 +24,8 @@
 #include "devargs.h"
 #include "device.h"
 #include "flow.h"
+#include "stats.h"
+#include "xstats.h"
 
 /** MAC addresses a port can have, the primary included. */
 #define MDV_MAC_MAX 128
@@ -58,7 +60,8 @@ struct mdv_port {
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
 	unsigned int netdev_flags;   /**< IFF_PROMISC and the like that this port has set */
-	uint64_t out_of_buffer_base; /**< the device's count at the last stats reset */
+	struct mdv_missed missed;
+	struct mdv_xstats xstats;
 
 	struct ibv_comp_channel **rx_channels; /**< by queue; NULL: no Rx interrupts */
 	struct mdv_rxq *parked;                /**< released Rx queues whose WQs are in use */

@@ -13,6 +13,7 @@
 #include "secondary.h"
 #include "stats.h"
 #include "txq.h"
+#include "xstats.h"
 
 static uint16_t
 secondary_burst(
@@ -42,6 +43,10 @@ static const struct eth_dev_ops secondary_ops = {
 	.rxq_info_get = mdv_rxq_info_get,
 	.txq_info_get = mdv_txq_info_get,
 	.stats_get = mdv_stats_get,
+	.xstats_get = mdv_xstats_get,
+	.xstats_get_names = mdv_xstats_get_names,
+	.xstats_get_by_id = mdv_xstats_get_by_id,
+	.xstats_get_names_by_id = mdv_xstats_get_names_by_id,
 };
 
 int

@@ -114,6 +114,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 	mdv_ethdev_select_bursts(dev);
 	mdv_ethdev_tell_bursts(dev);
 	/* Traffic starts with the rules. */
+	mdv_stats_start(port);
 	ret = mdv_flow_start(port);
 	if (ret != 0)
 		goto stop_queues;
@@ -137,6 +138,7 @@ mdv_start_stop(struct rte_eth_dev *dev)
 	mdv_flow_stop(port);
 	silence(dev);
 	mdv_queue_stop_all(dev);
+	mdv_stats_stop(port);
 	return 0;
 }
 

@@ -1,22 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums the queues' counters over their base; the device adds what it had no buffers for. */
 #include <ethdev_driver.h>
+#include <rte_cycles.h>
 
 #include "port.h"
 #include "rx.h"
 #include "stats.h"
 #include "tx.h"
 
-/** The device counts in 32 bits and for all users of the port: only differences mean anything. */
+/** Milliseconds that a stop waits for a counter at most; Linux has 10. */
+#define LIFESPAN_MAX 100u
+
+/** The device counts for all users of the port: only differences mean anything. */
 static uint64_t
-missed_since(const struct mdv_port *port)
+missed_since(const struct mdv_port *port, uint64_t base)
 {
 	uint64_t now;
 
-	if (mdv_device_read_out_of_buffer(&port->device, &now) != 0)
+	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) != 0)
 		return 0;
-	return now >= port->out_of_buffer_base ? now - port->out_of_buffer_base
-					       : now + (1ULL << 32) - port->out_of_buffer_base;
+	return mdv_device_counted(base, now);
+}
+
+/** What the port has missed since the last reset of the statistics. */
+static uint64_t
+missed(const struct mdv_port *port)
+{
+	const struct mdv_missed *count = &port->missed;
+
+	return count->before + (port->started ? missed_since(port, count->base) : 0);
+}
+
+/** From now on what the device counts may be ours. */
+static void
+begin_missed(struct mdv_port *port)
+{
+	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &port->missed.base) !=
+		0)
+		port->missed.base = 0;
+}
+
+void
+mdv_stats_start(struct mdv_port *port)
+{
+	begin_missed(port);
+}
+
+void
+mdv_stats_stop(struct mdv_port *port)
+{
+	uint64_t lifespan;
+
+	/* What Linux shows may be that old. */
+	if (mdv_device_read_counter(&port->device, MDV_DEVICE_LIFESPAN, &lifespan) == 0)
+		rte_delay_us_sleep(RTE_MIN(lifespan, LIFESPAN_MAX) * 1000);
+	port->missed.before += missed_since(port, port->missed.base);
 }
 
 static void
@@ -65,7 +103,7 @@ mdv_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 		if (dev->data->tx_queues[i] != NULL)
 			add_txq(dev->data->tx_queues[i], i, stats);
 	}
-	stats->imissed = missed_since(mdv_port(dev));
+	stats->imissed = missed(mdv_port(dev));
 	return 0;
 }
 
@@ -88,7 +126,7 @@ mdv_stats_reset(struct rte_eth_dev *dev)
 		if (txq != NULL)
 			txq->base = txq->count;
 	}
-	if (mdv_device_read_out_of_buffer(&port->device, &port->out_of_buffer_base) != 0)
-		port->out_of_buffer_base = 0;
+	port->missed.before = 0;
+	begin_missed(port);
 	return 0;
 }

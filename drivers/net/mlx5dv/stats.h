@@ -7,6 +7,21 @@
 
 #include <rte_ethdev.h>
 
+struct mdv_port;
+
+/**
+ * Frames that found no buffer in our queues. The device has one count for all verbs users of the
+ * port, so those that come while the port is started are taken for ours.
+ */
+struct mdv_missed {
+	uint64_t base;   /**< the device's count when the port was started, or at the last reset */
+	uint64_t before; /**< in earlier starts, since the last reset */
+};
+
+/** Before rules send packets into the queues; after the queues are gone. */
+void mdv_stats_start(struct mdv_port *port);
+void mdv_stats_stop(struct mdv_port *port);
+
 int mdv_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats);
 int mdv_stats_reset(struct rte_eth_dev *dev);
 

@@ -116,17 +116,17 @@ the_drop_counter_is_read_where_it_is(void **state)
 
 	(void)state;
 	snprintf(device.sysfs_path, sizeof(device.sysfs_path), "%s/class/infiniband/mlx5_77", root);
-	assert_int_equal(mdv_device_read_out_of_buffer(&device, &count), -ENOENT);
+	assert_int_equal(mdv_device_read_counter(&device, "out_of_buffer", &count), -ENOENT);
 	assert_int_equal(count, 5);
 	tree_add("class/infiniband/mlx5_77/hw_counters/out_of_buffer", "12\n");
-	assert_int_equal(mdv_device_read_out_of_buffer(&device, &count), 0);
+	assert_int_equal(mdv_device_read_counter(&device, "out_of_buffer", &count), 0);
 	assert_int_equal(count, 12);
 	tree_add("class/infiniband/mlx5_77/ports/1/hw_counters/out_of_buffer", "4294967295\n");
-	assert_int_equal(mdv_device_read_out_of_buffer(&device, &count), 0);
+	assert_int_equal(mdv_device_read_counter(&device, "out_of_buffer", &count), 0);
 	assert_int_equal(count, UINT32_MAX);
 	tree_add("class/infiniband/mlx5_77/ports/1/hw_counters/out_of_buffer", "none\n");
 	tree_add("class/infiniband/mlx5_77/hw_counters/out_of_buffer", "\n");
-	assert_int_equal(mdv_device_read_out_of_buffer(&device, &count), -ENOENT);
+	assert_int_equal(mdv_device_read_counter(&device, "out_of_buffer", &count), -ENOENT);
 }
 
 int
