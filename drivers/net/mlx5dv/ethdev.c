@@ -67,7 +67,7 @@ query_speed(const struct mdv_port *port, bool *up)
 {
 	uint32_t speed = 0, netdev_speed;
 
-	if (mdv_device_query_link(&port->device, up, &speed) != 0) {
+	if (port->event.gone || mdv_device_query_link(&port->device, up, &speed) != 0) {
 		*up = false;
 		return 0;
 	}
@@ -384,6 +384,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.dev_set_link_up = set_link_up,
 	.dev_set_link_down = set_link_down,
 	.link_update = mdv_ethdev_link_update,
+	.is_removed = mdv_event_is_removed,
 	.promiscuous_enable = mdv_mac_promiscuous_enable,
 	.promiscuous_disable = mdv_mac_promiscuous_disable,
 	.allmulticast_enable = mdv_mac_allmulticast_enable,

@@ -21,6 +21,7 @@ mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)
 	int ret;
 
 	port->dev = dev;
+	mdv_queue_list_init(&port->queues);
 	port->config = *config;
 	port->rx_metadata = RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
 	ret = mdv_device_open(config, &port->device);
@@ -73,6 +74,7 @@ mdv_open_close(struct rte_eth_dev *dev)
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
 	mdv_start_stop(dev);
+	mdv_event_remove(mdv_port(dev));
 	close_port(dev);
 	dev->data->nb_rx_queues = 0;
 	dev->data->nb_tx_queues = 0;
@@ -92,6 +94,8 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	after = rte_zmalloc_socket("mdv_port", sizeof(*after), 0, dev->data->numa_node);
 	if (after == NULL)
 		return -ENOMEM;
+	/* Events are of one of the two. */
+	mdv_event_remove(before);
 	/* All that may fail comes before anything is lost. */
 	dev->data->dev_private = after;
 	ret = mdv_open_port(dev, &before->config);
@@ -99,11 +103,13 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	if (ret != 0) {
 		MDV_LOG(ERR, "port %u: cannot be reset, its device does not open: %s",
 			dev->data->port_id, rte_strerror(-ret));
+		mdv_event_install(before);
 		rte_free(after);
 		return ret;
 	}
 	close_port(dev);
 	dev->data->dev_private = after;
 	rte_free(before);
+	mdv_event_install(after);
 	return 0;
 }

@@ -10,7 +10,8 @@
  *
  * Threads: control operations of a port are the application's to serialise, as ethdev says; the
  * flow operations take flow.lock and may be called from any thread
- * (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE).
+ * (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE). EAL's interrupt thread handles the device's events; it sees
+ * queues by the list of them.
  */
 #ifndef MDV_PORT_H
 #define MDV_PORT_H
@@ -23,7 +24,9 @@
 
 #include "devargs.h"
 #include "device.h"
+#include "event.h"
 #include "flow.h"
+#include "queue_list.h"
 #include "stats.h"
 #include "xstats.h"
 
@@ -60,6 +63,8 @@ struct mdv_port {
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
 	unsigned int netdev_flags;   /**< IFF_PROMISC and the like that this port has set */
+	struct mdv_event event;
+	struct mdv_queue_list queues;
 	struct mdv_missed missed;
 	struct mdv_xstats xstats;
 

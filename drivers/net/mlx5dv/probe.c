@@ -96,7 +96,7 @@ probe(struct rte_vdev_device *vdev)
 		goto close;
 	ethdev_init(dev);
 	mdv_vf_tell(name, &mdv_port(dev)->device);
-	mdv_ethdev_link_update(dev, 0);
+	mdv_event_install(mdv_port(dev));
 	MDV_LOG(INFO, "%s: port %u on %s, port %u of it%s%s", name, dev->data->port_id,
 		mdv_port(dev)->device.name, mdv_port(dev)->device.port_num,
 		mdv_port(dev)->device.ifname[0] == '\0' ? "" : ", beside netdev ",

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_ethdev.h>
@@ -109,6 +110,8 @@ struct mdv_rxq {
 
 	/* control path */
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
+	LIST_ENTRY(mdv_rxq) next;    /**< of port->queues */
+	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
 	struct mdv_port *port;
 	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
 	struct ibv_wq *wq;           /**< NULL: the port is not started */

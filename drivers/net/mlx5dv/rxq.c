@@ -291,6 +291,7 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 		rte_free(rxq);
 		return ret;
 	}
+	mdv_queue_list_add_rx(&port->queues, rxq);
 	dev->data->rx_queues[idx] = rxq;
 	return 0;
 }
@@ -300,6 +301,7 @@ mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
 	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
 
+	mdv_queue_list_remove_rx(&mdv_port(dev)->queues, rxq);
 	if (rxq != NULL && rxq->wq != NULL)
 		park(mdv_port(dev), rxq);
 	else

@@ -119,6 +119,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 	if (ret != 0)
 		goto stop_queues;
 	port->started = true;
+	mdv_event_start(port);
 	return 0;
 
 stop_queues:

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/queue.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_ethdev.h>
@@ -110,6 +111,8 @@ struct mdv_txq {
 
 	/* control path */
 	struct mdv_tx_counters base; /**< count at the last reset of the statistics */
+	LIST_ENTRY(mdv_txq) next;    /**< of port->queues */
+	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
 	struct mdv_port *port;
 	struct ibv_qp *qp; /**< NULL: the port is not started */
 	bool ready;        /**< started: the QP sends */

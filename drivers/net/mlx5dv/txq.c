@@ -60,6 +60,7 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
 	txq->limits = mdv_tx_prepare_limits(&port->device.caps, txq->conf.offloads);
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
+	mdv_queue_list_add_tx(&port->queues, txq);
 	dev->data->tx_queues[idx] = txq;
 	ret = port->started ? mdv_txq_create(port, idx) : 0;
 	if (ret != 0)
@@ -70,6 +71,7 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 void
 mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
+	mdv_queue_list_remove_tx(&mdv_port(dev)->queues, dev->data->tx_queues[idx]);
 	if (dev->data->tx_queues[idx] != NULL)
 		mdv_txq_destroy(mdv_port(dev), idx);
 	rte_free(dev->data->tx_queues[idx]);

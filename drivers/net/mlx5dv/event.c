@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the device's events in EAL's interrupt thread, and passes them on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_interrupts.h>
+
+#include "ethdev.h"
+#include "event.h"
+#include "log.h"
+#include "port.h"
+#include "rx.h"
+#include "tx.h"
+
+/** What some events ask for. */
+struct news {
+	bool link;
+	bool fatal;
+};
+
+enum about {
+	ABOUT_PORT,
+	ABOUT_DEVICE,
+	ABOUT_QP,
+	ABOUT_CQ,
+	ABOUT_WQ,
+};
+
+/* clang-format off */
+static const struct row {
+	enum ibv_event_type type;
+	enum about about;
+	const char *advice; /**< of a queue */
+} rows[] = {
+	{ IBV_EVENT_PORT_ACTIVE, ABOUT_PORT, NULL },
+	{ IBV_EVENT_PORT_ERR, ABOUT_PORT, NULL },
+	{ IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE, NULL },
+	{ IBV_EVENT_CQ_ERR, ABOUT_CQ,
+		"no completion comes any more: stop the port and start it again" },
+	{ IBV_EVENT_WQ_FATAL, ABOUT_WQ,
+		"nothing is received there any more: stop the port and start it again" },
+	{ IBV_EVENT_QP_FATAL, ABOUT_QP,
+		"nothing is sent there any more: stop the port and start it again" },
+	{ IBV_EVENT_QP_REQ_ERR, ABOUT_QP,
+		"nothing is sent there any more: stop the port and start it again" },
+	{ IBV_EVENT_QP_ACCESS_ERR, ABOUT_QP,
+		"nothing is sent there any more: stop the port and start it again" },
+};
+/* clang-format on */
+
+static const struct row *
+row_of(enum ibv_event_type type)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(rows); i++) {
+		if (rows[i].type == type)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/** Say it once a queue and start of the port. @return whether it is to be said. */
+static bool
+is_news(uint32_t *told, enum ibv_event_type type)
+{
+	bool news = (*told & 1u << type) == 0;
+
+	*told |= 1u << type;
+	return news;
+}
+
+static bool
+tell_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+{
+	struct mdv_rxq *rxq;
+
+	LIST_FOREACH (rxq, &port->queues.rx, next) {
+		if (row->about == ABOUT_CQ ? rxq->cq.ibv_cq != event->element.cq
+					   : rxq->wq != event->element.wq)
+			continue;
+		if (is_news(&rxq->told, event->event_type))
+			MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id,
+				rxq->idx, ibv_event_type_str(event->event_type), row->advice);
+		return true;
+	}
+	return false;
+}
+
+static bool
+tell_txq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+{
+	struct mdv_txq *txq;
+
+	LIST_FOREACH (txq, &port->queues.tx, next) {
+		if (row->about == ABOUT_CQ ? txq->cq.ibv_cq != event->element.cq
+					   : txq->qp != event->element.qp)
+			continue;
+		if (is_news(&txq->told, event->event_type))
+			MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id,
+				txq->idx, ibv_event_type_str(event->event_type), row->advice);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * Verbs waits with the destruction of an object until its events are acknowledged, so the object is
+ * still there, and whoever destroys it must not hold the lock meanwhile.
+ */
+static void
+tell_queue(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&port->queues.lock);
+	if (row->about != ABOUT_QP)
+		found = tell_rxq(port, event, row);
+	if (!found && row->about != ABOUT_WQ)
+		found = tell_txq(port, event, row);
+	pthread_mutex_unlock(&port->queues.lock);
+	if (!found && !port->event.other_told) {
+		port->event.other_told = true;
+		MDV_LOG(ERR,
+			"port %u: %s of a rule's destination: its packets may be lost; stop the "
+			"port and start it again",
+			port->dev->data->port_id, ibv_event_type_str(event->event_type));
+	}
+}
+
+static void
+take(struct mdv_port *port, const struct ibv_async_event *event, struct news *news)
+{
+	const struct row *row = row_of(event->event_type);
+
+	if (row == NULL)
+		MDV_LOG(DEBUG, "port %u: %s", port->dev->data->port_id,
+			ibv_event_type_str(event->event_type));
+	else if (row->about == ABOUT_PORT)
+		news->link |= event->element.port_num == port->device.port_num;
+	else if (row->about == ABOUT_DEVICE)
+		news->fatal = true;
+	else
+		tell_queue(port, event, row);
+}
+
+static void handle(void *arg);
+
+/** Read them all; the descriptor is non-blocking. */
+static void
+take_all(struct mdv_port *port, struct news *news)
+{
+	struct ibv_async_event event;
+
+	while (ibv_get_async_event(port->device.ctx, &event) == 0) {
+		take(port, &event, news);
+		ibv_ack_async_event(&event);
+	}
+	if (errno == EAGAIN || errno == EINTR)
+		return;
+	/* So it is when the kernel has taken the device away. It would be so for ever. */
+	MDV_LOG(ERR, "port %u: cannot read the device's events: %s", port->dev->data->port_id,
+		strerror(errno));
+	rte_intr_callback_unregister_pending(port->event.handle, handle, port, NULL);
+	news->fatal = true;
+}
+
+/** @return whether the link is another than the application knows. */
+static bool
+update_link(struct mdv_port *port)
+{
+	struct rte_eth_dev *dev = port->dev;
+	bool up;
+
+	mdv_ethdev_link_update(dev, 0);
+	up = dev->data->dev_link.link_status == RTE_ETH_LINK_UP;
+	if (up == port->event.up)
+		return false;
+	port->event.up = up;
+	MDV_LOG(INFO, "port %u: link %s", dev->data->port_id, up ? "up" : "down");
+	return true;
+}
+
+/** @return whether this is new. */
+static bool
+set_gone(struct mdv_port *port)
+{
+	if (port->event.gone)
+		return false;
+	port->event.gone = true;
+	MDV_LOG(ERR,
+		"port %u: the device %s has failed and does nothing any more; close the port, or "
+		"reset it when the device is back",
+		port->dev->data->port_id, port->device.name);
+	return true;
+}
+
+static void
+handle(void *arg)
+{
+	struct mdv_port *port = arg;
+	struct rte_eth_dev *dev = port->dev;
+	const struct rte_eth_intr_conf conf = dev->data->dev_conf.intr_conf;
+	struct news news = { 0 };
+	bool removed, changed;
+
+	take_all(port, &news);
+	removed = news.fatal && set_gone(port) && conf.rmv;
+	changed = (news.link || news.fatal) && update_link(port) && conf.lsc;
+	/* The port may be closed in the callback: nothing of it is touched behind that. So there is
+	 * one, and that a device is gone says more. */
+	if (removed)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+	else if (changed)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+static int
+listen_on(struct mdv_port *port, int fd)
+{
+	struct rte_intr_handle *handle_on;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	handle_on = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	if (handle_on == NULL)
+		return -ENOMEM;
+	rte_intr_fd_set(handle_on, fd);
+	rte_intr_type_set(handle_on, RTE_INTR_HANDLE_EXT);
+	port->event.handle = handle_on;
+	if (rte_intr_callback_register(handle_on, handle, port) == 0)
+		return 0;
+	port->event.handle = NULL;
+	rte_intr_instance_free(handle_on);
+	return -ENOMEM;
+}
+
+void
+mdv_event_install(struct mdv_port *port)
+{
+	struct rte_eth_dev_data *data = port->dev->data;
+	int ret;
+
+	/* Whatever changes from here on, there will be an event of it. */
+	mdv_ethdev_link_update(port->dev, 0);
+	port->event.up = data->dev_link.link_status == RTE_ETH_LINK_UP;
+	ret = listen_on(port, port->device.ctx->async_fd);
+	if (ret != 0)
+		MDV_LOG(WARNING,
+			"port %u: cannot listen for the device's events: %s; no interrupts for "
+			"link and removal",
+			data->port_id, strerror(-ret));
+	data->dev_flags &= ~(RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV);
+	data->dev_flags |= ret == 0 ? RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV : 0;
+}
+
+void
+mdv_event_remove(struct mdv_port *port)
+{
+	struct rte_intr_handle *handle_on = port->event.handle;
+
+	if (handle_on == NULL)
+		return;
+	port->event.handle = NULL;
+	/* In the handler EAL cannot let go of it, which the other call would wait for: it does so
+	 * behind the handler. */
+	if (!rte_thread_is_intr() ||
+		rte_intr_callback_unregister_pending(handle_on, handle, port, NULL) <= 0)
+		rte_intr_callback_unregister_sync(handle_on, handle, port);
+	rte_intr_instance_free(handle_on);
+}
+
+void
+mdv_event_start(struct mdv_port *port)
+{
+	struct mdv_rxq *rxq;
+	struct mdv_txq *txq;
+
+	pthread_mutex_lock(&port->queues.lock);
+	LIST_FOREACH (rxq, &port->queues.rx, next)
+		rxq->told = 0;
+	LIST_FOREACH (txq, &port->queues.tx, next)
+		txq->told = 0;
+	pthread_mutex_unlock(&port->queues.lock);
+	port->event.other_told = false;
+	/* ethdev does it for those who do not ask for events. */
+	if (port->dev->data->dev_conf.intr_conf.lsc)
+		mdv_ethdev_link_update(port->dev, 0);
+}
+
+int
+mdv_event_is_removed(struct rte_eth_dev *dev)
+{
+	return mdv_port(dev)->event.gone;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues come and go under a lock. */
+#include <stddef.h>
+
+#include "queue_list.h"
+#include "rx.h"
+#include "tx.h"
+
+void
+mdv_queue_list_init(struct mdv_queue_list *list)
+{
+	pthread_mutex_init(&list->lock, NULL);
+	LIST_INIT(&list->rx);
+	LIST_INIT(&list->tx);
+}
+
+void
+mdv_queue_list_add_rx(struct mdv_queue_list *list, struct mdv_rxq *rxq)
+{
+	pthread_mutex_lock(&list->lock);
+	LIST_INSERT_HEAD(&list->rx, rxq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
+void
+mdv_queue_list_add_tx(struct mdv_queue_list *list, struct mdv_txq *txq)
+{
+	pthread_mutex_lock(&list->lock);
+	LIST_INSERT_HEAD(&list->tx, txq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
+void
+mdv_queue_list_remove_rx(struct mdv_queue_list *list, struct mdv_rxq *rxq)
+{
+	if (rxq == NULL)
+		return;
+	pthread_mutex_lock(&list->lock);
+	LIST_REMOVE(rxq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
+void
+mdv_queue_list_remove_tx(struct mdv_queue_list *list, struct mdv_txq *txq)
+{
+	if (txq == NULL)
+		return;
+	pthread_mutex_lock(&list->lock);
+	LIST_REMOVE(txq, next);
+	pthread_mutex_unlock(&list->lock);
+}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Link events: softhca ctl takes the link of a port down and up, testpmd hears of it."""
+import json
+import subprocess
+
+from harness import paths
+from harness.testpmd import Testpmd
+
+EVENT = "Port {}: link state change event"
+
+
+def link(pmd, state, port=0):
+    """softhca ctl link, at the testpmd of this test."""
+    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "link", state, "--port", port, "--json"]
+    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=60,
+                          check=True)
+    assert json.loads(done.stdout)["link"] == state
+
+
+def pid_of(pmd):
+    devices = subprocess.run([paths.SOFTHCA, "ctl", "devices", "--json"], capture_output=True,
+                             text=True, timeout=60, check=True)
+    runner = pmd.terminal.process.pid
+    for process in json.loads(devices.stdout):
+        with open(f"/proc/{process['pid']}/stat", encoding="ascii") as file:
+            if int(file.read().rpartition(")")[2].split()[1]) == runner:
+                return process["pid"]
+    raise AssertionError(f"no process of {runner} in {devices.stdout}")
+
+
+def hear(pmd, start, port=0):
+    pmd.terminal.expect(EVENT.format(port), start)
+
+
+def test_testpmd_is_told_of_the_link():
+    with Testpmd(ports=["wire=loop", "wire=loop"]) as pmd:
+        assert pmd.info(0)["Link status"] == pmd.info(1)["Link status"] == "up"
+        for state in ("down", "up") * 3:
+            start = pmd.mark()
+            link(pmd, state)
+            hear(pmd, start)
+            # testpmd asks the driver nothing for this: with interrupts the driver keeps it.
+            assert pmd.info(0)["Link status"] == state
+            assert pmd.info(1)["Link status"] == "up"
+            assert EVENT.format(1) not in pmd.terminal.text
+
+
+def test_a_stopped_port_keeps_its_link():
+    """What happens while a port is stopped is known when it starts."""
+    with Testpmd(ports=["wire=null"]) as pmd:
+        pmd.cmd("port stop 0")
+        start = pmd.mark()
+        link(pmd, "down")
+        hear(pmd, start)
+        pmd.cmd("port start 0")
+        assert pmd.info()["Link status"] == "down"
+        start = pmd.mark()
+        link(pmd, "up")
+        hear(pmd, start)
+        assert pmd.info()["Link status"] == "up"
+
+
+def test_nobody_asked():
+    """Without LSC interrupts there are no events, and the link is looked at when asked for."""
+    with Testpmd(ports=["wire=null"], args=["--no-lsc-interrupt"]) as pmd:
+        for state in ("down", "up"):
+            link(pmd, state)
+            assert pmd.info()["Link status"] == state
+        assert EVENT.format(0) not in pmd.terminal.text
+
+
+def test_events_after_a_reset_and_until_the_end():
+    with Testpmd(ports=["wire=null"]) as pmd:
+        pmd.cmd("port stop 0")
+        pmd.cmd("port reset 0")
+        pmd.cmd("port start 0")
+        for state in ("down", "up"):
+            start = pmd.mark()
+            link(pmd, state)
+            hear(pmd, start)
+            assert pmd.info()["Link status"] == state
+        pmd.cmd("port stop 0")
+        start = pmd.mark()
+        link(pmd, "down")
+        hear(pmd, start)
+        # Attached anew, it hears again; traffic and stop go on as ever.
+        pmd.cmd("port close 0")
+        pmd.cmd("port attach net_mlx5dv1,ibdev=mlx5_0")
+        pmd.cmd("port start all")
+        assert pmd.info()["Link status"] == "down"
+        start = pmd.mark()
+        link(pmd, "up")
+        hear(pmd, start)
+        assert pmd.info()["Link status"] == "up"
