@@ -1,21 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A send queue asked from outside: mbufs freed on request, its state for people to read."""
-import json
 import re
-import socket
 import time
 
+from harness.telemetry import ask
 from harness.testpmd import Testpmd
-
-
-def telemetry(prefix, command):
-    """DPDK's telemetry: one command, its answer."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        client.settimeout(60)
-        client.connect(f"/var/run/dpdk/{prefix}/dpdk_telemetry.v2")
-        client.recv(1 << 16)
-        client.send(command.encode())
-        return json.loads(client.recv(1 << 16))[command.split(",")[0]]
 
 
 def cleanup(pmd, most):
@@ -42,10 +31,10 @@ def test_its_state_is_readable():
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start tx_first 1")
         pmd.cmd("stop")
-        text = telemetry(pmd.prefix, "/ethdev/dump_priv,0")
+        text = ask(pmd.prefix, "/ethdev/dump_priv,0")
         assert "device mlx5_0 port 1" in text
         assert re.search(r"^Tx queue 0: SQ 0x[0-9a-f]+ of 512 WQEBBs: 0 to \d+ with the device", text, re.M), text
         assert "packets 0 to 32 not known to be sent" in text
         pmd.cmd("port stop 0")
-        text = telemetry(pmd.prefix, "/ethdev/dump_priv,0")
+        text = ask(pmd.prefix, "/ethdev/dump_priv,0")
         assert "Tx queue 0: stopped, 512 descriptors" in text

@@ -262,6 +262,21 @@ table_find(struct mdv_mr_table *table, uintptr_t addr, struct mdv_mr_range *rang
 	return region != NULL;
 }
 
+void
+mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg)
+{
+	const struct owner *owner;
+	size_t i;
+
+	pthread_mutex_lock(&table->lock);
+	LIST_FOREACH (owner, &table->owners, next) {
+		for (i = 0; i < owner->nb_regions; i++)
+			each(&owner->regions[i].range,
+				owner->pool == NULL ? NULL : owner->pool->name, arg);
+	}
+	pthread_mutex_unlock(&table->lock);
+}
+
 /** Register the pool or add a reference; @p met references are counted once. */
 static int
 pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)

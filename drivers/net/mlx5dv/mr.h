@@ -64,6 +64,10 @@ void mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool);
  * ranges. */
 uint32_t mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool);
 
+/** Of a region; @p pool is the name of its mempool, NULL: EAL memory. */
+typedef void (*mdv_mr_each_t)(const struct mdv_mr_range *range, const char *pool, void *arg);
+/** Show every region, those of a pool by address; under the table's lock. */
+void mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg);
 /** No cache has anything any more: pools that were held for caches are let go. */
 void mdv_mr_caches_gone(struct mdv_mr_table *table);
 

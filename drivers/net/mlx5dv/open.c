@@ -12,6 +12,7 @@
 #include "port.h"
 #include "rxq.h"
 #include "start.h"
+#include "telemetry.h"
 #include "txq.h"
 
 int
@@ -73,6 +74,7 @@ mdv_open_close(struct rte_eth_dev *dev)
 {
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
+	mdv_telemetry_remove(mdv_port(dev));
 	mdv_start_stop(dev);
 	mdv_event_remove(mdv_port(dev));
 	close_port(dev);
@@ -94,7 +96,8 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	after = rte_zmalloc_socket("mdv_port", sizeof(*after), 0, dev->data->numa_node);
 	if (after == NULL)
 		return -ENOMEM;
-	/* Events are of one of the two. */
+	/* Who looks on sees one of the two. */
+	mdv_telemetry_remove(before);
 	mdv_event_remove(before);
 	/* All that may fail comes before anything is lost. */
 	dev->data->dev_private = after;
@@ -104,6 +107,7 @@ mdv_open_reset(struct rte_eth_dev *dev)
 		MDV_LOG(ERR, "port %u: cannot be reset, its device does not open: %s",
 			dev->data->port_id, rte_strerror(-ret));
 		mdv_event_install(before);
+		mdv_telemetry_add(before);
 		rte_free(after);
 		return ret;
 	}
@@ -111,5 +115,6 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	dev->data->dev_private = after;
 	rte_free(before);
 	mdv_event_install(after);
+	mdv_telemetry_add(after);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "port.h"
 #include "rxq.h"
 #include "secondary.h"
+#include "telemetry.h"
 #include "txq.h"
 #include "vf.h"
 
@@ -102,6 +103,7 @@ probe(struct rte_vdev_device *vdev)
 		mdv_port(dev)->device.ifname[0] == '\0' ? "" : ", beside netdev ",
 		mdv_port(dev)->device.ifname);
 	rte_eth_dev_probing_finish(dev);
+	mdv_telemetry_add(mdv_port(dev));
 	return 0;
 
 close:

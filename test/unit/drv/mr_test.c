@@ -114,6 +114,24 @@ chunked_pool(uint8_t *memory, size_t chunk, unsigned int nb_chunks)
 	return pool;
 }
 
+struct shown {
+	const uint8_t *memory;
+	size_t chunk;
+	unsigned int nb;
+};
+
+static void
+show(const struct mdv_mr_range *range, const char *pool, void *arg)
+{
+	struct shown *shown = arg;
+
+	assert_string_equal(pool, "mr_chunks");
+	assert_int_equal(range->start, (uintptr_t)shown->memory + shown->nb * 2 * shown->chunk);
+	assert_true(range->size <= shown->chunk && range->size > shown->chunk - ROOM * 2);
+	assert_int_equal(range->lkey_be, rte_cpu_to_be_32(0x100 + shown->nb));
+	shown->nb++;
+}
+
 static void
 chunks_have_a_key_each(void **state)
 {
@@ -121,6 +139,7 @@ chunks_have_a_key_each(void **state)
 	uint8_t *memory = rig_alloc(8 * chunk);
 	struct rte_mempool *pool = chunked_pool(memory, chunk, 4);
 	struct mdv_mr_table *table = table_new();
+	struct shown shown = { .memory = memory, .chunk = chunk };
 	struct rte_mbuf *mbufs[NB_MBUFS];
 	struct mdv_mr_cache cache;
 	unsigned int i, nb;
@@ -138,8 +157,12 @@ chunks_have_a_key_each(void **state)
 		assert_int_equal(lkey_of(&cache, mbufs[i]), rte_cpu_to_be_32(0x100 + chunk_idx));
 	}
 	assert_int_equal(rig_verbs.nb_mrs, 4);
+	mdv_mr_each(table, show, &shown);
+	assert_int_equal(shown.nb, 4);
 	rte_mempool_put_bulk(pool, (void **)mbufs, nb);
 	mdv_mr_pool_put(table, pool);
+	mdv_mr_each(table, show, &shown);
+	assert_int_equal(shown.nb, 4);
 	table_delete(table);
 	rte_mempool_free(pool);
 	free(memory);
