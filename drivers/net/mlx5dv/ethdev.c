@@ -7,6 +7,7 @@
 #include <ethdev_driver.h>
 #include <rte_vect.h>
 
+#include "cable.h"
 #include "ethdev.h"
 #include "log.h"
 #include "mac.h"
@@ -429,6 +430,10 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.rss_hash_update = mdv_reta_hash_update,
 	.rss_hash_conf_get = mdv_reta_hash_conf_get,
 	.read_clock = read_clock,
+	.flow_ctrl_get = mdv_cable_flow_ctrl_get,
+	.flow_ctrl_set = mdv_cable_flow_ctrl_set,
+	.get_module_info = mdv_cable_module_info,
+	.get_module_eeprom = mdv_cable_module_eeprom,
 	.flow_ops_get = flow_ops_get,
 	.eth_dev_priv_dump = priv_dump,
 	.eth_tx_descriptor_dump = tx_descriptor_dump,
