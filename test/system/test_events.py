@@ -92,3 +92,24 @@ def test_events_after_a_reset_and_until_the_end():
         link(pmd, "up")
         hear(pmd, start)
         assert pmd.info()["Link status"] == "up"
+
+
+def test_a_dead_device_is_removed(tmp_path):
+    """The application is told, once, and testpmd takes the port away; the other goes on."""
+    faults = tmp_path / "faults"
+    faults.write_text("device fatal at 2000 of mlx5_0")
+    with Testpmd(ports=["wire=loop", "wire=loop"], softhca_options=("--faults", faults)) as pmd:
+        pmd.cmd("set fwd io")
+        pmd.cmd("start tx_first 2")
+        pmd.terminal.expect("Port 0: device removal event", 0)
+        pmd.terminal.expect("mlx5dv: port 0: the device mlx5_0 has failed and does nothing any more", 0)
+        pmd.terminal.expect("Port 0 is closed", 0)
+        pmd.terminal.expect("Now total ports is 1", 0)
+        assert pmd.info(1)["Link status"] == "up"
+        assert "Invalid port 0" in pmd.cmd("show port info 0")
+        # Frames that went from one port to the other are lost; those of the port alone circle.
+        pmd.cmd("stop")
+        pmd.cmd("start tx_first")
+        received = pmd.stats(1)["RX-packets"]
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > received + 1000, port=1)
+        assert pmd.terminal.text.count("device removal event") == 1
