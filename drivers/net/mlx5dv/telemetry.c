@@ -126,7 +126,8 @@ static void
 tell_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_int(data, "descriptors", rxq->nb_desc);
-	rte_tel_data_add_dict_int(data, "started", rxq->wq != NULL);
+	rte_tel_data_add_dict_int(data, "started",
+		rxq->port->dev->data->rx_queue_state[rxq->idx] == RTE_ETH_QUEUE_STATE_STARTED);
 	rte_tel_data_add_dict_u64(data, "packets", rxq->count.packets - rxq->base.packets);
 	rte_tel_data_add_dict_u64(data, "bytes", rxq->count.bytes - rxq->base.bytes);
 	rte_tel_data_add_dict_u64(data, "errors", rxq->count.errors - rxq->base.errors);
@@ -137,7 +138,8 @@ static void
 tell_txq(const struct mdv_txq *txq, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_int(data, "descriptors", txq->nb_desc);
-	rte_tel_data_add_dict_int(data, "started", txq->qp != NULL);
+	rte_tel_data_add_dict_int(data, "started",
+		txq->port->dev->data->tx_queue_state[txq->idx] == RTE_ETH_QUEUE_STATE_STARTED);
 	rte_tel_data_add_dict_u64(data, "packets", txq->count.packets - txq->base.packets);
 	rte_tel_data_add_dict_u64(data, "bytes", txq->count.bytes - txq->base.bytes);
 	rte_tel_data_add_dict_u64(data, "errors", txq->count.errors - txq->base.errors);
