@@ -62,7 +62,7 @@ struct mdv_port {
 	/* MACs are in dev->data->mac_addrs[MDV_MAC_MAX], all-zero where free. */
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
-	unsigned int netdev_flags;   /**< IFF_PROMISC and the like that this port has set */
+	unsigned int netdev_flags; /**< IFF_PROMISC and the like that this port has set */
 	struct mdv_event event;
 	struct mdv_queue_list queues;
 	struct mdv_missed missed;
