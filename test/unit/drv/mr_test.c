@@ -161,6 +161,8 @@ chunks_have_a_key_each(void **state)
 	assert_int_equal(shown.nb, 4);
 	rte_mempool_put_bulk(pool, (void **)mbufs, nb);
 	mdv_mr_pool_put(table, pool);
+	/* Still held for the cache. */
+	mdv_mr_caches_gone(table);
 	mdv_mr_each(table, show, &shown);
 	assert_int_equal(shown.nb, 4);
 	table_delete(table);
