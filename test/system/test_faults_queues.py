@@ -91,6 +91,8 @@ def test_a_send_queue_goes_on_after_errors(tmp_path):
         before = pmd.stats()
         pmd.wait_stats(lambda stats: stats["TX-packets"] > before["TX-packets"] + 5000)
         assert pmd.stats()["TX-errors"] != 0
+        # A fault that comes again and again is told once.
+        assert pmd.terminal.text.count("stopped with syndrome 0x4,") == 1
         pmd.stop_and_count()
         pmd.cmd("port start 0")
         pmd.cmd("start")

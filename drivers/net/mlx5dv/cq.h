@@ -57,6 +57,14 @@ int mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mi
 void mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
 /** Text of the syndrome of an error CQE, for logs. */
 const char *mdv_cq_syndrome(uint8_t syndrome);
+/**
+ * Say that a queue has stopped with @p syndrome and begins anew: at warning level once for each
+ * syndrome, the rest at debug level, for a fault may come with every packet.
+ * @param side "Rx" or "Tx"
+ * @param told by 1 << syndrome % 64, what was said already
+ */
+void mdv_cq_tell_stop(
+	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *told);
 
 /** op_own of the slot of @p ci, read before the rest of the CQE. */
 static __rte_always_inline uint8_t

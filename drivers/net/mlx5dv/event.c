@@ -281,9 +281,9 @@ mdv_event_start(struct mdv_port *port)
 
 	pthread_mutex_lock(&port->queues.lock);
 	LIST_FOREACH (rxq, &port->queues.rx, next)
-		rxq->told = 0;
+		rxq->told = rxq->told_syndromes = 0;
 	LIST_FOREACH (txq, &port->queues.tx, next)
-		txq->told = 0;
+		txq->told = txq->told_syndromes = 0;
 	pthread_mutex_unlock(&port->queues.lock);
 	port->event.other_told = false;
 	/* ethdev does it for those who do not ask for events. */

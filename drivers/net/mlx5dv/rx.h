@@ -112,6 +112,7 @@ struct mdv_rxq {
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
 	LIST_ENTRY(mdv_rxq) next;    /**< of port->queues */
 	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
+	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
 	struct mdv_port *port;
 	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
 	struct ibv_wq *wq;           /**< NULL: the port is not started */

@@ -272,8 +272,8 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 {
 	int ret;
 
-	MDV_LOG(WARNING, "port %u Rx queue %u: stopped with syndrome %#x, %s; starting it anew",
-		rxq->port->dev->data->port_id, rxq->idx, syndrome, mdv_cq_syndrome(syndrome));
+	mdv_cq_tell_stop(
+		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->told_syndromes);
 	ret = modify_state(rxq, IBV_WQS_RESET);
 	if (ret != 0)
 		return ret;

@@ -113,6 +113,7 @@ struct mdv_txq {
 	struct mdv_tx_counters base; /**< count at the last reset of the statistics */
 	LIST_ENTRY(mdv_txq) next;    /**< of port->queues */
 	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
+	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
 	struct mdv_port *port;
 	struct ibv_qp *qp; /**< NULL: the port is not started */
 	bool ready;        /**< started: the QP sends */

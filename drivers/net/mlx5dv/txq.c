@@ -369,8 +369,8 @@ mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome)
 {
 	int ret;
 
-	MDV_LOG(WARNING, "port %u Tx queue %u: stopped with syndrome %#x, %s; starting it anew",
-		txq->port->dev->data->port_id, txq->idx, syndrome, mdv_cq_syndrome(syndrome));
+	mdv_cq_tell_stop(
+		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->told_syndromes);
 	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
 	if (ret != 0)
 		return ret;
