@@ -33,7 +33,7 @@ def hear(pmd, start, port=0):
 
 
 def test_testpmd_is_told_of_the_link():
-    with Testpmd(ports=["wire=loop", "wire=loop"]) as pmd:
+    with Testpmd(link_events=True, ports=["wire=loop", "wire=loop"]) as pmd:
         assert pmd.info(0)["Link status"] == pmd.info(1)["Link status"] == "up"
         for state in ("down", "up") * 3:
             start = pmd.mark()
@@ -47,7 +47,7 @@ def test_testpmd_is_told_of_the_link():
 
 def test_a_stopped_port_keeps_its_link():
     """What happens while a port is stopped is known when it starts."""
-    with Testpmd(ports=["wire=null"]) as pmd:
+    with Testpmd(link_events=True, ports=["wire=null"]) as pmd:
         pmd.cmd("port stop 0")
         start = pmd.mark()
         link(pmd, "down")
@@ -62,7 +62,7 @@ def test_a_stopped_port_keeps_its_link():
 
 def test_nobody_asked():
     """Without LSC interrupts there are no events, and the link is looked at when asked for."""
-    with Testpmd(ports=["wire=null"], args=["--no-lsc-interrupt"]) as pmd:
+    with Testpmd(ports=["wire=null"]) as pmd:
         for state in ("down", "up"):
             link(pmd, state)
             assert pmd.info()["Link status"] == state
@@ -70,7 +70,7 @@ def test_nobody_asked():
 
 
 def test_events_after_a_reset_and_until_the_end():
-    with Testpmd(ports=["wire=null"]) as pmd:
+    with Testpmd(link_events=True, ports=["wire=null"]) as pmd:
         pmd.cmd("port stop 0")
         pmd.cmd("port reset 0")
         pmd.cmd("port start 0")
@@ -98,7 +98,7 @@ def test_a_dead_device_is_removed(tmp_path):
     """The application is told, once, and testpmd takes the port away; the other goes on."""
     faults = tmp_path / "faults"
     faults.write_text("device fatal at 2000 of mlx5_0")
-    with Testpmd(ports=["wire=loop", "wire=loop"], softhca_options=("--faults", faults)) as pmd:
+    with Testpmd(link_events=True, ports=["wire=loop", "wire=loop"], softhca_options=("--faults", faults)) as pmd:
         pmd.cmd("set fwd io")
         pmd.cmd("start tx_first 2")
         pmd.terminal.expect("Port 0: device removal event", 0)

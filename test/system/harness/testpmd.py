@@ -52,13 +52,15 @@ class Testpmd:
     __test__ = False
 
     def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=256,
-                 env=None, eal=(), telemetry=False, softhca_options=()):
+                 env=None, eal=(), telemetry=False, softhca_options=(), link_events=False):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
         command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry)
         command += list(eal)
         # testpmd's start throws away what its ports have received so far: not here.
-        command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"] + list(args)
+        command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"]
+        # What it says of links of its own accord can fall into the middle of a prompt.
+        command += ([] if link_events else ["--no-lsc-interrupt"]) + list(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
         self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=environment)
         self.banner = ""
