@@ -5,6 +5,7 @@ Ports are isolated unless a test says otherwise.
 """
 from harness import frames
 from harness.bench import RX_RSS_HASH, Bench, probe
+from harness.testpmd import Testpmd
 
 GROUP = "01:00:5e:01:02:03"
 HASHED = ("--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}")
@@ -115,3 +116,23 @@ def test_default_rules_follow_the_port(tmp_path):
         bench.pmd.cmd("set promisc 0 on")
         assert sorted(by_number(bench.deliver(*sent(50)))) == [50, 51, 52, 53]
     assert bench.kernel == [12]
+
+
+def stack_up(argument):
+    """How many copies fit, the first in front of the others each time, and what is said of the next one."""
+    with Testpmd(ports=["wire=null"], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{argument}"],
+                 args=["--flow-isolate-all"]) as pmd:
+        for nb in range(40):
+            said = pmd.cmd(f"flow create 0 ingress priority {39 - nb} pattern eth / end"
+                           " actions queue index 0 / passthru / end")
+            if "created" not in said:
+                return nb, said
+    raise AssertionError("no end")
+
+
+def test_copies_that_must_stay_are_not_moved():
+    nb_moved, why_moved = stack_up("")
+    nb, why = stack_up(",passthru_move=off")
+    assert 0 < nb < nb_moved == 15
+    assert why.rstrip().endswith("passthru_move=off keeps PASSTHRU rules from being moved: No space left on device")
+    assert "passthru_move" not in why_moved and "levels are too few" in why_moved

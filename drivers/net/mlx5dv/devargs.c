@@ -26,6 +26,8 @@ static int sniff_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int cqe_comp_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int move_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 #define ROW(key, value, parse, field) \
@@ -34,11 +36,13 @@ static int cqe_comp_parse(
 #define NAME(key, value, field) ROW(key, value, name_parse, field)
 #define SNIFF(key, value, field) ROW(key, value, sniff_parse, field)
 #define COMP(key, value, field) ROW(key, value, cqe_comp_parse, field)
+#define MOVE(key, value, field) ROW(key, value, move_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
 	SNIFF("sniff", "none, rx or all", sniff),
 	COMP("rx_cqe_comp", "auto, off, hash or csum", rx_cqe_comp),
+	MOVE("passthru_move", "on or off", passthru_move),
 };
 /* clang-format on */
 
@@ -107,6 +111,21 @@ cqe_comp_parse(const char *vdev_name, const struct devarg *arg, const char *valu
 	return 0;
 }
 
+static int
+move_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_PASSTHRU_MOVE_ON] = "on",
+		[MDV_PASSTHRU_MOVE_OFF] = "off",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_passthru_move *)dst = choice;
+	return 0;
+}
+
 /* @param given bits of the rows that there have been */
 static int
 pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *given,
@@ -130,7 +149,7 @@ pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *
 	}
 	MDV_LOG(ERR,
 		"%s: unknown argument %s; there are ibdev=<device>, iface=<netdev>, "
-		"sniff=none|rx|all and rx_cqe_comp=auto|off|hash|csum",
+		"sniff=none|rx|all, rx_cqe_comp=auto|off|hash|csum and passthru_move=on|off",
 		vdev_name, pair->key);
 	return -EINVAL;
 }

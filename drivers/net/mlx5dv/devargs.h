@@ -22,11 +22,18 @@ enum mdv_cqe_comp {
 	MDV_CQE_COMP_CSUM, /**< with a checksum a packet, or not at all */
 };
 
+/** What may be done with PASSTHRU rules that stand in the way of a new rule. */
+enum mdv_passthru_move {
+	MDV_PASSTHRU_MOVE_ON,  /**< move them: a packet in that moment may be copied twice */
+	MDV_PASSTHRU_MOVE_OFF, /**< nothing: the new rule is refused */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
 	enum mdv_sniff sniff;
 	enum mdv_cqe_comp rx_cqe_comp;
+	enum mdv_passthru_move passthru_move;
 };
 
 /**

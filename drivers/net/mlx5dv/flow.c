@@ -240,6 +240,7 @@ mdv_flow_init(struct mdv_port *port)
 		mdv_flow_level_fini(&state->levels);
 		return rc;
 	}
+	state->levels.copies_stay = port->config.passthru_move == MDV_PASSTHRU_MOVE_OFF;
 	pthread_mutex_init(&state->lock, NULL);
 	return 0;
 }

@@ -78,8 +78,10 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 	return mdv_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, NULL,
 		"the device's %u levels are too few for this rule among those it overlaps; taken "
 		"are, by %s; destroy some of them, or give them masks or values that exclude each "
-		"other",
-		levels->nb, used);
+		"other%s",
+		levels->nb, used,
+		levels->copies_stay ? "; passthru_move=off keeps PASSTHRU rules from being moved"
+				    : "");
 }
 
 static struct mdv_flow_installed *

@@ -323,6 +323,19 @@ layout_all(struct mdv_flow_levels *levels, bool relaxed)
 	return 0;
 }
 
+/* While a copying rule is moved, a packet may be copied to it twice. */
+static bool
+layout_may(const struct mdv_flow_levels *levels)
+{
+	const struct mdv_flow_shape *shape;
+
+	TAILQ_FOREACH (shape, &levels->shapes, next)
+		if (levels->copies_stay && shape->copies && shape->level >= 0 &&
+			shape->target != shape->level)
+			return false;
+	return true;
+}
+
 int
 mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
@@ -336,12 +349,13 @@ mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *sha
 	level = layout_choose(levels, shape);
 	if (level >= 0) {
 		shape->target = level;
-		return 0;
+		if (layout_may(levels))
+			return 0;
 	}
 	/* Rather equals whose order is left to chance, as rte_flow allows, than a refusal. */
-	if (layout_all(levels, false) == 0)
+	if (layout_all(levels, false) == 0 && layout_may(levels))
 		return 0;
-	return layout_all(levels, true);
+	return layout_all(levels, true) == 0 && layout_may(levels) ? 0 : -ENOSPC;
 }
 
 static int

@@ -117,6 +117,7 @@ typedef int (*mdv_flow_level_mover)(
 struct mdv_flow_levels {
 	uint8_t nb;       /**< of the device */
 	uint8_t reserved; /**< the last ones, for default rules only */
+	bool copies_stay; /**< rather refuse a rule than move copying ones */
 	uint32_t entries; /**< of a table */
 	struct mdv_flow_shapes shapes;
 	uint32_t nb_shapes, nb_rules, nb_buckets;

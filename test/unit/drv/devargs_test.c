@@ -12,6 +12,7 @@ static const struct {
 	const char *ibdev, *iface;
 	enum mdv_sniff sniff;
 	enum mdv_cqe_comp rx_cqe_comp;
+	enum mdv_passthru_move passthru_move;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -38,6 +39,9 @@ static const struct {
 	{ "rx_cqe_comp=hash,iface=eth0,sniff=rx", 0, "", "eth0", MDV_SNIFF_RX, MDV_CQE_COMP_HASH },
 	{ "ibdev=mlx5_0,rx_cqe_comp=csum", 0, "mlx5_0", "", 0, MDV_CQE_COMP_CSUM },
 	{ "ibdev=mlx5_0,rx_cqe_comp=1", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,passthru_move=on", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_ON },
+	{ "ibdev=mlx5_0,passthru_move=off", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_OFF },
+	{ "ibdev=mlx5_0,passthru_move=maybe", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,speed=1", -EINVAL, NULL, NULL },
 	{ "IBDEV=mlx5_0", -EINVAL, NULL, NULL },
 	{ "=", -EINVAL, NULL, NULL },
@@ -66,6 +70,7 @@ parses_or_refuses_each_case(void **state)
 		assert_string_equal(config.iface, cases[i].iface);
 		assert_int_equal(config.sniff, cases[i].sniff);
 		assert_int_equal(config.rx_cqe_comp, cases[i].rx_cqe_comp);
+		assert_int_equal(config.passthru_move, cases[i].passthru_move);
 	}
 }
 

@@ -108,6 +108,27 @@ test_moves(void **state)
 	fake_assert_empty();
 }
 
+/* Copies that may not be moved: rather none more than one that is in two places. */
+static void
+test_copies_stay(void **state)
+{
+	uint32_t priority = 20;
+
+	(void)state;
+	fake_init();
+	fake.port.config.passthru_move = MDV_PASSTHRU_MOVE_OFF;
+	fake.nb_levels = 8;
+	assert_int_equal(mdv_flow_init(&fake.port), 0);
+	fake.port.isolated = true;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	while (create(--priority, COPY) != NULL)
+		check_levels();
+	assert_in_range(priority, 14, 18);
+	assert_int_equal(nb_moved(), 0);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 /* Whichever call fails of a create that moves others: they are where they were. */
 static void
 test_failing_moves(void **state)
@@ -179,6 +200,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_copies_stay),
 		cmocka_unit_test(test_failing_moves),
 		cmocka_unit_test(test_moves_while_stopped),
 		cmocka_unit_test(test_default_rules_are_last),

@@ -449,18 +449,22 @@ next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* Rules come and go, moves fail; whatever happens, every packet goes where it should. */
+/*
+ * Rules come and go, moves fail; whatever happens, every packet goes where it should: once, if
+ * copying rules are to stay where they are.
+ */
 static void
 test_random_lives(void **state)
 {
 	static const uint8_t nb_levels[] = { 3, 5, 8, 16 };
-	uint64_t moved = 0, refused = 0, failed = 0;
+	uint64_t moved = 0, refused = 0, failed = 0, moved_beside = 0, copies_moved = 0;
 
 	(void)state;
 	for (uint64_t run = 0; run < 400; run++) {
-		uint64_t seed = run;
+		uint64_t seed = run / 8 * 4 + run % 4;
 
 		bench_init(nb_levels[run % 4], 16, false);
+		bench.levels.copies_stay = run % 8 >= 4;
 		for (unsigned int step = 0; step < 150; step++) {
 			unsigned int i = next_random(&seed) % MAX_RULES;
 			uint8_t mask = next_random(&seed) & 15;
@@ -485,11 +489,18 @@ test_random_lives(void **state)
 			bench.fail_move = 0;
 		}
 		moved += bench.levels.nb_moved;
+		if (bench.levels.copies_stay) {
+			assert_false(bench.moved_copy);
+			moved_beside += bench.levels.nb_moved;
+		} else {
+			copies_moved += bench.moved_copy;
+		}
 		mdv_flow_level_fini(&bench.levels);
 	}
 	print_message("%lu rules moved, %lu refused, %lu moves failed\n", (unsigned long)moved,
 		(unsigned long)refused, (unsigned long)failed);
 	assert_true(moved > 1000 && refused > 1000 && failed > 100);
+	assert_true(moved_beside > 100 && copies_moved > 100);
 }
 
 /* What does not meet costs no level; as many priorities as there are levels. */
