@@ -14,7 +14,7 @@
 #include "steering/state.h"
 
 enum {
-	NB_ROUNDS = 400,
+	NB_ROUNDS = 1700,
 	NB_TIRS = 6,
 	NB_BURSTS = 10,
 	BURST_OPERATIONS = 12,
@@ -317,7 +317,7 @@ check_coverage(void)
 		const char *name;
 		unsigned long count, least;
 	} rows[] = {
-		COUNT(packets, 200000),
+		COUNT(packets, 1000000),
 		COUNT(rules, 20000),
 		COUNT(refused_einval, 1000),
 		COUNT(refused_eopnotsupp, 1000),
