@@ -20,8 +20,6 @@
 #define DBREC_BYTES      8
 #define MAX_WQES         (1u << 15)
 #define MAX_STRIDE_BYTES 1024
-#define PREFETCH_WQES    16
-#define PREFETCH_BUFFERS 4
 #define MAX_SEGMENTS     (MAX_STRIDE_BYTES / SHCA_DS_BYTES)
 
 #define VLAN_TAG_OFFSET 12
@@ -223,21 +221,13 @@ copy_pieces(uint8_t *to, uint32_t length, struct piece **piece)
 	}
 }
 
-/* The segments of WQE @p index. */
-static inline const uint8_t *
-wqe_segments(const struct shca_rq *rq, uint16_t index)
-{
-	return rq->attr.ring + (size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
-		rq->header_bytes;
-}
-
 /* Copy to the WQE's buffer from byte @p skip on. @return 0 or a syndrome. */
 static uint8_t
 scatter(struct shca_rq *rq, struct piece *piece, uint32_t length, uint32_t skip)
 {
 	struct mlx5_wqe_data_seg segment[MAX_SEGMENTS];
 
-	memcpy(segment, wqe_segments(rq, rq->ci), (size_t)rq->nb_segments * sizeof(segment[0]));
+	memcpy(segment, shca_rq_segments(rq, rq->ci), (size_t)rq->nb_segments * sizeof(segment[0]));
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_BUFFER, rq);
 	for (unsigned int i = 0; i < rq->nb_segments && length != 0; i++) {
 		uint32_t room = be32toh(segment[i].byte_count);
@@ -340,7 +330,7 @@ copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
 	if (rq->nb_segments != 1 || rq->attr.cvlan_strip || rq->attr.scatter_fcs ||
 		rq->attr.log_strides != 0)
 		return false;
-	memcpy(&segment, wqe_segments(rq, rq->ci), sizeof(segment));
+	memcpy(&segment, shca_rq_segments(rq, rq->ci), sizeof(segment));
 	room = be32toh(segment.byte_count);
 	if (room < packet->length || room >= MLX5_INLINE_SEG)
 		return false;
@@ -351,19 +341,6 @@ copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_BUFFER, rq);
 	memcpy(to, packet->bytes, packet->length);
 	return true;
-}
-
-/* The program wrote the WQEs, and read the CQEs: fetch what the next frames need. */
-static inline void
-prefetch(const struct shca_rq *rq)
-{
-	const struct mlx5_wqe_data_seg *soon =
-		(const void *)wqe_segments(rq, rq->ci + PREFETCH_BUFFERS);
-
-	shca_prefetch_read(wqe_segments(rq, rq->ci + PREFETCH_WQES));
-	/* Most regions begin where they say; else it is some other line, which does no harm. */
-	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
-	shca_cq_prefetch(rq->attr.cq);
 }
 
 /* Deliver to the WQE at ci, cut up. @return 0 or a syndrome. */
@@ -522,7 +499,8 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 		lose(rq);
 		return;
 	}
-	prefetch(rq);
+	shca_rq_prefetch(rq);
+	shca_cq_prefetch(rq->attr.cq);
 	if (rq->attr.log_strides != 0) {
 		receive_striding(rq, rx, cqe_rx);
 		return;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/prefetch.h"
 #include "hw/cqe.h"
 #include "hw/device.h"
 #include "hw/hw.h"
@@ -46,6 +47,31 @@ static inline uint16_t
 shca_rq_read_pi(const struct shca_rq *rq)
 {
 	return (uint16_t)be32toh(__atomic_load_n(&rq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
+}
+
+/** WQEs ahead: the program wrote them, and may have read what is in their buffers. */
+#define SHCA_RQ_PREFETCH_WQES    16
+#define SHCA_RQ_PREFETCH_BUFFERS 4
+
+/** @return the segments of WQE @p index. */
+static inline const struct mlx5_wqe_data_seg *
+shca_rq_segments(const struct shca_rq *rq, uint16_t index)
+{
+	return (const void *)(rq->attr.ring +
+		(size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
+		rq->header_bytes);
+}
+
+/** Fetch what the next frames need of the ring and of the buffers. */
+static inline void
+shca_rq_prefetch(const struct shca_rq *rq)
+{
+	const struct mlx5_wqe_data_seg *soon =
+		shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_BUFFERS);
+
+	shca_prefetch_read(shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_WQES));
+	/* Most regions begin where they say; else it is some other line, which does no harm. */
+	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
 }
 
 /** A frame for delivery; what copies share is worked out once. */

@@ -9,10 +9,6 @@
 #include "hw/cq.h"
 #include "hw/port.h"
 
-/* WQEs ahead: the program wrote them, and may have read what is in their buffers. */
-#define PREFETCH_WQES    16
-#define PREFETCH_BUFFERS 4
-
 /* Frames on their way to one queue. */
 struct run {
 	struct shca_rq *rq;
@@ -47,24 +43,6 @@ nb_posted(struct shca_rq *rq, unsigned int nb)
 	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
 }
 
-static inline const struct mlx5_wqe_data_seg *
-segment_at(const struct shca_rq *rq, uint16_t index)
-{
-	return (const void *)(rq->attr.ring +
-		(size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
-		rq->header_bytes);
-}
-
-static inline void
-prefetch(const struct shca_rq *rq)
-{
-	const struct mlx5_wqe_data_seg *soon = segment_at(rq, rq->ci + PREFETCH_BUFFERS);
-
-	shca_prefetch_read(segment_at(rq, rq->ci + PREFETCH_WQES));
-	/* Most regions begin where they say; else it is some other line, which does no harm. */
-	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
-}
-
 /* @return the buffer of WQE ci for @p length bytes, or NULL when there is anything about it. */
 static inline uint8_t *
 buffer(struct run *run, uint32_t length)
@@ -73,7 +51,7 @@ buffer(struct run *run, uint32_t length)
 	struct mlx5_wqe_data_seg segment;
 	uint32_t room;
 
-	memcpy(&segment, segment_at(rq, rq->ci), sizeof(segment));
+	memcpy(&segment, shca_rq_segments(rq, rq->ci), sizeof(segment));
 	room = be32toh(segment.byte_count);
 	if (room < length || room >= MLX5_INLINE_SEG)
 		return NULL;
@@ -152,7 +130,7 @@ receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_f
 		uint8_t *to;
 
 		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
-		prefetch(rq);
+		shca_rq_prefetch(rq);
 		to = buffer(run, length);
 		if (to == NULL)
 			return i;
