@@ -4,9 +4,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/refuse.h"
+#include "base/text.h"
 #include "model.h"
 #include "options_ports.h"
 #include "wire/wire.h"
@@ -15,12 +16,10 @@
 #define DEFAULT_SPEED "25g"
 #define MAX_DELAY_MS  3600000u
 
-/** What a key's functions work on; error is where the culprit is named. */
+/** What a key's functions work on. */
 struct parse {
 	struct shca_port_options *port;
-	const char *key;
-	char *error;
-	size_t error_size;
+	struct shca_refusal refusal;
 };
 
 struct key {
@@ -33,33 +32,6 @@ struct key {
 	int (*parse)(struct parse *parse, const char *value);
 	void (*print)(const struct shca_port_options *port, char *text, size_t size);
 };
-
-static int __attribute__((format(printf, 2, 3)))
-refuse(struct parse *parse, const char *format, ...)
-{
-	int length = snprintf(parse->error, parse->error_size, "%s: ", parse->key);
-	va_list args;
-
-	va_start(args, format);
-	if (length >= 0 && (size_t)length < parse->error_size)
-		vsnprintf(parse->error + length, parse->error_size - length, format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
-/** Append to a text of @p size bytes; what does not fit is cut. */
-static void __attribute__((format(printf, 3, 4)))
-append(char *text, size_t size, const char *format, ...)
-{
-	size_t length = strnlen(text, size);
-	va_list args;
-
-	if (length >= size)
-		return;
-	va_start(args, format);
-	vsnprintf(text + length, size - length, format, args);
-	va_end(args);
-}
 
 /** @return false when @p text is not a plain decimal number up to @p max. */
 static bool
@@ -84,12 +56,13 @@ set_wire(struct parse *parse, const char *value, struct shca_wire_options *wire,
 	bool takes_arg = strchr(usage, ':') != NULL;
 
 	if (takes_arg && arg[0] == '\0')
-		return refuse(parse, "'%s' needs an argument: %s", kind->name, usage);
+		return shca_refuse(
+			&parse->refusal, "'%s' needs an argument: %s", kind->name, usage);
 	if (!takes_arg && colon != NULL)
-		return refuse(parse, "'%s' takes no argument", kind->name);
+		return shca_refuse(&parse->refusal, "'%s' takes no argument", kind->name);
 	if (strlen(arg) >= sizeof(wire->arg))
-		return refuse(parse, "the argument of '%s' is longer than %zu bytes", kind->name,
-			sizeof(wire->arg) - 1);
+		return shca_refuse(&parse->refusal, "the argument of '%s' is longer than %zu bytes",
+			kind->name, sizeof(wire->arg) - 1);
 	wire->kind = kind;
 	strcpy(wire->arg, arg);
 	return 0;
@@ -111,8 +84,9 @@ parse_wire(struct parse *parse, const char *value)
 	if (kind != NULL)
 		return set_wire(parse, value, &parse->port->wire, kind, kind->usage);
 	for (unsigned int i = 0; shca_wire_kinds[i] != NULL; i++)
-		append(kinds, sizeof(kinds), "%s%s", i == 0 ? "" : ", ", shca_wire_kinds[i]->usage);
-	return refuse(parse, "no wire '%s'; there are %s", value, kinds);
+		shca_text_append(kinds, sizeof(kinds), "%s%s", i == 0 ? "" : ", ",
+			shca_wire_kinds[i]->usage);
+	return shca_refuse(&parse->refusal, "no wire '%s'; there are %s", value, kinds);
 }
 
 static void
@@ -144,7 +118,7 @@ parse_kernel(struct parse *parse, const char *value)
 			strncmp(kernel_kinds[i].kind, value, length) == 0)
 			return set_wire(parse, value, &parse->port->kernel,
 				shca_wire_find(value, length), kernel_kinds[i].usage);
-	return refuse(parse, "no kernel side '%s'; there are none, %s, %s", value,
+	return shca_refuse(&parse->refusal, "no kernel side '%s'; there are none, %s, %s", value,
 		kernel_kinds[0].usage, kernel_kinds[1].usage);
 }
 
@@ -168,8 +142,9 @@ parse_model(struct parse *parse, const char *value)
 		return 0;
 	}
 	for (model = shca_models; model->name != NULL; model++)
-		append(names, sizeof(names), "%s%s", model == shca_models ? "" : ", ", model->name);
-	return refuse(parse, "no model '%s'; there are %s", value, names);
+		shca_text_append(names, sizeof(names), "%s%s", model == shca_models ? "" : ", ",
+			model->name);
+	return shca_refuse(&parse->refusal, "no model '%s'; there are %s", value, names);
 }
 
 static void
@@ -187,9 +162,10 @@ parse_mac(struct parse *parse, const char *value)
 	if (sscanf(value, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
 		    &mac[3], &mac[4], &mac[5], &end) != 6 ||
 		value[end] != '\0' || end != 17)
-		return refuse(parse, "'%s' is no address of the form 02:00:00:00:00:01", value);
+		return shca_refuse(
+			&parse->refusal, "'%s' is no address of the form 02:00:00:00:00:01", value);
 	if ((mac[0] & 1) != 0 || memcmp(mac, "\0\0\0\0\0\0", 6) == 0)
-		return refuse(parse, "'%s' is not a unicast address", value);
+		return shca_refuse(&parse->refusal, "'%s' is not a unicast address", value);
 	memcpy(parse->port->mac, mac, sizeof(mac));
 	return 0;
 }
@@ -229,9 +205,9 @@ parse_speed(struct parse *parse, const char *value)
 			parse->port->speed_mbps = speeds[i].mbps;
 			return 0;
 		}
-		append(names, sizeof(names), "%s%s", i == 0 ? "" : ", ", speeds[i].name);
+		shca_text_append(names, sizeof(names), "%s%s", i == 0 ? "" : ", ", speeds[i].name);
 	}
-	return refuse(parse, "no speed '%s'; there are %s", value, names);
+	return shca_refuse(&parse->refusal, "no speed '%s'; there are %s", value, names);
 }
 
 static void
@@ -248,7 +224,7 @@ parse_pace(struct parse *parse, const char *value)
 	unsigned long number;
 
 	if (!parse_number(value, 1, &number))
-		return refuse(parse, "'%s' is neither 0 nor 1", value);
+		return shca_refuse(&parse->refusal, "'%s' is neither 0 nor 1", value);
 	parse->port->pace = number != 0;
 	return 0;
 }
@@ -265,7 +241,8 @@ parse_repeat(struct parse *parse, const char *value)
 	unsigned long number;
 
 	if (!parse_number(value, UINT32_MAX, &number))
-		return refuse(parse, "'%s' is not a number of times (0: for ever)", value);
+		return shca_refuse(
+			&parse->refusal, "'%s' is not a number of times (0: for ever)", value);
 	parse->port->repeat = number;
 	return 0;
 }
@@ -282,8 +259,8 @@ parse_delay(struct parse *parse, const char *value)
 	unsigned long number;
 
 	if (!parse_number(value, MAX_DELAY_MS, &number))
-		return refuse(parse, "'%s' is not a number of milliseconds up to %u", value,
-			MAX_DELAY_MS);
+		return shca_refuse(&parse->refusal, "'%s' is not a number of milliseconds up to %u",
+			value, MAX_DELAY_MS);
 	parse->port->delay_ms = number;
 	return 0;
 }
@@ -298,7 +275,7 @@ static int
 parse_flag(struct parse *parse, const char *value, bool *flag)
 {
 	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-		return refuse(parse, "'%s' is neither on nor off", value);
+		return shca_refuse(&parse->refusal, "'%s' is neither on nor off", value);
 	*flag = strcmp(value, "on") == 0;
 	return 0;
 }
@@ -327,7 +304,7 @@ parse_fd(struct parse *parse, const char *value, int *fd)
 		return 0;
 	}
 	if (!parse_number(value, INT32_MAX, &number))
-		return refuse(parse, "'%s' is not a descriptor", value);
+		return shca_refuse(&parse->refusal, "'%s' is not a descriptor", value);
 	*fd = number;
 	return 0;
 }
@@ -394,21 +371,22 @@ set_key(struct parse *parse, char *field, uint32_t *seen, bool internal)
 
 	if (value != NULL)
 		*value++ = '\0';
-	parse->key = field;
+	parse->refusal.key = field;
 	for (unsigned int i = 0; i < NB_KEYS; i++) {
 		if (keys[i].is_internal && !internal)
 			continue;
-		append(names, sizeof(names), "%s%s", i == 0 ? "" : ", ", keys[i].name);
+		shca_text_append(names, sizeof(names), "%s%s", i == 0 ? "" : ", ", keys[i].name);
 		if (strcmp(keys[i].name, field) != 0)
 			continue;
 		if (value == NULL || value[0] == '\0')
-			return refuse(parse, "needs a value: %s=%s", field, keys[i].values);
+			return shca_refuse(
+				&parse->refusal, "needs a value: %s=%s", field, keys[i].values);
 		if ((*seen & 1u << i) != 0)
-			return refuse(parse, "given twice");
+			return shca_refuse(&parse->refusal, "given twice");
 		*seen |= 1u << i;
 		return keys[i].parse(parse, value);
 	}
-	return refuse(parse, "no such key; there are %s", names);
+	return shca_refuse(&parse->refusal, "no such key; there are %s", names);
 }
 
 static int
@@ -416,7 +394,7 @@ add_port(struct shca_options *options, const char *text, bool internal, char *er
 	size_t error_size)
 {
 	struct shca_port_options port = { .wire.fd = -1, .kernel.fd = -1 };
-	struct parse parse = { &port, "", error, error_size };
+	struct parse parse = { &port, { .text = error, .size = error_size, .key = "" } };
 	uint32_t seen = 0;
 	char copy[2048];
 	int ret;

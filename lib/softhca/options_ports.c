@@ -3,32 +3,18 @@
  * share it. */
 #include "options_ports.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "options.h"
 #include "wire/wire.h"
 
 struct check {
 	const struct shca_options *options;
 	const struct shca_port_options *port;
-	char *error;
-	size_t error_size;
+	struct shca_refusal refusal;
 };
-
-static int __attribute__((format(printf, 2, 3)))
-refuse(const struct check *check, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(check->error, check->error_size, format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 static bool
 is_kind(const struct shca_wire_options *wire, const char *name)
@@ -74,7 +60,8 @@ check_vf(const struct check *check)
 	const struct shca_port_options *port = check->port;
 
 	if (!port->is_vf && (port->is_trusted || port->checks_source))
-		return refuse(check, "%s: needs vf=on: a port of its own has nobody above it",
+		return shca_refuse(&check->refusal,
+			"%s: needs vf=on: a port of its own has nobody above it",
 			port->is_trusted ? "trust" : "spoof");
 	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
 		const struct shca_port_options *other = &check->options->port[i];
@@ -82,10 +69,11 @@ check_vf(const struct check *check)
 		if (!same_card(port, other))
 			continue;
 		if (port->model != other->model || port->speed_mbps != other->speed_mbps)
-			return refuse(check,
+			return shca_refuse(&check->refusal,
 				"vf: model and speed are those of port %u, of the same card", i);
 		if (memcmp(port->mac, other->mac, sizeof(port->mac)) == 0)
-			return refuse(check, "mac: port %u, of the same card, has it", i);
+			return shca_refuse(
+				&check->refusal, "mac: port %u, of the same card, has it", i);
 	}
 	return 0;
 }
@@ -98,13 +86,14 @@ check_kernel(const struct check *check)
 	if (!is_kind(kernel, "tap"))
 		return 0;
 	if (same_wire(kernel, &check->port->wire))
-		return refuse(check, "kernel: %s is the port's wire already", kernel->arg);
+		return shca_refuse(
+			&check->refusal, "kernel: %s is the port's wire already", kernel->arg);
 	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
 		const struct shca_port_options *other = &check->options->port[i];
 
 		if (same_wire(kernel, &other->kernel) || same_wire(kernel, &other->wire))
-			return refuse(
-				check, "kernel: %s belongs to port %u already", kernel->arg, i);
+			return shca_refuse(&check->refusal, "kernel: %s belongs to port %u already",
+				kernel->arg, i);
 	}
 	return 0;
 }
@@ -125,9 +114,11 @@ check_wire(const struct check *check)
 			same_wire(wire, &other->wire) && shca_options_ports_card(options, i) == i;
 	}
 	if (is_kind(wire, "pair") && nb_ends >= 2)
-		return refuse(check, "wire: pair:%s has two ends already", wire->arg);
+		return shca_refuse(
+			&check->refusal, "wire: pair:%s has two ends already", wire->arg);
 	if (is_kind(wire, "tap") && nb_ends >= 1)
-		return refuse(check, "wire: %s belongs to another port already", wire->arg);
+		return shca_refuse(
+			&check->refusal, "wire: %s belongs to another port already", wire->arg);
 	return 0;
 }
 
@@ -135,7 +126,7 @@ int
 shca_options_ports_check(const struct shca_options *options, const struct shca_port_options *port,
 	char *error, size_t error_size)
 {
-	const struct check check = { options, port, error, error_size };
+	const struct check check = { options, port, { .text = error, .size = error_size } };
 	int ret = check_kernel(&check);
 
 	if (ret == 0)

@@ -7,13 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 8
+#include "base/text.h"
 
-static void
-append(char *text, size_t size, const char *more)
-{
-	strncat(text, more, size - strlen(text) - 1);
-}
+#define WORDS_MAX 8
 
 static const struct shca_request_command *
 find(const char *name)
@@ -28,10 +24,9 @@ static int
 refuse_command(const char *name, char *error, size_t error_size)
 {
 	snprintf(error, error_size, "no command '%.32s'; there are", name);
-	for (unsigned int i = 0; shca_request_commands[i].name != NULL; i++) {
-		append(error, error_size, i == 0 ? " " : ", ");
-		append(error, error_size, shca_request_commands[i].name);
-	}
+	for (unsigned int i = 0; shca_request_commands[i].name != NULL; i++)
+		shca_text_append(error, error_size, "%s%s", i == 0 ? " " : ", ",
+			shca_request_commands[i].name);
 	return -EINVAL;
 }
 

@@ -4,10 +4,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "fault/verb.h"
 
 #define DEFAULT_SEED 1
@@ -25,30 +25,15 @@
 #define MAX_BY    1024
 
 struct parse {
-	unsigned int line;
 	unsigned int nb_devices;
 	char *word[WORDS_MAX];
 	unsigned int nb, at; /* of the words, and the next one */
 	unsigned int said;   /* enum shca_fault_word, and SAID_OF */
 	struct shca_fault *fault;
-	char *error;
-	size_t error_size;
+	struct shca_refusal refusal;
 };
 
 #define SAID_OF (1u << 31)
-
-static int __attribute__((format(printf, 2, 3)))
-refuse(struct parse *parse, const char *format, ...)
-{
-	int length = snprintf(parse->error, parse->error_size, "line %u: ", parse->line);
-	va_list args;
-
-	va_start(args, format);
-	if (length >= 0 && (size_t)length < parse->error_size)
-		vsnprintf(parse->error + length, parse->error_size - length, format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 static const char *
 take(struct parse *parse)
@@ -58,8 +43,8 @@ take(struct parse *parse)
 
 /* A word that is not what it should be, or is missing. */
 #define refuse_word(parse, word, format, ...)                                                      \
-	((word) != NULL ? refuse(parse, "'%s': " format, word, __VA_ARGS__)                        \
-			: refuse(parse, "at its end: " format, __VA_ARGS__))
+	((word) != NULL ? shca_refuse(&parse->refusal, "'%s': " format, word, __VA_ARGS__)         \
+			: shca_refuse(&parse->refusal, "at its end: " format, __VA_ARGS__))
 
 static bool
 read_number(const char *word, uint64_t max, uint64_t *number)
@@ -114,7 +99,7 @@ read_percent(const char *word)
 static int
 refuse_when(struct parse *parse, const char *word)
 {
-	return refuse(parse, "'%s': when is said already", word);
+	return shca_refuse(&parse->refusal, "'%s': when is said already", word);
 }
 
 static int
@@ -125,7 +110,8 @@ take_chance(struct parse *parse, const char *word)
 	if (parse->fault->when != SHCA_FAULT_UNSAID)
 		return refuse_when(parse, word);
 	if (value == 0)
-		return refuse(parse, "'%s': a chance is from 0.000001%% to 100%%", word);
+		return shca_refuse(
+			&parse->refusal, "'%s': a chance is from 0.000001%% to 100%%", word);
 	parse->fault->when = SHCA_FAULT_CHANCE;
 	parse->fault->chance = (value << 32) / ALL_PERCENT;
 	return 0;
@@ -155,7 +141,7 @@ skip_unit(struct parse *parse, const char *unit)
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (is_unit(next, units[i]))
-			return refuse(parse, "'%s': these are %s", next, unit);
+			return shca_refuse(&parse->refusal, "'%s': these are %s", next, unit);
 	return 0;
 }
 
@@ -326,11 +312,12 @@ take_clause(struct parse *parse, const char *word)
 		if (strcmp(clause->word, word) != 0 || (clause->bit & ~(row->words | SAID_OF)) != 0)
 			continue;
 		if ((clause->bit & parse->said) != 0)
-			return refuse(parse, "'%s': said already", word);
+			return shca_refuse(&parse->refusal, "'%s': said already", word);
 		parse->said |= clause->bit;
 		return clause->take(parse, word);
 	}
-	return refuse(parse, "'%s': it is %s %s %s", word, row->subject, row->action, row->usage);
+	return shca_refuse(&parse->refusal, "'%s': it is %s %s %s", word, row->subject, row->action,
+		row->usage);
 }
 
 static int
@@ -410,7 +397,8 @@ take_row(struct parse *parse)
 	}
 	list_rows(is_subject ? subject : NULL, list, sizeof(list));
 	if (!is_subject)
-		return refuse(parse, "'%s': a line begins with seed, %s", subject, list);
+		return shca_refuse(
+			&parse->refusal, "'%s': a line begins with seed, %s", subject, list);
 	return refuse_word(parse, action, "%s is followed by one of %s", subject, list);
 }
 
@@ -432,7 +420,8 @@ take_fault(struct parse *parse)
 	const char *word;
 	int ret;
 
-	*parse->fault = (struct shca_fault){ .line = parse->line, .device = SHCA_PLAN_EVERY };
+	*parse->fault =
+		(struct shca_fault){ .line = parse->refusal.line, .device = SHCA_PLAN_EVERY };
 	keep_text(parse);
 	ret = take_row(parse);
 	row = parse->fault->row;
@@ -445,11 +434,11 @@ take_fault(struct parse *parse)
 	if (ret != 0)
 		return ret;
 	if (parse->fault->when == SHCA_FAULT_UNSAID)
-		return refuse(parse,
+		return shca_refuse(&parse->refusal,
 			"'%s' does not say when: at N, every N or from N %s, or P%% of them",
 			parse->fault->text, row->counts);
 	if ((row->words & ~parse->said & (SHCA_FAULT_BY | SHCA_FAULT_BY_TIME)) != 0)
-		return refuse(parse, "'%s' does not say by how much: it is %s %s %s",
+		return shca_refuse(&parse->refusal, "'%s' does not say by how much: it is %s %s %s",
 			parse->fault->text, row->subject, row->action, row->usage);
 	return 0;
 }
@@ -463,10 +452,12 @@ split(struct parse *parse, char *line)
 	for (char *word = strtok_r(line, BLANKS, &rest); word != NULL;
 		word = strtok_r(NULL, BLANKS, &rest)) {
 		if (parse->nb == WORDS_MAX)
-			return refuse(parse, "'%s': more than %d words", word, WORDS_MAX);
+			return shca_refuse(
+				&parse->refusal, "'%s': more than %d words", word, WORDS_MAX);
 		for (const char *c = word; *c != '\0'; c++)
 			if (!isprint((unsigned char)*c))
-				return refuse(parse, "character 0x%02x", (unsigned char)*c);
+				return shca_refuse(
+					&parse->refusal, "character 0x%02x", (unsigned char)*c);
 		parse->word[parse->nb++] = word;
 	}
 	return 0;
@@ -478,12 +469,12 @@ take_seed(struct parse *parse, struct shca_plan *plan)
 	int ret;
 
 	if (plan->has_seed)
-		return refuse(parse, "'seed': said already");
+		return shca_refuse(&parse->refusal, "'seed': said already");
 	plan->has_seed = true;
 	parse->at = 1;
 	ret = take_number(parse, "seed", 0, UINT64_MAX, &plan->seed);
 	if (ret == 0 && parse->at < parse->nb)
-		ret = refuse(parse, "'%s': it is seed N", parse->word[parse->at]);
+		ret = shca_refuse(&parse->refusal, "'%s': it is seed N", parse->word[parse->at]);
 	return ret;
 }
 
@@ -495,7 +486,7 @@ take_line(struct parse *parse, struct shca_plan *plan)
 	if (strcmp(parse->word[0], "seed") == 0)
 		return take_seed(parse, plan);
 	if (plan->nb == SHCA_PLAN_MAX)
-		return refuse(parse, "more than %d faults", SHCA_PLAN_MAX);
+		return shca_refuse(&parse->refusal, "more than %d faults", SHCA_PLAN_MAX);
 	parse->fault = &plan->fault[plan->nb];
 	ret = take_fault(parse);
 	if (ret == 0)
@@ -519,10 +510,8 @@ shca_plan_parse(const char *text, unsigned int nb_devices, struct shca_plan *pla
 	for (char *line = strsep(&rest, "\n"); line != NULL && ret == 0;
 		line = strsep(&rest, "\n")) {
 		struct parse parse = {
-			.line = ++number,
 			.nb_devices = nb_devices,
-			.error = error,
-			.error_size = error_size,
+			.refusal = { .text = error, .size = error_size, .line = ++number },
 		};
 
 		ret = split(&parse, line);

@@ -4,11 +4,11 @@
 
 #include <endian.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "hw/cq.h"
 #include "hw/cqe.h"
 #include "hw/doorbell.h"
@@ -311,18 +311,6 @@ shca_strict_rq_created(struct shca_rq *rq)
 		report_format(rq->dev, SHCA_FINDING_CQ_MINI_FORMAT, &site, rq->attr.cq);
 }
 
-/* snprintf that appends. */
-static void __attribute__((format(printf, 2, 3)))
-append(char text[static TEXT_MAX], const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, TEXT_MAX - used, format, args);
-	va_end(args);
-}
-
 /* The first segment that does not take its part of a frame, and all of them as text. */
 static enum shca_finding
 judge_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char *text)
@@ -340,8 +328,8 @@ judge_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char 
 		address = be64toh(segment.addr);
 		if (room == 0 && lkey == MLX5_INVALID_LKEY)
 			break;
-		append(text, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]", address, room,
-			lkey);
+		shca_text_append(text, TEXT_MAX, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
+			address, room, lkey);
 		part = room < length ? room : length;
 		if (part != 0 && finding == SHCA_NB_FINDINGS)
 			finding = judge_access(rq->dev, rq->attr.pdn, lkey, address, part, true);
@@ -367,7 +355,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 	enum shca_finding finding;
 
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
-	append(text, "frame of %" PRIu32 " bytes, segments", length);
+	shca_text_append(text, TEXT_MAX, "frame of %" PRIu32 " bytes, segments", length);
 	finding = judge_rx_segments(rq, wqe + rq->header_bytes, length, text);
 	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR)
 		finding = SHCA_FINDING_RX_TRUNCATED;

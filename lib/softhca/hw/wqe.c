@@ -4,9 +4,9 @@
 
 #include <endian.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #define ALIGN_DS(bytes) (((bytes) + SHCA_DS_BYTES - 1) & ~(size_t)(SHCA_DS_BYTES - 1))
 
@@ -187,44 +187,31 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	return 0;
 }
 
-/* snprintf that appends at *used and never passes @p size. */
-static void __attribute__((format(printf, 4, 5)))
-append(char *text, size_t size, size_t *used, const char *format, ...)
-{
-	va_list args;
-	int wanted;
-
-	if (*used >= size)
-		return;
-	va_start(args, format);
-	wanted = vsnprintf(text + *used, size - *used, format, args);
-	va_end(args);
-	if (wanted > 0)
-		*used += (size_t)wanted;
-}
-
 void
 shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
 {
 	const struct opcode *opcode = find_opcode(wqe->opcode);
-	size_t used = 0;
 
-	append(text, size, &used, "%s(0x%02x.%u) index %u sqn 0x%x ds %u ce %u",
+	if (size != 0)
+		text[0] = '\0';
+	shca_text_append(text, size, "%s(0x%02x.%u) index %u sqn 0x%x ds %u ce %u",
 		opcode != NULL ? opcode->name : "opcode", wqe->opcode, wqe->opmod, wqe->index,
 		wqe->sqn, wqe->ds, wqe->ce);
 	if (!wqe->has_eth)
 		return;
-	append(text, size, &used, " cs 0x%02x mss %u inline %u", wqe->cs_flags, wqe->mss,
+	shca_text_append(text, size, " cs 0x%02x mss %u inline %u", wqe->cs_flags, wqe->mss,
 		wqe->inline_length);
 	if (wqe->insert_vlan)
-		append(text, size, &used, " insert 0x%04x:0x%04x", wqe->vlan_tpid, wqe->vlan_tci);
+		shca_text_append(
+			text, size, " insert 0x%04x:0x%04x", wqe->vlan_tpid, wqe->vlan_tci);
 	for (unsigned int i = 0; i < wqe->nb_segments; i++) {
 		const struct shca_wqe_segment *segment = &wqe->segment[i];
 
 		if (segment->inlined != NULL)
-			append(text, size, &used, " [inline %" PRIu32 "]", segment->length);
+			shca_text_append(text, size, " [inline %" PRIu32 "]", segment->length);
 		else
-			append(text, size, &used, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
-				segment->address, segment->length, segment->lkey);
+			shca_text_append(text, size,
+				" [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]", segment->address,
+				segment->length, segment->lkey);
 	}
 }

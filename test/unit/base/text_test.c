@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts of a fixed room, and refusals written to them. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/refuse.h"
+
+static void
+test_append(void **state)
+{
+	char text[8] = "ab";
+
+	(void)state;
+	shca_text_append(text, sizeof(text), "%s", "cd");
+	assert_string_equal(text, "abcd");
+	shca_text_append(text, sizeof(text), "%d", 56789);
+	assert_string_equal(text, "abcd567");
+	shca_text_append(text, sizeof(text), "x");
+	assert_string_equal(text, "abcd567");
+	shca_text_append(text, 0, "x");
+	assert_string_equal(text, "abcd567");
+}
+
+static void
+test_refusals(void **state)
+{
+	static const struct {
+		unsigned int line;
+		const char *key, *text;
+	} cases[] = {
+		{ 0, NULL, "'7' is odd" },
+		{ 3, NULL, "line 3: '7' is odd" },
+		{ 0, "mac", "mac: '7' is odd" },
+		{ 3, "mac", "line 3: mac: '7' is odd" },
+		{ 0, "a key that leaves no room for", "a key that leaves no room for: " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[32] = "what was there";
+		const struct shca_refusal refusal = {
+			.text = text,
+			.size = sizeof(text),
+			.line = cases[i].line,
+			.key = cases[i].key,
+		};
+
+		assert_int_equal(shca_refuse(&refusal, "'%d' is %s", 7, "odd"), -EINVAL);
+		assert_true(strncmp(text, cases[i].text, strlen(cases[i].text)) == 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}
