@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An ordinary user without access to the device node is told which node and which permission."""
 import os
-import shutil
 import stat
-import tempfile
 
 import pytest
 from harness import paths
+from harness.ordinary import public_tree
 from harness.program import run_on_softhca
 from harness.testpmd import default_vdevs, eal_args, eal_prefix
 
 NODE = "/dev/infiniband/uverbs0"
-NOBODY = "65534"
 
 
 @pytest.fixture(name="node")
@@ -33,26 +31,14 @@ def fixture_node():
         os.rmdir(os.path.dirname(NODE))
 
 
-@pytest.fixture(name="public_dir")
-def fixture_public_dir():
-    """The plugin where anybody may read and only root may write: the EAL takes it from nowhere else."""
-    path = tempfile.mkdtemp(dir="/run")
-    os.chmod(path, 0o755)
-    shutil.copy(paths.PLUGIN, path)
-    os.mkdir(f"{path}/runtime")
-    os.chown(f"{path}/runtime", int(NOBODY), int(NOBODY))
-    yield path
-    shutil.rmtree(path)
-
-
-def test_node_and_permission_are_named(node, public_dir):
+def test_node_and_permission_are_named(node):
     argv = ["dpdk-testpmd"] + eal_args(eal_prefix(), default_vdevs([""]), "0,1", 128)
-    argv = [f"{public_dir}/{os.path.basename(paths.PLUGIN)}" if arg == str(paths.PLUGIN) else arg
-            for arg in argv]
     # The tree of the runner is root's alone, too; the library below libibverbs goes, the rest stays.
-    as_nobody = ('chmod 755 "$SOFTHCA_DIR"; unset LD_PRELOAD SOFTHCA_DIR; exec setpriv'
-                 f' --reuid={NOBODY} --clear-groups env XDG_RUNTIME_DIR={public_dir}/runtime "$@" </dev/null')
-    _, text = run_on_softhca(["sh", "-c", as_nobody, "sh", *argv, "--", "-i", "--total-num-mbufs=2048"])
+    without = 'chmod 755 "$SOFTHCA_DIR"; unset LD_PRELOAD SOFTHCA_DIR; exec "$@" </dev/null'
+    with public_tree() as tree:
+        argv = [str(tree.plugin) if arg == str(paths.PLUGIN) else arg for arg in argv]
+        as_nobody = tree.as_nobody([*argv, "--", "-i", "--total-num-mbufs=2048"])
+        _, text = run_on_softhca(["sh", "-c", without, "sh", *as_nobody])
     own = [line for line in text.splitlines() if "mlx5dv: " in line]
     assert any(node in line and "Permission denied" in line and "read and write permission" in line
                for line in own), text

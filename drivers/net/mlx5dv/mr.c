@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/resource.h>
 
 #include <rte_byteorder.h>
 #include <rte_eal_memconfig.h>
@@ -159,6 +160,25 @@ owner_destroy(struct mdv_mr_table *table, struct owner *owner)
 	free(owner);
 }
 
+/** The usual reason of ENOMEM has a name and a number: registered memory counts as locked. */
+static void
+tell_refusal(const struct mdv_mr_table *table, const struct span *span, int error)
+{
+	struct rlimit limit;
+
+	if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+		limit.rlim_cur != RLIM_INFINITY)
+		MDV_LOG(ERR,
+			"%s: cannot register %zu bytes at %#zx: %s; RLIMIT_MEMLOCK is %zu kB, "
+			"which all that is registered must fit in: raise it (ulimit -l) or give "
+			"CAP_IPC_LOCK",
+			table->device->name, (size_t)span->size, (size_t)span->start,
+			strerror(error), (size_t)(limit.rlim_cur >> 10));
+	else
+		MDV_LOG(ERR, "%s: cannot register %zu bytes at %#zx: %s", table->device->name,
+			(size_t)span->size, (size_t)span->start, strerror(error));
+}
+
 static struct owner *
 owner_create(struct mdv_mr_table *table, const struct span *spans, size_t nb_spans)
 {
@@ -178,11 +198,7 @@ owner_create(struct mdv_mr_table *table, const struct span *spans, size_t nb_spa
 			IBV_ACCESS_LOCAL_WRITE);
 		if (region->mr == NULL) {
 			rte_errno = errno != 0 ? errno : ENOMEM;
-			MDV_LOG(ERR,
-				"%s: cannot register %zu bytes at %#zx: %s (RLIMIT_MEMLOCK must "
-				"allow it)",
-				table->device->name, (size_t)spans[i].size, (size_t)spans[i].start,
-				strerror(rte_errno));
+			tell_refusal(table, &spans[i], rte_errno);
 			owner_destroy(table, owner);
 			return NULL;
 		}
