@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rates that testpmd gives a queue, and those that the device does not take.
 
-What they do to packets, by the timestamps of those who receive them, is in test/unit/drv/life_test.c."""
+What they do to packets, by the timestamps of those who receive them, is in test/unit/drv/life_rate_test.c."""
 import pytest
 from harness.testpmd import Testpmd
 
@@ -26,4 +26,15 @@ def test_a_rate_is_set_and_taken_back():
 def test_the_devices_limits_hold(model, rate, why):
     with Testpmd(ports=[f"wire=loop,speed=100g,model={model}"]) as pmd:
         answer = pmd.cmd(f"set port 0 queue 0 rate {rate}")
+        assert (why in answer) if why else answer.strip() == "", answer
+
+
+@pytest.mark.parametrize("model,why", [
+    ("cx4lx", "not all devices take sizes: tx_max_burst_sz, tx_typical_pkt_sz"),
+    ("cx6dx", ""),
+])
+def test_sizes_are_the_devices_choice_or_not(model, why):
+    vdev = "net_mlx5dv0,ibdev=mlx5_0,tx_max_burst_sz=4096,tx_typical_pkt_sz=64"
+    with Testpmd(ports=[f"wire=loop,model={model}"], vdevs=[vdev]) as pmd:
+        answer = pmd.cmd("set port 0 queue 0 rate 20")
         assert (why in answer) if why else answer.strip() == "", answer

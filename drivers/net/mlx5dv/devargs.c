@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Driver arguments: a row a key; unknown keys, doubled keys and bad values are refused by name. */
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,8 @@ static int cqe_comp_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int move_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int bytes_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 #define ROW(key, value, parse, field) \
@@ -37,12 +41,15 @@ static int move_parse(
 #define SNIFF(key, value, field) ROW(key, value, sniff_parse, field)
 #define COMP(key, value, field) ROW(key, value, cqe_comp_parse, field)
 #define MOVE(key, value, field) ROW(key, value, move_parse, field)
+#define BYTES(key, value, field) ROW(key, value, bytes_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
 	SNIFF("sniff", "none, rx or all", sniff),
 	COMP("rx_cqe_comp", "auto, off, hash or csum", rx_cqe_comp),
 	MOVE("passthru_move", "on or off", passthru_move),
+	BYTES("tx_max_burst_sz", "number of bytes up to 4294967295", tx_max_burst_sz),
+	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
 };
 /* clang-format on */
 
@@ -126,6 +133,40 @@ move_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	return 0;
 }
 
+/** A number that its field can hold. */
+static int
+bytes_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	const uint64_t most = arg->size == sizeof(uint16_t) ? UINT16_MAX : UINT32_MAX;
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(value, &end, 0);
+	/* strtoull takes signs and blanks, too. */
+	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number > most) {
+		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
+		return -EINVAL;
+	}
+	if (arg->size == sizeof(uint16_t))
+		*(uint16_t *)dst = number;
+	else
+		*(uint32_t *)dst = number;
+	return 0;
+}
+
+static void
+tell_unknown(const char *vdev_name, const char *key)
+{
+	char keys[256] = "";
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(devargs) && len < sizeof(keys); i++)
+		len += snprintf(
+			keys + len, sizeof(keys) - len, "%s%s", i == 0 ? "" : ", ", devargs[i].key);
+	MDV_LOG(ERR, "%s: unknown argument %s; there are %s", vdev_name, key, keys);
+}
+
 /* @param given bits of the rows that there have been */
 static int
 pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *given,
@@ -147,10 +188,7 @@ pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *
 		*given |= UINT32_C(1) << i;
 		return arg->parse(vdev_name, arg, pair->value, (char *)config + arg->offset);
 	}
-	MDV_LOG(ERR,
-		"%s: unknown argument %s; there are ibdev=<device>, iface=<netdev>, "
-		"sniff=none|rx|all, rx_cqe_comp=auto|off|hash|csum and passthru_move=on|off",
-		vdev_name, pair->key);
+	tell_unknown(vdev_name, pair->key);
 	return -EINVAL;
 }
 

@@ -4,6 +4,7 @@
 #define MDV_DEVARGS_H
 
 #include <net/if.h>
+#include <stdint.h>
 
 #include <infiniband/verbs.h>
 
@@ -34,6 +35,10 @@ struct mdv_config {
 	enum mdv_sniff sniff;
 	enum mdv_cqe_comp rx_cqe_comp;
 	enum mdv_passthru_move passthru_move;
+	/** Bytes that a paced queue may send at once, and of a usual frame; 0: the device's choice.
+	 */
+	uint32_t tx_max_burst_sz;
+	uint16_t tx_typical_pkt_sz;
 };
 
 /**

@@ -106,12 +106,26 @@ modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
 static int
 modify_rate(struct mdv_txq *txq, uint32_t kbps)
 {
+	const struct mdv_config *config = &txq->port->config;
 	struct ibv_qp_rate_limit_attr attr = { .rate_limit = kbps };
-	int ret = ibv_modify_qp_rate_limit(txq->qp, &attr);
+	int ret;
 
+	/* Without a rate the kernel takes no sizes. */
+	if (kbps != 0) {
+		attr.max_burst_sz = config->tx_max_burst_sz;
+		attr.typical_pkt_sz = config->tx_typical_pkt_sz;
+	}
+	ret = ibv_modify_qp_rate_limit(txq->qp, &attr);
 	if (ret != 0)
-		MDV_LOG(ERR, "port %u Tx queue %u: cannot limit the rate to %u kbit/s: %s",
-			txq->port->dev->data->port_id, txq->idx, kbps, strerror(ret));
+		MDV_LOG(ERR,
+			"port %u Tx queue %u: cannot limit the rate to %u kbit/s, bursts of %u and "
+			"packets of %u bytes: %s%s",
+			txq->port->dev->data->port_id, txq->idx, kbps, attr.max_burst_sz,
+			attr.typical_pkt_sz, strerror(ret),
+			attr.max_burst_sz == 0 && attr.typical_pkt_sz == 0
+				? ""
+				: " (not all devices take sizes: tx_max_burst_sz, "
+				  "tx_typical_pkt_sz)");
 	return -ret;
 }
 

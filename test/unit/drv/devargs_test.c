@@ -13,6 +13,8 @@ static const struct {
 	enum mdv_sniff sniff;
 	enum mdv_cqe_comp rx_cqe_comp;
 	enum mdv_passthru_move passthru_move;
+	uint32_t max_burst_sz;
+	uint16_t typical_pkt_sz;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -42,6 +44,12 @@ static const struct {
 	{ "ibdev=mlx5_0,passthru_move=on", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_ON },
 	{ "ibdev=mlx5_0,passthru_move=off", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_OFF },
 	{ "ibdev=mlx5_0,passthru_move=maybe", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,tx_max_burst_sz=65536", 0, "mlx5_0", "", 0, 0, 0, 65536 },
+	{ "ibdev=mlx5_0,tx_max_burst_sz=0xffffffff,tx_typical_pkt_sz=65535", 0, "mlx5_0", "", 0, 0, 0, UINT32_MAX, 65535 },
+	{ "ibdev=mlx5_0,tx_max_burst_sz=4294967296", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,tx_typical_pkt_sz=65536", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,tx_max_burst_sz=-1", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,tx_max_burst_sz=64k", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,speed=1", -EINVAL, NULL, NULL },
 	{ "IBDEV=mlx5_0", -EINVAL, NULL, NULL },
 	{ "=", -EINVAL, NULL, NULL },
@@ -71,6 +79,8 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.sniff, cases[i].sniff);
 		assert_int_equal(config.rx_cqe_comp, cases[i].rx_cqe_comp);
 		assert_int_equal(config.passthru_move, cases[i].passthru_move);
+		assert_int_equal(config.tx_max_burst_sz, cases[i].max_burst_sz);
+		assert_int_equal(config.tx_typical_pkt_sz, cases[i].typical_pkt_sz);
 	}
 }
 

@@ -41,13 +41,21 @@ life_group_make(void **state)
 }
 
 uint16_t
-life_port_open(const char *name)
+life_port_open_with(const char *name, const char *args)
 {
+	char all[128];
 	uint16_t port_id;
 
-	assert_int_equal(rte_vdev_init(name, "ibdev=mlx5_0"), 0);
+	snprintf(all, sizeof(all), "ibdev=mlx5_0%s", args);
+	assert_int_equal(rte_vdev_init(name, all), 0);
 	assert_int_equal(rte_eth_dev_get_port_by_name(name, &port_id), 0);
 	return port_id;
+}
+
+uint16_t
+life_port_open(const char *name)
+{
+	return life_port_open_with(name, "");
 }
 
 void

@@ -34,6 +34,8 @@ struct rte_mempool *life_pool_make(const char *name, unsigned int nb);
 void life_check_pool(const struct rte_mempool *mempool, unsigned int nb);
 /** A vdev of this name on mlx5_0. */
 uint16_t life_port_open(const char *name);
+/** The same with more driver arguments: ",key=value" or "". */
+uint16_t life_port_open_with(const char *name, const char *args);
 void life_configure(uint16_t port_id, const struct shape *shape);
 /** A broadcast frame of @p nb_segs segments of @p len bytes. */
 struct rte_mbuf *life_packet(unsigned int nb_segs, uint16_t len);

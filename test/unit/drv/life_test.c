@@ -29,8 +29,6 @@
  * and for an exchange. */
 #define STRAY_LEN 77
 #define NB_STRAYS 32
-/** Packets that are sent at once by a queue with a rate. */
-#define NB_PACED 12u
 
 /** Regions given up, in all; and that number when the last QP that sends was destroyed. */
 static unsigned int nb_mrs_gone, nb_mrs_gone_before_sender;
@@ -351,61 +349,6 @@ packets_are_stamped_when_they_arrive(void **state)
 	life_check_pool(life_pool, NB_MBUFS);
 }
 
-/** Packets sent at once arrive no closer than @p mbps allows. */
-static void
-check_pace(uint16_t port_id, uint32_t mbps, int at)
-{
-	/* The clock has 156.25 ticks a microsecond. */
-	const uint64_t gap = 1000 * 8 * UINT64_C(15625) / (100 * mbps);
-	struct rte_mbuf *pkts[NB_PACED], *got;
-	unsigned int nb_got = 0, polls, i;
-	uint64_t start;
-
-	for (i = 0; i < NB_PACED; i++)
-		pkts[i] = life_packet(1, 1000);
-	assert_int_equal(rte_eth_read_clock(port_id, &start), 0);
-	assert_int_equal(rte_eth_tx_burst(port_id, 0, pkts, NB_PACED), NB_PACED);
-	for (polls = 0; nb_got < NB_PACED && polls < 4 * NB_POLLS; polls++) {
-		if (rte_eth_rx_burst(port_id, 0, &got, 1) == 0)
-			continue;
-		/* Any may be late, on a busy machine, and the next ones are not the later for it.
-		 */
-		assert_true(*RTE_MBUF_DYNFIELD(got, at, rte_mbuf_timestamp_t *) - start + 1 >=
-			nb_got * gap);
-		rte_pktmbuf_free(got);
-		nb_got++;
-	}
-	assert_int_equal(nb_got, NB_PACED);
-}
-
-static void
-a_limited_queue_keeps_its_packets_apart(void **state)
-{
-	struct shape shape = life_shapes[0];
-	uint16_t port_id = life_port_open("net_mlx5dv0");
-	uint64_t flag;
-	int at;
-
-	(void)state;
-	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	life_configure(port_id, &shape);
-	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &flag), 0);
-	/* Before the start, changed while it runs, and kept while the queue is stopped. */
-	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 0, 5), 0);
-	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	check_pace(port_id, 5, at);
-	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 0, 2), 0);
-	check_pace(port_id, 2, at);
-	stop_both(port_id, 0);
-	start_both(port_id, 0);
-	check_pace(port_id, 2, at);
-	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 0, 0), 0);
-	exchange(port_id, &shape);
-	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 1, 5), -EINVAL);
-	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
-}
-
 static void
 memory_goes_after_the_queues_that_send_from_it(void **state)
 {
@@ -469,7 +412,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_lives_and_leaves_nothing),
 		cmocka_unit_test(packets_are_stamped_when_they_arrive),
-		cmocka_unit_test(a_limited_queue_keeps_its_packets_apart),
 		cmocka_unit_test(memory_goes_after_the_queues_that_send_from_it),
 		cmocka_unit_test(queues_stop_and_start_one_by_one),
 		cmocka_unit_test(deferred_queues_wait),
