@@ -33,6 +33,22 @@ def test_bad_arguments_are_refused_by_name(arguments, named):
         assert "Port 0 is attached" in answer, answer
 
 
+def test_the_driver_file_tells_all_arguments():
+    """dpdk-pmdinfo.py and the refusal of an unknown argument name the same, and each of it is known."""
+    said = subprocess.run(["dpdk-pmdinfo.py", paths.PLUGIN], check=True, capture_output=True, text=True).stdout
+    params = next(driver for driver in json.loads(said) if driver["name"] == "net_mlx5dv")["params"]
+    keys = re.findall(r"(\w+)=", params)
+    assert "passthru_move=on|off" in params
+    # A value that none takes: no name has a slash, and no number or choice is one.
+    vdevs = ["net_mlx5dv0,bogus=1"] + [f"net_mlx5dv{i + 1},{key}=a/b" for i, key in enumerate(keys)]
+    with Testpmd(vdevs=vdevs) as pmd:
+        said = pmd.banner
+    unknown = re.findall(r"unknown argument (\w+); there are (.*)", said)
+    assert [(key, known.strip().split(", ")) for key, known in unknown] == [("bogus", keys)], said
+    for key in keys:
+        assert f"{key}=a/b is no" in said, said
+
+
 def test_same_name_twice_is_refused():
     with Testpmd() as pmd:
         answer = pmd.cmd("port attach net_mlx5dv0,ibdev=mlx5_0")
