@@ -74,7 +74,7 @@ warn_of_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
 
 	mdv_vf_query(&port->device, &vf);
 	if (vf.is_vf && mac_of_port(port, &known) == 0)
-		mdv_vf_check_mac(dev, &known, mac);
+		mdv_vf_check_mac(dev, &vf, &known, mac);
 }
 
 int

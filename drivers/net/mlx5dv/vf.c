@@ -173,21 +173,15 @@ mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode)
 }
 
 void
-mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *known,
-	const struct rte_ether_addr *mac)
+mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct mdv_vf *vf,
+	const struct rte_ether_addr *known, const struct rte_ether_addr *mac)
 {
-	const struct mdv_device *device = &mdv_port(dev)->device;
-	struct mdv_vf vf;
-
 	if (rte_is_same_ether_addr(mac, known))
-		return;
-	mdv_vf_query(device, &vf);
-	if (!vf.is_vf)
 		return;
 	MDV_LOG(WARNING,
 		"port %u: %s is a virtual function, whose card knows it by " RTE_ETHER_ADDR_PRT_FMT
 		": frames for " RTE_ETHER_ADDR_PRT_FMT " do not get here%s",
-		dev->data->port_id, device->name, RTE_ETHER_ADDR_BYTES(known),
+		dev->data->port_id, mdv_port(dev)->device.name, RTE_ETHER_ADDR_BYTES(known),
 		RTE_ETHER_ADDR_BYTES(mac),
-		vf.is_known && vf.checks_source ? ", and those from it are dropped" : "");
+		vf->is_known && vf->checks_source ? ", and those from it are dropped" : "");
 }

@@ -33,8 +33,8 @@ void mdv_vf_tell(const char *name, const struct mdv_device *device);
  * @return 0 or -EPERM after a message. What cannot be seen is allowed, and said.
  */
 int mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode);
-/** Warn of an address @p mac that is not the one the card knows the function by, @p known. */
-void mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *known,
-	const struct rte_ether_addr *mac);
+/** Warn of an address @p mac that is not the one the card knows the function @p vf by, @p known. */
+void mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct mdv_vf *vf,
+	const struct rte_ether_addr *known, const struct rte_ether_addr *mac);
 
 #endif /* MDV_VF_H */
