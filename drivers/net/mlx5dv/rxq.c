@@ -394,28 +394,18 @@ int
 mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 {
 	struct mdv_rxq *rxq = rxq_get(port, idx);
-	struct ibv_wq_attr attr = {
-		.attr_mask = IBV_WQ_ATTR_FLAGS,
-		.flags = on ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
-		.flags_mask = IBV_WQ_FLAGS_CVLAN_STRIPPING,
-	};
 	int ret;
 
 	if (rxq == NULL || rxq->vlan_strip == on)
 		return 0;
 	if (on)
 		expect(rxq, MDV_RX_EXPECT_VLAN);
-	/* A stopped queue's WQ is told when it starts. */
-	ret = !rxq->ready ? 0 : ibv_modify_wq(rxq->wq, &attr);
-	if (ret != 0) {
-		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",
-			port->dev->data->port_id, idx, on ? "on" : "off", strerror(ret));
-		return -ret;
-	}
-	if (rxq->ready)
-		rxq->wq_strips = on;
 	rxq->vlan_strip = on;
-	return 0;
+	/* A stopped queue's WQ is told when it starts. */
+	ret = rxq->ready ? mdv_rxq_ring_strip(rxq) : 0;
+	if (ret != 0)
+		rxq->vlan_strip = !on;
+	return ret;
 }
 
 void

@@ -193,9 +193,8 @@ mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
 	return 0;
 }
 
-/** Tags may have been turned on or off while the WQ was reset. */
-static int
-strip_vlan(struct mdv_rxq *rxq)
+int
+mdv_rxq_ring_strip(struct mdv_rxq *rxq)
 {
 	struct ibv_wq_attr attr = {
 		.attr_mask = IBV_WQ_ATTR_FLAGS,
@@ -231,7 +230,8 @@ mdv_rxq_ring_ready(struct mdv_rxq *rxq)
 	if (ret != 0)
 		goto put_pool;
 	rxq->ready = true;
-	ret = strip_vlan(rxq);
+	/* Tags may have been turned on or off while the WQ was reset. */
+	ret = mdv_rxq_ring_strip(rxq);
 	if (ret != 0)
 		goto reset;
 	/* After the change of state, which clears the WQ's doorbell record. */

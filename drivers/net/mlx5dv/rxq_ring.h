@@ -26,6 +26,9 @@ int mdv_rxq_ring_destroy(struct mdv_rxq *rxq);
 /** Fill the ring of a reset queue and let the device use it. @return 0 or a negative errno, logged.
  */
 int mdv_rxq_ring_ready(struct mdv_rxq *rxq);
+/** Let the WQ of a ready queue strip VLAN tags as rxq->vlan_strip says. @return 0 or a negative
+ * errno, logged. */
+int mdv_rxq_ring_strip(struct mdv_rxq *rxq);
 /** Stop a ready queue and free its mbufs. @return 0 or a negative errno, logged: all is as before.
  */
 int mdv_rxq_ring_reset(struct mdv_rxq *rxq);
