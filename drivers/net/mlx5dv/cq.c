@@ -127,5 +127,5 @@ mdv_cq_tell_stop(const char *side, uint16_t port_id, uint16_t idx, uint8_t syndr
 	rte_log(news ? RTE_LOG_WARNING : RTE_LOG_DEBUG, mdv_log_type,
 		"mlx5dv: port %u %s queue %u: stopped with syndrome %#x, %s; starting it anew%s\n",
 		port_id, side, idx, syndrome, mdv_cq_syndrome(syndrome),
-		news ? ", as it will without a word from now on" : "");
+		news ? "; further ones at debug level" : "");
 }

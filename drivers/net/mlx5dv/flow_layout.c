@@ -329,9 +329,10 @@ layout_may(const struct mdv_flow_levels *levels)
 {
 	const struct mdv_flow_shape *shape;
 
+	if (!levels->copies_stay)
+		return true;
 	TAILQ_FOREACH (shape, &levels->shapes, next)
-		if (levels->copies_stay && shape->copies && shape->level >= 0 &&
-			shape->target != shape->level)
+		if (shape->copies && shape->level >= 0 && shape->target != shape->level)
 			return false;
 	return true;
 }
