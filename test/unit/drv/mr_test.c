@@ -162,6 +162,7 @@ chunks_have_a_key_each(void **state)
 	rte_mempool_put_bulk(pool, (void **)mbufs, nb);
 	mdv_mr_pool_put(table, pool);
 	/* Still held for the cache. */
+	assert_int_equal(rig_verbs.nb_mrs, 4);
 	mdv_mr_caches_gone(table);
 	mdv_mr_each(table, show, &shown);
 	assert_int_equal(shown.nb, 4);

@@ -7,6 +7,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
+#include "flow_pull.h"
 
 /* clang-format off */
 static const struct rte_flow_actions_template_attr actions_attr = { .ingress = 1 };
@@ -39,25 +40,6 @@ static int
 take(uint32_t queue, const struct rte_flow_op_attr *attr, struct rte_flow *flow)
 {
 	return mdv_flow_ops.async_destroy(&fake.dev, queue, attr, flow, flow, NULL);
-}
-
-/* Pull one result, which must be this. */
-static void
-expect(uint32_t queue, const void *user_data, enum rte_flow_op_status status)
-{
-	struct rte_flow_op_result result = { .status = 99 };
-
-	assert_int_equal(mdv_flow_ops.pull(&fake.dev, queue, &result, 1, NULL), 1);
-	assert_ptr_equal(result.user_data, user_data);
-	assert_int_equal(result.status, status);
-}
-
-static void
-expect_none(uint32_t queue)
-{
-	struct rte_flow_op_result result;
-
-	assert_int_equal(mdv_flow_ops.pull(&fake.dev, queue, &result, 1, NULL), 0);
 }
 
 static const struct rte_flow_indir_action_conf in = { .ingress = 1 };
@@ -102,8 +84,8 @@ test_indirect(void **state)
 	set_up();
 	fate = share(&later, &to_1);
 	counter = share(&now, &count);
-	expect(0, &to_1, RTE_FLOW_OP_SUCCESS);
-	expect(0, &count, RTE_FLOW_OP_SUCCESS);
+	pull_one(0, &to_1, RTE_FLOW_OP_SUCCESS);
+	pull_one(0, &count, RTE_FLOW_OP_SUCCESS);
 	flow = mdv_flow_ops.create(&fake.dev, &ingress, PATTERN(ITEM(IPV4)),
 		ACTIONS(ACTION_CONF(INDIRECT, fate), ACTION_CONF(INDIRECT, counter)), NULL);
 	assert_non_null(flow);
@@ -120,13 +102,13 @@ test_indirect(void **state)
 	fake.hits = 5;
 	assert_int_equal(queue_at(0), 1);
 	assert_int_equal(mdv_flow_ops.push(&fake.dev, 0, NULL), 0);
-	expect(0, &answer, RTE_FLOW_OP_SUCCESS);
-	expect(0, counter, RTE_FLOW_OP_SUCCESS);
+	pull_one(0, &answer, RTE_FLOW_OP_SUCCESS);
+	pull_one(0, counter, RTE_FLOW_OP_SUCCESS);
 	assert_int_equal(answer.hits, 5);
-	expect(0, fate, RTE_FLOW_OP_ERROR); /* the rule was still there */
-	expect(0, flow, RTE_FLOW_OP_SUCCESS);
-	expect(0, fate, RTE_FLOW_OP_SUCCESS);
-	expect_none(0);
+	pull_one(0, fate, RTE_FLOW_OP_ERROR); /* the rule was still there */
+	pull_one(0, flow, RTE_FLOW_OP_SUCCESS);
+	pull_one(0, fate, RTE_FLOW_OP_SUCCESS);
+	pull_none(0);
 	/* What waits at close is dropped; the counter goes with the port. */
 	fate = share(&now, &to_1);
 	assert_int_equal(mdv_flow_ops.async_action_handle_update(
@@ -147,7 +129,7 @@ test_indirect_refused(void **state)
 	(void)state;
 	set_up();
 	fate = share(&now, &to_1);
-	expect(0, &to_1, RTE_FLOW_OP_SUCCESS);
+	pull_one(0, &to_1, RTE_FLOW_OP_SUCCESS);
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct rte_flow_op_attr *attr = i == 0 ? &now : &later;
 
@@ -175,7 +157,7 @@ test_indirect_refused(void **state)
 					 &fake.dev, 7, attr, fate, NULL, NULL),
 			-EINVAL);
 	}
-	expect_none(0);
+	pull_none(0);
 	tear_down();
 }
 

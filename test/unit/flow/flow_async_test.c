@@ -9,6 +9,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
+#include "flow_pull.h"
 
 #define QUEUE_SIZE 6
 
@@ -102,28 +103,9 @@ push(uint32_t queue)
 	assert_int_equal(mdv_flow_ops.push(&fake.dev, queue, NULL), 0);
 }
 
-/* Pull one result, which must be this. */
-static void
-expect(uint32_t queue, const void *user_data, enum rte_flow_op_status status)
-{
-	struct rte_flow_op_result result = { .status = 99 };
-
-	assert_int_equal(mdv_flow_ops.pull(&fake.dev, queue, &result, 1, NULL), 1);
-	assert_ptr_equal(result.user_data, user_data);
-	assert_int_equal(result.status, status);
-}
-
-static void
-expect_none(uint32_t queue)
-{
-	struct rte_flow_op_result result;
-
-	assert_int_equal(mdv_flow_ops.pull(&fake.dev, queue, &result, 1, NULL), 0);
-}
-
 #define PORT(n)       ((void *)(uintptr_t)(n))
-#define SUCCESS(q, d) expect(q, d, RTE_FLOW_OP_SUCCESS)
-#define ERROR(q, d)   expect(q, d, RTE_FLOW_OP_ERROR)
+#define SUCCESS(q, d) pull_one(q, d, RTE_FLOW_OP_SUCCESS)
+#define ERROR(q, d)   pull_one(q, d, RTE_FLOW_OP_ERROR)
 
 static void
 test_info(void **state)
@@ -213,7 +195,7 @@ test_batch(void **state)
 	assert_non_null(flow);
 	assert_non_null(give(0, &later, 54, NULL));
 	assert_non_null(give(1, &later, 55, NULL));
-	expect_none(0);
+	pull_none(0);
 	fake_assert_empty();
 	push(0);
 	assert_int_equal(fake.nb_flows, 2);
@@ -230,14 +212,14 @@ test_batch(void **state)
 	assert_int_equal(fake.nb_flows, 4);
 	SUCCESS(1, PORT(55));
 	SUCCESS(1, PORT(56));
-	expect_none(1);
+	pull_none(1);
 	assert_int_equal(take(0, &later, flow, NULL), 0);
 	assert_int_equal(fake.nb_flows, 4);
 	push(0);
 	assert_int_equal(fake.nb_flows, 3);
 	SUCCESS(0, flow);
 	push(0);
-	expect_none(0);
+	pull_none(0);
 	tear_down();
 }
 
@@ -306,7 +288,7 @@ test_full(void **state)
 		for (unsigned int i = 1; i < QUEUE_SIZE; i++)
 			SUCCESS(0, PORT(100 * round + i));
 		SUCCESS(0, first);
-		expect_none(0);
+		pull_none(0);
 	}
 	assert_int_equal(fake.nb_flows, 3 * (QUEUE_SIZE - 1));
 	tear_down();
@@ -425,8 +407,8 @@ test_refused(void **state)
 	push(0);
 	SUCCESS(0, PORT(1));
 	SUCCESS(0, flow);
-	expect_none(0);
-	expect_none(1);
+	pull_none(0);
+	pull_none(1);
 	tear_down();
 }
 
@@ -444,7 +426,7 @@ test_device_refuses(void **state)
 	assert_null(give(0, &now, 1, &error));
 	assert_int_equal(rte_errno, ENOMEM);
 	assert_non_null(error.message);
-	expect_none(0);
+	pull_none(0);
 	first = give(0, &later, 1, NULL);
 	second = give(0, &later, 2, NULL);
 	assert_non_null(first);
@@ -494,7 +476,7 @@ test_flush(void **state)
 	SUCCESS(0, PORT(2));
 	SUCCESS(0, flow);
 	SUCCESS(0, PORT(3));
-	expect_none(0);
+	pull_none(0);
 	tear_down();
 }
 
