@@ -39,8 +39,8 @@
 
 #include "flow_key.h"
 
-/** The most levels a device has. */
-#define MDV_FLOW_LEVEL_MAX 16
+/** The most levels that are used, one bit each in a word; Linux offers 16. */
+#define MDV_FLOW_LEVEL_MAX 32
 /** Masks of one rule: its own and those of its RSS expansions. */
 #define MDV_FLOW_LEVEL_MASKS 7
 /** The priority of default rules, behind all that an application can give. */

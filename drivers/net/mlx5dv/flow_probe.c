@@ -103,30 +103,45 @@ probe_try(struct mdv_port *port, const struct mdv_rss *rss, struct mdv_flow_buil
 	return 0;
 }
 
-static int
-probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
-{
-	static const uint8_t candidates[] = { 16, 8 };
-	int rc = 0;
-
-	for (unsigned int i = 0; i < RTE_DIM(candidates); i++) {
-		struct mdv_flow_build build;
-
-		probe_begin(&build);
-		rc = probe_try(port, rss, &build, candidates[i] - 1, 0);
-		if (rc == 0) {
-			port->flow.nb_priorities = candidates[i];
-			break;
-		}
-	}
-	return rc;
-}
-
 /* Is it about the rule? Want of memory or patience would have refused any rule. */
 static bool
 is_answer(int rc)
 {
 	return rc != -ENOMEM && rc != -EAGAIN && rc != -EINTR && rc != -EIO;
+}
+
+static int
+probe_priority(struct mdv_port *port, const struct mdv_rss *rss, uint16_t priority)
+{
+	struct mdv_flow_build build;
+
+	probe_begin(&build);
+	return probe_try(port, rss, &build, priority, 0);
+}
+
+/* Halving: of a priority above all that there are the kernel says ENOMEM (mlx5_ib_create_flow). */
+static int
+probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
+{
+	uint16_t last = 0, beyond = MDV_FLOW_LEVEL_MAX;
+	int rc = probe_priority(port, rss, last);
+
+	if (rc != 0)
+		return rc;
+	while (beyond - last > 1) {
+		const uint16_t middle = (last + beyond) / 2;
+
+		rc = probe_priority(port, rss, middle);
+		if (rc == 0)
+			last = middle;
+		else if (rc == -ENOMEM || is_answer(rc))
+			beyond = middle;
+		else
+			return rc;
+	}
+	port->flow.nb_priorities = beyond;
+	MDV_LOG(DEBUG, "%s: %u flow priorities", port->device.name, beyond);
+	return 0;
 }
 
 static void

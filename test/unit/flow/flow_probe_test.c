@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trial rules on devices that lack this or that: each feature alone, and what a trial may not do.
- */
+/* Trial rules on devices that lack this or that: each feature alone, any number of priorities, and
+ * what a trial may not do. */
 
 #include <errno.h>
 #include <string.h>
+
+#include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
 #include "flow_probe.h"
@@ -105,11 +107,99 @@ test_each_feature(void **state)
 	assert_int_equal(all, (MDV_FLOW_CAN_EGRESS << 1) - 1);
 }
 
+/* As many as the device has, and all that overlap go in: but for one that default rules have. */
+static void
+test_priorities(void **state)
+{
+	static const uint8_t counts[] = { 1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 24, 31, 32, 33, 64 };
+	const struct rte_flow_action_queue queue = { 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(counts); i++) {
+		const unsigned int nb = RTE_MIN(counts[i], MDV_FLOW_LEVEL_MAX);
+		const unsigned int nb_rules = nb - (nb > 2 ? 1 : 0);
+		struct rte_flow_attr attr = { .ingress = 1 };
+		struct rte_flow_error error = { .message = NULL };
+		char message[64];
+
+		fake_init();
+		fake.nb_levels = counts[i];
+		assert_int_equal(mdv_flow_init(&fake.port), 0);
+		assert_int_equal(fake.port.flow.nb_priorities, nb);
+		fake_assert_empty();
+		fake.port.isolated = true;
+		assert_int_equal(mdv_flow_start(&fake.port), 0);
+		for (; mdv_flow_ops.create(&fake.dev, &attr, PATTERN(ITEM(ETH)),
+			       ACTIONS(ACTION_CONF(QUEUE, &queue)), &error) != NULL;
+			attr.priority++)
+			;
+		assert_int_equal(attr.priority, nb_rules);
+		assert_int_equal(fake.nb_flows, nb_rules);
+		for (unsigned int j = 0; j < nb_rules; j++)
+			assert_true(fake_flow_at(j)->build.attr.priority < counts[i]);
+		snprintf(message, sizeof(message), "the device's %u levels are too few", nb);
+		assert_memory_equal(error.message, message, strlen(message));
+		mdv_flow_fini(&fake.port);
+		fake_assert_empty();
+	}
+}
+
+/* One level, and default rules have it: copies stand before them, what takes does not. */
+static void
+test_one_priority(void **state)
+{
+	const struct rte_flow_action_queue queue = { 1 };
+	const struct rte_flow_attr ingress = { .ingress = 1 };
+	struct rte_flow_error error;
+	struct rte_flow *copies;
+
+	(void)state;
+	fake_init();
+	fake.nb_levels = 1;
+	assert_int_equal(mdv_flow_init(&fake.port), 0);
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	assert_int_equal(fake.nb_flows, 3);
+	copies = mdv_flow_ops.create(&fake.dev, &ingress, PATTERN(ITEM(ETH)),
+		ACTIONS(ACTION_CONF(QUEUE, &queue), ACTION(PASSTHRU)), &error);
+	assert_non_null(copies);
+	assert_null(mdv_flow_ops.create(&fake.dev, &ingress, PATTERN(ITEM(ETH)),
+		ACTIONS(ACTION_CONF(QUEUE, &queue)), &error));
+	assert_int_equal(rte_errno, ENOSPC);
+	assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY);
+	assert_int_equal(fake.nb_flows, 4);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+/* None; or a device that says nothing of priorities: no port rather than a wrong count. */
+static void
+test_no_answer(void **state)
+{
+	static const int codes[] = { EIO, EINTR, EAGAIN };
+	const unsigned int nb_setup = 3; /* struct, CQ, QP of the drop destination */
+
+	(void)state;
+	fake_init();
+	fake.nb_levels = 0;
+	assert_int_equal(mdv_flow_init(&fake.port), -ENOMEM);
+	fake_assert_empty();
+	for (unsigned int i = 0; i < RTE_DIM(codes); i++)
+		for (unsigned int nth = 1; nth <= nb_setup + 6; nth++) {
+			fake_init();
+			fake_arm(nth, codes[i]);
+			assert_true(mdv_flow_init(&fake.port) < 0);
+			fake_assert_empty();
+		}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_feature),
+		cmocka_unit_test(test_priorities),
+		cmocka_unit_test(test_one_priority),
+		cmocka_unit_test(test_no_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
