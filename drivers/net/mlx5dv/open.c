@@ -83,6 +83,17 @@ mdv_open_close(struct rte_eth_dev *dev)
 	return 0;
 }
 
+/** What the application has set and ethdev does not set anew: the rest is in dev->data. */
+static void
+keep_settings(struct mdv_port *before, struct mdv_port *after)
+{
+	after->isolated = before->isolated;
+	after->mc_list = before->mc_list;
+	after->nb_mc = before->nb_mc;
+	before->mc_list = NULL;
+	before->nb_mc = 0;
+}
+
 int
 mdv_open_reset(struct rte_eth_dev *dev)
 {
@@ -111,6 +122,7 @@ mdv_open_reset(struct rte_eth_dev *dev)
 		rte_free(after);
 		return ret;
 	}
+	keep_settings(before, after);
 	close_port(dev);
 	dev->data->dev_private = after;
 	rte_free(before);
