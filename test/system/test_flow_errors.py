@@ -64,6 +64,24 @@ def test_refused_by_name(pmd, rule, words, verb):
     assert "unspecified" not in message, answer
 
 
+# What rte_flow has and verbs has nothing for: command, what testpmd must show of the refusal.
+ABSENT = [
+    ("flow aged 0", "aged flows: verbs rules do not age; use COUNT"),
+    ("flow tunnel create 0 type vxlan", "flow tunnel #1"),
+    ("flow create 0 ingress tunnel_set 1 pattern eth / end actions queue index 0 / end",
+     "tunnel offload: the driver's rules do not remove headers"),
+    ("flow create 0 ingress tunnel_match 1 pattern eth / end actions queue index 0 / end",
+     "tunnel offload: no rule has removed a tunnel before"),
+    # ethdev takes the port for its own proxy; then the rule is refused.
+    ("flow create 0 transfer pattern eth / end actions drop / end", "transfer: the driver does not steer between ports"),
+]
+
+
+def test_operations_that_verbs_has_nothing_for(pmd):
+    for command, message in ABSENT:
+        assert message in pmd.cmd(command), command
+
+
 def test_nothing_is_installed_by_refusals(pmd):
     for rule, _ in REFUSED:
         pmd.refused_flow(rule, verb="create")

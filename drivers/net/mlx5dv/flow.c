@@ -9,6 +9,7 @@
 #include <rte_prefetch.h>
 
 #include "flow.h"
+#include "flow_absent.h"
 #include "flow_default.h"
 #include "flow_error.h"
 #include "flow_install.h"
@@ -191,6 +192,15 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.action_handle_update = mdv_flow_indirect_update,
 	.action_handle_query = mdv_flow_indirect_query,
 	.dev_dump = flow_dev_dump,
+	.get_aged_flows = mdv_flow_absent_aged,
+	.get_q_aged_flows = mdv_flow_absent_queue_aged,
+	.tunnel_decap_set = mdv_flow_absent_tunnel_decap,
+	.tunnel_match = mdv_flow_absent_tunnel_match,
+	.get_restore_info = mdv_flow_absent_restore,
+	.tunnel_action_decap_release = mdv_flow_absent_actions_release,
+	.tunnel_item_release = mdv_flow_absent_items_release,
+	.flex_item_create = mdv_flow_absent_flex_create,
+	.flex_item_release = mdv_flow_absent_flex_release,
 	.info_get = mdv_flow_async_info,
 	.configure = mdv_flow_async_configure,
 	.pattern_template_create = mdv_flow_table_create_pattern,
