@@ -148,7 +148,7 @@ request_run(struct shca_file *file, struct request *request)
 static void
 keep_descriptor(const struct request_frame *asked, const struct request_frame *answered)
 {
-	bool is_channel = false;
+	bool makes_one = false;
 	uint64_t answer = 0;
 	int32_t fd;
 
@@ -158,13 +158,14 @@ keep_descriptor(const struct request_frame *asked, const struct request_frame *a
 		if (asked->header.object_id == UVERBS_OBJECT_ASYNC_EVENT &&
 			attr->attr_id == UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE)
 			world_remember_fd((int)answered->attrs[i].data_s64);
-		is_channel |= attr->attr_id == UVERBS_ATTR_WRITE_CMD &&
-			attr->data == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL;
+		makes_one |= attr->attr_id == UVERBS_ATTR_WRITE_CMD &&
+			(attr->data == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL ||
+				attr->data == IB_USER_VERBS_CMD_GET_CONTEXT);
 		if (attr->attr_id == UVERBS_ATTR_CORE_OUT)
 			answer = attr->data;
 	}
 	if (asked->header.object_id != UVERBS_OBJECT_DEVICE ||
-		asked->header.method_id != UVERBS_METHOD_INVOKE_WRITE || !is_channel)
+		asked->header.method_id != UVERBS_METHOD_INVOKE_WRITE || !makes_one)
 		return;
 	memcpy(&fd, (const void *)(uintptr_t)answer, sizeof(fd));
 	world_remember_fd(fd);

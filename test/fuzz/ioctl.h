@@ -100,5 +100,7 @@ void requests_pd(void);
 /** Any method, its attributes by their rows; any command with any payload. */
 void requests_method(void);
 void requests_command(void);
+/** Any command by the way of write(2). */
+void requests_write(void);
 
 #endif /* FUZZ_IOCTL_H */

@@ -8,27 +8,6 @@
 
 static struct fuzz_input *const input = &world.input;
 
-static const struct {
-	uint16_t object;
-	const struct shca_method *methods;
-} objects[] = {
-	{ UVERBS_OBJECT_DEVICE, shca_device_methods },
-	{ UVERBS_OBJECT_PD, shca_pd_methods },
-	{ UVERBS_OBJECT_CQ, shca_cq_methods },
-	{ UVERBS_OBJECT_QP, shca_qp_methods },
-	{ UVERBS_OBJECT_MR, shca_mr_methods },
-	{ UVERBS_OBJECT_FLOW, shca_flow_methods },
-	{ UVERBS_OBJECT_FLOW_ACTION, shca_flow_action_methods },
-	{ UVERBS_OBJECT_RWQ_IND_TBL, shca_rwq_ind_methods },
-	{ UVERBS_OBJECT_WQ, shca_wq_methods },
-	{ UVERBS_OBJECT_DM, shca_dm_methods },
-	{ UVERBS_OBJECT_COUNTERS, shca_counters_methods },
-	{ UVERBS_OBJECT_ASYNC_EVENT, shca_async_methods },
-	{ MLX5_IB_OBJECT_UAR, shca_mlx5_uar_methods },
-	{ MLX5_IB_OBJECT_FLOW_MATCHER, shca_matcher_methods },
-};
-#define NB_OBJECTS (sizeof(objects) / sizeof(objects[0]))
-
 static uint32_t
 length_of(uint16_t min, uint16_t max)
 {
@@ -117,13 +96,14 @@ run_method(uint16_t object, const struct shca_method *method)
 void
 requests_method(void)
 {
-	unsigned int object = fuzz_input_byte(input) % NB_OBJECTS;
-	const struct shca_method *methods = objects[object].methods;
+	const struct shca_object_methods *object =
+		&shca_ioctl_objects[fuzz_input_byte(input) % SHCA_IOCTL_NB_OBJECTS];
+	const struct shca_method *methods = object->methods;
 	unsigned int nb = 0;
 
 	while (methods[nb].rows != NULL)
 		nb++;
-	run_method(objects[object].object, &methods[fuzz_input_byte(input) % nb]);
+	run_method(object->id, &methods[fuzz_input_byte(input) % nb]);
 }
 
 /* The one method of each object that takes nothing but what it destroys. */
@@ -134,14 +114,15 @@ requests_destroy(void)
 	uint8_t handle = fuzz_input_byte(input) & 31;
 	struct request request;
 
-	for (unsigned int i = 0; i < NB_OBJECTS; i++) {
-		const struct shca_method *methods = objects[(which + i) % NB_OBJECTS].methods;
+	for (unsigned int i = 0; i < SHCA_IOCTL_NB_OBJECTS; i++) {
+		const struct shca_object_methods *object =
+			&shca_ioctl_objects[(which + i) % SHCA_IOCTL_NB_OBJECTS];
+		const struct shca_method *methods = object->methods;
 
 		for (; methods->rows != NULL; methods++) {
 			if (methods->rows[0].kind != SHCA_ATTR_DESTROY)
 				continue;
-			request_init(
-				&request, objects[(which + i) % NB_OBJECTS].object, methods->id);
+			request_init(&request, object->id, methods->id);
 			request_handle(&request, methods->rows[0].id, handle);
 			if (methods->nb_rows > 1)
 				request_out(&request, methods->rows[1].id, 8);

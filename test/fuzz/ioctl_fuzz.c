@@ -181,6 +181,7 @@ static void (*const operations[])(void) = {
 	requests_counters,
 	requests_resize,
 	requests_device_memory,
+	requests_write,
 };
 
 static unsigned int

@@ -111,8 +111,10 @@ check_driver_request(const struct shca_file *file, const struct shca_user_buffer
 		return -EINVAL;
 	if (request->reserved0 != 0 || request->reserved1 != 0)
 		return -EINVAL;
-	if ((request->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) == 0 ||
-		!shca_mlx5_has_uar_page(file, request->uar_page_index))
+	/* Without a page of its own it uses the context's first, if that has any. */
+	if (request->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX
+			? !shca_mlx5_has_uar_page(file, request->uar_page_index)
+			: file->bfregs.nb == 0)
 		return -EINVAL;
 	ret = take_mini_format(file->model, request, format);
 	if (ret != 0)

@@ -44,17 +44,18 @@ nb_comp_vectors(void)
 }
 
 /*
- * GET_CONTEXT. DevX is not offered, and neither are statically allocated UAR pages: every libmlx5
- * since rdma-core 26 asks for dynamic ones. It tries shorter requests after a refusal; those are
- * refused alike, until it comes without the DevX flag.
+ * GET_CONTEXT. DevX is not offered; libmlx5 tries shorter requests after a refusal, which are
+ * refused alike, until it comes without the flag. Its UAR pages are dynamic; of who does not know
+ * those the registers come with the context.
  */
 static int
-take_context_request(
-	const struct shca_user_buffer *buffer, struct mlx5_ib_alloc_ucontext_req_v2 *request)
+take_context_request(struct shca_file *file, const struct shca_user_buffer *buffer,
+	struct mlx5_ib_alloc_ucontext_req_v2 *request)
 {
+	const bool is_first_form = buffer->length == sizeof(struct mlx5_ib_alloc_ucontext_req);
 	int ret;
 
-	if (buffer->length != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
+	if (!is_first_form &&
 		buffer->length < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
 		return -EINVAL;
 	ret = shca_user_read(buffer, 0, request, sizeof(*request));
@@ -65,9 +66,11 @@ take_context_request(
 	if (request->flags != 0 || request->comp_mask != 0 || request->reserved0 != 0 ||
 		request->reserved1 != 0 || request->reserved2 != 0)
 		return -EOPNOTSUPP;
-	if ((request->lib_caps & MLX5_LIB_CAP_DYN_UAR) == 0)
-		return -EOPNOTSUPP;
-	return 0;
+	file->bfregs.nb = 0;
+	if (request->lib_caps & MLX5_LIB_CAP_DYN_UAR)
+		return 0;
+	return shca_bfreg_init(&file->bfregs, request->total_num_bfregs,
+		request->num_low_latency_bfregs, !is_first_form);
 }
 
 static int
@@ -101,9 +104,14 @@ get_context(struct shca_bundle *bundle)
 
 	if (bundle->file->has_context)
 		return -EINVAL;
-	ret = take_context_request(shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
+	ret = take_context_request(
+		bundle->file, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
 	if (ret != 0)
 		return ret;
+	if (bundle->file->bfregs.nb != 0) {
+		response.tot_bfregs = bundle->file->bfregs.nb;
+		response.num_dyn_bfregs = SHCA_BFREGS_DYNAMIC;
+	}
 	response.cqe_version = request.max_cqe_version != 0;
 	response.response_length =
 		(uint32_t)(out->length < sizeof(response) ? out->length : sizeof(response));
@@ -311,27 +319,47 @@ fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *respon
 	response->phys_state = is_up ? 5 : 3;
 }
 
+static void
+fill_port(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
+{
+	*response = (struct ib_uverbs_query_port_resp){
+		.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
+		.max_msg_sz = MAX_MSG_BYTES,
+		.gid_tbl_len = NB_GIDS,
+		.pkey_tbl_len = 1,
+		.max_mtu = IBV_MTU_4096,
+		/* What the kernel makes of a netdev MTU of 1500. */
+		.active_mtu = IBV_MTU_1024,
+		.link_layer = IBV_LINK_LAYER_ETHERNET,
+		.flags = IB_UVERBS_QPF_GRH_REQUIRED,
+	};
+	fill_link(file, response);
+}
+
 static int
 query_port(struct shca_bundle *bundle)
 {
-	struct ib_uverbs_query_port_resp_ex response = {
-		.legacy_resp = {
-			.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
-			.max_msg_sz = MAX_MSG_BYTES,
-			.gid_tbl_len = NB_GIDS,
-			.pkey_tbl_len = 1,
-			.max_mtu = IBV_MTU_4096,
-			/* What the kernel makes of a netdev MTU of 1500. */
-			.active_mtu = IBV_MTU_1024,
-			.link_layer = IBV_LINK_LAYER_ETHERNET,
-			.flags = IB_UVERBS_QPF_GRH_REQUIRED,
-		},
-	};
+	struct ib_uverbs_query_port_resp_ex response = { 0 };
 
 	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_PORT_PORT_NUM) != 1)
 		return -EINVAL;
-	fill_link(bundle->file, &response.legacy_resp);
+	fill_port(bundle->file, &response.legacy_resp);
 	return shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
+}
+
+int
+shca_device_write_query_port(struct shca_write *write)
+{
+	struct ib_uverbs_query_port_resp response;
+	struct ib_uverbs_query_port request;
+	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
+
+	if (ret != 0)
+		return ret;
+	if (request.port_num != 1)
+		return -EINVAL;
+	fill_port(write->file, &response);
+	return shca_user_write(write->out, &response, sizeof(response));
 }
 
 /* The link-local address of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */

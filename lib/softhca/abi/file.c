@@ -12,6 +12,7 @@
 #include "abi/ioctl.h"
 #include "abi/mmap.h"
 #include "abi/object.h"
+#include "abi/write.h"
 #include "model.h"
 
 #define PORT          1
@@ -130,20 +131,45 @@ wait_for(uint64_t ns)
 		;
 }
 
-int
-shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
+/* Take the lock for a request. @return 0, or what is left of a dead device: as
+ * uverbs_disassociate_api_pre leaves the methods. */
+static int
+begin(struct shca_file *file)
 {
-	uint64_t delay_ns;
-	int ret;
-
 	shca_device_lock(file->dev);
-	/* As uverbs_disassociate_api_pre leaves the methods. */
-	ret = shca_device_is_dead(file->dev) ? -EIO : shca_ioctl_run(file, request, arg);
-	delay_ns = file->delay_ns;
+	return shca_device_is_dead(file->dev) ? -EIO : 0;
+}
+
+static void
+end(struct shca_file *file)
+{
+	const uint64_t delay_ns = file->delay_ns;
+
 	file->delay_ns = 0;
 	shca_device_unlock(file->dev);
 	if (delay_ns != 0)
 		wait_for(delay_ns);
+}
+
+int
+shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
+{
+	int ret = begin(file);
+
+	if (ret == 0)
+		ret = shca_ioctl_run(file, request, arg);
+	end(file);
+	return ret;
+}
+
+int
+shca_file_write(struct shca_file *file, const void *bytes, size_t length)
+{
+	int ret = begin(file);
+
+	if (ret == 0)
+		ret = shca_write_run(file, bytes, length);
+	end(file);
 	return ret;
 }
 

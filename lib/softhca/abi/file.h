@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * An open uverbs node: what preload/ calls for open, ioctl and close of /dev/infiniband/uverbs<i>.
+ * An open uverbs node: what preload/ calls for open, ioctl, write and close of
+ * /dev/infiniband/uverbs<i>.
  *
  * A file is one verbs context: its own handles, objects and event descriptors on a device that all
  * files of the process share. The answers and their errnos are those of Linux 6.1's ib_uverbs and
@@ -11,6 +12,7 @@
 #define SHCA_ABI_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct shca_device;
 struct shca_file;
@@ -29,7 +31,13 @@ int shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **fil
  * @return 0 or a negative errno.
  */
 int shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg);
-/** Destroy all objects, newest first, then the context. No ioctl may be running. NULL is allowed.
+/**
+ * A write on the file: one command of the old interface. Thread-safe; takes the device lock.
+ * @param bytes as the application gave them: not trusted.
+ * @return 0 (all of it is taken) or a negative errno.
+ */
+int shca_file_write(struct shca_file *file, const void *bytes, size_t length);
+/** Destroy all objects, newest first, then the context. No request may be running. NULL is allowed.
  */
 void shca_file_close(struct shca_file *file);
 

@@ -24,10 +24,7 @@ static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
 /* The kernel bounds a request by its page size. */
 #define REQUEST_BYTES_MAX 4096
 
-static const struct {
-	uint16_t id;
-	const struct shca_method *methods;
-} objects[] = {
+const struct shca_object_methods shca_ioctl_objects[SHCA_IOCTL_NB_OBJECTS] = {
 	{ UVERBS_OBJECT_DEVICE, shca_device_methods },
 	{ UVERBS_OBJECT_PD, shca_pd_methods },
 	{ UVERBS_OBJECT_CQ, shca_cq_methods },
@@ -47,11 +44,11 @@ static const struct {
 static const struct shca_method *
 find_method(uint16_t object_id, uint16_t method_id)
 {
-	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
-		if (objects[i].id != object_id)
+	for (size_t i = 0; i < SHCA_IOCTL_NB_OBJECTS; i++) {
+		if (shca_ioctl_objects[i].id != object_id)
 			continue;
-		for (const struct shca_method *method = objects[i].methods; method->rows != NULL;
-			method++)
+		for (const struct shca_method *method = shca_ioctl_objects[i].methods;
+			method->rows != NULL; method++)
 			if (method->id == method_id)
 				return method;
 	}

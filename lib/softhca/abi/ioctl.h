@@ -98,6 +98,14 @@ extern const struct shca_method shca_device_methods[], shca_pd_methods[], shca_c
 	shca_wq_methods[], shca_counters_methods[], shca_async_methods[], shca_mlx5_uar_methods[],
 	shca_matcher_methods[], shca_flow_action_methods[], shca_dm_methods[];
 
+struct shca_object_methods {
+	uint16_t id; /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_* */
+	const struct shca_method *methods;
+};
+#define SHCA_IOCTL_NB_OBJECTS 14
+/** All there are. */
+extern const struct shca_object_methods shca_ioctl_objects[SHCA_IOCTL_NB_OBJECTS];
+
 /** An attribute of a request, by row. */
 struct shca_attr {
 	bool is_present;

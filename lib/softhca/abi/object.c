@@ -105,7 +105,6 @@ shca_object_destroy(struct shca_object *object)
 	return 0;
 }
 
-/* As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
 /* As a program that closes its context should have destroyed all of them: for who looks for leaks.
  */
 static void
@@ -118,6 +117,7 @@ report_left(const struct shca_file *file)
 			object->handle);
 }
 
+/* As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
 void
 shca_object_destroy_all(struct shca_file *file)
 {

@@ -21,6 +21,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 
+#include "abi/bfreg.h"
 #include "abi/eventq.h"
 #include "base/idtable.h"
 #include "hw/clock_page.h"
@@ -80,6 +81,7 @@ struct shca_file {
 	struct shca_clock_page clock;
 	uint8_t *device_memory;   /**< all the model has; NULL: none */
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
+	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< what the call at hand takes longer: a fault of the run */
@@ -164,6 +166,7 @@ struct shca_qp_object {
 	struct shca_tir *tir; /**< NULL: nothing can be steered to it */
 	struct shca_eventq *async;
 	struct ib_uverbs_qp_cap cap;
+	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
 	bool signal_all;
 	uint8_t state; /**< IBV_QPS_* */
 	uint32_t nb_async_events;

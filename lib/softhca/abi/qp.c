@@ -63,6 +63,7 @@ destroy(struct shca_object *object)
 	if (qp->sq != NULL)
 		shca_device_catch_up(object->file->dev);
 	destroy_queues(qp);
+	shca_bfreg_put(&object->file->bfregs, qp->bfreg);
 	qp->nb_async_events -= shca_eventq_drop(qp->async, object->user_handle);
 	shca_eventq_put(qp->async);
 	qp->pd->object.nb_users--;
@@ -128,14 +129,21 @@ check_sq(const struct shca_model *model, const struct mlx5_ib_create_qp *request
 	return request->sq_wqe_count <= model->max_send_wqebb ? 0 : -EINVAL;
 }
 
-/* Dynamic UAR pages only: the request names one, and a bfreg of the kernel's is not to be had. */
+/* A page of the program's, a register of a thread domain's, or one that the kernel chooses. */
 static int
 check_uar(const struct shca_file *file, const struct mlx5_ib_create_qp *request)
 {
-	if (request->flags & MLX5_QP_FLAG_BFREG_INDEX ||
-		(request->flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) == 0)
+	switch (request->flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) {
+	case MLX5_QP_FLAG_UAR_PAGE_INDEX:
+		return shca_mlx5_has_uar_page(file, request->bfreg_index) ? 0 : -EINVAL;
+	case MLX5_QP_FLAG_BFREG_INDEX:
+		return file->bfregs.nb != 0 && request->bfreg_index < SHCA_BFREGS_DYNAMIC ? 0
+											  : -EINVAL;
+	case 0:
+		return file->bfregs.nb != 0 ? 0 : -EINVAL;
+	default:
 		return -EINVAL;
-	return shca_mlx5_has_uar_page(file, request->bfreg_index) ? 0 : -EINVAL;
+	}
 }
 
 static int
@@ -237,6 +245,9 @@ create_raw(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_t
 		ret = create_sq(bundle->file, qp, &request);
 	if (ret == 0 && request.rq_wqe_count != 0)
 		ret = create_rq(bundle->file, qp, &request, flags);
+	if (ret == 0 &&
+		(request.flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) == 0)
+		qp->bfreg = shca_bfreg_get(&bundle->file->bfregs);
 	return ret;
 }
 
@@ -319,7 +330,9 @@ static int
 answer_create(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
 {
 	/* The extra numbers of the response are for DevX contexts; their mask bits stay clear. */
-	const struct mlx5_ib_create_qp_resp driver_response = { 0 };
+	const struct mlx5_ib_create_qp_resp driver_response = {
+		.bfreg_index = qp->bfreg != SHCA_BFREG_NONE ? shca_bfreg_index(qp->bfreg) : 0,
+	};
 	uint32_t number = 0;
 	int ret;
 
@@ -371,6 +384,7 @@ create(struct shca_bundle *bundle)
 	qp->send_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE);
 	qp->recv_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
 	qp->rwq_ind = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
+	qp->bfreg = SHCA_BFREG_NONE;
 	qp->signal_all = (flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL) != 0;
 	qp->state = IBV_QPS_RESET;
 	if (qp->pd == NULL ||
@@ -388,6 +402,7 @@ create(struct shca_bundle *bundle)
 		ret = answer_create(bundle, qp);
 	if (ret != 0) {
 		destroy_queues(qp);
+		shca_bfreg_put(&bundle->file->bfregs, qp->bfreg);
 		return ret;
 	}
 	use_others(bundle, qp);

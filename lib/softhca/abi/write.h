@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The commands that the ioctl interface still carries in their old write() form (method
- * INVOKE_WRITE).
+ * The commands of the interface before ioctl: by write(2), or carried by its method INVOKE_WRITE.
  */
 #ifndef SHCA_ABI_WRITE_H
 #define SHCA_ABI_WRITE_H
@@ -20,9 +19,12 @@ typedef int (*shca_write_fn)(struct shca_write *write);
 
 /** The handler of method INVOKE_WRITE. */
 int shca_write_invoke(struct shca_bundle *bundle);
+/** Check the headers at @p bytes and run their command; the device lock is held. */
+int shca_write_run(struct shca_file *file, const void *bytes, size_t length);
 
 /** @{ The commands, each in the file of its object. */
 int shca_device_write_query(struct shca_write *write);
+int shca_device_write_query_port(struct shca_write *write);
 int shca_device_write_query_ex(struct shca_write *write);
 int shca_pd_write_alloc(struct shca_write *write);
 int shca_mr_write_reg(struct shca_write *write);

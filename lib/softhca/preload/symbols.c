@@ -66,6 +66,7 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 	ROW(__fxstat64)                                                                            \
 	ROW(access)                                                                                \
 	ROW(ioctl)                                                                                 \
+	ROW(write)                                                                                 \
 	ROW(close)                                                                                 \
 	ROW(dup)                                                                                   \
 	ROW(dup2)                                                                                  \
@@ -315,6 +316,24 @@ ioctl(int fd, unsigned long request, ...)
 	ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
 	shca_fds_put(entry);
 	return answer(ret);
+}
+
+/* One command a write, whole or not at all (core/uverbs_main.c ib_uverbs_write). */
+EXPORT ssize_t
+write(int fd, const void *bytes, size_t length)
+{
+	struct shca_file *file;
+	struct shca_fd *entry;
+	int ret;
+
+	/* What has taken the number of a node that was closed unseen gets its own bytes. */
+	entry = shca_fds_has(fd) && shca_fds_port(fd) >= 0 ? shca_fds_get(fd) : NULL;
+	if (entry == NULL)
+		return NEXT(write)(fd, bytes, length);
+	file = shca_fds_file(entry);
+	ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
+	shca_fds_put(entry);
+	return ret == 0 ? (ssize_t)length : answer(ret);
 }
 
 EXPORT int

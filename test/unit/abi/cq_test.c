@@ -154,7 +154,7 @@ static const struct field_case resize_cases[] = {
 	FIELD(struct resize, request.cqe, 127, 0),
 	FIELD(struct resize, request.cqe, 0, -EINVAL),
 	FIELD(struct resize, request.cqe, 4194304, -EINVAL),
-	FIELD(struct resize, request.cq_handle, 999, -ENOENT),
+	FIELD(struct resize, request.cq_handle, 999, -EINVAL),
 	FIELD(struct resize, driver.reserved0, 1, -EINVAL),
 	FIELD(struct resize, driver.reserved1, 1, -EINVAL),
 	FIELD(struct resize, driver.cqe_size, 32, -EINVAL),
@@ -196,7 +196,7 @@ test_modify_cq_is_not_offered(void **state)
 
 	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
 	request.cq_handle = 999;
-	assert_int_equal(command_run(fix->file, &command), -ENOENT);
+	assert_int_equal(command_run(fix->file, &command), -EINVAL);
 	request.attr_mask = 0;
 	assert_int_equal(command_run(fix->file, &command), -EINVAL);
 }
@@ -235,7 +235,7 @@ static const struct field_case mr_cases[] = {
 	FIELD(struct ib_uverbs_reg_mr, length, UINT64_MAX, -EINVAL),
 	FIELD(struct ib_uverbs_reg_mr, hca_va, 0, 0),
 	FIELD(struct ib_uverbs_reg_mr, hca_va, 64, -EINVAL),
-	FIELD(struct ib_uverbs_reg_mr, pd_handle, 999, -ENOENT),
+	FIELD(struct ib_uverbs_reg_mr, pd_handle, 999, -EINVAL),
 	FIELD(struct ib_uverbs_reg_mr, pd_handle, 0, -EINVAL),
 	FIELD(struct ib_uverbs_reg_mr, access_flags, 0, 0),
 	FIELD(struct ib_uverbs_reg_mr, access_flags, 0x3ff00001, 0),

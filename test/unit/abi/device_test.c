@@ -25,7 +25,7 @@ static const struct field_case context_cases[] = {
 	FIELD(REQUEST, reserved0, 1, -EOPNOTSUPP),
 	FIELD(REQUEST, reserved1, 1, -EOPNOTSUPP),
 	FIELD(REQUEST, reserved2, 1, -EOPNOTSUPP),
-	FIELD(REQUEST, lib_caps, MLX5_LIB_CAP_4K_UAR, -EOPNOTSUPP),
+	FIELD(REQUEST, lib_caps, MLX5_LIB_CAP_4K_UAR, 0),
 	FIELD(REQUEST, flags, 0, 0),
 };
 /* clang-format on */
@@ -55,12 +55,11 @@ test_context_request_lengths(void **state)
 		size_t length;
 		int expected;
 	} rows[] = {
-		/* The old forms know no dynamic UAR pages: refused, after the length check. */
 		{ 4, -EINVAL },
-		{ 8, -EOPNOTSUPP },
+		{ 8, 0 },
 		{ 12, -EINVAL },
-		{ 16, -EOPNOTSUPP },
-		{ 24, -EOPNOTSUPP },
+		{ 16, 0 },
+		{ 24, 0 },
 		{ 32, 0 },
 	};
 	struct fixture *fix = *state;
@@ -109,6 +108,50 @@ test_context_answer(void **state)
 	assert_int_equal(response.max_send_wqebb, fix->model.max_send_wqebb);
 	shca_file_close(file);
 	close(fd);
+}
+
+/* Who knows no dynamic UAR pages gets registers with the context. */
+static void
+test_context_registers(void **state)
+{
+	static const struct {
+		uint32_t nb, nb_low_latency;
+		int expected;
+		uint32_t given;
+	} rows[] = {
+		{ 16, 4, 0, 16 },
+		{ 15, 4, 0, 16 },
+		{ 512, 511, 0, 512 },
+		{ 2, 0, 0, 2 },
+		{ 0, 0, -EINVAL, 0 },
+		{ 4, 4, -EINVAL, 0 },
+		{ 513, 4, -ENOMEM, 0 },
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct mlx5_ib_alloc_ucontext_resp response = { 0 };
+		REQUEST request = good_request;
+		int fd;
+		struct shca_file *file = fix_open(fix, &fd);
+
+		request.lib_caps = MLX5_LIB_CAP_4K_UAR;
+		request.total_num_bfregs = rows[i].nb;
+		request.num_low_latency_bfregs = rows[i].nb_low_latency;
+		assert_int_equal(fix_get_context(file, &request, sizeof(request), &response),
+			rows[i].expected);
+		assert_int_equal(response.tot_bfregs, rows[i].given);
+		assert_int_equal(response.num_dyn_bfregs, rows[i].given != 0 ? 1024 : 0);
+		/* A refused one has left nothing. */
+		if (rows[i].expected != 0) {
+			assert_int_equal(fix_get_context(file, &good_request, sizeof(good_request),
+						 &response),
+				0);
+			assert_int_equal(response.tot_bfregs, 0);
+		}
+		shca_file_close(file);
+		close(fd);
+	}
 }
 
 /* The counter's page and the page of its relation to the time of day, as libmlx5 maps them. */
@@ -334,6 +377,7 @@ main(void)
 		TEST(test_context_request_lengths),
 		TEST(test_second_context_is_refused),
 		TEST(test_context_answer),
+		TEST(test_context_registers),
 		TEST(test_clock_pages),
 		TEST(test_uar_pages),
 		TEST(test_query_device),

@@ -98,7 +98,7 @@ qp_of_one(struct fixture *fix)
 #define FLOW(field, to, expected) FIELD(struct flow_request, field, to, expected)
 static const struct field_case flow_cases[] = {
 	FLOW(core.comp_mask, 1, -EINVAL),
-	FLOW(core.qp_handle, 999, -ENOENT),
+	FLOW(core.qp_handle, 999, -EINVAL),
 	FLOW(core.qp_handle, 0, -EINVAL),
 	FLOW(core.flow_attr.flags, 8, -EINVAL),
 	FLOW(core.flow_attr.flags, 1, -EINVAL),
@@ -178,7 +178,7 @@ test_action_handles_are_unknown(void **state)
 	flow_request_init(&request, qp_of_one(fix));
 	add_count(&request, 999);
 	request.count.type = 0x1002;
-	assert_int_equal(flow_request_run(fix, &request), -ENOENT);
+	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
 	request.count.handle = fix->pd;
 	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
 }
@@ -293,7 +293,7 @@ test_bad_counter_descriptions(void **state)
 	request.core.flow_attr.priority = 0;
 	assert_int_equal(flow_request_run(fix, &request), 0);
 	request.count.handle = 999;
-	assert_int_equal(flow_request_run(fix, &request), -ENOENT);
+	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
 	request.count.handle = qp;
 	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
 	request.count.size = 8;

@@ -231,7 +231,7 @@ test_qp_states(void **state)
 		assert_int_equal(shca_rq_state(qp->rq), rows[i].rq);
 		assert_int_equal(shca_sq_state(qp->sq), rows[i].sq);
 	}
-	assert_int_equal(fix_modify_qp(fix, 999, IBV_QP_STATE, IBV_QPS_RESET), -ENOENT);
+	assert_int_equal(fix_modify_qp(fix, 999, IBV_QP_STATE, IBV_QPS_RESET), -EINVAL);
 }
 
 static void
@@ -374,7 +374,7 @@ test_query_qp(void **state)
 	shca_rq_modify(qp->rq, SHCA_QUEUE_ERROR);
 	assert_int_equal(query_qp(fix, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_ERR);
-	assert_int_equal(query_qp(fix, 999, &response), -ENOENT);
+	assert_int_equal(query_qp(fix, 999, &response), -EINVAL);
 }
 
 static void

@@ -174,7 +174,7 @@ static const struct field_case modify_cases[] = {
 	FIELD(struct ib_uverbs_ex_modify_wq, attr_mask, 1, 0),
 	FIELD(struct ib_uverbs_ex_modify_wq, attr_mask, 0, -EINVAL),
 	FIELD(struct ib_uverbs_ex_modify_wq, attr_mask, 8, -EINVAL),
-	FIELD(struct ib_uverbs_ex_modify_wq, wq_handle, 999, -ENOENT),
+	FIELD(struct ib_uverbs_ex_modify_wq, wq_handle, 999, -EINVAL),
 	FIELD(struct ib_uverbs_ex_modify_wq, wq_handle, 0, -EINVAL),
 	FIELD(struct ib_uverbs_ex_modify_wq, flags_mask, IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING, 0),
 	FIELD(struct ib_uverbs_ex_modify_wq, flags_mask, IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING, -EOPNOTSUPP),
@@ -219,7 +219,7 @@ test_indirection_table(void **state)
 	assert_int_equal(fix_create_table(fix, 0, 14, twice, 2, &table), -EINVAL);
 	assert_int_equal(fix_create_table(fix, 0, 3, too_many, 4, &table), -EINVAL);
 	assert_int_equal(fix_create_table(fix, 0, 2, twice, 2, &table), -ENOSPC);
-	assert_int_equal(fix_create_table(fix, 0, 1, unknown, 2, &table), -ENOENT);
+	assert_int_equal(fix_create_table(fix, 0, 1, unknown, 2, &table), -EINVAL);
 	assert_int_equal(fix_create_table(fix, 0, 1, wrong, 2, &table), -EINVAL);
 	assert_int_equal(fix_create_table(fix, 0, 1, too_many, 4, &table), -EOPNOTSUPP);
 	/* Two slots of the first table, one of the second; the failures have left no use behind. */
