@@ -39,6 +39,9 @@
 #define MULTI_PKT_OLD 2
 #define MULTI_PKT     (MULTI_PKT_OLD | 4)
 
+/* From ConnectX-5 on: 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM) and 128 bytes. */
+#define EDITS .modify_actions = 16, .encap_bytes = 128
+
 #define MINI_BASIC  (MLX5DV_CQE_RES_FORMAT_HASH | MLX5DV_CQE_RES_FORMAT_CSUM)
 #define MINI_STRIDX (MINI_BASIC | MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
 
@@ -64,7 +67,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
-		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true,
+		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},
 	{
@@ -83,7 +86,7 @@ const struct shca_model shca_models[] = {
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
-		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true,
+		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},
 	{ .name = NULL },

@@ -55,6 +55,8 @@ struct shca_model {
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
+	uint8_t modify_actions;  /**< of a modify-header object; 0: there are none */
+	uint8_t encap_bytes;     /**< of a packet-reformat object; 0: there are none */
 	uint8_t min_log_strides; /**< of a WQE in strides, up to 16; 0: no striding queues */
 	uint32_t max_rate_kbps;  /**< of paced send queues, from 1 on; 0: no pacing */
 	bool paced_bursts;       /**< a burst size can be given */

@@ -11,6 +11,8 @@
 #include "ctl/commands.h"
 #include "ctl/request.h"
 #include "hw/device.h"
+#include "hw/out.h"
+#include "hw/rewrite.h"
 #include "hw/tx.h"
 #include "steering/dump.h"
 #include "steering/parse.h"
@@ -66,13 +68,19 @@ digit(char c)
 	return at == NULL ? -1 : (int)(at - digits);
 }
 
+/* Of @p nb_digits, and what rules may make of it. */
+static size_t
+room_for(size_t nb_digits)
+{
+	return nb_digits / 2 + SHCA_OUT_FRAME_ROOM;
+}
+
 /* @return the bytes, to be freed, or NULL. */
 static uint8_t *
 decode(const char *text, uint32_t *length)
 {
 	size_t nb_digits = strlen(text);
-	/* One that is sent is padded. */
-	uint8_t *bytes = malloc(nb_digits / 2 + SHCA_TX_MIN_FRAME);
+	uint8_t *bytes = malloc(room_for(nb_digits));
 
 	for (size_t i = 0; bytes != NULL && i + 1 < nb_digits; i += 2) {
 		int high = digit(text[i]), low = digit(text[i + 1]);
@@ -94,21 +102,17 @@ struct story {
 	uint32_t length;
 	struct shca_json *json; /* NULL: text */
 	FILE *out;
+	struct shca_dump_conf conf; /* json and out, too */
 };
 
 static void
 tell_receipt(const struct story *story, struct shca_device *dev)
 {
-	const struct shca_dump_conf conf = {
-		.out = story->out,
-		.json = story->json,
-		.describe = shca_tir_describe,
-	};
 	struct shca_packet packet;
 
 	shca_parse(story->bytes, story->length, &packet);
 	shca_device_lock(dev);
-	shca_trace_rx(shca_device_steering(dev), &packet, &conf);
+	shca_trace_rx(shca_device_steering(dev), &packet, &story->conf);
 	shca_device_unlock(dev);
 }
 
@@ -139,11 +143,6 @@ tell_receivers(const struct story *story, const struct shca_device_fate *fate)
 static void
 tell_sending(struct story *story, struct shca_device *dev)
 {
-	const struct shca_dump_conf conf = {
-		.out = story->out,
-		.json = story->json,
-		.describe = shca_tir_describe,
-	};
 	struct shca_device_fate fate;
 	struct shca_packet packet;
 	bool is_sent;
@@ -153,8 +152,12 @@ tell_sending(struct story *story, struct shca_device *dev)
 	shca_device_lock(dev);
 	shca_device_foretell(dev, story->bytes, story->length, &fate);
 	is_sent = shca_trace_tx(shca_device_steering(dev), &packet, fate.is_lost ? "lost" : "sent",
-		fate.what, &conf);
+		fate.what, &story->conf);
 	shca_device_unlock(dev);
+	if (packet.bytes != story->bytes) {
+		memcpy(story->bytes, packet.bytes, packet.length);
+		story->length = packet.length;
+	}
 	if (story->json != NULL)
 		shca_json_open(story->json, "received", '[');
 	if (is_sent)
@@ -169,12 +172,16 @@ shca_rules_trace(struct shca_commands_target *target, const struct shca_request 
 	struct shca_device *dev = shca_commands_find_one(target, request, out);
 	struct story story = { .target = target, .out = out };
 	struct shca_json json;
+	uint8_t *room;
 
 	if (dev == NULL)
 		return -EINVAL;
 	if (strlen(request->argument) % 2 == 0)
 		story.bytes = decode(request->argument, &story.length);
-	if (story.bytes == NULL) {
+	room = malloc(room_for(strlen(request->argument)));
+	if (story.bytes == NULL || room == NULL) {
+		free(story.bytes);
+		free(room);
 		fprintf(out, "trace takes the bytes of a frame in hexadecimal");
 		return -EINVAL;
 	}
@@ -183,6 +190,13 @@ shca_rules_trace(struct shca_commands_target *target, const struct shca_request 
 		story.json = &json;
 		shca_json_open(&json, NULL, '{');
 	}
+	story.conf = (struct shca_dump_conf){
+		.out = out,
+		.json = story.json,
+		.describe = shca_tir_describe,
+		.rewrite = shca_rewrite,
+		.room = room,
+	};
 	if (request->tx)
 		tell_sending(&story, dev);
 	else
@@ -192,5 +206,6 @@ shca_rules_trace(struct shca_commands_target *target, const struct shca_request 
 		fputc('\n', out);
 	}
 	free(story.bytes);
+	free(room);
 	return 0;
 }

@@ -16,7 +16,6 @@
 #include "hw/link.h"
 #include "hw/port.h"
 #include "hw/rq.h"
-#include "hw/rq_run.h"
 #include "hw/sq.h"
 #include "hw/strict.h"
 #include "hw/tir.h"
@@ -206,103 +205,6 @@ shca_device_rules_changed(struct shca_device *dev)
 		dev->start_wire = true;
 }
 
-static void
-deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
-{
-	struct shca_rx rx;
-
-	rx.packet = packet;
-	rx.is_described = false;
-	rx.has_fcs = false;
-	for (unsigned int i = 0; i < verdict->nb_destinations; i++) {
-		const struct shca_destination *destination = &verdict->destination[i];
-		struct shca_cqe_rx cqe_rx = { .flow_tag = destination->flow_tag };
-		struct shca_rq *rq;
-
-		/* A QP without a receive side swallows its copy. */
-		if (destination->tir == NULL)
-			continue;
-		rq = shca_tir_choose(
-			destination->tir, packet, &cqe_rx.rss_hash, &cqe_rx.rss_hash_type);
-		shca_rq_receive(rq, &rx, &cqe_rx);
-	}
-}
-
-bool
-shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet)
-{
-	struct shca_verdict verdict = { 0 };
-
-	shca_walk_tx(dev->steering, packet, &verdict);
-	deliver(packet, &verdict);
-	return !verdict.dropped;
-}
-
-/* Frames alike, of which the first is known to be like @p line. @return how many there were */
-static unsigned int
-receive_known(
-	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames)
-{
-	unsigned int nb = 1;
-
-	while (nb < nb_frames && shca_memo_is_like(line, &frame[nb]))
-		nb++;
-	shca_walk_count(&line->trail, nb, (uint64_t)nb * line->length);
-	shca_rq_run_receive(line, frame, nb);
-	return nb;
-}
-
-/* @return whether the netdev takes it. */
-static bool
-receive_new(struct shca_device *dev, uint64_t generation, const struct shca_frame *frame)
-{
-	struct shca_verdict verdict;
-	struct shca_packet packet;
-
-	shca_parse(frame->bytes, frame->length, &packet);
-	shca_walk_rx(dev->steering, &packet, &verdict);
-	shca_memo_put(&dev->memo, generation, &packet, &verdict, shca_walk_trail(dev->steering));
-	if (!verdict.to_kernel && (verdict.dropped || verdict.nb_destinations == 0))
-		dev->stats.rx_unwanted++;
-	deliver(&packet, &verdict);
-	return verdict.to_kernel;
-}
-
-/* To receive queues, and to the netdev, which loses what it does not take at once. */
-void
-shca_device_receive(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
-{
-	const uint64_t generation = shca_steering_generation(dev->steering);
-	struct shca_wire *kernel = dev->conf.kernel;
-	struct shca_frame to_kernel[SHCA_OUT_SLOTS];
-	unsigned int nb_to_kernel = 0;
-	uint64_t bytes = 0;
-
-	assert(nb_frames <= SHCA_OUT_SLOTS);
-	for (unsigned int i = 0; i < nb_frames;) {
-		const struct shca_memo_line *line =
-			shca_memo_find(&dev->memo, generation, &frame[i]);
-
-		if (line != NULL) {
-			unsigned int nb = receive_known(line, frame + i, nb_frames - i);
-
-			bytes += (uint64_t)nb * line->length;
-			i += nb;
-			continue;
-		}
-		bytes += frame[i].length;
-		if (receive_new(dev, generation, &frame[i]) && kernel != NULL)
-			to_kernel[nb_to_kernel++] = frame[i];
-		i++;
-	}
-	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
-	dev->stats.rx_frames += nb_frames;
-	dev->stats.rx_bytes += bytes;
-	if (nb_to_kernel != 0)
-		dev->stats.rx_kernel += kernel->ops->tx(kernel, to_kernel, nb_to_kernel);
-	dev->nb_done += nb_frames;
-}
-
 /* @return how many frames every queue that receives has room for, at most @p most. */
 static unsigned int
 least_room(struct shca_device *dev, unsigned int most)
@@ -385,7 +287,7 @@ run_kernel_rx(struct shca_device *dev)
 		}
 		shca_parse(bytes, length, &packet);
 		if (shca_device_may_send(dev, &packet))
-			shca_out_add(&dev->out, NULL, 0, bytes, length);
+			shca_out_add(&dev->out, NULL, 0, packet.bytes, packet.length);
 	}
 	dev->nb_done += nb;
 	shca_out_flush(dev);

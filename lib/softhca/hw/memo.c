@@ -126,7 +126,7 @@ shca_memo_put(struct shca_memo *memo, uint64_t generation, const struct shca_pac
 	struct shca_memo_line *line;
 
 	if (trail == NULL || verdict->nb_destinations != 1 || verdict->to_kernel ||
-		verdict->dropped || verdict->destination[0].tir == NULL ||
+		verdict->dropped || verdict->edits != NULL || verdict->destination[0].tir == NULL ||
 		packet->tunnel != SHCA_TUNNEL_NONE ||
 		!make_mask(&packet->outer, frame.length, mask))
 		return;

@@ -116,9 +116,11 @@ void shca_device_receive(
 	struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames);
 
 /**
- * A frame is about to be sent: sniffers get their copies.
+ * A frame is about to be sent: sniffers get their copies, and a rule may change it; it then lies in
+ * shca_out_build(), where there is room.
+ * @param packet with the bytes and length to send, in the end; headers are those of before
  * @return false when a rule forbids it.
  */
-bool shca_device_may_send(struct shca_device *dev, const struct shca_packet *packet);
+bool shca_device_may_send(struct shca_device *dev, struct shca_packet *packet);
 
 #endif /* SHCA_HW_PORT_H */

@@ -311,6 +311,8 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 			shca_tx_checksum(room, &packet, wqe->cs_flags);
 		if (!shca_device_may_send(dev, &packet))
 			return 0;
+		bytes = packet.bytes;
+		length = packet.length;
 	}
 	shca_pace_sent(&sq->pace, dev->ticks, length);
 	shca_out_add(&dev->out, sq, sq->ci, bytes, length);

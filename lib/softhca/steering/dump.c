@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "steering/state.h"
 #include "steering/steering.h"
 
@@ -31,12 +32,14 @@ shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir)
 }
 
 /** A sending entry that does not drop allows; the device sends to the wire then. */
-const char *
-shca_dump_action_name(const struct shca_fte *fte)
+void
+shca_dump_action(const struct shca_fte *fte, char text[static SHCA_DUMP_ACTION_MAX])
 {
-	if (fte->drop)
-		return "DROP";
-	return fte->destinations.nb > 0 ? "FWD" : "ALLOW";
+	const char *forward = fte->destinations.nb > 0 ? "FWD" : "ALLOW";
+
+	text[0] = '\0';
+	shca_text_append(text, SHCA_DUMP_ACTION_MAX, "%s", fte->drop ? "DROP" : forward);
+	shca_edit_name(&fte->edits, text, SHCA_DUMP_ACTION_MAX);
 }
 
 /** A row prints "name:value". */
@@ -106,9 +109,11 @@ print_destinations(const struct shca_dump_conf *conf, const struct shca_table *t
 static void
 print_fte(const struct dump *dump, const struct shca_table *table, const struct shca_fte *fte)
 {
+	char action[SHCA_DUMP_ACTION_MAX];
 	FILE *out = dump->conf->out;
 
-	fprintf(out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, shca_dump_action_name(fte));
+	shca_dump_action(fte, action);
+	fprintf(out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, action);
 	print_destinations(dump->conf, table, fte);
 	fprintf(out, ")");
 	if (fte->flow_tag != 0)
@@ -148,10 +153,12 @@ static void
 add_fte(const struct dump *dump, const struct shca_table *table, const struct shca_fte *fte)
 {
 	struct shca_json *json = dump->conf->json;
+	char action[SHCA_DUMP_ACTION_MAX];
 
+	shca_dump_action(fte, action);
 	shca_json_open(json, NULL, '{');
 	shca_json_number(json, "index", fte->index);
-	shca_json_string(json, "action", "%s", shca_dump_action_name(fte));
+	shca_json_string(json, "action", "%s", action);
 	add_destinations(dump->conf, fte);
 	shca_json_bool(json, "next", table->dont_trap && !fte->drop);
 	shca_json_number(json, "tag", fte->flow_tag);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct shca_edits;
 struct shca_fte;
 struct shca_json;
 struct shca_packet;
@@ -34,7 +35,14 @@ struct shca_dump_conf {
 	/** @param packet may be NULL: then only the number is asked for. NULL: by address. */
 	void (*describe)(const void *tir, const struct shca_packet *packet,
 		struct shca_dump_tir *description);
+	/** Traces: change a frame as an entry does, into @ref room; NULL: a trace ends there. */
+	uint32_t (*rewrite)(
+		const struct shca_edits *edits, const struct shca_packet *packet, uint8_t *room);
+	uint8_t *room;
 };
+
+/** Bytes for the name of an action. */
+#define SHCA_DUMP_ACTION_MAX 40
 
 /** Every table with entries in evaluation order; JSON: the member "tables". */
 void shca_dump_tables(const struct shca_steering *steering, const struct shca_dump_conf *conf);
@@ -46,8 +54,8 @@ unsigned int shca_dump_table_number(
  */
 void shca_dump_match(
 	const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent);
-/** @return "FWD", "DROP" or "ALLOW". */
-const char *shca_dump_action_name(const struct shca_fte *fte);
+/** Write "FWD", "DROP" or "ALLOW", and what the entry changes: "FWD|DECAP|MOD_HDR". */
+void shca_dump_action(const struct shca_fte *fte, char text[static SHCA_DUMP_ACTION_MAX]);
 /** "TIR:0x1", or by address. */
 void shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir);
 

@@ -74,12 +74,19 @@ shca_fte_destroy(struct shca_fte *fte)
 	free(fte);
 }
 
-/* fs_core check_conflicting_ftes: an entry forwards or drops, and has one tag, 0 unless the first
- * rule set it. */
+/* The same object, not one alike. */
+static bool
+are_same(const struct shca_edits *a, const struct shca_edits *b)
+{
+	return a->modify == b->modify && a->decap == b->decap && a->reformat == b->reformat;
+}
+
+/* fs_core check_conflicting_ftes: an entry forwards or drops, changes frames in one way, and has
+ * one tag, 0 unless the first rule set it. */
 int
 shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action)
 {
-	if (fte->drop != action->drop)
+	if (fte->drop != action->drop || !are_same(&fte->edits, &action->edits))
 		return -EEXIST;
 	if (action->tag && fte->flow_tag != action->flow_tag)
 		return -EEXIST;
@@ -94,6 +101,7 @@ shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 		return -ENOMEM;
 	if (fte->nb_rules++ == 0) {
 		fte->drop = action->drop;
+		fte->edits = action->edits;
 		fte->flow_tag = action->tag ? action->flow_tag : 0;
 	}
 	fte->nb_leaving += action->leave;

@@ -23,6 +23,7 @@ struct shca_fte_action {
 	uint32_t flow_tag;
 	void *tir;                         /**< NULL: nobody receives */
 	struct shca_flow_counter *counter; /**< or NULL */
+	struct shca_edits edits;           /**< what it changes about frames */
 };
 
 /** A destination or a counter, and how many rules name it. */
@@ -45,6 +46,7 @@ struct shca_fte {
 	uint32_t nb_leaving; /**< rules that asked for leave */
 	uint32_t flow_tag;   /**< 0: none */
 	bool drop;
+	struct shca_edits edits;
 	struct shca_fte_users destinations; /**< TIRs */
 	struct shca_fte_users counters;     /**< struct shca_flow_counter */
 	uint64_t packets, bytes;            /**< hits, for the dump */

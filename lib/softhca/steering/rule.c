@@ -106,7 +106,8 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	struct shca_table *tables = egress ? steering->tx : steering->rx;
 	struct shca_match *match = plan_entry(plan, &tables[core_priority(attr, list)]);
 	struct shca_spec_action action;
-	int err = shca_spec_build(list, steering->conf.tunnel_offloads, match, &action);
+	int err =
+		shca_spec_build(list, steering->conf.tunnel_offloads, attr->edits, match, &action);
 
 	if (err != 0)
 		return err;
@@ -117,12 +118,16 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 		return -EOPNOTSUPP;
 	if (shca_spec_check_values(match) != 0)
 		return -EINVAL;
+	/* An object of a table of the other direction: firmware's to refuse. */
+	if (!shca_edit_fits(&action.edits, egress))
+		return -EINVAL;
 	shca_field_require(match);
 	plan->receives = !egress && !action.drop;
 	plan->action.drop = action.drop;
 	plan->action.tag = action.tag;
 	plan->action.flow_tag = action.flow_tag;
 	plan->action.counter = action.count ? attr->counter : NULL;
+	plan->action.edits = action.edits;
 	return 0;
 }
 
@@ -293,7 +298,10 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 		.tag = attr->tag,
 		.flow_tag = attr->flow_tag,
 		.tir = attr->tir,
+		.edits = attr->edits,
 	};
+	if (!shca_edit_fits(&attr->edits, attr->egress))
+		return -EINVAL;
 	err = shca_table_check(plan->entry[0].table, match, &plan->action);
 	if (err != 0)
 		return err;

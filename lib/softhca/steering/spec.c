@@ -14,6 +14,7 @@ struct build {
 	const struct shca_spec *spec;
 	uint32_t previous_type; /**< of the spec before, 0 for the first */
 	uint32_t tunnel_offloads;
+	const struct shca_edit *const *edits; /**< of this and later ACTION_HANDLE specs */
 	struct shca_match *match;
 	struct shca_match_stack *mask, *value; /**< outer or inner, by the spec's INNER flag */
 	struct shca_spec_action *action;
@@ -258,6 +259,14 @@ build_drop(const struct build *build)
 	return 0;
 }
 
+/** mlx5_ib parse_flow_flow_action: one of each kind. */
+static int
+build_handle(const struct build *build)
+{
+	return build->edits != NULL ? shca_edit_add(&build->action->edits, *build->edits)
+				    : -EOPNOTSUPP;
+}
+
 static int
 build_count(const struct build *build)
 {
@@ -281,11 +290,10 @@ static const struct spec_row spec_rows[] = {
 	{ IBV_FLOW_SPEC_ESP,           8, true,  NULL,         build_refused },
 };
 
-/* No flow_action object can be made that mlx5_ib of Linux 6.1 would take from a HANDLE without mlx5dv's. */
 static const struct action_row action_rows[] = {
 	{ IBV_FLOW_SPEC_ACTION_TAG,    16, -EINVAL,     build_tag },
 	{ IBV_FLOW_SPEC_ACTION_DROP,    8, -EINVAL,     build_drop },
-	{ IBV_FLOW_SPEC_ACTION_HANDLE, 16, -EOPNOTSUPP, build_refused },
+	{ IBV_FLOW_SPEC_ACTION_HANDLE, 16, -EOPNOTSUPP, build_handle },
 	{ IBV_FLOW_SPEC_ACTION_COUNT,  16, -EINVAL,     build_count },
 };
 /* clang-format on */
@@ -437,10 +445,12 @@ build_one(const struct build *build)
 
 int
 shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
-	struct shca_match *match, struct shca_spec_action *action)
+	const struct shca_edit *const *edits, struct shca_match *match,
+	struct shca_spec_action *action)
 {
 	struct build build = {
 		.tunnel_offloads = tunnel_offloads,
+		.edits = edits,
 		.match = match,
 		.action = action,
 	};
@@ -461,6 +471,8 @@ shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
 		if (err != 0)
 			return err;
 		build.previous_type = build.spec->type;
+		if (build.spec->type == IBV_FLOW_SPEC_ACTION_HANDLE)
+			build.edits++; /* there was one */
 	}
 	return 0;
 }

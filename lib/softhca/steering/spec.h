@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "steering/edit.h"
 #include "steering/field.h"
 
 /** Specs of one rule at most, drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
@@ -50,6 +51,7 @@ struct shca_spec_action {
 	bool count;
 	bool tag; /**< an ACTION_TAG spec was there */
 	uint32_t flow_tag;
+	struct shca_edits edits;
 };
 
 /**
@@ -65,11 +67,13 @@ bool shca_spec_is_multicast_only(const struct shca_spec_list *list);
 
 /**
  * @param tunnel_offloads MLX5_IB_TUNNELED_OFFLOADS_* of the device.
+ * @param edits of the ACTION_HANDLE specs in their order; NULL: none is of a kind that mlx5 takes
  * @param match may have value bits outside the mask: shca_spec_check_values comes later.
  * @return 0, -EINVAL or -EOPNOTSUPP by the first offending spec.
  */
 int shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
-	struct shca_match *match, struct shca_spec_action *action);
+	const struct shca_edit *const *edits, struct shca_match *match,
+	struct shca_spec_action *action);
 
 /** @return 0, or -EINVAL when a value has bits outside its mask (fs_core's check_valid_spec). */
 int shca_spec_check_values(const struct shca_match *match);

@@ -54,6 +54,9 @@ struct shca_trace;
 /** What shca_walk_rx() would do with the trace's packet: tell it, count nothing. */
 void shca_walk_trace(
 	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
+/** Go on behind an edit, with the trace's packet changed. */
+void shca_walk_trace_on(
+	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
 /** As shca_walk_trace(), for a frame about to be sent. */
 void shca_walk_trace_tx(
 	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);

@@ -16,6 +16,10 @@
  * table; a hit elsewhere delivers and ends. SNIFFER is a pipeline of its own that copies all
  * received and all sent frames.
  *
+ * An entry may change the frames it hits (edit.h). The walk waits there: the caller has given the
+ * frame as it was to those who got a copy so far, changes it, and goes on, for what follows sees
+ * the changed one.
+ *
  * A rule (what ibv_create_flow returns) owns one reference on an FTE, or more for the default
  * types; rules with the same match share the FTE, whose destinations are the union.
  *
@@ -30,8 +34,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "steering/edit.h"
 #include "steering/parse.h"
 
+struct shca_fte;
 struct shca_steering;
 struct shca_rule;
 
@@ -59,6 +65,9 @@ struct shca_rule_attr {
 	size_t specs_length; /**< bytes */
 	void *tir;           /**< destination; NULL: a QP without a receive side */
 	struct shca_flow_counter *counter; /**< of the one ACTION_COUNT spec, or NULL */
+	/** Of the ACTION_HANDLE specs, in their order, alive as long as the rule. NULL: a HANDLE is
+	 * refused. */
+	const struct shca_edit *const *edits;
 };
 
 struct shca_param;
@@ -72,8 +81,9 @@ struct shca_raw_rule_attr {
 	bool drop;
 	bool default_miss; /**< hand the frame on to the netdev; not with drop */
 	bool tag;
-	uint32_t flow_tag; /**< 24 bits */
-	void *tir;         /**< destination, or NULL */
+	uint32_t flow_tag;       /**< 24 bits */
+	void *tir;               /**< destination, or NULL */
+	struct shca_edits edits; /**< what it changes */
 };
 
 /** The Linux netdev beside the port, as far as steering sees it. */
@@ -98,6 +108,11 @@ struct shca_verdict {
 	unsigned int nb_destinations;
 	bool to_kernel; /**< the netdev takes it */
 	bool dropped;   /**< a DROP rule ended it (rx), or forbids sending it (tx) */
+	/** Not NULL: nothing is decided yet but the destinations so far, which get the frame as it
+	 * is. Then it is to be changed; one that is received goes on by shca_walk_rx_on(). */
+	const struct shca_edits *edits;
+	const struct shca_fte *waits_at;
+	unsigned int waits_in; /**< which of the tables */
 };
 
 /** @return NULL when out of memory. */
@@ -127,13 +142,20 @@ unsigned int shca_steering_nb_receiving(const struct shca_steering *steering);
 /** Steer a received frame; counts it at the entries it meets. */
 void shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
+/**
+ * Go on with a frame that has been changed as @p verdict says.
+ * @param verdict of shca_walk_rx() or of the last call; in the end its destinations are new ones
+ */
+void shca_walk_rx_on(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict);
 struct shca_cache_trail;
 /** @return the entries that the frame of the last shca_walk_rx() met, as long as no rule changes;
  * NULL: more than a trail names. */
 const struct shca_cache_trail *shca_walk_trail(const struct shca_steering *steering);
 /** Count frames that met the same entries. @param bytes of all of them */
 void shca_walk_count(const struct shca_cache_trail *trail, uint64_t nb_frames, uint64_t bytes);
-/** Steer a frame about to be sent (EGRESS rules, sniffer copies). to_kernel is never set. */
+/** Steer a frame about to be sent (EGRESS rules, sniffer copies). to_kernel is never set; an entry
+ * that changes it is the last. */
 void shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
 

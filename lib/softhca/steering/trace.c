@@ -84,6 +84,13 @@ what_then(const struct shca_table *table, const struct shca_fte *fte)
 	return table->dont_trap ? "next" : "end";
 }
 
+/* What the entry at hand gives its destinations. */
+static const struct shca_packet *
+copied(const struct shca_trace *trace)
+{
+	return trace->is_changed ? &trace->changed : trace->packet;
+}
+
 static void
 print_copy(const struct shca_trace *trace, const struct shca_fte *fte, const void *tir)
 {
@@ -93,7 +100,7 @@ print_copy(const struct shca_trace *trace, const struct shca_fte *fte, const voi
 	fprintf(out, "    copy to ");
 	shca_dump_print_tir(trace->conf, tir);
 	if (tir != NULL && trace->conf->describe != NULL) {
-		trace->conf->describe(tir, trace->packet, &description);
+		trace->conf->describe(tir, copied(trace), &description);
 		fprintf(out, ", RQ:0x%" PRIx32, description.rq_number);
 		if (description.rss_hash_type != 0)
 			fprintf(out, " by RSS hash 0x%08" PRIx32, description.rss_hash);
@@ -109,6 +116,7 @@ static void
 print_table(
 	const struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte)
 {
+	char action[SHCA_DUMP_ACTION_MAX];
 	FILE *out = trace->conf->out;
 
 	fprintf(out, "  FT: 0x%x (level: 0x%" PRIx32 ", type: %s): ",
@@ -118,8 +126,13 @@ print_table(
 			table->nb_shapes == 1 ? "" : "s");
 		return;
 	}
-	fprintf(out, "FTE: 0x%" PRIx32 " (%s) matches\n", fte->index, shca_dump_action_name(fte));
+	shca_dump_action(fte, action);
+	fprintf(out, "FTE: 0x%" PRIx32 " (%s) matches\n", fte->index, action);
 	shca_dump_match(fte, trace->conf, "    ");
+	if (trace->is_changed) {
+		fprintf(out, "    changed to ");
+		print_packet(out, &trace->changed);
+	}
 	for (uint32_t i = 0; i < fte->destinations.nb; i++)
 		print_copy(trace, fte, fte->destinations.user[i].object);
 	if (!fte->drop && fte->nb_leaving != 0)
@@ -135,7 +148,7 @@ add_copy(const struct shca_trace *trace, const void *tir)
 	struct shca_json *json = trace->conf->json;
 
 	if (tir != NULL && trace->conf->describe != NULL)
-		trace->conf->describe(tir, trace->packet, &description);
+		trace->conf->describe(tir, copied(trace), &description);
 	shca_json_open(json, NULL, '{');
 	shca_json_number(json, "tir", description.number);
 	shca_json_number(json, "rq", description.rq_number);
@@ -150,6 +163,7 @@ add_table(
 	const struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte)
 {
 	struct shca_json *json = trace->conf->json;
+	char action[SHCA_DUMP_ACTION_MAX];
 
 	shca_json_open(json, NULL, '{');
 	shca_json_number(json, "table", shca_dump_table_number(trace->steering, table));
@@ -158,7 +172,8 @@ add_table(
 	shca_json_bool(json, "hit", fte != NULL);
 	if (fte != NULL) {
 		shca_json_number(json, "index", fte->index);
-		shca_json_string(json, "action", "%s", shca_dump_action_name(fte));
+		shca_dump_action(fte, action);
+		shca_json_string(json, "action", "%s", action);
 		shca_json_number(json, "tag", fte->flow_tag);
 		shca_dump_match(fte, trace->conf, "");
 		shca_json_open(json, "copies", '[');
@@ -170,12 +185,28 @@ add_table(
 	shca_json_close(json);
 }
 
+/* @return whether the entry changes the frame; the trace has the changed one then. */
+static bool
+change(struct shca_trace *trace, const struct shca_fte *fte)
+{
+	const struct shca_dump_conf *conf = trace->conf;
+	uint32_t length = 0;
+
+	if (fte == NULL || fte->drop || !shca_edit_is_any(&fte->edits) || conf->rewrite == NULL)
+		return false;
+	length = conf->rewrite(&fte->edits, trace->packet, conf->room);
+	if (length != 0)
+		shca_parse(conf->room, length, &trace->changed);
+	return length != 0;
+}
+
 void
 shca_trace_table(
-	const struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte)
+	struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte)
 {
 	if (table->nb_shapes == 0)
 		return;
+	trace->is_changed = change(trace, fte);
 	if (trace->conf->json != NULL)
 		add_table(trace, table, fte);
 	else
@@ -201,6 +232,23 @@ print_end(const struct shca_trace *trace, const struct shca_verdict *verdict)
 		verdict->nb_destinations == 1 ? "copy" : "copies", reason);
 }
 
+/* Go on behind entries that change the frame. */
+static void
+walk_on(struct shca_trace *trace, struct shca_verdict *verdict)
+{
+	unsigned int nb_copies = verdict->nb_destinations;
+	struct shca_packet packet;
+
+	while (trace->is_changed) {
+		packet = trace->changed;
+		trace->is_changed = false;
+		trace->packet = &packet;
+		shca_walk_trace_on(trace->steering, trace, verdict);
+		nb_copies += verdict->nb_destinations;
+	}
+	verdict->nb_destinations = nb_copies;
+}
+
 void
 shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	const struct shca_dump_conf *conf)
@@ -212,12 +260,14 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	if (json == NULL) {
 		print_packet(conf->out, packet);
 		shca_walk_trace(steering, &trace, &verdict);
+		walk_on(&trace, &verdict);
 		print_end(&trace, &verdict);
 		return;
 	}
 	shca_json_number(json, "bytes", packet->length);
 	shca_json_open(json, "tables", '[');
 	shca_walk_trace(steering, &trace, &verdict);
+	walk_on(&trace, &verdict);
 	shca_json_close(json);
 	shca_json_string(json, "fate", "%s", fate_of(&verdict));
 	shca_json_number(json, "copies", verdict.nb_destinations);
@@ -226,7 +276,7 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 }
 
 bool
-shca_trace_tx(struct shca_steering *steering, const struct shca_packet *packet, const char *fate,
+shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet, const char *fate,
 	const char *reason, const struct shca_dump_conf *conf)
 {
 	struct shca_trace trace = { .steering = steering, .packet = packet, .conf = conf };
@@ -240,6 +290,8 @@ shca_trace_tx(struct shca_steering *steering, const struct shca_packet *packet, 
 		print_packet(conf->out, packet);
 	}
 	shca_walk_trace_tx(steering, &trace, &verdict);
+	if (trace.is_changed)
+		*packet = trace.changed;
 	if (verdict.dropped) {
 		fate = "dropped";
 		reason = "a rule drops it";

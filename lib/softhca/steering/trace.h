@@ -9,9 +9,9 @@
 #define SHCA_STEERING_TRACE_H
 
 #include "steering/dump.h"
+#include "steering/parse.h"
 
 struct shca_fte;
-struct shca_packet;
 struct shca_steering;
 struct shca_table;
 
@@ -29,15 +29,17 @@ enum shca_trace_kernel {
 
 /** A walk that is being told of; walk.c calls what follows. */
 struct shca_trace {
-	const struct shca_steering *steering;
+	struct shca_steering *steering;
 	const struct shca_packet *packet;
 	const struct shca_dump_conf *conf;
+	bool is_changed; /**< by the entry hit last */
+	struct shca_packet changed;
 	enum shca_trace_kernel kernel;
 };
 
 /** @param fte the entry hit, or NULL */
 void shca_trace_table(
-	const struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte);
+	struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte);
 
 /** Tell what would happen to @p packet, received; JSON: members of the open object. */
 void shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
@@ -45,10 +47,11 @@ void shca_trace_rx(struct shca_steering *steering, const struct shca_packet *pac
 
 /**
  * The same, were it about to be sent.
+ * @param packet in the end: what would be sent, in conf->room if a rule changes it
  * @param fate, reason what becomes of it, and why, if the rules let it go
  * @return whether they do.
  */
-bool shca_trace_tx(struct shca_steering *steering, const struct shca_packet *packet,
-	const char *fate, const char *reason, const struct shca_dump_conf *conf);
+bool shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet, const char *fate,
+	const char *reason, const struct shca_dump_conf *conf);
 
 #endif /* SHCA_STEERING_TRACE_H */

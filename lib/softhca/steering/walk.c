@@ -43,14 +43,12 @@ copy(struct shca_steering *steering, const struct shca_fte *fte, struct shca_ver
 }
 
 /**
- * Copies for a table whose hit ends nothing by itself.
  * @param trace NULL: the packet is real
  * @return the entry hit, or NULL.
  */
 static struct shca_fte *
 look_up(struct shca_steering *steering, const struct shca_table *table,
-	const union shca_match_key *key, const struct shca_packet *packet,
-	struct shca_verdict *verdict, const struct shca_trace *trace)
+	const union shca_match_key *key, const struct shca_packet *packet, struct shca_trace *trace)
 {
 	struct shca_fte *fte = shca_table_find(table, key);
 
@@ -58,30 +56,53 @@ look_up(struct shca_steering *steering, const struct shca_table *table,
 		shca_trace_table(trace, table, fte);
 	else if (fte != NULL)
 		note_hit(steering, fte, packet);
-	if (fte != NULL)
-		copy(steering, fte, verdict);
 	return fte;
 }
 
-/** @return false when an entry of the path took the packet for good. */
-static bool
-walk_path(struct shca_steering *steering, const struct shca_state_path *path,
-	const union shca_match_key *key, const struct shca_packet *packet,
-	struct shca_verdict *verdict, const struct shca_trace *trace)
+/** What the walk does behind an entry. */
+enum then {
+	END,
+	NEXT,  /* table */
+	LEAVE, /* the tables of rules */
+	WAIT,  /* for the frame to be changed */
+};
+
+static enum then
+behind(const struct shca_table *table, const struct shca_fte *fte)
 {
-	for (unsigned int i = 0; i < path->nb_tables; i++) {
+	if (fte->drop)
+		return END;
+	if (fte->nb_leaving != 0)
+		return LEAVE;
+	return table->dont_trap ? NEXT : END;
+}
+
+/** Look into the tables from the one numbered @p i on. @return END, LEAVE or WAIT. */
+static enum then
+walk_path(struct shca_steering *steering, const struct shca_state_path *path, unsigned int i,
+	const union shca_match_key *key, const struct shca_packet *packet,
+	struct shca_verdict *verdict, struct shca_trace *trace)
+{
+	for (; i < path->nb_tables; i++) {
 		const struct shca_table *table = path->table[i];
-		const struct shca_fte *fte = look_up(steering, table, key, packet, verdict, trace);
+		const struct shca_fte *fte = look_up(steering, table, key, packet, trace);
+		enum then then;
 
 		if (fte == NULL)
 			continue;
+		if (shca_edit_is_any(&fte->edits) && !fte->drop) {
+			verdict->edits = &fte->edits;
+			verdict->waits_at = fte;
+			verdict->waits_in = i;
+			return WAIT;
+		}
+		copy(steering, fte, verdict);
 		verdict->dropped = fte->drop;
-		if (!fte->drop && fte->nb_leaving != 0)
-			return true;
-		if (fte->drop || !table->dont_trap)
-			return false;
+		then = behind(table, fte);
+		if (then != NEXT)
+			return then;
 	}
-	return true;
+	return LEAVE;
 }
 
 /** The netdev's own flow tables: its MAC, broadcast, joined groups, all when promiscuous. */
@@ -112,23 +133,69 @@ start(struct shca_steering *steering, struct shca_verdict *verdict)
 	steering->trail.nb_ftes = 0;
 }
 
+/** A table whose hit ends nothing. */
+static void
+copy_by(struct shca_steering *steering, const struct shca_table *table,
+	const union shca_match_key *key, const struct shca_packet *packet,
+	struct shca_verdict *verdict, struct shca_trace *trace)
+{
+	const struct shca_fte *fte = look_up(steering, table, key, packet, trace);
+
+	if (fte != NULL)
+		copy(steering, fte, verdict);
+}
+
+/** What comes behind the tables of rules. */
+static void
+leave(struct shca_steering *steering, const union shca_match_key *key,
+	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
+{
+	enum shca_trace_kernel answer = ask_kernel(&steering->kernel, packet);
+
+	if (trace != NULL)
+		trace->kernel = answer;
+	verdict->to_kernel = answer >= SHCA_TRACE_KERNEL_PROMISCUOUS;
+	if (!verdict->to_kernel)
+		copy_by(steering, &steering->leftovers, key, packet, verdict, trace);
+}
+
 /** All tables, for a frame like none before. */
 static void
 walk_rx(struct shca_steering *steering, const union shca_match_key *key,
 	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
 {
-	enum shca_trace_kernel answer;
-
 	start(steering, verdict);
-	look_up(steering, &steering->sniffer_rx, key, packet, verdict, trace);
-	if (!walk_path(steering, &steering->rx_path, key, packet, verdict, trace))
-		return;
-	answer = ask_kernel(&steering->kernel, packet);
-	if (trace != NULL)
-		trace->kernel = answer;
-	verdict->to_kernel = answer >= SHCA_TRACE_KERNEL_PROMISCUOUS;
-	if (!verdict->to_kernel)
-		look_up(steering, &steering->leftovers, key, packet, verdict, trace);
+	copy_by(steering, &steering->sniffer_rx, key, packet, verdict, trace);
+	if (walk_path(steering, &steering->rx_path, 0, key, packet, verdict, trace) == LEAVE)
+		leave(steering, key, packet, verdict, trace);
+}
+
+/** The frame has been changed: first those whom the entry names get it. */
+static void
+walk_rx_on(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict, struct shca_trace *trace)
+{
+	const struct shca_state_path *path = &steering->rx_path;
+	const struct shca_fte *fte = verdict->waits_at;
+	const unsigned int in = verdict->waits_in;
+	union shca_match_key key;
+	enum then then;
+
+	*verdict = (struct shca_verdict){ .destination = steering->destinations };
+	copy(steering, fte, verdict);
+	shca_field_key(packet, path->fields, &key);
+	then = behind(path->table[in], fte);
+	if (then == NEXT)
+		then = walk_path(steering, path, in + 1, &key, packet, verdict, trace);
+	if (then == LEAVE)
+		leave(steering, &key, packet, verdict, trace);
+}
+
+void
+shca_walk_rx_on(struct shca_steering *steering, const struct shca_packet *packet,
+	struct shca_verdict *verdict)
+{
+	walk_rx_on(steering, packet, verdict, NULL);
 }
 
 void
@@ -139,6 +206,13 @@ shca_walk_trace(
 
 	shca_field_key(trace->packet, steering->rx_path.fields, &key);
 	walk_rx(steering, &key, trace->packet, verdict, trace);
+}
+
+void
+shca_walk_trace_on(
+	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict)
+{
+	walk_rx_on(steering, trace->packet, verdict, trace);
 }
 
 void
@@ -182,14 +256,14 @@ shca_walk_count(const struct shca_cache_trail *trail, uint64_t nb_frames, uint64
 
 static void
 walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
-	struct shca_verdict *verdict, const struct shca_trace *trace)
+	struct shca_verdict *verdict, struct shca_trace *trace)
 {
 	union shca_match_key key;
 
 	start(steering, verdict);
 	shca_field_key(packet, steering->tx_path.fields, &key);
-	look_up(steering, &steering->sniffer_tx, &key, packet, verdict, trace);
-	walk_path(steering, &steering->tx_path, &key, packet, verdict, trace);
+	copy_by(steering, &steering->sniffer_tx, &key, packet, verdict, trace);
+	walk_path(steering, &steering->tx_path, 0, &key, packet, verdict, trace);
 }
 
 void

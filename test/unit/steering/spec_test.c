@@ -23,7 +23,7 @@ build(const struct specs *specs, uint32_t tunnels, struct shca_match *match,
 	int err = shca_spec_unpack(specs->store + 1, specs->length, specs->nb, &list);
 
 	if (err == 0)
-		err = shca_spec_build(&list, tunnels, match, action);
+		err = shca_spec_build(&list, tunnels, NULL, match, action);
 	return err != 0 ? err : shca_spec_check_values(match);
 }
 
