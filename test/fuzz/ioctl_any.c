@@ -33,6 +33,8 @@ add_in(struct request *request, const struct shca_attr_row *row)
 	if (length > sizeof(bytes))
 		length = sizeof(bytes);
 	world_fill(bytes, length);
+	for (uint32_t i = 0; row->kind == SHCA_ATTR_HANDLES && i < length; i++)
+		bytes[i] &= i % sizeof(uint32_t) == 0 ? 31 : 0;
 	request_in(request, row->id, bytes, length);
 	if (row->kind == SHCA_ATTR_ENUM)
 		request->at->attrs[request->at->header.num_attrs - 1].attr_data.enum_data.elem_id =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TSO, FCS, VLAN stripping, counters through verbs; flow actions, which are not offered. */
+/* TSO, FCS, VLAN stripping, counters through verbs. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -248,29 +248,6 @@ test_counters(struct ibv_qp *qp)
 	kit_must(ibv_destroy_counters(counters), "ibv_destroy_counters");
 }
 
-/* No model reports any: as a kernel answers whose device has none. */
-static void
-test_flow_actions(void)
-{
-	struct ibv_flow_action_esp_attr esp = {
-		.esp_attr = &(struct ib_uverbs_flow_action_esp){ .spi = 1 },
-		.keymat_proto = IB_UVERBS_FLOW_ACTION_ESP_KEYMAT_AES_GCM,
-		.keymat_len = sizeof(struct ib_uverbs_flow_action_esp_keymat_aes_gcm),
-		.keymat_ptr = &(struct ib_uverbs_flow_action_esp_keymat_aes_gcm){ .key_len = 128,
-			.icv_len = 128 },
-	};
-	uint64_t set[1] = { 0 };
-
-	CHECK_REFUSED(ibv_create_flow_action_esp(kit_context, &esp), EPROTONOSUPPORT);
-	CHECK_REFUSED(mlx5dv_create_flow_action_modify_header(
-			      kit_context, sizeof(set), set, MLX5DV_FLOW_TABLE_TYPE_NIC_RX),
-		EOPNOTSUPP);
-	CHECK_REFUSED(mlx5dv_create_flow_action_packet_reformat(kit_context, 0, NULL,
-			      MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2,
-			      MLX5DV_FLOW_TABLE_TYPE_NIC_RX),
-		EOPNOTSUPP);
-}
-
 int
 main(void)
 {
@@ -288,7 +265,6 @@ main(void)
 	test_fcs();
 	test_strip_switch(qp);
 	test_counters(qp);
-	test_flow_actions();
 	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return kit_close();

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rdma/mlx5-abi.h>
@@ -13,6 +14,7 @@
 
 #include "abi/caps.h"
 #include "abi/counters.h"
+#include "abi/flow.h"
 #include "abi/ioctl.h"
 #include "abi/matcher.h"
 #include "abi/write.h"
@@ -28,11 +30,30 @@
 #define SPECS_MAX      10 /* IB_FLOW_SPEC_SUPPORT_LAYERS */
 #define SPEC_BYTES_MAX 88 /* sizeof(struct ib_uverbs_flow_spec) */
 
-/* Flow actions can be named but not made: every handle is one too many. */
-static const struct shca_object_class flow_action_class = {
-	.type = UVERBS_OBJECT_FLOW_ACTION,
-	.name = "flow action",
-};
+int
+shca_flow_use_actions(struct shca_flow_object *flow, struct shca_flow_action_object *const *actions,
+	unsigned int nb)
+{
+	if (nb == 0)
+		return 0;
+	flow->actions = calloc(nb, sizeof(flow->actions[0]));
+	if (flow->actions == NULL)
+		return -ENOMEM;
+	for (; flow->nb_actions < nb; flow->nb_actions++) {
+		flow->actions[flow->nb_actions] = actions[flow->nb_actions];
+		actions[flow->nb_actions]->object.nb_users++;
+	}
+	return 0;
+}
+
+void
+shca_flow_drop_actions(struct shca_flow_object *flow)
+{
+	while (flow->nb_actions != 0)
+		flow->actions[--flow->nb_actions]->object.nb_users--;
+	free(flow->actions);
+	flow->actions = NULL;
+}
 
 static void
 destroy(struct shca_object *object)
@@ -43,6 +64,7 @@ destroy(struct shca_object *object)
 	shca_device_rules_changed(object->file->dev);
 	if (flow->qp != NULL)
 		flow->qp->object.nb_users--;
+	shca_flow_drop_actions(flow);
 	if (flow->matcher != NULL)
 		flow->matcher->object.nb_users--;
 	if (flow->counters != NULL && --flow->counters->object.nb_users == 0)
@@ -79,11 +101,19 @@ check_request(const struct shca_user_buffer *in, const struct ib_uverbs_create_f
 	return shca_user_is_clear(in, sizeof(*request) + attr->size);
 }
 
-/* The one spec that names an object. @return 0 or a negative errno; others than these are passed
- * over. */
+/* The objects that specs name. */
+struct named {
+	struct shca_counters_object *counters; /* or NULL */
+	struct shca_flow_action_object *action[SPECS_MAX];
+	const struct shca_edit *edit[SPECS_MAX]; /* of the actions */
+	unsigned int nb_actions;
+};
+
+/* Take the object of a spec that names one. @return 0 or a negative errno; others are passed over.
+ */
 static int
 take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uint32_t type,
-	struct shca_counters_object **counters)
+	struct named *named)
 {
 	struct shca_object *object;
 	uint32_t handle;
@@ -95,24 +125,30 @@ take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uin
 		return type == SPEC_ACTION_COUNT ? -EINVAL : -EOPNOTSUPP;
 	memcpy(&handle, spec + offsetof(struct ib_uverbs_flow_spec_action_count, handle),
 		sizeof(handle));
-	if (type == SPEC_ACTION_HANDLE)
-		return shca_object_find(file, &flow_action_class, handle, &object);
-	ret = shca_object_find(file, &shca_counters_class, handle, &object);
+	ret = shca_object_find(file,
+		type == SPEC_ACTION_HANDLE ? &shca_flow_action_class : &shca_counters_class, handle,
+		&object);
 	if (ret != 0)
 		return ret;
-	if (*counters != NULL)
+	if (type == SPEC_ACTION_HANDLE) {
+		named->action[named->nb_actions] = (struct shca_flow_action_object *)object;
+		named->edit[named->nb_actions] = &named->action[named->nb_actions]->edit;
+		named->nb_actions++;
+		return 0;
+	}
+	if (named->counters != NULL)
 		return -EINVAL;
-	*counters = (struct shca_counters_object *)object;
+	named->counters = (struct shca_counters_object *)object;
 	return 0;
 }
 
 static int
-find_counters(struct shca_file *file, const uint8_t *specs, const struct ib_uverbs_flow_attr *attr,
-	struct shca_counters_object **counters)
+find_named(struct shca_file *file, const uint8_t *specs, const struct ib_uverbs_flow_attr *attr,
+	struct named *named)
 {
 	uint16_t offset = 0;
 
-	*counters = NULL;
+	*named = (struct named){ 0 };
 	for (uint8_t i = 0; i < attr->num_of_specs; i++) {
 		struct ib_uverbs_flow_spec_hdr header;
 		int ret;
@@ -124,7 +160,7 @@ find_counters(struct shca_file *file, const uint8_t *specs, const struct ib_uver
 			return -EINVAL;
 		if (header.reserved != 0)
 			return -EINVAL;
-		ret = take_object_spec(file, specs + offset, header.size, header.type, counters);
+		ret = take_object_spec(file, specs + offset, header.size, header.type, named);
 		if (ret != 0)
 			return ret;
 		offset += header.size;
@@ -158,7 +194,7 @@ take_driver_request(const struct shca_user_buffer *buffer, struct mlx5_ib_flow_c
 
 static int
 install(struct shca_write *write, const struct ib_uverbs_create_flow *request, const uint8_t *specs,
-	struct shca_flow_object *flow)
+	const struct named *named, struct shca_flow_object *flow)
 {
 	struct shca_steering *steering = shca_device_steering(write->file->dev);
 	const struct ib_uverbs_create_flow_resp response = { .flow_handle = flow->object.handle };
@@ -171,6 +207,7 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 		.specs_length = request->flow_attr.size,
 		.tir = flow->qp->tir,
 		.counter = flow->counters != NULL ? &flow->counters->count : NULL,
+		.edits = named->edit,
 	};
 	int ret;
 
@@ -192,17 +229,22 @@ create(struct shca_write *write, const struct ib_uverbs_create_flow *request, co
 	struct shca_flow_object *flow)
 {
 	struct mlx5_ib_flow_counters_data data;
+	struct named named;
 	int ret;
 
-	ret = find_counters(write->file, specs, &request->flow_attr, &flow->counters);
+	ret = find_named(write->file, specs, &request->flow_attr, &named);
+	flow->counters = named.counters;
 	if (ret == 0)
 		ret = take_driver_request(write->driver_in, &data);
 	if (ret == 0 && flow->counters != NULL)
 		ret = shca_counters_bind(flow->counters, data.counters_data, data.ncounters);
 	if (ret != 0)
 		return ret;
-	ret = install(write, request, specs, flow);
+	ret = shca_flow_use_actions(flow, named.action, named.nb_actions);
+	if (ret == 0)
+		ret = install(write, request, specs, &named, flow);
 	if (ret != 0) {
+		shca_flow_drop_actions(flow);
 		if (flow->counters != NULL && flow->counters->object.nb_users == 0)
 			shca_counters_unbind(flow->counters);
 		return ret;
@@ -253,6 +295,7 @@ static const struct shca_attr_row create_raw_rows[] = {
 	SHCA_IN_MANDATORY(MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, 1, SHCA_PARAM_BYTES),
 	SHCA_HANDLE(MLX5_IB_ATTR_CREATE_FLOW_MATCHER, &shca_matcher_class),
 	SHCA_HANDLE_OPTIONAL(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP, &shca_qp_class),
+	SHCA_HANDLES(MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS, 2, &shca_flow_action_class), /* MLX5_IB_CREATE_FLOW_MAX_FLOW_ACTIONS */
 	SHCA_IN_OPTIONAL(MLX5_IB_ATTR_CREATE_FLOW_TAG, 4, 4),
 	SHCA_FLAGS(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DEFAULT_MISS |
 		MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DROP),

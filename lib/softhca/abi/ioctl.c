@@ -124,6 +124,25 @@ take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 }
 
 static int
+take_objects(struct shca_bundle *bundle, const struct shca_attr_row *row,
+	const struct ib_uverbs_attr *request, struct shca_attr *attr)
+{
+	uint32_t handles[SHCA_HANDLES_MAX];
+	int ret = take_bytes(row, request, attr);
+
+	assert(row->max_bytes <= sizeof(handles));
+	if (ret == 0 && request->len % sizeof(handles[0]) != 0)
+		ret = -EINVAL;
+	if (ret == 0)
+		ret = shca_user_read(&attr->buffer, 0, handles, request->len);
+	for (unsigned int i = 0; ret == 0 && i < request->len / sizeof(handles[0]); i++) {
+		ret = shca_object_find(bundle->file, row->class, handles[i], &attr->objects[i]);
+		attr->nb_objects++;
+	}
+	return ret;
+}
+
+static int
 take_attr(struct shca_bundle *bundle, const struct ib_uverbs_attr *request, uint16_t position)
 {
 	const struct shca_attr_row *row = find_row(bundle->method, request->attr_id);
@@ -146,6 +165,9 @@ take_attr(struct shca_bundle *bundle, const struct ib_uverbs_attr *request, uint
 		break;
 	case SHCA_ATTR_FLAGS:
 		ret = take_flags(row, request, attr);
+		break;
+	case SHCA_ATTR_HANDLES:
+		ret = take_objects(bundle, row, request, attr);
 		break;
 	default:
 		ret = take_object(bundle, row, request, attr);

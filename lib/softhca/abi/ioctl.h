@@ -24,6 +24,7 @@ enum shca_attr_kind {
 	SHCA_ATTR_ENUM,    /**< a number, and bytes whose length depends on it */
 	SHCA_ATTR_OUT,     /**< bytes to the application */
 	SHCA_ATTR_HANDLE,  /**< an existing object */
+	SHCA_ATTR_HANDLES, /**< an array of them */
 	SHCA_ATTR_NEW,     /**< the object this method creates */
 	SHCA_ATTR_DESTROY, /**< the object this method destroys */
 	SHCA_ATTR_FD,      /**< an event descriptor */
@@ -39,7 +40,7 @@ struct shca_attr_row {
 	uint64_t flags;             /**< FLAGS: those known */
 	const uint16_t *enum_bytes; /**< ENUM: bytes of each number */
 	uint8_t nb_enums;
-	const struct shca_object_class *class; /**< HANDLE, NEW, DESTROY */
+	const struct shca_object_class *class; /**< HANDLE, HANDLES, NEW, DESTROY */
 	enum shca_eventq_kind eventq;          /**< FD, NEW_FD */
 };
 
@@ -62,6 +63,9 @@ struct shca_attr_row {
 	{ .id = (attr_id), .kind = SHCA_ATTR_HANDLE, .is_mandatory = true, .class = (object_class) }
 #define SHCA_HANDLE_OPTIONAL(attr_id, object_class) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_HANDLE, .class = (object_class) }
+/** An array of 1 to @a max handles. */
+#define SHCA_HANDLES(attr_id, max, object_class) \
+	{ .id = (attr_id), .kind = SHCA_ATTR_HANDLES, .min_bytes = sizeof(uint32_t), .max_bytes = (max) * sizeof(uint32_t), .class = (object_class) }
 #define SHCA_NEW(attr_id, object_class) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_NEW, .is_mandatory = true, .class = (object_class) }
 #define SHCA_DESTROY(attr_id, object_class) \
@@ -78,6 +82,8 @@ struct shca_attr_row {
 
 /** More than any method has. */
 #define SHCA_ATTRS_MAX 18
+/** Of one array, at most. */
+#define SHCA_HANDLES_MAX 2
 
 struct shca_bundle;
 
@@ -109,13 +115,15 @@ extern const struct shca_object_methods shca_ioctl_objects[SHCA_IOCTL_NB_OBJECTS
 /** An attribute of a request, by row. */
 struct shca_attr {
 	bool is_present;
-	uint16_t position;              /**< in the application's array */
-	struct shca_user_buffer buffer; /**< IN, OUT */
-	uint64_t value;                 /**< IN and ENUM up to 8 bytes, FLAGS */
-	uint8_t enum_id;                /**< ENUM: the number */
-	struct shca_object *object;     /**< HANDLE, NEW, DESTROY */
-	struct shca_eventq *eventq;     /**< FD */
-	int fd;                         /**< NEW_FD */
+	uint16_t position;                             /**< in the application's array */
+	struct shca_user_buffer buffer;                /**< IN, OUT */
+	uint64_t value;                                /**< IN and ENUM up to 8 bytes, FLAGS */
+	uint8_t enum_id;                               /**< ENUM: the number */
+	struct shca_object *object;                    /**< HANDLE, NEW, DESTROY */
+	struct shca_object *objects[SHCA_HANDLES_MAX]; /**< HANDLES */
+	unsigned int nb_objects;
+	struct shca_eventq *eventq; /**< FD */
+	int fd;                     /**< NEW_FD */
 };
 
 struct shca_bundle {

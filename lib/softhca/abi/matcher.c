@@ -12,6 +12,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/caps.h"
+#include "abi/flow.h"
 #include "abi/ioctl.h"
 
 #define FLAG_EGRESS  (1u << 2) /* IB_FLOW_ATTR_FLAGS_EGRESS */
@@ -89,6 +90,19 @@ check_destination(
 	return qp != NULL && qp->tir == NULL ? -EINVAL : 0;
 }
 
+static int
+take_actions(const struct shca_attr *attr, struct shca_edits *edits, struct shca_flow_object *flow)
+{
+	struct shca_flow_action_object *actions[SHCA_HANDLES_MAX];
+	int ret = 0;
+
+	for (unsigned int i = 0; ret == 0 && i < attr->nb_objects; i++) {
+		actions[i] = (struct shca_flow_action_object *)attr->objects[i];
+		ret = shca_edit_add(edits, &actions[i]->edit);
+	}
+	return ret != 0 ? ret : shca_flow_use_actions(flow, actions, attr->nb_objects);
+}
+
 int
 shca_matcher_create_flow(struct shca_bundle *bundle)
 {
@@ -98,8 +112,10 @@ shca_matcher_create_flow(struct shca_bundle *bundle)
 	struct shca_qp_object *qp = shca_ioctl_object(bundle, MLX5_IB_ATTR_CREATE_FLOW_DEST_QP);
 	uint64_t flags = shca_ioctl_value(bundle, MLX5_IB_ATTR_CREATE_FLOW_FLAGS);
 	uint64_t tag = shca_ioctl_value(bundle, MLX5_IB_ATTR_CREATE_FLOW_TAG);
+	const struct shca_attr *actions =
+		shca_ioctl_attr(bundle, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS);
 	struct shca_param value;
-	const struct shca_raw_rule_attr attr = {
+	struct shca_raw_rule_attr attr = {
 		.egress = matcher->egress,
 		.priority = matcher->priority,
 		.criteria = matcher->criteria,
@@ -118,6 +134,8 @@ shca_matcher_create_flow(struct shca_bundle *bundle)
 	ret = check_destination(matcher, qp, flags);
 	if (ret == 0)
 		ret = take_param(bundle, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, &value);
+	if (ret == 0 && actions != NULL)
+		ret = take_actions(actions, &attr.edits, flow);
 	if (ret == 0 && tag > FLOW_TAG_MAX)
 		ret = -EINVAL;
 	if (ret == 0 && matcher->type != MLX5_IB_FLOW_TYPE_NORMAL)
@@ -125,13 +143,16 @@ shca_matcher_create_flow(struct shca_bundle *bundle)
 	if (ret == 0)
 		ret = shca_rule_add_raw(
 			shca_device_steering(bundle->file->dev), &attr, &flow->rule);
-	if (ret != 0)
+	if (ret != 0) {
+		shca_flow_drop_actions(flow);
 		return ret;
+	}
 	flow->matcher = matcher;
 	matcher->object.nb_users++;
 	flow->qp = qp;
 	if (qp != NULL)
 		qp->object.nb_users++;
+
 	shca_device_rules_changed(bundle->file->dev);
 	return 0;
 }

@@ -5,6 +5,7 @@
  *
  *     DM <── MR    PD <── MR, QP, WQ     CQ <── QP (send, receive), WQ     WQ <── each slot of an
  * indirection table table <── hash QP     QP <── flow     counters <── flow     matcher <── flow
+ *     flow action <── flow
  *
  * An arrow is a use. An object in use cannot be destroyed: -EBUSY, and it stays usable. All handles
  * of a file are one number space, the lowest free first. The device lock covers everything here.
@@ -195,11 +196,18 @@ struct shca_matcher_object {
 	bool egress;
 };
 
+struct shca_flow_action_object {
+	struct shca_object object;
+	struct shca_edit edit;
+};
+
 struct shca_flow_object {
 	struct shca_object object;
-	struct shca_qp_object *qp;             /**< NULL: a matcher's flow without destination */
-	struct shca_matcher_object *matcher;   /**< or NULL */
-	struct shca_counters_object *counters; /**< or NULL */
+	struct shca_qp_object *qp;                /**< NULL: a matcher's flow without destination */
+	struct shca_matcher_object *matcher;      /**< or NULL */
+	struct shca_counters_object *counters;    /**< or NULL */
+	struct shca_flow_action_object **actions; /**< NULL: none */
+	unsigned int nb_actions;
 	struct shca_rule *rule;
 };
 
@@ -212,7 +220,7 @@ struct shca_uar_object {
 
 extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
 	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
-	shca_matcher_class, shca_dm_class;
+	shca_matcher_class, shca_dm_class, shca_flow_action_class;
 /** @} */
 
 #endif /* SHCA_ABI_OBJECT_H */
