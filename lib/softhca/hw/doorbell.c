@@ -179,6 +179,24 @@ shca_doorbell_round(struct shca_device *dev)
 	}
 }
 
+/* @return whether a register has what the doorbell of WQE @p index would write: from before the
+ * queue was reset, when the same WQE was there. */
+static bool
+is_there(const struct shca_sq *sq, uint16_t index)
+{
+	const struct shca_doorbell_page *page;
+
+	LIST_FOREACH (page, &sq->dev->doorbell_pages, link)
+		for (unsigned int i = 0; i < SHCA_DOORBELL_PLACES; i++) {
+			uint64_t value = be64toh(page->seen[i]);
+
+			if ((uint32_t)value >> SHCA_CTRL_QPN_SHIFT == sq->number &&
+				(uint16_t)(value >> 32 >> SHCA_CTRL_INDEX_SHIFT) == index)
+				return true;
+		}
+	return false;
+}
+
 void
 shca_doorbell_posted(struct shca_sq *sq, uint16_t last)
 {
@@ -186,7 +204,7 @@ shca_doorbell_posted(struct shca_sq *sq, uint16_t last)
 	struct shca_doorbell *bell = &sq->bell;
 
 	if (LIST_EMPTY(&dev->doorbell_pages) || bell->is_owed || bell->base != dev->nb_doorbells ||
-		(bell->has_rung && !is_before(bell->rung, last)))
+		(bell->has_rung && !is_before(bell->rung, last)) || is_there(sq, last))
 		return;
 	bell->last = last;
 	bell->is_owed = true;
