@@ -5,7 +5,7 @@ from harness import paths
 from harness.program import run_on_softhca
 
 PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing", "striding",
-            "fork", "contexts", "flow-actions"]
+            "fork", "contexts", "flow-actions", "capabilities"]
 
 
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])

@@ -121,6 +121,13 @@ def test_every_finding_of_the_guide_is_provoked():
     assert listed == provoked
 
 
+def test_the_known_mistakes_of_the_guide_are_cases():
+    text = (paths.ROOT / "doc" / "guides" / "softhca.rst").read_text()
+    part = text[text.index("Ten of them are what real drivers"):text.index("Doorbell registers are watched")]
+    cases = set(re.findall(r"``([a-z][a-z0-9-]+)``", part))
+    assert len(cases) == 12 and cases <= set(SEEN), cases
+
+
 def test_the_commands_own_failure_is_kept():
     done = run("--strict", mistake="lkey", program=("sh", "-c", f"{PROGRAM} $0; exit 7"))
     assert done.returncode == 7
