@@ -175,6 +175,23 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 	return 0;
 }
 
+/*
+ * ATTACH_MCAST and DETACH_MCAST, whose requests are alike: ib_attach_mcast takes none but UD queue
+ * pairs, and who is not in a group cannot leave it.
+ */
+int
+shca_qp_write_mcast(struct shca_write *write)
+{
+	struct ib_uverbs_attach_mcast request;
+	struct shca_object *object;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &object);
+	return ret != 0 ? ret : -EINVAL;
+}
+
 int
 shca_qp_write_modify(struct shca_write *write)
 {

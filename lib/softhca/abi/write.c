@@ -57,6 +57,8 @@ static const struct command {
 	COMMAND(MODIFY_QP, BYTES(modify_qp), 0, .run = shca_qp_write_modify),
 	COMMAND(DESTROY_QP, BYTES(destroy_qp), BYTES(destroy_qp_resp), TELLS_MISSING,
 		.run = shca_legacy_destroy_qp),
+	COMMAND(ATTACH_MCAST, BYTES(attach_mcast), 0, .run = shca_qp_write_mcast),
+	COMMAND(DETACH_MCAST, BYTES(detach_mcast), 0, .run = shca_qp_write_mcast),
 	COMMAND_EX(QUERY_DEVICE, UP_TO(ex_query_device, reserved),
 		UP_TO(ex_query_device_resp, response_length), .run = shca_device_write_query_ex),
 	COMMAND_EX(CREATE_CQ, UP_TO(ex_create_cq, reserved), UP_TO(ex_create_cq_resp, response_length),

@@ -34,6 +34,7 @@ int shca_cq_write_resize(struct shca_write *write);
 int shca_cq_write_modify(struct shca_write *write);
 /** @return 0 or -EINVAL: a device has one port. */
 int shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port);
+int shca_qp_write_mcast(struct shca_write *write);
 int shca_qp_write_query(struct shca_write *write);
 int shca_qp_write_modify(struct shca_write *write);
 int shca_qp_write_modify_ex(struct shca_write *write);

@@ -347,6 +347,30 @@ query_qp(struct fixture *fix, uint32_t handle, struct ib_uverbs_query_qp_resp *r
 	return command_run(fix->file, &command);
 }
 
+/* Groups are for datagrams of InfiniBand. */
+static void
+test_multicast_groups(void **state)
+{
+	static const uint32_t numbers[] = { IB_USER_VERBS_CMD_ATTACH_MCAST,
+		IB_USER_VERBS_CMD_DETACH_MCAST };
+	struct fixture *fix = *state;
+	struct ib_uverbs_attach_mcast request = { .gid = { 0xff, 0x0e } };
+	struct qp_request qp;
+
+	qp_request_init(fix, &qp, fix_cq(fix), -1);
+	assert_int_equal(qp_request_run(fix, &qp), 0);
+	request.qp_handle = qp.handle;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		const struct command command = {
+			.number = numbers[i],
+			.in = &request,
+			.in_length = sizeof(request),
+		};
+
+		assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	}
+}
+
 static void
 test_query_qp(void **state)
 {
@@ -431,6 +455,7 @@ main(void)
 		TEST(test_modify_checks_the_port),
 		TEST(test_rate_limit),
 		TEST(test_query_qp),
+		TEST(test_multicast_groups),
 		TEST(test_hash_qps_have_no_states),
 		TEST(test_raw_qps_need_a_privilege),
 	};
