@@ -1,61 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stock dpdk-dumpcap, dpdk-pdump and dpdk-proc-info beside testpmd: the port in a secondary process.
-
-DPDK 22.11 has secondary processes with hugepages only: with --no-huge dpdk-dumpcap ends with "Cannot get
-hugepage information", whatever the driver. So some are reserved for these tests, and given back.
-"""
+"""Stock dpdk-dumpcap, dpdk-pdump and dpdk-proc-info beside testpmd: the port in a secondary process."""
 import contextlib
-import os
 import re
 import time
 
 import pytest
-from harness import frames, host, paths, pcapfile
-from harness.terminal import Terminal
-from harness.testpmd import Testpmd, eal_prefix, softhca_argv
+from harness import frames, host, pcapfile
+from harness.shared import SharedTestpmd, hugepages_at
 
 MAC = frames.PORT_MAC
 PEER, KERNEL = "192.0.2.2", "192.0.2.1"
 PING_REQUEST, PING_REPLY = 8, 0
-# Mempool handlers are known by their numbers, which follow the order of loading. Debian's testpmd is
-# linked with this one and dpdk-dumpcap is not: without it all captured packets count as dropped, with
-# net_null as well.
-TESTPMD_LINKS = "librte_mempool_dpaa.so.23"
 
 
 @pytest.fixture(scope="module")
 def hugepages(tmp_path_factory):
-    with contextlib.ExitStack() as stack:
-        try:
-            directory = stack.enter_context(host.hugepages(320, tmp_path_factory.mktemp("huge")))
-        except OSError as error:
-            pytest.skip(f"no hugepages here, which DPDK's secondary processes need: {error}")
+    with hugepages_at(tmp_path_factory.mktemp("huge")) as directory:
         yield directory
-
-
-class SharedTestpmd(Testpmd):
-    """As Testpmd, in hugepages, so that secondary processes can attach."""
-
-    def __init__(self, huge, port, devargs="", args=()):
-        self.prefix = eal_prefix()
-        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--no-pci",
-                   "--no-telemetry", "--file-prefix", self.prefix, "-d", paths.plugin()[0],
-                   "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}", "--", "-i",
-                   "--total-num-mbufs=4096", "--no-flush-rx", *args]
-        self.terminal = Terminal(softhca_argv([port], command),
-                                 env=dict(os.environ, **paths.plugin()[1]))
-        self.banner = ""
-        self.status = None
-
-    @contextlib.contextmanager
-    def secondary(self, *argv):
-        """A program that has no -d of its own: the driver comes by LD_PRELOAD."""
-        preload = f"{TESTPMD_LINKS}:{paths.PLUGIN}"
-        terminal = Terminal(argv, env=dict(os.environ, LD_PRELOAD=preload))
-        try:
-            yield terminal
-        finally:
-            terminal.close()
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "devargs.h"
 #include "log.h"
+#include "ring_memory.h"
 
 /** libmlx5 maps its doorbell pages non-cached when this is "1" at ibv_open_device(). */
 #define DOORBELL_ENV "MLX5_SHUT_UP_BF"
@@ -387,6 +388,11 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = -ENOTSUP;
 		goto close_context;
 	}
+	ret = mdv_ring_memory_share(opened.ctx);
+	opened.shares_rings = ret == 0;
+	if (ret != 0)
+		MDV_LOG(WARNING, "%s: secondary processes cannot have its queues: %s", opened.name,
+			strerror(-ret));
 	opened.pd = ibv_alloc_pd(opened.ctx);
 	if (opened.pd == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;

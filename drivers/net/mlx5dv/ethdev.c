@@ -21,6 +21,7 @@
 #include "rx_comp.h"
 #include "rx_intr.h"
 #include "rxq.h"
+#include "secondary.h"
 #include "start.h"
 #include "stats.h"
 #include "tx.h"
@@ -421,7 +422,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.tx_queue_stop = mdv_queue_tx_stop,
 	.rx_queue_setup = mdv_rxq_setup,
 	.rx_queue_release = mdv_rxq_release,
-	.tx_queue_setup = mdv_txq_setup,
+	.tx_queue_setup = mdv_queue_tx_setup,
 	.tx_queue_release = mdv_txq_release,
 	.set_queue_rate_limit = mdv_txq_set_rate,
 	.tx_done_cleanup = mdv_tx_done_cleanup,
@@ -438,4 +439,31 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.eth_dev_priv_dump = priv_dump,
 	.eth_tx_descriptor_dump = tx_descriptor_dump,
 	.rx_metadata_negotiate = rx_metadata_negotiate,
+};
+
+/* What needs shared memory only, or asks the primary. */
+const struct eth_dev_ops mdv_ethdev_secondary_ops = {
+	.dev_close = mdv_secondary_close,
+	.is_removed = mdv_secondary_is_removed,
+	.link_update = mdv_secondary_link_update,
+	.stats_get = mdv_stats_get,
+	.stats_reset = mdv_stats_reset,
+	.xstats_get = mdv_xstats_get,
+	.xstats_get_names = mdv_xstats_get_names,
+	.xstats_get_by_id = mdv_xstats_get_by_id,
+	.xstats_get_names_by_id = mdv_xstats_get_names_by_id,
+	.xstats_reset = mdv_xstats_reset,
+	.dev_infos_get = mdv_ethdev_infos_get,
+	.rxq_info_get = mdv_rxq_info_get,
+	.txq_info_get = mdv_txq_info_get,
+	.rx_burst_mode_get = rx_burst_mode_get,
+	.tx_burst_mode_get = tx_burst_mode_get,
+	.fw_version_get = fw_version_get,
+	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
+	.tx_done_cleanup = mdv_tx_done_cleanup,
+	.reta_query = mdv_reta_query,
+	.rss_hash_conf_get = mdv_reta_hash_conf_get,
+	.flow_ops_get = mdv_secondary_flow_ops,
+	.eth_dev_priv_dump = priv_dump,
+	.eth_tx_descriptor_dump = tx_descriptor_dump,
 };

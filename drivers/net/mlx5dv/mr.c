@@ -11,11 +11,13 @@
 #include <rte_byteorder.h>
 #include <rte_eal_memconfig.h>
 #include <rte_errno.h>
+#include <rte_malloc.h>
 #include <rte_memory.h>
 #include <rte_mempool.h>
 
 #include "device.h"
 #include "log.h"
+#include "mp.h"
 #include "mr.h"
 
 #define EVENT_NAME "net_mlx5dv_mr"
@@ -50,8 +52,10 @@ struct owner {
 
 LIST_HEAD(owner_list, owner);
 
+/** In shared memory, for the sake of the generation. */
 struct mdv_mr_table {
 	uint32_t generation;
+	uint16_t port_id;
 	pthread_mutex_t lock; /**< covers owners; taken inside EAL's memory lock, never around it */
 	struct owner_list owners;
 	const struct mdv_device *device;
@@ -430,6 +434,33 @@ table_learn(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *m
 		eal_memory_get(table, addr);
 }
 
+bool
+mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
+	struct mdv_mr_range *range)
+{
+	if (table_find(table, addr, range))
+		return true;
+	table_learn(table, addr, mbuf);
+	return table_find(table, addr, range);
+}
+
+/** As mdv_mr_find(), from a process that cannot register memory. */
+static bool
+ask(const struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
+	struct mdv_mr_range *range)
+{
+	struct mdv_mp_message message = {
+		.kind = MDV_MP_MEMORY,
+		.port_id = table->port_id,
+		.memory = { .addr = addr, .mbuf = mbuf },
+	};
+
+	if (mdv_mp_ask(&message, NULL) != 0)
+		return false;
+	*range = message.memory.range;
+	return true;
+}
+
 uint32_t
 mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
 {
@@ -438,11 +469,10 @@ mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_m
 	struct mdv_mr_range range;
 
 	if (addr - slot->start >= slot->size) {
-		if (!table_find(cache->table, addr, &range)) {
-			table_learn(cache->table, addr, mbuf);
-			if (!table_find(cache->table, addr, &range))
-				return MDV_MR_LKEY_NONE;
-		}
+		if (rte_eal_process_type() == RTE_PROC_PRIMARY
+				? !mdv_mr_find(cache->table, addr, mbuf, &range)
+				: !ask(cache->table, addr, mbuf, &range))
+			return MDV_MR_LKEY_NONE;
 		*slot = range;
 	}
 	cache->last = *slot;
@@ -465,6 +495,21 @@ mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table)
 	mdv_mr_cache_flush(cache);
 }
 
+static bool
+overlaps(const struct owner *owner, uintptr_t start, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < owner->nb_regions; i++) {
+		const struct mdv_mr_range *range = &owner->regions[i].range;
+
+		if (range->start < start + size && start < range->start + range->size)
+			return true;
+	}
+	return false;
+}
+
+/** Pools are told of by pool_event(), unless the process that destroyed one could not say so. */
 static void
 memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
 {
@@ -475,24 +520,18 @@ memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
 		return;
 	pthread_mutex_lock(&table->lock);
 	for (owner = LIST_FIRST(&table->owners); owner != NULL; owner = next) {
-		const struct mdv_mr_range *range = &owner->regions[0].range;
-
 		next = LIST_NEXT(owner, next);
-		if (owner->pool == NULL && range->start < (uintptr_t)addr + len &&
-			(uintptr_t)addr < range->start + range->size)
+		if (overlaps(owner, (uintptr_t)addr, len))
 			owner_remove(table, owner);
 	}
 	pthread_mutex_unlock(&table->lock);
 }
 
-static void
-pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
+void
+mdv_mr_pool_gone(struct mdv_mr_table *table, const struct rte_mempool *pool)
 {
-	struct mdv_mr_table *table = arg;
 	struct owner *owner;
 
-	if (event != RTE_MEMPOOL_EVENT_DESTROY)
-		return;
 	pthread_mutex_lock(&table->lock);
 	owner = owner_of_pool(table, pool);
 	if (owner != NULL)
@@ -500,10 +539,17 @@ pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
 	pthread_mutex_unlock(&table->lock);
 }
 
-struct mdv_mr_table *
-mdv_mr_create(const struct mdv_device *device)
+static void
+pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
 {
-	struct mdv_mr_table *table = calloc(1, sizeof(*table));
+	if (event == RTE_MEMPOOL_EVENT_DESTROY)
+		mdv_mr_pool_gone(arg, pool);
+}
+
+struct mdv_mr_table *
+mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
+{
+	struct mdv_mr_table *table = rte_zmalloc("mdv_mr_table", sizeof(*table), 0);
 
 	if (table == NULL) {
 		MDV_LOG(ERR, "%s: no memory for the table of memory regions", device->name);
@@ -512,6 +558,7 @@ mdv_mr_create(const struct mdv_device *device)
 	pthread_mutex_init(&table->lock, NULL);
 	LIST_INIT(&table->owners);
 	table->device = device;
+	table->port_id = port_id;
 	/* Without dynamic memory (--no-huge, --legacy-mem) nothing is ever freed: there are no
 	 * events. */
 	if (rte_mem_event_callback_register(EVENT_NAME, memory_event, table) != 0 &&
@@ -526,7 +573,7 @@ unregister_memory:
 free_table:
 	MDV_LOG(ERR, "%s: cannot watch memory: %s", device->name, rte_strerror(rte_errno));
 	pthread_mutex_destroy(&table->lock);
-	free(table);
+	rte_free(table);
 	return NULL;
 }
 
@@ -542,5 +589,5 @@ mdv_mr_destroy(struct mdv_mr_table *table)
 	while ((owner = LIST_FIRST(&table->owners)) != NULL)
 		owner_remove(table, owner);
 	pthread_mutex_destroy(&table->lock);
-	free(table);
+	rte_free(table);
 }

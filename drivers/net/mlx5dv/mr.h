@@ -13,6 +13,9 @@
  * a cache that met the pool leaves one until the pool is destroyed or all queues are. EAL memory
  * that is freed is taken out; the generation then tells the caches to forget.
  *
+ * Caches and generation are shared with secondary processes, the rest is the primary's: a cache of
+ * a queue that a secondary polls asks there (mp.h).
+ *
  * Threads: everything but mdv_mr_lkey() takes the table's lock; mdv_mr_lkey() is the queue's own.
  */
 #ifndef MDV_MR_H
@@ -52,7 +55,7 @@ struct mdv_mr_cache {
 };
 
 /** @return the table or NULL, logged. */
-struct mdv_mr_table *mdv_mr_create(const struct mdv_device *device);
+struct mdv_mr_table *mdv_mr_create(const struct mdv_device *device, uint16_t port_id);
 /** Deregisters everything; NULL is taken. No queue may use it any more. */
 void mdv_mr_destroy(struct mdv_mr_table *table);
 
@@ -64,6 +67,14 @@ void mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool);
  * ranges. */
 uint32_t mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool);
 
+/**
+ * The region of @p addr, which is in @p mbuf's buffer; registered if it is not known yet.
+ * @return whether there is one
+ */
+bool mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
+	struct mdv_mr_range *range);
+/** Another process has destroyed the pool. */
+void mdv_mr_pool_gone(struct mdv_mr_table *table, const struct rte_mempool *pool);
 /** Of a region; @p pool is the name of its mempool, NULL: EAL memory. */
 typedef void (*mdv_mr_each_t)(const struct mdv_mr_range *range, const char *pool, void *arg);
 /** Show every region, those of a pool by address; under the table's lock. */

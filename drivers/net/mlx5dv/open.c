@@ -10,9 +10,9 @@
 #include "netdev.h"
 #include "open.h"
 #include "port.h"
+#include "port_list.h"
 #include "rxq.h"
 #include "start.h"
-#include "telemetry.h"
 #include "txq.h"
 
 int
@@ -28,7 +28,7 @@ mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)
 	ret = mdv_device_open(config, &port->device);
 	if (ret != 0)
 		return ret;
-	port->mr = mdv_mr_create(&port->device);
+	port->mr = mdv_mr_create(&port->device, dev->data->port_id);
 	if (port->mr == NULL) {
 		ret = -ENOMEM;
 		goto close_device;
@@ -74,8 +74,9 @@ mdv_open_close(struct rte_eth_dev *dev)
 {
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
-	mdv_telemetry_remove(mdv_port(dev));
 	mdv_start_stop(dev);
+	mdv_primary_close(mdv_port(dev));
+	mdv_port_list_remove(mdv_port(dev));
 	mdv_event_remove(mdv_port(dev));
 	close_port(dev);
 	dev->data->nb_rx_queues = 0;
@@ -108,7 +109,7 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	if (after == NULL)
 		return -ENOMEM;
 	/* Who looks on sees one of the two. */
-	mdv_telemetry_remove(before);
+	mdv_port_list_remove(before);
 	mdv_event_remove(before);
 	/* All that may fail comes before anything is lost. */
 	dev->data->dev_private = after;
@@ -118,15 +119,16 @@ mdv_open_reset(struct rte_eth_dev *dev)
 		MDV_LOG(ERR, "port %u: cannot be reset, its device does not open: %s",
 			dev->data->port_id, rte_strerror(-ret));
 		mdv_event_install(before);
-		mdv_telemetry_add(before);
+		mdv_port_list_add(before);
 		rte_free(after);
 		return ret;
 	}
 	keep_settings(before, after);
 	close_port(dev);
+	after->primary = before->primary;
 	dev->data->dev_private = after;
 	rte_free(before);
 	mdv_event_install(after);
-	mdv_telemetry_add(after);
+	mdv_port_list_add(after);
 	return 0;
 }

@@ -26,6 +26,7 @@
 #include "device.h"
 #include "event.h"
 #include "flow.h"
+#include "primary.h"
 #include "queue_list.h"
 #include "stats.h"
 #include "xstats.h"
@@ -65,6 +66,7 @@ struct mdv_port {
 	unsigned int netdev_flags; /**< IFF_PROMISC and the like that this port has set */
 	struct mdv_event event;
 	struct mdv_queue_list queues;
+	struct mdv_primary primary;
 	struct mdv_missed missed;
 	struct mdv_xstats xstats;
 

@@ -14,9 +14,10 @@
 #include "mac.h"
 #include "open.h"
 #include "port.h"
+#include "port_list.h"
+#include "primary.h"
 #include "rxq.h"
 #include "secondary.h"
-#include "telemetry.h"
 #include "txq.h"
 #include "vf.h"
 
@@ -77,6 +78,9 @@ probe(struct rte_vdev_device *vdev)
 		return ret;
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return mdv_secondary_probe(vdev);
+	ret = mdv_primary_listen();
+	if (ret != 0)
+		return ret;
 	ret = mdv_devargs_parse(name, rte_vdev_device_args(vdev), &config);
 	if (ret != 0)
 		return ret;
@@ -103,7 +107,7 @@ probe(struct rte_vdev_device *vdev)
 		mdv_port(dev)->device.ifname[0] == '\0' ? "" : ", beside netdev ",
 		mdv_port(dev)->device.ifname);
 	rte_eth_dev_probing_finish(dev);
-	mdv_telemetry_add(mdv_port(dev));
+	mdv_port_list_add(mdv_port(dev));
 	return 0;
 
 close:

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "mr.h"
 #include "port.h"
+#include "primary.h"
 #include "queue.h"
 #include "rx.h"
 #include "rx_intr.h"
@@ -51,6 +52,18 @@ mdv_queue_tx_stop(struct rte_eth_dev *dev, uint16_t idx)
 
 	if (ret == 0)
 		dev->data->tx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+int
+mdv_queue_tx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_txconf *conf)
+{
+	int ret = mdv_txq_setup(dev, idx, nb_desc, socket, conf);
+
+	/* Its doorbell may be in another page than that of the queue before it. */
+	if (ret == 0 && mdv_port(dev)->started)
+		mdv_primary_start(mdv_port(dev));
 	return ret;
 }
 

@@ -118,6 +118,7 @@ struct mdv_rxq {
 	struct ibv_wq *wq;           /**< NULL: the port is not started */
 	struct mdv_cq cq;
 	struct rte_eth_rxconf conf;
+	uint16_t port_id;
 	uint16_t idx;
 	uint16_t nb_desc; /**< buffers asked for, a power of two */
 	bool ready;       /**< started: the WQ takes packets, and mbufs are in the ring */

@@ -271,6 +271,7 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 		return -ENOMEM;
 	}
 	rxq->port = port;
+	rxq->port_id = dev->data->port_id;
 	rxq->idx = idx;
 	rxq->pool = pool;
 	rxq->conf = *conf;

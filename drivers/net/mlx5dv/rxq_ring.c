@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "log.h"
+#include "mp.h"
 #include "port.h"
 #include "rx.h"
 #include "rx_comp.h"
@@ -272,6 +273,8 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 {
 	int ret;
 
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
 	mdv_cq_tell_stop(
 		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->told_syndromes);
 	ret = modify_state(rxq, IBV_WQS_RESET);

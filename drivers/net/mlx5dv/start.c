@@ -9,6 +9,7 @@
 #include "log.h"
 #include "netdev.h"
 #include "port.h"
+#include "primary.h"
 #include "queue.h"
 #include "reta.h"
 #include "rxq.h"
@@ -119,6 +120,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 	if (ret != 0)
 		goto stop_queues;
 	port->started = true;
+	mdv_primary_start(port);
 	mdv_event_start(port);
 	return 0;
 
@@ -136,6 +138,7 @@ mdv_start_stop(struct rte_eth_dev *dev)
 	if (!port->started)
 		return 0;
 	port->started = false;
+	mdv_primary_stop(port);
 	mdv_flow_stop(port);
 	silence(dev);
 	mdv_queue_stop_all(dev);

@@ -15,36 +15,12 @@
 #include "log.h"
 #include "mr.h"
 #include "port.h"
+#include "port_list.h"
 #include "rx.h"
-#include "telemetry.h"
 #include "tx.h"
 
 /** Entries of an answer: more do not fit telemetry's 16 KB. */
 #define NB_ENTRIES 32
-
-static struct {
-	pthread_mutex_t lock; /**< a command holds it to its end */
-	struct mdv_port *ports[RTE_MAX_ETHPORTS];
-} seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-void
-mdv_telemetry_add(struct mdv_port *port)
-{
-	pthread_mutex_lock(&seen.lock);
-	seen.ports[port->dev->data->port_id] = port;
-	pthread_mutex_unlock(&seen.lock);
-}
-
-void
-mdv_telemetry_remove(struct mdv_port *port)
-{
-	struct mdv_port **place = &seen.ports[port->dev->data->port_id];
-
-	pthread_mutex_lock(&seen.lock);
-	if (*place == port)
-		*place = NULL;
-	pthread_mutex_unlock(&seen.lock);
-}
 
 /** Those entries of a list that an answer has: NB_ENTRIES, from number first on. */
 struct page {
@@ -341,17 +317,15 @@ handle(const char *name, const char *params, struct rte_tel_data *data)
 			command != NULL && command->has_first ? ", or one and a first entry" : "");
 		return -EINVAL;
 	}
-	pthread_mutex_lock(&seen.lock);
-	port = port_id < RTE_MAX_ETHPORTS ? seen.ports[port_id] : NULL;
+	port = mdv_port_list_hold(port_id);
 	if (port == NULL) {
 		MDV_LOG(INFO, "telemetry %s: port %" PRIu32 " is none of this driver", name,
 			port_id);
-		ret = -ENODEV;
-	} else {
-		rte_tel_data_start_dict(data);
-		ret = command->tell(port, first, data);
+		return -ENODEV;
 	}
-	pthread_mutex_unlock(&seen.lock);
+	rte_tel_data_start_dict(data);
+	ret = command->tell(port, first, data);
+	mdv_port_list_release();
 	return ret;
 }
 
@@ -362,12 +336,12 @@ handle_list(
 	unsigned int i;
 
 	rte_tel_data_start_array(data, RTE_TEL_INT_VAL);
-	pthread_mutex_lock(&seen.lock);
 	for (i = 0; i < RTE_MAX_ETHPORTS; i++) {
-		if (seen.ports[i] != NULL)
-			rte_tel_data_add_array_int(data, i);
+		if (mdv_port_list_hold(i) == NULL)
+			continue;
+		mdv_port_list_release();
+		rte_tel_data_add_array_int(data, i);
 	}
-	pthread_mutex_unlock(&seen.lock);
 	return 0;
 }
 

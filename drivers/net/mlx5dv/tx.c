@@ -40,8 +40,10 @@ mdv_tx_release(struct mdv_txq *txq, uint16_t to)
 		uint32_t idx = txq->tail & txq->mask;
 		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
 
-		rte_pktmbuf_free_bulk(&txq->mbufs[idx], nb);
+		/* First: a process that ends in between must not leave them to be freed again. */
 		txq->tail += nb;
+		rte_compiler_barrier();
+		rte_pktmbuf_free_bulk(&txq->mbufs[idx], nb);
 	}
 }
 

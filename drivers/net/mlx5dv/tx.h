@@ -33,6 +33,7 @@
 #include "hw.h"
 #include "mr.h"
 #include "tx_wqe.h"
+#include "uar.h"
 
 struct ibv_qp;
 struct mdv_caps;
@@ -86,13 +87,13 @@ struct mdv_txq {
 	/* line 0: read by every burst, written by none */
 	uint8_t *wqes;
 	struct rte_mbuf **mbufs;
-	struct mdv_tx_done *dones;  /**< as many as CQEs */
-	volatile __be32 *dbrec;     /**< word 1 of the QP's record */
-	volatile uint64_t *uar_reg; /**< doorbell register */
+	struct mdv_tx_done *dones; /**< as many as CQEs */
+	volatile __be32 *dbrec;    /**< word 1 of the QP's record */
 	const struct mdv_hw_cqe *cqes;
 	volatile __be32 *cq_dbrec;
 	uint32_t sqn;
-	uint16_t mask; /**< of WQEBBs, and of packets */
+	uint32_t uar_slot; /**< of the doorbell register: see mdv_uar_regs */
+	uint16_t mask;     /**< of WQEBBs, and of packets */
 	uint8_t log2_cqes;
 	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
 
@@ -119,10 +120,13 @@ struct mdv_txq {
 	bool ready;        /**< started: the QP sends */
 	struct mdv_cq cq;
 	struct rte_eth_txconf conf;
+	uint16_t port_id;
 	uint16_t idx;
-	uint16_t nb_desc;   /**< WQEBBs, a power of two */
-	uint32_t rate_kbps; /**< the device sends no faster; 0: no limit */
-	uint32_t nb_stops;  /**< by an error CQE; of the last one: */
+	uint64_t uar_offset; /**< to map the page of the doorbell register at; see mdv_uar_map() */
+	uint16_t uar_at;     /**< of the register in its page */
+	uint16_t nb_desc;    /**< WQEBBs, a power of two */
+	uint32_t rate_kbps;  /**< the device sends no faster; 0: no limit */
+	uint32_t nb_stops;   /**< by an error CQE; of the last one: */
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
 };
@@ -213,7 +217,7 @@ mdv_tx_doorbell(struct mdv_txq *txq, const void *last)
 		rte_wmb();
 	else
 		rte_io_wmb();
-	*txq->uar_reg = *(const volatile uint64_t *)last;
+	*mdv_uar_regs[txq->uar_slot] = *(const volatile uint64_t *)last;
 	if (unlikely(txq->uar_combines))
 		rte_wmb();
 }

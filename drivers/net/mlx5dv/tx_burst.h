@@ -50,8 +50,10 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 		while (vec && n + MDV_VEC_LANES <= nb && mdv_tx_burst_plain(mbufs + n, pool))
 			n += MDV_VEC_LANES;
 		if (n != 0) {
-			rte_mempool_put_bulk(pool, mbufs, n);
+			/* First, as in mdv_tx_release(). */
 			txq->tail += n;
+			rte_compiler_barrier();
+			rte_mempool_put_bulk(pool, mbufs, n);
 		} else {
 			/* Chains come in runs: what is freed at once goes to the pool at once. */
 			mdv_tx_release(

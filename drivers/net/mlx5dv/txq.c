@@ -9,6 +9,7 @@
 #include <rte_malloc.h>
 
 #include "log.h"
+#include "mp.h"
 #include "port.h"
 #include "tx_burst.h"
 #include "txq.h"
@@ -54,7 +55,9 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 		return -ENOMEM;
 	}
 	txq->port = port;
+	txq->port_id = port_id;
 	txq->idx = idx;
+	txq->uar_slot = mdv_uar_slot(port_id, idx);
 	txq->conf = *conf;
 	/* ethdev takes out of a queue's offloads what the whole port has. */
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
@@ -176,7 +179,11 @@ ring_get(struct mdv_txq *txq)
 	}
 	txq->wqes = dv.sq.buf;
 	txq->dbrec = &dv.dbrec[MLX5_SND_DBR];
-	txq->uar_reg = dv.bf.reg;
+	mdv_uar_regs[txq->uar_slot] = dv.bf.reg;
+	txq->uar_at = (uintptr_t)dv.bf.reg % sysconf(_SC_PAGESIZE);
+	txq->uar_offset = MDV_UAR_NO_OFFSET;
+	if (dv.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET)
+		txq->uar_offset = dv.uar_mmap_offset;
 	txq->uar_combines = uar_combines(&dv);
 	txq->sqn = txq->qp->qp_num;
 	txq->mask = dv.sq.wqe_cnt - 1;
@@ -383,6 +390,8 @@ mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome)
 {
 	int ret;
 
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_mp_ask_recovery(MDV_MP_RECOVER_TX, txq->port_id, txq->idx, syndrome);
 	mdv_cq_tell_stop(
 		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->told_syndromes);
 	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);

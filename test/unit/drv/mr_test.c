@@ -20,7 +20,7 @@ table_new(void)
 	struct mdv_mr_table *table;
 
 	rig_port_init(&rig);
-	table = mdv_mr_create(&rig.port.device);
+	table = mdv_mr_create(&rig.port.device, rig.data.port_id);
 	assert_non_null(table);
 	return table;
 }
@@ -281,6 +281,34 @@ a_refused_registration_leaves_nothing(void **state)
 	free(memory);
 }
 
+/* By a process that tells so, or by one that could not: then its memory goes. */
+static void
+a_pool_that_another_process_destroyed(void **state)
+{
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool = rig_pool("mr_elsewhere", NB_MBUFS, ROOM);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	const uintptr_t addr = rte_pktmbuf_mtod(mbuf, uintptr_t);
+	struct mdv_mr_cache cache = { 0 };
+	struct mdv_mr_range range;
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	assert_true(mdv_mr_find(table, addr, mbuf, &range));
+	assert_true(addr - range.start < range.size);
+	assert_int_equal(lkey_of(&cache, mbuf), range.lkey_be);
+	mdv_mr_pool_gone(table, pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	assert_int_equal(mdv_mr_pool_lkey(table, pool), MDV_MR_LKEY_NONE);
+	/* The cache knows it no more. */
+	mdv_mr_cache_check(&cache);
+	assert_int_equal(cache.last.size, 0);
+	mdv_mr_pool_gone(table, pool);
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	table_delete(table);
+}
+
 int
 main(void)
 {
@@ -292,6 +320,7 @@ main(void)
 		cmocka_unit_test(a_destroyed_pool_is_forgotten),
 		cmocka_unit_test(attached_buffers_are_looked_up_or_refused),
 		cmocka_unit_test(a_refused_registration_leaves_nothing),
+		cmocka_unit_test(a_pool_that_another_process_destroyed),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);

@@ -24,7 +24,6 @@ tx_rig_start(void)
 		.mbufs = rig_alloc(TX_RIG_BBS * sizeof(struct rte_mbuf *)),
 		.dones = rig_alloc(RTE_CACHE_LINE_SIZE),
 		.dbrec = &tx_rig.dbrec[1],
-		.uar_reg = &tx_rig.uar_reg,
 		.cqes = tx_rig.cqes,
 		.cq_dbrec = &tx_rig.cq_dbrec[0],
 		.sqn = TX_RIG_SQN,
@@ -35,6 +34,7 @@ tx_rig_start(void)
 		.qp = tx_rig.port.qp,
 		.ready = true,
 	};
+	mdv_uar_regs[tx_rig.txq.uar_slot] = &tx_rig.uar_reg;
 	/* All memory is known by one key. */
 	tx_rig.txq.mr.last = (struct mdv_mr_range){
 		.start = 0,

@@ -234,7 +234,7 @@ unknown_memory_is_refused(void **state)
 
 	(void)state;
 	tx_rig_start();
-	table = mdv_mr_create(&tx_rig.port.port.device);
+	table = mdv_mr_create(&tx_rig.port.port.device, 0);
 	mdv_mr_cache_init(&tx_rig.txq.mr, table);
 	pkts[0] = rte_pktmbuf_alloc(tx_rig.pool);
 	rte_mbuf_ext_refcnt_set(&shinfo, 2);

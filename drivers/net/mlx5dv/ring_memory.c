@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libmlx5 takes rings from the process's heap unless it is given somebody to ask. */
+#include <stdint.h>
+#include <unistd.h>
+
+#include <infiniband/mlx5dv.h>
+#include <rte_malloc.h>
+
+#include "ring_memory.h"
+
+static void *
+ring_alloc(size_t size, __rte_unused void *data)
+{
+	/* Rings begin at pages, of which the device is told. */
+	return rte_zmalloc_socket("mlx5dv_ring", size, sysconf(_SC_PAGESIZE), SOCKET_ID_ANY);
+}
+
+static void
+ring_free(void *ring, __rte_unused void *data)
+{
+	rte_free(ring);
+}
+
+int
+mdv_ring_memory_share(struct ibv_context *ctx)
+{
+	static const struct mlx5dv_ctx_allocators allocators = {
+		.alloc = ring_alloc,
+		.free = ring_free,
+	};
+
+	return -mlx5dv_set_context_attr(
+		ctx, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, (void *)(uintptr_t)&allocators);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doorbell pages: each is mapped once, for however many queues. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "uar.h"
+
+struct mdv_uar_page {
+	SLIST_ENTRY(mdv_uar_page) next;
+	uint64_t offset;
+	void *start;
+};
+
+volatile uint64_t *mdv_uar_regs[RTE_MAX_ETHPORTS * RTE_MAX_QUEUES_PER_PORT];
+
+void *
+mdv_uar_map(struct mdv_uar_pages *pages, int fd, uint64_t offset)
+{
+	struct mdv_uar_page *page;
+
+	SLIST_FOREACH(page, pages, next)
+	{
+		if (page->offset == offset)
+			return page->start;
+	}
+	if (offset == MDV_UAR_NO_OFFSET) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	page = malloc(sizeof(*page));
+	if (page == NULL)
+		return NULL;
+	/* The kernel lets nobody read there. */
+	page->start = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+	if (page->start == MAP_FAILED) {
+		free(page);
+		return NULL;
+	}
+	page->offset = offset;
+	SLIST_INSERT_HEAD(pages, page, next);
+	return page->start;
+}
+
+void
+mdv_uar_unmap(struct mdv_uar_pages *pages)
+{
+	struct mdv_uar_page *page;
+
+	while ((page = SLIST_FIRST(pages)) != NULL) {
+		SLIST_REMOVE_HEAD(pages, next);
+		munmap(page->start, sysconf(_SC_PAGESIZE));
+		free(page);
+	}
+}

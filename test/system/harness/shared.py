@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A testpmd whose port other processes have, too; in hugepages, for DPDK 22.11 has secondary processes with those only."""
+import contextlib
+import os
+import pathlib
+
+import pytest
+
+from . import host, paths
+from .terminal import Terminal
+from .testpmd import Testpmd, eal_prefix, softhca_argv
+
+# Mempool handlers are known by their numbers, which follow the order of loading. Debian's testpmd is
+# linked with this one and dpdk-dumpcap is not: without it all captured packets count as dropped, with
+# net_null as well.
+TESTPMD_LINKS = "librte_mempool_dpaa.so.23"
+
+
+@contextlib.contextmanager
+def hugepages_at(directory, megabytes=320):
+    """Reserved for one primary process at a time, and given back; a test without them is skipped."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(host.hugepages(megabytes, directory))
+        except OSError as error:
+            pytest.skip(f"no hugepages here, which DPDK's secondary processes need: {error}")
+        yield directory
+
+
+def environment(**more):
+    return dict(os.environ, **paths.plugin()[1], **more)
+
+
+class SharedTestpmd(Testpmd):
+    """As Testpmd, so that secondary processes can attach."""
+
+    def __init__(self, huge, port, devargs="", args=(), softhca_options=()):
+        self.prefix = eal_prefix()
+        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--no-pci",
+                   "--no-telemetry", "--file-prefix", self.prefix, "-d", paths.plugin()[0],
+                   "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}", "--", "-i",
+                   "--total-num-mbufs=4096", "--no-flush-rx", "--no-lsc-interrupt", *args]
+        self.terminal = Terminal(softhca_argv([port], command, softhca_options),
+                                 env=environment())
+        self.banner = ""
+        self.status = None
+
+    def pid(self):
+        """Of testpmd below softhca's runner."""
+        runner = self.terminal.process.pid
+        for pid in pathlib.Path(f"/proc/{runner}/task/{runner}/children").read_text().split():
+            if pathlib.Path(f"/proc/{pid}/comm").read_text().startswith("dpdk-testpmd"):
+                return int(pid)
+        raise AssertionError("testpmd does not run")
+
+    @contextlib.contextmanager
+    def secondary(self, *argv):
+        """A program that has no -d of its own: the driver comes by LD_PRELOAD."""
+        terminal = Terminal(argv, env=dict(os.environ, LD_PRELOAD=f"{TESTPMD_LINKS}:{paths.PLUGIN}"))
+        try:
+            yield terminal
+        finally:
+            terminal.close()
+
+
+class SecondaryTestpmd(Testpmd):
+    """A second testpmd on the ports of the first; it has no device of its own."""
+
+    def __init__(self, primary, args=()):
+        # Lcores of its own, on the same CPUs: a mempool has a cache for each.
+        command = ["dpdk-testpmd", "--lcores", "2@0,3@1", "--proc-type=secondary", "--no-pci", "--no-telemetry",
+                   "--file-prefix", primary.prefix, "-d", paths.plugin()[0], "--", "-i",
+                   "--total-num-mbufs=4096", "--no-flush-rx", "--no-lsc-interrupt", *args]
+        self.terminal = Terminal(command, env=environment())
+        self.banner = ""
+        self.status = None
+
+    def kill(self):
+        # The runtime directory is the primary's.
+        self.terminal.close()
