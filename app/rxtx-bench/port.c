@@ -179,7 +179,9 @@ segments_split(struct bench_port *port, struct rte_mbuf *mbuf, uint16_t nb_segs)
 		if (seg == NULL)
 			return -ENOMEM;
 		rte_pktmbuf_append(seg, part);
-		rte_pktmbuf_trim(mbuf, part);
+		/* Not rte_pktmbuf_trim(), which takes bytes of the last segment. */
+		mbuf->data_len -= part;
+		mbuf->pkt_len -= part;
 		rte_pktmbuf_chain(mbuf, seg);
 	}
 	return 0;
@@ -196,10 +198,8 @@ bench_port_frames(struct bench_port *port, const struct bench_case *how, struct 
 
 		rte_pktmbuf_append(mbufs[i], size);
 		headers_write(mbufs[i], how, size, i);
-		if (how->nb_segs > 1) {
-			/* The first mbuf is trimmed, so it must be one segment while it is. */
+		if (how->nb_segs > 1)
 			rc = segments_split(port, mbufs[i], how->nb_segs);
-		}
 	}
 	return rc == 0 ? 0 : complain(port, "no mbufs", rc);
 }

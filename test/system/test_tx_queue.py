@@ -34,7 +34,7 @@ def test_its_state_is_readable():
         text = ask(pmd.prefix, "/ethdev/dump_priv,0")
         assert "device mlx5_0 port 1" in text
         assert re.search(r"^Tx queue 0: SQ 0x[0-9a-f]+ of 512 WQEBBs: 0 to \d+ with the device", text, re.M), text
-        assert "packets 0 to 32 not known to be sent" in text
+        assert "mbufs 0 to 32 not known to be sent" in text
         pmd.cmd("port stop 0")
         text = ask(pmd.prefix, "/ethdev/dump_priv,0")
         assert "Tx queue 0: stopped, 512 descriptors" in text

@@ -36,6 +36,8 @@ mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf)
 void
 mdv_tx_release(struct mdv_txq *txq, uint16_t to)
 {
+	while (txq->chains && txq->tail != to)
+		rte_pktmbuf_free_seg(txq->mbufs[txq->tail++ & txq->mask]);
 	while (txq->tail != to) {
 		uint32_t idx = txq->tail & txq->mask;
 		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
@@ -47,6 +49,13 @@ mdv_tx_release(struct mdv_txq *txq, uint16_t to)
 	}
 }
 
+/** Mbufs of the packet whose first one is at @p tail. */
+static uint16_t
+packet_mbufs(const struct mdv_txq *txq, uint16_t tail)
+{
+	return txq->chains ? txq->mbufs[tail & txq->mask]->nb_segs : 1;
+}
+
 void
 mdv_tx_reset(struct mdv_txq *txq)
 {
@@ -55,6 +64,7 @@ mdv_tx_reset(struct mdv_txq *txq)
 	txq->pc = 0;
 	txq->ci = 0;
 	txq->tail = txq->head;
+	txq->chains = false;
 	txq->cq_pi = txq->cq_ci;
 	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
 }
@@ -65,9 +75,10 @@ mdv_tx_look_full(struct mdv_txq *txq)
 	txq->ci = txq->pc - (txq->mask + 1u);
 }
 
-/** Packets of the WQE at ci; 0 when what is there makes no sense. @param nb_bbs its WQEBBs */
+/** Mbufs, from @p tail on, of the WQE at ci; 0 when what is there makes no sense. @param nb_bbs its
+ * WQEBBs */
 static uint32_t
-wqe_packets(const struct mdv_txq *txq, uint32_t *nb_bbs)
+wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 {
 	const struct mlx5_wqe_ctrl_seg *ctrl =
 		(const void *)(txq->wqes + (txq->ci & txq->mask) * MLX5_SEND_WQE_BB);
@@ -77,7 +88,8 @@ wqe_packets(const struct mdv_txq *txq, uint32_t *nb_bbs)
 	*nb_bbs = mdv_tx_wqe_bbs(ds);
 	if (ds <= MDV_TX_WQE_DS_HEAD)
 		return 0;
-	return opcode == MDV_HW_OPCODE_ENHANCED_MPSW ? ds - MDV_TX_WQE_DS_HEAD : 1;
+	return opcode == MDV_HW_OPCODE_ENHANCED_MPSW ? ds - MDV_TX_WQE_DS_HEAD
+						     : packet_mbufs(txq, tail);
 }
 
 /** The WQEs before the one at @p failed are done. */
@@ -93,12 +105,12 @@ flight_settle(struct mdv_txq *txq, uint16_t failed)
 	if ((uint16_t)(failed - txq->ci) >= (uint16_t)(txq->pc - txq->ci))
 		failed = txq->ci;
 	while ((uint16_t)(txq->pc - failed) < (uint16_t)(txq->pc - txq->ci)) {
-		uint32_t nb_bbs, nb_packets = wqe_packets(txq, &nb_bbs);
+		uint32_t nb_bbs, nb_mbufs = wqe_mbufs(txq, tail, &nb_bbs);
 
-		if (nb_packets == 0)
+		if (nb_mbufs == 0)
 			break;
 		txq->ci += nb_bbs;
-		tail += nb_packets;
+		tail += nb_mbufs;
 	}
 	mdv_tx_release(txq, tail);
 }
@@ -107,9 +119,10 @@ flight_settle(struct mdv_txq *txq, uint16_t failed)
 static void
 flight_drop(struct mdv_txq *txq)
 {
-	for (; txq->tail != txq->head; txq->tail++) {
+	while (txq->tail != txq->head) {
 		struct rte_mbuf *mbuf = txq->mbufs[txq->tail & txq->mask];
 
+		txq->tail += packet_mbufs(txq, txq->tail);
 		txq->count.packets--;
 		txq->count.bytes -= mbuf->pkt_len;
 		if (txq->limits.tso_max != 0 && mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
@@ -122,13 +135,26 @@ flight_drop(struct mdv_txq *txq)
 	}
 }
 
+/** @return packets in the mbufs [tail, to), at most @p max; @p end is behind the last of them */
+static uint32_t
+packets_count(const struct mdv_txq *txq, uint16_t to, uint32_t max, uint16_t *end)
+{
+	uint32_t nb;
+
+	*end = txq->tail;
+	for (nb = 0; nb < max && *end != to; nb++)
+		*end += packet_mbufs(txq, *end);
+	return nb;
+}
+
 int
 mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
 {
 	struct mdv_txq *txq = queue;
 	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
-	const uint16_t start = txq->tail, max = free_cnt - 1 < UINT16_MAX ? free_cnt : UINT16_MAX;
-	uint16_t nb = 0;
+	const uint32_t max = free_cnt - 1 < UINT16_MAX ? free_cnt : UINT16_MAX;
+	uint32_t nb = 0;
+	uint16_t end;
 
 	while (txq->qp != NULL && nb < max) {
 		const uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
@@ -137,20 +163,20 @@ mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
 		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
 			break;
 		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ) {
+			nb += packets_count(txq, txq->head, UINT16_MAX, &end);
 			mdv_tx_error(txq);
+			nb -= packets_count(txq, txq->head, UINT16_MAX, &end);
 			break;
 		}
-		if ((uint16_t)(done->head - start) > max) {
-			/* The CQE stays: bursts free a CQE's packets only when they take it. */
-			mdv_tx_release(txq, start + max);
+		nb += packets_count(txq, done->head, max - nb, &end);
+		mdv_tx_release(txq, end);
+		/* Otherwise the CQE stays: bursts free a CQE's packets only when they take it. */
+		if (end != done->head)
 			break;
-		}
-		mdv_tx_release(txq, done->head);
 		txq->ci = done->pc;
 		mdv_cq_update_ci(txq->cq_dbrec, ++txq->cq_ci);
-		nb = txq->tail - start;
 	}
-	return (uint16_t)(txq->tail - start);
+	return nb;
 }
 
 __rte_noinline void

@@ -5,14 +5,15 @@
  *
  *     SQ      ci ──────> first WQEBB not known to be done    WQEBB n is slot n & mask, n of 16 bits
  *             pc ──────> next WQEBB                          [ci, pc) belongs to the device
- *     mbufs   tail ────> first packet not known to be sent   packet n is in mbufs[n & mask]
- *             head ────> next packet                         [tail, head) belong to the device
+ *     mbufs   tail ────> first mbuf not known to be sent     mbuf n is in mbufs[n & mask]
+ *             head ────> next mbuf                           [tail, head) belong to the device
  *     dones   one for each completion that was asked for, in the order in which they come: where
  *             pc and head were behind the WQE that asked
  *
  * A WQE may carry many packets (tx_vec.h), one packet many WQEBBs, so both are counted. At least a
  * quarter of either ring is never without a requested completion behind it, so a full ring always
- * drains.
+ * drains. The mbufs of a chain are there one by one: whoever frees them need not follow next, which
+ * is in a line of its own and mostly a miss.
  *
  * Owner: the sending thread; counters are read by others without order.
  */
@@ -93,7 +94,7 @@ struct mdv_txq {
 	volatile __be32 *cq_dbrec;
 	uint32_t sqn;
 	uint32_t uar_slot; /**< of the doorbell register: see mdv_uar_regs */
-	uint16_t mask;     /**< of WQEBBs, and of packets */
+	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
 	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
 
@@ -103,7 +104,8 @@ struct mdv_txq {
 	uint16_t head;
 	uint16_t tail;
 	uint16_t cq_pi; /**< completions asked for */
-	uint16_t request_min;
+	uint8_t request_min;
+	bool chains; /**< mbufs may be parts of chains; never less until the queue is reset */
 	uint32_t cq_ci;
 	struct mdv_tx_counters count;
 	struct mdv_mr_cache mr; /**< its last hit is in this line, the rest is for misses */
@@ -149,7 +151,7 @@ void mdv_tx_dump(const struct mdv_txq *txq, FILE *file);
 /** Print @p num of the WQEs that the device has, from number @p offset on, the oldest first.
  * @return 0, -EINVAL: stopped */
 int mdv_tx_dump_wqes(const struct mdv_txq *txq, uint16_t offset, uint16_t num, FILE *file);
-/** Free the packets [tail, to), whatever they are. */
+/** Free the mbufs [tail, to), whatever they are. */
 void mdv_tx_release(struct mdv_txq *txq, uint16_t to);
 /** Nothing is in flight, nothing asked for. */
 void mdv_tx_reset(struct mdv_txq *txq);
@@ -181,7 +183,7 @@ struct mdv_tx_pos {
 	uint16_t nb;   /**< packets taken so far, those dropped included */
 	uint8_t *last; /**< WQE, NULL: none yet */
 	uint64_t bytes;
-	uint64_t more; /**< frames beyond one a packet */
+	uint64_t more; /**< frames beyond one an mbuf; may be below 0 */
 };
 
 /** Bits of ol_flags that decide about checksums, packed. */

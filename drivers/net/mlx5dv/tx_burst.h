@@ -10,52 +10,75 @@
 #ifndef MDV_TX_BURST_H
 #define MDV_TX_BURST_H
 
+#include "tx_chain.h"
 #include "tx_one.h"
 #include "tx_tso.h"
 #include "tx_vec.h"
 
-/** Are four mbufs such that they go back into @p pool as they are? */
+/**
+ * Are four mbufs such that they go back into @p pool as they are?
+ * @param chains nb_segs and next do not matter: mdv_tx_burst_unchain()
+ */
 static __rte_always_inline bool
-mdv_tx_burst_plain(void *const *mbufs, const struct rte_mempool *pool)
+mdv_tx_burst_plain(void *const *mbufs, const struct rte_mempool *pool, bool chains)
 {
+	/* refcnt bits 31:16, nb_segs bits 47:32; a chain of one has no next. */
+	const uint64_t mask = chains ? UINT64_C(0xffff0000) : UINT64_C(0xffffffff0000);
 	const struct rte_mbuf ready = { .refcnt = 1, .nb_segs = 1 };
 	mdv_vec differ;
 	uint64_t want;
 
 	memcpy(&want, &ready.rearm_data, sizeof(want));
-	/* refcnt and nb_segs, bits 47:16; a chain of one has no next. */
-	differ = (mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data)) ^ want) &
-		UINT64_C(0x0000ffffffff0000);
+	differ = (mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data)) ^ want) & mask;
 	differ |= mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) &
 		(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
 	differ |= mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, pool)) ^ (uintptr_t)pool;
 	return mdv_vec_is_zero(differ);
 }
 
+/** Segments are by themselves from now on, as mbufs in a pool are. */
+static __rte_always_inline void
+mdv_tx_burst_unchain(void *const *mbufs)
+{
+	MDV_VEC_EACH(i)
+	{
+		struct rte_mbuf *mbuf = mbufs[i];
+
+		mbuf->next = NULL;
+		mbuf->nb_segs = 1;
+	}
+}
+
 /**
- * Free what a completion has released: packets [tail, to). Once a burst at most, so it is one
+ * Free what a completion has released: mbufs [tail, to). Once a burst at most, so it is one
  * function for all instances of a file.
- * @param look chains, shared mbufs or several pools are possible
+ * @param look shared mbufs or several pools are possible
  */
 static __rte_noinline __rte_unused void
 mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec)
 {
+	const bool chains = txq->chains;
+
 	while (txq->tail != to) {
 		const uint32_t idx = txq->tail & txq->mask;
 		void **mbufs = (void **)&txq->mbufs[idx];
 		struct rte_mempool *pool = txq->mbufs[idx]->pool;
 		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
-		uint32_t n = look ? 0 : nb;
+		uint32_t n = look || chains ? 0 : nb;
 
-		while (vec && n + MDV_VEC_LANES <= nb && mdv_tx_burst_plain(mbufs + n, pool))
+		while (vec && n + MDV_VEC_LANES <= nb &&
+			mdv_tx_burst_plain(mbufs + n, pool, chains)) {
+			if (chains)
+				mdv_tx_burst_unchain(mbufs + n);
 			n += MDV_VEC_LANES;
+		}
 		if (n != 0) {
 			/* First, as in mdv_tx_release(). */
 			txq->tail += n;
 			rte_compiler_barrier();
 			rte_mempool_put_bulk(pool, mbufs, n);
 		} else {
-			/* Chains come in runs: what is freed at once goes to the pool at once. */
+			/* Odd ones come in runs: what is freed at once goes to the pool at once. */
 			mdv_tx_release(
 				txq, txq->tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
 		}
@@ -87,9 +110,8 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 	txq->cq_ci = cq_ci;
 	mdv_cq_update_ci(txq->cq_dbrec, cq_ci);
 	txq->ci = txq->dones[(cq_ci - 1) & cq_mask].pc;
-	/* Chains have to be taken apart, so only single mbufs go back without a look. */
-	mdv_tx_burst_release(txq, txq->dones[(cq_ci - 1) & cq_mask].head,
-		!(opts & MDV_TX_FAST_FREE) || (opts & MDV_TX_MULTI), vec);
+	mdv_tx_burst_release(
+		txq, txq->dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
 }
 
 /** Hand the WQEs up to @p pos over, with a completion request if one is due. */
@@ -132,6 +154,43 @@ mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 }
 
 /**
+ * Send as many packets as there are that take long WQEs: chains, and what is to be cut up.
+ * @return packets; of the first: 0 when there is no room now, -1 when it cannot be sent,
+ * MDV_TX_TSO_WHOLE when it is no such packet
+ */
+static __rte_always_inline int
+mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
+	struct mdv_tx_pos *pos, const unsigned int opts)
+{
+	/* A copy: the address of the one in registers is not taken. */
+	struct mdv_tx_pos so_far = *pos;
+	int n = MDV_TX_TSO_WHOLE;
+
+	if ((opts & MDV_TX_TSO) && (pkts[0]->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
+		n = mdv_tx_tso(txq, pkts, nb, bbs, (opts & MDV_TX_VLAN) != 0, &so_far);
+	if ((opts & MDV_TX_MULTI) && n == MDV_TX_TSO_WHOLE && pkts[0]->nb_segs > 1)
+		n = mdv_tx_chain_send(txq, pkts, nb, bbs, opts, &so_far);
+	if (n > 0)
+		*pos = so_far;
+	return n;
+}
+
+/** Send a packet of one segment. @return 1, -1 when it cannot be sent */
+static __rte_always_inline int
+mdv_tx_burst_one(
+	struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mdv_tx_pos *pos, const unsigned int opts)
+{
+	if (unlikely(mdv_tx_one(txq, mbuf, pos->pc, pos->head, opts) < 0))
+		return -1;
+	pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
+	pos->pc++;
+	pos->head++;
+	pos->bytes += mbuf->data_len;
+	pos->nb++;
+	return 1;
+}
+
+/**
  * Send up to @p nb_pkts packets; fewer when the ring is full. What cannot be sent is freed and
  * counted.
  */
@@ -149,7 +208,7 @@ mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		struct rte_mbuf *mbuf = pkts[pos.nb];
 		const uint32_t bbs = txq->mask + 1u - (uint16_t)(pos.pc - txq->ci);
 		const uint32_t slots = txq->mask + 1u - (uint16_t)(pos.head - txq->tail);
-		int nb_bbs;
+		int n;
 
 		if (bbs == 0 || slots == 0)
 			break;
@@ -157,31 +216,14 @@ mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 			mdv_tx_burst_many(txq, &pkts[pos.nb],
 				RTE_MIN(slots, (uint32_t)nb_pkts - pos.nb), bbs, &pos, opts) != 0)
 			continue;
-		nb_bbs = MDV_TX_TSO_WHOLE;
-		if ((opts & MDV_TX_TSO) && (mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG)) {
-			/* A copy: the address of the one in registers is not taken. */
-			struct mdv_tx_pos so_far = pos;
-
-			nb_bbs = mdv_tx_tso(txq, &pkts[pos.nb],
-				RTE_MIN(slots, (uint32_t)nb_pkts - pos.nb), bbs,
-				(opts & MDV_TX_VLAN) != 0, &so_far);
-			pos = so_far;
-			if (likely(nb_bbs > 0))
-				continue;
-		}
-		if (nb_bbs == MDV_TX_TSO_WHOLE)
-			nb_bbs = mdv_tx_one(txq, mbuf, pos.pc, bbs, opts);
-		if (unlikely(nb_bbs <= 0)) {
-			if (nb_bbs == 0)
-				break;
-			mdv_tx_drop(txq, mbuf);
-			pos.nb++;
+		n = mdv_tx_burst_long(txq, &pkts[pos.nb], nb_pkts - pos.nb, bbs, &pos, opts);
+		if (n == MDV_TX_TSO_WHOLE)
+			n = mdv_tx_burst_one(txq, mbuf, &pos, opts);
+		if (likely(n > 0))
 			continue;
-		}
-		txq->mbufs[pos.head++ & txq->mask] = mbuf;
-		pos.last = txq->wqes + (pos.pc & txq->mask) * MLX5_SEND_WQE_BB;
-		pos.pc += nb_bbs;
-		pos.bytes += opts & MDV_TX_MULTI ? mbuf->pkt_len : mbuf->data_len;
+		if (n == 0)
+			break;
+		mdv_tx_drop(txq, mbuf);
 		pos.nb++;
 	}
 	if (pos.last != NULL)

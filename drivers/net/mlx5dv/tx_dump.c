@@ -126,7 +126,7 @@ mdv_tx_dump(const struct mdv_txq *txq, FILE *file)
 	}
 	fprintf(file, "SQ 0x%x of %u WQEBBs: %u to %u with the device, doorbell record %u\n",
 		txq->sqn, txq->mask + 1u, txq->ci, txq->pc, rte_be_to_cpu_32(*txq->dbrec));
-	fprintf(file, "  packets %u to %u not known to be sent\n", txq->tail, txq->head);
+	fprintf(file, "  mbufs %u to %u not known to be sent\n", txq->tail, txq->head);
 	fprintf(file, "  CQ of %u: %u of %u completions taken, doorbell record %u\n",
 		1u << txq->log2_cqes, (uint16_t)txq->cq_ci, txq->cq_pi,
 		rte_be_to_cpu_32(*txq->cq_dbrec));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file One packet, one frame, one WQE. */
+/** @file One packet of one segment, one frame, one WQE. */
 #ifndef MDV_TX_ONE_H
 #define MDV_TX_ONE_H
 
@@ -58,7 +58,7 @@ mdv_tx_head(void *wqe, const struct rte_mbuf *mbuf, uint32_t *taken, const unsig
 	return MDV_TX_WQE_DS_HEAD;
 }
 
-/** Build the WQE of a packet of one segment: always one WQEBB. @return WQEBBs, -1 when it cannot be
+/** Build the WQE of a packet of one segment: always one WQEBB. @return 0, -1 when it cannot be
  * sent. */
 static __rte_always_inline int
 mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const unsigned int opts)
@@ -81,81 +81,18 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 	}
 	mdv_tx_wqe_ctrl(
 		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-	return 1;
+	return 0;
 }
 
-/** Data segments of the chain but for its first @p skip bytes, from unit @p ds of the WQE on.
- * @return units of the WQE, 0 when there is no room now, -1 when it cannot be sent. */
+/** Build the WQE of a packet of one segment at @p pc, of one WQEBB; the queue has its mbuf at
+ * @p head. @return 0, -1 when it cannot be sent */
 static __rte_always_inline int
-mdv_tx_chain(struct mdv_txq *txq, const struct rte_mbuf *seg, uint32_t skip, uint16_t pc,
-	uint32_t ds, uint32_t room)
-{
-	const uint32_t ds_mask = (txq->mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
-
-	for (; seg != NULL; seg = seg->next) {
-		uint32_t len = seg->data_len, pos, lkey_be;
-		uintptr_t addr;
-
-		if (len <= skip) {
-			skip -= len;
-			continue;
-		}
-		if (unlikely(ds == MDV_TX_DS_MAX))
-			return -1;
-		if (unlikely(ds == room * MDV_TX_WQE_DS_PER_BB))
-			return 0;
-		addr = rte_pktmbuf_mtod_offset(seg, uintptr_t, skip);
-		lkey_be = mdv_mr_lkey(&txq->mr, addr, seg);
-		if (unlikely(lkey_be == MDV_MR_LKEY_NONE))
-			return -1;
-		pos = ((pc & txq->mask) * MDV_TX_WQE_DS_PER_BB + ds) & ds_mask;
-		mdv_tx_wqe_data(
-			(struct mlx5_wqe_data_seg *)txq->wqes + pos, addr, len - skip, lkey_be);
-		skip = 0;
-		ds++;
-	}
-	return ds;
-}
-
-/**
- * Build the WQE of a packet of several segments, in at most @p room WQEBBs.
- * @return WQEBBs, 0 when there is no room now, -1 when it cannot be sent.
- */
-static __rte_always_inline int
-mdv_tx_multi(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint32_t room,
+mdv_tx_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head,
 	const unsigned int opts)
 {
-	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
-	uint32_t taken, ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
-	int ds;
-
-	if ((opts & MDV_TX_INLINE_L2) && unlikely(taken == 0))
+	if (unlikely(mbuf->data_len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
 		return -1;
-	ds = mdv_tx_chain(txq, mbuf, taken, pc, ds_head, room);
-	if (unlikely(ds <= 0))
-		return ds;
-	if (unlikely((uint32_t)ds == ds_head && !(opts & MDV_TX_INLINE_L2)))
-		return -1;
-	mdv_tx_wqe_ctrl(
-		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-	return mdv_tx_wqe_bbs(ds);
-}
-
-/**
- * Build the WQE of a packet at @p pc, in at most @p room WQEBBs.
- * @return WQEBBs, 0 when there is no room now, -1 when it cannot be sent.
- */
-static __rte_always_inline int
-mdv_tx_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint32_t room,
-	const unsigned int opts)
-{
-	const bool chained = (opts & MDV_TX_MULTI) && mbuf->nb_segs > 1;
-	const uint32_t len = chained ? mbuf->pkt_len : mbuf->data_len;
-
-	if (unlikely(len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
-		return -1;
-	if (chained)
-		return mdv_tx_multi(txq, mbuf, pc, room, opts);
+	txq->mbufs[head & txq->mask] = mbuf;
 	return mdv_tx_single(txq, mbuf, pc, opts);
 }
 

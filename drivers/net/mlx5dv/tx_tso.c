@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
  * headers, is the same in all instances. */
-#include "tx_one.h"
+#include "tx_chain.h"
 #include "tx_tso.h"
 
 /** Units of the shortest headers. */
@@ -14,7 +14,6 @@ struct shape {
 	uint32_t header;               /**< bytes of headers in the packet */
 	uint32_t least;                /**< bytes that the first mbuf must have to be copied from */
 	uint32_t units; /**< of the WQE, that the headers fill after the first 2 bytes */
-	uint32_t bbs;   /**< of the WQE with one data segment */
 	uint16_t mss;
 	bool tagged;
 };
@@ -63,7 +62,6 @@ shape_take(struct shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
 	shape->ol_flags = flags;
 	shape->header = header;
 	shape->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
-	shape->bbs = mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + shape->units + 1);
 	/* Full units are copied. */
 	shape->least = tagged ? UINT32_MAX : MDV_TX_WQE_INLINE_START + shape->units * 16;
 	shape->mss = mbuf->tso_segsz;
@@ -111,11 +109,11 @@ head_write(uint8_t *wqe, const struct shape *shape, const uint8_t *from)
 	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
 }
 
-/** One packet, whatever it looks like and wherever the ring ends. @return WQEBBs, 0 when there is
- * no room now, -1 when it cannot be sent. */
+/** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0 when
+ * there is no room now, -1 when it cannot be sent. */
 static __rte_noinline int
-packet_write(struct mdv_txq *txq, const struct shape *shape, const struct rte_mbuf *mbuf,
-	uint16_t pc, uint32_t room)
+packet_write(struct mdv_txq *txq, const struct shape *shape, struct rte_mbuf *mbuf, uint16_t pc,
+	uint16_t head, uint32_t room)
 {
 	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
 	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
@@ -136,53 +134,68 @@ packet_write(struct mdv_txq *txq, const struct shape *shape, const struct rte_mb
 	from += MDV_TX_WQE_INLINE_START;
 	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
 	units_copy(txq->wqes, from + nb * 16, shape->units - nb);
-	ds = mdv_tx_chain(txq, mbuf, shape->header, pc, ds_head, room);
+	ds = mdv_tx_chain_write(txq, mbuf, shape->header, pc, head, ds_head, room);
 	if (ds <= (int)ds_head)
 		return ds <= 0 ? ds : -1;
-	mdv_tx_wqe_ctrl(
-		(void *)wqe, MLX5_OPCODE_TSO, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-	return mdv_tx_wqe_bbs(ds);
+	return ds;
 }
 
-/** The usual packet: in one mbuf, in memory known from before, not over the ring's end. @return as
- * packet_write() */
-static __rte_always_inline int
-packet_write_flat(struct mdv_txq *txq, const struct shape *shape, const struct rte_mbuf *mbuf,
-	uint16_t pc, uint32_t room)
+/** Payload in several mbufs, or in memory not known from before. @return data segments, 0: it
+ * cannot be sent */
+static __rte_noinline uint32_t
+payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *payload, struct rte_mbuf **slot)
 {
-	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
-	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB, *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
+	struct mlx5_wqe_data_seg *end = mdv_tx_chain_write_flat(txq, mbuf, skip, payload, slot);
+
+	return end != NULL ? end - payload : 0;
+}
+
+/** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, -1
+ * when it cannot be sent */
+static __rte_always_inline int
+packet_write_flat(struct mdv_txq *txq, const struct shape *shape, struct rte_mbuf *mbuf,
+	uint16_t pc, uint16_t head)
+{
+	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+	uint8_t *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	const uintptr_t addr = (uintptr_t)from + shape->header;
+	struct mlx5_wqe_data_seg *payload = (void *)(wqe + ds_head * 16);
+	struct rte_mbuf **slot = &txq->mbufs[head & txq->mask];
+	uint32_t nb = 1;
 
-	if (unlikely(mbuf->data_len != mbuf->pkt_len || mbuf->data_len < shape->least ||
-		    room < shape->bbs || slot + shape->bbs > txq->mask + 1u ||
-		    addr - txq->mr.last.start >= txq->mr.last.size))
-		return packet_write(txq, shape, mbuf, pc, room);
 	head_write(wqe, shape, from);
 	from += MDV_TX_WQE_INLINE_START;
 	memcpy(units, from, UNITS_MIN * 16);
 	if (unlikely(shape->units > UNITS_MIN))
 		units_copy(units + UNITS_MIN * 16, from + UNITS_MIN * 16, shape->units - UNITS_MIN);
-	mdv_tx_wqe_data((void *)(wqe + ds_head * 16), addr, mbuf->data_len - shape->header,
-		txq->mr.last.lkey_be);
-	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_TSO, pc, txq->sqn, ds_head + 1,
-		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-	return shape->bbs;
+	if (likely(mbuf->nb_segs == 1 && addr - txq->mr.last.start < txq->mr.last.size)) {
+		*slot = mbuf;
+		mdv_tx_wqe_data_keyed(payload, addr, mbuf->data_len - shape->header,
+			(uint64_t)txq->mr.last.lkey_be << 32);
+	} else {
+		nb = payload_write(txq, mbuf, shape->header, payload, slot);
+	}
+	return likely(nb != 0) ? (int)(ds_head + nb) : -1;
 }
 
 int
 mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	bool insert_vlan, struct mdv_tx_pos *pos)
 {
+	struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pos->pc, pos->head, room);
 	const uint32_t max = txq->limits.tso_max;
 	struct shape shape = { .ol_flags = 0 };
 	struct mdv_tx_pos at = *pos;
+	uint16_t last = at.pc;
 	int ret = -1;
-	uint32_t n;
+	uint32_t n, nb_mbufs;
 
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
+		const uint32_t nb_segs = mbuf->nb_segs;
 		uint32_t payload, more;
 
 		if (unlikely(mbuf->ol_flags != shape.ol_flags ||
@@ -194,18 +207,39 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
 			break;
 		}
-		ret = packet_write_flat(txq, &shape, mbuf, at.pc, room);
+		if (likely(mbuf->data_len >= shape.least &&
+			    mdv_tx_chain_fits(&flat, nb_segs, MDV_TX_WQE_DS_HEAD + shape.units))) {
+			ret = packet_write_flat(txq, &shape, mbuf, at.pc, at.head);
+		} else {
+			ret = packet_write(txq, &shape, mbuf, at.pc, at.head, room);
+			flat.bbs = 0;
+		}
 		if (unlikely(ret <= 0))
 			break;
-		at.last = txq->wqes + (at.pc & txq->mask) * MLX5_SEND_WQE_BB;
-		txq->mbufs[at.head++ & txq->mask] = mbuf;
+		mdv_tx_wqe_ctrl((void *)(txq->wqes + (at.pc & txq->mask) * MLX5_SEND_WQE_BB),
+			MLX5_OPCODE_TSO, at.pc, txq->sqn, ret, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		ret = mdv_tx_wqe_bbs(ret);
+		last = at.pc;
 		at.pc += ret;
+		at.head += nb_segs;
 		room -= ret;
+		if (likely(flat.bbs != 0)) {
+			flat.bbs -= ret;
+			flat.slots -= nb_segs;
+		} else {
+			flat = mdv_tx_chain_room(txq, at.pc, at.head, room);
+		}
 		more = (payload - 1) / shape.mss;
 		at.more += more;
 		at.bytes += mbuf->pkt_len + more * shape.header;
 	}
+	if (n == 0)
+		return ret;
+	nb_mbufs = (uint16_t)(at.head - pos->head);
+	txq->chains = txq->chains || nb_mbufs != n;
+	at.last = txq->wqes + (last & txq->mask) * MLX5_SEND_WQE_BB;
+	at.more += (uint64_t)n - nb_mbufs;
 	at.nb += n;
 	*pos = at;
-	return n != 0 ? (int)n : ret;
+	return n;
 }

@@ -64,6 +64,15 @@ mdv_tx_wqe_eth(struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, __be32 tail_be)
 	memcpy(eth, words, sizeof(words));
 }
 
+/** The device inserts a tag, besides what else the segment says. */
+static __rte_always_inline void
+mdv_tx_wqe_eth_tag(struct mlx5_wqe_eth_seg *eth, uint16_t tci)
+{
+	const __be32 tail_be = mdv_tx_wqe_insert(tci);
+
+	memcpy((uint8_t *)eth + 12, &tail_be, sizeof(tail_be));
+}
+
 /** Units of the control segment and an Ethernet segment with @p len bytes inlined, 2 at least. */
 static __rte_always_inline uint32_t
 mdv_tx_wqe_ds_inline(uint32_t len)
@@ -89,6 +98,15 @@ mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uintptr_t addr, uint32_t len, uin
 	seg->byte_count = rte_cpu_to_be_32(len);
 	seg->lkey = lkey_be;
 	seg->addr = rte_cpu_to_be_64(addr);
+}
+
+/** The same with @p key, the lkey's bits 31:0 in bits 63:32. */
+static __rte_always_inline void
+mdv_tx_wqe_data_keyed(struct mlx5_wqe_data_seg *seg, uintptr_t addr, uint32_t len, uint64_t key)
+{
+	const uint64_t words[2] = { key | rte_cpu_to_be_32(len), rte_cpu_to_be_64(addr) };
+
+	memcpy(seg, words, sizeof(words));
 }
 
 #endif /* MDV_TX_WQE_H */

@@ -110,7 +110,7 @@ indices_and_the_last_error_are_told(void **state)
 {
 	static const char *const parts[] = {
 		"Tx queue 0: SQ 0x123456 of 64 WQEBBs: 0 to 4 with the device, doorbell record 4\n",
-		"packets 0 to 4 not known to be sent\n",
+		"mbufs 0 to 5 not known to be sent\n",
 		"CQ of 16: 0 of 0 completions taken, doorbell record 0\n", "7 frames, ",
 		" 0 errors\n", NULL
 	};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Packets of several segments, one WQE each.
+ *
+ * The queue has their mbufs one by one, so who frees them need not follow next, which lies in a
+ * line of its own.
+ */
+#ifndef MDV_TX_CHAIN_H
+#define MDV_TX_CHAIN_H
+
+#include "tx.h"
+#include "tx_wqe.h"
+
+/**
+ * Data segments of the chain but for its first @p skip bytes, from unit @p ds of the WQE at @p pc
+ * on, in at most @p room WQEBBs; its mbufs are the queue's from @p head on.
+ * @return units of the WQE, 0 when there is no room now, -1 when it cannot be sent.
+ */
+int mdv_tx_chain_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
+	uint16_t head, uint32_t ds, uint32_t room);
+
+/** What is free in one piece: neither ring ends in it. */
+struct mdv_tx_chain_room {
+	uint32_t bbs;
+	uint32_t slots; /**< of mbufs */
+};
+
+/** @param room WQEBBs that are free */
+static __rte_always_inline struct mdv_tx_chain_room
+mdv_tx_chain_room(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
+{
+	const uint32_t nb = txq->mask + 1u, nb_free = nb - (uint16_t)(head - txq->tail);
+
+	return (struct mdv_tx_chain_room){
+		.bbs = RTE_MIN(room, nb - (pc & txq->mask)),
+		.slots = RTE_MIN(nb_free, nb - (head & txq->mask)),
+	};
+}
+
+/** Are there places for so many segments, in a WQE of @p ds units so far? */
+static __rte_always_inline bool
+mdv_tx_chain_fits(const struct mdv_tx_chain_room *room, uint32_t nb_segs, uint32_t ds)
+{
+	return nb_segs <= room->slots && ds + nb_segs <= MDV_TX_DS_MAX &&
+		ds + nb_segs <= room->bbs * MDV_TX_WQE_DS_PER_BB;
+}
+
+/**
+ * mdv_tx_chain_write() for what mdv_tx_chain_fits(): from @p data on; mbufs from @p slot on.
+ * @return behind the last data segment, NULL when the packet cannot be sent
+ */
+static __rte_always_inline struct mlx5_wqe_data_seg *
+mdv_tx_chain_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *data, struct rte_mbuf **slot)
+{
+	uint64_t key = (uint64_t)txq->mr.last.lkey_be << 32;
+	uint32_t left = mbuf->nb_segs;
+
+	for (;;) {
+		const uint32_t len = mbuf->data_len;
+		const uintptr_t addr = rte_pktmbuf_mtod_offset(mbuf, uintptr_t, skip);
+
+		*slot++ = mbuf;
+		if (likely(len > skip)) {
+			if (unlikely(addr - txq->mr.last.start >= txq->mr.last.size)) {
+				if (mdv_mr_cache_miss(&txq->mr, addr, mbuf) == MDV_MR_LKEY_NONE)
+					return NULL;
+				key = (uint64_t)txq->mr.last.lkey_be << 32;
+			}
+			mdv_tx_wqe_data_keyed(data++, addr, len - skip, key);
+			skip = 0;
+		} else {
+			skip -= len;
+		}
+		if (--left == 0)
+			return data;
+		mbuf = mbuf->next;
+		/* Whoever frees it will go by nb_segs. */
+		if (unlikely(mbuf == NULL))
+			return NULL;
+	}
+}
+
+/**
+ * Build the WQEs of as many of @p nb packets as are chains and not to be cut up, in at most @p room
+ * WQEBBs; the first is one.
+ * @param opts enum mdv_tx_opt
+ * @return packets; or of the first: 0 when there is no room now, -1 when it cannot be sent
+ */
+int mdv_tx_chain_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	unsigned int opts, struct mdv_tx_pos *pos);
+
+#endif /* MDV_TX_CHAIN_H */
