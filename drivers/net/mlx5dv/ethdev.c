@@ -214,23 +214,32 @@ static int
 tx_descriptor_dump(
 	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
 {
-	return mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	mdv_revive_lock(port);
+	ret = mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
+	mdv_revive_unlock(port);
+	return ret;
 }
 
 static int
 priv_dump(struct rte_eth_dev *dev, FILE *file)
 {
-	const struct mdv_device *device = &mdv_port(dev)->device;
+	struct mdv_port *port = mdv_port(dev);
+	const struct mdv_device *device = &port->device;
 	uint16_t i;
 
 	fprintf(file, "device %s port %u, netdev %s, firmware %s\n", device->name, device->port_num,
 		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
 	if (device->caps.clock_khz != 0)
 		fprintf(file, "clock of timestamps: %u kHz\n", device->caps.clock_khz);
+	mdv_revive_lock(port);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		if (dev->data->tx_queues[i] != NULL)
 			mdv_tx_dump(dev->data->tx_queues[i], file);
 	}
+	mdv_revive_unlock(port);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "port.h"
 #include "rx.h"
+#include "rxq_ring.h"
 #include "tx.h"
 
 /** What some events ask for. */
@@ -37,16 +38,11 @@ static const struct row {
 	{ IBV_EVENT_PORT_ACTIVE, ABOUT_PORT, NULL },
 	{ IBV_EVENT_PORT_ERR, ABOUT_PORT, NULL },
 	{ IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE, NULL },
-	{ IBV_EVENT_CQ_ERR, ABOUT_CQ,
-		"no completion comes any more: stop the port and start it again" },
-	{ IBV_EVENT_WQ_FATAL, ABOUT_WQ,
-		"nothing is received there any more: stop the port and start it again" },
-	{ IBV_EVENT_QP_FATAL, ABOUT_QP,
-		"nothing is sent there any more: stop the port and start it again" },
-	{ IBV_EVENT_QP_REQ_ERR, ABOUT_QP,
-		"nothing is sent there any more: stop the port and start it again" },
-	{ IBV_EVENT_QP_ACCESS_ERR, ABOUT_QP,
-		"nothing is sent there any more: stop the port and start it again" },
+	{ IBV_EVENT_CQ_ERR, ABOUT_CQ, "no completion comes any more; a burst makes the queue anew" },
+	{ IBV_EVENT_WQ_FATAL, ABOUT_WQ, "nothing is received until a burst has started it anew" },
+	{ IBV_EVENT_QP_FATAL, ABOUT_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_QP_REQ_ERR, ABOUT_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_QP_ACCESS_ERR, ABOUT_QP, "nothing is sent until a burst has started it anew" },
 };
 /* clang-format on */
 
@@ -81,6 +77,8 @@ tell_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struc
 		if (row->about == ABOUT_CQ ? rxq->cq.ibv_cq != event->element.cq
 					   : rxq->wq != event->element.wq)
 			continue;
+		if (row->about == ABOUT_CQ)
+			mdv_rxq_ring_break(rxq);
 		if (is_news(&rxq->told, event->event_type))
 			MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id,
 				rxq->idx, ibv_event_type_str(event->event_type), row->advice);
@@ -98,6 +96,8 @@ tell_txq(struct mdv_port *port, const struct ibv_async_event *event, const struc
 		if (row->about == ABOUT_CQ ? txq->cq.ibv_cq != event->element.cq
 					   : txq->qp != event->element.qp)
 			continue;
+		if (row->about == ABOUT_CQ)
+			txq->broken = true;
 		if (is_news(&txq->told, event->event_type))
 			MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id,
 				txq->idx, ibv_event_type_str(event->event_type), row->advice);

@@ -72,6 +72,7 @@ struct mdv_port {
 
 	struct ibv_comp_channel **rx_channels; /**< by queue; NULL: no Rx interrupts */
 	struct mdv_rxq *parked;                /**< released Rx queues whose WQs are in use */
+	struct mdv_txq *parked_tx;             /**< released Tx queues, for their QPs */
 
 	struct mdv_flow_state flow;
 };

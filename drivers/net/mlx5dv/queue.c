@@ -124,6 +124,7 @@ mdv_queue_stop_all(struct rte_eth_dev *dev)
 		mdv_txq_destroy(port, i);
 		dev->data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
+	mdv_txq_destroy_parked(port);
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		mdv_rxq_destroy(port, i);
 		dev->data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;

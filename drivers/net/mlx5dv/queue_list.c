@@ -10,6 +10,7 @@ void
 mdv_queue_list_init(struct mdv_queue_list *list)
 {
 	pthread_mutex_init(&list->lock, NULL);
+	pthread_mutex_init(&list->objects_lock, NULL);
 	LIST_INIT(&list->rx);
 	LIST_INIT(&list->tx);
 }

@@ -20,6 +20,10 @@ LIST_HEAD(mdv_txq_head, mdv_txq);
 
 struct mdv_queue_list {
 	pthread_mutex_t lock; /**< nobody who holds it waits for anything */
+	/** Verbs objects of the queues of a running port are not replaced meanwhile:
+	 * mdv_revive_lock().
+	 */
+	pthread_mutex_t objects_lock;
 	struct mdv_rxq_head rx;
 	struct mdv_txq_head tx;
 };

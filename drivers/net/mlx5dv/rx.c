@@ -143,8 +143,10 @@ mdv_rx_error(struct mdv_rxq *rxq)
 		slot_drop(rxq);
 		return;
 	}
-	if (mdv_rxq_ring_recover(rxq, err->syndrome) != 0)
+	if (mdv_rxq_ring_recover(rxq, err->syndrome) != 0) {
 		slot_drop(rxq);
+		mdv_rxq_ring_break(rxq);
+	}
 }
 
 __rte_noinline uint32_t

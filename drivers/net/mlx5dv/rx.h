@@ -39,6 +39,7 @@
 #include "hw.h"
 #include "mark.h"
 #include "mr.h"
+#include "revive.h"
 
 struct ibv_wq;
 struct mdv_port;
@@ -67,6 +68,7 @@ enum mdv_rx_expect {
 	MDV_RX_EXPECT_MARK = 1 << 0, /**< a rule may tag packets */
 	MDV_RX_EXPECT_VLAN = 1 << 1, /**< VLAN tags may be stripped */
 	MDV_RX_EXPECT_MINI = 1 << 2, /**< CQEs may be compressed */
+	MDV_RX_EXPECT_NONE = 1 << 3, /**< none will come: the queue has to be made anew */
 };
 
 struct mdv_rx_counters {
@@ -113,6 +115,7 @@ struct mdv_rxq {
 	LIST_ENTRY(mdv_rxq) next;    /**< of port->queues */
 	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
 	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
+	struct mdv_revive_wait revive_wait;
 	struct mdv_port *port;
 	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
 	struct ibv_wq *wq;           /**< NULL: the port is not started */

@@ -186,6 +186,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		if (rxq->expects & MDV_RX_EXPECT_MINI)
 			rte_io_wmb();
 		mdv_cq_update_ci(rxq->cq_dbrec, pos.cq_ci);
+	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
+		mdv_revive_rx(rxq);
 	}
 	if (opts & MDV_RX_SCATTER)
 		mdv_rx_refill_scattered(rxq);

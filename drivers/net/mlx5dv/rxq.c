@@ -177,29 +177,6 @@ park(struct mdv_port *port, struct mdv_rxq *rxq)
 	port->parked = rxq;
 }
 
-/** Rings of a parked queue become those of @p rxq, which is alike. */
-static void
-adopt(struct mdv_rxq *rxq, struct mdv_rxq *parked)
-{
-	rxq->cqes = parked->cqes;
-	rxq->mbufs = parked->mbufs;
-	rxq->wqes = parked->wqes;
-	rxq->cq_dbrec = parked->cq_dbrec;
-	rxq->wq_dbrec = parked->wq_dbrec;
-	rxq->mask = parked->mask;
-	rxq->log2_wqes = parked->log2_wqes;
-	rxq->log2_segs = parked->log2_segs;
-	rxq->refill_min = parked->refill_min;
-	rxq->expects = parked->expects | (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0);
-	rxq->cq_ci = parked->cq_ci;
-	rxq->wqe_ci = parked->wqe_ci;
-	rxq->wqe_pi = parked->wqe_pi;
-	rxq->wq = parked->wq;
-	rxq->wq_strips = parked->wq_strips;
-	rxq->cq = parked->cq;
-	rte_free(parked);
-}
-
 /**
  * Give a queue of a running port its objects: those that it had before, if they fit; new ones if
  * nothing points at those.
@@ -220,8 +197,11 @@ setup_running(struct mdv_rxq *rxq, uint8_t log2_segs)
 	parked = parked_take(port, rxq->idx);
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
-	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs == log2_segs) {
-		adopt(rxq, parked);
+	/* More buffers a frame than the MTU of now needs do no harm. */
+	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs >= log2_segs) {
+		mdv_rxq_ring_adopt(rxq, parked);
+		rxq->expects |= rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0;
+		rte_free(parked);
 		return 0;
 	}
 	if (mdv_rxq_ring_destroy(parked) != 0) {
@@ -401,11 +381,13 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 		return 0;
 	if (on)
 		expect(rxq, MDV_RX_EXPECT_VLAN);
+	mdv_revive_lock(port);
 	rxq->vlan_strip = on;
 	/* A stopped queue's WQ is told when it starts. */
 	ret = rxq->ready ? mdv_rxq_ring_strip(rxq) : 0;
 	if (ret != 0)
 		rxq->vlan_strip = !on;
+	mdv_revive_unlock(port);
 	return ret;
 }
 

@@ -216,8 +216,9 @@ mdv_rxq_ring_strip(struct mdv_rxq *rxq)
 	return -ret;
 }
 
-int
-mdv_rxq_ring_ready(struct mdv_rxq *rxq)
+/** As mdv_rxq_ring_ready(). @param whole the ring must be full */
+static int
+make_ready(struct mdv_rxq *rxq, bool whole)
 {
 	struct mdv_mr_table *table = rxq->port->mr;
 	int ret;
@@ -237,7 +238,7 @@ mdv_rxq_ring_ready(struct mdv_rxq *rxq)
 		goto reset;
 	/* After the change of state, which clears the WQ's doorbell record. */
 	ret = mdv_rx_fill(rxq);
-	if (ret == 0)
+	if (ret == 0 || !whole)
 		return 0;
 	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
 		rxq->port->dev->data->port_id, rxq->idx, rxq->pool->name,
@@ -251,6 +252,12 @@ reset:
 put_pool:
 	mdv_mr_pool_put(table, rxq->pool);
 	return ret;
+}
+
+int
+mdv_rxq_ring_ready(struct mdv_rxq *rxq)
+{
+	return make_ready(rxq, true);
 }
 
 int
@@ -282,9 +289,62 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 		return ret;
 	rxq->count.errors += cq_drain(rxq);
 	mdv_rx_drain(rxq);
-	/* Should this fail, the queue stays silent; the rings are consistent all the same. */
-	modify_state(rxq, IBV_WQS_RDY);
+	/* The rings are consistent all the same. */
+	if (modify_state(rxq, IBV_WQS_RDY) != 0)
+		mdv_rxq_ring_break(rxq);
 	/* What the pool cannot give now is filled in by the next bursts. */
 	mdv_rx_fill(rxq);
 	return 0;
+}
+
+void
+mdv_rxq_ring_break(struct mdv_rxq *rxq)
+{
+	__atomic_fetch_or(&rxq->expects, MDV_RX_EXPECT_NONE, __ATOMIC_RELAXED);
+}
+
+void
+mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
+{
+	rxq->cqes = from->cqes;
+	rxq->mbufs = from->mbufs;
+	rxq->wqes = from->wqes;
+	rxq->cq_dbrec = from->cq_dbrec;
+	rxq->wq_dbrec = from->wq_dbrec;
+	rxq->mask = from->mask;
+	rxq->log2_wqes = from->log2_wqes;
+	rxq->log2_segs = from->log2_segs;
+	rxq->refill_min = from->refill_min;
+	rxq->expects = from->expects;
+	rxq->cq_ci = from->cq_ci;
+	rxq->wqe_ci = from->wqe_ci;
+	rxq->wqe_pi = from->wqe_pi;
+	rxq->wq = from->wq;
+	rxq->wq_strips = from->wq_strips;
+	rxq->cq = from->cq;
+}
+
+int
+mdv_rxq_ring_replace(struct mdv_rxq *rxq, const struct mdv_rxq *fresh)
+{
+	struct mdv_port *port = rxq->port;
+	struct mdv_rxq old = *rxq;
+	int ret;
+
+	/* The pool stays registered: packets of it may be on their way out. */
+	ret = mdv_mr_pool_get(port->mr, rxq->pool);
+	if (ret != 0)
+		return ret;
+	pthread_mutex_lock(&port->queues.lock);
+	mdv_rxq_ring_adopt(rxq, fresh);
+	pthread_mutex_unlock(&port->queues.lock);
+	rxq->ready = false;
+	rxq->nb_ready = 0;
+	ret = mdv_rxq_ring_destroy(&old);
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: the WQ that broke is in use",
+			port->dev->data->port_id, rxq->idx);
+	ret = make_ready(rxq, false);
+	mdv_mr_pool_put(port->mr, rxq->pool);
+	return ret;
 }

@@ -39,4 +39,15 @@ int mdv_rxq_ring_reset(struct mdv_rxq *rxq);
  */
 int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
 
+/** Nothing will come from the device any more, until the objects are others. Any thread. */
+void mdv_rxq_ring_break(struct mdv_rxq *rxq);
+/** The objects and rings of @p from, which is alike, become those of @p rxq. */
+void mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from);
+/**
+ * Give a ready queue that no rule points at the objects of @p fresh, which are reset, and let the
+ * device use them; its own are destroyed. What the pool cannot give now is filled in by bursts.
+ * @return 0, or a negative errno, logged: the queue is reset
+ */
+int mdv_rxq_ring_replace(struct mdv_rxq *rxq, const struct mdv_rxq *fresh);
+
 #endif /* MDV_RXQ_RING_H */

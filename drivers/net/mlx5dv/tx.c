@@ -190,10 +190,11 @@ mdv_tx_error(struct mdv_txq *txq)
 	txq->stop_syndrome = err->syndrome;
 	flight_settle(txq, txq->stop_wqe);
 	if (mdv_txq_recover(txq, err->syndrome) != 0) {
-		/* Beyond repair: full for ever. The device may still read the packets: they are
-		 * freed when the queue is stopped. */
+		/* The device may still read the packets: they are freed when the queue is made
+		 * anew, or stopped. */
 		mdv_tx_look_full(txq);
 		txq->cq_ci++;
+		txq->broken = true;
 		return;
 	}
 	flight_drop(txq);

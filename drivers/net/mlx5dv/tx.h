@@ -33,6 +33,7 @@
 #include "cq.h"
 #include "hw.h"
 #include "mr.h"
+#include "revive.h"
 #include "tx_wqe.h"
 #include "uar.h"
 
@@ -96,7 +97,8 @@ struct mdv_txq {
 	uint32_t uar_slot; /**< of the doorbell register: see mdv_uar_regs */
 	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
-	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
+	bool uar_combines : 1; /**< the register's page is write-combining: flush after ringing */
+	bool broken : 1;       /**< nothing will complete: the queue has to be made anew */
 
 	/* line 1: written by every burst */
 	uint16_t pc __rte_cache_aligned;
@@ -117,9 +119,11 @@ struct mdv_txq {
 	LIST_ENTRY(mdv_txq) next;    /**< of port->queues */
 	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
 	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
+	struct mdv_revive_wait revive_wait;
 	struct mdv_port *port;
-	struct ibv_qp *qp; /**< NULL: the port is not started */
-	bool ready;        /**< started: the QP sends */
+	struct mdv_txq *next_parked; /**< released, its QP is for the next of this number */
+	struct ibv_qp *qp;           /**< NULL: the port is not started */
+	bool ready;                  /**< started: the QP sends */
 	struct mdv_cq cq;
 	struct rte_eth_txconf conf;
 	uint16_t port_id;
@@ -132,7 +136,7 @@ struct mdv_txq {
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
 };
-static_assert(offsetof(struct mdv_txq, uar_combines) < 64, "line 0");
+static_assert(offsetof(struct mdv_txq, log2_cqes) == 62, "line 0");
 static_assert(offsetof(struct mdv_txq, pc) == 64, "line 1");
 static_assert(
 	offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <= 128, "line 1");

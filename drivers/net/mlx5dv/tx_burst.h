@@ -105,8 +105,11 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 		}
 		cq_ci++;
 	}
-	if (cq_ci == start)
+	if (cq_ci == start) {
+		if (unlikely(txq->broken))
+			mdv_revive_tx(txq);
 		return;
+	}
 	txq->cq_ci = cq_ci;
 	mdv_cq_update_ci(txq->cq_dbrec, cq_ci);
 	txq->ci = txq->dones[(cq_ci - 1) & cq_mask].pc;

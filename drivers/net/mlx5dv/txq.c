@@ -34,6 +34,72 @@ mdv_txq_desc_max(const struct mdv_caps *caps)
 	return rte_align32prevpow2(RTE_MIN(caps->max_qp_wr, DESC_MAX));
 }
 
+static int objects_create(struct mdv_txq *txq);
+static void objects_destroy(struct mdv_txq *txq);
+
+/** The objects and rings of @p from, which is alike, become those of @p txq. */
+static void
+adopt(struct mdv_txq *txq, const struct mdv_txq *from)
+{
+	txq->wqes = from->wqes;
+	txq->mbufs = from->mbufs;
+	txq->dones = from->dones;
+	txq->dbrec = from->dbrec;
+	txq->uar_reg = from->uar_reg;
+	txq->cqes = from->cqes;
+	txq->cq_dbrec = from->cq_dbrec;
+	txq->sqn = from->sqn;
+	txq->mask = from->mask;
+	txq->log2_cqes = from->log2_cqes;
+	txq->uar_combines = from->uar_combines;
+	txq->broken = from->broken;
+	txq->pc = from->pc;
+	txq->ci = from->ci;
+	txq->head = from->head;
+	txq->tail = from->tail;
+	txq->cq_pi = from->cq_pi;
+	txq->request_min = from->request_min;
+	txq->cq_ci = from->cq_ci;
+	txq->qp = from->qp;
+	txq->cq = from->cq;
+	mdv_mr_cache_init(&txq->mr, txq->port->mr);
+}
+
+/** The released queue of this number of a running port, or NULL. */
+static struct mdv_txq *
+parked_take(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq **at = &port->parked_tx, *txq;
+
+	while (*at != NULL && (*at)->idx != idx)
+		at = &(*at)->next_parked;
+	txq = *at;
+	if (txq != NULL)
+		*at = txq->next_parked;
+	return txq;
+}
+
+/**
+ * Give a queue of a running port its objects: those that it had before, if they fit. A QP made now
+ * is younger than the receive queues, to which its broadcasts may come back (VPP df213385d39).
+ */
+static int
+setup_running(struct mdv_txq *txq)
+{
+	struct mdv_txq *parked = parked_take(txq->port, txq->idx);
+
+	if (parked == NULL)
+		return objects_create(txq);
+	if (parked->nb_desc != txq->nb_desc) {
+		objects_destroy(parked);
+		rte_free(parked);
+		return objects_create(txq);
+	}
+	adopt(txq, parked);
+	rte_free(parked);
+	return 0;
+}
+
 int
 mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_txconf *conf)
@@ -63,22 +129,42 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
 	txq->limits = mdv_tx_prepare_limits(&port->device.caps, txq->conf.offloads);
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
+	ret = port->started ? setup_running(txq) : 0;
+	if (ret != 0) {
+		rte_free(txq);
+		return ret;
+	}
 	mdv_queue_list_add_tx(&port->queues, txq);
 	dev->data->tx_queues[idx] = txq;
-	ret = port->started ? mdv_txq_create(port, idx) : 0;
-	if (ret != 0)
-		mdv_txq_release(dev, idx);
-	return ret;
+	return 0;
 }
 
 void
 mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
-	mdv_queue_list_remove_tx(&mdv_port(dev)->queues, dev->data->tx_queues[idx]);
-	if (dev->data->tx_queues[idx] != NULL)
-		mdv_txq_destroy(mdv_port(dev), idx);
-	rte_free(dev->data->tx_queues[idx]);
+	struct mdv_port *port = mdv_port(dev);
+	struct mdv_txq *txq = dev->data->tx_queues[idx];
+
+	mdv_queue_list_remove_tx(&port->queues, txq);
+	if (txq != NULL && txq->qp != NULL) {
+		txq->next_parked = port->parked_tx;
+		port->parked_tx = txq;
+	} else {
+		rte_free(txq);
+	}
 	dev->data->tx_queues[idx] = NULL;
+}
+
+void
+mdv_txq_destroy_parked(struct mdv_port *port)
+{
+	struct mdv_txq *txq;
+
+	while ((txq = port->parked_tx) != NULL) {
+		port->parked_tx = txq->next_parked;
+		objects_destroy(txq);
+		rte_free(txq);
+	}
 }
 
 /* clang-format off */
@@ -138,6 +224,9 @@ qp_ready(struct mdv_txq *txq)
 	unsigned int i;
 	int ret = 0;
 
+	/* Half way to where it sends there is no way back but this. */
+	if (txq->qp->state != IBV_QPS_RESET)
+		ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
 	for (i = 0; i < RTE_DIM(qp_states) && ret == 0; i++)
 		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
 	/* Forgotten in the state RESET. */
@@ -267,10 +356,10 @@ cq_drain(struct mdv_txq *txq)
 	mdv_cq_update_ci(txq->cq_dbrec, txq->cq_ci);
 }
 
-int
-mdv_txq_create(struct mdv_port *port, uint16_t idx)
+static int
+objects_create(struct mdv_txq *txq)
 {
-	struct mdv_txq *txq = txq_get(port, idx);
+	struct mdv_port *port = txq->port;
 	int ret;
 
 	txq->request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
@@ -292,6 +381,7 @@ mdv_txq_create(struct mdv_port *port, uint16_t idx)
 	mdv_tx_reset(txq);
 	mdv_tx_look_full(txq);
 	mdv_mr_cache_init(&txq->mr, port->mr);
+	txq->broken = false;
 	return 0;
 
 destroy_qp:
@@ -300,6 +390,12 @@ destroy_qp:
 destroy_cq:
 	mdv_cq_destroy(&port->device, &txq->cq);
 	return ret;
+}
+
+int
+mdv_txq_create(struct mdv_port *port, uint16_t idx)
+{
+	return objects_create(txq_get(port, idx));
 }
 
 int
@@ -334,26 +430,55 @@ mdv_txq_stop(struct mdv_port *port, uint16_t idx)
 	return 0;
 }
 
-void
-mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
+static void
+objects_destroy(struct mdv_txq *txq)
 {
-	struct mdv_txq *txq = txq_get(port, idx);
-	int ret;
+	int ret = ibv_destroy_qp(txq->qp);
 
-	if (txq == NULL || txq->qp == NULL)
-		return;
-	ret = ibv_destroy_qp(txq->qp);
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot destroy the QP: %s",
-			port->dev->data->port_id, idx, strerror(ret));
+			txq->port->dev->data->port_id, txq->idx, strerror(ret));
 	txq->qp = NULL;
 	txq->ready = false;
-	mdv_cq_destroy(&port->device, &txq->cq);
+	mdv_cq_destroy(&txq->port->device, &txq->cq);
 	/* Only now is the device done with them. */
 	mdv_tx_release(txq, txq->head);
 	rte_free(txq->mbufs);
 	txq->mbufs = NULL;
 	txq->wqes = NULL;
+}
+
+void
+mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+
+	if (txq != NULL && txq->qp != NULL)
+		objects_destroy(txq);
+}
+
+int
+mdv_txq_replace(struct mdv_txq *txq)
+{
+	struct mdv_port *port = txq->port;
+	struct mdv_txq fresh = *txq, old = *txq;
+	int ret;
+
+	fresh.head = fresh.tail = 0;
+	ret = objects_create(&fresh);
+	if (ret != 0)
+		return ret;
+	ret = qp_ready(&fresh);
+	if (ret != 0) {
+		objects_destroy(&fresh);
+		return ret;
+	}
+	pthread_mutex_lock(&port->queues.lock);
+	adopt(txq, &fresh);
+	pthread_mutex_unlock(&port->queues.lock);
+	mdv_tx_reset(txq);
+	objects_destroy(&old);
+	return 0;
 }
 
 int
@@ -379,9 +504,11 @@ mdv_txq_set_rate(struct rte_eth_dev *dev, uint16_t idx, uint32_t mbps)
 			port_id, idx, mbps, caps->rate_min_kbps, caps->rate_max_kbps);
 		return -EINVAL;
 	}
+	mdv_revive_lock(mdv_port(dev));
 	ret = txq->ready ? modify_rate(txq, kbps) : 0;
 	if (ret == 0)
 		txq->rate_kbps = kbps;
+	mdv_revive_unlock(mdv_port(dev));
 	return ret;
 }
 

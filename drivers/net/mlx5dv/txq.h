@@ -39,6 +39,15 @@ void mdv_txq_destroy(struct mdv_port *port, uint16_t idx);
  */
 int mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome);
 
+/**
+ * Give a running queue other objects, and destroy its own; packets on their way are given up.
+ * Called by the sending thread, with the objects locked.
+ * @return 0, or a negative errno, logged: nothing was touched
+ */
+int mdv_txq_replace(struct mdv_txq *txq);
+/** Destroy what released queues have left for their successors. */
+void mdv_txq_destroy_parked(struct mdv_port *port);
+
 /** ethdev set_queue_rate_limit, in Mbit/s; it holds until the queue is set up anew. */
 int mdv_txq_set_rate(struct rte_eth_dev *dev, uint16_t idx, uint32_t mbps);
 

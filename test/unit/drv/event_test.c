@@ -279,13 +279,13 @@ static const struct {
 	const char *says;
 } broken[] = {
 	{ { .element.wq = &wq, .event_type = IBV_EVENT_WQ_FATAL },
-		"port 0 Rx queue 4: WQ fatal: nothing is received there any more: stop" },
+		"port 0 Rx queue 4: WQ fatal: nothing is received until a burst has started it" },
 	{ { .element.cq = &rx_cq, .event_type = IBV_EVENT_CQ_ERR },
-		"port 0 Rx queue 4: CQ error: no completion comes any more: stop" },
+		"port 0 Rx queue 4: CQ error: no completion comes any more; a burst" },
 	{ { .element.cq = &tx_cq, .event_type = IBV_EVENT_CQ_ERR },
-		"port 0 Tx queue 5: CQ error: no completion comes any more: stop" },
+		"port 0 Tx queue 5: CQ error: no completion comes any more; a burst" },
 	{ { .element.qp = &qp, .event_type = IBV_EVENT_QP_FATAL },
-		"port 0 Tx queue 5: local work queue catastrophic error: nothing is sent there" },
+		"port 0 Tx queue 5: local work queue catastrophic error: nothing is sent until" },
 	{ { .element.qp = &qp, .event_type = IBV_EVENT_QP_ACCESS_ERR },
 		"port 0 Tx queue 5: local access violation work queue error: nothing is sent" },
 	{ { .element.qp = NULL, .event_type = IBV_EVENT_QP_FATAL },
@@ -315,6 +315,9 @@ a_broken_queue_is_told_once_a_start(void **state)
 		for (i = 0; i < RTE_DIM(broken); i++)
 			assert_int_equal(nb_logged(broken[i].says), round < 2 ? 1 : 2);
 	}
+	/* What polls them will make them anew. */
+	assert_true(rxq.expects & MDV_RX_EXPECT_NONE);
+	assert_true(txq.broken);
 	/* Those that are gone are not looked at. */
 	mdv_queue_list_remove_rx(&rig->port.queues, &rxq);
 	mdv_queue_list_remove_tx(&rig->port.queues, &txq);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Queues whose verbs objects have become useless under a running port, made anew.
+ *
+ *     CQ in error (event) ─────────┐
+ *     an error CQE, and a verb     ├──> broken ──(a burst that finds nothing)──> made anew, or
+ *     that fails while recovering ─┘     ^                                       tried later
+ *                                        └──────────────────────────────────────────┘
+ *
+ * A CQ in error cannot be reset, and a WQ or QP cannot get another one. So both are replaced: a
+ * send queue by itself; for a receive queue the port's rules leave the device meanwhile, as they
+ * point at the WQ. It is done by the thread that polls, as it alone knows when nobody is in the
+ * rings; other threads that look into those hold the lock.
+ */
+#ifndef MDV_REVIVE_H
+#define MDV_REVIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mdv_port;
+struct mdv_rxq;
+struct mdv_txq;
+
+/** When to try again, of a queue that could not be made anew. */
+struct mdv_revive_wait {
+	uint64_t until; /**< cycles of the timer */
+	uint32_t ms;    /**< how long the last wait was; 0: none */
+};
+
+/** The objects of all queues stay until mdv_revive_unlock(). */
+void mdv_revive_lock(struct mdv_port *port);
+void mdv_revive_unlock(struct mdv_port *port);
+/** Make a broken queue anew, if it is time to try. Called by the polling thread. */
+void mdv_revive_rx(struct mdv_rxq *rxq);
+void mdv_revive_tx(struct mdv_txq *txq);
+
+#endif /* MDV_REVIVE_H */
