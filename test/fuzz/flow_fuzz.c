@@ -22,7 +22,7 @@
 #define NB_QUEUES   2
 #define MAX_HANDLES 5
 /* Parts of all rules, those included whose destruction waits. */
-#define MAX_ENTRIES (2 * MAX_RULES * MDV_RSS_NB_CLASSES)
+#define MAX_ENTRIES (2 * MAX_RULES * MDV_FLOW_LEVEL_MASKS)
 /* Of one input: each looks at all that has gone before. */
 #define MAX_OPERATIONS 200
 

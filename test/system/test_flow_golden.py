@@ -107,6 +107,8 @@ REFUSED = {
 }
 
 E, E4 = [eth()], [eth(), ipv4()]
+TAGGED = [eth(vlan=dei, vlan_mask=0x1000) for dei in (0, 0x1000)]
+TAGGED_INSIDE = [eth(vlan=dei, vlan_mask=0x1000, inner=True) for dei in (0, 0x1000)]
 SAMPLE = "set sample_actions 0 queue index 2 / end"
 # (command before or None, pattern, actions, the attributes)
 INDIRECT = "flow indirect_action 0 create action_id {} ingress action {} / end"
@@ -136,6 +138,14 @@ ACTIONS = [
     (None, "eth / any num is 2 / vxlan", "rss types ipv4 end queues 0 1 end", [attr(*E, U, V, ipv4()), attr(*E, U, V)]),
     (None, "eth / mpls", "rss types ipv6 end queues 0 1 end",
      [attr(eth(type_=0x8847), mpls(), ipv6()), attr(eth(type_=0x8847), mpls())]),
+    # Any tag: the device knows it by its bits, so it takes a rule for each value of DEI.
+    (None, "eth / vlan", "queue index 0", [attr(TAGGED[0]), attr(TAGGED[1])]),
+    (None, "vlan tci spec 5 tci mask 0 inner_type is 0x0806", "queue index 0 / passthru",
+     [attr(eth(type_=0x0806, vlan=dei, vlan_mask=0x1000), flags=DONT_TRAP) for dei in (0, 0x1000)]),
+    (None, "eth / vlan", "rss types ipv4 end queues 0 1 end",
+     [attr(TAGGED[0], ipv4()), attr(TAGGED[1], ipv4()), attr(TAGGED[0]), attr(TAGGED[1])]),
+    (None, "eth / vlan / ipv4 / udp / vxlan / eth / vlan / ipv6", "count / drop",
+     [attr(outer, ipv4(), U, V, inner, ipv6(inner=True), DROP, COUNT) for inner in TAGGED_INSIDE for outer in TAGGED]),
     (SAMPLE, "eth", "sample ratio 1 index 0 / queue index 1", [attr(*E), attr(*E)]),
     (SAMPLE, "eth", "sample ratio 1 index 0 / passthru", [attr(*E, flags=DONT_TRAP)]),
     (INDIRECT.format(1, "mark id 4"), "eth", "indirect 1 / queue index 0", [attr(*E, tag(5))]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """VLAN tags taken off on receive and put in on send."""
 from harness import frames, pcapfile
-from harness.bench import Bench
+from harness.bench import Bench, probe
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -84,3 +84,38 @@ def test_insert(tmp_path):
     got = pcapfile.read(result)
     assert [f[12:16] for f in got] == [b"\x81\x00\x00\x64"] * len(sent)
     assert [f[16:] for f in got] == [f[12:] for f in sent]
+
+
+# Tags of all kinds, and none; what the rules of each stack give a packet: (queue, mark), and no packet comes twice.
+TAGS = {1: 0x005, 2: 0x1005, 3: 0, 4: 0x1000, 5: 0xFFFF, 6: None}
+TAGGED = {1, 2, 3, 4, 5}
+ANY_TAG = [
+    (["pattern eth / vlan / end actions queue index 1 / end"], lambda number: {1: number in TAGGED}),
+    (["pattern eth / vlan / end actions queue index 1 / passthru / end"], lambda number: {1: number in TAGGED}),
+    # The device has these in one group, and one entry of it has both the same match but for what it stands for.
+    (["pattern eth / vlan dei is 1 / end actions queue index 2 / end", "pattern eth / vlan / end actions queue index 1 / end"],
+     lambda number: {2: number in (2, 4, 5), 1: number in (1, 3)}),
+    (["pattern eth / vlan / end actions queue index 1 / end", "pattern eth / vlan dei is 0 / end actions queue index 2 / end"],
+     lambda number: {1: number in TAGGED}),
+    (["pattern eth / vlan / end actions queue index 1 / passthru / end",
+      "pattern eth / vlan dei is 1 / end actions queue index 2 / passthru / end",
+      "pattern eth / vlan / ipv4 / end actions queue index 0 / end"],
+     lambda number: {1: number in TAGGED, 2: number in (2, 4, 5), 0: number in TAGGED}),
+    (["pattern eth / vlan / ipv4 / udp / end actions rss types ipv4-udp end queues 1 end / end",
+      "pattern eth / vlan / end actions queue index 2 / end"],
+     lambda number: {1: number in TAGGED}),
+]
+
+
+def test_any_tag(tmp_path):
+    """A VLAN item without a bit of the tag: each tagged packet, once; its COUNT is one."""
+    with Bench(tmp_path) as bench:
+        for rules, taken in ANY_TAG:
+            bench.add_sentinel()
+            made = [bench.pmd.flow(f"ingress priority 1 {rule.replace(' actions ', ' actions count / ')}") for rule in rules]
+            got = bench.deliver(*(probe(number, vlan=tci) for number, tci in TAGS.items()))
+            expected = [{number for number in TAGS if taken(number).get(queue)} for queue in range(3)]
+            assert [sorted(bench.numbers(got, queue)) for queue in range(3)] == list(map(sorted, expected)), rules
+            if len(rules) == 1:
+                assert bench.pmd.query_count(made[0])[0] == len(TAGGED)
+            bench.pmd.cmd("flow flush 0")

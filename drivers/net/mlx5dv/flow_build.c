@@ -31,6 +31,7 @@ mdv_flow_build_init(struct mdv_flow_build *build)
 	build->attr.type = IBV_FLOW_ATTR_NORMAL;
 	build->attr.size = sizeof(build->attr);
 	build->layers = 0;
+	build->any_tag = 0;
 	memset(build->sides, 0, sizeof(build->sides));
 }
 
@@ -39,6 +40,7 @@ mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from
 {
 	memcpy(to->bytes, from->bytes, from->attr.size);
 	to->layers = from->layers;
+	to->any_tag = from->any_tag;
 	memcpy(to->sides, from->sides, sizeof(to->sides));
 }
 
@@ -89,6 +91,35 @@ mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_t mas
 	memcpy(spec + offsetof(struct ibv_flow_spec_eth, val.vlan_tag), &tci, sizeof(tci));
 	memcpy(spec + offsetof(struct ibv_flow_spec_eth, mask.vlan_tag), &mask, sizeof(mask));
 	build->layers |= MDV_LAYER_VLAN;
+}
+
+/* DEI of the tag, IEEE 802.1Q. */
+#define BUILD_DEI RTE_BE16(0x1000)
+
+void
+mdv_flow_build_any_tag(struct mdv_flow_build *build, enum mdv_flow_build_side side)
+{
+	const rte_be16_t mask = BUILD_DEI;
+
+	memcpy(&build->bytes[build->sides[side].eth_at +
+		       offsetof(struct ibv_flow_spec_eth, mask.vlan_tag)],
+		&mask, sizeof(mask));
+	build->any_tag |= 1u << side;
+}
+
+void
+mdv_flow_build_set_half(struct mdv_flow_build *build, unsigned int half)
+{
+	for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
+		const rte_be16_t tci = (half & 1) != 0 ? BUILD_DEI : 0;
+
+		if ((build->any_tag & 1u << side) == 0)
+			continue;
+		memcpy(&build->bytes[build->sides[side].eth_at +
+			       offsetof(struct ibv_flow_spec_eth, val.vlan_tag)],
+			&tci, sizeof(tci));
+		half >>= 1;
+	}
 }
 
 uint32_t

@@ -37,6 +37,9 @@ struct mdv_flow_build {
 		uint8_t bytes[MDV_FLOW_BUILD_BYTES];
 	};
 	uint32_t layers; /**< MDV_LAYER_* matched, and MDV_LAYER_INNER() of them */
+	/** Bit of a side: its ETH spec asks for a tag with whatever in it. The device knows a tag
+	 * by its bits only, so this takes two attributes, one a value of DEI. */
+	uint8_t any_tag;
 	struct {
 		uint16_t eth_at; /**< offset of the ETH spec in bytes[], 0: none */
 		uint16_t l3_at;  /**< offset of the IP spec, 0: none */
@@ -53,6 +56,17 @@ int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16
 void mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uint8_t mask[6]);
 /** Narrow the match to frames with a VLAN tag; there is an ETH spec. */
 void mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_t mask);
+
+/** Any tag on a side that has an ETH spec; the attribute is that of DEI 0. */
+void mdv_flow_build_any_tag(struct mdv_flow_build *build, enum mdv_flow_build_side side);
+/** @return how many attributes it takes to say what is matched: 1, 2 or 4. */
+static inline unsigned int
+mdv_flow_build_nb_halves(const struct mdv_flow_build *build)
+{
+	return 1u << __builtin_popcount(build->any_tag);
+}
+/** Make it the @p half -th of them. */
+void mdv_flow_build_set_half(struct mdv_flow_build *build, unsigned int half);
 
 /**
  * An L3 item says all about the Ethernet type, so a type given before is taken out of the ETH spec.

@@ -112,12 +112,7 @@ mdv_flow_item_check_vlan(struct mdv_flow_item_state *state, const struct mdv_flo
 	const struct rte_flow_item_vlan *mask = match->mask;
 	uint16_t type = check_given_type(state);
 
-	if (mask == NULL || mask->hdr.vlan_tci == 0)
-		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
-			match->item,
-			"VLAN tci: the device sees a tag through its bits only; give the item a "
-			"vid, pcp or dei with a mask, or for any tag write two rules, dei 0 and "
-			"dei 1");
+	state->any_tag = mask == NULL || mask->hdr.vlan_tci == 0;
 	if (!mdv_flow_build_fold_type(state->build, state->side, RTE_BE16(RTE_ETHER_TYPE_VLAN)))
 		return mdv_flow_error_set(state->error, check_is_tpid(type) ? ENOTSUP : EINVAL,
 			RTE_FLOW_ERROR_TYPE_ITEM, match->item,
@@ -338,12 +333,15 @@ mdv_flow_item_check_side(struct mdv_flow_item_state *state)
 	if (state->has_vlan != NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			state->has_vlan,
-			"ETH has_vlan 1: the device sees a tag through its bits only; add a VLAN "
-			"item with a vid, pcp or dei and a mask");
+			"ETH has_vlan 1: the device sees tags of type 0x8100 only; add a VLAN item "
+			"for those");
 	if (check_is_tpid(type))
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			state->l2, "%s 0x%04x: the device matches the type behind the tag; %s",
 			tagged ? "VLAN inner_type" : "ETH type", type,
 			tagged ? "it cannot match two tags" : "use a VLAN item instead");
+	if (state->any_tag)
+		mdv_flow_build_any_tag(state->build, state->side);
+	state->any_tag = false;
 	return 0;
 }

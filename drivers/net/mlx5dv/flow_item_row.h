@@ -52,6 +52,7 @@ struct mdv_flow_item_state {
 	uint16_t udp_at, gre_at;              /**< outer specs in build->bytes, 0: none */
 	const struct rte_flow_item *has_vlan; /**< the ETH item that asks for a tag */
 	const struct rte_flow_item *l2;       /**< the last ETH or VLAN of this side */
+	bool any_tag;                         /**< a VLAN item of this side asks for no bits */
 	const struct rte_flow_item *any;      /**< ANY was before, for any_num layers */
 	uint32_t any_num;
 	struct rte_flow_error *error;

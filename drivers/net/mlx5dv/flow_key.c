@@ -280,6 +280,20 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 		key_add_facts(&value->headers[side], &mask->headers[side]);
 }
 
+void
+mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides)
+{
+	struct key_record *value = (struct key_record *)&match->value;
+	struct key_record *mask = (struct key_record *)&match->mask;
+
+	for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
+		if ((sides & 1u << side) == 0)
+			continue;
+		value->headers[side].vlan_tag = 0;
+		mask->headers[side].vlan_tag = 0;
+	}
+}
+
 bool
 mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 {

@@ -38,6 +38,8 @@ struct mdv_flow_packed {
 	uint64_t few[2 * MDV_FLOW_PACKED_FEW]; /**< value and mask of each word */
 };
 
+/** Forget what is in the tags of these sides, and keep that there are some. */
+void mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides);
 /** The match of what stands in @p build; action specs are skipped. */
 void mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match);
 bool mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b);

@@ -41,8 +41,8 @@
 
 /** The most levels that are used, one bit each in a word; Linux offers 16. */
 #define MDV_FLOW_LEVEL_MAX 32
-/** Masks of one rule: its own and those of its RSS expansions. */
-#define MDV_FLOW_LEVEL_MASKS 7
+/** Masks of one rule: its own and those of its RSS expansions, each in up to four halves. */
+#define MDV_FLOW_LEVEL_MASKS 28
 /** The priority of default rules, behind all that an application can give. */
 #define MDV_FLOW_LEVEL_DEFAULT UINT32_MAX
 /** Entries of one table: MLX5_FS_MAX_ENTRIES of drivers/infiniband/hw/mlx5/fs.c. */
@@ -62,7 +62,8 @@ struct mdv_flow_level_want {
 	 */
 	uint32_t set;
 	uint8_t nb_masks; /**< at least 1 */
-	/** Hashes of the parts' masks, most specific first, the pattern's own last. */
+	/** Hashes of the parts' masks, most specific first, the pattern's own last. A mask twice: a
+	 * part takes two entries. */
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	const struct mdv_flow_match *match; /**< the pattern's own; borrowed */
 	uint64_t hash;                      /**< of match, mask and value */

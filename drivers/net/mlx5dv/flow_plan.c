@@ -103,6 +103,22 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 	return rc;
 }
 
+/* The part that is complete, once more for each other half of what it matches. */
+static void
+plan_halve(struct mdv_flow_plan *plan)
+{
+	const struct mdv_flow_part *whole = &plan->parts[plan->nb_parts++];
+	const unsigned int nb = mdv_flow_build_nb_halves(&whole->build);
+
+	for (unsigned int half = 1; half < nb; half++) {
+		struct mdv_flow_part *part = &plan->parts[plan->nb_parts++];
+
+		mdv_flow_build_copy(&part->build, &whole->build);
+		mdv_flow_build_set_half(&part->build, half);
+		part->id = whole->id;
+	}
+}
+
 static int
 plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *match,
 	struct mdv_flow_plan *plan)
@@ -130,7 +146,7 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 			rc = plan_finish_part(env, actions, &part->build);
 		if (rc != 0)
 			return rc;
-		plan->nb_parts++;
+		plan_halve(plan);
 	}
 	return 0;
 }
@@ -139,7 +155,9 @@ static void
 plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 {
 	struct mdv_flow_level_want *want = &plan->want;
-	uint64_t values[MDV_RSS_NB_CLASSES];
+	const struct mdv_flow_build *first = &plan->parts[0].build;
+	const unsigned int nb_halves = mdv_flow_build_nb_halves(first);
+	uint64_t values[MDV_FLOW_LEVEL_MASKS];
 
 	memset(want, 0, sizeof(*want));
 	for (unsigned int i = 0; i < plan->nb_parts; i++) {
@@ -149,8 +167,10 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	}
 	/* A pattern that is wholly of a class, as by its protocol field, has no rest: its match
 	 * would be that of the class, and both destinations would get the packet. */
-	if (plan->nb_parts > 1 && values[plan->nb_parts - 1] == values[plan->nb_parts - 2])
-		plan->nb_parts--;
+	if (plan->nb_parts > nb_halves &&
+		values[plan->nb_parts - 1] == values[plan->nb_parts - 1 - nb_halves])
+		plan->nb_parts -= nb_halves;
+	mdv_flow_key_any_tag(&plan->match, first->any_tag);
 	want->nb_masks = plan->nb_parts;
 	want->hash = values[plan->nb_parts - 1];
 	want->match = &plan->match;

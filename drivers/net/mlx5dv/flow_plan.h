@@ -5,6 +5,8 @@
  *
  *     eth / ipv4, rss types ipv4-udp   ->   part 0: ETH IPV4 UDP, hashed
  *                                           part 1: ETH IPV4, first queue
+ *     eth / vlan, queue                ->   part 0: ETH with a tag of DEI 0
+ *                                           part 1: ETH with a tag of DEI 1
  *
  * Parts are in the order in which they must be installed, the most specific first: they share a
  * table, of which a packet hits one entry, that of the mask which was there first. Which table is
@@ -12,6 +14,8 @@
  */
 #ifndef MDV_FLOW_PLAN_H
 #define MDV_FLOW_PLAN_H
+
+#include <assert.h>
 
 #include <rte_flow.h>
 
@@ -32,11 +36,14 @@ struct mdv_flow_part {
 	enum mdv_rss_class_id id;    /**< how the destination hashes */
 };
 
+static_assert(MDV_FLOW_LEVEL_MASKS >= MDV_RSS_NB_CLASSES << MDV_FLOW_BUILD_SIDES,
+	"a class in the halves of both sides");
+
 struct mdv_flow_plan {
 	struct mdv_flow_actions actions;
 	uint8_t nb_parts;
-	struct mdv_flow_part parts[MDV_RSS_NB_CLASSES];
-	struct mdv_flow_match match;     /**< of the pattern, without any part's layers */
+	struct mdv_flow_part parts[MDV_FLOW_LEVEL_MASKS];
+	struct mdv_flow_match match;     /**< of the pattern, without any part's layers or half */
 	struct mdv_flow_level_want want; /**< points to match */
 };
 

@@ -154,14 +154,13 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 /*
  * The device says what it can match of items with values, and there are none yet: the masks stand
  * in for them. If these values contradict each other (a masked Ethernet type and an IPV4 item),
- * that says nothing, and the order of the items is tried without masks; VLAN and GRE_KEY do not go
+ * that says nothing, and the order of the items is tried without masks; GRE_KEY does not go
  * without.
  */
 static int
 template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pattern[],
 	unsigned int nb, bool relaxed, struct rte_flow_error *error)
 {
-	static const struct rte_flow_item_vlan any_tag = { .hdr.vlan_tci = RTE_BE16(0xffff) };
 	struct mdv_flow_template_merged trial;
 	struct mdv_flow_build build;
 	struct rte_flow_error of_values = { .type = RTE_FLOW_ERROR_TYPE_NONE };
@@ -185,12 +184,10 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		return rc;
 	}
 	for (unsigned int i = 0; i < nb; i++) {
-		const void *bits = NULL;
+		const void *bits = trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_GRE_KEY
+			? pattern[i].mask
+			: NULL;
 
-		if (trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_VLAN && pattern[i].mask != NULL)
-			bits = &any_tag;
-		else if (trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_GRE_KEY)
-			bits = pattern[i].mask;
 		trial.pattern[i].spec = bits;
 		trial.pattern[i].mask = bits;
 	}

@@ -133,7 +133,9 @@ tree_print_shape(
 	int rc = 0;
 
 	for (unsigned int part = 0; rc == 0 && part < nb_parts; part++) {
-		tree->nb_entries = 0;
+		/* Halves of one part are in one group. */
+		if (part == 0 || is_default || shape->masks[part] != shape->masks[part - 1])
+			tree->nb_entries = 0;
 		TAILQ_FOREACH (rule, &shape->rules, next) {
 			struct rte_flow *flow = container_of(rule, struct rte_flow, level);
 

@@ -133,6 +133,30 @@ static const struct golden {
 		  { ATTR("3400", "0000", "01", "00000000")
 			HEX_IPV4("00000000 00000000 06 00 00 00", "00000000 00000000 06 00 00 00"),
 		    MDV_RSS_NONE } } },
+	{ "any tag, a value of DEI each", 0, PATTERN(ITEM(ETH), ITEM(VLAN)), ACTIONS(QUEUE_1), 2,
+		{ { ATTR("3c00", "0000", "01", "00000000")
+			HEX_ETH(HEX_0_16, HEX_0_12 "0000 1000"), MDV_RSS_NONE },
+		  { ATTR("3c00", "0000", "01", "00000000")
+			HEX_ETH(HEX_0_12 "0000 1000", HEX_0_12 "0000 1000"), MDV_RSS_NONE } } },
+	{ "any tag, hashed and copied", 0, PATTERN(ITEM(VLAN)),
+		ACTIONS(ACTION_CONF(RSS, &rss_v4), ACTION(PASSTHRU)), 4,
+		{ { ATTR("5c00", "0000", "02", "02000000")
+			HEX_ETH(HEX_0_16, HEX_0_12 "0000 1000") HEX_ANY_IPV4, MDV_RSS_IPV4 },
+		  { ATTR("5c00", "0000", "02", "02000000")
+			HEX_ETH(HEX_0_12 "0000 1000", HEX_0_12 "0000 1000") HEX_ANY_IPV4,
+		    MDV_RSS_IPV4 },
+		  { ATTR("3c00", "0000", "01", "02000000")
+			HEX_ETH(HEX_0_16, HEX_0_12 "0000 1000"), MDV_RSS_NONE },
+		  { ATTR("3c00", "0000", "01", "02000000")
+			HEX_ETH(HEX_0_12 "0000 1000", HEX_0_12 "0000 1000"), MDV_RSS_NONE } } },
+	{ "any tag and a protocol that is the class: no rest in either half", 0,
+		PATTERN(ITEM(VLAN), ITEM_MASK(IPV4, &ipv4_tcp, &ipv4_proto_mask)),
+		ACTIONS(ACTION_CONF(RSS, &rss_all)), 2,
+		{ { ATTR("6c00", "0000", "03", "00000000") HEX_ETH(HEX_0_16, HEX_0_12 "0000 1000")
+			HEX_ANY_IPV4 HEX_ANY_TCP, MDV_RSS_IPV4_TCP },
+		  { ATTR("6c00", "0000", "03", "00000000")
+			HEX_ETH(HEX_0_12 "0000 1000", HEX_0_12 "0000 1000") HEX_ANY_IPV4 HEX_ANY_TCP,
+		    MDV_RSS_IPV4_TCP } } },
 	{ "l4 without l3", 0, PATTERN(ITEM(UDP)), ACTIONS(ACTION_CONF(RSS, &rss_v4_v4udp)), 2,
 		{ { ATTR("4400", "0000", "02", "00000000") HEX_ANY_UDP HEX_ANY_IPV4,
 		    MDV_RSS_IPV4_UDP },
