@@ -131,7 +131,7 @@ def test_link_of_the_users_choice_leads_to_the_first_process(tmp_path):
         assert asked(socket, "devices").split() == [str(pid), os.path.basename(sys.executable), "mlx5_0"]
         assert os.stat(socket).st_mode & 0o777 == 0o600
         status, _, err = ctl(socket, "link-up")
-        assert status == 2 and "no command 'link-up'; there are devices, stats, dump, freeze, thaw, link, trace" in err
+        assert status == 2 and "no command 'link-up'; there are devices, stats, dump, freeze, thaw, link, ntuple, trace" in err
         # Taken: another runner refuses before it starts anything.
         done = subprocess.run(
             [paths.SOFTHCA, "run", "--ctl", socket, "--", "true"], capture_output=True, text=True,
@@ -387,7 +387,7 @@ def test_netdev_sees_the_carrier(tmp_path, side):
 
 
 @pytest.mark.parametrize("words, status, says", [
-    (["stop"], 2, "no command 'stop'; there are devices, stats, dump, freeze, thaw, link, trace"),
+    (["stop"], 2, "no command 'stop'; there are devices, stats, dump, freeze, thaw, link, ntuple, trace"),
     ([], 2, "no command ''"),
     (["freeze", "--port", "0"], 2, "freeze takes --json; not '--port'"),
     (["link"], 2, "link what? It takes up|down"),

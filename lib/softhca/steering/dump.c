@@ -33,9 +33,11 @@ shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir)
 
 /** A sending entry that does not drop allows; the device sends to the wire then. */
 void
-shca_dump_action(const struct shca_fte *fte, char text[static SHCA_DUMP_ACTION_MAX])
+shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
+	char text[static SHCA_DUMP_ACTION_MAX])
 {
-	const char *forward = fte->destinations.nb > 0 ? "FWD" : "ALLOW";
+	const char *forward =
+		fte->destinations.nb > 0 || table->layout->to_netdev ? "FWD" : "ALLOW";
 
 	text[0] = '\0';
 	shca_text_append(text, SHCA_DUMP_ACTION_MAX, "%s", fte->drop ? "DROP" : forward);
@@ -102,6 +104,8 @@ print_destinations(const struct shca_dump_conf *conf, const struct shca_table *t
 		fprintf(conf->out, "%sCOUNTER:%p", separator, fte->counters.user[i].object);
 		separator = ", ";
 	}
+	if (table->layout->to_netdev && !fte->drop)
+		fprintf(conf->out, "%sNETDEV", separator);
 	if (table->dont_trap && !fte->drop)
 		fprintf(conf->out, "%sFT:next", separator);
 }
@@ -112,7 +116,7 @@ print_fte(const struct dump *dump, const struct shca_table *table, const struct 
 	char action[SHCA_DUMP_ACTION_MAX];
 	FILE *out = dump->conf->out;
 
-	shca_dump_action(fte, action);
+	shca_dump_action(table, fte, action);
 	fprintf(out, "  |-- FTE: 0x%" PRIx32 " (%s) to (", fte->index, action);
 	print_destinations(dump->conf, table, fte);
 	fprintf(out, ")");
@@ -155,12 +159,14 @@ add_fte(const struct dump *dump, const struct shca_table *table, const struct sh
 	struct shca_json *json = dump->conf->json;
 	char action[SHCA_DUMP_ACTION_MAX];
 
-	shca_dump_action(fte, action);
+	shca_dump_action(table, fte, action);
 	shca_json_open(json, NULL, '{');
 	shca_json_number(json, "index", fte->index);
 	shca_json_string(json, "action", "%s", action);
 	add_destinations(dump->conf, fte);
 	shca_json_bool(json, "next", table->dont_trap && !fte->drop);
+	if (table->layout->to_netdev)
+		shca_json_bool(json, "netdev", !fte->drop);
 	shca_json_number(json, "tag", fte->flow_tag);
 	shca_json_number(json, "packets", fte->packets);
 	shca_json_number(json, "bytes", fte->bytes);

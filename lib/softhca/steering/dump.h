@@ -55,7 +55,8 @@ unsigned int shca_dump_table_number(
 void shca_dump_match(
 	const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent);
 /** Write "FWD", "DROP" or "ALLOW", and what the entry changes: "FWD|DECAP|MOD_HDR". */
-void shca_dump_action(const struct shca_fte *fte, char text[static SHCA_DUMP_ACTION_MAX]);
+void shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
+	char text[static SHCA_DUMP_ACTION_MAX]);
 /** "TIR:0x1", or by address. */
 void shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir);
 

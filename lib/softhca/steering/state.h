@@ -10,6 +10,7 @@
 #define SHCA_STEERING_STATE_H
 
 #include "steering/cache.h"
+#include "steering/ethtool.h"
 #include "steering/steering.h"
 #include "steering/table.h"
 
@@ -26,17 +27,25 @@ struct shca_state_path {
 	uint64_t fields; /**< that any table of the path looks at, leftovers included */
 };
 
+/** A rule of the netdev; table NULL: there is none. */
+struct shca_state_ethtool {
+	struct shca_table *table;
+	struct shca_fte *fte;
+};
+
 struct shca_steering {
 	struct shca_steering_conf conf;
 	struct shca_kernel_filter kernel;
 
 	struct shca_table rx[SHCA_STATE_NB_CORE_PRIORITIES];
+	struct shca_table ethtool[SHCA_ETHTOOL_TABLES];
 	struct shca_table leftovers;
 	struct shca_table sniffer_rx;
 	struct shca_table tx[SHCA_STATE_NB_CORE_PRIORITIES];
 	struct shca_table sniffer_tx;
 
-	struct shca_state_path rx_path, tx_path;
+	struct shca_state_path rx_path, ethtool_path, tx_path;
+	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
 	unsigned int nb_receiving;
 
 	uint64_t generation;           /**< goes up with each change of a rule or of the kernel */

@@ -9,6 +9,7 @@
 
 enum {
 	/* Levels the device sees; past 32 the driver's source leaves them open. */
+	LEVEL_ETHTOOL = 34,
 	LEVEL_LEFTOVERS = 60,
 	LEVEL_SNIFFER = 0,
 };
@@ -17,6 +18,8 @@ enum {
  */
 static const struct shca_table_layout layout_rx = { "NIC_RX", 65536, 6, 65536 / 7 };
 static const struct shca_table_layout layout_tx = { "NIC_TX", 65536, 6, 65536 / 7 };
+/* LX en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
+static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true };
 static const struct shca_table_layout layout_leftovers = { "NIC_RX", 128, 2, 128 / 3 };
 static const struct shca_table_layout layout_sniffer_rx = { "SNIFFER_RX", 1, 0, 0 };
 static const struct shca_table_layout layout_sniffer_tx = { "SNIFFER_TX", 1, 0, 0 };
@@ -40,6 +43,8 @@ shca_steering_create(const struct shca_steering_conf *conf)
 		shca_table_init(&steering->rx[i], &layout_rx, i, dont_trap);
 		shca_table_init(&steering->tx[i], &layout_tx, i, dont_trap);
 	}
+	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
+		shca_table_init(&steering->ethtool[i], &layout_ethtool, LEVEL_ETHTOOL + i, false);
 	shca_table_init(&steering->leftovers, &layout_leftovers, LEVEL_LEFTOVERS, false);
 	shca_table_init(&steering->sniffer_rx, &layout_sniffer_rx, LEVEL_SNIFFER, false);
 	shca_table_init(&steering->sniffer_tx, &layout_sniffer_tx, LEVEL_SNIFFER, false);
@@ -51,6 +56,11 @@ shca_steering_destroy(struct shca_steering *steering)
 {
 	if (steering == NULL)
 		return;
+	/* They are nobody's but the netdev's. */
+	for (unsigned int i = 0; i < SHCA_ETHTOOL_LOCATIONS; i++)
+		(void)shca_ethtool_del(steering, i);
+	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
+		shca_table_fini(&steering->ethtool[i]);
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
 		shca_table_fini(&steering->rx[i]);
 		shca_table_fini(&steering->tx[i]);
@@ -121,11 +131,11 @@ shca_steering_reserve(struct shca_steering *steering, uint32_t more)
 }
 
 static void
-refresh_path(struct shca_state_path *path, struct shca_table *tables)
+refresh_path(struct shca_state_path *path, struct shca_table *tables, unsigned int nb)
 {
 	path->nb_tables = 0;
 	path->fields = 0;
-	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
+	for (unsigned int i = 0; i < nb; i++) {
 		if (tables[i].nb_shapes == 0)
 			continue;
 		path->table[path->nb_tables++] = &tables[i];
@@ -136,10 +146,11 @@ refresh_path(struct shca_state_path *path, struct shca_table *tables)
 void
 shca_steering_refresh(struct shca_steering *steering)
 {
-	refresh_path(&steering->rx_path, steering->rx);
-	refresh_path(&steering->tx_path, steering->tx);
+	refresh_path(&steering->rx_path, steering->rx, SHCA_STATE_NB_CORE_PRIORITIES);
+	refresh_path(&steering->ethtool_path, steering->ethtool, SHCA_ETHTOOL_TABLES);
+	refresh_path(&steering->tx_path, steering->tx, SHCA_STATE_NB_CORE_PRIORITIES);
 	steering->generation++;
-	steering->rx_path.fields |= steering->leftovers.fields;
+	steering->rx_path.fields |= steering->ethtool_path.fields | steering->leftovers.fields;
 }
 
 static void
@@ -160,6 +171,8 @@ shca_steering_renew_cache(struct shca_steering *steering)
 	shca_cache_renew(cache, steering->generation);
 	for (unsigned int i = 0; i < path->nb_tables; i++)
 		look_at(cache, path->table[i]);
+	for (unsigned int i = 0; i < steering->ethtool_path.nb_tables; i++)
+		look_at(cache, steering->ethtool_path.table[i]);
 	look_at(cache, &steering->leftovers);
 	look_at(cache, &steering->sniffer_rx);
 	/* The netdev's filter looks at the destination, and at whether there is one. */
@@ -184,6 +197,8 @@ shca_steering_visit(const struct shca_steering *steering,
 	visit_one(&steering->sniffer_rx, visit, arg);
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++)
 		visit_one(&steering->rx[i], visit, arg);
+	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
+		visit_one(&steering->ethtool[i], visit, arg);
 	visit_one(&steering->leftovers, visit, arg);
 	visit_one(&steering->sniffer_tx, visit, arg);
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++)

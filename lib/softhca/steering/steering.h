@@ -7,14 +7,14 @@
  *
  * A received frame walks a list of flow tables (FT):
  *
- *     D(0) T(0) D(1) T(1) ... D(15) T(15) M ── kernel netdev ── LEFTOVERS ── dropped
+ *     D(0) T(0) D(1) T(1) ... D(15) T(15) M ── ethtool ── kernel netdev ── LEFTOVERS ── dropped
  *
  * D(p) holds the DONT_TRAP rules of verbs priority p, T(p) the others, M the multicast-only ones of
- * any priority. An FT is a list of flow groups (FG), one match mask each, in index order; an FG is
- * a hash of flow table entries (FTE), one match value each. At most one FTE a table is hit: the
- * first group's that matches. A hit in D copies to the FTE's destinations and goes on with the next
- * table; a hit elsewhere delivers and ends. SNIFFER is a pipeline of its own that copies all
- * received and all sent frames.
+ * any priority, and the ethtool tables the netdev's own (ethtool.h). An FT is a list of flow groups
+ * (FG), one match mask each, in index order; an FG is a hash of flow table entries (FTE), one match
+ * value each. At most one FTE a table is hit: the first group's that matches. A hit in D copies to
+ * the FTE's destinations and goes on with the next table; a hit elsewhere delivers and ends.
+ * SNIFFER is a pipeline of its own that copies all received and all sent frames.
  *
  * An entry may change the frames it hits (edit.h). The walk waits there: the caller has given the
  * frame as it was to those who got a copy so far, changes it, and goes on, for what follows sees

@@ -31,6 +31,7 @@ struct shca_table_layout {
 	uint32_t size;     /**< entries */
 	uint32_t nb_big;   /**< at most 32 */
 	uint32_t big_size; /**< entries of a big group, more than one */
+	bool to_netdev;    /**< an entry that does not drop takes the frame there */
 };
 
 struct shca_group {

@@ -17,6 +17,7 @@ static const char *const kernel_reasons[] = {
 	[SHCA_TRACE_KERNEL_NOT_JOINED] = "the netdev has joined no multicast group",
 	[SHCA_TRACE_KERNEL_OTHER_ADDRESS] = "it is not for the netdev's address",
 	[SHCA_TRACE_KERNEL_PROMISCUOUS] = "the netdev is promiscuous",
+	[SHCA_TRACE_KERNEL_RULE] = "a rule of the netdev takes it",
 	[SHCA_TRACE_KERNEL_GROUP] = "the netdev takes multicast and broadcast",
 	[SHCA_TRACE_KERNEL_OWN_ADDRESS] = "it is for the netdev's address",
 };
@@ -79,6 +80,8 @@ what_then(const struct shca_table *table, const struct shca_fte *fte)
 {
 	if (fte->drop)
 		return "drop";
+	if (table->layout->to_netdev)
+		return "netdev";
 	if (fte->nb_leaving != 0)
 		return "leave";
 	return table->dont_trap ? "next" : "end";
@@ -126,7 +129,7 @@ print_table(
 			table->nb_shapes == 1 ? "" : "s");
 		return;
 	}
-	shca_dump_action(fte, action);
+	shca_dump_action(table, fte, action);
 	fprintf(out, "FTE: 0x%" PRIx32 " (%s) matches\n", fte->index, action);
 	shca_dump_match(fte, trace->conf, "    ");
 	if (trace->is_changed) {
@@ -135,7 +138,9 @@ print_table(
 	}
 	for (uint32_t i = 0; i < fte->destinations.nb; i++)
 		print_copy(trace, fte, fte->destinations.user[i].object);
-	if (!fte->drop && fte->nb_leaving != 0)
+	if (!fte->drop && table->layout->to_netdev)
+		fprintf(out, "    to the netdev\n");
+	else if (!fte->drop && fte->nb_leaving != 0)
 		fprintf(out, "    on behind the tables of rules\n");
 	else if (!fte->drop && table->dont_trap)
 		fprintf(out, "    on to the next table: the rule does not trap\n");
@@ -172,7 +177,7 @@ add_table(
 	shca_json_bool(json, "hit", fte != NULL);
 	if (fte != NULL) {
 		shca_json_number(json, "index", fte->index);
-		shca_dump_action(fte, action);
+		shca_dump_action(table, fte, action);
 		shca_json_string(json, "action", "%s", action);
 		shca_json_number(json, "tag", fte->flow_tag);
 		shca_dump_match(fte, trace->conf, "");

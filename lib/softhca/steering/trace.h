@@ -23,6 +23,7 @@ enum shca_trace_kernel {
 	SHCA_TRACE_KERNEL_NOT_JOINED,
 	SHCA_TRACE_KERNEL_OTHER_ADDRESS,
 	SHCA_TRACE_KERNEL_PROMISCUOUS, /**< from here on it takes the frame */
+	SHCA_TRACE_KERNEL_RULE,        /**< of its own */
 	SHCA_TRACE_KERNEL_GROUP,
 	SHCA_TRACE_KERNEL_OWN_ADDRESS,
 };

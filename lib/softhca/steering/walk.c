@@ -145,13 +145,32 @@ copy_by(struct shca_steering *steering, const struct shca_table *table,
 		copy(steering, fte, verdict);
 }
 
+/** @return the entry of the netdev's own rules that the frame hits, or NULL. */
+static const struct shca_fte *
+ask_ethtool(struct shca_steering *steering, const union shca_match_key *key,
+	const struct shca_packet *packet, struct shca_trace *trace)
+{
+	const struct shca_state_path *path = &steering->ethtool_path;
+	const struct shca_fte *fte = NULL;
+
+	for (unsigned int i = 0; i < path->nb_tables && fte == NULL; i++)
+		fte = look_up(steering, path->table[i], key, packet, trace);
+	return fte;
+}
+
 /** What comes behind the tables of rules. */
 static void
 leave(struct shca_steering *steering, const union shca_match_key *key,
 	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
 {
-	enum shca_trace_kernel answer = ask_kernel(&steering->kernel, packet);
+	const struct shca_fte *fte = ask_ethtool(steering, key, packet, trace);
+	enum shca_trace_kernel answer;
 
+	if (fte != NULL && fte->drop) {
+		verdict->dropped = true;
+		return;
+	}
+	answer = fte != NULL ? SHCA_TRACE_KERNEL_RULE : ask_kernel(&steering->kernel, packet);
 	if (trace != NULL)
 		trace->kernel = answer;
 	verdict->to_kernel = answer >= SHCA_TRACE_KERNEL_PROMISCUOUS;

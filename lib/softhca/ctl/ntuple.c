@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules of the netdev, by their text. */
+#include "ctl/ntuple.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/refuse.h"
+#include "ctl/commands.h"
+#include "ctl/request.h"
+#include "hw/device.h"
+#include "steering/ethtool.h"
+
+#define VLAN_MAX 4095
+
+enum {
+	ETHER = 1,
+	IP4 = 2,
+	IP6 = 4,
+	TCP = 8,
+	UDP = 16,
+	L4 = TCP | UDP,
+};
+
+/* Flow types, as man ethtool names them. */
+static const struct type {
+	const char *name;
+	unsigned int is;
+} types[] = {
+	{ "ether", ETHER },
+	{ "ip4", IP4 },
+	{ "tcp4", IP4 | TCP },
+	{ "udp4", IP4 | UDP },
+	{ "ip6", IP6 },
+	{ "tcp6", IP6 | TCP },
+	{ "udp6", IP6 | UDP },
+};
+
+struct parse {
+	struct shca_ethtool_attr *attr;
+	const struct type *type; /* NULL: not yet said */
+	bool has_action, has_location;
+	struct shca_match_stack *mask, *value;
+};
+
+static bool
+read_number(const char *text, unsigned long max, unsigned long *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*number = strtoul(text, &end, 0);
+	return errno == 0 && *end == '\0' && *number <= max;
+}
+
+static bool
+take_type(struct parse *parse, const char *text)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(types[i].name, text) == 0)
+			parse->type = &types[i];
+	if (parse->type == NULL)
+		return false;
+	parse->attr->is_l2 = parse->type->is == ETHER;
+	/* An IP or L4 type is a thing asked for in itself. */
+	parse->attr->nb_tuples = !parse->attr->is_l2;
+	if (!parse->attr->is_l2) {
+		parse->mask->ip_version = 0xf;
+		parse->value->ip_version = parse->type->is & IP4 ? 4 : 6;
+	}
+	if (parse->type->is & L4) {
+		parse->mask->ip_proto = UINT8_MAX;
+		parse->value->ip_proto = parse->type->is & TCP ? IPPROTO_TCP : IPPROTO_UDP;
+	}
+	return true;
+}
+
+static bool
+take_mac(uint8_t mask[6], uint8_t value[6], const char *text)
+{
+	int end = 0;
+
+	memset(mask, UINT8_MAX, 6);
+	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &value[0], &value[1],
+		       &value[2], &value[3], &value[4], &value[5], &end) == 6 &&
+		text[end] == '\0';
+}
+
+static bool
+take_src(struct parse *parse, const char *text)
+{
+	return take_mac(parse->mask->src_mac, parse->value->src_mac, text);
+}
+
+static bool
+take_dst(struct parse *parse, const char *text)
+{
+	return take_mac(parse->mask->dst_mac, parse->value->dst_mac, text);
+}
+
+static bool
+take_proto(struct parse *parse, const char *text)
+{
+	unsigned long number;
+
+	parse->mask->ether_type = UINT16_MAX;
+	if (!read_number(text, UINT16_MAX, &number))
+		return false;
+	parse->value->ether_type = (uint16_t)number;
+	return true;
+}
+
+/* LX validate_vlan: an identifier, whole, and nothing else of a tag. */
+static bool
+take_vlan(struct parse *parse, const char *text)
+{
+	unsigned long number;
+
+	parse->mask->cvlan = parse->value->cvlan = 1;
+	parse->mask->vlan_tci = VLAN_MAX;
+	if (!read_number(text, VLAN_MAX, &number))
+		return false;
+	parse->value->vlan_tci = (uint16_t)number;
+	return true;
+}
+
+/* "ADDRESS" or "ADDRESS/BITS"; IPv4 addresses are the last of 16 bytes. */
+static bool
+take_address(const struct parse *parse, uint8_t mask[16], uint8_t value[16], const char *text)
+{
+	const bool is_v4 = parse->type->is & IP4;
+	const unsigned int first = is_v4 ? 12 : 0, max = is_v4 ? 32 : 128;
+	const char *slash = strchrnul(text, '/');
+	char address[INET6_ADDRSTRLEN];
+	unsigned long nb_bits = max;
+
+	if ((size_t)(slash - text) >= sizeof(address))
+		return false;
+	memcpy(address, text, (size_t)(slash - text));
+	address[slash - text] = '\0';
+	if (inet_pton(is_v4 ? AF_INET : AF_INET6, address, value + first) != 1 ||
+		(*slash != '\0' && !read_number(slash + 1, max, &nb_bits)))
+		return false;
+	for (unsigned int i = 0; i < nb_bits; i++)
+		mask[first + i / 8] |= (uint8_t)(0x80 >> i % 8);
+	for (unsigned int i = first; i < 16; i++)
+		value[i] &= mask[i];
+	return true;
+}
+
+static bool
+take_src_ip(struct parse *parse, const char *text)
+{
+	return take_address(parse, parse->mask->src_ip, parse->value->src_ip, text);
+}
+
+static bool
+take_dst_ip(struct parse *parse, const char *text)
+{
+	return take_address(parse, parse->mask->dst_ip, parse->value->dst_ip, text);
+}
+
+static bool
+take_l4proto(struct parse *parse, const char *text)
+{
+	unsigned long number;
+
+	parse->mask->ip_proto = UINT8_MAX;
+	if (!read_number(text, UINT8_MAX, &number))
+		return false;
+	parse->value->ip_proto = (uint8_t)number;
+	return true;
+}
+
+static bool
+take_port(uint16_t *mask, uint16_t *value, const char *text)
+{
+	unsigned long number;
+
+	*mask = UINT16_MAX;
+	if (!read_number(text, UINT16_MAX, &number))
+		return false;
+	*value = (uint16_t)number;
+	return true;
+}
+
+static bool
+take_src_port(struct parse *parse, const char *text)
+{
+	struct shca_match_stack *mask = parse->mask, *value = parse->value;
+
+	return parse->type->is & TCP ? take_port(&mask->tcp_src_port, &value->tcp_src_port, text)
+				     : take_port(&mask->udp_src_port, &value->udp_src_port, text);
+}
+
+static bool
+take_dst_port(struct parse *parse, const char *text)
+{
+	struct shca_match_stack *mask = parse->mask, *value = parse->value;
+
+	return parse->type->is & TCP ? take_port(&mask->tcp_dst_port, &value->tcp_dst_port, text)
+				     : take_port(&mask->udp_dst_port, &value->udp_dst_port, text);
+}
+
+/* The netdev beside a port has one queue. */
+static bool
+take_action(struct parse *parse, const char *text)
+{
+	parse->has_action = true;
+	parse->attr->drop = strcmp(text, "-1") == 0;
+	return parse->attr->drop || strcmp(text, "0") == 0;
+}
+
+static bool
+take_location(struct parse *parse, const char *text)
+{
+	unsigned long number;
+
+	parse->has_location = true;
+	if (!read_number(text, SHCA_ETHTOOL_LOCATIONS - 1, &number))
+		return false;
+	parse->attr->location = (uint32_t)number;
+	return true;
+}
+
+/* clang-format off */
+static const struct key {
+	const char *name, *values;
+	unsigned int types; /* that have it; 0: it is no part of a frame */
+	bool (*take)(struct parse *parse, const char *text);
+} keys[] = {
+	{ "flow-type", "ether, ip4, tcp4, udp4, ip6, tcp6 or udp6", 0, take_type },
+	{ "src", "an address of the form 02:00:00:00:00:01", ETHER, take_src },
+	{ "dst", "an address of the form 02:00:00:00:00:01", ETHER, take_dst },
+	{ "proto", "an EtherType", ETHER, take_proto },
+	{ "vlan", "an identifier up to 4095", ETHER | IP4 | IP6, take_vlan },
+	{ "dst-mac", "an address of the form 02:00:00:00:00:01", IP4 | IP6, take_dst },
+	{ "src-ip", "ADDRESS[/BITS] of the flow type", IP4 | IP6, take_src_ip },
+	{ "dst-ip", "ADDRESS[/BITS] of the flow type", IP4 | IP6, take_dst_ip },
+	{ "l4proto", "a number up to 255", IP4 | IP6, take_l4proto },
+	{ "src-port", "a port", L4, take_src_port },
+	{ "dst-port", "a port", L4, take_dst_port },
+	{ "action", "-1 (drop) or 0 (the netdev's queue)", 0, take_action },
+	{ "loc", "a number up to 1023", 0, take_location },
+};
+/* clang-format on */
+
+static int
+take_word(struct parse *parse, char *word, const struct shca_refusal *refusal)
+{
+	char *value = strchr(word, '=');
+	const struct key *key = keys;
+
+	if (value == NULL)
+		return shca_refuse(refusal, "'%.32s' is no KEY=VALUE", word);
+	*value++ = '\0';
+	while (key < keys + sizeof(keys) / sizeof(keys[0]) && strcmp(key->name, word) != 0)
+		key++;
+	if (key == keys + sizeof(keys) / sizeof(keys[0]))
+		return shca_refuse(refusal,
+			"no key '%.32s'; there are flow-type, src, dst, proto, vlan, dst-mac, "
+			"src-ip, dst-ip, l4proto, src-port, dst-port, action, loc",
+			word);
+	if (key->take != take_type && parse->type == NULL)
+		return shca_refuse(refusal, "a rule begins with flow-type=TYPE");
+	if (key->types != 0 && (key->types & parse->type->is) == 0)
+		return shca_refuse(refusal, "%s has no %s", parse->type->name, key->name);
+	if (!key->take(parse, value))
+		return shca_refuse(refusal, "%s is %s, not '%.48s'", key->name, key->values, value);
+	parse->attr->nb_tuples += key->types != 0;
+	return 0;
+}
+
+int
+shca_ntuple_parse(char *text, struct shca_ethtool_attr *attr, const struct shca_refusal *refusal)
+{
+	struct parse parse = {
+		.attr = attr,
+		.mask = &attr->match.mask.outer,
+		.value = &attr->match.value.outer,
+	};
+	char *rest;
+	int ret = 0;
+
+	memset(attr, 0, sizeof(*attr));
+	for (char *word = strtok_r(text, ",", &rest); word != NULL && ret == 0;
+		word = strtok_r(NULL, ",", &rest))
+		ret = take_word(&parse, word, refusal);
+	if (ret == 0 && (parse.type == NULL || !parse.has_action || !parse.has_location))
+		ret = shca_refuse(refusal, "a rule has a flow-type, an action and a loc");
+	return ret;
+}
+
+static const char *
+explain(int error)
+{
+	switch (error) {
+	case -ENODEV:
+		return "there is no netdev beside the port (kernel=)";
+	case -EINVAL:
+		return "the rule names nothing of a frame";
+	case -EEXIST:
+		return "another rule for the same frames says otherwise";
+	case -ENOENT:
+		return "there is no rule of that location";
+	default:
+		return strerror(-error);
+	}
+}
+
+int
+shca_ntuple_run(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+{
+	struct shca_device *dev = shca_commands_find_one(target, request, out);
+	struct shca_ethtool_attr attr;
+	char text[512], error[256] = "";
+	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
+	const bool is_delete = strncmp(request->argument, "delete=", strlen("delete=")) == 0;
+	unsigned long location = 0;
+	int ret = 0;
+
+	if (dev == NULL)
+		return -EINVAL;
+	snprintf(text, sizeof(text), "%s", request->argument);
+	if (!is_delete)
+		ret = shca_ntuple_parse(text, &attr, &refusal);
+	else if (!read_number(text + strlen("delete="), SHCA_ETHTOOL_LOCATIONS - 1, &location))
+		ret = shca_refuse(&refusal, "delete is a number up to 1023");
+	if (ret != 0) {
+		fputs(error, out);
+		return ret;
+	}
+	shca_device_lock(dev);
+	ret = is_delete ? shca_ethtool_del(shca_device_steering(dev), (uint32_t)location)
+			: shca_ethtool_add(shca_device_steering(dev), &attr);
+	shca_device_unlock(dev);
+	if (ret != 0) {
+		fputs(explain(ret), out);
+		return ret;
+	}
+	location = is_delete ? location : attr.location;
+	fprintf(out,
+		request->json ? "{\"device\": \"mlx5_%u\", \"location\": %lu}\n"
+			      : "mlx5_%u rule %lu\n",
+		shca_device_conf(dev)->index, location);
+	return 0;
+}

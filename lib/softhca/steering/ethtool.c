@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The netdev's rules. */
+#include "steering/ethtool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steering/state.h"
+
+/* LX en_fs_ethtool.c get_flow_table. @return NULL: it names nothing, or too much */
+static struct shca_table *
+find_table(struct shca_steering *steering, const struct shca_ethtool_attr *attr)
+{
+	const unsigned int max = attr->is_l2 ? SHCA_ETHTOOL_TUPLES_L2 : SHCA_ETHTOOL_TUPLES_IP;
+	const unsigned int first = attr->is_l2 ? SHCA_ETHTOOL_TUPLES_IP : 0;
+
+	if (attr->nb_tuples == 0 || attr->nb_tuples > max)
+		return NULL;
+	return &steering->ethtool[first + max - attr->nb_tuples];
+}
+
+static void
+del(struct shca_steering *steering, struct shca_state_ethtool *rule)
+{
+	const struct shca_fte_action action = { .drop = rule->fte->drop };
+
+	shca_table_del(rule->table, rule->fte, &action);
+	*rule = (struct shca_state_ethtool){ 0 };
+	shca_steering_refresh(steering);
+}
+
+int
+shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr *attr)
+{
+	const struct shca_fte_action action = { .drop = attr->drop };
+	struct shca_table *table = find_table(steering, attr);
+	struct shca_match match = attr->match;
+	struct shca_state_ethtool *rule;
+	int ret;
+
+	if (!steering->kernel.present)
+		return -ENODEV;
+	if (attr->location >= SHCA_ETHTOOL_LOCATIONS)
+		return -ENOSPC;
+	if (table == NULL)
+		return -EINVAL;
+	rule = &steering->ethtool_rule[attr->location];
+	if (rule->table != NULL)
+		del(steering, rule);
+	shca_field_require(&match);
+	ret = shca_table_check(table, &match, &action);
+	if (ret == 0)
+		ret = shca_table_add(table, &match, &action, &rule->fte);
+	if (ret != 0)
+		return ret;
+	rule->table = table;
+	shca_steering_refresh(steering);
+	return 0;
+}
+
+int
+shca_ethtool_del(struct shca_steering *steering, uint32_t location)
+{
+	if (location >= SHCA_ETHTOOL_LOCATIONS)
+		return -ENOSPC;
+	if (steering->ethtool_rule[location].table == NULL)
+		return -ENOENT;
+	del(steering, &steering->ethtool_rule[location]);
+	return 0;
+}
