@@ -5,7 +5,8 @@ from harness import paths
 from harness.program import run_on_softhca
 
 PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing", "striding",
-            "fork", "contexts", "flow-actions", "capabilities"]
+            "fork", "contexts", "flow-actions", "capabilities",
+            "compressed"]
 
 
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])

@@ -280,7 +280,7 @@ try_dv_cq(struct mlx5dv_cq_init_attr *attr)
 	return cq == NULL ? errno : ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
 }
 
-/* What comes in that form: test/system/test_compression.py. */
+/* What comes in that form: test/verbs/compressed.c. */
 int
 try_cqe_format(uint64_t format)
 {
