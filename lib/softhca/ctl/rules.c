@@ -13,7 +13,9 @@
 #include "hw/device.h"
 #include "hw/out.h"
 #include "hw/rewrite.h"
+#include "hw/tunnels.h"
 #include "hw/tx.h"
+#include "model.h"
 #include "steering/dump.h"
 #include "steering/parse.h"
 #include "steering/trace.h"
@@ -106,11 +108,18 @@ struct story {
 };
 
 static void
+parse(const struct story *story, const struct shca_device *dev, struct shca_packet *packet)
+{
+	shca_parse(story->bytes, story->length, packet);
+	shca_tunnels_limit(packet, shca_device_conf(dev)->model->tunnel_offloads);
+}
+
+static void
 tell_receipt(const struct story *story, struct shca_device *dev)
 {
 	struct shca_packet packet;
 
-	shca_parse(story->bytes, story->length, &packet);
+	parse(story, dev, &packet);
 	shca_device_lock(dev);
 	shca_trace_rx(shca_device_steering(dev), &packet, &story->conf);
 	shca_device_unlock(dev);
@@ -148,7 +157,7 @@ tell_sending(struct story *story, struct shca_device *dev)
 	bool is_sent;
 
 	story->length = shca_tx_pad(story->bytes, story->length);
-	shca_parse(story->bytes, story->length, &packet);
+	parse(story, dev, &packet);
 	shca_device_lock(dev);
 	shca_device_foretell(dev, story->bytes, story->length, &fate);
 	is_sent = shca_trace_tx(shca_device_steering(dev), &packet, fate.is_lost ? "lost" : "sent",

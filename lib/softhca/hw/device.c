@@ -19,6 +19,7 @@
 #include "hw/sq.h"
 #include "hw/strict.h"
 #include "hw/tir.h"
+#include "hw/tunnels.h"
 #include "hw/tx.h"
 #include "steering/parse.h"
 #include "steering/steering.h"
@@ -286,6 +287,7 @@ run_kernel_rx(struct shca_device *dev)
 			length = shca_tx_pad(shca_out_build(&dev->out), length);
 		}
 		shca_parse(bytes, length, &packet);
+		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		if (shca_device_may_send(dev, &packet))
 			shca_out_add(&dev->out, NULL, 0, packet.bytes, packet.length);
 	}

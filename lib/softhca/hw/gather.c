@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "hw/tso.h"
+#include "hw/tunnels.h"
 #include "hw/tx.h"
 #include "hw/wqe.h"
 #include "steering/parse.h"
@@ -148,6 +149,7 @@ make_tso(const struct shca_gather *source, uint32_t number, uint8_t *room, const
 		return syndrome;
 	*length = wqe->inline_length + payload;
 	shca_parse(room, *length, &packet);
+	shca_tunnels_limit(&packet, source->tunnels);
 	shca_tso_edit(room, &packet, &segment);
 	*length = shca_tx_pad(room, *length);
 	*bytes = room;

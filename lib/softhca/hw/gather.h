@@ -17,7 +17,8 @@ struct shca_gather {
 	struct shca_mem *mem;
 	const struct shca_wqe *wqe; /**< a well-formed SEND, TSO or multi-packet send */
 	uint32_t pdn;
-	bool copies; /**< never leave a frame in application memory */
+	bool copies;      /**< never leave a frame in application memory */
+	uint32_t tunnels; /**< that the device looks into (hw/tunnels.h) */
 };
 
 /**

@@ -9,6 +9,7 @@
 #include "hw/rq.h"
 #include "hw/rq_run.h"
 #include "hw/tir.h"
+#include "hw/tunnels.h"
 #include "steering/parse.h"
 #include "steering/steering.h"
 #include "wire/wire.h"
@@ -97,6 +98,14 @@ is_unwanted(const struct shca_verdict *verdict)
 		(verdict->dropped || verdict->nb_destinations == 0);
 }
 
+static void
+parse(const struct shca_device *dev, const uint8_t *bytes, uint32_t length,
+	struct shca_packet *packet)
+{
+	shca_parse(bytes, length, packet);
+	shca_tunnels_limit(packet, dev->conf.model->tunnel_offloads);
+}
+
 /* Rules change the frame on its way. Each time takes it at least a table further. */
 static __attribute__((noinline)) void
 receive_edited(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
@@ -109,7 +118,7 @@ receive_edited(struct shca_device *dev, struct shca_packet *packet, struct shca_
 
 		if (length == 0)
 			return;
-		shca_parse(room, length, packet);
+		parse(dev, room, length, packet);
 		shca_walk_rx_on(dev->steering, packet, verdict);
 		take_verdict(dev, packet, verdict, to_kernel);
 	}
@@ -126,7 +135,7 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 	struct shca_verdict verdict;
 	struct shca_packet packet;
 
-	shca_parse(frame->bytes, frame->length, &packet);
+	parse(dev, frame->bytes, frame->length, &packet);
 	shca_walk_rx(dev->steering, &packet, &verdict);
 	shca_memo_put(&dev->memo, generation, &packet, &verdict, shca_walk_trail(dev->steering));
 	if (is_unwanted(&verdict))

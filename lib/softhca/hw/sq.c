@@ -19,6 +19,7 @@
 #include "hw/mpw.h"
 #include "hw/port.h"
 #include "hw/strict.h"
+#include "hw/tunnels.h"
 #include "hw/tx.h"
 #include "hw/wqe.h"
 #include "steering/parse.h"
@@ -292,7 +293,8 @@ static inline uint8_t
 queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 {
 	struct shca_device *dev = sq->dev;
-	const struct shca_gather source = { dev->mem, wqe, sq->attr.pdn, dev->may_reflect };
+	const struct shca_gather source = { dev->mem, wqe, sq->attr.pdn, dev->may_reflect,
+		dev->conf.model->tunnel_offloads };
 	uint8_t *room = shca_out_build(&dev->out);
 	struct shca_packet packet;
 	const uint8_t *bytes;
@@ -307,6 +309,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 		shca_sq_meet_faults(bytes, length);
 	if (is_looked_at) {
 		shca_parse(bytes, length, &packet);
+		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		if (wqe->cs_flags != 0)
 			shca_tx_checksum(room, &packet, wqe->cs_flags);
 		if (!shca_device_may_send(dev, &packet))
