@@ -169,6 +169,22 @@ def test_the_port_is_closed_under_it(huge, tmp_path):
         second.terminal.expect("Port 0: device removal event", 0, PATIENCE)
 
 
+def ports_of(pmd):
+    return re.findall(r"^\d+\s+[0-9A-F:]{17}\s+(\S+)", pmd.cmd("show port summary all"), re.M)
+
+
+def test_ports_come_and_go_in_both(huge, tmp_path):
+    """Whichever of them attaches or detaches one."""
+    with primary(huge, tmp_path) as (pmd, peer), secondary(pmd) as second:
+        for process in (pmd, second):
+            assert "Port 1 is attached" in process.cmd("port attach net_mlx5dv1,ibdev=mlx5_0")
+            assert ports_of(pmd) == ports_of(second) == ["net_mlx5dv0", "net_mlx5dv1"]
+            assert "net_mlx5dv1 is detached" in process.cmd("device detach net_mlx5dv1")
+            assert ports_of(pmd) == ports_of(second) == ["net_mlx5dv0"]
+        begin(second)
+        check_both(peer)
+
+
 # dpdk-proc-info's options, and what they must show.
 SHOWS = [
     ("--stats", r"RX-packets: 100 .*TX-packets: 100 "),

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_lcore.h>
 
 #include "log.h"
 #include "mp.h"
@@ -20,7 +20,7 @@ static const struct timespec patience = { .tv_sec = 5 };
 
 static_assert(sizeof(struct mdv_mp_message) <= RTE_MP_MAX_PARAM_LEN, "room for it");
 
-/** A message that came in, put off to another thread. */
+/** A message that came in, left to a thread of its own. */
 struct incoming {
 	struct mdv_mp_message message;
 	struct mdv_mp_fds got;
@@ -78,13 +78,15 @@ answer(struct mdv_mp_message *message, const struct mdv_mp_fds *got, const char 
 	return rte_mp_reply(&msg, peer);
 }
 
-static void
-take_later(void *arg)
+static void *
+take_aside(void *arg)
 {
 	struct incoming *incoming = arg;
 
+	pthread_detach(pthread_self());
 	answer(&incoming->message, &incoming->got, incoming->peer);
 	free(incoming);
+	return NULL;
 }
 
 /** rte_mp's; @p peer is a path. */
@@ -94,6 +96,7 @@ take(const struct rte_mp_msg *msg, const void *peer)
 	struct mdv_mp_message message;
 	struct incoming *incoming;
 	struct mdv_mp_fds got;
+	pthread_t thread;
 
 	if (unpack(msg, &message, &got) != 0) {
 		MDV_LOG(ERR, "a process of this application has another build of this driver");
@@ -107,7 +110,7 @@ take(const struct rte_mp_msg *msg, const void *peer)
 	incoming->message = message;
 	incoming->got = got;
 	strcpy(incoming->peer, peer);
-	if (rte_eal_alarm_set(1, take_later, incoming) == 0)
+	if (rte_ctrl_thread_create(&thread, "mlx5dv-mp", NULL, take_aside, incoming) == 0)
 		return 0;
 	free(incoming);
 close:

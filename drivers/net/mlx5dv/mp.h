@@ -66,9 +66,9 @@ typedef int (*mdv_mp_handle_t)(
 	struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_mp_fds *give);
 
 /**
- * From now on @p handle is called for what comes in: by EAL's thread for interrupts if @p waits, or
- * at once by the one for messages, on which all of EAL's memory depends. Once for a process; where
- * processes are not to meet (--no-shconf) nothing happens.
+ * From now on @p handle is called for what comes in: by a thread for each message if @p waits, or
+ * by the EAL's for messages, which must not wait: all of its memory and devices depend on it. Once
+ * for a process; where processes are not to meet (--no-shconf) nothing happens.
  * @return 0 or a negative errno, logged
  */
 int mdv_mp_listen(mdv_mp_handle_t handle, bool waits);

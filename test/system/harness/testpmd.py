@@ -27,8 +27,8 @@ def softhca_argv(ports, command, options=()):
     return argv + ["--"] + list(command)
 
 
-def eal_args(prefix, vdevs, lcores="0,1", memory=1024, telemetry=False):
-    args = ["-l", lcores, "--no-huge", "-m", str(memory), "--no-pci",
+def eal_args(prefix, vdevs, lcores="0,1", memory=1024, telemetry=False, pci=("--no-pci",)):
+    args = ["-l", lcores, "--no-huge", "-m", str(memory), *pci,
             "--file-prefix", prefix, "-d", paths.plugin()[0]]
     if not telemetry:
         args.append("--no-telemetry")
@@ -52,10 +52,10 @@ class Testpmd:
     __test__ = False
 
     def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=256,
-                 env=None, eal=(), telemetry=False, softhca_options=(), link_events=False):
+                 env=None, eal=(), telemetry=False, softhca_options=(), link_events=False, pci=("--no-pci",)):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
-        command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry)
+        command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry, pci)
         command += list(eal)
         # testpmd's start throws away what its ports have received so far: not here.
         command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"]
