@@ -639,11 +639,14 @@ live(void)
 {
 	static const int codes[] = { ENOMEM, ENOSPC, EEXIST, EIO };
 	static const uint8_t levels[] = { 16, 3, 8, 4 };
+	uint8_t how;
 
 	fake_init_flow();
 	fake.port.flow.levels.nb = levels[fuzz_input_choose(&life.input, RTE_DIM(levels))];
 	fake.port.config.sniff = fuzz_input_choose(&life.input, 3);
-	fake.port.isolated = fuzz_input_choose(&life.input, 2);
+	how = fuzz_input_choose(&life.input, 4);
+	fake.port.isolated = how & 1;
+	fake.port.config.passthru_move = how >> 1;
 	for (unsigned int nb = 0; fuzz_input_left(&life.input) && nb < MAX_OPERATIONS; nb++) {
 		uint8_t which = fuzz_input_byte(&life.input);
 		uint8_t fail = fuzz_input_byte(&life.input);

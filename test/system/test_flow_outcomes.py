@@ -95,7 +95,7 @@ def test_sample_copies_and_goes_on(tmp_path):
 
 def test_levels_run_out_and_come_back(tmp_path):
     """As many overlapping copies as there are levels; what is refused says who has them."""
-    with Bench(tmp_path) as bench:
+    with Bench(tmp_path, devargs=",passthru_move=on") as bench:
         # The sentinel's, and 13 different masks that all match the probes; one level is not for us.
         bench.add_sentinel()
         for length in range(1, 14):

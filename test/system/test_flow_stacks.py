@@ -131,8 +131,8 @@ def stack_up(argument):
 
 
 def test_copies_that_must_stay_are_not_moved():
-    nb_moved, why_moved = stack_up("")
-    nb, why = stack_up(",passthru_move=off")
-    assert 0 < nb < nb_moved == 15
-    assert why.rstrip().endswith("passthru_move=off keeps PASSTHRU rules from being moved: No space left on device")
+    nb_moved, why_moved = stack_up(",passthru_move=on")
+    nb, why = stack_up("")
+    assert 4 < nb < nb_moved == 15
+    assert why.rstrip().endswith("create it before them, or use passthru_move=on: No space left on device")
     assert "passthru_move" not in why_moved and "levels are too few" in why_moved

@@ -47,7 +47,7 @@ static const struct devarg devargs[] = {
 	NAME("iface", "netdev name such as ens1f0", iface),
 	SNIFF("sniff", "none, rx or all", sniff),
 	COMP("rx_cqe_comp", "auto, off, hash or csum", rx_cqe_comp),
-	MOVE("passthru_move", "on or off", passthru_move),
+	MOVE("passthru_move", "off or on", passthru_move),
 	BYTES("tx_max_burst_sz", "number of bytes up to 4294967295", tx_max_burst_sz),
 	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
 };
@@ -122,8 +122,8 @@ static int
 move_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
 	static const char *const names[] = {
-		[MDV_PASSTHRU_MOVE_ON] = "on",
 		[MDV_PASSTHRU_MOVE_OFF] = "off",
+		[MDV_PASSTHRU_MOVE_ON] = "on",
 	};
 	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
 

@@ -25,8 +25,8 @@ enum mdv_cqe_comp {
 
 /** What may be done with PASSTHRU rules that stand in the way of a new rule. */
 enum mdv_passthru_move {
-	MDV_PASSTHRU_MOVE_ON,  /**< move them: a packet in that moment may be copied twice */
 	MDV_PASSTHRU_MOVE_OFF, /**< nothing: the new rule is refused */
+	MDV_PASSTHRU_MOVE_ON,  /**< move them: a packet in that moment may be copied twice */
 };
 
 struct mdv_config {

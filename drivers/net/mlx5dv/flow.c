@@ -250,7 +250,6 @@ mdv_flow_init(struct mdv_port *port)
 		mdv_flow_level_fini(&state->levels);
 		return rc;
 	}
-	state->levels.copies_stay = port->config.passthru_move == MDV_PASSTHRU_MOVE_OFF;
 	pthread_mutex_init(&state->lock, NULL);
 	return 0;
 }
@@ -330,6 +329,16 @@ flow_uninstall_all(struct mdv_port *port)
 	mdv_flow_default_clear(port);
 }
 
+/* Rules that are not in the device can be moved without anybody's noticing. */
+static void
+flow_set_active(struct mdv_port *port, bool active)
+{
+	port->flow.active = active;
+	port->flow.levels.rooted_stay =
+		active && port->config.passthru_move == MDV_PASSTHRU_MOVE_OFF;
+	port->flow.egress.rooted_stay = port->flow.levels.rooted_stay;
+}
+
 int
 mdv_flow_start(struct mdv_port *port)
 {
@@ -345,7 +354,7 @@ mdv_flow_start(struct mdv_port *port)
 		rc = flow_install_all(port, &port->flow.egress);
 	if (rc != 0)
 		flow_uninstall_all(port);
-	port->flow.active = rc == 0;
+	flow_set_active(port, rc == 0);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }
@@ -355,6 +364,6 @@ mdv_flow_stop(struct mdv_port *port)
 {
 	pthread_mutex_lock(&port->flow.lock);
 	flow_uninstall_all(port);
-	port->flow.active = false;
+	flow_set_active(port, false);
 	pthread_mutex_unlock(&port->flow.lock);
 }

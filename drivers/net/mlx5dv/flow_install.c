@@ -61,12 +61,26 @@ mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	return rc;
 }
 
+/* Would there be a level for it if nothing had to stay where it is? */
+static bool
+install_needs_rooted(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
+{
+	const bool rooted_stay = levels->rooted_stay;
+	bool needs;
+
+	levels->rooted_stay = false;
+	needs = rooted_stay && mdv_flow_level_check(levels, want) == 0;
+	levels->rooted_stay = rooted_stay;
+	return needs;
+}
+
 int
 mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
 	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
-	char used[320];
+	const char *others = "";
+	char used[256];
 	int rc = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
 			      : mdv_flow_level_add(levels, &plan->want, &flow->level);
 
@@ -74,14 +88,15 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
 	if (rc != -ENOSPC)
 		return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "moving other rules");
+	if (install_needs_rooted(levels, &plan->want))
+		others = "; it fits if PASSTHRU rules and those of several queues move: create it "
+			 "before them, or use passthru_move=on";
 	mdv_flow_level_describe(levels, used, sizeof(used));
 	return mdv_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, NULL,
 		"the device's %u levels are too few for this rule among those it overlaps; taken "
 		"are, by %s; destroy some of them, or give them masks or values that exclude each "
 		"other%s",
-		levels->nb, used,
-		levels->copies_stay ? "; passthru_move=off keeps PASSTHRU rules from being moved"
-				    : "");
+		levels->nb, used, others);
 }
 
 static struct mdv_flow_installed *

@@ -8,29 +8,15 @@
 #include <rte_common.h>
 
 #include "flow_layout.h"
+#include "flow_slots.h"
 
-/* Of an auto-grouped table: the first masks get groups, later ones an entry a group wherever one is
- * free, so nothing can be said of their order (MLX5_FS_MAX_TYPES less the one kept for those). */
-#define LAYOUT_GROUPS 6
-/* A copying rule that is moved may copy a packet twice while it is in both places. */
-#define LAYOUT_COPY_COST 1000u
-
-struct layout_slot {
-	uint64_t mask;
-	uint32_t refs; /* 0: free */
-};
-
-struct mdv_flow_level_slots {
-	struct layout_slot *slots;
-	uint32_t nb, size;
-	uint32_t entries;
-};
-
-static struct mdv_flow_level_slots *
-layout_table(const struct mdv_flow_levels *levels, uint8_t level, bool copies)
-{
-	return &levels->slots[2 * level + (copies ? 0 : 1)];
-}
+/* A rooted rule counts so many times when moves are weighed. */
+#define LAYOUT_ROOTED_COST 1000u
+#define LAYOUT_NONE        UINT64_MAX
+/* Levels thought of for rules to come: between two priorities at most, and behind the last one. Of
+ * the lives of test/model/level_lives.py these leave the fewest refused. */
+#define LAYOUT_BETWEEN 16
+#define LAYOUT_BEHIND  8
 
 bool
 mdv_flow_layout_before(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
@@ -39,6 +25,9 @@ mdv_flow_layout_before(const struct mdv_flow_shape *a, const struct mdv_flow_sha
 		return a->priority < b->priority;
 	if (a->copies != b->copies)
 		return a->copies;
+	/* All of these get their copies in any order: it is that of their tables. */
+	if (a->copies && a->level != b->level)
+		return a->level < b->level;
 	if (!a->copies && a->depth != b->depth)
 		return a->depth > b->depth;
 	if (a->set != b->set)
@@ -102,10 +91,43 @@ layout_equals(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		!layout_shares_mask(a, b);
 }
 
+/* Copies of one priority: two levels, whichever is first. */
+static bool
+layout_apart(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
+{
+	return a->copies && b->copies && a->priority == b->priority;
+}
+
+/* Rules that cannot be moved but for a moment in which a packet meets too many places or too few.
+ */
+static bool
+layout_is_rooted(const struct mdv_flow_shape *shape)
+{
+	return (shape->copies || shape->several) && shape->level >= 0;
+}
+
+/* How levels are laid out, best first. */
+enum layout_how {
+	LAYOUT_ROOTED,         /* rooted shapes stay */
+	LAYOUT_ROOTED_RELAXED, /* and the order of equals is left to chance, as rte_flow allows */
+	LAYOUT_FREE,
+	LAYOUT_FREE_RELAXED,
+	LAYOUT_NB_HOW,
+};
+
+static bool
+layout_is_fixed(const struct mdv_flow_shape *shape, enum layout_how how)
+{
+	return how <= LAYOUT_ROOTED_RELAXED && layout_is_rooted(shape);
+}
+
 /* By how much the level of the later of two related shapes is above that of the earlier one. */
 static int
-layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *later, bool relaxed)
+layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *later,
+	enum layout_how how)
 {
+	const bool relaxed = how == LAYOUT_ROOTED_RELAXED || how == LAYOUT_FREE_RELAXED;
+
 	if (earlier->copies && !later->copies)
 		return 0;
 	if (layout_equals(earlier, later) &&
@@ -121,42 +143,13 @@ layout_last(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *s
 	return levels->nb - 1 - (shape->priority == MDV_FLOW_LEVEL_DEFAULT ? 0 : levels->reserved);
 }
 
-static uint32_t
-layout_slot_find(const struct mdv_flow_level_slots *table, uint64_t mask)
-{
-	uint32_t at, hole = table->nb;
-
-	for (at = 0; at < table->nb; at++) {
-		if (table->slots[at].refs == 0)
-			hole = RTE_MIN(hole, at);
-		else if (table->slots[at].mask == mask)
-			return at;
-	}
-	return hole;
-}
-
-/* Would the earlier of two equals, one of them there already, have the lower slots? */
-static bool
-layout_in_order(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *earlier,
-	const struct mdv_flow_shape *later, uint8_t level)
-{
-	const struct mdv_flow_level_slots *table = layout_table(levels, level, false);
-	uint32_t last = 0, first = UINT32_MAX;
-
-	for (unsigned int i = 0; i < earlier->nb_masks; i++)
-		last = RTE_MAX(last, layout_slot_find(table, earlier->masks[i]));
-	for (unsigned int i = 0; i < later->nb_masks; i++)
-		first = RTE_MIN(first, layout_slot_find(table, later->masks[i]));
-	return last < first && last < LAYOUT_GROUPS;
-}
-
 /* Is @p level right for the shape with all others where they are? */
 static bool
 layout_fits(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, uint8_t level)
 {
 	const struct mdv_flow_shape *other;
 
-	if (level != shape->level && !mdv_flow_layout_room(levels, shape, level))
+	if (level != shape->level && !mdv_flow_slots_room(levels, shape, level))
 		return false;
 	TAILQ_FOREACH (other, &levels->shapes, next) {
 		const bool before = mdv_flow_layout_before(other, shape);
@@ -166,14 +159,32 @@ layout_fits(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *s
 
 		if (other == shape || other->level < 0 || !layout_related(shape, other))
 			continue;
-		if (above == 0 && layout_equals(earlier, later)) {
-			if (!layout_in_order(levels, earlier, later, level))
+		if (layout_apart(shape, other)) {
+			if (above == 0)
+				return false;
+		} else if (above == 0 && layout_equals(earlier, later)) {
+			if (!mdv_flow_slots_in_order(levels, earlier, later, level))
 				return false;
 		} else if (above < (earlier->copies && !later->copies ? 0 : 1)) {
 			return false;
 		}
 	}
 	return true;
+}
+
+static void
+layout_keep(struct mdv_flow_levels *levels)
+{
+	struct mdv_flow_shape *shape;
+
+	TAILQ_FOREACH (shape, &levels->shapes, next)
+		shape->target = shape->level;
+}
+
+bool
+mdv_flow_layout_stays(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
+{
+	return layout_fits(levels, shape, shape->level);
 }
 
 /* Where rules of the order's neighbourhood are, related or not, so that later ones find room. */
@@ -229,7 +240,7 @@ layout_choose(const struct mdv_flow_levels *levels, const struct mdv_flow_shape 
 }
 
 static int
-layout_bounds(struct mdv_flow_levels *levels, bool relaxed)
+layout_bounds(struct mdv_flow_levels *levels, enum layout_how how)
 {
 	struct mdv_flow_shape *shape, *other;
 
@@ -239,7 +250,12 @@ layout_bounds(struct mdv_flow_levels *levels, bool relaxed)
 			other = TAILQ_NEXT(other, next))
 			if (layout_related(other, shape))
 				shape->earliest = RTE_MAX(shape->earliest,
-					other->earliest + layout_gap(other, shape, relaxed));
+					other->earliest + layout_gap(other, shape, how));
+		if (layout_is_fixed(shape, how)) {
+			if (shape->earliest > shape->level)
+				return -ENOSPC;
+			shape->earliest = shape->level;
+		}
 		if (shape->earliest > layout_last(levels, shape))
 			return -ENOSPC;
 	}
@@ -250,7 +266,9 @@ layout_bounds(struct mdv_flow_levels *levels, bool relaxed)
 			other = TAILQ_NEXT(other, next))
 			if (layout_related(shape, other))
 				shape->latest = RTE_MIN(shape->latest,
-					other->latest - layout_gap(shape, other, relaxed));
+					other->latest - layout_gap(shape, other, how));
+		if (layout_is_fixed(shape, how))
+			shape->latest = shape->level;
 	}
 	return 0;
 }
@@ -260,12 +278,12 @@ layout_cost(const struct mdv_flow_shape *shape)
 {
 	if (shape->level < 0 || shape->level == shape->target)
 		return 0;
-	return (uint64_t)shape->nb_rules * (shape->copies ? LAYOUT_COPY_COST : 1);
+	return (uint64_t)shape->nb_rules * (layout_is_rooted(shape) ? LAYOUT_ROOTED_COST : 1);
 }
 
 /* Everybody stays unless an earlier one is in the way; the bounds leave room for the later ones. */
 static uint64_t
-layout_push_up(struct mdv_flow_levels *levels, bool relaxed)
+layout_push_up(struct mdv_flow_levels *levels, enum layout_how how)
 {
 	struct mdv_flow_shape *shape, *other;
 	uint64_t cost = 0;
@@ -276,8 +294,7 @@ layout_push_up(struct mdv_flow_levels *levels, bool relaxed)
 		for (other = TAILQ_FIRST(&levels->shapes); other != shape;
 			other = TAILQ_NEXT(other, next))
 			if (layout_related(other, shape))
-				low = RTE_MAX(
-					low, other->target + layout_gap(other, shape, relaxed));
+				low = RTE_MAX(low, other->target + layout_gap(other, shape, how));
 		low = RTE_MAX(low, shape->level);
 		shape->target = RTE_MIN(low, shape->latest);
 		cost += layout_cost(shape);
@@ -287,7 +304,7 @@ layout_push_up(struct mdv_flow_levels *levels, bool relaxed)
 
 /* The same from the other end. */
 static uint64_t
-layout_push_down(struct mdv_flow_levels *levels, bool relaxed)
+layout_push_down(struct mdv_flow_levels *levels, enum layout_how how)
 {
 	struct mdv_flow_shape *shape, *other;
 	uint64_t cost = 0;
@@ -299,8 +316,7 @@ layout_push_down(struct mdv_flow_levels *levels, bool relaxed)
 		for (other = TAILQ_NEXT(shape, next); other != NULL;
 			other = TAILQ_NEXT(other, next))
 			if (layout_related(shape, other))
-				high = RTE_MIN(
-					high, other->target - layout_gap(shape, other, relaxed));
+				high = RTE_MIN(high, other->target - layout_gap(shape, other, how));
 		shape->target = shape->level < 0 ? high : RTE_MIN(shape->level, high);
 		shape->target = RTE_MAX(shape->target, shape->earliest);
 		cost += layout_cost(shape);
@@ -308,72 +324,200 @@ layout_push_down(struct mdv_flow_levels *levels, bool relaxed)
 	return cost;
 }
 
-static int
-layout_all(struct mdv_flow_levels *levels, bool relaxed)
+/* Targets for all. @return what they cost, LAYOUT_NONE: there are none */
+static uint64_t
+layout_all(struct mdv_flow_levels *levels, enum layout_how how)
 {
 	uint64_t up, down;
-	int rc = layout_bounds(levels, relaxed);
 
-	if (rc != 0)
-		return rc;
-	up = layout_push_up(levels, relaxed);
-	down = layout_push_down(levels, relaxed);
-	if (up < down)
-		layout_push_up(levels, relaxed);
+	if (layout_bounds(levels, how) != 0)
+		return LAYOUT_NONE;
+	up = layout_push_up(levels, how);
+	down = layout_push_down(levels, how);
+	return up < down ? layout_push_up(levels, how) : down;
+}
+
+void
+mdv_flow_layout_insert(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
+{
+	struct mdv_flow_shape *other;
+
+	TAILQ_FOREACH (other, &levels->shapes, next)
+		if (mdv_flow_layout_before(shape, other))
+			break;
+	if (other != NULL)
+		TAILQ_INSERT_BEFORE(other, shape, next);
+	else
+		TAILQ_INSERT_TAIL(&levels->shapes, shape, next);
+}
+
+/* Copies of one priority stand in the order of their levels, and these have changed. */
+static void
+layout_sort(struct mdv_flow_levels *levels)
+{
+	struct mdv_flow_shape *shape = TAILQ_FIRST(&levels->shapes), *next;
+
+	while (shape != NULL && (next = TAILQ_NEXT(shape, next)) != NULL) {
+		if (!mdv_flow_layout_before(next, shape)) {
+			shape = next;
+			continue;
+		}
+		TAILQ_REMOVE(&levels->shapes, next, next);
+		mdv_flow_layout_insert(levels, next);
+	}
+}
+
+/* What it costs to have a new copying shape at a level, or before the copies that are there. */
+static uint64_t
+layout_try(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int level,
+	enum layout_how how)
+{
+	const struct mdv_flow_shape *other;
+	uint64_t cost;
+
+	TAILQ_REMOVE(&levels->shapes, shape, next);
+	shape->level = level;
+	mdv_flow_layout_insert(levels, shape);
+	if (how >= LAYOUT_FREE)
+		shape->level = -1;
+	TAILQ_FOREACH (other, &levels->shapes, next)
+		if (other != shape && other->level == shape->level && layout_apart(shape, other) &&
+			layout_related(shape, other))
+			break;
+	cost = other == NULL ? layout_all(levels, how) : LAYOUT_NONE;
+	shape->level = -1;
+	return cost;
+}
+
+static int
+layout_reckon(int more, uint32_t nb_priorities)
+{
+	return nb_priorities >= LAYOUT_BETWEEN / 4 ? LAYOUT_BETWEEN : more + 4 * (int)nb_priorities;
+}
+
+/*
+ * Where a new copying shape leaves levels to those that may come before it and behind it, as many
+ * as there are priorities between its neighbours that stay where they are.
+ */
+static int
+layout_wish(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
+{
+	const struct mdv_flow_shape *other;
+	uint32_t nb_before = shape->priority, nb_behind = UINT32_MAX;
+	int low = 0, high = layout_last(levels, shape);
+	int before = 0, behind = LAYOUT_BEHIND;
+
+	if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
+		return high;
+	TAILQ_FOREACH (other, &levels->shapes, next) {
+		if (!layout_is_rooted(other) || other->priority == shape->priority)
+			continue;
+		if (other->priority < shape->priority) {
+			low = RTE_MAX(low, other->level + 1);
+			nb_before = RTE_MIN(nb_before, shape->priority - other->priority - 1);
+			before = 2;
+		} else if (other->priority != MDV_FLOW_LEVEL_DEFAULT) {
+			high = RTE_MIN(high, other->level - 1);
+			nb_behind = RTE_MIN(nb_behind, other->priority - shape->priority - 1);
+		}
+	}
+	before = layout_reckon(before, nb_before);
+	if (nb_behind != UINT32_MAX)
+		behind = layout_reckon(1, nb_behind);
+	return low + RTE_MAX(high - low, 0) * before / (before + behind);
+}
+
+static bool
+layout_suits(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int level,
+	enum layout_how how)
+{
+	if (level < 0 || level > layout_last(levels, shape) ||
+		!mdv_flow_slots_room(levels, shape, level))
+		return false;
+	layout_keep(levels);
+	shape->target = level;
+	return layout_fits(levels, shape, level) ||
+		layout_try(levels, shape, level, how) != LAYOUT_NONE;
+}
+
+/* As near as it can be to where it would be best. */
+static int
+layout_find_near(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
+{
+	const int wish = layout_wish(levels, shape);
+
+	for (int away = 0; away < levels->nb; away++)
+		if (layout_suits(levels, shape, wish - away, how) ||
+			layout_suits(levels, shape, wish + away, how))
+			return 0;
+	return -ENOSPC;
+}
+
+/* Where the least has to be moved. */
+static int
+layout_find_cheap(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
+{
+	uint64_t least = LAYOUT_NONE;
+	int best = -1;
+
+	for (int level = 0; level <= levels->nb; level++) {
+		const uint64_t cost = layout_try(levels, shape, level, how);
+
+		if (cost < least) {
+			least = cost;
+			best = level;
+		}
+	}
+	if (best < 0)
+		return -ENOSPC;
+	layout_try(levels, shape, best, how);
 	return 0;
 }
 
-/* While a copying rule is moved, a packet may be copied to it twice. */
-static bool
-layout_may(const struct mdv_flow_levels *levels)
+static int
+layout_find(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
 {
-	const struct mdv_flow_shape *shape;
-
-	if (!levels->copies_stay)
-		return true;
-	TAILQ_FOREACH (shape, &levels->shapes, next)
-		if (shape->copies && shape->level >= 0 && shape->target != shape->level)
-			return false;
-	return true;
+	if (!shape->copies || shape->level >= 0)
+		return layout_all(levels, how) == LAYOUT_NONE ? -ENOSPC : 0;
+	return how >= LAYOUT_FREE ? layout_find_cheap(levels, shape, how)
+				  : layout_find_near(levels, shape, how);
 }
 
 int
 mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
-	struct mdv_flow_shape *other;
-	int level;
+	const int nb_how = levels->rooted_stay ? LAYOUT_FREE : LAYOUT_NB_HOW;
+	int level = shape->level;
 
-	TAILQ_FOREACH (other, &levels->shapes, next)
-		other->target = other->level;
-	if (shape->level >= 0 && layout_fits(levels, shape, shape->level))
-		return 0;
-	level = layout_choose(levels, shape);
-	if (level >= 0) {
+	layout_sort(levels);
+	layout_keep(levels);
+	if (level >= 0 ? !layout_fits(levels, shape, level) : !shape->copies)
+		level = layout_choose(levels, shape);
+	if (level >= 0 && (level == shape->level || !layout_is_rooted(shape))) {
 		shape->target = level;
-		if (layout_may(levels))
-			return 0;
-	}
-	/* Rather equals whose order is left to chance, as rte_flow allows, than a refusal. */
-	if (layout_all(levels, false) == 0 && layout_may(levels))
 		return 0;
-	return layout_all(levels, true) == 0 && layout_may(levels) ? 0 : -ENOSPC;
+	}
+	for (int how = 0; how < nb_how; how++)
+		if (layout_find(levels, shape, how) == 0)
+			return 0;
+	return -ENOSPC;
 }
 
 static int
 layout_move(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int8_t level)
 {
-	int rc = mdv_flow_layout_reserve(levels, level, shape->copies);
+	int rc = mdv_flow_slots_reserve(levels, level, shape->copies);
 
 	if (rc == 0)
 		rc = levels->move(levels->context, shape, level);
 	if (rc != 0)
 		return rc;
 	levels->nb_moved += shape->nb_rules;
-	mdv_flow_layout_leave(levels, shape);
-	mdv_flow_layout_count(levels, shape, -(int)shape->nb_rules);
+	mdv_flow_slots_leave(levels, shape);
+	mdv_flow_slots_count(levels, shape, -(int)shape->nb_rules);
 	shape->level = level;
-	mdv_flow_layout_enter(levels, shape);
-	mdv_flow_layout_count(levels, shape, shape->nb_rules);
+	mdv_flow_slots_enter(levels, shape);
+	mdv_flow_slots_count(levels, shape, shape->nb_rules);
 	return 0;
 }
 
@@ -431,90 +575,4 @@ mdv_flow_layout_apply(struct mdv_flow_levels *levels)
 	if (layout_move_up(levels) != 0 || layout_move_down(levels) != 0)
 		return -EIO;
 	return rc;
-}
-
-int
-mdv_flow_layout_init(struct mdv_flow_levels *levels)
-{
-	levels->slots = calloc(2 * MDV_FLOW_LEVEL_MAX, sizeof(levels->slots[0]));
-	return levels->slots == NULL ? -ENOMEM : 0;
-}
-
-void
-mdv_flow_layout_fini(struct mdv_flow_levels *levels)
-{
-	for (unsigned int i = 0; levels->slots != NULL && i < 2 * MDV_FLOW_LEVEL_MAX; i++)
-		free(levels->slots[i].slots);
-	free(levels->slots);
-	levels->slots = NULL;
-}
-
-void
-mdv_flow_layout_clear(struct mdv_flow_levels *levels)
-{
-	for (unsigned int i = 0; i < 2 * MDV_FLOW_LEVEL_MAX; i++) {
-		levels->slots[i].nb = 0;
-		levels->slots[i].entries = 0;
-	}
-}
-
-int
-mdv_flow_layout_reserve(struct mdv_flow_levels *levels, uint8_t level, bool copies)
-{
-	struct mdv_flow_level_slots *table = layout_table(levels, level, copies);
-	struct layout_slot *slots;
-
-	if (table->nb + MDV_FLOW_LEVEL_MASKS <= table->size)
-		return 0;
-	slots = calloc(2 * table->size + MDV_FLOW_LEVEL_MASKS, sizeof(*slots));
-	if (slots == NULL)
-		return -ENOMEM;
-	if (table->nb != 0)
-		memcpy(slots, table->slots, table->nb * sizeof(*slots));
-	free(table->slots);
-	table->slots = slots;
-	table->size = 2 * table->size + MDV_FLOW_LEVEL_MASKS;
-	return 0;
-}
-
-void
-mdv_flow_layout_enter(struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
-{
-	struct mdv_flow_level_slots *table = layout_table(levels, shape->level, shape->copies);
-
-	for (unsigned int i = 0; i < shape->nb_masks; i++) {
-		uint32_t at = layout_slot_find(table, shape->masks[i]);
-
-		if (at == table->nb)
-			table->slots[table->nb++].refs = 0;
-		table->slots[at].mask = shape->masks[i];
-		table->slots[at].refs++;
-	}
-}
-
-void
-mdv_flow_layout_leave(struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
-{
-	struct mdv_flow_level_slots *table = layout_table(levels, shape->level, shape->copies);
-
-	for (unsigned int i = 0; i < shape->nb_masks; i++)
-		table->slots[layout_slot_find(table, shape->masks[i])].refs--;
-	while (table->nb != 0 && table->slots[table->nb - 1].refs == 0)
-		table->nb--;
-}
-
-void
-mdv_flow_layout_count(
-	struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, int nb_rules)
-{
-	layout_table(levels, shape->level, shape->copies)->entries += nb_rules * shape->nb_masks;
-}
-
-bool
-mdv_flow_layout_room(
-	const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, uint8_t level)
-{
-	const struct mdv_flow_level_slots *table = layout_table(levels, level, shape->copies);
-
-	return table->entries + RTE_MAX(shape->nb_rules, 1u) * shape->nb_masks <= levels->entries;
 }

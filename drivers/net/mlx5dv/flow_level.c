@@ -11,6 +11,7 @@
 #include <rte_prefetch.h>
 
 #include "flow_layout.h"
+#include "flow_slots.h"
 
 #define LEVEL_BUCKETS 64u
 
@@ -29,7 +30,7 @@ mdv_flow_level_init(
 	if (levels->buckets == NULL)
 		return -ENOMEM;
 	levels->nb_buckets = LEVEL_BUCKETS;
-	if (mdv_flow_layout_init(levels) == 0)
+	if (mdv_flow_slots_init(levels) == 0)
 		return 0;
 	free(levels->buckets);
 	levels->buckets = NULL;
@@ -50,7 +51,7 @@ mdv_flow_level_fini(struct mdv_flow_levels *levels)
 	}
 	free(levels->buckets);
 	levels->buckets = NULL;
-	mdv_flow_layout_fini(levels);
+	mdv_flow_slots_fini(levels);
 }
 
 /* Doubly linked, so that a rule goes without a look at its bucket, which is in no cache. */
@@ -117,6 +118,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 	TAILQ_INIT(&shape->rules);
 	shape->priority = want->priority;
 	shape->copies = want->copies;
+	shape->several = want->several;
 	shape->depth = want->depth;
 	shape->set = want->set;
 	shape->level = -1;
@@ -138,7 +140,7 @@ level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 static bool
 level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
-	return level_same_mask(a, b) && a->nb_masks == b->nb_masks &&
+	return level_same_mask(a, b) && a->several == b->several && a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
@@ -158,13 +160,57 @@ level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *li
 	return rank;
 }
 
+/* Every rule but the first few of a shape leaves it as it is. */
+static bool
+level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
+{
+	const struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
+	uint64_t less = 0;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		less |= mask->words[i] &
+			(~match->mask.words[i] | (value->words[i] ^ match->value.words[i]));
+	return less != 0;
+}
+
+/* Leave fixed what the rule has as well. */
+static void
+level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
+{
+	struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
+		mask->words[i] &= match->mask.words[i] & ~(value->words[i] ^ match->value.words[i]);
+		value->words[i] &= mask->words[i];
+	}
+}
+
+/* Copies stay where they are: rather another shape of the same kind, at another level. */
+static bool
+level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
+	const struct mdv_flow_match *match)
+{
+	const struct mdv_flow_key fixed_mask = shape->fixed_mask;
+	const struct mdv_flow_key fixed_value = shape->fixed_value;
+	bool stays;
+
+	if (!shape->copies || !level_is_wider(shape, match))
+		return true;
+	level_widen(shape, match);
+	stays = mdv_flow_layout_stays(levels, shape);
+	shape->fixed_mask = fixed_mask;
+	shape->fixed_value = fixed_value;
+	return stays;
+}
+
 /*
  * The shape that takes another rule like @p like, which has a rank already. NULL: a new one is
  * needed, and @p like gets the place in the order that it will have: by rank with those of its
  * mask.
  */
 static struct mdv_flow_shape *
-level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *like)
+level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *like,
+	const struct mdv_flow_match *match)
 {
 	struct mdv_flow_shape *shape;
 
@@ -176,26 +222,12 @@ level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *li
 		if (shape->rank != like->rank || shape->turn != like->turn ||
 			!level_same_shape(shape, like))
 			continue;
-		if (mdv_flow_layout_room(levels, like, shape->level))
+		if (mdv_flow_slots_room(levels, like, shape->level) &&
+			level_takes(levels, shape, match))
 			return shape;
 		like->spill = RTE_MAX(like->spill, shape->spill + 1);
 	}
 	return NULL;
-}
-
-static void
-level_insert_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
-{
-	struct mdv_flow_shape *other;
-
-	TAILQ_FOREACH (other, &levels->shapes, next)
-		if (mdv_flow_layout_before(shape, other))
-			break;
-	if (other != NULL)
-		TAILQ_INSERT_BEFORE(other, shape, next);
-	else
-		TAILQ_INSERT_TAIL(&levels->shapes, shape, next);
-	levels->nb_shapes++;
 }
 
 static void
@@ -226,7 +258,7 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	if (rank >= levels->nb)
 		return -ENOSPC;
 	like.rank = rank;
-	*out = level_find_shape(levels, &like);
+	*out = level_find_shape(levels, &like, want->match);
 	if (*out != NULL)
 		return 0;
 	*out = calloc(1, sizeof(**out));
@@ -237,33 +269,9 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	levels->age++;
 	(*out)->fixed_mask = want->match->mask;
 	(*out)->fixed_value = want->match->value;
-	level_insert_shape(levels, *out);
+	mdv_flow_layout_insert(levels, *out);
+	levels->nb_shapes++;
 	return 0;
-}
-
-/* Every rule but the first few of a shape leaves it as it is. */
-static bool
-level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
-{
-	const struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
-	uint64_t less = 0;
-
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
-		less |= mask->words[i] &
-			(~match->mask.words[i] | (value->words[i] ^ match->value.words[i]));
-	return less != 0;
-}
-
-/* Leave fixed what the rule has as well. */
-static void
-level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
-{
-	struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
-
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
-		mask->words[i] &= match->mask.words[i] & ~(value->words[i] ^ match->value.words[i]);
-		value->words[i] &= mask->words[i];
-	}
 }
 
 /* Rules that went may have been what kept bits from being fixed. */
@@ -305,14 +313,14 @@ level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 static int
 level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
-	int rc = mdv_flow_layout_reserve(levels, shape->target, shape->copies);
+	int rc = mdv_flow_slots_reserve(levels, shape->target, shape->copies);
 
 	if (rc == 0)
 		rc = mdv_flow_layout_apply(levels);
 	if (rc != 0 || shape->nb_rules != 0)
 		return rc;
 	shape->level = shape->target;
-	mdv_flow_layout_enter(levels, shape);
+	mdv_flow_slots_enter(levels, shape);
 	return 0;
 }
 
@@ -379,7 +387,7 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 	TAILQ_INSERT_TAIL(&rule->shape->rules, rule, next);
 	rule->shape->nb_rules++;
 	levels->nb_rules++;
-	mdv_flow_layout_count(levels, rule->shape, 1);
+	mdv_flow_slots_count(levels, rule->shape, 1);
 	return 0;
 }
 
@@ -402,13 +410,13 @@ mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *r
 	if (rule->chain != NULL)
 		rule->chain->link = rule->link;
 	TAILQ_REMOVE(&shape->rules, rule, next);
-	mdv_flow_layout_count(levels, shape, -1);
+	mdv_flow_slots_count(levels, shape, -1);
 	rule->shape = NULL;
 	mdv_flow_key_packed_free(&rule->match);
 	levels->nb_rules--;
 	if (--shape->nb_rules != 0)
 		return;
-	mdv_flow_layout_leave(levels, shape);
+	mdv_flow_slots_leave(levels, shape);
 	level_remove_shape(levels, shape);
 }
 
@@ -429,10 +437,10 @@ mdv_flow_level_renew(struct mdv_flow_levels *levels)
 {
 	struct mdv_flow_shape *shape;
 
-	mdv_flow_layout_clear(levels);
+	mdv_flow_slots_clear(levels);
 	TAILQ_FOREACH (shape, &levels->shapes, next) {
-		mdv_flow_layout_enter(levels, shape);
-		mdv_flow_layout_count(levels, shape, shape->nb_rules);
+		mdv_flow_slots_enter(levels, shape);
+		mdv_flow_slots_count(levels, shape, shape->nb_rules);
 	}
 }
 

@@ -55,6 +55,7 @@ struct mdv_flow_level_slots;
 struct mdv_flow_level_want {
 	uint32_t priority;
 	bool copies;   /**< DONT_TRAP */
+	bool several;  /**< each of its matches has more than one destination */
 	uint8_t depth; /**< of the pattern, not of its expansions */
 	/**
 	 * 0, or a set that is one shape whatever the masks: its rules may match one packet, and one
@@ -98,7 +99,7 @@ struct mdv_flow_shape {
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;
 	uint8_t nb_masks, depth;
-	bool copies;
+	bool copies, several;
 	uint8_t rank;   /**< how many older rules of the same match stand before its rules */
 	uint8_t turn;   /**< 1: its rules were put beside others of their rank */
 	uint16_t spill; /**< how many tables are full of its like */
@@ -118,7 +119,11 @@ typedef int (*mdv_flow_level_mover)(
 struct mdv_flow_levels {
 	uint8_t nb;       /**< of the device */
 	uint8_t reserved; /**< the last ones, for default rules only */
-	bool copies_stay; /**< rather refuse a rule than move copying ones */
+	/**
+	 * Rather refuse a rule than move copying ones, which would copy a packet of that moment
+	 * twice, or those of several destinations, which would give it too few.
+	 */
+	bool rooted_stay;
 	uint32_t entries; /**< of a table */
 	struct mdv_flow_shapes shapes;
 	uint32_t nb_shapes, nb_rules, nb_buckets;

@@ -176,6 +176,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	want->match = &plan->match;
 	want->priority = attr->priority;
 	want->copies = plan->actions.passthru;
+	want->several = plan->actions.nb_extras != 0;
 	want->depth = plan->match.depth;
 }
 

@@ -41,6 +41,7 @@ static const struct {
 	{ "rx_cqe_comp=hash,iface=eth0,sniff=rx", 0, "", "eth0", MDV_SNIFF_RX, MDV_CQE_COMP_HASH },
 	{ "ibdev=mlx5_0,rx_cqe_comp=csum", 0, "mlx5_0", "", 0, MDV_CQE_COMP_CSUM },
 	{ "ibdev=mlx5_0,rx_cqe_comp=1", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_OFF },
 	{ "ibdev=mlx5_0,passthru_move=on", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_ON },
 	{ "ibdev=mlx5_0,passthru_move=off", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_OFF },
 	{ "ibdev=mlx5_0,passthru_move=maybe", -EINVAL, NULL, NULL },

@@ -333,6 +333,14 @@ meet(const struct rule_kind *a, const struct rule_kind *b)
 	return ((a->value ^ b->value) & a->mask & b->mask) == 0;
 }
 
+/* Copies of one priority are in any two levels, but those that are in the device keep their order.
+ */
+static bool
+copies_fit(const struct test_rule *a, const struct test_rule *b, int above)
+{
+	return above != 0 && (!a->used || !b->used || (a->at[0] < b->at[0]) == (above < 0));
+}
+
 /* Do levels do what must be, one for each rule? The order of equals is free. */
 static bool
 possible(const unsigned int *levels, unsigned int nb)
@@ -344,6 +352,11 @@ possible(const unsigned int *levels, unsigned int nb)
 
 			if (i == j || !meet(&a->kind, &b->kind) || !stands_before(a, b))
 				continue;
+			if (b->kind.copies && a->kind.priority == b->kind.priority) {
+				if (!copies_fit(a, b, levels[i] - levels[j]))
+					return false;
+				continue;
+			}
 			if (!a->kind.copies && equals(a, b))
 				gap = 0;
 			if (levels[i] + gap > levels[j])
@@ -375,6 +388,7 @@ check_refusal(const struct rule_kind *kind, unsigned int i)
 {
 	bool several = false;
 
+	bench.rules[i].used = false;
 	bench.rules[i].kind = *kind;
 	bench.rules[i].mask_age = mask_age(kind);
 	bench.rules[i].age = bench.age;
@@ -464,7 +478,7 @@ test_random_lives(void **state)
 		uint64_t seed = run / 8 * 4 + run % 4;
 
 		bench_init(nb_levels[run % 4], 16, false);
-		bench.levels.copies_stay = run % 8 >= 4;
+		bench.levels.rooted_stay = run % 8 >= 4;
 		for (unsigned int step = 0; step < 150; step++) {
 			unsigned int i = next_random(&seed) % MAX_RULES;
 			uint8_t mask = next_random(&seed) & 15;
@@ -489,7 +503,7 @@ test_random_lives(void **state)
 			bench.fail_move = 0;
 		}
 		moved += bench.levels.nb_moved;
-		if (bench.levels.copies_stay) {
+		if (bench.levels.rooted_stay) {
 			assert_false(bench.moved_copy);
 			moved_beside += bench.levels.nb_moved;
 		} else {
