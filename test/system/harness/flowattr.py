@@ -11,6 +11,8 @@ INNER = 0x100
 SHOW = ["--log-level=pmd.net.mlx5dv:debug"]
 # A rule alone gets the level in the middle of those before the default rules' one.
 LEVEL = 3
+# One that copies has the first of all, as nothing comes before priority 0.
+FIRST_COPY = 0
 DONT_TRAP, EGRESS = 2, 4
 NORMAL, SNIFFER = 0, 3
 
@@ -98,8 +100,10 @@ DROP = struct.pack("<IHxx", 0x1001, 8)
 COUNT = struct.pack("<IHxxQ", 0x1003, 16, 0)
 
 
-def attr(*specs, flags=0, level=LEVEL, type_=NORMAL):
+def attr(*specs, flags=0, level=None, type_=NORMAL):
     """The header: comp_mask, type, size, priority, num_of_specs, port, flags; specs follow unaligned."""
+    if level is None:
+        level = FIRST_COPY if flags == DONT_TRAP else LEVEL
     return struct.pack("<IIHHBBxxI", 0, type_, 20 + sum(map(len, specs)), level, len(specs), 1, flags) + b"".join(specs)
 
 
