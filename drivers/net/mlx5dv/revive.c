@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes broken queues of a running port anew. */
+/* Makes broken queues of a running port anew. Secondary processes stand still meanwhile, and map
+ * the doorbell of the new QP. */
 #include <rte_cycles.h>
 #include <rte_eal.h>
 
@@ -7,6 +8,7 @@
 #include "log.h"
 #include "mr.h"
 #include "port.h"
+#include "primary.h"
 #include "revive.h"
 #include "rx.h"
 #include "rxq_ring.h"
@@ -83,7 +85,9 @@ mdv_revive_rx(struct mdv_rxq *rxq)
 		port->dev->data->rx_queue_state[rxq->idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return;
 	mdv_revive_lock(port);
+	mdv_primary_stop(port);
 	ret = replace_rx(port, rxq);
+	mdv_primary_start(port);
 	mdv_revive_unlock(port);
 	conclude(port, "Rx", rxq->idx, ret, &rxq->revive_wait);
 }
@@ -98,7 +102,9 @@ mdv_revive_tx(struct mdv_txq *txq)
 		port->dev->data->tx_queue_state[txq->idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return;
 	mdv_revive_lock(port);
+	mdv_primary_stop(port);
 	ret = mdv_txq_replace(txq);
+	mdv_primary_start(port);
 	mdv_revive_unlock(port);
 	conclude(port, "Tx", txq->idx, ret, &txq->revive_wait);
 }

@@ -97,8 +97,8 @@ struct mdv_txq {
 	uint32_t uar_slot; /**< of the doorbell register: see mdv_uar_regs */
 	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
-	bool uar_combines : 1; /**< the register's page is write-combining: flush after ringing */
-	bool broken : 1;       /**< nothing will complete: the queue has to be made anew */
+	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
+	bool broken;       /**< nothing will complete: the queue has to be made anew */
 
 	/* line 1: written by every burst */
 	uint16_t pc __rte_cache_aligned;
@@ -136,7 +136,7 @@ struct mdv_txq {
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
 };
-static_assert(offsetof(struct mdv_txq, log2_cqes) == 62, "line 0");
+static_assert(offsetof(struct mdv_txq, broken) < 64, "line 0");
 static_assert(offsetof(struct mdv_txq, pc) == 64, "line 1");
 static_assert(
 	offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <= 128, "line 1");

@@ -45,13 +45,14 @@ adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 	txq->mbufs = from->mbufs;
 	txq->dones = from->dones;
 	txq->dbrec = from->dbrec;
-	txq->uar_reg = from->uar_reg;
 	txq->cqes = from->cqes;
 	txq->cq_dbrec = from->cq_dbrec;
 	txq->sqn = from->sqn;
 	txq->mask = from->mask;
 	txq->log2_cqes = from->log2_cqes;
 	txq->uar_combines = from->uar_combines;
+	txq->uar_offset = from->uar_offset;
+	txq->uar_at = from->uar_at;
 	txq->broken = from->broken;
 	txq->pc = from->pc;
 	txq->ci = from->ci;
