@@ -15,7 +15,7 @@ RX_SCATTER, RX_RSS_HASH, TX_MULTI_SEGS, TX_CSUM = 0x2000, 0x80000, 0x8000, 0xE
      "Scalar, mark (the EAL limits the SIMD width)", "Scalar, csum (the EAL limits the SIMD width)"),
     ("wire=loop,model=cx4lx", ["--mbuf-size=512", f"--rx-offloads={RX_SCATTER:#x}",
                                f"--tx-offloads={TX_MULTI_SEGS:#x}"], [],
-     "Scalar, scattered, mark (frames may need several mbufs: no vectors)",
+     "Vector AVX2, scattered, mark",
      "Scalar, multi-segment, inline L2 (the device takes one packet a WQE: no vectors)"),
 ])
 def test_what_is_chosen_and_why(port, args, eal, rx, tx):

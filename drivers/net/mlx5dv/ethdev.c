@@ -344,14 +344,6 @@ width_handicap(void)
 }
 
 static const char *
-rx_handicap(const struct rte_eth_dev *dev)
-{
-	if (rx_opts(dev) & MDV_RX_SCATTER)
-		return " (frames may need several mbufs: no vectors)";
-	return width_handicap();
-}
-
-static const char *
 tx_handicap(const struct rte_eth_dev *dev)
 {
 	if (!mdv_port(dev)->device.caps.tx_multi_packet)
@@ -369,7 +361,7 @@ mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
 	mdv_tx_select_describe(dev->tx_pkt_burst, &tx);
 	mdv_rx_comp_choose(mdv_port(dev), &comp);
 	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
-		dev->data->port_id, rx.info, rx_handicap(dev), tx.info, tx_handicap(dev), comp);
+		dev->data->port_id, rx.info, width_handicap(), tx.info, tx_handicap(dev), comp);
 }
 
 static int

@@ -126,6 +126,7 @@ slot_drop(struct mdv_rxq *rxq)
 	if (rxq->log2_segs == 0) {
 		rte_mbuf_raw_free(*mbuf);
 		*mbuf = NULL;
+		rxq->nb_holes++;
 	}
 	rxq->cq_ci++;
 	rxq->wqe_ci++;
@@ -162,88 +163,78 @@ mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
 	return fewer;
 }
 
-/** Segment @p seg of the WQE in @p slot gets a buffer. */
-static void
-segment_fill(struct mdv_rxq *rxq, uint32_t slot, uint32_t seg, struct rte_mbuf *mbuf)
+/** Segment @p seg of the WQE whose segments start at @p at gets a buffer. @param known lkey and the
+ * buffer's place in the mbuf */
+static __rte_always_inline void
+segment_fill(
+	struct mdv_rxq *rxq, uint32_t at, uint32_t seg, struct rte_mbuf *mbuf, const bool known)
 {
-	const uint32_t at = (slot << rxq->log2_segs) + seg;
-	struct mlx5_wqe_data_seg *dseg = &rxq->wqes[at];
-	uintptr_t addr = mdv_rx_mbuf_addr(rxq, mbuf);
+	struct mlx5_wqe_data_seg *dseg = &rxq->wqes[at + seg];
+	uintptr_t addr = known ? (uintptr_t)mbuf + rxq->buf_offset : mdv_rx_mbuf_addr(rxq, mbuf);
 
-	rxq->mbufs[at] = mbuf;
+	rxq->mbufs[at + seg] = mbuf;
 	if (seg != 0)
 		addr -= rxq->headroom;
-	if (rxq->lkey_be == MDV_MR_LKEY_NONE)
+	if (!known && rxq->lkey_be == MDV_MR_LKEY_NONE)
 		dseg->lkey = mdv_mr_lkey(&rxq->mr, addr, mbuf);
 	dseg->addr = rte_cpu_to_be_64(addr);
 }
 
-/** Put mbufs where they are missing in the WQE's slot. @return false when the pool has too few */
-static bool
-slot_refill(struct mdv_rxq *rxq, uint32_t slot)
-{
-	const uint32_t base = slot << rxq->log2_segs, nb_segs = 1u << rxq->log2_segs;
-	struct rte_mbuf *fresh[MDV_RX_SEGS_MAX];
-	uint32_t seg, nb_missing = 0, nb_used = 0;
-
-	for (seg = 0; seg < nb_segs; seg++)
-		nb_missing += rxq->mbufs[base + seg] == NULL;
-	if (nb_missing != 0 && rte_mempool_get_bulk(rxq->pool, (void **)fresh, nb_missing) != 0) {
-		rxq->count.nombuf += nb_missing;
-		return false;
-	}
-	for (seg = 0; seg < nb_segs; seg++) {
-		if (rxq->mbufs[base + seg] == NULL)
-			segment_fill(rxq, slot, seg, fresh[nb_used++]);
-	}
-	return true;
-}
-
 /**
- * The first segment of each of @p nb WQEs is what most packets took: those come from the pool in
- * one go. @return WQEs that are whole, fewer when the pool cannot give the rest
+ * Put @p nb mbufs where they are missing, in at most @p nb_wqes WQEs from wqe_pi on, and post those
+ * that are whole. @return mbufs that are left
  */
-static uint32_t
-slots_refill(struct mdv_rxq *rxq, uint32_t nb)
+static __rte_always_inline uint32_t
+slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh, uint32_t nb,
+	const bool known)
 {
-	/* A burst for several segments also serves queues of one. */
-	const uint32_t second = rxq->log2_segs != 0 ? 1 : 0;
-	struct rte_mbuf *fresh[MDV_RX_REFILL_MIN];
-	uint32_t i, nb_left = nb;
+	const uint32_t nb_segs = 1u << rxq->log2_segs, mask = rxq->mask;
+	const uint32_t end = rxq->wqe_pi + nb_wqes;
+	uint32_t pi, seg;
 
-	if (mdv_pool_get(rxq->pool, fresh, nb) != 0)
-		nb_left = 0;
-	for (i = 0; i < nb; i++) {
-		const uint32_t slot = (rxq->wqe_pi + i) & rxq->mask;
-		struct rte_mbuf *const *mbufs = &rxq->mbufs[slot << rxq->log2_segs];
+	for (pi = rxq->wqe_pi; pi != end; pi++) {
+		const uint32_t at = (pi & mask) << rxq->log2_segs;
+		struct rte_mbuf *const *mbufs = &rxq->mbufs[at];
 
-		if (nb_left != 0 && mbufs[0] == NULL)
-			segment_fill(rxq, slot, 0, fresh[--nb_left]);
-		/* Packets take segments in order: with the second there, all others are. */
-		if ((mbufs[0] == NULL || mbufs[second] == NULL) && !slot_refill(rxq, slot))
+		for (seg = 0; seg < nb_segs && mbufs[seg] == NULL; seg++)
+			;
+		/* The last hole first: should mbufs run out, those left are still the first ones.
+		 */
+		for (; seg != 0 && nb != 0; nb--)
+			segment_fill(rxq, at, --seg, fresh[nb - 1], known);
+		if (unlikely(seg != 0))
 			break;
 	}
-	if (nb_left != 0)
-		rte_mempool_put_bulk(rxq->pool, (void **)fresh, nb_left);
-	return i;
+	rxq->wqe_pi = pi;
+	return nb;
 }
 
 void
 mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 {
-	uint32_t missing = rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci);
+	const bool known = rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE;
+	const uint32_t end = rxq->wqe_ci + rxq->mask + 1;
+	struct rte_mbuf *fresh[2 * MDV_RX_REFILL_MIN];
+	uint32_t left;
 
-	if (missing < rxq->refill_min)
+	if (end - rxq->wqe_pi < rxq->refill_min)
 		return;
-	while (missing != 0) {
-		uint32_t nb = RTE_MIN(missing, (uint32_t)MDV_RX_REFILL_MIN);
-		uint32_t got = slots_refill(rxq, nb);
+	do {
+		const uint32_t want = RTE_MIN(rxq->nb_holes, RTE_DIM(fresh));
+		uint32_t nb = want;
 
-		rxq->wqe_pi += got;
-		missing -= got;
-		if (got < nb)
+		if (unlikely(mdv_pool_get(rxq->pool, fresh, nb) != 0))
+			nb = mdv_rx_refill_short(rxq, fresh, nb);
+		if (likely(known))
+			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, true);
+		else
+			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, false);
+		rxq->nb_holes -= nb - left;
+		if (unlikely(nb != want))
 			break;
-	}
+	} while (rxq->nb_holes != 0 && left == 0);
+	if (unlikely(left != 0))
+		rte_mempool_put_bulk(rxq->pool, (void **)fresh, left);
 	mdv_rx_doorbell(rxq);
 }
 
@@ -265,6 +256,7 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	}
 	rxq->wqe_ci = 0;
 	rxq->wqe_pi = 0;
+	rxq->nb_holes = rxq->log2_segs != 0 ? nb_mbufs : 0;
 	if (rxq->log2_segs != 0)
 		mdv_rx_refill_scattered(rxq);
 	else

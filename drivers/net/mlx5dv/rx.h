@@ -14,7 +14,7 @@
  * burst tries again.
  *
  * With several segments a slot keeps the mbufs that its packet did not need; NULL marks those to
- * replace.
+ * replace, which are the first ones of the slot, for packets take segments in order.
  *
  * A block of compressed CQEs is written into the first mbufs of its packets all at once, and cq_ci
  * moves past it; wqe_ci does as bursts take the packets, nb_ready of which are still there.
@@ -55,7 +55,7 @@ enum mdv_rx_opt {
 	MDV_RX_HASH = 1 << 1,
 	MDV_RX_MARK = 1 << 2,      /**< as far as MDV_RX_EXPECT_MARK */
 	MDV_RX_TIMESTAMP = 1 << 3, /**< not from compressed CQEs */
-	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE; not with vectors */
+	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE */
 	MDV_RX_NB_OPTS = 1 << 5,
 };
 
@@ -108,6 +108,7 @@ struct mdv_rxq {
 	/* line 2: timestamps, scattered packets and pools of several regions only */
 	uint64_t timestamp_flag __rte_cache_aligned; /**< in ol_flags */
 	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
+	uint32_t nb_holes; /**< mbufs that are missing, where MDV_RX_SCATTER is */
 	struct mdv_mr_cache mr;
 
 	/* control path */
@@ -168,8 +169,8 @@ int mdv_rx_fill(struct mdv_rxq *rxq);
 void mdv_rx_drain(struct mdv_rxq *rxq);
 
 /** Instances by enum mdv_rx_opt, with vectors of 128 and 256 bits. */
-extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_SCATTER];
-extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_SCATTER];
+extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
+extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];
 
 /**
  * @return the instance for the set of enum mdv_rx_opt that makes the best of vectors of at most
@@ -225,31 +226,36 @@ mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
 	memcpy((uint8_t *)mbuf + offsetof(struct rte_mbuf, rearm_data), &rearm, sizeof(rearm));
 }
 
-/** Chain the segments that a packet of @p len bytes fills; their slots become holes. */
-static __rte_always_inline struct rte_mbuf *
-mdv_rx_chain(struct mdv_rxq *rxq, uint32_t slot, uint32_t len)
+/**
+ * A packet of @p len bytes leaves the slot whose mbufs these are; the first is written as that of
+ * one which lies in it alone.
+ * @return mbufs taken: holes
+ */
+static __rte_always_inline uint32_t
+mdv_rx_take_segments(const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t len)
 {
-	struct rte_mbuf **mbufs = &rxq->mbufs[slot << rxq->log2_segs];
-	struct rte_mbuf *first = mbufs[0], *last = first;
-	uint32_t seg, nb_segs = 1u << rxq->log2_segs;
-	uint32_t rest;
+	const uint32_t room = rxq->room, first_room = room - rxq->headroom;
+	const uint32_t nb_segs = 1u << rxq->log2_segs;
+	struct rte_mbuf *const first = mbufs[0], *last = first;
+	uint32_t rest = len - first_room, nb = 1;
 
-	mdv_rx_rearm(first, rxq->rearm);
-	first->data_len = RTE_MIN(len, (uint32_t)rxq->room - rxq->headroom);
-	rest = len - first->data_len;
 	mbufs[0] = NULL;
-	for (seg = 1; rest != 0 && seg < nb_segs; seg++) {
-		struct rte_mbuf *mbuf = mbufs[seg];
+	if (len <= first_room || unlikely(nb_segs == 1))
+		return 1;
+	first->data_len = first_room;
+	do {
+		struct rte_mbuf *mbuf = mbufs[nb];
+		const uint32_t here = RTE_MIN(rest, room);
 
-		mbufs[seg] = NULL;
+		mbufs[nb++] = NULL;
 		mbuf->data_off = 0;
-		mbuf->data_len = RTE_MIN(rest, (uint32_t)rxq->room);
-		rest -= mbuf->data_len;
+		mbuf->data_len = here;
 		last->next = mbuf;
 		last = mbuf;
-	}
-	first->nb_segs = seg;
-	return first;
+		rest -= here;
+	} while (rest != 0 && likely(nb < nb_segs));
+	first->nb_segs = nb;
+	return nb;
 }
 
 static __rte_always_inline void

@@ -19,6 +19,7 @@ struct mdv_rx_pos {
 	uint32_t cq_ci, wqe_ci;
 	uint16_t nb;    /**< packets so far */
 	uint32_t csums; /**< checksum flags of any of them */
+	uint32_t holes; /**< mbufs that they left, where MDV_RX_SCATTER is */
 	uint64_t bytes;
 	bool fours; /**< there may be four alike */
 };
@@ -71,16 +72,23 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
 	const bool invalidate = (rxq->expects & MDV_RX_EXPECT_MINI) != 0;
 	struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
-	struct rte_mbuf *const *mbufs = &rxq->mbufs[wqe_idx];
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
+	struct rte_mbuf **mbufs = &rxq->mbufs[wqe_idx << log2_segs];
 	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
 	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
 	uint32_t i;
 
 	pkts += pos->nb;
 	for (i = 0; i < end; i += MDV_VEC_LANES) {
-		if (!mdv_rx_vec_four(rxq, cqes + i, mbufs + i, op_own, &sums, opts))
+		mdv_vec_store(pkts + i,
+			mdv_vec_load_column(&mbufs[i << log2_segs], sizeof(mbufs[0]) << log2_segs));
+		if (!mdv_rx_vec_four(rxq, cqes + i, pkts + i, op_own, &sums, opts))
 			break;
-		mdv_vec_store(pkts + i, mdv_vec_load(mbufs + i));
+		if (opts & MDV_RX_SCATTER) {
+			MDV_VEC_EACH(k)
+			pos->holes += mdv_rx_take_segments(
+				rxq, &mbufs[(i + k) << log2_segs], pkts[i + k]->pkt_len);
+		}
 		if (invalidate) {
 			MDV_VEC_EACH(k)
 			mdv_cq_invalidate(&cqes[i + k]);
@@ -122,7 +130,8 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 {
 	struct mdv_hw_cqe *cqe = &rxq->cqes[pos->cq_ci & rxq->mask];
 	const uint8_t op_own = mdv_cq_op_own(cqe);
-	struct rte_mbuf *mbuf;
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
+	struct rte_mbuf *mbuf, **mbufs;
 	uint32_t len;
 
 	if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) != mdv_rx_op_own(rxq, pos->cq_ci))) {
@@ -132,14 +141,13 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 		return true;
 	}
 	len = rte_be_to_cpu_32(cqe->byte_cnt);
-	if (opts & MDV_RX_SCATTER) {
-		mbuf = mdv_rx_chain(rxq, pos->wqe_ci & rxq->mask, len);
-	} else {
-		mbuf = rxq->mbufs[pos->wqe_ci & rxq->mask];
-		mdv_rx_rearm(mbuf, rxq->rearm);
-		mbuf->data_len = len;
-	}
+	mbufs = &rxq->mbufs[(pos->wqe_ci & rxq->mask) << log2_segs];
+	mbuf = mbufs[0];
+	mdv_rx_rearm(mbuf, rxq->rearm);
+	mbuf->data_len = len;
 	mbuf->pkt_len = len;
+	if (opts & MDV_RX_SCATTER)
+		pos->holes += mdv_rx_take_segments(rxq, mbufs, len);
 	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
 	if (rxq->expects & MDV_RX_EXPECT_MINI)
 		mdv_cq_invalidate(cqe);
@@ -189,10 +197,12 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
 		mdv_revive_rx(rxq);
 	}
-	if (opts & MDV_RX_SCATTER)
+	if (opts & MDV_RX_SCATTER) {
+		rxq->nb_holes += pos.holes;
 		mdv_rx_refill_scattered(rxq);
-	else if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
+	} else if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min) {
 		mdv_rx_refill(rxq, vec);
+	}
 	return pos.nb;
 }
 

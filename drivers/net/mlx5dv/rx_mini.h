@@ -41,10 +41,10 @@ mdv_rx_mini_one(struct rte_mbuf *mbuf, const struct mdv_hw_mini_cqe *mini,
 	return len;
 }
 
-/** The same for four. @return their lengths in the lanes' lower halves */
+/** The same for four, of slots of @p log2_segs. @return their lengths in the lanes' lower halves */
 static __rte_always_inline mdv_vec
-mdv_rx_mini_four(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *minis,
-	const struct mdv_rx_mini_like *like)
+mdv_rx_mini_four(struct rte_mbuf *const *mbufs, unsigned int log2_segs,
+	const struct mdv_hw_mini_cqe *minis, const struct mdv_rx_mini_like *like)
 {
 	/* Hash above length in each lane, in CPU order. */
 	const mdv_vec words = mdv_vec_swap(mdv_vec_load(minis));
@@ -54,7 +54,8 @@ mdv_rx_mini_four(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *mi
 	mdv_vec_transpose(mdv_vec_all(like->rearm), mdv_vec_all(like->flags),
 		words << 32 | like->ptype, last | like->tci, rows);
 	MDV_VEC_EACH(i)
-	mdv_vec_store(RTE_PTR_ADD(mbufs[i], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
+	mdv_vec_store(
+		RTE_PTR_ADD(mbufs[i << log2_segs], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
 	return words;
 }
 
@@ -76,27 +77,30 @@ struct mdv_rx_mini_bytes {
 /** Write the mbufs of packets @p nth to @p nth + @p nb, which have their minis in one slot. */
 static __rte_always_inline void
 mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
-	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes, const bool vec)
+	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes,
+	const unsigned int opts, const bool vec)
 {
 	struct mdv_hw_cqe *array = mdv_cq_minis(at->cqes, at->mask, at->cq_ci, nth);
 	const struct mdv_hw_mini_cqe *minis = (const void *)array;
 	const uint32_t slot = (at->wqe_ci + nth) & at->mask;
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? at->log2_segs : 0;
 	uint32_t i = 0;
 
 	if (vec && likely(slot + nb <= at->mask + 1)) {
 		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
-			bytes->four += mdv_rx_mini_four(at->mbufs + slot + i, minis + i, like);
+			bytes->four += mdv_rx_mini_four(
+				at->mbufs + ((slot + i) << log2_segs), log2_segs, minis + i, like);
 	}
 	for (; i < nb; i++)
 		bytes->one += mdv_rx_mini_one(
-			at->mbufs[((slot + i) & at->mask) << at->log2_segs], minis + i, like);
+			at->mbufs[((slot + i) & at->mask) << log2_segs], minis + i, like);
 	mdv_cq_invalidate(array);
 }
 
 /** Write the mbufs of the @p nb packets of the block at cq_ci and wqe_ci. @return their bytes */
 static __rte_always_inline uint64_t
-mdv_rx_mini_expand(
-	struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_like *like, const bool vec)
+mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_like *like,
+	const unsigned int opts, const bool vec)
 {
 	const struct mdv_rx_mini_at at = {
 		.cqes = rxq->cqes,
@@ -111,9 +115,9 @@ mdv_rx_mini_expand(
 	uint32_t nth;
 
 	for (nth = 0; nth < whole; nth += MDV_HW_MINIS_PER_CQE)
-		mdv_rx_mini_array(&at, nth, MDV_HW_MINIS_PER_CQE, like, &bytes, vec);
+		mdv_rx_mini_array(&at, nth, MDV_HW_MINIS_PER_CQE, like, &bytes, opts, vec);
 	if (nth < nb)
-		mdv_rx_mini_array(&at, nth, nb - nth, like, &bytes, vec);
+		mdv_rx_mini_array(&at, nth, nb - nth, like, &bytes, opts, vec);
 	return bytes.one + mdv_vec_sum(bytes.four & UINT32_MAX);
 }
 
@@ -137,15 +141,17 @@ mdv_rx_mini_hand_out(
 	const uint32_t nb = RTE_MIN(rxq->nb_ready, nb_pkts);
 	const uint32_t mask = rxq->mask, idx = rxq->wqe_ci & mask;
 	const uint32_t first = RTE_MIN(nb, mask + 1 - idx);
-	struct rte_mbuf *const *mbufs = rxq->mbufs;
-	uint32_t bytes = rxq->ready_bytes, i;
+	struct rte_mbuf **const mbufs = rxq->mbufs;
+	uint32_t bytes = rxq->ready_bytes, holes = 0, i;
 
 	if (opts & MDV_RX_SCATTER) {
 		for (i = 0; i < nb; i++) {
-			const uint32_t slot = (idx + i) & mask;
+			struct rte_mbuf **slot = &mbufs[((idx + i) & mask) << rxq->log2_segs];
 
-			pkts[i] = mdv_rx_chain(rxq, slot, mbufs[slot << rxq->log2_segs]->pkt_len);
+			pkts[i] = slot[0];
+			holes += mdv_rx_take_segments(rxq, slot, slot[0]->pkt_len);
 		}
+		rxq->nb_holes += holes;
 	} else {
 		for (i = 0; i + MDV_VEC_LANES <= first; i += MDV_VEC_LANES)
 			mdv_vec_store(pkts + i, mdv_vec_load(mbufs + idx + i));
@@ -191,7 +197,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 		.tci = (uint32_t)common.vlan_tci << 16,
 	};
 	mdv_cq_invalidate(title);
-	rxq->ready_bytes = mdv_rx_mini_expand(rxq, nb, &like, vec);
+	rxq->ready_bytes = mdv_rx_mini_expand(rxq, nb, &like, opts, vec);
 	if (unlikely((common.ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0))
 		mdv_rx_mini_mark(rxq, nb, common.hash.fdir.hi);
 	rxq->cq_ci += nb;

@@ -5,5 +5,7 @@
 
 #define BURST(opts) MDV_RX_INSTANCE(opts, true)
 MDV_RX_OPTS_PLAIN(BURST)
+MDV_RX_OPTS_SCATTER(BURST)
 
-const eth_rx_burst_t mdv_rx_vec128[] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW) };
+const eth_rx_burst_t mdv_rx_vec128[] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW)
+		MDV_RX_OPTS_SCATTER(MDV_RX_ROW) };

@@ -185,6 +185,7 @@ every_instance_agrees_with_the_generic_one(void **state)
 {
 	(void)state;
 	check_instances(0, 256, false, 0);
+	check_instances(2, 600, false, 0);
 }
 
 /* The same from blocks of all sizes, which wrap at any place of the ring. */
@@ -197,21 +198,28 @@ blocks_are_what_their_packets_would_be(void **state)
 	check_instances(2, 600, true, 64);
 }
 
+/* As many segments as a slot has; one by one, in fours and in blocks. */
 static void
 long_frames_are_chained(void **state)
 {
 	const unsigned int nb = 500;
 	struct seen *seen = calloc(nb, sizeof(*seen));
-	unsigned int i, nb_chained = 0;
+	unsigned int i, k;
 
 	(void)state;
-	rx_rig_start(2, 600);
-	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
-	run(MDV_RX_SCATTER, 256, 256 + 3 * RX_RIG_ROOM, false, nb, seen);
-	rx_rig_stop();
-	for (i = 0; i < nb; i++)
-		nb_chained += seen[i].nb_segs == 4;
-	assert_true(nb_chained > 0);
+	for (k = 0; k < 2 * RTE_DIM(widths); k++) {
+		unsigned int nb_chained = 0;
+
+		rx_rig_start(2, 600);
+		rx_rig.block.max = k % 2 * RX_RIG_WQES;
+		rx_rig.rxq.expects |= k % 2 != 0 ? MDV_RX_EXPECT_MINI : 0;
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		run(MDV_RX_SCATTER, widths[k / 2], 256 + 3 * RX_RIG_ROOM, k % 2 != 0, nb, seen);
+		rx_rig_stop();
+		for (i = 0; i < nb; i++)
+			nb_chained += seen[i].nb_segs == 4;
+		assert_true(nb_chained > 0);
+	}
 	free(seen);
 }
 
@@ -387,10 +395,9 @@ instances_are_told_apart(void **state)
 	assert_false(mdv_rx_select_describe(rte_eth_pkt_burst_dummy, &mode));
 	assert_true(mdv_rx_select_describe(mdv_rx_select(MDV_RX_CSUM | MDV_RX_MARK, 0), &mode));
 	assert_string_equal(mode.info, "Scalar, csum, mark");
-	/* Scattered packets are not for vectors. */
-	assert_true(mdv_rx_select_describe(mdv_rx_select(MDV_RX_SCATTER, 512), &mode));
-	assert_string_equal(mode.info, "Scalar, scattered");
 #ifdef RTE_ARCH_X86
+	assert_true(mdv_rx_select_describe(mdv_rx_select(MDV_RX_SCATTER, 128), &mode));
+	assert_string_equal(mode.info, "Vector SSE, scattered");
 	assert_true(mdv_rx_select_describe(mdv_rx_select(MDV_RX_HASH, 128), &mode));
 	assert_string_equal(mode.info, "Vector SSE, hash");
 	assert_true(mdv_rx_select_describe(mdv_rx_select(0, 512), &mode));
