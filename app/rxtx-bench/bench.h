@@ -45,7 +45,8 @@ struct bench_case {
 	uint16_t size; /**< of a frame, without FCS, or BENCH_IMIX */
 	uint16_t burst;
 	uint16_t nb_queues;
-	uint16_t nb_segs; /**< mbufs a frame, of those sent */
+	uint16_t nb_lcores; /**< that share the queues; 0: the main one */
+	uint16_t nb_segs;   /**< mbufs a frame, of those sent */
 	uint16_t room; /**< of a received mbuf, without headroom; 0: as large as a frame can be */
 	uint64_t offloads; /**< of the direction measured */
 	uint64_t ol_flags; /**< of each mbuf sent */
@@ -78,6 +79,12 @@ struct bench_round {
 /** Shell commands that stop and start the device; NULL: it goes on. */
 extern const char *bench_freeze, *bench_thaw;
 int bench_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round);
+/**
+ * @file share.c: drain the queues, or send @p nb packets, by all lcores of the case at once.
+ * @return 0, -ENOTSUP: there are fewer lcores
+ */
+int bench_share_run(struct bench_port *port, const struct bench_case *how, struct rte_mbuf **pkts,
+	unsigned int nb, struct bench_round *round);
 /** Ticks of a measurement of nothing. */
 uint64_t bench_round_overhead(void);
 

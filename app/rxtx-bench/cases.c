@@ -19,6 +19,9 @@
 
 #define RX(text, bytes, nb) .name = text, .size = bytes, .burst = nb, .nb_queues = 1, .nb_segs = 1
 #define TX(text, bytes, nb) RX(text, bytes, nb), .what = BENCH_TX
+#define SCALING(text, queues, lcores)                                                              \
+	.name = text, .size = 60, .burst = 32, .nb_queues = queues, .nb_segs = 1,                  \
+	.nb_lcores = lcores
 
 /* clang-format off */
 const struct bench_case bench_cases[] = {
@@ -63,6 +66,16 @@ const struct bench_case bench_cases[] = {
 	{ TX("tx tso 1518 B x8", 1514, 8), .offloads = TX_TSO, .ol_flags = ASK_TSO },
 	{ .name = "tx tso 1518 B 3 segments x32", .size = 1514, .burst = 32, .nb_queues = 1,
 		.nb_segs = 3, .what = BENCH_TX, .offloads = TX_TSO, .ol_flags = ASK_TSO },
+	{ SCALING("scaling rx 1 queue 1 lcore", 1, 1) },
+	{ SCALING("scaling rx 2 queues 1 lcore", 2, 1) },
+	{ SCALING("scaling rx 4 queues 1 lcore", 4, 1) },
+	{ SCALING("scaling rx 2 queues 2 lcores", 2, 2) },
+	{ SCALING("scaling rx 4 queues 2 lcores", 4, 2) },
+	{ SCALING("scaling tx 1 queue 1 lcore", 1, 1), .what = BENCH_TX, .offloads = TX_FREE },
+	{ SCALING("scaling tx 2 queues 1 lcore", 2, 1), .what = BENCH_TX, .offloads = TX_FREE },
+	{ SCALING("scaling tx 4 queues 1 lcore", 4, 1), .what = BENCH_TX, .offloads = TX_FREE },
+	{ SCALING("scaling tx 2 queues 2 lcores", 2, 2), .what = BENCH_TX, .offloads = TX_FREE },
+	{ SCALING("scaling tx 4 queues 2 lcores", 4, 2), .what = BENCH_TX, .offloads = TX_FREE },
 };
 /* clang-format on */
 const unsigned int bench_nb_cases = RTE_DIM(bench_cases);

@@ -156,6 +156,9 @@ cases_run(struct bench_port *ports, FILE *json)
 
 		if (options.only != NULL && strstr(how->name, options.only) == NULL)
 			continue;
+		/* Of several lcores callgrind would count the waiting. */
+		if (options.instructions && how->nb_lcores != 0)
+			continue;
 		rc = case_run(ports, how, medians);
 		if (rc != 0)
 			break;

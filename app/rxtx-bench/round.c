@@ -134,9 +134,14 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 		return rc;
 	if (how->cold)
 		caches_empty();
-	round->packets = nb;
-	round->ticks = receive_all(port, how, nb, true);
-	return device(bench_thaw);
+	if (how->nb_lcores != 0) {
+		rc = bench_share_run(port, how, pkts, nb, round);
+		port->received += round->packets;
+	} else {
+		round->packets = nb;
+		round->ticks = receive_all(port, how, nb, true);
+	}
+	return device(bench_thaw) != 0 ? -EIO : rc;
 }
 
 /**
@@ -172,9 +177,14 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 		return rc;
 	if (how->cold)
 		caches_empty();
-	round->packets = nb;
-	round->ticks = send_all(port, how, nb, true);
-	rc = device(bench_thaw);
+	if (how->nb_lcores != 0) {
+		rc = bench_share_run(port, how, pkts, nb, round);
+		port->sent += round->packets;
+	} else {
+		round->packets = nb;
+		round->ticks = send_all(port, how, nb, true);
+	}
+	rc = device(bench_thaw) != 0 ? -EIO : rc;
 	take_back(port, how);
 	return rc;
 }

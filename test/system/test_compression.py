@@ -58,7 +58,7 @@ def test_mbufs_are_the_same(tmp_path, compressed, args):
     (["--force-max-simd-bitwidth=128"], [], "Vector SSE"),
     (["--force-max-simd-bitwidth=64"], [], "Scalar"),
     ([], ["--rxd=512", "--mbuf-size=384", f"--rx-offloads={RX_SCATTER:#x}", f"--tx-offloads={TX_MULTI_SEGS:#x}"],
-     "Scalar, scattered"),
+     "Vector AVX2, scattered"),
 ])
 def test_many_laps(tmp_path, eal, args, mode):
     """Bursts of every size through a small ring: each frame comes back whole and in its place."""

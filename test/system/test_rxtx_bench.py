@@ -9,7 +9,8 @@ from harness import paths
 pytestmark = pytest.mark.usefixtures("tap_allowed")
 
 
-@pytest.mark.parametrize("only", ["rx offloads 64 B x8", "tx csum 64 B x8", "mbuf pool get x32"])
+@pytest.mark.parametrize("only", ["rx offloads 64 B x8", "tx csum 64 B x8", "mbuf pool get x32",
+                                  "scaling rx 4 queues 2 lcores", "scaling tx 4 queues 2 lcores"])
 def test_both_drivers_are_measured(tmp_path, only):
     file = tmp_path / "bench.json"
     done = subprocess.run(
@@ -18,6 +19,7 @@ def test_both_drivers_are_measured(tmp_path, only):
         stderr=subprocess.STDOUT, timeout=300)
     assert done.returncode == 0, done.stdout
     row, = json.loads(file.read_text())
-    assert row["case"] == only and row["peer"] == "mlx5_pci"
+    assert row["case"] == only and row["peer"] == "net_mlx5"
     assert row["ours"] > 0 and row["theirs"] > 0 and row["ratio"] > 0
+    assert {"instructions_ours", "instructions_theirs"} <= row.keys()
     assert only in done.stdout

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which fields of the queues live in which cache line, and that bursts keep to it: what only they
+ * read is never written, and two queues have no line in common. */
+#include <string.h>
+
+#include "rx_rig.h"
+#include "tx_rig.h"
+
+#define LINE 64u
+
+/** The whole of the field is in that line. */
+#define FIELD(type, field, line)                                                                   \
+	static_assert(offsetof(struct type, field) / LINE == (line), #field);                      \
+	static_assert(                                                                             \
+		(offsetof(struct type, field) + sizeof(((struct type *)0)->field) - 1) / LINE ==   \
+			(line),                                                                    \
+		#field)
+
+/* Read by every receive burst. */
+FIELD(mdv_rxq, cqes, 0);
+FIELD(mdv_rxq, mbufs, 0);
+FIELD(mdv_rxq, wqes, 0);
+FIELD(mdv_rxq, cq_dbrec, 0);
+FIELD(mdv_rxq, wq_dbrec, 0);
+FIELD(mdv_rxq, pool, 0);
+FIELD(mdv_rxq, rearm, 0);
+FIELD(mdv_rxq, mask, 0);
+FIELD(mdv_rxq, log2_wqes, 0);
+FIELD(mdv_rxq, log2_segs, 0);
+FIELD(mdv_rxq, refill_min, 0);
+FIELD(mdv_rxq, expects, 0);
+/* Written by those that receive. */
+FIELD(mdv_rxq, cq_ci, 1);
+FIELD(mdv_rxq, wqe_ci, 1);
+FIELD(mdv_rxq, wqe_pi, 1);
+FIELD(mdv_rxq, lkey_be, 1);
+FIELD(mdv_rxq, count, 1);
+FIELD(mdv_rxq, buf_offset, 1);
+FIELD(mdv_rxq, headroom, 1);
+FIELD(mdv_rxq, room, 1);
+FIELD(mdv_rxq, nb_ready, 1);
+FIELD(mdv_rxq, ready_csum, 1);
+FIELD(mdv_rxq, ready_bytes, 1);
+/* Of timestamps, scattered packets, pools of several regions. */
+FIELD(mdv_rxq, timestamp_flag, 2);
+FIELD(mdv_rxq, timestamp_at, 2);
+FIELD(mdv_rxq, nb_holes, 2);
+FIELD(mdv_rxq, mr.last, 2);
+FIELD(mdv_rxq, mr.generation, 2);
+
+/* Read by every send burst. */
+FIELD(mdv_txq, wqes, 0);
+FIELD(mdv_txq, mbufs, 0);
+FIELD(mdv_txq, dones, 0);
+FIELD(mdv_txq, dbrec, 0);
+FIELD(mdv_txq, uar_reg, 0);
+FIELD(mdv_txq, cqes, 0);
+FIELD(mdv_txq, cq_dbrec, 0);
+FIELD(mdv_txq, sqn, 0);
+FIELD(mdv_txq, mask, 0);
+FIELD(mdv_txq, log2_cqes, 0);
+FIELD(mdv_txq, uar_combines, 0);
+/* Written by those that send. */
+FIELD(mdv_txq, pc, 1);
+FIELD(mdv_txq, ci, 1);
+FIELD(mdv_txq, head, 1);
+FIELD(mdv_txq, tail, 1);
+FIELD(mdv_txq, cq_pi, 1);
+FIELD(mdv_txq, request_min, 1);
+FIELD(mdv_txq, chains, 1);
+FIELD(mdv_txq, cq_ci, 1);
+FIELD(mdv_txq, count, 1);
+FIELD(mdv_txq, mr.last, 1);
+/* Read by every send burst, written when memory comes or goes. */
+FIELD(mdv_txq, mr.generation, 2);
+FIELD(mdv_txq, mr.table_generation, 2);
+
+/* Queues come from rte_zmalloc() on a line's start, so none begins in the last line of another. */
+static_assert(_Alignof(struct mdv_rxq) == LINE && sizeof(struct mdv_rxq) % LINE == 0, "own lines");
+static_assert(_Alignof(struct mdv_txq) == LINE && sizeof(struct mdv_txq) % LINE == 0, "own lines");
+
+/** @return the lines in which @p now is not @p before, one bit each */
+static uint64_t
+lines_changed(const void *before, const void *now, size_t size)
+{
+	uint64_t changed = 0;
+
+	assert_true(size / LINE <= 64);
+	for (unsigned int i = 0; i < size / LINE; i++) {
+		if (memcmp((const uint8_t *)before + i * LINE, (const uint8_t *)now + i * LINE,
+			    LINE))
+			changed |= UINT64_C(1) << i;
+	}
+	return changed;
+}
+
+static void
+receiving_writes_its_line_only(void **state)
+{
+	static const struct {
+		unsigned int opts;
+		uint8_t log2_segs;
+		uint64_t lines;
+	} cases[] = {
+		{ 0, 0, 1 << 1 },
+		{ MDV_RX_SCATTER - 1, 0, 1 << 1 },
+		{ MDV_RX_SCATTER, 2, 1 << 1 | 1 << 2 },
+	};
+	static const unsigned int widths[] = { 0, 128, 256 };
+	const struct rx_frame frame = { .len = 100 };
+	struct rte_mbuf *pkts[RX_RIG_WQES];
+	unsigned int k, i, round;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(cases) * RTE_DIM(widths); k++) {
+		const unsigned int row = k / RTE_DIM(widths);
+		eth_rx_burst_t burst = mdv_rx_select(cases[row].opts, widths[k % RTE_DIM(widths)]);
+		struct mdv_rxq before;
+
+		rx_rig_start(cases[row].log2_segs, 512);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		before = rx_rig.rxq;
+		/* Refills and laps are among them. */
+		for (round = 0; round < 10; round++) {
+			for (i = 0; i < 30; i++)
+				assert_true(rx_rig_receive(&frame));
+			assert_int_equal(burst(&rx_rig.rxq, pkts, 32), 30);
+			rte_pktmbuf_free_bulk(pkts, 30);
+		}
+		assert_int_equal(
+			lines_changed(&before, &rx_rig.rxq, sizeof(before)) & ~cases[row].lines, 0);
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 32), 0);
+		/* Nothing received, nothing written. */
+		before = rx_rig.rxq;
+		assert_int_equal(burst(&rx_rig.rxq, pkts, 32), 0);
+		assert_int_equal(lines_changed(&before, &rx_rig.rxq, sizeof(before)), 0);
+		rx_rig_stop();
+	}
+}
+
+static void
+sending_writes_its_line_only(void **state)
+{
+	static const unsigned int widths[] = { 0, 128, 256 };
+	static struct tx_sent sent;
+	struct rte_mbuf *pkts[8];
+	unsigned int k, i, round;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(widths); k++) {
+		eth_tx_burst_t burst = mdv_tx_select(MDV_TX_MULTI, widths[k]);
+		struct mdv_txq before;
+
+		tx_rig_start();
+		before = tx_rig.txq;
+		for (round = 0; round < 40; round++) {
+			for (i = 0; i < RTE_DIM(pkts); i++)
+				pkts[i] = tx_rig_packet(1 + round % 3, 60);
+			assert_int_equal(burst(&tx_rig.txq, pkts, RTE_DIM(pkts)), RTE_DIM(pkts));
+			while (tx_rig_send(&sent))
+				;
+			tx_rig_complete();
+		}
+		assert_int_equal(
+			lines_changed(&before, &tx_rig.txq, sizeof(before)) & ~(UINT64_C(1) << 1),
+			0);
+		tx_rig_stop();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(receiving_writes_its_line_only),
+		cmocka_unit_test(sending_writes_its_line_only),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
