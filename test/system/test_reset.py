@@ -3,6 +3,7 @@
 import pytest
 from harness import frames
 from harness.bench import Bench, SENTINEL_SRC, probe
+from harness.testpmd import Testpmd
 
 OTHER = "02:00:00:00:00:77"
 GROUP = "01:00:5e:00:00:05"
@@ -67,3 +68,22 @@ def test_sniffing_stays(tmp_path, sniff, taken):
         reset(bench)
         assert send(bench, 32) == taken
     assert sorted(bench.kernel) == LINUX + [number + 32 for number in LINUX]
+
+
+def test_a_reset_that_fails(tmp_path):
+    """The device has died: it does not open anew, and the port is as it was, stopped, to be closed."""
+    faults = tmp_path / "faults"
+    faults.write_text("device fatal at 200")
+    # Without this testpmd takes a removed port out of service by itself: test_events.py.
+    with Testpmd(args=["--no-rmv-interrupt"], softhca_options=("--faults", faults)) as pmd:
+        before = pmd.info()
+        pmd.cmd("set fwd io")
+        pmd.cmd("start tx_first")
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == 200)
+        pmd.cmd("stop")
+        pmd.cmd("port stop 0")
+        answer = pmd.cmd("port reset 0")
+        assert "cannot be reset, its device does not open" in answer and "Failed to reset port 0" in answer, answer
+        changed = {name for name, value in pmd.info().items() if value != before[name]}
+        assert changed <= {"Link status", "Link speed"}
+        assert "Port 0 is closed" in pmd.cmd("port close 0")
