@@ -7,8 +7,6 @@
  * Usage: ethdev-restart EAL-ARGUMENTS; goes on from a stop when a line is read
  */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <rte_byteorder.h>
@@ -16,6 +14,8 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_mbuf.h>
+
+#include "kit.h"
 
 #define PORT       0
 #define NB_QUEUES  4
@@ -29,16 +29,6 @@
 #define UDP_AT 34
 
 static struct rte_flow_action_handle *shared;
-
-/* Ends the program with what did not work. */
-static void
-must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "ethdev-restart: %s failed\n", what);
-	exit(EXIT_FAILURE);
-}
 
 /* clang-format off */
 #define ACTION(t) { .type = RTE_FLOW_ACTION_TYPE_##t }
@@ -166,19 +156,9 @@ tell_counts(void)
 	printf("shared count: %" PRIu64 " packets\n", answer.hits);
 }
 
-/* What the runner waits for: all before it has been told. */
-static void
-say(const char *what)
-{
-	printf("%s\n", what);
-	fflush(stdout);
-}
-
 int
 main(int argc, char **argv)
 {
-	char line[16];
-
 	must(rte_eal_init(argc, argv) >= 0, "rte_eal_init");
 	set_up();
 	for (unsigned int start = 0; start < NB_STARTS; start++) {
@@ -193,7 +173,7 @@ main(int argc, char **argv)
 		tell_counts();
 		must(rte_eth_dev_stop(PORT) == 0, "rte_eth_dev_stop");
 		say("stopped");
-		must(fgets(line, sizeof(line), stdin) != NULL, "reading a line");
+		await_line();
 		tell_counts();
 	}
 	must(rte_eth_dev_close(PORT) == 0, "rte_eth_dev_close");

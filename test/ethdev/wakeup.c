@@ -6,8 +6,6 @@
  * Usage: ethdev-wakeup EAL-ARGUMENTS -- FREEZE-COMMAND THAW-COMMAND
  */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +13,8 @@
 #include <rte_ethdev.h>
 #include <rte_interrupts.h>
 #include <rte_mbuf.h>
+
+#include "kit.h"
 
 #define PORT        0
 #define NB_DESC     256
@@ -25,16 +25,6 @@
 
 static const char *freeze, *thaw;
 static struct rte_mempool *pool;
-
-/* Ends the program with what did not work. */
-static void
-must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "ethdev-wakeup: %s failed\n", what);
-	exit(EXIT_FAILURE);
-}
 
 static void
 device(const char *command)
