@@ -78,7 +78,8 @@ FIELDS = {
                      (prefix(48, 48), prefix(48, 48), prefix(48, 16), 1 << 40), mac_text),
     "eth.src": Field("eth", "src", [half << 24 for half in SOURCES], (prefix(48, 24),), mac_text),
     "eth.type": Field("eth", "type", TYPES, (0xFFFF,)),
-    "vlan.tci": Field("vlan", "tci", TCIS, (0x0FFF, 0x0FFF, 0xE000, 0xFFFF)),
+    # Under no mask any tag; under that of DEI the device has the two in one group.
+    "vlan.tci": Field("vlan", "tci", TCIS, (0x0FFF, 0x0FFF, 0xE000, 0xFFFF, 0, 0, 0x1000)),
     "ip4.src": addresses("ipv4", "src", ADDRESSES4, ip4, 32, ip4_text),
     "ip4.dst": addresses("ipv4", "dst", ADDRESSES4, ip4, 32, ip4_text),
     "ip4.tos": Field("ipv4", "tos", TOS, (0xFF, 0xFC, 0xF0)),

@@ -110,8 +110,8 @@ level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *
 static void
 level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
 {
-	const uint64_t kind =
-		(uint64_t)want->priority << 16 | want->depth << 8 | (want->copies ? 1 : 0);
+	const uint64_t kind = (uint64_t)want->priority << 16 | want->depth << 8 |
+		want->nb_halves << 1 | (want->copies ? 1 : 0);
 	uint64_t hash = (kind ^ want->set) * UINT64_C(0x9e3779b97f4a7c15);
 
 	memset(shape, 0, offsetof(struct mdv_flow_shape, fixed_mask));
@@ -120,6 +120,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 	shape->copies = want->copies;
 	shape->several = want->several;
 	shape->depth = want->depth;
+	shape->nb_halves = want->nb_halves;
 	shape->set = want->set;
 	shape->level = -1;
 	level_set_masks(shape, want);
@@ -133,7 +134,7 @@ static bool
 level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
 	return a->hash == b->hash && a->priority == b->priority && a->copies == b->copies &&
-		a->depth == b->depth && a->set == b->set &&
+		a->depth == b->depth && a->nb_halves == b->nb_halves && a->set == b->set &&
 		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
 }
 

@@ -62,9 +62,10 @@ struct mdv_flow_level_want {
 	 * of them is to be hit then. Sets of a priority stand in the order of their numbers.
 	 */
 	uint32_t set;
-	uint8_t nb_masks; /**< at least 1 */
-	/** Hashes of the parts' masks, most specific first, the pattern's own last. A mask twice: a
-	 * part takes two entries. */
+	uint8_t nb_halves; /**< entries that each part takes, all of one mask */
+	uint8_t nb_masks;  /**< at least 1 */
+	/** Hashes of the parts' masks, most specific first, the pattern's own last; each as often
+	 * as it has halves. */
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	const struct mdv_flow_match *match; /**< the pattern's own; borrowed */
 	uint64_t hash;                      /**< of match, mask and value */
@@ -98,7 +99,7 @@ struct mdv_flow_shape {
 	uint64_t hash; /**< of all that shapes of one age have in common */
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;
-	uint8_t nb_masks, depth;
+	uint8_t nb_masks, nb_halves, depth;
 	bool copies, several;
 	uint8_t rank;   /**< how many older rules of the same match stand before its rules */
 	uint8_t turn;   /**< 1: its rules were put beside others of their rank */

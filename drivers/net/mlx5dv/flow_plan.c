@@ -171,6 +171,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 		values[plan->nb_parts - 1] == values[plan->nb_parts - 1 - nb_halves])
 		plan->nb_parts -= nb_halves;
 	mdv_flow_key_any_tag(&plan->match, first->any_tag);
+	want->nb_halves = nb_halves;
 	want->nb_masks = plan->nb_parts;
 	want->hash = values[plan->nb_parts - 1];
 	want->match = &plan->match;
