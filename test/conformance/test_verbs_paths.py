@@ -4,9 +4,8 @@ import pytest
 from harness import paths
 from harness.program import run_on_softhca
 
-PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "device-memory", "pacing", "striding",
-            "fork", "contexts", "flow-actions", "capabilities",
-            "compressed"]
+PROGRAMS = ["post-poll", "next-poll", "wc-fields", "events", "offloads", "clock", "resize", "device-memory", "pacing",
+            "striding", "fork", "contexts", "flow-actions", "capabilities", "compressed"]
 
 
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
@@ -14,6 +13,13 @@ PROGRAMS = ["post-poll", "next-poll", "events", "offloads", "clock", "resize", "
 def test_program_finds_nothing_wrong(name, model):
     program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
     status, text = run_on_softhca([program], [f"wire=loop,model={model}"])
+    assert status == 0 and " 0 failed" in text, text
+
+
+def test_cqe_size_by_environment():
+    """Who asks for no size gets the variable's; completions are the same."""
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-wc-fields")
+    status, text = run_on_softhca([program, "environment"], ["wire=loop"], env={"MLX5_CQE_SIZE": "128"})
     assert status == 0 and " 0 failed" in text, text
 
 
