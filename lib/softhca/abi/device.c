@@ -91,7 +91,8 @@ get_context(struct shca_bundle *bundle)
 		.max_recv_wr = model->max_recv_wr,
 		.max_srq_recv_wr = model->max_recv_wr,
 		.num_ports = NB_PORTS,
-		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE,
+		.cmds_supp_uhw =
+			MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
 		.eth_min_inline = (uint8_t)model->min_inline,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
 		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
@@ -408,9 +409,10 @@ query_gid_table(struct shca_bundle *bundle)
 		return -EINVAL;
 	if (entry_bytes == 0 || entry_bytes > sizeof(table) / NB_GIDS)
 		return -EINVAL;
-	nb_entries = out->length / entry_bytes;
-	if (nb_entries > NB_GIDS)
-		nb_entries = NB_GIDS;
+	/* rdma_query_gid_table: all, or nothing. */
+	if (out->length / entry_bytes < NB_GIDS)
+		return -EINVAL;
+	nb_entries = NB_GIDS;
 	for (uint32_t i = 0; i < nb_entries; i++) {
 		struct ib_uverbs_gid_entry entry;
 

@@ -227,7 +227,7 @@ check_dm_region(const struct shca_dm_object *dm, uint64_t offset, uint64_t lengt
 {
 	if ((access & IB_UVERBS_ACCESS_ZERO_BASED) == 0 || (access & ~(uint64_t)DM_ACCESS) != 0)
 		return -EINVAL;
-	if (offset > dm->length || length == 0 || length > dm->length - offset)
+	if (offset > dm->length || length > dm->length - offset)
 		return -EINVAL;
 	return check_access((uint32_t)access);
 }

@@ -57,7 +57,7 @@ shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iov
 	uint32_t index;
 	int ret;
 
-	if (length == 0 || (uintptr_t)start + length < length || iova + length < length)
+	if ((uintptr_t)start + length < length || iova + length < length)
 		return -EINVAL;
 	if (!shca_mem_is_mapped(start, length, write))
 		return -EFAULT;

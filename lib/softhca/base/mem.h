@@ -52,7 +52,7 @@ void shca_mem_destroy(struct shca_mem *mem);
  * Register a region. The caller has validated access flags; this checks that the range is mapped
  * (and writable when access asks to write).
  *
- * @return 0, -EINVAL (zero length or address overflow), -EFAULT (not mapped), -ENOMEM.
+ * @return 0, -EINVAL (address overflow), -EFAULT (not mapped), -ENOMEM.
  */
 int shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
 	uint32_t access, struct shca_mr **mr);

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rdma-core's own tests (Debian's python3-pyverbs has them), unmodified, on each model.
+
+They skip what a device does not offer: here the RDMA transports, DevX, memory windows and the like. What is left is
+told by name below: it must run, and nothing else may fail.
+"""
+import gzip
+import pathlib
+import re
+import shutil
+
+import pytest
+from harness.program import run_on_softhca
+
+TESTS = pathlib.Path("/usr/share/doc/rdma-core/tests")
+
+# parent_domain: a skipped RC test leaves memory that pyverbs then frees in an order of Python's choosing. Others' devices,
+# and the connection manager, have no business here.
+LEFT_OUT = re.compile("parent_domain|cuda|efa|rdmacm|vfio")
+
+# test_prefer_obj_on_huge wants an RC queue pair and does not ask. test_multi_process_alloc_dm uses a context in a child of
+# fork, which softhca cannot (doc/guides/softhca.rst, Limits).
+FAILING = {"test_mlx5_huge_page": {"test_prefer_obj_on_huge"}, "test_device": {"test_multi_process_alloc_dm"}}
+
+PASSING = """
+test_addr create_ah_roce
+test_cq create_cq create_cq_bad_flow create_cq_with_comp_channel
+test_cqex create_cq_ex create_cq_ex_bad_flow
+test_device dev_list open_dev phys_port_cnt_ex query_device query_device_ex query_gid query_gid_ex query_gid_table
+test_device query_gid_table_bad_flow query_pkey query_port query_port_bad_flow
+test_flow eth_spec_flow_traffic ipv4_spec_flow_traffic ipv6_spec_flow_traffic tcp_spec_flow_traffic udp_spec_flow_traffic
+test_fork is_fork_initialized
+test_mlx5_cq dv_cq_cqe_size_with_bad_size dv_cq_padding_not_aligned_cqe_size
+test_mlx5_dr domain_dump
+test_mlx5_flow create_empty_matcher create_smac_matcher smac_matcher_to_qp_flow
+test_mlx5_huge_page obj_on_huge
+test_mlx5_timestamp query_rt_values timestamp_free_running_recv_raw_traffic timestamp_free_running_send_raw_traffic
+test_mlx5_timestamp timestamp_real_time_raw_traffic
+test_mlx5_uar alloc_uar
+test_mr reg_mr_bad_flags
+test_pd alloc_pd dealloc_pd destroy_pd_twice multiple_pd_creation
+test_qp create_raw_qp_ex_no_attr create_raw_qp_ex_with_attr create_raw_qp_no_attr create_raw_qp_with_attr query_raw_qp
+test_qp create_raw_qp_ex_with_illegal_caps_max_recv_sge create_raw_qp_ex_with_illegal_caps_max_recv_wr
+test_qp create_raw_qp_ex_with_illegal_caps_max_send_sge create_raw_qp_ex_with_illegal_caps_max_send_wr
+test_rss_traffic rss_traffic
+"""
+WITH_DEVICE_MEMORY = """
+test_device create_dm create_dm_bad_flow destroy_dm destroy_dm_bad_flow dm_read dm_write dm_write_bad_flow
+test_mr create_dm_mr dm_bad_access dm_bad_registration
+"""
+
+
+def named(table):
+    names = {}
+    for module, *tests in (line.split() for line in table.split("\n") if line):
+        names.setdefault(module, set()).update("test_" + test for test in tests)
+    return names
+
+
+def unpack(to):
+    """The files as they are; Debian compresses the long ones."""
+    for source in TESTS.iterdir():
+        if source.suffix == ".gz":
+            (to / source.stem).write_bytes(gzip.decompress(source.read_bytes()))
+        elif source.is_file():
+            shutil.copy(source, to)
+
+
+def outcomes(text):
+    """{"ok": {module: tests}, ...} of unittest's words: a test's name and at last, maybe lines later, how it ended."""
+    ends = {}
+    for part in re.split(r"^(?=test_\w+ \()", text.split("\n======")[0], flags=re.M):
+        name = re.match(r"(test_\w+) \(tests\.(test_\w+)\.", part)
+        words = re.findall(r"(?:^|\.\.\. )(ok|ERROR|FAIL|skipped)\b", part, re.M)
+        if name:
+            ends.setdefault(words[-1] if words else "no end", {}).setdefault(name.group(2), set()).add(name.group(1))
+    return ends
+
+
+@pytest.mark.skipif(not TESTS.is_dir(), reason="the documentation of python3-pyverbs is not installed")
+@pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
+def test_what_the_device_offers(tmp_path, model):
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    unpack(folder)
+    modules = sorted(f"tests.{path.stem}" for path in folder.glob("test_*.py") if not LEFT_OUT.search(path.stem))
+    _, text = run_on_softhca(["/usr/bin/python3", "-W", "ignore", str(folder / "run_tests.py"), "--dev", "mlx5_0", "-v",
+                              *modules], [f"wire=loop,model={model}"])
+    ends = outcomes(text)
+    wanted = named(PASSING)
+    if model != "cx4lx":
+        for module, tests in named(WITH_DEVICE_MEMORY).items():
+            wanted[module] |= tests
+    for module, tests in wanted.items():
+        assert tests <= ends["ok"].get(module, set()), (module, tests - ends["ok"].get(module, set()), text)
+    for word in ("ERROR", "FAIL", "no end"):
+        for module, tests in ends.get(word, {}).items():
+            assert tests <= FAILING.get(module, set()), (word, module, tests, text)
