@@ -207,6 +207,7 @@ static int
 list_all(const struct wanted *wanted)
 {
 	struct candidates found = { .nb = 0 };
+	unsigned int nb_told = 0; /* who was there may be gone */
 	bool json = wanted->request.json;
 
 	shca_place_find(own_runner(), add_candidate, &found);
@@ -217,7 +218,8 @@ list_all(const struct wanted *wanted)
 		char *text = NULL;
 
 		if (json && app_talk_once(found.entry[i].path, "devices --json", &text) == 0)
-			printf("%s%.*s", i == 0 ? "" : ", ", (int)strcspn(text, "\n"), text);
+			printf("%s%.*s", nb_told++ == 0 ? "" : ", ", (int)strcspn(text, "\n"),
+				text);
 		if (!json)
 			printf("%s", found.entry[i].who);
 		free(text);
