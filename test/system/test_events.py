@@ -1,31 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Link events: softhca ctl takes the link of a port down and up, testpmd hears of it."""
-import json
-import subprocess
+import pathlib
+import time
 
-from harness import paths
+from harness.ctl import link, pid_of
 from harness.testpmd import Testpmd
 
 EVENT = "Port {}: link state change event"
-
-
-def link(pmd, state, port=0):
-    """softhca ctl link, at the testpmd of this test."""
-    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "link", state, "--port", port, "--json"]
-    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=60,
-                          check=True)
-    assert json.loads(done.stdout)["link"] == state
-
-
-def pid_of(pmd):
-    devices = subprocess.run([paths.SOFTHCA, "ctl", "devices", "--json"], capture_output=True,
-                             text=True, timeout=60, check=True)
-    runner = pmd.terminal.process.pid
-    for process in json.loads(devices.stdout):
-        with open(f"/proc/{process['pid']}/stat", encoding="ascii") as file:
-            if int(file.read().rpartition(")")[2].split()[1]) == runner:
-                return process["pid"]
-    raise AssertionError(f"no process of {runner} in {devices.stdout}")
 
 
 def hear(pmd, start, port=0):
@@ -94,6 +75,19 @@ def test_events_after_a_reset_and_until_the_end():
         assert pmd.info()["Link status"] == "up"
 
 
+def wait_for_worker(pmd):
+    """testpmd's thread for interrupts starts forwarding anew for the ports that are left; commands meanwhile confuse
+    both. The worker sleeps until then."""
+    end = time.monotonic() + 60
+    while True:
+        for task in pathlib.Path(f"/proc/{pid_of(pmd)}/task").iterdir():
+            name, _, rest = (task / "stat").read_text().rpartition(")")
+            if name.endswith("(rte-worker-1") and rest.split()[0] == "R":
+                return
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def test_a_dead_device_is_removed(tmp_path):
     """The application is told, once, and testpmd takes the port away; the other goes on."""
     faults = tmp_path / "faults"
@@ -105,6 +99,7 @@ def test_a_dead_device_is_removed(tmp_path):
         pmd.terminal.expect("mlx5dv: port 0: the device mlx5_0 has failed and does nothing any more", 0)
         pmd.terminal.expect("Port 0 is closed", 0)
         pmd.terminal.expect("Now total ports is 1", 0)
+        wait_for_worker(pmd)
         assert pmd.info(1)["Link status"] == "up"
         assert "Invalid port 0" in pmd.cmd("show port info 0")
         # Frames that went from one port to the other are lost; those of the port alone circle.
