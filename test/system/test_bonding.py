@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""net_bonding over our ports: which cable an answer takes in each mode, failover, LACP with a partner."""
+import collections
+import contextlib
+import time
+
+import pytest
+from harness import frames
+from harness.cable import Cable
+from harness.ctl import link
+from harness.testpmd import Testpmd
+
+PATIENCE = 60
+MACS = ["02:00:00:00:00:10", "02:00:00:00:00:11"]
+ROUND_ROBIN, ACTIVE_BACKUP, BALANCE, BROADCAST, LACP, TLB = range(6)
+COUNT = 64
+
+
+@contextlib.contextmanager
+def bonded(tmp_path, mode, *commands):
+    """Ports 0 and 1, each with a cable of its own, are port 2, which sends back what it receives."""
+    wires = [f"wire=unix:{tmp_path}/{i},mac={mac}" for i, mac in enumerate(MACS)]
+    with Testpmd(ports=wires, link_events=True) as pmd, Cable(tmp_path / "0") as zero, \
+            Cable(tmp_path / "1") as one:
+        for line in ("port stop all", f"create bonded device {mode} 0", "add bonding slave 0 2",
+                     "add bonding slave 1 2", *commands, "port start 2", "set portlist 2", "set fwd macswap"):
+            pmd.cmd(line)
+        end = time.monotonic() + PATIENCE
+        while "Active Slaves (2)" not in pmd.cmd("show bonding config 2"):
+            assert time.monotonic() < end
+        pmd.cmd("start")
+        yield pmd, (zero, one)
+        pmd.cmd("stop")
+
+
+def datagrams(at=0):
+    return [frames.packet(sport=1000 + at + i, dport=9) for i in range(COUNT)]
+
+
+def answers(cables, sent, copies=1):
+    """How many of the answers to what was sent came by each cable; all are right, and there are `copies` of each."""
+    wanted = collections.Counter(frame[6:12] + frame[:6] + frame[12:] for frame in sent for _ in range(copies))
+    got, counts, end = collections.Counter(), [0, 0], time.monotonic() + PATIENCE
+    while got.total() < wanted.total() and time.monotonic() < end:
+        for i, cable in enumerate(cables):
+            came = cable.receive_all(None, 0.02)
+            got.update(came)
+            counts[i] += len(came)
+    assert got == wanted
+    return counts
+
+
+# Of the answers' ways, where they follow from hashes or load.
+ONE, BOTH, ANY = lambda counts: 0 in counts, lambda counts: min(counts) > 0, lambda counts: True
+# Mode, what it is told, copies of an answer, and how many go by each cable.
+ROWS = [
+    (ROUND_ROBIN, [], 1, [COUNT // 2, COUNT // 2]),
+    (ACTIVE_BACKUP, [], 1, [COUNT, 0]),
+    (ACTIVE_BACKUP, ["set bonding primary 1 2"], 1, [0, COUNT]),
+    (BALANCE, ["set bonding balance_xmit_policy 2 l2"], 1, ONE),
+    (BALANCE, ["set bonding balance_xmit_policy 2 l34"], 1, BOTH),
+    (BROADCAST, [], 2, [COUNT, COUNT]),
+    (TLB, [], 1, ANY),
+]
+
+
+@pytest.mark.parametrize("mode, commands, copies, share", ROWS)
+def test_answers_take_the_modes_way(tmp_path, mode, commands, copies, share):
+    with bonded(tmp_path, mode, *commands) as (_, cables):
+        active = 1 if commands and "primary 1" in commands[0] else 0
+        sent = datagrams()
+        cables[active].send(*sent)
+        counts = answers(cables, sent, copies)
+        assert share(counts) if callable(share) else counts == share, counts
+
+
+@pytest.mark.parametrize("mode", [ACTIVE_BACKUP, BALANCE, BROADCAST])
+def test_a_link_that_fails_is_replaced(tmp_path, mode):
+    """By the other one while it is down; the port's event says so, nobody polls for it."""
+    with bonded(tmp_path, mode) as (pmd, cables):
+        for failed in (0, 1):
+            link(pmd, "down", failed)
+            end = time.monotonic() + PATIENCE
+            while f"Active Slaves (1): [{1 - failed}]" not in pmd.cmd("show bonding config 2"):
+                assert time.monotonic() < end
+            assert pmd.info(2)["Link status"] == "up"
+            sent = datagrams(failed)
+            cables[1 - failed].send(*sent)
+            assert answers(cables, sent)[1 - failed] == COUNT
+            link(pmd, "up", failed)
+            while "Active Slaves (2)" not in pmd.cmd("show bonding config 2"):
+                assert time.monotonic() < end
+
+
+def test_lacp_with_a_partner():
+    """802.3ad at both ends of two cables: they agree, and what circles between them uses the bond."""
+    wires = [f"wire=pair:{cable},mac=02:00:00:00:00:{end}{cable}" for end in (1, 2) for cable in (0, 1)]
+    with Testpmd(ports=wires, link_events=True, args=["--port-topology=loop"]) as pmd:
+        pmd.cmd("port stop all")
+        for bond, ports in ((4, (0, 1)), (5, (2, 3))):
+            pmd.cmd(f"create bonded device {LACP} 0")
+            # LACPDUs come to a queue of their own, by a rule of rte_flow, and leave without forwarding.
+            assert "enabled" in pmd.cmd(f"set bonding lacp dedicated_queues {bond} enable")
+            for port in ports:
+                pmd.cmd(f"add bonding slave {port} {bond}")
+        for line in ("port start 4", "port start 5", "set portlist 4,5", "set fwd io"):
+            pmd.cmd(line)
+        end = time.monotonic() + PATIENCE
+        while any(pmd.cmd(f"show bonding lacp info {bond}").count("COLLECTING DISTRIBUTING") < 4 for bond in (4, 5)):
+            assert time.monotonic() < end, pmd.cmd("show bonding lacp info 4")
+            time.sleep(0.2)
+        pmd.cmd("start tx_first 1")
+        for bond in (4, 5):
+            pmd.wait_stats(lambda stats: stats["RX-packets"] > 10000, port=bond, quiet=PATIENCE)
+        pmd.cmd("stop")
