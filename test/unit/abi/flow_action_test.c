@@ -238,7 +238,7 @@ test_flows(void **state)
 			{ 0, 0, { rx }, 1, 0 }, { 0, 2, { decap, rx }, 2, 0 },
 			{ 0, 0, { rx, rx2 }, 2, -EINVAL }, /* one of a kind */
 			{ 0, 0, { decap, rx, decap }, 3, -EINVAL }, { 0, 0, { tx }, 1, -EINVAL },
-			{ 0, 4, { tx }, 1, 0 }, { 0, 0, { 999 }, 1, -ENOENT },
+			{ 0, 4, { tx }, 1, 0 }, { 0, 0, { 999 }, 1, -EINVAL },
 			{ 1, 0, { rx, rx2, tx, rx }, 4, 0 }, /* not looked at, but used */
 		},
 		sizeof(cases));

@@ -53,7 +53,7 @@ FIELD(mdv_txq, wqes, 0);
 FIELD(mdv_txq, mbufs, 0);
 FIELD(mdv_txq, dones, 0);
 FIELD(mdv_txq, dbrec, 0);
-FIELD(mdv_txq, uar_reg, 0);
+FIELD(mdv_txq, uar_slot, 0);
 FIELD(mdv_txq, cqes, 0);
 FIELD(mdv_txq, cq_dbrec, 0);
 FIELD(mdv_txq, sqn, 0);
