@@ -72,7 +72,7 @@ static const struct row rows[] = {
 	NUMBER(ex.orig_attr.max_mw, try_mw, EOPNOTSUPP),
 	/* On Ethernet the library makes them by itself. */
 	FACT(ex.orig_attr.max_ah),
-	NUMBER(ex.orig_attr.max_mcast_grp, try_multicast, EOPNOTSUPP),
+	NUMBER(ex.orig_attr.max_mcast_grp, try_multicast, EINVAL),
 	{ "ex.orig_attr.max_qp_rd_atom", FIELD(ex.orig_attr.max_qp_rd_atom), 0, try_qp_type, IBV_QPT_RC, 0, EOPNOTSUPP },
 	{ "ex.odp_caps.general_caps", FIELD(ex.odp_caps.general_caps), 0, try_mr_access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, 0, EINVAL },
 	{ "ex.tm_caps.max_num_tags", FIELD(ex.tm_caps.max_num_tags), 0, try_srq, IBV_SRQT_TM, 0, EINVAL },
