@@ -33,19 +33,6 @@ struct key {
 	void (*print)(const struct shca_port_options *port, char *text, size_t size);
 };
 
-/** @return false when @p text is not a plain decimal number up to @p max. */
-static bool
-parse_number(const char *text, unsigned long max, unsigned long *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	*number = strtoul(text, &end, 10);
-	return errno == 0 && *end == '\0' && *number <= max;
-}
-
 /** Split "KIND[:ARG]"; @p kernel: one of the kinds that can stand for the netdev. */
 static int
 set_wire(struct parse *parse, const char *value, struct shca_wire_options *wire,
@@ -221,9 +208,9 @@ print_speed(const struct shca_port_options *port, char *text, size_t size)
 static int
 parse_pace(struct parse *parse, const char *value)
 {
-	unsigned long number;
+	uint64_t number;
 
-	if (!parse_number(value, 1, &number))
+	if (!shca_text_number(value, 10, 1, &number))
 		return shca_refuse(&parse->refusal, "'%s' is neither 0 nor 1", value);
 	parse->port->pace = number != 0;
 	return 0;
@@ -238,9 +225,9 @@ print_pace(const struct shca_port_options *port, char *text, size_t size)
 static int
 parse_repeat(struct parse *parse, const char *value)
 {
-	unsigned long number;
+	uint64_t number;
 
-	if (!parse_number(value, UINT32_MAX, &number))
+	if (!shca_text_number(value, 10, UINT32_MAX, &number))
 		return shca_refuse(
 			&parse->refusal, "'%s' is not a number of times (0: for ever)", value);
 	parse->port->repeat = number;
@@ -256,9 +243,9 @@ print_repeat(const struct shca_port_options *port, char *text, size_t size)
 static int
 parse_delay(struct parse *parse, const char *value)
 {
-	unsigned long number;
+	uint64_t number;
 
-	if (!parse_number(value, MAX_DELAY_MS, &number))
+	if (!shca_text_number(value, 10, MAX_DELAY_MS, &number))
 		return shca_refuse(&parse->refusal, "'%s' is not a number of milliseconds up to %u",
 			value, MAX_DELAY_MS);
 	parse->port->delay_ms = number;
@@ -297,13 +284,13 @@ DEFINE_FLAG(spoof, checks_source)
 static int
 parse_fd(struct parse *parse, const char *value, int *fd)
 {
-	unsigned long number;
+	uint64_t number;
 
 	if (strcmp(value, "-1") == 0) {
 		*fd = -1;
 		return 0;
 	}
-	if (!parse_number(value, INT32_MAX, &number))
+	if (!shca_text_number(value, 10, INT32_MAX, &number))
 		return shca_refuse(&parse->refusal, "'%s' is not a descriptor", value);
 	*fd = number;
 	return 0;
@@ -500,11 +487,11 @@ shca_options_save(const struct shca_options *options, const char *path)
 static int
 load_cpus(cpu_set_t *cpus, char *text)
 {
-	unsigned long cpu;
+	uint64_t cpu;
 
 	CPU_ZERO(cpus);
 	for (char *field = strsep(&text, ","); field != NULL; field = strsep(&text, ",")) {
-		if (!parse_number(field, CPU_SETSIZE - 1, &cpu))
+		if (!shca_text_number(field, 10, CPU_SETSIZE - 1, &cpu))
 			return -EINVAL;
 		CPU_SET(cpu, cpus);
 	}

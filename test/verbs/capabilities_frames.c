@@ -32,18 +32,6 @@ try_end(void)
 	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
-static uint16_t
-sum_of(const uint8_t *bytes, size_t length)
-{
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < length; i += 2)
-		sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-	while (sum > 0xffff)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
 /* Made by the device, and found right by it. */
 int
 try_checksums(uint64_t unused)
@@ -66,7 +54,7 @@ try_checksums(uint64_t unused)
 		kit_poll(cq, wc, 2);
 		in = kit_find(wc, 2, IBV_WC_RECV);
 		CHECK(in != NULL && in->wc_flags & IBV_WC_IP_CSUM_OK, 0);
-		CHECK(sum_of(kit_buffer(1) + 14, 20) == 0xffff, 0);
+		CHECK(kit_sum(kit_buffer(1) + 14, 20) == 0xffff, 0);
 		CHECK(kit_buffer(1)[40] != 0 || kit_buffer(1)[41] != 0, 0);
 	}
 	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");

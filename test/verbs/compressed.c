@@ -160,21 +160,6 @@ slot(const struct queue *queue, uint32_t index)
 		(size_t)(index & (queue->ring.cqe_cnt - 1)) * queue->ring.cqe_size;
 }
 
-static uint32_t
-read_be32(const uint8_t *bytes)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return be32toh(value);
-}
-
-static uint16_t
-read_be16(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
-
 static const uint8_t *
 await(const struct queue *queue)
 {
@@ -198,8 +183,8 @@ await(const struct queue *queue)
 static struct said
 read_cqe(const uint8_t *cqe)
 {
-	return (struct said){ read_be32(cqe + 44), read_be32(cqe + 12), read_be16(cqe + 20),
-		read_be16(cqe + 60) };
+	return (struct said){ kit_be32(cqe + 44), kit_be32(cqe + 12), kit_be16(cqe + 20),
+		kit_be16(cqe + 60) };
 }
 
 /* A block: the title, then arrays of mini CQEs in the slots 1, 8, 16, ... behind it. */
@@ -207,20 +192,20 @@ static unsigned int
 read_block(struct queue *queue, uint8_t format, struct said *said)
 {
 	const uint8_t *title = slot(queue, queue->ci);
-	const uint32_t nb = read_be32(title + 44);
+	const uint32_t nb = kit_be32(title + 44);
 
 	kit_check(nb >= 2 && nb <= NB_FRAMES, "a block's length", nb);
 	for (uint32_t i = 0; i < nb; i++) {
 		const uint32_t array = i / MINIS == 0 ? 1 : i / MINIS * MINIS;
 		const uint8_t *mini = slot(queue, queue->ci + array) + i % MINIS * 8;
 
-		said[i] = (struct said){ .byte_count = read_be32(mini + 4) };
+		said[i] = (struct said){ .byte_count = kit_be32(mini + 4) };
 		if (format == MLX5DV_CQE_RES_FORMAT_HASH)
-			said[i].hash = read_be32(mini);
+			said[i].hash = kit_be32(mini);
 		else
-			said[i].checksum = read_be16(mini);
+			said[i].checksum = kit_be16(mini);
 		if (format == MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
-			said[i].counter = read_be16(mini + 2);
+			said[i].counter = kit_be16(mini + 2);
 	}
 	queue->nb_blocks++;
 	return nb;

@@ -110,6 +110,30 @@ kit_frame(uint8_t *frame, size_t length, uint8_t seed)
 		frame[i] = (uint8_t)(seed + i - sizeof(head));
 }
 
+uint16_t
+kit_be16(const uint8_t *bytes)
+{
+	return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+uint32_t
+kit_be32(const uint8_t *bytes)
+{
+	return (uint32_t)kit_be16(bytes) << 16 | kit_be16(bytes + 2);
+}
+
+uint16_t
+kit_sum(const uint8_t *bytes, size_t length)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < length; i += 2)
+		sum += kit_be16(bytes + i);
+	while (sum > 0xffff)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
 void
 kit_to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 {

@@ -46,6 +46,12 @@ struct ibv_sge kit_sge(unsigned int number, size_t offset, size_t length);
 /** A UDP frame of @p length bytes, checksums zero, its payload counting up from @p seed. */
 void kit_frame(uint8_t *frame, size_t length, uint8_t seed);
 
+/** @{ Of frames: numbers of the network, and the sum of RFC 1071, all ones over what is right. */
+uint16_t kit_be16(const uint8_t *bytes);
+uint32_t kit_be32(const uint8_t *bytes);
+uint16_t kit_sum(const uint8_t *bytes, size_t length);
+/** @} */
+
 /** RESET to RTS. */
 void kit_start(struct ibv_qp *qp);
 void kit_to_state(struct ibv_qp *qp, enum ibv_qp_state state);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TSO, FCS, VLAN stripping, counters through verbs. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -14,21 +13,6 @@
 
 static struct ibv_cq *cq;
 static struct ibv_wc wc[16];
-
-static uint32_t
-read_be32(const uint8_t *bytes)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return ntohl(value);
-}
-
-static uint16_t
-read_be16(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
 
 /* IEEE 802.3, 3.2.9. */
 static uint32_t
@@ -63,9 +47,9 @@ check_segments(void)
 		const size_t payload = i < NB_SEGMENTS - 1 ? MSS : PAYLOAD - i * MSS;
 		const uint8_t flags = frame[47];
 
-		kit_check(read_be16(frame + 16) == 40 + payload, "IP length", i);
-		kit_check(read_be16(frame + 18) == 7 + i, "IP identification", i);
-		kit_check(read_be32(frame + 38) == 1000 + i * MSS, "sequence number", i);
+		kit_check(kit_be16(frame + 16) == 40 + payload, "IP length", i);
+		kit_check(kit_be16(frame + 18) == 7 + i, "IP identification", i);
+		kit_check(kit_be32(frame + 38) == 1000 + i * MSS, "sequence number", i);
 		kit_check(flags == (i < NB_SEGMENTS - 1 ? 0x10 : 0x19), "TCP flags", flags);
 		kit_check(memcmp(frame + TCP_HEADERS, kit_buffer(0) + i * MSS, payload) == 0,
 			"payload", i);

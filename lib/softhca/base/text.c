@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of a fixed room. */
+/* Texts. */
 #include "base/text.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void
@@ -22,4 +25,16 @@ shca_text_append(char *text, size_t size, const char *format, ...)
 	va_start(args, format);
 	shca_text_vappend(text, size, format, args);
 	va_end(args);
+}
+
+bool
+shca_text_number(const char *text, int base, uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, base);
+	return errno == 0 && *end == '\0' && *number <= max;
 }

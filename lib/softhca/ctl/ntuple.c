@@ -3,13 +3,14 @@
 #include "ctl/ntuple.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 #include "ctl/commands.h"
 #include "ctl/request.h"
 #include "hw/device.h"
@@ -46,18 +47,6 @@ struct parse {
 	bool has_action, has_location;
 	struct shca_match_stack *mask, *value;
 };
-
-static bool
-read_number(const char *text, unsigned long max, unsigned long *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	*number = strtoul(text, &end, 0);
-	return errno == 0 && *end == '\0' && *number <= max;
-}
 
 static bool
 take_type(struct parse *parse, const char *text)
@@ -104,30 +93,31 @@ take_dst(struct parse *parse, const char *text)
 	return take_mac(parse->mask->dst_mac, parse->value->dst_mac, text);
 }
 
+/* All of a field of 16 bits, or of its lower ones. */
+static bool
+take_16(uint16_t *mask, uint16_t *value, uint16_t max, const char *text)
+{
+	uint64_t number;
+
+	if (!shca_text_number(text, 0, max, &number))
+		return false;
+	*mask = max;
+	*value = (uint16_t)number;
+	return true;
+}
+
 static bool
 take_proto(struct parse *parse, const char *text)
 {
-	unsigned long number;
-
-	parse->mask->ether_type = UINT16_MAX;
-	if (!read_number(text, UINT16_MAX, &number))
-		return false;
-	parse->value->ether_type = (uint16_t)number;
-	return true;
+	return take_16(&parse->mask->ether_type, &parse->value->ether_type, UINT16_MAX, text);
 }
 
 /* LX validate_vlan: an identifier, whole, and nothing else of a tag. */
 static bool
 take_vlan(struct parse *parse, const char *text)
 {
-	unsigned long number;
-
 	parse->mask->cvlan = parse->value->cvlan = 1;
-	parse->mask->vlan_tci = VLAN_MAX;
-	if (!read_number(text, VLAN_MAX, &number))
-		return false;
-	parse->value->vlan_tci = (uint16_t)number;
-	return true;
+	return take_16(&parse->mask->vlan_tci, &parse->value->vlan_tci, VLAN_MAX, text);
 }
 
 /* "ADDRESS" or "ADDRESS/BITS"; IPv4 addresses are the last of 16 bytes. */
@@ -138,14 +128,14 @@ take_address(const struct parse *parse, uint8_t mask[16], uint8_t value[16], con
 	const unsigned int first = is_v4 ? 12 : 0, max = is_v4 ? 32 : 128;
 	const char *slash = strchrnul(text, '/');
 	char address[INET6_ADDRSTRLEN];
-	unsigned long nb_bits = max;
+	uint64_t nb_bits = max;
 
 	if ((size_t)(slash - text) >= sizeof(address))
 		return false;
 	memcpy(address, text, (size_t)(slash - text));
 	address[slash - text] = '\0';
 	if (inet_pton(is_v4 ? AF_INET : AF_INET6, address, value + first) != 1 ||
-		(*slash != '\0' && !read_number(slash + 1, max, &nb_bits)))
+		(*slash != '\0' && !shca_text_number(slash + 1, 0, max, &nb_bits)))
 		return false;
 	for (unsigned int i = 0; i < nb_bits; i++)
 		mask[first + i / 8] |= (uint8_t)(0x80 >> i % 8);
@@ -169,24 +159,12 @@ take_dst_ip(struct parse *parse, const char *text)
 static bool
 take_l4proto(struct parse *parse, const char *text)
 {
-	unsigned long number;
+	uint64_t number;
 
 	parse->mask->ip_proto = UINT8_MAX;
-	if (!read_number(text, UINT8_MAX, &number))
+	if (!shca_text_number(text, 0, UINT8_MAX, &number))
 		return false;
 	parse->value->ip_proto = (uint8_t)number;
-	return true;
-}
-
-static bool
-take_port(uint16_t *mask, uint16_t *value, const char *text)
-{
-	unsigned long number;
-
-	*mask = UINT16_MAX;
-	if (!read_number(text, UINT16_MAX, &number))
-		return false;
-	*value = (uint16_t)number;
 	return true;
 }
 
@@ -195,8 +173,9 @@ take_src_port(struct parse *parse, const char *text)
 {
 	struct shca_match_stack *mask = parse->mask, *value = parse->value;
 
-	return parse->type->is & TCP ? take_port(&mask->tcp_src_port, &value->tcp_src_port, text)
-				     : take_port(&mask->udp_src_port, &value->udp_src_port, text);
+	return parse->type->is & TCP
+		? take_16(&mask->tcp_src_port, &value->tcp_src_port, UINT16_MAX, text)
+		: take_16(&mask->udp_src_port, &value->udp_src_port, UINT16_MAX, text);
 }
 
 static bool
@@ -204,8 +183,9 @@ take_dst_port(struct parse *parse, const char *text)
 {
 	struct shca_match_stack *mask = parse->mask, *value = parse->value;
 
-	return parse->type->is & TCP ? take_port(&mask->tcp_dst_port, &value->tcp_dst_port, text)
-				     : take_port(&mask->udp_dst_port, &value->udp_dst_port, text);
+	return parse->type->is & TCP
+		? take_16(&mask->tcp_dst_port, &value->tcp_dst_port, UINT16_MAX, text)
+		: take_16(&mask->udp_dst_port, &value->udp_dst_port, UINT16_MAX, text);
 }
 
 /* The netdev beside a port has one queue. */
@@ -220,10 +200,10 @@ take_action(struct parse *parse, const char *text)
 static bool
 take_location(struct parse *parse, const char *text)
 {
-	unsigned long number;
+	uint64_t number;
 
 	parse->has_location = true;
-	if (!read_number(text, SHCA_ETHTOOL_LOCATIONS - 1, &number))
+	if (!shca_text_number(text, 0, SHCA_ETHTOOL_LOCATIONS - 1, &number))
 		return false;
 	parse->attr->location = (uint32_t)number;
 	return true;
@@ -322,7 +302,7 @@ shca_ntuple_run(struct shca_commands_target *target, const struct shca_request *
 	char text[512], error[256] = "";
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
 	const bool is_delete = strncmp(request->argument, "delete=", strlen("delete=")) == 0;
-	unsigned long location = 0;
+	uint64_t location = 0;
 	int ret = 0;
 
 	if (dev == NULL)
@@ -330,7 +310,8 @@ shca_ntuple_run(struct shca_commands_target *target, const struct shca_request *
 	snprintf(text, sizeof(text), "%s", request->argument);
 	if (!is_delete)
 		ret = shca_ntuple_parse(text, &attr, &refusal);
-	else if (!read_number(text + strlen("delete="), SHCA_ETHTOOL_LOCATIONS - 1, &location))
+	else if (!shca_text_number(
+			 text + strlen("delete="), 0, SHCA_ETHTOOL_LOCATIONS - 1, &location))
 		ret = shca_refuse(&refusal, "delete is a number up to 1023");
 	if (ret != 0) {
 		fputs(error, out);
@@ -346,8 +327,8 @@ shca_ntuple_run(struct shca_commands_target *target, const struct shca_request *
 	}
 	location = is_delete ? location : attr.location;
 	fprintf(out,
-		request->json ? "{\"device\": \"mlx5_%u\", \"location\": %lu}\n"
-			      : "mlx5_%u rule %lu\n",
+		request->json ? "{\"device\": \"mlx5_%u\", \"location\": %" PRIu64 "}\n"
+			      : "mlx5_%u rule %" PRIu64 "\n",
 		shca_device_conf(dev)->index, location);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 #include "fault/verb.h"
 
 #define DEFAULT_SEED 1
@@ -49,13 +50,7 @@ take(struct parse *parse)
 static bool
 read_number(const char *word, uint64_t max, uint64_t *number)
 {
-	char *end;
-
-	if (word == NULL || !isdigit((unsigned char)word[0]))
-		return false;
-	errno = 0;
-	*number = strtoull(word, &end, 10);
-	return errno == 0 && *end == '\0' && *number <= max;
+	return word != NULL && shca_text_number(word, 10, max, number);
 }
 
 static int

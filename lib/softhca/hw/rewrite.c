@@ -2,12 +2,12 @@
 /* Changes to a frame. */
 #include "hw/rewrite.h"
 
-#include <endian.h>
 #include <string.h>
 
 #include "hw/csum.h"
 #include "hw/hw.h"
 #include "hw/tx.h"
+#include "steering/bytes.h"
 #include "steering/parse.h"
 #include "wire/wire.h"
 
@@ -240,14 +240,6 @@ take_off(const struct shca_edits *edits, const struct shca_packet *packet, uint8
 	return replace(frame, packet->length, inner->l3_offset, edit->header, edit->header_bytes);
 }
 
-static void
-put_be16(uint8_t *field, uint32_t value)
-{
-	uint16_t be = htobe16((uint16_t)value);
-
-	memcpy(field, &be, sizeof(be));
-}
-
 /* What depends on the frame's length. */
 static void
 fill_in(uint8_t *frame, uint32_t length)
@@ -259,11 +251,13 @@ fill_in(uint8_t *frame, uint32_t length)
 	shca_parse(frame, length, &packet);
 	ip = frame + outer->l3_offset;
 	if (outer->valid && outer->l3 == SHCA_L3_IPV4)
-		put_be16(ip + IPV4_LENGTH_OFFSET, length - outer->l3_offset);
+		shca_bytes_store16(ip + IPV4_LENGTH_OFFSET, length - outer->l3_offset);
 	else if (outer->valid && outer->l3 == SHCA_L3_IPV6)
-		put_be16(ip + IPV6_LENGTH_OFFSET, length - outer->l3_offset - IPV6_HEADER_BYTES);
+		shca_bytes_store16(
+			ip + IPV6_LENGTH_OFFSET, length - outer->l3_offset - IPV6_HEADER_BYTES);
 	if (outer->valid && outer->l4 == SHCA_L4_UDP)
-		put_be16(frame + outer->l4_offset + UDP_LENGTH_OFFSET, length - outer->l4_offset);
+		shca_bytes_store16(
+			frame + outer->l4_offset + UDP_LENGTH_OFFSET, length - outer->l4_offset);
 	shca_tx_checksum(frame, &packet, SHCA_ETH_CSUM_L3);
 }
 

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "steering/bytes.h"
 #include "steering/parse.h"
 
 #define IPV4_LENGTH_OFFSET 2
@@ -19,20 +20,9 @@
 #define TCP_CWR            0x80
 
 static void
-put_be16(uint8_t *field, uint32_t value)
-{
-	uint16_t be = htobe16((uint16_t)value);
-
-	memcpy(field, &be, sizeof(be));
-}
-
-static void
 add_be16(uint8_t *field, uint32_t value)
 {
-	uint16_t be;
-
-	memcpy(&be, field, sizeof(be));
-	put_be16(field, be16toh(be) + value);
+	shca_bytes_store16(field, shca_bytes_load16(field) + value);
 }
 
 static void
@@ -41,10 +31,11 @@ edit_ip(uint8_t *frame, uint32_t length, const struct shca_headers *headers, uin
 	uint8_t *ip = frame + headers->l3_offset;
 
 	if (headers->l3 == SHCA_L3_IPV4) {
-		put_be16(ip + IPV4_LENGTH_OFFSET, length - headers->l3_offset);
+		shca_bytes_store16(ip + IPV4_LENGTH_OFFSET, length - headers->l3_offset);
 		add_be16(ip + IPV4_ID_OFFSET, number);
 	} else if (headers->l3 == SHCA_L3_IPV6) {
-		put_be16(ip + IPV6_LENGTH_OFFSET, length - headers->l3_offset - IPV6_HEADER_BYTES);
+		shca_bytes_store16(
+			ip + IPV6_LENGTH_OFFSET, length - headers->l3_offset - IPV6_HEADER_BYTES);
 	}
 }
 
@@ -73,7 +64,7 @@ shca_tso_edit(
 	edit_ip(frame, packet->length, &packet->outer, segment->number);
 	if (packet->inner.valid) {
 		if (packet->outer.l4 == SHCA_L4_UDP)
-			put_be16(frame + packet->outer.l4_offset + UDP_LENGTH_OFFSET,
+			shca_bytes_store16(frame + packet->outer.l4_offset + UDP_LENGTH_OFFSET,
 				packet->length - packet->outer.l4_offset);
 		edit_ip(frame, packet->length, &packet->inner, segment->number);
 	}

@@ -30,6 +30,41 @@ test_append(void **state)
 }
 
 static void
+test_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		int base;
+		uint64_t max;
+		bool is_one;
+		uint64_t number;
+	} cases[] = {
+		{ "0", 10, 0, true, 0 },
+		{ "12", 10, 12, true, 12 },
+		{ "13", 10, 12, false, 0 },
+		{ "0x10", 10, 99, false, 0 },
+		{ "0x10", 0, 99, true, 16 },
+		{ "", 10, 99, false, 0 },
+		{ " 1", 10, 99, false, 0 },
+		{ "-1", 10, UINT64_MAX, false, 0 },
+		{ "1 ", 10, 99, false, 0 },
+		{ "18446744073709551615", 10, UINT64_MAX, true, UINT64_MAX },
+		{ "18446744073709551616", 10, UINT64_MAX, false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t number;
+
+		if (shca_text_number(cases[i].text, cases[i].base, cases[i].max, &number) !=
+			cases[i].is_one)
+			fail_msg("'%s'", cases[i].text);
+		if (cases[i].is_one)
+			assert_true(number == cases[i].number);
+	}
+}
+
+static void
 test_refusals(void **state)
 {
 	static const struct {
@@ -63,6 +98,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_refusals),
 	};
 
