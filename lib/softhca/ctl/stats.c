@@ -41,6 +41,8 @@ static const struct counter {
 	{ "rx_no_link", offsetof(struct shca_device_stats, rx_no_link) },
 	{ "tx_no_link", offsetof(struct shca_device_stats, tx_no_link) },
 	{ "tx_refused", offsetof(struct shca_device_stats, tx_refused) },
+	{ "tirs", offsetof(struct shca_device_stats, tirs) },
+	{ "rqts", offsetof(struct shca_device_stats, rqts) },
 }, queue_counters[] = {
 	{ "packets", offsetof(struct shca_queue_count, packets) },
 	{ "bytes", offsetof(struct shca_queue_count, bytes) },

@@ -74,6 +74,7 @@ struct shca_device_stats {
 	uint64_t rx_errors, tx_errors;   /**< error completions */
 	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
 	uint64_t tx_refused;             /**< of those onto the wire: from another address */
+	uint64_t tirs, rqts; /**< there are now: destinations of rules, and indirection tables */
 };
 
 int shca_device_create(const struct shca_device_conf *conf, struct shca_device **dev);

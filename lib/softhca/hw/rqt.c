@@ -27,6 +27,7 @@ shca_rqt_create(
 		free(rqt);
 		return ret;
 	}
+	dev->stats.rqts++;
 	*out = rqt;
 	return 0;
 }
@@ -37,6 +38,7 @@ shca_rqt_destroy(struct shca_rqt *rqt)
 	if (rqt == NULL)
 		return;
 	shca_idtable_del(&rqt->dev->rqt_numbers, rqt->number);
+	rqt->dev->stats.rqts--;
 	free(rqt);
 }
 

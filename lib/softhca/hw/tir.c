@@ -28,6 +28,7 @@ shca_tir_create(struct shca_device *dev, const struct shca_tir_attr *attr, struc
 	tir->dev = dev;
 	tir->attr = *attr;
 	shca_rss_init(&tir->rss, attr->key);
+	dev->stats.tirs++;
 	*out = tir;
 	return 0;
 }
@@ -38,6 +39,7 @@ shca_tir_destroy(struct shca_tir *tir)
 	if (tir == NULL)
 		return;
 	shca_idtable_del(&tir->dev->tir_numbers, tir->number);
+	tir->dev->stats.tirs--;
 	free(tir);
 }
 
