@@ -5,7 +5,7 @@ from harness import paths
 from harness.program import run_on_softhca
 
 PROGRAMS = ["post-poll", "next-poll", "wc-fields", "events", "offloads", "clock", "resize", "device-memory", "pacing",
-            "striding", "fork", "contexts", "flow-actions", "capabilities", "compressed"]
+            "striding", "fork", "contexts", "passed", "flow-actions", "capabilities", "compressed"]
 
 
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
