@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 from . import host, paths
+from .intree import pci_args, with_netdevs
 from .terminal import Terminal
 from .testpmd import Testpmd, eal_prefix, softhca_argv
 
@@ -27,21 +28,22 @@ def hugepages_at(directory, megabytes=320):
         yield directory
 
 
-def environment(**more):
-    return dict(os.environ, **paths.plugin()[1], **more)
-
-
 class SharedTestpmd(Testpmd):
     """As Testpmd, so that secondary processes can attach."""
 
     def __init__(self, huge, port, devargs="", args=(), softhca_options=()):
+        #: EAL arguments by which another process has the driver
+        self.driver = ["--no-pci", "-d", paths.plugin()[0]]
+        self._start(huge, port, [*self.driver, "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], args,
+                    softhca_options)
+
+    def _start(self, huge, port, eal, args, softhca_options=()):
         self.prefix = eal_prefix()
-        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--no-pci",
-                   "--no-telemetry", "--file-prefix", self.prefix, "-d", paths.plugin()[0],
-                   "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}", "--", "-i",
-                   "--total-num-mbufs=4096", "--no-flush-rx", "--no-lsc-interrupt", *args]
+        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--no-telemetry",
+                   "--file-prefix", self.prefix, *eal, "--", "-i", "--total-num-mbufs=4096", "--no-flush-rx",
+                   "--no-lsc-interrupt", *args]
         self.terminal = Terminal(softhca_argv([port], command, softhca_options),
-                                 env=environment())
+                                 env=dict(os.environ, **paths.plugin()[1]))
         self.banner = ""
         self.status = None
 
@@ -63,15 +65,24 @@ class SharedTestpmd(Testpmd):
             terminal.close()
 
 
+class SharedInTreeTestpmd(SharedTestpmd):
+    """The same with DPDK's own mlx5 driver."""
+
+    def __init__(self, huge, port, devargs="", args=()):
+        self.driver = pci_args(devargs)
+        self._start(huge, *with_netdevs([port]), self.driver, args)
+
+
 class SecondaryTestpmd(Testpmd):
-    """A second testpmd on the ports of the first; it has no device of its own."""
+    """A second testpmd on the ports of the first, on the same machine: below the same runner's library."""
 
     def __init__(self, primary, args=()):
         # Lcores of its own, on the same CPUs: a mempool has a cache for each.
-        command = ["dpdk-testpmd", "--lcores", "2@0,3@1", "--proc-type=secondary", "--no-pci", "--no-telemetry",
-                   "--file-prefix", primary.prefix, "-d", paths.plugin()[0], "--", "-i",
+        command = ["dpdk-testpmd", "--lcores", "2@0,3@1", "--proc-type=secondary", "--no-telemetry",
+                   "--file-prefix", primary.prefix, *primary.driver, "--", "-i",
                    "--total-num-mbufs=4096", "--no-flush-rx", "--no-lsc-interrupt", *args]
-        self.terminal = Terminal(command, env=environment())
+        environment = pathlib.Path(f"/proc/{primary.pid()}/environ").read_text().split("\0")
+        self.terminal = Terminal(command, env=dict(line.split("=", 1) for line in environment if "=" in line))
         self.banner = ""
         self.status = None
 
