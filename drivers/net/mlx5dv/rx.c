@@ -261,6 +261,9 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 		mdv_rx_refill_scattered(rxq);
 	else
 		mdv_rx_refill(rxq, false);
+	/* A pool that fails may have written there what it keeps. */
+	for (i = rxq->log2_segs == 0 ? rxq->wqe_pi : nb_mbufs; i < nb_mbufs; i++)
+		rxq->mbufs[i] = NULL;
 	return rxq->wqe_pi == rxq->mask + 1 ? 0 : -ENOMEM;
 }
 

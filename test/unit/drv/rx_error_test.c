@@ -185,6 +185,33 @@ a_pool_too_small_for_the_ring_is_reported(void **state)
 	rx_rig_stop();
 }
 
+/* A bulk that a pool's cache cannot serve leaves what it held where it was asked to put it: a
+ * scattering burst would take that for the ring's own. */
+static void
+a_ring_filled_in_part_has_only_its_own(void **state)
+{
+	struct rte_mbuf *kept[48];
+	struct rte_mempool *pool;
+	uint32_t i;
+
+	(void)state;
+	rx_rig_start(0, 256);
+	pool = rte_pktmbuf_pool_create("cached", 48, 32, 0, RX_RIG_ROOM, SOCKET_ID_ANY);
+	assert_non_null(pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, kept, 48), 0);
+	rte_pktmbuf_free_bulk(kept, 20);
+	rx_rig.rxq.pool = pool;
+	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), -ENOMEM);
+	assert_true(rx_rig.rxq.wqe_pi != 0 && rx_rig.rxq.wqe_pi < 20);
+	for (i = rx_rig.rxq.wqe_pi; i < RX_RIG_WQES; i++)
+		assert_null(rx_rig.rxq.mbufs[i]);
+	rte_pktmbuf_free_bulk(kept + 20, 28);
+	mdv_rx_drain(&rx_rig.rxq);
+	assert_int_equal(rte_mempool_avail_count(pool), 48);
+	rte_mempool_free(pool);
+	rx_rig_stop();
+}
+
 int
 main(void)
 {
@@ -195,6 +222,7 @@ main(void)
 		cmocka_unit_test(a_queue_that_cannot_be_reset_stays_harmless),
 		cmocka_unit_test(an_empty_pool_loses_nothing),
 		cmocka_unit_test(a_pool_too_small_for_the_ring_is_reported),
+		cmocka_unit_test(a_ring_filled_in_part_has_only_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
