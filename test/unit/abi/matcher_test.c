@@ -199,6 +199,90 @@ test_create_flow(void **state)
 	assert_int_equal(destroy_matcher(fix, rx), -ENOENT);
 }
 
+/* An action that takes tunnels away, or that sets a TTL. */
+static uint32_t
+new_action(struct fixture *fix, bool is_decap)
+{
+	/* set_action_in: SET, TTL, 8 bits, 1 */
+	static const uint8_t set_ttl[8] = { 0x10, 0x0a, 0, 8, 0, 0, 0, 1 };
+	struct ib_uverbs_attr *handle;
+	struct frame frame;
+
+	if (is_decap) {
+		frame_init(&frame, UVERBS_OBJECT_FLOW_ACTION,
+			MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT);
+		handle = frame_handle(&frame, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_HANDLE, 0);
+		frame_const(&frame, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_TYPE,
+			MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2);
+		frame_const(&frame, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_FT_TYPE,
+			MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX);
+	} else {
+		frame_init(&frame, UVERBS_OBJECT_FLOW_ACTION,
+			MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER);
+		handle = frame_handle(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_HANDLE, 0);
+		frame_in(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM, set_ttl,
+			sizeof(set_ttl));
+		frame_const(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE,
+			MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX);
+	}
+	assert_int_equal(frame_run(fix->file, &frame), 0);
+	return (uint32_t)handle->data;
+}
+
+/* Up to two, in an array of handles; each is used by the flow. */
+static void
+test_flow_actions(void **state)
+{
+	struct fixture *fix = *state;
+	const uint32_t wq = fix_wq(fix, fix_cq(fix));
+	const uint32_t qp = fix_hash_qp(fix, fix_table(fix, &wq, 0));
+	const uint32_t matcher = new_matcher(fix, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
+	const uint32_t set = new_action(fix, false), decap = new_action(fix, true);
+	const struct {
+		uint32_t handles[3];
+		size_t bytes;
+		int ret;
+	} cases[] = {
+		{ { set }, 4, 0 },
+		{ { decap, set }, 8, 0 },
+		{ { set, set }, 8, -EINVAL },
+		{ { decap, set, set }, 12, -EINVAL },
+		{ { set }, 6, -EINVAL },
+		{ { set }, 0, -EINVAL },
+		{ { 999 }, 4, -ENOENT },
+		{ { set, qp }, 8, -EINVAL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint8_t value[64] = { [8] = 2 };
+		struct ib_uverbs_attr *handle;
+		struct frame frame;
+		int ret;
+
+		frame_init(&frame, UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_CREATE_FLOW);
+		handle = frame_handle(&frame, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, 0);
+		frame_in(&frame, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, value, sizeof(value));
+		frame_handle(&frame, MLX5_IB_ATTR_CREATE_FLOW_MATCHER, matcher);
+		frame_handle(&frame, MLX5_IB_ATTR_CREATE_FLOW_DEST_QP, qp);
+		frame_in(&frame, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS, cases[i].handles,
+			cases[i].bytes);
+		ret = frame_run(fix->file, &frame);
+		if (ret != cases[i].ret)
+			fail_msg("case %zu: %d", i, ret);
+		if (ret != 0)
+			continue;
+		assert_int_equal(frame_handle_only(fix->file, UVERBS_OBJECT_FLOW_ACTION,
+					 UVERBS_METHOD_FLOW_ACTION_DESTROY,
+					 UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, set),
+			-EBUSY);
+		assert_int_equal(destroy_flow(fix, (uint32_t)handle->data), 0);
+	}
+	assert_int_equal(frame_handle_only(fix->file, UVERBS_OBJECT_FLOW_ACTION,
+				 UVERBS_METHOD_FLOW_ACTION_DESTROY,
+				 UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, set),
+		0);
+}
+
 /* A flow uses its matcher and its QP. */
 static void
 test_flow_uses(void **state)
@@ -229,6 +313,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_create_matcher),
 		TEST(test_create_flow),
+		TEST(test_flow_actions),
 		TEST(test_flow_uses),
 	};
 
