@@ -279,6 +279,7 @@ parse_flag(struct parse *parse, const char *value, bool *flag)
 DEFINE_FLAG(vf, is_vf)
 DEFINE_FLAG(trust, is_trusted)
 DEFINE_FLAG(spoof, checks_source)
+DEFINE_FLAG(devx, has_devx)
 
 /** A descriptor the runner opened; -1: none. */
 static int
@@ -344,6 +345,8 @@ static const struct key keys[] = {
 	{ "trust", "on|off", "off", "vf: may be promiscuous", false, parse_trust, print_trust },
 	{ "spoof", "on|off", "off", "vf: what it sends from another address than its own is dropped",
 		false, parse_spoof, print_spoof },
+	{ "devx", "on|off", "off", "contexts may be DevX ones, for packet pacing entries", false,
+		parse_devx, print_devx },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
 };

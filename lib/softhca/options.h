@@ -42,6 +42,7 @@ struct shca_port_options {
 	bool is_vf;         /**< the wire is shared with those that name the same */
 	bool is_trusted;    /**< may be promiscuous */
 	bool checks_source; /**< sends from its own address only */
+	bool has_devx;      /**< contexts may be DevX ones */
 };
 
 struct shca_options {

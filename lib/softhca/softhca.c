@@ -134,6 +134,7 @@ open_port(struct shca_set *set, unsigned int index)
 	struct shca_device_conf conf = {
 		.model = options->model,
 		.is_vf = options->is_vf,
+		.has_devx = options->has_devx,
 		.speed_mbps = options->speed_mbps,
 		.index = index,
 		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,

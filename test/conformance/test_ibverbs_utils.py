@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's ibv_devices and ibv_devinfo, unmodified, see the software ConnectX as a ConnectX."""
+"""All of Debian's ibverbs-utils, unmodified, see the software ConnectX as a ConnectX."""
+import os
 import re
+import subprocess
 
 import pytest
+from harness import paths
 from harness.program import run_on_softhca
+from harness.terminal import Terminal
+from harness.testpmd import softhca_argv
 
 
 def test_ibv_devices_lists_every_port():
@@ -42,3 +47,26 @@ def test_ibv_devinfo(model, part):
 def test_ibv_devinfo_of_a_missing_device():
     status, text = run_on_softhca(["ibv_devinfo", "-d", "mlx5_9"])
     assert status != 0 and "mlx5_9" in text, text
+
+
+def test_ibv_asyncwatch_sees_the_link_go_and_come(tmp_path):
+    control = tmp_path / "control"
+    watch = Terminal(softhca_argv(["wire=loop"], ["ibv_asyncwatch"], ["--ctl", str(control)]),
+                     env=dict(os.environ))
+    try:
+        seen = watch.expect(r"mlx5_0: async event FD \d+", 0).end()
+        for state, event in (("down", "PORT_ERR"), ("up", "PORT_ACTIVE")):
+            subprocess.run([paths.SOFTHCA, "ctl", control, "link", state], check=True, stdin=subprocess.DEVNULL)
+            seen = watch.expect(rf"event_type IBV_EVENT_{event} \(\d+\), port 1", seen).end()
+    finally:
+        watch.close()
+
+
+@pytest.mark.parametrize("program,why", [
+    ("ibv_rc_pingpong", "Couldn't create QP"), ("ibv_uc_pingpong", "Couldn't create QP"),
+    ("ibv_ud_pingpong", "Couldn't create QP"), ("ibv_srq_pingpong", "Couldn't create SRQ"),
+    ("ibv_xsrq_pingpong", "Couldn't Open the XRC Domain 95")])
+def test_rdma_transports_are_refused(program, why):
+    """Raw Ethernet is all there is, and they say so."""
+    status, text = run_on_softhca([program, "-g", "0"], ["wire=loop"])
+    assert status == 1 and why in text, text

@@ -13,6 +13,8 @@ import pytest
 from harness.program import run_on_softhca
 
 TESTS = pathlib.Path("/usr/share/doc/rdma-core/tests")
+pytestmark = pytest.mark.skipif(not TESTS.is_dir(),
+                                reason="the documentation of python3-pyverbs is not installed")
 
 # parent_domain: a skipped RC test leaves memory that pyverbs then frees in an order of Python's choosing. Others' devices,
 # and the connection manager, have no business here.
@@ -59,6 +61,7 @@ def named(table):
 
 def unpack(to):
     """The files as they are; Debian compresses the long ones."""
+    to.mkdir()
     for source in TESTS.iterdir():
         if source.suffix == ".gz":
             (to / source.stem).write_bytes(gzip.decompress(source.read_bytes()))
@@ -77,15 +80,18 @@ def outcomes(text):
     return ends
 
 
-@pytest.mark.skipif(not TESTS.is_dir(), reason="the documentation of python3-pyverbs is not installed")
+def run(folder, modules, port):
+    unpack(folder)
+    _, text = run_on_softhca(["/usr/bin/python3", "-W", "ignore", str(folder / "run_tests.py"), "--dev", "mlx5_0", "-v",
+                              *modules], [port])
+    return text
+
+
 @pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
 def test_what_the_device_offers(tmp_path, model):
-    folder = tmp_path / "tests"
-    folder.mkdir()
-    unpack(folder)
-    modules = sorted(f"tests.{path.stem}" for path in folder.glob("test_*.py") if not LEFT_OUT.search(path.stem))
-    _, text = run_on_softhca(["/usr/bin/python3", "-W", "ignore", str(folder / "run_tests.py"), "--dev", "mlx5_0", "-v",
-                              *modules], [f"wire=loop,model={model}"])
+    names = sorted({path.name.split(".")[0] for path in TESTS.glob("test_*.py*")})
+    text = run(tmp_path / "tests", [f"tests.{name}" for name in names if not LEFT_OUT.search(name)],
+               f"wire=loop,model={model}")
     ends = outcomes(text)
     wanted = named(PASSING)
     if model != "cx4lx":
@@ -96,3 +102,9 @@ def test_what_the_device_offers(tmp_path, model):
     for word in ("ERROR", "FAIL", "no end"):
         for module, tests in ends.get(word, {}).items():
             assert tests <= FAILING.get(module, set()), (word, module, tests, text)
+
+
+def test_pacing_entries(tmp_path):
+    """They are for DevX contexts."""
+    text = run(tmp_path / "tests", ["tests.test_mlx5_pp"], "wire=loop,devx=on")
+    assert outcomes(text) == {"ok": {"test_mlx5_pp": {"test_pp_alloc"}}}, text

@@ -23,6 +23,14 @@ def test_cqe_size_by_environment():
     assert status == 0 and " 0 failed" in text, text
 
 
+@pytest.mark.parametrize("model", ["cx5", "cx4lx", "cx6dx"])
+def test_pacing_entries(model):
+    """mlx5dv_pp_alloc, where contexts are DevX ones; verbs queues are paced there, too."""
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-pacing")
+    status, text = run_on_softhca([program, "devx"], [f"wire=loop,model={model},devx=on"])
+    assert status == 0 and " 0 failed" in text, text
+
+
 def test_program_forks_after_ibv_fork_init():
     """Rings and regions are not in the child's address space then."""
     status, text = run_on_softhca([str(paths.BUILD / "test" / "verbs" / "verbs-fork"), "init"], ["wire=loop"])

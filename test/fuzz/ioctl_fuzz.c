@@ -45,6 +45,7 @@ get_context(struct shca_file *file)
 		.total_num_bfregs = 16,
 		.num_low_latency_bfregs = 4,
 		.max_cqe_version = 1,
+		.flags = shca_device_conf(world.dev)->has_devx ? MLX5_IB_ALLOC_UCTX_DEVX : 0,
 		.lib_caps = MLX5_LIB_CAP_4K_UAR | MLX5_LIB_CAP_DYN_UAR,
 	};
 	struct request frame;
@@ -85,6 +86,7 @@ set_up(void)
 	};
 
 	world.model = shca_models[how % 3];
+	conf.has_devx = (how & 0x40) != 0;
 	if (how & 0x80)
 		conf.findings = &findings;
 	FUZZ_CHECK(ops->open(&wire_conf, &world.wire) == 0);

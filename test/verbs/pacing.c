@@ -3,6 +3,7 @@
  * Packet pacing: frames leave no faster than ibv_modify_qp_rate_limit says, by the device's clock.
  * That they come later than that shows nothing but a busy machine.
  */
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -140,12 +141,44 @@ test_refused(const struct ibv_packet_pacing_caps *caps, bool has_bursts)
 	CHECK(send_all(4) >= ticks_of(3, 2000) - 1, 0);
 }
 
-/* Objects of mlx5dv beside it: UAR pages there are; pacing entries are for DevX queues. */
+/* A pacing entry of @p kbps, as mlx5dv wants it said. */
+static struct mlx5dv_pp *
+alloc_entry(uint32_t kbps, uint32_t flags)
+{
+	const uint32_t limit[12] = { htobe32(kbps) };
+
+	return mlx5dv_pp_alloc(kit_context, sizeof(limit), limit, flags);
+}
+
+/* Entries are for DevX queues: those alike are one, but for dedicated ones. */
 static void
-test_objects(void)
+test_entries(uint32_t max_kbps)
+{
+	struct mlx5dv_pp *entry[4] = {
+		alloc_entry(100, 0),
+		alloc_entry(100, 0),
+		alloc_entry(100, MLX5DV_PP_ALLOC_FLAGS_DEDICATED_INDEX),
+		alloc_entry(max_kbps, 0),
+	};
+
+	for (unsigned int i = 0; i < 4; i++)
+		if (entry[i] == NULL)
+			kit_die("mlx5dv_pp_alloc");
+	CHECK(entry[0]->index != 0, entry[0]->index);
+	CHECK(entry[0]->index == entry[1]->index, entry[1]->index);
+	CHECK(entry[0]->index != entry[2]->index, entry[2]->index);
+	CHECK(entry[0]->index != entry[3]->index, entry[3]->index);
+	for (unsigned int i = 0; i < 4; i++)
+		mlx5dv_pp_free(entry[i]);
+	CHECK_REFUSED(alloc_entry(0, 0), EINVAL);
+	CHECK_REFUSED(alloc_entry(max_kbps + 1, 0), EINVAL);
+	CHECK_REFUSED(alloc_entry(100, 2), EOPNOTSUPP); /* libmlx5 does */
+}
+
+static void
+test_uars(void)
 {
 	struct mlx5dv_devx_uar *uar[4];
-	uint32_t context[12] = { 0 };
 
 	for (unsigned int i = 0; i < 4; i++) {
 		uar[i] = mlx5dv_devx_alloc_uar(
@@ -161,16 +194,17 @@ test_objects(void)
 	for (unsigned int i = 0; i < 4; i++)
 		mlx5dv_devx_free_uar(uar[i]);
 	CHECK_REFUSED(mlx5dv_devx_alloc_uar(kit_context, 1u << 30), EOPNOTSUPP);
-	CHECK_REFUSED(mlx5dv_pp_alloc(kit_context, sizeof(context), context, 0), EPROTONOSUPPORT);
 }
 
+/* An argument: the port's contexts are DevX ones. */
 int
-main(void)
+main(int argc, char **argv)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 64,
 		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP };
 	struct ibv_device_attr_ex device;
 
+	(void)argv;
 	kit_open();
 	kit_must(ibv_query_device_ex(kit_context, NULL, &device), "ibv_query_device_ex");
 	CHECK(device.packet_pacing_caps.supported_qpts == 1 << IBV_QPT_RAW_PACKET, 0);
@@ -186,6 +220,10 @@ main(void)
 	test_refused(&device.packet_pacing_caps, device.orig_attr.vendor_part_id != 0x1015);
 	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	kit_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
-	test_objects();
+	test_uars();
+	if (argc > 1)
+		test_entries(device.packet_pacing_caps.qp_rate_limit_max);
+	else
+		CHECK_REFUSED(alloc_entry(100, 0), EPROTONOSUPPORT);
 	return kit_close();
 }

@@ -43,10 +43,23 @@ nb_comp_vectors(void)
 	return nb_cpus > 0 ? (uint32_t)nb_cpus : 1;
 }
 
+/* A number of all contexts; they are too few for it to come round. */
+static uint16_t
+next_uid(void)
+{
+	static _Atomic uint16_t last;
+	uint16_t uid;
+
+	do {
+		uid = ++last;
+	} while (uid == 0);
+	return uid;
+}
+
 /*
- * GET_CONTEXT. DevX is not offered; libmlx5 tries shorter requests after a refusal, which are
- * refused alike, until it comes without the flag. Its UAR pages are dynamic; of who does not know
- * those the registers come with the context.
+ * GET_CONTEXT. DevX is not offered unless the port says so; libmlx5 tries shorter requests after a
+ * refusal, which are refused alike, until it comes without the flag. Its UAR pages are dynamic; of
+ * who does not know those the registers come with the context.
  */
 static int
 take_context_request(struct shca_file *file, const struct shca_user_buffer *buffer,
@@ -63,9 +76,11 @@ take_context_request(struct shca_file *file, const struct shca_user_buffer *buff
 		ret = shca_user_is_clear(buffer, sizeof(*request));
 	if (ret != 0)
 		return ret;
-	if (request->flags != 0 || request->comp_mask != 0 || request->reserved0 != 0 ||
-		request->reserved1 != 0 || request->reserved2 != 0)
+	if ((request->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX) != 0 || request->comp_mask != 0 ||
+		request->reserved0 != 0 || request->reserved1 != 0 || request->reserved2 != 0)
 		return -EOPNOTSUPP;
+	if ((request->flags & MLX5_IB_ALLOC_UCTX_DEVX) && !shca_device_conf(file->dev)->has_devx)
+		return -EINVAL; /* mlx5_ib_devx_create, without general objects in firmware */
 	file->bfregs.nb = 0;
 	if (request->lib_caps & MLX5_LIB_CAP_DYN_UAR)
 		return 0;
@@ -125,6 +140,8 @@ get_context(struct shca_bundle *bundle)
 		ret = shca_user_write(out, &response, sizeof(response));
 	if (ret != 0)
 		return ret;
+	if (request.flags & MLX5_IB_ALLOC_UCTX_DEVX)
+		bundle->file->uid = next_uid();
 	bundle->file->cqe_version = response.cqe_version;
 	bundle->file->nb_comp_vectors = nb_vectors;
 	bundle->file->has_context = true;

@@ -39,13 +39,17 @@ const struct shca_object_methods shca_ioctl_objects[SHCA_IOCTL_NB_OBJECTS] = {
 	{ UVERBS_OBJECT_ASYNC_EVENT, shca_async_methods },
 	{ MLX5_IB_OBJECT_UAR, shca_mlx5_uar_methods },
 	{ MLX5_IB_OBJECT_FLOW_MATCHER, shca_matcher_methods },
+	{ MLX5_IB_OBJECT_PP, shca_pp_methods, .needs_devx = true },
 };
 
 static const struct shca_method *
-find_method(uint16_t object_id, uint16_t method_id)
+find_method(const struct shca_file *file, uint16_t object_id, uint16_t method_id)
 {
+	const bool has_devx = shca_device_conf(file->dev)->has_devx;
+
 	for (size_t i = 0; i < SHCA_IOCTL_NB_OBJECTS; i++) {
-		if (shca_ioctl_objects[i].id != object_id)
+		if (shca_ioctl_objects[i].id != object_id ||
+			(shca_ioctl_objects[i].needs_devx && !has_devx))
 			continue;
 		for (const struct shca_method *method = shca_ioctl_objects[i].methods;
 			method->rows != NULL; method++)
@@ -346,7 +350,7 @@ shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 	if (header.driver_id != RDMA_DRIVER_MLX5)
 		return -EINVAL;
 	bundle.object_id = header.object_id;
-	bundle.method = find_method(header.object_id, header.method_id);
+	bundle.method = find_method(file, header.object_id, header.method_id);
 	if (bundle.method == NULL)
 		return -EPROTONOSUPPORT;
 	ret = shca_user_copy_in(

@@ -102,13 +102,14 @@ struct shca_method {
 extern const struct shca_method shca_device_methods[], shca_pd_methods[], shca_cq_methods[],
 	shca_qp_methods[], shca_mr_methods[], shca_flow_methods[], shca_rwq_ind_methods[],
 	shca_wq_methods[], shca_counters_methods[], shca_async_methods[], shca_mlx5_uar_methods[],
-	shca_matcher_methods[], shca_flow_action_methods[], shca_dm_methods[];
+	shca_matcher_methods[], shca_flow_action_methods[], shca_dm_methods[], shca_pp_methods[];
 
 struct shca_object_methods {
 	uint16_t id; /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_* */
 	const struct shca_method *methods;
+	bool needs_devx; /**< without it there is no such object */
 };
-#define SHCA_IOCTL_NB_OBJECTS 14
+#define SHCA_IOCTL_NB_OBJECTS 15
 /** All there are. */
 extern const struct shca_object_methods shca_ioctl_objects[SHCA_IOCTL_NB_OBJECTS];
 

@@ -73,6 +73,7 @@ struct shca_file {
 	const struct shca_model *model;
 	bool has_context;
 	uint8_t cqe_version;
+	uint16_t uid; /**< of a DevX context; 0: none */
 	uint32_t nb_comp_vectors;
 	struct shca_idtable handles;
 	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */
@@ -218,9 +219,14 @@ struct shca_uar_object {
 	struct shca_doorbell_page doorbells;
 };
 
+struct shca_pp_object {
+	struct shca_object object;
+	uint16_t index; /**< in the device's table */
+};
+
 extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
 	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
-	shca_matcher_class, shca_dm_class, shca_flow_action_class;
+	shca_matcher_class, shca_dm_class, shca_flow_action_class, shca_pp_class;
 /** @} */
 
 #endif /* SHCA_ABI_OBJECT_H */

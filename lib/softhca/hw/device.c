@@ -180,6 +180,12 @@ shca_device_mem(struct shca_device *dev)
 	return dev->mem;
 }
 
+struct shca_rates *
+shca_device_rates(struct shca_device *dev)
+{
+	return &dev->rates;
+}
+
 struct shca_steering *
 shca_device_steering(struct shca_device *dev)
 {

@@ -33,6 +33,7 @@ struct shca_findings;
 struct shca_mem;
 struct shca_model;
 struct shca_rq;
+struct shca_rates;
 struct shca_rqt;
 struct shca_sq;
 struct shca_steering;
@@ -45,7 +46,8 @@ struct shca_packet;
 struct shca_device_conf {
 	const struct shca_model *model;
 	uint8_t mac[6];
-	bool is_vf; /**< a virtual function, with its PCI id */
+	bool is_vf;    /**< a virtual function, with its PCI id */
+	bool has_devx; /**< contexts may be DevX ones */
 	uint32_t speed_mbps;
 	struct shca_wire *wire;         /**< borrowed; never NULL */
 	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
@@ -97,6 +99,7 @@ uint64_t shca_device_due_ns(const struct shca_device *dev);
 void shca_device_catch_up(struct shca_device *dev);
 const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);
 struct shca_mem *shca_device_mem(struct shca_device *dev);
+struct shca_rates *shca_device_rates(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);
 const struct shca_device_stats *shca_device_stats(const struct shca_device *dev);
 /** @return whether a fault has ended it: it does nothing more, and no command can be given. */

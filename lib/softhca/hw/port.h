@@ -16,6 +16,7 @@
 #include "hw/device.h"
 #include "hw/memo.h"
 #include "hw/out.h"
+#include "hw/rate.h"
 #include "model.h"
 
 struct shca_packet;
@@ -52,6 +53,7 @@ struct shca_device {
 	LIST_HEAD(, shca_clock_page) clock_pages;
 	uint64_t clock_info_ticks; /**< when their relation was last written */
 	uint64_t memic_pages;      /**< those taken, a bit each */
+	struct shca_rates rates;
 
 	struct shca_memo memo; /**< of received frames */
 	struct shca_out out;

@@ -19,7 +19,7 @@ static const REQUEST good_request = {
 
 /* clang-format off */
 static const struct field_case context_cases[] = {
-	FIELD(REQUEST, flags, MLX5_IB_ALLOC_UCTX_DEVX, -EOPNOTSUPP),
+	FIELD(REQUEST, flags, MLX5_IB_ALLOC_UCTX_DEVX, -EINVAL),
 	FIELD(REQUEST, flags, 2, -EOPNOTSUPP),
 	FIELD(REQUEST, comp_mask, 1, -EOPNOTSUPP),
 	FIELD(REQUEST, reserved0, 1, -EOPNOTSUPP),

@@ -73,16 +73,16 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof" },
+		"delay, vf, trust, spoof, devx" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof" },
+		"delay, vf, trust, spoof, devx" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof" },
+		"vf, trust, spoof, devx" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof" },
+		"vf, trust, spoof, devx" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=rope",
