@@ -81,7 +81,9 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	pkts += pos->nb;
 	for (i = 0; i < end; i += MDV_VEC_LANES) {
 		mdv_vec_store(pkts + i,
-			mdv_vec_load_column(&mbufs[i << log2_segs], sizeof(mbufs[0]) << log2_segs));
+			opts & MDV_RX_SCATTER ? mdv_vec_load_column(&mbufs[i << log2_segs],
+							sizeof(mbufs[0]) << log2_segs)
+					      : mdv_vec_load(mbufs + i));
 		if (!mdv_rx_vec_four(rxq, cqes + i, pkts + i, op_own, &sums, opts))
 			break;
 		if (opts & MDV_RX_SCATTER) {
