@@ -256,7 +256,7 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	}
 	rxq->wqe_ci = 0;
 	rxq->wqe_pi = 0;
-	rxq->nb_holes = rxq->log2_segs != 0 ? nb_mbufs : 0;
+	rxq->nb_holes = nb_mbufs;
 	if (rxq->log2_segs != 0)
 		mdv_rx_refill_scattered(rxq);
 	else
@@ -264,6 +264,10 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	/* A pool that fails may have written there what it keeps. */
 	for (i = rxq->log2_segs == 0 ? rxq->wqe_pi : nb_mbufs; i < nb_mbufs; i++)
 		rxq->mbufs[i] = NULL;
+	/* Counted by the refill only where there are several a WQE; the port's burst may scatter
+	 * all the same. */
+	if (rxq->log2_segs == 0)
+		rxq->nb_holes = nb_mbufs - rxq->wqe_pi;
 	return rxq->wqe_pi == rxq->mask + 1 ? 0 : -ENOMEM;
 }
 

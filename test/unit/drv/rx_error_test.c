@@ -212,6 +212,36 @@ a_ring_filled_in_part_has_only_its_own(void **state)
 	rx_rig_stop();
 }
 
+/* What was short at the start comes with later bursts, also by one that may scatter. */
+static void
+a_ring_filled_in_part_fills_up(void **state)
+{
+	static const unsigned int sets[] = { 0, MDV_RX_SCATTER };
+	struct rx_frame frame = { .len = 60 };
+	struct rte_mbuf *kept[30], *pkts[RX_RIG_WQES];
+	unsigned int i, k;
+
+	(void)state;
+	for (k = 0; k < 2 * RTE_DIM(sets); k++) {
+		eth_rx_burst_t burst = mdv_rx_select(sets[k / 2], k % 2 * 512);
+
+		rx_rig_start(0, RX_RIG_WQES);
+		assert_int_equal(
+			rte_mempool_get_bulk(rx_rig.pool, (void **)kept, RTE_DIM(kept)), 0);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), -ENOMEM);
+		rte_mempool_put_bulk(rx_rig.pool, (void **)kept, RTE_DIM(kept));
+		assert_int_equal(burst(&rx_rig.rxq, pkts, RX_RIG_WQES), 0);
+		assert_int_equal(rx_rig.rxq.wqe_pi, RX_RIG_WQES);
+		for (i = 0; i < RX_RIG_WQES; i++)
+			assert_true(rx_rig_receive(&frame));
+		assert_int_equal(burst(&rx_rig.rxq, pkts, RX_RIG_WQES), RX_RIG_WQES);
+		for (i = 0; i < RX_RIG_WQES; i++)
+			rx_rig_check(pkts[i], &frame);
+		rte_pktmbuf_free_bulk(pkts, RX_RIG_WQES);
+		rx_rig_stop();
+	}
+}
+
 int
 main(void)
 {
@@ -223,6 +253,7 @@ main(void)
 		cmocka_unit_test(an_empty_pool_loses_nothing),
 		cmocka_unit_test(a_pool_too_small_for_the_ring_is_reported),
 		cmocka_unit_test(a_ring_filled_in_part_has_only_its_own),
+		cmocka_unit_test(a_ring_filled_in_part_fills_up),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
