@@ -8,8 +8,6 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_dev.h>
@@ -20,6 +18,8 @@
 #include <rte_mbuf.h>
 #include <rte_memzone.h>
 
+#include "kit.h"
+
 #define NB_PORTS  2
 #define NB_QUEUES 2
 #define NB_DESC   128
@@ -29,16 +29,6 @@
 #define WARM_UP 8
 
 static struct rte_mempool *pool;
-
-/* Ends the program with what did not work. */
-static void
-must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "ethdev-hotplug: %s failed\n", what);
-	exit(EXIT_FAILURE);
-}
 
 static void
 name_of(unsigned int number, char name[RTE_DEV_NAME_MAX_LEN])

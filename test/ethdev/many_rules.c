@@ -5,27 +5,17 @@
  * Usage: ethdev-many-rules EAL-ARGUMENTS -- LOOK-COMMAND NB_RULES      LOOK-COMMAND gets the state:
  * none, one, many, gone.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_mbuf.h>
 
+#include "kit.h"
+
 #define PORT      0
 #define NB_QUEUES 4
 #define NB_DESC   64
 #define NB_MBUFS  1023
-
-static void
-must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "ethdev-many-rules: %s failed\n", what);
-	exit(EXIT_FAILURE);
-}
 
 static void
 look(const char *command, const char *state)
