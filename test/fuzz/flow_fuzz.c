@@ -14,6 +14,7 @@
 #include <rte_log.h>
 
 #include "../unit/flow/fake_verbs.h"
+#include "check.h"
 #include "flow_install.h"
 #include "input.h"
 #include "rules.h"
@@ -26,8 +27,6 @@
 /* Of one input: each looks at all that has gone before. */
 #define MAX_OPERATIONS 200
 
-/* Where there is a sanitizer: bytes allocated now. */
-size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct life_rule {
@@ -58,13 +57,8 @@ static struct life {
 	bool injected; /* a call fails in this operation */
 } life;
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
+#define CHECK FUZZ_CHECK
+static const struct rte_flow_indir_action_conf share_conf = { .ingress = 1 };
 
 struct books {
 	unsigned int flows, qps, tables, counters, cqs, created;
@@ -269,14 +263,13 @@ step_query(void)
 static void
 step_share(void)
 {
-	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
 	struct life_handle *slot = &life.handles[fuzz_input_choose(&life.input, MAX_HANDLES)];
 	const struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
 	struct rte_flow_error error = { .message = NULL };
 
 	if (actions == NULL || slot->handle != NULL)
 		return;
-	slot->handle = mdv_flow_ops.action_handle_create(&fake.dev, &conf, actions, &error);
+	slot->handle = mdv_flow_ops.action_handle_create(&fake.dev, &share_conf, actions, &error);
 	slot->type = actions->type;
 	if (slot->handle == NULL)
 		check_error(&error, actions);
@@ -543,6 +536,31 @@ step_queue_destroy(void)
 }
 
 static void
+step_queue_share(void)
+{
+	const struct rte_flow_op_attr attr = { .postpone = fuzz_input_choose(&life.input, 2) };
+	const uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
+	struct life_handle *slot = &life.handles[fuzz_input_choose(&life.input, MAX_HANDLES)];
+	struct rte_flow_action *actions = fuzz_rules_actions(&life.input);
+	bool done;
+
+	if (actions == NULL)
+		return;
+	if (slot->handle != NULL) {
+		done = mdv_flow_ops.async_action_handle_update(&fake.dev, queue, &attr,
+			       slot->handle, actions, user_data(queue), NULL) == 0;
+	} else {
+		slot->type = actions->type;
+		slot->handle = mdv_flow_ops.async_action_handle_create(
+			&fake.dev, queue, &attr, &share_conf, actions, user_data(queue), NULL);
+		done = slot->handle != NULL;
+	}
+	life.given[queue] += done;
+	if (done && !attr.postpone)
+		life_push(queue);
+}
+
+static void
 step_push(void)
 {
 	life_push(fuzz_input_choose(&life.input, NB_QUEUES));
@@ -551,7 +569,7 @@ step_push(void)
 static void
 step_pull(void)
 {
-	uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
+	const uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
 	uint16_t most = fuzz_input_choose(&life.input, 5);
 	struct rte_flow_op_result results[4];
 	int nb = mdv_flow_ops.pull(&fake.dev, queue, results, most, NULL);
@@ -612,7 +630,7 @@ static void (*const steps[])(void) = {
 	step_flush,
 	step_query,
 	step_share,
-	step_share,
+	step_queue_share,
 	step_unshare,
 	step_update,
 	step_update,
@@ -639,14 +657,12 @@ live(void)
 {
 	static const int codes[] = { ENOMEM, ENOSPC, EEXIST, EIO };
 	static const uint8_t levels[] = { 16, 3, 8, 4 };
-	uint8_t how;
 
 	fake_init_flow();
 	fake.port.flow.levels.nb = levels[fuzz_input_choose(&life.input, RTE_DIM(levels))];
 	fake.port.config.sniff = fuzz_input_choose(&life.input, 3);
-	how = fuzz_input_choose(&life.input, 4);
-	fake.port.isolated = how & 1;
-	fake.port.config.passthru_move = how >> 1;
+	fake.port.config.passthru_move = fuzz_input_choose(&life.input, 2);
+	fake.port.isolated = fuzz_input_choose(&life.input, 2);
 	for (unsigned int nb = 0; fuzz_input_left(&life.input) && nb < MAX_OPERATIONS; nb++) {
 		uint8_t which = fuzz_input_byte(&life.input);
 		uint8_t fail = fuzz_input_byte(&life.input);
@@ -670,7 +686,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct rte_flow_item template_items[FUZZ_RULES_MAX + 1];
 	static struct rte_flow_action template_actions[FUZZ_RULES_MAX + 1];
-	size_t bytes = 0;
+	const size_t bytes = fuzz_check_allocated();
 
 	rte_log_set_level(RTE_LOGTYPE_USER1, RTE_LOG_EMERG);
 	memset(template_items, 0, sizeof(template_items));
@@ -678,10 +694,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	life = (struct life){ .input = { .at = data, .end = data + size },
 		.template_items = template_items,
 		.template_actions = template_actions };
-	if (__sanitizer_get_current_allocated_bytes != NULL)
-		bytes = __sanitizer_get_current_allocated_bytes();
 	live();
-	if (__sanitizer_get_current_allocated_bytes != NULL)
-		CHECK(__sanitizer_get_current_allocated_bytes() == bytes);
+	CHECK(fuzz_check_allocated() == bytes);
 	return 0;
 }
