@@ -6,6 +6,7 @@
 #include <rte_common.h>
 
 #include "cq.h"
+#include "cq_ibv.h"
 #include "device.h"
 #include "log.h"
 
@@ -59,15 +60,16 @@ mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_f
 		ibv_destroy_cq(ibv_cq);
 		return ret;
 	}
-	cq->ibv_cq = ibv_cq;
-	cq->cqes = dv.buf;
-	cq->dbrec = dv.dbrec;
-	cq->cqe_cnt = dv.cqe_cnt;
-	cq->log2_cqes = rte_log2_u32(dv.cqe_cnt);
-	cq->compressed = mini_format != 0;
-	cq->uar = dv.cq_uar;
-	cq->cqn = dv.cqn;
-	cq->arm_sn = 0;
+	*cq = (struct mdv_cq){
+		.ibv_cq = ibv_cq,
+		.cqes = dv.buf,
+		.dbrec = dv.dbrec,
+		.cqe_cnt = dv.cqe_cnt,
+		.log2_cqes = rte_log2_u32(dv.cqe_cnt),
+		.compressed = mini_format != 0,
+		.uar = dv.cq_uar,
+		.cqn = dv.cqn,
+	};
 	return 0;
 }
 
@@ -81,27 +83,43 @@ mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq)
 	ret = ibv_destroy_cq(cq->ibv_cq);
 	if (ret != 0)
 		MDV_LOG(ERR, "%s: cannot destroy a CQ: %s", device->name, strerror(ret));
+	if (cq->ex != NULL)
+		mdv_cq_ibv_free(cq);
 	memset(cq, 0, sizeof(*cq));
 }
 
 /* clang-format off */
 static const struct {
 	uint8_t syndrome;
+	enum ibv_wc_status status; /**< as libmlx5 tells it */
 	const char *text;
 } syndromes[] = {
-	{ MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, "local length (the frame does not fit)" },
-	{ MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, "local QP operation (malformed WQE)" },
-	{ MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, "local protection (lkey or address)" },
-	{ MLX5_CQE_SYNDROME_WR_FLUSH_ERR, "flushed" },
-	{ MLX5_CQE_SYNDROME_MW_BIND_ERR, "memory window bind" },
-	{ MLX5_CQE_SYNDROME_BAD_RESP_ERR, "bad response" },
-	{ MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, "local access" },
-	{ MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, "remote invalid request" },
-	{ MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, "remote access" },
-	{ MLX5_CQE_SYNDROME_REMOTE_OP_ERR, "remote operation" },
-	{ MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, "transport retries exceeded" },
-	{ MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, "receiver-not-ready retries exceeded" },
-	{ MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR, "remote aborted" },
+	{ MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, IBV_WC_LOC_LEN_ERR,
+		"local length (the frame does not fit)" },
+	{ MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
+		"local QP operation (malformed WQE)" },
+	{ MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, IBV_WC_LOC_PROT_ERR,
+		"local protection (lkey or address)" },
+	{ MLX5_CQE_SYNDROME_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR,
+		"flushed" },
+	{ MLX5_CQE_SYNDROME_MW_BIND_ERR, IBV_WC_MW_BIND_ERR,
+		"memory window bind" },
+	{ MLX5_CQE_SYNDROME_BAD_RESP_ERR, IBV_WC_BAD_RESP_ERR,
+		"bad response" },
+	{ MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, IBV_WC_LOC_ACCESS_ERR,
+		"local access" },
+	{ MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
+		"remote invalid request" },
+	{ MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
+		"remote access" },
+	{ MLX5_CQE_SYNDROME_REMOTE_OP_ERR, IBV_WC_REM_OP_ERR,
+		"remote operation" },
+	{ MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, IBV_WC_RETRY_EXC_ERR,
+		"transport retries exceeded" },
+	{ MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, IBV_WC_RNR_RETRY_EXC_ERR,
+		"receiver-not-ready retries exceeded" },
+	{ MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR, IBV_WC_REM_ABORT_ERR,
+		"remote aborted" },
 };
 /* clang-format on */
 
@@ -115,6 +133,18 @@ mdv_cq_syndrome(uint8_t syndrome)
 			return syndromes[i].text;
 	}
 	return "unknown";
+}
+
+uint8_t
+mdv_cq_syndrome_of(enum ibv_wc_status status)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(syndromes); i++) {
+		if (syndromes[i].status == status)
+			return syndromes[i].syndrome;
+	}
+	return UINT8_MAX;
 }
 
 void

@@ -43,6 +43,10 @@ struct mdv_cq {
 	void *uar; /**< page of doorbell registers */
 	uint32_t cqn;
 	uint32_t arm_sn; /**< events of it that were taken */
+	/* mode=ibv: see cq_ibv.h. */
+	struct ibv_cq_ex *ex; /**< read by verbs; NULL: in place */
+	uint64_t wc_flags;    /**< what it tells of a packet; 0: its completions are of sends */
+	uint32_t pi;          /**< completions copied so far */
 };
 
 /**
@@ -57,6 +61,8 @@ int mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mi
 void mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
 /** Text of the syndrome of an error CQE, for logs. */
 const char *mdv_cq_syndrome(uint8_t syndrome);
+/** @return the syndrome that verbs tells as @p status; UINT8_MAX, where there is none. */
+uint8_t mdv_cq_syndrome_of(enum ibv_wc_status status);
 /**
  * Say that a queue has stopped with @p syndrome and begins anew: at warning level once for each
  * syndrome, the rest at debug level, for a fault may come with every packet.

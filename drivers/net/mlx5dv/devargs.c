@@ -32,6 +32,8 @@ static int move_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int bytes_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int mode_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 #define ROW(key, value, parse, field) \
@@ -42,6 +44,7 @@ static int bytes_parse(
 #define COMP(key, value, field) ROW(key, value, cqe_comp_parse, field)
 #define MOVE(key, value, field) ROW(key, value, move_parse, field)
 #define BYTES(key, value, field) ROW(key, value, bytes_parse, field)
+#define MODE(key, value, field) ROW(key, value, mode_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
@@ -50,6 +53,7 @@ static const struct devarg devargs[] = {
 	MOVE("passthru_move", "off or on", passthru_move),
 	BYTES("tx_max_burst_sz", "number of bytes up to 4294967295", tx_max_burst_sz),
 	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
+	MODE("mode", "auto, dv or ibv", mode),
 };
 /* clang-format on */
 
@@ -130,6 +134,22 @@ move_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	if (choice < 0)
 		return choice;
 	*(enum mdv_passthru_move *)dst = choice;
+	return 0;
+}
+
+static int
+mode_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_MODE_AUTO] = "auto",
+		[MDV_MODE_DV] = "dv",
+		[MDV_MODE_IBV] = "ibv",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_mode *)dst = choice;
 	return 0;
 }
 

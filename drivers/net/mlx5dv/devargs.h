@@ -29,6 +29,13 @@ enum mdv_passthru_move {
 	MDV_PASSTHRU_MOVE_ON,  /**< move them: a packet in that moment may be copied twice */
 };
 
+/** Who reads and writes the rings. */
+enum mdv_mode {
+	MDV_MODE_AUTO, /**< bursts if they can, else verbs */
+	MDV_MODE_DV,   /**< bursts, by direct verbs */
+	MDV_MODE_IBV,  /**< verbs: any device with work queues and flow steering */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
@@ -39,6 +46,7 @@ struct mdv_config {
 	 */
 	uint32_t tx_max_burst_sz;
 	uint16_t tx_typical_pkt_sz;
+	enum mdv_mode mode;
 };
 
 /**

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "devargs.h"
 #include "log.h"
+#include "mode.h"
 #include "ring_memory.h"
 
 /** libmlx5 maps its doorbell pages non-cached when this is "1" at ibv_open_device(). */
@@ -227,18 +228,38 @@ needs_inline_l2(uint32_t vendor_part_id)
 	return false;
 }
 
+/** What is the device's own; without it the queues are such as verbs has. */
 static int
-fill_caps(struct mdv_device *device)
+fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 {
 	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS |
 			MLX5DV_CONTEXT_MASK_CQE_COMPRESION };
+	struct mdv_caps *caps = &device->caps;
+	int ret = mlx5dv_query_device(device->ctx, &dv);
+
+	if (ret != 0) {
+		MDV_LOG(ERR, "%s: cannot query direct verbs: %s", device->name, strerror(ret));
+		return -ret;
+	}
+	caps->tx_min_inline_l2 = needs_inline_l2(vendor_part_id);
+	caps->tx_multi_packet =
+		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
+	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
+		caps->tunnel_offloads = dv.tunnel_offloads_caps;
+	/* A block of one packet is no block. */
+	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
+		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;
+	return 0;
+}
+
+static int
+fill_caps(struct mdv_device *device)
+{
 	struct mdv_caps *caps = &device->caps;
 	struct ibv_device_attr_ex attr;
 	int ret;
 
 	ret = ibv_query_device_ex(device->ctx, NULL, &attr);
-	if (ret == 0)
-		ret = mlx5dv_query_device(device->ctx, &dv);
 	if (ret != 0) {
 		MDV_LOG(ERR, "%s: cannot query the device: %s", device->name, strerror(ret));
 		return -ret;
@@ -257,9 +278,6 @@ fill_caps(struct mdv_device *device)
 	caps->tx_checksum = (attr.orig_attr.device_cap_flags & IBV_DEVICE_RAW_IP_CSUM) != 0;
 	caps->cvlan_strip = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_CVLAN_STRIPPING) != 0;
 	caps->scatter_fcs = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_SCATTER_FCS) != 0;
-	caps->tx_min_inline_l2 = needs_inline_l2(attr.orig_attr.vendor_part_id);
-	caps->tx_multi_packet =
-		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
 	if (attr.packet_pacing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET)) {
 		caps->rate_min_kbps = attr.packet_pacing_caps.qp_rate_limit_min;
 		caps->rate_max_kbps = attr.packet_pacing_caps.qp_rate_limit_max;
@@ -268,12 +286,11 @@ fill_caps(struct mdv_device *device)
 	caps->clock_khz = attr.hca_core_clock;
 	caps->flow_steering =
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
-	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
-		caps->tunnel_offloads = dv.tunnel_offloads_caps;
-	/* A block of one packet is no block. */
-	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
-		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;
 	snprintf(caps->fw_version, sizeof(caps->fw_version), "%s", attr.orig_attr.fw_ver);
+	if (caps->mode == MDV_MODE_DV)
+		return fill_dv_caps(device, attr.orig_attr.vendor_part_id);
+	/* libmlx5 tells of packets' checksums for QPs, not for WQs (its handle_responder()). */
+	caps->rx_checksum = false;
 	return 0;
 }
 
@@ -351,9 +368,6 @@ open_named(struct mdv_device *device)
 	}
 	if (ibdev == NULL) {
 		ret = report_missing(device->name, list, nb_devices);
-	} else if (!mlx5dv_is_supported(ibdev)) {
-		MDV_LOG(ERR, "%s: not an mlx5 device", device->name);
-		ret = -ENOTSUP;
 	} else {
 		device->ctx = open_context(ibdev);
 		if (device->ctx == NULL)
@@ -379,6 +393,8 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		return ret;
 	ret = check_port(&opened);
 	if (ret == 0)
+		ret = mdv_mode_choose(config->mode, opened.ctx, opened.name, &opened.caps.mode);
+	if (ret == 0)
 		ret = fill_caps(&opened);
 	if (ret != 0)
 		goto close_context;
@@ -388,8 +404,10 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = -ENOTSUP;
 		goto close_context;
 	}
-	ret = mdv_ring_memory_share(opened.ctx);
-	opened.shares_rings = ret == 0;
+	/* Verbs drives its queues by what lies in memory of this process. */
+	if (opened.caps.mode == MDV_MODE_DV)
+		ret = mdv_ring_memory_share(opened.ctx);
+	opened.shares_rings = opened.caps.mode == MDV_MODE_DV && ret == 0;
 	if (ret != 0)
 		MDV_LOG(WARNING, "%s: secondary processes cannot have its queues: %s", opened.name,
 			strerror(-ret));

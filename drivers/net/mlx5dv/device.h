@@ -16,10 +16,12 @@
 #include <infiniband/verbs.h>
 #include <net/if.h>
 
-struct mdv_config;
+#include "devargs.h"
 
 /** What the device can do; constant after mdv_device_open(). */
 struct mdv_caps {
+	enum mdv_mode
+		mode; /**< MDV_MODE_DV, MDV_MODE_IBV; the latter hides what verbs cannot say */
 	uint32_t max_qp;
 	uint32_t max_qp_wr; /**< Tx descriptors, and Rx WQEs */
 	uint32_t max_sge;
@@ -59,7 +61,8 @@ struct mdv_device {
  * caps.
  *
  * @return 0, -ENODEV (no such device or netdev), -EACCES (the message names the node and the
- * permission), -ENOTSUP (not an mlx5 Ethernet port), another negative errno; logged.
+ * permission), -ENOTSUP (not an Ethernet port, or not in the mode demanded), another negative
+ * errno; logged.
  */
 int mdv_device_open(const struct mdv_config *config, struct mdv_device *device);
 /** Everything made on it must be gone. */

@@ -19,12 +19,14 @@
 #include "rss.h"
 #include "rx.h"
 #include "rx_comp.h"
+#include "rx_ibv.h"
 #include "rx_intr.h"
 #include "rxq.h"
 #include "secondary.h"
 #include "start.h"
 #include "stats.h"
 #include "tx.h"
+#include "tx_ibv.h"
 #include "tx_tso.h"
 #include "txq.h"
 #include "vlan.h"
@@ -33,12 +35,20 @@
 #define LINK_TRIES    10
 #define LINK_PAUSE_US 100000
 
+static bool
+is_ibv(const struct rte_eth_dev *dev)
+{
+	return mdv_port(dev)->device.caps.mode == MDV_MODE_IBV;
+}
+
 static uint64_t
 rx_offloads(const struct mdv_caps *caps)
 {
-	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_RSS_HASH |
-		RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 
+	/* Verbs has no word for it. */
+	if (caps->mode != MDV_MODE_IBV)
+		offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
 	if (caps->rx_checksum)
 		offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
 			RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
@@ -118,8 +128,9 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_max = mdv_txq_desc_max(caps),
 		.nb_min = MDV_TXQ_DESC_MIN,
 		.nb_align = 1,
-		.nb_seg_max = caps->max_tso_bytes != 0 ? MDV_TX_TSO_SEGS_MAX : MDV_TX_SEGS_MAX,
-		.nb_mtu_seg_max = MDV_TX_SEGS_MAX,
+		.nb_seg_max = RTE_MIN(mdv_tx_prepare_segs(caps),
+			caps->max_tso_bytes != 0 ? MDV_TX_TSO_SEGS_MAX : MDV_TX_SEGS_MAX),
+		.nb_mtu_seg_max = mdv_tx_prepare_segs(caps),
 	};
 	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
 	 * primary process's. */
@@ -136,8 +147,9 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 }
 
 const uint32_t *
-mdv_ethdev_supported_ptypes_get(__rte_unused struct rte_eth_dev *dev)
+mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev)
 {
+	static const uint32_t l2_only[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_UNKNOWN };
 	static const uint32_t ptypes[] = {
 		RTE_PTYPE_L2_ETHER,
 		RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
@@ -155,7 +167,7 @@ mdv_ethdev_supported_ptypes_get(__rte_unused struct rte_eth_dev *dev)
 		RTE_PTYPE_UNKNOWN,
 	};
 
-	return ptypes;
+	return is_ibv(dev) ? l2_only : ptypes;
 }
 
 int
@@ -328,16 +340,46 @@ mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
 {
 	const unsigned int simd_bits = rte_vect_get_max_simd_bitwidth();
 
+	dev->tx_pkt_prepare = mdv_tx_prepare;
+	if (is_ibv(dev)) {
+		dev->rx_pkt_burst = mdv_rx_ibv_burst;
+		dev->tx_pkt_burst = mdv_tx_ibv_burst;
+		return;
+	}
 	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), simd_bits);
 	dev->tx_pkt_burst = mdv_tx_select(
 		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
-	dev->tx_pkt_prepare = mdv_tx_prepare;
+}
+
+/* In mode=ibv each queue has a burst of its own below the port's. */
+static bool
+describe_rx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	const struct mdv_rxq *rxq =
+		idx < dev->data->nb_rx_queues ? dev->data->rx_queues[idx] : NULL;
+
+	if (dev->rx_pkt_burst == mdv_rx_ibv_burst)
+		return rxq != NULL && mdv_rx_select_describe(rxq->ibv.burst, mode);
+	return mdv_rx_select_describe(dev->rx_pkt_burst, mode);
+}
+
+static bool
+describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	const struct mdv_txq *txq =
+		idx < dev->data->nb_tx_queues ? dev->data->tx_queues[idx] : NULL;
+
+	if (dev->tx_pkt_burst == mdv_tx_ibv_burst)
+		return txq != NULL && mdv_tx_select_describe(txq->ibv.burst, mode);
+	return mdv_tx_select_describe(dev->tx_pkt_burst, mode);
 }
 
 /* What keeps vectors narrow, or away. */
 static const char *
-width_handicap(void)
+width_handicap(const struct rte_eth_dev *dev)
 {
+	if (is_ibv(dev))
+		return " (by verbs)";
 	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_256)
 		return "";
 	return " (the EAL limits the SIMD width)";
@@ -346,9 +388,9 @@ width_handicap(void)
 static const char *
 tx_handicap(const struct rte_eth_dev *dev)
 {
-	if (!mdv_port(dev)->device.caps.tx_multi_packet)
+	if (!is_ibv(dev) && !mdv_port(dev)->device.caps.tx_multi_packet)
 		return " (the device takes one packet a WQE: no vectors)";
-	return width_handicap();
+	return width_handicap(dev);
 }
 
 void
@@ -357,25 +399,23 @@ mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
 	struct rte_eth_burst_mode rx = { 0 }, tx = { 0 };
 	const char *comp;
 
-	mdv_rx_select_describe(dev->rx_pkt_burst, &rx);
-	mdv_tx_select_describe(dev->tx_pkt_burst, &tx);
+	describe_rx(dev, 0, &rx);
+	describe_tx(dev, 0, &tx);
 	mdv_rx_comp_choose(mdv_port(dev), &comp);
 	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
-		dev->data->port_id, rx.info, width_handicap(), tx.info, tx_handicap(dev), comp);
+		dev->data->port_id, rx.info, width_handicap(dev), tx.info, tx_handicap(dev), comp);
 }
 
 static int
-rx_burst_mode_get(
-	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)
+rx_burst_mode_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
 {
-	return mdv_rx_select_describe(dev->rx_pkt_burst, mode) ? 0 : -EINVAL;
+	return describe_rx(dev, idx, mode) ? 0 : -EINVAL;
 }
 
 static int
-tx_burst_mode_get(
-	struct rte_eth_dev *dev, __rte_unused uint16_t idx, struct rte_eth_burst_mode *mode)
+tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
 {
-	return mdv_tx_select_describe(dev->tx_pkt_burst, mode) ? 0 : -EINVAL;
+	return describe_tx(dev, idx, mode) ? 0 : -EINVAL;
 }
 
 const struct eth_dev_ops mdv_ethdev_ops = {

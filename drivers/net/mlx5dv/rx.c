@@ -257,6 +257,7 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	rxq->wqe_ci = 0;
 	rxq->wqe_pi = 0;
 	rxq->nb_holes = nb_mbufs;
+	rxq->ibv.posted = 0;
 	if (rxq->log2_segs != 0)
 		mdv_rx_refill_scattered(rxq);
 	else

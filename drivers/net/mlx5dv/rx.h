@@ -128,6 +128,10 @@ struct mdv_rxq {
 	bool ready;       /**< started: the WQ takes packets, and mbufs are in the ring */
 	bool vlan_strip;
 	bool wq_strips; /**< what the WQ was told last of vlan_strip */
+	struct {
+		eth_rx_burst_t burst; /**< that reads the rings */
+		uint32_t posted;      /**< first WQE that verbs does not have */
+	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
 };
 static_assert(offsetof(struct mdv_rxq, expects) < 64, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");

@@ -32,6 +32,9 @@ mdv_rx_comp_choose(const struct mdv_port *port, const char **why)
 	const bool needs_hash = (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH) != 0;
 	unsigned int i;
 
+	*why = "one a packet (mode=ibv)";
+	if (port->device.caps.mode == MDV_MODE_IBV)
+		return 0;
 	*why = "one a packet (rx_cqe_comp=off)";
 	if (choice == MDV_CQE_COMP_OFF)
 		return 0;

@@ -185,6 +185,8 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 		return -ENOTSUP;
 	/* One that fired since has used its number up. */
 	events_take(rxq, channel);
+	if (rxq->cq.ex != NULL)
+		return -ibv_req_notify_cq(rxq->cq.ibv_cq, 0);
 	arm(rxq);
 	return 0;
 }
@@ -220,6 +222,9 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 {
 	const struct mdv_rxq *rxq = queue;
 
+	/* The ring that the device writes is verbs's. */
+	if (rxq->cq.ex != NULL)
+		return -ENOTSUP;
 	*cond = (struct rte_power_monitor_cond){
 		.addr = &rxq->cqes[rxq->cq_ci & rxq->mask].op_own,
 		.fn = rxq->nb_ready != 0 ? monitor_never : monitor_check,

@@ -7,6 +7,7 @@
 #include <ethdev_driver.h>
 #include <rte_malloc.h>
 
+#include "cq_ibv.h"
 #include "log.h"
 #include "port.h"
 #include "rx.h"
@@ -423,12 +424,25 @@ nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
 	return RTE_MIN(nb, max);
 }
 
+/**
+ * In mode=ibv packets have to be fetched to be counted, and those fetched wake nobody: with
+ * interrupts they are left where they are. @return whether it is known what waits
+ */
+static bool
+look(struct mdv_rxq *rxq, uint32_t want)
+{
+	if (rxq->cq.ex != NULL && rxq->cq.ibv_cq->channel != NULL)
+		return false;
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, want);
+	return true;
+}
+
 uint32_t
 mdv_rxq_count(void *queue)
 {
-	const struct mdv_rxq *rxq = queue;
+	struct mdv_rxq *rxq = queue;
 
-	return nb_waiting(rxq, rxq->mask + 1);
+	return look(rxq, UINT32_MAX) ? nb_waiting(rxq, rxq->mask + 1) : (uint32_t)-ENOTSUP;
 }
 
 static bool
@@ -444,11 +458,13 @@ is_waiting(const struct mdv_rxq *rxq, uint16_t offset)
 int
 mdv_rxq_descriptor_status(void *queue, uint16_t offset)
 {
-	const struct mdv_rxq *rxq = queue;
+	struct mdv_rxq *rxq = queue;
 
 	if (offset > rxq->mask)
 		return -EINVAL;
 	if (offset >= rxq->wqe_pi - rxq->wqe_ci)
 		return RTE_ETH_RX_DESC_UNAVAIL;
+	if (!look(rxq, offset + 1u))
+		return -ENOTSUP;
 	return is_waiting(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }

@@ -6,14 +6,22 @@
 #include <ethdev_driver.h>
 #include <rte_malloc.h>
 
+#include "cq_ibv.h"
 #include "log.h"
 #include "mp.h"
 #include "port.h"
 #include "rx.h"
 #include "rx_comp.h"
+#include "rx_ibv.h"
 #include "rx_intr.h"
 #include "rxq.h"
 #include "rxq_ring.h"
+
+static bool
+is_ibv(const struct mdv_rxq *rxq)
+{
+	return rxq->port->device.caps.mode == MDV_MODE_IBV;
+}
 
 static int
 modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
@@ -25,6 +33,31 @@ modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot move the WQ to state %d: %s",
 			rxq->port->dev->data->port_id, rxq->idx, state, strerror(ret));
 	return -ret;
+}
+
+/** The WQ's ring, which the device reads. */
+static int
+wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
+{
+	struct mlx5dv_rwq dv = { 0 };
+	struct mlx5dv_obj obj = { .rwq = { .in = rxq->wq, .out = &dv } };
+	int ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
+
+	if (ret == 0 &&
+		(dv.wqe_cnt != nb_wqes || rxq->cq.cqe_cnt != nb_wqes ||
+			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->log2_segs))
+		ret = -ENOTSUP;
+	if (ret != 0) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
+			"wanted",
+			rxq->port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride,
+			rxq->cq.cqe_cnt, nb_wqes);
+		return ret;
+	}
+	rxq->wqes = dv.buf;
+	rxq->wq_dbrec = dv.dbrec;
+	return 0;
 }
 
 /** The WQ and its ring. */
@@ -41,8 +74,6 @@ wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
 		.comp_mask = IBV_WQ_INIT_ATTR_FLAGS,
 		.create_flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
 	};
-	struct mlx5dv_rwq dv = { 0 };
-	struct mlx5dv_obj obj = { 0 };
 	int ret;
 
 	rxq->wq = ibv_create_wq(port->device.ctx, &attr);
@@ -53,30 +84,37 @@ wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
 			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
 		return ret;
 	}
-	obj.rwq.in = rxq->wq;
-	obj.rwq.out = &dv;
-	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
-	if (ret == 0 &&
-		(dv.wqe_cnt != nb_wqes || rxq->cq.cqe_cnt != nb_wqes ||
-			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->log2_segs))
-		ret = -ENOTSUP;
-	if (ret != 0) {
-		MDV_LOG(ERR,
-			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
-			"wanted",
-			port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride, rxq->cq.cqe_cnt,
-			nb_wqes);
-		goto destroy_wq;
-	}
-	rxq->wqes = dv.buf;
-	rxq->wq_dbrec = dv.dbrec;
 	rxq->wq_strips = rxq->vlan_strip;
-	return 0;
-
-destroy_wq:
-	ibv_destroy_wq(rxq->wq);
-	rxq->wq = NULL;
+	ret = is_ibv(rxq) ? mdv_rx_ibv_attach(rxq, nb_wqes) : wq_ring_get(rxq, nb_wqes);
+	if (ret != 0) {
+		ibv_destroy_wq(rxq->wq);
+		rxq->wq = NULL;
+	}
 	return ret;
+}
+
+static void
+wq_destroyed(struct mdv_rxq *rxq)
+{
+	if (is_ibv(rxq))
+		mdv_rx_ibv_detach(rxq);
+	rxq->wq = NULL;
+	rxq->wqes = NULL;
+	rxq->wq_dbrec = NULL;
+}
+
+static int
+cq_create(struct mdv_rxq *rxq, uint32_t nb_cqes)
+{
+	const struct mdv_port *port = rxq->port;
+	struct ibv_comp_channel *channel = mdv_rx_intr_channel(port, rxq->idx);
+	const char *why;
+
+	if (is_ibv(rxq))
+		return mdv_cq_ibv_create(
+			&port->device, nb_cqes, mdv_rx_ibv_wc_flags(rxq), channel, &rxq->cq);
+	return mdv_cq_create(
+		&port->device, nb_cqes, mdv_rx_comp_choose(port, &why), channel, &rxq->cq);
 }
 
 /**
@@ -89,6 +127,7 @@ cq_drain(struct mdv_rxq *rxq)
 {
 	uint32_t i, nb, nb_packets = 0;
 
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, UINT32_MAX);
 	for (i = 0; i <= rxq->mask; i += nb) {
 		const struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
 		const uint8_t op_own = mdv_cq_op_own(cqe);
@@ -118,7 +157,6 @@ int
 mdv_rxq_ring_create(struct mdv_rxq *rxq)
 {
 	struct mdv_port *port = rxq->port;
-	const char *why;
 	uint32_t nb_wqes;
 	int ret;
 
@@ -126,8 +164,7 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	if (ret != 0)
 		return ret;
 	nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
-	ret = mdv_cq_create(&port->device, nb_wqes, mdv_rx_comp_choose(port, &why),
-		mdv_rx_intr_channel(port, rxq->idx), &rxq->cq);
+	ret = cq_create(rxq, nb_wqes);
 	if (ret != 0)
 		return ret;
 	ret = wq_create(rxq, nb_wqes);
@@ -154,7 +191,7 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 
 destroy_wq:
 	ibv_destroy_wq(rxq->wq);
-	rxq->wq = NULL;
+	wq_destroyed(rxq);
 destroy_cq:
 	mdv_cq_destroy(&port->device, &rxq->cq);
 	return ret;
@@ -183,9 +220,7 @@ mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: %s",
 			rxq->port->dev->data->port_id, rxq->idx, strerror(ret));
-	rxq->wq = NULL;
-	rxq->wqes = NULL;
-	rxq->wq_dbrec = NULL;
+	wq_destroyed(rxq);
 	mdv_cq_destroy(&rxq->port->device, &rxq->cq);
 	if (rxq->ready)
 		drain(rxq);
@@ -238,6 +273,8 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 		goto reset;
 	/* After the change of state, which clears the WQ's doorbell record. */
 	ret = mdv_rx_fill(rxq);
+	if (is_ibv(rxq))
+		mdv_rx_ibv_post(rxq);
 	if (ret == 0 || !whole)
 		return 0;
 	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
@@ -320,6 +357,7 @@ mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 	rxq->wqe_ci = from->wqe_ci;
 	rxq->wqe_pi = from->wqe_pi;
 	rxq->wq = from->wq;
+	rxq->ibv = from->ibv;
 	rxq->wq_strips = from->wq_strips;
 	rxq->cq = from->cq;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The checksum table of the send burst and the parts of it that are rarely run. */
+#include "cq_ibv.h"
 #include "tx.h"
 #include "tx_tso.h"
 #include "txq.h"
@@ -63,6 +64,7 @@ mdv_tx_reset(struct mdv_txq *txq)
 
 	txq->pc = 0;
 	txq->ci = 0;
+	txq->ibv.posted = 0;
 	txq->tail = txq->head;
 	txq->chains = false;
 	txq->cq_pi = txq->cq_ci;
@@ -156,6 +158,7 @@ mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
 	uint32_t nb = 0;
 	uint16_t end;
 
+	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
 	while (txq->qp != NULL && nb < max) {
 		const uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
 		const struct mdv_tx_done *done = &txq->dones[txq->cq_ci & cq_mask];

@@ -71,6 +71,7 @@ struct mdv_tx_limits {
 	uint32_t tso_max;     /**< bytes of payload the device cuts up at most */
 	uint16_t tunnels;     /**< by mdv_tx_tunnel(): inner headers that the device finds */
 	uint16_t tso_tunnels; /**< by mdv_tx_tunnel(): TSO was asked for; bit 0: without tunnel */
+	uint16_t segs;        /**< of a packet; a WQE may have room for fewer */
 	bool multi;
 };
 
@@ -135,6 +136,12 @@ struct mdv_txq {
 	uint32_t nb_stops;   /**< by an error CQE; of the last one: */
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
+	struct {
+		eth_tx_burst_t burst; /**< that writes the ring */
+		struct ibv_qp_ex *qp;
+		struct ibv_mr *mr; /**< of the ring; NULL: no headers are inlined */
+		uint16_t posted;   /**< first WQEBB that verbs does not have */
+	} ibv;                     /**< mode=ibv only: see tx_ibv.h */
 };
 static_assert(offsetof(struct mdv_txq, broken) < 64, "line 0");
 static_assert(offsetof(struct mdv_txq, pc) == 64, "line 1");
@@ -166,6 +173,8 @@ void mdv_tx_look_full(struct mdv_txq *txq);
 extern const eth_tx_burst_t mdv_tx_vec128[MDV_TX_INLINE_L2];
 extern const eth_tx_burst_t mdv_tx_vec256[MDV_TX_INLINE_L2];
 
+/** @return most segments of a packet that is sent as it is. */
+uint16_t mdv_tx_prepare_segs(const struct mdv_caps *caps);
 /** Offloads of ethdev by which the device cuts packets up. */
 uint64_t mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps);
 /** @return the limits of a queue with these offloads. */

@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "tx.h"
+#include "tx_ibv.h"
 #include "tx_tso.h"
 
 /** Flags that describe the packet and ask for nothing. */
@@ -59,6 +60,14 @@ mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps)
 	return offloads;
 }
 
+uint16_t
+mdv_tx_prepare_segs(const struct mdv_caps *caps)
+{
+	if (caps->mode == MDV_MODE_IBV)
+		return RTE_MIN(caps->max_sge - 1, MDV_TX_IBV_SEGS);
+	return MDV_TX_SEGS_MAX;
+}
+
 struct mdv_tx_limits
 mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads)
 {
@@ -67,6 +76,7 @@ mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads)
 		.ol_flags = DESCRIBE,
 		.multi = (offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
 		.tunnels = 1,
+		.segs = mdv_tx_prepare_segs(caps),
 	};
 	unsigned int i;
 
@@ -130,7 +140,7 @@ check_lengths(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	} else if (mbuf->pkt_len < MDV_TX_FRAME_MIN || mbuf->pkt_len > MDV_TX_FRAME_MAX) {
 		return -EINVAL;
 	}
-	return mbuf->nb_segs <= MDV_TX_DS_MAX - ds ? 0 : -EINVAL;
+	return mbuf->nb_segs <= RTE_MIN(MDV_TX_DS_MAX - ds, (uint32_t)limits->segs) ? 0 : -EINVAL;
 }
 
 /** Write 16 bits wherever in the chain they are. @return 0, -EINVAL: behind the packet */

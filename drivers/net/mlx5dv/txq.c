@@ -8,10 +8,12 @@
 #include <ethdev_driver.h>
 #include <rte_malloc.h>
 
+#include "cq_ibv.h"
 #include "log.h"
 #include "mp.h"
 #include "port.h"
 #include "tx_burst.h"
+#include "tx_ibv.h"
 #include "txq.h"
 
 /** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
@@ -31,7 +33,18 @@ txq_get(const struct mdv_port *port, uint16_t idx)
 uint16_t
 mdv_txq_desc_max(const struct mdv_caps *caps)
 {
-	return rte_align32prevpow2(RTE_MIN(caps->max_qp_wr, DESC_MAX));
+	uint32_t max = RTE_MIN(caps->max_qp_wr, DESC_MAX);
+
+	/* Verbs makes room for the largest WQE in each place. */
+	if (caps->mode == MDV_MODE_IBV)
+		max /= MDV_TX_IBV_BBS;
+	return rte_align32prevpow2(max);
+}
+
+static bool
+is_ibv(const struct mdv_txq *txq)
+{
+	return txq->port->device.caps.mode == MDV_MODE_IBV;
 }
 
 static int objects_create(struct mdv_txq *txq);
@@ -62,6 +75,7 @@ adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 	txq->request_min = from->request_min;
 	txq->cq_ci = from->cq_ci;
 	txq->qp = from->qp;
+	txq->ibv = from->ibv;
 	txq->cq = from->cq;
 	mdv_mr_cache_init(&txq->mr, txq->port->mr);
 }
@@ -91,7 +105,9 @@ setup_running(struct mdv_txq *txq)
 
 	if (parked == NULL)
 		return objects_create(txq);
-	if (parked->nb_desc != txq->nb_desc) {
+	/* Verbs has made room for what the queue was set up for. */
+	if (parked->nb_desc != txq->nb_desc ||
+		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {
 		objects_destroy(parked);
 		rte_free(parked);
 		return objects_create(txq);
@@ -296,6 +312,8 @@ qp_create(struct mdv_txq *txq)
 	};
 	int ret;
 
+	if (is_ibv(txq))
+		mdv_tx_ibv_qp_attr(txq, &attr);
 	txq->qp = ibv_create_qp_ex(device->ctx, &attr);
 	if (txq->qp == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
@@ -304,7 +322,7 @@ qp_create(struct mdv_txq *txq)
 			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
 		return ret;
 	}
-	ret = ring_get(txq);
+	ret = is_ibv(txq) ? mdv_tx_ibv_attach(txq) : ring_get(txq);
 	if (ret != 0) {
 		ibv_destroy_qp(txq->qp);
 		txq->qp = NULL;
@@ -347,6 +365,7 @@ cq_drain(struct mdv_txq *txq)
 	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
 	uint32_t i;
 
+	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
 	for (i = 0; i <= cq_mask; i++) {
 		uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
 
@@ -358,6 +377,28 @@ cq_drain(struct mdv_txq *txq)
 }
 
 static int
+cq_create(struct mdv_txq *txq, uint32_t nb_cqes)
+{
+	const struct mdv_device *device = &txq->port->device;
+
+	/* What verbs sends tells of itself when it is flushed, whether asked to or not. */
+	if (is_ibv(txq))
+		return mdv_cq_ibv_create(
+			device, RTE_MAX(rte_align32pow2(nb_cqes), txq->nb_desc), 0, NULL, &txq->cq);
+	return mdv_cq_create(device, nb_cqes, 0, NULL, &txq->cq);
+}
+
+/** The QP is gone. */
+static void
+qp_destroyed(struct mdv_txq *txq)
+{
+	if (is_ibv(txq))
+		mdv_tx_ibv_detach(txq);
+	txq->qp = NULL;
+	txq->wqes = NULL;
+}
+
+static int
 objects_create(struct mdv_txq *txq)
 {
 	struct mdv_port *port = txq->port;
@@ -365,8 +406,7 @@ objects_create(struct mdv_txq *txq)
 
 	txq->request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
 	/* The SQ may turn out larger than asked for, at most by rounding to a power of two. */
-	ret = mdv_cq_create(
-		&port->device, nb_cqes_of(2u * txq->nb_desc, txq->request_min), 0, NULL, &txq->cq);
+	ret = cq_create(txq, nb_cqes_of(2u * txq->nb_desc, txq->request_min));
 	if (ret != 0)
 		return ret;
 	ret = qp_create(txq);
@@ -387,7 +427,7 @@ objects_create(struct mdv_txq *txq)
 
 destroy_qp:
 	ibv_destroy_qp(txq->qp);
-	txq->qp = NULL;
+	qp_destroyed(txq);
 destroy_cq:
 	mdv_cq_destroy(&port->device, &txq->cq);
 	return ret;
@@ -439,14 +479,13 @@ objects_destroy(struct mdv_txq *txq)
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot destroy the QP: %s",
 			txq->port->dev->data->port_id, txq->idx, strerror(ret));
-	txq->qp = NULL;
+	qp_destroyed(txq);
 	txq->ready = false;
 	mdv_cq_destroy(&txq->port->device, &txq->cq);
 	/* Only now is the device done with them. */
 	mdv_tx_release(txq, txq->head);
 	rte_free(txq->mbufs);
 	txq->mbufs = NULL;
-	txq->wqes = NULL;
 }
 
 void
@@ -546,6 +585,7 @@ mdv_txq_descriptor_status(void *queue, uint16_t offset)
 
 	if (offset > txq->mask)
 		return -EINVAL;
+	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
 	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false);
 	nb_busy = RTE_MAX((uint16_t)(txq->pc - txq->ci), (uint16_t)(txq->head - txq->tail));
 	return offset < nb_busy ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;

@@ -15,6 +15,7 @@ static const struct {
 	enum mdv_passthru_move passthru_move;
 	uint32_t max_burst_sz;
 	uint16_t typical_pkt_sz;
+	enum mdv_mode mode;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -45,6 +46,10 @@ static const struct {
 	{ "ibdev=mlx5_0,passthru_move=on", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_ON },
 	{ "ibdev=mlx5_0,passthru_move=off", 0, "mlx5_0", "", 0, 0, MDV_PASSTHRU_MOVE_OFF },
 	{ "ibdev=mlx5_0,passthru_move=maybe", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,mode=auto", 0, "mlx5_0", "", 0, 0, 0, 0, 0, MDV_MODE_AUTO },
+	{ "ibdev=mlx5_0,mode=dv", 0, "mlx5_0", "", 0, 0, 0, 0, 0, MDV_MODE_DV },
+	{ "mode=ibv,iface=eth0", 0, "", "eth0", 0, 0, 0, 0, 0, MDV_MODE_IBV },
+	{ "ibdev=mlx5_0,mode=verbs", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=65536", 0, "mlx5_0", "", 0, 0, 0, 65536 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=0xffffffff,tx_typical_pkt_sz=65535", 0, "mlx5_0", "", 0, 0, 0, UINT32_MAX, 65535 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=4294967296", -EINVAL, NULL, NULL },
@@ -82,6 +87,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.passthru_move, cases[i].passthru_move);
 		assert_int_equal(config.tx_max_burst_sz, cases[i].max_burst_sz);
 		assert_int_equal(config.tx_typical_pkt_sz, cases[i].typical_pkt_sz);
+		assert_int_equal(config.mode, cases[i].mode);
 	}
 }
 

@@ -2,6 +2,8 @@
 /* What tests of whole ports share. */
 #include "life_kit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_bus_vdev.h>
@@ -40,13 +42,21 @@ life_group_make(void **state)
 	return 0;
 }
 
+static const char *
+life_mode(void)
+{
+	const char *mode = getenv("LIFE_MODE");
+
+	return mode != NULL ? mode : "auto";
+}
+
 uint16_t
 life_port_open_with(const char *name, const char *args)
 {
 	char all[128];
 	uint16_t port_id;
 
-	snprintf(all, sizeof(all), "ibdev=mlx5_0%s", args);
+	snprintf(all, sizeof(all), "ibdev=mlx5_0,mode=%s%s", life_mode(), args);
 	assert_int_equal(rte_vdev_init(name, all), 0);
 	assert_int_equal(rte_eth_dev_get_port_by_name(name, &port_id), 0);
 	return port_id;
@@ -61,7 +71,7 @@ life_port_open(const char *name)
 void
 life_configure(uint16_t port_id, const struct shape *shape)
 {
-	const struct rte_eth_conf conf = {
+	struct rte_eth_conf conf = {
 		.rxmode = { .mq_mode = RTE_ETH_MQ_RX_RSS,
 			.mtu = shape->mtu,
 			.offloads = shape->rx_offloads },
@@ -70,6 +80,9 @@ life_configure(uint16_t port_id, const struct shape *shape)
 	};
 	uint16_t i;
 
+	/* Verbs does not tell of checksums. */
+	if (strcmp(life_mode(), "ibv") == 0)
+		conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_CHECKSUM;
 	assert_int_equal(
 		rte_eth_dev_configure(port_id, shape->nb_queues, shape->nb_queues, &conf), 0);
 	for (i = 0; i < shape->nb_queues; i++) {

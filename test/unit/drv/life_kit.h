@@ -32,7 +32,7 @@ extern struct rte_mempool *life_pool;
 int life_group_make(void **state);
 struct rte_mempool *life_pool_make(const char *name, unsigned int nb);
 void life_check_pool(const struct rte_mempool *mempool, unsigned int nb);
-/** A vdev of this name on mlx5_0. */
+/** A vdev of this name on mlx5_0, in the mode of the environment's LIFE_MODE. */
 uint16_t life_port_open(const char *name);
 /** The same with more driver arguments: ",key=value" or "". */
 uint16_t life_port_open_with(const char *name, const char *args);

@@ -30,7 +30,8 @@
 #define STRAY_LEN 77
 #define NB_STRAYS 32
 
-/** Regions given up, in all; and that number when the last QP that sends was destroyed. */
+/** Regions of the pool given up, in all; and that number when the last QP that sends was destroyed.
+ */
 static unsigned int nb_mrs_gone, nb_mrs_gone_before_sender;
 
 /* These two stand before the library's for the driver, which is linked in. */
@@ -39,7 +40,8 @@ ibv_dereg_mr(struct ibv_mr *mr)
 {
 	int (*next)(struct ibv_mr *) = (__typeof__(next))dlsym(RTLD_NEXT, "ibv_dereg_mr");
 
-	nb_mrs_gone++;
+	nb_mrs_gone += (uintptr_t)STAILQ_FIRST(&life_pool->mem_list)->addr - (uintptr_t)mr->addr <
+		mr->length;
 	return next(mr);
 }
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tries whether the device's rings are such as the bursts can use. */
+#include <errno.h>
+#include <string.h>
+
+#include <infiniband/mlx5dv.h>
+
+#include "hw.h"
+#include "log.h"
+#include "mode.h"
+
+/** By a CQ of one entry: queues need more than this, but say for themselves what they lack. */
+static const char *
+find_cq_obstacle(struct ibv_context *ctx)
+{
+	struct ibv_cq *cq = ibv_create_cq(ctx, 1, NULL, NULL, 0);
+	const char *obstacle = NULL;
+	struct mlx5dv_cq dv = { 0 };
+	struct mlx5dv_obj obj = { .cq = { .in = cq, .out = &dv } };
+
+	if (cq == NULL)
+		return "it makes no completion queue";
+	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ) != 0)
+		obstacle = "libmlx5 does not show its rings";
+	else if (dv.cqe_size != sizeof(struct mdv_hw_cqe))
+		obstacle = "its completions are not of 64 bytes (is MLX5_CQE_SIZE set?)";
+	ibv_destroy_cq(cq);
+	return obstacle;
+}
+
+/** @return why there are no direct verbs, NULL: there are. */
+static const char *
+find_obstacle(struct ibv_context *ctx)
+{
+	if (!mlx5dv_is_supported(ctx->device))
+		return "it is not an mlx5 device";
+	return find_cq_obstacle(ctx);
+}
+
+int
+mdv_mode_choose(
+	enum mdv_mode wanted, struct ibv_context *ctx, const char *name, enum mdv_mode *mode)
+{
+	const char *obstacle = wanted == MDV_MODE_IBV ? NULL : find_obstacle(ctx);
+
+	if (wanted == MDV_MODE_DV && obstacle != NULL) {
+		MDV_LOG(ERR, "%s: mode=dv, but the device has no direct verbs for us: %s", name,
+			obstacle);
+		return -ENOTSUP;
+	}
+	*mode = wanted == MDV_MODE_IBV || obstacle != NULL ? MDV_MODE_IBV : MDV_MODE_DV;
+	MDV_LOG(INFO, "%s: %s: %s", name,
+		*mode == MDV_MODE_DV ? "direct verbs" : "plain verbs (ibv)",
+		obstacle != NULL                  ? obstacle
+			: wanted == MDV_MODE_AUTO ? "the device has them"
+						  : "as mode= says");
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * mode=ibv: a send queue whose rings verbs empties and fills instead of the device.
+ *
+ *     packets ──> the burst ──> WQEs ──> ibv_wr_*()         completions ──> CQEs ──> the next burst
+ *                 tx_burst.h             here               cq_ibv
+ *
+ * The ring is memory of ours in the device's format, [ibv.posted, pc) is for verbs to take. What
+ * verbs has no words for, tags to be inserted, the burst writes into the WQE with the L2 header, as
+ * it does for devices that want that; verbs then takes those bytes from the ring.
+ */
+#ifndef MDV_TX_IBV_H
+#define MDV_TX_IBV_H
+
+#include <stdint.h>
+
+struct ibv_qp_init_attr_ex;
+struct mdv_txq;
+struct rte_mbuf;
+
+/** Segments of a packet, beside the L2 header, and of a WQE. */
+#define MDV_TX_IBV_SEGS 15u
+#define MDV_TX_IBV_SGES (MDV_TX_IBV_SEGS + 1)
+/** WQEBBs of the largest WQE that verbs makes room for: such SGEs and headers for TSO. */
+#define MDV_TX_IBV_BBS 8u
+
+/** What a QP driven by verbs needs beyond one that is not. */
+void mdv_tx_ibv_qp_attr(const struct mdv_txq *txq, struct ibv_qp_init_attr_ex *attr);
+/** Make the ring of a queue that has its QP, and choose its burst. @return 0 or a negative errno,
+ * logged. */
+int mdv_tx_ibv_attach(struct mdv_txq *txq);
+/** The QP is gone. A queue that was not attached is taken. */
+void mdv_tx_ibv_detach(struct mdv_txq *txq);
+/** The burst function of each port in this mode. */
+uint16_t mdv_tx_ibv_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
+
+#endif /* MDV_TX_IBV_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which mode is taken, and what is said of it, by what the device has. */
+#include <errno.h>
+#include <string.h>
+
+#include <infiniband/mlx5dv.h>
+#include <rte_log.h>
+
+#include "log.h"
+#include "mode.h"
+#include "rig.h"
+
+/* clang-format off */
+/** What the device answers. */
+static const struct device {
+	bool is_mlx5, has_cq;
+	int init_result;
+	uint32_t cqe_size;
+} mlx5 = { true, true, 0, 64 }, other = { false, true, 0, 64 }, no_cq = { true, false, 0, 64 },
+	hidden = { true, true, EOPNOTSUPP, 64 }, wide = { true, true, 0, 128 }, *device;
+
+static const struct {
+	enum mdv_mode wanted;
+	const struct device *device;
+	int result;
+	enum mdv_mode mode;
+	const char *says;
+} cases[] = {
+	{ MDV_MODE_AUTO, &mlx5, 0, MDV_MODE_DV, "dev: direct verbs: the device has them" },
+	{ MDV_MODE_AUTO, &other, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): it is not an mlx5 device" },
+	{ MDV_MODE_AUTO, &no_cq, 0, MDV_MODE_IBV, "(ibv): it makes no completion queue" },
+	{ MDV_MODE_AUTO, &hidden, 0, MDV_MODE_IBV, "(ibv): libmlx5 does not show its rings" },
+	{ MDV_MODE_AUTO, &wide, 0, MDV_MODE_IBV, "(ibv): its completions are not of 64 bytes" },
+	{ MDV_MODE_DV, &mlx5, 0, MDV_MODE_DV, "dev: direct verbs: as mode= says" },
+	{ MDV_MODE_DV, &other, -ENOTSUP, 0, "dev: mode=dv, but the device has no direct verbs for us: it is not" },
+	{ MDV_MODE_DV, &wide, -ENOTSUP, 0, "are not of 64 bytes (is MLX5_CQE_SIZE set?)" },
+	{ MDV_MODE_IBV, &mlx5, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
+	{ MDV_MODE_IBV, &other, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
+};
+/* clang-format on */
+
+static unsigned int nb_cqs;
+
+bool
+mlx5dv_is_supported(struct ibv_device *ibdev)
+{
+	(void)ibdev;
+	return device->is_mlx5;
+}
+
+#undef ibv_create_cq
+struct ibv_cq *
+ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+	struct ibv_comp_channel *channel, int vector)
+{
+	static struct ibv_cq cq;
+
+	(void)context, (void)cqe, (void)cq_context, (void)channel, (void)vector;
+	/* Nothing of direct verbs is asked of a device that has none. */
+	assert_true(device->is_mlx5);
+	nb_cqs += device->has_cq;
+	return device->has_cq ? &cq : NULL;
+}
+
+int
+ibv_destroy_cq(struct ibv_cq *cq)
+{
+	assert_non_null(cq);
+	nb_cqs--;
+	return 0;
+}
+
+int
+mlx5dv_init_obj(struct mlx5dv_obj *obj, uint64_t type)
+{
+	assert_int_equal(type, MLX5DV_OBJ_CQ);
+	obj->cq.out->cqe_size = device->cqe_size;
+	return device->init_result;
+}
+
+static void
+each_device_in_each_mode(void **state)
+{
+	struct ibv_context context = { 0 };
+	char *text = NULL;
+	size_t size;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		enum mdv_mode mode = MDV_MODE_AUTO;
+		FILE *stream = open_memstream(&text, &size);
+
+		device = cases[i].device;
+		rte_openlog_stream(stream);
+		rte_log_set_level(mdv_log_type, RTE_LOG_INFO);
+		assert_int_equal(
+			mdv_mode_choose(cases[i].wanted, &context, "dev", &mode), cases[i].result);
+		rte_openlog_stream(NULL);
+		fclose(stream);
+		if (strstr(text, cases[i].says) == NULL)
+			fail_msg("case %u: %s", i, text);
+		assert_int_equal(mode, cases[i].mode);
+		assert_int_equal(nb_cqs, 0);
+		free(text);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_device_in_each_mode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A receive queue that verbs fills: what is copied, posted, refused, and what is left in the end.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cq_ibv.h"
+#include "ibv_rig.h"
+#include "mark.h"
+#include "rx_ibv.h"
+#include "rx_rig.h"
+#include "rxq.h"
+
+#define POOL_SIZE 511
+static const uint64_t all_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_CVLAN |
+	IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+
+/** A started queue with all that can be asked for. */
+static void
+start(uint8_t log2_segs)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	struct mdv_port *port = &rx_rig.port.port;
+
+	rx_rig_start(log2_segs, POOL_SIZE);
+	ibv_rig_init(&rx_rig.port);
+	port->device.caps.cvlan_strip = true;
+	port->rx_metadata = RTE_ETH_RX_METADATA_USER_MARK;
+	rx_rig.port.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	assert_int_equal(mdv_rx_ibv_wc_flags(rxq), all_flags);
+	assert_int_equal(
+		mdv_cq_ibv_create(&port->device, RX_RIG_WQES, all_flags, NULL, &rxq->cq), 0);
+	assert_int_equal(ibv_rig.asked.wc_flags, all_flags);
+	assert_int_equal(ibv_rig.asked.cqe, RX_RIG_WQES - 1);
+	assert_int_equal(mdv_rx_ibv_attach(rxq, RX_RIG_WQES), 0);
+	rxq->cqes = rxq->cq.cqes;
+	rxq->cq_dbrec = rxq->cq.dbrec;
+	assert_int_equal(mdv_rx_fill(rxq), 0);
+	mdv_rx_ibv_post(rxq);
+}
+
+static void
+stop(void)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+
+	mdv_cq_destroy(&rx_rig.port.port.device, &rxq->cq);
+	mdv_rx_ibv_detach(rxq);
+	rx_rig_stop();
+}
+
+static uint32_t
+nb_buffers(void)
+{
+	return rte_mempool_in_use_count(rx_rig.pool);
+}
+
+static void
+what_verbs_tells_is_in_the_mbuf(void **state)
+{
+	/* clang-format off */
+	static const struct {
+		struct ibv_rig_wc wc;
+		uint64_t ol_flags;
+		uint32_t mark;
+	} cases[] = {
+		{ { .byte_len = 60 }, 0, 0 },
+		{ { .byte_len = 61, .tci = 0x2005 }, RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED, 0 },
+		{ { .byte_len = 62, .tag = 8 }, RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID, 7 },
+		{ { .byte_len = 63, .tag = MDV_MARK_TAG_FLAG }, RTE_MBUF_F_RX_FDIR, 0 },
+		{ { .byte_len = 64, .timestamp = 0x123456789abcdef0 }, 0, 0 },
+	};
+	/* clang-format on */
+	struct rte_mbuf *pkts[8];
+	unsigned int i;
+
+	(void)state;
+	start(0);
+	for (i = 0; i < RTE_DIM(cases); i++)
+		ibv_rig_complete(&cases[i].wc);
+	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, RTE_DIM(pkts)), RTE_DIM(cases));
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		const struct ibv_rig_wc *wc = &cases[i].wc;
+		struct rte_mbuf *mbuf = pkts[i];
+
+		assert_int_equal(mbuf->pkt_len, wc->byte_len);
+		assert_int_equal(mbuf->data_len, wc->byte_len);
+		assert_int_equal(mbuf->ol_flags, cases[i].ol_flags | rx_rig.rxq.timestamp_flag);
+		assert_int_equal(mbuf->packet_type, RTE_PTYPE_L2_ETHER);
+		if (wc->tci != 0)
+			assert_int_equal(mbuf->vlan_tci, wc->tci);
+		if (cases[i].ol_flags & RTE_MBUF_F_RX_FDIR_ID)
+			assert_int_equal(mbuf->hash.fdir.hi, cases[i].mark);
+		assert_int_equal(
+			*RTE_MBUF_DYNFIELD(mbuf, rx_rig.rxq.timestamp_at, rte_mbuf_timestamp_t *),
+			wc->timestamp);
+		/* It lay where verbs was told to put it. */
+		assert_int_equal(ibv_rig.wrs[i].sges[0].addr, rte_pktmbuf_mtod(mbuf, uintptr_t));
+	}
+	rte_pktmbuf_free_bulk(pkts, RTE_DIM(cases));
+	stop();
+}
+
+static void
+each_wqe_is_posted_once_with_its_segments(void **state)
+{
+	uint8_t log2_segs;
+
+	(void)state;
+	for (log2_segs = 0; log2_segs <= 2; log2_segs++) {
+		const uint32_t nb_segs = 1u << log2_segs;
+		unsigned int i, k;
+
+		start(log2_segs);
+		assert_int_equal(ibv_rig.nb_wrs, RX_RIG_WQES);
+		for (i = 0; i < RX_RIG_WQES; i++) {
+			const struct ibv_rig_wr *wr = &ibv_rig.wrs[i];
+
+			assert_int_equal(wr->wr_id, i);
+			assert_int_equal(wr->nb_sges, nb_segs);
+			for (k = 0; k < nb_segs; k++) {
+				const struct rte_mbuf *mbuf =
+					rx_rig.rxq.mbufs[(i << log2_segs) + k];
+				const uint32_t headroom = k == 0 ? RTE_PKTMBUF_HEADROOM : 0;
+
+				assert_int_equal(
+					wr->sges[k].addr, (uintptr_t)mbuf->buf_addr + headroom);
+				assert_int_equal(wr->sges[k].length, RX_RIG_ROOM - headroom);
+				assert_int_equal(wr->sges[k].lkey, RIG_LKEY);
+			}
+		}
+		mdv_rx_ibv_post(&rx_rig.rxq);
+		assert_int_equal(ibv_rig.nb_wrs, RX_RIG_WQES);
+		stop();
+	}
+}
+
+/* Many laps of the ring, and verbs that is short of room now and then. */
+static void
+refused_wqes_are_posted_later(void **state)
+{
+	struct rte_mbuf *pkts[32];
+	unsigned int round, i, nb_posted = RX_RIG_WQES, nb_got = 0;
+	uint64_t next = 0;
+
+	(void)state;
+	srandom(4712);
+	start(0);
+	ibv_rig_forget();
+	for (round = 0; round < 2000; round++) {
+		unsigned int nb = RTE_MIN(random() % 32u, nb_posted);
+		uint16_t got;
+
+		for (i = 0; i < nb; i++)
+			ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 + i });
+		nb_posted -= nb;
+		ibv_rig.room = random() % 40;
+		got = mdv_rx_ibv_burst(&rx_rig.rxq, pkts, RTE_DIM(pkts));
+		assert_int_equal(got, nb);
+		for (i = 0; i < got; i++)
+			assert_int_equal(pkts[i]->pkt_len, 60 + i);
+		rte_pktmbuf_free_bulk(pkts, got);
+		nb_got += got;
+		for (i = 0; i < ibv_rig.nb_wrs; i++)
+			assert_int_equal(ibv_rig.wrs[i].wr_id, next++ % RX_RIG_WQES);
+		nb_posted += ibv_rig.nb_wrs;
+		ibv_rig_forget();
+	}
+	assert_int_equal(rx_rig.rxq.count.packets, nb_got);
+	assert_true(nb_got > 1000);
+	stop();
+}
+
+static void
+a_look_takes_what_is_wanted_and_no_more(void **state)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	struct rte_mbuf *pkts[8];
+	unsigned int i;
+
+	(void)state;
+	start(0);
+	for (i = 0; i < 10; i++)
+		ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 });
+	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 4), 4);
+	rte_pktmbuf_free_bulk(pkts, 4);
+	assert_int_equal(ibv_rig.wcs_taken, 4);
+	assert_int_equal(mdv_rxq_descriptor_status(rxq, 2), RTE_ETH_RX_DESC_DONE);
+	assert_int_equal(ibv_rig.wcs_taken, 7);
+	assert_int_equal(mdv_rxq_descriptor_status(rxq, 6), RTE_ETH_RX_DESC_AVAIL);
+	assert_int_equal(mdv_rxq_count(rxq), 6);
+	assert_int_equal(ibv_rig.wcs_taken, 10);
+	/* What was looked at is still there. */
+	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 6);
+	rte_pktmbuf_free_bulk(pkts, 6);
+	stop();
+}
+
+static void
+packets_that_interrupts_may_tell_of_stay(void **state)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	struct ibv_comp_channel channel;
+
+	(void)state;
+	start(0);
+	ibv_rig.cq.channel = &channel;
+	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 });
+	assert_int_equal((int)mdv_rxq_count(rxq), -ENOTSUP);
+	assert_int_equal(mdv_rxq_descriptor_status(rxq, 0), -ENOTSUP);
+	assert_int_equal(ibv_rig.wcs_taken, 0);
+	stop();
+}
+
+static void
+errors_are_those_of_the_device(void **state)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	struct rte_mbuf *pkts[8];
+
+	(void)state;
+	start(0);
+	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 });
+	ibv_rig_complete(&(struct ibv_rig_wc){ .status = IBV_WC_LOC_LEN_ERR });
+	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 61 });
+	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 2);
+	assert_int_equal(rxq->count.errors, 1);
+	assert_int_equal(rig_verbs.nb_wq_states, 0);
+	rte_pktmbuf_free_bulk(pkts, 2);
+	/* This one stops the queue: it is started anew, and everything posted again. */
+	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 62 });
+	ibv_rig_complete(&(struct ibv_rig_wc){ .status = IBV_WC_LOC_PROT_ERR });
+	ibv_rig_complete(&(struct ibv_rig_wc){ .status = IBV_WC_WR_FLUSH_ERR });
+	ibv_rig_forget();
+	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 1);
+	assert_int_equal(rig_verbs.nb_wq_states, 2);
+	assert_int_equal(rig_verbs.wq_states[0], IBV_WQS_RESET);
+	assert_int_equal(rig_verbs.wq_states[1], IBV_WQS_RDY);
+	assert_int_equal(ibv_rig.wcs_taken, ibv_rig.nb_wcs);
+	assert_int_equal(ibv_rig.nb_wrs, RX_RIG_WQES);
+	assert_int_equal(nb_buffers(), RX_RIG_WQES + 1);
+	rte_pktmbuf_free(pkts[0]);
+	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 63 });
+	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 1);
+	assert_int_equal(pkts[0]->pkt_len, 63);
+	rte_pktmbuf_free(pkts[0]);
+	stop();
+}
+
+static void
+every_status_has_a_syndrome(void **state)
+{
+	static const enum ibv_wc_status own[] = { IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR,
+		IBV_WC_LOC_PROT_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_ACCESS_ERR };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(own); i++)
+		assert_string_not_equal(mdv_cq_syndrome(mdv_cq_syndrome_of(own[i])), "unknown");
+	assert_int_equal(mdv_cq_syndrome_of(IBV_WC_LOC_LEN_ERR), 0x01);
+	assert_int_equal(mdv_cq_syndrome_of(IBV_WC_WR_FLUSH_ERR), 0x05);
+	assert_string_equal(mdv_cq_syndrome(mdv_cq_syndrome_of(IBV_WC_FATAL_ERR)), "unknown");
+}
+
+static void
+a_stopped_queue_does_nothing(void **state)
+{
+	struct rte_mbuf *pkts[8];
+
+	(void)state;
+	start(0);
+	rx_rig.rxq.ready = false;
+	ibv_rig_forget();
+	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 });
+	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, 8), 0);
+	assert_int_equal(ibv_rig.wcs_taken, 0);
+	assert_int_equal(ibv_rig.nb_wrs, 0);
+	stop();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_verbs_tells_is_in_the_mbuf),
+		cmocka_unit_test(each_wqe_is_posted_once_with_its_segments),
+		cmocka_unit_test(refused_wqes_are_posted_later),
+		cmocka_unit_test(a_look_takes_what_is_wanted_and_no_more),
+		cmocka_unit_test(packets_that_interrupts_may_tell_of_stay),
+		cmocka_unit_test(errors_are_those_of_the_device),
+		cmocka_unit_test(every_status_has_a_syndrome),
+		cmocka_unit_test(a_stopped_queue_does_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
