@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 
-from . import paths
+from . import mode, paths
 from .terminal import Terminal
 
 PROMPT = "testpmd> "
@@ -33,7 +33,7 @@ def eal_args(prefix, vdevs, lcores="0,1", memory=1024, telemetry=False, pci=("--
     if not telemetry:
         args.append("--no-telemetry")
     for vdev in vdevs:
-        args += ["--vdev", vdev]
+        args += ["--vdev", mode.vdev(vdev)]
     return args
 
 
@@ -60,7 +60,7 @@ class Testpmd:
         # testpmd's start throws away what its ports have received so far: not here.
         command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"]
         # What it says of links of its own accord can fall into the middle of a prompt.
-        command += ([] if link_events else ["--no-lsc-interrupt"]) + list(args)
+        command += ([] if link_events else ["--no-lsc-interrupt"]) + mode.args(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
         self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=environment)
         self.banner = ""

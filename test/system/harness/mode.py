@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mode that the driver's ports run in: $MLX5DV_MODE (auto, dv or ibv), where a test names none itself."""
+import os
+import re
+
+# What plain verbs does not tell of a received packet: checksums (IPv4, UDP, TCP), the hash.
+NOT_IN_VERBS = 0x2 | 0x4 | 0x8 | 0x80000
+
+
+def is_ibv():
+    return os.environ.get("MLX5DV_MODE") == "ibv"
+
+
+def vdev(text):
+    """The --vdev in this mode, if it is ours and says none itself."""
+    mode = os.environ.get("MLX5DV_MODE")
+    if not mode or not text.startswith("net_mlx5dv") or ",mode=" in text:
+        return text
+    return f"{text},mode={mode}"
+
+
+def args(given):
+    """testpmd's arguments, without the offloads that ports of this mode do not offer."""
+    if not is_ibv():
+        return list(given)
+    return [re.sub(r"^(--rx-offloads=)(\w+)$",
+                   lambda match: f"{match[1]}{int(match[2], 0) & ~NOT_IN_VERBS:#x}", arg) for arg in given]
