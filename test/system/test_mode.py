@@ -10,6 +10,7 @@ from test_faults_queues import (test_a_receive_queue_goes_on_after_errors,
 from test_flow_outcomes import test_both_rules_of_one_match_mark_their_copy, test_every_row_of_the_guide
 from test_forward import (test_frames_leave_as_they_came, test_io_over_loop_counts_match,
                           test_several_queues_circle)
+from test_interrupts import test_no_order_of_events_loses_a_wake_up
 from test_memory import test_frames_of_one_ports_pool_leave_by_another
 from test_queues import test_a_queue_is_set_up_anew_below_its_rule, test_deferred_queues_are_started_by_hand
 from test_rss import test_reta_update_while_started, test_udp_ports_take_part

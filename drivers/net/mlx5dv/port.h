@@ -42,6 +42,7 @@
 /** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag; the FCS never gets here. */
 #define MDV_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 
+struct mdv_rx_wake;
 struct mdv_rxq;
 
 struct mdv_port {
@@ -70,9 +71,9 @@ struct mdv_port {
 	struct mdv_missed missed;
 	struct mdv_xstats xstats;
 
-	struct ibv_comp_channel **rx_channels; /**< by queue; NULL: no Rx interrupts */
-	struct mdv_rxq *parked;                /**< released Rx queues whose WQs are in use */
-	struct mdv_txq *parked_tx;             /**< released Tx queues, for their QPs */
+	struct mdv_rx_wake *rx_wakes; /**< by queue; NULL: no Rx interrupts */
+	struct mdv_rxq *parked;       /**< released Rx queues whose WQs are in use */
+	struct mdv_txq *parked_tx;    /**< released Tx queues, for their QPs */
 
 	struct mdv_flow_state flow;
 };

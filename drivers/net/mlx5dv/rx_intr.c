@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for packets: completion channels, arming, and the address to watch. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "port.h"
 #include "rx.h"
 #include "rx_intr.h"
+#include "rx_wake.h"
 
 /** Sequence number of an arm: two bits of its word (rdma-core mlx5_arm_cq()). */
 #define ARM_SN_MASK  3u
@@ -23,54 +23,38 @@
 struct ibv_comp_channel *
 mdv_rx_intr_channel(const struct mdv_port *port, uint16_t idx)
 {
-	return port->rx_channels == NULL ? NULL : port->rx_channels[idx];
-}
-
-static struct ibv_comp_channel *
-channel_create(struct ibv_context *ctx)
-{
-	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
-	int flags;
-
-	if (channel == NULL)
-		return NULL;
-	flags = fcntl(channel->fd, F_GETFL);
-	if (flags < 0 || fcntl(channel->fd, F_SETFL, flags | O_NONBLOCK) < 0) {
-		ibv_destroy_comp_channel(channel);
-		return NULL;
-	}
-	return channel;
+	return port->rx_wakes == NULL ? NULL : port->rx_wakes[idx].channel;
 }
 
 static void
-channels_destroy(struct mdv_port *port, uint16_t nb)
+wakes_close(struct mdv_port *port, uint16_t nb)
 {
 	int ret;
 
 	while (nb-- != 0) {
-		ret = ibv_destroy_comp_channel(port->rx_channels[nb]);
+		ret = mdv_rx_wake_close(&port->rx_wakes[nb]);
 		if (ret != 0)
 			MDV_LOG(ERR, "port %u Rx queue %u: cannot close the channel: %s",
-				port->dev->data->port_id, nb, strerror(ret));
+				port->dev->data->port_id, nb, strerror(-ret));
 	}
-	free(port->rx_channels);
-	port->rx_channels = NULL;
+	free(port->rx_wakes);
+	port->rx_wakes = NULL;
 }
 
 static int
-channels_create(struct mdv_port *port, uint16_t nb)
+wakes_open(struct mdv_port *port, uint16_t nb)
 {
 	uint16_t i;
 	int ret;
 
-	port->rx_channels = calloc(nb, sizeof(port->rx_channels[0]));
-	if (port->rx_channels == NULL)
+	port->rx_wakes = calloc(nb, sizeof(port->rx_wakes[0]));
+	if (port->rx_wakes == NULL)
 		return -ENOMEM;
 	for (i = 0; i < nb; i++) {
-		port->rx_channels[i] = channel_create(port->device.ctx);
-		if (port->rx_channels[i] == NULL) {
-			ret = errno != 0 ? -errno : -ENOMEM;
-			channels_destroy(port, i);
+		ret = mdv_rx_wake_open(port->device.ctx, port->device.caps.mode == MDV_MODE_IBV,
+			&port->rx_wakes[i]);
+		if (ret != 0) {
+			wakes_close(port, i);
 			return ret;
 		}
 	}
@@ -93,7 +77,7 @@ handle_create(const struct mdv_port *port, uint16_t nb)
 	ret |= rte_intr_vec_list_alloc(handle, NULL, nb);
 	for (i = 0; i < nb && ret == 0; i++) {
 		ret = rte_intr_vec_list_index_set(handle, i, RTE_INTR_VEC_RXTX_OFFSET + i);
-		ret |= rte_intr_efds_index_set(handle, i, port->rx_channels[i]->fd);
+		ret |= rte_intr_efds_index_set(handle, i, port->rx_wakes[i].fd);
 	}
 	if (ret != 0) {
 		rte_intr_instance_free(handle);
@@ -116,7 +100,7 @@ mdv_rx_intr_create(struct rte_eth_dev *dev)
 			dev->data->port_id, nb, RTE_MAX_RXTX_INTR_VEC_ID);
 		return -EINVAL;
 	}
-	ret = channels_create(port, nb);
+	ret = wakes_open(port, nb);
 	if (ret != 0) {
 		MDV_LOG(ERR, "port %u: cannot make completion channels: %s", dev->data->port_id,
 			strerror(-ret));
@@ -125,7 +109,7 @@ mdv_rx_intr_create(struct rte_eth_dev *dev)
 	dev->intr_handle = handle_create(port, nb);
 	if (dev->intr_handle == NULL) {
 		MDV_LOG(ERR, "port %u: no memory for interrupts", dev->data->port_id);
-		channels_destroy(port, nb);
+		wakes_close(port, nb);
 		return -ENOMEM;
 	}
 	return 0;
@@ -136,23 +120,34 @@ mdv_rx_intr_destroy(struct rte_eth_dev *dev)
 {
 	struct mdv_port *port = mdv_port(dev);
 
-	if (port->rx_channels == NULL)
+	if (port->rx_wakes == NULL)
 		return;
 	rte_intr_free_epoll_fd(dev->intr_handle);
 	rte_intr_vec_list_free(dev->intr_handle);
 	rte_intr_instance_free(dev->intr_handle);
 	dev->intr_handle = NULL;
-	channels_destroy(port, dev->data->nb_rx_queues);
+	wakes_close(port, dev->data->nb_rx_queues);
+}
+
+/** @return NULL: the queue has no interrupts. */
+static const struct mdv_rx_wake *
+wake_of(const struct rte_eth_dev *dev, uint16_t idx)
+{
+	const struct mdv_port *port = mdv_port(dev);
+
+	return port->rx_wakes == NULL || dev->data->rx_queues[idx] == NULL ? NULL
+									   : &port->rx_wakes[idx];
 }
 
 /** Take the events that there are. */
 static void
-events_take(struct mdv_rxq *rxq, struct ibv_comp_channel *channel)
+events_take(struct mdv_rxq *rxq, const struct mdv_rx_wake *wake)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	while (ibv_get_cq_event(channel, &cq, &context) == 0) {
+	mdv_rx_wake_clear(wake);
+	while (ibv_get_cq_event(wake->channel, &cq, &context) == 0) {
 		ibv_ack_cq_events(cq, 1);
 		rxq->cq.arm_sn++;
 	}
@@ -178,15 +173,18 @@ arm(struct mdv_rxq *rxq)
 int
 mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 {
-	struct ibv_comp_channel *channel = mdv_rx_intr_channel(mdv_port(dev), idx);
+	const struct mdv_rx_wake *wake = wake_of(dev, idx);
 	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
 
-	if (channel == NULL || rxq == NULL)
+	if (wake == NULL)
 		return -ENOTSUP;
 	/* One that fired since has used its number up. */
-	events_take(rxq, channel);
-	if (rxq->cq.ex != NULL)
+	events_take(rxq, wake);
+	if (rxq->cq.ex != NULL) {
+		if (rxq->cq.pi != rxq->cq_ci)
+			mdv_rx_wake_now(wake);
 		return -ibv_req_notify_cq(rxq->cq.ibv_cq, 0);
+	}
 	arm(rxq);
 	return 0;
 }
@@ -194,12 +192,12 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 int
 mdv_rx_intr_disable(struct rte_eth_dev *dev, uint16_t idx)
 {
-	struct ibv_comp_channel *channel = mdv_rx_intr_channel(mdv_port(dev), idx);
+	const struct mdv_rx_wake *wake = wake_of(dev, idx);
 	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
 
-	if (channel == NULL || rxq == NULL)
+	if (wake == NULL)
 		return -ENOTSUP;
-	events_take(rxq, channel);
+	events_take(rxq, wake);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Rx interrupts: a completion channel for each queue of a port that is configured with
+ * Rx interrupts: a completion channel (rx_wake.h) for each queue of a port that is configured with
  * intr_conf.rxq; its descriptor is what rte_eth_dev_rx_intr_ctl*() gives to epoll.
  *
  * To wait without loss: enable, then wait. The arm says up to where completions have been taken, so

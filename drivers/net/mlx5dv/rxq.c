@@ -424,25 +424,13 @@ nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
 	return RTE_MIN(nb, max);
 }
 
-/**
- * In mode=ibv packets have to be fetched to be counted, and those fetched wake nobody: with
- * interrupts they are left where they are. @return whether it is known what waits
- */
-static bool
-look(struct mdv_rxq *rxq, uint32_t want)
-{
-	if (rxq->cq.ex != NULL && rxq->cq.ibv_cq->channel != NULL)
-		return false;
-	mdv_cq_look(&rxq->cq, rxq->cq_ci, want);
-	return true;
-}
-
 uint32_t
 mdv_rxq_count(void *queue)
 {
 	struct mdv_rxq *rxq = queue;
 
-	return look(rxq, UINT32_MAX) ? nb_waiting(rxq, rxq->mask + 1) : (uint32_t)-ENOTSUP;
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, UINT32_MAX);
+	return nb_waiting(rxq, rxq->mask + 1);
 }
 
 static bool
@@ -464,7 +452,6 @@ mdv_rxq_descriptor_status(void *queue, uint16_t offset)
 		return -EINVAL;
 	if (offset >= rxq->wqe_pi - rxq->wqe_ci)
 		return RTE_ETH_RX_DESC_UNAVAIL;
-	if (!look(rxq, offset + 1u))
-		return -ENOTSUP;
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, offset + 1u);
 	return is_waiting(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }

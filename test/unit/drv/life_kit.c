@@ -50,6 +50,12 @@ life_mode(void)
 	return mode != NULL ? mode : "auto";
 }
 
+bool
+life_is_ibv(void)
+{
+	return strcmp(life_mode(), "ibv") == 0;
+}
+
 uint16_t
 life_port_open_with(const char *name, const char *args)
 {
@@ -81,7 +87,7 @@ life_configure(uint16_t port_id, const struct shape *shape)
 	uint16_t i;
 
 	/* Verbs does not tell of checksums. */
-	if (strcmp(life_mode(), "ibv") == 0)
+	if (life_is_ibv())
 		conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_CHECKSUM;
 	assert_int_equal(
 		rte_eth_dev_configure(port_id, shape->nb_queues, shape->nb_queues, &conf), 0);

@@ -5,6 +5,7 @@
 #define DRV_LIFE_KIT_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,8 @@ extern struct rte_mempool *life_pool;
 int life_group_make(void **state);
 struct rte_mempool *life_pool_make(const char *name, unsigned int nb);
 void life_check_pool(const struct rte_mempool *mempool, unsigned int nb);
+/** Is it mode=ibv that the environment's LIFE_MODE says? */
+bool life_is_ibv(void);
 /** A vdev of this name on mlx5_0, in the mode of the environment's LIFE_MODE. */
 uint16_t life_port_open(const char *name);
 /** The same with more driver arguments: ",key=value" or "". */

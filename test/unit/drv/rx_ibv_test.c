@@ -197,22 +197,6 @@ a_look_takes_what_is_wanted_and_no_more(void **state)
 }
 
 static void
-packets_that_interrupts_may_tell_of_stay(void **state)
-{
-	struct mdv_rxq *rxq = &rx_rig.rxq;
-	struct ibv_comp_channel channel;
-
-	(void)state;
-	start(0);
-	ibv_rig.cq.channel = &channel;
-	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 });
-	assert_int_equal((int)mdv_rxq_count(rxq), -ENOTSUP);
-	assert_int_equal(mdv_rxq_descriptor_status(rxq, 0), -ENOTSUP);
-	assert_int_equal(ibv_rig.wcs_taken, 0);
-	stop();
-}
-
-static void
 errors_are_those_of_the_device(void **state)
 {
 	struct mdv_rxq *rxq = &rx_rig.rxq;
@@ -286,7 +270,6 @@ main(void)
 		cmocka_unit_test(each_wqe_is_posted_once_with_its_segments),
 		cmocka_unit_test(refused_wqes_are_posted_later),
 		cmocka_unit_test(a_look_takes_what_is_wanted_and_no_more),
-		cmocka_unit_test(packets_that_interrupts_may_tell_of_stay),
 		cmocka_unit_test(errors_are_those_of_the_device),
 		cmocka_unit_test(every_status_has_a_syndrome),
 		cmocka_unit_test(a_stopped_queue_does_nothing),
