@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mode=auto|dv|ibv: which one a port gets; and tests of other files once more, with plain verbs."""
+import os
+
 import pytest
 from harness import frames, pcapfile
 from harness.testpmd import Testpmd
@@ -23,7 +25,6 @@ from test_tx_queue import test_mbufs_are_freed_on_request
 from test_vlan import test_insert, test_strip, test_strip_switched_while_started
 
 INFO = ["--log-level=pmd.net.mlx5dv:info"]
-WIDE = {"MLX5_CQE_SIZE": "128"}
 OF_64 = "its completions are not of 64 bytes (is MLX5_CQE_SIZE set?)"
 
 # The tests above, which pytest finds by their names here.
@@ -36,11 +37,18 @@ def plain_verbs(request, monkeypatch):
         monkeypatch.setenv("MLX5DV_MODE", "ibv")
 
 
+def wide():
+    """CQEs of 128 bytes, which --strict calls a mistake of the environment."""
+    if "--strict" in os.environ.get("SOFTHCA_OPTIONS", ""):
+        pytest.skip("MLX5_CQE_SIZE is a finding of --strict")
+    return {"MLX5_CQE_SIZE": "128"}
+
+
 @pytest.mark.parametrize("devargs,env,says", [
-    ("", {}, "direct verbs: the device has them"),
-    (",mode=auto", WIDE, f"plain verbs (ibv): {OF_64}"),
-    (",mode=dv", {}, "direct verbs: as mode= says"),
-    (",mode=ibv", {}, "plain verbs (ibv): as mode= says"),
+    ("", dict, "direct verbs: the device has them"),
+    (",mode=auto", wide, f"plain verbs (ibv): {OF_64}"),
+    (",mode=dv", dict, "direct verbs: as mode= says"),
+    (",mode=ibv", dict, "plain verbs (ibv): as mode= says"),
 ])
 def test_which_is_chosen_and_why(tmp_path, devargs, env, says):
     """In each of them packets go through."""
@@ -48,7 +56,7 @@ def test_which_is_chosen_and_why(tmp_path, devargs, env, says):
     capture, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
     port = f"wire=pcap:{capture}:{out},mac={frames.PORT_MAC}"
-    with Testpmd(ports=[port], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], eal=INFO, env=env) as pmd:
+    with Testpmd(ports=[port], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], eal=INFO, env=env()) as pmd:
         assert f"mlx5_0: {says}" in pmd.banner, pmd.banner
         assert ("by verbs" in pmd.banner) == ("ibv" in says)
         pmd.cmd("set fwd io")
@@ -59,7 +67,7 @@ def test_which_is_chosen_and_why(tmp_path, devargs, env, says):
 
 
 def test_direct_verbs_are_refused_where_there_are_none():
-    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,mode=dv"], env=WIDE) as pmd:
+    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,mode=dv"], env=wide()) as pmd:
         assert f"mlx5_0: mode=dv, but the device has no direct verbs for us: {OF_64}" in pmd.banner
         assert "No probed ethernet devices" in pmd.banner
 
