@@ -143,7 +143,7 @@ PROBES = {
     "QUERY_PORT from 2": "cannot query port 1: Cannot allocate memory",
 }
 STARTS = {
-    "CREATE_CQ at 2": "cannot create a CQ of",
+    "CREATE_CQ at 3": "cannot create a CQ of",
     "CREATE_QP at 2": "Tx queue 0: cannot create a QP of",
     "CREATE_WQ at 1": "Rx queue 0: cannot create a WQ of",
     "CREATE_RWQ_IND_TBL at 1": "",
@@ -187,7 +187,7 @@ def test_a_port_starts_after_verbs_that_failed(tmp_path):
 
 def test_a_trial_rule_that_fails_for_another_reason_is_told(tmp_path):
     """The port comes up without the feature; its user learns that this is not the device's doing."""
-    with Pmd(tmp_path, "verb enomem CREATE_FLOW at 3\n") as pmd:
+    with Pmd(tmp_path, "verb enomem CREATE_FLOW at 9\n") as pmd:
         assert pmd.banner.count("rules with it will be refused") == 1
         assert re.search(r"mlx5_0: match on [^:]*: Cannot allocate memory; rules with it", pmd.banner)
     assert set(pmd.faults.values()) == {1}

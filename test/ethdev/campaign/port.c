@@ -387,7 +387,6 @@ reset(struct campaign_port *port)
 	if (ret != 0)
 		return ret;
 	port->started = false;
-	port->isolated = false;
 	campaign_rules_forget(port);
 	return campaign_port_configure(port);
 }
