@@ -72,6 +72,12 @@ class Pmd(Testpmd):
             assert time.monotonic() < end, what
             self.terminal.read_some(0.05)
 
+    def start_noisily(self):
+        """What the driver says as soon as packets are polled for may stand in the middle of the prompt."""
+        self.terminal.send("start\n")
+        while self.terminal.read_some(1):
+            pass
+
     def stop_and_count(self):
         """Stop the port: every mbuf is back, whatever befell the queues."""
         before = int(re.search(r"populated_size=(\d+)", self.cmd("dump_mempool mb_pool_0")).group(1))
@@ -106,7 +112,7 @@ def test_a_receive_queue_goes_on_after_errors(tmp_path):
     text = "rq error 0x04 every 1500\nrq error 0x01 every 700\nrq fatal every 1900\n"
     with Pmd(tmp_path, text, f"wire=pcap:{capture},pace=0,repeat=0,mac={MAC}") as pmd:
         pmd.cmd("set fwd rxonly")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.until(lambda: all(f"stopped with syndrome {syndrome}," in pmd.terminal.text
                               for syndrome in ("0x4", "0x5")), "no error")
         before = pmd.stats()
@@ -114,7 +120,7 @@ def test_a_receive_queue_goes_on_after_errors(tmp_path):
         assert pmd.stats()["RX-errors"] != 0
         pmd.stop_and_count()
         pmd.cmd("port start 0")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.wait_stats(lambda stats: stats["RX-packets"] > 0)
     assert all(pmd.applied().values())
 
