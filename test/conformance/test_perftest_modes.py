@@ -156,13 +156,6 @@ def test_rate_of_rules(rule):
     assert status == 0 and re.search(r"^\s*200(\s+[\d.]+){5}\s*$", text, re.M), text
 
 
-def test_rate_of_rules_for_a_time():
-    status, text = run_on_softhca(["raw_ethernet_fs_rate", "-d", "mlx5_0", "-F", "-Z", "-B", SERVER_MAC, "-D", "1"],
-                                  ["wire=loop"])
-    row = re.search(r"#flows.*\n\s*(\d+)\s+[\d.]+\s+[\d.]+", text)
-    assert status == 0 and row and int(row.group(1)) > 0, text
-
-
 def client(capture, options):
     """A client alone: the frames of its capture."""
     status, text = run_on_softhca([BW, "-d", "mlx5_0", "-F", "-P", "-s", "128", "-n", "16", "-B", CLIENT_MAC, "-E",

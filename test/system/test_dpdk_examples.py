@@ -71,7 +71,7 @@ class Example:
         return sent
 
     def interrupt(self):
-        """Ends it as its guide says; some have no handler and die of it."""
+        """Ends it as its guide says; those without a handler are not asked: SIGINT may be ignored where tests run."""
         os.kill(self.terminal.process.pid, signal.SIGINT)
         return self.terminal.wait()
 
@@ -99,7 +99,6 @@ def test_a_pair_of_ports_forwards(build, tmp_path, name, program):
     received = [udp(i, "10.0.0.1") for i in range(NB_FRAMES)]
     with Example(build(name, program), [], tmp_path, received) as example:
         assert example.wait_sent(1, NB_FRAMES) == received
-        example.interrupt()
 
 
 @pytest.mark.parametrize("name,arguments,ready,src,dst", [
