@@ -32,6 +32,9 @@ static struct {
 	bool waits;
 } listener;
 
+/** EAL has one question of a name under way, and refuses a second; threads may have one each. */
+static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void
 pack(struct rte_mp_msg *msg, const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
 {
@@ -132,20 +135,27 @@ mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
 	return -rte_errno;
 }
 
+static int
+request(struct rte_mp_msg *msg, struct rte_mp_reply *reply)
+{
+	int ret;
+
+	pthread_mutex_lock(&request_lock);
+	ret = rte_mp_request_sync(msg, reply, &patience) == 0 ? 0 : -rte_errno;
+	pthread_mutex_unlock(&request_lock);
+	return ret;
+}
+
 int
 mdv_mp_ask(struct mdv_mp_message *message, struct mdv_mp_fds *fds)
 {
-	/* EAL has one question of a name under way. */
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct mdv_mp_fds got = { .nb = 0 };
 	struct rte_mp_reply reply;
 	struct rte_mp_msg msg;
 	int ret;
 
 	pack(&msg, message, fds);
-	pthread_mutex_lock(&lock);
-	ret = rte_mp_request_sync(&msg, &reply, &patience) == 0 ? 0 : -rte_errno;
-	pthread_mutex_unlock(&lock);
+	ret = request(&msg, &reply);
 	if (ret == 0)
 		ret = reply.nb_received == 1 ? unpack(&reply.msgs[0], message, &got) : -ENOTCONN;
 	free(reply.msgs);
@@ -183,7 +193,7 @@ mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
 	int i, ret;
 
 	pack(&msg, message, fds);
-	ret = rte_mp_request_sync(&msg, &reply, &patience) == 0 ? 0 : -rte_errno;
+	ret = request(&msg, &reply);
 	if (ret == -ENOTSUP)
 		return 0;
 	for (i = 0; ret == 0 && i < reply.nb_received; i++) {
