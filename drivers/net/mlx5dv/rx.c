@@ -214,7 +214,7 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 {
 	const bool known = rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE;
 	const uint32_t end = rxq->wqe_ci + rxq->mask + 1;
-	struct rte_mbuf *fresh[2 * MDV_RX_REFILL_MIN];
+	struct rte_mbuf *fresh[MDV_RX_REFILL_MIN];
 	uint32_t left;
 
 	if (end - rxq->wqe_pi < rxq->refill_min)

@@ -47,7 +47,7 @@ struct mdv_port;
 /** Segments a WQE can have here; bounded below by the device's max_sge. */
 #define MDV_RX_SEGS_MAX 32
 /** Missing WQEs that make a refill, in a ring of four times as many at least. */
-#define MDV_RX_REFILL_MIN 32
+#define MDV_RX_REFILL_MIN 64
 
 /** What a burst function does beyond lengths and packet types: constant in each instance. */
 enum mdv_rx_opt {
@@ -195,11 +195,17 @@ mdv_rx_mbuf_addr(const struct mdv_rxq *rxq, const struct rte_mbuf *mbuf)
 	return (uintptr_t)mbuf->buf_addr + rxq->headroom;
 }
 
-/** Tell the device how far WQEs are posted. */
+/**
+ * Tell the device how far CQEs are read and WQEs are posted. The CQ has a slot for each WQE, so its
+ * slots are not missed before there are new WQEs: one doorbell record written less by most bursts.
+ */
 static __rte_always_inline void
 mdv_rx_doorbell(struct mdv_rxq *rxq)
 {
-	/* Orders the stores of the WQEs before the store of the counter that gives them away. */
+	/* Orders the stores to slots and WQEs before those of the counters that give them away, and
+	 * the room in the CQ before what may fill it. */
+	rte_io_wmb();
+	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
 	rte_io_wmb();
 	*rxq->wq_dbrec = rte_cpu_to_be_32(rxq->wqe_pi & UINT16_MAX);
 }

@@ -191,11 +191,6 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		rxq->wqe_ci = pos.wqe_ci;
 		rxq->count.packets += pos.nb;
 		rxq->count.bytes += pos.bytes;
-		/* Orders what made slots invalid before the store that lets the device write them.
-		 */
-		if (rxq->expects & MDV_RX_EXPECT_MINI)
-			rte_io_wmb();
-		mdv_cq_update_ci(rxq->cq_dbrec, pos.cq_ci);
 	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
 		mdv_revive_rx(rxq);
 	}
