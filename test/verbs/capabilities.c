@@ -133,12 +133,19 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
+/* Facts may be longer than a number: firmware's version is a string. */
+static size_t
+number_size(const struct row *row)
+{
+	return row->size < sizeof(uint64_t) ? row->size : sizeof(uint64_t);
+}
+
 static uint64_t
 value_of(const struct row *row)
 {
 	uint64_t value = 0;
 
-	memcpy(&value, (const uint8_t *)&report + row->offset, row->size);
+	memcpy(&value, (const uint8_t *)&report + row->offset, number_size(row));
 	return value;
 }
 
@@ -176,10 +183,10 @@ check_known(void)
 		uint64_t value = 0;
 		uint8_t *at = (uint8_t *)&left + rows[i].offset;
 
-		memcpy(&value, at, rows[i].size < sizeof(value) ? rows[i].size : sizeof(value));
+		memcpy(&value, at, number_size(&rows[i]));
 		value &= rows[i].bits != 0 ? ~rows[i].bits : 0;
 		memset(at, 0, rows[i].size);
-		memcpy(at, &value, rows[i].size < sizeof(value) ? rows[i].size : sizeof(value));
+		memcpy(at, &value, number_size(&rows[i]));
 	}
 	for (size_t i = 0; i < sizeof(left); i++)
 		kit_check(bytes[i] == 0, "no row knows of this byte of the report", (long long)i);
