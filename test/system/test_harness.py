@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The oracles themselves: hash and checksums against published vectors, captures against tcpdump's rules."""
+import pytest
+
 from harness import frames, pcapfile
-from harness.testpmd import parse_verbose
+from harness.terminal import Terminal
+from harness.testpmd import PROMPT, parse_verbose
 
 # The key and the first vector of Microsoft's "Verifying the RSS hash calculation".
 KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
@@ -42,3 +45,20 @@ def test_verbose_parser():
     packet, = parse_verbose(text)
     assert (packet["queue"], packet["hash"], packet["mark"], packet["tci"]) == (2, 0xABC, 7, 0x64)
     assert packet["flags"] == {"RSS_HASH", "FDIR_ID"} and packet["hw_ptype"] == "L2_ETHER L3_IPV4"
+
+
+@pytest.mark.parametrize("printed,text", [
+    ("t|mlx5dv: a\\n|estpmd> ", "mlx5dv: a\ntestpmd> "),
+    ("testpmd>|mlx5dv: a\\nmlx5dv: b\\n| ", "mlx5dv: a\nmlx5dv: b\ntestpmd> "),
+    ("testpmd> start\\n RX\\n|te|\\nPort 0: link\\n|stpmd> ", "testpmd> start\n RX\n\nPort 0: link\ntestpmd> "),
+    ("testpmd> set fwd io\\n  io\\n|testpmd> ", "testpmd> set fwd io\n  io\ntestpmd> "),
+])
+def test_lines_in_a_prompt(printed, text):
+    """What other threads print while the prompt is being printed comes before it."""
+    parts = "; sleep 0.05; ".join(f"printf '{part}'" for part in printed.split("|"))
+    terminal = Terminal(["sh", "-c", parts], prompt=PROMPT)
+    try:
+        assert terminal.wait() == 0
+        assert terminal.text == text
+    finally:
+        terminal.close()

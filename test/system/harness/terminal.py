@@ -14,7 +14,14 @@ import termios
 import time
 
 QUIET_SECONDS = 60
+TORN_CHARACTERS = 2048  # so far back a prompt that is not complete may begin
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\x07")
+
+
+def torn_pattern(head, rest):
+    """Lines, the group, in the middle of a prompt."""
+    head, rest = re.escape(head), re.escape(rest)
+    return re.compile(rf"^{head}(?!{rest})((?:[^\n]*\n){{1,8}}?){rest}", re.M)
 
 
 class TerminalError(AssertionError):
@@ -22,9 +29,13 @@ class TerminalError(AssertionError):
 
 
 class Terminal:
-    """One child process in a session of its own; `text` is all that it has printed."""
+    """One child process in a session of its own; `text` is all that it has printed.
 
-    def __init__(self, argv, env=None, cwd=None):
+    Of a program that prints its `prompt` byte by byte, lines of other threads may come in the middle of
+    it; in `text` they come before.
+    """
+
+    def __init__(self, argv, env=None, cwd=None, prompt=""):
         self.argv = [str(arg) for arg in argv]
         master, slave = pty.openpty()
         attributes = termios.tcgetattr(slave)
@@ -38,6 +49,8 @@ class Terminal:
         self.master = master
         self.text = ""
         self._held = b""
+        self._torn = [torn_pattern(prompt[:cut], prompt[cut:]) for cut in range(1, len(prompt))]
+        self._prompt = prompt
         self.ended = False
 
     def read_some(self, seconds):
@@ -58,8 +71,16 @@ class Terminal:
             data, self._held = data[:cut], data[cut:]
         else:
             self._held = b""
-        self.text += ESCAPES.sub(b"", data).decode("utf-8", "replace")
+        self._append(ESCAPES.sub(b"", data).decode("utf-8", "replace"))
         return True
+
+    def _append(self, new):
+        # Characters change places, none is lost: offsets into the text stay good.
+        settled = max(0, len(self.text) - TORN_CHARACTERS)
+        tail = self.text[settled:] + new
+        for torn in self._torn:
+            tail = torn.sub(lambda match: match.group(1) + self._prompt, tail)
+        self.text = self.text[:settled] + tail
 
     def forget(self):
         """Drop what has been printed so far: offsets into `text` start anew."""

@@ -62,7 +62,8 @@ class Testpmd:
         # What it says of links of its own accord can fall into the middle of a prompt.
         command += ([] if link_events else ["--no-lsc-interrupt"]) + mode.args(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
-        self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=environment)
+        self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=environment,
+                                 prompt=PROMPT)
         self.banner = ""
         self.status = None
 
