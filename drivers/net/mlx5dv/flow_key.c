@@ -171,17 +171,48 @@ key_is_zero(const uint8_t *bytes, unsigned int nb)
 	return any == 0;
 }
 
+/* @p nb is a constant. Another spec may have said something of these bytes. */
+static __rte_always_inline void
+key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_t *spec_mask,
+	const unsigned int nb)
+{
+	uint64_t masked = 0, wanted = 0, word = 0;
+
+	memcpy(&masked, spec_mask, nb);
+	if (masked == 0)
+		return;
+	memcpy(&wanted, spec_value, nb);
+	memcpy(&word, value, nb);
+	word = (word & ~masked) | (wanted & masked);
+	memcpy(value, &word, nb);
+	memcpy(&word, mask, nb);
+	word |= masked;
+	memcpy(mask, &word, nb);
+}
+
 static void
-key_copy(struct key_record *value, struct key_record *mask, size_t to, const uint8_t *spec_value,
+key_copy(struct key_record *values, struct key_record *masks, size_t to, const uint8_t *spec_value,
 	const uint8_t *spec_mask, uint16_t bytes)
 {
-	if (key_is_zero(spec_mask, bytes))
-		return;
-	for (uint16_t i = 0; i < bytes; i++) {
-		if (spec_mask[i] == 0)
-			continue; /* another spec may have said something of it */
-		((uint8_t *)mask)[to + i] = spec_mask[i];
-		((uint8_t *)value)[to + i] = spec_value[i] & spec_mask[i];
+	uint8_t *value = (uint8_t *)values + to, *mask = (uint8_t *)masks + to;
+
+	switch (bytes) {
+	case 1:
+		key_merge(value, mask, spec_value, spec_mask, 1);
+		break;
+	case 2:
+		key_merge(value, mask, spec_value, spec_mask, 2);
+		break;
+	case 4:
+		key_merge(value, mask, spec_value, spec_mask, 4);
+		break;
+	case 6:
+		key_merge(value, mask, spec_value, spec_mask, 6);
+		break;
+	default: /* an IPv6 address */
+		key_merge(value, mask, spec_value, spec_mask, 8);
+		key_merge(value + 8, mask + 8, spec_value + 8, spec_mask + 8, 8);
+		break;
 	}
 }
 
