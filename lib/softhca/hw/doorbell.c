@@ -26,7 +26,7 @@
 #define DOORBELL_ROUNDS 1000
 
 void
-shca_doorbell_watch(struct shca_device *dev, struct shca_doorbell_page *page, const uint8_t *bytes)
+shca_doorbell_watch(struct shca_device *dev, struct shca_doorbell_page *page, uint8_t *bytes)
 {
 	*page = (struct shca_doorbell_page){ .bytes = bytes };
 	LIST_INSERT_HEAD(&dev->doorbell_pages, page, link);
@@ -95,14 +95,18 @@ ring(struct shca_device *dev, uint64_t value)
 	sq->bell.nb_early_rounds = 0;
 }
 
+static uint64_t *
+place_of(const struct shca_doorbell_page *page, unsigned int i)
+{
+	return (void *)(page->bytes + FIRST_PLACE + (size_t)i * PLACE_BYTES);
+}
+
 static void
 look(struct shca_device *dev, struct shca_doorbell_page *page)
 {
 	for (unsigned int i = 0; i < SHCA_DOORBELL_PLACES; i++) {
-		const uint64_t *place =
-			(const void *)(page->bytes + FIRST_PLACE + (size_t)i * PLACE_BYTES);
 		/* Acquire: the record is read after it, as the program wrote it before. */
-		uint64_t value = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+		uint64_t value = __atomic_load_n(place_of(page, i), __ATOMIC_ACQUIRE);
 
 		if (value == page->seen[i])
 			continue;
@@ -179,24 +183,6 @@ shca_doorbell_round(struct shca_device *dev)
 	}
 }
 
-/* @return whether a register has what the doorbell of WQE @p index would write: from before the
- * queue was reset, when the same WQE was there. */
-static bool
-is_there(const struct shca_sq *sq, uint16_t index)
-{
-	const struct shca_doorbell_page *page;
-
-	LIST_FOREACH (page, &sq->dev->doorbell_pages, link)
-		for (unsigned int i = 0; i < SHCA_DOORBELL_PLACES; i++) {
-			uint64_t value = be64toh(page->seen[i]);
-
-			if ((uint32_t)value >> SHCA_CTRL_QPN_SHIFT == sq->number &&
-				(uint16_t)(value >> 32 >> SHCA_CTRL_INDEX_SHIFT) == index)
-				return true;
-		}
-	return false;
-}
-
 void
 shca_doorbell_posted(struct shca_sq *sq, uint16_t last)
 {
@@ -204,12 +190,31 @@ shca_doorbell_posted(struct shca_sq *sq, uint16_t last)
 	struct shca_doorbell *bell = &sq->bell;
 
 	if (LIST_EMPTY(&dev->doorbell_pages) || bell->is_owed || bell->base != dev->nb_doorbells ||
-		(bell->has_rung && !is_before(bell->rung, last)) || is_there(sq, last))
+		(bell->has_rung && !is_before(bell->rung, last)))
 		return;
 	bell->last = last;
 	bell->is_owed = true;
 	bell->owed_ticks = dev->ticks;
 	bell->nb_owed_rounds = 0;
+}
+
+/*
+ * Once reset, the queue may write what is there from before, which nobody could see: that is taken
+ * out. Registers cannot be read, so no program misses it.
+ */
+static void
+wipe(struct shca_doorbell_page *page, uint32_t number)
+{
+	for (unsigned int i = 0; i < SHCA_DOORBELL_PLACES; i++) {
+		uint64_t *place = place_of(page, i);
+		uint64_t value = page->seen[i];
+
+		/* Unless another queue has just written there. */
+		if ((uint32_t)be64toh(value) >> SHCA_CTRL_QPN_SHIFT == number &&
+			__atomic_compare_exchange_n(
+				place, &value, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			page->seen[i] = 0;
+	}
 }
 
 void
@@ -228,4 +233,6 @@ shca_doorbell_forget(struct shca_sq *sq)
 	if (was_early && sq->state == SHCA_QUEUE_READY)
 		report(sq, SHCA_FINDING_DOORBELL_WITHOUT_RECORD, sq->bell.rung);
 	sq->bell = (struct shca_doorbell){ 0 };
+	LIST_FOREACH (page, &dev->doorbell_pages, link)
+		wipe(page, sq->number);
 }

@@ -27,13 +27,12 @@ struct shca_sq;
 /** A watched page. */
 struct shca_doorbell_page {
 	LIST_ENTRY(shca_doorbell_page) link;
-	const uint8_t *bytes;
+	uint8_t *bytes;
 	uint64_t seen[SHCA_DOORBELL_PLACES];
 };
 
 /** Watch @p page, whose @p bytes stay mapped, from now on. Device lock held, as for all here. */
-void shca_doorbell_watch(
-	struct shca_device *dev, struct shca_doorbell_page *page, const uint8_t *bytes);
+void shca_doorbell_watch(struct shca_device *dev, struct shca_doorbell_page *page, uint8_t *bytes);
 /** @p page: watched. */
 void shca_doorbell_unwatch(struct shca_device *dev, struct shca_doorbell_page *page);
 
