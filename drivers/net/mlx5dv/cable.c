@@ -26,9 +26,9 @@ static_assert(RTE_ETH_MODULE_SFF_8436 == ETH_MODULE_SFF_8436, "a module's type")
 static int
 ask(const struct rte_eth_dev *dev, void *command, const char *what)
 {
-	const char *ifname = mdv_port(dev)->device.ifname;
+	const struct mdv_device *device = &mdv_port(dev)->device;
 	const uint16_t port_id = dev->data->port_id;
-	int ret = mdv_netdev_ethtool(ifname, command);
+	int ret = mdv_netdev_ethtool(device->ifindex, command);
 
 	if (ret == 0)
 		return 0;
@@ -38,10 +38,11 @@ ask(const struct rte_eth_dev *dev, void *command, const char *what)
 		return -ENOTSUP;
 	}
 	if (ret == -EOPNOTSUPP) {
-		MDV_LOG(ERR, "port %u: %s: netdev %s does not offer it", port_id, what, ifname);
+		MDV_LOG(ERR, "port %u: %s: netdev %s does not offer it", port_id, what,
+			device->ifname);
 		return -ENOTSUP;
 	}
-	MDV_LOG(ERR, "port %u: %s: netdev %s: %s", port_id, what, ifname, strerror(-ret));
+	MDV_LOG(ERR, "port %u: %s: netdev %s: %s", port_id, what, device->ifname, strerror(-ret));
 	return ret;
 }
 

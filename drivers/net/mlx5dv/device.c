@@ -325,10 +325,12 @@ find_netdev(struct mdv_device *device)
 	dir = opendir(path);
 	if (dir == NULL)
 		return;
-	while (device->ifname[0] == '\0' && (entry = readdir(dir)) != NULL) {
+	while (device->ifindex == 0 && (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE ||
-			netdev_port(device->sysfs_path, entry->d_name) != device->port_num ||
-			if_nametoindex(entry->d_name) == 0)
+			netdev_port(device->sysfs_path, entry->d_name) != device->port_num)
+			continue;
+		device->ifindex = if_nametoindex(entry->d_name);
+		if (device->ifindex == 0)
 			continue;
 		memcpy(device->ifname, entry->d_name, strlen(entry->d_name) + 1);
 	}

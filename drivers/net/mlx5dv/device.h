@@ -52,7 +52,8 @@ struct mdv_device {
 	uint8_t port_num;                    /**< physical port, from 1 */
 	char name[IBV_SYSFS_NAME_MAX];       /**< "mlx5_0" */
 	char sysfs_path[IBV_SYSFS_PATH_MAX]; /**< the device's directory below class/infiniband */
-	char ifname[IF_NAMESIZE]; /**< the netdev beside it, "" when there is none here */
+	unsigned int ifindex;     /**< of the netdev beside it, 0 when there is none here */
+	char ifname[IF_NAMESIZE]; /**< its name, "" when there is none here: for people */
 	struct mdv_caps caps;
 };
 

@@ -85,7 +85,7 @@ query_speed(const struct mdv_port *port, bool *up)
 	}
 	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
 	if (speed == RTE_ETH_SPEED_NUM_2_5G &&
-		mdv_netdev_get_speed(port->device.ifname, &netdev_speed) == 0 &&
+		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
 		netdev_speed == RTE_ETH_SPEED_NUM_1G)
 		speed = netdev_speed;
 	return speed;
@@ -99,7 +99,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	uint32_t speed;
 	bool up;
 
-	info->if_index = mdv_netdev_index(port->device.ifname);
+	info->if_index = port->device.ifindex;
 	info->min_mtu = RTE_ETHER_MIN_MTU;
 	info->max_mtu = MDV_MTU_MAX;
 	info->max_rx_pktlen = MDV_MTU_MAX + MDV_FRAME_OVERHEAD;
@@ -197,7 +197,7 @@ static int
 set_link(struct rte_eth_dev *dev, bool up)
 {
 	const struct mdv_port *port = mdv_port(dev);
-	int ret = mdv_netdev_set_up(port->device.ifname, up);
+	int ret = mdv_netdev_set_up(port->device.ifindex, up);
 
 	if (ret == -ENODEV) {
 		MDV_LOG(ERR, "port %u: no netdev here to set %s", dev->data->port_id,

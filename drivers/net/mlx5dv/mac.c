@@ -35,7 +35,7 @@ mac_of_port(const struct mdv_port *port, struct rte_ether_addr *mac)
 	const struct mdv_device *device = &port->device;
 	union ibv_gid gid;
 
-	if (mdv_netdev_get_mac(device->ifname, mac) == 0)
+	if (mdv_netdev_get_mac(device->ifindex, mac) == 0)
 		return 0;
 	if (ibv_query_gid(device->ctx, device->port_num, 0, &gid) == 0 &&
 		mac_of_gid(&gid, mac) == 0)
@@ -158,7 +158,6 @@ static void
 netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 {
 	struct mdv_port *port = mdv_port(dev);
-	const char *ifname = port->device.ifname;
 	unsigned int before;
 	struct mdv_vf vf;
 	int ret;
@@ -166,14 +165,14 @@ netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 	if (on == ((port->netdev_flags & flag) != 0))
 		return;
 	mdv_vf_query(&port->device, &vf);
-	if (ifname[0] == '\0' || !vf.is_vf)
+	if (port->device.ifindex == 0 || !vf.is_vf)
 		return;
-	ret = mdv_netdev_set_flags(ifname, flag, on ? flag : 0, &before);
+	ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
 	if (ret != 0)
 		MDV_LOG(WARNING,
 			"port %u: netdev %s does not change its mode, by which the card goes that "
 			"it is a virtual function of: %s",
-			dev->data->port_id, ifname, strerror(-ret));
+			dev->data->port_id, port->device.ifname, strerror(-ret));
 	else if (!on)
 		port->netdev_flags &= ~flag;
 	else if (before == 0) /* else somebody else's wish, who will take it back */
@@ -186,7 +185,7 @@ mdv_mac_release(struct mdv_port *port)
 	unsigned int before;
 
 	if (port->netdev_flags != 0)
-		(void)mdv_netdev_set_flags(port->device.ifname, port->netdev_flags, 0, &before);
+		(void)mdv_netdev_set_flags(port->device.ifindex, port->netdev_flags, 0, &before);
 	port->netdev_flags = 0;
 }
 

@@ -2,7 +2,6 @@
 /* Asks the kernel about the netdev beside the port, by ioctl. */
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -19,19 +18,29 @@
 /** Words of a link mode mask that the kernel may ask for; it uses 4 today. */
 #define LINK_MODE_WORDS 32
 
-/** One request on a socket of its own: these are rare and the namespace may change between them. */
+/**
+ * One request on a socket of its own: these are rare and the namespace may change between them.
+ *
+ * @param ifr leaves with the name that the netdev has now
+ */
 static int
-request(const char *ifname, unsigned long code, struct ifreq *ifr)
+request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
 {
+	struct ifreq named = { .ifr_ifindex = (int)ifindex };
 	int fd, ret = 0;
 
-	if (ifname[0] == '\0')
+	if (ifindex == 0)
 		return -ENODEV;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", ifname);
-	if (ioctl(fd, code, ifr) < 0)
+	if (ioctl(fd, SIOCGIFNAME, &named) == 0) {
+		memcpy(ifr->ifr_name, named.ifr_name, sizeof(ifr->ifr_name));
+		ret = ioctl(fd, code, ifr);
+	} else {
+		ret = -1;
+	}
+	if (ret < 0)
 		ret = -errno;
 	close(fd);
 	return ret;
@@ -44,12 +53,23 @@ mdv_netdev_index(const char *ifname)
 }
 
 int
-mdv_netdev_get_mtu(const char *ifname, uint16_t *mtu)
+mdv_netdev_get_name(unsigned int ifindex, char name[IF_NAMESIZE])
+{
+	struct ifreq ifr = { 0 };
+	int ret = request(ifindex, SIOCGIFFLAGS, &ifr);
+
+	if (ret == 0)
+		memcpy(name, ifr.ifr_name, IF_NAMESIZE);
+	return ret;
+}
+
+int
+mdv_netdev_get_mtu(unsigned int ifindex, uint16_t *mtu)
 {
 	struct ifreq ifr = { 0 };
 	int ret;
 
-	ret = request(ifname, SIOCGIFMTU, &ifr);
+	ret = request(ifindex, SIOCGIFMTU, &ifr);
 	if (ret != 0)
 		return ret;
 	if (ifr.ifr_mtu < 0 || ifr.ifr_mtu > UINT16_MAX)
@@ -59,28 +79,28 @@ mdv_netdev_get_mtu(const char *ifname, uint16_t *mtu)
 }
 
 int
-mdv_netdev_set_mtu(const char *ifname, uint16_t mtu)
+mdv_netdev_set_mtu(unsigned int ifindex, uint16_t mtu)
 {
 	struct ifreq ifr = { .ifr_mtu = mtu };
 	uint16_t now;
 	int ret;
 
-	ret = request(ifname, SIOCSIFMTU, &ifr);
+	ret = request(ifindex, SIOCSIFMTU, &ifr);
 	if (ret != 0)
 		return ret;
-	ret = mdv_netdev_get_mtu(ifname, &now);
+	ret = mdv_netdev_get_mtu(ifindex, &now);
 	if (ret != 0)
 		return ret;
 	return now == mtu ? 0 : -EAGAIN;
 }
 
 int
-mdv_netdev_get_mac(const char *ifname, struct rte_ether_addr *mac)
+mdv_netdev_get_mac(unsigned int ifindex, struct rte_ether_addr *mac)
 {
 	struct ifreq ifr = { 0 };
 	int ret;
 
-	ret = request(ifname, SIOCGIFHWADDR, &ifr);
+	ret = request(ifindex, SIOCGIFHWADDR, &ifr);
 	if (ret != 0)
 		return ret;
 	if (ifr.ifr_hwaddr.sa_family != ARPHRD_ETHER)
@@ -91,13 +111,13 @@ mdv_netdev_get_mac(const char *ifname, struct rte_ether_addr *mac)
 
 int
 mdv_netdev_set_flags(
-	const char *ifname, unsigned int mask, unsigned int flags, unsigned int *before)
+	unsigned int ifindex, unsigned int mask, unsigned int flags, unsigned int *before)
 {
 	struct ifreq ifr = { 0 };
 	unsigned int wanted;
 	int ret;
 
-	ret = request(ifname, SIOCGIFFLAGS, &ifr);
+	ret = request(ifindex, SIOCGIFFLAGS, &ifr);
 	if (ret != 0)
 		return ret;
 	*before = (unsigned short)ifr.ifr_flags & mask;
@@ -105,16 +125,16 @@ mdv_netdev_set_flags(
 	if (*before == flags)
 		return 0;
 	ifr.ifr_flags = (short)wanted;
-	return request(ifname, SIOCSIFFLAGS, &ifr);
+	return request(ifindex, SIOCSIFFLAGS, &ifr);
 }
 
 int
-mdv_netdev_get_up(const char *ifname, bool *up)
+mdv_netdev_get_up(unsigned int ifindex, bool *up)
 {
 	struct ifreq ifr = { 0 };
 	int ret;
 
-	ret = request(ifname, SIOCGIFFLAGS, &ifr);
+	ret = request(ifindex, SIOCGIFFLAGS, &ifr);
 	if (ret != 0)
 		return ret;
 	*up = (ifr.ifr_flags & IFF_UP) != 0;
@@ -122,30 +142,30 @@ mdv_netdev_get_up(const char *ifname, bool *up)
 }
 
 int
-mdv_netdev_set_up(const char *ifname, bool up)
+mdv_netdev_set_up(unsigned int ifindex, bool up)
 {
 	struct ifreq ifr = { 0 };
 	int ret;
 
-	ret = request(ifname, SIOCGIFFLAGS, &ifr);
+	ret = request(ifindex, SIOCGIFFLAGS, &ifr);
 	if (ret != 0)
 		return ret;
 	if (up == ((ifr.ifr_flags & IFF_UP) != 0))
 		return 0;
 	ifr.ifr_flags ^= IFF_UP;
-	return request(ifname, SIOCSIFFLAGS, &ifr);
+	return request(ifindex, SIOCSIFFLAGS, &ifr);
 }
 
 int
-mdv_netdev_ethtool(const char *ifname, void *command)
+mdv_netdev_ethtool(unsigned int ifindex, void *command)
 {
 	struct ifreq ifr = { .ifr_data = command };
 
-	return request(ifname, SIOCETHTOOL, &ifr);
+	return request(ifindex, SIOCETHTOOL, &ifr);
 }
 
 int
-mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps)
+mdv_netdev_get_speed(unsigned int ifindex, uint32_t *speed_mbps)
 {
 	struct {
 		struct ethtool_link_settings head;
@@ -154,7 +174,7 @@ mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps)
 	int ret;
 
 	/* The first round only tells, as a negative number, how many words the kernel has. */
-	ret = mdv_netdev_ethtool(ifname, &link);
+	ret = mdv_netdev_ethtool(ifindex, &link);
 	if (ret != 0)
 		return ret;
 	if (link.head.link_mode_masks_nwords >= 0 ||
@@ -162,7 +182,7 @@ mdv_netdev_get_speed(const char *ifname, uint32_t *speed_mbps)
 		return -ENODATA;
 	link.head.cmd = ETHTOOL_GLINKSETTINGS;
 	link.head.link_mode_masks_nwords = -link.head.link_mode_masks_nwords;
-	ret = mdv_netdev_ethtool(ifname, &link);
+	ret = mdv_netdev_ethtool(ifindex, &link);
 	if (ret != 0)
 		return ret;
 	if (link.head.speed == 0 || link.head.speed == (uint32_t)SPEED_UNKNOWN)

@@ -52,7 +52,7 @@ guarded_free(struct guarded *mem)
 }
 
 static int
-count(const char *ifname, uint32_t *nb)
+count(unsigned int ifindex, uint32_t *nb)
 {
 	struct {
 		struct ethtool_sset_info head;
@@ -62,7 +62,7 @@ count(const char *ifname, uint32_t *nb)
 	};
 	int ret;
 
-	ret = mdv_netdev_ethtool(ifname, &info);
+	ret = mdv_netdev_ethtool(ifindex, &info);
 	if (ret != 0)
 		return ret;
 	if (info.head.sset_mask == 0 || info.count == 0)
@@ -75,9 +75,9 @@ count(const char *ifname, uint32_t *nb)
 
 /** Ask, and see that the answer is about as many as were counted. */
 static int
-ask(const char *ifname, void *command, const uint32_t *nb_answered, uint32_t nb)
+ask(unsigned int ifindex, void *command, const uint32_t *nb_answered, uint32_t nb)
 {
-	int ret = mdv_netdev_ethtool(ifname, command);
+	int ret = mdv_netdev_ethtool(ifindex, command);
 
 	if (ret == -EFAULT || (ret == 0 && *nb_answered != nb))
 		return -EAGAIN;
@@ -98,7 +98,7 @@ show(const struct ethtool_gstrings *names, const struct ethtool_stats *stats,
 }
 
 int
-mdv_netdev_stats_read(const char *ifname, mdv_netdev_stats_each_t each, void *arg)
+mdv_netdev_stats_read(unsigned int ifindex, mdv_netdev_stats_each_t each, void *arg)
 {
 	struct guarded name_mem, stat_mem;
 	struct ethtool_gstrings *names;
@@ -106,7 +106,7 @@ mdv_netdev_stats_read(const char *ifname, mdv_netdev_stats_each_t each, void *ar
 	uint32_t nb;
 	int ret;
 
-	ret = count(ifname, &nb);
+	ret = count(ifindex, &nb);
 	if (ret != 0)
 		return ret;
 	ret = guarded_alloc(&name_mem, sizeof(*names) + (size_t)nb * ETH_GSTRING_LEN);
@@ -119,9 +119,9 @@ mdv_netdev_stats_read(const char *ifname, mdv_netdev_stats_each_t each, void *ar
 	*names = (struct ethtool_gstrings){ ETHTOOL_GSTRINGS, ETH_SS_STATS, nb };
 	stats = stat_mem.data;
 	*stats = (struct ethtool_stats){ ETHTOOL_GSTATS, nb };
-	ret = ask(ifname, names, &names->len, nb);
+	ret = ask(ifindex, names, &names->len, nb);
 	if (ret == 0)
-		ret = ask(ifname, stats, &stats->n_stats, nb);
+		ret = ask(ifindex, stats, &stats->n_stats, nb);
 	if (ret == 0)
 		show(names, stats, each, arg);
 	guarded_free(&stat_mem);

@@ -14,6 +14,6 @@ typedef void (*mdv_netdev_stats_each_t)(const char *name, uint64_t value, void *
  * @return 0, -ENODEV without netdev, -EOPNOTSUPP when it has none, -EAGAIN when others came while
  * they were read, another negative errno; nothing was shown then.
  */
-int mdv_netdev_stats_read(const char *ifname, mdv_netdev_stats_each_t each, void *arg);
+int mdv_netdev_stats_read(unsigned int ifindex, mdv_netdev_stats_each_t each, void *arg);
 
 #endif /* MDV_NETDEV_STATS_H */

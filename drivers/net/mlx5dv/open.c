@@ -33,7 +33,7 @@ mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)
 		ret = -ENOMEM;
 		goto close_device;
 	}
-	if (mdv_netdev_get_mtu(port->device.ifname, &port->mtu) != 0)
+	if (mdv_netdev_get_mtu(port->device.ifindex, &port->mtu) != 0)
 		port->mtu = RTE_ETHER_MTU;
 	mdv_xstats_init(port);
 	ret = mdv_flow_init(port);

@@ -56,22 +56,23 @@ static int
 netdev_prepare(const struct rte_eth_dev *dev)
 {
 	const struct mdv_port *port = mdv_port(dev);
+	const unsigned int ifindex = port->device.ifindex;
 	const char *ifname = port->device.ifname;
 	uint16_t now;
 	int ret;
 
-	ret = mdv_netdev_get_mtu(ifname, &now);
+	ret = mdv_netdev_get_mtu(ifindex, &now);
 	if (ret == -ENODEV)
 		return 0;
 	/* Raised only: the kernel goes on using the port. */
 	if (ret == 0 && now < port->mtu)
-		ret = mdv_netdev_set_mtu(ifname, port->mtu);
+		ret = mdv_netdev_set_mtu(ifindex, port->mtu);
 	if (ret != 0) {
 		MDV_LOG(ERR, "port %u: cannot raise the MTU of netdev %s to %u: %s",
 			dev->data->port_id, ifname, port->mtu, strerror(-ret));
 		return ret;
 	}
-	ret = mdv_netdev_set_up(ifname, true);
+	ret = mdv_netdev_set_up(ifindex, true);
 	if (ret != 0)
 		MDV_LOG(WARNING, "port %u: cannot bring netdev %s up: %s; there may be no link",
 			dev->data->port_id, ifname, strerror(-ret));
@@ -150,6 +151,7 @@ int
 mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 {
 	struct mdv_port *port = mdv_port(dev);
+	const uint16_t before = port->mtu;
 	uint16_t i;
 	int ret;
 
@@ -158,12 +160,14 @@ mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 		if (ret != 0)
 			return ret;
 	}
-	ret = mdv_netdev_set_mtu(port->device.ifname, mtu);
+	/* First here: who hears of the netdev's new MTU knows whose wish it was. */
+	port->mtu = mtu;
+	ret = mdv_netdev_set_mtu(port->device.ifindex, mtu);
 	if (ret != 0 && ret != -ENODEV) {
+		port->mtu = before;
 		MDV_LOG(ERR, "port %u: cannot set the MTU of netdev %s to %u: %s",
 			dev->data->port_id, port->device.ifname, mtu, strerror(-ret));
 		return ret;
 	}
-	port->mtu = mtu;
 	return 0;
 }

@@ -109,7 +109,7 @@ read_all(const struct mdv_port *port, struct reading *now)
 						&now->value[i]) == 0;
 	}
 	/* Whatever the reason, what was not found is told as it was before. */
-	(void)mdv_netdev_stats_read(port->device.ifname, take_netdev_stat, now);
+	(void)mdv_netdev_stats_read(port->device.ifindex, take_netdev_stat, now);
 }
 
 void

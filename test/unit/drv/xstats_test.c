@@ -18,6 +18,9 @@
 
 static char root[] = "/tmp/drv_xstats_XXXXXX";
 
+/** No netdev of this machine has it. */
+#define FAKE_IFINDEX 0x7fffff
+
 /** The netdev. */
 static struct {
 	uint32_t nb;
@@ -52,6 +55,10 @@ __wrap_ioctl(int fd, unsigned long request, struct ifreq *ifr)
 {
 	uint32_t *cmd = (uint32_t *)(void *)ifr->ifr_data, i;
 
+	if (request == SIOCGIFNAME && ifr->ifr_ifindex == FAKE_IFINDEX) {
+		strcpy(ifr->ifr_name, "fake0");
+		return 0;
+	}
 	if (request != SIOCETHTOOL || strcmp(ifr->ifr_name, "fake0") != 0)
 		return __real_ioctl(fd, request, ifr);
 	if (netdev.error != 0) {
@@ -128,7 +135,7 @@ rig_make(void **state)
 
 	rig_port_init(&rig);
 	snprintf(rig.port.device.sysfs_path, sizeof(rig.port.device.sysfs_path), "%s", root);
-	strcpy(rig.port.device.ifname, "fake0");
+	rig.port.device.ifindex = FAKE_IFINDEX;
 	tree_write("out_of_buffer", "4294967290\n");
 	tree_write("resp_cqe_error", "5\n");
 	tree_write("lifespan", "0\n");
@@ -256,16 +263,16 @@ a_netdev_that_changes_meanwhile_is_read_again_later(void **state)
 	(void)state;
 	netdev.stats[3] = netdev.stats[0];
 	netdev.nb_later = 1;
-	assert_int_equal(mdv_netdev_stats_read("fake0", never_seen, NULL), -EAGAIN);
+	assert_int_equal(mdv_netdev_stats_read(FAKE_IFINDEX, never_seen, NULL), -EAGAIN);
 	netdev.nb_later = -1;
-	assert_int_equal(mdv_netdev_stats_read("fake0", never_seen, NULL), -EAGAIN);
+	assert_int_equal(mdv_netdev_stats_read(FAKE_IFINDEX, never_seen, NULL), -EAGAIN);
 	netdev.nb = netdev.nb_later = 0;
-	assert_int_equal(mdv_netdev_stats_read("fake0", never_seen, NULL), -EOPNOTSUPP);
+	assert_int_equal(mdv_netdev_stats_read(FAKE_IFINDEX, never_seen, NULL), -EOPNOTSUPP);
 	netdev.nb = UINT32_MAX;
-	assert_int_equal(mdv_netdev_stats_read("fake0", never_seen, NULL), -E2BIG);
-	assert_int_equal(mdv_netdev_stats_read("", never_seen, NULL), -ENODEV);
-	assert_int_equal(mdv_netdev_stats_read("no_such_netdev0", never_seen, NULL), -ENODEV);
-	assert_int_equal(mdv_netdev_stats_read("lo", never_seen, NULL), -EOPNOTSUPP);
+	assert_int_equal(mdv_netdev_stats_read(FAKE_IFINDEX, never_seen, NULL), -E2BIG);
+	assert_int_equal(mdv_netdev_stats_read(0, never_seen, NULL), -ENODEV);
+	assert_int_equal(mdv_netdev_stats_read(FAKE_IFINDEX + 1, never_seen, NULL), -ENODEV);
+	assert_int_equal(mdv_netdev_stats_read(1, never_seen, NULL), -EOPNOTSUPP); /* lo */
 }
 
 static void
