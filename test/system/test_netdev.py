@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The netdev beside the port: whose its MTU is, and what only it knows of the cable."""
+"""The netdev beside the port: whose its MTU is, what only it knows of the cable, and what befalls it."""
 import contextlib
 import pathlib
 
@@ -14,11 +14,23 @@ pytestmark = pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: 
 
 
 @contextlib.contextmanager
-def port_beside_netdev(wire="wire=null", args=()):
+def port_beside_netdev(wire="wire=null", args=(), **options):
     """(testpmd, the netdev's name)"""
     name = host.name("n")
-    with Testpmd(ports=[f"{wire},kernel=tap:{name},mac={MAC}"], args=args) as pmd:
+    with Testpmd(ports=[f"{wire},kernel=tap:{name},mac={MAC}"], args=args, **options) as pmd:
         yield pmd, name
+
+
+@contextlib.contextmanager
+def netdev_that_is_up():
+    """The name of a TAP that a port starts beside with its link up: so it has no event of that to tell."""
+    name = host.name("n")
+    host.run("ip", "tuntap", "add", "dev", name, "mode", "tap")
+    try:
+        host.quiet_netdev(name)
+        yield name
+    finally:
+        host.run("ip", "link", "del", name, check=False)
 
 
 def netdev_mtu(name):
@@ -38,7 +50,9 @@ def test_the_application_sets_the_netdevs_mtu():
             pmd.cmd("port start 0")
         # What Linux made larger is let be, what it made too small is raised with the next start.
         for theirs, then in ((3000, 3000), (1000, 1400)):
+            start = pmd.mark()
             set_netdev_mtu(name, theirs)
+            pmd.terminal.expect(f"netdev {name} has an MTU of {theirs} now, and the port one of 1400", start)
             assert pmd.info()["MTU"] == "1400"
             pmd.cmd("port stop 0")
             pmd.cmd("port start 0")
@@ -46,7 +60,7 @@ def test_the_application_sets_the_netdevs_mtu():
 
 
 def test_the_kernel_changes_the_mtu_under_a_running_port(tmp_path):
-    """The port goes on as it was: its frames come, longer ones are lost and counted.
+    """The port says so and goes on as it was: its frames come, longer ones are lost and counted.
 
     The device itself would drop what is longer than a smaller MTU: softhca does not.
     """
@@ -56,15 +70,82 @@ def test_the_kernel_changes_the_mtu_under_a_running_port(tmp_path):
         pmd.cmd("start")
         with Cable(wire) as peer:
             expected = 0
-            for mtu in (9000, 576, 1500):
+            for mtu, advice in ((9000, "longer frames come in"), (576, "the device drops what is longer"), (1500, "")):
+                start = pmd.mark()
                 set_netdev_mtu(name, mtu)
+                pmd.terminal.expect(advice, start)
                 peer.send(frames.packet(data=bytes(1472)), frames.packet(data=bytes(8000)),
                           frames.packet(data=bytes(1472)))
                 expected += 2
                 pmd.wait_stats(lambda s, n=expected: s["RX-packets"] == n)
             stats = pmd.wait_stats(lambda s: s["RX-errors"] + s["RX-missed"] == 3)
         assert stats["RX-packets"] == 6 and pmd.info()["MTU"] == "1500"
+        assert pmd.terminal.text.count("has an MTU of") == 2
         pmd.cmd("stop")
+
+
+def test_the_netdev_is_taken_down_and_up():
+    """By whomever: the application hears of it, and sees it when it looks."""
+    with netdev_that_is_up() as name, \
+            Testpmd(ports=[f"wire=loop,kernel=tap:{name},mac={MAC}"], link_events=True) as pmd:
+        assert pmd.info()["Link status"] == "up"
+        for state in ("down", "up"):
+            start = pmd.mark()
+            host.run("ip", "link", "set", name, state)
+            pmd.terminal.expect("Port 0: link state change event", start)
+            assert pmd.info()["Link status"] == state
+        for state in ("down", "up"):
+            start = pmd.mark()
+            pmd.terminal.send(f"set link-{state} port 0\n")
+            pmd.terminal.expect("Port 0: link state change event", start)
+            assert pmd.info()["Link status"] == state
+
+
+def test_the_netdev_is_renamed_and_deleted():
+    """The port stays with it whatever it is called, and goes on without it."""
+    other = host.name("n")
+    with port_beside_netdev("wire=loop") as (pmd, name):
+        start = pmd.mark()
+        host.run("ip", "link", "set", name, "down")
+        host.run("ip", "link", "set", name, "name", other)
+        pmd.terminal.expect(f"port 0: netdev {name} is called {other} now", start)
+        pmd.cmd("port stop 0")
+        pmd.cmd("port config mtu 0 2000")
+        pmd.cmd("port start 0")
+        assert netdev_mtu(other) == 2000 and pmd.info()["Link status"] == "up"
+        assert f"netdev {other} does not offer it" in pmd.cmd("show port 0 flow_ctrl")
+        start = pmd.mark()
+        host.run("ip", "link", "del", other)
+        pmd.terminal.expect(f"port 0: netdev {other} is gone, deleted or moved to another network namespace", start)
+        does_without(pmd)
+
+
+@pytest.mark.skipif(host.why_no_netns() is not None, reason=f"no namespaces: {host.why_no_netns()}")
+def test_the_netdev_moves_to_another_namespace():
+    """It may come back, and is not touched then: another could have its index by now."""
+    with host.Namespace() as away, port_beside_netdev("wire=loop") as (pmd, name):
+        start = pmd.mark()
+        away.take(name)
+        pmd.terminal.expect(f"port 0: netdev {name} is gone", start)
+        does_without(pmd)
+        away.run("ip", "link", "set", name, "netns", 1)
+        pmd.cmd("port stop 0")
+        pmd.cmd("port config mtu 0 1300")
+        assert netdev_mtu(name) == 1500 and pmd.info()["MTU"] == "1300"
+
+
+def does_without(pmd):
+    """A port whose netdev has gone: what is the netdev's it says it has not, and it sends and receives."""
+    assert "that is the netdev's, and there is none here" in pmd.cmd("show port 0 flow_ctrl")
+    assert pmd.info()["Link status"] == "up"
+    pmd.cmd("port stop 0")
+    pmd.cmd("port config mtu 0 1400")
+    pmd.cmd("port start 0")
+    assert pmd.info()["MTU"] == "1400"
+    pmd.cmd("set fwd io")
+    pmd.cmd("start tx_first 1")
+    pmd.wait_stats(lambda stats: stats["RX-packets"] >= 1000)
+    pmd.cmd("stop")
 
 
 def test_what_a_tap_does_not_offer_is_refused_by_name():

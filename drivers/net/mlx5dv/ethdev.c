@@ -78,11 +78,15 @@ static uint32_t
 query_speed(const struct mdv_port *port, bool *up)
 {
 	uint32_t speed = 0, netdev_speed;
+	bool is_netdev_up;
 
 	if (port->event.gone || mdv_device_query_link(&port->device, up, &speed) != 0) {
 		*up = false;
 		return 0;
 	}
+	/* A netdev that is down takes the port down with it, if not at the same moment. */
+	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
+		*up &= is_netdev_up;
 	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
 	if (speed == RTE_ETH_SPEED_NUM_2_5G &&
 		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&

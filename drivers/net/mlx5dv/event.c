@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the device's events in EAL's interrupt thread, and passes them on. */
+/* Reads the device's events and Linux's in EAL's interrupt thread, and passes them on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ethdev_driver.h>
 #include <rte_interrupts.h>
@@ -10,6 +11,8 @@
 #include "ethdev.h"
 #include "event.h"
 #include "log.h"
+#include "netdev.h"
+#include "netlink.h"
 #include "port.h"
 #include "rx.h"
 #include "rxq_ring.h"
@@ -167,7 +170,7 @@ take_all(struct mdv_port *port, struct news *news)
 	news->fatal = true;
 }
 
-/** @return whether the link is another than the application knows. */
+/** @return whether the link is another than the application was told. */
 static bool
 update_link(struct mdv_port *port)
 {
@@ -218,36 +221,83 @@ handle(void *arg)
 }
 
 static int
-listen_on(struct mdv_port *port, int fd)
+listen_on(struct rte_intr_handle **listener, int fd, rte_intr_callback_fn callback,
+	struct mdv_port *port)
 {
-	struct rte_intr_handle *handle_on;
+/** Linux has something to say of netdevs. */
+static void
+handle_netdev(void *arg)
+{
+	struct mdv_port *port = arg;
+	struct rte_eth_dev *dev = port->dev;
+
+	if (!mdv_netlink_read(rte_intr_fd_get(port->event.netdev), port->device.ifindex))
+		return;
+	mdv_netlink_look(port, &port->event.netdev_mtu);
+	/* As above. */
+	if (update_link(port) && dev->data->dev_conf.intr_conf.lsc)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+/** @param listener where the handle is kept: the callback may come at once */
 	int flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;
-	handle_on = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-	if (handle_on == NULL)
+	*listener = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	if (*listener == NULL)
 		return -ENOMEM;
-	rte_intr_fd_set(handle_on, fd);
-	rte_intr_type_set(handle_on, RTE_INTR_HANDLE_EXT);
-	port->event.handle = handle_on;
-	if (rte_intr_callback_register(handle_on, handle, port) == 0)
+	rte_intr_fd_set(*listener, fd);
+	rte_intr_type_set(*listener, RTE_INTR_HANDLE_EXT);
+	if (rte_intr_callback_register(*listener, callback, port) == 0)
 		return 0;
-	port->event.handle = NULL;
-	rte_intr_instance_free(handle_on);
+	rte_intr_instance_free(*listener);
+	*listener = NULL;
 	return -ENOMEM;
 }
 
 void
 mdv_event_install(struct mdv_port *port)
 {
+static void
+stop_listening(
+	struct rte_intr_handle *listener, rte_intr_callback_fn callback, struct mdv_port *port)
+{
+	/* In the handler EAL cannot let go of it, which the other call would wait for: it does so
+	 * behind the handler. */
+	if (!rte_thread_is_intr() ||
+		rte_intr_callback_unregister_pending(listener, callback, port, NULL) <= 0)
+		rte_intr_callback_unregister_sync(listener, callback, port);
+	rte_intr_instance_free(listener);
+}
+
+/** What Linux does to the netdev is heard of, if there is one. */
+static void
+listen_to_netdev(struct mdv_port *port)
+{
+	int fd, ret;
+
+	if (port->device.ifindex == 0)
+		return;
+	fd = mdv_netlink_open();
+	(void)mdv_netdev_get_mtu(port->device.ifindex, &port->event.netdev_mtu);
+	ret = fd < 0 ? fd : listen_on(&port->event.netdev, fd, handle_netdev, port);
+	if (ret == 0)
+		return;
+	if (fd >= 0)
+		close(fd);
+	MDV_LOG(WARNING, "port %u: cannot listen to what happens to netdev %s: %s",
+		port->dev->data->port_id, port->device.ifname, strerror(-ret));
+}
+
 	struct rte_eth_dev_data *data = port->dev->data;
 	int ret;
 
 	/* Whatever changes from here on, there will be an event of it. */
 	mdv_ethdev_link_update(port->dev, 0);
 	port->event.up = data->dev_link.link_status == RTE_ETH_LINK_UP;
-	ret = listen_on(port, port->device.ctx->async_fd);
+	listen_to_netdev(port);
+	ret = listen_on(&port->event.handle, port->device.ctx->async_fd, handle, port);
 	if (ret != 0)
 		MDV_LOG(WARNING,
 			"port %u: cannot listen for the device's events: %s; no interrupts for "
@@ -260,17 +310,17 @@ mdv_event_install(struct mdv_port *port)
 void
 mdv_event_remove(struct mdv_port *port)
 {
-	struct rte_intr_handle *handle_on = port->event.handle;
+	int fd;
 
-	if (handle_on == NULL)
-		return;
+	if (port->event.handle != NULL)
+		stop_listening(port->event.handle, handle, port);
 	port->event.handle = NULL;
-	/* In the handler EAL cannot let go of it, which the other call would wait for: it does so
-	 * behind the handler. */
-	if (!rte_thread_is_intr() ||
-		rte_intr_callback_unregister_pending(handle_on, handle, port, NULL) <= 0)
-		rte_intr_callback_unregister_sync(handle_on, handle, port);
-	rte_intr_instance_free(handle_on);
+	if (port->event.netdev == NULL)
+		return;
+	fd = rte_intr_fd_get(port->event.netdev);
+	stop_listening(port->event.netdev, handle_netdev, port);
+	port->event.netdev = NULL;
+	close(fd);
 }
 
 void

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The device's asynchronous events: link, removal, queues that broke.
+ * What happens to a port by itself: link, removal, queues that broke, the netdev beside it.
  *
- *     verbs async fd ── EAL's interrupt thread ── RTE_ETH_EVENT_INTR_LSC, INTR_RMV, the log
+ *     verbs async fd ──┬─ EAL's interrupt thread ── RTE_ETH_EVENT_INTR_LSC, INTR_RMV, the log
+ *     netlink socket ──┘
  *
  * In the primary process only. An application is told of states, not of edges: of a link that goes
  * down and up again before anybody looked it hears nothing.
@@ -19,7 +20,9 @@ struct mdv_port;
 struct rte_intr_handle;
 
 struct mdv_event {
-	struct rte_intr_handle *handle; /**< NULL: nobody listens */
+	struct rte_intr_handle *handle; /**< of the device's events; NULL: nobody listens */
+	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: nobody listens */
+	uint16_t netdev_mtu;            /**< as last seen */
 	bool up;                        /**< the link, as the application was told last */
 	bool gone;                      /**< the device has failed for good or was taken away */
 	bool other_told;                /**< of objects that are no queues */
