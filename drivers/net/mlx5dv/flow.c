@@ -299,7 +299,8 @@ flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 	return rc;
 }
 
-/* Shape by shape, so that the slots of each table come in the order that the levels count on. */
+/* Shape by shape, so that the slots of each table come in the order that the levels count on, and
+ * no packet reaches a rule before the rules that are to see it first are there. */
 static int
 flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 {
@@ -319,14 +320,26 @@ flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 	return 0;
 }
 
+/* The other way round, so that a packet whose rule has gone is the kernel's and no other rule's. */
+static void
+flow_uninstall_levels(struct mdv_port *port, const struct mdv_flow_levels *levels)
+{
+	const struct mdv_flow_shape *shape;
+	struct mdv_flow_level_rule *rule;
+
+	TAILQ_FOREACH_REVERSE(shape, &levels->shapes, mdv_flow_shapes, next)
+	{
+		TAILQ_FOREACH (rule, &shape->rules, next)
+			mdv_flow_install_del(port, container_of(rule, struct rte_flow, level));
+	}
+}
+
 static void
 flow_uninstall_all(struct mdv_port *port)
 {
-	struct rte_flow *flow;
-
-	TAILQ_FOREACH_REVERSE(flow, &port->flow.rules, mdv_flow_list, next)
-	mdv_flow_install_del(port, flow);
 	mdv_flow_default_clear(port);
+	flow_uninstall_levels(port, &port->flow.levels);
+	flow_uninstall_levels(port, &port->flow.egress);
 }
 
 /* Rules that are not in the device can be moved without anybody's noticing. */
@@ -347,11 +360,11 @@ mdv_flow_start(struct mdv_port *port)
 	pthread_mutex_lock(&port->flow.lock);
 	mdv_flow_level_renew(&port->flow.levels);
 	mdv_flow_level_renew(&port->flow.egress);
-	rc = mdv_flow_default_apply(port);
-	if (rc == 0)
-		rc = flow_install_all(port, &port->flow.levels);
+	rc = flow_install_all(port, &port->flow.levels);
 	if (rc == 0)
 		rc = flow_install_all(port, &port->flow.egress);
+	if (rc == 0)
+		rc = mdv_flow_default_apply(port);
 	if (rc != 0)
 		flow_uninstall_all(port);
 	flow_set_active(port, rc == 0);

@@ -65,7 +65,8 @@ int mdv_flow_init(struct mdv_port *port);
 /** At close: all rules are destroyed. */
 void mdv_flow_fini(struct mdv_port *port);
 /**
- * The queues exist now: install the default rules, then the application's in creation order.
+ * The queues exist now: install the application's rules, then the default ones, so that no packet
+ * reaches one while another that goes before it is missing; mdv_flow_stop() undoes it so, too.
  * @return 0 or a negative errno, logged; nothing is installed then.
  */
 int mdv_flow_start(struct mdv_port *port);

@@ -32,9 +32,6 @@ enum campaign_may {
 	CAMPAIGN_MAY_VERBS = 1 << 0,  /**< any verb may fail */
 	CAMPAIGN_MAY_DAMAGE = 1 << 1, /**< frames may be other than what was sent */
 	CAMPAIGN_MAY_FATAL = 1 << 2,  /**< a device may die */
-	/** A queue may be made anew, and the default rules are back before those of the
-	 * application. */
-	CAMPAIGN_MAY_REVIVE = 1 << 3,
 };
 
 struct campaign_rule {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Usage: ethdev-campaign EAL-ARGUMENTS -- SEED STEPS NB_PORTS [verbs] [damage] [fatal] [revive]
+ * Usage: ethdev-campaign EAL-ARGUMENTS -- SEED STEPS NB_PORTS [verbs] [damage] [fatal]
  *
  * Ports are net_mlx5dv<i> on mlx5_<i>; one is looped to itself, two are wired to each other. What
  * is done is said line by line on standard output.
@@ -256,9 +256,9 @@ close_accounts(unsigned int nb_fds)
 static void
 read_arguments(int argc, char **argv, unsigned int *nb_steps)
 {
-	static const char *const names[] = { "verbs", "damage", "fatal", "revive" };
+	static const char *const names[] = { "verbs", "damage", "fatal" };
 
-	campaign_must(argc >= 4, "usage: SEED STEPS NB_PORTS [verbs] [damage] [fatal] [revive]");
+	campaign_must(argc >= 4, "usage: SEED STEPS NB_PORTS [verbs] [damage] [fatal]");
 	campaign.seed = campaign.random = strtoull(argv[1], NULL, 0);
 	*nb_steps = strtoul(argv[2], NULL, 0);
 	campaign.nb_ports = RTE_MIN(strtoul(argv[3], NULL, 0), (unsigned long)CAMPAIGN_PORTS);

@@ -121,8 +121,6 @@ account(struct campaign_port *port, uint16_t queue, const struct campaign_seen *
 			continue;
 		if (rule->passthru && (rule->queues & 1u << queue) == 0)
 			continue;
-		if ((rule->queues & 1u << queue) == 0 && campaign.may & CAMPAIGN_MAY_REVIVE)
-			continue;
 		campaign_must((rule->queues & 1u << queue) != 0,
 			"port %u: a frame for UDP port %u in queue %u, its rule says %#x", port->id,
 			seen->dport, queue, rule->queues);

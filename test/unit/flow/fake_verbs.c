@@ -186,6 +186,17 @@ record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
 	assert_int_equal(nb, attr->num_of_specs);
 }
 
+static void
+note_bypassed(const struct fake_flow *flow)
+{
+	const struct fake_flow *other;
+
+	TAILQ_FOREACH (other, &fake.flows, next)
+		if (other->build.attr.priority > flow->build.attr.priority)
+			break;
+	fake.nb_bypassed += other != NULL;
+}
+
 static struct ibv_flow *
 create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 {
@@ -204,6 +215,7 @@ create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 	/* The kernel hashes by inner headers on a QP that says so, only there. */
 	assert_int_equal(flow->qp->tunnel, (flow->qp->fields & IBV_RX_HASH_INNER) != 0);
 	record_attr(flow, attr);
+	note_bypassed(flow);
 	TAILQ_INSERT_TAIL(&fake.flows, flow, next);
 	fake.nb_flows++;
 	fake.nb_created++;
@@ -218,6 +230,7 @@ destroy_flow(struct ibv_flow *verbs)
 	struct fake_flow *flow = (struct fake_flow *)verbs;
 
 	flow->qp->users--;
+	note_bypassed(flow);
 	TAILQ_REMOVE(&fake.flows, flow, next);
 	free(flow);
 	fake.nb_flows--;
@@ -322,6 +335,7 @@ fake_init_flow(void)
 	fake.nb_created = 0;
 	fake.nb_destroyed = 0;
 	fake.max_flows = 0;
+	fake.nb_bypassed = 0;
 }
 
 void

@@ -69,7 +69,10 @@ struct fake_verbs {
 	unsigned int nb_flows, nb_qps, nb_tables, nb_counters, nb_cqs;
 	unsigned int nb_created, nb_destroyed; /**< flows ever */
 	unsigned int max_flows;                /**< most at one time */
-	unsigned int nb_levels;                /**< priorities the device has */
+	/** Flows made or destroyed while there was one of a later level, which had their packets.
+	 */
+	unsigned int nb_bypassed;
+	unsigned int nb_levels; /**< priorities the device has */
 	bool queues_started;
 	bool marks_expected; /**< mdv_rxq_expect_marks() was called */
 	uint64_t hits;       /**< what counters read */

@@ -213,7 +213,7 @@ test_default_rules_are_last(void **state)
 	assert_true(nb_moved() > 0);
 	assert_int_equal(mdv_flow_start(&fake.port), 0);
 	assert_null(create(0, COPY));
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 15; i < 18; i++)
 		assert_int_equal(fake_flow_at(i)->build.attr.priority, 15);
 	/* RETA changes with all levels taken: the new set goes beside the old one. */
 	fake.port.reta[0] = 1;

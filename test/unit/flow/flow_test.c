@@ -81,8 +81,8 @@ test_states(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(mdv_flow_start(&fake.port), 0);
 		assert_int_equal(fake.nb_flows, 4);
-		assert_int_equal(fake_flow_at(3)->build.attr.flags, IBV_FLOW_ATTR_FLAGS_DONT_TRAP);
-		assert_int_equal(fake_flow_at(3)->qp->table->queues[0], 1);
+		assert_int_equal(fake_flow_at(0)->build.attr.flags, IBV_FLOW_ATTR_FLAGS_DONT_TRAP);
+		assert_int_equal(fake_flow_at(0)->qp->table->queues[0], 1);
 		mdv_flow_stop(&fake.port);
 		fake_assert_empty();
 	}
@@ -94,6 +94,38 @@ test_states(void **state)
 	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
 	assert_int_equal(fake.nb_flows, 3);
 	assert_true(TAILQ_EMPTY(&fake.port.flow.rules));
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+/* At no moment of a start or a stop does a packet reach a rule that comes after its own. */
+static void
+test_order_of_start(void **state)
+{
+	static const uint32_t priorities[] = { 5, 0, 9, 2 };
+	const unsigned int nb_flows = 2 * RTE_DIM(priorities) + 3;
+	unsigned int i, nth = 0;
+	bool fails;
+
+	(void)state;
+	fake_init_flow();
+	for (i = 0; i < RTE_DIM(priorities); i++) {
+		const struct rte_flow_attr attr = { .ingress = 1, .priority = priorities[i] };
+
+		assert_non_null(mdv_flow_ops.create(&fake.dev, &attr, ETH, ACTIONS(QUEUE_1), NULL));
+		assert_non_null(mdv_flow_ops.create(
+			&fake.dev, &attr, UDP_DNS, ACTIONS(QUEUE_1, ACTION(PASSTHRU)), NULL));
+	}
+	/* A start that fails undoes what it did as a stop does. */
+	do {
+		fake_arm(++nth, ENOMEM);
+		fails = mdv_flow_start(&fake.port) != 0;
+		fake_arm(0, 0);
+		assert_int_equal(fake.nb_flows, fails ? 0 : nb_flows);
+	} while (fails);
+	assert_true(nth > nb_flows);
+	mdv_flow_stop(&fake.port);
+	assert_int_equal(fake.nb_bypassed, 0);
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
 }
@@ -495,6 +527,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_init),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_order_of_start),
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_validate),
 		cmocka_unit_test(test_counters),
