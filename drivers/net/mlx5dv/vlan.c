@@ -4,27 +4,38 @@
 
 #include "flow.h"
 #include "port.h"
+#include "rx.h"
 #include "rxq.h"
 #include "vlan.h"
 
-static int
-strip_all(struct rte_eth_dev *dev, bool on)
+/** Which queues strip: vlan_strip_queue_set may have set them one by one. */
+typedef bool strips_t[RTE_MAX_QUEUES_PER_PORT];
+
+/** The first @p nb queues do as they did. */
+static void
+restore(struct rte_eth_dev *dev, const strips_t before, uint16_t nb)
 {
-	struct mdv_port *port = mdv_port(dev);
+	while (nb-- != 0)
+		mdv_rxq_set_vlan_strip(mdv_port(dev), nb, before[nb]);
+}
+
+static int
+strip_all(struct rte_eth_dev *dev, bool on, strips_t before)
+{
 	uint16_t i;
-	int ret;
 
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
-		ret = mdv_rxq_set_vlan_strip(port, i, on);
-		if (ret != 0)
-			goto undo;
+		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
+		int ret;
+
+		before[i] = rxq != NULL && rxq->vlan_strip;
+		ret = mdv_rxq_set_vlan_strip(mdv_port(dev), i, on);
+		if (ret != 0) {
+			restore(dev, before, i);
+			return ret;
+		}
 	}
 	return 0;
-
-undo:
-	while (i-- != 0)
-		mdv_rxq_set_vlan_strip(port, i, !on);
-	return ret;
 }
 
 int
@@ -32,15 +43,16 @@ mdv_vlan_offload_set(struct rte_eth_dev *dev, int mask)
 {
 	const bool strip =
 		(dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	strips_t before;
 	int ret = 0;
 
 	if (mask & RTE_ETH_VLAN_STRIP_MASK)
-		ret = strip_all(dev, strip);
+		ret = strip_all(dev, strip, before);
 	if (ret != 0 || !(mask & RTE_ETH_VLAN_FILTER_MASK))
 		return ret;
 	ret = mdv_flow_default_update(mdv_port(dev));
 	if (ret != 0 && (mask & RTE_ETH_VLAN_STRIP_MASK))
-		strip_all(dev, !strip);
+		restore(dev, before, dev->data->nb_rx_queues);
 	return ret;
 }
 
