@@ -13,11 +13,12 @@
 /* clang-format off */
 /** What the device answers. */
 static const struct device {
-	bool is_mlx5, has_cq;
-	int init_result;
+	bool is_mlx5;
+	int cq_error, init_result;
 	uint32_t cqe_size;
-} mlx5 = { true, true, 0, 64 }, other = { false, true, 0, 64 }, no_cq = { true, false, 0, 64 },
-	hidden = { true, true, EOPNOTSUPP, 64 }, wide = { true, true, 0, 128 }, *device;
+} mlx5 = { true, 0, 0, 64 }, other = { false, 0, 0, 64 }, no_cq = { true, EOPNOTSUPP, 0, 64 },
+	busy = { true, ENOMEM, 0, 64 }, hidden = { true, 0, EOPNOTSUPP, 64 },
+	wide = { true, 0, 0, 128 }, *device;
 
 static const struct {
 	enum mdv_mode wanted;
@@ -31,6 +32,9 @@ static const struct {
 	{ MDV_MODE_AUTO, &no_cq, 0, MDV_MODE_IBV, "(ibv): it makes no completion queue" },
 	{ MDV_MODE_AUTO, &hidden, 0, MDV_MODE_IBV, "(ibv): libmlx5 does not show its rings" },
 	{ MDV_MODE_AUTO, &wide, 0, MDV_MODE_IBV, "(ibv): its completions are not of 64 bytes" },
+	{ MDV_MODE_AUTO, &busy, -ENOMEM, 0, "dev: cannot make a completion queue to try direct verbs with: Cannot" },
+	{ MDV_MODE_DV, &busy, -ENOMEM, 0, "Cannot allocate memory" },
+	{ MDV_MODE_IBV, &busy, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
 	{ MDV_MODE_DV, &mlx5, 0, MDV_MODE_DV, "dev: direct verbs: as mode= says" },
 	{ MDV_MODE_DV, &other, -ENOTSUP, 0, "dev: mode=dv, but the device has no direct verbs for us: it is not" },
 	{ MDV_MODE_DV, &wide, -ENOTSUP, 0, "are not of 64 bytes (is MLX5_CQE_SIZE set?)" },
@@ -58,8 +62,9 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	(void)context, (void)cqe, (void)cq_context, (void)channel, (void)vector;
 	/* Nothing of direct verbs is asked of a device that has none. */
 	assert_true(device->is_mlx5);
-	nb_cqs += device->has_cq;
-	return device->has_cq ? &cq : NULL;
+	errno = device->cq_error;
+	nb_cqs += errno == 0;
+	return errno == 0 ? &cq : NULL;
 }
 
 int
