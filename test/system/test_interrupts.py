@@ -9,16 +9,29 @@ ORDERS = ["armed, then sent", "arrived, then armed", "sent, and armed before it 
           "armed anew while the last event is on its way"]
 
 
-def test_no_order_of_events_loses_a_wake_up():
+def wake_up(*commands, options=()):
+    """What the program printed."""
     prefix = eal_prefix()
-    ctl = f"{paths.SOFTHCA} ctl %s >/dev/null"
     command = [str(paths.BUILD / "test/ethdev/ethdev-wakeup"),
-               *eal_args(prefix, ["net_mlx5dv0,ibdev=mlx5_0"], lcores="0", memory=128),
-               "--", ctl % "freeze", ctl % "thaw"]
+               *eal_args(prefix, ["net_mlx5dv0,ibdev=mlx5_0"], lcores="0", memory=128), *commands]
     try:
-        status, text = run_on_softhca(command, ["wire=loop"], quiet=120)
+        status, text = run_on_softhca(command, ["wire=loop"], quiet=120, options=options)
     finally:
         remove_runtime_dir(prefix)
     assert status == 0, text
+    return text
+
+
+def test_no_order_of_events_loses_a_wake_up():
+    ctl = f"{paths.SOFTHCA} ctl %s >/dev/null"
+    text = wake_up("--", ctl % "freeze", ctl % "thaw")
     for order in ORDERS:
         assert f"{order}: woken" in text, text
+
+
+def test_a_sleeper_whose_queue_breaks_is_woken(tmp_path):
+    """A CQ in error fires for nothing any more; woken, the thread polls, and the queue is made anew."""
+    faults = tmp_path / "faults"
+    faults.write_text("cq overrun every 3\n")
+    text = wake_up(options=("--faults", faults))
+    assert "broken queues: woken" in text and "Rx queue 0: CQ error" in text, text

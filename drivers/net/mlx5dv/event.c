@@ -15,6 +15,7 @@
 #include "netlink.h"
 #include "port.h"
 #include "rx.h"
+#include "rx_intr.h"
 #include "rxq_ring.h"
 #include "tx.h"
 
@@ -80,8 +81,10 @@ tell_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struc
 		if (row->about == ABOUT_CQ ? rxq->cq.ibv_cq != event->element.cq
 					   : rxq->wq != event->element.wq)
 			continue;
-		if (row->about == ABOUT_CQ)
+		if (row->about == ABOUT_CQ) {
 			mdv_rxq_ring_break(rxq);
+			mdv_rx_intr_wake(port, rxq->idx);
+		}
 		if (is_news(&rxq->told, event->event_type))
 			MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id,
 				rxq->idx, ibv_event_type_str(event->event_type), row->advice);
@@ -220,10 +223,6 @@ handle(void *arg)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 
-static int
-listen_on(struct rte_intr_handle **listener, int fd, rte_intr_callback_fn callback,
-	struct mdv_port *port)
-{
 /** Linux has something to say of netdevs. */
 static void
 handle_netdev(void *arg)
@@ -240,6 +239,10 @@ handle_netdev(void *arg)
 }
 
 /** @param listener where the handle is kept: the callback may come at once */
+static int
+listen_on(struct rte_intr_handle **listener, int fd, rte_intr_callback_fn callback,
+	struct mdv_port *port)
+{
 	int flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -256,9 +259,6 @@ handle_netdev(void *arg)
 	return -ENOMEM;
 }
 
-void
-mdv_event_install(struct mdv_port *port)
-{
 static void
 stop_listening(
 	struct rte_intr_handle *listener, rte_intr_callback_fn callback, struct mdv_port *port)
@@ -290,6 +290,9 @@ listen_to_netdev(struct mdv_port *port)
 		port->dev->data->port_id, port->device.ifname, strerror(-ret));
 }
 
+void
+mdv_event_install(struct mdv_port *port)
+{
 	struct rte_eth_dev_data *data = port->dev->data;
 	int ret;
 

@@ -13,6 +13,7 @@
 #include "rx.h"
 #include "rx_intr.h"
 #include "rx_wake.h"
+#include "rxq_ring.h"
 
 /** Sequence number of an arm: two bits of its word (rdma-core mlx5_arm_cq()). */
 #define ARM_SN_MASK  3u
@@ -51,8 +52,7 @@ wakes_open(struct mdv_port *port, uint16_t nb)
 	if (port->rx_wakes == NULL)
 		return -ENOMEM;
 	for (i = 0; i < nb; i++) {
-		ret = mdv_rx_wake_open(port->device.ctx, port->device.caps.mode == MDV_MODE_IBV,
-			&port->rx_wakes[i]);
+		ret = mdv_rx_wake_open(port->device.ctx, &port->rx_wakes[i]);
 		if (ret != 0) {
 			wakes_close(port, i);
 			return ret;
@@ -129,6 +129,13 @@ mdv_rx_intr_destroy(struct rte_eth_dev *dev)
 	wakes_close(port, dev->data->nb_rx_queues);
 }
 
+void
+mdv_rx_intr_wake(const struct mdv_port *port, uint16_t idx)
+{
+	if (port->rx_wakes != NULL)
+		mdv_rx_wake_now(&port->rx_wakes[idx]);
+}
+
 /** @return NULL: the queue has no interrupts. */
 static const struct mdv_rx_wake *
 wake_of(const struct rte_eth_dev *dev, uint16_t idx)
@@ -180,6 +187,9 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 		return -ENOTSUP;
 	/* One that fired since has used its number up. */
 	events_take(rxq, wake);
+	/* Its CQ fires for nothing any more. Polled, the queue is made anew. */
+	if (mdv_rxq_ring_is_broken(rxq))
+		mdv_rx_wake_now(wake);
 	if (rxq->cq.ex != NULL) {
 		if (rxq->cq.pi != rxq->cq_ci)
 			mdv_rx_wake_now(wake);
@@ -225,7 +235,8 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 		return -ENOTSUP;
 	*cond = (struct rte_power_monitor_cond){
 		.addr = &rxq->cqes[rxq->cq_ci & rxq->mask].op_own,
-		.fn = rxq->nb_ready != 0 ? monitor_never : monitor_check,
+		.fn = rxq->nb_ready != 0 || mdv_rxq_ring_is_broken(rxq) ? monitor_never
+									: monitor_check,
 		.opaque = { rxq->cq_ci, rxq->log2_wqes },
 		.size = sizeof(uint8_t),
 	};

@@ -39,17 +39,16 @@ join(struct mdv_rx_wake *wake)
 }
 
 int
-mdv_rx_wake_open(struct ibv_context *ctx, bool fetched, struct mdv_rx_wake *wake)
+mdv_rx_wake_open(struct ibv_context *ctx, struct mdv_rx_wake *wake)
 {
 	int ret;
 
 	wake->channel = ibv_create_comp_channel(ctx);
 	if (wake->channel == NULL)
 		return errno != 0 ? -errno : -ENOMEM;
-	wake->self = -1;
-	wake->fd = wake->channel->fd;
-	ret = set_nonblocking(wake->fd);
-	if (ret == 0 && fetched)
+	wake->self = wake->fd = -1;
+	ret = set_nonblocking(wake->channel->fd);
+	if (ret == 0)
 		ret = join(wake);
 	if (ret != 0)
 		mdv_rx_wake_close(wake);
@@ -59,7 +58,7 @@ mdv_rx_wake_open(struct ibv_context *ctx, bool fetched, struct mdv_rx_wake *wake
 int
 mdv_rx_wake_close(struct mdv_rx_wake *wake)
 {
-	if (wake->fd >= 0 && wake->fd != wake->channel->fd)
+	if (wake->fd >= 0)
 		close(wake->fd);
 	if (wake->self >= 0)
 		close(wake->self);
@@ -77,6 +76,5 @@ mdv_rx_wake_clear(const struct mdv_rx_wake *wake)
 {
 	eventfd_t count;
 
-	if (wake->self >= 0)
-		eventfd_read(wake->self, &count);
+	eventfd_read(wake->self, &count);
 }

@@ -3,28 +3,26 @@
  * @file
  * What an application waits for: a descriptor that is readable when packets have come.
  *
- *     mode=dv   fd ──> completion channel
- *     mode=ibv  fd ──> epoll ──> completion channel   packets that verbs has
- *                           └──> self                 packets that were fetched and not taken
+ *     fd ──> epoll ──> completion channel   packets that the device has
+ *                 └──> self                 what no CQ fires for
  *
- * In mode=ibv whoever counts packets fetches them, and verbs fires for none of these.
+ * That is a CQ in error; and in mode=ibv packets that were fetched, as they are by whoever counts
+ * them, and not taken.
  */
 #ifndef MDV_RX_WAKE_H
 #define MDV_RX_WAKE_H
-
-#include <stdbool.h>
 
 struct ibv_comp_channel;
 struct ibv_context;
 
 struct mdv_rx_wake {
 	struct ibv_comp_channel *channel;
-	int self; /**< eventfd; -1: none */
+	int self; /**< eventfd */
 	int fd;   /**< to be waited for */
 };
 
-/** @param fetched there may be packets that were fetched. @return 0 or a negative errno. */
-int mdv_rx_wake_open(struct ibv_context *ctx, bool fetched, struct mdv_rx_wake *wake);
+/** @return 0 or a negative errno. */
+int mdv_rx_wake_open(struct ibv_context *ctx, struct mdv_rx_wake *wake);
 /** No CQ uses it any more. @return 0 or a negative errno: the channel is still there. */
 int mdv_rx_wake_close(struct mdv_rx_wake *wake);
 /** Make the descriptor readable. */

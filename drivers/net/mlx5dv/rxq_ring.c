@@ -340,6 +340,12 @@ mdv_rxq_ring_break(struct mdv_rxq *rxq)
 	__atomic_fetch_or(&rxq->expects, MDV_RX_EXPECT_NONE, __ATOMIC_RELAXED);
 }
 
+bool
+mdv_rxq_ring_is_broken(const struct mdv_rxq *rxq)
+{
+	return (__atomic_load_n(&rxq->expects, __ATOMIC_RELAXED) & MDV_RX_EXPECT_NONE) != 0;
+}
+
 void
 mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 {

@@ -7,9 +7,9 @@ from .terminal import Terminal
 from .testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir, softhca_argv
 
 
-def run_on_softhca(command, ports=("",), env=None, quiet=60):
-    """softhca run ... -- COMMAND: (exit status, output). Fails when it is silent for `quiet` s."""
-    terminal = Terminal(softhca_argv([port for port in ports if port], command),
+def run_on_softhca(command, ports=("",), env=None, quiet=60, options=()):
+    """softhca run OPTIONS ... -- COMMAND: (exit status, output). Fails when it is silent for `quiet` s."""
+    terminal = Terminal(softhca_argv([port for port in ports if port], command, options),
                         env=dict(os.environ, **paths.plugin()[1], **(env or {})))
     try:
         status = terminal.wait(quiet)
