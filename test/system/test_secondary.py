@@ -118,6 +118,23 @@ def test_errors_of_its_queues_are_repaired(huge, tmp_path):
             pmd.terminal.expect(f"{side} queue 1: stopped with syndrome 0x4", 0, PATIENCE)
 
 
+def test_queues_of_both_are_made_anew(huge, tmp_path):
+    """When CQs break: by the primary, for the other process as well; which rings new doorbells then."""
+    with primary(huge, tmp_path, "cq overrun every 40\n") as (pmd, peer), secondary(pmd) as second:
+        begin(second)
+        broken = [f"{side} queue {queue}: CQ error" for side in ("Rx", "Tx") for queue in (0, 1)]
+        whole, at, end = set(), 0, time.monotonic() + PATIENCE
+        while whole != {0, 1}:
+            assert time.monotonic() < end, (whole, pmd.terminal.text[-3000:])
+            pmd.mark()
+            for queue, returned in ((0, list), (1, swapped)):
+                sent = datagrams(queue, 20, at)
+                peer.send(*sent)
+                if peer.receive_all(20, 0.1) == returned(sent) and all(text in pmd.terminal.text for text in broken):
+                    whole.add(queue)
+            at += 20
+
+
 def test_a_killed_secondary_harms_nobody(huge, tmp_path):
     """In the middle of traffic; the primary goes on, and after a restart of the queues another takes over."""
     with primary(huge, tmp_path) as (pmd, peer):

@@ -180,7 +180,13 @@ mdv_mp_ask_recovery(enum mdv_mp_kind kind, uint16_t port_id, uint16_t idx, uint8
 		.queue = { .idx = idx, .syndrome = syndrome },
 	};
 
-	return mdv_mp_ask(&message, NULL);
+	int ret;
+
+	/* Doing it twice is harmless, unlike a burst while it is done. */
+	do {
+		ret = mdv_mp_ask(&message, NULL);
+	} while (ret == -ETIMEDOUT);
+	return ret;
 }
 
 int

@@ -22,10 +22,13 @@ enum mdv_mp_kind {
 	MDV_MP_POOL_GONE,  /**< of a mempool that the asker has destroyed */
 	MDV_MP_RECOVER_RX, /**< start a queue anew that has stopped with an error */
 	MDV_MP_RECOVER_TX,
+	MDV_MP_REVIVE_RX, /**< make a broken queue anew */
+	MDV_MP_REVIVE_TX,
 	MDV_MP_DUMP_RULES, /**< with a file to print them to */
 	MDV_MP_NB_ASKED,
 	/* told */
 	MDV_MP_START = MDV_MP_NB_ASKED, /**< with the device */
+	MDV_MP_DOORBELLS, /**< of a running port, some are others now; with the device */
 	MDV_MP_STOP,
 	MDV_MP_CLOSED,
 };
@@ -80,7 +83,10 @@ int mdv_mp_listen(mdv_mp_handle_t handle, bool waits);
  * @return 0 or a negative errno: the answer's result, or why there is none, which is logged
  */
 int mdv_mp_ask(struct mdv_mp_message *message, struct mdv_mp_fds *fds);
-/** Ask to have a queue started anew. */
+/**
+ * Ask to have a queue started or made anew, by the polling thread, which must not touch the rings
+ * meanwhile: so it waits until the primary process says something, or is gone.
+ */
 int mdv_mp_ask_recovery(enum mdv_mp_kind kind, uint16_t port_id, uint16_t idx, uint8_t syndrome);
 /** From the primary process. @return 0 or a negative errno, logged: some may not have done it */
 int mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds);

@@ -95,6 +95,51 @@ recover_tx(struct mdv_port *port, struct mdv_mp_message *message,
 	return mdv_txq_recover(txq, message->queue.syndrome);
 }
 
+static void
+tell_doorbells(const struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_DOORBELLS,
+		.port_id = port->dev->data->port_id,
+	};
+	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
+
+	mdv_mp_tell(&message, &fds);
+}
+
+static int
+revive_rx(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	const uint16_t idx = message->queue.idx;
+	struct mdv_rxq *rxq = idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
+
+	if (!port->primary.serves || rxq == NULL ||
+		data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
+		return -EBUSY;
+	/* Asked twice? */
+	return mdv_rxq_ring_is_broken(rxq) ? mdv_revive_rx_now(rxq) : 0;
+}
+
+static int
+revive_tx(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	const uint16_t idx = message->queue.idx;
+	struct mdv_txq *txq = idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+	int ret;
+
+	if (!port->primary.serves || txq == NULL ||
+		data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
+		return -EBUSY;
+	ret = txq->broken ? mdv_revive_tx_now(txq) : 0;
+	if (ret == 0)
+		tell_doorbells(port);
+	return ret;
+}
+
 static int
 dump_rules(struct mdv_port *port, __rte_unused struct mdv_mp_message *message,
 	const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
@@ -123,6 +168,8 @@ static int (*const rows[MDV_MP_NB_ASKED])(struct mdv_port *port, struct mdv_mp_m
 	[MDV_MP_POOL_GONE] = forget_pool,
 	[MDV_MP_RECOVER_RX] = recover_rx,
 	[MDV_MP_RECOVER_TX] = recover_tx,
+	[MDV_MP_REVIVE_RX] = revive_rx,
+	[MDV_MP_REVIVE_TX] = revive_tx,
 	[MDV_MP_DUMP_RULES] = dump_rules,
 };
 /* clang-format on */
@@ -164,6 +211,13 @@ set_serves(struct mdv_port *port, bool serves)
 	has_attached = port->primary.nb_attached != 0;
 	mdv_port_list_release();
 	return has_attached;
+}
+
+void
+mdv_primary_doorbells(struct mdv_port *port)
+{
+	if (set_serves(port, true))
+		tell_doorbells(port);
 }
 
 void

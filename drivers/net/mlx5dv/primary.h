@@ -20,8 +20,10 @@ struct mdv_primary {
 
 /** Be there for them. @return 0 or a negative errno, logged */
 int mdv_primary_listen(void);
-/** The queues are what they will be, when the port is started or one has been set up anew. */
+/** The queues are what they will be: the port is started. */
 void mdv_primary_start(struct mdv_port *port);
+/** Send queues of a running port have others now. */
+void mdv_primary_doorbells(struct mdv_port *port);
 /** Before any queue goes: nobody polls them any more when this returns, or did so already. */
 void mdv_primary_stop(struct mdv_port *port);
 /** The port is closed. */

@@ -61,9 +61,9 @@ mdv_queue_tx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsi
 {
 	int ret = mdv_txq_setup(dev, idx, nb_desc, socket, conf);
 
-	/* Its doorbell may be in another page than that of the queue before it. */
+	/* It may be in another page than that of the queue before it. */
 	if (ret == 0 && mdv_port(dev)->started)
-		mdv_primary_start(mdv_port(dev));
+		mdv_primary_doorbells(mdv_port(dev));
 	return ret;
 }
 

@@ -9,8 +9,14 @@
 void
 mdv_queue_list_init(struct mdv_queue_list *list)
 {
+	pthread_mutexattr_t attr;
+
 	pthread_mutex_init(&list->lock, NULL);
-	pthread_mutex_init(&list->objects_lock, NULL);
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&list->objects_lock, &attr);
+	pthread_mutexattr_destroy(&attr);
 	LIST_INIT(&list->rx);
 	LIST_INIT(&list->tx);
 }

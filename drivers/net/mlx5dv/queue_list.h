@@ -20,8 +20,9 @@ LIST_HEAD(mdv_txq_head, mdv_txq);
 
 struct mdv_queue_list {
 	pthread_mutex_t lock; /**< nobody who holds it waits for anything */
-	/** Verbs objects of the queues of a running port are not replaced meanwhile:
-	 * mdv_revive_lock().
+	/**
+	 * Verbs objects of the queues of a running port are not replaced meanwhile:
+	 * mdv_revive_lock(). Of all processes, each of which may end with it.
 	 */
 	pthread_mutex_t objects_lock;
 	struct mdv_rxq_head rx;

@@ -10,8 +10,9 @@
  *
  * A CQ in error cannot be reset, and a WQ or QP cannot get another one. So both are replaced: a
  * send queue by itself; for a receive queue the port's rules leave the device meanwhile, as they
- * point at the WQ. It is done by the thread that polls, as it alone knows when nobody is in the
- * rings; other threads that look into those hold the lock.
+ * point at the WQ. It is done when the thread that polls says so, as it alone knows when nobody is
+ * in the rings: by itself or, as verbs is the primary process's, there, while it waits. Other
+ * threads that look into the rings hold the lock.
  */
 #ifndef MDV_REVIVE_H
 #define MDV_REVIVE_H
@@ -32,8 +33,12 @@ struct mdv_revive_wait {
 /** The objects of all queues stay until mdv_revive_unlock(). */
 void mdv_revive_lock(struct mdv_port *port);
 void mdv_revive_unlock(struct mdv_port *port);
-/** Make a broken queue anew, if it is time to try. Called by the polling thread. */
+/** Have a broken queue made anew, if it is time to try. Called by the polling thread. */
 void mdv_revive_rx(struct mdv_rxq *rxq);
 void mdv_revive_tx(struct mdv_txq *txq);
+/** Do it, in the primary process. @return 0 or a negative errno, logged: it is still broken */
+int mdv_revive_rx_now(struct mdv_rxq *rxq);
+/** Those who have its doorbell mapped are to be told, mdv_primary_doorbells(). */
+int mdv_revive_tx_now(struct mdv_txq *txq);
 
 #endif /* MDV_REVIVE_H */

@@ -90,41 +90,43 @@ silence(struct rte_eth_dev *dev)
 	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 }
 
-/** Map the doorbells of the queues that there are now. */
+/** Map the doorbells of the queues that there are now, as far as @p pages has them not. */
 static int
-map_doorbells(struct here *here, int device_fd)
+map_doorbells(const struct rte_eth_dev_data *data, int device_fd, struct mdv_uar_pages *pages)
 {
-	const struct rte_eth_dev_data *data = here->dev->data;
-	struct mdv_uar_pages pages = SLIST_HEAD_INITIALIZER(pages);
 	uint16_t i;
 
 	for (i = 0; i < data->nb_tx_queues; i++) {
 		const struct mdv_txq *txq = data->tx_queues[i];
-		uint8_t *page = mdv_uar_map(&pages, device_fd, txq->uar_offset);
+		uint8_t *page;
 
+		if (txq == NULL)
+			continue;
+		page = mdv_uar_map(pages, device_fd, txq->uar_offset);
 		if (page == NULL) {
 			const int err = errno;
 
 			MDV_LOG(ERR, "port %u Tx queue %u: cannot map its doorbell: %s",
 				data->port_id, i, strerror(err));
-			mdv_uar_unmap(&pages);
 			return -err;
 		}
 		mdv_uar_regs[txq->uar_slot] = (volatile uint64_t *)(page + txq->uar_at);
 	}
-	mdv_uar_unmap(&here->pages);
-	here->pages = pages;
 	return 0;
 }
 
-/** The port runs: take part. */
+/** The port runs: take part. Nobody has a doorbell of before in use, which may be of another
+ * context of the device. */
 static int
 begin(struct here *here, int device_fd)
 {
+	struct mdv_uar_pages pages = SLIST_HEAD_INITIALIZER(pages);
 	int ret;
 
 	silence(here->dev);
-	ret = map_doorbells(here, device_fd);
+	ret = map_doorbells(here->dev->data, device_fd, &pages);
+	mdv_uar_unmap(&here->pages);
+	here->pages = pages;
 	if (ret == 0)
 		mdv_ethdev_select_bursts(here->dev);
 	publish(here->dev);
@@ -235,6 +237,10 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 		;
 	} else if (message->kind == MDV_MP_START) {
 		ret = got->nb == 1 ? begin(here, got->fds[0]) : -EPROTO;
+	} else if (message->kind == MDV_MP_DOORBELLS) {
+		/* Other queues are in use meanwhile: their pages stay. */
+		ret = got->nb == 1 ? map_doorbells(here->dev->data, got->fds[0], &here->pages)
+				   : -EPROTO;
 	} else if (message->kind == MDV_MP_STOP) {
 		end(here);
 	} else if (message->kind == MDV_MP_CLOSED) {
