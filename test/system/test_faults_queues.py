@@ -91,7 +91,7 @@ def test_a_send_queue_goes_on_after_errors(tmp_path):
     text = "sq error 0x04 every 150\nsq error 0x02 every 170\nsq fatal every 190\n"
     with Pmd(tmp_path, text, "wire=null") as pmd:
         pmd.cmd("set fwd txonly")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.until(lambda: all(f"stopped with syndrome {syndrome}," in pmd.terminal.text
                               for syndrome in ("0x4", "0x2", "0x5")), "no error")
         before = pmd.stats()
@@ -101,7 +101,7 @@ def test_a_send_queue_goes_on_after_errors(tmp_path):
         assert pmd.terminal.text.count("stopped with syndrome 0x4,") == 1
         pmd.stop_and_count()
         pmd.cmd("port start 0")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.wait_stats(lambda stats: stats["TX-packets"] > 0)
     assert all(pmd.applied().values())
 
@@ -128,7 +128,7 @@ def test_a_receive_queue_goes_on_after_errors(tmp_path):
 def test_a_send_queue_whose_cq_overran_is_made_anew(tmp_path):
     with Pmd(tmp_path, "cq overrun every 40\n", "wire=null") as pmd:
         pmd.cmd("set fwd txonly")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.until(lambda: "Tx queue 0: CQ error" in pmd.terminal.text, "no CQ in error")
         sent = pmd.stats()["TX-packets"]
         # Several times as much as one CQ lives for.
@@ -151,7 +151,7 @@ def test_a_receive_queue_whose_cq_overran_is_made_anew(tmp_path, more):
             if "Cannot allocate" not in pmd.cmd("port start 0") and "temporarily" not in pmd.terminal.text[-500:]:
                 break
         pmd.cmd("set fwd rxonly")
-        pmd.cmd("start")
+        pmd.start_noisily()
         for _ in range(PATIENCE):
             if "created" in pmd.cmd("flow create 0 ingress pattern eth / ipv4 / udp dst is 7 / end"
                                     " actions mark id 5 / queue index 1 / end"):
@@ -169,7 +169,7 @@ def test_a_send_queue_that_cannot_be_started_anew(tmp_path):
     with Pmd(tmp_path, "sq error 0x04 at 100\nverb enomem MODIFY_QP from 10\nverb enomem MODIFY_QP_EX from 10\n",
              "wire=null") as pmd:
         pmd.cmd("set fwd txonly")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.until(lambda: "stopped with syndrome 0x4" in pmd.terminal.text, "no error")
         pmd.stop_and_count()
     assert pmd.applied()["sq error 0x04 at 100"] == 1
@@ -180,7 +180,7 @@ def test_a_send_queue_that_cannot_be_started_anew_at_once(tmp_path):
     with Pmd(tmp_path, "sq error 0x04 at 100\nverb enomem MODIFY_QP at 5\nverb enomem CREATE_QP at 4\n",
              "wire=null") as pmd:
         pmd.cmd("set fwd txonly")
-        pmd.cmd("start")
+        pmd.start_noisily()
         pmd.until(lambda: "stopped with syndrome 0x4" in pmd.terminal.text, "no error")
         sent = pmd.stats()["TX-packets"]
         pmd.wait_stats(lambda stats: stats["TX-packets"] > sent + 5000)
