@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stock dpdk-dumpcap, dpdk-pdump and dpdk-proc-info beside testpmd: the port in a secondary process."""
 import contextlib
+import os
 import re
+import signal
+import tempfile
 import time
 
 import pytest
 from harness import frames, host, pcapfile
+from harness.cable import Cable
 from harness.shared import SharedTestpmd, hugepages_at
 
 MAC = frames.PORT_MAC
@@ -63,6 +67,37 @@ def test_dumpcap_of_a_live_ping(hugepages, namespace, tmp_path):
         assert pmd.stats()["RX-packets"] > 20
     types = icmp_types(capture)
     assert types[PING_REQUEST] >= 5 and types[PING_REPLY] >= 5, types
+
+
+def exchange(peer, count, at):
+    """Frames that testpmd has returned with their addresses swapped: (sent, received)"""
+    sent = [frames.packet(sport=at + i) for i in range(count)]
+    peer.send(*sent)
+    returned = [frame[6:12] + frame[:6] + frame[12:] for frame in sent]
+    assert peer.receive_all(count, 60) == returned
+    return sent, returned
+
+
+def test_pdump_of_both_directions(hugepages, tmp_path):
+    """Each into a file of its own, complete and in order; the port goes on as before."""
+    # Of longer names it takes the first 63 bytes.
+    with tempfile.TemporaryDirectory(prefix="mdv") as directory, \
+            SharedTestpmd(hugepages, f"wire=unix:{tmp_path}/wire,mac={MAC}") as pmd, Cable(tmp_path / "wire") as peer:
+        files = [f"{directory}/rx.pcap", f"{directory}/tx.pcap"]
+        pmd.cmd("set fwd macswap")
+        pmd.cmd("start")
+        exchange(peer, 10, 1000)
+        with pmd.secondary("dpdk-pdump", "--lcores", "2@0", "--file-prefix", pmd.prefix, "--no-pci", "--", "--pdump",
+                           f"port=0,queue=*,rx-dev={files[0]},tx-dev={files[1]},ring-size=1024,total-num-mbufs=4095") as pdump:
+            pdump.expect("capture for", 0)
+            wanted = exchange(peer, 500, 2000)
+            end = time.monotonic() + 60
+            while any("used=0" not in pmd.cmd(f"dump_ring {side}_ring_0").replace(" ", "") for side in ("rx", "tx")):
+                assert time.monotonic() < end
+            os.kill(pdump.process.pid, signal.SIGINT)
+            assert pdump.wait() == 0, pdump.text
+        exchange(peer, 10, 3000)
+        assert [pcapfile.read(file) for file in files] == list(wanted)
 
 
 def test_proc_info_reads_the_counters(hugepages, namespace):
