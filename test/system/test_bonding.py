@@ -2,6 +2,8 @@
 """net_bonding over our ports: which cable an answer takes in each mode, failover, LACP with a partner."""
 import collections
 import contextlib
+import socket
+import struct
 import time
 
 import pytest
@@ -12,18 +14,20 @@ from harness.testpmd import Testpmd
 
 PATIENCE = 60
 MACS = ["02:00:00:00:00:10", "02:00:00:00:00:11"]
-ROUND_ROBIN, ACTIVE_BACKUP, BALANCE, BROADCAST, LACP, TLB = range(6)
+ROUND_ROBIN, ACTIVE_BACKUP, BALANCE, BROADCAST, LACP, TLB, ALB = range(7)
 COUNT = 64
+ARP, REQUEST, REPLY = 0x0806, 1, 2
 
 
 @contextlib.contextmanager
-def bonded(tmp_path, mode, *commands):
+def bonded(tmp_path, mode, *commands, forward="macswap"):
     """Ports 0 and 1, each with a cable of its own, are port 2, which sends back what it receives."""
     wires = [f"wire=unix:{tmp_path}/{i},mac={mac}" for i, mac in enumerate(MACS)]
     with Testpmd(ports=wires, link_events=True) as pmd, Cable(tmp_path / "0") as zero, \
             Cable(tmp_path / "1") as one:
         for line in ("port stop all", f"create bonded device {mode} 0", "add bonding slave 0 2",
-                     "add bonding slave 1 2", *commands, "port start 2", "set portlist 2", "set fwd macswap"):
+                     "add bonding slave 1 2", *commands, "port start 2", "set portlist 2",
+                     f"set fwd {forward}"):
             pmd.cmd(line)
         end = time.monotonic() + PATIENCE
         while "Active Slaves (2)" not in pmd.cmd("show bonding config 2"):
@@ -61,6 +65,7 @@ ROWS = [
     (BALANCE, ["set bonding balance_xmit_policy 2 l34"], 1, BOTH),
     (BROADCAST, [], 2, [COUNT, COUNT]),
     (TLB, [], 1, ANY),
+    (ALB, [], 1, ANY),
 ]
 
 
@@ -74,7 +79,26 @@ def test_answers_take_the_modes_way(tmp_path, mode, commands, copies, share):
         assert share(counts) if callable(share) else counts == share, counts
 
 
-@pytest.mark.parametrize("mode", [ACTIVE_BACKUP, BALANCE, BROADCAST])
+def arp(operation, sender, sender_ip, target, target_ip):
+    return struct.pack("!HHBBH6s4s6s4s", 1, frames.IPV4, 6, 4, operation, frames.mac(sender), socket.inet_aton(sender_ip),
+                       frames.mac(target), socket.inet_aton(target_ip))
+
+
+def test_alb_shares_out_its_clients(tmp_path):
+    """Whoever asks for the bond's address is told that of one port or of the other, by the cable of that one."""
+    clients = [(f"02:00:00:00:01:{i:02x}", f"10.0.0.{i}") for i in range(1, 9)]
+    with bonded(tmp_path, ALB, forward="icmpecho") as (_, cables):
+        cables[0].send(*[frames.ether(arp(REQUEST, mac, ip, MACS[0], "10.0.0.100"), ARP, dst=frames.BROADCAST, src=mac)
+                         for mac, ip in clients])
+        # In turn.
+        for i, cable in enumerate(cables):
+            got = cable.receive_all(len(clients) // 2, PATIENCE)
+            told = [frame for mac, ip in clients for frame in
+                    [frames.ether(arp(REPLY, MACS[i], "10.0.0.100", mac, ip), ARP, dst=mac, src=MACS[i])] if frame in got]
+            assert sorted(got) == sorted(told) and len(got) == len(clients) // 2, got
+
+
+@pytest.mark.parametrize("mode", [ACTIVE_BACKUP, BALANCE, BROADCAST, TLB])
 def test_a_link_that_fails_is_replaced(tmp_path, mode):
     """By the other one while it is down; the port's event says so, nobody polls for it."""
     with bonded(tmp_path, mode) as (pmd, cables):
