@@ -255,6 +255,8 @@ fill_in(uint8_t *frame, uint32_t length)
 	else if (outer->valid && outer->l3 == SHCA_L3_IPV6)
 		shca_bytes_store16(
 			ip + IPV6_LENGTH_OFFSET, length - outer->l3_offset - IPV6_HEADER_BYTES);
+	/* An IPv6 packet of no length had nothing in it. */
+	shca_parse(frame, length, &packet);
 	if (outer->valid && outer->l4 == SHCA_L4_UDP)
 		shca_bytes_store16(
 			frame + outer->l4_offset + UDP_LENGTH_OFFSET, length - outer->l4_offset);

@@ -279,6 +279,26 @@ tunnel_on(void **state)
 	assert_int_equal(run(&edits, frame, SHCA_FRAME_MAX - header_bytes, room), SHCA_FRAME_MAX);
 }
 
+/* What is UDP tells the protocol, and not the length, which is not there yet. */
+static void
+tunnel_on_ipv6(void **state)
+{
+	uint8_t inner[256], room[SHCA_OUT_FRAME_ROOM];
+	const uint32_t nb = rig_packet(inner, RIG_IPV4_UDP, false, 30);
+	struct shca_edit on = { .kind = SHCA_EDIT_L2_TO_L2_TUNNEL,
+		.egress = true,
+		.header_bytes = ETH + 40 + 8,
+		.header = {
+			[12] = 0x86, 0xdd, 0x60, [ETH + 6] = 17, [ETH + 40 + 2] = 0x12, 0xb5 } };
+	const struct shca_edits edits = { .reformat = &on };
+
+	(void)state;
+	assert_int_equal(run(&edits, inner, nb, room), on.header_bytes + nb);
+	assert_int_equal(rig_get16(room + ETH + 4), 8 + nb);
+	assert_int_equal(rig_get16(room + ETH + 40 + 4), 8 + nb);
+	assert_memory_equal(room + on.header_bytes, inner, nb);
+}
+
 /* xorshift64: the same numbers in each run. */
 static uint32_t
 draw(uint64_t *state)
@@ -561,6 +581,7 @@ main(void)
 		cmocka_unit_test(refused_actions),
 		cmocka_unit_test(tunnel_off),
 		cmocka_unit_test(tunnel_on),
+		cmocka_unit_test(tunnel_on_ipv6),
 		cmocka_unit_test(any_frame_and_edit),
 		cmocka_unit_test(received),
 		cmocka_unit_test(sent),
