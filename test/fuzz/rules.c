@@ -263,6 +263,78 @@ rules_number(struct fuzz_input *input, bool small)
 	return conf;
 }
 
+/* Actions that change packets, and how much they bring; the values are any. */
+static const struct {
+	enum rte_flow_action_type type;
+	uint8_t size;
+} rules_edits[] = {
+#define EDIT(t, conf)                                                                              \
+	{                                                                                          \
+		RTE_FLOW_ACTION_TYPE_##t, sizeof(struct rte_flow_action_##conf)                    \
+	}
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, 0 },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, 0 },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TTL, 0 },
+	EDIT(SET_TTL, set_ttl),
+	EDIT(SET_TP_SRC, set_tp),
+	EDIT(SET_TP_DST, set_tp),
+	EDIT(SET_MAC_SRC, set_mac),
+	EDIT(SET_MAC_DST, set_mac),
+	EDIT(SET_IPV4_SRC, set_ipv4),
+	EDIT(SET_IPV4_DST, set_ipv4),
+	EDIT(SET_IPV4_DSCP, set_dscp),
+	EDIT(SET_IPV6_SRC, set_ipv6),
+	EDIT(SET_IPV6_DST, set_ipv6),
+	EDIT(SET_IPV6_DSCP, set_dscp),
+	EDIT(OF_SET_VLAN_VID, of_set_vlan_vid),
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, sizeof(rte_be32_t) },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, sizeof(rte_be32_t) },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, sizeof(rte_be32_t) },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, sizeof(rte_be32_t) },
+	EDIT(MODIFY_FIELD, modify_field),
+	EDIT(RAW_DECAP, raw_decap),
+	EDIT(RAW_ENCAP, raw_encap),
+	EDIT(VXLAN_ENCAP, vxlan_encap),
+	EDIT(NVGRE_ENCAP, nvgre_encap),
+};
+
+/* What points somewhere must point to as much as it says. */
+static void *
+rules_edit(struct fuzz_input *input, enum rte_flow_action_type type, uint8_t size)
+{
+	void *conf = fuzz_input_block(input, size);
+	struct rte_flow_action_modify_field *field = conf;
+	struct rte_flow_action_raw_encap *raw = conf;
+	struct rte_flow_action_vxlan_encap *tunnel = conf;
+
+	if (conf == NULL || size == 0)
+		return NULL;
+	switch ((int)type) {
+	case RTE_FLOW_ACTION_TYPE_RAW_ENCAP:
+		raw->size = fuzz_input_byte(input);
+		raw->data = fuzz_input_block(input, raw->size);
+		break;
+	case RTE_FLOW_ACTION_TYPE_RAW_DECAP:
+		((struct rte_flow_action_raw_decap *)conf)->size =
+			14 + 4 * fuzz_input_choose(input, 16);
+		break;
+	case RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP:
+	case RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP:
+		tunnel->definition = fuzz_rules_pattern(input);
+		break;
+	case RTE_FLOW_ACTION_TYPE_MODIFY_FIELD:
+		field->operation = fuzz_input_choose(input, 4);
+		field->dst.field = fuzz_input_choose(input, RTE_FLOW_FIELD_METER_COLOR + 2);
+		field->dst.level = fuzz_input_choose(input, 3);
+		field->src.field = RTE_FLOW_FIELD_VALUE;
+		field->width = 4 * fuzz_input_choose(input, 40);
+		break;
+	default:
+		fuzz_input_fill(input, conf, RTE_MIN(size, 4u));
+	}
+	return conf;
+}
+
 static void rules_fill_action(
 	struct fuzz_input *input, struct rte_flow_action *action, bool wild, unsigned int depth);
 
@@ -293,6 +365,11 @@ rules_fill_action(
 {
 	if (wild && fuzz_input_choose(input, 8) == 1)
 		return;
+	for (unsigned int i = 0; i < RTE_DIM(rules_edits); i++)
+		if (rules_edits[i].type == action->type) {
+			action->conf = rules_edit(input, action->type, rules_edits[i].size);
+			return;
+		}
 	switch ((int)action->type) {
 	case RTE_FLOW_ACTION_TYPE_QUEUE:
 		action->conf = rules_queue(input);
@@ -328,11 +405,13 @@ rules_sensible_actions(struct fuzz_input *input, struct rte_flow_action *list)
 		RTE_FLOW_ACTION_TYPE_QUEUE };
 	unsigned int which = fuzz_input_byte(input), nb = 0;
 
+	for (unsigned int edits = fuzz_input_choose(input, 8); edits >= 5; edits--)
+		list[nb++].type = rules_edits[fuzz_input_choose(input, RTE_DIM(rules_edits))].type;
 	list[nb++].type = fates[fuzz_input_choose(input, RTE_DIM(fates))];
 	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
 		unsigned int at;
 
-		if ((which >> i & 1) == 0)
+		if ((which >> i & 1) == 0 || nb == FUZZ_RULES_MAX)
 			continue;
 		at = fuzz_input_choose(input, nb + 1);
 		memmove(&list[at + 1], &list[at], (nb - at) * sizeof(*list));
@@ -349,8 +428,7 @@ fuzz_rules_actions(struct fuzz_input *input)
 		RTE_FLOW_ACTION_TYPE_PASSTHRU, RTE_FLOW_ACTION_TYPE_MARK, RTE_FLOW_ACTION_TYPE_FLAG,
 		RTE_FLOW_ACTION_TYPE_QUEUE, RTE_FLOW_ACTION_TYPE_DROP, RTE_FLOW_ACTION_TYPE_COUNT,
 		RTE_FLOW_ACTION_TYPE_RSS, RTE_FLOW_ACTION_TYPE_SAMPLE, RTE_FLOW_ACTION_TYPE_JUMP,
-		RTE_FLOW_ACTION_TYPE_DEC_TTL, RTE_FLOW_ACTION_TYPE_AGE,
-		RTE_FLOW_ACTION_TYPE_INDIRECT };
+		RTE_FLOW_ACTION_TYPE_AGE, RTE_FLOW_ACTION_TYPE_INDIRECT };
 	unsigned int how = fuzz_input_byte(input), nb = 0;
 	const bool wild = (how & 7) == 0;
 	struct rte_flow_action *list =
@@ -361,11 +439,16 @@ fuzz_rules_actions(struct fuzz_input *input)
 	if (wild) {
 		nb = how >> 3 & 7;
 		for (unsigned int i = 0; i < nb; i++) {
-			unsigned int type = fuzz_input_choose(input, RTE_DIM(types) + 1);
+			unsigned int type = fuzz_input_choose(input, RTE_DIM(types) + 2);
 
-			list[i].type = type < RTE_DIM(types)
-				? types[type]
-				: (enum rte_flow_action_type)fuzz_input_word(input);
+			if (type == RTE_DIM(types) + 1)
+				list[i].type =
+					rules_edits[fuzz_input_choose(input, RTE_DIM(rules_edits))]
+						.type;
+			else
+				list[i].type = type < RTE_DIM(types)
+					? types[type]
+					: (enum rte_flow_action_type)fuzz_input_word(input);
 		}
 	} else {
 		nb = rules_sensible_actions(input, list);

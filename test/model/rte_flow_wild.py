@@ -43,7 +43,8 @@ FATES = ("queue index 0", "queue index 1", "queue index 3", "queue index 9", "dr
          "rss func symmetric_toeplitz types ipv4 end queues 0 1 end", "rss types l2-payload end queues 0 1 end",
          "sample ratio 1 index 0", "sample ratio 2 index 0", "jump group 1", "vf id 1", "port_id id 0")
 OTHERS = ("passthru", "passthru", "count", "mark id 7", "mark id 16777215", "flag", "void", "dec_ttl",
-          "set_mac_dst mac_addr 02:00:00:00:00:01", "of_pop_vlan", "vxlan_decap", "queue index 2")
+          "set_mac_dst mac_addr 02:00:00:00:00:01", "of_pop_vlan", "vxlan_decap", "queue index 2",
+          "set_tp_dst port 7", "nvgre_decap", "raw_decap index 0", "vxlan_encap")
 ATTRIBUTES = ("ingress",) * 12 + ("egress", "egress", "transfer", "ingress group 1", "ingress egress")
 
 

@@ -21,7 +21,7 @@ REFUSED = [
     (f"{UDP} actions mark id 1 / flag / queue index 0 / end", ["flag", "mark"]),
     (f"{UDP} actions mark id 0xffffff / queue index 0 / end", ["mark"]),
     (f"{UDP} actions count / count / queue index 0 / end", ["count"]),
-    (f"{UDP} actions dec_ttl / queue index 0 / end", ["dec_ttl"]),
+    (f"{UDP} actions mac_swap / queue index 0 / end", ["mac_swap"]),
     (f"{UDP} actions of_pop_vlan / queue index 0 / end", ["of_pop_vlan"]),
     (f"{UDP} actions rss queues 0 77 end / end", ["rss", "77"]),
     (f"{UDP} actions rss func simple_xor queues 0 1 end / end", ["rss"]),

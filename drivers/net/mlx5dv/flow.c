@@ -29,6 +29,7 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
+	struct mdv_flow_edit edit;
 	int rc;
 
 	pthread_mutex_lock(&port->flow.lock);
@@ -36,7 +37,11 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	if (rc == 0)
 		rc = mdv_flow_plan_make(&env, &rule, &plan, error);
 	if (rc == 0)
+		rc = mdv_flow_rule_translate_edit(&plan, &edit, error);
+	if (rc == 0)
 		rc = mdv_flow_install_level(port, NULL, &plan, error);
+	if (rc == 0 && plan.actions.edits != NULL)
+		rc = mdv_flow_install_try(port, &edit, error);
 	pthread_mutex_unlock(&port->flow.lock);
 	return rc;
 }

@@ -75,9 +75,8 @@ mdv_flow_action_parse_one(struct mdv_flow_action_state *state, const struct rte_
 	row = &mdv_flow_action_rows[action->type];
 	if (state->egress && !row->egress)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-			"egress with %s: a sent packet is dropped, or counted and sent; use DROP "
-			"or "
-			"COUNT",
+			"egress with %s: a sent packet is dropped, or counted, changed and sent; "
+			"use DROP, COUNT or what changes it",
 			row->name);
 	if (row->apply == NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
@@ -90,6 +89,8 @@ mdv_flow_action_parse_one(struct mdv_flow_action_state *state, const struct rte_
 			action, "%s: no configuration; it needs one", row->name);
 	state->given |= MDV_FLOW_ACTION_BIT(action->type);
 	state->has_fate = state->has_fate || (row->fate && !state->in_sample);
+	if (row->fate && action->type != RTE_FLOW_ACTION_TYPE_DROP)
+		state->given_to = action;
 	return row->apply(state, action);
 }
 
@@ -133,6 +134,7 @@ static int
 action_parse_list(struct mdv_flow_action_state *state, const struct rte_flow_action list[])
 {
 	memset(state->out, 0, sizeof(*state->out));
+	state->list = list;
 	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++) {
 		int rc;
 
@@ -142,7 +144,7 @@ action_parse_list(struct mdv_flow_action_state *state, const struct rte_flow_act
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
+	return mdv_flow_action_end_edits(state);
 }
 
 int

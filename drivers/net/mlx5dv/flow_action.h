@@ -19,6 +19,7 @@ struct mdv_flow_action_env {
 	uint32_t max_table;                           /**< entries of an indirection table */
 	uint64_t rss_types;                           /**< RTE_ETH_RSS_* the device can hash by */
 	const uint8_t *rss_key;                       /**< for rules that bring none */
+	uint32_t features;                            /**< MDV_FLOW_CAN_* */
 	const struct rte_flow_action_handle *updated; /**< NULL, or a handle to be taken as: */
 	const struct rte_flow_action *update;
 };
@@ -46,8 +47,11 @@ struct mdv_flow_actions {
 	const uint16_t *extras[MDV_FLOW_ACTION_EXTRAS]; /**< a queue each, by further QUEUE */
 	/** The RSS if it is by the headers inside a tunnel, NULL: by the outer ones. */
 	const struct rte_flow_action_rss *inner;
-	struct mdv_flow_count *counter; /**< of an indirect COUNT; NULL: the rule's own */
-	bool egress;                    /**< of sent packets */
+	struct mdv_flow_count *counter;      /**< of an indirect COUNT; NULL: the rule's own */
+	bool egress;                         /**< of sent packets */
+	bool decap;                          /**< takes a tunnel off: what is inside is hashed */
+	uint8_t nb_edits;                    /**< verbs actions that change the packet */
+	const struct rte_flow_action *edits; /**< NULL, or the list, for flow_edit.h */
 };
 
 /**
@@ -61,7 +65,7 @@ int mdv_flow_action_parse(const struct mdv_flow_action_env *env,
 /** The same for an action without a rule about it. */
 int mdv_flow_action_check(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action *action, struct rte_flow_error *error);
-/** The same of an egress rule: DROP, or COUNT alone. */
+/** The same of an egress rule: DROP, or what counts and changes packets. */
 int mdv_flow_action_parse_egress(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
 	struct rte_flow_error *error);

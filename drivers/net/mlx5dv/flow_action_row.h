@@ -6,6 +6,7 @@
  *     flow_action.c         the walk: configurations, pairs, is there a fate
  *     flow_action_rows.c    the rows, one for each action of rte_flow
  *     flow_action_apply.c   what the actions do that the driver knows
+ *     flow_action_edit.c    which of those that change packets stand where
  */
 #ifndef MDV_FLOW_ACTION_ROW_H
 #define MDV_FLOW_ACTION_ROW_H
@@ -17,13 +18,29 @@
 /** Action @p type in mdv_flow_action_state.given. */
 #define MDV_FLOW_ACTION_BIT(type) (UINT64_C(1) << (type))
 
+/** What an action changes about packets, as far as its place is concerned. */
+enum mdv_flow_edit_kind {
+	MDV_FLOW_EDIT_NONE,
+	MDV_FLOW_EDIT_FIELD,
+	MDV_FLOW_EDIT_DECAP,
+	MDV_FLOW_EDIT_ENCAP,
+	MDV_FLOW_EDIT_RAW_DECAP,
+	MDV_FLOW_EDIT_RAW_ENCAP,
+	MDV_FLOW_EDIT_KINDS,
+};
+
 struct mdv_flow_action_state {
 	const struct mdv_flow_action_env *env;
+	const struct rte_flow_action *list;
 	struct mdv_flow_actions *out;
 	uint64_t given; /**< MDV_FLOW_ACTION_BIT() of the actions so far */
 	bool in_sample; /**< the actions of a SAMPLE are read */
 	bool has_fate;  /**< outside of a SAMPLE */
 	bool egress;    /**< of a rule on sent packets */
+	bool fields;    /**< some are changed */
+	/** The action that changes packets, or gives them to somebody, that was there last. */
+	const struct rte_flow_action *edit, *given_to;
+	const struct rte_flow_action *raw_decap; /**< that no RAW_ENCAP has come behind */
 	struct rte_flow_error *error;
 };
 
@@ -34,7 +51,8 @@ struct mdv_flow_action_row {
 	bool egress; /**< sent packets know it, too */
 	/** Check the configuration and note the effect. NULL: the driver cannot do the action. */
 	int (*apply)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
-	const char *instead; /**< when it cannot: what to do */
+	const char *instead; /**< when it, or the device, cannot: what to do */
+	enum mdv_flow_edit_kind edit;
 };
 
 /** By type; END and VOID have names only. */
@@ -64,5 +82,11 @@ int mdv_flow_action_apply_indirect(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 int mdv_flow_action_apply_sample(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
+
+/* flow_action_edit.c */
+int mdv_flow_action_apply_edit(
+	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
+/** The list is at its end. @return as above */
+int mdv_flow_action_end_edits(struct mdv_flow_action_state *state);
 
 #endif /* MDV_FLOW_ACTION_ROW_H */

@@ -15,16 +15,19 @@ static const char meters[] =
 	"verbs has no meters; use COUNT, which gives a rule's packets and bytes";
 static const char security[] =
 	"the port has no security engine; take the packets with QUEUE or RSS and use a cryptodev";
+static const char change[] = "the device or its kernel changes no such packets; change them behind "
+			     "QUEUE or RSS, or before "
+			     "sending them";
+static const char encap[] = "the device or its kernel puts no headers on; add them before sending";
+static const char decap[] = "the device or its kernel takes no tunnels off; match the inner "
+			    "headers by items behind the "
+			    "tunnel's, and skip the outer ones behind QUEUE or RSS";
 static const char rewrite[] =
-	"the driver's rules do not change packets; change them behind QUEUE or RSS";
+	"verbs has nothing for it; do it behind QUEUE or RSS, or before sending";
 static const char pop_vlan[] =
-	"the driver's rules do not change packets; use the Rx offload VLAN_STRIP of the queues";
-static const char push_vlan[] = "the driver's rules do not change packets; use the Tx offload "
-				"VLAN_INSERT when sending them";
-static const char encap[] = "the driver's rules do not add headers; add them behind QUEUE or RSS";
-static const char decap[] =
-	"the driver's rules do not remove headers; match the inner ones by items behind the "
-	"tunnel's, and skip the outer ones behind QUEUE or RSS";
+	"verbs takes no tags off; use the Rx offload VLAN_STRIP of the queues";
+static const char push_vlan[] =
+	"verbs puts no tags on; use the Tx offload VLAN_INSERT when sending packets";
 static const char meta[] = "a packet carries one value to the application; use MARK";
 static const char age[] = "verbs rules do not age; use COUNT and query whether it still rises";
 static const char shared[] = "rte_flow has given it up; give the action itself with each rule";
@@ -33,9 +36,13 @@ static const char kernel[] = "the kernel gets what no rule takes; leave the rule
 			     "port, or give the kernel its copy with QUEUE and PASSTHRU";
 
 /* clang-format off */
-#define ROW(t, ...) [RTE_FLOW_ACTION_TYPE_##t] = { #t, __VA_ARGS__, NULL }
-#define NOT(t, instead) [RTE_FLOW_ACTION_TYPE_##t] = { #t, false, false, false, NULL, instead }
-#define NAME(t) [RTE_FLOW_ACTION_TYPE_##t] = { #t, false, false, false, NULL, NULL }
+#define ANY(t, fate, conf, egress, apply, instead, edit) \
+	[RTE_FLOW_ACTION_TYPE_##t] = { #t, fate, conf, egress, apply, instead, MDV_FLOW_EDIT_##edit }
+#define ROW(t, fate, conf, egress, apply) ANY(t, fate, conf, egress, apply, NULL, NONE)
+#define NOT(t, instead) ANY(t, false, false, false, NULL, instead, NONE)
+#define NAME(t) NOT(t, NULL)
+#define EDIT(t, kind, conf, instead) \
+	ANY(t, false, conf, true, mdv_flow_action_apply_edit, instead, kind)
 
 const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NAME(END),
@@ -70,35 +77,36 @@ const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 
 	NOT(OF_POP_VLAN,      pop_vlan),
 	NOT(OF_PUSH_VLAN,     push_vlan),
-	NOT(OF_SET_VLAN_VID,  push_vlan),
 	NOT(OF_SET_VLAN_PCP,  push_vlan),
-	NOT(OF_POP_MPLS,      decap),
-	NOT(OF_PUSH_MPLS,     encap),
-	NOT(VXLAN_ENCAP,      encap),
-	NOT(VXLAN_DECAP,      decap),
-	NOT(NVGRE_ENCAP,      encap),
-	NOT(NVGRE_DECAP,      decap),
-	NOT(RAW_ENCAP,        encap),
-	NOT(RAW_DECAP,        decap),
-
-	NOT(MODIFY_FIELD,     rewrite),
+	NOT(OF_POP_MPLS,      rewrite),
+	NOT(OF_PUSH_MPLS,     rewrite),
 	NOT(OF_DEC_NW_TTL,    rewrite),
-	NOT(SET_IPV4_SRC,     rewrite),
-	NOT(SET_IPV4_DST,     rewrite),
-	NOT(SET_IPV6_SRC,     rewrite),
-	NOT(SET_IPV6_DST,     rewrite),
-	NOT(SET_TP_SRC,       rewrite),
-	NOT(SET_TP_DST,       rewrite),
 	NOT(MAC_SWAP,         rewrite),
-	NOT(DEC_TTL,          rewrite),
-	NOT(SET_TTL,          rewrite),
-	NOT(SET_MAC_SRC,      rewrite),
-	NOT(SET_MAC_DST,      rewrite),
-	NOT(INC_TCP_SEQ,      rewrite),
-	NOT(DEC_TCP_SEQ,      rewrite),
-	NOT(INC_TCP_ACK,      rewrite),
-	NOT(DEC_TCP_ACK,      rewrite),
-	NOT(SET_IPV4_DSCP,    rewrite),
-	NOT(SET_IPV6_DSCP,    rewrite),
+
+	/*                     kind       conf   where the device cannot */
+	EDIT(VXLAN_DECAP,      DECAP,     false, decap),
+	EDIT(NVGRE_DECAP,      DECAP,     false, decap),
+	EDIT(RAW_DECAP,        RAW_DECAP, true,  decap),
+	EDIT(VXLAN_ENCAP,      ENCAP,     true,  encap),
+	EDIT(NVGRE_ENCAP,      ENCAP,     true,  encap),
+	EDIT(RAW_ENCAP,        RAW_ENCAP, true,  encap),
+	EDIT(MODIFY_FIELD,     FIELD,     true,  change),
+	EDIT(OF_SET_VLAN_VID,  FIELD,     true,  change),
+	EDIT(SET_MAC_SRC,      FIELD,     true,  change),
+	EDIT(SET_MAC_DST,      FIELD,     true,  change),
+	EDIT(SET_IPV4_SRC,     FIELD,     true,  change),
+	EDIT(SET_IPV4_DST,     FIELD,     true,  change),
+	EDIT(SET_IPV4_DSCP,    FIELD,     true,  change),
+	EDIT(SET_IPV6_SRC,     FIELD,     true,  change),
+	EDIT(SET_IPV6_DST,     FIELD,     true,  change),
+	EDIT(SET_IPV6_DSCP,    FIELD,     true,  change),
+	EDIT(SET_TTL,          FIELD,     true,  change),
+	EDIT(DEC_TTL,          FIELD,     false, change),
+	EDIT(SET_TP_SRC,       FIELD,     true,  change),
+	EDIT(SET_TP_DST,       FIELD,     true,  change),
+	EDIT(INC_TCP_SEQ,      FIELD,     true,  change),
+	EDIT(DEC_TCP_SEQ,      FIELD,     true,  change),
+	EDIT(INC_TCP_ACK,      FIELD,     true,  change),
+	EDIT(DEC_TCP_ACK,      FIELD,     true,  change),
 };
 /* clang-format on */

@@ -282,6 +282,19 @@ mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters
 	return 0;
 }
 
+int
+mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action *action)
+{
+	int at = build_append_blank(
+		build, IBV_FLOW_SPEC_ACTION_HANDLE, sizeof(struct ibv_flow_spec_action_handle));
+
+	if (at < 0)
+		return at;
+	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec_action_handle, action)], &action,
+		sizeof(action));
+	return 0;
+}
+
 /* The kernel's own test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
 static bool
 build_multicast_first(const struct mdv_flow_build *build)

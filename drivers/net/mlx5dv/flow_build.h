@@ -92,6 +92,7 @@ int mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers);
 int mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag);
 int mdv_flow_build_drop(struct mdv_flow_build *build);
 int mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters);
+int mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action *action);
 
 /**
  * Fill in the header, and keep the kernel from moving a multicast rule behind all others.

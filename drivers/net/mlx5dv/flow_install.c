@@ -32,6 +32,7 @@ mdv_flow_install_env(const struct mdv_port *port)
 			.max_table = port->device.caps.max_rwq_ind_table_size,
 			.rss_types = mdv_rss_types(&port->device.caps),
 			.rss_key = port->rss_key,
+			.features = port->flow.features,
 		},
 		.features = port->flow.features,
 		.tunnels = mdv_rss_tunnels(&port->device.caps),
@@ -170,6 +171,19 @@ install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rt
 	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with COUNT");
 }
 
+static int
+install_edits(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct mdv_flow_edit_object *object =
+		flow->edited ? mdv_flow_install_edited(flow)->object : NULL;
+	int rc = 0;
+
+	for (unsigned int i = 0; object != NULL && i < plan->nb_parts; i++)
+		for (unsigned int j = 0; rc == 0 && j < object->nb_verbs; j++)
+			rc = mdv_flow_build_action(&plan->parts[i].build, object->verbs[j]);
+	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with its changes");
+}
+
 /* All parts to all destinations: one match is one entry in the device, with all of them. */
 static int
 install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
@@ -184,6 +198,8 @@ install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_
 	if (all > 1 && present->many == NULL)
 		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
 	rc = install_count(plan, flow, error);
+	if (rc == 0)
+		rc = install_edits(plan, flow, error);
 	while (rc == 0 && present->nb < all) {
 		const unsigned int part = present->nb / per_part, which = present->nb % per_part;
 
@@ -195,6 +211,48 @@ install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_
 	return rc;
 }
 
+static int
+install_refuse_edit(int rc, struct rte_flow_error *error)
+{
+	return mdv_flow_error_kernel(error, -rc, "what the rule changes");
+}
+
+int
+mdv_flow_install_try(
+	const struct mdv_port *port, const struct mdv_flow_edit *edit, struct rte_flow_error *error)
+{
+	int rc = mdv_flow_edit_object_try(port->device.ctx, edit);
+
+	return rc == 0 ? 0 : install_refuse_edit(rc, error);
+}
+
+/* The counter and what it changes: objects that are there before the rule and after it. */
+static int
+install_get_objects(struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	struct mdv_flow_edited *edited = flow->edited ? mdv_flow_install_edited(flow) : NULL;
+	int rc = flow->counted ? mdv_flow_count_get(port, flow->counter) : 0;
+
+	if (rc != 0)
+		return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
+	if (edited != NULL)
+		rc = mdv_flow_edit_object_get(port, &edited->edit, &edited->object);
+	if (rc == 0)
+		return 0;
+	if (flow->counted)
+		mdv_flow_count_put(flow->counter);
+	return install_refuse_edit(rc, error);
+}
+
+static void
+install_put_objects(struct rte_flow *flow)
+{
+	if (flow->edited)
+		mdv_flow_edit_object_put(mdv_flow_install_edited(flow)->object);
+	if (flow->counted)
+		mdv_flow_count_put(flow->counter);
+}
+
 int
 mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
@@ -204,14 +262,12 @@ mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_fl
 	/* Packets may be tagged from the moment the rule is there. */
 	if (plan->actions.tag != MDV_MARK_TAG_NONE)
 		mdv_rxq_expect_marks(port);
-	if (flow->counted) {
-		rc = mdv_flow_count_get(port, flow->counter);
-		if (rc != 0)
-			return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
-	}
+	rc = install_get_objects(port, flow, error);
+	if (rc != 0)
+		return rc;
 	rc = install_all(port, flow, plan, &flow->present, error);
-	if (rc != 0 && flow->counted)
-		mdv_flow_count_put(flow->counter);
+	if (rc != 0)
+		install_put_objects(flow);
 	return rc;
 }
 
@@ -223,8 +279,7 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 	if (flow->counted)
 		mdv_flow_count_keep(flow->counter);
 	install_clear(port, &flow->present);
-	if (flow->counted)
-		mdv_flow_count_put(flow->counter);
+	install_put_objects(flow);
 }
 
 /* There before it is gone from here; the counter stays the same object. */

@@ -20,6 +20,7 @@
 #include <rte_flow.h>
 
 #include "flow_count.h"
+#include "flow_edit_object.h"
 #include "flow_level.h"
 #include "flow_plan.h"
 
@@ -58,16 +59,32 @@ struct rte_flow {
 	bool queued;                           /**< an operation of a flow queue waits */
 	bool counted;                          /**< has COUNT */
 	bool indirect : 1;                     /**< has INDIRECT */
+	bool edited : 1;                       /**< changes packets */
 	bool egress : 1;                       /**< of sent packets */
 	uint8_t place;                         /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
 	/* line 3 */
-	struct rte_flow_conv_rule *rule; /**< deep copy, behind this struct */
+	struct rte_flow_conv_rule *rule; /**< deep copy, behind this struct and what is edited */
 	struct mdv_flow_count *counter;  /**< with COUNT: its own, or that of an indirect one */
 	struct mdv_flow_count count;
 } __rte_cache_aligned;
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
 static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
+
+/** Of a rule that changes packets: what its actions were found to ask for. Its copy does not have
+ * all of it, as rte_flow_conv() leaves RAW_ENCAP's bytes where they are. */
+struct mdv_flow_edited {
+	struct mdv_flow_edit edit;
+	struct mdv_flow_edit_object *object; /**< while the rule is in the device */
+};
+static_assert(sizeof(struct mdv_flow_edited) % 16 == 0, "the rule's copy behind it is aligned");
+
+/** @return what is before the rule's copy, where flow->edited. */
+static inline struct mdv_flow_edited *
+mdv_flow_install_edited(const struct rte_flow *flow)
+{
+	return (struct mdv_flow_edited *)(void *)flow->rule - 1;
+}
 
 /** @return the levels of sent or of received packets. */
 struct mdv_flow_levels *mdv_flow_install_levels(struct mdv_port *port, bool egress);
@@ -86,6 +103,9 @@ int mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct 
 	struct rte_flow_error *error);
 /** Put a rule that has a level into the device, wholly or not at all. @return as above */
 int mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error);
+/** Does the device, which is not to have it now, take what it changes? @return as above */
+int mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_edit *edit,
 	struct rte_flow_error *error);
 /** Take it out, if it is in; it keeps its level. */
 void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);

@@ -119,6 +119,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 	shape->priority = want->priority;
 	shape->copies = want->copies;
 	shape->several = want->several;
+	shape->edits = want->edits;
 	shape->depth = want->depth;
 	shape->nb_halves = want->nb_halves;
 	shape->set = want->set;
@@ -141,7 +142,8 @@ level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 static bool
 level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
-	return level_same_mask(a, b) && a->several == b->several && a->nb_masks == b->nb_masks &&
+	return level_same_mask(a, b) && a->several == b->several && a->edits == b->edits &&
+		a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
@@ -172,6 +174,18 @@ level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *
 		less |= mask->words[i] &
 			(~match->mask.words[i] | (value->words[i] ^ match->value.words[i]));
 	return less != 0;
+}
+
+/* The bits of the first rule; none where another packet goes on than came. */
+static void
+level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
+{
+	memset(&shape->fixed_mask, 0, sizeof(shape->fixed_mask));
+	memset(&shape->fixed_value, 0, sizeof(shape->fixed_value));
+	if (shape->edits)
+		return;
+	shape->fixed_mask = match->mask;
+	shape->fixed_value = match->value;
 }
 
 /* Leave fixed what the rule has as well. */
@@ -268,8 +282,7 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	**out = like;
 	TAILQ_INIT(&(*out)->rules);
 	levels->age++;
-	(*out)->fixed_mask = want->match->mask;
-	(*out)->fixed_value = want->match->value;
+	level_fix(*out, want->match);
 	mdv_flow_layout_insert(levels, *out);
 	levels->nb_shapes++;
 	return 0;
@@ -288,8 +301,7 @@ level_tighten(struct mdv_flow_levels *levels)
 		if (rule == NULL)
 			continue;
 		mdv_flow_key_unpack(&rule->match, &match);
-		shape->fixed_mask = match.mask;
-		shape->fixed_value = match.value;
+		level_fix(shape, &match);
 		while ((rule = TAILQ_NEXT(rule, next)) != NULL) {
 			mdv_flow_key_unpack(&rule->match, &match);
 			level_widen(shape, &match);

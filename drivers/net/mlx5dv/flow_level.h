@@ -21,7 +21,8 @@
  *     E takes,  L takes    level(E) <  level(L)     or the same, if the slots come in this order
  *
  * Whether a packet can match both is asked of the bits that all rules of a shape have in common
- * (`fixed`): a no is certain, a yes is not. Levels are given with gaps; when one is missing,
+ * (`fixed`): a no is certain, a yes is not. Behind a rule that changes what goes on there is no no.
+ * Levels are given with gaps; when one is missing,
  * shapes are moved, each to a place that is as right as where it was: later shapes upwards first,
  * then earlier ones downwards, so that after each move every two shapes are in order.
  *
@@ -56,6 +57,7 @@ struct mdv_flow_level_want {
 	uint32_t priority;
 	bool copies;   /**< DONT_TRAP */
 	bool several;  /**< each of its matches has more than one destination */
+	bool edits;    /**< what goes on is another packet, which any later rule may match */
 	uint8_t depth; /**< of the pattern, not of its expansions */
 	/**
 	 * 0, or a set that is one shape whatever the masks: its rules may match one packet, and one
@@ -100,7 +102,7 @@ struct mdv_flow_shape {
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;
 	uint8_t nb_masks, nb_halves, depth;
-	bool copies, several;
+	bool copies, several, edits;
 	uint8_t rank;   /**< how many older rules of the same match stand before its rules */
 	uint8_t turn;   /**< 1: its rules were put beside others of their rank */
 	uint16_t spill; /**< how many tables are full of its like */

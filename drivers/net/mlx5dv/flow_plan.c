@@ -66,8 +66,18 @@ plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_buil
 	const struct mdv_rss_tunnel *tunnel =
 		mdv_rss_tunnel_of(mdv_flow_build_layers(match, MDV_FLOW_BUILD_OUTER));
 
+	if (actions->decap && actions->rss_types != 0 && (env->features & MDV_FLOW_CAN_INNER) == 0)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM,
+			actions->edits,
+			"RSS of what comes out of a tunnel: the device does not match inner "
+			"headers; "
+			"use QUEUE");
 	if (actions->inner == NULL)
 		return 0;
+	if (actions->decap)
+		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
+			"RSS level 2: the tunnel is off by then; use level 0 or 1 for what was in "
+			"it");
 	if (env->tunnels == 0 || (env->features & MDV_FLOW_CAN_INNER) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
 			"RSS level 2: the device does not hash by inner headers; use level 0 or 1");
@@ -97,8 +107,10 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 		rc = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
 	if (actions->egress)
 		build->attr.flags |= IBV_FLOW_ATTR_FLAGS_EGRESS;
-	/* Its spec comes when the counters exist: there must be room. */
-	if (rc == 0 && actions->count && build->attr.num_of_specs == MDV_FLOW_BUILD_SPECS)
+	/* Their specs come when the objects exist: there must be room. */
+	if (rc == 0 &&
+		build->attr.num_of_specs + actions->count + actions->nb_edits >
+			MDV_FLOW_BUILD_SPECS)
 		rc = -E2BIG;
 	return rc;
 }
@@ -125,8 +137,9 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 {
 	const struct mdv_flow_actions *actions = &plan->actions;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
-	const enum mdv_flow_build_side side =
-		actions->inner != NULL ? MDV_FLOW_BUILD_INNER : MDV_FLOW_BUILD_OUTER;
+	const enum mdv_flow_build_side side = actions->inner != NULL || actions->decap
+		? MDV_FLOW_BUILD_INNER
+		: MDV_FLOW_BUILD_OUTER;
 	unsigned int nb =
 		mdv_rss_expand(mdv_flow_build_layers(match, side), actions->rss_types, expansions);
 
@@ -178,6 +191,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	want->priority = attr->priority;
 	want->copies = plan->actions.passthru;
 	want->several = plan->actions.nb_extras != 0;
+	want->edits = plan->actions.edits != NULL && want->copies;
 	want->depth = plan->match.depth;
 }
 

@@ -2,12 +2,15 @@
 /* Trial rules; a row a feature. */
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 
+#include <infiniband/mlx5dv.h>
 #include <rte_common.h>
 
 #include "flow_build.h"
+#include "flow_edit_object.h"
 #include "flow_probe.h"
 #include "log.h"
 #include "port.h"
@@ -57,6 +60,29 @@ static const struct probe_row probe_rows[] = {
 		IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre),
 	{ MDV_FLOW_CAN_EGRESS, "EGRESS", IBV_FLOW_SPEC_IPV4_EXT, sizeof(struct ibv_flow_spec_ipv4_ext),
 	  0, 0, 0, 0, IBV_FLOW_ATTR_FLAGS_EGRESS },
+};
+/* clang-format on */
+
+/* clang-format off */
+#define REFORMAT(type) .reformat = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_##type
+/* SET of the DSCP to 0: flow_edit.c. */
+#define STEP .reformat = MDV_FLOW_EDIT_PLAIN, .nb_steps = 1, .steps = { RTE_BE64(0x1006000600000000) }
+/* Ethernet, IPv4, UDP, VXLAN. */
+#define TUNNEL .header_bytes = 50, \
+	.header = { [12] = 8, [14] = 0x45, [23] = IPPROTO_UDP, [36] = 4789 >> 8, [37] = 4789 & 0xff, [42] = 8 }
+
+/* What may be done to packets, a verbs action a row. */
+static const struct probe_edit {
+	uint32_t feature;
+	const char *name;
+	struct mdv_flow_edit edit;
+} probe_edits[] = {
+	{ MDV_FLOW_CAN_CHANGE, "received fields", { STEP } },
+	{ MDV_FLOW_CAN_CHANGE_SENT, "sent fields", { .egress = 1, STEP } },
+	{ MDV_FLOW_CAN_DECAP, "tunnels off frames", { REFORMAT(L2_TUNNEL_TO_L2) } },
+	{ MDV_FLOW_CAN_DECAP_L3, "tunnels off packets", { REFORMAT(L3_TUNNEL_TO_L2), .header_bytes = 14 } },
+	{ MDV_FLOW_CAN_ENCAP, "tunnels before frames", { .egress = 1, REFORMAT(L2_TO_L2_TUNNEL), TUNNEL } },
+	{ MDV_FLOW_CAN_ENCAP_L3, "tunnels before packets", { .egress = 1, REFORMAT(L2_TO_L3_TUNNEL), TUNNEL } },
 };
 /* clang-format on */
 
@@ -144,28 +170,38 @@ probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
 	return 0;
 }
 
+/* Note the answer and log it. */
+static void
+probe_answer(
+	struct mdv_port *port, uint32_t feature, const char *question, const char *name, int rc)
+{
+	if (rc == 0)
+		port->flow.features |= feature;
+	if (rc == 0 || is_answer(rc))
+		MDV_LOG(DEBUG, "%s: %s %s: %s", port->device.name, question, name,
+			rc == 0 ? "yes" : strerror(-rc));
+	else
+		MDV_LOG(WARNING, "%s: %s %s: %s; rules with it will be refused", port->device.name,
+			question, name, strerror(-rc));
+}
+
 static void
 probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 {
 	for (unsigned int i = 0; i < RTE_DIM(probe_rows); i++) {
 		const struct probe_row *row = &probe_rows[i];
 		struct mdv_flow_build build;
-		int rc;
 
 		probe_begin(&build);
 		if (row->before != 0)
 			probe_append(&build, row->before, row->before_size, 0, 0);
 		probe_append(&build, row->type, row->size, row->mask_at, row->mask_bytes);
-		rc = probe_try(port, rss, &build, port->flow.nb_priorities - 1, row->flags);
-		if (rc == 0)
-			port->flow.features |= row->feature;
-		if (rc == 0 || is_answer(rc))
-			MDV_LOG(DEBUG, "%s: match on %s: %s", port->device.name, row->name,
-				rc == 0 ? "yes" : strerror(-rc));
-		else
-			MDV_LOG(WARNING, "%s: match on %s: %s; rules with it will be refused",
-				port->device.name, row->name, strerror(-rc));
+		probe_answer(port, row->feature, "match on", row->name,
+			probe_try(port, rss, &build, port->flow.nb_priorities - 1, row->flags));
 	}
+	for (unsigned int i = 0; i < RTE_DIM(probe_edits); i++)
+		probe_answer(port, probe_edits[i].feature, "change of", probe_edits[i].name,
+			mdv_flow_edit_object_try(port->device.ctx, &probe_edits[i].edit));
 }
 
 int

@@ -28,6 +28,13 @@ enum mdv_flow_feature {
 	MDV_FLOW_CAN_MPLS_UDP = 1 << 10,
 	MDV_FLOW_CAN_MPLS_GRE = 1 << 11,
 	MDV_FLOW_CAN_EGRESS = 1 << 12, /**< rules on sent packets */
+	/* What flow_edit.h makes of actions. */
+	MDV_FLOW_CAN_CHANGE = 1 << 13,      /**< fields of received packets */
+	MDV_FLOW_CAN_CHANGE_SENT = 1 << 14, /**< of sent ones */
+	MDV_FLOW_CAN_DECAP = 1 << 15,       /**< take tunnels off, with frames in them */
+	MDV_FLOW_CAN_DECAP_L3 = 1 << 16,    /**< with packets in them */
+	MDV_FLOW_CAN_ENCAP = 1 << 17,       /**< put headers before sent frames */
+	MDV_FLOW_CAN_ENCAP_L3 = 1 << 18,    /**< in place of their Ethernet headers */
 };
 
 /** Fill in port->flow.nb_priorities and features. @return 0 or a negative errno: no rule at all */

@@ -88,6 +88,7 @@ retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow
 	twin->place = MDV_FLOW_AHEAD;
 	twin->counted = pair->rule->counted;
 	twin->counter = pair->rule->counter;
+	twin->edited = pair->rule->edited;
 	rc = retarget_enter(port, twin, pair->rule, error);
 	if (rc != 0)
 		mdv_slab_put(&port->flow.slab, twin, sizeof(*twin));

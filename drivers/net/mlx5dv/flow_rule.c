@@ -25,20 +25,32 @@ rule_no_memory(struct rte_flow_error *error)
 	return NULL;
 }
 
+int
+mdv_flow_rule_translate_edit(
+	const struct mdv_flow_plan *plan, struct mdv_flow_edit *edit, struct rte_flow_error *error)
+{
+	if (plan->actions.edits == NULL)
+		return 0;
+	/* The last part is the pattern itself. */
+	return mdv_flow_edit_translate(plan->actions.edits,
+		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, edit, error);
+}
+
 /*
  * The rule and the copy of what was given, in one piece of memory. Rules of one form take the same
  * room, so the last one's is tried first: to ask rte_flow_conv() for it costs as much as to copy.
  */
 static struct rte_flow *
-rule_alloc(
-	struct mdv_port *port, const struct rte_flow_conv_rule *given, struct rte_flow_error *error)
+rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
+	const struct mdv_flow_edit *edit, struct rte_flow_error *error)
 {
+	const size_t before =
+		sizeof(struct rte_flow) + (edit != NULL ? sizeof(struct mdv_flow_edited) : 0);
 	_Atomic int *last = &port->flow.copy_bytes;
 	int room = atomic_load_explicit(last, memory_order_relaxed);
 
 	for (;;) {
-		const size_t bytes =
-			RTE_ALIGN_CEIL(sizeof(struct rte_flow) + room, RTE_CACHE_LINE_SIZE);
+		const size_t bytes = RTE_ALIGN_CEIL(before + room, RTE_CACHE_LINE_SIZE);
 		struct rte_flow *flow = NULL;
 		int size;
 
@@ -48,7 +60,10 @@ rule_alloc(
 			return rule_no_memory(error);
 		memset(flow, 0, sizeof(*flow));
 		flow->lines = bytes / RTE_CACHE_LINE_SIZE;
-		flow->rule = (void *)&flow[1];
+		flow->rule = (void *)((uint8_t *)flow + before);
+		flow->edited = edit != NULL;
+		if (edit != NULL)
+			mdv_flow_install_edited(flow)->edit = *edit;
 		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
 		if (size == room)
 			return flow;
@@ -71,10 +86,12 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 		.actions_ro = given->actions,
 	};
 	struct rte_flow_action *flat = NULL;
+	struct mdv_flow_edit edit;
 	struct rte_flow *flow;
 
 	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
-	if (mdv_flow_plan_make(&env, given, plan, error) != 0)
+	if (mdv_flow_plan_make(&env, given, plan, error) != 0 ||
+		mdv_flow_rule_translate_edit(plan, &edit, error) != 0)
 		return NULL;
 	mdv_flow_level_prefetch(
 		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
@@ -84,7 +101,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 			return rule_no_memory(error);
 		rule.actions_ro = flat;
 	}
-	flow = rule_alloc(port, &rule, error);
+	flow = rule_alloc(port, &rule, plan->actions.edits != NULL ? &edit : NULL, error);
 	free(flat);
 	if (flow == NULL)
 		return NULL;
@@ -140,7 +157,10 @@ rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *p
 
 	if (rc != 0)
 		return rc;
-	rc = port->flow.active ? mdv_flow_install_add(port, flow, plan, error) : 0;
+	if (port->flow.active)
+		rc = mdv_flow_install_add(port, flow, plan, error);
+	else if (flow->edited)
+		rc = mdv_flow_install_try(port, &mdv_flow_install_edited(flow)->edit, error);
 	if (rc != 0) {
 		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
 		return rc;

@@ -38,6 +38,29 @@ static const struct template_field template_fields[] = {
 	{ RTE_FLOW_ACTION_TYPE_RSS, 4, AT(rss, types), 0, 0 },
 	{ RTE_FLOW_ACTION_TYPE_RSS, 8, AT(rss, key_len), AT(rss, key) },
 	{ RTE_FLOW_ACTION_TYPE_RSS, 16, AT(rss, queue_num), AT(rss, queue) },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, 1, AT(set_mac, mac_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, 1, AT(set_mac, mac_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, 1, AT(of_set_vlan_vid, vlan_vid), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, 1, AT(set_ipv4, ipv4_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, 1, AT(set_ipv4, ipv4_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, 1, AT(set_dscp, dscp), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, 1, AT(set_ipv6, ipv6_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, 1, AT(set_ipv6, ipv6_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, 1, AT(set_dscp, dscp), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_TTL, 1, AT(set_ttl, ttl_value), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_SRC, 1, AT(set_tp, port), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_DST, 1, AT(set_tp, port), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, 1, AT(raw_decap, size), 0, 0 },
+	/* Of these, rte_flow_conv() does not copy all, so rules bring them whole. */
+	{ RTE_FLOW_ACTION_TYPE_SAMPLE, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, 0, 0, 0, 0, 0 },
 };
 /* clang-format on */
 
@@ -87,13 +110,14 @@ template_take(enum rte_flow_action_type type, uint8_t fields, const void *from, 
 	}
 }
 
-static bool
-template_has_fields(enum rte_flow_action_type type)
+/* @return a row of the action, NULL: it has no configuration */
+static const struct template_field *
+template_find_field(enum rte_flow_action_type type)
 {
 	for (unsigned int i = 0; i < RTE_DIM(template_fields); i++)
 		if (template_fields[i].type == type)
-			return true;
-	return false;
+			return &template_fields[i];
+	return NULL;
 }
 
 static int
@@ -275,7 +299,7 @@ template_invent(struct template_trial *trial, unsigned int i)
 	struct template_trial_sample *sample = &trial->samples[i];
 
 	trial->queue++;
-	if (template_has_fields(action->type))
+	if (template_find_field(action->type) != NULL)
 		action->conf = conf;
 	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
 		conf->queue.index = trial->queue;
@@ -343,6 +367,8 @@ template_read_masks(struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], const struct rte_flow_action masks[],
 	struct rte_flow_error *error)
 {
+	const struct template_field *row;
+
 	for (unsigned int i = 0; masks != NULL && i + 1 < template->nb; i++) {
 		if (masks[i].type != actions[i].type)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
@@ -353,12 +379,13 @@ template_read_masks(struct rte_flow_actions_template *template,
 				i);
 		if (masks[i].conf == NULL)
 			continue;
-		if (masks[i].type == RTE_FLOW_ACTION_TYPE_SAMPLE)
+		row = template_find_field(masks[i].type);
+		if (row != NULL && row->bit == 0)
 			return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 				&masks[i],
-				"SAMPLE: a template cannot hold its actions; leave its mask "
-				"without "
-				"a configuration and give them with each rule");
+				"%s: a template cannot hold what it does; leave its mask without a "
+				"configuration and give that with each rule",
+				mdv_flow_action_name(masks[i].type));
 		template->fixed[i] = template_fixed(masks[i].type, masks[i].conf);
 		if (template->fixed[i] != 0 && actions[i].conf == NULL)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,

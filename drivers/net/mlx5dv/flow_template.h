@@ -50,6 +50,8 @@ union mdv_flow_template_conf {
 	struct rte_flow_action_mark mark;
 	struct rte_flow_action_count count;
 	struct rte_flow_action_rss rss;
+	struct rte_flow_action_raw_encap raw_encap;
+	struct rte_flow_action_modify_field modify_field; /**< the longest */
 };
 
 /** A pattern and actions made of a template's and a rule's; points to both. */

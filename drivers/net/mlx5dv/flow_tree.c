@@ -98,6 +98,8 @@ tree_print_rule(
 	if (flow->present.nb == 0)
 		snprintf(more + at, sizeof(more) - at, " waits for the port's start");
 	tree_print_entry(tree, &plan.parts[part].build, to, more);
+	if (flow->edited)
+		mdv_flow_edit_print(tree->file, &mdv_flow_install_edited(flow)->edit);
 	return 0;
 }
 

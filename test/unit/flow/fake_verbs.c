@@ -163,6 +163,71 @@ ibv_destroy_cq(struct ibv_cq *cq)
 	return 0;
 }
 
+static struct ibv_flow_action *
+create_action(struct ibv_context *context, enum mlx5dv_flow_table_type table, int reformat,
+	const void *bytes, size_t nb)
+{
+	struct fake_action *action;
+
+	if ((fake.no_actions & FAKE_ACTION(table, reformat)) != 0) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (fake_fails())
+		return NULL;
+	action = __real_calloc(1, sizeof(*action));
+	action->verbs.context = context;
+	action->table = table;
+	action->reformat = reformat;
+	assert_in_range(nb, 0, sizeof(action->bytes));
+	action->nb_bytes = nb;
+	if (nb != 0)
+		memcpy(action->bytes, bytes, nb);
+	fake.nb_actions++;
+	return &action->verbs;
+}
+
+struct ibv_flow_action *
+mlx5dv_create_flow_action_modify_header(
+	struct ibv_context *context, size_t nb, uint64_t *steps, enum mlx5dv_flow_table_type table)
+{
+	assert_true(nb != 0 && nb % sizeof(*steps) == 0);
+	return create_action(context, table, -1, steps, nb);
+}
+
+struct ibv_flow_action *
+mlx5dv_create_flow_action_packet_reformat(struct ibv_context *context, size_t nb, void *header,
+	enum mlx5dv_flow_action_packet_reformat_type type, enum mlx5dv_flow_table_type table)
+{
+	/* As rdma-core's flow_action_packet_reformat has it. */
+	assert_int_equal(nb == 0, header == NULL);
+	return create_action(context, table, type, header, nb);
+}
+
+static int
+destroy_action(struct ibv_flow_action *verbs)
+{
+	struct fake_action *action = (struct fake_action *)verbs;
+
+	assert_int_equal(action->users, 0);
+	free(action);
+	fake.nb_actions--;
+	return 0;
+}
+
+static void
+use_action(struct fake_flow *flow, const struct ibv_flow_action *verbs)
+{
+	struct fake_action *action = (struct fake_action *)(uintptr_t)verbs;
+
+	/* One of each kind: drivers/infiniband/hw/mlx5/fs.c parse_flow_flow_action. */
+	assert_null(flow->actions[1]);
+	if (flow->actions[0] != NULL)
+		assert_true((flow->actions[0]->reformat < 0) != (action->reformat < 0));
+	flow->actions[flow->actions[0] != NULL ? 1 : 0] = action;
+	action->users++;
+}
+
 /* Copy the attribute and walk its specs as the library does, each by its own size. */
 static void
 record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
@@ -178,6 +243,10 @@ record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
 		if (spec.hdr.type == IBV_FLOW_SPEC_ACTION_COUNT) {
 			memcpy(&spec, &flow->build.bytes[at], sizeof(spec.flow_count));
 			flow->counters = spec.flow_count.counters;
+		}
+		if (spec.hdr.type == IBV_FLOW_SPEC_ACTION_HANDLE) {
+			memcpy(&spec, &flow->build.bytes[at], sizeof(spec.handle));
+			use_action(flow, spec.handle.action);
 		}
 		assert_true(spec.hdr.size >= 8);
 		at += spec.hdr.size;
@@ -231,6 +300,9 @@ destroy_flow(struct ibv_flow *verbs)
 
 	flow->qp->users--;
 	note_bypassed(flow);
+	for (unsigned int i = 0; i < RTE_DIM(flow->actions); i++)
+		if (flow->actions[i] != NULL)
+			flow->actions[i]->users--;
 	TAILQ_REMOVE(&fake.flows, flow, next);
 	free(flow);
 	fake.nb_flows--;
@@ -299,6 +371,7 @@ fake_init(void)
 	fake.context.create_qp_ex = create_qp;
 	fake.context.ibv_create_flow = create_flow;
 	fake.context.ibv_destroy_flow = destroy_flow;
+	fake.context.destroy_flow_action = destroy_action;
 	fake.context.create_counters = create_counters;
 	fake.context.destroy_counters = destroy_counters;
 	fake.context.attach_counters_point_flow = attach_counters;
@@ -353,6 +426,7 @@ fake_assert_empty(void)
 	assert_int_equal(fake.nb_qps, 0);
 	assert_int_equal(fake.nb_tables, 0);
 	assert_int_equal(fake.nb_counters, 0);
+	assert_int_equal(fake.nb_actions, 0);
 	assert_int_equal(fake.nb_cqs, 0);
 }
 

@@ -27,6 +27,10 @@
 #define FAKE_FEATURES                                                                              \
 	(MDV_FLOW_CAN_INNER | MDV_FLOW_CAN_VXLAN | MDV_FLOW_CAN_GRE | MDV_FLOW_CAN_MPLS |          \
 		MDV_FLOW_CAN_MPLS_UDP | MDV_FLOW_CAN_MPLS_GRE)
+/** What can be changed. */
+#define FAKE_EDITS                                                                                 \
+	(MDV_FLOW_CAN_CHANGE | MDV_FLOW_CAN_CHANGE_SENT | MDV_FLOW_CAN_DECAP |                     \
+		MDV_FLOW_CAN_DECAP_L3 | MDV_FLOW_CAN_ENCAP | MDV_FLOW_CAN_ENCAP_L3)
 
 /** Tunnels inside which it hashes. */
 #define FAKE_TUNNELS                                                                               \
@@ -51,12 +55,26 @@ struct fake_qp {
 	unsigned int users;
 };
 
+/** @p reformat as in struct fake_action. */
+#define FAKE_ACTION(table, reformat) (UINT32_C(1) << (5 * (table) + 1 + (reformat)))
+
+/** A flow action of mlx5dv. */
+struct fake_action {
+	struct ibv_flow_action verbs;
+	enum mlx5dv_flow_table_type table;
+	int reformat; /**< enum mlx5dv_flow_action_packet_reformat_type, -1: fields */
+	unsigned int nb_bytes;
+	uint8_t bytes[256]; /**< headers, or steps */
+	unsigned int users;
+};
+
 struct fake_flow {
 	struct ibv_flow verbs;
 	TAILQ_ENTRY(fake_flow) next;
 	struct fake_qp *qp;
 	struct ibv_counters *counters;
-	struct mdv_flow_build build; /**< attr and bytes only */
+	struct fake_action *actions[2]; /**< NULL: none */
+	struct mdv_flow_build build;    /**< attr and bytes only */
 };
 
 TAILQ_HEAD(fake_flows, fake_flow);
@@ -66,7 +84,8 @@ struct fake_verbs {
 	struct ibv_pd pd;
 	struct ibv_wq wqs[FAKE_QUEUES];
 	struct fake_flows flows; /**< in order of creation */
-	unsigned int nb_flows, nb_qps, nb_tables, nb_counters, nb_cqs;
+	unsigned int nb_flows, nb_qps, nb_tables, nb_counters, nb_cqs, nb_actions;
+	uint32_t no_actions;                   /**< FAKE_ACTION()s that the device has not */
 	unsigned int nb_created, nb_destroyed; /**< flows ever */
 	unsigned int max_flows;                /**< most at one time */
 	/** Flows made or destroyed while there was one of a later level, which had their packets.

@@ -149,7 +149,7 @@ static const struct refusal {
 	{ ACTIONS(ACTION(COUNT)), EINVAL, WHOLE, 0, "the actions say nothing of where" },
 	{ ACTIONS(ACTION(PASSTHRU)), EINVAL, WHOLE, 0, "PASSTHRU without QUEUE or RSS: " },
 	{ ACTIONS(ACTION(COUNT), ACTION(PASSTHRU)), EINVAL, WHOLE, 1, "PASSTHRU without " },
-	{ ACTIONS(QUEUE_3, ACTION(OF_POP_VLAN)), ENOTSUP, WHOLE, 1, "action OF_POP_VLAN: the driver's rules" },
+	{ ACTIONS(QUEUE_3, ACTION(OF_POP_VLAN)), ENOTSUP, WHOLE, 1, "action OF_POP_VLAN: verbs takes no tags off" },
 	{ ACTIONS({ .type = (enum rte_flow_action_type)4711 }), ENOTSUP, WHOLE, 0,
 		"action 4711: " },
 	{ ACTIONS(QUEUE_3, QUEUE_3), EINVAL, WHOLE, 1, "QUEUE 3 twice: " },

@@ -16,7 +16,11 @@ static const struct {
 	uint32_t type, before; /* of the spec, and of the one before it where that matters */
 	unsigned int mask_at, mask_bytes;
 	uint32_t flags; /* rules that have these */
+	uint32_t action; /* FAKE_ACTION(): flow actions */
 } lacks[] = {
+#define RECEIVED(reformat) FAKE_ACTION(MLX5DV_FLOW_TABLE_TYPE_NIC_RX, reformat)
+#define SENT(reformat)     FAKE_ACTION(MLX5DV_FLOW_TABLE_TYPE_NIC_TX, reformat)
+#define REFORMAT(type)     MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_##type
 	{ MDV_FLOW_CAN_IPV4_TTL, IBV_FLOW_SPEC_IPV4_EXT, 0, 30, 1 },
 	{ MDV_FLOW_CAN_IPV4_FLAGS, IBV_FLOW_SPEC_IPV4_EXT, 0, 31, 1 },
 	{ MDV_FLOW_CAN_IPV6_HOP_LIMIT, IBV_FLOW_SPEC_IPV6, 0, 86, 1 },
@@ -30,6 +34,12 @@ static const struct {
 	{ MDV_FLOW_CAN_MPLS_UDP, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_UDP, 12, 4 },
 	{ MDV_FLOW_CAN_MPLS_GRE, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_GRE, 12, 4 },
 	{ MDV_FLOW_CAN_EGRESS, .flags = IBV_FLOW_ATTR_FLAGS_EGRESS },
+	{ MDV_FLOW_CAN_CHANGE, .action = RECEIVED(-1) },
+	{ MDV_FLOW_CAN_CHANGE_SENT, .action = SENT(-1) },
+	{ MDV_FLOW_CAN_DECAP, .action = RECEIVED(REFORMAT(L2_TUNNEL_TO_L2)) },
+	{ MDV_FLOW_CAN_DECAP_L3, .action = RECEIVED(REFORMAT(L3_TUNNEL_TO_L2)) },
+	{ MDV_FLOW_CAN_ENCAP, .action = SENT(REFORMAT(L2_TO_L2_TUNNEL)) },
+	{ MDV_FLOW_CAN_ENCAP_L3, .action = SENT(REFORMAT(L2_TO_L3_TUNNEL)) },
 };
 /* clang-format on */
 
@@ -88,6 +98,7 @@ create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 static void
 test_each_feature(void **state)
 {
+	const uint32_t whole = (MDV_FLOW_CAN_ENCAP_L3 << 1) - 1;
 	uint32_t all = 0;
 
 	(void)state;
@@ -95,16 +106,16 @@ test_each_feature(void **state)
 		fake_init();
 		accept_flow = fake.context.ibv_create_flow;
 		fake.context.ibv_create_flow = create_flow;
+		fake.no_actions = lacks[lacking].action;
 		assert_int_equal(mdv_flow_init(&fake.port), 0);
 		all |= lacks[lacking].feature;
-		if (((MDV_FLOW_CAN_EGRESS << 1) - 1 - lacks[lacking].feature) !=
-			fake.port.flow.features)
+		if (whole - lacks[lacking].feature != fake.port.flow.features)
 			fail_msg("without 0x%x: 0x%x", lacks[lacking].feature,
 				fake.port.flow.features);
 		fake_assert_empty();
 		mdv_flow_fini(&fake.port);
 	}
-	assert_int_equal(all, (MDV_FLOW_CAN_EGRESS << 1) - 1);
+	assert_int_equal(all, whole);
 }
 
 /* As many as the device has, and all that overlap go in: but for one that default rules have. */

@@ -34,6 +34,8 @@ static const struct rte_flow_action_rss rss_queues = { .queue_num = 1 };
 static const struct rte_flow_action_rss rss_none = { .level = 7, .queue_num = 1u << 30 };
 static const struct rte_flow_action_sample sample = { .ratio = 1,
 	.actions = ACTIONS(ACTION_CONF(QUEUE, &queue_2)) };
+static const struct rte_flow_action_set_ttl ttl_7 = { 7 };
+static const struct rte_flow_action_raw_encap raw_encap = { .size = 14 };
 #define UDP_DST	 PATTERN(ITEM(ETH), ITEM(IPV4), ITEM_MASK(UDP, NULL, &dst_mask))
 /* clang-format on */
 
@@ -144,6 +146,12 @@ static const struct actions_case actions_cases[] = {
 		ACTIONS(ACTION(QUEUE), ACTION(COUNT)), EINVAL, -1 },
 	{ "masks end early", ACTIONS(ACTION(QUEUE), ACTION(MARK)), ACTIONS(ACTION(QUEUE)), EINVAL,
 		-1 },
+	{ "changes", ACTIONS(ACTION(RAW_DECAP), ACTION(RAW_ENCAP), ACTION(DEC_TTL), ACTION_CONF(SET_TTL, &ttl_7),
+		ACTION(MODIFY_FIELD), ACTION(QUEUE)), ACTIONS(ACTION(RAW_DECAP), ACTION(RAW_ENCAP), ACTION(DEC_TTL),
+		ACTION_CONF(SET_TTL, &ttl_7), ACTION(MODIFY_FIELD), ACTION(QUEUE)), 0, 0 },
+	{ "changes in a wrong order", ACTIONS(ACTION(DEC_TTL), ACTION(VXLAN_DECAP), ACTION(QUEUE)), NULL, ENOTSUP, 1 },
+	{ "a constant that is not copied", ACTIONS(ACTION(QUEUE), ACTION(RAW_ENCAP)),
+		ACTIONS(ACTION(QUEUE), ACTION_CONF(RAW_ENCAP, &raw_encap)), ENOTSUP, -1 },
 	{ "sample constant", ACTIONS(ACTION(QUEUE), ACTION_CONF(SAMPLE, &sample)),
 		ACTIONS(ACTION(QUEUE), ACTION_CONF(SAMPLE, &sample)), ENOTSUP, -1 },
 };
@@ -156,6 +164,7 @@ test_actions(void **state)
 
 	(void)state;
 	fake_init();
+	fake.port.flow.features = FAKE_EDITS;
 	for (unsigned int i = 0; i < RTE_DIM(actions_cases); i++) {
 		const struct actions_case *row = &actions_cases[i];
 		struct rte_flow_error error = { .message = NULL };
