@@ -134,6 +134,37 @@ def test_update_under_traffic(tmp_path):
     assert bench.kernel == []
 
 
+def test_update_of_copies_under_traffic(tmp_path):
+    """The same of a copying rule: each frame is copied once, and Linux gets it as well."""
+    with Bench(tmp_path) as bench:
+        bench.pmd.cmd("set verbose 0")
+        create(bench, 1, "queue index 0")
+        rule = bench.pmd.flow(f"ingress {DNS} actions indirect 1 / passthru / count / end")
+        before, nb, pause = bench.pmd.stats()["RX-packets"], 1000, threading.Event()
+
+        def send():
+            for i in range(nb):
+                bench.peer.send(probe(i & 255))
+                pause.wait(0.001)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        rounds = 0
+        while sender.is_alive() or rounds < 3:
+            rounds += 1
+            update(bench, 1, f"queue index {rounds % 3}")
+        sender.join()
+        update(bench, 1, "queue index 3")
+        bench.peer.send(probe(0))
+        bench.pmd.wait_stats(lambda stats: bench.pmd.xstats()["rx_q3_packets"] == 1)
+        assert bench.pmd.stats()["RX-packets"] == before + nb + 1
+        assert bench.pmd.query_count(rule)[0] == nb + 1
+        queues = bench.pmd.xstats()
+        assert sum(queues[f"rx_q{i}_packets"] != 0 for i in range(3)) > 1
+        print(f"{nb} frames in {rounds} updates")
+    assert len(bench.kernel) == nb + 1
+
+
 def test_other_kinds(bench):
     """QUEUE, MARK, FLAG and DROP do behind a handle what they do in the open."""
     for number, action in enumerate(("queue index 2", "mark id 7", "flag", "drop")):

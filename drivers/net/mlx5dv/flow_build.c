@@ -247,6 +247,38 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 	return rc;
 }
 
+/* Both addresses, which lie one behind the other; the source first, of which rules say least. */
+#define BUILD_ADDRESSES (2 * RTE_ETHER_ADDR_LEN)
+
+int
+mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *other)
+{
+	uint16_t *eth_at = &build->sides[MDV_FLOW_BUILD_OUTER].eth_at;
+	uint8_t *mask, open = 0;
+	unsigned int byte;
+
+	if (*eth_at == 0) {
+		int at = build_append_blank(
+			build, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
+
+		if (at < 0)
+			return at;
+		*eth_at = at;
+	}
+	mask = &build->bytes[*eth_at + offsetof(struct ibv_flow_spec_eth, mask)];
+	for (byte = BUILD_ADDRESSES; byte-- != 0;) {
+		open = ~mask[byte] & (mask[byte] + 1);
+		if (open != 0)
+			break;
+	}
+	if (open == 0)
+		return -ENOENT;
+	mask[byte] |= open;
+	mdv_flow_build_copy(other, build);
+	other->bytes[*eth_at + offsetof(struct ibv_flow_spec_eth, val) + byte] |= open;
+	return 0;
+}
+
 int
 mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag)
 {

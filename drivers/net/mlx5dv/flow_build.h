@@ -88,6 +88,13 @@ uint32_t mdv_flow_build_layers(const struct mdv_flow_build *build, enum mdv_flow
  */
 int mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers);
 
+/**
+ * Make it match half of what it did, by a bit of an address that its mask leaves open, and @p other
+ * the rest.
+ * @return 0, -E2BIG, or -ENOENT: no bit is open
+ */
+int mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *other);
+
 /** Actions. @return 0 or -E2BIG */
 int mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag);
 int mdv_flow_build_drop(struct mdv_flow_build *build);

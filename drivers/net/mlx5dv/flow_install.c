@@ -279,6 +279,7 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 	if (flow->counted)
 		mdv_flow_count_keep(flow->counter);
 	install_clear(port, &flow->present);
+	flow->halves = false;
 	install_put_objects(flow);
 }
 
@@ -301,7 +302,14 @@ install_move_flow(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 		return rc;
 	install_clear(port, &flow->present);
 	flow->present = present;
+	flow->halves = false;
 	return 0;
+}
+
+int
+mdv_flow_install_again(struct mdv_port *port, struct rte_flow *flow)
+{
+	return install_move_flow(port, flow, mdv_flow_level_of(&flow->level));
 }
 
 static int

@@ -60,6 +60,7 @@ struct rte_flow {
 	bool counted;                          /**< has COUNT */
 	bool indirect : 1;                     /**< has INDIRECT */
 	bool edited : 1;                       /**< changes packets */
+	bool halves : 1;                       /**< is there in halves: flow_retarget.c */
 	bool egress : 1;                       /**< of sent packets */
 	uint8_t place;                         /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
@@ -109,6 +110,10 @@ int mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_edit
 	struct rte_flow_error *error);
 /** Take it out, if it is in; it keeps its level. */
 void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);
+
+/** Put a rule that is in the device there anew, as its actions are by now, at its level, and then
+ * take out what was there. @return 0 or a negative errno: it is as it was */
+int mdv_flow_install_again(struct mdv_port *port, struct rte_flow *flow);
 
 /** The mover of the port's levels; @p context is the port. */
 int mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level);

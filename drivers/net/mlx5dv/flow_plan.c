@@ -203,6 +203,28 @@ mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level)
 }
 
 int
+mdv_flow_plan_split(struct mdv_flow_plan *plan)
+{
+	const unsigned int more = plan->actions.count + plan->actions.nb_edits;
+	int rc = 2u * plan->nb_parts <= RTE_DIM(plan->parts) ? 0 : -E2BIG;
+
+	for (unsigned int i = plan->nb_parts; rc == 0 && i-- != 0;) {
+		struct mdv_flow_part *halves = &plan->parts[2 * i];
+
+		if (i != 0) {
+			mdv_flow_build_copy(&halves[0].build, &plan->parts[i].build);
+			halves[0].id = plan->parts[i].id;
+		}
+		halves[1].id = halves[0].id;
+		rc = mdv_flow_build_split(&halves[0].build, &halves[1].build);
+		if (rc == 0 && halves[0].build.attr.num_of_specs + more > MDV_FLOW_BUILD_SPECS)
+			rc = -E2BIG;
+	}
+	plan->nb_parts *= 2;
+	return rc;
+}
+
+int
 mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {

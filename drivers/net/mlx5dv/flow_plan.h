@@ -72,6 +72,12 @@ int mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flo
 int mdv_flow_plan_check_attr(
 	const struct rte_flow_attr *attr, uint32_t features, struct rte_flow_error *error);
 
+/**
+ * Say the same by other masks: each part as two halves (mdv_flow_build_split()). In one table a
+ * packet then meets one of the old parts and the new ones, and never two.
+ * @return 0 or a negative errno: there is no room for it, and the plan is undefined
+ */
+int mdv_flow_plan_split(struct mdv_flow_plan *plan);
 /** Say which level the rule got. */
 void mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level);
 

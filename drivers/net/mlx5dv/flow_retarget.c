@@ -55,15 +55,39 @@ retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle 
 	return 0;
 }
 
+/*
+ * A copy goes on to all tables behind, so its twin stands in the same one, of which a packet hits
+ * one entry: by another mask, in two halves that match the same; or whole, if the rule is in halves
+ * from an update before. It has no level of its own.
+ */
+static int
+retarget_enter_halves(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule)
+{
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_install_plan(port, twin, &plan, NULL);
+
+	if (rc == 0 && !rule->halves)
+		rc = mdv_flow_plan_split(&plan);
+	if (rc != 0)
+		return rc;
+	twin->halves = !rule->halves;
+	mdv_flow_plan_set_level(&plan, mdv_flow_level_of(&rule->level));
+	return mdv_flow_install_add(port, twin, &plan, NULL);
+}
+
 static int
 retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule,
 	struct rte_flow_error *error)
 {
+	const struct mdv_flow_shape *shape = rule->level.shape;
 	struct mdv_flow_plan plan;
 	int rc = mdv_flow_install_plan(port, twin, &plan, error);
 
 	if (rc != 0)
 		return rc;
+	if (shape->copies && !shape->several && shape->turn == 0 && rule->present.nb != 0 &&
+		retarget_enter_halves(port, twin, rule) == 0)
+		return 0;
 	plan.want.beside = &rule->level;
 	rc = mdv_flow_install_level(port, twin, &plan, error);
 	if (rc != 0 || rule->present.nb == 0)
@@ -114,9 +138,12 @@ retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 	struct rte_flow *rule = pair->rule, *twin = pair->twin;
 
 	mdv_flow_install_del(port, rule);
-	mdv_flow_level_del(&port->flow.levels, &rule->level);
-	mdv_flow_level_rename(&twin->level, &rule->level);
+	if (twin->level.shape != NULL) {
+		mdv_flow_level_del(&port->flow.levels, &rule->level);
+		mdv_flow_level_rename(&twin->level, &rule->level);
+	}
 	rule->present = twin->present;
+	rule->halves = twin->halves;
 	mdv_slab_put(&port->flow.slab, twin, sizeof(*twin));
 	pair->twin = NULL;
 }
@@ -146,12 +173,18 @@ static void
 retarget_go_home(struct retarget *retarget)
 {
 	unsigned int nb = 0;
+	int rc = 0;
 
-	for (unsigned int i = 0; i < retarget->nb; i++)
-		if (retarget->pairs[i].rule->level.shape->turn != 0)
-			retarget->pairs[nb++] = retarget->pairs[i];
+	for (unsigned int i = 0; i < retarget->nb; i++) {
+		struct retarget_pair *pair = &retarget->pairs[i];
+
+		if (pair->rule->halves)
+			rc |= mdv_flow_install_again(retarget->port, pair->rule);
+		else if (pair->rule->level.shape->turn != 0)
+			retarget->pairs[nb++] = *pair;
+	}
 	retarget->nb = nb;
-	if (retarget_replace(retarget, NULL) != 0)
+	if ((retarget_replace(retarget, NULL) | rc) != 0)
 		MDV_LOG(DEBUG, "port %u: updated rules stay in a level of their own",
 			retarget->port->dev->data->port_id);
 }

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Indirect actions of copying rules updated: at each step a packet meets one entry of the one table
+ * that any of them is in, whatever it is made of and whichever call fails.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_flow_driver.h>
+
+#include "fake_verbs.h"
+#include "flow_install.h"
+#include "flow_key.h"
+
+/* clang-format off */
+static const struct rte_flow_attr ingress = { .ingress = 1 };
+static const struct rte_flow_indir_action_conf in = { .ingress = 1 };
+static const struct rte_flow_action_queue queue_1 = { 1 }, queue_2 = { 2 }, queue_3 = { 3 };
+static const uint16_t queues[] = { 1, 2 };
+static const struct rte_flow_action_rss rss_1 = { .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_IPV6,
+	.queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_2 = { .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_IPV6,
+	.queue_num = 1, .queue = &queues[1] };
+static const struct rte_flow_item_eth both = { .dst.addr_bytes = { 2 }, .src.addr_bytes = { 2 } };
+static const struct rte_flow_item_eth all_but_one = { .dst.addr_bytes = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xf7 },
+	.src.addr_bytes = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
+static const struct rte_flow_item_udp udp_53 = { .hdr.dst_port = RTE_BE16(53) };
+
+static const struct rte_flow_item *const patterns[] = {
+	PATTERN(ITEM(VOID)),
+	PATTERN(ITEM(ETH)),
+	PATTERN(ITEM(ETH), ITEM(VLAN)),
+	PATTERN(ITEM_SPEC(UDP, &udp_53)),
+	PATTERN(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, &udp_53)),
+	PATTERN(ITEM_MASK(ETH, &both, &all_but_one), ITEM(IPV6)),
+};
+/* clang-format on */
+
+static struct rte_flow_action updated; /* the destination's new form */
+static unsigned int steps;
+static struct mdv_flow_match rule_match;
+
+/* The packets of the rule, by the bits that halves may have more: any of the addresses. */
+static bool
+hits(const struct mdv_flow_match *match, uint64_t random)
+{
+	struct mdv_flow_key packet = rule_match.value;
+
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
+		packet.words[i] |= random & ~rule_match.mask.words[i];
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		if (((packet.words[i] ^ match->value.words[i]) & match->mask.words[i]) != 0 &&
+			(match->mask.words[i] & ~rule_match.mask.words[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Is there one table, and an entry in it for each packet? */
+static void
+check_step(void)
+{
+	struct fake_flow *flow;
+
+	steps++;
+	for (unsigned int i = 0; i < 32; i++) {
+		const uint64_t random = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+		bool any = false;
+
+		TAILQ_FOREACH (flow, &fake.flows, next) {
+			struct mdv_flow_match match;
+
+			assert_int_equal(
+				flow->build.attr.priority, fake_flow_at(0)->build.attr.priority);
+			assert_int_equal(flow->build.attr.flags, IBV_FLOW_ATTR_FLAGS_DONT_TRAP);
+			mdv_flow_key_match(&flow->build, &match);
+			any = any || hits(&match, random);
+		}
+		assert_true(any);
+	}
+}
+
+static struct ibv_flow *(*create_flow)(struct ibv_qp *qp, struct ibv_flow_attr *attr);
+static int (*destroy_flow)(struct ibv_flow *flow);
+
+static struct ibv_flow *
+watched_create(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+	struct ibv_flow *flow = create_flow(qp, attr);
+
+	check_step();
+	return flow;
+}
+
+static int
+watched_destroy(struct ibv_flow *flow)
+{
+	int rc = destroy_flow(flow);
+
+	check_step();
+	return rc;
+}
+
+static struct rte_flow_action_handle *
+start(const struct rte_flow_item *pattern, const struct rte_flow_action *shared, unsigned int nb)
+{
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_action list[] = { ACTION(COUNT), ACTION(INDIRECT), ACTION(PASSTHRU),
+		ACTION(END), ACTION(END) };
+
+	fake_init_flow();
+	fake.port.isolated = true;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	handle = mdv_flow_ops.action_handle_create(&fake.dev, &in, shared, NULL);
+	assert_non_null(handle);
+	list[1].conf = handle;
+	if (nb > 1)
+		list[3] = (struct rte_flow_action)ACTION_CONF(QUEUE, &queue_3);
+	assert_non_null(mdv_flow_ops.create(&fake.dev, &ingress, pattern, list, NULL));
+	mdv_flow_key_match(&fake_flow_at(fake.nb_flows - 1)->build, &rule_match);
+	create_flow = fake.context.ibv_create_flow;
+	destroy_flow = fake.context.ibv_destroy_flow;
+	steps = 0;
+	return handle;
+}
+
+static void
+watch(bool on)
+{
+	fake.context.ibv_create_flow = on ? watched_create : create_flow;
+	fake.context.ibv_destroy_flow = on ? watched_destroy : destroy_flow;
+}
+
+static void
+end(void)
+{
+	watch(false);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
+static unsigned int
+first_queue(unsigned int index)
+{
+	return fake_flow_at(index)->qp->table->queues[0];
+}
+
+/* Once at each step, and in the end as if it had been made so: one rule, one level, one counter. */
+static void
+test_once(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2 * RTE_DIM(patterns); i++) {
+		const bool rss = i % 2 == 1;
+		const struct rte_flow_action before[] = { ACTION_CONF(QUEUE, &queue_1),
+			ACTION_CONF(RSS, &rss_1) };
+		const struct rte_flow_action after[] = { ACTION_CONF(QUEUE, &queue_2),
+			ACTION_CONF(RSS, &rss_2) };
+		struct rte_flow_action_handle *handle = start(patterns[i / 2], &before[rss], 1);
+		const unsigned int nb = fake.nb_flows;
+
+		watch(true);
+		for (unsigned int round = 0; round < 3; round++) {
+			updated = round % 2 == 0 ? after[rss] : before[rss];
+			assert_int_equal(mdv_flow_ops.action_handle_update(
+						 &fake.dev, handle, &updated, NULL),
+				0);
+			assert_int_equal(fake.nb_flows, nb);
+			assert_int_equal(fake.nb_counters, 1);
+			assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+			for (unsigned int j = 0; j < nb; j++)
+				assert_int_equal(first_queue(j), round % 2 == 0 ? 2 : 1);
+		}
+		/* Two halves come for each, the old goes, the new one comes, the halves go. */
+		assert_int_equal(steps, 3 * nb * 6);
+		end();
+	}
+}
+
+/* An update is done or not; and one that is left in halves is whole again by the next. */
+static void
+test_failing(void **state)
+{
+	const struct rte_flow_action to_1 = ACTION_CONF(QUEUE, &queue_1);
+	struct rte_flow_action_handle *handle = start(patterns[3], &to_1, 1);
+	unsigned int queue = 1, in_halves = 0;
+
+	(void)state;
+	for (unsigned int nth = 1; nth < 40; nth++) {
+		struct rte_flow_error error = { .message = NULL };
+		int rc;
+
+		/* What fails goes by two levels then, where it may copy twice. */
+		fake_arm(nth % 20, ENOMEM);
+		updated = (struct rte_flow_action)ACTION_CONF(
+			QUEUE, queue == 1 ? &queue_2 : &queue_1);
+		rc = mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, &error);
+		fake_arm(0, 0);
+		queue = rc == 0 ? 3 - queue : queue;
+		assert_true(rc == 0 || error.message != NULL);
+		assert_in_range(fake.nb_flows, 1, 2);
+		in_halves += fake.nb_flows - 1;
+		assert_int_equal(first_queue(0), queue);
+		assert_int_equal(first_queue(fake.nb_flows - 1), queue);
+	}
+	assert_true(in_halves != 0);
+	watch(true);
+	updated = to_1;
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(
+			mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, NULL), 0);
+	assert_int_equal(fake.nb_flows, 1);
+	assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+	end();
+}
+
+/* No bit left, or a queue beside the handle: by two levels, as rules that take. */
+static void
+test_two_levels(void **state)
+{
+	static const struct rte_flow_item_eth whole = {
+		.dst.addr_bytes = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+		.src.addr_bytes = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+	};
+	const struct rte_flow_action to_1 = ACTION_CONF(QUEUE, &queue_1);
+	struct rte_flow_action_handle *handle;
+
+	(void)state;
+	updated = (struct rte_flow_action)ACTION_CONF(QUEUE, &queue_2);
+	for (unsigned int nb = 1; nb < 3; nb++) {
+		handle = start(
+			nb == 1 ? PATTERN(ITEM_MASK(ETH, &both, &whole)) : patterns[1], &to_1, nb);
+		assert_int_equal(fake.nb_flows, nb);
+		assert_int_equal(
+			mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, NULL), 0);
+		assert_int_equal(fake.nb_flows, nb);
+		assert_int_equal(fake.max_flows, 2 * nb);
+		assert_int_equal(first_queue(0), 2);
+		end();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_once),
+		cmocka_unit_test(test_failing),
+		cmocka_unit_test(test_two_levels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
