@@ -3,8 +3,8 @@
  * @file
  * What a rule changes about its packets, in the device's words.
  *
- *     received    a tunnel taken off, then fields, then the queues, and with PASSTHRU all that
- * follows sent        fields, then a tunnel put on, then the wire
+ *     received:  tunnel off -> fields -> queues, and with PASSTHRU all that follows
+ *     sent:      fields -> tunnel on -> wire
  *
  * An entry of the device has one of each and knows no other order (Linux
  * drivers/infiniband/hw/mlx5/fs.c, parse_flow_flow_action), so actions that ask for another one are
