@@ -380,34 +380,46 @@ describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mo
 
 /* What keeps vectors narrow, or away. */
 static const char *
-width_handicap(const struct rte_eth_dev *dev)
+rx_handicap(const struct rte_eth_dev *dev)
 {
 	if (is_ibv(dev))
-		return " (by verbs)";
-	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_256)
-		return "";
-	return " (the EAL limits the SIMD width)";
+		return "by verbs";
+	return mdv_rx_select_handicap(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
 }
 
 static const char *
 tx_handicap(const struct rte_eth_dev *dev)
 {
-	if (!is_ibv(dev) && !mdv_port(dev)->device.caps.tx_multi_packet)
-		return " (the device takes one packet a WQE: no vectors)";
-	return width_handicap(dev);
+	if (is_ibv(dev))
+		return "by verbs";
+	if (!mdv_port(dev)->device.caps.tx_multi_packet)
+		return "the device takes one packet a WQE: no vectors";
+	return mdv_tx_select_handicap(tx_opts(dev), rte_vect_get_max_simd_bitwidth());
+}
+
+/** @return " (reason)", or "" where there is none. */
+static const char *
+in_brackets(const char *reason, char *text, size_t size)
+{
+	if (reason == NULL)
+		return "";
+	snprintf(text, size, " (%s)", reason);
+	return text;
 }
 
 void
 mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
 {
 	struct rte_eth_burst_mode rx = { 0 }, tx = { 0 };
+	char rx_why[64], tx_why[64];
 	const char *comp;
 
 	describe_rx(dev, 0, &rx);
 	describe_tx(dev, 0, &tx);
 	mdv_rx_comp_choose(mdv_port(dev), &comp);
 	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
-		dev->data->port_id, rx.info, width_handicap(dev), tx.info, tx_handicap(dev), comp);
+		dev->data->port_id, rx.info, in_brackets(rx_handicap(dev), rx_why, sizeof(rx_why)),
+		tx.info, in_brackets(tx_handicap(dev), tx_why, sizeof(tx_why)), comp);
 }
 
 static int

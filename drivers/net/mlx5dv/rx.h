@@ -172,15 +172,18 @@ int mdv_rx_fill(struct mdv_rxq *rxq);
 /** Free every mbuf of the ring; the device no longer has it. */
 void mdv_rx_drain(struct mdv_rxq *rxq);
 
-/** Instances by enum mdv_rx_opt, with vectors of 128 and 256 bits. */
+/** Instances by enum mdv_rx_opt, with vectors of 128, 256 and 512 bits. */
 extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];
+extern const eth_rx_burst_t mdv_rx_vec512[MDV_RX_TIMESTAMP];
 
 /**
  * @return the instance for the set of enum mdv_rx_opt that makes the best of vectors of at most
  * @p simd_bits bits (rte_vect_get_max_simd_bitwidth()), on this CPU.
  */
 eth_rx_burst_t mdv_rx_select(unsigned int opts, unsigned int simd_bits);
+/** @return what kept mdv_rx_select() from wider vectors; NULL: it has the widest there are. */
+const char *mdv_rx_select_handicap(unsigned int opts, unsigned int simd_bits);
 /** @return whether @p burst is one of ours, and what ethdev rx_burst_mode_get says of it. */
 bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
 

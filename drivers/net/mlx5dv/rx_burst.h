@@ -5,8 +5,8 @@
  *
  * A packet costs its CQE line, the mbuf's first line (written) and a share of the mbufs[] and WQE
  * lines; line 0 of the queue is read, line 1 written once a burst. Vectors take packets by fours
- * as far as they lie in one piece of the rings; what is left over is taken one by one, and blocks
- * of compressed CQEs as rx_mini.h says.
+ * (or first by eights, rx_eight.h) as far as they lie in one piece of the rings; what is left over
+ * is taken one by one, and blocks of compressed CQEs as rx_mini.h says.
  */
 #ifndef MDV_RX_BURST_H
 #define MDV_RX_BURST_H
@@ -23,6 +23,19 @@ struct mdv_rx_pos {
 	uint64_t bytes;
 	bool fours; /**< there may be four alike */
 };
+
+/** As mdv_rx_post(), for one lkey. */
+static __rte_always_inline void
+mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+{
+#ifdef MDV_RX_EIGHT
+	const uint32_t done = mdv_rx_post_eights(rxq, idx, nb);
+
+	idx += done;
+	nb -= done;
+#endif
+	mdv_rx_vec_post(rxq, idx, nb);
+}
 
 /**
  * Close the holes that received packets left: WQEs of one segment. Once a burst at most, so it is
@@ -42,7 +55,7 @@ mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
 		if (unlikely(mdv_pool_get(rxq->pool, &rxq->mbufs[idx], nb) != 0))
 			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
 		if (vec && rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE)
-			mdv_rx_vec_post(rxq, idx, got);
+			mdv_rx_burst_post(rxq, idx, got);
 		else
 			mdv_rx_post(rxq, idx, got);
 		rxq->wqe_pi += got;
@@ -76,10 +89,13 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	struct rte_mbuf **mbufs = &rxq->mbufs[wqe_idx << log2_segs];
 	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
 	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
-	uint32_t i;
+	uint32_t i = 0;
 
 	pkts += pos->nb;
-	for (i = 0; i < end; i += MDV_VEC_LANES) {
+#ifdef MDV_RX_EIGHT
+	i = mdv_rx_eights(rxq, cqes, mbufs, pkts, end, op_own, &sums, opts);
+#endif
+	for (; i < end; i += MDV_VEC_LANES) {
 		mdv_vec_store(pkts + i,
 			opts & MDV_RX_SCATTER ? mdv_vec_load_column(&mbufs[i << log2_segs],
 							sizeof(mbufs[0]) << log2_segs)
@@ -100,7 +116,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		pos->nb += i;
 		pos->cq_ci += i;
 		pos->wqe_ci += i;
-		pos->bytes += sums.bytes[0] + sums.bytes[1] + sums.bytes[2] + sums.bytes[3];
+		pos->bytes += mdv_vec_sum(sums.bytes);
 		if (opts & MDV_RX_CSUM)
 			pos->csums |= sums.flags[0] | sums.flags[1] | sums.flags[2] | sums.flags[3];
 	}

@@ -16,14 +16,6 @@
 
 #include "rx_vec.h"
 
-/** What the packets of a block have in common. */
-struct mdv_rx_mini_like {
-	uint64_t rearm;
-	uint64_t flags;
-	uint32_t ptype;
-	uint32_t tci; /**< from bit 16 on, as it is stored beside data_len */
-};
-
 /** @p mbuf is @p like but for what @p mini says. @return its length */
 static __rte_always_inline uint32_t
 mdv_rx_mini_one(struct rte_mbuf *mbuf, const struct mdv_hw_mini_cqe *mini,
@@ -87,6 +79,9 @@ mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 	uint32_t i = 0;
 
 	if (vec && likely(slot + nb <= at->mask + 1)) {
+#ifdef MDV_RX_EIGHT
+		i = mdv_rx_mini_eights(at->mbufs + slot, minis, nb, like, &bytes->four);
+#endif
 		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
 			bytes->four += mdv_rx_mini_four(
 				at->mbufs + ((slot + i) << log2_segs), log2_segs, minis + i, like);

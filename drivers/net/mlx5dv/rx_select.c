@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include <rte_common.h>
-#include <rte_cpuflags.h>
 
 #include "rx_burst.h"
+#include "simd.h"
 
 #define BURST(opts) MDV_RX_INSTANCE(opts, false)
 MDV_RX_OPTS_PLAIN(BURST)
@@ -14,40 +14,17 @@ MDV_RX_OPTS_SCATTER(BURST)
 static const eth_rx_burst_t scalar[MDV_RX_NB_OPTS] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW)
 		MDV_RX_OPTS_SCATTER(MDV_RX_ROW) };
 
-static bool
-always(void)
-{
-	return true;
-}
-
-#ifdef RTE_ARCH_X86
-static bool
-has_avx2(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI2) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_MOVBE) > 0;
-}
-#endif
-
 /* clang-format off */
-/** The best first. */
 static const struct {
-	const char *name;
 	const eth_rx_burst_t *bursts;
 	unsigned int nb_bursts;
-	unsigned int simd_bits;
-	bool (*runs)(void);
-} widths[] = {
+} instances[] = {
+	[MDV_SIMD_NONE] = { scalar, RTE_DIM(scalar) },
+	[MDV_SIMD_128] = { mdv_rx_vec128, RTE_DIM(mdv_rx_vec128) },
 #ifdef RTE_ARCH_X86
-	{ "Vector AVX2", mdv_rx_vec256, RTE_DIM(mdv_rx_vec256), 256, has_avx2 },
+	[MDV_SIMD_256] = { mdv_rx_vec256, RTE_DIM(mdv_rx_vec256) },
+	[MDV_SIMD_512] = { mdv_rx_vec512, RTE_DIM(mdv_rx_vec512) },
 #endif
-#if defined(RTE_ARCH_X86)
-	{ "Vector SSE", mdv_rx_vec128, RTE_DIM(mdv_rx_vec128), 128, always },
-#elif defined(RTE_ARCH_ARM64)
-	{ "Vector Neon", mdv_rx_vec128, RTE_DIM(mdv_rx_vec128), 128, always },
-#endif
-	{ "Scalar", scalar, RTE_DIM(scalar), 0, always },
 };
 
 static const struct {
@@ -62,17 +39,32 @@ static const struct {
 };
 /* clang-format on */
 
+/** The widest that there is an instance of. */
+static enum mdv_simd
+widest(unsigned int opts)
+{
+	unsigned int simd = RTE_DIM(instances) - 1;
+
+	while (opts >= instances[simd].nb_bursts)
+		simd--;
+	return simd;
+}
+
 eth_rx_burst_t
 mdv_rx_select(unsigned int opts, unsigned int simd_bits)
 {
-	unsigned int i;
+	const char *handicap;
 
-	for (i = 0; i < RTE_DIM(widths) - 1; i++) {
-		if (opts < widths[i].nb_bursts && simd_bits >= widths[i].simd_bits &&
-			widths[i].runs())
-			break;
-	}
-	return widths[i].bursts[opts];
+	return instances[mdv_simd_choose(widest(opts), simd_bits, &handicap)].bursts[opts];
+}
+
+const char *
+mdv_rx_select_handicap(unsigned int opts, unsigned int simd_bits)
+{
+	const char *handicap;
+
+	mdv_simd_choose(widest(opts), simd_bits, &handicap);
+	return handicap;
 }
 
 static void
@@ -92,11 +84,11 @@ mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode)
 {
 	unsigned int i, opts;
 
-	for (i = 0; i < RTE_DIM(widths); i++) {
-		for (opts = 0; opts < widths[i].nb_bursts; opts++) {
-			if (widths[i].bursts[opts] != burst)
+	for (i = 0; i < RTE_DIM(instances); i++) {
+		for (opts = 0; opts < instances[i].nb_bursts; opts++) {
+			if (instances[i].bursts[opts] != burst)
 				continue;
-			describe(widths[i].name, opts, mode->info, sizeof(mode->info));
+			describe(mdv_simd_name(i), opts, mode->info, sizeof(mode->info));
 			return true;
 		}
 	}

@@ -33,6 +33,14 @@ static_assert(offsetof(struct rte_mbuf, vlan_tci) == offsetof(struct rte_mbuf, r
 static_assert(offsetof(struct rte_mbuf, hash.rss) == offsetof(struct rte_mbuf, rearm_data) + 28,
 	"lane 3 of an mbuf");
 
+/** What the packets of a block have in common. */
+struct mdv_rx_mini_like {
+	uint64_t rearm;
+	uint64_t flags;
+	uint32_t ptype;
+	uint32_t tci; /**< from bit 16 on, as it is stored beside data_len */
+};
+
 /** What a run of vectors adds up to. */
 struct mdv_rx_vec_sums {
 	mdv_vec bytes;
@@ -137,7 +145,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	return true;
 }
 
-/** Point @p nb consecutive WQEs at the mbufs of the same slots, all of one lkey. */
+/** Point @p nb consecutive WQEs at the mbufs of the same slots, all of one lkey, by fours. */
 static __rte_always_inline void
 mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 {

@@ -11,6 +11,7 @@
 #define MDV_TX_BURST_H
 
 #include "tx_chain.h"
+#include "tx_each.h"
 #include "tx_one.h"
 #include "tx_tso.h"
 #include "tx_vec.h"
@@ -117,6 +118,15 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 		txq, txq->dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
 }
 
+/** What comes before sending. @return where the queue is */
+static __rte_always_inline struct mdv_tx_pos
+mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
+{
+	mdv_tx_burst_reap(txq, opts, vec);
+	mdv_mr_cache_check(&txq->mr);
+	return (struct mdv_tx_pos){ .pc = txq->pc, .head = txq->head };
+}
+
 /** Hand the WQEs up to @p pos over, with a completion request if one is due. */
 static __rte_always_inline void
 mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
@@ -143,17 +153,24 @@ static __rte_always_inline uint32_t
 mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
-	const uint32_t idx = pos->head & txq->mask;
-	const uint32_t n = mdv_tx_vec_wqe(txq, pkts, &txq->mbufs[idx],
-		RTE_MIN(nb, txq->mask + 1u - idx), pos->pc, bbs, &pos->bytes, opts);
+	const uint32_t to_end = txq->mask + 1u - (pos->pc & txq->mask);
+	const uint32_t slots = txq->mask + 1u - (pos->head & txq->mask);
 
-	if (n == 0)
-		return 0;
-	pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
-	pos->pc += mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + n);
-	pos->head += n;
-	pos->nb += n;
-	return n;
+	bbs = RTE_MIN(bbs, to_end);
+	nb = RTE_MIN(nb, slots);
+	return mdv_tx_vec_wqe(txq, pkts, RTE_MIN(nb, mdv_tx_vec_room(bbs)), pos, opts);
+}
+
+/** Is there room for one WQE of all @p nb packets, before either ring ends? */
+static __rte_always_inline bool
+mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint32_t nb)
+{
+	const uint32_t size = txq->mask + 1u;
+	const uint32_t bbs = RTE_MAX(pos->pc & txq->mask, (uint16_t)(pos->pc - txq->ci));
+	const uint32_t slots = RTE_MAX(pos->head & txq->mask, (uint16_t)(pos->head - txq->tail));
+
+	return slots + nb <= size &&
+		bbs * MDV_TX_WQE_DS_PER_BB + MDV_TX_WQE_DS_HEAD + nb <= size * MDV_TX_WQE_DS_PER_BB;
 }
 
 /**
@@ -193,45 +210,67 @@ mdv_tx_burst_one(
 	return 1;
 }
 
-/**
- * Send up to @p nb_pkts packets; fewer when the ring is full. What cannot be sent is freed and
- * counted.
- */
-static __rte_always_inline uint16_t
-mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
-	const bool vec)
+/** The next packets, as many as are of one kind. @return as mdv_tx_burst_long(), never
+ * MDV_TX_TSO_WHOLE */
+static __rte_always_inline int
+mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
+	struct mdv_tx_pos *pos, const unsigned int opts, const bool vec)
 {
-	struct mdv_tx_pos pos = { .last = NULL };
+	const uint32_t slots = txq->mask + 1u - (uint16_t)(pos->head - txq->tail);
+	int n = 0;
 
-	mdv_tx_burst_reap(txq, opts, vec);
-	mdv_mr_cache_check(&txq->mr);
-	pos.pc = txq->pc;
-	pos.head = txq->head;
+	if (slots == 0)
+		return 0;
+	if (vec && mdv_tx_vec_takes(pkts[0], opts))
+		n = mdv_tx_burst_many(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
+	else if (vec && mdv_tx_each_takes(pkts[0], opts))
+		n = mdv_tx_each(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
+	if (n != 0)
+		return n;
+	n = mdv_tx_burst_long(txq, pkts, nb, bbs, pos, opts);
+	return n != MDV_TX_TSO_WHOLE ? n : mdv_tx_burst_one(txq, pkts[0], pos, opts);
+}
+
+/** Send what there is room for, from @p pos on, and ring. @return packets of the burst taken */
+static __rte_always_inline uint16_t
+mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_tx_pos pos, const unsigned int opts, const bool vec)
+{
 	while (pos.nb < nb_pkts) {
-		struct rte_mbuf *mbuf = pkts[pos.nb];
 		const uint32_t bbs = txq->mask + 1u - (uint16_t)(pos.pc - txq->ci);
-		const uint32_t slots = txq->mask + 1u - (uint16_t)(pos.head - txq->tail);
 		int n;
 
-		if (bbs == 0 || slots == 0)
+		if (bbs == 0)
 			break;
-		if (vec && mdv_tx_vec_takes(mbuf, opts) &&
-			mdv_tx_burst_many(txq, &pkts[pos.nb],
-				RTE_MIN(slots, (uint32_t)nb_pkts - pos.nb), bbs, &pos, opts) != 0)
-			continue;
-		n = mdv_tx_burst_long(txq, &pkts[pos.nb], nb_pkts - pos.nb, bbs, &pos, opts);
-		if (n == MDV_TX_TSO_WHOLE)
-			n = mdv_tx_burst_one(txq, mbuf, &pos, opts);
+		n = mdv_tx_burst_next(txq, &pkts[pos.nb], nb_pkts - pos.nb, bbs, &pos, opts, vec);
 		if (likely(n > 0))
 			continue;
 		if (n == 0)
 			break;
-		mdv_tx_drop(txq, mbuf);
-		pos.nb++;
+		mdv_tx_drop(txq, pkts[pos.nb++]);
 	}
 	if (pos.last != NULL)
 		mdv_tx_burst_commit(txq, &pos);
 	return pos.nb;
+}
+
+/**
+ * The usual burst is one WQE.
+ * @param pos where the queue is, and afterwards, how far that WQE got
+ * @return whether it was all, and is sent
+ */
+static __rte_always_inline bool
+mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_tx_pos *pos, const unsigned int opts)
+{
+	/* A burst of none has none to look at. */
+	if (unlikely(nb_pkts - 1u >= MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD) ||
+		!mdv_tx_vec_takes(pkts[0], opts) ||
+		unlikely(!mdv_tx_burst_fits(txq, pos, nb_pkts)) ||
+		unlikely(mdv_tx_vec_wqe(txq, pkts, nb_pkts, pos, opts) != nb_pkts))
+		return false;
+	mdv_tx_burst_commit(txq, pos);
+	return true;
 }
 
 /* clang-format off */
@@ -244,11 +283,32 @@ mdv_tx_burst(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 #define MDV_TX_OPTS_INLINE(X) \
 	MDV_TX_OPTS_8(X, 04) MDV_TX_OPTS_8(X, 05) MDV_TX_OPTS_TSO(X, 06) MDV_TX_OPTS_TSO(X, 07)
 
-#define MDV_TX_INSTANCE(opts, vec) \
+/** An instance: sends up to nb_pkts packets; fewer when the ring is full. What cannot be sent is
+ * freed and counted. */
+#define MDV_TX_INSTANCE(opts) \
 	static uint16_t \
 	burst_##opts(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
-		return mdv_tx_burst(txq, pkts, nb_pkts, opts, vec); \
+		return mdv_tx_burst_rest( \
+			txq, pkts, nb_pkts, mdv_tx_burst_start(txq, opts, false), opts, false); \
+	}
+/** The same with vectors. What is not usual has a function of its own: it would take the registers
+ * of what is. */
+#define MDV_TX_INSTANCE_VEC(opts) \
+	static __rte_noinline uint16_t \
+	rest_##opts(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, \
+		const struct mdv_tx_pos *pos) \
+	{ \
+		return mdv_tx_burst_rest(txq, pkts, nb_pkts, *pos, opts, true); \
+	} \
+	static uint16_t \
+	burst_##opts(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		struct mdv_tx_pos pos = mdv_tx_burst_start(txq, opts, true), so_far; \
+		if (mdv_tx_burst_at_once(txq, pkts, nb_pkts, &pos, opts)) \
+			return nb_pkts; \
+		so_far = pos; \
+		return rest_##opts(txq, pkts, nb_pkts, &so_far); \
 	}
 #define MDV_TX_ROW(opts) [opts] = burst_##opts,
 /* clang-format on */

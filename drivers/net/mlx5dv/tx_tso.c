@@ -7,6 +7,11 @@
 /** Units of the shortest headers. */
 #define UNITS_MIN ((MDV_TX_TSO_HEADER_MIN - MDV_TX_WQE_INLINE_START + 15) / 16)
 
+/** Division by the segment size becomes a product. It is exact: the payload, of fewer than 64 mbufs
+ * and so below 2^22, times what the inverse is too large by, below 2^14, stays below 2^40 (Granlund
+ * and Montgomery 1994). */
+#define INVERSE_SHIFT 40
+
 /** What packets of one connection, and of many connections, have in common. */
 struct shape {
 	uint64_t tx_offload, ol_flags; /**< of the mbuf; no flags: none yet */
@@ -16,6 +21,7 @@ struct shape {
 	uint32_t units; /**< of the WQE, that the headers fill after the first 2 bytes */
 	uint16_t mss;
 	bool tagged;
+	uint64_t per_mss; /**< 2^INVERSE_SHIFT / mss, rounded up */
 };
 
 uint32_t
@@ -65,6 +71,7 @@ shape_take(struct shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
 	/* Full units are copied. */
 	shape->least = tagged ? UINT32_MAX : MDV_TX_WQE_INLINE_START + shape->units * 16;
 	shape->mss = mbuf->tso_segsz;
+	shape->per_mss = (1ULL << INVERSE_SHIFT) / mbuf->tso_segsz + 1;
 	shape->tagged = tagged;
 	return true;
 }
@@ -229,7 +236,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		} else {
 			flat = mdv_tx_chain_room(txq, at.pc, at.head, room);
 		}
-		more = (payload - 1) / shape.mss;
+		more = (payload - 1) * shape.per_mss >> INVERSE_SHIFT;
 		at.more += more;
 		at.bytes += mbuf->pkt_len + more * shape.header;
 	}

@@ -40,30 +40,44 @@ mdv_tx_vec_flags(const unsigned int opts)
 	return (opts & MDV_TX_CSUM ? MDV_TX_VEC_CSUM_FLAGS : 0) | mdv_tx_vec_alone(opts);
 }
 
-/** What is the same for all packets of a WQE. */
+/** What four packets are compared with. */
 struct mdv_tx_vec_common {
-	mdv_vec start, last; /**< addresses of the region of the last hit */
+	mdv_vec start, size; /**< the region of the last hit */
 	mdv_vec key;         /**< its lkey, where a data segment has it */
 	uint64_t flags;      /**< of ol_flags, as far as mdv_tx_vec_flags() */
 };
 
-/**
- * Data segments of four packets.
- * @return false when one of them must be looked at by itself: nothing was written then
- */
+/** Of four packets. */
+struct mdv_tx_vec_data {
+	mdv_vec low, high; /**< halves of their data segments */
+	mdv_vec tails; /**< data_len 15:0, vlan_tci 31:16, both in CPU order; other fields above */
+};
+
+/** @p mbuf is the first of the packets. */
+static __rte_always_inline struct mdv_tx_vec_common
+mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const unsigned int opts)
+{
+	return (struct mdv_tx_vec_common){
+		.start = mdv_vec_all(txq->mr.last.start),
+		.size = mdv_vec_all(txq->mr.last.size),
+		.key = mdv_vec_all((uint64_t)txq->mr.last.lkey_be << 32),
+		.flags = mdv_tx_vec_flags(opts) & mbuf->ol_flags,
+	};
+}
+
+/** @return false when one of four packets must be looked at by itself */
 static __rte_always_inline bool
-mdv_tx_vec_four(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts, void *segs,
-	mdv_vec *bytes, const unsigned int opts)
+mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
+	struct mdv_tx_vec_data *data, const unsigned int opts)
 {
 	void *const *mbufs = (void **)pkts;
 	const mdv_vec rearms = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data));
 	const mdv_vec addrs = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, buf_addr)) +
 		(rearms & UINT16_MAX);
-	const mdv_vec lens =
-		mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, data_len)) & UINT16_MAX;
-	/* Differences below zero: too short, too long, outside the region. */
-	mdv_vec bad = (lens - MDV_TX_FRAME_MIN) | (MDV_TX_FRAME_MAX - lens) |
-		(addrs - common->start) | (common->last - addrs);
+	const mdv_vec tails = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, data_len));
+	const mdv_vec lens = tails & UINT16_MAX, offsets = addrs - common->start;
+	/* Differences below zero: too short, too long, before the region. */
+	mdv_vec bad = (lens - MDV_TX_FRAME_MIN) | (MDV_TX_FRAME_MAX - lens) | offsets;
 
 	if (opts & MDV_TX_MULTI)
 		bad |= 1 - (rearms >> 32 & UINT16_MAX);
@@ -72,11 +86,11 @@ mdv_tx_vec_four(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts, 
 			((mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) ^
 				 common->flags) &
 				mdv_tx_vec_flags(opts));
-	if (mdv_vec_any_negative(bad))
-		return false;
-	mdv_vec_store_pairs(segs, mdv_vec_swap(lens) >> 32 | common->key, mdv_vec_swap(addrs));
-	*bytes += lens;
-	return true;
+	data->low = mdv_vec_swap(lens) >> 32 | common->key;
+	data->high = mdv_vec_swap(addrs);
+	data->tails = tails;
+	/* And below zero in the region. */
+	return mdv_vec_all_negative(~bad & (offsets - common->size));
 }
 
 /** The same of one packet. */
@@ -106,49 +120,55 @@ mdv_tx_vec_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 		likely((mbuf->ol_flags & mdv_tx_vec_alone(opts)) == 0);
 }
 
+/** Packets that fit in a WQE of @p bbs WQEBBs, or of as many as there may be. */
+static __rte_always_inline uint32_t
+mdv_tx_vec_room(uint32_t bbs)
+{
+	return RTE_MIN(bbs * MDV_TX_WQE_DS_PER_BB, MDV_TX_DS_MAX) - MDV_TX_WQE_DS_HEAD;
+}
+
 /**
  * Build one WQE of as many of the packets as can be in it; the first is mdv_tx_vec_takes().
- * @param mbufs where the queue keeps them, with room for @p nb
- * @param room WQEBBs that are free
- * @param bytes their lengths are added to it
+ * @param nb for so many there is room, before either ring ends
  * @return packets, 0 when the first of them needs a WQE of its own
  */
 static __rte_always_inline uint32_t
-mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, struct rte_mbuf **mbufs, uint32_t nb,
-	uint16_t pc, uint32_t room, uint64_t *bytes, const unsigned int opts)
+mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct mdv_tx_pos *pos,
+	const unsigned int opts)
 {
-	const uint32_t slot = pc & txq->mask;
-	const uint32_t bbs = RTE_MIN(room, txq->mask + 1u - slot);
-	const uint32_t max_ds = RTE_MIN(bbs * MDV_TX_WQE_DS_PER_BB, MDV_TX_DS_MAX);
-	const struct mdv_tx_vec_common common = {
-		.start = mdv_vec_all(txq->mr.last.start),
-		.last = mdv_vec_all(txq->mr.last.start + txq->mr.last.size - 1),
-		.key = mdv_vec_all((uint64_t)txq->mr.last.lkey_be << 32),
-		.flags = mdv_tx_vec_flags(opts) & pkts[0]->ol_flags,
-	};
-	struct mlx5_wqe_ctrl_seg *ctrl = (void *)(txq->wqes + slot * MLX5_SEND_WQE_BB);
+	const struct mdv_tx_vec_common common = mdv_tx_vec_common(txq, pkts[0], opts);
+	struct mlx5_wqe_ctrl_seg *ctrl =
+		(void *)(txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB);
 	struct mlx5_wqe_data_seg *segs = (struct mlx5_wqe_data_seg *)ctrl + MDV_TX_WQE_DS_HEAD;
+	struct rte_mbuf **mbufs = &txq->mbufs[pos->head & txq->mask];
 	mdv_vec sum = mdv_vec_all(0);
 	uint64_t rest = 0;
 	uint32_t n;
 
-	nb = RTE_MIN(nb, max_ds - MDV_TX_WQE_DS_HEAD);
 	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
-		if (!mdv_tx_vec_four(&common, pkts + n, segs + n, &sum, opts))
+		struct mdv_tx_vec_data data;
+
+		if (unlikely(!mdv_tx_vec_read(&common, pkts + n, &data, opts)))
 			break;
+		mdv_vec_store_pairs(segs + n, sizeof(segs[0]), data.low, data.high);
 		mdv_vec_store(mbufs + n, mdv_vec_load(pkts + n));
+		sum += data.tails & UINT16_MAX;
 	}
 	for (; n < nb && mdv_tx_vec_one(txq, pkts[n], segs + n, common.flags, opts); n++) {
 		mbufs[n] = pkts[n];
 		rest += pkts[n]->data_len;
 	}
-	if (n == 0)
+	if (unlikely(n == 0))
 		return 0;
-	*bytes += mdv_vec_sum(sum) + rest;
-	mdv_tx_wqe_ctrl(ctrl, n == 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW, pc, txq->sqn,
-		MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	mdv_tx_wqe_ctrl(ctrl, n == 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW, pos->pc,
+		txq->sqn, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	mdv_tx_wqe_eth((void *)(ctrl + 1),
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(common.flags)] : 0, 0);
+	pos->bytes += mdv_vec_sum(sum) + rest;
+	pos->last = (uint8_t *)ctrl;
+	pos->pc += mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + n);
+	pos->head += n;
+	pos->nb += n;
 	return n;
 }
 

@@ -2,7 +2,6 @@
 /* The send burst with vectors of 128 bits: SSE4.2, Neon: what every CPU that we build for has. */
 #include "tx_burst.h"
 
-#define BURST(opts) MDV_TX_INSTANCE(opts, true)
-MDV_TX_OPTS_PLAIN(BURST)
+MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE_VEC)
 
 const eth_tx_burst_t mdv_tx_vec128[] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW) };

@@ -2,7 +2,6 @@
 /* The send burst with vectors of 256 bits: AVX2, asked for by meson.build for this file alone. */
 #include "tx_burst.h"
 
-#define BURST(opts) MDV_TX_INSTANCE(opts, true)
-MDV_TX_OPTS_PLAIN(BURST)
+MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE_VEC)
 
 const eth_tx_burst_t mdv_tx_vec256[] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW) };

@@ -25,7 +25,11 @@
 #define MDV_VEC_EACH(i) _Pragma("GCC unroll 4") for (unsigned int i = 0; i < MDV_VEC_LANES; i++)
 
 typedef uint64_t mdv_vec __attribute__((vector_size(32)));
+typedef uint64_t mdv_vec_half __attribute__((vector_size(16)));
 typedef uint8_t mdv_vec_bytes __attribute__((vector_size(32)));
+/** As it lies in memory: anywhere, and of whatever type. Not by memcpy(), which would leave a copy
+ * on the stack. */
+typedef uint64_t mdv_vec_unaligned __attribute__((vector_size(32), aligned(1), may_alias));
 
 static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "lanes are stored as they lie in memory");
 
@@ -39,16 +43,21 @@ mdv_vec_all(uint64_t value)
 static __rte_always_inline mdv_vec
 mdv_vec_load(const void *from)
 {
-	mdv_vec vec;
-
-	memcpy(&vec, from, sizeof(vec));
-	return vec;
+	return *(const mdv_vec_unaligned *)from;
 }
 
 static __rte_always_inline void
 mdv_vec_store(void *to, mdv_vec vec)
 {
-	memcpy(to, &vec, sizeof(vec));
+	*(mdv_vec_unaligned *)to = vec;
+}
+
+static __rte_always_inline void
+mdv_vec_store_half(void *to, uint64_t first, uint64_t second)
+{
+	const mdv_vec_half half = { first, second };
+
+	memcpy(to, &half, sizeof(half));
 }
 
 /** One lane from each of four addresses, @p stride bytes apart. */
@@ -97,8 +106,8 @@ mdv_vec_is_zero(mdv_vec vec)
 #if defined(__AVX__)
 	return _mm256_testz_si256((__m256i)vec, (__m256i)vec);
 #elif defined(__SSE4_1__)
-	typedef uint64_t half __attribute__((vector_size(16)));
-	const half any = (half){ vec[0], vec[1] } | (half){ vec[2], vec[3] };
+	const mdv_vec_half any =
+		(mdv_vec_half){ vec[0], vec[1] } | (mdv_vec_half){ vec[2], vec[3] };
 
 	return _mm_testz_si128((__m128i)any, (__m128i)any);
 #else
@@ -106,34 +115,45 @@ mdv_vec_is_zero(mdv_vec vec)
 #endif
 }
 
-/** Is the top bit of any lane set? */
+/** Is the top bit of each lane set? */
 static __rte_always_inline bool
-mdv_vec_any_negative(mdv_vec vec)
+mdv_vec_all_negative(mdv_vec vec)
 {
 #if defined(__AVX__)
-	return _mm256_movemask_pd((__m256d)vec) != 0;
+	return _mm256_movemask_pd((__m256d)vec) == 0xf;
 #else
-	return (int64_t)(vec[0] | vec[1] | vec[2] | vec[3]) < 0;
+	return (int64_t)(vec[0] & vec[1] & vec[2] & vec[3]) < 0;
 #endif
 }
 
 static __rte_always_inline uint64_t
 mdv_vec_sum(mdv_vec vec)
 {
-	return vec[0] + vec[1] + vec[2] + vec[3];
+	const mdv_vec_half sums =
+		(mdv_vec_half){ vec[0], vec[1] } + (mdv_vec_half){ vec[2], vec[3] };
+
+	return sums[0] + sums[1];
 }
 
-/** { a[i], b[i] } for each i, one after the other. */
+/** { a[i], b[i] } for each i, @p stride bytes apart: one after the other, or with gaps. */
 static __rte_always_inline void
-mdv_vec_store_pairs(void *to, mdv_vec a, mdv_vec b)
+mdv_vec_store_pairs(void *to, const size_t stride, mdv_vec a, mdv_vec b)
 {
 	const mdv_vec even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 };
 	const mdv_vec low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
 	const mdv_vec ab_even = __builtin_shuffle(a, b, even),
 		      ab_odd = __builtin_shuffle(a, b, odd);
 
-	mdv_vec_store(to, __builtin_shuffle(ab_even, ab_odd, low));
-	mdv_vec_store(RTE_PTR_ADD(to, sizeof(mdv_vec)), __builtin_shuffle(ab_even, ab_odd, high));
+	if (stride == sizeof(mdv_vec) / 2) {
+		mdv_vec_store(to, __builtin_shuffle(ab_even, ab_odd, low));
+		mdv_vec_store(
+			RTE_PTR_ADD(to, sizeof(mdv_vec)), __builtin_shuffle(ab_even, ab_odd, high));
+		return;
+	}
+	mdv_vec_store_half(to, ab_even[0], ab_even[1]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, stride), ab_odd[0], ab_odd[1]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, 2 * stride), ab_even[2], ab_even[3]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, 3 * stride), ab_odd[2], ab_odd[3]);
 }
 
 /** Rows of a 4x4 matrix from its columns: @p rows[i] = { a[i], b[i], c[i], d[i] }. */

@@ -53,7 +53,7 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 static void
 errors_anywhere_among_packets(void **state)
 {
-	static const unsigned int widths[] = { 0, 128, 256 };
+	static const unsigned int widths[] = { 0, 128, 256, 512 };
 	struct rte_mbuf *pkts[RX_RIG_WQES];
 	unsigned int round, i, nb_good, nb_errors = 0;
 

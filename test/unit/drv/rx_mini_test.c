@@ -7,7 +7,7 @@
 #include "rx_rig.h"
 #include "rxq.h"
 
-static const unsigned int widths[] = { 0, 128, 256 };
+static const unsigned int widths[] = { 0, 128, 256, 512 };
 
 static void
 start(uint8_t log2_segs, unsigned int pool_size, uint32_t block_max)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Eight received packets at once, by AVX-512 with VBMI: there any 64 bytes of two registers are one
+ * instruction, so a CQE goes into an mbuf as bytes, not as lanes (rx_vec.h).
+ *
+ *     CQE 2i, CQE 2i+1 ── facts ──> a lane each of all eight: what is looked up, and the length
+ *           └──────────── rows ───> 32 bytes each, rearm_data to hash: lengths, TCI and hash
+ *                                   now, the rest from what was looked up
+ *
+ * A line is read, or written, by one load or store. Whoever includes this before rx_burst.h gets
+ * eights, then fours.
+ */
+#ifndef MDV_RX_EIGHT_H
+#define MDV_RX_EIGHT_H
+
+#include "rx_vec.h"
+
+#define MDV_RX_EIGHT 8u
+/** Over them, unrolled. */
+#define MDV_RX_EACH_OF(nb, i) _Pragma("GCC unroll 8") for (unsigned int i = 0; i < (nb); i++)
+
+typedef uint8_t mdv_rx_bytes __attribute__((vector_size(64)));
+typedef uint32_t mdv_rx_words __attribute__((vector_size(64)));
+
+/* Bytes of the first CQE of two; 64 and up are those of the second. */
+#define MDV_RX_AT(field) offsetof(struct mdv_hw_cqe, field)
+/* clang-format off */
+/** hdr_type 7:0, OK bits 15:8, pkt_info 23:16, hash type 31:24, length 47:32, op_own 63:56 */
+#define MDV_RX_FACTS(cqe) \
+	(cqe) + MDV_RX_AT(l4_l3_hdr_type), (cqe) + MDV_RX_AT(hds_ip_ext), \
+	(cqe) + MDV_RX_AT(pkt_info), (cqe) + MDV_RX_AT(rss_hash_type), \
+	(cqe) + MDV_RX_AT(byte_cnt) + 3, (cqe) + MDV_RX_AT(byte_cnt) + 2, \
+	(cqe) + MDV_RX_AT(rsvd1), (cqe) + MDV_RX_AT(op_own)
+#define MDV_RX_FACTS_OF_TWO MDV_RX_FACTS(0), MDV_RX_FACTS(64)
+#define MDV_RX_ZERO_4 0, 0, 0, 0
+/** From a length and hash in network order: pkt_len, data_len, a TCI, hash. */
+#define MDV_RX_TAIL(len, tci, hash) \
+	MDV_RX_ZERO_4, MDV_RX_ZERO_4, MDV_RX_ZERO_4, MDV_RX_ZERO_4, MDV_RX_ZERO_4, \
+	(len) + 3, (len) + 2, (len) + 1, (len), (len) + 3, (len) + 2, (tci) + 1, (tci), \
+	(hash) + 3, (hash) + 2, (hash) + 1, (hash)
+#define MDV_RX_TAIL_OF_CQE(cqe) \
+	MDV_RX_TAIL((cqe) + MDV_RX_AT(byte_cnt), (cqe) + MDV_RX_AT(vlan_info), \
+		(cqe) + MDV_RX_AT(rss_hash))
+#define MDV_RX_TAIL_OF_MINI(mini) MDV_RX_TAIL((mini) + 4, 0, (mini))
+#define MDV_RX_SWAP(at) \
+	(at) + 7, (at) + 6, (at) + 5, (at) + 4, (at) + 3, (at) + 2, (at) + 1, (at)
+/* clang-format on */
+
+/** Of two rows: the 64-bit lanes rearm_data and ol_flags; the 32-bit lanes ol_flags and
+ * packet_type; the bytes that a mini CQE decides about. */
+#define MDV_RX_ROWS_REARM   0x33
+#define MDV_RX_ROWS_MEANING 0x1414
+#define MDV_RX_ROWS_MINI    UINT64_C(0xf3f00000f3f00000)
+
+/** Write two rows. */
+static __rte_always_inline void
+mdv_rx_eight_store(struct rte_mbuf *const *mbufs, __m512i rows)
+{
+	const size_t at = offsetof(struct rte_mbuf, rearm_data);
+
+	_mm256_storeu_si256(RTE_PTR_ADD(mbufs[0], at), _mm512_castsi512_si256(rows));
+	_mm256_storeu_si256(RTE_PTR_ADD(mbufs[1], at), _mm512_extracti64x4_epi64(rows, 1));
+}
+
+/** The bytes of each lane the other way round. */
+static __rte_always_inline __m512i
+mdv_rx_eight_swap(__m512i lanes)
+{
+	const mdv_rx_bytes order = { MDV_RX_SWAP(0), MDV_RX_SWAP(8), MDV_RX_SWAP(16),
+		MDV_RX_SWAP(24), MDV_RX_SWAP(32), MDV_RX_SWAP(40), MDV_RX_SWAP(48),
+		MDV_RX_SWAP(56) };
+
+	return _mm512_permutexvar_epi8((__m512i)order, lanes);
+}
+
+/** Lanes 4 to 7 added to lanes 0 to 3. */
+static __rte_always_inline mdv_vec
+mdv_rx_eight_fold(__m512i sums)
+{
+	return (mdv_vec)_mm512_castsi512_si256(sums) + (mdv_vec)_mm512_extracti64x4_epi64(sums, 1);
+}
+
+static __rte_always_inline __m512i
+mdv_rx_eight_facts(const __m512i *cqes)
+{
+	const mdv_rx_bytes order = { MDV_RX_FACTS_OF_TWO, MDV_RX_FACTS_OF_TWO, MDV_RX_FACTS_OF_TWO,
+		MDV_RX_FACTS_OF_TWO };
+	__m512i facts = _mm512_permutex2var_epi8(cqes[0], (__m512i)order, cqes[1]);
+
+	MDV_RX_EACH_OF(3, i)
+	facts = _mm512_mask_mov_epi64(facts, 0xc << 2 * i,
+		_mm512_permutex2var_epi8(cqes[2 * i + 2], (__m512i)order, cqes[2 * i + 3]));
+	return facts;
+}
+
+/** @return in each lane ptype, and above it ol_flags, which are all below bit 32. */
+static __rte_always_inline __m512i
+mdv_rx_eight_meaning(const struct mdv_rxq *rxq, __m512i facts, const unsigned int opts)
+{
+	const __m512i none = _mm512_setzero_si512();
+	const uint64_t vlan = RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+	__m512i idx, meaning;
+
+	/* See mdv_rx_meanings. */
+	idx = (_mm512_srli_epi64(facts, 2) & _mm512_set1_epi64(0x3f)) |
+		(_mm512_srli_epi64(facts, 8) & _mm512_set1_epi64(0x300));
+	if (opts & MDV_RX_CSUM)
+		idx |= _mm512_srli_epi64(facts, 3) & _mm512_set1_epi64(0xc0);
+	meaning = _mm512_mask_i64gather_epi64(none, 0xff, idx, mdv_rx_meanings, 8);
+	if (!(opts & MDV_RX_CSUM))
+		meaning &= _mm512_set1_epi64(UINT32_MAX);
+	if (opts & MDV_RX_HASH)
+		meaning = _mm512_mask_or_epi64(meaning,
+			_mm512_test_epi64_mask(
+				facts, _mm512_set1_epi64((int64_t)MDV_HW_CQE_HASH_TYPE_MASK << 24)),
+			meaning, _mm512_set1_epi64((int64_t)RTE_MBUF_F_RX_RSS_HASH << 32));
+	if (rxq->expects & MDV_RX_EXPECT_VLAN)
+		meaning = _mm512_mask_or_epi64(meaning,
+			_mm512_test_epi64_mask(facts, _mm512_set1_epi64(MDV_HW_CQE_CV)), meaning,
+			_mm512_set1_epi64((int64_t)vlan << 32));
+	return meaning;
+}
+
+/** Flags of marks, where a meaning has ol_flags; the marks themselves into the mbufs. */
+static __rte_always_inline __m512i
+mdv_rx_eight_marks(const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
+{
+	mdv_vec flags[2];
+
+	MDV_RX_EACH_OF(2, i)
+	flags[i] = mdv_rx_vec_marks(
+			   mdv_rx_vec_word(cqes + i * MDV_VEC_LANES, 7) >> 32 & MDV_HW_CQE_TAG_MASK,
+			   mbufs + i * MDV_VEC_LANES)
+		<< 32;
+	return _mm512_inserti64x4(_mm512_castsi256_si512((__m256i)flags[0]), (__m256i)flags[1], 1);
+}
+
+/** What eights add up to. */
+struct mdv_rx_eight_sums {
+	__m512i facts_lens, meanings;
+};
+
+/** As mdv_rx_vec_four(). */
+static __rte_always_inline bool
+mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
+	struct rte_mbuf *const *mbufs, uint8_t op_own, struct mdv_rx_eight_sums *sums,
+	const unsigned int opts)
+{
+	const uint8_t op_own_mask = UINT8_MAX & ~MDV_HW_CQE_SOLICITED;
+	const mdv_rx_bytes order = { MDV_RX_TAIL_OF_CQE(0), MDV_RX_TAIL_OF_CQE(64) };
+	const mdv_rx_words meaning_at = { 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 0, 0, 0 };
+	const __m512i rearms = _mm512_maskz_set1_epi64(0x55, rxq->rearm);
+	__m512i cqe[MDV_RX_EIGHT], facts, meaning, rows;
+
+	/* The device writes CQEs in order, and the owner bit of each last: orders the load of the
+	 * last one's before those of all bodies. */
+	if ((mdv_cq_op_own(&cqes[MDV_RX_EIGHT - 1]) & op_own_mask) != op_own)
+		return false;
+	MDV_RX_EACH_OF(MDV_RX_EIGHT, i)
+	cqe[i] = _mm512_loadu_si512(&cqes[i]);
+	facts = mdv_rx_eight_facts(cqe);
+	if (unlikely(_mm512_test_epi64_mask(facts ^ _mm512_set1_epi64((uint64_t)op_own << 56),
+			     _mm512_set1_epi64((uint64_t)op_own_mask << 56)) != 0))
+		return false;
+	meaning = mdv_rx_eight_meaning(rxq, facts, opts);
+	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK))
+		meaning |= mdv_rx_eight_marks(cqes, mbufs);
+	MDV_RX_EACH_OF(MDV_RX_EIGHT / 2, i)
+	{
+		rows = _mm512_permutex2var_epi8(cqe[2 * i], (__m512i)order, cqe[2 * i + 1]);
+		rows = _mm512_mask_mov_epi64(rows, MDV_RX_ROWS_REARM, rearms);
+		rows = _mm512_mask_permutexvar_epi32(
+			rows, MDV_RX_ROWS_MEANING, (__m512i)(meaning_at + 4 * i), meaning);
+		mdv_rx_eight_store(mbufs + 2 * i, rows);
+	}
+	sums->facts_lens += _mm512_srli_epi64(facts, 32) & _mm512_set1_epi64(UINT16_MAX);
+	sums->meanings |= meaning;
+	return true;
+}
+
+/**
+ * Take packets by eights, as many as there are, at most @p nb; CQEs and mbufs in one piece.
+ * @return packets
+ */
+static __rte_always_inline uint32_t
+mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs,
+	struct rte_mbuf **pkts, uint32_t nb, uint8_t op_own, struct mdv_rx_vec_sums *sums,
+	const unsigned int opts)
+{
+	const bool invalidate = (rxq->expects & MDV_RX_EXPECT_MINI) != 0;
+	struct mdv_rx_eight_sums eight = { _mm512_setzero_si512(), _mm512_setzero_si512() };
+	uint32_t i;
+
+	for (i = 0; i + MDV_RX_EIGHT <= nb; i += MDV_RX_EIGHT) {
+		_mm512_storeu_si512(pkts + i, _mm512_loadu_si512(mbufs + i));
+		if (!mdv_rx_eight(rxq, cqes + i, mbufs + i, op_own, &eight, opts))
+			break;
+		if (invalidate) {
+			MDV_RX_EACH_OF(MDV_RX_EIGHT, k)
+			mdv_cq_invalidate(&cqes[i + k]);
+		}
+	}
+	sums->bytes += mdv_rx_eight_fold(eight.facts_lens);
+	if (opts & MDV_RX_CSUM)
+		sums->flags |= (mdv_vec)(_mm512_castsi512_si256(eight.meanings) |
+				       _mm512_extracti64x4_epi64(eight.meanings, 1)) >>
+			32;
+	return i;
+}
+
+/** As mdv_rx_mini_four(), of slots of one segment. @param nb all minis of an array, or none
+ * @return packets */
+static __rte_always_inline uint32_t
+mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *minis, uint32_t nb,
+	const struct mdv_rx_mini_like *like, mdv_vec *bytes)
+{
+	const mdv_rx_bytes order = { MDV_RX_TAIL_OF_MINI(0), MDV_RX_TAIL_OF_MINI(8) };
+	const __m512i all = _mm512_set_epi64(like->tci, like->ptype, like->flags, like->rearm,
+		like->tci, like->ptype, like->flags, like->rearm);
+	__m512i words;
+
+	if (nb != MDV_RX_EIGHT)
+		return 0;
+	words = _mm512_loadu_si512(minis);
+	MDV_RX_EACH_OF(MDV_RX_EIGHT / 2, i)
+	mdv_rx_eight_store(mbufs + 2 * i,
+		_mm512_mask_permutexvar_epi8(
+			all, MDV_RX_ROWS_MINI, (__m512i)(order + (uint8_t)(16 * i)), words));
+	*bytes += mdv_rx_eight_fold(mdv_rx_eight_swap(words) & _mm512_set1_epi64(UINT32_MAX));
+	return MDV_RX_EIGHT;
+}
+
+/** As mdv_rx_vec_post(), by eights. @return WQEs */
+static __rte_always_inline uint32_t
+mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+{
+	const __m512i first = { 0, 8, 0, 9, 0, 10, 0, 11 }, second = { 0, 12, 0, 13, 0, 14, 0, 15 };
+	const __m512i offset = _mm512_set1_epi64(rxq->buf_offset);
+	uint64_t length_lkey;
+	__m512i like;
+	uint32_t i;
+
+	/* The same in all of them. */
+	memcpy(&length_lkey, &rxq->wqes[idx], sizeof(length_lkey));
+	like = _mm512_set1_epi64(length_lkey);
+	for (i = 0; i + MDV_RX_EIGHT <= nb; i += MDV_RX_EIGHT) {
+		const __m512i addrs =
+			mdv_rx_eight_swap(_mm512_loadu_si512(&rxq->mbufs[idx + i]) + offset);
+
+		_mm512_storeu_si512(
+			&rxq->wqes[idx + i], _mm512_permutex2var_epi64(like, first, addrs));
+		_mm512_storeu_si512(&rxq->wqes[idx + i + MDV_RX_EIGHT / 2],
+			_mm512_permutex2var_epi64(like, second, addrs));
+	}
+	return i;
+}
+
+#endif /* MDV_RX_EIGHT_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "simd.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <rte_common.h>
+#include <rte_cpuflags.h>
+
+#define FLAGS_MAX 6
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	const char *lacking; /**< said where the CPU has not all flags */
+	unsigned int bits;
+	unsigned int nb_flags;
+	enum rte_cpu_flag_t flags[FLAGS_MAX];
+} rows[MDV_NB_SIMD] = {
+	[MDV_SIMD_NONE] = { .name = "Scalar" },
+#if defined(RTE_ARCH_X86)
+	[MDV_SIMD_128] = { .name = "Vector SSE", .bits = 128 },
+	[MDV_SIMD_256] = { "Vector AVX2", "the CPU has no AVX2", 256,
+		3, { RTE_CPUFLAG_AVX2, RTE_CPUFLAG_BMI2, RTE_CPUFLAG_MOVBE } },
+	[MDV_SIMD_512] = { "Vector AVX-512", "the CPU has no AVX-512 with VBMI", 512,
+		6, { RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW, RTE_CPUFLAG_AVX512DQ,
+			RTE_CPUFLAG_AVX512VL, RTE_CPUFLAG_AVX512VBMI, RTE_CPUFLAG_MOVBE } },
+#else
+	[MDV_SIMD_128] = { .name = "Vector Neon", .bits = 128 },
+	[MDV_SIMD_256] = { .name = "" },
+	[MDV_SIMD_512] = { .name = "" },
+#endif
+};
+/* clang-format on */
+
+static const char *
+handicap_of(enum mdv_simd simd, unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < rows[simd].nb_flags; i++) {
+		if (rte_cpu_get_flag_enabled(rows[simd].flags[i]) <= 0)
+			return rows[simd].lacking;
+	}
+	return bits < rows[simd].bits ? "the EAL limits the SIMD width" : NULL;
+}
+
+const char *
+mdv_simd_name(enum mdv_simd simd)
+{
+	return rows[simd].name;
+}
+
+enum mdv_simd
+mdv_simd_choose(enum mdv_simd most, unsigned int bits, const char **handicap)
+{
+	enum mdv_simd simd = most;
+
+	*handicap = NULL;
+	while (simd != MDV_SIMD_NONE) {
+		const char *found = handicap_of(simd, bits);
+
+		if (found == NULL)
+			break;
+		*handicap = found;
+		simd--;
+	}
+	return simd;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How wide vectors are, and why no wider. */
+#include <string.h>
+
+#include <rte_cpuflags.h>
+
+#include "rig.h"
+#include "rx.h"
+#include "simd.h"
+#include "tx.h"
+
+static void
+bits_are_kept_to(void **state)
+{
+	static const unsigned int bits[MDV_NB_SIMD] = { 0, 128, 256, 512 };
+	unsigned int most, limit;
+
+	(void)state;
+	for (most = MDV_SIMD_NONE; most < MDV_NB_SIMD; most++) {
+		for (limit = 0; limit <= 512; limit += 64) {
+			const char *handicap;
+			enum mdv_simd simd = mdv_simd_choose(most, limit, &handicap);
+
+			assert_true(simd <= most && bits[simd] <= limit);
+			/* All that there is, or a reason. */
+			assert_int_equal(handicap == NULL, simd == most);
+		}
+	}
+}
+
+static void
+every_handicap_is_named(void **state)
+{
+	const char *handicap;
+
+	(void)state;
+	assert_int_equal(mdv_simd_choose(MDV_SIMD_128, 64, &handicap), MDV_SIMD_NONE);
+	assert_string_equal(handicap, "the EAL limits the SIMD width");
+#ifdef RTE_ARCH_X86
+	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VBMI) > 0) {
+		assert_string_equal(mdv_simd_name(mdv_simd_choose(MDV_SIMD_512, 512, &handicap)),
+			"Vector AVX-512");
+		assert_null(handicap);
+		assert_string_equal(
+			mdv_rx_select_handicap(0, 256), "the EAL limits the SIMD width");
+	} else {
+		assert_true(mdv_simd_choose(MDV_SIMD_512, 512, &handicap) < MDV_SIMD_512);
+		assert_non_null(strstr(handicap, "the CPU has no "));
+	}
+	/* There are none of 512 bits. */
+	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0) {
+		assert_null(mdv_rx_select_handicap(MDV_RX_SCATTER, 256));
+		assert_null(mdv_rx_select_handicap(MDV_RX_TIMESTAMP, 256));
+		assert_null(mdv_tx_select_handicap(0, 256));
+	}
+#endif
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bits_are_kept_to),
+		cmocka_unit_test(every_handicap_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
