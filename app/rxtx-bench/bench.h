@@ -38,8 +38,10 @@ enum bench_what {
 };
 
 struct bench_case {
-	const char *name;
+	const char *kind; /**< what distinguishes it from others of the same shape */
+	char name[64];
 	enum bench_what what;
+	bool marked;   /**< a rule marks all packets */
 	bool touch;    /**< read the first bytes of each packet received */
 	bool cold;     /**< caches emptied before each round */
 	uint16_t size; /**< of a frame, without FCS, or BENCH_IMIX */
@@ -52,8 +54,12 @@ struct bench_case {
 	uint64_t ol_flags; /**< of each mbuf sent */
 };
 
-extern const struct bench_case bench_cases[];
-extern const unsigned int bench_nb_cases;
+/**
+ * @file cases.c: what is measured.
+ * @param all every combination, not only those that differ from a kind's first in one respect
+ * @return number of @p cases
+ */
+unsigned int bench_cases(bool all, const struct bench_case **cases);
 
 struct bench_port {
 	uint16_t id;
@@ -78,14 +84,20 @@ struct bench_round {
 };
 /** Shell commands that stop and start the device; NULL: it goes on. */
 extern const char *bench_freeze, *bench_thaw;
+/** Count instructions (step.c) where ticks would be. */
+extern bool bench_steps;
 int bench_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round);
+/** @file step.c: instructions of this thread between begin and end. */
+int bench_step_init(void);
+void bench_step_begin(void);
+uint64_t bench_step_end(void);
 /**
  * @file share.c: drain the queues, or send @p nb packets, by all lcores of the case at once.
  * @return 0, -ENOTSUP: there are fewer lcores
  */
 int bench_share_run(struct bench_port *port, const struct bench_case *how, struct rte_mbuf **pkts,
 	unsigned int nb, struct bench_round *round);
-/** Ticks of a measurement of nothing. */
+/** Ticks, or instructions, of a measurement of nothing. */
 uint64_t bench_round_overhead(void);
 
 #endif /* BENCH_H */

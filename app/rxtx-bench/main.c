@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <rte_eal.h>
+#include <rte_errno.h>
 #include <valgrind/callgrind.h>
 
 #include "bench.h"
@@ -18,9 +19,11 @@ static const char usage[] =
 	"usage: rxtx-bench EAL-OPTIONS -- --ours NAME --theirs NAME [OPTIONS]\n"
 	"  --rounds N        rounds of each case, the median counts (51)\n"
 	"  --only TEXT       cases whose name has TEXT in it\n"
+	"  --all             cases in all shapes, not only those that vary one thing\n"
 	"  --freeze COMMAND  stops the device before the bursts\n"
 	"  --thaw COMMAND    lets it go on\n"
 	"  --instructions    under callgrind: one dump a case and port, named CASE/PORT\n"
+	"  --steps           instead of ticks, instructions counted by stepping through them\n"
 	"  --json FILE       the table as JSON\n";
 
 static struct {
@@ -28,7 +31,7 @@ static struct {
 	unsigned int nb_ports;
 	unsigned int rounds;
 	const char *only, *json;
-	bool instructions;
+	bool instructions, all;
 } options = { .rounds = 51 };
 
 static int
@@ -37,7 +40,8 @@ options_parse(int argc, char **argv)
 	static const struct option names[] = { { "ours", 1, NULL, 'o' }, { "theirs", 1, NULL, 't' },
 		{ "rounds", 1, NULL, 'r' }, { "only", 1, NULL, 'c' }, { "freeze", 1, NULL, 'f' },
 		{ "thaw", 1, NULL, 'w' }, { "instructions", 0, NULL, 'i' },
-		{ "json", 1, NULL, 'j' }, { NULL, 0, NULL, 0 } };
+		{ "steps", 0, NULL, 's' }, { "all", 0, NULL, 'a' }, { "json", 1, NULL, 'j' },
+		{ NULL, 0, NULL, 0 } };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -64,6 +68,12 @@ options_parse(int argc, char **argv)
 			break;
 		case 'i':
 			options.instructions = true;
+			break;
+		case 's':
+			bench_steps = true;
+			break;
+		case 'a':
+			options.all = true;
 			break;
 		case 'j':
 			options.json = optarg;
@@ -146,18 +156,21 @@ json_row(FILE *json, bool first, const char *name, const char *peer, const doubl
 static int
 cases_run(struct bench_port *ports, FILE *json)
 {
+	const struct bench_case *cases;
+	const unsigned int nb_cases = bench_cases(options.all, &cases);
 	bool first = true;
 	int rc = 0;
 
-	printf("%-32s %10s %10s %7s   TSC ticks a packet\n", "case", "ours", "theirs", "ratio");
-	for (unsigned int i = 0; i < bench_nb_cases && rc == 0; i++) {
-		const struct bench_case *how = &bench_cases[i];
+	printf("%-32s %10s %10s %7s   %s a packet\n", "case", "ours", "theirs", "ratio",
+		bench_steps ? "instructions" : "TSC ticks");
+	for (unsigned int i = 0; i < nb_cases && rc == 0; i++) {
+		const struct bench_case *how = &cases[i];
 		double medians[BENCH_PORTS] = { -1, -1 };
 
 		if (options.only != NULL && strstr(how->name, options.only) == NULL)
 			continue;
-		/* Of several lcores callgrind would count the waiting. */
-		if (options.instructions && how->nb_lcores != 0)
+		/* Of several lcores the waiting would be counted. */
+		if ((options.instructions || bench_steps) && how->nb_lcores != 0)
 			continue;
 		rc = case_run(ports, how, medians);
 		if (rc != 0)
@@ -185,6 +198,11 @@ main(int argc, char **argv)
 	if (options_parse(argc - rc, argv + rc) != 0) {
 		fputs(usage, stderr);
 		return 2;
+	}
+	rc = bench_steps ? bench_step_init() : 0;
+	if (rc != 0) {
+		fprintf(stderr, "rxtx-bench: no single steps: %s\n", rte_strerror(-rc));
+		return 1;
 	}
 	for (unsigned int p = 0; p < options.nb_ports; p++) {
 		if (options.ports[p] == NULL ||

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_flow.h>
 #include <rte_ip.h>
 #include <rte_lcore.h>
 #include <rte_tcp.h>
@@ -77,6 +78,31 @@ configure(struct bench_port *port, const struct bench_case *how)
 	return rte_eth_dev_configure(port->id, how->nb_queues, how->nb_queues, &conf);
 }
 
+/** Mark whatever comes, and leave it to the queues that it would go to. */
+static int
+mark_all(const struct bench_port *port, const struct bench_case *how)
+{
+	static const uint16_t queues[BENCH_QUEUES_MAX] = { 0, 1, 2, 3 };
+	const struct rte_flow_attr ingress = { .ingress = 1 };
+	const struct rte_flow_item pattern[] = { { .type = RTE_FLOW_ITEM_TYPE_ETH },
+		{ .type = RTE_FLOW_ITEM_TYPE_END } };
+	const struct rte_flow_action_mark mark = { .id = 42 };
+	const struct rte_flow_action_rss rss = {
+		.types = RTE_ETH_RSS_IP, .queue_num = how->nb_queues, .queue = queues
+	};
+	const struct rte_flow_action actions[] = { { .type = RTE_FLOW_ACTION_TYPE_MARK,
+							   .conf = &mark },
+		{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss },
+		{ .type = RTE_FLOW_ACTION_TYPE_END } };
+	struct rte_flow_error error = { 0 };
+
+	if (rte_flow_create(port->id, &ingress, pattern, actions, &error) != NULL)
+		return 0;
+	fprintf(stderr, "rxtx-bench: port %u: no marks: %s\n", port->id,
+		error.message != NULL ? error.message : "no reason");
+	return -ENOTSUP;
+}
+
 int
 bench_port_start(struct bench_port *port, const struct bench_case *how)
 {
@@ -98,12 +124,20 @@ bench_port_start(struct bench_port *port, const struct bench_case *how)
 		rc = rte_eth_dev_start(port->id);
 	if (rc == 0)
 		rc = rte_eth_promiscuous_enable(port->id);
+	if (rc == 0 && how->marked) {
+		rc = mark_all(port, how);
+		if (rc == -ENOTSUP)
+			return rc;
+	}
 	return rc == 0 ? 0 : complain(port, how->name, rc);
 }
 
 void
 bench_port_stop(struct bench_port *port)
 {
+	struct rte_flow_error error;
+
+	rte_flow_flush(port->id, &error);
 	rte_eth_dev_stop(port->id);
 	rte_mempool_free(port->pool);
 	rte_mempool_free(port->tx_pool);

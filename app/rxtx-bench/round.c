@@ -19,6 +19,7 @@
 #define NB_PKTS_MAX (BENCH_QUEUES_MAX * BENCH_BATCH)
 
 const char *bench_freeze, *bench_thaw;
+bool bench_steps;
 
 static struct rte_mbuf *pkts[NB_PKTS_MAX];
 
@@ -29,6 +30,26 @@ device(const char *command)
 		return 0;
 	fprintf(stderr, "rxtx-bench: `%s` failed\n", command);
 	return -EIO;
+}
+
+/** What is between these is measured: by callgrind, by steps, or by the clock. */
+static inline uint64_t
+measure_begin(void)
+{
+	if (bench_steps)
+		bench_step_begin();
+	CALLGRIND_TOGGLE_COLLECT;
+	return rte_rdtsc();
+}
+
+/** @return ticks, or instructions, since @p start */
+static inline uint64_t
+measure_end(uint64_t start)
+{
+	const uint64_t ticks = rte_rdtsc() - start;
+
+	CALLGRIND_TOGGLE_COLLECT;
+	return bench_steps ? bench_step_end() : ticks;
 }
 
 static void
@@ -52,15 +73,10 @@ send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb,
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
 		const uint16_t want = RTE_MIN(nb - done, how->burst);
-		uint64_t start;
+		const uint64_t start = timed ? measure_begin() : 0;
 
-		if (timed)
-			CALLGRIND_TOGGLE_COLLECT;
-		start = rte_rdtsc();
 		done += rte_eth_tx_burst(port->id, q, pkts + done, want);
-		ticks += rte_rdtsc() - start;
-		if (timed)
-			CALLGRIND_TOGGLE_COLLECT;
+		ticks += timed ? measure_end(start) : 0;
 	}
 	port->sent += done;
 	return ticks;
@@ -84,18 +100,12 @@ receive_all(struct bench_port *port, const struct bench_case *how, unsigned int 
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
-		uint64_t start;
-		uint16_t got;
+		const uint64_t start = timed ? measure_begin() : 0;
+		const uint16_t got = rte_eth_rx_burst(port->id, q, pkts, how->burst);
 
-		if (timed)
-			CALLGRIND_TOGGLE_COLLECT;
-		start = rte_rdtsc();
-		got = rte_eth_rx_burst(port->id, q, pkts, how->burst);
 		if (how->touch)
 			touch(pkts, got);
-		ticks += rte_rdtsc() - start;
-		if (timed)
-			CALLGRIND_TOGGLE_COLLECT;
+		ticks += timed ? measure_end(start) : 0;
 		rte_pktmbuf_free_bulk(pkts, got);
 		done += got;
 	}
@@ -193,23 +203,18 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 static int
 pool_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
-	for (unsigned int done = 0; done < BENCH_BATCH; done += how->burst) {
-		uint64_t start, got, end;
-		int rc;
+	const bool get = how->what == BENCH_POOL_GET;
 
-		if (how->what == BENCH_POOL_GET)
-			CALLGRIND_TOGGLE_COLLECT;
-		start = rte_rdtsc();
-		rc = rte_mempool_get_bulk(port->pool, (void **)pkts, how->burst);
-		got = rte_rdtsc();
-		CALLGRIND_TOGGLE_COLLECT;
+	for (unsigned int done = 0; done < BENCH_BATCH; done += how->burst) {
+		uint64_t start = get ? measure_begin() : 0;
+		int rc = rte_mempool_get_bulk(port->pool, (void **)pkts, how->burst);
+
+		round->ticks += get ? measure_end(start) : 0;
 		if (rc != 0)
 			return rc;
+		start = get ? 0 : measure_begin();
 		rte_mempool_put_bulk(port->pool, (void **)pkts, how->burst);
-		end = rte_rdtsc();
-		if (how->what == BENCH_POOL_PUT)
-			CALLGRIND_TOGGLE_COLLECT;
-		round->ticks += how->what == BENCH_POOL_GET ? got - start : end - got;
+		round->ticks += get ? 0 : measure_end(start);
 	}
 	round->packets = BENCH_BATCH;
 	return 0;
@@ -233,10 +238,10 @@ bench_round_overhead(void)
 {
 	uint64_t least = UINT64_MAX;
 
-	for (unsigned int i = 0; i < 1000; i++) {
-		const uint64_t start = rte_rdtsc();
+	for (unsigned int i = 0; i < (bench_steps ? 2 : 1000); i++) {
+		const uint64_t start = measure_begin(), ticks = measure_end(start);
 
-		least = RTE_MIN(least, rte_rdtsc() - start);
+		least = RTE_MIN(least, ticks);
 	}
 	return least;
 }

@@ -15,7 +15,7 @@ def test_both_drivers_are_measured(tmp_path, only):
     file = tmp_path / "bench.json"
     done = subprocess.run(
         [paths.ROOT / "devtools/bench", "rxtx", "--rounds", "3", "--only", only,
-         "--no-instructions", "--json", file], text=True, stdout=subprocess.PIPE,
+         "--instructions", "no", "--json", file], text=True, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=300)
     assert done.returncode == 0, done.stdout
     row, = json.loads(file.read_text())
