@@ -67,6 +67,8 @@ mdv_tx_reset(struct mdv_txq *txq)
 	txq->ibv.posted = 0;
 	txq->tail = txq->head;
 	txq->chains = false;
+	/* The next burst function may not be the one that wrote it. */
+	txq->shape.ol_flags = 0;
 	txq->cq_pi = txq->cq_ci;
 	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
 }

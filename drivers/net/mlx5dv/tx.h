@@ -80,6 +80,19 @@ struct mdv_tx_counters {
 	uint64_t errors; /**< packets that could not be sent, and those lost to a queue error */
 };
 
+/** What packets of one connection, and of many connections, have in common that the device is to
+ * cut up: tx_tso.c. */
+struct mdv_tx_shape {
+	uint64_t tx_offload, ol_flags; /**< of the mbuf; no flags: none yet */
+	uint64_t eth[2];               /**< Ethernet segment but for the header */
+	uint64_t per_mss;              /**< to divide by mss */
+	uint32_t header;               /**< bytes of headers in the packet */
+	uint32_t least;                /**< bytes that the first mbuf must have to be copied from */
+	uint32_t units; /**< of the WQE, that the headers fill after the first 2 bytes */
+	uint16_t mss;
+	bool tagged;
+};
+
 /** Where a completion gets the queue. */
 struct mdv_tx_done {
 	uint16_t pc;
@@ -114,6 +127,7 @@ struct mdv_txq {
 	struct mdv_mr_cache mr; /**< its last hit is in this line, the rest is for misses */
 
 	struct mdv_tx_limits limits; /**< read for what is to be segmented, and by tx_prepare */
+	struct mdv_tx_shape shape;   /**< of what was segmented last */
 
 	/* control path */
 	struct mdv_tx_counters base; /**< count at the last reset of the statistics */

@@ -307,6 +307,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		struct mdv_tx_pos pos = mdv_tx_burst_start(txq, opts, true), so_far; \
 		if (mdv_tx_burst_at_once(txq, pkts, nb_pkts, &pos, opts)) \
 			return nb_pkts; \
+		if ((opts) & MDV_TX_TSO) \
+			return mdv_tx_burst_rest(txq, pkts, nb_pkts, pos, opts, true); \
 		so_far = pos; \
 		return rest_##opts(txq, pkts, nb_pkts, &so_far); \
 	}

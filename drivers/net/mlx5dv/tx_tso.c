@@ -12,18 +12,6 @@
  * and Montgomery 1994). */
 #define INVERSE_SHIFT 40
 
-/** What packets of one connection, and of many connections, have in common. */
-struct shape {
-	uint64_t tx_offload, ol_flags; /**< of the mbuf; no flags: none yet */
-	uint64_t eth[2];               /**< Ethernet segment but for the header */
-	uint32_t header;               /**< bytes of headers in the packet */
-	uint32_t least;                /**< bytes that the first mbuf must have to be copied from */
-	uint32_t units; /**< of the WQE, that the headers fill after the first 2 bytes */
-	uint16_t mss;
-	bool tagged;
-	uint64_t per_mss; /**< 2^INVERSE_SHIFT / mss, rounded up */
-};
-
 uint32_t
 mdv_tx_tso_header(const struct rte_mbuf *mbuf)
 {
@@ -51,7 +39,7 @@ mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames)
 
 /** @return false: not to be cut up. */
 static __rte_noinline bool
-shape_take(struct shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
+shape_take(struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
 {
 	const uint64_t flags = mbuf->ol_flags;
 	const bool tagged = insert_vlan && (flags & RTE_MBUF_F_TX_VLAN) != 0;
@@ -79,7 +67,7 @@ shape_take(struct shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
 /** Headers that are in several segments or near the end of one, or get a tag. @return @p header,
  * NULL: the packet has fewer bytes */
 static __rte_noinline const uint8_t *
-headers_gather(const struct shape *shape, const struct rte_mbuf *mbuf, uint8_t *header)
+headers_gather(const struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, uint8_t *header)
 {
 	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
 	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
@@ -110,7 +98,7 @@ units_copy(uint8_t *to, const uint8_t *from, uint32_t nb)
 
 /** The part of a WQE that packets of one shape share, and the first bytes of the header. */
 static __rte_always_inline void
-head_write(uint8_t *wqe, const struct shape *shape, const uint8_t *from)
+head_write(uint8_t *wqe, const struct mdv_tx_shape *shape, const uint8_t *from)
 {
 	memcpy(wqe + 16, shape->eth, sizeof(shape->eth));
 	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
@@ -119,8 +107,8 @@ head_write(uint8_t *wqe, const struct shape *shape, const uint8_t *from)
 /** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0 when
  * there is no room now, -1 when it cannot be sent. */
 static __rte_noinline int
-packet_write(struct mdv_txq *txq, const struct shape *shape, struct rte_mbuf *mbuf, uint16_t pc,
-	uint16_t head, uint32_t room)
+packet_write(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
+	uint16_t pc, uint16_t head, uint32_t room)
 {
 	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
 	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
@@ -161,7 +149,7 @@ payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 /** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, -1
  * when it cannot be sent */
 static __rte_always_inline int
-packet_write_flat(struct mdv_txq *txq, const struct shape *shape, struct rte_mbuf *mbuf,
+packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
 	uint16_t pc, uint16_t head)
 {
 	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
@@ -194,7 +182,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 {
 	struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pos->pc, pos->head, room);
 	const uint32_t max = txq->limits.tso_max;
-	struct shape shape = { .ol_flags = 0 };
+	struct mdv_tx_shape *shape = &txq->shape;
 	struct mdv_tx_pos at = *pos;
 	uint16_t last = at.pc;
 	int ret = -1;
@@ -205,20 +193,20 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		const uint32_t nb_segs = mbuf->nb_segs;
 		uint32_t payload, more;
 
-		if (unlikely(mbuf->ol_flags != shape.ol_flags ||
-			    mbuf->tx_offload != shape.tx_offload) &&
-			!shape_take(&shape, mbuf, insert_vlan))
+		if (unlikely(mbuf->ol_flags != shape->ol_flags ||
+			    mbuf->tx_offload != shape->tx_offload) &&
+			!shape_take(shape, mbuf, insert_vlan))
 			break;
-		payload = mbuf->pkt_len - shape.header;
-		if (unlikely(payload > max || payload <= shape.mss)) {
+		payload = mbuf->pkt_len - shape->header;
+		if (unlikely(payload > max || payload <= shape->mss)) {
 			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
 			break;
 		}
-		if (likely(mbuf->data_len >= shape.least &&
-			    mdv_tx_chain_fits(&flat, nb_segs, MDV_TX_WQE_DS_HEAD + shape.units))) {
-			ret = packet_write_flat(txq, &shape, mbuf, at.pc, at.head);
+		if (likely(mbuf->data_len >= shape->least &&
+			    mdv_tx_chain_fits(&flat, nb_segs, MDV_TX_WQE_DS_HEAD + shape->units))) {
+			ret = packet_write_flat(txq, shape, mbuf, at.pc, at.head);
 		} else {
-			ret = packet_write(txq, &shape, mbuf, at.pc, at.head, room);
+			ret = packet_write(txq, shape, mbuf, at.pc, at.head, room);
 			flat.bbs = 0;
 		}
 		if (unlikely(ret <= 0))
@@ -236,9 +224,9 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		} else {
 			flat = mdv_tx_chain_room(txq, at.pc, at.head, room);
 		}
-		more = (payload - 1) * shape.per_mss >> INVERSE_SHIFT;
+		more = (payload - 1) * shape->per_mss >> INVERSE_SHIFT;
 		at.more += more;
-		at.bytes += mbuf->pkt_len + more * shape.header;
+		at.bytes += mbuf->pkt_len + more * shape->header;
 	}
 	if (n == 0)
 		return ret;
