@@ -19,20 +19,9 @@
 #include "log.h"
 #include "mp.h"
 #include "mr.h"
+#include "mr_span.h"
 
 #define EVENT_NAME "net_mlx5dv_mr"
-
-struct span {
-	uintptr_t start;
-	uintptr_t size;
-};
-
-/** What a walk over a mempool has found. */
-struct span_list {
-	struct span *spans;
-	size_t nb, room;
-	int error;
-};
 
 struct region {
 	struct mdv_mr_range range;
@@ -62,94 +51,6 @@ struct mdv_mr_table {
 };
 
 static void
-span_add(struct span_list *list, const void *addr, size_t size)
-{
-	struct span *last = list->nb == 0 ? NULL : &list->spans[list->nb - 1];
-
-	if (list->error != 0 || size == 0)
-		return;
-	if (last != NULL && last->start + last->size == (uintptr_t)addr) {
-		last->size += size;
-		return;
-	}
-	if (list->nb == list->room) {
-		size_t room = list->room == 0 ? 16 : list->room * 2;
-		struct span *spans = realloc(list->spans, room * sizeof(*spans));
-
-		if (spans == NULL) {
-			list->error = -ENOMEM;
-			return;
-		}
-		list->spans = spans;
-		list->room = room;
-	}
-	list->spans[list->nb++] = (struct span){ .start = (uintptr_t)addr, .size = size };
-}
-
-static void
-span_add_chunk(__rte_unused struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
-	__rte_unused unsigned int idx)
-{
-	span_add(arg, chunk->addr, chunk->len);
-}
-
-static void
-span_add_buffer(__rte_unused struct rte_mempool *pool, void *arg, void *object,
-	__rte_unused unsigned int idx)
-{
-	const struct rte_mbuf *mbuf = object;
-
-	span_add(arg, mbuf->buf_addr, mbuf->buf_len);
-}
-
-static int
-span_compare(const void *a, const void *b)
-{
-	const struct span *left = a, *right = b;
-
-	return (left->start > right->start) - (left->start < right->start);
-}
-
-/** Sort, and join what touches or overlaps. */
-static void
-span_merge(struct span_list *list)
-{
-	size_t from, to = 0;
-
-	if (list->nb == 0)
-		return;
-	qsort(list->spans, list->nb, sizeof(list->spans[0]), span_compare);
-	for (from = 1; from < list->nb; from++) {
-		const struct span *span = &list->spans[from];
-		struct span *last = &list->spans[to];
-
-		if (span->start <= last->start + last->size)
-			last->size = RTE_MAX(last->size, span->start + span->size - last->start);
-		else
-			list->spans[++to] = *span;
-	}
-	list->nb = to + 1;
-}
-
-static bool
-pool_is_pinned(struct rte_mempool *pool)
-{
-	return pool->private_data_size >= sizeof(struct rte_pktmbuf_pool_private) &&
-		(rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
-}
-
-/** Where the packet data of the pool's mbufs lies: beside them, or in pinned external memory. */
-static void
-pool_spans(struct rte_mempool *pool, struct span_list *list)
-{
-	if (pool_is_pinned(pool))
-		rte_mempool_obj_iter(pool, span_add_buffer, list);
-	else
-		rte_mempool_mem_iter(pool, span_add_chunk, list);
-	span_merge(list);
-}
-
-static void
 owner_destroy(struct mdv_mr_table *table, struct owner *owner)
 {
 	size_t i;
@@ -166,7 +67,7 @@ owner_destroy(struct mdv_mr_table *table, struct owner *owner)
 
 /** The usual reason of ENOMEM has a name and a number: registered memory counts as locked. */
 static void
-tell_refusal(const struct mdv_mr_table *table, const struct span *span, int error)
+tell_refusal(const struct mdv_mr_table *table, const struct mdv_mr_span *span, int error)
 {
 	struct rlimit limit;
 
@@ -184,7 +85,7 @@ tell_refusal(const struct mdv_mr_table *table, const struct span *span, int erro
 }
 
 static struct owner *
-owner_create(struct mdv_mr_table *table, const struct span *spans, size_t nb_spans)
+owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t nb_spans)
 {
 	struct owner *owner;
 	size_t i;
@@ -301,22 +202,20 @@ mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg)
 static int
 pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)
 {
-	struct span_list list = { 0 };
+	struct mdv_mr_span *spans;
 	struct owner *owner;
+	size_t nb_spans;
 	int ret = 0;
 
 	pthread_mutex_lock(&table->lock);
 	owner = owner_of_pool(table, pool);
 	if (owner == NULL) {
-		pool_spans(pool, &list);
-		ret = list.error;
-		if (ret == 0 && list.nb == 0)
-			ret = -EINVAL;
+		ret = mdv_mr_span_of_pool(pool, &spans, &nb_spans);
 		if (ret == 0) {
-			owner = owner_create(table, list.spans, list.nb);
+			owner = owner_create(table, spans, nb_spans);
 			ret = owner == NULL ? -rte_errno : 0;
+			free(spans);
 		}
-		free(list.spans);
 		if (ret != 0)
 			goto unlock;
 		owner->pool = pool;
@@ -389,7 +288,7 @@ eal_memory_get(struct mdv_mr_table *table, uintptr_t addr)
 	struct rte_memseg_list *list;
 	struct rte_memseg *seg;
 	struct owner *owner;
-	struct span span;
+	struct mdv_mr_span span;
 	int idx, before, after;
 
 	/* Held until the owner is in the table, so that the event of its removal comes after that.
@@ -426,7 +325,7 @@ table_learn(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *m
 
 	if (RTE_MBUF_CLONED(mbuf))
 		pool = rte_mbuf_from_indirect((struct rte_mbuf *)(uintptr_t)mbuf)->pool;
-	else if (RTE_MBUF_HAS_EXTBUF(mbuf) && (pool == NULL || !pool_is_pinned(pool)))
+	else if (RTE_MBUF_HAS_EXTBUF(mbuf) && (pool == NULL || !mdv_mr_span_is_pinned(pool)))
 		pool = NULL;
 	if (pool != NULL)
 		pool_get(table, pool, true);

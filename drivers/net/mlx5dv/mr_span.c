@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks over a mempool's memory. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_common.h>
+#include <rte_mbuf.h>
+
+#include "mr_span.h"
+
+/** What a walk over a mempool has found. */
+struct span_list {
+	struct mdv_mr_span *spans;
+	size_t nb, room;
+	int error;
+};
+
+static void
+span_add(struct span_list *list, const void *addr, size_t size)
+{
+	struct mdv_mr_span *last = list->nb == 0 ? NULL : &list->spans[list->nb - 1];
+
+	if (list->error != 0 || size == 0)
+		return;
+	if (last != NULL && last->start + last->size == (uintptr_t)addr) {
+		last->size += size;
+		return;
+	}
+	if (list->nb == list->room) {
+		size_t room = list->room == 0 ? 16 : list->room * 2;
+		struct mdv_mr_span *spans = realloc(list->spans, room * sizeof(*spans));
+
+		if (spans == NULL) {
+			list->error = -ENOMEM;
+			return;
+		}
+		list->spans = spans;
+		list->room = room;
+	}
+	list->spans[list->nb++] = (struct mdv_mr_span){ .start = (uintptr_t)addr, .size = size };
+}
+
+static void
+span_add_chunk(__rte_unused struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
+	__rte_unused unsigned int idx)
+{
+	span_add(arg, chunk->addr, chunk->len);
+}
+
+static void
+span_add_buffer(__rte_unused struct rte_mempool *pool, void *arg, void *object,
+	__rte_unused unsigned int idx)
+{
+	const struct rte_mbuf *mbuf = object;
+
+	span_add(arg, mbuf->buf_addr, mbuf->buf_len);
+}
+
+static int
+span_compare(const void *a, const void *b)
+{
+	const struct mdv_mr_span *left = a, *right = b;
+
+	return (left->start > right->start) - (left->start < right->start);
+}
+
+/** Sort, and join what touches or overlaps; there is one at least. */
+static void
+span_merge(struct span_list *list)
+{
+	size_t from, to = 0;
+
+	qsort(list->spans, list->nb, sizeof(list->spans[0]), span_compare);
+	for (from = 1; from < list->nb; from++) {
+		const struct mdv_mr_span *span = &list->spans[from];
+		struct mdv_mr_span *last = &list->spans[to];
+
+		if (span->start <= last->start + last->size)
+			last->size = RTE_MAX(last->size, span->start + span->size - last->start);
+		else
+			list->spans[++to] = *span;
+	}
+	list->nb = to + 1;
+}
+
+bool
+mdv_mr_span_is_pinned(struct rte_mempool *pool)
+{
+	return pool->private_data_size >= sizeof(struct rte_pktmbuf_pool_private) &&
+		(rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
+}
+
+int
+mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb)
+{
+	struct span_list list = { 0 };
+
+	/* Beside the mbufs, or in pinned external memory. */
+	if (mdv_mr_span_is_pinned(pool))
+		rte_mempool_obj_iter(pool, span_add_buffer, &list);
+	else
+		rte_mempool_mem_iter(pool, span_add_chunk, &list);
+	if (list.error == 0 && list.nb == 0)
+		list.error = -EINVAL;
+	if (list.error != 0) {
+		free(list.spans);
+		return list.error;
+	}
+	span_merge(&list);
+	*spans = list.spans;
+	*nb = list.nb;
+	return 0;
+}
