@@ -284,6 +284,7 @@ fill_caps(struct mdv_device *device)
 	}
 	caps->timestamp_mask = attr.completion_timestamp_mask;
 	caps->clock_khz = attr.hca_core_clock;
+	caps->max_dm_bytes = attr.max_dm_size;
 	caps->flow_steering =
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
 	snprintf(caps->fw_version, sizeof(caps->fw_version), "%s", attr.orig_attr.fw_ver);

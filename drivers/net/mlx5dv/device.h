@@ -41,6 +41,7 @@ struct mdv_caps {
 	uint32_t rate_max_kbps;    /**< 0: send queues cannot be paced */
 	uint64_t timestamp_mask;   /**< of a completion's timestamp; 0: there is none */
 	uint32_t clock_khz;        /**< of the clock it is taken from; 0: not told */
+	uint64_t max_dm_bytes;     /**< of an allocation of the device's own memory; 0: none */
 	uint32_t cqe_comp_formats; /**< enum mlx5dv_cqe_comp_res_format; 0: no compression */
 	char fw_version[64];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers the memory of mempools and, for attached buffers, of the EAL; keeps the port's table of
- * it. */
+/* Registers the memory of mempools and, for attached buffers, of the EAL and of the device; keeps
+ * the port's table of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,10 +28,10 @@ struct region {
 	struct ibv_mr *mr;
 };
 
-/** Regions that come and go together: those of a mempool, or one run of EAL memory. */
+/** Regions that come and go together: those of a mempool, or one run of EAL or device memory. */
 struct owner {
 	LIST_ENTRY(owner) next;
-	const struct rte_mempool *pool; /**< NULL: EAL memory, met by address */
+	const struct rte_mempool *pool; /**< NULL: EAL or device memory, met by address */
 	unsigned int refs;
 	bool met; /**< by a queue's cache, for which one reference is held until the pool is
 		     destroyed */
@@ -114,6 +114,32 @@ owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t
 		};
 		owner->nb_regions++;
 	}
+	return owner;
+}
+
+/** The one region of device memory; LOCAL_WRITE would be for packets received into it. */
+static struct owner *
+owner_create_dm(struct mdv_mr_table *table, struct ibv_dm *dm, const void *start, size_t size)
+{
+	struct owner *owner = calloc(1, sizeof(*owner) + sizeof(owner->regions[0]));
+
+	if (owner == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	owner->regions[0].mr = ibv_reg_dm_mr(table->device->pd, dm, 0, size, IBV_ACCESS_ZERO_BASED);
+	if (owner->regions[0].mr == NULL) {
+		rte_errno = errno != 0 ? errno : ENOMEM;
+		free(owner);
+		return NULL;
+	}
+	owner->regions[0].range = (struct mdv_mr_range){
+		.start = (uintptr_t)start,
+		.size = size,
+		.lkey_be = rte_cpu_to_be_32(owner->regions[0].mr->lkey),
+		.zero_based = true,
+	};
+	owner->nb_regions = 1;
 	return owner;
 }
 
@@ -281,6 +307,36 @@ mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool)
 	return lkey_be;
 }
 
+int
+mdv_mr_dm_add(struct mdv_mr_table *table, struct ibv_dm *dm, const void *start, size_t size)
+{
+	struct owner *owner = owner_create_dm(table, dm, start, size);
+
+	if (owner == NULL) {
+		MDV_LOG(ERR, "%s: cannot register %zu bytes of device memory: %s",
+			table->device->name, size, strerror(rte_errno));
+		return -rte_errno;
+	}
+	pthread_mutex_lock(&table->lock);
+	LIST_INSERT_HEAD(&table->owners, owner, next);
+	pthread_mutex_unlock(&table->lock);
+	return 0;
+}
+
+void
+mdv_mr_dm_del(struct mdv_mr_table *table, const void *start)
+{
+	struct owner *owner, *next;
+
+	pthread_mutex_lock(&table->lock);
+	for (owner = LIST_FIRST(&table->owners); owner != NULL; owner = next) {
+		next = LIST_NEXT(owner, next);
+		if (owner_find(owner, (uintptr_t)start) != NULL)
+			owner_remove(table, owner);
+	}
+	pthread_mutex_unlock(&table->lock);
+}
+
 /** Register the run of used EAL (or application-registered external) pages around the address. */
 static void
 eal_memory_get(struct mdv_mr_table *table, uintptr_t addr)
@@ -360,7 +416,7 @@ ask(const struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbu
 	return true;
 }
 
-uint32_t
+struct mdv_mr_place
 mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
 {
 	struct mdv_mr_range *slot =
@@ -371,11 +427,13 @@ mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_m
 		if (rte_eal_process_type() == RTE_PROC_PRIMARY
 				? !mdv_mr_find(cache->table, addr, mbuf, &range)
 				: !ask(cache->table, addr, mbuf, &range))
-			return MDV_MR_LKEY_NONE;
+			return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 		*slot = range;
 	}
+	if (slot->zero_based)
+		return (struct mdv_mr_place){ addr - slot->start, slot->lkey_be };
 	cache->last = *slot;
-	return slot->lkey_be;
+	return (struct mdv_mr_place){ addr, slot->lkey_be };
 }
 
 void

@@ -13,6 +13,10 @@
  * a cache that met the pool leaves one until the pool is destroyed or all queues are. EAL memory
  * that is freed is taken out; the generation then tells the caches to forget.
  *
+ * Device memory (dm.h) is there too. It has addresses of the program's, but the device counts from
+ * its start: a segment needs another address then, which only the way of a miss gives. So a cache
+ * never has such memory as its last hit, and bursts take that one's addresses as they are.
+ *
  * Caches and generation are shared with secondary processes, the rest is the primary's: a cache of
  * a queue that a secondary polls asks there (mp.h).
  *
@@ -28,6 +32,7 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
+struct ibv_dm;
 struct mdv_device;
 struct mdv_mr_table;
 
@@ -43,6 +48,13 @@ struct mdv_mr_range {
 	uintptr_t start;
 	uintptr_t size;   /**< bytes; 0: empty */
 	uint32_t lkey_be; /**< as a data segment takes it */
+	bool zero_based;  /**< device memory: what is at start is at 0 for the device */
+};
+
+/** An address as a data segment takes it. */
+struct mdv_mr_place {
+	uint64_t addr;
+	uint32_t lkey_be; /**< MDV_MR_LKEY_NONE: the device cannot get there */
 };
 
 /** A queue's own view; zeroed by mdv_mr_cache_init(). */
@@ -67,6 +79,12 @@ void mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool);
  * ranges. */
 uint32_t mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *pool);
 
+/** Make device memory known that the program has at @p start. @return 0 or a negative errno,
+ * logged. */
+int mdv_mr_dm_add(struct mdv_mr_table *table, struct ibv_dm *dm, const void *start, size_t size);
+/** Nothing that lies there is on its way to the device. */
+void mdv_mr_dm_del(struct mdv_mr_table *table, const void *start);
+
 /**
  * The region of @p addr, which is in @p mbuf's buffer; registered if it is not known yet.
  * @return whether there is one
@@ -85,8 +103,9 @@ void mdv_mr_caches_gone(struct mdv_mr_table *table);
 void mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table);
 /** Forget what was taken out of the table; once a burst. */
 void mdv_mr_cache_flush(struct mdv_mr_cache *cache);
-/** The way of mdv_mr_lkey() when the last hit is not one. */
-uint32_t mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf);
+/** Where @p addr is for the device, which is in @p mbuf's buffer, when the last hit is not one. */
+struct mdv_mr_place mdv_mr_cache_miss(
+	struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf);
 
 static __rte_always_inline void
 mdv_mr_cache_check(struct mdv_mr_cache *cache)
@@ -97,14 +116,15 @@ mdv_mr_cache_check(struct mdv_mr_cache *cache)
 }
 
 /**
- * @return the lkey (big-endian) of @p addr, which is in @p mbuf's buffer, or MDV_MR_LKEY_NONE.
+ * @return the lkey (big-endian) of @p addr, which is in @p mbuf's buffer, or MDV_MR_LKEY_NONE. The
+ * buffer is a pool's, so no device memory, which no pool can be registered in.
  */
 static __rte_always_inline uint32_t
 mdv_mr_lkey(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
 {
 	if (likely(addr - cache->last.start < cache->last.size))
 		return cache->last.lkey_be;
-	return mdv_mr_cache_miss(cache, addr, mbuf);
+	return mdv_mr_cache_miss(cache, addr, mbuf).lkey_be;
 }
 
 #endif /* MDV_MR_H */

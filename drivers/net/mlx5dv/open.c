@@ -4,6 +4,7 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
+#include "dm.h"
 #include "log.h"
 #include "mac.h"
 #include "mr.h"
@@ -64,6 +65,7 @@ close_port(struct rte_eth_dev *dev)
 	rte_free(port->mc_list);
 	port->mc_list = NULL;
 	port->nb_mc = 0;
+	mdv_dm_close(port);
 	mdv_mr_destroy(port->mr);
 	port->mr = NULL;
 	mdv_device_close(&port->device);

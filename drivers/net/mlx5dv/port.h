@@ -24,6 +24,7 @@
 
 #include "devargs.h"
 #include "device.h"
+#include "dm.h"
 #include "event.h"
 #include "flow.h"
 #include "primary.h"
@@ -50,6 +51,7 @@ struct mdv_port {
 	struct mdv_config config;
 	struct mdv_device device;
 	struct mdv_mr_table *mr;
+	struct mdv_dm_list dms; /**< changed by who holds the port (port_list.h) */
 
 	bool isolated;               /**< rte_flow_isolate(): no default rules */
 	bool started;                /**< queues exist in the device, rules are applied */

@@ -90,6 +90,7 @@ tell_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_dat
 		data, "link", link.link_status == RTE_ETH_LINK_UP ? "up" : "down");
 	rte_tel_data_add_dict_u64(data, "speed", link.link_speed);
 	rte_tel_data_add_dict_int(data, "mtu", port->mtu);
+	rte_tel_data_add_dict_u64(data, "max_dm_size", device->caps.max_dm_bytes);
 	rte_tel_data_add_dict_int(data, "isolated", port->isolated);
 	rte_tel_data_add_dict_int(data, "promiscuous", dev_data->promiscuous);
 	rte_tel_data_add_dict_int(data, "rx_queues", dev_data->nb_rx_queues);
@@ -234,6 +235,7 @@ tell_mr(const struct mdv_mr_range *range, const char *pool, void *arg)
 	rte_tel_data_add_dict_u64(entry, "size", range->size);
 	add_hex(entry, "lkey", rte_be_to_cpu_32(range->lkey_be));
 	rte_tel_data_add_dict_string(entry, "mempool", pool != NULL ? pool : "");
+	rte_tel_data_add_dict_int(entry, "device_memory", range->zero_based);
 }
 
 static int

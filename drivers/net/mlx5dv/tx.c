@@ -34,6 +34,17 @@ mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf)
 	rte_pktmbuf_free(mbuf);
 }
 
+__rte_noinline bool
+mdv_tx_put_far(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *seg)
+{
+	const struct mdv_mr_place place =
+		mdv_mr_cache_miss(&txq->mr, rte_pktmbuf_mtod_offset(mbuf, uintptr_t, skip), mbuf);
+
+	mdv_tx_wqe_data(seg, place.addr, mbuf->data_len - skip, place.lkey_be);
+	return place.lkey_be != MDV_MR_LKEY_NONE;
+}
+
 void
 mdv_tx_release(struct mdv_txq *txq, uint16_t to)
 {

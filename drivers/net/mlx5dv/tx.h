@@ -167,6 +167,9 @@ extern const uint8_t mdv_tx_csums[32];
 
 /** The packet cannot be sent: free and count it. */
 void mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf);
+/** mdv_tx_put() for memory that is not the last hit's. */
+bool mdv_tx_put_far(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *seg);
 /** A CQE reports an error: start the queue anew. cq_ci has not moved past it. */
 void mdv_tx_error(struct mdv_txq *txq);
 /** ethdev tx_done_cleanup. */
@@ -234,6 +237,20 @@ mdv_tx_tunnel(uint64_t ol_flags)
 	static_assert(RTE_MBUF_F_TX_TUNNEL_MASK == 0xfULL << 45, "a type of 4 bits");
 
 	return (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) >> 45;
+}
+
+/** The data segment of the mbuf's bytes but for the first @p skip. @return false: their memory is
+ * unknown */
+static __rte_always_inline bool
+mdv_tx_put(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *seg)
+{
+	const uintptr_t addr = rte_pktmbuf_mtod_offset(mbuf, uintptr_t, skip);
+
+	if (unlikely(addr - txq->mr.last.start >= txq->mr.last.size))
+		return mdv_tx_put_far(txq, mbuf, skip, seg);
+	mdv_tx_wqe_data(seg, addr, mbuf->data_len - skip, txq->mr.last.lkey_be);
+	return true;
 }
 
 /** Ring: the device may fetch WQEs before pc; @p last is the control segment of the last one. */

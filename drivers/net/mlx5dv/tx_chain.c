@@ -26,8 +26,6 @@ mdv_tx_chain_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, ui
 		return nb_segs > mask + 1 ? -1 : 0;
 	for (n = 0; n < nb_segs && mbuf != NULL; n++, mbuf = mbuf->next) {
 		const uint32_t len = mbuf->data_len;
-		uintptr_t addr = rte_pktmbuf_mtod_offset(mbuf, uintptr_t, skip);
-		uint32_t lkey_be;
 
 		txq->mbufs[(head + n) & mask] = mbuf;
 		if (len <= skip) {
@@ -36,10 +34,8 @@ mdv_tx_chain_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, ui
 		}
 		if (ds == max)
 			return max == MDV_TX_DS_MAX ? -1 : 0;
-		lkey_be = mdv_mr_lkey(&txq->mr, addr, mbuf);
-		if (lkey_be == MDV_MR_LKEY_NONE)
+		if (!mdv_tx_put(txq, mbuf, skip, &ring[(start + ds) & ds_mask]))
 			return -1;
-		mdv_tx_wqe_data(&ring[(start + ds) & ds_mask], addr, len - skip, lkey_be);
 		skip = 0;
 		ds++;
 	}

@@ -63,12 +63,13 @@ mdv_tx_chain_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t ski
 
 		*slot++ = mbuf;
 		if (likely(len > skip)) {
-			if (unlikely(addr - txq->mr.last.start >= txq->mr.last.size)) {
-				if (mdv_mr_cache_miss(&txq->mr, addr, mbuf) == MDV_MR_LKEY_NONE)
-					return NULL;
+			if (likely(addr - txq->mr.last.start < txq->mr.last.size))
+				mdv_tx_wqe_data_keyed(data, addr, len - skip, key);
+			else if (mdv_tx_put_far(txq, mbuf, skip, data))
 				key = (uint64_t)txq->mr.last.lkey_be << 32;
-			}
-			mdv_tx_wqe_data_keyed(data++, addr, len - skip, key);
+			else
+				return NULL;
+			data++;
 			skip = 0;
 		} else {
 			skip -= len;

@@ -66,17 +66,12 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 	uint32_t slot = pc & txq->mask;
 	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
 	uint32_t taken, ds = mdv_tx_head(wqe, mbuf, &taken, opts);
-	uint32_t len = mbuf->data_len - taken;
-	uintptr_t addr = rte_pktmbuf_mtod_offset(mbuf, uintptr_t, taken);
 
 	if ((opts & MDV_TX_INLINE_L2) && unlikely(taken == 0))
 		return -1;
-	if (!(opts & MDV_TX_INLINE_L2) || likely(len != 0)) {
-		uint32_t lkey_be = mdv_mr_lkey(&txq->mr, addr, mbuf);
-
-		if (unlikely(lkey_be == MDV_MR_LKEY_NONE))
+	if (!(opts & MDV_TX_INLINE_L2) || likely(mbuf->data_len != taken)) {
+		if (!mdv_tx_put(txq, mbuf, taken, (struct mlx5_wqe_data_seg *)wqe + ds))
 			return -1;
-		mdv_tx_wqe_data((struct mlx5_wqe_data_seg *)wqe + ds, addr, len, lkey_be);
 		ds++;
 	}
 	mdv_tx_wqe_ctrl(

@@ -7,6 +7,7 @@
 #include <rte_udp.h>
 
 #include "device.h"
+#include "dm.h"
 #include "tx.h"
 #include "tx_ibv.h"
 #include "tx_tso.h"
@@ -99,7 +100,8 @@ mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads)
 	return limits;
 }
 
-/** @return 0, -ENOTSUP: the queue was not set up for it, or the device does not know the tunnel. */
+/** @return 0, -ENOTSUP: the queue was not set up for it, or the device does not know the tunnel or
+ * has the headers in its own memory. */
 static int
 check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 {
@@ -114,6 +116,9 @@ check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	if ((ol_flags & inner) != 0 && !(limits->tunnels & tunnel))
 		return -ENOTSUP;
 	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !(limits->tso_tunnels & tunnel))
+		return -ENOTSUP;
+	/* The burst copies the headers. */
+	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mdv_dm_has(mbuf))
 		return -ENOTSUP;
 	return rte_validate_tx_offload(mbuf);
 }
@@ -143,7 +148,8 @@ check_lengths(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	return mbuf->nb_segs <= RTE_MIN(MDV_TX_DS_MAX - ds, (uint32_t)limits->segs) ? 0 : -EINVAL;
 }
 
-/** Write 16 bits wherever in the chain they are. @return 0, -EINVAL: behind the packet */
+/** Write 16 bits wherever in the chain they are; in device memory all stays as it is (dm.h).
+ * @return 0, -EINVAL: behind the packet */
 static int
 put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
 {
@@ -158,7 +164,10 @@ put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
 			mbuf = mbuf->next;
 			continue;
 		}
-		*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, offset++) = from[i++];
+		if (!mdv_dm_has(mbuf))
+			*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, offset) = from[i];
+		offset++;
+		i++;
 	}
 	return 0;
 }
@@ -191,6 +200,9 @@ fill_checksums(struct rte_mbuf *mbuf)
 	uint32_t l3 = mbuf->l2_len;
 	int ret = 0;
 
+	/* Not even read there: each word takes a round trip to the device. */
+	if (mdv_dm_has(mbuf))
+		return 0;
 	if (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) {
 		l3 += mbuf->outer_l2_len + mbuf->outer_l3_len;
 		if (ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM)

@@ -93,7 +93,7 @@ mdv_tx_wqe_eth_inline(
 
 /** @p len is not 0, which the device would take for 2^31. */
 static __rte_always_inline void
-mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uintptr_t addr, uint32_t len, uint32_t lkey_be)
+mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uint64_t addr, uint32_t len, uint32_t lkey_be)
 {
 	seg->byte_count = rte_cpu_to_be_32(len);
 	seg->lkey = lkey_be;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Memory of the device, for packets that are sent: rte_pmd_mlx5dv.h is its contract.
+ *
+ *     application ──── struct rte_pmd_mlx5dv_dm ──── verbs DM, mapped, and its MR (mr.h)
+ *     mbufs ─ shared ──────┘        │
+ *                          port->dms, until the port closes
+ *
+ * The struct lives as long as the application or an mbuf has it, the memory as the port at most.
+ * The mapping is there for the sake of addresses: by them a burst finds the MR. The CPU gets at it
+ * by ibv_memcpy_*_dm() alone, in whole words (libmlx5 verbs.c mlx5_access_dm).
+ */
+#ifndef MDV_DM_H
+#define MDV_DM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_mbuf.h>
+
+struct mdv_port;
+struct rte_pmd_mlx5dv_dm;
+
+LIST_HEAD(mdv_dm_list, rte_pmd_mlx5dv_dm);
+
+/** The caller holds the port. @return 0 or a negative errno, logged. */
+int mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_mlx5dv_dm **dm);
+/** @return 0, -EBUSY: mbufs lie there. */
+int mdv_dm_free(struct rte_pmd_mlx5dv_dm *dm);
+/** Free the memory of a port that closes; its queues have nothing any more. */
+void mdv_dm_close(struct mdv_port *port);
+/** Each returns 0, -EINVAL, or -ENODEV: mdv_dm_close(). */
+int mdv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len);
+int mdv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len);
+/** @return the same, or -EAGAIN: too many mbufs. */
+int mdv_dm_attach(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf);
+/** rte_mbuf_extbuf_free_callback_t: by the last mbuf of memory that neither application nor port
+ * have any more. */
+void mdv_dm_last(void *start, void *dm);
+
+/** @return whether mdv_dm_attach() made the mbuf. */
+static inline bool
+mdv_dm_has(const struct rte_mbuf *mbuf)
+{
+	return RTE_MBUF_HAS_EXTBUF(mbuf) && mbuf->shinfo->free_cb == mdv_dm_last;
+}
+
+#endif /* MDV_DM_H */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What ports of the driver net_mlx5dv have beyond ethdev: memory in the device itself.
+ *
+ * A frame that lies in the device's memory is sent without a read over PCI. There is little of that
+ * memory (128 KB on ConnectX-5), so it is for what is sent again and again: templates of frames, or
+ * the parts behind the headers.
+ *
+ *     dm = rte_pmd_mlx5dv_dm_alloc(port_id, 4096, 0);
+ *     rte_pmd_mlx5dv_dm_write(dm, 0, frame, len);
+ *     mbuf = rte_pktmbuf_alloc(pool);
+ *     rte_pmd_mlx5dv_dm_attach(dm, 0, len, mbuf);     as often as wanted, of all Tx queues
+ *     rte_eth_tx_burst(port_id, queue, &mbuf, 1);
+ *     rte_pmd_mlx5dv_dm_free(dm);                     when no mbuf lies there any more
+ *
+ * The allocation belongs to the port. rte_eth_dev_close(), rte_eth_dev_reset() and the removal of
+ * the port free the memory, whoever has mbufs of it: these may still be freed, but not be read or
+ * sent. What the application has of it then, is for rte_pmd_mlx5dv_dm_free() only.
+ *
+ * Packets in the memory of another port are not sent: they are freed and counted as errors, as all
+ * packets in memory that a port does not know. So they are in secondary processes, which do not
+ * have the memory.
+ *
+ * Link with librte_net_mlx5dv.so; the driver is then there without the EAL's -d.
+ */
+#ifndef RTE_PMD_MLX5DV_H
+#define RTE_PMD_MLX5DV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_compat.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rte_mbuf;
+
+/** An allocation of device memory. */
+struct rte_pmd_mlx5dv_dm;
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * How much memory an allocation can have at most. All programs that use the device share it, so
+ * less may be free.
+ *
+ * @param port_id
+ *   A port of this driver.
+ * @param[out] size
+ *   Bytes, 0 when the device has none.
+ * @return
+ *   0, -ENODEV: no port of this driver, -E_RTE_SECONDARY: not in a secondary process.
+ */
+__rte_experimental int rte_pmd_mlx5dv_dm_max(uint16_t port_id, size_t *size);
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * Allocate memory of a port's device, whose contents are undefined. Thread-safe.
+ *
+ * @param port_id
+ *   A port of this driver, started or not.
+ * @param size
+ *   Bytes; rounded up to a multiple of 64.
+ * @param align
+ *   Of the start, in bytes: a power of two up to 4096; 0: whatever the device gives.
+ * @return
+ *   The allocation, which is the caller's until rte_pmd_mlx5dv_dm_free(), or NULL with rte_errno:
+ *   - ENODEV: no port of this driver
+ *   - ENOTSUP: the device has no such memory
+ *   - EINVAL: a size of 0 or beyond rte_pmd_mlx5dv_dm_max(), or an alignment that cannot be had
+ *   - ENOMEM: not so much is free
+ *   - E_RTE_SECONDARY: not in a secondary process
+ *   - another errno, of verbs
+ */
+__rte_experimental struct rte_pmd_mlx5dv_dm *rte_pmd_mlx5dv_dm_alloc(
+	uint16_t port_id, size_t size, size_t align);
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * Free device memory. No other thread may use it at that time.
+ *
+ * @param dm
+ *   The allocation; NULL is taken.
+ * @return
+ *   0, or -EBUSY: mbufs lie there still. A queue frees those that it has sent as more is sent, and
+ *   all when it is stopped.
+ */
+__rte_experimental int rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm);
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * Copy into device memory. When it returns, what is sent after has the bytes; of a packet that is
+ * on its way the device may send old and new ones. Thread-safe for different words of 4 bytes.
+ *
+ * @param dm
+ *   The allocation.
+ * @param offset
+ *   Where to, from the start of the allocation: a multiple of 4, as the CPU gets at device memory
+ *   in whole words.
+ * @param from
+ *   The bytes.
+ * @param len
+ *   How many.
+ * @return
+ *   0, -EINVAL: no multiple of 4, or beyond the end, -ENODEV: the port was closed.
+ */
+__rte_experimental int rte_pmd_mlx5dv_dm_write(
+	struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len);
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * Copy from device memory: slow, as each word is a round trip over PCI. Thread-safe.
+ *
+ * @param dm
+ *   The allocation.
+ * @param offset
+ *   Where from: a multiple of 4.
+ * @param[out] to
+ *   Room for the bytes.
+ * @param len
+ *   How many.
+ * @return
+ *   0, -EINVAL: no multiple of 4, or beyond the end, -ENODEV: the port was closed.
+ */
+__rte_experimental int rte_pmd_mlx5dv_dm_read(
+	const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len);
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * Make an mbuf whose data is in device memory, as by rte_pktmbuf_attach_extbuf(). It can be sent,
+ * chained behind an mbuf with headers, cloned, and freed, which gives the mbuf back its own buffer.
+ * Nothing else may look into it: there is no head- or tailroom, and rte_pktmbuf_prepend() and the
+ * like have nothing to write to. Thread-safe, also for the same memory in many mbufs.
+ *
+ * Such mbufs are not for a queue with RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE. What the device fills in
+ * (checksums, tags) it fills in on the wire, never in its memory; rte_eth_tx_prepare() leaves the
+ * data as it is, too. The headers of a packet for TSO must not be there (rte_eth_tx_prepare():
+ * ENOTSUP), as the CPU copies them.
+ *
+ * @param dm
+ *   The allocation.
+ * @param offset
+ *   Where the data starts; any.
+ * @param len
+ *   Bytes of data.
+ * @param mbuf
+ *   An mbuf as rte_pktmbuf_alloc() gives it, of a pool without pinned external buffers.
+ * @return
+ *   0, -EINVAL: beyond the end, or an mbuf that is attached to something, -EAGAIN: 65,534 mbufs
+ *   are there already, -ENODEV: the port was closed.
+ */
+__rte_experimental int rte_pmd_mlx5dv_dm_attach(
+	struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RTE_PMD_MLX5DV_H */
