@@ -42,6 +42,10 @@
 /* From ConnectX-5 on: 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM) and 128 bytes. */
 #define EDITS .modify_actions = 16, .encap_bytes = 128
 
+/* From ConnectX-5 on; older parsers let go of what they know when they are told anything (DPDK
+ * mlx5_tx.h txq_mbuf_to_swp), which is not modelled. */
+#define SW_PARSING (MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO)
+
 #define MINI_BASIC  (MLX5DV_CQE_RES_FORMAT_HASH | MLX5DV_CQE_RES_FORMAT_CSUM)
 #define MINI_STRIDX (MINI_BASIC | MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
 
@@ -66,6 +70,7 @@ const struct shca_model shca_models[] = {
 		.hw_ver = 0, .fw_ver = FW_VERSION(16, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
+		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
@@ -85,6 +90,7 @@ const struct shca_model shca_models[] = {
 		.hw_ver = 0, .fw_ver = FW_VERSION(22, 35, 2000),
 		COMMON_LIMITS, COMMON_OFFLOADS,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
+		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,

@@ -53,6 +53,7 @@ struct shca_model {
 	bool cqe_128b_pad;         /**< CQEs of 128 bytes can be written whole */
 	uint32_t multi_pkt_send;   /**< 2 MPW, 4 enhanced MPW */
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
+	uint32_t sw_parsing;       /**< MLX5DV_SW_PARSING*; all or 0: none */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
 	uint8_t modify_actions;  /**< of a modify-header object; 0: there are none */

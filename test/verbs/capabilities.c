@@ -115,6 +115,11 @@ static const struct row rows[] = {
 	LIMIT(dv.striding_rq_caps.max_single_wqe_log_num_of_strides, try_strides, 1, EINVAL),
 #define TUNNEL(bit) BIT(dv.tunnel_offloads_caps, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_##bit, try_tunnel, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_##bit, EOPNOTSUPP)
 	TUNNEL(VXLAN), TUNNEL(GRE), TUNNEL(CW_MPLS_OVER_GRE), TUNNEL(CW_MPLS_OVER_UDP),
+	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING, try_swp, 0, EIO),
+	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING_CSUM, try_swp, 0, EIO),
+	/* test/system/test_swp.py, and test/unit/hw/swp_test.c. */
+	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING_LSO, NULL, 0, 0),
+	FACT(dv.sw_parsing_caps.supported_qpts),
 	/* Of contexts that number their registers, as old libraries do. */
 	FACT(dv.max_dynamic_bfregs),
 	NUMBER(dv.flow_action_flags, try_esp, EPROTONOSUPPORT),

@@ -52,6 +52,7 @@ int try_stride_bytes(uint64_t log);
 int try_strides(uint64_t log);
 int try_tunnel(uint64_t offload);
 int try_multi_packet(uint64_t is_enhanced);
+int try_swp(uint64_t unused);
 /** @} */
 
 /** @{ Of mlx5dv. */

@@ -269,13 +269,27 @@ try_tunnel(uint64_t offload)
 	return 0;
 }
 
+/* libmlx5 knows nothing of it, but for the completion: it names a WQE that it has not posted. */
+static void
+post_raw(struct ibv_qp *own, const void *wqe, size_t nb_bytes)
+{
+	struct mlx5dv_qp ring = { 0 };
+	struct mlx5dv_obj obj = { .qp = { .in = own, .out = &ring } };
+	const uint16_t nb_wqebbs = (uint16_t)((nb_bytes + 63) / 64);
+	uint64_t doorbell;
+
+	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP), "mlx5dv_init_obj");
+	memcpy(ring.sq.buf, wqe, nb_bytes);
+	__atomic_store_n(&ring.dbrec[MLX5_SND_DBR], htobe32(nb_wqebbs), __ATOMIC_RELEASE);
+	memcpy(&doorbell, wqe, sizeof(doorbell));
+	__atomic_store_n((uint64_t *)ring.bf.reg, doorbell, __ATOMIC_RELEASE);
+}
+
 /* Two frames in one WQE, written by hand: control, Ethernet, two pointers. EIO: an error CQE. */
 int
 try_multi_packet(uint64_t is_enhanced)
 {
 	struct ibv_qp *own = kit_qp(cq, 0);
-	struct mlx5dv_qp ring = { 0 };
-	struct mlx5dv_obj obj = { .qp = { .in = own, .out = &ring } };
 	struct {
 		struct mlx5_wqe_ctrl_seg ctrl;
 		uint8_t eth[16];
@@ -287,10 +301,8 @@ try_multi_packet(uint64_t is_enhanced)
 			.fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE,
 		},
 	};
-	uint64_t doorbell;
 	struct ibv_wc wc;
 
-	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP), "mlx5dv_init_obj");
 	/* The old form says the one length in place of the segment size. */
 	if (!is_enhanced)
 		memcpy(wqe.eth + 6, &(uint16_t){ htobe16(FRAME) }, 2);
@@ -298,13 +310,56 @@ try_multi_packet(uint64_t is_enhanced)
 		kit_frame(kit_buffer(i), FRAME, (uint8_t)i);
 		mlx5dv_set_data_seg(&wqe.data[i], FRAME, kit_mr->lkey, (uintptr_t)kit_buffer(i));
 	}
-	memcpy(ring.sq.buf, &wqe, sizeof(wqe));
-	__atomic_store_n(&ring.dbrec[MLX5_SND_DBR], htobe32(1), __ATOMIC_RELEASE);
-	memcpy(&doorbell, &wqe, sizeof(doorbell));
-	__atomic_store_n((uint64_t *)ring.bf.reg, doorbell, __ATOMIC_RELEASE);
-	/* libmlx5 knows nothing of it, but for the completion: it names a WQE that it has not
-	 * posted. */
+	post_raw(own, &wqe, sizeof(wqe));
 	kit_poll(cq, &wc, 1);
 	kit_must(ibv_destroy_qp(own), "ibv_destroy_qp");
 	return wc.status == IBV_WC_SUCCESS ? 0 : EIO;
+}
+
+/* UDP in a tunnel that no device knows: the WQE says where its headers are. */
+int
+try_swp(uint64_t unused)
+{
+	enum {
+		OUTER_L3 = 14,
+		OUTER_L4 = 34,
+		INNER_L3 = OUTER_L4 + 16 + 14,
+		INNER_L4 = INNER_L3 + 20,
+		LENGTH = OUTER_L4 + 16 + FRAME,
+		INLINED = 18, /* as all devices can have it */
+	};
+	struct ibv_flow *flow = kit_take_all(qp);
+	struct ibv_qp *own = kit_qp(cq, 0);
+	struct {
+		struct mlx5_wqe_ctrl_seg ctrl;
+		uint8_t eth[32];
+		struct mlx5_wqe_data_seg data;
+	} wqe = {
+		.ctrl = {
+			.opmod_idx_opcode = htobe32(MLX5_OPCODE_SEND),
+			.qpn_ds = htobe32(own->qp_num << 8 | 4),
+			.fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE,
+		},
+		/* Outer L4 and L3, inner L4 and L3; inner checksums; both L4 are UDP. */
+		.eth = { OUTER_L4 / 2, OUTER_L3 / 2, INNER_L4 / 2, INNER_L3 / 2, 0x30, 0x22,
+			[13] = INLINED },
+	};
+	uint8_t *frame = kit_buffer(0), *got = kit_buffer(1);
+	struct ibv_wc wc[2];
+	int ret;
+
+	(void)unused;
+	memset(frame, 0, LENGTH);
+	put_outer(frame, 17, 9999, LENGTH);
+	kit_frame(frame + OUTER_L4 + 16, FRAME, 3);
+	memcpy(wqe.eth + 14, frame, INLINED);
+	mlx5dv_set_data_seg(&wqe.data, LENGTH - INLINED, kit_mr->lkey, (uintptr_t)frame + INLINED);
+	kit_receive(qp, 1, ROOM);
+	post_raw(own, &wqe, sizeof(wqe));
+	kit_poll(cq, wc, 2);
+	ret = kit_sum(got + INNER_L3, 20) == 0xffff && kit_be16(got + INNER_L4 + 6) != 0 ? 0 : EIO;
+	CHECK(ret == 0 || memcmp(frame, got, LENGTH) == 0, 0);
+	kit_must(ibv_destroy_qp(own), "ibv_destroy_qp");
+	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	return ret;
 }

@@ -237,6 +237,11 @@ fill_mlx5(const struct shca_model *model, struct mlx5_ib_query_device_resp *resp
 		.flags = model->cqe_128b_pad ? MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD : 0,
 		.tunnel_offloads_caps = model->tunnel_offloads,
 	};
+	if (model->sw_parsing != 0)
+		response->sw_parsing_caps = (struct mlx5_ib_sw_parsing_caps){
+			.sw_parsing_offloads = model->sw_parsing,
+			.supported_qpts = RAW_PACKET,
+		};
 	if (model->max_rate_kbps != 0)
 		response->packet_pacing_caps = (struct mlx5_packet_pacing_caps){
 			.qp_rate_limit_min = SHCA_MIN_RATE_KBPS,

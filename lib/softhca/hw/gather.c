@@ -150,6 +150,8 @@ make_tso(const struct shca_gather *source, uint32_t number, uint8_t *room, const
 	*length = wqe->inline_length + payload;
 	shca_parse(room, *length, &packet);
 	shca_tunnels_limit(&packet, source->tunnels);
+	if (source->has_swp)
+		shca_swp_apply(&wqe->swp, &packet);
 	shca_tso_edit(room, &packet, &segment);
 	*length = shca_tx_pad(room, *length);
 	*bytes = room;

@@ -19,6 +19,7 @@ struct shca_gather {
 	uint32_t pdn;
 	bool copies;      /**< never leave a frame in application memory */
 	uint32_t tunnels; /**< that the device looks into (hw/tunnels.h) */
+	bool has_swp;     /**< the WQE may say where headers are (hw/swp.h) */
 };
 
 /**

@@ -49,6 +49,13 @@ enum shca_ce {
 #define SHCA_ETH_CSUM_L3       MLX5_ETH_WQE_L3_CSUM
 #define SHCA_ETH_CSUM_L4       MLX5_ETH_WQE_L4_CSUM
 
+/** Bits of the ethernet segment's swp_flags, and where it has them and the offsets (LX mlx5/qp.h
+ * MLX5_ETH_WQE_SWP_*). */
+#define SHCA_SWP_INNER_L3_IPV6 0x01
+#define SHCA_SWP_INNER_L4_UDP  0x02
+#define SHCA_SWP_OUTER_L3_IPV6 0x10
+#define SHCA_SWP_OUTER_L4_UDP  0x20
+
 /** In place of inline_hdr_sz: insert a tag, C-VLAN or S-VLAN (LX mlx5/qp.h
  * MLX5_ETH_WQE_INSERT_VLAN). */
 #define SHCA_ETH_INSERT_VLAN 0x8000
@@ -62,7 +69,9 @@ enum shca_ce {
 
 static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16, "control segment");
 static_assert(offsetof(struct mlx5_wqe_ctrl_seg, fm_ce_se) == 11, "control segment");
+static_assert(offsetof(struct mlx5_wqe_eth_seg, rsvd0) == 0, "software parser's offsets");
 static_assert(offsetof(struct mlx5_wqe_eth_seg, cs_flags) == 4, "ethernet segment");
+static_assert(offsetof(struct mlx5_wqe_eth_seg, rsvd1) == 5, "software parser's flags");
 static_assert(offsetof(struct mlx5_wqe_eth_seg, mss) == 6, "ethernet segment");
 static_assert(offsetof(struct mlx5_wqe_eth_seg, inline_hdr_sz) == 12, "ethernet segment");
 static_assert(

@@ -283,6 +283,20 @@ nb_frames(const struct shca_wqe *wqe)
 	}
 }
 
+/* Rules see what the device's own parser does. */
+static inline void
+fill_checksums(const struct shca_gather *source, const struct shca_packet *packet, uint8_t *room)
+{
+	struct shca_packet pointed_out;
+
+	if (source->has_swp) {
+		pointed_out = *packet;
+		shca_swp_apply(&source->wqe->swp, &pointed_out);
+		packet = &pointed_out;
+	}
+	shca_tx_checksum(room, packet, source->wqe->cs_flags);
+}
+
 /*
  * Queue the next frame of @p wqe; there is room.
  *
@@ -294,7 +308,8 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 {
 	struct shca_device *dev = sq->dev;
 	const struct shca_gather source = { dev->mem, wqe, sq->attr.pdn, dev->may_reflect,
-		dev->conf.model->tunnel_offloads };
+		dev->conf.model->tunnel_offloads,
+		dev->conf.model->sw_parsing != 0 && shca_swp_is_used(&wqe->swp) };
 	uint8_t *room = shca_out_build(&dev->out);
 	struct shca_packet packet;
 	const uint8_t *bytes;
@@ -311,7 +326,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		if (wqe->cs_flags != 0)
-			shca_tx_checksum(room, &packet, wqe->cs_flags);
+			fill_checksums(&source, &packet, room);
 		if (!shca_device_may_send(dev, &packet))
 			return 0;
 		bytes = packet.bytes;

@@ -94,6 +94,8 @@ decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	memcpy(&eth, bytes + sizeof(struct mlx5_wqe_ctrl_seg), SHCA_DS_BYTES);
 	wqe->has_eth = true;
 	wqe->cs_flags = eth.cs_flags;
+	memcpy(&wqe->swp, &eth.rsvd0, sizeof(eth.rsvd0));
+	wqe->swp.flags = eth.rsvd1;
 	wqe->mss = be16toh(eth.mss);
 	inline_size = be16toh(eth.inline_hdr_sz);
 	memcpy(&tci, eth.inline_hdr_start, sizeof(tci));
@@ -201,6 +203,10 @@ shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
 		return;
 	shca_text_append(text, size, " cs 0x%02x mss %u inline %u", wqe->cs_flags, wqe->mss,
 		wqe->inline_length);
+	if (shca_swp_is_used(&wqe->swp))
+		shca_text_append(text, size, " swp outer %u %u inner %u %u flags 0x%02x",
+			wqe->swp.outer_l3 * 2u, wqe->swp.outer_l4 * 2u, wqe->swp.inner_l3 * 2u,
+			wqe->swp.inner_l4 * 2u, wqe->swp.flags);
 	if (wqe->insert_vlan)
 		shca_text_append(
 			text, size, " insert 0x%04x:0x%04x", wqe->vlan_tpid, wqe->vlan_tci);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "hw/hw.h"
+#include "hw/swp.h"
 
 /** Control and ethernet segment leave room for these. */
 #define SHCA_WQE_MAX_SEGMENTS (SHCA_WQE_MAX_DS - 2)
@@ -33,6 +34,7 @@ struct shca_wqe {
 	/* Below: valid when has_eth. */
 	bool has_eth;
 	uint8_t cs_flags;
+	struct shca_swp swp;
 	uint16_t mss;
 	bool insert_vlan;
 	uint16_t vlan_tpid, vlan_tci; /**< to insert; host order */
