@@ -233,7 +233,8 @@ static int
 fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 {
 	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS |
-			MLX5DV_CONTEXT_MASK_CQE_COMPRESION };
+			MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_SWP };
+	const uint32_t swp = MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO;
 	struct mdv_caps *caps = &device->caps;
 	int ret = mlx5dv_query_device(device->ctx, &dv);
 
@@ -246,6 +247,9 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
 	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
 		caps->tunnel_offloads = dv.tunnel_offloads_caps;
+	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_SWP) &&
+		dv.sw_parsing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET))
+		caps->sw_parsing = (swp & ~dv.sw_parsing_caps.sw_parsing_offloads) == 0;
 	/* A block of one packet is no block. */
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
 		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;

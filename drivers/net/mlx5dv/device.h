@@ -36,6 +36,7 @@ struct mdv_caps {
 	bool tx_min_inline_l2; /**< headers must be inlined (18 bytes): ConnectX-4 Lx */
 	bool tx_multi_packet;  /**< a WQE may carry many packets (enhanced multi-packet send) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
+	bool sw_parsing;       /**< it may be told where headers are, for checksums and TSO */
 	uint32_t tunnel_offloads;
 	uint32_t rate_min_kbps;    /**< of a paced send queue */
 	uint32_t rate_max_kbps;    /**< 0: send queues cannot be paced */

@@ -26,6 +26,7 @@
 #include "start.h"
 #include "stats.h"
 #include "tx.h"
+#include "tx_swp.h"
 #include "tx_ibv.h"
 #include "tx_tso.h"
 #include "txq.h"
@@ -335,6 +336,7 @@ tx_opts(const struct rte_eth_dev *dev)
 	opts |= offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT ? MDV_TX_VLAN : 0;
 	opts |= offloads & mdv_tx_prepare_tso_offloads(&mdv_port(dev)->device.caps) ? MDV_TX_TSO
 										    : 0;
+	opts |= offloads & MDV_TX_SWP_OFFLOADS ? MDV_TX_SWP : 0;
 	opts |= mdv_port(dev)->device.caps.tx_min_inline_l2 ? MDV_TX_INLINE_L2 : 0;
 	return opts;
 }

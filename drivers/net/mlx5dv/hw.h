@@ -113,6 +113,13 @@ static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(st
 #define MDV_HW_ETH_L3_INNER_CSUM 0x10u
 #define MDV_HW_ETH_L4_INNER_CSUM 0x20u
 
+/* Types of the headers that the software parser is told of, in byte 5 of the Ethernet segment;
+ * mlx5dv.h has both it and the offsets as reserved (Linux mlx5/qp.h MLX5_ETH_WQE_SWP_*) */
+#define MDV_HW_SWP_INNER_L3_IPV6 0x01u
+#define MDV_HW_SWP_INNER_L4_UDP  0x02u
+#define MDV_HW_SWP_OUTER_L3_IPV6 0x10u
+#define MDV_HW_SWP_OUTER_L4_UDP  0x20u
+
 /** Ethernet segment bytes 28..31 in the insert form: this, then the TCI (Linux mlx5/qp.h insert).
  */
 #define MDV_HW_ETH_INSERT_CVLAN 0x80000000u
@@ -122,6 +129,7 @@ static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(st
 static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16, "send WQE");
 static_assert(offsetof(struct mlx5_wqe_ctrl_seg, fm_ce_se) == 11, "send WQE");
 static_assert(sizeof(struct mlx5_wqe_data_seg) == 16, "WQE");
+static_assert(offsetof(struct mlx5_wqe_eth_seg, rsvd1) == 5, "send WQE, software parser");
 static_assert(offsetof(struct mlx5_wqe_eth_seg, inline_hdr_start) == 14, "send WQE");
 static_assert(sizeof(struct mlx5_wqe_eth_seg) == 32, "send WQE with 18 bytes inlined");
 

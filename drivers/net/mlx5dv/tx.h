@@ -49,8 +49,9 @@ enum mdv_tx_opt {
 	MDV_TX_FAST_FREE = 1 << 3, /**< all mbufs of one pool, not shared */
 	MDV_TX_TSO = 1 << 4,       /**< goes with MDV_TX_CSUM only */
 	MDV_TX_INLINE_L2 =
-		1 << 5, /**< the device wants the L2 header in the WQE: not with vectors */
-	MDV_TX_NB_OPTS = 1 << 6,
+		1 << 5,      /**< the device wants the L2 header in the WQE: not with vectors */
+	MDV_TX_SWP = 1 << 6, /**< headers are pointed out: see MDV_TX_SWP_OPTS */
+	MDV_TX_NB_OPTS = 1 << 7,
 };
 
 /** 16-byte units of the longest WQE: 15 WQEBBs, as Linux and DPDK keep to. */
@@ -186,9 +187,9 @@ void mdv_tx_reset(struct mdv_txq *txq);
 /** No WQEBB is free: bursts send nothing. Until mdv_tx_reset(). */
 void mdv_tx_look_full(struct mdv_txq *txq);
 
-/** Instances by enum mdv_tx_opt, with vectors of 128 and 256 bits. */
-extern const eth_tx_burst_t mdv_tx_vec128[MDV_TX_INLINE_L2];
-extern const eth_tx_burst_t mdv_tx_vec256[MDV_TX_INLINE_L2];
+/** Instances by enum mdv_tx_opt, with vectors of 128 and 256 bits; NULL with MDV_TX_INLINE_L2. */
+extern const eth_tx_burst_t mdv_tx_vec128[MDV_TX_NB_OPTS];
+extern const eth_tx_burst_t mdv_tx_vec256[MDV_TX_NB_OPTS];
 
 /** @return most segments of a packet that is sent as it is. */
 uint16_t mdv_tx_prepare_segs(const struct mdv_caps *caps);

@@ -13,6 +13,7 @@
 #include "tx_chain.h"
 #include "tx_each.h"
 #include "tx_one.h"
+#include "tx_swp.h"
 #include "tx_tso.h"
 #include "tx_vec.h"
 
@@ -227,8 +228,13 @@ mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 		n = mdv_tx_each(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	if (n != 0)
 		return n;
-	n = mdv_tx_burst_long(txq, pkts, nb, bbs, pos, opts);
-	return n != MDV_TX_TSO_WHOLE ? n : mdv_tx_burst_one(txq, pkts[0], pos, opts);
+	/* One by one, to be completed. */
+	n = mdv_tx_burst_long(txq, pkts, opts & MDV_TX_SWP ? 1 : nb, bbs, pos, opts);
+	if (n == MDV_TX_TSO_WHOLE)
+		n = mdv_tx_burst_one(txq, pkts[0], pos, opts);
+	if ((opts & MDV_TX_SWP) && n > 0 && mdv_tx_swp_wanted(pkts[0]->ol_flags))
+		mdv_tx_swp_put(pos->last, pkts[0]);
+	return n;
 }
 
 /** Send what there is room for, from @p pos on, and ring. @return packets of the burst taken */
@@ -282,6 +288,9 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 /** The same with MDV_TX_INLINE_L2. */
 #define MDV_TX_OPTS_INLINE(X) \
 	MDV_TX_OPTS_8(X, 04) MDV_TX_OPTS_8(X, 05) MDV_TX_OPTS_TSO(X, 06) MDV_TX_OPTS_TSO(X, 07)
+
+/** The one with MDV_TX_SWP: MDV_TX_SWP_OPTS. */
+#define MDV_TX_OPTS_SWP(X) X(0127)
 
 /** An instance: sends up to nb_pkts packets; fewer when the ring is full. What cannot be sent is
  * freed and counted. */

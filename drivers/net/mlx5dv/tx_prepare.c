@@ -10,6 +10,7 @@
 #include "dm.h"
 #include "tx.h"
 #include "tx_ibv.h"
+#include "tx_swp.h"
 #include "tx_tso.h"
 
 /** Flags that describe the packet and ask for nothing. */
@@ -29,7 +30,8 @@ static const struct {
 	{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
 };
 
-/** Tunnels in which the device finds the inner headers, if it has the capability. */
+/** Tunnels in which the device finds the inner headers, if it has the capability; without one it is
+ * told where they are. */
 static const struct {
 	uint64_t ol_flags;
 	uint32_t capability;
@@ -43,8 +45,20 @@ static const struct {
 		RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO },
 	{ RTE_MBUF_F_TX_TUNNEL_MPLSINUDP, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP,
 		0 },
+	{ RTE_MBUF_F_TX_TUNNEL_UDP, 0, RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO },
+	{ RTE_MBUF_F_TX_TUNNEL_IP, 0, RTE_ETH_TX_OFFLOAD_IP_TNL_TSO },
 };
 /* clang-format on */
+
+/** @return whether packets in row @p i of the tunnels can have their inner headers found; only a
+ * burst that was chosen for it, by @p tso offloads, points them out. */
+static bool
+finds_headers(const struct mdv_caps *caps, unsigned int i, uint64_t tso)
+{
+	if (tunnels[i].capability == 0)
+		return caps->sw_parsing && (tso & tunnels[i].tso_offload) != 0;
+	return (caps->tunnel_offloads & tunnels[i].capability) != 0;
+}
 
 uint64_t
 mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps)
@@ -56,8 +70,7 @@ mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps)
 	if (caps->max_tso_bytes == 0 || !caps->tx_checksum)
 		return 0;
 	for (i = 0; i < RTE_DIM(tunnels); i++)
-		offloads |=
-			caps->tunnel_offloads & tunnels[i].capability ? tunnels[i].tso_offload : 0;
+		offloads |= finds_headers(caps, i, UINT64_MAX) ? tunnels[i].tso_offload : 0;
 	return offloads;
 }
 
@@ -87,7 +100,7 @@ mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads)
 	for (i = 0; i < RTE_DIM(tunnels); i++) {
 		const uint16_t bit = 1u << mdv_tx_tunnel(tunnels[i].ol_flags);
 
-		limits.tunnels |= caps->tunnel_offloads & tunnels[i].capability ? bit : 0;
+		limits.tunnels |= finds_headers(caps, i, tso) ? bit : 0;
 		limits.tso_tunnels |= tso & tunnels[i].tso_offload ? bit : 0;
 	}
 	if (tso != 0) {
@@ -130,6 +143,8 @@ check_lengths(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	uint32_t ds = MDV_TX_WQE_DS_HEAD_INLINE;
 
 	if (mbuf->nb_segs > 1 && !limits->multi)
+		return -EINVAL;
+	if (mdv_tx_swp_wanted(mbuf->ol_flags) && !mdv_tx_swp_fits(mbuf))
 		return -EINVAL;
 	if (mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
 		const uint32_t header = mdv_tx_tso_header(mbuf);

@@ -9,19 +9,18 @@
 
 MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE)
 MDV_TX_OPTS_INLINE(MDV_TX_INSTANCE)
+MDV_TX_OPTS_SWP(MDV_TX_INSTANCE)
+static_assert(MDV_TX_SWP_OPTS == 0127, "MDV_TX_OPTS_SWP");
 
 static const eth_tx_burst_t scalar[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW)
-		MDV_TX_OPTS_INLINE(MDV_TX_ROW) };
+		MDV_TX_OPTS_INLINE(MDV_TX_ROW) MDV_TX_OPTS_SWP(MDV_TX_ROW) };
 
 /* clang-format off */
-static const struct {
-	const eth_tx_burst_t *bursts;
-	unsigned int nb_bursts;
-} instances[] = {
-	[MDV_SIMD_NONE] = { scalar, RTE_DIM(scalar) },
-	[MDV_SIMD_128] = { mdv_tx_vec128, RTE_DIM(mdv_tx_vec128) },
+static const eth_tx_burst_t *const instances[] = {
+	[MDV_SIMD_NONE] = scalar,
+	[MDV_SIMD_128] = mdv_tx_vec128,
 #ifdef RTE_ARCH_X86
-	[MDV_SIMD_256] = { mdv_tx_vec256, RTE_DIM(mdv_tx_vec256) },
+	[MDV_SIMD_256] = mdv_tx_vec256,
 #endif
 };
 
@@ -33,6 +32,7 @@ static const struct {
 	{ MDV_TX_CSUM, "csum" },
 	{ MDV_TX_VLAN, "vlan" },
 	{ MDV_TX_TSO, "tso" },
+	{ MDV_TX_SWP, "software parser" },
 	{ MDV_TX_INLINE_L2, "inline L2" },
 	{ MDV_TX_FAST_FREE, "fast free" },
 };
@@ -44,7 +44,7 @@ widest(unsigned int opts)
 {
 	unsigned int simd = RTE_DIM(instances) - 1;
 
-	while (opts >= instances[simd].nb_bursts)
+	while (instances[simd][opts] == NULL)
 		simd--;
 	return simd;
 }
@@ -55,7 +55,9 @@ mdv_tx_select(unsigned int opts, unsigned int simd_bits)
 	const char *handicap;
 
 	opts |= opts & MDV_TX_TSO ? MDV_TX_CSUM : 0;
-	return instances[mdv_simd_choose(widest(opts), simd_bits, &handicap)].bursts[opts];
+	/* A device that has it wants no headers inlined. */
+	opts = opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS : opts;
+	return instances[mdv_simd_choose(widest(opts), simd_bits, &handicap)][opts];
 }
 
 const char *
@@ -85,8 +87,8 @@ mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode)
 	unsigned int i, opts;
 
 	for (i = 0; i < RTE_DIM(instances); i++) {
-		for (opts = 0; opts < instances[i].nb_bursts; opts++) {
-			if (burst == NULL || instances[i].bursts[opts] != burst)
+		for (opts = 0; opts < MDV_TX_NB_OPTS; opts++) {
+			if (burst == NULL || instances[i][opts] != burst)
 				continue;
 			describe(mdv_simd_name(i), opts, mode->info, sizeof(mode->info));
 			return true;

@@ -29,8 +29,16 @@ static_assert(offsetof(struct rte_mbuf, rearm_data) + 4 == offsetof(struct rte_m
 static __rte_always_inline uint64_t
 mdv_tx_vec_alone(const unsigned int opts)
 {
+	/* The type ESP, which is not offered, is the bit that those of mdv_tx_swp_wanted() have,
+	 * too.
+	 */
+	static_assert((RTE_MBUF_F_TX_TUNNEL_UDP & RTE_MBUF_F_TX_TUNNEL_IP &
+			      RTE_MBUF_F_TX_TUNNEL_ESP) == 8ULL << 45,
+		"bit 3 of the type");
+
 	return (opts & MDV_TX_VLAN ? RTE_MBUF_F_TX_VLAN : 0) |
-		(opts & MDV_TX_TSO ? RTE_MBUF_F_TX_TCP_SEG : 0);
+		(opts & MDV_TX_TSO ? RTE_MBUF_F_TX_TCP_SEG : 0) |
+		(opts & MDV_TX_SWP ? RTE_MBUF_F_TX_TUNNEL_ESP : 0);
 }
 
 /** What an instance has to look at in ol_flags. */

@@ -18,6 +18,7 @@ static const struct {
 	bool csum;
 	uint32_t tunnels;
 	uint64_t offloads;
+	bool sw_parsing;
 } tso[] = {
 	{ 0, true, VXLAN | GRE, 0 },
 	{ 1 << 18, false, VXLAN | GRE, 0 },
@@ -25,9 +26,11 @@ static const struct {
 	{ 1 << 18, true, VXLAN, OFF(TCP_TSO) | OFF(VXLAN_TNL_TSO) },
 	{ 1 << 18, true, VXLAN | GRE | GENEVE,
 		OFF(TCP_TSO) | OFF(VXLAN_TNL_TSO) | OFF(GRE_TNL_TSO) | OFF(GENEVE_TNL_TSO) },
+	{ 1 << 18, true, 0, OFF(TCP_TSO) | OFF(UDP_TNL_TSO) | OFF(IP_TNL_TSO), true },
+	{ 0, true, 0, 0, true },
 };
 
-/** What a packet asks of a queue with these offloads, on a device with VXLAN. */
+/** What a packet asks of a queue with these offloads, on a device with VXLAN and a software parser. */
 static const struct {
 	uint64_t offloads, ol_flags;
 	int result;
@@ -63,6 +66,11 @@ static const struct {
 	{ OFF(VXLAN_TNL_TSO), F(IPV6) | F(TCP_SEG) | F(TUNNEL_VXLAN), 0 },
 	{ OFF(VXLAN_TNL_TSO), F(IPV6) | F(TCP_SEG), ENOTSUP },
 	{ OFF(VXLAN_TNL_TSO) | OFF(GRE_TNL_TSO), F(IPV6) | F(TCP_SEG) | F(TUNNEL_GRE), ENOTSUP },
+	{ OFF(UDP_CKSUM), F(IPV4) | F(UDP_CKSUM) | F(TUNNEL_UDP), ENOTSUP },
+	{ OFF(UDP_CKSUM) | OFF(UDP_TNL_TSO), F(IPV4) | F(UDP_CKSUM) | F(TUNNEL_UDP), 0 },
+	{ OFF(UDP_CKSUM) | OFF(UDP_TNL_TSO), F(IPV4) | F(UDP_CKSUM) | F(TUNNEL_IP), ENOTSUP },
+	{ OFF(IP_TNL_TSO), F(IPV6) | F(TCP_SEG) | F(TUNNEL_IP), 0 },
+	{ OFF(IP_TNL_TSO), F(IPV6) | F(TCP_SEG) | F(TUNNEL_UDP), ENOTSUP },
 };
 /* clang-format on */
 
@@ -77,6 +85,7 @@ tso_is_offered_where_the_device_has_it(void **state)
 			.max_tso_bytes = tso[i].max_tso,
 			.tx_checksum = tso[i].csum,
 			.tunnel_offloads = tso[i].tunnels,
+			.sw_parsing = tso[i].sw_parsing,
 		};
 
 		assert_int_equal(mdv_tx_prepare_tso_offloads(&caps), tso[i].offloads);
@@ -108,6 +117,7 @@ flags_are_what_the_queue_was_set_up_for(void **state)
 	const struct mdv_caps caps = {
 		.max_tso_bytes = 4000,
 		.tx_checksum = true,
+		.sw_parsing = true,
 		.tunnel_offloads = VXLAN,
 	};
 	unsigned int i;

@@ -99,6 +99,8 @@ device_head(const uint8_t *eth, struct tx_sent *sent)
 	uint32_t inline_len = eth[12] << 8 | eth[13];
 
 	sent->cs_flags = eth[4];
+	memcpy(sent->swp, eth, sizeof(sent->swp));
+	sent->swp_types = eth[5];
 	if (inline_len & 0x8000) {
 		assert_int_equal(inline_len, 0x8000);
 		sent->inserted = true;

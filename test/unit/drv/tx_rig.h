@@ -39,7 +39,9 @@ struct tx_sent {
 	bool inserted;
 	uint16_t tci;
 	uint32_t inlined;
-	uint16_t mss; /**< 0: not to be cut */
+	uint16_t mss;   /**< 0: not to be cut */
+	uint8_t swp[4]; /**< of the software parser, with types */
+	uint8_t swp_types;
 };
 
 /** A queue with empty rings. All memory is known by one key. */
