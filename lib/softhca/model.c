@@ -92,6 +92,7 @@ const struct shca_model shca_models[] = {
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
+		.may_keep_time = true,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},

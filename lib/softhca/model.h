@@ -61,6 +61,7 @@ struct shca_model {
 	uint8_t min_log_strides; /**< of a WQE in strides, up to 16; 0: no striding queues */
 	uint32_t max_rate_kbps;  /**< of paced send queues, from 1 on; 0: no pacing */
 	bool paced_bursts;       /**< a burst size can be given */
+	bool may_keep_time;      /**< it can have a real-time clock (rtc=on) */
 	uint32_t max_dm_bytes;   /**< of its own memory; 0: none */
 };
 

@@ -280,6 +280,7 @@ DEFINE_FLAG(vf, is_vf)
 DEFINE_FLAG(trust, is_trusted)
 DEFINE_FLAG(spoof, checks_source)
 DEFINE_FLAG(devx, has_devx)
+DEFINE_FLAG(rtc, has_rtc)
 
 /** A descriptor the runner opened; -1: none. */
 static int
@@ -347,6 +348,8 @@ static const struct key keys[] = {
 		false, parse_spoof, print_spoof },
 	{ "devx", "on|off", "off", "contexts may be DevX ones, for packet pacing entries", false,
 		parse_devx, print_devx },
+	{ "rtc", "on|off", "off", "the clock keeps the time of day, too: completions may have it",
+		false, parse_rtc, print_rtc },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
 };

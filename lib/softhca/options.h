@@ -43,6 +43,7 @@ struct shca_port_options {
 	bool is_trusted;    /**< may be promiscuous */
 	bool checks_source; /**< sends from its own address only */
 	bool has_devx;      /**< contexts may be DevX ones */
+	bool has_rtc;       /**< a real-time clock */
 };
 
 struct shca_options {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "model.h"
 #include "options.h"
 #include "wire/wire.h"
 
@@ -131,5 +132,8 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 
 	if (ret == 0)
 		ret = check_wire(&check);
+	if (ret == 0 && port->has_rtc && !port->model->may_keep_time)
+		ret = shca_refuse(&check.refusal,
+			"rtc: model %s has no real-time clock: cx6dx does", port->model->name);
 	return ret != 0 ? ret : check_vf(&check);
 }

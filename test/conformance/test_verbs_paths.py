@@ -16,6 +16,13 @@ def test_program_finds_nothing_wrong(name, model):
     assert status == 0 and " 0 failed" in text, text
 
 
+@pytest.mark.parametrize("name", ["clock", "capabilities"])
+def test_a_device_with_a_real_time_clock(name):
+    program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
+    status, text = run_on_softhca([program], ["wire=loop,model=cx6dx,rtc=on"])
+    assert status == 0 and " 0 failed" in text, text
+
+
 def test_cqe_size_by_environment():
     """Who asks for no size gets the variable's; completions are the same."""
     program = str(paths.BUILD / "test" / "verbs" / "verbs-wc-fields")

@@ -104,6 +104,8 @@ static const struct row rows[] = {
 	BIT(dv.flags, MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW, try_multi_packet, 1, EIO),
 	BIT(dv.flags, MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP, try_cqe_128_compressed, 0, EOPNOTSUPP),
 	BIT(dv.flags, MLX5DV_CONTEXT_FLAGS_CQE_128B_PAD, try_cqe_pad, 0, EINVAL),
+	/* test/verbs/clock.c. */
+	BIT(dv.flags, MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS, NULL, 0, 0),
 	FACT(dv.comp_mask), FACT(dv.version), FACT(dv.cqe_comp_caps.max_num), FACT(dv.striding_rq_caps.supported_qpts),
 	BIT(dv.cqe_comp_caps.supported_format, MLX5DV_CQE_RES_FORMAT_HASH, try_cqe_format, MLX5DV_CQE_RES_FORMAT_HASH, EINVAL),
 	BIT(dv.cqe_comp_caps.supported_format, MLX5DV_CQE_RES_FORMAT_CSUM, try_cqe_format, MLX5DV_CQE_RES_FORMAT_CSUM, EINVAL),

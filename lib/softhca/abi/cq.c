@@ -122,8 +122,6 @@ check_driver_request(const struct shca_file *file, const struct shca_user_buffer
 	if ((request->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0 &&
 		(request->cqe_size != 128 || !file->model->cqe_128b_pad))
 		return -EOPNOTSUPP;
-	if (request->flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS)
-		return -EOPNOTSUPP;
 	return 0;
 }
 
@@ -186,6 +184,7 @@ create(struct shca_bundle *bundle)
 		.cqe_bytes = request.cqe_size,
 		.ignore_overrun = (flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0,
 		.pad = (request.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0,
+		.real_time = (request.flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS) != 0,
 		.mini_format = mini_format,
 		.event = on_event,
 		.owner = cq,

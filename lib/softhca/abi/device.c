@@ -118,6 +118,8 @@ get_context(struct shca_bundle *bundle)
 	};
 	int ret;
 
+	if (shca_device_conf(bundle->file->dev)->has_rtc)
+		response.comp_mask |= MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS;
 	if (bundle->file->has_context)
 		return -EINVAL;
 	ret = take_context_request(

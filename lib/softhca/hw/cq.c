@@ -193,11 +193,19 @@ compress(struct shca_cq *cq, const struct shca_cqe *cqe)
 	return shca_minicqe_add(cq->block, cqe);
 }
 
+bool
+shca_cq_has_clock(const struct shca_cq *cq)
+{
+	return !cq->attr.real_time || cq->dev->conf.has_rtc;
+}
+
 void
 shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 {
 	if (cq->failed)
 		return;
+	if (cq->attr.real_time)
+		cqe->timestamp = htobe64(cq->dev->real_time);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (!cq->attr.ignore_overrun && !has_room(cq)) {
 		if (is_full(cq)) /* else: a fault of the run */

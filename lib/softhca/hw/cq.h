@@ -118,6 +118,9 @@ void shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited);
 /** End a block of compressed completions, look at the arm word, and fire when armed and there is
  * something. */
 void shca_cq_poll_arm(struct shca_cq *cq);
+/** @return whether queues can have this CQ: it may want completions in a time that the device does
+ * not keep. */
+bool shca_cq_has_clock(const struct shca_cq *cq);
 /** Stop the CQ and tell its owner: overrun, or its memory is gone. */
 void shca_cq_fail(struct shca_cq *cq);
 

@@ -421,6 +421,8 @@ shca_device_step(struct shca_device *dev)
 
 	lock_step(dev);
 	dev->ticks = shca_clock_ticks();
+	if (__builtin_expect(dev->conf.has_rtc, false))
+		dev->real_time = SHCA_CQE_REAL_TIME(shca_clock_real_ns());
 	if (__builtin_expect(dev->may_fail, false) && shca_inject_stands(dev)) {
 		shca_device_unlock(dev);
 		return 0;

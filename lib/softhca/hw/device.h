@@ -48,6 +48,7 @@ struct shca_device_conf {
 	uint8_t mac[6];
 	bool is_vf;    /**< a virtual function, with its PCI id */
 	bool has_devx; /**< contexts may be DevX ones */
+	bool has_rtc;  /**< a real-time clock: completions may have the time of day */
 	uint32_t speed_mbps;
 	struct shca_wire *wire;         /**< borrowed; never NULL */
 	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
@@ -193,7 +194,8 @@ struct shca_cq_attr {
 	uint32_t nb_cqes;   /**< power of two */
 	uint32_t cqe_bytes; /**< 64 or 128 */
 	bool ignore_overrun;
-	bool pad; /**< write the first half of a CQE of 128 bytes, too */
+	bool pad;       /**< write the first half of a CQE of 128 bytes, too */
+	bool real_time; /**< its queues stamp completions by the real-time clock */
 	enum shca_mini_format mini_format;
 	shca_event_fn event;
 	void *owner;

@@ -82,6 +82,10 @@ static_assert(sizeof(struct mlx5_wqe_data_seg) == SHCA_DS_BYTES, "data segment")
 /** @} */
 
 /** @{ CQE. */
+/** A timestamp of the real-time clock: seconds above, nanoseconds below (LX mlx5/core/lib/clock.h
+ * REAL_TIME_TO_NS). */
+#define SHCA_CQE_REAL_TIME(ns) ((ns) / 1000000000 << 32 | (ns) % 1000000000)
+
 /** An Ethernet CQE (LX mlx5/device.h struct mlx5_cqe64, whose names mlx5dv.h gives for InfiniBand).
  */
 struct shca_cqe {

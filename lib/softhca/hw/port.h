@@ -58,6 +58,7 @@ struct shca_device {
 	struct shca_memo memo; /**< of received frames */
 	struct shca_out out;
 	uint64_t ticks;       /**< the free-running counter at the start of the step */
+	uint64_t real_time;   /**< the real-time clock, if there is one, as completions have it */
 	unsigned int nb_done; /**< of the step: frames and WQEs */
 	uint64_t paced_ticks; /**< of the step: when the first paced frame that waits may leave */
 	bool start_wire, is_wire_started;

@@ -26,7 +26,8 @@ static const struct field_case cq_cases[] = {
 	FIELD(struct cq_request, driver.flags, 0, -EINVAL),
 	FIELD(struct cq_request, driver.flags, 8 | 2, -EINVAL),
 	FIELD(struct cq_request, driver.flags, 1 | 2, -EOPNOTSUPP),
-	FIELD(struct cq_request, driver.flags, 4 | 2, -EOPNOTSUPP),
+	/* Its queues are refused then. */
+	FIELD(struct cq_request, driver.flags, 4 | 2, 0),
 	FIELD(struct cq_request, driver.uar_page_index, 77, -EINVAL),
 	FIELD(struct cq_request, driver.reserved0, 1, -EINVAL),
 	FIELD(struct cq_request, driver.reserved1, 1, -EINVAL),

@@ -73,16 +73,17 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, devx" },
+		"delay, vf, trust, spoof, devx, rtc" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, devx" },
+		"delay, vf, trust, spoof, devx, rtc" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, devx" },
+		"vf, trust, spoof, devx, rtc" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, devx" },
+		"vf, trust, spoof, devx, rtc" },
+	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=rope",

@@ -3,9 +3,11 @@
 #include "hw/clock_page.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <infiniband/mlx5dv.h>
 
 #include "base/clock.h"
+#include "hw/cq.h"
 #include "hw/port.h"
 #include "rig.h"
 
@@ -94,12 +96,47 @@ test_relation(void **state)
 	rig_close(&rig);
 }
 
+/* Only queues whose CQ asks for it, and only where there is such a clock. */
+static void
+test_real_time(void **state)
+{
+	struct shca_cqe cqe;
+	struct shca_sq *sq;
+	struct shca_rq *rq;
+	uint64_t before, stamp;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	rig.tx.cq->attr.real_time = true;
+	rig.rx.cq->attr.real_time = true;
+	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), -EOPNOTSUPP);
+	assert_int_equal(shca_rq_create(rig.dev, &rig.rq_attr, &rq), -EOPNOTSUPP);
+	rig.dev->conf.has_rtc = true;
+	before = shca_clock_real_ns();
+	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	stamp = be64toh(cqe.timestamp);
+	assert_true((uint32_t)stamp < 1000000000);
+	stamp = (stamp >> 32) * 1000000000 + (uint32_t)stamp;
+	assert_true(stamp >= before && stamp <= shca_clock_real_ns());
+	rig.tx.cq->attr.real_time = false;
+	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_true(be64toh(cqe.timestamp) <= rig.dev->ticks);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counter),
 		cmocka_unit_test(test_relation),
+		cmocka_unit_test(test_real_time),
 	};
 
 	return cmocka_run_group_tests_name("hw/clock_page", tests, NULL, NULL);
