@@ -509,6 +509,22 @@ mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks)
 }
 
 int
+mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t *ns)
+{
+	struct mlx5dv_clock_info info;
+	int ret;
+
+	/* EBUSY: Linux is writing it, for longer than libmlx5 waits. */
+	do {
+		ret = mlx5dv_get_clock_info(device->ctx, &info);
+	} while (ret == EBUSY);
+	if (ret != 0)
+		return ret == EINVAL || ret == EOPNOTSUPP ? -ENOTSUP : -ret;
+	*ns = mlx5dv_ts_to_ns(&info, ticks);
+	return 0;
+}
+
+int
 mdv_device_read_counter(const struct mdv_device *device, const char *name, uint64_t *count)
 {
 	char path[PATH_BYTES];

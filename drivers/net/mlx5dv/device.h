@@ -74,6 +74,11 @@ void mdv_device_close(struct mdv_device *device);
 int mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
 /** The clock of the timestamps, in ticks. @return 0, -ENOTSUP, or another negative errno. */
 int mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks);
+/**
+ * The time of day of @p ticks of that clock, as Linux relates the two (mlx5dv_get_clock_info()).
+ * @return 0, -ENOTSUP, or another negative errno.
+ */
+int mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t *ns);
 /** Lost for want of receive WQEs, by all verbs users of the port together. */
 #define MDV_DEVICE_OUT_OF_BUFFER "out_of_buffer"
 /** How long Linux may show a counter as it was, in ms, where the device has counters. */

@@ -77,3 +77,16 @@ rte_pmd_mlx5dv_dm_attach(
 {
 	return mdv_dm_attach(dm, offset, len, mbuf);
 }
+
+int
+rte_pmd_mlx5dv_timestamp_to_ns(uint16_t port_id, uint64_t timestamp, uint64_t *ns)
+{
+	struct mdv_port *port;
+	int ret = hold(port_id, &port);
+
+	if (ret != 0)
+		return ret;
+	ret = mdv_device_ticks_to_ns(&port->device, timestamp, ns);
+	mdv_port_list_release();
+	return ret;
+}

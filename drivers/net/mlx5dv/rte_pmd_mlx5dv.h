@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What ports of the driver net_mlx5dv have beyond ethdev: memory in the device itself.
+ * What ports of the driver net_mlx5dv have beyond ethdev: memory in the device itself, and the time
+ * of its timestamps.
  *
  * A frame that lies in the device's memory is sent without a read over PCI. There is little of that
  * memory (128 KB on ConnectX-5), so it is for what is sent again and again: templates of frames, or
@@ -165,6 +166,27 @@ __rte_experimental int rte_pmd_mlx5dv_dm_read(
  */
 __rte_experimental int rte_pmd_mlx5dv_dm_attach(
 	struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf);
+
+/**
+ * @warning
+ * @b EXPERIMENTAL: this API may change without prior notice.
+ *
+ * The time of a timestamp: of a received packet (RTE_ETH_RX_OFFLOAD_TIMESTAMP) or of
+ * rte_eth_read_clock(). Linux relates the device's clock to the time of day and goes on doing so,
+ * hence a timestamp is to be converted within seconds. Thread-safe; no system call.
+ *
+ * @param port_id
+ *   A port of this driver.
+ * @param timestamp
+ *   Ticks of the device's clock.
+ * @param[out] ns
+ *   Nanoseconds since 1970.
+ * @return
+ *   0, -ENODEV: no port of this driver, -ENOTSUP: Linux does not say for this device,
+ *   -E_RTE_SECONDARY: not in a secondary process.
+ */
+__rte_experimental int rte_pmd_mlx5dv_timestamp_to_ns(
+	uint16_t port_id, uint64_t timestamp, uint64_t *ns);
 
 #ifdef __cplusplus
 }

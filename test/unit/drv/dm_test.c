@@ -212,6 +212,7 @@ a_device_without_memory_says_so(void **state)
 static void
 secondary_processes_have_none(void **state)
 {
+	uint64_t time;
 	size_t max;
 
 	(void)state;
@@ -219,6 +220,8 @@ secondary_processes_have_none(void **state)
 	assert_int_equal(rte_pmd_mlx5dv_dm_max(rig.data.port_id, &max), -E_RTE_SECONDARY);
 	assert_null(rte_pmd_mlx5dv_dm_alloc(rig.data.port_id, 64, 0));
 	assert_int_equal(rte_errno, E_RTE_SECONDARY);
+	assert_int_equal(
+		rte_pmd_mlx5dv_timestamp_to_ns(rig.data.port_id, 0, &time), -E_RTE_SECONDARY);
 }
 
 int
