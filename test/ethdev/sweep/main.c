@@ -19,6 +19,7 @@
 
 #include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 #include "sweep.h"
@@ -162,10 +163,21 @@ sweep(const struct sweep_operation *operation)
 		exchange();
 }
 
+/** Bytes of DPDK's memory that are in use. */
+static size_t
+nb_allocated(void)
+{
+	struct rte_malloc_socket_stats stats;
+
+	sweep_must(rte_malloc_get_socket_stats(rte_socket_id(), &stats) == 0, "no statistics");
+	return stats.heap_allocsz_bytes;
+}
+
 int
 main(int argc, char **argv)
 {
 	const int nb_eal = rte_eal_init(argc, argv);
+	size_t before, after;
 
 	sweep_must(
 		nb_eal >= 0 && argc == nb_eal + 3, "usage: EAL-ARGUMENTS -- verbs|memory DRIVER");
@@ -175,9 +187,14 @@ main(int argc, char **argv)
 	sweep_pool = rte_pktmbuf_pool_create(
 		"sweep", NB_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	sweep_must(sweep_pool != NULL, "rte_pktmbuf_pool_create");
+	/* What the first port leaves for all others. */
+	sweep_must(sweep_operations[0].run() == 0 && sweep_operations[0].undo() == 0, "no port");
+	before = nb_allocated();
 	for (unsigned int i = 0; i < sweep_nb_operations; i++)
 		sweep(&sweep_operations[i]);
 	at = "in the end";
+	after = nb_allocated();
+	sweep_must(before == after, "%zu bytes are allocated, %zu were", after, before);
 	sweep_must(rte_mempool_in_use_count(sweep_pool) == 0, "%u mbufs are missing",
 		rte_mempool_in_use_count(sweep_pool));
 	printf("%u operations\n", sweep_nb_operations);
