@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <rte_cycles.h>
+
 #include "campaign.h"
 
 /** UDP ports of the rules by which each Rx queue is reached; and one for which there is no rule. */
@@ -23,6 +25,17 @@ struct missing {
 	uint32_t sent_before; /**< frames up to here do not count */
 };
 
+/** The device is, and the event that says so is on its way. */
+static bool
+soon_gone(const struct campaign_port *port)
+{
+	const time_t end = time(NULL) + CAMPAIGN_PATIENCE_S;
+
+	while ((campaign.may & CAMPAIGN_MAY_FATAL) != 0 && !campaign_gone(port) && time(NULL) < end)
+		rte_delay_us_sleep(1000);
+	return campaign_gone(port);
+}
+
 /** Once more, as long as faults explain that it fails. */
 static bool
 insist(struct campaign_port *port, const char *what, int (*run)(struct campaign_port *port))
@@ -36,7 +49,7 @@ insist(struct campaign_port *port, const char *what, int (*run)(struct campaign_
 		campaign_must(ret == 0 || campaign_excused(port, ret), "port %u: %s: %s", port->id,
 			what, rte_strerror(-ret));
 	}
-	campaign_must(ret == 0 || campaign_gone(port), "port %u: %s fails again and again: %s",
+	campaign_must(ret == 0 || soon_gone(port), "port %u: %s fails again and again: %s",
 		port->id, what, rte_strerror(-ret));
 	return ret == 0;
 }
