@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <infiniband/verbs.h>
+#include <rte_lcore.h>
 #include <rte_malloc.h>
 
 #include "cq_ibv.h"

@@ -133,12 +133,13 @@ struct mdv_rxq {
 		uint32_t posted;      /**< first WQE that verbs does not have */
 	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
 };
-static_assert(offsetof(struct mdv_rxq, expects) < 64, "line 0");
-static_assert(offsetof(struct mdv_rxq, cq_ci) == 64, "line 1");
-static_assert(offsetof(struct mdv_rxq, ready_bytes) < 128, "line 1");
-static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 128, "line 2");
-static_assert(
-	offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, generation) < 192, "line 2");
+static_assert(offsetof(struct mdv_rxq, expects) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(offsetof(struct mdv_rxq, cq_ci) == RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_rxq, ready_bytes) < 2 * RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 2 * RTE_CACHE_LINE_SIZE, "line 2");
+static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, generation) <
+		3 * RTE_CACHE_LINE_SIZE,
+	"line 2");
 
 /** What a CQE says of the headers. */
 struct mdv_rx_meaning {

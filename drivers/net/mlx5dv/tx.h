@@ -158,10 +158,11 @@ struct mdv_txq {
 		uint16_t posted;   /**< first WQEBB that verbs does not have */
 	} ibv;                     /**< mode=ibv only: see tx_ibv.h */
 };
-static_assert(offsetof(struct mdv_txq, broken) < 64, "line 0");
-static_assert(offsetof(struct mdv_txq, pc) == 64, "line 1");
-static_assert(
-	offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <= 128, "line 1");
+static_assert(offsetof(struct mdv_txq, broken) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(offsetof(struct mdv_txq, pc) == RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <=
+		2 * RTE_CACHE_LINE_SIZE,
+	"line 1");
 
 /** cs_flags by mdv_tx_csum_index(). */
 extern const uint8_t mdv_tx_csums[32];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receive burst when something is wrong: error CQEs, stopped queues, pools without mbufs. */
+#include <stdlib.h>
+
 #include "rx_rig.h"
 
 static void

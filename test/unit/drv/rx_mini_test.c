@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of compressed CQEs: taken in pieces, with errors and stops in between, and nonsense. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "rx.h"
