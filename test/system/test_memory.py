@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mempools of every kind testpmd can make: the device reaches them all, --no-huge throughout."""
-import pathlib
-
 import pytest
-from harness import frames, pcapfile
+from harness import frames, host, pcapfile
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
 
 
-def reserved_hugepages():
-    counts = pathlib.Path("/sys/kernel/mm/hugepages").glob("hugepages-*/nr_hugepages")
-    return sum(int(path.read_text()) for path in counts)
-
-
 @pytest.mark.parametrize("kind", ["native", "anon", "xmem", "xmemhuge", "xbuf"])
 def test_pool_kinds(tmp_path, kind):
-    if kind == "xmemhuge" and not reserved_hugepages():
+    if kind == "xmemhuge" and not host.nr_hugepages():
         pytest.skip("xmemhuge maps hugepages and this machine has none reserved")
     # Fewer than either ring holds: none is lost, whoever gets the CPU.
     sent = [frames.packet(sport=i, data=bytes(j & 255 for j in range(1 + i * 7 % 1400)))

@@ -182,7 +182,13 @@ def netdev_counter(ifname, counter):
         return int(file.read())
 
 
-NR_HUGEPAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+HUGEPAGES = pathlib.Path("/sys/kernel/mm/hugepages")
+NR_HUGEPAGES = HUGEPAGES / "hugepages-2048kB/nr_hugepages"
+
+
+def nr_hugepages():
+    """So many are reserved here, of any size."""
+    return sum(int(path.read_text()) for path in HUGEPAGES.glob("hugepages-*/nr_hugepages"))
 
 
 @contextlib.contextmanager
