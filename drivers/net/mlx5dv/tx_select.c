@@ -38,7 +38,16 @@ static const struct {
 };
 /* clang-format on */
 
-/** The widest that there is an instance of. */
+/** What the instance does that serves @p opts. A device with the software parser wants no headers
+ * inlined. */
+static unsigned int
+served_by(unsigned int opts)
+{
+	opts |= opts & MDV_TX_TSO ? MDV_TX_CSUM : 0;
+	return opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS : opts;
+}
+
+/** The widest that there is an instance of; @p opts are served_by(). */
 static enum mdv_simd
 widest(unsigned int opts)
 {
@@ -54,9 +63,7 @@ mdv_tx_select(unsigned int opts, unsigned int simd_bits)
 {
 	const char *handicap;
 
-	opts |= opts & MDV_TX_TSO ? MDV_TX_CSUM : 0;
-	/* A device that has it wants no headers inlined. */
-	opts = opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS : opts;
+	opts = served_by(opts);
 	return instances[mdv_simd_choose(widest(opts), simd_bits, &handicap)][opts];
 }
 
@@ -65,7 +72,7 @@ mdv_tx_select_handicap(unsigned int opts, unsigned int simd_bits)
 {
 	const char *handicap;
 
-	mdv_simd_choose(widest(opts), simd_bits, &handicap);
+	mdv_simd_choose(widest(served_by(opts)), simd_bits, &handicap);
 	return handicap;
 }
 

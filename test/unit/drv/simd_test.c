@@ -61,12 +61,29 @@ every_handicap_is_named(void **state)
 #endif
 }
 
+/* There is one for each set of options, whatever it takes with it. */
+static void
+every_set_of_options_is_served(void **state)
+{
+	(void)state;
+	for (unsigned int opts = 0; opts < MDV_TX_NB_OPTS; opts++) {
+		assert_non_null(mdv_tx_select(opts, 512));
+		assert_non_null(mdv_tx_select(opts, 0));
+		if (mdv_tx_select(opts, 0) != mdv_tx_select(opts, 512))
+			assert_string_equal(
+				mdv_tx_select_handicap(opts, 0), "the EAL limits the SIMD width");
+		else
+			assert_null(mdv_tx_select_handicap(opts, 0));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bits_are_kept_to),
 		cmocka_unit_test(every_handicap_is_named),
+		cmocka_unit_test(every_set_of_options_is_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
