@@ -72,15 +72,31 @@ forget_pool(struct mdv_port *port, struct mdv_mp_message *message,
 	return 0;
 }
 
+/** @return NULL: there is none, or nobody is served now. */
+static struct mdv_rxq *
+served_rxq(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return port->primary.serves && idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
+}
+
+/** The same. */
+static struct mdv_txq *
+served_txq(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return port->primary.serves && idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+}
+
 static int
 recover_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
-	const struct rte_eth_dev_data *data = port->dev->data;
-	const uint16_t idx = message->queue.idx;
-	struct mdv_rxq *rxq = idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
+	struct mdv_rxq *rxq = served_rxq(port, message->queue.idx);
 
-	if (!port->primary.serves || rxq == NULL || !rxq->ready)
+	if (rxq == NULL || !rxq->ready)
 		return -EBUSY;
 	return mdv_rxq_ring_recover(rxq, message->queue.syndrome);
 }
@@ -89,11 +105,9 @@ static int
 recover_tx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
-	const struct rte_eth_dev_data *data = port->dev->data;
-	const uint16_t idx = message->queue.idx;
-	struct mdv_txq *txq = idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+	struct mdv_txq *txq = served_txq(port, message->queue.idx);
 
-	if (!port->primary.serves || txq == NULL || !txq->ready)
+	if (txq == NULL || !txq->ready)
 		return -EBUSY;
 	return mdv_txq_recover(txq, message->queue.syndrome);
 }
@@ -114,12 +128,10 @@ static int
 revive_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
-	const struct rte_eth_dev_data *data = port->dev->data;
 	const uint16_t idx = message->queue.idx;
-	struct mdv_rxq *rxq = idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
+	struct mdv_rxq *rxq = served_rxq(port, idx);
 
-	if (!port->primary.serves || rxq == NULL ||
-		data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
+	if (rxq == NULL || port->dev->data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
 	/* Asked twice? */
 	return mdv_rxq_ring_is_broken(rxq) ? mdv_revive_rx_now(rxq) : 0;
@@ -129,13 +141,11 @@ static int
 revive_tx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
-	const struct rte_eth_dev_data *data = port->dev->data;
 	const uint16_t idx = message->queue.idx;
-	struct mdv_txq *txq = idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+	struct mdv_txq *txq = served_txq(port, idx);
 	int ret;
 
-	if (!port->primary.serves || txq == NULL ||
-		data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
+	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
 	ret = txq->broken ? mdv_revive_tx_now(txq) : 0;
 	if (ret == 0)
