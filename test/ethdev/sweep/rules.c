@@ -18,6 +18,10 @@ static const struct rte_flow_action_rss rss = {
 	.types = RTE_ETH_RSS_IP,
 };
 static const struct rte_flow_action_queue to_queue = { .index = 1 };
+static const struct rte_flow_action only_queue[] = {
+	{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to_queue },
+	{ .type = RTE_FLOW_ACTION_TYPE_END },
+};
 
 static struct rte_flow *flow, *shared_flow, *queued_flow;
 static struct rte_flow_action_handle *shared;
@@ -213,10 +217,6 @@ sweep_rule_make_templates(void)
 		.flow_attr = ingress,
 		.nb_flows = QUEUE_SIZE,
 	};
-	const struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to_queue },
-		{ .type = RTE_FLOW_ACTION_TYPE_END },
-	};
 	struct rte_flow_error error = { 0 };
 	struct pattern pattern;
 	int ret;
@@ -225,7 +225,7 @@ sweep_rule_make_templates(void)
 		sweep_port, &by_mask, pattern_of(&pattern, 0), &error);
 	if (pattern_template != NULL)
 		actions_template = rte_flow_actions_template_create(
-			sweep_port, &actions_attr, actions, actions, &error);
+			sweep_port, &actions_attr, only_queue, only_queue, &error);
 	if (actions_template != NULL)
 		table = rte_flow_template_table_create(
 			sweep_port, &attr, &pattern_template, 1, &actions_template, 1, &error);
@@ -265,16 +265,12 @@ int
 sweep_rule_enqueue(void)
 {
 	const struct rte_flow_op_attr attr = { 0 };
-	const struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to_queue },
-		{ .type = RTE_FLOW_ACTION_TYPE_END },
-	};
 	struct rte_flow_error error = { 0 };
 	struct pattern pattern;
 	int ret;
 
 	queued_flow = rte_flow_async_create(sweep_port, QUEUE, &attr, table,
-		pattern_of(&pattern, 11), 0, actions, 0, NULL, &error);
+		pattern_of(&pattern, 11), 0, only_queue, 0, NULL, &error);
 	if (queued_flow == NULL)
 		return outcome(false, &error);
 	ret = pull();

@@ -430,6 +430,21 @@ fake_assert_empty(void)
 	assert_int_equal(fake.nb_cqs, 0);
 }
 
+void
+fake_start_isolated(void)
+{
+	fake_init_flow();
+	fake.port.isolated = true;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+}
+
+void
+fake_end_flow(void)
+{
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 unsigned int
 fake_hex(const char *hex, uint8_t *bytes, unsigned int size)
 {

@@ -111,6 +111,10 @@ extern struct fake_verbs fake;
 void fake_init(void);
 /** The same and mdv_flow_init(). */
 void fake_init_flow(void);
+/** The same, and started, with no rules but those that the test makes. */
+void fake_start_isolated(void);
+/** The end of mdv_flow_init(): no verbs object is left. */
+void fake_end_flow(void);
 /** Fail the @p nth fallible call from now on, allocations included. */
 void fake_arm(unsigned int nth, int code);
 /** No verbs object is left. */

@@ -264,21 +264,6 @@ create(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
 }
 
 static void
-start(void)
-{
-	fake_init_flow();
-	fake.port.isolated = true;
-	assert_int_equal(mdv_flow_start(&fake.port), 0);
-}
-
-static void
-end(void)
-{
-	mdv_flow_fini(&fake.port);
-	fake_assert_empty();
-}
-
-static void
 check_action(const struct golden *golden, const struct fake_action *action, bool reformat)
 {
 	char name[16];
@@ -301,7 +286,7 @@ test_goldens(void **state)
 		const bool reformat = golden->reformat != NONE;
 		struct rte_flow *flow;
 
-		start();
+		fake_start_isolated();
 		assert_int_equal(mdv_flow_ops.validate(&fake.dev, golden->attr, golden->pattern,
 					 golden->actions, &error),
 			0);
@@ -317,7 +302,7 @@ test_goldens(void **state)
 			check_action(golden, fake_flow_at(0)->actions[reformat ? 1 : 0], false);
 		assert_int_equal(mdv_flow_ops.destroy(&fake.dev, flow, NULL), 0);
 		fake_assert_empty();
-		end();
+		fake_end_flow();
 	}
 }
 
@@ -326,7 +311,7 @@ static void
 test_every_action(void **state)
 {
 	(void)state;
-	start();
+	fake_start_isolated();
 	for (unsigned int type = 0; type < MDV_FLOW_ACTION_ROWS; type++) {
 		const struct mdv_flow_action_row *row = &mdv_flow_action_rows[type];
 		const struct rte_flow_action list[] = { { .type = type }, TO_0, ACTION(END) };
@@ -349,7 +334,7 @@ test_every_action(void **state)
 		assert_string_equal(
 			error.message + strlen(row->name), ": no configuration; it needs one");
 	}
-	end();
+	fake_end_flow();
 }
 
 /* By create, by validate, and where nobody asks why. */
@@ -357,7 +342,7 @@ static void
 test_refusals(void **state)
 {
 	(void)state;
-	start();
+	fake_start_isolated();
 	for (unsigned int i = 0; i < RTE_DIM(refusals); i++) {
 		const struct refusal *row = &refusals[i];
 		const struct rte_flow_action *culprit = &row->actions[row->nth];
@@ -374,7 +359,7 @@ test_refusals(void **state)
 			&fake.dev, row->attr, row->pattern, row->actions, NULL));
 	}
 	assert_int_equal(fake.nb_created, 0);
-	end();
+	fake_end_flow();
 }
 
 /* What a device may lack, and a rule that needs it. */
@@ -429,7 +414,7 @@ test_devices(void **state)
 			else if (i != lacking || strncmp(error.message, message, strlen(message)))
 				fail_msg("%u of %u: %s", i, lacking, error.message);
 		}
-		end();
+		fake_end_flow();
 	}
 }
 
@@ -446,7 +431,7 @@ test_shared(void **state)
 	struct fake_action *action;
 
 	(void)state;
-	start();
+	fake_start_isolated();
 	for (unsigned int i = 0; i < RTE_DIM(flows); i++) {
 		dst.hdr.dst_port = i;
 		flows[i] = create(
@@ -470,7 +455,7 @@ test_shared(void **state)
 	assert_int_equal(action->bytes[19] + fake_flow_at(0)->actions[0]->bytes[19], 1);
 	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
 	fake_assert_empty();
-	end();
+	fake_end_flow();
 }
 
 /* All destinations of all parts have the same objects, of one entry as of several. */
@@ -486,7 +471,7 @@ test_parts(void **state)
 	const struct rte_flow_item *pattern = VXLAN;
 
 	(void)state;
-	start();
+	fake_start_isolated();
 	/* What comes out of the tunnel is hashed: by its outer headers, matched as inner ones. */
 	assert_non_null(create(&ingress, pattern,
 		ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(SET_MAC_SRC, &mac), TO_0,
@@ -508,7 +493,7 @@ test_parts(void **state)
 		/* ETH IPV4 UDP VXLAN, COUNT and two handles; and inner IPV4 TCP, inner IPV6. */
 		assert_int_equal(flow->build.attr.num_of_specs, i < 2 ? 9 : i < 4 ? 8 : 7);
 	}
-	end();
+	fake_end_flow();
 }
 
 /* Behind one that copies and changes comes every other priority, whatever the values say. */
@@ -524,7 +509,7 @@ test_levels(void **state)
 
 	(void)state;
 	for (unsigned int changes = 0; changes < 2; changes++) {
-		start();
+		fake_start_isolated();
 		first = create(&ingress, PATTERN(ITEM_SPEC(UDP, &dst[0])), changes ? change : copy);
 		second = create(&later, PATTERN(ITEM_SPEC(UDP, &dst[1])), copy);
 		assert_non_null(first);
@@ -537,7 +522,7 @@ test_levels(void **state)
 			ACTIONS(ACTION(COUNT), TO_0, ACTION(PASSTHRU))));
 		assert_true(fake_flow_at(2)->build.attr.priority !=
 			fake_flow_at(0)->build.attr.priority);
-		end();
+		fake_end_flow();
 	}
 }
 
@@ -555,7 +540,7 @@ test_sweep(void **state)
 		struct rte_flow *flow = NULL;
 		unsigned int nth;
 
-		start();
+		fake_start_isolated();
 		if (i >= 2)
 			mdv_flow_stop(&fake.port);
 		for (nth = 1; flow == NULL; nth++) {
@@ -568,7 +553,7 @@ test_sweep(void **state)
 		}
 		assert_true(nth > 3);
 		fake_arm(0, 0);
-		end();
+		fake_end_flow();
 	}
 }
 
@@ -580,7 +565,7 @@ test_dump(void **state)
 	FILE *file = open_memstream(&text, &size);
 
 	(void)state;
-	start();
+	fake_start_isolated();
 	assert_non_null(create(&ingress, VXLAN_TCP6,
 		ACTIONS(ACTION(VXLAN_DECAP), ACTION(DEC_TTL), ACTION_CONF(SET_MAC_DST, &mac),
 			TO_0)));
@@ -594,7 +579,7 @@ test_dump(void **state)
 		"    |-- MOD_HDR set dmac[1]:0x4455\n"));
 	assert_non_null(strstr(text, "    |-- REFORMAT L2_TO_L2_TUNNEL, 50 bytes\n"));
 	free(text);
-	end();
+	fake_end_flow();
 }
 
 int

@@ -20,21 +20,6 @@ static const struct rte_flow_action_queue queue_1 = { 1 };
 #define UDP	PATTERN(ITEM(ETH), ITEM(IPV4), ITEM(UDP))
 /* clang-format on */
 
-static void
-start(void)
-{
-	fake_init_flow();
-	fake.port.isolated = true;
-	assert_int_equal(mdv_flow_start(&fake.port), 0);
-}
-
-static void
-end(void)
-{
-	mdv_flow_fini(&fake.port);
-	fake_assert_empty();
-}
-
 static struct rte_flow *
 create(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
 	const struct rte_flow_action *actions, struct rte_flow_error *error)
@@ -53,7 +38,7 @@ static void
 test_installed(void **state)
 {
 	(void)state;
-	start();
+	fake_start_isolated();
 	assert_non_null(create(&egress, UDP, ACTIONS(ACTION(DROP), ACTION(COUNT)), NULL));
 	assert_non_null(create(&egress, ETH, ACTIONS(ACTION(VOID), ACTION(COUNT)), NULL));
 	assert_int_equal(fake.nb_flows, 2);
@@ -71,7 +56,7 @@ test_installed(void **state)
 	assert_int_equal(mdv_flow_start(&fake.port), 0);
 	assert_int_equal(fake.nb_flows, 2);
 	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
-	end();
+	fake_end_flow();
 }
 
 /* Sent packets have tables of their own: no level that one direction takes is missing in the other.
@@ -82,7 +67,7 @@ test_levels(void **state)
 	static struct rte_flow *made[2][14];
 
 	(void)state;
-	start();
+	fake_start_isolated();
 	for (unsigned int i = 0; i < RTE_DIM(made[0]); i++) {
 		const struct rte_flow_attr in = { .ingress = 1, .priority = i };
 		const struct rte_flow_attr out = { .egress = 1, .priority = i };
@@ -105,7 +90,7 @@ test_levels(void **state)
 		assert_int_equal(mdv_flow_ops.destroy(&fake.dev, made[0][i], NULL), 0);
 	}
 	fake_assert_empty();
-	end();
+	fake_end_flow();
 }
 
 /* Every action but two, by its name; both directions; nothing to do; a device that cannot. */
@@ -116,7 +101,7 @@ test_refused(void **state)
 	struct rte_flow_error error;
 
 	(void)state;
-	start();
+	fake_start_isolated();
 	for (unsigned int type = 2; type < MDV_FLOW_ACTION_ROWS; type++) {
 		const struct rte_flow_action list[] = {
 			ACTION(DROP),
@@ -149,7 +134,7 @@ test_refused(void **state)
 	assert_string_equal(error.message,
 		"egress: the device or its kernel does not steer sent packets; use ingress");
 	assert_int_equal(fake.nb_created, 0);
-	end();
+	fake_end_flow();
 }
 
 static void
@@ -160,7 +145,7 @@ test_dump(void **state)
 	FILE *file = open_memstream(&text, &size);
 
 	(void)state;
-	start();
+	fake_start_isolated();
 	assert_non_null(create(&ingress, ETH, ACTIONS(ACTION_CONF(QUEUE, &queue_1)), NULL));
 	assert_non_null(create(&egress, ETH, ACTIONS(ACTION(COUNT)), NULL));
 	assert_int_equal(mdv_flow_ops.dev_dump(&fake.dev, NULL, file, NULL), 0);
@@ -169,7 +154,7 @@ test_dump(void **state)
 	assert_non_null(strstr(text, "type: NIC_TX"));
 	assert_true(strstr(text, "PORT: sent") > strstr(text, "type: NIC_TX"));
 	free(text);
-	end();
+	fake_end_flow();
 }
 
 int

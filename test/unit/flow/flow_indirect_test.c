@@ -27,21 +27,11 @@ static const struct rte_flow_action count = ACTION(COUNT), by_rss = ACTION_CONF(
 #define BY(h)	 ACTION_CONF(INDIRECT, h)
 /* clang-format on */
 
-/* Started, with no rules but those the test makes. */
-static void
-set_up(void)
-{
-	fake_init_flow();
-	fake.port.isolated = true;
-	assert_int_equal(mdv_flow_start(&fake.port), 0);
-}
-
 static void
 tear_down(void)
 {
 	fake_arm(0, 0);
-	mdv_flow_fini(&fake.port);
-	fake_assert_empty();
+	fake_end_flow();
 }
 
 static struct rte_flow *
@@ -87,7 +77,7 @@ test_count(void **state)
 	struct rte_flow *first, *second;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	handle = share(&count);
 	assert_int_equal(fake.nb_counters, 0);
 	assert_int_equal(hits(handle, false), 0);
@@ -133,7 +123,7 @@ make_one(const struct rte_flow_action *action, bool indirect, const struct rte_f
 {
 	unsigned int nb;
 
-	set_up();
+	fake_start_isolated();
 
 	const struct rte_flow_action by = BY(indirect ? share(action) : NULL);
 
@@ -203,7 +193,7 @@ test_lives(void **state)
 	struct rte_flow_error error;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	handle = share(&by_rss);
 	unused = share(&count);
 	assert_non_null(rule(UDP_53, ACTIONS(BY(handle)), NULL));
@@ -254,7 +244,7 @@ test_refused_handles(void **state)
 	struct rte_flow_error error;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		assert_null(mdv_flow_ops.action_handle_create(
 			&fake.dev, cases[i].conf, cases[i].action, &error));
@@ -275,7 +265,7 @@ test_refused_rules(void **state)
 	struct rte_flow_error error;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	one = share(&count);
 	other = share(&to_2);
 
@@ -329,7 +319,7 @@ test_failing_calls(void **state)
 	struct rte_flow *flow = NULL;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	for (unsigned int nth = 1; handle == NULL; nth++) {
 		struct rte_flow_error error = { .message = NULL };
 
@@ -453,7 +443,7 @@ test_update(void **state)
 	struct rte_flow_action_handle *handle;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	handle = share(&to_1);
 	set_up_rules(handle);
 	watch.on = true;
@@ -495,7 +485,7 @@ test_update_kinds(void **state)
 	struct rte_flow_action_handle *handle, *marker;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	handle = share(&by_rss);
 	marker = share(&mark);
 	assert_non_null(rule(PATTERN(ITEM(ETH)), ACTIONS(BY(handle)), NULL));
@@ -526,7 +516,7 @@ test_failing_update(void **state)
 	int rc = -1;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	handle = share(&to_1);
 	set_up_rules(handle);
 	watch.on = true;
@@ -562,7 +552,7 @@ test_refused_updates(void **state)
 	struct rte_flow_error error;
 
 	(void)state;
-	set_up();
+	fake_start_isolated();
 	counter = share(&count);
 	handle = share(&to_2);
 	second = share(&to_2);
