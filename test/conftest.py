@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fixtures every suite uses. What this machine forbids is skipped with its reason, never passed."""
+import os
+
 import pytest
 
-from harness import host, paths
+from harness import host, mode, paths
 
 
 def pytest_sessionstart(session):
     for path in (paths.SOFTHCA, paths.PLUGIN):
         if not path.exists() and not session.config.option.collectonly:
             pytest.exit(f"{path} is not built: ninja -C {paths.BUILD}", returncode=2)
+    if mode.is_foreign():
+        os.environ.update(mode.foreign())
 
 
 @pytest.fixture(scope="session")

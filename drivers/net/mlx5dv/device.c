@@ -288,7 +288,8 @@ fill_caps(struct mdv_device *device)
 	}
 	caps->timestamp_mask = attr.completion_timestamp_mask;
 	caps->clock_khz = attr.hca_core_clock;
-	caps->max_dm_bytes = attr.max_dm_size;
+	/* Where it is mapped only libmlx5 tells. */
+	caps->max_dm_bytes = caps->foreign ? 0 : attr.max_dm_size;
 	caps->flow_steering =
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
 	snprintf(caps->fw_version, sizeof(caps->fw_version), "%s", attr.orig_attr.fw_ver);
@@ -398,6 +399,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = open_named(&opened);
 	if (ret != 0)
 		return ret;
+	opened.caps.foreign = !mlx5dv_is_supported(opened.ctx->device);
 	ret = check_port(&opened);
 	if (ret == 0)
 		ret = mdv_mode_choose(config->mode, opened.ctx, opened.name, &opened.caps.mode);
@@ -514,6 +516,8 @@ mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t
 	struct mlx5dv_clock_info info;
 	int ret;
 
+	if (device->caps.foreign)
+		return -ENOTSUP;
 	/* EBUSY: Linux is writing it, for longer than libmlx5 waits. */
 	do {
 		ret = mlx5dv_get_clock_info(device->ctx, &info);

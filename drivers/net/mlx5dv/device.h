@@ -22,6 +22,7 @@
 struct mdv_caps {
 	enum mdv_mode
 		mode; /**< MDV_MODE_DV, MDV_MODE_IBV; the latter hides what verbs cannot say */
+	bool foreign; /**< not an mlx5 device: no function of mlx5dv.h is for it */
 	uint32_t max_qp;
 	uint32_t max_qp_wr; /**< Tx descriptors, and Rx WQEs */
 	uint32_t max_sge;

@@ -199,7 +199,7 @@ probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 		probe_answer(port, row->feature, "match on", row->name,
 			probe_try(port, rss, &build, port->flow.nb_priorities - 1, row->flags));
 	}
-	for (unsigned int i = 0; i < RTE_DIM(probe_edits); i++)
+	for (unsigned int i = 0; i < RTE_DIM(probe_edits) && !port->device.caps.foreign; i++)
 		probe_answer(port, probe_edits[i].feature, "change of", probe_edits[i].name,
 			mdv_flow_edit_object_try(port->device.ctx, &probe_edits[i].edit));
 }

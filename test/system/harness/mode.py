@@ -1,20 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mode that the driver's ports run in: $MLX5DV_MODE (auto, dv or ibv), where a test names none itself."""
+"""The mode that the driver's ports run in: $MLX5DV_MODE (auto, dv or ibv), where a test names none itself.
+
+"foreign" is auto on devices that are not mlx5: test/foreign, preloaded into every program, makes them so.
+"""
 import os
 import re
+
+from . import paths
+
+FOREIGN = paths.BUILD / "test" / "foreign" / "foreign.so"
 
 # What plain verbs does not tell of a received packet: checksums (IPv4, UDP, TCP), the hash.
 NOT_IN_VERBS = 0x2 | 0x4 | 0x8 | 0x80000
 
 
+def is_foreign():
+    return os.environ.get("MLX5DV_MODE") == "foreign"
+
+
 def is_ibv():
-    return os.environ.get("MLX5DV_MODE") == "ibv"
+    return os.environ.get("MLX5DV_MODE") == "ibv" or is_foreign()
+
+
+def foreign():
+    """The environment in which all devices are."""
+    preloaded = os.environ.get("LD_PRELOAD", "")
+    return {"MLX5DV_MODE": "foreign", "LD_PRELOAD": f"{preloaded}:{FOREIGN}".lstrip(":")}
 
 
 def vdev(text):
     """The --vdev in this mode, if it is ours and says none itself."""
     mode = os.environ.get("MLX5DV_MODE")
-    if not mode or not text.startswith("net_mlx5dv") or ",mode=" in text:
+    if not mode or is_foreign() or not text.startswith("net_mlx5dv") or ",mode=" in text:
         return text
     return f"{text},mode={mode}"
 
