@@ -6,12 +6,14 @@ import time
 
 import pytest
 from harness import frames, paths, pcapfile
+from harness.cable import Cable
 from harness.testpmd import Testpmd
 
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-faults")
 MAC = frames.PORT_MAC
 NB_MBUFS = 4096
 PATIENCE = 60
+RX_SCATTER = 0x2000
 
 
 def run(tmp_path, text, *command):
@@ -186,3 +188,20 @@ def test_a_send_queue_that_cannot_be_started_anew_at_once(tmp_path):
         pmd.wait_stats(lambda stats: stats["TX-packets"] > sent + 5000)
         pmd.stop_and_count()
     assert pmd.applied()["sq error 0x04 at 100"] >= 1
+
+
+def test_a_receive_queue_made_anew_takes_frames_as_long_as_before(tmp_path):
+    """Its WQEs are no smaller for an MTU that was lowered since: long frames may be on their way, and the MTU may go back."""
+    with Pmd(tmp_path, "cq overrun at 3\n", f"wire=unix:{tmp_path}/wire,mac={MAC}",
+             args=["--mbuf-size=640", f"--rx-offloads={RX_SCATTER:#x}"], eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, \
+            Cable(tmp_path / "wire") as cable:
+        start = pmd.show_received()
+        pmd.cmd("port config mtu 0 500")
+        cable.send(*[frames.packet(data=bytes(10))] * 3)
+        pmd.until(lambda: "Rx queue 0: made anew" in pmd.terminal.text, "not made anew")
+        long = frames.packet(data=bytes(1285 - 42))
+        cable.send(long)
+        assert [packet["length"] for packet in pmd.wait_received(3, start)][2:] == [len(long)]
+        assert "rror" not in pmd.cmd("port config mtu 0 1500")
+        assert pmd.stats()["RX-errors"] == 0
+    assert pmd.applied()["cq overrun at 3"] > 0

@@ -71,7 +71,8 @@ conclude(uint16_t port_id, const char *side, uint16_t idx, int ret, struct mdv_r
 }
 
 /** Rules out, queue replaced, rules in. After a failure behind the first step rules are missing,
- * too, and all of it has to be done again. */
+ * too, and all of it has to be done again. The new WQEs are as large as the old, whatever the MTU
+ * is now: frames of the old one may be on their way, and a running queue goes back to it. */
 static int
 replace_rx(struct mdv_port *port, struct mdv_rxq *rxq)
 {

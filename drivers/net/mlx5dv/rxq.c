@@ -33,8 +33,10 @@ mdv_rxq_desc_max(const struct mdv_caps *caps)
 	return rte_align32prevpow2(max);
 }
 
-int
-mdv_rxq_segs(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
+/** Segments that a frame of @p mtu needs, as the power of two that a WQE gets. @return 0 or
+ * -EINVAL, logged. */
+static int
+segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 {
 	const struct mdv_port *port = rxq->port;
 	uint32_t frame = mtu + MDV_FRAME_OVERHEAD, nb_segs;
@@ -73,7 +75,7 @@ mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu)
 
 	if (rxq == NULL)
 		return 0;
-	ret = mdv_rxq_segs(rxq, mtu, &log2_segs);
+	ret = segs_of(rxq, mtu, &log2_segs);
 	if (ret == 0 && rxq->wq != NULL && log2_segs > rxq->log2_segs) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue "
@@ -183,12 +185,12 @@ park(struct mdv_port *port, struct mdv_rxq *rxq)
  * nothing points at those.
  */
 static int
-setup_running(struct mdv_rxq *rxq, uint8_t log2_segs)
+setup_running(struct mdv_rxq *rxq)
 {
 	struct mdv_port *port = rxq->port;
 	struct mdv_rxq *parked;
 
-	if (log2_segs != 0 && !port->dev->data->scattered_rx) {
+	if (rxq->log2_segs != 0 && !port->dev->data->scattered_rx) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: needs several buffers a frame, which the running "
 			"port's burst function does not do: stop the port first",
@@ -199,7 +201,7 @@ setup_running(struct mdv_rxq *rxq, uint8_t log2_segs)
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
 	/* More buffers a frame than the MTU of now needs do no harm. */
-	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs >= log2_segs) {
+	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs >= rxq->log2_segs) {
 		mdv_rxq_ring_adopt(rxq, parked);
 		rxq->expects |= rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0;
 		rte_free(parked);
@@ -240,7 +242,6 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 {
 	struct mdv_port *port = mdv_port(dev);
 	struct mdv_rxq *rxq;
-	uint8_t log2_segs;
 	int ret;
 
 	ret = setup_check(dev, idx, nb_desc, conf, pool);
@@ -266,9 +267,9 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 	ret = timestamps_setup(rxq);
 	if (ret == 0)
-		ret = mdv_rxq_segs(rxq, dev->data->mtu, &log2_segs);
+		ret = segs_of(rxq, dev->data->mtu, &rxq->log2_segs);
 	if (ret == 0 && port->started)
-		ret = setup_running(rxq, log2_segs);
+		ret = setup_running(rxq);
 	if (ret != 0) {
 		rte_free(rxq);
 		return ret;
@@ -294,7 +295,10 @@ mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 int
 mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 {
-	return mdv_rxq_ring_create(rxq_get(port, idx));
+	struct mdv_rxq *rxq = rxq_get(port, idx);
+	int ret = segs_of(rxq, port->mtu, &rxq->log2_segs);
+
+	return ret != 0 ? ret : mdv_rxq_ring_create(rxq);
 }
 
 int

@@ -48,9 +48,6 @@ void mdv_rxq_expect_marks(struct mdv_port *port);
 
 /** @return most buffers of a queue. */
 uint16_t mdv_rxq_desc_max(const struct mdv_caps *caps);
-/** Segments that a frame of @p mtu needs, as the power of two that a WQE gets. @return 0, -EINVAL,
- * logged. */
-int mdv_rxq_segs(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs);
 /**
  * Can the queue, as it is set up, take frames of this MTU?
  * @return 0, -EINVAL (scattering is needed and off, or not enough), -EBUSY (it could after a

@@ -157,13 +157,9 @@ int
 mdv_rxq_ring_create(struct mdv_rxq *rxq)
 {
 	struct mdv_port *port = rxq->port;
-	uint32_t nb_wqes;
+	const uint32_t nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
 	int ret;
 
-	ret = mdv_rxq_segs(rxq, port->mtu, &rxq->log2_segs);
-	if (ret != 0)
-		return ret;
-	nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
 	ret = cq_create(rxq, nb_wqes);
 	if (ret != 0)
 		return ret;

@@ -16,8 +16,9 @@
 
 struct mdv_rxq;
 
-/** Make the objects for frames of the port's MTU; the queue is reset. @return 0 or a negative
- * errno, logged. */
+/** Make the objects, with rxq->log2_segs; the queue is reset. @return 0 or a negative errno,
+ * logged.
+ */
 int mdv_rxq_ring_create(struct mdv_rxq *rxq);
 /**
  * Free the mbufs of a ready queue, too. Objects that were not made are taken.

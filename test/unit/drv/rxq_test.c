@@ -139,6 +139,7 @@ buffers_must_take_the_mtu(void **state)
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 8576 - 17), -EINVAL);
 	/* A running queue has the segments it was started with. */
 	rxq->wq = rig.wq;
+	rxq->log2_segs = 0;
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 1500), 0);
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 4000), -EBUSY);
 	rxq->log2_segs = 1;
