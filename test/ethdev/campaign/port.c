@@ -104,9 +104,16 @@ campaign_port_configure(struct campaign_port *port)
 int
 campaign_port_start(struct campaign_port *port)
 {
-	int ret = port->started ? 0 : rte_eth_dev_start(port->id);
+	uint16_t mtu = 0;
+	int ret;
 
-	port->started |= ret == 0;
+	if (port->started)
+		return 0;
+	/* For who judges frames that its buffers are too small for. */
+	rte_eth_dev_get_mtu(port->id, &mtu);
+	printf("   mlx5_%u starts with an MTU of %u\n", (unsigned int)(port - campaign.ports), mtu);
+	ret = rte_eth_dev_start(port->id);
+	port->started = ret == 0;
 	return ret;
 }
 
