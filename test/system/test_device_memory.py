@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from harness import frames, paths, pcapfile
 from harness.program import run_on_softhca
+from harness.shared import hugepages_at
 from harness.testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir
 
 LENGTHS = [60, 124, 252, 508, 1020, 1514]
@@ -57,6 +58,25 @@ def test_a_device_without_memory_is_named():
 def test_usage():
     status, text = run_example("wire=null", "02:00", 1)
     assert status == 1 and "usage: dm-templates" in text
+
+
+def test_a_secondary_process_sends_what_lies_there(tmp_path):
+    """And refuses what it would have to read; with the last mbuf of a port that is gone, the memory goes."""
+    (tmp_path / "huge").mkdir()
+    sent, prefix = tmp_path / "sent.pcap", eal_prefix()
+    program = paths.BUILD / "test" / "ethdev" / "ethdev-dm-shared"
+    with hugepages_at(tmp_path / "huge") as huge:
+        try:
+            status, text = run_on_softhca([str(program), "-l", "0", "--huge-dir", str(huge), "-m", "64", "--no-pci",
+                                           "--no-telemetry", "--file-prefix", prefix,
+                                           "--vdev", "net_mlx5dv0,ibdev=mlx5_0"], [f"wire=pcap::{sent}"])
+        finally:
+            remove_runtime_dir(prefix)
+    assert status == 0 and "sent: 40, errors: 40" in text, text
+    whole, *others = pcapfile.read(sent)
+    assert others == [whole] * 39
+    assert whole[:6] == b"\xff" * 6 and frames.checksum(whole[14:34]) == 0
+    assert whole[54:] == bytes(range(54, 200))
 
 
 PROGRAM = r"""

@@ -21,7 +21,7 @@
 
 struct rte_pmd_mlx5dv_dm {
 	LIST_ENTRY(rte_pmd_mlx5dv_dm) next; /**< of port->dms */
-	/** A reference an mbuf, and one the application's. */
+	/** A reference an mbuf, and one the application's, which is the last. */
 	struct rte_mbuf_ext_shared_info shared;
 	struct mdv_port *port; /**< NULL: the memory is gone */
 	struct ibv_dm *dm;
@@ -116,6 +116,13 @@ release(struct rte_pmd_mlx5dv_dm *dm)
 	dm->port = NULL;
 }
 
+/* An external buffer must have it; mbufs may be freed by processes that have it elsewhere, and
+ * never have the last reference. */
+static void
+mbuf_freed(__rte_unused void *start, __rte_unused void *shared)
+{
+}
+
 int
 mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_mlx5dv_dm **dm)
 {
@@ -136,27 +143,13 @@ mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_ml
 	}
 	made->port = port;
 	made->shared = (struct rte_mbuf_ext_shared_info){
-		.free_cb = mdv_dm_last,
-		.fcb_opaque = made,
+		.free_cb = mbuf_freed,
+		.fcb_opaque = &made->shared,
 		.refcnt = 1,
 	};
 	LIST_INSERT_HEAD(&port->dms, made, next);
 	*dm = made;
 	return 0;
-}
-
-void
-mdv_dm_last(__rte_unused void *start, void *dm)
-{
-	rte_free(dm);
-}
-
-/** The application has it no more, and the port neither. */
-static void
-leave(struct rte_pmd_mlx5dv_dm *dm)
-{
-	if (__atomic_sub_fetch(&dm->shared.refcnt, 1, __ATOMIC_ACQ_REL) == 0)
-		mdv_dm_last(dm->start, dm);
 }
 
 int
@@ -166,11 +159,11 @@ mdv_dm_free(struct rte_pmd_mlx5dv_dm *dm)
 	uint16_t only = 1;
 	int ret = 0;
 
-	if (dm->port == NULL) {
-		leave(dm);
-	} else if (__atomic_compare_exchange_n(&dm->shared.refcnt, &only, 0, false,
-			   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-		release(dm);
+	if (__atomic_compare_exchange_n(
+		    &dm->shared.refcnt, &only, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		/* NULL: mdv_dm_close() */
+		if (dm->port != NULL)
+			release(dm);
 		rte_free(dm);
 	} else {
 		ret = -EBUSY;

@@ -7,9 +7,13 @@
  *     mbufs ─ shared ──────┘        │
  *                          port->dms, until the port closes
  *
- * The struct lives as long as the application or an mbuf has it, the memory as the port at most.
- * The mapping is there for the sake of addresses: by them a burst finds the MR. The CPU gets at it
- * by ibv_memcpy_*_dm() alone, in whole words (libmlx5 verbs.c mlx5_access_dm).
+ * The struct lives until the application frees it, and mbufs keep it from that; the memory as long
+ * as the port at most. The mapping is there for the sake of addresses: by them a burst finds the
+ * MR. The CPU gets at it by ibv_memcpy_*_dm() alone, in whole words (libmlx5 verbs.c
+ * mlx5_access_dm).
+ *
+ * Secondary processes have mbufs of it, and not the mapping: they send what lies there, as the
+ * device counts from the start, and must read nothing.
  */
 #ifndef MDV_DM_H
 #define MDV_DM_H
@@ -28,7 +32,7 @@ LIST_HEAD(mdv_dm_list, rte_pmd_mlx5dv_dm);
 
 /** The caller holds the port. @return 0 or a negative errno, logged. */
 int mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_mlx5dv_dm **dm);
-/** @return 0, -EBUSY: mbufs lie there. */
+/** @return 0, -EBUSY: there are mbufs of it. */
 int mdv_dm_free(struct rte_pmd_mlx5dv_dm *dm);
 /** Free the memory of a port that closes; its queues have nothing any more. */
 void mdv_dm_close(struct mdv_port *port);
@@ -37,15 +41,26 @@ int mdv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, 
 int mdv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len);
 /** @return the same, or -EAGAIN: too many mbufs. */
 int mdv_dm_attach(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf);
-/** rte_mbuf_extbuf_free_callback_t: by the last mbuf of memory that neither application nor port
- * have any more. */
-void mdv_dm_last(void *start, void *dm);
 
-/** @return whether mdv_dm_attach() made the mbuf. */
+/** @return whether mdv_dm_attach() made the mbuf: by what is the same in all processes, as the
+ * address of a function is not. */
 static inline bool
 mdv_dm_has(const struct rte_mbuf *mbuf)
 {
-	return RTE_MBUF_HAS_EXTBUF(mbuf) && mbuf->shinfo->free_cb == mdv_dm_last;
+	return RTE_MBUF_HAS_EXTBUF(mbuf) && mbuf->shinfo->fcb_opaque == mbuf->shinfo;
+}
+
+/** @return whether any of the packet's first @p len bytes are there. */
+static inline bool
+mdv_dm_has_any(const struct rte_mbuf *mbuf, uint32_t len)
+{
+	while (mbuf != NULL && !mdv_dm_has(mbuf)) {
+		if (len <= mbuf->data_len)
+			return false;
+		len -= mbuf->data_len;
+		mbuf = mbuf->next;
+	}
+	return mbuf != NULL;
 }
 
 #endif /* MDV_DM_H */

@@ -16,6 +16,7 @@
 #include <rte_mempool.h>
 
 #include "device.h"
+#include "dm.h"
 #include "log.h"
 #include "mp.h"
 #include "mr.h"
@@ -430,6 +431,9 @@ mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_m
 			return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 		*slot = range;
 	}
+	/* Where one process has it mapped, another may have memory of its own. */
+	if (slot->zero_based && !mdv_dm_has(mbuf))
+		return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 	if (slot->zero_based)
 		return (struct mdv_mr_place){ addr - slot->start, slot->lkey_be };
 	cache->last = *slot;

@@ -57,9 +57,6 @@ find_memory(struct mdv_port *port, struct mdv_mp_message *message,
 	if (rte_mem_virt2memseg_list(message->memory.mbuf) == NULL ||
 		!mdv_mr_find(port->mr, message->memory.addr, message->memory.mbuf, &range))
 		return -EFAULT;
-	/* Who asks does not have it mapped. */
-	if (range.zero_based)
-		return -EFAULT;
 	message->memory.range = range;
 	return 0;
 }

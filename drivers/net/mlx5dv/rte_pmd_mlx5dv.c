@@ -14,12 +14,21 @@
 #include "rte_pmd_mlx5dv.h"
 #pragma GCC visibility pop
 
+/** @return 0, or what those get who have no verbs objects. */
+static int
+check_process(void)
+{
+	return rte_eal_process_type() == RTE_PROC_PRIMARY ? 0 : -E_RTE_SECONDARY;
+}
+
 /** @return 0 and the port, which mdv_port_list_release() lets go; a negative error. */
 static int
 hold(uint16_t port_id, struct mdv_port **port)
 {
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return -E_RTE_SECONDARY;
+	int ret = check_process();
+
+	if (ret != 0)
+		return ret;
 	*port = mdv_port_list_hold(port_id);
 	return *port == NULL ? -ENODEV : 0;
 }
@@ -56,19 +65,25 @@ rte_pmd_mlx5dv_dm_alloc(uint16_t port_id, size_t size, size_t align)
 int
 rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm)
 {
-	return dm == NULL ? 0 : mdv_dm_free(dm);
+	int ret = check_process();
+
+	return dm == NULL || ret != 0 ? ret : mdv_dm_free(dm);
 }
 
 int
 rte_pmd_mlx5dv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len)
 {
-	return mdv_dm_write(dm, offset, from, len);
+	int ret = check_process();
+
+	return ret != 0 ? ret : mdv_dm_write(dm, offset, from, len);
 }
 
 int
 rte_pmd_mlx5dv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len)
 {
-	return mdv_dm_read(dm, offset, to, len);
+	int ret = check_process();
+
+	return ret != 0 ? ret : mdv_dm_read(dm, offset, to, len);
 }
 
 int

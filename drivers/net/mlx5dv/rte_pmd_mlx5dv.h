@@ -17,11 +17,14 @@
  *
  * The allocation belongs to the port. rte_eth_dev_close(), rte_eth_dev_reset() and the removal of
  * the port free the memory, whoever has mbufs of it: these may still be freed, but not be read or
- * sent. What the application has of it then, is for rte_pmd_mlx5dv_dm_free() only.
+ * sent. What the application has of it then, is for rte_pmd_mlx5dv_dm_free() only, when these are.
  *
  * Packets in the memory of another port are not sent: they are freed and counted as errors, as all
- * packets in memory that a port does not know. So they are in secondary processes, which do not
- * have the memory.
+ * packets in memory that a port does not know.
+ *
+ * Secondary processes may attach mbufs to an allocation of the primary's, and send and free such
+ * mbufs of their own and of others. All else is the primary's, and nobody else has the memory
+ * mapped.
  *
  * Link with librte_net_mlx5dv.so; the driver is then there without the EAL's -d.
  */
@@ -86,13 +89,13 @@ __rte_experimental struct rte_pmd_mlx5dv_dm *rte_pmd_mlx5dv_dm_alloc(
  * @warning
  * @b EXPERIMENTAL: this API may change without prior notice.
  *
- * Free device memory. No other thread may use it at that time.
+ * Free device memory, of a port that was closed as well. No other thread may use it at that time.
  *
  * @param dm
  *   The allocation; NULL is taken.
  * @return
- *   0, or -EBUSY: mbufs lie there still. A queue frees those that it has sent as more is sent, and
- *   all when it is stopped.
+ *   0, -EBUSY: mbufs lie there still (a queue frees those that it has sent as more is sent, and all
+ *   when it is stopped), -E_RTE_SECONDARY: not in a secondary process.
  */
 __rte_experimental int rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm);
 
@@ -113,7 +116,8 @@ __rte_experimental int rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm);
  * @param len
  *   How many.
  * @return
- *   0, -EINVAL: no multiple of 4, or beyond the end, -ENODEV: the port was closed.
+ *   0, -EINVAL: no multiple of 4, or beyond the end, -ENODEV: the port was closed,
+ *   -E_RTE_SECONDARY: not in a secondary process.
  */
 __rte_experimental int rte_pmd_mlx5dv_dm_write(
 	struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len);
@@ -133,7 +137,8 @@ __rte_experimental int rte_pmd_mlx5dv_dm_write(
  * @param len
  *   How many.
  * @return
- *   0, -EINVAL: no multiple of 4, or beyond the end, -ENODEV: the port was closed.
+ *   0, -EINVAL: no multiple of 4, or beyond the end, -ENODEV: the port was closed,
+ *   -E_RTE_SECONDARY: not in a secondary process.
  */
 __rte_experimental int rte_pmd_mlx5dv_dm_read(
 	const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len);

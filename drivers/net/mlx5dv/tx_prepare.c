@@ -131,7 +131,7 @@ check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !(limits->tso_tunnels & tunnel))
 		return -ENOTSUP;
 	/* The burst copies the headers. */
-	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mdv_dm_has(mbuf))
+	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mdv_dm_has_any(mbuf, mdv_tx_tso_header(mbuf)))
 		return -ENOTSUP;
 	return rte_validate_tx_offload(mbuf);
 }
@@ -215,14 +215,14 @@ fill_checksums(struct rte_mbuf *mbuf)
 	uint32_t l3 = mbuf->l2_len;
 	int ret = 0;
 
-	/* Not even read there: each word takes a round trip to the device. */
-	if (mdv_dm_has(mbuf))
-		return 0;
-	if (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) {
+	if (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK)
 		l3 += mbuf->outer_l2_len + mbuf->outer_l3_len;
-		if (ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM)
-			ret = put_16(mbuf, mbuf->outer_l2_len + ip_field, 0);
-	}
+	/* Not even read there: each word takes a round trip to the device, and a secondary process
+	 * does not have it mapped. */
+	if (mdv_dm_has_any(mbuf, l3 + mbuf->l3_len))
+		return 0;
+	if ((ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) && (ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM))
+		ret = put_16(mbuf, mbuf->outer_l2_len + ip_field, 0);
 	if (ret == 0 && (ol_flags & RTE_MBUF_F_TX_IP_CKSUM))
 		ret = put_16(mbuf, l3 + ip_field, 0);
 	if (ret != 0)

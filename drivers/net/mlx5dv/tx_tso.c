@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
  * headers, is the same in all instances. */
+#include "dm.h"
 #include "tx_chain.h"
 #include "tx_tso.h"
 
@@ -56,8 +57,10 @@ shape_take(struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, bool insert_
 	shape->ol_flags = flags;
 	shape->header = header;
 	shape->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
-	/* Full units are copied. */
-	shape->least = tagged ? UINT32_MAX : MDV_TX_WQE_INLINE_START + shape->units * 16;
+	/* Full units are copied, and nothing from where only the device may read. */
+	shape->least = tagged || (flags & RTE_MBUF_F_EXTERNAL)
+		? UINT32_MAX
+		: MDV_TX_WQE_INLINE_START + shape->units * 16;
 	shape->mss = mbuf->tso_segsz;
 	shape->per_mss = (1ULL << INVERSE_SHIFT) / mbuf->tso_segsz + 1;
 	shape->tagged = tagged;
@@ -65,14 +68,17 @@ shape_take(struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, bool insert_
 }
 
 /** Headers that are in several segments or near the end of one, or get a tag. @return @p header,
- * NULL: the packet has fewer bytes */
+ * NULL: the packet has fewer bytes, or has them in the device's memory */
 static __rte_noinline const uint8_t *
 headers_gather(const struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, uint8_t *header)
 {
 	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
 	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
-	const uint8_t *from = rte_pktmbuf_read(mbuf, 0, shape->header, bytes);
+	const uint8_t *from;
 
+	if (mdv_dm_has_any(mbuf, shape->header))
+		return NULL;
+	from = rte_pktmbuf_read(mbuf, 0, shape->header, bytes);
 	if (from == NULL)
 		return NULL;
 	memset(header, 0, MDV_TX_WQE_INLINE_START + shape->units * 16);

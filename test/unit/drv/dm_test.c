@@ -172,6 +172,8 @@ the_device_counts_from_the_start(void **state)
 	place = mdv_mr_cache_miss(&cache, start + 1023, mbuf);
 	assert_int_equal(place.addr, 1023);
 	assert_int_equal(mdv_mr_cache_miss(&cache, start + 1024, mbuf).lkey_be, MDV_MR_LKEY_NONE);
+	/* Memory that another process has at that address. */
+	assert_int_equal(mdv_mr_cache_miss(&cache, start, host).lkey_be, MDV_MR_LKEY_NONE);
 	rte_pktmbuf_free(mbuf);
 	mdv_mr_caches_gone(rig.port.mr);
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), 0);
@@ -212,6 +214,7 @@ a_device_without_memory_says_so(void **state)
 static void
 secondary_processes_have_none(void **state)
 {
+	struct rte_pmd_mlx5dv_dm *dm;
 	uint64_t time;
 	size_t max;
 
@@ -222,6 +225,15 @@ secondary_processes_have_none(void **state)
 	assert_int_equal(rte_errno, E_RTE_SECONDARY);
 	assert_int_equal(
 		rte_pmd_mlx5dv_timestamp_to_ns(rig.data.port_id, 0, &time), -E_RTE_SECONDARY);
+	process_type = RTE_PROC_PRIMARY;
+	dm = rte_pmd_mlx5dv_dm_alloc(rig.data.port_id, 64, 0);
+	assert_non_null(dm);
+	process_type = RTE_PROC_SECONDARY;
+	assert_int_equal(rte_pmd_mlx5dv_dm_write(dm, 0, &time, sizeof(time)), -E_RTE_SECONDARY);
+	assert_int_equal(rte_pmd_mlx5dv_dm_read(dm, 0, &time, sizeof(time)), -E_RTE_SECONDARY);
+	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), -E_RTE_SECONDARY);
+	process_type = RTE_PROC_PRIMARY;
+	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), 0);
 }
 
 int

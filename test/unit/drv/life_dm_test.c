@@ -307,10 +307,11 @@ a_port_takes_its_memory_with_it(void **state)
 	assert_int_equal(rte_eth_dev_reset(port_id), 0);
 	check_gone(first, mbuf);
 	check_gone(second, other);
-	/* In whatever order: application first, or mbuf first. */
-	assert_int_equal(rte_pmd_mlx5dv_dm_free(first), 0);
+	/* As before, the last is the application. */
+	assert_int_equal(rte_pmd_mlx5dv_dm_free(first), -EBUSY);
 	rte_pktmbuf_free(mbuf);
 	rte_pktmbuf_free(other);
+	assert_int_equal(rte_pmd_mlx5dv_dm_free(first), 0);
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(second), 0);
 	/* It is the device's again. */
 	first = take(port_id, MAX_BYTES);
@@ -353,6 +354,7 @@ offloads_leave_the_template_alone(void **state)
 	uint8_t frame[FRAME], back[FRAME];
 	struct rte_ipv4_hdr *ip = (void *)(frame + RTE_ETHER_HDR_LEN);
 	struct rte_udp_hdr *udp = (void *)(ip + 1);
+	struct rte_eth_stats stats;
 	struct rte_mbuf *mbuf;
 
 	(void)state;
@@ -378,6 +380,12 @@ offloads_leave_the_template_alone(void **state)
 	mbuf->ol_flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_SEG;
 	assert_int_equal(rte_eth_tx_prepare(port_id, 0, &mbuf, 1), 0);
 	assert_int_equal(rte_errno, ENOTSUP);
+	/* Nor without having asked. */
+	rte_mbuf_refcnt_update(mbuf, 1);
+	transmit(port_id, &mbuf, 1);
+	assert_int_equal(rte_mbuf_refcnt_read(mbuf), 1);
+	assert_int_equal(rte_eth_stats_get(port_id, &stats), 0);
+	assert_int_equal(stats.oerrors, 1);
 	mbuf->ol_flags &= ~RTE_MBUF_F_TX_TCP_SEG;
 	mbuf->ol_flags |= RTE_MBUF_F_TX_UDP_CKSUM;
 	assert_int_equal(rte_eth_tx_prepare(port_id, 0, &mbuf, 1), 1);
