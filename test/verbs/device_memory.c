@@ -79,6 +79,25 @@ test_copies(struct ibv_dm *dm)
 	kit_must(ibv_free_dm(other), "ibv_free_dm");
 }
 
+/* Its mapping is of the device's pages, which the kernel does not pin for anybody. */
+static void
+check_mapping(struct ibv_dm *dm)
+{
+	static uint8_t own[2 * 4096] __attribute__((aligned(4096)));
+	struct mlx5dv_dm mapped = { 0 };
+	struct mlx5dv_obj obj = { .dm = { .in = dm, .out = &mapped } };
+	struct ibv_mr *mr;
+
+	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_DM), "mlx5dv_init_obj");
+	CHECK_REFUSED(ibv_reg_mr(kit_pd, mapped.buf, BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+	CHECK_REFUSED(ibv_reg_mr(kit_pd, (uint8_t *)mapped.buf + BYTES - 1, 1, 0), EFAULT);
+	mr = ibv_reg_mr(kit_pd, own, sizeof(own), IBV_ACCESS_LOCAL_WRITE);
+	CHECK(mr != NULL, errno);
+	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, mapped.buf, BYTES, 0) != 0,
+		0);
+	kit_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
 static void
 test_refused(struct ibv_dm *dm, size_t most)
 {
@@ -100,6 +119,7 @@ test_refused(struct ibv_dm *dm, size_t most)
 		EINVAL);
 	CHECK_REFUSED(ibv_reg_dm_mr(kit_pd, dm, 1, BYTES, ACCESS), EINVAL);
 	CHECK_REFUSED(ibv_reg_dm_mr(kit_pd, dm, BYTES + 1, 1, ACCESS), EINVAL);
+	check_mapping(dm);
 	mr = ibv_reg_dm_mr(kit_pd, dm, BYTES - 1, 1, ACCESS);
 	CHECK(mr != NULL, errno);
 	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0) != 0, 0);

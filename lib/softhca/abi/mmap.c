@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* All offsets of the encoding below are less: 8 + 8 + 8 bits of page number. */
 #define SPACE_BYTES (1ULL << 36)
 
@@ -23,7 +25,7 @@ shca_mmap_open(unsigned int index, bool cloexec)
 	char name[32];
 	int fd;
 
-	snprintf(name, sizeof(name), "softhca-uverbs%u", index);
+	snprintf(name, sizeof(name), SHCA_MEM_DEVICE_FILE "%u", index);
 	fd = memfd_create(name, cloexec ? MFD_CLOEXEC : 0);
 	if (fd < 0)
 		return -errno;

@@ -246,7 +246,7 @@ reg_dm(struct shca_bundle *bundle)
 
 	ret = check_dm_region(dm, offset, length, access);
 	if (ret == 0)
-		ret = shca_mem_reg(
+		ret = shca_mem_reg_own(
 			mem, dm->start + offset, length, 0, pd->pdn, (uint32_t)access, &mr->mr);
 	if (ret != 0)
 		return ret;

@@ -50,17 +50,23 @@ shca_mem_destroy(struct shca_mem *mem)
 
 int
 shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
+	uint32_t access, struct shca_mr **mr)
+{
+	if ((uintptr_t)start + length < length || iova + length < length)
+		return -EINVAL;
+	if (!shca_mem_can_pin(start, length, (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0))
+		return -EFAULT;
+	return shca_mem_reg_own(mem, start, length, iova, pdn, access, mr);
+}
+
+int
+shca_mem_reg_own(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
 	uint32_t access, struct shca_mr **out)
 {
-	bool write = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
 	struct shca_mr *mr;
 	uint32_t index;
 	int ret;
 
-	if ((uintptr_t)start + length < length || iova + length < length)
-		return -EINVAL;
-	if (!shca_mem_is_mapped(start, length, write))
-		return -EFAULT;
 	mr = malloc(sizeof(*mr));
 	if (mr == NULL)
 		return -ENOMEM;
@@ -76,7 +82,7 @@ shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iov
 		.lkey = index << SHCA_MEM_LKEY_INDEX_SHIFT | mem->next_tag,
 		.pdn = pdn,
 		.access = access,
-		.is_writable = write,
+		.is_writable = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0,
 	};
 	mem->next_tag = mem->next_tag == UINT8_MAX ? 1 : mem->next_tag + 1;
 	*out = mr;
@@ -110,10 +116,11 @@ shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iov
 
 /*
  * One line of /proc/self/maps: does it carry the covered range on? Lines come in address order.
+ * @param not_of NULL, or what the line must not have
  * @return true when the question is decided.
  */
 static bool
-cover(const char *line, bool write, uint64_t *covered, uint64_t end)
+cover(const char *line, bool write, const char *not_of, uint64_t *covered, uint64_t end)
 {
 	uint64_t from, to;
 	char perms[5];
@@ -124,6 +131,8 @@ cover(const char *line, bool write, uint64_t *covered, uint64_t end)
 		return false;
 	if (from > *covered || perms[0] != 'r' || (write && perms[1] != 'w'))
 		return true;
+	if (not_of != NULL && strstr(line, not_of) != NULL)
+		return true;
 	*covered = to;
 	return to >= end;
 }
@@ -132,8 +141,8 @@ cover(const char *line, bool write, uint64_t *covered, uint64_t end)
  * The map is asked, not the memory: touching it would fault pages in, and probing for writability
  * would race with the application's own stores. Bare system calls, as open() may be hooked here.
  */
-bool
-shca_mem_is_mapped(const void *start, uint64_t length, bool write)
+static bool
+is_covered(const void *start, uint64_t length, bool write, const char *not_of)
 {
 	uint64_t covered = (uintptr_t)start;
 	uint64_t end = covered + length;
@@ -159,8 +168,10 @@ shca_mem_is_mapped(const void *start, uint64_t length, bool write)
 
 		nb_held += (size_t)nb_read;
 		text[nb_held] = '\0';
-		for (; !decided && (newline = strchr(line, '\n')) != NULL; line = newline + 1)
-			decided = cover(line, write, &covered, end);
+		for (; !decided && (newline = strchr(line, '\n')) != NULL; line = newline + 1) {
+			*newline = '\0';
+			decided = cover(line, write, not_of, &covered, end);
+		}
 		nb_held -= (size_t)(line - text);
 		/* A path longer than the buffer: its line's head has been seen or will not be. */
 		if (nb_held == sizeof(text) - 1)
@@ -170,6 +181,18 @@ shca_mem_is_mapped(const void *start, uint64_t length, bool write)
 	syscall(SYS_close, fd);
 	errno = saved_errno;
 	return covered >= end;
+}
+
+bool
+shca_mem_is_mapped(const void *start, uint64_t length, bool write)
+{
+	return is_covered(start, length, write, NULL);
+}
+
+bool
+shca_mem_can_pin(const void *start, uint64_t length, bool write)
+{
+	return is_covered(start, length, write, "/memfd:" SHCA_MEM_DEVICE_FILE);
 }
 
 /*

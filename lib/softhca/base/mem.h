@@ -48,14 +48,20 @@ struct shca_mem *shca_mem_create(void);
 /** Frees the table and all regions still in it. NULL is allowed. */
 void shca_mem_destroy(struct shca_mem *mem);
 
+/** How the files begin whose pages are the device's: memory that programs map, and cannot lend. */
+#define SHCA_MEM_DEVICE_FILE "softhca-uverbs"
+
 /**
- * Register a region. The caller has validated access flags; this checks that the range is mapped
- * (and writable when access asks to write).
+ * Register a region. The caller has validated access flags; this checks that the range can be
+ * pinned (and written when access asks to write).
  *
- * @return 0, -EINVAL (address overflow), -EFAULT (not mapped), -ENOMEM.
+ * @return 0, -EINVAL (address overflow), -EFAULT (not to be pinned), -ENOMEM.
  */
 int shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
 	uint32_t access, struct shca_mr **mr);
+/** The same of the device's own memory, as the device has it mapped. */
+int shca_mem_reg_own(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova,
+	uint32_t pdn, uint32_t access, struct shca_mr **mr);
 /** NULL is allowed. */
 void shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr);
 
@@ -122,6 +128,9 @@ enum shca_mem_fault shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_
 
 /** @return true when every page of the range can be read (and written if @p write). */
 bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);
+/** @return true when besides none of them is the device's: the kernel pins no pages that have but a
+ * frame number (VM_PFNMAP; mm/gup.c check_vma_flags). */
+bool shca_mem_can_pin(const void *start, uint64_t length, bool write);
 
 /**
  * Run @p function(@p arg) so that a SIGSEGV or SIGBUS of this thread inside it returns from here.

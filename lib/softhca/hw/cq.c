@@ -47,8 +47,8 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	if (!is_geometry_valid(attr->ring, attr->nb_cqes, attr->cqe_bytes) ||
 		(uintptr_t)attr->dbrec % DBREC_BYTES != 0)
 		return -EINVAL;
-	if (!shca_mem_is_mapped(attr->ring, (uint64_t)attr->nb_cqes * attr->cqe_bytes, true) ||
-		!shca_mem_is_mapped(attr->dbrec, DBREC_BYTES, true))
+	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_cqes * attr->cqe_bytes, true) ||
+		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, true))
 		return -EFAULT;
 	cq = calloc(1, sizeof(*cq));
 	if (cq == NULL)
@@ -275,7 +275,7 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 
 	if (!is_geometry_valid(ring, nb_cqes, cqe_bytes))
 		return -EINVAL;
-	if (!shca_mem_is_mapped(ring, (uint64_t)nb_cqes * cqe_bytes, true))
+	if (!shca_mem_can_pin(ring, (uint64_t)nb_cqes * cqe_bytes, true))
 		return -EFAULT;
 	if (!shca_mem_is_mapped(
 		    cq->attr.ring, (uint64_t)cq->attr.nb_cqes * cq->attr.cqe_bytes, true))

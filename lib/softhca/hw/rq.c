@@ -57,8 +57,8 @@ shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct 
 
 	if (!is_geometry_valid(attr))
 		return -EINVAL;
-	if (!shca_mem_is_mapped(attr->ring, (uint64_t)attr->nb_wqes * attr->stride_bytes, false) ||
-		!shca_mem_is_mapped(attr->dbrec, DBREC_BYTES, false))
+	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqes * attr->stride_bytes, false) ||
+		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, false))
 		return -EFAULT;
 	if (!shca_cq_has_clock(attr->cq))
 		return -EOPNOTSUPP;

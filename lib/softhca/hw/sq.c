@@ -40,8 +40,8 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 		attr->nb_wqebbs > MAX_WQEBBS || (uintptr_t)attr->dbrec % DBREC_BYTES != 0 ||
 		attr->cq == NULL)
 		return -EINVAL;
-	if (!shca_mem_is_mapped(attr->ring, (uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false) ||
-		!shca_mem_is_mapped(attr->dbrec, DBREC_BYTES, false))
+	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false) ||
+		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, false))
 		return -EFAULT;
 	/* LX hw/mlx5/qp.c get_ts_format. */
 	if (!shca_cq_has_clock(attr->cq))

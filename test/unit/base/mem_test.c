@@ -332,6 +332,31 @@ other_faults_without_a_handler_kill(void **state)
 	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
 }
 
+/* The device has it for its own, and nobody else can lend it. */
+static void
+device_pages(void **state)
+{
+	struct shca_mem *mem = shca_mem_create();
+	int fd = memfd_create(SHCA_MEM_DEVICE_FILE "7", MFD_CLOEXEC);
+	struct shca_mr *mr;
+	uint8_t *memory;
+
+	(void)state;
+	assert_non_null(mem);
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_true(shca_mem_is_mapped(memory, PAGE, true));
+	assert_false(shca_mem_can_pin(memory, PAGE, true));
+	assert_false(shca_mem_can_pin(memory + 100, 1, false));
+	assert_int_equal(shca_mem_reg(mem, memory, PAGE, IOVA, PDN, WRITE, &mr), -EFAULT);
+	assert_int_equal(shca_mem_reg_own(mem, memory, PAGE, IOVA, PDN, WRITE, &mr), 0);
+	assert_ptr_equal(shca_mem_ptr(mem, PDN, mr->lkey, IOVA, 1, true), memory);
+	munmap(memory, PAGE);
+	close(fd);
+	shca_mem_destroy(mem);
+}
+
 int
 main(void)
 {
@@ -347,6 +372,7 @@ main(void)
 		cmocka_unit_test(bus_errors_too),
 		cmocka_unit_test(other_faults_reach_the_application),
 		cmocka_unit_test(other_faults_without_a_handler_kill),
+		cmocka_unit_test(device_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
