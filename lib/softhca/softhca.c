@@ -56,6 +56,16 @@ show_link(unsigned int index, bool up, void *arg)
 		SHCA_DEBUG("mlx5_%u: link state not written: %s", index, strerror(-ret));
 }
 
+static void
+show_netdev(unsigned int index, const char *name, void *arg)
+{
+	const struct shca_set *set = arg;
+	int ret = name[0] == '\0' ? 0 : shca_tree_set_netdev(set->dir, index, name);
+
+	if (ret != 0)
+		SHCA_DEBUG("mlx5_%u: name of the netdev not written: %s", index, strerror(-ret));
+}
+
 static int
 open_wire(const struct shca_port_options *port, const struct shca_wire_options *options,
 	struct shca_wire **wire)
@@ -142,6 +152,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.faults = set->faults,
 		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
 		.link = set->dir[0] == '\0' ? NULL : show_link,
+		.netdev = set->dir[0] == '\0' ? NULL : show_netdev,
 		.arg = set,
 	};
 	int ret;

@@ -347,12 +347,11 @@ def test_trace_refuses_what_it_cannot_read(tmp_path):
         assert "behind packet 1: truncated" in err
 
 
-@pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
-def test_contexts_are_told_of_the_link(tmp_path):
-    """ibverbs-utils' own watcher; sysfs says the same."""
+def check_watcher(tmp_path, port, change):
+    """change(socket, "down" or "up"): ibverbs-utils' own watcher sees it; sysfs says the same."""
     socket = tmp_path / "device"
     # stdbuf: it prints into a pipe.
-    argv = softhca_argv(["wire=null"], ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx5_0"])
+    argv = softhca_argv([port], ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx5_0"])
     argv[2:2] = ["--ctl", socket]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
         try:
@@ -361,13 +360,44 @@ def test_contexts_are_told_of_the_link(tmp_path):
             for verb, event, state, phys in (
                     ("down", "IBV_EVENT_PORT_ERR (10), port 1", "1: DOWN", "3: Disabled"),
                     ("up", "IBV_EVENT_PORT_ACTIVE (9), port 1", "4: ACTIVE", "5: LinkUp")):
-                assert asked(socket, "link", verb) == f"mlx5_0 {verb}\n"
+                change(socket, verb)
                 assert event in runner.stdout.readline()
                 assert (port / "state").read_text() == state + "\n"
                 assert (port / "phys_state").read_text() == phys + "\n"
         finally:
             runner.terminate()
             runner.wait(PATIENCE)
+
+
+@pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
+def test_contexts_are_told_of_the_link(tmp_path):
+    def change(socket, verb):
+        assert asked(socket, "link", verb) == f"mlx5_0 {verb}\n"
+    check_watcher(tmp_path, "wire=null", change)
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+@pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
+def test_contexts_are_told_of_the_netdev(tmp_path):
+    """For verbs the port goes down with it. The link is up all the time."""
+    with host.netdev_that_is_up() as name:
+        def change(socket, verb):
+            host.run("ip", "link", "set", name, verb)
+            assert ", link up\n" in asked(socket, "stats")
+        check_watcher(tmp_path, f"wire=null,kernel=tap:{name}", change)
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_sysfs_has_the_netdev_by_its_new_name(tmp_path):
+    socket, old, new = tmp_path / "device", host.name("o"), host.name("n")
+    with holder("--ctl", socket, ports=[f"wire=null,kernel=tap:{old}"]):
+        sysfs = pathlib.Path(os.readlink(socket)).parent / "sys/class/infiniband/mlx5_0"
+        ndevs = sysfs / "ports/1/gid_attrs/ndevs"
+        for name in (old, new):
+            if name == new:
+                host.run("ip", "link", "set", old, "name", new)
+            until(lambda n=name: all((ndevs / index).read_text() == f"{n}\n" for index in "01"))
+            assert os.listdir(sysfs / "device/net") == [name]
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")

@@ -2,6 +2,7 @@
 """The netdev beside the port: whose its MTU is, what only it knows of the cable, and what befalls it."""
 import contextlib
 import pathlib
+import time
 
 import pytest
 from harness import frames, host
@@ -9,6 +10,7 @@ from harness.cable import Cable
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
+PATIENCE = 60
 
 pytestmark = pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 
@@ -19,18 +21,6 @@ def port_beside_netdev(wire="wire=null", args=(), **options):
     name = host.name("n")
     with Testpmd(ports=[f"{wire},kernel=tap:{name},mac={MAC}"], args=args, **options) as pmd:
         yield pmd, name
-
-
-@contextlib.contextmanager
-def netdev_that_is_up():
-    """The name of a TAP that a port starts beside with its link up: so it has no event of that to tell."""
-    name = host.name("n")
-    host.run("ip", "tuntap", "add", "dev", name, "mode", "tap")
-    try:
-        host.quiet_netdev(name)
-        yield name
-    finally:
-        host.run("ip", "link", "del", name, check=False)
 
 
 def netdev_mtu(name):
@@ -86,7 +76,7 @@ def test_the_kernel_changes_the_mtu_under_a_running_port(tmp_path):
 
 def test_the_netdev_is_taken_down_and_up():
     """By whomever: the application hears of it, and sees it when it looks."""
-    with netdev_that_is_up() as name, \
+    with host.netdev_that_is_up() as name, \
             Testpmd(ports=[f"wire=loop,kernel=tap:{name},mac={MAC}"], link_events=True) as pmd:
         assert pmd.info()["Link status"] == "up"
         for state in ("down", "up"):
@@ -94,11 +84,17 @@ def test_the_netdev_is_taken_down_and_up():
             host.run("ip", "link", "set", name, state)
             pmd.terminal.expect("Port 0: link state change event", start)
             assert pmd.info()["Link status"] == state
+        pmd.cmd("set fwd io")
+        pmd.cmd("start tx_first 1")
         for state in ("down", "up"):
             start = pmd.mark()
             pmd.terminal.send(f"set link-{state} port 0\n")
             pmd.terminal.expect("Port 0: link state change event", start)
             assert pmd.info()["Link status"] == state
+            # Frames circle as before: the cable is the card's.
+            before = pmd.stats()["RX-packets"]
+            pmd.wait_stats(lambda stats, n=before: stats["RX-packets"] > n + 1000)
+        pmd.cmd("stop")
 
 
 def test_the_netdev_is_renamed_and_deleted():
@@ -112,7 +108,8 @@ def test_the_netdev_is_renamed_and_deleted():
         pmd.cmd("port stop 0")
         pmd.cmd("port config mtu 0 2000")
         pmd.cmd("port start 0")
-        assert netdev_mtu(other) == 2000 and pmd.info()["Link status"] == "up"
+        assert netdev_mtu(other) == 2000
+        wait_link_up(pmd)
         assert f"netdev {other} does not offer it" in pmd.cmd("show port 0 flow_ctrl")
         start = pmd.mark()
         host.run("ip", "link", "del", other)
@@ -134,10 +131,17 @@ def test_the_netdev_moves_to_another_namespace():
         assert netdev_mtu(name) == 1500 and pmd.info()["MTU"] == "1300"
 
 
+def wait_link_up(pmd):
+    """The device sees a moment later that its netdev is."""
+    end = time.monotonic() + PATIENCE
+    while pmd.info()["Link status"] != "up":
+        assert time.monotonic() < end
+
+
 def does_without(pmd):
     """A port whose netdev has gone: what is the netdev's it says it has not, and it sends and receives."""
     assert "that is the netdev's, and there is none here" in pmd.cmd("show port 0 flow_ctrl")
-    assert pmd.info()["Link status"] == "up"
+    wait_link_up(pmd)
     pmd.cmd("port stop 0")
     pmd.cmd("port config mtu 0 1400")
     pmd.cmd("port start 0")

@@ -67,7 +67,9 @@ def test_in_namespaces_of_its_own(tree):
     # What the runner has made is its user's, here root's.
     hand_over = ["sh", "-c", 'chown 65534:65534 "$SOFTHCA_DIR"; exec "$@"', "sh"]
     below = [*hand_over, "unshare", "--net", "--ipc", "--uts", *tree.as_nobody([], ["net_raw"])]
-    with OrdinaryTestpmd(tree, port=f"wire=loop,kernel=tap:mdv{os.getpid()}c", below=below) as pmd:
-        has_traffic(pmd)
-        info = pmd.info()
-        assert info["MAC address"] == "02:00:00:00:00:01" and info["Link status"] == "up", info
+    with host.netdev_that_is_up() as name:
+        mac = host.netdev_mac(name)
+        with OrdinaryTestpmd(tree, port=f"wire=loop,kernel=tap:{name}", below=below) as pmd:
+            has_traffic(pmd)
+            info = pmd.info()
+            assert info["MAC address"] == mac and info["Link status"] == "up", info

@@ -331,7 +331,7 @@ static void
 fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
 {
 	const struct shca_device_conf *conf = shca_device_conf(file->dev);
-	bool is_up = shca_device_link(file->dev);
+	bool is_active = shca_device_is_active(file->dev);
 	size_t i = 0;
 
 	while (i + 1 < sizeof(link_modes) / sizeof(link_modes[0]) &&
@@ -339,9 +339,9 @@ fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *respon
 		i++;
 	response->active_width = link_modes[i].width;
 	response->active_speed = link_modes[i].speed;
-	response->state = is_up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+	response->state = is_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	/* IBTA PortPhysicalState: 5 LinkUp, 3 Disabled. */
-	response->phys_state = is_up ? 5 : 3;
+	response->phys_state = is_active ? 5 : 3;
 }
 
 static void

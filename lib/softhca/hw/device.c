@@ -36,8 +36,8 @@
 #define CQ_NUMBER_1ST 0x400
 #define QP_NUMBER_1ST 0x100
 
-/* How long a change of the netdev's IFF_PROMISC may go unnoticed: 10 ms. */
-#define KERNEL_CHECK_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
+/* How long a change of the netdev may go unnoticed: 10 ms. */
+#define NETDEV_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
 
 static int
 create_lock(struct shca_device *dev)
@@ -57,11 +57,29 @@ set_kernel_filter(struct shca_device *dev)
 {
 	struct shca_kernel_filter filter = {
 		.present = dev->conf.kernel != NULL,
-		.promiscuous = dev->is_kernel_promiscuous,
+		.promiscuous = dev->netdev.is_promiscuous,
 	};
 
 	memcpy(filter.mac, dev->conf.mac, sizeof(filter.mac));
 	shca_steering_set_kernel(dev->steering, &filter);
+}
+
+static void
+look_at_netdev(struct shca_device *dev)
+{
+	const struct shca_device_conf *conf = &dev->conf;
+	struct shca_netdev was = dev->netdev;
+
+	if (conf->kernel == NULL || conf->kernel->ops->look == NULL)
+		return;
+	conf->kernel->ops->look(conf->kernel, &dev->netdev);
+	if (conf->netdev != NULL && strcmp(dev->netdev.name, was.name) != 0)
+		conf->netdev(conf->index, dev->netdev.name, conf->arg);
+	if (dev->netdev.is_promiscuous == was.is_promiscuous)
+		return;
+	set_kernel_filter(dev);
+	if (conf->wire->ops->set_promiscuous != NULL)
+		conf->wire->ops->set_promiscuous(conf->wire, dev->netdev.is_promiscuous);
 }
 
 int
@@ -106,8 +124,11 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->clock_pages);
 	LIST_INIT(&dev->listeners);
 	dev->has_link = true;
+	dev->is_active = true;
+	dev->netdev.is_up = true;
 	dev->may_fail = shca_inject_concerns(dev, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW);
 	set_kernel_filter(dev);
+	look_at_netdev(dev);
 	*out = dev;
 	return 0;
 
@@ -302,25 +323,6 @@ run_kernel_rx(struct shca_device *dev)
 }
 
 static void
-check_kernel(struct shca_device *dev)
-{
-	struct shca_wire *kernel = dev->conf.kernel;
-	bool is_promiscuous;
-
-	if (kernel == NULL || kernel->ops->is_promiscuous == NULL ||
-		dev->ticks - dev->kernel_checked_ticks < KERNEL_CHECK_TICKS)
-		return;
-	dev->kernel_checked_ticks = dev->ticks;
-	is_promiscuous = kernel->ops->is_promiscuous(kernel);
-	if (is_promiscuous == dev->is_kernel_promiscuous)
-		return;
-	dev->is_kernel_promiscuous = is_promiscuous;
-	set_kernel_filter(dev);
-	if (dev->conf.wire->ops->set_promiscuous != NULL)
-		dev->conf.wire->ops->set_promiscuous(dev->conf.wire, is_promiscuous);
-}
-
-static void
 run_sqs(void *arg)
 {
 	struct shca_device *dev = arg;
@@ -346,7 +348,10 @@ run_round(void *arg)
 		if (dev->conf.wire->ops->start != NULL)
 			dev->conf.wire->ops->start(dev->conf.wire);
 	}
-	check_kernel(dev);
+	if (dev->ticks - dev->netdev_ticks >= NETDEV_TICKS) {
+		dev->netdev_ticks = dev->ticks;
+		look_at_netdev(dev);
+	}
 	if (dev->conf.wire->ops->nb_refused != NULL)
 		dev->stats.tx_refused = dev->conf.wire->ops->nb_refused(dev->conf.wire);
 	shca_link_run(dev);

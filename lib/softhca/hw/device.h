@@ -61,8 +61,10 @@ struct shca_device_conf {
 	 * be NULL.
 	 */
 	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
-	/** The link went up or down. The lock is held. May be NULL. */
+	/** The port is active, or no longer. The lock is held. May be NULL. */
 	void (*link)(unsigned int index, bool up, void *arg);
+	/** The netdev is called so; "": there is none any more. The lock is held. May be NULL. */
+	void (*netdev)(unsigned int index, const char *name, void *arg);
 	void *arg;
 };
 
@@ -161,6 +163,9 @@ typedef void (*shca_event_fn)(void *owner, enum shca_event event);
 /** @{ The link. It is up unless the wire has no carrier or somebody takes it down. */
 /** Look at it now; a change is told. @return whether it is up. */
 bool shca_device_link(struct shca_device *dev);
+/** As the former. @return whether verbs may call the port active: with a netdev that is up
+ * (hw/link.h). */
+bool shca_device_is_active(struct shca_device *dev);
 /** Take the link down, or no longer: listeners, the netdev and a link partner see it. */
 void shca_device_set_link(struct shca_device *dev, bool up);
 /** Who wants to know what happens to the port; the caller's. */

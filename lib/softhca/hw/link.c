@@ -23,22 +23,27 @@ update(struct shca_device *dev)
 {
 	struct shca_wire *wire = dev->conf.wire;
 	bool is_up = !dev->is_link_disabled && (wire->ops->link == NULL || wire->ops->link(wire));
+	bool is_active = is_up && dev->netdev.is_up;
 	bool is_first = !dev->is_link_known;
 	struct shca_listener *listener;
 
 	dev->is_link_known = true;
-	if (is_up == dev->has_link)
+	if (is_up != dev->has_link) {
+		dev->has_link = is_up;
+		set_carrier(dev->conf.kernel, is_up);
+		if (!is_first)
+			SHCA_INFO("mlx5_%u: link %s", dev->conf.index, is_up ? "up" : "down");
+	}
+	if (is_active == dev->is_active)
 		return;
-	dev->has_link = is_up;
-	set_carrier(dev->conf.kernel, is_up);
+	dev->is_active = is_active;
 	if (dev->conf.link != NULL)
-		dev->conf.link(dev->conf.index, is_up, dev->conf.arg);
+		dev->conf.link(dev->conf.index, is_active, dev->conf.arg);
 	if (is_first)
 		return; /* nobody saw it otherwise */
-	SHCA_INFO("mlx5_%u: link %s", dev->conf.index, is_up ? "up" : "down");
 	LIST_FOREACH (listener, &dev->listeners, link)
 		listener->event(
-			listener->owner, is_up ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
+			listener->owner, is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
 }
 
 void
@@ -56,6 +61,13 @@ shca_device_link(struct shca_device *dev)
 {
 	update(dev);
 	return dev->has_link;
+}
+
+bool
+shca_device_is_active(struct shca_device *dev)
+{
+	update(dev);
+	return dev->is_active;
 }
 
 void

@@ -18,6 +18,7 @@
 #include "hw/out.h"
 #include "hw/rate.h"
 #include "model.h"
+#include "wire/wire.h"
 
 struct shca_packet;
 
@@ -65,13 +66,14 @@ struct shca_device {
 	bool may_reflect;            /**< the wire is one that can: frames to be sent are copied */
 	bool is_reflecting;          /**< in a round of such a wire: nothing is sent on it */
 	unsigned int reflect_budget; /**< frames that may yet be received in the round */
-	bool is_kernel_promiscuous;
-	bool is_link_disabled; /**< shca_device_set_link() */
-	bool has_link;         /**< as last told */
-	bool is_link_known;    /**< it was looked at */
+	struct shca_netdev netdev;   /**< the kernel side's, as last looked at */
+	bool is_link_disabled;       /**< shca_device_set_link() */
+	bool has_link;               /**< as the netdev was last told */
+	bool is_active;              /**< as listeners were last told */
+	bool is_link_known;          /**< it was looked at */
 	uint64_t link_checked_ticks;
 	LIST_HEAD(, shca_listener) listeners;
-	uint64_t kernel_checked_ticks;
+	uint64_t netdev_ticks; /**< when it was looked at */
 
 	bool may_fail; /**< faults of link or device concern it (hw/inject.h) */
 	bool is_dead;  /**< device-fatal */

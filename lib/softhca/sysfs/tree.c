@@ -2,6 +2,7 @@
 /** @file The sysfs files, one row each; {name} in a path or text stands for a value of the port. */
 #include "sysfs/tree.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -28,6 +29,9 @@
 #define NETDEV PCI "/net/{netdev}"
 #define CARD   "cards/{card}"
 #define PORT   "/class/infiniband/mlx5_%u/ports/1"
+
+/** A PCI domain no machine has, so that nothing real is found under the address. */
+#define PCI_ADDRESS "5ca0:00:%02x.0"
 
 enum row_kind {
 	ROW_FILE,
@@ -203,8 +207,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 
 	SET(VALUE_I, "%u", index);
 	SET(VALUE_MINOR, "%u", 192 + index);
-	/* A PCI domain no machine has, so that nothing real is found under the address. */
-	SET(VALUE_PCI, "5ca0:00:%02x.0", index);
+	SET(VALUE_PCI, PCI_ADDRESS, index);
 	SET(VALUE_ID_LOWER, "%04x", id);
 	SET(VALUE_ID_UPPER, "%04X", id);
 	SET(VALUE_TYPE, "MT%u", id);
@@ -389,6 +392,46 @@ shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count)
 
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", count);
 	return rewrite(dir, index, "hw_counters/out_of_buffer", text);
+}
+
+/** The entry of a directory that has one; from a port's net/. */
+static int
+find_netdev(const char *net, char *name, size_t size)
+{
+	DIR *entries = opendir(net);
+	struct dirent *entry;
+	int ret = -ENOENT;
+
+	if (entries == NULL)
+		return -errno;
+	while (ret != 0 && (entry = readdir(entries)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= size)
+			continue;
+		strcpy(name, entry->d_name);
+		ret = 0;
+	}
+	closedir(entries);
+	return ret;
+}
+
+int
+shca_tree_set_netdev(const char *dir, unsigned int index, const char *name)
+{
+	char net[TREE_PATH_MAX], from[2 * TREE_PATH_MAX], to[2 * TREE_PATH_MAX];
+	char line[IF_NAMESIZE + 1], old[IF_NAMESIZE];
+	int ret;
+
+	snprintf(net, sizeof(net), "%s/" SHCA_TREE_PCI "/" PCI_ADDRESS "/net", dir, index);
+	ret = find_netdev(net, old, sizeof(old));
+	if (ret != 0 || strcmp(old, name) == 0)
+		return ret;
+	snprintf(from, sizeof(from), "%s/%s", net, old);
+	snprintf(to, sizeof(to), "%s/%s", net, name);
+	snprintf(line, sizeof(line), "%s\n", name);
+	if (rename(from, to) != 0)
+		return -errno;
+	ret = rewrite(dir, index, "gid_attrs/ndevs/0", line);
+	return ret != 0 ? ret : rewrite(dir, index, "gid_attrs/ndevs/1", line);
 }
 
 int

@@ -30,6 +30,8 @@ int shca_tree_create(const struct shca_options *options, const char *dir);
 int shca_tree_remove(const char *dir);
 /** Show the port's state. @return 0 or a negative errno. */
 int shca_tree_set_link(const char *dir, unsigned int index, bool up);
+/** Show the netdev beside the port by the name that it has now. @return 0 or a negative errno. */
+int shca_tree_set_netdev(const char *dir, unsigned int index, const char *name);
 /** Show another count of packets lost for want of receive WQEs. @return 0 or a negative errno. */
 int shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count);
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -23,8 +24,8 @@
 #include "wire/tap.h"
 
 #define TAP_BURST 32
-/** How old the answer to is_promiscuous may be. */
-#define FLAGS_NS 50000000
+/** How old what is known of the netdev may be. */
+#define LOOK_NS 50000000
 
 struct tap {
 	struct shca_wire wire;
@@ -34,8 +35,8 @@ struct tap {
 	/* The netdev's flags, asked through a socket of its namespace. */
 	int control_fd;
 	ino_t netns;
-	uint64_t flags_ns;
-	bool is_promiscuous;
+	uint64_t looked_ns;
+	struct shca_netdev netdev;
 	/* One byte more than a frame may have, so that a cut one is known as such. */
 	uint8_t bytes[TAP_BURST][SHCA_FRAME_MAX + 1];
 };
@@ -88,6 +89,7 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	set_carrier(tap, true); /* an earlier process may have been killed without it */
 	drain(tap);
 	tap->control_fd = -1;
+	tap->netdev.is_up = true;
 	tap->wire.ops = &shca_tap_wire;
 	*wire = &tap->wire;
 	return 0;
@@ -184,21 +186,35 @@ follow_netns(struct tap *tap)
 	return tap->control_fd >= 0;
 }
 
-static bool
-tap_is_promiscuous(struct shca_wire *wire)
+static void
+look_now(struct tap *tap)
+{
+	struct shca_netdev *netdev = &tap->netdev;
+	struct ifreq ifr = { 0 };
+
+	if (tap->is_gone || ioctl(tap->fd, TUNGETIFF, &ifr) != 0) {
+		*netdev = (struct shca_netdev){ .is_up = true };
+		return;
+	}
+	snprintf(netdev->name, sizeof(netdev->name), "%s", ifr.ifr_name);
+	/* By the name it has now, unless it has yet another one: then the next time. */
+	if (!follow_netns(tap) || ioctl(tap->control_fd, SIOCGIFFLAGS, &ifr) != 0)
+		return;
+	netdev->is_up = (ifr.ifr_flags & IFF_UP) != 0;
+	netdev->is_promiscuous = (ifr.ifr_flags & IFF_PROMISC) != 0;
+}
+
+static void
+tap_look(struct shca_wire *wire, struct shca_netdev *netdev)
 {
 	struct tap *tap = (struct tap *)wire;
-	struct ifreq ifr = { 0 };
 	uint64_t now_ns = shca_clock_ns();
 
-	if (tap->is_gone || (tap->flags_ns != 0 && now_ns - tap->flags_ns < FLAGS_NS))
-		return tap->is_promiscuous;
-	tap->flags_ns = now_ns;
-	/* By the name it has now. */
-	if (follow_netns(tap) && ioctl(tap->fd, TUNGETIFF, &ifr) == 0 &&
-		ioctl(tap->control_fd, SIOCGIFFLAGS, &ifr) == 0)
-		tap->is_promiscuous = (ifr.ifr_flags & IFF_PROMISC) != 0;
-	return tap->is_promiscuous;
+	if (tap->looked_ns == 0 || now_ns - tap->looked_ns >= LOOK_NS) {
+		tap->looked_ns = now_ns;
+		look_now(tap);
+	}
+	*netdev = tap->netdev;
 }
 
 static void
@@ -222,7 +238,7 @@ const struct shca_wire_ops shca_tap_wire = {
 	.tx = tap_tx,
 	.rx = tap_rx,
 	.fd = tap_fd,
-	.is_promiscuous = tap_is_promiscuous,
+	.look = tap_look,
 	.set_carrier = tap_set_carrier,
 	.close = tap_close,
 };

@@ -38,6 +38,13 @@ struct shca_wire_conf {
 
 struct shca_wire;
 
+/** The netdev that a kernel side is, as it is now. */
+struct shca_netdev {
+	bool is_up;          /**< IFF_UP */
+	bool is_promiscuous; /**< IFF_PROMISC: it takes every frame */
+	char name[16];       /**< IFNAMSIZ; "": not known, or there is none any more */
+};
+
 /** As many as there are ports. */
 #define SHCA_WIRE_PATH_MAX 8
 
@@ -77,8 +84,9 @@ struct shca_wire_ops {
 	 * be NULL.
 	 */
 	uint64_t (*due_ns)(const struct shca_wire *wire);
-	/** Kernel side only: does the netdev take every frame (IFF_PROMISC)? May be NULL: no. */
-	bool (*is_promiscuous)(struct shca_wire *wire);
+	/** Kernel side only: look at the netdev; it is up when there is none any more. May be NULL:
+	 * there never is. */
+	void (*look)(struct shca_wire *wire, struct shca_netdev *netdev);
 	/**
 	 * Do its frames wait until a receive queue has room (a pcap without pace), instead of
 	 * coming when they come, like those of a cable? May be NULL: no.

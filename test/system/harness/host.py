@@ -177,6 +177,24 @@ def quiet_netdev(ifname, address=None):
     run("ip", "link", "set", "dev", ifname, "up")
 
 
+@contextlib.contextmanager
+def netdev_that_is_up():
+    """The name of a TAP that a port starts beside with its link up: so it has no event of that to tell."""
+    ifname = name("n")
+    run("ip", "tuntap", "add", "dev", ifname, "mode", "tap")
+    try:
+        quiet_netdev(ifname)
+        yield ifname
+    finally:
+        run("ip", "link", "del", ifname, check=False)
+
+
+def netdev_mac(ifname):
+    """As DPDK writes it."""
+    with open(f"/sys/class/net/{ifname}/address", encoding="ascii") as file:
+        return file.read().strip().upper()
+
+
 def netdev_counter(ifname, counter):
     with open(f"/sys/class/net/{ifname}/statistics/{counter}", encoding="ascii") as file:
         return int(file.read())

@@ -171,6 +171,50 @@ carrier_of_the_wire_counts(void **state)
 	rig_close(&rig);
 }
 
+/* Verbs calls it down, and what others send and receive passes all the same. */
+static void
+a_netdev_that_is_down_is_told(void **state)
+{
+	struct shca_cqe cqe;
+	uint8_t frame[64];
+	struct told told;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.with_kernel = true;
+	rig.kernel.is_down = true;
+	rig_open(&rig);
+	listen_to(&rig, &told);
+	/* As it was found: nothing to tell. */
+	rig_fill_rx(&rig, 4);
+	rig_run(&rig);
+	assert_false(shca_device_is_active(rig.dev));
+	assert_int_equal(told.nb_err, 0);
+	assert_true(shca_device_link(rig.dev));
+	rig_send(&rig, 0, 64, SHCA_CE_ALWAYS);
+	rig_frame(frame, 64, 1);
+	rig_come(&rig.wire, frame, 64);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_true(rig_poll(&rig.rx, &cqe));
+	assert_int_equal(rig.wire.nb_sent, 1);
+
+	rig.kernel.is_down = false;
+	step_until(&rig, &told.nb_active, 1);
+	assert_true(shca_device_is_active(rig.dev));
+	/* Two reasons are one event. */
+	shca_device_set_link(rig.dev, false);
+	assert_int_equal(told.nb_err, 1);
+	rig.kernel.is_down = true;
+	shca_device_set_link(rig.dev, true);
+	assert_int_equal(told.nb_active, 2);
+	step_until(&rig, &told.nb_err, 2);
+	assert_false(rig.kernel.no_carrier);
+	shca_device_unlisten(&told.listener);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -178,6 +222,7 @@ main(void)
 		cmocka_unit_test(nothing_passes_while_down),
 		cmocka_unit_test(patient_frames_wait),
 		cmocka_unit_test(carrier_of_the_wire_counts),
+		cmocka_unit_test(a_netdev_that_is_down_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

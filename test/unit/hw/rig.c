@@ -72,10 +72,15 @@ wire_fd(const struct shca_wire *wire)
 	return -1;
 }
 
-static bool
-wire_is_promiscuous(struct shca_wire *wire)
+static void
+wire_look(struct shca_wire *wire, struct shca_netdev *netdev)
 {
-	return ((struct rig_wire *)wire)->promiscuous;
+	const struct rig_wire *rig_wire = (struct rig_wire *)wire;
+
+	*netdev = (struct shca_netdev){
+		.is_up = !rig_wire->is_down,
+		.is_promiscuous = rig_wire->promiscuous,
+	};
 }
 
 static bool
@@ -102,7 +107,7 @@ static const struct shca_wire_ops wire_ops = {
 	.rx = wire_rx,
 	.start = wire_start,
 	.fd = wire_fd,
-	.is_promiscuous = wire_is_promiscuous,
+	.look = wire_look,
 	.is_patient = wire_is_patient,
 	.set_carrier = wire_set_carrier,
 	.close = wire_close,

@@ -40,7 +40,7 @@ struct rig_wire {
 	struct shca_frame coming[RIG_WIRE_FRAMES]; /* owned copies */
 	unsigned int nb_coming, nb_received;
 	unsigned int nb_starts;
-	bool promiscuous;
+	bool promiscuous, is_down;
 	bool patient; /* its frames wait for receive WQEs */
 	bool no_carrier;
 };

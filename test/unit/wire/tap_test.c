@@ -246,13 +246,27 @@ test_attach_errors(void **state)
 	close(fd);
 }
 
-/** is_promiscuous may answer from memory for some time. */
-static bool
-wait_promiscuous(struct shca_wire *wire, bool wanted)
+static struct shca_netdev
+look(struct shca_wire *wire)
 {
-	for (int i = 0; i < 100 && wire->ops->is_promiscuous(wire) != wanted; i++)
+	struct shca_netdev netdev;
+
+	wire->ops->look(wire, &netdev);
+	return netdev;
+}
+
+/** What was seen serves for some time. */
+static bool
+wait_for(struct shca_wire *wire, bool is_up, bool is_promiscuous)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct shca_netdev netdev = look(wire);
+
+		if (netdev.is_up == is_up && netdev.is_promiscuous == is_promiscuous)
+			return true;
 		usleep(5000);
-	return wire->ops->is_promiscuous(wire) == wanted;
+	}
+	return false;
 }
 
 static void
@@ -265,16 +279,17 @@ run(const char *format, const char *command_name)
 }
 
 static void
-test_promiscuous(void **state)
+test_look(void **state)
 {
+	static const short rows[] = { IFF_UP | IFF_PROMISC, IFF_UP, 0, IFF_PROMISC, IFF_UP };
 	struct shca_wire *wire = open_wire("tap", &conf);
 
 	(void)state;
-	assert_false(wire->ops->is_promiscuous(wire));
-	set_flags(name, IFF_UP | IFF_PROMISC);
-	assert_true(wait_promiscuous(wire, true));
-	set_flags(name, IFF_UP);
-	assert_true(wait_promiscuous(wire, false));
+	assert_string_equal(look(wire).name, name);
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		set_flags(name, rows[i]);
+		assert_true(wait_for(wire, rows[i] & IFF_UP, rows[i] & IFF_PROMISC));
+	}
 	wire->ops->close(wire);
 }
 
@@ -305,9 +320,9 @@ test_moved_to_another_namespace(void **state)
 	own_fd = open("/proc/self/ns/net", O_RDONLY);
 	run("ip link set %s netns %s", name);
 	run("ip netns exec %s ip link set %s up promisc on", name);
-	assert_true(wait_promiscuous(wire, true));
+	assert_true(wait_for(wire, true, true));
 	run("ip netns exec %s ip link set %s promisc off", name);
-	assert_true(wait_promiscuous(wire, false));
+	assert_true(wait_for(wire, true, false));
 	{
 		char path[64];
 		int netns_fd;
@@ -336,7 +351,8 @@ test_deleted_netdev(void **state)
 	assert_int_equal(wire->ops->tx(wire, &frame, 1), 1);
 	assert_int_equal(wire->ops->rx(wire, &frame, 1), 0);
 	assert_int_equal(wire->ops->fd(wire), -1);
-	assert_false(wire->ops->is_promiscuous(wire));
+	assert_true(wait_for(wire, true, false));
+	assert_string_equal(look(wire).name, "");
 	wire->ops->close(wire);
 }
 
@@ -350,7 +366,7 @@ main(void)
 		cmocka_unit_test(test_descriptor_fetched_from_the_runner),
 		cmocka_unit_test(test_dressing),
 		cmocka_unit_test(test_attach_errors),
-		cmocka_unit_test(test_promiscuous),
+		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_moved_to_another_namespace),
 		cmocka_unit_test(test_deleted_netdev),
 	};
