@@ -289,8 +289,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 #define MDV_TX_OPTS_INLINE(X) \
 	MDV_TX_OPTS_8(X, 04) MDV_TX_OPTS_8(X, 05) MDV_TX_OPTS_TSO(X, 06) MDV_TX_OPTS_TSO(X, 07)
 
-/** The one with MDV_TX_SWP: MDV_TX_SWP_OPTS. */
-#define MDV_TX_OPTS_SWP(X) X(0127)
+/** Those with MDV_TX_SWP: MDV_TX_SWP_OPTS, with MDV_TX_FAST_FREE or not. */
+#define MDV_TX_OPTS_SWP(X) X(0127) X(0137)
 
 /** An instance: sends up to nb_pkts packets; fewer when the ring is full. What cannot be sent is
  * freed and counted. */

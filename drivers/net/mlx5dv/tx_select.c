@@ -44,7 +44,7 @@ static unsigned int
 served_by(unsigned int opts)
 {
 	opts |= opts & MDV_TX_TSO ? MDV_TX_CSUM : 0;
-	return opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS : opts;
+	return opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS | (opts & MDV_TX_FAST_FREE) : opts;
 }
 
 /** The widest that there is an instance of; @p opts are served_by(). */

@@ -10,7 +10,7 @@
 #include "tx.h"
 #include "tx_wqe.h"
 
-/** The instance of the burst that does it, which is for rare packets: it does all else, too. */
+/** What the instances of the burst do that do it, which are for rare packets: all else, too. */
 #define MDV_TX_SWP_OPTS (MDV_TX_SWP | MDV_TX_TSO | MDV_TX_CSUM | MDV_TX_VLAN | MDV_TX_MULTI)
 /** Offloads of ethdev that ask for it. */
 #define MDV_TX_SWP_OFFLOADS (RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO | RTE_ETH_TX_OFFLOAD_IP_TNL_TSO)
