@@ -75,25 +75,31 @@ tx_offloads(const struct mdv_caps *caps)
 	return offloads | mdv_tx_prepare_tso_offloads(caps);
 }
 
-static uint32_t
-query_speed(const struct mdv_port *port, bool *up)
+/** @return 0, or a negative errno: it is not known, and nothing is set */
+static int
+query_link(const struct mdv_port *port, bool *up, uint32_t *speed)
 {
-	uint32_t speed = 0, netdev_speed;
+	uint32_t netdev_speed;
 	bool is_netdev_up;
+	int ret;
 
-	if (port->event.gone || mdv_device_query_link(&port->device, up, &speed) != 0) {
+	if (port->event.gone) {
 		*up = false;
+		*speed = 0;
 		return 0;
 	}
+	ret = mdv_device_query_link(&port->device, up, speed);
+	if (ret != 0)
+		return ret;
 	/* A netdev that is down takes the port down with it, if not at the same moment. */
 	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
 		*up &= is_netdev_up;
 	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
-	if (speed == RTE_ETH_SPEED_NUM_2_5G &&
+	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
 		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
 		netdev_speed == RTE_ETH_SPEED_NUM_1G)
-		speed = netdev_speed;
-	return speed;
+		*speed = netdev_speed;
+	return 0;
 }
 
 int
@@ -139,8 +145,8 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	};
 	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
 	 * primary process's. */
-	speed = rte_eal_process_type() == RTE_PROC_PRIMARY ? query_speed(port, &up)
-							   : dev->data->dev_link.link_speed;
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY || query_link(port, &up, &speed) != 0)
+		speed = dev->data->dev_link.link_speed;
 	info->speed_capa = rte_eth_speed_bitflag(speed, RTE_ETH_LINK_FULL_DUPLEX);
 	info->default_rxportconf.burst_size = 32;
 	info->default_txportconf.burst_size = 32;
@@ -186,12 +192,15 @@ mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait)
 	unsigned int tries = wait ? LINK_TRIES : 0;
 	uint32_t speed;
 	bool up;
+	int ret = query_link(port, &up, &speed);
 
-	speed = query_speed(port, &up);
-	while (!up && tries-- != 0) {
+	while (ret == 0 && !up && tries-- != 0) {
 		usleep(LINK_PAUSE_US);
-		speed = query_speed(port, &up);
+		ret = query_link(port, &up, &speed);
 	}
+	/* Not known, it is what it was. */
+	if (ret != 0)
+		return ret;
 	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
 	link.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE;
 	return rte_eth_linkstatus_set(dev, &link);
