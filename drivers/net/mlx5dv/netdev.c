@@ -88,10 +88,8 @@ mdv_netdev_set_mtu(unsigned int ifindex, uint16_t mtu)
 	ret = request(ifindex, SIOCSIFMTU, &ifr);
 	if (ret != 0)
 		return ret;
-	ret = mdv_netdev_get_mtu(ifindex, &now);
-	if (ret != 0)
-		return ret;
-	return now == mtu ? 0 : -EAGAIN;
+	/* Where it cannot be read the kernel's word must do. */
+	return mdv_netdev_get_mtu(ifindex, &now) == 0 && now != mtu ? -EAGAIN : 0;
 }
 
 int
