@@ -11,33 +11,37 @@
 /** Milliseconds that a stop waits for a counter at most; Linux has 10. */
 #define LIFESPAN_MAX 100u
 
-/** The device counts for all users of the port: only differences mean anything. */
+/** The device counts for all users of the port: only differences mean anything. Where its count
+ * cannot be read it is what it was. */
 static uint64_t
-missed_since(const struct mdv_port *port, uint64_t base)
+missed_since_base(struct mdv_port *port)
 {
+	struct mdv_missed *count = &port->missed;
 	uint64_t now;
 
-	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) != 0)
-		return 0;
-	return mdv_device_counted(base, now);
+	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) == 0) {
+		if (!count->has_base)
+			count->base = now;
+		count->has_base = true;
+		count->last = now;
+	}
+	return mdv_device_counted(count->base, count->last);
 }
 
 /** What the port has missed since the last reset of the statistics. */
 static uint64_t
-missed(const struct mdv_port *port)
+missed(struct mdv_port *port)
 {
-	const struct mdv_missed *count = &port->missed;
-
-	return count->before + (port->started ? missed_since(port, count->base) : 0);
+	return port->missed.before + (port->started ? missed_since_base(port) : 0);
 }
 
 /** From now on what the device counts may be ours. */
 static void
 begin_missed(struct mdv_port *port)
 {
-	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &port->missed.base) !=
-		0)
-		port->missed.base = 0;
+	port->missed.has_base = false;
+	port->missed.base = port->missed.last = 0;
+	(void)missed_since_base(port);
 }
 
 void
@@ -54,7 +58,7 @@ mdv_stats_stop(struct mdv_port *port)
 	/* What Linux shows may be that old. */
 	if (mdv_device_read_counter(&port->device, MDV_DEVICE_LIFESPAN, &lifespan) == 0)
 		rte_delay_us_sleep(RTE_MIN(lifespan, LIFESPAN_MAX) * 1000);
-	port->missed.before += missed_since(port, port->missed.base);
+	port->missed.before += missed_since_base(port);
 }
 
 static void

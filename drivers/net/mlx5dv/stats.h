@@ -3,6 +3,7 @@
 #ifndef MDV_STATS_H
 #define MDV_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_ethdev.h>
@@ -15,7 +16,9 @@ struct mdv_port;
  */
 struct mdv_missed {
 	uint64_t base;   /**< the device's count when the port was started, or at the last reset */
+	uint64_t last;   /**< its count when it was last read */
 	uint64_t before; /**< in earlier starts, since the last reset */
+	bool has_base;   /**< else there will be one when the count can be read */
 };
 
 /** Before rules send packets into the queues; after the queues are gone. */

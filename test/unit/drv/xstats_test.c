@@ -311,8 +311,15 @@ only_a_started_port_misses_frames(void **state)
 	assert_missed(rig, 0);
 	tree_write("out_of_buffer", "33\n");
 	assert_missed(rig, 2);
+	/* Not to be read for a while. */
 	tree_write("out_of_buffer", "none\n");
+	assert_missed(rig, 2);
+	mdv_stats_reset(&rig->dev);
 	assert_missed(rig, 0);
+	tree_write("out_of_buffer", "40\n");
+	assert_missed(rig, 0);
+	tree_write("out_of_buffer", "41\n");
+	assert_missed(rig, 1);
 }
 
 int
