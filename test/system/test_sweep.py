@@ -1,29 +1,132 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each control operation of a port with its first, second, third ... call of verbs failing, or of the driver's own calls for
-memory: test/ethdev/sweep."""
+"""Each operation of a port with its first, second, third ... call failing: of verbs, for memory, of the system; of the
+driver's own, and of the verbs libraries below it. Done by test/ethdev/sweep; that none is forgotten is seen here."""
+import contextlib
 import re
 
 import pytest
-from harness import paths
+from harness import host, paths
 from harness.program import run_on_softhca
+from harness.shared import TESTPMD_LINKS, SharedTestpmd, hugepages_at
+from harness.terminal import Terminal
 from harness.testpmd import eal_prefix, remove_runtime_dir
 
 PROGRAM = str(paths.BUILD / "test" / "ethdev" / "ethdev-sweep")
+DRIVER = paths.ROOT / "drivers" / "net" / "mlx5dv"
+LIBRARIES = ["libibverbs.so.1", "libmlx5.so.1"]
+
+# Operations that are not swept, and why.
+REFUSES = "refuses without a call, whatever it is asked (flow_absent.c)"
+NOT_SWEPT = {
+    "flow_ops_get": "gives a table; all operations on rules begin with it",
+    "get_aged_flows": REFUSES,
+    "get_q_aged_flows": REFUSES,
+    "tunnel_decap_set": REFUSES,
+    "tunnel_match": REFUSES,
+    "get_restore_info": REFUSES,
+    "tunnel_action_decap_release": REFUSES,
+    "tunnel_item_release": REFUSES,
+    "flex_item_create": REFUSES,
+    "flex_item_release": REFUSES,
+}
+
+# What fails, of --port, of the vdev.
+SWEEPS = {
+    "verbs": ("verbs", "", ""),
+    "verbs-cx4lx": ("verbs", ",model=cx4lx", ""),
+    "verbs-cx6dx": ("verbs", ",model=cx6dx", ""),
+    "verbs-ibv": ("verbs", "", ",mode=ibv"),
+    "memory": ("memory", "", ""),
+    "memory-ibv": ("memory", "", ",mode=ibv"),
+    "system": ("system", "", ""),
+    "system-vf": ("system", ",vf=on,trust=on", ""),
+}
+
+# Some that must have had calls to fail, and how many at least.
+CALLS = {
+    "verbs": {"probe": 20, "dev_start (with rules)": 20, "dev_reset": 20, "tx_queue_setup (of another size)": 2,
+              "rx_queue_setup (of another size)": 2, "link_update": 1, "flush": 1},
+    "memory": {"probe": 5, "dev_start (with rules)": 5, "dev_reset": 5, "validate": 1, "create": 1,
+               "rx_queue_release rx_queue_setup (while the port runs)": 1,
+               "tx_queue_release tx_queue_setup (while the port runs)": 1, "get_module_eeprom": 1},
+    "system": {"probe": 20, "dev_start": 5, "mtu_set": 3, "dev_set_link_down": 3, "dev_set_link_up": 3,
+               "flow_ctrl_get": 3, "flow_ctrl_set": 3, "xstats_get": 5},
+}
 
 
-@pytest.mark.parametrize("what, model", [("verbs", "cx5"), ("verbs", "cx4lx"), ("verbs", "cx6dx"), ("memory", "cx5")])
-def test_every_operation(what, model):
-    prefix = eal_prefix()
-    command = [PROGRAM, "-l", "0", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf",
-               "--file-prefix", prefix, "-d", paths.plugin()[0], "--log-level", "pmd.net.mlx5dv:emergency",
-               "--", what, paths.plugin()[0]]
+# A secondary process has no verbs to fail.
+SECONDARY_CALLS = {
+    "memory": {"attach": 1},
+    "system": {"attach": 2, "dev_dump": 2, "detach": 1},
+}
+
+
+def operations(tables=r"\w+"):
+    """The members of the driver's tables of operations."""
+    names = set()
+    for file in DRIVER.glob("*.c"):
+        for table in re.findall(rf"struct (?:eth_dev|rte_flow)_ops (?:{tables}) = \{{(.*?)\}}", file.read_text(), re.S):
+            names |= set(re.findall(r"\.(\w+) = ", table))
+    return names
+
+
+def own_functions():
+    return set(re.findall(r"rte_pmd_mlx5dv_(\w+);", (DRIVER / "version.map").read_text()))
+
+
+@contextlib.contextmanager
+def port_beside_netdev(more):
+    """A port looped to itself, for --port."""
+    netdev = host.name("n")
+    host.run("ip", "tuntap", "add", "dev", netdev, "mode", "tap")
     try:
-        status, output = run_on_softhca(command, [f"wire=loop,model={model}"], {"SOFTHCA_LOG": "info"})
+        host.quiet_netdev(netdev)
+        yield f"wire=loop,kernel=tap:{netdev}{more}"
+    finally:
+        host.run("ip", "link", "del", netdev, check=False)
+
+
+def command(prefix, what, *eal, devargs="", libraries=()):
+    return [PROGRAM, *eal, "--no-pci", "--no-telemetry", "--file-prefix", prefix, "-d", paths.plugin()[0],
+            "--log-level", "pmd.net.mlx5dv:emergency", "--", f"ibdev=mlx5_0{devargs}", what, paths.plugin()[0],
+            *libraries]
+
+
+def check(output, least, expected):
+    """Rows have had so many calls to fail at least, and the others of what is expected there are reasons for."""
+    calls = {row: int(nb) for row, nb in re.findall(r"^([a-z].*): (\d+) calls$", output, re.M)}
+    swept = {name for row in calls for name in row.split(" (")[0].split()}
+    assert expected - swept == set(NOT_SWEPT) & expected
+    assert not {row: nb for row, nb in least.items() if calls[row] < nb}
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+@pytest.mark.parametrize("what, more, devargs", SWEEPS.values(), ids=SWEEPS)
+def test_every_operation(what, more, devargs):
+    prefix = eal_prefix()
+    try:
+        with port_beside_netdev(more) as port:
+            status, output = run_on_softhca(
+                command(prefix, what, "-l", "0", "--no-huge", "-m", "64", "--no-shconf", devargs=devargs,
+                        libraries=LIBRARIES), [port], {"SOFTHCA_LOG": "info"})
     finally:
         remove_runtime_dir(prefix)
     assert status == 0, output[-3000:]
-    calls = dict(re.findall(r"^([\w ]+): (\d+) calls$", output, re.M))
-    assert f"{len(calls)} operations" in output
-    # Those that are made of many were swept.
-    assert all(int(calls[name]) > (20 if what == "verbs" else 5) for name in ("probe", "start", "start again", "reset"))
     assert "left to the kernel to destroy" not in output
+    check(output, CALLS[what], operations() | own_functions())
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+@pytest.mark.parametrize("what", SECONDARY_CALLS)
+def test_every_operation_of_a_secondary_process(what, tmp_path):
+    """On a port that the primary has started and leaves alone."""
+    with hugepages_at(tmp_path) as huge, port_beside_netdev("") as port, \
+            SharedTestpmd(huge, port, args=["--rxq=2", "--txq=2"]) as pmd:
+        env = pmd.environment()
+        env["LD_PRELOAD"] += f":{TESTPMD_LINKS}"
+        secondary = Terminal(command(pmd.prefix, what, "--lcores", "2@0", "--proc-type=secondary"), env=env)
+        try:
+            assert secondary.wait(60) == 0, secondary.text[-3000:]
+        finally:
+            secondary.close()
+        check(secondary.text, SECONDARY_CALLS[what], operations(r"mdv_ethdev_secondary_ops|reads"))

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that fail by count. Verbs are ioctls, of which this program has the first definition. For
- * memory the driver's entries in its own table of functions are replaced: nobody else's allocations
- * fail, least of all those of the device below.
+ * others a library's entries in its own table of functions are replaced: nobody else's calls fail,
+ * least of all those of the device below.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -20,9 +26,12 @@
 #include <rdma/rdma_user_ioctl.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_interrupts.h>
+#include <rte_lcore.h>
 #include <rte_malloc.h>
+#include <rte_memory.h>
 
 #include "sweep.h"
 
@@ -74,6 +83,7 @@ is_destroy(const struct ib_uverbs_ioctl_hdr *hdr)
 		{ UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY },
 		{ UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_DESTROY },
 		{ UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY },
+		{ UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE },
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(rows); i++) {
@@ -99,34 +109,87 @@ ioctl(int fd, unsigned long request, ...)
 	return next(fd, request, arg);
 }
 
-/* Of each function the driver calls: one that may fail, in its place. */
+/* Of each function that a library may call for something: one that may fail, in its place. */
 /* clang-format off */
-#define ALLOCATORS(X) \
-	X(malloc, (size_t size), (size)) \
-	X(calloc, (size_t nb, size_t size), (nb, size)) \
-	X(realloc, (void *old, size_t size), (old, size)) \
-	X(aligned_alloc, (size_t align, size_t size), (align, size)) \
-	X(strdup, (const char *text), (text)) \
-	X(rte_malloc, (const char *type, size_t size, unsigned int align), (type, size, align)) \
-	X(rte_zmalloc, (const char *type, size_t size, unsigned int align), (type, size, align)) \
-	X(rte_zmalloc_socket, (const char *type, size_t size, unsigned int align, int socket), \
+#define CALLS(X) \
+	X(SWEEP_MEMORY, void *, NULL, malloc, (size_t size), (size)) \
+	X(SWEEP_MEMORY, void *, NULL, calloc, (size_t nb, size_t size), (nb, size)) \
+	X(SWEEP_MEMORY, void *, NULL, realloc, (void *old, size_t size), (old, size)) \
+	X(SWEEP_MEMORY, void *, NULL, aligned_alloc, (size_t align, size_t size), (align, size)) \
+	X(SWEEP_MEMORY, int, ENOMEM, posix_memalign, (void **to, size_t align, size_t size), \
+		(to, align, size)) \
+	X(SWEEP_MEMORY, void *, NULL, strdup, (const char *text), (text)) \
+	X(SWEEP_MEMORY, void *, NULL, rte_malloc, (const char *type, size_t size, unsigned int align), \
+		(type, size, align)) \
+	X(SWEEP_MEMORY, void *, NULL, rte_zmalloc, (const char *type, size_t size, unsigned int align), \
+		(type, size, align)) \
+	X(SWEEP_MEMORY, void *, NULL, rte_zmalloc_socket, \
+		(const char *type, size_t size, unsigned int align, int socket), \
 		(type, size, align, socket)) \
-	X(rte_intr_instance_alloc, (uint32_t flags), (flags))
+	X(SWEEP_MEMORY, void *, NULL, rte_intr_instance_alloc, (uint32_t flags), (flags)) \
+	X(SWEEP_SYSTEM, int, -1, socket, (int domain, int type, int protocol), \
+		(domain, type, protocol)) \
+	X(SWEEP_SYSTEM, int, -1, bind, (int fd, const struct sockaddr *to, socklen_t size), \
+		(fd, to, size)) \
+	X(SWEEP_SYSTEM, int, -1, open, (const char *path, int flags, mode_t mode), (path, flags, mode)) \
+	X(SWEEP_SYSTEM, int, -1, openat, (int at, const char *path, int flags, mode_t mode), \
+		(at, path, flags, mode)) \
+	X(SWEEP_SYSTEM, int, -1, fcntl, (int fd, int command, long arg), (fd, command, arg)) \
+	X(SWEEP_SYSTEM, int, -1, fcntl64, (int fd, int command, long arg), (fd, command, arg)) \
+	X(SWEEP_SYSTEM, int, -1, dup, (int fd), (fd)) \
+	X(SWEEP_SYSTEM, int, -1, eventfd, (unsigned int start, int flags), (start, flags)) \
+	X(SWEEP_SYSTEM, int, -1, epoll_create1, (int flags), (flags)) \
+	X(SWEEP_SYSTEM, int, -1, epoll_ctl, (int fd, int what, int of, struct epoll_event *event), \
+		(fd, what, of, event)) \
+	X(SWEEP_SYSTEM, int, -1, memfd_create, (const char *name, unsigned int flags), (name, flags)) \
+	X(SWEEP_SYSTEM, void *, MAP_FAILED, mmap, \
+		(void *at, size_t size, int prot, int flags, int fd, off_t offset), \
+		(at, size, prot, flags, fd, offset)) \
+	X(SWEEP_SYSTEM, void *, MAP_FAILED, mmap64, \
+		(void *at, size_t size, int prot, int flags, int fd, off64_t offset), \
+		(at, size, prot, flags, fd, offset)) \
+	X(SWEEP_SYSTEM, int, -1, mprotect, (void *at, size_t size, int prot), (at, size, prot)) \
+	X(SWEEP_SYSTEM, FILE *, NULL, fopen, (const char *path, const char *mode), (path, mode)) \
+	X(SWEEP_SYSTEM, FILE *, NULL, fopen64, (const char *path, const char *mode), (path, mode)) \
+	X(SWEEP_SYSTEM, FILE *, NULL, fdopen, (int fd, const char *mode), (fd, mode)) \
+	X(SWEEP_SYSTEM, DIR *, NULL, opendir, (const char *path), (path)) \
+	X(SWEEP_SYSTEM, int, -ENOMEM, rte_intr_callback_register, \
+		(const struct rte_intr_handle *handle, rte_intr_callback_fn callback, void *arg), \
+		(handle, callback, arg)) \
+	X(SWEEP_SYSTEM, int, -1, rte_mem_event_callback_register, \
+		(const char *name, rte_mem_event_callback_t callback, void *arg), \
+		(name, callback, arg)) \
+	X(SWEEP_SYSTEM, int, (*reply = (struct rte_mp_reply){ 0 }, -1), rte_mp_request_sync, \
+		(struct rte_mp_msg *msg, struct rte_mp_reply *reply, const struct timespec *patience), \
+		(msg, reply, patience))
 
-#define MAY_FAIL(name, params, args) \
-	static void * \
+#define MAY_FAIL(what, type, failure, name, params, args) \
+	static type \
 	may_fail_##name params \
 	{ \
-		return fails(SWEEP_MEMORY) ? NULL : (void *)name args; \
+		return fails(what) ? failure : name args; \
 	}
-#define ROW(name, params, args) { #name, (uintptr_t)may_fail_##name },
+#define ROW(what, type, failure, name, params, args) { what, #name, (uintptr_t)may_fail_##name },
 
-ALLOCATORS(MAY_FAIL)
+CALLS(MAY_FAIL)
+
+/* Those that are no verbs are of the netdev. */
+static int
+may_fail_ioctl(int fd, unsigned long request, void *arg)
+{
+	if (request != RDMA_VERBS_IOCTL && fails(SWEEP_SYSTEM))
+		return -1;
+	return sweep_netdev_ioctl(fd, request, arg);
+}
 
 static const struct {
+	enum sweep_fault what;
 	const char *name;
 	uintptr_t instead;
-} allocators[] = { ALLOCATORS(ROW) };
+} calls[] = {
+	CALLS(ROW)
+	{ SWEEP_SYSTEM, "ioctl", (uintptr_t)may_fail_ioctl },
+};
 /* clang-format on */
 
 /* Of a shared library: its dynamic section. */
@@ -154,25 +217,25 @@ replace_among(struct library *library, const ElfW(Rela) * relocations, size_t si
 		const ElfW(Sym) *symbol = &library->symbols[ELF64_R_SYM(relocations[i].r_info)];
 		const char *name = library->names + symbol->st_name;
 
-		for (unsigned int k = 0; k < RTE_DIM(allocators); k++) {
-			if (symbol->st_shndx != SHN_UNDEF || strcmp(name, allocators[k].name) != 0)
+		for (unsigned int k = 0; k < RTE_DIM(calls); k++) {
+			if (symbol->st_shndx != SHN_UNDEF || strcmp(name, calls[k].name) != 0)
 				continue;
 			replace((void *)(library->base + relocations[i].r_offset),
-				allocators[k].instead);
+				calls[k].instead);
 			library->nb_replaced++;
 		}
 	}
 }
 
 bool
-sweep_watch_memory(const char *driver)
+sweep_watch(const char *name)
 {
 	struct library library = { 0 };
 	const ElfW(Rela) *plt = NULL, *others = NULL;
 	size_t plt_size = 0, others_size = 0;
-	struct link_map *map = dlopen(driver, RTLD_LAZY | RTLD_NOLOAD);
+	struct link_map *map = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 
-	sweep_must(map != NULL, "%s is not loaded", driver);
+	sweep_must(map != NULL, "%s is not loaded", name);
 	library.base = map->l_addr;
 	/* glibc has made addresses of these. */
 	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {

@@ -2,21 +2,24 @@
 /*
  * Each control operation with its first call of the kernel's verbs failing, then its second, and so
  * on until it has no more: each time it must say ENOMEM and leave the port as it was, and in the
- * end succeed; then the port sends and receives. And all of that with the driver's own calls for
- * memory.
+ * end succeed; always the port sends and receives. Or with a library's calls for memory, or its
+ * system calls.
  *
- * Usage: ethdev-sweep EAL-ARGUMENTS -- verbs|memory DRIVER
+ * Usage: ethdev-sweep EAL-ARGUMENTS -- DEVICE-ARGUMENTS verbs|memory|system LIBRARY...
  *
- * The port is net_mlx5dv0 on mlx5_0, looped to itself. What is left behind the device tells
- * (SOFTHCA_LOG=info).
+ * The port is net_mlx5dv0, looped to itself, beside a netdev. What is left behind the device tells
+ * (SOFTHCA_LOG=info). A secondary process attaches the primary's, asks it, sends and receives.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
@@ -58,6 +61,7 @@ struct view {
 	uint8_t key[64];
 	struct rte_eth_rxq_info rxqs[SWEEP_NB_QUEUES];
 	struct rte_eth_txq_info txqs[SWEEP_NB_QUEUES];
+	struct sweep_netdev netdev;
 };
 
 static void
@@ -83,36 +87,76 @@ look(struct view *view)
 		rte_eth_tx_queue_info_get(sweep_port, i, &view->txqs[i]);
 	}
 	view->rss.rss_key = NULL;
+	sweep_netdev_look(info.if_index, &view->netdev);
+}
+
+/** What is sent: to all, of a type for experiments. */
+struct frame {
+	struct rte_ether_hdr head;
+	uint32_t sequence;
+	uint32_t queue;
+	uint8_t rest[38];
+};
+
+static void
+send_all(uint32_t sequence)
+{
+	struct frame frame = {
+		.head = { .dst_addr.addr_bytes = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+			.src_addr.addr_bytes = { 2, 0, 0, 0, 0, 7 },
+			.ether_type = RTE_BE16(0x88b5) },
+		.sequence = sequence,
+	};
+
+	for (frame.queue = 0; frame.queue < SWEEP_NB_QUEUES; frame.queue++) {
+		struct rte_mbuf *pkt = rte_pktmbuf_alloc(sweep_pool);
+
+		sweep_must(pkt != NULL, "no mbufs");
+		memcpy(rte_pktmbuf_append(pkt, sizeof(frame)), &frame, sizeof(frame));
+		if (rte_eth_tx_burst(sweep_port, frame.queue, &pkt, 1) == 0)
+			rte_pktmbuf_free(pkt);
+	}
+}
+
+/** @return the queues that have sent what is there now. */
+static unsigned int
+receive(uint32_t sequence)
+{
+	struct rte_mbuf *pkts[32];
+	unsigned int queues = 0;
+
+	for (uint16_t i = 0; i < SWEEP_NB_QUEUES; i++) {
+		uint16_t nb = rte_eth_rx_burst(sweep_port, i, pkts, RTE_DIM(pkts));
+
+		for (uint16_t k = 0; k < nb; k++) {
+			const struct frame *frame = rte_pktmbuf_mtod(pkts[k], const void *);
+
+			if (pkts[k]->data_len >= sizeof(*frame) &&
+				frame->head.ether_type == RTE_BE16(0x88b5) &&
+				frame->sequence == sequence)
+				queues |= 1u << frame->queue;
+		}
+		rte_pktmbuf_free_bulk(pkts, nb);
+	}
+	return queues;
 }
 
 /** One packet from each Tx queue arrives; each is sent until it does. */
 static void
 exchange(void)
 {
-	static const uint8_t head[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 7, 0x88,
-		0xb5 };
+	static uint32_t sequence;
 	const time_t end = time(NULL) + PATIENCE_S;
-	struct rte_mbuf *pkt, *pkts[32];
 	unsigned int missing = (1u << SWEEP_NB_QUEUES) - 1;
 
+	sequence++;
 	while (missing != 0) {
 		sweep_must(time(NULL) < end, "nothing arrives of the Tx queues %#x", missing);
-		for (uint16_t i = 0; i < SWEEP_NB_QUEUES; i++) {
-			pkt = rte_pktmbuf_alloc(sweep_pool);
-			sweep_must(pkt != NULL, "no mbufs");
-			memset(rte_pktmbuf_append(pkt, 60), i, 60);
-			memcpy(rte_pktmbuf_mtod(pkt, void *), head, sizeof(head));
-			if (rte_eth_tx_burst(sweep_port, i, &pkt, 1) == 0)
-				rte_pktmbuf_free(pkt);
-		}
-		for (uint16_t i = 0; i < 64; i++) {
-			uint16_t nb = rte_eth_rx_burst(
-				sweep_port, i % SWEEP_NB_QUEUES, pkts, RTE_DIM(pkts));
-
-			for (uint16_t k = 0; k < nb; k++)
-				missing &=
-					~(1u << *rte_pktmbuf_mtod_offset(pkts[k], uint8_t *, 40));
-			rte_pktmbuf_free_bulk(pkts, nb);
+		send_all(sequence);
+		for (unsigned int i = 0; i < 32 && missing != 0; i++) {
+			missing &= ~receive(sequence);
+			/* The device may be waiting for this CPU. */
+			sched_yield();
 		}
 	}
 }
@@ -131,16 +175,18 @@ fail(const struct sweep_operation *operation, unsigned int nth)
 	sweep_arm(what, nth);
 	ret = operation->run();
 	fired = sweep_disarm();
-	if (ret == 0) {
-		/* It can do without. */
-		if (fired && operation->undo != NULL)
-			sweep_must(operation->undo() == 0, "cannot be undone");
-		return fired;
-	}
-	sweep_must(fired, "%s", rte_strerror(-ret));
-	sweep_must(ret == -ENOMEM || operation->after & SWEEP_OPENS, "call %u fails: %s", nth,
-		rte_strerror(-ret));
-	if (operation->after & (SWEEP_OPENS | SWEEP_STEPS))
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		ret = sweep_offered(ret);
+	sweep_must(ret == 0 || fired, "%s", rte_strerror(-ret));
+	if (!fired)
+		return false;
+	/* It can do without. */
+	if (ret == 0 && operation->undo != NULL)
+		sweep_must(operation->undo() == 0, "call %u fails: cannot be undone", nth);
+	if (operation->after & SWEEP_OPENS)
+		return true;
+	sweep_must(ret == 0 || ret == -ENOMEM, "call %u fails: %s", nth, rte_strerror(-ret));
+	if (operation->after & SWEEP_STEPS)
 		return true;
 	look(&now);
 	sweep_must(memcmp(&before, &now, sizeof(now)) == 0, "call %u fails: the port has changed",
@@ -151,15 +197,19 @@ fail(const struct sweep_operation *operation, unsigned int nth)
 static void
 sweep(const struct sweep_operation *operation)
 {
+	static bool receives;
 	unsigned int nth = 1;
 
 	at = operation->name;
 	while (fail(operation, nth)) {
+		if (receives)
+			exchange();
 		nth++;
 		sweep_must(nth < MOST_CALLS, "fails again and again");
 	}
 	printf("%s: %u calls\n", at, nth - 1);
-	if (!(operation->after & SWEEP_QUIET))
+	receives = !(operation->after & SWEEP_QUIET);
+	if (receives)
 		exchange();
 }
 
@@ -173,30 +223,101 @@ nb_allocated(void)
 	return stats.heap_allocsz_bytes;
 }
 
-int
-main(int argc, char **argv)
+/** @param nb gets how many descriptors are open */
+static void
+count_descriptors(void *nb)
 {
-	const int nb_eal = rte_eal_init(argc, argv);
-	size_t before, after;
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned int count = 0;
 
-	sweep_must(
-		nb_eal >= 0 && argc == nb_eal + 3, "usage: EAL-ARGUMENTS -- verbs|memory DRIVER");
-	what = strcmp(argv[nb_eal + 1], "memory") == 0 ? SWEEP_MEMORY : SWEEP_VERBS;
-	sweep_must(sweep_watch_memory(argv[nb_eal + 2]), "the driver needs no memory");
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	sweep_must(directory != NULL, "no /proc");
+	while (readdir(directory) != NULL)
+		count++;
+	closedir(directory);
+	__atomic_store_n((unsigned int *)nb, count, __ATOMIC_RELEASE);
+}
+
+/** Counted by EAL's thread for interrupts, which is without its own one now and then. */
+static unsigned int
+nb_descriptors(void)
+{
+	unsigned int nb = 0;
+
+	sweep_must(rte_eal_alarm_set(1, count_descriptors, &nb) == 0, "no alarm");
+	while (__atomic_load_n(&nb, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	return nb;
+}
+
+static void
+sweep_tables(const struct sweep_operation *const *tables, unsigned int nb)
+{
+	const size_t bytes = nb_allocated();
+	const unsigned int fds = nb_descriptors();
+	time_t end;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		for (const struct sweep_operation *row = tables[i]; row->name != NULL; row++)
+			sweep(row);
+	}
+	at = "in the end";
+	end = time(NULL) + PATIENCE_S;
+	sweep_must(nb_allocated() == bytes, "%zu bytes are allocated, %zu were", nb_allocated(),
+		bytes);
+	/* Other threads have some for a moment. */
+	while (nb_descriptors() > fds)
+		sweep_must(time(NULL) < end, "%u descriptors are open, %u were", nb_descriptors(),
+			fds);
+}
+
+static void
+sweep_primary(void)
+{
+	static const struct sweep_operation *const tables[] = { sweep_opening, sweep_queues,
+		sweep_filters, sweep_rules, sweep_reads, sweep_beyond, sweep_closing };
+
 	sweep_pool = rte_pktmbuf_pool_create(
 		"sweep", NB_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	sweep_must(sweep_pool != NULL, "rte_pktmbuf_pool_create");
 	/* What the first port leaves for all others. */
-	sweep_must(sweep_operations[0].run() == 0 && sweep_operations[0].undo() == 0, "no port");
-	before = nb_allocated();
-	for (unsigned int i = 0; i < sweep_nb_operations; i++)
-		sweep(&sweep_operations[i]);
-	at = "in the end";
-	after = nb_allocated();
-	sweep_must(before == after, "%zu bytes are allocated, %zu were", after, before);
+	sweep_must(sweep_opening[0].run() == 0 && sweep_opening[0].undo() == 0, "no port");
+	sweep_tables(tables, RTE_DIM(tables));
 	sweep_must(rte_mempool_in_use_count(sweep_pool) == 0, "%u mbufs are missing",
 		rte_mempool_in_use_count(sweep_pool));
-	printf("%u operations\n", sweep_nb_operations);
+}
+
+/** The EAL has attached the port already. */
+static void
+sweep_secondary(void)
+{
+	static const struct sweep_operation *const tables[] = { sweep_attaching, sweep_reads,
+		sweep_detaching };
+
+	sweep_must(sweep_detaching[0].run() == 0, "no port");
+	sweep_tables(tables, RTE_DIM(tables));
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const kinds[] = {
+		[SWEEP_VERBS] = "verbs",
+		[SWEEP_MEMORY] = "memory",
+		[SWEEP_SYSTEM] = "system",
+	};
+	const int at_args = rte_eal_init(argc, argv) + 1;
+
+	sweep_must(at_args > 0 && argc >= at_args + 3,
+		"usage: EAL-ARGUMENTS -- DEVICE-ARGUMENTS verbs|memory|system LIBRARY...");
+	sweep_devargs = argv[at_args];
+	while (strcmp(argv[at_args + 1], kinds[what]) != 0)
+		sweep_must(++what < RTE_DIM(kinds), "nothing is called %s", argv[at_args + 1]);
+	for (int i = at_args + 2; i < argc; i++)
+		sweep_must(sweep_watch(argv[i]), "%s calls nothing", argv[i]);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		sweep_primary();
+	else
+		sweep_secondary();
 	return EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of rte_flow: rules at once, with an action that they share, by a queue. */
+/* Operations of rte_flow on a running port: rules at once, with actions that they share, by a
+ * queue. */
 #include <errno.h>
 
 #include <rte_ethdev.h>
@@ -24,7 +25,7 @@ static const struct rte_flow_action only_queue[] = {
 };
 
 static struct rte_flow *flow, *shared_flow, *queued_flow;
-static struct rte_flow_action_handle *shared;
+static struct rte_flow_action_handle *shared, *counter;
 static struct rte_flow_pattern_template *pattern_template;
 static struct rte_flow_actions_template *actions_template;
 static struct rte_flow_template_table *table;
@@ -60,32 +61,43 @@ outcome(bool ok, const struct rte_flow_error *error)
 	return ok ? 0 : -rte_errno;
 }
 
-int
-sweep_rule_create(void)
+static const struct rte_flow_action_mark mark = { .id = 3 };
+static struct rte_flow_action all_actions[] = {
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL },
+	{ .type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &mark },
+	{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
+	{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss },
+	{ .type = RTE_FLOW_ACTION_TYPE_END },
+};
+
+static int
+validate(void)
 {
-	const struct rte_flow_action_mark mark = { .id = 3 };
-	struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL },
-		{ .type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &mark },
-		{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
-		{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss },
-		{ .type = RTE_FLOW_ACTION_TYPE_END },
-	};
+	struct rte_flow_error error = { 0 };
+	struct pattern pattern;
+	int ret = rte_flow_validate(
+		sweep_port, &ingress, pattern_of(&pattern, 9), all_actions, &error);
+
+	if (ret == -ENOTSUP && all_actions[0].type == RTE_FLOW_ACTION_TYPE_DEC_TTL) {
+		/* Not every model changes packets. */
+		all_actions[0].type = RTE_FLOW_ACTION_TYPE_VOID;
+		return validate();
+	}
+	return outcome(ret == 0, &error);
+}
+
+static int
+create(void)
+{
 	struct rte_flow_error error = { 0 };
 	struct pattern pattern;
 
-	pattern_of(&pattern, 9);
-	flow = rte_flow_create(sweep_port, &ingress, pattern.items, actions, &error);
-	if (flow == NULL && rte_errno == ENOTSUP) {
-		/* Not every model changes packets. */
-		actions[0].type = RTE_FLOW_ACTION_TYPE_VOID;
-		flow = rte_flow_create(sweep_port, &ingress, pattern.items, actions, &error);
-	}
+	flow = rte_flow_create(sweep_port, &ingress, pattern_of(&pattern, 9), all_actions, &error);
 	return outcome(flow != NULL, &error);
 }
 
-int
-sweep_rule_query(void)
+static int
+query(void)
 {
 	const struct rte_flow_action count[] = {
 		{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
@@ -98,7 +110,7 @@ sweep_rule_query(void)
 }
 
 static int
-destroy(struct rte_flow **rule)
+drop(struct rte_flow **rule)
 {
 	struct rte_flow_error error;
 	int ret = rte_flow_destroy(sweep_port, *rule, &error);
@@ -107,20 +119,20 @@ destroy(struct rte_flow **rule)
 	return ret;
 }
 
-int
-sweep_rule_destroy(void)
+static int
+destroy(void)
 {
-	return destroy(&flow);
+	return drop(&flow);
 }
 
 void
-sweep_rule_forget(void)
+sweep_rules_forget(void)
 {
 	flow = NULL;
 }
 
-int
-sweep_rule_share(void)
+static int
+make_shared(void)
 {
 	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
 	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss };
@@ -130,16 +142,16 @@ sweep_rule_share(void)
 	return outcome(shared != NULL, &error);
 }
 
-int
-sweep_rule_unshare(void)
+static int
+unmake_shared(void)
 {
 	struct rte_flow_error error;
 
 	return rte_flow_action_handle_destroy(sweep_port, shared, &error);
 }
 
-int
-sweep_rule_create_shared(void)
+static int
+create_shared(void)
 {
 	const struct rte_flow_action actions[] = {
 		{ .type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = shared },
@@ -154,8 +166,8 @@ sweep_rule_create_shared(void)
 }
 
 /** The queues change places each time. */
-int
-sweep_rule_update_shared(void)
+static int
+update_shared(void)
 {
 	static bool is_turned;
 	const uint16_t turned[] = { is_turned ? 0 : 1, is_turned ? 1 : 0 };
@@ -172,14 +184,14 @@ sweep_rule_update_shared(void)
 	return outcome(ret == 0, &error);
 }
 
-int
-sweep_rule_destroy_shared(void)
+static int
+destroy_shared(void)
 {
-	return destroy(&shared_flow);
+	return drop(&shared_flow);
 }
 
 int
-sweep_rule_queues(void)
+sweep_rules_configure(void)
 {
 	const struct rte_flow_port_attr attr = { 0 };
 	const struct rte_flow_queue_attr queue = { .size = QUEUE_SIZE };
@@ -189,8 +201,8 @@ sweep_rule_queues(void)
 	return outcome(rte_flow_configure(sweep_port, &attr, 1, all, &error) == 0, &error);
 }
 
-int
-sweep_rule_destroy_templates(void)
+static int
+destroy_templates(void)
 {
 	struct rte_flow_error error;
 	int ret = 0;
@@ -207,8 +219,8 @@ sweep_rule_destroy_templates(void)
 	return ret;
 }
 
-int
-sweep_rule_make_templates(void)
+static int
+make_templates(void)
 {
 	const struct rte_flow_pattern_template_attr by_mask = { .relaxed_matching = 1,
 		.ingress = 1 };
@@ -231,7 +243,7 @@ sweep_rule_make_templates(void)
 			sweep_port, &attr, &pattern_template, 1, &actions_template, 1, &error);
 	ret = outcome(table != NULL, &error);
 	if (ret != 0)
-		sweep_must(sweep_rule_destroy_templates() == 0, "templates cannot be destroyed");
+		sweep_must(destroy_templates() == 0, "templates cannot be destroyed");
 	return ret;
 }
 
@@ -241,7 +253,10 @@ pull(void)
 {
 	struct rte_flow_op_result result;
 	struct rte_flow_error error;
-	int nb = rte_flow_pull(sweep_port, QUEUE, &result, 1, &error);
+	int nb = rte_flow_push(sweep_port, QUEUE, &error);
+
+	if (nb == 0)
+		nb = rte_flow_pull(sweep_port, QUEUE, &result, 1, &error);
 
 	if (nb < 0)
 		return nb;
@@ -249,10 +264,10 @@ pull(void)
 	return result.status == RTE_FLOW_OP_SUCCESS ? 0 : -ENOMEM;
 }
 
-int
-sweep_rule_dequeue(void)
+static int
+dequeue(void)
 {
-	const struct rte_flow_op_attr attr = { 0 };
+	const struct rte_flow_op_attr attr = { .postpone = 1 };
 	struct rte_flow_error error = { 0 };
 
 	if (rte_flow_async_destroy(sweep_port, QUEUE, &attr, queued_flow, NULL, &error) != 0)
@@ -261,10 +276,10 @@ sweep_rule_dequeue(void)
 	return pull();
 }
 
-int
-sweep_rule_enqueue(void)
+static int
+enqueue(void)
 {
-	const struct rte_flow_op_attr attr = { 0 };
+	const struct rte_flow_op_attr attr = { .postpone = 1 };
 	struct rte_flow_error error = { 0 };
 	struct pattern pattern;
 	int ret;
@@ -276,22 +291,132 @@ sweep_rule_enqueue(void)
 	ret = pull();
 	/* The handle of a rule that did not come to be is there all the same. */
 	if (ret != 0)
-		sweep_must(sweep_rule_dequeue() == 0, "the handle cannot be destroyed");
+		sweep_must(dequeue() == 0, "the handle cannot be destroyed");
 	return ret;
 }
 
-int
-sweep_rule_isolate(void)
+/** An action by the queue: done at once, or refused when it is pulled. */
+static int
+share_by_queue(void)
 {
-	struct rte_flow_error error;
+	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_COUNT };
+	const struct rte_flow_op_attr attr = { 0 };
+	struct rte_flow_error error = { 0 };
 
-	return rte_flow_isolate(sweep_port, 1, &error);
+	counter = rte_flow_async_action_handle_create(
+		sweep_port, QUEUE, &attr, &conf, &action, NULL, &error);
+	return counter == NULL ? outcome(false, &error) : pull();
 }
 
-int
-sweep_rule_join(void)
+static int
+unshare_by_queue(void)
 {
-	struct rte_flow_error error;
+	const struct rte_flow_op_attr attr = { 0 };
+	struct rte_flow_error error = { 0 };
+	int ret = rte_flow_async_action_handle_destroy(
+		sweep_port, QUEUE, &attr, counter, NULL, &error);
 
-	return rte_flow_isolate(sweep_port, 0, &error);
+	return ret != 0 ? outcome(false, &error) : pull();
 }
+
+static int
+update_by_queue(void)
+{
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss };
+	const struct rte_flow_op_attr attr = { 0 };
+	struct rte_flow_error error = { 0 };
+	int ret = rte_flow_async_action_handle_update(
+		sweep_port, QUEUE, &attr, shared, &action, NULL, &error);
+
+	return ret != 0 ? outcome(false, &error) : pull();
+}
+
+static int
+query_by_queue(void)
+{
+	const struct rte_flow_op_attr attr = { 0 };
+	struct rte_flow_query_count result = { 0 };
+	struct rte_flow_error error = { 0 };
+	int ret = rte_flow_async_action_handle_query(
+		sweep_port, QUEUE, &attr, counter, &result, NULL, &error);
+
+	return ret != 0 ? outcome(false, &error) : pull();
+}
+
+static int
+query_shared(void)
+{
+	struct rte_flow_query_count result = { 0 };
+	struct rte_flow_error error = { 0 };
+
+	return outcome(
+		rte_flow_action_handle_query(sweep_port, counter, &result, &error) == 0, &error);
+}
+
+static int
+get_info(void)
+{
+	struct rte_flow_port_info port_info;
+	struct rte_flow_queue_info queue_info;
+	struct rte_flow_error error = { 0 };
+
+	return outcome(rte_flow_info_get(sweep_port, &port_info, &queue_info, &error) == 0, &error);
+}
+
+static int
+dump(void)
+{
+	struct rte_flow_error error = { 0 };
+	FILE *sink = fopen("/dev/null", "w");
+	int ret = rte_flow_dev_dump(sweep_port, NULL, sink, &error);
+
+	fclose(sink);
+	return outcome(ret == 0, &error);
+}
+
+static int
+flush(void)
+{
+	struct rte_flow_error error = { 0 };
+	int ret = rte_flow_flush(sweep_port, &error);
+
+	flow = ret == 0 ? NULL : flow;
+	return outcome(ret == 0, &error);
+}
+
+SWEEP_OPERATION(isolate, rte_flow_isolate(sweep_port, 1, NULL))
+SWEEP_OPERATION(join, rte_flow_isolate(sweep_port, 0, NULL))
+
+/* clang-format off */
+const struct sweep_operation sweep_rules[] = {
+	{ "info_get", get_info, NULL, 0 },
+	{ "validate", validate, NULL, 0 },
+	{ "create", create, destroy, 0 },
+	{ "query", query, NULL, 0 },
+	{ "action_handle_create", make_shared, unmake_shared, 0 },
+	{ "create (of it)", create_shared, destroy_shared, 0 },
+	{ "action_handle_update", update_shared, update_shared, 0 },
+	{ "destroy (of it)", destroy_shared, create_shared, 0 },
+	{ "async_action_handle_create", share_by_queue, unshare_by_queue, 0 },
+	{ "async_action_handle_update", update_by_queue, NULL, 0 },
+	{ "async_action_handle_query", query_by_queue, NULL, 0 },
+	{ "action_handle_query", query_shared, NULL, 0 },
+	{ "async_action_handle_destroy", unshare_by_queue, share_by_queue, 0 },
+	{ "action_handle_destroy", unmake_shared, make_shared, 0 },
+	{ "pattern_template_create actions_template_create template_table_create", make_templates,
+		destroy_templates, 0 },
+	{ "async_create push pull", enqueue, dequeue, 0 },
+	{ "dev_dump", dump, NULL, 0 },
+	{ "async_destroy", dequeue, enqueue, 0 },
+	{ "pattern_template_destroy actions_template_destroy template_table_destroy",
+		destroy_templates, make_templates, 0 },
+	{ "isolate (with rules)", isolate, join, SWEEP_QUIET },
+	{ "isolate (no more, with rules)", join, isolate, 0 },
+	{ "destroy", destroy, create, 0 },
+	{ "create (again)", create, destroy, 0 },
+	{ "flush", flush, create, 0 },
+	{ "create (to stay)", create, destroy, 0 },
+	{ NULL },
+};
+/* clang-format on */

@@ -3,26 +3,41 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <rte_common.h>
 #include <rte_mempool.h>
 
 #define SWEEP_NB_QUEUES 2
+#define SWEEP_PORT      "net_mlx5dv0"
+#define SWEEP_NB_DESC   128
 
 /** What fails. */
 enum sweep_fault {
 	SWEEP_VERBS,  /**< the kernel's verbs, but those that destroy */
-	SWEEP_MEMORY, /**< allocations by the driver itself */
+	SWEEP_MEMORY, /**< a watched library's calls for memory */
+	SWEEP_SYSTEM, /**< its calls of the system, and of the EAL for other than memory */
 };
 
 /** Of this thread the @p nth call from now on fails with ENOMEM; 0: none. */
 void sweep_arm(enum sweep_fault what, unsigned int nth);
 /** No more. @return whether one has failed */
 bool sweep_disarm(void);
-/** @return whether the driver, a shared library, calls some function for memory. */
-bool sweep_watch_memory(const char *driver);
+/** Calls of this shared library may fail. @return whether there are any */
+bool sweep_watch(const char *name);
+
+/** What Linux knows of the port. */
+struct sweep_netdev {
+	unsigned int mtu, flags;
+	bool rx_pause, tx_pause;
+};
+
+void sweep_netdev_look(unsigned int ifindex, struct sweep_netdev *netdev);
+/** As ioctl(); for a netdev with a cable. */
+int sweep_netdev_ioctl(int fd, unsigned long request, void *arg);
 
 /** What is to be seen in the end of an operation. */
 enum sweep_after {
@@ -33,36 +48,50 @@ enum sweep_after {
 };
 
 struct sweep_operation {
-	const char *name;
+	const char *name; /**< operations of the driver's tables, and which of several rows */
 	int (*run)(void);
 	int (*undo)(void); /**< NULL: it can be done again */
 	unsigned int after;
 };
 
-/** @{ Operations of rte_flow. 0, or a negative errno and a message. */
-int sweep_rule_queues(void);
-int sweep_rule_create(void);
-int sweep_rule_query(void);
-int sweep_rule_destroy(void);
-int sweep_rule_share(void);
-int sweep_rule_unshare(void);
-int sweep_rule_create_shared(void);
-int sweep_rule_update_shared(void);
-int sweep_rule_destroy_shared(void);
-int sweep_rule_make_templates(void);
-int sweep_rule_destroy_templates(void);
-int sweep_rule_enqueue(void);
-int sweep_rule_dequeue(void);
-int sweep_rule_isolate(void);
-int sweep_rule_join(void);
-/** Rules have gone with a reset. */
-void sweep_rule_forget(void);
+/** An operation that is one expression: 0 or a negative errno. */
+#define SWEEP_OPERATION(name, expression)                                                          \
+	static int name(void)                                                                      \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+
+/** @{ In this order; each but the last leaves a running port. Ended by one without a name. */
+extern const struct sweep_operation sweep_opening[];
+extern const struct sweep_operation sweep_queues[];
+extern const struct sweep_operation sweep_filters[];
+extern const struct sweep_operation sweep_rules[];
+extern const struct sweep_operation sweep_reads[];
+extern const struct sweep_operation sweep_beyond[];
+extern const struct sweep_operation sweep_closing[];
+/** @} */
+/** @{ In this order, with sweep_reads between them, in a secondary process. */
+extern const struct sweep_operation sweep_attaching[];
+extern const struct sweep_operation sweep_detaching[];
 /** @} */
 
-extern const struct sweep_operation sweep_operations[];
-extern const unsigned int sweep_nb_operations;
+int sweep_queues_set_up_rx(uint16_t queue, uint16_t nb_desc);
+int sweep_queues_set_up_tx(uint16_t queue, uint16_t nb_desc);
+/** Flow queues, for a port that is stopped. */
+int sweep_rules_configure(void);
+/** Rules have gone with the port. */
+void sweep_rules_forget(void);
+
 extern uint16_t sweep_port;
+extern const char *sweep_devargs;
 extern struct rte_mempool *sweep_pool;
+
+/** @return 0 for what not every device has. */
+static inline int
+sweep_offered(int ret)
+{
+	return ret == -ENOTSUP ? 0 : ret;
+}
 
 /** Ends the program with what was done and what is wrong. */
 void sweep_must(bool ok, const char *format, ...) __rte_format_printf(2, 3);

@@ -55,6 +55,11 @@ class SharedTestpmd(Testpmd):
                 return int(pid)
         raise AssertionError("testpmd does not run")
 
+    def environment(self):
+        """Its own, below the runner's library; for another process on its ports."""
+        lines = pathlib.Path(f"/proc/{self.pid()}/environ").read_text().split("\0")
+        return dict(line.split("=", 1) for line in lines if "=" in line)
+
     @contextlib.contextmanager
     def secondary(self, *argv):
         """A program that has no -d of its own: the driver comes by LD_PRELOAD."""
@@ -81,8 +86,7 @@ class SecondaryTestpmd(Testpmd):
         command = ["dpdk-testpmd", "--lcores", "2@0,3@1", "--proc-type=secondary", "--no-telemetry",
                    "--file-prefix", primary.prefix, *primary.driver, "--", "-i",
                    "--total-num-mbufs=4096", "--no-flush-rx", "--no-lsc-interrupt", *args]
-        environment = pathlib.Path(f"/proc/{primary.pid()}/environ").read_text().split("\0")
-        self.terminal = Terminal(command, env=dict(line.split("=", 1) for line in environment if "=" in line))
+        self.terminal = Terminal(command, env=primary.environment())
         self.banner = ""
         self.status = None
 
