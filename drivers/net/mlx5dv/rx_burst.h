@@ -66,6 +66,51 @@ mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
 	mdv_rx_doorbell(rxq);
 }
 
+/** Have line @p line of the next @p nb mbufs on its way, by fours. */
+static __rte_always_inline void
+mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t nb, const unsigned int line)
+{
+	const uint32_t idx = rxq->wqe_ci & rxq->mask;
+	struct rte_mbuf *const *mbuf = &rxq->mbufs[idx];
+	struct rte_mbuf *const *end =
+		mbuf + (RTE_MIN(nb, rxq->mask + 1 - idx) & ~(MDV_VEC_LANES - 1));
+
+	for (; mbuf != end; mbuf += MDV_VEC_LANES) {
+		MDV_VEC_EACH(i)
+		rte_prefetch0_write(RTE_PTR_ADD(mbuf[i], line * RTE_CACHE_LINE_MIN_SIZE));
+	}
+}
+
+/** What comes after a burst of @p nb packets. */
+static __rte_always_inline void
+mdv_rx_burst_end(struct mdv_rxq *rxq, uint16_t nb, const unsigned int opts, const bool vec)
+{
+	if (opts & MDV_RX_SCATTER) {
+		mdv_rx_refill_scattered(rxq);
+		return;
+	}
+	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
+		mdv_rx_refill(rxq, vec);
+	/* What the next burst writes went through the pool and the ring since it was touched last;
+	 * it has the time that the application takes for these packets. */
+	mdv_rx_prefetch(rxq, nb, 0);
+	if (opts & MDV_RX_TIMESTAMP)
+		mdv_rx_prefetch(rxq, nb, 1);
+}
+
+/** A block has all packets that are wanted. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	mdv_rx_mini_hand_out(rxq, pkts, nb_pkts, opts);
+	if (unlikely((rxq->ready_csum & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
+		mdv_rx_settle_udp(pkts, nb_pkts);
+	rxq->count.packets += nb_pkts;
+	mdv_rx_burst_end(rxq, nb_pkts, opts, vec);
+	return nb_pkts;
+}
+
 /** op_own, but for the solicited bit, of a packet's CQE at @p ci. */
 static __rte_always_inline uint8_t
 mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
@@ -210,12 +255,9 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
 		mdv_revive_rx(rxq);
 	}
-	if (opts & MDV_RX_SCATTER) {
+	if (opts & MDV_RX_SCATTER)
 		rxq->nb_holes += pos.holes;
-		mdv_rx_refill_scattered(rxq);
-	} else if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min) {
-		mdv_rx_refill(rxq, vec);
-	}
+	mdv_rx_burst_end(rxq, pos.nb, opts, vec);
 	return pos.nb;
 }
 
@@ -227,10 +269,18 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 #define MDV_RX_OPTS_SCATTER(X) MDV_RX_OPTS_8(X, 02) MDV_RX_OPTS_8(X, 03)
 
 #define MDV_RX_INSTANCE(opts, vec) \
-	static uint16_t \
-	burst_##opts(void *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	static __rte_noinline uint16_t \
+	rings_##opts(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
 		return mdv_rx_burst(rxq, pkts, nb_pkts, opts, vec); \
+	} \
+	static uint16_t \
+	burst_##opts(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		struct mdv_rxq *rxq = queue; \
+		if (rxq->nb_ready >= nb_pkts) \
+			return mdv_rx_burst_ready(rxq, pkts, nb_pkts, opts, vec); \
+		return rings_##opts(rxq, pkts, nb_pkts); \
 	}
 #define MDV_RX_ROW(opts) [opts] = burst_##opts,
 /* clang-format on */
