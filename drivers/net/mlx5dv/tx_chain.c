@@ -67,6 +67,8 @@ packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t h
 	uint32_t taken, ds_head;
 	int ds;
 
+	if (mbuf->pkt_len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN)
+		return -1;
 	if (room == 0)
 		return 0;
 	ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
@@ -82,82 +84,94 @@ packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t h
 	return mdv_tx_wqe_bbs(ds);
 }
 
-/** The usual packet, for which there is room in one piece, with nothing inlined. @return units of
- * the WQE, 0 when it cannot be sent. */
-static __rte_always_inline uint32_t
-packet_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head,
-	const struct like *like)
+/** The usual packets: alike, chains, with nothing inlined, in one piece of the rings. @return how
+ * many */
+static __rte_noinline uint32_t
+packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	const struct like *like, struct mdv_tx_pos *pos)
 {
-	struct mlx5_wqe_data_seg *wqe = (void *)(txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB);
-	struct mlx5_wqe_data_seg *data = mdv_tx_chain_write_flat(
-		txq, mbuf, 0, wqe + MDV_TX_WQE_DS_HEAD, &txq->mbufs[head & txq->mask]);
-	const uint32_t ds = data - wqe;
+	const struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pos->pc, pos->head, room);
+	struct rte_mbuf **const start = &txq->mbufs[pos->head & txq->mask], **slot = start;
+	uint8_t *at = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB, *last = pos->last;
+	const uint8_t *const end = at + flat.bbs * MLX5_SEND_WQE_BB;
+	uint64_t bytes = pos->bytes;
+	uint16_t pc = pos->pc;
+	uint32_t n;
 
-	if (unlikely(data == NULL || ds == MDV_TX_WQE_DS_HEAD))
-		return 0;
-	memcpy(wqe + 1, like->eth, sizeof(like->eth));
-	if (unlikely(like->tagged))
-		mdv_tx_wqe_eth_tag((void *)(wqe + 1), mbuf->vlan_tci);
-	mdv_tx_wqe_ctrl(
-		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-	return ds;
+	for (n = 0; n < nb; n++) {
+		struct rte_mbuf *mbuf = pkts[n];
+		struct mlx5_wqe_data_seg *wqe = (void *)at, *data;
+		const uint32_t nb_segs = mbuf->nb_segs, len = mbuf->pkt_len;
+		uint32_t ds = MDV_TX_WQE_DS_HEAD + nb_segs;
+
+		if (unlikely(mbuf->ol_flags != like->ol_flags ||
+			    nb_segs - 2 > MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD - 2 ||
+			    (uint8_t *)(wqe + ds) > end || slot + nb_segs > start + flat.slots ||
+			    len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
+			break;
+		mdv_tx_chain_prefetch(pkts, n, nb, true);
+		data = mdv_tx_chain_write_flat(txq, mbuf, 0, wqe + MDV_TX_WQE_DS_HEAD, slot);
+		if (unlikely(data == wqe + MDV_TX_WQE_DS_HEAD))
+			break;
+		ds = data - wqe;
+		memcpy(wqe + 1, like->eth, sizeof(like->eth));
+		if (unlikely(like->tagged))
+			mdv_tx_wqe_eth_tag((void *)(wqe + 1), mbuf->vlan_tci);
+		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds,
+			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		last = at;
+		at += mdv_tx_wqe_bbs(ds) * MLX5_SEND_WQE_BB;
+		pc += mdv_tx_wqe_bbs(ds);
+		slot += nb_segs;
+		bytes += len;
+	}
+	pos->last = last;
+	pos->pc = pc;
+	pos->head += slot - start;
+	pos->bytes = bytes;
+	return n;
 }
 
 int
 mdv_tx_chain_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	unsigned int opts, struct mdv_tx_pos *pos)
 {
-	uint16_t pc = pos->pc, last = pc, head = pos->head;
-	struct mdv_tx_chain_room flat = { .bbs = 0 };
-	uint64_t bytes = 0;
+	const uint16_t pc = pos->pc, head = pos->head;
 	struct like like;
+	uint32_t n = 0, left = room, written;
 	int bbs = 0;
-	uint32_t n;
 
-	like_take(&like, pkts[0], opts);
-	if (!(opts & MDV_TX_INLINE_L2))
-		flat = mdv_tx_chain_room(txq, pc, head, room);
-	for (n = 0; n < nb; n++) {
+	do {
 		struct rte_mbuf *mbuf = pkts[n];
-		const uint32_t nb_segs = mbuf->nb_segs, len = mbuf->pkt_len;
 
-		if (unlikely(mbuf->ol_flags != like.ol_flags))
+		if (n == 0 || mbuf->ol_flags != like.ol_flags)
 			like_take(&like, mbuf, opts);
-		/* The first one is known to be a chain, and not to be cut up. */
-		if (unlikely(nb_segs < 2 || like.cut) && n != 0)
-			break;
-		bbs = -1;
-		if (unlikely(len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
-			break;
-		if (likely(mdv_tx_chain_fits(&flat, nb_segs, MDV_TX_WQE_DS_HEAD))) {
-			uint32_t ds = packet_write_flat(txq, mbuf, pc, head, &like);
-
-			if (unlikely(ds == 0))
+		if (n != 0) {
+			/* The first one is known to be a chain, and not to be cut up. */
+			if (mbuf->nb_segs < 2 || like.cut)
 				break;
-			bbs = mdv_tx_wqe_bbs(ds);
-			flat.bbs -= bbs;
-			flat.slots -= nb_segs;
-		} else {
-			bbs = packet_write(txq, mbuf, pc, head, room, opts);
-			if (bbs <= 0)
-				break;
-			if (!(opts & MDV_TX_INLINE_L2))
-				flat = mdv_tx_chain_room(txq, pc + bbs, head + nb_segs, room - bbs);
+			left = room - (uint16_t)(pos->pc - pc);
 		}
-		last = pc;
-		pc += bbs;
-		room -= bbs;
-		head += nb_segs;
-		bytes += len;
-	}
+		written = 0;
+		if (!(opts & MDV_TX_INLINE_L2))
+			written = packets_write(
+				txq, &pkts[n], like.cut ? 1 : nb - n, left, &like, pos);
+		n += written;
+		if (written != 0)
+			continue;
+		bbs = packet_write(txq, mbuf, pos->pc, pos->head, left, opts);
+		if (bbs <= 0)
+			break;
+		pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
+		pos->pc += bbs;
+		pos->head += mbuf->nb_segs;
+		pos->bytes += mbuf->pkt_len;
+		n++;
+	} while (n < nb);
 	if (n == 0)
 		return bbs;
 	txq->chains = true;
-	pos->last = txq->wqes + (last & txq->mask) * MLX5_SEND_WQE_BB;
-	pos->more += (uint64_t)n - (uint16_t)(head - pos->head);
-	pos->bytes += bytes;
+	pos->more += (uint64_t)n - (uint16_t)(pos->head - head);
 	pos->nb += n;
-	pos->pc = pc;
-	pos->head = head;
 	return n;
 }

@@ -20,6 +20,33 @@
 int mdv_tx_chain_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
 	uint16_t head, uint32_t ds, uint32_t room);
 
+/** Packets that are looked ahead. */
+#define MDV_TX_CHAIN_AHEAD 4
+
+/**
+ * Have on their way what packets behind number @p n of @p nb are read from: both lines of the mbuf,
+ * for next and what offloads ask for are in the second, and when these are there, what comes after
+ * them: the next segment's mbuf, or the headers.
+ */
+static __rte_always_inline void
+mdv_tx_chain_prefetch(struct rte_mbuf *const *pkts, uint32_t n, uint32_t nb, const bool next)
+{
+	const struct rte_mbuf *soon, *later;
+
+	if ((int32_t)n >= (int32_t)(nb - MDV_TX_CHAIN_AHEAD))
+		return;
+	soon = pkts[n + MDV_TX_CHAIN_AHEAD / 2];
+	later = pkts[n + MDV_TX_CHAIN_AHEAD];
+	rte_prefetch0(later);
+	rte_prefetch0(RTE_PTR_ADD(later, RTE_CACHE_LINE_MIN_SIZE));
+	if (!next) {
+		rte_prefetch0(rte_pktmbuf_mtod(soon, const void *));
+		return;
+	}
+	rte_prefetch0(soon->next);
+	rte_prefetch0(RTE_PTR_ADD(soon->next, RTE_CACHE_LINE_MIN_SIZE));
+}
+
 /** What is free in one piece: neither ring ends in it. */
 struct mdv_tx_chain_room {
 	uint32_t bbs;
@@ -48,12 +75,13 @@ mdv_tx_chain_fits(const struct mdv_tx_chain_room *room, uint32_t nb_segs, uint32
 
 /**
  * mdv_tx_chain_write() for what mdv_tx_chain_fits(): from @p data on; mbufs from @p slot on.
- * @return behind the last data segment, NULL when the packet cannot be sent
+ * @return behind the last data segment, @p data when the packet cannot be sent
  */
 static __rte_always_inline struct mlx5_wqe_data_seg *
 mdv_tx_chain_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *data, struct rte_mbuf **slot)
 {
+	struct mlx5_wqe_data_seg *const start = data;
 	uint64_t key = (uint64_t)txq->mr.last.lkey_be << 32;
 	uint32_t left = mbuf->nb_segs;
 
@@ -68,7 +96,7 @@ mdv_tx_chain_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t ski
 			else if (mdv_tx_put_far(txq, mbuf, skip, data))
 				key = (uint64_t)txq->mr.last.lkey_be << 32;
 			else
-				return NULL;
+				return start;
 			data++;
 			skip = 0;
 		} else {
@@ -79,7 +107,7 @@ mdv_tx_chain_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t ski
 		mbuf = mbuf->next;
 		/* Whoever frees it will go by nb_segs. */
 		if (unlikely(mbuf == NULL))
-			return NULL;
+			return start;
 	}
 }
 

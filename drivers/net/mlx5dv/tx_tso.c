@@ -147,9 +147,7 @@ static __rte_noinline uint32_t
 payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *payload, struct rte_mbuf **slot)
 {
-	struct mlx5_wqe_data_seg *end = mdv_tx_chain_write_flat(txq, mbuf, skip, payload, slot);
-
-	return end != NULL ? end - payload : 0;
+	return mdv_tx_chain_write_flat(txq, mbuf, skip, payload, slot) - payload;
 }
 
 /** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, -1
@@ -199,6 +197,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		const uint32_t nb_segs = mbuf->nb_segs;
 		uint32_t payload, more;
 
+		mdv_tx_chain_prefetch(pkts, n, nb, false);
 		if (unlikely(mbuf->ol_flags != shape->ol_flags ||
 			    mbuf->tx_offload != shape->tx_offload) &&
 			!shape_take(shape, mbuf, insert_vlan))
