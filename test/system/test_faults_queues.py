@@ -51,12 +51,12 @@ def test_what_a_verbs_program_sees(tmp_path, fault):
 
 
 class Pmd(Testpmd):
-    """testpmd on a port whose queues are struck."""
+    """testpmd on a strict port whose queues are struck."""
 
     def __init__(self, tmp_path, text, port, **options):
         file = tmp_path / "faults"
         file.write_text(text)
-        super().__init__(ports=[port], softhca_options=("--faults", file), **options)
+        super().__init__(ports=[port], softhca_options=("--strict", "--faults", file), **options)
 
     def applied(self):
         """{fault: times}, once it has ended."""
@@ -205,3 +205,39 @@ def test_a_receive_queue_made_anew_takes_frames_as_long_as_before(tmp_path):
         assert "rror" not in pmd.cmd("port config mtu 0 1500")
         assert pmd.stats()["RX-errors"] == 0
     assert pmd.applied()["cq overrun at 3"] > 0
+
+
+# The calls of MODIFY_QP that are refused: none, to reset the queue, on its way back, of the one that takes its place. The
+# first three start it.
+@pytest.mark.parametrize("refused", [(), (4,), (5,), (4, 5)])
+def test_what_is_counted_as_sent_has_been_sent(tmp_path, refused):
+    """All else is counted as lost, also where a queue in error can not be started anew at once."""
+    capture, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    pcapfile.write(capture, [frames.packet(sport=i + 1) for i in range(1000)])
+    verbs = [f"verb enomem MODIFY_QP at {n}" for n in refused]
+    with Pmd(tmp_path, "\n".join(["sq error 0x04 every 7", *verbs, ""]), f"wire=pcap:{capture}:{out},mac={MAC}") as pmd:
+        pmd.cmd("set fwd io")
+
+        def counts_are_true():
+            # What was sent last may have ended the queue, which nobody has looked at since.
+            pmd.cmd("port cleanup 0 txq 0 0")
+            return pmd.stats()["TX-packets"] == len(pcapfile.read(out))
+
+        pmd.start_noisily()
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == 1000)
+        pmd.cmd("stop")
+        pmd.until(counts_are_true, "other counts")
+        before = pmd.stats()
+        assert before["TX-errors"] != 0
+        pmd.cmd("port 0 txq 0 stop")
+        pmd.cmd("port 0 txq 0 start")
+
+        def sends_again():
+            pmd.cmd("start tx_first 1")
+            pmd.cmd("stop")
+            return pmd.stats()["TX-packets"] > before["TX-packets"]
+
+        pmd.until(sends_again, "nothing is sent")
+        pmd.until(counts_are_true, "other counts after a start")
+        pmd.stop_and_count()
+    assert all(pmd.applied().values())

@@ -78,6 +78,7 @@ mdv_tx_reset(struct mdv_txq *txq)
 	txq->ibv.posted = 0;
 	txq->tail = txq->head;
 	txq->chains = false;
+	txq->lost = false;
 	/* The next burst function may not be the one that wrote it. */
 	txq->shape.ol_flags = 0;
 	txq->cq_pi = txq->cq_ci;
@@ -130,14 +131,17 @@ flight_settle(struct mdv_txq *txq, uint16_t failed)
 	mdv_tx_release(txq, tail);
 }
 
-/** Packets in flight are lost with the queue's state: they were counted as sent. */
+/** Packets in flight will not be sent: they were counted as if they had been. */
 static void
-flight_drop(struct mdv_txq *txq)
+flight_lose(struct mdv_txq *txq)
 {
-	while (txq->tail != txq->head) {
-		struct rte_mbuf *mbuf = txq->mbufs[txq->tail & txq->mask];
+	uint16_t at = txq->tail;
 
-		txq->tail += packet_mbufs(txq, txq->tail);
+	while (at != txq->head) {
+		const struct rte_mbuf *mbuf = txq->mbufs[at & txq->mask];
+
+		at += packet_mbufs(txq, at);
+		txq->count.errors++;
 		txq->count.packets--;
 		txq->count.bytes -= mbuf->pkt_len;
 		if (txq->limits.tso_max != 0 && mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
@@ -146,8 +150,8 @@ flight_drop(struct mdv_txq *txq)
 			txq->count.bytes -= mdv_tx_tso_more(mbuf, &frames);
 			txq->count.packets -= frames;
 		}
-		mdv_tx_drop(txq, mbuf);
 	}
+	txq->lost = true;
 }
 
 /** @return packets in the mbufs [tail, to), at most @p max; @p end is behind the last of them */
@@ -204,15 +208,19 @@ mdv_tx_error(struct mdv_txq *txq)
 	txq->nb_stops++;
 	txq->stop_wqe = rte_be_to_cpu_16(err->wqe_counter);
 	txq->stop_syndrome = err->syndrome;
-	flight_settle(txq, txq->stop_wqe);
-	if (mdv_txq_recover(txq, err->syndrome) != 0) {
+	/* Completions of what was flushed behind it are none of those that were asked for. */
+	if (!txq->lost) {
+		flight_settle(txq, txq->stop_wqe);
+		flight_lose(txq);
+	}
+	txq->cq_ci++;
+	if (txq->broken || mdv_txq_recover(txq, txq->stop_syndrome) != 0) {
 		/* The device may still read the packets: they are freed when the queue is made
 		 * anew, or stopped. */
 		mdv_tx_look_full(txq);
-		txq->cq_ci++;
 		txq->broken = true;
 		return;
 	}
-	flight_drop(txq);
+	mdv_tx_release(txq, txq->head);
 	mdv_tx_reset(txq);
 }

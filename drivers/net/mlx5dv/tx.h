@@ -140,6 +140,7 @@ struct mdv_txq {
 	struct mdv_txq *next_parked; /**< released, its QP is for the next of this number */
 	struct ibv_qp *qp;           /**< NULL: the port is not started */
 	bool ready;                  /**< started: the QP sends */
+	bool lost;                   /**< what is in flight, to an error, and counted so */
 	struct mdv_cq cq;
 	struct rte_eth_txconf conf;
 	uint16_t port_id;

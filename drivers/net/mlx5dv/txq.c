@@ -500,6 +500,7 @@ mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
 int
 mdv_txq_replace(struct mdv_txq *txq)
 {
+	volatile uint64_t **reg = &mdv_uar_regs[txq->uar_slot], *const old_reg = *reg;
 	struct mdv_port *port = txq->port;
 	struct mdv_txq fresh = *txq, old = *txq;
 	int ret;
@@ -507,11 +508,11 @@ mdv_txq_replace(struct mdv_txq *txq)
 	fresh.head = fresh.tail = 0;
 	ret = objects_create(&fresh);
 	if (ret != 0)
-		return ret;
+		goto keep;
 	ret = qp_ready(&fresh);
 	if (ret != 0) {
 		objects_destroy(&fresh);
-		return ret;
+		goto keep;
 	}
 	pthread_mutex_lock(&port->queues.lock);
 	adopt(txq, &fresh);
@@ -519,6 +520,10 @@ mdv_txq_replace(struct mdv_txq *txq)
 	mdv_tx_reset(txq);
 	objects_destroy(&old);
 	return 0;
+
+keep:
+	*reg = old_reg;
+	return ret;
 }
 
 int
