@@ -241,3 +241,18 @@ def test_what_is_counted_as_sent_has_been_sent(tmp_path, refused):
         pmd.until(counts_are_true, "other counts after a start")
         pmd.stop_and_count()
     assert all(pmd.applied().values())
+
+
+def test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed(tmp_path):
+    """First the new WQ cannot be started, then the pool not be registered again, then it works."""
+    text = "cq overrun at 3\nverb enomem MODIFY_WQ at 2\nverb enomem REG_MR at 2\n"
+    with Pmd(tmp_path, text, f"wire=unix:{tmp_path}/wire,mac={MAC}", env={"SOFTHCA_LOG": "info"},
+             eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, Cable(tmp_path / "wire") as cable:
+        start = pmd.show_received()
+        cable.send(*[frames.packet()] * 3)
+        pmd.until(lambda: "Rx queue 0: made anew" in pmd.terminal.text, "not made anew")
+        cable.send(frames.packet())
+        pmd.wait_received(3, start)
+        assert pmd.terminal.text.count("Rx queue 0: cannot be made anew") == 2
+    assert all(pmd.applied().values())
+    assert "left to the kernel" not in pmd.terminal.text

@@ -79,6 +79,7 @@ replace_rx(struct mdv_port *port, struct mdv_rxq *rxq)
 	struct mdv_rxq fresh = *rxq;
 	int ret;
 
+	fresh.ready = false;
 	ret = mdv_rxq_ring_create(&fresh);
 	if (ret != 0)
 		return ret;

@@ -365,7 +365,7 @@ mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 }
 
 int
-mdv_rxq_ring_replace(struct mdv_rxq *rxq, const struct mdv_rxq *fresh)
+mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
 {
 	struct mdv_port *port = rxq->port;
 	struct mdv_rxq old = *rxq;
@@ -373,8 +373,10 @@ mdv_rxq_ring_replace(struct mdv_rxq *rxq, const struct mdv_rxq *fresh)
 
 	/* The pool stays registered: packets of it may be on their way out. */
 	ret = mdv_mr_pool_get(port->mr, rxq->pool);
-	if (ret != 0)
+	if (ret != 0) {
+		mdv_rxq_ring_destroy(fresh);
 		return ret;
+	}
 	pthread_mutex_lock(&port->queues.lock);
 	mdv_rxq_ring_adopt(rxq, fresh);
 	pthread_mutex_unlock(&port->queues.lock);
