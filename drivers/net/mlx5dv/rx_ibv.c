@@ -110,9 +110,12 @@ mdv_rx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
 	struct mdv_rxq *rxq = queue;
 	uint16_t nb;
 
-	/* The ring of a stopped queue looks refilled. */
-	if (!rxq->ready)
+	/* The ring of a stopped queue looks refilled, and of one that could not be made anew. */
+	if (!rxq->ready) {
+		if (rxq->expects & MDV_RX_EXPECT_NONE)
+			mdv_revive_rx(rxq);
 		return 0;
+	}
 	mdv_cq_look(&rxq->cq, rxq->cq_ci, nb_pkts);
 	nb = rxq->ibv.burst(rxq, pkts, nb_pkts);
 	mdv_rx_ibv_post(rxq);
