@@ -227,10 +227,13 @@ set_up(unsigned int cache)
 		"campaign-small", SMALL_POOL_MBUFS, cache, 0, SMALL_ROOM, SOCKET_ID_ANY);
 	campaign_must(campaign.pool != NULL && campaign.small_pool != NULL,
 		"rte_pktmbuf_pool_create: %s", rte_strerror(rte_errno));
-	for (unsigned int i = 0; i < campaign.nb_ports; i++)
+	for (unsigned int i = 0; i < campaign.nb_ports; i++) {
 		snprintf(campaign.ports[i].args, sizeof(campaign.ports[i].args),
-			"vdev:net_mlx5dv%u,ibdev=mlx5_%u%s", i, i,
+			"vdev:net_mlx5dv%u,ibdev=mlx5_%u%s%s", i, i,
+			campaign_choose(4) == 0 ? ",mode=ibv" : "",
 			campaign_choose(2) ? ",rx_cqe_comp=off" : "");
+		printf("%s\n", campaign.ports[i].args);
+	}
 }
 
 /** Nothing is left of the ports: all buffers are back, and all descriptors. */

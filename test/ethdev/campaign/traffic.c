@@ -92,6 +92,8 @@ build(const struct campaign_port *port, uint16_t queue, uint16_t dport, uint32_t
 	hdr->stamp.sum = sum_of(hdr);
 	for (uint32_t i = sizeof(*hdr); i < length; i++)
 		bytes[i] = pattern(campaign.sequence, i);
+	/* Plain verbs fills in both checksums or none: that of IP may be asked for alone. */
+	hdr->udp.dgram_cksum = rte_ipv4_udptcp_cksum(&hdr->ip, &hdr->udp);
 }
 
 /** The bytes into a chain of @p nb_segs. @return NULL when the pool has too few */
@@ -161,10 +163,13 @@ campaign_traffic_send(struct campaign_port *port, uint16_t queue, uint16_t dport
 }
 
 static bool
-is_intact(const struct headers *hdr, uint32_t length)
+is_intact(struct headers *hdr, uint32_t length)
 {
-	if (length < sizeof(*hdr) || hdr->stamp.magic != MAGIC || hdr->stamp.sum != sum_of(hdr) ||
-		hdr->stamp.length != length)
+	if (length < sizeof(*hdr) || hdr->stamp.magic != MAGIC || hdr->stamp.length != length ||
+		rte_ipv4_udptcp_cksum_verify(&hdr->ip, &hdr->udp) != 0)
+		return false;
+	hdr->udp.dgram_cksum = 0;
+	if (hdr->stamp.sum != sum_of(hdr))
 		return false;
 	for (uint32_t i = sizeof(*hdr); i < length; i++) {
 		if (((const uint8_t *)hdr)[i] != pattern(hdr->stamp.sequence, i))
@@ -177,7 +182,7 @@ static bool
 look(const struct campaign_port *port, uint16_t queue, struct rte_mbuf *mbuf,
 	struct campaign_seen *seen)
 {
-	const struct headers *hdr = (const void *)bytes;
+	struct headers *hdr = (void *)bytes;
 	uint32_t length = mbuf->pkt_len;
 	const void *data;
 
