@@ -2,7 +2,7 @@
 """Rx interrupts through ethdev and epoll, with the device standing still in the middle of races."""
 from harness import paths
 from harness.program import run_on_softhca
-from harness.testpmd import eal_args, eal_prefix, remove_runtime_dir
+from harness.testpmd import NOT_STRICT, eal_args, eal_prefix, remove_runtime_dir
 
 ORDERS = ["armed, then sent", "arrived, then armed", "sent, and armed before it arrives",
           "arrived, and armed while the device stands", "armed twice", "armed in vain, then armed",
@@ -30,8 +30,11 @@ def test_no_order_of_events_loses_a_wake_up():
 
 
 def test_a_sleeper_whose_queue_breaks_is_woken(tmp_path):
-    """A CQ in error fires for nothing any more; woken, the thread polls, and the queue is made anew."""
+    """A CQ in error fires for nothing any more; woken, the thread polls, and the queue is made anew.
+
+    So is the send queue, younger then than the other: its broadcasts are a finding of --strict.
+    """
     faults = tmp_path / "faults"
     faults.write_text("cq overrun every 3\n")
-    text = wake_up(options=("--faults", faults))
+    text = wake_up(options=("--faults", faults, *NOT_STRICT))
     assert "broken queues: woken" in text and "Rx queue 0: CQ error" in text, text

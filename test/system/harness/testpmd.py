@@ -11,6 +11,8 @@ from . import mode, paths
 from .terminal import Terminal
 
 PROMPT = "testpmd> "
+# Options for what errs by purpose, or is made to, whatever $SOFTHCA_OPTIONS says.
+NOT_STRICT = ("--strict=off",)
 _serial = itertools.count()
 
 
