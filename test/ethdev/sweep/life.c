@@ -26,7 +26,12 @@ probe(void)
 	return 0;
 }
 
-SWEEP_OPERATION(remove_port, rte_dev_remove(device))
+int
+sweep_life_end(void)
+{
+	return rte_dev_remove(device);
+}
+
 SWEEP_OPERATION(start, rte_eth_dev_start(sweep_port))
 SWEEP_OPERATION(stop, rte_eth_dev_stop(sweep_port))
 SWEEP_OPERATION(reset, rte_eth_dev_reset(sweep_port))
@@ -83,8 +88,8 @@ run(void)
 	return ret != 0 ? ret : start();
 }
 
-static int
-probe_and_run(void)
+int
+sweep_life_begin(void)
 {
 	int ret = probe();
 
@@ -94,14 +99,14 @@ probe_and_run(void)
 static int
 remove_and_probe(void)
 {
-	int ret = remove_port();
+	int ret = sweep_life_end();
 
 	return ret != 0 ? ret : probe();
 }
 
 /* clang-format off */
 const struct sweep_operation sweep_opening[] = {
-	{ "probe", probe, remove_port, SWEEP_QUIET | SWEEP_OPENS },
+	{ "probe", probe, sweep_life_end, SWEEP_QUIET | SWEEP_OPENS },
 	{ "rx_metadata_negotiate", negotiate, NULL, SWEEP_QUIET },
 	{ "dev_configure", configure, NULL, SWEEP_QUIET | SWEEP_STEPS },
 	{ "rx_queue_setup tx_queue_setup", set_up_queues, NULL, SWEEP_QUIET | SWEEP_STEPS },
@@ -116,10 +121,10 @@ const struct sweep_operation sweep_closing[] = {
 	{ "dev_stop (with rules)", stop, start, SWEEP_QUIET },
 	{ "dev_reset", reset, NULL, SWEEP_QUIET | SWEEP_OPENS },
 	{ "dev_configure rx_queue_setup tx_queue_setup dev_start", run, stop, SWEEP_STEPS },
-	{ "remove (while it runs)", remove_port, probe_and_run, SWEEP_QUIET | SWEEP_OPENS },
-	{ "probe (again)", probe, remove_port, SWEEP_QUIET | SWEEP_OPENS },
+	{ "remove (while it runs)", sweep_life_end, sweep_life_begin, SWEEP_QUIET | SWEEP_OPENS },
+	{ "probe (again)", probe, sweep_life_end, SWEEP_QUIET | SWEEP_OPENS },
 	{ "dev_close", close_port, remove_and_probe, SWEEP_QUIET | SWEEP_OPENS },
-	{ "remove", remove_port, probe, SWEEP_QUIET | SWEEP_OPENS },
+	{ "remove", sweep_life_end, probe, SWEEP_QUIET | SWEEP_OPENS },
 	{ NULL },
 };
 /* clang-format on */

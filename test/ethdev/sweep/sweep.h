@@ -75,6 +75,10 @@ extern const struct sweep_operation sweep_attaching[];
 extern const struct sweep_operation sweep_detaching[];
 /** @} */
 
+/** @{ A port that runs; none. */
+int sweep_life_begin(void);
+int sweep_life_end(void);
+/** @} */
 int sweep_queues_set_up_rx(uint16_t queue, uint16_t nb_desc);
 int sweep_queues_set_up_tx(uint16_t queue, uint16_t nb_desc);
 /** Flow queues, for a port that is stopped. */
