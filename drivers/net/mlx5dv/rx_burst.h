@@ -81,12 +81,35 @@ mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t nb, const unsigned int line)
 	}
 }
 
+/** The same of slots with several mbufs, of which packets take @p nb_segs; and where these have
+ * next, which is in the other line. */
+static __rte_always_inline void
+mdv_rx_prefetch_segments(const struct mdv_rxq *rxq, uint32_t nb, uint32_t nb_segs)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < nb; i++) {
+		const uint32_t slot = (rxq->wqe_ci + i) & rxq->mask;
+		struct rte_mbuf *const *mbufs = &rxq->mbufs[slot << rxq->log2_segs];
+
+		rte_prefetch0_write(mbufs[0]);
+		for (k = 1; k < nb_segs; k++) {
+			rte_prefetch0_write(RTE_PTR_ADD(mbufs[k - 1], RTE_CACHE_LINE_MIN_SIZE));
+			rte_prefetch0_write(mbufs[k]);
+		}
+	}
+}
+
 /** What comes after a burst of @p nb packets. */
 static __rte_always_inline void
-mdv_rx_burst_end(struct mdv_rxq *rxq, uint16_t nb, const unsigned int opts, const bool vec)
+mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
+	const unsigned int opts, const bool vec)
 {
 	if (opts & MDV_RX_SCATTER) {
 		mdv_rx_refill_scattered(rxq);
+		/* With one mbuf a packet, that of the next burst is not far enough away to pay. */
+		if (nb != 0 && pkts[nb - 1]->nb_segs > 1)
+			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
 		return;
 	}
 	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
@@ -107,7 +130,7 @@ mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	if (unlikely((rxq->ready_csum & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
 		mdv_rx_settle_udp(pkts, nb_pkts);
 	rxq->count.packets += nb_pkts;
-	mdv_rx_burst_end(rxq, nb_pkts, opts, vec);
+	mdv_rx_burst_end(rxq, pkts, nb_pkts, opts, vec);
 	return nb_pkts;
 }
 
@@ -257,7 +280,7 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	}
 	if (opts & MDV_RX_SCATTER)
 		rxq->nb_holes += pos.holes;
-	mdv_rx_burst_end(rxq, pos.nb, opts, vec);
+	mdv_rx_burst_end(rxq, pkts, pos.nb, opts, vec);
 	return pos.nb;
 }
 
