@@ -11,6 +11,9 @@ from .intree import pci_args, with_netdevs
 from .terminal import Terminal
 from .testpmd import Testpmd, eal_prefix, softhca_argv
 
+# For memory that all processes have at the same place. EAL's own choice lies in AddressSanitizer's shadow, and
+# where Linux puts it then another process may have something else.
+BASE_ADDRESS = "0x200000000000"
 # Mempool handlers are known by their numbers, which follow the order of loading. Debian's testpmd is
 # linked with this one and dpdk-dumpcap is not: without it all captured packets count as dropped, with
 # net_null as well.
@@ -28,6 +31,11 @@ def hugepages_at(directory, megabytes=320):
         yield directory
 
 
+def with_preloaded(env, *libraries):
+    """Behind those that are preloaded already: a sanitizer's wants to be the first."""
+    return dict(env, LD_PRELOAD=":".join(filter(None, [env.get("LD_PRELOAD"), *map(str, libraries)])))
+
+
 class SharedTestpmd(Testpmd):
     """As Testpmd, so that secondary processes can attach."""
 
@@ -39,9 +47,9 @@ class SharedTestpmd(Testpmd):
 
     def _start(self, huge, port, eal, args, softhca_options=()):
         self.prefix = eal_prefix()
-        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--no-telemetry",
-                   "--file-prefix", self.prefix, *eal, "--", "-i", "--total-num-mbufs=4096", "--no-flush-rx",
-                   "--no-lsc-interrupt", *args]
+        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--base-virtaddr", BASE_ADDRESS,
+                   "--no-telemetry", "--file-prefix", self.prefix, *eal, "--", "-i", "--total-num-mbufs=4096",
+                   "--no-flush-rx", "--no-lsc-interrupt", *args]
         self.terminal = Terminal(softhca_argv([port], command, softhca_options),
                                  env=dict(os.environ, **paths.plugin()[1]))
         self.banner = ""
@@ -63,7 +71,7 @@ class SharedTestpmd(Testpmd):
     @contextlib.contextmanager
     def secondary(self, *argv):
         """A program that has no -d of its own: the driver comes by LD_PRELOAD."""
-        terminal = Terminal(argv, env=dict(os.environ, LD_PRELOAD=f"{TESTPMD_LINKS}:{paths.PLUGIN}"))
+        terminal = Terminal(argv, env=with_preloaded(os.environ, TESTPMD_LINKS, paths.PLUGIN))
         try:
             yield terminal
         finally:
