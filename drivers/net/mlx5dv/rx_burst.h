@@ -114,6 +114,12 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	}
 	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
 		mdv_rx_refill(rxq, vec);
+	/* The title of the next block, of which nothing can be done without it, and its first
+	 * minis. CQEs that follow each other are fetched ahead by the CPU itself. */
+	if (rxq->expects & MDV_RX_EXPECT_MINI) {
+		rte_prefetch0(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+		rte_prefetch0(&rxq->cqes[(rxq->cq_ci + 1) & rxq->mask]);
+	}
 	/* What the next burst writes went through the pool and the ring since it was touched last;
 	 * it has the time that the application takes for these packets. */
 	mdv_rx_prefetch(rxq, nb, 0);
