@@ -28,4 +28,16 @@ fuzz_check_allocated(void)
 		: 0;
 }
 
+/** Ends the program unless as much is allocated as before; a second thread would disturb this. */
+static inline void
+fuzz_check_freed(size_t before)
+{
+	const size_t now = fuzz_check_allocated();
+
+	if (now == before)
+		return;
+	fprintf(stderr, "%zu bytes are allocated, not %zu as before\n", now, before);
+	abort();
+}
+
 #endif /* FUZZ_CHECK_H */

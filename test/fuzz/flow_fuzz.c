@@ -695,6 +695,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.template_items = template_items,
 		.template_actions = template_actions };
 	live();
-	CHECK(fuzz_check_allocated() == bytes);
+	fuzz_check_freed(bytes);
 	return 0;
 }

@@ -248,7 +248,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			operations[(which & 0x7f) % (sizeof(operations) / sizeof(operations[0]))]();
 	}
 	tear_down();
-	FUZZ_CHECK(fuzz_check_allocated() == bytes);
+	fuzz_check_freed(bytes);
 	FUZZ_CHECK(nb_descriptors() == nb_fds);
 	return 0;
 }

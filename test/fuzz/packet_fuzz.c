@@ -442,6 +442,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	FUZZ_CHECK(shca_steering_nb_receiving(state.steering) == 0);
 	shca_steering_destroy(state.steering);
-	FUZZ_CHECK(fuzz_check_allocated() == bytes);
+	fuzz_check_freed(bytes);
 	return 0;
 }
