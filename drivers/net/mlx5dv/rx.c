@@ -278,6 +278,7 @@ mdv_rx_drain(struct mdv_rxq *rxq)
 	uint32_t i;
 
 	rxq->nb_ready = 0;
+	rxq->ready_bytes = 0;
 	if (rxq->log2_segs == 0) {
 		for (; rxq->wqe_ci != rxq->wqe_pi; rxq->wqe_ci++)
 			rte_mbuf_raw_free(rxq->mbufs[rxq->wqe_ci & rxq->mask]);

@@ -382,6 +382,7 @@ mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
 	pthread_mutex_unlock(&port->queues.lock);
 	rxq->ready = false;
 	rxq->nb_ready = 0;
+	rxq->ready_bytes = 0;
 	ret = mdv_rxq_ring_destroy(&old);
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: the WQ that broke is in use",
