@@ -66,11 +66,15 @@ mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
 	mdv_rx_doorbell(rxq);
 }
 
-/** Have line @p line of the next @p nb mbufs on its way, by fours. */
+/** A block is expanded as a whole, so its mbufs are fetched as many packets ahead as it may have.
+ */
+#define MDV_RX_AHEAD_MINI 64
+
+/** Have line @p line of @p nb mbufs on its way, by fours, from that of the packet @p ahead on. */
 static __rte_always_inline void
-mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t nb, const unsigned int line)
+mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const unsigned int line)
 {
-	const uint32_t idx = rxq->wqe_ci & rxq->mask;
+	const uint32_t idx = (rxq->wqe_ci + ahead) & rxq->mask;
 	struct rte_mbuf *const *mbuf = &rxq->mbufs[idx];
 	struct rte_mbuf *const *end =
 		mbuf + (RTE_MIN(nb, rxq->mask + 1 - idx) & ~(MDV_VEC_LANES - 1));
@@ -105,6 +109,8 @@ static __rte_always_inline void
 mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	const unsigned int opts, const bool vec)
 {
+	uint32_t ahead = 0;
+
 	if (opts & MDV_RX_SCATTER) {
 		mdv_rx_refill_scattered(rxq);
 		/* With one mbuf a packet, that of the next burst is not far enough away to pay. */
@@ -115,20 +121,22 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
 		mdv_rx_refill(rxq, vec);
 	/* The title of the next block, of which nothing can be done without it, and its first
-	 * minis. CQEs that follow each other are fetched ahead by the CPU itself. */
+	 * minis; both are invalidated then. CQEs that follow each other are fetched ahead by the
+	 * CPU itself. */
 	if (rxq->expects & MDV_RX_EXPECT_MINI) {
-		rte_prefetch0(&rxq->cqes[rxq->cq_ci & rxq->mask]);
-		rte_prefetch0(&rxq->cqes[(rxq->cq_ci + 1) & rxq->mask]);
+		rte_prefetch0_write(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+		rte_prefetch0_write(&rxq->cqes[(rxq->cq_ci + 1) & rxq->mask]);
+		ahead = MDV_RX_AHEAD_MINI - nb;
 	}
-	/* What the next burst writes went through the pool and the ring since it was touched last;
+	/* What bursts to come write went through the pool and the ring since it was touched last;
 	 * it has the time that the application takes for these packets. */
-	mdv_rx_prefetch(rxq, nb, 0);
+	mdv_rx_prefetch(rxq, ahead, nb, 0);
 	if (opts & MDV_RX_TIMESTAMP)
-		mdv_rx_prefetch(rxq, nb, 1);
+		mdv_rx_prefetch(rxq, ahead, nb, 1);
 }
 
 /** A block has all packets that are wanted. */
-static __rte_noinline __rte_unused uint16_t
+static __rte_always_inline uint16_t
 mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	const unsigned int opts, const bool vec)
 {
@@ -140,12 +148,38 @@ mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	return nb_pkts;
 }
 
+/** The same for all instances of a file without MDV_RX_SCATTER. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready_plain(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	unsigned int opts, const bool vec)
+{
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, opts & MDV_RX_TIMESTAMP, vec);
+}
+
+/** The same with it. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready_scattered(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
+{
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_SCATTER, vec);
+}
+
 /** op_own, but for the solicited bit, of a packet's CQE at @p ci. */
 static __rte_always_inline uint8_t
 mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
 {
 	return MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT |
 		(ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER);
+}
+
+/** Is the next CQE that of one packet? Where blocks are, the others behind it are stale lines, and
+ * costly to look at. */
+static __rte_always_inline bool
+mdv_rx_is_one(const struct mdv_rxq *rxq, uint32_t ci)
+{
+	const uint8_t op_own = mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]);
+
+	return (op_own & ~MDV_HW_CQE_SOLICITED) == mdv_rx_op_own(rxq, ci);
 }
 
 /** Take packets by fours. When the rings' end was in the way, there may be more after it. */
@@ -207,7 +241,7 @@ mdv_rx_burst_odd(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	if (mdv_cq_is_block(op_own)) {
 		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
 		pos->csums |= rxq->ready_csum;
-		pos->fours = vec;
+		pos->fours = vec && mdv_rx_is_one(rxq, rxq->cq_ci);
 	} else {
 		mdv_rx_error(rxq);
 	}
@@ -255,14 +289,15 @@ static __rte_always_inline uint16_t
 mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
 	const bool vec)
 {
-	struct mdv_rx_pos pos = { .cq_ci = rxq->cq_ci, .wqe_ci = rxq->wqe_ci, .fours = vec };
-	const uint32_t start = pos.cq_ci;
+	const uint32_t start = rxq->cq_ci;
+	struct mdv_rx_pos pos = { .cq_ci = start, .wqe_ci = rxq->wqe_ci };
 
 	if (rxq->nb_ready != 0) {
 		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
 		pos.wqe_ci = rxq->wqe_ci;
 		pos.csums = rxq->ready_csum;
 	}
+	pos.fours = vec && (!(rxq->expects & MDV_RX_EXPECT_MINI) || mdv_rx_is_one(rxq, start));
 	while (pos.nb < nb_pkts) {
 		if (vec && pos.fours) {
 			mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
@@ -308,7 +343,9 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	{ \
 		struct mdv_rxq *rxq = queue; \
 		if (rxq->nb_ready >= nb_pkts) \
-			return mdv_rx_burst_ready(rxq, pkts, nb_pkts, opts, vec); \
+			return (opts) & MDV_RX_SCATTER \
+				? mdv_rx_burst_ready_scattered(rxq, pkts, nb_pkts, vec) \
+				: mdv_rx_burst_ready_plain(rxq, pkts, nb_pkts, opts, vec); \
 		return rings_##opts(rxq, pkts, nb_pkts); \
 	}
 #define MDV_RX_ROW(opts) [opts] = burst_##opts,

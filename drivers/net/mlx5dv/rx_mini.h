@@ -109,6 +109,9 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 	const uint32_t whole = nb & ~(MDV_HW_MINIS_PER_CQE - 1);
 	uint32_t nth;
 
+	/* The first minis are on their way since the burst before. */
+	for (nth = MDV_HW_MINIS_PER_CQE; nth < nb; nth += MDV_HW_MINIS_PER_CQE)
+		rte_prefetch0_write(mdv_cq_minis(at.cqes, at.mask, at.cq_ci, nth));
 	for (nth = 0; nth < whole; nth += MDV_HW_MINIS_PER_CQE)
 		mdv_rx_mini_array(&at, nth, MDV_HW_MINIS_PER_CQE, like, &bytes, opts, vec);
 	if (nth < nb)
@@ -133,11 +136,12 @@ static __rte_always_inline uint16_t
 mdv_rx_mini_hand_out(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
 {
-	const uint32_t nb = RTE_MIN(rxq->nb_ready, nb_pkts);
-	const uint32_t mask = rxq->mask, idx = rxq->wqe_ci & mask;
+	const uint32_t nb_ready = rxq->nb_ready, nb = RTE_MIN(nb_ready, nb_pkts);
+	const uint32_t mask = rxq->mask, wqe_ci = rxq->wqe_ci, idx = wqe_ci & mask;
 	const uint32_t first = RTE_MIN(nb, mask + 1 - idx);
+	const uint32_t ready_bytes = rxq->ready_bytes;
 	struct rte_mbuf **const mbufs = rxq->mbufs;
-	uint32_t bytes = rxq->ready_bytes, holes = 0, i;
+	uint32_t bytes = ready_bytes, holes = 0, i;
 
 	if (opts & MDV_RX_SCATTER) {
 		for (i = 0; i < nb; i++) {
@@ -153,15 +157,15 @@ mdv_rx_mini_hand_out(
 		for (; i < nb; i++)
 			pkts[i] = mbufs[(idx + i) & mask];
 	}
-	if (unlikely(nb != rxq->nb_ready)) {
+	if (unlikely(nb != nb_ready)) {
 #pragma GCC unroll 8
 		for (i = 0, bytes = 0; i < nb; i++)
 			bytes += pkts[i]->pkt_len;
 	}
 	rxq->count.bytes += bytes;
-	rxq->ready_bytes -= bytes;
-	rxq->wqe_ci += nb;
-	rxq->nb_ready -= nb;
+	rxq->ready_bytes = ready_bytes - bytes;
+	rxq->wqe_ci = wqe_ci + nb;
+	rxq->nb_ready = nb_ready - nb;
 	return nb;
 }
 
