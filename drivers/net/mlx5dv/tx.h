@@ -94,6 +94,9 @@ struct mdv_tx_shape {
 	bool tagged;
 };
 
+/** Mbufs that are looked ahead when segments are freed. */
+#define MDV_TX_RELEASE_AHEAD 8
+
 /** Where a completion gets the queue. */
 struct mdv_tx_done {
 	uint16_t pc;
@@ -103,7 +106,7 @@ struct mdv_tx_done {
 struct mdv_txq {
 	/* line 0: read by every burst, written by none */
 	uint8_t *wqes;
-	struct rte_mbuf **mbufs;
+	struct rte_mbuf **mbufs;   /**< mask + 1, and MDV_TX_RELEASE_AHEAD NULLs */
 	struct mdv_tx_done *dones; /**< as many as CQEs */
 	volatile __be32 *dbrec;    /**< word 1 of the QP's record */
 	const struct mdv_hw_cqe *cqes;

@@ -18,37 +18,30 @@
 #include "tx_vec.h"
 
 /**
- * Are four mbufs such that they go back into @p pool as they are?
- * @param chains nb_segs and next do not matter: mdv_tx_burst_unchain()
+ * Are four mbufs such that they go back into @p pool as they are? One word each for all of them:
+ * counts that are 1 are 1 when or-ed, and no others, for there is none of 0.
  */
 static __rte_always_inline bool
-mdv_tx_burst_plain(void *const *mbufs, const struct rte_mempool *pool, bool chains)
+mdv_tx_burst_plain(struct rte_mbuf *const *mbufs, const struct rte_mempool *pool)
 {
 	/* refcnt bits 31:16, nb_segs bits 47:32; a chain of one has no next. */
-	const uint64_t mask = chains ? UINT64_C(0xffff0000) : UINT64_C(0xffffffff0000);
+	const uint64_t mask = UINT64_C(0xffffffff0000);
 	const struct rte_mbuf ready = { .refcnt = 1, .nb_segs = 1 };
-	mdv_vec differ;
-	uint64_t want;
+	uint64_t want, counts = 0, flags = 0;
 
 	memcpy(&want, &ready.rearm_data, sizeof(want));
-	differ = (mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data)) ^ want) & mask;
-	differ |= mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) &
-		(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
-	differ |= mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, pool)) ^ (uintptr_t)pool;
-	return mdv_vec_is_zero(differ);
-}
-
-/** Segments are by themselves from now on, as mbufs in a pool are. */
-static __rte_always_inline void
-mdv_tx_burst_unchain(void *const *mbufs)
-{
 	MDV_VEC_EACH(i)
 	{
-		struct rte_mbuf *mbuf = mbufs[i];
+		uint64_t word;
 
-		mbuf->next = NULL;
-		mbuf->nb_segs = 1;
+		if (unlikely(mbufs[i]->pool != pool))
+			return false;
+		memcpy(&word, &mbufs[i]->rearm_data, sizeof(word));
+		counts |= word;
+		flags |= mbufs[i]->ol_flags;
 	}
+	return (((counts ^ want) & mask) | (flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL))) ==
+		0;
 }
 
 /**
@@ -63,22 +56,22 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 
 	while (txq->tail != to) {
 		const uint32_t idx = txq->tail & txq->mask;
-		void **mbufs = (void **)&txq->mbufs[idx];
-		struct rte_mempool *pool = txq->mbufs[idx]->pool;
+		struct rte_mbuf **mbufs = &txq->mbufs[idx];
+		struct rte_mempool *pool = mbufs[0]->pool;
 		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
 		uint32_t n = look || chains ? 0 : nb;
 
-		while (vec && n + MDV_VEC_LANES <= nb &&
-			mdv_tx_burst_plain(mbufs + n, pool, chains)) {
-			if (chains)
-				mdv_tx_burst_unchain(mbufs + n);
-			n += MDV_VEC_LANES;
-		}
+		if (chains)
+			n = mdv_tx_chain_undo(mbufs, nb, pool);
+		else
+			while (vec && n + MDV_VEC_LANES <= nb &&
+				mdv_tx_burst_plain(mbufs + n, pool))
+				n += MDV_VEC_LANES;
 		if (n != 0) {
 			/* First, as in mdv_tx_release(). */
 			txq->tail += n;
 			rte_compiler_barrier();
-			rte_mempool_put_bulk(pool, mbufs, n);
+			rte_mempool_put_bulk(pool, (void **)mbufs, n);
 		} else {
 			/* Odd ones come in runs: what is freed at once goes to the pool at once. */
 			mdv_tx_release(

@@ -3,7 +3,10 @@
  * segments, is the same in all instances. */
 #include "tx_chain.h"
 #include "tx_one.h"
+#include "vec.h"
 
+/** Of refcnt and nb_segs, in rearm_data. */
+#define COUNTS_OFF 2
 /** What packets have in common that follow each other. */
 struct like {
 	uint64_t ol_flags; /**< of the mbuf */
@@ -173,5 +176,35 @@ mdv_tx_chain_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	txq->chains = true;
 	pos->more += (uint64_t)n - (uint16_t)(pos->head - head);
 	pos->nb += n;
+	return n;
+}
+
+uint32_t
+mdv_tx_chain_undo(struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_mempool *pool)
+{
+	static const struct rte_mbuf alone = { .refcnt = 1, .nb_segs = 1 };
+	uint32_t counts, n;
+
+	memcpy(&counts, (const uint8_t *)&alone.rearm_data + COUNTS_OFF, sizeof(counts));
+	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
+		struct rte_mbuf *const *later = mbufs + MDV_TX_RELEASE_AHEAD;
+		uint64_t flags = 0;
+
+		MDV_VEC_EACH(i)
+		{
+			struct rte_mbuf *mbuf = mbufs[i];
+
+			if (unlikely(mbuf->pool != pool || mbuf->refcnt != 1))
+				return n;
+			flags |= mbuf->ol_flags;
+			mbuf->next = NULL;
+			/* nb_segs; in one store with refcnt, it is one of a constant. */
+			memcpy((uint8_t *)&mbuf->rearm_data + COUNTS_OFF, &counts, sizeof(counts));
+			rte_prefetch0(RTE_PTR_ADD(later[i], RTE_CACHE_LINE_MIN_SIZE));
+		}
+		if (unlikely((flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0))
+			return n;
+		mbufs += MDV_VEC_LANES;
+	}
 	return n;
 }

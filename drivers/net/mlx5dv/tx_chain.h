@@ -47,6 +47,18 @@ mdv_tx_chain_prefetch(struct rte_mbuf *const *pkts, uint32_t n, uint32_t nb, con
 	rte_prefetch0(RTE_PTR_ADD(soon->next, RTE_CACHE_LINE_MIN_SIZE));
 }
 
+/** The same of the first packets of @p nb, all at once; for who has not looked at more than one. */
+static __rte_always_inline void
+mdv_tx_chain_prefetch_first(struct rte_mbuf *const *pkts, uint32_t nb)
+{
+	uint32_t i;
+
+	for (i = 1; i < RTE_MIN(nb, (uint32_t)MDV_TX_CHAIN_AHEAD); i++) {
+		rte_prefetch0(pkts[i]);
+		rte_prefetch0(RTE_PTR_ADD(pkts[i], RTE_CACHE_LINE_MIN_SIZE));
+	}
+}
+
 /** What is free in one piece: neither ring ends in it. */
 struct mdv_tx_chain_room {
 	uint32_t bbs;
@@ -110,6 +122,15 @@ mdv_tx_chain_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t ski
 			return start;
 	}
 }
+
+/**
+ * Make segments mbufs by themselves again, as they are in a pool, by fours.
+ * @param mbufs   behind the last are MDV_TX_RELEASE_AHEAD more, or NULLs
+ * @return how many of @p nb go back into @p pool as they are; what is behind them is to be freed,
+ * though next may be NULL already
+ */
+uint32_t mdv_tx_chain_undo(
+	struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_mempool *pool);
 
 /**
  * Build the WQEs of as many of @p nb packets as are chains and not to be cut up, in at most @p room

@@ -192,6 +192,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	int ret = -1;
 	uint32_t n, nb_mbufs;
 
+	mdv_tx_chain_prefetch_first(pkts, nb);
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t nb_segs = mbuf->nb_segs;

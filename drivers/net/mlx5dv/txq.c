@@ -344,7 +344,8 @@ nb_cqes_of(uint32_t nb_bbs, uint32_t request_min)
 static int
 mbufs_create(struct mdv_txq *txq)
 {
-	const size_t nb = txq->mask + 1u, nb_cqes = (size_t)1 << txq->log2_cqes;
+	const size_t nb = txq->mask + 1u + MDV_TX_RELEASE_AHEAD;
+	const size_t nb_cqes = (size_t)1 << txq->log2_cqes;
 
 	txq->mbufs = rte_zmalloc_socket("mdv_txq_mbufs",
 		nb * sizeof(txq->mbufs[0]) + nb_cqes * sizeof(txq->dones[0]), RTE_CACHE_LINE_SIZE,

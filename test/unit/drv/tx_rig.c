@@ -21,7 +21,7 @@ tx_rig_start(void)
 	tx_rig.pool = rig_pool("tx", TX_RIG_MBUFS, ROOM);
 	tx_rig.txq = (struct mdv_txq){
 		.wqes = tx_rig.wqes,
-		.mbufs = rig_alloc(TX_RIG_BBS * sizeof(struct rte_mbuf *)),
+		.mbufs = rig_alloc((TX_RIG_BBS + MDV_TX_RELEASE_AHEAD) * sizeof(struct rte_mbuf *)),
 		.dones = rig_alloc(RTE_CACHE_LINE_SIZE),
 		.dbrec = &tx_rig.dbrec[1],
 		.cqes = tx_rig.cqes,
