@@ -77,16 +77,9 @@ mdv_tx_chain_room(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_
 	};
 }
 
-/** Are there places for so many segments, in a WQE of @p ds units so far? */
-static __rte_always_inline bool
-mdv_tx_chain_fits(const struct mdv_tx_chain_room *room, uint32_t nb_segs, uint32_t ds)
-{
-	return nb_segs <= room->slots && ds + nb_segs <= MDV_TX_DS_MAX &&
-		ds + nb_segs <= room->bbs * MDV_TX_WQE_DS_PER_BB;
-}
-
 /**
- * mdv_tx_chain_write() for what mdv_tx_chain_fits(): from @p data on; mbufs from @p slot on.
+ * mdv_tx_chain_write() for what fits into mdv_tx_chain_room(): from @p data on; mbufs from @p slot
+ * on.
  * @return behind the last data segment, @p data when the packet cannot be sent
  */
 static __rte_always_inline struct mlx5_wqe_data_seg *

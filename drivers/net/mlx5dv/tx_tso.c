@@ -154,15 +154,13 @@ payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
  * when it cannot be sent */
 static __rte_always_inline int
 packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
-	uint16_t pc, uint16_t head)
+	uint8_t *wqe, struct rte_mbuf **slot)
 {
 	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
-	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
 	uint8_t *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	const uintptr_t addr = (uintptr_t)from + shape->header;
 	struct mlx5_wqe_data_seg *payload = (void *)(wqe + ds_head * 16);
-	struct rte_mbuf **slot = &txq->mbufs[head & txq->mask];
 	uint32_t nb = 1;
 
 	head_write(wqe, shape, from);
@@ -180,23 +178,49 @@ packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct 
 	return likely(nb != 0) ? (int)(ds_head + nb) : -1;
 }
 
+/** Where both rings are, and how far in one piece. */
+struct rings {
+	uint8_t *wqe;
+	const uint8_t *wqes_end;
+	struct rte_mbuf **slot, **slots_end;
+};
+
+static __rte_always_inline struct rings
+rings_at(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
+{
+	const struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pc, head, room);
+	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+	struct rte_mbuf **slot = &txq->mbufs[head & txq->mask];
+
+	return (struct rings){ wqe, wqe + flat.bbs * MLX5_SEND_WQE_BB, slot, slot + flat.slots };
+}
+
+static __rte_always_inline bool
+rings_have(const struct rings *rings, uint32_t nb_segs, uint32_t ds)
+{
+	return ds <= MDV_TX_DS_MAX && rings->wqe + ds * 16 <= rings->wqes_end &&
+		rings->slot + nb_segs <= rings->slots_end;
+}
+
 int
 mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	bool insert_vlan, struct mdv_tx_pos *pos)
 {
-	struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pos->pc, pos->head, room);
+	struct rings at = rings_at(txq, pos->pc, pos->head, room);
 	const uint32_t max = txq->limits.tso_max;
 	struct mdv_tx_shape *shape = &txq->shape;
-	struct mdv_tx_pos at = *pos;
-	uint16_t last = at.pc;
+	uint64_t nb_frames = 0, bytes = 0;
+	uint16_t pc = pos->pc, head = pos->head, nb_mbufs;
+	uint8_t *last = pos->last;
 	int ret = -1;
-	uint32_t n, nb_mbufs;
+	uint32_t n;
 
 	mdv_tx_chain_prefetch_first(pkts, nb);
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t nb_segs = mbuf->nb_segs;
 		uint32_t payload, more;
+		bool flat;
 
 		mdv_tx_chain_prefetch(pkts, n, nb, false);
 		if (unlikely(mbuf->ol_flags != shape->ol_flags ||
@@ -208,39 +232,39 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
 			break;
 		}
-		if (likely(mbuf->data_len >= shape->least &&
-			    mdv_tx_chain_fits(&flat, nb_segs, MDV_TX_WQE_DS_HEAD + shape->units))) {
-			ret = packet_write_flat(txq, shape, mbuf, at.pc, at.head);
-		} else {
-			ret = packet_write(txq, shape, mbuf, at.pc, at.head, room);
-			flat.bbs = 0;
-		}
+		flat = mbuf->data_len >= shape->least &&
+			rings_have(&at, nb_segs, MDV_TX_WQE_DS_HEAD + shape->units + nb_segs);
+		if (likely(flat))
+			ret = packet_write_flat(txq, shape, mbuf, at.wqe, at.slot);
+		else
+			ret = packet_write(
+				txq, shape, mbuf, pc, head, room - (uint16_t)(pc - pos->pc));
 		if (unlikely(ret <= 0))
 			break;
-		mdv_tx_wqe_ctrl((void *)(txq->wqes + (at.pc & txq->mask) * MLX5_SEND_WQE_BB),
-			MLX5_OPCODE_TSO, at.pc, txq->sqn, ret, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		/* Not at the end of the ring. */
+		last = likely(flat) ? at.wqe : txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->sqn, ret,
+			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 		ret = mdv_tx_wqe_bbs(ret);
-		last = at.pc;
-		at.pc += ret;
-		at.head += nb_segs;
-		room -= ret;
-		if (likely(flat.bbs != 0)) {
-			flat.bbs -= ret;
-			flat.slots -= nb_segs;
-		} else {
-			flat = mdv_tx_chain_room(txq, at.pc, at.head, room);
-		}
+		pc += ret;
+		head += nb_segs;
+		at.wqe += ret * MLX5_SEND_WQE_BB;
+		at.slot += nb_segs;
+		if (unlikely(!flat))
+			at = rings_at(txq, pc, head, room - (uint16_t)(pc - pos->pc));
 		more = (payload - 1) * shape->per_mss >> INVERSE_SHIFT;
-		at.more += more;
-		at.bytes += mbuf->pkt_len + more * shape->header;
+		nb_frames += more;
+		bytes += mbuf->pkt_len + more * shape->header;
 	}
 	if (n == 0)
 		return ret;
-	nb_mbufs = (uint16_t)(at.head - pos->head);
+	nb_mbufs = head - pos->head;
 	txq->chains = txq->chains || nb_mbufs != n;
-	at.last = txq->wqes + (last & txq->mask) * MLX5_SEND_WQE_BB;
-	at.more += (uint64_t)n - nb_mbufs;
-	at.nb += n;
-	*pos = at;
+	pos->last = last;
+	pos->pc = pc;
+	pos->head = head;
+	pos->more += nb_frames + n - nb_mbufs;
+	pos->bytes += bytes;
+	pos->nb += n;
 	return n;
 }
