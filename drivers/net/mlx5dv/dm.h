@@ -42,12 +42,19 @@ int mdv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, siz
 /** @return the same, or -EAGAIN: too many mbufs. */
 int mdv_dm_attach(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf);
 
+/** What is in @p shared of device memory, and of no other: an address inside of itself. */
+static inline void *
+mdv_dm_opaque(struct rte_mbuf_ext_shared_info *shared)
+{
+	return RTE_PTR_ADD(shared, 1);
+}
+
 /** @return whether mdv_dm_attach() made the mbuf: by what is the same in all processes, as the
  * address of a function is not. */
 static inline bool
 mdv_dm_has(const struct rte_mbuf *mbuf)
 {
-	return RTE_MBUF_HAS_EXTBUF(mbuf) && mbuf->shinfo->fcb_opaque == mbuf->shinfo;
+	return RTE_MBUF_HAS_EXTBUF(mbuf) && mbuf->shinfo->fcb_opaque == mdv_dm_opaque(mbuf->shinfo);
 }
 
 /** @return whether any of the packet's first @p len bytes are there. */

@@ -141,6 +141,33 @@ sizes_are_asked_for_as_the_device_counts(void **state)
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), 0);
 }
 
+static void
+never_freed(void *addr, void *opaque)
+{
+	(void)addr;
+	(void)opaque;
+	fail();
+}
+
+/* Memory of the program's whose owner is where its shared info is. */
+static void
+what_others_attach_is_none(void **state)
+{
+	struct {
+		struct rte_mbuf_ext_shared_info shared;
+		uint8_t bytes[256];
+	} own = { .shared = { .free_cb = never_freed, .fcb_opaque = &own, .refcnt = 2 } };
+	struct rte_mempool *pool = rig_pool("dm", 8, 256);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	(void)state;
+	rte_pktmbuf_attach_extbuf(mbuf, own.bytes, RTE_BAD_IOVA, sizeof(own.bytes), &own.shared);
+	assert_true(RTE_MBUF_HAS_EXTBUF(mbuf));
+	assert_false(mdv_dm_has(mbuf));
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+}
+
 /* The last hit stays what bursts can use without a look: addresses of the program's. */
 static void
 the_device_counts_from_the_start(void **state)
@@ -242,6 +269,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			sizes_are_asked_for_as_the_device_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_others_attach_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_device_counts_from_the_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_verbs_refuses_leaves_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_without_memory_says_so, setup, teardown),
