@@ -3,12 +3,13 @@
 #ifndef MDV_TX_ONE_H
 #define MDV_TX_ONE_H
 
+#include "dm.h"
 #include "tx.h"
 #include "tx_tso.h"
 #include "tx_wqe.h"
 
 /** Write the L2 header into the WQE, with its VLAN tag if one is to be inserted. @return bytes
- * taken, 0: none there. */
+ * taken, 0: none that can be. */
 static __rte_always_inline uint32_t
 mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint8_t cs_flags,
 	const unsigned int opts)
@@ -17,8 +18,12 @@ mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint
 	uint8_t copy[MDV_HW_ETH_INLINE_L2], header[MDV_HW_ETH_INLINE_L2];
 	const bool tagged = (opts & MDV_TX_VLAN) && (mbuf->ol_flags & RTE_MBUF_F_TX_VLAN);
 	uint32_t len = tagged ? MDV_TX_FRAME_MIN : RTE_MIN(mbuf->pkt_len, MDV_HW_ETH_INLINE_L2);
-	const uint8_t *from = rte_pktmbuf_read(mbuf, 0, len, copy);
+	const uint8_t *from;
 
+	/* Mapped in the primary process only, whichever port's it is. */
+	if (unlikely(mdv_dm_has_any(mbuf, len)) && rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	from = rte_pktmbuf_read(mbuf, 0, len, copy);
 	if (unlikely(from == NULL))
 		return 0;
 	if (!tagged) {

@@ -2,13 +2,23 @@
 /* The send burst on hand-made rings: a small device gathers the frames back and completes WQEs. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "dm.h"
 #include "tx_rig.h"
 #include "txq.h"
 
 #define SEED 20240608
 
 static const unsigned int widths[] = { 0, 128, 256 };
+
+static enum rte_proc_type_t process = RTE_PROC_PRIMARY;
+
+enum rte_proc_type_t
+rte_eal_process_type(void)
+{
+	return process;
+}
 
 /** What a packet must be on the wire. */
 struct wanted {
@@ -223,6 +233,47 @@ a_chain_of_the_longest_length_is_sent(void **state)
 	assert_true(tx_rig_send(&sent));
 	tx_rig_check(&sent, want, len);
 	tx_rig_stop();
+}
+
+static void
+put_nowhere(void *addr, void *opaque)
+{
+	(void)addr;
+	(void)opaque;
+}
+
+/* Device memory, which is not mapped in a secondary process: single packets and chains. */
+static void
+what_is_not_mapped_is_not_inlined(void **state)
+{
+	uint8_t *hidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rte_mbuf_ext_shared_info shared = { .free_cb = put_nowhere,
+		.fcb_opaque = mdv_dm_opaque(&shared) };
+	static struct tx_sent sent;
+	unsigned int i;
+
+	(void)state;
+	assert_ptr_not_equal(hidden, MAP_FAILED);
+	tx_rig_start();
+	process = RTE_PROC_SECONDARY;
+	for (i = 0; i < 2 * RTE_DIM(widths); i++) {
+		struct rte_mbuf *pkt = rte_pktmbuf_alloc(tx_rig.pool);
+
+		rte_mbuf_ext_refcnt_set(&shared, 1);
+		rte_pktmbuf_attach_extbuf(pkt, hidden, RTE_BAD_IOVA, 4096, &shared);
+		assert_non_null(rte_pktmbuf_append(pkt, 100));
+		if (i & 1)
+			assert_int_equal(rte_pktmbuf_chain(pkt, tx_rig_packet(1, 60)), 0);
+		assert_int_equal(mdv_tx_select(MDV_TX_MULTI | MDV_TX_INLINE_L2, widths[i / 2])(
+					 &tx_rig.txq, &pkt, 1),
+			1);
+		assert_int_equal(tx_rig.txq.count.errors, i + 1);
+		assert_int_equal(rte_mbuf_ext_refcnt_read(&shared), 0);
+		assert_false(tx_rig_send(&sent));
+	}
+	process = RTE_PROC_PRIMARY;
+	tx_rig_stop();
+	munmap(hidden, 4096);
 }
 
 static void
@@ -503,6 +554,7 @@ main(void)
 		cmocka_unit_test(completions_are_requested_in_time),
 		cmocka_unit_test(what_cannot_be_sent_is_freed_and_counted),
 		cmocka_unit_test(a_chain_of_the_longest_length_is_sent),
+		cmocka_unit_test(what_is_not_mapped_is_not_inlined),
 		cmocka_unit_test(unknown_memory_is_refused),
 		cmocka_unit_test(a_stopped_queue_is_started_anew),
 		cmocka_unit_test(a_wqe_of_many_fails),
