@@ -12,20 +12,25 @@
 #define LIFESPAN_MAX 100u
 
 /** The device counts for all users of the port: only differences mean anything. Where its count
- * cannot be read it is what it was. */
+ * cannot be read it is what it was. The base is read first, for a reset may come in between, and
+ * a count is never below a base from before it. */
 static uint64_t
 missed_since_base(struct mdv_port *port)
 {
 	struct mdv_missed *count = &port->missed;
+	const bool has_base = count->has_base;
+	const uint64_t base = count->base;
 	uint64_t now;
 
-	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) == 0) {
-		if (!count->has_base)
-			count->base = now;
-		count->has_base = true;
-		count->last = now;
+	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) != 0)
+		return count->last;
+	if (has_base) {
+		count->last = mdv_device_counted(base, now);
+		return mdv_device_counted(base, now);
 	}
-	return mdv_device_counted(count->base, count->last);
+	count->base = now;
+	count->has_base = true;
+	return 0;
 }
 
 /** What the port has missed since the last reset of the statistics. */
