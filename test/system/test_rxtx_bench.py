@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("tap_allowed")
 def test_both_drivers_are_measured(tmp_path, only):
     file = tmp_path / "bench.json"
     done = subprocess.run(
-        [paths.ROOT / "devtools/bench", "rxtx", "--rounds", "3", "--only", only,
+        [paths.ROOT / "devtools/bench", "rxtx", "--runs", "2", "--rounds", "3", "--only", only,
          "--instructions", "no", "--json", file], text=True, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=300)
     assert done.returncode == 0, done.stdout
