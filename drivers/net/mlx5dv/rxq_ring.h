@@ -49,7 +49,8 @@ void mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from);
 /**
  * Give a ready queue that no rule points at the objects of @p fresh, which are reset, and let the
  * device use them; its own are destroyed. What the pool cannot give now is filled in by bursts.
- * @return 0, or a negative errno, logged: the queue is reset, and nothing is left of @p fresh
+ * @return 0, or a negative errno, logged: the queue is reset, or as it was, and nothing is left of
+ * @p fresh
  */
 int mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh);
 

@@ -36,7 +36,7 @@
 #define CQ_NUMBER_1ST 0x400
 #define QP_NUMBER_1ST 0x100
 
-/* How long a change of the netdev may go unnoticed: 10 ms. */
+/* How long a change of the netdev may go unnoticed: 10 ms, and as long as the wire remembers it. */
 #define NETDEV_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
 
 static int

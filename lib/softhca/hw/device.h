@@ -63,7 +63,8 @@ struct shca_device_conf {
 	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
 	/** The port is active, or no longer. The lock is held. May be NULL. */
 	void (*link)(unsigned int index, bool up, void *arg);
-	/** The netdev is called so; "": there is none any more. The lock is held. May be NULL. */
+	/** The netdev is called so; "": there is none any more. The lock is held, or nobody has the
+	 * device yet. May be NULL. */
 	void (*netdev)(unsigned int index, const char *name, void *arg);
 	void *arg;
 };
