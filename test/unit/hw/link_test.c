@@ -28,12 +28,24 @@ listen_to(struct rig *rig, struct told *told)
 	shca_device_listen(rig->dev, &told->listener);
 }
 
+/* One frame is sent and completed, one comes. @return whether that is received */
+static bool
+exchange(struct rig *rig)
+{
+	struct shca_cqe cqe;
+	uint8_t frame[64];
+
+	rig_send(rig, 0, 64, SHCA_CE_ALWAYS);
+	rig_come(&rig->wire, frame, rig_frame(frame, sizeof(frame), 1));
+	rig_run(rig);
+	assert_true(rig_poll(&rig->tx, &cqe));
+	return rig_poll(&rig->rx, &cqe);
+}
+
 static void
 nothing_passes_while_down(void **state)
 {
 	const struct shca_device_stats *stats;
-	struct shca_cqe cqe;
-	uint8_t frame[64];
 	struct told told;
 	struct rig rig;
 
@@ -51,12 +63,7 @@ nothing_passes_while_down(void **state)
 	assert_int_equal(told.nb_err, 1);
 
 	/* Sent, completed, lost; and lost on the way in. */
-	rig_send(&rig, 0, 64, SHCA_CE_ALWAYS);
-	rig_frame(frame, 64, 1);
-	rig_come(&rig.wire, frame, 64);
-	rig_run(&rig);
-	assert_true(rig_poll(&rig.tx, &cqe));
-	assert_false(rig_poll(&rig.rx, &cqe));
+	assert_false(exchange(&rig));
 	assert_int_equal(rig.wire.nb_sent, 0);
 	assert_int_equal(stats->tx_frames, 0);
 	assert_int_equal(stats->rx_frames, 0);
@@ -65,11 +72,7 @@ nothing_passes_while_down(void **state)
 
 	shca_device_set_link(rig.dev, true);
 	assert_int_equal(told.nb_active, 1);
-	rig_send(&rig, 0, 64, SHCA_CE_ALWAYS);
-	rig_come(&rig.wire, frame, 64);
-	rig_run(&rig);
-	assert_true(rig_poll(&rig.tx, &cqe));
-	assert_true(rig_poll(&rig.rx, &cqe));
+	assert_true(exchange(&rig));
 	assert_int_equal(rig.wire.nb_sent, 1);
 	assert_int_equal(stats->tx_frames, 1);
 	assert_int_equal(stats->rx_frames, 1);
@@ -175,8 +178,6 @@ carrier_of_the_wire_counts(void **state)
 static void
 a_netdev_that_is_down_is_told(void **state)
 {
-	struct shca_cqe cqe;
-	uint8_t frame[64];
 	struct told told;
 	struct rig rig;
 
@@ -192,12 +193,7 @@ a_netdev_that_is_down_is_told(void **state)
 	assert_false(shca_device_is_active(rig.dev));
 	assert_int_equal(told.nb_err, 0);
 	assert_true(shca_device_link(rig.dev));
-	rig_send(&rig, 0, 64, SHCA_CE_ALWAYS);
-	rig_frame(frame, 64, 1);
-	rig_come(&rig.wire, frame, 64);
-	rig_run(&rig);
-	assert_true(rig_poll(&rig.tx, &cqe));
-	assert_true(rig_poll(&rig.rx, &cqe));
+	assert_true(exchange(&rig));
 	assert_int_equal(rig.wire.nb_sent, 1);
 
 	rig.kernel.is_down = false;

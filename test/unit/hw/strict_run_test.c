@@ -30,24 +30,43 @@ many_are_counted(void **state)
 	assert_non_null(strstr(trial.said, "more of wqe-immediate: counted, not shown\n"));
 }
 
+/* A strict device that has its eyes on the doorbell registers. */
+static struct rig *
+start_watched(struct trial *trial)
+{
+	trial_start(trial);
+	rig_open(&trial->rig);
+	trial_watch(trial);
+	return &trial->rig;
+}
+
+/* A frame in the ring, and its record. @return what its doorbell would be */
+static uint64_t
+post(struct rig *rig)
+{
+	struct rig_wqe wqe;
+	uint64_t bell;
+
+	trial_send(rig, &wqe);
+	rig_post(rig, &wqe);
+	memcpy(&bell, wqe.bytes, sizeof(bell));
+	return bell;
+}
+
 /* A doorbell that another queue's overwrote before the device looked is none that is missing. */
 static void
 overwritten_doorbells_are_not_missed(void **state)
 {
 	struct trial trial;
-	struct rig *rig = &trial.rig;
+	struct rig *rig = start_watched(&trial);
 
 	(void)state;
-	trial_start(&trial);
-	rig_open(rig);
-	trial_watch(&trial);
 	for (unsigned int i = 0; i < 3; i++) {
 		struct rig_wqe wqe;
 		uint64_t other;
 
 		rig_run(rig);
-		trial_send(rig, &wqe);
-		rig_post(rig, &wqe);
+		post(rig);
 		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
 		rig_put16(wqe.bytes + 1, (uint16_t)(i + 1));
 		memcpy(&other, wqe.bytes, sizeof(other));
@@ -58,44 +77,43 @@ overwritten_doorbells_are_not_missed(void **state)
 }
 
 /*
- * A queue that has been reset writes to a register what was there before: at once, or after others
- * that the device has not seen.
+ * Posts @p nb, rings once, and is reset, twice: the second doorbell is what the register had
+ * before. Then the device looks in between, too, after @p looks_after of them.
  */
+static void
+reset_and_post_again(unsigned int nb, unsigned int looks_after)
+{
+	struct trial trial;
+	struct rig *rig = start_watched(&trial);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t bell = 0;
+
+		rig_run(rig);
+		for (unsigned int k = 1; k <= nb; k++) {
+			bell = post(rig);
+			if (i == 1 && k == looks_after)
+				rig_run(rig);
+		}
+		trial.page[0x800 / 8] = bell;
+		rig_run(rig);
+		rig->sq_attr.dbrec[1] = 0;
+		rig->sq_pi = 0;
+		shca_sq_modify(rig->sq, SHCA_QUEUE_RESET);
+		shca_sq_modify(rig->sq, SHCA_QUEUE_READY);
+	}
+	trial_end(&trial);
+	assert_string_equal(trial.said, "");
+}
+
+/* At once, between two that are rung for together, between record and doorbell. */
 static void
 same_doorbell_after_reset(void **state)
 {
-	for (unsigned int nb = 1; nb <= 2; nb++) {
-		struct trial trial;
-		struct rig *rig = &trial.rig;
-
-		(void)state;
-		trial_start(&trial);
-		rig_open(rig);
-		trial_watch(&trial);
-		for (unsigned int i = 0; i < 2; i++) {
-			struct rig_wqe wqe;
-			uint64_t bell;
-
-			rig_run(rig);
-			for (unsigned int k = 0; k < nb; k++) {
-				trial_send(rig, &wqe);
-				rig_post(rig, &wqe);
-				/* The second time the device comes between a record and its
-				 * doorbell. */
-				if (i == 1)
-					rig_run(rig);
-			}
-			memcpy(&bell, wqe.bytes, sizeof(bell));
-			trial.page[0x800 / 8] = bell;
-			rig_run(rig);
-			rig->sq_attr.dbrec[1] = 0;
-			rig->sq_pi = 0;
-			shca_sq_modify(rig->sq, SHCA_QUEUE_RESET);
-			shca_sq_modify(rig->sq, SHCA_QUEUE_READY);
-		}
-		trial_end(&trial);
-		assert_string_equal(trial.said, "");
-	}
+	(void)state;
+	for (unsigned int nb = 1; nb <= 2; nb++)
+		for (unsigned int looks_after = 0; looks_after <= nb; looks_after++)
+			reset_and_post_again(nb, looks_after);
 }
 
 /* Rings run over their ends, in bursts of all sizes, and nothing is found. */
