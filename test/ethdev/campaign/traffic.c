@@ -69,7 +69,7 @@ build(const struct campaign_port *port, uint16_t queue, uint16_t dport, uint32_t
 	rte_eth_macaddr_get(port->id, &hdr->ether.src_addr);
 	hdr->ether.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
 	hdr->ip = (struct rte_ipv4_hdr){
-		.version_ihl = 0x45,
+		.version_ihl = RTE_IPV4_VHL_DEF,
 		.total_length = rte_cpu_to_be_16(length - sizeof(hdr->ether)),
 		.time_to_live = 64,
 		.next_proto_id = IPPROTO_UDP,
@@ -167,8 +167,10 @@ is_intact(struct headers *hdr, uint32_t length)
 {
 	if (length < sizeof(*hdr) || hdr->stamp.magic != MAGIC || hdr->stamp.length != length)
 		return false;
-	/* A cable with faults may have changed any of it; the checksum is over so many bytes. */
-	if (rte_be_to_cpu_16(hdr->ip.total_length) != length - sizeof(hdr->ether) ||
+	/* A cable with faults may have changed any of it; the checksum is over as many bytes as it
+	 * says. */
+	if (hdr->ip.version_ihl != RTE_IPV4_VHL_DEF ||
+		rte_be_to_cpu_16(hdr->ip.total_length) != length - sizeof(hdr->ether) ||
 		rte_ipv4_udptcp_cksum_verify(&hdr->ip, &hdr->udp) != 0)
 		return false;
 	hdr->udp.dgram_cksum = 0;
