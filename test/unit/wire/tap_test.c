@@ -22,6 +22,7 @@
 
 static char name[IFNAMSIZ];
 static struct shca_wire_conf conf = { .arg = name, .fd = -1 };
+static int own_namespace = -1; /* while there is another one, too */
 
 static void
 set_flags(const char *netdev, short flags)
@@ -305,19 +306,36 @@ make_namespace(void)
 	return system(command) == 0;
 }
 
+/** Whatever the test came to, this process is back in its own one, and the other is gone. */
+static int
+leave_namespace(void **state)
+{
+	char command[64];
+	int ret;
+
+	(void)state;
+	if (own_namespace < 0)
+		return 0;
+	ret = setns(own_namespace, CLONE_NEWNET);
+	close(own_namespace);
+	own_namespace = -1;
+	snprintf(command, sizeof(command), "ip netns del %s", name);
+	return ret == 0 && system(command) == 0 ? 0 : -1;
+}
+
 static void
 test_moved_to_another_namespace(void **state)
 {
 	struct shca_wire *wire;
-	int own_fd;
 
 	(void)state;
 	if (!make_namespace()) {
 		print_message("no network namespaces here: ip netns add, exec\n");
 		skip();
 	}
+	own_namespace = open("/proc/self/ns/net", O_RDONLY);
+	assert_true(own_namespace >= 0);
 	wire = open_wire("tap", &conf);
-	own_fd = open("/proc/self/ns/net", O_RDONLY);
 	run("ip link set %s netns %s", name);
 	run("ip netns exec %s ip link set %s up promisc on", name);
 	assert_true(wait_for(wire, true, true));
@@ -331,12 +349,10 @@ test_moved_to_another_namespace(void **state)
 		netns_fd = open(path, O_RDONLY);
 		assert_int_equal(setns(netns_fd, CLONE_NEWNET), 0);
 		exchange(wire, 200);
-		assert_int_equal(setns(own_fd, CLONE_NEWNET), 0);
+		assert_int_equal(setns(own_namespace, CLONE_NEWNET), 0);
 		close(netns_fd);
 	}
-	close(own_fd);
 	wire->ops->close(wire);
-	run("ip netns del %s", name);
 }
 
 static void
@@ -367,7 +383,7 @@ main(void)
 		cmocka_unit_test(test_dressing),
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_look),
-		cmocka_unit_test(test_moved_to_another_namespace),
+		cmocka_unit_test_teardown(test_moved_to_another_namespace, leave_namespace),
 		cmocka_unit_test(test_deleted_netdev),
 	};
 	bool created;
