@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import time
 import pytest
 from harness import frames, host, paths, pcapfile
 from harness.bench import Bench
+from harness.terminal import Terminal
 from harness.testpmd import NOT_STRICT, Testpmd, softhca_argv
 
 PATIENCE = 60
@@ -347,33 +349,34 @@ def test_trace_refuses_what_it_cannot_read(tmp_path):
         assert "behind packet 1: truncated" in err
 
 
-def check_watcher(tmp_path, port, change):
-    """change(socket, "down" or "up"): ibverbs-utils' own watcher sees it; sysfs says the same."""
+def check_watcher(tmp_path, port, change, link_of):
+    """change(socket, "down" or "up"): ibverbs-utils' own watcher sees it; sysfs says the same, and the device its link."""
     socket = tmp_path / "device"
-    # stdbuf: it prints into a pipe.
-    argv = softhca_argv([port], ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx5_0"])
+    argv = softhca_argv([port], ["ibv_asyncwatch", "-d", "mlx5_0"])
     argv[2:2] = ["--ctl", socket]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
-        try:
-            assert "mlx5_0: async event FD" in runner.stdout.readline()
-            port = pathlib.Path(os.readlink(socket)).parent / "sys/class/infiniband/mlx5_0/ports/1"
-            for verb, event, state, phys in (
-                    ("down", "IBV_EVENT_PORT_ERR (10), port 1", "1: DOWN", "3: Disabled"),
-                    ("up", "IBV_EVENT_PORT_ACTIVE (9), port 1", "4: ACTIVE", "5: LinkUp")):
-                change(socket, verb)
-                assert event in runner.stdout.readline()
-                assert (port / "state").read_text() == state + "\n"
-                assert (port / "phys_state").read_text() == phys + "\n"
-        finally:
-            runner.terminate()
-            runner.wait(PATIENCE)
+    watcher = Terminal(argv)
+    try:
+        watcher.expect("mlx5_0: async event FD", 0)
+        sysfs = pathlib.Path(os.readlink(socket)).parent / "sys/class/infiniband/mlx5_0/ports/1"
+        for verb, event, state, phys in (
+                ("down", "IBV_EVENT_PORT_ERR (10), port 1", "1: DOWN", "3: Disabled"),
+                ("up", "IBV_EVENT_PORT_ACTIVE (9), port 1", "4: ACTIVE", "5: LinkUp")):
+            start = len(watcher.text)
+            change(socket, verb)
+            watcher.expect(re.escape(event), start)
+            assert watcher.text.count("IBV_EVENT_", start) == 1
+            assert (sysfs / "state").read_text() == state + "\n"
+            assert (sysfs / "phys_state").read_text() == phys + "\n"
+            assert f", link {link_of[verb]}\n" in asked(socket, "stats")
+    finally:
+        watcher.close()
 
 
 @pytest.mark.skipif(shutil.which("ibv_asyncwatch") is None, reason="no ibv_asyncwatch")
 def test_contexts_are_told_of_the_link(tmp_path):
     def change(socket, verb):
         assert asked(socket, "link", verb) == f"mlx5_0 {verb}\n"
-    check_watcher(tmp_path, "wire=null", change)
+    check_watcher(tmp_path, "wire=null", change, {"down": "down", "up": "up"})
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
@@ -381,10 +384,9 @@ def test_contexts_are_told_of_the_link(tmp_path):
 def test_contexts_are_told_of_the_netdev(tmp_path):
     """For verbs the port goes down with it. The link is up all the time."""
     with host.netdev_that_is_up() as name:
-        def change(socket, verb):
+        def change(_, verb):
             host.run("ip", "link", "set", name, verb)
-            assert ", link up\n" in asked(socket, "stats")
-        check_watcher(tmp_path, f"wire=null,kernel=tap:{name}", change)
+        check_watcher(tmp_path, f"wire=null,kernel=tap:{name}", change, {"down": "up", "up": "up"})
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
