@@ -29,7 +29,6 @@
 
 #define NB_MBUFS   2047
 #define MOST_CALLS 1000
-#define PATIENCE_S 60
 
 struct rte_mempool *sweep_pool;
 static enum sweep_fault what;
@@ -146,7 +145,7 @@ static void
 exchange(void)
 {
 	static uint32_t sequence;
-	const time_t end = time(NULL) + PATIENCE_S;
+	const time_t end = time(NULL) + SWEEP_PATIENCE_S;
 	unsigned int missing = (1u << SWEEP_NB_QUEUES) - 1;
 
 	sequence++;
@@ -264,7 +263,7 @@ sweep_tables(const struct sweep_operation *const *tables, unsigned int nb)
 			sweep(row);
 	}
 	at = "in the end";
-	end = time(NULL) + PATIENCE_S;
+	end = time(NULL) + SWEEP_PATIENCE_S;
 	sweep_must(nb_allocated() == bytes, "%zu bytes are allocated, %zu were", nb_allocated(),
 		bytes);
 	/* Other threads have some for a moment. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a running port tells; a secondary process, which may not ask all, is refused the rest. */
 #include <errno.h>
+#include <time.h>
 
 #include <rte_ethdev.h>
 #include <rte_flow.h>
@@ -13,6 +14,21 @@ static struct rte_eth_xstat xstats[MOST];
 static struct rte_eth_xstat_name names[MOST];
 static uint64_t values[MOST];
 static uint8_t eeprom[64];
+
+/** The device sees a moment later that its netdev is up again. */
+static int
+await_link(void)
+{
+	const time_t end = time(NULL) + SWEEP_PATIENCE_S;
+	struct rte_eth_link link;
+	int ret;
+
+	do {
+		sweep_must(time(NULL) < end, "the link stays down");
+		ret = rte_eth_link_get_nowait(sweep_port, &link);
+	} while (ret == 0 && link.link_status != RTE_ETH_LINK_UP);
+	return ret;
+}
 
 static int
 get_link(void)
@@ -95,6 +111,7 @@ SWEEP_OPERATION(is_removed, rte_eth_dev_is_removed(sweep_port))
 
 /* clang-format off */
 const struct sweep_operation sweep_reads[] = {
+	{ "link_update (until it is up)", await_link, NULL, 0 },
 	{ "link_update", get_link, NULL, 0 },
 	{ "is_removed", is_removed, NULL, 0 },
 	{ "stats_get", get_stats, NULL, 0 },

@@ -14,6 +14,8 @@
 #define SWEEP_NB_QUEUES 2
 #define SWEEP_PORT      "net_mlx5dv0"
 #define SWEEP_NB_DESC   128
+/** So long for what is a moment's on the slowest machine. */
+#define SWEEP_PATIENCE_S 60
 
 /** What fails. */
 enum sweep_fault {
