@@ -22,6 +22,8 @@
 #include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_jhash.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
@@ -61,7 +63,26 @@ struct view {
 	struct rte_eth_rxq_info rxqs[SWEEP_NB_QUEUES];
 	struct rte_eth_txq_info txqs[SWEEP_NB_QUEUES];
 	struct sweep_netdev netdev;
+	uint32_t rules; /**< the text of all, the driver's own among them */
 };
+
+/** @return what becomes of the text. */
+static uint32_t
+look_at_rules(void)
+{
+	struct rte_flow_error error;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	uint32_t hash;
+
+	sweep_must(file != NULL, "no memory");
+	sweep_must(rte_flow_dev_dump(sweep_port, NULL, file, &error) == 0, "rte_flow_dev_dump");
+	fclose(file);
+	hash = rte_jhash(text, size, 0);
+	free(text);
+	return hash;
+}
 
 static void
 look(struct view *view)
@@ -87,6 +108,7 @@ look(struct view *view)
 	}
 	view->rss.rss_key = NULL;
 	sweep_netdev_look(info.if_index, &view->netdev);
+	view->rules = look_at_rules();
 }
 
 /** What is sent: to all, of a type for experiments. */
@@ -188,6 +210,9 @@ fail(const struct sweep_operation *operation, unsigned int nth)
 	if (operation->after & SWEEP_STEPS)
 		return true;
 	look(&now);
+	/* Of those made anew the handles are others. */
+	if (ret == 0)
+		now.rules = before.rules;
 	sweep_must(memcmp(&before, &now, sizeof(now)) == 0, "call %u fails: the port has changed",
 		nth);
 	return true;
