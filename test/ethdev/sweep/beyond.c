@@ -22,13 +22,13 @@ static int
 alloc(void)
 {
 	dm = rte_pmd_mlx5dv_dm_alloc(sweep_port, SIZE, 0);
-	return dm != NULL ? 0 : sweep_offered(-rte_errno);
+	return dm != NULL ? 0 : sweep_reason();
 }
 
 static int
 release(void)
 {
-	int ret = rte_pmd_mlx5dv_dm_free(dm);
+	int ret = dm == NULL ? -ENOTSUP : rte_pmd_mlx5dv_dm_free(dm);
 
 	dm = ret == 0 ? NULL : dm;
 	return ret;
@@ -38,16 +38,16 @@ static int
 copy(void)
 {
 	uint8_t bytes[SIZE] = { 0 };
-	int ret = dm == NULL ? 0 : rte_pmd_mlx5dv_dm_write(dm, 0, bytes, SIZE);
+	int ret = dm == NULL ? -ENOTSUP : rte_pmd_mlx5dv_dm_write(dm, 0, bytes, SIZE);
 
-	return dm == NULL || ret != 0 ? ret : rte_pmd_mlx5dv_dm_read(dm, 0, bytes, SIZE);
+	return ret != 0 ? ret : rte_pmd_mlx5dv_dm_read(dm, 0, bytes, SIZE);
 }
 
 static int
 attach(void)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(sweep_pool);
-	int ret = dm == NULL ? 0 : rte_pmd_mlx5dv_dm_attach(dm, 0, SIZE, mbuf);
+	int ret = dm == NULL ? -ENOTSUP : rte_pmd_mlx5dv_dm_attach(dm, 0, SIZE, mbuf);
 
 	rte_pktmbuf_free(mbuf);
 	return ret;
@@ -58,7 +58,7 @@ convert(void)
 {
 	uint64_t ns;
 
-	return sweep_offered(rte_pmd_mlx5dv_timestamp_to_ns(sweep_port, 0, &ns));
+	return rte_pmd_mlx5dv_timestamp_to_ns(sweep_port, 0, &ns);
 }
 
 /* clang-format off */

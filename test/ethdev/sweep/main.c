@@ -21,6 +21,7 @@
 
 #include <rte_alarm.h>
 #include <rte_eal.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_jhash.h>
@@ -50,6 +51,13 @@ sweep_must(bool ok, const char *format, ...)
 	printf("\n");
 	fflush(stdout);
 	abort();
+}
+
+int
+sweep_reason(void)
+{
+	sweep_must(rte_errno > 0, "failed, with %d in rte_errno", rte_errno);
+	return -rte_errno;
 }
 
 /* @{ The port, as an application sees it. */
@@ -183,9 +191,9 @@ exchange(void)
 }
 /* @} */
 
-/** The nth call fails. @return whether there was one */
+/** The nth call fails. @return whether there was one, or else, in @p result, what came of it */
 static bool
-fail(const struct sweep_operation *operation, unsigned int nth)
+fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 {
 	struct view before = { 0 }, now = { 0 };
 	bool fired;
@@ -196,9 +204,8 @@ fail(const struct sweep_operation *operation, unsigned int nth)
 	sweep_arm(what, nth);
 	ret = operation->run();
 	fired = sweep_disarm();
-	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
-		ret = sweep_offered(ret);
-	sweep_must(ret == 0 || fired, "%s", rte_strerror(-ret));
+	*result = ret;
+	sweep_must(fired || ret == 0 || ret == -ENOTSUP, "%s", rte_strerror(-ret));
 	if (!fired)
 		return false;
 	/* It can do without. */
@@ -223,9 +230,10 @@ sweep(const struct sweep_operation *operation)
 {
 	static bool receives;
 	unsigned int nth = 1;
+	int ret;
 
 	at = operation->name;
-	while (fail(operation, nth)) {
+	while (fail(operation, nth, &ret)) {
 		if (receives)
 			exchange();
 		/* A runner waits for signs of life. */
@@ -234,7 +242,10 @@ sweep(const struct sweep_operation *operation)
 		nth++;
 		sweep_must(nth < MOST_CALLS, "fails again and again");
 	}
-	printf("%s: %u calls\n", at, nth - 1);
+	if (ret == -ENOTSUP)
+		printf("%s: refused\n", at);
+	else
+		printf("%s: %u calls\n", at, nth - 1);
 	receives = !(operation->after & SWEEP_QUIET);
 	if (receives)
 		exchange();

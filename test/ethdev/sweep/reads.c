@@ -101,12 +101,12 @@ SWEEP_OPERATION(get_ptypes,
 	RTE_MIN(rte_eth_dev_get_supported_ptypes(sweep_port, RTE_PTYPE_ALL_MASK, NULL, 0), 0))
 SWEEP_OPERATION(clean, RTE_MIN(rte_eth_tx_done_cleanup(sweep_port, 0, 0), 0))
 SWEEP_OPERATION(get_hash, rte_eth_dev_rss_hash_conf_get(sweep_port, INTO(struct rte_eth_rss_conf)))
-SWEEP_OPERATION(get_clock, sweep_offered(rte_eth_read_clock(sweep_port, values)))
+SWEEP_OPERATION(get_clock, rte_eth_read_clock(sweep_port, values))
 SWEEP_OPERATION(get_pause, rte_eth_dev_flow_ctrl_get(sweep_port, INTO(struct rte_eth_fc_conf)))
 SWEEP_OPERATION(
 	get_module, rte_eth_dev_get_module_info(sweep_port, INTO(struct rte_eth_dev_module_info)))
-SWEEP_OPERATION(get_monitor,
-	sweep_offered(rte_eth_get_monitor_addr(sweep_port, 0, INTO(struct rte_power_monitor_cond))))
+SWEEP_OPERATION(
+	get_monitor, rte_eth_get_monitor_addr(sweep_port, 0, INTO(struct rte_power_monitor_cond)))
 SWEEP_OPERATION(is_removed, rte_eth_dev_is_removed(sweep_port))
 
 /* clang-format off */

@@ -58,12 +58,12 @@ static int
 outcome(bool ok, const struct rte_flow_error *error)
 {
 	sweep_must(ok || error->message != NULL, "refused without a message");
-	return ok ? 0 : -rte_errno;
+	return ok ? 0 : sweep_reason();
 }
 
 static const struct rte_flow_action_mark mark = { .id = 3 };
 static struct rte_flow_action all_actions[] = {
-	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL },
+	{ .type = RTE_FLOW_ACTION_TYPE_VOID },
 	{ .type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &mark },
 	{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
 	{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss },
@@ -78,12 +78,20 @@ validate(void)
 	int ret = rte_flow_validate(
 		sweep_port, &ingress, pattern_of(&pattern, 9), all_actions, &error);
 
-	if (ret == -ENOTSUP && all_actions[0].type == RTE_FLOW_ACTION_TYPE_DEC_TTL) {
-		/* Not every model changes packets. */
-		all_actions[0].type = RTE_FLOW_ACTION_TYPE_VOID;
-		return validate();
-	}
 	return outcome(ret == 0, &error);
+}
+
+/** Not every model changes packets: on the others rules go without. */
+static int
+validate_change(void)
+{
+	int ret;
+
+	all_actions[0].type = RTE_FLOW_ACTION_TYPE_DEC_TTL;
+	ret = validate();
+	if (ret != 0)
+		all_actions[0].type = RTE_FLOW_ACTION_TYPE_VOID;
+	return ret;
 }
 
 static int
@@ -104,19 +112,19 @@ query(void)
 		{ .type = RTE_FLOW_ACTION_TYPE_END },
 	};
 	struct rte_flow_query_count result = { 0 };
-	struct rte_flow_error error;
+	struct rte_flow_error error = { 0 };
 
-	return rte_flow_query(sweep_port, flow, count, &result, &error);
+	return outcome(rte_flow_query(sweep_port, flow, count, &result, &error) == 0, &error);
 }
 
 static int
 drop(struct rte_flow **rule)
 {
-	struct rte_flow_error error;
+	struct rte_flow_error error = { 0 };
 	int ret = rte_flow_destroy(sweep_port, *rule, &error);
 
 	*rule = ret == 0 ? NULL : *rule;
-	return ret;
+	return outcome(ret == 0, &error);
 }
 
 static int
@@ -145,9 +153,22 @@ make_shared(void)
 static int
 unmake_shared(void)
 {
-	struct rte_flow_error error;
+	struct rte_flow_error error = { 0 };
+	int ret = rte_flow_action_handle_destroy(sweep_port, shared, &error);
 
-	return rte_flow_action_handle_destroy(sweep_port, shared, &error);
+	return outcome(ret == 0, &error);
+}
+
+/** A rule with what is shared: its queues, or its counter besides. */
+static int
+create_with(const struct rte_flow_action *actions)
+{
+	struct rte_flow_error error = { 0 };
+	struct pattern pattern;
+
+	shared_flow =
+		rte_flow_create(sweep_port, &ingress, pattern_of(&pattern, 10), actions, &error);
+	return outcome(shared_flow != NULL, &error);
 }
 
 static int
@@ -157,25 +178,40 @@ create_shared(void)
 		{ .type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = shared },
 		{ .type = RTE_FLOW_ACTION_TYPE_END },
 	};
-	struct rte_flow_error error = { 0 };
-	struct pattern pattern;
 
-	shared_flow =
-		rte_flow_create(sweep_port, &ingress, pattern_of(&pattern, 10), actions, &error);
-	return outcome(shared_flow != NULL, &error);
+	return create_with(actions);
 }
 
-/** The queues change places each time. */
+static int
+create_counted(void)
+{
+	const struct rte_flow_action actions[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = shared },
+		{ .type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = counter },
+		{ .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+
+	return create_with(actions);
+}
+
+static bool is_turned;
+static const uint16_t turned[] = { 1, 0 };
+
+/** The queues change places with each update. */
+static struct rte_flow_action_rss
+turned_rss(void)
+{
+	return (struct rte_flow_action_rss){
+		.queue_num = RTE_DIM(queues),
+		.queue = is_turned ? queues : turned,
+		.types = RTE_ETH_RSS_IP,
+	};
+}
+
 static int
 update_shared(void)
 {
-	static bool is_turned;
-	const uint16_t turned[] = { is_turned ? 0 : 1, is_turned ? 1 : 0 };
-	const struct rte_flow_action_rss update = {
-		.queue_num = RTE_DIM(turned),
-		.queue = turned,
-		.types = RTE_ETH_RSS_IP,
-	};
+	const struct rte_flow_action_rss update = turned_rss();
 	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &update };
 	struct rte_flow_error error = { 0 };
 	int ret = rte_flow_action_handle_update(sweep_port, shared, &action, &error);
@@ -204,7 +240,7 @@ sweep_rules_configure(void)
 static int
 destroy_templates(void)
 {
-	struct rte_flow_error error;
+	struct rte_flow_error error = { 0 };
 	int ret = 0;
 
 	if (table != NULL)
@@ -216,7 +252,7 @@ destroy_templates(void)
 	if (ret == 0 && pattern_template != NULL)
 		ret = rte_flow_pattern_template_destroy(sweep_port, pattern_template, &error);
 	pattern_template = NULL;
-	return ret;
+	return outcome(ret == 0, &error);
 }
 
 static int
@@ -252,14 +288,13 @@ static int
 pull(void)
 {
 	struct rte_flow_op_result result;
-	struct rte_flow_error error;
+	struct rte_flow_error error = { 0 };
 	int nb = rte_flow_push(sweep_port, QUEUE, &error);
 
 	if (nb == 0)
 		nb = rte_flow_pull(sweep_port, QUEUE, &result, 1, &error);
-
 	if (nb < 0)
-		return nb;
+		return outcome(false, &error);
 	sweep_must(nb == 1, "%d results", nb);
 	return result.status == RTE_FLOW_OP_SUCCESS ? 0 : -ENOMEM;
 }
@@ -323,13 +358,16 @@ unshare_by_queue(void)
 static int
 update_by_queue(void)
 {
-	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss };
+	const struct rte_flow_action_rss update = turned_rss();
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &update };
 	const struct rte_flow_op_attr attr = { 0 };
 	struct rte_flow_error error = { 0 };
 	int ret = rte_flow_async_action_handle_update(
 		sweep_port, QUEUE, &attr, shared, &action, NULL, &error);
 
-	return ret != 0 ? outcome(false, &error) : pull();
+	ret = ret != 0 ? outcome(false, &error) : pull();
+	is_turned ^= ret == 0;
+	return ret;
 }
 
 static int
@@ -391,17 +429,20 @@ SWEEP_OPERATION(join, rte_flow_isolate(sweep_port, 0, NULL))
 /* clang-format off */
 const struct sweep_operation sweep_rules[] = {
 	{ "info_get", get_info, NULL, 0 },
+	{ "validate (of a change)", validate_change, NULL, 0 },
 	{ "validate", validate, NULL, 0 },
 	{ "create", create, destroy, 0 },
 	{ "query", query, NULL, 0 },
 	{ "action_handle_create", make_shared, unmake_shared, 0 },
 	{ "create (of it)", create_shared, destroy_shared, 0 },
 	{ "action_handle_update", update_shared, update_shared, 0 },
+	{ "async_action_handle_update", update_by_queue, update_by_queue, 0 },
 	{ "destroy (of it)", destroy_shared, create_shared, 0 },
 	{ "async_action_handle_create", share_by_queue, unshare_by_queue, 0 },
-	{ "async_action_handle_update", update_by_queue, NULL, 0 },
+	{ "create (counted by it)", create_counted, destroy_shared, 0 },
 	{ "async_action_handle_query", query_by_queue, NULL, 0 },
 	{ "action_handle_query", query_shared, NULL, 0 },
+	{ "destroy (counted by it)", destroy_shared, create_counted, 0 },
 	{ "async_action_handle_destroy", unshare_by_queue, share_by_queue, 0 },
 	{ "action_handle_destroy", unmake_shared, make_shared, 0 },
 	{ "pattern_template_create actions_template_create template_table_create", make_templates,

@@ -50,8 +50,8 @@ enum sweep_after {
 };
 
 struct sweep_operation {
-	const char *name; /**< operations of the driver's tables, and which of several rows */
-	int (*run)(void);
+	const char *name;  /**< operations of the driver's tables, and which of several rows */
+	int (*run)(void);  /**< -ENOTSUP: not every device, not every process has that */
 	int (*undo)(void); /**< NULL: it can be done again */
 	unsigned int after;
 };
@@ -92,12 +92,8 @@ extern uint16_t sweep_port;
 extern const char *sweep_devargs;
 extern struct rte_mempool *sweep_pool;
 
-/** @return 0 for what not every device has. */
-static inline int
-sweep_offered(int ret)
-{
-	return ret == -ENOTSUP ? 0 : ret;
-}
+/** @return the reason that a call of DPDK's has left in rte_errno, negative; there must be one. */
+int sweep_reason(void);
 
 /** Ends the program with what was done and what is wrong. */
 void sweep_must(bool ok, const char *format, ...) __rte_format_printf(2, 3);
