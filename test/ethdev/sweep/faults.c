@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -26,12 +28,15 @@
 #include <rdma/rdma_user_ioctl.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
+#include <ethdev_driver.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_interrupts.h>
+#include <rte_kvargs.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_memory.h>
+#include <rte_mempool.h>
 
 #include "sweep.h"
 
@@ -47,6 +52,9 @@ sweep_arm(enum sweep_fault what, unsigned int nth)
 	fault.what = what;
 	fault.nb_left = nth;
 	fault.fired = false;
+	/* What is left of before must not pass for a reason. */
+	errno = 0;
+	rte_errno = 0;
 }
 
 bool
@@ -62,8 +70,6 @@ fails(enum sweep_fault what)
 	if (fault.what != what || fault.nb_left == 0 || --fault.nb_left != 0)
 		return false;
 	fault.fired = true;
-	errno = ENOMEM;
-	rte_errno = ENOMEM;
 	return true;
 }
 
@@ -104,72 +110,114 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (request == RDMA_VERBS_IOCTL && !is_destroy(arg) && fails(SWEEP_VERBS))
+	if (request == RDMA_VERBS_IOCTL && !is_destroy(arg) && fails(SWEEP_VERBS)) {
+		errno = ENOMEM;
 		return -1;
+	}
 	return next(fd, request, arg);
 }
 
-/* Of each function that a library may call for something: one that may fail, in its place. */
+/* Of functions that say by what they return alone, or say nothing. */
+static __thread int untold;
+
+/*
+ * Of each function that a library may call for something: one that may fail, in its place, and says
+ * so where the function itself does. Who looks elsewhere finds nothing.
+ */
 /* clang-format off */
 #define CALLS(X) \
-	X(SWEEP_MEMORY, void *, NULL, malloc, (size_t size), (size)) \
-	X(SWEEP_MEMORY, void *, NULL, calloc, (size_t nb, size_t size), (nb, size)) \
-	X(SWEEP_MEMORY, void *, NULL, realloc, (void *old, size_t size), (old, size)) \
-	X(SWEEP_MEMORY, void *, NULL, aligned_alloc, (size_t align, size_t size), (align, size)) \
-	X(SWEEP_MEMORY, int, ENOMEM, posix_memalign, (void **to, size_t align, size_t size), \
+	X(SWEEP_MEMORY, errno, void *, NULL, malloc, (size_t size), (size)) \
+	X(SWEEP_MEMORY, errno, void *, NULL, calloc, (size_t nb, size_t size), (nb, size)) \
+	X(SWEEP_MEMORY, errno, void *, NULL, realloc, (void *old, size_t size), (old, size)) \
+	X(SWEEP_MEMORY, errno, void *, NULL, aligned_alloc, (size_t align, size_t size), \
+		(align, size)) \
+	X(SWEEP_MEMORY, errno, int, ENOMEM, posix_memalign, \
+		(void **to, size_t align, size_t size), \
 		(to, align, size)) \
-	X(SWEEP_MEMORY, void *, NULL, strdup, (const char *text), (text)) \
-	X(SWEEP_MEMORY, void *, NULL, rte_malloc, (const char *type, size_t size, unsigned int align), \
+	X(SWEEP_MEMORY, errno, void *, NULL, strdup, (const char *text), (text)) \
+	X(SWEEP_MEMORY, untold, void *, NULL, rte_malloc, \
+		(const char *type, size_t size, unsigned int align), \
 		(type, size, align)) \
-	X(SWEEP_MEMORY, void *, NULL, rte_zmalloc, (const char *type, size_t size, unsigned int align), \
+	X(SWEEP_MEMORY, untold, void *, NULL, rte_zmalloc, \
+		(const char *type, size_t size, unsigned int align), \
 		(type, size, align)) \
-	X(SWEEP_MEMORY, void *, NULL, rte_zmalloc_socket, \
+	X(SWEEP_MEMORY, errno, void *, NULL, rte_zmalloc_socket, \
 		(const char *type, size_t size, unsigned int align, int socket), \
 		(type, size, align, socket)) \
-	X(SWEEP_MEMORY, void *, NULL, rte_intr_instance_alloc, (uint32_t flags), (flags)) \
-	X(SWEEP_SYSTEM, int, -1, socket, (int domain, int type, int protocol), \
+	X(SWEEP_MEMORY, rte_errno, void *, NULL, rte_intr_instance_alloc, (uint32_t flags), \
+		(flags)) \
+	X(SWEEP_MEMORY, rte_errno, int, -ENOMEM, rte_intr_vec_list_alloc, \
+		(struct rte_intr_handle *handle, const char *name, int size), \
+		(handle, name, size)) \
+	X(SWEEP_MEMORY, untold, struct rte_kvargs *, NULL, rte_kvargs_parse, \
+		(const char *text, const char *const *keys), \
+		(text, keys)) \
+	X(SWEEP_MEMORY, untold, struct rte_eth_dev *, NULL, rte_eth_dev_allocate, \
+		(const char *name), \
+		(name)) \
+	X(SWEEP_SYSTEM, errno, int, -1, socket, (int domain, int type, int protocol), \
 		(domain, type, protocol)) \
-	X(SWEEP_SYSTEM, int, -1, bind, (int fd, const struct sockaddr *to, socklen_t size), \
+	X(SWEEP_SYSTEM, errno, int, -1, bind, (int fd, const struct sockaddr *to, socklen_t size), \
 		(fd, to, size)) \
-	X(SWEEP_SYSTEM, int, -1, open, (const char *path, int flags, mode_t mode), (path, flags, mode)) \
-	X(SWEEP_SYSTEM, int, -1, openat, (int at, const char *path, int flags, mode_t mode), \
+	X(SWEEP_SYSTEM, errno, unsigned int, 0, if_nametoindex, (const char *name), (name)) \
+	X(SWEEP_SYSTEM, errno, int, -1, open, (const char *path, int flags, mode_t mode), \
+		(path, flags, mode)) \
+	X(SWEEP_SYSTEM, errno, int, -1, openat, \
+		(int at, const char *path, int flags, mode_t mode), \
 		(at, path, flags, mode)) \
-	X(SWEEP_SYSTEM, int, -1, fcntl, (int fd, int command, long arg), (fd, command, arg)) \
-	X(SWEEP_SYSTEM, int, -1, fcntl64, (int fd, int command, long arg), (fd, command, arg)) \
-	X(SWEEP_SYSTEM, int, -1, dup, (int fd), (fd)) \
-	X(SWEEP_SYSTEM, int, -1, eventfd, (unsigned int start, int flags), (start, flags)) \
-	X(SWEEP_SYSTEM, int, -1, epoll_create1, (int flags), (flags)) \
-	X(SWEEP_SYSTEM, int, -1, epoll_ctl, (int fd, int what, int of, struct epoll_event *event), \
+	X(SWEEP_SYSTEM, errno, int, -1, fcntl, (int fd, int command, long arg), \
+		(fd, command, arg)) \
+	X(SWEEP_SYSTEM, errno, int, -1, fcntl64, (int fd, int command, long arg), \
+		(fd, command, arg)) \
+	X(SWEEP_SYSTEM, errno, int, -1, dup, (int fd), (fd)) \
+	X(SWEEP_SYSTEM, errno, int, -1, eventfd, (unsigned int start, int flags), (start, flags)) \
+	X(SWEEP_SYSTEM, errno, int, -1, epoll_create1, (int flags), (flags)) \
+	X(SWEEP_SYSTEM, errno, int, -1, epoll_ctl, \
+		(int fd, int what, int of, struct epoll_event *event), \
 		(fd, what, of, event)) \
-	X(SWEEP_SYSTEM, int, -1, memfd_create, (const char *name, unsigned int flags), (name, flags)) \
-	X(SWEEP_SYSTEM, void *, MAP_FAILED, mmap, \
+	X(SWEEP_SYSTEM, errno, int, -1, memfd_create, (const char *name, unsigned int flags), \
+		(name, flags)) \
+	X(SWEEP_SYSTEM, errno, void *, MAP_FAILED, mmap, \
 		(void *at, size_t size, int prot, int flags, int fd, off_t offset), \
 		(at, size, prot, flags, fd, offset)) \
-	X(SWEEP_SYSTEM, void *, MAP_FAILED, mmap64, \
+	X(SWEEP_SYSTEM, errno, void *, MAP_FAILED, mmap64, \
 		(void *at, size_t size, int prot, int flags, int fd, off64_t offset), \
 		(at, size, prot, flags, fd, offset)) \
-	X(SWEEP_SYSTEM, int, -1, mprotect, (void *at, size_t size, int prot), (at, size, prot)) \
-	X(SWEEP_SYSTEM, FILE *, NULL, fopen, (const char *path, const char *mode), (path, mode)) \
-	X(SWEEP_SYSTEM, FILE *, NULL, fopen64, (const char *path, const char *mode), (path, mode)) \
-	X(SWEEP_SYSTEM, FILE *, NULL, fdopen, (int fd, const char *mode), (fd, mode)) \
-	X(SWEEP_SYSTEM, DIR *, NULL, opendir, (const char *path), (path)) \
-	X(SWEEP_SYSTEM, int, -ENOMEM, rte_intr_callback_register, \
+	X(SWEEP_SYSTEM, errno, int, -1, mprotect, (void *at, size_t size, int prot), \
+		(at, size, prot)) \
+	X(SWEEP_SYSTEM, errno, FILE *, NULL, fopen, (const char *path, const char *mode), \
+		(path, mode)) \
+	X(SWEEP_SYSTEM, errno, FILE *, NULL, fopen64, (const char *path, const char *mode), \
+		(path, mode)) \
+	X(SWEEP_SYSTEM, errno, FILE *, NULL, fdopen, (int fd, const char *mode), (fd, mode)) \
+	X(SWEEP_SYSTEM, errno, DIR *, NULL, opendir, (const char *path), (path)) \
+	X(SWEEP_SYSTEM, errno, int, -1, stat64, (const char *path, struct stat64 *to), (path, to)) \
+	X(SWEEP_SYSTEM, errno, ssize_t, -1, read, (int fd, void *bytes, size_t size), \
+		(fd, bytes, size)) \
+	X(SWEEP_SYSTEM, untold, int, -ENOMEM, rte_intr_callback_register, \
 		(const struct rte_intr_handle *handle, rte_intr_callback_fn callback, void *arg), \
 		(handle, callback, arg)) \
-	X(SWEEP_SYSTEM, int, -1, rte_mem_event_callback_register, \
+	X(SWEEP_SYSTEM, rte_errno, int, -1, rte_mem_event_callback_register, \
 		(const char *name, rte_mem_event_callback_t callback, void *arg), \
 		(name, callback, arg)) \
-	X(SWEEP_SYSTEM, int, (*reply = (struct rte_mp_reply){ 0 }, -1), rte_mp_request_sync, \
+	X(SWEEP_SYSTEM, rte_errno, int, -1, rte_mempool_event_callback_register, \
+		(rte_mempool_event_callback *callback, void *arg), \
+		(callback, arg)) \
+	X(SWEEP_SYSTEM, rte_errno, int, (*reply = (struct rte_mp_reply){ 0 }, -1), rte_mp_request_sync, \
 		(struct rte_mp_msg *msg, struct rte_mp_reply *reply, const struct timespec *patience), \
 		(msg, reply, patience))
 
-#define MAY_FAIL(what, type, failure, name, params, args) \
+#define MAY_FAIL(what, told, type, failure, name, params, args) \
 	static type \
 	may_fail_##name params \
 	{ \
-		return fails(what) ? failure : name args; \
+		if (!fails(what)) \
+			return name args; \
+		told = ENOMEM; \
+		return failure; \
 	}
-#define ROW(what, type, failure, name, params, args) { what, #name, (uintptr_t)may_fail_##name },
+#define ROW(what, told, type, failure, name, params, args) \
+	{ what, #name, (uintptr_t)may_fail_##name },
 
 CALLS(MAY_FAIL)
 
@@ -177,8 +225,10 @@ CALLS(MAY_FAIL)
 static int
 may_fail_ioctl(int fd, unsigned long request, void *arg)
 {
-	if (request != RDMA_VERBS_IOCTL && fails(SWEEP_SYSTEM))
+	if (request != RDMA_VERBS_IOCTL && fails(SWEEP_SYSTEM)) {
+		errno = ENOMEM;
 		return -1;
+	}
 	return sweep_netdev_ioctl(fd, request, arg);
 }
 
