@@ -129,9 +129,9 @@ def test_every_operation(what, more, devargs, refused):
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 @pytest.mark.parametrize("what", SECONDARY_CALLS)
 def test_every_operation_of_a_secondary_process(what, tmp_path):
-    """On a port that the primary has started and leaves alone."""
+    """On a port that the primary has started and leaves alone; full, its queues leave half of the pool."""
     with hugepages_at(tmp_path) as huge, port_beside_netdev("") as port, \
-            SharedTestpmd(huge, port, args=["--rxq=2", "--txq=2"]) as pmd:
+            SharedTestpmd(huge, port, args=["--rxq=2", "--txq=2", "--rxd=512", "--txd=512"]) as pmd:
         secondary = Terminal(command(pmd.prefix, what, "--lcores", "2@0", "--proc-type=secondary"),
                              env=with_preloaded(pmd.environment(), TESTPMD_LINKS))
         try:

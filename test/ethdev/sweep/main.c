@@ -24,7 +24,6 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
-#include <rte_jhash.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
@@ -71,25 +70,19 @@ struct view {
 	struct rte_eth_rxq_info rxqs[SWEEP_NB_QUEUES];
 	struct rte_eth_txq_info txqs[SWEEP_NB_QUEUES];
 	struct sweep_netdev netdev;
-	uint32_t rules; /**< the text of all, the driver's own among them */
+	char rules[1 << 16]; /**< all, the driver's own among them, as it dumps them */
 };
 
-/** @return what becomes of the text. */
-static uint32_t
-look_at_rules(void)
+static void
+look_at_rules(struct view *view)
 {
+	FILE *file = fmemopen(view->rules, sizeof(view->rules), "w");
 	struct rte_flow_error error;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *file = open_memstream(&text, &size);
-	uint32_t hash;
 
 	sweep_must(file != NULL, "no memory");
 	sweep_must(rte_flow_dev_dump(sweep_port, NULL, file, &error) == 0, "rte_flow_dev_dump");
+	sweep_must(fflush(file) == 0 && !ferror(file), "too many rules");
 	fclose(file);
-	hash = rte_jhash(text, size, 0);
-	free(text);
-	return hash;
 }
 
 static void
@@ -116,7 +109,7 @@ look(struct view *view)
 	}
 	view->rss.rss_key = NULL;
 	sweep_netdev_look(info.if_index, &view->netdev);
-	view->rules = look_at_rules();
+	look_at_rules(view);
 }
 
 /** What is sent: to all, of a type for experiments. */
@@ -195,7 +188,7 @@ exchange(void)
 static bool
 fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 {
-	struct view before = { 0 }, now = { 0 };
+	static struct view before, now;
 	bool fired;
 	int ret;
 
@@ -219,7 +212,7 @@ fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 	look(&now);
 	/* Of those made anew the handles are others. */
 	if (ret == 0)
-		now.rules = before.rules;
+		memcpy(now.rules, before.rules, sizeof(now.rules));
 	sweep_must(memcmp(&before, &now, sizeof(now)) == 0, "call %u fails: the port has changed",
 		nth);
 	return true;
