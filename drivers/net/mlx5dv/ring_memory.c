@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libmlx5 takes rings from the process's heap unless it is given somebody to ask. */
+#include <errno.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -12,7 +13,12 @@ static void *
 ring_alloc(size_t size, __rte_unused void *data)
 {
 	/* Rings begin at pages, of which the device is told. */
-	return rte_zmalloc_socket("mlx5dv_ring", size, sysconf(_SC_PAGESIZE), SOCKET_ID_ANY);
+	void *ring = rte_zmalloc_socket("mlx5dv_ring", size, sysconf(_SC_PAGESIZE), SOCKET_ID_ANY);
+
+	/* libmlx5 tells what it finds there, and DPDK's allocator leaves it alone. */
+	if (ring == NULL)
+		errno = ENOMEM;
+	return ring;
 }
 
 static void

@@ -141,7 +141,7 @@ static __thread int untold;
 	X(SWEEP_MEMORY, untold, void *, NULL, rte_zmalloc, \
 		(const char *type, size_t size, unsigned int align), \
 		(type, size, align)) \
-	X(SWEEP_MEMORY, errno, void *, NULL, rte_zmalloc_socket, \
+	X(SWEEP_MEMORY, untold, void *, NULL, rte_zmalloc_socket, \
 		(const char *type, size_t size, unsigned int align, int socket), \
 		(type, size, align, socket)) \
 	X(SWEEP_MEMORY, rte_errno, void *, NULL, rte_intr_instance_alloc, (uint32_t flags), \
