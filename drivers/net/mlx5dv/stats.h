@@ -16,7 +16,7 @@ struct mdv_port;
  */
 struct mdv_missed {
 	uint64_t base;   /**< the device's count when the port was started, or at the last reset */
-	uint64_t last;   /**< its count when it was last read */
+	uint64_t last;   /**< counted since base when it was last read */
 	uint64_t before; /**< in earlier starts, since the last reset */
 	bool has_base;   /**< else there will be one when the count can be read */
 };

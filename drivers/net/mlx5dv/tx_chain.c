@@ -7,6 +7,7 @@
 
 /** Of refcnt and nb_segs, in rearm_data. */
 #define COUNTS_OFF 2
+
 /** What packets have in common that follow each other. */
 struct like {
 	uint64_t ol_flags; /**< of the mbuf */
