@@ -15,7 +15,7 @@
 
 #include "../unit/flow/fake_verbs.h"
 #include "check.h"
-#include "flow_install.h"
+#include "flow/rule/flow_install.h"
 #include "input.h"
 #include "rules.h"
 

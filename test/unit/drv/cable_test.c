@@ -7,7 +7,7 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 
-#include "cable.h"
+#include "kernel/cable.h"
 #include "rig.h"
 
 /** No netdev of this machine has it. */

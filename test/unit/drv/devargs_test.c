@@ -2,7 +2,7 @@
 /* Each driver argument, good and bad. */
 #include <string.h>
 
-#include "devargs.h"
+#include "device/devargs.h"
 #include "rig.h"
 
 /* clang-format off */

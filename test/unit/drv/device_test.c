@@ -9,8 +9,8 @@
 
 #include <rte_log.h>
 
-#include "device.h"
-#include "log.h"
+#include "base/log.h"
+#include "device/device.h"
 #include "rig.h"
 
 /* No machine has this node. */

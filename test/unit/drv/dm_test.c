@@ -7,11 +7,11 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
-#include "dm.h"
-#include "mr.h"
-#include "port_list.h"
+#include "mem/dm.h"
+#include "mem/mr.h"
 #include "rig.h"
 #include "rte_pmd_mlx5dv.h"
+#include "state/port_list.h"
 
 #define MAX_BYTES 4096u
 #define LKEY      0x77u

@@ -10,11 +10,11 @@
 #include <rte_cycles.h>
 #include <rte_log.h>
 
-#include "event.h"
-#include "log.h"
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "port/event.h"
 #include "rig.h"
-#include "rx.h"
-#include "tx.h"
 
 /** Polls, a millisecond apart, after which something does not happen any more. */
 #define PATIENCE 60000

@@ -4,7 +4,7 @@
 
 #include <rte_malloc.h>
 
-#include "mac.h"
+#include "port/mac.h"
 #include "rig.h"
 
 /* In place of the flow engine's, by the linker's --wrap. */

@@ -6,8 +6,8 @@
 #include <infiniband/mlx5dv.h>
 #include <rte_log.h>
 
-#include "log.h"
-#include "mode.h"
+#include "base/log.h"
+#include "device/mode.h"
 #include "rig.h"
 
 /* clang-format off */

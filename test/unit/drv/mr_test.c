@@ -6,7 +6,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
-#include "mr.h"
+#include "mem/mr.h"
 #include "rig.h"
 
 #define NB_MBUFS 128

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "netdev.h"
+#include "kernel/netdev.h"
 #include "rig.h"
 
 static void

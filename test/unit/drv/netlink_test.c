@@ -13,8 +13,8 @@
 
 #include <rte_log.h>
 
-#include "log.h"
-#include "netlink.h"
+#include "base/log.h"
+#include "kernel/netlink.h"
 #include "rig.h"
 
 /** No netdev of this machine has it. */

@@ -2,7 +2,7 @@
 /* Redirection table and hash configuration, with what is refused and rolled back. */
 #include <string.h>
 
-#include "reta.h"
+#include "port/reta.h"
 #include "rig.h"
 
 /* In place of the flow engine's, by the linker's --wrap. */

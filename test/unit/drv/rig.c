@@ -6,7 +6,7 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
-#include "mr.h"
+#include "mem/mr.h"
 #include "rig.h"
 
 #undef ibv_reg_mr

@@ -13,8 +13,8 @@
 
 #include <ethdev_driver.h>
 
-#include "hw.h"
-#include "port.h"
+#include "base/hw.h"
+#include "state/port.h"
 
 /** lkey of all memory where a test does not register any. */
 #define RIG_LKEY 0x00abcd12u

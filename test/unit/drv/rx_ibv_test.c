@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cq_ibv.h"
+#include "base/mark.h"
 #include "ibv_rig.h"
-#include "mark.h"
-#include "rx_ibv.h"
+#include "queue/cq_ibv.h"
+#include "queue/rx_ibv.h"
+#include "queue/rxq.h"
 #include "rx_rig.h"
-#include "rxq.h"
 
 #define POOL_SIZE 511
 static const uint64_t all_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_CVLAN |

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rx.h"
-#include "rx_comp.h"
+#include "burst/rx/rx.h"
+#include "queue/rx_comp.h"
+#include "queue/rxq.h"
 #include "rx_rig.h"
-#include "rxq.h"
 
 static const unsigned int widths[] = { 0, 128, 256, 512 };
 

@@ -4,8 +4,8 @@
 #ifndef DRV_RX_RIG_H
 #define DRV_RX_RIG_H
 
+#include "burst/rx/rx.h"
 #include "rig.h"
-#include "rx.h"
 
 #define RX_RIG_WQES 64
 #define RX_RIG_ROOM (RTE_PKTMBUF_HEADROOM + 256)

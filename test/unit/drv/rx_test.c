@@ -7,9 +7,9 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "burst/rx/rx.h"
+#include "queue/rxq.h"
 #include "rx_rig.h"
-#include "rx.h"
-#include "rxq.h"
 
 #define SEED 20240607
 

@@ -2,12 +2,12 @@
 /* Set-up of queues: limits of the device, buffers against MTU, statistics; nothing is started. */
 #include <string.h>
 
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "port/stats.h"
+#include "queue/rxq.h"
+#include "queue/txq.h"
 #include "rig.h"
-#include "rx.h"
-#include "rxq.h"
-#include "stats.h"
-#include "tx.h"
-#include "txq.h"
 
 static struct rig_port rig;
 static struct rte_mempool *pool, *small_pool;

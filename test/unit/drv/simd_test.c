@@ -4,10 +4,10 @@
 
 #include <rte_cpuflags.h>
 
+#include "base/simd.h"
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
 #include "rig.h"
-#include "rx.h"
-#include "simd.h"
-#include "tx.h"
 
 static void
 bits_are_kept_to(void **state)

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cq_ibv.h"
+#include "burst/tx/tx_tso.h"
 #include "ibv_rig.h"
-#include "tx_ibv.h"
+#include "queue/cq_ibv.h"
+#include "queue/tx_ibv.h"
+#include "queue/txq.h"
 #include "tx_rig.h"
-#include "tx_tso.h"
-#include "txq.h"
 
 #define OFFLOADS                                                                                   \
 	(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_VLAN_INSERT |                          \

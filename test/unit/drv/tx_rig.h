@@ -4,8 +4,8 @@
 #ifndef DRV_TX_RIG_H
 #define DRV_TX_RIG_H
 
+#include "burst/tx/tx.h"
 #include "rig.h"
-#include "tx.h"
 
 #define TX_RIG_BBS       64
 #define TX_RIG_CQES      16

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "burst/tx/tx_swp.h"
 #include "tx_rig.h"
-#include "tx_swp.h"
 
 #define NB_STEPS  300
 #define BURST_MAX 80

@@ -5,8 +5,8 @@
 
 #include <rte_errno.h>
 
+#include "burst/tx/tx_swp.h"
 #include "tx_rig.h"
-#include "tx_swp.h"
 
 #define SEED    20261121
 #define F(name) RTE_MBUF_F_TX_##name

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "dm.h"
+#include "mem/dm.h"
+#include "queue/txq.h"
 #include "tx_rig.h"
-#include "txq.h"
 
 #define SEED 20240608
 

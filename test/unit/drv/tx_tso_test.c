@@ -6,8 +6,8 @@
 
 #include <rte_errno.h>
 
+#include "burst/tx/tx_tso.h"
 #include "tx_rig.h"
-#include "tx_tso.h"
 
 #define SEED    20240915
 #define MAX_TSO 4000

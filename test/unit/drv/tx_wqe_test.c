@@ -2,8 +2,8 @@
 /* The builders of WQE segments, byte by byte. */
 #include <string.h>
 
+#include "queue/tx_wqe.h"
 #include "rig.h"
-#include "tx_wqe.h"
 
 static void
 ctrl_bytes(void **state)

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "device/uar.h"
 #include "rig.h"
-#include "uar.h"
 
 /* As ib_uverbs's offsets: beyond 32 bits. */
 #define FIRST  (UINT64_C(0x900) << 32)

@@ -14,11 +14,11 @@
 
 #include <rte_log.h>
 
-#include "log.h"
-#include "mac.h"
+#include "base/log.h"
+#include "kernel/vf.h"
+#include "kernel/vf_link.h"
+#include "port/mac.h"
 #include "rig.h"
-#include "vf.h"
-#include "vf_link.h"
 
 static char root[] = "/tmp/drv_vf_XXXXXX";
 static char *logged;

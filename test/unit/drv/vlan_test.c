@@ -4,9 +4,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "burst/rx/rx.h"
+#include "port/vlan.h"
 #include "rig.h"
-#include "rx.h"
-#include "vlan.h"
 
 #define NB_QUEUES 4
 #define NOBODY    UINT_MAX

@@ -11,10 +11,10 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 
-#include "netdev_stats.h"
+#include "kernel/netdev_stats.h"
+#include "port/stats.h"
+#include "port/xstats.h"
 #include "rig.h"
-#include "stats.h"
-#include "xstats.h"
 
 static char root[] = "/tmp/drv_xstats_XXXXXX";
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "fake_verbs.h"
-#include "log.h"
-#include "rxq.h"
+#include "queue/rxq.h"
 
 struct fake_verbs fake;
 int mdv_log_type = RTE_LOGTYPE_USER1;

@@ -19,8 +19,8 @@
 #include <infiniband/verbs.h>
 #include <rte_flow.h>
 
-#include "flow_build.h"
-#include "port.h"
+#include "flow/match/flow_build.h"
+#include "state/port.h"
 
 #define FAKE_QUEUES 8
 /** What the fake device can match: as ConnectX-5 on Linux 6.1. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mark.h"
 #include "fake_verbs.h"
-#include "flow_action.h"
-#include "mark.h"
+#include "flow/action/flow_action.h"
 
 static const uint8_t port_key[40] = { 1 }, own_key[52] = { 2 };
 static const uint8_t repeated_key[40] = { 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5, 0x17, 0xa5,

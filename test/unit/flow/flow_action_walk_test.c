@@ -10,7 +10,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_action_row.h"
+#include "flow/action/flow_action_row.h"
 
 static const uint8_t port_key[40] = { 1 }, own_key[40] = { 2 };
 static const uint16_t queues[4] = { 0, 1, 2, 3 };

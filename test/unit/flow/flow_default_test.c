@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "flow_default.h"
+#include "flow/rule/flow_default.h"
 
 #define OWN                "020000000001 ffffffffffff 0000 0000"
 #define SECOND             "020000000002 ffffffffffff 0000 0000"

@@ -13,10 +13,10 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_action_row.h"
-#include "flow_edit.h"
-#include "flow_install.h"
-#include "flow_probe.h"
+#include "flow/action/flow_action_row.h"
+#include "flow/action/flow_edit.h"
+#include "flow/rule/flow_install.h"
+#include "flow/rule/flow_probe.h"
 
 static const struct rte_flow_attr ingress = { .ingress = 1 }, egress = { .egress = 1 };
 static const struct rte_flow_attr later = { .ingress = 1, .priority = 1 };

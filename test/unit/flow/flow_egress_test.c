@@ -8,9 +8,9 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_action_row.h"
-#include "flow_install.h"
-#include "flow_probe.h"
+#include "flow/action/flow_action_row.h"
+#include "flow/rule/flow_install.h"
+#include "flow/rule/flow_probe.h"
 
 static const struct rte_flow_attr egress = { .egress = 1 }, ingress = { .ingress = 1 };
 static const struct rte_flow_action_queue queue_1 = { 1 };

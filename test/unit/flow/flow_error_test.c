@@ -7,7 +7,7 @@
 #include <rte_common.h>
 
 #include "fake_verbs.h"
-#include "flow_error.h"
+#include "flow/match/flow_error.h"
 
 /* clang-format off */
 static const struct {

@@ -8,7 +8,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_install.h"
+#include "flow/rule/flow_install.h"
 
 /* clang-format off */
 static const struct rte_flow_action_queue queue_0 = { 0 }, queue_3 = { 3 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "flow_item_row.h"
+#include "flow/match/flow_item_row.h"
 
 #define ITEM_BYTES 64
 #define MAX_BEFORE 5

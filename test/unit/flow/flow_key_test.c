@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "flow_item.h"
-#include "flow_probe.h"
-#include "flow_key.h"
+#include "flow/match/flow_item.h"
+#include "flow/match/flow_key.h"
+#include "flow/rule/flow_probe.h"
 
 /* clang-format off */
 static const struct rte_flow_item_eth eth_ipv4 = { .hdr.ether_type = RTE_BE16(0x0800) };

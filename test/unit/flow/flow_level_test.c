@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "flow_layout.h"
-#include "flow_level.h"
+#include "flow/place/flow_layout.h"
+#include "flow/place/flow_level.h"
 
 #define MAX_RULES  24
 #define NB_TABLES  (2 * MDV_FLOW_LEVEL_MAX)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "flow_plan.h"
+#include "flow/rule/flow_plan.h"
 
 static const uint8_t key[40] = { 1 };
 static const uint16_t queues[] = { 0, 1, 2, 3 };

@@ -8,7 +8,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_probe.h"
+#include "flow/rule/flow_probe.h"
 
 /* clang-format off */
 static const struct {

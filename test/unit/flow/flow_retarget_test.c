@@ -10,8 +10,8 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_install.h"
-#include "flow_key.h"
+#include "flow/match/flow_key.h"
+#include "flow/rule/flow_install.h"
 
 /* clang-format off */
 static const struct rte_flow_attr ingress = { .ingress = 1 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "flow_probe.h"
-#include "flow_template.h"
+#include "flow/async/flow_template.h"
+#include "flow/rule/flow_probe.h"
 
 /* clang-format off */
 static const struct rte_flow_pattern_template_attr strict = { .ingress = 1 };

@@ -14,7 +14,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow_install.h"
+#include "flow/rule/flow_install.h"
 
 #define NB_THREADS 4
 #define NB_ROUNDS  1500

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "rss.h"
+#include "flow/rule/rss.h"
 
 static const uint16_t queues[] = { 2, 0, 3, 1, 1 };
 static const uint8_t key[40] = { 7 }, other_key[40] = { 8 };

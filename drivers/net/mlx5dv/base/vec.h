@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Four 64-bit lanes, in the compiler's own vectors: one source for every instruction set.
+ *
+ * A file that is compiled for AVX2 gets one register for the four, with SSE4 or NEON it gets two;
+ * the compiler splits them. Only what the language has no word for is written by instruction set.
+ */
+#ifndef MDV_VEC_H
+#define MDV_VEC_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_common.h>
+
+#if defined(__SSE4_1__)
+#include <immintrin.h>
+#endif
+
+/** Lanes of a vector. */
+#define MDV_VEC_LANES 4u
+/** A loop over the lanes, unrolled: a lane of a changing index would go through memory. */
+#define MDV_VEC_EACH(i) _Pragma("GCC unroll 4") for (unsigned int i = 0; i < MDV_VEC_LANES; i++)
+
+typedef uint64_t mdv_vec __attribute__((vector_size(32)));
+typedef uint64_t mdv_vec_half __attribute__((vector_size(16)));
+typedef uint8_t mdv_vec_bytes __attribute__((vector_size(32)));
+/** As it lies in memory: anywhere, and of whatever type. Not by memcpy(), which would leave a copy
+ * on the stack. */
+typedef uint64_t mdv_vec_unaligned __attribute__((vector_size(32), aligned(1), may_alias));
+
+static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "lanes are stored as they lie in memory");
+
+static __rte_always_inline mdv_vec
+mdv_vec_all(uint64_t value)
+{
+	return (mdv_vec){ value, value, value, value };
+}
+
+/** From any address. */
+static __rte_always_inline mdv_vec
+mdv_vec_load(const void *from)
+{
+	return *(const mdv_vec_unaligned *)from;
+}
+
+static __rte_always_inline void
+mdv_vec_store(void *to, mdv_vec vec)
+{
+	*(mdv_vec_unaligned *)to = vec;
+}
+
+static __rte_always_inline void
+mdv_vec_store_half(void *to, uint64_t first, uint64_t second)
+{
+	const mdv_vec_half half = { first, second };
+
+	memcpy(to, &half, sizeof(half));
+}
+
+/** One lane from each of four addresses, @p stride bytes apart. */
+static __rte_always_inline mdv_vec
+mdv_vec_load_column(const void *from, size_t stride)
+{
+	const uint8_t *at = from;
+	uint64_t lanes[MDV_VEC_LANES];
+
+	MDV_VEC_EACH(i)
+	memcpy(&lanes[i], at + i * stride, sizeof(lanes[i]));
+	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
+}
+
+/** One lane from each of four addresses, @p offset bytes behind each. */
+static __rte_always_inline mdv_vec
+mdv_vec_load_each(void *const *from, size_t offset)
+{
+	uint64_t lanes[MDV_VEC_LANES];
+
+	MDV_VEC_EACH(i)
+	memcpy(&lanes[i], (const uint8_t *)from[i] + offset, sizeof(lanes[i]));
+	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
+}
+
+/** The bytes of each lane the other way round. */
+static __rte_always_inline mdv_vec
+mdv_vec_swap(mdv_vec vec)
+{
+	const mdv_vec_bytes order = { 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 23, 22,
+		21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24 };
+
+	return (mdv_vec)__builtin_shuffle((mdv_vec_bytes)vec, order);
+}
+
+/** All bits of the lanes that are equal. */
+static __rte_always_inline mdv_vec
+mdv_vec_equal(mdv_vec a, mdv_vec b)
+{
+	return (mdv_vec)(a == b);
+}
+
+static __rte_always_inline bool
+mdv_vec_is_zero(mdv_vec vec)
+{
+#if defined(__AVX__)
+	return _mm256_testz_si256((__m256i)vec, (__m256i)vec);
+#elif defined(__SSE4_1__)
+	const mdv_vec_half any =
+		(mdv_vec_half){ vec[0], vec[1] } | (mdv_vec_half){ vec[2], vec[3] };
+
+	return _mm_testz_si128((__m128i)any, (__m128i)any);
+#else
+	return (vec[0] | vec[1] | vec[2] | vec[3]) == 0;
+#endif
+}
+
+/** Is the top bit of each lane set? */
+static __rte_always_inline bool
+mdv_vec_all_negative(mdv_vec vec)
+{
+#if defined(__AVX__)
+	return _mm256_movemask_pd((__m256d)vec) == 0xf;
+#else
+	return (int64_t)(vec[0] & vec[1] & vec[2] & vec[3]) < 0;
+#endif
+}
+
+static __rte_always_inline uint64_t
+mdv_vec_sum(mdv_vec vec)
+{
+	const mdv_vec_half sums =
+		(mdv_vec_half){ vec[0], vec[1] } + (mdv_vec_half){ vec[2], vec[3] };
+
+	return sums[0] + sums[1];
+}
+
+/** { a[i], b[i] } for each i, @p stride bytes apart: one after the other, or with gaps. */
+static __rte_always_inline void
+mdv_vec_store_pairs(void *to, const size_t stride, mdv_vec a, mdv_vec b)
+{
+	const mdv_vec even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 };
+	const mdv_vec low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
+	const mdv_vec ab_even = __builtin_shuffle(a, b, even),
+		      ab_odd = __builtin_shuffle(a, b, odd);
+
+	if (stride == sizeof(mdv_vec) / 2) {
+		mdv_vec_store(to, __builtin_shuffle(ab_even, ab_odd, low));
+		mdv_vec_store(
+			RTE_PTR_ADD(to, sizeof(mdv_vec)), __builtin_shuffle(ab_even, ab_odd, high));
+		return;
+	}
+	mdv_vec_store_half(to, ab_even[0], ab_even[1]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, stride), ab_odd[0], ab_odd[1]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, 2 * stride), ab_even[2], ab_even[3]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, 3 * stride), ab_odd[2], ab_odd[3]);
+}
+
+/** Rows of a 4x4 matrix from its columns: @p rows[i] = { a[i], b[i], c[i], d[i] }. */
+static __rte_always_inline void
+mdv_vec_transpose(mdv_vec a, mdv_vec b, mdv_vec c, mdv_vec d, mdv_vec rows[MDV_VEC_LANES])
+{
+	const mdv_vec even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 };
+	const mdv_vec low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
+	const mdv_vec ab_even = __builtin_shuffle(a, b, even),
+		      ab_odd = __builtin_shuffle(a, b, odd);
+	const mdv_vec cd_even = __builtin_shuffle(c, d, even),
+		      cd_odd = __builtin_shuffle(c, d, odd);
+
+	rows[0] = __builtin_shuffle(ab_even, cd_even, low);
+	rows[1] = __builtin_shuffle(ab_odd, cd_odd, low);
+	rows[2] = __builtin_shuffle(ab_even, cd_even, high);
+	rows[3] = __builtin_shuffle(ab_odd, cd_odd, high);
+}
+
+#endif /* MDV_VEC_H */

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The receive burst: one template, from which rx_select.c and rx_vec*.c make instances.
+ *
+ * A packet costs its CQE line, the mbuf's first line (written) and a share of the mbufs[] and WQE
+ * lines; line 0 of the queue is read, line 1 written once a burst. Vectors take packets by fours
+ * (or first by eights, rx_eight.h) as far as they lie in one piece of the rings; what is left over
+ * is taken one by one, and blocks of compressed CQEs as rx_mini.h says.
+ */
+#ifndef MDV_RX_BURST_H
+#define MDV_RX_BURST_H
+
+#include "base/pool.h"
+#include "rx_mini.h"
+
+/** How far a burst has come. */
+struct mdv_rx_pos {
+	uint32_t cq_ci, wqe_ci;
+	uint16_t nb;    /**< packets so far */
+	uint32_t csums; /**< checksum flags of any of them */
+	uint32_t holes; /**< mbufs that they left, where MDV_RX_SCATTER is */
+	uint64_t bytes;
+	bool fours; /**< there may be four alike */
+};
+
+/** As mdv_rx_post(), for one lkey. */
+static __rte_always_inline void
+mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+{
+#ifdef MDV_RX_EIGHT
+	const uint32_t done = mdv_rx_post_eights(rxq, idx, nb);
+
+	idx += done;
+	nb -= done;
+#endif
+	mdv_rx_vec_post(rxq, idx, nb);
+}
+
+/**
+ * Close the holes that received packets left: WQEs of one segment. Once a burst at most, so it is
+ * one function for all instances of a file.
+ */
+static __rte_noinline __rte_unused void
+mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
+{
+	const uint32_t nb_wqes = rxq->mask + 1;
+	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
+
+	while (missing != 0) {
+		uint32_t idx = rxq->wqe_pi & rxq->mask;
+		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
+		uint32_t got = nb;
+
+		if (unlikely(mdv_pool_get(rxq->pool, &rxq->mbufs[idx], nb) != 0))
+			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
+		if (vec && rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE)
+			mdv_rx_burst_post(rxq, idx, got);
+		else
+			mdv_rx_post(rxq, idx, got);
+		rxq->wqe_pi += got;
+		missing -= got;
+		if (unlikely(got < nb))
+			break;
+	}
+	mdv_rx_doorbell(rxq);
+}
+
+/** A block is expanded as a whole, so its mbufs are fetched as many packets ahead as it may have.
+ */
+#define MDV_RX_AHEAD_MINI 64
+
+/** Have line @p line of @p nb mbufs on its way, by fours, from that of the packet @p ahead on. */
+static __rte_always_inline void
+mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const unsigned int line)
+{
+	const uint32_t idx = (rxq->wqe_ci + ahead) & rxq->mask;
+	struct rte_mbuf *const *mbuf = &rxq->mbufs[idx];
+	struct rte_mbuf *const *end =
+		mbuf + (RTE_MIN(nb, rxq->mask + 1 - idx) & ~(MDV_VEC_LANES - 1));
+
+	for (; mbuf != end; mbuf += MDV_VEC_LANES) {
+		MDV_VEC_EACH(i)
+		rte_prefetch0_write(RTE_PTR_ADD(mbuf[i], line * RTE_CACHE_LINE_MIN_SIZE));
+	}
+}
+
+/** The same of slots with several mbufs, of which packets take @p nb_segs; and where these have
+ * next, which is in the other line. */
+static __rte_always_inline void
+mdv_rx_prefetch_segments(const struct mdv_rxq *rxq, uint32_t nb, uint32_t nb_segs)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < nb; i++) {
+		const uint32_t slot = (rxq->wqe_ci + i) & rxq->mask;
+		struct rte_mbuf *const *mbufs = &rxq->mbufs[slot << rxq->log2_segs];
+
+		rte_prefetch0_write(mbufs[0]);
+		for (k = 1; k < nb_segs; k++) {
+			rte_prefetch0_write(RTE_PTR_ADD(mbufs[k - 1], RTE_CACHE_LINE_MIN_SIZE));
+			rte_prefetch0_write(mbufs[k]);
+		}
+	}
+}
+
+/** What comes after a burst of @p nb packets. */
+static __rte_always_inline void
+mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
+	const unsigned int opts, const bool vec)
+{
+	uint32_t ahead = 0;
+
+	if (opts & MDV_RX_SCATTER) {
+		mdv_rx_refill_scattered(rxq);
+		/* With one mbuf a packet, that of the next burst is not far enough away to pay. */
+		if (nb != 0 && pkts[nb - 1]->nb_segs > 1)
+			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
+		return;
+	}
+	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
+		mdv_rx_refill(rxq, vec);
+	/* The title of the next block, of which nothing can be done without it, and its first
+	 * minis; both are invalidated then. CQEs that follow each other are fetched ahead by the
+	 * CPU itself. */
+	if (rxq->expects & MDV_RX_EXPECT_MINI) {
+		rte_prefetch0_write(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+		rte_prefetch0_write(&rxq->cqes[(rxq->cq_ci + 1) & rxq->mask]);
+		ahead = MDV_RX_AHEAD_MINI - nb;
+	}
+	/* What bursts to come write went through the pool and the ring since it was touched last;
+	 * it has the time that the application takes for these packets. */
+	mdv_rx_prefetch(rxq, ahead, nb, 0);
+	if (opts & MDV_RX_TIMESTAMP)
+		mdv_rx_prefetch(rxq, ahead, nb, 1);
+}
+
+/** A block has all packets that are wanted. */
+static __rte_always_inline uint16_t
+mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	mdv_rx_mini_hand_out(rxq, pkts, nb_pkts, opts);
+	if (unlikely((rxq->ready_csum & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
+		mdv_rx_settle_udp(pkts, nb_pkts);
+	rxq->count.packets += nb_pkts;
+	mdv_rx_burst_end(rxq, pkts, nb_pkts, opts, vec);
+	return nb_pkts;
+}
+
+/** The same for all instances of a file without MDV_RX_SCATTER. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready_plain(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	unsigned int opts, const bool vec)
+{
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, opts & MDV_RX_TIMESTAMP, vec);
+}
+
+/** The same with it. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready_scattered(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
+{
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_SCATTER, vec);
+}
+
+/** op_own, but for the solicited bit, of a packet's CQE at @p ci. */
+static __rte_always_inline uint8_t
+mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
+{
+	return MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT |
+		(ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER);
+}
+
+/** Is the next CQE that of one packet? Where blocks are, the others behind it are stale lines, and
+ * costly to look at. */
+static __rte_always_inline bool
+mdv_rx_is_one(const struct mdv_rxq *rxq, uint32_t ci)
+{
+	const uint8_t op_own = mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]);
+
+	return (op_own & ~MDV_HW_CQE_SOLICITED) == mdv_rx_op_own(rxq, ci);
+}
+
+/** Take packets by fours. When the rings' end was in the way, there may be more after it. */
+static __rte_always_inline void
+mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_rx_pos *pos, const unsigned int opts)
+{
+	const uint32_t cq_idx = pos->cq_ci & rxq->mask, wqe_idx = pos->wqe_ci & rxq->mask;
+	const uint32_t want = nb_pkts - pos->nb;
+	const uint32_t span = rxq->mask + 1 - RTE_MAX(cq_idx, wqe_idx);
+	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
+	const bool invalidate = (rxq->expects & MDV_RX_EXPECT_MINI) != 0;
+	struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
+	struct rte_mbuf **mbufs = &rxq->mbufs[wqe_idx << log2_segs];
+	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
+	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
+	uint32_t i = 0;
+
+	pkts += pos->nb;
+#ifdef MDV_RX_EIGHT
+	i = mdv_rx_eights(rxq, cqes, mbufs, pkts, end, op_own, &sums, opts);
+#endif
+	for (; i < end; i += MDV_VEC_LANES) {
+		mdv_vec_store(pkts + i,
+			opts & MDV_RX_SCATTER ? mdv_vec_load_column(&mbufs[i << log2_segs],
+							sizeof(mbufs[0]) << log2_segs)
+					      : mdv_vec_load(mbufs + i));
+		if (!mdv_rx_vec_four(rxq, cqes + i, pkts + i, op_own, &sums, opts))
+			break;
+		if (opts & MDV_RX_SCATTER) {
+			MDV_VEC_EACH(k)
+			pos->holes += mdv_rx_take_segments(
+				rxq, &mbufs[(i + k) << log2_segs], pkts[i + k]->pkt_len);
+		}
+		if (invalidate) {
+			MDV_VEC_EACH(k)
+			mdv_cq_invalidate(&cqes[i + k]);
+		}
+	}
+	if (i != 0) {
+		pos->nb += i;
+		pos->cq_ci += i;
+		pos->wqe_ci += i;
+		pos->bytes += mdv_vec_sum(sums.bytes);
+		if (opts & MDV_RX_CSUM)
+			pos->csums |= sums.flags[0] | sums.flags[1] | sums.flags[2] | sums.flags[3];
+	}
+	pos->fours = i == end && want - end >= MDV_VEC_LANES;
+}
+
+/** The valid CQE at @p pos is not that of one packet: a block, or an error. */
+static __rte_always_inline void
+mdv_rx_burst_odd(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_rx_pos *pos, uint8_t op_own, const unsigned int opts, const bool vec)
+{
+	rxq->cq_ci = pos->cq_ci;
+	rxq->wqe_ci = pos->wqe_ci;
+	if (mdv_cq_is_block(op_own)) {
+		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
+		pos->csums |= rxq->ready_csum;
+		pos->fours = vec && mdv_rx_is_one(rxq, rxq->cq_ci);
+	} else {
+		mdv_rx_error(rxq);
+	}
+	pos->cq_ci = rxq->cq_ci;
+	pos->wqe_ci = rxq->wqe_ci;
+}
+
+/** Take one packet, or what is in its place. @return whether there was something. */
+static __rte_always_inline bool
+mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	struct mdv_rx_pos *pos, const unsigned int opts, const bool vec)
+{
+	struct mdv_hw_cqe *cqe = &rxq->cqes[pos->cq_ci & rxq->mask];
+	const uint8_t op_own = mdv_cq_op_own(cqe);
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
+	struct rte_mbuf *mbuf, **mbufs;
+	uint32_t len;
+
+	if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) != mdv_rx_op_own(rxq, pos->cq_ci))) {
+		if (!mdv_cq_is_valid(op_own, pos->cq_ci, rxq->log2_wqes))
+			return false;
+		mdv_rx_burst_odd(rxq, pkts, nb_pkts, pos, op_own, opts, vec);
+		return true;
+	}
+	len = rte_be_to_cpu_32(cqe->byte_cnt);
+	mbufs = &rxq->mbufs[(pos->wqe_ci & rxq->mask) << log2_segs];
+	mbuf = mbufs[0];
+	mdv_rx_rearm(mbuf, rxq->rearm);
+	mbuf->data_len = len;
+	mbuf->pkt_len = len;
+	if (opts & MDV_RX_SCATTER)
+		pos->holes += mdv_rx_take_segments(rxq, mbufs, len);
+	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
+	if (rxq->expects & MDV_RX_EXPECT_MINI)
+		mdv_cq_invalidate(cqe);
+	pos->bytes += len;
+	pkts[pos->nb++] = mbuf;
+	pos->cq_ci++;
+	pos->wqe_ci++;
+	return true;
+}
+
+/** Receive up to @p nb_pkts packets. */
+static __rte_always_inline uint16_t
+mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
+	const bool vec)
+{
+	const uint32_t start = rxq->cq_ci;
+	struct mdv_rx_pos pos = { .cq_ci = start, .wqe_ci = rxq->wqe_ci };
+
+	if (rxq->nb_ready != 0) {
+		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
+		pos.wqe_ci = rxq->wqe_ci;
+		pos.csums = rxq->ready_csum;
+	}
+	pos.fours = vec && (!(rxq->expects & MDV_RX_EXPECT_MINI) || mdv_rx_is_one(rxq, start));
+	while (pos.nb < nb_pkts) {
+		if (vec && pos.fours) {
+			mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
+			if (pos.nb == nb_pkts)
+				break;
+		}
+		if (!mdv_rx_burst_one(rxq, pkts, nb_pkts, &pos, opts, vec))
+			break;
+	}
+	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
+	 */
+	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
+		mdv_rx_settle_udp(pkts, pos.nb);
+	if (((pos.cq_ci ^ start) | pos.nb) != 0) {
+		rxq->cq_ci = pos.cq_ci;
+		rxq->wqe_ci = pos.wqe_ci;
+		rxq->count.packets += pos.nb;
+		rxq->count.bytes += pos.bytes;
+	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
+		mdv_revive_rx(rxq);
+	}
+	if (opts & MDV_RX_SCATTER)
+		rxq->nb_holes += pos.holes;
+	mdv_rx_burst_end(rxq, pkts, pos.nb, opts, vec);
+	return pos.nb;
+}
+
+/* clang-format off */
+#define MDV_RX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+/** X(opts) for each set of options but MDV_RX_SCATTER, in octal. */
+#define MDV_RX_OPTS_PLAIN(X) MDV_RX_OPTS_8(X, 0) MDV_RX_OPTS_8(X, 01)
+/** The same with MDV_RX_SCATTER. */
+#define MDV_RX_OPTS_SCATTER(X) MDV_RX_OPTS_8(X, 02) MDV_RX_OPTS_8(X, 03)
+
+#define MDV_RX_INSTANCE(opts, vec) \
+	static __rte_noinline uint16_t \
+	rings_##opts(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		return mdv_rx_burst(rxq, pkts, nb_pkts, opts, vec); \
+	} \
+	static uint16_t \
+	burst_##opts(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	{ \
+		struct mdv_rxq *rxq = queue; \
+		if (rxq->nb_ready >= nb_pkts) \
+			return (opts) & MDV_RX_SCATTER \
+				? mdv_rx_burst_ready_scattered(rxq, pkts, nb_pkts, vec) \
+				: mdv_rx_burst_ready_plain(rxq, pkts, nb_pkts, opts, vec); \
+		return rings_##opts(rxq, pkts, nb_pkts); \
+	}
+#define MDV_RX_ROW(opts) [opts] = burst_##opts,
+/* clang-format on */
+
+#endif /* MDV_RX_BURST_H */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Four received packets at once: CQEs into mbufs that lie in one buffer each.
+ *
+ * A CQE is taken as the PRM draws it, as big-endian 64-bit words; word n of four CQEs is one
+ * vector, its lanes in CPU order:
+ *
+ *     0  pkt_info 63:56                      3  hds_ip_ext 31:24, l4_l3_hdr_type 23:16, TCI 15:0
+ *     1  rss_hash 31:0                       5  byte_cnt 31:0
+ *     2  rss_hash_type 63:56                 6  timestamp
+ *                                            7  flow tag 55:32, op_own 7:0
+ *
+ * Four lanes a packet go back out as one store of 32 bytes, from rearm_data to the RSS hash: half
+ * of the mbuf's first line, which is the only one touched.
+ */
+#ifndef MDV_RX_VEC_H
+#define MDV_RX_VEC_H
+
+#include "base/vec.h"
+#include "rx.h"
+
+static_assert(offsetof(struct rte_mbuf, ol_flags) == offsetof(struct rte_mbuf, rearm_data) + 8,
+	"lane 1 of an mbuf");
+static_assert(offsetof(struct rte_mbuf, packet_type) == offsetof(struct rte_mbuf, rearm_data) + 16,
+	"lane 2 of an mbuf");
+static_assert(offsetof(struct rte_mbuf, pkt_len) == offsetof(struct rte_mbuf, rearm_data) + 20,
+	"lane 2 of an mbuf");
+static_assert(offsetof(struct rte_mbuf, data_len) == offsetof(struct rte_mbuf, rearm_data) + 24,
+	"lane 3 of an mbuf");
+static_assert(offsetof(struct rte_mbuf, vlan_tci) == offsetof(struct rte_mbuf, rearm_data) + 26,
+	"lane 3 of an mbuf");
+static_assert(offsetof(struct rte_mbuf, hash.rss) == offsetof(struct rte_mbuf, rearm_data) + 28,
+	"lane 3 of an mbuf");
+
+/** What the packets of a block have in common. */
+struct mdv_rx_mini_like {
+	uint64_t rearm;
+	uint64_t flags;
+	uint32_t ptype;
+	uint32_t tci; /**< from bit 16 on, as it is stored beside data_len */
+};
+
+/** What a run of vectors adds up to. */
+struct mdv_rx_vec_sums {
+	mdv_vec bytes;
+	mdv_vec flags; /**< of any packet */
+};
+
+static __rte_always_inline mdv_vec
+mdv_rx_vec_word(const struct mdv_hw_cqe *cqes, unsigned int word)
+{
+	return mdv_vec_swap(mdv_vec_load_column(
+		(const uint8_t *)cqes + word * sizeof(uint64_t), sizeof(*cqes)));
+}
+
+/** @return @p flags in the lanes in which @p bits are not all 0. */
+static __rte_always_inline mdv_vec
+mdv_rx_vec_flag(mdv_vec bits, uint64_t flags)
+{
+	return ~mdv_vec_equal(bits, mdv_vec_all(0)) & mdv_vec_all(flags);
+}
+
+/** Look up packet types and checksum flags. @return struct mdv_rx_meaning in each lane. */
+static __rte_always_inline mdv_vec
+mdv_rx_vec_meaning(mdv_vec info, mdv_vec headers, const unsigned int opts)
+{
+	mdv_vec idx = (headers >> 18 & 0x3f) | (info >> 48 & 0x300);
+	uint64_t lanes[MDV_VEC_LANES];
+
+	if (opts & MDV_RX_CSUM)
+		idx |= headers >> 19 & 0xc0;
+	MDV_VEC_EACH(i)
+	memcpy(&lanes[i], &mdv_rx_meanings[idx[i]], sizeof(lanes[i]));
+	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
+}
+
+static __rte_always_inline mdv_vec
+mdv_rx_vec_marks(mdv_vec tags, struct rte_mbuf *const *mbufs)
+{
+	const mdv_vec none = mdv_vec_equal(tags, mdv_vec_all(MDV_MARK_TAG_NONE));
+	const mdv_vec flag = mdv_vec_equal(tags, mdv_vec_all(MDV_MARK_TAG_FLAG));
+	const mdv_vec ids = tags - 1; /* mdv_mark_from_tag() */
+
+	/* Of no meaning without the flag. */
+	MDV_VEC_EACH(i)
+	mbufs[i]->hash.fdir.hi = ids[i];
+	return ~none & (RTE_MBUF_F_RX_FDIR | (~flag & RTE_MBUF_F_RX_FDIR_ID));
+}
+
+/** Of the mbufs' second lines there is no need but for this. */
+static __rte_always_inline mdv_vec
+mdv_rx_vec_timestamps(
+	const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
+{
+	const mdv_vec timestamps = mdv_rx_vec_word(cqes, 6);
+
+	MDV_VEC_EACH(i)
+	mdv_rx_set_timestamp(rxq, mbufs[i], timestamps[i]);
+	return mdv_vec_all(rxq->timestamp_flag);
+}
+
+/**
+ * Four packets, when there are four: none is an error or compressed. @p op_own is what theirs is.
+ * @return whether; the mbufs have been written then.
+ */
+static __rte_always_inline bool
+mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
+	struct rte_mbuf *const *mbufs, uint8_t op_own, struct mdv_rx_vec_sums *sums,
+	const unsigned int opts)
+{
+	const mdv_vec owners = mdv_rx_vec_word(cqes, 7);
+	const uint8_t op_own_mask = UINT8_MAX & ~MDV_HW_CQE_SOLICITED;
+	mdv_vec headers, lens, meaning, flags, last, rows[MDV_VEC_LANES];
+
+	if (!mdv_vec_is_zero((owners ^ op_own) & op_own_mask))
+		return false;
+	/* The device writes the owner bit last: orders its load before those of the CQE's body. */
+	rte_io_rmb();
+	headers = mdv_rx_vec_word(cqes, 3);
+	lens = mdv_rx_vec_word(cqes, 5) & UINT32_MAX;
+	meaning = mdv_rx_vec_meaning(mdv_rx_vec_word(cqes, 0), headers, opts);
+	flags = opts & MDV_RX_CSUM ? meaning >> 32 : mdv_vec_all(0);
+	last = lens & UINT16_MAX;
+	if (rxq->expects & MDV_RX_EXPECT_VLAN) {
+		flags |= mdv_rx_vec_flag(headers & (MDV_HW_CQE_CV << 16),
+			RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
+		last |= (headers & UINT16_MAX) << 16;
+	}
+	if (opts & MDV_RX_HASH) {
+		flags |= mdv_rx_vec_flag(mdv_rx_vec_word(cqes, 2) >> 56 & MDV_HW_CQE_HASH_TYPE_MASK,
+			RTE_MBUF_F_RX_RSS_HASH);
+		last |= mdv_rx_vec_word(cqes, 1) << 32;
+	}
+	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK))
+		flags |= mdv_rx_vec_marks(owners >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
+	if (opts & MDV_RX_TIMESTAMP)
+		flags |= mdv_rx_vec_timestamps(rxq, cqes, mbufs);
+	mdv_vec_transpose(
+		mdv_vec_all(rxq->rearm), flags, (meaning & UINT32_MAX) | lens << 32, last, rows);
+	MDV_VEC_EACH(i)
+	mdv_vec_store(RTE_PTR_ADD(mbufs[i], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
+	sums->bytes += lens;
+	sums->flags |= flags;
+	return true;
+}
+
+/** Point @p nb consecutive WQEs at the mbufs of the same slots, all of one lkey, by fours. */
+static __rte_always_inline void
+mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+{
+	struct rte_mbuf *const *mbufs = &rxq->mbufs[idx];
+	struct mlx5_wqe_data_seg *wqe = &rxq->wqes[idx];
+	const struct mlx5_wqe_data_seg *end = wqe + (nb & ~(MDV_VEC_LANES - 1));
+
+	for (; wqe != end; wqe += MDV_VEC_LANES, mbufs += MDV_VEC_LANES) {
+		mdv_vec addrs = mdv_vec_swap(mdv_vec_load(mbufs) + rxq->buf_offset);
+
+		MDV_VEC_EACH(i)
+		wqe[i].addr = addrs[i];
+	}
+	nb &= MDV_VEC_LANES - 1;
+	if (nb != 0)
+		mdv_rx_post(rxq, wqe - rxq->wqes, nb);
+}
+
+#endif /* MDV_RX_VEC_H */

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Before a burst: which packets the queue will take, and their checksum fields as ethdev has them.
+ */
+#include <rte_errno.h>
+#include <rte_ip.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+
+#include "device/device.h"
+#include "mem/dm.h"
+#include "queue/tx_ibv.h"
+#include "tx.h"
+#include "tx_swp.h"
+#include "tx_tso.h"
+
+/** Flags that describe the packet and ask for nothing. */
+#define DESCRIBE                                                                                   \
+	(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_OUTER_IPV4 |                      \
+		RTE_MBUF_F_TX_OUTER_IPV6 | RTE_MBUF_F_TX_TUNNEL_MASK)
+
+/* clang-format off */
+/** Flags that an offload is asked for by. */
+static const struct {
+	uint64_t offload, ol_flags;
+} offload_flags[] = {
+	{ RTE_ETH_TX_OFFLOAD_VLAN_INSERT, RTE_MBUF_F_TX_VLAN },
+	{ RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, RTE_MBUF_F_TX_IP_CKSUM },
+	{ RTE_ETH_TX_OFFLOAD_UDP_CKSUM, RTE_MBUF_F_TX_UDP_CKSUM },
+	{ RTE_ETH_TX_OFFLOAD_TCP_CKSUM, RTE_MBUF_F_TX_TCP_CKSUM },
+	{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
+};
+
+/** Tunnels in which the device finds the inner headers, if it has the capability; without one it is
+ * told where they are. */
+static const struct {
+	uint64_t ol_flags;
+	uint32_t capability;
+	uint64_t tso_offload;
+} tunnels[] = {
+	{ RTE_MBUF_F_TX_TUNNEL_VXLAN, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN,
+		RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO },
+	{ RTE_MBUF_F_TX_TUNNEL_GRE, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE,
+		RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO },
+	{ RTE_MBUF_F_TX_TUNNEL_GENEVE, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE,
+		RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO },
+	{ RTE_MBUF_F_TX_TUNNEL_MPLSINUDP, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP,
+		0 },
+	{ RTE_MBUF_F_TX_TUNNEL_UDP, 0, RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO },
+	{ RTE_MBUF_F_TX_TUNNEL_IP, 0, RTE_ETH_TX_OFFLOAD_IP_TNL_TSO },
+};
+/* clang-format on */
+
+/** @return whether packets in row @p i of the tunnels can have their inner headers found; only a
+ * burst that was chosen for it, by @p tso offloads, points them out. */
+static bool
+finds_headers(const struct mdv_caps *caps, unsigned int i, uint64_t tso)
+{
+	if (tunnels[i].capability == 0)
+		return caps->sw_parsing && (tso & tunnels[i].tso_offload) != 0;
+	return (caps->tunnel_offloads & tunnels[i].capability) != 0;
+}
+
+uint64_t
+mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps)
+{
+	uint64_t offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO;
+	unsigned int i;
+
+	/* Segments without checksums are of no use. */
+	if (caps->max_tso_bytes == 0 || !caps->tx_checksum)
+		return 0;
+	for (i = 0; i < RTE_DIM(tunnels); i++)
+		offloads |= finds_headers(caps, i, UINT64_MAX) ? tunnels[i].tso_offload : 0;
+	return offloads;
+}
+
+uint16_t
+mdv_tx_prepare_segs(const struct mdv_caps *caps)
+{
+	if (caps->mode == MDV_MODE_IBV)
+		return RTE_MIN(caps->max_sge - 1, MDV_TX_IBV_SEGS);
+	return MDV_TX_SEGS_MAX;
+}
+
+struct mdv_tx_limits
+mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads)
+{
+	const uint64_t tso = offloads & mdv_tx_prepare_tso_offloads(caps);
+	struct mdv_tx_limits limits = {
+		.ol_flags = DESCRIBE,
+		.multi = (offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
+		.tunnels = 1,
+		.segs = mdv_tx_prepare_segs(caps),
+	};
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(offload_flags); i++)
+		limits.ol_flags |=
+			offloads & offload_flags[i].offload ? offload_flags[i].ol_flags : 0;
+	for (i = 0; i < RTE_DIM(tunnels); i++) {
+		const uint16_t bit = 1u << mdv_tx_tunnel(tunnels[i].ol_flags);
+
+		limits.tunnels |= finds_headers(caps, i, tso) ? bit : 0;
+		limits.tso_tunnels |= tso & tunnels[i].tso_offload ? bit : 0;
+	}
+	if (tso != 0) {
+		/* TSO implies the checksums of what it makes. */
+		limits.ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM |
+			RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_OUTER_IP_CKSUM;
+		limits.tso_max = caps->max_tso_bytes;
+	}
+	limits.tso_tunnels |= tso & RTE_ETH_TX_OFFLOAD_TCP_TSO ? 1 : 0;
+	return limits;
+}
+
+/** @return 0, -ENOTSUP: the queue was not set up for it, or the device does not know the tunnel or
+ * has the headers in its own memory. */
+static int
+check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
+{
+	const uint64_t inner = RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_L4_MASK;
+	const uint64_t ol_flags = mbuf->ol_flags;
+	const uint16_t tunnel = 1u << mdv_tx_tunnel(ol_flags);
+
+	if (ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~limits->ol_flags)
+		return -ENOTSUP;
+	if ((ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_SCTP_CKSUM)
+		return -ENOTSUP;
+	if ((ol_flags & inner) != 0 && !(limits->tunnels & tunnel))
+		return -ENOTSUP;
+	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !(limits->tso_tunnels & tunnel))
+		return -ENOTSUP;
+	/* The burst copies the headers. */
+	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mdv_dm_has_any(mbuf, mdv_tx_tso_header(mbuf)))
+		return -ENOTSUP;
+	return rte_validate_tx_offload(mbuf);
+}
+
+/** @return 0, -EINVAL: the burst would not take a packet of such lengths. */
+static int
+check_lengths(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
+{
+	uint32_t ds = MDV_TX_WQE_DS_HEAD_INLINE;
+
+	if (mbuf->nb_segs > 1 && !limits->multi)
+		return -EINVAL;
+	if (mdv_tx_swp_wanted(mbuf->ol_flags) && !mdv_tx_swp_fits(mbuf))
+		return -EINVAL;
+	if (mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
+		const uint32_t header = mdv_tx_tso_header(mbuf);
+		const uint32_t l2_len = mbuf->ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK
+			? mbuf->outer_l2_len
+			: mbuf->l2_len;
+
+		if (l2_len < RTE_ETHER_HDR_LEN || mbuf->l3_len < sizeof(struct rte_ipv4_hdr) ||
+			header == 0 || mbuf->pkt_len < header ||
+			mbuf->pkt_len - header > limits->tso_max)
+			return -EINVAL;
+		ds = mdv_tx_wqe_ds_inline(header + RTE_VLAN_HLEN);
+	} else if (mbuf->pkt_len < MDV_TX_FRAME_MIN || mbuf->pkt_len > MDV_TX_FRAME_MAX) {
+		return -EINVAL;
+	}
+	return mbuf->nb_segs <= RTE_MIN(MDV_TX_DS_MAX - ds, (uint32_t)limits->segs) ? 0 : -EINVAL;
+}
+
+/** Write 16 bits wherever in the chain they are; in device memory all stays as it is (dm.h).
+ * @return 0, -EINVAL: behind the packet */
+static int
+put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
+{
+	const uint8_t *from = (const uint8_t *)&value;
+	unsigned int i;
+
+	if (offset + sizeof(value) > mbuf->pkt_len)
+		return -EINVAL;
+	for (i = 0; i < sizeof(value) && mbuf != NULL;) {
+		if (offset >= mbuf->data_len) {
+			offset -= mbuf->data_len;
+			mbuf = mbuf->next;
+			continue;
+		}
+		if (!mdv_dm_has(mbuf))
+			*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, offset) = from[i];
+		offset++;
+		i++;
+	}
+	return 0;
+}
+
+/** Checksum of the pseudo header, of TCP to be cut up without its length. */
+static int
+put_pseudo(struct rte_mbuf *mbuf, uint32_t l3, uint32_t field)
+{
+	const bool ipv4 = (mbuf->ol_flags & RTE_MBUF_F_TX_IPV4) != 0;
+	struct rte_ipv6_hdr copy;
+	const void *ip = rte_pktmbuf_read(
+		mbuf, l3, ipv4 ? sizeof(struct rte_ipv4_hdr) : sizeof(struct rte_ipv6_hdr), &copy);
+
+	if (ip == NULL)
+		return -EINVAL;
+	return put_16(mbuf, l3 + mbuf->l3_len + field,
+		ipv4 ? rte_ipv4_phdr_cksum(ip, mbuf->ol_flags)
+		     : rte_ipv6_phdr_cksum(ip, mbuf->ol_flags));
+}
+
+/**
+ * The fields as the sender of a datagram with checksum offload leaves them. The device does not
+ * look at what is in them, but what copies packets before it (a capture, a virtual device) does.
+ */
+static int
+fill_checksums(struct rte_mbuf *mbuf)
+{
+	const uint64_t ol_flags = mbuf->ol_flags;
+	const uint32_t ip_field = offsetof(struct rte_ipv4_hdr, hdr_checksum);
+	uint32_t l3 = mbuf->l2_len;
+	int ret = 0;
+
+	if (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK)
+		l3 += mbuf->outer_l2_len + mbuf->outer_l3_len;
+	/* Not even read there: each word takes a round trip to the device, and a secondary process
+	 * does not have it mapped. */
+	if (mdv_dm_has_any(mbuf, l3 + mbuf->l3_len))
+		return 0;
+	if ((ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) && (ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM))
+		ret = put_16(mbuf, mbuf->outer_l2_len + ip_field, 0);
+	if (ret == 0 && (ol_flags & RTE_MBUF_F_TX_IP_CKSUM))
+		ret = put_16(mbuf, l3 + ip_field, 0);
+	if (ret != 0)
+		return ret;
+	if ((ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_UDP_CKSUM)
+		return put_pseudo(mbuf, l3, offsetof(struct rte_udp_hdr, dgram_cksum));
+	if (ol_flags & (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG))
+		return put_pseudo(mbuf, l3, offsetof(struct rte_tcp_hdr, cksum));
+	return 0;
+}
+
+uint16_t
+mdv_tx_prepare(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
+{
+	const struct mdv_txq *txq = queue;
+	uint16_t i;
+
+	for (i = 0; i < nb_pkts; i++) {
+		int ret = check_flags(&txq->limits, pkts[i]);
+
+		if (ret == 0)
+			ret = check_lengths(&txq->limits, pkts[i]);
+		if (ret == 0)
+			ret = fill_checksums(pkts[i]);
+		if (ret != 0) {
+			rte_errno = -ret;
+			break;
+		}
+	}
+	return i;
+}

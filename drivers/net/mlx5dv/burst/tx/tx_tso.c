@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
+ * headers, is the same in all instances. */
+#include "mem/dm.h"
+#include "tx_chain.h"
+#include "tx_tso.h"
+
+/** Units of the shortest headers. */
+#define UNITS_MIN ((MDV_TX_TSO_HEADER_MIN - MDV_TX_WQE_INLINE_START + 15) / 16)
+
+/** Division by the segment size becomes a product. It is exact: the payload, of fewer than 64 mbufs
+ * and so below 2^22, times what the inverse is too large by, below 2^14, stays below 2^40 (Granlund
+ * and Montgomery 1994). */
+#define INVERSE_SHIFT 40
+
+uint32_t
+mdv_tx_tso_header(const struct rte_mbuf *mbuf)
+{
+	uint32_t len = mbuf->l2_len + mbuf->l3_len + mbuf->l4_len;
+
+	if (mbuf->ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK)
+		len += mbuf->outer_l2_len + mbuf->outer_l3_len;
+	if (mbuf->l4_len < sizeof(struct rte_tcp_hdr) || mbuf->l4_len > MDV_TX_TSO_TCP_MAX ||
+		len < MDV_TX_TSO_HEADER_MIN || len > MDV_TX_TSO_HEADER_MAX - RTE_VLAN_HLEN)
+		return 0;
+	if (mbuf->tso_segsz == 0 || mbuf->tso_segsz > MDV_TX_FRAME_MAX - len)
+		return 0;
+	return len;
+}
+
+uint64_t
+mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames)
+{
+	const uint32_t header = mdv_tx_tso_header(mbuf), payload = mbuf->pkt_len - header;
+	const uint32_t more = header == 0 || payload == 0 ? 0 : (payload - 1) / mbuf->tso_segsz;
+
+	*frames += more;
+	return (uint64_t)more * header;
+}
+
+/** @return false: not to be cut up. */
+static __rte_noinline bool
+shape_take(struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
+{
+	const uint64_t flags = mbuf->ol_flags;
+	const bool tagged = insert_vlan && (flags & RTE_MBUF_F_TX_VLAN) != 0;
+	const uint32_t header = mdv_tx_tso_header(mbuf);
+	const uint32_t inlined = header + (tagged ? RTE_VLAN_HLEN : 0);
+	const uint32_t csum = mdv_tx_csums[mdv_tx_csum_index(flags) | mdv_tx_tso_csum(flags)];
+	const uint32_t words[4] = { 0, rte_cpu_to_be_32(csum << 24 | mbuf->tso_segsz), 0,
+		rte_cpu_to_be_32(inlined << 16) };
+
+	if (!(flags & RTE_MBUF_F_TX_TCP_SEG) || header == 0)
+		return false;
+	memcpy(shape->eth, words, sizeof(shape->eth));
+	shape->tx_offload = mbuf->tx_offload;
+	shape->ol_flags = flags;
+	shape->header = header;
+	shape->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
+	/* Full units are copied, and nothing from where only the device may read. */
+	shape->least = tagged || (flags & RTE_MBUF_F_EXTERNAL)
+		? UINT32_MAX
+		: MDV_TX_WQE_INLINE_START + shape->units * 16;
+	shape->mss = mbuf->tso_segsz;
+	shape->per_mss = (1ULL << INVERSE_SHIFT) / mbuf->tso_segsz + 1;
+	shape->tagged = tagged;
+	return true;
+}
+
+/** Headers that are in several segments or near the end of one, or get a tag. @return @p header,
+ * NULL: the packet has fewer bytes, or has them in the device's memory */
+static __rte_noinline const uint8_t *
+headers_gather(const struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, uint8_t *header)
+{
+	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
+	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
+	const uint8_t *from;
+
+	if (mdv_dm_has_any(mbuf, shape->header))
+		return NULL;
+	from = rte_pktmbuf_read(mbuf, 0, shape->header, bytes);
+	if (from == NULL)
+		return NULL;
+	memset(header, 0, MDV_TX_WQE_INLINE_START + shape->units * 16);
+	if (!shape->tagged) {
+		memcpy(header, from, shape->header);
+		return header;
+	}
+	memcpy(header, from, tci_off);
+	header[tci_off] = RTE_ETHER_TYPE_VLAN >> 8;
+	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
+	header[tci_off + 2] = mbuf->vlan_tci >> 8;
+	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
+	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, shape->header - tci_off);
+	return header;
+}
+
+static __rte_always_inline void
+units_copy(uint8_t *to, const uint8_t *from, uint32_t nb)
+{
+	for (; nb != 0; nb--, to += 16, from += 16)
+		memcpy(to, from, 16);
+}
+
+/** The part of a WQE that packets of one shape share, and the first bytes of the header. */
+static __rte_always_inline void
+head_write(uint8_t *wqe, const struct mdv_tx_shape *shape, const uint8_t *from)
+{
+	memcpy(wqe + 16, shape->eth, sizeof(shape->eth));
+	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
+}
+
+/** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0 when
+ * there is no room now, -1 when it cannot be sent. */
+static __rte_noinline int
+packet_write(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
+	uint16_t pc, uint16_t head, uint32_t room)
+{
+	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
+	const uint32_t nb = RTE_MIN(shape->units, to_end);
+	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
+	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
+	int ds;
+
+	if (ds_head >= room * MDV_TX_WQE_DS_PER_BB)
+		return 0;
+	if (mbuf->data_len < shape->least) {
+		from = headers_gather(shape, mbuf, copy);
+		if (from == NULL)
+			return -1;
+	}
+	head_write(wqe, shape, from);
+	from += MDV_TX_WQE_INLINE_START;
+	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
+	units_copy(txq->wqes, from + nb * 16, shape->units - nb);
+	ds = mdv_tx_chain_write(txq, mbuf, shape->header, pc, head, ds_head, room);
+	if (ds <= (int)ds_head)
+		return ds <= 0 ? ds : -1;
+	return ds;
+}
+
+/** Payload in several mbufs, or in memory not known from before. @return data segments, 0: it
+ * cannot be sent */
+static __rte_noinline uint32_t
+payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *payload, struct rte_mbuf **slot)
+{
+	return mdv_tx_chain_write_flat(txq, mbuf, skip, payload, slot) - payload;
+}
+
+/** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, -1
+ * when it cannot be sent */
+static __rte_always_inline int
+packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
+	uint8_t *wqe, struct rte_mbuf **slot)
+{
+	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	uint8_t *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
+	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const uintptr_t addr = (uintptr_t)from + shape->header;
+	struct mlx5_wqe_data_seg *payload = (void *)(wqe + ds_head * 16);
+	uint32_t nb = 1;
+
+	head_write(wqe, shape, from);
+	from += MDV_TX_WQE_INLINE_START;
+	memcpy(units, from, UNITS_MIN * 16);
+	if (unlikely(shape->units > UNITS_MIN))
+		units_copy(units + UNITS_MIN * 16, from + UNITS_MIN * 16, shape->units - UNITS_MIN);
+	if (likely(mbuf->nb_segs == 1 && addr - txq->mr.last.start < txq->mr.last.size)) {
+		*slot = mbuf;
+		mdv_tx_wqe_data_keyed(payload, addr, mbuf->data_len - shape->header,
+			(uint64_t)txq->mr.last.lkey_be << 32);
+	} else {
+		nb = payload_write(txq, mbuf, shape->header, payload, slot);
+	}
+	return likely(nb != 0) ? (int)(ds_head + nb) : -1;
+}
+
+/** Where both rings are, and how far in one piece. */
+struct rings {
+	uint8_t *wqe;
+	const uint8_t *wqes_end;
+	struct rte_mbuf **slot, **slots_end;
+};
+
+static __rte_always_inline struct rings
+rings_at(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
+{
+	const struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pc, head, room);
+	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+	struct rte_mbuf **slot = &txq->mbufs[head & txq->mask];
+
+	return (struct rings){ wqe, wqe + flat.bbs * MLX5_SEND_WQE_BB, slot, slot + flat.slots };
+}
+
+static __rte_always_inline bool
+rings_have(const struct rings *rings, uint32_t nb_segs, uint32_t ds)
+{
+	return ds <= MDV_TX_DS_MAX && rings->wqe + ds * 16 <= rings->wqes_end &&
+		rings->slot + nb_segs <= rings->slots_end;
+}
+
+int
+mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	bool insert_vlan, struct mdv_tx_pos *pos)
+{
+	struct rings at = rings_at(txq, pos->pc, pos->head, room);
+	const uint32_t max = txq->limits.tso_max;
+	struct mdv_tx_shape *shape = &txq->shape;
+	uint64_t nb_frames = 0, bytes = 0;
+	uint16_t pc = pos->pc, head = pos->head, nb_mbufs;
+	uint8_t *last = pos->last;
+	int ret = -1;
+	uint32_t n;
+
+	mdv_tx_chain_prefetch_first(pkts, nb);
+	for (n = 0; n < nb; n++) {
+		struct rte_mbuf *mbuf = pkts[n];
+		const uint32_t nb_segs = mbuf->nb_segs;
+		uint32_t payload, more;
+		bool flat;
+
+		mdv_tx_chain_prefetch(pkts, n, nb, false);
+		if (unlikely(mbuf->ol_flags != shape->ol_flags ||
+			    mbuf->tx_offload != shape->tx_offload) &&
+			!shape_take(shape, mbuf, insert_vlan))
+			break;
+		payload = mbuf->pkt_len - shape->header;
+		if (unlikely(payload > max || payload <= shape->mss)) {
+			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
+			break;
+		}
+		flat = mbuf->data_len >= shape->least &&
+			rings_have(&at, nb_segs, MDV_TX_WQE_DS_HEAD + shape->units + nb_segs);
+		if (likely(flat))
+			ret = packet_write_flat(txq, shape, mbuf, at.wqe, at.slot);
+		else
+			ret = packet_write(
+				txq, shape, mbuf, pc, head, room - (uint16_t)(pc - pos->pc));
+		if (unlikely(ret <= 0))
+			break;
+		/* Not at the end of the ring. */
+		last = likely(flat) ? at.wqe : txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->sqn, ret,
+			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		ret = mdv_tx_wqe_bbs(ret);
+		pc += ret;
+		head += nb_segs;
+		at.wqe += ret * MLX5_SEND_WQE_BB;
+		at.slot += nb_segs;
+		if (unlikely(!flat))
+			at = rings_at(txq, pc, head, room - (uint16_t)(pc - pos->pc));
+		more = (payload - 1) * shape->per_mss >> INVERSE_SHIFT;
+		nb_frames += more;
+		bytes += mbuf->pkt_len + more * shape->header;
+	}
+	if (n == 0)
+		return ret;
+	nb_mbufs = head - pos->head;
+	txq->chains = txq->chains || nb_mbufs != n;
+	pos->last = last;
+	pos->pc = pc;
+	pos->head = head;
+	pos->more += nb_frames + n - nb_mbufs;
+	pos->bytes += bytes;
+	pos->nb += n;
+	return n;
+}

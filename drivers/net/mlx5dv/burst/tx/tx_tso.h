@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Packets that the device cuts into TCP segments (TSO), one WQE each.
+ *
+ *     0     16             32                            any WQEBB, the ring's first too
+ *     ctrl  eth, mss  2    all headers, in full units    data    data ...
+ *
+ * Headers are inlined, with the tag to be inserted, because the device writes them anew for each
+ * segment; the data segments have the payload.
+ */
+#ifndef MDV_TX_TSO_H
+#define MDV_TX_TSO_H
+
+#include <rte_ip.h>
+#include <rte_tcp.h>
+
+#include "queue/tx_wqe.h"
+#include "tx.h"
+
+/** Ethernet, IPv4 and TCP without options. */
+#define MDV_TX_TSO_HEADER_MIN                                                                      \
+	(RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr))
+/** Longest headers, with the tag: those of VXLAN over IPv6 with all TCP options fit. What DPDK's
+ * mlx5 driver asks of the hardware (mlx5_defs.h MLX5_MAX_TSO_HEADER). */
+#define MDV_TX_TSO_HEADER_MAX 192u
+/** Data offset of 4 bits, in words. */
+#define MDV_TX_TSO_TCP_MAX 60u
+/** Segments of a packet to be cut up that always fit. */
+#define MDV_TX_TSO_SEGS_MAX                                                                        \
+	(MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD -                                                      \
+		(MDV_TX_TSO_HEADER_MAX - MDV_TX_WQE_INLINE_START + 15) / 16)
+
+/** mdv_tx_tso(): the first packet is one segment as it is. */
+#define MDV_TX_TSO_WHOLE (-2)
+
+/** Bit of mdv_tx_csum_index() that a packet has which may be cut up: it needs a TCP checksum. */
+static __rte_always_inline uint32_t
+mdv_tx_tso_csum(uint64_t ol_flags)
+{
+	static_assert(RTE_MBUF_F_TX_TCP_SEG == 1ULL << 50, "to bit 0");
+
+	return ol_flags >> 50 & 1;
+}
+
+/** @return bytes of all headers of the packet, or 0: the device cannot cut such a packet up. */
+uint32_t mdv_tx_tso_header(const struct rte_mbuf *mbuf);
+
+/** What a packet that was sent made beyond its own bytes and one frame: @return bytes, and frames
+ * are added to @p frames. */
+uint64_t mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames);
+
+/**
+ * Build the WQEs of as many of @p nb packets as need cutting up, in at most @p room WQEBBs; the
+ * first has RTE_MBUF_F_TX_TCP_SEG.
+ * @param insert_vlan those with RTE_MBUF_F_TX_VLAN get a tag
+ * @return packets; or of the first: 0 when there is no room now, -1 when it cannot be sent,
+ * MDV_TX_TSO_WHOLE
+ */
+int mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	bool insert_vlan, struct mdv_tx_pos *pos);
+
+#endif /* MDV_TX_TSO_H */

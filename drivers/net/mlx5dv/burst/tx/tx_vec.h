@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Many packets, one WQE (enhanced multi-packet send), four of them at once.
+ *
+ *     0      16     32      48
+ *     ctrl   eth    data 0  data 1 ...     one data segment a packet, up to MDV_TX_DS_MAX units
+ *
+ * The Ethernet segment speaks for all packets, so they must ask for the same checksums, and for no
+ * tag and no segmentation; each lies in one mbuf. A WQE ends where the ring ends, so that nothing
+ * here wraps.
+ */
+#ifndef MDV_TX_VEC_H
+#define MDV_TX_VEC_H
+
+#include "base/vec.h"
+#include "queue/tx_wqe.h"
+#include "tx.h"
+
+/** ol_flags that decide about the Ethernet segment. */
+#define MDV_TX_VEC_CSUM_FLAGS                                                                      \
+	(RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_OUTER_IP_CKSUM |           \
+		RTE_MBUF_F_TX_TUNNEL_MASK)
+
+static_assert(offsetof(struct rte_mbuf, rearm_data) + 4 == offsetof(struct rte_mbuf, nb_segs),
+	"bits 47:32 of the rearm word");
+
+/** ol_flags of packets that need a WQE of their own. */
+static __rte_always_inline uint64_t
+mdv_tx_vec_alone(const unsigned int opts)
+{
+	/* The type ESP, which is not offered, is the bit that those of mdv_tx_swp_wanted() have,
+	 * too.
+	 */
+	static_assert((RTE_MBUF_F_TX_TUNNEL_UDP & RTE_MBUF_F_TX_TUNNEL_IP &
+			      RTE_MBUF_F_TX_TUNNEL_ESP) == 8ULL << 45,
+		"bit 3 of the type");
+
+	return (opts & MDV_TX_VLAN ? RTE_MBUF_F_TX_VLAN : 0) |
+		(opts & MDV_TX_TSO ? RTE_MBUF_F_TX_TCP_SEG : 0) |
+		(opts & MDV_TX_SWP ? RTE_MBUF_F_TX_TUNNEL_ESP : 0);
+}
+
+/** What an instance has to look at in ol_flags. */
+static __rte_always_inline uint64_t
+mdv_tx_vec_flags(const unsigned int opts)
+{
+	return (opts & MDV_TX_CSUM ? MDV_TX_VEC_CSUM_FLAGS : 0) | mdv_tx_vec_alone(opts);
+}
+
+/** What four packets are compared with. */
+struct mdv_tx_vec_common {
+	mdv_vec start, size; /**< the region of the last hit */
+	mdv_vec key;         /**< its lkey, where a data segment has it */
+	uint64_t flags;      /**< of ol_flags, as far as mdv_tx_vec_flags() */
+};
+
+/** Of four packets. */
+struct mdv_tx_vec_data {
+	mdv_vec low, high; /**< halves of their data segments */
+	mdv_vec tails; /**< data_len 15:0, vlan_tci 31:16, both in CPU order; other fields above */
+};
+
+/** @p mbuf is the first of the packets. */
+static __rte_always_inline struct mdv_tx_vec_common
+mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const unsigned int opts)
+{
+	return (struct mdv_tx_vec_common){
+		.start = mdv_vec_all(txq->mr.last.start),
+		.size = mdv_vec_all(txq->mr.last.size),
+		.key = mdv_vec_all((uint64_t)txq->mr.last.lkey_be << 32),
+		.flags = mdv_tx_vec_flags(opts) & mbuf->ol_flags,
+	};
+}
+
+/** @return false when one of four packets must be looked at by itself */
+static __rte_always_inline bool
+mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
+	struct mdv_tx_vec_data *data, const unsigned int opts)
+{
+	void *const *mbufs = (void **)pkts;
+	const mdv_vec rearms = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data));
+	const mdv_vec addrs = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, buf_addr)) +
+		(rearms & UINT16_MAX);
+	const mdv_vec tails = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, data_len));
+	const mdv_vec lens = tails & UINT16_MAX, offsets = addrs - common->start;
+	/* Differences below zero: too short, too long, before the region. */
+	mdv_vec bad = (lens - MDV_TX_FRAME_MIN) | (MDV_TX_FRAME_MAX - lens) | offsets;
+
+	if (opts & MDV_TX_MULTI)
+		bad |= 1 - (rearms >> 32 & UINT16_MAX);
+	if (mdv_tx_vec_flags(opts) != 0)
+		bad |= 0 -
+			((mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) ^
+				 common->flags) &
+				mdv_tx_vec_flags(opts));
+	data->low = mdv_vec_swap(lens) >> 32 | common->key;
+	data->high = mdv_vec_swap(addrs);
+	data->tails = tails;
+	/* And below zero in the region. */
+	return mdv_vec_all_negative(~bad & (offsets - common->size));
+}
+
+/** The same of one packet. */
+static __rte_always_inline bool
+mdv_tx_vec_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mlx5_wqe_data_seg *seg,
+	uint64_t flags, const unsigned int opts)
+{
+	const uint32_t over = mbuf->data_len - MDV_TX_FRAME_MIN;
+	const uintptr_t addr = rte_pktmbuf_mtod(mbuf, uintptr_t);
+
+	if (over > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN ||
+		addr - txq->mr.last.start >= txq->mr.last.size ||
+		((opts & MDV_TX_MULTI) && mbuf->nb_segs != 1) ||
+		((mbuf->ol_flags ^ flags) & mdv_tx_vec_flags(opts)) != 0)
+		return false;
+	mdv_tx_wqe_data(seg, addr, mbuf->data_len, txq->mr.last.lkey_be);
+	return true;
+}
+
+/** Can the packet be in a WQE with others, as far as a look at it alone tells? */
+static __rte_always_inline bool
+mdv_tx_vec_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
+{
+	if ((opts & MDV_TX_MULTI) && mbuf->nb_segs != 1)
+		return false;
+	return mdv_tx_vec_alone(opts) == 0 ||
+		likely((mbuf->ol_flags & mdv_tx_vec_alone(opts)) == 0);
+}
+
+/** Packets that fit in a WQE of @p bbs WQEBBs, or of as many as there may be. */
+static __rte_always_inline uint32_t
+mdv_tx_vec_room(uint32_t bbs)
+{
+	return RTE_MIN(bbs * MDV_TX_WQE_DS_PER_BB, MDV_TX_DS_MAX) - MDV_TX_WQE_DS_HEAD;
+}
+
+/**
+ * Build one WQE of as many of the packets as can be in it; the first is mdv_tx_vec_takes().
+ * @param nb for so many there is room, before either ring ends
+ * @return packets, 0 when the first of them needs a WQE of its own
+ */
+static __rte_always_inline uint32_t
+mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct mdv_tx_pos *pos,
+	const unsigned int opts)
+{
+	const struct mdv_tx_vec_common common = mdv_tx_vec_common(txq, pkts[0], opts);
+	struct mlx5_wqe_ctrl_seg *ctrl =
+		(void *)(txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB);
+	struct mlx5_wqe_data_seg *segs = (struct mlx5_wqe_data_seg *)ctrl + MDV_TX_WQE_DS_HEAD;
+	struct rte_mbuf **mbufs = &txq->mbufs[pos->head & txq->mask];
+	mdv_vec sum = mdv_vec_all(0);
+	uint64_t rest = 0;
+	uint32_t n;
+
+	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
+		struct mdv_tx_vec_data data;
+
+		if (unlikely(!mdv_tx_vec_read(&common, pkts + n, &data, opts)))
+			break;
+		mdv_vec_store_pairs(segs + n, sizeof(segs[0]), data.low, data.high);
+		mdv_vec_store(mbufs + n, mdv_vec_load(pkts + n));
+		sum += data.tails & UINT16_MAX;
+	}
+	for (; n < nb && mdv_tx_vec_one(txq, pkts[n], segs + n, common.flags, opts); n++) {
+		mbufs[n] = pkts[n];
+		rest += pkts[n]->data_len;
+	}
+	if (unlikely(n == 0))
+		return 0;
+	mdv_tx_wqe_ctrl(ctrl, n == 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW, pos->pc,
+		txq->sqn, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	mdv_tx_wqe_eth((void *)(ctrl + 1),
+		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(common.flags)] : 0, 0);
+	pos->bytes += mdv_vec_sum(sum) + rest;
+	pos->last = (uint8_t *)ctrl;
+	pos->pc += mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + n);
+	pos->head += n;
+	pos->nb += n;
+	return n;
+}
+
+#endif /* MDV_TX_VEC_H */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Driver arguments: a row a key; unknown keys, doubled keys and bad values are refused by name. */
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_kvargs.h>
+
+#include "base/log.h"
+#include "devargs.h"
+
+struct devarg {
+	const char *key;
+	const char *value; /**< what the help calls the value */
+	/** Check @p value and store it in the field at offset. */
+	int (*parse)(const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+	size_t offset; /**< of the field in struct mdv_config */
+	size_t size;
+};
+
+static int name_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int sniff_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int cqe_comp_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int move_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int bytes_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int mode_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+
+/* clang-format off */
+#define ROW(key, value, parse, field) \
+	{ key, value, parse, offsetof(struct mdv_config, field), \
+	  sizeof(((struct mdv_config *)0)->field) }
+#define NAME(key, value, field) ROW(key, value, name_parse, field)
+#define SNIFF(key, value, field) ROW(key, value, sniff_parse, field)
+#define COMP(key, value, field) ROW(key, value, cqe_comp_parse, field)
+#define MOVE(key, value, field) ROW(key, value, move_parse, field)
+#define BYTES(key, value, field) ROW(key, value, bytes_parse, field)
+#define MODE(key, value, field) ROW(key, value, mode_parse, field)
+static const struct devarg devargs[] = {
+	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
+	NAME("iface", "netdev name such as ens1f0", iface),
+	SNIFF("sniff", "none, rx or all", sniff),
+	COMP("rx_cqe_comp", "auto, off, hash or csum", rx_cqe_comp),
+	MOVE("passthru_move", "off or on", passthru_move),
+	BYTES("tx_max_burst_sz", "number of bytes up to 4294967295", tx_max_burst_sz),
+	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
+	MODE("mode", "auto, dv or ibv", mode),
+};
+/* clang-format on */
+
+static int
+name_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	size_t len = strlen(value);
+
+	if (len >= arg->size) {
+		MDV_LOG(ERR, "%s: %s=%s is longer than the %zu characters of a %s", vdev_name,
+			arg->key, value, arg->size - 1, arg->value);
+		return -EINVAL;
+	}
+	/* Names become parts of sysfs paths. */
+	if (strchr(value, '/') != NULL || strcmp(value, ".") == 0 || strcmp(value, "..") == 0) {
+		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
+		return -EINVAL;
+	}
+	memcpy(dst, value, len + 1);
+	return 0;
+}
+
+/** @return index of @p value in @p names, or -EINVAL, logged. */
+static int
+choice_parse(const char *vdev_name, const struct devarg *arg, const char *value,
+	const char *const *names, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		if (strcmp(value, names[i]) == 0)
+			return i;
+	}
+	MDV_LOG(ERR, "%s: %s=%s is not %s", vdev_name, arg->key, value, arg->value);
+	return -EINVAL;
+}
+
+static int
+sniff_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_SNIFF_NONE] = "none",
+		[MDV_SNIFF_RX] = "rx",
+		[MDV_SNIFF_ALL] = "all",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_sniff *)dst = choice;
+	return 0;
+}
+
+static int
+cqe_comp_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_CQE_COMP_AUTO] = "auto",
+		[MDV_CQE_COMP_OFF] = "off",
+		[MDV_CQE_COMP_HASH] = "hash",
+		[MDV_CQE_COMP_CSUM] = "csum",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_cqe_comp *)dst = choice;
+	return 0;
+}
+
+static int
+move_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_PASSTHRU_MOVE_OFF] = "off",
+		[MDV_PASSTHRU_MOVE_ON] = "on",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_passthru_move *)dst = choice;
+	return 0;
+}
+
+static int
+mode_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_MODE_AUTO] = "auto",
+		[MDV_MODE_DV] = "dv",
+		[MDV_MODE_IBV] = "ibv",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_mode *)dst = choice;
+	return 0;
+}
+
+/** A number that its field can hold. */
+static int
+bytes_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	const uint64_t most = arg->size == sizeof(uint16_t) ? UINT16_MAX : UINT32_MAX;
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(value, &end, 0);
+	/* strtoull takes signs and blanks, too. */
+	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number > most) {
+		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
+		return -EINVAL;
+	}
+	if (arg->size == sizeof(uint16_t))
+		*(uint16_t *)dst = number;
+	else
+		*(uint32_t *)dst = number;
+	return 0;
+}
+
+static void
+tell_unknown(const char *vdev_name, const char *key)
+{
+	char keys[256] = "";
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(devargs) && len < sizeof(keys); i++)
+		len += snprintf(
+			keys + len, sizeof(keys) - len, "%s%s", i == 0 ? "" : ", ", devargs[i].key);
+	MDV_LOG(ERR, "%s: unknown argument %s; there are %s", vdev_name, key, keys);
+}
+
+/* @param given bits of the rows that there have been */
+static int
+pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *given,
+	struct mdv_config *config)
+{
+	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
+		const struct devarg *arg = &devargs[i];
+
+		if (strcmp(pair->key, arg->key) != 0)
+			continue;
+		if (pair->value == NULL || pair->value[0] == '\0') {
+			MDV_LOG(ERR, "%s: %s= needs a %s", vdev_name, arg->key, arg->value);
+			return -EINVAL;
+		}
+		if ((*given & UINT32_C(1) << i) != 0) {
+			MDV_LOG(ERR, "%s: %s= is given twice", vdev_name, arg->key);
+			return -EINVAL;
+		}
+		*given |= UINT32_C(1) << i;
+		return arg->parse(vdev_name, arg, pair->value, (char *)config + arg->offset);
+	}
+	tell_unknown(vdev_name, pair->key);
+	return -EINVAL;
+}
+
+int
+mdv_devargs_parse(const char *vdev_name, const char *args, struct mdv_config *config)
+{
+	struct mdv_config parsed = { 0 };
+	struct rte_kvargs *kvlist;
+	uint32_t given = 0;
+	unsigned int i;
+	int ret = 0;
+
+	kvlist = rte_kvargs_parse(args == NULL ? "" : args, NULL);
+	if (kvlist == NULL) {
+		MDV_LOG(ERR,
+			"%s: cannot read the arguments \"%s\": key=value[,key=value] is wanted",
+			vdev_name, args);
+		return -EINVAL;
+	}
+	for (i = 0; i < kvlist->count && ret == 0; i++)
+		ret = pair_parse(vdev_name, &kvlist->pairs[i], &given, &parsed);
+	rte_kvargs_free(kvlist);
+	if (ret != 0)
+		return ret;
+	if (parsed.ibdev[0] != '\0' && parsed.iface[0] != '\0') {
+		MDV_LOG(ERR, "%s: ibdev=%s and iface=%s both name the device: give one of them",
+			vdev_name, parsed.ibdev, parsed.iface);
+		return -EINVAL;
+	}
+	if (parsed.ibdev[0] == '\0' && parsed.iface[0] == '\0') {
+		MDV_LOG(ERR, "%s: no device named: give ibdev=<verbs device> or iface=<netdev>",
+			vdev_name);
+		return -EINVAL;
+	}
+	*config = parsed;
+	return 0;
+}

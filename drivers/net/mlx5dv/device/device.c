@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds, opens and questions the verbs device; says what is wrong when it cannot. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "base/log.h"
+#include "devargs.h"
+#include "device.h"
+#include "mode.h"
+#include "ring_memory.h"
+
+/** libmlx5 maps its doorbell pages non-cached when this is "1" at ibv_open_device(). */
+#define DOORBELL_ENV "MLX5_SHUT_UP_BF"
+
+/** Room for a path below sysfs: root, class, device, three names more. */
+#define PATH_BYTES (IBV_SYSFS_PATH_MAX + 3 * IBV_SYSFS_NAME_MAX)
+
+/** As libibverbs finds it (rdma-core sysfs.c): no installed header declares its own function. */
+static const char *
+sysfs_root(void)
+{
+	const char *env = secure_getenv("SYSFS_PATH");
+
+	return env != NULL && strlen(env) < 128 ? env : "/sys";
+}
+
+/** @return the first line of the file, without its newline, in @p line. */
+static int
+read_line(const char *path, char *line, int size)
+{
+	FILE *file = fopen(path, "re");
+	int ret = 0;
+
+	if (file == NULL)
+		return -errno;
+	if (fgets(line, size, file) == NULL)
+		ret = -ENODATA;
+	else
+		line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+	return ret;
+}
+
+static int
+read_u64(const char *path, uint64_t *value)
+{
+	char line[32];
+	char *end;
+	int ret;
+
+	ret = read_line(path, line, sizeof(line));
+	if (ret != 0)
+		return ret;
+	errno = 0;
+	*value = strtoull(line, &end, 10);
+	return end == line || errno != 0 ? -EINVAL : 0;
+}
+
+/** Physical port of the netdev: one more than its dev_port, 1 when there is no such file. */
+static unsigned int
+netdev_port(const char *ibdev_path, const char *ifname)
+{
+	char path[2 * PATH_BYTES];
+	uint64_t dev_port;
+
+	snprintf(path, sizeof(path), "%s/device/net/%s/dev_port", ibdev_path, ifname);
+	if (read_u64(path, &dev_port) != 0 || dev_port >= UINT8_MAX)
+		return 1;
+	return dev_port + 1;
+}
+
+/** Name of the RDMA device that has the netdev, by sysfs. */
+static int
+ibdev_of_iface(const char *iface, char *name, size_t size, uint8_t *port_num)
+{
+	char root[IBV_SYSFS_PATH_MAX], path[PATH_BYTES];
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+	int ret = -ENODEV;
+
+	snprintf(root, sizeof(root), "%s/class/infiniband", sysfs_root());
+	dir = opendir(root);
+	if (dir == NULL)
+		return -ENODEV;
+	while (ret != 0 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= size)
+			continue;
+		snprintf(path, sizeof(path), "%s/%.*s/device/net/%s", root, IBV_SYSFS_NAME_MAX - 1,
+			entry->d_name, iface);
+		if (stat(path, &st) != 0)
+			continue;
+		snprintf(
+			path, sizeof(path), "%s/%.*s", root, IBV_SYSFS_NAME_MAX - 1, entry->d_name);
+		*port_num = netdev_port(path, iface);
+		snprintf(name, size, "%s", entry->d_name);
+		ret = 0;
+	}
+	closedir(dir);
+	return ret;
+}
+
+/** Name of the uverbs node of an RDMA device that libibverbs did not list, by sysfs. */
+static int
+uverbs_of_ibdev(const char *ibdev, char *name, size_t size)
+{
+	char root[IBV_SYSFS_PATH_MAX], path[PATH_BYTES], line[IBV_SYSFS_NAME_MAX];
+	struct dirent *entry;
+	DIR *dir;
+	int ret = -ENODEV;
+
+	snprintf(root, sizeof(root), "%s/class/infiniband_verbs", sysfs_root());
+	dir = opendir(root);
+	if (dir == NULL)
+		return -ENODEV;
+	while (ret != 0 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= size)
+			continue;
+		snprintf(path, sizeof(path), "%s/%.*s/ibdev", root, IBV_SYSFS_NAME_MAX - 1,
+			entry->d_name);
+		if (read_line(path, line, sizeof(line)) != 0 || strcmp(line, ibdev) != 0)
+			continue;
+		snprintf(name, size, "%s", entry->d_name);
+		ret = 0;
+	}
+	closedir(dir);
+	return ret;
+}
+
+/** The device is not in libibverbs's list: say whether it does not exist or only its node is
+ * missing. */
+static int
+report_missing(const char *ibdev, struct ibv_device **list, int nb_devices)
+{
+	char uverbs[IBV_SYSFS_NAME_MAX], present[256] = "none";
+	size_t len = 0;
+	int i;
+
+	if (uverbs_of_ibdev(ibdev, uverbs, sizeof(uverbs)) == 0) {
+		MDV_LOG(ERR,
+			"%s: its node /dev/infiniband/%s is missing or cannot be reached: it must "
+			"exist "
+			"and be readable and writable (is ib_uverbs loaded, the node in the "
+			"container?)",
+			ibdev, uverbs);
+		return -EACCES;
+	}
+	for (i = 0; i < nb_devices && len < sizeof(present); i++)
+		len += snprintf(present + len, sizeof(present) - len, "%s%s", i == 0 ? "" : ", ",
+			ibv_get_device_name(list[i]));
+	MDV_LOG(ERR, "%s: no such verbs device; present: %s", ibdev, present);
+	return -ENODEV;
+}
+
+static int
+report_open_failure(struct ibv_device *ibdev, int err)
+{
+	char node[PATH_MAX];
+
+	snprintf(node, sizeof(node), "/dev/infiniband/%s", ibdev->dev_name);
+	/* After a refusal libibverbs waits for the node to turn up elsewhere and reports what came
+	 * of that (util/open_cdev.c). */
+	if (err == ENOENT && access(node, R_OK | W_OK) != 0)
+		err = errno;
+	if (err == EACCES || err == EPERM || err == ENOENT) {
+		MDV_LOG(ERR,
+			"%s: cannot open %s (%s): it needs read and write permission on that node, "
+			"and CAP_NET_RAW for queues and flows",
+			ibv_get_device_name(ibdev), node, strerror(err));
+		return -EACCES;
+	}
+	MDV_LOG(ERR, "%s: cannot open %s: %s", ibv_get_device_name(ibdev), node, strerror(err));
+	return err > 0 ? -err : -EIO;
+}
+
+/**
+ * Open with doorbell pages mapped non-cached: this driver rings with one 8-byte store, which a
+ * write-combining page would hold back until flushed. The environment is as before afterwards.
+ */
+static struct ibv_context *
+open_context(struct ibv_device *ibdev)
+{
+	const char *env = getenv(DOORBELL_ENV);
+	char *saved = env == NULL ? NULL : strdup(env);
+	struct ibv_context *ctx;
+	int err;
+
+	setenv(DOORBELL_ENV, "1", 1);
+	errno = 0;
+	ctx = ibv_open_device(ibdev);
+	err = errno;
+	if (saved != NULL)
+		setenv(DOORBELL_ENV, saved, 1);
+	else
+		unsetenv(DOORBELL_ENV);
+	free(saved);
+	errno = err;
+	return ctx;
+}
+
+/* clang-format off */
+/** PCI ids whose send queues want the L2 header inlined; verbs does not tell it (Linux eth_min_inline). */
+static const uint32_t inline_l2_parts[] = {
+	0x1013, /* ConnectX-4 */
+	0x1014, /* ConnectX-4 VF */
+	0x1015, /* ConnectX-4 Lx */
+	0x1016, /* ConnectX-4 Lx VF */
+};
+/* clang-format on */
+
+static bool
+needs_inline_l2(uint32_t vendor_part_id)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(inline_l2_parts); i++) {
+		if (inline_l2_parts[i] == vendor_part_id)
+			return true;
+	}
+	return false;
+}
+
+/** What is the device's own; without it the queues are such as verbs has. */
+static int
+fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
+{
+	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS |
+			MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_SWP };
+	const uint32_t swp = MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO;
+	struct mdv_caps *caps = &device->caps;
+	int ret = mlx5dv_query_device(device->ctx, &dv);
+
+	if (ret != 0) {
+		MDV_LOG(ERR, "%s: cannot query direct verbs: %s", device->name, strerror(ret));
+		return -ret;
+	}
+	caps->tx_min_inline_l2 = needs_inline_l2(vendor_part_id);
+	caps->tx_multi_packet =
+		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
+	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
+		caps->tunnel_offloads = dv.tunnel_offloads_caps;
+	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_SWP) &&
+		dv.sw_parsing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET))
+		caps->sw_parsing = (swp & ~dv.sw_parsing_caps.sw_parsing_offloads) == 0;
+	/* A block of one packet is no block. */
+	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
+		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;
+	return 0;
+}
+
+static int
+fill_caps(struct mdv_device *device)
+{
+	struct mdv_caps *caps = &device->caps;
+	struct ibv_device_attr_ex attr;
+	int ret;
+
+	ret = ibv_query_device_ex(device->ctx, NULL, &attr);
+	if (ret != 0) {
+		MDV_LOG(ERR, "%s: cannot query the device: %s", device->name, strerror(ret));
+		return -ret;
+	}
+	caps->max_qp = attr.orig_attr.max_qp;
+	caps->max_qp_wr = attr.orig_attr.max_qp_wr;
+	caps->max_sge = attr.orig_attr.max_sge;
+	caps->max_cqe = attr.orig_attr.max_cqe;
+	caps->max_rwq_ind_table_size = attr.rss_caps.max_rwq_indirection_table_size;
+	caps->max_wq = attr.max_wq_type_rq;
+	caps->max_mr_size = attr.orig_attr.max_mr_size;
+	caps->rx_hash_fields = attr.rss_caps.rx_hash_fields_mask;
+	if (attr.tso_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET))
+		caps->max_tso_bytes = attr.tso_caps.max_tso;
+	caps->rx_checksum = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0;
+	caps->tx_checksum = (attr.orig_attr.device_cap_flags & IBV_DEVICE_RAW_IP_CSUM) != 0;
+	caps->cvlan_strip = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_CVLAN_STRIPPING) != 0;
+	caps->scatter_fcs = (attr.raw_packet_caps & IBV_RAW_PACKET_CAP_SCATTER_FCS) != 0;
+	if (attr.packet_pacing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET)) {
+		caps->rate_min_kbps = attr.packet_pacing_caps.qp_rate_limit_min;
+		caps->rate_max_kbps = attr.packet_pacing_caps.qp_rate_limit_max;
+	}
+	caps->timestamp_mask = attr.completion_timestamp_mask;
+	caps->clock_khz = attr.hca_core_clock;
+	/* Where it is mapped only libmlx5 tells. */
+	caps->max_dm_bytes = caps->foreign ? 0 : attr.max_dm_size;
+	caps->flow_steering =
+		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
+	snprintf(caps->fw_version, sizeof(caps->fw_version), "%s", attr.orig_attr.fw_ver);
+	if (caps->mode == MDV_MODE_DV)
+		return fill_dv_caps(device, attr.orig_attr.vendor_part_id);
+	/* libmlx5 tells of packets' checksums for QPs, not for WQs (its handle_responder()). */
+	caps->rx_checksum = false;
+	return 0;
+}
+
+static int
+check_port(const struct mdv_device *device)
+{
+	struct ibv_port_attr port;
+	int ret;
+
+	ret = ibv_query_port(device->ctx, device->port_num, &port);
+	if (ret != 0) {
+		MDV_LOG(ERR, "%s: cannot query port %u: %s", device->name, device->port_num,
+			strerror(ret));
+		return -ret;
+	}
+	if (port.link_layer != IBV_LINK_LAYER_ETHERNET) {
+		MDV_LOG(ERR, "%s: port %u is not an Ethernet port", device->name, device->port_num);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+/** The first netdev of the port that exists in this network namespace. */
+static void
+find_netdev(struct mdv_device *device)
+{
+	char path[PATH_BYTES];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/device/net", device->sysfs_path);
+	dir = opendir(path);
+	if (dir == NULL)
+		return;
+	while (device->ifindex == 0 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE ||
+			netdev_port(device->sysfs_path, entry->d_name) != device->port_num)
+			continue;
+		device->ifindex = if_nametoindex(entry->d_name);
+		if (device->ifindex == 0)
+			continue;
+		memcpy(device->ifname, entry->d_name, strlen(entry->d_name) + 1);
+	}
+	closedir(dir);
+}
+
+/** Which device is meant: its verbs name and port. */
+static int
+resolve(const struct mdv_config *config, struct mdv_device *device)
+{
+	device->port_num = 1;
+	if (config->ibdev[0] != '\0') {
+		memcpy(device->name, config->ibdev, sizeof(device->name));
+		return 0;
+	}
+	if (ibdev_of_iface(config->iface, device->name, sizeof(device->name), &device->port_num) ==
+		0)
+		return 0;
+	if (if_nametoindex(config->iface) == 0)
+		MDV_LOG(ERR, "iface=%s: no such netdev", config->iface);
+	else
+		MDV_LOG(ERR, "iface=%s: this netdev has no RDMA device (is mlx5_ib loaded?)",
+			config->iface);
+	return -ENODEV;
+}
+
+static int
+open_named(struct mdv_device *device)
+{
+	struct ibv_device **list, *ibdev = NULL;
+	int nb_devices = 0, i, ret = 0;
+
+	list = ibv_get_device_list(&nb_devices);
+	for (i = 0; list != NULL && i < nb_devices && ibdev == NULL; i++) {
+		if (strcmp(ibv_get_device_name(list[i]), device->name) == 0)
+			ibdev = list[i];
+	}
+	if (ibdev == NULL) {
+		ret = report_missing(device->name, list, nb_devices);
+	} else {
+		device->ctx = open_context(ibdev);
+		if (device->ctx == NULL)
+			ret = report_open_failure(ibdev, errno);
+		else
+			memcpy(device->sysfs_path, ibdev->ibdev_path, sizeof(device->sysfs_path));
+	}
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return ret;
+}
+
+int
+mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
+{
+	struct mdv_device opened = { 0 };
+	int ret;
+
+	ret = resolve(config, &opened);
+	if (ret == 0)
+		ret = open_named(&opened);
+	if (ret != 0)
+		return ret;
+	opened.caps.foreign = !mlx5dv_is_supported(opened.ctx->device);
+	ret = check_port(&opened);
+	if (ret == 0)
+		ret = mdv_mode_choose(config->mode, opened.ctx, opened.name, &opened.caps.mode);
+	if (ret == 0)
+		ret = fill_caps(&opened);
+	if (ret != 0)
+		goto close_context;
+	if (!opened.caps.flow_steering || opened.caps.max_wq == 0) {
+		MDV_LOG(ERR, "%s: the device offers no flow steering or no work queues to verbs",
+			opened.name);
+		ret = -ENOTSUP;
+		goto close_context;
+	}
+	/* Verbs drives its queues by what lies in memory of this process. */
+	if (opened.caps.mode == MDV_MODE_DV)
+		ret = mdv_ring_memory_share(opened.ctx);
+	opened.shares_rings = opened.caps.mode == MDV_MODE_DV && ret == 0;
+	if (ret != 0)
+		MDV_LOG(WARNING, "%s: secondary processes cannot have its queues: %s", opened.name,
+			strerror(-ret));
+	opened.pd = ibv_alloc_pd(opened.ctx);
+	if (opened.pd == NULL) {
+		ret = errno != 0 ? -errno : -ENOMEM;
+		MDV_LOG(ERR, "%s: cannot allocate a protection domain: %s", opened.name,
+			strerror(-ret));
+		goto close_context;
+	}
+	find_netdev(&opened);
+	*device = opened;
+	return 0;
+
+close_context:
+	ibv_close_device(opened.ctx);
+	return ret;
+}
+
+void
+mdv_device_close(struct mdv_device *device)
+{
+	int ret;
+
+	if (device->ctx == NULL)
+		return;
+	ret = ibv_dealloc_pd(device->pd);
+	if (ret != 0)
+		MDV_LOG(ERR, "%s: cannot free the protection domain: %s", device->name,
+			strerror(ret));
+	ret = ibv_close_device(device->ctx);
+	if (ret != 0)
+		MDV_LOG(ERR, "%s: cannot close the device: %s", device->name, strerror(ret));
+	device->pd = NULL;
+	device->ctx = NULL;
+}
+
+/* clang-format off */
+/** What the codes of struct ibv_port_attr mean (IBTA PortInfo LinkSpeedActive, LinkWidthActive). */
+static const struct {
+	uint32_t code;
+	uint32_t mbps;
+} lane_speeds[] = {
+	{ 1, 2500 }, { 2, 5000 }, { 4, 10000 }, { 8, 10000 },
+	{ 16, 14000 }, { 32, 25000 }, { 64, 50000 }, { 128, 100000 },
+};
+static const struct {
+	uint32_t code;
+	uint32_t lanes;
+} lane_counts[] = {
+	{ 1, 1 }, { 2, 4 }, { 4, 8 }, { 8, 12 }, { 16, 2 },
+};
+/* clang-format on */
+
+int
+mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps)
+{
+	uint32_t lanes = 0, mbps = 0;
+	struct ibv_port_attr port;
+	unsigned int i;
+	int ret;
+
+	ret = ibv_query_port(device->ctx, device->port_num, &port);
+	if (ret != 0)
+		return -ret;
+	for (i = 0; i < RTE_DIM(lane_counts); i++) {
+		if (lane_counts[i].code == port.active_width)
+			lanes = lane_counts[i].lanes;
+	}
+	for (i = 0; i < RTE_DIM(lane_speeds); i++) {
+		if (lane_speeds[i].code == port.active_speed)
+			mbps = lane_speeds[i].mbps;
+	}
+	*up = port.state == IBV_PORT_ACTIVE;
+	*speed_mbps = lanes * mbps;
+	return 0;
+}
+
+int
+mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+	int ret = ibv_query_rt_values_ex(device->ctx, &values);
+
+	if (ret != 0)
+		return ret == EOPNOTSUPP ? -ENOTSUP : -ret;
+	if (!(values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
+		return -ENOTSUP;
+	/* libmlx5 puts the whole counter here. */
+	*ticks = (uint64_t)values.raw_clock.tv_nsec;
+	return 0;
+}
+
+int
+mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t *ns)
+{
+	struct mlx5dv_clock_info info;
+	int ret;
+
+	if (device->caps.foreign)
+		return -ENOTSUP;
+	/* EBUSY: Linux is writing it, for longer than libmlx5 waits. */
+	do {
+		ret = mlx5dv_get_clock_info(device->ctx, &info);
+	} while (ret == EBUSY);
+	if (ret != 0)
+		return ret == EINVAL || ret == EOPNOTSUPP ? -ENOTSUP : -ret;
+	*ns = mlx5dv_ts_to_ns(&info, ticks);
+	return 0;
+}
+
+int
+mdv_device_read_counter(const struct mdv_device *device, const char *name, uint64_t *count)
+{
+	char path[PATH_BYTES];
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/ports/%u/hw_counters/%s", device->sysfs_path,
+		device->port_num, name);
+	ret = read_u64(path, count);
+	if (ret == 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/hw_counters/%s", device->sysfs_path, name);
+	ret = read_u64(path, count);
+	return ret == 0 ? 0 : -ENOENT;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of operations of a port, and the ones that only tell what there is. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <ethdev_driver.h>
+#include <rte_vect.h>
+
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "burst/tx/tx_swp.h"
+#include "burst/tx/tx_tso.h"
+#include "ethdev.h"
+#include "flow/rule/rss.h"
+#include "kernel/cable.h"
+#include "kernel/netdev.h"
+#include "port/mac.h"
+#include "port/open.h"
+#include "port/queue.h"
+#include "port/reta.h"
+#include "port/start.h"
+#include "port/stats.h"
+#include "port/vlan.h"
+#include "queue/rx_comp.h"
+#include "queue/rx_ibv.h"
+#include "queue/rx_intr.h"
+#include "queue/rxq.h"
+#include "queue/tx_ibv.h"
+#include "queue/txq.h"
+#include "secondary.h"
+#include "state/port.h"
+
+/** A tenth of a second, this many times, is how long a waiting link query waits. */
+#define LINK_TRIES    10
+#define LINK_PAUSE_US 100000
+
+static bool
+is_ibv(const struct rte_eth_dev *dev)
+{
+	return mdv_port(dev)->device.caps.mode == MDV_MODE_IBV;
+}
+
+static uint64_t
+rx_offloads(const struct mdv_caps *caps)
+{
+	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+
+	/* Verbs has no word for it. */
+	if (caps->mode != MDV_MODE_IBV)
+		offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
+	if (caps->rx_checksum)
+		offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
+			RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+	if (caps->cvlan_strip)
+		offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	if (caps->timestamp_mask != 0)
+		offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	return offloads;
+}
+
+static uint64_t
+tx_offloads(const struct mdv_caps *caps)
+{
+	/* A tag is inserted by the device, or written with the header where that is inlined. */
+	uint64_t offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
+		RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+
+	if (caps->tx_checksum)
+		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+			RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	if (caps->tx_checksum && caps->tunnel_offloads != 0)
+		offloads |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
+	return offloads | mdv_tx_prepare_tso_offloads(caps);
+}
+
+/** @return 0, or a negative errno: it is not known, and nothing is set */
+static int
+query_link(const struct mdv_port *port, bool *up, uint32_t *speed)
+{
+	uint32_t netdev_speed;
+	bool is_netdev_up;
+	int ret;
+
+	if (port->event.gone) {
+		*up = false;
+		*speed = 0;
+		return 0;
+	}
+	ret = mdv_device_query_link(&port->device, up, speed);
+	if (ret != 0)
+		return ret;
+	/* A netdev that is down takes the port down with it, if not at the same moment. */
+	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
+		*up &= is_netdev_up;
+	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
+	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
+		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
+		netdev_speed == RTE_ETH_SPEED_NUM_1G)
+		*speed = netdev_speed;
+	return 0;
+}
+
+int
+mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	const struct mdv_caps *caps = &port->device.caps;
+	uint32_t speed;
+	bool up;
+
+	info->if_index = port->device.ifindex;
+	info->min_mtu = RTE_ETHER_MIN_MTU;
+	info->max_mtu = MDV_MTU_MAX;
+	info->max_rx_pktlen = MDV_MTU_MAX + MDV_FRAME_OVERHEAD;
+	info->min_rx_bufsize = RTE_ETHER_MIN_LEN;
+	info->max_rx_queues = RTE_MIN(RTE_MIN(caps->max_wq, caps->max_qp), RTE_MAX_QUEUES_PER_PORT);
+	info->max_tx_queues = RTE_MIN(caps->max_qp, (uint32_t)RTE_MAX_QUEUES_PER_PORT);
+	info->max_mac_addrs = MDV_MAC_MAX;
+	info->dev_capa = RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP |
+		RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP | RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
+		RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
+	info->rx_offload_capa = rx_offloads(caps);
+	info->tx_offload_capa = tx_offloads(caps);
+	info->reta_size = mdv_reta_size(port);
+	info->hash_key_size = MDV_RSS_KEY_BYTES;
+	info->flow_type_rss_offloads = mdv_rss_types(caps);
+	/* What the default rules hash by: only a pattern can say which tunnel to look into. */
+	if (info->flow_type_rss_offloads != 0)
+		info->flow_type_rss_offloads |= RTE_ETH_RSS_LEVEL_OUTERMOST;
+	info->rx_desc_lim = (struct rte_eth_desc_lim){
+		.nb_max = mdv_rxq_desc_max(caps),
+		.nb_min = MDV_RXQ_DESC_MIN,
+		.nb_align = 1,
+		.nb_seg_max = RTE_MIN(caps->max_sge, (uint32_t)MDV_RX_SEGS_MAX),
+	};
+	info->tx_desc_lim = (struct rte_eth_desc_lim){
+		.nb_max = mdv_txq_desc_max(caps),
+		.nb_min = MDV_TXQ_DESC_MIN,
+		.nb_align = 1,
+		.nb_seg_max = RTE_MIN(mdv_tx_prepare_segs(caps),
+			caps->max_tso_bytes != 0 ? MDV_TX_TSO_SEGS_MAX : MDV_TX_SEGS_MAX),
+		.nb_mtu_seg_max = mdv_tx_prepare_segs(caps),
+	};
+	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
+	 * primary process's. */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY || query_link(port, &up, &speed) != 0)
+		speed = dev->data->dev_link.link_speed;
+	info->speed_capa = rte_eth_speed_bitflag(speed, RTE_ETH_LINK_FULL_DUPLEX);
+	info->default_rxportconf.burst_size = 32;
+	info->default_txportconf.burst_size = 32;
+	info->default_rxportconf.nb_queues = 1;
+	info->default_txportconf.nb_queues = 1;
+	info->default_rxportconf.ring_size = 1024;
+	info->default_txportconf.ring_size = 1024;
+	return 0;
+}
+
+const uint32_t *
+mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev)
+{
+	static const uint32_t l2_only[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_UNKNOWN };
+	static const uint32_t ptypes[] = {
+		RTE_PTYPE_L2_ETHER,
+		RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_L3_IPV6_EXT_UNKNOWN,
+		RTE_PTYPE_L4_NONFRAG,
+		RTE_PTYPE_L4_FRAG,
+		RTE_PTYPE_L4_TCP,
+		RTE_PTYPE_L4_UDP,
+		RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN,
+		RTE_PTYPE_INNER_L4_NONFRAG,
+		RTE_PTYPE_INNER_L4_FRAG,
+		RTE_PTYPE_INNER_L4_TCP,
+		RTE_PTYPE_INNER_L4_UDP,
+		RTE_PTYPE_UNKNOWN,
+	};
+
+	return is_ibv(dev) ? l2_only : ptypes;
+}
+
+int
+mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	struct rte_eth_link link = {
+		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
+		.link_autoneg = (dev->data->dev_conf.link_speeds & RTE_ETH_LINK_SPEED_FIXED) == 0,
+	};
+	unsigned int tries = wait ? LINK_TRIES : 0;
+	uint32_t speed;
+	bool up;
+	int ret = query_link(port, &up, &speed);
+
+	while (ret == 0 && !up && tries-- != 0) {
+		usleep(LINK_PAUSE_US);
+		ret = query_link(port, &up, &speed);
+	}
+	/* Not known, it is what it was. */
+	if (ret != 0)
+		return ret;
+	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
+	link.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE;
+	return rte_eth_linkstatus_set(dev, &link);
+}
+
+/** The link goes up and down with the netdev's administrative state. */
+static int
+set_link(struct rte_eth_dev *dev, bool up)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	int ret = mdv_netdev_set_up(port->device.ifindex, up);
+
+	if (ret == -ENODEV) {
+		MDV_LOG(ERR, "port %u: no netdev here to set %s", dev->data->port_id,
+			up ? "up" : "down");
+		return -ENOTSUP;
+	}
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u: cannot set netdev %s %s: %s", dev->data->port_id,
+			port->device.ifname, up ? "up" : "down", rte_strerror(-ret));
+	return ret;
+}
+
+static int
+set_link_up(struct rte_eth_dev *dev)
+{
+	return set_link(dev, true);
+}
+
+static int
+set_link_down(struct rte_eth_dev *dev)
+{
+	return set_link(dev, false);
+}
+
+static int
+tx_descriptor_dump(
+	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	mdv_revive_lock(port);
+	ret = mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
+	mdv_revive_unlock(port);
+	return ret;
+}
+
+static int
+priv_dump(struct rte_eth_dev *dev, FILE *file)
+{
+	struct mdv_port *port = mdv_port(dev);
+	const struct mdv_device *device = &port->device;
+	uint16_t i;
+
+	fprintf(file, "device %s port %u, netdev %s, firmware %s\n", device->name, device->port_num,
+		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
+	if (device->caps.clock_khz != 0)
+		fprintf(file, "clock of timestamps: %u kHz\n", device->caps.clock_khz);
+	mdv_revive_lock(port);
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		if (dev->data->tx_queues[i] != NULL)
+			mdv_tx_dump(dev->data->tx_queues[i], file);
+	}
+	mdv_revive_unlock(port);
+	return 0;
+}
+
+static int
+fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
+{
+	const char *fw_version = mdv_port(dev)->device.caps.fw_version;
+	int len = snprintf(version, size, "%s", fw_version);
+
+	/* ethdev wants the size it would have taken, the final 0 included. */
+	return len < 0 ? -EINVAL : (size_t)len < size ? 0 : len + 1;
+}
+
+static int
+read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
+{
+	return mdv_device_read_clock(&mdv_port(dev)->device, ticks);
+}
+
+static int
+flow_ops_get(__rte_unused struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	*ops = &mdv_flow_ops;
+	return 0;
+}
+
+static int
+rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
+{
+	struct mdv_port *port = mdv_port(dev);
+
+	*features &= RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
+	port->rx_metadata = *features;
+	return 0;
+}
+
+static unsigned int
+rx_opts(const struct rte_eth_dev *dev)
+{
+	const uint64_t csums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
+		RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
+	unsigned int opts = 0;
+	uint16_t i;
+
+	opts |= offloads & csums ? MDV_RX_CSUM : 0;
+	opts |= offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH ? MDV_RX_HASH : 0;
+	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
+	opts |= mdv_port(dev)->rx_metadata != 0 ? MDV_RX_MARK : 0;
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
+
+		opts |= rxq->log2_segs != 0 ? MDV_RX_SCATTER : 0;
+	}
+	return opts;
+}
+
+static unsigned int
+tx_opts(const struct rte_eth_dev *dev)
+{
+	const uint64_t csums = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+		RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
+	uint64_t offloads = dev->data->dev_conf.txmode.offloads, all = ~0ULL;
+	unsigned int opts = 0;
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		const struct mdv_txq *txq = dev->data->tx_queues[i];
+
+		offloads |= txq->conf.offloads;
+		all &= txq->conf.offloads;
+	}
+	/* Fast free is a promise about every queue that the function serves. */
+	opts |= all & offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE ? MDV_TX_FAST_FREE : 0;
+	opts |= offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS ? MDV_TX_MULTI : 0;
+	opts |= offloads & csums ? MDV_TX_CSUM : 0;
+	opts |= offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT ? MDV_TX_VLAN : 0;
+	opts |= offloads & mdv_tx_prepare_tso_offloads(&mdv_port(dev)->device.caps) ? MDV_TX_TSO
+										    : 0;
+	opts |= offloads & MDV_TX_SWP_OFFLOADS ? MDV_TX_SWP : 0;
+	opts |= mdv_port(dev)->device.caps.tx_min_inline_l2 ? MDV_TX_INLINE_L2 : 0;
+	return opts;
+}
+
+void
+mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
+{
+	const unsigned int simd_bits = rte_vect_get_max_simd_bitwidth();
+
+	dev->tx_pkt_prepare = mdv_tx_prepare;
+	if (is_ibv(dev)) {
+		dev->rx_pkt_burst = mdv_rx_ibv_burst;
+		dev->tx_pkt_burst = mdv_tx_ibv_burst;
+		return;
+	}
+	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), simd_bits);
+	dev->tx_pkt_burst = mdv_tx_select(
+		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
+}
+
+/* In mode=ibv each queue has a burst of its own below the port's. */
+static bool
+describe_rx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	const struct mdv_rxq *rxq =
+		idx < dev->data->nb_rx_queues ? dev->data->rx_queues[idx] : NULL;
+
+	if (dev->rx_pkt_burst == mdv_rx_ibv_burst)
+		return rxq != NULL && mdv_rx_select_describe(rxq->ibv.burst, mode);
+	return mdv_rx_select_describe(dev->rx_pkt_burst, mode);
+}
+
+static bool
+describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	const struct mdv_txq *txq =
+		idx < dev->data->nb_tx_queues ? dev->data->tx_queues[idx] : NULL;
+
+	if (dev->tx_pkt_burst == mdv_tx_ibv_burst)
+		return txq != NULL && mdv_tx_select_describe(txq->ibv.burst, mode);
+	return mdv_tx_select_describe(dev->tx_pkt_burst, mode);
+}
+
+/* What keeps vectors narrow, or away. */
+static const char *
+rx_handicap(const struct rte_eth_dev *dev)
+{
+	if (is_ibv(dev))
+		return "by verbs";
+	return mdv_rx_select_handicap(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
+}
+
+static const char *
+tx_handicap(const struct rte_eth_dev *dev)
+{
+	if (is_ibv(dev))
+		return "by verbs";
+	if (!mdv_port(dev)->device.caps.tx_multi_packet)
+		return "the device takes one packet a WQE: no vectors";
+	return mdv_tx_select_handicap(tx_opts(dev), rte_vect_get_max_simd_bitwidth());
+}
+
+/** @return " (reason)", or "" where there is none. */
+static const char *
+in_brackets(const char *reason, char *text, size_t size)
+{
+	if (reason == NULL)
+		return "";
+	snprintf(text, size, " (%s)", reason);
+	return text;
+}
+
+void
+mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
+{
+	struct rte_eth_burst_mode rx = { 0 }, tx = { 0 };
+	char rx_why[64], tx_why[64];
+	const char *comp;
+
+	describe_rx(dev, 0, &rx);
+	describe_tx(dev, 0, &tx);
+	mdv_rx_comp_choose(mdv_port(dev), &comp);
+	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
+		dev->data->port_id, rx.info, in_brackets(rx_handicap(dev), rx_why, sizeof(rx_why)),
+		tx.info, in_brackets(tx_handicap(dev), tx_why, sizeof(tx_why)), comp);
+}
+
+static int
+rx_burst_mode_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	return describe_rx(dev, idx, mode) ? 0 : -EINVAL;
+}
+
+static int
+tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
+{
+	return describe_tx(dev, idx, mode) ? 0 : -EINVAL;
+}
+
+const struct eth_dev_ops mdv_ethdev_ops = {
+	.dev_configure = mdv_start_configure,
+	.dev_start = mdv_start_start,
+	.dev_stop = mdv_start_stop,
+	.dev_close = mdv_open_close,
+	.dev_reset = mdv_open_reset,
+	.dev_set_link_up = set_link_up,
+	.dev_set_link_down = set_link_down,
+	.link_update = mdv_ethdev_link_update,
+	.is_removed = mdv_event_is_removed,
+	.promiscuous_enable = mdv_mac_promiscuous_enable,
+	.promiscuous_disable = mdv_mac_promiscuous_disable,
+	.allmulticast_enable = mdv_mac_allmulticast_enable,
+	.allmulticast_disable = mdv_mac_allmulticast_disable,
+	.mac_addr_set = mdv_mac_set,
+	.mac_addr_add = mdv_mac_add,
+	.mac_addr_remove = mdv_mac_remove,
+	.set_mc_addr_list = mdv_mac_set_mc_list,
+	.mtu_set = mdv_start_mtu_set,
+	.stats_get = mdv_stats_get,
+	.stats_reset = mdv_stats_reset,
+	.xstats_get = mdv_xstats_get,
+	.xstats_get_names = mdv_xstats_get_names,
+	.xstats_get_by_id = mdv_xstats_get_by_id,
+	.xstats_get_names_by_id = mdv_xstats_get_names_by_id,
+	.xstats_reset = mdv_xstats_reset,
+	.dev_infos_get = mdv_ethdev_infos_get,
+	.rxq_info_get = mdv_rxq_info_get,
+	.txq_info_get = mdv_txq_info_get,
+	.rx_burst_mode_get = rx_burst_mode_get,
+	.tx_burst_mode_get = tx_burst_mode_get,
+	.fw_version_get = fw_version_get,
+	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
+	.vlan_offload_set = mdv_vlan_offload_set,
+	.vlan_strip_queue_set = mdv_vlan_strip_queue_set,
+	.vlan_filter_set = mdv_vlan_filter_set,
+	.rx_queue_intr_enable = mdv_rx_intr_enable,
+	.rx_queue_intr_disable = mdv_rx_intr_disable,
+	.get_monitor_addr = mdv_rx_intr_monitor,
+	.rx_queue_start = mdv_queue_rx_start,
+	.rx_queue_stop = mdv_queue_rx_stop,
+	.tx_queue_start = mdv_queue_tx_start,
+	.tx_queue_stop = mdv_queue_tx_stop,
+	.rx_queue_setup = mdv_rxq_setup,
+	.rx_queue_release = mdv_rxq_release,
+	.tx_queue_setup = mdv_queue_tx_setup,
+	.tx_queue_release = mdv_txq_release,
+	.set_queue_rate_limit = mdv_txq_set_rate,
+	.tx_done_cleanup = mdv_tx_done_cleanup,
+	.reta_update = mdv_reta_update,
+	.reta_query = mdv_reta_query,
+	.rss_hash_update = mdv_reta_hash_update,
+	.rss_hash_conf_get = mdv_reta_hash_conf_get,
+	.read_clock = read_clock,
+	.flow_ctrl_get = mdv_cable_flow_ctrl_get,
+	.flow_ctrl_set = mdv_cable_flow_ctrl_set,
+	.get_module_info = mdv_cable_module_info,
+	.get_module_eeprom = mdv_cable_module_eeprom,
+	.flow_ops_get = flow_ops_get,
+	.eth_dev_priv_dump = priv_dump,
+	.eth_tx_descriptor_dump = tx_descriptor_dump,
+	.rx_metadata_negotiate = rx_metadata_negotiate,
+};
+
+/* What needs shared memory only, or asks the primary. */
+const struct eth_dev_ops mdv_ethdev_secondary_ops = {
+	.dev_close = mdv_secondary_close,
+	.is_removed = mdv_secondary_is_removed,
+	.link_update = mdv_secondary_link_update,
+	.stats_get = mdv_stats_get,
+	.stats_reset = mdv_stats_reset,
+	.xstats_get = mdv_xstats_get,
+	.xstats_get_names = mdv_xstats_get_names,
+	.xstats_get_by_id = mdv_xstats_get_by_id,
+	.xstats_get_names_by_id = mdv_xstats_get_names_by_id,
+	.xstats_reset = mdv_xstats_reset,
+	.dev_infos_get = mdv_ethdev_infos_get,
+	.rxq_info_get = mdv_rxq_info_get,
+	.txq_info_get = mdv_txq_info_get,
+	.rx_burst_mode_get = rx_burst_mode_get,
+	.tx_burst_mode_get = tx_burst_mode_get,
+	.fw_version_get = fw_version_get,
+	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
+	.tx_done_cleanup = mdv_tx_done_cleanup,
+	.reta_query = mdv_reta_query,
+	.rss_hash_conf_get = mdv_reta_hash_conf_get,
+	.flow_ops_get = mdv_secondary_flow_ops,
+	.eth_dev_priv_dump = priv_dump,
+	.eth_tx_descriptor_dump = tx_descriptor_dump,
+};

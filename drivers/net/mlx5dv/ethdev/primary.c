@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A row a question of the secondary processes. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ethdev_driver.h>
+#include <rte_flow_driver.h>
+#include <rte_memory.h>
+
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "mp/mp.h"
+#include "mp/primary.h"
+#include "queue/rxq_ring.h"
+#include "queue/txq.h"
+#include "secondary.h"
+#include "state/port.h"
+#include "state/port_list.h"
+
+/** Told to those that attach: it becomes readable when this process ends. -1: there is none. */
+static int pidfd = -1;
+
+static int
+attach(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
+{
+	if (message->layout != mdv_secondary_layout())
+		return -EPROTO;
+	if (!port->device.shares_rings)
+		return -ENOTSUP;
+	port->primary.nb_attached++;
+	give->fds[give->nb++] = port->device.ctx->cmd_fd;
+	if (pidfd >= 0)
+		give->fds[give->nb++] = pidfd;
+	return 0;
+}
+
+static int
+detach(struct mdv_port *port, __rte_unused struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	if (port->primary.nb_attached != 0)
+		port->primary.nb_attached--;
+	return 0;
+}
+
+static int
+find_memory(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	struct mdv_mr_range range;
+
+	/* An mbuf that is not in shared memory is nothing to look into. */
+	if (rte_mem_virt2memseg_list(message->memory.mbuf) == NULL ||
+		!mdv_mr_find(port->mr, message->memory.addr, message->memory.mbuf, &range))
+		return -EFAULT;
+	message->memory.range = range;
+	return 0;
+}
+
+static int
+forget_pool(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	mdv_mr_pool_gone(port->mr, message->pool);
+	return 0;
+}
+
+/** @return NULL: there is none, or nobody is served now. */
+static struct mdv_rxq *
+served_rxq(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return port->primary.serves && idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
+}
+
+/** The same. */
+static struct mdv_txq *
+served_txq(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return port->primary.serves && idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+}
+
+static int
+recover_rx(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	struct mdv_rxq *rxq = served_rxq(port, message->queue.idx);
+
+	if (rxq == NULL || !rxq->ready)
+		return -EBUSY;
+	return mdv_rxq_ring_recover(rxq, message->queue.syndrome);
+}
+
+static int
+recover_tx(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	struct mdv_txq *txq = served_txq(port, message->queue.idx);
+
+	if (txq == NULL || !txq->ready)
+		return -EBUSY;
+	return mdv_txq_recover(txq, message->queue.syndrome);
+}
+
+static void
+tell_doorbells(const struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_DOORBELLS,
+		.port_id = port->dev->data->port_id,
+	};
+	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
+
+	mdv_mp_tell(&message, &fds);
+}
+
+static int
+revive_rx(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	const uint16_t idx = message->queue.idx;
+	struct mdv_rxq *rxq = served_rxq(port, idx);
+
+	if (rxq == NULL || port->dev->data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
+		return -EBUSY;
+	/* Asked twice? */
+	return mdv_rxq_ring_is_broken(rxq) ? mdv_revive_rx_now(rxq) : 0;
+}
+
+static int
+revive_tx(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	const uint16_t idx = message->queue.idx;
+	struct mdv_txq *txq = served_txq(port, idx);
+	int ret;
+
+	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
+		return -EBUSY;
+	ret = txq->broken ? mdv_revive_tx_now(txq) : 0;
+	if (ret == 0)
+		tell_doorbells(port);
+	return ret;
+}
+
+static int
+dump_rules(struct mdv_port *port, __rte_unused struct mdv_mp_message *message,
+	const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	struct rte_flow_error error;
+	FILE *file;
+	int fd, ret;
+
+	fd = got->nb == 1 ? dup(got->fds[0]) : -1;
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (file == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return -EBADF;
+	}
+	ret = mdv_flow_ops.dev_dump(port->dev, NULL, file, &error);
+	return fclose(file) != 0 && ret == 0 ? -EIO : ret;
+}
+
+/* clang-format off */
+static int (*const rows[MDV_MP_NB_ASKED])(struct mdv_port *port, struct mdv_mp_message *message,
+	const struct mdv_mp_fds *got, struct mdv_mp_fds *give) = {
+	[MDV_MP_ATTACH] = attach,
+	[MDV_MP_DETACH] = detach,
+	[MDV_MP_MEMORY] = find_memory,
+	[MDV_MP_POOL_GONE] = forget_pool,
+	[MDV_MP_RECOVER_RX] = recover_rx,
+	[MDV_MP_RECOVER_TX] = recover_tx,
+	[MDV_MP_REVIVE_RX] = revive_rx,
+	[MDV_MP_REVIVE_TX] = revive_tx,
+	[MDV_MP_DUMP_RULES] = dump_rules,
+};
+/* clang-format on */
+
+static int
+handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
+{
+	struct mdv_port *port;
+	int ret;
+
+	if ((unsigned int)message->kind >= RTE_DIM(rows))
+		return -EINVAL;
+	port = mdv_port_list_hold(message->port_id);
+	if (port == NULL)
+		return -ENODEV;
+	ret = rows[message->kind](port, message, got, give);
+	mdv_port_list_release();
+	return ret;
+}
+
+int
+mdv_primary_listen(void)
+{
+	if (pidfd < 0)
+		pidfd = syscall(SYS_pidfd_open, getpid(), 0);
+	/* Registering memory may have to wait for who allocates it, who waits for messages. */
+	return mdv_mp_listen(handle, true);
+}
+
+/** @return whether there are any to be told. */
+static bool
+set_serves(struct mdv_port *port, bool serves)
+{
+	bool has_attached;
+
+	if (mdv_port_list_hold(port->dev->data->port_id) == NULL)
+		return false;
+	port->primary.serves = serves;
+	has_attached = port->primary.nb_attached != 0;
+	mdv_port_list_release();
+	return has_attached;
+}
+
+void
+mdv_primary_doorbells(struct mdv_port *port)
+{
+	if (set_serves(port, true))
+		tell_doorbells(port);
+}
+
+void
+mdv_primary_start(struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_START,
+		.port_id = port->dev->data->port_id,
+	};
+	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
+
+	if (set_serves(port, true))
+		mdv_mp_tell(&message, &fds);
+}
+
+void
+mdv_primary_stop(struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_STOP,
+		.port_id = port->dev->data->port_id,
+	};
+
+	/* Those who are in the middle of it first; then none is served any more. */
+	if (set_serves(port, true))
+		mdv_mp_tell(&message, NULL);
+	set_serves(port, false);
+}
+
+void
+mdv_primary_close(struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_CLOSED,
+		.port_id = port->dev->data->port_id,
+	};
+
+	if (set_serves(port, false))
+		mdv_mp_tell(&message, NULL);
+	port->primary.nb_attached = 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The virtual device net_mlx5dv: registered, probed, removed; the order of construction and its
+ * reverse. */
+#include <errno.h>
+#include <stdio.h>
+
+#include <bus_vdev_driver.h>
+#include <ethdev_driver.h>
+#include <ethdev_vdev.h>
+#include <rte_version.h>
+
+#include "base/log.h"
+#include "ethdev.h"
+#include "kernel/vf.h"
+#include "mp/primary.h"
+#include "port/mac.h"
+#include "port/open.h"
+#include "queue/rxq.h"
+#include "queue/txq.h"
+#include "secondary.h"
+#include "state/port.h"
+#include "state/port_list.h"
+
+/**
+ * The driver uses structures of DPDK that change between releases, though never within a stable
+ * series: the DPDK under it must be of the series it was built with.
+ */
+static int
+check_version(const char *name)
+{
+	unsigned int built_year, built_month, built_minor = 0, year, month, minor = 0;
+
+	if (sscanf(MDV_BUILD_DPDK_VERSION, "%u.%u.%u", &built_year, &built_month, &built_minor) <
+			2 ||
+		sscanf(rte_version(), "%*[^0-9]%u.%u.%u", &year, &month, &minor) < 2) {
+		MDV_LOG(WARNING, "%s: built with DPDK %s, running under %s: cannot compare these",
+			name, MDV_BUILD_DPDK_VERSION, rte_version());
+		return 0;
+	}
+	if (built_year != year || built_month != month) {
+		MDV_LOG(ERR,
+			"%s: this driver was built with DPDK %s and runs under %s: build it again "
+			"for "
+			"the DPDK that is installed",
+			name, MDV_BUILD_DPDK_VERSION, rte_version());
+		return -ENOTSUP;
+	}
+	if (built_minor != minor)
+		MDV_LOG(WARNING, "%s: built with DPDK %s, running under %s", name,
+			MDV_BUILD_DPDK_VERSION, rte_version());
+	return 0;
+}
+
+static void
+ethdev_init(struct rte_eth_dev *dev)
+{
+	dev->dev_ops = &mdv_ethdev_ops;
+	dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
+	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
+	dev->rx_queue_count = mdv_rxq_count;
+	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
+	dev->tx_descriptor_status = mdv_txq_descriptor_status;
+	dev->data->mtu = mdv_port(dev)->mtu;
+	dev->data->dev_flags |=
+		RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
+}
+
+static int
+probe(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct mdv_config config;
+	struct rte_eth_dev *dev;
+	int ret;
+
+	ret = check_version(name);
+	if (ret != 0)
+		return ret;
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_secondary_probe(vdev);
+	ret = mdv_primary_listen();
+	if (ret != 0)
+		return ret;
+	ret = mdv_devargs_parse(name, rte_vdev_device_args(vdev), &config);
+	if (ret != 0)
+		return ret;
+	if (rte_eth_dev_allocated(name) != NULL) {
+		MDV_LOG(ERR, "%s: there is a port of this name already", name);
+		return -EEXIST;
+	}
+	dev = rte_eth_vdev_allocate(vdev, sizeof(struct mdv_port));
+	if (dev == NULL) {
+		MDV_LOG(ERR, "%s: cannot allocate a port", name);
+		return -ENOMEM;
+	}
+	ret = mdv_open_port(dev, &config);
+	if (ret != 0)
+		goto release;
+	ret = mdv_mac_init(dev);
+	if (ret != 0)
+		goto close;
+	ethdev_init(dev);
+	mdv_vf_tell(name, &mdv_port(dev)->device);
+	mdv_event_install(mdv_port(dev));
+	MDV_LOG(INFO, "%s: port %u on %s, port %u of it%s%s", name, dev->data->port_id,
+		mdv_port(dev)->device.name, mdv_port(dev)->device.port_num,
+		mdv_port(dev)->device.ifname[0] == '\0' ? "" : ", beside netdev ",
+		mdv_port(dev)->device.ifname);
+	rte_eth_dev_probing_finish(dev);
+	mdv_port_list_add(mdv_port(dev));
+	return 0;
+
+close:
+	mdv_open_close(dev);
+release:
+	rte_eth_dev_release_port(dev);
+	return ret;
+}
+
+static int
+detach(struct rte_vdev_device *vdev)
+{
+	struct rte_eth_dev *dev;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_secondary_remove(vdev);
+	dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	/* The port may be closed already. */
+	if (dev == NULL)
+		return 0;
+	mdv_open_close(dev);
+	return rte_eth_dev_release_port(dev);
+}
+
+static struct rte_vdev_driver mdv_probe_driver = {
+	.probe = probe,
+	.remove = detach,
+};
+
+RTE_PMD_REGISTER_VDEV(net_mlx5dv, mdv_probe_driver);
+RTE_PMD_REGISTER_PARAM_STRING(net_mlx5dv,
+	"ibdev=<verbs device> iface=<netdev> sniff=none|rx|all rx_cqe_comp=auto|off|hash|csum "
+	"passthru_move=on|off tx_max_burst_sz=<bytes> tx_typical_pkt_sz=<bytes> mode=auto|dv|ibv");

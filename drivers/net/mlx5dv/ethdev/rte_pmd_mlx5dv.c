@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What applications call by name: finds the port, and says who may not. */
+#include <errno.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "mem/dm.h"
+#include "state/port.h"
+#include "state/port_list.h"
+
+/* All else of the driver is hidden. */
+#pragma GCC visibility push(default)
+#include "rte_pmd_mlx5dv.h"
+#pragma GCC visibility pop
+
+/** @return 0, or what those get who have no verbs objects. */
+static int
+check_process(void)
+{
+	return rte_eal_process_type() == RTE_PROC_PRIMARY ? 0 : -E_RTE_SECONDARY;
+}
+
+/** @return 0 and the port, which mdv_port_list_release() lets go; a negative error. */
+static int
+hold(uint16_t port_id, struct mdv_port **port)
+{
+	int ret = check_process();
+
+	if (ret != 0)
+		return ret;
+	*port = mdv_port_list_hold(port_id);
+	return *port == NULL ? -ENODEV : 0;
+}
+
+int
+rte_pmd_mlx5dv_dm_max(uint16_t port_id, size_t *size)
+{
+	struct mdv_port *port;
+	int ret = hold(port_id, &port);
+
+	if (ret != 0)
+		return ret;
+	*size = port->device.caps.max_dm_bytes;
+	mdv_port_list_release();
+	return 0;
+}
+
+struct rte_pmd_mlx5dv_dm *
+rte_pmd_mlx5dv_dm_alloc(uint16_t port_id, size_t size, size_t align)
+{
+	struct rte_pmd_mlx5dv_dm *dm = NULL;
+	struct mdv_port *port;
+	int ret = hold(port_id, &port);
+
+	if (ret == 0) {
+		ret = mdv_dm_alloc(port, size, align, &dm);
+		mdv_port_list_release();
+	}
+	if (ret != 0)
+		rte_errno = -ret;
+	return dm;
+}
+
+int
+rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm)
+{
+	int ret = check_process();
+
+	return dm == NULL || ret != 0 ? ret : mdv_dm_free(dm);
+}
+
+int
+rte_pmd_mlx5dv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len)
+{
+	int ret = check_process();
+
+	return ret != 0 ? ret : mdv_dm_write(dm, offset, from, len);
+}
+
+int
+rte_pmd_mlx5dv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len)
+{
+	int ret = check_process();
+
+	return ret != 0 ? ret : mdv_dm_read(dm, offset, to, len);
+}
+
+int
+rte_pmd_mlx5dv_dm_attach(
+	struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf)
+{
+	return mdv_dm_attach(dm, offset, len, mbuf);
+}
+
+int
+rte_pmd_mlx5dv_timestamp_to_ns(uint16_t port_id, uint64_t timestamp, uint64_t *ns)
+{
+	struct mdv_port *port;
+	int ret = hold(port_id, &port);
+
+	if (ret != 0)
+		return ret;
+	ret = mdv_device_ticks_to_ns(&port->device, timestamp, ns);
+	mdv_port_list_release();
+	return ret;
+}

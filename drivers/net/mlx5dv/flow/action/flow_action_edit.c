@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Actions that change packets: the order in which the device can do what they ask for. */
+
+#include <errno.h>
+
+#include <rte_common.h>
+
+#include "flow/match/flow_error.h"
+#include "flow/rule/flow_probe.h"
+#include "flow_action_row.h"
+
+/* Why an action cannot stand where it does. */
+enum edit_verdict {
+	OK,
+	RECEIVED, /* is of received packets */
+	SENT,     /* of sent ones */
+	L2_ONLY,
+	TUNNEL_FIRST,
+	FIELDS_FIRST,
+	ONE_TUNNEL,
+	L3_NEXT,
+};
+
+static const char *const edit_messages[] = {
+	[RECEIVED] = "the device takes tunnels off received packets; use ingress",
+	[SENT] = "the device puts tunnels on sent packets; use egress",
+	[L2_ONLY] =
+		"the device puts headers on sent packets, and an Ethernet header on what comes out "
+		"of a tunnel; use egress, or put it right behind RAW_DECAP",
+	[TUNNEL_FIRST] = "the device takes a tunnel off before it changes fields; put this action "
+			 "before those that change some",
+	[FIELDS_FIRST] =
+		"the device changes fields before it puts headers on; put this action before "
+		"the one that does",
+	[ONE_TUNNEL] = "the device takes off or puts on one tunnel a rule; leave one of them out",
+	[L3_NEXT] =
+		"a sent packet's Ethernet header comes off to make place for other headers; put "
+		"RAW_ENCAP right behind RAW_DECAP",
+};
+
+/* clang-format off */
+/* What may follow what: direction, kind of the last such action, kind of this one. */
+static const uint8_t edit_order[2][MDV_FLOW_EDIT_KINDS][MDV_FLOW_EDIT_KINDS] = {
+#define AFTER(last, ...) [MDV_FLOW_EDIT_##last] = { OK, __VA_ARGS__ }
+	{	/*               FIELD          DECAP         ENCAP       RAW_DECAP     RAW_ENCAP */
+		AFTER(NONE,      OK,            OK,           SENT,       OK,           L2_ONLY),
+		AFTER(FIELD,     OK,            TUNNEL_FIRST, SENT,       TUNNEL_FIRST, L2_ONLY),
+		AFTER(DECAP,     OK,            ONE_TUNNEL,   SENT,       ONE_TUNNEL,   L2_ONLY),
+		AFTER(RAW_DECAP, OK,            ONE_TUNNEL,   SENT,       ONE_TUNNEL,   OK),
+		AFTER(RAW_ENCAP, OK,            ONE_TUNNEL,   SENT,       ONE_TUNNEL,   L2_ONLY),
+	}, {	/* sent */
+		AFTER(NONE,      OK,            RECEIVED,     OK,         OK,           OK),
+		AFTER(FIELD,     OK,            RECEIVED,     OK,         OK,           OK),
+		AFTER(ENCAP,     FIELDS_FIRST,  RECEIVED,     ONE_TUNNEL, ONE_TUNNEL,   ONE_TUNNEL),
+		AFTER(RAW_DECAP, L3_NEXT,       RECEIVED,     L3_NEXT,    L3_NEXT,      OK),
+		AFTER(RAW_ENCAP, FIELDS_FIRST,  RECEIVED,     ONE_TUNNEL, ONE_TUNNEL,   ONE_TUNNEL),
+	},
+};
+
+/* What the device must be able to do. Of RAW_DECAP on its own the end of the list tells. */
+static const uint32_t edit_features[2][MDV_FLOW_EDIT_KINDS] = {
+	{
+		[MDV_FLOW_EDIT_FIELD] = MDV_FLOW_CAN_CHANGE,
+		[MDV_FLOW_EDIT_DECAP] = MDV_FLOW_CAN_DECAP,
+		[MDV_FLOW_EDIT_RAW_ENCAP] = MDV_FLOW_CAN_DECAP_L3,
+	}, {
+		[MDV_FLOW_EDIT_FIELD] = MDV_FLOW_CAN_CHANGE_SENT,
+		[MDV_FLOW_EDIT_ENCAP] = MDV_FLOW_CAN_ENCAP,
+		[MDV_FLOW_EDIT_RAW_DECAP] = MDV_FLOW_CAN_ENCAP_L3,
+		[MDV_FLOW_EDIT_RAW_ENCAP] = MDV_FLOW_CAN_ENCAP,
+	},
+};
+/* clang-format on */
+
+static enum mdv_flow_edit_kind
+edit_kind(const struct rte_flow_action *action)
+{
+	return action != NULL ? mdv_flow_action_rows[action->type].edit : MDV_FLOW_EDIT_NONE;
+}
+
+/* RAW_DECAP and RAW_ENCAP are one to the device. */
+static bool
+edit_is_second(const struct mdv_flow_action_state *state, enum mdv_flow_edit_kind kind)
+{
+	return kind == MDV_FLOW_EDIT_RAW_ENCAP && state->raw_decap != NULL;
+}
+
+static int
+edit_refuse_device(const struct mdv_flow_action_state *state, const struct rte_flow_action *action)
+{
+	const struct mdv_flow_action_row *row = &mdv_flow_action_rows[action->type];
+
+	return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+		"action %s: %s", row->name, row->instead);
+}
+
+/* What it has not done to the packet yet, verbs has an action for, of which a rule takes one of a
+ * kind. */
+static void
+edit_count(struct mdv_flow_action_state *state, enum mdv_flow_edit_kind kind)
+{
+	const bool field = kind == MDV_FLOW_EDIT_FIELD;
+
+	if (field ? !state->fields : !edit_is_second(state, kind))
+		state->out->nb_edits++;
+	state->fields = state->fields || field;
+	state->out->decap = state->out->decap || (!field && !state->egress);
+}
+
+int
+mdv_flow_action_apply_edit(
+	struct mdv_flow_action_state *state, const struct rte_flow_action *action)
+{
+	const struct mdv_flow_action_row *row = &mdv_flow_action_rows[action->type];
+	const enum edit_verdict verdict =
+		edit_order[state->egress][edit_kind(state->edit)][row->edit];
+
+	if (verdict != OK)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"%s: %s", row->name, edit_messages[verdict]);
+	if ((edit_features[state->egress][row->edit] & ~state->env->features) != 0 &&
+		!(state->egress && edit_is_second(state, row->edit)))
+		return edit_refuse_device(state, action);
+	if (state->given_to != NULL)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"%s behind %s: the device changes a packet before it gives it to anybody; "
+			"put %s first",
+			row->name, mdv_flow_action_name(state->given_to->type), row->name);
+	edit_count(state, row->edit);
+	state->edit = action;
+	if (row->edit == MDV_FLOW_EDIT_RAW_DECAP)
+		state->raw_decap = action;
+	else if (row->edit == MDV_FLOW_EDIT_RAW_ENCAP)
+		state->raw_decap = NULL;
+	state->out->edits = state->list;
+	return 0;
+}
+
+int
+mdv_flow_action_end_edits(struct mdv_flow_action_state *state)
+{
+	const char *name = state->edit != NULL ? mdv_flow_action_name(state->edit->type) : NULL;
+
+	if (state->edit != NULL && state->out->fate == MDV_FLOW_ACTION_DROP)
+		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+			state->edit, "%s with DROP: nobody sees a dropped packet; leave %s out",
+			name, name);
+	if (state->egress && edit_kind(state->edit) == MDV_FLOW_EDIT_RAW_DECAP)
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+			state->edit, "%s: %s", name, edit_messages[L3_NEXT]);
+	if (state->raw_decap != NULL && (state->env->features & MDV_FLOW_CAN_DECAP) == 0)
+		return edit_refuse_device(state, state->raw_decap);
+	return 0;
+}

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Templates checked by trial, copied, and merged with rules. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "flow/action/flow_action.h"
+#include "flow/match/flow_error.h"
+#include "flow/match/flow_item.h"
+#include "flow/rule/flow_indirect.h"
+#include "flow/rule/flow_install.h"
+#include "flow/rule/flow_plan.h"
+#include "flow_template.h"
+#include "state/port.h"
+
+/* Fields of an action's configuration that a template can make constant. */
+struct template_field {
+	enum rte_flow_action_type type;
+	uint8_t bit; /* in rte_flow_actions_template.fixed */
+	uint8_t at, bytes;
+	uint8_t also_at, also_bytes; /* goes with it: an array beside its length */
+};
+
+/* clang-format off */
+#define AT(name, member) \
+	offsetof(struct rte_flow_action_##name, member), \
+	sizeof(((struct rte_flow_action_##name *)0)->member)
+
+static const struct template_field template_fields[] = {
+	{ RTE_FLOW_ACTION_TYPE_QUEUE, 1, AT(queue, index), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_MARK, 1, AT(mark, id), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_COUNT, 1, AT(count, id), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 1, AT(rss, func), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 2, AT(rss, level), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 4, AT(rss, types), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 8, AT(rss, key_len), AT(rss, key) },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 16, AT(rss, queue_num), AT(rss, queue) },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, 1, AT(set_mac, mac_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, 1, AT(set_mac, mac_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, 1, AT(of_set_vlan_vid, vlan_vid), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, 1, AT(set_ipv4, ipv4_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, 1, AT(set_ipv4, ipv4_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, 1, AT(set_dscp, dscp), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, 1, AT(set_ipv6, ipv6_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, 1, AT(set_ipv6, ipv6_addr), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, 1, AT(set_dscp, dscp), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_TTL, 1, AT(set_ttl, ttl_value), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_SRC, 1, AT(set_tp, port), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_DST, 1, AT(set_tp, port), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, 1, AT(raw_decap, size), 0, 0 },
+	/* Of these, rte_flow_conv() does not copy all, so rules bring them whole. */
+	{ RTE_FLOW_ACTION_TYPE_SAMPLE, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP, 0, 0, 0, 0, 0 },
+	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, 0, 0, 0, 0, 0 },
+};
+/* clang-format on */
+
+static bool
+template_any(const void *conf, uint8_t at, uint8_t bytes)
+{
+	const uint8_t *field = (const uint8_t *)conf + at;
+
+	while (bytes-- != 0)
+		if (field[bytes] != 0)
+			return true;
+	return false;
+}
+
+/* Which fields of an action a mask makes constant. */
+static uint8_t
+template_fixed(enum rte_flow_action_type type, const void *mask)
+{
+	uint8_t fixed = 0;
+
+	/* The configuration is the handle itself, and not to be looked into. */
+	if (type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+		return mask != NULL ? 1 : 0;
+	for (unsigned int i = 0; mask != NULL && i < RTE_DIM(template_fields); i++) {
+		const struct template_field *row = &template_fields[i];
+
+		if (row->type == type &&
+			(template_any(mask, row->at, row->bytes) ||
+				template_any(mask, row->also_at, row->also_bytes)))
+			fixed |= row->bit;
+	}
+	return fixed;
+}
+
+/* Copy these fields from one configuration to another. */
+static void
+template_take(enum rte_flow_action_type type, uint8_t fields, const void *from, void *to)
+{
+	for (unsigned int i = 0; i < RTE_DIM(template_fields); i++) {
+		const struct template_field *row = &template_fields[i];
+
+		if (row->type != type || (row->bit & fields) == 0)
+			continue;
+		memcpy((uint8_t *)to + row->at, (const uint8_t *)from + row->at, row->bytes);
+		memcpy((uint8_t *)to + row->also_at, (const uint8_t *)from + row->also_at,
+			row->also_bytes);
+	}
+}
+
+/* @return a row of the action, NULL: it has no configuration */
+static const struct template_field *
+template_find_field(enum rte_flow_action_type type)
+{
+	for (unsigned int i = 0; i < RTE_DIM(template_fields); i++)
+		if (template_fields[i].type == type)
+			return &template_fields[i];
+	return NULL;
+}
+
+static int
+template_check_direction(struct rte_flow_attr attr, const void *given, struct rte_flow_error *error)
+{
+	int rc = mdv_flow_plan_check_attr(&attr, MDV_FLOW_INGRESS_ONLY, error);
+
+	if (rc != 0 && error != NULL)
+		error->cause = given;
+	return rc;
+}
+
+/* @return how many, END included, or -ENOTSUP */
+static int
+template_count_items(const struct rte_flow_item pattern[], struct rte_flow_error *error)
+{
+	for (unsigned int nb = 0; nb < MDV_FLOW_TEMPLATE_MAX; nb++)
+		if (pattern[nb].type == RTE_FLOW_ITEM_TYPE_END)
+			return nb + 1;
+	return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_NUM, pattern,
+		"the template has too many items; use at most %u", MDV_FLOW_TEMPLATE_MAX - 1);
+}
+
+static int
+template_count_actions(const struct rte_flow_action actions[], struct rte_flow_error *error)
+{
+	for (unsigned int nb = 0; nb < MDV_FLOW_TEMPLATE_MAX; nb++)
+		if (actions[nb].type == RTE_FLOW_ACTION_TYPE_END)
+			return nb + 1;
+	return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM, actions,
+		"the template has too many actions; use at most %u", MDV_FLOW_TEMPLATE_MAX - 1);
+}
+
+/* Items, actions, and what these point to in the merged rule and not in the application's. */
+void
+mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
+	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	const void *cause = error != NULL ? error->cause : NULL;
+
+	for (unsigned int i = 0; cause != NULL && pattern != NULL; i++) {
+		if (cause == &merged->pattern[i] ||
+			(cause == merged->pattern[i].mask && cause != pattern[i].mask))
+			error->cause = &pattern[i];
+		if (pattern[i].type == RTE_FLOW_ITEM_TYPE_END)
+			break;
+	}
+	for (unsigned int i = 0; cause != NULL && actions != NULL; i++) {
+		if (cause == &merged->actions[i] ||
+			(cause == merged->actions[i].conf && cause != actions[i].conf))
+			error->cause = &actions[i];
+		if (actions[i].type == RTE_FLOW_ACTION_TYPE_END)
+			break;
+	}
+}
+
+/*
+ * The device says what it can match of items with values, and there are none yet: the masks stand
+ * in for them. If these values contradict each other (a masked Ethernet type and an IPV4 item),
+ * that says nothing, and the order of the items is tried without masks; GRE_KEY does not go
+ * without.
+ */
+static int
+template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pattern[],
+	unsigned int nb, bool relaxed, struct rte_flow_error *error)
+{
+	struct mdv_flow_template_merged trial;
+	struct mdv_flow_build build;
+	struct rte_flow_error of_values = { .type = RTE_FLOW_ERROR_TYPE_NONE };
+	int rc;
+
+	memset(&trial, 0, sizeof(trial));
+	for (unsigned int i = 0; i < nb; i++) {
+		trial.pattern[i].type = relaxed && pattern[i].mask == NULL && i + 1 < nb
+			? RTE_FLOW_ITEM_TYPE_VOID
+			: pattern[i].type;
+		trial.pattern[i].spec = pattern[i].mask;
+		trial.pattern[i].mask = pattern[i].mask;
+	}
+	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, &of_values);
+	if (rc == 0)
+		return 0;
+	if (of_values.type != RTE_FLOW_ERROR_TYPE_ITEM) {
+		mdv_flow_template_blame(&trial, pattern, NULL, &of_values);
+		if (error != NULL)
+			*error = of_values;
+		return rc;
+	}
+	for (unsigned int i = 0; i < nb; i++) {
+		const void *bits = trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_GRE_KEY
+			? pattern[i].mask
+			: NULL;
+
+		trial.pattern[i].spec = bits;
+		trial.pattern[i].mask = bits;
+	}
+	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, error);
+	mdv_flow_template_blame(&trial, pattern, NULL, error);
+	return rc;
+}
+
+/* @return the copy of @p list, which is made of @p given, one allocation; NULL: @p error is filled
+ */
+static void *
+template_copy(
+	enum rte_flow_conv_op op, const void *list, const void *given, struct rte_flow_error *error)
+{
+	int size = rte_flow_conv(op, NULL, 0, list, error);
+	void *copy;
+
+	if (size < 0) {
+		if (error != NULL)
+			error->cause = given;
+		return NULL;
+	}
+	copy = calloc(1, size);
+	if (copy == NULL)
+		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory for the template");
+	else
+		rte_flow_conv(op, copy, size, list, error);
+	return copy;
+}
+
+struct rte_flow_pattern_template *
+mdv_flow_template_make_pattern(const struct mdv_port *port,
+	const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_item pattern[],
+	struct rte_flow_error *error)
+{
+	const struct rte_flow_attr directions = {
+		.ingress = attr->ingress, .egress = attr->egress, .transfer = attr->transfer
+	};
+	struct rte_flow_item masks[MDV_FLOW_TEMPLATE_MAX] = { 0 };
+	struct rte_flow_pattern_template *template;
+	int nb;
+
+	if (template_check_direction(directions, attr, error) != 0)
+		return NULL;
+	nb = template_count_items(pattern, error);
+	if (nb < 0 || template_try_pattern(port, pattern, nb, attr->relaxed_matching, error) != 0)
+		return NULL;
+	for (int i = 0; i < nb; i++) {
+		masks[i].type = pattern[i].type;
+		masks[i].mask = pattern[i].mask;
+	}
+	template = calloc(1, sizeof(*template));
+	if (template == NULL) {
+		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory for the template");
+		return NULL;
+	}
+	template->nb = nb;
+	template->relaxed = attr->relaxed_matching;
+	template->items = template_copy(RTE_FLOW_CONV_OP_PATTERN, masks, pattern, error);
+	if (template->items == NULL) {
+		free(template);
+		return NULL;
+	}
+	return template;
+}
+
+/* An actions template with values, which a rule would bring: no two queues are the same. */
+struct template_trial {
+	struct mdv_flow_template_merged merged;
+	struct template_trial_sample {
+		struct rte_flow_action_queue queue;
+		struct rte_flow_action copy[2]; /* QUEUE, END */
+		struct rte_flow_action_sample conf;
+	} samples[MDV_FLOW_TEMPLATE_MAX];
+	uint16_t queue;
+};
+
+static void
+template_invent(struct template_trial *trial, unsigned int i)
+{
+	struct rte_flow_action *action = &trial->merged.actions[i];
+	union mdv_flow_template_conf *conf = &trial->merged.confs[i];
+	struct template_trial_sample *sample = &trial->samples[i];
+
+	trial->queue++;
+	if (template_find_field(action->type) != NULL)
+		action->conf = conf;
+	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
+		conf->queue.index = trial->queue;
+	if (action->type == RTE_FLOW_ACTION_TYPE_RSS) {
+		conf->rss.queue_num = 1;
+		conf->rss.queue = &trial->queue;
+	}
+	if (action->type == RTE_FLOW_ACTION_TYPE_SAMPLE) {
+		sample->queue.index = trial->queue;
+		sample->copy[0].type = RTE_FLOW_ACTION_TYPE_QUEUE;
+		sample->copy[0].conf = &sample->queue;
+		sample->conf.ratio = 1;
+		sample->conf.actions = sample->copy;
+		action->conf = &sample->conf;
+	}
+}
+
+static void
+template_blame_trial(const struct template_trial *trial, const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	mdv_flow_template_blame(&trial->merged, NULL, actions, error);
+	for (unsigned int i = 0; error != NULL && i < MDV_FLOW_TEMPLATE_MAX; i++)
+		if (error->cause == trial->samples[i].copy)
+			error->cause = &actions[i];
+}
+
+/* The queues a rule will name are not known, and the port may have others by then. */
+static int
+template_try_actions(struct mdv_port *port, const struct rte_flow_actions_template *template,
+	const struct rte_flow_action actions[], struct rte_flow_error *error)
+{
+	struct mdv_flow_action_env env = mdv_flow_install_env(port).actions;
+	struct mdv_flow_template_merged *merged;
+	struct mdv_flow_actions parsed;
+	struct template_trial trial;
+	int rc;
+
+	env.nb_queues = UINT16_MAX;
+	memset(&trial, 0, sizeof(trial));
+	trial.queue = UINT16_MAX / 2; /* hardly one that the template has made constant */
+	merged = &trial.merged;
+	for (unsigned int i = 0; i < template->nb; i++) {
+		merged->actions[i].type = actions[i].type;
+		template_invent(&trial, i);
+		if (actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+			merged->actions[i].conf = actions[i].conf;
+		else if (template->fixed[i] != 0)
+			template_take(actions[i].type, template->fixed[i], actions[i].conf,
+				&merged->confs[i]);
+	}
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_indirect_check(port, merged->actions, error);
+	if (rc == 0)
+		rc = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	if (rc != 0)
+		template_blame_trial(&trial, actions, error);
+	return rc;
+}
+
+/* What the masks make constant, noted in the template. */
+static int
+template_read_masks(struct rte_flow_actions_template *template,
+	const struct rte_flow_action actions[], const struct rte_flow_action masks[],
+	struct rte_flow_error *error)
+{
+	const struct template_field *row;
+
+	for (unsigned int i = 0; masks != NULL && i + 1 < template->nb; i++) {
+		if (masks[i].type != actions[i].type)
+			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+				&masks[i],
+				"mask %u is of another action than the template; give them in the "
+				"same "
+				"order",
+				i);
+		if (masks[i].conf == NULL)
+			continue;
+		row = template_find_field(masks[i].type);
+		if (row != NULL && row->bit == 0)
+			return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+				&masks[i],
+				"%s: a template cannot hold what it does; leave its mask without a "
+				"configuration and give that with each rule",
+				mdv_flow_action_name(masks[i].type));
+		template->fixed[i] = template_fixed(masks[i].type, masks[i].conf);
+		if (template->fixed[i] != 0 && actions[i].conf == NULL)
+			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+				&actions[i],
+				"the mask makes action %u constant, which has no configuration; "
+				"give it "
+				"one",
+				i);
+	}
+	return 0;
+}
+
+/* Only what is constant is copied: the rest of a configuration need not be valid. */
+static int
+template_keep_actions(struct rte_flow_actions_template *template,
+	const struct rte_flow_action actions[], struct rte_flow_error *error)
+{
+	struct mdv_flow_template_merged kept;
+
+	memset(&kept, 0, sizeof(kept));
+	for (unsigned int i = 0; i < template->nb; i++) {
+		kept.actions[i].type = actions[i].type;
+		if (template->fixed[i] == 0)
+			continue;
+		if (actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT) {
+			kept.actions[i].conf = actions[i].conf;
+			continue;
+		}
+		kept.actions[i].conf = &kept.confs[i];
+		template_take(actions[i].type, template->fixed[i], actions[i].conf, &kept.confs[i]);
+	}
+	template->actions = template_copy(RTE_FLOW_CONV_OP_ACTIONS, kept.actions, actions, error);
+	return template->actions != NULL ? 0 : -rte_errno;
+}
+
+struct rte_flow_actions_template *
+mdv_flow_template_make_actions(struct mdv_port *port,
+	const struct rte_flow_actions_template_attr *attr, const struct rte_flow_action actions[],
+	const struct rte_flow_action masks[], struct rte_flow_error *error)
+{
+	const struct rte_flow_attr directions = {
+		.ingress = attr->ingress, .egress = attr->egress, .transfer = attr->transfer
+	};
+	struct rte_flow_actions_template *template;
+	int nb;
+
+	if (template_check_direction(directions, attr, error) != 0)
+		return NULL;
+	nb = template_count_actions(actions, error);
+	if (nb < 0)
+		return NULL;
+	template = calloc(1, sizeof(*template));
+	if (template == NULL) {
+		mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory for the template");
+		return NULL;
+	}
+	template->nb = nb;
+	if (template_read_masks(template, actions, masks, error) != 0 ||
+		template_try_actions(port, template, actions, error) != 0 ||
+		template_keep_actions(template, actions, error) != 0) {
+		free(template);
+		return NULL;
+	}
+	return template;
+}
+
+void
+mdv_flow_template_free_pattern(struct rte_flow_pattern_template *template)
+{
+	free(template->items);
+	free(template);
+}
+
+void
+mdv_flow_template_free_actions(struct rte_flow_actions_template *template)
+{
+	free(template->actions);
+	free(template);
+}
+
+static int
+template_merge_pattern(const struct rte_flow_pattern_template *template,
+	const struct rte_flow_item pattern[], struct rte_flow_item merged[],
+	struct rte_flow_error *error)
+{
+	for (unsigned int i = 0; i < template->nb; i++) {
+		const struct rte_flow_item *common = &template->items[i];
+
+		merged[i] = (struct rte_flow_item){ .type = common->type };
+		if (pattern[i].type != common->type)
+			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
+				&pattern[i],
+				"item %u is not the pattern template's; give its items in its "
+				"order",
+				i);
+		if (common->mask != NULL) {
+			if (pattern[i].spec == NULL)
+				return mdv_flow_error_set(error, EINVAL,
+					RTE_FLOW_ERROR_TYPE_ITEM_SPEC, &pattern[i],
+					"item %u: the template has a mask for it; give it a spec",
+					i);
+			merged[i].spec = pattern[i].spec;
+			merged[i].mask = common->mask;
+		} else if (template->relaxed && common->type != RTE_FLOW_ITEM_TYPE_END) {
+			merged[i].type = RTE_FLOW_ITEM_TYPE_VOID;
+		}
+	}
+	return 0;
+}
+
+static int
+template_merge_actions(const struct rte_flow_actions_template *template,
+	const struct rte_flow_action actions[], struct mdv_flow_template_merged *merged,
+	struct rte_flow_error *error)
+{
+	for (unsigned int i = 0; i < template->nb; i++) {
+		const struct rte_flow_action *common = &template->actions[i];
+		union mdv_flow_template_conf *conf = &merged->confs[i];
+
+		if (actions[i].type != common->type)
+			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+				&actions[i],
+				"action %u is not the actions template's; give its actions in its "
+				"order",
+				i);
+		merged->actions[i] = actions[i];
+		if (template->fixed[i] == 0)
+			continue;
+		if (common->type == RTE_FLOW_ACTION_TYPE_INDIRECT) {
+			merged->actions[i].conf = common->conf;
+			continue;
+		}
+		memset(conf, 0, sizeof(*conf));
+		if (actions[i].conf != NULL)
+			template_take(common->type, ~template->fixed[i], actions[i].conf, conf);
+		template_take(common->type, template->fixed[i], common->conf, conf);
+		merged->actions[i].conf = conf;
+	}
+	return 0;
+}
+
+int
+mdv_flow_template_merge(const struct rte_flow_pattern_template *pattern_template,
+	const struct rte_flow_item pattern[],
+	const struct rte_flow_actions_template *actions_template,
+	const struct rte_flow_action actions[], struct mdv_flow_template_merged *merged,
+	struct rte_flow_error *error)
+{
+	int rc = template_merge_pattern(pattern_template, pattern, merged->pattern, error);
+
+	return rc != 0 ? rc : template_merge_actions(actions_template, actions, merged, error);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rte_flow operations: the list of rules, and when they are in the device. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_flow_driver.h>
+#include <rte_prefetch.h>
+
+#include "base/log.h"
+#include "flow.h"
+#include "flow/match/flow_error.h"
+#include "flow/rule/flow_default.h"
+#include "flow/rule/flow_install.h"
+#include "flow/rule/flow_probe.h"
+#include "flow/rule/flow_rule.h"
+#include "flow/rule/rss.h"
+#include "flow_absent.h"
+#include "flow_tree.h"
+#include "state/port.h"
+
+static int
+flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
+	struct mdv_flow_plan plan;
+	struct mdv_flow_edit edit;
+	int rc;
+
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_indirect_check(port, actions, error);
+	if (rc == 0)
+		rc = mdv_flow_plan_make(&env, &rule, &plan, error);
+	if (rc == 0)
+		rc = mdv_flow_rule_translate_edit(&plan, &edit, error);
+	if (rc == 0)
+		rc = mdv_flow_install_level(port, NULL, &plan, error);
+	if (rc == 0 && plan.actions.edits != NULL)
+		rc = mdv_flow_install_try(port, &edit, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
+}
+
+static struct rte_flow *
+flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
+	struct mdv_flow_plan plan;
+	struct rte_flow *flow = mdv_flow_rule_make(port, &rule, &plan, error);
+	int rc;
+
+	if (flow == NULL)
+		return NULL;
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_rule_enter(port, flow, &plan, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	if (rc == 0)
+		return flow;
+	mdv_flow_rule_free(port, flow);
+	return NULL;
+}
+
+static int
+flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+
+	if (flow == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+			"there is no rule to destroy");
+	if (flow->queued)
+		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+			"an operation on the rule waits in flow queue %u; push and pull it first",
+			flow->queue);
+	rte_prefetch0(&flow->level); /* of many rules, each is cold */
+	pthread_mutex_lock(&port->flow.lock);
+	mdv_flow_rule_leave(port, flow);
+	pthread_mutex_unlock(&port->flow.lock);
+	mdv_flow_rule_free(port, flow);
+	return 0;
+}
+
+/* A rule whose destruction waits in a flow queue is freed by that. */
+static void
+flow_flush_list(struct mdv_port *port, struct mdv_flow_list *list)
+{
+	struct rte_flow *flow;
+
+	while ((flow = TAILQ_LAST(list, mdv_flow_list)) != NULL) {
+		mdv_flow_rule_leave(port, flow);
+		if (!flow->queued)
+			mdv_flow_rule_free(port, flow);
+	}
+}
+
+static int
+flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+
+	(void)error;
+	pthread_mutex_lock(&port->flow.lock);
+	flow_flush_list(port, &port->flow.rules);
+	flow_flush_list(port, &port->flow.refused);
+	pthread_mutex_unlock(&port->flow.lock);
+	return 0;
+}
+
+static int
+flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *action,
+	void *data, struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int rc;
+
+	if (flow == NULL || action == NULL || data == NULL)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"a query needs a rule, an action and room for the answer");
+	if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"query of %s: only COUNT can be queried",
+			mdv_flow_action_name(action->type));
+	if (!flow->counted)
+		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"COUNT: the rule has no such action; create it with COUNT");
+	pthread_mutex_lock(&port->flow.lock);
+	rc = mdv_flow_count_query(flow->counter, data, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
+}
+
+/* Between one instant and the next, in any state of the port: only default rules come or go. */
+static int
+flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+	bool before;
+	int rc = 0;
+
+	pthread_mutex_lock(&port->flow.lock);
+	before = port->isolated;
+	port->isolated = set != 0;
+	if (port->flow.active)
+		rc = mdv_flow_default_apply(port);
+	if (rc != 0)
+		port->isolated = before;
+	pthread_mutex_unlock(&port->flow.lock);
+	if (rc != 0)
+		return mdv_flow_error_kernel(error, -rc, "default steering");
+	return 0;
+}
+
+/* A flow queue's rule that is not in the list: a handle all the same. */
+static void
+flow_dump_absent(const struct rte_flow *flow, FILE *file)
+{
+	if (flow->place == MDV_FLOW_REFUSED)
+		fprintf(file, "rule %p, refused by the device\n", (const void *)flow);
+	else
+		fprintf(file, "rule %p, waiting in flow queue %u\n", (const void *)flow,
+			flow->queue);
+}
+
+static int
+flow_dev_dump(
+	struct rte_eth_dev *dev, struct rte_flow *only, FILE *file, struct rte_flow_error *error)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int rc = 0;
+
+	pthread_mutex_lock(&port->flow.lock);
+	if (only != NULL && only->place != MDV_FLOW_RULES)
+		flow_dump_absent(only, file);
+	else
+		rc = mdv_flow_tree_print(port, only, file, error);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
+}
+
+const struct rte_flow_ops mdv_flow_ops = {
+	.validate = flow_validate,
+	.create = flow_create,
+	.destroy = flow_destroy,
+	.flush = flow_flush,
+	.query = flow_query,
+	.isolate = flow_isolate,
+	.action_handle_create = mdv_flow_indirect_create,
+	.action_handle_destroy = mdv_flow_indirect_destroy,
+	.action_handle_update = mdv_flow_indirect_update,
+	.action_handle_query = mdv_flow_indirect_query,
+	.dev_dump = flow_dev_dump,
+	.get_aged_flows = mdv_flow_absent_aged,
+	.get_q_aged_flows = mdv_flow_absent_queue_aged,
+	.tunnel_decap_set = mdv_flow_absent_tunnel_decap,
+	.tunnel_match = mdv_flow_absent_tunnel_match,
+	.get_restore_info = mdv_flow_absent_restore,
+	.tunnel_action_decap_release = mdv_flow_absent_actions_release,
+	.tunnel_item_release = mdv_flow_absent_items_release,
+	.flex_item_create = mdv_flow_absent_flex_create,
+	.flex_item_release = mdv_flow_absent_flex_release,
+	.info_get = mdv_flow_async_info,
+	.configure = mdv_flow_async_configure,
+	.pattern_template_create = mdv_flow_table_create_pattern,
+	.pattern_template_destroy = mdv_flow_table_destroy_pattern,
+	.actions_template_create = mdv_flow_table_create_actions,
+	.actions_template_destroy = mdv_flow_table_destroy_actions,
+	.template_table_create = mdv_flow_table_create,
+	.template_table_destroy = mdv_flow_table_destroy,
+	.async_create = mdv_flow_async_create,
+	.async_destroy = mdv_flow_async_destroy,
+	.push = mdv_flow_async_push,
+	.pull = mdv_flow_async_pull,
+	.async_action_handle_create = mdv_flow_async_action_create,
+	.async_action_handle_destroy = mdv_flow_async_action_destroy,
+	.async_action_handle_update = mdv_flow_async_action_update,
+	.async_action_handle_query = mdv_flow_async_action_query,
+};
+
+int
+mdv_flow_init(struct mdv_port *port)
+{
+	struct mdv_flow_state *state = &port->flow;
+	int rc;
+
+	memset(state, 0, sizeof(*state));
+	TAILQ_INIT(&state->rules);
+	TAILQ_INIT(&state->refused);
+	TAILQ_INIT(&state->defaults);
+	LIST_INIT(&state->rss);
+	mdv_slab_init(&state->slab);
+	if (!port->device.caps.flow_steering) {
+		MDV_LOG(ERR, "%s: the device does not let user space steer its traffic",
+			port->device.name);
+		return -ENOTSUP;
+	}
+	rc = mdv_flow_probe(port);
+	if (rc != 0) {
+		MDV_LOG(ERR, "%s: a first flow rule was refused (errno %d): %s", port->device.name,
+			-rc, mdv_flow_error_advice(-rc));
+		return rc;
+	}
+	rc = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_install_move, port);
+	if (rc != 0)
+		return rc;
+	rc = mdv_flow_level_init(&state->egress, state->nb_priorities, mdv_flow_install_move, port);
+	if (rc != 0) {
+		mdv_flow_level_fini(&state->levels);
+		return rc;
+	}
+	pthread_mutex_init(&state->lock, NULL);
+	return 0;
+}
+
+void
+mdv_flow_fini(struct mdv_port *port)
+{
+	mdv_flow_stop(port);
+	flow_flush(port->dev, NULL);
+	mdv_flow_async_fini(port);
+	mdv_flow_table_fini(&port->flow.tables);
+	mdv_flow_indirect_fini(&port->flow.indirect);
+	mdv_flow_level_fini(&port->flow.egress);
+	mdv_flow_level_fini(&port->flow.levels);
+	mdv_slab_fini(&port->flow.slab);
+	pthread_mutex_destroy(&port->flow.lock);
+}
+
+/* The place of a rule in the order of creation, for messages. */
+static unsigned int
+flow_number(const struct mdv_port *port, const struct rte_flow *flow)
+{
+	const struct rte_flow *other;
+	unsigned int nb = 0;
+
+	TAILQ_FOREACH (other, &port->flow.rules, next) {
+		if (other == flow)
+			break;
+		nb++;
+	}
+	return nb;
+}
+
+static int
+flow_install_again(struct mdv_port *port, struct rte_flow *flow)
+{
+	struct rte_flow_error error = { .message = NULL };
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_install_plan(port, flow, &plan, &error);
+
+	if (rc == 0)
+		rc = mdv_flow_install_add(port, flow, &plan, &error);
+	if (rc != 0)
+		MDV_LOG(ERR, "port %u: flow rule %u, in order of creation, cannot be put back: %s",
+			port->dev->data->port_id, flow_number(port, flow),
+			error.message != NULL ? error.message : strerror(-rc));
+	return rc;
+}
+
+/* Shape by shape, so that the slots of each table come in the order that the levels count on, and
+ * no packet reaches a rule before the rules that are to see it first are there. */
+static int
+flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
+{
+	const struct mdv_flow_shape *shape;
+	struct mdv_flow_level_rule *rule;
+	int rc;
+
+	TAILQ_FOREACH (shape, &levels->shapes, next) {
+		if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
+			continue; /* flow_default.c */
+		TAILQ_FOREACH (rule, &shape->rules, next) {
+			rc = flow_install_again(port, container_of(rule, struct rte_flow, level));
+			if (rc != 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* The other way round, so that a packet whose rule has gone is the kernel's and no other rule's. */
+static void
+flow_uninstall_levels(struct mdv_port *port, const struct mdv_flow_levels *levels)
+{
+	const struct mdv_flow_shape *shape;
+	struct mdv_flow_level_rule *rule;
+
+	TAILQ_FOREACH_REVERSE(shape, &levels->shapes, mdv_flow_shapes, next)
+	{
+		TAILQ_FOREACH (rule, &shape->rules, next)
+			mdv_flow_install_del(port, container_of(rule, struct rte_flow, level));
+	}
+}
+
+static void
+flow_uninstall_all(struct mdv_port *port)
+{
+	mdv_flow_default_clear(port);
+	flow_uninstall_levels(port, &port->flow.levels);
+	flow_uninstall_levels(port, &port->flow.egress);
+}
+
+/* Rules that are not in the device can be moved without anybody's noticing. */
+static void
+flow_set_active(struct mdv_port *port, bool active)
+{
+	port->flow.active = active;
+	port->flow.levels.rooted_stay =
+		active && port->config.passthru_move == MDV_PASSTHRU_MOVE_OFF;
+	port->flow.egress.rooted_stay = port->flow.levels.rooted_stay;
+}
+
+int
+mdv_flow_start(struct mdv_port *port)
+{
+	int rc;
+
+	pthread_mutex_lock(&port->flow.lock);
+	mdv_flow_level_renew(&port->flow.levels);
+	mdv_flow_level_renew(&port->flow.egress);
+	rc = flow_install_all(port, &port->flow.levels);
+	if (rc == 0)
+		rc = flow_install_all(port, &port->flow.egress);
+	if (rc == 0)
+		rc = mdv_flow_default_apply(port);
+	if (rc != 0)
+		flow_uninstall_all(port);
+	flow_set_active(port, rc == 0);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
+}
+
+void
+mdv_flow_stop(struct mdv_port *port)
+{
+	pthread_mutex_lock(&port->flow.lock);
+	flow_uninstall_all(port);
+	flow_set_active(port, false);
+	pthread_mutex_unlock(&port->flow.lock);
+}

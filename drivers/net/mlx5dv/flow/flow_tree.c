@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks levels, shapes and rules, and has each part of a rule printed. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flow/match/flow_dump.h"
+#include "flow/rule/flow_default.h"
+#include "flow/rule/flow_install.h"
+#include "flow_tree.h"
+#include "state/port.h"
+
+/* One table: what has been printed of it. */
+struct tree {
+	struct mdv_port *port;
+	const struct rte_flow *only;
+	FILE *file;
+	unsigned int nb_groups; /* in this table */
+	unsigned int nb_entries;
+};
+
+static void
+tree_add_queues(char *text, size_t size, const uint16_t *queues, uint32_t nb)
+{
+	size_t at = strlen(text);
+
+	snprintf(text + at, size - at, "%sTIR: queue%s", at != 0 ? ", " : "", nb == 1 ? "" : "s");
+	for (uint32_t i = 0; i < nb && (at = strlen(text)) < size - 8; i++)
+		snprintf(text + at, size - at, " %u", queues[i]);
+}
+
+static void
+tree_add_hash(char *text, size_t size, const char *hash, bool inner)
+{
+	const size_t at = strlen(text);
+
+	snprintf(text + at, size - at, " by %s%s", inner ? "inner " : "", hash);
+}
+
+/* "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" where packets are dropped. */
+static void
+tree_describe(
+	const struct mdv_flow_actions *actions, enum mdv_rss_class_id id, char *text, size_t size)
+{
+	const bool hashed = mdv_rss_classes[id].fields != 0;
+
+	text[0] = '\0';
+	if (actions->fate == MDV_FLOW_ACTION_DROP)
+		return;
+	if (actions->fate == MDV_FLOW_ACTION_SEND) {
+		snprintf(text, size, "PORT: sent");
+		return;
+	}
+	tree_add_queues(text, size, actions->queues, hashed ? actions->nb_queues : 1);
+	if (hashed)
+		tree_add_hash(text, size, mdv_rss_classes[id].name, actions->inner != NULL);
+	for (unsigned int i = 0; i < actions->nb_extras; i++)
+		tree_add_queues(text, size, actions->extras[i], 1);
+}
+
+static void
+tree_print_entry(
+	struct tree *tree, const struct mdv_flow_build *build, const char *to, const char *more)
+{
+	if (tree->nb_entries == 0) {
+		if (tree->nb_groups == 0)
+			mdv_flow_dump_table(tree->file,
+				2u * build->attr.priority +
+					((build->attr.flags & IBV_FLOW_ATTR_FLAGS_DONT_TRAP) != 0
+							? 0
+							: 1),
+				(build->attr.flags & IBV_FLOW_ATTR_FLAGS_EGRESS) != 0 ? "NIC_TX"
+										      : "NIC_RX");
+		mdv_flow_dump_group(tree->file, tree->nb_groups++, build);
+	}
+	mdv_flow_dump_entry(tree->file, tree->nb_entries++, build, to, more);
+}
+
+static int
+tree_print_rule(
+	struct tree *tree, struct rte_flow *flow, unsigned int part, struct rte_flow_error *error)
+{
+	uint64_t counts[MDV_FLOW_COUNT_NB];
+	struct mdv_flow_plan plan;
+	char to[256], more[128];
+	int at, rc = mdv_flow_install_plan(tree->port, flow, &plan, error);
+
+	if (rc != 0 || part >= plan.nb_parts)
+		return rc;
+	tree_describe(&plan.actions, plan.parts[part].id, to, sizeof(to));
+	at = snprintf(more, sizeof(more), " rule:%p", (void *)flow);
+	if (flow->counted && mdv_flow_count_read(flow->counter, counts) == 0)
+		at += snprintf(more + at, sizeof(more) - at, " packets:%" PRIu64 " bytes:%" PRIu64,
+			counts[MDV_FLOW_COUNT_PACKETS] -
+				flow->counter->base[MDV_FLOW_COUNT_PACKETS],
+			counts[MDV_FLOW_COUNT_BYTES] - flow->counter->base[MDV_FLOW_COUNT_BYTES]);
+	if (flow->present.nb == 0)
+		snprintf(more + at, sizeof(more) - at, " waits for the port's start");
+	tree_print_entry(tree, &plan.parts[part].build, to, more);
+	if (flow->edited)
+		mdv_flow_edit_print(tree->file, &mdv_flow_install_edited(flow)->edit);
+	return 0;
+}
+
+static int
+tree_print_default(struct tree *tree, const struct mdv_flow_default_rule *rule, unsigned int part)
+{
+	struct mdv_flow_build build;
+	char to[64] = "";
+	int rc;
+
+	if (part >= rule->nb_parts || tree->only != NULL)
+		return 0;
+	rc = mdv_flow_default_build(
+		tree->port, rule, rule->parts[part].id, mdv_flow_level_of(&rule->level), &build);
+	if (mdv_rss_classes[rule->parts[part].id].fields != 0)
+		snprintf(to, sizeof(to), "TIR: the redirection table by %s",
+			mdv_rss_classes[rule->parts[part].id].name);
+	else
+		snprintf(to, sizeof(to), "TIR: the redirection table's first queue");
+	if (rc == 0)
+		tree_print_entry(tree, &build, to, " default rule");
+	return rc;
+}
+
+/* Each part of the shape's rules is a group. */
+static int
+tree_print_shape(
+	struct tree *tree, const struct mdv_flow_shape *shape, struct rte_flow_error *error)
+{
+	const bool is_default = shape->priority == MDV_FLOW_LEVEL_DEFAULT;
+	const unsigned int nb_parts = is_default ? MDV_RSS_NB_CLASSES : shape->nb_masks;
+	struct mdv_flow_level_rule *rule;
+	int rc = 0;
+
+	for (unsigned int part = 0; rc == 0 && part < nb_parts; part++) {
+		/* Halves of one part are in one group. */
+		if (part == 0 || is_default || shape->masks[part] != shape->masks[part - 1])
+			tree->nb_entries = 0;
+		TAILQ_FOREACH (rule, &shape->rules, next) {
+			struct rte_flow *flow = container_of(rule, struct rte_flow, level);
+
+			if (is_default)
+				rc = tree_print_default(tree,
+					container_of(rule, struct mdv_flow_default_rule, level),
+					part);
+			else if (tree->only == NULL || tree->only == flow)
+				rc = tree_print_rule(tree, flow, part, error);
+			if (rc != 0)
+				break;
+		}
+	}
+	return rc;
+}
+
+/* The sniffer's rule is in no level: it has the first look at everything. */
+static void
+tree_print_sniffer(struct tree *tree)
+{
+	const struct mdv_flow_default_rule *rule;
+	struct mdv_flow_build build;
+
+	TAILQ_FOREACH (rule, &tree->port->flow.defaults, next) {
+		if (rule->sniff != MDV_SNIFF_ALL)
+			continue;
+		mdv_flow_build_init(&build);
+		mdv_flow_dump_table(tree->file, 0, "SNIFFER");
+		mdv_flow_dump_group(tree->file, 0, &build);
+		mdv_flow_dump_entry(tree->file, 0, &build,
+			"TIR: the redirection table's first queue", " default rule");
+	}
+}
+
+static int
+tree_print_levels(
+	struct tree *tree, const struct mdv_flow_levels *levels, struct rte_flow_error *error)
+{
+	const struct mdv_flow_shape *shape;
+	int rc;
+
+	for (unsigned int table = 0; table < 2u * levels->nb; table++) {
+		tree->nb_groups = 0;
+		TAILQ_FOREACH (shape, &levels->shapes, next) {
+			if (2u * shape->level + (shape->copies ? 0 : 1) != table)
+				continue;
+			rc = tree_print_shape(tree, shape, error);
+			if (rc != 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int
+mdv_flow_tree_print(struct mdv_port *port, const struct rte_flow *only, FILE *file,
+	struct rte_flow_error *error)
+{
+	struct tree tree = { .port = port, .only = only, .file = file };
+	int rc;
+
+	if (only == NULL)
+		tree_print_sniffer(&tree);
+	rc = tree_print_levels(&tree, &port->flow.levels, error);
+	return rc != 0 ? rc : tree_print_levels(&tree, &port->flow.egress, error);
+}

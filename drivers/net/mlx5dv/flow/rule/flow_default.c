@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Default steering as a set: computed, compared with what is installed, the difference applied. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_ether.h>
+
+#include "base/log.h"
+#include "flow/match/flow_build.h"
+#include "flow/match/flow_dump.h"
+#include "flow/match/flow_error.h"
+#include "flow_default.h"
+#include "state/port.h"
+
+/* In the order of their tables. */
+enum {
+	DEFAULT_SET_FIRST = 1,
+	DEFAULT_SET_LAST,
+};
+
+/* A destination for each hash class of the port's RSS types. */
+struct default_targets {
+	enum mdv_sniff sniff;
+	uint32_t set;     /* of rules that go there */
+	uint32_t similar; /* a set with the same classes, whose tables are in the right order; or 0
+			   */
+	unsigned int nb;
+	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
+	struct mdv_rss *rss[MDV_RSS_NB_CLASSES];
+	struct mdv_flow_default_rule *last; /* that was found; NULL: none */
+};
+
+static const struct mdv_flow_default_match match_everything;
+static const struct mdv_flow_default_match match_multicast = { .dst = { 1 }, .mask = { 1 } };
+static const struct mdv_flow_default_match match_broadcast = {
+	.dst = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+	.mask = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+};
+/* Neighbour discovery must work without anybody's asking; RFC 2464, section 7. */
+static const struct mdv_flow_default_match match_ipv6_multicast = { .dst = { 0x33, 0x33 },
+	.mask = { 0xff, 0xff } };
+
+static void
+default_add(struct mdv_flow_default_match *matches, uint32_t *nb,
+	const struct mdv_flow_default_match *match)
+{
+	if (matches != NULL)
+		matches[*nb] = *match;
+	(*nb)++;
+}
+
+static void
+default_add_mac(
+	struct mdv_flow_default_match *matches, uint32_t *nb, const struct rte_ether_addr *mac)
+{
+	struct mdv_flow_default_match match = { .tci_mask = 0 };
+
+	memcpy(match.dst, mac->addr_bytes, sizeof(match.dst));
+	memset(match.mask, 0xff, sizeof(match.mask));
+	default_add(matches, nb, &match);
+}
+
+/* The addresses that the port takes, each with what @p tag says of VLANs. */
+static void
+default_add_all(const struct mdv_port *port, const struct mdv_flow_default_match *tag,
+	struct mdv_flow_default_match *matches, uint32_t *nb)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	const uint32_t first = *nb;
+
+	for (unsigned int i = 0; i < MDV_MAC_MAX; i++)
+		if (!rte_is_zero_ether_addr(&data->mac_addrs[i]))
+			default_add_mac(matches, nb, &data->mac_addrs[i]);
+	if (data->all_multicast) {
+		default_add(matches, nb, &match_multicast);
+	} else {
+		default_add(matches, nb, &match_broadcast);
+		default_add(matches, nb, &match_ipv6_multicast);
+		for (uint32_t i = 0; i < port->nb_mc; i++)
+			default_add_mac(matches, nb, &port->mc_list[i]);
+	}
+	for (uint32_t i = first; matches != NULL && i < *nb; i++) {
+		matches[i].tci = tag->tci;
+		matches[i].tci_mask = tag->tci_mask;
+	}
+}
+
+/* @return whether the VLAN filter lets only some VLANs through */
+static bool
+default_add_vlans(const struct mdv_port *port, struct mdv_flow_default_match *matches, uint32_t *nb)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	const uint64_t *ids = data->vlan_filter_conf.ids;
+	bool any = false;
+
+	if ((data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) == 0)
+		return false;
+	for (unsigned int i = 0; i < RTE_DIM(data->vlan_filter_conf.ids); i++)
+		for (uint64_t left = ids[i]; left != 0; left &= left - 1) {
+			const uint16_t vid = 64 * i + __builtin_ctzll(left);
+			const struct mdv_flow_default_match tag = { .tci = rte_cpu_to_be_16(vid),
+				.tci_mask = RTE_BE16(0xfff) };
+
+			any = true;
+			default_add_all(port, &tag, matches, nb);
+		}
+	return any;
+}
+
+uint32_t
+mdv_flow_default_matches(const struct mdv_port *port, struct mdv_flow_default_match *matches)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+	uint32_t nb = 0;
+
+	if (port->isolated || port->nb_reta == 0 || data->nb_rx_queues == 0)
+		return 0;
+	/* A SNIFFER rule has no match: it sees all. */
+	if (data->promiscuous || port->config.sniff == MDV_SNIFF_ALL)
+		default_add(matches, &nb, &match_everything);
+	else if (!default_add_vlans(port, matches, &nb))
+		default_add_all(port, &match_everything, matches, &nb);
+	return nb;
+}
+
+static void
+default_targets_put(struct default_targets *targets)
+{
+	for (unsigned int i = 0; i < targets->nb; i++)
+		mdv_rss_put(targets->rss[i]);
+	targets->nb = 0;
+}
+
+static int
+default_targets_get(struct mdv_port *port, struct default_targets *targets)
+{
+	/* Nothing in a SNIFFER rule could tell the classes apart. */
+	uint64_t types = port->config.sniff == MDV_SNIFF_ALL
+		? 0
+		: port->rss_types & mdv_rss_types(&port->device.caps);
+	unsigned int nb = mdv_rss_expand(MDV_LAYER_ETH, types, targets->expansions);
+	struct mdv_rss_conf conf = {
+		.key = port->rss_key,
+		.queues = port->reta,
+		.nb_queues = port->nb_reta,
+	};
+
+	targets->sniff = port->config.sniff;
+	for (targets->nb = 0; targets->nb < nb; targets->nb++) {
+		int rc;
+
+		conf.fields = mdv_rss_classes[targets->expansions[targets->nb].id].fields;
+		rc = mdv_rss_get(port, &conf, &targets->rss[targets->nb]);
+		if (rc != 0) {
+			default_targets_put(targets);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static bool
+default_same_classes(
+	const struct mdv_flow_default_rule *rule, const struct default_targets *targets)
+{
+	if (rule->sniff != targets->sniff || rule->nb_parts != targets->nb)
+		return false;
+	for (unsigned int i = 0; i < targets->nb; i++)
+		if (rule->parts[i].id != targets->expansions[i].id)
+			return false;
+	return true;
+}
+
+static bool
+default_same_targets(
+	const struct mdv_flow_default_rule *rule, const struct default_targets *targets)
+{
+	if (!default_same_classes(rule, targets))
+		return false;
+	for (unsigned int i = 0; i < targets->nb; i++)
+		if (rule->parts[i].rss != targets->rss[i])
+			return false;
+	return true;
+}
+
+/* There are two at most, the old one and the new one, and each has its side of the other, so that
+ * they take turns in two levels. */
+static void
+default_choose_set(struct mdv_port *port, struct default_targets *targets)
+{
+	const struct mdv_flow_default_rule *rule;
+
+	targets->set = DEFAULT_SET_LAST;
+	targets->similar = 0;
+	TAILQ_FOREACH (rule, &port->flow.defaults, next) {
+		if (default_same_targets(rule, targets)) {
+			targets->set = rule->set;
+			return;
+		}
+		if (default_same_classes(rule, targets))
+			targets->similar = rule->set;
+		targets->set = rule->set == DEFAULT_SET_LAST ? DEFAULT_SET_FIRST : DEFAULT_SET_LAST;
+	}
+}
+
+/* Rules are wanted in the order in which they came, mostly: the one behind the last is tried first.
+ */
+static struct mdv_flow_default_rule *
+default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
+	struct default_targets *targets)
+{
+	struct mdv_flow_default_rule *rule = targets->last;
+	unsigned int ends = 0;
+
+	while (ends < 2) {
+		rule = rule != NULL ? TAILQ_NEXT(rule, next) : TAILQ_FIRST(&port->flow.defaults);
+		if (rule == NULL) {
+			ends++;
+			continue;
+		}
+		if (memcmp(&rule->match, match, sizeof(*match)) == 0 &&
+			default_same_targets(rule, targets)) {
+			targets->last = rule;
+			return rule;
+		}
+	}
+	return NULL;
+}
+
+static void
+default_build_match(const struct mdv_flow_default_match *match, struct mdv_flow_build *build)
+{
+	mdv_flow_build_eth(build, match->dst, match->mask);
+	if (match->tci_mask != 0)
+		mdv_flow_build_vlan(build, match->tci, match->tci_mask);
+}
+
+int
+mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
+	enum mdv_rss_class_id id, uint8_t level, struct mdv_flow_build *build)
+{
+	int rc;
+
+	if (rule->sniff == MDV_SNIFF_ALL) {
+		mdv_flow_build_init(build);
+		build->attr.type = IBV_FLOW_ATTR_SNIFFER;
+		return mdv_flow_build_finish(build, 0, port->device.port_num, false);
+	}
+	default_build_match(&rule->match, build);
+	rc = mdv_flow_build_add_layers(build, mdv_rss_classes[id].layers & ~build->layers);
+	if (rc == 0)
+		rc = mdv_flow_build_finish(
+			build, level, port->device.port_num, rule->sniff == MDV_SNIFF_RX);
+	return rc;
+}
+
+/* The last first, as the shallower ones stand behind the deeper ones. */
+static void
+default_clear_parts(
+	struct mdv_port *port, const struct mdv_flow_default_part *parts, unsigned int nb)
+{
+	while (nb != 0) {
+		int rc = ibv_destroy_flow(parts[--nb].flow);
+
+		if (rc != 0)
+			MDV_LOG(ERR, "port %u: a default rule stays in the device: %s",
+				port->dev->data->port_id, strerror(rc));
+	}
+}
+
+/* Fill in parts[].flow, all or none. */
+static int
+default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *rule, uint8_t level,
+	struct mdv_flow_default_part *parts)
+{
+	for (unsigned int i = 0; i < rule->nb_parts; i++) {
+		struct mdv_flow_build build;
+		int rc = mdv_flow_default_build(port, rule, parts[i].id, level, &build);
+
+		if (rc == 0) {
+			mdv_flow_dump_log(port->dev->data->port_id, &build);
+			errno = 0;
+			parts[i].flow = ibv_create_flow(mdv_rss_qp(parts[i].rss), &build.attr);
+			if (parts[i].flow == NULL)
+				rc = errno != 0 ? -errno : -EINVAL;
+		}
+		if (rc != 0) {
+			default_clear_parts(port, parts, i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int
+mdv_flow_default_move(struct mdv_port *port, struct mdv_flow_level_rule *level_rule, uint8_t level)
+{
+	struct mdv_flow_default_rule *rule =
+		container_of(level_rule, struct mdv_flow_default_rule, level);
+	struct mdv_flow_default_part parts[MDV_RSS_NB_CLASSES];
+	int rc;
+
+	memcpy(parts, rule->parts, sizeof(parts));
+	rc = default_create_parts(port, rule, level, parts);
+	if (rc != 0)
+		return rc;
+	default_clear_parts(port, rule->parts, rule->nb_parts);
+	memcpy(rule->parts, parts, sizeof(parts));
+	return 0;
+}
+
+static void
+default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
+{
+	default_clear_parts(port, rule->parts, rule->nb_parts);
+	mdv_flow_level_del(&port->flow.levels, &rule->level);
+	TAILQ_REMOVE(&port->flow.defaults, rule, next);
+	for (unsigned int i = 0; i < rule->nb_parts; i++)
+		mdv_rss_put(rule->parts[i].rss);
+	free(rule);
+}
+
+/* Without a level of its own a new set goes to the table of the old one, and for a moment packets
+ * come twice: the lesser evil. */
+static int
+default_get_level(struct mdv_port *port, struct default_targets *targets,
+	struct mdv_flow_default_rule *rule, uint8_t *level)
+{
+	struct mdv_flow_match match;
+	struct mdv_flow_level_want want = {
+		.priority = MDV_FLOW_LEVEL_DEFAULT,
+		.copies = rule->sniff == MDV_SNIFF_RX,
+		.set = targets->set,
+		.nb_masks = 1,
+		.match = &match,
+	};
+	struct mdv_flow_build build;
+	int rc;
+
+	*level = 0;
+	rule->set = targets->set;
+	if (rule->sniff == MDV_SNIFF_ALL)
+		return 0; /* a pipeline of its own */
+	default_build_match(&rule->match, &build);
+	mdv_flow_key_match(&build, &match);
+	mdv_flow_key_hash(&match, &want.masks[0], &want.hash);
+	rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
+	if (rc == -ENOSPC && targets->similar != 0) {
+		targets->set = targets->similar;
+		want.set = targets->similar;
+		rule->set = targets->similar;
+		rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
+	}
+	if (rc == 0)
+		*level = mdv_flow_level_of(&rule->level);
+	return rc;
+}
+
+static int
+default_create(struct mdv_port *port, const struct mdv_flow_default_match *match,
+	struct default_targets *targets, struct mdv_flow_default_rule *rule)
+{
+	uint8_t level;
+	int rc;
+
+	rule->match = *match;
+	rule->sniff = targets->sniff;
+	rule->wanted = true;
+	rule->nb_parts = targets->nb;
+	for (unsigned int i = 0; i < targets->nb; i++) {
+		rule->parts[i].id = targets->expansions[i].id;
+		rule->parts[i].rss = targets->rss[i];
+	}
+	rc = default_get_level(port, targets, rule, &level);
+	if (rc != 0)
+		return rc;
+	rc = default_create_parts(port, rule, level, rule->parts);
+	if (rc != 0)
+		mdv_flow_level_del(&port->flow.levels, &rule->level);
+	return rc;
+}
+
+/* Want the rule; install it if it is not there. */
+static int
+default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
+	struct default_targets *targets)
+{
+	struct mdv_flow_default_rule *rule = default_find(port, match, targets);
+	int rc;
+
+	if (rule != NULL) {
+		rule->wanted = true;
+		return 0;
+	}
+	rule = calloc(1, sizeof(*rule));
+	if (rule == NULL)
+		return -ENOMEM;
+	rc = default_create(port, match, targets, rule);
+	if (rc != 0) {
+		free(rule);
+		return rc;
+	}
+	for (unsigned int i = 0; i < rule->nb_parts; i++)
+		mdv_rss_hold(rule->parts[i].rss);
+	TAILQ_INSERT_TAIL(&port->flow.defaults, rule, next);
+	return 0;
+}
+
+/* New rules stand behind the old ones in the list: @p last_old is the last of those, NULL: none. */
+static void
+default_undo(struct mdv_port *port, const struct mdv_flow_default_rule *last_old)
+{
+	struct mdv_flow_default_rule *rule;
+
+	while ((rule = TAILQ_LAST(&port->flow.defaults, mdv_flow_default_list)) != last_old)
+		default_destroy(port, rule);
+}
+
+static void
+default_sweep(struct mdv_port *port)
+{
+	struct mdv_flow_default_rule *rule, *next;
+
+	for (rule = TAILQ_FIRST(&port->flow.defaults); rule != NULL; rule = next) {
+		next = TAILQ_NEXT(rule, next);
+		if (!rule->wanted)
+			default_destroy(port, rule);
+	}
+}
+
+/* Adding comes before removing, so no packet of the old and the new set slips to the kernel. */
+static int
+default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matches, uint32_t nb,
+	struct default_targets *targets)
+{
+	const struct mdv_flow_default_rule *last_old =
+		TAILQ_LAST(&port->flow.defaults, mdv_flow_default_list);
+	struct mdv_flow_default_rule *rule;
+
+	default_choose_set(port, targets);
+	TAILQ_FOREACH (rule, &port->flow.defaults, next)
+		rule->wanted = false;
+	for (uint32_t i = 0; i < nb; i++) {
+		int rc = default_want(port, &matches[i], targets);
+
+		if (rc != 0) {
+			default_undo(port, last_old);
+			return rc;
+		}
+	}
+	default_sweep(port);
+	return 0;
+}
+
+int
+mdv_flow_default_apply(struct mdv_port *port)
+{
+	struct default_targets targets = { .nb = 0 };
+	struct mdv_flow_default_match *matches;
+	uint32_t nb = mdv_flow_default_matches(port, NULL);
+	int rc;
+
+	if (nb == 0) {
+		mdv_flow_default_clear(port);
+		return 0;
+	}
+	matches = calloc(nb, sizeof(*matches));
+	if (matches == NULL) {
+		rc = -ENOMEM;
+		goto log;
+	}
+	mdv_flow_default_matches(port, matches);
+	rc = default_targets_get(port, &targets);
+	if (rc == 0)
+		rc = default_replace(port, matches, nb, &targets);
+	default_targets_put(&targets);
+	free(matches);
+log:
+	if (rc != 0)
+		MDV_LOG(ERR, "port %u: default steering was refused (errno %d): %s",
+			port->dev->data->port_id, -rc, mdv_flow_error_advice(-rc));
+	return rc;
+}
+
+void
+mdv_flow_default_clear(struct mdv_port *port)
+{
+	default_undo(port, NULL);
+}
+
+int
+mdv_flow_default_update(struct mdv_port *port)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&port->flow.lock);
+	if (port->flow.active)
+		rc = mdv_flow_default_apply(port);
+	pthread_mutex_unlock(&port->flow.lock);
+	return rc;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs calls of a rule, and those that move it from one level to another. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "base/log.h"
+#include "base/mark.h"
+#include "flow/match/flow_dump.h"
+#include "flow/match/flow_error.h"
+#include "flow_default.h"
+#include "flow_install.h"
+#include "queue/rxq.h"
+#include "rss.h"
+#include "state/port.h"
+
+struct mdv_flow_levels *
+mdv_flow_install_levels(struct mdv_port *port, bool egress)
+{
+	return egress ? &port->flow.egress : &port->flow.levels;
+}
+
+struct mdv_flow_plan_env
+mdv_flow_install_env(const struct mdv_port *port)
+{
+	return (struct mdv_flow_plan_env){
+		.actions = {
+			.nb_queues = port->dev->data->nb_rx_queues,
+			.max_table = port->device.caps.max_rwq_ind_table_size,
+			.rss_types = mdv_rss_types(&port->device.caps),
+			.rss_key = port->rss_key,
+			.features = port->flow.features,
+		},
+		.features = port->flow.features,
+		.tunnels = mdv_rss_tunnels(&port->device.caps),
+		.port_num = port->device.port_num,
+	};
+}
+
+int
+mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	const struct mdv_flow_plan_rule rule = {
+		.attr = flow->rule->attr_ro,
+		.pattern = flow->rule->pattern_ro,
+		.actions = flow->rule->actions_ro,
+	};
+	int rc;
+
+	if (flow->place == MDV_FLOW_AHEAD) {
+		env.actions.updated = port->flow.indirect.updated;
+		env.actions.update = port->flow.indirect.update;
+	}
+	rc = mdv_flow_plan_make(&env, &rule, plan, error);
+	if (rc == 0 && flow->level.shape != NULL)
+		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
+	return rc;
+}
+
+/* Would there be a level for it if nothing had to stay where it is? */
+static bool
+install_needs_rooted(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
+{
+	const bool rooted_stay = levels->rooted_stay;
+	bool needs;
+
+	levels->rooted_stay = false;
+	needs = rooted_stay && mdv_flow_level_check(levels, want) == 0;
+	levels->rooted_stay = rooted_stay;
+	return needs;
+}
+
+int
+mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
+	const char *others = "";
+	char used[256];
+	int rc = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
+			      : mdv_flow_level_add(levels, &plan->want, &flow->level);
+
+	if (rc == 0 && flow != NULL)
+		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
+	if (rc != -ENOSPC)
+		return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "moving other rules");
+	if (install_needs_rooted(levels, &plan->want))
+		others = "; it fits if PASSTHRU rules and those of several queues move: create it "
+			 "before them, or use passthru_move=on";
+	mdv_flow_level_describe(levels, used, sizeof(used));
+	return mdv_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, NULL,
+		"the device's %u levels are too few for this rule among those it overlaps; taken "
+		"are, by %s; destroy some of them, or give them masks or values that exclude each "
+		"other%s",
+		levels->nb, used, others);
+}
+
+static struct mdv_flow_installed *
+install_at(struct mdv_flow_presence *present, unsigned int i)
+{
+	return present->many != NULL ? &present->many[i] : &present->one;
+}
+
+/* The last first: a part goes before the more specific ones that were put in before it. */
+static void
+install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
+{
+	while (present->nb != 0) {
+		struct mdv_flow_installed *installed = install_at(present, --present->nb);
+		int rc = ibv_destroy_flow(installed->verbs);
+
+		if (rc != 0)
+			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
+				port->dev->data->port_id, strerror(rc));
+		mdv_rss_put(installed->rss);
+	}
+	free(present->many);
+	present->many = NULL;
+}
+
+/* The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
+static int
+install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
+	enum mdv_rss_class_id id, unsigned int which, struct mdv_rss **rss)
+{
+	struct mdv_rss_conf conf = {
+		.fields = which == 0 ? mdv_rss_fields(id, actions->inner != NULL) : 0,
+		.key = actions->rss_key,
+		.queues = which == 0 ? actions->queues : actions->extras[which - 1],
+		.nb_queues = which == 0 ? actions->nb_queues : 1,
+	};
+
+	/* A sent packet goes to no QP, but verbs wants one: it names the device. */
+	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
+		return mdv_rss_get_drop(port, rss);
+	return mdv_rss_get(port, &conf, rss);
+}
+
+static int
+install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part,
+	unsigned int which, struct mdv_flow_installed *out, struct rte_flow_error *error)
+{
+	struct mdv_flow_part *planned = &plan->parts[part];
+	int rc = install_destination(port, &plan->actions, planned->id, which, &out->rss);
+
+	if (rc != 0)
+		return mdv_flow_error_kernel(error, -rc, "the rule's destination");
+	mdv_flow_dump_log(port->dev->data->port_id, &planned->build);
+	errno = 0;
+	out->verbs = ibv_create_flow(mdv_rss_qp(out->rss), &planned->build.attr);
+	if (out->verbs == NULL) {
+		rc = errno != 0 ? errno : EINVAL;
+		mdv_rss_put(out->rss);
+		return mdv_flow_error_kernel(error, rc, "the rule");
+	}
+	return 0;
+}
+
+static int
+install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && flow->counted && i < plan->nb_parts; i++)
+		rc = mdv_flow_build_count(&plan->parts[i].build, flow->counter->verbs);
+	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with COUNT");
+}
+
+static int
+install_edits(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct mdv_flow_edit_object *object =
+		flow->edited ? mdv_flow_install_edited(flow)->object : NULL;
+	int rc = 0;
+
+	for (unsigned int i = 0; object != NULL && i < plan->nb_parts; i++)
+		for (unsigned int j = 0; rc == 0 && j < object->nb_verbs; j++)
+			rc = mdv_flow_build_action(&plan->parts[i].build, object->verbs[j]);
+	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with its changes");
+}
+
+/* All parts to all destinations: one match is one entry in the device, with all of them. */
+static int
+install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct mdv_flow_presence *present, struct rte_flow_error *error)
+{
+	const unsigned int per_part = 1 + plan->actions.nb_extras;
+	const unsigned int all = plan->nb_parts * per_part;
+	int rc;
+
+	present->nb = 0;
+	present->many = all > 1 ? calloc(all, sizeof(present->one)) : NULL;
+	if (all > 1 && present->many == NULL)
+		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
+	rc = install_count(plan, flow, error);
+	if (rc == 0)
+		rc = install_edits(plan, flow, error);
+	while (rc == 0 && present->nb < all) {
+		const unsigned int part = present->nb / per_part, which = present->nb % per_part;
+
+		rc = install_one(port, plan, part, which, install_at(present, present->nb), error);
+		present->nb += rc == 0 ? 1 : 0;
+	}
+	if (rc != 0)
+		install_clear(port, present);
+	return rc;
+}
+
+static int
+install_refuse_edit(int rc, struct rte_flow_error *error)
+{
+	return mdv_flow_error_kernel(error, -rc, "what the rule changes");
+}
+
+int
+mdv_flow_install_try(
+	const struct mdv_port *port, const struct mdv_flow_edit *edit, struct rte_flow_error *error)
+{
+	int rc = mdv_flow_edit_object_try(port->device.ctx, edit);
+
+	return rc == 0 ? 0 : install_refuse_edit(rc, error);
+}
+
+/* The counter and what it changes: objects that are there before the rule and after it. */
+static int
+install_get_objects(struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	struct mdv_flow_edited *edited = flow->edited ? mdv_flow_install_edited(flow) : NULL;
+	int rc = flow->counted ? mdv_flow_count_get(port, flow->counter) : 0;
+
+	if (rc != 0)
+		return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
+	if (edited != NULL)
+		rc = mdv_flow_edit_object_get(port, &edited->edit, &edited->object);
+	if (rc == 0)
+		return 0;
+	if (flow->counted)
+		mdv_flow_count_put(flow->counter);
+	return install_refuse_edit(rc, error);
+}
+
+static void
+install_put_objects(struct rte_flow *flow)
+{
+	if (flow->edited)
+		mdv_flow_edit_object_put(mdv_flow_install_edited(flow)->object);
+	if (flow->counted)
+		mdv_flow_count_put(flow->counter);
+}
+
+int
+mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	int rc;
+
+	/* Packets may be tagged from the moment the rule is there. */
+	if (plan->actions.tag != MDV_MARK_TAG_NONE)
+		mdv_rxq_expect_marks(port);
+	rc = install_get_objects(port, flow, error);
+	if (rc != 0)
+		return rc;
+	rc = install_all(port, flow, plan, &flow->present, error);
+	if (rc != 0)
+		install_put_objects(flow);
+	return rc;
+}
+
+void
+mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
+{
+	if (flow->present.nb == 0)
+		return;
+	if (flow->counted)
+		mdv_flow_count_keep(flow->counter);
+	install_clear(port, &flow->present);
+	flow->halves = false;
+	install_put_objects(flow);
+}
+
+/* There before it is gone from here; the counter stays the same object. */
+static int
+install_move_flow(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
+{
+	struct mdv_flow_presence present;
+	struct mdv_flow_plan plan;
+	int rc;
+
+	if (flow->present.nb == 0)
+		return 0;
+	rc = mdv_flow_install_plan(port, flow, &plan, NULL);
+	if (rc != 0)
+		return rc;
+	mdv_flow_plan_set_level(&plan, level);
+	rc = install_all(port, flow, &plan, &present, NULL);
+	if (rc != 0)
+		return rc;
+	install_clear(port, &flow->present);
+	flow->present = present;
+	flow->halves = false;
+	return 0;
+}
+
+int
+mdv_flow_install_again(struct mdv_port *port, struct rte_flow *flow)
+{
+	return install_move_flow(port, flow, mdv_flow_level_of(&flow->level));
+}
+
+static int
+install_move_one(struct mdv_port *port, struct mdv_flow_level_rule *rule, uint8_t level)
+{
+	if (rule->shape->priority == MDV_FLOW_LEVEL_DEFAULT)
+		return mdv_flow_default_move(port, rule, level);
+	return install_move_flow(port, container_of(rule, struct rte_flow, level), level);
+}
+
+int
+mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
+{
+	struct mdv_port *port = context;
+	struct mdv_flow_level_rule *rule, *failed = NULL;
+	int rc = 0;
+
+	TAILQ_FOREACH (rule, &shape->rules, next) {
+		rc = install_move_one(port, rule, level);
+		if (rc != 0) {
+			failed = rule;
+			break;
+		}
+	}
+	if (rc == 0) {
+		MDV_LOG(DEBUG, "port %u: %u %srules moved from verbs priority %d to %u",
+			port->dev->data->port_id, shape->nb_rules, shape->copies ? "PASSTHRU " : "",
+			shape->level, level);
+		return 0;
+	}
+	TAILQ_FOREACH (rule, &shape->rules, next) {
+		if (rule == failed)
+			break;
+		if (install_move_one(port, rule, shape->level) != 0)
+			MDV_LOG(ERR, "port %u: a rule cannot be moved back to verbs priority %d",
+				port->dev->data->port_id, shape->level);
+	}
+	return rc;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Twins put beside rules, and taking over from them. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "flow/match/flow_error.h"
+#include "flow_indirect.h"
+#include "flow_install.h"
+#include "flow_retarget.h"
+#include "state/port.h"
+
+struct retarget_pair {
+	struct rte_flow *rule, *twin;
+};
+
+struct retarget {
+	struct mdv_port *port;
+	unsigned int nb;
+	struct retarget_pair *pairs;
+};
+
+static bool
+retarget_names(const struct rte_flow *rule, const struct rte_flow_action_handle *handle)
+{
+	const struct rte_flow_action *action;
+
+	if (!rule->indirect)
+		return false;
+	for (action = rule->rule->actions_ro; action->type != RTE_FLOW_ACTION_TYPE_END; action++)
+		if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT && action->conf == handle)
+			return true;
+	return false;
+}
+
+/* Rules that wait in flow queues are translated when they enter. */
+static int
+retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle *handle,
+	struct rte_flow_error *error)
+{
+	const struct mdv_flow_list *rules = &retarget->port->flow.rules;
+	const uint32_t most = __atomic_load_n(&handle->nb_rules, __ATOMIC_RELAXED);
+	struct rte_flow *rule;
+
+	retarget->nb = 0;
+	retarget->pairs = calloc(most + 1, sizeof(*retarget->pairs));
+	if (retarget->pairs == NULL)
+		return mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory for the indirect action");
+	TAILQ_FOREACH (rule, rules, next)
+		if (retarget_names(rule, handle))
+			retarget->pairs[retarget->nb++].rule = rule;
+	return 0;
+}
+
+/*
+ * A copy goes on to all tables behind, so its twin stands in the same one, of which a packet hits
+ * one entry: by another mask, in two halves that match the same; or whole, if the rule is in halves
+ * from an update before. It has no level of its own.
+ */
+static int
+retarget_enter_halves(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule)
+{
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_install_plan(port, twin, &plan, NULL);
+
+	if (rc == 0 && !rule->halves)
+		rc = mdv_flow_plan_split(&plan);
+	if (rc != 0)
+		return rc;
+	twin->halves = !rule->halves;
+	mdv_flow_plan_set_level(&plan, mdv_flow_level_of(&rule->level));
+	return mdv_flow_install_add(port, twin, &plan, NULL);
+}
+
+static int
+retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule,
+	struct rte_flow_error *error)
+{
+	const struct mdv_flow_shape *shape = rule->level.shape;
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_install_plan(port, twin, &plan, error);
+
+	if (rc != 0)
+		return rc;
+	if (shape->copies && !shape->several && shape->turn == 0 && rule->present.nb != 0 &&
+		retarget_enter_halves(port, twin, rule) == 0)
+		return 0;
+	plan.want.beside = &rule->level;
+	rc = mdv_flow_install_level(port, twin, &plan, error);
+	if (rc != 0 || rule->present.nb == 0)
+		return rc;
+	rc = mdv_flow_install_add(port, twin, &plan, error);
+	if (rc != 0)
+		mdv_flow_level_del(&port->flow.levels, &twin->level);
+	return rc;
+}
+
+static int
+retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow_error *error)
+{
+	struct rte_flow *twin = mdv_slab_get(&port->flow.slab, sizeof(*twin));
+	int rc;
+
+	if (twin == NULL)
+		return mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory for the indirect action");
+	memset(twin, 0, sizeof(*twin));
+	twin->rule = pair->rule->rule;
+	twin->place = MDV_FLOW_AHEAD;
+	twin->counted = pair->rule->counted;
+	twin->counter = pair->rule->counter;
+	twin->edited = pair->rule->edited;
+	rc = retarget_enter(port, twin, pair->rule, error);
+	if (rc != 0)
+		mdv_slab_put(&port->flow.slab, twin, sizeof(*twin));
+	else
+		pair->twin = twin;
+	return rc;
+}
+
+/* From the device, from the levels, from memory. */
+static void
+retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
+{
+	mdv_flow_install_del(port, pair->twin);
+	mdv_flow_level_del(&port->flow.levels, &pair->twin->level);
+	mdv_slab_put(&port->flow.slab, pair->twin, sizeof(*pair->twin));
+	pair->twin = NULL;
+}
+
+/* The rule is the twin now: the application's handle stays what it is. */
+static void
+retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
+{
+	struct rte_flow *rule = pair->rule, *twin = pair->twin;
+
+	mdv_flow_install_del(port, rule);
+	if (twin->level.shape != NULL) {
+		mdv_flow_level_del(&port->flow.levels, &rule->level);
+		mdv_flow_level_rename(&twin->level, &rule->level);
+	}
+	rule->present = twin->present;
+	rule->halves = twin->halves;
+	mdv_slab_put(&port->flow.slab, twin, sizeof(*twin));
+	pair->twin = NULL;
+}
+
+/* All twins are there before the first rule goes. @return 0, or a negative errno: nothing changed
+ */
+static int
+retarget_replace(struct retarget *retarget, struct rte_flow_error *error)
+{
+	unsigned int nb;
+	int rc = 0;
+
+	for (nb = 0; rc == 0 && nb < retarget->nb; nb++)
+		rc = retarget_twin(retarget->port, &retarget->pairs[nb], error);
+	if (rc == 0) {
+		for (unsigned int i = 0; i < retarget->nb; i++)
+			retarget_take_over(retarget->port, &retarget->pairs[i]);
+		return 0;
+	}
+	for (nb--; nb-- != 0;)
+		retarget_drop_twin(retarget->port, &retarget->pairs[nb]);
+	return rc;
+}
+
+/* Best effort: a rule that cannot go back costs a level, and does what it should. */
+static void
+retarget_go_home(struct retarget *retarget)
+{
+	unsigned int nb = 0;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < retarget->nb; i++) {
+		struct retarget_pair *pair = &retarget->pairs[i];
+
+		if (pair->rule->halves)
+			rc |= mdv_flow_install_again(retarget->port, pair->rule);
+		else if (pair->rule->level.shape->turn != 0)
+			retarget->pairs[nb++] = *pair;
+	}
+	retarget->nb = nb;
+	if ((retarget_replace(retarget, NULL) | rc) != 0)
+		MDV_LOG(DEBUG, "port %u: updated rules stay in a level of their own",
+			retarget->port->dev->data->port_id);
+}
+
+int
+mdv_flow_retarget(struct mdv_port *port, struct rte_flow_action_handle *handle,
+	struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct mdv_flow_indirect *indirect = &port->flow.indirect;
+	struct retarget retarget = { .port = port };
+	int rc = retarget_collect(&retarget, handle, error);
+
+	if (rc != 0)
+		return rc;
+	indirect->updated = handle;
+	indirect->update = action;
+	rc = retarget_replace(&retarget, error);
+	indirect->updated = NULL;
+	indirect->update = NULL;
+	if (rc == 0) {
+		free(handle->action);
+		handle->action = action;
+		retarget_go_home(&retarget);
+	}
+	free(retarget.pairs);
+	return rc;
+}

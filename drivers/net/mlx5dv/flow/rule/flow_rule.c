@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules made, entered, left and freed. */
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_flow_driver.h>
+#include <rte_prefetch.h>
+
+#include "flow/async/flow_table.h"
+#include "flow/match/flow_error.h"
+#include "flow_indirect.h"
+#include "flow_rule.h"
+#include "state/port.h"
+
+static struct rte_flow *
+rule_no_memory(struct rte_flow_error *error)
+{
+	mdv_flow_error_set(
+		error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, "no memory for the rule");
+	return NULL;
+}
+
+int
+mdv_flow_rule_translate_edit(
+	const struct mdv_flow_plan *plan, struct mdv_flow_edit *edit, struct rte_flow_error *error)
+{
+	if (plan->actions.edits == NULL)
+		return 0;
+	/* The last part is the pattern itself. */
+	return mdv_flow_edit_translate(plan->actions.edits,
+		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, edit, error);
+}
+
+/*
+ * The rule and the copy of what was given, in one piece of memory. Rules of one form take the same
+ * room, so the last one's is tried first: to ask rte_flow_conv() for it costs as much as to copy.
+ */
+static struct rte_flow *
+rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
+	const struct mdv_flow_edit *edit, struct rte_flow_error *error)
+{
+	const size_t before =
+		sizeof(struct rte_flow) + (edit != NULL ? sizeof(struct mdv_flow_edited) : 0);
+	_Atomic int *last = &port->flow.copy_bytes;
+	int room = atomic_load_explicit(last, memory_order_relaxed);
+
+	for (;;) {
+		const size_t bytes = RTE_ALIGN_CEIL(before + room, RTE_CACHE_LINE_SIZE);
+		struct rte_flow *flow = NULL;
+		int size;
+
+		if (bytes / RTE_CACHE_LINE_SIZE <= UINT16_MAX)
+			flow = mdv_slab_get(&port->flow.slab, bytes);
+		if (flow == NULL)
+			return rule_no_memory(error);
+		memset(flow, 0, sizeof(*flow));
+		flow->lines = bytes / RTE_CACHE_LINE_SIZE;
+		flow->rule = (void *)((uint8_t *)flow + before);
+		flow->edited = edit != NULL;
+		if (edit != NULL)
+			mdv_flow_install_edited(flow)->edit = *edit;
+		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
+		if (size == room)
+			return flow;
+		mdv_slab_put(&port->flow.slab, flow, bytes);
+		if (size < 0)
+			return NULL;
+		room = size;
+		atomic_store_explicit(last, size, memory_order_relaxed);
+	}
+}
+
+static struct rte_flow *
+rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	struct rte_flow_conv_rule rule = {
+		.attr_ro = given->attr,
+		.pattern_ro = given->pattern,
+		.actions_ro = given->actions,
+	};
+	struct rte_flow_action *flat = NULL;
+	struct mdv_flow_edit edit;
+	struct rte_flow *flow;
+
+	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
+	if (mdv_flow_plan_make(&env, given, plan, error) != 0 ||
+		mdv_flow_rule_translate_edit(plan, &edit, error) != 0)
+		return NULL;
+	mdv_flow_level_prefetch(
+		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
+	if (!mdv_flow_action_is_flat(given->actions)) {
+		flat = mdv_flow_action_flatten(given->actions);
+		if (flat == NULL)
+			return rule_no_memory(error);
+		rule.actions_ro = flat;
+	}
+	flow = rule_alloc(port, &rule, plan->actions.edits != NULL ? &edit : NULL, error);
+	free(flat);
+	if (flow == NULL)
+		return NULL;
+	flow->counted = plan->actions.count;
+	flow->counter = plan->actions.counter != NULL ? plan->actions.counter : &flow->count;
+	flow->egress = plan->actions.egress;
+	return flow;
+}
+
+/* Its handles are held from before they are looked at until the rule is freed. */
+static struct rte_flow *
+rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	struct rte_flow *flow = NULL;
+
+	pthread_mutex_lock(&port->flow.lock);
+	if (mdv_flow_indirect_take(port, given->actions, error) == 0) {
+		flow = rule_make(port, given, plan, error);
+		if (flow == NULL)
+			mdv_flow_indirect_put(given->actions);
+		else
+			flow->indirect = true;
+	}
+	pthread_mutex_unlock(&port->flow.lock);
+	return flow;
+}
+
+struct rte_flow *
+mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+{
+	return mdv_flow_indirect_is_in(given->actions)
+		? rule_make_indirect(port, given, plan, error)
+		: rule_make(port, given, plan, error);
+}
+
+void
+mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow)
+{
+	if (flow->table != NULL)
+		mdv_flow_table_put(flow->table);
+	if (flow->indirect)
+		mdv_flow_indirect_put(flow->rule->actions_ro);
+	mdv_slab_put(&port->flow.slab, flow, flow->lines * RTE_CACHE_LINE_SIZE);
+}
+
+static int
+rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	int rc = mdv_flow_install_level(port, flow, plan, error);
+
+	if (rc != 0)
+		return rc;
+	if (port->flow.active)
+		rc = mdv_flow_install_add(port, flow, plan, error);
+	else if (flow->edited)
+		rc = mdv_flow_install_try(port, &mdv_flow_install_edited(flow)->edit, error);
+	if (rc != 0) {
+		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
+		return rc;
+	}
+	TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
+	flow->place = MDV_FLOW_RULES;
+	return 0;
+}
+
+int
+mdv_flow_rule_enter_later(
+	struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	const struct mdv_flow_plan_rule rule = {
+		.attr = flow->rule->attr_ro,
+		.pattern = flow->rule->pattern_ro,
+		.actions = flow->rule->actions_ro,
+	};
+	struct mdv_flow_plan plan;
+	int rc = mdv_flow_plan_make(&env, &rule, &plan, error);
+
+	return rc != 0 ? rc : rule_enter(port, flow, &plan, error);
+}
+
+int
+mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	/* Its actions may have been updated since the plan was made. */
+	return flow->indirect ? mdv_flow_rule_enter_later(port, flow, error)
+			      : rule_enter(port, flow, plan, error);
+}
+
+void
+mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
+{
+	TAILQ_INSERT_TAIL(&port->flow.refused, flow, next);
+	flow->place = MDV_FLOW_REFUSED;
+}
+
+/*
+ * Rules often go in the order in which they came, and of many each is cold. What tells where the
+ * rest of the next one is has been fetched when the one before this went.
+ */
+static void
+rule_prefetch_next(const struct rte_flow *flow)
+{
+	const struct rte_flow *next = TAILQ_NEXT(flow, next);
+
+	if (next == NULL)
+		return;
+	rte_prefetch0(&next->level);
+	rte_prefetch0(next->present.one.verbs);
+	rte_prefetch0(TAILQ_NEXT(next, next));
+}
+
+void
+mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow)
+{
+	switch (flow->place) {
+	case MDV_FLOW_RULES:
+		rule_prefetch_next(flow);
+		mdv_flow_level_prefetch_del(&flow->level);
+		mdv_flow_install_del(port, flow);
+		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
+		TAILQ_REMOVE(&port->flow.rules, flow, next);
+		break;
+	case MDV_FLOW_REFUSED:
+		TAILQ_REMOVE(&port->flow.refused, flow, next);
+		break;
+	default:
+		break;
+	}
+	flow->place = MDV_FLOW_NOWHERE;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hears of netdevs by rtnetlink's group of links. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+#include "base/log.h"
+#include "netdev.h"
+#include "netlink.h"
+#include "state/port.h"
+
+/** A message longer than that is cut; what is looked at is in its beginning. */
+#define MESSAGE_BYTES 8192
+
+int
+mdv_netlink_open(void)
+{
+	const struct sockaddr_nl links = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+	int fd, ret;
+
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (const struct sockaddr *)&links, sizeof(links)) == 0)
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static bool
+mentions(const struct nlmsghdr *message, size_t length, unsigned int ifindex)
+{
+	const struct ifinfomsg *link = NLMSG_DATA(message);
+
+	if (length < NLMSG_LENGTH(sizeof(*link)))
+		return false;
+	/* Bridges and others send messages of this type with fewer attributes: no matter. */
+	return (message->nlmsg_type == RTM_NEWLINK || message->nlmsg_type == RTM_DELLINK) &&
+		link->ifi_index == (int)ifindex;
+}
+
+bool
+mdv_netlink_read(int fd, unsigned int ifindex)
+{
+	_Alignas(struct nlmsghdr) char message[MESSAGE_BYTES];
+	bool is_news = false;
+	ssize_t length;
+
+	/* One notification a datagram; when some did not fit, recv() fails once with ENOBUFS. */
+	do {
+		length = recv(fd, message, sizeof(message), MSG_DONTWAIT);
+		is_news |= length < 0 ? errno == ENOBUFS
+				      : mentions((const void *)message, (size_t)length, ifindex);
+	} while (length > 0 || (length < 0 && (errno == ENOBUFS || errno == EINTR)));
+	return is_news;
+}
+
+/** @return whether it is here. */
+static bool
+look_for_it(struct mdv_port *port)
+{
+	struct mdv_device *device = &port->device;
+	char name[IF_NAMESIZE];
+	int ret = mdv_netdev_get_name(device->ifindex, name);
+
+	if (ret == -ENODEV) {
+		MDV_LOG(WARNING,
+			"port %u: netdev %s is gone, deleted or moved to another network "
+			"namespace: the port goes on without it, until it is reset or probed anew",
+			port->dev->data->port_id, device->ifname);
+		/* If one comes with this index, who knows whether it is the same? */
+		device->ifindex = 0;
+		device->ifname[0] = '\0';
+		return false;
+	}
+	if (ret == 0 && strcmp(name, device->ifname) != 0) {
+		MDV_LOG(NOTICE, "port %u: netdev %s is called %s now", port->dev->data->port_id,
+			device->ifname, name);
+		memcpy(device->ifname, name, sizeof(name));
+	}
+	return ret == 0;
+}
+
+void
+mdv_netlink_look(struct mdv_port *port, uint16_t *mtu)
+{
+	const uint16_t port_id = port->dev->data->port_id, before = *mtu;
+	const char *ifname = port->device.ifname;
+
+	if (port->device.ifindex == 0 || !look_for_it(port) ||
+		mdv_netdev_get_mtu(port->device.ifindex, mtu) != 0 || *mtu == before ||
+		!port->started)
+		return;
+	/* Equal: the port has set it. */
+	if (*mtu < port->mtu)
+		MDV_LOG(WARNING,
+			"port %u: netdev %s has an MTU of %u now, and the port one of %u: the "
+			"device drops what is longer than %u until the port's MTU is set or the "
+			"port is started again",
+			port_id, ifname, *mtu, port->mtu, *mtu);
+	else if (*mtu > port->mtu)
+		MDV_LOG(NOTICE,
+			"port %u: netdev %s has an MTU of %u now, and the port one of %u: longer "
+			"frames come in and may be lost for want of room",
+			port_id, ifname, *mtu, port->mtu);
+}

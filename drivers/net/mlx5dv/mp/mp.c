@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages to and from rte_mp. */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "base/log.h"
+#include "mp.h"
+
+#define NAME "net_mlx5dv"
+/** How long a process is waited for that does not answer. */
+static const struct timespec patience = { .tv_sec = 5 };
+
+static_assert(sizeof(struct mdv_mp_message) <= RTE_MP_MAX_PARAM_LEN, "room for it");
+
+/** A message that came in, left to a thread of its own. */
+struct incoming {
+	struct mdv_mp_message message;
+	struct mdv_mp_fds got;
+	char peer[];
+};
+
+static struct {
+	mdv_mp_handle_t handle;
+	bool waits;
+} listener;
+
+/** EAL has one question of a name under way, and refuses a second; threads may have one each. */
+static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+pack(struct rte_mp_msg *msg, const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
+{
+	memset(msg, 0, sizeof(*msg));
+	memcpy(msg->name, NAME, sizeof(NAME));
+	msg->len_param = sizeof(*message);
+	memcpy(msg->param, message, sizeof(*message));
+	if (fds == NULL)
+		return;
+	msg->num_fds = fds->nb;
+	memcpy(msg->fds, fds->fds, sizeof(fds->fds));
+}
+
+static void
+close_fds(const int *fds, int nb)
+{
+	while (nb-- > 0)
+		close(fds[nb]);
+}
+
+/** @return 0, -EPROTO: it is none of ours, and its descriptors are closed */
+static int
+unpack(const struct rte_mp_msg *msg, struct mdv_mp_message *message, struct mdv_mp_fds *fds)
+{
+	if (msg->len_param != sizeof(*message) || msg->num_fds > (int)RTE_DIM(fds->fds)) {
+		close_fds(msg->fds, msg->num_fds);
+		return -EPROTO;
+	}
+	memcpy(message, msg->param, sizeof(*message));
+	fds->nb = msg->num_fds;
+	memcpy(fds->fds, msg->fds, sizeof(fds->fds));
+	return 0;
+}
+
+static int
+answer(struct mdv_mp_message *message, const struct mdv_mp_fds *got, const char *peer)
+{
+	struct mdv_mp_fds give = { .nb = 0 };
+	struct rte_mp_msg msg;
+
+	message->result = listener.handle(message, got, &give);
+	close_fds(got->fds, got->nb);
+	pack(&msg, message, &give);
+	return rte_mp_reply(&msg, peer);
+}
+
+static void *
+take_aside(void *arg)
+{
+	struct incoming *incoming = arg;
+
+	pthread_detach(pthread_self());
+	answer(&incoming->message, &incoming->got, incoming->peer);
+	free(incoming);
+	return NULL;
+}
+
+/** rte_mp's; @p peer is a path. */
+static int
+take(const struct rte_mp_msg *msg, const void *peer)
+{
+	struct mdv_mp_message message;
+	struct incoming *incoming;
+	struct mdv_mp_fds got;
+	pthread_t thread;
+
+	if (unpack(msg, &message, &got) != 0) {
+		MDV_LOG(ERR, "a process of this application has another build of this driver");
+		return -EPROTO;
+	}
+	if (!listener.waits)
+		return answer(&message, &got, peer);
+	incoming = malloc(sizeof(*incoming) + strlen(peer) + 1);
+	if (incoming == NULL)
+		goto close;
+	incoming->message = message;
+	incoming->got = got;
+	strcpy(incoming->peer, peer);
+	if (rte_ctrl_thread_create(&thread, "mlx5dv-mp", NULL, take_aside, incoming) == 0)
+		return 0;
+	free(incoming);
+close:
+	close_fds(got.fds, got.nb);
+	return -ENOMEM;
+}
+
+int
+mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
+{
+	if (listener.handle != NULL)
+		return 0;
+	listener.handle = handle;
+	listener.waits = waits;
+	if (rte_mp_action_register(NAME, take) == 0 || rte_errno == ENOTSUP)
+		return 0;
+	listener.handle = NULL;
+	MDV_LOG(ERR, "cannot talk to other processes: %s", rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static int
+request(struct rte_mp_msg *msg, struct rte_mp_reply *reply)
+{
+	int ret;
+
+	pthread_mutex_lock(&request_lock);
+	ret = rte_mp_request_sync(msg, reply, &patience) == 0 ? 0 : -rte_errno;
+	pthread_mutex_unlock(&request_lock);
+	return ret;
+}
+
+int
+mdv_mp_ask(struct mdv_mp_message *message, struct mdv_mp_fds *fds)
+{
+	struct mdv_mp_fds got = { .nb = 0 };
+	struct rte_mp_reply reply;
+	struct rte_mp_msg msg;
+	int ret;
+
+	pack(&msg, message, fds);
+	ret = request(&msg, &reply);
+	if (ret == 0)
+		ret = reply.nb_received == 1 ? unpack(&reply.msgs[0], message, &got) : -ENOTCONN;
+	free(reply.msgs);
+	if (ret != 0) {
+		MDV_LOG(ERR, "port %u: no answer from the primary process: %s", message->port_id,
+			rte_strerror(-ret));
+		return ret;
+	}
+	if (fds != NULL)
+		*fds = got;
+	else
+		close_fds(got.fds, got.nb);
+	return message->result;
+}
+
+int
+mdv_mp_ask_recovery(enum mdv_mp_kind kind, uint16_t port_id, uint16_t idx, uint8_t syndrome)
+{
+	struct mdv_mp_message message = {
+		.kind = kind,
+		.port_id = port_id,
+		.queue = { .idx = idx, .syndrome = syndrome },
+	};
+
+	int ret;
+
+	/* Doing it twice is harmless, unlike a burst while it is done. */
+	do {
+		ret = mdv_mp_ask(&message, NULL);
+	} while (ret == -ETIMEDOUT);
+	return ret;
+}
+
+int
+mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
+{
+	struct mdv_mp_message answered;
+	struct mdv_mp_fds got;
+	struct rte_mp_reply reply;
+	struct rte_mp_msg msg;
+	int i, ret;
+
+	pack(&msg, message, fds);
+	ret = request(&msg, &reply);
+	if (ret == -ENOTSUP)
+		return 0;
+	for (i = 0; ret == 0 && i < reply.nb_received; i++) {
+		ret = unpack(&reply.msgs[i], &answered, &got);
+		if (ret == 0) {
+			close_fds(got.fds, got.nb);
+			ret = answered.result;
+		}
+	}
+	free(reply.msgs);
+	if (ret != 0)
+		MDV_LOG(WARNING, "port %u: a secondary process does not follow: %s",
+			message->port_id, rte_strerror(-ret));
+	return ret;
+}

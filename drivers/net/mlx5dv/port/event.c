@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the device's events and Linux's in EAL's interrupt thread, and passes them on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ethdev_driver.h>
+#include <rte_interrupts.h>
+
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "ethdev/ethdev.h"
+#include "event.h"
+#include "kernel/netdev.h"
+#include "kernel/netlink.h"
+#include "queue/rx_intr.h"
+#include "queue/rxq_ring.h"
+#include "state/port.h"
+
+/** What some events ask for. */
+struct news {
+	bool link;
+	bool fatal;
+};
+
+enum about {
+	ABOUT_PORT,
+	ABOUT_DEVICE,
+	ABOUT_QP,
+	ABOUT_CQ,
+	ABOUT_WQ,
+};
+
+/* clang-format off */
+static const struct row {
+	enum ibv_event_type type;
+	enum about about;
+	const char *advice; /**< of a queue */
+} rows[] = {
+	{ IBV_EVENT_PORT_ACTIVE, ABOUT_PORT, NULL },
+	{ IBV_EVENT_PORT_ERR, ABOUT_PORT, NULL },
+	{ IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE, NULL },
+	{ IBV_EVENT_CQ_ERR, ABOUT_CQ, "no completion comes any more; a burst makes the queue anew" },
+	{ IBV_EVENT_WQ_FATAL, ABOUT_WQ, "nothing is received until a burst has started it anew" },
+	{ IBV_EVENT_QP_FATAL, ABOUT_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_QP_REQ_ERR, ABOUT_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_QP_ACCESS_ERR, ABOUT_QP, "nothing is sent until a burst has started it anew" },
+};
+/* clang-format on */
+
+static const struct row *
+row_of(enum ibv_event_type type)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(rows); i++) {
+		if (rows[i].type == type)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/** Say it once a queue and start of the port. @return whether it is to be said. */
+static bool
+is_news(uint32_t *told, enum ibv_event_type type)
+{
+	bool news = (*told & 1u << type) == 0;
+
+	*told |= 1u << type;
+	return news;
+}
+
+static bool
+tell_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+{
+	struct mdv_rxq *rxq;
+
+	LIST_FOREACH (rxq, &port->queues.rx, next) {
+		if (row->about == ABOUT_CQ ? rxq->cq.ibv_cq != event->element.cq
+					   : rxq->wq != event->element.wq)
+			continue;
+		if (row->about == ABOUT_CQ) {
+			mdv_rxq_ring_break(rxq);
+			mdv_rx_intr_wake(port, rxq->idx);
+		}
+		if (is_news(&rxq->told, event->event_type))
+			MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id,
+				rxq->idx, ibv_event_type_str(event->event_type), row->advice);
+		return true;
+	}
+	return false;
+}
+
+static bool
+tell_txq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+{
+	struct mdv_txq *txq;
+
+	LIST_FOREACH (txq, &port->queues.tx, next) {
+		if (row->about == ABOUT_CQ ? txq->cq.ibv_cq != event->element.cq
+					   : txq->qp != event->element.qp)
+			continue;
+		if (row->about == ABOUT_CQ)
+			txq->broken = true;
+		if (is_news(&txq->told, event->event_type))
+			MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id,
+				txq->idx, ibv_event_type_str(event->event_type), row->advice);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * Verbs waits with the destruction of an object until its events are acknowledged, so the object is
+ * still there, and whoever destroys it must not hold the lock meanwhile.
+ */
+static void
+tell_queue(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&port->queues.lock);
+	if (row->about != ABOUT_QP)
+		found = tell_rxq(port, event, row);
+	if (!found && row->about != ABOUT_WQ)
+		found = tell_txq(port, event, row);
+	pthread_mutex_unlock(&port->queues.lock);
+	if (!found && !port->event.other_told) {
+		port->event.other_told = true;
+		MDV_LOG(ERR,
+			"port %u: %s of a rule's destination: its packets may be lost; stop the "
+			"port and start it again",
+			port->dev->data->port_id, ibv_event_type_str(event->event_type));
+	}
+}
+
+static void
+take(struct mdv_port *port, const struct ibv_async_event *event, struct news *news)
+{
+	const struct row *row = row_of(event->event_type);
+
+	if (row == NULL)
+		MDV_LOG(DEBUG, "port %u: %s", port->dev->data->port_id,
+			ibv_event_type_str(event->event_type));
+	else if (row->about == ABOUT_PORT)
+		news->link |= event->element.port_num == port->device.port_num;
+	else if (row->about == ABOUT_DEVICE)
+		news->fatal = true;
+	else
+		tell_queue(port, event, row);
+}
+
+static void handle(void *arg);
+
+/** Read them all; the descriptor is non-blocking. */
+static void
+take_all(struct mdv_port *port, struct news *news)
+{
+	struct ibv_async_event event;
+
+	while (ibv_get_async_event(port->device.ctx, &event) == 0) {
+		take(port, &event, news);
+		ibv_ack_async_event(&event);
+	}
+	if (errno == EAGAIN || errno == EINTR)
+		return;
+	/* So it is when the kernel has taken the device away. It would be so for ever. */
+	MDV_LOG(ERR, "port %u: cannot read the device's events: %s", port->dev->data->port_id,
+		strerror(errno));
+	rte_intr_callback_unregister_pending(port->event.handle, handle, port, NULL);
+	news->fatal = true;
+}
+
+/** @return whether the link is another than the application was told. */
+static bool
+update_link(struct mdv_port *port)
+{
+	struct rte_eth_dev *dev = port->dev;
+	bool up;
+
+	mdv_ethdev_link_update(dev, 0);
+	up = dev->data->dev_link.link_status == RTE_ETH_LINK_UP;
+	if (up == port->event.up)
+		return false;
+	port->event.up = up;
+	MDV_LOG(INFO, "port %u: link %s", dev->data->port_id, up ? "up" : "down");
+	return true;
+}
+
+/** @return whether this is new. */
+static bool
+set_gone(struct mdv_port *port)
+{
+	if (port->event.gone)
+		return false;
+	port->event.gone = true;
+	MDV_LOG(ERR,
+		"port %u: the device %s has failed and does nothing any more; close the port, or "
+		"reset it when the device is back",
+		port->dev->data->port_id, port->device.name);
+	return true;
+}
+
+static void
+handle(void *arg)
+{
+	struct mdv_port *port = arg;
+	struct rte_eth_dev *dev = port->dev;
+	const struct rte_eth_intr_conf conf = dev->data->dev_conf.intr_conf;
+	struct news news = { 0 };
+	bool removed, changed;
+
+	take_all(port, &news);
+	removed = news.fatal && set_gone(port) && conf.rmv;
+	changed = (news.link || news.fatal) && update_link(port) && conf.lsc;
+	/* The port may be closed in the callback: nothing of it is touched behind that. So there is
+	 * one, and that a device is gone says more. */
+	if (removed)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+	else if (changed)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+/** Linux has something to say of netdevs. */
+static void
+handle_netdev(void *arg)
+{
+	struct mdv_port *port = arg;
+	struct rte_eth_dev *dev = port->dev;
+
+	if (!mdv_netlink_read(rte_intr_fd_get(port->event.netdev), port->device.ifindex))
+		return;
+	mdv_netlink_look(port, &port->event.netdev_mtu);
+	/* As above. */
+	if (update_link(port) && dev->data->dev_conf.intr_conf.lsc)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+/** @param listener where the handle is kept: the callback may come at once */
+static int
+listen_on(struct rte_intr_handle **listener, int fd, rte_intr_callback_fn callback,
+	struct mdv_port *port)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	*listener = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	if (*listener == NULL)
+		return -ENOMEM;
+	rte_intr_fd_set(*listener, fd);
+	rte_intr_type_set(*listener, RTE_INTR_HANDLE_EXT);
+	if (rte_intr_callback_register(*listener, callback, port) == 0)
+		return 0;
+	rte_intr_instance_free(*listener);
+	*listener = NULL;
+	return -ENOMEM;
+}
+
+static void
+stop_listening(
+	struct rte_intr_handle *listener, rte_intr_callback_fn callback, struct mdv_port *port)
+{
+	/* In the handler EAL cannot let go of it, which the other call would wait for: it does so
+	 * behind the handler. */
+	if (!rte_thread_is_intr() ||
+		rte_intr_callback_unregister_pending(listener, callback, port, NULL) <= 0)
+		rte_intr_callback_unregister_sync(listener, callback, port);
+	rte_intr_instance_free(listener);
+}
+
+/** What Linux does to the netdev is heard of, if there is one. */
+static void
+listen_to_netdev(struct mdv_port *port)
+{
+	int fd, ret;
+
+	if (port->device.ifindex == 0)
+		return;
+	fd = mdv_netlink_open();
+	(void)mdv_netdev_get_mtu(port->device.ifindex, &port->event.netdev_mtu);
+	ret = fd < 0 ? fd : listen_on(&port->event.netdev, fd, handle_netdev, port);
+	if (ret == 0)
+		return;
+	if (fd >= 0)
+		close(fd);
+	MDV_LOG(WARNING, "port %u: cannot listen to what happens to netdev %s: %s",
+		port->dev->data->port_id, port->device.ifname, strerror(-ret));
+}
+
+void
+mdv_event_install(struct mdv_port *port)
+{
+	struct rte_eth_dev_data *data = port->dev->data;
+	int ret;
+
+	/* Whatever changes from here on, there will be an event of it. */
+	mdv_ethdev_link_update(port->dev, 0);
+	port->event.up = data->dev_link.link_status == RTE_ETH_LINK_UP;
+	listen_to_netdev(port);
+	ret = listen_on(&port->event.handle, port->device.ctx->async_fd, handle, port);
+	if (ret != 0)
+		MDV_LOG(WARNING,
+			"port %u: cannot listen for the device's events: %s; no interrupts for "
+			"link and removal",
+			data->port_id, strerror(-ret));
+	data->dev_flags &= ~(RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV);
+	data->dev_flags |= ret == 0 ? RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV : 0;
+}
+
+void
+mdv_event_remove(struct mdv_port *port)
+{
+	int fd;
+
+	if (port->event.handle != NULL)
+		stop_listening(port->event.handle, handle, port);
+	port->event.handle = NULL;
+	if (port->event.netdev == NULL)
+		return;
+	fd = rte_intr_fd_get(port->event.netdev);
+	stop_listening(port->event.netdev, handle_netdev, port);
+	port->event.netdev = NULL;
+	close(fd);
+}
+
+void
+mdv_event_start(struct mdv_port *port)
+{
+	struct mdv_rxq *rxq;
+	struct mdv_txq *txq;
+
+	pthread_mutex_lock(&port->queues.lock);
+	LIST_FOREACH (rxq, &port->queues.rx, next)
+		rxq->told = rxq->told_syndromes = 0;
+	LIST_FOREACH (txq, &port->queues.tx, next)
+		txq->told = txq->told_syndromes = 0;
+	pthread_mutex_unlock(&port->queues.lock);
+	port->event.other_told = false;
+	/* ethdev does it for those who do not ask for events. */
+	if (port->dev->data->dev_conf.intr_conf.lsc)
+		mdv_ethdev_link_update(port->dev, 0);
+}
+
+int
+mdv_event_is_removed(struct rte_eth_dev *dev)
+{
+	return mdv_port(dev)->event.gone;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Open, close, reset: the device under a port and all that does not depend on its configuration. */
+#include <ethdev_driver.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "kernel/netdev.h"
+#include "mac.h"
+#include "mem/dm.h"
+#include "mem/mr.h"
+#include "open.h"
+#include "queue/rxq.h"
+#include "queue/txq.h"
+#include "start.h"
+#include "state/port.h"
+#include "state/port_list.h"
+
+int
+mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	port->dev = dev;
+	mdv_queue_list_init(&port->queues);
+	port->config = *config;
+	port->rx_metadata = RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
+	ret = mdv_device_open(config, &port->device);
+	if (ret != 0)
+		return ret;
+	port->mr = mdv_mr_create(&port->device, dev->data->port_id);
+	if (port->mr == NULL) {
+		ret = -ENOMEM;
+		goto close_device;
+	}
+	if (mdv_netdev_get_mtu(port->device.ifindex, &port->mtu) != 0)
+		port->mtu = RTE_ETHER_MTU;
+	mdv_xstats_init(port);
+	ret = mdv_flow_init(port);
+	if (ret != 0)
+		goto destroy_mr;
+	return 0;
+
+destroy_mr:
+	mdv_mr_destroy(port->mr);
+close_device:
+	mdv_device_close(&port->device);
+	return ret;
+}
+
+/** Undo mdv_open_port() and the configuration. */
+static void
+close_port(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+
+	mdv_flow_fini(port);
+	mdv_mac_release(port);
+	for (i = 0; i < dev->data->nb_rx_queues; i++)
+		mdv_rxq_release(dev, i);
+	for (i = 0; i < dev->data->nb_tx_queues; i++)
+		mdv_txq_release(dev, i);
+	rte_free(port->mc_list);
+	port->mc_list = NULL;
+	port->nb_mc = 0;
+	mdv_dm_close(port);
+	mdv_mr_destroy(port->mr);
+	port->mr = NULL;
+	mdv_device_close(&port->device);
+}
+
+int
+mdv_open_close(struct rte_eth_dev *dev)
+{
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	mdv_start_stop(dev);
+	mdv_primary_close(mdv_port(dev));
+	mdv_port_list_remove(mdv_port(dev));
+	mdv_event_remove(mdv_port(dev));
+	close_port(dev);
+	dev->data->nb_rx_queues = 0;
+	dev->data->nb_tx_queues = 0;
+	return 0;
+}
+
+/** What the application has set and ethdev does not set anew: the rest is in dev->data. */
+static void
+keep_settings(struct mdv_port *before, struct mdv_port *after)
+{
+	after->isolated = before->isolated;
+	after->mc_list = before->mc_list;
+	after->nb_mc = before->nb_mc;
+	before->mc_list = NULL;
+	before->nb_mc = 0;
+}
+
+int
+mdv_open_reset(struct rte_eth_dev *dev)
+{
+	struct mdv_port *before = mdv_port(dev), *after;
+	int ret;
+
+	if (before->started) {
+		MDV_LOG(ERR, "port %u: cannot be reset while it does not stop", dev->data->port_id);
+		return -EBUSY;
+	}
+	after = rte_zmalloc_socket("mdv_port", sizeof(*after), 0, dev->data->numa_node);
+	if (after == NULL)
+		return -ENOMEM;
+	/* Who looks on sees one of the two. */
+	mdv_port_list_remove(before);
+	mdv_event_remove(before);
+	/* All that may fail comes before anything is lost. */
+	dev->data->dev_private = after;
+	ret = mdv_open_port(dev, &before->config);
+	dev->data->dev_private = before;
+	if (ret != 0) {
+		MDV_LOG(ERR, "port %u: cannot be reset, its device does not open: %s",
+			dev->data->port_id, rte_strerror(-ret));
+		mdv_event_install(before);
+		mdv_port_list_add(before);
+		rte_free(after);
+		return ret;
+	}
+	keep_settings(before, after);
+	close_port(dev);
+	after->primary = before->primary;
+	dev->data->dev_private = after;
+	rte_free(before);
+	mdv_event_install(after);
+	mdv_port_list_add(after);
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues of a port, all of them or one at a time. */
+#include <errno.h>
+
+#include <ethdev_driver.h>
+
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "mem/mr.h"
+#include "mp/primary.h"
+#include "queue.h"
+#include "queue/rx_intr.h"
+#include "queue/rxq.h"
+#include "queue/txq.h"
+#include "state/port.h"
+
+int
+mdv_queue_rx_start(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_rxq_start(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+int
+mdv_queue_rx_stop(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_rxq_stop(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+int
+mdv_queue_tx_start(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_txq_start(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->tx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+int
+mdv_queue_tx_stop(struct rte_eth_dev *dev, uint16_t idx)
+{
+	int ret = mdv_txq_stop(mdv_port(dev), idx);
+
+	if (ret == 0)
+		dev->data->tx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+int
+mdv_queue_tx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_txconf *conf)
+{
+	int ret = mdv_txq_setup(dev, idx, nb_desc, socket, conf);
+
+	/* It may be in another page than that of the queue before it. */
+	if (ret == 0 && mdv_port(dev)->started)
+		mdv_primary_doorbells(mdv_port(dev));
+	return ret;
+}
+
+static int
+rx_begin(struct rte_eth_dev *dev, uint16_t idx)
+{
+	const struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+	int ret;
+
+	if (rxq == NULL) {
+		MDV_LOG(ERR, "port %u: Rx queue %u is not set up", dev->data->port_id, idx);
+		return -EINVAL;
+	}
+	ret = mdv_rxq_create(mdv_port(dev), idx);
+	return ret != 0 || rxq->conf.rx_deferred_start ? ret : mdv_queue_rx_start(dev, idx);
+}
+
+static int
+tx_begin(struct rte_eth_dev *dev, uint16_t idx)
+{
+	const struct mdv_txq *txq = dev->data->tx_queues[idx];
+	int ret;
+
+	if (txq == NULL) {
+		MDV_LOG(ERR, "port %u: Tx queue %u is not set up", dev->data->port_id, idx);
+		return -EINVAL;
+	}
+	ret = mdv_txq_create(mdv_port(dev), idx);
+	return ret != 0 || txq->conf.tx_deferred_start ? ret : mdv_queue_tx_start(dev, idx);
+}
+
+/** Tx first: a port that receives before it can send may see frames it cannot answer. */
+int
+mdv_queue_start_all(struct rte_eth_dev *dev)
+{
+	uint16_t i;
+	int ret;
+
+	mdv_port(dev)->expects_marks = false;
+	ret = mdv_rx_intr_create(dev);
+	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
+		ret = tx_begin(dev, i);
+	for (i = 0; i < dev->data->nb_rx_queues && ret == 0; i++)
+		ret = rx_begin(dev, i);
+	if (ret != 0)
+		mdv_queue_stop_all(dev);
+	return ret;
+}
+
+/** Tx first: packets that wait to be sent may lie in the memory that an Rx queue has registered. */
+void
+mdv_queue_stop_all(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		mdv_txq_destroy(port, i);
+		dev->data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	mdv_txq_destroy_parked(port);
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		mdv_rxq_destroy(port, i);
+		dev->data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	mdv_rxq_destroy_parked(port);
+	mdv_rx_intr_destroy(dev);
+	mdv_mr_caches_gone(port->mr);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* VLAN offloads of a port, switched while it runs. */
+#include <ethdev_driver.h>
+
+#include "burst/rx/rx.h"
+#include "flow/flow.h"
+#include "queue/rxq.h"
+#include "state/port.h"
+#include "vlan.h"
+
+/** Which queues strip: vlan_strip_queue_set may have set them one by one. */
+typedef bool strips_t[RTE_MAX_QUEUES_PER_PORT];
+
+/** The first @p nb queues do as they did. */
+static void
+restore(struct rte_eth_dev *dev, const strips_t before, uint16_t nb)
+{
+	while (nb-- != 0)
+		mdv_rxq_set_vlan_strip(mdv_port(dev), nb, before[nb]);
+}
+
+static int
+strip_all(struct rte_eth_dev *dev, bool on, strips_t before)
+{
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
+		int ret;
+
+		before[i] = rxq != NULL && rxq->vlan_strip;
+		ret = mdv_rxq_set_vlan_strip(mdv_port(dev), i, on);
+		if (ret != 0) {
+			restore(dev, before, i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int
+mdv_vlan_offload_set(struct rte_eth_dev *dev, int mask)
+{
+	const bool strip =
+		(dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	strips_t before;
+	int ret = 0;
+
+	if (mask & RTE_ETH_VLAN_STRIP_MASK)
+		ret = strip_all(dev, strip, before);
+	if (ret != 0 || !(mask & RTE_ETH_VLAN_FILTER_MASK))
+		return ret;
+	ret = mdv_flow_default_update(mdv_port(dev));
+	if (ret != 0 && (mask & RTE_ETH_VLAN_STRIP_MASK))
+		restore(dev, before, dev->data->nb_rx_queues);
+	return ret;
+}
+
+void
+mdv_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on)
+{
+	(void)mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0);
+}
+
+int
+mdv_vlan_filter_set(struct rte_eth_dev *dev, uint16_t vid, int on)
+{
+	uint64_t *ids = &dev->data->vlan_filter_conf.ids[vid / 64];
+	const uint64_t before = *ids, bit = UINT64_C(1) << vid % 64;
+	int ret;
+
+	*ids = on ? before | bit : before & ~bit;
+	ret = mdv_flow_default_update(mdv_port(dev));
+	if (ret != 0)
+		*ids = before;
+	return ret;
+}

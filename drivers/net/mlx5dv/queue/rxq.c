@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a receive queue: set up, created, started, stopped, released; set up anew while rules
+ * point at it. */
+#include <errno.h>
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "cq_ibv.h"
+#include "rxq.h"
+#include "rxq_ring.h"
+#include "state/port.h"
+
+/** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
+#define DESC_MAX 32768u
+
+static struct mdv_rxq *
+rxq_get(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
+}
+
+uint16_t
+mdv_rxq_desc_max(const struct mdv_caps *caps)
+{
+	uint32_t max = RTE_MIN(RTE_MIN(caps->max_qp_wr, caps->max_cqe), DESC_MAX);
+
+	return rte_align32prevpow2(max);
+}
+
+/** Segments that a frame of @p mtu needs, as the power of two that a WQE gets. @return 0 or
+ * -EINVAL, logged. */
+static int
+segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
+{
+	const struct mdv_port *port = rxq->port;
+	uint32_t frame = mtu + MDV_FRAME_OVERHEAD, nb_segs;
+	uint32_t max_segs = RTE_MIN(port->device.caps.max_sge, MDV_RX_SEGS_MAX);
+	uint16_t port_id = port->dev->data->port_id;
+
+	/* The first mbuf keeps its headroom, the others are filled from their start. */
+	nb_segs = (frame + rxq->headroom + rxq->room - 1) / rxq->room;
+	if (nb_segs > 1 && !(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: frames of MTU %u need %u bytes, a buffer of mempool "
+			"%s has "
+			"%u: enable RTE_ETH_RX_OFFLOAD_SCATTER or use larger buffers",
+			port_id, rxq->idx, mtu, frame, rxq->pool->name, rxq->room - rxq->headroom);
+		return -EINVAL;
+	}
+	nb_segs = rte_align32pow2(nb_segs);
+	if (nb_segs > max_segs || nb_segs > rxq->nb_desc) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: frames of MTU %u need %u buffers of mempool %s, at "
+			"most %u "
+			"are possible with %u descriptors",
+			port_id, rxq->idx, mtu, nb_segs, rxq->pool->name, max_segs, rxq->nb_desc);
+		return -EINVAL;
+	}
+	*log2_segs = rte_log2_u32(nb_segs);
+	return 0;
+}
+
+int
+mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu)
+{
+	const struct mdv_rxq *rxq = rxq_get(port, idx);
+	uint8_t log2_segs;
+	int ret;
+
+	if (rxq == NULL)
+		return 0;
+	ret = segs_of(rxq, mtu, &log2_segs);
+	if (ret == 0 && rxq->wq != NULL && log2_segs > rxq->log2_segs) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue "
+			"has %u: "
+			"stop the port first",
+			port->dev->data->port_id, idx, mtu, 1u << log2_segs, 1u << rxq->log2_segs);
+		return -EBUSY;
+	}
+	return ret;
+}
+
+static int
+setup_check(const struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	uint16_t max = mdv_rxq_desc_max(&mdv_port(dev)->device.caps);
+	uint16_t port_id = dev->data->port_id;
+
+	if (nb_desc > max || nb_desc == 0) {
+		MDV_LOG(ERR, "port %u Rx queue %u: %u descriptors, the device takes 1 to %u",
+			port_id, idx, nb_desc, max);
+		return -EINVAL;
+	}
+	if (pool == NULL || conf->rx_nseg != 0 || conf->rx_nmempool != 0) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: one mempool is wanted, buffer split is not supported",
+			port_id, idx);
+		return -EINVAL;
+	}
+	if (rte_pktmbuf_data_room_size(pool) <= RTE_PKTMBUF_HEADROOM) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: the buffers of mempool %s have %u bytes, headroom is "
+			"%u",
+			port_id, idx, pool->name, rte_pktmbuf_data_room_size(pool),
+			RTE_PKTMBUF_HEADROOM);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/** The layout of the pool's mbufs is taken for granted only after a look at each of them. */
+struct layout_check {
+	uint32_t buf_offset;
+	bool differs;
+};
+
+static void
+check_layout(__rte_unused struct rte_mempool *pool, void *arg, void *object,
+	__rte_unused unsigned int idx)
+{
+	const struct rte_mbuf *mbuf = object;
+	struct layout_check *check = arg;
+
+	if ((uintptr_t)mbuf->buf_addr != (uintptr_t)mbuf + check->buf_offset)
+		check->differs = true;
+}
+
+static uint32_t
+pool_buf_offset(struct rte_mempool *pool)
+{
+	struct layout_check check = {
+		.buf_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(pool),
+	};
+
+	rte_mempool_obj_iter(pool, check_layout, &check);
+	return check.differs ? 0 : check.buf_offset + RTE_PKTMBUF_HEADROOM;
+}
+
+static uint64_t
+rearm_value(uint16_t port_id)
+{
+	struct rte_mbuf mbuf = {
+		.data_off = RTE_PKTMBUF_HEADROOM,
+		.nb_segs = 1,
+		.port = port_id,
+	};
+	uint64_t rearm;
+
+	rte_mbuf_refcnt_set(&mbuf, 1);
+	memcpy(&rearm, &mbuf.rearm_data, sizeof(rearm));
+	return rearm;
+}
+
+/** The released queue whose objects the rules of a running port still point at, or NULL. */
+static struct mdv_rxq *
+parked_take(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_rxq **at = &port->parked, *rxq;
+
+	while (*at != NULL && (*at)->idx != idx)
+		at = &(*at)->next_parked;
+	rxq = *at;
+	if (rxq != NULL)
+		*at = rxq->next_parked;
+	return rxq;
+}
+
+static void
+park(struct mdv_port *port, struct mdv_rxq *rxq)
+{
+	rxq->next_parked = port->parked;
+	port->parked = rxq;
+}
+
+/**
+ * Give a queue of a running port its objects: those that it had before, if they fit; new ones if
+ * nothing points at those.
+ */
+static int
+setup_running(struct mdv_rxq *rxq)
+{
+	struct mdv_port *port = rxq->port;
+	struct mdv_rxq *parked;
+
+	if (rxq->log2_segs != 0 && !port->dev->data->scattered_rx) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: needs several buffers a frame, which the running "
+			"port's burst function does not do: stop the port first",
+			port->dev->data->port_id, rxq->idx);
+		return -EBUSY;
+	}
+	parked = parked_take(port, rxq->idx);
+	if (parked == NULL)
+		return mdv_rxq_ring_create(rxq);
+	/* More buffers a frame than the MTU of now needs do no harm. */
+	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs >= rxq->log2_segs) {
+		mdv_rxq_ring_adopt(rxq, parked);
+		rxq->expects |= rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0;
+		rte_free(parked);
+		return 0;
+	}
+	if (mdv_rxq_ring_destroy(parked) != 0) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: rules or RSS of the running port point at its ring "
+			"of %u descriptors, %u buffers a frame: keep those, or remove the rules",
+			port->dev->data->port_id, rxq->idx, parked->nb_desc,
+			1u << parked->log2_segs);
+		park(port, parked);
+		return -EBUSY;
+	}
+	rte_free(parked);
+	return mdv_rxq_ring_create(rxq);
+}
+
+static int
+timestamps_setup(struct mdv_rxq *rxq)
+{
+	int at;
+
+	if (!(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return 0;
+	if (rte_mbuf_dyn_rx_timestamp_register(&at, &rxq->timestamp_flag) != 0) {
+		MDV_LOG(ERR, "port %u Rx queue %u: no room for timestamps in mbufs: %s",
+			rxq->port->dev->data->port_id, rxq->idx, rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	rxq->timestamp_at = at;
+	return 0;
+}
+
+int
+mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	struct mdv_port *port = mdv_port(dev);
+	struct mdv_rxq *rxq;
+	int ret;
+
+	ret = setup_check(dev, idx, nb_desc, conf, pool);
+	if (ret != 0)
+		return ret;
+	rxq = rte_zmalloc_socket("mdv_rxq", sizeof(*rxq), RTE_CACHE_LINE_SIZE, socket);
+	if (rxq == NULL) {
+		MDV_LOG(ERR, "port %u Rx queue %u: no memory", dev->data->port_id, idx);
+		return -ENOMEM;
+	}
+	rxq->port = port;
+	rxq->port_id = dev->data->port_id;
+	rxq->idx = idx;
+	rxq->pool = pool;
+	rxq->conf = *conf;
+	/* ethdev takes out of a queue's offloads what the whole port has. */
+	rxq->conf.offloads |= dev->data->dev_conf.rxmode.offloads;
+	rxq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_RXQ_DESC_MIN));
+	rxq->room = rte_pktmbuf_data_room_size(pool);
+	rxq->headroom = RTE_PKTMBUF_HEADROOM;
+	rxq->buf_offset = pool_buf_offset(pool);
+	rxq->rearm = rearm_value(dev->data->port_id);
+	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	ret = timestamps_setup(rxq);
+	if (ret == 0)
+		ret = segs_of(rxq, dev->data->mtu, &rxq->log2_segs);
+	if (ret == 0 && port->started)
+		ret = setup_running(rxq);
+	if (ret != 0) {
+		rte_free(rxq);
+		return ret;
+	}
+	mdv_queue_list_add_rx(&port->queues, rxq);
+	dev->data->rx_queues[idx] = rxq;
+	return 0;
+}
+
+void
+mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
+{
+	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+
+	mdv_queue_list_remove_rx(&mdv_port(dev)->queues, rxq);
+	if (rxq != NULL && rxq->wq != NULL)
+		park(mdv_port(dev), rxq);
+	else
+		rte_free(rxq);
+	dev->data->rx_queues[idx] = NULL;
+}
+
+int
+mdv_rxq_create(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_rxq *rxq = rxq_get(port, idx);
+	int ret = segs_of(rxq, port->mtu, &rxq->log2_segs);
+
+	return ret != 0 ? ret : mdv_rxq_ring_create(rxq);
+}
+
+int
+mdv_rxq_start(struct mdv_port *port, uint16_t idx)
+{
+	return mdv_rxq_ring_ready(rxq_get(port, idx));
+}
+
+int
+mdv_rxq_stop(struct mdv_port *port, uint16_t idx)
+{
+	return mdv_rxq_ring_reset(rxq_get(port, idx));
+}
+
+static void
+ring_destroy(struct mdv_rxq *rxq)
+{
+	if (mdv_rxq_ring_destroy(rxq) != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: it is in use",
+			rxq->port->dev->data->port_id, rxq->idx);
+}
+
+void
+mdv_rxq_destroy(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_rxq *rxq = rxq_get(port, idx);
+
+	if (rxq != NULL)
+		ring_destroy(rxq);
+}
+
+void
+mdv_rxq_destroy_parked(struct mdv_port *port)
+{
+	struct mdv_rxq *rxq;
+
+	while ((rxq = port->parked) != NULL) {
+		port->parked = rxq->next_parked;
+		ring_destroy(rxq);
+		rte_free(rxq);
+	}
+}
+
+struct ibv_wq *
+mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
+{
+	const struct mdv_rxq *rxq = rxq_get(port, idx);
+
+	return rxq == NULL ? NULL : rxq->wq;
+}
+
+/*
+ * Read by the polling thread after it has seen that a CQE is valid; a CQE that says more comes
+ * after the system call by which the device learns of it.
+ */
+static void
+expect(struct mdv_rxq *rxq, uint8_t what)
+{
+	__atomic_fetch_or(&rxq->expects, what, __ATOMIC_RELAXED);
+}
+
+void
+mdv_rxq_expect_marks(struct mdv_port *port)
+{
+	struct mdv_rxq *rxq;
+	uint16_t i;
+
+	port->expects_marks = true;
+	for (i = 0; i < port->dev->data->nb_rx_queues; i++) {
+		rxq = rxq_get(port, i);
+		if (rxq != NULL)
+			expect(rxq, MDV_RX_EXPECT_MARK);
+	}
+	for (rxq = port->parked; rxq != NULL; rxq = rxq->next_parked)
+		expect(rxq, MDV_RX_EXPECT_MARK);
+}
+
+int
+mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
+{
+	struct mdv_rxq *rxq = rxq_get(port, idx);
+	int ret;
+
+	if (rxq == NULL || rxq->vlan_strip == on)
+		return 0;
+	if (on)
+		expect(rxq, MDV_RX_EXPECT_VLAN);
+	mdv_revive_lock(port);
+	rxq->vlan_strip = on;
+	/* A stopped queue's WQ is told when it starts. */
+	ret = rxq->ready ? mdv_rxq_ring_strip(rxq) : 0;
+	if (ret != 0)
+		rxq->vlan_strip = !on;
+	mdv_revive_unlock(port);
+	return ret;
+}
+
+void
+mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info *info)
+{
+	const struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+
+	info->mp = rxq->pool;
+	info->conf = rxq->conf;
+	info->scattered_rx = dev->data->scattered_rx;
+	info->nb_desc = rxq->nb_desc;
+	info->rx_buf_size = rxq->room - rxq->headroom;
+}
+
+/** Packets that are there to be taken; blocks must be stepped over one by one. At most @p max. */
+static uint32_t
+nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
+{
+	uint32_t ci = rxq->cq_ci, nb = rxq->nb_ready;
+
+	while (nb < max) {
+		const struct mdv_hw_cqe *cqe = &rxq->cqes[ci & rxq->mask];
+		const uint8_t op_own = mdv_cq_op_own(cqe);
+		uint32_t span;
+
+		if (!mdv_cq_is_valid(op_own, ci, rxq->log2_wqes))
+			break;
+		span = mdv_cq_span(cqe, op_own, rxq->mask + 1);
+		nb += span;
+		ci += span;
+	}
+	return RTE_MIN(nb, max);
+}
+
+uint32_t
+mdv_rxq_count(void *queue)
+{
+	struct mdv_rxq *rxq = queue;
+
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, UINT32_MAX);
+	return nb_waiting(rxq, rxq->mask + 1);
+}
+
+static bool
+is_waiting(const struct mdv_rxq *rxq, uint16_t offset)
+{
+	const uint32_t ci = rxq->cq_ci + offset;
+
+	if (rxq->expects & MDV_RX_EXPECT_MINI)
+		return nb_waiting(rxq, offset + 1u) > offset;
+	return mdv_cq_is_valid(mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]), ci, rxq->log2_wqes);
+}
+
+int
+mdv_rxq_descriptor_status(void *queue, uint16_t offset)
+{
+	struct mdv_rxq *rxq = queue;
+
+	if (offset > rxq->mask)
+		return -EINVAL;
+	if (offset >= rxq->wqe_pi - rxq->wqe_ci)
+		return RTE_ETH_RX_DESC_UNAVAIL;
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, offset + 1u);
+	return is_waiting(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs objects of a receive queue, the rings in them, and the mbufs in those. */
+#include <errno.h>
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "burst/rx/rx.h"
+#include "cq_ibv.h"
+#include "mp/mp.h"
+#include "rx_comp.h"
+#include "rx_ibv.h"
+#include "rx_intr.h"
+#include "rxq.h"
+#include "rxq_ring.h"
+#include "state/port.h"
+
+static bool
+is_ibv(const struct mdv_rxq *rxq)
+{
+	return rxq->port->device.caps.mode == MDV_MODE_IBV;
+}
+
+static int
+modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
+{
+	struct ibv_wq_attr attr = { .attr_mask = IBV_WQ_ATTR_STATE, .wq_state = state };
+	int ret = ibv_modify_wq(rxq->wq, &attr);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot move the WQ to state %d: %s",
+			rxq->port->dev->data->port_id, rxq->idx, state, strerror(ret));
+	return -ret;
+}
+
+/** The WQ's ring, which the device reads. */
+static int
+wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
+{
+	struct mlx5dv_rwq dv = { 0 };
+	struct mlx5dv_obj obj = { .rwq = { .in = rxq->wq, .out = &dv } };
+	int ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
+
+	if (ret == 0 &&
+		(dv.wqe_cnt != nb_wqes || rxq->cq.cqe_cnt != nb_wqes ||
+			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->log2_segs))
+		ret = -ENOTSUP;
+	if (ret != 0) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
+			"wanted",
+			rxq->port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride,
+			rxq->cq.cqe_cnt, nb_wqes);
+		return ret;
+	}
+	rxq->wqes = dv.buf;
+	rxq->wq_dbrec = dv.dbrec;
+	return 0;
+}
+
+/** The WQ and its ring. */
+static int
+wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
+{
+	struct mdv_port *port = rxq->port;
+	struct ibv_wq_init_attr attr = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = nb_wqes,
+		.max_sge = 1u << rxq->log2_segs,
+		.pd = port->device.pd,
+		.cq = rxq->cq.ibv_cq,
+		.comp_mask = IBV_WQ_INIT_ATTR_FLAGS,
+		.create_flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
+	};
+	int ret;
+
+	rxq->wq = ibv_create_wq(port->device.ctx, &attr);
+	if (rxq->wq == NULL) {
+		ret = errno != 0 ? -errno : -ENOMEM;
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot create a WQ of %u WQEs: %s%s",
+			port->dev->data->port_id, rxq->idx, nb_wqes, strerror(-ret),
+			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
+		return ret;
+	}
+	rxq->wq_strips = rxq->vlan_strip;
+	ret = is_ibv(rxq) ? mdv_rx_ibv_attach(rxq, nb_wqes) : wq_ring_get(rxq, nb_wqes);
+	if (ret != 0) {
+		ibv_destroy_wq(rxq->wq);
+		rxq->wq = NULL;
+	}
+	return ret;
+}
+
+static void
+wq_destroyed(struct mdv_rxq *rxq)
+{
+	if (is_ibv(rxq))
+		mdv_rx_ibv_detach(rxq);
+	rxq->wq = NULL;
+	rxq->wqes = NULL;
+	rxq->wq_dbrec = NULL;
+}
+
+static int
+cq_create(struct mdv_rxq *rxq, uint32_t nb_cqes)
+{
+	const struct mdv_port *port = rxq->port;
+	struct ibv_comp_channel *channel = mdv_rx_intr_channel(port, rxq->idx);
+	const char *why;
+
+	if (is_ibv(rxq))
+		return mdv_cq_ibv_create(
+			&port->device, nb_cqes, mdv_rx_ibv_wc_flags(rxq), channel, &rxq->cq);
+	return mdv_cq_create(
+		&port->device, nb_cqes, mdv_rx_comp_choose(port, &why), channel, &rxq->cq);
+}
+
+/**
+ * Take all CQEs. Every slot becomes INVALID: when a WQ leaves the state RESET, libmlx5 looks for
+ * CQEs of it from an index on that is not ours, and moves the consumer counter by what it finds.
+ * @return packets among them
+ */
+static uint32_t
+cq_drain(struct mdv_rxq *rxq)
+{
+	uint32_t i, nb, nb_packets = 0;
+
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, UINT32_MAX);
+	for (i = 0; i <= rxq->mask; i += nb) {
+		const struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+		const uint8_t op_own = mdv_cq_op_own(cqe);
+
+		if (!mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes))
+			break;
+		nb = mdv_cq_span(cqe, op_own, rxq->mask + 1);
+		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_RESP_SEND)
+			nb_packets += nb;
+		rxq->cq_ci += nb;
+	}
+	for (i = 0; i <= rxq->mask; i++)
+		mdv_cq_invalidate(&rxq->cqes[i]);
+	rte_io_wmb();
+	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
+	return nb_packets;
+}
+
+/** Nothing to take and nothing to refill, for a burst that comes while the queue is stopped. */
+static void
+look_full(struct mdv_rxq *rxq)
+{
+	rxq->wqe_pi = rxq->wqe_ci + rxq->mask + 1;
+}
+
+int
+mdv_rxq_ring_create(struct mdv_rxq *rxq)
+{
+	struct mdv_port *port = rxq->port;
+	const uint32_t nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
+	int ret;
+
+	ret = cq_create(rxq, nb_wqes);
+	if (ret != 0)
+		return ret;
+	ret = wq_create(rxq, nb_wqes);
+	if (ret != 0)
+		goto destroy_cq;
+	rxq->mbufs = rte_zmalloc_socket("mdv_rxq_mbufs",
+		(size_t)(nb_wqes << rxq->log2_segs) * sizeof(rxq->mbufs[0]), RTE_CACHE_LINE_SIZE,
+		rte_socket_id());
+	if (rxq->mbufs == NULL) {
+		ret = -ENOMEM;
+		goto destroy_wq;
+	}
+	rxq->cqes = rxq->cq.cqes;
+	rxq->cq_dbrec = rxq->cq.dbrec;
+	rxq->cq_ci = 0;
+	rxq->expects = (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0) |
+		(rxq->cq.compressed ? MDV_RX_EXPECT_MINI : 0) |
+		(port->expects_marks ? MDV_RX_EXPECT_MARK : 0);
+	rxq->mask = nb_wqes - 1;
+	rxq->log2_wqes = rxq->cq.log2_cqes;
+	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
+	look_full(rxq);
+	return 0;
+
+destroy_wq:
+	ibv_destroy_wq(rxq->wq);
+	wq_destroyed(rxq);
+destroy_cq:
+	mdv_cq_destroy(&port->device, &rxq->cq);
+	return ret;
+}
+
+/** The device no longer has the mbufs. */
+static void
+drain(struct mdv_rxq *rxq)
+{
+	mdv_rx_drain(rxq);
+	mdv_mr_pool_put(rxq->port->mr, rxq->pool);
+	rxq->ready = false;
+	look_full(rxq);
+}
+
+int
+mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
+{
+	int ret;
+
+	if (rxq->wq == NULL)
+		return 0;
+	ret = ibv_destroy_wq(rxq->wq);
+	if (ret == EBUSY)
+		return -EBUSY;
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: %s",
+			rxq->port->dev->data->port_id, rxq->idx, strerror(ret));
+	wq_destroyed(rxq);
+	mdv_cq_destroy(&rxq->port->device, &rxq->cq);
+	if (rxq->ready)
+		drain(rxq);
+	rte_free(rxq->mbufs);
+	rxq->mbufs = NULL;
+	return 0;
+}
+
+int
+mdv_rxq_ring_strip(struct mdv_rxq *rxq)
+{
+	struct ibv_wq_attr attr = {
+		.attr_mask = IBV_WQ_ATTR_FLAGS,
+		.flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
+		.flags_mask = IBV_WQ_FLAGS_CVLAN_STRIPPING,
+	};
+	int ret;
+
+	if (rxq->vlan_strip == rxq->wq_strips)
+		return 0;
+	ret = ibv_modify_wq(rxq->wq, &attr);
+	if (ret == 0)
+		rxq->wq_strips = rxq->vlan_strip;
+	else
+		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",
+			rxq->port->dev->data->port_id, rxq->idx, rxq->vlan_strip ? "on" : "off",
+			strerror(ret));
+	return -ret;
+}
+
+/** As mdv_rxq_ring_ready(). @param whole the ring must be full */
+static int
+make_ready(struct mdv_rxq *rxq, bool whole)
+{
+	struct mdv_mr_table *table = rxq->port->mr;
+	int ret;
+
+	ret = mdv_mr_pool_get(table, rxq->pool);
+	if (ret != 0)
+		return ret;
+	rxq->lkey_be = mdv_mr_pool_lkey(table, rxq->pool);
+	mdv_mr_cache_init(&rxq->mr, table);
+	ret = modify_state(rxq, IBV_WQS_RDY);
+	if (ret != 0)
+		goto put_pool;
+	rxq->ready = true;
+	/* Tags may have been turned on or off while the WQ was reset. */
+	ret = mdv_rxq_ring_strip(rxq);
+	if (ret != 0)
+		goto reset;
+	/* After the change of state, which clears the WQ's doorbell record. */
+	ret = mdv_rx_fill(rxq);
+	if (is_ibv(rxq))
+		mdv_rx_ibv_post(rxq);
+	if (ret == 0 || !whole)
+		return 0;
+	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
+		rxq->port->dev->data->port_id, rxq->idx, rxq->pool->name,
+		(rxq->mask + 1) << rxq->log2_segs);
+reset:
+	if (mdv_rxq_ring_reset(rxq) != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: what it has of its buffers stays with it",
+			rxq->port->dev->data->port_id, rxq->idx);
+	return ret;
+
+put_pool:
+	mdv_mr_pool_put(table, rxq->pool);
+	return ret;
+}
+
+int
+mdv_rxq_ring_ready(struct mdv_rxq *rxq)
+{
+	return make_ready(rxq, true);
+}
+
+int
+mdv_rxq_ring_reset(struct mdv_rxq *rxq)
+{
+	int ret;
+
+	if (!rxq->ready)
+		return 0;
+	ret = modify_state(rxq, IBV_WQS_RESET);
+	if (ret != 0)
+		return ret;
+	cq_drain(rxq);
+	drain(rxq);
+	return 0;
+}
+
+int
+mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
+{
+	int ret;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
+	mdv_cq_tell_stop(
+		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->told_syndromes);
+	ret = modify_state(rxq, IBV_WQS_RESET);
+	if (ret != 0)
+		return ret;
+	rxq->count.errors += cq_drain(rxq);
+	mdv_rx_drain(rxq);
+	/* The rings are consistent all the same. */
+	if (modify_state(rxq, IBV_WQS_RDY) != 0)
+		mdv_rxq_ring_break(rxq);
+	/* What the pool cannot give now is filled in by the next bursts. */
+	mdv_rx_fill(rxq);
+	return 0;
+}
+
+void
+mdv_rxq_ring_break(struct mdv_rxq *rxq)
+{
+	__atomic_fetch_or(&rxq->expects, MDV_RX_EXPECT_NONE, __ATOMIC_RELAXED);
+}
+
+bool
+mdv_rxq_ring_is_broken(const struct mdv_rxq *rxq)
+{
+	return (__atomic_load_n(&rxq->expects, __ATOMIC_RELAXED) & MDV_RX_EXPECT_NONE) != 0;
+}
+
+void
+mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
+{
+	rxq->cqes = from->cqes;
+	rxq->mbufs = from->mbufs;
+	rxq->wqes = from->wqes;
+	rxq->cq_dbrec = from->cq_dbrec;
+	rxq->wq_dbrec = from->wq_dbrec;
+	rxq->mask = from->mask;
+	rxq->log2_wqes = from->log2_wqes;
+	rxq->log2_segs = from->log2_segs;
+	rxq->refill_min = from->refill_min;
+	rxq->expects = from->expects;
+	rxq->cq_ci = from->cq_ci;
+	rxq->wqe_ci = from->wqe_ci;
+	rxq->wqe_pi = from->wqe_pi;
+	rxq->wq = from->wq;
+	rxq->ibv = from->ibv;
+	rxq->wq_strips = from->wq_strips;
+	rxq->cq = from->cq;
+}
+
+int
+mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
+{
+	struct mdv_port *port = rxq->port;
+	struct mdv_rxq old = *rxq;
+	int ret;
+
+	/* The pool stays registered: packets of it may be on their way out. */
+	ret = mdv_mr_pool_get(port->mr, rxq->pool);
+	if (ret != 0) {
+		mdv_rxq_ring_destroy(fresh);
+		return ret;
+	}
+	pthread_mutex_lock(&port->queues.lock);
+	mdv_rxq_ring_adopt(rxq, fresh);
+	pthread_mutex_unlock(&port->queues.lock);
+	rxq->ready = false;
+	rxq->nb_ready = 0;
+	rxq->ready_bytes = 0;
+	ret = mdv_rxq_ring_destroy(&old);
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Rx queue %u: the WQ that broke is in use",
+			port->dev->data->port_id, rxq->idx);
+	ret = make_ready(rxq, false);
+	mdv_mr_pool_put(port->mr, rxq->pool);
+	return ret;
+}

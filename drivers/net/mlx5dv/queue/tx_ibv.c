@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the rings of a send queue and verbs. */
+#include <errno.h>
+#include <string.h>
+
+#include <infiniband/verbs.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "burst/tx/tx.h"
+#include "burst/tx/tx_tso.h"
+#include "cq_ibv.h"
+#include "state/port.h"
+#include "tx_ibv.h"
+
+static_assert((MDV_TX_WQE_DS_HEAD_INLINE + MDV_TX_IBV_SGES + MDV_TX_TSO_HEADER_MAX / 16u) <=
+		MDV_TX_IBV_BBS * MDV_TX_WQE_DS_PER_BB,
+	"the largest WQE");
+
+void
+mdv_tx_ibv_qp_attr(const struct mdv_txq *txq, struct ibv_qp_init_attr_ex *attr)
+{
+	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr->send_ops_flags = IBV_QP_EX_WITH_SEND;
+	attr->cap.max_send_sge = txq->limits.segs + 1;
+	if (txq->limits.tso_max != 0) {
+		attr->comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+		attr->send_ops_flags |= IBV_QP_EX_WITH_TSO;
+		attr->max_tso_header = MDV_TX_TSO_HEADER_MAX;
+	}
+}
+
+int
+mdv_tx_ibv_attach(struct mdv_txq *txq)
+{
+	const size_t size = (size_t)txq->nb_desc * MLX5_SEND_WQE_BB;
+	const struct mdv_caps *caps = &txq->port->device.caps;
+	unsigned int opts = MDV_TX_MULTI | (caps->tx_checksum ? MDV_TX_CSUM : 0);
+	int ret;
+
+	/* Behind the WQEBBs lie the doorbell's register and record. */
+	txq->wqes = rte_zmalloc_socket(
+		"mdv_txq_wqes", size + 2 * sizeof(uint64_t), RTE_CACHE_LINE_SIZE, rte_socket_id());
+	if (txq->wqes == NULL) {
+		MDV_LOG(ERR, "port %u Tx queue %u: no memory for %u WQEBBs",
+			txq->port->dev->data->port_id, txq->idx, txq->nb_desc);
+		return -ENOMEM;
+	}
+	if (txq->limits.ol_flags & RTE_MBUF_F_TX_VLAN) {
+		opts |= MDV_TX_VLAN | MDV_TX_INLINE_L2;
+		txq->ibv.mr =
+			ibv_reg_mr(txq->port->device.pd, txq->wqes, size, IBV_ACCESS_LOCAL_WRITE);
+		if (txq->ibv.mr == NULL) {
+			ret = errno != 0 ? -errno : -ENOMEM;
+			MDV_LOG(ERR, "port %u Tx queue %u: cannot register the ring: %s",
+				txq->port->dev->data->port_id, txq->idx, strerror(-ret));
+			mdv_tx_ibv_detach(txq);
+			return ret;
+		}
+	}
+	opts |= txq->limits.tso_max != 0 ? MDV_TX_TSO : 0;
+	mdv_uar_regs[txq->uar_slot] = (volatile uint64_t *)(txq->wqes + size);
+	txq->uar_offset = MDV_UAR_NO_OFFSET;
+	txq->dbrec = (volatile __be32 *)(txq->wqes + size + sizeof(uint64_t));
+	txq->uar_combines = false;
+	txq->sqn = txq->qp->qp_num;
+	txq->mask = txq->nb_desc - 1;
+	txq->ibv.qp = ibv_qp_to_qp_ex(txq->qp);
+	txq->ibv.burst = mdv_tx_select(opts, 0);
+	return 0;
+}
+
+void
+mdv_tx_ibv_detach(struct mdv_txq *txq)
+{
+	int ret = txq->ibv.mr == NULL ? 0 : ibv_dereg_mr(txq->ibv.mr);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot free the ring's region: %s",
+			txq->port->dev->data->port_id, txq->idx, strerror(ret));
+	txq->ibv.mr = NULL;
+	rte_free(txq->wqes);
+	txq->wqes = NULL;
+}
+
+/** Unit @p ds of the WQE at @p ci. */
+static uint8_t *
+unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
+{
+	const uint32_t mask = (txq->mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
+
+	return txq->wqes + (((uint32_t)(ci & txq->mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
+}
+
+/** The packet's headers are in the WQE. */
+static void
+begin_tso(struct mdv_txq *txq, uint16_t ci, const struct mlx5_wqe_eth_seg *eth, uint32_t len)
+{
+	uint8_t header[MDV_TX_TSO_HEADER_MAX + 16];
+	const uint32_t ds_end = mdv_tx_wqe_ds_inline(len);
+	uint8_t *to = header + MDV_TX_WQE_INLINE_START;
+	uint32_t ds;
+
+	memcpy(header, eth->inline_hdr_start, MDV_TX_WQE_INLINE_START);
+	for (ds = MDV_TX_WQE_DS_HEAD; ds < ds_end; ds++, to += 16)
+		memcpy(to, unit_at(txq, ci, ds), 16);
+	ibv_wr_send_tso(txq->ibv.qp, header, len, rte_be_to_cpu_16(eth->mss));
+}
+
+/** Tell verbs of the WQE at @p ci. @return its WQEBBs */
+static uint32_t
+post_one(struct mdv_txq *txq, uint16_t ci)
+{
+	const struct mlx5_wqe_ctrl_seg *ctrl = (const void *)unit_at(txq, ci, 0);
+	const struct mlx5_wqe_eth_seg *eth = (const void *)unit_at(txq, ci, 1);
+	const uint32_t nb_ds = rte_be_to_cpu_32(ctrl->qpn_ds) & MDV_HW_WQE_DS_MAX;
+	const uint32_t inlined = rte_be_to_cpu_16(eth->inline_hdr_sz);
+	uint32_t ds = inlined != 0 ? mdv_tx_wqe_ds_inline(inlined) : MDV_TX_WQE_DS_HEAD;
+	struct ibv_sge sges[MDV_TX_IBV_SGES];
+	uint32_t nb = 0;
+
+	txq->ibv.qp->wr_id = ci;
+	txq->ibv.qp->wr_flags = (ctrl->fm_ce_se == MDV_HW_CTRL_CQE_ALWAYS ? IBV_SEND_SIGNALED : 0) |
+		(eth->cs_flags != 0 ? IBV_SEND_IP_CSUM : 0);
+	if (eth->mss != 0) {
+		begin_tso(txq, ci, eth, inlined);
+	} else {
+		ibv_wr_send(txq->ibv.qp);
+		if (inlined != 0)
+			sges[nb++] = (struct ibv_sge){
+				.addr = (uintptr_t)eth->inline_hdr_start,
+				.length = inlined,
+				.lkey = txq->ibv.mr->lkey,
+			};
+	}
+	for (; ds < nb_ds; ds++) {
+		const struct mlx5_wqe_data_seg *seg = (const void *)unit_at(txq, ci, ds);
+
+		sges[nb++] = (struct ibv_sge){
+			.addr = rte_be_to_cpu_64(seg->addr),
+			.length = rte_be_to_cpu_32(seg->byte_count),
+			.lkey = rte_be_to_cpu_32(seg->lkey),
+		};
+	}
+	ibv_wr_set_sge_list(txq->ibv.qp, nb, sges);
+	return mdv_tx_wqe_bbs(nb_ds);
+}
+
+/** Should verbs not take the WQEs, which it has room for, they wait for the next burst. */
+static void
+post(struct mdv_txq *txq)
+{
+	uint16_t ci = txq->ibv.posted;
+
+	if (ci == txq->pc)
+		return;
+	ibv_wr_start(txq->ibv.qp);
+	while (ci != txq->pc)
+		ci += post_one(txq, ci);
+	if (ibv_wr_complete(txq->ibv.qp) == 0)
+		txq->ibv.posted = ci;
+}
+
+/** @return packets before the first that has too many segments for verbs. */
+static uint16_t
+count_narrow(const struct mdv_txq *txq, struct rte_mbuf *const *pkts, uint16_t nb_pkts)
+{
+	uint16_t nb;
+
+	for (nb = 0; nb < nb_pkts; nb++) {
+		if (pkts[nb]->nb_segs > txq->limits.segs)
+			break;
+	}
+	return nb;
+}
+
+uint16_t
+mdv_tx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
+{
+	struct mdv_txq *txq = queue;
+	uint16_t nb = 0, nb_narrow, nb_taken;
+
+	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
+	do {
+		nb_narrow = count_narrow(txq, pkts + nb, nb_pkts - nb);
+		nb_taken = txq->ibv.burst(txq, pkts + nb, nb_narrow);
+		nb += nb_taken;
+		if (nb_taken == nb_narrow && nb < nb_pkts)
+			mdv_tx_drop(txq, pkts[nb++]);
+	} while (nb_taken == nb_narrow && nb < nb_pkts);
+	post(txq);
+	return nb;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Builders of a SEND WQE's segments, from values to bytes.
+ *
+ *     0        16                32 or 48            at the ring's end any 16-byte
+ *     ctrl     eth [inline hdr]  data  data ...      segment may be the first of the ring again
+ *
+ * The control segment must be within one WQEBB with the Ethernet segment; callers see to the wrap
+ * of the data segments.
+ */
+#ifndef MDV_TX_WQE_H
+#define MDV_TX_WQE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_common.h>
+
+#include "base/hw.h"
+
+/** 16-byte units of the control segment and an Ethernet segment without inlined header. */
+#define MDV_TX_WQE_DS_HEAD 2u
+/** The same with 3 to 18 bytes inlined. */
+#define MDV_TX_WQE_DS_HEAD_INLINE 3u
+/** Inlined bytes that lie before the second unit of the Ethernet segment. */
+#define MDV_TX_WQE_INLINE_START 2u
+/** 16-byte units of a WQEBB. */
+#define MDV_TX_WQE_DS_PER_BB 4u
+
+/** WQEBBs of a WQE of @p ds units. */
+static __rte_always_inline uint32_t
+mdv_tx_wqe_bbs(uint32_t ds)
+{
+	return (ds + MDV_TX_WQE_DS_PER_BB - 1) / MDV_TX_WQE_DS_PER_BB;
+}
+
+/** @p ce is MDV_HW_CTRL_CQE_*. */
+static __rte_always_inline void
+mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint32_t opcode, uint16_t pc, uint32_t sqn,
+	uint32_t ds, uint8_t ce)
+{
+	/* Signature and stream, 0; then ce; the immediate, 0, is no part of these opcodes. */
+	const uint32_t words[4] = { rte_cpu_to_be_32((uint32_t)pc << 8 | opcode),
+		rte_cpu_to_be_32(sqn << 8 | ds), rte_cpu_to_be_32(ce), 0 };
+
+	memcpy(ctrl, words, sizeof(words));
+}
+
+/** Bytes 28..31 of an Ethernet segment that makes the device insert a tag. */
+static __rte_always_inline __be32
+mdv_tx_wqe_insert(uint16_t tci)
+{
+	return rte_cpu_to_be_32(MDV_HW_ETH_INSERT_CVLAN | tci);
+}
+
+/** 16 bytes; @p tail_be is 0 or mdv_tx_wqe_insert(). */
+static __rte_always_inline void
+mdv_tx_wqe_eth(struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, __be32 tail_be)
+{
+	const uint32_t words[4] = { 0, rte_cpu_to_be_32((uint32_t)cs_flags << 24), 0, tail_be };
+
+	memcpy(eth, words, sizeof(words));
+}
+
+/** The device inserts a tag, besides what else the segment says. */
+static __rte_always_inline void
+mdv_tx_wqe_eth_tag(struct mlx5_wqe_eth_seg *eth, uint16_t tci)
+{
+	const __be32 tail_be = mdv_tx_wqe_insert(tci);
+
+	memcpy((uint8_t *)eth + 12, &tail_be, sizeof(tail_be));
+}
+
+/** Units of the control segment and an Ethernet segment with @p len bytes inlined, 2 at least. */
+static __rte_always_inline uint32_t
+mdv_tx_wqe_ds_inline(uint32_t len)
+{
+	return MDV_TX_WQE_DS_HEAD + (len - MDV_TX_WQE_INLINE_START + 15) / 16;
+}
+
+/** 32 bytes, with @p len bytes (3 to 18) of the packet in it. */
+static __rte_always_inline void
+mdv_tx_wqe_eth_inline(
+	struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, const uint8_t *header, uint32_t len)
+{
+	uint8_t *bytes = (uint8_t *)eth;
+
+	mdv_tx_wqe_eth(eth, cs_flags, rte_cpu_to_be_32(len << 16));
+	memcpy(bytes + offsetof(struct mlx5_wqe_eth_seg, inline_hdr_start), header, len);
+}
+
+/** @p len is not 0, which the device would take for 2^31. */
+static __rte_always_inline void
+mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uint64_t addr, uint32_t len, uint32_t lkey_be)
+{
+	seg->byte_count = rte_cpu_to_be_32(len);
+	seg->lkey = lkey_be;
+	seg->addr = rte_cpu_to_be_64(addr);
+}
+
+/** The same with @p key, the lkey's bits 31:0 in bits 63:32. */
+static __rte_always_inline void
+mdv_tx_wqe_data_keyed(struct mlx5_wqe_data_seg *seg, uintptr_t addr, uint32_t len, uint64_t key)
+{
+	const uint64_t words[2] = { key | rte_cpu_to_be_32(len), rte_cpu_to_be_64(addr) };
+
+	memcpy(seg, words, sizeof(words));
+}
+
+#endif /* MDV_TX_WQE_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Control state of one port and ownership of everything below it. No data-path field lives here:
+ * the burst functions see their queue only.
+ *
+ *     rte_eth_dev -> mdv_port -> mdv_device        verbs context, PD, caps
+ *                             -> mdv_rxq[], mdv_txq[]  by rte_eth_dev_data's queue arrays
+ *                             -> mdv_flow_state    rules, default rules, shared hash QPs
+ *
+ * Threads: control operations of a port are the application's to serialise, as ethdev says; the
+ * flow operations take flow.lock and may be called from any thread
+ * (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE). EAL's interrupt thread handles the device's events; it sees
+ * queues by the list of them.
+ */
+#ifndef MDV_PORT_H
+#define MDV_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_ethdev.h>
+
+#include "device/devargs.h"
+#include "device/device.h"
+#include "flow/flow.h"
+#include "mem/dm.h"
+#include "mp/primary.h"
+#include "port/event.h"
+#include "port/stats.h"
+#include "port/xstats.h"
+#include "queue_list.h"
+
+/** MAC addresses a port can have, the primary included. */
+#define MDV_MAC_MAX 128
+/** Bytes of a Toeplitz key: verbs takes this length and no other. */
+#define MDV_RSS_KEY_BYTES 40
+/** Entries of the redirection table as ethdev shows it, unless the device has fewer. */
+#define MDV_RETA_MAX 512
+/** Largest MTU of the device family (Linux mlx5e: 10 KB of port MTU less headers). */
+#define MDV_MTU_MAX 9978
+/** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag; the FCS never gets here. */
+#define MDV_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
+
+struct mdv_rx_wake;
+struct mdv_rxq;
+
+struct mdv_port {
+	struct rte_eth_dev *dev;
+	struct mdv_config config;
+	struct mdv_device device;
+	struct mdv_mr_table *mr;
+	struct mdv_dm_list dms; /**< changed by who holds the port (port_list.h) */
+
+	bool isolated;               /**< rte_flow_isolate(): no default rules */
+	bool started;                /**< queues exist in the device, rules are applied */
+	bool expects_marks;          /**< since the start a rule has tagged packets */
+	uint16_t mtu;                /**< bytes of L3 payload */
+	uint64_t rx_metadata;        /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
+	uint16_t nb_reta;            /**< power of two; 0 before configure */
+	uint16_t reta[MDV_RETA_MAX]; /**< queue index */
+	uint8_t rss_key[MDV_RSS_KEY_BYTES];
+	uint64_t rss_types; /**< RTE_ETH_RSS_*, 0: no RSS, all to reta[0] */
+
+	/* MACs are in dev->data->mac_addrs[MDV_MAC_MAX], all-zero where free. */
+	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
+	uint32_t nb_mc;
+	unsigned int netdev_flags; /**< IFF_PROMISC and the like that this port has set */
+	struct mdv_event event;
+	struct mdv_queue_list queues;
+	struct mdv_primary primary;
+	struct mdv_missed missed;
+	struct mdv_xstats xstats;
+
+	struct mdv_rx_wake *rx_wakes; /**< by queue; NULL: no Rx interrupts */
+	struct mdv_rxq *parked;       /**< released Rx queues whose WQs are in use */
+	struct mdv_txq *parked_tx;    /**< released Tx queues, for their QPs */
+
+	struct mdv_flow_state flow;
+};
+
+static inline struct mdv_port *
+mdv_port(const struct rte_eth_dev *dev)
+{
+	return (struct mdv_port *)dev->data->dev_private;
+}
+
+#endif /* MDV_PORT_H */
