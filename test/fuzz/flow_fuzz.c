@@ -70,8 +70,8 @@ static struct books
 books_read(void)
 {
 	return (struct books){ fake.nb_flows, fake.nb_qps, fake.nb_tables, fake.nb_counters,
-		fake.nb_cqs, fake.nb_created, fake.port.flow.levels.nb_shapes,
-		fake.port.flow.levels.nb_rules, fake.port.flow.levels.nb_moved };
+		fake.nb_cqs, fake.nb_created, fake.port.flow->levels.nb_shapes,
+		fake.port.flow->levels.nb_rules, fake.port.flow->levels.nb_moved };
 }
 
 /* The same objects are there, though some may be new ones. */
@@ -241,7 +241,7 @@ step_flush(void)
 		if (!life.rules[i].waits)
 			life.rules[i].flow = NULL;
 	CHECK(fake.nb_counters == 0);
-	CHECK(TAILQ_EMPTY(&fake.port.flow.rules));
+	CHECK(TAILQ_EMPTY(&fake.port.flow->rules));
 }
 
 static void
@@ -367,7 +367,7 @@ static void
 step_restart(void)
 {
 	const unsigned int flows = fake.nb_flows;
-	const bool active = fake.port.flow.active;
+	const bool active = fake.port.flow->active;
 
 	if (active) {
 		mdv_flow_stop(&fake.port);
@@ -376,7 +376,7 @@ step_restart(void)
 	if (mdv_flow_start(&fake.port) != 0) {
 		CHECK(life.injected);
 		fake_assert_empty();
-		CHECK(!fake.port.flow.active);
+		CHECK(!fake.port.flow->active);
 		fake_arm(0, 0);
 		CHECK(mdv_flow_start(&fake.port) == 0);
 	}
@@ -386,7 +386,7 @@ step_restart(void)
 static void
 step_stop(void)
 {
-	if (fake.port.flow.active)
+	if (fake.port.flow->active)
 		mdv_flow_stop(&fake.port);
 	fake_assert_empty();
 }
@@ -594,7 +594,7 @@ check_tables(void)
 	const struct rte_flow *flow;
 	unsigned int nb = 0;
 
-	TAILQ_FOREACH (flow, &fake.port.flow.rules, next) {
+	TAILQ_FOREACH (flow, &fake.port.flow->rules, next) {
 		if (flow->present.nb == 0)
 			continue;
 		CHECK(mdv_flow_install_plan(&fake.port, flow, &plan, NULL) == 0);
@@ -659,7 +659,7 @@ live(void)
 	static const uint8_t levels[] = { 16, 3, 8, 4 };
 
 	fake_init_flow();
-	fake.port.flow.levels.nb = levels[fuzz_input_choose(&life.input, RTE_DIM(levels))];
+	fake.port.flow->levels.nb = levels[fuzz_input_choose(&life.input, RTE_DIM(levels))];
 	fake.port.config.sniff = fuzz_input_choose(&life.input, 3);
 	fake.port.config.passthru_move = fuzz_input_choose(&life.input, 2);
 	fake.port.isolated = fuzz_input_choose(&life.input, 2);

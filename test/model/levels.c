@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow_level.h"
+#include "flow/place/flow_level.h"
 
 #define MAX_RULES 65536
 

@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
+#include "base/dm_mbuf.h"
 #include "mem/dm.h"
 #include "mem/mr.h"
 #include "rig.h"
@@ -163,7 +164,7 @@ what_others_attach_is_none(void **state)
 	(void)state;
 	rte_pktmbuf_attach_extbuf(mbuf, own.bytes, RTE_BAD_IOVA, sizeof(own.bytes), &own.shared);
 	assert_true(RTE_MBUF_HAS_EXTBUF(mbuf));
-	assert_false(mdv_dm_has(mbuf));
+	assert_false(mdv_dm_mbuf_is(mbuf));
 	rte_pktmbuf_free(mbuf);
 	rte_mempool_free(pool);
 }
@@ -183,8 +184,8 @@ the_device_counts_from_the_start(void **state)
 	(void)state;
 	assert_non_null(dm);
 	assert_int_equal(rte_pmd_mlx5dv_dm_attach(dm, 7, 100, mbuf), 0);
-	assert_true(mdv_dm_has(mbuf));
-	assert_false(mdv_dm_has(host));
+	assert_true(mdv_dm_mbuf_is(mbuf));
+	assert_false(mdv_dm_mbuf_is(host));
 	mdv_mr_cache_init(&cache, rig.port.mr);
 	place = mdv_mr_cache_miss(&cache, rte_pktmbuf_mtod(host, uintptr_t), host);
 	assert_int_equal(place.addr, rte_pktmbuf_mtod(host, uintptr_t));

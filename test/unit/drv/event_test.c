@@ -132,8 +132,8 @@ rig_make(void **state)
 	txq.qp = &qp;
 	txq.cq.ibv_cq = &tx_cq;
 	mdv_queue_list_init(&rig.port.queues);
-	mdv_queue_list_add_rx(&rig.port.queues, &rxq);
-	mdv_queue_list_add_tx(&rig.port.queues, &txq);
+	LIST_INSERT_HEAD(&rig.port.queues.rx, &rxq, next);
+	LIST_INSERT_HEAD(&rig.port.queues.tx, &txq, next);
 	mdv_event_install(&rig.port);
 	*state = &rig;
 	return 0;
@@ -319,10 +319,8 @@ a_broken_queue_is_told_once_a_start(void **state)
 	assert_true(rxq.expects & MDV_RX_EXPECT_NONE);
 	assert_true(txq.broken);
 	/* Those that are gone are not looked at. */
-	mdv_queue_list_remove_rx(&rig->port.queues, &rxq);
-	mdv_queue_list_remove_tx(&rig->port.queues, &txq);
-	mdv_queue_list_remove_rx(&rig->port.queues, NULL);
-	mdv_queue_list_remove_tx(&rig->port.queues, NULL);
+	LIST_REMOVE(&rxq, next);
+	LIST_REMOVE(&txq, next);
 	raise_event(broken[0].event);
 	wait_until(device.nb_acked == nb + 1);
 	mdv_event_remove(&rig->port);

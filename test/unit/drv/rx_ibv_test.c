@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/mark.h"
+#include "burst/rx/rx_ibv_burst.h"
 #include "ibv_rig.h"
 #include "queue/cq_ibv.h"
-#include "queue/rx_ibv.h"
-#include "queue/rxq.h"
+#include "queue/rx/rx_ibv.h"
+#include "queue/rx/rxq.h"
 #include "rx_rig.h"
 
 #define POOL_SIZE 511
@@ -33,6 +34,7 @@ start(uint8_t log2_segs)
 	assert_int_equal(ibv_rig.asked.wc_flags, all_flags);
 	assert_int_equal(ibv_rig.asked.cqe, RX_RIG_WQES - 1);
 	assert_int_equal(mdv_rx_ibv_attach(rxq, RX_RIG_WQES), 0);
+	mdv_rx_ibv_burst_select(rxq);
 	rxq->cqes = rxq->cq.cqes;
 	rxq->cq_dbrec = rxq->cq.dbrec;
 	assert_int_equal(mdv_rx_fill(rxq), 0);

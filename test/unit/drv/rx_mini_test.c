@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "burst/rx/rx.h"
-#include "queue/rx_comp.h"
-#include "queue/rxq.h"
+#include "queue/rx/rx_comp.h"
+#include "queue/rx/rxq.h"
 #include "rx_rig.h"
 
 static const unsigned int widths[] = { 0, 128, 256, 512 };

@@ -8,7 +8,7 @@
 #include <rte_udp.h>
 
 #include "burst/rx/rx.h"
-#include "queue/rxq.h"
+#include "queue/rx/rxq.h"
 #include "rx_rig.h"
 
 #define SEED 20240607

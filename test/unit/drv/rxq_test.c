@@ -5,8 +5,8 @@
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
 #include "port/stats.h"
-#include "queue/rxq.h"
-#include "queue/txq.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
 #include "rig.h"
 
 static struct rig_port rig;

@@ -41,7 +41,7 @@ send_four(void)
 	const struct mdv_caps caps = { .max_tso_bytes = 4000, .tx_checksum = true };
 	struct rte_mbuf *pkts[4];
 
-	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps, RTE_ETH_TX_OFFLOAD_TCP_TSO);
+	tx_rig.txq.limits = mdv_tx_limits_of(&caps, RTE_ETH_TX_OFFLOAD_TCP_TSO);
 	pkts[0] = tx_rig_packet(1, 70);
 	assert_int_equal(rte_pktmbuf_chain(pkts[0], tx_rig_packet(1, 30)), 0);
 	pkts[0]->ol_flags = RTE_MBUF_F_TX_VLAN;

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "burst/tx/tx_ibv_burst.h"
 #include "burst/tx/tx_tso.h"
 #include "ibv_rig.h"
 #include "queue/cq_ibv.h"
-#include "queue/tx_ibv.h"
-#include "queue/txq.h"
+#include "queue/tx/tx_ibv.h"
+#include "queue/tx/txq.h"
 #include "tx_rig.h"
 
 #define OFFLOADS                                                                                   \
@@ -27,14 +28,15 @@ start(uint64_t offloads)
 	caps->tx_checksum = true;
 	caps->max_tso_bytes = 65535;
 	txq->nb_desc = TX_RIG_BBS;
-	txq->limits = mdv_tx_prepare_limits(caps, offloads);
+	txq->limits = mdv_tx_limits_of(caps, offloads);
 	assert_int_equal(
 		mdv_cq_ibv_create(&tx_rig.port.port.device, TX_RIG_CQES, 0, NULL, &txq->cq), 0);
 	assert_int_equal(ibv_rig.asked.wc_flags, 0);
 	assert_int_equal(mdv_tx_ibv_attach(txq), 0);
+	mdv_tx_ibv_burst_select(txq);
 	txq->cqes = txq->cq.cqes;
 	txq->cq_dbrec = txq->cq.dbrec;
-	mdv_tx_reset(txq);
+	mdv_txq_ring_clear(txq);
 }
 
 static void
@@ -190,14 +192,12 @@ a_full_ring_takes_no_more_and_drains(void **state)
 		assert_int_equal(i, k == 0 ? TX_RIG_BBS : i);
 		assert_true(i >= (unsigned int)(TX_RIG_BBS - tx_rig.txq.request_min));
 		assert_int_equal(ibv_rig.nb_wrs, i);
-		assert_int_equal(
-			mdv_txq_descriptor_status(&tx_rig.txq, i - 1), RTE_ETH_TX_DESC_FULL);
+		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, i - 1), RTE_ETH_TX_DESC_FULL);
 		rte_pktmbuf_free_bulk(&pkts[i], RTE_DIM(pkts) - i);
 		complete_all();
 	}
 	assert_true(mdv_tx_done_cleanup(&tx_rig.txq, 0) > 0);
-	assert_int_equal(
-		mdv_txq_descriptor_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_DONE);
+	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_DONE);
 	stop();
 }
 

@@ -88,7 +88,7 @@ tso_is_offered_where_the_device_has_it(void **state)
 			.sw_parsing = tso[i].sw_parsing,
 		};
 
-		assert_int_equal(mdv_tx_prepare_tso_offloads(&caps), tso[i].offloads);
+		assert_int_equal(mdv_tx_limits_tso_offloads(&caps), tso[i].offloads);
 	}
 }
 
@@ -128,7 +128,7 @@ flags_are_what_the_queue_was_set_up_for(void **state)
 		struct rte_mbuf *mbuf = packet(asked[i].ol_flags);
 		uint16_t nb;
 
-		tx_rig.txq.limits = mdv_tx_prepare_limits(&caps, asked[i].offloads);
+		tx_rig.txq.limits = mdv_tx_limits_of(&caps, asked[i].offloads);
 		rte_errno = 0;
 		nb = mdv_tx_prepare(&tx_rig.txq, &mbuf, 1);
 		if (nb != (asked[i].result == 0) || rte_errno != asked[i].result)
@@ -149,7 +149,7 @@ lengths_are_what_the_burst_takes(void **state)
 	tx_rig_start();
 	for (i = 0; i < 2; i++) {
 		tx_rig.txq.limits =
-			mdv_tx_prepare_limits(&caps, i == 0 ? 0 : OFF(MULTI_SEGS) | OFF(UDP_CKSUM));
+			mdv_tx_limits_of(&caps, i == 0 ? 0 : OFF(MULTI_SEGS) | OFF(UDP_CKSUM));
 		mbuf = tx_rig_packet(1, 13);
 		assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &mbuf, 1), 0);
 		assert_int_equal(rte_errno, EINVAL);
@@ -248,8 +248,8 @@ fields_have_the_pseudo_headers_sum(void **state)
 
 	(void)state;
 	tx_rig_start();
-	tx_rig.txq.limits = mdv_tx_prepare_limits(
-		&caps, mdv_tx_prepare_tso_offloads(&caps) | OFF(UDP_CKSUM) | OFF(MULTI_SEGS));
+	tx_rig.txq.limits = mdv_tx_limits_of(
+		&caps, mdv_tx_limits_tso_offloads(&caps) | OFF(UDP_CKSUM) | OFF(MULTI_SEGS));
 	for (k = 0; k < RTE_DIM(sums); k++) {
 		for (first = 1; first < 130; first++)
 			check_sums(k, first);

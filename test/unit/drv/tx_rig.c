@@ -42,13 +42,13 @@ tx_rig_start(void)
 		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
 	};
 	tx_rig.txq.mr.table_generation = &generation;
-	mdv_tx_reset(&tx_rig.txq);
+	mdv_txq_ring_clear(&tx_rig.txq);
 }
 
 void
 tx_rig_stop(void)
 {
-	mdv_tx_release(&tx_rig.txq, tx_rig.txq.head);
+	mdv_txq_ring_release(&tx_rig.txq, tx_rig.txq.head);
 	assert_int_equal(rte_mempool_avail_count(tx_rig.pool), TX_RIG_MBUFS);
 	rte_mempool_free(tx_rig.pool);
 	free(tx_rig.txq.mbufs);

@@ -188,7 +188,7 @@ start_at(uint16_t start)
 	struct mdv_txq *txq = &tx_rig.txq;
 
 	txq->head = start;
-	mdv_tx_reset(txq);
+	mdv_txq_ring_clear(txq);
 	txq->pc = start;
 	txq->ci = start;
 	txq->dones[(txq->cq_pi - 1) & (TX_RIG_CQES - 1)].pc = start;
@@ -208,7 +208,7 @@ live(unsigned int opts, unsigned int simd_bits)
 	now.others = rig_pool("others", OTHERS, 512);
 	now.shared = rte_pktmbuf_alloc(now.others);
 	memset(rte_pktmbuf_append(now.shared, 90), 0x5a, 90);
-	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps,
+	tx_rig.txq.limits = mdv_tx_limits_of(&caps,
 		(opts & MDV_TX_TSO ? RTE_ETH_TX_OFFLOAD_TCP_TSO : 0) |
 			(opts & MDV_TX_MULTI ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0) |
 			(opts & MDV_TX_VLAN ? RTE_ETH_TX_OFFLOAD_VLAN_INSERT : 0));

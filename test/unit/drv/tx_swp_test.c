@@ -49,8 +49,8 @@ static void
 start(void)
 {
 	tx_rig_start();
-	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps,
-		mdv_tx_prepare_tso_offloads(&caps) | RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
+	tx_rig.txq.limits = mdv_tx_limits_of(&caps,
+		mdv_tx_limits_tso_offloads(&caps) | RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
 			RTE_ETH_TX_OFFLOAD_VLAN_INSERT | RTE_ETH_TX_OFFLOAD_UDP_CKSUM);
 }
 

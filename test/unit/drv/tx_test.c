@@ -4,8 +4,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/dm_mbuf.h"
 #include "mem/dm.h"
-#include "queue/txq.h"
+#include "queue/tx/txq.h"
 #include "tx_rig.h"
 
 #define SEED 20240608
@@ -144,16 +145,16 @@ a_full_ring_takes_no_more_and_drains(void **state)
 			pkts[i] = tx_rig_packet(1, 60);
 		assert_int_equal(burst(&tx_rig.txq, pkts, TX_RIG_BBS + 8), TX_RIG_BBS);
 		assert_int_equal(burst(&tx_rig.txq, pkts + TX_RIG_BBS, 8), 0);
-		assert_int_equal(mdv_txq_descriptor_status(&tx_rig.txq, TX_RIG_BBS - 1),
-			RTE_ETH_TX_DESC_FULL);
+		assert_int_equal(
+			mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_FULL);
 		while (tx_rig_send(&sent))
 			;
 		tx_rig_complete();
 		assert_int_equal(burst(&tx_rig.txq, pkts + TX_RIG_BBS, 8), 8);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 8);
-		assert_int_equal(mdv_txq_descriptor_status(&tx_rig.txq, 7), RTE_ETH_TX_DESC_FULL);
-		assert_int_equal(mdv_txq_descriptor_status(&tx_rig.txq, 8), RTE_ETH_TX_DESC_DONE);
-		assert_int_equal(mdv_txq_descriptor_status(&tx_rig.txq, TX_RIG_BBS), -EINVAL);
+		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 7), RTE_ETH_TX_DESC_FULL);
+		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 8), RTE_ETH_TX_DESC_DONE);
+		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS), -EINVAL);
 		tx_rig_stop();
 	}
 }
@@ -248,7 +249,7 @@ what_is_not_mapped_is_not_inlined(void **state)
 {
 	uint8_t *hidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct rte_mbuf_ext_shared_info shared = { .free_cb = put_nowhere,
-		.fcb_opaque = mdv_dm_opaque(&shared) };
+		.fcb_opaque = mdv_dm_mbuf_opaque(&shared) };
 	static struct tx_sent sent;
 	unsigned int i;
 

@@ -25,8 +25,8 @@ static void
 start(void)
 {
 	tx_rig_start();
-	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps,
-		mdv_tx_prepare_tso_offloads(&caps) | RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
+	tx_rig.txq.limits = mdv_tx_limits_of(&caps,
+		mdv_tx_limits_tso_offloads(&caps) | RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
 			RTE_ETH_TX_OFFLOAD_VLAN_INSERT);
 }
 
@@ -278,7 +278,7 @@ another_queues_offload_is_not_ours(void **state)
 
 	(void)state;
 	start();
-	tx_rig.txq.limits = mdv_tx_prepare_limits(&caps, RTE_ETH_TX_OFFLOAD_TCP_CKSUM);
+	tx_rig.txq.limits = mdv_tx_limits_of(&caps, RTE_ETH_TX_OFFLOAD_TCP_CKSUM);
 	pkt = case_packet(0);
 	assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &pkt, 1), 0);
 	assert_int_equal(rte_errno, ENOTSUP);

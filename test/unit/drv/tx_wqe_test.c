@@ -2,7 +2,7 @@
 /* The builders of WQE segments, byte by byte. */
 #include <string.h>
 
-#include "queue/tx_wqe.h"
+#include "queue/tx/tx_wqe.h"
 #include "rig.h"
 
 static void

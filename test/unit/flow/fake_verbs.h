@@ -19,7 +19,11 @@
 #include <infiniband/verbs.h>
 #include <rte_flow.h>
 
+#include "flow/flow.h"
 #include "flow/match/flow_build.h"
+#include "flow/match/flow_feature.h"
+#include "flow/rule/flow_default.h"
+#include "flow/rule/flow_state.h"
 #include "state/port.h"
 
 #define FAKE_QUEUES 8

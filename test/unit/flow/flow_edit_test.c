@@ -15,8 +15,9 @@
 #include "fake_verbs.h"
 #include "flow/action/flow_action_row.h"
 #include "flow/action/flow_edit.h"
+#include "flow/match/flow_feature.h"
 #include "flow/rule/flow_install.h"
-#include "flow/rule/flow_probe.h"
+#include "flow/rule/flow_state.h"
 
 static const struct rte_flow_attr ingress = { .ingress = 1 }, egress = { .egress = 1 };
 static const struct rte_flow_attr later = { .ingress = 1, .priority = 1 };
@@ -478,7 +479,7 @@ test_parts(void **state)
 			ACTION_CONF(RSS, &rss), ACTION(COUNT))));
 	assert_int_equal(fake.nb_flows, 6);
 	assert_int_equal(fake.nb_actions, 2);
-	fake.port.flow.features &= ~MDV_FLOW_CAN_INNER;
+	fake.port.flow->features &= ~MDV_FLOW_CAN_INNER;
 	assert_null(
 		create(&ingress, pattern, ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(RSS, &rss))));
 	assert_string_equal(error.message,

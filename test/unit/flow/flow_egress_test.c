@@ -9,8 +9,9 @@
 
 #include "fake_verbs.h"
 #include "flow/action/flow_action_row.h"
+#include "flow/match/flow_feature.h"
 #include "flow/rule/flow_install.h"
-#include "flow/rule/flow_probe.h"
+#include "flow/rule/flow_state.h"
 
 static const struct rte_flow_attr egress = { .egress = 1 }, ingress = { .ingress = 1 };
 static const struct rte_flow_action_queue queue_1 = { 1 };
@@ -129,7 +130,7 @@ test_refused(void **state)
 	assert_null(create(&both, ETH, ACTIONS(ACTION(DROP)), &error));
 	assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS);
 	assert_non_null(strstr(error.message, "write two rules"));
-	fake.port.flow.features &= ~MDV_FLOW_CAN_EGRESS;
+	fake.port.flow->features &= ~MDV_FLOW_CAN_EGRESS;
 	assert_null(create(&egress, ETH, ACTIONS(ACTION(DROP)), &error));
 	assert_string_equal(error.message,
 		"egress: the device or its kernel does not steer sent packets; use ingress");

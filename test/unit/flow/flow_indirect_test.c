@@ -7,6 +7,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
+#include "flow/rule/flow_state.h"
 
 /* clang-format off */
 static const struct rte_flow_attr ingress = { .ingress = 1 };
@@ -461,7 +462,7 @@ test_update(void **state)
 		/* No level, no rule, no counter more than before. */
 		assert_int_equal(fake.nb_flows, 3);
 		assert_int_equal(fake.nb_counters, 1);
-		assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+		assert_int_equal(fake.port.flow->levels.nb_shapes, 1);
 	}
 	watch.on = false;
 	mdv_flow_stop(&fake.port);
@@ -501,7 +502,7 @@ test_update_kinds(void **state)
 	assert_int_equal(
 		update(marker, (struct rte_flow_action)ACTION_CONF(MARK, &mark_6), NULL), 0);
 	assert_int_equal(fake.nb_flows, 3);
-	assert_int_equal(fake.port.flow.levels.nb_shapes, 2);
+	assert_int_equal(fake.port.flow->levels.nb_shapes, 2);
 	assert_true(fake.marks_expected);
 	tear_down();
 }
@@ -540,7 +541,7 @@ test_failing_update(void **state)
 	}
 	assert_int_equal(update(handle, to_1, NULL), 0);
 	assert_int_equal(watch.was[0], 1);
-	assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+	assert_int_equal(fake.port.flow->levels.nb_shapes, 1);
 	watch.on = false;
 	tear_down();
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fake_verbs.h"
+#include "flow/match/flow_feature.h"
 #include "flow/rule/flow_plan.h"
-#include "flow/rule/flow_probe.h"
 
 static const uint8_t key[40] = { 1 };
 static const uint16_t queues[] = { 0, 1, 2, 3 };

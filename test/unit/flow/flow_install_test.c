@@ -9,6 +9,7 @@
 
 #include "fake_verbs.h"
 #include "flow/rule/flow_install.h"
+#include "flow/rule/flow_state.h"
 
 /* clang-format off */
 static const struct rte_flow_action_queue queue_0 = { 0 }, queue_3 = { 3 };
@@ -56,7 +57,7 @@ start(unsigned int nb_levels)
 static uint64_t
 nb_moved(void)
 {
-	return fake.port.flow.levels.nb_moved;
+	return fake.port.flow->levels.nb_moved;
 }
 
 /* What is in the device is where the levels say, in the order of priorities. */
@@ -68,7 +69,7 @@ check_levels(void)
 	bool copies = false; /* the shape before */
 	int last = -1;
 
-	TAILQ_FOREACH (shape, &fake.port.flow.levels.shapes, next) {
+	TAILQ_FOREACH (shape, &fake.port.flow->levels.shapes, next) {
 		TAILQ_FOREACH (rule, &shape->rules, next) {
 			const struct rte_flow *flow = container_of(rule, struct rte_flow, level);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fake_verbs.h"
+#include "flow/match/flow_feature.h"
 #include "flow/match/flow_item.h"
-#include "flow/rule/flow_probe.h"
 
 #define BE16 RTE_BE16
 #define BE32 RTE_BE32

@@ -8,7 +8,8 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
-#include "flow/rule/flow_probe.h"
+#include "flow/match/flow_feature.h"
+#include "flow/rule/flow_state.h"
 
 /* clang-format off */
 static const struct {
@@ -109,9 +110,9 @@ test_each_feature(void **state)
 		fake.no_actions = lacks[lacking].action;
 		assert_int_equal(mdv_flow_init(&fake.port), 0);
 		all |= lacks[lacking].feature;
-		if (whole - lacks[lacking].feature != fake.port.flow.features)
+		if (whole - lacks[lacking].feature != fake.port.flow->features)
 			fail_msg("without 0x%x: 0x%x", lacks[lacking].feature,
-				fake.port.flow.features);
+				fake.port.flow->features);
 		fake_assert_empty();
 		mdv_flow_fini(&fake.port);
 	}
@@ -136,7 +137,7 @@ test_priorities(void **state)
 		fake_init();
 		fake.nb_levels = counts[i];
 		assert_int_equal(mdv_flow_init(&fake.port), 0);
-		assert_int_equal(fake.port.flow.nb_priorities, nb);
+		assert_int_equal(fake.port.flow->nb_priorities, nb);
 		fake_assert_empty();
 		fake.port.isolated = true;
 		assert_int_equal(mdv_flow_start(&fake.port), 0);

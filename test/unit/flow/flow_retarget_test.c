@@ -12,6 +12,7 @@
 #include "fake_verbs.h"
 #include "flow/match/flow_key.h"
 #include "flow/rule/flow_install.h"
+#include "flow/rule/flow_state.h"
 
 /* clang-format off */
 static const struct rte_flow_attr ingress = { .ingress = 1 };
@@ -168,7 +169,7 @@ test_once(void **state)
 				0);
 			assert_int_equal(fake.nb_flows, nb);
 			assert_int_equal(fake.nb_counters, 1);
-			assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+			assert_int_equal(fake.port.flow->levels.nb_shapes, 1);
 			for (unsigned int j = 0; j < nb; j++)
 				assert_int_equal(first_queue(j), round % 2 == 0 ? 2 : 1);
 		}
@@ -211,7 +212,7 @@ test_failing(void **state)
 		assert_int_equal(
 			mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, NULL), 0);
 	assert_int_equal(fake.nb_flows, 1);
-	assert_int_equal(fake.port.flow.levels.nb_shapes, 1);
+	assert_int_equal(fake.port.flow->levels.nb_shapes, 1);
 	end();
 }
 

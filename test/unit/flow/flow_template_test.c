@@ -7,6 +7,7 @@
 #include "fake_verbs.h"
 #include "flow/async/flow_template.h"
 #include "flow/rule/flow_probe.h"
+#include "flow/rule/flow_state.h"
 
 /* clang-format off */
 static const struct rte_flow_pattern_template_attr strict = { .ingress = 1 };
@@ -85,7 +86,8 @@ static void
 test_patterns(void **state)
 {
 	(void)state;
-	fake.port.flow.features = FAKE_FEATURES;
+	fake_init();
+	fake.port.flow->features = FAKE_FEATURES;
 	for (unsigned int i = 0; i < RTE_DIM(endless); i++)
 		endless[i].type = RTE_FLOW_ITEM_TYPE_VOID;
 	for (unsigned int i = 0; i < RTE_DIM(pattern_cases); i++) {
@@ -164,7 +166,8 @@ test_actions(void **state)
 
 	(void)state;
 	fake_init();
-	fake.port.flow.features = FAKE_EDITS;
+	fake_init();
+	fake.port.flow->features = FAKE_EDITS;
 	for (unsigned int i = 0; i < RTE_DIM(actions_cases); i++) {
 		const struct actions_case *row = &actions_cases[i];
 		struct rte_flow_error error = { .message = NULL };

@@ -8,6 +8,7 @@
 #include <rte_flow_driver.h>
 
 #include "fake_verbs.h"
+#include "flow/rule/flow_state.h"
 
 /* clang-format off */
 static const struct rte_flow_attr ingress = { .ingress = 1 };
@@ -93,7 +94,7 @@ test_states(void **state)
 	assert_int_equal(fake.nb_flows, 4);
 	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
 	assert_int_equal(fake.nb_flows, 3);
-	assert_true(TAILQ_EMPTY(&fake.port.flow.rules));
+	assert_true(TAILQ_EMPTY(&fake.port.flow->rules));
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
 }
@@ -292,8 +293,8 @@ test_failing_create(void **state)
 			if (i % 2 == 0)
 				assert_non_null(error.message);
 			fake_assert_empty();
-			assert_true(TAILQ_EMPTY(&fake.port.flow.rules));
-			assert_true(LIST_EMPTY(&fake.port.flow.rss));
+			assert_true(TAILQ_EMPTY(&fake.port.flow->rules));
+			assert_true(LIST_EMPTY(&fake.port.flow->rss));
 		}
 		assert_true(nth > 8);
 		assert_int_equal(fake.nb_flows, rules[i / 2].nb_flows);
@@ -319,8 +320,8 @@ test_failing_start(void **state)
 		if (mdv_flow_start(&fake.port) == 0)
 			break;
 		fake_assert_empty();
-		assert_false(fake.port.flow.active);
-		assert_true(LIST_EMPTY(&fake.port.flow.rss));
+		assert_false(fake.port.flow->active);
+		assert_true(LIST_EMPTY(&fake.port.flow->rss));
 	}
 	assert_true(nth > 20);
 	assert_int_equal(fake.nb_flows, 3 * 3 + 3 + 1);

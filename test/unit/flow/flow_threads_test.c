@@ -15,6 +15,7 @@
 
 #include "fake_verbs.h"
 #include "flow/rule/flow_install.h"
+#include "flow/rule/flow_state.h"
 
 #define NB_THREADS 4
 #define NB_ROUNDS  1500
@@ -147,7 +148,7 @@ test_threads(void **state)
 		if (i < NB_THREADS)
 			assert_in_range(workers[i].nb_made, NB_ROUNDS / 4, NB_ROUNDS);
 	}
-	TAILQ_FOREACH (flow, &fake.port.flow.rules, next)
+	TAILQ_FOREACH (flow, &fake.port.flow->rules, next)
 		nb_rules++;
 	assert_int_equal(nb_rules, nb_left);
 	assert_true(fake.nb_flows >= nb_left);

@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "fake_verbs.h"
-#include "flow/rule/rss.h"
+#include "flow/rule/flow_dest.h"
+#include "flow/rule/flow_state.h"
 
 static const uint16_t queues[] = { 2, 0, 3, 1, 1 };
 static const uint8_t key[40] = { 7 }, other_key[40] = { 8 };
 
-static struct mdv_rss_conf
+static struct mdv_flow_dest_conf
 conf_of(uint64_t fields, uint32_t nb_queues)
 {
-	return (struct mdv_rss_conf){ fields, key, queues, nb_queues };
+	return (struct mdv_flow_dest_conf){ fields, key, queues, nb_queues };
 }
 
 static void
@@ -47,118 +48,118 @@ test_table_size(void **state)
 static void
 test_tables(void **state)
 {
-	struct mdv_rss_conf conf = conf_of(3, 4);
-	struct mdv_rss *pow2, *odd, *one;
+	struct mdv_flow_dest_conf conf = conf_of(3, 4);
+	struct mdv_flow_dest *pow2, *odd, *one;
 	struct fake_table *table;
 	struct fake_qp *qp;
 
 	(void)state;
 	fake_init();
-	LIST_INIT(&fake.port.flow.rss);
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &pow2), 0);
-	qp = (struct fake_qp *)mdv_rss_qp(pow2);
+	LIST_INIT(&fake.port.flow->rss);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &pow2), 0);
+	qp = (struct fake_qp *)mdv_flow_dest_qp(pow2);
 	assert_int_equal(qp->fields, 3);
 	assert_memory_equal(qp->key, key, sizeof(key));
 	assert_int_equal(qp->table->size, 4);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(qp->table->queues[i], queues[i]);
 	conf.nb_queues = 5;
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &odd), 0);
-	table = ((struct fake_qp *)mdv_rss_qp(odd))->table;
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &odd), 0);
+	table = ((struct fake_qp *)mdv_flow_dest_qp(odd))->table;
 	assert_int_equal(table->size, 512);
 	for (unsigned int i = 0; i < 512; i++)
 		assert_int_equal(table->queues[i], queues[i % 5]);
 	/* Unhashed: the first queue alone, whatever else is named, by any key. */
 	conf.fields = 0;
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &one), 0);
-	table = ((struct fake_qp *)mdv_rss_qp(one))->table;
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &one), 0);
+	table = ((struct fake_qp *)mdv_flow_dest_qp(one))->table;
 	assert_int_equal(table->size, 1);
 	assert_int_equal(table->queues[0], 2);
-	mdv_rss_put(pow2);
-	mdv_rss_put(odd);
-	mdv_rss_put(one);
-	mdv_rss_put(NULL);
+	mdv_flow_dest_put(pow2);
+	mdv_flow_dest_put(odd);
+	mdv_flow_dest_put(one);
+	mdv_flow_dest_put(NULL);
 	fake_assert_empty();
 }
 
 static void
 test_sharing(void **state)
 {
-	struct mdv_rss_conf conf = conf_of(3, 4), other = conf_of(3, 4);
-	struct mdv_rss *rss, *again, *different, *drop, *drop_again;
+	struct mdv_flow_dest_conf conf = conf_of(3, 4), other = conf_of(3, 4);
+	struct mdv_flow_dest *rss, *again, *different, *drop, *drop_again;
 
 	(void)state;
 	fake_init();
-	LIST_INIT(&fake.port.flow.rss);
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &rss), 0);
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &again), 0);
+	LIST_INIT(&fake.port.flow->rss);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &rss), 0);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &again), 0);
 	assert_ptr_equal(rss, again);
 	assert_int_equal(fake.nb_qps, 1);
 	other.key = other_key;
-	assert_int_equal(mdv_rss_get(&fake.port, &other, &different), 0);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &other, &different), 0);
 	assert_ptr_not_equal(rss, different);
-	mdv_rss_put(different);
+	mdv_flow_dest_put(different);
 	other = conf_of(3, 2);
-	assert_int_equal(mdv_rss_get(&fake.port, &other, &different), 0);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &other, &different), 0);
 	assert_ptr_not_equal(rss, different);
-	mdv_rss_put(different);
+	mdv_flow_dest_put(different);
 	/* No key without a hash. */
 	conf = conf_of(0, 1);
 	other = conf_of(0, 4);
 	other.key = other_key;
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &different), 0);
-	assert_int_equal(mdv_rss_get(&fake.port, &other, &drop), 0);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &different), 0);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &other, &drop), 0);
 	assert_ptr_equal(different, drop);
-	mdv_rss_put(drop);
-	mdv_rss_put(different);
-	assert_int_equal(mdv_rss_get_drop(&fake.port, &drop), 0);
-	assert_int_equal(mdv_rss_get_drop(&fake.port, &drop_again), 0);
+	mdv_flow_dest_put(drop);
+	mdv_flow_dest_put(different);
+	assert_int_equal(mdv_flow_dest_get_drop(&fake.port, &drop), 0);
+	assert_int_equal(mdv_flow_dest_get_drop(&fake.port, &drop_again), 0);
 	assert_ptr_equal(drop, drop_again);
-	assert_null(((struct fake_qp *)mdv_rss_qp(drop))->table);
-	mdv_rss_put(drop);
-	mdv_rss_put(drop_again);
-	mdv_rss_hold(rss);
-	mdv_rss_put(rss);
-	mdv_rss_put(rss);
+	assert_null(((struct fake_qp *)mdv_flow_dest_qp(drop))->table);
+	mdv_flow_dest_put(drop);
+	mdv_flow_dest_put(drop_again);
+	mdv_flow_dest_hold(rss);
+	mdv_flow_dest_put(rss);
+	mdv_flow_dest_put(rss);
 	assert_int_equal(fake.nb_qps, 1);
-	mdv_rss_put(again);
+	mdv_flow_dest_put(again);
 	fake_assert_empty();
 }
 
 static void
 test_failures(void **state)
 {
-	struct mdv_rss_conf conf = conf_of(3, 4);
-	struct mdv_rss *rss;
+	struct mdv_flow_dest_conf conf = conf_of(3, 4);
+	struct mdv_flow_dest *rss;
 	unsigned int nth;
 
 	(void)state;
 	fake_init();
-	LIST_INIT(&fake.port.flow.rss);
+	LIST_INIT(&fake.port.flow->rss);
 	for (nth = 1;; nth++) {
 		int rc;
 
 		fake_arm(nth, ENOMEM);
-		rc = mdv_rss_get(&fake.port, &conf, &rss);
+		rc = mdv_flow_dest_get(&fake.port, &conf, &rss);
 		if (rc == 0)
 			break;
 		assert_int_equal(rc, -ENOMEM);
 		fake_assert_empty();
-		assert_true(LIST_EMPTY(&fake.port.flow.rss));
+		assert_true(LIST_EMPTY(&fake.port.flow->rss));
 	}
 	assert_int_equal(nth, 5); /* struct, WQ array, table, QP */
-	mdv_rss_put(rss);
+	mdv_flow_dest_put(rss);
 	for (nth = 1;; nth++) {
 		fake_arm(nth, EPERM);
-		if (mdv_rss_get_drop(&fake.port, &rss) == 0)
+		if (mdv_flow_dest_get_drop(&fake.port, &rss) == 0)
 			break;
 		fake_assert_empty();
 	}
 	assert_int_equal(nth, 4); /* struct, CQ, QP */
-	mdv_rss_put(rss);
+	mdv_flow_dest_put(rss);
 	fake_arm(0, 0);
 	fake.queues_started = false;
-	assert_int_equal(mdv_rss_get(&fake.port, &conf, &rss), -ENODEV);
+	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &rss), -ENODEV);
 	fake_assert_empty();
 }
 

@@ -2,20 +2,17 @@
 /* The table of operations of a port, and the ones that only tell what there is. */
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <ethdev_driver.h>
-#include <rte_vect.h>
 
-#include "base/log.h"
-#include "burst/rx/rx.h"
+#include "burst/burst_select.h"
 #include "burst/tx/tx.h"
-#include "burst/tx/tx_swp.h"
-#include "burst/tx/tx_tso.h"
 #include "ethdev.h"
-#include "flow/rule/rss.h"
+#include "flow/flow.h"
+#include "flow/match/rss.h"
 #include "kernel/cable.h"
-#include "kernel/netdev.h"
+#include "port/event.h"
+#include "port/link.h"
 #include "port/mac.h"
 #include "port/open.h"
 #include "port/queue.h"
@@ -23,18 +20,13 @@
 #include "port/start.h"
 #include "port/stats.h"
 #include "port/vlan.h"
-#include "queue/rx_comp.h"
-#include "queue/rx_ibv.h"
-#include "queue/rx_intr.h"
-#include "queue/rxq.h"
-#include "queue/tx_ibv.h"
-#include "queue/txq.h"
+#include "port/xstats.h"
+#include "queue/rx/rx_intr.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/tx_limits.h"
+#include "queue/tx/txq.h"
 #include "secondary.h"
 #include "state/port.h"
-
-/** A tenth of a second, this many times, is how long a waiting link query waits. */
-#define LINK_TRIES    10
-#define LINK_PAUSE_US 100000
 
 static bool
 is_ibv(const struct rte_eth_dev *dev)
@@ -72,34 +64,7 @@ tx_offloads(const struct mdv_caps *caps)
 			RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
 	if (caps->tx_checksum && caps->tunnel_offloads != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
-	return offloads | mdv_tx_prepare_tso_offloads(caps);
-}
-
-/** @return 0, or a negative errno: it is not known, and nothing is set */
-static int
-query_link(const struct mdv_port *port, bool *up, uint32_t *speed)
-{
-	uint32_t netdev_speed;
-	bool is_netdev_up;
-	int ret;
-
-	if (port->event.gone) {
-		*up = false;
-		*speed = 0;
-		return 0;
-	}
-	ret = mdv_device_query_link(&port->device, up, speed);
-	if (ret != 0)
-		return ret;
-	/* A netdev that is down takes the port down with it, if not at the same moment. */
-	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
-		*up &= is_netdev_up;
-	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
-	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
-		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
-		netdev_speed == RTE_ETH_SPEED_NUM_1G)
-		*speed = netdev_speed;
-	return 0;
+	return offloads | mdv_tx_limits_tso_offloads(caps);
 }
 
 int
@@ -139,13 +104,13 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_max = mdv_txq_desc_max(caps),
 		.nb_min = MDV_TXQ_DESC_MIN,
 		.nb_align = 1,
-		.nb_seg_max = RTE_MIN(mdv_tx_prepare_segs(caps),
+		.nb_seg_max = RTE_MIN(mdv_tx_limits_segs(caps),
 			caps->max_tso_bytes != 0 ? MDV_TX_TSO_SEGS_MAX : MDV_TX_SEGS_MAX),
-		.nb_mtu_seg_max = mdv_tx_prepare_segs(caps),
+		.nb_mtu_seg_max = mdv_tx_limits_segs(caps),
 	};
 	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
 	 * primary process's. */
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY || query_link(port, &up, &speed) != 0)
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY || mdv_link_query(port, &up, &speed) != 0)
 		speed = dev->data->dev_link.link_speed;
 	info->speed_capa = rte_eth_speed_bitflag(speed, RTE_ETH_LINK_FULL_DUPLEX);
 	info->default_rxportconf.burst_size = 32;
@@ -181,61 +146,6 @@ mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev)
 	return is_ibv(dev) ? l2_only : ptypes;
 }
 
-int
-mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait)
-{
-	const struct mdv_port *port = mdv_port(dev);
-	struct rte_eth_link link = {
-		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
-		.link_autoneg = (dev->data->dev_conf.link_speeds & RTE_ETH_LINK_SPEED_FIXED) == 0,
-	};
-	unsigned int tries = wait ? LINK_TRIES : 0;
-	uint32_t speed;
-	bool up;
-	int ret = query_link(port, &up, &speed);
-
-	while (ret == 0 && !up && tries-- != 0) {
-		usleep(LINK_PAUSE_US);
-		ret = query_link(port, &up, &speed);
-	}
-	/* Not known, it is what it was. */
-	if (ret != 0)
-		return ret;
-	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
-	link.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE;
-	return rte_eth_linkstatus_set(dev, &link);
-}
-
-/** The link goes up and down with the netdev's administrative state. */
-static int
-set_link(struct rte_eth_dev *dev, bool up)
-{
-	const struct mdv_port *port = mdv_port(dev);
-	int ret = mdv_netdev_set_up(port->device.ifindex, up);
-
-	if (ret == -ENODEV) {
-		MDV_LOG(ERR, "port %u: no netdev here to set %s", dev->data->port_id,
-			up ? "up" : "down");
-		return -ENOTSUP;
-	}
-	if (ret != 0)
-		MDV_LOG(ERR, "port %u: cannot set netdev %s %s: %s", dev->data->port_id,
-			port->device.ifname, up ? "up" : "down", rte_strerror(-ret));
-	return ret;
-}
-
-static int
-set_link_up(struct rte_eth_dev *dev)
-{
-	return set_link(dev, true);
-}
-
-static int
-set_link_down(struct rte_eth_dev *dev)
-{
-	return set_link(dev, false);
-}
-
 static int
 tx_descriptor_dump(
 	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
@@ -243,9 +153,9 @@ tx_descriptor_dump(
 	struct mdv_port *port = mdv_port(dev);
 	int ret;
 
-	mdv_revive_lock(port);
+	mdv_queue_list_lock_objects(&port->queues);
 	ret = mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
-	mdv_revive_unlock(port);
+	mdv_queue_list_unlock_objects(&port->queues);
 	return ret;
 }
 
@@ -260,12 +170,12 @@ priv_dump(struct rte_eth_dev *dev, FILE *file)
 		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
 	if (device->caps.clock_khz != 0)
 		fprintf(file, "clock of timestamps: %u kHz\n", device->caps.clock_khz);
-	mdv_revive_lock(port);
+	mdv_queue_list_lock_objects(&port->queues);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		if (dev->data->tx_queues[i] != NULL)
 			mdv_tx_dump(dev->data->tx_queues[i], file);
 	}
-	mdv_revive_unlock(port);
+	mdv_queue_list_unlock_objects(&port->queues);
 	return 0;
 }
 
@@ -302,158 +212,15 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 	return 0;
 }
 
-static unsigned int
-rx_opts(const struct rte_eth_dev *dev)
-{
-	const uint64_t csums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
-		RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
-	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
-	unsigned int opts = 0;
-	uint16_t i;
-
-	opts |= offloads & csums ? MDV_RX_CSUM : 0;
-	opts |= offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH ? MDV_RX_HASH : 0;
-	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
-	opts |= mdv_port(dev)->rx_metadata != 0 ? MDV_RX_MARK : 0;
-	for (i = 0; i < dev->data->nb_rx_queues; i++) {
-		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
-
-		opts |= rxq->log2_segs != 0 ? MDV_RX_SCATTER : 0;
-	}
-	return opts;
-}
-
-static unsigned int
-tx_opts(const struct rte_eth_dev *dev)
-{
-	const uint64_t csums = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
-		RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
-	uint64_t offloads = dev->data->dev_conf.txmode.offloads, all = ~0ULL;
-	unsigned int opts = 0;
-	uint16_t i;
-
-	for (i = 0; i < dev->data->nb_tx_queues; i++) {
-		const struct mdv_txq *txq = dev->data->tx_queues[i];
-
-		offloads |= txq->conf.offloads;
-		all &= txq->conf.offloads;
-	}
-	/* Fast free is a promise about every queue that the function serves. */
-	opts |= all & offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE ? MDV_TX_FAST_FREE : 0;
-	opts |= offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS ? MDV_TX_MULTI : 0;
-	opts |= offloads & csums ? MDV_TX_CSUM : 0;
-	opts |= offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT ? MDV_TX_VLAN : 0;
-	opts |= offloads & mdv_tx_prepare_tso_offloads(&mdv_port(dev)->device.caps) ? MDV_TX_TSO
-										    : 0;
-	opts |= offloads & MDV_TX_SWP_OFFLOADS ? MDV_TX_SWP : 0;
-	opts |= mdv_port(dev)->device.caps.tx_min_inline_l2 ? MDV_TX_INLINE_L2 : 0;
-	return opts;
-}
-
-void
-mdv_ethdev_select_bursts(struct rte_eth_dev *dev)
-{
-	const unsigned int simd_bits = rte_vect_get_max_simd_bitwidth();
-
-	dev->tx_pkt_prepare = mdv_tx_prepare;
-	if (is_ibv(dev)) {
-		dev->rx_pkt_burst = mdv_rx_ibv_burst;
-		dev->tx_pkt_burst = mdv_tx_ibv_burst;
-		return;
-	}
-	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), simd_bits);
-	dev->tx_pkt_burst = mdv_tx_select(
-		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
-}
-
-/* In mode=ibv each queue has a burst of its own below the port's. */
-static bool
-describe_rx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
-{
-	const struct mdv_rxq *rxq =
-		idx < dev->data->nb_rx_queues ? dev->data->rx_queues[idx] : NULL;
-
-	if (dev->rx_pkt_burst == mdv_rx_ibv_burst)
-		return rxq != NULL && mdv_rx_select_describe(rxq->ibv.burst, mode);
-	return mdv_rx_select_describe(dev->rx_pkt_burst, mode);
-}
-
-static bool
-describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
-{
-	const struct mdv_txq *txq =
-		idx < dev->data->nb_tx_queues ? dev->data->tx_queues[idx] : NULL;
-
-	if (dev->tx_pkt_burst == mdv_tx_ibv_burst)
-		return txq != NULL && mdv_tx_select_describe(txq->ibv.burst, mode);
-	return mdv_tx_select_describe(dev->tx_pkt_burst, mode);
-}
-
-/* What keeps vectors narrow, or away. */
-static const char *
-rx_handicap(const struct rte_eth_dev *dev)
-{
-	if (is_ibv(dev))
-		return "by verbs";
-	return mdv_rx_select_handicap(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
-}
-
-static const char *
-tx_handicap(const struct rte_eth_dev *dev)
-{
-	if (is_ibv(dev))
-		return "by verbs";
-	if (!mdv_port(dev)->device.caps.tx_multi_packet)
-		return "the device takes one packet a WQE: no vectors";
-	return mdv_tx_select_handicap(tx_opts(dev), rte_vect_get_max_simd_bitwidth());
-}
-
-/** @return " (reason)", or "" where there is none. */
-static const char *
-in_brackets(const char *reason, char *text, size_t size)
-{
-	if (reason == NULL)
-		return "";
-	snprintf(text, size, " (%s)", reason);
-	return text;
-}
-
-void
-mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev)
-{
-	struct rte_eth_burst_mode rx = { 0 }, tx = { 0 };
-	char rx_why[64], tx_why[64];
-	const char *comp;
-
-	describe_rx(dev, 0, &rx);
-	describe_tx(dev, 0, &tx);
-	mdv_rx_comp_choose(mdv_port(dev), &comp);
-	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
-		dev->data->port_id, rx.info, in_brackets(rx_handicap(dev), rx_why, sizeof(rx_why)),
-		tx.info, in_brackets(tx_handicap(dev), tx_why, sizeof(tx_why)), comp);
-}
-
-static int
-rx_burst_mode_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
-{
-	return describe_rx(dev, idx, mode) ? 0 : -EINVAL;
-}
-
-static int
-tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mode *mode)
-{
-	return describe_tx(dev, idx, mode) ? 0 : -EINVAL;
-}
-
 const struct eth_dev_ops mdv_ethdev_ops = {
 	.dev_configure = mdv_start_configure,
 	.dev_start = mdv_start_start,
 	.dev_stop = mdv_start_stop,
 	.dev_close = mdv_open_close,
 	.dev_reset = mdv_open_reset,
-	.dev_set_link_up = set_link_up,
-	.dev_set_link_down = set_link_down,
-	.link_update = mdv_ethdev_link_update,
+	.dev_set_link_up = mdv_link_set_up,
+	.dev_set_link_down = mdv_link_set_down,
+	.link_update = mdv_link_update,
 	.is_removed = mdv_event_is_removed,
 	.promiscuous_enable = mdv_mac_promiscuous_enable,
 	.promiscuous_disable = mdv_mac_promiscuous_disable,
@@ -474,8 +241,8 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.dev_infos_get = mdv_ethdev_infos_get,
 	.rxq_info_get = mdv_rxq_info_get,
 	.txq_info_get = mdv_txq_info_get,
-	.rx_burst_mode_get = rx_burst_mode_get,
-	.tx_burst_mode_get = tx_burst_mode_get,
+	.rx_burst_mode_get = mdv_burst_rx_mode_get,
+	.tx_burst_mode_get = mdv_burst_tx_mode_get,
 	.fw_version_get = fw_version_get,
 	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
 	.vlan_offload_set = mdv_vlan_offload_set,
@@ -488,7 +255,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.rx_queue_stop = mdv_queue_rx_stop,
 	.tx_queue_start = mdv_queue_tx_start,
 	.tx_queue_stop = mdv_queue_tx_stop,
-	.rx_queue_setup = mdv_rxq_setup,
+	.rx_queue_setup = mdv_queue_rx_setup,
 	.rx_queue_release = mdv_rxq_release,
 	.tx_queue_setup = mdv_queue_tx_setup,
 	.tx_queue_release = mdv_txq_release,
@@ -524,8 +291,8 @@ const struct eth_dev_ops mdv_ethdev_secondary_ops = {
 	.dev_infos_get = mdv_ethdev_infos_get,
 	.rxq_info_get = mdv_rxq_info_get,
 	.txq_info_get = mdv_txq_info_get,
-	.rx_burst_mode_get = rx_burst_mode_get,
-	.tx_burst_mode_get = tx_burst_mode_get,
+	.rx_burst_mode_get = mdv_burst_rx_mode_get,
+	.tx_burst_mode_get = mdv_burst_tx_mode_get,
 	.fw_version_get = fw_version_get,
 	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
 	.tx_done_cleanup = mdv_tx_done_cleanup,

@@ -15,11 +15,5 @@ extern const struct eth_dev_ops mdv_ethdev_secondary_ops;
 /** ethdev dev_infos_get and dev_supported_ptypes_get, also of a secondary process. */
 int mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 const uint32_t *mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev);
-/** ethdev link_update. */
-int mdv_ethdev_link_update(struct rte_eth_dev *dev, int wait);
-/** Choose the burst functions for the port as it is configured. */
-void mdv_ethdev_select_bursts(struct rte_eth_dev *dev);
-/** Log which they are, and what kept faster ones from being chosen. */
-void mdv_ethdev_tell_bursts(const struct rte_eth_dev *dev);
 
 #endif /* MDV_ETHDEV_H */

@@ -10,14 +10,16 @@
 #include <rte_version.h>
 
 #include "base/log.h"
+#include "burst/tx/tx.h"
 #include "ethdev.h"
 #include "kernel/vf.h"
-#include "mp/primary.h"
+#include "port/event.h"
 #include "port/mac.h"
 #include "port/open.h"
-#include "queue/rxq.h"
-#include "queue/txq.h"
+#include "port/revive.h"
+#include "queue/rx/rxq.h"
 #include "secondary.h"
+#include "server.h"
 #include "state/port.h"
 #include "state/port_list.h"
 
@@ -59,7 +61,7 @@ ethdev_init(struct rte_eth_dev *dev)
 	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 	dev->rx_queue_count = mdv_rxq_count;
 	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
-	dev->tx_descriptor_status = mdv_txq_descriptor_status;
+	dev->tx_descriptor_status = mdv_tx_done_status;
 	dev->data->mtu = mdv_port(dev)->mtu;
 	dev->data->dev_flags |=
 		RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
@@ -76,9 +78,10 @@ probe(struct rte_vdev_device *vdev)
 	ret = check_version(name);
 	if (ret != 0)
 		return ret;
+	mdv_revive_register();
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return mdv_secondary_probe(vdev);
-	ret = mdv_primary_listen();
+		return mdv_secondary_probe(vdev, &mdv_ethdev_secondary_ops);
+	ret = mdv_server_listen();
 	if (ret != 0)
 		return ret;
 	ret = mdv_devargs_parse(name, rte_vdev_device_args(vdev), &config);

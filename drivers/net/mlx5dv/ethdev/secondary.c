@@ -14,16 +14,17 @@
 #include <ethdev_vdev.h>
 #include <rte_alarm.h>
 #include <rte_interrupts.h>
+#include <rte_flow_driver.h>
 #include <rte_mempool.h>
 
 #include "base/log.h"
+#include "burst/burst_select.h"
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
 #include "device/uar.h"
-#include "ethdev.h"
 #include "mp/mp.h"
-#include "queue/rxq.h"
-#include "queue/txq.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
 #include "secondary.h"
 #include "state/port.h"
 
@@ -128,7 +129,7 @@ begin(struct here *here, int device_fd)
 	mdv_uar_unmap(&here->pages);
 	here->pages = pages;
 	if (ret == 0)
-		mdv_ethdev_select_bursts(here->dev);
+		mdv_burst_select(here->dev);
 	publish(here->dev);
 	return ret;
 }
@@ -318,7 +319,7 @@ attach(struct here *here)
 }
 
 int
-mdv_secondary_probe(struct rte_vdev_device *vdev)
+mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops)
 {
 	const char *name = rte_vdev_device_name(vdev);
 	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(name);
@@ -338,10 +339,10 @@ mdv_secondary_probe(struct rte_vdev_device *vdev)
 	SLIST_INIT(&here->pages);
 	dev->device = &vdev->device;
 	dev->process_private = here;
-	dev->dev_ops = &mdv_ethdev_secondary_ops;
+	dev->dev_ops = ops;
 	dev->rx_queue_count = mdv_rxq_count;
 	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
-	dev->tx_descriptor_status = mdv_txq_descriptor_status;
+	dev->tx_descriptor_status = mdv_tx_done_status;
 	silence(dev);
 	ret = join();
 	if (ret == 0)

@@ -20,8 +20,10 @@
 #include <bus_vdev_driver.h>
 #include <rte_ethdev.h>
 
+struct eth_dev_ops;
+
 /** @return 0, or -ENODEV when the primary has no such port; logged. */
-int mdv_secondary_probe(struct rte_vdev_device *vdev);
+int mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops);
 /** Forget the port here; the primary's goes on. */
 int mdv_secondary_remove(struct rte_vdev_device *vdev);
 /** What processes with the same build of the driver agree in. */

@@ -15,6 +15,7 @@
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
 #include "flow/rule/flow_install.h"
+#include "flow/rule/flow_state.h"
 #include "mem/mr.h"
 #include "state/port.h"
 #include "state/port_list.h"
@@ -212,13 +213,13 @@ tell_rules(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 
 	if (page.entries == NULL)
 		return 0;
-	pthread_mutex_lock(&port->flow.lock);
-	TAILQ_FOREACH (flow, &port->flow.rules, next) {
+	pthread_mutex_lock(&port->flow->lock);
+	TAILQ_FOREACH (flow, &port->flow->rules, next) {
 		entry = page_entry(&page, page.nb);
 		if (entry != NULL)
 			tell_rule(flow, entry);
 	}
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	rte_tel_data_add_dict_u64(data, "nb_rules", page.nb);
 	return 0;
 }

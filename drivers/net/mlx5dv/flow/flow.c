@@ -2,6 +2,7 @@
 /* rte_flow operations: the list of rules, and when they are in the device. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -10,12 +11,17 @@
 
 #include "base/log.h"
 #include "flow.h"
+#include "flow/async/flow_async.h"
+#include "flow/async/flow_table.h"
 #include "flow/match/flow_error.h"
+#include "flow/match/rss.h"
 #include "flow/rule/flow_default.h"
+#include "flow/rule/flow_indirect.h"
 #include "flow/rule/flow_install.h"
+#include "flow/rule/flow_move.h"
 #include "flow/rule/flow_probe.h"
 #include "flow/rule/flow_rule.h"
-#include "flow/rule/rss.h"
+#include "flow/rule/flow_state.h"
 #include "flow_absent.h"
 #include "flow_tree.h"
 #include "state/port.h"
@@ -32,7 +38,7 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct mdv_flow_edit edit;
 	int rc;
 
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_indirect_check(port, actions, error);
 	if (rc == 0)
 		rc = mdv_flow_plan_make(&env, &rule, &plan, error);
@@ -42,7 +48,7 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		rc = mdv_flow_install_level(port, NULL, &plan, error);
 	if (rc == 0 && plan.actions.edits != NULL)
 		rc = mdv_flow_install_try(port, &edit, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 
@@ -59,9 +65,9 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 
 	if (flow == NULL)
 		return NULL;
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_rule_enter(port, flow, &plan, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	if (rc == 0)
 		return flow;
 	mdv_flow_rule_free(port, flow);
@@ -81,9 +87,9 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 			"an operation on the rule waits in flow queue %u; push and pull it first",
 			flow->queue);
 	rte_prefetch0(&flow->level); /* of many rules, each is cold */
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	mdv_flow_rule_leave(port, flow);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	mdv_flow_rule_free(port, flow);
 	return 0;
 }
@@ -107,10 +113,10 @@ flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 	struct mdv_port *port = mdv_port(dev);
 
 	(void)error;
-	pthread_mutex_lock(&port->flow.lock);
-	flow_flush_list(port, &port->flow.rules);
-	flow_flush_list(port, &port->flow.refused);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
+	flow_flush_list(port, &port->flow->rules);
+	flow_flush_list(port, &port->flow->refused);
+	pthread_mutex_unlock(&port->flow->lock);
 	return 0;
 }
 
@@ -131,9 +137,9 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 	if (!flow->counted)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"COUNT: the rule has no such action; create it with COUNT");
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_count_query(flow->counter, data, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 
@@ -145,14 +151,14 @@ flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 	bool before;
 	int rc = 0;
 
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	before = port->isolated;
 	port->isolated = set != 0;
-	if (port->flow.active)
+	if (port->flow->active)
 		rc = mdv_flow_default_apply(port);
 	if (rc != 0)
 		port->isolated = before;
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	if (rc != 0)
 		return mdv_flow_error_kernel(error, -rc, "default steering");
 	return 0;
@@ -176,12 +182,12 @@ flow_dev_dump(
 	struct mdv_port *port = mdv_port(dev);
 	int rc = 0;
 
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	if (only != NULL && only->place != MDV_FLOW_RULES)
 		flow_dump_absent(only, file);
 	else
 		rc = mdv_flow_tree_print(port, only, file, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 
@@ -227,36 +233,47 @@ const struct rte_flow_ops mdv_flow_ops = {
 int
 mdv_flow_init(struct mdv_port *port)
 {
-	struct mdv_flow_state *state = &port->flow;
+	struct mdv_flow_state *state;
 	int rc;
 
-	memset(state, 0, sizeof(*state));
-	TAILQ_INIT(&state->rules);
-	TAILQ_INIT(&state->refused);
-	TAILQ_INIT(&state->defaults);
-	LIST_INIT(&state->rss);
-	mdv_slab_init(&state->slab);
 	if (!port->device.caps.flow_steering) {
 		MDV_LOG(ERR, "%s: the device does not let user space steer its traffic",
 			port->device.name);
 		return -ENOTSUP;
 	}
+	state = calloc(1, sizeof(*state));
+	if (state == NULL) {
+		MDV_LOG(ERR, "%s: no memory for flow rules", port->device.name);
+		return -ENOMEM;
+	}
+	port->flow = state;
+	TAILQ_INIT(&state->rules);
+	TAILQ_INIT(&state->refused);
+	TAILQ_INIT(&state->defaults);
+	LIST_INIT(&state->rss);
+	state->tables.put = mdv_flow_table_put;
+	mdv_slab_init(&state->slab);
 	rc = mdv_flow_probe(port);
 	if (rc != 0) {
 		MDV_LOG(ERR, "%s: a first flow rule was refused (errno %d): %s", port->device.name,
 			-rc, mdv_flow_error_advice(-rc));
-		return rc;
+		goto free_state;
 	}
-	rc = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_install_move, port);
+	rc = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_move, port);
 	if (rc != 0)
-		return rc;
-	rc = mdv_flow_level_init(&state->egress, state->nb_priorities, mdv_flow_install_move, port);
-	if (rc != 0) {
-		mdv_flow_level_fini(&state->levels);
-		return rc;
-	}
+		goto free_state;
+	rc = mdv_flow_level_init(&state->egress, state->nb_priorities, mdv_flow_move, port);
+	if (rc != 0)
+		goto fini_levels;
 	pthread_mutex_init(&state->lock, NULL);
 	return 0;
+
+fini_levels:
+	mdv_flow_level_fini(&state->levels);
+free_state:
+	free(state);
+	port->flow = NULL;
+	return rc;
 }
 
 void
@@ -265,12 +282,14 @@ mdv_flow_fini(struct mdv_port *port)
 	mdv_flow_stop(port);
 	flow_flush(port->dev, NULL);
 	mdv_flow_async_fini(port);
-	mdv_flow_table_fini(&port->flow.tables);
-	mdv_flow_indirect_fini(&port->flow.indirect);
-	mdv_flow_level_fini(&port->flow.egress);
-	mdv_flow_level_fini(&port->flow.levels);
-	mdv_slab_fini(&port->flow.slab);
-	pthread_mutex_destroy(&port->flow.lock);
+	mdv_flow_table_fini(&port->flow->tables);
+	mdv_flow_indirect_fini(&port->flow->indirect);
+	mdv_flow_level_fini(&port->flow->egress);
+	mdv_flow_level_fini(&port->flow->levels);
+	mdv_slab_fini(&port->flow->slab);
+	pthread_mutex_destroy(&port->flow->lock);
+	free(port->flow);
+	port->flow = NULL;
 }
 
 /* The place of a rule in the order of creation, for messages. */
@@ -280,7 +299,7 @@ flow_number(const struct mdv_port *port, const struct rte_flow *flow)
 	const struct rte_flow *other;
 	unsigned int nb = 0;
 
-	TAILQ_FOREACH (other, &port->flow.rules, next) {
+	TAILQ_FOREACH (other, &port->flow->rules, next) {
 		if (other == flow)
 			break;
 		nb++;
@@ -343,18 +362,18 @@ static void
 flow_uninstall_all(struct mdv_port *port)
 {
 	mdv_flow_default_clear(port);
-	flow_uninstall_levels(port, &port->flow.levels);
-	flow_uninstall_levels(port, &port->flow.egress);
+	flow_uninstall_levels(port, &port->flow->levels);
+	flow_uninstall_levels(port, &port->flow->egress);
 }
 
 /* Rules that are not in the device can be moved without anybody's noticing. */
 static void
 flow_set_active(struct mdv_port *port, bool active)
 {
-	port->flow.active = active;
-	port->flow.levels.rooted_stay =
+	port->flow->active = active;
+	port->flow->levels.rooted_stay =
 		active && port->config.passthru_move == MDV_PASSTHRU_MOVE_OFF;
-	port->flow.egress.rooted_stay = port->flow.levels.rooted_stay;
+	port->flow->egress.rooted_stay = port->flow->levels.rooted_stay;
 }
 
 int
@@ -362,26 +381,26 @@ mdv_flow_start(struct mdv_port *port)
 {
 	int rc;
 
-	pthread_mutex_lock(&port->flow.lock);
-	mdv_flow_level_renew(&port->flow.levels);
-	mdv_flow_level_renew(&port->flow.egress);
-	rc = flow_install_all(port, &port->flow.levels);
+	pthread_mutex_lock(&port->flow->lock);
+	mdv_flow_level_renew(&port->flow->levels);
+	mdv_flow_level_renew(&port->flow->egress);
+	rc = flow_install_all(port, &port->flow->levels);
 	if (rc == 0)
-		rc = flow_install_all(port, &port->flow.egress);
+		rc = flow_install_all(port, &port->flow->egress);
 	if (rc == 0)
 		rc = mdv_flow_default_apply(port);
 	if (rc != 0)
 		flow_uninstall_all(port);
 	flow_set_active(port, rc == 0);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 
 void
 mdv_flow_stop(struct mdv_port *port)
 {
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	flow_uninstall_all(port);
 	flow_set_active(port, false);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 }

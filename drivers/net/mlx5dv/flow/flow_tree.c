@@ -8,6 +8,7 @@
 #include "flow/match/flow_dump.h"
 #include "flow/rule/flow_default.h"
 #include "flow/rule/flow_install.h"
+#include "flow/rule/flow_state.h"
 #include "flow_tree.h"
 #include "state/port.h"
 
@@ -161,7 +162,7 @@ tree_print_sniffer(struct tree *tree)
 	const struct mdv_flow_default_rule *rule;
 	struct mdv_flow_build build;
 
-	TAILQ_FOREACH (rule, &tree->port->flow.defaults, next) {
+	TAILQ_FOREACH (rule, &tree->port->flow->defaults, next) {
 		if (rule->sniff != MDV_SNIFF_ALL)
 			continue;
 		mdv_flow_build_init(&build);
@@ -201,6 +202,6 @@ mdv_flow_tree_print(struct mdv_port *port, const struct rte_flow *only, FILE *fi
 
 	if (only == NULL)
 		tree_print_sniffer(&tree);
-	rc = tree_print_levels(&tree, &port->flow.levels, error);
-	return rc != 0 ? rc : tree_print_levels(&tree, &port->flow.egress, error);
+	rc = tree_print_levels(&tree, &port->flow->levels, error);
+	return rc != 0 ? rc : tree_print_levels(&tree, &port->flow->egress, error);
 }

@@ -6,6 +6,7 @@
 #include <rte_atomic.h>
 #include <rte_malloc.h>
 
+#include "base/dm_mbuf.h"
 #include "base/log.h"
 #include "dm.h"
 #include "mr.h"
@@ -144,7 +145,7 @@ mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_ml
 	made->port = port;
 	made->shared = (struct rte_mbuf_ext_shared_info){
 		.free_cb = mbuf_freed,
-		.fcb_opaque = mdv_dm_opaque(&made->shared),
+		.fcb_opaque = mdv_dm_mbuf_opaque(&made->shared),
 		.refcnt = 1,
 	};
 	LIST_INSERT_HEAD(&port->dms, made, next);

@@ -28,8 +28,6 @@
 struct mdv_port;
 struct rte_pmd_mlx5dv_dm;
 
-LIST_HEAD(mdv_dm_list, rte_pmd_mlx5dv_dm);
-
 /** The caller holds the port. @return 0 or a negative errno, logged. */
 int mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_mlx5dv_dm **dm);
 /** @return 0, -EBUSY: there are mbufs of it. */
@@ -41,33 +39,5 @@ int mdv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, 
 int mdv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len);
 /** @return the same, or -EAGAIN: too many mbufs. */
 int mdv_dm_attach(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf);
-
-/** What is in @p shared of device memory, and of no other: an address inside of itself. */
-static inline void *
-mdv_dm_opaque(struct rte_mbuf_ext_shared_info *shared)
-{
-	return RTE_PTR_ADD(shared, 1);
-}
-
-/** @return whether mdv_dm_attach() made the mbuf: by what is the same in all processes, as the
- * address of a function is not. */
-static inline bool
-mdv_dm_has(const struct rte_mbuf *mbuf)
-{
-	return RTE_MBUF_HAS_EXTBUF(mbuf) && mbuf->shinfo->fcb_opaque == mdv_dm_opaque(mbuf->shinfo);
-}
-
-/** @return whether any of the packet's first @p len bytes are there. */
-static inline bool
-mdv_dm_has_any(const struct rte_mbuf *mbuf, uint32_t len)
-{
-	while (mbuf != NULL && !mdv_dm_has(mbuf)) {
-		if (len <= mbuf->data_len)
-			return false;
-		len -= mbuf->data_len;
-		mbuf = mbuf->next;
-	}
-	return mbuf != NULL;
-}
 
 #endif /* MDV_DM_H */

@@ -15,9 +15,9 @@
 #include <rte_memory.h>
 #include <rte_mempool.h>
 
+#include "base/dm_mbuf.h"
 #include "base/log.h"
 #include "device/device.h"
-#include "dm.h"
 #include "mp/mp.h"
 #include "mr.h"
 #include "mr_span.h"
@@ -432,7 +432,7 @@ mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_m
 		*slot = range;
 	}
 	/* Where one process has it mapped, another may have memory of its own. */
-	if (slot->zero_based && !mdv_dm_has(mbuf))
+	if (slot->zero_based && !mdv_dm_mbuf_is(mbuf))
 		return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 	if (slot->zero_based)
 		return (struct mdv_mr_place){ addr - slot->start, slot->lkey_be };

@@ -32,6 +32,8 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
+#include "base/mr_range.h"
+
 struct ibv_dm;
 struct mdv_device;
 struct mdv_mr_table;
@@ -43,13 +45,6 @@ struct mdv_mr_table;
 /** Slots of a queue's cache; an address picks its slot by its 2-MB page. */
 #define MDV_MR_CACHE_SLOTS 16
 #define MDV_MR_CACHE_SHIFT 21
-
-struct mdv_mr_range {
-	uintptr_t start;
-	uintptr_t size;   /**< bytes; 0: empty */
-	uint32_t lkey_be; /**< as a data segment takes it */
-	bool zero_based;  /**< device memory: what is at start is at 0 for the device */
-};
 
 /** An address as a data segment takes it. */
 struct mdv_mr_place {

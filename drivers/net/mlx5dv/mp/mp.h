@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mem/mr.h"
+#include "base/mr_range.h"
 
 enum mdv_mp_kind {
 	/* asked */

@@ -11,12 +11,12 @@
 #include "base/log.h"
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
-#include "ethdev/ethdev.h"
 #include "event.h"
 #include "kernel/netdev.h"
 #include "kernel/netlink.h"
-#include "queue/rx_intr.h"
-#include "queue/rxq_ring.h"
+#include "link.h"
+#include "queue/rx/rx_intr.h"
+#include "queue/rx/rxq_ring.h"
 #include "state/port.h"
 
 /** What some events ask for. */
@@ -180,7 +180,7 @@ update_link(struct mdv_port *port)
 	struct rte_eth_dev *dev = port->dev;
 	bool up;
 
-	mdv_ethdev_link_update(dev, 0);
+	mdv_link_update(dev, 0);
 	up = dev->data->dev_link.link_status == RTE_ETH_LINK_UP;
 	if (up == port->event.up)
 		return false;
@@ -297,7 +297,7 @@ mdv_event_install(struct mdv_port *port)
 	int ret;
 
 	/* Whatever changes from here on, there will be an event of it. */
-	mdv_ethdev_link_update(port->dev, 0);
+	mdv_link_update(port->dev, 0);
 	port->event.up = data->dev_link.link_status == RTE_ETH_LINK_UP;
 	listen_to_netdev(port);
 	ret = listen_on(&port->event.handle, port->device.ctx->async_fd, handle, port);
@@ -341,7 +341,7 @@ mdv_event_start(struct mdv_port *port)
 	port->event.other_told = false;
 	/* ethdev does it for those who do not ask for events. */
 	if (port->dev->data->dev_conf.intr_conf.lsc)
-		mdv_ethdev_link_update(port->dev, 0);
+		mdv_link_update(port->dev, 0);
 }
 
 int

@@ -19,15 +19,6 @@
 struct mdv_port;
 struct rte_intr_handle;
 
-struct mdv_event {
-	struct rte_intr_handle *handle; /**< of the device's events; NULL: nobody listens */
-	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: nobody listens */
-	uint16_t netdev_mtu;            /**< as last seen */
-	bool up;                        /**< the link, as the application was told last */
-	bool gone;                      /**< the device has failed for good or was taken away */
-	bool other_told;                /**< of objects that are no queues */
-};
-
 /**
  * Listen from now on; dev->data->dev_flags say so afterwards. A port that cannot (logged) works all
  * the same.

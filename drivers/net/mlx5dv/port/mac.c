@@ -9,6 +9,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "flow/rule/flow_default.h"
 #include "kernel/netdev.h"
 #include "kernel/vf.h"
 #include "mac.h"

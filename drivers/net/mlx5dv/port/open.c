@@ -5,16 +5,20 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "event.h"
+#include "flow/flow.h"
 #include "kernel/netdev.h"
 #include "mac.h"
 #include "mem/dm.h"
 #include "mem/mr.h"
+#include "mp/primary.h"
 #include "open.h"
-#include "queue/rxq.h"
-#include "queue/txq.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
 #include "start.h"
 #include "state/port.h"
 #include "state/port_list.h"
+#include "xstats.h"
 
 int
 mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)

@@ -5,14 +5,14 @@
 #include <ethdev_driver.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
+#include "burst/rx/rx_ibv_burst.h"
+#include "burst/tx/tx_ibv_burst.h"
 #include "mem/mr.h"
 #include "mp/primary.h"
 #include "queue.h"
-#include "queue/rx_intr.h"
-#include "queue/rxq.h"
-#include "queue/txq.h"
+#include "queue/rx/rx_intr.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
 #include "state/port.h"
 
 int
@@ -55,12 +55,34 @@ mdv_queue_tx_stop(struct rte_eth_dev *dev, uint16_t idx)
 	return ret;
 }
 
+/** A port that starts chooses the bursts of the queues that it has by then. */
+static bool
+is_running_ibv(const struct rte_eth_dev *dev)
+{
+	const struct mdv_port *port = mdv_port(dev);
+
+	return port->started && port->device.caps.mode == MDV_MODE_IBV;
+}
+
+int
+mdv_queue_rx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	int ret = mdv_rxq_setup(dev, idx, nb_desc, socket, conf, pool);
+
+	if (ret == 0 && is_running_ibv(dev))
+		mdv_rx_ibv_burst_select(dev->data->rx_queues[idx]);
+	return ret;
+}
+
 int
 mdv_queue_tx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_txconf *conf)
 {
 	int ret = mdv_txq_setup(dev, idx, nb_desc, socket, conf);
 
+	if (ret == 0 && is_running_ibv(dev))
+		mdv_tx_ibv_burst_select(dev->data->tx_queues[idx]);
 	/* It may be in another page than that of the queue before it. */
 	if (ret == 0 && mdv_port(dev)->started)
 		mdv_primary_doorbells(mdv_port(dev));

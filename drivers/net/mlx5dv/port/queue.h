@@ -14,7 +14,9 @@ int mdv_queue_start_all(struct rte_eth_dev *dev);
 /** Undo it; no rule points at a queue any more. */
 void mdv_queue_stop_all(struct rte_eth_dev *dev);
 
-/** ethdev tx_queue_setup. */
+/** ethdev rx_queue_setup, tx_queue_setup. */
+int mdv_queue_rx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
 int mdv_queue_tx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_txconf *conf);
 /** ethdev rx_queue_start, rx_queue_stop, tx_queue_start, tx_queue_stop. */

@@ -6,7 +6,8 @@
 #include <ethdev_driver.h>
 
 #include "base/log.h"
-#include "flow/rule/rss.h"
+#include "flow/match/rss.h"
+#include "flow/rule/flow_default.h"
 #include "reta.h"
 #include "state/port.h"
 

@@ -13,31 +13,18 @@
 #include "mem/mr.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
-#include "queue/rxq_ring.h"
-#include "queue/txq.h"
+#include "queue/recover_ops.h"
+#include "queue/rx/rxq_ring.h"
+#include "queue/tx/txq.h"
 #include "revive.h"
 #include "state/port.h"
 
 /** Longest pause between two tries. */
 #define PAUSE_MAX_MS 1000u
 
-void
-mdv_revive_lock(struct mdv_port *port)
-{
-	/* Who ended with it was looking on. */
-	if (pthread_mutex_lock(&port->queues.objects_lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&port->queues.objects_lock);
-}
-
-void
-mdv_revive_unlock(struct mdv_port *port)
-{
-	pthread_mutex_unlock(&port->queues.objects_lock);
-}
-
 /** Of a device that is gone nothing more is to be had. */
 static bool
-is_time(const struct mdv_port *port, const struct mdv_revive_wait *wait)
+is_time(const struct mdv_port *port, const struct mdv_recover_wait *wait)
 {
 	return !port->event.gone && (wait->ms == 0 || rte_get_timer_cycles() >= wait->until);
 }
@@ -57,7 +44,7 @@ data_of(const struct mdv_port *port, uint16_t port_id)
 
 /** @param side "Rx" or "Tx" */
 static void
-conclude(uint16_t port_id, const char *side, uint16_t idx, int ret, struct mdv_revive_wait *wait)
+conclude(uint16_t port_id, const char *side, uint16_t idx, int ret, struct mdv_recover_wait *wait)
 {
 	if (ret == 0) {
 		MDV_LOG(INFO, "port %u %s queue %u: made anew", port_id, side, idx);
@@ -97,9 +84,9 @@ mdv_revive_rx_now(struct mdv_rxq *rxq)
 {
 	int ret;
 
-	mdv_revive_lock(rxq->port);
+	mdv_queue_list_lock_objects(&rxq->port->queues);
 	ret = replace_rx(rxq->port, rxq);
-	mdv_revive_unlock(rxq->port);
+	mdv_queue_list_unlock_objects(&rxq->port->queues);
 	return ret;
 }
 
@@ -108,33 +95,33 @@ mdv_revive_tx_now(struct mdv_txq *txq)
 {
 	int ret;
 
-	mdv_revive_lock(txq->port);
-	ret = mdv_txq_replace(txq);
-	mdv_revive_unlock(txq->port);
+	mdv_queue_list_lock_objects(&txq->port->queues);
+	ret = mdv_txq_ring_replace(txq);
+	mdv_queue_list_unlock_objects(&txq->port->queues);
 	return ret;
 }
 
-void
-mdv_revive_rx(struct mdv_rxq *rxq)
+static void
+revive_rx(struct mdv_rxq *rxq)
 {
 	const struct rte_eth_dev_data *data = data_of(rxq->port, rxq->port_id);
 	int ret;
 
-	if (!is_time(rxq->port, &rxq->revive_wait) ||
+	if (!is_time(rxq->port, &rxq->recover_wait) ||
 		data->rx_queue_state[rxq->idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return;
 	ret = is_primary() ? mdv_revive_rx_now(rxq)
 			   : mdv_mp_ask_recovery(MDV_MP_REVIVE_RX, rxq->port_id, rxq->idx, 0);
-	conclude(rxq->port_id, "Rx", rxq->idx, ret, &rxq->revive_wait);
+	conclude(rxq->port_id, "Rx", rxq->idx, ret, &rxq->recover_wait);
 }
 
-void
-mdv_revive_tx(struct mdv_txq *txq)
+static void
+revive_tx(struct mdv_txq *txq)
 {
 	const struct rte_eth_dev_data *data = data_of(txq->port, txq->port_id);
 	int ret;
 
-	if (!is_time(txq->port, &txq->revive_wait) ||
+	if (!is_time(txq->port, &txq->recover_wait) ||
 		data->tx_queue_state[txq->idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return;
 	if (is_primary()) {
@@ -144,5 +131,11 @@ mdv_revive_tx(struct mdv_txq *txq)
 	} else {
 		ret = mdv_mp_ask_recovery(MDV_MP_REVIVE_TX, txq->port_id, txq->idx, 0);
 	}
-	conclude(txq->port_id, "Tx", txq->idx, ret, &txq->revive_wait);
+	conclude(txq->port_id, "Tx", txq->idx, ret, &txq->recover_wait);
+}
+
+void
+mdv_revive_register(void)
+{
+	mdv_recover_ops = (struct mdv_recover_ops){ .rx = revive_rx, .tx = revive_tx };
 }

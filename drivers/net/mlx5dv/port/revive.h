@@ -24,18 +24,8 @@ struct mdv_port;
 struct mdv_rxq;
 struct mdv_txq;
 
-/** When to try again, of a queue that could not be made anew. */
-struct mdv_revive_wait {
-	uint64_t until; /**< cycles of the timer */
-	uint32_t ms;    /**< how long the last wait was; 0: none */
-};
-
-/** The objects of all queues stay until mdv_revive_unlock(). */
-void mdv_revive_lock(struct mdv_port *port);
-void mdv_revive_unlock(struct mdv_port *port);
-/** Have a broken queue made anew, if it is time to try. Called by the polling thread. */
-void mdv_revive_rx(struct mdv_rxq *rxq);
-void mdv_revive_tx(struct mdv_txq *txq);
+/** From now on the queues that this process polls are made anew when they break. */
+void mdv_revive_register(void);
 /** Do it, in the primary process. @return 0 or a negative errno, logged: it is still broken */
 int mdv_revive_rx_now(struct mdv_rxq *rxq);
 /** Those who have its doorbell mapped are to be told, mdv_primary_doorbells(). */

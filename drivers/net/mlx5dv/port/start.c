@@ -6,14 +6,17 @@
 #include <ethdev_driver.h>
 
 #include "base/log.h"
-#include "ethdev/ethdev.h"
+#include "burst/burst_select.h"
+#include "event.h"
+#include "flow/flow.h"
 #include "kernel/netdev.h"
 #include "mp/primary.h"
 #include "queue.h"
-#include "queue/rxq.h"
+#include "queue/rx/rxq.h"
 #include "reta.h"
 #include "start.h"
 #include "state/port.h"
+#include "stats.h"
 
 static int
 check_conf(const struct rte_eth_dev *dev)
@@ -113,8 +116,8 @@ mdv_start_start(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	dev->data->scattered_rx = is_scattered(dev);
-	mdv_ethdev_select_bursts(dev);
-	mdv_ethdev_tell_bursts(dev);
+	mdv_burst_select(dev);
+	mdv_burst_log(dev);
 	/* Traffic starts with the rules. */
 	mdv_stats_start(port);
 	ret = mdv_flow_start(port);

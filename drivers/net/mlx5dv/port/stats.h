@@ -10,17 +10,6 @@
 
 struct mdv_port;
 
-/**
- * Frames that found no buffer in our queues. The device has one count for all verbs users of the
- * port, so those that come while the port is started are taken for ours.
- */
-struct mdv_missed {
-	uint64_t base;   /**< the device's count when the port was started, or at the last reset */
-	uint64_t last;   /**< counted since base when it was last read */
-	uint64_t before; /**< in earlier starts, since the last reset */
-	bool has_base;   /**< else there will be one when the count can be read */
-};
-
 /** Before rules send packets into the queues; after the queues are gone. */
 void mdv_stats_start(struct mdv_port *port);
 void mdv_stats_stop(struct mdv_port *port);

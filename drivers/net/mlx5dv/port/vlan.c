@@ -3,8 +3,8 @@
 #include <ethdev_driver.h>
 
 #include "burst/rx/rx.h"
-#include "flow/flow.h"
-#include "queue/rxq.h"
+#include "flow/rule/flow_default.h"
+#include "queue/rx/rxq.h"
 #include "state/port.h"
 #include "vlan.h"
 

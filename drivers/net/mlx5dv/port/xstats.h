@@ -16,17 +16,6 @@
 
 struct mdv_port;
 
-/** Most counters of a port. */
-#define MDV_XSTATS_MAX 64
-
-/** Shared with other processes. */
-struct mdv_xstats {
-	uint16_t nb;
-	uint8_t rows[MDV_XSTATS_MAX];  /**< of the table in xstats.c, by id */
-	uint64_t base[MDV_XSTATS_MAX]; /**< the counter's value at the last reset */
-	uint64_t last[MDV_XSTATS_MAX]; /**< shown again while it cannot be read */
-};
-
 /** When the device is open: see which counters there are, and count from now on. */
 void mdv_xstats_init(struct mdv_port *port);
 

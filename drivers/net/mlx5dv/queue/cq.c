@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_malloc.h>
 
 #include "base/log.h"
 #include "cq.h"
-#include "cq_ibv.h"
 #include "device/device.h"
 
 static struct ibv_cq *
@@ -84,7 +84,7 @@ mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq)
 	if (ret != 0)
 		MDV_LOG(ERR, "%s: cannot destroy a CQ: %s", device->name, strerror(ret));
 	if (cq->ex != NULL)
-		mdv_cq_ibv_free(cq);
+		rte_free(cq->cqes);
 	memset(cq, 0, sizeof(*cq));
 }
 

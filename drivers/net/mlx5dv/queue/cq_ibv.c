@@ -49,12 +49,6 @@ mdv_cq_ibv_create(const struct mdv_device *device, uint32_t nb_cqes, uint64_t wc
 	return 0;
 }
 
-void
-mdv_cq_ibv_free(struct mdv_cq *cq)
-{
-	rte_free(cq->cqes);
-}
-
 /** @return the CQE's opcode. */
 static uint8_t
 write_error(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)

@@ -27,8 +27,6 @@ int mdv_cq_ibv_create(const struct mdv_device *device, uint32_t nb_cqes, uint64_
 	struct ibv_comp_channel *channel, struct mdv_cq *cq);
 /** See to it that the ring has @p want completions from @p ci on, if verbs has so many. */
 void mdv_cq_ibv_take(struct mdv_cq *cq, uint32_t ci, uint32_t want);
-/** Free the ring. */
-void mdv_cq_ibv_free(struct mdv_cq *cq);
 
 /** In mode=dv the device has written what there is; in mode=ibv it is fetched. */
 static inline void

@@ -18,18 +18,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
+#include <ethdev_driver.h>
 #include <rte_ether.h>
-#include <rte_ethdev.h>
 
 #include "device/devargs.h"
 #include "device/device.h"
-#include "flow/flow.h"
-#include "mem/dm.h"
-#include "mp/primary.h"
-#include "port/event.h"
-#include "port/stats.h"
-#include "port/xstats.h"
 #include "queue_list.h"
 
 /** MAC addresses a port can have, the primary included. */
@@ -43,8 +38,53 @@
 /** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag; the FCS never gets here. */
 #define MDV_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 
+struct mdv_flow_state;
+struct mdv_mr_table;
 struct mdv_rx_wake;
 struct mdv_rxq;
+struct mdv_txq;
+struct rte_intr_handle;
+struct rte_pmd_mlx5dv_dm;
+
+LIST_HEAD(mdv_dm_list, rte_pmd_mlx5dv_dm);
+
+/** What the primary process knows of the secondary ones; survives a reset of the port. */
+struct mdv_primary {
+	unsigned int nb_attached; /**< secondaries that have the port and did not say good-bye */
+	bool serves;              /**< queues may be looked at on behalf of others */
+};
+
+/** What a port has heard of by itself (port/event.h). */
+struct mdv_event {
+	struct rte_intr_handle *handle; /**< of the device's events; NULL: nobody listens */
+	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: nobody listens */
+	uint16_t netdev_mtu;            /**< as last seen */
+	bool up;                        /**< the link, as the application was told last */
+	bool gone;                      /**< the device has failed for good or was taken away */
+	bool other_told;                /**< of objects that are no queues */
+};
+
+/**
+ * Frames that found no buffer in our queues. The device has one count for all verbs users of the
+ * port, so those that come while the port is started are taken for ours.
+ */
+struct mdv_missed {
+	uint64_t base;   /**< the device's count when the port was started, or at the last reset */
+	uint64_t last;   /**< counted since base when it was last read */
+	uint64_t before; /**< in earlier starts, since the last reset */
+	bool has_base;   /**< else there will be one when the count can be read */
+};
+
+/** Most counters of a port. */
+#define MDV_XSTATS_MAX 64
+
+/** Shared with other processes. */
+struct mdv_xstats {
+	uint16_t nb;
+	uint8_t rows[MDV_XSTATS_MAX];  /**< of the table in xstats.c, by id */
+	uint64_t base[MDV_XSTATS_MAX]; /**< the counter's value at the last reset */
+	uint64_t last[MDV_XSTATS_MAX]; /**< shown again while it cannot be read */
+};
 
 struct mdv_port {
 	struct rte_eth_dev *dev;
@@ -77,7 +117,7 @@ struct mdv_port {
 	struct mdv_rxq *parked;       /**< released Rx queues whose WQs are in use */
 	struct mdv_txq *parked_tx;    /**< released Tx queues, for their QPs */
 
-	struct mdv_flow_state flow;
+	struct mdv_flow_state *flow; /**< the primary process's own memory */
 };
 
 static inline struct mdv_port *

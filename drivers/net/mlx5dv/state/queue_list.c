@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues come and go under a lock. */
-#include <stddef.h>
+/* The locks of a port's queues. */
+#include <errno.h>
 
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
 #include "queue_list.h"
 
 void
@@ -22,37 +20,16 @@ mdv_queue_list_init(struct mdv_queue_list *list)
 }
 
 void
-mdv_queue_list_add_rx(struct mdv_queue_list *list, struct mdv_rxq *rxq)
+mdv_queue_list_lock_objects(struct mdv_queue_list *list)
 {
-	pthread_mutex_lock(&list->lock);
-	LIST_INSERT_HEAD(&list->rx, rxq, next);
-	pthread_mutex_unlock(&list->lock);
+	/* The previous owner died holding the robust mutex; it only read, so the state is
+	 * consistent. */
+	if (pthread_mutex_lock(&list->objects_lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&list->objects_lock);
 }
 
 void
-mdv_queue_list_add_tx(struct mdv_queue_list *list, struct mdv_txq *txq)
+mdv_queue_list_unlock_objects(struct mdv_queue_list *list)
 {
-	pthread_mutex_lock(&list->lock);
-	LIST_INSERT_HEAD(&list->tx, txq, next);
-	pthread_mutex_unlock(&list->lock);
-}
-
-void
-mdv_queue_list_remove_rx(struct mdv_queue_list *list, struct mdv_rxq *rxq)
-{
-	if (rxq == NULL)
-		return;
-	pthread_mutex_lock(&list->lock);
-	LIST_REMOVE(rxq, next);
-	pthread_mutex_unlock(&list->lock);
-}
-
-void
-mdv_queue_list_remove_tx(struct mdv_queue_list *list, struct mdv_txq *txq)
-{
-	if (txq == NULL)
-		return;
-	pthread_mutex_lock(&list->lock);
-	LIST_REMOVE(txq, next);
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_unlock(&list->objects_lock);
 }

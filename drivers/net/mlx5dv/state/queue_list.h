@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-struct mdv_port;
 struct mdv_rxq;
 struct mdv_txq;
 
@@ -20,21 +19,16 @@ LIST_HEAD(mdv_txq_head, mdv_txq);
 
 struct mdv_queue_list {
 	pthread_mutex_t lock; /**< nobody who holds it waits for anything */
-	/**
-	 * Verbs objects of the queues of a running port are not replaced meanwhile:
-	 * mdv_revive_lock(). Of all processes, each of which may end with it.
-	 */
+	/** Robust and shared by all processes: mdv_queue_list_lock_objects(). */
 	pthread_mutex_t objects_lock;
 	struct mdv_rxq_head rx;
 	struct mdv_txq_head tx;
 };
 
 void mdv_queue_list_init(struct mdv_queue_list *list);
-/** The queue is set up. */
-void mdv_queue_list_add_rx(struct mdv_queue_list *list, struct mdv_rxq *rxq);
-void mdv_queue_list_add_tx(struct mdv_queue_list *list, struct mdv_txq *txq);
-/** It is about to be freed; NULL is taken. */
-void mdv_queue_list_remove_rx(struct mdv_queue_list *list, struct mdv_rxq *rxq);
-void mdv_queue_list_remove_tx(struct mdv_queue_list *list, struct mdv_txq *txq);
+/** Whoever replaces the verbs objects of a running port's queue, or needs them to stay, holds this.
+ */
+void mdv_queue_list_lock_objects(struct mdv_queue_list *list);
+void mdv_queue_list_unlock_objects(struct mdv_queue_list *list);
 
 #endif /* MDV_QUEUE_LIST_H */

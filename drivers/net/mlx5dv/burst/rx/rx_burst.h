@@ -11,7 +11,6 @@
 #ifndef MDV_RX_BURST_H
 #define MDV_RX_BURST_H
 
-#include "base/pool.h"
 #include "rx_mini.h"
 
 /** How far a burst has come. */
@@ -37,33 +36,14 @@ mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	mdv_rx_vec_post(rxq, idx, nb);
 }
 
-/**
- * Close the holes that received packets left: WQEs of one segment. Once a burst at most, so it is
- * one function for all instances of a file.
- */
+/** Once a burst at most, so it is one function for all instances of a file. */
 static __rte_noinline __rte_unused void
-mdv_rx_refill(struct mdv_rxq *rxq, const bool vec)
+mdv_rx_burst_refill(struct mdv_rxq *rxq, const bool vec)
 {
-	const uint32_t nb_wqes = rxq->mask + 1;
-	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
-
-	while (missing != 0) {
-		uint32_t idx = rxq->wqe_pi & rxq->mask;
-		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
-		uint32_t got = nb;
-
-		if (unlikely(mdv_pool_get(rxq->pool, &rxq->mbufs[idx], nb) != 0))
-			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
-		if (vec && rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE)
-			mdv_rx_burst_post(rxq, idx, got);
-		else
-			mdv_rx_post(rxq, idx, got);
-		rxq->wqe_pi += got;
-		missing -= got;
-		if (unlikely(got < nb))
-			break;
-	}
-	mdv_rx_doorbell(rxq);
+	if (vec && rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE)
+		mdv_rx_refill(rxq, mdv_rx_burst_post);
+	else
+		mdv_rx_refill(rxq, mdv_rx_post);
 }
 
 /** A block is expanded as a whole, so its mbufs are fetched as many packets ahead as it may have.
@@ -119,7 +99,7 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 		return;
 	}
 	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
-		mdv_rx_refill(rxq, vec);
+		mdv_rx_burst_refill(rxq, vec);
 	/* The title of the next block, of which nothing can be done without it, and its first
 	 * minis; both are invalidated then. CQEs that follow each other are fetched ahead by the
 	 * CPU itself. */
@@ -317,7 +297,7 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		rxq->count.packets += pos.nb;
 		rxq->count.bytes += pos.bytes;
 	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
-		mdv_revive_rx(rxq);
+		mdv_recover_ops.rx(rxq);
 	}
 	if (opts & MDV_RX_SCATTER)
 		rxq->nb_holes += pos.holes;

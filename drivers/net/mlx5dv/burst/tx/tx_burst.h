@@ -68,13 +68,13 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 				mdv_tx_burst_plain(mbufs + n, pool))
 				n += MDV_VEC_LANES;
 		if (n != 0) {
-			/* First, as in mdv_tx_release(). */
+			/* First, as in mdv_txq_ring_release(). */
 			txq->tail += n;
 			rte_compiler_barrier();
 			rte_mempool_put_bulk(pool, (void **)mbufs, n);
 		} else {
 			/* Odd ones come in runs: what is freed at once goes to the pool at once. */
-			mdv_tx_release(
+			mdv_txq_ring_release(
 				txq, txq->tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
 		}
 	}
@@ -102,7 +102,7 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 	}
 	if (cq_ci == start) {
 		if (unlikely(txq->broken))
-			mdv_revive_tx(txq);
+			mdv_recover_ops.tx(txq);
 		return;
 	}
 	txq->cq_ci = cq_ci;

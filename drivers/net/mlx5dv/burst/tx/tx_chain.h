@@ -9,7 +9,7 @@
 #ifndef MDV_TX_CHAIN_H
 #define MDV_TX_CHAIN_H
 
-#include "queue/tx_wqe.h"
+#include "queue/tx/tx_wqe.h"
 #include "tx.h"
 
 /**

@@ -5,7 +5,7 @@
 
 #include <rte_byteorder.h>
 
-#include "queue/tx_wqe.h"
+#include "queue/tx/tx_wqe.h"
 #include "tx.h"
 
 /* clang-format off */

@@ -3,8 +3,8 @@
 #ifndef MDV_TX_ONE_H
 #define MDV_TX_ONE_H
 
-#include "mem/dm.h"
-#include "queue/tx_wqe.h"
+#include "base/dm_mbuf.h"
+#include "queue/tx/tx_wqe.h"
 #include "tx.h"
 #include "tx_tso.h"
 
@@ -21,7 +21,8 @@ mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint
 	const uint8_t *from;
 
 	/* Mapped in the primary process only, whichever port's it is. */
-	if (unlikely(mdv_dm_has_any(mbuf, len)) && rte_eal_process_type() != RTE_PROC_PRIMARY)
+	if (unlikely(mdv_dm_mbuf_is_partly(mbuf, len)) &&
+		rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
 	from = rte_pktmbuf_read(mbuf, 0, len, copy);
 	if (unlikely(from == NULL))

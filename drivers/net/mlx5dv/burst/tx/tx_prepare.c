@@ -6,112 +6,12 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
+#include "base/dm_mbuf.h"
 #include "device/device.h"
-#include "mem/dm.h"
-#include "queue/tx_ibv.h"
+#include "queue/tx/tx_ibv.h"
 #include "tx.h"
 #include "tx_swp.h"
 #include "tx_tso.h"
-
-/** Flags that describe the packet and ask for nothing. */
-#define DESCRIBE                                                                                   \
-	(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_OUTER_IPV4 |                      \
-		RTE_MBUF_F_TX_OUTER_IPV6 | RTE_MBUF_F_TX_TUNNEL_MASK)
-
-/* clang-format off */
-/** Flags that an offload is asked for by. */
-static const struct {
-	uint64_t offload, ol_flags;
-} offload_flags[] = {
-	{ RTE_ETH_TX_OFFLOAD_VLAN_INSERT, RTE_MBUF_F_TX_VLAN },
-	{ RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, RTE_MBUF_F_TX_IP_CKSUM },
-	{ RTE_ETH_TX_OFFLOAD_UDP_CKSUM, RTE_MBUF_F_TX_UDP_CKSUM },
-	{ RTE_ETH_TX_OFFLOAD_TCP_CKSUM, RTE_MBUF_F_TX_TCP_CKSUM },
-	{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
-};
-
-/** Tunnels in which the device finds the inner headers, if it has the capability; without one it is
- * told where they are. */
-static const struct {
-	uint64_t ol_flags;
-	uint32_t capability;
-	uint64_t tso_offload;
-} tunnels[] = {
-	{ RTE_MBUF_F_TX_TUNNEL_VXLAN, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN,
-		RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO },
-	{ RTE_MBUF_F_TX_TUNNEL_GRE, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE,
-		RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO },
-	{ RTE_MBUF_F_TX_TUNNEL_GENEVE, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE,
-		RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO },
-	{ RTE_MBUF_F_TX_TUNNEL_MPLSINUDP, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP,
-		0 },
-	{ RTE_MBUF_F_TX_TUNNEL_UDP, 0, RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO },
-	{ RTE_MBUF_F_TX_TUNNEL_IP, 0, RTE_ETH_TX_OFFLOAD_IP_TNL_TSO },
-};
-/* clang-format on */
-
-/** @return whether packets in row @p i of the tunnels can have their inner headers found; only a
- * burst that was chosen for it, by @p tso offloads, points them out. */
-static bool
-finds_headers(const struct mdv_caps *caps, unsigned int i, uint64_t tso)
-{
-	if (tunnels[i].capability == 0)
-		return caps->sw_parsing && (tso & tunnels[i].tso_offload) != 0;
-	return (caps->tunnel_offloads & tunnels[i].capability) != 0;
-}
-
-uint64_t
-mdv_tx_prepare_tso_offloads(const struct mdv_caps *caps)
-{
-	uint64_t offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO;
-	unsigned int i;
-
-	/* Segments without checksums are of no use. */
-	if (caps->max_tso_bytes == 0 || !caps->tx_checksum)
-		return 0;
-	for (i = 0; i < RTE_DIM(tunnels); i++)
-		offloads |= finds_headers(caps, i, UINT64_MAX) ? tunnels[i].tso_offload : 0;
-	return offloads;
-}
-
-uint16_t
-mdv_tx_prepare_segs(const struct mdv_caps *caps)
-{
-	if (caps->mode == MDV_MODE_IBV)
-		return RTE_MIN(caps->max_sge - 1, MDV_TX_IBV_SEGS);
-	return MDV_TX_SEGS_MAX;
-}
-
-struct mdv_tx_limits
-mdv_tx_prepare_limits(const struct mdv_caps *caps, uint64_t offloads)
-{
-	const uint64_t tso = offloads & mdv_tx_prepare_tso_offloads(caps);
-	struct mdv_tx_limits limits = {
-		.ol_flags = DESCRIBE,
-		.multi = (offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
-		.tunnels = 1,
-		.segs = mdv_tx_prepare_segs(caps),
-	};
-	unsigned int i;
-
-	for (i = 0; i < RTE_DIM(offload_flags); i++)
-		limits.ol_flags |=
-			offloads & offload_flags[i].offload ? offload_flags[i].ol_flags : 0;
-	for (i = 0; i < RTE_DIM(tunnels); i++) {
-		const uint16_t bit = 1u << mdv_tx_tunnel(tunnels[i].ol_flags);
-
-		limits.tunnels |= finds_headers(caps, i, tso) ? bit : 0;
-		limits.tso_tunnels |= tso & tunnels[i].tso_offload ? bit : 0;
-	}
-	if (tso != 0) {
-		/* TSO implies the checksums of what it makes. */
-		limits.ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM |
-			RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_OUTER_IP_CKSUM;
-		limits.tso_max = caps->max_tso_bytes;
-	}
-	limits.tso_tunnels |= tso & RTE_ETH_TX_OFFLOAD_TCP_TSO ? 1 : 0;
-	return limits;
-}
 
 /** @return 0, -ENOTSUP: the queue was not set up for it, or the device does not know the tunnel or
  * has the headers in its own memory. */
@@ -131,7 +31,8 @@ check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !(limits->tso_tunnels & tunnel))
 		return -ENOTSUP;
 	/* The burst copies the headers. */
-	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mdv_dm_has_any(mbuf, mdv_tx_tso_header(mbuf)))
+	if ((ol_flags & RTE_MBUF_F_TX_TCP_SEG) &&
+		mdv_dm_mbuf_is_partly(mbuf, mdv_tx_tso_header(mbuf)))
 		return -ENOTSUP;
 	return rte_validate_tx_offload(mbuf);
 }
@@ -179,7 +80,7 @@ put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
 			mbuf = mbuf->next;
 			continue;
 		}
-		if (!mdv_dm_has(mbuf))
+		if (!mdv_dm_mbuf_is(mbuf))
 			*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, offset) = from[i];
 		offset++;
 		i++;
@@ -219,7 +120,7 @@ fill_checksums(struct rte_mbuf *mbuf)
 		l3 += mbuf->outer_l2_len + mbuf->outer_l3_len;
 	/* Not even read there: each word takes a round trip to the device, and a secondary process
 	 * does not have it mapped. */
-	if (mdv_dm_has_any(mbuf, l3 + mbuf->l3_len))
+	if (mdv_dm_mbuf_is_partly(mbuf, l3 + mbuf->l3_len))
 		return 0;
 	if ((ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) && (ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM))
 		ret = put_16(mbuf, mbuf->outer_l2_len + ip_field, 0);

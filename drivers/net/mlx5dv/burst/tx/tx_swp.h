@@ -7,7 +7,7 @@
 #ifndef MDV_TX_SWP_H
 #define MDV_TX_SWP_H
 
-#include "queue/tx_wqe.h"
+#include "queue/tx/tx_wqe.h"
 #include "tx.h"
 
 /** What the instances of the burst do that do it, which are for rare packets: all else, too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
  * headers, is the same in all instances. */
-#include "mem/dm.h"
+#include "base/dm_mbuf.h"
 #include "tx_chain.h"
 #include "tx_tso.h"
 
@@ -76,7 +76,7 @@ headers_gather(const struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, ui
 	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
 	const uint8_t *from;
 
-	if (mdv_dm_has_any(mbuf, shape->header))
+	if (mdv_dm_mbuf_is_partly(mbuf, shape->header))
 		return NULL;
 	from = rte_pktmbuf_read(mbuf, 0, shape->header, bytes);
 	if (from == NULL)

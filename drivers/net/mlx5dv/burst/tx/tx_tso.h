@@ -15,22 +15,14 @@
 #include <rte_ip.h>
 #include <rte_tcp.h>
 
-#include "queue/tx_wqe.h"
+#include "queue/tx/tx_wqe.h"
 #include "tx.h"
 
 /** Ethernet, IPv4 and TCP without options. */
 #define MDV_TX_TSO_HEADER_MIN                                                                      \
 	(RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr))
-/** Longest headers, with the tag: those of VXLAN over IPv6 with all TCP options fit. What DPDK's
- * mlx5 driver asks of the hardware (mlx5_defs.h MLX5_MAX_TSO_HEADER). */
-#define MDV_TX_TSO_HEADER_MAX 192u
 /** Data offset of 4 bits, in words. */
 #define MDV_TX_TSO_TCP_MAX 60u
-/** Segments of a packet to be cut up that always fit. */
-#define MDV_TX_TSO_SEGS_MAX                                                                        \
-	(MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD -                                                      \
-		(MDV_TX_TSO_HEADER_MAX - MDV_TX_WQE_INLINE_START + 15) / 16)
-
 /** mdv_tx_tso(): the first packet is one segment as it is. */
 #define MDV_TX_TSO_WHOLE (-2)
 

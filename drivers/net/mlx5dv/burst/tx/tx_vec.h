@@ -14,7 +14,7 @@
 #define MDV_TX_VEC_H
 
 #include "base/vec.h"
-#include "queue/tx_wqe.h"
+#include "queue/tx/tx_wqe.h"
 #include "tx.h"
 
 /** ol_flags that decide about the Ethernet segment. */

@@ -61,8 +61,8 @@ action_check_pairs(const struct mdv_flow_action_state *state, const struct rte_f
 	return 0;
 }
 
-int
-mdv_flow_action_parse_one(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
+static int
+action_parse_one(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	const struct mdv_flow_action_row *row;
 	int rc;
@@ -140,18 +140,31 @@ action_parse_list(struct mdv_flow_action_state *state, const struct rte_flow_act
 
 		if (list->type == RTE_FLOW_ACTION_TYPE_VOID)
 			continue;
-		rc = mdv_flow_action_parse_one(state, list);
+		rc = action_parse_one(state, list);
 		if (rc != 0)
 			return rc;
 	}
 	return mdv_flow_action_end_edits(state);
 }
 
+static struct mdv_flow_action_state
+action_state(const struct mdv_flow_action_env *env, struct mdv_flow_actions *out,
+	struct rte_flow_error *error)
+{
+	return (struct mdv_flow_action_state){
+		.rows = mdv_flow_action_rows,
+		.parse_one = action_parse_one,
+		.env = env,
+		.out = out,
+		.error = error,
+	};
+}
+
 int
 mdv_flow_action_parse(const struct mdv_flow_action_env *env, const struct rte_flow_action list[],
 	struct mdv_flow_actions *actions, struct rte_flow_error *error)
 {
-	struct mdv_flow_action_state state = { .env = env, .out = actions, .error = error };
+	struct mdv_flow_action_state state = action_state(env, actions, error);
 	int rc = action_parse_list(&state, list);
 
 	return rc != 0 ? rc : action_check_fate(&state, list);
@@ -162,11 +175,11 @@ mdv_flow_action_parse_egress(const struct mdv_flow_action_env *env,
 	const struct rte_flow_action list[], struct mdv_flow_actions *actions,
 	struct rte_flow_error *error)
 {
-	struct mdv_flow_action_state state = {
-		.env = env, .out = actions, .egress = true, .error = error
-	};
-	int rc = action_parse_list(&state, list);
+	struct mdv_flow_action_state state = action_state(env, actions, error);
+	int rc;
 
+	state.egress = true;
+	rc = action_parse_list(&state, list);
 	if (rc != 0)
 		return rc;
 	if (state.given == 0)
@@ -183,9 +196,9 @@ mdv_flow_action_check(const struct mdv_flow_action_env *env, const struct rte_fl
 	struct rte_flow_error *error)
 {
 	struct mdv_flow_actions actions = { .count = false };
-	struct mdv_flow_action_state state = { .env = env, .out = &actions, .error = error };
+	struct mdv_flow_action_state state = action_state(env, &actions, error);
 
-	return mdv_flow_action_parse_one(&state, action);
+	return action_parse_one(&state, action);
 }
 
 /* How many actions the list has, its SAMPLEs opened; they go to @p out unless that is NULL. */

@@ -6,9 +6,9 @@
 
 #include "base/mark.h"
 #include "flow/match/flow_error.h"
-#include "flow/rule/flow_indirect.h"
-#include "flow/rule/rss.h"
+#include "flow/match/rss.h"
 #include "flow_action_row.h"
+#include "flow_handle.h"
 #include "state/port.h"
 
 /** Of RSS: 0 and 1 are the outermost headers, this the first inner ones (rte_flow.rst). */
@@ -264,8 +264,10 @@ mdv_flow_action_apply_sample(
 				copy,
 				"SAMPLE with %s in it: a copy goes to QUEUE or RSS and nothing "
 				"else",
-				mdv_flow_action_name(copy->type));
-		rc = mdv_flow_action_parse_one(state, copy);
+				(unsigned int)copy->type < MDV_FLOW_ACTION_ROWS
+					? state->rows[copy->type].name
+					: "unknown");
+		rc = state->parse_one(state, copy);
 		nb++;
 	}
 	state->in_sample = false;
@@ -282,7 +284,7 @@ mdv_flow_action_apply_indirect(
 {
 	struct rte_flow_action_handle *handle = (void *)(uintptr_t)action->conf;
 	const bool updated = state->env->updated == handle;
-	int rc = mdv_flow_action_parse_one(state, updated ? state->env->update : handle->action);
+	int rc = state->parse_one(state, updated ? state->env->update : handle->action);
 
 	if (rc != 0 && state->error != NULL)
 		state->error->cause = action;

@@ -6,7 +6,7 @@
 #include <rte_common.h>
 
 #include "flow/match/flow_error.h"
-#include "flow/rule/flow_probe.h"
+#include "flow/match/flow_feature.h"
 #include "flow_action_row.h"
 
 /* Why an action cannot stand where it does. */
@@ -73,9 +73,9 @@ static const uint32_t edit_features[2][MDV_FLOW_EDIT_KINDS] = {
 /* clang-format on */
 
 static enum mdv_flow_edit_kind
-edit_kind(const struct rte_flow_action *action)
+edit_kind(const struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
-	return action != NULL ? mdv_flow_action_rows[action->type].edit : MDV_FLOW_EDIT_NONE;
+	return action != NULL ? state->rows[action->type].edit : MDV_FLOW_EDIT_NONE;
 }
 
 /* RAW_DECAP and RAW_ENCAP are one to the device. */
@@ -88,7 +88,7 @@ edit_is_second(const struct mdv_flow_action_state *state, enum mdv_flow_edit_kin
 static int
 edit_refuse_device(const struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
-	const struct mdv_flow_action_row *row = &mdv_flow_action_rows[action->type];
+	const struct mdv_flow_action_row *row = &state->rows[action->type];
 
 	return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 		"action %s: %s", row->name, row->instead);
@@ -111,9 +111,9 @@ int
 mdv_flow_action_apply_edit(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
-	const struct mdv_flow_action_row *row = &mdv_flow_action_rows[action->type];
+	const struct mdv_flow_action_row *row = &state->rows[action->type];
 	const enum edit_verdict verdict =
-		edit_order[state->egress][edit_kind(state->edit)][row->edit];
+		edit_order[state->egress][edit_kind(state, state->edit)][row->edit];
 
 	if (verdict != OK)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
@@ -125,7 +125,7 @@ mdv_flow_action_apply_edit(
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"%s behind %s: the device changes a packet before it gives it to anybody; "
 			"put %s first",
-			row->name, mdv_flow_action_name(state->given_to->type), row->name);
+			row->name, state->rows[state->given_to->type].name, row->name);
 	edit_count(state, row->edit);
 	state->edit = action;
 	if (row->edit == MDV_FLOW_EDIT_RAW_DECAP)
@@ -139,13 +139,13 @@ mdv_flow_action_apply_edit(
 int
 mdv_flow_action_end_edits(struct mdv_flow_action_state *state)
 {
-	const char *name = state->edit != NULL ? mdv_flow_action_name(state->edit->type) : NULL;
+	const char *name = state->edit != NULL ? state->rows[state->edit->type].name : NULL;
 
 	if (state->edit != NULL && state->out->fate == MDV_FLOW_ACTION_DROP)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 			state->edit, "%s with DROP: nobody sees a dropped packet; leave %s out",
 			name, name);
-	if (state->egress && edit_kind(state->edit) == MDV_FLOW_EDIT_RAW_DECAP)
+	if (state->egress && edit_kind(state, state->edit) == MDV_FLOW_EDIT_RAW_DECAP)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 			state->edit, "%s: %s", name, edit_messages[L3_NEXT]);
 	if (state->raw_decap != NULL && (state->env->features & MDV_FLOW_CAN_DECAP) == 0)

@@ -29,7 +29,12 @@ enum mdv_flow_edit_kind {
 	MDV_FLOW_EDIT_KINDS,
 };
 
+struct mdv_flow_action_row;
+
 struct mdv_flow_action_state {
+	const struct mdv_flow_action_row *rows; /**< mdv_flow_action_rows */
+	/** One action, whatever stands before it: of those inside of others. */
+	int (*parse_one)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 	const struct mdv_flow_action_env *env;
 	const struct rte_flow_action *list;
 	struct mdv_flow_actions *out;
@@ -57,11 +62,6 @@ struct mdv_flow_action_row {
 
 /** By type; END and VOID have names only. */
 extern const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS];
-
-/* flow_action.c */
-/** One action, whatever stands before it. @return 0 or a negative errno, the error filled */
-int mdv_flow_action_parse_one(
-	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 
 /* flow_action_apply.c: each returns 0 or a negative errno, the error filled. */
 int mdv_flow_action_apply_queue(

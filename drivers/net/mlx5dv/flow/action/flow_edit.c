@@ -14,7 +14,7 @@
 #include <rte_vxlan.h>
 
 #include "flow/match/flow_error.h"
-#include "flow/rule/rss.h"
+#include "flow/match/rss.h"
 #include "flow_action_row.h"
 #include "flow_edit.h"
 

@@ -11,6 +11,7 @@
 #include "flow/match/flow_error.h"
 #include "flow/rule/flow_indirect.h"
 #include "flow/rule/flow_rule.h"
+#include "flow/rule/flow_state.h"
 #include "flow_async.h"
 #include "flow_table.h"
 #include "state/port.h"
@@ -26,7 +27,7 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	memset(port_info, 0, sizeof(*port_info));
 	port_info->max_nb_queues = MDV_FLOW_ASYNC_QUEUES;
 	/* Verbs does not say how many there are: one for each rule that tables can hold. */
-	port_info->max_nb_counters = mdv_port(dev)->flow.nb_priorities * ASYNC_TABLE_RULES;
+	port_info->max_nb_counters = mdv_port(dev)->flow->nb_priorities * ASYNC_TABLE_RULES;
 	port_info->supported_flags = RTE_FLOW_PORT_FLAG_STRICT_QUEUE;
 	if (queue_info != NULL)
 		queue_info->max_size = MDV_FLOW_ASYNC_SIZE;
@@ -126,7 +127,7 @@ mdv_flow_async_configure(struct rte_eth_dev *dev, const struct rte_flow_port_att
 	uint16_t nb_queues, const struct rte_flow_queue_attr *queue_attr[],
 	struct rte_flow_error *error)
 {
-	struct mdv_flow_state *state = &mdv_port(dev)->flow;
+	struct mdv_flow_state *state = mdv_port(dev)->flow;
 	struct mdv_flow_queue **queues;
 	int rc = async_check_resources(dev, attr, nb_queues, error);
 
@@ -150,7 +151,7 @@ mdv_flow_async_configure(struct rte_eth_dev *dev, const struct rte_flow_port_att
 static struct mdv_flow_queue *
 async_queue(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
 {
-	const struct mdv_flow_async *async = &mdv_port(dev)->flow.async;
+	const struct mdv_flow_async *async = &mdv_port(dev)->flow->async;
 
 	if (queue_id < async->nb_queues)
 		return async->queues[queue_id];
@@ -223,7 +224,7 @@ async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_er
 static void
 async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 {
-	struct mdv_flow_queue *queue = port->flow.async.queues[queue_id];
+	struct mdv_flow_queue *queue = port->flow->async.queues[queue_id];
 
 	while (queue->done != end) {
 		struct mdv_flow_async_op *op = async_op(queue, queue->done++);
@@ -245,14 +246,14 @@ async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 static int
 async_give(struct mdv_port *port, uint32_t queue_id, bool postpone, struct rte_flow_error *error)
 {
-	struct mdv_flow_queue *queue = port->flow.async.queues[queue_id];
+	struct mdv_flow_queue *queue = port->flow->async.queues[queue_id];
 	int rc = 0;
 
 	if (!postpone) {
-		pthread_mutex_lock(&port->flow.lock);
+		pthread_mutex_lock(&port->flow->lock);
 		async_do_until(port, queue_id, queue->given);
 		rc = async_do(port, async_op(queue, queue->given), error);
-		pthread_mutex_unlock(&port->flow.lock);
+		pthread_mutex_unlock(&port->flow->lock);
 	}
 	if (rc != 0)
 		return rc;
@@ -387,9 +388,9 @@ mdv_flow_async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_
 		return -EINVAL;
 	if (queue->done == queue->given)
 		return 0;
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	async_do_until(port, queue_id, queue->given);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return 0;
 }
 
@@ -466,9 +467,9 @@ mdv_flow_async_action_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 
 	if (rc != 0)
 		return rc;
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_indirect_check_handle(port, handle, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
@@ -487,10 +488,10 @@ mdv_flow_async_action_update(struct rte_eth_dev *dev, uint32_t queue_id,
 
 	if (rc != 0)
 		return rc;
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	op.data = mdv_flow_indirect_prepare(port, handle, update, error);
 	rc = op.data != NULL ? 0 : -rte_errno;
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
@@ -513,9 +514,9 @@ mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	if (data == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"a query of an indirect action needs room for the answer");
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_indirect_do_query(port, op.handle, NULL, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
@@ -532,7 +533,7 @@ async_drop(struct mdv_port *port, struct mdv_flow_async_op *op)
 void
 mdv_flow_async_fini(struct mdv_port *port)
 {
-	struct mdv_flow_async *async = &port->flow.async;
+	struct mdv_flow_async *async = &port->flow->async;
 
 	for (unsigned int i = 0; i < async->nb_queues; i++)
 		for (struct mdv_flow_queue *queue = async->queues[i]; queue->done != queue->given;)

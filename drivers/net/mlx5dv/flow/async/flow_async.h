@@ -52,11 +52,6 @@ struct mdv_flow_queue {
 	struct mdv_flow_async_op ops[];
 };
 
-struct mdv_flow_async {
-	uint16_t nb_queues;
-	struct mdv_flow_queue **queues;
-};
-
 int mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_info,
 	struct rte_flow_queue_info *queue_info, struct rte_flow_error *error);
 int mdv_flow_async_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,

@@ -9,6 +9,7 @@
 
 #include "flow/match/flow_error.h"
 #include "flow/rule/flow_plan.h"
+#include "flow/rule/flow_state.h"
 #include "flow_table.h"
 #include "state/port.h"
 
@@ -39,7 +40,7 @@ mdv_flow_table_create_pattern(struct rte_eth_dev *dev,
 
 	template = mdv_flow_template_make_pattern(port, attr, pattern, error);
 	if (template != NULL)
-		LIST_INSERT_HEAD(&port->flow.tables.patterns, template, next);
+		LIST_INSERT_HEAD(&port->flow->tables.patterns, template, next);
 	return template;
 }
 
@@ -53,7 +54,7 @@ mdv_flow_table_create_actions(struct rte_eth_dev *dev,
 
 	template = mdv_flow_template_make_actions(port, attr, actions, masks, error);
 	if (template != NULL)
-		LIST_INSERT_HEAD(&port->flow.tables.actions, template, next);
+		LIST_INSERT_HEAD(&port->flow->tables.actions, template, next);
 	return template;
 }
 
@@ -150,7 +151,7 @@ mdv_flow_table_create(struct rte_eth_dev *dev, const struct rte_flow_template_ta
 		table->actions[i] = actions[i];
 		actions[i]->nb_tables++;
 	}
-	LIST_INSERT_HEAD(&mdv_port(dev)->flow.tables.tables, table, next);
+	LIST_INSERT_HEAD(&mdv_port(dev)->flow->tables.tables, table, next);
 	return table;
 }
 

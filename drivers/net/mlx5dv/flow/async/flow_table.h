@@ -15,6 +15,7 @@
 
 #include "flow_template.h"
 
+struct mdv_flow_tables;
 struct mdv_port;
 
 struct rte_flow_template_table {
@@ -25,12 +26,6 @@ struct rte_flow_template_table {
 	uint8_t nb_patterns, nb_actions;
 	struct rte_flow_pattern_template **patterns; /**< both arrays in the one allocation */
 	struct rte_flow_actions_template **actions;
-};
-
-struct mdv_flow_tables {
-	struct mdv_flow_template_patterns patterns;
-	struct mdv_flow_template_actions actions;
-	LIST_HEAD(, rte_flow_template_table) tables;
 };
 
 /** Take the place of a rule. @return 0 or -ENOSPC, @p error filled */

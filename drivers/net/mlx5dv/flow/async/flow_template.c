@@ -13,6 +13,7 @@
 #include "flow/rule/flow_indirect.h"
 #include "flow/rule/flow_install.h"
 #include "flow/rule/flow_plan.h"
+#include "flow/rule/flow_state.h"
 #include "flow_template.h"
 #include "state/port.h"
 
@@ -198,7 +199,7 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		trial.pattern[i].spec = pattern[i].mask;
 		trial.pattern[i].mask = pattern[i].mask;
 	}
-	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, &of_values);
+	rc = mdv_flow_item_translate(trial.pattern, port->flow->features, &build, &of_values);
 	if (rc == 0)
 		return 0;
 	if (of_values.type != RTE_FLOW_ERROR_TYPE_ITEM) {
@@ -215,7 +216,7 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		trial.pattern[i].spec = bits;
 		trial.pattern[i].mask = bits;
 	}
-	rc = mdv_flow_item_translate(trial.pattern, port->flow.features, &build, error);
+	rc = mdv_flow_item_translate(trial.pattern, port->flow->features, &build, error);
 	mdv_flow_template_blame(&trial, pattern, NULL, error);
 	return rc;
 }
@@ -351,11 +352,11 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 			template_take(actions[i].type, template->fixed[i], actions[i].conf,
 				&merged->confs[i]);
 	}
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_indirect_check(port, merged->actions, error);
 	if (rc == 0)
 		rc = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	if (rc != 0)
 		template_blame_trial(&trial, actions, error);
 	return rc;

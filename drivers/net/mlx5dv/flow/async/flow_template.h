@@ -42,9 +42,6 @@ struct rte_flow_actions_template {
 	struct rte_flow_action *actions;      /**< types and fixed fields; one allocation */
 };
 
-LIST_HEAD(mdv_flow_template_patterns, rte_flow_pattern_template);
-LIST_HEAD(mdv_flow_template_actions, rte_flow_actions_template);
-
 union mdv_flow_template_conf {
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action_mark mark;

@@ -17,7 +17,7 @@
 #include <infiniband/verbs.h>
 #include <rte_byteorder.h>
 
-#include "flow/rule/rss.h"
+#include "rss.h"
 
 /** The kernel takes no more: drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
 #define MDV_FLOW_BUILD_SPECS 10

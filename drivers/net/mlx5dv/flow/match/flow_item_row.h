@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flow/rule/flow_probe.h"
 #include "flow_error.h"
+#include "flow_feature.h"
 #include "flow_item.h"
 
 /** In mdv_flow_item_row.after: may be the first item. */

@@ -13,6 +13,7 @@
 #include "flow/match/flow_dump.h"
 #include "flow/match/flow_error.h"
 #include "flow_default.h"
+#include "flow_state.h"
 #include "state/port.h"
 
 /* In the order of their tables. */
@@ -29,7 +30,7 @@ struct default_targets {
 			   */
 	unsigned int nb;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
-	struct mdv_rss *rss[MDV_RSS_NB_CLASSES];
+	struct mdv_flow_dest *rss[MDV_RSS_NB_CLASSES];
 	struct mdv_flow_default_rule *last; /* that was found; NULL: none */
 };
 
@@ -130,7 +131,7 @@ static void
 default_targets_put(struct default_targets *targets)
 {
 	for (unsigned int i = 0; i < targets->nb; i++)
-		mdv_rss_put(targets->rss[i]);
+		mdv_flow_dest_put(targets->rss[i]);
 	targets->nb = 0;
 }
 
@@ -142,7 +143,7 @@ default_targets_get(struct mdv_port *port, struct default_targets *targets)
 		? 0
 		: port->rss_types & mdv_rss_types(&port->device.caps);
 	unsigned int nb = mdv_rss_expand(MDV_LAYER_ETH, types, targets->expansions);
-	struct mdv_rss_conf conf = {
+	struct mdv_flow_dest_conf conf = {
 		.key = port->rss_key,
 		.queues = port->reta,
 		.nb_queues = port->nb_reta,
@@ -153,7 +154,7 @@ default_targets_get(struct mdv_port *port, struct default_targets *targets)
 		int rc;
 
 		conf.fields = mdv_rss_classes[targets->expansions[targets->nb].id].fields;
-		rc = mdv_rss_get(port, &conf, &targets->rss[targets->nb]);
+		rc = mdv_flow_dest_get(port, &conf, &targets->rss[targets->nb]);
 		if (rc != 0) {
 			default_targets_put(targets);
 			return rc;
@@ -195,7 +196,7 @@ default_choose_set(struct mdv_port *port, struct default_targets *targets)
 
 	targets->set = DEFAULT_SET_LAST;
 	targets->similar = 0;
-	TAILQ_FOREACH (rule, &port->flow.defaults, next) {
+	TAILQ_FOREACH (rule, &port->flow->defaults, next) {
 		if (default_same_targets(rule, targets)) {
 			targets->set = rule->set;
 			return;
@@ -216,7 +217,7 @@ default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	unsigned int ends = 0;
 
 	while (ends < 2) {
-		rule = rule != NULL ? TAILQ_NEXT(rule, next) : TAILQ_FIRST(&port->flow.defaults);
+		rule = rule != NULL ? TAILQ_NEXT(rule, next) : TAILQ_FIRST(&port->flow->defaults);
 		if (rule == NULL) {
 			ends++;
 			continue;
@@ -283,7 +284,8 @@ default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *
 		if (rc == 0) {
 			mdv_flow_dump_log(port->dev->data->port_id, &build);
 			errno = 0;
-			parts[i].flow = ibv_create_flow(mdv_rss_qp(parts[i].rss), &build.attr);
+			parts[i].flow =
+				ibv_create_flow(mdv_flow_dest_qp(parts[i].rss), &build.attr);
 			if (parts[i].flow == NULL)
 				rc = errno != 0 ? -errno : -EINVAL;
 		}
@@ -316,10 +318,10 @@ static void
 default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
 {
 	default_clear_parts(port, rule->parts, rule->nb_parts);
-	mdv_flow_level_del(&port->flow.levels, &rule->level);
-	TAILQ_REMOVE(&port->flow.defaults, rule, next);
+	mdv_flow_level_del(&port->flow->levels, &rule->level);
+	TAILQ_REMOVE(&port->flow->defaults, rule, next);
 	for (unsigned int i = 0; i < rule->nb_parts; i++)
-		mdv_rss_put(rule->parts[i].rss);
+		mdv_flow_dest_put(rule->parts[i].rss);
 	free(rule);
 }
 
@@ -347,12 +349,12 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 	default_build_match(&rule->match, &build);
 	mdv_flow_key_match(&build, &match);
 	mdv_flow_key_hash(&match, &want.masks[0], &want.hash);
-	rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
+	rc = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
 	if (rc == -ENOSPC && targets->similar != 0) {
 		targets->set = targets->similar;
 		want.set = targets->similar;
 		rule->set = targets->similar;
-		rc = mdv_flow_level_add(&port->flow.levels, &want, &rule->level);
+		rc = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
 	}
 	if (rc == 0)
 		*level = mdv_flow_level_of(&rule->level);
@@ -379,7 +381,7 @@ default_create(struct mdv_port *port, const struct mdv_flow_default_match *match
 		return rc;
 	rc = default_create_parts(port, rule, level, rule->parts);
 	if (rc != 0)
-		mdv_flow_level_del(&port->flow.levels, &rule->level);
+		mdv_flow_level_del(&port->flow->levels, &rule->level);
 	return rc;
 }
 
@@ -404,8 +406,8 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 		return rc;
 	}
 	for (unsigned int i = 0; i < rule->nb_parts; i++)
-		mdv_rss_hold(rule->parts[i].rss);
-	TAILQ_INSERT_TAIL(&port->flow.defaults, rule, next);
+		mdv_flow_dest_hold(rule->parts[i].rss);
+	TAILQ_INSERT_TAIL(&port->flow->defaults, rule, next);
 	return 0;
 }
 
@@ -415,7 +417,7 @@ default_undo(struct mdv_port *port, const struct mdv_flow_default_rule *last_old
 {
 	struct mdv_flow_default_rule *rule;
 
-	while ((rule = TAILQ_LAST(&port->flow.defaults, mdv_flow_default_list)) != last_old)
+	while ((rule = TAILQ_LAST(&port->flow->defaults, mdv_flow_default_list)) != last_old)
 		default_destroy(port, rule);
 }
 
@@ -424,7 +426,7 @@ default_sweep(struct mdv_port *port)
 {
 	struct mdv_flow_default_rule *rule, *next;
 
-	for (rule = TAILQ_FIRST(&port->flow.defaults); rule != NULL; rule = next) {
+	for (rule = TAILQ_FIRST(&port->flow->defaults); rule != NULL; rule = next) {
 		next = TAILQ_NEXT(rule, next);
 		if (!rule->wanted)
 			default_destroy(port, rule);
@@ -437,11 +439,11 @@ default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matc
 	struct default_targets *targets)
 {
 	const struct mdv_flow_default_rule *last_old =
-		TAILQ_LAST(&port->flow.defaults, mdv_flow_default_list);
+		TAILQ_LAST(&port->flow->defaults, mdv_flow_default_list);
 	struct mdv_flow_default_rule *rule;
 
 	default_choose_set(port, targets);
-	TAILQ_FOREACH (rule, &port->flow.defaults, next)
+	TAILQ_FOREACH (rule, &port->flow->defaults, next)
 		rule->wanted = false;
 	for (uint32_t i = 0; i < nb; i++) {
 		int rc = default_want(port, &matches[i], targets);
@@ -496,9 +498,9 @@ mdv_flow_default_update(struct mdv_port *port)
 {
 	int rc = 0;
 
-	pthread_mutex_lock(&port->flow.lock);
-	if (port->flow.active)
+	pthread_mutex_lock(&port->flow->lock);
+	if (port->flow->active)
 		rc = mdv_flow_default_apply(port);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }

@@ -17,8 +17,7 @@
  * several match is received once. A new set, after a change of RETA or RSS, has another table
  * than the old one until that is gone, so what is taken is never taken twice or missed; sniffed
  * packets may come twice in that moment. The set is computed anew from the port's state and
- * compared to what is installed; only the difference reaches the device. mdv_flow_default_update(),
- * in flow.h, is the port's entry.
+ * compared to what is installed; only the difference reaches the device.
  */
 #ifndef MDV_FLOW_DEFAULT_H
 #define MDV_FLOW_DEFAULT_H
@@ -28,9 +27,10 @@
 #include <infiniband/verbs.h>
 
 #include "device/devargs.h"
-#include "flow/flow.h"
 #include "flow/place/flow_level.h"
-#include "rss.h"
+#include "flow_dest.h"
+#include "flow_dest.h"
+#include "flow_state.h"
 
 struct mdv_port;
 
@@ -43,7 +43,7 @@ struct mdv_flow_default_match {
 /** The rule of one hash class. */
 struct mdv_flow_default_part {
 	enum mdv_rss_class_id id;
-	struct mdv_rss *rss;
+	struct mdv_flow_dest *rss;
 	struct ibv_flow *flow;
 };
 
@@ -66,6 +66,12 @@ struct mdv_flow_default_rule {
  */
 uint32_t mdv_flow_default_matches(
 	const struct mdv_port *port, struct mdv_flow_default_match *matches);
+/**
+ * The port's state changed (MACs, promiscuous, allmulticast, RETA, RSS conf): make the installed
+ * default rules match it, adding before removing. On failure the installed set is what it was.
+ * @return 0 (also when stopped or isolated) or a negative errno, logged.
+ */
+int mdv_flow_default_update(struct mdv_port *port);
 /** Make the installed set what the port's state asks for. Under flow.lock, queues started. */
 int mdv_flow_default_apply(struct mdv_port *port);
 /** Take all out. Under flow.lock. */

@@ -8,6 +8,7 @@
 #include <infiniband/mlx5dv.h>
 
 #include "flow_edit_object.h"
+#include "flow_state.h"
 #include "state/port.h"
 
 static void
@@ -74,7 +75,7 @@ mdv_flow_edit_object_get(
 	struct mdv_flow_edit_object *object;
 	int rc;
 
-	LIST_FOREACH (object, &port->flow.edits.buckets[bucket], next) {
+	LIST_FOREACH (object, &port->flow->edits.buckets[bucket], next) {
 		if (object->hash != hash || memcmp(&object->edit, edit, sizeof(*edit)) != 0)
 			continue;
 		object->users++;
@@ -92,7 +93,7 @@ mdv_flow_edit_object_get(
 		free(object);
 		return rc;
 	}
-	LIST_INSERT_HEAD(&port->flow.edits.buckets[bucket], object, next);
+	LIST_INSERT_HEAD(&port->flow->edits.buckets[bucket], object, next);
 	*out = object;
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "flow_install.h"
 #include "flow_plan.h"
 #include "flow_retarget.h"
+#include "flow_state.h"
 #include "state/port.h"
 
 /* What may stand behind a handle: actions that are whole without the rest of their rule. */
@@ -51,7 +52,7 @@ int
 mdv_flow_indirect_check_handle(const struct mdv_port *port,
 	const struct rte_flow_action_handle *handle, struct rte_flow_error *error)
 {
-	if (indirect_is_known(&port->flow.indirect, handle))
+	if (indirect_is_known(&port->flow->indirect, handle))
 		return 0;
 	return mdv_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
 		"the port has no such indirect action; it was destroyed, or is another port's");
@@ -72,7 +73,7 @@ mdv_flow_indirect_check(
 {
 	for (; list != NULL && list->type != RTE_FLOW_ACTION_TYPE_END; list++)
 		if (list->type == RTE_FLOW_ACTION_TYPE_INDIRECT &&
-			!indirect_is_known(&port->flow.indirect, list->conf))
+			!indirect_is_known(&port->flow->indirect, list->conf))
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, list,
 				"INDIRECT: the port has no such indirect action; create it on this "
 				"port");
@@ -179,9 +180,9 @@ mdv_flow_indirect_create(struct rte_eth_dev *dev, const struct rte_flow_indir_ac
 		free(handle);
 		return NULL;
 	}
-	pthread_mutex_lock(&port->flow.lock);
-	LIST_INSERT_HEAD(&port->flow.indirect.buckets[indirect_bucket(handle)], handle, next);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
+	LIST_INSERT_HEAD(&port->flow->indirect.buckets[indirect_bucket(handle)], handle, next);
+	pthread_mutex_unlock(&port->flow->lock);
 	return handle;
 }
 
@@ -218,9 +219,9 @@ mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle
 	struct mdv_port *port = mdv_port(dev);
 	int rc;
 
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_indirect_do_destroy(port, handle, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 
@@ -293,10 +294,10 @@ mdv_flow_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle 
 	struct rte_flow_action *action;
 	int rc;
 
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	action = mdv_flow_indirect_prepare(port, handle, update, error);
 	rc = action != NULL ? mdv_flow_indirect_do_update(port, handle, action, error) : -rte_errno;
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 
@@ -325,9 +326,9 @@ mdv_flow_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_ha
 	if (data == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"a query of an indirect action needs room for the answer");
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	rc = mdv_flow_indirect_do_query(port, (void *)(uintptr_t)handle, data, error);
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return rc;
 }
 

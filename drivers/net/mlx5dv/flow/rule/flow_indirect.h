@@ -22,18 +22,11 @@
 
 #include <rte_flow_driver.h>
 
-#include "flow_count.h"
+#include "flow/action/flow_handle.h"
 
 struct mdv_port;
 
 #define MDV_FLOW_INDIRECT_BUCKETS 256
-
-struct rte_flow_action_handle {
-	LIST_ENTRY(rte_flow_action_handle) next; /**< in its bucket */
-	struct rte_flow_action *action;          /**< a copy with its configuration */
-	uint32_t nb_rules;                       /**< that name it, in the device or not; atomic */
-	struct mdv_flow_count count;             /**< of COUNT */
-};
 
 /** By address. */
 struct mdv_flow_indirect {

@@ -11,16 +11,16 @@
 #include "base/mark.h"
 #include "flow/match/flow_dump.h"
 #include "flow/match/flow_error.h"
-#include "flow_default.h"
+#include "flow_dest.h"
 #include "flow_install.h"
-#include "queue/rxq.h"
-#include "rss.h"
+#include "flow_state.h"
+#include "queue/rx/rxq.h"
 #include "state/port.h"
 
 struct mdv_flow_levels *
 mdv_flow_install_levels(struct mdv_port *port, bool egress)
 {
-	return egress ? &port->flow.egress : &port->flow.levels;
+	return egress ? &port->flow->egress : &port->flow->levels;
 }
 
 struct mdv_flow_plan_env
@@ -32,9 +32,9 @@ mdv_flow_install_env(const struct mdv_port *port)
 			.max_table = port->device.caps.max_rwq_ind_table_size,
 			.rss_types = mdv_rss_types(&port->device.caps),
 			.rss_key = port->rss_key,
-			.features = port->flow.features,
+			.features = port->flow->features,
 		},
-		.features = port->flow.features,
+		.features = port->flow->features,
 		.tunnels = mdv_rss_tunnels(&port->device.caps),
 		.port_num = port->device.port_num,
 	};
@@ -53,8 +53,8 @@ mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	int rc;
 
 	if (flow->place == MDV_FLOW_AHEAD) {
-		env.actions.updated = port->flow.indirect.updated;
-		env.actions.update = port->flow.indirect.update;
+		env.actions.updated = port->flow->indirect.updated;
+		env.actions.update = port->flow->indirect.update;
 	}
 	rc = mdv_flow_plan_make(&env, &rule, plan, error);
 	if (rc == 0 && flow->level.shape != NULL)
@@ -117,7 +117,7 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 		if (rc != 0)
 			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
 				port->dev->data->port_id, strerror(rc));
-		mdv_rss_put(installed->rss);
+		mdv_flow_dest_put(installed->rss);
 	}
 	free(present->many);
 	present->many = NULL;
@@ -126,9 +126,9 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 /* The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
 static int
 install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
-	enum mdv_rss_class_id id, unsigned int which, struct mdv_rss **rss)
+	enum mdv_rss_class_id id, unsigned int which, struct mdv_flow_dest **rss)
 {
-	struct mdv_rss_conf conf = {
+	struct mdv_flow_dest_conf conf = {
 		.fields = which == 0 ? mdv_rss_fields(id, actions->inner != NULL) : 0,
 		.key = actions->rss_key,
 		.queues = which == 0 ? actions->queues : actions->extras[which - 1],
@@ -137,8 +137,8 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 
 	/* A sent packet goes to no QP, but verbs wants one: it names the device. */
 	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
-		return mdv_rss_get_drop(port, rss);
-	return mdv_rss_get(port, &conf, rss);
+		return mdv_flow_dest_get_drop(port, rss);
+	return mdv_flow_dest_get(port, &conf, rss);
 }
 
 static int
@@ -152,10 +152,10 @@ install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part
 		return mdv_flow_error_kernel(error, -rc, "the rule's destination");
 	mdv_flow_dump_log(port->dev->data->port_id, &planned->build);
 	errno = 0;
-	out->verbs = ibv_create_flow(mdv_rss_qp(out->rss), &planned->build.attr);
+	out->verbs = ibv_create_flow(mdv_flow_dest_qp(out->rss), &planned->build.attr);
 	if (out->verbs == NULL) {
 		rc = errno != 0 ? errno : EINVAL;
-		mdv_rss_put(out->rss);
+		mdv_flow_dest_put(out->rss);
 		return mdv_flow_error_kernel(error, rc, "the rule");
 	}
 	return 0;
@@ -284,8 +284,8 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 }
 
 /* There before it is gone from here; the counter stays the same object. */
-static int
-install_move_flow(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
+int
+mdv_flow_install_at(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 {
 	struct mdv_flow_presence present;
 	struct mdv_flow_plan plan;
@@ -309,43 +309,5 @@ install_move_flow(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 int
 mdv_flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 {
-	return install_move_flow(port, flow, mdv_flow_level_of(&flow->level));
-}
-
-static int
-install_move_one(struct mdv_port *port, struct mdv_flow_level_rule *rule, uint8_t level)
-{
-	if (rule->shape->priority == MDV_FLOW_LEVEL_DEFAULT)
-		return mdv_flow_default_move(port, rule, level);
-	return install_move_flow(port, container_of(rule, struct rte_flow, level), level);
-}
-
-int
-mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
-{
-	struct mdv_port *port = context;
-	struct mdv_flow_level_rule *rule, *failed = NULL;
-	int rc = 0;
-
-	TAILQ_FOREACH (rule, &shape->rules, next) {
-		rc = install_move_one(port, rule, level);
-		if (rc != 0) {
-			failed = rule;
-			break;
-		}
-	}
-	if (rc == 0) {
-		MDV_LOG(DEBUG, "port %u: %u %srules moved from verbs priority %d to %u",
-			port->dev->data->port_id, shape->nb_rules, shape->copies ? "PASSTHRU " : "",
-			shape->level, level);
-		return 0;
-	}
-	TAILQ_FOREACH (rule, &shape->rules, next) {
-		if (rule == failed)
-			break;
-		if (install_move_one(port, rule, shape->level) != 0)
-			MDV_LOG(ERR, "port %u: a rule cannot be moved back to verbs priority %d",
-				port->dev->data->port_id, shape->level);
-	}
-	return rc;
+	return mdv_flow_install_at(port, flow, mdv_flow_level_of(&flow->level));
 }

@@ -19,8 +19,8 @@
 #include <rte_common.h>
 #include <rte_flow.h>
 
+#include "flow/action/flow_count.h"
 #include "flow/place/flow_level.h"
-#include "flow_count.h"
 #include "flow_edit_object.h"
 #include "flow_plan.h"
 
@@ -29,7 +29,7 @@ struct mdv_port;
 /** One ibv_flow of a rule. */
 struct mdv_flow_installed {
 	struct ibv_flow *verbs;
-	struct mdv_rss *rss;
+	struct mdv_flow_dest *rss;
 };
 
 /** What of a rule is in the device: a part a destination. */
@@ -115,7 +115,7 @@ void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);
  * take out what was there. @return 0 or a negative errno: it is as it was */
 int mdv_flow_install_again(struct mdv_port *port, struct rte_flow *flow);
 
-/** The mover of the port's levels; @p context is the port. */
-int mdv_flow_install_move(void *context, const struct mdv_flow_shape *shape, uint8_t level);
+/** The same, at another level: there before it is gone from here. */
+int mdv_flow_install_at(struct mdv_port *port, struct rte_flow *flow, uint8_t level);
 
 #endif /* MDV_FLOW_INSTALL_H */

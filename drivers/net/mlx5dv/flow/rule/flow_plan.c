@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "flow/match/flow_error.h"
+#include "flow/match/flow_feature.h"
 #include "flow/match/flow_item.h"
 #include "flow_plan.h"
-#include "flow_probe.h"
 
 int
 mdv_flow_plan_check_attr(

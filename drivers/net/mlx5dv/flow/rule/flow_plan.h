@@ -21,8 +21,8 @@
 
 #include "flow/action/flow_action.h"
 #include "flow/match/flow_build.h"
+#include "flow/match/rss.h"
 #include "flow/place/flow_level.h"
-#include "rss.h"
 
 struct mdv_flow_plan_env {
 	struct mdv_flow_action_env actions;

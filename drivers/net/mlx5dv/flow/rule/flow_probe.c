@@ -11,9 +11,11 @@
 
 #include "base/log.h"
 #include "flow/match/flow_build.h"
+#include "flow/match/flow_feature.h"
+#include "flow_dest.h"
 #include "flow_edit_object.h"
 #include "flow_probe.h"
-#include "rss.h"
+#include "flow_state.h"
 #include "state/port.h"
 
 struct probe_row {
@@ -113,7 +115,7 @@ probe_begin(struct mdv_flow_build *build)
 
 /* @return 0 or a negative errno */
 static int
-probe_try(struct mdv_port *port, const struct mdv_rss *rss, struct mdv_flow_build *build,
+probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flow_build *build,
 	uint16_t priority, uint32_t flags)
 {
 	struct ibv_flow *flow;
@@ -122,7 +124,7 @@ probe_try(struct mdv_port *port, const struct mdv_rss *rss, struct mdv_flow_buil
 	mdv_flow_build_finish(build, priority, port->device.port_num, false);
 	build->attr.flags |= flags;
 	errno = 0;
-	flow = ibv_create_flow(mdv_rss_qp(rss), &build->attr);
+	flow = ibv_create_flow(mdv_flow_dest_qp(rss), &build->attr);
 	if (flow == NULL)
 		return errno != 0 ? -errno : -EINVAL;
 	ibv_destroy_flow(flow);
@@ -137,7 +139,7 @@ is_answer(int rc)
 }
 
 static int
-probe_priority(struct mdv_port *port, const struct mdv_rss *rss, uint16_t priority)
+probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t priority)
 {
 	struct mdv_flow_build build;
 
@@ -147,7 +149,7 @@ probe_priority(struct mdv_port *port, const struct mdv_rss *rss, uint16_t priori
 
 /* Halving: of a priority above all that there are the kernel says ENOMEM (mlx5_ib_create_flow). */
 static int
-probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
+probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
 	uint16_t last = 0, beyond = MDV_FLOW_LEVEL_MAX;
 	int rc = probe_priority(port, rss, last);
@@ -165,7 +167,7 @@ probe_priorities(struct mdv_port *port, const struct mdv_rss *rss)
 		else
 			return rc;
 	}
-	port->flow.nb_priorities = beyond;
+	port->flow->nb_priorities = beyond;
 	MDV_LOG(DEBUG, "%s: %u flow priorities", port->device.name, beyond);
 	return 0;
 }
@@ -176,7 +178,7 @@ probe_answer(
 	struct mdv_port *port, uint32_t feature, const char *question, const char *name, int rc)
 {
 	if (rc == 0)
-		port->flow.features |= feature;
+		port->flow->features |= feature;
 	if (rc == 0 || is_answer(rc))
 		MDV_LOG(DEBUG, "%s: %s %s: %s", port->device.name, question, name,
 			rc == 0 ? "yes" : strerror(-rc));
@@ -186,7 +188,7 @@ probe_answer(
 }
 
 static void
-probe_features(struct mdv_port *port, const struct mdv_rss *rss)
+probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
 	for (unsigned int i = 0; i < RTE_DIM(probe_rows); i++) {
 		const struct probe_row *row = &probe_rows[i];
@@ -197,7 +199,7 @@ probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 			probe_append(&build, row->before, row->before_size, 0, 0);
 		probe_append(&build, row->type, row->size, row->mask_at, row->mask_bytes);
 		probe_answer(port, row->feature, "match on", row->name,
-			probe_try(port, rss, &build, port->flow.nb_priorities - 1, row->flags));
+			probe_try(port, rss, &build, port->flow->nb_priorities - 1, row->flags));
 	}
 	for (unsigned int i = 0; i < RTE_DIM(probe_edits) && !port->device.caps.foreign; i++)
 		probe_answer(port, probe_edits[i].feature, "change of", probe_edits[i].name,
@@ -207,14 +209,14 @@ probe_features(struct mdv_port *port, const struct mdv_rss *rss)
 int
 mdv_flow_probe(struct mdv_port *port)
 {
-	struct mdv_rss *rss;
-	int rc = mdv_rss_get_drop(port, &rss);
+	struct mdv_flow_dest *rss;
+	int rc = mdv_flow_dest_get_drop(port, &rss);
 
 	if (rc != 0)
 		return rc;
 	rc = probe_priorities(port, rss);
 	if (rc == 0)
 		probe_features(port, rss);
-	mdv_rss_put(rss);
+	mdv_flow_dest_put(rss);
 	return rc;
 }

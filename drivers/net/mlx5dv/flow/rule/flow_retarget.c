@@ -10,6 +10,7 @@
 #include "flow_indirect.h"
 #include "flow_install.h"
 #include "flow_retarget.h"
+#include "flow_state.h"
 #include "state/port.h"
 
 struct retarget_pair {
@@ -40,7 +41,7 @@ static int
 retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle *handle,
 	struct rte_flow_error *error)
 {
-	const struct mdv_flow_list *rules = &retarget->port->flow.rules;
+	const struct mdv_flow_list *rules = &retarget->port->flow->rules;
 	const uint32_t most = __atomic_load_n(&handle->nb_rules, __ATOMIC_RELAXED);
 	struct rte_flow *rule;
 
@@ -94,14 +95,14 @@ retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_fl
 		return rc;
 	rc = mdv_flow_install_add(port, twin, &plan, error);
 	if (rc != 0)
-		mdv_flow_level_del(&port->flow.levels, &twin->level);
+		mdv_flow_level_del(&port->flow->levels, &twin->level);
 	return rc;
 }
 
 static int
 retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow_error *error)
 {
-	struct rte_flow *twin = mdv_slab_get(&port->flow.slab, sizeof(*twin));
+	struct rte_flow *twin = mdv_slab_get(&port->flow->slab, sizeof(*twin));
 	int rc;
 
 	if (twin == NULL)
@@ -115,7 +116,7 @@ retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow
 	twin->edited = pair->rule->edited;
 	rc = retarget_enter(port, twin, pair->rule, error);
 	if (rc != 0)
-		mdv_slab_put(&port->flow.slab, twin, sizeof(*twin));
+		mdv_slab_put(&port->flow->slab, twin, sizeof(*twin));
 	else
 		pair->twin = twin;
 	return rc;
@@ -126,8 +127,8 @@ static void
 retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
 {
 	mdv_flow_install_del(port, pair->twin);
-	mdv_flow_level_del(&port->flow.levels, &pair->twin->level);
-	mdv_slab_put(&port->flow.slab, pair->twin, sizeof(*pair->twin));
+	mdv_flow_level_del(&port->flow->levels, &pair->twin->level);
+	mdv_slab_put(&port->flow->slab, pair->twin, sizeof(*pair->twin));
 	pair->twin = NULL;
 }
 
@@ -139,12 +140,12 @@ retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 
 	mdv_flow_install_del(port, rule);
 	if (twin->level.shape != NULL) {
-		mdv_flow_level_del(&port->flow.levels, &rule->level);
+		mdv_flow_level_del(&port->flow->levels, &rule->level);
 		mdv_flow_level_rename(&twin->level, &rule->level);
 	}
 	rule->present = twin->present;
 	rule->halves = twin->halves;
-	mdv_slab_put(&port->flow.slab, twin, sizeof(*twin));
+	mdv_slab_put(&port->flow->slab, twin, sizeof(*twin));
 	pair->twin = NULL;
 }
 
@@ -193,7 +194,7 @@ int
 mdv_flow_retarget(struct mdv_port *port, struct rte_flow_action_handle *handle,
 	struct rte_flow_action *action, struct rte_flow_error *error)
 {
-	struct mdv_flow_indirect *indirect = &port->flow.indirect;
+	struct mdv_flow_indirect *indirect = &port->flow->indirect;
 	struct retarget retarget = { .port = port };
 	int rc = retarget_collect(&retarget, handle, error);
 

@@ -11,10 +11,10 @@
 #include <rte_flow_driver.h>
 #include <rte_prefetch.h>
 
-#include "flow/async/flow_table.h"
 #include "flow/match/flow_error.h"
 #include "flow_indirect.h"
 #include "flow_rule.h"
+#include "flow_state.h"
 #include "state/port.h"
 
 static struct rte_flow *
@@ -46,7 +46,7 @@ rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 {
 	const size_t before =
 		sizeof(struct rte_flow) + (edit != NULL ? sizeof(struct mdv_flow_edited) : 0);
-	_Atomic int *last = &port->flow.copy_bytes;
+	_Atomic int *last = &port->flow->copy_bytes;
 	int room = atomic_load_explicit(last, memory_order_relaxed);
 
 	for (;;) {
@@ -55,7 +55,7 @@ rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 		int size;
 
 		if (bytes / RTE_CACHE_LINE_SIZE <= UINT16_MAX)
-			flow = mdv_slab_get(&port->flow.slab, bytes);
+			flow = mdv_slab_get(&port->flow->slab, bytes);
 		if (flow == NULL)
 			return rule_no_memory(error);
 		memset(flow, 0, sizeof(*flow));
@@ -67,7 +67,7 @@ rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
 		if (size == room)
 			return flow;
-		mdv_slab_put(&port->flow.slab, flow, bytes);
+		mdv_slab_put(&port->flow->slab, flow, bytes);
 		if (size < 0)
 			return NULL;
 		room = size;
@@ -118,7 +118,7 @@ rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 {
 	struct rte_flow *flow = NULL;
 
-	pthread_mutex_lock(&port->flow.lock);
+	pthread_mutex_lock(&port->flow->lock);
 	if (mdv_flow_indirect_take(port, given->actions, error) == 0) {
 		flow = rule_make(port, given, plan, error);
 		if (flow == NULL)
@@ -126,7 +126,7 @@ rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 		else
 			flow->indirect = true;
 	}
-	pthread_mutex_unlock(&port->flow.lock);
+	pthread_mutex_unlock(&port->flow->lock);
 	return flow;
 }
 
@@ -143,10 +143,10 @@ void
 mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow)
 {
 	if (flow->table != NULL)
-		mdv_flow_table_put(flow->table);
+		port->flow->tables.put(flow->table);
 	if (flow->indirect)
 		mdv_flow_indirect_put(flow->rule->actions_ro);
-	mdv_slab_put(&port->flow.slab, flow, flow->lines * RTE_CACHE_LINE_SIZE);
+	mdv_slab_put(&port->flow->slab, flow, flow->lines * RTE_CACHE_LINE_SIZE);
 }
 
 static int
@@ -157,7 +157,7 @@ rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *p
 
 	if (rc != 0)
 		return rc;
-	if (port->flow.active)
+	if (port->flow->active)
 		rc = mdv_flow_install_add(port, flow, plan, error);
 	else if (flow->edited)
 		rc = mdv_flow_install_try(port, &mdv_flow_install_edited(flow)->edit, error);
@@ -165,7 +165,7 @@ rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *p
 		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
 		return rc;
 	}
-	TAILQ_INSERT_TAIL(&port->flow.rules, flow, next);
+	TAILQ_INSERT_TAIL(&port->flow->rules, flow, next);
 	flow->place = MDV_FLOW_RULES;
 	return 0;
 }
@@ -198,7 +198,7 @@ mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flo
 void
 mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
 {
-	TAILQ_INSERT_TAIL(&port->flow.refused, flow, next);
+	TAILQ_INSERT_TAIL(&port->flow->refused, flow, next);
 	flow->place = MDV_FLOW_REFUSED;
 }
 
@@ -227,10 +227,10 @@ mdv_flow_rule_leave(struct mdv_port *port, struct rte_flow *flow)
 		mdv_flow_level_prefetch_del(&flow->level);
 		mdv_flow_install_del(port, flow);
 		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
-		TAILQ_REMOVE(&port->flow.rules, flow, next);
+		TAILQ_REMOVE(&port->flow->rules, flow, next);
 		break;
 	case MDV_FLOW_REFUSED:
-		TAILQ_REMOVE(&port->flow.refused, flow, next);
+		TAILQ_REMOVE(&port->flow->refused, flow, next);
 		break;
 	default:
 		break;

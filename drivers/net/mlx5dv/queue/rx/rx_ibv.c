@@ -6,9 +6,8 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "cq_ibv.h"
 #include "rx_ibv.h"
+#include "rxq.h"
 #include "state/port.h"
 
 /** Segments that are posted in one go: those of one WQE at least. */
@@ -38,7 +37,6 @@ mdv_rx_ibv_attach(struct mdv_rxq *rxq, uint32_t nb_wqes)
 {
 	const struct mdv_port *port = rxq->port;
 	const size_t nb_segs = (size_t)nb_wqes << rxq->log2_segs;
-	unsigned int opts = MDV_RX_SCATTER;
 
 	/* The doorbell record lies behind the WQEs. */
 	rxq->wqes = rte_zmalloc_socket("mdv_rxq_wqes", (nb_segs + 1) * sizeof(rxq->wqes[0]),
@@ -49,9 +47,6 @@ mdv_rx_ibv_attach(struct mdv_rxq *rxq, uint32_t nb_wqes)
 		return -ENOMEM;
 	}
 	rxq->wq_dbrec = (volatile __be32 *)&rxq->wqes[nb_segs];
-	opts |= port->rx_metadata != 0 ? MDV_RX_MARK : 0;
-	opts |= port_offloads(rxq) & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
-	rxq->ibv.burst = mdv_rx_select(opts, 0);
 	return 0;
 }
 
@@ -102,22 +97,4 @@ mdv_rx_ibv_post(struct mdv_rxq *rxq)
 		}
 		rxq->ibv.posted += nb;
 	}
-}
-
-uint16_t
-mdv_rx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
-{
-	struct mdv_rxq *rxq = queue;
-	uint16_t nb;
-
-	/* The ring of a stopped queue looks refilled, and of one that could not be made anew. */
-	if (!rxq->ready) {
-		if (rxq->expects & MDV_RX_EXPECT_NONE)
-			mdv_revive_rx(rxq);
-		return 0;
-	}
-	mdv_cq_look(&rxq->cq, rxq->cq_ci, nb_pkts);
-	nb = rxq->ibv.burst(rxq, pkts, nb_pkts);
-	mdv_rx_ibv_post(rxq);
-	return nb;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life of a send queue: set up, created (verbs objects, rings), started, recovered, stopped,
- * released. */
+/* The verbs objects of a send queue, the rings in them, and the mbufs in those. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,37 +8,19 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
-#include "burst/tx/tx_burst.h"
-#include "cq_ibv.h"
+#include "device/uar.h"
 #include "mp/mp.h"
+#include "queue/cq_ibv.h"
 #include "state/port.h"
 #include "tx_ibv.h"
 #include "txq.h"
+#include "txq_ring.h"
 
 /** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
-#define DESC_MAX 32768u
+#define WQEBBS_MAX 32768u
 
 /** Command of a mapped doorbell page in uar_mmap_offset (rdma-core mlx5_mmap()). */
 #define MMAP_COMMAND(offset, page) ((offset) / (page) >> 8 & 0xff)
-
-static struct mdv_txq *
-txq_get(const struct mdv_port *port, uint16_t idx)
-{
-	const struct rte_eth_dev_data *data = port->dev->data;
-
-	return idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
-}
-
-uint16_t
-mdv_txq_desc_max(const struct mdv_caps *caps)
-{
-	uint32_t max = RTE_MIN(caps->max_qp_wr, DESC_MAX);
-
-	/* Verbs makes room for the largest WQE in each place. */
-	if (caps->mode == MDV_MODE_IBV)
-		max /= MDV_TX_IBV_BBS;
-	return rte_align32prevpow2(max);
-}
 
 static bool
 is_ibv(const struct mdv_txq *txq)
@@ -47,12 +28,35 @@ is_ibv(const struct mdv_txq *txq)
 	return txq->port->device.caps.mode == MDV_MODE_IBV;
 }
 
-static int objects_create(struct mdv_txq *txq);
-static void objects_destroy(struct mdv_txq *txq);
+static_assert(MDV_TX_FRAME_MAX == MDV_MTU_MAX + MDV_FRAME_OVERHEAD, "the longest frame");
+
+/* clang-format off */
+/** From a new or reset QP to one that sends; a raw packet QP needs nothing but the port. */
+static const struct {
+	enum ibv_qp_state state;
+	int mask;
+} qp_states[] = {
+	{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PORT },
+	{ IBV_QPS_RTR, IBV_QP_STATE },
+	{ IBV_QPS_RTS, IBV_QP_STATE },
+};
+/* clang-format on */
+
+static int
+modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = state, .port_num = txq->port->device.port_num };
+	int ret = ibv_modify_qp(txq->qp, &attr, mask);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot move the QP to state %d: %s",
+			txq->port->dev->data->port_id, txq->idx, state, strerror(ret));
+	return -ret;
+}
 
 /** The objects and rings of @p from, which is alike, become those of @p txq. */
-static void
-adopt(struct mdv_txq *txq, const struct mdv_txq *from)
+void
+mdv_txq_ring_adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 {
 	txq->wqes = from->wqes;
 	txq->mbufs = from->mbufs;
@@ -80,137 +84,9 @@ adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 	mdv_mr_cache_init(&txq->mr, txq->port->mr);
 }
 
-/** The released queue of this number of a running port, or NULL. */
-static struct mdv_txq *
-parked_take(struct mdv_port *port, uint16_t idx)
-{
-	struct mdv_txq **at = &port->parked_tx, *txq;
-
-	while (*at != NULL && (*at)->idx != idx)
-		at = &(*at)->next_parked;
-	txq = *at;
-	if (txq != NULL)
-		*at = txq->next_parked;
-	return txq;
-}
-
-/**
- * Give a queue of a running port its objects: those that it had before, if they fit. A QP made now
- * is younger than the receive queues, to which its broadcasts may come back (VPP df213385d39).
- */
-static int
-setup_running(struct mdv_txq *txq)
-{
-	struct mdv_txq *parked = parked_take(txq->port, txq->idx);
-
-	if (parked == NULL)
-		return objects_create(txq);
-	/* Verbs has made room for what the queue was set up for. */
-	if (parked->nb_desc != txq->nb_desc ||
-		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {
-		objects_destroy(parked);
-		rte_free(parked);
-		return objects_create(txq);
-	}
-	adopt(txq, parked);
-	rte_free(parked);
-	return 0;
-}
-
-int
-mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
-	const struct rte_eth_txconf *conf)
-{
-	struct mdv_port *port = mdv_port(dev);
-	uint16_t port_id = dev->data->port_id;
-	uint16_t max = mdv_txq_desc_max(&port->device.caps);
-	struct mdv_txq *txq;
-	int ret;
-
-	if (nb_desc > max || nb_desc == 0) {
-		MDV_LOG(ERR, "port %u Tx queue %u: %u descriptors, the device takes 1 to %u",
-			port_id, idx, nb_desc, max);
-		return -EINVAL;
-	}
-	txq = rte_zmalloc_socket("mdv_txq", sizeof(*txq), RTE_CACHE_LINE_SIZE, socket);
-	if (txq == NULL) {
-		MDV_LOG(ERR, "port %u Tx queue %u: no memory", port_id, idx);
-		return -ENOMEM;
-	}
-	txq->port = port;
-	txq->port_id = port_id;
-	txq->idx = idx;
-	txq->uar_slot = mdv_uar_slot(port_id, idx);
-	txq->conf = *conf;
-	/* ethdev takes out of a queue's offloads what the whole port has. */
-	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
-	txq->limits = mdv_tx_prepare_limits(&port->device.caps, txq->conf.offloads);
-	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
-	ret = port->started ? setup_running(txq) : 0;
-	if (ret != 0) {
-		rte_free(txq);
-		return ret;
-	}
-	mdv_queue_list_add_tx(&port->queues, txq);
-	dev->data->tx_queues[idx] = txq;
-	return 0;
-}
-
-void
-mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
-{
-	struct mdv_port *port = mdv_port(dev);
-	struct mdv_txq *txq = dev->data->tx_queues[idx];
-
-	mdv_queue_list_remove_tx(&port->queues, txq);
-	if (txq != NULL && txq->qp != NULL) {
-		txq->next_parked = port->parked_tx;
-		port->parked_tx = txq;
-	} else {
-		rte_free(txq);
-	}
-	dev->data->tx_queues[idx] = NULL;
-}
-
-void
-mdv_txq_destroy_parked(struct mdv_port *port)
-{
-	struct mdv_txq *txq;
-
-	while ((txq = port->parked_tx) != NULL) {
-		port->parked_tx = txq->next_parked;
-		objects_destroy(txq);
-		rte_free(txq);
-	}
-}
-
-/* clang-format off */
-/** From a new or reset QP to one that sends; a raw packet QP needs nothing but the port. */
-static const struct {
-	enum ibv_qp_state state;
-	int mask;
-} qp_states[] = {
-	{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PORT },
-	{ IBV_QPS_RTR, IBV_QP_STATE },
-	{ IBV_QPS_RTS, IBV_QP_STATE },
-};
-/* clang-format on */
-
-static int
-modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
-{
-	struct ibv_qp_attr attr = { .qp_state = state, .port_num = txq->port->device.port_num };
-	int ret = ibv_modify_qp(txq->qp, &attr, mask);
-
-	if (ret != 0)
-		MDV_LOG(ERR, "port %u Tx queue %u: cannot move the QP to state %d: %s",
-			txq->port->dev->data->port_id, txq->idx, state, strerror(ret));
-	return -ret;
-}
-
 /** Only a QP that sends can be told. */
-static int
-modify_rate(struct mdv_txq *txq, uint32_t kbps)
+int
+mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 {
 	const struct mdv_config *config = &txq->port->config;
 	struct ibv_qp_rate_limit_attr attr = { .rate_limit = kbps };
@@ -235,8 +111,47 @@ modify_rate(struct mdv_txq *txq, uint32_t kbps)
 	return -ret;
 }
 
-static int
-qp_ready(struct mdv_txq *txq)
+void
+mdv_txq_ring_release(struct mdv_txq *txq, uint16_t to)
+{
+	while (txq->chains && txq->tail != to)
+		rte_pktmbuf_free_seg(txq->mbufs[txq->tail++ & txq->mask]);
+	while (txq->tail != to) {
+		uint32_t idx = txq->tail & txq->mask;
+		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
+
+		/* First: a process that ends in between must not leave them to be freed again. */
+		txq->tail += nb;
+		rte_compiler_barrier();
+		rte_pktmbuf_free_bulk(&txq->mbufs[idx], nb);
+	}
+}
+
+void
+mdv_txq_ring_clear(struct mdv_txq *txq)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+
+	txq->pc = 0;
+	txq->ci = 0;
+	txq->ibv.posted = 0;
+	txq->tail = txq->head;
+	txq->chains = false;
+	txq->lost = false;
+	/* The next burst function may not be the one that wrote it. */
+	txq->shape.ol_flags = 0;
+	txq->cq_pi = txq->cq_ci;
+	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
+}
+
+void
+mdv_txq_ring_look_full(struct mdv_txq *txq)
+{
+	txq->ci = txq->pc - (txq->mask + 1u);
+}
+
+int
+mdv_txq_ring_ready(struct mdv_txq *txq)
 {
 	unsigned int i;
 	int ret = 0;
@@ -248,7 +163,7 @@ qp_ready(struct mdv_txq *txq)
 		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
 	/* Forgotten in the state RESET. */
 	if (ret == 0 && txq->rate_kbps != 0)
-		ret = modify_rate(txq, txq->rate_kbps);
+		ret = mdv_txq_ring_set_rate(txq, txq->rate_kbps);
 	return ret;
 }
 
@@ -274,7 +189,7 @@ ring_get(struct mdv_txq *txq)
 	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
 	if (ret == 0 &&
 		(dv.sq.stride != MLX5_SEND_WQE_BB || !rte_is_power_of_2(dv.sq.wqe_cnt) ||
-			dv.sq.wqe_cnt < txq->nb_desc || dv.sq.wqe_cnt > DESC_MAX))
+			dv.sq.wqe_cnt < txq->nb_desc || dv.sq.wqe_cnt > WQEBBS_MAX))
 		ret = -ENOTSUP;
 	if (ret != 0) {
 		MDV_LOG(ERR,
@@ -329,8 +244,6 @@ qp_create(struct mdv_txq *txq)
 	}
 	return ret;
 }
-
-static_assert(MDV_TX_FRAME_MAX == MDV_MTU_MAX + MDV_FRAME_OVERHEAD, "the longest frame");
 
 /** CQEs that can be outstanding: requested ones, by WQEBBs or by packets, that of a first error,
  * and one to tell full from empty. */
@@ -399,8 +312,8 @@ qp_destroyed(struct mdv_txq *txq)
 	txq->wqes = NULL;
 }
 
-static int
-objects_create(struct mdv_txq *txq)
+int
+mdv_txq_ring_create(struct mdv_txq *txq)
 {
 	struct mdv_port *port = txq->port;
 	int ret;
@@ -420,8 +333,8 @@ objects_create(struct mdv_txq *txq)
 	ret = mbufs_create(txq);
 	if (ret != 0)
 		goto destroy_qp;
-	mdv_tx_reset(txq);
-	mdv_tx_look_full(txq);
+	mdv_txq_ring_clear(txq);
+	mdv_txq_ring_look_full(txq);
 	mdv_mr_cache_init(&txq->mr, port->mr);
 	txq->broken = false;
 	return 0;
@@ -434,46 +347,8 @@ destroy_cq:
 	return ret;
 }
 
-int
-mdv_txq_create(struct mdv_port *port, uint16_t idx)
-{
-	return objects_create(txq_get(port, idx));
-}
-
-int
-mdv_txq_start(struct mdv_port *port, uint16_t idx)
-{
-	struct mdv_txq *txq = txq_get(port, idx);
-	int ret = qp_ready(txq);
-
-	if (ret != 0)
-		return ret;
-	mdv_tx_reset(txq);
-	txq->ready = true;
-	return 0;
-}
-
-int
-mdv_txq_stop(struct mdv_port *port, uint16_t idx)
-{
-	struct mdv_txq *txq = txq_get(port, idx);
-	int ret;
-
-	if (!txq->ready)
-		return 0;
-	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
-	if (ret != 0)
-		return ret;
-	txq->ready = false;
-	cq_drain(txq);
-	mdv_tx_release(txq, txq->head);
-	mdv_tx_reset(txq);
-	mdv_tx_look_full(txq);
-	return 0;
-}
-
-static void
-objects_destroy(struct mdv_txq *txq)
+void
+mdv_txq_ring_destroy(struct mdv_txq *txq)
 {
 	int ret = ibv_destroy_qp(txq->qp);
 
@@ -484,22 +359,31 @@ objects_destroy(struct mdv_txq *txq)
 	txq->ready = false;
 	mdv_cq_destroy(&txq->port->device, &txq->cq);
 	/* Only now is the device done with them. */
-	mdv_tx_release(txq, txq->head);
+	mdv_txq_ring_release(txq, txq->head);
 	rte_free(txq->mbufs);
 	txq->mbufs = NULL;
 }
 
-void
-mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
+int
+mdv_txq_ring_reset(struct mdv_txq *txq)
 {
-	struct mdv_txq *txq = txq_get(port, idx);
+	int ret;
 
-	if (txq != NULL && txq->qp != NULL)
-		objects_destroy(txq);
+	if (!txq->ready)
+		return 0;
+	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+	if (ret != 0)
+		return ret;
+	txq->ready = false;
+	cq_drain(txq);
+	mdv_txq_ring_release(txq, txq->head);
+	mdv_txq_ring_clear(txq);
+	mdv_txq_ring_look_full(txq);
+	return 0;
 }
 
 int
-mdv_txq_replace(struct mdv_txq *txq)
+mdv_txq_ring_replace(struct mdv_txq *txq)
 {
 	volatile uint64_t **reg = &mdv_uar_regs[txq->uar_slot], *const old_reg = *reg;
 	struct mdv_port *port = txq->port;
@@ -507,19 +391,19 @@ mdv_txq_replace(struct mdv_txq *txq)
 	int ret;
 
 	fresh.head = fresh.tail = 0;
-	ret = objects_create(&fresh);
+	ret = mdv_txq_ring_create(&fresh);
 	if (ret != 0)
 		goto keep;
-	ret = qp_ready(&fresh);
+	ret = mdv_txq_ring_ready(&fresh);
 	if (ret != 0) {
-		objects_destroy(&fresh);
+		mdv_txq_ring_destroy(&fresh);
 		goto keep;
 	}
 	pthread_mutex_lock(&port->queues.lock);
-	adopt(txq, &fresh);
+	mdv_txq_ring_adopt(txq, &fresh);
 	pthread_mutex_unlock(&port->queues.lock);
-	mdv_tx_reset(txq);
-	objects_destroy(&old);
+	mdv_txq_ring_clear(txq);
+	mdv_txq_ring_destroy(&old);
 	return 0;
 
 keep:
@@ -528,38 +412,7 @@ keep:
 }
 
 int
-mdv_txq_set_rate(struct rte_eth_dev *dev, uint16_t idx, uint32_t mbps)
-{
-	const struct mdv_caps *caps = &mdv_port(dev)->device.caps;
-	struct mdv_txq *txq = txq_get(mdv_port(dev), idx);
-	const uint64_t kbps = (uint64_t)mbps * 1000;
-	uint16_t port_id = dev->data->port_id;
-	int ret;
-
-	if (txq == NULL) {
-		MDV_LOG(ERR, "port %u: Tx queue %u is not set up", port_id, idx);
-		return -EINVAL;
-	}
-	if (caps->rate_max_kbps == 0) {
-		MDV_LOG(ERR, "port %u Tx queue %u: the device does not pace send queues", port_id,
-			idx);
-		return -ENOTSUP;
-	}
-	if (kbps != 0 && (kbps < caps->rate_min_kbps || kbps > caps->rate_max_kbps)) {
-		MDV_LOG(ERR, "port %u Tx queue %u: %u Mbit/s, the device takes %u to %u kbit/s",
-			port_id, idx, mbps, caps->rate_min_kbps, caps->rate_max_kbps);
-		return -EINVAL;
-	}
-	mdv_revive_lock(mdv_port(dev));
-	ret = txq->ready ? modify_rate(txq, kbps) : 0;
-	if (ret == 0)
-		txq->rate_kbps = kbps;
-	mdv_revive_unlock(mdv_port(dev));
-	return ret;
-}
-
-int
-mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome)
+mdv_txq_ring_recover(struct mdv_txq *txq, uint8_t syndrome)
 {
 	int ret;
 
@@ -571,28 +424,5 @@ mdv_txq_recover(struct mdv_txq *txq, uint8_t syndrome)
 	if (ret != 0)
 		return ret;
 	cq_drain(txq);
-	return qp_ready(txq);
-}
-
-void
-mdv_txq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_txq_info *info)
-{
-	const struct mdv_txq *txq = dev->data->tx_queues[idx];
-
-	info->conf = txq->conf;
-	info->nb_desc = txq->nb_desc;
-}
-
-int
-mdv_txq_descriptor_status(void *queue, uint16_t offset)
-{
-	struct mdv_txq *txq = queue;
-	uint16_t nb_busy;
-
-	if (offset > txq->mask)
-		return -EINVAL;
-	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
-	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false);
-	nb_busy = RTE_MAX((uint16_t)(txq->pc - txq->ci), (uint16_t)(txq->head - txq->tail));
-	return offset < nb_busy ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
+	return mdv_txq_ring_ready(txq);
 }

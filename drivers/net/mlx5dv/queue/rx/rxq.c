@@ -8,8 +8,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "cq_ibv.h"
+#include "queue/cq_ibv.h"
 #include "rxq.h"
 #include "rxq_ring.h"
 #include "state/port.h"
@@ -236,6 +235,22 @@ timestamps_setup(struct mdv_rxq *rxq)
 	return 0;
 }
 
+static void
+list_add(struct mdv_queue_list *list, struct mdv_rxq *rxq)
+{
+	pthread_mutex_lock(&list->lock);
+	LIST_INSERT_HEAD(&list->rx, rxq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
+static void
+list_remove(struct mdv_queue_list *list, struct mdv_rxq *rxq)
+{
+	pthread_mutex_lock(&list->lock);
+	LIST_REMOVE(rxq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
 int
 mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
@@ -274,7 +289,7 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 		rte_free(rxq);
 		return ret;
 	}
-	mdv_queue_list_add_rx(&port->queues, rxq);
+	list_add(&port->queues, rxq);
 	dev->data->rx_queues[idx] = rxq;
 	return 0;
 }
@@ -284,8 +299,10 @@ mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
 	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
 
-	mdv_queue_list_remove_rx(&mdv_port(dev)->queues, rxq);
-	if (rxq != NULL && rxq->wq != NULL)
+	if (rxq == NULL)
+		return;
+	list_remove(&mdv_port(dev)->queues, rxq);
+	if (rxq->wq != NULL)
 		park(mdv_port(dev), rxq);
 	else
 		rte_free(rxq);
@@ -386,13 +403,13 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 		return 0;
 	if (on)
 		expect(rxq, MDV_RX_EXPECT_VLAN);
-	mdv_revive_lock(port);
+	mdv_queue_list_lock_objects(&port->queues);
 	rxq->vlan_strip = on;
 	/* A stopped queue's WQ is told when it starts. */
 	ret = rxq->ready ? mdv_rxq_ring_strip(rxq) : 0;
 	if (ret != 0)
 		rxq->vlan_strip = !on;
-	mdv_revive_unlock(port);
+	mdv_queue_list_unlock_objects(&port->queues);
 	return ret;
 }
 

@@ -16,17 +16,14 @@
 #include <stdint.h>
 
 struct mdv_rxq;
-struct rte_mbuf;
 
 /** enum ibv_create_cq_wc_flags of what the queue's port may want to know of a packet. */
 uint64_t mdv_rx_ibv_wc_flags(const struct mdv_rxq *rxq);
-/** Make the ring of a queue that has its WQ, and choose its burst. @return 0, -ENOMEM, logged. */
+/** Make the ring of a queue that has its WQ. @return 0, -ENOMEM, logged. */
 int mdv_rx_ibv_attach(struct mdv_rxq *rxq, uint32_t nb_wqes);
 /** The WQ is gone. */
 void mdv_rx_ibv_detach(struct mdv_rxq *rxq);
 /** Give verbs the WQEs that it does not have yet; those it does not take wait for the next call. */
 void mdv_rx_ibv_post(struct mdv_rxq *rxq);
-/** The burst function of each port in this mode. */
-uint16_t mdv_rx_ibv_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts);
 
 #endif /* MDV_RX_IBV_H */

@@ -43,7 +43,6 @@ int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
 
 /** Nothing will come from the device any more, until the objects are others. Any thread. */
 void mdv_rxq_ring_break(struct mdv_rxq *rxq);
-bool mdv_rxq_ring_is_broken(const struct mdv_rxq *rxq);
 /** The objects and rings of @p from, which is alike, become those of @p rxq. */
 void mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from);
 /**

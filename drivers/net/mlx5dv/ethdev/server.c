@@ -12,11 +12,14 @@
 #include "base/log.h"
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
+#include "flow/flow.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
-#include "queue/rxq_ring.h"
-#include "queue/txq.h"
+#include "port/revive.h"
+#include "queue/rx/rxq_ring.h"
+#include "queue/tx/txq.h"
 #include "secondary.h"
+#include "server.h"
 #include "state/port.h"
 #include "state/port_list.h"
 
@@ -106,19 +109,7 @@ recover_tx(struct mdv_port *port, struct mdv_mp_message *message,
 
 	if (txq == NULL || !txq->ready)
 		return -EBUSY;
-	return mdv_txq_recover(txq, message->queue.syndrome);
-}
-
-static void
-tell_doorbells(const struct mdv_port *port)
-{
-	const struct mdv_mp_message message = {
-		.kind = MDV_MP_DOORBELLS,
-		.port_id = port->dev->data->port_id,
-	};
-	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
-
-	mdv_mp_tell(&message, &fds);
+	return mdv_txq_ring_recover(txq, message->queue.syndrome);
 }
 
 static int
@@ -131,7 +122,7 @@ revive_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	if (rxq == NULL || port->dev->data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
 	/* Asked twice? */
-	return mdv_rxq_ring_is_broken(rxq) ? mdv_revive_rx_now(rxq) : 0;
+	return mdv_rxq_is_broken(rxq) ? mdv_revive_rx_now(rxq) : 0;
 }
 
 static int
@@ -146,7 +137,7 @@ revive_tx(struct mdv_port *port, struct mdv_mp_message *message,
 		return -EBUSY;
 	ret = txq->broken ? mdv_revive_tx_now(txq) : 0;
 	if (ret == 0)
-		tell_doorbells(port);
+		mdv_primary_tell_doorbells(port);
 	return ret;
 }
 
@@ -201,71 +192,10 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_
 }
 
 int
-mdv_primary_listen(void)
+mdv_server_listen(void)
 {
 	if (pidfd < 0)
 		pidfd = syscall(SYS_pidfd_open, getpid(), 0);
 	/* Registering memory may have to wait for who allocates it, who waits for messages. */
 	return mdv_mp_listen(handle, true);
-}
-
-/** @return whether there are any to be told. */
-static bool
-set_serves(struct mdv_port *port, bool serves)
-{
-	bool has_attached;
-
-	if (mdv_port_list_hold(port->dev->data->port_id) == NULL)
-		return false;
-	port->primary.serves = serves;
-	has_attached = port->primary.nb_attached != 0;
-	mdv_port_list_release();
-	return has_attached;
-}
-
-void
-mdv_primary_doorbells(struct mdv_port *port)
-{
-	if (set_serves(port, true))
-		tell_doorbells(port);
-}
-
-void
-mdv_primary_start(struct mdv_port *port)
-{
-	const struct mdv_mp_message message = {
-		.kind = MDV_MP_START,
-		.port_id = port->dev->data->port_id,
-	};
-	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
-
-	if (set_serves(port, true))
-		mdv_mp_tell(&message, &fds);
-}
-
-void
-mdv_primary_stop(struct mdv_port *port)
-{
-	const struct mdv_mp_message message = {
-		.kind = MDV_MP_STOP,
-		.port_id = port->dev->data->port_id,
-	};
-
-	/* Those who are in the middle of it first; then none is served any more. */
-	if (set_serves(port, true))
-		mdv_mp_tell(&message, NULL);
-	set_serves(port, false);
-}
-
-void
-mdv_primary_close(struct mdv_port *port)
-{
-	const struct mdv_mp_message message = {
-		.kind = MDV_MP_CLOSED,
-		.port_id = port->dev->data->port_id,
-	};
-
-	if (set_serves(port, false))
-		mdv_mp_tell(&message, NULL);
-	port->primary.nb_attached = 0;
 }

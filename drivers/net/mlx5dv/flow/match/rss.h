@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Hash classes and the destinations of rules.
+ * Protocol layers, and hash classes over them.
  *
  * Verbs hashes by one L3 protocol and at most one L4 protocol a QP, so RTE_ETH_RSS_* types fall
  * apart into classes, one QP and one rule each, the most specific rule first:
  *
  *     types ipv4-udp ipv6   ->   ipv4-udp | ipv6 | none (everything else: first queue)
- *
- * A destination is an indirection table and the hash QP on it. Equal ones are made once and shared
- * by reference count, so ten thousand rules to one queue make one. Lock: flow.lock of the port.
  */
 #ifndef MDV_RSS_H
 #define MDV_RSS_H
@@ -17,10 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ibv_qp;
 struct mdv_caps;
-struct mdv_port;
-struct mdv_rss;
 
 /** Protocol layers that a pattern names or that a hash class needs. */
 enum mdv_rss_layer {
@@ -102,30 +96,8 @@ const struct mdv_rss_tunnel *mdv_rss_tunnel_of(uint32_t layers);
  */
 uint32_t mdv_rss_tunnels(const struct mdv_caps *caps);
 
-/** What tells destinations apart. */
-struct mdv_rss_conf {
-	uint64_t fields;    /**< mdv_rss_fields(); 0: everything to queues[0] */
-	const uint8_t *key; /**< MDV_RSS_KEY_BYTES */
-	const uint16_t *queues;
-	uint32_t nb_queues;
-};
-
 /** @return entries of the indirection table over @p nb_queues queues, 0 when the device has no such
  * table. */
 uint32_t mdv_rss_table_size(uint32_t nb_queues, uint32_t max);
-
-/**
- * Find or make the destination. The queues must be started.
- * @return 0 and a reference in @p out, to be given back with mdv_rss_put(), or a negative errno.
- */
-int mdv_rss_get(struct mdv_port *port, const struct mdv_rss_conf *conf, struct mdv_rss **out);
-/** The same for rules that drop: verbs wants a QP there too, any QP; no queue is needed. */
-int mdv_rss_get_drop(struct mdv_port *port, struct mdv_rss **out);
-/** Another reference to a destination that the caller has one of. */
-void mdv_rss_hold(struct mdv_rss *rss);
-/** Give a reference back; NULL is taken. */
-void mdv_rss_put(struct mdv_rss *rss);
-/** @return the QP that ibv_create_flow() takes. */
-struct ibv_qp *mdv_rss_qp(const struct mdv_rss *rss);
 
 #endif /* MDV_RSS_H */

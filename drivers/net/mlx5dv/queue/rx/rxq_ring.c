@@ -7,12 +7,12 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "cq_ibv.h"
 #include "mp/mp.h"
+#include "queue/cq_ibv.h"
 #include "rx_comp.h"
 #include "rx_ibv.h"
 #include "rx_intr.h"
+#include "rx_refill.h"
 #include "rxq.h"
 #include "rxq_ring.h"
 #include "state/port.h"
@@ -334,12 +334,6 @@ void
 mdv_rxq_ring_break(struct mdv_rxq *rxq)
 {
 	__atomic_fetch_or(&rxq->expects, MDV_RX_EXPECT_NONE, __ATOMIC_RELAXED);
-}
-
-bool
-mdv_rxq_ring_is_broken(const struct mdv_rxq *rxq)
-{
-	return (__atomic_load_n(&rxq->expects, __ATOMIC_RELAXED) & MDV_RX_EXPECT_NONE) != 0;
 }
 
 void

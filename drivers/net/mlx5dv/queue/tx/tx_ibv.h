@@ -17,7 +17,6 @@
 
 struct ibv_qp_init_attr_ex;
 struct mdv_txq;
-struct rte_mbuf;
 
 /** Segments of a packet, beside the L2 header, and of a WQE. */
 #define MDV_TX_IBV_SEGS 15u
@@ -27,12 +26,10 @@ struct rte_mbuf;
 
 /** What a QP driven by verbs needs beyond one that is not. */
 void mdv_tx_ibv_qp_attr(const struct mdv_txq *txq, struct ibv_qp_init_attr_ex *attr);
-/** Make the ring of a queue that has its QP, and choose its burst. @return 0 or a negative errno,
+/** Make the ring of a queue that has its QP. @return 0 or a negative errno,
  * logged. */
 int mdv_tx_ibv_attach(struct mdv_txq *txq);
 /** The QP is gone. A queue that was not attached is taken. */
 void mdv_tx_ibv_detach(struct mdv_txq *txq);
-/** The burst function of each port in this mode. */
-uint16_t mdv_tx_ibv_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
 
 #endif /* MDV_TX_IBV_H */

@@ -1,86 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the rings of a send queue and verbs. */
-#include <errno.h>
+/* mode=ibv: the burst of the queue, and its WQEs as verbs takes them (queue/tx_ibv.h). */
 #include <string.h>
 
 #include <infiniband/verbs.h>
-#include <rte_malloc.h>
 
-#include "base/log.h"
-#include "burst/tx/tx.h"
-#include "burst/tx/tx_tso.h"
-#include "cq_ibv.h"
+#include "queue/cq_ibv.h"
+#include "queue/tx/tx_ibv.h"
 #include "state/port.h"
-#include "tx_ibv.h"
-
-static_assert((MDV_TX_WQE_DS_HEAD_INLINE + MDV_TX_IBV_SGES + MDV_TX_TSO_HEADER_MAX / 16u) <=
-		MDV_TX_IBV_BBS * MDV_TX_WQE_DS_PER_BB,
-	"the largest WQE");
+#include "tx.h"
+#include "tx_ibv_burst.h"
+#include "tx_tso.h"
 
 void
-mdv_tx_ibv_qp_attr(const struct mdv_txq *txq, struct ibv_qp_init_attr_ex *attr)
+mdv_tx_ibv_burst_select(struct mdv_txq *txq)
 {
-	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	attr->send_ops_flags = IBV_QP_EX_WITH_SEND;
-	attr->cap.max_send_sge = txq->limits.segs + 1;
-	if (txq->limits.tso_max != 0) {
-		attr->comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
-		attr->send_ops_flags |= IBV_QP_EX_WITH_TSO;
-		attr->max_tso_header = MDV_TX_TSO_HEADER_MAX;
-	}
-}
-
-int
-mdv_tx_ibv_attach(struct mdv_txq *txq)
-{
-	const size_t size = (size_t)txq->nb_desc * MLX5_SEND_WQE_BB;
 	const struct mdv_caps *caps = &txq->port->device.caps;
 	unsigned int opts = MDV_TX_MULTI | (caps->tx_checksum ? MDV_TX_CSUM : 0);
-	int ret;
 
-	/* Behind the WQEBBs lie the doorbell's register and record. */
-	txq->wqes = rte_zmalloc_socket(
-		"mdv_txq_wqes", size + 2 * sizeof(uint64_t), RTE_CACHE_LINE_SIZE, rte_socket_id());
-	if (txq->wqes == NULL) {
-		MDV_LOG(ERR, "port %u Tx queue %u: no memory for %u WQEBBs",
-			txq->port->dev->data->port_id, txq->idx, txq->nb_desc);
-		return -ENOMEM;
-	}
-	if (txq->limits.ol_flags & RTE_MBUF_F_TX_VLAN) {
+	if (txq->limits.ol_flags & RTE_MBUF_F_TX_VLAN)
 		opts |= MDV_TX_VLAN | MDV_TX_INLINE_L2;
-		txq->ibv.mr =
-			ibv_reg_mr(txq->port->device.pd, txq->wqes, size, IBV_ACCESS_LOCAL_WRITE);
-		if (txq->ibv.mr == NULL) {
-			ret = errno != 0 ? -errno : -ENOMEM;
-			MDV_LOG(ERR, "port %u Tx queue %u: cannot register the ring: %s",
-				txq->port->dev->data->port_id, txq->idx, strerror(-ret));
-			mdv_tx_ibv_detach(txq);
-			return ret;
-		}
-	}
 	opts |= txq->limits.tso_max != 0 ? MDV_TX_TSO : 0;
-	mdv_uar_regs[txq->uar_slot] = (volatile uint64_t *)(txq->wqes + size);
-	txq->uar_offset = MDV_UAR_NO_OFFSET;
-	txq->dbrec = (volatile __be32 *)(txq->wqes + size + sizeof(uint64_t));
-	txq->uar_combines = false;
-	txq->sqn = txq->qp->qp_num;
-	txq->mask = txq->nb_desc - 1;
-	txq->ibv.qp = ibv_qp_to_qp_ex(txq->qp);
 	txq->ibv.burst = mdv_tx_select(opts, 0);
-	return 0;
-}
-
-void
-mdv_tx_ibv_detach(struct mdv_txq *txq)
-{
-	int ret = txq->ibv.mr == NULL ? 0 : ibv_dereg_mr(txq->ibv.mr);
-
-	if (ret != 0)
-		MDV_LOG(ERR, "port %u Tx queue %u: cannot free the ring's region: %s",
-			txq->port->dev->data->port_id, txq->idx, strerror(ret));
-	txq->ibv.mr = NULL;
-	rte_free(txq->wqes);
-	txq->wqes = NULL;
 }
 
 /** Unit @p ds of the WQE at @p ci. */

@@ -9,10 +9,9 @@
 #include <rte_power_intrinsics.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
 #include "rx_intr.h"
 #include "rx_wake.h"
-#include "rxq_ring.h"
+#include "rxq.h"
 #include "state/port.h"
 
 /** Sequence number of an arm: two bits of its word (rdma-core mlx5_arm_cq()). */
@@ -188,7 +187,7 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 	/* One that fired since has used its number up. */
 	events_take(rxq, wake);
 	/* Its CQ fires for nothing any more. Polled, the queue is made anew. */
-	if (mdv_rxq_ring_is_broken(rxq))
+	if (mdv_rxq_is_broken(rxq))
 		mdv_rx_wake_now(wake);
 	if (rxq->cq.ex != NULL) {
 		if (rxq->cq.pi != rxq->cq_ci)
@@ -235,8 +234,7 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 		return -ENOTSUP;
 	*cond = (struct rte_power_monitor_cond){
 		.addr = &rxq->cqes[rxq->cq_ci & rxq->mask].op_own,
-		.fn = rxq->nb_ready != 0 || mdv_rxq_ring_is_broken(rxq) ? monitor_never
-									: monitor_check,
+		.fn = rxq->nb_ready != 0 || mdv_rxq_is_broken(rxq) ? monitor_never : monitor_check,
 		.opaque = { rxq->cq_ci, rxq->log2_wqes },
 		.size = sizeof(uint8_t),
 	};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mode=ibv: the burst of the queue, between what verbs has and what verbs gets (queue/rx_ibv.h). */
+#include <ethdev_driver.h>
+
+#include "queue/cq_ibv.h"
+#include "queue/rx/rx_ibv.h"
+#include "rx.h"
+#include "rx_ibv_burst.h"
+#include "state/port.h"
+
+void
+mdv_rx_ibv_burst_select(struct mdv_rxq *rxq)
+{
+	const struct mdv_port *port = rxq->port;
+	const uint64_t offloads = port->dev->data->dev_conf.rxmode.offloads;
+	unsigned int opts = MDV_RX_SCATTER;
+
+	opts |= port->rx_metadata != 0 ? MDV_RX_MARK : 0;
+	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
+	rxq->ibv.burst = mdv_rx_select(opts, 0);
+}
+
+uint16_t
+mdv_rx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
+{
+	struct mdv_rxq *rxq = queue;
+	uint16_t nb;
+
+	/* The ring of a stopped queue looks refilled, and of one that could not be made anew. */
+	if (!rxq->ready) {
+		if (rxq->expects & MDV_RX_EXPECT_NONE)
+			mdv_recover_ops.rx(rxq);
+		return 0;
+	}
+	mdv_cq_look(&rxq->cq, rxq->cq_ci, nb_pkts);
+	nb = rxq->ibv.burst(rxq, pkts, nb_pkts);
+	mdv_rx_ibv_post(rxq);
+	return nb;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An error CQE: the packets that it takes with it, and the queue going again. */
+#include "tx.h"
+#include "tx_tso.h"
+
+/** Mbufs, from @p tail on, of the WQE at ci; 0 when what is there makes no sense. @param nb_bbs its
+ * WQEBBs */
+static uint32_t
+wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
+{
+	const struct mlx5_wqe_ctrl_seg *ctrl =
+		(const void *)(txq->wqes + (txq->ci & txq->mask) * MLX5_SEND_WQE_BB);
+	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & MDV_HW_WQE_DS_MAX;
+	uint32_t opcode = rte_be_to_cpu_32(ctrl->opmod_idx_opcode) & UINT8_MAX;
+
+	*nb_bbs = mdv_tx_wqe_bbs(ds);
+	if (ds <= MDV_TX_WQE_DS_HEAD)
+		return 0;
+	return opcode == MDV_HW_OPCODE_ENHANCED_MPSW ? ds - MDV_TX_WQE_DS_HEAD
+						     : mdv_tx_packet_mbufs(txq, tail);
+}
+
+/** The WQEs before the one at @p failed are done. */
+static void
+flight_settle(struct mdv_txq *txq, uint16_t failed)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const struct mdv_tx_done *done = &txq->dones[(txq->cq_ci - 1) & cq_mask];
+	/* Not from tail on: mdv_tx_done_cleanup() may have freed packets of a CQE still there. */
+	uint16_t tail = done->head;
+
+	txq->ci = done->pc;
+	if ((uint16_t)(failed - txq->ci) >= (uint16_t)(txq->pc - txq->ci))
+		failed = txq->ci;
+	while ((uint16_t)(txq->pc - failed) < (uint16_t)(txq->pc - txq->ci)) {
+		uint32_t nb_bbs, nb_mbufs = wqe_mbufs(txq, tail, &nb_bbs);
+
+		if (nb_mbufs == 0)
+			break;
+		txq->ci += nb_bbs;
+		tail += nb_mbufs;
+	}
+	mdv_txq_ring_release(txq, tail);
+}
+
+/** Packets in flight will not be sent: they were counted as if they had been. */
+static void
+flight_lose(struct mdv_txq *txq)
+{
+	uint16_t at = txq->tail;
+
+	while (at != txq->head) {
+		const struct rte_mbuf *mbuf = txq->mbufs[at & txq->mask];
+
+		at += mdv_tx_packet_mbufs(txq, at);
+		txq->count.errors++;
+		txq->count.packets--;
+		txq->count.bytes -= mbuf->pkt_len;
+		if (txq->limits.tso_max != 0 && mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
+			uint64_t frames = 0;
+
+			txq->count.bytes -= mdv_tx_tso_more(mbuf, &frames);
+			txq->count.packets -= frames;
+		}
+	}
+	txq->lost = true;
+}
+
+__rte_noinline void
+mdv_tx_error(struct mdv_txq *txq)
+{
+	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const struct mlx5_err_cqe *err = (const void *)&txq->cqes[txq->cq_ci & cq_mask];
+
+	txq->nb_stops++;
+	txq->stop_wqe = rte_be_to_cpu_16(err->wqe_counter);
+	txq->stop_syndrome = err->syndrome;
+	/* Completions of what was flushed behind it are none of those that were asked for. */
+	if (!txq->lost) {
+		flight_settle(txq, txq->stop_wqe);
+		flight_lose(txq);
+	}
+	txq->cq_ci++;
+	if (txq->broken || mdv_txq_ring_recover(txq, txq->stop_syndrome) != 0) {
+		/* The device may still read the packets: they are freed when the queue is made
+		 * anew, or stopped. */
+		mdv_txq_ring_look_full(txq);
+		txq->broken = true;
+		return;
+	}
+	mdv_txq_ring_release(txq, txq->head);
+	mdv_txq_ring_clear(txq);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The flow engine's state of a port: its rules, and all that they share. flow.c makes it and frees
+ * it.
+ */
+#ifndef MDV_FLOW_STATE_H
+#define MDV_FLOW_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_flow_driver.h>
+
+#include "base/slab.h"
+#include "flow/place/flow_level.h"
+#include "flow_edit_object.h"
+#include "flow_indirect.h"
+
+struct mdv_flow_dest;
+struct mdv_flow_queue;
+
+LIST_HEAD(mdv_flow_dest_list, mdv_flow_dest);
+TAILQ_HEAD(mdv_flow_list, rte_flow);
+TAILQ_HEAD(mdv_flow_default_list, mdv_flow_default_rule);
+
+LIST_HEAD(mdv_flow_template_patterns, rte_flow_pattern_template);
+LIST_HEAD(mdv_flow_template_actions, rte_flow_actions_template);
+
+/** Templates, and the tables made of them. */
+struct mdv_flow_tables {
+	struct mdv_flow_template_patterns patterns;
+	struct mdv_flow_template_actions actions;
+	LIST_HEAD(, rte_flow_template_table) tables;
+	/** Give back the place that a rule had in its table. */
+	void (*put)(struct rte_flow_template_table *table);
+};
+
+/** Flow queues. */
+struct mdv_flow_async {
+	uint16_t nb_queues;
+	struct mdv_flow_queue **queues;
+};
+
+struct mdv_flow_state {
+	pthread_mutex_t lock;         /**< covers everything here and the port's use of it */
+	struct mdv_flow_list rules;   /**< in creation order */
+	struct mdv_flow_list refused; /**< rules of flow queues that did not get into the device */
+	struct mdv_flow_default_list defaults;
+	struct mdv_flow_dest_list rss;      /**< destinations in use, shared by refcount */
+	struct mdv_flow_edit_objects edits; /**< what rules change, shared in the same way */
+	uint8_t nb_priorities;              /**< verbs priorities the device offers, probed */
+	uint32_t features;                  /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
+	struct mdv_flow_levels levels;      /**< which rule has which of them */
+	struct mdv_flow_levels egress; /**< the same of sent packets, whose tables are others */
+	struct mdv_flow_tables tables; /**< templates; the application serialises */
+	struct mdv_flow_async async;   /**< flow queues; each is its user's */
+	struct mdv_flow_indirect indirect;
+	_Atomic int copy_bytes; /**< room that the last rule's copy took; needs no lock */
+	struct mdv_slab slab;   /**< of rules; has a lock of its own */
+	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
+};
+
+#endif /* MDV_FLOW_STATE_H */

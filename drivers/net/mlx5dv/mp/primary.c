@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the primary process tells the others. */
+#include <ethdev_driver.h>
+
+#include "mp.h"
+#include "primary.h"
+#include "state/port.h"
+#include "state/port_list.h"
+
+void
+mdv_primary_tell_doorbells(const struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_DOORBELLS,
+		.port_id = port->dev->data->port_id,
+	};
+	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
+
+	mdv_mp_tell(&message, &fds);
+}
+
+/** @return whether there are any to be told. */
+static bool
+set_serves(struct mdv_port *port, bool serves)
+{
+	bool has_attached;
+
+	if (mdv_port_list_hold(port->dev->data->port_id) == NULL)
+		return false;
+	port->primary.serves = serves;
+	has_attached = port->primary.nb_attached != 0;
+	mdv_port_list_release();
+	return has_attached;
+}
+
+void
+mdv_primary_doorbells(struct mdv_port *port)
+{
+	if (set_serves(port, true))
+		mdv_primary_tell_doorbells(port);
+}
+
+void
+mdv_primary_start(struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_START,
+		.port_id = port->dev->data->port_id,
+	};
+	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
+
+	if (set_serves(port, true))
+		mdv_mp_tell(&message, &fds);
+}
+
+void
+mdv_primary_stop(struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_STOP,
+		.port_id = port->dev->data->port_id,
+	};
+
+	/* Those who are in the middle of it first; then none is served any more. */
+	if (set_serves(port, true))
+		mdv_mp_tell(&message, NULL);
+	set_serves(port, false);
+}
+
+void
+mdv_primary_close(struct mdv_port *port)
+{
+	const struct mdv_mp_message message = {
+		.kind = MDV_MP_CLOSED,
+		.port_id = port->dev->data->port_id,
+	};
+
+	if (set_serves(port, false))
+		mdv_mp_tell(&message, NULL);
+	port->primary.nb_attached = 0;
+}

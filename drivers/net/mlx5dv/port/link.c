@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The link: the device's port, as far as the netdev is up. */
+#include <errno.h>
+#include <unistd.h>
+
+#include <ethdev_driver.h>
+
+#include "base/log.h"
+#include "kernel/netdev.h"
+#include "link.h"
+#include "state/port.h"
+
+/** A tenth of a second, this many times, is how long a waiting link query waits. */
+#define LINK_TRIES    10
+#define LINK_PAUSE_US 100000
+
+int
+mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed)
+{
+	uint32_t netdev_speed;
+	bool is_netdev_up;
+	int ret;
+
+	if (port->event.gone) {
+		*up = false;
+		*speed = 0;
+		return 0;
+	}
+	ret = mdv_device_query_link(&port->device, up, speed);
+	if (ret != 0)
+		return ret;
+	/* A netdev that is down takes the port down with it, if not at the same moment. */
+	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
+		*up &= is_netdev_up;
+	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
+	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
+		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
+		netdev_speed == RTE_ETH_SPEED_NUM_1G)
+		*speed = netdev_speed;
+	return 0;
+}
+
+int
+mdv_link_update(struct rte_eth_dev *dev, int wait)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	struct rte_eth_link link = {
+		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
+		.link_autoneg = (dev->data->dev_conf.link_speeds & RTE_ETH_LINK_SPEED_FIXED) == 0,
+	};
+	unsigned int tries = wait ? LINK_TRIES : 0;
+	uint32_t speed;
+	bool up;
+	int ret = mdv_link_query(port, &up, &speed);
+
+	while (ret == 0 && !up && tries-- != 0) {
+		usleep(LINK_PAUSE_US);
+		ret = mdv_link_query(port, &up, &speed);
+	}
+	/* Not known, it is what it was. */
+	if (ret != 0)
+		return ret;
+	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
+	link.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE;
+	return rte_eth_linkstatus_set(dev, &link);
+}
+
+/** The link goes up and down with the netdev's administrative state. */
+static int
+set_link(struct rte_eth_dev *dev, bool up)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	int ret = mdv_netdev_set_up(port->device.ifindex, up);
+
+	if (ret == -ENODEV) {
+		MDV_LOG(ERR, "port %u: no netdev here to set %s", dev->data->port_id,
+			up ? "up" : "down");
+		return -ENOTSUP;
+	}
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u: cannot set netdev %s %s: %s", dev->data->port_id,
+			port->device.ifname, up ? "up" : "down", rte_strerror(-ret));
+	return ret;
+}
+
+int
+mdv_link_set_up(struct rte_eth_dev *dev)
+{
+	return set_link(dev, true);
+}
+
+int
+mdv_link_set_down(struct rte_eth_dev *dev)
+{
+	return set_link(dev, false);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Refills that are rarely run: the first one, of several segments a WQE, with too few mbufs. */
+#include <errno.h>
+
+#include <rte_mempool.h>
+
+#include "rx_refill.h"
+
+__rte_noinline uint32_t
+mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
+{
+	uint32_t fewer;
+
+	for (fewer = nb / 2; fewer != 0; fewer /= 2) {
+		if (rte_mempool_get_bulk(rxq->pool, (void **)mbufs, fewer) == 0)
+			break;
+	}
+	rxq->count.nombuf += nb - fewer;
+	return fewer;
+}
+
+/** Segment @p seg of the WQE whose segments start at @p at gets a buffer. @param known lkey and the
+ * buffer's place in the mbuf */
+static __rte_always_inline void
+segment_fill(
+	struct mdv_rxq *rxq, uint32_t at, uint32_t seg, struct rte_mbuf *mbuf, const bool known)
+{
+	struct mlx5_wqe_data_seg *dseg = &rxq->wqes[at + seg];
+	uintptr_t addr = known ? (uintptr_t)mbuf + rxq->buf_offset : mdv_rx_mbuf_addr(rxq, mbuf);
+
+	rxq->mbufs[at + seg] = mbuf;
+	if (seg != 0)
+		addr -= rxq->headroom;
+	if (!known && rxq->lkey_be == MDV_MR_LKEY_NONE)
+		dseg->lkey = mdv_mr_lkey(&rxq->mr, addr, mbuf);
+	dseg->addr = rte_cpu_to_be_64(addr);
+}
+
+/**
+ * Put @p nb mbufs where they are missing, in at most @p nb_wqes WQEs from wqe_pi on, and post those
+ * that are whole. @return mbufs that are left
+ */
+static __rte_always_inline uint32_t
+slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh, uint32_t nb,
+	const bool known)
+{
+	const uint32_t nb_segs = 1u << rxq->log2_segs, mask = rxq->mask;
+	const uint32_t end = rxq->wqe_pi + nb_wqes;
+	uint32_t pi, seg;
+
+	for (pi = rxq->wqe_pi; pi != end; pi++) {
+		const uint32_t at = (pi & mask) << rxq->log2_segs;
+		struct rte_mbuf *const *mbufs = &rxq->mbufs[at];
+
+		for (seg = 0; seg < nb_segs && mbufs[seg] == NULL; seg++)
+			;
+		/* The last hole first: should mbufs run out, those left are still the first ones.
+		 */
+		for (; seg != 0 && nb != 0; nb--)
+			segment_fill(rxq, at, --seg, fresh[nb - 1], known);
+		if (unlikely(seg != 0))
+			break;
+	}
+	rxq->wqe_pi = pi;
+	return nb;
+}
+
+void
+mdv_rx_refill_scattered(struct mdv_rxq *rxq)
+{
+	const bool known = rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE;
+	const uint32_t end = rxq->wqe_ci + rxq->mask + 1;
+	struct rte_mbuf *fresh[MDV_RX_REFILL_MIN];
+	uint32_t left;
+
+	if (end - rxq->wqe_pi < rxq->refill_min)
+		return;
+	do {
+		const uint32_t want = RTE_MIN(rxq->nb_holes, RTE_DIM(fresh));
+		uint32_t nb = want;
+
+		if (unlikely(mdv_pool_get(rxq->pool, fresh, nb) != 0))
+			nb = mdv_rx_refill_short(rxq, fresh, nb);
+		if (likely(known))
+			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, true);
+		else
+			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, false);
+		rxq->nb_holes -= nb - left;
+		if (unlikely(nb != want))
+			break;
+	} while (rxq->nb_holes != 0 && left == 0);
+	if (unlikely(left != 0))
+		rte_mempool_put_bulk(rxq->pool, (void **)fresh, left);
+	mdv_rx_doorbell(rxq);
+}
+
+int
+mdv_rx_fill(struct mdv_rxq *rxq)
+{
+	const uint32_t nb_segs = 1u << rxq->log2_segs;
+	const uint32_t nb_mbufs = (rxq->mask + 1) << rxq->log2_segs;
+	uint32_t i;
+
+	for (i = 0; i < nb_mbufs; i++) {
+		uint32_t room = rxq->room - (i % nb_segs == 0 ? rxq->headroom : 0);
+
+		rxq->mbufs[i] = NULL;
+		rxq->wqes[i] = (struct mlx5_wqe_data_seg){
+			.byte_count = rte_cpu_to_be_32(room),
+			.lkey = rxq->lkey_be,
+		};
+	}
+	rxq->wqe_ci = 0;
+	rxq->wqe_pi = 0;
+	rxq->nb_holes = nb_mbufs;
+	rxq->ibv.posted = 0;
+	if (rxq->log2_segs != 0)
+		mdv_rx_refill_scattered(rxq);
+	else
+		mdv_rx_refill(rxq, mdv_rx_post);
+	/* A pool that fails may have written there what it keeps. */
+	for (i = rxq->log2_segs == 0 ? rxq->wqe_pi : nb_mbufs; i < nb_mbufs; i++)
+		rxq->mbufs[i] = NULL;
+	/* Counted by the refill only where there are several a WQE; the port's burst may scatter
+	 * all the same. */
+	if (rxq->log2_segs == 0)
+		rxq->nb_holes = nb_mbufs - rxq->wqe_pi;
+	return rxq->wqe_pi == rxq->mask + 1 ? 0 : -ENOMEM;
+}
+
+void
+mdv_rx_drain(struct mdv_rxq *rxq)
+{
+	uint32_t i;
+
+	rxq->nb_ready = 0;
+	rxq->ready_bytes = 0;
+	if (rxq->log2_segs == 0) {
+		for (; rxq->wqe_ci != rxq->wqe_pi; rxq->wqe_ci++)
+			rte_mbuf_raw_free(rxq->mbufs[rxq->wqe_ci & rxq->mask]);
+		return;
+	}
+	for (i = 0; i < (rxq->mask + 1) << rxq->log2_segs; i++) {
+		if (rxq->mbufs[i] != NULL)
+			rte_mbuf_raw_free(rxq->mbufs[i]);
+		rxq->mbufs[i] = NULL;
+	}
+	rxq->wqe_ci = rxq->wqe_pi;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Mbufs into the WQEs of a receive queue, and out of them. The polling thread's, or of a queue that
+ * nobody polls.
+ */
+#ifndef MDV_RX_REFILL_H
+#define MDV_RX_REFILL_H
+
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_byteorder.h>
+#include <rte_mbuf.h>
+
+#include "base/pool.h"
+#include "rxq.h"
+
+/** The refill for WQEs of several segments: replaces what is missing in each. */
+void mdv_rx_refill_scattered(struct mdv_rxq *rxq);
+/** The pool cannot give @p nb mbufs: count it and take fewer. @return how many of @p mbufs are
+ * filled. */
+uint32_t mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb);
+/**
+ * Write all WQEs of an empty ring (no mbufs) and fill it. Counters restart at 0.
+ * @return 0, -ENOMEM when the pool ran out: the mbufs so far are in the ring.
+ */
+int mdv_rx_fill(struct mdv_rxq *rxq);
+/** Free every mbuf of the ring; the device no longer has it. */
+void mdv_rx_drain(struct mdv_rxq *rxq);
+
+/** Address for the device of the first segment's data. */
+static __rte_always_inline uintptr_t
+mdv_rx_mbuf_addr(const struct mdv_rxq *rxq, const struct rte_mbuf *mbuf)
+{
+	/* Not reading the mbuf saves a cold line; where its buffer lies elsewhere there is no
+	 * choice. */
+	if (likely(rxq->buf_offset != 0))
+		return (uintptr_t)mbuf + rxq->buf_offset;
+	return (uintptr_t)mbuf->buf_addr + rxq->headroom;
+}
+
+/**
+ * Tell the device how far CQEs are read and WQEs are posted. The CQ has a slot for each WQE, so its
+ * slots are not missed before there are new WQEs: one doorbell record written less by most bursts.
+ */
+static __rte_always_inline void
+mdv_rx_doorbell(struct mdv_rxq *rxq)
+{
+	/* Orders the stores to slots and WQEs before those of the counters that give them away, and
+	 * the room in the CQ before what may fill it. */
+	rte_io_wmb();
+	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
+	rte_io_wmb();
+	*rxq->wq_dbrec = rte_cpu_to_be_32(rxq->wqe_pi & UINT16_MAX);
+}
+
+/** Point @p nb consecutive WQEs at the mbufs of the same slots. */
+static __rte_always_inline void
+mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+{
+	uint32_t i;
+
+	if (likely(rxq->lkey_be != MDV_MR_LKEY_NONE)) {
+		for (i = idx; i < idx + nb; i++)
+			rxq->wqes[i].addr = rte_cpu_to_be_64(mdv_rx_mbuf_addr(rxq, rxq->mbufs[i]));
+		return;
+	}
+	for (i = idx; i < idx + nb; i++) {
+		uintptr_t addr = mdv_rx_mbuf_addr(rxq, rxq->mbufs[i]);
+
+		rxq->wqes[i].lkey = mdv_mr_lkey(&rxq->mr, addr, rxq->mbufs[i]);
+		rxq->wqes[i].addr = rte_cpu_to_be_64(addr);
+	}
+}
+
+/** Points consecutive WQEs at the mbufs of the same slots: mdv_rx_post() or faster. */
+typedef void (*mdv_rx_post_t)(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb);
+
+/** Close the holes that received packets left: WQEs of one segment. @param post a constant */
+static __rte_always_inline void
+mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
+{
+	const uint32_t nb_wqes = rxq->mask + 1;
+	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
+
+	while (missing != 0) {
+		uint32_t idx = rxq->wqe_pi & rxq->mask;
+		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
+		uint32_t got = nb;
+
+		if (unlikely(mdv_pool_get(rxq->pool, &rxq->mbufs[idx], nb) != 0))
+			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
+		post(rxq, idx, got);
+		rxq->wqe_pi += got;
+		missing -= got;
+		if (unlikely(got < nb))
+			break;
+	}
+	mdv_rx_doorbell(rxq);
+}
+
+#endif /* MDV_RX_REFILL_H */

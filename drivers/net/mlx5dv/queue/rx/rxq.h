@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Receive queue: a WQ and its CQ in the device and the rings they live in.
+ *
+ * Set-up checks and allocates software state. Verbs objects (rxq_ring.h) exist while the port is
+ * started: mdv_rxq_create() makes them, mdv_rxq_start() fills the rings with mbufs and lets packets
+ * in, mdv_rxq_stop() undoes that, so a stopped queue holds no mbuf. The flow engine sees a queue
+ * only as struct ibv_wq, and that stays the same while a queue of a running port is stopped,
+ * started, or set up anew in the same size: rules go on pointing at it.
+ *
+ *     CQ   ci ─────> slot cq_ci & mask        one CQE a packet
+ *     WQ   wqe_ci ─> slot wqe_ci & mask       its WQE: 2^log2_segs segments, and as many mbufs
+ *          wqe_pi ─> first WQE not posted     [wqe_ci, wqe_pi) belong to the device
+ *
+ * Both rings have the same size and move in step; the difference of cq_ci and wqe_ci only changes
+ * when the WQ was reset after an error, which starts the device's WQE counter at 0 again. A
+ * received packet leaves a hole behind that the refill closes in bulk, so an empty pool costs
+ * nothing but buffers: the ring runs down, the device counts what it cannot place, and the next
+ * burst tries again.
+ *
+ * With several segments a slot keeps the mbufs that its packet did not need; NULL marks those to
+ * replace, which are the first ones of the slot, for packets take segments in order.
+ *
+ * A block of compressed CQEs is written into the first mbufs of its packets all at once, and cq_ci
+ * moves past it; wqe_ci does as bursts take the packets, nb_ready of which are still there.
+ *
+ * Owner: the polling thread; counters are read by others without order.
+ */
+#ifndef MDV_RXQ_H
+#define MDV_RXQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "base/hw.h"
+#include "mem/mr.h"
+#include "queue/cq.h"
+#include "queue/recover_ops.h"
+
+struct ibv_wq;
+struct mdv_caps;
+struct mdv_port;
+
+/** Segments a WQE can have here; bounded below by the device's max_sge. */
+#define MDV_RX_SEGS_MAX 32
+/** Missing WQEs that make a refill, in a ring of four times as many at least. */
+#define MDV_RX_REFILL_MIN 64
+
+/**
+ * What CQEs may come to say while the queue is being polled. Looked up by each burst and set before
+ * the device is told to begin: a change of the burst function would not reach a thread that is
+ * inside of the old one.
+ */
+enum mdv_rx_expect {
+	MDV_RX_EXPECT_MARK = 1 << 0, /**< a rule may tag packets */
+	MDV_RX_EXPECT_VLAN = 1 << 1, /**< VLAN tags may be stripped */
+	MDV_RX_EXPECT_MINI = 1 << 2, /**< CQEs may be compressed */
+	MDV_RX_EXPECT_NONE = 1 << 3, /**< none will come: the queue has to be made anew */
+};
+
+struct mdv_rx_counters {
+	uint64_t packets, bytes;
+	uint64_t nombuf; /**< buffers that the pool could not give */
+	uint64_t errors; /**< error CQEs */
+};
+
+struct mdv_rxq {
+	/* line 0: read by every burst, written by none */
+	struct mdv_hw_cqe *cqes;
+	struct rte_mbuf **mbufs; /**< WQE slot << log2_segs + segment */
+	struct mlx5_wqe_data_seg *wqes;
+	volatile __be32 *cq_dbrec;
+	volatile __be32 *wq_dbrec;
+	struct rte_mempool *pool;
+	uint64_t rearm; /**< rearm_data of a packet's first mbuf */
+	uint32_t mask;  /**< of both rings */
+	uint8_t log2_wqes;
+	uint8_t log2_segs;
+	uint8_t refill_min; /**< missing WQEs worth a refill */
+	uint8_t expects;    /**< enum mdv_rx_expect; never less until the queue stops */
+
+	/* line 1: written by every burst that receives */
+	uint32_t cq_ci __rte_cache_aligned;
+	uint32_t wqe_ci;
+	uint32_t wqe_pi;
+	uint32_t lkey_be; /**< of the pool; MDV_MR_LKEY_NONE: ask for each mbuf */
+	struct mdv_rx_counters count;
+	uint32_t buf_offset; /**< from an mbuf to its first data byte; 0: read buf_addr */
+	uint16_t headroom;   /**< of a packet's first mbuf; there is none in the others */
+	uint16_t room;       /**< bytes of an mbuf's data room, headroom included */
+	uint16_t nb_ready;   /**< packets from wqe_ci on of a block: mbufs are written, CQEs gone */
+	uint16_t ready_csum; /**< their checksum flags, the same for all */
+	uint32_t ready_bytes;
+
+	/* line 2: timestamps, scattered packets and pools of several regions only */
+	uint64_t timestamp_flag __rte_cache_aligned; /**< in ol_flags */
+	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
+	uint32_t nb_holes; /**< mbufs that are missing, where MDV_RX_SCATTER is */
+	struct mdv_mr_cache mr;
+
+	/* control path */
+	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
+	LIST_ENTRY(mdv_rxq) next;    /**< of port->queues */
+	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
+	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
+	struct mdv_recover_wait recover_wait;
+	struct mdv_port *port;
+	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
+	struct ibv_wq *wq;           /**< NULL: the port is not started */
+	struct mdv_cq cq;
+	struct rte_eth_rxconf conf;
+	uint16_t port_id;
+	uint16_t idx;
+	uint16_t nb_desc; /**< buffers asked for, a power of two */
+	bool ready;       /**< started: the WQ takes packets, and mbufs are in the ring */
+	bool vlan_strip;
+	bool wq_strips; /**< what the WQ was told last of vlan_strip */
+	struct {
+		eth_rx_burst_t burst; /**< that reads the rings */
+		uint32_t posted;      /**< first WQE that verbs does not have */
+	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
+};
+static_assert(offsetof(struct mdv_rxq, expects) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(offsetof(struct mdv_rxq, cq_ci) == RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_rxq, ready_bytes) < 2 * RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 2 * RTE_CACHE_LINE_SIZE, "line 2");
+static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, generation) <
+		3 * RTE_CACHE_LINE_SIZE,
+	"line 2");
+
+/** @return whether nothing will come from the device any more, until the objects are others. */
+static inline bool
+mdv_rxq_is_broken(const struct mdv_rxq *rxq)
+{
+	return (__atomic_load_n(&rxq->expects, __ATOMIC_RELAXED) & MDV_RX_EXPECT_NONE) != 0;
+}
+
+/** Fewest buffers of a queue. */
+#define MDV_RXQ_DESC_MIN 64
+
+/** ethdev rx_queue_setup / release. */
+int mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
+void mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx);
+/** Each returns 0 or a negative errno, logged; the queue is as before on failure. */
+int mdv_rxq_create(struct mdv_port *port, uint16_t idx);
+int mdv_rxq_start(struct mdv_port *port, uint16_t idx);
+/** The queue must not be polled meanwhile; what it has not handed out is lost. */
+int mdv_rxq_stop(struct mdv_port *port, uint16_t idx);
+/** Undo all of it, when no rule points at the queue any more. */
+void mdv_rxq_destroy(struct mdv_port *port, uint16_t idx);
+/** Destroy what was left of queues that were released while rules pointed at them. */
+void mdv_rxq_destroy_parked(struct mdv_port *port);
+/** @return the queue's WQ, NULL while the port is stopped or the queue is not set up. */
+struct ibv_wq *mdv_rxq_wq(const struct mdv_port *port, uint16_t idx);
+
+/**
+ * From now on rules may tag packets: the queues' bursts look at tags until the port is stopped.
+ */
+void mdv_rxq_expect_marks(struct mdv_port *port);
+
+/** @return most buffers of a queue. */
+uint16_t mdv_rxq_desc_max(const struct mdv_caps *caps);
+/**
+ * Can the queue, as it is set up, take frames of this MTU?
+ * @return 0, -EINVAL (scattering is needed and off, or not enough), -EBUSY (it could after a
+ * restart); logged.
+ */
+int mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu);
+/** Strip VLAN tags or not, at once when the queue is started. @return 0 or a negative errno,
+ * logged. */
+int mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on);
+/** ethdev rxq_info_get, rx_queue_count, rx_descriptor_status. */
+void mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info *info);
+uint32_t mdv_rxq_count(void *rxq);
+int mdv_rxq_descriptor_status(void *rxq, uint16_t offset);
+
+#endif /* MDV_RXQ_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the rings of a send queue and verbs. */
+#include <errno.h>
+#include <string.h>
+
+#include <infiniband/verbs.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "device/uar.h"
+#include "state/port.h"
+#include "tx_ibv.h"
+#include "tx_limits.h"
+#include "txq.h"
+
+static_assert((MDV_TX_WQE_DS_HEAD_INLINE + MDV_TX_IBV_SGES + MDV_TX_TSO_HEADER_MAX / 16u) <=
+		MDV_TX_IBV_BBS * MDV_TX_WQE_DS_PER_BB,
+	"the largest WQE");
+
+void
+mdv_tx_ibv_qp_attr(const struct mdv_txq *txq, struct ibv_qp_init_attr_ex *attr)
+{
+	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr->send_ops_flags = IBV_QP_EX_WITH_SEND;
+	attr->cap.max_send_sge = txq->limits.segs + 1;
+	if (txq->limits.tso_max != 0) {
+		attr->comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+		attr->send_ops_flags |= IBV_QP_EX_WITH_TSO;
+		attr->max_tso_header = MDV_TX_TSO_HEADER_MAX;
+	}
+}
+
+int
+mdv_tx_ibv_attach(struct mdv_txq *txq)
+{
+	const size_t size = (size_t)txq->nb_desc * MLX5_SEND_WQE_BB;
+	int ret;
+
+	/* Behind the WQEBBs lie the doorbell's register and record. */
+	txq->wqes = rte_zmalloc_socket(
+		"mdv_txq_wqes", size + 2 * sizeof(uint64_t), RTE_CACHE_LINE_SIZE, rte_socket_id());
+	if (txq->wqes == NULL) {
+		MDV_LOG(ERR, "port %u Tx queue %u: no memory for %u WQEBBs",
+			txq->port->dev->data->port_id, txq->idx, txq->nb_desc);
+		return -ENOMEM;
+	}
+	if (txq->limits.ol_flags & RTE_MBUF_F_TX_VLAN) {
+		txq->ibv.mr =
+			ibv_reg_mr(txq->port->device.pd, txq->wqes, size, IBV_ACCESS_LOCAL_WRITE);
+		if (txq->ibv.mr == NULL) {
+			ret = errno != 0 ? -errno : -ENOMEM;
+			MDV_LOG(ERR, "port %u Tx queue %u: cannot register the ring: %s",
+				txq->port->dev->data->port_id, txq->idx, strerror(-ret));
+			mdv_tx_ibv_detach(txq);
+			return ret;
+		}
+	}
+	mdv_uar_regs[txq->uar_slot] = (volatile uint64_t *)(txq->wqes + size);
+	txq->uar_offset = MDV_UAR_NO_OFFSET;
+	txq->dbrec = (volatile __be32 *)(txq->wqes + size + sizeof(uint64_t));
+	txq->uar_combines = false;
+	txq->sqn = txq->qp->qp_num;
+	txq->mask = txq->nb_desc - 1;
+	txq->ibv.qp = ibv_qp_to_qp_ex(txq->qp);
+	return 0;
+}
+
+void
+mdv_tx_ibv_detach(struct mdv_txq *txq)
+{
+	int ret = txq->ibv.mr == NULL ? 0 : ibv_dereg_mr(txq->ibv.mr);
+
+	if (ret != 0)
+		MDV_LOG(ERR, "port %u Tx queue %u: cannot free the ring's region: %s",
+			txq->port->dev->data->port_id, txq->idx, strerror(ret));
+	txq->ibv.mr = NULL;
+	rte_free(txq->wqes);
+	txq->wqes = NULL;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a send queue: set up, created (verbs objects, rings), started, recovered, stopped,
+ * released. */
+#include <errno.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "device/uar.h"
+#include "state/port.h"
+#include "tx_ibv.h"
+#include "tx_limits.h"
+#include "txq.h"
+#include "txq_ring.h"
+
+/** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
+#define DESC_MAX 32768u
+
+static struct mdv_txq *
+txq_get(const struct mdv_port *port, uint16_t idx)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return idx < data->nb_tx_queues ? data->tx_queues[idx] : NULL;
+}
+
+uint16_t
+mdv_txq_desc_max(const struct mdv_caps *caps)
+{
+	uint32_t max = RTE_MIN(caps->max_qp_wr, DESC_MAX);
+
+	/* Verbs makes room for the largest WQE in each place. */
+	if (caps->mode == MDV_MODE_IBV)
+		max /= MDV_TX_IBV_BBS;
+	return rte_align32prevpow2(max);
+}
+
+static bool
+is_ibv(const struct mdv_txq *txq)
+{
+	return txq->port->device.caps.mode == MDV_MODE_IBV;
+}
+
+/** The released queue of this number of a running port, or NULL. */
+static struct mdv_txq *
+parked_take(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq **at = &port->parked_tx, *txq;
+
+	while (*at != NULL && (*at)->idx != idx)
+		at = &(*at)->next_parked;
+	txq = *at;
+	if (txq != NULL)
+		*at = txq->next_parked;
+	return txq;
+}
+
+/**
+ * Give a queue of a running port its objects: those that it had before, if they fit. A QP made now
+ * is younger than the receive queues, to which its broadcasts may come back (VPP df213385d39).
+ */
+static int
+setup_running(struct mdv_txq *txq)
+{
+	struct mdv_txq *parked = parked_take(txq->port, txq->idx);
+
+	if (parked == NULL)
+		return mdv_txq_ring_create(txq);
+	/* Verbs has made room for what the queue was set up for. */
+	if (parked->nb_desc != txq->nb_desc ||
+		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {
+		mdv_txq_ring_destroy(parked);
+		rte_free(parked);
+		return mdv_txq_ring_create(txq);
+	}
+	mdv_txq_ring_adopt(txq, parked);
+	rte_free(parked);
+	return 0;
+}
+
+static void
+list_add(struct mdv_queue_list *list, struct mdv_txq *txq)
+{
+	pthread_mutex_lock(&list->lock);
+	LIST_INSERT_HEAD(&list->tx, txq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
+static void
+list_remove(struct mdv_queue_list *list, struct mdv_txq *txq)
+{
+	pthread_mutex_lock(&list->lock);
+	LIST_REMOVE(txq, next);
+	pthread_mutex_unlock(&list->lock);
+}
+
+int
+mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_txconf *conf)
+{
+	struct mdv_port *port = mdv_port(dev);
+	uint16_t port_id = dev->data->port_id;
+	uint16_t max = mdv_txq_desc_max(&port->device.caps);
+	struct mdv_txq *txq;
+	int ret;
+
+	if (nb_desc > max || nb_desc == 0) {
+		MDV_LOG(ERR, "port %u Tx queue %u: %u descriptors, the device takes 1 to %u",
+			port_id, idx, nb_desc, max);
+		return -EINVAL;
+	}
+	txq = rte_zmalloc_socket("mdv_txq", sizeof(*txq), RTE_CACHE_LINE_SIZE, socket);
+	if (txq == NULL) {
+		MDV_LOG(ERR, "port %u Tx queue %u: no memory", port_id, idx);
+		return -ENOMEM;
+	}
+	txq->port = port;
+	txq->port_id = port_id;
+	txq->idx = idx;
+	txq->uar_slot = mdv_uar_slot(port_id, idx);
+	txq->conf = *conf;
+	/* ethdev takes out of a queue's offloads what the whole port has. */
+	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
+	txq->limits = mdv_tx_limits_of(&port->device.caps, txq->conf.offloads);
+	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));
+	ret = port->started ? setup_running(txq) : 0;
+	if (ret != 0) {
+		rte_free(txq);
+		return ret;
+	}
+	list_add(&port->queues, txq);
+	dev->data->tx_queues[idx] = txq;
+	return 0;
+}
+
+void
+mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
+{
+	struct mdv_port *port = mdv_port(dev);
+	struct mdv_txq *txq = dev->data->tx_queues[idx];
+
+	if (txq == NULL)
+		return;
+	list_remove(&port->queues, txq);
+	if (txq->qp != NULL) {
+		txq->next_parked = port->parked_tx;
+		port->parked_tx = txq;
+	} else {
+		rte_free(txq);
+	}
+	dev->data->tx_queues[idx] = NULL;
+}
+
+void
+mdv_txq_destroy_parked(struct mdv_port *port)
+{
+	struct mdv_txq *txq;
+
+	while ((txq = port->parked_tx) != NULL) {
+		port->parked_tx = txq->next_parked;
+		mdv_txq_ring_destroy(txq);
+		rte_free(txq);
+	}
+}
+
+int
+mdv_txq_create(struct mdv_port *port, uint16_t idx)
+{
+	return mdv_txq_ring_create(txq_get(port, idx));
+}
+
+int
+mdv_txq_start(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+	int ret = mdv_txq_ring_ready(txq);
+
+	if (ret != 0)
+		return ret;
+	mdv_txq_ring_clear(txq);
+	txq->ready = true;
+	return 0;
+}
+
+int
+mdv_txq_stop(struct mdv_port *port, uint16_t idx)
+{
+	return mdv_txq_ring_reset(txq_get(port, idx));
+}
+
+void
+mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_txq *txq = txq_get(port, idx);
+
+	if (txq != NULL && txq->qp != NULL)
+		mdv_txq_ring_destroy(txq);
+}
+
+int
+mdv_txq_set_rate(struct rte_eth_dev *dev, uint16_t idx, uint32_t mbps)
+{
+	const struct mdv_caps *caps = &mdv_port(dev)->device.caps;
+	struct mdv_txq *txq = txq_get(mdv_port(dev), idx);
+	const uint64_t kbps = (uint64_t)mbps * 1000;
+	uint16_t port_id = dev->data->port_id;
+	int ret;
+
+	if (txq == NULL) {
+		MDV_LOG(ERR, "port %u: Tx queue %u is not set up", port_id, idx);
+		return -EINVAL;
+	}
+	if (caps->rate_max_kbps == 0) {
+		MDV_LOG(ERR, "port %u Tx queue %u: the device does not pace send queues", port_id,
+			idx);
+		return -ENOTSUP;
+	}
+	if (kbps != 0 && (kbps < caps->rate_min_kbps || kbps > caps->rate_max_kbps)) {
+		MDV_LOG(ERR, "port %u Tx queue %u: %u Mbit/s, the device takes %u to %u kbit/s",
+			port_id, idx, mbps, caps->rate_min_kbps, caps->rate_max_kbps);
+		return -EINVAL;
+	}
+	mdv_queue_list_lock_objects(&mdv_port(dev)->queues);
+	ret = txq->ready ? mdv_txq_ring_set_rate(txq, kbps) : 0;
+	if (ret == 0)
+		txq->rate_kbps = kbps;
+	mdv_queue_list_unlock_objects(&mdv_port(dev)->queues);
+	return ret;
+}
+
+void
+mdv_txq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_txq_info *info)
+{
+	const struct mdv_txq *txq = dev->data->tx_queues[idx];
+
+	info->conf = txq->conf;
+	info->nb_desc = txq->nb_desc;
+}
