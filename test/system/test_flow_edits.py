@@ -9,7 +9,7 @@ from harness import frames, paths, pcapfile
 from harness.cable import Cable
 from harness.testpmd import Testpmd
 
-GUIDE = paths.ROOT / "doc/guides/nics/mlx5dv.rst"
+GUIDE = paths.ROOT / "doc/guides/nics/mlx5dv_flow.rst"
 END = [frames.ether(bytes([number]), 0x88B5) for number in (1, 2)]
 PATTERN = {(4, frames.UDP): "eth / ipv4 / udp", (4, frames.TCP): "eth / ipv4 / tcp", (6, frames.UDP): "eth / ipv6 / udp",
            (6, frames.TCP): "eth / ipv6 / tcp"}
@@ -155,7 +155,7 @@ def table(title):
 
 def test_what_copies_see(bed):
     """The guide's table, row by row."""
-    rows = table("What copies see")
+    rows = table("Copies of changed packets")
     assert len(rows) >= 9
 
     def meant(cell):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guide's table of stacks of rules, row by row; several copies by one rule; the default rules' copies."""
+"""The table of stacks of rules in mlx5dv_flow.rst, row by row; several copies by one rule; the default rules' copies."""
 import collections
 import re
 
@@ -8,7 +8,7 @@ from harness import frames, paths
 from harness.bench import MAC, RX_RSS_HASH, Bench, probe
 from test_kernel import ping, shared_port
 
-GUIDE = paths.ROOT / "doc/guides/nics/mlx5dv.rst"
+GUIDE = paths.ROOT / "doc/guides/nics/mlx5dv_flow.rst"
 GROUP = "01:00:5e:01:02:03"
 HASHED = f"--rx-offloads={RX_RSS_HASH:#x}"
 
