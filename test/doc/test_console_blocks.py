@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every command block of the documentation is run, and says what is shown.
+"""Every command block of the documentation runs, and prints the lines that it shows.
 
-In a `console` block a line after "$ " is run by the shell, one after "testpmd> " is typed at the testpmd
-that the last one started; the other lines must appear in the output in this order, spaces aside, where
-"..." stands for anything.
+In a `console` block the shell runs a line after "$ ", and the testpmd that the last such line started gets a line
+after "testpmd> "; the other lines must appear in the output in this order, spaces aside, where "..." stands for
+anything.
 """
-import os
 import re
 import shlex
+import shutil
+import stat
 import subprocess
 
 import pytest
@@ -72,25 +73,22 @@ def expect_lines(text, lines, command):
 
 
 class Shown(Testpmd):
-    """The testpmd of a documented command line; only its --file-prefix is added."""
+    """The testpmd of a documented command line, which the shell runs as typed; only its --file-prefix is added."""
 
-    def __init__(self, argv):  # pylint: disable=super-init-not-called
+    def __init__(self, command, cwd):  # pylint: disable=super-init-not-called
         self.prefix = eal_prefix()
-        at = argv.index("dpdk-testpmd") + 1
-        name, environment = paths.plugin()
-        argv = [name if arg == str(paths.PLUGIN) else arg for arg in argv]
-        self.terminal = Terminal(argv[:at] + ["--file-prefix", self.prefix] + argv[at:],
-                                 env=dict(os.environ, **environment), cwd=paths.ROOT)
+        command = command.replace("dpdk-testpmd ", f"dpdk-testpmd --file-prefix {self.prefix} ", 1)
+        self.terminal = Terminal(["bash", "-c", command], cwd=cwd)
         self.banner = ""
         self.status = None
 
 
 def here(command):
     """The documentation says build/: the tests may run another build directory."""
-    return re.sub(r"(?<!\S)build/", f"{paths.BUILD}/", command)
+    return re.sub(r"(?<![\w./])build/", f"{paths.BUILD}/", command)
 
 
-def run_block(block):
+def run_block(block, cwd=paths.ROOT, here=here):
     pmd = None
     try:
         for prompt, command, lines in steps_of(block):
@@ -101,10 +99,10 @@ def run_block(block):
                 assert not lines
             elif "dpdk-testpmd" in command and "-i" in shlex.split(command):
                 assert pmd is None, "one testpmd a block"
-                pmd = Shown(shlex.split(here(command)))
+                pmd = Shown(here(command), cwd)
                 expect_lines(pmd.__enter__().banner, lines, command)
             else:
-                done = subprocess.run(["bash", "-c", here(command)], cwd=paths.ROOT, text=True,
+                done = subprocess.run(["bash", "-c", here(command)], cwd=cwd, text=True,
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, timeout=600, check=False)
                 assert done.returncode == 0, f"{command}\n{done.stdout}"
@@ -126,9 +124,44 @@ def test_block_says_what_is_shown(block):
 
 
 def test_the_guides_have_blocks():
-    """Guards the extraction: were it broken, nothing would be run and all would pass."""
-    for name in ("README.md", "CONTRIBUTING.md", "doc/guides/nics/mlx5dv.rst"):
-        assert blocks_of(name), name
+    """Guards the extraction: if it broke, nothing would run and all would pass."""
+    shown = {"README.md": 4, "CONTRIBUTING.md": 2, "doc/guides/softhca.rst": 5, "doc/guides/nics/mlx5dv.rst": 9,
+             "doc/guides/nics/mlx5dv_flow.rst": 10, "doc/guides/nics/mlx5dv_performance.rst": 4,
+             "doc/guides/nics/mlx5dv_processes.rst": 1}
+    assert {name: len(blocks_of(name)) for name in shown} == shown
+
+
+@pytest.fixture(name="open_tree")
+def fixture_open_tree(tmp_path):
+    """The built tree as a clone below /tmp has it: everybody may write to a directory above it."""
+    tree = tmp_path / "everybody" / "tree"
+    for name in ("app", "lib", "drivers"):
+        (tree / "build" / name).mkdir(parents=True)
+    for file in (paths.SOFTHCA, paths.BUILD / "lib" / "libsofthca.so", paths.PLUGIN):
+        shutil.copy(file, tree / "build" / file.relative_to(paths.BUILD))
+    tree.parent.chmod(stat.S_ISVTX | 0o777)
+    return tree
+
+
+def test_the_tour_works_below_a_directory_for_everybody(open_tree):
+    for number, (_, block) in enumerate(blocks_of("README.md")[2:]):
+        run_block(block, open_tree, lambda command: command)
+    assert number == 1
+
+
+def test_the_eal_refuses_a_path_below_such_a_directory(open_tree):
+    """The reason for the bare name in the documentation's commands."""
+    done = subprocess.run(["build/app/softhca", "run", "--", "dpdk-testpmd", "--no-huge", "-m", "64", "--no-pci",
+                           "--file-prefix", eal_prefix(), "-d", "build/drivers/librte_net_mlx5dv.so"], cwd=open_tree,
+                          text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode != 0 and "world-writable and insecure" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_commands_name_the_driver_so_that_any_tree_will_do(name):
+    for _, block in blocks_of(name):
+        for _, command, _ in steps_of(block):
+            assert not re.search(r"-d \S*/", command), command
 
 
 @pytest.mark.parametrize("name", FILES)
