@@ -6,6 +6,7 @@ import pytest
 from harness import frames
 from harness.cable import Cable
 from harness.intree import InTreeTestpmd
+from harness.patience import PATIENCE
 
 MAC = frames.PORT_MAC
 UDP = "flow create 0 ingress pattern eth / ipv4 / udp dst is {} / end actions {} / queue index 0 / end"
@@ -26,7 +27,7 @@ def forwarding(tmp_path, model, rules):
 def through(peer, frame):
     peer.send(frame)
     while True:
-        got = peer.receive(60)
+        got = peer.receive(PATIENCE)
         assert got is not None
         # What Linux says unasked goes to the wire as well.
         if got[:2] != b"\x33\x33":

@@ -9,6 +9,7 @@ import pytest
 from harness import frames
 from harness.cable import Cable
 from harness.intree import InTreeTestpmd
+from harness.patience import PATIENCE
 
 MAC = frames.PORT_MAC
 RX_CHECKSUM, RX_VLAN_STRIP, RX_RSS_HASH = 0xE, 0x1, 0x80000
@@ -41,7 +42,7 @@ def collect(peer, is_done):
     """
     got = []
     while not is_done(got):
-        frame = peer.receive(60)
+        frame = peer.receive(PATIENCE)
         assert frame is not None, f"no more came back than {len(got)} frames"
         if frame[:2] != b"\x33\x33":
             got.append(frame)

@@ -18,7 +18,7 @@ def test_frames_circle_through_the_secondary(tmp_path, devargs):
         second.cmd("set fwd io")
         second.cmd("start")
         pmd.cmd("start tx_first 1")
-        stats = second.wait_stats(lambda now: now["TX-packets"] > 10000, quiet=60)
+        stats = second.wait_stats(lambda now: now["TX-packets"] > 10000)
         assert stats["RX-errors"] == stats["TX-errors"] == 0
         second.cmd("stop")
         pmd.cmd("stop")

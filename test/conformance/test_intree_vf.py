@@ -7,6 +7,7 @@ import pytest
 from harness import frames, host
 from harness.cable import Cable
 from harness.intree import InTreeTestpmd
+from harness.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 MAC, STRANGER = "02:00:00:00:00:10", "02:00:00:00:00:77"
@@ -20,7 +21,7 @@ def test_promiscuous_takes_trust(tmp_path, trust):
         assert pmd.info()["Promiscuous mode"] == "enabled"
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start")
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         if trust == "on":
             while pmd.stats()["RX-packets"] == 0:  # the card looks at the netdev now and then
                 assert time.monotonic() < end
@@ -29,6 +30,6 @@ def test_promiscuous_takes_trust(tmp_path, trust):
             return
         time.sleep(0.3)
         peer.send(*[frames.packet(eth_dst=STRANGER)] * 5, *[frames.packet(eth_dst=MAC)] * 3)
-        pmd.wait_stats(lambda stats: stats["RX-packets"] >= 3, quiet=60)
+        pmd.wait_stats(lambda stats: stats["RX-packets"] >= 3)
         time.sleep(0.2)
         assert pmd.stats()["RX-packets"] == 3

@@ -10,9 +10,9 @@ import pytest
 from harness import frames
 from harness.cable import Cable
 from harness.ctl import link
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
-PATIENCE = 60
 MACS = ["02:00:00:00:00:10", "02:00:00:00:00:11"]
 ROUND_ROBIN, ACTIVE_BACKUP, BALANCE, BROADCAST, LACP, TLB, ALB = range(7)
 COUNT = 64

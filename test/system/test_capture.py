@@ -10,6 +10,7 @@ import time
 import pytest
 from harness import frames, host, pcapfile
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.shared import SharedTestpmd, hugepages_at
 
 MAC = frames.PORT_MAC
@@ -57,7 +58,7 @@ def test_dumpcap_of_a_live_ping(hugepages, namespace, tmp_path):
             dumpcap.expect("File: ", 0)
             # The file is named before the primary copies; more pings than wanted make up for that.
             answered = sent = 0
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + PATIENCE
             while dumpcap.process.poll() is None and time.monotonic() < deadline:
                 sent += 10
                 answered += ping(namespace, 10)
@@ -74,7 +75,7 @@ def exchange(peer, count, at):
     sent = [frames.packet(sport=at + i) for i in range(count)]
     peer.send(*sent)
     returned = [frame[6:12] + frame[:6] + frame[12:] for frame in sent]
-    assert peer.receive_all(count, 60) == returned
+    assert peer.receive_all(count, PATIENCE) == returned
     return sent, returned
 
 
@@ -91,7 +92,7 @@ def test_pdump_of_both_directions(hugepages, tmp_path):
                            f"port=0,queue=*,rx-dev={files[0]},tx-dev={files[1]},ring-size=1024,total-num-mbufs=4095") as pdump:
             pdump.expect("capture for", 0)
             wanted = exchange(peer, 500, 2000)
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while any("used=0" not in pmd.cmd(f"dump_ring {side}_ring_0").replace(" ", "") for side in ("rx", "tx")):
                 assert time.monotonic() < end
             os.kill(pdump.process.pid, signal.SIGINT)

@@ -6,6 +6,7 @@ import pytest
 from harness import frames
 from harness.bench import Bench
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -76,7 +77,7 @@ def test_many_laps(tmp_path, eal, args, mode):
             nb = min(rng.randrange(1, 45), len(sent) - at)
             peer.send(*sent[at:at + nb])
             for _ in range(nb):
-                frame = peer.receive(60)
+                frame = peer.receive(PATIENCE)
                 assert frame is not None, f"no more came back than {len(got)} frames"
                 got.append(frame)
             at += nb

@@ -14,10 +14,10 @@ import time
 import pytest
 from harness import frames, host, paths, pcapfile
 from harness.bench import Bench
+from harness.patience import PATIENCE
 from harness.terminal import Terminal
 from harness.testpmd import NOT_STRICT, Testpmd, softhca_argv
 
-PATIENCE = 60
 # Has the device of the first port open until its input ends.
 HOLDER = [sys.executable, "-c",
           "import os, sys; os.open('/dev/infiniband/uverbs0', os.O_RDWR);"

@@ -11,6 +11,7 @@ import time
 import pytest
 from harness import frames, paths, pcapfile
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.terminal import Terminal
 from harness.testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir, softhca_argv
 
@@ -60,7 +61,7 @@ class Example:
 
     def wait_sent(self, port, count):
         """Frames of the capture, once there are `count`; what the program says is read meanwhile."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         sent = []
         while len(sent) < count:
             if not self.terminal.read_some(0.1) and self.terminal.process.poll() is not None:
@@ -127,7 +128,7 @@ def test_flow_filtering_makes_its_rule(build, tmp_path):
     sent = [udp(i, address) for i in range(NB_FRAMES) for address in ("192.168.1.1", "192.168.1.2")]
     with Example(build("flow_filtering", "flow"), [], tmp_path, ports=[f"wire=unix:{tmp_path}/wire"]) as example, \
             Cable(tmp_path / "wire", patience=60) as peer:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while len(re.findall(r"src=\S+ - dst=\S+ - queue=0x1\n", example.terminal.text)) < NB_FRAMES:
             assert time.monotonic() < end, example.terminal.text[-3000:]
             peer.send(*sent)

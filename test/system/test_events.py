@@ -4,6 +4,7 @@ import pathlib
 import time
 
 from harness.ctl import link, pid_of
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 EVENT = "Port {}: link state change event"
@@ -78,7 +79,7 @@ def test_events_after_a_reset_and_until_the_end():
 def wait_for_worker(pmd):
     """testpmd's thread for interrupts starts forwarding anew for the ports that are left; commands meanwhile confuse
     both. The worker sleeps until then."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while True:
         for task in pathlib.Path(f"/proc/{pid_of(pmd)}/task").iterdir():
             name, _, rest = (task / "stat").read_text().rpartition(")")

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from harness import frames, paths, pcapfile
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -18,7 +19,7 @@ def softhca(faults, tmp_path, *command, env=None):
     file = tmp_path / "faults"
     file.write_text(faults)
     return subprocess.run([paths.SOFTHCA, "run", "--faults", file, "--", *command], env=env, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def applied(text):
@@ -45,7 +46,7 @@ def test_a_bad_file_is_refused_before_the_command_runs(tmp_path, text, error):
 
 def test_a_missing_file_is_refused(tmp_path):
     done = subprocess.run([paths.SOFTHCA, "run", "--faults", tmp_path / "none", "--", "true"], capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (125, f"softhca: --faults {tmp_path}/none: No such file or directory\n")
 
 
@@ -87,7 +88,7 @@ def forward(tmp_path, text):
     with Pmd(tmp_path, text, ports=[f"wire=pcap:{capture}:{result},pace=0,mac={MAC}"]) as pmd:
         pmd.cmd("set fwd io")
         pmd.cmd("start")
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while SENTINEL not in pcapfile.read(result):
             assert time.monotonic() < end, pmd.stats()
             time.sleep(0.02)

@@ -6,11 +6,11 @@ import time
 
 import pytest
 from harness import frames, paths, pcapfile
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-port-faults")
 MAC = frames.PORT_MAC
-PATIENCE = 60
 PORT_ACTIVE, PORT_ERR = "9", "10"
 
 
@@ -19,7 +19,7 @@ def run(tmp_path, text, *command):
     file = tmp_path / "faults"
     file.write_text(text)
     done = subprocess.run([paths.SOFTHCA, "run", "--faults", file, "--", *command], capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines(), re.findall(r"^softhca: faults: (.*)$", done.stderr, re.M)
 

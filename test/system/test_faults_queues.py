@@ -7,12 +7,12 @@ import time
 import pytest
 from harness import frames, paths, pcapfile
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-faults")
 MAC = frames.PORT_MAC
 NB_MBUFS = 4096
-PATIENCE = 60
 RX_SCATTER = 0x2000
 
 
@@ -21,7 +21,7 @@ def run(tmp_path, text, *command):
     file = tmp_path / "faults"
     file.write_text(text)
     done = subprocess.run([paths.SOFTHCA, "run", "--faults", file, "--", *command], capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()[:-1], re.findall(r"^softhca: faults: (.*)$", done.stderr, re.M)
 

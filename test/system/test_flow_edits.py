@@ -7,6 +7,7 @@ import re
 import pytest
 from harness import frames, paths, pcapfile
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 GUIDE = paths.ROOT / "doc/guides/nics/mlx5dv_flow.rst"
@@ -97,7 +98,7 @@ class Bed:
         back = []
         for batch in ((*sent, END[0]), (END[1],)):
             self.peer.send(*batch)
-            while (frame := self.peer.receive(60)) != batch[-1]:
+            while (frame := self.peer.receive(PATIENCE)) != batch[-1]:
                 assert frame is not None, back
                 back.append(frame)
         return back

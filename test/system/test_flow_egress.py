@@ -3,6 +3,7 @@
 import pytest
 from harness import frames
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 END = frames.ether(b"the last one", 0x88B5)
@@ -17,7 +18,7 @@ def echoed(peer, *sent):
     """What of the frames comes back from a port that sends what it receives; END comes last."""
     peer.send(*sent, END)
     back = []
-    while (frame := peer.receive(60)) != END:
+    while (frame := peer.receive(PATIENCE)) != END:
         assert frame is not None, back
         back.append(frame)
     return back

@@ -40,7 +40,7 @@ class Traffic:
         finally:
             sender.join()
             self.sent += FRAMES
-            self.pmd.wait_stats(lambda _: self.queue(1) == self.sent, quiet=60)
+            self.pmd.wait_stats(lambda _: self.queue(1) == self.sent)
 
     def send(self):
         for _ in range(FRAMES // 20):

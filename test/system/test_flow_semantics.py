@@ -11,6 +11,7 @@ import re
 import pytest
 from harness import frames, pcapfile
 from harness.bench import RX_RSS_HASH, Bench
+from harness.patience import PATIENCE
 from rte_flow_random import MAC, QUEUES, Generator, number
 from rte_flow_reference import GROUP, DefaultRules, Reference, copies
 
@@ -108,7 +109,7 @@ class Life:
                     waiting.remove(source & 0xFF)
                     continue
                 seen[source & 0xFFFFFF].append((queue, self.mark(match.group(3), match.group(4))))
-            if waiting and not terminal.read_some(60):
+            if waiting and not terminal.read_some(PATIENCE):
                 raise AssertionError("a sentinel did not arrive:\n" + terminal.text[-3000:])
         return seen
 

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 import rte_flow_wild
 from harness import paths
+from harness.patience import PATIENCE
 from harness.program import run_on_softhca
 from harness.testpmd import Testpmd, eal_args, eal_prefix, remove_runtime_dir
 from rte_flow_random import QUEUES, Generator
@@ -43,7 +44,7 @@ class Bed:
         return said
 
     def ask(self, *words):
-        return subprocess.run([paths.SOFTHCA, "ctl", self.path / "ctl", *words], text=True, timeout=60,
+        return subprocess.run([paths.SOFTHCA, "ctl", self.path / "ctl", *words], text=True, timeout=PATIENCE,
                               stdout=subprocess.PIPE, check=True).stdout
 
     def objects(self):
@@ -96,7 +97,7 @@ def test_ten_thousand_rules_share_one_destination(tmp_path):
                *eal_args(prefix, ["net_mlx5dv0,ibdev=mlx5_0"], lcores="0", memory=128),
                "--", f"sh {look}", "10000"]
     try:
-        status, text = run_on_softhca(command, ["wire=null"], quiet=120)
+        status, text = run_on_softhca(command, ["wire=null"])
     finally:
         remove_runtime_dir(prefix)
     assert status == 0, text

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from harness import frames, mode, paths
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 from test_checksum import test_send_fills_checksums_in
 from test_device_memory import run_example
@@ -23,7 +24,6 @@ from test_timestamps import test_each_packet_is_stamped_in_order
 from test_vlan import test_strip
 
 INFO = ["--log-level=pmd.net.mlx5dv:info"]
-PATIENCE = 60
 NO_MLX5 = "it is not an mlx5 device"
 
 

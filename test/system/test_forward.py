@@ -5,6 +5,7 @@ import time
 import pytest
 from harness import frames, pcapfile
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -86,7 +87,7 @@ def test_rings_wrap_with_odd_bursts(tmp_path):
         for at in range(0, 70000, window):
             sent = [frames.packet(sport=(at + i) & 0xFFFF, l4_checksum=0) for i in range(window)]
             peer.send(*sent)
-            assert peer.receive_all(window, 10) == sent
+            assert peer.receive_all(window, PATIENCE) == sent
         pmd.cmd("stop")
         stats = pmd.stats()
         assert stats["RX-packets"] == stats["TX-packets"] > 65536

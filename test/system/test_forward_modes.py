@@ -6,6 +6,7 @@ import struct
 import pytest
 from harness import frames
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 PORT, PEER = frames.mac(frames.PORT_MAC), frames.mac(frames.PEER_MAC)
@@ -85,8 +86,8 @@ def test_mode(wired, mode, commands, sent, wanted):
     assert "Set" in pmd.cmd(f"set fwd {mode}")
     pmd.cmd("start")
     peer.send(*sent)
-    assert peer.receive_all(len(wanted), 60) == wanted
-    stats = pmd.wait_stats(lambda now: now["RX-packets"] >= len(sent), quiet=60)
+    assert peer.receive_all(len(wanted), PATIENCE) == wanted
+    stats = pmd.wait_stats(lambda now: now["RX-packets"] >= len(sent))
     pmd.cmd("stop")
     # Nothing leaves for what these modes keep, nor twice.
     assert stats["RX-packets"] == len(sent) and stats["TX-packets"] == len(wanted), stats
@@ -101,10 +102,10 @@ def test_generators(wired, mode, dst_ips):
     pmd.cmd(f"set fwd {mode}")
     pmd.cmd("clear port stats 0")
     pmd.cmd("start")
-    got = peer.receive_all(4096, 60)
+    got = peer.receive_all(4096, PATIENCE)
     pmd.cmd("stop")
     count = pmd.stats()["TX-packets"]
-    got += peer.receive_all(count - len(got), 60)
+    got += peer.receive_all(count - len(got), PATIENCE)
     assert len(got) == count and pmd.stats()["TX-errors"] == 0
     assert all(frame[23] == frames.UDP and frames.checksums(frame)[0] for frame in got[:4096])
     assert len({frame[30:34] for frame in got[:4096]}) == dst_ips

@@ -43,7 +43,7 @@ def circle(pmd, packets=1000):
     pmd.cmd("start tx_first 1")
     for port in summary(pmd):
         pmd.cmd(f"clear port stats {port}")
-        pmd.wait_stats(lambda stats: stats["RX-packets"] > packets, port=port, quiet=60)
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > packets, port=port)
     pmd.cmd("stop")
 
 
@@ -80,7 +80,7 @@ def test_several_ports_of_a_device(tmp_path):
         peer.send(*[frames.packet(eth_dst=f"02:00:00:00:01:0{port}") for port in (1, 2, 2)],
                   frames.packet(eth_dst=frames.BROADCAST))
         for port, count in enumerate((1, 2, 3, 1)):
-            pmd.wait_stats(lambda stats, count=count: stats["RX-packets"] == count, port=port, quiet=60)
+            pmd.wait_stats(lambda stats, count=count: stats["RX-packets"] == count, port=port)
 
 
 @pytest.mark.usefixtures("tap_allowed")

@@ -15,7 +15,7 @@ def wake_up(*commands, options=()):
     command = [str(paths.BUILD / "test/ethdev/ethdev-wakeup"),
                *eal_args(prefix, ["net_mlx5dv0,ibdev=mlx5_0"], lcores="0", memory=128), *commands]
     try:
-        status, text = run_on_softhca(command, ["wire=loop"], quiet=120, options=options)
+        status, text = run_on_softhca(command, ["wire=loop"], options=options)
     finally:
         remove_runtime_dir(prefix)
     assert status == 0, text

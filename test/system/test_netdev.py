@@ -7,10 +7,10 @@ import time
 import pytest
 from harness import frames, host
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import NOT_STRICT, Testpmd
 
 MAC = frames.PORT_MAC
-PATIENCE = 60
 
 pytestmark = pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from harness import frames, host, paths, pcapfile
+from harness.patience import PATIENCE
 from harness.testpmd import softhca_argv
 from test_ctl import asked, ctl, holder, until
 
@@ -62,7 +63,7 @@ def test_a_rule_of_verbs_that_does_not_trap_comes_first(namespace, tmp_path):
         with host.PacketSocket(wire, namespace) as peer:
             peer.send(UDP_53)
             peer.send(UDP_54)
-            out, _ = runner.communicate(timeout=60)
+            out, _ = runner.communicate(timeout=PATIENCE)
     assert runner.returncode == 0 and "seen, not taken: 2 frames" in out, out
     got = pcapfile.read(netdev)
     assert UDP_54 in got and UDP_53 not in got

@@ -6,6 +6,7 @@ import time
 
 from harness import frames
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 ONE_QUEUE = ("--rxq=1", "--txq=1")
@@ -34,7 +35,7 @@ def test_two_processes_on_one_wire_lose_nothing(tmp_path):
         far.cmd("start")
         near.cmd("set fwd io")
         near.cmd("start tx_first 2")
-        near.wait_stats(lambda s: s["RX-packets"] > 20000, quiet=60)
+        near.wait_stats(lambda s: s["RX-packets"] > 20000)
         far.cmd("stop")
         near.cmd("stop")
         a, b = settled(near, far)
@@ -56,7 +57,7 @@ def test_each_survives_the_other(tmp_path):
                 far.cmd("set fwd io")
                 # The near end looks for a peer each 20 ms: what is sent before it has one is lost.
                 far.cmd("start tx_first 1")
-                end = time.monotonic() + 60
+                end = time.monotonic() + PATIENCE
                 while far.stats()["RX-packets"] < 1000:
                     assert time.monotonic() < end
                     far.cmd("stop")
@@ -82,8 +83,8 @@ def test_two_ports_of_one_process_share_a_device(tmp_path):
         pmd.cmd("start")
         peer.send(*[frames.packet(eth_dst=NEAR)] * 3, *[frames.packet(eth_dst=FAR)] * 4,
                   *[frames.packet(eth_dst=frames.BROADCAST)] * 5)
-        pmd.wait_stats(lambda s: s["RX-packets"] >= 8, port=0, quiet=60)
-        pmd.wait_stats(lambda s: s["RX-packets"] >= 9, port=1, quiet=60)
+        pmd.wait_stats(lambda s: s["RX-packets"] >= 8, port=0)
+        pmd.wait_stats(lambda s: s["RX-packets"] >= 9, port=1)
         # One goes, with its rules and queues; the other one's stay.
         pmd.cmd("stop")
         pmd.cmd("port stop 0")
@@ -91,4 +92,4 @@ def test_two_ports_of_one_process_share_a_device(tmp_path):
         pmd.cmd("clear port stats 1")
         pmd.cmd("start")
         peer.send(*[frames.packet(eth_dst=NEAR)] * 3, *[frames.packet(eth_dst=FAR)] * 6)
-        assert pmd.wait_stats(lambda s: s["RX-packets"] >= 6, port=1, quiet=60)["RX-packets"] == 6
+        assert pmd.wait_stats(lambda s: s["RX-packets"] >= 6, port=1)["RX-packets"] == 6

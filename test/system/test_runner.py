@@ -11,6 +11,7 @@ import time
 import pytest
 
 from harness import host, paths
+from harness.patience import PATIENCE
 
 RUN = [str(paths.SOFTHCA), "run"]
 TAP_MISSING = host.why_no_tap()
@@ -32,7 +33,7 @@ def environ(base):
     return dict(os.environ, XDG_RUNTIME_DIR=str(base))
 
 
-def wait_for(condition, seconds=10):
+def wait_for(condition, seconds=PATIENCE):
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -48,7 +49,7 @@ def listen_to_interrupts():
 
 def softhca(environ, *argv, stdin=subprocess.DEVNULL):
     return subprocess.run(RUN + [str(arg) for arg in argv], env=environ, stdin=stdin, text=True,
-                          capture_output=True, timeout=60, check=False,
+                          capture_output=True, timeout=PATIENCE, check=False,
                           preexec_fn=listen_to_interrupts)
 
 
@@ -172,7 +173,7 @@ def test_an_unusable_runtime_directory(environ, runtime):
 
 def test_standard_input_is_the_commands(environ):
     done = subprocess.run(RUN + ["cat"], env=environ, input="text\n", text=True,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=PATIENCE, check=False)
     assert done.stdout == "text\n"
 
 
@@ -189,7 +190,7 @@ while True:
     runner = start(environ, *python(code))
     assert runner.stdout.readline() == "ready\n"
     runner.send_signal(number)
-    assert runner.wait(20) == 42
+    assert runner.wait(PATIENCE) == 42
     runner.stdout.close()
 
 
@@ -197,7 +198,7 @@ def test_a_signal_the_command_does_not_catch(environ):
     runner = start(environ, "sh", "-c", "echo ready; exec sleep 1000")
     assert runner.stdout.readline() == "ready\n"
     runner.terminate()
-    assert runner.wait(20) == 128 + signal.SIGTERM
+    assert runner.wait(PATIENCE) == 128 + signal.SIGTERM
     runner.stdout.close()
 
 
@@ -234,7 +235,7 @@ while time.monotonic() < deadline:
     time.sleep(0.05)
 """
     done = subprocess.run(python(code) + RUN + python(command), env=environ, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
     assert done.stdout.split() == ["0", "1"], done.stderr
 
 
@@ -243,7 +244,7 @@ def test_killed_command_leaves_nothing(environ, base):
     pid = int(runner.stdout.readline())
     assert list(base.iterdir())
     os.kill(pid, signal.SIGKILL)
-    assert runner.wait(20) == 128 + signal.SIGKILL
+    assert runner.wait(PATIENCE) == 128 + signal.SIGKILL
     assert not list(base.iterdir())
     runner.stdout.close()
 
@@ -253,7 +254,7 @@ def test_killed_runner_leaves_nothing(environ, base):
     pid = int(runner.stdout.readline())
     assert list(base.iterdir())
     runner.kill()
-    runner.wait(20)
+    runner.wait(PATIENCE)
     assert wait_for(lambda: not is_alive(pid)), "the command outlives its runner"
     assert wait_for(lambda: not list(base.iterdir()))
     # Nobody holds the pipe any more: a reader of the output comes to its end.
@@ -273,7 +274,7 @@ def test_killed_keeper_leaves_nothing(environ, base):
     pid = int(runner.stdout.readline())
     os.kill(keeper_of(runner), signal.SIGKILL)
     os.kill(pid, signal.SIGTERM)
-    assert runner.wait(20) == 128 + signal.SIGTERM
+    assert runner.wait(PATIENCE) == 128 + signal.SIGTERM
     assert not list(base.iterdir())
     runner.stdout.close()
 
@@ -292,7 +293,7 @@ def test_two_runners_at_once(environ, base):
     assert len(directories) == 2 and len(list(base.iterdir())) == 2
     for runner in runners:
         runner.terminate()
-        assert runner.wait(20) == 128 + signal.SIGTERM
+        assert runner.wait(PATIENCE) == 128 + signal.SIGTERM
         runner.stdout.close()
 
 
@@ -317,7 +318,7 @@ def test_taps_of_a_killed_runner_are_gone(environ):
     assert runner.stdout.readline()
     assert pathlib.Path(f"/sys/class/net/{kernel}").exists()
     runner.kill()
-    runner.wait(20)
+    runner.wait(PATIENCE)
     assert wait_for(lambda: not pathlib.Path(f"/sys/class/net/{kernel}").exists())
     runner.stdout.close()
 
@@ -345,7 +346,7 @@ def test_a_tap_in_use(environ):
     assert done.returncode == 125
     assert f"tap:{kernel}: cannot attach: Device or resource busy" in done.stderr
     runner.terminate()
-    runner.wait(20)
+    runner.wait(PATIENCE)
     runner.stdout.close()
 
 
@@ -363,7 +364,7 @@ def test_missing_permission_is_named(environ, base):
     argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + RUN
     done = subprocess.run(argv + ["--port", f"kernel=tap:{host.name('k')}", "true"],
                           env=dict(environ, XDG_RUNTIME_DIR="/tmp"), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
     if done.returncode in (126, 127) or "Permission denied" in done.stderr and "tun" not in done.stderr:
         pytest.skip(f"the build directory is not open to user 65534: {done.stderr.strip()}")
     assert done.returncode == 125
@@ -378,7 +379,7 @@ def test_missing_tun_node_is_named(environ):
     if not pathlib.Path("/dev/net").is_dir():
         argv = RUN
     done = subprocess.run(argv + ["--port", "wire=tap:absent", "true"], env=environ,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
                           check=False)
     if "unshare:" in done.stderr or "mount:" in done.stderr:
         pytest.skip(done.stderr.strip())

@@ -9,11 +9,11 @@ import time
 import pytest
 from harness import frames
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.shared import SecondaryTestpmd, SharedTestpmd, hugepages_at
 
 MAC = frames.PORT_MAC
 QUEUES = ["--rxq=2", "--txq=2", "--num-procs=2"]
-PATIENCE = 60
 
 
 @pytest.fixture(name="huge", scope="module")

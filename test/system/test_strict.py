@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from harness import paths
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-strict")
@@ -15,7 +16,7 @@ FINDINGS = 123
 def run(*options, mistake="none", program=(PROGRAM,)):
     """softhca run OPTIONS -- PROGRAM MISTAKE."""
     command = [str(paths.SOFTHCA), "run", *options, "--", *program, mistake]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 # What the program sees, strict or not.
@@ -97,7 +98,7 @@ def test_a_mistake_that_nothing_comes_of(mistake):
         # communicate() would lose what the first line's reading has taken along.
         rest = process.stderr.read()
         assert process.stdout.read() == "rung\n"
-        process.wait(60)
+        process.wait(PATIENCE)
     assert SILENT[mistake] in rest
     assert rest.endswith(f"softhca: strict: 1 finding: {mistake} 1\n")
     assert process.returncode == FINDINGS

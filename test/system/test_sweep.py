@@ -7,6 +7,7 @@ import re
 
 import pytest
 from harness import host, paths
+from harness.patience import PATIENCE
 from harness.program import run_on_softhca
 from harness.shared import TESTPMD_LINKS, SharedTestpmd, hugepages_at, with_preloaded
 from harness.terminal import Terminal
@@ -135,7 +136,7 @@ def test_every_operation_of_a_secondary_process(what, tmp_path):
         secondary = Terminal(command(pmd.prefix, what, "--lcores", "2@0", "--proc-type=secondary"),
                              env=with_preloaded(pmd.environment(), TESTPMD_LINKS))
         try:
-            assert secondary.wait(60) == 0, secondary.text[-3000:]
+            assert secondary.wait(PATIENCE) == 0, secondary.text[-3000:]
         finally:
             secondary.close()
         check(secondary.text, SECONDARY_CALLS[what], NOT_SECONDARY, operations(r"mdv_ethdev_secondary_ops|reads"))

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from harness import frames, pcapfile
+from harness.patience import PATIENCE
 from harness.telemetry import Telemetry
 from harness.testpmd import Testpmd
 
@@ -55,7 +56,7 @@ def test_all_are_listed(client):
 
 
 def test_the_client_that_comes_with_dpdk(pmd):
-    done = subprocess.run(["dpdk-telemetry.py", "-f", pmd.prefix], input="/mlx5dv/list\nquit\n", timeout=60,
+    done = subprocess.run(["dpdk-telemetry.py", "-f", pmd.prefix], input="/mlx5dv/list\nquit\n", timeout=PATIENCE,
                           capture_output=True, text=True, check=True)
     assert '"/mlx5dv/list": [' in done.stdout, done
 

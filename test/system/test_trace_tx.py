@@ -5,6 +5,7 @@ import json
 import subprocess
 
 from harness import frames, paths, pcapfile
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 NEAR, FAR, THIRD = "02:00:00:00:00:10", "02:00:00:00:00:20", "02:00:00:00:00:30"
@@ -14,14 +15,14 @@ STRANGER = "02:00:00:00:00:77"
 def ctl(pmd, *words):
     """Asked of the one process below the runner that the terminal started."""
     pid = None
-    for line in subprocess.run([paths.SOFTHCA, "ctl", "devices"], capture_output=True, text=True, timeout=60,
+    for line in subprocess.run([paths.SOFTHCA, "ctl", "devices"], capture_output=True, text=True, timeout=PATIENCE,
                                check=True).stdout.splitlines():
         # Somebody else's may be gone by now.
         with contextlib.suppress(OSError), open(f"/proc/{line.split()[0]}/stat", encoding="ascii") as file:
             if int(file.read().rpartition(")")[2].split()[1]) == pmd.terminal.process.pid:
                 pid = line.split()[0]
     done = subprocess.run([paths.SOFTHCA, "ctl", "--pid", pid, *map(str, words)], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=PATIENCE, check=False)
     assert done.returncode == 0, done
     return done.stdout
 

@@ -3,6 +3,7 @@
 import re
 import time
 
+from harness.patience import PATIENCE
 from harness.telemetry import ask
 from harness.testpmd import Testpmd
 
@@ -18,7 +19,7 @@ def test_mbufs_are_freed_on_request():
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start tx_first 1")
         pmd.cmd("stop")
-        end, freed = time.monotonic() + 60, 0
+        end, freed = time.monotonic() + PATIENCE, 0
         while freed == 0 and time.monotonic() < end:
             freed = cleanup(pmd, 5)
         assert freed == 5

@@ -9,9 +9,9 @@ import pytest
 
 from harness import frames, host, paths, pcapfile
 from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
-PATIENCE = 60
 # Port 0 has no privileges, port 1 is trusted, port 2 is watched.
 MACS = ["02:00:00:00:00:10", "02:00:00:00:00:11", "02:00:00:00:00:12"]
 KEYS = ["", ",trust=on", ",spoof=on"]
@@ -176,6 +176,6 @@ def test_a_capture_without_pace_is_shared_without_loss(tmp_path):
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start")
         for port in range(2):
-            pmd.wait_stats(lambda stats: stats["RX-packets"] >= 3000, port=port, quiet=60)
+            pmd.wait_stats(lambda stats: stats["RX-packets"] >= 3000, port=port)
         assert [pmd.stats(port)["RX-missed"] for port in range(2)] == [0, 0]
         assert [pmd.stats(port)["RX-packets"] for port in range(2)] == [3000, 3000]

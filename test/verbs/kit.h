@@ -16,7 +16,7 @@
 
 #define KIT_NB_BUFFERS   64
 #define KIT_BUFFER_BYTES 4096
-#define KIT_PATIENCE     60 /* seconds */
+#define KIT_PATIENCE     300 /* seconds */
 
 /** UDP over IPv4 behind an Ethernet header, and how long all that is. */
 #define KIT_HEADER_BYTES 42

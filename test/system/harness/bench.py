@@ -2,11 +2,14 @@
 """A port between a cable whose far end we hold and a kernel side that is recorded: who gets what."""
 from . import frames, pcapfile
 from .cable import Cable
+from .patience import PATIENCE
 from .testpmd import Testpmd
 
 MAC = frames.PORT_MAC
 SENTINEL_PORT = 9999
 SENTINEL_SRC = "02:00:00:00:ff:ff"
+SENTINEL_BYTES = 64  # each is a byte longer than the one before
+HEADERS = 42  # of a frame of UDP over IPv4
 RX_RSS_HASH = 0x80000
 
 
@@ -74,22 +77,37 @@ class Bench:
     def deliver(self, *sent):
         """Send frames and then the sentinel; what testpmd showed of them, sentinel left out.
 
-        Frames are steered in order, so once the sentinel is shown all before it are where they belong.
+        Frames are steered in order, so once the sentinel is shown all before it are where they belong. Queues
+        are polled in turn, so some may be shown after it: between two sentinels each queue is polled once at
+        least, and when nothing is shown in between none has any left.
         """
         start = self.pmd.mark()
-        self.peer.send(*sent, frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT))
+        self.peer.send(*sent)
+        length, queue, nb_shown = SENTINEL_BYTES, None, None
         while True:
-            got = self.pmd.received(start)
-            if any(seen["src"] == SENTINEL_SRC and seen["flags"] for seen in got):
+            length += 1
+            self.peer.send(frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT, data=bytes(length - HEADERS)))
+            got, queue = self._until_sentinel(start, length, queue)
+            if len(got) == nb_shown:
                 break
-            if not self.pmd.terminal.read_some(10):
+            nb_shown = len(got)
+        assert "INVALID mbuf" not in self.pmd.terminal.text[start:]
+        return got
+
+    def _until_sentinel(self, start, length, queue):
+        """(what is shown since `start` once the sentinel of this length is, sentinels left out; its queue).
+
+        Rules may copy a sentinel: where it is first seen the next is waited for.
+        """
+        while True:
+            shown = self.pmd.received(start)
+            for seen in shown:
+                if seen["src"] == SENTINEL_SRC and seen["flags"] and seen["length"] == length \
+                        and queue in (None, seen["queue"]):
+                    return [other for other in shown if other["src"] != SENTINEL_SRC], seen["queue"]
+            if not self.pmd.terminal.read_some(PATIENCE):
                 raise AssertionError("the sentinel did not arrive:\n"
                                      + self.pmd.terminal.text[start:][-3000:])
-        # Queues are polled in turn: a frame before the sentinel may be shown after it.
-        while self.pmd.terminal.read_some(0.1):
-            pass
-        assert "INVALID mbuf" not in self.pmd.terminal.text[start:]
-        return [seen for seen in self.pmd.received(start) if seen["src"] != SENTINEL_SRC]
 
     @staticmethod
     def numbers(got, queue=None):

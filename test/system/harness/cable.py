@@ -4,11 +4,13 @@ import select
 import socket
 import time
 
+from .patience import PATIENCE
+
 
 class Cable:
     """Connects to a device whose wire is unix:PATH; one frame a message."""
 
-    def __init__(self, path, patience=20):
+    def __init__(self, path, patience=PATIENCE):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(patience)
         until = time.monotonic() + patience

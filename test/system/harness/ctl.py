@@ -4,19 +4,20 @@ import json
 import subprocess
 
 from . import paths
+from .patience import PATIENCE
 
 
 def link(pmd, state, port=0):
     """The link of a port up or down."""
     argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "link", state, "--port", port, "--json"]
-    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE,
                           check=True)
     assert json.loads(done.stdout)["link"] == state
 
 
 def pid_of(pmd):
     devices = subprocess.run([paths.SOFTHCA, "ctl", "devices", "--json"], capture_output=True,
-                             text=True, timeout=60, check=True)
+                             text=True, timeout=PATIENCE, check=True)
     runner = pmd.terminal.process.pid
     for process in json.loads(devices.stdout):
         with open(f"/proc/{process['pid']}/stat", encoding="ascii") as file:

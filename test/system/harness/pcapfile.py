@@ -3,6 +3,8 @@
 import struct
 import time
 
+from .patience import PATIENCE
+
 MAGIC_US = 0xA1B2C3D4
 MAGIC_NS = 0xA1B23C4D
 LINKTYPE_ETHERNET = 1
@@ -38,7 +40,7 @@ def read(path):
     return frames
 
 
-def wait(path, count, seconds=60):
+def wait(path, count, seconds=PATIENCE):
     """All frames, once there are `count` or `seconds` have passed: a port counts as sent what the device has
     yet to put on its wire."""
     end = time.monotonic() + seconds

@@ -3,6 +3,8 @@
 import json
 import socket
 
+from .patience import PATIENCE
+
 ANSWER_MAX = 1 << 16
 
 
@@ -13,7 +15,7 @@ class Telemetry:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # With a timeout it would not wait for its turn: one at a time is let in.
         self.socket.connect(f"/var/run/dpdk/{prefix}/dpdk_telemetry.v2")
-        self.socket.settimeout(60)
+        self.socket.settimeout(PATIENCE)
         self.socket.recv(ANSWER_MAX)
 
     def __enter__(self):

@@ -13,7 +13,8 @@ import subprocess
 import termios
 import time
 
-QUIET_SECONDS = 60
+from .patience import PATIENCE
+
 TORN_CHARACTERS = 2048  # so far back a prompt that is not complete may begin
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\x07")
 
@@ -95,7 +96,7 @@ class Terminal:
         tail = self.text[-4000:]
         raise TerminalError(f"{why}\n--- {' '.join(self.argv)}\n--- last output:\n{tail}")
 
-    def expect(self, pattern, start, quiet=QUIET_SECONDS):
+    def expect(self, pattern, start, quiet=PATIENCE):
         """Read until `pattern` matches the text from offset `start` on; returns the match."""
         compiled = re.compile(pattern, re.S)
         while True:
@@ -110,7 +111,7 @@ class Terminal:
                     self.fail(f"ended before {pattern!r} (status {self.wait(5)})")
                 self.fail(f"silent for {quiet} s, waiting for {pattern!r}")
 
-    def wait(self, seconds=QUIET_SECONDS):
+    def wait(self, seconds=PATIENCE):
         """Read to the end; the exit status. Fails when it neither prints nor ends."""
         deadline = time.monotonic() + seconds
         while not self.ended:
