@@ -210,16 +210,30 @@ def nr_hugepages():
 
 
 @contextlib.contextmanager
+def hugepages_unchanged():
+    """The number of hugepages is ours, for a moment: tests run side by side, and reserve some each."""
+    with open(NR_HUGEPAGES, encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def add_hugepages(wanted):
+    """How many were reserved, of `wanted`, or with less than none given back."""
+    with hugepages_unchanged():
+        before = int(NR_HUGEPAGES.read_text())
+        NR_HUGEPAGES.write_text(str(before + wanted))
+        return int(NR_HUGEPAGES.read_text()) - before
+
+
+@contextlib.contextmanager
 def hugepages(megabytes, directory):
     """`megabytes` of hugepages beyond those reserved here, mounted at `directory`; given back at the end.
 
     Raises OSError where this is not allowed or there are none.
     """
     wanted = megabytes // 2
-    before = int(NR_HUGEPAGES.read_text())
-    NR_HUGEPAGES.write_text(str(before + wanted))
+    got = add_hugepages(wanted)
     try:
-        got = int(NR_HUGEPAGES.read_text()) - before
         if got < wanted:
             raise OSError(f"{got} of {wanted} hugepages could be reserved")
         done = subprocess.run(["mount", "-t", "hugetlbfs", "none", str(directory)], text=True,
@@ -231,4 +245,4 @@ def hugepages(megabytes, directory):
         finally:
             run("umount", directory)
     finally:
-        NR_HUGEPAGES.write_text(str(before))
+        add_hugepages(-got)

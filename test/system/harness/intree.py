@@ -4,7 +4,7 @@ import os
 
 from . import host
 from .terminal import Terminal
-from .testpmd import Testpmd, eal_prefix, softhca_argv
+from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
 
 
 def pci_args(devargs="", ports=1):
@@ -27,7 +27,7 @@ class InTreeTestpmd(Testpmd):
     def __init__(self, *ports, args=(), devargs="", memory=256):
         self.prefix = eal_prefix()
         ports = with_netdevs(ports or ["wire=loop"])
-        command = ["dpdk-testpmd", "-l", "0,1", "--no-huge", "-m", str(memory), "--no-telemetry",
+        command = ["dpdk-testpmd", *lcore_args("0,1"), "--no-huge", "-m", str(memory), "--no-telemetry",
                    "--file-prefix", self.prefix, *pci_args(devargs, len(ports)),
                    "--", "-i", "--total-num-mbufs=16384", "--no-flush-rx", *args]
         self.terminal = Terminal(softhca_argv(ports, command), env=dict(os.environ))

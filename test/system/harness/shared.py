@@ -9,7 +9,7 @@ import pytest
 from . import host, paths
 from .intree import pci_args, with_netdevs
 from .terminal import Terminal
-from .testpmd import Testpmd, eal_prefix, softhca_argv
+from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
 
 # For memory that all processes have at the same place. EAL's own choice lies in AddressSanitizer's shadow, and
 # where Linux puts it then another process may have something else.
@@ -47,7 +47,7 @@ class SharedTestpmd(Testpmd):
 
     def _start(self, huge, port, eal, args, softhca_options=()):
         self.prefix = eal_prefix()
-        command = ["dpdk-testpmd", "-l", "0,1", "--huge-dir", huge, "-m", "256", "--base-virtaddr", BASE_ADDRESS,
+        command = ["dpdk-testpmd", *lcore_args("0,1"), "--huge-dir", huge, "-m", "256", "--base-virtaddr", BASE_ADDRESS,
                    "--no-telemetry", "--file-prefix", self.prefix, *eal, "--", "-i", "--total-num-mbufs=4096",
                    "--no-flush-rx", "--no-lsc-interrupt", *args]
         self.terminal = Terminal(softhca_argv([port], command, softhca_options),

@@ -8,6 +8,7 @@ import shutil
 import time
 
 from . import mode, paths
+from .patience import PATIENCE
 from .terminal import Terminal
 
 PROMPT = "testpmd> "
@@ -29,8 +30,20 @@ def softhca_argv(ports, command, options=()):
     return argv + ["--"] + list(command)
 
 
+def lcore_args(lcores):
+    """EAL arguments for `lcores`, "0,1".
+
+    Each is on the CPU of its number. Of the tests that run side by side every second has the CPUs in reverse, so
+    that not all poll on the same one.
+    """
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2 == 0:
+        return ["-l", lcores]
+    last = os.cpu_count() - 1
+    return ["--lcores", ",".join(f"{lcore}@{last - int(lcore)}" for lcore in lcores.split(","))]
+
+
 def eal_args(prefix, vdevs, lcores="0,1", memory=1024, telemetry=False, pci=("--no-pci",)):
-    args = ["-l", lcores, "--no-huge", "-m", str(memory), *pci,
+    args = [*lcore_args(lcores), "--no-huge", "-m", str(memory), *pci,
             "--file-prefix", prefix, "-d", paths.plugin()[0]]
     if not telemetry:
         args.append("--no-telemetry")
@@ -136,7 +149,7 @@ class Testpmd:
         return {name: int(value)
                 for name, value in re.findall(r"([RT]X-[a-z]+):\s+(\d+)", part[1])}
 
-    def wait_stats(self, condition, port=0, quiet=10):
+    def wait_stats(self, condition, port=0, quiet=PATIENCE):
         """Poll the port's statistics until `condition(stats)`; fails once they stand still."""
         last, since = None, time.monotonic()
         while True:
@@ -190,7 +203,7 @@ class Testpmd:
             pass
         return len(self.terminal.text)
 
-    def wait_received(self, count, start, quiet=10):
+    def wait_received(self, count, start, quiet=PATIENCE):
         """Read until `count` packets were printed since `start`."""
         packets = self.received(start)
         while len(packets) < count:
