@@ -15,6 +15,14 @@ def pytest_sessionstart(session):
         os.environ.update(mode.foreign())
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """A test that a file has from another one is that test again, in another mode."""
+    for item in items:
+        if item.function.__module__ != item.module.__name__:
+            item.add_marker("long")
+
+
 @pytest.fixture(scope="session")
 def tap_allowed():
     reason = host.why_no_tap()

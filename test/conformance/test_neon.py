@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from harness import paths
 
+pytestmark = pytest.mark.long
 NEON = paths.ROOT / "devtools/neon"
 # The others of devtools/neon take minutes on an emulated CPU.
 TESTS = ["simd", "rx_error", "tx_chain", "tx_tso"]

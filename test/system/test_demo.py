@@ -10,7 +10,7 @@ def netdevs():
     return host.run("ip", "-o", "link"), host.run("ip", "netns", "list")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--pcap"]])
+@pytest.mark.parametrize("arguments", [[], pytest.param(["--pcap"], marks=pytest.mark.long)])
 def test_demo(arguments):
     script = "demo" if paths.BUILD == paths.ROOT / "build" else "demo-story"
     before = netdevs()

@@ -19,17 +19,20 @@ def result(tmp_path_factory):
     return json.loads(path.read_text())
 
 
+@pytest.mark.long
 def test_bench_compares_rte_flow_with_verbs(result):
     assert set(result["rules"]) == {"500", "2000"}
     for row in result["rules"].values():
         assert min(row["verbs"] + row["rte_flow"]) > 0
 
 
+@pytest.mark.long
 def test_flow_perf_runs(result):
     rates = result["flow_perf"]["net_mlx5dv"]
     assert rates["inserted"] > 0 and rates["deleted"] > 0
 
 
+@pytest.mark.long
 def test_flow_perf_runs_on_the_intree_driver(result, tap_allowed):
     rates = result["flow_perf"]["mlx5_pci, dv_flow_en=0"]
     assert rates["inserted"] > 0 and rates["deleted"] > 0

@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 from harness import paths
+from harness.patience import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("tap_allowed")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("tap_allowed")]
 
 
 @pytest.mark.parametrize("only", ["rx offloads 64 B x8", "tx csum 64 B x8", "mbuf pool get x32",
@@ -16,7 +17,7 @@ def test_both_drivers_are_measured(tmp_path, only):
     done = subprocess.run(
         [paths.ROOT / "devtools/bench", "rxtx", "--runs", "2", "--rounds", "3", "--only", only,
          "--instructions", "no", "--json", file], text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=300)
+        stderr=subprocess.STDOUT, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout
     row, = json.loads(file.read_text())
     assert row["case"] == only and row["peer"] == "net_mlx5"
