@@ -21,6 +21,7 @@
 #include <rte_ethdev.h>
 
 struct eth_dev_ops;
+struct rte_flow_ops;
 
 /** @return 0, or -ENODEV when the primary has no such port; logged. */
 int mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops);

@@ -265,8 +265,11 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 	rxq->ready = true;
 	/* Tags may have been turned on or off while the WQ was reset. */
 	ret = mdv_rxq_ring_strip(rxq);
-	if (ret != 0)
+	if (ret != 0) {
+		/* The ring looks full, and has no mbufs yet. */
+		rxq->wqe_pi = rxq->wqe_ci;
 		goto reset;
+	}
 	/* After the change of state, which clears the WQ's doorbell record. */
 	ret = mdv_rx_fill(rxq);
 	if (is_ibv(rxq))

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where mempools' memory is, in pieces of every order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/mr_span.h"
+#include "rig.h"
+
+#define NB    40
+#define ROOM  256
+#define PIECE 4096
+
+/** Memory of which pools get pieces. */
+static uint8_t *memory;
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool no_memory;
+
+void *
+__wrap_realloc(void *old, size_t size)
+{
+	return no_memory ? NULL : __real_realloc(old, size);
+}
+
+static int
+group_make(void **state)
+{
+	memory = rig_alloc(1024 * PIECE);
+	return rig_eal_init(state);
+}
+
+static int
+group_free(void **state)
+{
+	(void)state;
+	free(memory);
+	return 0;
+}
+
+/** A pool that is given these pieces of memory, by number, in this order. */
+static struct rte_mempool *
+pool_of(const unsigned int *pieces, unsigned int nb)
+{
+	struct rte_mempool *pool =
+		rte_mempool_create_empty("span", 4096, 64, 0, 0, SOCKET_ID_ANY, 0);
+	unsigned int i;
+
+	assert_non_null(pool);
+	for (i = 0; i < nb; i++)
+		assert_true(rte_mempool_populate_iova(pool, (char *)memory + pieces[i] * PIECE,
+				    RTE_BAD_IOVA, PIECE, NULL, NULL) > 0);
+	return pool;
+}
+
+static void
+pieces_are_sorted_and_joined(void **state)
+{
+	/* clang-format off */
+	static const struct {
+		unsigned int pieces[6], nb;
+		unsigned int spans[6][2], nb_spans; /* first piece and number */
+	} cases[] = {
+		{ { 5 }, 1, { { 5, 1 } }, 1 },
+		{ { 1, 2, 3 }, 3, { { 1, 3 } }, 1 },
+		{ { 3, 2, 1 }, 3, { { 1, 3 } }, 1 },
+		{ { 1, 3, 2 }, 3, { { 1, 3 } }, 1 },
+		{ { 1, 3 }, 2, { { 1, 1 }, { 3, 1 } }, 2 },
+		{ { 9, 1, 8, 2, 5 }, 5, { { 1, 2 }, { 5, 1 }, { 8, 2 } }, 3 },
+	};
+	/* clang-format on */
+	struct rte_mempool *pool;
+	struct mdv_mr_span *spans;
+	unsigned int i, k;
+	size_t nb;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		pool = pool_of(cases[i].pieces, cases[i].nb);
+		assert_false(mdv_mr_span_is_pinned(pool));
+		assert_int_equal(mdv_mr_span_of_pool(pool, &spans, &nb), 0);
+		assert_int_equal(nb, cases[i].nb_spans);
+		for (k = 0; k < nb; k++) {
+			assert_ptr_equal(spans[k].start, memory + cases[i].spans[k][0] * PIECE);
+			assert_int_equal(spans[k].size, cases[i].spans[k][1] * PIECE);
+		}
+		free(spans);
+		rte_mempool_free(pool);
+	}
+}
+
+/* As many as the list grows for several times, none of which touch. */
+static void
+many_pieces_are_all_there(void **state)
+{
+	unsigned int pieces[NB], i;
+	struct mdv_mr_span *spans;
+	struct rte_mempool *pool;
+	size_t nb;
+
+	(void)state;
+	for (i = 0; i < NB; i++)
+		pieces[i] = 2 * (i * 7 % NB);
+	pool = pool_of(pieces, NB);
+	assert_int_equal(mdv_mr_span_of_pool(pool, &spans, &nb), 0);
+	assert_int_equal(nb, NB);
+	for (i = 0; i < NB; i++) {
+		assert_ptr_equal(spans[i].start, memory + 2 * i * PIECE);
+		assert_int_equal(spans[i].size, PIECE);
+	}
+	free(spans);
+	no_memory = true;
+	assert_int_equal(mdv_mr_span_of_pool(pool, &spans, &nb), -ENOMEM);
+	no_memory = false;
+	rte_mempool_free(pool);
+}
+
+static void
+pinned_buffers_are_what_counts(void **state)
+{
+	struct rte_pktmbuf_extmem external = { memory, RTE_BAD_IOVA, 64 * ROOM, ROOM };
+	struct mdv_mr_span *spans;
+	struct rte_mempool *pool;
+	size_t nb;
+
+	(void)state;
+	pool = rte_pktmbuf_pool_create_extbuf(
+		"pinned", 32, 0, 0, ROOM, SOCKET_ID_ANY, &external, 1);
+	assert_non_null(pool);
+	assert_true(mdv_mr_span_is_pinned(pool));
+	assert_int_equal(mdv_mr_span_of_pool(pool, &spans, &nb), 0);
+	assert_int_equal(nb, 1);
+	assert_ptr_equal(spans[0].start, memory);
+	assert_int_equal(spans[0].size, 32 * ROOM);
+	free(spans);
+	rte_mempool_free(pool);
+	/* Private data that is large enough for a pool of mbufs, and one that has the flag not. */
+	pool = rig_pool("plain", 32, ROOM);
+	assert_false(mdv_mr_span_is_pinned(pool));
+	rte_mempool_free(pool);
+}
+
+static void
+a_pool_without_memory_is_refused(void **state)
+{
+	struct mdv_mr_span *spans;
+	struct rte_mempool *pool;
+	size_t nb;
+
+	(void)state;
+	pool = pool_of(NULL, 0);
+	assert_int_equal(mdv_mr_span_of_pool(pool, &spans, &nb), -EINVAL);
+	rte_mempool_free(pool);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pieces_are_sorted_and_joined),
+		cmocka_unit_test(many_pieces_are_all_there),
+		cmocka_unit_test(pinned_buffers_are_what_counts),
+		cmocka_unit_test(a_pool_without_memory_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, group_make, group_free);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a primary process answers and tells, of a made-up port: who asks is not there, nor its
+ * queues. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "ethdev/secondary.h"
+#include "ethdev/server.h"
+#include "mp/mp.h"
+#include "mp/primary.h"
+#include "port/revive.h"
+#include "queue/rx/rxq_ring.h"
+#include "queue/tx/txq.h"
+#include "rig.h"
+#include "state/port_list.h"
+
+#define CMD_FD 123
+
+static struct rig_port rig;
+static struct mdv_rxq rxq;
+static struct mdv_txq txq;
+static void *rx_queues[2] = { NULL, &rxq }, *tx_queues[2] = { NULL, &txq };
+static struct rte_mempool *pool;
+
+static struct {
+	mdv_mp_handle_t ask;
+	enum mdv_mp_kind told[8];
+	unsigned int nb_told, nb_calls;
+	int result;
+} seen;
+
+int __wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits);
+int __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds);
+int __wrap_mdv_rxq_ring_recover(struct mdv_rxq *queue, uint8_t syndrome);
+int __wrap_mdv_txq_ring_recover(struct mdv_txq *queue, uint8_t syndrome);
+int __wrap_mdv_revive_rx_now(struct mdv_rxq *queue);
+int __wrap_mdv_revive_tx_now(struct mdv_txq *queue);
+
+int
+__wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
+{
+	assert_true(waits);
+	seen.ask = handle;
+	return seen.result;
+}
+
+int
+__wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
+{
+	assert_true(seen.nb_told < RTE_DIM(seen.told));
+	seen.told[seen.nb_told++] = message->kind;
+	assert_int_equal(message->port_id, rig.data.port_id);
+	/* The device goes with news of doorbells. */
+	if (message->kind == MDV_MP_START || message->kind == MDV_MP_DOORBELLS) {
+		assert_int_equal(fds->nb, 1);
+		assert_int_equal(fds->fds[0], CMD_FD);
+	} else {
+		assert_null(fds);
+	}
+	/* Those who stop may still have to ask for a queue. */
+	assert_int_equal(rig.port.primary.serves, message->kind != MDV_MP_CLOSED);
+	return 0;
+}
+
+int
+__wrap_mdv_rxq_ring_recover(struct mdv_rxq *queue, uint8_t syndrome)
+{
+	assert_ptr_equal(queue, &rxq);
+	assert_int_equal(syndrome, 7);
+	seen.nb_calls++;
+	return seen.result;
+}
+
+int
+__wrap_mdv_txq_ring_recover(struct mdv_txq *queue, uint8_t syndrome)
+{
+	assert_ptr_equal(queue, &txq);
+	assert_int_equal(syndrome, 7);
+	seen.nb_calls++;
+	return seen.result;
+}
+
+int
+__wrap_mdv_revive_rx_now(struct mdv_rxq *queue)
+{
+	assert_ptr_equal(queue, &rxq);
+	seen.nb_calls++;
+	return seen.result;
+}
+
+int
+__wrap_mdv_revive_tx_now(struct mdv_txq *queue)
+{
+	assert_ptr_equal(queue, &txq);
+	seen.nb_calls++;
+	return seen.result;
+}
+
+static int
+group_make(void **state)
+{
+	int ret = rig_eal_init(state);
+
+	pool = ret == 0 ? rig_pool("primary", 16, 512) : NULL;
+	return ret;
+}
+
+static int
+port_make(void **state)
+{
+	(void)state;
+	rig_port_init(&rig);
+	memset(&seen, 0, sizeof(seen));
+	memset(&rxq, 0, sizeof(rxq));
+	memset(&txq, 0, sizeof(txq));
+	rig.wq->context->cmd_fd = CMD_FD;
+	rig.port.device.ctx = rig.wq->context;
+	rig.port.device.shares_rings = true;
+	rig.port.mr = mdv_mr_create(&rig.port.device, rig.data.port_id);
+	rig.data.rx_queues = rx_queues;
+	rig.data.tx_queues = tx_queues;
+	rig.data.nb_rx_queues = rig.data.nb_tx_queues = 2;
+	rig.data.rx_queue_state[1] = rig.data.tx_queue_state[1] = RTE_ETH_QUEUE_STATE_STARTED;
+	rxq.ready = txq.ready = true;
+	mdv_port_list_add(&rig.port);
+	return mdv_server_listen();
+}
+
+static int
+port_free(void **state)
+{
+	(void)state;
+	mdv_port_list_remove(&rig.port);
+	mdv_mr_destroy(rig.port.mr);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	return 0;
+}
+
+static int
+ask(struct mdv_mp_message message, struct mdv_mp_fds *give)
+{
+	const struct mdv_mp_fds none = { .nb = 0 };
+	struct mdv_mp_fds unused = { .nb = 0 };
+
+	message.port_id = rig.data.port_id;
+	return seen.ask(&message, &none, give != NULL ? give : &unused);
+}
+
+static int
+ask_for(enum mdv_mp_kind kind, uint16_t idx)
+{
+	return ask((struct mdv_mp_message){ .kind = kind, .queue = { idx, 7 } }, NULL);
+}
+
+static int
+attach(struct mdv_mp_fds *give)
+{
+	return ask(
+		(struct mdv_mp_message){ .kind = MDV_MP_ATTACH, .layout = mdv_secondary_layout() },
+		give);
+}
+
+static void
+who_attaches_gets_the_device_and_sees_the_end(void **state)
+{
+	struct mdv_mp_fds give = { .nb = 0 };
+	struct pollfd end;
+
+	(void)state;
+	assert_int_equal(attach(&give), 0);
+	assert_int_equal(give.nb, 2);
+	assert_int_equal(give.fds[0], CMD_FD);
+	/* Readable as soon as this process has ended. */
+	end = (struct pollfd){ .fd = give.fds[1], .events = POLLIN };
+	assert_int_equal(poll(&end, 1, 0), 0);
+	assert_int_equal(rig.port.primary.nb_attached, 1);
+	assert_int_equal(attach(NULL), 0);
+	assert_int_equal(rig.port.primary.nb_attached, 2);
+	assert_int_equal(ask_for(MDV_MP_DETACH, 0), 0);
+	assert_int_equal(ask_for(MDV_MP_DETACH, 0), 0);
+	assert_int_equal(ask_for(MDV_MP_DETACH, 0), 0);
+	assert_int_equal(rig.port.primary.nb_attached, 0);
+}
+
+static void
+who_cannot_take_part_is_refused(void **state)
+{
+	const struct mdv_mp_fds none = { .nb = 0 };
+	struct mdv_mp_fds give = { .nb = 0 };
+	struct mdv_mp_message message = { .kind = MDV_MP_ATTACH, .port_id = 3, .layout = 1 };
+
+	(void)state;
+	assert_int_equal(seen.ask(&message, &none, &give), -EPROTO);
+	rig.port.device.shares_rings = false;
+	assert_int_equal(attach(&give), -ENOTSUP);
+	message.port_id = 4;
+	assert_int_equal(seen.ask(&message, &none, &give), -ENODEV);
+	message = (struct mdv_mp_message){ .kind = MDV_MP_NB_ASKED, .port_id = 3 };
+	assert_int_equal(seen.ask(&message, &none, &give), -EINVAL);
+	message.kind = -1;
+	assert_int_equal(seen.ask(&message, &none, &give), -EINVAL);
+	assert_int_equal(rig.port.primary.nb_attached, 0);
+	assert_int_equal(give.nb, 0);
+}
+
+static void
+told_are_those_who_attached(void **state)
+{
+	(void)state;
+	mdv_primary_start(&rig.port);
+	mdv_primary_doorbells(&rig.port);
+	mdv_primary_stop(&rig.port);
+	assert_false(rig.port.primary.serves);
+	assert_int_equal(seen.nb_told, 0);
+	assert_int_equal(attach(NULL), 0);
+	mdv_primary_start(&rig.port);
+	mdv_primary_doorbells(&rig.port);
+	assert_true(rig.port.primary.serves);
+	mdv_primary_stop(&rig.port);
+	assert_false(rig.port.primary.serves);
+	mdv_primary_close(&rig.port);
+	assert_int_equal(rig.port.primary.nb_attached, 0);
+	assert_int_equal(seen.nb_told, 4);
+	assert_int_equal(seen.told[0], MDV_MP_START);
+	assert_int_equal(seen.told[1], MDV_MP_DOORBELLS);
+	assert_int_equal(seen.told[2], MDV_MP_STOP);
+	assert_int_equal(seen.told[3], MDV_MP_CLOSED);
+	mdv_primary_close(&rig.port);
+	assert_int_equal(seen.nb_told, 4);
+	/* A port that is not in the list yet, or any more, has nobody. */
+	rig.port.primary.nb_attached = 1;
+	mdv_port_list_remove(&rig.port);
+	mdv_primary_start(&rig.port);
+	assert_int_equal(seen.nb_told, 4);
+	assert_false(rig.port.primary.serves);
+}
+
+/** A row a question for a queue. */
+static const enum mdv_mp_kind kinds[] = { MDV_MP_RECOVER_RX, MDV_MP_RECOVER_TX, MDV_MP_REVIVE_RX,
+	MDV_MP_REVIVE_TX };
+
+static void
+queues_are_recovered_while_the_port_runs(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	mdv_rxq_ring_break(&rxq);
+	txq.broken = true;
+	for (i = 0; i < RTE_DIM(kinds); i++) {
+		seen.nb_calls = 0;
+		seen.result = 0;
+		/* Not started; not set up; not there. */
+		mdv_primary_stop(&rig.port);
+		assert_int_equal(ask_for(kinds[i], 1), -EBUSY);
+		mdv_primary_start(&rig.port);
+		assert_int_equal(ask_for(kinds[i], 0), -EBUSY);
+		assert_int_equal(ask_for(kinds[i], 2), -EBUSY);
+		assert_int_equal(seen.nb_calls, 0);
+		assert_int_equal(ask_for(kinds[i], 1), 0);
+		assert_int_equal(seen.nb_calls, 1);
+		seen.result = -EIO;
+		assert_int_equal(ask_for(kinds[i], 1), -EIO);
+		assert_int_equal(seen.nb_calls, 2);
+	}
+	/* The doorbell of a send queue that was replaced, not of one that was not. */
+	assert_int_equal(seen.nb_told, 1);
+	assert_int_equal(seen.told[0], MDV_MP_DOORBELLS);
+}
+
+static void
+stopped_and_whole_queues_are_left_alone(void **state)
+{
+	(void)state;
+	mdv_primary_start(&rig.port);
+	rxq.ready = txq.ready = false;
+	assert_int_equal(ask_for(MDV_MP_RECOVER_RX, 1), -EBUSY);
+	assert_int_equal(ask_for(MDV_MP_RECOVER_TX, 1), -EBUSY);
+	/* Whole, as when it was asked twice. */
+	assert_int_equal(ask_for(MDV_MP_REVIVE_RX, 1), 0);
+	assert_int_equal(ask_for(MDV_MP_REVIVE_TX, 1), 0);
+	mdv_rxq_ring_break(&rxq);
+	txq.broken = true;
+	rig.data.rx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
+	rig.data.tx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
+	assert_int_equal(ask_for(MDV_MP_REVIVE_RX, 1), -EBUSY);
+	assert_int_equal(ask_for(MDV_MP_REVIVE_TX, 1), -EBUSY);
+	assert_int_equal(seen.nb_calls, 0);
+}
+
+static void
+memory_is_registered_for_others(void **state)
+{
+	const struct mdv_mp_fds none = { .nb = 0 };
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool), own;
+	struct mdv_mp_message message = { .kind = MDV_MP_MEMORY, .port_id = 3 };
+	struct mdv_mp_fds give = { .nb = 0 };
+	const uintptr_t addr = rte_pktmbuf_mtod(mbuf, uintptr_t);
+
+	(void)state;
+	message.memory.addr = addr;
+	message.memory.mbuf = mbuf;
+	assert_int_equal(seen.ask(&message, &none, &give), 0);
+	assert_in_range(addr, message.memory.range.start,
+		message.memory.range.start + message.memory.range.size - 1);
+	assert_int_equal(message.memory.range.lkey_be, rte_cpu_to_be_32(0x100));
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	/* The asker's own memory says nothing here. */
+	message.memory.mbuf = &own;
+	assert_int_equal(seen.ask(&message, &none, &give), -EFAULT);
+	message.memory.mbuf = mbuf;
+	message.memory.addr = 1;
+	assert_int_equal(seen.ask(&message, &none, &give), -EFAULT);
+	assert_int_equal(
+		ask((struct mdv_mp_message){ .kind = MDV_MP_POOL_GONE, .pool = pool }, NULL), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	rte_pktmbuf_free(mbuf);
+}
+
+static void
+rules_are_printed_to_a_file_that_is_given(void **state)
+{
+	(void)state;
+	assert_int_equal(ask_for(MDV_MP_DUMP_RULES, 0), -EBADF);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			who_attaches_gets_the_device_and_sees_the_end, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			who_cannot_take_part_is_refused, port_make, port_free),
+		cmocka_unit_test_setup_teardown(told_are_those_who_attached, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			queues_are_recovered_while_the_port_runs, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			stopped_and_whole_queues_are_left_alone, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			memory_is_registered_for_others, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			rules_are_printed_to_a_file_that_is_given, port_make, port_free),
+	};
+
+	return cmocka_run_group_tests(tests, group_make, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects of a few sizes: where they lie, which are used again, and what happens without memory. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/slab.h"
+#include "rig.h"
+
+/* More than a chunk has of the smallest. */
+#define NB_OBJECTS 1500
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static unsigned int nb_allocs;
+static bool no_memory;
+
+void *
+__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	nb_allocs++;
+	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+static const size_t sizes[] = { 0, 1, 63, 64, 65, 128, 1000, MDV_SLAB_OBJECT_MAX - 63,
+	MDV_SLAB_OBJECT_MAX, MDV_SLAB_OBJECT_MAX + 1, 10000 };
+
+/* AddressSanitizer's build takes each object from malloc(). */
+static bool
+is_kept(size_t size)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)size;
+	return false;
+#else
+	return size <= MDV_SLAB_OBJECT_MAX;
+#endif
+}
+
+static void
+objects_begin_at_lines_and_do_not_overlap(void **state)
+{
+	static uint8_t *objects[NB_OBJECTS];
+	struct mdv_slab slab;
+	unsigned int i, k;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(sizes); k++) {
+		mdv_slab_init(&slab);
+		nb_allocs = 0;
+		for (i = 0; i < NB_OBJECTS; i++) {
+			objects[i] = mdv_slab_get(&slab, sizes[k]);
+			assert_non_null(objects[i]);
+			assert_int_equal((uintptr_t)objects[i] % MDV_SLAB_LINE, 0);
+			memset(objects[i], i % 251, sizes[k]);
+		}
+		if (is_kept(sizes[k])) {
+			const size_t size = RTE_ALIGN(RTE_MAX(sizes[k], 1u), MDV_SLAB_LINE);
+			const size_t a_chunk = (64 * 1024 - MDV_SLAB_LINE) / size;
+
+			assert_int_equal(nb_allocs, (NB_OBJECTS + a_chunk - 1) / a_chunk);
+		} else {
+			assert_int_equal(nb_allocs, NB_OBJECTS);
+		}
+		for (i = 0; i < NB_OBJECTS; i++) {
+			size_t at;
+
+			for (at = 0; at < sizes[k]; at++)
+				assert_int_equal(objects[i][at], i % 251);
+			mdv_slab_put(&slab, objects[i], sizes[k]);
+		}
+		mdv_slab_fini(&slab);
+		mdv_slab_fini(&slab);
+	}
+}
+
+static void
+what_was_put_back_is_used_again_in_its_size(void **state)
+{
+	struct mdv_slab slab;
+	void *one, *two;
+
+	(void)state;
+	if (!is_kept(1))
+		skip();
+	mdv_slab_init(&slab);
+	one = mdv_slab_get(&slab, 100);
+	two = mdv_slab_get(&slab, 120);
+	/* One after the other in a chunk. */
+	assert_ptr_equal(two, (uint8_t *)one + 128);
+	mdv_slab_put(&slab, one, 100);
+	assert_ptr_not_equal(mdv_slab_get(&slab, 64), one);
+	assert_ptr_not_equal(mdv_slab_get(&slab, 129), one);
+	assert_ptr_equal(mdv_slab_get(&slab, 65), one);
+	assert_int_equal((uintptr_t)mdv_slab_get(&slab, 128) - (uintptr_t)two, 128);
+	mdv_slab_fini(&slab);
+}
+
+static void
+nothing_breaks_without_memory(void **state)
+{
+	struct mdv_slab slab;
+	unsigned int k;
+	void *object;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(sizes); k++) {
+		mdv_slab_init(&slab);
+		no_memory = true;
+		assert_null(mdv_slab_get(&slab, sizes[k]));
+		no_memory = false;
+		object = mdv_slab_get(&slab, sizes[k]);
+		assert_non_null(object);
+		mdv_slab_put(&slab, object, sizes[k]);
+		mdv_slab_fini(&slab);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(objects_begin_at_lines_and_do_not_overlap),
+		cmocka_unit_test(what_was_put_back_is_used_again_in_its_size),
+		cmocka_unit_test(nothing_breaks_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statistics of queues that nobody polls, and of frames that a made-up device had no buffer for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "burst/rx/rx.h"
+#include "burst/tx/tx.h"
+#include "port/stats.h"
+#include "rig.h"
+
+/** More than ethdev has counters by queue for. */
+#define NB_QUEUES (RTE_ETHDEV_QUEUE_STAT_CNTRS + 2)
+/** The queue that is not set up. */
+#define HOLE 3
+
+static struct rig_port rig;
+static struct mdv_rxq rxqs[NB_QUEUES];
+static struct mdv_txq txqs[NB_QUEUES];
+static void *rx_queues[NB_QUEUES], *tx_queues[NB_QUEUES];
+static const char *const folders[] = { "", "/ports", "/ports/1", "/ports/1/hw_counters" };
+
+static void
+counter_path(char *path, size_t size, const char *name)
+{
+	snprintf(path, size, "%s/ports/1/hw_counters/%s", rig.port.device.sysfs_path, name);
+}
+
+/** What sysfs shows from now on. */
+static void
+show(const char *name, uint64_t count)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	counter_path(path, sizeof(path), name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "%" PRIu64 "\n", count);
+	fclose(file);
+}
+
+static void
+hide(const char *name)
+{
+	char path[PATH_MAX];
+
+	counter_path(path, sizeof(path), name);
+	unlink(path);
+}
+
+static int
+rig_make(void **state)
+{
+	char top[] = "/tmp/mlx5dv-stats-XXXXXX", path[PATH_MAX];
+	unsigned int i;
+
+	(void)state;
+	rig_port_init(&rig);
+	memset(rxqs, 0, sizeof(rxqs));
+	memset(txqs, 0, sizeof(txqs));
+	for (i = 0; i < NB_QUEUES; i++) {
+		rx_queues[i] = i == HOLE ? NULL : &rxqs[i];
+		tx_queues[i] = i == HOLE ? NULL : &txqs[i];
+	}
+	rig.data.rx_queues = rx_queues;
+	rig.data.tx_queues = tx_queues;
+	rig.data.nb_rx_queues = NB_QUEUES;
+	rig.data.nb_tx_queues = NB_QUEUES;
+	assert_non_null(mkdtemp(top));
+	snprintf(rig.port.device.sysfs_path, sizeof(rig.port.device.sysfs_path), "%s", top);
+	for (i = 1; i < RTE_DIM(folders); i++) {
+		snprintf(path, sizeof(path), "%s%s", top, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	return 0;
+}
+
+static int
+rig_free(void **state)
+{
+	char path[PATH_MAX];
+	unsigned int i;
+
+	(void)state;
+	hide(MDV_DEVICE_OUT_OF_BUFFER);
+	hide(MDV_DEVICE_LIFESPAN);
+	for (i = RTE_DIM(folders); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s%s", rig.port.device.sysfs_path, folders[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+	return 0;
+}
+
+static struct rte_eth_stats
+get(void)
+{
+	struct rte_eth_stats stats = { 0 };
+
+	assert_int_equal(mdv_stats_get(&rig.dev, &stats), 0);
+	return stats;
+}
+
+static uint64_t
+missed(void)
+{
+	return get().imissed;
+}
+
+/** Each counter of each queue is another power of ten times the queue's number and one. */
+static void
+count(unsigned int times)
+{
+	unsigned int i;
+
+	for (i = 0; i < NB_QUEUES; i++) {
+		rxqs[i].count.packets += times * (i + 1);
+		rxqs[i].count.bytes += times * (i + 1) * 1000;
+		rxqs[i].count.errors += times * (i + 1) * 1000000;
+		rxqs[i].count.nombuf += times * (i + 1) * 10000000;
+		txqs[i].count.packets += times * (i + 1) * 2;
+		txqs[i].count.bytes += times * (i + 1) * 2000;
+		txqs[i].count.errors += times * (i + 1) * 2000000;
+	}
+}
+
+static void
+check_counted(unsigned int times)
+{
+	const uint64_t sum = times * (NB_QUEUES * (NB_QUEUES + 1) / 2 - (HOLE + 1));
+	const struct rte_eth_stats stats = get();
+	unsigned int i;
+
+	assert_int_equal(stats.ipackets, sum);
+	assert_int_equal(stats.ibytes, sum * 1000);
+	assert_int_equal(stats.ierrors, sum * 1000000);
+	assert_int_equal(stats.rx_nombuf, sum * 10000000);
+	assert_int_equal(stats.opackets, sum * 2);
+	assert_int_equal(stats.obytes, sum * 2000);
+	assert_int_equal(stats.oerrors, sum * 2000000);
+	for (i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++) {
+		const uint64_t own = i == HOLE ? 0 : times * (i + 1);
+
+		assert_int_equal(stats.q_ipackets[i], own);
+		assert_int_equal(stats.q_ibytes[i], own * 1000);
+		assert_int_equal(stats.q_errors[i], own * 1000000);
+		assert_int_equal(stats.q_opackets[i], own * 2);
+		assert_int_equal(stats.q_obytes[i], own * 2000);
+	}
+}
+
+static void
+queues_add_up_over_their_base(void **state)
+{
+	(void)state;
+	check_counted(0);
+	count(1);
+	check_counted(1);
+	count(4);
+	check_counted(5);
+	assert_int_equal(mdv_stats_reset(&rig.dev), 0);
+	check_counted(0);
+	count(2);
+	check_counted(2);
+	/* The queues' own counters are their threads': nobody else has written them. */
+	assert_int_equal(rxqs[0].count.packets, 7);
+	assert_int_equal(txqs[0].count.packets, 14);
+}
+
+static void
+frames_missed_are_those_while_started(void **state)
+{
+	(void)state;
+	show(MDV_DEVICE_OUT_OF_BUFFER, 100);
+	assert_int_equal(missed(), 0);
+	mdv_stats_start(&rig.port);
+	rig.port.started = true;
+	assert_int_equal(missed(), 0);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 107);
+	assert_int_equal(missed(), 7);
+	assert_int_equal(missed(), 7);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 110);
+	mdv_stats_stop(&rig.port);
+	rig.port.started = false;
+	assert_int_equal(missed(), 10);
+	/* Another user's, while this port has no queues. */
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1000);
+	assert_int_equal(missed(), 10);
+	mdv_stats_start(&rig.port);
+	rig.port.started = true;
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1001);
+	assert_int_equal(missed(), 11);
+	assert_int_equal(mdv_stats_reset(&rig.dev), 0);
+	assert_int_equal(missed(), 0);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1003);
+	assert_int_equal(missed(), 2);
+}
+
+static void
+the_device_counts_in_32_bits(void **state)
+{
+	(void)state;
+	show(MDV_DEVICE_OUT_OF_BUFFER, UINT32_MAX - 1);
+	mdv_stats_start(&rig.port);
+	rig.port.started = true;
+	show(MDV_DEVICE_OUT_OF_BUFFER, 3);
+	assert_int_equal(missed(), 5);
+	mdv_stats_stop(&rig.port);
+	rig.port.started = false;
+	assert_int_equal(missed(), 5);
+}
+
+static void
+a_counter_that_cannot_be_read_stays(void **state)
+{
+	(void)state;
+	/* Not even at the start: what is read first is where counting begins. */
+	mdv_stats_start(&rig.port);
+	rig.port.started = true;
+	assert_int_equal(missed(), 0);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 50);
+	assert_int_equal(missed(), 0);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 54);
+	assert_int_equal(missed(), 4);
+	hide(MDV_DEVICE_OUT_OF_BUFFER);
+	assert_int_equal(missed(), 4);
+	mdv_stats_stop(&rig.port);
+	rig.port.started = false;
+	assert_int_equal(missed(), 4);
+	/* A new start forgets what an earlier one read last. */
+	mdv_stats_start(&rig.port);
+	rig.port.started = true;
+	assert_int_equal(missed(), 4);
+}
+
+static void
+a_stop_waits_for_what_linux_shows_late(void **state)
+{
+	/* Linux's 10 ms, none, and one that would hold up the stop. */
+	static const struct {
+		uint64_t lifespan, least_ms, most_ms;
+	} cases[] = { { 10, 10, 5000 }, { 0, 0, 5000 }, { 3600 * 1000, 100, 60000 } };
+	unsigned int i;
+
+	(void)state;
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1);
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		const uint64_t begin = rte_get_timer_cycles();
+		uint64_t ms;
+
+		show(MDV_DEVICE_LIFESPAN, cases[i].lifespan);
+		mdv_stats_stop(&rig.port);
+		ms = (rte_get_timer_cycles() - begin) * 1000 / rte_get_timer_hz();
+		assert_in_range(ms, cases[i].least_ms, cases[i].most_ms);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(queues_add_up_over_their_base, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(
+			frames_missed_are_those_while_started, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(the_device_counts_in_32_bits, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(
+			a_counter_that_cannot_be_read_stays, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(
+			a_stop_waits_for_what_linux_shows_late, rig_make, rig_free),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
