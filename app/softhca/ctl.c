@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "app.h"
+#include "config/options.h"
 #include "ctl/place.h"
 #include "ctl/request.h"
-#include "options.h"
 #include "talk.h"
 #include "trace.h"
 

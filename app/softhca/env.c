@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include "options.h"
-#include "options_ports.h"
+#include "config/options.h"
+#include "config/options_ports.h"
 #include "sysfs/tree.h"
 #include "wire/tap.h"
 #include "wire/wire.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app.h"
+#include "config/options.h"
 #include "fault/faults.h"
-#include "options.h"
 
 int
 app_faults_read(const char *path, unsigned int nb_ports, char **text)

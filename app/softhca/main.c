@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "app.h"
-#include "options.h"
+#include "config/options.h"
 
 static int help(int argc, char *argv[]);
 static int version(int argc, char *argv[]);

@@ -11,9 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/findings.h"
+#include "config/options.h"
 #include "fault/row.h"
-#include "options.h"
+#include "strict/findings.h"
 
 /** Passed on to the command. */
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };

@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/findings.h"
 #include "base/log.h"
+#include "config/options.h"
+#include "config/options_ports.h"
 #include "ctl/server.h"
+#include "eswitch/eswitch.h"
 #include "fault/faults.h"
 #include "hw/device.h"
 #include "hw/thread.h"
-#include "options.h"
-#include "options_ports.h"
+#include "strict/findings.h"
 #include "sysfs/tree.h"
-#include "wire/eswitch.h"
 #include "wire/faulty.h"
 #include "wire/wire.h"
 

@@ -19,9 +19,9 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #include "abi/file.h"
+#include "config/model.h"
 #include "hw/device.h"
 #include "input.h"
-#include "model.h"
 #include "steering/steering.h"
 
 #define WORLD_FILES       2

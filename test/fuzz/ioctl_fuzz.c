@@ -14,9 +14,9 @@
 
 #include "../unit/steering/build.h"
 #include "abi/ioctl.h"
-#include "base/findings.h"
 #include "check.h"
 #include "ioctl.h"
+#include "strict/findings.h"
 #include "wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

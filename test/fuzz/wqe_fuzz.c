@@ -11,14 +11,14 @@
 
 #include <rdma/ib_user_ioctl_verbs.h>
 
-#include "base/findings.h"
 #include "base/mem.h"
 #include "check.h"
+#include "config/model.h"
 #include "hw/device.h"
 #include "hw/hw.h"
-#include "model.h"
 #include "packet.h"
 #include "steering/steering.h"
+#include "strict/findings.h"
 #include "wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

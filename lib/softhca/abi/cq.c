@@ -9,8 +9,8 @@
 #include "abi/ioctl.h"
 #include "abi/mlx5.h"
 #include "abi/write.h"
-#include "base/findings.h"
-#include "model.h"
+#include "config/model.h"
+#include "strict/findings.h"
 
 static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "as rdma-core 44 has it");
 static_assert(offsetof(struct mlx5_ib_create_cq, flags) == 22, "as rdma-core 44 has it");

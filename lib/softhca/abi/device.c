@@ -13,7 +13,7 @@
 #include "abi/mmap.h"
 #include "abi/write.h"
 #include "base/clock.h"
-#include "model.h"
+#include "config/model.h"
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 

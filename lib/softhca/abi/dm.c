@@ -9,8 +9,8 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/ioctl.h"
+#include "config/model.h"
 #include "hw/memic.h"
-#include "model.h"
 
 /* An address is aligned to a page, whatever was asked for. */
 #define LOG_ALIGNED_MOST 12

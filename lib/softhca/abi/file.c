@@ -13,7 +13,7 @@
 #include "abi/mmap.h"
 #include "abi/object.h"
 #include "abi/write.h"
-#include "model.h"
+#include "config/model.h"
 
 #define PORT          1
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)

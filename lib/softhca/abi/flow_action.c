@@ -12,7 +12,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/ioctl.h"
-#include "model.h"
+#include "config/model.h"
 
 #define ACTION_BYTES   8
 #define ETHERNET_BYTES 14

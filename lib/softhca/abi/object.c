@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "model.h"
+#include "config/model.h"
 
 /* Where a limit stands in the model's row. */
 static const size_t limit_offset[SHCA_NB_LIMITS] = {

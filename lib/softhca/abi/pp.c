@@ -8,8 +8,8 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/ioctl.h"
+#include "config/model.h"
 #include "hw/rate.h"
-#include "model.h"
 
 static void
 destroy(struct shca_object *object)

@@ -11,7 +11,7 @@
 #include "abi/caps.h"
 #include "abi/ioctl.h"
 #include "abi/mlx5.h"
-#include "model.h"
+#include "config/model.h"
 
 static_assert(sizeof(struct mlx5_ib_create_qp) == 56, "as rdma-core 44 has it");
 static_assert(sizeof(struct mlx5_ib_create_qp_rss) == 152, "as rdma-core 44 has it");

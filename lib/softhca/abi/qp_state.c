@@ -6,8 +6,8 @@
 #include <rdma/mlx5-abi.h>
 
 #include "abi/write.h"
-#include "base/findings.h"
-#include "model.h"
+#include "config/model.h"
+#include "strict/findings.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
 #define STANDARD_ATTRS                                                                             \

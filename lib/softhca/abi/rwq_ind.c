@@ -7,7 +7,7 @@
 
 #include "abi/ioctl.h"
 #include "abi/write.h"
-#include "model.h"
+#include "config/model.h"
 
 static void
 unuse(struct shca_rwq_ind_object *table)

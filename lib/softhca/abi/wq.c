@@ -10,7 +10,7 @@
 #include "abi/caps.h"
 #include "abi/ioctl.h"
 #include "abi/write.h"
-#include "model.h"
+#include "config/model.h"
 
 static_assert(sizeof(struct mlx5_ib_create_wq) == 48, "as rdma-core 44 has it");
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "config/model.h"
 #include "ctl/commands.h"
 #include "ctl/request.h"
 #include "hw/device.h"
@@ -15,7 +16,6 @@
 #include "hw/rewrite.h"
 #include "hw/tunnels.h"
 #include "hw/tx.h"
-#include "model.h"
 #include "steering/dump.h"
 #include "steering/parse.h"
 #include "steering/trace.h"

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "config/model.h"
 #include "ctl/commands.h"
 #include "ctl/request.h"
 #include "hw/device.h"
 #include "hw/thread.h"
-#include "model.h"
 
 /* What is taken under the lock in one go, so that the numbers are of one moment. */
 struct snapshot {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/findings.h"
 #include "hw/hw.h"
 #include "hw/port.h"
 #include "hw/sq.h"
+#include "strict/findings.h"
 
 /* Half a register apart: what libmlx5 takes turns with (RC qp.c post_send_db). */
 #define FIRST_PLACE 0x800

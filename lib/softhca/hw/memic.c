@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
+#include "config/model.h"
 #include "hw/port.h"
-#include "model.h"
 
 #define MOST_PAGES 64
 

@@ -13,11 +13,11 @@
 #include <sys/queue.h>
 
 #include "base/idtable.h"
+#include "config/model.h"
 #include "hw/device.h"
 #include "hw/memo.h"
 #include "hw/out.h"
 #include "hw/rate.h"
-#include "model.h"
 #include "wire/wire.h"
 
 struct shca_packet;

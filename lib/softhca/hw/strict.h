@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The checks of a strict device (base/findings.h): what programs do to queues that hardware would
+ * The checks of a strict device (strict/findings.h): what programs do to queues that hardware would
  * punish. Internal to hw/.
  *
  * A check looks and reports; it changes nothing of what the engines do, and they do the same with
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "base/findings.h"
+#include "strict/findings.h"
 
 struct shca_cq;
 struct shca_cqe;

@@ -14,7 +14,7 @@
 
 #include "abi/file.h"
 #include "base/log.h"
-#include "options.h"
+#include "config/options.h"
 #include "preload/fds.h"
 #include "softhca.h"
 

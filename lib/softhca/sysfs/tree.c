@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "model.h"
-#include "options.h"
-#include "options_ports.h"
+#include "config/model.h"
+#include "config/options.h"
+#include "config/options_ports.h"
 #include "wire/wire.h"
 
 #define TREE_PATH_MAX 256

@@ -22,8 +22,8 @@
 
 #include "abi/file.h"
 #include "abi/object.h"
+#include "config/model.h"
 #include "hw/device.h"
-#include "model.h"
 
 #define FIX_ATTRS_MAX 24
 

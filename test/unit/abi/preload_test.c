@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/options.h"
 #include "fixture.h"
-#include "options.h"
 #include "sysfs/tree.h"
 
 #define NODE "/dev/infiniband/uverbs0"

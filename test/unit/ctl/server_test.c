@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/options.h"
 #include "ctl/place.h"
 #include "ctl/request.h"
-#include "options.h"
 #include "softhca.h"
 
 static char dir[PATH_MAX];

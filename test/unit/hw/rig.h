@@ -20,9 +20,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "config/model.h"
 #include "hw/device.h"
 #include "hw/hw.h"
-#include "model.h"
 #include "wire/wire.h"
 
 #define RIG_PDN           7

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/findings.h"
 #include "hw/doorbell.h"
 #include "hw/strict.h"
+#include "strict/findings.h"
 
 /* What one program did: findings, and what they said. */
 struct trial {

@@ -2,7 +2,7 @@
 /** @file The switch of virtual functions: who gets what, from whom. The network is a pair's end. */
 #include "wire_test.h"
 
-#include "wire/eswitch.h"
+#include "eswitch/eswitch.h"
 
 #define NB_VPORTS 3
 #define NETWORK   NB_VPORTS

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "model.h"
-#include "options.h"
-#include "options_ports.h"
+#include "config/model.h"
+#include "config/options.h"
+#include "config/options_ports.h"
 #include "wire/wire.h"
 
 /** The first port as text: every field that a user sets. */

@@ -4,8 +4,8 @@
  * What the user asked for: "--port K=V,..." parsed to plain structs, and the file that carries them
  * from the runner to the preloaded library. One row a key in options.c. No I/O but that file.
  */
-#ifndef SHCA_OPTIONS_H
-#define SHCA_OPTIONS_H
+#ifndef SHCA_CONFIG_OPTIONS_H
+#define SHCA_CONFIG_OPTIONS_H
 
 #include <sched.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/findings.h"
+#include "strict/findings.h"
 
 struct shca_model;
 struct shca_wire_ops;
@@ -69,4 +69,4 @@ void shca_options_help(FILE *out);
 int shca_options_save(const struct shca_options *options, const char *path);
 int shca_options_load(struct shca_options *options, const char *path);
 
-#endif /* SHCA_OPTIONS_H */
+#endif /* SHCA_CONFIG_OPTIONS_H */

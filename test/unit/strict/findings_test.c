@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/findings.h"
+#include "strict/findings.h"
 
 static void
 modes(void **state)

@@ -11,8 +11,8 @@
  * A process that is not strict has no struct shca_findings (shca_device_conf.findings is NULL), and
  * that one pointer is all its engines look at.
  */
-#ifndef SHCA_BASE_FINDINGS_H
-#define SHCA_BASE_FINDINGS_H
+#ifndef SHCA_STRICT_FINDINGS_H
+#define SHCA_STRICT_FINDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,4 +104,4 @@ void shca_findings_report(struct shca_findings *findings, enum shca_finding find
 /** The summary of @p count in one line, shortened to @p size. @return how many there were. */
 uint64_t shca_findings_sum(const uint64_t *count, char *text, size_t size);
 
-#endif /* SHCA_BASE_FINDINGS_H */
+#endif /* SHCA_STRICT_FINDINGS_H */

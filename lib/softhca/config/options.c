@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file "--port K=V,...": one row a key, used for parsing, for the options file and for help. */
-#include "options.h"
+#include "config/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include "base/refuse.h"
 #include "base/text.h"
-#include "model.h"
-#include "options_ports.h"
+#include "config/model.h"
+#include "config/options_ports.h"
 #include "wire/wire.h"
 
 #define FIELD_MAX     512

@@ -4,8 +4,8 @@
  * Capabilities by model: one row a ConnectX generation. Device queries answer from the row, the ABI
  * refuses what the row does not offer, and the engines do what it does offer. Immutable.
  */
-#ifndef SHCA_MODEL_H
-#define SHCA_MODEL_H
+#ifndef SHCA_CONFIG_MODEL_H
+#define SHCA_CONFIG_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,4 +70,4 @@ const struct shca_model *shca_model_find(const char *name);
 /** All rows, ended by a row whose name is NULL; the first is the default. */
 extern const struct shca_model shca_models[];
 
-#endif /* SHCA_MODEL_H */
+#endif /* SHCA_CONFIG_MODEL_H */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "model.h"
+#include "config/model.h"
 
 static bool
 is_power_of_two(uint32_t value)

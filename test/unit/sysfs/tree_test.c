@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "options.h"
+#include "config/options.h"
 #include "sysfs/tree.h"
 
 static char dir[64];

@@ -4,7 +4,7 @@
  * The models. Limits are those a PF of the generation reports to verbs (ibv_devinfo -v on the
  * cards); offloads are only those the engines of hw/ and steering/ carry out.
  */
-#include "model.h"
+#include "config/model.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * eswitch.c and esw/legacy.c for the forwarding tables, esw/acl/ingress_lgcy.c for the check of
  * source addresses.
  */
-#include "wire/eswitch.h"
+#include "eswitch/eswitch.h"
 
 #include <errno.h>
 #include <pthread.h>

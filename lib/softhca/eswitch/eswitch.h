@@ -12,8 +12,8 @@
  * goes to the uplink, or, if it came from there, to the vports that are promiscuous, which takes
  * trust. Multicast goes to all but the sender, and to the uplink. Nothing comes back to its sender.
  */
-#ifndef SHCA_WIRE_ESWITCH_H
-#define SHCA_WIRE_ESWITCH_H
+#ifndef SHCA_ESWITCH_ESWITCH_H
+#define SHCA_ESWITCH_ESWITCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,4 +39,4 @@ int shca_eswitch_open(
 int shca_eswitch_join(
 	struct shca_wire *of, const struct shca_eswitch_vport *vport, struct shca_wire **wire);
 
-#endif /* SHCA_WIRE_ESWITCH_H */
+#endif /* SHCA_ESWITCH_ESWITCH_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What softhca run --strict finds: the rules, and how a broken one is reported. */
-#include "base/findings.h"
+#include "strict/findings.h"
 
 #include <endian.h>
 #include <errno.h>

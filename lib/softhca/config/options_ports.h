@@ -4,8 +4,8 @@
  * What ports have to do with each other: who may share what, and which virtual functions are of one
  * card.
  */
-#ifndef SHCA_OPTIONS_PORTS_H
-#define SHCA_OPTIONS_PORTS_H
+#ifndef SHCA_CONFIG_OPTIONS_PORTS_H
+#define SHCA_CONFIG_OPTIONS_PORTS_H
 
 #include <stddef.h>
 
@@ -24,4 +24,4 @@ unsigned int shca_options_ports_card(const struct shca_options *options, unsigne
 /** @return the number of the virtual function @p index on its card. */
 unsigned int shca_options_ports_vf(const struct shca_options *options, unsigned int index);
 
-#endif /* SHCA_OPTIONS_PORTS_H */
+#endif /* SHCA_CONFIG_OPTIONS_PORTS_H */

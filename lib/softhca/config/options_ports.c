@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports among ports: one TAP has one owner, a pair two ends, and a wire one card, whose functions
  * share it. */
-#include "options_ports.h"
+#include "config/options_ports.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/refuse.h"
-#include "model.h"
-#include "options.h"
+#include "config/model.h"
+#include "config/options.h"
 #include "wire/wire.h"
 
 struct check {
