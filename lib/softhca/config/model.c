@@ -36,8 +36,8 @@
 /* The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
  * (LX hw/mlx5/qp.c, create_raw_packet_qp_sq), and drivers take the second for news only beside it.
  */
-#define MULTI_PKT_OLD 2
-#define MULTI_PKT     (MULTI_PKT_OLD | 4)
+#define MULTI_PKT_OLD SHCA_MPW_OLD
+#define MULTI_PKT     (MULTI_PKT_OLD | SHCA_MPW_ENHANCED)
 
 /* From ConnectX-5 on: 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM) and 128 bytes. */
 #define EDITS .modify_actions = 16, .encap_bytes = 128

@@ -23,6 +23,11 @@ enum shca_min_inline {
 #define SHCA_MAX_LOG_STRIDES      16
 /** @} */
 
+/** @{ Bits of multi_pkt_send. */
+#define SHCA_MPW_OLD      2
+#define SHCA_MPW_ENHANCED 4
+/** @} */
+
 /** The slowest limit of a paced send queue. */
 #define SHCA_MIN_RATE_KBPS 1
 
@@ -51,7 +56,7 @@ struct shca_model {
 	uint32_t cqe_comp_max;     /**< mini CQEs a block; 0: no compression */
 	uint32_t cqe_comp_formats; /**< MLX5DV_CQE_RES_FORMAT_* */
 	bool cqe_128b_pad;         /**< CQEs of 128 bytes can be written whole */
-	uint32_t multi_pkt_send;   /**< 2 MPW, 4 enhanced MPW */
+	uint32_t multi_pkt_send;   /**< SHCA_MPW_*, as the ABI encodes it */
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
 	uint32_t sw_parsing;       /**< MLX5DV_SW_PARSING*; all or 0: none */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */

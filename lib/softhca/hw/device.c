@@ -17,6 +17,8 @@
 #include "hw/port.h"
 #include "hw/rq.h"
 #include "hw/sq.h"
+#include "hw/sq_fail.h"
+#include "hw/steer.h"
 #include "hw/strict.h"
 #include "hw/tir.h"
 #include "hw/tunnels.h"
@@ -280,7 +282,7 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	do {
 		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
 		if (dev->has_link) {
-			shca_device_receive(dev, frame, nb);
+			shca_steer_rx(dev, frame, nb);
 		} else {
 			dev->stats.rx_no_link += nb;
 			dev->nb_done += nb;
@@ -315,7 +317,7 @@ run_kernel_rx(struct shca_device *dev)
 		}
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
-		if (shca_device_may_send(dev, &packet))
+		if (shca_steer_tx(dev, &packet))
 			shca_out_add(&dev->out, NULL, 0, packet.bytes, packet.length);
 	}
 	dev->nb_done += nb;
@@ -394,7 +396,7 @@ blame(struct shca_device *dev)
 	case SHCA_TOUCH_SQ_BUFFER: {
 		struct shca_sq *sq = dev->touched;
 
-		shca_sq_fault(sq, sq->ci);
+		shca_sq_fail_wqe(sq, sq->ci);
 		break;
 	}
 	case SHCA_TOUCH_OUT:

@@ -97,13 +97,22 @@ take_segment(const struct shca_gather *source, const struct shca_wqe_segment *se
 	return 0;
 }
 
-static uint8_t
-make_send(const struct shca_gather *source, uint8_t *room, const uint8_t **bytes, uint32_t *length)
+uint8_t
+shca_gather_segment(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length)
+{
+	return take_segment(source, &source->wqe->segment[number], room, bytes, length);
+}
+
+uint8_t
+shca_gather_send(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length)
 {
 	const struct shca_wqe *wqe = source->wqe;
 	const struct shca_wqe_segment *whole = whole_frame(wqe);
 	uint8_t syndrome;
 
+	(void)number;
 	if (whole != NULL)
 		return take_segment(source, whole, room, bytes, length);
 	/* Both are far below 2^31: no overflow in 64 bits, and the sum is what counts. */
@@ -123,9 +132,9 @@ make_send(const struct shca_gather *source, uint8_t *room, const uint8_t **bytes
 	return 0;
 }
 
-static uint8_t
-make_tso(const struct shca_gather *source, uint32_t number, uint8_t *room, const uint8_t **bytes,
-	uint32_t *length)
+uint8_t
+shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length)
 {
 	const struct shca_wqe *wqe = source->wqe;
 	struct shca_tso_segment segment = {
@@ -156,22 +165,4 @@ make_tso(const struct shca_gather *source, uint32_t number, uint8_t *room, const
 	*length = shca_tx_pad(room, *length);
 	*bytes = room;
 	return 0;
-}
-
-uint8_t
-shca_gather_frame(const struct shca_gather *source, uint32_t number, uint8_t *room,
-	const uint8_t **bytes, uint32_t *length)
-{
-	const struct shca_wqe *wqe = source->wqe;
-
-	switch (wqe->opcode) {
-	case MLX5_OPCODE_TSO:
-		if (shca_wqe_is_mpw(wqe))
-			return take_segment(source, &wqe->segment[number], room, bytes, length);
-		return make_tso(source, number, room, bytes, length);
-	case SHCA_OPCODE_ENHANCED_MPSW:
-		return take_segment(source, &wqe->segment[number], room, bytes, length);
-	default:
-		return make_send(source, room, bytes, length);
-	}
 }

@@ -15,7 +15,7 @@ struct shca_wqe;
 
 struct shca_gather {
 	struct shca_mem *mem;
-	const struct shca_wqe *wqe; /**< a well-formed SEND, TSO or multi-packet send */
+	const struct shca_wqe *wqe; /**< well-formed, and with frames */
 	uint32_t pdn;
 	bool copies;      /**< never leave a frame in application memory */
 	uint32_t tunnels; /**< that the device looks into (hw/tunnels.h) */
@@ -23,7 +23,7 @@ struct shca_gather {
 };
 
 /**
- * Make frame @p number of a WQE.
+ * Make frame @p number of a WQE: a SEND's only one, one a segment, or one an mss of a large send.
  *
  * @param room SHCA_OUT_FRAME_ROOM bytes to build it in
  * @param[out] bytes where it is: @p room, or application memory when one pointer segment is the
@@ -31,7 +31,13 @@ struct shca_gather {
  * @param[out] length 0 when the port drops it: longer than SHCA_FRAME_MAX
  * @return 0 or a syndrome
  */
-uint8_t shca_gather_frame(const struct shca_gather *source, uint32_t number, uint8_t *room,
+uint8_t shca_gather_send(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length);
+/** As shca_gather_send(). */
+uint8_t shca_gather_segment(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length);
+/** As shca_gather_send(). */
+uint8_t shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room,
 	const uint8_t **bytes, uint32_t *length);
 
 #endif /* SHCA_HW_GATHER_H */

@@ -27,8 +27,8 @@ segment_at(const uint8_t *flat, unsigned int number)
 	return segment;
 }
 
-/* Everything that shca_sq_check() asks of the WQE but for its segments, and that frames go out as
- * they are. */
+/* Everything that the queue and shca_opcode_is_refused() ask of the WQE but for its segments, and
+ * that frames go out as they are. */
 static bool
 is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 {
@@ -41,7 +41,7 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 	return be32toh(ctrl.opmod_idx_opcode) ==
 		((uint32_t)sq->ci << SHCA_CTRL_INDEX_SHIFT | SHCA_OPCODE_ENHANCED_MPSW) &&
 		be32toh(ctrl.qpn_ds) >> SHCA_CTRL_QPN_SHIFT == sq->number && eth.cs_flags == 0 &&
-		eth.inline_hdr_sz == 0 && (model->multi_pkt_send & SHCA_SQ_MPW_ENHANCED) != 0 &&
+		eth.inline_hdr_sz == 0 && (model->multi_pkt_send & SHCA_MPW_ENHANCED) != 0 &&
 		model->min_inline == SHCA_MIN_INLINE_NONE && sq->pace.kbps == 0 &&
 		!shca_steering_walks_tx(sq->dev->steering);
 }

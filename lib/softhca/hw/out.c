@@ -8,8 +8,12 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "hw/cq.h"
+#include "hw/cqe.h"
 #include "hw/port.h"
 #include "hw/sq.h"
+#include "hw/sq_fail.h"
+#include "hw/steer.h"
 
 int
 shca_out_init(struct shca_out *out)
@@ -23,6 +27,16 @@ shca_out_fini(struct shca_out *out)
 {
 	free(out->arena);
 	out->arena = NULL;
+}
+
+/* A WQE's frames have left, and it asked for a completion. */
+static void
+complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter)
+{
+	struct shca_cqe cqe;
+
+	shca_cqe_set_tx(&cqe, opcode, sq->number, sq->attr.user_index, wqe_counter, sq->dev->ticks);
+	shca_cq_push(sq->attr.cq, &cqe, false);
 }
 
 /* Frames of one queue that have left together. */
@@ -69,7 +83,7 @@ leave(struct shca_device *dev, unsigned int nb)
 		/* First, so that a fault on the CQ does not send the frame again. */
 		out->head = i + 1;
 		account(dev, &departed);
-		shca_sq_complete(slot->sq, slot->opcode, slot->wqe_counter);
+		complete(slot->sq, slot->opcode, slot->wqe_counter);
 	}
 	out->head = end;
 	account(dev, &departed);
@@ -98,7 +112,7 @@ reflect(struct shca_device *dev, unsigned int nb)
 
 	dev->reflect_budget -= nb;
 	leave(dev, nb);
-	shca_device_receive(dev, frames, nb);
+	shca_steer_rx(dev, frames, nb);
 }
 
 bool
@@ -148,7 +162,7 @@ shca_out_complete(struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_coun
 	struct shca_out_slot *last;
 
 	if (out->count == out->head) {
-		shca_sq_complete(sq, opcode, wqe_counter);
+		complete(sq, opcode, wqe_counter);
 		return true;
 	}
 	last = &out->slot[out->count - 1];
@@ -193,7 +207,7 @@ shca_out_fault(struct shca_device *dev)
 			continue;
 		is_found = true;
 		shca_out_forget(out, slot.sq);
-		shca_sq_fault(slot.sq, slot.wqe_counter);
+		shca_sq_fail_wqe(slot.sq, slot.wqe_counter);
 	}
 	if (is_found)
 		return;

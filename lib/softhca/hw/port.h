@@ -20,8 +20,6 @@
 #include "hw/rate.h"
 #include "wire/wire.h"
 
-struct shca_packet;
-
 /** What a step is touching, so that a fault finds the culprit. */
 enum shca_touch {
 	SHCA_TOUCH_NONE,
@@ -115,17 +113,5 @@ shca_tell(shca_event_fn event, void *owner, enum shca_event what)
 	if (event != NULL)
 		event(owner, what);
 }
-
-/** Steer and deliver frames that came from the wire, at most SHCA_OUT_SLOTS. */
-void shca_device_receive(
-	struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames);
-
-/**
- * A frame is about to be sent: sniffers get their copies, and a rule may change it; it then lies in
- * shca_out_build(), where there is room.
- * @param packet with the bytes and length to send, in the end; headers are those of before
- * @return false when a rule forbids it.
- */
-bool shca_device_may_send(struct shca_device *dev, struct shca_packet *packet);
 
 #endif /* SHCA_HW_PORT_H */

@@ -17,7 +17,10 @@
 #include "hw/gather.h"
 #include "hw/inject.h"
 #include "hw/mpw.h"
+#include "hw/opcode.h"
 #include "hw/port.h"
+#include "hw/sq_fail.h"
+#include "hw/steer.h"
 #include "hw/strict.h"
 #include "hw/tunnels.h"
 #include "hw/tx.h"
@@ -125,44 +128,6 @@ read_pi(const struct shca_sq *sq)
 	return (uint16_t)be32toh(__atomic_load_n(&sq->attr.dbrec[MLX5_SND_DBR], __ATOMIC_ACQUIRE));
 }
 
-void
-shca_sq_fail_fatally(struct shca_sq *sq)
-{
-	sq->state = SHCA_QUEUE_ERROR;
-	sq->dead = true;
-	shca_tell(sq->attr.event, sq->attr.owner, SHCA_EVENT_QP_FATAL);
-}
-
-void
-shca_sq_fault(struct shca_sq *sq, uint16_t wqe_counter)
-{
-	SHCA_WARN("SQ 0x%x: a send buffer of WQE %u is not mapped", sq->number, wqe_counter);
-	sq->state = SHCA_QUEUE_ERROR;
-	sq->first_syndrome = MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
-	sq->ci = wqe_counter;
-	sq->nb_queued = 0;
-}
-
-void
-shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat)
-{
-	for (unsigned int i = 0; i < nb; i++) {
-		uint32_t slot = (index + i) & (sq->attr.nb_wqebbs - 1);
-
-		memcpy(flat + (size_t)i * SHCA_WQEBB_BYTES,
-			sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES, SHCA_WQEBB_BYTES);
-	}
-}
-
-void
-shca_sq_complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter)
-{
-	struct shca_cqe cqe;
-
-	shca_cqe_set_tx(&cqe, opcode, sq->number, sq->attr.user_index, wqe_counter, sq->dev->ticks);
-	shca_cq_push(sq->attr.cq, &cqe, false);
-}
-
 /*
  * Report the failed WQE, if there is one to report, and flush what follows. CE "on first error" is
  * silent when flushed: DPDK's send CQ has no room for more.
@@ -207,85 +172,6 @@ flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
-/* A frame a segment, nothing inlined before; the old form's are few and of one length. */
-static bool
-is_multi_packet_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
-{
-	bool is_old = shca_wqe_is_mpw(wqe);
-	uint32_t wanted = is_old ? SHCA_SQ_MPW_OLD : SHCA_SQ_MPW_ENHANCED;
-	bool is_refused = (sq->dev->conf.model->multi_pkt_send & wanted) == 0 ||
-		wqe->inline_length != 0 || wqe->nb_segments == 0 ||
-		(is_old && wqe->nb_segments > SHCA_MPW_MAX_FRAMES);
-
-	for (unsigned int i = 0; i < wqe->nb_segments; i++) {
-		is_refused |= wqe->segment[i].length < SHCA_TX_MIN_HEADER;
-		is_refused |= is_old && wqe->segment[i].length != wqe->mss;
-	}
-	return is_refused;
-}
-
-/*
- * Policy: too little inlined is refused, unless it is the whole frame. The old multi-packet form
- * has no place for inlined headers, and drivers use it on ConnectX-4 Lx (DPDK, txq_mpw_en): nothing
- * is asked of it.
- */
-bool
-shca_sq_is_inline_short(const struct shca_sq *sq, const struct shca_wqe *wqe)
-{
-	return sq->dev->conf.model->min_inline != SHCA_MIN_INLINE_NONE && wqe->has_eth &&
-		wqe->inline_length < SHCA_MIN_INLINE_L2_BYTES && wqe->segments_length != 0 &&
-		!shca_wqe_is_mpw(wqe);
-}
-
-uint8_t
-shca_sq_check(const struct shca_sq *sq, const struct shca_wqe *wqe, uint16_t index)
-{
-	const struct shca_model *model = sq->dev->conf.model;
-	uint64_t length = (uint64_t)wqe->inline_length + wqe->segments_length;
-	bool is_refused = wqe->index != index || wqe->sqn != sq->number;
-	bool is_mpw = wqe->has_eth && shca_wqe_is_mpw(wqe);
-
-	if (!wqe->has_eth)
-		return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
-	is_refused |= wqe->insert_vlan && (!model->cvlan_insert || wqe->opcode != MLX5_OPCODE_SEND);
-	is_refused |= wqe->opmod != 0 && !is_mpw;
-	is_refused |= shca_sq_is_inline_short(sq, wqe);
-	switch (wqe->opcode) {
-	case MLX5_OPCODE_SEND:
-		is_refused |= length < SHCA_TX_MIN_HEADER;
-		break;
-	case MLX5_OPCODE_TSO:
-		if (is_mpw) {
-			is_refused |= is_multi_packet_refused(sq, wqe);
-			break;
-		}
-		is_refused |= wqe->mss == 0 || wqe->segments_length == 0 ||
-			wqe->inline_length < SHCA_TX_MIN_HEADER ||
-			wqe->segments_length > model->max_tso_bytes;
-		break;
-	case SHCA_OPCODE_ENHANCED_MPSW:
-		is_refused |= is_multi_packet_refused(sq, wqe);
-		break;
-	}
-	return is_refused ? MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR : 0;
-}
-
-static uint32_t
-nb_frames(const struct shca_wqe *wqe)
-{
-	switch (wqe->opcode) {
-	case MLX5_OPCODE_SEND:
-		return 1;
-	case MLX5_OPCODE_TSO:
-		return shca_wqe_is_mpw(wqe) ? wqe->nb_segments
-					    : (wqe->segments_length - 1) / wqe->mss + 1;
-	case SHCA_OPCODE_ENHANCED_MPSW:
-		return wqe->nb_segments;
-	default:
-		return 0;
-	}
-}
-
 /* Rules see what the device's own parser does. */
 static inline void
 fill_checksums(const struct shca_gather *source, const struct shca_packet *packet, uint8_t *room)
@@ -320,7 +206,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 	uint8_t syndrome;
 
 	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
-	syndrome = shca_gather_frame(&source, sq->nb_queued, room, &bytes, &length);
+	syndrome = wqe->row->build(&source, sq->nb_queued, room, &bytes, &length);
 	if (syndrome != 0 || length == 0)
 		return syndrome;
 	if (bytes != room)
@@ -330,7 +216,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		if (wqe->cs_flags != 0)
 			fill_checksums(&source, &packet, room);
-		if (!shca_device_may_send(dev, &packet))
+		if (!shca_steer_tx(dev, &packet))
 			return 0;
 		bytes = packet.bytes;
 		length = packet.length;
@@ -409,6 +295,20 @@ is_paced(struct shca_sq *sq)
 	return true;
 }
 
+/* What this queue and the model say to a well-formed WQE at ci. */
+static bool
+is_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
+{
+	return wqe->index != sq->ci || wqe->sqn != sq->number ||
+		shca_opcode_is_refused(wqe, sq->dev->conf.model);
+}
+
+static uint32_t
+nb_frames(const struct shca_wqe *wqe)
+{
+	return wqe->has_eth ? wqe->row->nb_frames(wqe) : 0;
+}
+
 static enum outcome
 execute(struct shca_sq *sq, uint16_t nb_posted)
 {
@@ -433,8 +333,8 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	if (shca_mpw_queue(sq, flat))
 		return finish(sq, shca_wqe_ce(flat), SHCA_OPCODE_ENHANCED_MPSW, nb_wqebbs);
 	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);
-	if (syndrome == 0)
-		syndrome = shca_sq_check(sq, &wqe, sq->ci);
+	if (syndrome == 0 && is_refused(sq, &wqe))
+		syndrome = MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
 	is_looked_at = wqe.cs_flags != 0 || shca_steering_walks_tx(sq->dev->steering);

@@ -14,15 +14,14 @@
 #define SHCA_HW_SQ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "hw/device.h"
+#include "hw/hw.h"
 #include "hw/pace.h"
-
-/** Of model.multi_pkt_send. */
-#define SHCA_SQ_MPW_OLD      2
-#define SHCA_SQ_MPW_ENHANCED 4
 
 /** What a strict device knows of a queue's doorbells (hw/doorbell.h). */
 struct shca_doorbell {
@@ -63,19 +62,19 @@ struct shca_wqe;
  * @param budget of WQEs @return WQEs finished
  */
 unsigned int shca_sq_run(struct shca_sq *sq, unsigned int budget);
-/** A WQE's frames have left, and it asked for a completion. */
-void shca_sq_complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter);
-/** A guarded access to a send buffer of WQE @p wqe_counter faulted: it, and what follows, fails. */
-void shca_sq_fault(struct shca_sq *sq, uint16_t wqe_counter);
-/** The ring or its record is gone, or its counter cannot be: nothing can be reported in CQEs. */
-void shca_sq_fail_fatally(struct shca_sq *sq);
 
 /** Copy @p nb WQEBBs from @p index on into @p flat, around the ring's end if need be. */
-void shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat);
-/** What the model and this queue say to a well-formed WQE at @p index. @return 0 or a syndrome. */
-uint8_t shca_sq_check(const struct shca_sq *sq, const struct shca_wqe *wqe, uint16_t index);
-/** @return whether less is inlined than the model's minimum asks for. */
-bool shca_sq_is_inline_short(const struct shca_sq *sq, const struct shca_wqe *wqe);
+static inline void
+shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		uint32_t slot = (index + i) & (sq->attr.nb_wqebbs - 1);
+
+		memcpy(flat + (size_t)i * SHCA_WQEBB_BYTES,
+			sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES, SHCA_WQEBB_BYTES);
+	}
+}
+
 /**
  * Touch each page of a frame that goes out from where the application has it: a fault is caught
  * here, where it is known whose it is, and not in a wire that holds a lock of stdio's.

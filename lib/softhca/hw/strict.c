@@ -12,6 +12,7 @@
 #include "hw/cq.h"
 #include "hw/cqe.h"
 #include "hw/doorbell.h"
+#include "hw/opcode.h"
 #include "hw/port.h"
 #include "hw/rq.h"
 #include "hw/sq.h"
@@ -114,13 +115,13 @@ judge_wqe(struct look *look)
 	if (wqe->nb_wqebbs > look->nb_posted || wqe->nb_wqebbs > sq->attr.nb_wqebbs)
 		return SHCA_FINDING_WQE_PAST_PRODUCER;
 	shca_sq_fetch(sq, look->index, wqe->nb_wqebbs, look->flat);
-	if (!shca_wqe_is_known(wqe->opcode))
+	if (wqe->row == NULL)
 		return SHCA_FINDING_WQE_OPCODE;
 	if (shca_wqe_decode(look->flat, (size_t)wqe->nb_wqebbs * SHCA_WQEBB_BYTES, wqe) != 0)
 		return SHCA_FINDING_WQE_DS;
-	if (shca_sq_is_inline_short(sq, wqe))
+	if (shca_opcode_is_inline_short(wqe, sq->dev->conf.model))
 		return SHCA_FINDING_WQE_INLINE;
-	if (shca_sq_check(sq, wqe, look->index) != 0)
+	if (shca_opcode_is_refused(wqe, sq->dev->conf.model))
 		return SHCA_FINDING_WQE_FORM;
 	/* Softhca's own engine, and older hardware, go on after it. */
 	if (ctrl.imm != 0 && wqe->opcode == MLX5_OPCODE_SEND)

@@ -10,33 +10,6 @@
 
 #define ALIGN_DS(bytes) (((bytes) + SHCA_DS_BYTES - 1) & ~(size_t)(SHCA_DS_BYTES - 1))
 
-/* Opcodes the Ethernet send path knows. */
-static const struct opcode {
-	uint8_t opcode;
-	const char *name;
-	bool has_eth;
-} opcodes[] = {
-	{ MLX5_OPCODE_NOP, "NOP", false },
-	{ MLX5_OPCODE_SEND, "SEND", true },
-	{ MLX5_OPCODE_TSO, "TSO", true },
-	{ SHCA_OPCODE_ENHANCED_MPSW, "ENHANCED_MPSW", true },
-};
-
-static const struct opcode *
-find_opcode(uint8_t opcode)
-{
-	for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++)
-		if (opcodes[i].opcode == opcode)
-			return &opcodes[i];
-	return NULL;
-}
-
-bool
-shca_wqe_is_known(uint8_t opcode)
-{
-	return find_opcode(opcode) != NULL;
-}
-
 uint8_t
 shca_wqe_ds(const uint8_t *bytes)
 {
@@ -79,6 +52,7 @@ shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe)
 	wqe->ds = word & SHCA_CTRL_DS_MASK;
 	wqe->nb_wqebbs = shca_wqe_nb_wqebbs(wqe->ds);
 	wqe->ce = ctrl.fm_ce_se >> SHCA_CTRL_CE_SHIFT & SHCA_CTRL_CE_MASK;
+	wqe->row = shca_opcode_find(wqe->opcode, wqe->opmod);
 	wqe->has_eth = false;
 }
 
@@ -156,15 +130,13 @@ split_inline(struct shca_wqe *wqe)
 uint8_t
 shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 {
-	const struct opcode *opcode;
 	uint64_t segments_length = 0;
 	size_t offset;
 
 	shca_wqe_decode_ctrl(bytes, wqe);
-	opcode = find_opcode(wqe->opcode);
-	if (opcode == NULL || wqe->ds == 0 || (size_t)wqe->ds * SHCA_DS_BYTES > length)
+	if (wqe->row == NULL || wqe->ds == 0 || (size_t)wqe->ds * SHCA_DS_BYTES > length)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
-	if (!opcode->has_eth)
+	if (!wqe->row->has_eth)
 		return 0;
 	if (wqe->ds < 2)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
@@ -184,7 +156,7 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	if (segments_length > UINT32_MAX)
 		return MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 	wqe->segments_length = (uint32_t)segments_length;
-	if (shca_wqe_is_mpw(wqe))
+	if (wqe->row->is_split)
 		split_inline(wqe);
 	return 0;
 }
@@ -192,12 +164,10 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 void
 shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
 {
-	const struct opcode *opcode = find_opcode(wqe->opcode);
-
 	if (size != 0)
 		text[0] = '\0';
 	shca_text_append(text, size, "%s(0x%02x.%u) index %u sqn 0x%x ds %u ce %u",
-		opcode != NULL ? opcode->name : "opcode", wqe->opcode, wqe->opmod, wqe->index,
+		wqe->row != NULL ? wqe->row->name : "opcode", wqe->opcode, wqe->opmod, wqe->index,
 		wqe->sqn, wqe->ds, wqe->ce);
 	if (!wqe->has_eth)
 		return;

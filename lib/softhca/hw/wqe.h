@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "hw/hw.h"
+#include "hw/opcode.h"
 #include "hw/swp.h"
 
 /** Control and ethernet segment leave room for these. */
@@ -25,8 +26,9 @@ struct shca_wqe_segment {
 
 struct shca_wqe {
 	uint8_t opcode, opmod;
-	uint16_t index; /**< the WQEBB counter as the control segment states it */
-	uint32_t sqn;   /**< as the control segment states it */
+	const struct shca_opcode *row; /**< theirs; NULL: the opcode is unknown */
+	uint16_t index;                /**< the WQEBB counter as the control segment states it */
+	uint32_t sqn;                  /**< as the control segment states it */
 	uint8_t ds;
 	uint8_t nb_wqebbs;
 	enum shca_ce ce;
@@ -45,23 +47,12 @@ struct shca_wqe {
 	struct shca_wqe_segment segment[SHCA_WQE_MAX_SEGMENTS];
 };
 
-/** @return whether @p wqe is a multi-packet send of the old form: its frames are all mss bytes
- * long. */
-static inline bool
-shca_wqe_is_mpw(const struct shca_wqe *wqe)
-{
-	return wqe->opcode == MLX5_OPCODE_TSO && wqe->opmod == SHCA_OPMOD_MPW;
-}
-
 /** @return ds of the control segment that @p bytes (16) is. */
 uint8_t shca_wqe_ds(const uint8_t *bytes);
 /** @return when the WQE completes, of the control segment that @p bytes (16) is. */
 enum shca_ce shca_wqe_ce(const uint8_t *bytes);
 /** @return how many WQEBBs a WQE of @p ds takes; 1 for a malformed 0. */
 uint8_t shca_wqe_nb_wqebbs(uint8_t ds);
-
-/** @return whether an Ethernet send queue knows @p opcode. */
-bool shca_wqe_is_known(uint8_t opcode);
 
 /** Decode the control segment alone, which @p bytes (16) starts with. */
 void shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe);

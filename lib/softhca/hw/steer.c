@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames through the rules: those received to queues and netdev, those sent on to the wire. */
+#include "hw/steer.h"
+
 #include <assert.h>
 
 #include "hw/memo.h"
@@ -37,7 +39,7 @@ deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
 }
 
 bool
-shca_device_may_send(struct shca_device *dev, struct shca_packet *packet)
+shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 {
 	struct shca_verdict verdict = { 0 };
 
@@ -146,7 +148,7 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 }
 
 void
-shca_device_receive(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
+shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
 {
 	const uint64_t generation = shca_steering_generation(dev->steering);
 	struct kernel_frames to_kernel;
