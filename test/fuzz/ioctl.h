@@ -20,7 +20,7 @@
 
 #include "abi/file.h"
 #include "config/model.h"
-#include "hw/device.h"
+#include "hw/device/device.h"
 #include "input.h"
 #include "steering/steering.h"
 

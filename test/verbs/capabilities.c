@@ -119,7 +119,7 @@ static const struct row rows[] = {
 	TUNNEL(VXLAN), TUNNEL(GRE), TUNNEL(CW_MPLS_OVER_GRE), TUNNEL(CW_MPLS_OVER_UDP),
 	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING, try_swp, 0, EIO),
 	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING_CSUM, try_swp, 0, EIO),
-	/* test/system/test_swp.py, and test/unit/hw/swp_test.c. */
+	/* test/system/test_swp.py, and test/unit/hw/format/swp_test.c. */
 	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING_LSO, NULL, 0, 0),
 	FACT(dv.sw_parsing_caps.supported_qpts),
 	/* Of contexts that number their registers, as old libraries do. */

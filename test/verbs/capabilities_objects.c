@@ -154,7 +154,7 @@ try_hash_qp(uint8_t function, uint64_t fields)
 	return ret;
 }
 
-/* What is hashed with it: test/unit/hw/rss_test.c, test/system/test_rss.py. */
+/* What is hashed with it: test/unit/hw/format/rss_test.c, test/system/test_rss.py. */
 int
 try_hash(uint64_t fields)
 {

@@ -10,6 +10,7 @@
 #include "abi/mlx5.h"
 #include "abi/write.h"
 #include "config/model.h"
+#include "hw/queue/cq.h"
 #include "strict/findings.h"
 
 static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "as rdma-core 44 has it");

@@ -10,7 +10,7 @@
 
 #include "abi/ioctl.h"
 #include "config/model.h"
-#include "hw/memic.h"
+#include "hw/device/memic.h"
 
 /* An address is aligned to a page, whatever was asked for. */
 #define LOG_ALIGNED_MOST 12

@@ -25,9 +25,9 @@
 #include "abi/bfreg.h"
 #include "abi/eventq.h"
 #include "base/idtable.h"
-#include "hw/clock_page.h"
-#include "hw/doorbell.h"
-#include "hw/device.h"
+#include "hw/check/doorbell.h"
+#include "hw/device/clock_page.h"
+#include "hw/device/device.h"
 #include "steering/param.h"
 #include "steering/steering.h"
 

@@ -9,7 +9,7 @@
 
 #include "abi/ioctl.h"
 #include "config/model.h"
-#include "hw/rate.h"
+#include "hw/state/rate.h"
 
 static void
 destroy(struct shca_object *object)

@@ -12,6 +12,9 @@
 #include "abi/ioctl.h"
 #include "abi/mlx5.h"
 #include "config/model.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
+#include "hw/queue/tir.h"
 
 static_assert(sizeof(struct mlx5_ib_create_qp) == 56, "as rdma-core 44 has it");
 static_assert(sizeof(struct mlx5_ib_create_qp_rss) == 152, "as rdma-core 44 has it");

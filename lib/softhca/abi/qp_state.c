@@ -7,6 +7,8 @@
 
 #include "abi/write.h"
 #include "config/model.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
 #include "strict/findings.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)

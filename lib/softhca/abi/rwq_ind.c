@@ -8,6 +8,7 @@
 #include "abi/ioctl.h"
 #include "abi/write.h"
 #include "config/model.h"
+#include "hw/queue/tir.h"
 
 static void
 unuse(struct shca_rwq_ind_object *table)

@@ -11,6 +11,7 @@
 #include "abi/ioctl.h"
 #include "abi/write.h"
 #include "config/model.h"
+#include "hw/queue/rq.h"
 
 static_assert(sizeof(struct mlx5_ib_create_wq) == 48, "as rdma-core 44 has it");
 

@@ -12,7 +12,7 @@
  * are therefore guarded: shca_mem_guard_run() runs a function in which a fault on application
  * memory ends the function instead of the process.
  *
- * Not thread-safe: the device lock (hw/device.h) covers registration and use.
+ * Not thread-safe: the device lock (hw/device/device.h) covers registration and use.
  */
 #ifndef SHCA_BASE_MEM_H
 #define SHCA_BASE_MEM_H

@@ -13,8 +13,8 @@
 #include "ctl/request.h"
 #include "ctl/rules.h"
 #include "ctl/stats.h"
-#include "hw/device.h"
-#include "hw/thread.h"
+#include "hw/device/device.h"
+#include "hw/device/thread.h"
 
 /* Who is here: program, process, devices. */
 static int

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "ctl/commands.h"
 #include "ctl/request.h"
-#include "hw/device.h"
+#include "hw/device/device.h"
 #include "steering/ethtool.h"
 
 #define VLAN_MAX 4095

@@ -8,36 +8,21 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "config/model.h"
 #include "ctl/commands.h"
 #include "ctl/request.h"
-#include "hw/device.h"
-#include "hw/out.h"
-#include "hw/rewrite.h"
-#include "hw/tunnels.h"
-#include "hw/tx.h"
-#include "steering/dump.h"
-#include "steering/parse.h"
-#include "steering/trace.h"
+#include "hw/device/device.h"
+#include "hw/device/trace.h"
 
 static void
 dump_port(struct shca_device *dev, struct shca_json *json, FILE *out)
 {
-	const struct shca_dump_conf conf = {
-		.out = out,
-		.json = json,
-		.describe = shca_tir_describe,
-	};
-
 	if (json != NULL) {
 		shca_json_open(json, NULL, '{');
 		shca_json_string(json, "device", "mlx5_%u", shca_device_conf(dev)->index);
 	} else {
 		fprintf(out, "mlx5_%u\n", shca_device_conf(dev)->index);
 	}
-	shca_device_lock(dev);
-	shca_dump_tables(shca_device_steering(dev), &conf);
-	shca_device_unlock(dev);
+	shca_device_dump(dev, json, out);
 	if (json != NULL)
 		shca_json_close(json);
 }
@@ -74,7 +59,7 @@ digit(char c)
 static size_t
 room_for(size_t nb_digits)
 {
-	return nb_digits / 2 + SHCA_OUT_FRAME_ROOM;
+	return nb_digits / 2 + SHCA_DEVICE_TRACE_ROOM;
 }
 
 /* @return the bytes, to be freed, or NULL. */
@@ -97,124 +82,76 @@ decode(const char *text, uint32_t *length)
 	return bytes;
 }
 
-/* A frame in question, and where its story goes. */
-struct story {
-	struct shca_commands_target *target;
-	uint8_t *bytes;
-	uint32_t length;
-	struct shca_json *json; /* NULL: text */
-	FILE *out;
-	struct shca_dump_conf conf; /* json and out, too */
-};
-
+/* The ports of this process that the frame comes to. */
 static void
-parse(const struct story *story, const struct shca_device *dev, struct shca_packet *packet)
+trace_receivers(struct shca_commands_target *target, struct shca_device_trace *trace)
 {
-	shca_parse(story->bytes, story->length, packet);
-	shca_tunnels_limit(packet, shca_device_conf(dev)->model->tunnel_offloads);
-}
+	const unsigned int nb_to = trace->nb_to;
 
-static void
-tell_receipt(const struct story *story, struct shca_device *dev)
-{
-	struct shca_packet packet;
-
-	parse(story, dev, &packet);
-	shca_device_lock(dev);
-	shca_trace_rx(shca_device_steering(dev), &packet, &story->conf);
-	shca_device_unlock(dev);
-}
-
-/* The ports of this process that it comes to. */
-static void
-tell_receivers(const struct story *story, const struct shca_device_fate *fate)
-{
-	struct shca_commands_target *target = story->target;
-
-	for (unsigned int i = 0; i < fate->nb_to * target->nb_devices; i++) {
+	trace->is_sent = false;
+	for (unsigned int i = 0; i < nb_to * target->nb_devices; i++) {
 		struct shca_device *dev = target->devices[i % target->nb_devices];
 		const struct shca_device_conf *conf = shca_device_conf(dev);
 
-		if (conf->wire != fate->to[i / target->nb_devices])
+		if (conf->wire != trace->to[i / target->nb_devices])
 			continue;
-		if (story->json != NULL) {
-			shca_json_open(story->json, NULL, '{');
-			shca_json_string(story->json, "device", "mlx5_%u", conf->index);
+		if (trace->json != NULL) {
+			shca_json_open(trace->json, NULL, '{');
+			shca_json_string(trace->json, "device", "mlx5_%u", conf->index);
 		} else {
-			fprintf(story->out, "mlx5_%u receives: ", conf->index);
+			fprintf(trace->out, "mlx5_%u receives: ", conf->index);
 		}
-		tell_receipt(story, dev);
-		if (story->json != NULL)
-			shca_json_close(story->json);
+		shca_device_trace(dev, trace);
+		if (trace->json != NULL)
+			shca_json_close(trace->json);
 	}
 }
 
 static void
-tell_sending(struct story *story, struct shca_device *dev)
+trace_one(struct shca_commands_target *target, struct shca_device *dev,
+	struct shca_device_trace *trace)
 {
-	struct shca_device_fate fate;
-	struct shca_packet packet;
-	bool is_sent;
+	const bool is_sent = trace->is_sent;
 
-	story->length = shca_tx_pad(story->bytes, story->length);
-	parse(story, dev, &packet);
-	shca_device_lock(dev);
-	shca_device_foretell(dev, story->bytes, story->length, &fate);
-	is_sent = shca_trace_tx(shca_device_steering(dev), &packet, fate.is_lost ? "lost" : "sent",
-		fate.what, &story->conf);
-	shca_device_unlock(dev);
-	if (packet.bytes != story->bytes) {
-		memcpy(story->bytes, packet.bytes, packet.length);
-		story->length = packet.length;
-	}
-	if (story->json != NULL)
-		shca_json_open(story->json, "received", '[');
-	if (is_sent)
-		tell_receivers(story, &fate);
-	if (story->json != NULL)
-		shca_json_close(story->json);
+	shca_device_trace(dev, trace);
+	if (!is_sent)
+		return;
+	if (trace->json != NULL)
+		shca_json_open(trace->json, "received", '[');
+	trace_receivers(target, trace);
+	if (trace->json != NULL)
+		shca_json_close(trace->json);
 }
 
 int
 shca_rules_trace(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
 {
 	struct shca_device *dev = shca_commands_find_one(target, request, out);
-	struct story story = { .target = target, .out = out };
+	struct shca_device_trace trace = { .is_sent = request->tx, .out = out };
 	struct shca_json json;
-	uint8_t *room;
 
 	if (dev == NULL)
 		return -EINVAL;
 	if (strlen(request->argument) % 2 == 0)
-		story.bytes = decode(request->argument, &story.length);
-	room = malloc(room_for(strlen(request->argument)));
-	if (story.bytes == NULL || room == NULL) {
-		free(story.bytes);
-		free(room);
+		trace.bytes = decode(request->argument, &trace.length);
+	trace.room = malloc(room_for(strlen(request->argument)));
+	if (trace.bytes == NULL || trace.room == NULL) {
+		free(trace.bytes);
+		free(trace.room);
 		fprintf(out, "trace takes the bytes of a frame in hexadecimal");
 		return -EINVAL;
 	}
 	shca_json_init(&json, out);
 	if (request->json) {
-		story.json = &json;
+		trace.json = &json;
 		shca_json_open(&json, NULL, '{');
 	}
-	story.conf = (struct shca_dump_conf){
-		.out = out,
-		.json = story.json,
-		.describe = shca_tir_describe,
-		.rewrite = shca_rewrite,
-		.room = room,
-	};
-	if (request->tx)
-		tell_sending(&story, dev);
-	else
-		tell_receipt(&story, dev);
+	trace_one(target, dev, &trace);
 	if (request->json) {
 		shca_json_close(&json);
 		fputc('\n', out);
 	}
-	free(story.bytes);
-	free(room);
+	free(trace.bytes);
+	free(trace.room);
 	return 0;
 }

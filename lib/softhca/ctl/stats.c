@@ -10,8 +10,8 @@
 #include "config/model.h"
 #include "ctl/commands.h"
 #include "ctl/request.h"
-#include "hw/device.h"
-#include "hw/thread.h"
+#include "hw/device/device.h"
+#include "hw/device/thread.h"
 
 /* What is taken under the lock in one go, so that the numbers are of one moment. */
 struct snapshot {

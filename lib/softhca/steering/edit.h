@@ -2,7 +2,7 @@
 /**
  * @file
  * What a rule changes about the frames it hits: the objects of mlx5dv_create_flow_action_*(). Data
- * only, checked when it is made; hw/rewrite.c carries it out.
+ * only, checked when it is made; hw/format/rewrite.c carries it out.
  */
 #ifndef SHCA_STEERING_EDIT_H
 #define SHCA_STEERING_EDIT_H

@@ -23,8 +23,8 @@
  * A rule (what ibv_create_flow returns) owns one reference on an FTE, or more for the default
  * types; rules with the same match share the FTE, whose destinations are the union.
  *
- * Not thread-safe: the device lock (hw/device.h) covers it. Nothing here knows what a TIR is;
- * destinations are the caller's pointers.
+ * Not thread-safe: the device lock (hw/device/device.h) covers it. Nothing here knows what a TIR
+ * is; destinations are the caller's pointers.
  */
 #ifndef SHCA_STEERING_STEERING_H
 #define SHCA_STEERING_STEERING_H

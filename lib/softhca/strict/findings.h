@@ -2,8 +2,8 @@
 /**
  * @file
  * What softhca run --strict finds: one row a rule that a program broke and that hardware would
- * punish, or silently hang on. Who checks is hw/strict.c, hw/doorbell.c and the files of abi/; here
- * is what they say and how it is counted.
+ * punish, or silently hang on. Who checks is hw/check/strict.c, hw/check/doorbell.c and the files
+ * of abi/; here is what they say and how it is counted.
  *
  *     checks ──report──> standard error      a few of a kind, with a decoded dump
  *                  └───> count[]             all of them: a file the runner shares, its exit status

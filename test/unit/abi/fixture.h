@@ -23,7 +23,7 @@
 #include "abi/file.h"
 #include "abi/object.h"
 #include "config/model.h"
-#include "hw/device.h"
+#include "hw/device/device.h"
 
 #define FIX_ATTRS_MAX 24
 

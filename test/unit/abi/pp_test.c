@@ -8,7 +8,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "fixture.h"
-#include "hw/rate.h"
+#include "hw/state/rate.h"
 
 static struct shca_file *
 open_file(struct shca_device *dev, uint32_t flags, int *fd)

@@ -8,6 +8,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
 #include "fixture.h"
 
 /* clang-format off */

@@ -5,6 +5,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "hw/queue/rq.h"
 #include "fixture.h"
 
 /* clang-format off */

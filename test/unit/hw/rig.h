@@ -21,8 +21,12 @@
 
 #include "base/mem.h"
 #include "config/model.h"
-#include "hw/device.h"
-#include "hw/hw.h"
+#include "hw/device/device.h"
+#include "hw/format/hw.h"
+#include "hw/queue/cq.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
+#include "hw/queue/tir.h"
 #include "wire/wire.h"
 
 #define RIG_PDN           7

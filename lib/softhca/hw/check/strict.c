@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The checks of a strict device. */
+#include "hw/check/strict.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "hw/check/doorbell.h"
+#include "hw/format/cqe.h"
+#include "hw/format/opcode.h"
+#include "hw/format/wqe.h"
+#include "hw/state/cq.h"
+#include "hw/state/device.h"
+#include "hw/state/rq.h"
+#include "hw/state/sq.h"
+#include "steering/steering.h"
+
+#define TEXT_MAX 512
+
+#define MAC_BYTES 6
+
+/* Of the control segment's second word, between the queue's number and the DS count (PRM). */
+#define CTRL_DS_RESERVED 0xc0
+
+static void
+report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site)
+{
+	site->device = dev->conf.index;
+	shca_findings_report(dev->conf.findings, finding, site);
+}
+
+/* @return what is wrong with an access, or SHCA_NB_FINDINGS. */
+static enum shca_finding
+judge_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t address,
+	uint32_t length, bool write)
+{
+	switch (shca_mem_explain(dev->mem, pdn, lkey, address, length, write)) {
+	case SHCA_MEM_GOOD:
+		return SHCA_NB_FINDINGS;
+	case SHCA_MEM_OUTSIDE:
+		return SHCA_FINDING_ADDRESS;
+	default:
+		return SHCA_FINDING_LKEY;
+	}
+}
+
+/* A send WQE under judgement. */
+struct look {
+	struct shca_sq *sq;
+	uint16_t index;
+	uint16_t nb_posted; /* WQEBBs from index on */
+	struct shca_wqe wqe;
+	uint8_t flat[SHCA_WQE_MAX_BYTES + SHCA_WQEBB_BYTES];
+};
+
+static void
+report_wqe(struct look *look, enum shca_finding finding)
+{
+	char text[TEXT_MAX];
+	struct shca_finding_site site = {
+		.queue = "SQ",
+		.number = look->sq->number,
+		.index = look->index,
+		.decoded = text,
+		.bytes = look->flat,
+		.nb_bytes = (size_t)look->wqe.nb_wqebbs * SHCA_WQEBB_BYTES,
+	};
+
+	if (look->wqe.nb_wqebbs > look->nb_posted)
+		site.nb_bytes = SHCA_WQEBB_BYTES;
+	shca_wqe_print(&look->wqe, text, sizeof(text));
+	report(look->sq->dev, finding, &site);
+}
+
+static enum shca_finding
+judge_segments(const struct look *look)
+{
+	const struct shca_sq *sq = look->sq;
+
+	if (!look->wqe.has_eth)
+		return SHCA_NB_FINDINGS;
+	for (unsigned int i = 0; i < look->wqe.nb_segments; i++) {
+		const struct shca_wqe_segment *segment = &look->wqe.segment[i];
+		enum shca_finding finding;
+
+		if (segment->inlined != NULL || segment->length == 0)
+			continue;
+		finding = judge_access(sq->dev, sq->attr.pdn, segment->lkey, segment->address,
+			segment->length, false);
+		if (finding != SHCA_NB_FINDINGS)
+			return finding;
+	}
+	return SHCA_NB_FINDINGS;
+}
+
+/* @return the first thing wrong, or SHCA_NB_FINDINGS. */
+static enum shca_finding
+judge_wqe(struct look *look)
+{
+	struct shca_sq *sq = look->sq;
+	struct shca_wqe *wqe = &look->wqe;
+	struct mlx5_wqe_ctrl_seg ctrl;
+
+	shca_sq_fetch(sq, look->index, 1, look->flat);
+	memcpy(&ctrl, look->flat, sizeof(ctrl));
+	shca_wqe_decode_ctrl(look->flat, wqe);
+	if (wqe->index != look->index || wqe->sqn != sq->number)
+		return SHCA_FINDING_WQE_STALE;
+	if (be32toh(ctrl.qpn_ds) & CTRL_DS_RESERVED)
+		return SHCA_FINDING_WQE_DS_OVERFLOW;
+	if (wqe->nb_wqebbs > look->nb_posted || wqe->nb_wqebbs > sq->attr.nb_wqebbs)
+		return SHCA_FINDING_WQE_PAST_PRODUCER;
+	shca_sq_fetch(sq, look->index, wqe->nb_wqebbs, look->flat);
+	if (wqe->row == NULL)
+		return SHCA_FINDING_WQE_OPCODE;
+	if (shca_wqe_decode(look->flat, (size_t)wqe->nb_wqebbs * SHCA_WQEBB_BYTES, wqe) != 0)
+		return SHCA_FINDING_WQE_DS;
+	if (shca_opcode_is_inline_short(wqe, sq->dev->conf.model))
+		return SHCA_FINDING_WQE_INLINE;
+	if (shca_opcode_is_refused(wqe, sq->dev->conf.model))
+		return SHCA_FINDING_WQE_FORM;
+	/* Softhca's own engine, and older hardware, go on after it. */
+	if (ctrl.imm != 0 && wqe->opcode == MLX5_OPCODE_SEND)
+		report_wqe(look, SHCA_FINDING_WQE_IMMEDIATE);
+	return judge_segments(look);
+}
+
+/* @return the bytes a frame starts with, or NULL when they are too scattered to be looked at. */
+static const uint8_t *
+frame_start(const struct look *look)
+{
+	const struct shca_sq *sq = look->sq;
+	const struct shca_wqe_segment *first = &look->wqe.segment[0];
+
+	if (look->wqe.inline_length >= MAC_BYTES)
+		return look->wqe.inline_header;
+	if (look->wqe.inline_length != 0 || look->wqe.nb_segments == 0 || first->length < MAC_BYTES)
+		return NULL;
+	if (first->inlined != NULL)
+		return first->inlined;
+	return shca_mem_ptr(
+		sq->dev->mem, sq->attr.pdn, first->lkey, first->address, first->length, false);
+}
+
+/*
+ * VPP makes send queues first, because its own broadcasts came back otherwise (df213385d39); why is
+ * not known. One that receives, whatever its rules are, is enough.
+ */
+static void
+judge_broadcast(struct look *look)
+{
+	static const uint8_t broadcast[MAC_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	struct shca_sq *sq = look->sq;
+	const uint8_t *start;
+	struct shca_rq *rq;
+
+	if (!look->wqe.has_eth || shca_steering_nb_receiving(sq->dev->steering) == 0)
+		return;
+	start = frame_start(look);
+	if (start == NULL || memcmp(start, broadcast, MAC_BYTES) != 0)
+		return;
+	LIST_FOREACH (rq, &sq->dev->rqs, link)
+		if (rq->serial < sq->serial && rq->attr.pdn == sq->attr.pdn &&
+			rq->state == SHCA_QUEUE_READY) {
+			report_wqe(look, SHCA_FINDING_OWN_BROADCAST);
+			return;
+		}
+}
+
+void
+shca_strict_sq(struct shca_sq *sq, uint16_t pi)
+{
+	struct look look = { .sq = sq };
+
+	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
+	while (sq->looked_at != pi) {
+		enum shca_finding finding;
+
+		look.index = sq->looked_at;
+		look.nb_posted = (uint16_t)(pi - sq->looked_at);
+		finding = judge_wqe(&look);
+		if (finding != SHCA_NB_FINDINGS) {
+			report_wqe(&look, finding);
+			/* What follows is flushed, or of an unknown place. */
+			sq->looked_at = pi;
+			return;
+		}
+		judge_broadcast(&look);
+		sq->looked_at += look.wqe.nb_wqebbs;
+		shca_doorbell_posted(sq, look.index);
+	}
+}
+
+static void
+report_overrun(struct shca_device *dev, struct shca_finding_site *site, __be32 record, uint16_t ci,
+	uint32_t nb)
+{
+	uint16_t pi = (uint16_t)be32toh(record);
+	uint16_t other = (uint16_t)le32toh(record);
+	bool is_swapped = le32toh(record) <= UINT16_MAX && (uint16_t)(other - ci) <= nb;
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text),
+		"producer counter %u (record 0x%08" PRIx32 "), device at %u, ring of %" PRIu32, pi,
+		be32toh(record), ci, nb);
+	site->index = pi;
+	site->decoded = text;
+	report(dev, is_swapped ? SHCA_FINDING_RECORD_ORDER : SHCA_FINDING_RING_OVERRUN, site);
+}
+
+void
+shca_strict_sq_overrun(struct shca_sq *sq)
+{
+	struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+
+	report_overrun(sq->dev, &site, sq->attr.dbrec[MLX5_SND_DBR], sq->ci, sq->attr.nb_wqebbs);
+}
+
+void
+shca_strict_rq_overrun(struct shca_rq *rq)
+{
+	struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+
+	report_overrun(rq->dev, &site, rq->attr.dbrec[MLX5_RCV_DBR], rq->ci, rq->attr.nb_wqes);
+}
+
+/*
+ * A swapped first counter of up to 255 is 0 in the 16 bits that count: the queue waits for ever.
+ * Later, a driver that writes 32 bits (DPDK's receive queues) may well have 0 in the low half.
+ */
+static void
+judge_first(struct shca_device *dev, struct shca_finding_site *site, const __be32 *record,
+	uint32_t nb, bool *has_begun)
+{
+	__be32 word = __atomic_load_n(record, __ATOMIC_ACQUIRE);
+
+	if (word == 0 || *has_begun)
+		return;
+	*has_begun = true;
+	if ((uint16_t)be32toh(word) == 0 && le32toh(word) <= nb)
+		report_overrun(dev, site, word, 0, nb);
+}
+
+void
+shca_strict_round(struct shca_device *dev)
+{
+	struct shca_rq *rq;
+	struct shca_sq *sq;
+
+	shca_doorbell_round(dev);
+	LIST_FOREACH (sq, &dev->sqs, link) {
+		struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+
+		if (sq->state != SHCA_QUEUE_READY)
+			continue;
+		shca_touch(dev, SHCA_TOUCH_SQ_RING, sq);
+		judge_first(dev, &site, &sq->attr.dbrec[MLX5_SND_DBR], sq->attr.nb_wqebbs,
+			&sq->has_begun);
+	}
+	LIST_FOREACH (rq, &dev->rqs, link) {
+		struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+
+		if (rq->state != SHCA_QUEUE_READY)
+			continue;
+		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
+		judge_first(dev, &site, &rq->attr.dbrec[MLX5_RCV_DBR], rq->attr.nb_wqes,
+			&rq->has_begun);
+	}
+}
+
+/* What mini CQEs of a CQ say, and a queue that cannot do with it. */
+static void
+report_format(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site,
+	const struct shca_cq *cq)
+{
+	static const char *const names[] = {
+		[SHCA_MINI_NONE] = "none",
+		[SHCA_MINI_HASH] = "hash",
+		[SHCA_MINI_CSUM] = "checksum",
+		[SHCA_MINI_CSUM_STRIDX] = "checksum and stride index",
+	};
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "CQ 0x%" PRIx32 ", mini CQEs with %s", cq->number,
+		names[cq->attr.mini_format]);
+	site->decoded = text;
+	report(dev, finding, site);
+}
+
+void
+shca_strict_sq_created(struct shca_sq *sq)
+{
+	struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+
+	if (sq->attr.cq->attr.mini_format != SHCA_MINI_NONE)
+		report_format(sq->dev, SHCA_FINDING_CQ_COMPRESSED_TX, &site, sq->attr.cq);
+}
+
+void
+shca_strict_rq_created(struct shca_rq *rq)
+{
+	struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+	enum shca_mini_format format = rq->attr.cq->attr.mini_format;
+	bool has_strides = rq->attr.log_strides != 0;
+
+	/* Linux asks for the index whenever the device has it, as all models do (en/params.c). */
+	if (format != SHCA_MINI_NONE && (format == SHCA_MINI_CSUM_STRIDX) != has_strides)
+		report_format(rq->dev, SHCA_FINDING_CQ_MINI_FORMAT, &site, rq->attr.cq);
+}
+
+/* The first segment that does not take its part of a frame, and all of them as text. */
+static enum shca_finding
+judge_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char *text)
+{
+	enum shca_finding finding = SHCA_NB_FINDINGS;
+
+	for (unsigned int i = 0; i < rq->nb_segments; i++) {
+		struct mlx5_wqe_data_seg segment;
+		uint32_t room, lkey, part;
+		uint64_t address;
+
+		memcpy(&segment, wqe + (size_t)i * sizeof(segment), sizeof(segment));
+		room = be32toh(segment.byte_count);
+		lkey = be32toh(segment.lkey);
+		address = be64toh(segment.addr);
+		if (room == 0 && lkey == MLX5_INVALID_LKEY)
+			break;
+		shca_text_append(text, TEXT_MAX, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
+			address, room, lkey);
+		part = room < length ? room : length;
+		if (part != 0 && finding == SHCA_NB_FINDINGS)
+			finding = judge_access(rq->dev, rq->attr.pdn, lkey, address, part, true);
+		length -= part;
+	}
+	return finding;
+}
+
+void
+shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
+{
+	const uint8_t *wqe =
+		rq->attr.ring + (size_t)(rq->ci & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes;
+	char text[TEXT_MAX] = "";
+	struct shca_finding_site site = {
+		.queue = "RQ",
+		.number = rq->number,
+		.index = rq->ci,
+		.decoded = text,
+		.bytes = wqe,
+		.nb_bytes = rq->attr.stride_bytes,
+	};
+	enum shca_finding finding;
+
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
+	shca_text_append(text, TEXT_MAX, "frame of %" PRIu32 " bytes, segments", length);
+	finding = judge_rx_segments(rq, wqe + rq->header_bytes, length, text);
+	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR)
+		finding = SHCA_FINDING_RX_TRUNCATED;
+	else if (syndrome == MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR || finding == SHCA_NB_FINDINGS)
+		finding = SHCA_FINDING_WQE_FORM;
+	report(rq->dev, finding, &site);
+}
+
+/* @return whether @p value, of which @p mask counts, lies from ci to pi; *ci is moved there. */
+static bool
+take_ci(uint32_t value, uint32_t mask, uint32_t *ci, uint32_t pi)
+{
+	uint32_t nb_unread = (pi - value) & mask;
+
+	if (nb_unread > pi - *ci)
+		return false;
+	*ci = pi - nb_unread;
+	return true;
+}
+
+enum shca_finding
+shca_strict_judge_ci(uint32_t word, uint32_t *ci, uint32_t pi, uint32_t nb_cqes)
+{
+	const uint32_t mask = SHCA_CQ_ARM_CI_MASK;
+	uint32_t swapped = __builtin_bswap32(word);
+
+	if (word <= mask && take_ci(word, mask, ci, pi))
+		return SHCA_NB_FINDINGS;
+	if (swapped <= mask && take_ci(swapped, mask, ci, pi))
+		return SHCA_FINDING_CQ_RECORD_ORDER;
+	if (take_ci(word & mask, mask, ci, pi))
+		return SHCA_FINDING_CQ_RECORD_WIDTH;
+	if (word <= UINT16_MAX && take_ci(word, UINT16_MAX, ci, pi))
+		return SHCA_FINDING_CQ_RECORD_WIDTH;
+	if (word < nb_cqes && take_ci(word, nb_cqes - 1, ci, pi))
+		return SHCA_FINDING_CQ_RECORD_WIDTH;
+	return SHCA_FINDING_CQ_RECORD_INDEX;
+}
+
+void
+shca_strict_cq(struct shca_cq *cq)
+{
+	__be32 word = __atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE);
+	uint32_t before = cq->ci_valid;
+	enum shca_finding finding;
+	char text[TEXT_MAX];
+	struct shca_finding_site site = {
+		.queue = "CQ",
+		.number = cq->number,
+		.decoded = text,
+	};
+
+	/* Where overruns are ignored, no index is wrong. */
+	if (word == cq->ci_word || cq->attr.ignore_overrun)
+		return;
+	cq->ci_word = word;
+	finding = shca_strict_judge_ci(be32toh(word), &cq->ci_valid, cq->pi, cq->attr.nb_cqes);
+	if (finding == SHCA_NB_FINDINGS)
+		return;
+	snprintf(text, sizeof(text),
+		"record 0x%08" PRIx32 ", possible %" PRIu32 " to %" PRIu32 ", ring of %" PRIu32,
+		be32toh(word), before & SHCA_CQ_ARM_CI_MASK, cq->pi & SHCA_CQ_ARM_CI_MASK,
+		cq->attr.nb_cqes);
+	site.index = be32toh(word);
+	report(cq->dev, finding, &site);
+}
+
+void
+shca_strict_cq_overrun(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	char text[TEXT_MAX];
+	struct shca_finding_site site = {
+		.queue = "CQ",
+		.number = cq->number,
+		.index = cq->pi,
+		.decoded = text,
+		.bytes = cqe,
+		.nb_bytes = sizeof(*cqe),
+	};
+
+	shca_cqe_print(cqe, text, sizeof(text));
+	report(cq->dev, SHCA_FINDING_CQ_OVERRUN, &site);
+}

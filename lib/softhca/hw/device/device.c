@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device: creation, the lock, and the round over engines and wires. */
+#include "hw/device/device.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/check/inject.h"
+#include "hw/check/strict.h"
+#include "hw/device/clock_page.h"
+#include "hw/device/inject_port.h"
+#include "hw/device/link.h"
+#include "hw/format/tunnels.h"
+#include "hw/format/tx.h"
+#include "hw/queue/cq.h"
+#include "hw/queue/memo.h"
+#include "hw/queue/out.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
+#include "hw/queue/sq_fail.h"
+#include "hw/queue/steer.h"
+#include "hw/state/cq.h"
+#include "hw/state/device.h"
+#include "hw/state/rq.h"
+#include "hw/state/sq.h"
+#include "hw/state/tir.h"
+#include "steering/parse.h"
+#include "steering/steering.h"
+#include "wire/wire.h"
+
+/* Frames taken from a wire, and WQEs from a send queue, in one round. */
+#define BURST 64
+/* Frames of a loop in one round. */
+#define LOOP_BURST 256
+/* More rounds than the largest send queue needs. */
+#define CATCH_UP_ROUNDS 1024
+
+#define NUMBER_LAST   0xffffff
+#define CQ_NUMBER_1ST 0x400
+#define QP_NUMBER_1ST 0x100
+
+/* How long a change of the netdev may go unnoticed: 10 ms, and as long as the wire remembers it. */
+#define NETDEV_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
+
+static int
+create_lock(struct shca_device *dev)
+{
+	int ret = pthread_mutex_init(&dev->next, NULL);
+
+	if (ret != 0)
+		return -ret;
+	ret = pthread_mutex_init(&dev->held, NULL);
+	if (ret != 0)
+		pthread_mutex_destroy(&dev->next);
+	return -ret;
+}
+
+static void
+set_kernel_filter(struct shca_device *dev)
+{
+	struct shca_kernel_filter filter = {
+		.present = dev->conf.kernel != NULL,
+		.promiscuous = dev->netdev.is_promiscuous,
+	};
+
+	memcpy(filter.mac, dev->conf.mac, sizeof(filter.mac));
+	shca_steering_set_kernel(dev->steering, &filter);
+}
+
+static void
+look_at_netdev(struct shca_device *dev)
+{
+	const struct shca_device_conf *conf = &dev->conf;
+	struct shca_netdev was = dev->netdev;
+
+	if (conf->kernel == NULL || conf->kernel->ops->look == NULL)
+		return;
+	conf->kernel->ops->look(conf->kernel, &dev->netdev);
+	if (conf->netdev != NULL && strcmp(dev->netdev.name, was.name) != 0)
+		conf->netdev(conf->index, dev->netdev.name, conf->arg);
+	if (dev->netdev.is_promiscuous == was.is_promiscuous)
+		return;
+	set_kernel_filter(dev);
+	if (conf->wire->ops->set_promiscuous != NULL)
+		conf->wire->ops->set_promiscuous(conf->wire, dev->netdev.is_promiscuous);
+}
+
+int
+shca_device_create(const struct shca_device_conf *conf, struct shca_device **out)
+{
+	struct shca_steering_conf steering_conf = {
+		.dont_trap = conf->model->dont_trap,
+		.sniffer = conf->model->sniffer,
+		.tunnel_offloads = conf->model->tunnel_offloads,
+	};
+	struct shca_device *dev = calloc(1, sizeof(*dev));
+	int ret = -ENOMEM;
+
+	if (dev == NULL)
+		return -ENOMEM;
+	dev->conf = *conf;
+	dev->paced_ticks = UINT64_MAX;
+	dev->may_reflect = conf->wire->ops->reflects != NULL;
+	dev->mem = shca_mem_create();
+	if (dev->mem == NULL)
+		goto free_device;
+	dev->steering = shca_steering_create(&steering_conf);
+	if (dev->steering == NULL)
+		goto destroy_mem;
+	ret = shca_memo_init(&dev->memo);
+	if (ret != 0)
+		goto destroy_steering;
+	ret = shca_out_init(&dev->out);
+	if (ret != 0)
+		goto fini_memo;
+	ret = create_lock(dev);
+	if (ret != 0)
+		goto fini_out;
+	shca_idtable_init(&dev->cq_numbers, CQ_NUMBER_1ST, NUMBER_LAST);
+	shca_idtable_init(&dev->queue_numbers, QP_NUMBER_1ST, NUMBER_LAST);
+	shca_idtable_init(&dev->rqt_numbers, 1, NUMBER_LAST);
+	shca_idtable_init(&dev->tir_numbers, 1, NUMBER_LAST);
+	LIST_INIT(&dev->cqs);
+	LIST_INIT(&dev->rqs);
+	LIST_INIT(&dev->sqs);
+	LIST_INIT(&dev->doorbell_pages);
+	LIST_INIT(&dev->clock_pages);
+	LIST_INIT(&dev->listeners);
+	dev->has_link = true;
+	dev->is_active = true;
+	dev->netdev.is_up = true;
+	dev->may_fail = shca_inject_concerns(dev, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW);
+	set_kernel_filter(dev);
+	look_at_netdev(dev);
+	*out = dev;
+	return 0;
+
+fini_out:
+	shca_out_fini(&dev->out);
+fini_memo:
+	shca_memo_fini(&dev->memo);
+destroy_steering:
+	shca_steering_destroy(dev->steering);
+destroy_mem:
+	shca_mem_destroy(dev->mem);
+free_device:
+	free(dev);
+	return ret;
+}
+
+void
+shca_device_destroy(struct shca_device *dev)
+{
+	if (dev == NULL)
+		return;
+	assert(LIST_EMPTY(&dev->sqs) && LIST_EMPTY(&dev->rqs) && LIST_EMPTY(&dev->cqs));
+	shca_idtable_fini(&dev->cq_numbers);
+	shca_idtable_fini(&dev->queue_numbers);
+	shca_idtable_fini(&dev->rqt_numbers);
+	shca_idtable_fini(&dev->tir_numbers);
+	pthread_mutex_destroy(&dev->held);
+	pthread_mutex_destroy(&dev->next);
+	shca_out_fini(&dev->out);
+	shca_memo_fini(&dev->memo);
+	shca_steering_destroy(dev->steering);
+	shca_mem_destroy(dev->mem);
+	free(dev);
+}
+
+void
+shca_device_lock(struct shca_device *dev)
+{
+	atomic_fetch_add_explicit(&dev->nb_waiting, 1, memory_order_relaxed);
+	pthread_mutex_lock(&dev->next);
+	pthread_mutex_lock(&dev->held);
+	atomic_fetch_sub_explicit(&dev->nb_waiting, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&dev->next);
+}
+
+static void
+lock_step(struct shca_device *dev)
+{
+	if (atomic_load_explicit(&dev->nb_waiting, memory_order_relaxed) != 0)
+		shca_device_lock(dev);
+	else
+		pthread_mutex_lock(&dev->held);
+}
+
+void
+shca_device_unlock(struct shca_device *dev)
+{
+	pthread_mutex_unlock(&dev->held);
+}
+
+const struct shca_device_conf *
+shca_device_conf(const struct shca_device *dev)
+{
+	return &dev->conf;
+}
+
+struct shca_mem *
+shca_device_mem(struct shca_device *dev)
+{
+	return dev->mem;
+}
+
+struct shca_rates *
+shca_device_rates(struct shca_device *dev)
+{
+	return &dev->rates;
+}
+
+struct shca_steering *
+shca_device_steering(struct shca_device *dev)
+{
+	return dev->steering;
+}
+
+const struct shca_device_stats *
+shca_device_stats(const struct shca_device *dev)
+{
+	return &dev->stats;
+}
+
+bool
+shca_device_is_dead(const struct shca_device *dev)
+{
+	return dev->is_dead;
+}
+
+/* The wire belongs to the device thread: the next step starts it. */
+void
+shca_device_rules_changed(struct shca_device *dev)
+{
+	if (!dev->is_wire_started && shca_steering_nb_receiving(dev->steering) != 0)
+		dev->start_wire = true;
+}
+
+/* @return how many frames every queue that receives has room for, at most @p most. */
+static unsigned int
+least_room(struct shca_device *dev, unsigned int most)
+{
+	struct shca_rq *rq;
+
+	LIST_FOREACH (rq, &dev->rqs, link) {
+		uint32_t room = shca_rq_room(rq);
+
+		if (room < most)
+			most = room;
+	}
+	return most;
+}
+
+/*
+ * Frames to take from the wire in this round. Those of a patient wire stay there until every queue
+ * has room for all of them, wherever they are steered. Those of a loop are more than a burst if
+ * there is room: what a round costs besides is shared by them.
+ */
+static unsigned int
+wire_budget(struct shca_device *dev)
+{
+	const struct shca_wire *wire = dev->conf.wire;
+	unsigned int room;
+
+	if (dev->may_reflect) {
+		room = least_room(dev, LOOP_BURST);
+		return room > BURST ? room : BURST;
+	}
+	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
+		return BURST;
+	return dev->has_link ? least_room(dev, BURST) : 0;
+}
+
+/* From the cable. */
+static void
+run_wire_rx(struct shca_device *dev, unsigned int budget)
+{
+	struct shca_wire *wire = dev->conf.wire;
+	struct shca_frame frame[BURST];
+	unsigned int nb;
+
+	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
+	do {
+		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
+		if (dev->has_link) {
+			shca_steer_rx(dev, frame, nb);
+		} else {
+			dev->stats.rx_no_link += nb;
+			dev->nb_done += nb;
+		}
+		budget -= nb;
+	} while (nb == BURST && budget != 0);
+}
+
+/* From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
+ * asked while any waits. */
+static void
+run_kernel_rx(struct shca_device *dev)
+{
+	struct shca_wire *kernel = dev->conf.kernel;
+	struct shca_frame frame[BURST];
+	unsigned int nb;
+
+	if (kernel == NULL || dev->out.count != 0)
+		return;
+	nb = kernel->ops->rx(kernel, frame, BURST);
+	for (unsigned int i = 0; i < nb; i++) {
+		const uint8_t *bytes = frame[i].bytes;
+		uint32_t length = frame[i].length;
+		struct shca_packet packet;
+
+		if (length == 0)
+			continue;
+		if (length < SHCA_TX_MIN_FRAME) {
+			memcpy(shca_out_build(&dev->out), bytes, length);
+			bytes = shca_out_build(&dev->out);
+			length = shca_tx_pad(shca_out_build(&dev->out), length);
+		}
+		shca_parse(bytes, length, &packet);
+		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
+		if (shca_steer_tx(dev, &packet))
+			shca_out_add(&dev->out, NULL, 0, packet.bytes, packet.length);
+	}
+	dev->nb_done += nb;
+	shca_out_flush(dev);
+}
+
+static void
+run_sqs(void *arg)
+{
+	struct shca_device *dev = arg;
+	struct shca_sq *sq;
+
+	LIST_FOREACH (sq, &dev->sqs, link)
+		dev->nb_done += shca_sq_run(sq, BURST);
+	shca_out_flush(dev);
+	if (__builtin_expect(dev->may_fail, false))
+		shca_inject_port_run(dev);
+}
+
+static void
+run_round(void *arg)
+{
+	struct shca_device *dev = arg;
+	struct shca_cq *cq;
+	struct shca_rq *rq;
+
+	if (dev->start_wire) {
+		dev->start_wire = false;
+		dev->is_wire_started = true;
+		if (dev->conf.wire->ops->start != NULL)
+			dev->conf.wire->ops->start(dev->conf.wire);
+	}
+	if (dev->ticks - dev->netdev_ticks >= NETDEV_TICKS) {
+		dev->netdev_ticks = dev->ticks;
+		look_at_netdev(dev);
+	}
+	if (dev->conf.wire->ops->nb_refused != NULL)
+		dev->stats.tx_refused = dev->conf.wire->ops->nb_refused(dev->conf.wire);
+	shca_link_run(dev);
+	if (shca_is_strict(dev))
+		shca_strict_round(dev);
+	dev->is_reflecting = dev->may_reflect && dev->has_link;
+	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
+	shca_out_flush(dev);
+	run_kernel_rx(dev);
+	run_sqs(dev);
+	if (dev->is_dead)
+		return;
+	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
+	dev->is_reflecting = false;
+	if (__builtin_expect(dev->may_fail, false))
+		shca_inject_port_run(dev);
+	LIST_FOREACH (rq, &dev->rqs, link)
+		if (rq->state == SHCA_QUEUE_ERROR)
+			shca_rq_flush(rq);
+	LIST_FOREACH (cq, &dev->cqs, link)
+		shca_cq_poll_arm(cq);
+}
+
+/* The application took away memory that it had registered or given as a ring. */
+static void
+blame(struct shca_device *dev)
+{
+	SHCA_WARN("device %u faulted on memory that is no longer mapped", dev->conf.index);
+	switch (dev->touch) {
+	case SHCA_TOUCH_CQ:
+		shca_cq_fail(dev->touched);
+		break;
+	case SHCA_TOUCH_RQ_RING:
+	case SHCA_TOUCH_RQ_BUFFER:
+		shca_rq_fault(dev->touched, dev->touch == SHCA_TOUCH_RQ_BUFFER);
+		break;
+	case SHCA_TOUCH_SQ_RING:
+		shca_sq_fail_fatally(dev->touched);
+		break;
+	case SHCA_TOUCH_SQ_BUFFER: {
+		struct shca_sq *sq = dev->touched;
+
+		shca_sq_fail_wqe(sq, sq->ci);
+		break;
+	}
+	case SHCA_TOUCH_OUT:
+		shca_out_fault(dev);
+		break;
+	case SHCA_TOUCH_NONE:
+		break;
+	}
+}
+
+/* A part of the device at work on the application's memory. */
+static unsigned int
+guarded(struct shca_device *dev, void (*run)(void *dev))
+{
+	dev->nb_done = 0;
+	dev->touch = SHCA_TOUCH_NONE;
+	dev->is_reflecting = false; /* the last round may have faulted */
+	if (!shca_mem_guard_run(run, dev)) {
+		blame(dev);
+		dev->nb_done++;
+	}
+	return dev->nb_done;
+}
+
+unsigned int
+shca_device_step(struct shca_device *dev)
+{
+	unsigned int nb_done;
+
+	lock_step(dev);
+	dev->ticks = shca_clock_ticks();
+	if (__builtin_expect(dev->conf.has_rtc, false))
+		dev->real_time = SHCA_CQE_REAL_TIME(shca_clock_real_ns());
+	if (__builtin_expect(dev->may_fail, false) && shca_inject_port_stands(dev)) {
+		shca_device_unlock(dev);
+		return 0;
+	}
+	__atomic_store_n(&dev->paced_ticks, UINT64_MAX, __ATOMIC_RELAXED);
+	shca_clock_page_update(dev);
+	nb_done = guarded(dev, run_round);
+	shca_device_unlock(dev);
+	return nb_done;
+}
+
+uint64_t
+shca_device_due_ns(const struct shca_device *dev)
+{
+	/* Others step send queues, too, when they catch up. */
+	uint64_t ticks = __atomic_load_n(&dev->paced_ticks, __ATOMIC_RELAXED);
+
+	/* Rounded up to a whole tick. */
+	return ticks != UINT64_MAX ? SHCA_CLOCK_TICKS_TO_NS(ticks + 1) : UINT64_MAX;
+}
+
+void
+shca_device_catch_up(struct shca_device *dev)
+{
+	for (unsigned int i = 0; i < CATCH_UP_ROUNDS && !dev->is_dead && guarded(dev, run_sqs) != 0;
+		i++)
+		;
+}

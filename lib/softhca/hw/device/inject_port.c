@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where faults strike link and device. */
+#include "hw/device/inject_port.h"
+
+#include "base/clock.h"
+#include "hw/check/inject.h"
+#include "hw/device/device.h"
+#include "hw/state/device.h"
+#include "wire/faulty.h"
+#include "wire/wire.h"
+
+#define NS_TO_TICKS(ns) ((ns)*5 / 32) /* of SHCA_CLOCK_KHZ */
+#define DRAIN           64
+
+/* Down, and up again: by the clock, when the wire has lost enough, or at once. */
+static void
+flap(struct shca_device *dev, const struct shca_fault *fault)
+{
+	if (dev->is_link_disabled) /* by the user: it stays so */
+		return;
+	shca_device_set_link(dev, false);
+	if (fault->number == 0 && fault->ns == 0) {
+		shca_device_set_link(dev, true);
+		return;
+	}
+	dev->is_dark = true;
+	dev->light_ticks =
+		fault->ns != 0 ? shca_clock_ticks() + NS_TO_TICKS(fault->ns) : UINT64_MAX;
+	shca_faulty_darken(
+		dev->conf.wire, fault->is_tx, fault->ns != 0 ? UINT64_MAX : fault->number);
+}
+
+/*
+ * What Linux does in the end, when health recovery gives the device up: the event
+ * (mlx5_enter_error_state, mlx5_ib's MLX5_DEV_EVENT_SYS_ERROR), and no command reaches the driver
+ * any more (uverbs_disassociate_api_pre). Who is at the other end sees the carrier go.
+ */
+static void
+die(struct shca_device *dev)
+{
+	struct shca_listener *listener;
+
+	if (dev->is_dead)
+		return;
+	dev->is_dead = true;
+	dev->conf.findings = NULL; /* whatever a program does now, it is not to blame */
+	shca_faulty_rest(dev->conf.wire, UINT64_MAX);
+	if (dev->conf.wire->ops->set_carrier != NULL)
+		dev->conf.wire->ops->set_carrier(dev->conf.wire, false);
+	if (dev->conf.kernel != NULL && dev->conf.kernel->ops->set_carrier != NULL)
+		dev->conf.kernel->ops->set_carrier(dev->conf.kernel, false);
+	LIST_FOREACH (listener, &dev->listeners, link)
+		listener->event(listener->owner, SHCA_EVENT_DEVICE_FATAL);
+}
+
+static void
+slow_down(struct shca_device *dev, const struct shca_fault *fault)
+{
+	dev->is_slow = true;
+	dev->slow_ticks = shca_clock_ticks() + NS_TO_TICKS(fault->ns);
+	shca_faulty_rest(dev->conf.wire, shca_clock_ns() + fault->ns);
+}
+
+static void
+lighten(struct shca_device *dev)
+{
+	dev->is_dark = false;
+	shca_faulty_lighten(dev->conf.wire);
+	shca_device_set_link(dev, true);
+}
+
+void
+shca_inject_port_run(struct shca_device *dev)
+{
+	const struct shca_fault *fault;
+
+	while ((fault = shca_faulty_take(dev->conf.wire)) != NULL) {
+		shca_inject_say(dev, fault);
+		dev->nb_done++;
+		if (fault->row->kind == SHCA_FAULT_LINK_FLAP)
+			flap(dev, fault);
+		else if (fault->row->kind == SHCA_FAULT_DEVICE_FATAL)
+			die(dev);
+		else
+			slow_down(dev, fault);
+	}
+	if (dev->is_dark &&
+		(dev->ticks >= dev->light_ticks || shca_faulty_is_over(dev->conf.wire))) {
+		dev->nb_done++;
+		lighten(dev);
+	}
+}
+
+/* A netdev without a device: what Linux had sent before it saw the carrier go is lost. */
+static void
+drain_kernel(struct shca_device *dev)
+{
+	struct shca_frame frame[DRAIN];
+
+	if (dev->conf.kernel != NULL)
+		(void)dev->conf.kernel->ops->rx(dev->conf.kernel, frame, DRAIN);
+}
+
+bool
+shca_inject_port_stands(struct shca_device *dev)
+{
+	if (dev->is_dead) {
+		drain_kernel(dev);
+		return true;
+	}
+	if (dev->is_slow && dev->ticks < dev->slow_ticks)
+		return true;
+	if (dev->is_slow) {
+		dev->is_slow = false;
+		shca_faulty_rest(dev->conf.wire, 0);
+	}
+	return false;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The port's link: its state, and who is told. */
+#include "hw/device/link.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "hw/device/device.h"
+#include "hw/state/device.h"
+#include "wire/wire.h"
+
+/* How long a change of the wire's carrier may go unnoticed: 10 ms. */
+#define CHECK_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
+
+static void
+set_carrier(struct shca_wire *wire, bool on)
+{
+	if (wire != NULL && wire->ops->set_carrier != NULL)
+		wire->ops->set_carrier(wire, on);
+}
+
+/* The netdev beside the port sees what the port sees. */
+static void
+update(struct shca_device *dev)
+{
+	struct shca_wire *wire = dev->conf.wire;
+	bool is_up = !dev->is_link_disabled && (wire->ops->link == NULL || wire->ops->link(wire));
+	bool is_active = is_up && dev->netdev.is_up;
+	bool is_first = !dev->is_link_known;
+	struct shca_listener *listener;
+
+	dev->is_link_known = true;
+	if (is_up != dev->has_link) {
+		dev->has_link = is_up;
+		set_carrier(dev->conf.kernel, is_up);
+		if (!is_first)
+			SHCA_INFO("mlx5_%u: link %s", dev->conf.index, is_up ? "up" : "down");
+	}
+	if (is_active == dev->is_active)
+		return;
+	dev->is_active = is_active;
+	if (dev->conf.link != NULL)
+		dev->conf.link(dev->conf.index, is_active, dev->conf.arg);
+	if (is_first)
+		return; /* nobody saw it otherwise */
+	LIST_FOREACH (listener, &dev->listeners, link)
+		listener->event(
+			listener->owner, is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
+}
+
+void
+shca_link_run(struct shca_device *dev)
+{
+	if (dev->is_link_known && dev->ticks - dev->link_checked_ticks < CHECK_TICKS)
+		return;
+	dev->link_checked_ticks = dev->ticks;
+	update(dev);
+}
+
+/* Whoever asks sees what the engines go by. */
+bool
+shca_device_link(struct shca_device *dev)
+{
+	update(dev);
+	return dev->has_link;
+}
+
+bool
+shca_device_is_active(struct shca_device *dev)
+{
+	update(dev);
+	return dev->is_active;
+}
+
+void
+shca_device_set_link(struct shca_device *dev, bool up)
+{
+	if (dev->is_link_disabled == !up)
+		return;
+	update(dev); /* what it was is known, then, and the change is one */
+	dev->is_link_disabled = !up;
+	set_carrier(dev->conf.wire, up);
+	update(dev);
+}
+
+void
+shca_device_listen(struct shca_device *dev, struct shca_listener *listener)
+{
+	LIST_INSERT_HEAD(&dev->listeners, listener, link);
+}
+
+void
+shca_device_unlisten(struct shca_listener *listener)
+{
+	LIST_REMOVE(listener, link);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device thread: steps, spins, sleeps. */
+#include "hw/device/thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "hw/device/device.h"
+#include "wire/wire.h"
+
+/* Idle for SPIN_NS: sleep, FIRST_SLEEP_NS at first, twice as long each time that nothing comes. A
+ * doorbell is a store in memory and wakes nobody, so LAST_SLEEP_NS bounds what it waits. */
+#define SPIN_NS        50000
+#define FIRST_SLEEP_NS 20000
+#define LAST_SLEEP_NS  1000000
+
+/* Not more than a hundred reports of lost packets a second. */
+#define REPORT_NS 10000000
+
+struct port {
+	struct shca_device *dev;
+	uint64_t out_of_buffer; /* as last reported */
+};
+
+enum wish {
+	WISH_RUN,
+	WISH_STAND,
+	WISH_END,
+};
+
+struct shca_thread {
+	pthread_t thread;
+	/* Written under the lock, read without once a round; the change is told to who stands. */
+	_Atomic enum wish wish;
+	bool is_standing;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int nb_ports;
+	unsigned int nb_wires;
+	const struct shca_wire **wire; /* of all ports, the kernel sides included */
+	struct pollfd *pollfd;         /* of those with a descriptor */
+	uint64_t reported_ns;
+	struct port port[];
+};
+
+static uint64_t
+bound(uint64_t sleep_ns, uint64_t now, uint64_t due_ns)
+{
+	if (due_ns <= now)
+		return 0;
+	return due_ns - now < sleep_ns ? due_ns - now : sleep_ns;
+}
+
+/* @return how long nothing is due, at most @p sleep_ns. */
+static uint64_t
+bound_by_due(const struct shca_thread *thread, uint64_t sleep_ns)
+{
+	uint64_t now = shca_clock_ns();
+
+	for (unsigned int i = 0; i < thread->nb_wires; i++) {
+		const struct shca_wire *wire = thread->wire[i];
+
+		if (wire->ops->due_ns != NULL)
+			sleep_ns = bound(sleep_ns, now, wire->ops->due_ns(wire));
+	}
+	for (unsigned int i = 0; i < thread->nb_ports; i++)
+		sleep_ns = bound(sleep_ns, now, shca_device_due_ns(thread->port[i].dev));
+	return sleep_ns;
+}
+
+static void
+sleep_on_wires(struct shca_thread *thread, uint64_t sleep_ns)
+{
+	struct timespec timeout;
+	nfds_t nb = 0;
+
+	for (unsigned int i = 0; i < thread->nb_wires; i++) {
+		int fd = thread->wire[i]->ops->fd(thread->wire[i]);
+
+		if (fd >= 0)
+			thread->pollfd[nb++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	}
+	sleep_ns = bound_by_due(thread, sleep_ns);
+	timeout = (struct timespec){ .tv_nsec = (long)sleep_ns };
+	(void)ppoll(thread->pollfd, nb, &timeout, NULL);
+}
+
+static void
+report_losses(struct shca_thread *thread, uint64_t now)
+{
+	if (now - thread->reported_ns < REPORT_NS)
+		return;
+	thread->reported_ns = now;
+	for (unsigned int i = 0; i < thread->nb_ports; i++) {
+		struct port *port = &thread->port[i];
+		const struct shca_device_conf *conf = shca_device_conf(port->dev);
+		uint64_t count;
+
+		if (conf->out_of_buffer == NULL)
+			continue;
+		shca_device_lock(port->dev);
+		count = shca_device_stats(port->dev)->out_of_buffer;
+		shca_device_unlock(port->dev);
+		if (count == port->out_of_buffer)
+			continue;
+		port->out_of_buffer = count;
+		conf->out_of_buffer(conf->index, count, conf->arg);
+	}
+}
+
+/* A round over all ports. @return work done. */
+static unsigned int
+step_all(struct shca_thread *thread)
+{
+	unsigned int nb_done = 0;
+
+	for (unsigned int i = 0; i < thread->nb_ports; i++)
+		nb_done += shca_device_step(thread->port[i].dev);
+	return nb_done;
+}
+
+static void
+stand(struct shca_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->is_standing = true;
+	pthread_cond_broadcast(&thread->changed);
+	while (thread->wish == WISH_STAND)
+		pthread_cond_wait(&thread->changed, &thread->lock);
+	thread->is_standing = false;
+	pthread_mutex_unlock(&thread->lock);
+}
+
+/* @return whether to go on. */
+static bool
+obey(struct shca_thread *thread)
+{
+	enum wish wish = atomic_load_explicit(&thread->wish, memory_order_relaxed);
+
+	if (wish == WISH_STAND) {
+		stand(thread);
+		wish = thread->wish;
+	}
+	return wish != WISH_END;
+}
+
+static void *
+run(void *arg)
+{
+	struct shca_thread *thread = arg;
+	uint64_t sleep_ns = FIRST_SLEEP_NS;
+	uint64_t worked_ns = 0;
+
+	/* Fine sleeps: the default slack of 50 us would more than double the short ones. */
+	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+	while (obey(thread)) {
+		bool has_worked = step_all(thread) != 0;
+		uint64_t now = shca_clock_ns();
+
+		report_losses(thread, now);
+		if (has_worked) {
+			worked_ns = now;
+			sleep_ns = FIRST_SLEEP_NS;
+		} else if (now - worked_ns >= SPIN_NS) {
+			sleep_on_wires(thread, sleep_ns);
+			sleep_ns = sleep_ns * 2 < LAST_SLEEP_NS ? sleep_ns * 2 : LAST_SLEEP_NS;
+		}
+	}
+	return NULL;
+}
+
+/* Signals go to the application's threads; but those that faults raise must reach this one
+ * (base/mem.h): blocked, they would end the process. */
+static void
+set_mask(sigset_t *mask)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
+
+	sigfillset(mask);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(mask, faults[i]);
+}
+
+static int
+create_thread(struct shca_thread *thread, const cpu_set_t *cpus)
+{
+	sigset_t mask, old_mask;
+	pthread_attr_t attr;
+	int ret;
+
+	ret = pthread_attr_init(&attr);
+	if (ret != 0)
+		return -ret;
+	if (cpus != NULL)
+		ret = pthread_attr_setaffinity_np(&attr, sizeof(*cpus), cpus);
+	if (ret == 0) {
+		set_mask(&mask);
+		pthread_sigmask(SIG_SETMASK, &mask, &old_mask);
+		ret = pthread_create(&thread->thread, &attr, run, thread);
+		pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+	}
+	pthread_attr_destroy(&attr);
+	if (ret == 0)
+		pthread_setname_np(thread->thread, "softhca");
+	return -ret;
+}
+
+static void
+free_thread(struct shca_thread *thread)
+{
+	pthread_cond_destroy(&thread->changed);
+	pthread_mutex_destroy(&thread->lock);
+	free(thread->pollfd);
+	free(thread->wire);
+	free(thread);
+}
+
+int
+shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const cpu_set_t *cpus,
+	struct shca_thread **out)
+{
+	struct shca_thread *thread = calloc(1, sizeof(*thread) + nb_devs * sizeof(struct port));
+	int ret;
+
+	if (thread == NULL)
+		return -ENOMEM;
+	pthread_mutex_init(&thread->lock, NULL);
+	pthread_cond_init(&thread->changed, NULL);
+	thread->nb_ports = nb_devs;
+	thread->wire = calloc(2 * (size_t)nb_devs, sizeof(struct shca_wire *));
+	thread->pollfd = calloc(2 * (size_t)nb_devs, sizeof(*thread->pollfd));
+	if (thread->wire == NULL || thread->pollfd == NULL) {
+		free_thread(thread);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < nb_devs; i++) {
+		const struct shca_device_conf *conf = shca_device_conf(devs[i]);
+
+		thread->port[i].dev = devs[i];
+		thread->wire[thread->nb_wires++] = conf->wire;
+		if (conf->kernel != NULL)
+			thread->wire[thread->nb_wires++] = conf->kernel;
+	}
+	ret = create_thread(thread, cpus);
+	if (ret != 0) {
+		SHCA_ERR("cannot start the device thread: %s", strerror(-ret));
+		free_thread(thread);
+		return ret;
+	}
+	*out = thread;
+	return 0;
+}
+
+static void
+tell(struct shca_thread *thread, enum wish wish)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->wish = wish;
+	pthread_cond_broadcast(&thread->changed);
+	while (wish == WISH_STAND && thread->wish == wish && !thread->is_standing)
+		pthread_cond_wait(&thread->changed, &thread->lock);
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void
+shca_thread_freeze(struct shca_thread *thread)
+{
+	tell(thread, WISH_STAND);
+}
+
+void
+shca_thread_thaw(struct shca_thread *thread)
+{
+	tell(thread, WISH_RUN);
+}
+
+bool
+shca_thread_is_frozen(struct shca_thread *thread)
+{
+	return thread->wish == WISH_STAND;
+}
+
+void
+shca_thread_stop(struct shca_thread *thread)
+{
+	if (thread == NULL)
+		return;
+	tell(thread, WISH_END);
+	pthread_join(thread->thread, NULL);
+	free_thread(thread);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The device thread: steps its devices while there is work, spins a little, then sleeps in growing,
+ * bounded steps (woken at once by a wire's descriptor) so that an idle device costs no CPU.
+ */
+#ifndef SHCA_HW_DEVICE_THREAD_H
+#define SHCA_HW_DEVICE_THREAD_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+struct shca_device;
+struct shca_thread;
+
+/**
+ * Start a thread over @p devs (borrowed) on the CPUs @p cpus, all signals blocked.
+ * @return 0 or a negative errno.
+ */
+int shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const cpu_set_t *cpus,
+	struct shca_thread **thread);
+/** Ends and joins it, frozen or not. NULL is allowed. */
+void shca_thread_stop(struct shca_thread *thread);
+/**
+ * Make it stand still between two rounds: doorbells and frames pile up. Returns when it stands. It
+ * may be called from any thread but itself, also when it stands already.
+ */
+void shca_thread_freeze(struct shca_thread *thread);
+/** Let it go on as if nothing had been. */
+void shca_thread_thaw(struct shca_thread *thread);
+bool shca_thread_is_frozen(struct shca_thread *thread);
+
+#endif /* SHCA_HW_DEVICE_THREAD_H */

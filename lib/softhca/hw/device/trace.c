@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules of a device, told: all of them, or those that one frame meets. */
+#include "hw/device/trace.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "hw/device/device.h"
+#include "hw/format/rewrite.h"
+#include "hw/format/tunnels.h"
+#include "hw/format/tx.h"
+#include "hw/queue/tir.h"
+#include "hw/state/device.h"
+#include "steering/dump.h"
+#include "steering/parse.h"
+#include "steering/trace.h"
+#include "wire/wire.h"
+
+void
+shca_device_dump(struct shca_device *dev, struct shca_json *json, FILE *out)
+{
+	const struct shca_dump_conf conf = {
+		.out = out,
+		.json = json,
+		.describe = shca_tir_describe,
+	};
+
+	shca_device_lock(dev);
+	shca_dump_tables(dev->steering, &conf);
+	shca_device_unlock(dev);
+}
+
+/* What would become of the frame once it is on its way to the wire. */
+static struct shca_wire_path
+find_path(const struct shca_device *dev, const struct shca_device_trace *trace)
+{
+	const struct shca_wire *wire = dev->conf.wire;
+	const struct shca_frame frame = { trace->bytes, trace->length };
+	struct shca_wire_path path = { .what = "onto the wire" };
+
+	if (!dev->has_link)
+		path = (struct shca_wire_path){ .what = "the link is down", .is_lost = true };
+	else if (wire->ops->explain != NULL)
+		wire->ops->explain(wire, &frame, &path);
+	return path;
+}
+
+static void
+trace_sent(struct shca_device *dev, struct shca_device_trace *trace, struct shca_packet *packet,
+	const struct shca_dump_conf *conf)
+{
+	const struct shca_wire_path path = find_path(dev, trace);
+	bool is_sent;
+
+	static_assert(SHCA_DEVICE_TRACE_PORTS == SHCA_WIRE_PATH_MAX, "as many ports");
+	is_sent = shca_trace_tx(
+		dev->steering, packet, path.is_lost ? "lost" : "sent", path.what, conf);
+	if (packet->bytes != trace->bytes) {
+		memcpy(trace->bytes, packet->bytes, packet->length);
+		trace->length = packet->length;
+	}
+	trace->nb_to = is_sent ? path.nb_to : 0;
+	for (unsigned int i = 0; i < trace->nb_to; i++)
+		trace->to[i] = path.to[i];
+}
+
+void
+shca_device_trace(struct shca_device *dev, struct shca_device_trace *trace)
+{
+	const struct shca_dump_conf conf = {
+		.out = trace->out,
+		.json = trace->json,
+		.describe = shca_tir_describe,
+		.rewrite = shca_rewrite,
+		.room = trace->room,
+	};
+	struct shca_packet packet;
+
+	trace->nb_to = 0;
+	if (trace->is_sent)
+		trace->length = shca_tx_pad(trace->bytes, trace->length);
+	shca_parse(trace->bytes, trace->length, &packet);
+	shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
+	shca_device_lock(dev);
+	if (trace->is_sent)
+		trace_sent(dev, trace, &packet, &conf);
+	else
+		shca_trace_rx(dev->steering, &packet, &conf);
+	shca_device_unlock(dev);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Internet checksums (RFC 1071) and the Ethernet frame check sequence. Pure.
+ *
+ * Sums are ones-complement sums of 16-bit words as they lie in memory, so that results are stored
+ * with memcpy and no byte order comes into it (RFC 1071, section 2 B). Partial sums add up as long
+ * as every piece but the last has an even length.
+ */
+#ifndef SHCA_HW_FORMAT_CSUM_H
+#define SHCA_HW_FORMAT_CSUM_H
+
+#include <endian.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "steering/parse.h"
+
+/** @return partial sum of @p length bytes, an odd last byte padded with zero; fold it before
+ * storing. */
+uint64_t shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum);
+
+/** Up to so many bytes shca_csum_short() is the faster. */
+#define SHCA_CSUM_SHORT 128
+
+/** Add with end-around carry: 2^64 is 1 modulo 2^16 - 1. */
+static inline uint64_t
+shca_csum_add_word(uint64_t sum, uint64_t word)
+{
+	bool carry = __builtin_add_overflow(sum, word, &sum);
+
+	return sum + carry;
+}
+
+/** shca_csum_add(@p bytes, @p length, 0) of 8 bytes or more, in line. */
+static inline uint64_t
+shca_csum_short(const uint8_t *bytes, size_t length)
+{
+	const size_t rest = length % sizeof(uint64_t);
+	uint64_t sum = 0, word;
+
+	for (size_t at = 0; at + sizeof(word) <= length; at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
+		sum = shca_csum_add_word(sum, word);
+	}
+	if (rest != 0) {
+		/* The last word of the bytes, without what has been added already. */
+		memcpy(&word, bytes + length - sizeof(word), sizeof(word));
+		word = htole64(le64toh(word) >> (64 - 8 * rest));
+		sum = shca_csum_add_word(sum, word);
+	}
+	/* So short that plain additions of some sums do not overflow. */
+	return (sum & UINT32_MAX) + (sum >> 32);
+}
+
+/** @return @p sum in 16 bits, not inverted, in memory order. */
+static inline uint16_t
+shca_csum_fold(uint64_t sum)
+{
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+/** @return partial sum of the TCP/UDP pseudo header of @p headers, whose frame is @p bytes. */
+static inline uint64_t
+shca_csum_pseudo(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	/* IPv4: addresses at 12, RFC 793; IPv6: at 8, RFC 8200 section 8.1. */
+	uint32_t length = htobe32((uint32_t)headers->l3_end - headers->l4_offset);
+	uint64_t sum = (uint64_t)length + htobe32(headers->ip_proto);
+	const uint8_t *ip = bytes + headers->l3_offset;
+	uint32_t src, dst;
+
+	if (headers->l3 != SHCA_L3_IPV4)
+		return shca_csum_add(ip + 8, 32, sum);
+	memcpy(&src, ip + 12, sizeof(src));
+	memcpy(&dst, ip + 16, sizeof(dst));
+	return sum + src + dst;
+}
+
+/** @return true when the frame holds the whole TCP or UDP datagram, so that its checksum means
+ * something. */
+static inline bool
+shca_csum_covers_l4(const struct shca_headers *headers)
+{
+	return headers->valid && (headers->l4 == SHCA_L4_TCP || headers->l4 == SHCA_L4_UDP) &&
+		!headers->fragment && headers->l3_length_ok;
+}
+
+/** @return the 4 bytes that follow @p bytes on the medium, in memory order (IEEE 802.3, 3.2.9). */
+uint32_t shca_csum_fcs(const uint8_t *bytes, size_t length);
+
+#endif /* SHCA_HW_FORMAT_CSUM_H */

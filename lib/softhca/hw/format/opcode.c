@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opcodes of send WQEs, one row each. */
+#include "hw/format/opcode.h"
+
+#include "config/model.h"
+#include "hw/format/gather.h"
+#include "hw/format/hw.h"
+#include "hw/format/tx.h"
+#include "hw/format/wqe.h"
+
+static bool
+is_send_refused(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	(void)model;
+	return (uint64_t)wqe->inline_length + wqe->segments_length < SHCA_TX_MIN_HEADER;
+}
+
+static bool
+is_tso_refused(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	return wqe->mss == 0 || wqe->segments_length == 0 ||
+		wqe->inline_length < SHCA_TX_MIN_HEADER ||
+		wqe->segments_length > model->max_tso_bytes;
+}
+
+/* A frame a segment, nothing inlined before. */
+static bool
+is_multi_packet_refused(const struct shca_wqe *wqe)
+{
+	bool is_refused = wqe->inline_length != 0 || wqe->nb_segments == 0;
+
+	for (unsigned int i = 0; i < wqe->nb_segments; i++)
+		is_refused |= wqe->segment[i].length < SHCA_TX_MIN_HEADER;
+	return is_refused;
+}
+
+static bool
+is_enhanced_refused(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	return (model->multi_pkt_send & SHCA_MPW_ENHANCED) == 0 || is_multi_packet_refused(wqe);
+}
+
+/* Those of the old form are few and of one length. */
+static bool
+is_old_refused(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	bool is_refused = (model->multi_pkt_send & SHCA_MPW_OLD) == 0 ||
+		is_multi_packet_refused(wqe) || wqe->nb_segments > SHCA_MPW_MAX_FRAMES;
+
+	for (unsigned int i = 0; i < wqe->nb_segments; i++)
+		is_refused |= wqe->segment[i].length != wqe->mss;
+	return is_refused;
+}
+
+static uint32_t
+one_frame(const struct shca_wqe *wqe)
+{
+	(void)wqe;
+	return 1;
+}
+
+static uint32_t
+frame_a_segment(const struct shca_wqe *wqe)
+{
+	return wqe->nb_segments;
+}
+
+static uint32_t
+frame_an_mss(const struct shca_wqe *wqe)
+{
+	return (wqe->segments_length - 1) / wqe->mss + 1;
+}
+
+static const struct shca_opcode rows[] = {
+	{ .opcode = MLX5_OPCODE_NOP, .name = "NOP" },
+	{
+		.opcode = MLX5_OPCODE_SEND,
+		.name = "SEND",
+		.has_eth = true,
+		.can_insert_vlan = true,
+		.is_refused = is_send_refused,
+		.nb_frames = one_frame,
+		.build = shca_gather_send,
+	},
+	/* The old multi-packet form. Drivers use it on ConnectX-4 Lx, which asks for inlined
+	 * headers otherwise (DPDK, txq_mpw_en). */
+	{
+		.opcode = MLX5_OPCODE_TSO,
+		.opmod = SHCA_OPMOD_MPW,
+		.name = "TSO",
+		.has_eth = true,
+		.is_split = true,
+		.is_never_inline = true,
+		.is_refused = is_old_refused,
+		.nb_frames = frame_a_segment,
+		.build = shca_gather_segment,
+	},
+	{
+		.opcode = MLX5_OPCODE_TSO,
+		.name = "TSO",
+		.has_eth = true,
+		.is_refused = is_tso_refused,
+		.nb_frames = frame_an_mss,
+		.build = shca_gather_tso,
+	},
+	{
+		.opcode = SHCA_OPCODE_ENHANCED_MPSW,
+		.name = "ENHANCED_MPSW",
+		.has_eth = true,
+		.is_refused = is_enhanced_refused,
+		.nb_frames = frame_a_segment,
+		.build = shca_gather_segment,
+	},
+};
+
+const struct shca_opcode *
+shca_opcode_find(uint8_t opcode, uint8_t opmod)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].opcode == opcode && (rows[i].opmod == opmod || rows[i].opmod == 0))
+			return &rows[i];
+	return NULL;
+}
+
+/* Policy: too little inlined is refused, unless it is the whole frame. */
+bool
+shca_opcode_is_inline_short(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	return model->min_inline != SHCA_MIN_INLINE_NONE && wqe->has_eth &&
+		wqe->inline_length < SHCA_MIN_INLINE_L2_BYTES && wqe->segments_length != 0 &&
+		!wqe->row->is_never_inline;
+}
+
+bool
+shca_opcode_is_refused(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	const struct shca_opcode *row = wqe->row;
+
+	if (!wqe->has_eth)
+		return false;
+	return (wqe->insert_vlan && !(model->cvlan_insert && row->can_insert_vlan)) ||
+		wqe->opmod != row->opmod || shca_opcode_is_inline_short(wqe, model) ||
+		row->is_refused(wqe, model);
+}

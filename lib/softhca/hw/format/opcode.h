@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The opcodes of send WQEs, one row each: how the WQE is read, when it is refused, how many frames
+ * it is, and who makes them. Whatever has no row is refused.
+ */
+#ifndef SHCA_HW_FORMAT_OPCODE_H
+#define SHCA_HW_FORMAT_OPCODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shca_gather;
+struct shca_model;
+struct shca_wqe;
+
+struct shca_opcode {
+	uint8_t opcode; /**< MLX5_OPCODE_* or SHCA_OPCODE_* */
+	uint8_t opmod;  /**< a row that has one stands before the opcode's row without */
+	const char *name;
+	/** An ethernet segment and data segments follow, and frames are made of them; else nothing
+	 * below is set. */
+	bool has_eth;
+	bool can_insert_vlan;
+	/** Frames of mss bytes, which may be inlined end to end in one segment. */
+	bool is_split;
+	/** Whatever the model's minimum of inlined headers is, the form has no place for them. */
+	bool is_never_inline;
+	/** @return whether a well-formed WQE of this row is refused by the model, or by what its
+	 * fields say. */
+	bool (*is_refused)(const struct shca_wqe *wqe, const struct shca_model *model);
+	uint32_t (*nb_frames)(const struct shca_wqe *wqe);
+	/** Make frame @p number: as shca_gather_send(). */
+	uint8_t (*build)(const struct shca_gather *source, uint32_t number, uint8_t *room,
+		const uint8_t **bytes, uint32_t *length);
+};
+
+/** @return the row, or NULL: no Ethernet send queue knows the opcode. */
+const struct shca_opcode *shca_opcode_find(uint8_t opcode, uint8_t opmod);
+
+/** @return whether less is inlined than the model's minimum asks for. */
+bool shca_opcode_is_inline_short(const struct shca_wqe *wqe, const struct shca_model *model);
+
+/** @return whether @p model refuses a WQE that was decoded without a fault. */
+bool shca_opcode_is_refused(const struct shca_wqe *wqe, const struct shca_model *model);
+
+#endif /* SHCA_HW_FORMAT_OPCODE_H */

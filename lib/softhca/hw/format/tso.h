@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Large send: the headers of one segment out of those of the whole. Pure.
+ */
+#ifndef SHCA_HW_FORMAT_TSO_H
+#define SHCA_HW_FORMAT_TSO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shca_packet;
+
+/** Which segment of a large send. */
+struct shca_tso_segment {
+	uint32_t number; /**< from 0 */
+	uint32_t nb;     /**< segments in all */
+	uint32_t offset; /**< of its payload in the whole payload, bytes */
+};
+
+/**
+ * Turn the headers at the start of @p frame, which are those of the whole send, into those of @p
+ * segment.
+ * @p packet describes the frame: all headers, then this segment's payload alone. Checksums are left
+ * to shca_tx_checksum(), after parsing again.
+ */
+void shca_tso_edit(
+	uint8_t *frame, const struct shca_packet *packet, const struct shca_tso_segment *segment);
+
+#endif /* SHCA_HW_FORMAT_TSO_H */

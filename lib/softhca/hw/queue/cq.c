@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queue: write, overrun, arm, resize. */
+#include "hw/queue/cq.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/pack.h"
+#include "hw/check/inject.h"
+#include "hw/check/strict.h"
+#include "hw/state/cq.h"
+#include "hw/state/device.h"
+
+/* Bits 27:25 of an arm word are zero (command 0 or 1 in bits 27:24). */
+#define ARM_WORD_NONE 0x0e000000
+
+#define DBREC_BYTES 8
+
+static bool
+is_geometry_valid(const uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes)
+{
+	return (uintptr_t)ring % SHCA_CQE_BYTES == 0 && nb_cqes != 0 &&
+		(nb_cqes & (nb_cqes - 1)) == 0 && nb_cqes <= 1u << 23 &&
+		(cqe_bytes == SHCA_CQE_BYTES || cqe_bytes == 2 * SHCA_CQE_BYTES);
+}
+
+static void
+use_ring(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes)
+{
+	cq->attr.ring = ring;
+	cq->attr.nb_cqes = nb_cqes;
+	cq->attr.cqe_bytes = cqe_bytes;
+	cq->limit = cq->is_faulty ? 0 : nb_cqes;
+	cq->body = ring + cqe_bytes - SHCA_CQE_BYTES;
+	cq->nb_cqes_log2 = (uint8_t)__builtin_ctz(nb_cqes);
+}
+
+int
+shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **out)
+{
+	struct shca_cq *cq;
+	int ret;
+
+	if (!is_geometry_valid(attr->ring, attr->nb_cqes, attr->cqe_bytes) ||
+		(uintptr_t)attr->dbrec % DBREC_BYTES != 0)
+		return -EINVAL;
+	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_cqes * attr->cqe_bytes, true) ||
+		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, true))
+		return -EFAULT;
+	cq = calloc(1, sizeof(*cq));
+	if (cq == NULL)
+		return -ENOMEM;
+	ret = -ENOMEM;
+	if (attr->mini_format != SHCA_MINI_NONE) {
+		cq->block = calloc(1, sizeof(*cq->block));
+		if (cq->block == NULL)
+			goto free_cq;
+	}
+	ret = shca_idtable_add(&dev->cq_numbers, cq, &cq->number);
+	if (ret != 0)
+		goto free_cq;
+	cq->dev = dev;
+	cq->attr = *attr;
+	cq->ordinal = ++dev->nb_made.cqs;
+	cq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_CQ_OVERRUN, SHCA_FAULT_CQ_OVERRUN);
+	use_ring(cq, attr->ring, attr->nb_cqes, attr->cqe_bytes);
+	cq->arm_word = htobe32(ARM_WORD_NONE);
+	cq->attr.dbrec[SHCA_CQ_DBR_ARM] = cq->arm_word;
+	LIST_INSERT_HEAD(&dev->cqs, cq, link);
+	*out = cq;
+	return 0;
+
+free_cq:
+	free(cq->block);
+	free(cq);
+	return ret;
+}
+
+void
+shca_cq_destroy(struct shca_cq *cq)
+{
+	if (cq == NULL)
+		return;
+	LIST_REMOVE(cq, link);
+	shca_idtable_del(&cq->dev->cq_numbers, cq->number);
+	free(cq->block);
+	free(cq);
+}
+
+uint32_t
+shca_cq_number(const struct shca_cq *cq)
+{
+	return cq->number;
+}
+
+void
+shca_cq_fail(struct shca_cq *cq)
+{
+	if (cq->failed)
+		return;
+	cq->failed = true;
+	shca_tell(cq->attr.event, cq->attr.owner, SHCA_EVENT_CQ_ERR);
+}
+
+static bool
+is_full(const struct shca_cq *cq)
+{
+	return shca_cq_nb_unread(cq) >= cq->attr.nb_cqes;
+}
+
+static bool
+has_room(struct shca_cq *cq)
+{
+	/* The record's cache line is the application's: read it only when the ring seems full. */
+	if (shca_cq_nb_unread(cq) < cq->limit)
+		return true;
+	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
+	return !is_full(cq) && !(cq->is_faulty && shca_inject_cq(cq));
+}
+
+static void
+write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	enum {
+		LAST = SHCA_CQE_BYTES / sizeof(uint64_t) - 1
+	};
+	uint8_t *body = shca_cq_body(cq, cq->pi);
+	uint64_t *to = (uint64_t *)(void *)body;
+	uint8_t owner = cq->pi >> cq->nb_cqes_log2 & MLX5_CQE_OWNER_MASK;
+
+	if (cq->attr.pad && cq->attr.cqe_bytes > SHCA_CQE_BYTES)
+		memset(body - SHCA_CQE_BYTES, 0, SHCA_CQE_BYTES);
+	/* All but the last word, which has op_own, which the application polls; then that word,
+	 * after all the rest and after the packet, for the thread that acquires it. By words, as
+	 * they were made (base/pack.h): nothing wider. */
+	static_assert(offsetof(struct shca_cqe, op_own) / sizeof(uint64_t) == LAST, "op_own");
+	for (unsigned int i = 0; i < LAST; i++)
+		__atomic_store_n(&to[i], shca_pack_load(cqe, i), __ATOMIC_RELAXED);
+	__atomic_store_n(&to[LAST],
+		shca_pack_load(cqe, LAST) |
+			shca_pack8(offsetof(struct shca_cqe, op_own) % sizeof(uint64_t), owner),
+		__ATOMIC_RELEASE);
+	cq->pi++;
+}
+
+/* The minis first, then the title: its owner bit alone says that the block is there. */
+static void
+close_block(struct shca_cq *cq)
+{
+	struct shca_minicqe_block *block = cq->block;
+	struct shca_cqe title;
+
+	if (block == NULL || block->nb == 0)
+		return;
+	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
+	if (block->nb == 1) {
+		write_cqe(cq, &block->first);
+	} else {
+		for (unsigned int i = 0; i * SHCA_MINI_PER_ARRAY < block->nb; i++) {
+			shca_minicqe_array(
+				block, i, shca_cq_body(cq, cq->pi + shca_minicqe_slot(i)));
+		}
+		shca_minicqe_title(block, &title);
+		write_cqe(cq, &title);
+		cq->pi += block->nb - 1u;
+	}
+	block->nb = 0;
+}
+
+/*
+ * Append @p cqe to the block or to a new one. A block does not go on at the ring's start: DPDK's
+ * vectorised receive (rxq_cq_decompress_v) reads a block and fills its packets straight on, with
+ * room for no more than 4 behind the end, and hardware has not hurt it.
+ *
+ * @return false when @p cqe is none that is compressed; there is no block then
+ */
+static bool
+compress(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	const uint32_t max = cq->dev->conf.model->cqe_comp_max;
+	uint32_t to_end;
+
+	if (cq->block->nb != 0) {
+		if (shca_minicqe_add(cq->block, cqe))
+			return true;
+		close_block(cq);
+	}
+	to_end = cq->attr.nb_cqes - (cq->pi & (cq->attr.nb_cqes - 1));
+	shca_minicqe_init(cq->block, cq->attr.mini_format, max < to_end ? max : to_end);
+	return shca_minicqe_add(cq->block, cqe);
+}
+
+bool
+shca_cq_has_clock(const struct shca_cq *cq)
+{
+	return !cq->attr.real_time || cq->dev->conf.has_rtc;
+}
+
+void
+shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
+{
+	if (cq->failed)
+		return;
+	if (cq->attr.real_time)
+		cqe->timestamp = htobe64(cq->dev->real_time);
+	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
+	if (!cq->attr.ignore_overrun && !has_room(cq)) {
+		if (is_full(cq)) /* else: a fault of the run */
+			SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
+		if (shca_is_strict(cq->dev) && is_full(cq))
+			shca_strict_cq_overrun(cq, cqe);
+		close_block(cq);
+		shca_cq_fail(cq);
+		return;
+	}
+	cq->count.packets++;
+	if (cq->block != NULL && compress(cq, cqe))
+		return;
+	write_cqe(cq, cqe);
+	if (solicited)
+		cq->solicited_pi = cq->pi;
+}
+
+/* Is @p pi beyond the consumer index that the arm names? Both 24 bits wide. */
+static bool
+is_beyond(uint32_t pi, uint32_t arm)
+{
+	uint32_t distance = (pi - arm) & SHCA_CQ_ARM_CI_MASK;
+
+	return distance != 0 && distance <= SHCA_CQ_ARM_CI_MASK / 2;
+}
+
+void
+shca_cq_poll_arm(struct shca_cq *cq)
+{
+	__be32 word;
+	uint32_t arm;
+	uint8_t sn;
+
+	if (cq->failed)
+		return;
+	close_block(cq);
+	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
+	if (shca_is_strict(cq->dev))
+		shca_strict_cq(cq);
+	word = __atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_ARM], __ATOMIC_ACQUIRE);
+	arm = be32toh(word);
+	sn = (uint8_t)(arm >> SHCA_CQ_ARM_SN_SHIFT);
+	if (word != cq->arm_word) {
+		cq->arm_word = word;
+		/* An arm with the number of one that fired is late: its event is on its way. */
+		cq->armed = !cq->has_fired || sn != cq->fired_sn;
+	}
+	if (!cq->armed || !is_beyond(arm & SHCA_CQ_ARM_SOLICITED ? cq->solicited_pi : cq->pi, arm))
+		return;
+	cq->armed = false;
+	cq->has_fired = true;
+	cq->fired_sn = sn;
+	shca_tell(cq->attr.event, cq->attr.owner, SHCA_EVENT_COMPLETION);
+}
+
+/*
+ * The RESIZE CQE takes a consumer index of its own; libmlx5 copies what precedes it to the new ring
+ * one place further, so that the index goes on.
+ */
+int
+shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes)
+{
+	struct shca_cqe resize = {
+		.op_own = MLX5_CQE_RESIZE_CQ << SHCA_CQE_OPCODE_SHIFT,
+	};
+
+	if (!is_geometry_valid(ring, nb_cqes, cqe_bytes))
+		return -EINVAL;
+	if (!shca_mem_can_pin(ring, (uint64_t)nb_cqes * cqe_bytes, true))
+		return -EFAULT;
+	if (!shca_mem_is_mapped(
+		    cq->attr.ring, (uint64_t)cq->attr.nb_cqes * cq->attr.cqe_bytes, true))
+		return -EFAULT;
+	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
+	/* Policy: neither ring may lose a completion. The old one needs a place for RESIZE. */
+	if (shca_cq_nb_unread(cq) + 1 > nb_cqes ||
+		(!cq->failed && shca_cq_nb_unread(cq) >= cq->attr.nb_cqes))
+		return -EINVAL;
+	if (!cq->failed) {
+		close_block(cq);
+		write_cqe(cq, &resize);
+	}
+	use_ring(cq, ring, nb_cqes, cqe_bytes);
+	return 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Enhanced multi-packet sends: segments -> frames. */
+#include "hw/queue/mpw.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/copy.h"
+#include "base/mem.h"
+#include "base/prefetch.h"
+#include "hw/format/hw.h"
+#include "hw/format/tx.h"
+#include "hw/format/wqe.h"
+#include "hw/queue/out.h"
+#include "hw/state/device.h"
+#include "hw/state/sq.h"
+#include "steering/steering.h"
+
+#define HEAD_DS         2 /* control and ethernet segment */
+#define PREFETCH_FRAMES 8
+
+static inline struct mlx5_wqe_data_seg
+segment_at(const uint8_t *flat, unsigned int number)
+{
+	struct mlx5_wqe_data_seg segment;
+
+	memcpy(&segment, flat + (size_t)(HEAD_DS + number) * SHCA_DS_BYTES, sizeof(segment));
+	return segment;
+}
+
+/* Everything that the queue and shca_opcode_is_refused() ask of the WQE but for its segments, and
+ * that frames go out as they are. */
+static bool
+is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
+{
+	const struct shca_model *model = sq->dev->conf.model;
+	struct mlx5_wqe_ctrl_seg ctrl;
+	struct mlx5_wqe_eth_seg eth = { 0 };
+
+	memcpy(&ctrl, flat, sizeof(ctrl));
+	memcpy(&eth, flat + sizeof(ctrl), SHCA_DS_BYTES);
+	return be32toh(ctrl.opmod_idx_opcode) ==
+		((uint32_t)sq->ci << SHCA_CTRL_INDEX_SHIFT | SHCA_OPCODE_ENHANCED_MPSW) &&
+		be32toh(ctrl.qpn_ds) >> SHCA_CTRL_QPN_SHIFT == sq->number && eth.cs_flags == 0 &&
+		eth.inline_hdr_sz == 0 && (model->multi_pkt_send & SHCA_MPW_ENHANCED) != 0 &&
+		model->min_inline == SHCA_MIN_INLINE_NONE && sq->pace.kbps == 0 &&
+		!shca_steering_walks_tx(sq->dev->steering);
+}
+
+/* Pointers to frames that are neither too short nor too long to be sent. */
+static bool
+are_plain_segments(const uint8_t *flat, unsigned int nb)
+{
+	bool is_plain = true;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		/* An inlined one has the top bit. */
+		uint32_t length = be32toh(segment_at(flat, i).byte_count);
+
+		is_plain &= length - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
+	}
+	return is_plain;
+}
+
+/* Most regions begin where they say; else it is some other line, which does no harm. */
+static inline void
+prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
+{
+	if (number < nb)
+		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment_at(flat, number).addr));
+}
+
+/* A runt is padded, and a frame that may be received as it is must not change any more. */
+static inline void
+queue_frame(struct shca_sq *sq, const uint8_t *from, uint32_t length)
+{
+	struct shca_device *dev = sq->dev;
+	uint8_t *room = shca_out_build(&dev->out);
+
+	if (length >= SHCA_TX_MIN_FRAME && !dev->may_reflect) {
+		shca_sq_meet_faults(from, length);
+		shca_out_add(&dev->out, sq, sq->ci, from, length);
+		return;
+	}
+	shca_copy(room, from, length);
+	shca_out_add(&dev->out, sq, sq->ci, room, shca_tx_pad(room, length));
+}
+
+static bool
+has_room(const struct shca_out *out, unsigned int nb)
+{
+	return out->head == 0 && out->count + nb <= SHCA_OUT_SLOTS && shca_out_has_room(out);
+}
+
+bool
+shca_mpw_queue(struct shca_sq *sq, const uint8_t *flat)
+{
+	struct shca_device *dev = sq->dev;
+	const uint8_t ds = shca_wqe_ds(flat);
+	const unsigned int nb = ds - HEAD_DS;
+	struct shca_mem_window window = { 0 };
+
+	if (ds <= HEAD_DS || !is_plain_head(sq, flat) || !are_plain_segments(flat, nb))
+		return false;
+	if (!has_room(&dev->out, nb) && (!shca_out_flush(dev) || !has_room(&dev->out, nb)))
+		return false;
+	for (unsigned int i = 0; i < PREFETCH_FRAMES; i++)
+		prefetch_frame(flat, i, nb);
+	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
+	for (unsigned int i = sq->nb_queued; i < nb; i++) {
+		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
+		const uint32_t length = be32toh(segment.byte_count);
+		const uint8_t *from;
+
+		prefetch_frame(flat, i + PREFETCH_FRAMES, nb);
+		from = shca_mem_window_ptr(&window, dev->mem, sq->attr.pdn, be32toh(segment.lkey),
+			be64toh(segment.addr), length, false);
+		if (from == NULL || !shca_out_has_room(&dev->out))
+			return false;
+		queue_frame(sq, from, length);
+		sq->nb_queued = i + 1;
+	}
+	return true;
+}

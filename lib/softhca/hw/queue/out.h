@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Frames on their way to the wire (hw/state/out.h): offered, completed, forgotten. */
+#ifndef SHCA_HW_QUEUE_OUT_H
+#define SHCA_HW_QUEUE_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/state/out.h"
+
+/** @return 0 or -ENOMEM. */
+int shca_out_init(struct shca_out *out);
+void shca_out_fini(struct shca_out *out);
+
+/** Offer everything to the wire. @return true when all has left. */
+bool shca_out_flush(struct shca_device *dev);
+/**
+ * Complete a WQE of @p sq when all that was queued so far has left.
+ * @return false when there was no room: flush, and try again.
+ */
+bool shca_out_complete(
+	struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_counter, uint8_t opcode);
+/** Forget what @p sq has queued: nothing of it is sent or completed any more. */
+void shca_out_forget(struct shca_out *out, const struct shca_sq *sq);
+/**
+ * The wire faulted on a frame: fail the queues whose frames are no longer mapped. When none is,
+ * everything queued is dropped.
+ */
+void shca_out_fault(struct shca_device *dev);
+
+#endif /* SHCA_HW_QUEUE_OUT_H */

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receive queue: frames alike, one after the other. */
+#include "hw/queue/rq_run.h"
+
+#include <endian.h>
+
+#include "base/copy.h"
+#include "base/mem.h"
+#include "hw/queue/cq.h"
+#include "hw/queue/rq.h"
+#include "hw/state/cq.h"
+#include "hw/state/device.h"
+
+/* Frames on their way to one queue. */
+struct run {
+	struct shca_rq *rq;
+	const struct shca_memo_line *line;
+	struct shca_mem_window window;
+	/* The one before has been completed in the CQ's block of compressed completions, judged so:
+	 * the next may be like it. */
+	bool has_latest;
+	struct shca_judgement latest;
+};
+
+/* A queue that gives a frame one buffer and wants it as it came. */
+static bool
+is_plain(const struct shca_rq *rq)
+{
+	return rq->state == SHCA_QUEUE_READY && rq->nb_segments == 1 && !rq->attr.cvlan_strip &&
+		!rq->attr.scatter_fcs && rq->attr.log_strides == 0 && !rq->is_faulty;
+}
+
+/* @return how many of @p nb WQEs are posted; those of a counter that cannot be are left to
+ * shca_rq_receive() to find. */
+static unsigned int
+nb_posted(struct shca_rq *rq, unsigned int nb)
+{
+	uint16_t pi;
+
+	if ((uint16_t)(rq->pi_seen - rq->ci) < nb) {
+		pi = shca_rq_read_pi(rq);
+		if ((uint16_t)(pi - rq->ci) <= rq->attr.nb_wqes)
+			rq->pi_seen = pi;
+	}
+	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
+}
+
+/* @return the buffer of WQE ci for @p length bytes, or NULL when there is anything about it. */
+static inline uint8_t *
+buffer(struct run *run, uint32_t length)
+{
+	struct shca_rq *rq = run->rq;
+	struct mlx5_wqe_data_seg segment;
+	uint32_t room;
+
+	memcpy(&segment, shca_rq_segments(rq, rq->ci), sizeof(segment));
+	room = be32toh(segment.byte_count);
+	if (room < length || room >= MLX5_INLINE_SEG)
+		return NULL;
+	return shca_mem_window_ptr(&run->window, rq->dev->mem, rq->attr.pdn, be32toh(segment.lkey),
+		be64toh(segment.addr), length, true);
+}
+
+static inline struct shca_minicqe
+make_mini(const struct run *run, struct shca_judgement judgement)
+{
+	struct shca_minicqe mini = { .byte_count = htobe32(run->line->length) };
+
+	if (run->rq->attr.cq->block->format == SHCA_MINI_HASH) {
+		mini.rss_hash = htobe32(run->line->rss_hash);
+	} else {
+		mini.checksum = judgement.checksum;
+		if (run->rq->attr.cq->block->format == SHCA_MINI_CSUM_STRIDX)
+			mini.stride_index = htobe16(run->rq->ci);
+	}
+	return mini;
+}
+
+static void
+push(struct run *run, struct shca_judgement judgement)
+{
+	const struct shca_rq *rq = run->rq;
+	const struct shca_cqe_rx cqe_rx = {
+		.byte_count = run->line->length,
+		.rss_hash = run->line->rss_hash,
+		.rss_hash_type = run->line->rss_hash_type,
+		.flow_tag = run->line->flow_tag,
+		.user_index = rq->attr.user_index,
+		.wqe_counter = rq->ci,
+	};
+	struct shca_cqe described, cqe;
+
+	shca_cqe_describe_plain(&described, &run->line->packet.outer, judgement, rq->dev->ticks);
+	shca_cqe_set_rx(&cqe, &described, &cqe_rx);
+	shca_cq_push(rq->attr.cq, &cqe, false);
+	run->has_latest = rq->attr.cq->block != NULL;
+	if (run->has_latest)
+		shca_cq_prefetch_title(rq->attr.cq);
+	run->latest = judgement;
+}
+
+/* The frame is in its buffer. */
+static inline void
+complete(struct run *run, const uint8_t *bytes)
+{
+	const struct shca_judgement judgement = shca_judge_stack(bytes, &run->line->packet.outer);
+	struct shca_rq *rq = run->rq;
+
+	if (!run->has_latest || judgement.l3_good != run->latest.l3_good ||
+		judgement.l4_good != run->latest.l4_good ||
+		!shca_cq_push_like(rq->attr.cq, make_mini(run, judgement)))
+		push(run, judgement);
+	rq->ci++;
+	rq->dev->stats.rx_steered++;
+	rq->count.packets++;
+	rq->count.bytes += run->line->length;
+}
+
+/* @return how many frames were delivered; the next one takes the long way. */
+static unsigned int
+receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_frames)
+{
+	struct shca_rq *rq = run->rq;
+	struct shca_device *dev = rq->dev;
+	const uint32_t length = run->line->length;
+
+	if (!is_plain(rq))
+		return 0;
+	shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
+	nb_frames = nb_posted(rq, nb_frames);
+	for (unsigned int i = 0; i < nb_frames; i++) {
+		uint8_t *to;
+
+		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
+		shca_rq_prefetch(rq);
+		to = buffer(run, length);
+		if (to == NULL)
+			return i;
+		shca_touch(dev, SHCA_TOUCH_RQ_BUFFER, rq);
+		shca_copy(to, frame[i].bytes, length);
+		complete(run, frame[i].bytes);
+	}
+	return nb_frames;
+}
+
+static void
+receive_one(struct run *run, const struct shca_frame *frame)
+{
+	struct shca_packet packet = run->line->packet;
+	struct shca_rx rx = { .packet = &packet };
+	struct shca_cqe_rx cqe_rx = {
+		.rss_hash = run->line->rss_hash,
+		.rss_hash_type = run->line->rss_hash_type,
+		.flow_tag = run->line->flow_tag,
+	};
+
+	packet.bytes = frame->bytes;
+	run->has_latest = false;
+	shca_rq_receive(run->rq, &rx, &cqe_rx);
+}
+
+void
+shca_rq_run_receive(
+	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames)
+{
+	struct run run = { .rq = line->rq, .line = line };
+	unsigned int i = 0;
+
+	while (i < nb_frames) {
+		i += receive_plain(&run, frame + i, nb_frames - i);
+		if (i < nb_frames)
+			receive_one(&run, &frame[i++]);
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Receive queue: frames alike, one after the other. Internal to hw/. */
+#ifndef SHCA_HW_QUEUE_RQ_RUN_H
+#define SHCA_HW_QUEUE_RQ_RUN_H
+
+#include "hw/state/memo.h"
+#include "hw/state/rq.h"
+
+/**
+ * Deliver @p nb_frames that are all like @p line to its queue: what shca_rq_receive() does for
+ * each, with what they share done once.
+ */
+void shca_rq_run_receive(
+	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames);
+
+#endif /* SHCA_HW_QUEUE_RQ_RUN_H */

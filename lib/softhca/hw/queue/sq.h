@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Send queue: fetch, execute, flush. */
+#ifndef SHCA_HW_QUEUE_SQ_H
+#define SHCA_HW_QUEUE_SQ_H
+
+#include <stdint.h>
+
+#include "hw/state/attr.h"
+
+struct shca_device;
+struct shca_sq;
+
+/** @{ For who owns it. */
+int shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **sq);
+void shca_sq_destroy(struct shca_sq *sq);
+uint32_t shca_sq_number(const struct shca_sq *sq);
+enum shca_queue_state shca_sq_state(const struct shca_sq *sq);
+/** Leaving READY ends a rate limit. */
+void shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state);
+/** Send at @p kbps at most, 0: as fast as may be, and so much at once after a pause. */
+void shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes);
+/** @} */
+
+/**
+ * Execute WQEs, or flush them in ERROR.
+ * @param budget of WQEs @return WQEs finished
+ */
+unsigned int shca_sq_run(struct shca_sq *sq, unsigned int budget);
+
+#endif /* SHCA_HW_QUEUE_SQ_H */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames through the rules: those received to queues and netdev, those sent on to the wire. */
+#include "hw/queue/steer.h"
+
+#include <assert.h>
+
+#include "hw/format/rewrite.h"
+#include "hw/format/tunnels.h"
+#include "hw/queue/memo.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/rq_run.h"
+#include "hw/queue/tir.h"
+#include "hw/state/device.h"
+#include "hw/state/memo.h"
+#include "hw/state/out.h"
+#include "hw/state/rq.h"
+#include "hw/state/tir.h"
+#include "steering/parse.h"
+#include "steering/steering.h"
+#include "wire/wire.h"
+
+static void
+deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
+{
+	struct shca_rx rx;
+
+	rx.packet = packet;
+	rx.is_described = false;
+	rx.has_fcs = false;
+	for (unsigned int i = 0; i < verdict->nb_destinations; i++) {
+		const struct shca_destination *destination = &verdict->destination[i];
+		struct shca_cqe_rx cqe_rx = { .flow_tag = destination->flow_tag };
+		struct shca_rq *rq;
+
+		/* A QP without a receive side swallows its copy. */
+		if (destination->tir == NULL)
+			continue;
+		rq = shca_tir_choose(
+			destination->tir, packet, &cqe_rx.rss_hash, &cqe_rx.rss_hash_type);
+		shca_rq_receive(rq, &rx, &cqe_rx);
+	}
+}
+
+bool
+shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
+{
+	struct shca_verdict verdict = { 0 };
+
+	shca_walk_tx(dev->steering, packet, &verdict);
+	deliver(packet, &verdict);
+	if (verdict.edits != NULL) {
+		packet->length = shca_rewrite(verdict.edits, packet, shca_out_build(&dev->out));
+		packet->bytes = shca_out_build(&dev->out);
+	}
+	/* What grew too long the port does not send. */
+	return !verdict.dropped && packet->length != 0;
+}
+
+/* Frames alike, of which the first is known to be like @p line. @return how many there were */
+static unsigned int
+receive_known(
+	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames)
+{
+	unsigned int nb = 1;
+
+	while (nb < nb_frames && shca_memo_is_like(line, &frame[nb]))
+		nb++;
+	shca_walk_count(&line->trail, nb, (uint64_t)nb * line->length);
+	shca_rq_run_receive(line, frame, nb);
+	return nb;
+}
+
+/* For the netdev, which loses what it does not take at once. */
+struct kernel_frames {
+	struct shca_frame frame[SHCA_OUT_SLOTS];
+	unsigned int nb;
+};
+
+static void
+send_to_kernel(struct shca_device *dev, struct kernel_frames *to_kernel)
+{
+	struct shca_wire *kernel = dev->conf.kernel;
+
+	if (to_kernel->nb != 0)
+		dev->stats.rx_kernel += kernel->ops->tx(kernel, to_kernel->frame, to_kernel->nb);
+	to_kernel->nb = 0;
+}
+
+static void
+take_verdict(struct shca_device *dev, const struct shca_packet *packet,
+	const struct shca_verdict *verdict, struct kernel_frames *to_kernel)
+{
+	deliver(packet, verdict);
+	if (verdict->to_kernel && dev->conf.kernel != NULL)
+		to_kernel->frame[to_kernel->nb++] =
+			(struct shca_frame){ packet->bytes, packet->length };
+}
+
+static bool
+is_unwanted(const struct shca_verdict *verdict)
+{
+	return !verdict->to_kernel && verdict->edits == NULL &&
+		(verdict->dropped || verdict->nb_destinations == 0);
+}
+
+static void
+parse(const struct shca_device *dev, const uint8_t *bytes, uint32_t length,
+	struct shca_packet *packet)
+{
+	shca_parse(bytes, length, packet);
+	shca_tunnels_limit(packet, dev->conf.model->tunnel_offloads);
+}
+
+/* Rules change the frame on its way. Each time takes it at least a table further. */
+static __attribute__((noinline)) void
+receive_edited(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
+	struct kernel_frames *to_kernel)
+{
+	uint8_t room[SHCA_OUT_FRAME_ROOM];
+
+	while (verdict->edits != NULL) {
+		const uint32_t length = shca_rewrite(verdict->edits, packet, room);
+
+		if (length == 0)
+			return;
+		parse(dev, room, length, packet);
+		shca_walk_rx_on(dev->steering, packet, verdict);
+		take_verdict(dev, packet, verdict, to_kernel);
+	}
+	if (is_unwanted(verdict))
+		dev->stats.rx_unwanted++;
+	/* The room is gone then. */
+	send_to_kernel(dev, to_kernel);
+}
+
+static void
+receive_new(struct shca_device *dev, uint64_t generation, const struct shca_frame *frame,
+	struct kernel_frames *to_kernel)
+{
+	struct shca_verdict verdict;
+	struct shca_packet packet;
+
+	parse(dev, frame->bytes, frame->length, &packet);
+	shca_walk_rx(dev->steering, &packet, &verdict);
+	shca_memo_put(&dev->memo, generation, &packet, &verdict, shca_walk_trail(dev->steering));
+	if (is_unwanted(&verdict))
+		dev->stats.rx_unwanted++;
+	take_verdict(dev, &packet, &verdict, to_kernel);
+	if (__builtin_expect(verdict.edits != NULL, false))
+		receive_edited(dev, &packet, &verdict, to_kernel);
+}
+
+void
+shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
+{
+	const uint64_t generation = shca_steering_generation(dev->steering);
+	struct kernel_frames to_kernel;
+	uint64_t bytes = 0;
+
+	assert(nb_frames <= SHCA_OUT_SLOTS);
+	to_kernel.nb = 0;
+	for (unsigned int i = 0; i < nb_frames;) {
+		const struct shca_memo_line *line =
+			shca_memo_find(&dev->memo, generation, &frame[i]);
+
+		if (line != NULL) {
+			unsigned int nb = receive_known(line, frame + i, nb_frames - i);
+
+			bytes += (uint64_t)nb * line->length;
+			i += nb;
+			continue;
+		}
+		bytes += frame[i].length;
+		receive_new(dev, generation, &frame[i], &to_kernel);
+		i++;
+	}
+	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
+	dev->stats.rx_frames += nb_frames;
+	dev->stats.rx_bytes += bytes;
+	send_to_kernel(dev, &to_kernel);
+	dev->nb_done += nb_frames;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The device and its queues, TIRs and tables as their owners see them: what they are made with,
+ * what they count, and what they tell. Rings and doorbell records are application memory named by
+ * address.
+ */
+#ifndef SHCA_HW_STATE_ATTR_H
+#define SHCA_HW_STATE_ATTR_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw/format/minicqe.h"
+
+struct shca_cq;
+struct shca_faults;
+struct shca_findings;
+struct shca_model;
+struct shca_rq;
+struct shca_rqt;
+struct shca_wire;
+
+struct shca_device_conf {
+	const struct shca_model *model;
+	uint8_t mac[6];
+	bool is_vf;    /**< a virtual function, with its PCI id */
+	bool has_devx; /**< contexts may be DevX ones */
+	bool has_rtc;  /**< a real-time clock: completions may have the time of day */
+	uint32_t speed_mbps;
+	struct shca_wire *wire;         /**< borrowed; never NULL */
+	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
+	unsigned int index;             /**< i of mlx5_<i> */
+	struct shca_findings *findings; /**< borrowed; NULL: not strict */
+	struct shca_faults *faults;     /**< borrowed; NULL: nothing goes wrong by itself */
+	/**
+	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by
+	 * the device thread (hw/device/thread.c), lock not held, at most some hundred times a
+	 * second. May be NULL.
+	 */
+	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
+	/** The port is active, or no longer. The lock is held. May be NULL. */
+	void (*link)(unsigned int index, bool up, void *arg);
+	/** The netdev is called so; "": there is none any more. The lock is held, or nobody has the
+	 * device yet. May be NULL. */
+	void (*netdev)(unsigned int index, const char *name, void *arg);
+	void *arg;
+};
+
+/** Counters of a port since it was opened; read under the lock. */
+struct shca_device_stats {
+	uint64_t rx_frames, rx_bytes;    /**< from the wire */
+	uint64_t tx_frames, tx_bytes;    /**< onto the wire */
+	uint64_t rx_steered;             /**< copies delivered to RQs */
+	uint64_t rx_kernel;              /**< frames handed to the netdev */
+	uint64_t rx_unwanted;            /**< no rule and no netdev took it, or a DROP rule did */
+	uint64_t out_of_buffer;          /**< no receive WQE was posted */
+	uint64_t rx_errors, tx_errors;   /**< error completions */
+	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
+	uint64_t tx_refused;             /**< of those onto the wire: from another address */
+	uint64_t tirs, rqts; /**< there are now: destinations of rules, and indirection tables */
+};
+
+/** Asynchronous events of an object; numbers are ib_event_type's. */
+enum shca_event {
+	SHCA_EVENT_CQ_ERR = 0,
+	SHCA_EVENT_QP_FATAL = 1,
+	SHCA_EVENT_DEVICE_FATAL = 8,
+	SHCA_EVENT_PORT_ACTIVE = 9,
+	SHCA_EVENT_PORT_ERR = 10,
+	SHCA_EVENT_WQ_FATAL = 19,
+	SHCA_EVENT_COMPLETION = 0x100, /**< the CQ was armed and has a completion */
+};
+/** Called by the device thread with the lock held; must not block nor call back into hw/. */
+typedef void (*shca_event_fn)(void *owner, enum shca_event event);
+
+/** What a queue has done since it was made. */
+struct shca_queue_count {
+	uint64_t packets, bytes; /**< received, or taken by the wire */
+	uint64_t out_of_buffer;  /**< of an RQ: no WQE was posted */
+	uint64_t errors;         /**< error completions */
+};
+
+enum shca_queue_state {
+	SHCA_QUEUE_RESET,
+	SHCA_QUEUE_READY,
+	SHCA_QUEUE_ERROR,
+};
+
+/** Completion queue. */
+struct shca_cq_attr {
+	uint8_t *ring;      /**< nb_cqes * cqe_bytes of application memory */
+	__be32 *dbrec;      /**< [0] consumer index, [1] arm word */
+	uint32_t nb_cqes;   /**< power of two */
+	uint32_t cqe_bytes; /**< 64 or 128 */
+	bool ignore_overrun;
+	bool pad;       /**< write the first half of a CQE of 128 bytes, too */
+	bool real_time; /**< its queues stamp completions by the real-time clock */
+	enum shca_mini_format mini_format;
+	shca_event_fn event;
+	void *owner;
+};
+
+/** Receive queue: a WQ, or the RQ of a raw packet QP. */
+struct shca_rq_attr {
+	uint8_t *ring;
+	__be32 *dbrec;         /**< [0] producer counter */
+	uint32_t nb_wqes;      /**< power of two */
+	uint32_t stride_bytes; /**< of a WQE, power of two >= 16 */
+	uint32_t pdn;
+	uint32_t user_index; /**< into the CQE, 24 bits */
+	bool cvlan_strip;
+	bool scatter_fcs;
+	bool has_signature; /**< the first 16 bytes of a WQE are a signature segment */
+	/** A WQE's buffer is cut into 2^log_strides strides, a frame takes as many as it fills; 0:
+	 * one WQE a frame. The segments follow a next segment of 16 bytes then. */
+	uint8_t log_strides;
+	uint8_t log_stride_bytes; /**< of a stride */
+	bool two_byte_shift;      /**< a frame begins 2 bytes into its first stride */
+	struct shca_cq *cq;
+	shca_event_fn event;
+	void *owner;
+};
+
+/** Send queue. */
+struct shca_sq_attr {
+	uint8_t *ring;
+	__be32 *dbrec;      /**< [1] producer counter, in WQEBBs */
+	uint32_t nb_wqebbs; /**< power of two */
+	uint32_t pdn;
+	uint32_t user_index;
+	bool signal_all; /**< every WQE completes, whatever its CE bits */
+	struct shca_cq *cq;
+	shca_event_fn event;
+	void *owner;
+};
+
+/** Receive destination of a rule. */
+struct shca_tir_attr {
+	struct shca_rq *rq;   /**< direct, or NULL */
+	struct shca_rqt *rqt; /**< indirect, or NULL */
+	uint64_t hash_fields; /**< IBV_RX_HASH_*, 1 << 31 INNER; 0: no hash, entry 0 */
+	uint8_t key[40];      /**< Toeplitz */
+	bool allow_self_loopback;
+};
+
+#endif /* SHCA_HW_STATE_ATTR_H */

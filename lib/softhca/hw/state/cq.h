@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Completion queue: the ring, its owner bits, overrun, arming. Internal to hw/.
+ *
+ * pi runs over 32 bits; slot is pi & (nb_cqes - 1), the owner bit the parity of the lap. The CQE's
+ * body is in the second half of a 128-byte slot.
+ *
+ * Arming is seen by polling the arm word of the doorbell record. libmlx5's first arm word is 0,
+ * which is also what it initialises the word to; so that it is seen, creation writes a word no arm
+ * can be.
+ */
+#ifndef SHCA_HW_STATE_CQ_H
+#define SHCA_HW_STATE_CQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/prefetch.h"
+#include "hw/format/hw.h"
+#include "hw/format/minicqe.h"
+#include "hw/state/attr.h"
+
+struct shca_cq {
+	LIST_ENTRY(shca_cq) link;
+	struct shca_device *dev;
+	struct shca_cq_attr attr;
+	uint32_t number;
+	struct shca_queue_count count;
+
+	uint8_t *body; /**< of slot 0's CQE */
+	uint32_t pi;
+	struct shca_minicqe_block *block; /**< completions since pi; NULL: no compression */
+	uint32_t ci_seen;                 /**< the consumer index when it was last read */
+	uint32_t limit;                   /**< fewer than that unread: no need to look closer */
+	uint8_t nb_cqes_log2;
+	bool is_faulty; /**< it may be struck (hw/check/inject.h): it is always looked at closer */
+	uint32_t ordinal; /**< among the device's CQs, as they were made, from 1 */
+	bool failed;      /**< overrun or unmapped: writes nothing any more */
+
+	__be32 ci_word;    /**< strict: the record's consumer index as it was last checked */
+	uint32_t ci_valid; /**< strict: the last one that could be, as pi counts */
+
+	__be32 arm_word; /**< as last seen */
+	bool armed, has_fired;
+	uint8_t fired_sn;      /**< sequence number of the arm that fired last */
+	uint32_t solicited_pi; /**< behind the last completion that counts as solicited */
+};
+
+#define SHCA_CQ_PREFETCH 8 /**< CQEs ahead */
+
+/** Where the CQE of index @p pi lies; in 128 bytes it is the second half. */
+static inline uint8_t *
+shca_cq_body(const struct shca_cq *cq, uint32_t pi)
+{
+	return cq->body + (size_t)(pi & (cq->attr.nb_cqes - 1)) * cq->attr.cqe_bytes;
+}
+
+/** A CQE will be written soon. */
+static inline void
+shca_cq_prefetch(const struct shca_cq *cq)
+{
+	shca_prefetch_write(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH));
+}
+
+/**
+ * Completions that software has not read, as far as is known: those in the ring and those that have
+ * a slot but are not in it yet.
+ *
+ * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare what all
+ * write as long as that tells a full ring from an empty one.
+ */
+static inline uint32_t
+shca_cq_nb_unread(const struct shca_cq *cq)
+{
+	uint32_t mask = cq->attr.nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
+	uint32_t nb_pending = cq->block != NULL ? cq->block->nb : 0;
+
+	return (cq->pi + nb_pending - cq->ci_seen) & mask;
+}
+
+/** The lines of a block that has just begun will be written soon. */
+static inline void
+shca_cq_prefetch_title(const struct shca_cq *cq)
+{
+	shca_prefetch_write(shca_cq_body(cq, cq->pi));
+	shca_prefetch_write(shca_cq_body(cq, cq->pi + 1));
+}
+
+/** And those of the array that its next mini CQE begins, behind the first. */
+static inline void
+shca_cq_prefetch_minis(const struct shca_cq *cq)
+{
+	if (cq->block->nb % SHCA_MINI_PER_ARRAY == 0)
+		shca_prefetch_write(shca_cq_body(cq, cq->pi + cq->block->nb));
+}
+
+/**
+ * Append one like the latest (shca_minicqe_add_like()) to a CQ that compresses.
+ * @return false when shca_cq_push() must see to it
+ */
+static inline bool
+shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)
+{
+	if (cq->failed || shca_cq_nb_unread(cq) >= cq->limit ||
+		!shca_minicqe_add_like(cq->block, mini))
+		return false;
+	shca_cq_prefetch_minis(cq);
+	cq->count.packets++;
+	return true;
+}
+
+#endif /* SHCA_HW_STATE_CQ_H */

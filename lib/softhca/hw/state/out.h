@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Frames on their way to the wire, in order, and the completions that wait for them.
+ *
+ *     SQs, kernel --add--> [slot][slot][slot] --flush--> wire->tx, then CQE of the slots taken
+ *
+ * A WQE completes once the wire has taken its last frame. When the wire takes less than it is
+ * offered, what remains stays here, built, steered and counted once, and nothing is added before it
+ * has left: that is how back-pressure reaches the queues.
+ *
+ * A frame is application memory (one pointer segment, nothing to change, a wire that does not
+ * reflect), the kernel wire's, or built in the arena. The first two stay valid because their owner
+ * is not told of completion, or asked for more, before the slot has left.
+ */
+#ifndef SHCA_HW_STATE_OUT_H
+#define SHCA_HW_STATE_OUT_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/wire.h"
+
+struct shca_device;
+struct shca_sq;
+
+#define SHCA_OUT_SLOTS 64
+
+/** Room for a frame to be built in: the longest, a tag, and alignment. */
+#define SHCA_OUT_FRAME_ROOM (SHCA_FRAME_MAX + 64)
+#define SHCA_OUT_ARENA      (16 * SHCA_OUT_FRAME_ROOM)
+
+struct shca_out_slot {
+	struct shca_sq *sq; /**< NULL: the kernel's frame, or one whose queue is gone */
+	bool completes;     /**< the CQE of the WQE is due when this has left */
+	uint8_t opcode;
+	uint16_t wqe_counter;
+};
+
+struct shca_out {
+	struct shca_frame
+		frame[SHCA_OUT_SLOTS]; /**< length 0: nothing to send, a completion only */
+	struct shca_out_slot slot[SHCA_OUT_SLOTS];
+	unsigned int head;  /**< first slot that has not left */
+	unsigned int count; /**< slots in use, those that have left included */
+	uint32_t arena_used;
+	uint8_t *arena;
+};
+
+/** @return true when there is room for one more frame; else flush, all of it. */
+static inline bool
+shca_out_has_room(const struct shca_out *out)
+{
+	return out->count < SHCA_OUT_SLOTS &&
+		out->arena_used + SHCA_OUT_FRAME_ROOM <= SHCA_OUT_ARENA && out->head == 0;
+}
+
+/** @return SHCA_OUT_FRAME_ROOM bytes to build the next frame in; there is room. */
+static inline uint8_t *
+shca_out_build(struct shca_out *out)
+{
+	return out->arena + out->arena_used;
+}
+
+/** Queue a frame of WQE @p wqe_counter; there is room. */
+static inline void
+shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter, const uint8_t *bytes,
+	uint32_t length)
+{
+	const uint32_t cache_line = 64;
+
+	assert(out->count < SHCA_OUT_SLOTS && length != 0);
+	if (bytes == shca_out_build(out))
+		out->arena_used += (length + cache_line - 1) & ~(cache_line - 1);
+	out->frame[out->count] = (struct shca_frame){ bytes, length };
+	out->slot[out->count] = (struct shca_out_slot){ .sq = sq, .wqe_counter = wqe_counter };
+	out->count++;
+}
+
+#endif /* SHCA_HW_STATE_OUT_H */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Receive queue: takes a WQE a frame, scatters, completes. Internal to hw/.
+ *
+ * ci and the producer counter run over 16 bits (hardware: the doorbell record's low half); WQE n is
+ * at slot n & (nb_wqes - 1).
+ */
+#ifndef SHCA_HW_STATE_RQ_H
+#define SHCA_HW_STATE_RQ_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/prefetch.h"
+#include "hw/format/cqe.h"
+#include "hw/format/hw.h"
+#include "hw/state/attr.h"
+
+struct shca_packet;
+
+struct shca_rq {
+	LIST_ENTRY(shca_rq) link;
+	struct shca_device *dev;
+	struct shca_rq_attr attr;
+	uint32_t number;
+	struct shca_queue_count count;
+	enum shca_queue_state state;
+	bool dead;              /**< the ring is gone: never touched again */
+	bool is_faulty;         /**< some of its WQEs may be struck (hw/check/inject.h) */
+	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
+	uint8_t nb_segments;    /**< a WQE has room for */
+	uint8_t header_bytes;   /**< of a WQE before its segments */
+	uint16_t ci;
+	bool has_begun;   /**< strict: its first producer counter has been checked */
+	uint64_t serial;  /**< strict: of its creation */
+	uint32_t ordinal; /**< among the device's receive queues, as they were made, from 1 */
+	uint64_t nb_wqes; /**< faulty: taken since it was made */
+	uint16_t pi_seen; /**< the producer counter when it was last read */
+	uint32_t stride;  /**< striding: the next free one of WQE ci */
+};
+
+/** @return the producer counter as the doorbell record has it. */
+static inline uint16_t
+shca_rq_read_pi(const struct shca_rq *rq)
+{
+	return (uint16_t)be32toh(__atomic_load_n(&rq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
+}
+
+/** WQEs ahead: the program wrote them, and may have read what is in their buffers. */
+#define SHCA_RQ_PREFETCH_WQES    16
+#define SHCA_RQ_PREFETCH_BUFFERS 4
+
+/** @return the segments of WQE @p index. */
+static inline const struct mlx5_wqe_data_seg *
+shca_rq_segments(const struct shca_rq *rq, uint16_t index)
+{
+	return (const void *)(rq->attr.ring +
+		(size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
+		rq->header_bytes);
+}
+
+/** Fetch what the next frames need of the ring and of the buffers. */
+static inline void
+shca_rq_prefetch(const struct shca_rq *rq)
+{
+	const struct mlx5_wqe_data_seg *soon =
+		shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_BUFFERS);
+
+	shca_prefetch_read(shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_WQES));
+	/* Most regions begin where they say; else it is some other line, which does no harm. */
+	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
+}
+
+#endif /* SHCA_HW_STATE_RQ_H */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Send queue: fetches WQEs, gathers, offloads, queues frames for the wire. Internal to hw/.
+ *
+ * ci and the producer counter count WQEBBs over 16 bits; WQEBB n is at slot n & (nb_wqebbs - 1),
+ * and a WQE may continue at the ring's start. A WQE is executed frame by frame: nb_queued of the
+ * one at ci are with the wire queue (hw/state/out.h) already, so that it can be left and taken up
+ * again.
+ *
+ * An error is reported in order: the queue goes to ERROR at once, and is flushed, the failed WQE
+ * first, when what it sent before has left.
+ */
+#ifndef SHCA_HW_STATE_SQ_H
+#define SHCA_HW_STATE_SQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "hw/format/hw.h"
+#include "hw/state/attr.h"
+#include "hw/state/pace.h"
+
+/** What a strict device knows of a queue's doorbells (hw/check/doorbell.h). */
+struct shca_doorbell {
+	bool has_rung; /**< a doorbell named WQE rung, the last one seen */
+	bool is_early; /**< and the record does not cover it */
+	bool is_owed;  /**< WQE last has been executed before any doorbell told of it */
+	uint16_t rung, last;
+	unsigned int nb_early_rounds, nb_owed_rounds;
+	uint64_t early_ticks, owed_ticks;
+	uint64_t base; /**< doorbells of the device when the record had nothing new */
+};
+
+struct shca_sq {
+	LIST_ENTRY(shca_sq) link;
+	struct shca_device *dev;
+	struct shca_sq_attr attr;
+	uint32_t number;
+	struct shca_queue_count count;
+	enum shca_queue_state state;
+	bool dead;              /**< the ring is gone: never touched again */
+	bool is_faulty;         /**< some of its WQEs may be struck (hw/check/inject.h) */
+	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
+	uint16_t ci;
+	uint16_t looked_at; /**< strict: WQEBBs before it have been checked */
+	bool has_begun;     /**< strict: its first producer counter has been checked */
+	uint64_t serial;    /**< strict: of its creation */
+	uint32_t ordinal;   /**< among the device's send queues, as they were made, from 1 */
+	uint64_t nb_wqes;   /**< faulty: executed since it was made */
+	struct shca_doorbell bell;
+	uint32_t nb_queued;
+	struct shca_pace pace;
+};
+
+/** Copy @p nb WQEBBs from @p index on into @p flat, around the ring's end if need be. */
+static inline void
+shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		uint32_t slot = (index + i) & (sq->attr.nb_wqebbs - 1);
+
+		memcpy(flat + (size_t)i * SHCA_WQEBB_BYTES,
+			sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES, SHCA_WQEBB_BYTES);
+	}
+}
+
+/**
+ * Touch each page of a frame that goes out from where the application has it: a fault is caught
+ * here, where it is known whose it is, and not in a wire that holds a lock of stdio's.
+ */
+static inline void
+shca_sq_meet_faults(const uint8_t *bytes, uint32_t length)
+{
+	const uint32_t page_bytes = 4096;
+
+	for (uint32_t at = 0; at < length; at += page_bytes)
+		(void)*(const volatile uint8_t *)&bytes[at];
+	(void)*(const volatile uint8_t *)&bytes[length - 1];
+}
+
+#endif /* SHCA_HW_STATE_SQ_H */

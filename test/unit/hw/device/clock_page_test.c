@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pages that show the device's time: what they say, and that they are kept. */
+#include "hw/device/clock_page.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <infiniband/mlx5dv.h>
+
+#include "base/clock.h"
+#include "hw/state/cq.h"
+#include "hw/state/device.h"
+#include "rig.h"
+
+static uint64_t
+page_ns(const struct mlx5_ib_clock_info *info, uint64_t ticks)
+{
+	struct mlx5dv_clock_info copy = {
+		.nsec = info->nsec,
+		.last_cycles = info->cycles,
+		.frac = info->frac,
+		.mult = info->mult,
+		.shift = info->shift,
+		.mask = info->mask,
+	};
+
+	return mlx5dv_ts_to_ns(&copy, ticks);
+}
+
+static void
+test_counter(void **state)
+{
+	struct mlx5_ib_clock_info info[2] = { 0 };
+	__be64 counter[2] = { 0 };
+	struct shca_clock_page page[2] = {
+		{ .counter = &counter[0], .info = &info[0] },
+		{ .counter = &counter[1], .info = &info[1] },
+	};
+	uint64_t last;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	shca_clock_page_add(rig.dev, &page[0]);
+	assert_int_equal(be64toh(counter[0]), rig.dev->ticks);
+	assert_int_equal(counter[1], 0);
+	shca_clock_page_add(rig.dev, &page[1]);
+	for (unsigned int i = 0; i < 100; i++) {
+		last = be64toh(counter[0]);
+		shca_device_step(rig.dev);
+		assert_true(be64toh(counter[0]) >= last);
+		assert_int_equal(counter[0], counter[1]);
+		assert_int_equal(be64toh(counter[0]), rig.dev->ticks);
+	}
+	/* Nobody writes a page that is gone. */
+	shca_clock_page_remove(&page[0]);
+	counter[0] = 0;
+	shca_device_step(rig.dev);
+	assert_int_equal(counter[0], 0);
+	assert_int_not_equal(counter[1], 0);
+	shca_clock_page_remove(&page[1]);
+	rig_close(&rig);
+}
+
+static void
+test_relation(void **state)
+{
+	const uint64_t second = (uint64_t)SHCA_CLOCK_KHZ * 1000;
+	struct mlx5_ib_clock_info info = { 0 };
+	__be64 counter;
+	struct shca_clock_page page = { .counter = &counter, .info = &info };
+	struct mlx5_ib_clock_info first;
+	uint64_t written;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	shca_clock_page_add(rig.dev, &page);
+	first = info;
+	assert_int_equal(info.sign & MLX5_IB_CLOCK_INFO_KERNEL_UPDATING, 0);
+	/* A second of ticks is one of nanoseconds, as exactly as the factor's parts allow. */
+	written = page_ns(&info, info.cycles + second) - info.nsec;
+	assert_true(written > 999999900 && written <= 1000000000);
+	assert_int_equal(page_ns(&info, info.cycles - second), info.nsec - written);
+	/* Nothing is due at once; what is due, is written, with another sign. */
+	rig.dev->clock_info_ticks = rig.dev->ticks;
+	shca_device_step(rig.dev);
+	assert_memory_equal(&info, &first, sizeof(info));
+	rig.dev->clock_info_ticks -= second;
+	shca_device_step(rig.dev);
+	assert_int_equal(info.sign, first.sign + 2);
+	assert_int_equal(info.cycles, rig.dev->ticks);
+	assert_true(info.nsec > first.nsec);
+	shca_clock_page_remove(&page);
+	rig_close(&rig);
+}
+
+/* Only queues whose CQ asks for it, and only where there is such a clock. */
+static void
+test_real_time(void **state)
+{
+	struct shca_cqe cqe;
+	struct shca_sq *sq;
+	struct shca_rq *rq;
+	uint64_t before, stamp;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	rig.tx.cq->attr.real_time = true;
+	rig.rx.cq->attr.real_time = true;
+	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), -EOPNOTSUPP);
+	assert_int_equal(shca_rq_create(rig.dev, &rig.rq_attr, &rq), -EOPNOTSUPP);
+	rig.dev->conf.has_rtc = true;
+	before = shca_clock_real_ns();
+	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	stamp = be64toh(cqe.timestamp);
+	assert_true((uint32_t)stamp < 1000000000);
+	stamp = (stamp >> 32) * 1000000000 + (uint32_t)stamp;
+	assert_true(stamp >= before && stamp <= shca_clock_real_ns());
+	rig.tx.cq->attr.real_time = false;
+	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_true(be64toh(cqe.timestamp) <= rig.dev->ticks);
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counter),
+		cmocka_unit_test(test_relation),
+		cmocka_unit_test(test_real_time),
+	};
+
+	return cmocka_run_group_tests_name("hw/clock_page", tests, NULL, NULL);
+}
