@@ -231,7 +231,7 @@ shca_set_open(const struct shca_options *options, struct shca_set **set)
 static void
 start_server(struct shca_set *set)
 {
-	const struct shca_commands_target target = {
+	const struct shca_target target = {
 		.devices = set->device,
 		.nb_devices = set->options.nb_ports,
 		.thread = set->thread,

@@ -13,12 +13,13 @@
 #include "ctl/request.h"
 #include "ctl/rules.h"
 #include "ctl/stats.h"
+#include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
 
 /* Who is here: program, process, devices. */
 static int
-run_devices(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+run_devices(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	struct shca_json json;
 
@@ -44,7 +45,7 @@ run_devices(struct shca_commands_target *target, const struct shca_request *requ
 }
 
 static void
-print_thread(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+print_thread(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	const char *state = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
 
@@ -55,7 +56,7 @@ print_thread(struct shca_commands_target *target, const struct shca_request *req
 }
 
 static int
-run_freeze(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+run_freeze(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	shca_thread_freeze(target->thread);
 	print_thread(target, request, out);
@@ -63,28 +64,15 @@ run_freeze(struct shca_commands_target *target, const struct shca_request *reque
 }
 
 static int
-run_thaw(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+run_thaw(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	shca_thread_thaw(target->thread);
 	print_thread(target, request, out);
 	return 0;
 }
 
-struct shca_device *
-shca_commands_find_one(
-	const struct shca_commands_target *target, const struct shca_request *request, FILE *out)
-{
-	for (unsigned int i = 0; i < target->nb_devices; i++)
-		if (target->nb_devices == 1 ||
-			(int)shca_device_conf(target->devices[i])->index == request->port)
-			return target->devices[i];
-	fprintf(out, "%s of which port? Say --port 0 to --port %u", request->command->name,
-		target->nb_devices - 1);
-	return NULL;
-}
-
 static int
-run_link(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+run_link(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	bool up = strcmp(request->argument, "up") == 0;
 	struct shca_device *dev;
@@ -94,7 +82,7 @@ run_link(struct shca_commands_target *target, const struct shca_request *request
 		fprintf(out, "link takes up or down, not '%.32s'", request->argument);
 		return -EINVAL;
 	}
-	dev = shca_commands_find_one(target, request, out);
+	dev = shca_target_find_one(target, request, out);
 	if (dev == NULL)
 		return -EINVAL;
 	shca_device_lock(dev);
@@ -123,7 +111,7 @@ const struct shca_request_command shca_request_commands[] = {
 /* clang-format on */
 
 static bool
-has_port(const struct shca_commands_target *target, int port)
+has_port(const struct shca_target *target, int port)
 {
 	for (unsigned int i = 0; i < target->nb_devices; i++)
 		if ((int)shca_device_conf(target->devices[i])->index == port)
@@ -132,8 +120,7 @@ has_port(const struct shca_commands_target *target, int port)
 }
 
 int
-shca_commands_run(
-	struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+shca_commands_run(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	if (request->port >= 0 && !has_port(target, request->port)) {
 		fprintf(out, "no port %d; there are", request->port);

@@ -9,21 +9,10 @@
 
 #include <stdio.h>
 
-struct shca_device;
 struct shca_request;
-struct shca_thread;
+struct shca_target;
 
-struct shca_commands_target {
-	struct shca_device *const *devices; /**< mlx5_0 on; borrowed */
-	unsigned int nb_devices;
-	struct shca_thread *thread; /**< theirs */
-};
-
-/** @return the one device that is meant, or NULL with what is wrong in @p out. */
-struct shca_device *shca_commands_find_one(
-	const struct shca_commands_target *target, const struct shca_request *request, FILE *out);
 /** Run a parsed request. @return 0, or a negative errno with what is wrong in @p out. */
-int shca_commands_run(
-	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+int shca_commands_run(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_COMMANDS_H */

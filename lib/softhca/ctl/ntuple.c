@@ -11,8 +11,8 @@
 
 #include "base/refuse.h"
 #include "base/text.h"
-#include "ctl/commands.h"
 #include "ctl/request.h"
+#include "ctl/target.h"
 #include "hw/device/device.h"
 #include "steering/ethtool.h"
 
@@ -295,9 +295,9 @@ explain(int error)
 }
 
 int
-shca_ntuple_run(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+shca_ntuple_run(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
-	struct shca_device *dev = shca_commands_find_one(target, request, out);
+	struct shca_device *dev = shca_target_find_one(target, request, out);
 	struct shca_ethtool_attr attr;
 	char text[512], error[256] = "";
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };

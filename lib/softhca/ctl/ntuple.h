@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-struct shca_commands_target;
+struct shca_target;
 struct shca_ethtool_attr;
 struct shca_refusal;
 struct shca_request;
@@ -22,7 +22,6 @@ struct shca_request;
 int shca_ntuple_parse(
 	char *text, struct shca_ethtool_attr *attr, const struct shca_refusal *refusal);
 /** The command: a rule, or "delete=N". */
-int shca_ntuple_run(
-	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+int shca_ntuple_run(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_NTUPLE_H */

@@ -18,7 +18,7 @@
 /** Longest request, newline included: a frame of SHCA_FRAME_MAX bytes in hexadecimal. */
 #define SHCA_REQUEST_MAX (2 * 16384 + 256)
 
-struct shca_commands_target;
+struct shca_target;
 struct shca_request;
 
 /** One row a command. */
@@ -31,8 +31,7 @@ struct shca_request_command {
 	 * @param out takes the answer, or what is wrong
 	 * @return 0 or a negative errno.
 	 */
-	int (*run)(
-		struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+	int (*run)(struct shca_target *target, const struct shca_request *request, FILE *out);
 	bool takes_tx; /**< it can be about frames received, or sent */
 };
 /** Ended by a row without a name (ctl/commands.c). */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "ctl/commands.h"
 #include "ctl/request.h"
+#include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/trace.h"
 
@@ -28,7 +28,7 @@ dump_port(struct shca_device *dev, struct shca_json *json, FILE *out)
 }
 
 int
-shca_rules_dump(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+shca_rules_dump(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	struct shca_json json;
 
@@ -84,7 +84,7 @@ decode(const char *text, uint32_t *length)
 
 /* The ports of this process that the frame comes to. */
 static void
-trace_receivers(struct shca_commands_target *target, struct shca_device_trace *trace)
+trace_receivers(struct shca_target *target, struct shca_device_trace *trace)
 {
 	const unsigned int nb_to = trace->nb_to;
 
@@ -108,8 +108,7 @@ trace_receivers(struct shca_commands_target *target, struct shca_device_trace *t
 }
 
 static void
-trace_one(struct shca_commands_target *target, struct shca_device *dev,
-	struct shca_device_trace *trace)
+trace_one(struct shca_target *target, struct shca_device *dev, struct shca_device_trace *trace)
 {
 	const bool is_sent = trace->is_sent;
 
@@ -124,9 +123,9 @@ trace_one(struct shca_commands_target *target, struct shca_device *dev,
 }
 
 int
-shca_rules_trace(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+shca_rules_trace(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
-	struct shca_device *dev = shca_commands_find_one(target, request, out);
+	struct shca_device *dev = shca_target_find_one(target, request, out);
 	struct shca_device_trace trace = { .is_sent = request->tx, .out = out };
 	struct shca_json json;
 

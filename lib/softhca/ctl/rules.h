@@ -5,14 +5,12 @@
 
 #include <stdio.h>
 
-struct shca_commands_target;
+struct shca_target;
 struct shca_request;
 
-int shca_rules_dump(
-	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+int shca_rules_dump(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 /** Of one frame, which the request has in hexadecimal. */
-int shca_rules_trace(
-	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+int shca_rules_trace(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_RULES_H */

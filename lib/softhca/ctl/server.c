@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "ctl/commands.h"
 #include "ctl/place.h"
 #include "ctl/request.h"
 
@@ -27,7 +28,7 @@
 #define FD_FIRST 100
 
 struct shca_server {
-	struct shca_commands_target target;
+	struct shca_target target;
 	pthread_t thread;
 	char path[PATH_MAX];
 	int listen_fd, stop_fd;
@@ -200,7 +201,7 @@ move_up(int fd)
 }
 
 int
-shca_server_start(const char *dir, const struct shca_commands_target *target, const cpu_set_t *cpus,
+shca_server_start(const char *dir, const struct shca_target *target, const cpu_set_t *cpus,
 	struct shca_server **out)
 {
 	struct shca_server *server = calloc(1, sizeof(*server));

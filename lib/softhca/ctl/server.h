@@ -13,7 +13,7 @@
 
 #include <sched.h>
 
-#include "ctl/commands.h"
+#include "ctl/target.h"
 
 struct shca_server;
 
@@ -22,8 +22,8 @@ struct shca_server;
  * @param target copied; what it points to outlives the server
  * @return 0 or a negative errno.
  */
-int shca_server_start(const char *dir, const struct shca_commands_target *target,
-	const cpu_set_t *cpus, struct shca_server **server);
+int shca_server_start(const char *dir, const struct shca_target *target, const cpu_set_t *cpus,
+	struct shca_server **server);
 /** Ends the thread and removes the socket. NULL is allowed. */
 void shca_server_stop(struct shca_server *server);
 /** In a child after fork(): let go of the parent's descriptors, and of nothing else. */

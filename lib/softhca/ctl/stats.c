@@ -8,8 +8,8 @@
 
 #include "base/json.h"
 #include "config/model.h"
-#include "ctl/commands.h"
 #include "ctl/request.h"
+#include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
 
@@ -140,7 +140,7 @@ begin(struct shca_json *json, const char *thread, bool is_json)
 }
 
 int
-shca_stats_run(struct shca_commands_target *target, const struct shca_request *request, FILE *out)
+shca_stats_run(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	const char *thread = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
 	struct shca_json json;

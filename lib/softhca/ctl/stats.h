@@ -5,11 +5,10 @@
 
 #include <stdio.h>
 
-struct shca_commands_target;
+struct shca_target;
 struct shca_request;
 
 /** As struct shca_request_command's run. */
-int shca_stats_run(
-	struct shca_commands_target *target, const struct shca_request *request, FILE *out);
+int shca_stats_run(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_STATS_H */
