@@ -18,7 +18,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl.h>
 
-#include "abi/file.h"
+#include "abi/entry/file.h"
 #include "config/model.h"
 #include "hw/device/device.h"
 #include "input.h"

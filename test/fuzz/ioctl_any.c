@@ -2,7 +2,7 @@
 /* Any method, any command: what the tables of abi/ declare is what is asked for. */
 #include <string.h>
 
-#include "abi/ioctl.h"
+#include "abi/entry/methods.h"
 #include "check.h"
 #include "ioctl.h"
 
@@ -99,7 +99,7 @@ void
 requests_method(void)
 {
 	const struct shca_object_methods *object =
-		&shca_ioctl_objects[fuzz_input_byte(input) % SHCA_IOCTL_NB_OBJECTS];
+		&shca_methods_objects[fuzz_input_byte(input) % SHCA_METHODS_NB_OBJECTS];
 	const struct shca_method *methods = object->methods;
 	unsigned int nb = 0;
 
@@ -116,9 +116,9 @@ requests_destroy(void)
 	uint8_t handle = fuzz_input_byte(input) & 31;
 	struct request request;
 
-	for (unsigned int i = 0; i < SHCA_IOCTL_NB_OBJECTS; i++) {
+	for (unsigned int i = 0; i < SHCA_METHODS_NB_OBJECTS; i++) {
 		const struct shca_object_methods *object =
-			&shca_ioctl_objects[(which + i) % SHCA_IOCTL_NB_OBJECTS];
+			&shca_methods_objects[(which + i) % SHCA_METHODS_NB_OBJECTS];
 		const struct shca_method *methods = object->methods;
 
 		for (; methods->rows != NULL; methods++) {

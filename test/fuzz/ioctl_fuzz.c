@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../unit/steering/build.h"
-#include "abi/ioctl.h"
+#include "abi/core/ioctl.h"
 #include "check.h"
 #include "ioctl.h"
 #include "strict/findings.h"

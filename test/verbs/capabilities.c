@@ -33,7 +33,7 @@ struct row {
 #define FIELD(field) offsetof(__typeof__(report), field), sizeof(report.field)
 /* Known, and nothing to try. */
 #define FACT(field) { #field, FIELD(field), 0, NULL, 0, 0, 0 }
-/* Counted for each file; test/unit/abi/object_test.c reaches such limits. */
+/* Counted for each file; test/unit/abi/core/object_test.c reaches such limits. */
 #define COUNTED(field) FACT(field)
 #define NUMBER(field, try, refusal) { #field, FIELD(field), 0, try, 0, 0, refusal }
 #define LIMIT(field, try, more, refusal) { #field, FIELD(field), 0, try, 0, more, refusal }

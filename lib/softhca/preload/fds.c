@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "abi/file.h"
+#include "abi/entry/file.h"
 
 #define PAGE_LOG2 10
 #define PAGE_FDS  (1 << PAGE_LOG2)

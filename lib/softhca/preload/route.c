@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "abi/file.h"
+#include "abi/entry/file.h"
 #include "base/log.h"
 #include "config/options.h"
 #include "preload/fds.h"

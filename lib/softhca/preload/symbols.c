@@ -22,7 +22,7 @@
 
 #include <rdma/rdma_user_ioctl.h>
 
-#include "abi/file.h"
+#include "abi/entry/file.h"
 #include "preload/fds.h"
 #include "preload/route.h"
 

@@ -176,7 +176,7 @@ set_addresses(struct values *values, const uint8_t *mac)
 {
 	SET(VALUE_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
-	/* As device queries answer (abi/device.c): the EUI-64 of the address. */
+	/* As device queries answer (abi/object/device.c): the EUI-64 of the address. */
 	SET(VALUE_GUID, "%02x%02x:%02xff:fe%02x:%02x%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
 	/* Link-local from the modified EUI-64, RFC 4291 appendix A. */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "abi/caps.h"
+#include "abi/core/caps.h"
 #include "wire/wire.h"
 
 #define RING_BYTES 65536

@@ -20,8 +20,8 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl.h>
 
-#include "abi/file.h"
-#include "abi/object.h"
+#include "abi/core/object.h"
+#include "abi/entry/file.h"
 #include "config/model.h"
 #include "hw/device/device.h"
 

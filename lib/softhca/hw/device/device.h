@@ -12,7 +12,7 @@
  *                                            kernel <──┘ │ ^ kernel's own frames go to the wire
  *
  * Ownership: an object belongs to its creator, who destroys users before what they use (rules,
- * TIRs, RQTs, RQs and SQs, CQs); nb_users counts are the caller's business (abi/object.h).
+ * TIRs, RQTs, RQs and SQs, CQs); nb_users counts are the caller's business (abi/core/object.h).
  *
  * Threads: every function here but lock and step wants the device lock held; step takes it itself.
  * A waiter for the lock is served before the next step.

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The calling thread's privileges, where the kernel asks for them. */
+#ifndef SHCA_ABI_CORE_CAPS_H
+#define SHCA_ABI_CORE_CAPS_H
+
+#include <stdbool.h>
+
+/** @param capability CAP_NET_RAW and its like. @return whether the thread has it in effect. */
+bool shca_caps_has(unsigned int capability);
+
+#endif /* SHCA_ABI_CORE_CAPS_H */

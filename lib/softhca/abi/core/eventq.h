@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * An event descriptor: a completion channel or the asynchronous events of a context.
+ *
+ * The application gets one end of a SOCK_SEQPACKET pair, so read, poll, epoll and O_NONBLOCK on it
+ * are the real ones: one record a read. Records are counted when read, not when sent: destroying an
+ * object takes its unread records back, and libibverbs waits until it has acknowledged the rest.
+ */
+#ifndef SHCA_ABI_CORE_EVENTQ_H
+#define SHCA_ABI_CORE_EVENTQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+struct shca_file;
+
+enum shca_eventq_kind {
+	SHCA_EVENTQ_COMPLETION,
+	SHCA_EVENTQ_ASYNC,
+};
+
+struct shca_eventq {
+	LIST_ENTRY(shca_eventq) link;
+	enum shca_eventq_kind kind;
+	int our_fd;
+	int user_fd; /**< the number given out; the application may have closed it since */
+	ino_t inode; /**< what tells whether it still is ours */
+	uint32_t nb_users;
+};
+
+/** @return 0 and the application's descriptor, close-on-exec; -EMFILE, -ENFILE, -ENOMEM. */
+int shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, int *user_fd);
+/** @return the queue behind @p user_fd, or NULL when it is none of this file and kind. */
+struct shca_eventq *shca_eventq_find(
+	struct shca_file *file, enum shca_eventq_kind kind, int64_t fd);
+/** Take / give back a use of @p queue, which may be NULL. */
+struct shca_eventq *shca_eventq_get(struct shca_eventq *queue);
+void shca_eventq_put(struct shca_eventq *queue);
+/** Use @p queue, or the file's own where that is NULL. */
+struct shca_eventq *shca_eventq_get_async(struct shca_file *file, struct shca_eventq *queue);
+/** Close our ends; the application's stay its own. */
+void shca_eventq_destroy_all(struct shca_file *file);
+
+/** Never blocks. @return true when the record was queued; @p queue may be NULL. */
+bool shca_eventq_send_completion(struct shca_eventq *queue, uint64_t cq_handle);
+bool shca_eventq_send_async(struct shca_eventq *queue, uint64_t element, uint32_t event_type);
+/** Take back the unread records of an object. @return how many; @p queue may be NULL. */
+uint32_t shca_eventq_drop(struct shca_eventq *queue, uint64_t element);
+
+#endif /* SHCA_ABI_CORE_EVENTQ_H */

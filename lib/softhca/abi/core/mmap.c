@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The mmap space of an open file. */
+#include "abi/core/mmap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* All offsets of the encoding below are less: 8 + 8 + 8 bits of page number. */
+#define SPACE_BYTES (1ULL << 36)
+
+/* MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
+#define COMMAND_OBJECT ((uint64_t)SHCA_MMAP_UARS)
+
+/* The first pages of a function's UAR range are the kernel's own; numbers a user gets start later.
+ */
+#define FIRST_USER_UAR 8
+
+int
+shca_mmap_open(unsigned int index, bool cloexec)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), SHCA_MEM_DEVICE_FILE "%u", index);
+	fd = memfd_create(name, cloexec ? MFD_CLOEXEC : 0);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, SPACE_BYTES) != 0) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+void *
+shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes)
+{
+	const off_t offset = (off_t)((uint64_t)area << 8) * SHCA_MMAP_PAGE_BYTES;
+	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	return start != MAP_FAILED ? start : NULL;
+}
+
+uint64_t
+shca_mmap_uar_offset(uint32_t index)
+{
+	uint64_t page = (uint64_t)(index >> 8) << 16 | COMMAND_OBJECT << 8 | (index & 0xff);
+
+	return page * SHCA_MMAP_PAGE_BYTES;
+}
+
+uint32_t
+shca_mmap_uar_page(uint32_t index)
+{
+	return FIRST_USER_UAR + index;
+}

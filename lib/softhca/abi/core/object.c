@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handles and lifetimes. */
+#include "abi/core/object.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "config/model.h"
+
+/* Where a limit stands in the model's row. */
+static const size_t limit_offset[SHCA_NB_LIMITS] = {
+	[SHCA_LIMIT_PD] = offsetof(struct shca_model, max_pd),
+	[SHCA_LIMIT_MR] = offsetof(struct shca_model, max_mr),
+	[SHCA_LIMIT_CQ] = offsetof(struct shca_model, max_cq),
+	[SHCA_LIMIT_QP] = offsetof(struct shca_model, max_qp),
+	[SHCA_LIMIT_WQ] = offsetof(struct shca_model, max_wq_type_rq),
+	[SHCA_LIMIT_RWQ_IND] = offsetof(struct shca_model, max_rwq_ind_tables),
+	[SHCA_LIMIT_COUNTERS] = offsetof(struct shca_model, flow_counters),
+};
+
+static bool
+is_exhausted(const struct shca_file *file, enum shca_limit limit)
+{
+	uint32_t most;
+
+	if (limit == SHCA_LIMIT_NONE)
+		return false;
+	memcpy(&most, (const uint8_t *)file->model + limit_offset[limit], sizeof(most));
+	return file->nb_objects[limit] >= most;
+}
+
+int
+shca_object_reserve(
+	struct shca_file *file, const struct shca_object_class *class, struct shca_object **out)
+{
+	struct shca_object *object;
+	int ret;
+
+	/* The firmware's LIMIT status, as mlx5's cmd_status_to_err translates it. */
+	if (is_exhausted(file, class->limit))
+		return -ENOMEM;
+	object = calloc(1, class->bytes);
+	if (object == NULL)
+		return -ENOMEM;
+	ret = shca_idtable_add(&file->handles, object, &object->handle);
+	if (ret != 0) {
+		free(object);
+		return -ENOMEM;
+	}
+	object->class = class;
+	file->nb_objects[class->limit]++;
+	/* object->file stays NULL until the commit: it cannot be found. */
+	*out = object;
+	return 0;
+}
+
+void
+shca_object_commit(struct shca_file *file, struct shca_object *object)
+{
+	assert(object->file == NULL);
+	object->file = file;
+	TAILQ_INSERT_HEAD(&file->objects, object, link);
+}
+
+void
+shca_object_abort(struct shca_file *file, struct shca_object *object)
+{
+	assert(object->file == NULL);
+	file->nb_objects[object->class->limit]--;
+	shca_idtable_del(&file->handles, object->handle);
+	free(object);
+}
+
+int
+shca_object_find(struct shca_file *file, const struct shca_object_class *class, uint64_t handle,
+	struct shca_object **out)
+{
+	struct shca_object *object;
+
+	if (handle > UINT32_MAX)
+		return -ENOENT;
+	object = shca_idtable_get(&file->handles, (uint32_t)handle);
+	if (object == NULL || object->file == NULL)
+		return -ENOENT;
+	if (object->class != class)
+		return -EINVAL;
+	*out = object;
+	return 0;
+}
+
+int
+shca_object_destroy(struct shca_object *object)
+{
+	struct shca_file *file = object->file;
+
+	if (object->nb_users != 0)
+		return -EBUSY;
+	object->class->destroy(object);
+	TAILQ_REMOVE(&file->objects, object, link);
+	file->nb_objects[object->class->limit]--;
+	shca_idtable_del(&file->handles, object->handle);
+	return 0;
+}
+
+/* As a program that closes its context should have destroyed all of them: for who looks for leaks.
+ */
+static void
+report_left(const struct shca_file *file)
+{
+	const struct shca_object *object;
+
+	TAILQ_FOREACH (object, &file->objects, link)
+		SHCA_INFO("left to the kernel to destroy: %s, handle %u", object->class->name,
+			object->handle);
+}
+
+/* As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
+void
+shca_object_destroy_all(struct shca_file *file)
+{
+	report_left(file);
+	while (!TAILQ_EMPTY(&file->objects)) {
+		struct shca_object *object = TAILQ_FIRST(&file->objects);
+		bool has_progressed = false;
+
+		while (object != NULL) {
+			struct shca_object *next = TAILQ_NEXT(object, link);
+
+			if (shca_object_destroy(object) == 0) {
+				free(object);
+				has_progressed = true;
+			}
+			object = next;
+		}
+		assert(has_progressed);
+		if (!has_progressed)
+			break;
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The objects of an open file: handles, types and use counts (drivers/infiniband/core/rdma_core.c).
+ *
+ *     DM <── MR
+ *     PD <── MR, QP, WQ
+ *     CQ <── QP (send, receive), WQ
+ *     WQ <── each slot of an indirection table <── hash QP
+ *     QP, counters, matcher, flow action <── flow
+ *
+ * An arrow is a use. An object in use cannot be destroyed: -EBUSY, and it stays usable. All handles
+ * of a file are one number space, the lowest free first. The device lock covers everything here.
+ */
+#ifndef SHCA_ABI_CORE_OBJECT_H
+#define SHCA_ABI_CORE_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+#include "abi/core/bfreg.h"
+#include "abi/core/eventq.h"
+#include "base/idtable.h"
+#include "hw/check/doorbell.h"
+#include "hw/device/clock_page.h"
+#include "hw/device/device.h"
+#include "steering/param.h"
+#include "steering/steering.h"
+
+struct shca_file;
+struct shca_model;
+struct shca_object_methods;
+struct shca_mr;
+
+struct shca_object {
+	const struct shca_object_class *class;
+	struct shca_file *file;
+	TAILQ_ENTRY(shca_object) link; /**< of a committed object */
+	uint64_t user_handle;
+	uint32_t handle;
+	uint32_t nb_users;
+};
+
+/** Counted against the model's limits, per file. */
+enum shca_limit {
+	SHCA_LIMIT_NONE,
+	SHCA_LIMIT_PD,
+	SHCA_LIMIT_MR,
+	SHCA_LIMIT_CQ,
+	SHCA_LIMIT_QP,
+	SHCA_LIMIT_WQ,
+	SHCA_LIMIT_RWQ_IND,
+	SHCA_LIMIT_COUNTERS,
+	SHCA_NB_LIMITS,
+};
+
+/** One row an object type. */
+struct shca_object_class {
+	uint16_t type; /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_* */
+	const char *name;
+	size_t bytes; /**< of the struct that begins with struct shca_object */
+	enum shca_limit limit;
+	/** Release all but the memory; nobody uses the object. */
+	void (*destroy)(struct shca_object *object);
+};
+
+struct shca_file {
+	struct shca_device *dev;
+	struct shca_listener listener; /**< for what happens to the port */
+	const struct shca_model *model;
+	const struct shca_object_methods *methods; /**< all there are, ended by one without any */
+	bool has_context;
+	uint8_t cqe_version;
+	uint16_t uid; /**< of a DevX context; 0: none */
+	uint32_t nb_comp_vectors;
+	struct shca_idtable handles;
+	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */
+	LIST_HEAD(shca_eventq_list, shca_eventq) eventqs;
+	struct shca_eventq *async; /**< where events go of objects that name no descriptor */
+	uint8_t *watched;          /**< of a strict device: the first UAR pages */
+	struct shca_clock_page clock;
+	uint8_t *device_memory;   /**< all the model has; NULL: none */
+	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
+	struct shca_bfregs bfregs;
+	uint32_t nb_objects[SHCA_NB_LIMITS];
+	uint64_t pinned_bytes;
+	uint64_t delay_ns; /**< what the call at hand takes longer: a fault of the run */
+};
+
+/**
+ * Reserve a handle and a zeroed object. It cannot be found before shca_object_commit().
+ * @return 0, -ENOMEM (also: the model has no more of these).
+ */
+int shca_object_reserve(
+	struct shca_file *file, const struct shca_object_class *class, struct shca_object **object);
+void shca_object_commit(struct shca_file *file, struct shca_object *object);
+/** Give a reserved object back whose creation failed; destroys nothing. */
+void shca_object_abort(struct shca_file *file, struct shca_object *object);
+/** @return 0, -ENOENT (no such handle), -EINVAL (another type). */
+int shca_object_find(struct shca_file *file, const struct shca_object_class *class, uint64_t handle,
+	struct shca_object **object);
+/**
+ * Destroy an object, keeping its memory for the answer; free() it then.
+ * @return 0 or -EBUSY.
+ */
+int shca_object_destroy(struct shca_object *object);
+/** Destroy whatever is left in the file. */
+void shca_object_destroy_all(struct shca_file *file);
+
+/** @{ The types. Each file of this folder defines the class of the same name. */
+struct shca_pd_object {
+	struct shca_object object;
+	uint32_t pdn;
+};
+
+struct shca_dm_object {
+	struct shca_object object;
+	uint64_t length;
+	uint32_t first_page, nb_pages;
+	uint8_t *start;
+};
+
+struct shca_mr_object {
+	struct shca_object object;
+	struct shca_pd_object *pd;
+	struct shca_dm_object *dm; /**< or NULL: the application's memory */
+	struct shca_mr *mr;
+	uint64_t pinned_bytes;
+};
+
+struct shca_cq_object {
+	struct shca_object object;
+	struct shca_cq *cq;
+	uint32_t nb_cqes;
+	struct shca_eventq *channel; /**< or NULL */
+	struct shca_eventq *async;   /**< or NULL */
+	uint32_t nb_comp_events;     /**< sent; after destruction: read by the application */
+	uint32_t nb_async_events;
+};
+
+struct shca_wq_object {
+	struct shca_object object;
+	struct shca_pd_object *pd;
+	struct shca_cq_object *cq;
+	struct shca_rq *rq;
+	struct shca_eventq *async;
+	uint32_t state; /**< IBV_WQS_*, as last asked for */
+	uint32_t nb_async_events;
+};
+
+struct shca_rwq_ind_object {
+	struct shca_object object;
+	struct shca_rqt *rqt;
+	uint32_t nb_wqs;
+	struct shca_wq_object **wqs;
+};
+
+struct shca_qp_object {
+	struct shca_object object;
+	struct shca_pd_object *pd;
+	struct shca_cq_object *send_cq;
+	struct shca_cq_object *recv_cq;
+	struct shca_rwq_ind_object *rwq_ind; /**< a hash QP */
+	struct shca_sq *sq;
+	struct shca_rq *rq;
+	struct shca_tir *tir; /**< NULL: nothing can be steered to it */
+	struct shca_eventq *async;
+	struct ib_uverbs_qp_cap cap;
+	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
+	bool signal_all;
+	uint8_t state; /**< IBV_QPS_* */
+	uint32_t nb_async_events;
+};
+
+/** One number a counters object answers with. */
+struct shca_counter_point {
+	uint32_t description; /**< 0 packets, 1 bytes */
+	uint32_t index;
+};
+
+struct shca_counters_object {
+	struct shca_object object;
+	struct shca_flow_counter count;
+	struct shca_counter_point *points; /**< NULL: not bound */
+	uint32_t nb_points;
+	uint64_t nb_values; /**< highest index + 1 */
+};
+
+struct shca_matcher_object {
+	struct shca_object object;
+	struct shca_param mask;
+	uint8_t type; /**< MLX5_IB_FLOW_TYPE_* */
+	uint8_t criteria;
+	uint16_t priority;
+	bool egress;
+};
+
+struct shca_flow_action_object {
+	struct shca_object object;
+	struct shca_edit edit;
+};
+
+struct shca_flow_object {
+	struct shca_object object;
+	struct shca_qp_object *qp;                /**< NULL: a matcher's flow without destination */
+	struct shca_matcher_object *matcher;      /**< or NULL */
+	struct shca_counters_object *counters;    /**< or NULL */
+	struct shca_flow_action_object **actions; /**< NULL: none */
+	unsigned int nb_actions;
+	struct shca_rule *rule;
+};
+
+struct shca_uar_object {
+	struct shca_object object;
+	uint32_t index;
+	bool is_watched;
+	struct shca_doorbell_page doorbells;
+};
+
+struct shca_pp_object {
+	struct shca_object object;
+	uint16_t index; /**< in the device's table */
+};
+
+extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
+	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
+	shca_matcher_class, shca_dm_class, shca_flow_action_class, shca_pp_class;
+/** @} */
+
+#endif /* SHCA_ABI_CORE_OBJECT_H */

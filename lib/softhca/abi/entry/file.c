@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An open file: a verbs context on a device. */
+#include "abi/entry/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/core/ioctl.h"
+#include "abi/core/mmap.h"
+#include "abi/core/object.h"
+#include "abi/entry/methods.h"
+#include "abi/entry/write.h"
+#include "config/model.h"
+
+#define PORT          1
+#define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
+#define NS_PER_S      1000000000u
+
+/* Each asynchronous descriptor of a context gets what concerns the port (uverbs_main.c
+ * ib_uverbs_event_handler). */
+static void
+on_port_event(void *owner, enum shca_event event)
+{
+	const struct shca_file *file = owner;
+	struct shca_eventq *queue;
+
+	LIST_FOREACH (queue, &file->eventqs, link)
+		if (queue->kind == SHCA_EVENTQ_ASYNC)
+			shca_eventq_send_async(queue, PORT, event);
+}
+
+/* What the device itself reads and writes in pages that the application maps, too. */
+static int
+map_areas(struct shca_file *file, int fd)
+{
+	struct shca_clock_page *clock = &file->clock;
+
+	clock->counter = shca_mmap_area(fd, SHCA_MMAP_CORE_CLOCK, SHCA_MMAP_PAGE_BYTES);
+	clock->info = shca_mmap_area(fd, SHCA_MMAP_CLOCK_INFO, SHCA_MMAP_PAGE_BYTES);
+	if (clock->counter == NULL || clock->info == NULL)
+		return -ENOMEM;
+	if (shca_device_conf(file->dev)->findings != NULL) {
+		file->watched = shca_mmap_area(fd, SHCA_MMAP_UARS, WATCHED_BYTES);
+		if (file->watched == NULL)
+			return -ENOMEM;
+	}
+	if (file->model->max_dm_bytes == 0)
+		return 0;
+	file->device_memory =
+		shca_mmap_area(fd, SHCA_MMAP_DEVICE_MEMORY, file->model->max_dm_bytes);
+	return file->device_memory != NULL ? 0 : -ENOMEM;
+}
+
+static void
+unmap_areas(struct shca_file *file)
+{
+	if (file->clock.counter != NULL)
+		munmap(file->clock.counter, SHCA_MMAP_PAGE_BYTES);
+	if (file->clock.info != NULL)
+		munmap(file->clock.info, SHCA_MMAP_PAGE_BYTES);
+	if (file->watched != NULL)
+		munmap(file->watched, WATCHED_BYTES);
+	if (file->device_memory != NULL)
+		munmap(file->device_memory, file->model->max_dm_bytes);
+}
+
+static bool
+is_dead(struct shca_device *dev)
+{
+	bool dead;
+
+	shca_device_lock(dev);
+	dead = shca_device_is_dead(dev);
+	shca_device_unlock(dev);
+	return dead;
+}
+
+int
+shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, int *fd)
+{
+	struct shca_file *file;
+	int ret, node;
+
+	if (is_dead(dev))
+		return -EIO; /* ib_uverbs_open */
+	file = calloc(1, sizeof(*file));
+	if (file == NULL)
+		return -ENOMEM;
+	file->dev = dev;
+	file->model = shca_device_conf(dev)->model;
+	file->methods = shca_methods_objects;
+	node = shca_mmap_open(shca_device_conf(dev)->index, cloexec);
+	if (node < 0) {
+		ret = node;
+		goto free_file;
+	}
+	ret = map_areas(file, node);
+	if (ret != 0)
+		goto close_node;
+	file->listener = (struct shca_listener){ .event = on_port_event, .owner = file };
+	/* The kernel's handles are s32 to some callers: keep them positive. */
+	shca_idtable_init(&file->handles, 0, INT32_MAX);
+	shca_idtable_init(&file->uars, 0, SHCA_MMAP_UAR_LAST);
+	TAILQ_INIT(&file->objects);
+	LIST_INIT(&file->eventqs);
+	shca_device_lock(dev);
+	shca_clock_page_add(dev, &file->clock);
+	shca_device_listen(dev, &file->listener);
+	shca_device_unlock(dev);
+	*fd = node;
+	*out = file;
+	return 0;
+
+close_node:
+	unmap_areas(file);
+	close(node);
+free_file:
+	free(file);
+	return ret;
+}
+
+/* Not under the lock: while firmware is slow to answer, the rest of the device is not. */
+static void
+wait_for(uint64_t ns)
+{
+	struct timespec left = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = ns % NS_PER_S };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+		;
+}
+
+/* Take the lock for a request. @return 0, or what is left of a dead device: as
+ * uverbs_disassociate_api_pre leaves the methods. */
+static int
+begin(struct shca_file *file)
+{
+	shca_device_lock(file->dev);
+	return shca_device_is_dead(file->dev) ? -EIO : 0;
+}
+
+static void
+end(struct shca_file *file)
+{
+	const uint64_t delay_ns = file->delay_ns;
+
+	file->delay_ns = 0;
+	shca_device_unlock(file->dev);
+	if (delay_ns != 0)
+		wait_for(delay_ns);
+}
+
+int
+shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
+{
+	int ret = begin(file);
+
+	if (ret == 0)
+		ret = shca_ioctl_run(file, request, arg);
+	end(file);
+	return ret;
+}
+
+int
+shca_file_write(struct shca_file *file, const void *bytes, size_t length)
+{
+	int ret = begin(file);
+
+	if (ret == 0)
+		ret = shca_write_run(file, bytes, length);
+	end(file);
+	return ret;
+}
+
+void
+shca_file_close(struct shca_file *file)
+{
+	if (file == NULL)
+		return;
+	shca_device_lock(file->dev);
+	shca_device_unlisten(&file->listener);
+	shca_object_destroy_all(file);
+	shca_eventq_destroy_all(file);
+	shca_clock_page_remove(&file->clock);
+	shca_device_unlock(file->dev);
+	unmap_areas(file);
+	shca_idtable_fini(&file->uars);
+	shca_idtable_fini(&file->handles);
+	free(file);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The commands of the interface before ioctl: by write(2), or carried by its method INVOKE_WRITE.
+ */
+#ifndef SHCA_ABI_ENTRY_WRITE_H
+#define SHCA_ABI_ENTRY_WRITE_H
+
+#include "abi/core/ioctl.h"
+
+/** The method that carries a command, INVOKE_WRITE; ended by one without rows. */
+extern const struct shca_method shca_write_methods[];
+/** Check the headers at @p bytes and run their command; the device lock is held. */
+int shca_write_run(struct shca_file *file, const void *bytes, size_t length);
+
+#endif /* SHCA_ABI_ENTRY_WRITE_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asynchronous event descriptors. */
+#include "abi/core/ioctl.h"
+#include "abi/object/methods.h"
+
+/* The first one is where objects without a descriptor of their own report to. */
+static int
+alloc(struct shca_bundle *bundle)
+{
+	const struct shca_attr *attr =
+		shca_ioctl_attr(bundle, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE);
+
+	if (bundle->file->async == NULL)
+		bundle->file->async = shca_eventq_find(bundle->file, SHCA_EVENTQ_ASYNC, attr->fd);
+	return 0;
+}
+
+/* clang-format off */
+static const struct shca_attr_row alloc_rows[] = {
+	SHCA_NEW_FD(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, SHCA_EVENTQ_ASYNC),
+};
+
+const struct shca_method shca_async_methods[] = {
+	{ UVERBS_METHOD_ASYNC_EVENT_ALLOC, SHCA_ROWS(alloc_rows), .handler = alloc },
+	{ 0 },
+};
+/* clang-format on */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The commands of the interface before ioctl, each in the file of its object. */
+#ifndef SHCA_ABI_OBJECT_COMMANDS_H
+#define SHCA_ABI_OBJECT_COMMANDS_H
+
+#include "abi/core/object.h"
+#include "abi/core/user.h"
+
+/** A request without its old headers. */
+struct shca_write {
+	struct shca_file *file;
+	const struct shca_user_buffer *in, *out, *driver_in, *driver_out;
+};
+
+/** One command: 0 or a negative errno. */
+typedef int (*shca_write_fn)(struct shca_write *write);
+
+int shca_device_write_query(struct shca_write *write);
+int shca_device_write_query_port(struct shca_write *write);
+int shca_device_write_query_ex(struct shca_write *write);
+int shca_pd_write_alloc(struct shca_write *write);
+int shca_mr_write_reg(struct shca_write *write);
+int shca_mr_write_rereg(struct shca_write *write);
+int shca_comp_channel_write_create(struct shca_write *write);
+int shca_cq_write_resize(struct shca_write *write);
+int shca_cq_write_modify(struct shca_write *write);
+int shca_qp_write_mcast(struct shca_write *write);
+int shca_qp_write_query(struct shca_write *write);
+int shca_qp_write_modify(struct shca_write *write);
+int shca_qp_write_modify_ex(struct shca_write *write);
+int shca_wq_write_modify(struct shca_write *write);
+int shca_rwq_ind_write_create(struct shca_write *write);
+int shca_flow_write_create(struct shca_write *write);
+
+/** @return 0 or -EINVAL: a device has one port. */
+int shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port);
+
+#endif /* SHCA_ABI_OBJECT_COMMANDS_H */

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Methods and commands of the device itself: context, capabilities, port, GIDs. */
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/mlx5-abi.h>
+
+#include "abi/core/ioctl.h"
+#include "abi/core/mmap.h"
+#include "abi/object/commands.h"
+#include "abi/object/methods.h"
+#include "base/clock.h"
+#include "config/model.h"
+
+#define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+static_assert(sizeof(struct mlx5_ib_alloc_ucontext_req_v2) == 32, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_alloc_ucontext_resp) == 72, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_query_device_resp) == 176, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_ex_query_device_resp) == 304, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_query_device_resp) == 104, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_query_port_resp_ex) == 48, "as rdma-core 44 has it");
+static_assert(sizeof(struct ib_uverbs_gid_entry) == 32, "as rdma-core 44 has it");
+
+#define NB_PORTS      1
+#define VENDOR_ID     0x02c9 /* IEEE OUI of Mellanox */
+#define BF_REG_BYTES  512
+#define CACHE_LINE    64
+#define LOG_UAR_BYTES 12
+#define NB_GIDS       2 /* the link-local address as RoCE v1 and as v2 */
+#define MAX_MSG_BYTES (1u << 30)
+#define RAW_PACKET    (1u << IBV_QPT_RAW_PACKET)
+
+/* A function has an event queue a CPU. */
+static uint32_t
+nb_comp_vectors(void)
+{
+	long nb_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return nb_cpus > 0 ? (uint32_t)nb_cpus : 1;
+}
+
+/* A number of all contexts; they are too few for it to come round. */
+static uint16_t
+next_uid(void)
+{
+	static _Atomic uint16_t last;
+	uint16_t uid;
+
+	do {
+		uid = ++last;
+	} while (uid == 0);
+	return uid;
+}
+
+/*
+ * GET_CONTEXT. DevX is not offered unless the port says so; libmlx5 tries shorter requests after a
+ * refusal, which are refused alike, until it comes without the flag. Its UAR pages are dynamic; of
+ * who does not know those the registers come with the context.
+ */
+static int
+take_context_request(struct shca_file *file, const struct shca_user_buffer *buffer,
+	struct mlx5_ib_alloc_ucontext_req_v2 *request)
+{
+	const bool is_first_form = buffer->length == sizeof(struct mlx5_ib_alloc_ucontext_req);
+	int ret;
+
+	if (!is_first_form &&
+		buffer->length < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
+		return -EINVAL;
+	ret = shca_user_read(buffer, 0, request, sizeof(*request));
+	if (ret == 0)
+		ret = shca_user_is_clear(buffer, sizeof(*request));
+	if (ret != 0)
+		return ret;
+	if ((request->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX) != 0 || request->comp_mask != 0 ||
+		request->reserved0 != 0 || request->reserved1 != 0 || request->reserved2 != 0)
+		return -EOPNOTSUPP;
+	if ((request->flags & MLX5_IB_ALLOC_UCTX_DEVX) && !shca_device_conf(file->dev)->has_devx)
+		return -EINVAL; /* mlx5_ib_devx_create, without general objects in firmware */
+	file->bfregs.nb = 0;
+	if (request->lib_caps & MLX5_LIB_CAP_DYN_UAR)
+		return 0;
+	return shca_bfreg_init(&file->bfregs, request->total_num_bfregs,
+		request->num_low_latency_bfregs, !is_first_form);
+}
+
+static int
+get_context(struct shca_bundle *bundle)
+{
+	const struct shca_user_buffer *out = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT);
+	const struct shca_model *model = bundle->file->model;
+	const uint64_t core_support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
+	const uint32_t nb_vectors = nb_comp_vectors();
+	struct mlx5_ib_alloc_ucontext_req_v2 request;
+	struct mlx5_ib_alloc_ucontext_resp response = {
+		.qp_tab_size = model->max_qp,
+		.bf_reg_size = BF_REG_BYTES,
+		.cache_line_size = CACHE_LINE,
+		.max_sq_desc_sz = model->max_sq_desc_bytes,
+		.max_rq_desc_sz = model->max_rq_desc_bytes,
+		.max_send_wqebb = model->max_send_wqebb,
+		.max_recv_wr = model->max_recv_wr,
+		.max_srq_recv_wr = model->max_recv_wr,
+		.num_ports = NB_PORTS,
+		.cmds_supp_uhw =
+			MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
+		.eth_min_inline = (uint8_t)model->min_inline,
+		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
+		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
+		/* The register's page begins with it. */
+		.hca_core_clock_offset = 0,
+		.log_uar_size = LOG_UAR_BYTES,
+		.num_uars_per_page = 1,
+	};
+	int ret;
+
+	if (shca_device_conf(bundle->file->dev)->has_rtc)
+		response.comp_mask |= MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS;
+	if (bundle->file->has_context)
+		return -EINVAL;
+	ret = take_context_request(
+		bundle->file, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
+	if (ret != 0)
+		return ret;
+	if (bundle->file->bfregs.nb != 0) {
+		response.tot_bfregs = bundle->file->bfregs.nb;
+		response.num_dyn_bfregs = SHCA_BFREGS_DYNAMIC;
+	}
+	response.cqe_version = request.max_cqe_version != 0;
+	response.response_length =
+		(uint32_t)(out->length < sizeof(response) ? out->length : sizeof(response));
+	ret = shca_ioctl_out(
+		bundle, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &nb_vectors, sizeof(nb_vectors));
+	if (ret == 0)
+		ret = shca_ioctl_out(bundle, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core_support,
+			sizeof(core_support));
+	if (ret == 0)
+		ret = shca_user_write(out, &response, sizeof(response));
+	if (ret != 0)
+		return ret;
+	if (request.flags & MLX5_IB_ALLOC_UCTX_DEVX)
+		bundle->file->uid = next_uid();
+	bundle->file->cqe_version = response.cqe_version;
+	bundle->file->nb_comp_vectors = nb_vectors;
+	bundle->file->has_context = true;
+	return 0;
+}
+
+/* The node GUID firmware derives from the MAC: ff:fe in the middle, as an EUI-64. */
+static __be64
+node_guid(const uint8_t *mac)
+{
+	const uint8_t bytes[8] = { mac[0], mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] };
+	__be64 guid;
+
+	memcpy(&guid, bytes, sizeof(guid));
+	return guid;
+}
+
+static uint64_t
+capability_flags(const struct shca_model *model)
+{
+	uint64_t flags = IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING |
+		IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING;
+
+	if (model->checksum)
+		flags |= IB_UVERBS_DEVICE_RAW_IP_CSUM;
+	if (model->scatter_fcs)
+		flags |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
+	return flags;
+}
+
+static void
+fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *response)
+{
+	const struct shca_model *model = file->model;
+	const uint8_t *mac = shca_device_conf(file->dev)->mac;
+
+	*response = (struct ib_uverbs_query_device_resp){
+		.fw_ver = model->fw_ver,
+		.node_guid = node_guid(mac),
+		.sys_image_guid = node_guid(mac),
+		.max_mr_size = model->max_mr_size,
+		.page_size_cap = ~(uint64_t)(SHCA_MMAP_PAGE_BYTES - 1),
+		.vendor_id = VENDOR_ID,
+		.vendor_part_id = shca_device_conf(file->dev)->is_vf ? model->pci_vf_id
+								     : model->pci_device_id,
+		.hw_ver = model->hw_ver,
+		.max_qp = model->max_qp,
+		.max_qp_wr = model->max_qp_wr,
+		/* The short form has 32 bits; the upper ones are in the extended form. */
+		.device_cap_flags = (uint32_t)capability_flags(model),
+		.max_sge = model->max_sge,
+		.max_sge_rd = model->max_sge,
+		.max_cq = model->max_cq,
+		.max_cqe = model->max_cqe,
+		.max_mr = model->max_mr,
+		.max_pd = model->max_pd,
+		.max_raw_ethy_qp = model->max_qp,
+		.max_pkeys = 1,
+		.phys_port_cnt = NB_PORTS,
+	};
+}
+
+int
+shca_device_write_query(struct shca_write *write)
+{
+	struct ib_uverbs_query_device_resp response;
+
+	fill_device(write->file, &response);
+	return shca_user_write(write->out, &response, sizeof(response));
+}
+
+static uint32_t
+raw_packet_caps(const struct shca_model *model)
+{
+	return (model->cvlan_strip ? IB_UVERBS_RAW_PACKET_CAP_CVLAN_STRIPPING : 0) |
+		(model->scatter_fcs ? IB_UVERBS_RAW_PACKET_CAP_SCATTER_FCS : 0) |
+		(model->checksum ? IB_UVERBS_RAW_PACKET_CAP_IP_CSUM : 0);
+}
+
+static void
+fill_mlx5(const struct shca_model *model, struct mlx5_ib_query_device_resp *response)
+{
+	*response = (struct mlx5_ib_query_device_resp){
+		.tso_caps = {
+			.max_tso = model->max_tso_bytes,
+			.supported_qpts = model->max_tso_bytes != 0 ? RAW_PACKET : 0,
+		},
+		.rss_caps = {
+			.rx_hash_fields_mask = model->rx_hash_fields,
+			.rx_hash_function = MLX5_RX_HASH_FUNC_TOEPLITZ,
+		},
+		.mlx5_ib_support_multi_pkt_send_wqes = model->multi_pkt_send,
+		.flags = model->cqe_128b_pad ? MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD : 0,
+		.tunnel_offloads_caps = model->tunnel_offloads,
+	};
+	if (model->sw_parsing != 0)
+		response->sw_parsing_caps = (struct mlx5_ib_sw_parsing_caps){
+			.sw_parsing_offloads = model->sw_parsing,
+			.supported_qpts = RAW_PACKET,
+		};
+	if (model->max_rate_kbps != 0)
+		response->packet_pacing_caps = (struct mlx5_packet_pacing_caps){
+			.qp_rate_limit_min = SHCA_MIN_RATE_KBPS,
+			.qp_rate_limit_max = model->max_rate_kbps,
+			.supported_qpts = RAW_PACKET,
+			.cap_flags = model->paced_bursts ? MLX5_IB_PP_SUPPORT_BURST : 0,
+		};
+	if (model->min_log_strides != 0)
+		response->striding_rq_caps = (struct mlx5_ib_striding_rq_caps){
+			.min_single_stride_log_num_of_bytes = SHCA_MIN_LOG_STRIDE_BYTES,
+			.max_single_stride_log_num_of_bytes = SHCA_MAX_LOG_STRIDE_BYTES,
+			.min_single_wqe_log_num_of_strides = model->min_log_strides,
+			.max_single_wqe_log_num_of_strides = SHCA_MAX_LOG_STRIDES,
+			.supported_qpts = RAW_PACKET,
+		};
+	if (model->cqe_comp_max != 0)
+		response->cqe_comp_caps = (struct mlx5_ib_cqe_comp_caps){
+			.max_num = model->cqe_comp_max,
+			.supported_format = model->cqe_comp_formats,
+		};
+}
+
+int
+shca_device_write_query_ex(struct shca_write *write)
+{
+	const struct shca_model *model = write->file->model;
+	struct ib_uverbs_ex_query_device request;
+	struct ib_uverbs_ex_query_device_resp response = {
+		.timestamp_mask = INT64_MAX,
+		.hca_core_clock = SHCA_CLOCK_KHZ,
+		.device_cap_flags_ex = capability_flags(model),
+		.rss_caps = {
+			.supported_qpts = RAW_PACKET,
+			.max_rwq_indirection_tables = model->max_rwq_ind_tables,
+			.max_rwq_indirection_table_size = model->max_rwq_ind_table_size,
+		},
+		.max_wq_type_rq = model->max_wq_type_rq,
+		.raw_packet_caps = raw_packet_caps(model),
+		.max_dm_size = model->max_dm_bytes,
+	};
+	struct mlx5_ib_query_device_resp driver_response;
+	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
+
+	if (ret != 0)
+		return ret;
+	if (request.comp_mask != 0 || request.reserved != 0)
+		return -EINVAL;
+	/* mlx5_ib_query_device takes no input and needs at least its own two header words. */
+	if (write->driver_out->length != 0 &&
+		write->driver_out->length <
+			OFFSET_END(struct mlx5_ib_query_device_resp, response_length))
+		return -EINVAL;
+	fill_device(write->file, &response.base);
+	response.response_length =
+		(uint32_t)(write->out->length < sizeof(response) ? write->out->length
+								 : sizeof(response));
+	ret = shca_user_write(write->out, &response, sizeof(response));
+	if (ret != 0)
+		return ret;
+	fill_mlx5(model, &driver_response);
+	driver_response.response_length =
+		(uint32_t)(write->driver_out->length < sizeof(driver_response)
+				? write->driver_out->length
+				: sizeof(driver_response));
+	return shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
+}
+
+/* Width and speed as mlx5_ib's translate_eth_proto_oper reports a link mode; rounded up between
+ * rows. */
+static const struct {
+	uint32_t mbps;
+	uint8_t width; /* 1: 1x, 2: 4x, 16: 2x */
+	uint8_t speed; /* 1 SDR, 4 QDR, 32 EDR, 64 HDR */
+} link_modes[] = {
+	{ 1000, 1, 1 },
+	{ 10000, 1, 4 },
+	{ 25000, 1, 32 },
+	{ 40000, 2, 4 },
+	{ 50000, 16, 32 },
+	{ 100000, 2, 32 },
+	{ 200000, 2, 64 },
+};
+
+static void
+fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	bool is_active = shca_device_is_active(file->dev);
+	size_t i = 0;
+
+	while (i + 1 < sizeof(link_modes) / sizeof(link_modes[0]) &&
+		link_modes[i].mbps < conf->speed_mbps)
+		i++;
+	response->active_width = link_modes[i].width;
+	response->active_speed = link_modes[i].speed;
+	response->state = is_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+	/* IBTA PortPhysicalState: 5 LinkUp, 3 Disabled. */
+	response->phys_state = is_active ? 5 : 3;
+}
+
+static void
+fill_port(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
+{
+	*response = (struct ib_uverbs_query_port_resp){
+		.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
+		.max_msg_sz = MAX_MSG_BYTES,
+		.gid_tbl_len = NB_GIDS,
+		.pkey_tbl_len = 1,
+		.max_mtu = IBV_MTU_4096,
+		/* What the kernel makes of a netdev MTU of 1500. */
+		.active_mtu = IBV_MTU_1024,
+		.link_layer = IBV_LINK_LAYER_ETHERNET,
+		.flags = IB_UVERBS_QPF_GRH_REQUIRED,
+	};
+	fill_link(file, response);
+}
+
+static int
+query_port(struct shca_bundle *bundle)
+{
+	struct ib_uverbs_query_port_resp_ex response = { 0 };
+
+	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_PORT_PORT_NUM) != 1)
+		return -EINVAL;
+	fill_port(bundle->file, &response.legacy_resp);
+	return shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
+}
+
+int
+shca_device_write_query_port(struct shca_write *write)
+{
+	struct ib_uverbs_query_port_resp response;
+	struct ib_uverbs_query_port request;
+	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
+
+	if (ret != 0)
+		return ret;
+	if (request.port_num != 1)
+		return -EINVAL;
+	fill_port(write->file, &response);
+	return shca_user_write(write->out, &response, sizeof(response));
+}
+
+/* The link-local address of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */
+static void
+fill_gid(const struct shca_file *file, uint32_t index, struct ib_uverbs_gid_entry *entry)
+{
+	const uint8_t *mac = shca_device_conf(file->dev)->mac;
+	const uint8_t gid[16] = { 0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3],
+		mac[4], mac[5] };
+
+	*entry = (struct ib_uverbs_gid_entry){
+		.gid_index = index,
+		.port_num = 1,
+		.gid_type = index == 0 ? IB_UVERBS_GID_TYPE_ROCE_V1 : IB_UVERBS_GID_TYPE_ROCE_V2,
+	};
+	memcpy(entry->gid, gid, sizeof(gid));
+}
+
+static int
+query_gid_entry(struct shca_bundle *bundle)
+{
+	uint64_t index = shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX);
+	struct ib_uverbs_gid_entry entry;
+
+	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS) != 0 ||
+		shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_PORT) != 1)
+		return -EINVAL;
+	if (index >= NB_GIDS)
+		return -EINVAL;
+	fill_gid(bundle->file, (uint32_t)index, &entry);
+	return shca_ioctl_out(
+		bundle, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &entry, sizeof(entry));
+}
+
+static int
+query_gid_table(struct shca_bundle *bundle)
+{
+	uint64_t entry_bytes = shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE);
+	const struct shca_user_buffer *out =
+		shca_ioctl_buffer(bundle, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
+	uint8_t table[NB_GIDS * 256] = { 0 };
+	uint64_t nb_entries;
+	int ret;
+
+	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS) != 0)
+		return -EINVAL;
+	if (entry_bytes == 0 || entry_bytes > sizeof(table) / NB_GIDS)
+		return -EINVAL;
+	/* rdma_query_gid_table: all, or nothing. */
+	if (out->length / entry_bytes < NB_GIDS)
+		return -EINVAL;
+	nb_entries = NB_GIDS;
+	for (uint32_t i = 0; i < nb_entries; i++) {
+		struct ib_uverbs_gid_entry entry;
+
+		fill_gid(bundle->file, i, &entry);
+		memcpy(table + i * entry_bytes, &entry,
+			entry_bytes < sizeof(entry) ? entry_bytes : sizeof(entry));
+	}
+	ret = shca_user_write(out, table, nb_entries * entry_bytes);
+	if (ret == 0)
+		ret = shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES,
+			&nb_entries, sizeof(nb_entries));
+	return ret;
+}
+
+/* clang-format off */
+static const struct shca_attr_row get_context_rows[] = {
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, 4),
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, 8),
+	SHCA_UHW,
+};
+
+static const struct shca_attr_row query_port_rows[] = {
+	SHCA_IN(UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8),
+	SHCA_OUT(UVERBS_ATTR_QUERY_PORT_RESP, OFFSET_END(struct ib_uverbs_query_port_resp_ex, reserved)),
+};
+
+static const struct shca_attr_row query_gid_table_rows[] = {
+	SHCA_IN(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, 8),
+	SHCA_FLAGS(UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, UINT32_MAX),
+	SHCA_OUT(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, 0),
+	SHCA_OUT(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, 8),
+};
+
+static const struct shca_attr_row query_gid_entry_rows[] = {
+	SHCA_IN_MANDATORY(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 4, 8),
+	SHCA_IN_MANDATORY(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 4, 8),
+	SHCA_FLAGS(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, UINT32_MAX),
+	SHCA_OUT(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, sizeof(struct ib_uverbs_gid_entry)),
+};
+
+const struct shca_method shca_device_methods[] = {
+	{ UVERBS_METHOD_QUERY_PORT, SHCA_ROWS(query_port_rows), .handler = query_port },
+	{ UVERBS_METHOD_GET_CONTEXT, .runs_without_context = true,
+		SHCA_ROWS(get_context_rows), .handler = get_context },
+	{ UVERBS_METHOD_QUERY_GID_TABLE, SHCA_ROWS(query_gid_table_rows), .handler = query_gid_table },
+	{ UVERBS_METHOD_QUERY_GID_ENTRY, SHCA_ROWS(query_gid_entry_rows), .handler = query_gid_entry },
+	{ 0 },
+};
+/* clang-format on */

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory regions: the request's checks; base/mem has the regions. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+
+#include "abi/core/caps.h"
+#include "abi/core/ioctl.h"
+#include "abi/core/mmap.h"
+#include "abi/object/commands.h"
+#include "abi/object/methods.h"
+#include "base/mem.h"
+
+#define PAGE_MASK ((uint64_t)SHCA_MMAP_PAGE_BYTES - 1)
+
+/* No on-demand paging; the optional range holds hints that may be ignored (ib_verbs.h). */
+#define KNOWN_ACCESS                                                                               \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
+		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
+		IB_UVERBS_ACCESS_MW_BIND | IB_UVERBS_ACCESS_ZERO_BASED |                           \
+		IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
+
+/* hw/mlx5/mr.c MLX5_IB_DM_MEMIC_ALLOWED_ACCESS. */
+#define DM_ACCESS                                                                                  \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
+		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
+		IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
+
+/* What ib_uverbs_rereg_mr calls IB_MR_REREG_*; in no user header. */
+#define REREG_TRANSLATION (1u << 0)
+#define REREG_PD          (1u << 1)
+#define REREG_ACCESS      (1u << 2)
+
+static void
+destroy(struct shca_object *object)
+{
+	struct shca_mr_object *mr = (struct shca_mr_object *)object;
+
+	shca_mem_dereg(shca_device_mem(object->file->dev), mr->mr);
+	object->file->pinned_bytes -= mr->pinned_bytes;
+	mr->pd->object.nb_users--;
+	if (mr->dm != NULL)
+		mr->dm->object.nb_users--;
+}
+
+const struct shca_object_class shca_mr_class = {
+	.type = UVERBS_OBJECT_MR,
+	.name = "MR",
+	.bytes = sizeof(struct shca_mr_object),
+	.limit = SHCA_LIMIT_MR,
+	.destroy = destroy,
+};
+
+/* As ib_check_mr_access. */
+static int
+check_access(uint32_t access)
+{
+	if (access & ~(uint32_t)KNOWN_ACCESS)
+		return -EINVAL;
+	if ((access & (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)) &&
+		(access & IB_UVERBS_ACCESS_LOCAL_WRITE) == 0)
+		return -EINVAL;
+	return 0;
+}
+
+static uint64_t
+pages_bytes(uint64_t start, uint64_t length)
+{
+	return ((start + length + PAGE_MASK) & ~PAGE_MASK) - (start & ~PAGE_MASK);
+}
+
+/* The kernel counts pinned pages against RLIMIT_MEMLOCK (core/umem.c ib_umem_get). */
+static bool
+may_pin(const struct shca_file *file, uint64_t bytes)
+{
+	struct rlimit most;
+
+	if (shca_caps_has(CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &most) != 0 ||
+		most.rlim_cur == RLIM_INFINITY)
+		return true;
+	return file->pinned_bytes + bytes <= most.rlim_cur;
+}
+
+static int
+register_region(struct shca_file *file, const struct shca_pd_object *pd,
+	const struct ib_uverbs_reg_mr *request, struct shca_mr **mr)
+{
+	if (!may_pin(file, pages_bytes(request->start, request->length)))
+		return -ENOMEM;
+	return shca_mem_reg(shca_device_mem(file->dev), (uint8_t *)(uintptr_t)request->start,
+		request->length, request->hca_va, pd->pdn, request->access_flags, mr);
+}
+
+static int
+check_region(const struct ib_uverbs_reg_mr *request)
+{
+	if ((request->start & PAGE_MASK) != (request->hca_va & PAGE_MASK))
+		return -EINVAL;
+	if (request->length == 0 || request->start + request->length < request->length)
+		return -EINVAL;
+	return 0;
+}
+
+int
+shca_mr_write_reg(struct shca_write *write)
+{
+	struct ib_uverbs_reg_mr_resp response;
+	struct ib_uverbs_reg_mr request;
+	struct shca_object *object, *pd;
+	struct shca_mr_object *mr;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = check_region(&request);
+	if (ret == 0)
+		ret = check_access(request.access_flags);
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
+	if (ret == 0)
+		ret = shca_object_reserve(write->file, &shca_mr_class, &object);
+	if (ret != 0)
+		return ret;
+	mr = (struct shca_mr_object *)object;
+	mr->pd = (struct shca_pd_object *)pd;
+	ret = register_region(write->file, mr->pd, &request, &mr->mr);
+	if (ret != 0)
+		goto abort;
+	response = (struct ib_uverbs_reg_mr_resp){
+		.mr_handle = object->handle,
+		.lkey = mr->mr->lkey,
+		.rkey = mr->mr->lkey,
+	};
+	ret = shca_user_write(write->out, &response, sizeof(response));
+	if (ret != 0)
+		goto dereg;
+	mr->pinned_bytes = pages_bytes(request.start, request.length);
+	write->file->pinned_bytes += mr->pinned_bytes;
+	pd->nb_users++;
+	shca_object_commit(write->file, object);
+	return 0;
+
+dereg:
+	shca_mem_dereg(shca_device_mem(write->file->dev), mr->mr);
+abort:
+	shca_object_abort(write->file, object);
+	return ret;
+}
+
+/* What of the region stays as it is, from the region; the rest from the request. */
+static int
+merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr *old,
+	struct ib_uverbs_reg_mr *merged)
+{
+	*merged = (struct ib_uverbs_reg_mr){
+		.start = (uintptr_t)old->start,
+		.length = old->length,
+		.hca_va = old->iova,
+		.access_flags = old->access,
+	};
+	if (request->flags & REREG_TRANSLATION) {
+		merged->start = request->start;
+		merged->length = request->length;
+		merged->hca_va = request->hca_va;
+	}
+	if (request->flags & REREG_ACCESS)
+		merged->access_flags = request->access_flags;
+	if (check_region(merged) != 0)
+		return -EINVAL;
+	return check_access(merged->access_flags);
+}
+
+/* mlx5_ib, too, makes a new region where it cannot change one in place; keys may change. */
+int
+shca_mr_write_rereg(struct shca_write *write)
+{
+	struct shca_mem *mem = shca_device_mem(write->file->dev);
+	struct ib_uverbs_rereg_mr_resp response;
+	struct ib_uverbs_rereg_mr request;
+	struct shca_object *object, *pd;
+	struct ib_uverbs_reg_mr merged;
+	struct shca_mr_object *mr;
+	struct shca_mr *region;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret != 0)
+		return ret;
+	if (request.flags == 0)
+		return -EINVAL;
+	if (request.flags & ~(REREG_TRANSLATION | REREG_PD | REREG_ACCESS))
+		return -EOPNOTSUPP;
+	ret = shca_object_find(write->file, &shca_mr_class, request.mr_handle, &object);
+	if (ret != 0)
+		return ret;
+	mr = (struct shca_mr_object *)object;
+	if (mr->dm != NULL)
+		return -EINVAL;
+	pd = &mr->pd->object;
+	if (request.flags & REREG_PD)
+		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
+	if (ret == 0)
+		ret = merge_rereg(&request, mr->mr, &merged);
+	if (ret == 0)
+		ret = register_region(write->file, (struct shca_pd_object *)pd, &merged, &region);
+	if (ret != 0)
+		return ret;
+	response = (struct ib_uverbs_rereg_mr_resp){ .lkey = region->lkey, .rkey = region->lkey };
+	ret = shca_user_write(write->out, &response, sizeof(response));
+	if (ret != 0) {
+		shca_mem_dereg(mem, region);
+		return ret;
+	}
+	shca_mem_dereg(mem, mr->mr);
+	mr->mr = region;
+	write->file->pinned_bytes -= mr->pinned_bytes;
+	mr->pinned_bytes = pages_bytes(merged.start, merged.length);
+	write->file->pinned_bytes += mr->pinned_bytes;
+	mr->pd->object.nb_users--;
+	mr->pd = (struct shca_pd_object *)pd;
+	pd->nb_users++;
+	return 0;
+}
+
+/* Of device memory: its addresses are offsets (uverbs_std_types_mr.c, UVERBS_METHOD_DM_MR_REG). */
+static int
+check_dm_region(const struct shca_dm_object *dm, uint64_t offset, uint64_t length, uint64_t access)
+{
+	if ((access & IB_UVERBS_ACCESS_ZERO_BASED) == 0 || (access & ~(uint64_t)DM_ACCESS) != 0)
+		return -EINVAL;
+	if (offset > dm->length || length > dm->length - offset)
+		return -EINVAL;
+	return check_access((uint32_t)access);
+}
+
+static int
+reg_dm(struct shca_bundle *bundle)
+{
+	struct shca_mr_object *mr = shca_ioctl_object(bundle, UVERBS_ATTR_REG_DM_MR_HANDLE);
+	struct shca_pd_object *pd = shca_ioctl_object(bundle, UVERBS_ATTR_REG_DM_MR_PD_HANDLE);
+	struct shca_dm_object *dm = shca_ioctl_object(bundle, UVERBS_ATTR_REG_DM_MR_DM_HANDLE);
+	uint64_t access = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS);
+	uint64_t offset = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DM_MR_OFFSET);
+	uint64_t length = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DM_MR_LENGTH);
+	struct shca_mem *mem = shca_device_mem(bundle->file->dev);
+	int ret;
+
+	ret = check_dm_region(dm, offset, length, access);
+	if (ret == 0)
+		ret = shca_mem_reg_own(
+			mem, dm->start + offset, length, 0, pd->pdn, (uint32_t)access, &mr->mr);
+	if (ret != 0)
+		return ret;
+	ret = shca_ioctl_out(
+		bundle, UVERBS_ATTR_REG_DM_MR_RESP_LKEY, &mr->mr->lkey, sizeof(mr->mr->lkey));
+	if (ret == 0)
+		ret = shca_ioctl_out(bundle, UVERBS_ATTR_REG_DM_MR_RESP_RKEY, &mr->mr->lkey,
+			sizeof(mr->mr->lkey));
+	if (ret != 0) {
+		shca_mem_dereg(mem, mr->mr);
+		return ret;
+	}
+	mr->pd = pd;
+	mr->dm = dm;
+	pd->object.nb_users++;
+	dm->object.nb_users++;
+	return 0;
+}
+
+static int
+query(struct shca_bundle *bundle)
+{
+	const struct shca_mr_object *object =
+		shca_ioctl_object(bundle, UVERBS_ATTR_QUERY_MR_HANDLE);
+	const struct shca_mr *mr = object->mr;
+	int ret;
+
+	ret = shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &mr->lkey, sizeof(mr->lkey));
+	if (ret == 0)
+		ret = shca_ioctl_out(
+			bundle, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &mr->lkey, sizeof(mr->lkey));
+	if (ret == 0)
+		ret = shca_ioctl_out(
+			bundle, UVERBS_ATTR_QUERY_MR_RESP_LENGTH, &mr->length, sizeof(mr->length));
+	if (ret == 0)
+		ret = shca_ioctl_out(
+			bundle, UVERBS_ATTR_QUERY_MR_RESP_IOVA, &mr->iova, sizeof(mr->iova));
+	return ret;
+}
+
+/* clang-format off */
+static const struct shca_attr_row destroy_rows[] = {
+	SHCA_DESTROY(UVERBS_ATTR_DESTROY_MR_HANDLE, &shca_mr_class),
+};
+
+static const struct shca_attr_row reg_dm_rows[] = {
+	SHCA_NEW(UVERBS_ATTR_REG_DM_MR_HANDLE, &shca_mr_class),
+	SHCA_IN(UVERBS_ATTR_REG_DM_MR_OFFSET, 8),
+	SHCA_IN(UVERBS_ATTR_REG_DM_MR_LENGTH, 8),
+	SHCA_HANDLE(UVERBS_ATTR_REG_DM_MR_PD_HANDLE, &shca_pd_class),
+	SHCA_FLAGS(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, KNOWN_ACCESS),
+	SHCA_HANDLE(UVERBS_ATTR_REG_DM_MR_DM_HANDLE, &shca_dm_class),
+	SHCA_OUT(UVERBS_ATTR_REG_DM_MR_RESP_LKEY, 4),
+	SHCA_OUT(UVERBS_ATTR_REG_DM_MR_RESP_RKEY, 4),
+};
+
+static const struct shca_attr_row query_rows[] = {
+	SHCA_HANDLE(UVERBS_ATTR_QUERY_MR_HANDLE, &shca_mr_class),
+	SHCA_OUT(UVERBS_ATTR_QUERY_MR_RESP_LKEY, 4),
+	SHCA_OUT(UVERBS_ATTR_QUERY_MR_RESP_RKEY, 4),
+	SHCA_OUT(UVERBS_ATTR_QUERY_MR_RESP_LENGTH, 8),
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_QUERY_MR_RESP_IOVA, 8),
+};
+
+const struct shca_method shca_mr_methods[] = {
+	{ UVERBS_METHOD_DM_MR_REG, SHCA_ROWS(reg_dm_rows), .handler = reg_dm },
+	{ UVERBS_METHOD_MR_DESTROY, SHCA_ROWS(destroy_rows) },
+	{ UVERBS_METHOD_QUERY_MR, SHCA_ROWS(query_rows), .handler = query },
+	{ 0 },
+};
+/* clang-format on */

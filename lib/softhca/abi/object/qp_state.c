@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs: states, as modify and query see them. */
+#include <errno.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/mlx5-abi.h>
+
+#include "abi/object/commands.h"
+#include "config/model.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
+#include "strict/findings.h"
+
+#define NB_STATES (IBV_QPS_ERR + 1)
+#define STANDARD_ATTRS                                                                             \
+	((1u << 21) - 1) /* IB_QP_ATTR_STANDARD_BITS: STATE to DEST_QPN, in ib_verbs.h */
+
+enum queue_step {
+	STEP_NONE,
+	STEP_RESET,   /* both queues */
+	STEP_RECEIVE, /* the RQ gets ready */
+	STEP_SEND,    /* the SQ gets ready */
+	STEP_ERROR,   /* both queues */
+};
+
+/*
+ * drivers/infiniband/core/verbs.c qp_state_table, the column of raw packet QPs, and what
+ * modify_raw_packet_qp (hw/mlx5/qp.c) does to the queues. Attributes other than the state.
+ */
+static const struct {
+	bool is_allowed;
+	uint32_t required;
+	uint32_t optional;
+	enum queue_step step;
+} transitions[NB_STATES][NB_STATES] = {
+	[IBV_QPS_RESET] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_INIT] = { true, IBV_QP_PORT, 0, STEP_RECEIVE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_INIT] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_INIT] = { true, 0, 0, STEP_NONE },
+		[IBV_QPS_RTR] = { true, 0, 0, STEP_NONE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_RTR] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_RATE_LIMIT, STEP_SEND },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_RTS] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_RATE_LIMIT, STEP_NONE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_SQE] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_RTS] = { true, 0, 0, STEP_NONE },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
+	},
+	[IBV_QPS_ERR] = {
+		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
+		[IBV_QPS_ERR] = { true, 0, 0, STEP_NONE },
+	},
+};
+
+static void
+set_queues(struct shca_qp_object *qp, enum shca_queue_state state)
+{
+	if (qp->rq != NULL)
+		shca_rq_modify(qp->rq, state);
+	if (qp->sq != NULL)
+		shca_sq_modify(qp->sq, state);
+}
+
+static void
+take_step(struct shca_qp_object *qp, enum queue_step step)
+{
+	switch (step) {
+	case STEP_NONE:
+		break;
+	case STEP_RESET:
+		if (qp->sq != NULL)
+			shca_device_catch_up(qp->object.file->dev);
+		set_queues(qp, SHCA_QUEUE_RESET);
+		break;
+	case STEP_RECEIVE:
+		if (qp->rq != NULL)
+			shca_rq_modify(qp->rq, SHCA_QUEUE_READY);
+		break;
+	case STEP_SEND:
+		if (qp->sq != NULL)
+			shca_sq_modify(qp->sq, SHCA_QUEUE_READY);
+		break;
+	case STEP_ERROR:
+		set_queues(qp, SHCA_QUEUE_ERROR);
+		break;
+	}
+}
+
+int
+shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	struct shca_finding_site site = {
+		.device = conf->index,
+		.queue = "QP handle",
+		.number = handle,
+		.index = port,
+	};
+
+	if (port == 1)
+		return 0;
+	if (conf->findings != NULL)
+		shca_findings_report(conf->findings, SHCA_FINDING_FLOW_PORT, &site);
+	return -EINVAL;
+}
+
+/* A limit asked for; a rate of 0 means none. */
+struct rate {
+	uint32_t kbps;
+	struct mlx5_ib_burst_info burst;
+};
+
+/* As __mlx5_ib_modify_qp and mlx5_rl_add_rate have it: what cannot be had is -EINVAL. */
+static int
+check_rate(const struct shca_model *model, const struct rate *rate)
+{
+	const bool has_burst = rate->burst.max_burst_sz != 0 || rate->burst.typical_pkt_sz != 0;
+
+	if (has_burst && (rate->kbps == 0 || !model->paced_bursts))
+		return -EINVAL;
+	if (rate->kbps == 0)
+		return 0;
+	if (model->max_rate_kbps == 0 || rate->kbps < SHCA_MIN_RATE_KBPS ||
+		rate->kbps > model->max_rate_kbps)
+		return -EINVAL;
+	return 0;
+}
+
+static int
+modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const struct rate *rate)
+{
+	struct shca_object *object;
+	struct shca_qp_object *qp;
+	uint32_t attrs = request->attr_mask & ~(uint32_t)IBV_QP_STATE;
+	uint8_t to;
+	int ret;
+
+	ret = shca_object_find(file, &shca_qp_class, request->qp_handle, &object);
+	if (ret != 0)
+		return ret;
+	qp = (struct shca_qp_object *)object;
+	if (attrs & IBV_QP_PORT)
+		ret = shca_qp_check_port(file, request->qp_handle, request->port_num);
+	if (ret != 0)
+		return ret;
+	if (qp->rwq_ind != NULL)
+		return -ENOSYS;
+	to = request->attr_mask & IBV_QP_STATE ? request->qp_state : qp->state;
+	if (to >= NB_STATES || !transitions[qp->state][to].is_allowed)
+		return -EINVAL;
+	if ((attrs & transitions[qp->state][to].required) != transitions[qp->state][to].required ||
+		(attrs &
+			~(transitions[qp->state][to].required |
+				transitions[qp->state][to].optional)))
+		return -EINVAL;
+	if (attrs & IBV_QP_RATE_LIMIT)
+		ret = check_rate(file->model, rate);
+	if (ret != 0)
+		return ret;
+	take_step(qp, transitions[qp->state][to].step);
+	qp->state = to;
+	if ((attrs & IBV_QP_RATE_LIMIT) && qp->sq != NULL)
+		shca_sq_set_rate(qp->sq, rate->kbps, rate->burst.max_burst_sz);
+	return 0;
+}
+
+/*
+ * ATTACH_MCAST and DETACH_MCAST, whose requests are alike: ib_attach_mcast takes none but UD queue
+ * pairs, and who is not in a group cannot leave it.
+ */
+int
+shca_qp_write_mcast(struct shca_write *write)
+{
+	struct ib_uverbs_attach_mcast request;
+	struct shca_object *object;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &object);
+	return ret != 0 ? ret : -EINVAL;
+}
+
+int
+shca_qp_write_modify(struct shca_write *write)
+{
+	struct ib_uverbs_modify_qp request;
+	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
+
+	if (ret != 0)
+		return ret;
+	if (request.attr_mask & ~STANDARD_ATTRS)
+		return -EOPNOTSUPP;
+	return modify(write->file, &request, NULL);
+}
+
+int
+shca_qp_write_modify_ex(struct shca_write *write)
+{
+	const struct ib_uverbs_ex_modify_qp_resp response = {
+		.response_length = sizeof(response),
+	};
+	struct mlx5_ib_modify_qp driver_request;
+	struct ib_uverbs_ex_modify_qp request;
+	struct rate rate;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = shca_user_is_clear(write->in, sizeof(request));
+	if (ret == 0)
+		ret = shca_user_read(write->driver_in, 0, &driver_request, sizeof(driver_request));
+	if (ret != 0)
+		return ret;
+	if (request.base.attr_mask & ~(STANDARD_ATTRS | (uint32_t)IBV_QP_RATE_LIMIT))
+		return -EOPNOTSUPP;
+	if (write->driver_in->length != 0 && write->driver_in->length < sizeof(driver_request))
+		return -EINVAL;
+	if (driver_request.comp_mask != 0 || driver_request.burst_info.reserved != 0 ||
+		shca_user_is_clear(write->driver_in, sizeof(driver_request)) != 0)
+		return -EOPNOTSUPP;
+	rate = (struct rate){ .kbps = request.rate_limit, .burst = driver_request.burst_info };
+	ret = modify(write->file, &request.base, &rate);
+	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
+}
+
+/* A send queue that failed alone is SQE; one that failed with its receive queue, ERR
+ * (hw/mlx5/qp.c sqrq_state_to_qp_state). */
+static uint8_t
+current_state(const struct shca_qp_object *qp)
+{
+	bool sq_failed = qp->sq != NULL && shca_sq_state(qp->sq) == SHCA_QUEUE_ERROR;
+	bool rq_failed = qp->rq != NULL && shca_rq_state(qp->rq) == SHCA_QUEUE_ERROR;
+
+	if (rq_failed && (qp->sq == NULL || sq_failed))
+		return IBV_QPS_ERR;
+	if (sq_failed && qp->rq != NULL)
+		return IBV_QPS_SQE;
+	return qp->state;
+}
+
+int
+shca_qp_write_query(struct shca_write *write)
+{
+	struct ib_uverbs_query_qp_resp response = { 0 };
+	struct ib_uverbs_query_qp request;
+	struct shca_object *object;
+	struct shca_qp_object *qp;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &object);
+	if (ret != 0)
+		return ret;
+	qp = (struct shca_qp_object *)object;
+	if (qp->rwq_ind != NULL)
+		return -ENOSYS;
+	response.max_send_wr = qp->cap.max_send_wr;
+	response.max_recv_wr = qp->cap.max_recv_wr;
+	response.max_send_sge = qp->cap.max_send_sge;
+	response.max_recv_sge = qp->cap.max_recv_sge;
+	response.max_inline_data = qp->cap.max_inline_data;
+	response.qp_state = current_state(qp);
+	response.cur_qp_state = response.qp_state;
+	response.port_num = 1;
+	response.sq_sig_all = qp->signal_all;
+	return shca_user_write(write->out, &response, sizeof(response));
+}
