@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../unit/steering/build.h"
-#include "steering/param.h"
+#include "steering/match/param.h"
 
 #define COMMAND_EX IB_USER_VERBS_CMD_FLAG_EXTENDED
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "input.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 /** Room for the longest frame that is built here. */
 #define FUZZ_PACKET_ROOM 2048

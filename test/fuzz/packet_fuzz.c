@@ -364,7 +364,12 @@ check_walk(const struct shca_packet *packet)
 	static struct shca_destination kept[MAX_RULES];
 	struct shca_verdict fresh, known, told;
 	struct shca_dump_conf conf = { .out = NULL };
-	struct shca_trace trace = { .steering = state.steering, .packet = packet, .conf = &conf };
+	struct shca_trace trace = {
+		.look_up = shca_trace_table,
+		.steering = state.steering,
+		.packet = packet,
+		.conf = &conf,
+	};
 	FILE *nowhere = fopen("/dev/null", "w");
 
 	FUZZ_CHECK(nowhere != NULL);

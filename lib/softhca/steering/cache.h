@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "steering/field.h"
 #include "steering/fte.h"
+#include "steering/match/field.h"
 #include "steering/steering.h"
 
 /** What does not fit is not remembered. */

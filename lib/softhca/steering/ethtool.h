@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "steering/field.h"
+#include "steering/match/field.h"
 
 #define SHCA_ETHTOOL_LOCATIONS 1024
 #define SHCA_ETHTOOL_TUPLES_IP 7

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "steering/param.h"
-#include "steering/spec.h"
+#include "steering/match/param.h"
+#include "steering/match/spec.h"
 #include "steering/state.h"
 #include "steering/steering.h"
 

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#include "steering/field.h"
 #include "steering/fte.h"
+#include "steering/match/field.h"
 
 struct shca_shape {
 	union shca_match_key mask;

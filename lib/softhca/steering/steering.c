@@ -51,6 +51,17 @@ shca_steering_create(const struct shca_steering_conf *conf)
 	return steering;
 }
 
+static void
+drop_ethtool_rule(const struct shca_state_ethtool *rule)
+{
+	struct shca_fte_action action;
+
+	if (rule->table == NULL)
+		return;
+	action = (struct shca_fte_action){ .drop = rule->fte->drop };
+	shca_table_del(rule->table, rule->fte, &action);
+}
+
 void
 shca_steering_destroy(struct shca_steering *steering)
 {
@@ -58,7 +69,7 @@ shca_steering_destroy(struct shca_steering *steering)
 		return;
 	/* They are nobody's but the netdev's. */
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_LOCATIONS; i++)
-		(void)shca_ethtool_del(steering, i);
+		drop_ethtool_rule(&steering->ethtool_rule[i]);
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
 		shca_table_fini(&steering->ethtool[i]);
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {

@@ -34,8 +34,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "steering/edit.h"
-#include "steering/parse.h"
+#include "steering/match/edit.h"
+#include "steering/match/parse.h"
 
 struct shca_fte;
 struct shca_steering;
@@ -72,7 +72,7 @@ struct shca_rule_attr {
 
 struct shca_param;
 
-/** What mlx5dv_create_flow asks for: a match in the device's form (steering/param.h). */
+/** What mlx5dv_create_flow asks for: a match in the device's form (steering/match/param.h). */
 struct shca_raw_rule_attr {
 	bool egress;
 	uint16_t priority;

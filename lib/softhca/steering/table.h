@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 #include "base/idtable.h"
-#include "steering/field.h"
 #include "steering/fte.h"
+#include "steering/match/field.h"
 #include "steering/shape.h"
 
 /** What is fixed about a table. */

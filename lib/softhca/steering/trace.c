@@ -258,7 +258,7 @@ void
 shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	const struct shca_dump_conf *conf)
 {
-	struct shca_trace trace = { .steering = steering, .packet = packet, .conf = conf };
+	struct shca_trace trace = { shca_trace_table, steering, packet, conf };
 	struct shca_json *json = conf->json;
 	struct shca_verdict verdict;
 
@@ -284,7 +284,7 @@ bool
 shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet, const char *fate,
 	const char *reason, const struct shca_dump_conf *conf)
 {
-	struct shca_trace trace = { .steering = steering, .packet = packet, .conf = conf };
+	struct shca_trace trace = { shca_trace_table, steering, packet, conf };
 	struct shca_json *json = conf->json;
 	struct shca_verdict verdict;
 

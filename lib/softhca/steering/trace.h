@@ -9,7 +9,7 @@
 #define SHCA_STEERING_TRACE_H
 
 #include "steering/dump.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 struct shca_fte;
 struct shca_steering;
@@ -28,8 +28,11 @@ enum shca_trace_kernel {
 	SHCA_TRACE_KERNEL_OWN_ADDRESS,
 };
 
-/** A walk that is being told of; walk.c calls what follows. */
+/** A walk that is being told of. */
 struct shca_trace {
+	/** Called by the walk (walk.c) for each table. @param fte the entry hit, or NULL */
+	void (*look_up)(struct shca_trace *trace, const struct shca_table *table,
+		const struct shca_fte *fte);
 	struct shca_steering *steering;
 	const struct shca_packet *packet;
 	const struct shca_dump_conf *conf;
@@ -38,7 +41,7 @@ struct shca_trace {
 	enum shca_trace_kernel kernel;
 };
 
-/** @param fte the entry hit, or NULL */
+/** A trace's look_up: tell of the table by its conf. @param fte the entry hit, or NULL */
 void shca_trace_table(
 	struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte);
 

@@ -53,7 +53,7 @@ look_up(struct shca_steering *steering, const struct shca_table *table,
 	struct shca_fte *fte = shca_table_find(table, key);
 
 	if (trace != NULL)
-		shca_trace_table(trace, table, fte);
+		trace->look_up(trace, table, fte);
 	else if (fte != NULL)
 		note_hit(steering, fte, packet);
 	return fte;

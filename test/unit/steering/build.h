@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "steering/spec.h"
+#include "steering/match/spec.h"
 #include "steering/steering.h"
 
 /** Network order in static initialisers, where htobe16() of glibc is no constant. */

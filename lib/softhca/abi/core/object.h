@@ -30,7 +30,7 @@
 #include "hw/check/doorbell.h"
 #include "hw/device/clock_page.h"
 #include "hw/device/device.h"
-#include "steering/param.h"
+#include "steering/match/param.h"
 #include "steering/steering.h"
 
 struct shca_file;

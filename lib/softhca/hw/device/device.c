@@ -29,7 +29,7 @@
 #include "hw/state/rq.h"
 #include "hw/state/sq.h"
 #include "hw/state/tir.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "steering/steering.h"
 #include "wire/wire.h"
 

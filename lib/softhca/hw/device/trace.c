@@ -12,7 +12,7 @@
 #include "hw/queue/tir.h"
 #include "hw/state/device.h"
 #include "steering/dump.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "steering/trace.h"
 #include "wire/wire.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/pack.h"
 #include "hw/format/judge.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #define TCP_ACK 0x10
 

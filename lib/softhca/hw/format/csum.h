@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 /** @return partial sum of @p length bytes, an odd last byte padded with zero; fold it before
  * storing. */

@@ -9,7 +9,7 @@
 #include "hw/format/tunnels.h"
 #include "hw/format/tx.h"
 #include "hw/format/wqe.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "wire/wire.h"
 
 static inline const uint8_t *

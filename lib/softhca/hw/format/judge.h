@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hw/format/csum.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 /** Where UDP has its checksum. */
 #define SHCA_JUDGE_UDP_CHECKSUM 6

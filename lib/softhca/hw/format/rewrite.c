@@ -7,8 +7,8 @@
 #include "hw/format/csum.h"
 #include "hw/format/hw.h"
 #include "hw/format/tx.h"
-#include "steering/bytes.h"
-#include "steering/parse.h"
+#include "steering/match/bytes.h"
+#include "steering/match/parse.h"
 #include "wire/wire.h"
 
 #define ETHERNET_BYTES    14

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Frames as rules change them (steering/edit.h): tunnels away, then fields, then tunnels on. Pure.
+ * Frames as rules change them (steering/match/edit.h): tunnels away, then fields, then tunnels on.
+ * Pure.
  *
  * Policy, where no public text or driver says what hardware does:
  * - A frame that lacks the field, or the tunnel that should go, stays as it is.
@@ -16,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "steering/edit.h"
+#include "steering/match/edit.h"
 
 struct shca_packet;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "hw/format/hw.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 /* The 32 bits of the key from @p bit on. */
 static uint32_t

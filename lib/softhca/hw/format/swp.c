@@ -5,8 +5,8 @@
 #include <netinet/in.h>
 
 #include "hw/format/hw.h"
-#include "steering/bytes.h"
-#include "steering/parse.h"
+#include "steering/match/bytes.h"
+#include "steering/match/parse.h"
 
 #define IPV4_BYTES 20
 #define IPV6_BYTES 40

@@ -5,8 +5,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "steering/bytes.h"
-#include "steering/parse.h"
+#include "steering/match/bytes.h"
+#include "steering/match/parse.h"
 
 #define IPV4_LENGTH_OFFSET 2
 #define IPV4_ID_OFFSET     4

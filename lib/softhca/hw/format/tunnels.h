@@ -6,7 +6,7 @@
 #include <infiniband/mlx5dv.h>
 #include <stdint.h>
 
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 /**
  * Forget what is inside a tunnel that is none of @p offloads

@@ -7,7 +7,7 @@
 
 #include "hw/format/csum.h"
 #include "hw/format/hw.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #define VLAN_TAG_OFFSET 12
 #define VLAN_TAG_BYTES  4

@@ -17,7 +17,7 @@
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 #include "hw/state/rq.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #define DBREC_BYTES      8
 #define MAX_WQES         (1u << 15)

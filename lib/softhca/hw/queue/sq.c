@@ -28,7 +28,7 @@
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 #include "hw/state/sq.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "steering/steering.h"
 
 #define DBREC_BYTES     8

@@ -15,7 +15,7 @@
 #include "hw/state/out.h"
 #include "hw/state/rq.h"
 #include "hw/state/tir.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "steering/steering.h"
 #include "wire/wire.h"
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "steering/cache.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "wire/wire.h"
 
 struct shca_rq;

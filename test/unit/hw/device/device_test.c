@@ -13,7 +13,7 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "hw/format/rss.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 #include "steering/steering.h"
 
 static const uint8_t own_mac[6] = { 2, 0, 0, 0, 0, 1 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hw/format/cqe.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 static struct shca_cqe
 describe(const uint8_t *bytes, uint32_t length)

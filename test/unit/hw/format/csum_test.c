@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hw/format/csum.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 static uint32_t seed = 1;
 

@@ -12,7 +12,7 @@
 #include "hw/state/out.h"
 #include "rig.h"
 #include "steering/dump.h"
-#include "steering/param.h"
+#include "steering/match/param.h"
 #include "steering/steering.h"
 #include "steering/trace.h"
 

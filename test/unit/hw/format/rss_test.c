@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hw/format/rss.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #define V4  (IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4)
 #define V6  (IBV_RX_HASH_SRC_IPV6 | IBV_RX_HASH_DST_IPV6)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "rig.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #define OUTER   42 /* Ethernet, IPv4, UDP */
 #define TUNNEL  8

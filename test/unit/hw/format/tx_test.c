@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hw/format/tx.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #define L3       SHCA_ETH_CSUM_L3
 #define L4       SHCA_ETH_CSUM_L4

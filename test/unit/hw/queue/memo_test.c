@@ -16,7 +16,7 @@
 #include "hw/state/memo.h"
 #include "hw/state/rq.h"
 #include "hw/state/tir.h"
-#include "steering/field.h"
+#include "steering/match/field.h"
 
 #define FRAME_MAX  256
 #define NB_FRAMES  200000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of flow specs: one row a type, with its size and what it asks of the match. */
-#include "steering/spec.h"
+#include "steering/match/spec.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * the frame is not valid, nor is anything above it. Matching, RSS and checksums all read this one
  * struct.
  */
-#ifndef SHCA_STEERING_PARSE_H
-#define SHCA_STEERING_PARSE_H
+#ifndef SHCA_STEERING_MATCH_PARSE_H
+#define SHCA_STEERING_MATCH_PARSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,4 +79,4 @@ void shca_parse(const uint8_t *bytes, uint32_t length, struct shca_packet *packe
 /** @return whether what follows @p outer headers is looked at as well, for it may be a tunnel. */
 bool shca_parse_may_tunnel(const struct shca_headers *outer);
 
-#endif /* SHCA_STEERING_PARSE_H */
+#endif /* SHCA_STEERING_MATCH_PARSE_H */

@@ -8,15 +8,15 @@
  * header has that header's fields zero; lest a zero value match it, the key also holds one presence
  * bit a field, and a mask asks for the presence of every field it looks at (shca_field_require).
  */
-#ifndef SHCA_STEERING_FIELD_H
-#define SHCA_STEERING_FIELD_H
+#ifndef SHCA_STEERING_MATCH_FIELD_H
+#define SHCA_STEERING_MATCH_FIELD_H
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 /** One stack of headers; IPv4 addresses stand in the last four bytes of the IPv6 ones, as in
  * fte_match_set_lyr_2_4. */
@@ -101,4 +101,4 @@ void shca_field_key(const struct shca_packet *packet, uint64_t used, union shca_
 /** @return the name of a half, as in dumps. */
 const char *shca_field_half_name(enum shca_field_half half);
 
-#endif /* SHCA_STEERING_FIELD_H */
+#endif /* SHCA_STEERING_MATCH_FIELD_H */

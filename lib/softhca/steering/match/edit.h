@@ -4,8 +4,8 @@
  * What a rule changes about the frames it hits: the objects of mlx5dv_create_flow_action_*(). Data
  * only, checked when it is made; hw/format/rewrite.c carries it out.
  */
-#ifndef SHCA_STEERING_EDIT_H
-#define SHCA_STEERING_EDIT_H
+#ifndef SHCA_STEERING_MATCH_EDIT_H
+#define SHCA_STEERING_MATCH_EDIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,4 +95,4 @@ bool shca_edit_fits(const struct shca_edits *edits, bool egress);
 /** Append "|DECAP|MOD_HDR|..." as dumps have it. */
 void shca_edit_name(const struct shca_edits *edits, char *text, size_t size);
 
-#endif /* SHCA_STEERING_EDIT_H */
+#endif /* SHCA_STEERING_MATCH_EDIT_H */

@@ -7,13 +7,13 @@
  * It has parts of 64 bytes; bit i of the criteria says that part i is looked at: 0 outer headers, 1
  * misc, 2 inner headers, 3 misc 2 and so on. Fields are big-endian bit strings.
  */
-#ifndef SHCA_STEERING_PARAM_H
-#define SHCA_STEERING_PARAM_H
+#ifndef SHCA_STEERING_MATCH_PARAM_H
+#define SHCA_STEERING_MATCH_PARAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "steering/field.h"
+#include "steering/match/field.h"
 
 #define SHCA_PARAM_PART_BYTES 64
 #define SHCA_PARAM_NB_PARTS   7 /**< that criteria can name, Linux 6.1 */
@@ -35,4 +35,4 @@ int shca_param_match(uint8_t criteria, const struct shca_param *mask,
 bool shca_param_is_multicast(
 	uint8_t criteria, const struct shca_param *mask, const struct shca_param *value);
 
-#endif /* SHCA_STEERING_PARAM_H */
+#endif /* SHCA_STEERING_MATCH_PARAM_H */

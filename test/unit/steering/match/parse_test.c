@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "build.h"
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 static const uint8_t mac_a[6] = { 0x02, 0, 0, 0, 0, 0x0a };
 static const uint8_t mac_b[6] = { 0x02, 0, 0, 0, 0, 0x0b };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Changes to frames: the fields there are, and the device's form of what to do with them. */
-#include "steering/edit.h"
+#include "steering/match/edit.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -9,16 +9,16 @@
  * device can match, and the contradictions among them. Between the two, a rule's type and priority
  * are judged (rule.c), hence the split.
  */
-#ifndef SHCA_STEERING_SPEC_H
-#define SHCA_STEERING_SPEC_H
+#ifndef SHCA_STEERING_MATCH_SPEC_H
+#define SHCA_STEERING_MATCH_SPEC_H
 
 #include <rdma/ib_user_verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "steering/edit.h"
-#include "steering/field.h"
+#include "steering/match/edit.h"
+#include "steering/match/field.h"
 
 /** Specs of one rule at most, drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
 #define SHCA_SPEC_MAX 10
@@ -78,4 +78,4 @@ int shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
 /** @return 0, or -EINVAL when a value has bits outside its mask (fs_core's check_valid_spec). */
 int shca_spec_check_values(const struct shca_match *match);
 
-#endif /* SHCA_STEERING_SPEC_H */
+#endif /* SHCA_STEERING_MATCH_SPEC_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frame -> headers. Every look at the frame stands behind fits(). */
-#include "steering/parse.h"
+#include "steering/match/parse.h"
 
 #include <netinet/in.h>
 #include <string.h>
 
-#include "steering/bytes.h"
+#include "steering/match/bytes.h"
 
 enum {
 	ETHER_BYTES = 14,

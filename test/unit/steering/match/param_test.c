@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "steering/param.h"
-#include "steering/parse.h"
+#include "steering/match/param.h"
+#include "steering/match/parse.h"
 #include "steering/steering.h"
 
 /* Bytes of fte_match_param as the PRM lays them out: outer at 0, misc 64, inner 128, misc 2 192. */

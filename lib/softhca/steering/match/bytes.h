@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file Unaligned network-order loads and stores. */
-#ifndef SHCA_STEERING_BYTES_H
-#define SHCA_STEERING_BYTES_H
+#ifndef SHCA_STEERING_MATCH_BYTES_H
+#define SHCA_STEERING_MATCH_BYTES_H
 
 #include <stdint.h>
 
@@ -25,4 +25,4 @@ shca_bytes_store16(uint8_t *bytes, uint32_t value)
 	bytes[1] = (uint8_t)value;
 }
 
-#endif /* SHCA_STEERING_BYTES_H */
+#endif /* SHCA_STEERING_MATCH_BYTES_H */

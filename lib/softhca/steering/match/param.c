@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fte_match_param -> match. */
-#include "steering/param.h"
+#include "steering/match/param.h"
 
 #include <errno.h>
 #include <stddef.h>

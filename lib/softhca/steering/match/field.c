@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of what can be matched, and the one loop that takes them from a packet. */
-#include "steering/field.h"
+#include "steering/match/field.h"
 
 #include <inttypes.h>
 #include <arpa/inet.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/pack.h"
-#include "steering/bytes.h"
+#include "steering/match/bytes.h"
 
 #define TCP_FLAGS_MASK 0x1ff
 
