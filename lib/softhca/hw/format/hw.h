@@ -4,9 +4,9 @@
  * The device's data path formats: WQE segments, CQEs, doorbell records.
  *
  * What infiniband/mlx5dv.h defines is taken from it; the rest is stated here with its source. The
- * driver has its own statement (drivers/net/mlx5dv/hw.h), so that one wrong constant cannot hide in
- * both halves. Sources: PRM is Mellanox Adapters Programmer's Reference Manual; LX the Linux tree;
- * DPDK 22.11's drivers/common/mlx5/mlx5_prm.h. All fields are big-endian in memory.
+ * driver has its own statement (drivers/net/mlx5dv/base/hw.h), so that one wrong constant cannot
+ * hide in both halves. Sources: PRM is Mellanox Adapters Programmer's Reference Manual; LX the
+ * Linux tree; DPDK 22.11's drivers/common/mlx5/mlx5_prm.h. All fields are big-endian in memory.
  */
 #ifndef SHCA_HW_FORMAT_HW_H
 #define SHCA_HW_FORMAT_HW_H
