@@ -103,20 +103,20 @@ case_run(struct bench_port *ports, const struct bench_case *how, double *medians
 {
 	static double ticks[BENCH_PORTS][ROUNDS_MAX];
 	const uint64_t overhead = bench_round_overhead();
-	int rc = 0;
+	int ret = 0;
 
 	for (unsigned int p = 0; p < options.nb_ports; p++) {
 		medians[p] = -1;
-		rc = bench_port_start(&ports[p], how);
-		if (rc != 0)
+		ret = bench_port_start(&ports[p], how);
+		if (ret != 0)
 			goto stop;
 	}
 	for (unsigned int r = 0; r < options.rounds; r++) {
-		for (unsigned int p = 0; p < options.nb_ports && rc == 0; p++) {
+		for (unsigned int p = 0; p < options.nb_ports && ret == 0; p++) {
 			struct bench_round round = { 0 };
 
-			rc = bench_round(&ports[p], how, &round);
-			if (rc != 0)
+			ret = bench_round(&ports[p], how, &round);
+			if (ret != 0)
 				goto stop;
 			ticks[p][r] =
 				(double)(round.ticks - overhead * (round.packets / how->burst)) /
@@ -140,7 +140,7 @@ case_run(struct bench_port *ports, const struct bench_case *how, double *medians
 stop:
 	for (unsigned int p = 0; p < options.nb_ports; p++)
 		bench_port_stop(&ports[p]);
-	return rc == -ENOTSUP ? 0 : rc;
+	return ret == -ENOTSUP ? 0 : ret;
 }
 
 static void
@@ -159,11 +159,11 @@ cases_run(struct bench_port *ports, FILE *json)
 	const struct bench_case *cases;
 	const unsigned int nb_cases = bench_cases(options.all, &cases);
 	bool first = true;
-	int rc = 0;
+	int ret = 0;
 
 	printf("%-32s %10s %10s %7s   %s a packet\n", "case", "ours", "theirs", "ratio",
 		bench_steps ? "instructions" : "TSC ticks");
-	for (unsigned int i = 0; i < nb_cases && rc == 0; i++) {
+	for (unsigned int i = 0; i < nb_cases && ret == 0; i++) {
 		const struct bench_case *how = &cases[i];
 		double medians[BENCH_PORTS] = { -1, -1 };
 
@@ -172,8 +172,8 @@ cases_run(struct bench_port *ports, FILE *json)
 		/* Of several lcores the waiting would be counted. */
 		if ((options.instructions || bench_steps) && how->nb_lcores != 0)
 			continue;
-		rc = case_run(ports, how, medians);
-		if (rc != 0)
+		ret = case_run(ports, how, medians);
+		if (ret != 0)
 			break;
 		printf("%-32s %10.1f %10.1f %7.2f\n", how->name, medians[0], medians[1],
 			medians[0] > 0 && medians[1] > 0 ? medians[0] / medians[1] : 0);
@@ -183,7 +183,7 @@ cases_run(struct bench_port *ports, FILE *json)
 				ports[1].driver != NULL ? ports[1].driver : "", medians);
 		first = false;
 	}
-	return rc;
+	return ret;
 }
 
 int
@@ -191,17 +191,17 @@ main(int argc, char **argv)
 {
 	struct bench_port ports[BENCH_PORTS] = { 0 };
 	FILE *json = NULL;
-	int rc = rte_eal_init(argc, argv);
+	int ret = rte_eal_init(argc, argv);
 
-	if (rc < 0)
+	if (ret < 0)
 		return 1;
-	if (options_parse(argc - rc, argv + rc) != 0) {
+	if (options_parse(argc - ret, argv + ret) != 0) {
 		fputs(usage, stderr);
 		return 2;
 	}
-	rc = bench_steps ? bench_step_init() : 0;
-	if (rc != 0) {
-		fprintf(stderr, "rxtx-bench: no single steps: %s\n", rte_strerror(-rc));
+	ret = bench_steps ? bench_step_init() : 0;
+	if (ret != 0) {
+		fprintf(stderr, "rxtx-bench: no single steps: %s\n", rte_strerror(-ret));
 		return 1;
 	}
 	for (unsigned int p = 0; p < options.nb_ports; p++) {
@@ -219,7 +219,7 @@ main(int argc, char **argv)
 		}
 		fprintf(json, "[");
 	}
-	rc = cases_run(ports, json);
+	ret = cases_run(ports, json);
 	if (json != NULL) {
 		fprintf(json, "\n]\n");
 		fclose(json);
@@ -227,5 +227,5 @@ main(int argc, char **argv)
 	for (unsigned int p = 0; p < options.nb_ports; p++)
 		rte_eth_dev_close(ports[p].id);
 	rte_eal_cleanup();
-	return rc == 0 ? 0 : 1;
+	return ret == 0 ? 0 : 1;
 }

@@ -19,10 +19,10 @@
 #define TSO_SEGMENT 512
 
 static int
-complain(const struct bench_port *port, const char *what, int rc)
+complain(const struct bench_port *port, const char *what, int ret)
 {
-	fprintf(stderr, "rxtx-bench: port %u: %s: %s\n", port->id, what, rte_strerror(-rc));
-	return rc;
+	fprintf(stderr, "rxtx-bench: port %u: %s: %s\n", port->id, what, rte_strerror(-ret));
+	return ret;
 }
 
 static struct rte_mempool *
@@ -39,18 +39,18 @@ static int
 queues_setup(struct bench_port *port, const struct bench_case *how)
 {
 	struct rte_eth_dev_info info;
-	int rc = rte_eth_dev_info_get(port->id, &info);
+	int ret = rte_eth_dev_info_get(port->id, &info);
 
-	for (uint16_t q = 0; q < how->nb_queues && rc == 0; q++) {
+	for (uint16_t q = 0; q < how->nb_queues && ret == 0; q++) {
 		info.default_txconf.offloads = how->what == BENCH_TX ? how->offloads : 0;
 		info.default_rxconf.offloads = how->what == BENCH_TX ? 0 : how->offloads;
-		rc = rte_eth_rx_queue_setup(
+		ret = rte_eth_rx_queue_setup(
 			port->id, q, BENCH_RING, rte_socket_id(), &info.default_rxconf, port->pool);
-		if (rc == 0)
-			rc = rte_eth_tx_queue_setup(
+		if (ret == 0)
+			ret = rte_eth_tx_queue_setup(
 				port->id, q, BENCH_RING, rte_socket_id(), &info.default_txconf);
 	}
-	return rc;
+	return ret;
 }
 
 static int
@@ -58,10 +58,10 @@ configure(struct bench_port *port, const struct bench_case *how)
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf = { 0 };
-	int rc = rte_eth_dev_info_get(port->id, &info);
+	int ret = rte_eth_dev_info_get(port->id, &info);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	port->driver = info.driver_name;
 	if (how->what == BENCH_TX)
 		conf.txmode.offloads = how->offloads;
@@ -106,7 +106,7 @@ mark_all(const struct bench_port *port, const struct bench_case *how)
 int
 bench_port_start(struct bench_port *port, const struct bench_case *how)
 {
-	int rc;
+	int ret;
 
 	port->nb_queues = how->nb_queues;
 	port->sent = 0;
@@ -115,21 +115,21 @@ bench_port_start(struct bench_port *port, const struct bench_case *how)
 	port->tx_pool = pool_create(port, "tx", ROOM_MAX);
 	if (port->pool == NULL || port->tx_pool == NULL)
 		return complain(port, "no memory for mempools", -ENOMEM);
-	rc = configure(port, how);
-	if (rc == -ENOTSUP)
-		return rc;
-	if (rc == 0)
-		rc = queues_setup(port, how);
-	if (rc == 0)
-		rc = rte_eth_dev_start(port->id);
-	if (rc == 0)
-		rc = rte_eth_promiscuous_enable(port->id);
-	if (rc == 0 && how->marked) {
-		rc = mark_all(port, how);
-		if (rc == -ENOTSUP)
-			return rc;
+	ret = configure(port, how);
+	if (ret == -ENOTSUP)
+		return ret;
+	if (ret == 0)
+		ret = queues_setup(port, how);
+	if (ret == 0)
+		ret = rte_eth_dev_start(port->id);
+	if (ret == 0)
+		ret = rte_eth_promiscuous_enable(port->id);
+	if (ret == 0 && how->marked) {
+		ret = mark_all(port, how);
+		if (ret == -ENOTSUP)
+			return ret;
 	}
-	return rc == 0 ? 0 : complain(port, how->name, rc);
+	return ret == 0 ? 0 : complain(port, how->name, ret);
 }
 
 void
@@ -225,15 +225,15 @@ int
 bench_port_frames(struct bench_port *port, const struct bench_case *how, struct rte_mbuf **mbufs,
 	unsigned int nb)
 {
-	int rc = rte_pktmbuf_alloc_bulk(port->tx_pool, mbufs, nb);
+	int ret = rte_pktmbuf_alloc_bulk(port->tx_pool, mbufs, nb);
 
-	for (unsigned int i = 0; i < nb && rc == 0; i++) {
+	for (unsigned int i = 0; i < nb && ret == 0; i++) {
 		const uint16_t size = frame_size(how, i);
 
 		rte_pktmbuf_append(mbufs[i], size);
 		headers_write(mbufs[i], how, size, i);
 		if (how->nb_segs > 1)
-			rc = segments_split(port, mbufs[i], how->nb_segs);
+			ret = segments_split(port, mbufs[i], how->nb_segs);
 	}
-	return rc == 0 ? 0 : complain(port, "no mbufs", rc);
+	return ret == 0 ? 0 : complain(port, "no mbufs", ret);
 }

@@ -132,26 +132,26 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 	/* A ring of frames that may be scattered has fewer places. */
 	const unsigned int nb = how->room != 0 ? BENCH_BATCH / 4 : BENCH_BATCH;
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
-	int rc = bench_port_frames(port, how, pkts, nb);
+	int ret = bench_port_frames(port, how, pkts, nb);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	send_all(port, how, nb, false);
 	while (waiting(port) < nb && rte_rdtsc() < end)
 		rte_pause();
-	rc = device(bench_freeze);
-	if (rc != 0)
-		return rc;
+	ret = device(bench_freeze);
+	if (ret != 0)
+		return ret;
 	if (how->cold)
 		caches_empty();
 	if (how->nb_lcores != 0) {
-		rc = bench_share_run(port, how, pkts, nb, round);
+		ret = bench_share_run(port, how, pkts, nb, round);
 		port->received += round->packets;
 	} else {
 		round->packets = nb;
 		round->ticks = receive_all(port, how, nb, true);
 	}
-	return device(bench_thaw) != 0 ? -EIO : rc;
+	return device(bench_thaw) != 0 ? -EIO : ret;
 }
 
 /**
@@ -179,24 +179,24 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 	 * left of the round before is there as well. */
 	const bool large = how->nb_segs > 1 || (how->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0;
 	const unsigned int nb = large ? BENCH_BATCH / 4 : BENCH_BATCH;
-	int rc = bench_port_frames(port, how, pkts, nb);
+	int ret = bench_port_frames(port, how, pkts, nb);
 
-	if (rc == 0)
-		rc = device(bench_freeze);
-	if (rc != 0)
-		return rc;
+	if (ret == 0)
+		ret = device(bench_freeze);
+	if (ret != 0)
+		return ret;
 	if (how->cold)
 		caches_empty();
 	if (how->nb_lcores != 0) {
-		rc = bench_share_run(port, how, pkts, nb, round);
+		ret = bench_share_run(port, how, pkts, nb, round);
 		port->sent += round->packets;
 	} else {
 		round->packets = nb;
 		round->ticks = send_all(port, how, nb, true);
 	}
-	rc = device(bench_thaw) != 0 ? -EIO : rc;
+	ret = device(bench_thaw) != 0 ? -EIO : ret;
 	take_back(port, how);
-	return rc;
+	return ret;
 }
 
 /** A burst of raw mbufs taken from the port's pool and put back; one half of it is timed. */
@@ -207,11 +207,11 @@ pool_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 
 	for (unsigned int done = 0; done < BENCH_BATCH; done += how->burst) {
 		uint64_t start = get ? measure_begin() : 0;
-		int rc = rte_mempool_get_bulk(port->pool, (void **)pkts, how->burst);
+		int ret = rte_mempool_get_bulk(port->pool, (void **)pkts, how->burst);
 
 		round->ticks += get ? measure_end(start) : 0;
-		if (rc != 0)
-			return rc;
+		if (ret != 0)
+			return ret;
 		start = get ? 0 : measure_begin();
 		rte_mempool_put_bulk(port->pool, (void **)pkts, how->burst);
 		round->ticks += get ? 0 : measure_end(start);

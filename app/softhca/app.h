@@ -45,15 +45,15 @@ void app_faults_conclude(struct shca_faults *faults);
 /** @} */
 
 /** @{ The private directory and the process that removes it. */
-struct app_keeper {
+struct app_cleanup {
 	pid_t pid;
 	int fd; /**< while it is open, the directory stays */
 	char dir[128];
 };
 /** @return 0 or a negative errno after a message. */
-int app_keeper_start(struct app_keeper *keeper);
+int app_cleanup_start(struct app_cleanup *cleanup);
 /** Returns when the directory is gone. */
-void app_keeper_stop(struct app_keeper *keeper);
+void app_cleanup_stop(struct app_cleanup *cleanup);
 /** @} */
 
 /** @{ What the command finds. */

@@ -8,9 +8,9 @@
 #include <unistd.h>
 #include "app.h"
 #include "config/options.h"
-#include "ctl/place.h"
+#include "ctl/ctl_socket.h"
 #include "ctl/request.h"
-#include "talk.h"
+#include "ctl_client.h"
 #include "trace.h"
 
 #define REFUSED 1
@@ -159,7 +159,7 @@ choose(struct candidates *found, const struct wanted *wanted)
 	for (unsigned int i = 0; i < found->nb; i++) {
 		struct candidate candidate = found->entry[i];
 
-		if (app_talk_once(candidate.path, "devices", &candidate.who) == 0 &&
+		if (app_ctl_client_once(candidate.path, "devices", &candidate.who) == 0 &&
 			is_wanted(wanted, candidate.who)) {
 			found->entry[nb++] = candidate;
 		} else {
@@ -186,7 +186,7 @@ find_socket(const struct wanted *wanted)
 	struct candidates found = { .nb = 0 };
 	char *path = NULL;
 
-	shca_place_find(own_runner(), add_candidate, &found);
+	shca_ctl_socket_find(own_runner(), add_candidate, &found);
 	if (found.nb > 1 || wanted->pid != NULL || wanted->device != NULL)
 		choose(&found, wanted);
 	if (found.nb == 0)
@@ -210,14 +210,14 @@ list_all(const struct wanted *wanted)
 	unsigned int nb_told = 0; /* who was there may be gone */
 	bool json = wanted->request.json;
 
-	shca_place_find(own_runner(), add_candidate, &found);
+	shca_ctl_socket_find(own_runner(), add_candidate, &found);
 	choose(&found, wanted);
 	if (json)
 		printf("[");
 	for (unsigned int i = 0; i < found.nb; i++) {
 		char *text = NULL;
 
-		if (json && app_talk_once(found.entry[i].path, "devices --json", &text) == 0)
+		if (json && app_ctl_client_once(found.entry[i].path, "devices --json", &text) == 0)
 			printf("%s%.*s", nb_told++ == 0 ? "" : ", ", (int)strcspn(text, "\n"),
 				text);
 		if (!json)
@@ -245,7 +245,7 @@ ask(const char *path, const struct shca_request *request)
 		fprintf(stderr, "softhca ctl: the argument is too long\n");
 		return MISUSED;
 	}
-	ret = app_talk_once(path, line, &text);
+	ret = app_ctl_client_once(path, line, &text);
 	if (ret == 0)
 		fputs(text, stdout);
 	else

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "app.h"
-#include "ctl/place.h"
+#include "ctl/ctl_socket.h"
 
 static void
 name_target(const char *dir, char *target, size_t size)
 {
-	snprintf(target, size, "%s/" SHCA_PLACE_FIRST, dir);
+	snprintf(target, size, "%s/" SHCA_CTL_SOCKET_FIRST, dir);
 }
 
 /** Does the link of an earlier runner stand in the way, which was killed before it removed it? */
@@ -25,7 +25,7 @@ is_left_over(const char *path)
 
 	if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
 		return false;
-	fd = shca_place_connect(path);
+	fd = shca_ctl_socket_connect(path);
 	if (fd >= 0)
 		close(fd);
 	return fd == -ENOENT || fd == -ECONNREFUSED;

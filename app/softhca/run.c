@@ -170,7 +170,7 @@ run_command(char *argv[], const sigset_t *awaited, const sigset_t *before)
 static int
 open_findings(const char *dir, const struct shca_options *options, uint64_t **count)
 {
-	char path[sizeof(((struct app_keeper *)0)->dir) + sizeof("/" SHCA_FINDINGS_FILE)];
+	char path[sizeof(((struct app_cleanup *)0)->dir) + sizeof("/" SHCA_FINDINGS_FILE)];
 	int ret;
 
 	*count = NULL;
@@ -214,17 +214,17 @@ run_in(const char *dir, struct shca_options *options, const char *text, char *ar
 static int
 run_below(const struct wanted *wanted, struct shca_options *options, const char *text, char *argv[])
 {
-	struct app_keeper keeper;
+	struct app_cleanup cleanup;
 	int status = APP_FAILED;
 
-	if (app_keeper_start(&keeper) != 0)
+	if (app_cleanup_start(&cleanup) != 0)
 		return APP_FAILED;
-	if (wanted->ctl == NULL || app_link_make(wanted->ctl, keeper.dir) == 0) {
-		status = run_in(keeper.dir, options, text, argv);
+	if (wanted->ctl == NULL || app_link_make(wanted->ctl, cleanup.dir) == 0) {
+		status = run_in(cleanup.dir, options, text, argv);
 		if (wanted->ctl != NULL)
-			app_link_remove(wanted->ctl, keeper.dir);
+			app_link_remove(wanted->ctl, cleanup.dir);
 	}
-	app_keeper_stop(&keeper);
+	app_cleanup_stop(&cleanup);
 	return status;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "ctl/request.h"
-#include "talk.h"
+#include "ctl_client.h"
 #include "wire/wire.h"
 
 struct trace {
@@ -47,7 +47,7 @@ ask(struct trace *trace, const struct pcap_pkthdr *header, const uint8_t *bytes,
 		return ret < 0 ? -ENOMEM : -EMSGSIZE;
 	}
 	write_line(trace, bytes, header->caplen);
-	ret = app_talk_ask(trace->fd, trace->line, text);
+	ret = app_ctl_client_ask(trace->fd, trace->line, text);
 	if (ret != 0)
 		return ret;
 	if (trace->request->json) {
@@ -118,7 +118,7 @@ app_trace(const char *path, const struct shca_request *request)
 	trace->pcap = open_capture(request->argument);
 	if (trace->pcap == NULL)
 		goto free_trace;
-	trace->fd = app_talk_open(path, &text);
+	trace->fd = app_ctl_client_open(path, &text);
 	if (trace->fd < 0) {
 		fprintf(stderr, "softhca ctl: %s\n", text);
 		free(text);

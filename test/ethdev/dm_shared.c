@@ -16,7 +16,7 @@
 #include <rte_pmd_mlx5dv.h>
 #include <rte_ring.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define PORT      0
 #define NB_DESC   256

@@ -18,7 +18,7 @@
 #include <rte_mbuf.h>
 #include <rte_memzone.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define NB_PORTS  2
 #define NB_QUEUES 2

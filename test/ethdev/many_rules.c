@@ -10,7 +10,7 @@
 #include <rte_flow.h>
 #include <rte_mbuf.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define PORT      0
 #define NB_QUEUES 4

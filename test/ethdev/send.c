@@ -17,7 +17,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define PORT     0
 #define NB_DESC  512

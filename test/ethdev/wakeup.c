@@ -16,7 +16,7 @@
 #include <rte_interrupts.h>
 #include <rte_mbuf.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define PORT        0
 #define NB_DESC     256

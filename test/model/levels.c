@@ -56,16 +56,16 @@ read_words(struct mdv_flow_match *match)
 static bool
 read_want(struct mdv_flow_level_want *want, struct mdv_flow_match *match)
 {
-	unsigned int priority, copies, several, depth, nb_masks;
+	unsigned int priority, copies, multi_dest, depth, nb_masks;
 	uint64_t mask;
 
 	memset(want, 0, sizeof(*want));
-	if (scanf("%u %u %u %u %u", &priority, &copies, &several, &depth, &nb_masks) != 5 ||
+	if (scanf("%u %u %u %u %u", &priority, &copies, &multi_dest, &depth, &nb_masks) != 5 ||
 		nb_masks > MDV_FLOW_LEVEL_MASKS)
 		return false;
 	want->priority = priority;
 	want->copies = copies;
-	want->several = several;
+	want->multi_dest = multi_dest;
 	want->depth = depth;
 	want->nb_masks = nb_masks;
 	for (unsigned int i = 0; i < nb_masks; i++)
@@ -115,7 +115,7 @@ main(int argc, char *argv[])
 
 	if (argc != 3 || mdv_flow_level_init(&life.levels, atoi(argv[1]), move, NULL) != 0)
 		return EXIT_FAILURE;
-	life.levels.rooted_stay = atoi(argv[2]) == 0;
+	life.levels.sticky_stay = atoi(argv[2]) == 0;
 	while (good && scanf("%7s", word) == 1)
 		good = strcmp(word, "add") == 0 ? add() : strcmp(word, "del") == 0 && del();
 	mdv_flow_level_fini(&life.levels);

@@ -236,8 +236,8 @@ walk(struct round *round)
 static void
 note_tables(const struct shca_steering *steering)
 {
-	coverage.leftovers += steering->leftovers.nb_shapes > 0;
-	coverage.multicast += steering->rx[SHCA_STATE_MULTICAST_PRIORITY].nb_shapes > 0;
+	coverage.leftovers += steering->leftovers.nb_subtables > 0;
+	coverage.multicast += steering->rx[SHCA_STATE_MULTICAST_PRIORITY].nb_subtables > 0;
 	for (unsigned int i = 0; i < SHCA_STATE_MULTICAST_PRIORITY; i++)
 		coverage.single_groups += steering->rx[i].nb_single > 0;
 }
@@ -300,7 +300,7 @@ run(uint64_t seed)
 	while (round.nb_live > 0)
 		del_rule(&round, 0);
 	if (round.steering->rx_path.nb_tables != 0 || round.steering->tx_path.nb_tables != 0 ||
-		round.steering->leftovers.nb_shapes != 0)
+		round.steering->leftovers.nb_subtables != 0)
 		fail(&round, "tables left over");
 	shca_steering_destroy(round.steering);
 	free(round.naive);

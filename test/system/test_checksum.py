@@ -2,7 +2,7 @@
 """Checksum offloads both ways, compared with checksums computed here from the RFCs."""
 import pytest
 from harness import frames, pcapfile
-from harness.bench import Bench
+from harness.rig import Rig
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -24,8 +24,8 @@ CASES = [
 
 
 def test_receive_flags(tmp_path):
-    with Bench(tmp_path, [f"--rx-offloads={RX_CHECKSUM:#x}"], queues=1) as bench:
-        got = bench.deliver(*[case[1] for case in CASES])
+    with Rig(tmp_path, [f"--rx-offloads={RX_CHECKSUM:#x}"], queues=1) as rig:
+        got = rig.deliver(*[case[1] for case in CASES])
     assert len(got) == len(CASES)
     for (name, frame, ip_flag, l4_flag), seen in zip(CASES, got):
         assert seen["length"] == len(frame), name
@@ -39,8 +39,8 @@ def test_receive_flags(tmp_path):
 
 def test_no_offload_claims_nothing(tmp_path):
     """Without the offload no packet is called good."""
-    with Bench(tmp_path, [], queues=1) as bench:
-        seen, = bench.deliver(frames.packet())
+    with Rig(tmp_path, [], queues=1) as rig:
+        seen, = rig.deliver(frames.packet())
     assert not {"IP_CKSUM_GOOD", "L4_CKSUM_GOOD"} & seen["flags"], seen
 
 

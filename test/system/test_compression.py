@@ -4,7 +4,7 @@ import random
 
 import pytest
 from harness import frames
-from harness.bench import Bench
+from harness.rig import Rig
 from harness.cable import Cable
 from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
@@ -40,11 +40,11 @@ def test_mbufs_are_the_same(tmp_path, compressed, args):
         path = tmp_path / choice
         path.mkdir()
         rng = random.Random(2)
-        with Bench(path, ["--rxd=64", *args], queues=2, setup=[RULE], devargs=f",rx_cqe_comp={choice}") as bench:
+        with Rig(path, ["--rxd=64", *args], queues=2, setup=[RULE], devargs=f",rx_cqe_comp={choice}") as rig:
             seen, at = [], 0
             while at < len(sent):
                 nb = rng.randrange(5, 60)
-                seen += bench.deliver(*sent[at:at + nb])
+                seen += rig.deliver(*sent[at:at + nb])
                 at += nb
         # Two queues: the order between them is nobody's promise.
         got[choice] = sorted(seen, key=lambda packet: packet["src"])

@@ -13,7 +13,7 @@ import time
 
 import pytest
 from harness import frames, host, paths, pcapfile
-from harness.bench import Bench
+from harness.rig import Rig
 from harness.patience import PATIENCE
 from harness.terminal import Terminal
 from harness.testpmd import NOT_STRICT, Testpmd, softhca_argv
@@ -249,12 +249,12 @@ def entries_of(port):
 
 
 def test_dump_shows_tables_groups_and_entries(tmp_path):
-    with Bench(tmp_path) as bench:
-        pid = asked_pid(bench.pmd)
-        bench.add_sentinel()
+    with Rig(tmp_path) as rig:
+        pid = asked_pid(rig.pmd)
+        rig.add_sentinel()
         for rule in RULES:
-            bench.pmd.flow(rule)
-        bench.deliver(*[frames.packet()] * 3,
+            rig.pmd.flow(rule)
+        rig.deliver(*[frames.packet()] * 3,
                       frames.packet(eth_dst="02:00:00:00:00:77", src="10.0.0.3"))
         text = asked("--pid", pid, "dump")
         port, = json.loads(asked("--pid", pid, "dump", "--json"))
@@ -292,11 +292,11 @@ def test_trace_foretells_what_becomes_of_a_frame(tmp_path):
         frames.packet(eth_dst="02:00:00:00:00:78", src="10.0.0.3", proto=frames.TCP),  # nobody's
     ]
     pcapfile.write(capture, probes)
-    with Bench(tmp_path) as bench:
-        pid = asked_pid(bench.pmd)
-        bench.add_sentinel()
+    with Rig(tmp_path) as rig:
+        pid = asked_pid(rig.pmd)
+        rig.add_sentinel()
         for rule in [*RULES, COPYING_RULE]:
-            bench.pmd.flow(rule)
+            rig.pmd.flow(rule)
         before = asked("--pid", pid, "dump"), asked("--pid", pid, "stats")
         text = asked("--pid", pid, "trace", capture)
         traces = json.loads(asked("--pid", pid, "trace", "--json", capture))
@@ -326,7 +326,7 @@ def test_trace_foretells_what_becomes_of_a_frame(tmp_path):
             expected[copy["rq"]] = expected.get(copy["rq"], 0) + 1
         old = {queue["number"]: queue["packets"]
                for queue in queues_of(stats("--pid", pid)["ports"][0], "RQ")}
-        bench.peer.send(*probes)
+        rig.peer.send(*probes)
         until(lambda: {
             queue["number"]: queue["packets"] - old[queue["number"]]
             for queue in queues_of(stats("--pid", pid)["ports"][0], "RQ")

@@ -5,155 +5,155 @@ Ports are isolated unless a test says otherwise, so that only the rules typed de
 """
 import pytest
 from harness import frames, mode
-from harness.bench import Bench, RX_RSS_HASH, probe
+from harness.rig import Rig, RX_RSS_HASH, probe
 from harness.testpmd import Testpmd
 
 DNS = "pattern eth / ipv4 / udp dst is 53 / end"
 
 
 def test_queue_takes_the_frames_from_the_kernel(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54), probe(3, dport=53))
-        assert bench.numbers(got, 1) == [1, 3] and len(got) == 2
-    assert bench.kernel == [2]
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54), probe(3, dport=53))
+        assert rig.numbers(got, 1) == [1, 3] and len(got) == 2
+    assert rig.kernel == [2]
 
 
 @pytest.mark.parametrize("actions", ["queue index 1 / passthru", "passthru / queue index 1"])
 def test_passthru_copies(tmp_path, actions):
     """The point of this driver: the queue gets a copy, the kernel keeps its traffic."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress priority 0 {DNS} actions {actions} / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54), probe(3, dport=53))
-        assert bench.numbers(got, 1) == [1, 3] and len(got) == 2
-    assert bench.kernel == [1, 2, 3]
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress priority 0 {DNS} actions {actions} / end")
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54), probe(3, dport=53))
+        assert rig.numbers(got, 1) == [1, 3] and len(got) == 2
+    assert rig.kernel == [1, 2, 3]
 
 
 def test_passthru_then_trap_then_gone(tmp_path):
     """The demo's story: sniffed, taken, and back to what it was."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        rule = bench.pmd.flow(f"ingress {DNS} actions queue index 1 / passthru / end")
-        assert bench.numbers(bench.deliver(probe(1, dport=53))) == [1]
-        assert f"Flow rule #{rule} destroyed" in bench.pmd.cmd(f"flow destroy 0 rule {rule}")
-        rule = bench.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
-        assert bench.numbers(bench.deliver(probe(2, dport=53))) == [2]
-        assert f"Flow rule #{rule} destroyed" in bench.pmd.cmd(f"flow destroy 0 rule {rule}")
-        assert bench.deliver(probe(3, dport=53)) == []
-    assert bench.kernel == [1, 3]
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rule = rig.pmd.flow(f"ingress {DNS} actions queue index 1 / passthru / end")
+        assert rig.numbers(rig.deliver(probe(1, dport=53))) == [1]
+        assert f"Flow rule #{rule} destroyed" in rig.pmd.cmd(f"flow destroy 0 rule {rule}")
+        rule = rig.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
+        assert rig.numbers(rig.deliver(probe(2, dport=53))) == [2]
+        assert f"Flow rule #{rule} destroyed" in rig.pmd.cmd(f"flow destroy 0 rule {rule}")
+        assert rig.deliver(probe(3, dport=53)) == []
+    assert rig.kernel == [1, 3]
 
 
 def test_drop(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress {DNS} actions drop / end")
-        assert bench.deliver(probe(1, dport=53), probe(2, dport=54)) == []
-    assert bench.kernel == [2]
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress {DNS} actions drop / end")
+        assert rig.deliver(probe(1, dport=53), probe(2, dport=54)) == []
+    assert rig.kernel == [2]
 
 
 def test_passthru_above_drop(tmp_path):
     """The copy is taken first, then the frame is dropped: the kernel never sees it."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress priority 0 {DNS} actions queue index 1 / passthru / end")
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end actions drop / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54))
-        assert bench.numbers(got, 1) == [1] and len(got) == 1
-    assert bench.kernel == []
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress priority 0 {DNS} actions queue index 1 / passthru / end")
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end actions drop / end")
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54))
+        assert rig.numbers(got, 1) == [1] and len(got) == 1
+    assert rig.kernel == []
 
 
 def test_two_passthru_rules_copy_twice(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress priority 0 {DNS} actions queue index 1 / passthru / end")
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 src is 10.0.0.2 / end"
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress priority 0 {DNS} actions queue index 1 / passthru / end")
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 src is 10.0.0.2 / end"
                        " actions queue index 2 / passthru / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54))
-        assert bench.numbers(got, 1) == [1]
-        assert bench.numbers(got, 2) == [1, 2]
-    assert bench.kernel == [1, 2]
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54))
+        assert rig.numbers(got, 1) == [1]
+        assert rig.numbers(got, 2) == [1, 2]
+    assert rig.kernel == [1, 2]
 
 
 def test_lower_priority_value_wins(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end actions queue index 2 / end")
-        bench.pmd.flow(f"ingress priority 0 {DNS} actions queue index 1 / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54))
-        assert bench.numbers(got, 1) == [1] and bench.numbers(got, 2) == [2]
-    assert bench.kernel == []
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end actions queue index 2 / end")
+        rig.pmd.flow(f"ingress priority 0 {DNS} actions queue index 1 / end")
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54))
+        assert rig.numbers(got, 1) == [1] and rig.numbers(got, 2) == [2]
+    assert rig.kernel == []
 
 
 @pytest.mark.parametrize("passthru", ["", "passthru / "])
 def test_mark_and_flag(tmp_path, passthru):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress {DNS} actions mark id 0x1234 / {passthru}queue index 1 / end")
-        bench.pmd.flow("ingress pattern eth / ipv4 / udp dst is 54 / end"
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress {DNS} actions mark id 0x1234 / {passthru}queue index 1 / end")
+        rig.pmd.flow("ingress pattern eth / ipv4 / udp dst is 54 / end"
                        f" actions flag / {passthru}queue index 2 / end")
-        bench.pmd.flow("ingress pattern eth / ipv4 / udp dst is 55 / end"
+        rig.pmd.flow("ingress pattern eth / ipv4 / udp dst is 55 / end"
                        f" actions mark id 0 / {passthru}queue index 0 / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54), probe(3, dport=55))
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54), probe(3, dport=55))
         # Queues are polled in turn: by number, not by the order shown.
         one, two, three = sorted(got, key=lambda seen: seen["src"])
         assert one["mark"] == 0x1234 and {"FDIR", "FDIR_ID"} <= one["flags"]
         assert two["mark"] is None and "FDIR" in two["flags"] and "FDIR_ID" not in two["flags"]
         assert three["mark"] == 0 and "FDIR_ID" in three["flags"]
-    assert bench.kernel == ([1, 2, 3] if passthru else [])
+    assert rig.kernel == ([1, 2, 3] if passthru else [])
 
 
 def test_unmarked_frames_carry_no_mark(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
-        seen, = bench.deliver(probe(1, dport=53))
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
+        seen, = rig.deliver(probe(1, dport=53))
         assert not {"FDIR", "FDIR_ID"} & seen["flags"]
 
 
 @pytest.mark.parametrize("fate", ["queue index 1", "drop", "queue index 1 / passthru"])
 def test_count(tmp_path, fate):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        rule = bench.pmd.flow(f"ingress {DNS} actions count / {fate} / end")
-        assert bench.pmd.query_count(rule) == (0, 0)
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rule = rig.pmd.flow(f"ingress {DNS} actions count / {fate} / end")
+        assert rig.pmd.query_count(rule) == (0, 0)
         sent = [probe(i, dport=53, data=bytes(i * 100)) for i in range(1, 6)]
-        bench.deliver(*sent, probe(9, dport=54))
-        hits, size = bench.pmd.query_count(rule)
+        rig.deliver(*sent, probe(9, dport=54))
+        hits, size = rig.pmd.query_count(rule)
         assert hits == 5
         assert size == sum(map(len, sent))
-        bench.deliver(probe(1, dport=53))
-        assert bench.pmd.query_count(rule)[0] == 6
+        rig.deliver(probe(1, dport=53))
+        assert rig.pmd.query_count(rule)[0] == 6
 
 
 def test_count_query_without_count_is_refused(tmp_path):
-    with Bench(tmp_path) as bench:
-        rule = bench.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
-        answer = bench.pmd.cmd(f"flow query 0 {rule} count")
+    with Rig(tmp_path) as rig:
+        rule = rig.pmd.flow(f"ingress {DNS} actions queue index 1 / end")
+        answer = rig.pmd.cmd(f"flow query 0 {rule} count")
         assert "Caught PMD error" in answer and "COUNT" in answer.upper(), answer
 
 
 def test_rss_to_chosen_queues(tmp_path):
-    with Bench(tmp_path, args=["--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}"]) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow("ingress pattern eth / ipv4 / udp / end"
+    with Rig(tmp_path, args=["--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}"]) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow("ingress pattern eth / ipv4 / udp / end"
                        " actions rss types ipv4-udp end queues 0 2 end / end")
-        got = bench.deliver(*[probe(i, sport=1000 + 7 * i) for i in range(64)])
+        got = rig.deliver(*[probe(i, sport=1000 + 7 * i) for i in range(64)])
         queues = {seen["queue"] for seen in got}
         assert queues == {0, 2} and len(got) == 64
         assert mode.is_ibv() or all("RSS_HASH" in seen["flags"] for seen in got)
-    assert bench.kernel == []
+    assert rig.kernel == []
 
 
 def test_rss_with_passthru(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow("ingress pattern eth / ipv4 / udp / end"
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow("ingress pattern eth / ipv4 / udp / end"
                        " actions rss types ipv4-udp end queues 0 2 end / passthru / end")
-        got = bench.deliver(*[probe(i, sport=1000 + 7 * i) for i in range(32)])
+        got = rig.deliver(*[probe(i, sport=1000 + 7 * i) for i in range(32)])
         assert {seen["queue"] for seen in got} == {0, 2} and len(got) == 32
-    assert bench.kernel == list(range(32))
+    assert rig.kernel == list(range(32))
 
 
 ITEMS = [
@@ -187,30 +187,30 @@ ITEMS = [
 @pytest.mark.parametrize("pattern,inside,outside", ITEMS, ids=[row[0] for row in ITEMS])
 def test_items(tmp_path, pattern, inside, outside):
     """Frames that match go to queue 1, the others to the kernel."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
         # The sentinel matches some of the patterns: its rule stands above them.
-        bench.pmd.flow(f"ingress priority 1 pattern {pattern} / end actions queue index 1 / end")
-        got = bench.deliver(probe(1, **inside), probe(2, **outside), probe(3, **inside))
-        assert bench.numbers(got, 1) == [1, 3] and len(got) == 2
-    assert bench.kernel == [2]
+        rig.pmd.flow(f"ingress priority 1 pattern {pattern} / end actions queue index 1 / end")
+        got = rig.deliver(probe(1, **inside), probe(2, **outside), probe(3, **inside))
+        assert rig.numbers(got, 1) == [1, 3] and len(got) == 2
+    assert rig.kernel == [2]
 
 
 def test_broadcast_and_multicast(tmp_path):
     group = "01:00:5e:00:00:05"
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress pattern eth dst is {frames.BROADCAST} / end"
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress pattern eth dst is {frames.BROADCAST} / end"
                        " actions queue index 1 / passthru / end")
-        bench.pmd.flow(f"ingress pattern eth dst is {group} / end actions queue index 2 / end")
-        got = bench.deliver(probe(1, eth_dst=frames.BROADCAST), probe(2, eth_dst=group), probe(3))
-        assert bench.numbers(got, 1) == [1] and bench.numbers(got, 2) == [2] and len(got) == 2
-    assert bench.kernel == [1, 3]
+        rig.pmd.flow(f"ingress pattern eth dst is {group} / end actions queue index 2 / end")
+        got = rig.deliver(probe(1, eth_dst=frames.BROADCAST), probe(2, eth_dst=group), probe(3))
+        assert rig.numbers(got, 1) == [1] and rig.numbers(got, 2) == [2] and len(got) == 2
+    assert rig.kernel == [1, 3]
 
 
 def test_list_destroy_flush(tmp_path):
-    with Bench(tmp_path) as bench:
-        pmd = bench.pmd
+    with Rig(tmp_path) as rig:
+        pmd = rig.pmd
         first = pmd.flow(f"ingress {DNS} actions queue index 1 / passthru / end")
         second = pmd.flow("ingress priority 1 pattern eth / ipv6 / end actions drop / count / end")
         listing = pmd.cmd("flow list 0")
@@ -221,53 +221,53 @@ def test_list_destroy_flush(tmp_path):
         assert "PASSTHRU" not in listing and "DROP" in listing, listing
         pmd.cmd("flow flush 0")
         assert "DROP" not in pmd.cmd("flow list 0")
-        bench.add_sentinel()
-        assert bench.deliver(probe(1, dport=53), probe(2, version=6)) == []
-    assert bench.kernel == [1, 2]
+        rig.add_sentinel()
+        assert rig.deliver(probe(1, dport=53), probe(2, version=6)) == []
+    assert rig.kernel == [1, 2]
 
 
 def test_stop_and_start(tmp_path):
     """testpmd flushes a port's rules when it stops it: none is left, and new ones work."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress {DNS} actions count / queue index 1 / end")
-        assert bench.numbers(bench.deliver(probe(1, dport=53))) == [1]
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress {DNS} actions count / queue index 1 / end")
+        assert rig.numbers(rig.deliver(probe(1, dport=53))) == [1]
         for command in ("stop", "port stop 0", "port start 0", "start"):
-            bench.pmd.cmd(command)
-        bench.add_sentinel()
-        assert bench.deliver(probe(2, dport=53)) == []
-        bench.pmd.flow(f"ingress {DNS} actions count / queue index 2 / passthru / end")
-        assert bench.numbers(bench.deliver(probe(3, dport=53)), 2) == [3]
-    assert bench.kernel == [2, 3]
+            rig.pmd.cmd(command)
+        rig.add_sentinel()
+        assert rig.deliver(probe(2, dport=53)) == []
+        rig.pmd.flow(f"ingress {DNS} actions count / queue index 2 / passthru / end")
+        assert rig.numbers(rig.deliver(probe(3, dport=53)), 2) == [3]
+    assert rig.kernel == [2, 3]
 
 
 def test_not_isolated_copies_stand_above_the_default_rules(tmp_path):
     """Without isolation the port takes its own MAC's frames; passthru still adds a copy."""
-    with Bench(tmp_path, args=[]) as bench:
-        bench.pmd.cmd("set promisc 0 off")
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress {DNS} actions mark id 7 / queue index 3 / passthru / end")
-        got = bench.deliver(probe(1, dport=53), probe(2, dport=54))
-        assert sorted(bench.numbers(got)) == [1, 1, 2]
+    with Rig(tmp_path, args=[]) as rig:
+        rig.pmd.cmd("set promisc 0 off")
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress {DNS} actions mark id 7 / queue index 3 / passthru / end")
+        got = rig.deliver(probe(1, dport=53), probe(2, dport=54))
+        assert sorted(rig.numbers(got)) == [1, 1, 2]
         assert [seen["queue"] for seen in got if seen["mark"] == 7] == [3]
-    assert bench.kernel == []
+    assert rig.kernel == []
 
 
 def test_isolate_needs_no_default_rules(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        assert bench.deliver(probe(1), probe(2, eth_dst=frames.BROADCAST)) == []
-    assert bench.kernel == [1, 2]
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        assert rig.deliver(probe(1), probe(2, eth_dst=frames.BROADCAST)) == []
+    assert rig.kernel == [1, 2]
 
 
 def test_leaving_isolation_brings_the_default_rules(tmp_path):
-    with Bench(tmp_path) as bench:
+    with Rig(tmp_path) as rig:
         for command in ("stop", "port stop 0", "flow isolate 0 0", "port start 0", "start"):
-            answer = bench.pmd.cmd(command)
+            answer = rig.pmd.cmd(command)
             assert "Caught" not in answer, answer
-        bench.add_sentinel()
-        assert bench.numbers(bench.deliver(probe(1))) == [1]
-    assert bench.kernel == []
+        rig.add_sentinel()
+        assert rig.numbers(rig.deliver(probe(1))) == [1]
+    assert rig.kernel == []
 
 
 def test_many_rules_come_and_go():

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from harness import frames, paths
-from harness.bench import MAC, RX_RSS_HASH, Bench, probe
+from harness.rig import MAC, RX_RSS_HASH, Rig, probe
 from test_kernel import ping, shared_port
 
 GUIDE = paths.ROOT / "doc/guides/nics/mlx5dv_flow.rst"
@@ -27,141 +27,141 @@ def outcomes():
 def test_every_row_of_the_guide(tmp_path):
     rows = outcomes()
     assert len(rows) >= 16
-    with Bench(tmp_path) as bench:
+    with Rig(tmp_path) as rig:
         for number, (rules, who) in enumerate(rows, 1):
-            bench.add_sentinel()
+            rig.add_sentinel()
             for rule in rules:
-                bench.pmd.flow(f"ingress {rule}")
-            got = bench.deliver(probe(number, src="10.0.0.2", dst="10.0.0.1", dport=53))
+                rig.pmd.flow(f"ingress {rule}")
+            got = rig.deliver(probe(number, src="10.0.0.2", dst="10.0.0.1", dport=53))
             seen = sorted(f"queue {one['queue']}" for one in got)
             assert seen == sorted(one for one in who if one.startswith("queue")), (rules, seen)
-            bench.pmd.cmd("flow flush 0")
-    assert bench.kernel == [number for number, (_, who) in enumerate(rows, 1) if "Linux" in who]
+            rig.pmd.cmd("flow flush 0")
+    assert rig.kernel == [number for number, (_, who) in enumerate(rows, 1) if "Linux" in who]
 
 
 def test_both_rules_of_one_match_mark_their_copy(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
         for mark, queue in ((5, 1), (6, 1), (7, 2)):
-            bench.pmd.flow("ingress priority 3 pattern eth / ipv4 / end actions"
+            rig.pmd.flow("ingress priority 3 pattern eth / ipv4 / end actions"
                            f" mark id {mark} / queue index {queue} / passthru / end")
-        got = bench.deliver(probe(1))
+        got = rig.deliver(probe(1))
         assert sorted((one["queue"], one["mark"]) for one in got) == [(1, 5), (1, 6), (2, 7)]
-    assert bench.kernel == [1]
+    assert rig.kernel == [1]
 
 
 def test_the_younger_rule_takes_over(tmp_path):
     """What an application does that replaces a rule: no packet finds neither or both."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        old = bench.pmd.flow("ingress priority 1 pattern udp / end actions queue index 1 / end")
-        bench.pmd.flow("ingress priority 1 pattern udp / end actions queue index 2 / end")
-        assert bench.numbers(bench.deliver(probe(1)), 1) == [1]
-        bench.pmd.cmd(f"flow destroy 0 rule {old}")
-        assert bench.numbers(bench.deliver(probe(2)), 2) == [2]
-    assert bench.kernel == []
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        old = rig.pmd.flow("ingress priority 1 pattern udp / end actions queue index 1 / end")
+        rig.pmd.flow("ingress priority 1 pattern udp / end actions queue index 2 / end")
+        assert rig.numbers(rig.deliver(probe(1)), 1) == [1]
+        rig.pmd.cmd(f"flow destroy 0 rule {old}")
+        assert rig.numbers(rig.deliver(probe(2)), 2) == [2]
+    assert rig.kernel == []
 
 
 def test_queue_and_rss_both_get_copies(tmp_path):
-    with Bench(tmp_path, ("--flow-isolate-all", HASHED)) as bench:
-        bench.add_sentinel()
-        rule = bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / end actions count / queue index 0"
+    with Rig(tmp_path, ("--flow-isolate-all", HASHED)) as rig:
+        rig.add_sentinel()
+        rule = rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / end actions count / queue index 0"
                               " / rss types ipv4-udp end queues 1 2 end / passthru / end")
         seen = collections.defaultdict(list)
-        for one in bench.deliver(probe(1), probe(2, proto=frames.TCP)):
+        for one in rig.deliver(probe(1), probe(2, proto=frames.TCP)):
             seen[int(one["src"][-2:], 16)].append((one["queue"], "RSS_HASH" in one["flags"]))
         assert sorted(seen[2]) == [(0, False), (1, False)]
         assert (0, False) in seen[1] and {hashed for queue, hashed in seen[1] if queue in (1, 2)} == {True}
-        assert bench.pmd.query_count(rule)[0] == 2
-    assert bench.kernel == [1, 2]
+        assert rig.pmd.query_count(rule)[0] == 2
+    assert rig.kernel == [1, 2]
 
 
 def test_sample_copies_and_goes_on(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.cmd("set sample_actions 0 queue index 2 / end")
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end"
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.cmd("set sample_actions 0 queue index 2 / end")
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end"
                        " actions sample ratio 1 index 0 / queue index 1 / end")
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / tcp / end"
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / tcp / end"
                        " actions sample ratio 1 index 0 / passthru / end")
-        got = bench.deliver(probe(1), probe(2, proto=frames.TCP))
-        assert bench.numbers(got, 1) == [1]
-        assert sorted(bench.numbers(got, 2)) == [1, 2]
-        answer = bench.pmd.refused_flow("ingress pattern eth / end actions sample ratio 2 index 0"
+        got = rig.deliver(probe(1), probe(2, proto=frames.TCP))
+        assert rig.numbers(got, 1) == [1]
+        assert sorted(rig.numbers(got, 2)) == [1, 2]
+        answer = rig.pmd.refused_flow("ingress pattern eth / end actions sample ratio 2 index 0"
                                         " / queue index 1 / end")
         assert "SAMPLE ratio 2: the device copies every packet; use ratio 1" in answer
-    assert bench.kernel == [2]
+    assert rig.kernel == [2]
 
 
 def test_levels_run_out_and_come_back(tmp_path):
     """As many overlapping copies as there are levels; what is refused says who has them."""
-    with Bench(tmp_path, devargs=",passthru_move=on") as bench:
+    with Rig(tmp_path, devargs=",passthru_move=on") as rig:
         # The sentinel's, and 13 different masks that all match the probes; one level is not for us.
-        bench.add_sentinel()
+        rig.add_sentinel()
         for length in range(1, 14):
-            bench.pmd.flow(f"ingress priority {100 - length} pattern ipv4 src spec 0.0.0.0 src prefix {length} / end"
+            rig.pmd.flow(f"ingress priority {100 - length} pattern ipv4 src spec 0.0.0.0 src prefix {length} / end"
                            " actions queue index 1 / passthru / end")
         rule = "ingress priority 50 pattern eth / end actions queue index 2 / passthru / end"
-        assert len(bench.deliver(probe(1, src="0.0.0.1"))) == 13
-        last = bench.pmd.flow(rule)
-        assert len(bench.deliver(probe(2, src="0.0.0.1"))) == 14
+        assert len(rig.deliver(probe(1, src="0.0.0.1"))) == 13
+        last = rig.pmd.flow(rule)
+        assert len(rig.deliver(probe(2, src="0.0.0.1"))) == 14
         one_more = "ingress priority 94 pattern eth / ipv4 dst is 10.0.0.1 / end actions queue index 2 / passthru / end"
         for verb in ("validate", "create"):
-            answer = bench.pmd.refused_flow(one_more, verb=verb)
+            answer = rig.pmd.refused_flow(one_more, verb=verb)
             assert "16 levels are too few" in answer
             assert "1 PASSTHRU rule of priority 50: 1, 1 PASSTHRU rule of priority 87: 1" in answer
-        assert len(bench.deliver(probe(3, src="0.0.0.1"))) == 14
-        bench.pmd.cmd(f"flow destroy 0 rule {last}")
-        bench.pmd.flow(one_more)
-        assert len(bench.deliver(probe(4, src="0.0.0.1"))) == 14
-    assert bench.kernel == [1, 2, 3, 4]
+        assert len(rig.deliver(probe(3, src="0.0.0.1"))) == 14
+        rig.pmd.cmd(f"flow destroy 0 rule {last}")
+        rig.pmd.flow(one_more)
+        assert len(rig.deliver(probe(4, src="0.0.0.1"))) == 14
+    assert rig.kernel == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("promiscuous", [True, False])
 def test_sniff_rx_copies_by_the_default_rules(tmp_path, promiscuous):
     """Each packet once, though several default rules match it; rules of the application go before."""
-    with Bench(tmp_path, (HASHED,), devargs=",sniff=rx") as bench:
-        bench.add_sentinel()
+    with Rig(tmp_path, (HASHED,), devargs=",sniff=rx") as rig:
+        rig.add_sentinel()
         if not promiscuous:
-            bench.pmd.cmd("set promisc 0 off")
-            bench.pmd.cmd("set allmulti 0 off")
-            bench.pmd.cmd("mcast_addr add 0 33:33:00:00:00:01")
-        bench.pmd.flow("ingress pattern eth / ipv4 / tcp / end actions queue index 1 / end")
-        got = bench.deliver(probe(1), probe(2, proto=frames.TCP), probe(3, eth_dst="02:00:00:00:00:77"),
+            rig.pmd.cmd("set promisc 0 off")
+            rig.pmd.cmd("set allmulti 0 off")
+            rig.pmd.cmd("mcast_addr add 0 33:33:00:00:00:01")
+        rig.pmd.flow("ingress pattern eth / ipv4 / tcp / end actions queue index 1 / end")
+        got = rig.deliver(probe(1), probe(2, proto=frames.TCP), probe(3, eth_dst="02:00:00:00:00:77"),
                             probe(4, eth_dst="33:33:00:00:00:01", version=6),
                             probe(5, eth_dst=frames.BROADCAST), probe(6, eth_dst=GROUP))
-        assert bench.numbers(got, 1).count(2) == 1
-        assert sorted(bench.numbers(got)) == ([1, 2, 3, 4, 5, 6] if promiscuous else [1, 2, 4, 5])
-    assert bench.kernel == [1, 4, 5, 6]
+        assert rig.numbers(got, 1).count(2) == 1
+        assert sorted(rig.numbers(got)) == ([1, 2, 3, 4, 5, 6] if promiscuous else [1, 2, 4, 5])
+    assert rig.kernel == [1, 4, 5, 6]
 
 
 def test_sniff_rx_follows_the_port(tmp_path):
     """MACs, promiscuous mode and the redirection table change; no copy twice afterwards."""
-    with Bench(tmp_path, (HASHED,), devargs=",sniff=rx") as bench:
-        bench.add_sentinel()
+    with Rig(tmp_path, (HASHED,), devargs=",sniff=rx") as rig:
+        rig.add_sentinel()
         frame = dict(eth_dst=MAC)
-        assert bench.numbers(bench.deliver(probe(1, **frame))) == [1]
-        bench.pmd.cmd("set promisc 0 off")
-        assert bench.numbers(bench.deliver(probe(2, **frame))) == [2]
-        bench.pmd.cmd("port config 0 rss reta (0,1),(1,1),(2,1),(3,1)")
-        bench.pmd.cmd("mac_addr add 0 02:00:00:00:00:77")
-        assert bench.numbers(bench.deliver(probe(3, **frame), probe(4, eth_dst="02:00:00:00:00:77"))) == [3, 4]
-        bench.pmd.cmd("set promisc 0 on")
-        assert bench.numbers(bench.deliver(probe(5, **frame))) == [5]
-    assert bench.kernel == [1, 2, 3, 5]
+        assert rig.numbers(rig.deliver(probe(1, **frame))) == [1]
+        rig.pmd.cmd("set promisc 0 off")
+        assert rig.numbers(rig.deliver(probe(2, **frame))) == [2]
+        rig.pmd.cmd("port config 0 rss reta (0,1),(1,1),(2,1),(3,1)")
+        rig.pmd.cmd("mac_addr add 0 02:00:00:00:00:77")
+        assert rig.numbers(rig.deliver(probe(3, **frame), probe(4, eth_dst="02:00:00:00:00:77"))) == [3, 4]
+        rig.pmd.cmd("set promisc 0 on")
+        assert rig.numbers(rig.deliver(probe(5, **frame))) == [5]
+    assert rig.kernel == [1, 2, 3, 5]
 
 
 def test_sniff_all_sees_what_others_take(tmp_path):
     """The sniffer is outside of all other steering: taken, dropped, unwanted, it sees all."""
-    with Bench(tmp_path, devargs=",sniff=all", args=()) as bench:
-        bench.pmd.flow("ingress pattern eth / ipv4 / tcp / end actions queue index 1 / end")
-        bench.pmd.flow("ingress pattern eth / ipv6 / end actions drop / end")
-        bench.add_sentinel()
-        got = bench.deliver(probe(1), probe(2, proto=frames.TCP), probe(3, version=6),
+    with Rig(tmp_path, devargs=",sniff=all", args=()) as rig:
+        rig.pmd.flow("ingress pattern eth / ipv4 / tcp / end actions queue index 1 / end")
+        rig.pmd.flow("ingress pattern eth / ipv6 / end actions drop / end")
+        rig.add_sentinel()
+        got = rig.deliver(probe(1), probe(2, proto=frames.TCP), probe(3, version=6),
                             probe(4, eth_dst="02:00:00:00:00:77"))
-        assert sorted(bench.numbers(got, 0)) == [1, 2, 3, 4]
-        assert bench.numbers(got, 1) == [2] and len(got) == 5
-    assert bench.kernel == [1]
+        assert sorted(rig.numbers(got, 0)) == [1, 2, 3, 4]
+        assert rig.numbers(got, 1) == [2] and len(got) == 5
+    assert rig.kernel == [1]
 
 
 def sniffed_ping(namespace, sniff):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from harness import frames
-from harness.bench import RX_RSS_HASH, Bench, source
+from harness.rig import RX_RSS_HASH, Rig, source
 from harness.testpmd import Testpmd
 from test_flow_tunnels import TEB, gre, inner_ip, labels, mpls_udp, vxlan
 from test_rss import flows, frames_of, fields_of, check, hash_key
@@ -86,46 +86,46 @@ def rule(priority, pattern, level, types, queues=QUEUES, more=""):
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory):
-    with Bench(tmp_path_factory.mktemp("inner"),
+def rig(tmp_path_factory):
+    with Rig(tmp_path_factory.mktemp("inner"),
                ["--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}"]) as made:
         made.add_sentinel()
         yield made
 
 
-def delivered(bench, sent, *rules):
+def delivered(rig, sent, *rules):
     """{number: [what was seen of it]}"""
-    made = [bench.pmd.flow(line) for line in rules]
+    made = [rig.pmd.flow(line) for line in rules]
     try:
-        got = bench.deliver(*[frame for frame, _ in sent])
+        got = rig.deliver(*[frame for frame, _ in sent])
     finally:
         for number in made:
-            bench.pmd.cmd(f"flow destroy 0 rule {number}")
+            rig.pmd.cmd(f"flow destroy 0 rule {number}")
     return {number: [one for one in got if one["src"] == source(number)]
             for number in range(1, len(sent) + 1)}
 
 
 @pytest.mark.parametrize("types", TYPES)
 @pytest.mark.parametrize("name", TUNNELS)
-def test_inner_headers(bench, name, types):
+def test_inner_headers(rig, name, types):
     pattern, make = TUNNELS[name]
     sent = traffic(make, types, f"{name} {types}")
-    got = delivered(bench, sent, rule(1, pattern, 2, types, more="mark id 9 / "))
-    key = hash_key(bench.pmd)
+    got = delivered(rig, sent, rule(1, pattern, 2, types, more="mark id 9 / "))
+    key = hash_key(rig.pmd)
     for number, (_, fields) in enumerate(sent, 1):
         assert [seen_as(one) for one in got[number]] == [expected(key, fields)], (number, fields)
         assert "FDIR" in got[number][0]["flags"] and got[number][0]["mark"] == 9
     assert len({one["queue"] for seen in got.values() for one in seen}) > 2
 
 
-def test_outer_headers_are_the_same_for_all(bench):
+def test_outer_headers_are_the_same_for_all(rig):
     """Level 0 and 1: one flow outside, one hash, one queue."""
     pattern, make = TUNNELS["vxlan"]
     sent = traffic(make, "ipv4-udp ipv6", 1)
-    key = hash_key(bench.pmd)
+    key = hash_key(rig.pmd)
     outside = 4, "10.0.0.2", "10.0.0.1", 1024, 4789
     for level in (0, 1):
-        got = delivered(bench, sent, rule(1, pattern, level, "ipv4-udp"))
+        got = delivered(rig, sent, rule(1, pattern, level, "ipv4-udp"))
         assert {seen_as(one) for seen in got.values() for one in seen} == {expected(key, outside)}
         assert all(len(seen) == 1 for seen in got.values())
 
@@ -135,16 +135,16 @@ def test_copies_by_inner_headers(tmp_path):
     pattern, make = TUNNELS["gre"]
     types = "ipv4-tcp ipv4-udp ipv6-tcp ipv6-udp"
     sent = traffic(make, types, 2)
-    with Bench(tmp_path, ["--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}"]) as bench:
-        bench.add_sentinel()
-        key = hash_key(bench.pmd)
-        got = delivered(bench, sent, rule(1, pattern, 2, types, (0, 1), "passthru / "),
+    with Rig(tmp_path, ["--flow-isolate-all", f"--rx-offloads={RX_RSS_HASH:#x}"]) as rig:
+        rig.add_sentinel()
+        key = hash_key(rig.pmd)
+        got = delivered(rig, sent, rule(1, pattern, 2, types, (0, 1), "passthru / "),
                         rule(2, pattern, 1, "ipv4", (3, 2), "passthru / "))
         outside = expected(key, (4, "10.0.0.2", "10.0.0.1"), (3, 2))
         for number, (_, fields) in enumerate(sent, 1):
             assert sorted(seen_as(one) for one in got[number]) == sorted(
                 [expected(key, fields, (0, 1)), outside]), number
-    assert sorted(bench.kernel) == list(range(1, len(sent) + 1))
+    assert sorted(rig.kernel) == list(range(1, len(sent) + 1))
 
 
 def test_an_adapter_that_hashes_inside_of_some_tunnels():
@@ -159,12 +159,12 @@ def test_an_adapter_that_hashes_inside_of_some_tunnels():
 def test_the_port_hashes_by_outer_headers(tmp_path):
     """Asked for the outermost headers it does what it does; testpmd leaves out what is not offered."""
     made = flows(32)
-    with Bench(tmp_path, [f"--rx-offloads={RX_RSS_HASH:#x}", "--rss-udp"], 4) as bench:
-        answer = bench.pmd.cmd("port config all rss level-outer")
+    with Rig(tmp_path, [f"--rx-offloads={RX_RSS_HASH:#x}", "--rss-udp"], 4) as rig:
+        answer = rig.pmd.cmd("port config all rss level-outer")
         assert "rror" not in answer and "modified" not in answer, answer
-        check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made))
-        assert "modified RSS hash function based on hardware support" in bench.pmd.cmd("port config all rss level-inner")
-        check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made))
+        check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))
+        assert "modified RSS hash function based on hardware support" in rig.pmd.cmd("port config all rss level-inner")
+        check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))
 
 
 def both_ways(rng, version, proto):
@@ -175,7 +175,7 @@ def both_ways(rng, version, proto):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=["ipv4-udp", "ipv4-tcp", "ipv6-udp", "ipv6-tcp"])
-def test_both_directions_of_a_flow(bench, kind):
+def test_both_directions_of_a_flow(rig, kind):
     """func symmetric_toeplitz: one queue for both, and another flow has another."""
     rng = random.Random(str(kind))
     version, proto = kind
@@ -186,7 +186,7 @@ def test_both_directions_of_a_flow(bench, kind):
             sent.append((frames.packet(proto, version, sport, dport, src=src, dst=dst,
                                        eth_src=source(number + way + 1)), fields))
     types = f"ipv{version}-{names[proto]}"
-    got = delivered(bench, sent, f"ingress priority 1 pattern eth / end actions rss func symmetric_toeplitz"
+    got = delivered(rig, sent, f"ingress priority 1 pattern eth / end actions rss func symmetric_toeplitz"
                                  f" types {types} end queues 2 0 3 1 end / end")
     key = bytes.fromhex("6d5a" * 20)
     for number, (_, fields) in enumerate(sent, 1):

@@ -10,7 +10,7 @@ import re
 
 import pytest
 from harness import frames, pcapfile
-from harness.bench import RX_RSS_HASH, Bench
+from harness.rig import RX_RSS_HASH, Rig
 from harness.patience import PATIENCE
 from rte_flow_random import MAC, QUEUES, Generator, number
 from rte_flow_reference import GROUP, DefaultRules, Reference, copies
@@ -32,8 +32,8 @@ def agree(due, seen):
 class Life:
     """A port, its rules and the reference's, changed and asked alike."""
 
-    def __init__(self, bench, generator, sniff):
-        self.pmd, self.peer = bench.pmd, bench.peer
+    def __init__(self, rig, generator, sniff):
+        self.pmd, self.peer = rig.pmd, rig.peer
         self.generator = generator
         self.random = generator.random
         macs = {number(MAC)}
@@ -166,8 +166,8 @@ def test_random_rules(tmp_path, kind, seed):
     generator = Generator(f"{kind} {seed}", nb_shapes)
     args = [f"--rx-offloads={RX_RSS_HASH:#x}", "--rxd=4096", "--total-num-mbufs=40000"]
     setup = [f"set sample_actions {i} queue index {i} / end" for i in range(QUEUES)]
-    with Bench(tmp_path, args, queues=QUEUES, devargs=devargs, setup=setup) as bench:
-        life = Life(bench, generator, bool(devargs))
+    with Rig(tmp_path, args, queues=QUEUES, devargs=devargs, setup=setup) as rig:
+        life = Life(rig, generator, bool(devargs))
         for batch in range(batches):
             if batch % phase == phase - 1:
                 generator.next_phase()
@@ -179,8 +179,8 @@ def test_random_rules(tmp_path, kind, seed):
                 life.change_defaults()
             life.check()
         life.destroy(1)
-        assert bench.pmd.stats()["RX-missed"] == 0
-    recorded = [int.from_bytes(frame[9:12], "big") for frame in pcapfile.read(bench.record)
+        assert rig.pmd.stats()["RX-missed"] == 0
+    recorded = [int.from_bytes(frame[9:12], "big") for frame in pcapfile.read(rig.record)
                 if int.from_bytes(frame[6:12], "big") >> 24 << 24 != SENTINEL]
     assert sorted(recorded) == life.due
     print(f"{kind} {seed}: {life.packets} packets, {life.copies} copies, {life.made} rules,"

@@ -4,7 +4,7 @@
 Ports are isolated unless a test says otherwise.
 """
 from harness import frames
-from harness.bench import RX_RSS_HASH, Bench, probe
+from harness.rig import RX_RSS_HASH, Rig, probe
 from harness.testpmd import Testpmd
 
 GROUP = "01:00:5e:01:02:03"
@@ -34,64 +34,64 @@ def mix():
 
 
 def test_rss_hashes_as_asked_and_the_rest_arrives(tmp_path):
-    with Bench(tmp_path, HASHED) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow("ingress priority 1 pattern eth / end"
+    with Rig(tmp_path, HASHED) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow("ingress priority 1 pattern eth / end"
                        " actions rss types ipv4-tcp ipv6-udp end queues 2 1 end / end")
-        seen = by_number(bench.deliver(*mix()))
+        seen = by_number(rig.deliver(*mix()))
         assert sorted(seen) == [1, 2, 3, 4, 5, 6]
         assert {n for n, one in seen.items() if "RSS_HASH" in one["flags"]} == {1, 3}
         assert all(seen[n]["queue"] == 2 for n in (2, 4, 5, 6))
-    assert bench.kernel == []
+    assert rig.kernel == []
 
 
 def test_rss_copies_once_whatever_the_classes(tmp_path):
-    with Bench(tmp_path, HASHED) as bench:
-        bench.add_sentinel()
-        rule = bench.pmd.flow("ingress priority 1 pattern eth / end actions count / passthru"
+    with Rig(tmp_path, HASHED) as rig:
+        rig.add_sentinel()
+        rule = rig.pmd.flow("ingress priority 1 pattern eth / end actions count / passthru"
                               " / rss types ipv4 ipv4-udp ipv4-tcp ipv6-udp end queues 0 1 2 end / end")
-        seen = by_number(bench.deliver(*mix()))
+        seen = by_number(rig.deliver(*mix()))
         assert sorted(seen) == [1, 2, 3, 4, 5, 6]
         assert {n for n, one in seen.items() if "RSS_HASH" in one["flags"]} == {1, 2, 3, 5}
-        assert bench.pmd.query_count(rule)[0] == 6
-    assert sorted(bench.kernel) == [1, 2, 3, 4, 5, 6]
+        assert rig.pmd.query_count(rule)[0] == 6
+    assert sorted(rig.kernel) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_group_address_keeps_its_priority(tmp_path):
     """mlx5_ib has one table for multicast behind all priorities: steering.md 2.2, cases 17 and 53."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow(f"ingress priority 1 pattern eth dst is {GROUP} / end actions queue index 1 / end")
-        bench.pmd.flow("ingress priority 2 pattern ipv4 dst is 224.1.1.1 / end actions queue index 2 / end")
-        bench.pmd.flow("ingress priority 3 pattern end actions queue index 0 / end")
-        seen = by_number(bench.deliver(
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow(f"ingress priority 1 pattern eth dst is {GROUP} / end actions queue index 1 / end")
+        rig.pmd.flow("ingress priority 2 pattern ipv4 dst is 224.1.1.1 / end actions queue index 2 / end")
+        rig.pmd.flow("ingress priority 3 pattern end actions queue index 0 / end")
+        seen = by_number(rig.deliver(
             probe(1, eth_dst=GROUP), probe(2, eth_dst="01:00:5e:01:01:01", dst="224.1.1.1"), probe(3),
             probe(4, eth_dst=frames.BROADCAST)))
         assert {n: one["queue"] for n, one in seen.items()} == {1: 1, 2: 2, 3: 0, 4: 0}
-    assert bench.kernel == []
+    assert rig.kernel == []
 
 
 def test_deeper_pattern_wins_within_a_priority(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
         for pattern, queue in (("eth", 0), ("eth / ipv4", 1), ("eth / ipv4 / tcp", 2)):
-            bench.pmd.flow(f"ingress priority 2 pattern {pattern} / end actions queue index {queue} / end")
-        seen = by_number(bench.deliver(*mix()))
+            rig.pmd.flow(f"ingress priority 2 pattern {pattern} / end actions queue index {queue} / end")
+        seen = by_number(rig.deliver(*mix()))
         assert {n: one["queue"] for n, one in seen.items()} == {1: 2, 2: 1, 3: 0, 4: 0, 5: 1, 6: 0}
-    assert bench.kernel == []
+    assert rig.kernel == []
 
 
 def test_isolation_toggles_under_way(tmp_path):
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        assert bench.deliver(probe(1)) == []
-        assert "Caught" not in bench.pmd.cmd("flow isolate 0 0")
-        bench.pmd.cmd("set promisc 0 off")
-        assert bench.numbers(bench.deliver(probe(2), probe(3, eth_dst="02:00:00:00:00:77"))) == [2]
-        assert "Caught" not in bench.pmd.cmd("flow isolate 0 1")
-        assert bench.deliver(probe(4)) == []
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        assert rig.deliver(probe(1)) == []
+        assert "Caught" not in rig.pmd.cmd("flow isolate 0 0")
+        rig.pmd.cmd("set promisc 0 off")
+        assert rig.numbers(rig.deliver(probe(2), probe(3, eth_dst="02:00:00:00:00:77"))) == [2]
+        assert "Caught" not in rig.pmd.cmd("flow isolate 0 1")
+        assert rig.deliver(probe(4)) == []
     # 3 is for another station: the netdev is not promiscuous either.
-    assert bench.kernel == [1, 4]
+    assert rig.kernel == [1, 4]
 
 
 def test_default_rules_follow_the_port(tmp_path):
@@ -100,22 +100,22 @@ def test_default_rules_follow_the_port(tmp_path):
         groups = (frames.BROADCAST, "33:33:00:00:00:01", GROUP, "02:00:00:00:00:77")
         return [probe(first + i, eth_dst=group) for i, group in enumerate(groups)]
 
-    with Bench(tmp_path, args=["--rss-ip"]) as bench:
-        bench.add_sentinel()
-        bench.pmd.cmd("set promisc 0 off")
-        bench.pmd.cmd("set allmulti 0 off")
-        assert sorted(by_number(bench.deliver(*sent(10)))) == [10, 11]
-        bench.pmd.cmd(f"mcast_addr add 0 {GROUP}")
-        assert sorted(by_number(bench.deliver(*sent(20)))) == [20, 21, 22]
-        bench.pmd.cmd(f"mcast_addr remove 0 {GROUP}")
-        bench.pmd.cmd("set allmulti 0 on")
-        assert sorted(by_number(bench.deliver(*sent(30)))) == [30, 31, 32]
-        bench.pmd.cmd("mac_addr add 0 02:00:00:00:00:77")
-        assert sorted(by_number(bench.deliver(*sent(40)))) == [40, 41, 42, 43]
-        bench.pmd.cmd("mac_addr remove 0 02:00:00:00:00:77")
-        bench.pmd.cmd("set promisc 0 on")
-        assert sorted(by_number(bench.deliver(*sent(50)))) == [50, 51, 52, 53]
-    assert bench.kernel == [12]
+    with Rig(tmp_path, args=["--rss-ip"]) as rig:
+        rig.add_sentinel()
+        rig.pmd.cmd("set promisc 0 off")
+        rig.pmd.cmd("set allmulti 0 off")
+        assert sorted(by_number(rig.deliver(*sent(10)))) == [10, 11]
+        rig.pmd.cmd(f"mcast_addr add 0 {GROUP}")
+        assert sorted(by_number(rig.deliver(*sent(20)))) == [20, 21, 22]
+        rig.pmd.cmd(f"mcast_addr remove 0 {GROUP}")
+        rig.pmd.cmd("set allmulti 0 on")
+        assert sorted(by_number(rig.deliver(*sent(30)))) == [30, 31, 32]
+        rig.pmd.cmd("mac_addr add 0 02:00:00:00:00:77")
+        assert sorted(by_number(rig.deliver(*sent(40)))) == [40, 41, 42, 43]
+        rig.pmd.cmd("mac_addr remove 0 02:00:00:00:00:77")
+        rig.pmd.cmd("set promisc 0 on")
+        assert sorted(by_number(rig.deliver(*sent(50)))) == [50, 51, 52, 53]
+    assert rig.kernel == [12]
 
 
 def stack_up(argument):

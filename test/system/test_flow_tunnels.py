@@ -4,7 +4,7 @@ import struct
 
 import pytest
 from harness import frames
-from harness.bench import Bench, probe, source
+from harness.rig import Rig, probe, source
 from harness.testpmd import Testpmd
 
 TEB = 0x6558
@@ -147,38 +147,38 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory):
-    with Bench(tmp_path_factory.mktemp("tunnels")) as made:
+def rig(tmp_path_factory):
+    with Rig(tmp_path_factory.mktemp("tunnels")) as made:
         yield made
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("copies", [False, True], ids=["taken", "copied"])
-def test_queues(bench, name, copies):
+def test_queues(rig, name, copies):
     rules, sent = CASES[name]
-    bench.add_sentinel()
+    rig.add_sentinel()
     try:
         for queue, pattern in rules.items():
-            bench.pmd.flow(f"ingress priority 1 pattern {pattern} actions queue index {queue}"
+            rig.pmd.flow(f"ingress priority 1 pattern {pattern} actions queue index {queue}"
                            f"{' / passthru' if copies else ''} / end")
-        got = bench.deliver(*[frame for frame, *_ in sent])
+        got = rig.deliver(*[frame for frame, *_ in sent])
         for number, (_, *queues) in enumerate(sent, 1):
             seen = sorted(one["queue"] for one in got if one["src"] == source(number))
             assert seen == queues[-1 if copies else 0], number
     finally:
-        bench.pmd.cmd("flow flush 0")
+        rig.pmd.cmd("flow flush 0")
 
 
 def test_the_kernel_gets_the_rest(tmp_path):
     """Taken frames are gone for it, all others and the copied ones are not."""
-    with Bench(tmp_path) as bench:
-        bench.add_sentinel()
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / vxlan vni is 1 / end actions queue index 1 / end")
-        bench.pmd.flow("ingress priority 1 pattern eth / ipv4 / gre / end actions queue index 1 / passthru / end")
-        got = bench.deliver(vxlan(1, 1, inner_frame()), vxlan(2, 2, inner_frame()),
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / vxlan vni is 1 / end actions queue index 1 / end")
+        rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / gre / end actions queue index 1 / passthru / end")
+        got = rig.deliver(vxlan(1, 1, inner_frame()), vxlan(2, 2, inner_frame()),
                             gre(3, frames.IPV4, inner_ip()), esp(4, 1))
-        assert sorted(bench.numbers(got, 1)) == [1, 3]
-    assert sorted(bench.kernel) == [2, 3, 4]
+        assert sorted(rig.numbers(got, 1)) == [1, 3]
+    assert sorted(rig.kernel) == [2, 3, 4]
 
 
 def test_an_adapter_without_labels():

@@ -9,7 +9,7 @@ import re
 
 import pytest
 from harness import frames
-from harness.bench import Bench, source
+from harness.rig import Rig, source
 from rte_flow_reference import Queues, Reference, Rule
 from test_flow_tunnels import (GRE_PROTO, MPLS, TEB, gre, inner_frame, inner_ip, labels, mpls, mpls_udp, outer, probe,
                                vxlan)
@@ -213,15 +213,15 @@ def new_rule(rng):
 def test_random(tmp_path, seed):
     rng, reference, living, due = random.Random(f"tunnels {seed}"), Reference(), {}, []
     made = copies = 0
-    with Bench(tmp_path, setup=[f"set sample_actions {one} queue index {one} / end" for one in range(3)]) as bench:
-        bench.add_sentinel()
+    with Rig(tmp_path, setup=[f"set sample_actions {one} queue index {one} / end" for one in range(3)]) as rig:
+        rig.add_sentinel()
         for start in range(1, 241, BATCH):
             for rule in [rule for rule in living if rng.random() < 0.5]:
-                assert "destroyed" in bench.pmd.cmd(f"flow destroy 0 rule {living.pop(rule)[0]}")
+                assert "destroyed" in rig.pmd.cmd(f"flow destroy 0 rule {living.pop(rule)[0]}")
                 reference.remove(rule)
             for _ in range(8):
                 rule, text = new_rule(rng)
-                answer = bench.pmd.cmd(f"flow create 0 {text}")
+                answer = rig.pmd.cmd(f"flow create 0 {text}")
                 number = re.search(r"Flow rule #(\d+) created", answer)
                 if number is None:
                     assert "levels are too few" in answer, f"{text}\n{answer}"
@@ -230,7 +230,7 @@ def test_random(tmp_path, seed):
                 reference.add(rule)
                 made += 1
             sent = {number: packet(rng, number) for number in range(start, start + BATCH)}
-            got = bench.deliver(*[frame for frame, _ in sent.values()])
+            got = rig.deliver(*[frame for frame, _ in sent.values()])
             for number, (_, fields) in sent.items():
                 copying, ending = reference.outcome(fields)
                 seen = sorted(one["queue"] for one in got if one["src"] == source(number))
@@ -242,6 +242,6 @@ def test_random(tmp_path, seed):
                     due.append(number)
                 assert seen in right, f"{fields}: {seen}, due {right}\n" \
                     + "\n".join(text for _, text in living.values())
-        bench.pmd.cmd("flow flush 0")
-    assert sorted(bench.kernel) == sorted(due)
+        rig.pmd.cmd("flow flush 0")
+    assert sorted(rig.kernel) == sorted(due)
     assert made > 30 and copies > 100

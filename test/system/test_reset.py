@@ -2,7 +2,7 @@
 """What a port receives is the same after a reset, which opens its device anew: packets before and behind it."""
 import pytest
 from harness import frames
-from harness.bench import Bench, SENTINEL_SRC, probe
+from harness.rig import Rig, SENTINEL_SRC, probe
 from harness.testpmd import Testpmd
 
 OTHER = "02:00:00:00:00:77"
@@ -29,45 +29,45 @@ SETTINGS = {
 }
 
 
-def send(bench, shift=0):
+def send(rig, shift=0):
     """The numbers of SENT that the port took."""
-    bench.pmd.flow(SENTINEL)
-    got = bench.deliver(*(probe(number + shift, eth_dst=dst, vlan=vlan) for number, dst, vlan in SENT))
-    return sorted({number - shift for number in bench.numbers(got)})
+    rig.pmd.flow(SENTINEL)
+    got = rig.deliver(*(probe(number + shift, eth_dst=dst, vlan=vlan) for number, dst, vlan in SENT))
+    return sorted({number - shift for number in rig.numbers(got)})
 
 
-def quiet(bench, *commands):
+def quiet(rig, *commands):
     for command in commands:
-        answer = bench.pmd.cmd(command)
+        answer = rig.pmd.cmd(command)
         assert "rror" not in answer and "ail" not in answer, f"{command}\n{answer}"
 
 
-def reset(bench):
-    quiet(bench, "stop", "port stop 0", "port reset 0", "port start 0", "start")
+def reset(rig):
+    quiet(rig, "stop", "port stop 0", "port reset 0", "port start 0", "start")
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_what_a_port_takes_stays(tmp_path, setting):
     commands, taken = SETTINGS[setting]
-    with Bench(tmp_path, args=[]) as bench:
-        quiet(bench, "set promisc 0 off", "set allmulti 0 off", *commands)
-        assert send(bench) == taken
+    with Rig(tmp_path, args=[]) as rig:
+        quiet(rig, "set promisc 0 off", "set allmulti 0 off", *commands)
+        assert send(rig) == taken
         for again in (1, 2):
-            reset(bench)
-            assert send(bench, 32 * again) == taken
+            reset(rig)
+            assert send(rig, 32 * again) == taken
     left = sorted(set(LINUX) - set(taken))
-    assert sorted(bench.kernel) == [number + 32 * part for part in range(3) for number in left]
+    assert sorted(rig.kernel) == [number + 32 * part for part in range(3) for number in left]
 
 
 @pytest.mark.parametrize("sniff,taken", [("rx", [1, 2, 6, 7]), ("all", ALL)])
 def test_sniffing_stays(tmp_path, sniff, taken):
     """The port gets its copies, and Linux what it would get without it."""
-    with Bench(tmp_path, args=[], devargs=f",sniff={sniff}") as bench:
-        quiet(bench, "set promisc 0 off", "set allmulti 0 off")
-        assert send(bench) == taken
-        reset(bench)
-        assert send(bench, 32) == taken
-    assert sorted(bench.kernel) == LINUX + [number + 32 for number in LINUX]
+    with Rig(tmp_path, args=[], devargs=f",sniff={sniff}") as rig:
+        quiet(rig, "set promisc 0 off", "set allmulti 0 off")
+        assert send(rig) == taken
+        reset(rig)
+        assert send(rig, 32) == taken
+    assert sorted(rig.kernel) == LINUX + [number + 32 for number in LINUX]
 
 
 def test_a_reset_that_fails(tmp_path):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from harness import frames, mode
-from harness.bench import RX_RSS_HASH, Bench
+from harness.rig import RX_RSS_HASH, Rig
 from harness.testpmd import Testpmd
 
 
@@ -54,45 +54,45 @@ def check(pmd, got, expected_inputs):
 
 
 def rss_bench(tmp_path, queues, args=(), setup=()):
-    return Bench(tmp_path, [f"--rx-offloads={RX_RSS_HASH:#x}", *args], queues, setup=setup)
+    return Rig(tmp_path, [f"--rx-offloads={RX_RSS_HASH:#x}", *args], queues, setup=setup)
 
 
 @pytest.mark.parametrize("version", [4, 6])
 def test_udp_ports_take_part(tmp_path, version):
     made = flows(128, frames.UDP, version)
-    with rss_bench(tmp_path, 4, ["--rss-udp"]) as bench:
-        got = bench.deliver(*frames_of(made))
-        assert len(check(bench.pmd, got, fields_of(made))) == 4
+    with rss_bench(tmp_path, 4, ["--rss-udp"]) as rig:
+        got = rig.deliver(*frames_of(made))
+        assert len(check(rig.pmd, got, fields_of(made))) == 4
 
 
 @pytest.mark.parametrize("version", [4, 6])
 def test_tcp_ports_take_part_when_asked(tmp_path, version):
     made = flows(64, frames.TCP, version)
-    with rss_bench(tmp_path, 4, setup=["port config all rss tcp"]) as bench:
-        check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made))
+    with rss_bench(tmp_path, 4, setup=["port config all rss tcp"]) as rig:
+        check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))
 
 
 def test_addresses_only_when_asked(tmp_path):
     """rss ip: ports do not take part."""
     made = flows(64)
-    with rss_bench(tmp_path, 4, ["--rss-ip"]) as bench:
-        check(bench.pmd, bench.deliver(*frames_of(made)), [fields[:3] for fields in fields_of(made)])
+    with rss_bench(tmp_path, 4, ["--rss-ip"]) as rig:
+        check(rig.pmd, rig.deliver(*frames_of(made)), [fields[:3] for fields in fields_of(made)])
 
 
 def test_types_changed_while_started(tmp_path):
     made = flows(32)
-    with rss_bench(tmp_path, 4, ["--rss-ip"]) as bench:
-        check(bench.pmd, bench.deliver(*frames_of(made)), [fields[:3] for fields in fields_of(made)])
-        assert "rror" not in bench.pmd.cmd("port config all rss udp")
-        check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made))
+    with rss_bench(tmp_path, 4, ["--rss-ip"]) as rig:
+        check(rig.pmd, rig.deliver(*frames_of(made)), [fields[:3] for fields in fields_of(made)])
+        assert "rror" not in rig.pmd.cmd("port config all rss udp")
+        check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))
 
 
 def test_three_queues(tmp_path):
     """A number of queues that is no power of two."""
     made = flows(128)
-    with rss_bench(tmp_path, 3, ["--rss-udp"]) as bench:
-        got = bench.deliver(*frames_of(made))
-        assert check(bench.pmd, got, fields_of(made)) == {0, 1, 2}
+    with rss_bench(tmp_path, 3, ["--rss-udp"]) as rig:
+        got = rig.deliver(*frames_of(made))
+        assert check(rig.pmd, got, fields_of(made)) == {0, 1, 2}
 
 
 def reta_commands(size, queue):
@@ -103,32 +103,32 @@ def reta_commands(size, queue):
 def test_reta_update_while_started(tmp_path):
     """The table is changed under way: what is received later goes by the new one."""
     made = flows(64)
-    with rss_bench(tmp_path, 4, ["--rss-udp"]) as bench:
-        assert len(check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made))) == 4
+    with rss_bench(tmp_path, 4, ["--rss-udp"]) as rig:
+        assert len(check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))) == 4
         for command in reta_commands(512, 2):
-            answer = bench.pmd.cmd(command)
+            answer = rig.pmd.cmd(command)
             assert "rror" not in answer and "Bad" not in answer, answer
-        assert set(reta(bench.pmd)) == {2}
-        assert check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made)) == {2}
+        assert set(reta(rig.pmd)) == {2}
+        assert check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made)) == {2}
         # It is still that table after a restart.
         for command in ("stop", "port stop 0", "port start 0", "start"):
-            bench.pmd.cmd(command)
-        assert check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made)) == {2}
+            rig.pmd.cmd(command)
+        assert check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made)) == {2}
 
 
 def test_hash_key_update(tmp_path):
     made = flows(64)
     key = "".join(f"{(i * 37 + 11) & 255:02x}" for i in range(40))
     with rss_bench(tmp_path, 4, ["--rss-udp"],
-                   [f"port config 0 rss-hash-key ipv4-udp {key}"]) as bench:
-        assert hash_key(bench.pmd).hex() == key
-        check(bench.pmd, bench.deliver(*frames_of(made)), fields_of(made))
+                   [f"port config 0 rss-hash-key ipv4-udp {key}"]) as rig:
+        assert hash_key(rig.pmd).hex() == key
+        check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))
 
 
 def test_frames_without_ip_go_to_one_queue(tmp_path):
     odd = [frames.ether(b"not ip", 0x88B5) for _ in range(8)]
-    with rss_bench(tmp_path, 4) as bench:
-        got = bench.deliver(*odd)
+    with rss_bench(tmp_path, 4) as rig:
+        got = rig.deliver(*odd)
         assert len(got) == 8 and len({seen["queue"] for seen in got}) == 1
         assert not any("RSS_HASH" in seen["flags"] for seen in got)
 

@@ -2,7 +2,7 @@
 """Frames in several mbufs: scattered receive, multi-segment send, data compared."""
 import pytest
 from harness import frames, pcapfile
-from harness.bench import Bench
+from harness.rig import Rig
 from harness.testpmd import NOT_STRICT, Testpmd
 
 MAC = frames.PORT_MAC
@@ -42,8 +42,8 @@ def test_scattered_receive_and_chained_send(tmp_path, mbuf, largest):
 def test_segment_counts_are_right(tmp_path):
     room = 512 - 128
     lengths = [60, room, room + 1, 2 * room, 2 * room + 1, 1514]
-    with Bench(tmp_path, ["--mbuf-size=512", f"--rx-offloads={RX_SCATTER:#x}"], queues=1) as bench:
-        got = bench.deliver(*[jumbo(size, i) for i, size in enumerate(lengths)])
+    with Rig(tmp_path, ["--mbuf-size=512", f"--rx-offloads={RX_SCATTER:#x}"], queues=1) as rig:
+        got = rig.deliver(*[jumbo(size, i) for i, size in enumerate(lengths)])
     assert [p["length"] for p in got] == lengths
     # The first mbuf keeps its headroom, the others are filled from their start.
     assert [p["nb_segs"] for p in got] == [1 + max(0, -(-(size - room) // 512)) for size in lengths]

@@ -21,7 +21,7 @@ LIBRARIES = ["libibverbs.so.1", "libmlx5.so.1"]
 LEAKS = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "").replace("detect_leaks=0", "detect_leaks=1")}
 
 # Operations that are not swept, and why.
-REFUSES = "refuses without a call, whatever it is asked (flow_absent.c)"
+REFUSES = "refuses without a call, whatever it is asked (flow_unsupported.c)"
 NOT_SWEPT = {
     "flow_ops_get": "gives a table; all operations on rules begin with it",
     "get_aged_flows": REFUSES,

@@ -23,7 +23,7 @@ def ports(tmp_path):
 
 
 @pytest.fixture
-def bench(tmp_path):
+def rig(tmp_path):
     """testpmd with a port on each function, and the far end of their wire."""
     with Testpmd(ports=ports(tmp_path), args=["--rxq=1", "--txq=1", "--port-topology=loop"]) as pmd, \
             Cable(tmp_path / "wire") as peer:
@@ -70,8 +70,8 @@ def to(dst, src=frames.PEER_MAC):
     return frames.packet(eth_dst=dst, eth_src=src)
 
 
-def test_promiscuous_is_refused_without_trust(bench):
-    pmd, peer = bench
+def test_promiscuous_is_refused_without_trust(rig):
+    pmd, peer = rig
     why = (r"port {0}: no promiscuous mode: mlx5_{0} is virtual function {0} of its card and not trusted"
            r".*ip link set dev <PF> vf {0} trust on")
     for port in (0, 2):
@@ -94,9 +94,9 @@ def test_promiscuous_is_refused_without_trust(bench):
     until_received(pmd, [101, 113, 103])
 
 
-def test_functions_reach_each_other_by_the_switch(bench):
+def test_functions_reach_each_other_by_the_switch(rig):
     """What is for another function does not go on the wire; broadcast does both."""
-    pmd, peer = bench
+    pmd, peer = rig
     pmd.cmd("set fwd macswap")
     pmd.cmd("start")
     peer.send(to(MACS[0]))
@@ -112,8 +112,8 @@ def test_functions_reach_each_other_by_the_switch(bench):
     assert peer.receive(0.2) is None
 
 
-def test_another_source_address_is_dropped_and_the_driver_warns(bench):
-    pmd, peer = bench
+def test_another_source_address_is_dropped_and_the_driver_warns(rig):
+    pmd, peer = rig
     assert re.search(r"net_mlx5dv2: virtual function 2: what it sends from another address than its own is dropped",
                      pmd.banner)
     assert "net_mlx5dv0: virtual function 0: what it sends" not in pmd.banner

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """VLAN tags taken off on receive and put in on send."""
 from harness import frames, pcapfile
-from harness.bench import Bench, probe
+from harness.rig import Rig, probe
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -13,9 +13,9 @@ TCIS = [0x001, 0x064, 0xFFE, 0x2064, 0xE001]
 def test_strip(tmp_path):
     """The tag goes to the mbuf; untagged frames are left alone."""
     sent = [frames.packet(vlan=tci, sport=i) for i, tci in enumerate(TCIS)] + [frames.packet()]
-    with Bench(tmp_path, [f"--rx-offloads={RX_VLAN_STRIP:#x}"], queues=1) as bench:
-        assert "strip on" in bench.pmd.cmd("show port info 0")
-        got = bench.deliver(*sent)
+    with Rig(tmp_path, [f"--rx-offloads={RX_VLAN_STRIP:#x}"], queues=1) as rig:
+        assert "strip on" in rig.pmd.cmd("show port info 0")
+        got = rig.deliver(*sent)
     assert len(got) == len(sent)
     for tci, frame, seen in zip(TCIS, sent, got):
         assert seen["tci"] == tci and {"VLAN", "VLAN_STRIPPED"} <= seen["flags"], seen
@@ -38,14 +38,14 @@ def test_stripped_frames_are_whole_otherwise(tmp_path):
 
 
 def test_strip_switched_while_started(tmp_path):
-    with Bench(tmp_path, [], queues=1) as bench:
-        seen, = bench.deliver(frames.packet(vlan=0x64))
+    with Rig(tmp_path, [], queues=1) as rig:
+        seen, = rig.deliver(frames.packet(vlan=0x64))
         assert seen["type"] == 0x8100 and "VLAN_STRIPPED" not in seen["flags"]
-        bench.pmd.cmd("vlan set strip on 0")
-        seen, = bench.deliver(frames.packet(vlan=0x64))
+        rig.pmd.cmd("vlan set strip on 0")
+        seen, = rig.deliver(frames.packet(vlan=0x64))
         assert seen["tci"] == 0x64 and seen["type"] == 0x0800
-        bench.pmd.cmd("vlan set strip off 0")
-        seen, = bench.deliver(frames.packet(vlan=0x64))
+        rig.pmd.cmd("vlan set strip off 0")
+        seen, = rig.deliver(frames.packet(vlan=0x64))
         assert seen["type"] == 0x8100 and seen["tci"] is None
 
 
@@ -109,13 +109,13 @@ ANY_TAG = [
 
 def test_any_tag(tmp_path):
     """A VLAN item without a bit of the tag: each tagged packet, once; its COUNT is one."""
-    with Bench(tmp_path) as bench:
+    with Rig(tmp_path) as rig:
         for rules, taken in ANY_TAG:
-            bench.add_sentinel()
-            made = [bench.pmd.flow(f"ingress priority 1 {rule.replace(' actions ', ' actions count / ')}") for rule in rules]
-            got = bench.deliver(*(probe(number, vlan=tci) for number, tci in TAGS.items()))
+            rig.add_sentinel()
+            made = [rig.pmd.flow(f"ingress priority 1 {rule.replace(' actions ', ' actions count / ')}") for rule in rules]
+            got = rig.deliver(*(probe(number, vlan=tci) for number, tci in TAGS.items()))
             expected = [{number for number in TAGS if taken(number).get(queue)} for queue in range(3)]
-            assert [sorted(bench.numbers(got, queue)) for queue in range(3)] == list(map(sorted, expected)), rules
+            assert [sorted(rig.numbers(got, queue)) for queue in range(3)] == list(map(sorted, expected)), rules
             if len(rules) == 1:
-                assert bench.pmd.query_count(made[0])[0] == len(TAGGED)
-            bench.pmd.cmd("flow flush 0")
+                assert rig.pmd.query_count(made[0])[0] == len(TAGGED)
+            rig.pmd.cmd("flow flush 0")

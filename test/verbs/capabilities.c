@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kit.h"
+#include "rig.h"
 
 static struct {
 	struct ibv_device_attr_ex ex;
@@ -161,7 +161,7 @@ say(const struct row *row, const char *what, int wanted, int got)
 {
 	printf("%s: %s%s%s\n", row->name, what, wanted != 0 ? ", refused: " : "",
 		wanted != 0 ? strerror(got) : "");
-	kit_check(got == wanted, row->name, got);
+	rig_check(got == wanted, row->name, got);
 }
 
 static void
@@ -196,20 +196,20 @@ check_known(void)
 		memcpy(at, &value, number_size(&rows[i]));
 	}
 	for (size_t i = 0; i < sizeof(left); i++)
-		kit_check(bytes[i] == 0, "no row knows of this byte of the report", (long long)i);
+		rig_check(bytes[i] == 0, "no row knows of this byte of the report", (long long)i);
 }
 
 int
 main(void)
 {
-	kit_open();
-	kit_must(ibv_query_device_ex(kit_context, NULL, &report.ex), "ibv_query_device_ex");
+	rig_open();
+	rig_must(ibv_query_device_ex(rig_context, NULL, &report.ex), "ibv_query_device_ex");
 	report.dv.comp_mask = UINT64_MAX;
-	kit_must(mlx5dv_query_device(kit_context, &report.dv), "mlx5dv_query_device");
+	rig_must(mlx5dv_query_device(rig_context, &report.dv), "mlx5dv_query_device");
 	check_known();
 	try_begin();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		walk(&rows[i]);
 	try_end();
-	return kit_close();
+	return rig_close();
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "capabilities.h"
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME       100
 #define TCP_HEADERS 54
@@ -19,25 +19,25 @@ static struct ibv_qp *qp;
 void
 try_begin(void)
 {
-	cq = ibv_create_cq(kit_context, 512, NULL, NULL, 0);
+	cq = ibv_create_cq(rig_context, 512, NULL, NULL, 0);
 	if (cq == NULL)
-		kit_die("ibv_create_cq");
-	qp = kit_qp(cq, 0);
+		rig_die("ibv_create_cq");
+	qp = rig_qp(cq, 0);
 }
 
 void
 try_end(void)
 {
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
 /* Made by the device, and found right by it. */
 int
 try_checksums(uint64_t unused)
 {
-	struct ibv_flow *flow = kit_take_all(qp);
-	struct ibv_sge sge = kit_sge(0, 0, FRAME);
+	struct ibv_flow *flow = rig_take_all(qp);
+	struct ibv_sge sge = rig_sge(0, 0, FRAME);
 	struct ibv_send_wr wr = { .sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
@@ -47,17 +47,17 @@ try_checksums(uint64_t unused)
 	int ret;
 
 	(void)unused;
-	kit_frame(kit_buffer(0), FRAME, 1);
+	rig_frame(rig_buffer(0), FRAME, 1);
 	ret = ibv_post_send(qp, &wr, &bad);
 	if (ret == 0) {
-		kit_receive(qp, 1, ROOM);
-		kit_poll(cq, wc, 2);
-		in = kit_find(wc, 2, IBV_WC_RECV);
+		rig_receive(qp, 1, ROOM);
+		rig_poll(cq, wc, 2);
+		in = rig_find(wc, 2, IBV_WC_RECV);
 		CHECK(in != NULL && in->wc_flags & IBV_WC_IP_CSUM_OK, 0);
-		CHECK(kit_sum(kit_buffer(1) + 14, 20) == 0xffff, 0);
-		CHECK(kit_buffer(1)[40] != 0 || kit_buffer(1)[41] != 0, 0);
+		CHECK(rig_sum(rig_buffer(1) + 14, 20) == 0xffff, 0);
+		CHECK(rig_buffer(1)[40] != 0 || rig_buffer(1)[41] != 0, 0);
 	}
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
 	return ret;
 }
 
@@ -90,7 +90,7 @@ try_tso(uint64_t bytes)
 		0, 0, 0, 0x50, 0x10, 0x20 };
 	uint8_t header[TCP_HEADERS];
 	/* All buffers lie behind each other. */
-	struct ibv_sge sge = kit_sge(0, 0, bytes != 0 ? bytes : 4096);
+	struct ibv_sge sge = rig_sge(0, 0, bytes != 0 ? bytes : 4096);
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
@@ -103,11 +103,11 @@ try_tso(uint64_t bytes)
 	int ret;
 
 	memcpy(header, head, sizeof(header));
-	CHECK(bytes <= (uint64_t)KIT_NB_BUFFERS * KIT_BUFFER_BYTES, bytes);
+	CHECK(bytes <= (uint64_t)RIG_NB_BUFFERS * RIG_BUFFER_BYTES, bytes);
 	ret = ibv_post_send(qp, &wr, &bad);
 	if (ret != 0)
 		return ret;
-	kit_poll(cq, &wc, 1);
+	rig_poll(cq, &wc, 1);
 	return wc.status == IBV_WC_SUCCESS ? 0 : EIO;
 }
 
@@ -119,7 +119,7 @@ try_rate(uint64_t kbps)
 	int ret = ibv_modify_qp_rate_limit(qp, &attr);
 
 	if (ret == 0)
-		kit_must(ibv_modify_qp_rate_limit(qp, &none), "ibv_modify_qp_rate_limit");
+		rig_must(ibv_modify_qp_rate_limit(qp, &none), "ibv_modify_qp_rate_limit");
 	return ret;
 }
 
@@ -131,13 +131,13 @@ try_clock(uint64_t unused)
 		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
 	};
 	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
-	int ret = ibv_query_rt_values_ex(kit_context, &values);
+	int ret = ibv_query_rt_values_ex(rig_context, &values);
 	struct ibv_cq_ex *timed;
 
 	(void)unused;
 	if (ret != 0)
 		return ret;
-	timed = ibv_create_cq_ex(kit_context, &attr);
+	timed = ibv_create_cq_ex(rig_context, &attr);
 	return timed == NULL ? errno : ibv_destroy_cq(ibv_cq_ex_to_cq(timed));
 }
 
@@ -149,7 +149,7 @@ try_clock_info(uint64_t unused)
 
 	(void)unused;
 	/* EBUSY: the page is being written. */
-	while ((ret = mlx5dv_get_clock_info(kit_context, &info)) == EBUSY)
+	while ((ret = mlx5dv_get_clock_info(rig_context, &info)) == EBUSY)
 		;
 	return ret;
 }
@@ -197,7 +197,7 @@ make_tunnel(const struct tunnel *tunnel, uint8_t *frame)
 
 	put_outer(frame, tunnel->protocol, tunnel->port, length);
 	memcpy(frame + head, tunnel->bytes, tunnel->nb);
-	kit_frame(frame + head + tunnel->nb, FRAME, 9);
+	rig_frame(frame + head + tunnel->nb, FRAME, 9);
 	return length;
 }
 
@@ -259,13 +259,13 @@ try_tunnel(uint64_t offload)
 	flow = make_tunnel_rule(tunnel);
 	if (flow == NULL)
 		return errno;
-	length = make_tunnel(tunnel, kit_buffer(0));
-	kit_receive(qp, 1, ROOM);
-	kit_send(qp, 0, length);
-	kit_poll(cq, wc, 2);
-	CHECK(kit_find(wc, 2, IBV_WC_RECV) != NULL, offload);
-	CHECK(memcmp(kit_buffer(1), kit_buffer(0), length) == 0, offload);
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	length = make_tunnel(tunnel, rig_buffer(0));
+	rig_receive(qp, 1, ROOM);
+	rig_send(qp, 0, length);
+	rig_poll(cq, wc, 2);
+	CHECK(rig_find(wc, 2, IBV_WC_RECV) != NULL, offload);
+	CHECK(memcmp(rig_buffer(1), rig_buffer(0), length) == 0, offload);
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
 	return 0;
 }
 
@@ -278,7 +278,7 @@ post_raw(struct ibv_qp *own, const void *wqe, size_t nb_bytes)
 	const uint16_t nb_wqebbs = (uint16_t)((nb_bytes + 63) / 64);
 	uint64_t doorbell;
 
-	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP), "mlx5dv_init_obj");
+	rig_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP), "mlx5dv_init_obj");
 	memcpy(ring.sq.buf, wqe, nb_bytes);
 	__atomic_store_n(&ring.dbrec[MLX5_SND_DBR], htobe32(nb_wqebbs), __ATOMIC_RELEASE);
 	memcpy(&doorbell, wqe, sizeof(doorbell));
@@ -289,7 +289,7 @@ post_raw(struct ibv_qp *own, const void *wqe, size_t nb_bytes)
 int
 try_multi_packet(uint64_t is_enhanced)
 {
-	struct ibv_qp *own = kit_qp(cq, 0);
+	struct ibv_qp *own = rig_qp(cq, 0);
 	struct {
 		struct mlx5_wqe_ctrl_seg ctrl;
 		uint8_t eth[16];
@@ -307,12 +307,12 @@ try_multi_packet(uint64_t is_enhanced)
 	if (!is_enhanced)
 		memcpy(wqe.eth + 6, &(uint16_t){ htobe16(FRAME) }, 2);
 	for (unsigned int i = 0; i < 2; i++) {
-		kit_frame(kit_buffer(i), FRAME, (uint8_t)i);
-		mlx5dv_set_data_seg(&wqe.data[i], FRAME, kit_mr->lkey, (uintptr_t)kit_buffer(i));
+		rig_frame(rig_buffer(i), FRAME, (uint8_t)i);
+		mlx5dv_set_data_seg(&wqe.data[i], FRAME, rig_mr->lkey, (uintptr_t)rig_buffer(i));
 	}
 	post_raw(own, &wqe, sizeof(wqe));
-	kit_poll(cq, &wc, 1);
-	kit_must(ibv_destroy_qp(own), "ibv_destroy_qp");
+	rig_poll(cq, &wc, 1);
+	rig_must(ibv_destroy_qp(own), "ibv_destroy_qp");
 	return wc.status == IBV_WC_SUCCESS ? 0 : EIO;
 }
 
@@ -328,8 +328,8 @@ try_swp(uint64_t unused)
 		LENGTH = OUTER_L4 + 16 + FRAME,
 		INLINED = 18, /* as all devices can have it */
 	};
-	struct ibv_flow *flow = kit_take_all(qp);
-	struct ibv_qp *own = kit_qp(cq, 0);
+	struct ibv_flow *flow = rig_take_all(qp);
+	struct ibv_qp *own = rig_qp(cq, 0);
 	struct {
 		struct mlx5_wqe_ctrl_seg ctrl;
 		uint8_t eth[32];
@@ -344,22 +344,22 @@ try_swp(uint64_t unused)
 		.eth = { OUTER_L4 / 2, OUTER_L3 / 2, INNER_L4 / 2, INNER_L3 / 2, 0x30, 0x22,
 			[13] = INLINED },
 	};
-	uint8_t *frame = kit_buffer(0), *got = kit_buffer(1);
+	uint8_t *frame = rig_buffer(0), *got = rig_buffer(1);
 	struct ibv_wc wc[2];
 	int ret;
 
 	(void)unused;
 	memset(frame, 0, LENGTH);
 	put_outer(frame, 17, 9999, LENGTH);
-	kit_frame(frame + OUTER_L4 + 16, FRAME, 3);
+	rig_frame(frame + OUTER_L4 + 16, FRAME, 3);
 	memcpy(wqe.eth + 14, frame, INLINED);
-	mlx5dv_set_data_seg(&wqe.data, LENGTH - INLINED, kit_mr->lkey, (uintptr_t)frame + INLINED);
-	kit_receive(qp, 1, ROOM);
+	mlx5dv_set_data_seg(&wqe.data, LENGTH - INLINED, rig_mr->lkey, (uintptr_t)frame + INLINED);
+	rig_receive(qp, 1, ROOM);
 	post_raw(own, &wqe, sizeof(wqe));
-	kit_poll(cq, wc, 2);
-	ret = kit_sum(got + INNER_L3, 20) == 0xffff && kit_be16(got + INNER_L4 + 6) != 0 ? 0 : EIO;
+	rig_poll(cq, wc, 2);
+	ret = rig_sum(got + INNER_L3, 20) == 0xffff && rig_be16(got + INNER_L4 + 6) != 0 ? 0 : EIO;
 	CHECK(ret == 0 || memcmp(frame, got, LENGTH) == 0, 0);
-	kit_must(ibv_destroy_qp(own), "ibv_destroy_qp");
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(own), "ibv_destroy_qp");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
 	return ret;
 }

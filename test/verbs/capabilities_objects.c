@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "capabilities.h"
-#include "kit.h"
+#include "rig.h"
 
 /* Destroy what should perhaps not have been made. @return 0, or why there is none. */
 #define MADE(object, destroy)                                                                      \
@@ -19,10 +19,10 @@
 static struct ibv_cq *
 small_cq(void)
 {
-	struct ibv_cq *cq = ibv_create_cq(kit_context, 8, NULL, NULL, 0);
+	struct ibv_cq *cq = ibv_create_cq(rig_context, 8, NULL, NULL, 0);
 
 	if (cq == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	return cq;
 }
 
@@ -39,9 +39,9 @@ try_qp(enum ibv_qp_type type, uint32_t wrs, uint32_t sges)
 			.max_recv_sge = sges },
 		.qp_type = type,
 	};
-	int ret = MADE(ibv_create_qp(kit_pd, &attr), ibv_destroy_qp);
+	int ret = MADE(ibv_create_qp(rig_pd, &attr), ibv_destroy_qp);
 
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -66,7 +66,7 @@ try_qp_type(uint64_t type)
 int
 try_cqes(uint64_t nb)
 {
-	return MADE(ibv_create_cq(kit_context, (int)nb, NULL, NULL, 0), ibv_destroy_cq);
+	return MADE(ibv_create_cq(rig_context, (int)nb, NULL, NULL, 0), ibv_destroy_cq);
 }
 
 static struct ibv_wq *
@@ -76,13 +76,13 @@ make_wq(struct ibv_cq *cq, uint32_t flags)
 		.wq_type = IBV_WQT_RQ,
 		.max_wr = 4,
 		.max_sge = 1,
-		.pd = kit_pd,
+		.pd = rig_pd,
 		.cq = cq,
 		.comp_mask = flags != 0 ? IBV_WQ_INIT_ATTR_FLAGS : 0,
 		.create_flags = flags,
 	};
 
-	return ibv_create_wq(kit_context, &attr);
+	return ibv_create_wq(rig_context, &attr);
 }
 
 int
@@ -91,7 +91,7 @@ try_wq_flag(uint64_t flag)
 	struct ibv_cq *cq = small_cq();
 	int ret = MADE(make_wq(cq, (uint32_t)flag), ibv_destroy_wq);
 
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -105,16 +105,16 @@ try_table(uint64_t nb_entries)
 	int ret;
 
 	if (wq == NULL)
-		kit_die("ibv_create_wq");
+		rig_die("ibv_create_wq");
 	while (1u << attr.log_ind_tbl_size < nb_entries)
 		attr.log_ind_tbl_size++;
 	attr.ind_tbl = calloc(1u << attr.log_ind_tbl_size, sizeof(wq));
 	for (uint32_t i = 0; i < 1u << attr.log_ind_tbl_size; i++)
 		attr.ind_tbl[i] = wq;
-	ret = MADE(ibv_create_rwq_ind_table(kit_context, &attr), ibv_destroy_rwq_ind_table);
+	ret = MADE(ibv_create_rwq_ind_table(rig_context, &attr), ibv_destroy_rwq_ind_table);
 	free(attr.ind_tbl);
-	kit_must(ibv_destroy_wq(wq), "ibv_destroy_wq");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_wq(wq), "ibv_destroy_wq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -130,7 +130,7 @@ try_hash_qp(uint8_t function, uint64_t fields)
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask =
 			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH,
-		.pd = kit_pd,
+		.pd = rig_pd,
 		.rx_hash_conf = { function, sizeof(key), key, fields },
 	};
 	struct mlx5dv_qp_init_attr tunnel = {
@@ -140,17 +140,17 @@ try_hash_qp(uint8_t function, uint64_t fields)
 	int ret;
 
 	if (wq == NULL)
-		kit_die("ibv_create_wq");
-	attr.rwq_ind_tbl = table = ibv_create_rwq_ind_table(kit_context, &table_attr);
+		rig_die("ibv_create_wq");
+	attr.rwq_ind_tbl = table = ibv_create_rwq_ind_table(rig_context, &table_attr);
 	if (table == NULL)
-		kit_die("ibv_create_rwq_ind_table");
+		rig_die("ibv_create_rwq_ind_table");
 	if (fields & IBV_RX_HASH_INNER)
-		ret = MADE(mlx5dv_create_qp(kit_context, &attr, &tunnel), ibv_destroy_qp);
+		ret = MADE(mlx5dv_create_qp(rig_context, &attr, &tunnel), ibv_destroy_qp);
 	else
-		ret = MADE(ibv_create_qp_ex(kit_context, &attr), ibv_destroy_qp);
-	kit_must(ibv_destroy_rwq_ind_table(table), "ibv_destroy_rwq_ind_table");
-	kit_must(ibv_destroy_wq(wq), "ibv_destroy_wq");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+		ret = MADE(ibv_create_qp_ex(rig_context, &attr), ibv_destroy_qp);
+	rig_must(ibv_destroy_rwq_ind_table(table), "ibv_destroy_rwq_ind_table");
+	rig_must(ibv_destroy_wq(wq), "ibv_destroy_wq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -172,15 +172,15 @@ try_striding(uint32_t log_bytes, uint32_t log_strides)
 {
 	struct ibv_cq *cq = small_cq();
 	struct ibv_wq_init_attr attr = {
-		.wq_type = IBV_WQT_RQ, .max_wr = 4, .max_sge = 1, .pd = kit_pd, .cq = cq
+		.wq_type = IBV_WQT_RQ, .max_wr = 4, .max_sge = 1, .pd = rig_pd, .cq = cq
 	};
 	struct mlx5dv_wq_init_attr striding = {
 		.comp_mask = MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ,
 		.striding_rq_attrs = { log_bytes, log_strides, 0 },
 	};
-	int ret = MADE(mlx5dv_create_wq(kit_context, &attr, &striding), ibv_destroy_wq);
+	int ret = MADE(mlx5dv_create_wq(rig_context, &attr, &striding), ibv_destroy_wq);
 
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -202,7 +202,7 @@ try_dm(uint64_t bytes)
 {
 	struct ibv_alloc_dm_attr attr = { .length = bytes != 0 ? bytes : 4096 };
 
-	return MADE(ibv_alloc_dm(kit_context, &attr), ibv_free_dm);
+	return MADE(ibv_alloc_dm(rig_context, &attr), ibv_free_dm);
 }
 
 int
@@ -212,20 +212,20 @@ try_srq(uint64_t type)
 		.attr = { .max_wr = 4, .max_sge = 1 },
 		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
 		.srq_type = (enum ibv_srq_type)type,
-		.pd = kit_pd,
+		.pd = rig_pd,
 	};
 	struct ibv_srq_init_attr basic = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_cq *cq;
 	int ret;
 
 	if (type != IBV_SRQT_TM)
-		return MADE(ibv_create_srq(kit_pd, &basic), ibv_destroy_srq);
+		return MADE(ibv_create_srq(rig_pd, &basic), ibv_destroy_srq);
 	cq = small_cq();
 	attr.comp_mask |= IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
 	attr.cq = cq;
 	attr.tm_cap = (struct ibv_tm_cap){ .max_num_tags = 1, .max_ops = 1 };
-	ret = MADE(ibv_create_srq_ex(kit_context, &attr), ibv_destroy_srq);
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	ret = MADE(ibv_create_srq_ex(rig_context, &attr), ibv_destroy_srq);
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -233,7 +233,7 @@ int
 try_mw(uint64_t unused)
 {
 	(void)unused;
-	return MADE(ibv_alloc_mw(kit_pd, IBV_MW_TYPE_1), ibv_dealloc_mw);
+	return MADE(ibv_alloc_mw(rig_pd, IBV_MW_TYPE_1), ibv_dealloc_mw);
 }
 
 int
@@ -246,13 +246,13 @@ try_xrcd(uint64_t unused)
 	};
 
 	(void)unused;
-	return MADE(ibv_open_xrcd(kit_context, &attr), ibv_close_xrcd);
+	return MADE(ibv_open_xrcd(rig_context, &attr), ibv_close_xrcd);
 }
 
 int
 try_mr_access(uint64_t flags)
 {
-	return MADE(ibv_reg_mr(kit_pd, kit_buffer(0), KIT_BUFFER_BYTES, (unsigned int)flags),
+	return MADE(ibv_reg_mr(rig_pd, rig_buffer(0), RIG_BUFFER_BYTES, (unsigned int)flags),
 		ibv_dereg_mr);
 }
 
@@ -265,7 +265,7 @@ try_cq_moderation(uint64_t unused)
 	int ret = ibv_modify_cq(cq, &attr);
 
 	(void)unused;
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -276,7 +276,7 @@ try_dv_cq(struct mlx5dv_cq_init_attr *attr)
 	struct ibv_cq_ex *cq;
 
 	errno = 0;
-	cq = mlx5dv_create_cq(kit_context, &ex, attr);
+	cq = mlx5dv_create_cq(rig_context, &ex, attr);
 	return cq == NULL ? errno : ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
 }
 
@@ -331,7 +331,7 @@ try_esp(uint64_t unused)
 	};
 
 	(void)unused;
-	return MADE(ibv_create_flow_action_esp(kit_context, &esp), ibv_destroy_flow_action);
+	return MADE(ibv_create_flow_action_esp(rig_context, &esp), ibv_destroy_flow_action);
 }
 
 int
@@ -340,7 +340,7 @@ try_crypto(uint64_t unused)
 	struct mlx5dv_crypto_login_attr attr = { .credential_id = 1 };
 
 	(void)unused;
-	return mlx5dv_crypto_login(kit_context, &attr);
+	return mlx5dv_crypto_login(rig_context, &attr);
 }
 
 int
@@ -352,17 +352,17 @@ try_dct(uint64_t unused)
 		.send_cq = cq,
 		.recv_cq = cq,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = kit_pd,
+		.pd = rig_pd,
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
 	};
 	struct mlx5dv_qp_init_attr dv = {
 		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_DC,
 		.dc_init_attr = { .dc_type = MLX5DV_DCTYPE_DCI },
 	};
-	int ret = MADE(mlx5dv_create_qp(kit_context, &attr, &dv), ibv_destroy_qp);
+	int ret = MADE(mlx5dv_create_qp(rig_context, &attr, &dv), ibv_destroy_qp);
 
 	(void)unused;
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
 }
 
@@ -373,7 +373,7 @@ try_devx(uint64_t unused)
 	uint8_t in[16] = { 0 }, out[16];
 
 	(void)unused;
-	return mlx5dv_devx_general_cmd(kit_context, in, sizeof(in), out, sizeof(out)) != 0 ? errno
+	return mlx5dv_devx_general_cmd(rig_context, in, sizeof(in), out, sizeof(out)) != 0 ? errno
 											   : 0;
 }
 
@@ -384,7 +384,7 @@ try_pp(uint64_t unused)
 	struct mlx5dv_pp *pp;
 
 	(void)unused;
-	pp = mlx5dv_pp_alloc(kit_context, sizeof(context), context, 0);
+	pp = mlx5dv_pp_alloc(rig_context, sizeof(context), context, 0);
 	if (pp == NULL)
 		return errno;
 	mlx5dv_pp_free(pp);
@@ -394,7 +394,7 @@ try_pp(uint64_t unused)
 int
 try_var(uint64_t unused)
 {
-	struct mlx5dv_var *var = mlx5dv_alloc_var(kit_context, 0);
+	struct mlx5dv_var *var = mlx5dv_alloc_var(rig_context, 0);
 
 	(void)unused;
 	if (var == NULL)
@@ -409,7 +409,7 @@ try_dm_type(uint64_t type)
 	struct ibv_alloc_dm_attr attr = { .length = 4096 };
 	struct mlx5dv_alloc_dm_attr dv = { .type = (enum mlx5dv_alloc_dm_type)type };
 
-	return MADE(mlx5dv_alloc_dm(kit_context, &attr, &dv), ibv_free_dm);
+	return MADE(mlx5dv_alloc_dm(rig_context, &attr, &dv), ibv_free_dm);
 }
 
 int
@@ -427,12 +427,12 @@ try_matcher(uint64_t table_type)
 		.ft_type = (enum mlx5dv_flow_table_type)table_type,
 	};
 
-	return MADE(mlx5dv_create_flow_matcher(kit_context, &attr), mlx5dv_destroy_flow_matcher);
+	return MADE(mlx5dv_create_flow_matcher(rig_context, &attr), mlx5dv_destroy_flow_matcher);
 }
 
 int
 try_import(uint64_t unused)
 {
 	(void)unused;
-	return MADE(ibv_import_device(dup(kit_context->cmd_fd)), ibv_close_device);
+	return MADE(ibv_import_device(dup(rig_context->cmd_fd)), ibv_close_device);
 }

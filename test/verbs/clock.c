@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME 100 /* bytes */
 /* Of the time of day: how far apart two clocks may be read under load. */
@@ -16,7 +16,7 @@ read_counter(void)
 {
 	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
 
-	kit_must(ibv_query_rt_values_ex(kit_context, &values), "ibv_query_rt_values_ex");
+	rig_must(ibv_query_rt_values_ex(rig_context, &values), "ibv_query_rt_values_ex");
 	CHECK(values.comp_mask == IBV_VALUES_MASK_RAW_CLOCK, values.comp_mask);
 	return (uint64_t)values.raw_clock.tv_nsec;
 }
@@ -36,7 +36,7 @@ wall_ns(uint64_t wall, uint64_t fields)
 {
 	struct mlx5dv_context attr = { 0 };
 
-	kit_must(mlx5dv_query_device(kit_context, &attr), "mlx5dv_query_device");
+	rig_must(mlx5dv_query_device(rig_context, &attr), "mlx5dv_query_device");
 	if (!(attr.flags & MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS) ||
 		(fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP))
 		return wall;
@@ -53,12 +53,12 @@ is_near(uint64_t a, uint64_t b)
 static void
 wait_beyond(uint64_t counter)
 {
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 
 	while (read_counter() <= counter)
 		if (time(NULL) > end) {
 			errno = ETIMEDOUT;
-			kit_die("the counter stands still");
+			rig_die("the counter stands still");
 		}
 }
 
@@ -68,9 +68,9 @@ get_info(struct mlx5dv_clock_info *info)
 	int ret;
 
 	/* EBUSY: the page is being written. */
-	while ((ret = mlx5dv_get_clock_info(kit_context, info)) == EBUSY)
+	while ((ret = mlx5dv_get_clock_info(rig_context, info)) == EBUSY)
 		;
-	kit_must(ret, "mlx5dv_get_clock_info");
+	rig_must(ret, "mlx5dv_get_clock_info");
 }
 
 static void
@@ -81,13 +81,13 @@ test_counter(void)
 	struct mlx5dv_clock_info info, later;
 	struct ibv_device_attr_ex device;
 	uint64_t first = read_counter();
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 
-	kit_must(ibv_query_device_ex(kit_context, NULL, &device), "ibv_query_device_ex");
+	rig_must(ibv_query_device_ex(rig_context, NULL, &device), "ibv_query_device_ex");
 	CHECK(device.hca_core_clock == 156250, device.hca_core_clock);
 	CHECK(device.completion_timestamp_mask == INT64_MAX, 0);
 	wait_beyond(first);
-	kit_must(mlx5dv_query_device(kit_context, &attr), "mlx5dv_query_device");
+	rig_must(mlx5dv_query_device(rig_context, &attr), "mlx5dv_query_device");
 	CHECK(attr.comp_mask & MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK, attr.comp_mask);
 	CHECK(attr.hca_core_clock != NULL, 0);
 	CHECK(attr.comp_mask & MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE, attr.comp_mask);
@@ -111,13 +111,13 @@ struct times {
 static void
 pass(struct ibv_cq_ex *cq, struct ibv_qp *qp, uint64_t fields, struct times *times)
 {
-	kit_receive(qp, 10, KIT_BUFFER_BYTES);
-	kit_send(qp, 0, FRAME);
+	rig_receive(qp, 10, RIG_BUFFER_BYTES);
+	rig_send(qp, 0, FRAME);
 	for (unsigned int i = 0; i < 2; i++) {
 		unsigned int side;
 
-		kit_start_poll(cq);
-		kit_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
+		rig_start_poll(cq);
+		rig_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
 		side = ibv_wc_read_opcode(cq) == IBV_WC_RECV;
 		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 			times->raw[side] = ibv_wc_read_completion_ts(cq);
@@ -131,45 +131,45 @@ static void
 test_completions(uint64_t fields)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 64, .wc_flags = fields };
-	struct ibv_cq_ex *cq = ibv_create_cq_ex(kit_context, &attr);
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(rig_context, &attr);
 	struct times times = { { 0 } }, last;
 	struct ibv_flow *flow;
 	struct ibv_qp *qp;
 
 	if (cq == NULL)
-		kit_die("ibv_create_cq_ex");
-	qp = kit_qp(ibv_cq_ex_to_cq(cq), 0);
-	flow = kit_take_all(qp);
-	kit_frame(kit_buffer(0), FRAME, 1);
+		rig_die("ibv_create_cq_ex");
+	qp = rig_qp(ibv_cq_ex_to_cq(cq), 0);
+	flow = rig_take_all(qp);
+	rig_frame(rig_buffer(0), FRAME, 1);
 	for (unsigned int i = 0; i < 50; i++) {
 		uint64_t before = read_counter();
 
 		last = times;
 		pass(cq, qp, fields, &times);
 		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) {
-			kit_check(times.raw[0] >= before && times.raw[1] >= times.raw[0],
+			rig_check(times.raw[0] >= before && times.raw[1] >= times.raw[0],
 				"in order", (long long)times.raw[0]);
-			kit_check(times.raw[1] <= read_counter(), "not in the future", i);
-			kit_check(times.raw[0] >= last.raw[1], "later than the last", i);
+			rig_check(times.raw[1] <= read_counter(), "not in the future", i);
+			rig_check(times.raw[0] >= last.raw[1], "later than the last", i);
 		}
 		if (fields & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-			kit_check(is_near(wall_ns(times.wall[0], fields), real_ns()) &&
+			rig_check(is_near(wall_ns(times.wall[0], fields), real_ns()) &&
 					is_near(wall_ns(times.wall[1], fields), real_ns()),
 				"time of day", (long long)times.wall[1]);
 	}
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
 }
 
 int
 main(void)
 {
-	kit_open();
+	rig_open();
 	test_counter();
 	test_completions(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
 	test_completions(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
 	test_completions(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 		IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
-	return kit_close();
+	return rig_close();
 }

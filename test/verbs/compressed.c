@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define NB_FRAMES   32
 #define NB_WQES     64
@@ -50,7 +50,7 @@ open_queue(struct queue *queue, uint8_t format)
 		.cqe_comp_res_format = format,
 	};
 	struct ibv_wq_init_attr wq_attr = {
-		.wq_type = IBV_WQT_RQ, .max_wr = NB_WQES, .max_sge = 1, .pd = kit_pd
+		.wq_type = IBV_WQT_RQ, .max_wr = NB_WQES, .max_sge = 1, .pd = rig_pd
 	};
 	struct mlx5dv_wq_init_attr dv_wq = {
 		.comp_mask = queue->is_striding ? MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ : 0,
@@ -63,40 +63,40 @@ open_queue(struct queue *queue, uint8_t format)
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask =
 			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH,
-		.pd = kit_pd,
+		.pd = rig_pd,
 		.rx_hash_conf = { IBV_RX_HASH_FUNC_TOEPLITZ, sizeof(key), key,
 			IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP },
 	};
 	struct ibv_wq_attr ready = { .attr_mask = IBV_WQ_ATTR_STATE, .wq_state = IBV_WQS_RDY };
 	struct mlx5dv_obj obj = { .cq = { .out = &queue->ring } };
 
-	queue->cq = ibv_cq_ex_to_cq(mlx5dv_create_cq(kit_context, &cq_attr, &dv_cq));
+	queue->cq = ibv_cq_ex_to_cq(mlx5dv_create_cq(rig_context, &cq_attr, &dv_cq));
 	if (queue->cq == NULL)
-		kit_die("mlx5dv_create_cq");
+		rig_die("mlx5dv_create_cq");
 	wq_attr.cq = queue->cq;
-	queue->wq = mlx5dv_create_wq(kit_context, &wq_attr, &dv_wq);
+	queue->wq = mlx5dv_create_wq(rig_context, &wq_attr, &dv_wq);
 	if (queue->wq == NULL)
-		kit_die("mlx5dv_create_wq");
-	queue->table = ibv_create_rwq_ind_table(kit_context, &table_attr);
+		rig_die("mlx5dv_create_wq");
+	queue->table = ibv_create_rwq_ind_table(rig_context, &table_attr);
 	qp_attr.rwq_ind_tbl = queue->table;
-	queue->qp = ibv_create_qp_ex(kit_context, &qp_attr);
+	queue->qp = ibv_create_qp_ex(rig_context, &qp_attr);
 	if (queue->qp == NULL)
-		kit_die("ibv_create_qp_ex");
-	kit_must(ibv_modify_wq(queue->wq, &ready), "ibv_modify_wq");
+		rig_die("ibv_create_qp_ex");
+	rig_must(ibv_modify_wq(queue->wq, &ready), "ibv_modify_wq");
 	obj.cq.in = queue->cq;
-	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ), "mlx5dv_init_obj");
-	queue->flow = kit_take_all(queue->qp);
+	rig_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ), "mlx5dv_init_obj");
+	queue->flow = rig_take_all(queue->qp);
 	queue->ci = queue->nb_blocks = 0;
 }
 
 static void
 close_queue(struct queue *queue)
 {
-	kit_must(ibv_destroy_flow(queue->flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(queue->qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_rwq_ind_table(queue->table), "ibv_destroy_rwq_ind_table");
-	kit_must(ibv_destroy_wq(queue->wq), "ibv_destroy_wq");
-	kit_must(ibv_destroy_cq(queue->cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(queue->flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(queue->qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_rwq_ind_table(queue->table), "ibv_destroy_rwq_ind_table");
+	rig_must(ibv_destroy_wq(queue->wq), "ibv_destroy_wq");
+	rig_must(ibv_destroy_cq(queue->cq), "ibv_destroy_cq");
 }
 
 /* One WQE of strides is enough for all frames; the library does not post to such a queue. */
@@ -107,10 +107,10 @@ post_strides(const struct queue *queue)
 	struct mlx5dv_obj obj = { .rwq = { .in = queue->wq, .out = &rwq } };
 	struct mlx5_wqe_data_seg segment;
 
-	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ), "mlx5dv_init_obj");
+	rig_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ), "mlx5dv_init_obj");
 	memset(rwq.buf, 0, rwq.stride);
-	mlx5dv_set_data_seg(&segment, 1u << (LOG_STRIDE + LOG_STRIDES), kit_mr->lkey,
-		(uintptr_t)kit_buffer(STRIDES_AT));
+	mlx5dv_set_data_seg(&segment, 1u << (LOG_STRIDE + LOG_STRIDES), rig_mr->lkey,
+		(uintptr_t)rig_buffer(STRIDES_AT));
 	memcpy((uint8_t *)rwq.buf + sizeof(struct mlx5_wqe_srq_next_seg), &segment,
 		sizeof(segment));
 	__atomic_store_n(&rwq.dbrec[MLX5_RCV_DBR], htobe32(1), __ATOMIC_RELEASE);
@@ -120,10 +120,10 @@ static void
 post_buffers(const struct queue *queue)
 {
 	for (unsigned int i = 0; i < NB_FRAMES; i++) {
-		struct ibv_sge sge = kit_sge(NB_FRAMES + i, 0, KIT_BUFFER_BYTES);
+		struct ibv_sge sge = rig_sge(NB_FRAMES + i, 0, RIG_BUFFER_BYTES);
 		struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
-		kit_must(ibv_post_wq_recv(queue->wq, &wr, &bad), "ibv_post_wq_recv");
+		rig_must(ibv_post_wq_recv(queue->wq, &wr, &bad), "ibv_post_wq_recv");
 	}
 }
 
@@ -136,11 +136,11 @@ send_frames(void)
 	struct ibv_wc wc[NB_FRAMES];
 
 	for (unsigned int i = 0; i < NB_FRAMES; i++) {
-		uint8_t *frame = kit_buffer(i % 16) + (size_t)(i / 16) * 1024;
+		uint8_t *frame = rig_buffer(i % 16) + (size_t)(i / 16) * 1024;
 
-		kit_frame(frame, 64 + 3 * i, (uint8_t)(i * 7));
+		rig_frame(frame, 64 + 3 * i, (uint8_t)(i * 7));
 		frame[35] = (uint8_t)i; /* source port */
-		sge[i] = kit_sge(i % 16, (size_t)(i / 16) * 1024, 64 + 3 * i);
+		sge[i] = rig_sge(i % 16, (size_t)(i / 16) * 1024, 64 + 3 * i);
 		wr[i] = (struct ibv_send_wr){
 			.next = i + 1 < NB_FRAMES ? &wr[i + 1] : NULL,
 			.sg_list = &sge[i],
@@ -149,8 +149,8 @@ send_frames(void)
 			.send_flags = IBV_SEND_SIGNALED,
 		};
 	}
-	kit_must(ibv_post_send(sender, wr, &bad), "ibv_post_send");
-	kit_poll(send_cq, wc, NB_FRAMES);
+	rig_must(ibv_post_send(sender, wr, &bad), "ibv_post_send");
+	rig_poll(send_cq, wc, NB_FRAMES);
 }
 
 static const uint8_t *
@@ -165,17 +165,17 @@ await(const struct queue *queue)
 {
 	const uint8_t *cqe = slot(queue, queue->ci);
 	const uint8_t owner = (queue->ci & queue->ring.cqe_cnt) != 0;
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 	uint8_t op_own;
 
 	do {
 		op_own = __atomic_load_n(&cqe[63], __ATOMIC_ACQUIRE);
 		if (time(NULL) > end) {
 			errno = ETIMEDOUT;
-			kit_die("no CQE");
+			rig_die("no CQE");
 		}
 	} while (op_own >> 4 == MLX5_CQE_INVALID || (op_own & 1) != owner);
-	kit_check(op_own >> 4 == MLX5_CQE_RESP_SEND, "received", op_own);
+	rig_check(op_own >> 4 == MLX5_CQE_RESP_SEND, "received", op_own);
 	return cqe;
 }
 
@@ -183,8 +183,8 @@ await(const struct queue *queue)
 static struct said
 read_cqe(const uint8_t *cqe)
 {
-	return (struct said){ kit_be32(cqe + 44), kit_be32(cqe + 12), kit_be16(cqe + 20),
-		kit_be16(cqe + 60) };
+	return (struct said){ rig_be32(cqe + 44), rig_be32(cqe + 12), rig_be16(cqe + 20),
+		rig_be16(cqe + 60) };
 }
 
 /* A block: the title, then arrays of mini CQEs in the slots 1, 8, 16, ... behind it. */
@@ -192,20 +192,20 @@ static unsigned int
 read_block(struct queue *queue, uint8_t format, struct said *said)
 {
 	const uint8_t *title = slot(queue, queue->ci);
-	const uint32_t nb = kit_be32(title + 44);
+	const uint32_t nb = rig_be32(title + 44);
 
-	kit_check(nb >= 2 && nb <= NB_FRAMES, "a block's length", nb);
+	rig_check(nb >= 2 && nb <= NB_FRAMES, "a block's length", nb);
 	for (uint32_t i = 0; i < nb; i++) {
 		const uint32_t array = i / MINIS == 0 ? 1 : i / MINIS * MINIS;
 		const uint8_t *mini = slot(queue, queue->ci + array) + i % MINIS * 8;
 
-		said[i] = (struct said){ .byte_count = kit_be32(mini + 4) };
+		said[i] = (struct said){ .byte_count = rig_be32(mini + 4) };
 		if (format == MLX5DV_CQE_RES_FORMAT_HASH)
-			said[i].hash = kit_be32(mini);
+			said[i].hash = rig_be32(mini);
 		else
-			said[i].checksum = kit_be16(mini);
+			said[i].checksum = rig_be16(mini);
 		if (format == MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
-			said[i].counter = kit_be16(mini + 2);
+			said[i].counter = rig_be16(mini + 2);
 	}
 	queue->nb_blocks++;
 	return nb;
@@ -253,10 +253,10 @@ compare(uint8_t format, const struct said *plain, const struct said *said, const
 			wanted.hash = 0;
 		if (is_mini[i] && format != MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
 			wanted.counter = 0;
-		kit_check(said[i].byte_count == wanted.byte_count, "byte count", i);
-		kit_check(said[i].hash == wanted.hash, "hash", i);
-		kit_check(said[i].checksum == wanted.checksum, "checksum", i);
-		kit_check(said[i].counter == wanted.counter, "counter or stride", i);
+		rig_check(said[i].byte_count == wanted.byte_count, "byte count", i);
+		rig_check(said[i].hash == wanted.hash, "hash", i);
+		rig_check(said[i].checksum == wanted.checksum, "checksum", i);
+		rig_check(said[i].counter == wanted.counter, "counter or stride", i);
 	}
 }
 
@@ -266,7 +266,7 @@ test_format(uint8_t format, bool is_striding)
 {
 	struct queue queue = { .is_striding = is_striding };
 	struct said plain[NB_FRAMES], said[NB_FRAMES];
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 	bool is_mini[NB_FRAMES];
 
 	open_queue(&queue, 0);
@@ -280,7 +280,7 @@ test_format(uint8_t format, bool is_striding)
 		compare(format, plain, said, is_mini);
 		close_queue(&queue);
 	} while (queue.nb_blocks == 0 && time(NULL) < end);
-	kit_check(queue.nb_blocks != 0, "a block came", format);
+	rig_check(queue.nb_blocks != 0, "a block came", format);
 }
 
 int
@@ -290,16 +290,16 @@ main(void)
 	const uint8_t formats[] = { MLX5DV_CQE_RES_FORMAT_HASH, MLX5DV_CQE_RES_FORMAT_CSUM,
 		MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX };
 
-	kit_open();
-	kit_must(mlx5dv_query_device(kit_context, &attr), "mlx5dv_query_device");
-	send_cq = ibv_create_cq(kit_context, 64, NULL, NULL, 0);
+	rig_open();
+	rig_must(mlx5dv_query_device(rig_context, &attr), "mlx5dv_query_device");
+	send_cq = ibv_create_cq(rig_context, 64, NULL, NULL, 0);
 	if (send_cq == NULL)
-		kit_die("ibv_create_cq");
-	sender = kit_qp(send_cq, 0);
+		rig_die("ibv_create_cq");
+	sender = rig_qp(send_cq, 0);
 	for (unsigned int i = 0; i < 3; i++)
 		if (attr.cqe_comp_caps.supported_format & formats[i])
 			test_format(formats[i], formats[i] == MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX);
-	kit_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
-	return kit_close();
+	rig_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
+	return rig_close();
 }

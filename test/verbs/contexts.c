@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define NB          3
 #define FRAME_BYTES 80
@@ -35,11 +35,11 @@ open_context(struct user *user)
 	struct ibv_device **devices = ibv_get_device_list(NULL);
 
 	if (devices == NULL || devices[0] == NULL)
-		kit_die("ibv_get_device_list");
+		rig_die("ibv_get_device_list");
 	user->context = ibv_open_device(devices[0]);
 	ibv_free_device_list(devices);
 	if (user->context == NULL)
-		kit_die("ibv_open_device");
+		rig_die("ibv_open_device");
 }
 
 static void
@@ -56,13 +56,13 @@ open_user(struct user *user, uint16_t port)
 	user->pd = ibv_alloc_pd(user->context);
 	user->cq = ibv_create_cq(user->context, 63, NULL, NULL, 0);
 	if (user->memory == NULL || user->pd == NULL || user->cq == NULL)
-		kit_die("PD or CQ");
+		rig_die("PD or CQ");
 	user->mr = ibv_reg_mr(user->pd, user->memory, 8192, IBV_ACCESS_LOCAL_WRITE);
 	attr.send_cq = attr.recv_cq = user->cq;
 	user->qp = ibv_create_qp(user->pd, &attr);
 	if (user->mr == NULL || user->qp == NULL)
-		kit_die("MR or QP");
-	kit_start(user->qp);
+		rig_die("MR or QP");
+	rig_start(user->qp);
 }
 
 static struct ibv_flow *
@@ -86,7 +86,7 @@ take_port(struct user *user, uint16_t port)
 	struct ibv_flow *flow = ibv_create_flow(user->qp, (struct ibv_flow_attr *)(void *)&rule);
 
 	if (flow == NULL)
-		kit_die("ibv_create_flow");
+		rig_die("ibv_create_flow");
 	return flow;
 }
 
@@ -94,12 +94,12 @@ static void
 close_user(struct user *user)
 {
 	if (user->flow != NULL)
-		kit_must(ibv_destroy_flow(user->flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(user->qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(user->cq), "ibv_destroy_cq");
-	kit_must(ibv_dereg_mr(user->mr), "ibv_dereg_mr");
-	kit_must(ibv_dealloc_pd(user->pd), "ibv_dealloc_pd");
-	kit_must(ibv_close_device(user->context), "ibv_close_device");
+		rig_must(ibv_destroy_flow(user->flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(user->qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(user->cq), "ibv_destroy_cq");
+	rig_must(ibv_dereg_mr(user->mr), "ibv_dereg_mr");
+	rig_must(ibv_dealloc_pd(user->pd), "ibv_dealloc_pd");
+	rig_must(ibv_close_device(user->context), "ibv_close_device");
 	free(user->memory);
 }
 
@@ -109,7 +109,7 @@ receive(struct user *user)
 	struct ibv_sge sge = { (uintptr_t)user->memory + 4096, RX_BYTES, user->mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	kit_must(ibv_post_recv(user->qp, &wr, &bad), "ibv_post_recv");
+	rig_must(ibv_post_recv(user->qp, &wr, &bad), "ibv_post_recv");
 }
 
 static void
@@ -122,10 +122,10 @@ send_to(struct user *user, uint16_t port, uint32_t lkey)
 		.send_flags = IBV_SEND_SIGNALED },
 			   *bad;
 
-	kit_frame(user->memory, FRAME_BYTES, (uint8_t)port);
+	rig_frame(user->memory, FRAME_BYTES, (uint8_t)port);
 	user->memory[36] = (uint8_t)(port >> 8);
 	user->memory[37] = (uint8_t)port;
-	kit_must(ibv_post_send(user->qp, &wr, &bad), "ibv_post_send");
+	rig_must(ibv_post_send(user->qp, &wr, &bad), "ibv_post_send");
 }
 
 /* Each has its own numbers: the first PD of each context has the same handle, and no lkey works in
@@ -140,10 +140,10 @@ check_spaces(struct user *users)
 	CHECK(users[0].qp->qp_num != users[1].qp->qp_num, users[1].qp->qp_num);
 	CHECK(users[0].mr->lkey != users[1].mr->lkey, users[1].mr->lkey);
 	send_to(&users[0], 1, users[1].mr->lkey);
-	kit_poll(users[0].cq, &wc, 1);
+	rig_poll(users[0].cq, &wc, 1);
 	CHECK(wc.status == IBV_WC_LOC_PROT_ERR, wc.status);
-	kit_to_state(users[0].qp, IBV_QPS_RESET);
-	kit_start(users[0].qp);
+	rig_to_state(users[0].qp, IBV_QPS_RESET);
+	rig_start(users[0].qp);
 }
 
 /* Rules are the port's: a frame goes to whom a rule names, whoever sent it; to two that name the
@@ -159,20 +159,20 @@ check_rules(struct user *users)
 	receive(&users[0]);
 	receive(&users[1]);
 	send_to(&users[0], users[1].port, users[0].mr->lkey);
-	kit_poll(users[0].cq, &wc, 1);
+	rig_poll(users[0].cq, &wc, 1);
 	CHECK(wc.opcode == IBV_WC_SEND && wc.status == IBV_WC_SUCCESS, wc.status);
-	kit_poll(users[1].cq, &wc, 1);
+	rig_poll(users[1].cq, &wc, 1);
 	CHECK(wc.opcode == IBV_WC_RECV && wc.byte_len == FRAME_BYTES, wc.byte_len);
 	CHECK(memcmp(users[0].memory, users[1].memory + 4096, FRAME_BYTES) == 0, 0);
 
 	same = take_port(&users[1], users[0].port);
 	receive(&users[1]);
 	send_to(&users[1], users[0].port, users[1].mr->lkey);
-	kit_poll(users[0].cq, &wc, 1);
+	rig_poll(users[0].cq, &wc, 1);
 	CHECK(wc.opcode == IBV_WC_RECV, wc.opcode);
-	kit_poll(users[1].cq, &wc, 1);
-	kit_poll(users[1].cq, &wc, 1);
-	kit_must(ibv_destroy_flow(same), "ibv_destroy_flow");
+	rig_poll(users[1].cq, &wc, 1);
+	rig_poll(users[1].cq, &wc, 1);
+	rig_must(ibv_destroy_flow(same), "ibv_destroy_flow");
 }
 
 /* A context that goes with all that is in it: its rules and queues, nobody else's. */
@@ -185,11 +185,11 @@ check_end(struct user *users)
 	open_user(&third, 9);
 	third.flow = take_port(&third, users[0].port);
 	receive(&third);
-	kit_must(ibv_close_device(third.context), "ibv_close_device");
+	rig_must(ibv_close_device(third.context), "ibv_close_device");
 	receive(&users[0]);
 	send_to(&users[1], users[0].port, users[1].mr->lkey);
-	kit_poll(users[1].cq, &wc, 1);
-	kit_poll(users[0].cq, &wc, 1);
+	rig_poll(users[1].cq, &wc, 1);
+	rig_poll(users[0].cq, &wc, 1);
 	CHECK(wc.opcode == IBV_WC_RECV && wc.status == IBV_WC_SUCCESS, wc.status);
 	free(third.memory);
 }
@@ -205,12 +205,12 @@ circle(void *arg)
 
 		receive(user);
 		send_to(user, user->port, user->mr->lkey);
-		kit_poll(user->cq, wc, 2);
-		user->nb_received += kit_find(wc, 2, IBV_WC_RECV) != NULL;
+		rig_poll(user->cq, wc, 2);
+		user->nb_received += rig_find(wc, 2, IBV_WC_RECV) != NULL;
 		/* Others come and go. */
 		if (other != NULL && i % 20 == 0) {
 			open_context(other);
-			kit_must(ibv_close_device(other->context), "ibv_close_device");
+			rig_must(ibv_close_device(other->context), "ibv_close_device");
 		}
 		free(other);
 	}
@@ -228,9 +228,9 @@ check_threads(void)
 		users[i].flow = take_port(&users[i], users[i].port);
 	}
 	for (unsigned int i = 0; i < NB; i++)
-		kit_must(pthread_create(&thread[i], NULL, circle, &users[i]), "pthread_create");
+		rig_must(pthread_create(&thread[i], NULL, circle, &users[i]), "pthread_create");
 	for (unsigned int i = 0; i < NB; i++) {
-		kit_must(pthread_join(thread[i], NULL), "pthread_join");
+		rig_must(pthread_join(thread[i], NULL), "pthread_join");
 		CHECK(users[i].nb_received == NB_ROUNDS, users[i].nb_received);
 		close_user(&users[i]);
 	}
@@ -241,7 +241,7 @@ main(void)
 {
 	struct user users[2] = { 0 };
 
-	kit_open();
+	rig_open();
 	open_user(&users[0], 7);
 	open_user(&users[1], 8);
 	check_spaces(users);
@@ -250,5 +250,5 @@ main(void)
 	close_user(&users[0]);
 	close_user(&users[1]);
 	check_threads();
-	return kit_close();
+	return rig_close();
 }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME     64 /* bytes */
 #define NB_ROUNDS 500
@@ -30,11 +30,11 @@ create_qp(struct ibv_cq *to_send, struct ibv_cq *to_receive)
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.sq_sig_all = 1,
 	};
-	struct ibv_qp *made = ibv_create_qp(kit_pd, &attr);
+	struct ibv_qp *made = ibv_create_qp(rig_pd, &attr);
 
 	if (made == NULL)
-		kit_die("ibv_create_qp");
-	kit_start(made);
+		rig_die("ibv_create_qp");
+	rig_start(made);
 	return made;
 }
 
@@ -53,11 +53,11 @@ take_event(void)
 	struct ibv_cq *of = NULL;
 	void *its_context = NULL;
 
-	if (!is_readable(channel->fd, KIT_PATIENCE * 1000)) {
+	if (!is_readable(channel->fd, RIG_PATIENCE * 1000)) {
 		errno = ETIMEDOUT;
-		kit_die("ibv_get_cq_event");
+		rig_die("ibv_get_cq_event");
 	}
-	kit_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
+	rig_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
 	CHECK(of == cq && its_context == &context_of_cq, of == cq);
 	ibv_ack_cq_events(cq, 1);
 }
@@ -65,7 +65,7 @@ take_event(void)
 static void
 arm(int solicited_only)
 {
-	kit_must(ibv_req_notify_cq(cq, solicited_only), "ibv_req_notify_cq");
+	rig_must(ibv_req_notify_cq(cq, solicited_only), "ibv_req_notify_cq");
 }
 
 /* Post a frame and see it come in, by polling. */
@@ -74,10 +74,10 @@ pass_frame(void)
 {
 	struct ibv_wc wc;
 
-	kit_receive(qp, 10, KIT_BUFFER_BYTES);
-	kit_send(qp, 0, FRAME);
-	kit_poll(send_cq, &wc, 1);
-	kit_poll(cq, &wc, 1);
+	rig_receive(qp, 10, RIG_BUFFER_BYTES);
+	rig_send(qp, 0, FRAME);
+	rig_poll(send_cq, &wc, 1);
+	rig_poll(cq, &wc, 1);
 	CHECK(wc.status == IBV_WC_SUCCESS, wc.status);
 }
 
@@ -92,22 +92,22 @@ test_arming(void)
 	take_event();
 	CHECK(!is_readable(channel->fd, 0), 0);
 	/* Armed behind what is there already, which has not been polled: at once. */
-	kit_receive(qp, 10, KIT_BUFFER_BYTES);
-	kit_send(qp, 0, FRAME);
-	kit_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
+	rig_receive(qp, 10, RIG_BUFFER_BYTES);
+	rig_send(qp, 0, FRAME);
+	rig_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
 	arm(0);
 	take_event();
-	kit_poll(cq, &(struct ibv_wc){ 0 }, 1);
+	rig_poll(cq, &(struct ibv_wc){ 0 }, 1);
 	/* For solicited completions: frames are none, an error is. */
 	arm(1);
 	pass_frame();
 	pass_frame();
 	CHECK(!is_readable(channel->fd, 20), 0);
-	kit_receive(qp, 10, FRAME - 1);
-	kit_send(qp, 0, FRAME);
-	kit_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
+	rig_receive(qp, 10, FRAME - 1);
+	rig_send(qp, 0, FRAME);
+	rig_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
 	take_event();
-	kit_poll(cq, &(struct ibv_wc){ 0 }, 1);
+	rig_poll(cq, &(struct ibv_wc){ 0 }, 1);
 	/* Both arms before an event: the wider one counts. */
 	arm(1);
 	arm(0);
@@ -125,8 +125,8 @@ send_all(void *arg)
 	for (unsigned int i = 0; i < NB_ROUNDS; i++) {
 		while (i - atomic_load(&nb_taken) >= NB_POSTED)
 			sched_yield();
-		kit_send(qp, 0, FRAME);
-		kit_poll(send_cq, &wc, 1);
+		rig_send(qp, 0, FRAME);
+		rig_poll(send_cq, &wc, 1);
 	}
 	return NULL;
 }
@@ -140,23 +140,23 @@ test_no_wakeup_lost(void)
 	int nb;
 
 	for (unsigned int i = 0; i < NB_POSTED; i++)
-		kit_receive(qp, 10, KIT_BUFFER_BYTES);
+		rig_receive(qp, 10, RIG_BUFFER_BYTES);
 	arm(0);
-	kit_must(pthread_create(&thread, NULL, send_all, NULL), "pthread_create");
+	rig_must(pthread_create(&thread, NULL, send_all, NULL), "pthread_create");
 	while (atomic_load(&nb_taken) < NB_ROUNDS) {
 		take_event();
 		arm(0);
 		while ((nb = ibv_poll_cq(cq, 16, wc)) > 0)
 			for (int i = 0; i < nb; i++) {
-				kit_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
-				kit_receive(qp, 10, KIT_BUFFER_BYTES);
+				rig_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
+				rig_receive(qp, 10, RIG_BUFFER_BYTES);
 				atomic_fetch_add(&nb_taken, 1);
 			}
 	}
-	kit_must(pthread_join(thread, NULL), "pthread_join");
+	rig_must(pthread_join(thread, NULL), "pthread_join");
 	CHECK(atomic_load(&nb_taken) == NB_ROUNDS, atomic_load(&nb_taken));
-	kit_to_state(qp, IBV_QPS_RESET);
-	kit_start(qp);
+	rig_to_state(qp, IBV_QPS_RESET);
+	rig_start(qp);
 }
 
 static void
@@ -176,43 +176,43 @@ test_nonblocking(void)
 static void
 test_overrun(void)
 {
-	struct ibv_cq *small = ibv_create_cq(kit_context, 3, NULL, NULL, 0);
+	struct ibv_cq *small = ibv_create_cq(rig_context, 3, NULL, NULL, 0);
 	struct ibv_async_event event = { .event_type = IBV_EVENT_SM_CHANGE };
 	struct ibv_qp *sender;
 
 	if (small == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	sender = create_qp(small, cq);
 	for (unsigned int i = 0; i < 8; i++)
-		kit_send(sender, 0, FRAME);
-	CHECK(is_readable(kit_context->async_fd, KIT_PATIENCE * 1000), 0);
-	kit_must(ibv_get_async_event(kit_context, &event), "ibv_get_async_event");
+		rig_send(sender, 0, FRAME);
+	CHECK(is_readable(rig_context->async_fd, RIG_PATIENCE * 1000), 0);
+	rig_must(ibv_get_async_event(rig_context, &event), "ibv_get_async_event");
 	CHECK(event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == small, event.event_type);
 	ibv_ack_async_event(&event);
-	CHECK(!is_readable(kit_context->async_fd, 0), 0);
-	kit_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(small), "ibv_destroy_cq");
+	CHECK(!is_readable(rig_context->async_fd, 0), 0);
+	rig_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(small), "ibv_destroy_cq");
 }
 
 /* A CQ with an event nobody reads can go, and takes it along. */
 static void
 test_destroy_unread(void)
 {
-	struct ibv_comp_channel *other = ibv_create_comp_channel(kit_context);
-	struct ibv_cq *unread = ibv_create_cq(kit_context, 8, NULL, other, 0);
+	struct ibv_comp_channel *other = ibv_create_comp_channel(rig_context);
+	struct ibv_cq *unread = ibv_create_cq(rig_context, 8, NULL, other, 0);
 	struct ibv_qp *sender;
 
 	if (unread == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	sender = create_qp(unread, cq);
-	kit_must(ibv_req_notify_cq(unread, 0), "ibv_req_notify_cq");
-	kit_send(sender, 0, FRAME);
-	CHECK(is_readable(other->fd, KIT_PATIENCE * 1000), 0);
+	rig_must(ibv_req_notify_cq(unread, 0), "ibv_req_notify_cq");
+	rig_send(sender, 0, FRAME);
+	CHECK(is_readable(other->fd, RIG_PATIENCE * 1000), 0);
 	CHECK(ibv_destroy_comp_channel(other) == EBUSY, 0);
-	kit_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(unread), "ibv_destroy_cq");
+	rig_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(unread), "ibv_destroy_cq");
 	CHECK(!is_readable(other->fd, 0), 0);
-	kit_must(ibv_destroy_comp_channel(other), "ibv_destroy_comp_channel");
+	rig_must(ibv_destroy_comp_channel(other), "ibv_destroy_comp_channel");
 }
 
 int
@@ -220,26 +220,26 @@ main(void)
 {
 	struct ibv_flow *flow;
 
-	kit_open();
-	channel = ibv_create_comp_channel(kit_context);
+	rig_open();
+	channel = ibv_create_comp_channel(rig_context);
 	if (channel == NULL)
-		kit_die("ibv_create_comp_channel");
-	cq = ibv_create_cq(kit_context, 127, &context_of_cq, channel, 0);
-	send_cq = ibv_create_cq(kit_context, 127, NULL, NULL, 0);
+		rig_die("ibv_create_comp_channel");
+	cq = ibv_create_cq(rig_context, 127, &context_of_cq, channel, 0);
+	send_cq = ibv_create_cq(rig_context, 127, NULL, NULL, 0);
 	if (cq == NULL || send_cq == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	qp = create_qp(send_cq, cq);
-	flow = kit_take_all(qp);
-	kit_frame(kit_buffer(0), FRAME, 1);
+	flow = rig_take_all(qp);
+	rig_frame(rig_buffer(0), FRAME, 1);
 	test_arming();
 	test_no_wakeup_lost();
 	test_nonblocking();
 	test_overrun();
 	test_destroy_unread();
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
-	kit_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
-	kit_must(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	return kit_close();
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	return rig_close();
 }

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME_BYTES 64
 #define NB_RECEIVES 4
@@ -31,7 +31,7 @@ take_event(void)
 {
 	struct ibv_async_event event;
 
-	if (ibv_get_async_event(kit_context, &event) != 0)
+	if (ibv_get_async_event(rig_context, &event) != 0)
 		return;
 	last_event = (int)event.event_type;
 	if (event.event_type == IBV_EVENT_CQ_ERR)
@@ -43,7 +43,7 @@ take_event(void)
 static bool
 await(struct ibv_cq *cq, const char *what)
 {
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 	struct ibv_wc wc;
 	int nb = 0;
 
@@ -53,7 +53,7 @@ await(struct ibv_cq *cq, const char *what)
 		take_event();
 		if (time(NULL) > end) {
 			errno = ETIMEDOUT;
-			kit_die("neither a completion nor an event");
+			rig_die("neither a completion nor an event");
 		}
 	}
 	if (nb == 1 && wc.status != IBV_WC_SUCCESS)
@@ -74,16 +74,16 @@ static void
 post_receives(void)
 {
 	for (unsigned int i = 0; i < NB_RECEIVES; i++)
-		kit_receive(qp, 1 + i, KIT_BUFFER_BYTES);
+		rig_receive(qp, 1 + i, RIG_BUFFER_BYTES);
 }
 
 static void
 start_anew(void)
 {
-	kit_to_state(qp, IBV_QPS_RESET);
+	rig_to_state(qp, IBV_QPS_RESET);
 	drain(send_cq);
 	drain(receive_cq);
-	kit_start(qp);
+	rig_start(qp);
 	post_receives();
 }
 
@@ -93,8 +93,8 @@ send_one(unsigned int number)
 {
 	bool is_sound;
 
-	kit_frame(kit_buffer(0), FRAME_BYTES, (uint8_t)number);
-	kit_send(qp, 0, FRAME_BYTES);
+	rig_frame(rig_buffer(0), FRAME_BYTES, (uint8_t)number);
+	rig_send(qp, 0, FRAME_BYTES);
 	printf("%u: ", number);
 	last_event = NO_EVENT;
 	is_sound = await(send_cq, "sent") && await(receive_cq, ", received");
@@ -104,7 +104,7 @@ send_one(unsigned int number)
 	if (failed_cq != NULL)
 		return false;
 	if (is_sound)
-		kit_receive(qp, 1 + number % NB_RECEIVES, KIT_BUFFER_BYTES);
+		rig_receive(qp, 1 + number % NB_RECEIVES, RIG_BUFFER_BYTES);
 	else
 		start_anew();
 	return true;
@@ -124,7 +124,7 @@ make_qp(void)
 		.qp_type = IBV_QPT_RAW_PACKET,
 	};
 
-	return ibv_create_qp(kit_pd, &attr);
+	return ibv_create_qp(rig_pd, &attr);
 }
 
 int
@@ -133,23 +133,23 @@ main(int argc, char *argv[])
 	unsigned int nb = argc == 2 ? (unsigned int)atoi(argv[1]) : 0;
 	struct ibv_flow *flow;
 
-	kit_open();
-	kit_must(fcntl(kit_context->async_fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "fcntl");
-	send_cq = ibv_create_cq(kit_context, 15, NULL, NULL, 0);
-	receive_cq = ibv_create_cq(kit_context, 15, NULL, NULL, 0);
+	rig_open();
+	rig_must(fcntl(rig_context->async_fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "fcntl");
+	send_cq = ibv_create_cq(rig_context, 15, NULL, NULL, 0);
+	receive_cq = ibv_create_cq(rig_context, 15, NULL, NULL, 0);
 	if (send_cq == NULL || receive_cq == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	qp = make_qp();
 	if (qp == NULL)
-		kit_die("ibv_create_qp");
-	kit_start(qp);
-	flow = kit_take_all(qp);
+		rig_die("ibv_create_qp");
+	rig_start(qp);
+	flow = rig_take_all(qp);
 	post_receives();
 	for (unsigned int i = 1; i <= nb && send_one(i); i++)
 		;
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
-	kit_must(ibv_destroy_cq(receive_cq), "ibv_destroy_cq");
-	return kit_close();
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(receive_cq), "ibv_destroy_cq");
+	return rig_close();
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME        100
 #define ETHERNET     14
@@ -80,7 +80,7 @@ must_rule(struct ibv_qp *qp, uint8_t last, uint16_t priority, uint32_t flags,
 	struct ibv_flow *flow = verbs_rule(qp, last, priority, flags, first, second);
 
 	if (flow == NULL)
-		kit_die("ibv_create_flow");
+		rig_die("ibv_create_flow");
 	return flow;
 }
 
@@ -92,9 +92,9 @@ modify(const uint64_t *actions, size_t nb, enum mlx5dv_flow_table_type type)
 
 	memcpy(copy, actions, nb * sizeof(copy[0]));
 	action = mlx5dv_create_flow_action_modify_header(
-		kit_context, nb * sizeof(copy[0]), copy, type);
+		rig_context, nb * sizeof(copy[0]), copy, type);
 	if (action == NULL)
-		kit_die("mlx5dv_create_flow_action_modify_header");
+		rig_die("mlx5dv_create_flow_action_modify_header");
 	return action;
 }
 
@@ -103,10 +103,10 @@ reformat(enum mlx5dv_flow_action_packet_reformat_type type, void *header, size_t
 	enum mlx5dv_flow_table_type table)
 {
 	struct ibv_flow_action *action =
-		mlx5dv_create_flow_action_packet_reformat(kit_context, bytes, header, type, table);
+		mlx5dv_create_flow_action_packet_reformat(rig_context, bytes, header, type, table);
 
 	if (action == NULL)
-		kit_die("mlx5dv_create_flow_action_packet_reformat");
+		rig_die("mlx5dv_create_flow_action_packet_reformat");
 	return action;
 }
 
@@ -118,22 +118,22 @@ pass(struct ibv_qp *const *qp, size_t length, struct frame *got, unsigned int nb
 	unsigned int at = 0;
 
 	for (unsigned int i = 0; i < 2; i++)
-		kit_receive(qp[i], 1 + i, ROOM);
-	kit_send(qp[0], 0, length);
-	kit_poll(cq, wc, nb + 1);
+		rig_receive(qp[i], 1 + i, ROOM);
+	rig_send(qp[0], 0, length);
+	rig_poll(cq, wc, nb + 1);
 	for (unsigned int i = 0; i < nb + 1; i++) {
 		CHECK(wc[i].status == IBV_WC_SUCCESS, wc[i].status);
 		if (wc[i].opcode != IBV_WC_RECV)
 			continue;
 		if (at < nb)
 			got[at++] = (struct frame){ (unsigned int)wc[i].wr_id - 1, wc[i].byte_len,
-				kit_buffer((unsigned int)wc[i].wr_id) };
+				rig_buffer((unsigned int)wc[i].wr_id) };
 	}
 	CHECK(at == nb, at);
 	/* No buffer is left over for the next. */
 	for (unsigned int i = 0; i < 2; i++) {
-		kit_to_state(qp[i], IBV_QPS_RESET);
-		kit_start(qp[i]);
+		rig_to_state(qp[i], IBV_QPS_RESET);
+		rig_start(qp[i]);
 	}
 }
 
@@ -143,7 +143,7 @@ set_ip_checksum(uint8_t *ip)
 	uint16_t sum;
 
 	ip[10] = ip[11] = 0;
-	sum = (uint16_t)~kit_sum(ip, 20);
+	sum = (uint16_t)~rig_sum(ip, 20);
 	ip[10] = (uint8_t)(sum >> 8);
 	ip[11] = (uint8_t)sum;
 }
@@ -173,8 +173,8 @@ test_modify_received(struct ibv_qp *const *qp)
 	};
 	struct frame got[2];
 
-	kit_frame(kit_buffer(0), FRAME, 3);
-	set_ip_checksum(kit_buffer(0) + ETHERNET);
+	rig_frame(rig_buffer(0), FRAME, 3);
+	set_ip_checksum(rig_buffer(0) + ETHERNET);
 	pass(qp, FRAME, got, 2);
 	CHECK(got[0].qp != got[1].qp, got[0].qp);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -183,17 +183,17 @@ test_modify_received(struct ibv_qp *const *qp)
 		CHECK(got[i].length == FRAME, got[i].length);
 		CHECK(bytes[5] == 0x55 && bytes[4] == 0, bytes[5]);
 		CHECK(bytes[ETHERNET + 8] == 63, bytes[ETHERNET + 8]);
-		CHECK(kit_sum(bytes + ETHERNET, 20) == 0xffff, kit_sum(bytes + ETHERNET, 20));
+		CHECK(rig_sum(bytes + ETHERNET, 20) == 0xffff, rig_sum(bytes + ETHERNET, 20));
 		CHECK(memcmp(bytes + 34, bytes + 36, 2) == 0, bytes[36]);
-		CHECK(memcmp(bytes + 38, kit_buffer(0) + 38, FRAME - 38) == 0, 0);
+		CHECK(memcmp(bytes + 38, rig_buffer(0) + 38, FRAME - 38) == 0, 0);
 	}
 	CHECK(ibv_destroy_flow_action(action) == EBUSY, 0);
 	CHECK_REFUSED(verbs_rule(qp[0], 1, 0, IBV_FLOW_ATTR_FLAGS_DONT_TRAP, NULL, NULL), EEXIST);
 	CHECK_REFUSED(verbs_rule(qp[0], 9, 0, 0, action, action), EINVAL);
 	CHECK_REFUSED(verbs_rule(qp[0], 9, 0, IBV_FLOW_ATTR_FLAGS_EGRESS, action, NULL), EINVAL);
 	for (unsigned int i = 0; i < 3; i++)
-		kit_must(ibv_destroy_flow(flow[i]), "ibv_destroy_flow");
-	kit_must(ibv_destroy_flow_action(action), "ibv_destroy_flow_action");
+		rig_must(ibv_destroy_flow(flow[i]), "ibv_destroy_flow");
+	rig_must(ibv_destroy_flow_action(action), "ibv_destroy_flow_action");
 }
 
 static struct ibv_flow *
@@ -222,7 +222,7 @@ matcher_rule(struct mlx5dv_flow_matcher *matcher, uint8_t last, struct ibv_qp *q
 		};
 	flow = mlx5dv_create_flow(matcher, (void *)&value, nb, attr);
 	if (flow == NULL)
-		kit_die("mlx5dv_create_flow");
+		rig_die("mlx5dv_create_flow");
 	return flow;
 }
 
@@ -244,9 +244,9 @@ make_matcher(enum mlx5dv_flow_table_type type)
 	struct mlx5dv_flow_matcher *matcher;
 
 	memset(mask.bytes + 8, 0xff, 6);
-	matcher = mlx5dv_create_flow_matcher(kit_context, &attr);
+	matcher = mlx5dv_create_flow_matcher(rig_context, &attr);
 	if (matcher == NULL)
-		kit_die("mlx5dv_create_flow_matcher");
+		rig_die("mlx5dv_create_flow_matcher");
 	return matcher;
 }
 
@@ -270,21 +270,21 @@ test_tunnel(struct ibv_qp *const *qp)
 		MLX5DV_FLOW_TABLE_TYPE_NIC_RX);
 	out = matcher_rule(tx, 1, NULL, set, on);
 	all = must_rule(qp[0], 0x77, 5, 0, NULL, NULL);
-	kit_frame(kit_buffer(0), FRAME, 5);
-	memcpy(inner, kit_buffer(0), FRAME);
+	rig_frame(rig_buffer(0), FRAME, 5);
+	memcpy(inner, rig_buffer(0), FRAME);
 	inner[34] = 4711 >> 8;
 	inner[35] = 4711 & 0xff;
 	pass(qp, FRAME, got, 1);
 	CHECK(got[0].length == FRAME + VXLAN_BYTES, got[0].length);
 	CHECK(memcmp(got[0].bytes + VXLAN_BYTES, inner, FRAME) == 0, 0);
 	CHECK(memcmp(got[0].bytes, header, ETHERNET) == 0, 0);
-	CHECK(kit_sum(got[0].bytes + ETHERNET, 20) == 0xffff, 0);
+	CHECK(rig_sum(got[0].bytes + ETHERNET, 20) == 0xffff, 0);
 	CHECK(got[0].bytes[ETHERNET + 3] == FRAME + 36, got[0].bytes[ETHERNET + 3]);
 	CHECK(got[0].bytes[ETHERNET + 25] == FRAME + 16, got[0].bytes[ETHERNET + 25]);
 	/* What the program gave to be sent is as it was. */
 	inner[34] = 4;
 	inner[35] = 0;
-	CHECK(memcmp(kit_buffer(0), inner, FRAME) == 0, 0);
+	CHECK(memcmp(rig_buffer(0), inner, FRAME) == 0, 0);
 	/* Of a higher priority: the same frame without its tunnel. */
 	in = matcher_rule(rx, 0x77, qp[1], off, NULL);
 	inner[34] = 4711 >> 8;
@@ -293,14 +293,14 @@ test_tunnel(struct ibv_qp *const *qp)
 	CHECK(got[0].qp == 1, got[0].qp);
 	CHECK(got[0].length == FRAME, got[0].length);
 	CHECK(memcmp(got[0].bytes, inner, FRAME) == 0, 0);
-	kit_must(ibv_destroy_flow(in), "ibv_destroy_flow");
-	kit_must(ibv_destroy_flow(out), "ibv_destroy_flow");
-	kit_must(ibv_destroy_flow(all), "ibv_destroy_flow");
-	kit_must(mlx5dv_destroy_flow_matcher(rx), "mlx5dv_destroy_flow_matcher");
-	kit_must(mlx5dv_destroy_flow_matcher(tx), "mlx5dv_destroy_flow_matcher");
-	kit_must(ibv_destroy_flow_action(on), "ibv_destroy_flow_action");
-	kit_must(ibv_destroy_flow_action(off), "ibv_destroy_flow_action");
-	kit_must(ibv_destroy_flow_action(set), "ibv_destroy_flow_action");
+	rig_must(ibv_destroy_flow(in), "ibv_destroy_flow");
+	rig_must(ibv_destroy_flow(out), "ibv_destroy_flow");
+	rig_must(ibv_destroy_flow(all), "ibv_destroy_flow");
+	rig_must(mlx5dv_destroy_flow_matcher(rx), "mlx5dv_destroy_flow_matcher");
+	rig_must(mlx5dv_destroy_flow_matcher(tx), "mlx5dv_destroy_flow_matcher");
+	rig_must(ibv_destroy_flow_action(on), "ibv_destroy_flow_action");
+	rig_must(ibv_destroy_flow_action(off), "ibv_destroy_flow_action");
+	rig_must(ibv_destroy_flow_action(set), "ibv_destroy_flow_action");
 }
 
 /* A packet in a tunnel that has no Ethernet of its own: rules of plain verbs put it on and off. */
@@ -323,22 +323,22 @@ test_l3_tunnel(struct ibv_qp *const *qp)
 	};
 	struct frame got[2];
 
-	kit_frame(kit_buffer(0), FRAME, 7);
+	rig_frame(rig_buffer(0), FRAME, 7);
 	pass(qp, FRAME, got, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		const size_t head = got[i].qp == 1 ? sizeof(header) : ETHERNET;
 
 		CHECK(got[i].length == head + FRAME - ETHERNET, got[i].length);
-		CHECK(memcmp(got[i].bytes + head, kit_buffer(0) + ETHERNET, FRAME - ETHERNET) == 0,
+		CHECK(memcmp(got[i].bytes + head, rig_buffer(0) + ETHERNET, FRAME - ETHERNET) == 0,
 			i);
 		if (got[i].qp == 0)
 			CHECK(memcmp(got[i].bytes, ethernet, ETHERNET) == 0, 0);
 	}
 	CHECK(got[0].qp != got[1].qp, got[0].qp);
 	for (unsigned int i = 0; i < 3; i++)
-		kit_must(ibv_destroy_flow(flow[i]), "ibv_destroy_flow");
-	kit_must(ibv_destroy_flow_action(on), "ibv_destroy_flow_action");
-	kit_must(ibv_destroy_flow_action(off), "ibv_destroy_flow_action");
+		rig_must(ibv_destroy_flow(flow[i]), "ibv_destroy_flow");
+	rig_must(ibv_destroy_flow_action(on), "ibv_destroy_flow_action");
+	rig_must(ibv_destroy_flow_action(off), "ibv_destroy_flow_action");
 }
 
 static void
@@ -349,13 +349,13 @@ test_refused(void)
 
 	make_tunnel(header);
 	CHECK_REFUSED(mlx5dv_create_flow_action_modify_header(
-			      kit_context, sizeof(set), set, MLX5DV_FLOW_TABLE_TYPE_NIC_RX),
+			      rig_context, sizeof(set), set, MLX5DV_FLOW_TABLE_TYPE_NIC_RX),
 		EOPNOTSUPP);
-	CHECK_REFUSED(mlx5dv_create_flow_action_packet_reformat(kit_context, 0, NULL,
+	CHECK_REFUSED(mlx5dv_create_flow_action_packet_reformat(rig_context, 0, NULL,
 			      MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2,
 			      MLX5DV_FLOW_TABLE_TYPE_NIC_RX),
 		EOPNOTSUPP);
-	CHECK_REFUSED(mlx5dv_create_flow_action_packet_reformat(kit_context, sizeof(header), header,
+	CHECK_REFUSED(mlx5dv_create_flow_action_packet_reformat(rig_context, sizeof(header), header,
 			      MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL,
 			      MLX5DV_FLOW_TABLE_TYPE_NIC_TX),
 		EOPNOTSUPP);
@@ -367,13 +367,13 @@ main(void)
 	struct ibv_device_attr attr;
 	struct ibv_qp *qp[2];
 
-	kit_open();
-	kit_must(ibv_query_device(kit_context, &attr), "ibv_query_device");
-	cq = ibv_create_cq(kit_context, 128, NULL, NULL, 0);
+	rig_open();
+	rig_must(ibv_query_device(rig_context, &attr), "ibv_query_device");
+	cq = ibv_create_cq(rig_context, 128, NULL, NULL, 0);
 	if (cq == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	for (unsigned int i = 0; i < 2; i++)
-		qp[i] = kit_qp(cq, 0);
+		qp[i] = rig_qp(cq, 0);
 	if (attr.vendor_part_id == CONNECTX_4LX) {
 		test_refused();
 	} else {
@@ -382,7 +382,7 @@ main(void)
 		test_l3_tunnel(qp);
 	}
 	for (unsigned int i = 0; i < 2; i++)
-		kit_must(ibv_destroy_qp(qp[i]), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
-	return kit_close();
+		rig_must(ibv_destroy_qp(qp[i]), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return rig_close();
 }

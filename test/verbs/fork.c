@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define NB_FRAMES   8
 #define FRAME_BYTES 100
@@ -25,29 +25,29 @@ static struct ibv_flow *flow;
 static void
 make_queues(void)
 {
-	cq = ibv_create_cq(kit_context, 64, NULL, NULL, 0);
+	cq = ibv_create_cq(rig_context, 64, NULL, NULL, 0);
 	if (cq == NULL)
-		kit_die("ibv_create_cq");
-	qp = kit_qp(cq, 0);
-	flow = kit_take_all(qp);
+		rig_die("ibv_create_cq");
+	qp = rig_qp(cq, 0);
+	flow = rig_take_all(qp);
 }
 
 static void
 destroy_queues(void)
 {
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
 static void
 post(uint8_t seed)
 {
 	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		kit_receive(qp, NB_FRAMES + i, KIT_BUFFER_BYTES);
+		rig_receive(qp, NB_FRAMES + i, RIG_BUFFER_BYTES);
 	for (unsigned int i = 0; i < NB_FRAMES; i++) {
-		kit_frame(kit_buffer(i), FRAME_BYTES, (uint8_t)(seed + i));
-		kit_send(qp, i, FRAME_BYTES);
+		rig_frame(rig_buffer(i), FRAME_BYTES, (uint8_t)(seed + i));
+		rig_send(qp, i, FRAME_BYTES);
 	}
 }
 
@@ -58,12 +58,12 @@ collect(void)
 	struct ibv_wc wc[2 * NB_FRAMES];
 	unsigned int nb_good = 0;
 
-	kit_poll(cq, wc, 2 * NB_FRAMES);
+	rig_poll(cq, wc, 2 * NB_FRAMES);
 	for (unsigned int i = 0; i < 2 * NB_FRAMES; i++)
 		nb_good += wc[i].status == IBV_WC_SUCCESS;
 	CHECK(nb_good == 2 * NB_FRAMES, nb_good);
 	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		CHECK(memcmp(kit_buffer(i), kit_buffer(NB_FRAMES + i), FRAME_BYTES) == 0, i);
+		CHECK(memcmp(rig_buffer(i), rig_buffer(NB_FRAMES + i), FRAME_BYTES) == 0, i);
 }
 
 static pid_t
@@ -74,7 +74,7 @@ must_fork(void)
 	fflush(NULL);
 	pid = fork();
 	if (pid < 0)
-		kit_die("fork");
+		rig_die("fork");
 	return pid;
 }
 
@@ -84,7 +84,7 @@ status_of(pid_t pid)
 	int status;
 
 	if (waitpid(pid, &status, 0) != pid)
-		kit_die("waitpid");
+		rig_die("waitpid");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -103,9 +103,9 @@ leave_through_exit_handlers(void)
 static void
 close_and_leave(void)
 {
-	int ret = close(kit_context->cmd_fd);
+	int ret = close(rig_context->cmd_fd);
 
-	_exit(ret == 0 && close(kit_context->async_fd) == 0 ? 0 : 1);
+	_exit(ret == 0 && close(rig_context->async_fd) == 0 ? 0 : 1);
 }
 
 static void
@@ -125,14 +125,14 @@ be_killed(void)
 static void
 open_its_own(void)
 {
-	kit_open();
+	rig_open();
 	make_queues();
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		post((uint8_t)i);
 		collect();
 	}
 	destroy_queues();
-	exit(kit_close());
+	exit(rig_close());
 }
 
 /* A fork in the child of a fork: neither is the owner. */
@@ -175,7 +175,7 @@ fork_under_way(const struct child *child)
 		post((uint8_t)i);
 		collect();
 	}
-	kit_check(status_of(pid) == child->status, child->name, child->status);
+	rig_check(status_of(pid) == child->status, child->name, child->status);
 	post(2);
 	collect();
 }
@@ -189,7 +189,7 @@ outlive(void)
 	char byte;
 
 	if (pipe(gate) != 0)
-		kit_die("pipe");
+		rig_die("pipe");
 	pid = must_fork();
 	if (pid == 0) {
 		close(gate[1]);
@@ -197,10 +197,10 @@ outlive(void)
 	}
 	close(gate[0]);
 	destroy_queues();
-	kit_must(ibv_dereg_mr(kit_mr), "ibv_dereg_mr");
-	kit_must(ibv_dealloc_pd(kit_pd), "ibv_dealloc_pd");
-	kit_must(ibv_close_device(kit_context), "ibv_close_device");
-	kit_open();
+	rig_must(ibv_dereg_mr(rig_mr), "ibv_dereg_mr");
+	rig_must(ibv_dealloc_pd(rig_pd), "ibv_dealloc_pd");
+	rig_must(ibv_close_device(rig_context), "ibv_close_device");
+	rig_open();
 	make_queues();
 	post(3);
 	collect();
@@ -212,12 +212,12 @@ int
 main(int argc, char *argv[])
 {
 	if (argc > 1 && strcmp(argv[1], "init") == 0)
-		kit_must(ibv_fork_init(), "ibv_fork_init");
-	kit_open();
+		rig_must(ibv_fork_init(), "ibv_fork_init");
+	rig_open();
 	make_queues();
 	for (unsigned int i = 0; i < sizeof(children) / sizeof(children[0]); i++)
 		fork_under_way(&children[i]);
 	outlive();
 	destroy_queues();
-	return kit_close();
+	return rig_close();
 }

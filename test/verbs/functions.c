@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME_BYTES  80
 #define NB_RX        16
@@ -41,31 +41,31 @@ open_sender(void)
 	};
 
 	if (devices == NULL || devices[0] == NULL || devices[1] == NULL)
-		kit_die("two devices");
+		rig_die("two devices");
 	sender.context = ibv_open_device(devices[1]);
 	ibv_free_device_list(devices);
 	if (sender.context == NULL)
-		kit_die("ibv_open_device");
+		rig_die("ibv_open_device");
 	sender.pd = ibv_alloc_pd(sender.context);
 	sender.cq = ibv_create_cq(sender.context, 7, NULL, NULL, 0);
 	if (sender.pd == NULL || sender.cq == NULL)
-		kit_die("PD or CQ");
+		rig_die("PD or CQ");
 	sender.mr = ibv_reg_mr(sender.pd, sender.frame, sizeof(sender.frame), 0);
 	attr.send_cq = attr.recv_cq = sender.cq;
 	sender.qp = ibv_create_qp(sender.pd, &attr);
 	if (sender.mr == NULL || sender.qp == NULL)
-		kit_die("MR or QP");
-	kit_start(sender.qp);
+		rig_die("MR or QP");
+	rig_start(sender.qp);
 }
 
 static void
 close_sender(void)
 {
-	kit_must(ibv_destroy_qp(sender.qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(sender.cq), "ibv_destroy_cq");
-	kit_must(ibv_dereg_mr(sender.mr), "ibv_dereg_mr");
-	kit_must(ibv_dealloc_pd(sender.pd), "ibv_dealloc_pd");
-	kit_must(ibv_close_device(sender.context), "ibv_close_device");
+	rig_must(ibv_destroy_qp(sender.qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(sender.cq), "ibv_destroy_cq");
+	rig_must(ibv_dereg_mr(sender.mr), "ibv_dereg_mr");
+	rig_must(ibv_dealloc_pd(sender.pd), "ibv_dealloc_pd");
+	rig_must(ibv_close_device(sender.context), "ibv_close_device");
 }
 
 /* It always completes well: the card is behind the queue. */
@@ -80,11 +80,11 @@ send_frame(const uint8_t *dst, const uint8_t *src)
 			   *bad;
 	struct ibv_wc wc;
 
-	kit_frame(sender.frame, FRAME_BYTES, 0);
+	rig_frame(sender.frame, FRAME_BYTES, 0);
 	memcpy(sender.frame, dst, 6);
 	memcpy(sender.frame + 6, src, 6);
-	kit_must(ibv_post_send(sender.qp, &wr, &bad), "ibv_post_send");
-	kit_poll(sender.cq, &wc, 1);
+	rig_must(ibv_post_send(sender.qp, &wr, &bad), "ibv_post_send");
+	rig_poll(sender.cq, &wc, 1);
 	CHECK(wc.status == IBV_WC_SUCCESS, wc.status);
 }
 
@@ -95,7 +95,7 @@ add_rule(enum ibv_flow_attr_type type)
 	struct ibv_flow *flow = ibv_create_flow(rx_qp, &rule);
 
 	if (flow == NULL)
-		kit_die("ibv_create_flow");
+		rig_die("ibv_create_flow");
 	return flow;
 }
 
@@ -107,15 +107,15 @@ expect(const char *what, const uint8_t *dst, const uint8_t *src, unsigned int nb
 	int nb_more;
 
 	for (unsigned int i = 0; i < NB_RX / 2; i++)
-		kit_receive(rx_qp, i, KIT_BUFFER_BYTES);
+		rig_receive(rx_qp, i, RIG_BUFFER_BYTES);
 	send_frame(dst, src);
-	kit_poll(rx_cq, wc, nb_wanted);
+	rig_poll(rx_cq, wc, nb_wanted);
 	usleep(SETTLE_MICRO);
 	nb_more = ibv_poll_cq(rx_cq, NB_RX, wc);
-	kit_check(nb_more == 0, what, nb_more);
+	rig_check(nb_more == 0, what, nb_more);
 	/* Those that are left would be too many in the end. */
-	kit_to_state(rx_qp, IBV_QPS_RESET);
-	kit_start(rx_qp);
+	rig_to_state(rx_qp, IBV_QPS_RESET);
+	rig_start(rx_qp);
 }
 
 int
@@ -128,12 +128,12 @@ main(int argc, char *argv[])
 		is_trusted |= strcmp(argv[i], "trust") == 0;
 		is_watched |= strcmp(argv[i], "spoof") == 0;
 	}
-	kit_open();
+	rig_open();
 	open_sender();
-	rx_cq = ibv_create_cq(kit_context, 63, NULL, NULL, 0);
+	rx_cq = ibv_create_cq(rig_context, 63, NULL, NULL, 0);
 	if (rx_cq == NULL)
-		kit_die("ibv_create_cq");
-	rx_qp = kit_qp(rx_cq, 0);
+		rig_die("ibv_create_cq");
+	rx_qp = rig_qp(rx_cq, 0);
 	all = add_rule(IBV_FLOW_ATTR_ALL_DEFAULT);
 	expect("one copy", first, second, 1);
 	sniffer = add_rule(IBV_FLOW_ATTR_SNIFFER);
@@ -145,10 +145,10 @@ main(int argc, char *argv[])
 	expect("to all", broadcast, second, 4);
 	expect("to the sender's own", second, second, 0);
 	expect("from another address", first, stranger, is_watched ? 0 : 2);
-	kit_must(ibv_destroy_flow(sniffer), "ibv_destroy_flow");
-	kit_must(ibv_destroy_flow(all), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(rx_qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(rx_cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(sniffer), "ibv_destroy_flow");
+	rig_must(ibv_destroy_flow(all), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(rx_qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(rx_cq), "ibv_destroy_cq");
 	close_sender();
-	return kit_close();
+	return rig_close();
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME 100 /* bytes */
 #define TAG   0xabcde
@@ -22,7 +22,7 @@ create_cq(uint64_t wc_flags, uint32_t flags)
 		.flags = flags,
 	};
 
-	return ibv_create_cq_ex(kit_context, &attr);
+	return ibv_create_cq_ex(rig_context, &attr);
 }
 
 /* All UDP, tagged; below the rule that takes all. */
@@ -49,7 +49,7 @@ tag_rule(void)
 	struct ibv_flow *flow = ibv_create_flow(qp, &rule.attr);
 
 	if (flow == NULL)
-		kit_die("ibv_create_flow");
+		rig_die("ibv_create_flow");
 	return flow;
 }
 
@@ -80,14 +80,14 @@ test_batches(void)
 	unsigned int nb_sent = 0, nb_received = 0;
 
 	for (unsigned int i = 0; i < 5; i++)
-		kit_receive(qp, 10 + i, KIT_BUFFER_BYTES);
-	kit_frame(kit_buffer(0), FRAME, 1);
+		rig_receive(qp, 10 + i, RIG_BUFFER_BYTES);
+	rig_frame(rig_buffer(0), FRAME, 1);
 	for (unsigned int i = 0; i < 5; i++)
-		kit_send(qp, 0, FRAME);
+		rig_send(qp, 0, FRAME);
 	while (nb_sent + nb_received < 10) {
 		int ret;
 
-		kit_start_poll(cq);
+		rig_start_poll(cq);
 		do {
 			if (ibv_wc_read_opcode(cq) == IBV_WC_RECV)
 				check_received(&nb_received, FRAME, 0);
@@ -106,29 +106,29 @@ test_cvlan(void)
 {
 	const uint8_t tag[4] = { 0x81, 0, TCI >> 8, TCI & 0xff };
 	unsigned int nb_sent = 0, nb_received = 0;
-	uint8_t *frame = kit_buffer(0);
+	uint8_t *frame = rig_buffer(0);
 
-	kit_frame(frame, FRAME, 2);
+	rig_frame(frame, FRAME, 2);
 	memmove(frame + 16, frame + 12, FRAME - 12);
 	memcpy(frame + 12, tag, sizeof(tag));
-	kit_receive(qp, 10, KIT_BUFFER_BYTES);
-	kit_send(qp, 0, FRAME + 4);
+	rig_receive(qp, 10, RIG_BUFFER_BYTES);
+	rig_send(qp, 0, FRAME + 4);
 	while (nb_sent + nb_received < 2) {
-		kit_start_poll(cq);
+		rig_start_poll(cq);
 		if (ibv_wc_read_opcode(cq) == IBV_WC_RECV)
 			check_received(&nb_received, FRAME, TCI);
 		else
 			check_sent(&nb_sent);
 		ibv_end_poll(cq);
 	}
-	CHECK(memcmp(kit_buffer(10), frame, 12) == 0, 0);
-	CHECK(memcmp(kit_buffer(10) + 12, frame + 16, FRAME - 12) == 0, 0);
+	CHECK(memcmp(rig_buffer(10), frame, 12) == 0, 0);
+	CHECK(memcmp(rig_buffer(10) + 12, frame + 16, FRAME - 12) == 0, 0);
 }
 
 static void
 test_error(void)
 {
-	struct ibv_sge sge = kit_sge(0, 0, FRAME);
+	struct ibv_sge sge = rig_sge(0, 0, FRAME);
 	struct ibv_send_wr wr = { .wr_id = 7,
 		.sg_list = &sge,
 		.num_sge = 1,
@@ -136,8 +136,8 @@ test_error(void)
 			   *bad;
 
 	sge.lkey ^= 0x4200;
-	kit_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
-	kit_start_poll(cq);
+	rig_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
+	rig_start_poll(cq);
 	CHECK(cq->status == IBV_WC_LOC_PROT_ERR && cq->wr_id == 7, cq->status);
 	(void)ibv_wc_read_vendor_err(cq);
 	ibv_end_poll(cq);
@@ -151,9 +151,9 @@ test_refused(void)
 	/* What libmlx5 does not know, or the device has not got. */
 	CHECK_REFUSED(create_cq(1ull << 40, 0), EOPNOTSUPP);
 	CHECK_REFUSED(create_cq(0, 1u << 20), EINVAL);
-	CHECK_REFUSED(ibv_create_cq_ex(kit_context, &attr), EINVAL);
+	CHECK_REFUSED(ibv_create_cq_ex(rig_context, &attr), EINVAL);
 	attr = (struct ibv_cq_init_attr_ex){ .cqe = 1 << 23 };
-	CHECK_REFUSED(ibv_create_cq_ex(kit_context, &attr), EINVAL);
+	CHECK_REFUSED(ibv_create_cq_ex(rig_context, &attr), EINVAL);
 }
 
 int
@@ -164,22 +164,22 @@ main(void)
 	/* With libmlx5's lock and without: other functions. */
 	const uint32_t flags[2] = { 0, IBV_CREATE_CQ_ATTR_SINGLE_THREADED };
 
-	kit_open();
+	rig_open();
 	for (unsigned int i = 0; i < 2; i++) {
 		struct ibv_flow *flow;
 
 		cq = create_cq(fields, flags[i]);
 		if (cq == NULL)
-			kit_die("ibv_create_cq_ex");
-		qp = kit_qp(ibv_cq_ex_to_cq(cq), IBV_QP_CREATE_CVLAN_STRIPPING);
+			rig_die("ibv_create_cq_ex");
+		qp = rig_qp(ibv_cq_ex_to_cq(cq), IBV_QP_CREATE_CVLAN_STRIPPING);
 		flow = tag_rule();
 		test_batches();
 		test_cvlan();
 		test_error();
-		kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-		kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-		kit_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+		rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+		rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+		rig_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
 	}
 	test_refused();
-	return kit_close();
+	return rig_close();
 }

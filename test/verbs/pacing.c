@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME     1000 /* bytes */
 #define NB_FRAMES 16
@@ -34,10 +34,10 @@ send_all(unsigned int nb)
 	unsigned int nb_sent = 0;
 
 	for (unsigned int i = 0; i < nb; i++)
-		kit_send(qp, 0, FRAME);
+		rig_send(qp, 0, FRAME);
 	while (nb_sent < nb) {
-		kit_start_poll(cq);
-		kit_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
+		rig_start_poll(cq);
+		rig_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
 		last = ibv_wc_read_completion_ts(cq);
 		if (nb_sent++ == 0)
 			first = last;
@@ -62,17 +62,17 @@ test_rates(void)
 		const unsigned int nb = rates[i] < 1000 ? 4 : NB_FRAMES;
 		uint64_t took;
 
-		kit_must(limit(rates[i], 0, 0), "ibv_modify_qp_rate_limit");
+		rig_must(limit(rates[i], 0, 0), "ibv_modify_qp_rate_limit");
 		took = send_all(nb);
-		kit_check(took >= ticks_of(nb - 1, rates[i]) - 1, "not faster", (long long)took);
+		rig_check(took >= ticks_of(nb - 1, rates[i]) - 1, "not faster", (long long)took);
 	}
 	/* At a rate that would take an hour, then without: no frame waits for the old one's time.
 	 */
-	kit_must(limit(1, 0, 0), "ibv_modify_qp_rate_limit");
-	kit_send(qp, 0, FRAME);
-	kit_start_poll(cq);
+	rig_must(limit(1, 0, 0), "ibv_modify_qp_rate_limit");
+	rig_send(qp, 0, FRAME);
+	rig_start_poll(cq);
 	ibv_end_poll(cq);
-	kit_must(limit(0, 0, 0), "ibv_modify_qp_rate_limit");
+	rig_must(limit(0, 0, 0), "ibv_modify_qp_rate_limit");
 	send_all(NB_FRAMES);
 }
 
@@ -81,7 +81,7 @@ static void
 test_tso(void)
 {
 	uint8_t header[54];
-	struct ibv_sge sge = kit_sge(0, 0, 4000);
+	struct ibv_sge sge = rig_sge(0, 0, 4000);
 	struct ibv_send_wr wr[2] = {
 		{ .next = &wr[1],
 			.sg_list = &sge,
@@ -99,15 +99,15 @@ test_tso(void)
 	struct ibv_send_wr *bad;
 	uint64_t before, sent[2];
 
-	kit_frame(header, sizeof(header), 0);
+	rig_frame(header, sizeof(header), 0);
 	sge.length = 4000;
-	kit_must(limit(1000, 0, 0), "ibv_modify_qp_rate_limit");
-	kit_must(ibv_query_rt_values_ex(kit_context, &now), "ibv_query_rt_values_ex");
+	rig_must(limit(1000, 0, 0), "ibv_modify_qp_rate_limit");
+	rig_must(ibv_query_rt_values_ex(rig_context, &now), "ibv_query_rt_values_ex");
 	before = (uint64_t)now.raw_clock.tv_nsec;
-	kit_must(ibv_post_send(qp, wr, &bad), "ibv_post_send");
+	rig_must(ibv_post_send(qp, wr, &bad), "ibv_post_send");
 	for (unsigned int i = 0; i < 2; i++) {
-		kit_start_poll(cq);
-		kit_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
+		rig_start_poll(cq);
+		rig_check(cq->status == IBV_WC_SUCCESS, "success", cq->status);
 		sent[i] = ibv_wc_read_completion_ts(cq);
 		ibv_end_poll(cq);
 	}
@@ -115,7 +115,7 @@ test_tso(void)
 	 */
 	CHECK(sent[0] - before >= 3 * segment - 1, sent[0] - before);
 	CHECK(sent[1] - before >= 4 * segment - 1, sent[1] - before);
-	kit_must(limit(0, 0, 0), "ibv_modify_qp_rate_limit");
+	rig_must(limit(0, 0, 0), "ibv_modify_qp_rate_limit");
 }
 
 static void
@@ -131,13 +131,13 @@ test_refused(const struct ibv_packet_pacing_caps *caps, bool has_bursts)
 	CHECK(limit(0, 5000, 0) == EINVAL, 0);
 	CHECK(ibv_modify_qp_rate_limit(qp, &unknown) == EINVAL, 0);
 	/* In state RTS, and on the way to it. */
-	kit_to_state(qp, IBV_QPS_RESET);
+	rig_to_state(qp, IBV_QPS_RESET);
 	CHECK(limit(1000, 0, 0) == EINVAL, 0);
-	kit_to_state(qp, IBV_QPS_INIT);
+	rig_to_state(qp, IBV_QPS_INIT);
 	CHECK(limit(1000, 0, 0) == EINVAL, 0);
-	kit_to_state(qp, IBV_QPS_RTR);
+	rig_to_state(qp, IBV_QPS_RTR);
 	CHECK(limit(1000, 0, 0) == EINVAL, 0);
-	kit_must(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_RATE_LIMIT), "ibv_modify_qp");
+	rig_must(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_RATE_LIMIT), "ibv_modify_qp");
 	CHECK(send_all(4) >= ticks_of(3, 2000) - 1, 0);
 }
 
@@ -147,7 +147,7 @@ alloc_entry(uint32_t kbps, uint32_t flags)
 {
 	const uint32_t limit[12] = { htobe32(kbps) };
 
-	return mlx5dv_pp_alloc(kit_context, sizeof(limit), limit, flags);
+	return mlx5dv_pp_alloc(rig_context, sizeof(limit), limit, flags);
 }
 
 /* Entries are for DevX queues: those alike are one, but for dedicated ones. */
@@ -163,7 +163,7 @@ test_entries(uint32_t max_kbps)
 
 	for (unsigned int i = 0; i < 4; i++)
 		if (entry[i] == NULL)
-			kit_die("mlx5dv_pp_alloc");
+			rig_die("mlx5dv_pp_alloc");
 	CHECK(entry[0]->index != 0, entry[0]->index);
 	CHECK(entry[0]->index == entry[1]->index, entry[1]->index);
 	CHECK(entry[0]->index != entry[2]->index, entry[2]->index);
@@ -182,10 +182,10 @@ test_uars(void)
 
 	for (unsigned int i = 0; i < 4; i++) {
 		uar[i] = mlx5dv_devx_alloc_uar(
-			kit_context, i < 2 ? MLX5DV_UAR_ALLOC_TYPE_BF : MLX5DV_UAR_ALLOC_TYPE_NC);
+			rig_context, i < 2 ? MLX5DV_UAR_ALLOC_TYPE_BF : MLX5DV_UAR_ALLOC_TYPE_NC);
 		if (uar[i] == NULL)
-			kit_die("mlx5dv_devx_alloc_uar");
-		kit_check(uar[i]->reg_addr != NULL && uar[i]->base_addr != NULL, "mapped", i);
+			rig_die("mlx5dv_devx_alloc_uar");
+		rig_check(uar[i]->reg_addr != NULL && uar[i]->base_addr != NULL, "mapped", i);
 		*(volatile uint64_t *)uar[i]->reg_addr = 0;
 	}
 	CHECK(uar[0]->reg_addr != uar[1]->reg_addr, 0);
@@ -193,7 +193,7 @@ test_uars(void)
 	CHECK(uar[2]->page_id == uar[3]->page_id, uar[3]->page_id);
 	for (unsigned int i = 0; i < 4; i++)
 		mlx5dv_devx_free_uar(uar[i]);
-	CHECK_REFUSED(mlx5dv_devx_alloc_uar(kit_context, 1u << 30), EOPNOTSUPP);
+	CHECK_REFUSED(mlx5dv_devx_alloc_uar(rig_context, 1u << 30), EOPNOTSUPP);
 }
 
 /* An argument: the port's contexts are DevX ones. */
@@ -205,25 +205,25 @@ main(int argc, char **argv)
 	struct ibv_device_attr_ex device;
 
 	(void)argv;
-	kit_open();
-	kit_must(ibv_query_device_ex(kit_context, NULL, &device), "ibv_query_device_ex");
+	rig_open();
+	rig_must(ibv_query_device_ex(rig_context, NULL, &device), "ibv_query_device_ex");
 	CHECK(device.packet_pacing_caps.supported_qpts == 1 << IBV_QPT_RAW_PACKET, 0);
 	CHECK(device.packet_pacing_caps.qp_rate_limit_min == 1, 0);
 	CHECK(device.packet_pacing_caps.qp_rate_limit_max >= 50000000, 0);
-	cq = ibv_create_cq_ex(kit_context, &attr);
+	cq = ibv_create_cq_ex(rig_context, &attr);
 	if (cq == NULL)
-		kit_die("ibv_create_cq_ex");
-	qp = kit_qp(ibv_cq_ex_to_cq(cq), 0);
-	kit_frame(kit_buffer(0), FRAME, 1);
+		rig_die("ibv_create_cq_ex");
+	qp = rig_qp(ibv_cq_ex_to_cq(cq), 0);
+	rig_frame(rig_buffer(0), FRAME, 1);
 	test_rates();
 	test_tso();
 	test_refused(&device.packet_pacing_caps, device.orig_attr.vendor_part_id != 0x1015);
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
 	test_uars();
 	if (argc > 1)
 		test_entries(device.packet_pacing_caps.qp_rate_limit_max);
 	else
 		CHECK_REFUSED(alloc_entry(100, 0), EPROTONOSUPPORT);
-	return kit_close();
+	return rig_close();
 }

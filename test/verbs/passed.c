@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define NB_FRAMES   16
 #define FRAME_BYTES 100
@@ -63,7 +63,7 @@ pass(int to, int fd)
 	rights->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
 	if (sendmsg(to, &message, 0) != 1)
-		kit_die("sendmsg");
+		rig_die("sendmsg");
 }
 
 static int
@@ -78,7 +78,7 @@ take(int from)
 	int fd;
 
 	if (recvmsg(from, &message, 0) != 1 || CMSG_FIRSTHDR(&message) == NULL)
-		kit_die("recvmsg");
+		rig_die("recvmsg");
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
 	return fd;
 }
@@ -100,7 +100,7 @@ send_frame(volatile uint64_t *doorbell, uint16_t pi)
 	eth->inline_hdr_sz = htons(sizeof(shared->header));
 	memcpy(&eth->inline_hdr_start, shared->header, sizeof(shared->header));
 	mlx5dv_set_data_seg(data, FRAME_BYTES - sizeof(shared->header), shared->lkey,
-		shared->frames + (uint64_t)pi * KIT_BUFFER_BYTES + sizeof(shared->header));
+		shared->frames + (uint64_t)pi * RIG_BUFFER_BYTES + sizeof(shared->header));
 	atomic_thread_fence(memory_order_release);
 	((volatile __be32 *)qp->dbrec)[MLX5_SND_DBR] = htonl(pi + 1u);
 	atomic_thread_fence(memory_order_seq_cst);
@@ -118,7 +118,7 @@ run_sender(int from)
 
 	uar = mmap(NULL, page, PROT_WRITE, MAP_SHARED, fd, (off_t)shared->qp.uar_mmap_offset);
 	if (uar == MAP_FAILED)
-		kit_die("mmap");
+		rig_die("mmap");
 	/* The mapping stays. */
 	close(fd);
 	while (!atomic_load(&shared->is_over)) {
@@ -136,21 +136,21 @@ make_queue(struct ibv_cq **cq)
 	struct mlx5dv_obj obj = { 0 };
 	struct ibv_qp *qp;
 
-	kit_must(mlx5dv_set_context_attr(kit_context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &allocators),
+	rig_must(mlx5dv_set_context_attr(rig_context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &allocators),
 		"mlx5dv_set_context_attr");
-	*cq = ibv_create_cq(kit_context, 4 * NB_FRAMES, NULL, NULL, 0);
+	*cq = ibv_create_cq(rig_context, 4 * NB_FRAMES, NULL, NULL, 0);
 	if (*cq == NULL)
-		kit_die("ibv_create_cq");
-	qp = kit_qp(*cq, 0);
+		rig_die("ibv_create_cq");
+	qp = rig_qp(*cq, 0);
 	shared->qp.comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET;
 	obj.qp.in = qp;
 	obj.qp.out = &shared->qp;
-	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP), "mlx5dv_init_obj");
+	rig_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP), "mlx5dv_init_obj");
 	CHECK((uint8_t *)shared->qp.sq.buf >= shared->rings, 0);
 	CHECK((shared->qp.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET) != 0, shared->qp.comp_mask);
 	shared->number = qp->qp_num;
-	shared->lkey = kit_mr->lkey;
-	shared->frames = (uintptr_t)kit_buffer(0);
+	shared->lkey = rig_mr->lkey;
+	shared->frames = (uintptr_t)rig_buffer(0);
 	return qp;
 }
 
@@ -161,16 +161,16 @@ have_them_sent(struct ibv_cq *cq, struct ibv_qp *qp)
 	struct ibv_wc wc[2 * NB_FRAMES];
 
 	for (unsigned int i = 0; i < NB_FRAMES; i++) {
-		kit_frame(kit_buffer(i), FRAME_BYTES, (uint8_t)i);
-		kit_receive(qp, NB_FRAMES + i, KIT_BUFFER_BYTES);
+		rig_frame(rig_buffer(i), FRAME_BYTES, (uint8_t)i);
+		rig_receive(qp, NB_FRAMES + i, RIG_BUFFER_BYTES);
 	}
-	memcpy(shared->header, kit_buffer(0), sizeof(shared->header));
+	memcpy(shared->header, rig_buffer(0), sizeof(shared->header));
 	atomic_store(&shared->nb_wanted, NB_FRAMES);
-	kit_poll(cq, wc, 2 * NB_FRAMES);
+	rig_poll(cq, wc, 2 * NB_FRAMES);
 	for (unsigned int i = 0; i < 2 * NB_FRAMES; i++)
 		CHECK(wc[i].status == IBV_WC_SUCCESS, wc[i].status);
 	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		CHECK(memcmp(kit_buffer(i), kit_buffer(NB_FRAMES + i), FRAME_BYTES) == 0, i);
+		CHECK(memcmp(rig_buffer(i), rig_buffer(NB_FRAMES + i), FRAME_BYTES) == 0, i);
 }
 
 int
@@ -185,22 +185,22 @@ main(void)
 	shared = mmap(
 		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
-		kit_die("mmap or socketpair");
+		rig_die("mmap or socketpair");
 	pid = fork();
 	if (pid < 0)
-		kit_die("fork");
+		rig_die("fork");
 	if (pid == 0)
 		run_sender(ends[1]);
-	kit_open();
+	rig_open();
 	qp = make_queue(&cq);
-	flow = kit_take_all(qp);
-	pass(ends[0], kit_context->cmd_fd);
+	flow = rig_take_all(qp);
+	pass(ends[0], rig_context->cmd_fd);
 	have_them_sent(cq, qp);
 	atomic_store(&shared->is_over, true);
 	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status), status);
 	CHECK(WEXITSTATUS(status) == 0, status);
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
-	return kit_close();
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return rig_close();
 }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME_BYTES 64
 #define MAX_FRAMES  32
@@ -33,7 +33,7 @@ take_event(void)
 {
 	struct ibv_async_event event;
 
-	if (ibv_get_async_event(kit_context, &event) != 0)
+	if (ibv_get_async_event(rig_context, &event) != 0)
 		return;
 	if (nb_events < MAX_EVENTS)
 		events[nb_events++] = (int)event.event_type;
@@ -56,7 +56,7 @@ take_completion(unsigned int number)
 	}
 	if (wc.opcode != IBV_WC_RECV)
 		return false;
-	got = kit_buffer((unsigned int)wc.wr_id)[KIT_HEADER_BYTES];
+	got = rig_buffer((unsigned int)wc.wr_id)[RIG_HEADER_BYTES];
 	printf(" %u", got);
 	return got == number;
 }
@@ -67,7 +67,7 @@ check_time(time_t end, const char *what)
 	if (time(NULL) <= end)
 		return;
 	errno = ETIMEDOUT;
-	kit_die(what);
+	rig_die(what);
 }
 
 /*
@@ -82,8 +82,8 @@ send_all(unsigned int nb)
 	struct ibv_sge sge[MAX_FRAMES];
 
 	for (unsigned int i = 0; i < nb; i++) {
-		kit_frame(kit_buffer(i), FRAME_BYTES, (uint8_t)(i + 1));
-		sge[i] = kit_sge(i, 0, FRAME_BYTES);
+		rig_frame(rig_buffer(i), FRAME_BYTES, (uint8_t)(i + 1));
+		sge[i] = rig_sge(i, 0, FRAME_BYTES);
 		wr[i] = (struct ibv_send_wr){ .wr_id = i,
 			.next = i + 1 < nb ? &wr[i + 1] : NULL,
 			.sg_list = &sge[i],
@@ -92,17 +92,17 @@ send_all(unsigned int nb)
 			.send_flags = IBV_SEND_SIGNALED };
 	}
 	if (nb != 0)
-		kit_must(ibv_post_send(qp, wr, &bad), "ibv_post_send");
+		rig_must(ibv_post_send(qp, wr, &bad), "ibv_post_send");
 }
 
 static void
 send_and_receive(unsigned int nb)
 {
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 	bool is_there = nb == 0;
 
 	for (unsigned int i = 1; i <= nb; i++)
-		kit_receive(qp, MAX_FRAMES + i - 1, KIT_BUFFER_BYTES);
+		rig_receive(qp, MAX_FRAMES + i - 1, RIG_BUFFER_BYTES);
 	send_all(nb);
 	printf("received");
 	while (!is_there && !is_dead) {
@@ -119,7 +119,7 @@ send_and_receive(unsigned int nb)
 static void
 wait_for_events(unsigned int nb)
 {
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 
 	while (nb_events < nb) {
 		take_event();
@@ -153,12 +153,12 @@ ask_the_dead(void)
 {
 	struct ibv_port_attr port;
 
-	printf("query_port %d\n", ibv_query_port(kit_context, 1, &port));
-	printf("create_cq %d\n", error_of_null(ibv_create_cq(kit_context, 15, NULL, NULL, 0)));
-	printf("alloc_pd %d\n", error_of_null(ibv_alloc_pd(kit_context)));
+	printf("query_port %d\n", ibv_query_port(rig_context, 1, &port));
+	printf("create_cq %d\n", error_of_null(ibv_create_cq(rig_context, 15, NULL, NULL, 0)));
+	printf("alloc_pd %d\n", error_of_null(ibv_alloc_pd(rig_context)));
 	printf("destroy_flow %d\n", ibv_destroy_flow(flow));
 	printf("destroy_qp %d\n", ibv_destroy_qp(qp));
-	printf("dereg_mr %d\n", ibv_dereg_mr(kit_mr));
+	printf("dereg_mr %d\n", ibv_dereg_mr(rig_mr));
 	printf("open_device %s\n", open_again() != 0 ? "refused" : "granted");
 }
 
@@ -169,21 +169,21 @@ main(int argc, char *argv[])
 
 	if (argc != 3 || nb > MAX_FRAMES)
 		return 2;
-	kit_open();
-	kit_must(fcntl(kit_context->async_fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "fcntl");
-	cq = ibv_create_cq(kit_context, 2 * MAX_FRAMES, NULL, NULL, 0);
+	rig_open();
+	rig_must(fcntl(rig_context->async_fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "fcntl");
+	cq = ibv_create_cq(rig_context, 2 * MAX_FRAMES, NULL, NULL, 0);
 	if (cq == NULL)
-		kit_die("ibv_create_cq");
-	qp = kit_qp(cq, 0);
-	flow = kit_take_all(qp);
+		rig_die("ibv_create_cq");
+	qp = rig_qp(cq, 0);
+	flow = rig_take_all(qp);
 	send_and_receive(nb);
 	wait_for_events((unsigned int)atoi(argv[2]));
 	if (is_dead) {
 		ask_the_dead();
 		return 0;
 	}
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
-	return kit_close();
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return rig_close();
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME 80 /* bytes */
 
@@ -22,11 +22,11 @@ post(unsigned int nb)
 	for (unsigned int i = 0; i < nb; i++) {
 		unsigned int slot = (next_send + i) % 32;
 
-		kit_receive(qp, 32 + slot, KIT_BUFFER_BYTES);
-		kit_frame(kit_buffer(slot), FRAME, (uint8_t)(next_send + i));
+		rig_receive(qp, 32 + slot, RIG_BUFFER_BYTES);
+		rig_frame(rig_buffer(slot), FRAME, (uint8_t)(next_send + i));
 	}
 	for (unsigned int i = 0; i < nb; i++)
-		kit_send(qp, (next_send + i) % 32, FRAME);
+		rig_send(qp, (next_send + i) % 32, FRAME);
 	next_send += nb;
 }
 
@@ -37,19 +37,19 @@ collect(unsigned int nb)
 	struct ibv_wc wc[64];
 	unsigned int nb_sent = 0, nb_received = 0;
 
-	kit_poll(cq, wc, 2 * nb);
+	rig_poll(cq, wc, 2 * nb);
 	for (unsigned int i = 0; i < 2 * nb; i++) {
-		kit_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
+		rig_check(wc[i].status == IBV_WC_SUCCESS, "success", wc[i].status);
 		if (wc[i].opcode == IBV_WC_RECV) {
 			unsigned int slot = (next_receive + nb_received) % 32;
 
-			kit_check(wc[i].wr_id == 32 + slot, "received in order",
+			rig_check(wc[i].wr_id == 32 + slot, "received in order",
 				(long long)wc[i].wr_id);
-			kit_check(memcmp(kit_buffer(32 + slot), kit_buffer(slot), FRAME) == 0,
+			rig_check(memcmp(rig_buffer(32 + slot), rig_buffer(slot), FRAME) == 0,
 				"bytes", slot);
 			nb_received++;
 		} else {
-			kit_check(wc[i].wr_id == (next_receive + nb_sent) % 32, "sent in order",
+			rig_check(wc[i].wr_id == (next_receive + nb_sent) % 32, "sent in order",
 				(long long)wc[i].wr_id);
 			nb_sent++;
 		}
@@ -62,8 +62,8 @@ collect(unsigned int nb)
 static void
 resize(int cqe, int wanted)
 {
-	kit_must(ibv_resize_cq(cq, cqe), "ibv_resize_cq");
-	kit_check(cq->cqe == wanted, "size as asked, rounded up", cq->cqe);
+	rig_must(ibv_resize_cq(cq, cqe), "ibv_resize_cq");
+	rig_check(cq->cqe == wanted, "size as asked, rounded up", cq->cqe);
 }
 
 /* Up and down in turns, at each fill level, with posts before, between and behind. */
@@ -105,19 +105,19 @@ test_armed(void)
 	struct ibv_cq *of;
 	void *its_context;
 
-	kit_must(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	rig_must(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
 	resize(100, 127);
 	post(1);
-	CHECK(poll(&pollfd, 1, KIT_PATIENCE * 1000) == 1, 0);
-	kit_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
+	CHECK(poll(&pollfd, 1, RIG_PATIENCE * 1000) == 1, 0);
+	rig_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
 	ibv_ack_cq_events(cq, 1);
 	collect(1);
 	/* And one for what came before, made after. */
 	post(2);
 	resize(200, 255);
-	kit_must(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
-	CHECK(poll(&pollfd, 1, KIT_PATIENCE * 1000) == 1, 0);
-	kit_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
+	rig_must(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	CHECK(poll(&pollfd, 1, RIG_PATIENCE * 1000) == 1, 0);
+	rig_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
 	ibv_ack_cq_events(cq, 1);
 	collect(2);
 }
@@ -125,19 +125,19 @@ test_armed(void)
 static void
 test_refused(void)
 {
-	const time_t end = time(NULL) + KIT_PATIENCE;
+	const time_t end = time(NULL) + RIG_PATIENCE;
 	struct ibv_device_attr attr;
 	int ret;
 
-	kit_must(ibv_query_device(kit_context, &attr), "ibv_query_device");
+	rig_must(ibv_query_device(rig_context, &attr), "ibv_query_device");
 	CHECK(ibv_resize_cq(cq, -1) == EINVAL, errno);
 	CHECK(ibv_resize_cq(cq, 0) == EINVAL, errno);
 	CHECK(ibv_resize_cq(cq, attr.max_cqe + 1) == EINVAL, errno);
 	/* Smaller than what is in it: it stays as it is. When the last frame is here, the sent
 	 * ones' completions are. */
-	memset(kit_buffer(32 + (next_send + 7) % 32), 0, FRAME);
+	memset(rig_buffer(32 + (next_send + 7) % 32), 0, FRAME);
 	post(8);
-	while (memcmp(kit_buffer((next_send - 1) % 32), kit_buffer(32 + (next_send - 1) % 32),
+	while (memcmp(rig_buffer((next_send - 1) % 32), rig_buffer(32 + (next_send - 1) % 32),
 		       FRAME) != 0 &&
 		time(NULL) < end)
 		sched_yield();
@@ -151,16 +151,16 @@ test_all(void)
 {
 	struct ibv_flow *flow;
 
-	qp = kit_qp(cq, 0);
-	flow = kit_take_all(qp);
+	qp = rig_qp(cq, 0);
+	flow = rig_take_all(qp);
 	next_receive = next_send = 0;
 	test_in_flight();
 	test_laps();
 	test_armed();
 	test_refused();
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
 int
@@ -171,20 +171,20 @@ main(void)
 		.cqe_size = 128 };
 	struct ibv_cq_ex *ex;
 
-	kit_open();
-	channel = ibv_create_comp_channel(kit_context);
+	rig_open();
+	channel = ibv_create_comp_channel(rig_context);
 	if (channel == NULL)
-		kit_die("ibv_create_comp_channel");
+		rig_die("ibv_create_comp_channel");
 	attr.channel = channel;
-	cq = ibv_create_cq(kit_context, 30, NULL, channel, 0);
+	cq = ibv_create_cq(rig_context, 30, NULL, channel, 0);
 	if (cq == NULL)
-		kit_die("ibv_create_cq");
+		rig_die("ibv_create_cq");
 	test_all();
-	ex = mlx5dv_create_cq(kit_context, &attr, &wide);
+	ex = mlx5dv_create_cq(rig_context, &attr, &wide);
 	if (ex == NULL)
-		kit_die("mlx5dv_create_cq");
+		rig_die("mlx5dv_create_cq");
 	cq = ibv_cq_ex_to_cq(ex);
 	test_all();
-	kit_must(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	return kit_close();
+	rig_must(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	return rig_close();
 }

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define NB_WQES      4
 #define NB_FRAMES    150
 #define FIRST_BUFFER 16 /* of the receive WQEs; 8 each */
-#define WQE_ROOM     (8 * KIT_BUFFER_BYTES)
+#define WQE_ROOM     (8 * RIG_BUFFER_BYTES)
 #define TWO_BYTES    2
 #define MARKER       9 /* last byte of an address */
 #define FILLER       0x80000000u
@@ -44,7 +44,7 @@ wqe_bytes(void)
 static uint8_t *
 wqe_buffer(uint32_t number)
 {
-	return kit_buffer(FIRST_BUFFER) + (size_t)(number % NB_WQES) * WQE_ROOM;
+	return rig_buffer(FIRST_BUFFER) + (size_t)(number % NB_WQES) * WQE_ROOM;
 }
 
 static struct ibv_wq *
@@ -53,7 +53,7 @@ create_wq(const struct shape *wanted)
 	struct ibv_wq_init_attr attr = { .wq_type = IBV_WQT_RQ,
 		.max_wr = NB_WQES,
 		.max_sge = wanted->nb_segments,
-		.pd = kit_pd,
+		.pd = rig_pd,
 		.cq = cq };
 	struct mlx5dv_wq_init_attr striding = {
 		.comp_mask = MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ,
@@ -61,7 +61,7 @@ create_wq(const struct shape *wanted)
 			wanted->two_byte_shift },
 	};
 
-	return mlx5dv_create_wq(kit_context, &attr, &striding);
+	return mlx5dv_create_wq(rig_context, &attr, &striding);
 }
 
 static void
@@ -74,36 +74,36 @@ open_queue(void)
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask =
 			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH,
-		.pd = kit_pd,
+		.pd = rig_pd,
 		.rx_hash_conf = { IBV_RX_HASH_FUNC_TOEPLITZ, sizeof(key), key, 0 },
 	};
 	struct mlx5dv_obj obj = { .cq = { .in = NULL, .out = &ring }, .rwq = { .out = &rwq } };
 
-	cq = ibv_create_cq(kit_context, 63, NULL, NULL, 0);
+	cq = ibv_create_cq(rig_context, 63, NULL, NULL, 0);
 	wq = create_wq(&shape);
 	if (cq == NULL || wq == NULL)
-		kit_die("mlx5dv_create_wq");
-	table = ibv_create_rwq_ind_table(kit_context, &table_attr);
+		rig_die("mlx5dv_create_wq");
+	table = ibv_create_rwq_ind_table(rig_context, &table_attr);
 	qp_attr.rwq_ind_tbl = table;
-	hash = ibv_create_qp_ex(kit_context, &qp_attr);
+	hash = ibv_create_qp_ex(rig_context, &qp_attr);
 	if (hash == NULL)
-		kit_die("ibv_create_qp_ex");
-	kit_must(ibv_modify_wq(wq, &ready), "ibv_modify_wq");
+		rig_die("ibv_create_qp_ex");
+	rig_must(ibv_modify_wq(wq, &ready), "ibv_modify_wq");
 	obj.cq.in = cq;
 	obj.rwq.in = wq;
-	kit_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ | MLX5DV_OBJ_RWQ), "mlx5dv_init_obj");
-	flow = kit_take_all(hash);
+	rig_must(mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ | MLX5DV_OBJ_RWQ), "mlx5dv_init_obj");
+	flow = rig_take_all(hash);
 	ci = nb_posted = wqe = stride = 0;
 }
 
 static void
 close_queue(void)
 {
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(hash), "ibv_destroy_qp");
-	kit_must(ibv_destroy_rwq_ind_table(table), "ibv_destroy_rwq_ind_table");
-	kit_must(ibv_destroy_wq(wq), "ibv_destroy_wq");
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(hash), "ibv_destroy_qp");
+	rig_must(ibv_destroy_rwq_ind_table(table), "ibv_destroy_rwq_ind_table");
+	rig_must(ibv_destroy_wq(wq), "ibv_destroy_wq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
 /* A next segment, then the buffer in as many pieces as asked for, the first the smallest. */
@@ -122,7 +122,7 @@ post(void)
 
 		at += sizeof(struct mlx5_wqe_srq_next_seg);
 		mlx5dv_set_data_seg(
-			&segment, length, kit_mr->lkey, (uintptr_t)wqe_buffer(nb_posted) + done);
+			&segment, length, rig_mr->lkey, (uintptr_t)wqe_buffer(nb_posted) + done);
 		memcpy(at, &segment, sizeof(segment));
 		done += length;
 	}
@@ -136,7 +136,7 @@ take_cqe(void)
 	const struct mlx5_cqe64 *at =
 		(struct mlx5_cqe64 *)((uint8_t *)ring.buf + (ci & (ring.cqe_cnt - 1)) * 64);
 	const uint8_t owner = (ci & ring.cqe_cnt) != 0;
-	time_t end = time(NULL) + KIT_PATIENCE;
+	time_t end = time(NULL) + RIG_PATIENCE;
 	struct mlx5_cqe64 cqe;
 	uint8_t op_own;
 
@@ -144,7 +144,7 @@ take_cqe(void)
 		op_own = __atomic_load_n(&at->op_own, __ATOMIC_ACQUIRE);
 		if (time(NULL) > end) {
 			errno = ETIMEDOUT;
-			kit_die("no CQE");
+			rig_die("no CQE");
 		}
 	} while (op_own >> 4 == MLX5_CQE_INVALID || (op_own & 1) != owner);
 	cqe = *at;
@@ -165,10 +165,10 @@ send_frame(size_t length, uint8_t seed)
 {
 	struct ibv_wc wc;
 
-	kit_frame(kit_buffer(0), length, seed);
-	kit_send(sender, 0, length);
-	kit_poll(send_cq, &wc, 1);
-	kit_check(wc.status == IBV_WC_SUCCESS, "sent", wc.status);
+	rig_frame(rig_buffer(0), length, seed);
+	rig_send(sender, 0, length);
+	rig_poll(send_cq, &wc, 1);
+	rig_check(wc.status == IBV_WC_SUCCESS, "sent", wc.status);
 }
 
 static uint32_t
@@ -185,12 +185,12 @@ send_marker(void)
 {
 	struct ibv_wc wc[2];
 
-	kit_frame(kit_buffer(1), 64, 0);
-	kit_buffer(1)[5] = MARKER;
-	kit_receive(sender, 2, KIT_BUFFER_BYTES);
-	kit_send(sender, 1, 64);
-	kit_poll(send_cq, wc, 2);
-	CHECK(kit_find(wc, 2, IBV_WC_RECV) != NULL, 0);
+	rig_frame(rig_buffer(1), 64, 0);
+	rig_buffer(1)[5] = MARKER;
+	rig_receive(sender, 2, RIG_BUFFER_BYTES);
+	rig_send(sender, 1, 64);
+	rig_poll(send_cq, wc, 2);
+	CHECK(rig_find(wc, 2, IBV_WC_RECV) != NULL, 0);
 }
 
 /* Before the rule that takes all. */
@@ -213,7 +213,7 @@ marker_rule(void)
 	struct ibv_flow *made = ibv_create_flow(sender, &rule.attr);
 
 	if (made == NULL)
-		kit_die("ibv_create_flow");
+		rig_die("ibv_create_flow");
 	return made;
 }
 
@@ -224,9 +224,9 @@ expect_filler(void)
 	const uint32_t left = (1u << shape.log_strides) - stride;
 	struct mlx5_cqe64 cqe = take_cqe();
 
-	kit_check(cqe.op_own >> 4 == MLX5_CQE_RESP_SEND, "filler's opcode", cqe.op_own);
-	kit_check(be32toh(cqe.byte_cnt) == (FILLER | left << 16), "filler", be32toh(cqe.byte_cnt));
-	kit_check(be16toh(cqe.wqe_id) == (wqe & 0xffff), "filler's WQE", be16toh(cqe.wqe_id));
+	rig_check(cqe.op_own >> 4 == MLX5_CQE_RESP_SEND, "filler's opcode", cqe.op_own);
+	rig_check(be32toh(cqe.byte_cnt) == (FILLER | left << 16), "filler", be32toh(cqe.byte_cnt));
+	rig_check(be16toh(cqe.wqe_id) == (wqe & 0xffff), "filler's WQE", be16toh(cqe.wqe_id));
 	next_wqe();
 }
 
@@ -240,12 +240,12 @@ expect_frame(size_t length)
 	if (stride + nb > 1u << shape.log_strides)
 		expect_filler();
 	cqe = take_cqe();
-	kit_check(cqe.op_own >> 4 == MLX5_CQE_RESP_SEND, "opcode", cqe.op_own);
-	kit_check(be32toh(cqe.byte_cnt) == (nb << 16 | length), "length and strides",
+	rig_check(cqe.op_own >> 4 == MLX5_CQE_RESP_SEND, "opcode", cqe.op_own);
+	rig_check(be32toh(cqe.byte_cnt) == (nb << 16 | length), "length and strides",
 		be32toh(cqe.byte_cnt));
-	kit_check(be16toh(cqe.wqe_id) == (wqe & 0xffff), "WQE", be16toh(cqe.wqe_id));
-	kit_check(be16toh(cqe.wqe_counter) == stride, "stride", be16toh(cqe.wqe_counter));
-	kit_check(memcmp(wqe_buffer(wqe) + (stride << shape.log_bytes) + shift, kit_buffer(0),
+	rig_check(be16toh(cqe.wqe_id) == (wqe & 0xffff), "WQE", be16toh(cqe.wqe_id));
+	rig_check(be16toh(cqe.wqe_counter) == stride, "stride", be16toh(cqe.wqe_counter));
+	rig_check(memcmp(wqe_buffer(wqe) + (stride << shape.log_bytes) + shift, rig_buffer(0),
 			  length) == 0,
 		"bytes", (long long)length);
 	stride += nb;
@@ -331,10 +331,10 @@ test_refused(const struct mlx5dv_striding_rq_caps *caps)
 		{ bytes, caps->max_single_wqe_log_num_of_strides + 1, false, 1 },
 	};
 
-	cq = ibv_create_cq(kit_context, 63, NULL, NULL, 0);
+	cq = ibv_create_cq(rig_context, 63, NULL, NULL, 0);
 	for (unsigned int i = 0; i < 4; i++)
 		CHECK_REFUSED(create_wq(&refused[i]), EINVAL);
-	kit_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
 int
@@ -346,17 +346,17 @@ main(void)
 	struct ibv_flow *marker;
 	uint32_t least;
 
-	kit_open();
-	kit_must(mlx5dv_query_device(kit_context, &attr), "mlx5dv_query_device");
+	rig_open();
+	rig_must(mlx5dv_query_device(rig_context, &attr), "mlx5dv_query_device");
 	least = attr.striding_rq_caps.min_single_wqe_log_num_of_strides;
 	CHECK(attr.striding_rq_caps.supported_qpts == 1 << IBV_QPT_RAW_PACKET, 0);
 	CHECK(least == 3 || least == 9, least);
 	CHECK(attr.striding_rq_caps.min_single_stride_log_num_of_bytes == 6, 0);
 	CHECK(attr.striding_rq_caps.max_single_stride_log_num_of_bytes == 13, 0);
-	send_cq = ibv_create_cq(kit_context, 63, NULL, NULL, 0);
+	send_cq = ibv_create_cq(rig_context, 63, NULL, NULL, 0);
 	if (send_cq == NULL)
-		kit_die("ibv_create_cq");
-	sender = kit_qp(send_cq, 0);
+		rig_die("ibv_create_cq");
+	sender = rig_qp(send_cq, 0);
 	marker = marker_rule();
 	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		shape = shapes[i];
@@ -365,12 +365,12 @@ main(void)
 		test_frames();
 		if (shape.nb_segments == 1)
 			test_starving();
-		if (wqe_bytes() < KIT_BUFFER_BYTES)
+		if (wqe_bytes() < RIG_BUFFER_BYTES)
 			test_too_long();
 	}
 	test_refused(&attr.striding_rq_caps);
-	kit_must(ibv_destroy_flow(marker), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
-	return kit_close();
+	rig_must(ibv_destroy_flow(marker), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(sender), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(send_cq), "ibv_destroy_cq");
+	return rig_close();
 }

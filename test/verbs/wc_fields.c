@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kit.h"
+#include "rig.h"
 
 #define FRAME     100 /* bytes */
 #define TAG       0x12345
@@ -80,7 +80,7 @@ check_field(unsigned int i, bool is_received)
 	uint64_t wanted = is_received ? fields[i].received : fields[i].sent;
 	uint64_t value = fields[i].read();
 
-	kit_check(value == (wanted == QPN ? qp->qp_num : wanted), fields[i].name, (long long)value);
+	rig_check(value == (wanted == QPN ? qp->qp_num : wanted), fields[i].name, (long long)value);
 }
 
 /* The one after the other: by the counter, and by the time of day in which it was read. */
@@ -123,23 +123,23 @@ exchange(bool has_tag, bool is_summed, uint64_t last[4])
 {
 	const uint8_t tag[4] = { 0x81, 0, TCI >> 8, TCI & 0xff };
 	const size_t length = FRAME + (has_tag ? sizeof(tag) : 0);
-	uint8_t *frame = kit_buffer(0);
-	struct ibv_sge sge = kit_sge(0, 0, length);
+	uint8_t *frame = rig_buffer(0);
+	struct ibv_sge sge = rig_sge(0, 0, length);
 	struct ibv_send_wr wr = { .sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED | (is_summed ? IBV_SEND_IP_CSUM : 0) },
 			   *bad;
 
-	kit_frame(frame, FRAME, 3);
+	rig_frame(frame, FRAME, 3);
 	if (has_tag) {
 		memmove(frame + 16, frame + 12, FRAME - 12);
 		memcpy(frame + 12, tag, sizeof(tag));
 	}
-	kit_receive(qp, 10, KIT_BUFFER_BYTES);
-	kit_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
+	rig_receive(qp, 10, RIG_BUFFER_BYTES);
+	rig_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
 	for (unsigned int i = 0; i < 2; i++) {
-		kit_start_poll(cq);
+		rig_start_poll(cq);
 		check_completion(has_tag, is_summed, last);
 		ibv_end_poll(cq);
 	}
@@ -163,7 +163,7 @@ tag_rule(void)
 	struct ibv_flow *flow = ibv_create_flow(qp, &rule.attr);
 
 	if (flow == NULL)
-		kit_die("ibv_create_flow");
+		rig_die("ibv_create_flow");
 	return flow;
 }
 
@@ -189,8 +189,8 @@ create_cq(const struct shape *shape)
 		.flags = shape->pad ? MLX5DV_CQ_INIT_ATTR_FLAGS_CQE_PAD : 0,
 	};
 
-	return shape->cqe_bytes == 0 ? ibv_create_cq_ex(kit_context, &attr)
-				     : mlx5dv_create_cq(kit_context, &attr, &dv);
+	return shape->cqe_bytes == 0 ? ibv_create_cq_ex(rig_context, &attr)
+				     : mlx5dv_create_cq(rig_context, &attr, &dv);
 }
 
 /* Only a failed one has a reason: no key is the reason here, whose syndrome has no vendor's part.
@@ -198,7 +198,7 @@ create_cq(const struct shape *shape)
 static void
 test_error(void)
 {
-	struct ibv_sge sge = kit_sge(0, 0, FRAME);
+	struct ibv_sge sge = rig_sge(0, 0, FRAME);
 	struct ibv_send_wr wr = { .wr_id = 7,
 		.sg_list = &sge,
 		.num_sge = 1,
@@ -206,8 +206,8 @@ test_error(void)
 			   *bad;
 
 	sge.lkey ^= 0x4200;
-	kit_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
-	kit_start_poll(cq);
+	rig_must(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
+	rig_start_poll(cq);
 	CHECK(cq->status == IBV_WC_LOC_PROT_ERR && cq->wr_id == 7, cq->status);
 	CHECK(ibv_wc_read_vendor_err(cq) == 0, ibv_wc_read_vendor_err(cq));
 	ibv_end_poll(cq);
@@ -231,7 +231,7 @@ check_ring(const struct mlx5dv_cq *ring, bool pad, unsigned int nb_written)
 
 		for (unsigned int at = 0; at < BIG / 2; at++)
 			is_so = is_so && half[at] == wanted;
-		kit_check(is_so, "the half that is not the CQE", i);
+		rig_check(is_so, "the half that is not the CQE", i);
 	}
 }
 
@@ -246,12 +246,12 @@ test_shape(const struct shape *shape, uint32_t cqe_bytes)
 
 	cq = create_cq(shape);
 	if (cq == NULL)
-		kit_die("mlx5dv_create_cq");
+		rig_die("mlx5dv_create_cq");
 	object.cq.in = ibv_cq_ex_to_cq(cq);
-	kit_must(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ), "mlx5dv_init_obj");
+	rig_must(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ), "mlx5dv_init_obj");
 	CHECK(ring.cqe_size == cqe_bytes, ring.cqe_size);
 	mark_ring(&ring);
-	qp = kit_qp(ibv_cq_ex_to_cq(cq), IBV_QP_CREATE_CVLAN_STRIPPING);
+	qp = rig_qp(ibv_cq_ex_to_cq(cq), IBV_QP_CREATE_CVLAN_STRIPPING);
 	flow = tag_rule();
 	for (; nb < 8; nb++)
 		exchange(nb & 1, nb & 2, last);
@@ -259,9 +259,9 @@ test_shape(const struct shape *shape, uint32_t cqe_bytes)
 	for (; nb < 3 * NB_CQES; nb++)
 		exchange(nb & 1, nb & 2, last);
 	test_error();
-	kit_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
-	kit_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	kit_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
 }
 
 /* The argument: what MLX5_CQE_SIZE has made the size that nobody asked for. */
@@ -274,8 +274,8 @@ main(int argc, char **argv)
 	const uint32_t flags[2] = { 0, IBV_CREATE_CQ_ATTR_SINGLE_THREADED };
 
 	(void)argv;
-	kit_open();
-	kit_must(mlx5dv_query_device(kit_context, &device), "mlx5dv_query_device");
+	rig_open();
+	rig_must(mlx5dv_query_device(rig_context, &device), "mlx5dv_query_device");
 	for (unsigned int i = 0; i < 2; i++) {
 		test_shape(&(struct shape){ .flags = flags[i] }, argc > 1 ? BIG : 64);
 		test_shape(&(struct shape){ .cqe_bytes = 64, .flags = flags[i] }, 64);
@@ -288,5 +288,5 @@ main(int argc, char **argv)
 	if ((device.flags & MLX5DV_CONTEXT_FLAGS_CQE_128B_PAD) == 0)
 		CHECK_REFUSED(create_cq(&padded), EINVAL);
 	CHECK_REFUSED(create_cq(&padded_small), EINVAL);
-	return kit_close();
+	return rig_close();
 }

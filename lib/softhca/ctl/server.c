@@ -19,7 +19,7 @@
 
 #include "base/log.h"
 #include "ctl/commands.h"
-#include "ctl/place.h"
+#include "ctl/ctl_socket.h"
 #include "ctl/request.h"
 
 /* How long a client may be silent. */
@@ -218,7 +218,7 @@ shca_server_start(const char *dir, const struct shca_target *target, const cpu_s
 		goto free_server;
 	}
 	server->stop_fd = move_up(server->stop_fd);
-	ret = shca_place_listen(dir, server->path, sizeof(server->path));
+	ret = shca_ctl_socket_listen(dir, server->path, sizeof(server->path));
 	if (ret < 0)
 		goto close_stop;
 	server->listen_fd = move_up(ret);
@@ -230,7 +230,7 @@ shca_server_start(const char *dir, const struct shca_target *target, const cpu_s
 	return 0;
 
 remove_socket:
-	shca_place_remove(server->path);
+	shca_ctl_socket_remove(server->path);
 	close(server->listen_fd);
 close_stop:
 	close(server->stop_fd);
@@ -249,7 +249,7 @@ shca_server_stop(struct shca_server *server)
 	while (write(server->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 	pthread_join(server->thread, NULL);
-	shca_place_remove(server->path);
+	shca_ctl_socket_remove(server->path);
 	if (is_own(server))
 		close(server->listen_fd);
 	close(server->stop_fd);

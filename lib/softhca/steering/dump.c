@@ -41,7 +41,7 @@ shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
 
 	text[0] = '\0';
 	shca_text_append(text, SHCA_DUMP_ACTION_MAX, "%s", fte->drop ? "DROP" : forward);
-	shca_edit_name(&fte->edits, text, SHCA_DUMP_ACTION_MAX);
+	shca_modify_name(&fte->modify_set, text, SHCA_DUMP_ACTION_MAX);
 }
 
 /** A row prints "name:value". */
@@ -66,16 +66,16 @@ add_member(struct shca_json *json, const struct shca_field *row, const struct sh
 void
 shca_dump_match(const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent)
 {
-	const struct shca_shape *shape = fte->group->shape;
-	struct shca_match match = { .mask = shape->mask };
+	const struct shca_subtable *subtable = fte->group->subtable;
+	struct shca_match match = { .mask = subtable->mask };
 
-	shca_shape_value(shape, fte, &match.value);
+	shca_subtable_value(subtable, fte, &match.value);
 	if (conf->json != NULL)
 		shca_json_open(conf->json, "match", '{');
 	for (unsigned int i = 0; i < shca_field_nb_rows; i++) {
 		const struct shca_field *row = &shca_field_rows[i];
 
-		if (!(shape->fields >> i & 1))
+		if (!(subtable->fields >> i & 1))
 			continue;
 		if (conf->json != NULL) {
 			add_member(conf->json, row, &match);
@@ -202,7 +202,7 @@ dump_groups(const struct dump *dump, const struct shca_table *table,
 		const struct shca_fte *fte;
 		char halves[FIELD_TEXT_MAX];
 
-		name_halves(group->shape->fields, halves, sizeof(halves));
+		name_halves(group->subtable->fields, halves, sizeof(halves));
 		if (json != NULL) {
 			shca_json_open(json, NULL, '{');
 			shca_json_number(json, "group", *number);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct shca_edits;
+struct shca_modify_set;
 struct shca_fte;
 struct shca_json;
 struct shca_packet;
@@ -36,8 +36,8 @@ struct shca_dump_conf {
 	void (*describe)(const void *tir, const struct shca_packet *packet,
 		struct shca_dump_tir *description);
 	/** Traces: change a frame as an entry does, into @ref room; NULL: a trace ends there. */
-	uint32_t (*rewrite)(
-		const struct shca_edits *edits, const struct shca_packet *packet, uint8_t *room);
+	uint32_t (*rewrite)(const struct shca_modify_set *modify_set,
+		const struct shca_packet *packet, uint8_t *room);
 	uint8_t *room;
 };
 

@@ -76,7 +76,7 @@ shca_fte_destroy(struct shca_fte *fte)
 
 /* The same object, not one alike. */
 static bool
-are_same(const struct shca_edits *a, const struct shca_edits *b)
+are_same(const struct shca_modify_set *a, const struct shca_modify_set *b)
 {
 	return a->modify == b->modify && a->decap == b->decap && a->reformat == b->reformat;
 }
@@ -86,7 +86,7 @@ are_same(const struct shca_edits *a, const struct shca_edits *b)
 int
 shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action)
 {
-	if (fte->drop != action->drop || !are_same(&fte->edits, &action->edits))
+	if (fte->drop != action->drop || !are_same(&fte->modify_set, &action->modify_set))
 		return -EEXIST;
 	if (action->tag && fte->flow_tag != action->flow_tag)
 		return -EEXIST;
@@ -101,7 +101,7 @@ shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 		return -ENOMEM;
 	if (fte->nb_rules++ == 0) {
 		fte->drop = action->drop;
-		fte->edits = action->edits;
+		fte->modify_set = action->modify_set;
 		fte->flow_tag = action->tag ? action->flow_tag : 0;
 	}
 	fte->nb_leaving += action->leave;

@@ -23,7 +23,7 @@ struct shca_fte_action {
 	uint32_t flow_tag;
 	void *tir;                         /**< NULL: nobody receives */
 	struct shca_flow_counter *counter; /**< or NULL */
-	struct shca_edits edits;           /**< what it changes about frames */
+	struct shca_modify_set modify_set; /**< what it changes about frames */
 };
 
 /** A destination or a counter, and how many rules name it. */
@@ -38,7 +38,7 @@ struct shca_fte_users {
 };
 
 struct shca_fte {
-	struct shca_fte *next; /**< in its bucket (shape.h) */
+	struct shca_fte *next; /**< in its bucket (subtable.h) */
 	struct shca_group *group;
 	uint32_t index; /**< in the table; the lower wins */
 	uint32_t hash;  /**< of value */
@@ -46,7 +46,7 @@ struct shca_fte {
 	uint32_t nb_leaving; /**< rules that asked for leave */
 	uint32_t flow_tag;   /**< 0: none */
 	bool drop;
-	struct shca_edits edits;
+	struct shca_modify_set modify_set;
 	struct shca_fte_users destinations; /**< TIRs */
 	struct shca_fte_users counters;     /**< struct shca_flow_counter */
 	uint64_t packets, bytes;            /**< hits, for the dump */

@@ -106,8 +106,8 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	struct shca_table *tables = egress ? steering->tx : steering->rx;
 	struct shca_match *match = plan_entry(plan, &tables[core_priority(attr, list)]);
 	struct shca_spec_action action;
-	int err =
-		shca_spec_build(list, steering->conf.tunnel_offloads, attr->edits, match, &action);
+	int err = shca_spec_build(
+		list, steering->conf.tunnel_offloads, attr->modify_set, match, &action);
 
 	if (err != 0)
 		return err;
@@ -119,7 +119,7 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	if (shca_spec_check_values(match) != 0)
 		return -EINVAL;
 	/* An object of a table of the other direction: firmware's to refuse. */
-	if (!shca_edit_fits(&action.edits, egress))
+	if (!shca_modify_fits(&action.modify_set, egress))
 		return -EINVAL;
 	shca_field_require(match);
 	plan->receives = !egress && !action.drop;
@@ -127,7 +127,7 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	plan->action.tag = action.tag;
 	plan->action.flow_tag = action.flow_tag;
 	plan->action.counter = action.count ? attr->counter : NULL;
-	plan->action.edits = action.edits;
+	plan->action.modify_set = action.modify_set;
 	return 0;
 }
 
@@ -298,9 +298,9 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 		.tag = attr->tag,
 		.flow_tag = attr->flow_tag,
 		.tir = attr->tir,
-		.edits = attr->edits,
+		.modify_set = attr->modify_set,
 	};
-	if (!shca_edit_fits(&attr->edits, attr->egress))
+	if (!shca_modify_fits(&attr->modify_set, attr->egress))
 		return -EINVAL;
 	err = shca_table_check(plan->entry[0].table, match, &plan->action);
 	if (err != 0)

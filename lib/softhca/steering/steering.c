@@ -106,7 +106,7 @@ shca_steering_generation(const struct shca_steering *steering)
 bool
 shca_steering_walks_tx(const struct shca_steering *steering)
 {
-	return steering->tx_path.nb_tables != 0 || steering->sniffer_tx.nb_shapes != 0;
+	return steering->tx_path.nb_tables != 0 || steering->sniffer_tx.nb_subtables != 0;
 }
 
 /** A packet hits one entry a table at most; so many destinations at most it can get. */
@@ -147,7 +147,7 @@ refresh_path(struct shca_state_path *path, struct shca_table *tables, unsigned i
 	path->nb_tables = 0;
 	path->fields = 0;
 	for (unsigned int i = 0; i < nb; i++) {
-		if (tables[i].nb_shapes == 0)
+		if (tables[i].nb_subtables == 0)
 			continue;
 		path->table[path->nb_tables++] = &tables[i];
 		path->fields |= tables[i].fields;
@@ -167,8 +167,8 @@ shca_steering_refresh(struct shca_steering *steering)
 static void
 look_at(struct shca_cache *cache, const struct shca_table *table)
 {
-	for (uint32_t i = 0; i < table->nb_shapes; i++)
-		shca_cache_look_at(cache, &table->shapes[i].shape->mask);
+	for (uint32_t i = 0; i < table->nb_subtables; i++)
+		shca_cache_look_at(cache, &table->subtables[i].subtable->mask);
 }
 
 /* Not done with each change: a million rules are added without a frame in between. */
@@ -197,7 +197,7 @@ static void
 visit_one(const struct shca_table *table, void (*visit)(const struct shca_table *table, void *arg),
 	void *arg)
 {
-	if (table->nb_shapes != 0)
+	if (table->nb_subtables != 0)
 		visit(table, arg);
 }
 

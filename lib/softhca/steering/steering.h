@@ -16,7 +16,7 @@
  * the FTE's destinations and goes on with the next table; a hit elsewhere delivers and ends.
  * SNIFFER is a pipeline of its own that copies all received and all sent frames.
  *
- * An entry may change the frames it hits (edit.h). The walk waits there: the caller has given the
+ * An entry may change the frames it hits (modify.h). The walk waits there: the caller has given the
  * frame as it was to those who got a copy so far, changes it, and goes on, for what follows sees
  * the changed one.
  *
@@ -34,7 +34,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "steering/match/edit.h"
+#include "steering/match/modify.h"
 #include "steering/match/parse.h"
 
 struct shca_fte;
@@ -67,7 +67,7 @@ struct shca_rule_attr {
 	struct shca_flow_counter *counter; /**< of the one ACTION_COUNT spec, or NULL */
 	/** Of the ACTION_HANDLE specs, in their order, alive as long as the rule. NULL: a HANDLE is
 	 * refused. */
-	const struct shca_edit *const *edits;
+	const struct shca_modify *const *modify_set;
 };
 
 struct shca_param;
@@ -81,9 +81,9 @@ struct shca_raw_rule_attr {
 	bool drop;
 	bool default_miss; /**< hand the frame on to the netdev; not with drop */
 	bool tag;
-	uint32_t flow_tag;       /**< 24 bits */
-	void *tir;               /**< destination, or NULL */
-	struct shca_edits edits; /**< what it changes */
+	uint32_t flow_tag;                 /**< 24 bits */
+	void *tir;                         /**< destination, or NULL */
+	struct shca_modify_set modify_set; /**< what it changes */
 };
 
 /** The Linux netdev beside the port, as far as steering sees it. */
@@ -110,7 +110,7 @@ struct shca_verdict {
 	bool dropped;   /**< a DROP rule ended it (rx), or forbids sending it (tx) */
 	/** Not NULL: nothing is decided yet but the destinations so far, which get the frame as it
 	 * is. Then it is to be changed; one that is received goes on by shca_walk_rx_on(). */
-	const struct shca_edits *edits;
+	const struct shca_modify_set *modify_set;
 	const struct shca_fte *waits_at;
 	unsigned int waits_in; /**< which of the tables */
 };

@@ -25,7 +25,7 @@ shca_table_fini(struct shca_table *table)
 {
 	shca_idtable_fini(&table->big);
 	shca_idtable_fini(&table->single);
-	free(table->shapes);
+	free(table->subtables);
 }
 
 struct shca_fte *
@@ -33,13 +33,13 @@ shca_table_find(const struct shca_table *table, const union shca_match_key *key)
 {
 	struct shca_fte *best = NULL;
 
-	for (uint32_t i = 0; i < table->nb_shapes; i++) {
-		const struct shca_table_shape *ref = &table->shapes[i];
+	for (uint32_t i = 0; i < table->nb_subtables; i++) {
+		const struct shca_table_shape *ref = &table->subtables[i];
 
 		if (best != NULL && best->index < ref->lowest_start)
 			break;
 
-		struct shca_fte *fte = shca_shape_find(ref->shape, key);
+		struct shca_fte *fte = shca_subtable_find(ref->subtable, key);
 
 		if (fte != NULL && (best == NULL || fte->index < best->index))
 			best = fte;
@@ -57,25 +57,26 @@ hash_mask(const union shca_match_key *mask)
 	return (uint32_t)(hash >> 32);
 }
 
-static struct shca_shape *
-find_shape(const struct shca_table *table, const union shca_match_key *mask)
+static struct shca_subtable *
+find_subtable(const struct shca_table *table, const union shca_match_key *mask)
 {
 	uint32_t hash = hash_mask(mask);
 
-	for (uint32_t i = 0; i < table->nb_shapes; i++) {
-		const struct shca_table_shape *ref = &table->shapes[i];
+	for (uint32_t i = 0; i < table->nb_subtables; i++) {
+		const struct shca_table_shape *ref = &table->subtables[i];
 
-		if (ref->mask_hash == hash && memcmp(&ref->shape->mask, mask, sizeof(*mask)) == 0)
-			return ref->shape;
+		if (ref->mask_hash == hash &&
+			memcmp(&ref->subtable->mask, mask, sizeof(*mask)) == 0)
+			return ref->subtable;
 	}
 	return NULL;
 }
 
-/** @return a big group of @p shape that is not full, or NULL. */
+/** @return a big group of @p subtable that is not full, or NULL. */
 static struct shca_group *
-find_room(const struct shca_table *table, const struct shca_shape *shape)
+find_room(const struct shca_table *table, const struct shca_subtable *subtable)
 {
-	for (uint32_t left = shape->big_groups; left != 0; left &= left - 1) {
+	for (uint32_t left = subtable->big_groups; left != 0; left &= left - 1) {
 		struct shca_group *group =
 			shca_idtable_get(&table->big, (uint32_t)__builtin_ctz(left));
 
@@ -98,14 +99,14 @@ int
 shca_table_check(const struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action)
 {
-	const struct shca_shape *shape = find_shape(table, &match->mask);
+	const struct shca_subtable *subtable = find_subtable(table, &match->mask);
 
-	if (shape != NULL) {
-		const struct shca_fte *fte = shca_shape_find(shape, &match->value);
+	if (subtable != NULL) {
+		const struct shca_fte *fte = shca_subtable_find(subtable, &match->value);
 
 		if (fte != NULL)
 			return shca_fte_check(fte, action);
-		if (find_room(table, shape) != NULL)
+		if (find_room(table, subtable) != NULL)
 			return 0;
 	}
 	return has_free_group(table) ? 0 : -ENOSPC;
@@ -114,101 +115,101 @@ shca_table_check(const struct shca_table *table, const struct shca_match *match,
 /** Where the first group of a shape begins: a big one, or the first one-entry group from @p from
  * on. */
 static uint32_t
-lowest_start(const struct shca_table *table, const struct shca_shape *shape, uint32_t from)
+lowest_start(const struct shca_table *table, const struct shca_subtable *subtable, uint32_t from)
 {
 	const struct shca_group *group;
 
-	if (shape->big_groups != 0)
-		return (uint32_t)__builtin_ctz(shape->big_groups) * table->layout->big_size;
+	if (subtable->big_groups != 0)
+		return (uint32_t)__builtin_ctz(subtable->big_groups) * table->layout->big_size;
 	for (; (group = shca_idtable_next(&table->single, &from)) != NULL; from++)
-		if (group->shape == shape)
+		if (group->subtable == subtable)
 			return from;
 	return UINT32_MAX;
 }
 
 static void
-remove_shape(struct shca_table *table, const struct shca_shape *shape)
+remove_subtable(struct shca_table *table, const struct shca_subtable *subtable)
 {
 	uint32_t i = 0;
 
-	while (table->shapes[i].shape != shape)
+	while (table->subtables[i].subtable != subtable)
 		i++;
-	table->nb_shapes--;
-	memmove(&table->shapes[i], &table->shapes[i + 1],
-		(table->nb_shapes - i) * sizeof(table->shapes[0]));
+	table->nb_subtables--;
+	memmove(&table->subtables[i], &table->subtables[i + 1],
+		(table->nb_subtables - i) * sizeof(table->subtables[0]));
 }
 
 /** Put a shape where its lowest_start belongs; there is room. */
 static void
-insert_shape(struct shca_table *table, struct shca_shape *shape)
+insert_subtable(struct shca_table *table, struct shca_subtable *subtable)
 {
-	uint32_t i = table->nb_shapes;
+	uint32_t i = table->nb_subtables;
 
-	for (; i > 0 && table->shapes[i - 1].lowest_start > shape->lowest_start; i--)
-		table->shapes[i] = table->shapes[i - 1];
-	table->shapes[i] = (struct shca_table_shape){
-		.shape = shape,
-		.lowest_start = shape->lowest_start,
-		.mask_hash = hash_mask(&shape->mask),
+	for (; i > 0 && table->subtables[i - 1].lowest_start > subtable->lowest_start; i--)
+		table->subtables[i] = table->subtables[i - 1];
+	table->subtables[i] = (struct shca_table_shape){
+		.subtable = subtable,
+		.lowest_start = subtable->lowest_start,
+		.mask_hash = hash_mask(&subtable->mask),
 	};
-	table->nb_shapes++;
+	table->nb_subtables++;
 }
 
-/** The groups of @p shape changed; those that go on existing begin at @p from or later. */
+/** The groups of @p subtable changed; those that go on existing begin at @p from or later. */
 static void
-move_shape(struct shca_table *table, struct shca_shape *shape, uint32_t from)
+move_subtable(struct shca_table *table, struct shca_subtable *subtable, uint32_t from)
 {
-	uint32_t start = lowest_start(table, shape, from);
+	uint32_t start = lowest_start(table, subtable, from);
 
-	if (start == shape->lowest_start)
+	if (start == subtable->lowest_start)
 		return;
-	remove_shape(table, shape);
-	shape->lowest_start = start;
-	insert_shape(table, shape);
+	remove_subtable(table, subtable);
+	subtable->lowest_start = start;
+	insert_subtable(table, subtable);
 }
 
 /** @return the shape of @p mask with no group yet, and room for it in the list, or NULL. */
-static struct shca_shape *
-make_shape(struct shca_table *table, const union shca_match_key *mask)
+static struct shca_subtable *
+make_subtable(struct shca_table *table, const union shca_match_key *mask)
 {
-	if (table->nb_shapes == table->shapes_capacity) {
+	if (table->nb_subtables == table->shapes_capacity) {
 		uint32_t capacity = table->shapes_capacity == 0 ? 8 : table->shapes_capacity * 2;
-		void *shapes = realloc(table->shapes, capacity * sizeof(table->shapes[0]));
+		void *subtables = realloc(table->subtables, capacity * sizeof(table->subtables[0]));
 
-		if (shapes == NULL)
+		if (subtables == NULL)
 			return NULL;
-		table->shapes = shapes;
+		table->subtables = subtables;
 		table->shapes_capacity = capacity;
 	}
 
-	struct shca_shape *shape = shca_shape_create(mask);
+	struct shca_subtable *subtable = shca_subtable_create(mask);
 
-	if (shape != NULL)
-		shape->lowest_start = UINT32_MAX;
-	return shape;
+	if (subtable != NULL)
+		subtable->lowest_start = UINT32_MAX;
+	return subtable;
 }
 
 static void
 destroy_group(struct shca_table *table, struct shca_group *group)
 {
-	struct shca_shape *shape = group->shape;
+	struct shca_subtable *subtable = group->subtable;
 
 	if (group->size > 1) {
 		shca_idtable_del(&table->big, group->id);
-		shape->big_groups &= ~(UINT32_C(1) << group->id);
+		subtable->big_groups &= ~(UINT32_C(1) << group->id);
 		table->nb_big--;
 	} else {
 		shca_idtable_del(&table->single, group->id);
 		table->nb_single--;
 	}
-	shape->nb_groups--;
+	subtable->nb_groups--;
 	shca_idtable_fini(&group->ftes);
 	free(group);
 }
 
-/** Take the lowest free group, big if there is one, for @p shape. */
+/** Take the lowest free group, big if there is one, for @p subtable. */
 static struct shca_group *
-make_group(struct shca_table *table, struct shca_shape *shape)
+make_group(struct shca_table *table, struct shca_subtable *subtable)
 {
 	const struct shca_table_layout *layout = table->layout;
 	bool big = table->nb_big < layout->nb_big;
@@ -220,31 +221,32 @@ make_group(struct shca_table *table, struct shca_shape *shape)
 		free(group);
 		return NULL;
 	}
-	group->shape = shape;
+	group->subtable = subtable;
 	group->start = big ? group->id * layout->big_size : group->id;
 	group->size = big ? layout->big_size : 1;
 	shca_idtable_init(&group->ftes, group->start, group->start + group->size - 1);
 	if (big) {
-		shape->big_groups |= UINT32_C(1) << group->id;
+		subtable->big_groups |= UINT32_C(1) << group->id;
 		table->nb_big++;
 	} else {
 		table->nb_single++;
 	}
-	shape->nb_groups++;
+	subtable->nb_groups++;
 	return group;
 }
 
 /** Make an entry for @p value and give it a group and an index. @return NULL when out of memory. */
 static struct shca_fte *
-make_fte(struct shca_table *table, struct shca_shape *shape, const union shca_match_key *value)
+make_fte(
+	struct shca_table *table, struct shca_subtable *subtable, const union shca_match_key *value)
 {
-	struct shca_fte *fte = shca_shape_make(shape, value);
-	struct shca_group *group = find_room(table, shape);
+	struct shca_fte *fte = shca_subtable_make(subtable, value);
+	struct shca_group *group = find_room(table, subtable);
 
 	if (fte == NULL)
 		return NULL;
 	if (group == NULL)
-		group = make_group(table, shape);
+		group = make_group(table, subtable);
 	if (group == NULL)
 		goto destroy_fte;
 	if (shca_idtable_add(&group->ftes, fte, &fte->index) != 0)
@@ -286,35 +288,35 @@ int
 shca_table_add(struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action, struct shca_fte **fte)
 {
-	struct shca_shape *old_shape = find_shape(table, &match->mask);
-	struct shca_shape *shape = old_shape;
+	struct shca_subtable *old_shape = find_subtable(table, &match->mask);
+	struct shca_subtable *subtable = old_shape;
 	struct shca_fte *added;
 
-	if (shape != NULL) {
-		added = shca_shape_find(shape, &match->value);
+	if (subtable != NULL) {
+		added = shca_subtable_find(subtable, &match->value);
 		if (added != NULL) {
 			if (shca_fte_join(added, action) != 0)
 				return -ENOMEM;
 			goto done;
 		}
 	} else {
-		shape = make_shape(table, &match->mask);
-		if (shape == NULL)
+		subtable = make_subtable(table, &match->mask);
+		if (subtable == NULL)
 			return -ENOMEM;
 	}
 
-	added = make_fte(table, shape, &match->value);
+	added = make_fte(table, subtable, &match->value);
 	if (added == NULL)
 		goto destroy_shape;
 	if (shca_fte_join(added, action) != 0)
 		goto unmake_fte;
-	shca_shape_add(shape, added);
+	shca_subtable_add(subtable, added);
 	if (old_shape == NULL) {
-		shape->lowest_start = added->group->start;
-		insert_shape(table, shape);
-		table->fields |= shape->fields;
-	} else if (added->group->start < shape->lowest_start) {
-		move_shape(table, shape, added->group->start);
+		subtable->lowest_start = added->group->start;
+		insert_subtable(table, subtable);
+		table->fields |= subtable->fields;
+	} else if (added->group->start < subtable->lowest_start) {
+		move_subtable(table, subtable, added->group->start);
 	}
 done:
 	note_destinations(table, added);
@@ -325,35 +327,35 @@ unmake_fte:
 	unmake_fte(table, added);
 destroy_shape:
 	if (old_shape == NULL)
-		shca_shape_destroy(shape);
+		shca_subtable_destroy(subtable);
 	return -ENOMEM;
 }
 
 static void
-drop_shape(struct shca_table *table, struct shca_shape *shape)
+drop_subtable(struct shca_table *table, struct shca_subtable *subtable)
 {
-	remove_shape(table, shape);
-	shca_shape_destroy(shape);
+	remove_subtable(table, subtable);
+	shca_subtable_destroy(subtable);
 	table->fields = 0;
-	for (uint32_t i = 0; i < table->nb_shapes; i++)
-		table->fields |= table->shapes[i].shape->fields;
-	if (table->nb_shapes == 0)
+	for (uint32_t i = 0; i < table->nb_subtables; i++)
+		table->fields |= table->subtables[i].subtable->fields;
+	if (table->nb_subtables == 0)
 		table->max_destinations = 0;
 }
 
 void
 shca_table_del(struct shca_table *table, struct shca_fte *fte, const struct shca_fte_action *action)
 {
-	struct shca_shape *shape = fte->group->shape;
+	struct shca_subtable *subtable = fte->group->subtable;
 
 	if (!shca_fte_leave(fte, action))
 		return;
-	shca_shape_del(shape, fte);
+	shca_subtable_del(subtable, fte);
 
 	bool group_gone = unmake_fte(table, fte);
 
-	if (shape->nb_ftes == 0)
-		drop_shape(table, shape);
+	if (subtable->nb_ftes == 0)
+		drop_subtable(table, subtable);
 	else if (group_gone)
-		move_shape(table, shape, shape->lowest_start);
+		move_subtable(table, subtable, subtable->lowest_start);
 }

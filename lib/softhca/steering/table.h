@@ -12,7 +12,7 @@
  * match a packet the one with the lowest index wins: masks matter in the order of their groups, not
  * by how specific they are (fs_core alloc_auto_flow_group; doc/design/steering.md).
  *
- * All groups of one mask share a hash (shape.h), so a look-up costs one probe a mask.
+ * All groups of one mask share a hash (subtable.h), so a look-up costs one probe a mask.
  */
 #ifndef SHCA_STEERING_TABLE_H
 #define SHCA_STEERING_TABLE_H
@@ -23,7 +23,7 @@
 #include "base/idtable.h"
 #include "steering/fte.h"
 #include "steering/match/field.h"
-#include "steering/shape.h"
+#include "steering/subtable.h"
 
 /** What is fixed about a table. */
 struct shca_table_layout {
@@ -35,7 +35,7 @@ struct shca_table_layout {
 };
 
 struct shca_group {
-	struct shca_shape *shape;
+	struct shca_subtable *subtable;
 	uint32_t id;    /**< in the table's big or single groups */
 	uint32_t start; /**< index of its first entry */
 	uint32_t size;
@@ -44,7 +44,7 @@ struct shca_group {
 };
 
 struct shca_table_shape {
-	struct shca_shape *shape;
+	struct shca_subtable *subtable;
 	uint32_t lowest_start; /**< copy of the shape's */
 	uint32_t mask_hash;
 };
@@ -54,8 +54,8 @@ struct shca_table {
 	uint32_t level;
 	bool dont_trap; /**< a hit that does not drop goes on with the next table */
 
-	struct shca_table_shape *shapes; /**< by lowest_start */
-	uint32_t nb_shapes, shapes_capacity;
+	struct shca_table_shape *subtables; /**< by lowest_start */
+	uint32_t nb_subtables, shapes_capacity;
 	uint64_t fields; /**< union of the shapes' */
 
 	struct shca_idtable big;    /**< groups by number */

@@ -125,8 +125,8 @@ print_table(
 	fprintf(out, "  FT: 0x%x (level: 0x%" PRIx32 ", type: %s): ",
 		shca_dump_table_number(trace->steering, table), table->level, table->layout->type);
 	if (fte == NULL) {
-		fprintf(out, "no entry of %" PRIu32 " mask%s matches\n", table->nb_shapes,
-			table->nb_shapes == 1 ? "" : "s");
+		fprintf(out, "no entry of %" PRIu32 " mask%s matches\n", table->nb_subtables,
+			table->nb_subtables == 1 ? "" : "s");
 		return;
 	}
 	shca_dump_action(table, fte, action);
@@ -197,9 +197,10 @@ change(struct shca_trace *trace, const struct shca_fte *fte)
 	const struct shca_dump_conf *conf = trace->conf;
 	uint32_t length = 0;
 
-	if (fte == NULL || fte->drop || !shca_edit_is_any(&fte->edits) || conf->rewrite == NULL)
+	if (fte == NULL || fte->drop || !shca_modify_is_any(&fte->modify_set) ||
+		conf->rewrite == NULL)
 		return false;
-	length = conf->rewrite(&fte->edits, trace->packet, conf->room);
+	length = conf->rewrite(&fte->modify_set, trace->packet, conf->room);
 	if (length != 0)
 		shca_parse(conf->room, length, &trace->changed);
 	return length != 0;
@@ -209,7 +210,7 @@ void
 shca_trace_table(
 	struct shca_trace *trace, const struct shca_table *table, const struct shca_fte *fte)
 {
-	if (table->nb_shapes == 0)
+	if (table->nb_subtables == 0)
 		return;
 	trace->is_changed = change(trace, fte);
 	if (trace->conf->json != NULL)
@@ -219,7 +220,7 @@ shca_trace_table(
 }
 
 static const char *
-fate_of(const struct shca_verdict *verdict)
+verdict_name(const struct shca_verdict *verdict)
 {
 	if (verdict->dropped)
 		return "dropped";
@@ -233,8 +234,9 @@ print_end(const struct shca_trace *trace, const struct shca_verdict *verdict)
 {
 	const char *reason = verdict->dropped ? "the rule says so" : kernel_reasons[trace->kernel];
 
-	fprintf(trace->conf->out, "  %s, %u %s: %s\n", fate_of(verdict), verdict->nb_destinations,
-		verdict->nb_destinations == 1 ? "copy" : "copies", reason);
+	fprintf(trace->conf->out, "  %s, %u %s: %s\n", verdict_name(verdict),
+		verdict->nb_destinations, verdict->nb_destinations == 1 ? "copy" : "copies",
+		reason);
 }
 
 /* Go on behind entries that change the frame. */
@@ -274,7 +276,7 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	shca_walk_trace(steering, &trace, &verdict);
 	walk_on(&trace, &verdict);
 	shca_json_close(json);
-	shca_json_string(json, "fate", "%s", fate_of(&verdict));
+	shca_json_string(json, "fate", "%s", verdict_name(&verdict));
 	shca_json_number(json, "copies", verdict.nb_destinations);
 	shca_json_string(json, "netdev", "%s",
 		verdict.dropped ? "a rule drops it" : kernel_reasons[trace.kernel]);

@@ -90,8 +90,8 @@ walk_path(struct shca_steering *steering, const struct shca_state_path *path, un
 
 		if (fte == NULL)
 			continue;
-		if (shca_edit_is_any(&fte->edits) && !fte->drop) {
-			verdict->edits = &fte->edits;
+		if (shca_modify_is_any(&fte->modify_set) && !fte->drop) {
+			verdict->modify_set = &fte->modify_set;
 			verdict->waits_at = fte;
 			verdict->waits_in = i;
 			return WAIT;

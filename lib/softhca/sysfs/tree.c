@@ -49,7 +49,7 @@ struct row {
 };
 
 /* clang-format off */
-static const struct row rows[] = {
+static const struct row tree_rows[] = {
 	/* The uverbs ABI version: libibverbs takes 3 to 6. The driver's: libmlx5 takes 1. */
 	{ ROW_FILE, SHCA_TREE_SYS "/class/infiniband_verbs/abi_version", "6\n" },
 	{ ROW_FILE, UVERBS "/ibdev", "mlx5_{i}\n" },
@@ -338,10 +338,11 @@ shca_tree_create(const struct shca_options *options, const char *dir)
 	for (unsigned int i = 0; i < options->nb_ports && ret == 0; i++) {
 		set_values(values, &options->port[i], i);
 		set_vf(values, options, i);
-		for (unsigned int r = 0; r < sizeof(rows) / sizeof(rows[0]) && ret == 0; r++) {
-			ret = make_row(&rows[r], values, dir);
+		for (unsigned int r = 0; r < sizeof(tree_rows) / sizeof(tree_rows[0]) && ret == 0;
+			r++) {
+			ret = make_row(&tree_rows[r], values, dir);
 			if (ret != 0)
-				SHCA_ERR("cannot write %s/%s: %s", dir, rows[r].path,
+				SHCA_ERR("cannot write %s/%s: %s", dir, tree_rows[r].path,
 					strerror(-ret));
 		}
 	}

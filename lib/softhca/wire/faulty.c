@@ -57,7 +57,7 @@ struct faulty {
 
 	const struct shca_fault *due[NB_PORT_FAULTS]; /**< behind the last frame that passed */
 	unsigned int nb_due;
-	bool is_dark, counts_tx; /**< the link is down; whose frames are counted */
+	bool is_down, counts_tx; /**< the link is down; whose frames are counted */
 	uint64_t nb_to_lose;     /**< of those, until it is over */
 	uint64_t rests_until_ns;
 };
@@ -122,7 +122,7 @@ make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *c
 
 /* @return the fault of that kind that strikes the frame at hand, counted; or NULL */
 static const struct shca_fault *
-strike(struct faulty *faulty, const struct direction *dir, enum shca_fault_kind kind)
+inject_fault(struct faulty *faulty, const struct direction *dir, enum shca_fault_kind kind)
 {
 	const struct shca_fault *fault = shca_faults_due(faulty->faults, kind, &dir->site);
 
@@ -180,7 +180,7 @@ release(struct direction *dir)
 static unsigned int
 lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
 {
-	if (faulty->is_dark && dir->site.is_tx == faulty->counts_tx) {
+	if (faulty->is_down && dir->site.is_tx == faulty->counts_tx) {
 		if (nb > faulty->nb_to_lose)
 			nb = (unsigned int)faulty->nb_to_lose;
 		faulty->nb_to_lose -= nb;
@@ -193,7 +193,7 @@ lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
 static bool
 is_open(const struct faulty *faulty)
 {
-	return faulty->nb_due == 0 && !(faulty->is_dark && faulty->nb_to_lose == 0);
+	return faulty->nb_due == 0 && !(faulty->is_down && faulty->nb_to_lose == 0);
 }
 
 /* What befalls the port behind the frame at hand. */
@@ -201,7 +201,7 @@ static void
 find_port_faults(struct faulty *faulty, const struct direction *dir)
 {
 	for (size_t i = 0; i < NB_PORT_FAULTS; i++) {
-		const struct shca_fault *fault = strike(faulty, dir, port_faults[i]);
+		const struct shca_fault *fault = inject_fault(faulty, dir, port_faults[i]);
 
 		if (fault != NULL)
 			faulty->due[faulty->nb_due++] = fault;
@@ -215,19 +215,19 @@ pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
 	const struct shca_fault *fault;
 	struct copy *copy = NULL;
 
-	if (faulty->is_dark) {
+	if (faulty->is_down) {
 		lose(faulty, dir, 1);
 		make_ready(dir, &frame, NULL); /* the device loses it */
 		return;
 	}
 	dir->site.n++;
 	find_port_faults(faulty, dir);
-	if (strike(faulty, dir, SHCA_FAULT_WIRE_LOSS) != NULL)
+	if (inject_fault(faulty, dir, SHCA_FAULT_WIRE_LOSS) != NULL)
 		goto release;
-	fault = strike(faulty, dir, SHCA_FAULT_WIRE_TRUNCATE);
+	fault = inject_fault(faulty, dir, SHCA_FAULT_WIRE_TRUNCATE);
 	if (fault != NULL)
 		frame.length = cut(faulty, dir, fault, frame.length);
-	fault = strike(faulty, dir, SHCA_FAULT_WIRE_CORRUPT);
+	fault = inject_fault(faulty, dir, SHCA_FAULT_WIRE_CORRUPT);
 	if (fault != NULL) {
 		copy = make_copy(&frame);
 		if (copy == NULL)
@@ -235,9 +235,9 @@ pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
 		corrupt(faulty, dir, fault, copy);
 		frame.bytes = copy->bytes;
 	}
-	if (strike(faulty, dir, SHCA_FAULT_WIRE_DUPLICATE) != NULL)
+	if (inject_fault(faulty, dir, SHCA_FAULT_WIRE_DUPLICATE) != NULL)
 		make_ready(dir, &frame, copy != NULL ? make_copy(&frame) : NULL);
-	fault = strike(faulty, dir, SHCA_FAULT_WIRE_REORDER);
+	fault = inject_fault(faulty, dir, SHCA_FAULT_WIRE_REORDER);
 	if (fault == NULL) {
 		make_ready(dir, &frame, copy);
 		goto release;
@@ -383,7 +383,7 @@ faulty_is_patient(const struct shca_wire *wire)
 {
 	const struct shca_wire *inner = const_of(wire)->inner;
 
-	return !const_of(wire)->is_dark && inner->ops->is_patient != NULL &&
+	return !const_of(wire)->is_down && inner->ops->is_patient != NULL &&
 		inner->ops->is_patient(inner);
 }
 
@@ -527,11 +527,11 @@ shca_faulty_take(struct shca_wire *wire)
 }
 
 void
-shca_faulty_darken(struct shca_wire *wire, bool is_tx, uint64_t nb)
+shca_faulty_link_down(struct shca_wire *wire, bool is_tx, uint64_t nb)
 {
 	struct faulty *faulty = of(wire);
 
-	faulty->is_dark = true;
+	faulty->is_down = true;
 	faulty->counts_tx = is_tx;
 	faulty->nb_to_lose = nb;
 }
@@ -543,9 +543,9 @@ shca_faulty_is_over(const struct shca_wire *wire)
 }
 
 void
-shca_faulty_lighten(struct shca_wire *wire)
+shca_faulty_link_up(struct shca_wire *wire)
 {
-	of(wire)->is_dark = false;
+	of(wire)->is_down = false;
 }
 
 void

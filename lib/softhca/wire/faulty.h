@@ -33,11 +33,11 @@ int shca_faulty_wrap(struct shca_faults *faults, unsigned int device, struct shc
  * the wire passes nothing more: what follows the frame meets what came of it. */
 const struct shca_fault *shca_faulty_take(struct shca_wire *wire);
 /** The link is down: what comes in either direction is lost, and meets no fault. When @p nb of the
- * frames sent or received are, the wire passes nothing until shca_faulty_lighten(). */
-void shca_faulty_darken(struct shca_wire *wire, bool is_tx, uint64_t nb);
+ * frames sent or received are, the wire passes nothing until shca_faulty_link_up(). */
+void shca_faulty_link_down(struct shca_wire *wire, bool is_tx, uint64_t nb);
 /** @return whether that many are lost. */
 bool shca_faulty_is_over(const struct shca_wire *wire);
-void shca_faulty_lighten(struct shca_wire *wire);
+void shca_faulty_link_up(struct shca_wire *wire);
 /** The device does not look until then: nobody need wake up for the wire. */
 void shca_faulty_rest(struct shca_wire *wire, uint64_t until_ns);
 /** @} */

@@ -17,7 +17,7 @@ struct pair;
 struct end {
 	struct shca_wire wire;
 	struct pair *pair;
-	bool is_dark;     /**< this end's port took the link down. Guarded likewise */
+	bool is_down;     /**< this end's port took the link down. Guarded likewise */
 	struct end *peer; /**< NULL: the other end is not open. Guarded by the pairs' lock */
 	struct shca_ring *ring;
 	uint64_t nb_dropped;
@@ -191,7 +191,7 @@ pair_link(struct shca_wire *wire)
 	bool up;
 
 	lock_pairs();
-	up = end->peer != NULL && !end->peer->is_dark;
+	up = end->peer != NULL && !end->peer->is_down;
 	unlock_pairs();
 	return up;
 }
@@ -200,7 +200,7 @@ static void
 pair_set_carrier(struct shca_wire *wire, bool on)
 {
 	lock_pairs();
-	((struct end *)wire)->is_dark = !on;
+	((struct end *)wire)->is_down = !on;
 	unlock_pairs();
 }
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "config/options.h"
-#include "ctl/place.h"
+#include "ctl/ctl_socket.h"
 #include "ctl/request.h"
 #include "softhca.h"
 
@@ -57,8 +57,8 @@ connect_first(void)
 {
 	char path[PATH_MAX + 8];
 
-	snprintf(path, sizeof(path), "%s/" SHCA_PLACE_FIRST, dir);
-	return shca_place_connect(path);
+	snprintf(path, sizeof(path), "%s/" SHCA_CTL_SOCKET_FIRST, dir);
+	return shca_ctl_socket_connect(path);
 }
 
 /* All that comes until @p end is there, or the connection is closed. */
@@ -187,7 +187,7 @@ names_of_the_dead_vanish(void **state)
 
 	set = start();
 	second = start(); /* the same process: the same pid */
-	shca_place_find(dir, check_mode, &nb_found);
+	shca_ctl_socket_find(dir, check_mode, &nb_found);
 	assert_int_equal(nb_found, 2);
 	snprintf(path, sizeof(path), "%s/ctl.1.0", dir);
 	assert_int_equal(access(path, F_OK), -1);
@@ -214,7 +214,7 @@ child_lets_go(void **state)
 	int fd;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/" SHCA_PLACE_FIRST, dir);
+	snprintf(path, sizeof(path), "%s/" SHCA_CTL_SOCKET_FIRST, dir);
 	snprintf(other, sizeof(other), "%s.kept", path);
 	assert_int_equal(link(path, other), 0);
 	assert_int_equal(pipe(pipes), 0);
@@ -226,12 +226,12 @@ child_lets_go(void **state)
 		_exit(read(pipes[0], &byte, 1) == 0 ? 0 : 1);
 	}
 	close(pipes[0]);
-	fd = shca_place_connect(other); /* the parent still answers */
+	fd = shca_ctl_socket_connect(other); /* the parent still answers */
 	assert_true(fd >= 0);
 	close(fd);
 	shca_set_close(set);
 	/* The child may not have come to it yet. */
-	for (unsigned int i = 0; i < 60000 && (fd = shca_place_connect(other)) >= 0; i++) {
+	for (unsigned int i = 0; i < 60000 && (fd = shca_ctl_socket_connect(other)) >= 0; i++) {
 		close(fd);
 		usleep(1000);
 	}

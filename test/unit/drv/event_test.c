@@ -316,7 +316,7 @@ a_broken_queue_is_told_once_a_start(void **state)
 			assert_int_equal(nb_logged(broken[i].says), round < 2 ? 1 : 2);
 	}
 	/* What polls them will make them anew. */
-	assert_true(rxq.expects & MDV_RX_EXPECT_NONE);
+	assert_true(rxq.runtime_opts & MDV_RX_RUNTIME_BROKEN);
 	assert_true(txq.broken);
 	/* Those that are gone are not looked at. */
 	LIST_REMOVE(&rxq, next);

@@ -28,7 +28,7 @@ FIELD(mdv_rxq, mask, 0);
 FIELD(mdv_rxq, log2_wqes, 0);
 FIELD(mdv_rxq, log2_segs, 0);
 FIELD(mdv_rxq, refill_min, 0);
-FIELD(mdv_rxq, expects, 0);
+FIELD(mdv_rxq, runtime_opts, 0);
 /* Written by those that receive. */
 FIELD(mdv_rxq, cq_ci, 1);
 FIELD(mdv_rxq, wqe_ci, 1);
@@ -44,7 +44,7 @@ FIELD(mdv_rxq, ready_bytes, 1);
 /* Of timestamps, scattered packets, pools of several regions. */
 FIELD(mdv_rxq, timestamp_flag, 2);
 FIELD(mdv_rxq, timestamp_at, 2);
-FIELD(mdv_rxq, nb_holes, 2);
+FIELD(mdv_rxq, nb_empty, 2);
 FIELD(mdv_rxq, mr.last, 2);
 FIELD(mdv_rxq, mr.generation, 2);
 

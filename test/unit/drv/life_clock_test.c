@@ -6,7 +6,7 @@
 #include <rte_bus_vdev.h>
 #include <rte_mbuf_dyn.h>
 
-#include "life_kit.h"
+#include "port_rig.h"
 #include "rte_pmd_mlx5dv.h"
 
 /** What the two may differ by, in ns: the relation of the clocks is written once in a while, and
@@ -45,7 +45,7 @@ assert_near(uint64_t ns, uint64_t before, uint64_t after)
 static uint64_t
 stamp_of_packet(uint16_t port_id)
 {
-	struct rte_mbuf *pkt = life_packet(1, 100), *got = NULL;
+	struct rte_mbuf *pkt = port_rig_packet(1, 100), *got = NULL;
 	uint64_t ticks;
 	unsigned int polls;
 
@@ -61,13 +61,13 @@ stamp_of_packet(uint16_t port_id)
 static void
 timestamps_are_times_of_day(void **state)
 {
-	struct shape shape = life_shapes[0];
-	const uint16_t port_id = life_port_open("net_mlx5dv0");
+	struct shape shape = port_rig_shapes[0];
+	const uint16_t port_id = port_rig_open("net_mlx5dv0");
 	uint64_t flag, before = now_ns(), first, second, clock, ns;
 
 	(void)state;
 	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	life_configure(port_id, &shape);
+	port_rig_configure(port_id, &shape);
 	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&timestamp_at, &flag), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	first = stamp_of_packet(port_id);
@@ -85,7 +85,7 @@ timestamps_are_times_of_day(void **state)
 	assert_true(clock - 1000000 * TICK_NUMERATOR / TICK_DENOMINATOR + 1 <= 2);
 	assert_int_equal(rte_pmd_mlx5dv_timestamp_to_ns(port_id + 1, first, &ns), -ENODEV);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 int
@@ -95,5 +95,5 @@ main(void)
 		cmocka_unit_test(timestamps_are_times_of_day),
 	};
 
-	return cmocka_run_group_tests(tests, life_group_make, NULL);
+	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);
 }

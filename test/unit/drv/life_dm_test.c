@@ -9,7 +9,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
-#include "life_kit.h"
+#include "port_rig.h"
 #include "rte_pmd_mlx5dv.h"
 
 #define MAX_BYTES (128u << 10)
@@ -18,10 +18,10 @@
 static uint16_t
 port_make(const char *name)
 {
-	struct shape shape = life_shapes[0];
-	uint16_t port_id = life_port_open(name);
+	struct shape shape = port_rig_shapes[0];
+	uint16_t port_id = port_rig_open(name);
 
-	life_configure(port_id, &shape);
+	port_rig_configure(port_id, &shape);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	return port_id;
 }
@@ -30,7 +30,7 @@ static void
 port_end(const char *name)
 {
 	assert_int_equal(rte_vdev_uninit(name), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 static struct rte_pmd_mlx5dv_dm *
@@ -54,7 +54,7 @@ fill(uint8_t *frame, uint8_t number)
 static struct rte_mbuf *
 attached(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len)
 {
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(life_pool);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(port_rig_pool);
 
 	assert_non_null(mbuf);
 	assert_int_equal(rte_pmd_mlx5dv_dm_attach(dm, offset, len, mbuf), 0);
@@ -116,7 +116,7 @@ frames_leave_from_wherever_they_lie(void **state)
 	/* Between packets of the host's memory, so that bursts go from one to the other. */
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < RTE_DIM(offsets); i++) {
-			pkts[2 * i] = life_packet(1, FRAME);
+			pkts[2 * i] = port_rig_packet(1, FRAME);
 			pkts[2 * i + 1] = attached(dm, offsets[i], FRAME - i);
 		}
 		memcpy(host, rte_pktmbuf_mtod(pkts[0], void *), FRAME);
@@ -144,9 +144,9 @@ chains_mix_both_memories(void **state)
 		bytes[i] = i;
 	assert_int_equal(rte_pmd_mlx5dv_dm_write(dm, 0, bytes, sizeof(bytes)), 0);
 	for (i = 0; i < RTE_DIM(pkts); i++) {
-		chain = life_packet(1, FRAME);
+		chain = port_rig_packet(1, FRAME);
 		assert_int_equal(rte_pktmbuf_chain(chain, attached(dm, 33, 40)), 0);
-		part = rte_pktmbuf_alloc(life_pool);
+		part = rte_pktmbuf_alloc(port_rig_pool);
 		memset(rte_pktmbuf_append(part, FRAME), 0x5a, FRAME);
 		assert_int_equal(rte_pktmbuf_chain(chain, part), 0);
 		pkts[i] = chain;
@@ -170,7 +170,7 @@ memory_with_mbufs_is_not_freed(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), -EBUSY);
-	clone = rte_pktmbuf_clone(mbuf, life_pool);
+	clone = rte_pktmbuf_clone(mbuf, port_rig_pool);
 	assert_non_null(clone);
 	rte_pktmbuf_free(mbuf);
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), -EBUSY);
@@ -295,7 +295,7 @@ check_gone(struct rte_pmd_mlx5dv_dm *dm, struct rte_mbuf *mbuf)
 static void
 a_port_takes_its_memory_with_it(void **state)
 {
-	const struct shape *shape = &life_shapes[0];
+	const struct shape *shape = &port_rig_shapes[0];
 	uint16_t port_id = port_make("net_mlx5dv0");
 	struct rte_pmd_mlx5dv_dm *first = take(port_id, 64), *second = take(port_id, 64);
 	struct rte_mbuf *mbuf = attached(first, 0, 64), *other = attached(second, 0, 64);
@@ -329,7 +329,7 @@ memory_of_another_port_is_not_sent(void **state)
 {
 	const uint16_t port_id = port_make("net_mlx5dv0"), other_id = port_make("net_mlx5dv1");
 	struct rte_pmd_mlx5dv_dm *dm = take(other_id, 128);
-	struct rte_mbuf *pkts[2] = { attached(dm, 0, 64), life_packet(1, FRAME) };
+	struct rte_mbuf *pkts[2] = { attached(dm, 0, 64), port_rig_packet(1, FRAME) };
 	struct rte_eth_stats stats;
 
 	(void)state;
@@ -360,7 +360,7 @@ offloads_leave_the_template_alone(void **state)
 	(void)state;
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	assert_int_equal(rte_eth_dev_configure(port_id, 1, 1, &conf), 0);
-	assert_int_equal(rte_eth_rx_queue_setup(port_id, 0, 256, 0, NULL, life_pool), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 0, 256, 0, NULL, port_rig_pool), 0);
 	assert_int_equal(rte_eth_tx_queue_setup(port_id, 0, 256, 0, NULL), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	fill(frame, 3);
@@ -418,5 +418,5 @@ main(void)
 		cmocka_unit_test(offloads_leave_the_template_alone),
 	};
 
-	return cmocka_run_group_tests(tests, life_group_make, NULL);
+	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);
 }

@@ -7,7 +7,7 @@
 #include <rte_cycles.h>
 #include <rte_mbuf_dyn.h>
 
-#include "life_kit.h"
+#include "port_rig.h"
 
 /** Packets that are handed over at once, and the bytes of each. */
 #define NB_PACED  12u
@@ -35,7 +35,7 @@ send_paced(uint16_t port_id, uint64_t ticks[NB_PACED])
 	uint64_t start;
 
 	for (i = 0; i < NB_PACED; i++)
-		pkts[i] = life_packet(1, PACED_LEN);
+		pkts[i] = port_rig_packet(1, PACED_LEN);
 	assert_int_equal(rte_eth_read_clock(port_id, &start), 0);
 	assert_int_equal(rte_eth_tx_burst(port_id, 0, pkts, NB_PACED), NB_PACED);
 	for (polls = 0; nb_got < NB_PACED && polls < 4 * NB_POLLS; polls++) {
@@ -63,12 +63,12 @@ check_pace(uint16_t port_id, uint32_t mbps, unsigned int nb_burst)
 static uint16_t
 port_make(const char *args)
 {
-	struct shape shape = life_shapes[0];
-	uint16_t port_id = life_port_open_with("net_mlx5dv0", args);
+	struct shape shape = port_rig_shapes[0];
+	uint16_t port_id = port_rig_open_with("net_mlx5dv0", args);
 	uint64_t flag;
 
 	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	life_configure(port_id, &shape);
+	port_rig_configure(port_id, &shape);
 	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&timestamp_at, &flag), 0);
 	return port_id;
 }
@@ -77,7 +77,7 @@ static void
 port_end(void)
 {
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 static void
@@ -135,5 +135,5 @@ main(void)
 		cmocka_unit_test(a_burst_goes_together),
 	};
 
-	return cmocka_run_group_tests(tests, life_group_make, NULL);
+	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);
 }

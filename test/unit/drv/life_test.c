@@ -22,7 +22,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
-#include "life_kit.h"
+#include "port_rig.h"
 
 #define NB_PACKETS 200
 /** On their way: fewer than any shape has receive WQEs, or a device that lay idle drops some. */
@@ -42,7 +42,8 @@ ibv_dereg_mr(struct ibv_mr *mr)
 {
 	int (*next)(struct ibv_mr *) = (__typeof__(next))dlsym(RTLD_NEXT, "ibv_dereg_mr");
 
-	nb_mrs_gone += (uintptr_t)STAILQ_FIRST(&life_pool->mem_list)->addr - (uintptr_t)mr->addr <
+	nb_mrs_gone +=
+		(uintptr_t)STAILQ_FIRST(&port_rig_pool->mem_list)->addr - (uintptr_t)mr->addr <
 		mr->length;
 	return next(mr);
 }
@@ -67,7 +68,7 @@ exchange(uint16_t port_id, const struct shape *shape)
 
 	for (polls = 0; nb_got < NB_PACKETS && polls < NB_POLLS; polls++) {
 		if (nb_sent < NB_PACKETS && nb_sent - nb_got < WINDOW) {
-			pkt = life_packet(shape->nb_segs, shape->len);
+			pkt = port_rig_packet(shape->nb_segs, shape->len);
 			if (rte_eth_tx_burst(port_id, nb_sent % shape->nb_queues, &pkt, 1) == 1)
 				nb_sent++;
 			else
@@ -119,7 +120,7 @@ start_both(uint16_t port_id, uint16_t idx)
 static void
 poll_stopped(uint16_t port_id, uint16_t idx)
 {
-	struct rte_mbuf *pkts[32], *pkt = life_packet(1, 100);
+	struct rte_mbuf *pkts[32], *pkt = port_rig_packet(1, 100);
 	unsigned int i;
 
 	for (i = 0; i < 100; i++) {
@@ -171,21 +172,21 @@ a_port_lives_and_leaves_nothing(void **state)
 
 	(void)state;
 	for (life = 0; life < 2; life++) {
-		port_id = life_port_open("net_mlx5dv0");
-		for (i = 0; i < RTE_DIM(life_shapes); i++) {
-			life_configure(port_id, &life_shapes[i]);
+		port_id = port_rig_open("net_mlx5dv0");
+		for (i = 0; i < RTE_DIM(port_rig_shapes); i++) {
+			port_rig_configure(port_id, &port_rig_shapes[i]);
 			for (start = 0; start < 2; start++) {
 				assert_int_equal(rte_eth_dev_start(port_id), 0);
 				assert_int_equal(rte_eth_stats_reset(port_id), 0);
-				exchange(port_id, &life_shapes[i]);
-				turn_knobs(port_id, life_shapes[i].mtu);
-				exchange(port_id, &life_shapes[i]);
+				exchange(port_id, &port_rig_shapes[i]);
+				turn_knobs(port_id, port_rig_shapes[i].mtu);
+				exchange(port_id, &port_rig_shapes[i]);
 				assert_int_equal(rte_eth_stats_get(port_id, &stats), 0);
 				assert_int_equal(stats.ipackets, 2 * NB_PACKETS);
 				assert_int_equal(stats.opackets, 2 * NB_PACKETS);
 				assert_int_equal(stats.ierrors + stats.oerrors + stats.imissed, 0);
 				assert_int_equal(rte_eth_dev_stop(port_id), 0);
-				life_check_pool(life_pool, NB_MBUFS);
+				port_rig_check_pool(port_rig_pool, NB_MBUFS);
 			}
 			/* Without queues until it is configured anew. */
 			assert_int_equal(rte_eth_dev_reset(port_id), 0);
@@ -195,12 +196,12 @@ a_port_lives_and_leaves_nothing(void **state)
 		if (life == 0)
 			assert_int_equal(rte_eth_dev_close(port_id), 0);
 		else {
-			life_configure(port_id, &life_shapes[0]);
+			port_rig_configure(port_id, &port_rig_shapes[0]);
 			assert_int_equal(rte_eth_dev_start(port_id), 0);
 		}
 		assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 		assert_false(rte_eth_dev_is_valid_port(port_id));
-		life_check_pool(life_pool, NB_MBUFS);
+		port_rig_check_pool(port_rig_pool, NB_MBUFS);
 	}
 }
 
@@ -208,20 +209,20 @@ a_port_lives_and_leaves_nothing(void **state)
 static void
 queues_stop_and_start_one_by_one(void **state)
 {
-	uint16_t port_id = life_port_open("net_mlx5dv0"), i;
+	uint16_t port_id = port_rig_open("net_mlx5dv0"), i;
 	struct rte_mbuf *pkts[NB_STRAYS];
 	unsigned int shape;
 
 	(void)state;
-	for (shape = 1; shape < RTE_DIM(life_shapes); shape++) {
-		life_configure(port_id, &life_shapes[shape]);
+	for (shape = 1; shape < RTE_DIM(port_rig_shapes); shape++) {
+		port_rig_configure(port_id, &port_rig_shapes[shape]);
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
-		for (i = 0; i < life_shapes[shape].nb_queues; i++) {
+		for (i = 0; i < port_rig_shapes[shape].nb_queues; i++) {
 			uint16_t nb, k;
 
-			exchange(port_id, &life_shapes[shape]);
+			exchange(port_id, &port_rig_shapes[shape]);
 			for (k = 0; k < RTE_DIM(pkts); k++)
-				pkts[k] = life_packet(1, STRAY_LEN);
+				pkts[k] = port_rig_packet(1, STRAY_LEN);
 			nb = rte_eth_tx_burst(port_id, i, pkts, RTE_DIM(pkts));
 			rte_pktmbuf_free_bulk(pkts + nb, RTE_DIM(pkts) - nb);
 			stop_both(port_id, i);
@@ -231,11 +232,11 @@ queues_stop_and_start_one_by_one(void **state)
 		/* The port stops with a queue stopped, and starts with all of them. */
 		stop_both(port_id, 0);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
-		life_check_pool(life_pool, NB_MBUFS);
+		port_rig_check_pool(port_rig_pool, NB_MBUFS);
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
-		exchange(port_id, &life_shapes[shape]);
+		exchange(port_id, &port_rig_shapes[shape]);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
-		life_check_pool(life_pool, NB_MBUFS);
+		port_rig_check_pool(port_rig_pool, NB_MBUFS);
 	}
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 }
@@ -245,13 +246,13 @@ deferred_queues_wait(void **state)
 {
 	const struct rte_eth_rxconf rx_conf = { .rx_deferred_start = 1 };
 	const struct rte_eth_txconf tx_conf = { .tx_deferred_start = 1 };
-	uint16_t port_id = life_port_open("net_mlx5dv0");
+	uint16_t port_id = port_rig_open("net_mlx5dv0");
 	struct rte_eth_rxq_info info;
 	unsigned int start;
 
 	(void)state;
-	life_configure(port_id, &life_shapes[1]);
-	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, &rx_conf, life_pool), 0);
+	port_rig_configure(port_id, &port_rig_shapes[1]);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, &rx_conf, port_rig_pool), 0);
 	assert_int_equal(rte_eth_tx_queue_setup(port_id, 1, 256, 0, &tx_conf), 0);
 	for (start = 0; start < 2; start++) {
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
@@ -260,9 +261,9 @@ deferred_queues_wait(void **state)
 		assert_int_equal(info.queue_state, RTE_ETH_QUEUE_STATE_STOPPED);
 		poll_stopped(port_id, 1);
 		start_both(port_id, 1);
-		exchange(port_id, &life_shapes[1]);
+		exchange(port_id, &port_rig_shapes[1]);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
-		life_check_pool(life_pool, NB_MBUFS);
+		port_rig_check_pool(port_rig_pool, NB_MBUFS);
 	}
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 }
@@ -271,15 +272,15 @@ deferred_queues_wait(void **state)
 static void
 queues_of_a_running_port_are_set_up_anew(void **state)
 {
-	struct rte_mempool *other = life_pool_make("life_other", 1023);
+	struct rte_mempool *other = port_rig_pool_make("life_other", 1023);
 	struct rte_eth_rss_reta_entry64 reta[8] = { { 0 } };
-	uint16_t port_id = life_port_open("net_mlx5dv0"), i;
+	uint16_t port_id = port_rig_open("net_mlx5dv0"), i;
 
 	(void)state;
-	life_configure(port_id, &life_shapes[1]);
+	port_rig_configure(port_id, &port_rig_shapes[1]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, other), -EBUSY);
-	exchange(port_id, &life_shapes[1]);
+	exchange(port_id, &port_rig_shapes[1]);
 	stop_both(port_id, 1);
 	/* A ring of the same size takes another pool; another ring would need other rules. */
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 512, 0, NULL, other), -EBUSY);
@@ -289,9 +290,9 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 	poll_stopped(port_id, 1);
 	start_both(port_id, 1);
 	assert_int_equal(rte_mempool_avail_count(other), 1023 - 256);
-	exchange(port_id, &life_shapes[1]);
+	exchange(port_id, &port_rig_shapes[1]);
 	stop_both(port_id, 1);
-	life_check_pool(other, 1023);
+	port_rig_check_pool(other, 1023);
 	/* Nothing points at the queue any more. */
 	for (i = 0; i < RTE_DIM(reta); i++)
 		reta[i].mask = UINT64_MAX;
@@ -302,15 +303,15 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 	assert_int_equal(rte_eth_dev_rss_reta_update(port_id, reta, 512), 0);
 	start_both(port_id, 1);
 	assert_int_equal(rte_mempool_avail_count(other), 1023 - 512);
-	exchange(port_id, &life_shapes[1]);
+	exchange(port_id, &port_rig_shapes[1]);
 	/* Released for good: what is left of the queue goes with the port. */
 	stop_both(port_id, 1);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, other), -EBUSY);
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
-	life_check_pool(other, 1023);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
+	port_rig_check_pool(other, 1023);
 	rte_mempool_free(other);
 }
 
@@ -318,8 +319,8 @@ queues_of_a_running_port_are_set_up_anew(void **state)
 static void
 packets_are_stamped_when_they_arrive(void **state)
 {
-	struct shape shape = life_shapes[1];
-	uint16_t port_id = life_port_open("net_mlx5dv0");
+	struct shape shape = port_rig_shapes[1];
+	uint16_t port_id = port_rig_open("net_mlx5dv0");
 	unsigned int nb_got = 0, polls;
 	struct rte_mbuf *pkt, *got;
 	uint64_t before, after, flag;
@@ -330,13 +331,13 @@ packets_are_stamped_when_they_arrive(void **state)
 	assert_int_equal(rte_eth_dev_info_get(port_id, &info), 0);
 	assert_true(info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
 	shape.rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	life_configure(port_id, &shape);
+	port_rig_configure(port_id, &shape);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &flag), 0);
 	assert_int_equal(rte_eth_read_clock(port_id, &before), 0);
 	for (polls = 0; nb_got < 20 && polls < NB_POLLS; polls++) {
 		if (polls == 0) {
-			pkt = life_packet(1, 100);
+			pkt = port_rig_packet(1, 100);
 			assert_int_equal(rte_eth_tx_burst(port_id, 0, &pkt, 1), 1);
 		}
 		if (rte_eth_rx_burst(port_id, 0, &got, 1) == 0)
@@ -350,49 +351,49 @@ packets_are_stamped_when_they_arrive(void **state)
 	}
 	assert_int_equal(nb_got, 20);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 static void
 memory_goes_after_the_queues_that_send_from_it(void **state)
 {
-	uint16_t port_id = life_port_open("net_mlx5dv0");
+	uint16_t port_id = port_rig_open("net_mlx5dv0");
 	unsigned int nb;
 
 	(void)state;
-	life_configure(port_id, &life_shapes[1]);
+	port_rig_configure(port_id, &port_rig_shapes[1]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	exchange(port_id, &life_shapes[1]);
+	exchange(port_id, &port_rig_shapes[1]);
 	nb = nb_mrs_gone;
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	assert_true(nb_mrs_gone > nb);
 	assert_int_equal(nb_mrs_gone_before_sender, nb);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 static void
 a_failing_start_undoes_itself(void **state)
 {
-	struct rte_mempool *tiny = life_pool_make("life_tiny", 100);
-	uint16_t port_id = life_port_open("net_mlx5dv0");
+	struct rte_mempool *tiny = port_rig_pool_make("life_tiny", 100);
+	uint16_t port_id = port_rig_open("net_mlx5dv0");
 
 	(void)state;
-	life_configure(port_id, &life_shapes[1]);
+	port_rig_configure(port_id, &port_rig_shapes[1]);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, tiny), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), -ENOMEM);
-	life_check_pool(life_pool, NB_MBUFS);
-	life_check_pool(tiny, 100);
-	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, life_pool), 0);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
+	port_rig_check_pool(tiny, 100);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, port_rig_pool), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	exchange(port_id, &life_shapes[1]);
+	exchange(port_id, &port_rig_shapes[1]);
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	/* A second queue that is not set up. */
-	life_configure(port_id, &life_shapes[0]);
+	port_rig_configure(port_id, &port_rig_shapes[0]);
 	assert_int_equal(rte_eth_dev_configure(port_id, 2, 2, &(struct rte_eth_conf){ 0 }), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 	rte_mempool_free(tiny);
 }
 
@@ -402,10 +403,10 @@ names_and_devices_that_do_not_fit_are_refused(void **state)
 	(void)state;
 	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_99"), -ENODEV);
 	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_0,x=y"), -EINVAL);
-	life_port_open("net_mlx5dv0");
+	port_rig_open("net_mlx5dv0");
 	assert_int_equal(rte_vdev_init("net_mlx5dv0", "ibdev=mlx5_0"), -EEXIST);
 	/* Two ports may share a device. */
-	life_port_open("net_mlx5dv1");
+	port_rig_open("net_mlx5dv1");
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv1"), 0);
 }
@@ -424,5 +425,5 @@ main(void)
 		cmocka_unit_test(names_and_devices_that_do_not_fit_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, life_group_make, NULL);
+	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);
 }

@@ -6,7 +6,7 @@
 #include <rte_interrupts.h>
 #include <rte_power_intrinsics.h>
 
-#include "life_kit.h"
+#include "port_rig.h"
 
 /** How long a wake-up may take on a busy machine. */
 #define WAKE_UP_MS 60000
@@ -15,7 +15,7 @@
 static void
 send_one(uint16_t port_id)
 {
-	struct rte_mbuf *pkt = life_packet(1, 100);
+	struct rte_mbuf *pkt = port_rig_packet(1, 100);
 
 	assert_int_equal(rte_eth_tx_burst(port_id, 0, &pkt, 1), 1);
 }
@@ -50,7 +50,7 @@ configure_interrupts(uint16_t port_id)
 	const struct rte_eth_conf conf = { .intr_conf.rxq = 1 };
 
 	assert_int_equal(rte_eth_dev_configure(port_id, 1, 1, &conf), 0);
-	assert_int_equal(rte_eth_rx_queue_setup(port_id, 0, 256, 0, NULL, life_pool), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port_id, 0, 256, 0, NULL, port_rig_pool), 0);
 	assert_int_equal(rte_eth_tx_queue_setup(port_id, 0, 256, 0, NULL), 0);
 }
 
@@ -58,29 +58,29 @@ configure_interrupts(uint16_t port_id)
 static void
 half_a_burst_wakes_again(void **state)
 {
-	uint16_t port_id = life_port_open("net_mlx5dv0"), nb = 0;
+	uint16_t port_id = port_rig_open("net_mlx5dv0"), nb = 0;
 	struct rte_mbuf *pkts[NB_AT_ONCE];
 	unsigned int polls, i;
 
 	(void)state;
 	configure_interrupts(port_id);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	assert_int_equal(rte_eth_dev_rx_intr_ctl_q(
-				 port_id, 0, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, &life_pool),
+	assert_int_equal(rte_eth_dev_rx_intr_ctl_q(port_id, 0, RTE_EPOLL_PER_THREAD,
+				 RTE_INTR_EVENT_ADD, &port_rig_pool),
 		0);
 	for (i = 0; i < NB_AT_ONCE; i++)
-		pkts[i] = life_packet(1, 100);
+		pkts[i] = port_rig_packet(1, 100);
 	assert_int_equal(rte_eth_tx_burst(port_id, 0, pkts, NB_AT_ONCE), NB_AT_ONCE);
 	for (polls = 0; rte_eth_rx_queue_count(port_id, 0) < NB_AT_ONCE; polls++)
 		assert_true(polls < NB_POLLS);
 	while (nb < NB_AT_ONCE) {
 		assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
-		wait_for_wake_up(port_id, &life_pool);
+		wait_for_wake_up(port_id, &port_rig_pool);
 		nb += rte_eth_rx_burst(port_id, 0, &pkts[nb], 1);
 	}
 	rte_pktmbuf_free_bulk(pkts, nb);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 static bool
@@ -97,17 +97,17 @@ may_sleep(uint16_t port_id)
 static void
 the_monitored_byte_tells_of_a_packet(void **state)
 {
-	uint16_t port_id = life_port_open("net_mlx5dv0");
+	uint16_t port_id = port_rig_open("net_mlx5dv0");
 	struct rte_power_monitor_cond cond;
 	unsigned int i, polls;
 
 	(void)state;
-	life_configure(port_id, &life_shapes[0]);
+	port_rig_configure(port_id, &port_rig_shapes[0]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	/* There the device's ring is not ours. */
-	if (life_is_ibv())
+	if (port_rig_is_ibv())
 		assert_int_equal(rte_eth_get_monitor_addr(port_id, 0, &cond), -ENOTSUP);
-	for (i = 0; i < 600 && !life_is_ibv(); i++) {
+	for (i = 0; i < 600 && !port_rig_is_ibv(); i++) {
 		assert_true(may_sleep(port_id));
 		send_one(port_id);
 		for (polls = 0; may_sleep(port_id); polls++)
@@ -115,14 +115,14 @@ the_monitored_byte_tells_of_a_packet(void **state)
 		receive_one(port_id);
 	}
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 /* Whether the packet is there before the arm, or comes after it. */
 static void
 interrupts_wake_who_waits(void **state)
 {
-	uint16_t port_id = life_port_open("net_mlx5dv0");
+	uint16_t port_id = port_rig_open("net_mlx5dv0");
 	unsigned int start, i, polls;
 
 	(void)state;
@@ -131,18 +131,18 @@ interrupts_wake_who_waits(void **state)
 		assert_int_equal(rte_eth_dev_start(port_id), 0);
 		assert_true(rte_eth_dev_rx_intr_ctl_q_get_fd(port_id, 0) >= 0);
 		assert_int_equal(rte_eth_dev_rx_intr_ctl_q(port_id, 0, RTE_EPOLL_PER_THREAD,
-					 RTE_INTR_EVENT_ADD, &life_pool),
+					 RTE_INTR_EVENT_ADD, &port_rig_pool),
 			0);
 		for (i = 0; i < 20; i++) {
 			assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
 			send_one(port_id);
-			wait_for_wake_up(port_id, &life_pool);
+			wait_for_wake_up(port_id, &port_rig_pool);
 			receive_one(port_id);
 			send_one(port_id);
 			for (polls = 0; rte_eth_rx_queue_count(port_id, 0) == 0; polls++)
 				assert_true(polls < NB_POLLS);
 			assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
-			wait_for_wake_up(port_id, &life_pool);
+			wait_for_wake_up(port_id, &port_rig_pool);
 			receive_one(port_id);
 			/* Armed in vain: the event comes while somebody polls. */
 			assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
@@ -155,18 +155,18 @@ interrupts_wake_who_waits(void **state)
 			assert_int_equal(rte_eth_dev_rx_queue_start(port_id, 0), 0);
 			assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
 			send_one(port_id);
-			wait_for_wake_up(port_id, &life_pool);
+			wait_for_wake_up(port_id, &port_rig_pool);
 			receive_one(port_id);
 		}
 		assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
 		assert_int_equal(rte_eth_dev_stop(port_id), 0);
 		assert_int_equal(rte_eth_dev_rx_intr_ctl_q_get_fd(port_id, 0), -1);
 	}
-	life_configure(port_id, &life_shapes[0]);
+	port_rig_configure(port_id, &port_rig_shapes[0]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), -ENOTSUP);
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
-	life_check_pool(life_pool, NB_MBUFS);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
 int
@@ -178,5 +178,5 @@ main(void)
 		cmocka_unit_test(the_monitored_byte_tells_of_a_packet),
 	};
 
-	return cmocka_run_group_tests(tests, life_group_make, NULL);
+	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);
 }

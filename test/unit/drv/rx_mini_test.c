@@ -14,7 +14,7 @@ static void
 start(uint8_t log2_segs, unsigned int pool_size, uint32_t block_max)
 {
 	rx_rig_start(log2_segs, pool_size);
-	rx_rig.rxq.expects |= MDV_RX_EXPECT_MINI;
+	rx_rig.rxq.runtime_opts |= MDV_RX_RUNTIME_MINI;
 	rx_rig.block.max = block_max;
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 }

@@ -37,7 +37,7 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 		.log2_wqes = rte_log2_u32(RX_RIG_WQES),
 		.log2_segs = log2_segs,
 		.refill_min = 8,
-		.expects = MDV_RX_EXPECT_MARK | MDV_RX_EXPECT_VLAN,
+		.runtime_opts = MDV_RX_RUNTIME_MARK | MDV_RX_RUNTIME_VLAN,
 		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
 		.buf_offset = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM,
 		.headroom = RTE_PKTMBUF_HEADROOM,
@@ -133,7 +133,7 @@ rx_rig_flush(void)
 		if (i % 8 == 0)
 			memset(slot, MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT | !lap_of(pi),
 				sizeof(*slot));
-		((struct mdv_hw_mini_cqe *)slot)[i % 8] = block->minis[i];
+		((struct mdv_hw_mini_cqe *)slot)[i % 8] = block->mini_cqes[i];
 	}
 	block->first.byte_cnt = rte_cpu_to_be_32(nb);
 	block->first.op_own |= MDV_HW_CQE_FORMAT_MINI;
@@ -178,7 +178,7 @@ device_complete(const struct mdv_hw_cqe *cqe)
 		rx_rig_flush();
 	if (block->nb == 0)
 		block->first = *cqe;
-	block->minis[block->nb++] = (struct mdv_hw_mini_cqe){ cqe->rss_hash, cqe->byte_cnt };
+	block->mini_cqes[block->nb++] = (struct mdv_hw_mini_cqe){ cqe->rss_hash, cqe->byte_cnt };
 }
 
 static struct mdv_hw_cqe

@@ -28,7 +28,7 @@ struct rx_block {
 	uint32_t seed;
 	uint32_t nb;
 	struct mdv_hw_cqe first;
-	struct mdv_hw_mini_cqe minis[RX_RIG_WQES];
+	struct mdv_hw_mini_cqe mini_cqes[RX_RIG_WQES];
 };
 
 struct rx_rig {

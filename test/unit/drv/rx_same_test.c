@@ -40,7 +40,7 @@ struct life {
 struct kind {
 	unsigned int opts;
 	uint8_t log2_segs;
-	uint8_t expects;
+	uint8_t runtime_opts;
 	uint32_t start;
 };
 
@@ -215,15 +215,15 @@ live(const struct kind *kind, unsigned int simd_bits, struct life *life)
 {
 	unsigned int step;
 
-	srandom(kind->opts * 4 + kind->expects + 20241121);
+	srandom(kind->opts * 4 + kind->runtime_opts + 20241121);
 	memset(&now, 0, sizeof(now));
 	memset(life, 0, sizeof(*life));
 	now.life = life;
 	now.burst = mdv_rx_select(kind->opts, simd_bits);
 	now.len_max = kind->log2_segs != 0 ? 256 + 3 * RX_RIG_ROOM : 256;
 	give_a_pool(kind);
-	rx_rig.rxq.expects = kind->expects;
-	rx_rig.block.max = kind->expects & MDV_RX_EXPECT_MINI ? BLOCK_MAX : 0;
+	rx_rig.rxq.runtime_opts = kind->runtime_opts;
+	rx_rig.block.max = kind->runtime_opts & MDV_RX_RUNTIME_MINI ? BLOCK_MAX : 0;
 	rx_rig.block.random = true;
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 	start_at(kind->start);
@@ -274,9 +274,9 @@ check_all(uint8_t log2_segs, uint8_t mini)
 	for (kind.opts = log2_segs != 0 ? MDV_RX_SCATTER : 0; kind.opts < MDV_RX_NB_OPTS;
 		kind.opts++) {
 		kind.start = starts[(kind.opts ^ kind.opts >> 2) % RTE_DIM(starts)];
-		kind.expects = mini;
+		kind.runtime_opts = mini;
 		check_kind(&kind);
-		kind.expects = mini | MDV_RX_EXPECT_MARK | MDV_RX_EXPECT_VLAN;
+		kind.runtime_opts = mini | MDV_RX_RUNTIME_MARK | MDV_RX_RUNTIME_VLAN;
 		check_kind(&kind);
 	}
 }
@@ -292,7 +292,7 @@ static void
 compressed_completions(void **state)
 {
 	(void)state;
-	check_all(0, MDV_RX_EXPECT_MINI);
+	check_all(0, MDV_RX_RUNTIME_MINI);
 }
 
 static void
@@ -300,7 +300,7 @@ packets_in_several_mbufs(void **state)
 {
 	(void)state;
 	check_all(2, 0);
-	check_all(2, MDV_RX_EXPECT_MINI);
+	check_all(2, MDV_RX_RUNTIME_MINI);
 }
 
 int

@@ -110,17 +110,17 @@ run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, bool alike, uns
 
 /** Flags that an instance without the option leaves out. */
 static uint64_t
-flags_of(unsigned int opts, uint8_t expects)
+flags_of(unsigned int opts, uint8_t runtime_opts)
 {
 	uint64_t flags = 0;
 
 	if (opts & MDV_RX_CSUM)
 		flags |= RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK;
-	if (expects & MDV_RX_EXPECT_VLAN)
+	if (runtime_opts & MDV_RX_RUNTIME_VLAN)
 		flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 	if (opts & MDV_RX_HASH)
 		flags |= RTE_MBUF_F_RX_RSS_HASH;
-	if ((opts & MDV_RX_MARK) && (expects & MDV_RX_EXPECT_MARK))
+	if ((opts & MDV_RX_MARK) && (runtime_opts & MDV_RX_RUNTIME_MARK))
 		flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
 	if (opts & MDV_RX_TIMESTAMP)
 		flags |= rx_rig.rxq.timestamp_flag;
@@ -128,14 +128,15 @@ flags_of(unsigned int opts, uint8_t expects)
 }
 
 static void
-assert_agrees(const struct seen *seen, const struct seen *want, unsigned int opts, uint8_t expects)
+assert_agrees(
+	const struct seen *seen, const struct seen *want, unsigned int opts, uint8_t runtime_opts)
 {
 	assert_int_equal(seen->pkt_len, want->pkt_len);
 	assert_int_equal(seen->ptype, want->ptype);
 	/* Nobody asks for timestamps and blocks; then only packets outside of blocks have one. */
-	if ((expects & MDV_RX_EXPECT_MINI) && !(seen->flags & rx_rig.rxq.timestamp_flag))
+	if ((runtime_opts & MDV_RX_RUNTIME_MINI) && !(seen->flags & rx_rig.rxq.timestamp_flag))
 		opts &= ~MDV_RX_TIMESTAMP;
-	assert_int_equal(seen->flags, want->flags & flags_of(opts, expects));
+	assert_int_equal(seen->flags, want->flags & flags_of(opts, runtime_opts));
 	if (seen->flags & RTE_MBUF_F_RX_VLAN)
 		assert_int_equal(seen->tci, want->tci);
 	if (seen->flags & RTE_MBUF_F_RX_RSS_HASH)
@@ -166,13 +167,14 @@ check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block
 			rx_rig_start(log2_segs, pool);
 			rx_rig.block.max = block_max;
 			rx_rig.block.random = true;
-			rx_rig.rxq.expects = set % 4 | (block_max != 0 ? MDV_RX_EXPECT_MINI : 0);
+			rx_rig.rxq.runtime_opts =
+				set % 4 | (block_max != 0 ? MDV_RX_RUNTIME_MINI : 0);
 			assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 			run(opts, widths[w], max_len, alike, nb, seen);
 			assert_int_equal(rx_rig.nb_blocks != 0, block_max != 0);
 			rx_rig_stop();
 			for (i = 0; i < nb; i++)
-				assert_agrees(&seen[i], &want[i], opts, rx_rig.rxq.expects);
+				assert_agrees(&seen[i], &want[i], opts, rx_rig.rxq.runtime_opts);
 		}
 	}
 	free(want);
@@ -212,7 +214,7 @@ long_frames_are_chained(void **state)
 
 		rx_rig_start(2, 600);
 		rx_rig.block.max = k % 2 * RX_RIG_WQES;
-		rx_rig.rxq.expects |= k % 2 != 0 ? MDV_RX_EXPECT_MINI : 0;
+		rx_rig.rxq.runtime_opts |= k % 2 != 0 ? MDV_RX_RUNTIME_MINI : 0;
 		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 		run(MDV_RX_SCATTER, widths[k / 2], 256 + 3 * RX_RIG_ROOM, k % 2 != 0, nb, seen);
 		rx_rig_stop();
@@ -328,7 +330,7 @@ values_of_tag_hash_and_mark(void **state)
 		pkt->ol_flags & (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID), RTE_MBUF_F_RX_FDIR);
 	rte_pktmbuf_free(pkt);
 	/* Nobody has made a rule that tags, nor asked for stripping: neither is looked at. */
-	rx_rig.rxq.expects = 0;
+	rx_rig.rxq.runtime_opts = 0;
 	assert_true(rx_rig_receive(&frame));
 	assert_int_equal(burst(&rx_rig.rxq, &pkt, 1), 1);
 	assert_int_equal(pkt->ol_flags, RTE_MBUF_F_RX_RSS_HASH);

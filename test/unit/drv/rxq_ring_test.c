@@ -252,12 +252,12 @@ rings_are_as_large_as_asked(void **state)
 	fake.wqe_cnt = NB_DESC / 4;
 	fake.stride *= 4;
 	rxq->vlan_strip = true;
-	fake.port.port.expects_marks = true;
+	fake.port.port.marks_in_use = true;
 	assert_int_equal(mdv_rxq_ring_create(rxq), 0);
 	assert_int_equal(rxq->mask, NB_DESC / 4 - 1);
 	assert_int_equal(rxq->log2_wqes, 4);
 	assert_int_equal(rxq->refill_min, 4);
-	assert_int_equal(rxq->expects, MDV_RX_EXPECT_VLAN | MDV_RX_EXPECT_MARK);
+	assert_int_equal(rxq->runtime_opts, MDV_RX_RUNTIME_VLAN | MDV_RX_RUNTIME_MARK);
 	assert_int_equal(newest()->flags, IBV_WQ_FLAGS_CVLAN_STRIPPING);
 	assert_ptr_equal(rxq->wqes, newest()->wqes);
 	assert_ptr_equal(rxq->wq_dbrec, newest()->wq_dbrec);

@@ -257,7 +257,7 @@ a_running_port_is_joined_at_once(void **state)
 	attach(true);
 	check_bursts(rx_burst);
 	check_doorbell(0, 21);
-	mdv_port(dev)->event.gone = true;
+	mdv_port(dev)->event.removed = true;
 	assert_int_equal(mdv_secondary_is_removed(dev), 1);
 }
 

@@ -13,7 +13,7 @@
 #include "ethdev/server.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
-#include "port/revive.h"
+#include "port/recover.h"
 #include "queue/rx/rxq_ring.h"
 #include "queue/tx/txq.h"
 #include "rig.h"
@@ -29,7 +29,7 @@ static struct rte_mempool *pool;
 
 static struct {
 	mdv_mp_handle_t ask;
-	enum mdv_mp_kind told[8];
+	enum mdv_mp_kind logged[8];
 	unsigned int nb_told, nb_calls;
 	int result;
 } seen;
@@ -38,8 +38,8 @@ int __wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits);
 int __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds);
 int __wrap_mdv_rxq_ring_recover(struct mdv_rxq *queue, uint8_t syndrome);
 int __wrap_mdv_txq_ring_recover(struct mdv_txq *queue, uint8_t syndrome);
-int __wrap_mdv_revive_rx_now(struct mdv_rxq *queue);
-int __wrap_mdv_revive_tx_now(struct mdv_txq *queue);
+int __wrap_mdv_recover_rx_now(struct mdv_rxq *queue);
+int __wrap_mdv_recover_tx_now(struct mdv_txq *queue);
 
 int
 __wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
@@ -52,8 +52,8 @@ __wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
 int
 __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
 {
-	assert_true(seen.nb_told < RTE_DIM(seen.told));
-	seen.told[seen.nb_told++] = message->kind;
+	assert_true(seen.nb_told < RTE_DIM(seen.logged));
+	seen.logged[seen.nb_told++] = message->kind;
 	assert_int_equal(message->port_id, rig.data.port_id);
 	/* The device goes with news of doorbells. */
 	if (message->kind == MDV_MP_START || message->kind == MDV_MP_DOORBELLS) {
@@ -86,7 +86,7 @@ __wrap_mdv_txq_ring_recover(struct mdv_txq *queue, uint8_t syndrome)
 }
 
 int
-__wrap_mdv_revive_rx_now(struct mdv_rxq *queue)
+__wrap_mdv_recover_rx_now(struct mdv_rxq *queue)
 {
 	assert_ptr_equal(queue, &rxq);
 	seen.nb_calls++;
@@ -94,7 +94,7 @@ __wrap_mdv_revive_rx_now(struct mdv_rxq *queue)
 }
 
 int
-__wrap_mdv_revive_tx_now(struct mdv_txq *queue)
+__wrap_mdv_recover_tx_now(struct mdv_txq *queue)
 {
 	assert_ptr_equal(queue, &txq);
 	seen.nb_calls++;
@@ -226,10 +226,10 @@ told_are_those_who_attached(void **state)
 	mdv_primary_close(&rig.port);
 	assert_int_equal(rig.port.primary.nb_attached, 0);
 	assert_int_equal(seen.nb_told, 4);
-	assert_int_equal(seen.told[0], MDV_MP_START);
-	assert_int_equal(seen.told[1], MDV_MP_DOORBELLS);
-	assert_int_equal(seen.told[2], MDV_MP_STOP);
-	assert_int_equal(seen.told[3], MDV_MP_CLOSED);
+	assert_int_equal(seen.logged[0], MDV_MP_START);
+	assert_int_equal(seen.logged[1], MDV_MP_DOORBELLS);
+	assert_int_equal(seen.logged[2], MDV_MP_STOP);
+	assert_int_equal(seen.logged[3], MDV_MP_CLOSED);
 	mdv_primary_close(&rig.port);
 	assert_int_equal(seen.nb_told, 4);
 	/* A port that is not in the list yet, or any more, has nobody. */
@@ -241,8 +241,8 @@ told_are_those_who_attached(void **state)
 }
 
 /** A row a question for a queue. */
-static const enum mdv_mp_kind kinds[] = { MDV_MP_RECOVER_RX, MDV_MP_RECOVER_TX, MDV_MP_REVIVE_RX,
-	MDV_MP_REVIVE_TX };
+static const enum mdv_mp_kind kinds[] = { MDV_MP_RECOVER_RX, MDV_MP_RECOVER_TX, MDV_MP_RECREATE_RX,
+	MDV_MP_RECREATE_TX };
 
 static void
 queues_are_recovered_while_the_port_runs(void **state)
@@ -270,7 +270,7 @@ queues_are_recovered_while_the_port_runs(void **state)
 	}
 	/* The doorbell of a send queue that was replaced, not of one that was not. */
 	assert_int_equal(seen.nb_told, 1);
-	assert_int_equal(seen.told[0], MDV_MP_DOORBELLS);
+	assert_int_equal(seen.logged[0], MDV_MP_DOORBELLS);
 }
 
 static void
@@ -282,14 +282,14 @@ stopped_and_whole_queues_are_left_alone(void **state)
 	assert_int_equal(ask_for(MDV_MP_RECOVER_RX, 1), -EBUSY);
 	assert_int_equal(ask_for(MDV_MP_RECOVER_TX, 1), -EBUSY);
 	/* Whole, as when it was asked twice. */
-	assert_int_equal(ask_for(MDV_MP_REVIVE_RX, 1), 0);
-	assert_int_equal(ask_for(MDV_MP_REVIVE_TX, 1), 0);
+	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), 0);
+	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
 	mdv_rxq_ring_break(&rxq);
 	txq.broken = true;
 	rig.data.rx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
 	rig.data.tx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
-	assert_int_equal(ask_for(MDV_MP_REVIVE_RX, 1), -EBUSY);
-	assert_int_equal(ask_for(MDV_MP_REVIVE_TX, 1), -EBUSY);
+	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), -EBUSY);
+	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), -EBUSY);
 	assert_int_equal(seen.nb_calls, 0);
 }
 

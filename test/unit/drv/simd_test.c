@@ -23,12 +23,12 @@ bits_are_kept_to(void **state)
 	(void)state;
 	for (most = MDV_SIMD_NONE; most < end; most++) {
 		for (limit = 0; limit <= 512; limit += 64) {
-			const char *handicap;
-			enum mdv_simd simd = mdv_simd_choose(most, limit, &handicap);
+			const char *limited_by;
+			enum mdv_simd simd = mdv_simd_choose(most, limit, &limited_by);
 
 			assert_true(simd <= most && bits[simd] <= limit);
 			/* All that there is, or a reason. */
-			assert_int_equal(handicap == NULL, simd == most);
+			assert_int_equal(limited_by == NULL, simd == most);
 		}
 	}
 }
@@ -36,27 +36,27 @@ bits_are_kept_to(void **state)
 static void
 every_handicap_is_named(void **state)
 {
-	const char *handicap;
+	const char *limited_by;
 
 	(void)state;
-	assert_int_equal(mdv_simd_choose(MDV_SIMD_128, 64, &handicap), MDV_SIMD_NONE);
-	assert_string_equal(handicap, "the EAL limits the SIMD width");
+	assert_int_equal(mdv_simd_choose(MDV_SIMD_128, 64, &limited_by), MDV_SIMD_NONE);
+	assert_string_equal(limited_by, "the EAL limits the SIMD width");
 #ifdef RTE_ARCH_X86
 	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VBMI) > 0) {
-		assert_string_equal(mdv_simd_name(mdv_simd_choose(MDV_SIMD_512, 512, &handicap)),
+		assert_string_equal(mdv_simd_name(mdv_simd_choose(MDV_SIMD_512, 512, &limited_by)),
 			"Vector AVX-512");
-		assert_null(handicap);
+		assert_null(limited_by);
 		assert_string_equal(
-			mdv_rx_select_handicap(0, 256), "the EAL limits the SIMD width");
+			mdv_rx_select_limited_by(0, 256), "the EAL limits the SIMD width");
 	} else {
-		assert_true(mdv_simd_choose(MDV_SIMD_512, 512, &handicap) < MDV_SIMD_512);
-		assert_non_null(strstr(handicap, "the CPU has no "));
+		assert_true(mdv_simd_choose(MDV_SIMD_512, 512, &limited_by) < MDV_SIMD_512);
+		assert_non_null(strstr(limited_by, "the CPU has no "));
 	}
 	/* There are none of 512 bits. */
 	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0) {
-		assert_null(mdv_rx_select_handicap(MDV_RX_SCATTER, 256));
-		assert_null(mdv_rx_select_handicap(MDV_RX_TIMESTAMP, 256));
-		assert_null(mdv_tx_select_handicap(0, 256));
+		assert_null(mdv_rx_select_limited_by(MDV_RX_SCATTER, 256));
+		assert_null(mdv_rx_select_limited_by(MDV_RX_TIMESTAMP, 256));
+		assert_null(mdv_tx_select_limited_by(0, 256));
 	}
 #endif
 }
@@ -71,9 +71,9 @@ every_set_of_options_is_served(void **state)
 		assert_non_null(mdv_tx_select(opts, 0));
 		if (mdv_tx_select(opts, 0) != mdv_tx_select(opts, 512))
 			assert_string_equal(
-				mdv_tx_select_handicap(opts, 0), "the EAL limits the SIMD width");
+				mdv_tx_select_limited_by(opts, 0), "the EAL limits the SIMD width");
 		else
-			assert_null(mdv_tx_select_handicap(opts, 0));
+			assert_null(mdv_tx_select_limited_by(opts, 0));
 	}
 }
 

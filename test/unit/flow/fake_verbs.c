@@ -41,7 +41,7 @@ __wrap_aligned_alloc(size_t alignment, size_t size)
 }
 
 void
-mdv_rxq_expect_marks(struct mdv_port *port)
+mdv_rxq_enable_marks(struct mdv_port *port)
 {
 	(void)port;
 	fake.marks_expected = true;

@@ -32,7 +32,7 @@
 	(MDV_FLOW_CAN_INNER | MDV_FLOW_CAN_VXLAN | MDV_FLOW_CAN_GRE | MDV_FLOW_CAN_MPLS |          \
 		MDV_FLOW_CAN_MPLS_UDP | MDV_FLOW_CAN_MPLS_GRE)
 /** What can be changed. */
-#define FAKE_EDITS                                                                                 \
+#define FAKE_MODIFIES                                                                              \
 	(MDV_FLOW_CAN_CHANGE | MDV_FLOW_CAN_CHANGE_SENT | MDV_FLOW_CAN_DECAP |                     \
 		MDV_FLOW_CAN_DECAP_L3 | MDV_FLOW_CAN_ENCAP | MDV_FLOW_CAN_ENCAP_L3)
 
@@ -97,7 +97,7 @@ struct fake_verbs {
 	unsigned int nb_bypassed;
 	unsigned int nb_levels; /**< priorities the device has */
 	bool queues_started;
-	bool marks_expected; /**< mdv_rxq_expect_marks() was called */
+	bool marks_expected; /**< mdv_rxq_enable_marks() was called */
 	uint64_t hits;       /**< what counters read */
 	unsigned int calls,
 		fail_at; /**< the fail_at-th fallible call since arming fails; 0: none */

@@ -282,11 +282,11 @@ test_refusals(void **state)
 			refusal->type == CONF && culprit->conf != NULL ? culprit->conf : culprit;
 		struct rte_flow_error error = { .message = "accepted" };
 		struct mdv_flow_actions actions;
-		int rc = mdv_flow_action_parse(&env, refusal->list, &actions, &error);
+		int ret = mdv_flow_action_parse(&env, refusal->list, &actions, &error);
 
-		if (rc != -refusal->code || error.type != refusal->type || error.cause != cause ||
+		if (ret != -refusal->code || error.type != refusal->type || error.cause != cause ||
 			strncmp(error.message, refusal->message, strlen(refusal->message)) != 0)
-			fail_msg("\"%s\" expected, got %d, type %d, \"%s\"", refusal->message, rc,
+			fail_msg("\"%s\" expected, got %d, type %d, \"%s\"", refusal->message, ret,
 				error.type, error.message);
 		assert_int_equal(
 			mdv_flow_action_parse(&env, refusal->list, &actions, NULL), -refusal->code);
@@ -309,11 +309,11 @@ test_pairs(void **state)
 			};
 			struct rte_flow_error error = { .message = "" };
 			struct mdv_flow_actions actions;
-			int rc = mdv_flow_action_parse(&env, list, &actions, &error);
+			int ret = mdv_flow_action_parse(&env, list, &actions, &error);
 
-			if ((rc == 0) != (matrix[a][2 * b] == 'x'))
-				fail_msg("actions %u and %u: %d, %s", a, b, rc, error.message);
-			if (rc != 0)
+			if ((ret == 0) != (matrix[a][2 * b] == 'x'))
+				fail_msg("actions %u and %u: %d, %s", a, b, ret, error.message);
+			if (ret != 0)
 				assert_ptr_equal(error.cause, &list[2]);
 		}
 	}

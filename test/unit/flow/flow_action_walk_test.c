@@ -89,16 +89,16 @@ test_names(void **state)
 	(void)state;
 	for (unsigned int type = 0; type <= MDV_FLOW_ACTION_ROWS; type++) {
 		const char *name = NULL;
-		int rc = rte_flow_conv(RTE_FLOW_CONV_OP_ACTION_NAME_PTR, &name, sizeof(name),
+		int ret = rte_flow_conv(RTE_FLOW_CONV_OP_ACTION_NAME_PTR, &name, sizeof(name),
 			(const void *)(uintptr_t)type, NULL);
 
 		if (type == MDV_FLOW_ACTION_ROWS) {
-			assert_true(rc <= 0);
+			assert_true(ret <= 0);
 			continue;
 		}
 		assert_non_null(mdv_flow_action_rows[type].name);
 		assert_string_equal(mdv_flow_action_name(type), mdv_flow_action_rows[type].name);
-		if (rc <= 0 || name == NULL)
+		if (ret <= 0 || name == NULL)
 			continue;
 		named++;
 		assert_string_equal(mdv_flow_action_rows[type].name, name);
@@ -112,10 +112,10 @@ test_done(void **state)
 	unsigned int nb = 0;
 
 	(void)state;
-	/* What changes packets: flow_edit_test.c. */
+	/* What changes packets: flow_modify_test.c. */
 	for (unsigned int type = 0; type < MDV_FLOW_ACTION_ROWS; type++)
 		nb += mdv_flow_action_rows[type].apply != NULL &&
-			mdv_flow_action_rows[type].edit == MDV_FLOW_EDIT_NONE;
+			mdv_flow_action_rows[type].modify == MDV_FLOW_MODIFY_NONE;
 	assert_int_equal(nb, RTE_DIM(done));
 	for (unsigned int i = 0; i < RTE_DIM(done); i++) {
 		struct rte_flow_action list[] = {
@@ -182,7 +182,7 @@ expect_refused(const struct rte_flow_action *list, const struct rte_flow_action 
 static void
 test_refused(void **state)
 {
-	unsigned int refused = 0, edits = 0;
+	unsigned int refused = 0, modifies = 0;
 
 	(void)state;
 	for (unsigned int type = 0; type < MDV_FLOW_ACTION_ROWS; type++) {
@@ -192,7 +192,7 @@ test_refused(void **state)
 			ACTION(END) };
 		struct rte_flow_action inside[] = { culprit, ACTION(END) };
 
-		edits += mdv_flow_action_rows[type].edit != MDV_FLOW_EDIT_NONE;
+		modifies += mdv_flow_action_rows[type].modify != MDV_FLOW_MODIFY_NONE;
 		if (type == RTE_FLOW_ACTION_TYPE_END || type == RTE_FLOW_ACTION_TYPE_VOID ||
 			mdv_flow_action_rows[type].apply != NULL)
 			continue;
@@ -209,7 +209,7 @@ test_refused(void **state)
 		assert_ptr_equal(error.cause, &inside[0]);
 		assert_true(message_begins("SAMPLE with ", mdv_flow_action_name(type)));
 	}
-	assert_int_equal(refused, MDV_FLOW_ACTION_ROWS - 2 - RTE_DIM(done) - edits);
+	assert_int_equal(refused, MDV_FLOW_ACTION_ROWS - 2 - RTE_DIM(done) - modifies);
 }
 
 /* Numbers that this rte_flow has not, those that drivers have among themselves included. */

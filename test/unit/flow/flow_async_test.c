@@ -135,7 +135,7 @@ test_configure(void **state)
 		struct rte_flow_port_attr attr;
 		unsigned int nb_queues;
 		uint32_t size;
-		int rc;
+		int ret;
 		const char *message;
 	} cases[] = {
 		{ { 0 }, 0, 1, 0, NULL },
@@ -162,7 +162,7 @@ test_configure(void **state)
 
 		assert_int_equal(mdv_flow_ops.configure(&fake.dev, &cases[i].attr,
 					 cases[i].nb_queues, queues, &error),
-			cases[i].rc);
+			cases[i].ret);
 		if (cases[i].message != NULL)
 			assert_memory_equal(
 				error.message, cases[i].message, strlen(cases[i].message));

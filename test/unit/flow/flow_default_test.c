@@ -253,13 +253,13 @@ test_failures(void **state)
 	fake.port.rss_types = RTE_ETH_RSS_IP;
 	for (nth = 1;; nth++) {
 		struct fake_flow *first = fake_flow_at(0), *last = fake_flow_at(2);
-		int rc;
+		int ret;
 
 		fake_arm(nth, ENOSPC);
-		rc = mdv_flow_default_update(&fake.port);
-		if (rc == 0)
+		ret = mdv_flow_default_update(&fake.port);
+		if (ret == 0)
 			break;
-		assert_true(rc == -ENOSPC || rc == -ENOMEM);
+		assert_true(ret == -ENOSPC || ret == -ENOMEM);
 		assert_int_equal(fake.nb_flows, 3);
 		assert_int_equal(fake.nb_qps, 1);
 		assert_int_equal(fake.nb_tables, 1);

@@ -401,10 +401,10 @@ watched_create(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 static int
 watched_destroy(struct ibv_flow *flow)
 {
-	int rc = destroy_flow(flow);
+	int ret = destroy_flow(flow);
 
 	watch_step();
-	return rc;
+	return ret;
 }
 
 static int
@@ -514,23 +514,23 @@ test_failing_update(void **state)
 	const struct rte_flow_action to_1 = QUEUE_1;
 	struct rte_flow_action_handle *handle;
 	struct rte_flow_error error;
-	int rc = -1;
+	int ret = -1;
 
 	(void)state;
 	fake_start_isolated();
 	handle = share(&to_1);
 	set_up_rules(handle);
 	watch.on = true;
-	for (unsigned int nth = 1; rc != 0; nth++) {
+	for (unsigned int nth = 1; ret != 0; nth++) {
 		watch.changes = 0;
 		error.message = NULL;
 		fake_arm(nth, ENOMEM);
-		rc = update(handle, (struct rte_flow_action)QUEUE_2, &error);
+		ret = update(handle, (struct rte_flow_action)QUEUE_2, &error);
 		fake_arm(0, 0);
 		assert_int_equal(fake.nb_flows, 3);
 		assert_int_equal(fake.nb_counters, 1);
-		assert_int_equal(watch.changes, rc != 0 ? 0 : 2);
-		assert_true(rc == 0 || error.message != NULL);
+		assert_int_equal(watch.changes, ret != 0 ? 0 : 2);
+		assert_true(ret == 0 || error.message != NULL);
 	}
 	/* Even one that could not go back can be updated again, which brings it there. */
 	for (unsigned int nth = 1; nth < 60; nth++) {

@@ -319,12 +319,12 @@ test_refusals(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(refusals); i++) {
 		const struct refusal *refusal = &refusals[i];
 		struct rte_flow_error error = { .message = "accepted" };
-		int rc = mdv_flow_item_translate(refusal->pattern, FAKE_FEATURES, &build, &error);
+		int ret = mdv_flow_item_translate(refusal->pattern, FAKE_FEATURES, &build, &error);
 
-		if (rc != -refusal->code || error.type != refusal->type ||
+		if (ret != -refusal->code || error.type != refusal->type ||
 			error.cause != refusal_cause(refusal) ||
 			strncmp(error.message, refusal->message, strlen(refusal->message)) != 0)
-			fail_msg("\"%s\" expected, got %d, type %d, \"%s\"", refusal->message, rc,
+			fail_msg("\"%s\" expected, got %d, type %d, \"%s\"", refusal->message, ret,
 				error.type, error.message);
 		assert_int_equal(rte_errno, refusal->code);
 		assert_int_equal(
@@ -362,13 +362,13 @@ test_mask_bits(void **state)
 			struct rte_flow_error error = { .message = "" };
 			struct mdv_flow_build build;
 			unsigned int ones = 0;
-			int rc;
+			int ret;
 
 			memset(spec, 0xff, sizeof(spec));
 			((uint8_t *)mask)[bit / 8] = 1u << bit % 8;
-			rc = mdv_flow_item_translate(pattern, FAKE_FEATURES, &build, &error);
-			if (rc != 0) {
-				assert_int_equal(rc, -ENOTSUP);
+			ret = mdv_flow_item_translate(pattern, FAKE_FEATURES, &build, &error);
+			if (ret != 0) {
+				assert_int_equal(ret, -ENOTSUP);
 				assert_memory_equal(
 					error.message, items[i].name, strlen(items[i].name));
 				continue;

@@ -362,15 +362,15 @@ test_refusals(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(refusals); i++) {
 		const struct refusal *refusal = &refusals[i];
 		struct rte_flow_error error = { .message = "accepted" };
-		int rc = mdv_flow_item_translate(
+		int ret = mdv_flow_item_translate(
 			refusal->pattern, refusal->features, &build, &error);
 
-		if (rc != -refusal->code || error.cause != refusal_cause(refusal) ||
+		if (ret != -refusal->code || error.cause != refusal_cause(refusal) ||
 			strncmp(error.message, refusal->message, strlen(refusal->message)) != 0) {
-			fail_msg("\"%s\" expected, got %d, \"%s\"", refusal->message, rc,
+			fail_msg("\"%s\" expected, got %d, \"%s\"", refusal->message, ret,
 				error.message);
 		}
-		assert_int_equal(rc, -refusal->code);
+		assert_int_equal(ret, -refusal->code);
 	}
 }
 

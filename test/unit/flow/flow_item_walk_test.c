@@ -108,10 +108,10 @@ static void
 walk_minimal(struct try *try)
 {
 	const bool needs_bits = try->row->layer == MDV_LAYER_GRE_KEY;
-	int rc = translate(try);
+	int ret = translate(try);
 
-	assert_int_equal(rc, needs_bits ? -ENOTSUP : 0);
-	if (rc == 0) {
+	assert_int_equal(ret, needs_bits ? -ENOTSUP : 0);
+	if (ret == 0) {
 		uint32_t layers = try->row->layer;
 
 		if (try->row->layer != MDV_LAYER_ANY)
@@ -183,7 +183,7 @@ walk_bits(struct try *try)
 
 		field_bits(field, &bits);
 		for (unsigned int bit = 0; bit < ITEM_BYTES * 8; bit++) {
-			int rc;
+			int ret;
 
 			if ((bits.bytes[bit / 8] & 1u << bit % 8) == 0)
 				continue;
@@ -191,13 +191,13 @@ walk_bits(struct try *try)
 			memset(&try->mask, 0, sizeof(try->mask));
 			try->mask.bytes[bit / 8] = 1u << bit % 8;
 			try->has_spec = try->has_mask = true;
-			rc = translate(try);
+			ret = translate(try);
 			if (field->to_bytes == 0 || is_inner_esp(try)) {
-				assert_int_equal(rc, -ENOTSUP);
+				assert_int_equal(ret, -ENOTSUP);
 				assert_ptr_equal(try->error.cause, &try->mask);
 				assert_true(is_inner_esp(try) || message_names(try, field->name));
 			} else {
-				assert_int_equal(rc, 0);
+				assert_int_equal(ret, 0);
 				assert_true(mask_ones(&try->build, try->row) >= 1);
 			}
 		}

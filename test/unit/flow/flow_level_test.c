@@ -50,7 +50,7 @@ static struct {
 	bool moved_copy;        /* a copying rule has been in two places */
 	bool exact;             /* the order of equals is looked at, too */
 	uint64_t steps;
-} bench;
+} rig;
 
 static struct test_rule *
 test_rule_of(const struct mdv_flow_level_rule *rule)
@@ -68,21 +68,21 @@ static void
 device_put(struct test_rule *rule, unsigned int which, uint8_t level)
 {
 	const int table = 2 * level + (rule->kind.copies ? 0 : 1);
-	unsigned int slot, hole = bench.nb_groups[table];
+	unsigned int slot, hole = rig.nb_groups[table];
 
-	for (slot = 0; slot < bench.nb_groups[table]; slot++) {
-		if (bench.groups[table][slot] == rule->kind.mask + 1)
+	for (slot = 0; slot < rig.nb_groups[table]; slot++) {
+		if (rig.groups[table][slot] == rule->kind.mask + 1)
 			break;
-		if (bench.groups[table][slot] == 0 && hole == bench.nb_groups[table])
+		if (rig.groups[table][slot] == 0 && hole == rig.nb_groups[table])
 			hole = slot;
 	}
-	if (slot == bench.nb_groups[table])
+	if (slot == rig.nb_groups[table])
 		slot = hole;
 	assert_true(slot < MAX_GROUPS);
-	if (slot == bench.nb_groups[table])
-		bench.nb_groups[table]++;
-	bench.groups[table][slot] = rule->kind.mask + 1;
-	bench.refs[table][slot]++;
+	if (slot == rig.nb_groups[table])
+		rig.nb_groups[table]++;
+	rig.groups[table][slot] = rule->kind.mask + 1;
+	rig.refs[table][slot]++;
 	rule->at[which] = table;
 }
 
@@ -91,10 +91,9 @@ device_take(struct test_rule *rule, unsigned int which)
 {
 	const int table = rule->at[which];
 
-	for (unsigned int slot = 0; slot < bench.nb_groups[table]; slot++)
-		if (bench.groups[table][slot] == rule->kind.mask + 1 &&
-			--bench.refs[table][slot] == 0)
-			bench.groups[table][slot] = 0;
+	for (unsigned int slot = 0; slot < rig.nb_groups[table]; slot++)
+		if (rig.groups[table][slot] == rule->kind.mask + 1 && --rig.refs[table][slot] == 0)
+			rig.groups[table][slot] = 0;
 	rule->at[which] = -1;
 }
 
@@ -103,12 +102,12 @@ static void
 device_walk_table(int table, unsigned int packet, unsigned int hits[MAX_RULES], int *hit)
 {
 	*hit = -1;
-	for (unsigned int slot = 0; slot < bench.nb_groups[table] && *hit < 0; slot++) {
-		for (unsigned int i = 0; i < bench.nb_rules; i++) {
-			const struct test_rule *rule = &bench.rules[i];
+	for (unsigned int slot = 0; slot < rig.nb_groups[table] && *hit < 0; slot++) {
+		for (unsigned int i = 0; i < rig.nb_rules; i++) {
+			const struct test_rule *rule = &rig.rules[i];
 
 			if (!rule->used || (rule->at[0] != table && rule->at[1] != table) ||
-				rule->kind.mask + 1 != bench.groups[table][slot] ||
+				rule->kind.mask + 1 != rig.groups[table][slot] ||
 				!matches(&rule->kind, packet))
 				continue;
 			hits[i]++;
@@ -157,8 +156,8 @@ expected_taker(unsigned int packet)
 {
 	const struct test_rule *taker = NULL;
 
-	for (unsigned int i = 0; i < bench.nb_rules; i++) {
-		const struct test_rule *rule = &bench.rules[i];
+	for (unsigned int i = 0; i < rig.nb_rules; i++) {
+		const struct test_rule *rule = &rig.rules[i];
 
 		if (rule->used && !rule->kind.copies && matches(&rule->kind, packet) &&
 			(taker == NULL || stands_before(rule, taker)))
@@ -174,8 +173,8 @@ check_packet(unsigned int packet, const struct test_rule *moving)
 	unsigned int hits[MAX_RULES], taken = 0;
 
 	device_walk(packet, hits);
-	for (unsigned int i = 0; i < bench.nb_rules; i++) {
-		const struct test_rule *rule = &bench.rules[i];
+	for (unsigned int i = 0; i < rig.nb_rules; i++) {
+		const struct test_rule *rule = &rig.rules[i];
 		bool copied = rule->used && rule->kind.copies && matches(&rule->kind, packet) &&
 			(taker == NULL || stands_before(rule, taker));
 
@@ -186,9 +185,9 @@ check_packet(unsigned int packet, const struct test_rule *moving)
 		else if (rule->kind.copies)
 			assert_int_equal(hits[i], copied);
 		else if (rule == taker || hits[i] == 0)
-			assert_int_equal(hits[i], bench.exact ? rule == taker : hits[i] != 0);
+			assert_int_equal(hits[i], rig.exact ? rule == taker : hits[i] != 0);
 		else
-			assert_true(!bench.exact && taker != NULL && equals(taker, rule));
+			assert_true(!rig.exact && taker != NULL && equals(taker, rule));
 		taken += rule->kind.copies ? 0 : hits[i];
 	}
 	assert_int_equal(taken, taker != NULL);
@@ -197,8 +196,8 @@ check_packet(unsigned int packet, const struct test_rule *moving)
 static void
 check(const struct test_rule *moving)
 {
-	bench.steps++;
-	for (unsigned int packet = 0; packet < bench.packets; packet++)
+	rig.steps++;
+	for (unsigned int packet = 0; packet < rig.packets; packet++)
 		check_packet(packet, moving);
 }
 
@@ -206,12 +205,12 @@ static int
 move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 {
 	struct mdv_flow_level_rule *each;
-	const bool exact = bench.exact;
+	const bool exact = rig.exact;
 
-	assert_ptr_equal(context, &bench);
-	if (bench.fail_move != 0 && --bench.fail_move == 0)
+	assert_ptr_equal(context, &rig);
+	if (rig.fail_move != 0 && --rig.fail_move == 0)
 		return -EAGAIN;
-	bench.exact = false; /* equals of a table move one after the other */
+	rig.exact = false; /* equals of a table move one after the other */
 	TAILQ_FOREACH (each, &shape->rules, next) {
 		struct test_rule *rule = test_rule_of(each);
 
@@ -221,20 +220,20 @@ move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 		rule->at[0] = rule->at[1];
 		rule->at[1] = -1;
 		check(NULL);
-		bench.moved_copy = bench.moved_copy || shape->copies;
+		rig.moved_copy = rig.moved_copy || shape->copies;
 	}
-	bench.exact = exact;
+	rig.exact = exact;
 	return 0;
 }
 
 static void
-bench_init(uint8_t nb_levels, unsigned int packets, bool exact)
+rig_init(uint8_t nb_levels, unsigned int packets, bool exact)
 {
-	memset(&bench, 0, sizeof(bench));
-	bench.packets = packets;
-	bench.exact = exact;
-	assert_int_equal(mdv_flow_level_init(&bench.levels, nb_levels, move, &bench), 0);
-	bench.levels.reserved = 0;
+	memset(&rig, 0, sizeof(rig));
+	rig.packets = packets;
+	rig.exact = exact;
+	assert_int_equal(mdv_flow_level_init(&rig.levels, nb_levels, move, &rig), 0);
+	rig.levels.reserved = 0;
 }
 
 static struct mdv_flow_level_want
@@ -260,10 +259,10 @@ want_of(const struct rule_kind *kind, struct mdv_flow_match *match)
 static uint64_t
 mask_age(const struct rule_kind *kind)
 {
-	uint64_t age = ++bench.age;
+	uint64_t age = ++rig.age;
 
-	for (unsigned int i = 0; i < bench.nb_rules; i++) {
-		const struct test_rule *rule = &bench.rules[i];
+	for (unsigned int i = 0; i < rig.nb_rules; i++) {
+		const struct test_rule *rule = &rig.rules[i];
 
 		if (rule->used && rule->kind.priority == kind->priority &&
 			rule->kind.depth == kind->depth && rule->kind.mask == kind->mask &&
@@ -276,39 +275,39 @@ mask_age(const struct rule_kind *kind)
 static int
 add(unsigned int i, const struct rule_kind *kind)
 {
-	struct test_rule *rule = &bench.rules[i];
+	struct test_rule *rule = &rig.rules[i];
 	struct mdv_flow_match match;
 	const struct mdv_flow_level_want want = want_of(kind, &match);
-	const uint32_t nb_shapes = bench.levels.nb_shapes;
-	int checked = mdv_flow_level_check(&bench.levels, &want), rc;
+	const uint32_t nb_shapes = rig.levels.nb_shapes;
+	int checked = mdv_flow_level_check(&rig.levels, &want), ret;
 
-	assert_int_equal(bench.levels.nb_shapes, nb_shapes);
+	assert_int_equal(rig.levels.nb_shapes, nb_shapes);
 	assert_false(rule->used);
 	rule->kind = *kind;
 	rule->at[0] = rule->at[1] = -1;
-	rc = mdv_flow_level_add(&bench.levels, &want, &rule->level);
-	if (rc != -EAGAIN)
-		assert_int_equal(rc, checked);
-	if (rc == 0) {
-		assert_in_range(mdv_flow_level_of(&rule->level), 0, bench.levels.nb - 1);
+	ret = mdv_flow_level_add(&rig.levels, &want, &rule->level);
+	if (ret != -EAGAIN)
+		assert_int_equal(ret, checked);
+	if (ret == 0) {
+		assert_in_range(mdv_flow_level_of(&rule->level), 0, rig.levels.nb - 1);
 		rule->mask_age = mask_age(kind);
-		rule->age = bench.age;
+		rule->age = rig.age;
 		rule->used = true;
-		bench.nb_rules = i >= bench.nb_rules ? i + 1 : bench.nb_rules;
+		rig.nb_rules = i >= rig.nb_rules ? i + 1 : rig.nb_rules;
 		device_put(rule, 0, mdv_flow_level_of(&rule->level));
 	}
 	check(NULL);
-	return rc;
+	return ret;
 }
 
 static void
 del(unsigned int i)
 {
-	struct test_rule *rule = &bench.rules[i];
+	struct test_rule *rule = &rig.rules[i];
 
 	device_take(rule, 0);
 	rule->used = false;
-	mdv_flow_level_del(&bench.levels, &rule->level);
+	mdv_flow_level_del(&rig.levels, &rule->level);
 	check(NULL);
 }
 
@@ -347,7 +346,7 @@ possible(const unsigned int *levels, unsigned int nb)
 {
 	for (unsigned int i = 0; i < nb; i++) {
 		for (unsigned int j = 0; j < nb; j++) {
-			const struct test_rule *a = &bench.rules[i], *b = &bench.rules[j];
+			const struct test_rule *a = &rig.rules[i], *b = &rig.rules[j];
 			unsigned int gap = a->kind.copies && !b->kind.copies ? 0 : 1;
 
 			if (i == j || !meet(&a->kind, &b->kind) || !stands_before(a, b))
@@ -388,17 +387,17 @@ check_refusal(const struct rule_kind *kind, unsigned int i)
 {
 	bool several = false;
 
-	bench.rules[i].used = false;
-	bench.rules[i].kind = *kind;
-	bench.rules[i].mask_age = mask_age(kind);
-	bench.rules[i].age = bench.age;
+	rig.rules[i].used = false;
+	rig.rules[i].kind = *kind;
+	rig.rules[i].mask_age = mask_age(kind);
+	rig.rules[i].age = rig.age;
 	for (unsigned int j = 0; j < i; j++)
-		several = several || mask_age(&bench.rules[j].kind) != bench.age ||
-			(bench.rules[j].kind.mask == kind->mask &&
-				bench.rules[j].kind.priority == kind->priority);
+		several = several || mask_age(&rig.rules[j].kind) != rig.age ||
+			(rig.rules[j].kind.mask == kind->mask &&
+				rig.rules[j].kind.priority == kind->priority);
 	/* What several rules of a shape have in common says less than each. */
 	if (!several)
-		assert_false(any_possible(i + 1, bench.levels.nb));
+		assert_false(any_possible(i + 1, rig.levels.nb));
 }
 
 /* Every stack of up to three rules: the exact outcome with all levels there are. */
@@ -410,7 +409,7 @@ test_every_stack(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < nb; i++) {
-		bench_init(16, 4, true);
+		rig_init(16, 4, true);
 		assert_int_equal(add(0, &kinds[i]), 0);
 		for (unsigned int j = 0; j < nb; j++) {
 			assert_int_equal(add(1, &kinds[j]), 0);
@@ -420,7 +419,7 @@ test_every_stack(void **state)
 			}
 			del(1);
 		}
-		mdv_flow_level_fini(&bench.levels);
+		mdv_flow_level_fini(&rig.levels);
 	}
 	print_message("%u kinds, three deep\n", nb);
 }
@@ -437,7 +436,7 @@ test_every_stack_of_few_levels(void **state)
 	for (unsigned int i = 0; i < nb; i++) {
 		for (unsigned int j = 0; j < nb; j++) {
 			for (unsigned int k = 0; k < nb; k++) {
-				bench_init(2, 4, false);
+				rig_init(2, 4, false);
 				assert_int_equal(add(0, &kinds[i]), 0);
 				if (add(1, &kinds[j]) != 0) {
 					check_refusal(&kinds[j], 1);
@@ -446,8 +445,8 @@ test_every_stack_of_few_levels(void **state)
 					check_refusal(&kinds[k], 2);
 					refused++;
 				}
-				moved += bench.levels.nb_moved;
-				mdv_flow_level_fini(&bench.levels);
+				moved += rig.levels.nb_moved;
+				mdv_flow_level_fini(&rig.levels);
 			}
 		}
 	}
@@ -477,8 +476,8 @@ test_random_lives(void **state)
 	for (uint64_t run = 0; run < 400; run++) {
 		uint64_t seed = run / 8 * 4 + run % 4;
 
-		bench_init(nb_levels[run % 4], 16, false);
-		bench.levels.rooted_stay = run % 8 >= 4;
+		rig_init(nb_levels[run % 4], 16, false);
+		rig.levels.sticky_stay = run % 8 >= 4;
 		for (unsigned int step = 0; step < 150; step++) {
 			unsigned int i = next_random(&seed) % MAX_RULES;
 			uint8_t mask = next_random(&seed) & 15;
@@ -489,27 +488,27 @@ test_random_lives(void **state)
 				.mask = mask,
 				.value = next_random(&seed) & mask,
 			};
-			int rc;
+			int ret;
 
-			if (bench.rules[i].used) {
+			if (rig.rules[i].used) {
 				del(i);
 				continue;
 			}
-			bench.fail_move = next_random(&seed) % 8;
-			rc = add(i, &kind);
-			refused += rc == -ENOSPC;
-			failed += rc == -EAGAIN;
-			assert_true(rc == 0 || rc == -ENOSPC || rc == -EAGAIN);
-			bench.fail_move = 0;
+			rig.fail_move = next_random(&seed) % 8;
+			ret = add(i, &kind);
+			refused += ret == -ENOSPC;
+			failed += ret == -EAGAIN;
+			assert_true(ret == 0 || ret == -ENOSPC || ret == -EAGAIN);
+			rig.fail_move = 0;
 		}
-		moved += bench.levels.nb_moved;
-		if (bench.levels.rooted_stay) {
-			assert_false(bench.moved_copy);
-			moved_beside += bench.levels.nb_moved;
+		moved += rig.levels.nb_moved;
+		if (rig.levels.sticky_stay) {
+			assert_false(rig.moved_copy);
+			moved_beside += rig.levels.nb_moved;
 		} else {
-			copies_moved += bench.moved_copy;
+			copies_moved += rig.moved_copy;
 		}
-		mdv_flow_level_fini(&bench.levels);
+		mdv_flow_level_fini(&rig.levels);
 	}
 	print_message("%lu rules moved, %lu refused, %lu moves failed\n", (unsigned long)moved,
 		(unsigned long)refused, (unsigned long)failed);
@@ -524,11 +523,11 @@ test_levels_used(void **state)
 	char text[256];
 
 	(void)state;
-	bench_init(16, 16, true);
+	rig_init(16, 16, true);
 	for (uint8_t value = 0; value < 16; value++)
 		assert_int_equal(
 			add(value, &(struct rule_kind){ value, value & 1, 0, 15, value }), 0);
-	assert_int_equal(bench.levels.nb_moved, 0);
+	assert_int_equal(rig.levels.nb_moved, 0);
 	for (uint8_t value = 0; value < 16; value++)
 		del(value);
 	for (uint8_t i = 0; i < 16; i++)
@@ -539,11 +538,11 @@ test_levels_used(void **state)
 	assert_int_equal(add(17, &(struct rule_kind){ 17, false, 0, 0, 0 }), -ENOSPC);
 	for (uint8_t i = 3; i < 16; i++)
 		del(i);
-	mdv_flow_level_describe(&bench.levels, text, sizeof(text));
+	mdv_flow_level_describe(&rig.levels, text, sizeof(text));
 	assert_string_equal(text,
 		"1 PASSTHRU rule of priority 0: 1, 1 PASSTHRU rule of priority 1: 1, "
 		"1 PASSTHRU rule of priority 2: 1, 1 other rule of priority 16: 1");
-	mdv_flow_level_fini(&bench.levels);
+	mdv_flow_level_fini(&rig.levels);
 }
 
 /* The last level is the default rules', which are behind every priority. */
@@ -557,24 +556,24 @@ test_default_rules(void **state)
 	};
 
 	(void)state;
-	bench_init(16, 1, true);
-	bench.levels.reserved = 1;
+	rig_init(16, 1, true);
+	rig.levels.reserved = 1;
 	for (uint8_t i = 0; i < 15; i++)
 		assert_int_equal(
 			add(i, &(struct rule_kind){ UINT32_MAX - 1 - i, false, 0, 0, 0 }), 0);
 	assert_int_equal(add(15, &(struct rule_kind){ 1, false, 0, 0, 0 }), -ENOSPC);
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &want, &rules[0]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[0]), 0);
 	assert_int_equal(mdv_flow_level_of(&rules[0]), 15);
 	/* Another match of the set is of the shape; another set would need a level. */
 	match.mask.words[1] = 1;
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &want, &rules[1]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[1]), 0);
 	assert_ptr_equal(rules[0].shape, rules[1].shape);
 	want.set = 2;
-	assert_int_equal(mdv_flow_level_check(&bench.levels, &want), -ENOSPC);
-	mdv_flow_level_del(&bench.levels, &rules[0]);
-	mdv_flow_level_del(&bench.levels, &rules[1]);
-	assert_int_equal(mdv_flow_level_check(&bench.levels, &want), 0);
-	mdv_flow_level_fini(&bench.levels);
+	assert_int_equal(mdv_flow_level_check(&rig.levels, &want), -ENOSPC);
+	mdv_flow_level_del(&rig.levels, &rules[0]);
+	mdv_flow_level_del(&rig.levels, &rules[1]);
+	assert_int_equal(mdv_flow_level_check(&rig.levels, &want), 0);
+	mdv_flow_level_fini(&rig.levels);
 }
 
 /* The parts of a rule share a table, and only one where they come in their order. */
@@ -592,15 +591,15 @@ test_parts(void **state)
 
 	(void)state;
 	memset(rules, 0, sizeof(rules));
-	bench_init(16, 1, true);
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[0]), 0);
+	rig_init(16, 1, true);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &plain, &rules[0]), 0);
 	match.value.words[0] = 2;
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &parts, &rules[1]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &parts, &rules[1]), 0);
 	assert_int_not_equal(mdv_flow_level_of(&rules[0]), mdv_flow_level_of(&rules[1]));
 	match.value.words[0] = 3;
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &parts, &rules[2]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &parts, &rules[2]), 0);
 	assert_ptr_equal(rules[1].shape, rules[2].shape);
-	mdv_flow_level_fini(&bench.levels);
+	mdv_flow_level_fini(&rig.levels);
 }
 
 static int
@@ -623,25 +622,25 @@ test_parts_in_order(void **state)
 
 	(void)state;
 	memset(rules, 0, sizeof(rules));
-	bench_init(16, 1, true);
-	bench.levels.move = move_nothing;
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[0]), 0);
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &other, &rules[1]), 0);
+	rig_init(16, 1, true);
+	rig.levels.move = move_nothing;
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &plain, &rules[0]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &other, &rules[1]), 0);
 	/* Its mask is older than the other one. */
 	match.value.words[0] = 2;
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &parts, &rules[2]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &parts, &rules[2]), 0);
 	assert_true(mdv_flow_level_of(&rules[2]) < mdv_flow_level_of(&rules[1]));
 	/* The same match again, without parts. */
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[3]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &plain, &rules[3]), 0);
 	assert_true(mdv_flow_level_of(&rules[2]) < mdv_flow_level_of(&rules[3]));
 	assert_true(mdv_flow_layout_before(rules[3].shape, rules[1].shape));
 	/* The mask keeps its age while any rule of it lives. */
-	mdv_flow_level_del(&bench.levels, &rules[0]);
-	mdv_flow_level_del(&bench.levels, &rules[3]);
+	mdv_flow_level_del(&rig.levels, &rules[0]);
+	mdv_flow_level_del(&rig.levels, &rules[3]);
 	match.value.words[0] = 10;
-	assert_int_equal(mdv_flow_level_add(&bench.levels, &plain, &rules[4]), 0);
+	assert_int_equal(mdv_flow_level_add(&rig.levels, &plain, &rules[4]), 0);
 	assert_true(mdv_flow_layout_before(rules[4].shape, rules[1].shape));
-	mdv_flow_level_fini(&bench.levels);
+	mdv_flow_level_fini(&rig.levels);
 }
 
 /* One shape, many rules: a comparison and a hash a rule, and another table when one is full. */
@@ -659,26 +658,26 @@ test_many_rules(void **state)
 
 	(void)state;
 	assert_non_null(rules);
-	bench_init(16, 1, true);
+	rig_init(16, 1, true);
 	for (uint32_t i = 0; i < nb; i++) {
 		match.value.words[0] = i;
 		mdv_flow_key_hash(&match, &mask, &want.hash);
-		assert_int_equal(mdv_flow_level_add(&bench.levels, &want, &rules[i]), 0);
+		assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[i]), 0);
 		per_level[mdv_flow_level_of(&rules[i])]++;
 	}
-	assert_int_equal(bench.levels.nb_shapes, 2);
+	assert_int_equal(rig.levels.nb_shapes, 2);
 	for (unsigned int i = 0; i < 16; i++)
 		assert_in_range(per_level[i], 0, MDV_FLOW_LEVEL_ENTRIES);
 	/* The same again stands behind, in the tables' rest and one more. */
 	match.value.words[0] = 5;
 	mdv_flow_key_hash(&match, &mask, &want.hash);
-	assert_int_equal(mdv_flow_level_check(&bench.levels, &want), 0);
+	assert_int_equal(mdv_flow_level_check(&rig.levels, &want), 0);
 	for (uint32_t i = 0; i < nb; i++)
-		mdv_flow_level_del(&bench.levels, &rules[i]);
-	assert_int_equal(bench.levels.nb_shapes, 0);
-	assert_int_equal(bench.levels.nb_moved, 0);
+		mdv_flow_level_del(&rig.levels, &rules[i]);
+	assert_int_equal(rig.levels.nb_shapes, 0);
+	assert_int_equal(rig.levels.nb_moved, 0);
 	free(rules);
-	mdv_flow_level_fini(&bench.levels);
+	mdv_flow_level_fini(&rig.levels);
 }
 
 int

@@ -97,10 +97,10 @@ watched_create(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 static int
 watched_destroy(struct ibv_flow *flow)
 {
-	int rc = destroy_flow(flow);
+	int ret = destroy_flow(flow);
 
 	check_step();
-	return rc;
+	return ret;
 }
 
 static struct rte_flow_action_handle *
@@ -190,16 +190,16 @@ test_failing(void **state)
 	(void)state;
 	for (unsigned int nth = 1; nth < 40; nth++) {
 		struct rte_flow_error error = { .message = NULL };
-		int rc;
+		int ret;
 
 		/* What fails goes by two levels then, where it may copy twice. */
 		fake_arm(nth % 20, ENOMEM);
 		updated = (struct rte_flow_action)ACTION_CONF(
 			QUEUE, queue == 1 ? &queue_2 : &queue_1);
-		rc = mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, &error);
+		ret = mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, &error);
 		fake_arm(0, 0);
-		queue = rc == 0 ? 3 - queue : queue;
-		assert_true(rc == 0 || error.message != NULL);
+		queue = ret == 0 ? 3 - queue : queue;
+		assert_true(ret == 0 || error.message != NULL);
 		assert_in_range(fake.nb_flows, 1, 2);
 		in_halves += fake.nb_flows - 1;
 		assert_int_equal(first_queue(0), queue);

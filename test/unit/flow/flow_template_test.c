@@ -167,7 +167,7 @@ test_actions(void **state)
 	(void)state;
 	fake_init();
 	fake_init();
-	fake.port.flow->features = FAKE_EDITS;
+	fake.port.flow->features = FAKE_MODIFIES;
 	for (unsigned int i = 0; i < RTE_DIM(actions_cases); i++) {
 		const struct actions_case *row = &actions_cases[i];
 		struct rte_flow_error error = { .message = NULL };

@@ -70,9 +70,9 @@ use(struct worker *worker, unsigned int i)
 	const struct rte_flow_action count = ACTION(COUNT);
 	struct rte_flow_query_count counts = { .reset = i & 1 };
 	struct rte_flow_error error;
-	int rc = mdv_flow_ops.query(&fake.dev, worker->mine[i], &count, &counts, &error);
+	int ret = mdv_flow_ops.query(&fake.dev, worker->mine[i], &count, &counts, &error);
 
-	worker->nb_failed += rc != 0 && rc != -EINVAL;
+	worker->nb_failed += ret != 0 && ret != -EINVAL;
 	if (i % 8 == 0)
 		worker->nb_failed += mdv_flow_ops.dev_dump(
 					     &fake.dev, worker->mine[i], worker->file, &error) != 0;

@@ -137,13 +137,13 @@ test_failures(void **state)
 	fake_init();
 	LIST_INIT(&fake.port.flow->rss);
 	for (nth = 1;; nth++) {
-		int rc;
+		int ret;
 
 		fake_arm(nth, ENOMEM);
-		rc = mdv_flow_dest_get(&fake.port, &conf, &rss);
-		if (rc == 0)
+		ret = mdv_flow_dest_get(&fake.port, &conf, &rss);
+		if (ret == 0)
 			break;
-		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(ret, -ENOMEM);
 		fake_assert_empty();
 		assert_true(LIST_EMPTY(&fake.port.flow->rss));
 	}

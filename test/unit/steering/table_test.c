@@ -94,7 +94,7 @@ test_group_order(void **state)
 	assert_int_equal(fte[4]->index, 3 * 9362);
 	for (unsigned int i = 1; i < 10; i++)
 		shca_table_del(&table, fte[i], &forward);
-	assert_int_equal(table.nb_shapes, 0);
+	assert_int_equal(table.nb_subtables, 0);
 	assert_int_equal(table.nb_big + table.nb_single, 0);
 	assert_true(table.fields == 0);
 	shca_table_fini(&table);
@@ -133,10 +133,10 @@ test_lowest_index_wins(void **state)
 	/* Without its big group the first mask stands behind the second. */
 	for (uint32_t i = 0; i < 3; i++)
 		shca_table_del(&table, fte[i], &forward);
-	assert_ptr_equal(table.shapes[0].shape, fte[3]->group->shape);
+	assert_ptr_equal(table.subtables[0].subtable, fte[3]->group->subtable);
 	fte[0] = add(&table, 2, 0);
 	assert_int_equal(fte[0]->index, 0);
-	assert_ptr_equal(table.shapes[0].shape, fte[0]->group->shape);
+	assert_ptr_equal(table.subtables[0].subtable, fte[0]->group->subtable);
 	shca_table_del(&table, fte[0], &forward);
 	shca_table_del(&table, fte[3], &forward);
 	shca_table_del(&table, fte[4], &forward);
@@ -175,7 +175,7 @@ test_one_mask_fills_the_table(void **state)
 	assert_int_equal(ftes[60000]->index, 60000);
 	for (uint32_t i = 0; i < 65536; i++)
 		shca_table_del(&table, ftes[i], &forward);
-	assert_int_equal(table.nb_shapes, 0);
+	assert_int_equal(table.nb_subtables, 0);
 	shca_table_fini(&table);
 	free(ftes);
 }
@@ -205,14 +205,14 @@ test_many_masks_share_the_rest(void **state)
 }
 
 static uint32_t
-longest_chain(const struct shca_shape *shape)
+longest_chain(const struct shca_subtable *subtable)
 {
 	uint32_t longest = 0;
 
-	for (uint32_t i = 0; i < shape->nb_buckets; i++) {
+	for (uint32_t i = 0; i < subtable->nb_buckets; i++) {
 		uint32_t length = 0;
 
-		for (const struct shca_fte *fte = shape->bucket[i]; fte != NULL; fte = fte->next)
+		for (const struct shca_fte *fte = subtable->bucket[i]; fte != NULL; fte = fte->next)
 			length++;
 		if (length > longest)
 			longest = length;
@@ -280,11 +280,11 @@ test_many_rules_of_one_mask(void **state)
 	assert_int_equal(steering->rx_path.nb_tables, NB_TABLES);
 	for (unsigned int i = 0; i < NB_TABLES; i++) {
 		const struct shca_table *table = steering->rx_path.table[i];
-		const struct shca_shape *shape = table->shapes[0].shape;
+		const struct shca_subtable *subtable = table->subtables[0].subtable;
 
-		assert_int_equal(table->nb_shapes, 1);
-		assert_true(shape->nb_buckets >= shape->nb_ftes);
-		assert_true(longest_chain(shape) <= 12);
+		assert_int_equal(table->nb_subtables, 1);
+		assert_true(subtable->nb_buckets >= subtable->nb_ftes);
+		assert_true(longest_chain(subtable) <= 12);
 	}
 	for (uint32_t i = 0; i < NB_RULES; i += 97)
 		assert_int_equal(walk(steering, i), 1);

@@ -16,7 +16,7 @@ static const struct {
 	unsigned int bits;
 	unsigned int nb_flags;
 	enum rte_cpu_flag_t flags[FLAGS_MAX];
-} rows[MDV_NB_SIMD] = {
+} simd_rows[MDV_NB_SIMD] = {
 	[MDV_SIMD_NONE] = { .name = "Scalar" },
 #if defined(RTE_ARCH_X86)
 	[MDV_SIMD_128] = { .name = "Vector SSE", .bits = 128 },
@@ -34,35 +34,35 @@ static const struct {
 /* clang-format on */
 
 static const char *
-handicap_of(enum mdv_simd simd, unsigned int bits)
+find_limit(enum mdv_simd simd, unsigned int bits)
 {
 	unsigned int i;
 
-	for (i = 0; i < rows[simd].nb_flags; i++) {
-		if (rte_cpu_get_flag_enabled(rows[simd].flags[i]) <= 0)
-			return rows[simd].lacking;
+	for (i = 0; i < simd_rows[simd].nb_flags; i++) {
+		if (rte_cpu_get_flag_enabled(simd_rows[simd].flags[i]) <= 0)
+			return simd_rows[simd].lacking;
 	}
-	return bits < rows[simd].bits ? "the EAL limits the SIMD width" : NULL;
+	return bits < simd_rows[simd].bits ? "the EAL limits the SIMD width" : NULL;
 }
 
 const char *
 mdv_simd_name(enum mdv_simd simd)
 {
-	return rows[simd].name;
+	return simd_rows[simd].name;
 }
 
 enum mdv_simd
-mdv_simd_choose(enum mdv_simd most, unsigned int bits, const char **handicap)
+mdv_simd_choose(enum mdv_simd most, unsigned int bits, const char **limited_by)
 {
 	enum mdv_simd simd = most;
 
-	*handicap = NULL;
+	*limited_by = NULL;
 	while (simd != MDV_SIMD_NONE) {
-		const char *found = handicap_of(simd, bits);
+		const char *found = find_limit(simd, bits);
 
 		if (found == NULL)
 			break;
-		*handicap = found;
+		*limited_by = found;
 		simd--;
 	}
 	return simd;

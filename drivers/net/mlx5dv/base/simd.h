@@ -17,8 +17,8 @@ const char *mdv_simd_name(enum mdv_simd simd);
 /**
  * The widest, up to @p most, that this CPU and @p bits (rte_vect_get_max_simd_bitwidth()) allow.
  * @param most on arm64 at most MDV_SIMD_128
- * @param handicap what kept it from a wider one, NULL: nothing
+ * @param limited_by what kept it from a wider one, NULL: nothing
  */
-enum mdv_simd mdv_simd_choose(enum mdv_simd most, unsigned int bits, const char **handicap);
+enum mdv_simd mdv_simd_choose(enum mdv_simd most, unsigned int bits, const char **limited_by);
 
 #endif /* MDV_SIMD_H */

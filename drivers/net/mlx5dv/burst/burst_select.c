@@ -122,21 +122,21 @@ describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mo
 
 /* What keeps vectors narrow, or away. */
 static const char *
-rx_handicap(const struct rte_eth_dev *dev)
+rx_limited_by(const struct rte_eth_dev *dev)
 {
 	if (is_ibv(dev))
 		return "by verbs";
-	return mdv_rx_select_handicap(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
+	return mdv_rx_select_limited_by(rx_opts(dev), rte_vect_get_max_simd_bitwidth());
 }
 
 static const char *
-tx_handicap(const struct rte_eth_dev *dev)
+tx_limited_by(const struct rte_eth_dev *dev)
 {
 	if (is_ibv(dev))
 		return "by verbs";
 	if (!mdv_port(dev)->device.caps.tx_multi_packet)
 		return "the device takes one packet a WQE: no vectors";
-	return mdv_tx_select_handicap(tx_opts(dev), rte_vect_get_max_simd_bitwidth());
+	return mdv_tx_select_limited_by(tx_opts(dev), rte_vect_get_max_simd_bitwidth());
 }
 
 /** @return " (reason)", or "" where there is none. */
@@ -160,8 +160,9 @@ mdv_burst_log(const struct rte_eth_dev *dev)
 	describe_tx(dev, 0, &tx);
 	mdv_rx_comp_choose(mdv_port(dev), &comp);
 	MDV_LOG(INFO, "port %u: Rx burst: %s%s; Tx burst: %s%s; Rx completions: %s",
-		dev->data->port_id, rx.info, in_brackets(rx_handicap(dev), rx_why, sizeof(rx_why)),
-		tx.info, in_brackets(tx_handicap(dev), tx_why, sizeof(tx_why)), comp);
+		dev->data->port_id, rx.info,
+		in_brackets(rx_limited_by(dev), rx_why, sizeof(rx_why)), tx.info,
+		in_brackets(tx_limited_by(dev), tx_why, sizeof(tx_why)), comp);
 }
 
 int

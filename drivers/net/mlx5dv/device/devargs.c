@@ -176,7 +176,7 @@ bytes_parse(const char *vdev_name, const struct devarg *arg, const char *value, 
 }
 
 static void
-tell_unknown(const char *vdev_name, const char *key)
+log_unknown(const char *vdev_name, const char *key)
 {
 	char keys[256] = "";
 	size_t len = 0;
@@ -208,7 +208,7 @@ pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *
 		*given |= UINT32_C(1) << i;
 		return arg->parse(vdev_name, arg, pair->value, (char *)config + arg->offset);
 	}
-	tell_unknown(vdev_name, pair->key);
+	log_unknown(vdev_name, pair->key);
 	return -EINVAL;
 }
 

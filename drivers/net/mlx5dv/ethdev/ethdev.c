@@ -10,7 +10,7 @@
 #include "ethdev.h"
 #include "flow/flow.h"
 #include "flow/match/rss.h"
-#include "kernel/cable.h"
+#include "kernel/ethtool.h"
 #include "port/event.h"
 #include "port/link.h"
 #include "port/mac.h"
@@ -266,10 +266,10 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.rss_hash_update = mdv_reta_hash_update,
 	.rss_hash_conf_get = mdv_reta_hash_conf_get,
 	.read_clock = read_clock,
-	.flow_ctrl_get = mdv_cable_flow_ctrl_get,
-	.flow_ctrl_set = mdv_cable_flow_ctrl_set,
-	.get_module_info = mdv_cable_module_info,
-	.get_module_eeprom = mdv_cable_module_eeprom,
+	.flow_ctrl_get = mdv_ethtool_flow_ctrl_get,
+	.flow_ctrl_set = mdv_ethtool_flow_ctrl_set,
+	.get_module_info = mdv_ethtool_module_info,
+	.get_module_eeprom = mdv_ethtool_module_eeprom,
 	.flow_ops_get = flow_ops_get,
 	.eth_dev_priv_dump = priv_dump,
 	.eth_tx_descriptor_dump = tx_descriptor_dump,

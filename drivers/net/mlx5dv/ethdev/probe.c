@@ -16,7 +16,7 @@
 #include "port/event.h"
 #include "port/mac.h"
 #include "port/open.h"
-#include "port/revive.h"
+#include "port/recover.h"
 #include "queue/rx/rxq.h"
 #include "secondary.h"
 #include "server.h"
@@ -78,7 +78,7 @@ probe(struct rte_vdev_device *vdev)
 	ret = check_version(name);
 	if (ret != 0)
 		return ret;
-	mdv_revive_register();
+	mdv_recover_register();
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return mdv_secondary_probe(vdev, &mdv_ethdev_secondary_ops);
 	ret = mdv_server_listen();

@@ -28,28 +28,28 @@
 #include "secondary.h"
 #include "state/port.h"
 
-enum state {
-	THERE,
-	LOST, /**< the primary has closed it, or has ended */
-	TOLD, /**< and the application knows */
+enum attach_state {
+	ATTACHED,
+	LOST,     /**< the primary has closed it, or has ended */
+	REPORTED, /**< and the application knows */
 };
 
 /** A port as this process has it: the ethdev port's process_private. */
-struct here {
-	LIST_ENTRY(here) next;
+struct attachment {
+	LIST_ENTRY(attachment) next;
 	struct rte_eth_dev *dev;
 	struct mdv_uar_pages pages;
-	enum state state;
+	enum attach_state state;
 };
 
-LIST_HEAD(here_list, here);
+LIST_HEAD(attachment_list, attachment);
 
 /** Those of this process. Threads that tell are others than those that detach. */
 static struct {
 	pthread_mutex_t lock;
-	struct here_list ports;
+	struct attachment_list ports;
 	struct rte_intr_handle *watch; /**< of the primary's end */
-} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} attachments = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 uint64_t
 mdv_secondary_layout(void)
@@ -59,14 +59,14 @@ mdv_secondary_layout(void)
 }
 
 /** Lock held. */
-static struct here *
-here_of(uint16_t port_id)
+static struct attachment *
+attachment_find(uint16_t port_id)
 {
-	struct here *here;
+	struct attachment *attachment;
 
-	LIST_FOREACH (here, &all.ports, next) {
-		if (here->dev->data->port_id == port_id)
-			return here;
+	LIST_FOREACH (attachment, &attachments.ports, next) {
+		if (attachment->dev->data->port_id == port_id)
+			return attachment;
 	}
 	return NULL;
 }
@@ -119,26 +119,26 @@ map_doorbells(const struct rte_eth_dev_data *data, int device_fd, struct mdv_uar
 /** The port runs: take part. Nobody has a doorbell of before in use, which may be of another
  * context of the device. */
 static int
-begin(struct here *here, int device_fd)
+begin(struct attachment *attachment, int device_fd)
 {
 	struct mdv_uar_pages pages = SLIST_HEAD_INITIALIZER(pages);
 	int ret;
 
-	silence(here->dev);
-	ret = map_doorbells(here->dev->data, device_fd, &pages);
-	mdv_uar_unmap(&here->pages);
-	here->pages = pages;
+	silence(attachment->dev);
+	ret = map_doorbells(attachment->dev->data, device_fd, &pages);
+	mdv_uar_unmap(&attachment->pages);
+	attachment->pages = pages;
 	if (ret == 0)
-		mdv_burst_select(here->dev);
-	publish(here->dev);
+		mdv_burst_select(attachment->dev);
+	publish(attachment->dev);
 	return ret;
 }
 
 static void
-end(struct here *here)
+end(struct attachment *attachment)
 {
-	silence(here->dev);
-	publish(here->dev);
+	silence(attachment->dev);
+	publish(attachment->dev);
 }
 
 /** Of a port that the primary has closed: all else lay in the port's shared data. */
@@ -152,23 +152,23 @@ static struct rte_eth_dev *
 take_lost(void)
 {
 	struct rte_eth_dev *dev = NULL;
-	struct here *here;
+	struct attachment *attachment;
 
-	pthread_mutex_lock(&all.lock);
-	LIST_FOREACH (here, &all.ports, next) {
-		if (here->state != LOST)
+	pthread_mutex_lock(&attachments.lock);
+	LIST_FOREACH (attachment, &attachments.ports, next) {
+		if (attachment->state != LOST)
 			continue;
-		here->state = TOLD;
-		dev = here->dev;
+		attachment->state = REPORTED;
+		dev = attachment->dev;
 		break;
 	}
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_unlock(&attachments.lock);
 	return dev;
 }
 
 /** In the interrupt thread, without the lock: an application may remove the port there. */
 static void
-tell_lost(__rte_unused void *arg)
+report_lost(__rte_unused void *arg)
 {
 	struct rte_eth_dev *dev;
 
@@ -179,23 +179,23 @@ tell_lost(__rte_unused void *arg)
 static void
 primary_ended(__rte_unused void *arg)
 {
-	struct here *here;
+	struct attachment *attachment;
 
 	/* The descriptor stays readable; EAL has no other message of this thread under way. */
-	rte_intr_callback_unregister_pending(all.watch, primary_ended, NULL, NULL);
-	pthread_mutex_lock(&all.lock);
-	LIST_FOREACH (here, &all.ports, next) {
-		if (here->state != THERE)
+	rte_intr_callback_unregister_pending(attachments.watch, primary_ended, NULL, NULL);
+	pthread_mutex_lock(&attachments.lock);
+	LIST_FOREACH (attachment, &attachments.ports, next) {
+		if (attachment->state != ATTACHED)
 			continue;
-		here->state = LOST;
-		end(here);
+		attachment->state = LOST;
+		end(attachment);
 		MDV_LOG(ERR,
 			"port %u: the primary process has ended: nothing is received or sent any "
 			"more; end this process, too",
-			here->dev->data->port_id);
+			attachment->dev->data->port_id);
 	}
-	pthread_mutex_unlock(&all.lock);
-	tell_lost(NULL);
+	pthread_mutex_unlock(&attachments.lock);
+	report_lost(NULL);
 }
 
 /** Once a process. Takes the descriptor. */
@@ -204,7 +204,7 @@ watch_primary(int pidfd)
 {
 	struct rte_intr_handle *watch;
 
-	if (all.watch != NULL) {
+	if (attachments.watch != NULL) {
 		close(pidfd);
 		return;
 	}
@@ -213,10 +213,10 @@ watch_primary(int pidfd)
 		goto close;
 	rte_intr_fd_set(watch, pidfd);
 	rte_intr_type_set(watch, RTE_INTR_HANDLE_EXT);
-	all.watch = watch;
+	attachments.watch = watch;
 	if (rte_intr_callback_register(watch, primary_ended, NULL) == 0)
 		return;
-	all.watch = NULL;
+	attachments.watch = NULL;
 	rte_intr_instance_free(watch);
 close:
 	MDV_LOG(WARNING, "the primary process is not watched: its end will go unnoticed");
@@ -228,29 +228,30 @@ static int
 handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 	__rte_unused struct mdv_mp_fds *give)
 {
-	struct here *here;
+	struct attachment *attachment;
 	int ret = 0;
 
-	pthread_mutex_lock(&all.lock);
-	here = here_of(message->port_id);
+	pthread_mutex_lock(&attachments.lock);
+	attachment = attachment_find(message->port_id);
 	/* One that is not attached here is none of ours. */
-	if (here == NULL || here->state != THERE) {
+	if (attachment == NULL || attachment->state != ATTACHED) {
 		;
 	} else if (message->kind == MDV_MP_START) {
-		ret = got->nb == 1 ? begin(here, got->fds[0]) : -EPROTO;
+		ret = got->nb == 1 ? begin(attachment, got->fds[0]) : -EPROTO;
 	} else if (message->kind == MDV_MP_DOORBELLS) {
 		/* Other queues are in use meanwhile: their pages stay. */
-		ret = got->nb == 1 ? map_doorbells(here->dev->data, got->fds[0], &here->pages)
-				   : -EPROTO;
+		ret = got->nb == 1
+			? map_doorbells(attachment->dev->data, got->fds[0], &attachment->pages)
+			: -EPROTO;
 	} else if (message->kind == MDV_MP_STOP) {
-		end(here);
+		end(attachment);
 	} else if (message->kind == MDV_MP_CLOSED) {
-		end(here);
-		here->dev->dev_ops = &lost_ops;
-		here->state = LOST;
-		ret = rte_eal_alarm_set(1, tell_lost, NULL);
+		end(attachment);
+		attachment->dev->dev_ops = &lost_ops;
+		attachment->state = LOST;
+		ret = rte_eal_alarm_set(1, report_lost, NULL);
 	}
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_unlock(&attachments.lock);
 	return ret;
 }
 
@@ -270,9 +271,9 @@ pool_event(enum rte_mempool_event event, struct rte_mempool *pool, __rte_unused 
 		};
 		bool attached;
 
-		pthread_mutex_lock(&all.lock);
-		attached = here_of(port_id) != NULL;
-		pthread_mutex_unlock(&all.lock);
+		pthread_mutex_lock(&attachments.lock);
+		attached = attachment_find(port_id) != NULL;
+		pthread_mutex_unlock(&attachments.lock);
 		if (attached)
 			mdv_mp_ask(&message, NULL);
 	}
@@ -292,9 +293,9 @@ join(void)
 
 /** Ask for the device, and take part if the port runs. */
 static int
-attach(struct here *here)
+attach(struct attachment *attachment)
 {
-	struct rte_eth_dev *dev = here->dev;
+	struct rte_eth_dev *dev = attachment->dev;
 	struct mdv_mp_message message = {
 		.kind = MDV_MP_ATTACH,
 		.port_id = dev->data->port_id,
@@ -308,11 +309,11 @@ attach(struct here *here)
 		return ret;
 	if (fds.nb > 1)
 		watch_primary(fds.fds[1]);
-	pthread_mutex_lock(&all.lock);
-	LIST_INSERT_HEAD(&all.ports, here, next);
+	pthread_mutex_lock(&attachments.lock);
+	LIST_INSERT_HEAD(&attachments.ports, attachment, next);
 	if (mdv_port(dev)->started)
-		ret = begin(here, fds.fds[0]);
-	pthread_mutex_unlock(&all.lock);
+		ret = begin(attachment, fds.fds[0]);
+	pthread_mutex_unlock(&attachments.lock);
 	/* What is mapped stays so. */
 	close(fds.fds[0]);
 	return ret;
@@ -323,22 +324,22 @@ mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops)
 {
 	const char *name = rte_vdev_device_name(vdev);
 	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(name);
-	struct here *here;
+	struct attachment *attachment;
 	int ret;
 
 	if (dev == NULL) {
 		MDV_LOG(ERR, "%s: the primary process has no port of this name", name);
 		return -ENODEV;
 	}
-	here = calloc(1, sizeof(*here));
-	if (here == NULL) {
+	attachment = calloc(1, sizeof(*attachment));
+	if (attachment == NULL) {
 		ret = -ENOMEM;
 		goto release;
 	}
-	here->dev = dev;
-	SLIST_INIT(&here->pages);
+	attachment->dev = dev;
+	SLIST_INIT(&attachment->pages);
 	dev->device = &vdev->device;
-	dev->process_private = here;
+	dev->process_private = attachment;
 	dev->dev_ops = ops;
 	dev->rx_queue_count = mdv_rxq_count;
 	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
@@ -346,7 +347,7 @@ mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops)
 	silence(dev);
 	ret = join();
 	if (ret == 0)
-		ret = attach(here);
+		ret = attach(attachment);
 	if (ret != 0) {
 		MDV_LOG(ERR, "%s: cannot take part in the primary's port %u: %s%s", name,
 			dev->data->port_id, rte_strerror(-ret),
@@ -366,25 +367,25 @@ release:
 int
 mdv_secondary_close(struct rte_eth_dev *dev)
 {
-	struct here *here = dev->process_private, *listed;
+	struct attachment *attachment = dev->process_private, *listed;
 	struct mdv_mp_message message = {
 		.kind = MDV_MP_DETACH,
 		.port_id = dev->data->port_id,
 	};
 
-	if (here == NULL)
+	if (attachment == NULL)
 		return 0;
 	dev->process_private = NULL;
-	pthread_mutex_lock(&all.lock);
-	listed = here_of(dev->data->port_id);
-	if (listed == here)
-		LIST_REMOVE(here, next);
-	end(here);
-	pthread_mutex_unlock(&all.lock);
-	if (listed == here && here->state == THERE)
+	pthread_mutex_lock(&attachments.lock);
+	listed = attachment_find(dev->data->port_id);
+	if (listed == attachment)
+		LIST_REMOVE(attachment, next);
+	end(attachment);
+	pthread_mutex_unlock(&attachments.lock);
+	if (listed == attachment && attachment->state == ATTACHED)
 		mdv_mp_ask(&message, NULL);
-	mdv_uar_unmap(&here->pages);
-	free(here);
+	mdv_uar_unmap(&attachment->pages);
+	free(attachment);
 	return 0;
 }
 
@@ -402,9 +403,9 @@ mdv_secondary_remove(struct rte_vdev_device *vdev)
 int
 mdv_secondary_is_removed(struct rte_eth_dev *dev)
 {
-	const struct here *here = dev->process_private;
+	const struct attachment *attachment = dev->process_private;
 
-	return here == NULL || here->state != THERE || mdv_port(dev)->event.gone;
+	return attachment == NULL || attachment->state != ATTACHED || mdv_port(dev)->event.removed;
 }
 
 /* The primary keeps it in the shared data. */

@@ -15,7 +15,7 @@
 #include "flow/flow.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
-#include "port/revive.h"
+#include "port/recover.h"
 #include "queue/rx/rxq_ring.h"
 #include "queue/tx/txq.h"
 #include "secondary.h"
@@ -113,7 +113,7 @@ recover_tx(struct mdv_port *port, struct mdv_mp_message *message,
 }
 
 static int
-revive_rx(struct mdv_port *port, struct mdv_mp_message *message,
+recreate_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
 	const uint16_t idx = message->queue.idx;
@@ -122,11 +122,11 @@ revive_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	if (rxq == NULL || port->dev->data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
 	/* Asked twice? */
-	return mdv_rxq_is_broken(rxq) ? mdv_revive_rx_now(rxq) : 0;
+	return mdv_rxq_is_broken(rxq) ? mdv_recover_rx_now(rxq) : 0;
 }
 
 static int
-revive_tx(struct mdv_port *port, struct mdv_mp_message *message,
+recreate_tx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
 	const uint16_t idx = message->queue.idx;
@@ -135,7 +135,7 @@ revive_tx(struct mdv_port *port, struct mdv_mp_message *message,
 
 	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
-	ret = txq->broken ? mdv_revive_tx_now(txq) : 0;
+	ret = txq->broken ? mdv_recover_tx_now(txq) : 0;
 	if (ret == 0)
 		mdv_primary_tell_doorbells(port);
 	return ret;
@@ -161,7 +161,7 @@ dump_rules(struct mdv_port *port, __rte_unused struct mdv_mp_message *message,
 }
 
 /* clang-format off */
-static int (*const rows[MDV_MP_NB_ASKED])(struct mdv_port *port, struct mdv_mp_message *message,
+static int (*const request_handlers[MDV_MP_NB_ASKED])(struct mdv_port *port, struct mdv_mp_message *message,
 	const struct mdv_mp_fds *got, struct mdv_mp_fds *give) = {
 	[MDV_MP_ATTACH] = attach,
 	[MDV_MP_DETACH] = detach,
@@ -169,8 +169,8 @@ static int (*const rows[MDV_MP_NB_ASKED])(struct mdv_port *port, struct mdv_mp_m
 	[MDV_MP_POOL_GONE] = forget_pool,
 	[MDV_MP_RECOVER_RX] = recover_rx,
 	[MDV_MP_RECOVER_TX] = recover_tx,
-	[MDV_MP_REVIVE_RX] = revive_rx,
-	[MDV_MP_REVIVE_TX] = revive_tx,
+	[MDV_MP_RECREATE_RX] = recreate_rx,
+	[MDV_MP_RECREATE_TX] = recreate_tx,
 	[MDV_MP_DUMP_RULES] = dump_rules,
 };
 /* clang-format on */
@@ -181,12 +181,12 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_
 	struct mdv_port *port;
 	int ret;
 
-	if ((unsigned int)message->kind >= RTE_DIM(rows))
+	if ((unsigned int)message->kind >= RTE_DIM(request_handlers))
 		return -EINVAL;
 	port = mdv_port_list_hold(message->port_id);
 	if (port == NULL)
 		return -ENODEV;
-	ret = rows[message->kind](port, message, got, give);
+	ret = request_handlers[message->kind](port, message, got, give);
 	mdv_port_list_release();
 	return ret;
 }

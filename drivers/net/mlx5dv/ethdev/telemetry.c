@@ -72,7 +72,7 @@ add_hex(struct rte_tel_data *data, const char *name, uint64_t value)
 }
 
 static int
-tell_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_data *data)
+show_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_data *data)
 {
 	const struct rte_eth_dev_data *dev_data = port->dev->data;
 	const struct mdv_device *device = &port->device;
@@ -86,7 +86,7 @@ tell_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_dat
 	rte_tel_data_add_dict_string(data, "netdev", device->ifname);
 	rte_tel_data_add_dict_string(data, "firmware", device->caps.fw_version);
 	rte_tel_data_add_dict_int(data, "started", port->started);
-	rte_tel_data_add_dict_int(data, "removed", port->event.gone);
+	rte_tel_data_add_dict_int(data, "removed", port->event.removed);
 	rte_tel_data_add_dict_string(
 		data, "link", link.link_status == RTE_ETH_LINK_UP ? "up" : "down");
 	rte_tel_data_add_dict_u64(data, "speed", link.link_speed);
@@ -101,7 +101,7 @@ tell_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_dat
 
 /* A queue's verbs objects may go at any time: only what the queue itself has is looked at. */
 static void
-tell_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
+show_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_int(data, "descriptors", rxq->nb_desc);
 	rte_tel_data_add_dict_int(data, "started",
@@ -113,7 +113,7 @@ tell_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
 }
 
 static void
-tell_txq(const struct mdv_txq *txq, struct rte_tel_data *data)
+show_txq(const struct mdv_txq *txq, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_int(data, "descriptors", txq->nb_desc);
 	rte_tel_data_add_dict_int(data, "started",
@@ -125,7 +125,7 @@ tell_txq(const struct mdv_txq *txq, struct rte_tel_data *data)
 }
 
 static int
-tell_queues(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
+show_queues(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 {
 	struct page rx = { add_dict(data, "rx"), first, 0 };
 	struct page tx = { add_dict(data, "tx"), first, 0 };
@@ -139,12 +139,12 @@ tell_queues(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 	LIST_FOREACH (rxq, &port->queues.rx, next) {
 		entry = page_entry(&rx, rxq->idx);
 		if (entry != NULL)
-			tell_rxq(rxq, entry);
+			show_rxq(rxq, entry);
 	}
 	LIST_FOREACH (txq, &port->queues.tx, next) {
 		entry = page_entry(&tx, txq->idx);
 		if (entry != NULL)
-			tell_txq(txq, entry);
+			show_txq(txq, entry);
 	}
 	pthread_mutex_unlock(&port->queues.lock);
 	rte_tel_data_add_dict_u64(data, "nb_rx", rx.nb);
@@ -172,7 +172,7 @@ add_name(struct names *names, enum rte_flow_conv_op op, uintptr_t type)
 }
 
 static void
-tell_stages(const struct rte_flow_conv_rule *rule, struct rte_tel_data *data)
+show_stages(const struct rte_flow_conv_rule *rule, struct rte_tel_data *data)
 {
 	struct names pattern = { "", 0 }, actions = { "", 0 };
 	const struct rte_flow_action *action;
@@ -187,7 +187,7 @@ tell_stages(const struct rte_flow_conv_rule *rule, struct rte_tel_data *data)
 }
 
 static void
-tell_rule(struct rte_flow *flow, struct rte_tel_data *data)
+show_rule(struct rte_flow *flow, struct rte_tel_data *data)
 {
 	const struct rte_flow_conv_rule *rule = flow->rule;
 	struct rte_flow_query_count count = { 0 };
@@ -196,7 +196,7 @@ tell_rule(struct rte_flow *flow, struct rte_tel_data *data)
 	add_hex(data, "rule", (uintptr_t)flow);
 	rte_tel_data_add_dict_u64(data, "priority", rule->attr_ro->priority);
 	rte_tel_data_add_dict_string(data, "direction", flow->egress ? "egress" : "ingress");
-	tell_stages(rule, data);
+	show_stages(rule, data);
 	rte_tel_data_add_dict_int(data, "in_device", flow->present.nb != 0);
 	if (!flow->counted || mdv_flow_count_query(flow->counter, &count, &error) != 0)
 		return;
@@ -205,7 +205,7 @@ tell_rule(struct rte_flow *flow, struct rte_tel_data *data)
 }
 
 static int
-tell_rules(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
+show_rules(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 {
 	struct page page = { add_dict(data, "rules"), first, 0 };
 	struct rte_tel_data *entry;
@@ -217,7 +217,7 @@ tell_rules(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 	TAILQ_FOREACH (flow, &port->flow->rules, next) {
 		entry = page_entry(&page, page.nb);
 		if (entry != NULL)
-			tell_rule(flow, entry);
+			show_rule(flow, entry);
 	}
 	pthread_mutex_unlock(&port->flow->lock);
 	rte_tel_data_add_dict_u64(data, "nb_rules", page.nb);
@@ -225,7 +225,7 @@ tell_rules(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 }
 
 static void
-tell_mr(const struct mdv_mr_range *range, const char *pool, void *arg)
+show_mr(const struct mdv_mr_range *range, const char *pool, void *arg)
 {
 	struct page *page = arg;
 	struct rte_tel_data *entry = page_entry(page, page->nb);
@@ -240,13 +240,13 @@ tell_mr(const struct mdv_mr_range *range, const char *pool, void *arg)
 }
 
 static int
-tell_mrs(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
+show_mrs(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 {
 	struct page page = { add_dict(data, "mrs"), first, 0 };
 
 	if (page.entries == NULL)
 		return 0;
-	mdv_mr_each(port->mr, tell_mr, &page);
+	mdv_mr_each(port->mr, show_mr, &page);
 	rte_tel_data_add_dict_u64(data, "nb_mrs", page.nb);
 	return 0;
 }
@@ -255,19 +255,19 @@ tell_mrs(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 static const struct command {
 	const char *name;
 	const char *help;
-	int (*tell)(struct mdv_port *port, uint32_t first, struct rte_tel_data *data);
+	int (*show)(struct mdv_port *port, uint32_t first, struct rte_tel_data *data);
 	bool has_first;
 } commands[] = {
 	{ "/mlx5dv/info", "Returns a port and its device. Parameters: int port_id",
-		tell_info, false },
+		show_info, false },
 	{ "/mlx5dv/queues", "Returns the queues of a port. Parameters: int port_id[,int first]",
-		tell_queues, true },
+		show_queues, true },
 	{ "/mlx5dv/rules",
 		"Returns the flow rules of a port, with hits. Parameters: int port_id[,int first]",
-		tell_rules, true },
+		show_rules, true },
 	{ "/mlx5dv/mrs",
 		"Returns memory regions of a port. Parameters: int port_id[,int first]",
-		tell_mrs, true },
+		show_mrs, true },
 };
 /* clang-format on */
 
@@ -327,7 +327,7 @@ handle(const char *name, const char *params, struct rte_tel_data *data)
 		return -ENODEV;
 	}
 	rte_tel_data_start_dict(data);
-	ret = command->tell(port, first, data);
+	ret = command->show(port, first, data);
 	mdv_port_list_release();
 	return ret;
 }

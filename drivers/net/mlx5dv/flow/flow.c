@@ -22,7 +22,7 @@
 #include "flow/rule/flow_probe.h"
 #include "flow/rule/flow_rule.h"
 #include "flow/rule/flow_state.h"
-#include "flow_absent.h"
+#include "flow_unsupported.h"
 #include "flow_tree.h"
 #include "state/port.h"
 
@@ -35,21 +35,21 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
-	struct mdv_flow_edit edit;
-	int rc;
+	struct mdv_flow_modify modify;
+	int ret;
 
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_indirect_check(port, actions, error);
-	if (rc == 0)
-		rc = mdv_flow_plan_make(&env, &rule, &plan, error);
-	if (rc == 0)
-		rc = mdv_flow_rule_translate_edit(&plan, &edit, error);
-	if (rc == 0)
-		rc = mdv_flow_install_level(port, NULL, &plan, error);
-	if (rc == 0 && plan.actions.edits != NULL)
-		rc = mdv_flow_install_try(port, &edit, error);
+	ret = mdv_flow_indirect_check(port, actions, error);
+	if (ret == 0)
+		ret = mdv_flow_plan_make(&env, &rule, &plan, error);
+	if (ret == 0)
+		ret = mdv_flow_rule_translate_modify(&plan, &modify, error);
+	if (ret == 0)
+		ret = mdv_flow_install_level(port, NULL, &plan, error);
+	if (ret == 0 && plan.actions.modify_list != NULL)
+		ret = mdv_flow_install_try(port, &modify, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 static struct rte_flow *
@@ -61,14 +61,14 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
 	struct rte_flow *flow = mdv_flow_rule_make(port, &rule, &plan, error);
-	int rc;
+	int ret;
 
 	if (flow == NULL)
 		return NULL;
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_rule_enter(port, flow, &plan, error);
+	ret = mdv_flow_rule_enter(port, flow, &plan, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	if (rc == 0)
+	if (ret == 0)
 		return flow;
 	mdv_flow_rule_free(port, flow);
 	return NULL;
@@ -125,7 +125,7 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 	void *data, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int rc;
+	int ret;
 
 	if (flow == NULL || action == NULL || data == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
@@ -138,9 +138,9 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"COUNT: the rule has no such action; create it with COUNT");
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_count_query(flow->counter, data, error);
+	ret = mdv_flow_count_query(flow->counter, data, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 /* Between one instant and the next, in any state of the port: only default rules come or go. */
@@ -149,18 +149,18 @@ flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
 	bool before;
-	int rc = 0;
+	int ret = 0;
 
 	pthread_mutex_lock(&port->flow->lock);
 	before = port->isolated;
 	port->isolated = set != 0;
 	if (port->flow->active)
-		rc = mdv_flow_default_apply(port);
-	if (rc != 0)
+		ret = mdv_flow_default_apply(port);
+	if (ret != 0)
 		port->isolated = before;
 	pthread_mutex_unlock(&port->flow->lock);
-	if (rc != 0)
-		return mdv_flow_error_kernel(error, -rc, "default steering");
+	if (ret != 0)
+		return mdv_flow_error_kernel(error, -ret, "default steering");
 	return 0;
 }
 
@@ -180,15 +180,15 @@ flow_dev_dump(
 	struct rte_eth_dev *dev, struct rte_flow *only, FILE *file, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int rc = 0;
+	int ret = 0;
 
 	pthread_mutex_lock(&port->flow->lock);
 	if (only != NULL && only->place != MDV_FLOW_RULES)
 		flow_dump_absent(only, file);
 	else
-		rc = mdv_flow_tree_print(port, only, file, error);
+		ret = mdv_flow_tree_print(port, only, file, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 const struct rte_flow_ops mdv_flow_ops = {
@@ -203,15 +203,15 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.action_handle_update = mdv_flow_indirect_update,
 	.action_handle_query = mdv_flow_indirect_query,
 	.dev_dump = flow_dev_dump,
-	.get_aged_flows = mdv_flow_absent_aged,
-	.get_q_aged_flows = mdv_flow_absent_queue_aged,
-	.tunnel_decap_set = mdv_flow_absent_tunnel_decap,
-	.tunnel_match = mdv_flow_absent_tunnel_match,
-	.get_restore_info = mdv_flow_absent_restore,
-	.tunnel_action_decap_release = mdv_flow_absent_actions_release,
-	.tunnel_item_release = mdv_flow_absent_items_release,
-	.flex_item_create = mdv_flow_absent_flex_create,
-	.flex_item_release = mdv_flow_absent_flex_release,
+	.get_aged_flows = mdv_flow_unsupported_aged,
+	.get_q_aged_flows = mdv_flow_unsupported_queue_aged,
+	.tunnel_decap_set = mdv_flow_unsupported_tunnel_decap,
+	.tunnel_match = mdv_flow_unsupported_tunnel_match,
+	.get_restore_info = mdv_flow_unsupported_restore,
+	.tunnel_action_decap_release = mdv_flow_unsupported_actions_release,
+	.tunnel_item_release = mdv_flow_unsupported_items_release,
+	.flex_item_create = mdv_flow_unsupported_flex_create,
+	.flex_item_release = mdv_flow_unsupported_flex_release,
 	.info_get = mdv_flow_async_info,
 	.configure = mdv_flow_async_configure,
 	.pattern_template_create = mdv_flow_table_create_pattern,
@@ -234,7 +234,7 @@ int
 mdv_flow_init(struct mdv_port *port)
 {
 	struct mdv_flow_state *state;
-	int rc;
+	int ret;
 
 	if (!port->device.caps.flow_steering) {
 		MDV_LOG(ERR, "%s: the device does not let user space steer its traffic",
@@ -253,17 +253,17 @@ mdv_flow_init(struct mdv_port *port)
 	LIST_INIT(&state->rss);
 	state->tables.put = mdv_flow_table_put;
 	mdv_slab_init(&state->slab);
-	rc = mdv_flow_probe(port);
-	if (rc != 0) {
+	ret = mdv_flow_probe(port);
+	if (ret != 0) {
 		MDV_LOG(ERR, "%s: a first flow rule was refused (errno %d): %s", port->device.name,
-			-rc, mdv_flow_error_advice(-rc));
+			-ret, mdv_flow_error_advice(-ret));
 		goto free_state;
 	}
-	rc = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_move, port);
-	if (rc != 0)
+	ret = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_move, port);
+	if (ret != 0)
 		goto free_state;
-	rc = mdv_flow_level_init(&state->egress, state->nb_priorities, mdv_flow_move, port);
-	if (rc != 0)
+	ret = mdv_flow_level_init(&state->egress, state->nb_priorities, mdv_flow_move, port);
+	if (ret != 0)
 		goto fini_levels;
 	pthread_mutex_init(&state->lock, NULL);
 	return 0;
@@ -273,7 +273,7 @@ fini_levels:
 free_state:
 	free(state);
 	port->flow = NULL;
-	return rc;
+	return ret;
 }
 
 void
@@ -312,15 +312,15 @@ flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 {
 	struct rte_flow_error error = { .message = NULL };
 	struct mdv_flow_plan plan;
-	int rc = mdv_flow_install_plan(port, flow, &plan, &error);
+	int ret = mdv_flow_install_plan(port, flow, &plan, &error);
 
-	if (rc == 0)
-		rc = mdv_flow_install_add(port, flow, &plan, &error);
-	if (rc != 0)
+	if (ret == 0)
+		ret = mdv_flow_install_add(port, flow, &plan, &error);
+	if (ret != 0)
 		MDV_LOG(ERR, "port %u: flow rule %u, in order of creation, cannot be put back: %s",
 			port->dev->data->port_id, flow_number(port, flow),
-			error.message != NULL ? error.message : strerror(-rc));
-	return rc;
+			error.message != NULL ? error.message : strerror(-ret));
+	return ret;
 }
 
 /* Shape by shape, so that the slots of each table come in the order that the levels count on, and
@@ -330,15 +330,15 @@ flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 {
 	const struct mdv_flow_shape *shape;
 	struct mdv_flow_level_rule *rule;
-	int rc;
+	int ret;
 
 	TAILQ_FOREACH (shape, &levels->shapes, next) {
 		if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
 			continue; /* flow_default.c */
 		TAILQ_FOREACH (rule, &shape->rules, next) {
-			rc = flow_install_again(port, container_of(rule, struct rte_flow, level));
-			if (rc != 0)
-				return rc;
+			ret = flow_install_again(port, container_of(rule, struct rte_flow, level));
+			if (ret != 0)
+				return ret;
 		}
 	}
 	return 0;
@@ -371,29 +371,29 @@ static void
 flow_set_active(struct mdv_port *port, bool active)
 {
 	port->flow->active = active;
-	port->flow->levels.rooted_stay =
+	port->flow->levels.sticky_stay =
 		active && port->config.passthru_move == MDV_PASSTHRU_MOVE_OFF;
-	port->flow->egress.rooted_stay = port->flow->levels.rooted_stay;
+	port->flow->egress.sticky_stay = port->flow->levels.sticky_stay;
 }
 
 int
 mdv_flow_start(struct mdv_port *port)
 {
-	int rc;
+	int ret;
 
 	pthread_mutex_lock(&port->flow->lock);
 	mdv_flow_level_renew(&port->flow->levels);
 	mdv_flow_level_renew(&port->flow->egress);
-	rc = flow_install_all(port, &port->flow->levels);
-	if (rc == 0)
-		rc = flow_install_all(port, &port->flow->egress);
-	if (rc == 0)
-		rc = mdv_flow_default_apply(port);
-	if (rc != 0)
+	ret = flow_install_all(port, &port->flow->levels);
+	if (ret == 0)
+		ret = flow_install_all(port, &port->flow->egress);
+	if (ret == 0)
+		ret = mdv_flow_default_apply(port);
+	if (ret != 0)
 		flow_uninstall_all(port);
-	flow_set_active(port, rc == 0);
+	flow_set_active(port, ret == 0);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 void

@@ -85,10 +85,10 @@ tree_print_rule(
 	uint64_t counts[MDV_FLOW_COUNT_NB];
 	struct mdv_flow_plan plan;
 	char to[256], more[128];
-	int at, rc = mdv_flow_install_plan(tree->port, flow, &plan, error);
+	int at, ret = mdv_flow_install_plan(tree->port, flow, &plan, error);
 
-	if (rc != 0 || part >= plan.nb_parts)
-		return rc;
+	if (ret != 0 || part >= plan.nb_parts)
+		return ret;
 	tree_describe(&plan.actions, plan.parts[part].id, to, sizeof(to));
 	at = snprintf(more, sizeof(more), " rule:%p", (void *)flow);
 	if (flow->counted && mdv_flow_count_read(flow->counter, counts) == 0)
@@ -99,8 +99,8 @@ tree_print_rule(
 	if (flow->present.nb == 0)
 		snprintf(more + at, sizeof(more) - at, " waits for the port's start");
 	tree_print_entry(tree, &plan.parts[part].build, to, more);
-	if (flow->edited)
-		mdv_flow_edit_print(tree->file, &mdv_flow_install_edited(flow)->edit);
+	if (flow->modified)
+		mdv_flow_modify_print(tree->file, &mdv_flow_install_modified(flow)->modify);
 	return 0;
 }
 
@@ -109,20 +109,20 @@ tree_print_default(struct tree *tree, const struct mdv_flow_default_rule *rule, 
 {
 	struct mdv_flow_build build;
 	char to[64] = "";
-	int rc;
+	int ret;
 
 	if (part >= rule->nb_parts || tree->only != NULL)
 		return 0;
-	rc = mdv_flow_default_build(
+	ret = mdv_flow_default_build(
 		tree->port, rule, rule->parts[part].id, mdv_flow_level_of(&rule->level), &build);
 	if (mdv_rss_classes[rule->parts[part].id].fields != 0)
 		snprintf(to, sizeof(to), "TIR: the redirection table by %s",
 			mdv_rss_classes[rule->parts[part].id].name);
 	else
 		snprintf(to, sizeof(to), "TIR: the redirection table's first queue");
-	if (rc == 0)
+	if (ret == 0)
 		tree_print_entry(tree, &build, to, " default rule");
-	return rc;
+	return ret;
 }
 
 /* Each part of the shape's rules is a group. */
@@ -133,9 +133,9 @@ tree_print_shape(
 	const bool is_default = shape->priority == MDV_FLOW_LEVEL_DEFAULT;
 	const unsigned int nb_parts = is_default ? MDV_RSS_NB_CLASSES : shape->nb_masks;
 	struct mdv_flow_level_rule *rule;
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int part = 0; rc == 0 && part < nb_parts; part++) {
+	for (unsigned int part = 0; ret == 0 && part < nb_parts; part++) {
 		/* Halves of one part are in one group. */
 		if (part == 0 || is_default || shape->masks[part] != shape->masks[part - 1])
 			tree->nb_entries = 0;
@@ -143,16 +143,16 @@ tree_print_shape(
 			struct rte_flow *flow = container_of(rule, struct rte_flow, level);
 
 			if (is_default)
-				rc = tree_print_default(tree,
+				ret = tree_print_default(tree,
 					container_of(rule, struct mdv_flow_default_rule, level),
 					part);
 			else if (tree->only == NULL || tree->only == flow)
-				rc = tree_print_rule(tree, flow, part, error);
-			if (rc != 0)
+				ret = tree_print_rule(tree, flow, part, error);
+			if (ret != 0)
 				break;
 		}
 	}
-	return rc;
+	return ret;
 }
 
 /* The sniffer's rule is in no level: it has the first look at everything. */
@@ -178,16 +178,16 @@ tree_print_levels(
 	struct tree *tree, const struct mdv_flow_levels *levels, struct rte_flow_error *error)
 {
 	const struct mdv_flow_shape *shape;
-	int rc;
+	int ret;
 
 	for (unsigned int table = 0; table < 2u * levels->nb; table++) {
 		tree->nb_groups = 0;
 		TAILQ_FOREACH (shape, &levels->shapes, next) {
 			if (2u * shape->level + (shape->copies ? 0 : 1) != table)
 				continue;
-			rc = tree_print_shape(tree, shape, error);
-			if (rc != 0)
-				return rc;
+			ret = tree_print_shape(tree, shape, error);
+			if (ret != 0)
+				return ret;
 		}
 	}
 	return 0;
@@ -198,10 +198,10 @@ mdv_flow_tree_print(struct mdv_port *port, const struct rte_flow *only, FILE *fi
 	struct rte_flow_error *error)
 {
 	struct tree tree = { .port = port, .only = only, .file = file };
-	int rc;
+	int ret;
 
 	if (only == NULL)
 		tree_print_sniffer(&tree);
-	rc = tree_print_levels(&tree, &port->flow->levels, error);
-	return rc != 0 ? rc : tree_print_levels(&tree, &port->flow->egress, error);
+	ret = tree_print_levels(&tree, &port->flow->levels, error);
+	return ret != 0 ? ret : tree_print_levels(&tree, &port->flow->egress, error);
 }

@@ -68,7 +68,7 @@ owner_destroy(struct mdv_mr_table *table, struct owner *owner)
 
 /** The usual reason of ENOMEM has a name and a number: registered memory counts as locked. */
 static void
-tell_refusal(const struct mdv_mr_table *table, const struct mdv_mr_span *span, int error)
+log_refusal(const struct mdv_mr_table *table, const struct mdv_mr_span *span, int error)
 {
 	struct rlimit limit;
 
@@ -104,7 +104,7 @@ owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t
 			IBV_ACCESS_LOCAL_WRITE);
 		if (region->mr == NULL) {
 			rte_errno = errno != 0 ? errno : ENOMEM;
-			tell_refusal(table, &spans[i], rte_errno);
+			log_refusal(table, &spans[i], rte_errno);
 			owner_destroy(table, owner);
 			return NULL;
 		}

@@ -16,7 +16,7 @@
 
 #define NAME "net_mlx5dv"
 /** How long a process is waited for that does not answer. */
-static const struct timespec patience = { .tv_sec = 5 };
+static const struct timespec request_timeout = { .tv_sec = 5 };
 
 static_assert(sizeof(struct mdv_mp_message) <= RTE_MP_MAX_PARAM_LEN, "room for it");
 
@@ -141,7 +141,7 @@ request(struct rte_mp_msg *msg, struct rte_mp_reply *reply)
 	int ret;
 
 	pthread_mutex_lock(&request_lock);
-	ret = rte_mp_request_sync(msg, reply, &patience) == 0 ? 0 : -rte_errno;
+	ret = rte_mp_request_sync(msg, reply, &request_timeout) == 0 ? 0 : -rte_errno;
 	pthread_mutex_unlock(&request_lock);
 	return ret;
 }

@@ -22,8 +22,8 @@ enum mdv_mp_kind {
 	MDV_MP_POOL_GONE,  /**< of a mempool that the asker has destroyed */
 	MDV_MP_RECOVER_RX, /**< start a queue anew that has stopped with an error */
 	MDV_MP_RECOVER_TX,
-	MDV_MP_REVIVE_RX, /**< make a broken queue anew */
-	MDV_MP_REVIVE_TX,
+	MDV_MP_RECREATE_RX, /**< make a broken queue anew */
+	MDV_MP_RECREATE_TX,
 	MDV_MP_DUMP_RULES, /**< with a file to print them to */
 	MDV_MP_NB_ASKED,
 	/* told */

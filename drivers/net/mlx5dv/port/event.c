@@ -20,72 +20,72 @@
 #include "state/port.h"
 
 /** What some events ask for. */
-struct news {
+struct pending {
 	bool link;
 	bool fatal;
 };
 
-enum about {
-	ABOUT_PORT,
-	ABOUT_DEVICE,
-	ABOUT_QP,
-	ABOUT_CQ,
-	ABOUT_WQ,
+enum object {
+	EVENT_OF_PORT,
+	EVENT_OF_DEVICE,
+	EVENT_OF_QP,
+	EVENT_OF_CQ,
+	EVENT_OF_WQ,
 };
 
 /* clang-format off */
 static const struct row {
 	enum ibv_event_type type;
-	enum about about;
+	enum object object;
 	const char *advice; /**< of a queue */
-} rows[] = {
-	{ IBV_EVENT_PORT_ACTIVE, ABOUT_PORT, NULL },
-	{ IBV_EVENT_PORT_ERR, ABOUT_PORT, NULL },
-	{ IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE, NULL },
-	{ IBV_EVENT_CQ_ERR, ABOUT_CQ, "no completion comes any more; a burst makes the queue anew" },
-	{ IBV_EVENT_WQ_FATAL, ABOUT_WQ, "nothing is received until a burst has started it anew" },
-	{ IBV_EVENT_QP_FATAL, ABOUT_QP, "nothing is sent until a burst has started it anew" },
-	{ IBV_EVENT_QP_REQ_ERR, ABOUT_QP, "nothing is sent until a burst has started it anew" },
-	{ IBV_EVENT_QP_ACCESS_ERR, ABOUT_QP, "nothing is sent until a burst has started it anew" },
+} event_rows[] = {
+	{ IBV_EVENT_PORT_ACTIVE, EVENT_OF_PORT, NULL },
+	{ IBV_EVENT_PORT_ERR, EVENT_OF_PORT, NULL },
+	{ IBV_EVENT_DEVICE_FATAL, EVENT_OF_DEVICE, NULL },
+	{ IBV_EVENT_CQ_ERR, EVENT_OF_CQ, "no completion comes any more; a burst makes the queue anew" },
+	{ IBV_EVENT_WQ_FATAL, EVENT_OF_WQ, "nothing is received until a burst has started it anew" },
+	{ IBV_EVENT_QP_FATAL, EVENT_OF_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_QP_REQ_ERR, EVENT_OF_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_QP_ACCESS_ERR, EVENT_OF_QP, "nothing is sent until a burst has started it anew" },
 };
 /* clang-format on */
 
 static const struct row *
-row_of(enum ibv_event_type type)
+event_row_of(enum ibv_event_type type)
 {
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(rows); i++) {
-		if (rows[i].type == type)
-			return &rows[i];
+	for (i = 0; i < RTE_DIM(event_rows); i++) {
+		if (event_rows[i].type == type)
+			return &event_rows[i];
 	}
 	return NULL;
 }
 
 /** Say it once a queue and start of the port. @return whether it is to be said. */
 static bool
-is_news(uint32_t *told, enum ibv_event_type type)
+is_first(uint32_t *logged, enum ibv_event_type type)
 {
-	bool news = (*told & 1u << type) == 0;
+	bool pending = (*logged & 1u << type) == 0;
 
-	*told |= 1u << type;
-	return news;
+	*logged |= 1u << type;
+	return pending;
 }
 
 static bool
-tell_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+handle_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
 {
 	struct mdv_rxq *rxq;
 
 	LIST_FOREACH (rxq, &port->queues.rx, next) {
-		if (row->about == ABOUT_CQ ? rxq->cq.ibv_cq != event->element.cq
-					   : rxq->wq != event->element.wq)
+		if (row->object == EVENT_OF_CQ ? rxq->cq.ibv_cq != event->element.cq
+					       : rxq->wq != event->element.wq)
 			continue;
-		if (row->about == ABOUT_CQ) {
+		if (row->object == EVENT_OF_CQ) {
 			mdv_rxq_ring_break(rxq);
 			mdv_rx_intr_wake(port, rxq->idx);
 		}
-		if (is_news(&rxq->told, event->event_type))
+		if (is_first(&rxq->logged, event->event_type))
 			MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id,
 				rxq->idx, ibv_event_type_str(event->event_type), row->advice);
 		return true;
@@ -94,17 +94,17 @@ tell_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struc
 }
 
 static bool
-tell_txq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+handle_txq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
 {
 	struct mdv_txq *txq;
 
 	LIST_FOREACH (txq, &port->queues.tx, next) {
-		if (row->about == ABOUT_CQ ? txq->cq.ibv_cq != event->element.cq
-					   : txq->qp != event->element.qp)
+		if (row->object == EVENT_OF_CQ ? txq->cq.ibv_cq != event->element.cq
+					       : txq->qp != event->element.qp)
 			continue;
-		if (row->about == ABOUT_CQ)
+		if (row->object == EVENT_OF_CQ)
 			txq->broken = true;
-		if (is_news(&txq->told, event->event_type))
+		if (is_first(&txq->logged, event->event_type))
 			MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id,
 				txq->idx, ibv_event_type_str(event->event_type), row->advice);
 		return true;
@@ -117,18 +117,18 @@ tell_txq(struct mdv_port *port, const struct ibv_async_event *event, const struc
  * still there, and whoever destroys it must not hold the lock meanwhile.
  */
 static void
-tell_queue(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
+handle_queue(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&port->queues.lock);
-	if (row->about != ABOUT_QP)
-		found = tell_rxq(port, event, row);
-	if (!found && row->about != ABOUT_WQ)
-		found = tell_txq(port, event, row);
+	if (row->object != EVENT_OF_QP)
+		found = handle_rxq(port, event, row);
+	if (!found && row->object != EVENT_OF_WQ)
+		found = handle_txq(port, event, row);
 	pthread_mutex_unlock(&port->queues.lock);
-	if (!found && !port->event.other_told) {
-		port->event.other_told = true;
+	if (!found && !port->event.other_logged) {
+		port->event.other_logged = true;
 		MDV_LOG(ERR,
 			"port %u: %s of a rule's destination: its packets may be lost; stop the "
 			"port and start it again",
@@ -137,31 +137,31 @@ tell_queue(struct mdv_port *port, const struct ibv_async_event *event, const str
 }
 
 static void
-take(struct mdv_port *port, const struct ibv_async_event *event, struct news *news)
+take(struct mdv_port *port, const struct ibv_async_event *event, struct pending *pending)
 {
-	const struct row *row = row_of(event->event_type);
+	const struct row *row = event_row_of(event->event_type);
 
 	if (row == NULL)
 		MDV_LOG(DEBUG, "port %u: %s", port->dev->data->port_id,
 			ibv_event_type_str(event->event_type));
-	else if (row->about == ABOUT_PORT)
-		news->link |= event->element.port_num == port->device.port_num;
-	else if (row->about == ABOUT_DEVICE)
-		news->fatal = true;
+	else if (row->object == EVENT_OF_PORT)
+		pending->link |= event->element.port_num == port->device.port_num;
+	else if (row->object == EVENT_OF_DEVICE)
+		pending->fatal = true;
 	else
-		tell_queue(port, event, row);
+		handle_queue(port, event, row);
 }
 
 static void handle(void *arg);
 
 /** Read them all; the descriptor is non-blocking. */
 static void
-take_all(struct mdv_port *port, struct news *news)
+take_all(struct mdv_port *port, struct pending *pending)
 {
 	struct ibv_async_event event;
 
 	while (ibv_get_async_event(port->device.ctx, &event) == 0) {
-		take(port, &event, news);
+		take(port, &event, pending);
 		ibv_ack_async_event(&event);
 	}
 	if (errno == EAGAIN || errno == EINTR)
@@ -170,7 +170,7 @@ take_all(struct mdv_port *port, struct news *news)
 	MDV_LOG(ERR, "port %u: cannot read the device's events: %s", port->dev->data->port_id,
 		strerror(errno));
 	rte_intr_callback_unregister_pending(port->event.handle, handle, port, NULL);
-	news->fatal = true;
+	pending->fatal = true;
 }
 
 /** @return whether the link is another than the application was told. */
@@ -191,11 +191,11 @@ update_link(struct mdv_port *port)
 
 /** @return whether this is new. */
 static bool
-set_gone(struct mdv_port *port)
+set_removed(struct mdv_port *port)
 {
-	if (port->event.gone)
+	if (port->event.removed)
 		return false;
-	port->event.gone = true;
+	port->event.removed = true;
 	MDV_LOG(ERR,
 		"port %u: the device %s has failed and does nothing any more; close the port, or "
 		"reset it when the device is back",
@@ -209,12 +209,12 @@ handle(void *arg)
 	struct mdv_port *port = arg;
 	struct rte_eth_dev *dev = port->dev;
 	const struct rte_eth_intr_conf conf = dev->data->dev_conf.intr_conf;
-	struct news news = { 0 };
+	struct pending pending = { 0 };
 	bool removed, changed;
 
-	take_all(port, &news);
-	removed = news.fatal && set_gone(port) && conf.rmv;
-	changed = (news.link || news.fatal) && update_link(port) && conf.lsc;
+	take_all(port, &pending);
+	removed = pending.fatal && set_removed(port) && conf.rmv;
+	changed = (pending.link || pending.fatal) && update_link(port) && conf.lsc;
 	/* The port may be closed in the callback: nothing of it is touched behind that. So there is
 	 * one, and that a device is gone says more. */
 	if (removed)
@@ -334,11 +334,11 @@ mdv_event_start(struct mdv_port *port)
 
 	pthread_mutex_lock(&port->queues.lock);
 	LIST_FOREACH (rxq, &port->queues.rx, next)
-		rxq->told = rxq->told_syndromes = 0;
+		rxq->logged = rxq->logged_syndromes = 0;
 	LIST_FOREACH (txq, &port->queues.tx, next)
-		txq->told = txq->told_syndromes = 0;
+		txq->logged = txq->logged_syndromes = 0;
 	pthread_mutex_unlock(&port->queues.lock);
-	port->event.other_told = false;
+	port->event.other_logged = false;
 	/* ethdev does it for those who do not ask for events. */
 	if (port->dev->data->dev_conf.intr_conf.lsc)
 		mdv_link_update(port->dev, 0);
@@ -347,5 +347,5 @@ mdv_event_start(struct mdv_port *port)
 int
 mdv_event_is_removed(struct rte_eth_dev *dev)
 {
-	return mdv_port(dev)->event.gone;
+	return mdv_port(dev)->event.removed;
 }

@@ -21,7 +21,7 @@ mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed)
 	bool is_netdev_up;
 	int ret;
 
-	if (port->event.gone) {
+	if (port->event.removed) {
 		*up = false;
 		*speed = 0;
 		return 0;

@@ -124,7 +124,7 @@ mdv_queue_start_all(struct rte_eth_dev *dev)
 	uint16_t i;
 	int ret;
 
-	mdv_port(dev)->expects_marks = false;
+	mdv_port(dev)->marks_in_use = false;
 	ret = mdv_rx_intr_create(dev);
 	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
 		ret = tx_begin(dev, i);

@@ -19,7 +19,7 @@ enum source {
 	NETDEV, /**< a statistic of the netdev, 64 bits */
 };
 
-struct row {
+struct xstats_row {
 	const char *name;    /**< as DPDK shows it */
 	const char *counter; /**< as Linux does */
 	enum source source;
@@ -37,7 +37,7 @@ struct row {
 
 /* clang-format off */
 /** Names are the in-tree mlx5 driver's where it has one, else Linux's. */
-static const struct row rows[] = {
+static const struct xstats_row xstats_rows[] = {
 	{ "rx_out_of_buffer", "out_of_buffer", DEVICE },
 	/* Of all verbs users; the kernel's documentation calls responder what receives. */
 	{ "resp_cqe_error", "resp_cqe_error", DEVICE },
@@ -75,12 +75,12 @@ static const struct row rows[] = {
 	{ "tx_vport_bytes", "vport_tx_bytes", NETDEV },
 };
 /* clang-format on */
-static_assert(RTE_DIM(rows) <= MDV_XSTATS_MAX, "a port has room for all");
+static_assert(RTE_DIM(xstats_rows) <= MDV_XSTATS_MAX, "a port has room for all");
 
 /** What is in the counters now, by row. */
 struct reading {
-	bool found[RTE_DIM(rows)];
-	uint64_t value[RTE_DIM(rows)];
+	bool found[RTE_DIM(xstats_rows)];
+	uint64_t value[RTE_DIM(xstats_rows)];
 };
 
 static void
@@ -89,8 +89,8 @@ take_netdev_stat(const char *name, uint64_t value, void *arg)
 	struct reading *now = arg;
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(rows); i++) {
-		if (rows[i].source == NETDEV && strcmp(rows[i].counter, name) == 0) {
+	for (i = 0; i < RTE_DIM(xstats_rows); i++) {
+		if (xstats_rows[i].source == NETDEV && strcmp(xstats_rows[i].counter, name) == 0) {
 			now->found[i] = true;
 			now->value[i] = value;
 		}
@@ -103,10 +103,10 @@ read_all(const struct mdv_port *port, struct reading *now)
 	unsigned int i;
 
 	memset(now, 0, sizeof(*now));
-	for (i = 0; i < RTE_DIM(rows); i++) {
-		if (rows[i].source == DEVICE)
-			now->found[i] = mdv_device_read_counter(&port->device, rows[i].counter,
-						&now->value[i]) == 0;
+	for (i = 0; i < RTE_DIM(xstats_rows); i++) {
+		if (xstats_rows[i].source == DEVICE)
+			now->found[i] = mdv_device_read_counter(&port->device,
+						xstats_rows[i].counter, &now->value[i]) == 0;
 	}
 	/* Whatever the reason, what was not found is told as it was before. */
 	(void)mdv_netdev_stats_read(port->device.ifindex, take_netdev_stat, now);
@@ -121,7 +121,7 @@ mdv_xstats_init(struct mdv_port *port)
 
 	read_all(port, &now);
 	xstats->nb = 0;
-	for (i = 0; i < RTE_DIM(rows); i++) {
+	for (i = 0; i < RTE_DIM(xstats_rows); i++) {
 		if (!now.found[i])
 			continue;
 		xstats->rows[xstats->nb] = i;
@@ -148,7 +148,7 @@ update(struct mdv_port *port)
 static uint64_t
 since_reset(const struct mdv_xstats *xstats, uint16_t id)
 {
-	if (rows[xstats->rows[id]].source == DEVICE)
+	if (xstats_rows[xstats->rows[id]].source == DEVICE)
 		return mdv_device_counted(xstats->base[id], xstats->last[id]);
 	return xstats->last[id] - xstats->base[id];
 }
@@ -171,7 +171,7 @@ mdv_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *values, unsigned i
 static void
 name_of(const struct mdv_xstats *xstats, uint16_t id, struct rte_eth_xstat_name *name)
 {
-	snprintf(name->name, sizeof(name->name), "%s", rows[xstats->rows[id]].name);
+	snprintf(name->name, sizeof(name->name), "%s", xstats_rows[xstats->rows[id]].name);
 }
 
 int

@@ -148,14 +148,15 @@ mdv_cq_syndrome_of(enum ibv_wc_status status)
 }
 
 void
-mdv_cq_tell_stop(const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *told)
+mdv_cq_log_error(
+	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *logged)
 {
 	const uint64_t bit = UINT64_C(1) << (syndrome % 64);
-	const bool news = (*told & bit) == 0;
+	const bool pending = (*logged & bit) == 0;
 
-	*told |= bit;
-	rte_log(news ? RTE_LOG_WARNING : RTE_LOG_DEBUG, mdv_log_type,
+	*logged |= bit;
+	rte_log(pending ? RTE_LOG_WARNING : RTE_LOG_DEBUG, mdv_log_type,
 		"mlx5dv: port %u %s queue %u: stopped with syndrome %#x, %s; starting it anew%s\n",
 		port_id, side, idx, syndrome, mdv_cq_syndrome(syndrome),
-		news ? "; further ones at debug level" : "");
+		pending ? "; further ones at debug level" : "");
 }

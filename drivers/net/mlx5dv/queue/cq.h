@@ -67,10 +67,10 @@ uint8_t mdv_cq_syndrome_of(enum ibv_wc_status status);
  * Say that a queue has stopped with @p syndrome and begins anew: at warning level once for each
  * syndrome, the rest at debug level, for a fault may come with every packet.
  * @param side "Rx" or "Tx"
- * @param told by 1 << syndrome % 64, what was said already
+ * @param logged by 1 << syndrome % 64, what was said already
  */
-void mdv_cq_tell_stop(
-	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *told);
+void mdv_cq_log_error(
+	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *logged);
 
 /** op_own of the slot of @p ci, read before the rest of the CQE. */
 static __rte_always_inline uint8_t

@@ -60,8 +60,8 @@ struct mdv_event {
 	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: nobody listens */
 	uint16_t netdev_mtu;            /**< as last seen */
 	bool up;                        /**< the link, as the application was told last */
-	bool gone;                      /**< the device has failed for good or was taken away */
-	bool other_told;                /**< of objects that are no queues */
+	bool removed;                   /**< the device has failed for good or was taken away */
+	bool other_logged;              /**< of objects that are no queues */
 };
 
 /**
@@ -95,7 +95,7 @@ struct mdv_port {
 
 	bool isolated;               /**< rte_flow_isolate(): no default rules */
 	bool started;                /**< queues exist in the device, rules are applied */
-	bool expects_marks;          /**< since the start a rule has tagged packets */
+	bool marks_in_use;           /**< since the start a rule has tagged packets */
 	uint16_t mtu;                /**< bytes of L3 payload */
 	uint64_t rx_metadata;        /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
 	uint16_t nb_reta;            /**< power of two; 0 before configure */

@@ -203,7 +203,7 @@ struct shca_matcher_object {
 
 struct shca_flow_action_object {
 	struct shca_object object;
-	struct shca_edit edit;
+	struct shca_modify modify;
 };
 
 struct shca_flow_object {

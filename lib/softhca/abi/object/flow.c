@@ -81,7 +81,7 @@ check_request(const struct shca_user_buffer *in, const struct ib_uverbs_create_f
 struct named {
 	struct shca_counters_object *counters; /* or NULL */
 	struct shca_flow_action_object *action[SPECS_MAX];
-	const struct shca_edit *edit[SPECS_MAX]; /* of the actions */
+	const struct shca_modify *modify[SPECS_MAX]; /* of the actions */
 	unsigned int nb_actions;
 };
 
@@ -108,7 +108,7 @@ take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uin
 		return ret;
 	if (type == SPEC_ACTION_HANDLE) {
 		named->action[named->nb_actions] = (struct shca_flow_action_object *)object;
-		named->edit[named->nb_actions] = &named->action[named->nb_actions]->edit;
+		named->modify[named->nb_actions] = &named->action[named->nb_actions]->modify;
 		named->nb_actions++;
 		return 0;
 	}
@@ -183,7 +183,7 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 		.specs_length = request->flow_attr.size,
 		.tir = flow->qp->tir,
 		.counter = flow->counters != NULL ? &flow->counters->count : NULL,
-		.edits = named->edit,
+		.modify_set = named->modify,
 	};
 	int ret;
 

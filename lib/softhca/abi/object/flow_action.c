@@ -52,7 +52,7 @@ create_modify_header(struct shca_bundle *bundle)
 		shca_ioctl_object(bundle, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_HANDLE);
 	const struct shca_user_buffer *actions =
 		shca_ioctl_buffer(bundle, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM);
-	uint8_t prm[SHCA_EDIT_STEPS_MAX * ACTION_BYTES];
+	uint8_t prm[SHCA_MODIFY_STEPS_MAX * ACTION_BYTES];
 	int ret;
 
 	if (bundle->file->model->modify_actions == 0)
@@ -60,28 +60,29 @@ create_modify_header(struct shca_bundle *bundle)
 	if (actions->length % ACTION_BYTES != 0)
 		return -EINVAL;
 	ret = take_table_type(
-		bundle, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE, &action->edit.egress);
+		bundle, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE, &action->modify.egress);
 	if (ret != 0)
 		return ret;
 	if (actions->length / ACTION_BYTES > bundle->file->model->modify_actions)
 		return -EOPNOTSUPP;
 	ret = shca_user_read(actions, 0, prm, actions->length);
-	return ret != 0 ? ret : shca_edit_parse(prm, actions->length / ACTION_BYTES, &action->edit);
+	return ret != 0 ? ret
+			: shca_modify_parse(prm, actions->length / ACTION_BYTES, &action->modify);
 }
 
 static const struct reformat {
 	uint8_t type;    /* enum mlx5_ib_uapi_flow_action_packet_reformat_type */
 	uint8_t ft_type; /* the only one that can have it */
-	enum shca_edit_kind kind;
+	enum shca_modify_kind kind;
 } reformats[] = {
 	{ MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2,
-		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX, SHCA_EDIT_L2_TUNNEL_TO_L2 },
+		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX, SHCA_MODIFY_L2_TUNNEL_TO_L2 },
 	{ MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL,
-		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX, SHCA_EDIT_L2_TO_L2_TUNNEL },
+		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX, SHCA_MODIFY_L2_TO_L2_TUNNEL },
 	{ MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2,
-		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX, SHCA_EDIT_L3_TUNNEL_TO_L2 },
+		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX, SHCA_MODIFY_L3_TUNNEL_TO_L2 },
 	{ MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL,
-		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX, SHCA_EDIT_L2_TO_L3_TUNNEL },
+		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX, SHCA_MODIFY_L2_TO_L3_TUNNEL },
 };
 
 /* mlx5_ib_flow_action_packet_reformat_valid. */
@@ -100,9 +101,9 @@ find_reformat(const struct shca_bundle *bundle)
 
 /* Firmware wants an Ethernet header, with a tag at most, where a packet becomes a frame. */
 static bool
-is_header_valid(enum shca_edit_kind kind, size_t length)
+is_header_valid(enum shca_modify_kind kind, size_t length)
 {
-	if (kind == SHCA_EDIT_L3_TUNNEL_TO_L2)
+	if (kind == SHCA_MODIFY_L3_TUNNEL_TO_L2)
 		return length == ETHERNET_BYTES || length == ETHERNET_BYTES + TAG_BYTES;
 	return length >= ETHERNET_BYTES;
 }
@@ -115,21 +116,21 @@ create_packet_reformat(struct shca_bundle *bundle)
 	const struct shca_user_buffer *header =
 		shca_ioctl_buffer(bundle, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_DATA_BUF);
 	const struct reformat *reformat = find_reformat(bundle);
-	struct shca_edit *edit = &action->edit;
+	struct shca_modify *modify = &action->modify;
 
 	if (bundle->file->model->encap_bytes == 0 || reformat == NULL)
 		return -EOPNOTSUPP;
-	edit->kind = reformat->kind;
-	edit->egress = reformat->ft_type == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX;
-	if (edit->kind == SHCA_EDIT_L2_TUNNEL_TO_L2)
+	modify->kind = reformat->kind;
+	modify->egress = reformat->ft_type == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX;
+	if (modify->kind == SHCA_MODIFY_L2_TUNNEL_TO_L2)
 		return 0;
 	if (header->length == 0)
 		return -ENOENT;
 	if (header->length > bundle->file->model->encap_bytes ||
-		!is_header_valid(edit->kind, header->length))
+		!is_header_valid(modify->kind, header->length))
 		return -EINVAL;
-	edit->header_bytes = (uint8_t)header->length;
-	return shca_user_read(header, 0, edit->header, header->length);
+	modify->header_bytes = (uint8_t)header->length;
+	return shca_user_read(header, 0, modify->header, header->length);
 }
 
 /* clang-format off */

@@ -92,14 +92,15 @@ check_destination(
 }
 
 static int
-take_actions(const struct shca_attr *attr, struct shca_edits *edits, struct shca_flow_object *flow)
+take_actions(const struct shca_attr *attr, struct shca_modify_set *modify_set,
+	struct shca_flow_object *flow)
 {
 	struct shca_flow_action_object *actions[SHCA_HANDLES_MAX];
 	int ret = 0;
 
 	for (unsigned int i = 0; ret == 0 && i < attr->nb_objects; i++) {
 		actions[i] = (struct shca_flow_action_object *)attr->objects[i];
-		ret = shca_edit_add(edits, &actions[i]->edit);
+		ret = shca_modify_add(modify_set, &actions[i]->modify);
 	}
 	return ret != 0 ? ret : shca_flow_use_add(flow, actions, attr->nb_objects);
 }
@@ -136,7 +137,7 @@ shca_matcher_create_flow(struct shca_bundle *bundle)
 	if (ret == 0)
 		ret = take_param(bundle, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, &value);
 	if (ret == 0 && actions != NULL)
-		ret = take_actions(actions, &attr.edits, flow);
+		ret = take_actions(actions, &attr.modify_set, flow);
 	if (ret == 0 && tag > FLOW_TAG_MAX)
 		ret = -EINVAL;
 	if (ret == 0 && matcher->type != MLX5_IB_FLOW_TYPE_NORMAL)

@@ -49,7 +49,7 @@ shca_inject_sq(struct shca_sq *sq)
 	sq->state = SHCA_QUEUE_ERROR;
 	sq->first_syndrome = fault->syndrome;
 	if (fault->row->kind == SHCA_FAULT_SQ_FATAL)
-		shca_tell(sq->attr.event, sq->attr.owner, SHCA_EVENT_QP_FATAL);
+		shca_notify(sq->attr.event, sq->attr.owner, SHCA_EVENT_QP_FATAL);
 	return true;
 }
 

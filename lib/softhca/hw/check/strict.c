@@ -35,7 +35,7 @@ report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_s
 
 /* @return what is wrong with an access, or SHCA_NB_FINDINGS. */
 static enum shca_finding
-judge_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t address,
+check_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t address,
 	uint32_t length, bool write)
 {
 	switch (shca_mem_explain(dev->mem, pdn, lkey, address, length, write)) {
@@ -77,7 +77,7 @@ report_wqe(struct look *look, enum shca_finding finding)
 }
 
 static enum shca_finding
-judge_segments(const struct look *look)
+check_segments(const struct look *look)
 {
 	const struct shca_sq *sq = look->sq;
 
@@ -89,7 +89,7 @@ judge_segments(const struct look *look)
 
 		if (segment->inlined != NULL || segment->length == 0)
 			continue;
-		finding = judge_access(sq->dev, sq->attr.pdn, segment->lkey, segment->address,
+		finding = check_access(sq->dev, sq->attr.pdn, segment->lkey, segment->address,
 			segment->length, false);
 		if (finding != SHCA_NB_FINDINGS)
 			return finding;
@@ -99,7 +99,7 @@ judge_segments(const struct look *look)
 
 /* @return the first thing wrong, or SHCA_NB_FINDINGS. */
 static enum shca_finding
-judge_wqe(struct look *look)
+check_wqe(struct look *look)
 {
 	struct shca_sq *sq = look->sq;
 	struct shca_wqe *wqe = &look->wqe;
@@ -126,7 +126,7 @@ judge_wqe(struct look *look)
 	/* Softhca's own engine, and older hardware, go on after it. */
 	if (ctrl.imm != 0 && wqe->opcode == MLX5_OPCODE_SEND)
 		report_wqe(look, SHCA_FINDING_WQE_IMMEDIATE);
-	return judge_segments(look);
+	return check_segments(look);
 }
 
 /* @return the bytes a frame starts with, or NULL when they are too scattered to be looked at. */
@@ -151,7 +151,7 @@ frame_start(const struct look *look)
  * not known. One that receives, whatever its rules are, is enough.
  */
 static void
-judge_broadcast(struct look *look)
+check_broadcast(struct look *look)
 {
 	static const uint8_t broadcast[MAC_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	struct shca_sq *sq = look->sq;
@@ -182,14 +182,14 @@ shca_strict_sq(struct shca_sq *sq, uint16_t pi)
 
 		look.index = sq->looked_at;
 		look.nb_posted = (uint16_t)(pi - sq->looked_at);
-		finding = judge_wqe(&look);
+		finding = check_wqe(&look);
 		if (finding != SHCA_NB_FINDINGS) {
 			report_wqe(&look, finding);
 			/* What follows is flushed, or of an unknown place. */
 			sq->looked_at = pi;
 			return;
 		}
-		judge_broadcast(&look);
+		check_broadcast(&look);
 		sq->looked_at += look.wqe.nb_wqebbs;
 		shca_doorbell_posted(sq, look.index);
 	}
@@ -233,7 +233,7 @@ shca_strict_rq_overrun(struct shca_rq *rq)
  * Later, a driver that writes 32 bits (DPDK's receive queues) may well have 0 in the low half.
  */
 static void
-judge_first(struct shca_device *dev, struct shca_finding_site *site, const __be32 *record,
+check_first(struct shca_device *dev, struct shca_finding_site *site, const __be32 *record,
 	uint32_t nb, bool *has_begun)
 {
 	__be32 word = __atomic_load_n(record, __ATOMIC_ACQUIRE);
@@ -258,7 +258,7 @@ shca_strict_round(struct shca_device *dev)
 		if (sq->state != SHCA_QUEUE_READY)
 			continue;
 		shca_touch(dev, SHCA_TOUCH_SQ_RING, sq);
-		judge_first(dev, &site, &sq->attr.dbrec[MLX5_SND_DBR], sq->attr.nb_wqebbs,
+		check_first(dev, &site, &sq->attr.dbrec[MLX5_SND_DBR], sq->attr.nb_wqebbs,
 			&sq->has_begun);
 	}
 	LIST_FOREACH (rq, &dev->rqs, link) {
@@ -267,7 +267,7 @@ shca_strict_round(struct shca_device *dev)
 		if (rq->state != SHCA_QUEUE_READY)
 			continue;
 		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
-		judge_first(dev, &site, &rq->attr.dbrec[MLX5_RCV_DBR], rq->attr.nb_wqes,
+		check_first(dev, &site, &rq->attr.dbrec[MLX5_RCV_DBR], rq->attr.nb_wqes,
 			&rq->has_begun);
 	}
 }
@@ -314,7 +314,7 @@ shca_strict_rq_created(struct shca_rq *rq)
 
 /* The first segment that does not take its part of a frame, and all of them as text. */
 static enum shca_finding
-judge_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char *text)
+check_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char *text)
 {
 	enum shca_finding finding = SHCA_NB_FINDINGS;
 
@@ -333,7 +333,7 @@ judge_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char 
 			address, room, lkey);
 		part = room < length ? room : length;
 		if (part != 0 && finding == SHCA_NB_FINDINGS)
-			finding = judge_access(rq->dev, rq->attr.pdn, lkey, address, part, true);
+			finding = check_access(rq->dev, rq->attr.pdn, lkey, address, part, true);
 		length -= part;
 	}
 	return finding;
@@ -357,7 +357,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 	shca_text_append(text, TEXT_MAX, "frame of %" PRIu32 " bytes, segments", length);
-	finding = judge_rx_segments(rq, wqe + rq->header_bytes, length, text);
+	finding = check_rx_segments(rq, wqe + rq->header_bytes, length, text);
 	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR)
 		finding = SHCA_FINDING_RX_TRUNCATED;
 	else if (syndrome == MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR || finding == SHCA_NB_FINDINGS)
@@ -378,7 +378,7 @@ take_ci(uint32_t value, uint32_t mask, uint32_t *ci, uint32_t pi)
 }
 
 enum shca_finding
-shca_strict_judge_ci(uint32_t word, uint32_t *ci, uint32_t pi, uint32_t nb_cqes)
+shca_strict_check_ci(uint32_t word, uint32_t *ci, uint32_t pi, uint32_t nb_cqes)
 {
 	const uint32_t mask = SHCA_CQ_ARM_CI_MASK;
 	uint32_t swapped = __builtin_bswap32(word);
@@ -413,7 +413,7 @@ shca_strict_cq(struct shca_cq *cq)
 	if (word == cq->ci_word || cq->attr.ignore_overrun)
 		return;
 	cq->ci_word = word;
-	finding = shca_strict_judge_ci(be32toh(word), &cq->ci_valid, cq->pi, cq->attr.nb_cqes);
+	finding = shca_strict_check_ci(be32toh(word), &cq->ci_valid, cq->pi, cq->attr.nb_cqes);
 	if (finding == SHCA_NB_FINDINGS)
 		return;
 	snprintf(text, sizeof(text),

@@ -47,6 +47,6 @@ void shca_strict_cq_overrun(struct shca_cq *cq, const struct shca_cqe *cqe);
  * @param pi completions written so far, of which some from @p ci on are unread
  * @return SHCA_NB_FINDINGS when there is nothing to find
  */
-enum shca_finding shca_strict_judge_ci(uint32_t word, uint32_t *ci, uint32_t pi, uint32_t nb_cqes);
+enum shca_finding shca_strict_check_ci(uint32_t word, uint32_t *ci, uint32_t pi, uint32_t nb_cqes);
 
 #endif /* SHCA_HW_CHECK_STRICT_H */

@@ -18,7 +18,7 @@
 #include "hw/format/tunnels.h"
 #include "hw/format/tx.h"
 #include "hw/queue/cq.h"
-#include "hw/queue/memo.h"
+#include "hw/queue/flow_cache.h"
 #include "hw/queue/out.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -112,7 +112,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->steering = shca_steering_create(&steering_conf);
 	if (dev->steering == NULL)
 		goto destroy_mem;
-	ret = shca_memo_init(&dev->memo);
+	ret = shca_flow_cache_init(&dev->flow_cache);
 	if (ret != 0)
 		goto destroy_steering;
 	ret = shca_out_init(&dev->out);
@@ -143,7 +143,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 fini_out:
 	shca_out_fini(&dev->out);
 fini_memo:
-	shca_memo_fini(&dev->memo);
+	shca_flow_cache_fini(&dev->flow_cache);
 destroy_steering:
 	shca_steering_destroy(dev->steering);
 destroy_mem:
@@ -166,7 +166,7 @@ shca_device_destroy(struct shca_device *dev)
 	pthread_mutex_destroy(&dev->held);
 	pthread_mutex_destroy(&dev->next);
 	shca_out_fini(&dev->out);
-	shca_memo_fini(&dev->memo);
+	shca_flow_cache_fini(&dev->flow_cache);
 	shca_steering_destroy(dev->steering);
 	shca_mem_destroy(dev->mem);
 	free(dev);
@@ -385,7 +385,7 @@ run_round(void *arg)
 
 /* The application took away memory that it had registered or given as a ring. */
 static void
-blame(struct shca_device *dev)
+handle_fault(struct shca_device *dev)
 {
 	SHCA_WARN("device %u faulted on memory that is no longer mapped", dev->conf.index);
 	switch (dev->touch) {
@@ -421,7 +421,7 @@ guarded(struct shca_device *dev, void (*run)(void *dev))
 	dev->touch = SHCA_TOUCH_NONE;
 	dev->is_reflecting = false; /* the last round may have faulted */
 	if (!shca_mem_guard_run(run, dev)) {
-		blame(dev);
+		handle_fault(dev);
 		dev->nb_done++;
 	}
 	return dev->nb_done;

@@ -23,10 +23,10 @@ flap(struct shca_device *dev, const struct shca_fault *fault)
 		shca_device_set_link(dev, true);
 		return;
 	}
-	dev->is_dark = true;
-	dev->light_ticks =
+	dev->is_down = true;
+	dev->link_up_ticks =
 		fault->ns != 0 ? shca_clock_ticks() + NS_TO_TICKS(fault->ns) : UINT64_MAX;
-	shca_faulty_darken(
+	shca_faulty_link_down(
 		dev->conf.wire, fault->is_tx, fault->ns != 0 ? UINT64_MAX : fault->number);
 }
 
@@ -64,8 +64,8 @@ slow_down(struct shca_device *dev, const struct shca_fault *fault)
 static void
 lighten(struct shca_device *dev)
 {
-	dev->is_dark = false;
-	shca_faulty_lighten(dev->conf.wire);
+	dev->is_down = false;
+	shca_faulty_link_up(dev->conf.wire);
 	shca_device_set_link(dev, true);
 }
 
@@ -84,8 +84,8 @@ shca_inject_port_run(struct shca_device *dev)
 		else
 			slow_down(dev, fault);
 	}
-	if (dev->is_dark &&
-		(dev->ticks >= dev->light_ticks || shca_faulty_is_over(dev->conf.wire))) {
+	if (dev->is_down &&
+		(dev->ticks >= dev->link_up_ticks || shca_faulty_is_over(dev->conf.wire))) {
 		dev->nb_done++;
 		lighten(dev);
 	}

@@ -263,7 +263,7 @@ shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const c
 }
 
 static void
-tell(struct shca_thread *thread, enum wish wish)
+send_request(struct shca_thread *thread, enum wish wish)
 {
 	pthread_mutex_lock(&thread->lock);
 	thread->wish = wish;
@@ -276,13 +276,13 @@ tell(struct shca_thread *thread, enum wish wish)
 void
 shca_thread_freeze(struct shca_thread *thread)
 {
-	tell(thread, WISH_STAND);
+	send_request(thread, WISH_STAND);
 }
 
 void
 shca_thread_thaw(struct shca_thread *thread)
 {
-	tell(thread, WISH_RUN);
+	send_request(thread, WISH_RUN);
 }
 
 bool
@@ -296,7 +296,7 @@ shca_thread_stop(struct shca_thread *thread)
 {
 	if (thread == NULL)
 		return;
-	tell(thread, WISH_END);
+	send_request(thread, WISH_END);
 	pthread_join(thread->thread, NULL);
 	free_thread(thread);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/pack.h"
-#include "hw/format/judge.h"
+#include "hw/format/rx_csum.h"
 #include "steering/match/parse.h"
 
 #define TCP_ACK 0x10
@@ -76,16 +76,16 @@ IS_IN(WORD_LAST, op_own);
 
 /* @param info pkt_info @param types l4_hdr_type */
 static inline void
-describe(struct shca_cqe *cqe, uint8_t info, uint8_t types, struct shca_judgement judgement,
+describe(struct shca_cqe *cqe, uint8_t info, uint8_t types, struct shca_rx_csum rx_csum,
 	uint64_t timestamp)
 {
 	shca_pack_store(cqe, WORD_INFO, shca_pack8(IN_WORD(pkt_info), info));
 	shca_pack_store(cqe, WORD_HASH, 0);
-	shca_pack_store(cqe, WORD_CHECKSUM, shca_pack16(IN_WORD(checksum), judgement.checksum));
+	shca_pack_store(cqe, WORD_CHECKSUM, shca_pack16(IN_WORD(checksum), rx_csum.checksum));
 	shca_pack_store(cqe, WORD_TYPES,
 		shca_pack8(IN_WORD(hds_ip_ext),
-			MLX5_CQE_L2_OK | (judgement.l3_good ? MLX5_CQE_L3_OK : 0) |
-				(judgement.l4_good ? MLX5_CQE_L4_OK : 0)) |
+			MLX5_CQE_L2_OK | (rx_csum.l3_good ? MLX5_CQE_L3_OK : 0) |
+				(rx_csum.l4_good ? MLX5_CQE_L4_OK : 0)) |
 			shca_pack8(IN_WORD(l4_hdr_type), types));
 	shca_pack_store(cqe, WORD_USER, 0);
 	shca_pack_store(cqe, WORD_BYTES, 0);
@@ -96,9 +96,9 @@ describe(struct shca_cqe *cqe, uint8_t info, uint8_t types, struct shca_judgemen
 
 void
 shca_cqe_describe_plain(struct shca_cqe *cqe, const struct shca_headers *outer,
-	struct shca_judgement judgement, uint64_t timestamp)
+	struct shca_rx_csum rx_csum, uint64_t timestamp)
 {
-	describe(cqe, 0, header_type(outer), judgement, timestamp);
+	describe(cqe, 0, header_type(outer), rx_csum, timestamp);
 }
 
 void
@@ -108,22 +108,21 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 	const struct shca_headers *outer = &packet->outer;
 	const struct shca_headers *inner = &packet->inner;
 	const uint8_t *bytes = packet->bytes;
-	struct shca_judgement judgement = shca_judge_stack(bytes, outer);
+	struct shca_rx_csum rx_csum = shca_rx_csum_stack(bytes, outer);
 	uint8_t types = header_type(outer);
 	uint8_t info = 0;
 
 	if (see_tunnels && inner->valid) {
-		struct shca_judgement inside = shca_judge_stack(bytes, inner);
+		struct shca_rx_csum inside = shca_rx_csum_stack(bytes, inner);
 		/* An outer header without an L4 checksum (GRE) has none that could be wrong. */
-		bool outer_good =
-			judgement.l3_good && (outer->l4 == SHCA_L4_NONE || judgement.l4_good);
+		bool outer_good = rx_csum.l3_good && (outer->l4 == SHCA_L4_NONE || rx_csum.l4_good);
 
 		info = SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);
 		types = header_type(inner);
-		judgement.l3_good = outer_good && inside.l3_good;
-		judgement.l4_good = outer_good && inside.l4_good;
+		rx_csum.l3_good = outer_good && inside.l3_good;
+		rx_csum.l4_good = outer_good && inside.l4_good;
 	}
-	describe(cqe, info, types, judgement, timestamp);
+	describe(cqe, info, types, rx_csum, timestamp);
 }
 
 void

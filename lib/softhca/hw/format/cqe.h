@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "hw/format/hw.h"
-#include "hw/format/judge.h"
+#include "hw/format/rx_csum.h"
 
 struct shca_packet;
 
@@ -50,7 +50,7 @@ void shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, b
 	uint64_t timestamp);
 /** The same for a frame without a tunnel, whose checksums have been judged. */
 void shca_cqe_describe_plain(struct shca_cqe *cqe, const struct shca_headers *outer,
-	struct shca_judgement judgement, uint64_t timestamp);
+	struct shca_rx_csum rx_csum, uint64_t timestamp);
 /** Complete a described CQE for one receive queue. */
 void shca_cqe_set_rx(
 	struct shca_cqe *cqe, const struct shca_cqe *described, const struct shca_cqe_rx *rx);

@@ -25,32 +25,32 @@
 /* @return where a layer begins, or 0 when there is none; no layer begins where the frame does, but
  * for outer Ethernet, which *exists tells. */
 static uint32_t
-layer_offset(const struct shca_headers *headers, enum shca_edit_layer layer, bool *exists)
+layer_offset(const struct shca_headers *headers, enum shca_modify_layer layer, bool *exists)
 {
 	const uint32_t type = headers->l2_offset + ETHERNET_BYTES - sizeof(uint16_t) +
 		headers->nb_vlans * VLAN_TAG_BYTES;
 
 	*exists = headers->valid;
 	switch (layer) {
-	case SHCA_EDIT_ETHERNET:
+	case SHCA_MODIFY_ETHERNET:
 		*exists &= headers->has_ether;
 		return headers->l2_offset;
-	case SHCA_EDIT_TYPE:
+	case SHCA_MODIFY_TYPE:
 		*exists &= headers->has_ether;
 		return type;
-	case SHCA_EDIT_VLAN:
+	case SHCA_MODIFY_VLAN:
 		*exists &= headers->has_ether && headers->nb_vlans != 0;
 		return headers->l2_offset + ETHERNET_BYTES;
-	case SHCA_EDIT_IPV4:
+	case SHCA_MODIFY_IPV4:
 		*exists &= headers->l3 == SHCA_L3_IPV4;
 		return headers->l3_offset;
-	case SHCA_EDIT_IPV6:
+	case SHCA_MODIFY_IPV6:
 		*exists &= headers->l3 == SHCA_L3_IPV6;
 		return headers->l3_offset;
-	case SHCA_EDIT_TCP:
+	case SHCA_MODIFY_TCP:
 		*exists &= headers->l4 == SHCA_L4_TCP;
 		return headers->l4_offset;
-	case SHCA_EDIT_UDP:
+	case SHCA_MODIFY_UDP:
 	default:
 		*exists &= headers->l4 == SHCA_L4_UDP;
 		return headers->l4_offset;
@@ -67,7 +67,8 @@ struct place {
 static struct place
 find(uint8_t *frame, const struct shca_packet *packet, uint16_t id)
 {
-	for (const struct shca_edit_field *field = shca_edit_fields; field->nb_bits != 0; field++) {
+	for (const struct shca_modify_field *field = shca_modify_fields; field->nb_bits != 0;
+		field++) {
 		bool exists;
 		uint32_t offset;
 
@@ -108,7 +109,7 @@ store(const struct place *place, unsigned int offset, unsigned int nb_bits, uint
 }
 
 static void
-take_step(uint8_t *frame, const struct shca_packet *packet, const struct shca_edit_step *step)
+take_step(uint8_t *frame, const struct shca_packet *packet, const struct shca_modify_step *step)
 {
 	const struct place place = find(frame, packet, step->field);
 	struct place to = place;
@@ -117,14 +118,14 @@ take_step(uint8_t *frame, const struct shca_packet *packet, const struct shca_ed
 	if (place.bytes == NULL)
 		return;
 	switch (step->type) {
-	case SHCA_EDIT_SET:
+	case SHCA_MODIFY_SET:
 		store(&place, step->offset, step->nb_bits, step->data);
 		break;
-	case SHCA_EDIT_ADD:
+	case SHCA_MODIFY_ADD:
 		value = load(&place, step->offset, step->nb_bits);
 		store(&place, step->offset, step->nb_bits, value + step->data);
 		break;
-	case SHCA_EDIT_COPY:
+	case SHCA_MODIFY_COPY:
 		to = find(frame, packet, step->to_field);
 		if (to.bytes != NULL)
 			store(&to, step->to_offset, step->nb_bits,
@@ -198,7 +199,7 @@ follow_stack(uint8_t *frame, const struct shca_headers *headers, const struct su
 }
 
 static void
-modify(const struct shca_edit *edit, uint8_t *frame, uint32_t length)
+modify(const struct shca_modify *modify, uint8_t *frame, uint32_t length)
 {
 	struct shca_packet packet;
 	struct sums outer, inner;
@@ -206,8 +207,8 @@ modify(const struct shca_edit *edit, uint8_t *frame, uint32_t length)
 	shca_parse(frame, length, &packet);
 	outer = sum_headers(frame, &packet.outer);
 	inner = sum_headers(frame, &packet.inner);
-	for (unsigned int i = 0; i < edit->nb_steps; i++)
-		take_step(frame, &packet, &edit->step[i]);
+	for (unsigned int i = 0; i < modify->nb_steps; i++)
+		take_step(frame, &packet, &modify->step[i]);
 	follow_stack(frame, &packet.outer, &outer);
 	follow_stack(frame, &packet.inner, &inner);
 }
@@ -225,19 +226,20 @@ replace(uint8_t *frame, uint32_t length, uint32_t nb, const uint8_t *header, uin
 }
 
 static uint32_t
-take_off(const struct shca_edits *edits, const struct shca_packet *packet, uint8_t *frame)
+take_off(const struct shca_modify_set *modify_set, const struct shca_packet *packet, uint8_t *frame)
 {
 	const struct shca_headers *inner = &packet->inner;
-	const struct shca_edit *edit = edits->reformat;
+	const struct shca_modify *modify = modify_set->reformat;
 
 	if (packet->tunnel == SHCA_TUNNEL_NONE || !inner->valid)
 		return packet->length;
-	if (edits->decap != NULL)
+	if (modify_set->decap != NULL)
 		return inner->has_ether ? replace(frame, packet->length, inner->l2_offset, NULL, 0)
 					: packet->length;
-	if (edit == NULL || edit->kind != SHCA_EDIT_L3_TUNNEL_TO_L2)
+	if (modify == NULL || modify->kind != SHCA_MODIFY_L3_TUNNEL_TO_L2)
 		return packet->length;
-	return replace(frame, packet->length, inner->l3_offset, edit->header, edit->header_bytes);
+	return replace(
+		frame, packet->length, inner->l3_offset, modify->header, modify->header_bytes);
 }
 
 /* What depends on the frame's length. */
@@ -264,34 +266,35 @@ fill_in(uint8_t *frame, uint32_t length)
 }
 
 static uint32_t
-put_on(const struct shca_edit *edit, uint8_t *frame, uint32_t length)
+put_on(const struct shca_modify *modify, uint8_t *frame, uint32_t length)
 {
 	struct shca_packet packet;
 	uint32_t nb = 0;
 
-	if (edit->kind == SHCA_EDIT_L2_TO_L3_TUNNEL) {
+	if (modify->kind == SHCA_MODIFY_L2_TO_L3_TUNNEL) {
 		shca_parse(frame, length, &packet);
 		if (!packet.outer.valid || packet.outer.l3 == SHCA_L3_NONE)
 			return length;
 		nb = packet.outer.l3_offset;
 	}
-	length = replace(frame, length, nb, edit->header, edit->header_bytes);
+	length = replace(frame, length, nb, modify->header, modify->header_bytes);
 	if (length != 0)
 		fill_in(frame, length);
 	return length;
 }
 
 uint32_t
-shca_rewrite(const struct shca_edits *edits, const struct shca_packet *packet, uint8_t *room)
+shca_rewrite(
+	const struct shca_modify_set *modify_set, const struct shca_packet *packet, uint8_t *room)
 {
-	const struct shca_edit *reformat = edits->reformat;
+	const struct shca_modify *reformat = modify_set->reformat;
 	uint32_t length;
 
 	memmove(room, packet->bytes, packet->length);
-	length = take_off(edits, packet, room);
-	if (edits->modify != NULL && length != 0)
-		modify(edits->modify, room, length);
-	if (reformat != NULL && reformat->kind != SHCA_EDIT_L3_TUNNEL_TO_L2 && length != 0)
+	length = take_off(modify_set, packet, room);
+	if (modify_set->modify != NULL && length != 0)
+		modify(modify_set->modify, room, length);
+	if (reformat != NULL && reformat->kind != SHCA_MODIFY_L3_TUNNEL_TO_L2 && length != 0)
 		length = put_on(reformat, room, length);
 	return length;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Frames as rules change them (steering/match/edit.h): tunnels away, then fields, then tunnels on.
- * Pure.
+ * Frames as rules change them (steering/match/modify.h): tunnels away, then fields, then tunnels
+ * on. Pure.
  *
  * Policy, where no public text or driver says what hardware does:
  * - A frame that lacks the field, or the tunnel that should go, stays as it is.
@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "steering/match/edit.h"
+#include "steering/match/modify.h"
 
 struct shca_packet;
 
@@ -26,6 +26,6 @@ struct shca_packet;
  * @return the new length; 0 when it grew longer than SHCA_FRAME_MAX, or nothing is left
  */
 uint32_t shca_rewrite(
-	const struct shca_edits *edits, const struct shca_packet *packet, uint8_t *room);
+	const struct shca_modify_set *modify_set, const struct shca_packet *packet, uint8_t *room);
 
 #endif /* SHCA_HW_FORMAT_REWRITE_H */

@@ -103,7 +103,7 @@ shca_cq_fail(struct shca_cq *cq)
 	if (cq->failed)
 		return;
 	cq->failed = true;
-	shca_tell(cq->attr.event, cq->attr.owner, SHCA_EVENT_CQ_ERR);
+	shca_notify(cq->attr.event, cq->attr.owner, SHCA_EVENT_CQ_ERR);
 }
 
 static bool
@@ -260,7 +260,7 @@ shca_cq_poll_arm(struct shca_cq *cq)
 	cq->armed = false;
 	cq->has_fired = true;
 	cq->fired_sn = sn;
-	shca_tell(cq->attr.event, cq->attr.owner, SHCA_EVENT_COMPLETION);
+	shca_notify(cq->attr.event, cq->attr.owner, SHCA_EVENT_COMPLETION);
 }
 
 /*

@@ -135,7 +135,7 @@ fail_fatally(struct shca_rq *rq)
 {
 	rq->state = SHCA_QUEUE_ERROR;
 	rq->dead = true;
-	shca_tell(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
+	shca_notify(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
 }
 
 /* Of a queue in which some WQEs are struck: they are taken one by one. @return false when the next
@@ -387,7 +387,7 @@ complete(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx, uin
 
 /* A fault strikes the WQE at ci. */
 static __attribute__((noinline)) void
-strike(struct shca_rq *rq, const struct shca_fault *fault)
+inject_fault(struct shca_rq *rq, const struct shca_fault *fault)
 {
 	const uint8_t syndrome = fault->syndrome;
 
@@ -404,7 +404,7 @@ strike(struct shca_rq *rq, const struct shca_fault *fault)
 	rq->state = SHCA_QUEUE_ERROR;
 	rq->first_syndrome = syndrome;
 	if (fault->row->kind == SHCA_FAULT_RQ_FATAL)
-		shca_tell(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
+		shca_notify(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
 	shca_rq_flush(rq);
 }
 
@@ -417,7 +417,7 @@ lose(struct shca_rq *rq)
 	if (rq->is_faulty && rq->state == SHCA_QUEUE_READY && shca_rq_read_pi(rq) != rq->ci)
 		fault = shca_inject_rq_due(rq);
 	if (fault != NULL) {
-		strike(rq, fault);
+		inject_fault(rq, fault);
 		return;
 	}
 	rq->dev->stats.out_of_buffer++;

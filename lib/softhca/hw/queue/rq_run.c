@@ -14,12 +14,12 @@
 /* Frames on their way to one queue. */
 struct run {
 	struct shca_rq *rq;
-	const struct shca_memo_line *line;
+	const struct shca_flow_cache_line *line;
 	struct shca_mem_window window;
 	/* The one before has been completed in the CQ's block of compressed completions, judged so:
 	 * the next may be like it. */
 	bool has_latest;
-	struct shca_judgement latest;
+	struct shca_rx_csum latest;
 };
 
 /* A queue that gives a frame one buffer and wants it as it came. */
@@ -62,14 +62,14 @@ buffer(struct run *run, uint32_t length)
 }
 
 static inline struct shca_minicqe
-make_mini(const struct run *run, struct shca_judgement judgement)
+make_mini(const struct run *run, struct shca_rx_csum rx_csum)
 {
 	struct shca_minicqe mini = { .byte_count = htobe32(run->line->length) };
 
 	if (run->rq->attr.cq->block->format == SHCA_MINI_HASH) {
 		mini.rss_hash = htobe32(run->line->rss_hash);
 	} else {
-		mini.checksum = judgement.checksum;
+		mini.checksum = rx_csum.checksum;
 		if (run->rq->attr.cq->block->format == SHCA_MINI_CSUM_STRIDX)
 			mini.stride_index = htobe16(run->rq->ci);
 	}
@@ -77,7 +77,7 @@ make_mini(const struct run *run, struct shca_judgement judgement)
 }
 
 static void
-push(struct run *run, struct shca_judgement judgement)
+push(struct run *run, struct shca_rx_csum rx_csum)
 {
 	const struct shca_rq *rq = run->rq;
 	const struct shca_cqe_rx cqe_rx = {
@@ -90,26 +90,26 @@ push(struct run *run, struct shca_judgement judgement)
 	};
 	struct shca_cqe described, cqe;
 
-	shca_cqe_describe_plain(&described, &run->line->packet.outer, judgement, rq->dev->ticks);
+	shca_cqe_describe_plain(&described, &run->line->packet.outer, rx_csum, rq->dev->ticks);
 	shca_cqe_set_rx(&cqe, &described, &cqe_rx);
 	shca_cq_push(rq->attr.cq, &cqe, false);
 	run->has_latest = rq->attr.cq->block != NULL;
 	if (run->has_latest)
 		shca_cq_prefetch_title(rq->attr.cq);
-	run->latest = judgement;
+	run->latest = rx_csum;
 }
 
 /* The frame is in its buffer. */
 static inline void
 complete(struct run *run, const uint8_t *bytes)
 {
-	const struct shca_judgement judgement = shca_judge_stack(bytes, &run->line->packet.outer);
+	const struct shca_rx_csum rx_csum = shca_rx_csum_stack(bytes, &run->line->packet.outer);
 	struct shca_rq *rq = run->rq;
 
-	if (!run->has_latest || judgement.l3_good != run->latest.l3_good ||
-		judgement.l4_good != run->latest.l4_good ||
-		!shca_cq_push_like(rq->attr.cq, make_mini(run, judgement)))
-		push(run, judgement);
+	if (!run->has_latest || rx_csum.l3_good != run->latest.l3_good ||
+		rx_csum.l4_good != run->latest.l4_good ||
+		!shca_cq_push_like(rq->attr.cq, make_mini(run, rx_csum)))
+		push(run, rx_csum);
 	rq->ci++;
 	rq->dev->stats.rx_steered++;
 	rq->count.packets++;
@@ -160,8 +160,8 @@ receive_one(struct run *run, const struct shca_frame *frame)
 }
 
 void
-shca_rq_run_receive(
-	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames)
+shca_rq_run_receive(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
+	unsigned int nb_frames)
 {
 	struct run run = { .rq = line->rq, .line = line };
 	unsigned int i = 0;

@@ -3,14 +3,14 @@
 #ifndef SHCA_HW_QUEUE_RQ_RUN_H
 #define SHCA_HW_QUEUE_RQ_RUN_H
 
-#include "hw/state/memo.h"
+#include "hw/state/flow_cache.h"
 #include "hw/state/rq.h"
 
 /**
  * Deliver @p nb_frames that are all like @p line to its queue: what shca_rq_receive() does for
  * each, with what they share done once.
  */
-void shca_rq_run_receive(
-	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames);
+void shca_rq_run_receive(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
+	unsigned int nb_frames);
 
 #endif /* SHCA_HW_QUEUE_RQ_RUN_H */

@@ -11,7 +11,7 @@ shca_sq_fail_fatally(struct shca_sq *sq)
 {
 	sq->state = SHCA_QUEUE_ERROR;
 	sq->dead = true;
-	shca_tell(sq->attr.event, sq->attr.owner, SHCA_EVENT_QP_FATAL);
+	shca_notify(sq->attr.event, sq->attr.owner, SHCA_EVENT_QP_FATAL);
 }
 
 void

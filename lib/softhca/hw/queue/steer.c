@@ -6,12 +6,12 @@
 
 #include "hw/format/rewrite.h"
 #include "hw/format/tunnels.h"
-#include "hw/queue/memo.h"
+#include "hw/queue/flow_cache.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/rq_run.h"
 #include "hw/queue/tir.h"
 #include "hw/state/device.h"
-#include "hw/state/memo.h"
+#include "hw/state/flow_cache.h"
 #include "hw/state/out.h"
 #include "hw/state/rq.h"
 #include "hw/state/tir.h"
@@ -48,8 +48,9 @@ shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 
 	shca_walk_tx(dev->steering, packet, &verdict);
 	deliver(packet, &verdict);
-	if (verdict.edits != NULL) {
-		packet->length = shca_rewrite(verdict.edits, packet, shca_out_build(&dev->out));
+	if (verdict.modify_set != NULL) {
+		packet->length =
+			shca_rewrite(verdict.modify_set, packet, shca_out_build(&dev->out));
 		packet->bytes = shca_out_build(&dev->out);
 	}
 	/* What grew too long the port does not send. */
@@ -58,12 +59,12 @@ shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 
 /* Frames alike, of which the first is known to be like @p line. @return how many there were */
 static unsigned int
-receive_known(
-	const struct shca_memo_line *line, const struct shca_frame *frame, unsigned int nb_frames)
+receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
+	unsigned int nb_frames)
 {
 	unsigned int nb = 1;
 
-	while (nb < nb_frames && shca_memo_is_like(line, &frame[nb]))
+	while (nb < nb_frames && shca_flow_cache_is_like(line, &frame[nb]))
 		nb++;
 	shca_walk_count(&line->trail, nb, (uint64_t)nb * line->length);
 	shca_rq_run_receive(line, frame, nb);
@@ -99,7 +100,7 @@ take_verdict(struct shca_device *dev, const struct shca_packet *packet,
 static bool
 is_unwanted(const struct shca_verdict *verdict)
 {
-	return !verdict->to_kernel && verdict->edits == NULL &&
+	return !verdict->to_kernel && verdict->modify_set == NULL &&
 		(verdict->dropped || verdict->nb_destinations == 0);
 }
 
@@ -113,13 +114,13 @@ parse(const struct shca_device *dev, const uint8_t *bytes, uint32_t length,
 
 /* Rules change the frame on its way. Each time takes it at least a table further. */
 static __attribute__((noinline)) void
-receive_edited(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
+receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
 	struct kernel_frames *to_kernel)
 {
 	uint8_t room[SHCA_OUT_FRAME_ROOM];
 
-	while (verdict->edits != NULL) {
-		const uint32_t length = shca_rewrite(verdict->edits, packet, room);
+	while (verdict->modify_set != NULL) {
+		const uint32_t length = shca_rewrite(verdict->modify_set, packet, room);
 
 		if (length == 0)
 			return;
@@ -142,12 +143,13 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 
 	parse(dev, frame->bytes, frame->length, &packet);
 	shca_walk_rx(dev->steering, &packet, &verdict);
-	shca_memo_put(&dev->memo, generation, &packet, &verdict, shca_walk_trail(dev->steering));
+	shca_flow_cache_put(
+		&dev->flow_cache, generation, &packet, &verdict, shca_walk_trail(dev->steering));
 	if (is_unwanted(&verdict))
 		dev->stats.rx_unwanted++;
 	take_verdict(dev, &packet, &verdict, to_kernel);
-	if (__builtin_expect(verdict.edits != NULL, false))
-		receive_edited(dev, &packet, &verdict, to_kernel);
+	if (__builtin_expect(verdict.modify_set != NULL, false))
+		receive_modified(dev, &packet, &verdict, to_kernel);
 }
 
 void
@@ -160,8 +162,8 @@ shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned 
 	assert(nb_frames <= SHCA_OUT_SLOTS);
 	to_kernel.nb = 0;
 	for (unsigned int i = 0; i < nb_frames;) {
-		const struct shca_memo_line *line =
-			shca_memo_find(&dev->memo, generation, &frame[i]);
+		const struct shca_flow_cache_line *line =
+			shca_flow_cache_find(&dev->flow_cache, generation, &frame[i]);
 
 		if (line != NULL) {
 			unsigned int nb = receive_known(line, frame + i, nb_frames - i);

@@ -90,7 +90,7 @@ shca_cq_prefetch_title(const struct shca_cq *cq)
 
 /** And those of the array that its next mini CQE begins, behind the first. */
 static inline void
-shca_cq_prefetch_minis(const struct shca_cq *cq)
+shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
 {
 	if (cq->block->nb % SHCA_MINI_PER_ARRAY == 0)
 		shca_prefetch_write(shca_cq_body(cq, cq->pi + cq->block->nb));
@@ -106,7 +106,7 @@ shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)
 	if (cq->failed || shca_cq_nb_unread(cq) >= cq->limit ||
 		!shca_minicqe_add_like(cq->block, mini))
 		return false;
-	shca_cq_prefetch_minis(cq);
+	shca_cq_prefetch_mini_cqes(cq);
 	cq->count.packets++;
 	return true;
 }

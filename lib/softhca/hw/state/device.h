@@ -15,7 +15,7 @@
 #include "base/idtable.h"
 #include "config/model.h"
 #include "hw/state/attr.h"
-#include "hw/state/memo.h"
+#include "hw/state/flow_cache.h"
 #include "hw/state/out.h"
 #include "hw/state/rate.h"
 #include "wire/wire.h"
@@ -54,7 +54,7 @@ struct shca_device {
 	uint64_t memic_pages;      /**< those taken, a bit each */
 	struct shca_rates rates;
 
-	struct shca_memo memo; /**< of received frames */
+	struct shca_flow_cache flow_cache; /**< of received frames */
 	struct shca_out out;
 	uint64_t ticks;       /**< the free-running counter at the start of the step */
 	uint64_t real_time;   /**< the real-time clock, if there is one, as completions have it */
@@ -75,9 +75,9 @@ struct shca_device {
 
 	bool may_fail; /**< faults of link or device concern it (hw/check/inject.h) */
 	bool is_dead;  /**< device-fatal */
-	bool is_dark;  /**< the link is down for a while: until light_ticks, or the wire says */
+	bool is_down;  /**< the link is down for a while: until link_up_ticks, or the wire says */
 	bool is_slow;  /**< it stands still until slow_ticks */
-	uint64_t light_ticks; /**< UINT64_MAX: the wire says */
+	uint64_t link_up_ticks; /**< UINT64_MAX: the wire says */
 	uint64_t slow_ticks;
 
 	enum shca_touch touch;
@@ -108,7 +108,7 @@ shca_is_strict(const struct shca_device *dev)
 
 /** Tell an owner, if it wants to know. */
 static inline void
-shca_tell(shca_event_fn event, void *owner, enum shca_event what)
+shca_notify(shca_event_fn event, void *owner, enum shca_event what)
 {
 	if (event != NULL)
 		event(owner, what);

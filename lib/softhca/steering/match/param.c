@@ -54,7 +54,7 @@ struct row {
 	BYTES(part, 256, 128, stack.src_ip), \
 	BYTES(part, 384, 128, stack.dst_ip)
 
-static const struct row rows[] = {
+static const struct row param_rows[] = {
 	STACK(PART_OUTER, outer),
 	STACK(PART_INNER, inner),
 	/* fte_match_set_misc */
@@ -108,8 +108,8 @@ take_field(const struct shca_param *param, const struct row *row, union shca_mat
 static void
 take(const struct shca_param *param, union shca_match_key *key)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		take_field(param, &rows[i], key);
+	for (size_t i = 0; i < sizeof(param_rows) / sizeof(param_rows[0]); i++)
+		take_field(param, &param_rows[i], key);
 }
 
 static bool
@@ -144,11 +144,11 @@ is_modelled(const struct shca_param *mask)
 {
 	struct shca_param rest = *mask;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint8_t *part = rest.bytes + (size_t)rows[i].part * SHCA_PARAM_PART_BYTES;
+	for (size_t i = 0; i < sizeof(param_rows) / sizeof(param_rows[0]); i++) {
+		uint8_t *part = rest.bytes + (size_t)param_rows[i].part * SHCA_PARAM_PART_BYTES;
 
-		for (unsigned int j = 0; j < rows[i].nb_bits; j++) {
-			unsigned int bit = rows[i].first_bit + j;
+		for (unsigned int j = 0; j < param_rows[i].nb_bits; j++) {
+			unsigned int bit = param_rows[i].first_bit + j;
 
 			part[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
 		}

@@ -14,7 +14,7 @@ struct build {
 	const struct shca_spec *spec;
 	uint32_t previous_type; /**< of the spec before, 0 for the first */
 	uint32_t tunnel_offloads;
-	const struct shca_edit *const *edits; /**< of this and later ACTION_HANDLE specs */
+	const struct shca_modify *const *modify_set; /**< of this and later ACTION_HANDLE specs */
 	struct shca_match *match;
 	struct shca_match_stack *mask, *value; /**< outer or inner, by the spec's INNER flag */
 	struct shca_spec_action *action;
@@ -263,8 +263,9 @@ build_drop(const struct build *build)
 static int
 build_handle(const struct build *build)
 {
-	return build->edits != NULL ? shca_edit_add(&build->action->edits, *build->edits)
-				    : -EOPNOTSUPP;
+	return build->modify_set != NULL
+		? shca_modify_add(&build->action->modify_set, *build->modify_set)
+		: -EOPNOTSUPP;
 }
 
 static int
@@ -445,12 +446,12 @@ build_one(const struct build *build)
 
 int
 shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
-	const struct shca_edit *const *edits, struct shca_match *match,
+	const struct shca_modify *const *modify_set, struct shca_match *match,
 	struct shca_spec_action *action)
 {
 	struct build build = {
 		.tunnel_offloads = tunnel_offloads,
-		.edits = edits,
+		.modify_set = modify_set,
 		.match = match,
 		.action = action,
 	};
@@ -472,7 +473,7 @@ shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
 			return err;
 		build.previous_type = build.spec->type;
 		if (build.spec->type == IBV_FLOW_SPEC_ACTION_HANDLE)
-			build.edits++; /* there was one */
+			build.modify_set++; /* there was one */
 	}
 	return 0;
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "steering/match/edit.h"
+#include "steering/match/modify.h"
 #include "steering/match/field.h"
 
 /** Specs of one rule at most, drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
@@ -51,7 +51,7 @@ struct shca_spec_action {
 	bool count;
 	bool tag; /**< an ACTION_TAG spec was there */
 	uint32_t flow_tag;
-	struct shca_edits edits;
+	struct shca_modify_set modify_set;
 };
 
 /**
@@ -67,12 +67,13 @@ bool shca_spec_is_multicast_only(const struct shca_spec_list *list);
 
 /**
  * @param tunnel_offloads MLX5_IB_TUNNELED_OFFLOADS_* of the device.
- * @param edits of the ACTION_HANDLE specs in their order; NULL: none is of a kind that mlx5 takes
+ * @param modify_set of the ACTION_HANDLE specs in their order; NULL: none is of a kind that mlx5
+ * takes
  * @param match may have value bits outside the mask: shca_spec_check_values comes later.
  * @return 0, -EINVAL or -EOPNOTSUPP by the first offending spec.
  */
 int shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
-	const struct shca_edit *const *edits, struct shca_match *match,
+	const struct shca_modify *const *modify_set, struct shca_match *match,
 	struct shca_spec_action *action);
 
 /** @return 0, or -EINVAL when a value has bits outside its mask (fs_core's check_valid_spec). */

@@ -14,10 +14,10 @@
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 static int
-create_channel(struct fixture *fix)
+create_channel(struct rig *rig)
 {
 	const struct ib_uverbs_create_comp_channel request = { 0 };
 	struct ib_uverbs_create_comp_channel_resp response;
@@ -29,24 +29,24 @@ create_channel(struct fixture *fix)
 		.out_length = sizeof(response),
 	};
 
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	return (int)response.fd;
 }
 
 static uint32_t
-create_cq(struct fixture *fix, int channel, uint64_t user_handle)
+create_cq(struct rig *rig, int channel, uint64_t user_handle)
 {
 	struct cq_request request;
 
-	cq_request_init(fix, &request);
+	cq_request_init(rig, &request);
 	request.channel = channel;
 	request.user_handle = user_handle;
-	assert_int_equal(cq_request_run(fix, &request), 0);
+	assert_int_equal(cq_request_run(rig, &request), 0);
 	return request.handle;
 }
 
 static struct ib_uverbs_destroy_cq_resp
-destroy_cq(struct fixture *fix, uint32_t handle)
+destroy_cq(struct rig *rig, uint32_t handle)
 {
 	struct ib_uverbs_destroy_cq_resp response;
 	struct frame frame;
@@ -54,15 +54,15 @@ destroy_cq(struct fixture *fix, uint32_t handle)
 	frame_init(&frame, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY);
 	frame_handle(&frame, UVERBS_ATTR_DESTROY_CQ_HANDLE, handle);
 	frame_out(&frame, UVERBS_ATTR_DESTROY_CQ_RESP, &response, sizeof(response));
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	return response;
 }
 
 /* As the device does when an armed CQ gets a completion, or fails. */
 static void
-raise_event(struct fixture *fix, uint32_t handle, bool is_completion)
+raise_event(struct rig *rig, uint32_t handle, bool is_completion)
 {
-	struct shca_cq_object *cq = fix_object(fix, handle);
+	struct shca_cq_object *cq = rig_object(rig, handle);
 
 	if (is_completion)
 		cq->nb_comp_events +=
@@ -75,9 +75,9 @@ raise_event(struct fixture *fix, uint32_t handle, bool is_completion)
 static void
 test_descriptors_are_real(void **state)
 {
-	struct fixture *fix = *state;
-	int channel = create_channel(fix);
-	uint32_t cq = create_cq(fix, channel, 0xabcdef);
+	struct rig *rig = *state;
+	int channel = create_channel(rig);
+	uint32_t cq = create_cq(rig, channel, 0xabcdef);
 	struct pollfd pollfd = { .fd = channel, .events = POLLIN };
 	struct ib_uverbs_comp_event_desc record;
 
@@ -86,8 +86,8 @@ test_descriptors_are_real(void **state)
 	assert_int_equal(poll(&pollfd, 1, 0), 0);
 	assert_int_equal(read(channel, &record, sizeof(record)), -1);
 	assert_int_equal(errno, EAGAIN);
-	raise_event(fix, cq, true);
-	raise_event(fix, cq, true);
+	raise_event(rig, cq, true);
+	raise_event(rig, cq, true);
 	assert_int_equal(poll(&pollfd, 1, 0), 1);
 	/* One record a read, however much is asked for. */
 	assert_int_equal(read(channel, &record, sizeof(record)), sizeof(record));
@@ -100,23 +100,23 @@ test_descriptors_are_real(void **state)
 static void
 test_destroy_counts_what_was_read(void **state)
 {
-	struct fixture *fix = *state;
-	int channel = create_channel(fix);
-	uint32_t first = create_cq(fix, channel, 1);
-	uint32_t second = create_cq(fix, channel, 2);
+	struct rig *rig = *state;
+	int channel = create_channel(rig);
+	uint32_t first = create_cq(rig, channel, 1);
+	uint32_t second = create_cq(rig, channel, 2);
 	struct ib_uverbs_destroy_cq_resp response;
 	struct ib_uverbs_comp_event_desc record;
 	struct ib_uverbs_async_event_desc async;
 
 	for (unsigned int i = 0; i < 5; i++) {
-		raise_event(fix, first, true);
-		raise_event(fix, second, true);
+		raise_event(rig, first, true);
+		raise_event(rig, second, true);
 	}
-	raise_event(fix, first, false);
-	raise_event(fix, second, false);
+	raise_event(rig, first, false);
+	raise_event(rig, second, false);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(read(channel, &record, sizeof(record)), sizeof(record));
-	response = destroy_cq(fix, first);
+	response = destroy_cq(rig, first);
 	assert_int_equal(response.comp_events_reported, 2); /* 1 2 1 were read */
 	assert_int_equal(response.async_events_reported, 0);
 	/* The other's records are still there, in order, and nothing of the first. */
@@ -125,10 +125,10 @@ test_destroy_counts_what_was_read(void **state)
 		assert_int_equal(record.cq_handle, 2);
 	}
 	assert_int_equal(recv(channel, &record, sizeof(record), MSG_DONTWAIT), -1);
-	assert_int_equal(read(fix->async_fd, &async, sizeof(async)), sizeof(async));
+	assert_int_equal(read(rig->async_fd, &async, sizeof(async)), sizeof(async));
 	assert_int_equal(async.element, 2);
 	assert_int_equal(async.event_type, 0);
-	response = destroy_cq(fix, second);
+	response = destroy_cq(rig, second);
 	assert_int_equal(response.comp_events_reported, 5);
 	assert_int_equal(response.async_events_reported, 1);
 	close(channel);
@@ -138,7 +138,7 @@ test_destroy_counts_what_was_read(void **state)
 static void
 test_port_events(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_query_port_resp_ex response;
 	struct ib_uverbs_async_event_desc async;
 	struct frame frame;
@@ -146,59 +146,59 @@ test_port_events(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		bool up = i == 1;
 
-		shca_device_set_link(fix->dev, up);
-		assert_int_equal(read(fix->async_fd, &async, sizeof(async)), sizeof(async));
+		shca_device_set_link(rig->dev, up);
+		assert_int_equal(read(rig->async_fd, &async, sizeof(async)), sizeof(async));
 		assert_int_equal(async.element, 1);
 		assert_int_equal(async.event_type, up ? 9 : 10); /* PORT_ACTIVE, PORT_ERR */
 		frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
 		frame_const(&frame, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1);
 		frame_out(&frame, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
-		assert_int_equal(frame_run(fix->file, &frame), 0);
+		assert_int_equal(frame_run(rig->file, &frame), 0);
 		assert_int_equal(response.legacy_resp.state, up ? 4 : 1);
 		assert_int_equal(response.legacy_resp.phys_state, up ? 5 : 3);
 	}
-	assert_int_equal(recv(fix->async_fd, &async, sizeof(async), MSG_DONTWAIT), -1);
+	assert_int_equal(recv(rig->async_fd, &async, sizeof(async), MSG_DONTWAIT), -1);
 }
 
 /* Hundreds of unread records of other objects survive a destruction. */
 static void
 test_many_unread_records(void **state)
 {
-	struct fixture *fix = *state;
-	int channel = create_channel(fix);
-	uint32_t first = create_cq(fix, channel, 1);
-	uint32_t second = create_cq(fix, channel, 2);
+	struct rig *rig = *state;
+	int channel = create_channel(rig);
+	uint32_t first = create_cq(rig, channel, 1);
+	uint32_t second = create_cq(rig, channel, 2);
 	struct ib_uverbs_comp_event_desc record;
 
 	for (unsigned int i = 0; i < 100; i++) {
-		raise_event(fix, first, true);
-		raise_event(fix, second, true);
+		raise_event(rig, first, true);
+		raise_event(rig, second, true);
 	}
-	assert_int_equal(destroy_cq(fix, first).comp_events_reported, 0);
+	assert_int_equal(destroy_cq(rig, first).comp_events_reported, 0);
 	for (unsigned int i = 0; i < 100; i++)
 		assert_int_equal(
 			recv(channel, &record, sizeof(record), MSG_DONTWAIT), sizeof(record));
-	assert_int_equal(destroy_cq(fix, second).comp_events_reported, 100);
+	assert_int_equal(destroy_cq(rig, second).comp_events_reported, 100);
 	close(channel);
 }
 
 static void
 test_closed_channels_are_swept_up(void **state)
 {
-	struct fixture *fix = *state;
-	int channel = create_channel(fix);
-	uint32_t cq = create_cq(fix, channel, 1);
+	struct rig *rig = *state;
+	int channel = create_channel(rig);
+	uint32_t cq = create_cq(rig, channel, 1);
 	struct shca_eventq *queue;
 	unsigned int nb_queues = 0;
 
 	close(channel);
 	/* The number is somebody else's now: not a channel, though the queue lives on in the CQ. */
-	assert_null(shca_eventq_find(fix->file, SHCA_EVENTQ_COMPLETION, channel));
-	raise_event(fix, cq, true);
-	assert_int_equal(destroy_cq(fix, cq).comp_events_reported, 0);
+	assert_null(shca_eventq_find(rig->file, SHCA_EVENTQ_COMPLETION, channel));
+	raise_event(rig, cq, true);
+	assert_int_equal(destroy_cq(rig, cq).comp_events_reported, 0);
 	for (unsigned int i = 0; i < 10; i++)
-		close(create_channel(fix));
-	LIST_FOREACH (queue, &fix->file->eventqs, link)
+		close(create_channel(rig));
+	LIST_FOREACH (queue, &rig->file->eventqs, link)
 		nb_queues++;
 	assert_in_range(nb_queues, 1, 2); /* the async one, and the last channel at most */
 }
@@ -206,12 +206,12 @@ test_closed_channels_are_swept_up(void **state)
 static void
 test_a_channel_is_no_async_descriptor(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct cq_request request;
 
-	cq_request_init(fix, &request);
-	request.channel = fix->async_fd;
-	assert_int_equal(cq_request_run(fix, &request), -EBADF);
+	cq_request_init(rig, &request);
+	request.channel = rig->async_fd;
+	assert_int_equal(cq_request_run(rig, &request), -EBADF);
 }
 
 /*
@@ -220,36 +220,36 @@ test_a_channel_is_no_async_descriptor(void **state)
 static void
 test_completion_of_an_armed_cq(void **state)
 {
-	struct fixture *fix = *state;
-	int channel = create_channel(fix);
-	uint32_t cq = create_cq(fix, channel, 42);
-	struct mlx5_wqe_ctrl_seg *control = (void *)fix->ring[3];
+	struct rig *rig = *state;
+	int channel = create_channel(rig);
+	uint32_t cq = create_cq(rig, channel, 42);
+	struct mlx5_wqe_ctrl_seg *control = (void *)rig->ring[3];
 	struct ib_uverbs_comp_event_desc record;
 	struct qp_request qp;
 
-	qp_request_init(fix, &qp, cq, -1);
-	assert_int_equal(qp_request_run(fix, &qp), 0);
+	qp_request_init(rig, &qp, cq, -1);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
 	assert_int_equal(
-		fix_modify_qp(fix, qp.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
-	assert_int_equal(fix_modify_qp(fix, qp.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
-	assert_int_equal(fix_modify_qp(fix, qp.handle, IBV_QP_STATE, IBV_QPS_RTS), 0);
-	fix->dbrec[0][1] = htobe32(0); /* arm: sequence 0, any completion, consumer index 0 */
+		rig_modify_qp(rig, qp.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
+	assert_int_equal(rig_modify_qp(rig, qp.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
+	assert_int_equal(rig_modify_qp(rig, qp.handle, IBV_QP_STATE, IBV_QPS_RTS), 0);
+	rig->dbrec[0][1] = htobe32(0); /* arm: sequence 0, any completion, consumer index 0 */
 	control->opmod_idx_opcode = htobe32(MLX5_OPCODE_NOP);
 	control->qpn_ds = htobe32(qp.number << 8 | 1);
 	control->fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE;
-	fix->dbrec[2][1] = htobe32(1);
+	rig->dbrec[2][1] = htobe32(1);
 	for (unsigned int i = 0; i < 10; i++)
-		shca_device_step(fix->dev);
+		shca_device_step(rig->dev);
 	assert_int_equal(recv(channel, &record, sizeof(record), MSG_DONTWAIT), sizeof(record));
 	assert_int_equal(record.cq_handle, 42);
 	/* Fired once, until it is armed again. */
 	for (unsigned int i = 0; i < 10; i++)
-		shca_device_step(fix->dev);
+		shca_device_step(rig->dev);
 	assert_int_equal(recv(channel, &record, sizeof(record), MSG_DONTWAIT), -1);
 	close(channel);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)
@@ -264,6 +264,6 @@ main(void)
 		TEST(test_completion_of_an_armed_cq),
 	};
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

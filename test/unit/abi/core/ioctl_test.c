@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 /* A QUERY_PORT that works; each row spoils it. */
 static void
@@ -53,7 +53,7 @@ static const struct field_case frame_cases[] = {
 static void
 test_frame_is_checked(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(frame_cases) / sizeof(frame_cases[0]); i++) {
 		struct ib_uverbs_query_port_resp_ex response;
@@ -61,25 +61,25 @@ test_frame_is_checked(void **state)
 
 		init_query(&frame, &response);
 		field_case_apply(&frame_cases[i], &frame);
-		field_case_check(&frame_cases[i], frame_run(fix->file, &frame));
+		field_case_check(&frame_cases[i], frame_run(rig->file, &frame));
 	}
 }
 
 static void
 test_other_requests_are_no_ioctls_of_ours(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
-	assert_int_equal(shca_file_ioctl(fix->file, RDMA_VERBS_IOCTL + 1, NULL), -ENOTTY);
-	assert_int_equal(shca_file_ioctl(fix->file, RDMA_VERBS_IOCTL, NULL), -EFAULT);
-	assert_int_equal(shca_file_ioctl(fix->file, RDMA_VERBS_IOCTL, (void *)16), -EFAULT);
+	assert_int_equal(shca_file_ioctl(rig->file, RDMA_VERBS_IOCTL + 1, NULL), -ENOTTY);
+	assert_int_equal(shca_file_ioctl(rig->file, RDMA_VERBS_IOCTL, NULL), -EFAULT);
+	assert_int_equal(shca_file_ioctl(rig->file, RDMA_VERBS_IOCTL, (void *)16), -EFAULT);
 }
 
 /* The header fits the last mapped page, the attributes do not. */
 static void
 test_attributes_beyond_the_mapping(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_query_port_resp_ex response;
 	struct frame frame;
 	uint8_t *pages =
@@ -90,39 +90,39 @@ test_attributes_beyond_the_mapping(void **state)
 	assert_int_equal(munmap(pages + 4096, 4096), 0);
 	init_query(&frame, &response);
 	memcpy(at, &frame, sizeof(frame.header));
-	assert_int_equal(shca_file_ioctl(fix->file, RDMA_VERBS_IOCTL, at), -EFAULT);
+	assert_int_equal(shca_file_ioctl(rig->file, RDMA_VERBS_IOCTL, at), -EFAULT);
 	munmap(pages, 4096);
 }
 
 static void
 test_unknown_optional_attribute_is_skipped(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_query_port_resp_ex response;
 	struct frame frame;
 
 	init_query(&frame, &response);
 	frame_const(&frame, 99, 0)->flags = 0;
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 }
 
 static void
 test_duplicate_attribute(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_query_port_resp_ex response;
 	struct frame frame;
 
 	init_query(&frame, &response);
 	frame_const(&frame, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1);
-	assert_int_equal(frame_run(fix->file, &frame), -EINVAL);
+	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
 }
 
 /* An answer longer than we know is zeroed to its end, and marked as written. */
 static void
 test_answers_are_padded_and_marked(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	uint8_t response[4000];
 	struct frame frame;
 
@@ -130,7 +130,7 @@ test_answers_are_padded_and_marked(void **state)
 	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
 	frame_const(&frame, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1);
 	frame_out(&frame, UVERBS_ATTR_QUERY_PORT_RESP, response, sizeof(response) - 1);
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	for (size_t i = sizeof(struct ib_uverbs_query_port_resp_ex); i < sizeof(response) - 1; i++)
 		assert_int_equal(response[i], 0);
 	assert_int_equal(response[sizeof(response) - 1], 0xa5);
@@ -141,7 +141,7 @@ test_answers_are_padded_and_marked(void **state)
 static void
 test_nothing_works_without_a_context(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_query_device_resp response;
 	const struct ib_uverbs_query_device request = { 0 };
 	const struct command query = {
@@ -155,7 +155,7 @@ test_nothing_works_without_a_context(void **state)
 	const struct command probe = { .number = IB_USER_VERBS_CMD_QUERY_DEVICE };
 	struct frame frame;
 	int fd;
-	struct shca_file *file = fix_open(fix, &fd);
+	struct shca_file *file = rig_open(rig, &fd);
 
 	assert_int_equal(command_run(file, &probe), -ENOSPC);
 	assert_int_equal(command_run(file, &query), -EINVAL);
@@ -189,7 +189,7 @@ test_write_commands_check_sizes(void **state)
 		{ EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL, 8, 16 },
 		{ EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ, 16, 0 },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	const uint8_t in[128] = { 0 };
 	uint8_t out[256];
 
@@ -202,12 +202,12 @@ test_write_commands_check_sizes(void **state)
 			.out_length = rows[i].out,
 		};
 
-		assert_int_equal(command_run(fix->file, &command), -ENOSPC);
+		assert_int_equal(command_run(rig->file, &command), -ENOSPC);
 		if (rows[i].out == 0)
 			continue;
 		command.in_length = rows[i].in;
 		command.out_length = rows[i].out - 1u;
-		assert_int_equal(command_run(fix->file, &command), -ENOSPC);
+		assert_int_equal(command_run(rig->file, &command), -ENOSPC);
 	}
 }
 
@@ -216,14 +216,14 @@ test_unknown_write_commands(void **state)
 {
 	static const uint32_t numbers[] = { IB_USER_VERBS_CMD_CREATE_AH, IB_USER_VERBS_CMD_POLL_CQ,
 		IB_USER_VERBS_CMD_CREATE_SRQ, EXTENDED | 63, 0xffff };
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	const uint8_t in[128] = { 0 };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		const struct command command = { numbers[i], in, sizeof(in), NULL, 0, NULL, 0, NULL,
 			0 };
 
-		assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
+		assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
 	}
 }
 
@@ -231,17 +231,17 @@ test_unknown_write_commands(void **state)
 static void
 test_unwritable_frame_creates_nothing(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct frame *frame =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint32_t nb_before = fix->file->nb_objects[SHCA_LIMIT_COUNTERS];
+	uint32_t nb_before = rig->file->nb_objects[SHCA_LIMIT_COUNTERS];
 
 	assert_ptr_not_equal(frame, MAP_FAILED);
 	frame_init(frame, UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE);
 	frame_handle(frame, UVERBS_ATTR_CREATE_COUNTERS_HANDLE, 0);
 	assert_int_equal(mprotect(frame, 4096, PROT_READ), 0);
-	assert_int_equal(frame_run(fix->file, frame), -EFAULT);
-	assert_int_equal(fix->file->nb_objects[SHCA_LIMIT_COUNTERS], nb_before);
+	assert_int_equal(frame_run(rig->file, frame), -EFAULT);
+	assert_int_equal(rig->file->nb_objects[SHCA_LIMIT_COUNTERS], nb_before);
 	munmap(frame, 4096);
 }
 
@@ -249,24 +249,24 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_frame_is_checked, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(test_frame_is_checked, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_other_requests_are_no_ioctls_of_ours, fix_setup, fix_teardown),
+			test_other_requests_are_no_ioctls_of_ours, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_attributes_beyond_the_mapping, fix_setup, fix_teardown),
+			test_attributes_beyond_the_mapping, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_unknown_optional_attribute_is_skipped, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(test_duplicate_attribute, fix_setup, fix_teardown),
+			test_unknown_optional_attribute_is_skipped, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_duplicate_attribute, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_answers_are_padded_and_marked, fix_setup, fix_teardown),
+			test_answers_are_padded_and_marked, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_nothing_works_without_a_context, fix_setup, fix_teardown),
+			test_nothing_works_without_a_context, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_write_commands_check_sizes, fix_setup, fix_teardown),
+			test_write_commands_check_sizes, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_unknown_write_commands, fix_setup, fix_teardown),
+			test_unknown_write_commands, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_unwritable_frame_creates_nothing, fix_setup, fix_teardown),
+			test_unwritable_frame_creates_nothing, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 static int
-destroy(struct fixture *fix, uint16_t object, uint32_t handle)
+destroy(struct rig *rig, uint16_t object, uint32_t handle)
 {
 	static const struct {
 		uint16_t object, method, handle_attr, answer_attr;
@@ -40,20 +40,20 @@ destroy(struct fixture *fix, uint16_t object, uint32_t handle)
 		frame_handle(&frame, rows[i].handle_attr, handle);
 		if (rows[i].answer_bytes != 0)
 			frame_out(&frame, rows[i].answer_attr, answer, rows[i].answer_bytes);
-		return frame_run(fix->file, &frame);
+		return frame_run(rig->file, &frame);
 	}
 	fail_msg("no row for object %u", object);
 	return 0;
 }
 
 static uint32_t
-create_counters(struct fixture *fix)
+create_counters(struct rig *rig)
 {
 	struct frame frame;
 
 	frame_init(&frame, UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE);
 	frame_handle(&frame, UVERBS_ATTR_CREATE_COUNTERS_HANDLE, 0);
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	return (uint32_t)frame.attrs[0].data;
 }
 
@@ -61,47 +61,47 @@ create_counters(struct fixture *fix)
 static void
 test_handles(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t first = create_counters(fix);
-	uint32_t second = create_counters(fix);
+	struct rig *rig = *state;
+	uint32_t first = create_counters(rig);
+	uint32_t second = create_counters(rig);
 
 	/* 0 is the fixture's UAR page, 1 its PD. */
-	assert_int_equal(fix->pd, 1);
+	assert_int_equal(rig->pd, 1);
 	assert_int_equal(first, 2);
 	assert_int_equal(second, 3);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_COUNTERS, first), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_COUNTERS, first), -ENOENT);
-	assert_int_equal(fix_cq(fix), first);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_COUNTERS, first), -EINVAL);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_COUNTERS, 1000000), -ENOENT);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, first), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, first), -ENOENT);
+	assert_int_equal(rig_cq(rig), first);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, first), -EINVAL);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, 1000000), -ENOENT);
 }
 
 static void
 test_files_do_not_see_each_other(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	const struct mlx5_ib_alloc_ucontext_req_v2 request = {
 		.total_num_bfregs = 16,
 		.max_cqe_version = 1,
 		.lib_caps = MLX5_LIB_CAP_DYN_UAR,
 	};
-	uint32_t counters = create_counters(fix);
-	struct shca_file *mine = fix->file;
+	uint32_t counters = create_counters(rig);
+	struct shca_file *mine = rig->file;
 	int fd;
 
-	fix->file = fix_open(fix, &fd);
-	assert_int_equal(fix_get_context(fix->file, &request, sizeof(request), NULL), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_COUNTERS, counters), -ENOENT);
-	assert_int_equal(create_counters(fix), 0);
-	shca_file_close(fix->file);
+	rig->file = rig_open(rig, &fd);
+	assert_int_equal(rig_get_context(rig->file, &request, sizeof(request), NULL), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, counters), -ENOENT);
+	assert_int_equal(create_counters(rig), 0);
+	shca_file_close(rig->file);
 	close(fd);
-	fix->file = mine;
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_COUNTERS, counters), 0);
+	rig->file = mine;
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, counters), 0);
 }
 
 /* A catch-all flow to @p qp. */
 static uint32_t
-create_flow(struct fixture *fix, uint32_t qp)
+create_flow(struct rig *rig, uint32_t qp)
 {
 	const struct ib_uverbs_create_flow request = {
 		.qp_handle = qp,
@@ -116,18 +116,18 @@ create_flow(struct fixture *fix, uint32_t qp)
 		.out_length = sizeof(response),
 	};
 
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	return response.flow_handle;
 }
 
 static uint32_t
-create_mr(struct fixture *fix)
+create_mr(struct rig *rig)
 {
 	const struct ib_uverbs_reg_mr request = {
-		.start = (uintptr_t)fix->ring[0],
-		.hca_va = (uintptr_t)fix->ring[0],
+		.start = (uintptr_t)rig->ring[0],
+		.hca_va = (uintptr_t)rig->ring[0],
 		.length = 4096,
-		.pd_handle = fix->pd,
+		.pd_handle = rig->pd,
 		.access_flags = 1,
 	};
 	struct ib_uverbs_reg_mr_resp response;
@@ -139,7 +139,7 @@ create_mr(struct fixture *fix)
 		.out_length = sizeof(response),
 	};
 
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	return response.mr_handle;
 }
 
@@ -148,89 +148,89 @@ struct tower {
 };
 
 static void
-build(struct fixture *fix, struct tower *tower)
+build(struct rig *rig, struct tower *tower)
 {
 	struct qp_request request;
 
-	tower->mr = create_mr(fix);
-	tower->cq = fix_cq(fix);
-	tower->wq = fix_wq(fix, tower->cq);
-	tower->table = fix_table(fix, &tower->wq, 0);
-	tower->hash_qp = fix_hash_qp(fix, tower->table);
-	qp_request_init(fix, &request, tower->cq, -1);
-	assert_int_equal(qp_request_run(fix, &request), 0);
+	tower->mr = create_mr(rig);
+	tower->cq = rig_cq(rig);
+	tower->wq = rig_wq(rig, tower->cq);
+	tower->table = rig_table(rig, &tower->wq, 0);
+	tower->hash_qp = rig_hash_qp(rig, tower->table);
+	qp_request_init(rig, &request, tower->cq, -1);
+	assert_int_equal(qp_request_run(rig, &request), 0);
 	tower->raw_qp = request.handle;
-	tower->flow = create_flow(fix, tower->hash_qp);
+	tower->flow = create_flow(rig, tower->hash_qp);
 }
 
 /* Destroying out of order is refused and harms nothing; in order it all works. */
 static void
 test_objects_in_use_are_busy(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct tower tower;
 
-	build(fix, &tower);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_PD, fix->pd), -EBUSY);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_CQ, tower.cq), -EBUSY);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_WQ, tower.wq), -EBUSY);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_RWQ_IND_TBL, tower.table), -EBUSY);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_QP, tower.hash_qp), -EBUSY);
+	build(rig, &tower);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_PD, rig->pd), -EBUSY);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_CQ, tower.cq), -EBUSY);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_WQ, tower.wq), -EBUSY);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_RWQ_IND_TBL, tower.table), -EBUSY);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_QP, tower.hash_qp), -EBUSY);
 
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_FLOW, tower.flow), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_QP, tower.hash_qp), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_RWQ_IND_TBL, tower.table), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_WQ, tower.wq), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_CQ, tower.cq), -EBUSY);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_QP, tower.raw_qp), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_CQ, tower.cq), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_PD, fix->pd), -EBUSY);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_MR, tower.mr), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_PD, fix->pd), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_FLOW, tower.flow), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_QP, tower.hash_qp), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_RWQ_IND_TBL, tower.table), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_WQ, tower.wq), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_CQ, tower.cq), -EBUSY);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_QP, tower.raw_qp), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_CQ, tower.cq), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_PD, rig->pd), -EBUSY);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_MR, tower.mr), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_PD, rig->pd), 0);
 }
 
 /* Close takes everything down, however it was stacked; the device is empty then and can go. */
 static void
 test_close_cleans_up(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct tower tower;
 
 	for (unsigned int i = 0; i < 3; i++) {
-		build(fix, &tower);
+		build(rig, &tower);
 		/* Another shape: the newest object is used by nothing, the flow by an older QP. */
-		create_flow(fix, tower.raw_qp);
-		create_counters(fix);
+		create_flow(rig, tower.raw_qp);
+		create_counters(rig);
 	}
-	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(fix->dev)), 6);
-	shca_file_close(fix->file);
-	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(fix->dev)), 0);
-	fix->file = NULL;
+	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(rig->dev)), 6);
+	shca_file_close(rig->file);
+	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(rig->dev)), 0);
+	rig->file = NULL;
 }
 
 /* A request that fails after its object was reserved leaves no object, handle or use. */
 static void
 test_failed_creations_leave_nothing(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
 	struct wq_request wq;
 	struct qp_request qp;
 
-	wq_request_init(fix, &wq, cq);
+	wq_request_init(rig, &wq, cq);
 	wq.driver.buf_addr = 0x1000;
-	qp_request_init(fix, &qp, cq, -1);
+	qp_request_init(rig, &qp, cq, -1);
 	qp.driver.buf_addr = 0x1000; /* the SQ is made by then */
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(wq_request_run(fix, &wq), -EFAULT);
-		assert_int_equal(qp_request_run(fix, &qp), -EFAULT);
+		assert_int_equal(wq_request_run(rig, &wq), -EFAULT);
+		assert_int_equal(qp_request_run(rig, &qp), -EFAULT);
 	}
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_CQ, cq), 0);
-	assert_int_equal(destroy(fix, UVERBS_OBJECT_PD, fix->pd), 0);
-	assert_int_equal(create_counters(fix), 1);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_CQ, cq), 0);
+	assert_int_equal(destroy(rig, UVERBS_OBJECT_PD, rig->pd), 0);
+	assert_int_equal(create_counters(rig), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)
@@ -243,6 +243,6 @@ main(void)
 		TEST(test_failed_creations_leave_nothing),
 	};
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "config/options.h"
-#include "fixture.h"
+#include "rig.h"
 #include "sysfs/tree.h"
 
 #define NODE "/dev/infiniband/uverbs0"

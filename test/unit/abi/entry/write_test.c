@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 static int
-run_ex(struct fixture *fix, uint32_t number, const void *in, size_t in_length, void *out,
+run_ex(struct rig *rig, uint32_t number, const void *in, size_t in_length, void *out,
 	size_t out_length)
 {
 	const struct command command = {
@@ -21,7 +21,7 @@ run_ex(struct fixture *fix, uint32_t number, const void *in, size_t in_length, v
 		.out_length = out_length,
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 struct cq_command {
@@ -30,7 +30,7 @@ struct cq_command {
 };
 
 static int
-create_cq(struct fixture *fix, const struct cq_command *request,
+create_cq(struct rig *rig, const struct cq_command *request,
 	struct ib_uverbs_ex_create_cq_resp *answer)
 {
 	struct mlx5_ib_create_cq_resp driver_answer;
@@ -46,7 +46,7 @@ create_cq(struct fixture *fix, const struct cq_command *request,
 		.driver_out_length = sizeof(driver_answer),
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 #define CQ struct cq_command
@@ -66,7 +66,7 @@ static const struct field_case cq_cases[] = {
 static void
 test_create_cq(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(cq_cases) / sizeof(cq_cases[0]); i++) {
 		struct ib_uverbs_ex_create_cq_resp answer;
@@ -76,17 +76,17 @@ test_create_cq(void **state)
 		};
 
 		memset(&answer, 0xff, sizeof(answer));
-		cq_request_init(fix, &proper);
+		cq_request_init(rig, &proper);
 		request.driver = proper.driver;
 		field_case_apply(&cq_cases[i], &request);
-		field_case_check(&cq_cases[i], create_cq(fix, &request, &answer));
+		field_case_check(&cq_cases[i], create_cq(rig, &request, &answer));
 		if (cq_cases[i].expected != 0)
 			continue;
 		assert_int_equal(answer.base.cqe, request.core.cqe == 50 ? 63 : 127);
 		assert_int_equal(answer.comp_mask, 0);
 		assert_int_equal(answer.response_length, sizeof(answer));
 		assert_int_equal(
-			frame_handle_only(fix->file, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY,
+			frame_handle_only(rig->file, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY,
 				UVERBS_ATTR_DESTROY_CQ_HANDLE, answer.base.cq_handle),
 			-EINVAL); /* it wants to answer, so it is there */
 	}
@@ -96,19 +96,19 @@ test_create_cq(void **state)
 static void
 test_unwritable_answer(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct cq_request proper;
 	struct cq_command request = { .core = { .cqe = 50, .comp_channel = -1 } };
 	struct ib_uverbs_ex_create_cq_resp answer;
 	uint32_t before;
 
-	cq_request_init(fix, &proper);
+	cq_request_init(rig, &proper);
 	request.driver = proper.driver;
-	before = fix->file->nb_objects[SHCA_LIMIT_CQ];
-	assert_int_equal(create_cq(fix, &request, (void *)8), -EFAULT);
-	assert_int_equal(fix->file->nb_objects[SHCA_LIMIT_CQ], before);
-	assert_int_equal(create_cq(fix, &request, &answer), 0);
-	assert_int_equal(fix->file->nb_objects[SHCA_LIMIT_CQ], before + 1);
+	before = rig->file->nb_objects[SHCA_LIMIT_CQ];
+	assert_int_equal(create_cq(rig, &request, (void *)8), -EFAULT);
+	assert_int_equal(rig->file->nb_objects[SHCA_LIMIT_CQ], before);
+	assert_int_equal(create_cq(rig, &request, &answer), 0);
+	assert_int_equal(rig->file->nb_objects[SHCA_LIMIT_CQ], before + 1);
 }
 
 struct wq_command {
@@ -117,7 +117,7 @@ struct wq_command {
 };
 
 static int
-create_wq(struct fixture *fix, const struct wq_command *request,
+create_wq(struct rig *rig, const struct wq_command *request,
 	struct ib_uverbs_ex_create_wq_resp *answer)
 {
 	struct mlx5_ib_create_wq_resp driver_answer;
@@ -133,7 +133,7 @@ create_wq(struct fixture *fix, const struct wq_command *request,
 		.driver_out_length = sizeof(driver_answer),
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 #define WQ struct wq_command
@@ -151,33 +151,33 @@ static const struct field_case wq_cases[] = {
 static void
 test_wq_and_table(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_ex_destroy_wq_resp gone;
 	struct ib_uverbs_ex_destroy_wq destroy_wq = { 0 };
 	struct ib_uverbs_ex_destroy_rwq_ind_table destroy_table = { 0 };
 	struct ib_uverbs_ex_create_wq_resp answer;
-	uint32_t cq = fix_cq(fix), table;
+	uint32_t cq = rig_cq(rig), table;
 
 	for (size_t i = 0; i < sizeof(wq_cases) / sizeof(wq_cases[0]); i++) {
 		struct wq_command request = { 0 };
 		struct wq_request proper;
 
-		wq_request_init(fix, &proper, cq);
+		wq_request_init(rig, &proper, cq);
 		request.driver = proper.driver;
 		request.core.pd_handle = proper.pd;
 		request.core.cq_handle = proper.cq;
 		request.core.max_wr = proper.max_wr;
 		request.core.max_sge = proper.max_sge;
 		field_case_apply(&wq_cases[i], &request);
-		field_case_check(&wq_cases[i], create_wq(fix, &request, &answer));
+		field_case_check(&wq_cases[i], create_wq(rig, &request, &answer));
 	}
 	assert_int_equal(answer.response_length, sizeof(answer));
 	assert_int_equal(answer.max_sge, 1);
-	table = fix_table(fix, &answer.wq_handle, 0);
+	table = rig_table(rig, &answer.wq_handle, 0);
 	destroy_wq.wq_handle = answer.wq_handle;
 	destroy_table.ind_tbl_handle = table;
 #define RUN(command, request, answer, length)                                                      \
-	run_ex(fix, IB_USER_VERBS_EX_CMD_##command, &(request), sizeof(request), answer, length)
+	run_ex(rig, IB_USER_VERBS_EX_CMD_##command, &(request), sizeof(request), answer, length)
 	assert_int_equal(RUN(DESTROY_WQ, destroy_wq, &gone, sizeof(gone)), -EBUSY);
 	destroy_table.comp_mask = destroy_wq.comp_mask = 1;
 	assert_int_equal(RUN(DESTROY_RWQ_IND_TBL, destroy_table, NULL, 0), -EOPNOTSUPP);
@@ -197,7 +197,7 @@ struct qp_command {
 };
 
 static int
-create_hash_qp(struct fixture *fix, const struct qp_command *request,
+create_hash_qp(struct rig *rig, const struct qp_command *request,
 	struct ib_uverbs_ex_create_qp_resp *answer)
 {
 	struct mlx5_ib_create_qp_resp driver_answer;
@@ -213,7 +213,7 @@ create_hash_qp(struct fixture *fix, const struct qp_command *request,
 		.driver_out_length = sizeof(driver_answer),
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 #define QP struct qp_command
@@ -235,31 +235,31 @@ static const struct field_case qp_cases[] = {
 static void
 test_create_hash_qp(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t wq = fix_wq(fix, fix_cq(fix));
-	uint32_t table = fix_table(fix, &wq, 0);
+	struct rig *rig = *state;
+	uint32_t wq = rig_wq(rig, rig_cq(rig));
+	uint32_t table = rig_table(rig, &wq, 0);
 	struct ib_uverbs_ex_create_qp_resp answer;
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	for (size_t i = 0; i < sizeof(qp_cases) / sizeof(qp_cases[0]); i++) {
 		struct qp_request proper;
 		struct qp_command request = {
 			.core = { .comp_mask = IB_UVERBS_CREATE_QP_MASK_IND_TABLE,
-				.pd_handle = fix->pd,
+				.pd_handle = rig->pd,
 				.qp_type = 8,
 				.rwq_ind_tbl_handle = table },
 		};
 
-		qp_request_init(fix, &proper, -1, table);
+		qp_request_init(rig, &proper, -1, table);
 		request.driver = proper.rss;
 		field_case_apply(&qp_cases[i], &request);
-		field_case_check(&qp_cases[i], create_hash_qp(fix, &request, &answer));
+		field_case_check(&qp_cases[i], create_hash_qp(rig, &request, &answer));
 	}
 	assert_int_equal(answer.response_length, sizeof(answer));
-	assert_non_null(fix_object(fix, answer.base.qp_handle));
+	assert_non_null(rig_object(rig, answer.base.qp_handle));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)

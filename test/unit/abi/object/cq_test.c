@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 /* clang-format off */
 static const struct field_case cq_cases[] = {
@@ -41,19 +41,19 @@ static const struct field_case cq_cases[] = {
 static void
 test_create_cq(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
-	fix->model.cqe_comp_max = 0;
+	rig->model.cqe_comp_max = 0;
 	for (size_t i = 0; i < sizeof(cq_cases) / sizeof(cq_cases[0]); i++) {
 		struct cq_request request;
-		uint32_t nb_before = fix->file->nb_objects[SHCA_LIMIT_CQ];
+		uint32_t nb_before = rig->file->nb_objects[SHCA_LIMIT_CQ];
 		int ret;
 
-		cq_request_init(fix, &request);
+		cq_request_init(rig, &request);
 		field_case_apply(&cq_cases[i], &request);
-		ret = cq_request_run(fix, &request);
+		ret = cq_request_run(rig, &request);
 		field_case_check(&cq_cases[i], ret);
-		assert_int_equal(fix->file->nb_objects[SHCA_LIMIT_CQ], nb_before + (ret == 0));
+		assert_int_equal(rig->file->nb_objects[SHCA_LIMIT_CQ], nb_before + (ret == 0));
 	}
 }
 
@@ -78,20 +78,20 @@ test_compression_and_padding(void **state)
 		{ 128, 0, true, true, false, -EOPNOTSUPP },
 		{ 64, 0, true, true, true, -EOPNOTSUPP },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct cq_request request;
 
-		cq_request_init(fix, &request);
-		fix->model.cqe_comp_max = 64;
-		fix->model.cqe_comp_formats = cases[i].has_stridx ? 7 : 3;
-		fix->model.cqe_128b_pad = cases[i].has_pad;
+		cq_request_init(rig, &request);
+		rig->model.cqe_comp_max = 64;
+		rig->model.cqe_comp_formats = cases[i].has_stridx ? 7 : 3;
+		rig->model.cqe_128b_pad = cases[i].has_pad;
 		request.driver.cqe_size = cases[i].cqe_size;
 		request.driver.cqe_comp_en = cases[i].format != 0;
 		request.driver.cqe_comp_res_format = cases[i].format;
 		request.driver.flags |= cases[i].pad;
-		assert_int_equal(cq_request_run(fix, &request), cases[i].ret);
+		assert_int_equal(cq_request_run(rig, &request), cases[i].ret);
 	}
 }
 
@@ -101,14 +101,14 @@ test_cqe_counts_are_rounded(void **state)
 	static const struct {
 		uint32_t asked, answered;
 	} rows[] = { { 0, 0 }, { 1, 1 }, { 2, 3 }, { 63, 63 }, { 64, 127 }, { 200, 255 } };
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct cq_request request;
 
-		cq_request_init(fix, &request);
+		cq_request_init(rig, &request);
 		request.cqe = rows[i].asked;
-		assert_int_equal(cq_request_run(fix, &request), 0);
+		assert_int_equal(cq_request_run(rig, &request), 0);
 		assert_int_equal(request.cqe_answer, rows[i].answered);
 		assert_int_not_equal(request.cqn, 0);
 	}
@@ -117,13 +117,13 @@ test_cqe_counts_are_rounded(void **state)
 static void
 test_model_limits_cqs(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct cq_request request;
 
-	fix->model.max_cq = 1;
-	cq_request_init(fix, &request);
-	assert_int_equal(cq_request_run(fix, &request), 0);
-	assert_int_equal(cq_request_run(fix, &request), -ENOMEM);
+	rig->model.max_cq = 1;
+	cq_request_init(rig, &request);
+	assert_int_equal(cq_request_run(rig, &request), 0);
+	assert_int_equal(cq_request_run(rig, &request), -ENOMEM);
 }
 
 struct resize {
@@ -132,7 +132,7 @@ struct resize {
 };
 
 static int
-run_resize(struct fixture *fix, const struct resize *resize, uint32_t *cqe)
+run_resize(struct rig *rig, const struct resize *resize, uint32_t *cqe)
 {
 	struct ib_uverbs_resize_cq_resp response = { 0 };
 	const struct command command = {
@@ -144,7 +144,7 @@ run_resize(struct fixture *fix, const struct resize *resize, uint32_t *cqe)
 		.driver_in = &resize->driver,
 		.driver_in_length = sizeof(resize->driver),
 	};
-	int ret = command_run(fix->file, &command);
+	int ret = command_run(rig->file, &command);
 
 	*cqe = response.cqe;
 	return ret;
@@ -166,18 +166,18 @@ static const struct field_case resize_cases[] = {
 static void
 test_resize_cq(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(resize_cases) / sizeof(resize_cases[0]); i++) {
 		struct resize resize = {
-			.request = { .cq_handle = fix_cq(fix), .cqe = 100 },
-			.driver = { .buf_addr = (uintptr_t)fix->ring[1], .cqe_size = 64 },
+			.request = { .cq_handle = rig_cq(rig), .cqe = 100 },
+			.driver = { .buf_addr = (uintptr_t)rig->ring[1], .cqe_size = 64 },
 		};
 		uint32_t cqe;
 		int ret;
 
 		field_case_apply(&resize_cases[i], &resize);
-		ret = run_resize(fix, &resize, &cqe);
+		ret = run_resize(rig, &resize, &cqe);
 		field_case_check(&resize_cases[i], ret);
 		if (ret == 0)
 			assert_int_equal(cqe, 127);
@@ -187,23 +187,23 @@ test_resize_cq(void **state)
 static void
 test_modify_cq_is_not_offered(void **state)
 {
-	struct fixture *fix = *state;
-	struct ib_uverbs_ex_modify_cq request = { .cq_handle = fix_cq(fix), .attr_mask = 1 };
+	struct rig *rig = *state;
+	struct ib_uverbs_ex_modify_cq request = { .cq_handle = rig_cq(rig), .attr_mask = 1 };
 	const struct command command = {
 		.number = EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ,
 		.in = &request,
 		.in_length = sizeof(request),
 	};
 
-	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
+	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
 	request.cq_handle = 999;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	request.attr_mask = 0;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 }
 
 static int
-reg_mr(struct fixture *fix, const struct ib_uverbs_reg_mr *request,
+reg_mr(struct rig *rig, const struct ib_uverbs_reg_mr *request,
 	struct ib_uverbs_reg_mr_resp *response)
 {
 	const struct command command = {
@@ -214,17 +214,17 @@ reg_mr(struct fixture *fix, const struct ib_uverbs_reg_mr *request,
 		.out_length = sizeof(*response),
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 static struct ib_uverbs_reg_mr
-mr_request(const struct fixture *fix)
+mr_request(const struct rig *rig)
 {
 	return (struct ib_uverbs_reg_mr){
-		.start = (uintptr_t)fix->ring[0],
-		.hca_va = (uintptr_t)fix->ring[0],
+		.start = (uintptr_t)rig->ring[0],
+		.hca_va = (uintptr_t)rig->ring[0],
 		.length = 8192,
-		.pd_handle = fix->pd,
+		.pd_handle = rig->pd,
 		.access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_RELAXED_ORDERING,
 	};
 }
@@ -254,22 +254,22 @@ static const struct field_case mr_cases[] = {
 static void
 test_reg_mr(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(mr_cases) / sizeof(mr_cases[0]); i++) {
-		struct ib_uverbs_reg_mr request = mr_request(fix);
+		struct ib_uverbs_reg_mr request = mr_request(rig);
 		struct ib_uverbs_reg_mr_resp response;
 
 		field_case_apply(&mr_cases[i], &request);
-		field_case_check(&mr_cases[i], reg_mr(fix, &request, &response));
+		field_case_check(&mr_cases[i], reg_mr(rig, &request, &response));
 	}
 }
 
 static void
 test_rereg_and_query_mr(void **state)
 {
-	struct fixture *fix = *state;
-	struct ib_uverbs_reg_mr request = mr_request(fix);
+	struct rig *rig = *state;
+	struct ib_uverbs_reg_mr request = mr_request(rig);
 	struct ib_uverbs_reg_mr_resp first;
 	struct ib_uverbs_rereg_mr_resp second;
 	struct ib_uverbs_rereg_mr rereg = { 0 };
@@ -284,38 +284,38 @@ test_rereg_and_query_mr(void **state)
 	uint64_t length, iova;
 	struct frame frame;
 
-	assert_int_equal(reg_mr(fix, &request, &first), 0);
+	assert_int_equal(reg_mr(rig, &request, &first), 0);
 	rereg = (struct ib_uverbs_rereg_mr){
 		.mr_handle = first.mr_handle,
 		.flags = 1,
-		.start = (uintptr_t)fix->ring[1],
+		.start = (uintptr_t)rig->ring[1],
 		.hca_va = 0x10000,
 		.length = 4096,
 	};
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	frame_init(&frame, UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR);
 	frame_handle(&frame, UVERBS_ATTR_QUERY_MR_HANDLE, first.mr_handle);
 	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &lkey, 4);
 	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &rkey, 4);
 	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_LENGTH, &length, 8);
 	frame_out(&frame, UVERBS_ATTR_QUERY_MR_RESP_IOVA, &iova, 8);
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	assert_int_equal(lkey, second.lkey);
 	assert_int_equal(rkey, second.rkey);
 	assert_int_equal(length, 4096);
 	assert_int_equal(iova, 0x10000);
 	/* What fails leaves the region as it was. */
 	rereg.start = 0x1000;
-	assert_int_equal(command_run(fix->file, &command), -EFAULT);
+	assert_int_equal(command_run(rig->file, &command), -EFAULT);
 	rereg.flags = 0;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	rereg.flags = 8;
-	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	assert_int_equal(lkey, second.lkey);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)

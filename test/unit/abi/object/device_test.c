@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 #define REQUEST struct mlx5_ib_alloc_ucontext_req_v2
 
@@ -33,16 +33,16 @@ static const struct field_case context_cases[] = {
 static void
 test_context_requests(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(context_cases) / sizeof(context_cases[0]); i++) {
 		int fd;
-		struct shca_file *file = fix_open(fix, &fd);
+		struct shca_file *file = rig_open(rig, &fd);
 		REQUEST request = good_request;
 
 		field_case_apply(&context_cases[i], &request);
 		field_case_check(
-			&context_cases[i], fix_get_context(file, &request, sizeof(request), NULL));
+			&context_cases[i], rig_get_context(file, &request, sizeof(request), NULL));
 		shca_file_close(file);
 		close(fd);
 	}
@@ -62,13 +62,13 @@ test_context_request_lengths(void **state)
 		{ 24, 0 },
 		{ 32, 0 },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int fd;
-		struct shca_file *file = fix_open(fix, &fd);
+		struct shca_file *file = rig_open(rig, &fd);
 
-		assert_int_equal(fix_get_context(file, &good_request, rows[i].length, NULL),
+		assert_int_equal(rig_get_context(file, &good_request, rows[i].length, NULL),
 			rows[i].expected);
 		shca_file_close(file);
 		close(fd);
@@ -78,21 +78,21 @@ test_context_request_lengths(void **state)
 static void
 test_second_context_is_refused(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	assert_int_equal(
-		fix_get_context(fix->file, &good_request, sizeof(good_request), NULL), -EINVAL);
+		rig_get_context(rig->file, &good_request, sizeof(good_request), NULL), -EINVAL);
 }
 
 static void
 test_context_answer(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct mlx5_ib_alloc_ucontext_resp response;
 	int fd;
-	struct shca_file *file = fix_open(fix, &fd);
+	struct shca_file *file = rig_open(rig, &fd);
 
-	assert_int_equal(fix_get_context(file, &good_request, sizeof(good_request), &response), 0);
+	assert_int_equal(rig_get_context(file, &good_request, sizeof(good_request), &response), 0);
 	assert_int_equal(response.response_length, sizeof(response));
 	assert_int_equal(response.tot_bfregs, 0);
 	assert_int_equal(response.cqe_version, 1);
@@ -104,8 +104,8 @@ test_context_answer(void **state)
 	assert_int_equal(response.cache_line_size, 64);
 	assert_int_equal(response.log_uar_size, 12);
 	assert_int_equal(response.num_uars_per_page, 1);
-	assert_int_equal(response.eth_min_inline, fix->model.min_inline);
-	assert_int_equal(response.max_send_wqebb, fix->model.max_send_wqebb);
+	assert_int_equal(response.eth_min_inline, rig->model.min_inline);
+	assert_int_equal(response.max_send_wqebb, rig->model.max_send_wqebb);
 	shca_file_close(file);
 	close(fd);
 }
@@ -127,24 +127,24 @@ test_context_registers(void **state)
 		{ 4, 4, -EINVAL, 0 },
 		{ 513, 4, -ENOMEM, 0 },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct mlx5_ib_alloc_ucontext_resp response = { 0 };
 		REQUEST request = good_request;
 		int fd;
-		struct shca_file *file = fix_open(fix, &fd);
+		struct shca_file *file = rig_open(rig, &fd);
 
 		request.lib_caps = MLX5_LIB_CAP_4K_UAR;
 		request.total_num_bfregs = rows[i].nb;
 		request.num_low_latency_bfregs = rows[i].nb_low_latency;
-		assert_int_equal(fix_get_context(file, &request, sizeof(request), &response),
+		assert_int_equal(rig_get_context(file, &request, sizeof(request), &response),
 			rows[i].expected);
 		assert_int_equal(response.tot_bfregs, rows[i].given);
 		assert_int_equal(response.num_dyn_bfregs, rows[i].given != 0 ? 1024 : 0);
 		/* A refused one has left nothing. */
 		if (rows[i].expected != 0) {
-			assert_int_equal(fix_get_context(file, &good_request, sizeof(good_request),
+			assert_int_equal(rig_get_context(file, &good_request, sizeof(good_request),
 						 &response),
 				0);
 			assert_int_equal(response.tot_bfregs, 0);
@@ -158,16 +158,16 @@ test_context_registers(void **state)
 static void
 test_clock_pages(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	const uint32_t *counter =
-		mmap(NULL, 4096, PROT_READ, MAP_SHARED, fix->fd, MLX5_IB_MMAP_CORE_CLOCK << 20);
+		mmap(NULL, 4096, PROT_READ, MAP_SHARED, rig->fd, MLX5_IB_MMAP_CORE_CLOCK << 20);
 	const struct mlx5_ib_clock_info *info =
-		mmap(NULL, 4096, PROT_READ, MAP_SHARED, fix->fd, MLX5_IB_MMAP_CLOCK_INFO << 20);
+		mmap(NULL, 4096, PROT_READ, MAP_SHARED, rig->fd, MLX5_IB_MMAP_CLOCK_INFO << 20);
 	uint64_t cycles;
 
 	assert_ptr_not_equal(counter, MAP_FAILED);
 	assert_ptr_not_equal(info, MAP_FAILED);
-	shca_device_step(fix->dev);
+	shca_device_step(rig->dev);
 	cycles = (uint64_t)be32toh(counter[0]) << 32 | be32toh(counter[1]);
 	assert_true(cycles >= info->cycles && info->cycles != 0);
 	assert_int_equal(info->sign & MLX5_IB_CLOCK_INFO_KERNEL_UPDATING, 0);
@@ -179,12 +179,12 @@ test_clock_pages(void **state)
 static void
 test_uar_pages(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct frame frame;
 	uint64_t offset;
 	uint32_t length, page;
 
-	assert_int_equal(fix->uar_offset, 0x900000);
+	assert_int_equal(rig->uar_offset, 0x900000);
 	for (unsigned int round = 0; round < 2; round++) {
 		frame_init(&frame, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
 		frame_handle(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
@@ -192,23 +192,23 @@ test_uar_pages(void **state)
 		frame_out(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset, 8);
 		frame_out(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length, 4);
 		frame_out(&frame, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page, 4);
-		assert_int_equal(frame_run(fix->file, &frame), 0);
+		assert_int_equal(frame_run(rig->file, &frame), 0);
 		assert_int_equal(offset, 0x901000);
-		assert_int_equal(page, fix->uar_page + 1);
+		assert_int_equal(page, rig->uar_page + 1);
 		assert_int_equal(
-			frame_handle_only(fix->file, MLX5_IB_OBJECT_UAR,
+			frame_handle_only(rig->file, MLX5_IB_OBJECT_UAR,
 				MLX5_IB_METHOD_UAR_OBJ_DESTROY, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE,
 				(uint32_t)frame.attrs[0].data),
 			0);
 	}
 	frame.attrs[1].data = 2;
-	assert_int_equal(frame_run(fix->file, &frame), -EOPNOTSUPP);
+	assert_int_equal(frame_run(rig->file, &frame), -EOPNOTSUPP);
 }
 
 static void
 test_query_device(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	const struct ib_uverbs_query_device request = { 0 };
 	struct ib_uverbs_query_device_resp response;
 	const struct command command = {
@@ -220,11 +220,11 @@ test_query_device(void **state)
 	};
 	static const uint8_t guid[8] = { 2, 0, 0, 0xff, 0xfe, 0, 0, 1 };
 
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	assert_int_equal(response.vendor_id, 0x2c9);
-	assert_int_equal(response.vendor_part_id, fix->model.pci_device_id);
-	assert_int_equal(response.fw_ver, fix->model.fw_ver);
-	assert_int_equal(response.max_qp_wr, fix->model.max_qp_wr);
+	assert_int_equal(response.vendor_part_id, rig->model.pci_device_id);
+	assert_int_equal(response.fw_ver, rig->model.fw_ver);
+	assert_int_equal(response.max_qp_wr, rig->model.max_qp_wr);
 	assert_int_equal(response.phys_port_cnt, 1);
 	assert_memory_equal(&response.node_guid, guid, sizeof(guid));
 	assert_int_equal(response.device_cap_flags & IB_UVERBS_DEVICE_RAW_IP_CSUM,
@@ -234,7 +234,7 @@ test_query_device(void **state)
 static void
 test_query_device_ex(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_ex_query_device request = { 0 };
 	struct ib_uverbs_ex_query_device_resp response;
 	struct mlx5_ib_query_device_resp driver;
@@ -248,10 +248,10 @@ test_query_device_ex(void **state)
 		.driver_out_length = sizeof(driver),
 	};
 
-	fix->model.max_tso_bytes = 262144;
-	fix->model.cqe_comp_max = 0;
-	fix->model.checksum = false;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	rig->model.max_tso_bytes = 262144;
+	rig->model.cqe_comp_max = 0;
+	rig->model.checksum = false;
+	assert_int_equal(command_run(rig->file, &command), 0);
 	assert_int_equal(response.response_length, 304);
 	assert_int_equal(response.rss_caps.supported_qpts, 1 << 8);
 	assert_int_equal(response.raw_packet_caps & IB_UVERBS_RAW_PACKET_CAP_IP_CSUM, 0);
@@ -261,22 +261,22 @@ test_query_device_ex(void **state)
 	assert_int_equal(driver.tso_caps.supported_qpts, 1 << 8);
 	assert_int_equal(driver.cqe_comp_caps.max_num, 0);
 	assert_int_equal(driver.cqe_comp_caps.supported_format, 0);
-	assert_int_equal(driver.flags, fix->model.cqe_128b_pad ? 2 : 0);
-	fix->model.cqe_comp_max = 16;
-	fix->model.cqe_comp_formats = 5;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(driver.flags, rig->model.cqe_128b_pad ? 2 : 0);
+	rig->model.cqe_comp_max = 16;
+	rig->model.cqe_comp_formats = 5;
+	assert_int_equal(command_run(rig->file, &command), 0);
 	assert_int_equal(driver.cqe_comp_caps.max_num, 16);
 	assert_int_equal(driver.cqe_comp_caps.supported_format, 5);
 	/* Shorter answers say how much of them is filled. */
 	command.out_length = 232;
 	command.driver_out_length = 24;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	assert_int_equal(response.response_length, 232);
 	assert_int_equal(driver.response_length, 24);
 	command.driver_out_length = 4;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	request.comp_mask = 1;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 }
 
 static void
@@ -295,10 +295,10 @@ test_query_port_speed(void **state)
 		{ 200000, 2, 64 },
 		{ 5000, 1, 4 },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct shca_device_conf conf = *shca_device_conf(fix->dev);
+		struct shca_device_conf conf = *shca_device_conf(rig->dev);
 		struct ib_uverbs_query_port_resp_ex response;
 		struct shca_device *dev;
 		struct shca_file *file;
@@ -309,7 +309,7 @@ test_query_port_speed(void **state)
 		assert_int_equal(shca_device_create(&conf, &dev), 0);
 		assert_int_equal(shca_file_open(dev, true, &file, &fd), 0);
 		assert_int_equal(
-			fix_get_context(file, &good_request, sizeof(good_request), NULL), 0);
+			rig_get_context(file, &good_request, sizeof(good_request), NULL), 0);
 		frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
 		frame_const(&frame, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1);
 		frame_out(&frame, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
@@ -325,7 +325,7 @@ test_query_port_speed(void **state)
 }
 
 static int
-query_gid(struct fixture *fix, uint32_t port, uint32_t index, struct ib_uverbs_gid_entry *entry)
+query_gid(struct rig *rig, uint32_t port, uint32_t index, struct ib_uverbs_gid_entry *entry)
 {
 	struct frame frame;
 
@@ -334,40 +334,40 @@ query_gid(struct fixture *fix, uint32_t port, uint32_t index, struct ib_uverbs_g
 	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, index);
 	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, 0);
 	frame_out(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, entry, sizeof(*entry));
-	return frame_run(fix->file, &frame);
+	return frame_run(rig->file, &frame);
 }
 
 static void
 test_gids(void **state)
 {
 	static const uint8_t gid[16] = { 0xfe, 0x80, [8] = 0, 0, 0, 0xff, 0xfe, 0, 0, 1 };
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_gid_entry entries[4];
 	uint64_t nb_entries = 0;
 	struct frame frame;
 
-	assert_int_equal(query_gid(fix, 1, 0, entries), 0);
+	assert_int_equal(query_gid(rig, 1, 0, entries), 0);
 	assert_memory_equal(entries[0].gid, gid, sizeof(gid));
 	assert_int_equal(entries[0].gid_type, IB_UVERBS_GID_TYPE_ROCE_V1);
-	assert_int_equal(query_gid(fix, 1, 1, entries), 0);
+	assert_int_equal(query_gid(rig, 1, 1, entries), 0);
 	assert_int_equal(entries[0].gid_type, IB_UVERBS_GID_TYPE_ROCE_V2);
-	assert_int_equal(query_gid(fix, 2, 0, entries), -EINVAL);
-	assert_int_equal(query_gid(fix, 1, 2, entries), -EINVAL);
+	assert_int_equal(query_gid(rig, 2, 0, entries), -EINVAL);
+	assert_int_equal(query_gid(rig, 1, 2, entries), -EINVAL);
 
 	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE);
 	frame_const(&frame, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, sizeof(entries[0]));
 	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, 0);
 	frame_out(&frame, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, entries, sizeof(entries));
 	frame_out(&frame, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &nb_entries, 8);
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	assert_int_equal(nb_entries, 2);
 	assert_int_equal(entries[1].gid_index, 1);
 	assert_int_equal(entries[1].port_num, 1);
 	frame.attrs[0].data = 0;
-	assert_int_equal(frame_run(fix->file, &frame), -EINVAL);
+	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)

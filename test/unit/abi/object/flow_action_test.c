@@ -7,9 +7,9 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
-#include "fixture.h"
+#include "rig.h"
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 #define RX    MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX
 #define TX    MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX
@@ -24,7 +24,7 @@
 #define SET_TTL UINT64_C(0x100a000800000001)
 
 static int
-modify_header(struct fixture *fix, size_t bytes, uint64_t ft_type, uint32_t *handle)
+modify_header(struct rig *rig, size_t bytes, uint64_t ft_type, uint32_t *handle)
 {
 	struct ib_uverbs_attr *attr;
 	uint64_t actions[32];
@@ -38,13 +38,13 @@ modify_header(struct fixture *fix, size_t bytes, uint64_t ft_type, uint32_t *han
 	attr = frame_handle(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_HANDLE, 0);
 	frame_in(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM, actions, bytes);
 	frame_const(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE, ft_type);
-	ret = frame_run(fix->file, &frame);
+	ret = frame_run(rig->file, &frame);
 	*handle = (uint32_t)attr->data;
 	return ret;
 }
 
 static int
-reformat(struct fixture *fix, uint64_t type, uint64_t ft_type, size_t bytes, uint32_t *handle)
+reformat(struct rig *rig, uint64_t type, uint64_t ft_type, size_t bytes, uint32_t *handle)
 {
 	struct ib_uverbs_attr *attr;
 	uint8_t header[256] = { 2 };
@@ -58,15 +58,15 @@ reformat(struct fixture *fix, uint64_t type, uint64_t ft_type, size_t bytes, uin
 		frame_in(&frame, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_DATA_BUF, header, bytes);
 	frame_const(&frame, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_TYPE, type);
 	frame_const(&frame, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_FT_TYPE, ft_type);
-	ret = frame_run(fix->file, &frame);
+	ret = frame_run(rig->file, &frame);
 	*handle = (uint32_t)attr->data;
 	return ret;
 }
 
 static int
-destroy(struct fixture *fix, uint32_t handle)
+destroy(struct rig *rig, uint32_t handle)
 {
-	return frame_handle_only(fix->file, UVERBS_OBJECT_FLOW_ACTION,
+	return frame_handle_only(rig->file, UVERBS_OBJECT_FLOW_ACTION,
 		UVERBS_METHOD_FLOW_ACTION_DESTROY, UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, handle);
 }
 
@@ -88,19 +88,19 @@ test_modify_header(void **state)
 		{ 16 * 8, RX, 0 },
 		{ 17 * 8, RX, -EOPNOTSUPP },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	uint32_t handle;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int ret = modify_header(fix, cases[i].bytes, cases[i].ft_type, &handle);
+		int ret = modify_header(rig, cases[i].bytes, cases[i].ft_type, &handle);
 
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
 		if (ret == 0)
-			assert_int_equal(destroy(fix, handle), 0);
+			assert_int_equal(destroy(rig, handle), 0);
 	}
-	fix->model.modify_actions = 0;
-	assert_int_equal(modify_header(fix, 8, RDMA + 1, &handle), -EOPNOTSUPP);
+	rig->model.modify_actions = 0;
+	assert_int_equal(modify_header(rig, 8, RDMA + 1, &handle), -EOPNOTSUPP);
 }
 
 static void
@@ -131,19 +131,19 @@ test_reformat(void **state)
 		{ 4, RX, 14, -EOPNOTSUPP },
 		{ DECAP, 5, 0, -EOPNOTSUPP },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	uint32_t handle;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int ret = reformat(fix, cases[i].type, cases[i].ft_type, cases[i].bytes, &handle);
+		int ret = reformat(rig, cases[i].type, cases[i].ft_type, cases[i].bytes, &handle);
 
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
 		if (ret == 0)
-			assert_int_equal(destroy(fix, handle), 0);
+			assert_int_equal(destroy(rig, handle), 0);
 	}
-	fix->model.encap_bytes = 0;
-	assert_int_equal(reformat(fix, DECAP, RX, 0, &handle), -EOPNOTSUPP);
+	rig->model.encap_bytes = 0;
+	assert_int_equal(reformat(rig, DECAP, RX, 0, &handle), -EOPNOTSUPP);
 }
 
 /* Linux 6.1 has none of these any more. */
@@ -152,13 +152,13 @@ test_esp(void **state)
 {
 	static const uint16_t methods[] = { UVERBS_METHOD_FLOW_ACTION_ESP_CREATE,
 		UVERBS_METHOD_FLOW_ACTION_ESP_MODIFY };
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		struct frame frame;
 
 		frame_init(&frame, UVERBS_OBJECT_FLOW_ACTION, methods[i]);
-		assert_int_equal(frame_run(fix->file, &frame), -EPROTONOSUPPORT);
+		assert_int_equal(frame_run(rig->file, &frame), -EPROTONOSUPPORT);
 	}
 }
 
@@ -169,7 +169,7 @@ struct request {
 };
 
 static int
-flow(struct fixture *fix, uint32_t qp, uint32_t type, uint32_t flags, const uint32_t *handles,
+flow(struct rig *rig, uint32_t qp, uint32_t type, uint32_t flags, const uint32_t *handles,
 	unsigned int nb, uint32_t *created)
 {
 	struct ib_uverbs_create_flow_resp response = { 0 };
@@ -203,24 +203,24 @@ flow(struct fixture *fix, uint32_t qp, uint32_t type, uint32_t flags, const uint
 			.size = sizeof(request.handle[i]),
 			.handle = handles[i],
 		};
-	ret = command_run(fix->file, &command);
+	ret = command_run(rig->file, &command);
 	*created = response.flow_handle;
 	return ret;
 }
 
 static int
-destroy_flow(struct fixture *fix, uint32_t handle)
+destroy_flow(struct rig *rig, uint32_t handle)
 {
-	return frame_handle_only(fix->file, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,
+	return frame_handle_only(rig->file, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,
 		UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
 }
 
 static void
 test_flows(void **state)
 {
-	struct fixture *fix = *state;
-	const uint32_t wq = fix_wq(fix, fix_cq(fix));
-	const uint32_t qp = fix_hash_qp(fix, fix_table(fix, &wq, 0));
+	struct rig *rig = *state;
+	const uint32_t wq = rig_wq(rig, rig_cq(rig));
+	const uint32_t qp = rig_hash_qp(rig, rig_table(rig, &wq, 0));
 	uint32_t rx, rx2, tx, decap, created;
 	struct {
 		uint32_t type, flags;
@@ -229,10 +229,10 @@ test_flows(void **state)
 		int ret;
 	} cases[8] = { 0 };
 
-	assert_int_equal(modify_header(fix, 8, RX, &rx), 0);
-	assert_int_equal(modify_header(fix, 8, RX, &rx2), 0);
-	assert_int_equal(modify_header(fix, 8, TX, &tx), 0);
-	assert_int_equal(reformat(fix, DECAP, RX, 0, &decap), 0);
+	assert_int_equal(modify_header(rig, 8, RX, &rx), 0);
+	assert_int_equal(modify_header(rig, 8, RX, &rx2), 0);
+	assert_int_equal(modify_header(rig, 8, TX, &tx), 0);
+	assert_int_equal(reformat(rig, DECAP, RX, 0, &decap), 0);
 	memcpy(cases,
 		(__typeof__(cases)){
 			{ 0, 0, { rx }, 1, 0 }, { 0, 2, { decap, rx }, 2, 0 },
@@ -243,23 +243,23 @@ test_flows(void **state)
 		},
 		sizeof(cases));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int ret = flow(fix, qp, cases[i].type, cases[i].flags, cases[i].handles,
+		int ret = flow(rig, qp, cases[i].type, cases[i].flags, cases[i].handles,
 			cases[i].nb, &created);
 
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
 		if (ret != 0)
 			continue;
-		assert_int_equal(destroy(fix, cases[i].handles[0]), -EBUSY);
-		assert_int_equal(destroy_flow(fix, created), 0);
+		assert_int_equal(destroy(rig, cases[i].handles[0]), -EBUSY);
+		assert_int_equal(destroy_flow(rig, created), 0);
 	}
 	/* The same match: another object is a conflict, even one alike. */
-	assert_int_equal(flow(fix, qp, 0, 0, &rx, 1, &created), 0);
-	assert_int_equal(flow(fix, qp, 0, 0, &rx2, 1, &created), -EEXIST);
-	assert_int_equal(flow(fix, qp, 0, 0, NULL, 0, &created), -EEXIST);
-	assert_int_equal(flow(fix, qp, 0, 0, &rx, 1, &created), 0);
-	assert_int_equal(destroy(fix, rx2), 0);
-	assert_int_equal(destroy(fix, tx), 0);
+	assert_int_equal(flow(rig, qp, 0, 0, &rx, 1, &created), 0);
+	assert_int_equal(flow(rig, qp, 0, 0, &rx2, 1, &created), -EEXIST);
+	assert_int_equal(flow(rig, qp, 0, 0, NULL, 0, &created), -EEXIST);
+	assert_int_equal(flow(rig, qp, 0, 0, &rx, 1, &created), 0);
+	assert_int_equal(destroy(rig, rx2), 0);
+	assert_int_equal(destroy(rig, tx), 0);
 	/* What is left goes with the file. */
 }
 
@@ -273,6 +273,6 @@ main(void)
 		TEST(test_flows),
 	};
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	return cmocka_run_group_tests_name("flow_action", tests, NULL, NULL);
 }

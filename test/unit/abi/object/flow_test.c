@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 /* The command with room for two specs and a byte too many. */
 struct flow_request {
@@ -68,7 +68,7 @@ add_points(struct flow_request *request, const struct mlx5_ib_flow_counters_desc
 }
 
 static int
-flow_request_run(struct fixture *fix, struct flow_request *request)
+flow_request_run(struct rig *rig, struct flow_request *request)
 {
 	struct ib_uverbs_create_flow_resp response = { 0 };
 	const struct command command = {
@@ -80,18 +80,18 @@ flow_request_run(struct fixture *fix, struct flow_request *request)
 		.driver_in = &request->driver,
 		.driver_in_length = request->driver_length,
 	};
-	int ret = command_run(fix->file, &command);
+	int ret = command_run(rig->file, &command);
 
 	request->handle = response.flow_handle;
 	return ret;
 }
 
 static uint32_t
-qp_of_one(struct fixture *fix)
+qp_of_one(struct rig *rig)
 {
-	uint32_t wq = fix_wq(fix, fix_cq(fix));
+	uint32_t wq = rig_wq(rig, rig_cq(rig));
 
-	return fix_hash_qp(fix, fix_table(fix, &wq, 0));
+	return rig_hash_qp(rig, rig_table(rig, &wq, 0));
 }
 
 /* clang-format off */
@@ -133,8 +133,8 @@ static const struct field_case flow_cases[] = {
 static void
 test_create_flow(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t qp = qp_of_one(fix);
+	struct rig *rig = *state;
+	uint32_t qp = qp_of_one(rig);
 
 	for (size_t i = 0; i < sizeof(flow_cases) / sizeof(flow_cases[0]); i++) {
 		struct flow_request request;
@@ -142,11 +142,11 @@ test_create_flow(void **state)
 
 		flow_request_init(&request, qp);
 		field_case_apply(&flow_cases[i], &request);
-		ret = flow_request_run(fix, &request);
+		ret = flow_request_run(rig, &request);
 		field_case_check(&flow_cases[i], ret);
-		assert_int_equal(((struct shca_object *)fix_object(fix, qp))->nb_users, ret == 0);
+		assert_int_equal(((struct shca_object *)rig_object(rig, qp))->nb_users, ret == 0);
 		if (ret == 0)
-			assert_int_equal(frame_handle_only(fix->file, UVERBS_OBJECT_FLOW,
+			assert_int_equal(frame_handle_only(rig->file, UVERBS_OBJECT_FLOW,
 						 UVERBS_METHOD_FLOW_DESTROY,
 						 UVERBS_ATTR_DESTROY_FLOW_HANDLE, request.handle),
 				0);
@@ -156,8 +156,8 @@ test_create_flow(void **state)
 static void
 test_dont_trap_with_default_types(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t qp = qp_of_one(fix);
+	struct rig *rig = *state;
+	uint32_t qp = qp_of_one(rig);
 
 	for (uint32_t type = 1; type <= 2; type++) {
 		struct flow_request request;
@@ -165,38 +165,37 @@ test_dont_trap_with_default_types(void **state)
 		flow_request_init(&request, qp);
 		request.core.flow_attr.type = type;
 		request.core.flow_attr.flags = 2;
-		assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+		assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 	}
 }
 
 static void
 test_action_handles_are_unknown(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct flow_request request;
 
-	flow_request_init(&request, qp_of_one(fix));
+	flow_request_init(&request, qp_of_one(rig));
 	add_count(&request, 999);
 	request.count.type = 0x1002;
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
-	request.count.handle = fix->pd;
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
+	request.count.handle = rig->pd;
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 }
 
 static uint32_t
-create_counters(struct fixture *fix)
+create_counters(struct rig *rig)
 {
 	struct frame frame;
 
 	frame_init(&frame, UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE);
 	frame_handle(&frame, UVERBS_ATTR_CREATE_COUNTERS_HANDLE, 0);
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	return (uint32_t)frame.attrs[0].data;
 }
 
 static int
-read_counters(
-	struct fixture *fix, uint32_t handle, uint64_t *values, size_t nb_values, uint32_t flags)
+read_counters(struct rig *rig, uint32_t handle, uint64_t *values, size_t nb_values, uint32_t flags)
 {
 	struct frame frame;
 
@@ -204,20 +203,20 @@ read_counters(
 	frame_handle(&frame, UVERBS_ATTR_READ_COUNTERS_HANDLE, handle);
 	frame_out(&frame, UVERBS_ATTR_READ_COUNTERS_BUFF, values, nb_values * sizeof(*values));
 	frame_u32(&frame, UVERBS_ATTR_READ_COUNTERS_FLAGS, flags);
-	return frame_run(fix->file, &frame);
+	return frame_run(rig->file, &frame);
 }
 
 static int
-destroy_counters(struct fixture *fix, uint32_t handle)
+destroy_counters(struct rig *rig, uint32_t handle)
 {
-	return frame_handle_only(fix->file, UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY,
+	return frame_handle_only(rig->file, UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY,
 		UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, handle);
 }
 
 static int
-destroy_flow(struct fixture *fix, uint32_t handle)
+destroy_flow(struct rig *rig, uint32_t handle)
 {
-	return frame_handle_only(fix->file, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,
+	return frame_handle_only(rig->file, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,
 		UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
 }
 
@@ -226,46 +225,46 @@ static void
 test_counters_are_bound_once(void **state)
 {
 	static const struct mlx5_ib_flow_counters_desc points[] = { { 0, 0 }, { 1, 2 }, { 0, 2 } };
-	struct fixture *fix = *state;
-	uint32_t qp = qp_of_one(fix);
-	uint32_t counters = create_counters(fix);
-	struct shca_counters_object *object = fix_object(fix, counters);
+	struct rig *rig = *state;
+	uint32_t qp = qp_of_one(rig);
+	uint32_t counters = create_counters(rig);
+	struct shca_counters_object *object = rig_object(rig, counters);
 	struct flow_request first, second;
 	uint64_t values[4];
 
 	flow_request_init(&first, qp);
 	add_count(&first, counters);
-	assert_int_equal(flow_request_run(fix, &first), -EINVAL); /* nothing describes it */
-	assert_int_equal(read_counters(fix, counters, values, 4, 0), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &first), -EINVAL); /* nothing describes it */
+	assert_int_equal(read_counters(rig, counters, values, 4, 0), -EINVAL);
 	add_points(&first, points, 3);
-	assert_int_equal(flow_request_run(fix, &first), 0);
-	assert_int_equal(destroy_counters(fix, counters), -EBUSY);
+	assert_int_equal(flow_request_run(rig, &first), 0);
+	assert_int_equal(destroy_counters(rig, counters), -EBUSY);
 
 	flow_request_init(&second, qp);
 	second.core.flow_attr.priority = 1;
 	add_count(&second, counters);
 	add_points(&second, points, 3);
-	assert_int_equal(flow_request_run(fix, &second), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &second), -EINVAL);
 	second.driver.header.ncounters_data = 0;
 	second.driver_length = sizeof(second.driver.header);
-	assert_int_equal(flow_request_run(fix, &second), 0);
+	assert_int_equal(flow_request_run(rig, &second), 0);
 
 	object->count = (struct shca_flow_counter){ .packets = 3, .bytes = 300 };
-	assert_int_equal(read_counters(fix, counters, values, 2, 0), -EINVAL);
-	assert_int_equal(read_counters(fix, counters, values, 3, 2), -EINVAL);
-	assert_int_equal(read_counters(fix, counters, values, 4, 1), 0);
+	assert_int_equal(read_counters(rig, counters, values, 2, 0), -EINVAL);
+	assert_int_equal(read_counters(rig, counters, values, 3, 2), -EINVAL);
+	assert_int_equal(read_counters(rig, counters, values, 4, 1), 0);
 	assert_int_equal(values[0], 3);
 	assert_int_equal(values[1], 0);
 	assert_int_equal(values[2], 303);
 	assert_int_equal(values[3], 0);
 
-	assert_int_equal(destroy_flow(fix, first.handle), 0);
-	assert_int_equal(read_counters(fix, counters, values, 4, 0), 0);
-	assert_int_equal(destroy_flow(fix, second.handle), 0);
-	assert_int_equal(read_counters(fix, counters, values, 4, 0), -EINVAL);
-	assert_int_equal(flow_request_run(fix, &first), 0);
-	assert_int_equal(destroy_flow(fix, first.handle), 0);
-	assert_int_equal(destroy_counters(fix, counters), 0);
+	assert_int_equal(destroy_flow(rig, first.handle), 0);
+	assert_int_equal(read_counters(rig, counters, values, 4, 0), 0);
+	assert_int_equal(destroy_flow(rig, second.handle), 0);
+	assert_int_equal(read_counters(rig, counters, values, 4, 0), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &first), 0);
+	assert_int_equal(destroy_flow(rig, first.handle), 0);
+	assert_int_equal(destroy_counters(rig, counters), 0);
 }
 
 static void
@@ -273,74 +272,74 @@ test_bad_counter_descriptions(void **state)
 {
 	static const struct mlx5_ib_flow_counters_desc unknown[] = { { 2, 0 } };
 	static const struct mlx5_ib_flow_counters_desc good[] = { { 0, 0 } };
-	struct fixture *fix = *state;
-	uint32_t qp = qp_of_one(fix);
-	uint32_t counters = create_counters(fix);
+	struct rig *rig = *state;
+	uint32_t qp = qp_of_one(rig);
+	uint32_t counters = create_counters(rig);
 	struct flow_request request;
 
 	flow_request_init(&request, qp);
 	add_count(&request, counters);
 	add_points(&request, unknown, 1);
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 	add_points(&request, good, 8192);
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 	add_points(&request, (const void *)16, 1);
-	assert_int_equal(flow_request_run(fix, &request), -EFAULT);
+	assert_int_equal(flow_request_run(rig, &request), -EFAULT);
 	add_points(&request, good, 1);
 	request.core.flow_attr.priority = 99;
-	assert_int_equal(flow_request_run(fix, &request), -ENOMEM);
+	assert_int_equal(flow_request_run(rig, &request), -ENOMEM);
 	/* A rule that was not installed has bound nothing. */
 	request.core.flow_attr.priority = 0;
-	assert_int_equal(flow_request_run(fix, &request), 0);
+	assert_int_equal(flow_request_run(rig, &request), 0);
 	request.count.handle = 999;
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 	request.count.handle = qp;
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 	request.count.size = 8;
-	assert_int_equal(flow_request_run(fix, &request), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 }
 
 /* Steering gets the rule: same match, other action. */
 static void
 test_conflicting_rules(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t qp = qp_of_one(fix);
+	struct rig *rig = *state;
+	uint32_t qp = qp_of_one(rig);
 	struct flow_request forward, drop;
 
 	flow_request_init(&forward, qp);
-	assert_int_equal(flow_request_run(fix, &forward), 0);
+	assert_int_equal(flow_request_run(rig, &forward), 0);
 	flow_request_init(&drop, qp);
 	add_count(&drop, 0);
 	drop.count.type = 0x1001;
 	drop.count.size = 8;
 	drop.core.flow_attr.size -= 8;
 	drop.length -= 8;
-	assert_int_equal(flow_request_run(fix, &drop), -EEXIST);
-	assert_int_equal(destroy_flow(fix, forward.handle), 0);
-	assert_int_equal(flow_request_run(fix, &drop), 0);
+	assert_int_equal(flow_request_run(rig, &drop), -EEXIST);
+	assert_int_equal(destroy_flow(rig, forward.handle), 0);
+	assert_int_equal(flow_request_run(rig, &drop), 0);
 }
 
 /* A QP that cannot receive is no destination. */
 static void
 test_send_only_qp(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct flow_request flow;
 	struct qp_request qp;
 
-	qp_request_init(fix, &qp, fix_cq(fix), -1);
+	qp_request_init(rig, &qp, rig_cq(rig), -1);
 	qp.cap.max_recv_wr = 0;
 	qp.driver.rq_wqe_count = 0;
 	qp.driver.rq_wqe_shift = 0;
-	assert_int_equal(qp_request_run(fix, &qp), 0);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
 	flow_request_init(&flow, qp.handle);
-	assert_int_equal(flow_request_run(fix, &flow), -EINVAL);
+	assert_int_equal(flow_request_run(rig, &flow), -EINVAL);
 	flow.core.flow_attr.flags = 4; /* EGRESS */
-	assert_int_equal(flow_request_run(fix, &flow), 0);
+	assert_int_equal(flow_request_run(rig, &flow), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)
@@ -355,6 +354,6 @@ main(void)
 		TEST(test_send_only_qp),
 	};
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

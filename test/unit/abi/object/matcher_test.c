@@ -6,10 +6,10 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
-#include "fixture.h"
+#include "rig.h"
 
 #define NONE       -1
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 struct matcher_request {
 	uint8_t mask[SHCA_PARAM_BYTES + 1];
@@ -36,7 +36,7 @@ matcher_init(struct matcher_request *request)
 }
 
 static int
-matcher_run(struct fixture *fix, struct matcher_request *request)
+matcher_run(struct rig *rig, struct matcher_request *request)
 {
 	struct ib_uverbs_attr *handle, *type;
 	struct frame frame;
@@ -54,13 +54,13 @@ matcher_run(struct fixture *fix, struct matcher_request *request)
 	if (request->flow_flags != NONE)
 		frame_u32(&frame, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_FLAGS,
 			(uint32_t)request->flow_flags);
-	ret = frame_run(fix->file, &frame);
+	ret = frame_run(rig->file, &frame);
 	request->handle = (uint32_t)handle->data;
 	return ret;
 }
 
 static uint32_t
-new_matcher(struct fixture *fix, uint8_t type, int64_t ft_type)
+new_matcher(struct rig *rig, uint8_t type, int64_t ft_type)
 {
 	struct matcher_request request;
 
@@ -69,7 +69,7 @@ new_matcher(struct fixture *fix, uint8_t type, int64_t ft_type)
 	if (type != MLX5_IB_FLOW_TYPE_NORMAL)
 		request.type_length = 0;
 	request.ft_type = ft_type;
-	assert_int_equal(matcher_run(fix, &request), 0);
+	assert_int_equal(matcher_run(rig, &request), 0);
 	return request.handle;
 }
 
@@ -94,17 +94,17 @@ static const struct field_case matcher_cases[] = {
 static void
 test_create_matcher(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct matcher_request request;
 
 	for (size_t i = 0; i < sizeof(matcher_cases) / sizeof(matcher_cases[0]); i++) {
 		matcher_init(&request);
 		field_case_apply(&matcher_cases[i], &request);
-		field_case_check(&matcher_cases[i], matcher_run(fix, &request));
+		field_case_check(&matcher_cases[i], matcher_run(rig, &request));
 	}
 	matcher_init(&request);
 	request.ft_type = request.flow_flags = 0;
-	assert_int_equal(matcher_run(fix, &request), -EINVAL);
+	assert_int_equal(matcher_run(rig, &request), -EINVAL);
 }
 
 struct flow {
@@ -115,7 +115,7 @@ struct flow {
 };
 
 static int
-flow_run(struct fixture *fix, struct flow *flow)
+flow_run(struct rig *rig, struct flow *flow)
 {
 	struct ib_uverbs_attr *handle;
 	struct frame frame;
@@ -131,22 +131,22 @@ flow_run(struct fixture *fix, struct flow *flow)
 		frame_u32(&frame, MLX5_IB_ATTR_CREATE_FLOW_TAG, (uint32_t)flow->tag);
 	if (flow->flags != NONE)
 		frame_u32(&frame, MLX5_IB_ATTR_CREATE_FLOW_FLAGS, (uint32_t)flow->flags);
-	ret = frame_run(fix->file, &frame);
+	ret = frame_run(rig->file, &frame);
 	flow->handle = (uint32_t)handle->data;
 	return ret;
 }
 
 static int
-destroy_flow(struct fixture *fix, uint32_t handle)
+destroy_flow(struct rig *rig, uint32_t handle)
 {
-	return frame_handle_only(fix->file, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,
+	return frame_handle_only(rig->file, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,
 		UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
 }
 
 static int
-destroy_matcher(struct fixture *fix, uint32_t handle)
+destroy_matcher(struct rig *rig, uint32_t handle)
 {
-	return frame_handle_only(fix->file, MLX5_IB_OBJECT_FLOW_MATCHER,
+	return frame_handle_only(rig->file, MLX5_IB_OBJECT_FLOW_MATCHER,
 		MLX5_IB_METHOD_FLOW_MATCHER_DESTROY, MLX5_IB_ATTR_FLOW_MATCHER_DESTROY_HANDLE,
 		handle);
 }
@@ -154,12 +154,12 @@ destroy_matcher(struct fixture *fix, uint32_t handle)
 static void
 test_create_flow(void **state)
 {
-	struct fixture *fix = *state;
-	const uint32_t wq = fix_wq(fix, fix_cq(fix));
-	const uint32_t qp = fix_hash_qp(fix, fix_table(fix, &wq, 0));
-	const uint32_t rx = new_matcher(fix, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
-	const uint32_t tx = new_matcher(fix, MLX5_IB_FLOW_TYPE_NORMAL, 1);
-	const uint32_t sniffer = new_matcher(fix, MLX5_IB_FLOW_TYPE_SNIFFER, NONE);
+	struct rig *rig = *state;
+	const uint32_t wq = rig_wq(rig, rig_cq(rig));
+	const uint32_t qp = rig_hash_qp(rig, rig_table(rig, &wq, 0));
+	const uint32_t rx = new_matcher(rig, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
+	const uint32_t tx = new_matcher(rig, MLX5_IB_FLOW_TYPE_NORMAL, 1);
+	const uint32_t sniffer = new_matcher(rig, MLX5_IB_FLOW_TYPE_SNIFFER, NONE);
 	const struct {
 		uint32_t matcher;
 		int64_t qp, tag, flags;
@@ -188,20 +188,20 @@ test_create_flow(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct flow flow = { cases[i].matcher, cases[i].qp, cases[i].tag, cases[i].flags,
 			{ [8] = 2 }, 0 };
-		int ret = flow_run(fix, &flow);
+		int ret = flow_run(rig, &flow);
 
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
 		if (ret == 0)
-			assert_int_equal(destroy_flow(fix, flow.handle), 0);
+			assert_int_equal(destroy_flow(rig, flow.handle), 0);
 	}
-	assert_int_equal(destroy_matcher(fix, rx), 0);
-	assert_int_equal(destroy_matcher(fix, rx), -ENOENT);
+	assert_int_equal(destroy_matcher(rig, rx), 0);
+	assert_int_equal(destroy_matcher(rig, rx), -ENOENT);
 }
 
 /* An action that takes tunnels away, or that sets a TTL. */
 static uint32_t
-new_action(struct fixture *fix, bool is_decap)
+new_action(struct rig *rig, bool is_decap)
 {
 	/* set_action_in: SET, TTL, 8 bits, 1 */
 	static const uint8_t set_ttl[8] = { 0x10, 0x0a, 0, 8, 0, 0, 0, 1 };
@@ -225,7 +225,7 @@ new_action(struct fixture *fix, bool is_decap)
 		frame_const(&frame, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE,
 			MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX);
 	}
-	assert_int_equal(frame_run(fix->file, &frame), 0);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
 	return (uint32_t)handle->data;
 }
 
@@ -233,11 +233,11 @@ new_action(struct fixture *fix, bool is_decap)
 static void
 test_flow_actions(void **state)
 {
-	struct fixture *fix = *state;
-	const uint32_t wq = fix_wq(fix, fix_cq(fix));
-	const uint32_t qp = fix_hash_qp(fix, fix_table(fix, &wq, 0));
-	const uint32_t matcher = new_matcher(fix, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
-	const uint32_t set = new_action(fix, false), decap = new_action(fix, true);
+	struct rig *rig = *state;
+	const uint32_t wq = rig_wq(rig, rig_cq(rig));
+	const uint32_t qp = rig_hash_qp(rig, rig_table(rig, &wq, 0));
+	const uint32_t matcher = new_matcher(rig, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
+	const uint32_t set = new_action(rig, false), decap = new_action(rig, true);
 	const struct {
 		uint32_t handles[3];
 		size_t bytes;
@@ -266,18 +266,18 @@ test_flow_actions(void **state)
 		frame_handle(&frame, MLX5_IB_ATTR_CREATE_FLOW_DEST_QP, qp);
 		frame_in(&frame, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS, cases[i].handles,
 			cases[i].bytes);
-		ret = frame_run(fix->file, &frame);
+		ret = frame_run(rig->file, &frame);
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
 		if (ret != 0)
 			continue;
-		assert_int_equal(frame_handle_only(fix->file, UVERBS_OBJECT_FLOW_ACTION,
+		assert_int_equal(frame_handle_only(rig->file, UVERBS_OBJECT_FLOW_ACTION,
 					 UVERBS_METHOD_FLOW_ACTION_DESTROY,
 					 UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, set),
 			-EBUSY);
-		assert_int_equal(destroy_flow(fix, (uint32_t)handle->data), 0);
+		assert_int_equal(destroy_flow(rig, (uint32_t)handle->data), 0);
 	}
-	assert_int_equal(frame_handle_only(fix->file, UVERBS_OBJECT_FLOW_ACTION,
+	assert_int_equal(frame_handle_only(rig->file, UVERBS_OBJECT_FLOW_ACTION,
 				 UVERBS_METHOD_FLOW_ACTION_DESTROY,
 				 UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, set),
 		0);
@@ -287,24 +287,24 @@ test_flow_actions(void **state)
 static void
 test_flow_uses(void **state)
 {
-	struct fixture *fix = *state;
-	const uint32_t wq = fix_wq(fix, fix_cq(fix));
-	const uint32_t qp = fix_hash_qp(fix, fix_table(fix, &wq, 0));
-	const uint32_t matcher = new_matcher(fix, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
+	struct rig *rig = *state;
+	const uint32_t wq = rig_wq(rig, rig_cq(rig));
+	const uint32_t qp = rig_hash_qp(rig, rig_table(rig, &wq, 0));
+	const uint32_t matcher = new_matcher(rig, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
 	struct flow flow = { matcher, qp, NONE, NONE, { 0 }, 0 };
 
-	assert_int_equal(flow_run(fix, &flow), 0);
-	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(fix->dev)), 1);
-	assert_int_equal(destroy_matcher(fix, matcher), -EBUSY);
+	assert_int_equal(flow_run(rig, &flow), 0);
+	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(rig->dev)), 1);
+	assert_int_equal(destroy_matcher(rig, matcher), -EBUSY);
 	assert_int_equal(
-		frame_handle_only(fix->file, UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_DESTROY_FLOW,
+		frame_handle_only(rig->file, UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_DESTROY_FLOW,
 			MLX5_IB_ATTR_DESTROY_FLOW_HANDLE, flow.handle),
 		0);
-	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(fix->dev)), 0);
-	assert_int_equal(destroy_matcher(fix, matcher), 0);
+	assert_int_equal(shca_steering_nb_receiving(shca_device_steering(rig->dev)), 0);
+	assert_int_equal(destroy_matcher(rig, matcher), 0);
 	/* What is left goes with the file. */
-	flow.matcher = new_matcher(fix, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
-	assert_int_equal(flow_run(fix, &flow), 0);
+	flow.matcher = new_matcher(rig, MLX5_IB_FLOW_TYPE_NORMAL, NONE);
+	assert_int_equal(flow_run(rig, &flow), 0);
 }
 
 int
@@ -317,6 +317,6 @@ main(void)
 		TEST(test_flow_uses),
 	};
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
-#include "fixture.h"
+#include "rig.h"
 #include "hw/state/rate.h"
 
 static struct shca_file *
@@ -22,7 +22,7 @@ open_file(struct shca_device *dev, uint32_t flags, int *fd)
 	struct shca_file *file;
 
 	assert_int_equal(shca_file_open(dev, true, &file, fd), 0);
-	assert_int_equal(fix_get_context(file, &request, sizeof(request), NULL), 0);
+	assert_int_equal(rig_get_context(file, &request, sizeof(request), NULL), 0);
 	return file;
 }
 
@@ -55,19 +55,19 @@ destroy(struct shca_file *file, uint32_t handle)
 static void
 test_without_devx(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	uint32_t handle;
 	uint16_t index;
 
-	assert_int_equal(alloc(fix->file, 100, 0, &index, &handle), -EPROTONOSUPPORT);
+	assert_int_equal(alloc(rig->file, 100, 0, &index, &handle), -EPROTONOSUPPORT);
 }
 
 /* Two contexts of one device: what is alike is shared within each; closing gives all back. */
 static void
 test_entries(void **state)
 {
-	struct fixture *fix = *state;
-	struct shca_device_conf conf = *shca_device_conf(fix->dev);
+	struct rig *rig = *state;
+	struct shca_device_conf conf = *shca_device_conf(rig->dev);
 	struct shca_file *plain, *one, *other;
 	uint32_t handle, first;
 	uint16_t index, again;
@@ -81,7 +81,7 @@ test_entries(void **state)
 	other = open_file(dev, MLX5_IB_ALLOC_UCTX_DEVX, &fd[2]);
 	assert_int_equal(alloc(plain, 100, 0, &index, &handle), -EINVAL);
 	assert_int_equal(alloc(one, 0, 0, &index, &handle), -EINVAL);
-	assert_int_equal(alloc(one, fix->model.max_rate_kbps + 1, 0, &index, &handle), -EINVAL);
+	assert_int_equal(alloc(one, rig->model.max_rate_kbps + 1, 0, &index, &handle), -EINVAL);
 	assert_int_equal(alloc(one, 100, 2, &index, &handle), -EINVAL);
 	assert_int_equal(alloc(one, 100, 0, NULL, &handle), -EFAULT);
 	assert_int_equal(alloc(one, 100, 0, &index, &first), 0);
@@ -102,7 +102,7 @@ test_entries(void **state)
 	shca_device_destroy(dev);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)

@@ -8,7 +8,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "fixture.h"
+#include "rig.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
 
@@ -77,77 +77,77 @@ static const struct field_case hash_cases[] = {
 /* clang-format on */
 
 static uint32_t
-table_of_two(struct fixture *fix)
+table_of_two(struct rig *rig)
 {
-	uint32_t wq = fix_wq(fix, fix_cq(fix));
+	uint32_t wq = rig_wq(rig, rig_cq(rig));
 	const uint32_t wqs[2] = { wq, wq };
 
-	return fix_table(fix, wqs, 1);
+	return rig_table(rig, wqs, 1);
 }
 
 static void
 test_create_raw_qp(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
 
 	for (size_t i = 0; i < sizeof(raw_cases) / sizeof(raw_cases[0]); i++) {
 		struct qp_request request;
 
-		qp_request_init(fix, &request, cq, -1);
+		qp_request_init(rig, &request, cq, -1);
 		field_case_apply(&raw_cases[i], &request);
-		field_case_check(&raw_cases[i], qp_request_run(fix, &request));
+		field_case_check(&raw_cases[i], qp_request_run(rig, &request));
 	}
 }
 
 static void
 test_create_hash_qp(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t table = table_of_two(fix);
+	struct rig *rig = *state;
+	uint32_t table = table_of_two(rig);
 
 	for (size_t i = 0; i < sizeof(hash_cases) / sizeof(hash_cases[0]); i++) {
 		struct qp_request request;
 
-		qp_request_init(fix, &request, -1, table);
+		qp_request_init(rig, &request, -1, table);
 		field_case_apply(&hash_cases[i], &request);
-		field_case_check(&hash_cases[i], qp_request_run(fix, &request));
+		field_case_check(&hash_cases[i], qp_request_run(rig, &request));
 	}
 }
 
 static void
 test_hash_qp_without_hash(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
-	uint32_t wq = fix_wq(fix, cq);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
+	uint32_t wq = rig_wq(rig, cq);
 	struct qp_request request;
 
-	qp_request_init(fix, &request, -1, fix_table(fix, &wq, 0));
+	qp_request_init(rig, &request, -1, rig_table(rig, &wq, 0));
 	request.rss.rx_hash_fields_mask = 0;
-	assert_int_equal(qp_request_run(fix, &request), 0);
+	assert_int_equal(qp_request_run(rig, &request), 0);
 	assert_int_equal(request.number, 0);
 	request.send_cq = cq;
-	assert_int_equal(qp_request_run(fix, &request), -EINVAL);
+	assert_int_equal(qp_request_run(rig, &request), -EINVAL);
 }
 
 static void
 test_qp_capabilities(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct qp_request request;
 
-	fix->model.cvlan_strip = false;
-	fix->model.scatter_fcs = false;
-	fix->model.tunnel_offloads = 0;
-	qp_request_init(fix, &request, fix_cq(fix), -1);
+	rig->model.cvlan_strip = false;
+	rig->model.scatter_fcs = false;
+	rig->model.tunnel_offloads = 0;
+	qp_request_init(rig, &request, rig_cq(rig), -1);
 	request.flags = IB_UVERBS_QP_CREATE_CVLAN_STRIPPING;
-	assert_int_equal(qp_request_run(fix, &request), -EOPNOTSUPP);
+	assert_int_equal(qp_request_run(rig, &request), -EOPNOTSUPP);
 	request.flags = IB_UVERBS_QP_CREATE_SCATTER_FCS;
-	assert_int_equal(qp_request_run(fix, &request), -EOPNOTSUPP);
+	assert_int_equal(qp_request_run(rig, &request), -EOPNOTSUPP);
 	request.flags = 0;
 	request.driver.flags |= MLX5_QP_FLAG_TUNNEL_OFFLOADS;
-	assert_int_equal(qp_request_run(fix, &request), -EOPNOTSUPP);
+	assert_int_equal(qp_request_run(rig, &request), -EOPNOTSUPP);
 }
 
 /* Which queues there are, whose number the QP has, and what of the capabilities comes back. */
@@ -157,14 +157,14 @@ test_queues_of_a_qp(void **state)
 	static const struct {
 		bool has_sq, has_rq;
 	} rows[] = { { true, true }, { true, false }, { false, true }, { false, false } };
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct qp_request request;
 		struct shca_qp_object *qp;
 
-		qp_request_init(fix, &request, cq, -1);
+		qp_request_init(rig, &request, cq, -1);
 		if (!rows[i].has_sq)
 			request.driver.sq_wqe_count = 0;
 		if (!rows[i].has_rq) {
@@ -173,11 +173,11 @@ test_queues_of_a_qp(void **state)
 			request.driver.rq_wqe_shift = 0;
 		}
 		if (!rows[i].has_sq && !rows[i].has_rq) {
-			assert_int_equal(qp_request_run(fix, &request), -EINVAL);
+			assert_int_equal(qp_request_run(rig, &request), -EINVAL);
 			continue;
 		}
-		assert_int_equal(qp_request_run(fix, &request), 0);
-		qp = fix_object(fix, request.handle);
+		assert_int_equal(qp_request_run(rig, &request), 0);
+		qp = rig_object(rig, request.handle);
 		assert_int_equal(qp->sq != NULL, rows[i].has_sq);
 		assert_int_equal(qp->rq != NULL, rows[i].has_rq);
 		assert_int_equal(qp->tir != NULL, rows[i].has_rq);
@@ -218,28 +218,28 @@ test_qp_states(void **state)
 		{ IBV_QP_STATE, IBV_QPS_RTS, -EINVAL, SHCA_QUEUE_ERROR, SHCA_QUEUE_ERROR },
 		{ IBV_QP_STATE, IBV_QPS_RESET, 0, SHCA_QUEUE_RESET, SHCA_QUEUE_RESET },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct qp_request request;
 	struct shca_qp_object *qp;
 
-	qp_request_init(fix, &request, fix_cq(fix), -1);
-	assert_int_equal(qp_request_run(fix, &request), 0);
-	qp = fix_object(fix, request.handle);
+	qp_request_init(rig, &request, rig_cq(rig), -1);
+	assert_int_equal(qp_request_run(rig, &request), 0);
+	qp = rig_object(rig, request.handle);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int ret = fix_modify_qp(fix, request.handle, rows[i].mask, rows[i].to);
+		int ret = rig_modify_qp(rig, request.handle, rows[i].mask, rows[i].to);
 
 		if (ret != rows[i].expected)
 			fail_msg("row %zu: %d, expected %d", i, ret, rows[i].expected);
 		assert_int_equal(shca_rq_state(qp->rq), rows[i].rq);
 		assert_int_equal(shca_sq_state(qp->sq), rows[i].sq);
 	}
-	assert_int_equal(fix_modify_qp(fix, 999, IBV_QP_STATE, IBV_QPS_RESET), -EINVAL);
+	assert_int_equal(rig_modify_qp(rig, 999, IBV_QP_STATE, IBV_QPS_RESET), -EINVAL);
 }
 
 static void
 test_modify_checks_the_port(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct qp_request qp;
 	struct ib_uverbs_modify_qp request = {
 		.attr_mask = IBV_QP_STATE | IBV_QP_PORT,
@@ -252,20 +252,20 @@ test_modify_checks_the_port(void **state)
 		.in_length = sizeof(request),
 	};
 
-	qp_request_init(fix, &qp, fix_cq(fix), -1);
-	assert_int_equal(qp_request_run(fix, &qp), 0);
+	qp_request_init(rig, &qp, rig_cq(rig), -1);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
 	request.qp_handle = qp.handle;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	request.port_num = 0;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	request.port_num = 1;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 }
 
 static void
 test_rate_limit(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	/* clang-format off */
 	static const struct {
 		uint32_t most;
@@ -296,46 +296,46 @@ test_rate_limit(void **state)
 		.driver_in_length = sizeof(driver),
 	};
 
-	qp_request_init(fix, &qp, fix_cq(fix), -1);
-	assert_int_equal(qp_request_run(fix, &qp), 0);
+	qp_request_init(rig, &qp, rig_cq(rig), -1);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
 	assert_int_equal(
-		fix_modify_qp(fix, qp.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
-	assert_int_equal(fix_modify_qp(fix, qp.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
+		rig_modify_qp(rig, qp.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
+	assert_int_equal(rig_modify_qp(rig, qp.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
 	request.base.qp_handle = qp.handle;
 	request.base.attr_mask = IBV_QP_STATE | IBV_QP_RATE_LIMIT;
 	request.base.qp_state = IBV_QPS_RTS;
 	for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		fix->model.max_rate_kbps = refused[i].most;
-		fix->model.paced_bursts = refused[i].bursts;
+		rig->model.max_rate_kbps = refused[i].most;
+		rig->model.paced_bursts = refused[i].bursts;
 		request.rate_limit = refused[i].kbps;
 		driver.burst_info.max_burst_sz = refused[i].burst;
 		driver.burst_info.typical_pkt_sz = refused[i].typical;
-		assert_int_equal(command_run(fix->file, &command), -EINVAL);
+		assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	}
 	driver.burst_info.typical_pkt_sz = 64;
 	driver.burst_info.max_burst_sz = 1000;
 	driver.burst_info.reserved = 1;
-	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
+	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
 	driver.burst_info.reserved = 0;
 	driver.comp_mask = 1;
-	assert_int_equal(command_run(fix->file, &command), -EOPNOTSUPP);
+	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
 	driver.comp_mask = 0;
 	command.driver_in_length = 8;
-	assert_int_equal(command_run(fix->file, &command), -EINVAL);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	command.driver_in_length = sizeof(driver);
 	request.rate_limit = 1000;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	assert_int_equal(response.response_length, sizeof(response));
 	/* Again on the way from RTS to RTS; and away. */
 	request.rate_limit = 1;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 	driver.burst_info = (struct mlx5_ib_burst_info){ 0 };
 	request.rate_limit = 0;
-	assert_int_equal(command_run(fix->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), 0);
 }
 
 static int
-query_qp(struct fixture *fix, uint32_t handle, struct ib_uverbs_query_qp_resp *response)
+query_qp(struct rig *rig, uint32_t handle, struct ib_uverbs_query_qp_resp *response)
 {
 	const struct ib_uverbs_query_qp request = { .qp_handle = handle };
 	const struct command command = {
@@ -346,7 +346,7 @@ query_qp(struct fixture *fix, uint32_t handle, struct ib_uverbs_query_qp_resp *r
 		.out_length = sizeof(*response),
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 /* Groups are for datagrams of InfiniBand. */
@@ -355,12 +355,12 @@ test_multicast_groups(void **state)
 {
 	static const uint32_t numbers[] = { IB_USER_VERBS_CMD_ATTACH_MCAST,
 		IB_USER_VERBS_CMD_DETACH_MCAST };
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_attach_mcast request = { .gid = { 0xff, 0x0e } };
 	struct qp_request qp;
 
-	qp_request_init(fix, &qp, fix_cq(fix), -1);
-	assert_int_equal(qp_request_run(fix, &qp), 0);
+	qp_request_init(rig, &qp, rig_cq(rig), -1);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
 	request.qp_handle = qp.handle;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		const struct command command = {
@@ -369,49 +369,49 @@ test_multicast_groups(void **state)
 			.in_length = sizeof(request),
 		};
 
-		assert_int_equal(command_run(fix->file, &command), -EINVAL);
+		assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	}
 }
 
 static void
 test_query_qp(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_query_qp_resp response;
 	struct shca_qp_object *qp;
 	struct qp_request request;
 
-	qp_request_init(fix, &request, fix_cq(fix), -1);
-	assert_int_equal(qp_request_run(fix, &request), 0);
-	qp = fix_object(fix, request.handle);
-	assert_int_equal(query_qp(fix, request.handle, &response), 0);
+	qp_request_init(rig, &request, rig_cq(rig), -1);
+	assert_int_equal(qp_request_run(rig, &request), 0);
+	qp = rig_object(rig, request.handle);
+	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_RESET);
 	assert_int_equal(response.max_send_wr, 64);
 	assert_int_equal(
-		fix_modify_qp(fix, request.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
-	assert_int_equal(fix_modify_qp(fix, request.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
-	assert_int_equal(fix_modify_qp(fix, request.handle, IBV_QP_STATE, IBV_QPS_RTS), 0);
-	assert_int_equal(query_qp(fix, request.handle, &response), 0);
+		rig_modify_qp(rig, request.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
+	assert_int_equal(rig_modify_qp(rig, request.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
+	assert_int_equal(rig_modify_qp(rig, request.handle, IBV_QP_STATE, IBV_QPS_RTS), 0);
+	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_RTS);
 	/* What the device did by itself shows, too. */
 	shca_sq_modify(qp->sq, SHCA_QUEUE_ERROR);
-	assert_int_equal(query_qp(fix, request.handle, &response), 0);
+	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_SQE);
 	shca_rq_modify(qp->rq, SHCA_QUEUE_ERROR);
-	assert_int_equal(query_qp(fix, request.handle, &response), 0);
+	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_ERR);
-	assert_int_equal(query_qp(fix, 999, &response), -EINVAL);
+	assert_int_equal(query_qp(rig, 999, &response), -EINVAL);
 }
 
 static void
 test_hash_qps_have_no_states(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t qp = fix_hash_qp(fix, table_of_two(fix));
+	struct rig *rig = *state;
+	uint32_t qp = rig_hash_qp(rig, table_of_two(rig));
 	struct ib_uverbs_query_qp_resp response;
 
-	assert_int_equal(fix_modify_qp(fix, qp, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), -ENOSYS);
-	assert_int_equal(query_qp(fix, qp, &response), -ENOSYS);
+	assert_int_equal(rig_modify_qp(rig, qp, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), -ENOSYS);
+	assert_int_equal(query_qp(rig, qp, &response), -ENOSYS);
 }
 
 static void
@@ -431,18 +431,18 @@ set_net_raw(bool on)
 static void
 test_raw_qps_need_a_privilege(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct qp_request request;
 	int ret;
 
-	qp_request_init(fix, &request, fix_cq(fix), -1);
+	qp_request_init(rig, &request, rig_cq(rig), -1);
 	set_net_raw(false);
-	ret = qp_request_run(fix, &request);
+	ret = qp_request_run(rig, &request);
 	set_net_raw(true);
 	assert_int_equal(ret, -EPERM);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)
@@ -462,6 +462,6 @@ main(void)
 		TEST(test_raw_qps_need_a_privilege),
 	};
 
-	fix_skip_without_privilege();
+	rig_skip_without_privilege();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "fixture.h"
+#include "rig.h"
 #include "hw/queue/rq.h"
 
 /* clang-format off */
@@ -38,15 +38,15 @@ static const struct field_case wq_cases[] = {
 static void
 test_create_wq(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
 
 	for (size_t i = 0; i < sizeof(wq_cases) / sizeof(wq_cases[0]); i++) {
 		struct wq_request request;
 
-		wq_request_init(fix, &request, cq);
+		wq_request_init(rig, &request, cq);
 		field_case_apply(&wq_cases[i], &request);
-		field_case_check(&wq_cases[i], wq_request_run(fix, &request));
+		field_case_check(&wq_cases[i], wq_request_run(rig, &request));
 	}
 }
 
@@ -69,62 +69,62 @@ test_striding(void **state)
 		{ 3, 6, 2, -EINVAL },
 		{ 0, 6, 9, -EOPNOTSUPP },
 	};
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wq_request request;
 
-		fix->model.min_log_strides = rows[i].least;
-		wq_request_init(fix, &request, cq);
+		rig->model.min_log_strides = rows[i].least;
+		wq_request_init(rig, &request, cq);
 		request.driver.comp_mask = MLX5_IB_CREATE_WQ_STRIDING_RQ;
 		request.driver.single_stride_log_num_of_bytes = rows[i].log_bytes;
 		request.driver.single_wqe_log_num_of_strides = rows[i].log_strides;
 		/* A next segment and one of data at least. */
 		request.driver.rq_wqe_shift = 5;
-		assert_int_equal(wq_request_run(fix, &request), rows[i].expected);
+		assert_int_equal(wq_request_run(rig, &request), rows[i].expected);
 		if (rows[i].expected != 0)
 			continue;
 		request.driver.rq_wqe_shift = 4;
-		assert_int_equal(wq_request_run(fix, &request), -EINVAL);
+		assert_int_equal(wq_request_run(rig, &request), -EINVAL);
 	}
 }
 
 static void
 test_wq_capabilities(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct wq_request request;
 
-	wq_request_init(fix, &request, fix_cq(fix));
-	fix->model.cvlan_strip = false;
-	fix->model.scatter_fcs = false;
+	wq_request_init(rig, &request, rig_cq(rig));
+	rig->model.cvlan_strip = false;
+	rig->model.scatter_fcs = false;
 	request.flags = IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING;
-	assert_int_equal(wq_request_run(fix, &request), -EOPNOTSUPP);
+	assert_int_equal(wq_request_run(rig, &request), -EOPNOTSUPP);
 	request.flags = IB_UVERBS_WQ_FLAGS_SCATTER_FCS;
-	assert_int_equal(wq_request_run(fix, &request), -EOPNOTSUPP);
+	assert_int_equal(wq_request_run(rig, &request), -EOPNOTSUPP);
 }
 
 static void
 test_wq_answer(void **state)
 {
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct wq_request request;
 	struct shca_wq_object *wq;
 
-	wq_request_init(fix, &request, fix_cq(fix));
+	wq_request_init(rig, &request, rig_cq(rig));
 	request.max_wr = 1;
 	request.max_sge = 3;
-	assert_int_equal(wq_request_run(fix, &request), 0);
+	assert_int_equal(wq_request_run(rig, &request), 0);
 	assert_int_equal(request.max_wr_answer, 1);
 	assert_int_equal(request.max_sge_answer, 3);
-	wq = fix_object(fix, request.handle);
+	wq = rig_object(rig, request.handle);
 	assert_int_equal(request.number, shca_rq_number(wq->rq));
 	assert_int_equal(shca_rq_state(wq->rq), SHCA_QUEUE_RESET);
 }
 
 static int
-modify_wq(struct fixture *fix, const struct ib_uverbs_ex_modify_wq *request)
+modify_wq(struct rig *rig, const struct ib_uverbs_ex_modify_wq *request)
 {
 	const struct mlx5_ib_modify_wq driver = { 0 };
 	const struct command command = {
@@ -135,7 +135,7 @@ modify_wq(struct fixture *fix, const struct ib_uverbs_ex_modify_wq *request)
 		.driver_in_length = sizeof(driver),
 	};
 
-	return command_run(fix->file, &command);
+	return command_run(rig->file, &command);
 }
 
 static void
@@ -157,15 +157,15 @@ test_wq_states(void **state)
 		{ IBV_WQS_RESET, IBV_WQS_RDY, 0, SHCA_QUEUE_READY },
 		{ IBV_WQS_RDY, IBV_WQS_RESET, 0, SHCA_QUEUE_RESET },
 	};
-	struct fixture *fix = *state;
+	struct rig *rig = *state;
 	struct ib_uverbs_ex_modify_wq request = { .attr_mask = 3,
-		.wq_handle = fix_wq(fix, fix_cq(fix)) };
-	struct shca_wq_object *wq = fix_object(fix, request.wq_handle);
+		.wq_handle = rig_wq(rig, rig_cq(rig)) };
+	struct shca_wq_object *wq = rig_object(rig, request.wq_handle);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		request.curr_wq_state = rows[i].from;
 		request.wq_state = rows[i].to;
-		assert_int_equal(modify_wq(fix, &request), rows[i].expected);
+		assert_int_equal(modify_wq(rig, &request), rows[i].expected);
 		assert_int_equal(shca_rq_state(wq->rq), rows[i].queue);
 	}
 }
@@ -185,49 +185,49 @@ static const struct field_case modify_cases[] = {
 static void
 test_modify_wq(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
 
 	for (size_t i = 0; i < sizeof(modify_cases) / sizeof(modify_cases[0]); i++) {
 		struct ib_uverbs_ex_modify_wq request = {
 			.attr_mask = 1 | 4,
-			.wq_handle = fix_wq(fix, cq),
+			.wq_handle = rig_wq(rig, cq),
 			.wq_state = IBV_WQS_RDY,
 			.flags = IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING,
 		};
 
 		field_case_apply(&modify_cases[i], &request);
-		field_case_check(&modify_cases[i], modify_wq(fix, &request));
+		field_case_check(&modify_cases[i], modify_wq(rig, &request));
 	}
 }
 
 static void
 test_indirection_table(void **state)
 {
-	struct fixture *fix = *state;
-	uint32_t cq = fix_cq(fix);
-	uint32_t wq = fix_wq(fix, cq);
+	struct rig *rig = *state;
+	uint32_t cq = rig_cq(rig);
+	uint32_t wq = rig_wq(rig, cq);
 	const uint32_t twice[2] = { wq, wq };
 	const uint32_t unknown[2] = { wq, 999 };
 	const uint32_t wrong[2] = { wq, cq };
 	const uint32_t too_many[4] = { wq, wq, wq, wq };
 	uint32_t table;
 
-	fix->model.max_rwq_ind_table_size = 4;
-	assert_int_equal(fix_create_table(fix, 0, 1, twice, 2, &table), 0);
-	assert_int_equal(fix_create_table(fix, 0, 0, &wq, 1, &table), 0);
-	assert_int_equal(fix_create_table(fix, 1, 1, twice, 2, &table), -EOPNOTSUPP);
-	assert_int_equal(fix_create_table(fix, 0, 14, twice, 2, &table), -EINVAL);
-	assert_int_equal(fix_create_table(fix, 0, 3, too_many, 4, &table), -EINVAL);
-	assert_int_equal(fix_create_table(fix, 0, 2, twice, 2, &table), -ENOSPC);
-	assert_int_equal(fix_create_table(fix, 0, 1, unknown, 2, &table), -EINVAL);
-	assert_int_equal(fix_create_table(fix, 0, 1, wrong, 2, &table), -EINVAL);
-	assert_int_equal(fix_create_table(fix, 0, 1, too_many, 4, &table), -EOPNOTSUPP);
+	rig->model.max_rwq_ind_table_size = 4;
+	assert_int_equal(rig_create_table(rig, 0, 1, twice, 2, &table), 0);
+	assert_int_equal(rig_create_table(rig, 0, 0, &wq, 1, &table), 0);
+	assert_int_equal(rig_create_table(rig, 1, 1, twice, 2, &table), -EOPNOTSUPP);
+	assert_int_equal(rig_create_table(rig, 0, 14, twice, 2, &table), -EINVAL);
+	assert_int_equal(rig_create_table(rig, 0, 3, too_many, 4, &table), -EINVAL);
+	assert_int_equal(rig_create_table(rig, 0, 2, twice, 2, &table), -ENOSPC);
+	assert_int_equal(rig_create_table(rig, 0, 1, unknown, 2, &table), -EINVAL);
+	assert_int_equal(rig_create_table(rig, 0, 1, wrong, 2, &table), -EINVAL);
+	assert_int_equal(rig_create_table(rig, 0, 1, too_many, 4, &table), -EOPNOTSUPP);
 	/* Two slots of the first table, one of the second; the failures have left no use behind. */
-	assert_int_equal(((struct shca_object *)fix_object(fix, wq))->nb_users, 3);
+	assert_int_equal(((struct shca_object *)rig_object(rig, wq))->nb_users, 3);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
 main(void)

@@ -41,7 +41,7 @@ consumer_indices(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint32_t ci = cases[i].ci;
 
-		if (shca_strict_judge_ci(cases[i].word, &ci, cases[i].pi, cases[i].nb_cqes) !=
+		if (shca_strict_check_ci(cases[i].word, &ci, cases[i].pi, cases[i].nb_cqes) !=
 				cases[i].finding ||
 			ci != cases[i].moved)
 			fail_msg("case %zu: index %u", i, ci);

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The strict device over many WQEs: what is printed, and that what is right stays unsaid. */
-#include "trial.h"
+#include "strict_rig.h"
 
 /* A kind is printed so many times, and counted always. */
 static void
 many_are_counted(void **state)
 {
 	unsigned int nb_said = 0;
-	struct trial trial;
+	struct strict_rig strict_rig;
 
 	(void)state;
-	trial_start(&trial);
-	rig_open(&trial.rig);
+	strict_rig_start(&strict_rig);
+	rig_open(&strict_rig.rig);
 	for (unsigned int i = 0; i < 3 * SHCA_FINDINGS_PRINTED; i++) {
 		struct shca_cqe cqe;
 		struct rig_wqe wqe;
 
-		trial_send(&trial.rig, &wqe);
+		strict_rig_send(&strict_rig.rig, &wqe);
 		wqe.bytes[12] = 1;
-		rig_post(&trial.rig, &wqe);
-		rig_run(&trial.rig);
-		assert_true(rig_poll(&trial.rig.tx, &cqe));
+		rig_post(&strict_rig.rig, &wqe);
+		rig_run(&strict_rig.rig);
+		assert_true(rig_poll(&strict_rig.rig.tx, &cqe));
 	}
-	trial_end(&trial);
-	assert_int_equal(trial.count[SHCA_FINDING_WQE_IMMEDIATE], 3 * SHCA_FINDINGS_PRINTED);
-	for (const char *at = trial.said; (at = strstr(at, "wqe-immediate: the")) != NULL; at++)
+	strict_rig_end(&strict_rig);
+	assert_int_equal(strict_rig.count[SHCA_FINDING_WQE_IMMEDIATE], 3 * SHCA_FINDINGS_PRINTED);
+	for (const char *at = strict_rig.said; (at = strstr(at, "wqe-immediate: the")) != NULL;
+		at++)
 		nb_said++;
 	assert_int_equal(nb_said, SHCA_FINDINGS_PRINTED);
-	assert_non_null(strstr(trial.said, "more of wqe-immediate: counted, not shown\n"));
+	assert_non_null(strstr(strict_rig.said, "more of wqe-immediate: counted, not shown\n"));
 }
 
 /* A strict device that has its eyes on the doorbell registers. */
 static struct rig *
-start_watched(struct trial *trial)
+start_watched(struct strict_rig *strict_rig)
 {
-	trial_start(trial);
-	rig_open(&trial->rig);
-	trial_watch(trial);
-	return &trial->rig;
+	strict_rig_start(strict_rig);
+	rig_open(&strict_rig->rig);
+	strict_rig_watch(strict_rig);
+	return &strict_rig->rig;
 }
 
 /* A frame in the ring, and its record. @return what its doorbell would be */
@@ -47,7 +48,7 @@ post(struct rig *rig)
 	struct rig_wqe wqe;
 	uint64_t bell;
 
-	trial_send(rig, &wqe);
+	strict_rig_send(rig, &wqe);
 	rig_post(rig, &wqe);
 	memcpy(&bell, wqe.bytes, sizeof(bell));
 	return bell;
@@ -57,8 +58,8 @@ post(struct rig *rig)
 static void
 overwritten_doorbells_are_not_missed(void **state)
 {
-	struct trial trial;
-	struct rig *rig = start_watched(&trial);
+	struct strict_rig strict_rig;
+	struct rig *rig = start_watched(&strict_rig);
 
 	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
@@ -70,10 +71,10 @@ overwritten_doorbells_are_not_missed(void **state)
 		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
 		rig_put16(wqe.bytes + 1, (uint16_t)(i + 1));
 		memcpy(&other, wqe.bytes, sizeof(other));
-		trial.page[0x800 / 8] = other;
+		strict_rig.page[0x800 / 8] = other;
 	}
-	trial_end(&trial);
-	assert_string_equal(trial.said, "");
+	strict_rig_end(&strict_rig);
+	assert_string_equal(strict_rig.said, "");
 }
 
 /*
@@ -83,8 +84,8 @@ overwritten_doorbells_are_not_missed(void **state)
 static void
 reset_and_post_again(unsigned int nb, unsigned int looks_after)
 {
-	struct trial trial;
-	struct rig *rig = start_watched(&trial);
+	struct strict_rig strict_rig;
+	struct rig *rig = start_watched(&strict_rig);
 
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t bell = 0;
@@ -95,15 +96,15 @@ reset_and_post_again(unsigned int nb, unsigned int looks_after)
 			if (i == 1 && k == looks_after)
 				rig_run(rig);
 		}
-		trial.page[0x800 / 8] = bell;
+		strict_rig.page[0x800 / 8] = bell;
 		rig_run(rig);
 		rig->sq_attr.dbrec[1] = 0;
 		rig->sq_pi = 0;
 		shca_sq_modify(rig->sq, SHCA_QUEUE_RESET);
 		shca_sq_modify(rig->sq, SHCA_QUEUE_READY);
 	}
-	trial_end(&trial);
-	assert_string_equal(trial.said, "");
+	strict_rig_end(&strict_rig);
+	assert_string_equal(strict_rig.said, "");
 }
 
 /* At once, between two that are rung for together, between record and doorbell. */
@@ -122,12 +123,12 @@ odd_bursts_over_the_rings_ends(void **state)
 {
 	static const unsigned int bursts[] = { 1, 3, 2, 7, 5, 4, 6, 1, 8 };
 	uint8_t frame[64];
-	struct trial trial;
-	struct rig *rig = &trial.rig;
+	struct strict_rig strict_rig;
+	struct rig *rig = &strict_rig.rig;
 	unsigned int nb = 0;
 
 	(void)state;
-	trial_start(&trial);
+	strict_rig_start(&strict_rig);
 	rig->nb_cqes = 8;
 	rig_open(rig);
 	rig_frame(frame, sizeof(frame), 1);
@@ -148,8 +149,8 @@ odd_bursts_over_the_rings_ends(void **state)
 		rig_forget(&rig->wire);
 		nb += burst;
 	}
-	trial_end(&trial);
-	assert_string_equal(trial.said, "");
+	strict_rig_end(&strict_rig);
+	assert_string_equal(strict_rig.said, "");
 }
 
 int

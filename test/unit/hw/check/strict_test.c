@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The strict device: each mistake provoked and found, with its text; without it, silence. */
-#include "trial.h"
+#include "strict_rig.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -11,18 +11,18 @@
 /* A program that makes, or when @p wrong is false does not make, one mistake. */
 struct mistake {
 	enum shca_finding finding;
-	void (*run)(struct trial *trial, bool wrong);
+	void (*run)(struct strict_rig *strict_rig, bool wrong);
 	uint8_t syndrome; /* of the send queue's error CQE, or 0 */
 	const char *said; /* besides the rule */
 };
 
 static void
-open_model(struct trial *trial, const char *model)
+open_model(struct strict_rig *strict_rig, const char *model)
 {
 	for (const struct shca_model *row = shca_models; row->name != NULL; row++)
 		if (model != NULL && strcmp(row->name, model) == 0)
-			trial->rig.model = *row;
-	rig_open(&trial->rig);
+			strict_rig->rig.model = *row;
+	rig_open(&strict_rig->rig);
 }
 
 static void
@@ -36,70 +36,70 @@ set_ds(struct rig_wqe *wqe, uint32_t ds)
 }
 
 static void
-past_producer(struct trial *trial, bool wrong)
+past_producer(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_send(&trial->rig, &wqe);
-	rig_number(&trial->rig, &wqe);
+	open_model(strict_rig, NULL);
+	strict_rig_send(&strict_rig->rig, &wqe);
+	rig_number(&strict_rig->rig, &wqe);
 	if (wrong)
 		set_ds(&wqe, 5);
-	rig_post_raw(&trial->rig, &wqe, 1);
+	rig_post_raw(&strict_rig->rig, &wqe, 1);
 }
 
 static void
-stale(struct trial *trial, bool wrong)
+stale(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_send(&trial->rig, &wqe);
-	rig_post(&trial->rig, &wqe);
+	open_model(strict_rig, NULL);
+	strict_rig_send(&strict_rig->rig, &wqe);
+	rig_post(&strict_rig->rig, &wqe);
 	/* The next slot's WQE is the one of before. */
 	if (!wrong)
-		rig_number(&trial->rig, &wqe);
-	rig_post_raw(&trial->rig, &wqe, 1);
+		rig_number(&strict_rig->rig, &wqe);
+	rig_post_raw(&strict_rig->rig, &wqe, 1);
 }
 
 static void
-opcode(struct trial *trial, bool wrong)
+opcode(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_send(&trial->rig, &wqe);
+	open_model(strict_rig, NULL);
+	strict_rig_send(&strict_rig->rig, &wqe);
 	if (wrong)
 		wqe.bytes[3] = MLX5_OPCODE_RDMA_WRITE;
-	rig_post(&trial->rig, &wqe);
+	rig_post(&strict_rig->rig, &wqe);
 }
 
 /* An inline header that the count does not cover. */
 static void
-ds(struct trial *trial, bool wrong)
+ds(struct strict_rig *strict_rig, bool wrong)
 {
 	uint8_t frame[60];
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_frame(frame, sizeof(frame), 1);
 	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&wqe, 0, 0, frame, sizeof(frame));
-	rig_number(&trial->rig, &wqe);
+	rig_number(&strict_rig->rig, &wqe);
 	if (wrong)
 		set_ds(&wqe, 4);
-	rig_post_raw(&trial->rig, &wqe, 2);
+	rig_post_raw(&strict_rig->rig, &wqe, 2);
 }
 
 /* A chain as long as the format allows, and one segment more. */
 static void
-chain(struct trial *trial, bool wrong)
+chain(struct strict_rig *strict_rig, bool wrong)
 {
 	unsigned int nb = wrong ? 62 : 61;
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&wqe, 0, 0, NULL, 0);
 	for (unsigned int i = 0; i < nb; i++)
@@ -110,14 +110,14 @@ chain(struct trial *trial, bool wrong)
 }
 
 static void
-inlined(struct trial *trial, bool wrong)
+inlined(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	uint8_t frame[100];
 	struct rig_wqe wqe;
 	uint64_t at;
 
-	open_model(trial, "cx4lx");
+	open_model(strict_rig, "cx4lx");
 	at = rig_place(rig, 0, frame, rig_frame(frame, sizeof(frame), 1));
 	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&wqe, 0, 0, frame, wrong ? 14 : 18);
@@ -126,26 +126,26 @@ inlined(struct trial *trial, bool wrong)
 }
 
 static void
-immediate(struct trial *trial, bool wrong)
+immediate(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_send(&trial->rig, &wqe);
+	open_model(strict_rig, NULL);
+	strict_rig_send(&strict_rig->rig, &wqe);
 	wqe.bytes[15] = wrong;
-	rig_post(&trial->rig, &wqe);
+	rig_post(&strict_rig->rig, &wqe);
 }
 
 /* TSO without a segment size. */
 static void
-form(struct trial *trial, bool wrong)
+form(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	uint8_t packet[200];
 	struct rig_wqe wqe;
 	uint32_t length;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	length = rig_packet(packet, RIG_IPV4_TCP, false, 100);
 	rig_wqe_start(&wqe, MLX5_OPCODE_TSO, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&wqe, 0xc0, wrong ? 0 : 50, packet, 54);
@@ -155,12 +155,12 @@ form(struct trial *trial, bool wrong)
 }
 
 static void
-lkey(struct trial *trial, bool wrong)
+lkey(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&wqe, 0, 0, NULL, 0);
 	rig_wqe_pointer(&wqe, rig->mr->lkey + wrong, (uintptr_t)rig->buffers, 100);
@@ -168,12 +168,12 @@ lkey(struct trial *trial, bool wrong)
 }
 
 static void
-address(struct trial *trial, bool wrong)
+address(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&wqe, 0, 0, NULL, 0);
 	rig_wqe_pointer(&wqe, rig->mr->lkey,
@@ -182,12 +182,12 @@ address(struct trial *trial, bool wrong)
 }
 
 static void
-sq_overrun(struct trial *trial, bool wrong)
+sq_overrun(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	for (unsigned int i = 0; i < rig->sq_attr.nb_wqebbs + wrong; i++) {
 		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ON_ERROR);
 		rig_post(rig, &wqe);
@@ -195,12 +195,12 @@ sq_overrun(struct trial *trial, bool wrong)
 }
 
 static void
-sq_order(struct trial *trial, bool wrong)
+sq_order(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
 	rig_post(rig, &wqe);
 	if (wrong)
@@ -208,24 +208,24 @@ sq_order(struct trial *trial, bool wrong)
 }
 
 static void
-rq_overrun(struct trial *trial, bool wrong)
+rq_overrun(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	uint8_t frame[60];
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_fill_rx(rig, rig->rq_attr.nb_wqes + wrong);
 	rig_come(&rig->wire, frame, rig_frame(frame, sizeof(frame), 1));
 }
 
 static void
-rq_order(struct trial *trial, bool wrong)
+rq_order(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	uint8_t frame[60];
 
 	rig->rq_attr.nb_wqes = 256;
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_fill_rx(rig, 256);
 	/* Swapped, 1 would be 0 in the 16 bits that count; 256 is too much. */
 	if (wrong)
@@ -235,24 +235,24 @@ rq_order(struct trial *trial, bool wrong)
 }
 
 static void
-cq_overrun(struct trial *trial, bool wrong)
+cq_overrun(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 
 	rig->nb_cqes = 4;
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	for (unsigned int i = 0; i < 4u + wrong; i++)
 		rig_send(rig, 0, 64, SHCA_CE_ALWAYS);
 }
 
 /* One completion, consumed; its index written in some way. */
 static void
-consume(struct trial *trial, __be32 word)
+consume(struct strict_rig *strict_rig, __be32 word)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct shca_cqe cqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	rig_send(rig, 0, 64, SHCA_CE_ALWAYS);
 	rig_run(rig);
 	assert_true(rig_poll(&rig->tx, &cqe));
@@ -260,157 +260,157 @@ consume(struct trial *trial, __be32 word)
 }
 
 static void
-cq_order(struct trial *trial, bool wrong)
+cq_order(struct strict_rig *strict_rig, bool wrong)
 {
-	consume(trial, wrong ? htole32(1) : htobe32(1));
+	consume(strict_rig, wrong ? htole32(1) : htobe32(1));
 }
 
 static void
-cq_width(struct trial *trial, bool wrong)
+cq_width(struct strict_rig *strict_rig, bool wrong)
 {
-	consume(trial, htobe32(wrong ? 0x05000001 : 1));
+	consume(strict_rig, htobe32(wrong ? 0x05000001 : 1));
 }
 
 static void
-cq_index(struct trial *trial, bool wrong)
+cq_index(struct strict_rig *strict_rig, bool wrong)
 {
-	consume(trial, htobe32(wrong ? 2 : 1));
+	consume(strict_rig, htobe32(wrong ? 2 : 1));
 }
 
 static void
-receive(struct trial *trial, uint32_t room, uint32_t key, uint64_t offset)
+receive(struct strict_rig *strict_rig, uint32_t room, uint32_t key, uint64_t offset)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	struct mlx5_wqe_data_seg segment;
 	uint8_t frame[200];
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	segment = rig_segment(room, rig->mr->lkey + key, (uintptr_t)rig->buffers + offset);
 	rig_post_rx(rig, &segment, 1);
 	rig_come(&rig->wire, frame, rig_frame(frame, sizeof(frame), 1));
 }
 
 static void
-truncated(struct trial *trial, bool wrong)
+truncated(struct strict_rig *strict_rig, bool wrong)
 {
-	receive(trial, wrong ? 199 : 200, 0, 0);
+	receive(strict_rig, wrong ? 199 : 200, 0, 0);
 }
 
 static void
-rx_lkey(struct trial *trial, bool wrong)
+rx_lkey(struct strict_rig *strict_rig, bool wrong)
 {
-	receive(trial, 200, wrong, 0);
+	receive(strict_rig, 200, wrong, 0);
 }
 
 static void
-rx_address(struct trial *trial, bool wrong)
+rx_address(struct strict_rig *strict_rig, bool wrong)
 {
-	receive(trial, 2000, 0, RIG_BUFFERS_BYTES - 200 + wrong);
+	receive(strict_rig, 2000, 0, RIG_BUFFERS_BYTES - 200 + wrong);
 }
 
 static void
-rx_inline(struct trial *trial, bool wrong)
+rx_inline(struct strict_rig *strict_rig, bool wrong)
 {
-	receive(trial, wrong ? 0x80000000 | 200 : 200, 0, 0);
+	receive(strict_rig, wrong ? 0x80000000 | 200 : 200, 0, 0);
 }
 
 /* Write the WQE's first 8 bytes to one of the places of the register. */
 static void
-ring(struct trial *trial, const struct rig_wqe *wqe, unsigned int place)
+ring(struct strict_rig *strict_rig, const struct rig_wqe *wqe, unsigned int place)
 {
 	uint64_t value;
 
 	memcpy(&value, wqe->bytes, sizeof(value));
-	__atomic_store_n(&trial->page[(0x800 + place * 0x100) / 8], value, __ATOMIC_RELEASE);
-	shca_device_step(trial->rig.dev);
+	__atomic_store_n(&strict_rig->page[(0x800 + place * 0x100) / 8], value, __ATOMIC_RELEASE);
+	shca_device_step(strict_rig->rig.dev);
 }
 
 static void
-no_record(struct trial *trial, bool wrong)
+no_record(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_watch(trial);
-	trial_send(&trial->rig, &wqe);
-	rig_post(&trial->rig, &wqe);
+	open_model(strict_rig, NULL);
+	strict_rig_watch(strict_rig);
+	strict_rig_send(&strict_rig->rig, &wqe);
+	rig_post(&strict_rig->rig, &wqe);
 	if (wrong)
-		trial->rig.sq_attr.dbrec[1] = 0;
-	ring(trial, &wqe, 0);
+		strict_rig->rig.sq_attr.dbrec[1] = 0;
+	ring(strict_rig, &wqe, 0);
 }
 
 static void
-late_record(struct trial *trial, bool wrong)
+late_record(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_watch(trial);
+	open_model(strict_rig, NULL);
+	strict_rig_watch(strict_rig);
 	for (unsigned int i = 0; i < 4; i++) {
 		__be32 word;
 
-		trial_send(&trial->rig, &wqe);
-		rig_post(&trial->rig, &wqe);
-		word = trial->rig.sq_attr.dbrec[1];
+		strict_rig_send(&strict_rig->rig, &wqe);
+		rig_post(&strict_rig->rig, &wqe);
+		word = strict_rig->rig.sq_attr.dbrec[1];
 		if (wrong && i == 2)
-			trial->rig.sq_attr.dbrec[1] = htobe32(i);
-		ring(trial, &wqe, i);
-		trial->rig.sq_attr.dbrec[1] = word;
-		rig_run(&trial->rig);
+			strict_rig->rig.sq_attr.dbrec[1] = htobe32(i);
+		ring(strict_rig, &wqe, i);
+		strict_rig->rig.sq_attr.dbrec[1] = word;
+		rig_run(&strict_rig->rig);
 	}
 }
 
 static void
-no_doorbell(struct trial *trial, bool wrong)
+no_doorbell(struct strict_rig *strict_rig, bool wrong)
 {
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
-	trial_watch(trial);
+	open_model(strict_rig, NULL);
+	strict_rig_watch(strict_rig);
 	for (unsigned int i = 0; i < 3; i++) {
-		rig_run(&trial->rig);
-		trial_send(&trial->rig, &wqe);
-		rig_post(&trial->rig, &wqe);
-		shca_device_step(trial->rig.dev);
+		rig_run(&strict_rig->rig);
+		strict_rig_send(&strict_rig->rig, &wqe);
+		rig_post(&strict_rig->rig, &wqe);
+		shca_device_step(strict_rig->rig.dev);
 		/* One for several is enough. */
 		if (i == 0 || (!wrong && i == 2))
-			ring(trial, &wqe, 0);
+			ring(strict_rig, &wqe, 0);
 	}
 }
 
 static void
-compressed_tx(struct trial *trial, bool wrong)
+compressed_tx(struct strict_rig *strict_rig, bool wrong)
 {
-	trial->rig.tx_mini = wrong ? SHCA_MINI_HASH : SHCA_MINI_NONE;
-	open_model(trial, NULL);
+	strict_rig->rig.tx_mini = wrong ? SHCA_MINI_HASH : SHCA_MINI_NONE;
+	open_model(strict_rig, NULL);
 }
 
 static void
-mini_format(struct trial *trial, bool wrong)
+mini_format(struct strict_rig *strict_rig, bool wrong)
 {
-	trial->rig.rx_mini = wrong ? SHCA_MINI_CSUM_STRIDX : SHCA_MINI_CSUM;
-	open_model(trial, NULL);
+	strict_rig->rig.rx_mini = wrong ? SHCA_MINI_CSUM_STRIDX : SHCA_MINI_CSUM;
+	open_model(strict_rig, NULL);
 }
 
 /* Strides, and no index. */
 static void
-mini_format_striding(struct trial *trial, bool wrong)
+mini_format_striding(struct strict_rig *strict_rig, bool wrong)
 {
-	trial->rig.rx_mini = wrong ? SHCA_MINI_CSUM : SHCA_MINI_CSUM_STRIDX;
-	trial->rig.rq_attr.log_strides = 9;
-	trial->rig.rq_attr.log_stride_bytes = 6;
-	trial->rig.rq_attr.stride_bytes = 32;
-	open_model(trial, NULL);
+	strict_rig->rig.rx_mini = wrong ? SHCA_MINI_CSUM : SHCA_MINI_CSUM_STRIDX;
+	strict_rig->rig.rq_attr.log_strides = 9;
+	strict_rig->rig.rq_attr.log_stride_bytes = 6;
+	strict_rig->rig.rq_attr.stride_bytes = 32;
+	open_model(strict_rig, NULL);
 }
 
 static void
-own_broadcast(struct trial *trial, bool wrong)
+own_broadcast(struct strict_rig *strict_rig, bool wrong)
 {
-	struct rig *rig = &trial->rig;
+	struct rig *rig = &strict_rig->rig;
 	uint8_t frame[64];
 	struct rig_wqe wqe;
 
-	open_model(trial, NULL);
+	open_model(strict_rig, NULL);
 	shca_device_lock(rig->dev);
 	shca_sq_destroy(rig->sq);
 	assert_int_equal(shca_sq_create(rig->dev, &rig->sq_attr, &rig->sq), 0);
@@ -460,16 +460,16 @@ static const struct mistake mistakes[] = {
 
 /* The rule and hardware's answer, the place, and the evidence; in order, and nothing else. */
 static void
-expect_said(const struct trial *trial, const struct mistake *mistake)
+expect_said(const struct strict_rig *strict_rig, const struct mistake *mistake)
 {
 	const struct shca_finding_row *row = &shca_finding_rows[mistake->finding];
-	const char *at = strstr(trial->said, "softhca: strict: mlx5_0 ");
+	const char *at = strstr(strict_rig->said, "softhca: strict: mlx5_0 ");
 	char rule[256];
 
 	snprintf(rule, sizeof(rule), ": %s: %s\nsofthca: strict:   hardware: %s\n", row->name,
 		row->what, row->hardware);
 	if (at == NULL || strstr(at, rule) == NULL || strstr(at, mistake->said) == NULL)
-		fail_msg("no '%s' in\n%s", mistake->said, trial->said);
+		fail_msg("no '%s' in\n%s", mistake->said, strict_rig->said);
 }
 
 static void
@@ -480,22 +480,23 @@ each_mistake_is_found(void **state)
 		const struct mistake *mistake = &mistakes[i];
 		struct shca_cqe_error error = { 0 };
 		struct shca_cqe cqe;
-		struct trial trial;
+		struct strict_rig strict_rig;
 
-		trial_start(&trial);
-		mistake->run(&trial, true);
-		rig_run(&trial.rig);
+		strict_rig_start(&strict_rig);
+		mistake->run(&strict_rig, true);
+		rig_run(&strict_rig.rig);
 		/* The first error: good completions may come before it, flushed ones come after. */
-		while (error.syndrome == 0 && rig_poll(&trial.rig.tx, &cqe))
+		while (error.syndrome == 0 && rig_poll(&strict_rig.rig.tx, &cqe))
 			if (cqe.op_own >> 4 == MLX5_CQE_REQ_ERR)
 				memcpy(&error, &cqe, sizeof(error));
-		trial_end(&trial);
+		strict_rig_end(&strict_rig);
 		for (unsigned int j = 0; j < SHCA_NB_FINDINGS; j++)
-			if (trial.count[j] != (j == mistake->finding))
+			if (strict_rig.count[j] != (j == mistake->finding))
 				fail_msg("mistake %zu (%s): %s %" PRIu64 " times\n%s", i,
 					shca_finding_rows[mistake->finding].name,
-					shca_finding_rows[j].name, trial.count[j], trial.said);
-		expect_said(&trial, mistake);
+					shca_finding_rows[j].name, strict_rig.count[j],
+					strict_rig.said);
+		expect_said(&strict_rig, mistake);
 		if (mistake->syndrome != 0) {
 			assert_int_equal(error.op_own >> 4, MLX5_CQE_REQ_ERR);
 			assert_int_equal(error.syndrome, mistake->syndrome);
@@ -509,17 +510,17 @@ without_it_silence(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
 		struct shca_cqe cqe;
-		struct trial trial;
+		struct strict_rig strict_rig;
 
-		trial_start(&trial);
-		mistakes[i].run(&trial, false);
-		rig_run(&trial.rig);
-		while (rig_poll(&trial.rig.tx, &cqe) || rig_poll(&trial.rig.rx, &cqe))
+		strict_rig_start(&strict_rig);
+		mistakes[i].run(&strict_rig, false);
+		rig_run(&strict_rig.rig);
+		while (rig_poll(&strict_rig.rig.tx, &cqe) || rig_poll(&strict_rig.rig.rx, &cqe))
 			assert_in_range(cqe.op_own >> 4, MLX5_CQE_REQ, MLX5_CQE_RESP_SEND);
-		trial_end(&trial);
-		assert_string_equal(trial.said, "");
+		strict_rig_end(&strict_rig);
+		assert_string_equal(strict_rig.said, "");
 		for (unsigned int j = 0; j < SHCA_NB_FINDINGS; j++)
-			assert_int_equal(trial.count[j], 0);
+			assert_int_equal(strict_rig.count[j], 0);
 	}
 }
 
@@ -548,16 +549,16 @@ nothing_changes_what_is_done(void **state)
 		struct shca_device_stats stats[2];
 
 		for (unsigned int is_strict = 0; is_strict < 2; is_strict++) {
-			struct trial trial;
+			struct strict_rig strict_rig;
 
-			trial_start(&trial);
+			strict_rig_start(&strict_rig);
 			if (!is_strict)
-				trial.rig.findings = NULL;
-			mistakes[i].run(&trial, true);
-			rig_run(&trial.rig);
-			stats[is_strict] = *shca_device_stats(trial.rig.dev);
-			trial_end(&trial);
-			assert_true(is_strict || strstr(trial.said, "strict") == NULL);
+				strict_rig.rig.findings = NULL;
+			mistakes[i].run(&strict_rig, true);
+			rig_run(&strict_rig.rig);
+			stats[is_strict] = *shca_device_stats(strict_rig.rig.dev);
+			strict_rig_end(&strict_rig);
+			assert_true(is_strict || strstr(strict_rig.said, "strict") == NULL);
 		}
 		assert_memory_equal(&stats[0], &stats[1], sizeof(stats[0]));
 	}

@@ -33,22 +33,22 @@ copy_to(unsigned int field, unsigned int offset)
 	return field << 16 | offset << 8;
 }
 
-static struct shca_edit
-modify(const uint64_t *actions, size_t nb)
+static struct shca_modify
+make_modify(const uint64_t *actions, size_t nb)
 {
-	struct shca_edit edit = { 0 };
+	struct shca_modify modify = { 0 };
 
-	assert_int_equal(shca_edit_parse((const uint8_t *)actions, nb, &edit), 0);
-	return edit;
+	assert_int_equal(shca_modify_parse((const uint8_t *)actions, nb, &modify), 0);
+	return modify;
 }
 
 static uint32_t
-run(const struct shca_edits *edits, const uint8_t *frame, uint32_t length, uint8_t *room)
+run(const struct shca_modify_set *modify_set, const uint8_t *frame, uint32_t length, uint8_t *room)
 {
 	struct shca_packet packet;
 
 	shca_parse(frame, length, &packet);
-	return shca_rewrite(edits, &packet, room);
+	return shca_rewrite(modify_set, &packet, room);
 }
 
 /* Are the checksums right of an IP packet whose header begins at @p l3? */
@@ -108,9 +108,9 @@ static const struct field_case {
 static void
 check_field(const struct field_case *row)
 {
-	const uint64_t set = action(SHCA_EDIT_SET, row->field, 0, row->nb_bits, 0xa1b2c3d5);
-	const struct shca_edit edit = modify(&set, 1);
-	const struct shca_edits edits = { .modify = &edit };
+	const uint64_t set = action(SHCA_MODIFY_SET, row->field, 0, row->nb_bits, 0xa1b2c3d5);
+	const struct shca_modify modify = make_modify(&set, 1);
+	const struct shca_modify_set modify_set = { .modify = &modify };
 	uint8_t frame[256], wanted[256], room[SHCA_OUT_FRAME_ROOM];
 	const uint32_t length = rig_packet(frame, row->kind, row->vlan, 41);
 	const uint32_t l3 = ETH + (row->vlan ? 4 : 0);
@@ -121,7 +121,7 @@ check_field(const struct field_case *row)
 	for (unsigned int i = 0; i < 4; i++)
 		wanted[row->at + i] =
 			(uint8_t)((wanted[row->at + i] & ~row->mask[i]) | row->bytes[i]);
-	if (run(&edits, frame, length, room) != length)
+	if (run(&modify_set, frame, length, room) != length)
 		fail_msg("%s: length", row->name);
 	check_sums(room, length, l3);
 	/* Checksums aside. */
@@ -144,20 +144,20 @@ static void
 add_and_copy(void **state)
 {
 	const uint64_t actions[] = {
-		action(SHCA_EDIT_ADD, 10, 0, 8, 0xff),            /* TTL - 1 */
-		action(SHCA_EDIT_COPY, 11, 8, 8, copy_to(12, 0)), /* upper byte of a port */
-		action(SHCA_EDIT_SET, 21, 8, 8, 0x77),            /* third byte of an address */
-		action(SHCA_EDIT_SET, 8, 0, 16, 1),               /* of TCP: there is none */
-		action(SHCA_EDIT_COPY, 8, 0, 16, copy_to(11, 0)),
-		action(SHCA_EDIT_COPY, 11, 0, 16, copy_to(8, 0)),
+		action(SHCA_MODIFY_ADD, 10, 0, 8, 0xff),            /* TTL - 1 */
+		action(SHCA_MODIFY_COPY, 11, 8, 8, copy_to(12, 0)), /* upper byte of a port */
+		action(SHCA_MODIFY_SET, 21, 8, 8, 0x77),            /* third byte of an address */
+		action(SHCA_MODIFY_SET, 8, 0, 16, 1),               /* of TCP: there is none */
+		action(SHCA_MODIFY_COPY, 8, 0, 16, copy_to(11, 0)),
+		action(SHCA_MODIFY_COPY, 11, 0, 16, copy_to(8, 0)),
 	};
-	const struct shca_edit edit = modify(actions, 6);
-	const struct shca_edits edits = { .modify = &edit };
+	const struct shca_modify modify = make_modify(actions, 6);
+	const struct shca_modify_set modify_set = { .modify = &modify };
 	uint8_t frame[256], room[SHCA_OUT_FRAME_ROOM];
 	const uint32_t length = rig_packet(frame, RIG_IPV4_UDP, false, 9);
 
 	(void)state;
-	assert_int_equal(run(&edits, frame, length, room), length);
+	assert_int_equal(run(&modify_set, frame, length, room), length);
 	assert_int_equal(room[ETH + 8], frame[ETH + 8] - 1);
 	assert_int_equal(room[ETH + 20 + 3], frame[ETH + 20]);
 	assert_int_equal(room[ETH + 20 + 2], frame[ETH + 20 + 2]);
@@ -165,12 +165,12 @@ add_and_copy(void **state)
 	check_sums(room, length, ETH);
 	/* A wrong checksum stays wrong, and none stays none. */
 	frame[ETH + 20 + 6] ^= 0x40;
-	run(&edits, frame, length, room);
+	run(&modify_set, frame, length, room);
 	assert_int_not_equal(rig_naive_sum(room + ETH + 20, length - ETH - 20,
 				     rig_naive_pseudo(room + ETH, 17, length - ETH - 20)),
 		0xffff);
 	frame[ETH + 20 + 6] = frame[ETH + 20 + 7] = 0;
-	run(&edits, frame, length, room);
+	run(&modify_set, frame, length, room);
 	assert_int_equal(rig_get16(room + ETH + 20 + 6), 0);
 }
 
@@ -194,36 +194,37 @@ refused_actions(void **state)
 		{ 3, 1, 0, 16, 0x18 << 16, -EINVAL },
 		{ 3, 1, 0, 8, 2 << 16 | 9 << 8, -EINVAL },
 	};
-	uint64_t many[SHCA_EDIT_STEPS_MAX + 1] = { 0 };
-	struct shca_edit edit;
+	uint64_t many[SHCA_MODIFY_STEPS_MAX + 1] = { 0 };
+	struct shca_modify modify;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const uint64_t one = action(cases[i].type, cases[i].field, cases[i].offset,
 			cases[i].nb_bits, cases[i].data);
-		int ret = shca_edit_parse((const uint8_t *)&one, 1, &edit);
+		int ret = shca_modify_parse((const uint8_t *)&one, 1, &modify);
 
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
 	}
-	assert_int_equal(shca_edit_parse((const uint8_t *)many, 0, &edit), -EINVAL);
-	assert_int_equal(shca_edit_parse((const uint8_t *)many, SHCA_EDIT_STEPS_MAX + 1, &edit),
+	assert_int_equal(shca_modify_parse((const uint8_t *)many, 0, &modify), -EINVAL);
+	assert_int_equal(
+		shca_modify_parse((const uint8_t *)many, SHCA_MODIFY_STEPS_MAX + 1, &modify),
 		-EOPNOTSUPP);
 }
 
 static void
 tunnel_off(void **state)
 {
-	const uint64_t ttl = action(SHCA_EDIT_SET, 10, 0, 8, 3);
-	const struct shca_edit decap = { .kind = SHCA_EDIT_L2_TUNNEL_TO_L2 };
-	const struct shca_edit to_l2 = {
-		.kind = SHCA_EDIT_L3_TUNNEL_TO_L2,
+	const uint64_t ttl = action(SHCA_MODIFY_SET, 10, 0, 8, 3);
+	const struct shca_modify decap = { .kind = SHCA_MODIFY_L2_TUNNEL_TO_L2 };
+	const struct shca_modify to_l2 = {
+		.kind = SHCA_MODIFY_L3_TUNNEL_TO_L2,
 		.header_bytes = ETH,
 		.header = { 2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 8, 0 },
 	};
-	const struct shca_edit edit = modify(&ttl, 1);
-	const struct shca_edits both = { .modify = &edit, .decap = &decap };
-	const struct shca_edits only = { .decap = &decap }, l3 = { .reformat = &to_l2 };
+	const struct shca_modify modify = make_modify(&ttl, 1);
+	const struct shca_modify_set both = { .modify = &modify, .decap = &decap };
+	const struct shca_modify_set only = { .decap = &decap }, l3 = { .reformat = &to_l2 };
 	uint8_t inner[256], frame[512], room[SHCA_OUT_FRAME_ROOM];
 	const uint32_t inner_length = rig_packet(inner, RIG_IPV4_TCP, true, 30);
 	const uint32_t length = rig_vxlan(frame, inner, inner_length);
@@ -256,8 +257,8 @@ tunnel_on(void **state)
 	const uint32_t inner_length = rig_packet(inner, RIG_IPV4_UDP, false, 30);
 	const uint32_t length = rig_vxlan(wanted, inner, inner_length);
 	const uint32_t header_bytes = length - inner_length;
-	struct shca_edit on = { .kind = SHCA_EDIT_L2_TO_L2_TUNNEL, .egress = true };
-	const struct shca_edits edits = { .reformat = &on };
+	struct shca_modify on = { .kind = SHCA_MODIFY_L2_TO_L2_TUNNEL, .egress = true };
+	const struct shca_modify_set modify_set = { .reformat = &on };
 
 	(void)state;
 	on.header_bytes = (uint8_t)header_bytes;
@@ -266,17 +267,18 @@ tunnel_on(void **state)
 	memset(on.header + ETH + 2, 0, 2);
 	memset(on.header + ETH + 10, 0, 2);
 	memset(on.header + ETH + 20 + 4, 0, 2);
-	assert_int_equal(run(&edits, inner, inner_length, room), length);
+	assert_int_equal(run(&modify_set, inner, inner_length, room), length);
 	assert_memory_equal(room, wanted, length);
-	on.kind = SHCA_EDIT_L2_TO_L3_TUNNEL;
-	assert_int_equal(run(&edits, inner, inner_length, room), length - ETH);
+	on.kind = SHCA_MODIFY_L2_TO_L3_TUNNEL;
+	assert_int_equal(run(&modify_set, inner, inner_length, room), length - ETH);
 	assert_int_equal(rig_get16(room + ETH + 2), length - ETH - ETH);
 	assert_memory_equal(room + header_bytes, inner + ETH, inner_length - ETH);
 	/* The longest frame has no room for it. */
-	on.kind = SHCA_EDIT_L2_TO_L2_TUNNEL;
+	on.kind = SHCA_MODIFY_L2_TO_L2_TUNNEL;
 	rig_frame(frame, SHCA_FRAME_MAX, 1);
-	assert_int_equal(run(&edits, frame, SHCA_FRAME_MAX, room), 0);
-	assert_int_equal(run(&edits, frame, SHCA_FRAME_MAX - header_bytes, room), SHCA_FRAME_MAX);
+	assert_int_equal(run(&modify_set, frame, SHCA_FRAME_MAX, room), 0);
+	assert_int_equal(
+		run(&modify_set, frame, SHCA_FRAME_MAX - header_bytes, room), SHCA_FRAME_MAX);
 }
 
 /* What is UDP tells the protocol, and not the length, which is not there yet. */
@@ -285,15 +287,15 @@ tunnel_on_ipv6(void **state)
 {
 	uint8_t inner[256], room[SHCA_OUT_FRAME_ROOM];
 	const uint32_t nb = rig_packet(inner, RIG_IPV4_UDP, false, 30);
-	struct shca_edit on = { .kind = SHCA_EDIT_L2_TO_L2_TUNNEL,
+	struct shca_modify on = { .kind = SHCA_MODIFY_L2_TO_L2_TUNNEL,
 		.egress = true,
 		.header_bytes = ETH + 40 + 8,
 		.header = {
 			[12] = 0x86, 0xdd, 0x60, [ETH + 6] = 17, [ETH + 40 + 2] = 0x12, 0xb5 } };
-	const struct shca_edits edits = { .reformat = &on };
+	const struct shca_modify_set modify_set = { .reformat = &on };
 
 	(void)state;
-	assert_int_equal(run(&edits, inner, nb, room), on.header_bytes + nb);
+	assert_int_equal(run(&modify_set, inner, nb, room), on.header_bytes + nb);
 	assert_int_equal(rig_get16(room + ETH + 4), 8 + nb);
 	assert_int_equal(rig_get16(room + ETH + 40 + 4), 8 + nb);
 	assert_memory_equal(room + on.header_bytes, inner, nb);
@@ -332,29 +334,29 @@ draw_frame(uint64_t *state, uint32_t *length)
 }
 
 static void
-draw_edits(uint64_t *state, struct shca_edit edit[3], struct shca_edits *edits)
+draw_edits(uint64_t *state, struct shca_modify modify[3], struct shca_modify_set *modify_set)
 {
-	memset(edit, 0, 3 * sizeof(*edit));
-	*edits = (struct shca_edits){ .modify = &edit[0] };
-	edit[0].nb_steps = (uint8_t)(1 + draw(state) % SHCA_EDIT_STEPS_MAX);
-	for (unsigned int i = 0; i < edit[0].nb_steps;) {
+	memset(modify, 0, 3 * sizeof(*modify));
+	*modify_set = (struct shca_modify_set){ .modify = &modify[0] };
+	modify[0].nb_steps = (uint8_t)(1 + draw(state) % SHCA_MODIFY_STEPS_MAX);
+	for (unsigned int i = 0; i < modify[0].nb_steps;) {
 		const uint64_t step = action(1 + draw(state) % 3, draw(state) % 0x74,
 			draw(state) % 32, draw(state) % 32, draw(state) % 0x740000);
-		struct shca_edit one = { 0 };
+		struct shca_modify one = { 0 };
 
-		if (shca_edit_parse((const uint8_t *)&step, 1, &one) == 0)
-			edit[0].step[i++] = one.step[0];
+		if (shca_modify_parse((const uint8_t *)&step, 1, &one) == 0)
+			modify[0].step[i++] = one.step[0];
 	}
 	if (draw(state) & 1) {
-		edit[1].kind = SHCA_EDIT_L2_TUNNEL_TO_L2;
-		edits->decap = &edit[1];
+		modify[1].kind = SHCA_MODIFY_L2_TUNNEL_TO_L2;
+		modify_set->decap = &modify[1];
 	}
 	if (draw(state) & 1) {
-		edit[2].kind = SHCA_EDIT_L3_TUNNEL_TO_L2 + draw(state) % 3;
-		edit[2].header_bytes = (uint8_t)(14 + draw(state) % (SHCA_EDIT_HEADER_MAX - 13));
-		for (unsigned int i = 0; i < edit[2].header_bytes; i++)
-			edit[2].header[i] = (uint8_t)draw(state);
-		edits->reformat = &edit[2];
+		modify[2].kind = SHCA_MODIFY_L3_TUNNEL_TO_L2 + draw(state) % 3;
+		modify[2].header_bytes = (uint8_t)(14 + draw(state) % (SHCA_MODIFY_DATA_MAX - 13));
+		for (unsigned int i = 0; i < modify[2].header_bytes; i++)
+			modify[2].header[i] = (uint8_t)draw(state);
+		modify_set->reformat = &modify[2];
 	}
 }
 
@@ -368,18 +370,18 @@ any_frame_and_edit(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 20000; i++) {
-		struct shca_edit edit[3];
-		struct shca_edits edits;
+		struct shca_modify modify[3];
+		struct shca_modify_set modify_set;
 		uint8_t before[512], *frame;
 		uint32_t length, changed;
 
 		frame = draw_frame(&numbers, &length);
-		draw_edits(&numbers, edit, &edits);
+		draw_edits(&numbers, modify, &modify_set);
 		memcpy(before, frame, length);
-		changed = run(&edits, frame, length, room);
+		changed = run(&modify_set, frame, length, room);
 		assert_memory_equal(before, frame, length);
-		assert_true(changed <= length + SHCA_EDIT_HEADER_MAX);
-		assert_int_equal(run(&edits, frame, length, again), changed);
+		assert_true(changed <= length + SHCA_MODIFY_DATA_MAX);
+		assert_int_equal(run(&modify_set, frame, length, again), changed);
 		assert_memory_equal(room, again, changed);
 		free(frame);
 	}
@@ -389,7 +391,7 @@ any_frame_and_edit(void **state)
 
 /* A rule for frames whose byte 5 of the destination MAC is @p last. */
 static struct shca_rule *
-add_rule(struct rig *rig, uint16_t priority, uint8_t last, const struct shca_edits *edits,
+add_rule(struct rig *rig, uint16_t priority, uint8_t last, const struct shca_modify_set *modify_set,
 	bool egress, bool leaves)
 {
 	struct shca_param mask = { 0 }, value = { 0 };
@@ -401,7 +403,7 @@ add_rule(struct rig *rig, uint16_t priority, uint8_t last, const struct shca_edi
 		.value = &value,
 		.default_miss = leaves,
 		.tir = egress || leaves ? NULL : rig->tir,
-		.edits = *edits,
+		.modify_set = *modify_set,
 	};
 	struct shca_rule *rule;
 
@@ -416,9 +418,9 @@ add_rule(struct rig *rig, uint16_t priority, uint8_t last, const struct shca_edi
 static void
 to_the_netdev(void **state)
 {
-	const uint64_t set = action(SHCA_EDIT_SET, 1, 0, 32, 0x0a0b0c0d);
-	const struct shca_edit edit = modify(&set, 1);
-	const struct shca_edits edits = { .modify = &edit };
+	const uint64_t set = action(SHCA_MODIFY_SET, 1, 0, 32, 0x0a0b0c0d);
+	const struct shca_modify modify = make_modify(&set, 1);
+	const struct shca_modify_set modify_set = { .modify = &modify };
 	uint8_t plain[100], changed[100];
 	struct shca_rule *rule;
 	struct rig rig;
@@ -429,7 +431,7 @@ to_the_netdev(void **state)
 	rig.no_rule = true;
 	rig.kernel.promiscuous = true;
 	rig_open(&rig);
-	rule = add_rule(&rig, 0, 9, &edits, false, true);
+	rule = add_rule(&rig, 0, 9, &modify_set, false, true);
 	shca_device_rules_changed(rig.dev);
 	rig_run(&rig);
 	rig_frame(plain, sizeof(plain), 1);
@@ -452,18 +454,18 @@ to_the_netdev(void **state)
 static void
 sent(void **state)
 {
-	const uint64_t set = action(SHCA_EDIT_SET, 1, 0, 32, 0x0a0b0c0d);
-	struct shca_edit edit = modify(&set, 1);
-	const struct shca_edits edits = { .modify = &edit };
+	const uint64_t set = action(SHCA_MODIFY_SET, 1, 0, 32, 0x0a0b0c0d);
+	struct shca_modify modify = make_modify(&set, 1);
+	const struct shca_modify_set modify_set = { .modify = &modify };
 	struct shca_rule *rule;
 	uint8_t frame[100];
 	struct rig rig;
 
 	(void)state;
-	edit.egress = true;
+	modify.egress = true;
 	rig_init(&rig);
 	rig_open(&rig);
-	rule = add_rule(&rig, 0, 9, &edits, true, false);
+	rule = add_rule(&rig, 0, 9, &modify_set, true, false);
 	rig_frame(frame, sizeof(frame), 1);
 	frame[5] = 9;
 	rig_place(&rig, 0, frame, sizeof(frame));
@@ -482,9 +484,9 @@ sent(void **state)
 static void
 received(void **state)
 {
-	const uint64_t set = action(SHCA_EDIT_SET, 10, 0, 8, 7);
-	const struct shca_edit edit = modify(&set, 1);
-	const struct shca_edits edits = { .modify = &edit };
+	const uint64_t set = action(SHCA_MODIFY_SET, 10, 0, 8, 7);
+	const struct shca_modify modify = make_modify(&set, 1);
+	const struct shca_modify_set modify_set = { .modify = &modify };
 	struct shca_rule *rule;
 	uint8_t frame[256];
 	struct shca_cqe cqe;
@@ -496,7 +498,7 @@ received(void **state)
 	rig.no_rule = true;
 	rig_open(&rig);
 	length = rig_packet(frame, RIG_IPV4_UDP, false, 20);
-	rule = add_rule(&rig, 0, frame[5], &edits, false, false);
+	rule = add_rule(&rig, 0, frame[5], &modify_set, false, false);
 	shca_device_rules_changed(rig.dev);
 	rig_fill_rx(&rig, 8);
 	for (unsigned int i = 0; i < 8; i++)
@@ -526,10 +528,10 @@ check_has(const char *text, const char *part)
 static void
 told(void **state)
 {
-	const uint64_t set = action(SHCA_EDIT_SET, 5, 0, 16, 0x0a0b);
-	const struct shca_edit edit = modify(&set, 1),
-			       decap = { .kind = SHCA_EDIT_L2_TUNNEL_TO_L2 };
-	const struct shca_edits edits = { .modify = &edit, .decap = &decap };
+	const uint64_t set = action(SHCA_MODIFY_SET, 5, 0, 16, 0x0a0b);
+	const struct shca_modify modify = make_modify(&set, 1),
+				 decap = { .kind = SHCA_MODIFY_L2_TUNNEL_TO_L2 };
+	const struct shca_modify_set modify_set = { .modify = &modify, .decap = &decap };
 	uint8_t inner[256], frame[512], room[SHCA_OUT_FRAME_ROOM];
 	const uint32_t inner_length = rig_packet(inner, RIG_IPV4_UDP, false, 20);
 	const uint32_t length = rig_vxlan(frame, inner, inner_length);
@@ -546,7 +548,7 @@ told(void **state)
 	rig.with_kernel = true;
 	rig.no_rule = true;
 	rig_open(&rig);
-	rule = add_rule(&rig, 0, frame[5], &edits, false, true);
+	rule = add_rule(&rig, 0, frame[5], &modify_set, false, true);
 	shca_parse(frame, length, &packet);
 	conf.out = open_memstream(&text, &size);
 	shca_dump_tables(shca_device_steering(rig.dev), &conf);

@@ -64,7 +64,7 @@
 		.ptype = PTYPE(i), .csum = CSUM_IP(i) | CSUM_L4(i)                                 \
 	}
 
-const struct mdv_rx_meaning mdv_rx_meanings[1024] = { TABLE_1024(MEANING) };
+const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024] = { TABLE_1024(MEANING) };
 
 /** @return offset of the UDP header in the first segment, 0 where there is none to be found. */
 static uint32_t
@@ -99,7 +99,7 @@ udp_csum_flag(const struct rte_mbuf *mbuf)
 }
 
 __rte_noinline void
-mdv_rx_settle_udp(struct rte_mbuf **pkts, uint16_t nb_pkts)
+mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts)
 {
 	uint16_t i;
 
@@ -119,14 +119,14 @@ slot_drop(struct mdv_rxq *rxq)
 {
 	struct rte_mbuf **mbuf = &rxq->mbufs[rxq->wqe_ci & rxq->mask];
 
-	if (rxq->expects & MDV_RX_EXPECT_MINI)
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(&rxq->cqes[rxq->cq_ci & rxq->mask]);
 
 	/* Slots of several segments keep their mbufs: nothing is missing there. */
 	if (rxq->log2_segs == 0) {
 		rte_mbuf_raw_free(*mbuf);
 		*mbuf = NULL;
-		rxq->nb_holes++;
+		rxq->nb_empty++;
 	}
 	rxq->cq_ci++;
 	rxq->wqe_ci++;

@@ -23,20 +23,20 @@
 enum mdv_rx_opt {
 	MDV_RX_CSUM = 1 << 0,
 	MDV_RX_HASH = 1 << 1,
-	MDV_RX_MARK = 1 << 2,      /**< as far as MDV_RX_EXPECT_MARK */
+	MDV_RX_MARK = 1 << 2,      /**< as far as MDV_RX_RUNTIME_MARK */
 	MDV_RX_TIMESTAMP = 1 << 3, /**< not from compressed CQEs */
 	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE */
 	MDV_RX_NB_OPTS = 1 << 5,
 };
 
 /** What a CQE says of the headers. */
-struct mdv_rx_meaning {
+struct mdv_rx_hdr_type {
 	uint32_t ptype; /**< RTE_PTYPE_* */
-	uint32_t csum;  /**< RTE_MBUF_F_RX_*CKSUM*; see mdv_rx_settle_udp() for UDP */
+	uint32_t csum;  /**< RTE_MBUF_F_RX_*CKSUM*; see mdv_rx_check_udp_csum() for UDP */
 };
 /** By l4_l3_hdr_type bits 7:2 | OK bits 2:1 << 6 | pkt_info bits 1:0 << 8; types need no OK bits.
  */
-extern const struct mdv_rx_meaning mdv_rx_meanings[1024];
+extern const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024];
 
 /**
  * The CQE at cq_ci is not a received packet: count it, give its buffers back, and when the queue
@@ -44,10 +44,10 @@ extern const struct mdv_rx_meaning mdv_rx_meanings[1024];
  */
 void mdv_rx_error(struct mdv_rxq *rxq);
 /**
- * Packets that mdv_rx_meanings calls L4_CKSUM_NONE are UDP that the device did not find good. That
+ * Packets that mdv_rx_hdr_types calls L4_CKSUM_NONE are UDP that the device did not find good. That
  * may be a datagram without checksum: look, and say GOOD or BAD.
  */
-void mdv_rx_settle_udp(struct rte_mbuf **pkts, uint16_t nb_pkts);
+void mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts);
 /** Instances by enum mdv_rx_opt, with vectors of 128, 256 and 512 bits. */
 extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];
@@ -59,7 +59,7 @@ extern const eth_rx_burst_t mdv_rx_vec512[MDV_RX_TIMESTAMP];
  */
 eth_rx_burst_t mdv_rx_select(unsigned int opts, unsigned int simd_bits);
 /** @return what kept mdv_rx_select() from wider vectors; NULL: it has the widest there are. */
-const char *mdv_rx_select_handicap(unsigned int opts, unsigned int simd_bits);
+const char *mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits);
 /** @return whether @p burst is one of ours, and what ethdev rx_burst_mode_get says of it. */
 bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
 
@@ -119,11 +119,11 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 
 	if (opts & MDV_RX_CSUM) {
 		idx |= (cqe->hds_ip_ext & (MDV_HW_CQE_L3_OK | MDV_HW_CQE_L4_OK)) << 5;
-		csum = mdv_rx_meanings[idx].csum;
+		csum = mdv_rx_hdr_types[idx].csum;
 		ol_flags |= csum;
 	}
-	mbuf->packet_type = mdv_rx_meanings[idx].ptype;
-	if (rxq->expects & MDV_RX_EXPECT_VLAN) {
+	mbuf->packet_type = mdv_rx_hdr_types[idx].ptype;
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_VLAN) {
 		ol_flags |= -(uint64_t)(hdr_type & MDV_HW_CQE_CV) &
 			(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 		mbuf->vlan_tci = rte_be_to_cpu_16(cqe->vlan_info);
@@ -133,7 +133,7 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 			ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 		mbuf->hash.rss = rte_be_to_cpu_32(cqe->rss_hash);
 	}
-	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK)) {
+	if ((opts & MDV_RX_MARK) && (rxq->runtime_opts & MDV_RX_RUNTIME_MARK)) {
 		tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MDV_HW_CQE_TAG_MASK;
 		if (tag != MDV_MARK_TAG_NONE) {
 			ol_flags |= RTE_MBUF_F_RX_FDIR;

@@ -16,9 +16,9 @@
 /** How far a burst has come. */
 struct mdv_rx_pos {
 	uint32_t cq_ci, wqe_ci;
-	uint16_t nb;    /**< packets so far */
-	uint32_t csums; /**< checksum flags of any of them */
-	uint32_t holes; /**< mbufs that they left, where MDV_RX_SCATTER is */
+	uint16_t nb;       /**< packets so far */
+	uint32_t csums;    /**< checksum flags of any of them */
+	uint32_t nb_empty; /**< mbufs that they left, where MDV_RX_SCATTER is */
 	uint64_t bytes;
 	bool fours; /**< there may be four alike */
 };
@@ -103,7 +103,7 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	/* The title of the next block, of which nothing can be done without it, and its first
 	 * minis; both are invalidated then. CQEs that follow each other are fetched ahead by the
 	 * CPU itself. */
-	if (rxq->expects & MDV_RX_EXPECT_MINI) {
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI) {
 		rte_prefetch0_write(&rxq->cqes[rxq->cq_ci & rxq->mask]);
 		rte_prefetch0_write(&rxq->cqes[(rxq->cq_ci + 1) & rxq->mask]);
 		ahead = MDV_RX_AHEAD_MINI - nb;
@@ -122,7 +122,7 @@ mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 {
 	mdv_rx_mini_hand_out(rxq, pkts, nb_pkts, opts);
 	if (unlikely((rxq->ready_csum & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
-		mdv_rx_settle_udp(pkts, nb_pkts);
+		mdv_rx_check_udp_csum(pkts, nb_pkts);
 	rxq->count.packets += nb_pkts;
 	mdv_rx_burst_end(rxq, pkts, nb_pkts, opts, vec);
 	return nb_pkts;
@@ -171,7 +171,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	const uint32_t want = nb_pkts - pos->nb;
 	const uint32_t span = rxq->mask + 1 - RTE_MAX(cq_idx, wqe_idx);
 	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
-	const bool invalidate = (rxq->expects & MDV_RX_EXPECT_MINI) != 0;
+	const bool invalidate = (rxq->runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
 	struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
 	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
 	struct rte_mbuf **mbufs = &rxq->mbufs[wqe_idx << log2_segs];
@@ -192,7 +192,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 			break;
 		if (opts & MDV_RX_SCATTER) {
 			MDV_VEC_EACH(k)
-			pos->holes += mdv_rx_take_segments(
+			pos->nb_empty += mdv_rx_take_segments(
 				rxq, &mbufs[(i + k) << log2_segs], pkts[i + k]->pkt_len);
 		}
 		if (invalidate) {
@@ -213,7 +213,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 
 /** The valid CQE at @p pos is not that of one packet: a block, or an error. */
 static __rte_always_inline void
-mdv_rx_burst_odd(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, uint8_t op_own, const unsigned int opts, const bool vec)
 {
 	rxq->cq_ci = pos->cq_ci;
@@ -243,7 +243,7 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) != mdv_rx_op_own(rxq, pos->cq_ci))) {
 		if (!mdv_cq_is_valid(op_own, pos->cq_ci, rxq->log2_wqes))
 			return false;
-		mdv_rx_burst_odd(rxq, pkts, nb_pkts, pos, op_own, opts, vec);
+		mdv_rx_burst_slow_path(rxq, pkts, nb_pkts, pos, op_own, opts, vec);
 		return true;
 	}
 	len = rte_be_to_cpu_32(cqe->byte_cnt);
@@ -253,9 +253,9 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	mbuf->data_len = len;
 	mbuf->pkt_len = len;
 	if (opts & MDV_RX_SCATTER)
-		pos->holes += mdv_rx_take_segments(rxq, mbufs, len);
+		pos->nb_empty += mdv_rx_take_segments(rxq, mbufs, len);
 	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
-	if (rxq->expects & MDV_RX_EXPECT_MINI)
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(cqe);
 	pos->bytes += len;
 	pkts[pos->nb++] = mbuf;
@@ -277,7 +277,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		pos.wqe_ci = rxq->wqe_ci;
 		pos.csums = rxq->ready_csum;
 	}
-	pos.fours = vec && (!(rxq->expects & MDV_RX_EXPECT_MINI) || mdv_rx_is_one(rxq, start));
+	pos.fours =
+		vec && (!(rxq->runtime_opts & MDV_RX_RUNTIME_MINI) || mdv_rx_is_one(rxq, start));
 	while (pos.nb < nb_pkts) {
 		if (vec && pos.fours) {
 			mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
@@ -290,17 +291,17 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
 	 */
 	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
-		mdv_rx_settle_udp(pkts, pos.nb);
+		mdv_rx_check_udp_csum(pkts, pos.nb);
 	if (((pos.cq_ci ^ start) | pos.nb) != 0) {
 		rxq->cq_ci = pos.cq_ci;
 		rxq->wqe_ci = pos.wqe_ci;
 		rxq->count.packets += pos.nb;
 		rxq->count.bytes += pos.bytes;
-	} else if (unlikely((rxq->expects & MDV_RX_EXPECT_NONE) != 0)) {
+	} else if (unlikely((rxq->runtime_opts & MDV_RX_RUNTIME_BROKEN) != 0)) {
 		mdv_recover_ops.rx(rxq);
 	}
 	if (opts & MDV_RX_SCATTER)
-		rxq->nb_holes += pos.holes;
+		rxq->nb_empty += pos.nb_empty;
 	mdv_rx_burst_end(rxq, pkts, pos.nb, opts, vec);
 	return pos.nb;
 }

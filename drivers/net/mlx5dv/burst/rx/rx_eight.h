@@ -49,9 +49,9 @@ typedef uint32_t mdv_rx_words __attribute__((vector_size(64)));
 
 /** Of two rows: the 64-bit lanes rearm_data and ol_flags; the 32-bit lanes ol_flags and
  * packet_type; the bytes that a mini CQE decides about. */
-#define MDV_RX_ROWS_REARM   0x33
-#define MDV_RX_ROWS_MEANING 0x1414
-#define MDV_RX_ROWS_MINI    UINT64_C(0xf3f00000f3f00000)
+#define MDV_RX_ROWS_REARM    0x33
+#define MDV_RX_ROWS_HDR_TYPE 0x1414
+#define MDV_RX_ROWS_MINI     UINT64_C(0xf3f00000f3f00000)
 
 /** Write two rows. */
 static __rte_always_inline void
@@ -96,30 +96,30 @@ mdv_rx_eight_facts(const __m512i *cqes)
 
 /** @return in each lane ptype, and above it ol_flags, which are all below bit 32. */
 static __rte_always_inline __m512i
-mdv_rx_eight_meaning(const struct mdv_rxq *rxq, __m512i facts, const unsigned int opts)
+mdv_rx_eight_hdr_type(const struct mdv_rxq *rxq, __m512i facts, const unsigned int opts)
 {
 	const __m512i none = _mm512_setzero_si512();
 	const uint64_t vlan = RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
-	__m512i idx, meaning;
+	__m512i idx, hdr_type;
 
-	/* See mdv_rx_meanings. */
+	/* See mdv_rx_hdr_types. */
 	idx = (_mm512_srli_epi64(facts, 2) & _mm512_set1_epi64(0x3f)) |
 		(_mm512_srli_epi64(facts, 8) & _mm512_set1_epi64(0x300));
 	if (opts & MDV_RX_CSUM)
 		idx |= _mm512_srli_epi64(facts, 3) & _mm512_set1_epi64(0xc0);
-	meaning = _mm512_mask_i64gather_epi64(none, 0xff, idx, mdv_rx_meanings, 8);
+	hdr_type = _mm512_mask_i64gather_epi64(none, 0xff, idx, mdv_rx_hdr_types, 8);
 	if (!(opts & MDV_RX_CSUM))
-		meaning &= _mm512_set1_epi64(UINT32_MAX);
+		hdr_type &= _mm512_set1_epi64(UINT32_MAX);
 	if (opts & MDV_RX_HASH)
-		meaning = _mm512_mask_or_epi64(meaning,
+		hdr_type = _mm512_mask_or_epi64(hdr_type,
 			_mm512_test_epi64_mask(
 				facts, _mm512_set1_epi64((int64_t)MDV_HW_CQE_HASH_TYPE_MASK << 24)),
-			meaning, _mm512_set1_epi64((int64_t)RTE_MBUF_F_RX_RSS_HASH << 32));
-	if (rxq->expects & MDV_RX_EXPECT_VLAN)
-		meaning = _mm512_mask_or_epi64(meaning,
-			_mm512_test_epi64_mask(facts, _mm512_set1_epi64(MDV_HW_CQE_CV)), meaning,
+			hdr_type, _mm512_set1_epi64((int64_t)RTE_MBUF_F_RX_RSS_HASH << 32));
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_VLAN)
+		hdr_type = _mm512_mask_or_epi64(hdr_type,
+			_mm512_test_epi64_mask(facts, _mm512_set1_epi64(MDV_HW_CQE_CV)), hdr_type,
 			_mm512_set1_epi64((int64_t)vlan << 32));
-	return meaning;
+	return hdr_type;
 }
 
 /** Flags of marks, where a meaning has ol_flags; the marks themselves into the mbufs. */
@@ -138,7 +138,7 @@ mdv_rx_eight_marks(const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
 
 /** What eights add up to. */
 struct mdv_rx_eight_sums {
-	__m512i facts_lens, meanings;
+	__m512i facts_lens, hdr_types;
 };
 
 /** As mdv_rx_vec_four(). */
@@ -151,7 +151,7 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	const mdv_rx_bytes order = { MDV_RX_TAIL_OF_CQE(0), MDV_RX_TAIL_OF_CQE(64) };
 	const mdv_rx_words meaning_at = { 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 0, 0, 0 };
 	const __m512i rearms = _mm512_maskz_set1_epi64(0x55, rxq->rearm);
-	__m512i cqe[MDV_RX_EIGHT], facts, meaning, rows;
+	__m512i cqe[MDV_RX_EIGHT], facts, hdr_type, rows;
 
 	/* The device writes CQEs in order, and the owner bit of each last: orders the load of the
 	 * last one's before those of all bodies. */
@@ -163,19 +163,19 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	if (unlikely(_mm512_test_epi64_mask(facts ^ _mm512_set1_epi64((uint64_t)op_own << 56),
 			     _mm512_set1_epi64((uint64_t)op_own_mask << 56)) != 0))
 		return false;
-	meaning = mdv_rx_eight_meaning(rxq, facts, opts);
-	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK))
-		meaning |= mdv_rx_eight_marks(cqes, mbufs);
+	hdr_type = mdv_rx_eight_hdr_type(rxq, facts, opts);
+	if ((opts & MDV_RX_MARK) && (rxq->runtime_opts & MDV_RX_RUNTIME_MARK))
+		hdr_type |= mdv_rx_eight_marks(cqes, mbufs);
 	MDV_RX_EACH_OF(MDV_RX_EIGHT / 2, i)
 	{
 		rows = _mm512_permutex2var_epi8(cqe[2 * i], (__m512i)order, cqe[2 * i + 1]);
 		rows = _mm512_mask_mov_epi64(rows, MDV_RX_ROWS_REARM, rearms);
 		rows = _mm512_mask_permutexvar_epi32(
-			rows, MDV_RX_ROWS_MEANING, (__m512i)(meaning_at + 4 * i), meaning);
+			rows, MDV_RX_ROWS_HDR_TYPE, (__m512i)(meaning_at + 4 * i), hdr_type);
 		mdv_rx_eight_store(mbufs + 2 * i, rows);
 	}
 	sums->facts_lens += _mm512_srli_epi64(facts, 32) & _mm512_set1_epi64(UINT16_MAX);
-	sums->meanings |= meaning;
+	sums->hdr_types |= hdr_type;
 	return true;
 }
 
@@ -188,7 +188,7 @@ mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbu
 	struct rte_mbuf **pkts, uint32_t nb, uint8_t op_own, struct mdv_rx_vec_sums *sums,
 	const unsigned int opts)
 {
-	const bool invalidate = (rxq->expects & MDV_RX_EXPECT_MINI) != 0;
+	const bool invalidate = (rxq->runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
 	struct mdv_rx_eight_sums eight = { _mm512_setzero_si512(), _mm512_setzero_si512() };
 	uint32_t i;
 
@@ -203,8 +203,8 @@ mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbu
 	}
 	sums->bytes += mdv_rx_eight_fold(eight.facts_lens);
 	if (opts & MDV_RX_CSUM)
-		sums->flags |= (mdv_vec)(_mm512_castsi512_si256(eight.meanings) |
-				       _mm512_extracti64x4_epi64(eight.meanings, 1)) >>
+		sums->flags |= (mdv_vec)(_mm512_castsi512_si256(eight.hdr_types) |
+				       _mm512_extracti64x4_epi64(eight.hdr_types, 1)) >>
 			32;
 	return i;
 }
@@ -212,8 +212,8 @@ mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbu
 /** As mdv_rx_mini_four(), of slots of one segment. @param nb all minis of an array, or none
  * @return packets */
 static __rte_always_inline uint32_t
-mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *minis, uint32_t nb,
-	const struct mdv_rx_mini_like *like, mdv_vec *bytes)
+mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *mini_cqes,
+	uint32_t nb, const struct mdv_rx_mini_like *like, mdv_vec *bytes)
 {
 	const mdv_rx_bytes order = { MDV_RX_TAIL_OF_MINI(0), MDV_RX_TAIL_OF_MINI(8) };
 	const __m512i all = _mm512_set_epi64(like->tci, like->ptype, like->flags, like->rearm,
@@ -222,7 +222,7 @@ mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *
 
 	if (nb != MDV_RX_EIGHT)
 		return 0;
-	words = _mm512_loadu_si512(minis);
+	words = _mm512_loadu_si512(mini_cqes);
 	MDV_RX_EACH_OF(MDV_RX_EIGHT / 2, i)
 	mdv_rx_eight_store(mbufs + 2 * i,
 		_mm512_mask_permutexvar_epi8(

@@ -28,7 +28,7 @@ mdv_rx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
 
 	/* The ring of a stopped queue looks refilled, and of one that could not be made anew. */
 	if (!rxq->ready) {
-		if (rxq->expects & MDV_RX_EXPECT_NONE)
+		if (rxq->runtime_opts & MDV_RX_RUNTIME_BROKEN)
 			mdv_recover_ops.rx(rxq);
 		return 0;
 	}

@@ -36,10 +36,10 @@ mdv_rx_mini_one(struct rte_mbuf *mbuf, const struct mdv_hw_mini_cqe *mini,
 /** The same for four, of slots of @p log2_segs. @return their lengths in the lanes' lower halves */
 static __rte_always_inline mdv_vec
 mdv_rx_mini_four(struct rte_mbuf *const *mbufs, unsigned int log2_segs,
-	const struct mdv_hw_mini_cqe *minis, const struct mdv_rx_mini_like *like)
+	const struct mdv_hw_mini_cqe *mini_cqes, const struct mdv_rx_mini_like *like)
 {
 	/* Hash above length in each lane, in CPU order. */
-	const mdv_vec words = mdv_vec_swap(mdv_vec_load(minis));
+	const mdv_vec words = mdv_vec_swap(mdv_vec_load(mini_cqes));
 	const mdv_vec last = words & ((uint64_t)UINT32_MAX << 32 | UINT16_MAX);
 	mdv_vec rows[MDV_VEC_LANES];
 
@@ -73,22 +73,22 @@ mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 	const unsigned int opts, const bool vec)
 {
 	struct mdv_hw_cqe *array = mdv_cq_minis(at->cqes, at->mask, at->cq_ci, nth);
-	const struct mdv_hw_mini_cqe *minis = (const void *)array;
+	const struct mdv_hw_mini_cqe *mini_cqes = (const void *)array;
 	const uint32_t slot = (at->wqe_ci + nth) & at->mask;
 	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? at->log2_segs : 0;
 	uint32_t i = 0;
 
 	if (vec && likely(slot + nb <= at->mask + 1)) {
 #ifdef MDV_RX_EIGHT
-		i = mdv_rx_mini_eights(at->mbufs + slot, minis, nb, like, &bytes->four);
+		i = mdv_rx_mini_eights(at->mbufs + slot, mini_cqes, nb, like, &bytes->four);
 #endif
 		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
-			bytes->four += mdv_rx_mini_four(
-				at->mbufs + ((slot + i) << log2_segs), log2_segs, minis + i, like);
+			bytes->four += mdv_rx_mini_four(at->mbufs + ((slot + i) << log2_segs),
+				log2_segs, mini_cqes + i, like);
 	}
 	for (; i < nb; i++)
 		bytes->one += mdv_rx_mini_one(
-			at->mbufs[((slot + i) & at->mask) << log2_segs], minis + i, like);
+			at->mbufs[((slot + i) & at->mask) << log2_segs], mini_cqes + i, like);
 	mdv_cq_invalidate(array);
 }
 
@@ -141,16 +141,16 @@ mdv_rx_mini_hand_out(
 	const uint32_t first = RTE_MIN(nb, mask + 1 - idx);
 	const uint32_t ready_bytes = rxq->ready_bytes;
 	struct rte_mbuf **const mbufs = rxq->mbufs;
-	uint32_t bytes = ready_bytes, holes = 0, i;
+	uint32_t bytes = ready_bytes, nb_empty = 0, i;
 
 	if (opts & MDV_RX_SCATTER) {
 		for (i = 0; i < nb; i++) {
 			struct rte_mbuf **slot = &mbufs[((idx + i) & mask) << rxq->log2_segs];
 
 			pkts[i] = slot[0];
-			holes += mdv_rx_take_segments(rxq, slot, slot[0]->pkt_len);
+			nb_empty += mdv_rx_take_segments(rxq, slot, slot[0]->pkt_len);
 		}
-		rxq->nb_holes += holes;
+		rxq->nb_empty += nb_empty;
 	} else {
 		for (i = 0; i + MDV_VEC_LANES <= first; i += MDV_VEC_LANES)
 			mdv_vec_store(pkts + i, mdv_vec_load(mbufs + idx + i));

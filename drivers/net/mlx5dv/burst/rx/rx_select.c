@@ -53,18 +53,18 @@ widest(unsigned int opts)
 eth_rx_burst_t
 mdv_rx_select(unsigned int opts, unsigned int simd_bits)
 {
-	const char *handicap;
+	const char *limited_by;
 
-	return instances[mdv_simd_choose(widest(opts), simd_bits, &handicap)].bursts[opts];
+	return instances[mdv_simd_choose(widest(opts), simd_bits, &limited_by)].bursts[opts];
 }
 
 const char *
-mdv_rx_select_handicap(unsigned int opts, unsigned int simd_bits)
+mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits)
 {
-	const char *handicap;
+	const char *limited_by;
 
-	mdv_simd_choose(widest(opts), simd_bits, &handicap);
-	return handicap;
+	mdv_simd_choose(widest(opts), simd_bits, &limited_by);
+	return limited_by;
 }
 
 static void

@@ -61,9 +61,9 @@ mdv_rx_vec_flag(mdv_vec bits, uint64_t flags)
 	return ~mdv_vec_equal(bits, mdv_vec_all(0)) & mdv_vec_all(flags);
 }
 
-/** Look up packet types and checksum flags. @return struct mdv_rx_meaning in each lane. */
+/** Look up packet types and checksum flags. @return struct mdv_rx_hdr_type in each lane. */
 static __rte_always_inline mdv_vec
-mdv_rx_vec_meaning(mdv_vec info, mdv_vec headers, const unsigned int opts)
+mdv_rx_vec_hdr_type(mdv_vec info, mdv_vec headers, const unsigned int opts)
 {
 	mdv_vec idx = (headers >> 18 & 0x3f) | (info >> 48 & 0x300);
 	uint64_t lanes[MDV_VEC_LANES];
@@ -71,7 +71,7 @@ mdv_rx_vec_meaning(mdv_vec info, mdv_vec headers, const unsigned int opts)
 	if (opts & MDV_RX_CSUM)
 		idx |= headers >> 19 & 0xc0;
 	MDV_VEC_EACH(i)
-	memcpy(&lanes[i], &mdv_rx_meanings[idx[i]], sizeof(lanes[i]));
+	memcpy(&lanes[i], &mdv_rx_hdr_types[idx[i]], sizeof(lanes[i]));
 	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
 }
 
@@ -111,7 +111,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 {
 	const mdv_vec owners = mdv_rx_vec_word(cqes, 7);
 	const uint8_t op_own_mask = UINT8_MAX & ~MDV_HW_CQE_SOLICITED;
-	mdv_vec headers, lens, meaning, flags, last, rows[MDV_VEC_LANES];
+	mdv_vec headers, lens, hdr_type, flags, last, rows[MDV_VEC_LANES];
 
 	if (!mdv_vec_is_zero((owners ^ op_own) & op_own_mask))
 		return false;
@@ -119,10 +119,10 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	rte_io_rmb();
 	headers = mdv_rx_vec_word(cqes, 3);
 	lens = mdv_rx_vec_word(cqes, 5) & UINT32_MAX;
-	meaning = mdv_rx_vec_meaning(mdv_rx_vec_word(cqes, 0), headers, opts);
-	flags = opts & MDV_RX_CSUM ? meaning >> 32 : mdv_vec_all(0);
+	hdr_type = mdv_rx_vec_hdr_type(mdv_rx_vec_word(cqes, 0), headers, opts);
+	flags = opts & MDV_RX_CSUM ? hdr_type >> 32 : mdv_vec_all(0);
 	last = lens & UINT16_MAX;
-	if (rxq->expects & MDV_RX_EXPECT_VLAN) {
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_VLAN) {
 		flags |= mdv_rx_vec_flag(headers & (MDV_HW_CQE_CV << 16),
 			RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 		last |= (headers & UINT16_MAX) << 16;
@@ -132,12 +132,12 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 			RTE_MBUF_F_RX_RSS_HASH);
 		last |= mdv_rx_vec_word(cqes, 1) << 32;
 	}
-	if ((opts & MDV_RX_MARK) && (rxq->expects & MDV_RX_EXPECT_MARK))
+	if ((opts & MDV_RX_MARK) && (rxq->runtime_opts & MDV_RX_RUNTIME_MARK))
 		flags |= mdv_rx_vec_marks(owners >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
 	if (opts & MDV_RX_TIMESTAMP)
 		flags |= mdv_rx_vec_timestamps(rxq, cqes, mbufs);
 	mdv_vec_transpose(
-		mdv_vec_all(rxq->rearm), flags, (meaning & UINT32_MAX) | lens << 32, last, rows);
+		mdv_vec_all(rxq->rearm), flags, (hdr_type & UINT32_MAX) | lens << 32, last, rows);
 	MDV_VEC_EACH(i)
 	mdv_vec_store(RTE_PTR_ADD(mbufs[i], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
 	sums->bytes += lens;

@@ -64,7 +64,7 @@ uint16_t mdv_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
  */
 eth_tx_burst_t mdv_tx_select(unsigned int opts, unsigned int simd_bits);
 /** @return what kept mdv_tx_select() from wider vectors; NULL: it has the widest there are. */
-const char *mdv_tx_select_handicap(unsigned int opts, unsigned int simd_bits);
+const char *mdv_tx_select_limited_by(unsigned int opts, unsigned int simd_bits);
 /** @return whether @p burst is one of ours, and what ethdev tx_burst_mode_get says of it. */
 bool mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode);
 

@@ -10,7 +10,7 @@
 #ifndef MDV_TX_BURST_H
 #define MDV_TX_BURST_H
 
-#include "tx_chain.h"
+#include "tx_mseg.h"
 #include "tx_each.h"
 #include "tx_one.h"
 #include "tx_swp.h"
@@ -62,7 +62,7 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 		uint32_t n = look || chains ? 0 : nb;
 
 		if (chains)
-			n = mdv_tx_chain_undo(mbufs, nb, pool);
+			n = mdv_tx_mseg_undo(mbufs, nb, pool);
 		else
 			while (vec && n + MDV_VEC_LANES <= nb &&
 				mdv_tx_burst_plain(mbufs + n, pool))
@@ -183,7 +183,7 @@ mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	if ((opts & MDV_TX_TSO) && (pkts[0]->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
 		n = mdv_tx_tso(txq, pkts, nb, bbs, (opts & MDV_TX_VLAN) != 0, &so_far);
 	if ((opts & MDV_TX_MULTI) && n == MDV_TX_TSO_WHOLE && pkts[0]->nb_segs > 1)
-		n = mdv_tx_chain_send(txq, pkts, nb, bbs, opts, &so_far);
+		n = mdv_tx_mseg_send(txq, pkts, nb, bbs, opts, &so_far);
 	if (n > 0)
 		*pos = so_far;
 	return n;

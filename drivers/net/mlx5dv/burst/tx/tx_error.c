@@ -22,7 +22,7 @@ wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 
 /** The WQEs before the one at @p failed are done. */
 static void
-flight_settle(struct mdv_txq *txq, uint16_t failed)
+flight_complete(struct mdv_txq *txq, uint16_t failed)
 {
 	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
 	const struct mdv_tx_done *done = &txq->dones[(txq->cq_ci - 1) & cq_mask];
@@ -45,7 +45,7 @@ flight_settle(struct mdv_txq *txq, uint16_t failed)
 
 /** Packets in flight will not be sent: they were counted as if they had been. */
 static void
-flight_lose(struct mdv_txq *txq)
+flight_drop(struct mdv_txq *txq)
 {
 	uint16_t at = txq->tail;
 
@@ -77,8 +77,8 @@ mdv_tx_error(struct mdv_txq *txq)
 	txq->stop_syndrome = err->syndrome;
 	/* Completions of what was flushed behind it are none of those that were asked for. */
 	if (!txq->lost) {
-		flight_settle(txq, txq->stop_wqe);
-		flight_lose(txq);
+		flight_complete(txq, txq->stop_wqe);
+		flight_drop(txq);
 	}
 	txq->cq_ci++;
 	if (txq->broken || mdv_txq_ring_recover(txq, txq->stop_syndrome) != 0) {

@@ -61,19 +61,19 @@ widest(unsigned int opts)
 eth_tx_burst_t
 mdv_tx_select(unsigned int opts, unsigned int simd_bits)
 {
-	const char *handicap;
+	const char *limited_by;
 
 	opts = served_by(opts);
-	return instances[mdv_simd_choose(widest(opts), simd_bits, &handicap)][opts];
+	return instances[mdv_simd_choose(widest(opts), simd_bits, &limited_by)][opts];
 }
 
 const char *
-mdv_tx_select_handicap(unsigned int opts, unsigned int simd_bits)
+mdv_tx_select_limited_by(unsigned int opts, unsigned int simd_bits)
 {
-	const char *handicap;
+	const char *limited_by;
 
-	mdv_simd_choose(widest(served_by(opts)), simd_bits, &handicap);
-	return handicap;
+	mdv_simd_choose(widest(served_by(opts)), simd_bits, &limited_by);
+	return limited_by;
 }
 
 static void

@@ -2,7 +2,7 @@
 /* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
  * headers, is the same in all instances. */
 #include "base/dm_mbuf.h"
-#include "tx_chain.h"
+#include "tx_mseg.h"
 #include "tx_tso.h"
 
 /** Units of the shortest headers. */
@@ -40,7 +40,8 @@ mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames)
 
 /** @return false: not to be cut up. */
 static __rte_noinline bool
-shape_take(struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, bool insert_vlan)
+template_take(
+	struct mdv_tx_tso_template *tso_template, const struct rte_mbuf *mbuf, bool insert_vlan)
 {
 	const uint64_t flags = mbuf->ol_flags;
 	const bool tagged = insert_vlan && (flags & RTE_MBUF_F_TX_VLAN) != 0;
@@ -52,38 +53,39 @@ shape_take(struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, bool insert_
 
 	if (!(flags & RTE_MBUF_F_TX_TCP_SEG) || header == 0)
 		return false;
-	memcpy(shape->eth, words, sizeof(shape->eth));
-	shape->tx_offload = mbuf->tx_offload;
-	shape->ol_flags = flags;
-	shape->header = header;
-	shape->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
+	memcpy(tso_template->eth, words, sizeof(tso_template->eth));
+	tso_template->tx_offload = mbuf->tx_offload;
+	tso_template->ol_flags = flags;
+	tso_template->header = header;
+	tso_template->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
 	/* Full units are copied, and nothing from where only the device may read. */
-	shape->least = tagged || (flags & RTE_MBUF_F_EXTERNAL)
+	tso_template->least = tagged || (flags & RTE_MBUF_F_EXTERNAL)
 		? UINT32_MAX
-		: MDV_TX_WQE_INLINE_START + shape->units * 16;
-	shape->mss = mbuf->tso_segsz;
-	shape->per_mss = (1ULL << INVERSE_SHIFT) / mbuf->tso_segsz + 1;
-	shape->tagged = tagged;
+		: MDV_TX_WQE_INLINE_START + tso_template->units * 16;
+	tso_template->mss = mbuf->tso_segsz;
+	tso_template->per_mss = (1ULL << INVERSE_SHIFT) / mbuf->tso_segsz + 1;
+	tso_template->tagged = tagged;
 	return true;
 }
 
 /** Headers that are in several segments or near the end of one, or get a tag. @return @p header,
  * NULL: the packet has fewer bytes, or has them in the device's memory */
 static __rte_noinline const uint8_t *
-headers_gather(const struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, uint8_t *header)
+headers_gather(const struct mdv_tx_tso_template *tso_template, const struct rte_mbuf *mbuf,
+	uint8_t *header)
 {
 	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
 	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
 	const uint8_t *from;
 
-	if (mdv_dm_mbuf_is_partly(mbuf, shape->header))
+	if (mdv_dm_mbuf_is_partly(mbuf, tso_template->header))
 		return NULL;
-	from = rte_pktmbuf_read(mbuf, 0, shape->header, bytes);
+	from = rte_pktmbuf_read(mbuf, 0, tso_template->header, bytes);
 	if (from == NULL)
 		return NULL;
-	memset(header, 0, MDV_TX_WQE_INLINE_START + shape->units * 16);
-	if (!shape->tagged) {
-		memcpy(header, from, shape->header);
+	memset(header, 0, MDV_TX_WQE_INLINE_START + tso_template->units * 16);
+	if (!tso_template->tagged) {
+		memcpy(header, from, tso_template->header);
 		return header;
 	}
 	memcpy(header, from, tci_off);
@@ -91,7 +93,7 @@ headers_gather(const struct mdv_tx_shape *shape, const struct rte_mbuf *mbuf, ui
 	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
 	header[tci_off + 2] = mbuf->vlan_tci >> 8;
 	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
-	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, shape->header - tci_off);
+	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, tso_template->header - tci_off);
 	return header;
 }
 
@@ -104,21 +106,21 @@ units_copy(uint8_t *to, const uint8_t *from, uint32_t nb)
 
 /** The part of a WQE that packets of one shape share, and the first bytes of the header. */
 static __rte_always_inline void
-head_write(uint8_t *wqe, const struct mdv_tx_shape *shape, const uint8_t *from)
+head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template, const uint8_t *from)
 {
-	memcpy(wqe + 16, shape->eth, sizeof(shape->eth));
+	memcpy(wqe + 16, tso_template->eth, sizeof(tso_template->eth));
 	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
 }
 
 /** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0 when
  * there is no room now, -1 when it cannot be sent. */
 static __rte_noinline int
-packet_write(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
-	uint16_t pc, uint16_t head, uint32_t room)
+packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
+	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room)
 {
-	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
 	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
-	const uint32_t nb = RTE_MIN(shape->units, to_end);
+	const uint32_t nb = RTE_MIN(tso_template->units, to_end);
 	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
@@ -126,16 +128,16 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_m
 
 	if (ds_head >= room * MDV_TX_WQE_DS_PER_BB)
 		return 0;
-	if (mbuf->data_len < shape->least) {
-		from = headers_gather(shape, mbuf, copy);
+	if (mbuf->data_len < tso_template->least) {
+		from = headers_gather(tso_template, mbuf, copy);
 		if (from == NULL)
 			return -1;
 	}
-	head_write(wqe, shape, from);
+	head_write(wqe, tso_template, from);
 	from += MDV_TX_WQE_INLINE_START;
 	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
-	units_copy(txq->wqes, from + nb * 16, shape->units - nb);
-	ds = mdv_tx_chain_write(txq, mbuf, shape->header, pc, head, ds_head, room);
+	units_copy(txq->wqes, from + nb * 16, tso_template->units - nb);
+	ds = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, ds_head, room);
 	if (ds <= (int)ds_head)
 		return ds <= 0 ? ds : -1;
 	return ds;
@@ -147,33 +149,34 @@ static __rte_noinline uint32_t
 payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *payload, struct rte_mbuf **slot)
 {
-	return mdv_tx_chain_write_flat(txq, mbuf, skip, payload, slot) - payload;
+	return mdv_tx_mseg_write_flat(txq, mbuf, skip, payload, slot) - payload;
 }
 
 /** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, -1
  * when it cannot be sent */
 static __rte_always_inline int
-packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_shape *shape, struct rte_mbuf *mbuf,
-	uint8_t *wqe, struct rte_mbuf **slot)
+packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
+	struct rte_mbuf *mbuf, uint8_t *wqe, struct rte_mbuf **slot)
 {
-	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + shape->units;
+	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
 	uint8_t *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	const uintptr_t addr = (uintptr_t)from + shape->header;
+	const uintptr_t addr = (uintptr_t)from + tso_template->header;
 	struct mlx5_wqe_data_seg *payload = (void *)(wqe + ds_head * 16);
 	uint32_t nb = 1;
 
-	head_write(wqe, shape, from);
+	head_write(wqe, tso_template, from);
 	from += MDV_TX_WQE_INLINE_START;
 	memcpy(units, from, UNITS_MIN * 16);
-	if (unlikely(shape->units > UNITS_MIN))
-		units_copy(units + UNITS_MIN * 16, from + UNITS_MIN * 16, shape->units - UNITS_MIN);
+	if (unlikely(tso_template->units > UNITS_MIN))
+		units_copy(units + UNITS_MIN * 16, from + UNITS_MIN * 16,
+			tso_template->units - UNITS_MIN);
 	if (likely(mbuf->nb_segs == 1 && addr - txq->mr.last.start < txq->mr.last.size)) {
 		*slot = mbuf;
-		mdv_tx_wqe_data_keyed(payload, addr, mbuf->data_len - shape->header,
+		mdv_tx_wqe_data_keyed(payload, addr, mbuf->data_len - tso_template->header,
 			(uint64_t)txq->mr.last.lkey_be << 32);
 	} else {
-		nb = payload_write(txq, mbuf, shape->header, payload, slot);
+		nb = payload_write(txq, mbuf, tso_template->header, payload, slot);
 	}
 	return likely(nb != 0) ? (int)(ds_head + nb) : -1;
 }
@@ -188,7 +191,7 @@ struct rings {
 static __rte_always_inline struct rings
 rings_at(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
 {
-	const struct mdv_tx_chain_room flat = mdv_tx_chain_room(txq, pc, head, room);
+	const struct mdv_tx_mseg_room flat = mdv_tx_mseg_room(txq, pc, head, room);
 	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
 	struct rte_mbuf **slot = &txq->mbufs[head & txq->mask];
 
@@ -208,37 +211,38 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 {
 	struct rings at = rings_at(txq, pos->pc, pos->head, room);
 	const uint32_t max = txq->limits.tso_max;
-	struct mdv_tx_shape *shape = &txq->shape;
+	struct mdv_tx_tso_template *tso_template = &txq->tso_template;
 	uint64_t nb_frames = 0, bytes = 0;
 	uint16_t pc = pos->pc, head = pos->head, nb_mbufs;
 	uint8_t *last = pos->last;
 	int ret = -1;
 	uint32_t n;
 
-	mdv_tx_chain_prefetch_first(pkts, nb);
+	mdv_tx_mseg_prefetch_first(pkts, nb);
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t nb_segs = mbuf->nb_segs;
 		uint32_t payload, more;
 		bool flat;
 
-		mdv_tx_chain_prefetch(pkts, n, nb, false);
-		if (unlikely(mbuf->ol_flags != shape->ol_flags ||
-			    mbuf->tx_offload != shape->tx_offload) &&
-			!shape_take(shape, mbuf, insert_vlan))
+		mdv_tx_mseg_prefetch(pkts, n, nb, false);
+		if (unlikely(mbuf->ol_flags != tso_template->ol_flags ||
+			    mbuf->tx_offload != tso_template->tx_offload) &&
+			!template_take(tso_template, mbuf, insert_vlan))
 			break;
-		payload = mbuf->pkt_len - shape->header;
-		if (unlikely(payload > max || payload <= shape->mss)) {
+		payload = mbuf->pkt_len - tso_template->header;
+		if (unlikely(payload > max || payload <= tso_template->mss)) {
 			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
 			break;
 		}
-		flat = mbuf->data_len >= shape->least &&
-			rings_have(&at, nb_segs, MDV_TX_WQE_DS_HEAD + shape->units + nb_segs);
+		flat = mbuf->data_len >= tso_template->least &&
+			rings_have(
+				&at, nb_segs, MDV_TX_WQE_DS_HEAD + tso_template->units + nb_segs);
 		if (likely(flat))
-			ret = packet_write_flat(txq, shape, mbuf, at.wqe, at.slot);
+			ret = packet_write_flat(txq, tso_template, mbuf, at.wqe, at.slot);
 		else
 			ret = packet_write(
-				txq, shape, mbuf, pc, head, room - (uint16_t)(pc - pos->pc));
+				txq, tso_template, mbuf, pc, head, room - (uint16_t)(pc - pos->pc));
 		if (unlikely(ret <= 0))
 			break;
 		/* Not at the end of the ring. */
@@ -252,9 +256,9 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		at.slot += nb_segs;
 		if (unlikely(!flat))
 			at = rings_at(txq, pc, head, room - (uint16_t)(pc - pos->pc));
-		more = (payload - 1) * shape->per_mss >> INVERSE_SHIFT;
+		more = (payload - 1) * tso_template->per_mss >> INVERSE_SHIFT;
 		nb_frames += more;
-		bytes += mbuf->pkt_len + more * shape->header;
+		bytes += mbuf->pkt_len + more * tso_template->header;
 	}
 	if (n == 0)
 		return ret;

@@ -65,7 +65,7 @@ static int
 action_parse_one(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	const struct mdv_flow_action_row *row;
-	int rc;
+	int ret;
 
 	if ((unsigned int)action->type >= MDV_FLOW_ACTION_ROWS)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
@@ -81,9 +81,9 @@ action_parse_one(struct mdv_flow_action_state *state, const struct rte_flow_acti
 	if (row->apply == NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"action %s: %s", row->name, row->instead);
-	rc = action_check_pairs(state, action);
-	if (rc != 0)
-		return rc;
+	ret = action_check_pairs(state, action);
+	if (ret != 0)
+		return ret;
 	if (row->needs_conf && action->conf == NULL)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 			action, "%s: no configuration; it needs one", row->name);
@@ -136,15 +136,15 @@ action_parse_list(struct mdv_flow_action_state *state, const struct rte_flow_act
 	memset(state->out, 0, sizeof(*state->out));
 	state->list = list;
 	for (; list->type != RTE_FLOW_ACTION_TYPE_END; list++) {
-		int rc;
+		int ret;
 
 		if (list->type == RTE_FLOW_ACTION_TYPE_VOID)
 			continue;
-		rc = action_parse_one(state, list);
-		if (rc != 0)
-			return rc;
+		ret = action_parse_one(state, list);
+		if (ret != 0)
+			return ret;
 	}
-	return mdv_flow_action_end_edits(state);
+	return mdv_flow_action_end_modify(state);
 }
 
 static struct mdv_flow_action_state
@@ -165,9 +165,9 @@ mdv_flow_action_parse(const struct mdv_flow_action_env *env, const struct rte_fl
 	struct mdv_flow_actions *actions, struct rte_flow_error *error)
 {
 	struct mdv_flow_action_state state = action_state(env, actions, error);
-	int rc = action_parse_list(&state, list);
+	int ret = action_parse_list(&state, list);
 
-	return rc != 0 ? rc : action_check_fate(&state, list);
+	return ret != 0 ? ret : action_check_fate(&state, list);
 }
 
 int
@@ -176,12 +176,12 @@ mdv_flow_action_parse_egress(const struct mdv_flow_action_env *env,
 	struct rte_flow_error *error)
 {
 	struct mdv_flow_action_state state = action_state(env, actions, error);
-	int rc;
+	int ret;
 
 	state.egress = true;
-	rc = action_parse_list(&state, list);
-	if (rc != 0)
-		return rc;
+	ret = action_parse_list(&state, list);
+	if (ret != 0)
+		return ret;
 	if (state.given == 0)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, list,
 			"egress: the actions change nothing; add DROP or COUNT");

@@ -47,11 +47,11 @@ struct mdv_flow_actions {
 	const uint16_t *extras[MDV_FLOW_ACTION_EXTRAS]; /**< a queue each, by further QUEUE */
 	/** The RSS if it is by the headers inside a tunnel, NULL: by the outer ones. */
 	const struct rte_flow_action_rss *inner;
-	struct mdv_flow_count *counter;      /**< of an indirect COUNT; NULL: the rule's own */
-	bool egress;                         /**< of sent packets */
-	bool decap;                          /**< takes a tunnel off: what is inside is hashed */
-	uint8_t nb_edits;                    /**< verbs actions that change the packet */
-	const struct rte_flow_action *edits; /**< NULL, or the list, for flow_edit.h */
+	struct mdv_flow_count *counter; /**< of an indirect COUNT; NULL: the rule's own */
+	bool egress;                    /**< of sent packets */
+	bool decap;                     /**< takes a tunnel off: what is inside is hashed */
+	uint8_t nb_modify;              /**< verbs actions that change the packet */
+	const struct rte_flow_action *modify_list; /**< NULL, or the list, for flow_modify.h */
 };
 
 /**

@@ -163,23 +163,23 @@ int
 mdv_flow_action_apply_rss(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_rss *conf = action->conf;
-	int rc = action_check_hash(state, conf);
+	int ret = action_check_hash(state, conf);
 
-	if (rc == 0)
-		rc = action_check_rss(state, action);
+	if (ret == 0)
+		ret = action_check_rss(state, action);
 
-	for (uint32_t i = 0; rc == 0 && i < conf->queue_num; i++)
-		rc = action_check_queue(state, action, "RSS", conf->queue[i]);
-	if (rc == 0 && state->out->fate == MDV_FLOW_ACTION_QUEUES) {
+	for (uint32_t i = 0; ret == 0 && i < conf->queue_num; i++)
+		ret = action_check_queue(state, action, "RSS", conf->queue[i]);
+	if (ret == 0 && state->out->fate == MDV_FLOW_ACTION_QUEUES) {
 		/* The one place for an RSS is taken by a QUEUE, which is content with another. */
 		const uint16_t *queue = state->out->queues;
 
 		state->out->queues = conf->queue;
 		state->out->nb_queues = 0;
-		rc = action_add_extra(state, action, queue);
+		ret = action_add_extra(state, action, queue);
 	}
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	state->out->fate = MDV_FLOW_ACTION_QUEUES;
 	state->out->queues = conf->queue;
 	state->out->nb_queues = conf->queue_num;
@@ -248,14 +248,14 @@ mdv_flow_action_apply_sample(
 	const struct rte_flow_action_sample *conf = action->conf;
 	const struct rte_flow_action *copy = conf->actions;
 	unsigned int nb = 0;
-	int rc = 0;
+	int ret = 0;
 
 	if (conf->ratio != 1)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 			conf, "SAMPLE ratio %u: the device copies every packet; use ratio 1",
 			conf->ratio);
 	state->in_sample = true;
-	for (; rc == 0 && copy != NULL && copy->type != RTE_FLOW_ACTION_TYPE_END; copy++) {
+	for (; ret == 0 && copy != NULL && copy->type != RTE_FLOW_ACTION_TYPE_END; copy++) {
 		if (copy->type == RTE_FLOW_ACTION_TYPE_VOID)
 			continue;
 		if (copy->type != RTE_FLOW_ACTION_TYPE_QUEUE &&
@@ -267,14 +267,14 @@ mdv_flow_action_apply_sample(
 				(unsigned int)copy->type < MDV_FLOW_ACTION_ROWS
 					? state->rows[copy->type].name
 					: "unknown");
-		rc = state->parse_one(state, copy);
+		ret = state->parse_one(state, copy);
 		nb++;
 	}
 	state->in_sample = false;
-	if (rc == 0 && nb == 0)
+	if (ret == 0 && nb == 0)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 			conf, "SAMPLE: it has no actions; give it QUEUE or RSS");
-	return rc;
+	return ret;
 }
 
 /* As if the action stood there itself, but the application knows nothing of our copy of it. */
@@ -284,11 +284,11 @@ mdv_flow_action_apply_indirect(
 {
 	struct rte_flow_action_handle *handle = (void *)(uintptr_t)action->conf;
 	const bool updated = state->env->updated == handle;
-	int rc = state->parse_one(state, updated ? state->env->update : handle->action);
+	int ret = state->parse_one(state, updated ? state->env->update : handle->action);
 
-	if (rc != 0 && state->error != NULL)
+	if (ret != 0 && state->error != NULL)
 		state->error->cause = action;
-	if (rc == 0 && handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
+	if (ret == 0 && handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
 		state->out->counter = &handle->count;
-	return rc;
+	return ret;
 }

@@ -6,7 +6,7 @@
  *     flow_action.c         the walk: configurations, pairs, is there a fate
  *     flow_action_rows.c    the rows, one for each action of rte_flow
  *     flow_action_apply.c   what the actions do that the driver knows
- *     flow_action_edit.c    which of those that change packets stand where
+ *     flow_action_modify.c    which of those that change packets stand where
  */
 #ifndef MDV_FLOW_ACTION_ROW_H
 #define MDV_FLOW_ACTION_ROW_H
@@ -19,14 +19,14 @@
 #define MDV_FLOW_ACTION_BIT(type) (UINT64_C(1) << (type))
 
 /** What an action changes about packets, as far as its place is concerned. */
-enum mdv_flow_edit_kind {
-	MDV_FLOW_EDIT_NONE,
-	MDV_FLOW_EDIT_FIELD,
-	MDV_FLOW_EDIT_DECAP,
-	MDV_FLOW_EDIT_ENCAP,
-	MDV_FLOW_EDIT_RAW_DECAP,
-	MDV_FLOW_EDIT_RAW_ENCAP,
-	MDV_FLOW_EDIT_KINDS,
+enum mdv_flow_modify_kind {
+	MDV_FLOW_MODIFY_NONE,
+	MDV_FLOW_MODIFY_FIELD,
+	MDV_FLOW_MODIFY_DECAP,
+	MDV_FLOW_MODIFY_ENCAP,
+	MDV_FLOW_MODIFY_RAW_DECAP,
+	MDV_FLOW_MODIFY_RAW_ENCAP,
+	MDV_FLOW_MODIFY_KINDS,
 };
 
 struct mdv_flow_action_row;
@@ -44,7 +44,7 @@ struct mdv_flow_action_state {
 	bool egress;    /**< of a rule on sent packets */
 	bool fields;    /**< some are changed */
 	/** The action that changes packets, or gives them to somebody, that was there last. */
-	const struct rte_flow_action *edit, *given_to;
+	const struct rte_flow_action *modify, *given_to;
 	const struct rte_flow_action *raw_decap; /**< that no RAW_ENCAP has come behind */
 	struct rte_flow_error *error;
 };
@@ -57,7 +57,7 @@ struct mdv_flow_action_row {
 	/** Check the configuration and note the effect. NULL: the driver cannot do the action. */
 	int (*apply)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 	const char *instead; /**< when it, or the device, cannot: what to do */
-	enum mdv_flow_edit_kind edit;
+	enum mdv_flow_modify_kind modify;
 };
 
 /** By type; END and VOID have names only. */
@@ -83,10 +83,10 @@ int mdv_flow_action_apply_indirect(
 int mdv_flow_action_apply_sample(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 
-/* flow_action_edit.c */
-int mdv_flow_action_apply_edit(
+/* flow_action_modify.c */
+int mdv_flow_action_apply_modify(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 /** The list is at its end. @return as above */
-int mdv_flow_action_end_edits(struct mdv_flow_action_state *state);
+int mdv_flow_action_end_modify(struct mdv_flow_action_state *state);
 
 #endif /* MDV_FLOW_ACTION_ROW_H */

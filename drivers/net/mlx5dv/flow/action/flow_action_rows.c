@@ -36,13 +36,13 @@ static const char kernel[] = "the kernel gets what no rule takes; leave the rule
 			     "port, or give the kernel its copy with QUEUE and PASSTHRU";
 
 /* clang-format off */
-#define ANY(t, fate, conf, egress, apply, instead, edit) \
-	[RTE_FLOW_ACTION_TYPE_##t] = { #t, fate, conf, egress, apply, instead, MDV_FLOW_EDIT_##edit }
+#define ANY(t, fate, conf, egress, apply, instead, modify) \
+	[RTE_FLOW_ACTION_TYPE_##t] = { #t, fate, conf, egress, apply, instead, MDV_FLOW_MODIFY_##modify }
 #define ROW(t, fate, conf, egress, apply) ANY(t, fate, conf, egress, apply, NULL, NONE)
 #define NOT(t, instead) ANY(t, false, false, false, NULL, instead, NONE)
 #define NAME(t) NOT(t, NULL)
-#define EDIT(t, kind, conf, instead) \
-	ANY(t, false, conf, true, mdv_flow_action_apply_edit, instead, kind)
+#define MODIFY(t, kind, conf, instead) \
+	ANY(t, false, conf, true, mdv_flow_action_apply_modify, instead, kind)
 
 const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NAME(END),
@@ -84,29 +84,29 @@ const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NOT(MAC_SWAP,         rewrite),
 
 	/*                     kind       conf   where the device cannot */
-	EDIT(VXLAN_DECAP,      DECAP,     false, decap),
-	EDIT(NVGRE_DECAP,      DECAP,     false, decap),
-	EDIT(RAW_DECAP,        RAW_DECAP, true,  decap),
-	EDIT(VXLAN_ENCAP,      ENCAP,     true,  encap),
-	EDIT(NVGRE_ENCAP,      ENCAP,     true,  encap),
-	EDIT(RAW_ENCAP,        RAW_ENCAP, true,  encap),
-	EDIT(MODIFY_FIELD,     FIELD,     true,  change),
-	EDIT(OF_SET_VLAN_VID,  FIELD,     true,  change),
-	EDIT(SET_MAC_SRC,      FIELD,     true,  change),
-	EDIT(SET_MAC_DST,      FIELD,     true,  change),
-	EDIT(SET_IPV4_SRC,     FIELD,     true,  change),
-	EDIT(SET_IPV4_DST,     FIELD,     true,  change),
-	EDIT(SET_IPV4_DSCP,    FIELD,     true,  change),
-	EDIT(SET_IPV6_SRC,     FIELD,     true,  change),
-	EDIT(SET_IPV6_DST,     FIELD,     true,  change),
-	EDIT(SET_IPV6_DSCP,    FIELD,     true,  change),
-	EDIT(SET_TTL,          FIELD,     true,  change),
-	EDIT(DEC_TTL,          FIELD,     false, change),
-	EDIT(SET_TP_SRC,       FIELD,     true,  change),
-	EDIT(SET_TP_DST,       FIELD,     true,  change),
-	EDIT(INC_TCP_SEQ,      FIELD,     true,  change),
-	EDIT(DEC_TCP_SEQ,      FIELD,     true,  change),
-	EDIT(INC_TCP_ACK,      FIELD,     true,  change),
-	EDIT(DEC_TCP_ACK,      FIELD,     true,  change),
+	MODIFY(VXLAN_DECAP,      DECAP,     false, decap),
+	MODIFY(NVGRE_DECAP,      DECAP,     false, decap),
+	MODIFY(RAW_DECAP,        RAW_DECAP, true,  decap),
+	MODIFY(VXLAN_ENCAP,      ENCAP,     true,  encap),
+	MODIFY(NVGRE_ENCAP,      ENCAP,     true,  encap),
+	MODIFY(RAW_ENCAP,        RAW_ENCAP, true,  encap),
+	MODIFY(MODIFY_FIELD,     FIELD,     true,  change),
+	MODIFY(OF_SET_VLAN_VID,  FIELD,     true,  change),
+	MODIFY(SET_MAC_SRC,      FIELD,     true,  change),
+	MODIFY(SET_MAC_DST,      FIELD,     true,  change),
+	MODIFY(SET_IPV4_SRC,     FIELD,     true,  change),
+	MODIFY(SET_IPV4_DST,     FIELD,     true,  change),
+	MODIFY(SET_IPV4_DSCP,    FIELD,     true,  change),
+	MODIFY(SET_IPV6_SRC,     FIELD,     true,  change),
+	MODIFY(SET_IPV6_DST,     FIELD,     true,  change),
+	MODIFY(SET_IPV6_DSCP,    FIELD,     true,  change),
+	MODIFY(SET_TTL,          FIELD,     true,  change),
+	MODIFY(DEC_TTL,          FIELD,     false, change),
+	MODIFY(SET_TP_SRC,       FIELD,     true,  change),
+	MODIFY(SET_TP_DST,       FIELD,     true,  change),
+	MODIFY(INC_TCP_SEQ,      FIELD,     true,  change),
+	MODIFY(DEC_TCP_SEQ,      FIELD,     true,  change),
+	MODIFY(INC_TCP_ACK,      FIELD,     true,  change),
+	MODIFY(DEC_TCP_ACK,      FIELD,     true,  change),
 };
 /* clang-format on */

@@ -22,11 +22,11 @@ count_create(struct mdv_port *port, struct ibv_counters **out)
 		return errno != 0 ? -errno : -ENOMEM;
 	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++) {
 		struct ibv_counter_attach_attr attach = { .counter_desc = what[i], .index = i };
-		int rc = ibv_attach_counters_point_flow(counters, &attach, NULL);
+		int ret = ibv_attach_counters_point_flow(counters, &attach, NULL);
 
-		if (rc != 0) {
+		if (ret != 0) {
 			ibv_destroy_counters(counters);
-			return -rc;
+			return -ret;
 		}
 	}
 	*out = counters;
@@ -36,10 +36,10 @@ count_create(struct mdv_port *port, struct ibv_counters **out)
 int
 mdv_flow_count_get(struct mdv_port *port, struct mdv_flow_count *count)
 {
-	int rc = count->users == 0 ? count_create(port, &count->verbs) : 0;
+	int ret = count->users == 0 ? count_create(port, &count->verbs) : 0;
 
-	count->users += rc == 0 ? 1 : 0;
-	return rc;
+	count->users += ret == 0 ? 1 : 0;
+	return ret;
 }
 
 void
@@ -63,14 +63,14 @@ mdv_flow_count_put(struct mdv_flow_count *count)
 int
 mdv_flow_count_read(const struct mdv_flow_count *count, uint64_t counts[MDV_FLOW_COUNT_NB])
 {
-	int rc = 0;
+	int ret = 0;
 
 	memset(counts, 0, MDV_FLOW_COUNT_NB * sizeof(counts[0]));
 	if (count->verbs != NULL)
-		rc = ibv_read_counters(count->verbs, counts, MDV_FLOW_COUNT_NB, 0);
+		ret = ibv_read_counters(count->verbs, counts, MDV_FLOW_COUNT_NB, 0);
 	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++)
 		counts[i] += count->counts[i];
-	return rc > 0 ? -rc : rc;
+	return ret > 0 ? -ret : ret;
 }
 
 int
@@ -78,10 +78,10 @@ mdv_flow_count_query(struct mdv_flow_count *count, struct rte_flow_query_count *
 	struct rte_flow_error *error)
 {
 	uint64_t counts[MDV_FLOW_COUNT_NB];
-	int rc = mdv_flow_count_read(count, counts);
+	int ret = mdv_flow_count_read(count, counts);
 
-	if (rc != 0)
-		return mdv_flow_error_kernel(error, -rc, "COUNT: reading the counter");
+	if (ret != 0)
+		return mdv_flow_error_kernel(error, -ret, "COUNT: reading the counter");
 	query->hits_set = 1;
 	query->bytes_set = 1;
 	query->hits = counts[MDV_FLOW_COUNT_PACKETS] - count->base[MDV_FLOW_COUNT_PACKETS];

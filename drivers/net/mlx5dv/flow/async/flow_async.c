@@ -129,14 +129,14 @@ mdv_flow_async_configure(struct rte_eth_dev *dev, const struct rte_flow_port_att
 {
 	struct mdv_flow_state *state = mdv_port(dev)->flow;
 	struct mdv_flow_queue **queues;
-	int rc = async_check_resources(dev, attr, nb_queues, error);
+	int ret = async_check_resources(dev, attr, nb_queues, error);
 
-	if (rc == 0)
-		rc = async_check_sizes(nb_queues, queue_attr, error);
-	if (rc == 0)
-		rc = async_check_idle(state, error);
-	if (rc != 0)
-		return rc;
+	if (ret == 0)
+		ret = async_check_sizes(nb_queues, queue_attr, error);
+	if (ret == 0)
+		ret = async_check_idle(state, error);
+	if (ret != 0)
+		return ret;
 	queues = async_make_queues(nb_queues, queue_attr);
 	if (queues == NULL)
 		return mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
@@ -199,12 +199,12 @@ async_do_action(
 static int
 async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_error *error)
 {
-	int rc = 0;
+	int ret = 0;
 
 	switch (op->what) {
 	case MDV_FLOW_ASYNC_CREATE:
 		op->flow->queued = false;
-		rc = mdv_flow_rule_enter_later(port, op->flow, error);
+		ret = mdv_flow_rule_enter_later(port, op->flow, error);
 		break;
 	case MDV_FLOW_ASYNC_DESTROY:
 		op->flow->queued = false;
@@ -212,11 +212,11 @@ async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_er
 		mdv_flow_rule_free(port, op->flow);
 		break;
 	default:
-		rc = async_do_action(port, op, error);
+		ret = async_do_action(port, op, error);
 		break;
 	}
-	op->status = rc == 0 ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
-	return rc;
+	op->status = ret == 0 ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
+	return ret;
 }
 
 /* Up to but not including the operation @p end; a result has no room for the reason of a refusal.
@@ -247,16 +247,16 @@ static int
 async_give(struct mdv_port *port, uint32_t queue_id, bool postpone, struct rte_flow_error *error)
 {
 	struct mdv_flow_queue *queue = port->flow->async.queues[queue_id];
-	int rc = 0;
+	int ret = 0;
 
 	if (!postpone) {
 		pthread_mutex_lock(&port->flow->lock);
 		async_do_until(port, queue_id, queue->given);
-		rc = async_do(port, async_op(queue, queue->given), error);
+		ret = async_do(port, async_op(queue, queue->given), error);
 		pthread_mutex_unlock(&port->flow->lock);
 	}
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	queue->given++;
 	queue->done += postpone ? 0 : 1;
 	return 0;
@@ -351,16 +351,16 @@ mdv_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 	struct rte_flow_error *error)
 {
 	struct mdv_flow_queue *queue = async_queue(dev, queue_id, error);
-	int rc;
+	int ret;
 
 	if (queue == NULL)
 		return -EINVAL;
 	if (flow == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 			"there is no rule to destroy");
-	rc = async_check_room(queue, queue_id, error);
-	if (rc != 0)
-		return rc;
+	ret = async_check_room(queue, queue_id, error);
+	if (ret != 0)
+		return ret;
 	if (flow->queued)
 		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
 			"an operation on the rule waits in flow queue %u; push and pull it first",
@@ -463,14 +463,14 @@ mdv_flow_async_action_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 		.what = MDV_FLOW_ASYNC_ACTION_DESTROY,
 	};
 	struct mdv_port *port = mdv_port(dev);
-	int rc = async_check_queue(dev, queue_id, error);
+	int ret = async_check_queue(dev, queue_id, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_indirect_check_handle(port, handle, error);
+	ret = mdv_flow_indirect_check_handle(port, handle, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
+	return ret != 0 ? ret : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
 int
@@ -484,15 +484,15 @@ mdv_flow_async_action_update(struct rte_eth_dev *dev, uint32_t queue_id,
 		.what = MDV_FLOW_ASYNC_ACTION_UPDATE,
 	};
 	struct mdv_port *port = mdv_port(dev);
-	int rc = async_check_queue(dev, queue_id, error);
+	int ret = async_check_queue(dev, queue_id, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	pthread_mutex_lock(&port->flow->lock);
 	op.data = mdv_flow_indirect_prepare(port, handle, update, error);
-	rc = op.data != NULL ? 0 : -rte_errno;
+	ret = op.data != NULL ? 0 : -rte_errno;
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
+	return ret != 0 ? ret : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
 int
@@ -507,17 +507,17 @@ mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 		.what = MDV_FLOW_ASYNC_ACTION_QUERY,
 	};
 	struct mdv_port *port = mdv_port(dev);
-	int rc = async_check_queue(dev, queue_id, error);
+	int ret = async_check_queue(dev, queue_id, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	if (data == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"a query of an indirect action needs room for the answer");
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_indirect_do_query(port, op.handle, NULL, error);
+	ret = mdv_flow_indirect_do_query(port, op.handle, NULL, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc != 0 ? rc : async_enqueue(dev, queue_id, attr, &op, error);
+	return ret != 0 ? ret : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
 /* What waits and was not done: a rule, or an action that was to be. */

@@ -71,11 +71,11 @@ int
 mdv_flow_table_destroy_pattern(struct rte_eth_dev *dev, struct rte_flow_pattern_template *template,
 	struct rte_flow_error *error)
 {
-	int rc = table_check_unused(template, template->nb_tables, error);
+	int ret = table_check_unused(template, template->nb_tables, error);
 
 	(void)dev;
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	LIST_REMOVE(template, next);
 	mdv_flow_template_free_pattern(template);
 	return 0;
@@ -85,11 +85,11 @@ int
 mdv_flow_table_destroy_actions(struct rte_eth_dev *dev, struct rte_flow_actions_template *template,
 	struct rte_flow_error *error)
 {
-	int rc = table_check_unused(template, template->nb_tables, error);
+	int ret = table_check_unused(template, template->nb_tables, error);
 
 	(void)dev;
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	LIST_REMOVE(template, next);
 	mdv_flow_template_free_actions(template);
 	return 0;
@@ -102,10 +102,10 @@ table_check(const struct rte_flow_template_table_attr *attr,
 	struct rte_flow_error *error)
 {
 	bool whole = nb_patterns != 0 && nb_actions != 0;
-	int rc = mdv_flow_plan_check_attr(&attr->flow_attr, MDV_FLOW_INGRESS_ONLY, error);
+	int ret = mdv_flow_plan_check_attr(&attr->flow_attr, MDV_FLOW_INGRESS_ONLY, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	for (unsigned int i = 0; i < nb_patterns; i++)
 		whole = whole && patterns[i] != NULL;
 	for (unsigned int i = 0; i < nb_actions; i++)

@@ -124,11 +124,11 @@ template_find_field(enum rte_flow_action_type type)
 static int
 template_check_direction(struct rte_flow_attr attr, const void *given, struct rte_flow_error *error)
 {
-	int rc = mdv_flow_plan_check_attr(&attr, MDV_FLOW_INGRESS_ONLY, error);
+	int ret = mdv_flow_plan_check_attr(&attr, MDV_FLOW_INGRESS_ONLY, error);
 
-	if (rc != 0 && error != NULL)
+	if (ret != 0 && error != NULL)
 		error->cause = given;
-	return rc;
+	return ret;
 }
 
 /* @return how many, END included, or -ENOTSUP */
@@ -189,7 +189,7 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 	struct mdv_flow_template_merged trial;
 	struct mdv_flow_build build;
 	struct rte_flow_error of_values = { .type = RTE_FLOW_ERROR_TYPE_NONE };
-	int rc;
+	int ret;
 
 	memset(&trial, 0, sizeof(trial));
 	for (unsigned int i = 0; i < nb; i++) {
@@ -199,14 +199,14 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		trial.pattern[i].spec = pattern[i].mask;
 		trial.pattern[i].mask = pattern[i].mask;
 	}
-	rc = mdv_flow_item_translate(trial.pattern, port->flow->features, &build, &of_values);
-	if (rc == 0)
+	ret = mdv_flow_item_translate(trial.pattern, port->flow->features, &build, &of_values);
+	if (ret == 0)
 		return 0;
 	if (of_values.type != RTE_FLOW_ERROR_TYPE_ITEM) {
 		mdv_flow_template_blame(&trial, pattern, NULL, &of_values);
 		if (error != NULL)
 			*error = of_values;
-		return rc;
+		return ret;
 	}
 	for (unsigned int i = 0; i < nb; i++) {
 		const void *bits = trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_GRE_KEY
@@ -216,9 +216,9 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		trial.pattern[i].spec = bits;
 		trial.pattern[i].mask = bits;
 	}
-	rc = mdv_flow_item_translate(trial.pattern, port->flow->features, &build, error);
+	ret = mdv_flow_item_translate(trial.pattern, port->flow->features, &build, error);
 	mdv_flow_template_blame(&trial, pattern, NULL, error);
-	return rc;
+	return ret;
 }
 
 /* @return the copy of @p list, which is made of @p given, one allocation; NULL: @p error is filled
@@ -337,7 +337,7 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 	struct mdv_flow_template_merged *merged;
 	struct mdv_flow_actions parsed;
 	struct template_trial trial;
-	int rc;
+	int ret;
 
 	env.nb_queues = UINT16_MAX;
 	memset(&trial, 0, sizeof(trial));
@@ -353,13 +353,13 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 				&merged->confs[i]);
 	}
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_indirect_check(port, merged->actions, error);
-	if (rc == 0)
-		rc = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
+	ret = mdv_flow_indirect_check(port, merged->actions, error);
+	if (ret == 0)
+		ret = mdv_flow_action_parse(&env, merged->actions, &parsed, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	if (rc != 0)
+	if (ret != 0)
 		template_blame_trial(&trial, actions, error);
-	return rc;
+	return ret;
 }
 
 /* What the masks make constant, noted in the template. */
@@ -536,7 +536,7 @@ mdv_flow_template_merge(const struct rte_flow_pattern_template *pattern_template
 	const struct rte_flow_action actions[], struct mdv_flow_template_merged *merged,
 	struct rte_flow_error *error)
 {
-	int rc = template_merge_pattern(pattern_template, pattern, merged->pattern, error);
+	int ret = template_merge_pattern(pattern_template, pattern, merged->pattern, error);
 
-	return rc != 0 ? rc : template_merge_actions(actions_template, actions, merged, error);
+	return ret != 0 ? ret : template_merge_actions(actions_template, actions, merged, error);
 }

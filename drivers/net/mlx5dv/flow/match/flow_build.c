@@ -236,15 +236,15 @@ build_add_layer(
 int
 mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; rc == 0 && i < RTE_DIM(layer_specs); i++)
+	for (unsigned int i = 0; ret == 0 && i < RTE_DIM(layer_specs); i++)
 		if ((layers & layer_specs[i].layer) != 0)
-			rc = build_add_layer(build, MDV_FLOW_BUILD_OUTER, &layer_specs[i]);
-	for (unsigned int i = 0; rc == 0 && i < RTE_DIM(layer_specs); i++)
+			ret = build_add_layer(build, MDV_FLOW_BUILD_OUTER, &layer_specs[i]);
+	for (unsigned int i = 0; ret == 0 && i < RTE_DIM(layer_specs); i++)
 		if ((layers & MDV_LAYER_INNER(layer_specs[i].layer)) != 0)
-			rc = build_add_layer(build, MDV_FLOW_BUILD_INNER, &layer_specs[i]);
-	return rc;
+			ret = build_add_layer(build, MDV_FLOW_BUILD_INNER, &layer_specs[i]);
+	return ret;
 }
 
 /* Both addresses, which lie one behind the other; the source first, of which rules say least. */

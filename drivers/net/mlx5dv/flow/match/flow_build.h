@@ -61,7 +61,7 @@ void mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_
 void mdv_flow_build_any_tag(struct mdv_flow_build *build, enum mdv_flow_build_side side);
 /** @return how many attributes it takes to say what is matched: 1, 2 or 4. */
 static inline unsigned int
-mdv_flow_build_nb_halves(const struct mdv_flow_build *build)
+mdv_flow_build_nb_entries(const struct mdv_flow_build *build)
 {
 	return 1u << __builtin_popcount(build->any_tag);
 }

@@ -17,7 +17,7 @@ enum mdv_flow_feature {
 	MDV_FLOW_CAN_MPLS_UDP = 1 << 10,
 	MDV_FLOW_CAN_MPLS_GRE = 1 << 11,
 	MDV_FLOW_CAN_EGRESS = 1 << 12, /**< rules on sent packets */
-	/* What flow_edit.h makes of actions. */
+	/* What flow_modify.h makes of actions. */
 	MDV_FLOW_CAN_CHANGE = 1 << 13,      /**< fields of received packets */
 	MDV_FLOW_CAN_CHANGE_SENT = 1 << 14, /**< of sent ones */
 	MDV_FLOW_CAN_DECAP = 1 << 15,       /**< take tunnels off, with frames in them */

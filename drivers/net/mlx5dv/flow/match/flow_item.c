@@ -84,21 +84,21 @@ item_check_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_m
 {
 	const uint32_t behind = MDV_LAYER_TUNNEL | MDV_LAYER_GRE_KEY;
 	const struct mdv_flow_item_row *row = match->row;
-	int rc;
+	int ret;
 
 	if (state->any == NULL && (row->after & state->last) == 0)
 		return item_refuse_order(state, match);
 	if ((state->last & behind) != 0 && !row->outer_only) {
-		rc = mdv_flow_item_check_side(state);
-		if (rc != 0)
-			return rc;
+		ret = mdv_flow_item_check_side(state);
+		if (ret != 0)
+			return ret;
 		state->side = MDV_FLOW_BUILD_INNER;
 		state->l2 = NULL;
 	}
 	if (state->any != NULL) {
-		rc = mdv_flow_item_any_before(state, match);
-		if (rc != 0)
-			return rc;
+		ret = mdv_flow_item_any_before(state, match);
+		if (ret != 0)
+			return ret;
 	}
 	if (state->side == MDV_FLOW_BUILD_OUTER)
 		return 0;
@@ -175,17 +175,17 @@ static int
 item_check(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
 	const struct mdv_flow_item_row *row = match->row;
-	int rc = item_check_order(state, match);
+	int ret = item_check_order(state, match);
 
-	if (rc == 0)
-		rc = item_check_spec(state, match);
-	if (rc == 0 && match->mask != NULL)
-		rc = item_check_fields(state, match);
-	if (rc == 0 && (row->needs & ~state->features) != 0)
+	if (ret == 0)
+		ret = item_check_spec(state, match);
+	if (ret == 0 && match->mask != NULL)
+		ret = item_check_fields(state, match);
+	if (ret == 0 && (row->needs & ~state->features) != 0)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			match->item, "%s: the device or its kernel does not match it; %s",
 			row->name, row->instead);
-	return rc == 0 ? row->check(state, match) : rc;
+	return ret == 0 ? row->check(state, match) : ret;
 }
 
 /* The spec that another item made and this one adds to; 0: none. */
@@ -262,7 +262,7 @@ item_translate(struct mdv_flow_item_state *state, const struct rte_flow_item *it
 		.item = item,
 		.row = item_row_find(item->type, state->last),
 	};
-	int rc;
+	int ret;
 
 	if (match.row == NULL)
 		return item_refuse_unknown(state, item);
@@ -271,11 +271,11 @@ item_translate(struct mdv_flow_item_state *state, const struct rte_flow_item *it
 			return item_refuse_order(state, &match);
 		return mdv_flow_item_any(state, item);
 	}
-	rc = item_check(state, &match);
-	if (rc == 0 && item_needs_spec(&match))
-		rc = item_put_spec(state, &match);
-	if (rc != 0)
-		return rc;
+	ret = item_check(state, &match);
+	if (ret == 0 && item_needs_spec(&match))
+		ret = item_put_spec(state, &match);
+	if (ret != 0)
+		return ret;
 	state->last = match.row->layer;
 	state->build->layers |= state->side == MDV_FLOW_BUILD_INNER
 		? MDV_LAYER_INNER(match.row->layer)
@@ -295,14 +295,14 @@ mdv_flow_item_translate(const struct rte_flow_item pattern[], uint32_t features,
 		.last = MDV_FLOW_ITEM_FIRST,
 		.error = error,
 	};
-	int rc = 0;
+	int ret = 0;
 
 	mdv_flow_build_init(build);
 	for (const struct rte_flow_item *item = pattern;
-		rc == 0 && item->type != RTE_FLOW_ITEM_TYPE_END; item++)
+		ret == 0 && item->type != RTE_FLOW_ITEM_TYPE_END; item++)
 		if (item->type != RTE_FLOW_ITEM_TYPE_VOID)
-			rc = item_translate(&state, item);
-	if (rc == 0)
-		rc = mdv_flow_item_any_end(&state);
-	return rc == 0 ? mdv_flow_item_check_side(&state) : rc;
+			ret = item_translate(&state, item);
+	if (ret == 0)
+		ret = mdv_flow_item_any_end(&state);
+	return ret == 0 ? mdv_flow_item_check_side(&state) : ret;
 }

@@ -89,10 +89,10 @@ int
 mdv_flow_item_check_eth(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
 	const struct rte_flow_item_eth *spec = match->spec, *mask = match->mask;
-	int rc = check_carried(state, match, RTE_ETHER_TYPE_TEB);
+	int ret = check_carried(state, match, RTE_ETHER_TYPE_TEB);
 
-	if (rc != 0 || mask == NULL || mask->has_vlan == 0)
-		return rc;
+	if (ret != 0 || mask == NULL || mask->has_vlan == 0)
+		return ret;
 	if (spec->has_vlan == 0)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK,
 			match->item->mask,
@@ -212,10 +212,10 @@ mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flo
 {
 	uint16_t *eth_at = &state->build->sides[state->side].eth_at;
 	uint16_t value_at, mask_at;
-	int rc = check_needs(state, match, match->row->needs), at;
+	int ret = check_needs(state, match, match->row->needs), at;
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	if (*eth_at == 0) {
 		at = check_append(state, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
 		if (at < 0)
@@ -270,10 +270,10 @@ mdv_flow_item_check_mpls_tunnel(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
 	const bool gre = (state->last & (MDV_LAYER_GRE | MDV_LAYER_GRE_KEY)) != 0;
-	int rc = check_needs(state, match, gre ? MDV_FLOW_CAN_MPLS_GRE : MDV_FLOW_CAN_MPLS_UDP);
+	int ret = check_needs(state, match, gre ? MDV_FLOW_CAN_MPLS_GRE : MDV_FLOW_CAN_MPLS_UDP);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	return gre ? check_carried(state, match, RTE_ETHER_TYPE_MPLS)
 		   : check_udp_port(state, match, PORT_MPLS, false);
 }
@@ -303,10 +303,10 @@ mdv_flow_item_check_nvgre(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
 	const struct rte_flow_item_nvgre *spec = match->spec, *mask = match->mask;
-	int rc = mdv_flow_item_check_l4(state, match), at;
+	int ret = mdv_flow_item_check_l4(state, match), at;
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	if (mask != NULL && ((spec->protocol ^ RTE_BE16(RTE_ETHER_TYPE_TEB)) & mask->protocol) != 0)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
 			match->item,

@@ -11,7 +11,7 @@
 #include "flow_slots.h"
 
 /* A rooted rule counts so many times when moves are weighed. */
-#define LAYOUT_ROOTED_COST 1000u
+#define LAYOUT_STICKY_COST 1000u
 #define LAYOUT_NONE        UINT64_MAX
 /* Levels thought of for rules to come: between two priorities at most, and behind the last one. Of
  * the lives of test/model/level_lives.py these leave the fewest refused. */
@@ -101,15 +101,15 @@ layout_apart(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 /* Rules that cannot be moved but for a moment in which a packet meets too many places or too few.
  */
 static bool
-layout_is_rooted(const struct mdv_flow_shape *shape)
+layout_is_sticky(const struct mdv_flow_shape *shape)
 {
-	return (shape->copies || shape->several) && shape->level >= 0;
+	return (shape->copies || shape->multi_dest) && shape->level >= 0;
 }
 
 /* How levels are laid out, best first. */
 enum layout_how {
-	LAYOUT_ROOTED,         /* rooted shapes stay */
-	LAYOUT_ROOTED_RELAXED, /* and the order of equals is left to chance, as rte_flow allows */
+	LAYOUT_STICKY,         /* rooted shapes stay */
+	LAYOUT_STICKY_RELAXED, /* and the order of equals is left to chance, as rte_flow allows */
 	LAYOUT_FREE,
 	LAYOUT_FREE_RELAXED,
 	LAYOUT_NB_HOW,
@@ -118,7 +118,7 @@ enum layout_how {
 static bool
 layout_is_fixed(const struct mdv_flow_shape *shape, enum layout_how how)
 {
-	return how <= LAYOUT_ROOTED_RELAXED && layout_is_rooted(shape);
+	return how <= LAYOUT_STICKY_RELAXED && layout_is_sticky(shape);
 }
 
 /* By how much the level of the later of two related shapes is above that of the earlier one. */
@@ -126,7 +126,7 @@ static int
 layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *later,
 	enum layout_how how)
 {
-	const bool relaxed = how == LAYOUT_ROOTED_RELAXED || how == LAYOUT_FREE_RELAXED;
+	const bool relaxed = how == LAYOUT_STICKY_RELAXED || how == LAYOUT_FREE_RELAXED;
 
 	if (earlier->copies && !later->copies)
 		return 0;
@@ -278,7 +278,7 @@ layout_cost(const struct mdv_flow_shape *shape)
 {
 	if (shape->level < 0 || shape->level == shape->target)
 		return 0;
-	return (uint64_t)shape->nb_rules * (layout_is_rooted(shape) ? LAYOUT_ROOTED_COST : 1);
+	return (uint64_t)shape->nb_rules * (layout_is_sticky(shape) ? LAYOUT_STICKY_COST : 1);
 }
 
 /* Everybody stays unless an earlier one is in the way; the bounds leave room for the later ones. */
@@ -410,7 +410,7 @@ layout_wish(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *s
 	if (shape->priority == MDV_FLOW_LEVEL_DEFAULT)
 		return high;
 	TAILQ_FOREACH (other, &levels->shapes, next) {
-		if (!layout_is_rooted(other) || other->priority == shape->priority)
+		if (!layout_is_sticky(other) || other->priority == shape->priority)
 			continue;
 		if (other->priority < shape->priority) {
 			low = RTE_MAX(low, other->level + 1);
@@ -486,14 +486,14 @@ layout_find(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum l
 int
 mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
-	const int nb_how = levels->rooted_stay ? LAYOUT_FREE : LAYOUT_NB_HOW;
+	const int nb_how = levels->sticky_stay ? LAYOUT_FREE : LAYOUT_NB_HOW;
 	int level = shape->level;
 
 	layout_sort(levels);
 	layout_keep(levels);
 	if (level >= 0 ? !layout_fits(levels, shape, level) : !shape->copies)
 		level = layout_choose(levels, shape);
-	if (level >= 0 && (level == shape->level || !layout_is_rooted(shape))) {
+	if (level >= 0 && (level == shape->level || !layout_is_sticky(shape))) {
 		shape->target = level;
 		return 0;
 	}
@@ -506,12 +506,12 @@ mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *sha
 static int
 layout_move(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int8_t level)
 {
-	int rc = mdv_flow_slots_reserve(levels, level, shape->copies);
+	int ret = mdv_flow_slots_reserve(levels, level, shape->copies);
 
-	if (rc == 0)
-		rc = levels->move(levels->context, shape, level);
-	if (rc != 0)
-		return rc;
+	if (ret == 0)
+		ret = levels->move(levels->context, shape, level);
+	if (ret != 0)
+		return ret;
 	levels->nb_moved += shape->nb_rules;
 	mdv_flow_slots_leave(levels, shape);
 	mdv_flow_slots_count(levels, shape, -(int)shape->nb_rules);
@@ -529,12 +529,12 @@ layout_move_up(struct mdv_flow_levels *levels)
 
 	TAILQ_FOREACH_REVERSE(shape, &levels->shapes, mdv_flow_shapes, next)
 	{
-		int rc = 0;
+		int ret = 0;
 
 		if (shape->nb_rules != 0 && shape->target > shape->level)
-			rc = layout_move(levels, shape, shape->target);
-		if (rc != 0)
-			return rc;
+			ret = layout_move(levels, shape, shape->target);
+		if (ret != 0)
+			return ret;
 	}
 	return 0;
 }
@@ -545,12 +545,12 @@ layout_move_down(struct mdv_flow_levels *levels)
 	struct mdv_flow_shape *shape;
 
 	TAILQ_FOREACH (shape, &levels->shapes, next) {
-		int rc = 0;
+		int ret = 0;
 
 		if (shape->nb_rules != 0 && shape->target < shape->level)
-			rc = layout_move(levels, shape, shape->target);
-		if (rc != 0)
-			return rc;
+			ret = layout_move(levels, shape, shape->target);
+		if (ret != 0)
+			return ret;
 	}
 	return 0;
 }
@@ -559,14 +559,14 @@ int
 mdv_flow_layout_apply(struct mdv_flow_levels *levels)
 {
 	struct mdv_flow_shape *shape;
-	int rc;
+	int ret;
 
 	TAILQ_FOREACH (shape, &levels->shapes, next)
 		shape->earliest = shape->level;
-	rc = layout_move_up(levels);
-	if (rc == 0)
-		rc = layout_move_down(levels);
-	if (rc == 0)
+	ret = layout_move_up(levels);
+	if (ret == 0)
+		ret = layout_move_down(levels);
+	if (ret == 0)
 		return 0;
 	/* The way back is the way there: down was last, up was first. What cannot be moved back is
 	 * in the device all the same, where its level says. */
@@ -574,5 +574,5 @@ mdv_flow_layout_apply(struct mdv_flow_levels *levels)
 		shape->target = shape->earliest;
 	if (layout_move_up(levels) != 0 || layout_move_down(levels) != 0)
 		return -EIO;
-	return rc;
+	return ret;
 }

@@ -111,17 +111,17 @@ static void
 level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
 {
 	const uint64_t kind = (uint64_t)want->priority << 16 | want->depth << 8 |
-		want->nb_halves << 1 | (want->copies ? 1 : 0);
+		want->nb_entries << 1 | (want->copies ? 1 : 0);
 	uint64_t hash = (kind ^ want->set) * UINT64_C(0x9e3779b97f4a7c15);
 
 	memset(shape, 0, offsetof(struct mdv_flow_shape, fixed_mask));
 	TAILQ_INIT(&shape->rules);
 	shape->priority = want->priority;
 	shape->copies = want->copies;
-	shape->several = want->several;
-	shape->edits = want->edits;
+	shape->multi_dest = want->multi_dest;
+	shape->modifies = want->modifies;
 	shape->depth = want->depth;
-	shape->nb_halves = want->nb_halves;
+	shape->nb_entries = want->nb_entries;
 	shape->set = want->set;
 	shape->level = -1;
 	level_set_masks(shape, want);
@@ -135,15 +135,15 @@ static bool
 level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
 	return a->hash == b->hash && a->priority == b->priority && a->copies == b->copies &&
-		a->depth == b->depth && a->nb_halves == b->nb_halves && a->set == b->set &&
+		a->depth == b->depth && a->nb_entries == b->nb_entries && a->set == b->set &&
 		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
 }
 
 static bool
 level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
-	return level_same_mask(a, b) && a->several == b->several && a->edits == b->edits &&
-		a->nb_masks == b->nb_masks &&
+	return level_same_mask(a, b) && a->multi_dest == b->multi_dest &&
+		a->modifies == b->modifies && a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
@@ -182,7 +182,7 @@ level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
 	memset(&shape->fixed_mask, 0, sizeof(shape->fixed_mask));
 	memset(&shape->fixed_value, 0, sizeof(shape->fixed_value));
-	if (shape->edits)
+	if (shape->modifies)
 		return;
 	shape->fixed_mask = match->mask;
 	shape->fixed_value = match->value;
@@ -314,10 +314,10 @@ static int
 level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match)
 {
-	int rc = mdv_flow_layout_place(levels, shape);
+	int ret = mdv_flow_layout_place(levels, shape);
 
-	if (rc != -ENOSPC)
-		return rc;
+	if (ret != -ENOSPC)
+		return ret;
 	level_tighten(levels);
 	level_widen(shape, match);
 	return mdv_flow_layout_place(levels, shape);
@@ -326,12 +326,12 @@ level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 static int
 level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
-	int rc = mdv_flow_slots_reserve(levels, shape->target, shape->copies);
+	int ret = mdv_flow_slots_reserve(levels, shape->target, shape->copies);
 
-	if (rc == 0)
-		rc = mdv_flow_layout_apply(levels);
-	if (rc != 0 || shape->nb_rules != 0)
-		return rc;
+	if (ret == 0)
+		ret = mdv_flow_layout_apply(levels);
+	if (ret != 0 || shape->nb_rules != 0)
+		return ret;
 	shape->level = shape->target;
 	mdv_flow_slots_enter(levels, shape);
 	return 0;
@@ -344,17 +344,17 @@ level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 {
 	const struct mdv_flow_key fixed_mask = shape->fixed_mask;
 	const struct mdv_flow_key fixed_value = shape->fixed_value;
-	int rc;
+	int ret;
 
 	level_widen(shape, match);
-	rc = level_place(levels, shape, match);
-	if (rc == 0 && apply)
-		rc = level_apply(levels, shape);
-	if (rc != 0 || !apply) {
+	ret = level_place(levels, shape, match);
+	if (ret == 0 && apply)
+		ret = level_apply(levels, shape);
+	if (ret != 0 || !apply) {
 		shape->fixed_mask = fixed_mask;
 		shape->fixed_value = fixed_value;
 	}
-	return rc;
+	return ret;
 }
 
 /* @param apply false: find out only, and leave everything as it is */
@@ -363,34 +363,34 @@ level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *wan
 	struct mdv_flow_level_rule *rule, bool apply)
 {
 	struct mdv_flow_shape *shape;
-	int rc = level_get_shape(levels, want, rule, &shape);
+	int ret = level_get_shape(levels, want, rule, &shape);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	if (shape->level < 0 || level_is_wider(shape, want->match))
-		rc = level_join_wider(levels, shape, want->match, apply);
-	if (rc == 0 && apply)
+		ret = level_join_wider(levels, shape, want->match, apply);
+	if (ret == 0 && apply)
 		rule->shape = shape;
 	else if (shape->nb_rules == 0)
 		level_remove_shape(levels, shape);
-	return rc;
+	return ret;
 }
 
 int
 mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule)
 {
-	int rc;
+	int ret;
 
 	/* A rule that shares the bucket is looked at soon, and of many each is cold. */
 	rte_prefetch0(levels->buckets[want->hash & (levels->nb_buckets - 1)]);
-	rc = mdv_flow_key_pack(want->match, &rule->match);
-	if (rc != 0)
-		return rc;
-	rc = level_join(levels, want, rule, true);
-	if (rc != 0) {
+	ret = mdv_flow_key_pack(want->match, &rule->match);
+	if (ret != 0)
+		return ret;
+	ret = level_join(levels, want, rule, true);
+	if (ret != 0) {
 		mdv_flow_key_packed_free(&rule->match);
-		return rc;
+		return ret;
 	}
 	/* Half of the buckets stay empty: a look-up that finds nothing, as most do, touches none
 	 * but its own. */

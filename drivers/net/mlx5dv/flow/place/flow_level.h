@@ -55,17 +55,17 @@ struct mdv_flow_level_slots;
 /** A rule as far as its level is concerned. */
 struct mdv_flow_level_want {
 	uint32_t priority;
-	bool copies;   /**< DONT_TRAP */
-	bool several;  /**< each of its matches has more than one destination */
-	bool edits;    /**< what goes on is another packet, which any later rule may match */
-	uint8_t depth; /**< of the pattern, not of its expansions */
+	bool copies;     /**< DONT_TRAP */
+	bool multi_dest; /**< each of its matches has more than one destination */
+	bool modifies;   /**< what goes on is another packet, which any later rule may match */
+	uint8_t depth;   /**< of the pattern, not of its expansions */
 	/**
 	 * 0, or a set that is one shape whatever the masks: its rules may match one packet, and one
 	 * of them is to be hit then. Sets of a priority stand in the order of their numbers.
 	 */
 	uint32_t set;
-	uint8_t nb_halves; /**< entries that each part takes, all of one mask */
-	uint8_t nb_masks;  /**< at least 1 */
+	uint8_t nb_entries; /**< entries that each part takes, all of one mask */
+	uint8_t nb_masks;   /**< at least 1 */
 	/** Hashes of the parts' masks, most specific first, the pattern's own last; each as often
 	 * as it has halves. */
 	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
@@ -101,8 +101,8 @@ struct mdv_flow_shape {
 	uint64_t hash; /**< of all that shapes of one age have in common */
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;
-	uint8_t nb_masks, nb_halves, depth;
-	bool copies, several, edits;
+	uint8_t nb_masks, nb_entries, depth;
+	bool copies, multi_dest, modifies;
 	uint8_t rank;   /**< how many older rules of the same match stand before its rules */
 	uint8_t turn;   /**< 1: its rules were put beside others of their rank */
 	uint16_t spill; /**< how many tables are full of its like */
@@ -126,7 +126,7 @@ struct mdv_flow_levels {
 	 * Rather refuse a rule than move copying ones, which would copy a packet of that moment
 	 * twice, or those of several destinations, which would give it too few.
 	 */
-	bool rooted_stay;
+	bool sticky_stay;
 	uint32_t entries; /**< of a table */
 	struct mdv_flow_shapes shapes;
 	uint32_t nb_shapes, nb_rules, nb_buckets;

@@ -151,13 +151,13 @@ default_targets_get(struct mdv_port *port, struct default_targets *targets)
 
 	targets->sniff = port->config.sniff;
 	for (targets->nb = 0; targets->nb < nb; targets->nb++) {
-		int rc;
+		int ret;
 
 		conf.fields = mdv_rss_classes[targets->expansions[targets->nb].id].fields;
-		rc = mdv_flow_dest_get(port, &conf, &targets->rss[targets->nb]);
-		if (rc != 0) {
+		ret = mdv_flow_dest_get(port, &conf, &targets->rss[targets->nb]);
+		if (ret != 0) {
 			default_targets_put(targets);
-			return rc;
+			return ret;
 		}
 	}
 	return 0;
@@ -243,7 +243,7 @@ int
 mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
 	enum mdv_rss_class_id id, uint8_t level, struct mdv_flow_build *build)
 {
-	int rc;
+	int ret;
 
 	if (rule->sniff == MDV_SNIFF_ALL) {
 		mdv_flow_build_init(build);
@@ -251,11 +251,11 @@ mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_defaul
 		return mdv_flow_build_finish(build, 0, port->device.port_num, false);
 	}
 	default_build_match(&rule->match, build);
-	rc = mdv_flow_build_add_layers(build, mdv_rss_classes[id].layers & ~build->layers);
-	if (rc == 0)
-		rc = mdv_flow_build_finish(
+	ret = mdv_flow_build_add_layers(build, mdv_rss_classes[id].layers & ~build->layers);
+	if (ret == 0)
+		ret = mdv_flow_build_finish(
 			build, level, port->device.port_num, rule->sniff == MDV_SNIFF_RX);
-	return rc;
+	return ret;
 }
 
 /* The last first, as the shallower ones stand behind the deeper ones. */
@@ -264,11 +264,11 @@ default_clear_parts(
 	struct mdv_port *port, const struct mdv_flow_default_part *parts, unsigned int nb)
 {
 	while (nb != 0) {
-		int rc = ibv_destroy_flow(parts[--nb].flow);
+		int ret = ibv_destroy_flow(parts[--nb].flow);
 
-		if (rc != 0)
+		if (ret != 0)
 			MDV_LOG(ERR, "port %u: a default rule stays in the device: %s",
-				port->dev->data->port_id, strerror(rc));
+				port->dev->data->port_id, strerror(ret));
 	}
 }
 
@@ -279,19 +279,19 @@ default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *
 {
 	for (unsigned int i = 0; i < rule->nb_parts; i++) {
 		struct mdv_flow_build build;
-		int rc = mdv_flow_default_build(port, rule, parts[i].id, level, &build);
+		int ret = mdv_flow_default_build(port, rule, parts[i].id, level, &build);
 
-		if (rc == 0) {
+		if (ret == 0) {
 			mdv_flow_dump_log(port->dev->data->port_id, &build);
 			errno = 0;
 			parts[i].flow =
 				ibv_create_flow(mdv_flow_dest_qp(parts[i].rss), &build.attr);
 			if (parts[i].flow == NULL)
-				rc = errno != 0 ? -errno : -EINVAL;
+				ret = errno != 0 ? -errno : -EINVAL;
 		}
-		if (rc != 0) {
+		if (ret != 0) {
 			default_clear_parts(port, parts, i);
-			return rc;
+			return ret;
 		}
 	}
 	return 0;
@@ -303,12 +303,12 @@ mdv_flow_default_move(struct mdv_port *port, struct mdv_flow_level_rule *level_r
 	struct mdv_flow_default_rule *rule =
 		container_of(level_rule, struct mdv_flow_default_rule, level);
 	struct mdv_flow_default_part parts[MDV_RSS_NB_CLASSES];
-	int rc;
+	int ret;
 
 	memcpy(parts, rule->parts, sizeof(parts));
-	rc = default_create_parts(port, rule, level, parts);
-	if (rc != 0)
-		return rc;
+	ret = default_create_parts(port, rule, level, parts);
+	if (ret != 0)
+		return ret;
 	default_clear_parts(port, rule->parts, rule->nb_parts);
 	memcpy(rule->parts, parts, sizeof(parts));
 	return 0;
@@ -340,7 +340,7 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 		.match = &match,
 	};
 	struct mdv_flow_build build;
-	int rc;
+	int ret;
 
 	*level = 0;
 	rule->set = targets->set;
@@ -349,16 +349,16 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 	default_build_match(&rule->match, &build);
 	mdv_flow_key_match(&build, &match);
 	mdv_flow_key_hash(&match, &want.masks[0], &want.hash);
-	rc = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
-	if (rc == -ENOSPC && targets->similar != 0) {
+	ret = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
+	if (ret == -ENOSPC && targets->similar != 0) {
 		targets->set = targets->similar;
 		want.set = targets->similar;
 		rule->set = targets->similar;
-		rc = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
+		ret = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
 	}
-	if (rc == 0)
+	if (ret == 0)
 		*level = mdv_flow_level_of(&rule->level);
-	return rc;
+	return ret;
 }
 
 static int
@@ -366,7 +366,7 @@ default_create(struct mdv_port *port, const struct mdv_flow_default_match *match
 	struct default_targets *targets, struct mdv_flow_default_rule *rule)
 {
 	uint8_t level;
-	int rc;
+	int ret;
 
 	rule->match = *match;
 	rule->sniff = targets->sniff;
@@ -376,13 +376,13 @@ default_create(struct mdv_port *port, const struct mdv_flow_default_match *match
 		rule->parts[i].id = targets->expansions[i].id;
 		rule->parts[i].rss = targets->rss[i];
 	}
-	rc = default_get_level(port, targets, rule, &level);
-	if (rc != 0)
-		return rc;
-	rc = default_create_parts(port, rule, level, rule->parts);
-	if (rc != 0)
+	ret = default_get_level(port, targets, rule, &level);
+	if (ret != 0)
+		return ret;
+	ret = default_create_parts(port, rule, level, rule->parts);
+	if (ret != 0)
 		mdv_flow_level_del(&port->flow->levels, &rule->level);
-	return rc;
+	return ret;
 }
 
 /* Want the rule; install it if it is not there. */
@@ -391,7 +391,7 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	struct default_targets *targets)
 {
 	struct mdv_flow_default_rule *rule = default_find(port, match, targets);
-	int rc;
+	int ret;
 
 	if (rule != NULL) {
 		rule->wanted = true;
@@ -400,10 +400,10 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	rule = calloc(1, sizeof(*rule));
 	if (rule == NULL)
 		return -ENOMEM;
-	rc = default_create(port, match, targets, rule);
-	if (rc != 0) {
+	ret = default_create(port, match, targets, rule);
+	if (ret != 0) {
 		free(rule);
-		return rc;
+		return ret;
 	}
 	for (unsigned int i = 0; i < rule->nb_parts; i++)
 		mdv_flow_dest_hold(rule->parts[i].rss);
@@ -446,11 +446,11 @@ default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matc
 	TAILQ_FOREACH (rule, &port->flow->defaults, next)
 		rule->wanted = false;
 	for (uint32_t i = 0; i < nb; i++) {
-		int rc = default_want(port, &matches[i], targets);
+		int ret = default_want(port, &matches[i], targets);
 
-		if (rc != 0) {
+		if (ret != 0) {
 			default_undo(port, last_old);
-			return rc;
+			return ret;
 		}
 	}
 	default_sweep(port);
@@ -463,7 +463,7 @@ mdv_flow_default_apply(struct mdv_port *port)
 	struct default_targets targets = { .nb = 0 };
 	struct mdv_flow_default_match *matches;
 	uint32_t nb = mdv_flow_default_matches(port, NULL);
-	int rc;
+	int ret;
 
 	if (nb == 0) {
 		mdv_flow_default_clear(port);
@@ -471,20 +471,20 @@ mdv_flow_default_apply(struct mdv_port *port)
 	}
 	matches = calloc(nb, sizeof(*matches));
 	if (matches == NULL) {
-		rc = -ENOMEM;
+		ret = -ENOMEM;
 		goto log;
 	}
 	mdv_flow_default_matches(port, matches);
-	rc = default_targets_get(port, &targets);
-	if (rc == 0)
-		rc = default_replace(port, matches, nb, &targets);
+	ret = default_targets_get(port, &targets);
+	if (ret == 0)
+		ret = default_replace(port, matches, nb, &targets);
 	default_targets_put(&targets);
 	free(matches);
 log:
-	if (rc != 0)
+	if (ret != 0)
 		MDV_LOG(ERR, "port %u: default steering was refused (errno %d): %s",
-			port->dev->data->port_id, -rc, mdv_flow_error_advice(-rc));
-	return rc;
+			port->dev->data->port_id, -ret, mdv_flow_error_advice(-ret));
+	return ret;
 }
 
 void
@@ -496,11 +496,11 @@ mdv_flow_default_clear(struct mdv_port *port)
 int
 mdv_flow_default_update(struct mdv_port *port)
 {
-	int rc = 0;
+	int ret = 0;
 
 	pthread_mutex_lock(&port->flow->lock);
 	if (port->flow->active)
-		rc = mdv_flow_default_apply(port);
+		ret = mdv_flow_default_apply(port);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }

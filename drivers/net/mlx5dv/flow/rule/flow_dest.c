@@ -41,7 +41,7 @@ rss_table_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 		mdv_rss_table_size(rss->nb_queues, port->device.caps.max_rwq_ind_table_size);
 	struct ibv_rwq_ind_table_init_attr attr = { 0 };
 	struct ibv_wq **wqs;
-	int rc = 0;
+	int ret = 0;
 
 	if (size == 0)
 		return -EINVAL;
@@ -51,7 +51,7 @@ rss_table_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 	for (uint32_t i = 0; i < size; i++) {
 		wqs[i] = mdv_rxq_wq(port, rss->queues[i % rss->nb_queues]);
 		if (wqs[i] == NULL) {
-			rc = -ENODEV;
+			ret = -ENODEV;
 			goto free_wqs;
 		}
 	}
@@ -59,10 +59,10 @@ rss_table_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 	attr.ind_tbl = wqs;
 	rss->table = ibv_create_rwq_ind_table(port->device.ctx, &attr);
 	if (rss->table == NULL)
-		rc = errno != 0 ? -errno : -ENOMEM;
+		ret = errno != 0 ? -errno : -ENOMEM;
 free_wqs:
 	free(wqs);
-	return rc;
+	return ret;
 }
 
 static int
@@ -105,7 +105,7 @@ mdv_flow_dest_get(
 	/* Unhashed is one entry: a larger table without fields is refused by the kernel. */
 	uint32_t nb_queues = conf->fields != 0 ? conf->nb_queues : 1;
 	struct mdv_flow_dest *rss;
-	int rc;
+	int ret;
 
 	LIST_FOREACH (rss, &port->flow->rss, next) {
 		if (rss_equal(rss, conf, nb_queues)) {
@@ -122,11 +122,11 @@ mdv_flow_dest_get(
 	rss->nb_queues = nb_queues;
 	memcpy(rss->key, conf->key, sizeof(rss->key));
 	memcpy(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0]));
-	rc = rss_table_create(port, rss);
-	if (rc != 0)
+	ret = rss_table_create(port, rss);
+	if (ret != 0)
 		goto free_rss;
-	rc = rss_qp_create(port, rss);
-	if (rc != 0)
+	ret = rss_qp_create(port, rss);
+	if (ret != 0)
 		goto destroy_table;
 	LIST_INSERT_HEAD(&port->flow->rss, rss, next);
 	*out = rss;
@@ -135,7 +135,7 @@ destroy_table:
 	ibv_destroy_rwq_ind_table(rss->table);
 free_rss:
 	free(rss);
-	return rc;
+	return ret;
 }
 
 /*
@@ -160,10 +160,10 @@ rss_drop_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 	attr.recv_cq = rss->cq;
 	rss->qp = ibv_create_qp_ex(port->device.ctx, &attr);
 	if (rss->qp == NULL) {
-		int rc = errno != 0 ? -errno : -ENOMEM;
+		int ret = errno != 0 ? -errno : -ENOMEM;
 
 		ibv_destroy_cq(rss->cq);
-		return rc;
+		return ret;
 	}
 	return 0;
 }
@@ -172,7 +172,7 @@ int
 mdv_flow_dest_get_drop(struct mdv_port *port, struct mdv_flow_dest **out)
 {
 	struct mdv_flow_dest *rss;
-	int rc;
+	int ret;
 
 	LIST_FOREACH (rss, &port->flow->rss, next) {
 		if (rss->drop) {
@@ -186,10 +186,10 @@ mdv_flow_dest_get_drop(struct mdv_port *port, struct mdv_flow_dest **out)
 		return -ENOMEM;
 	rss->refs = 1;
 	rss->drop = true;
-	rc = rss_drop_create(port, rss);
-	if (rc != 0) {
+	ret = rss_drop_create(port, rss);
+	if (ret != 0) {
 		free(rss);
-		return rc;
+		return ret;
 	}
 	LIST_INSERT_HEAD(&port->flow->rss, rss, next);
 	*out = rss;

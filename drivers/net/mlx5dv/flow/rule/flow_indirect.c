@@ -95,11 +95,11 @@ int
 mdv_flow_indirect_take(
 	struct mdv_port *port, const struct rte_flow_action list[], struct rte_flow_error *error)
 {
-	int rc = mdv_flow_indirect_check(port, list, error);
+	int ret = mdv_flow_indirect_check(port, list, error);
 
-	if (rc == 0)
+	if (ret == 0)
 		indirect_add_rule(list, 1);
-	return rc;
+	return ret;
 }
 
 void
@@ -126,7 +126,7 @@ indirect_check(struct mdv_port *port, const struct rte_flow_indir_action_conf *c
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	struct rte_flow_attr directions = { .ingress = 0 };
-	int rc;
+	int ret;
 
 	if (conf == NULL || action == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
@@ -134,12 +134,12 @@ indirect_check(struct mdv_port *port, const struct rte_flow_indir_action_conf *c
 	directions.ingress = conf->ingress;
 	directions.egress = conf->egress;
 	directions.transfer = conf->transfer;
-	rc = mdv_flow_plan_check_attr(&directions, MDV_FLOW_INGRESS_ONLY, error);
-	if (rc != 0 && error != NULL)
+	ret = mdv_flow_plan_check_attr(&directions, MDV_FLOW_INGRESS_ONLY, error);
+	if (ret != 0 && error != NULL)
 		error->cause = conf;
-	if (rc == 0)
-		rc = indirect_check_kind(action, error);
-	return rc != 0 ? rc : mdv_flow_action_check(&env.actions, action, error);
+	if (ret == 0)
+		ret = indirect_check_kind(action, error);
+	return ret != 0 ? ret : mdv_flow_action_check(&env.actions, action, error);
 }
 
 /* @return NULL after filling @p error */
@@ -199,10 +199,10 @@ mdv_flow_indirect_do_destroy(
 	struct mdv_port *port, struct rte_flow_action_handle *handle, struct rte_flow_error *error)
 {
 	uint32_t nb_rules;
-	int rc = mdv_flow_indirect_check_handle(port, handle, error);
+	int ret = mdv_flow_indirect_check_handle(port, handle, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	nb_rules = __atomic_load_n(&handle->nb_rules, __ATOMIC_RELAXED);
 	if (nb_rules != 0)
 		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
@@ -217,12 +217,12 @@ mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle
 	struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int rc;
+	int ret;
 
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_indirect_do_destroy(port, handle, error);
+	ret = mdv_flow_indirect_do_destroy(port, handle, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 /* Of these, rules keep what they do when the action is no more than its name. */
@@ -240,10 +240,10 @@ indirect_check_update(struct mdv_port *port, const struct rte_flow_action_handle
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	enum rte_flow_action_type type;
-	int rc = mdv_flow_indirect_check_handle(port, handle, error);
+	int ret = mdv_flow_indirect_check_handle(port, handle, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	type = handle->action->type;
 	if (update == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
@@ -273,17 +273,17 @@ int
 mdv_flow_indirect_do_update(struct mdv_port *port, struct rte_flow_action_handle *handle,
 	struct rte_flow_action *action, struct rte_flow_error *error)
 {
-	int rc = mdv_flow_indirect_check_handle(port, handle, error);
+	int ret = mdv_flow_indirect_check_handle(port, handle, error);
 
-	if (rc == 0)
-		rc = mdv_flow_retarget(port, handle, action, error);
-	if (rc == 0)
+	if (ret == 0)
+		ret = mdv_flow_retarget(port, handle, action, error);
+	if (ret == 0)
 		return 0;
 	free(action);
 	/* The cause may be in our copy of a rule. */
 	if (error != NULL)
 		error->cause = handle;
-	return rc;
+	return ret;
 }
 
 int
@@ -292,23 +292,24 @@ mdv_flow_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle 
 {
 	struct mdv_port *port = mdv_port(dev);
 	struct rte_flow_action *action;
-	int rc;
+	int ret;
 
 	pthread_mutex_lock(&port->flow->lock);
 	action = mdv_flow_indirect_prepare(port, handle, update, error);
-	rc = action != NULL ? mdv_flow_indirect_do_update(port, handle, action, error) : -rte_errno;
+	ret = action != NULL ? mdv_flow_indirect_do_update(port, handle, action, error)
+			     : -rte_errno;
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 int
 mdv_flow_indirect_do_query(struct mdv_port *port, struct rte_flow_action_handle *handle,
 	struct rte_flow_query_count *data, struct rte_flow_error *error)
 {
-	int rc = mdv_flow_indirect_check_handle(port, handle, error);
+	int ret = mdv_flow_indirect_check_handle(port, handle, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	if (handle->action->type != RTE_FLOW_ACTION_TYPE_COUNT)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
 			"indirect %s: there is nothing to query; COUNT can be queried",
@@ -321,15 +322,15 @@ mdv_flow_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_ha
 	void *data, struct rte_flow_error *error)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int rc;
+	int ret;
 
 	if (data == NULL)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"a query of an indirect action needs room for the answer");
 	pthread_mutex_lock(&port->flow->lock);
-	rc = mdv_flow_indirect_do_query(port, (void *)(uintptr_t)handle, data, error);
+	ret = mdv_flow_indirect_do_query(port, (void *)(uintptr_t)handle, data, error);
 	pthread_mutex_unlock(&port->flow->lock);
-	return rc;
+	return ret;
 }
 
 void

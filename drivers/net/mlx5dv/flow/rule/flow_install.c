@@ -50,28 +50,28 @@ mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 		.pattern = flow->rule->pattern_ro,
 		.actions = flow->rule->actions_ro,
 	};
-	int rc;
+	int ret;
 
 	if (flow->place == MDV_FLOW_AHEAD) {
 		env.actions.updated = port->flow->indirect.updated;
 		env.actions.update = port->flow->indirect.update;
 	}
-	rc = mdv_flow_plan_make(&env, &rule, plan, error);
-	if (rc == 0 && flow->level.shape != NULL)
+	ret = mdv_flow_plan_make(&env, &rule, plan, error);
+	if (ret == 0 && flow->level.shape != NULL)
 		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
-	return rc;
+	return ret;
 }
 
 /* Would there be a level for it if nothing had to stay where it is? */
 static bool
-install_needs_rooted(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
+install_needs_sticky(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
 {
-	const bool rooted_stay = levels->rooted_stay;
+	const bool sticky_stay = levels->sticky_stay;
 	bool needs;
 
-	levels->rooted_stay = false;
-	needs = rooted_stay && mdv_flow_level_check(levels, want) == 0;
-	levels->rooted_stay = rooted_stay;
+	levels->sticky_stay = false;
+	needs = sticky_stay && mdv_flow_level_check(levels, want) == 0;
+	levels->sticky_stay = sticky_stay;
 	return needs;
 }
 
@@ -82,14 +82,14 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
 	const char *others = "";
 	char used[256];
-	int rc = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
-			      : mdv_flow_level_add(levels, &plan->want, &flow->level);
+	int ret = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
+			       : mdv_flow_level_add(levels, &plan->want, &flow->level);
 
-	if (rc == 0 && flow != NULL)
+	if (ret == 0 && flow != NULL)
 		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
-	if (rc != -ENOSPC)
-		return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "moving other rules");
-	if (install_needs_rooted(levels, &plan->want))
+	if (ret != -ENOSPC)
+		return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "moving other rules");
+	if (install_needs_sticky(levels, &plan->want))
 		others = "; it fits if PASSTHRU rules and those of several queues move: create it "
 			 "before them, or use passthru_move=on";
 	mdv_flow_level_describe(levels, used, sizeof(used));
@@ -112,11 +112,11 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 {
 	while (present->nb != 0) {
 		struct mdv_flow_installed *installed = install_at(present, --present->nb);
-		int rc = ibv_destroy_flow(installed->verbs);
+		int ret = ibv_destroy_flow(installed->verbs);
 
-		if (rc != 0)
+		if (ret != 0)
 			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
-				port->dev->data->port_id, strerror(rc));
+				port->dev->data->port_id, strerror(ret));
 		mdv_flow_dest_put(installed->rss);
 	}
 	free(present->many);
@@ -146,17 +146,17 @@ install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part
 	unsigned int which, struct mdv_flow_installed *out, struct rte_flow_error *error)
 {
 	struct mdv_flow_part *planned = &plan->parts[part];
-	int rc = install_destination(port, &plan->actions, planned->id, which, &out->rss);
+	int ret = install_destination(port, &plan->actions, planned->id, which, &out->rss);
 
-	if (rc != 0)
-		return mdv_flow_error_kernel(error, -rc, "the rule's destination");
+	if (ret != 0)
+		return mdv_flow_error_kernel(error, -ret, "the rule's destination");
 	mdv_flow_dump_log(port->dev->data->port_id, &planned->build);
 	errno = 0;
 	out->verbs = ibv_create_flow(mdv_flow_dest_qp(out->rss), &planned->build.attr);
 	if (out->verbs == NULL) {
-		rc = errno != 0 ? errno : EINVAL;
+		ret = errno != 0 ? errno : EINVAL;
 		mdv_flow_dest_put(out->rss);
-		return mdv_flow_error_kernel(error, rc, "the rule");
+		return mdv_flow_error_kernel(error, ret, "the rule");
 	}
 	return 0;
 }
@@ -164,24 +164,25 @@ install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part
 static int
 install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; rc == 0 && flow->counted && i < plan->nb_parts; i++)
-		rc = mdv_flow_build_count(&plan->parts[i].build, flow->counter->verbs);
-	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with COUNT");
+	for (unsigned int i = 0; ret == 0 && flow->counted && i < plan->nb_parts; i++)
+		ret = mdv_flow_build_count(&plan->parts[i].build, flow->counter->verbs);
+	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "the rule with COUNT");
 }
 
 static int
-install_edits(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
+install_modify(
+	struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
 {
-	const struct mdv_flow_edit_object *object =
-		flow->edited ? mdv_flow_install_edited(flow)->object : NULL;
-	int rc = 0;
+	const struct mdv_flow_modify_object *object =
+		flow->modified ? mdv_flow_install_modified(flow)->object : NULL;
+	int ret = 0;
 
 	for (unsigned int i = 0; object != NULL && i < plan->nb_parts; i++)
-		for (unsigned int j = 0; rc == 0 && j < object->nb_verbs; j++)
-			rc = mdv_flow_build_action(&plan->parts[i].build, object->verbs[j]);
-	return rc == 0 ? 0 : mdv_flow_error_kernel(error, -rc, "the rule with its changes");
+		for (unsigned int j = 0; ret == 0 && j < object->nb_verbs; j++)
+			ret = mdv_flow_build_action(&plan->parts[i].build, object->verbs[j]);
+	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "the rule with its changes");
 }
 
 /* All parts to all destinations: one match is one entry in the device, with all of them. */
@@ -191,64 +192,65 @@ install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_
 {
 	const unsigned int per_part = 1 + plan->actions.nb_extras;
 	const unsigned int all = plan->nb_parts * per_part;
-	int rc;
+	int ret;
 
 	present->nb = 0;
 	present->many = all > 1 ? calloc(all, sizeof(present->one)) : NULL;
 	if (all > 1 && present->many == NULL)
 		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
-	rc = install_count(plan, flow, error);
-	if (rc == 0)
-		rc = install_edits(plan, flow, error);
-	while (rc == 0 && present->nb < all) {
+	ret = install_count(plan, flow, error);
+	if (ret == 0)
+		ret = install_modify(plan, flow, error);
+	while (ret == 0 && present->nb < all) {
 		const unsigned int part = present->nb / per_part, which = present->nb % per_part;
 
-		rc = install_one(port, plan, part, which, install_at(present, present->nb), error);
-		present->nb += rc == 0 ? 1 : 0;
+		ret = install_one(port, plan, part, which, install_at(present, present->nb), error);
+		present->nb += ret == 0 ? 1 : 0;
 	}
-	if (rc != 0)
+	if (ret != 0)
 		install_clear(port, present);
-	return rc;
+	return ret;
 }
 
 static int
-install_refuse_edit(int rc, struct rte_flow_error *error)
+install_refuse_modify(int ret, struct rte_flow_error *error)
 {
-	return mdv_flow_error_kernel(error, -rc, "what the rule changes");
+	return mdv_flow_error_kernel(error, -ret, "what the rule changes");
 }
 
 int
-mdv_flow_install_try(
-	const struct mdv_port *port, const struct mdv_flow_edit *edit, struct rte_flow_error *error)
+mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *modify,
+	struct rte_flow_error *error)
 {
-	int rc = mdv_flow_edit_object_try(port->device.ctx, edit);
+	int ret = mdv_flow_modify_object_try(port->device.ctx, modify);
 
-	return rc == 0 ? 0 : install_refuse_edit(rc, error);
+	return ret == 0 ? 0 : install_refuse_modify(ret, error);
 }
 
 /* The counter and what it changes: objects that are there before the rule and after it. */
 static int
 install_get_objects(struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
 {
-	struct mdv_flow_edited *edited = flow->edited ? mdv_flow_install_edited(flow) : NULL;
-	int rc = flow->counted ? mdv_flow_count_get(port, flow->counter) : 0;
+	struct mdv_flow_modified *modified =
+		flow->modified ? mdv_flow_install_modified(flow) : NULL;
+	int ret = flow->counted ? mdv_flow_count_get(port, flow->counter) : 0;
 
-	if (rc != 0)
-		return mdv_flow_error_kernel(error, -rc, "COUNT: the rule's counter");
-	if (edited != NULL)
-		rc = mdv_flow_edit_object_get(port, &edited->edit, &edited->object);
-	if (rc == 0)
+	if (ret != 0)
+		return mdv_flow_error_kernel(error, -ret, "COUNT: the rule's counter");
+	if (modified != NULL)
+		ret = mdv_flow_modify_object_get(port, &modified->modify, &modified->object);
+	if (ret == 0)
 		return 0;
 	if (flow->counted)
 		mdv_flow_count_put(flow->counter);
-	return install_refuse_edit(rc, error);
+	return install_refuse_modify(ret, error);
 }
 
 static void
 install_put_objects(struct rte_flow *flow)
 {
-	if (flow->edited)
-		mdv_flow_edit_object_put(mdv_flow_install_edited(flow)->object);
+	if (flow->modified)
+		mdv_flow_modify_object_put(mdv_flow_install_modified(flow)->object);
 	if (flow->counted)
 		mdv_flow_count_put(flow->counter);
 }
@@ -257,18 +259,18 @@ int
 mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
-	int rc;
+	int ret;
 
 	/* Packets may be tagged from the moment the rule is there. */
 	if (plan->actions.tag != MDV_MARK_TAG_NONE)
-		mdv_rxq_expect_marks(port);
-	rc = install_get_objects(port, flow, error);
-	if (rc != 0)
-		return rc;
-	rc = install_all(port, flow, plan, &flow->present, error);
-	if (rc != 0)
+		mdv_rxq_enable_marks(port);
+	ret = install_get_objects(port, flow, error);
+	if (ret != 0)
+		return ret;
+	ret = install_all(port, flow, plan, &flow->present, error);
+	if (ret != 0)
 		install_put_objects(flow);
-	return rc;
+	return ret;
 }
 
 void
@@ -279,7 +281,7 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 	if (flow->counted)
 		mdv_flow_count_keep(flow->counter);
 	install_clear(port, &flow->present);
-	flow->halves = false;
+	flow->is_split = false;
 	install_put_objects(flow);
 }
 
@@ -289,20 +291,20 @@ mdv_flow_install_at(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 {
 	struct mdv_flow_presence present;
 	struct mdv_flow_plan plan;
-	int rc;
+	int ret;
 
 	if (flow->present.nb == 0)
 		return 0;
-	rc = mdv_flow_install_plan(port, flow, &plan, NULL);
-	if (rc != 0)
-		return rc;
+	ret = mdv_flow_install_plan(port, flow, &plan, NULL);
+	if (ret != 0)
+		return ret;
 	mdv_flow_plan_set_level(&plan, level);
-	rc = install_all(port, flow, &plan, &present, NULL);
-	if (rc != 0)
-		return rc;
+	ret = install_all(port, flow, &plan, &present, NULL);
+	if (ret != 0)
+		return ret;
 	install_clear(port, &flow->present);
 	flow->present = present;
-	flow->halves = false;
+	flow->is_split = false;
 	return 0;
 }
 

@@ -21,7 +21,7 @@
 
 #include "flow/action/flow_count.h"
 #include "flow/place/flow_level.h"
-#include "flow_edit_object.h"
+#include "flow_modify_object.h"
 #include "flow_plan.h"
 
 struct mdv_port;
@@ -59,8 +59,8 @@ struct rte_flow {
 	bool queued;                           /**< an operation of a flow queue waits */
 	bool counted;                          /**< has COUNT */
 	bool indirect : 1;                     /**< has INDIRECT */
-	bool edited : 1;                       /**< changes packets */
-	bool halves : 1;                       /**< is there in halves: flow_retarget.c */
+	bool modified : 1;                     /**< changes packets */
+	bool is_split : 1;                     /**< is there in halves: flow_retarget.c */
 	bool egress : 1;                       /**< of sent packets */
 	uint8_t place;                         /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
@@ -74,17 +74,17 @@ static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
 
 /** Of a rule that changes packets: what its actions were found to ask for. Its copy does not have
  * all of it, as rte_flow_conv() leaves RAW_ENCAP's bytes where they are. */
-struct mdv_flow_edited {
-	struct mdv_flow_edit edit;
-	struct mdv_flow_edit_object *object; /**< while the rule is in the device */
+struct mdv_flow_modified {
+	struct mdv_flow_modify modify;
+	struct mdv_flow_modify_object *object; /**< while the rule is in the device */
 };
-static_assert(sizeof(struct mdv_flow_edited) % 16 == 0, "the rule's copy behind it is aligned");
+static_assert(sizeof(struct mdv_flow_modified) % 16 == 0, "the rule's copy behind it is aligned");
 
 /** @return what is before the rule's copy, where flow->edited. */
-static inline struct mdv_flow_edited *
-mdv_flow_install_edited(const struct rte_flow *flow)
+static inline struct mdv_flow_modified *
+mdv_flow_install_modified(const struct rte_flow *flow)
 {
-	return (struct mdv_flow_edited *)(void *)flow->rule - 1;
+	return (struct mdv_flow_modified *)(void *)flow->rule - 1;
 }
 
 /** @return the levels of sent or of received packets. */
@@ -106,7 +106,7 @@ int mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct 
 int mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error);
 /** Does the device, which is not to have it now, take what it changes? @return as above */
-int mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_edit *edit,
+int mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *modify,
 	struct rte_flow_error *error);
 /** Take it out, if it is in; it keeps its level. */
 void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);

@@ -22,16 +22,16 @@ mdv_flow_move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 {
 	struct mdv_port *port = context;
 	struct mdv_flow_level_rule *rule, *failed = NULL;
-	int rc = 0;
+	int ret = 0;
 
 	TAILQ_FOREACH (rule, &shape->rules, next) {
-		rc = move_one(port, rule, level);
-		if (rc != 0) {
+		ret = move_one(port, rule, level);
+		if (ret != 0) {
 			failed = rule;
 			break;
 		}
 	}
-	if (rc == 0) {
+	if (ret == 0) {
 		MDV_LOG(DEBUG, "port %u: %u %srules moved from verbs priority %d to %u",
 			port->dev->data->port_id, shape->nb_rules, shape->copies ? "PASSTHRU " : "",
 			shape->level, level);
@@ -44,5 +44,5 @@ mdv_flow_move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 			MDV_LOG(ERR, "port %u: a rule cannot be moved back to verbs priority %d",
 				port->dev->data->port_id, shape->level);
 	}
-	return rc;
+	return ret;
 }

@@ -68,7 +68,7 @@ plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_buil
 
 	if (actions->decap && actions->rss_types != 0 && (env->features & MDV_FLOW_CAN_INNER) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM,
-			actions->edits,
+			actions->modify_list,
 			"RSS of what comes out of a tunnel: the device does not match inner "
 			"headers; "
 			"use QUEUE");
@@ -97,30 +97,30 @@ static int
 plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_actions *actions,
 	struct mdv_flow_build *build)
 {
-	int rc = 0;
+	int ret = 0;
 
 	if (actions->tag != 0)
-		rc = mdv_flow_build_tag(build, actions->tag);
-	if (rc == 0 && actions->fate == MDV_FLOW_ACTION_DROP)
-		rc = mdv_flow_build_drop(build);
-	if (rc == 0)
-		rc = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
+		ret = mdv_flow_build_tag(build, actions->tag);
+	if (ret == 0 && actions->fate == MDV_FLOW_ACTION_DROP)
+		ret = mdv_flow_build_drop(build);
+	if (ret == 0)
+		ret = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
 	if (actions->egress)
 		build->attr.flags |= IBV_FLOW_ATTR_FLAGS_EGRESS;
 	/* Their specs come when the objects exist: there must be room. */
-	if (rc == 0 &&
-		build->attr.num_of_specs + actions->count + actions->nb_edits >
+	if (ret == 0 &&
+		build->attr.num_of_specs + actions->count + actions->nb_modify >
 			MDV_FLOW_BUILD_SPECS)
-		rc = -E2BIG;
-	return rc;
+		ret = -E2BIG;
+	return ret;
 }
 
 /* The part that is complete, once more for each other half of what it matches. */
 static void
-plan_halve(struct mdv_flow_plan *plan)
+plan_split_vlan(struct mdv_flow_plan *plan)
 {
 	const struct mdv_flow_part *whole = &plan->parts[plan->nb_parts++];
-	const unsigned int nb = mdv_flow_build_nb_halves(&whole->build);
+	const unsigned int nb = mdv_flow_build_nb_entries(&whole->build);
 
 	for (unsigned int half = 1; half < nb; half++) {
 		struct mdv_flow_part *part = &plan->parts[plan->nb_parts++];
@@ -146,20 +146,20 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 	plan->nb_parts = 0;
 	for (unsigned int i = 0; i < nb; i++) {
 		struct mdv_flow_part *part = &plan->parts[plan->nb_parts];
-		int rc;
+		int ret;
 
 		mdv_flow_build_copy(&part->build, match);
 		part->id = expansions[i].id;
-		rc = mdv_flow_build_add_layers(&part->build,
+		ret = mdv_flow_build_add_layers(&part->build,
 			side == MDV_FLOW_BUILD_INNER ? MDV_LAYER_INNER(expansions[i].add_layers)
 						     : expansions[i].add_layers);
-		if (rc == -EINVAL)
+		if (ret == -EINVAL)
 			continue; /* no packet of the pattern is of this class */
-		if (rc == 0)
-			rc = plan_finish_part(env, actions, &part->build);
-		if (rc != 0)
-			return rc;
-		plan_halve(plan);
+		if (ret == 0)
+			ret = plan_finish_part(env, actions, &part->build);
+		if (ret != 0)
+			return ret;
+		plan_split_vlan(plan);
 	}
 	return 0;
 }
@@ -169,7 +169,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 {
 	struct mdv_flow_level_want *want = &plan->want;
 	const struct mdv_flow_build *first = &plan->parts[0].build;
-	const unsigned int nb_halves = mdv_flow_build_nb_halves(first);
+	const unsigned int nb_entries = mdv_flow_build_nb_entries(first);
 	uint64_t values[MDV_FLOW_LEVEL_MASKS];
 
 	memset(want, 0, sizeof(*want));
@@ -180,18 +180,18 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	}
 	/* A pattern that is wholly of a class, as by its protocol field, has no rest: its match
 	 * would be that of the class, and both destinations would get the packet. */
-	if (plan->nb_parts > nb_halves &&
-		values[plan->nb_parts - 1] == values[plan->nb_parts - 1 - nb_halves])
-		plan->nb_parts -= nb_halves;
+	if (plan->nb_parts > nb_entries &&
+		values[plan->nb_parts - 1] == values[plan->nb_parts - 1 - nb_entries])
+		plan->nb_parts -= nb_entries;
 	mdv_flow_key_any_tag(&plan->match, first->any_tag);
-	want->nb_halves = nb_halves;
+	want->nb_entries = nb_entries;
 	want->nb_masks = plan->nb_parts;
 	want->hash = values[plan->nb_parts - 1];
 	want->match = &plan->match;
 	want->priority = attr->priority;
 	want->copies = plan->actions.passthru;
-	want->several = plan->actions.nb_extras != 0;
-	want->edits = plan->actions.edits != NULL && want->copies;
+	want->multi_dest = plan->actions.nb_extras != 0;
+	want->modifies = plan->actions.modify_list != NULL && want->copies;
 	want->depth = plan->match.depth;
 }
 
@@ -205,10 +205,10 @@ mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level)
 int
 mdv_flow_plan_split(struct mdv_flow_plan *plan)
 {
-	const unsigned int more = plan->actions.count + plan->actions.nb_edits;
-	int rc = 2u * plan->nb_parts <= RTE_DIM(plan->parts) ? 0 : -E2BIG;
+	const unsigned int more = plan->actions.count + plan->actions.nb_modify;
+	int ret = 2u * plan->nb_parts <= RTE_DIM(plan->parts) ? 0 : -E2BIG;
 
-	for (unsigned int i = plan->nb_parts; rc == 0 && i-- != 0;) {
+	for (unsigned int i = plan->nb_parts; ret == 0 && i-- != 0;) {
 		struct mdv_flow_part *halves = &plan->parts[2 * i];
 
 		if (i != 0) {
@@ -216,12 +216,12 @@ mdv_flow_plan_split(struct mdv_flow_plan *plan)
 			halves[0].id = plan->parts[i].id;
 		}
 		halves[1].id = halves[0].id;
-		rc = mdv_flow_build_split(&halves[0].build, &halves[1].build);
-		if (rc == 0 && halves[0].build.attr.num_of_specs + more > MDV_FLOW_BUILD_SPECS)
-			rc = -E2BIG;
+		ret = mdv_flow_build_split(&halves[0].build, &halves[1].build);
+		if (ret == 0 && halves[0].build.attr.num_of_specs + more > MDV_FLOW_BUILD_SPECS)
+			ret = -E2BIG;
 	}
 	plan->nb_parts *= 2;
-	return rc;
+	return ret;
 }
 
 int
@@ -229,26 +229,26 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
 	struct mdv_flow_build match;
-	int rc = plan_check_rule(rule, error);
+	int ret = plan_check_rule(rule, error);
 
-	if (rc == 0)
-		rc = mdv_flow_plan_check_attr(rule->attr, env->features, error);
-	if (rc == 0)
-		rc = mdv_flow_item_translate(rule->pattern, env->features, &match, error);
-	if (rc == 0)
-		rc = rule->attr->egress ? mdv_flow_action_parse_egress(&env->actions, rule->actions,
-						  &plan->actions, error)
-					: mdv_flow_action_parse(&env->actions, rule->actions,
-						  &plan->actions, error);
-	if (rc == 0)
-		rc = plan_check_inner(env, &match, &plan->actions, error);
-	if (rc != 0)
-		return rc;
-	rc = plan_expand(env, &match, plan);
-	if (rc == 0)
+	if (ret == 0)
+		ret = mdv_flow_plan_check_attr(rule->attr, env->features, error);
+	if (ret == 0)
+		ret = mdv_flow_item_translate(rule->pattern, env->features, &match, error);
+	if (ret == 0)
+		ret = rule->attr->egress ? mdv_flow_action_parse_egress(&env->actions,
+						   rule->actions, &plan->actions, error)
+					 : mdv_flow_action_parse(&env->actions, rule->actions,
+						   &plan->actions, error);
+	if (ret == 0)
+		ret = plan_check_inner(env, &match, &plan->actions, error);
+	if (ret != 0)
+		return ret;
+	ret = plan_expand(env, &match, plan);
+	if (ret == 0)
 		plan_describe(rule->attr, plan);
 	else
-		return mdv_flow_error_set(error, -rc, RTE_FLOW_ERROR_TYPE_ITEM_NUM, rule->pattern,
+		return mdv_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_ITEM_NUM, rule->pattern,
 			"the rule needs more than the %u specs the device takes; use fewer items",
 			MDV_FLOW_BUILD_SPECS);
 	return 0;

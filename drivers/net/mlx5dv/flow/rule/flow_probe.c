@@ -13,7 +13,7 @@
 #include "flow/match/flow_build.h"
 #include "flow/match/flow_feature.h"
 #include "flow_dest.h"
-#include "flow_edit_object.h"
+#include "flow_modify_object.h"
 #include "flow_probe.h"
 #include "flow_state.h"
 #include "state/port.h"
@@ -67,18 +67,18 @@ static const struct probe_row probe_rows[] = {
 
 /* clang-format off */
 #define REFORMAT(type) .reformat = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_##type
-/* SET of the DSCP to 0: flow_edit.c. */
-#define STEP .reformat = MDV_FLOW_EDIT_PLAIN, .nb_steps = 1, .steps = { RTE_BE64(0x1006000600000000) }
+/* SET of the DSCP to 0: flow_modify.c. */
+#define STEP .reformat = MDV_FLOW_MODIFY_NO_REFORMAT, .nb_steps = 1, .steps = { RTE_BE64(0x1006000600000000) }
 /* Ethernet, IPv4, UDP, VXLAN. */
 #define TUNNEL .header_bytes = 50, \
 	.header = { [12] = 8, [14] = 0x45, [23] = IPPROTO_UDP, [36] = 4789 >> 8, [37] = 4789 & 0xff, [42] = 8 }
 
 /* What may be done to packets, a verbs action a row. */
-static const struct probe_edit {
+static const struct probe_modify {
 	uint32_t feature;
 	const char *name;
-	struct mdv_flow_edit edit;
-} probe_edits[] = {
+	struct mdv_flow_modify modify;
+} probe_modify_rows[] = {
 	{ MDV_FLOW_CAN_CHANGE, "received fields", { STEP } },
 	{ MDV_FLOW_CAN_CHANGE_SENT, "sent fields", { .egress = 1, STEP } },
 	{ MDV_FLOW_CAN_DECAP, "tunnels off frames", { REFORMAT(L2_TUNNEL_TO_L2) } },
@@ -133,9 +133,9 @@ probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flo
 
 /* Is it about the rule? Want of memory or patience would have refused any rule. */
 static bool
-is_answer(int rc)
+is_answer(int ret)
 {
-	return rc != -ENOMEM && rc != -EAGAIN && rc != -EINTR && rc != -EIO;
+	return ret != -ENOMEM && ret != -EAGAIN && ret != -EINTR && ret != -EIO;
 }
 
 static int
@@ -152,20 +152,20 @@ static int
 probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
 	uint16_t last = 0, beyond = MDV_FLOW_LEVEL_MAX;
-	int rc = probe_priority(port, rss, last);
+	int ret = probe_priority(port, rss, last);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	while (beyond - last > 1) {
 		const uint16_t middle = (last + beyond) / 2;
 
-		rc = probe_priority(port, rss, middle);
-		if (rc == 0)
+		ret = probe_priority(port, rss, middle);
+		if (ret == 0)
 			last = middle;
-		else if (rc == -ENOMEM || is_answer(rc))
+		else if (ret == -ENOMEM || is_answer(ret))
 			beyond = middle;
 		else
-			return rc;
+			return ret;
 	}
 	port->flow->nb_priorities = beyond;
 	MDV_LOG(DEBUG, "%s: %u flow priorities", port->device.name, beyond);
@@ -175,16 +175,16 @@ probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 /* Note the answer and log it. */
 static void
 probe_answer(
-	struct mdv_port *port, uint32_t feature, const char *question, const char *name, int rc)
+	struct mdv_port *port, uint32_t feature, const char *question, const char *name, int ret)
 {
-	if (rc == 0)
+	if (ret == 0)
 		port->flow->features |= feature;
-	if (rc == 0 || is_answer(rc))
+	if (ret == 0 || is_answer(ret))
 		MDV_LOG(DEBUG, "%s: %s %s: %s", port->device.name, question, name,
-			rc == 0 ? "yes" : strerror(-rc));
+			ret == 0 ? "yes" : strerror(-ret));
 	else
 		MDV_LOG(WARNING, "%s: %s %s: %s; rules with it will be refused", port->device.name,
-			question, name, strerror(-rc));
+			question, name, strerror(-ret));
 }
 
 static void
@@ -201,22 +201,23 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 		probe_answer(port, row->feature, "match on", row->name,
 			probe_try(port, rss, &build, port->flow->nb_priorities - 1, row->flags));
 	}
-	for (unsigned int i = 0; i < RTE_DIM(probe_edits) && !port->device.caps.foreign; i++)
-		probe_answer(port, probe_edits[i].feature, "change of", probe_edits[i].name,
-			mdv_flow_edit_object_try(port->device.ctx, &probe_edits[i].edit));
+	for (unsigned int i = 0; i < RTE_DIM(probe_modify_rows) && !port->device.caps.foreign; i++)
+		probe_answer(port, probe_modify_rows[i].feature, "change of",
+			probe_modify_rows[i].name,
+			mdv_flow_modify_object_try(port->device.ctx, &probe_modify_rows[i].modify));
 }
 
 int
 mdv_flow_probe(struct mdv_port *port)
 {
 	struct mdv_flow_dest *rss;
-	int rc = mdv_flow_dest_get_drop(port, &rss);
+	int ret = mdv_flow_dest_get_drop(port, &rss);
 
-	if (rc != 0)
-		return rc;
-	rc = probe_priorities(port, rss);
-	if (rc == 0)
+	if (ret != 0)
+		return ret;
+	ret = probe_priorities(port, rss);
+	if (ret == 0)
 		probe_features(port, rss);
 	mdv_flow_dest_put(rss);
-	return rc;
+	return ret;
 }

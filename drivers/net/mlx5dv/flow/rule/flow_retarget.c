@@ -62,16 +62,16 @@ retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle 
  * from an update before. It has no level of its own.
  */
 static int
-retarget_enter_halves(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule)
+retarget_enter_split(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule)
 {
 	struct mdv_flow_plan plan;
-	int rc = mdv_flow_install_plan(port, twin, &plan, NULL);
+	int ret = mdv_flow_install_plan(port, twin, &plan, NULL);
 
-	if (rc == 0 && !rule->halves)
-		rc = mdv_flow_plan_split(&plan);
-	if (rc != 0)
-		return rc;
-	twin->halves = !rule->halves;
+	if (ret == 0 && !rule->is_split)
+		ret = mdv_flow_plan_split(&plan);
+	if (ret != 0)
+		return ret;
+	twin->is_split = !rule->is_split;
 	mdv_flow_plan_set_level(&plan, mdv_flow_level_of(&rule->level));
 	return mdv_flow_install_add(port, twin, &plan, NULL);
 }
@@ -82,28 +82,28 @@ retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_fl
 {
 	const struct mdv_flow_shape *shape = rule->level.shape;
 	struct mdv_flow_plan plan;
-	int rc = mdv_flow_install_plan(port, twin, &plan, error);
+	int ret = mdv_flow_install_plan(port, twin, &plan, error);
 
-	if (rc != 0)
-		return rc;
-	if (shape->copies && !shape->several && shape->turn == 0 && rule->present.nb != 0 &&
-		retarget_enter_halves(port, twin, rule) == 0)
+	if (ret != 0)
+		return ret;
+	if (shape->copies && !shape->multi_dest && shape->turn == 0 && rule->present.nb != 0 &&
+		retarget_enter_split(port, twin, rule) == 0)
 		return 0;
 	plan.want.beside = &rule->level;
-	rc = mdv_flow_install_level(port, twin, &plan, error);
-	if (rc != 0 || rule->present.nb == 0)
-		return rc;
-	rc = mdv_flow_install_add(port, twin, &plan, error);
-	if (rc != 0)
+	ret = mdv_flow_install_level(port, twin, &plan, error);
+	if (ret != 0 || rule->present.nb == 0)
+		return ret;
+	ret = mdv_flow_install_add(port, twin, &plan, error);
+	if (ret != 0)
 		mdv_flow_level_del(&port->flow->levels, &twin->level);
-	return rc;
+	return ret;
 }
 
 static int
 retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow_error *error)
 {
 	struct rte_flow *twin = mdv_slab_get(&port->flow->slab, sizeof(*twin));
-	int rc;
+	int ret;
 
 	if (twin == NULL)
 		return mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
@@ -113,13 +113,13 @@ retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow
 	twin->place = MDV_FLOW_AHEAD;
 	twin->counted = pair->rule->counted;
 	twin->counter = pair->rule->counter;
-	twin->edited = pair->rule->edited;
-	rc = retarget_enter(port, twin, pair->rule, error);
-	if (rc != 0)
+	twin->modified = pair->rule->modified;
+	ret = retarget_enter(port, twin, pair->rule, error);
+	if (ret != 0)
 		mdv_slab_put(&port->flow->slab, twin, sizeof(*twin));
 	else
 		pair->twin = twin;
-	return rc;
+	return ret;
 }
 
 /* From the device, from the levels, from memory. */
@@ -144,7 +144,7 @@ retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 		mdv_flow_level_rename(&twin->level, &rule->level);
 	}
 	rule->present = twin->present;
-	rule->halves = twin->halves;
+	rule->is_split = twin->is_split;
 	mdv_slab_put(&port->flow->slab, twin, sizeof(*twin));
 	pair->twin = NULL;
 }
@@ -155,18 +155,18 @@ static int
 retarget_replace(struct retarget *retarget, struct rte_flow_error *error)
 {
 	unsigned int nb;
-	int rc = 0;
+	int ret = 0;
 
-	for (nb = 0; rc == 0 && nb < retarget->nb; nb++)
-		rc = retarget_twin(retarget->port, &retarget->pairs[nb], error);
-	if (rc == 0) {
+	for (nb = 0; ret == 0 && nb < retarget->nb; nb++)
+		ret = retarget_twin(retarget->port, &retarget->pairs[nb], error);
+	if (ret == 0) {
 		for (unsigned int i = 0; i < retarget->nb; i++)
 			retarget_take_over(retarget->port, &retarget->pairs[i]);
 		return 0;
 	}
 	for (nb--; nb-- != 0;)
 		retarget_drop_twin(retarget->port, &retarget->pairs[nb]);
-	return rc;
+	return ret;
 }
 
 /* Best effort: a rule that cannot go back costs a level, and does what it should. */
@@ -174,18 +174,18 @@ static void
 retarget_go_home(struct retarget *retarget)
 {
 	unsigned int nb = 0;
-	int rc = 0;
+	int ret = 0;
 
 	for (unsigned int i = 0; i < retarget->nb; i++) {
 		struct retarget_pair *pair = &retarget->pairs[i];
 
-		if (pair->rule->halves)
-			rc |= mdv_flow_install_again(retarget->port, pair->rule);
+		if (pair->rule->is_split)
+			ret |= mdv_flow_install_again(retarget->port, pair->rule);
 		else if (pair->rule->level.shape->turn != 0)
 			retarget->pairs[nb++] = *pair;
 	}
 	retarget->nb = nb;
-	if ((retarget_replace(retarget, NULL) | rc) != 0)
+	if ((retarget_replace(retarget, NULL) | ret) != 0)
 		MDV_LOG(DEBUG, "port %u: updated rules stay in a level of their own",
 			retarget->port->dev->data->port_id);
 }
@@ -196,20 +196,20 @@ mdv_flow_retarget(struct mdv_port *port, struct rte_flow_action_handle *handle,
 {
 	struct mdv_flow_indirect *indirect = &port->flow->indirect;
 	struct retarget retarget = { .port = port };
-	int rc = retarget_collect(&retarget, handle, error);
+	int ret = retarget_collect(&retarget, handle, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	indirect->updated = handle;
 	indirect->update = action;
-	rc = retarget_replace(&retarget, error);
+	ret = retarget_replace(&retarget, error);
 	indirect->updated = NULL;
 	indirect->update = NULL;
-	if (rc == 0) {
+	if (ret == 0) {
 		free(handle->action);
 		handle->action = action;
 		retarget_go_home(&retarget);
 	}
 	free(retarget.pairs);
-	return rc;
+	return ret;
 }

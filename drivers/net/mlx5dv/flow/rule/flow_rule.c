@@ -26,14 +26,14 @@ rule_no_memory(struct rte_flow_error *error)
 }
 
 int
-mdv_flow_rule_translate_edit(
-	const struct mdv_flow_plan *plan, struct mdv_flow_edit *edit, struct rte_flow_error *error)
+mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow_modify *modify,
+	struct rte_flow_error *error)
 {
-	if (plan->actions.edits == NULL)
+	if (plan->actions.modify_list == NULL)
 		return 0;
 	/* The last part is the pattern itself. */
-	return mdv_flow_edit_translate(plan->actions.edits,
-		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, edit, error);
+	return mdv_flow_modify_translate(plan->actions.modify_list,
+		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, modify, error);
 }
 
 /*
@@ -42,10 +42,10 @@ mdv_flow_rule_translate_edit(
  */
 static struct rte_flow *
 rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
-	const struct mdv_flow_edit *edit, struct rte_flow_error *error)
+	const struct mdv_flow_modify *modify, struct rte_flow_error *error)
 {
 	const size_t before =
-		sizeof(struct rte_flow) + (edit != NULL ? sizeof(struct mdv_flow_edited) : 0);
+		sizeof(struct rte_flow) + (modify != NULL ? sizeof(struct mdv_flow_modified) : 0);
 	_Atomic int *last = &port->flow->copy_bytes;
 	int room = atomic_load_explicit(last, memory_order_relaxed);
 
@@ -61,9 +61,9 @@ rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 		memset(flow, 0, sizeof(*flow));
 		flow->lines = bytes / RTE_CACHE_LINE_SIZE;
 		flow->rule = (void *)((uint8_t *)flow + before);
-		flow->edited = edit != NULL;
-		if (edit != NULL)
-			mdv_flow_install_edited(flow)->edit = *edit;
+		flow->modified = modify != NULL;
+		if (modify != NULL)
+			mdv_flow_install_modified(flow)->modify = *modify;
 		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
 		if (size == room)
 			return flow;
@@ -86,12 +86,12 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 		.actions_ro = given->actions,
 	};
 	struct rte_flow_action *flat = NULL;
-	struct mdv_flow_edit edit;
+	struct mdv_flow_modify modify;
 	struct rte_flow *flow;
 
 	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
 	if (mdv_flow_plan_make(&env, given, plan, error) != 0 ||
-		mdv_flow_rule_translate_edit(plan, &edit, error) != 0)
+		mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
 		return NULL;
 	mdv_flow_level_prefetch(
 		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
@@ -101,7 +101,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 			return rule_no_memory(error);
 		rule.actions_ro = flat;
 	}
-	flow = rule_alloc(port, &rule, plan->actions.edits != NULL ? &edit : NULL, error);
+	flow = rule_alloc(port, &rule, plan->actions.modify_list != NULL ? &modify : NULL, error);
 	free(flat);
 	if (flow == NULL)
 		return NULL;
@@ -153,17 +153,17 @@ static int
 rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
-	int rc = mdv_flow_install_level(port, flow, plan, error);
+	int ret = mdv_flow_install_level(port, flow, plan, error);
 
-	if (rc != 0)
-		return rc;
+	if (ret != 0)
+		return ret;
 	if (port->flow->active)
-		rc = mdv_flow_install_add(port, flow, plan, error);
-	else if (flow->edited)
-		rc = mdv_flow_install_try(port, &mdv_flow_install_edited(flow)->edit, error);
-	if (rc != 0) {
+		ret = mdv_flow_install_add(port, flow, plan, error);
+	else if (flow->modified)
+		ret = mdv_flow_install_try(port, &mdv_flow_install_modified(flow)->modify, error);
+	if (ret != 0) {
 		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
-		return rc;
+		return ret;
 	}
 	TAILQ_INSERT_TAIL(&port->flow->rules, flow, next);
 	flow->place = MDV_FLOW_RULES;
@@ -181,9 +181,9 @@ mdv_flow_rule_enter_later(
 		.actions = flow->rule->actions_ro,
 	};
 	struct mdv_flow_plan plan;
-	int rc = mdv_flow_plan_make(&env, &rule, &plan, error);
+	int ret = mdv_flow_plan_make(&env, &rule, &plan, error);
 
-	return rc != 0 ? rc : rule_enter(port, flow, &plan, error);
+	return ret != 0 ? ret : rule_enter(port, flow, &plan, error);
 }
 
 int

@@ -27,10 +27,10 @@ struct mdv_port;
 struct rte_flow *mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
 void mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow);
-/** What the rule's actions ask for, if they change packets, in @p edit. @return 0 or a negative
+/** What the rule's actions ask for, if they change packets, in @p modify. @return 0 or a negative
  * errno, @p error filled */
-int mdv_flow_rule_translate_edit(
-	const struct mdv_flow_plan *plan, struct mdv_flow_edit *edit, struct rte_flow_error *error);
+int mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow_modify *modify,
+	struct rte_flow_error *error);
 
 /** Under flow.lock. @return 0 or a negative errno, @p error filled; nothing has changed then. */
 int mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,

@@ -16,7 +16,7 @@
 
 #include "base/slab.h"
 #include "flow/place/flow_level.h"
-#include "flow_edit_object.h"
+#include "flow_modify_object.h"
 #include "flow_indirect.h"
 
 struct mdv_flow_dest;
@@ -49,11 +49,12 @@ struct mdv_flow_state {
 	struct mdv_flow_list rules;   /**< in creation order */
 	struct mdv_flow_list refused; /**< rules of flow queues that did not get into the device */
 	struct mdv_flow_default_list defaults;
-	struct mdv_flow_dest_list rss;      /**< destinations in use, shared by refcount */
-	struct mdv_flow_edit_objects edits; /**< what rules change, shared in the same way */
-	uint8_t nb_priorities;              /**< verbs priorities the device offers, probed */
-	uint32_t features;                  /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
-	struct mdv_flow_levels levels;      /**< which rule has which of them */
+	struct mdv_flow_dest_list rss; /**< destinations in use, shared by refcount */
+	struct mdv_flow_modify_objects
+		modify_objects;        /**< what rules change, shared in the same way */
+	uint8_t nb_priorities;         /**< verbs priorities the device offers, probed */
+	uint32_t features;             /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
+	struct mdv_flow_levels levels; /**< which rule has which of them */
 	struct mdv_flow_levels egress; /**< the same of sent packets, whose tables are others */
 	struct mdv_flow_tables tables; /**< templates; the application serialises */
 	struct mdv_flow_async async;   /**< flow queues; each is its user's */

@@ -76,7 +76,7 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 	if (end - rxq->wqe_pi < rxq->refill_min)
 		return;
 	do {
-		const uint32_t want = RTE_MIN(rxq->nb_holes, RTE_DIM(fresh));
+		const uint32_t want = RTE_MIN(rxq->nb_empty, RTE_DIM(fresh));
 		uint32_t nb = want;
 
 		if (unlikely(mdv_pool_get(rxq->pool, fresh, nb) != 0))
@@ -85,10 +85,10 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, true);
 		else
 			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, false);
-		rxq->nb_holes -= nb - left;
+		rxq->nb_empty -= nb - left;
 		if (unlikely(nb != want))
 			break;
-	} while (rxq->nb_holes != 0 && left == 0);
+	} while (rxq->nb_empty != 0 && left == 0);
 	if (unlikely(left != 0))
 		rte_mempool_put_bulk(rxq->pool, (void **)fresh, left);
 	mdv_rx_doorbell(rxq);
@@ -112,7 +112,7 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	}
 	rxq->wqe_ci = 0;
 	rxq->wqe_pi = 0;
-	rxq->nb_holes = nb_mbufs;
+	rxq->nb_empty = nb_mbufs;
 	rxq->ibv.posted = 0;
 	if (rxq->log2_segs != 0)
 		mdv_rx_refill_scattered(rxq);
@@ -124,7 +124,7 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	/* Counted by the refill only where there are several a WQE; the port's burst may scatter
 	 * all the same. */
 	if (rxq->log2_segs == 0)
-		rxq->nb_holes = nb_mbufs - rxq->wqe_pi;
+		rxq->nb_empty = nb_mbufs - rxq->wqe_pi;
 	return rxq->wqe_pi == rxq->mask + 1 ? 0 : -ENOMEM;
 }
 

@@ -202,7 +202,7 @@ setup_running(struct mdv_rxq *rxq)
 	/* More buffers a frame than the MTU of now needs do no harm. */
 	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs >= rxq->log2_segs) {
 		mdv_rxq_ring_adopt(rxq, parked);
-		rxq->expects |= rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0;
+		rxq->runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
 		rte_free(parked);
 		return 0;
 	}
@@ -372,25 +372,25 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
  * after the system call by which the device learns of it.
  */
 static void
-expect(struct mdv_rxq *rxq, uint8_t what)
+enable_runtime_opt(struct mdv_rxq *rxq, uint8_t what)
 {
-	__atomic_fetch_or(&rxq->expects, what, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&rxq->runtime_opts, what, __ATOMIC_RELAXED);
 }
 
 void
-mdv_rxq_expect_marks(struct mdv_port *port)
+mdv_rxq_enable_marks(struct mdv_port *port)
 {
 	struct mdv_rxq *rxq;
 	uint16_t i;
 
-	port->expects_marks = true;
+	port->marks_in_use = true;
 	for (i = 0; i < port->dev->data->nb_rx_queues; i++) {
 		rxq = rxq_get(port, i);
 		if (rxq != NULL)
-			expect(rxq, MDV_RX_EXPECT_MARK);
+			enable_runtime_opt(rxq, MDV_RX_RUNTIME_MARK);
 	}
 	for (rxq = port->parked; rxq != NULL; rxq = rxq->next_parked)
-		expect(rxq, MDV_RX_EXPECT_MARK);
+		enable_runtime_opt(rxq, MDV_RX_RUNTIME_MARK);
 }
 
 int
@@ -402,7 +402,7 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 	if (rxq == NULL || rxq->vlan_strip == on)
 		return 0;
 	if (on)
-		expect(rxq, MDV_RX_EXPECT_VLAN);
+		enable_runtime_opt(rxq, MDV_RX_RUNTIME_VLAN);
 	mdv_queue_list_lock_objects(&port->queues);
 	rxq->vlan_strip = on;
 	/* A stopped queue's WQ is told when it starts. */
@@ -459,7 +459,7 @@ is_waiting(const struct mdv_rxq *rxq, uint16_t offset)
 {
 	const uint32_t ci = rxq->cq_ci + offset;
 
-	if (rxq->expects & MDV_RX_EXPECT_MINI)
+	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI)
 		return nb_waiting(rxq, offset + 1u) > offset;
 	return mdv_cq_is_valid(mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]), ci, rxq->log2_wqes);
 }

@@ -57,11 +57,11 @@ struct mdv_port;
  * the device is told to begin: a change of the burst function would not reach a thread that is
  * inside of the old one.
  */
-enum mdv_rx_expect {
-	MDV_RX_EXPECT_MARK = 1 << 0, /**< a rule may tag packets */
-	MDV_RX_EXPECT_VLAN = 1 << 1, /**< VLAN tags may be stripped */
-	MDV_RX_EXPECT_MINI = 1 << 2, /**< CQEs may be compressed */
-	MDV_RX_EXPECT_NONE = 1 << 3, /**< none will come: the queue has to be made anew */
+enum mdv_rx_runtime_opt {
+	MDV_RX_RUNTIME_MARK = 1 << 0,   /**< a rule may tag packets */
+	MDV_RX_RUNTIME_VLAN = 1 << 1,   /**< VLAN tags may be stripped */
+	MDV_RX_RUNTIME_MINI = 1 << 2,   /**< CQEs may be compressed */
+	MDV_RX_RUNTIME_BROKEN = 1 << 3, /**< none will come: the queue has to be made anew */
 };
 
 struct mdv_rx_counters {
@@ -82,8 +82,8 @@ struct mdv_rxq {
 	uint32_t mask;  /**< of both rings */
 	uint8_t log2_wqes;
 	uint8_t log2_segs;
-	uint8_t refill_min; /**< missing WQEs worth a refill */
-	uint8_t expects;    /**< enum mdv_rx_expect; never less until the queue stops */
+	uint8_t refill_min;   /**< missing WQEs worth a refill */
+	uint8_t runtime_opts; /**< enum mdv_rx_runtime_opt; never less until the queue stops */
 
 	/* line 1: written by every burst that receives */
 	uint32_t cq_ci __rte_cache_aligned;
@@ -101,14 +101,14 @@ struct mdv_rxq {
 	/* line 2: timestamps, scattered packets and pools of several regions only */
 	uint64_t timestamp_flag __rte_cache_aligned; /**< in ol_flags */
 	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
-	uint32_t nb_holes; /**< mbufs that are missing, where MDV_RX_SCATTER is */
+	uint32_t nb_empty; /**< mbufs that are missing, where MDV_RX_SCATTER is */
 	struct mdv_mr_cache mr;
 
 	/* control path */
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */
 	LIST_ENTRY(mdv_rxq) next;    /**< of port->queues */
-	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
-	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
+	uint32_t logged;             /**< events that were logged, by 1 << ibv_event_type */
+	uint64_t logged_syndromes;   /**< see mdv_cq_log_error() */
 	struct mdv_recover_wait recover_wait;
 	struct mdv_port *port;
 	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
@@ -126,7 +126,7 @@ struct mdv_rxq {
 		uint32_t posted;      /**< first WQE that verbs does not have */
 	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
 };
-static_assert(offsetof(struct mdv_rxq, expects) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(offsetof(struct mdv_rxq, runtime_opts) < RTE_CACHE_LINE_SIZE, "line 0");
 static_assert(offsetof(struct mdv_rxq, cq_ci) == RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_rxq, ready_bytes) < 2 * RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 2 * RTE_CACHE_LINE_SIZE, "line 2");
@@ -138,7 +138,7 @@ static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, gener
 static inline bool
 mdv_rxq_is_broken(const struct mdv_rxq *rxq)
 {
-	return (__atomic_load_n(&rxq->expects, __ATOMIC_RELAXED) & MDV_RX_EXPECT_NONE) != 0;
+	return (__atomic_load_n(&rxq->runtime_opts, __ATOMIC_RELAXED) & MDV_RX_RUNTIME_BROKEN) != 0;
 }
 
 /** Fewest buffers of a queue. */
@@ -163,7 +163,7 @@ struct ibv_wq *mdv_rxq_wq(const struct mdv_port *port, uint16_t idx);
 /**
  * From now on rules may tag packets: the queues' bursts look at tags until the port is stopped.
  */
-void mdv_rxq_expect_marks(struct mdv_port *port);
+void mdv_rxq_enable_marks(struct mdv_port *port);
 
 /** @return most buffers of a queue. */
 uint16_t mdv_rxq_desc_max(const struct mdv_caps *caps);

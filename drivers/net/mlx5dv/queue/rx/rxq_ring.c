@@ -176,9 +176,9 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	rxq->cqes = rxq->cq.cqes;
 	rxq->cq_dbrec = rxq->cq.dbrec;
 	rxq->cq_ci = 0;
-	rxq->expects = (rxq->vlan_strip ? MDV_RX_EXPECT_VLAN : 0) |
-		(rxq->cq.compressed ? MDV_RX_EXPECT_MINI : 0) |
-		(port->expects_marks ? MDV_RX_EXPECT_MARK : 0);
+	rxq->runtime_opts = (rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0) |
+		(rxq->cq.compressed ? MDV_RX_RUNTIME_MINI : 0) |
+		(port->marks_in_use ? MDV_RX_RUNTIME_MARK : 0);
 	rxq->mask = nb_wqes - 1;
 	rxq->log2_wqes = rxq->cq.log2_cqes;
 	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
@@ -318,8 +318,8 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
-	mdv_cq_tell_stop(
-		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->told_syndromes);
+	mdv_cq_log_error(
+		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->logged_syndromes);
 	ret = modify_state(rxq, IBV_WQS_RESET);
 	if (ret != 0)
 		return ret;
@@ -336,7 +336,7 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 void
 mdv_rxq_ring_break(struct mdv_rxq *rxq)
 {
-	__atomic_fetch_or(&rxq->expects, MDV_RX_EXPECT_NONE, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&rxq->runtime_opts, MDV_RX_RUNTIME_BROKEN, __ATOMIC_RELAXED);
 }
 
 void
@@ -351,7 +351,7 @@ mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 	rxq->log2_wqes = from->log2_wqes;
 	rxq->log2_segs = from->log2_segs;
 	rxq->refill_min = from->refill_min;
-	rxq->expects = from->expects;
+	rxq->runtime_opts = from->runtime_opts;
 	rxq->cq_ci = from->cq_ci;
 	rxq->wqe_ci = from->wqe_ci;
 	rxq->wqe_pi = from->wqe_pi;

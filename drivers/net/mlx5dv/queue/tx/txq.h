@@ -69,7 +69,7 @@ struct mdv_tx_counters {
 
 /** What packets of one connection, and of many connections, have in common that the device is to
  * cut up: tx_tso.c. */
-struct mdv_tx_shape {
+struct mdv_tx_tso_template {
 	uint64_t tx_offload, ol_flags; /**< of the mbuf; no flags: none yet */
 	uint64_t eth[2];               /**< Ethernet segment but for the header */
 	uint64_t per_mss;              /**< to divide by mss */
@@ -117,13 +117,13 @@ struct mdv_txq {
 	struct mdv_mr_cache mr; /**< its last hit is in this line, the rest is for misses */
 
 	struct mdv_tx_limits limits; /**< read for what is to be segmented, and by tx_prepare */
-	struct mdv_tx_shape shape;   /**< of what was segmented last */
+	struct mdv_tx_tso_template tso_template; /**< of what was segmented last */
 
 	/* control path */
 	struct mdv_tx_counters base; /**< count at the last reset of the statistics */
 	LIST_ENTRY(mdv_txq) next;    /**< of port->queues */
-	uint32_t told;               /**< events that were logged, by 1 << ibv_event_type */
-	uint64_t told_syndromes;     /**< see mdv_cq_tell_stop() */
+	uint32_t logged;             /**< events that were logged, by 1 << ibv_event_type */
+	uint64_t logged_syndromes;   /**< see mdv_cq_log_error() */
 	struct mdv_recover_wait recover_wait;
 	struct mdv_port *port;
 	struct mdv_txq *next_parked; /**< released, its QP is for the next of this number */

@@ -139,7 +139,7 @@ mdv_txq_ring_clear(struct mdv_txq *txq)
 	txq->chains = false;
 	txq->lost = false;
 	/* The next burst function may not be the one that wrote it. */
-	txq->shape.ol_flags = 0;
+	txq->tso_template.ol_flags = 0;
 	txq->cq_pi = txq->cq_ci;
 	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
 }
@@ -418,8 +418,8 @@ mdv_txq_ring_recover(struct mdv_txq *txq, uint8_t syndrome)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return mdv_mp_ask_recovery(MDV_MP_RECOVER_TX, txq->port_id, txq->idx, syndrome);
-	mdv_cq_tell_stop(
-		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->told_syndromes);
+	mdv_cq_log_error(
+		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->logged_syndromes);
 	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
 	if (ret != 0)
 		return ret;

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The process that owns the private directory: even a killed runner leaves none behind. */
+#include "app.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sysfs/tree.h"
+
+static_assert(
+	sizeof(((struct app_cleanup *)0)->dir) <= SHCA_TREE_DIR_MAX, "sysfs paths stay short");
+
+/** Make a directory below $XDG_RUNTIME_DIR, or below /tmp when that is unset, unusable or too long.
+ */
+static int
+make_directory(char *dir, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *const bases[] = { runtime, "/tmp" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (bases[i] == NULL || bases[i][0] != '/' ||
+			snprintf(dir, size, "%s/softhca-XXXXXX", bases[i]) >= (int)size)
+			continue;
+		if (mkdtemp(dir) != NULL)
+			return 0;
+	}
+	return -errno;
+}
+
+/** Let go of all that the runner was given: its terminal, its pipes, its working directory. */
+static void
+detach(int wait_fd, int answer_fd)
+{
+	int null_fd = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_NAME, "softhca-keeper");
+	setsid();
+	for (int i = 1; i < NSIG; i++)
+		if (i != SIGCHLD)
+			signal(i, SIG_IGN); /* SIGKILL, SIGSTOP: refused */
+	dup2(wait_fd, 0);
+	dup2(answer_fd, 1);
+	dup2(null_fd, 2);
+	close_range(3, ~0U, 0);
+	if (chdir("/") != 0)
+		_exit(APP_FAILED);
+}
+
+/** The keeper: make the directory, say its name or the errno, wait for the pipe's end, remove it.
+ */
+static _Noreturn void
+keep(struct app_cleanup *answer)
+{
+	char byte;
+	ssize_t ret;
+	int error;
+
+	error = make_directory(answer->dir, sizeof(answer->dir));
+	answer->fd = error;
+	ret = write(1, answer, sizeof(*answer));
+	dup2(2, 1); /* whoever reads the runner's output must not wait for us */
+	if (error != 0)
+		_exit(APP_FAILED);
+	while (ret == sizeof(*answer) && (ret = read(0, &byte, 1)) != 0)
+		if (ret < 0 && errno != EINTR)
+			break;
+	_exit(shca_tree_remove(answer->dir) == 0 ? 0 : APP_FAILED);
+}
+
+int
+app_cleanup_start(struct app_cleanup *cleanup)
+{
+	struct app_cleanup answer = { 0 };
+	int wait_fds[2] = { -1, -1 }, answer_fds[2] = { -1, -1 };
+	int ret = 0;
+
+	if (pipe2(wait_fds, O_CLOEXEC) != 0 || pipe2(answer_fds, O_CLOEXEC) != 0 ||
+		(cleanup->pid = fork()) < 0) {
+		ret = -errno;
+		fprintf(stderr, "softhca: cannot start the keeper: %s\n", strerror(-ret));
+		goto close_pipes;
+	}
+	if (cleanup->pid == 0) {
+		detach(wait_fds[0], answer_fds[1]);
+		keep(&answer);
+	}
+	close(answer_fds[1]);
+	answer_fds[1] = -1;
+	if (read(answer_fds[0], &answer, sizeof(answer)) != sizeof(answer))
+		answer.fd = -EPIPE;
+	if (answer.fd != 0) {
+		ret = answer.fd;
+		fprintf(stderr,
+			"softhca: cannot make a directory in $XDG_RUNTIME_DIR or /tmp: %s\n",
+			strerror(-ret));
+		close(wait_fds[1]);
+		wait_fds[1] = -1;
+		waitpid(cleanup->pid, NULL, 0);
+		goto close_pipes;
+	}
+	memcpy(cleanup->dir, answer.dir, sizeof(cleanup->dir));
+	cleanup->fd = wait_fds[1];
+	wait_fds[1] = -1;
+close_pipes:
+	for (unsigned int i = 0; i < 2; i++) {
+		if (wait_fds[i] >= 0)
+			close(wait_fds[i]);
+		if (answer_fds[i] >= 0)
+			close(answer_fds[i]);
+	}
+	return ret;
+}
+
+void
+app_cleanup_stop(struct app_cleanup *cleanup)
+{
+	int status = 0;
+
+	close(cleanup->fd);
+	while (waitpid(cleanup->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	/* It was killed, or something in the directory could not be removed. */
+	if (status != 0 && shca_tree_remove(cleanup->dir) != 0 && errno != ENOENT)
+		fprintf(stderr, "softhca: cannot remove %s\n", cleanup->dir);
+}

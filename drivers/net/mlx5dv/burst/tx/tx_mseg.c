@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WQEs of packets of several segments. Not part of the burst's template: what costs here, the
+ * segments, is the same in all instances. */
+#include "base/vec.h"
+#include "tx_mseg.h"
+#include "tx_one.h"
+
+/** Of refcnt and nb_segs, in rearm_data. */
+#define COUNTS_OFF 2
+
+/** What packets have in common that follow each other. */
+struct like {
+	uint64_t ol_flags; /**< of the mbuf */
+	uint64_t eth[2];   /**< Ethernet segment but for the tag */
+	bool tagged;       /**< a tag is inserted */
+	bool cut;          /**< to be cut up */
+};
+
+__rte_noinline int
+mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
+	uint16_t head, uint32_t ds, uint32_t room)
+{
+	const uint32_t mask = txq->mask, ds_mask = (mask + 1) * MDV_TX_WQE_DS_PER_BB - 1;
+	const uint32_t max = RTE_MIN(room * MDV_TX_WQE_DS_PER_BB, MDV_TX_DS_MAX);
+	const uint32_t start = (pc & mask) * MDV_TX_WQE_DS_PER_BB, nb_segs = mbuf->nb_segs;
+	struct mlx5_wqe_data_seg *const ring = (void *)txq->wqes;
+	uint32_t n;
+
+	if (nb_segs > mask + 1 - (uint16_t)(head - txq->tail))
+		return nb_segs > mask + 1 ? -1 : 0;
+	for (n = 0; n < nb_segs && mbuf != NULL; n++, mbuf = mbuf->next) {
+		const uint32_t len = mbuf->data_len;
+
+		txq->mbufs[(head + n) & mask] = mbuf;
+		if (len <= skip) {
+			skip -= len;
+			continue;
+		}
+		if (ds == max)
+			return max == MDV_TX_DS_MAX ? -1 : 0;
+		if (!mdv_tx_put(txq, mbuf, skip, &ring[(start + ds) & ds_mask]))
+			return -1;
+		skip = 0;
+		ds++;
+	}
+	/* Whoever frees it will go by nb_segs. */
+	return n == nb_segs ? (int)ds : -1;
+}
+
+static void
+like_take(struct like *like, const struct rte_mbuf *mbuf, unsigned int opts)
+{
+	const uint64_t flags = mbuf->ol_flags;
+	const uint32_t cut = (opts & MDV_TX_TSO) ? mdv_tx_tso_csum(flags) : 0;
+	const uint32_t csum =
+		(opts & MDV_TX_CSUM) ? mdv_tx_csums[mdv_tx_csum_index(flags) | cut] : 0;
+
+	like->ol_flags = flags;
+	mdv_tx_wqe_eth((void *)like->eth, csum, 0);
+	like->tagged = (opts & MDV_TX_VLAN) && (flags & RTE_MBUF_F_TX_VLAN);
+	like->cut = cut != 0;
+}
+
+/** One packet, however it is sent and wherever the rings end. @return WQEBBs, 0 when there is no
+ * room now, -1 when it cannot be sent. */
+static __rte_noinline int
+packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room,
+	unsigned int opts)
+{
+	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+	uint32_t taken, ds_head;
+	int ds;
+
+	if (mbuf->pkt_len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN)
+		return -1;
+	if (room == 0)
+		return 0;
+	ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
+	if ((opts & MDV_TX_INLINE_L2) && taken == 0)
+		return -1;
+	ds = mdv_tx_mseg_write(txq, mbuf, taken, pc, head, ds_head, room);
+	if (ds <= 0)
+		return ds;
+	if ((uint32_t)ds == ds_head && taken == 0)
+		return -1;
+	mdv_tx_wqe_ctrl(
+		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	return mdv_tx_wqe_bbs(ds);
+}
+
+/** The usual packets: alike, chains, with nothing inlined, in one piece of the rings. @return how
+ * many */
+static __rte_noinline uint32_t
+packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	const struct like *like, struct mdv_tx_pos *pos)
+{
+	const struct mdv_tx_mseg_room flat = mdv_tx_mseg_room(txq, pos->pc, pos->head, room);
+	struct rte_mbuf **const start = &txq->mbufs[pos->head & txq->mask], **slot = start;
+	uint8_t *at = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB, *last = pos->last;
+	const uint8_t *const end = at + flat.bbs * MLX5_SEND_WQE_BB;
+	uint64_t bytes = pos->bytes;
+	uint16_t pc = pos->pc;
+	uint32_t n;
+
+	for (n = 0; n < nb; n++) {
+		struct rte_mbuf *mbuf = pkts[n];
+		struct mlx5_wqe_data_seg *wqe = (void *)at, *data;
+		const uint32_t nb_segs = mbuf->nb_segs, len = mbuf->pkt_len;
+		uint32_t ds = MDV_TX_WQE_DS_HEAD + nb_segs;
+
+		if (unlikely(mbuf->ol_flags != like->ol_flags ||
+			    nb_segs - 2 > MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD - 2 ||
+			    (uint8_t *)(wqe + ds) > end || slot + nb_segs > start + flat.slots ||
+			    len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
+			break;
+		mdv_tx_mseg_prefetch(pkts, n, nb, true);
+		data = mdv_tx_mseg_write_flat(txq, mbuf, 0, wqe + MDV_TX_WQE_DS_HEAD, slot);
+		if (unlikely(data == wqe + MDV_TX_WQE_DS_HEAD))
+			break;
+		ds = data - wqe;
+		memcpy(wqe + 1, like->eth, sizeof(like->eth));
+		if (unlikely(like->tagged))
+			mdv_tx_wqe_eth_tag((void *)(wqe + 1), mbuf->vlan_tci);
+		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds,
+			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		last = at;
+		at += mdv_tx_wqe_bbs(ds) * MLX5_SEND_WQE_BB;
+		pc += mdv_tx_wqe_bbs(ds);
+		slot += nb_segs;
+		bytes += len;
+	}
+	pos->last = last;
+	pos->pc = pc;
+	pos->head += slot - start;
+	pos->bytes = bytes;
+	return n;
+}
+
+int
+mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	unsigned int opts, struct mdv_tx_pos *pos)
+{
+	const uint16_t pc = pos->pc, head = pos->head;
+	struct like like;
+	uint32_t n = 0, left = room, written;
+	int bbs = 0;
+
+	do {
+		struct rte_mbuf *mbuf = pkts[n];
+
+		if (n == 0 || mbuf->ol_flags != like.ol_flags)
+			like_take(&like, mbuf, opts);
+		if (n != 0) {
+			/* The first one is known to be a chain, and not to be cut up. */
+			if (mbuf->nb_segs < 2 || like.cut)
+				break;
+			left = room - (uint16_t)(pos->pc - pc);
+		}
+		written = 0;
+		if (!(opts & MDV_TX_INLINE_L2))
+			written = packets_write(
+				txq, &pkts[n], like.cut ? 1 : nb - n, left, &like, pos);
+		n += written;
+		if (written != 0)
+			continue;
+		bbs = packet_write(txq, mbuf, pos->pc, pos->head, left, opts);
+		if (bbs <= 0)
+			break;
+		pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
+		pos->pc += bbs;
+		pos->head += mbuf->nb_segs;
+		pos->bytes += mbuf->pkt_len;
+		n++;
+	} while (n < nb);
+	if (n == 0)
+		return bbs;
+	txq->chains = true;
+	pos->more += (uint64_t)n - (uint16_t)(pos->head - head);
+	pos->nb += n;
+	return n;
+}
+
+uint32_t
+mdv_tx_mseg_undo(struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_mempool *pool)
+{
+	static const struct rte_mbuf alone = { .refcnt = 1, .nb_segs = 1 };
+	uint32_t counts, n;
+
+	memcpy(&counts, (const uint8_t *)&alone.rearm_data + COUNTS_OFF, sizeof(counts));
+	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
+		struct rte_mbuf *const *later = mbufs + MDV_TX_RELEASE_AHEAD;
+		uint64_t flags = 0;
+
+		MDV_VEC_EACH(i)
+		{
+			struct rte_mbuf *mbuf = mbufs[i];
+
+			if (unlikely(mbuf->pool != pool || mbuf->refcnt != 1))
+				return n;
+			flags |= mbuf->ol_flags;
+			mbuf->next = NULL;
+			/* nb_segs; in one store with refcnt, it is one of a constant. */
+			memcpy((uint8_t *)&mbuf->rearm_data + COUNTS_OFF, &counts, sizeof(counts));
+			rte_prefetch0(RTE_PTR_ADD(later[i], RTE_CACHE_LINE_MIN_SIZE));
+		}
+		if (unlikely((flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0))
+			return n;
+		mbufs += MDV_VEC_LANES;
+	}
+	return n;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Packets of several segments, one WQE each.
+ *
+ * The queue has their mbufs one by one, so who frees them need not follow next, which lies in a
+ * line of its own.
+ */
+#ifndef MDV_TX_MSEG_H
+#define MDV_TX_MSEG_H
+
+#include "queue/tx/tx_wqe.h"
+#include "tx.h"
+
+/**
+ * Data segments of the chain but for its first @p skip bytes, from unit @p ds of the WQE at @p pc
+ * on, in at most @p room WQEBBs; its mbufs are the queue's from @p head on.
+ * @return units of the WQE, 0 when there is no room now, -1 when it cannot be sent.
+ */
+int mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
+	uint16_t head, uint32_t ds, uint32_t room);
+
+/** Packets that are looked ahead. */
+#define MDV_TX_MSEG_AHEAD 4
+
+/**
+ * Have on their way what packets behind number @p n of @p nb are read from: both lines of the mbuf,
+ * for next and what offloads ask for are in the second, and when these are there, what comes after
+ * them: the next segment's mbuf, or the headers.
+ */
+static __rte_always_inline void
+mdv_tx_mseg_prefetch(struct rte_mbuf *const *pkts, uint32_t n, uint32_t nb, const bool next)
+{
+	const struct rte_mbuf *soon, *later;
+
+	if ((int32_t)n >= (int32_t)(nb - MDV_TX_MSEG_AHEAD))
+		return;
+	soon = pkts[n + MDV_TX_MSEG_AHEAD / 2];
+	later = pkts[n + MDV_TX_MSEG_AHEAD];
+	rte_prefetch0(later);
+	rte_prefetch0(RTE_PTR_ADD(later, RTE_CACHE_LINE_MIN_SIZE));
+	if (!next) {
+		rte_prefetch0(rte_pktmbuf_mtod(soon, const void *));
+		return;
+	}
+	rte_prefetch0(soon->next);
+	rte_prefetch0(RTE_PTR_ADD(soon->next, RTE_CACHE_LINE_MIN_SIZE));
+}
+
+/** The same of the first packets of @p nb, all at once; for who has not looked at more than one. */
+static __rte_always_inline void
+mdv_tx_mseg_prefetch_first(struct rte_mbuf *const *pkts, uint32_t nb)
+{
+	uint32_t i;
+
+	for (i = 1; i < RTE_MIN(nb, (uint32_t)MDV_TX_MSEG_AHEAD); i++) {
+		rte_prefetch0(pkts[i]);
+		rte_prefetch0(RTE_PTR_ADD(pkts[i], RTE_CACHE_LINE_MIN_SIZE));
+	}
+}
+
+/** What is free in one piece: neither ring ends in it. */
+struct mdv_tx_mseg_room {
+	uint32_t bbs;
+	uint32_t slots; /**< of mbufs */
+};
+
+/** @param room WQEBBs that are free */
+static __rte_always_inline struct mdv_tx_mseg_room
+mdv_tx_mseg_room(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
+{
+	const uint32_t nb = txq->mask + 1u, nb_free = nb - (uint16_t)(head - txq->tail);
+
+	return (struct mdv_tx_mseg_room){
+		.bbs = RTE_MIN(room, nb - (pc & txq->mask)),
+		.slots = RTE_MIN(nb_free, nb - (head & txq->mask)),
+	};
+}
+
+/**
+ * mdv_tx_mseg_write() for what fits into mdv_tx_mseg_room(): from @p data on; mbufs from @p slot
+ * on.
+ * @return behind the last data segment, @p data when the packet cannot be sent
+ */
+static __rte_always_inline struct mlx5_wqe_data_seg *
+mdv_tx_mseg_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
+	struct mlx5_wqe_data_seg *data, struct rte_mbuf **slot)
+{
+	struct mlx5_wqe_data_seg *const start = data;
+	uint64_t key = (uint64_t)txq->mr.last.lkey_be << 32;
+	uint32_t left = mbuf->nb_segs;
+
+	for (;;) {
+		const uint32_t len = mbuf->data_len;
+		const uintptr_t addr = rte_pktmbuf_mtod_offset(mbuf, uintptr_t, skip);
+
+		*slot++ = mbuf;
+		if (likely(len > skip)) {
+			if (likely(addr - txq->mr.last.start < txq->mr.last.size))
+				mdv_tx_wqe_data_keyed(data, addr, len - skip, key);
+			else if (mdv_tx_put_far(txq, mbuf, skip, data))
+				key = (uint64_t)txq->mr.last.lkey_be << 32;
+			else
+				return start;
+			data++;
+			skip = 0;
+		} else {
+			skip -= len;
+		}
+		if (--left == 0)
+			return data;
+		mbuf = mbuf->next;
+		/* Whoever frees it will go by nb_segs. */
+		if (unlikely(mbuf == NULL))
+			return start;
+	}
+}
+
+/**
+ * Make segments mbufs by themselves again, as they are in a pool, by fours.
+ * @param mbufs   behind the last are MDV_TX_RELEASE_AHEAD more, or NULLs
+ * @return how many of @p nb go back into @p pool as they are; what is behind them is to be freed,
+ * though next may be NULL already
+ */
+uint32_t mdv_tx_mseg_undo(
+	struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_mempool *pool);
+
+/**
+ * Build the WQEs of as many of @p nb packets as are chains and not to be cut up, in at most @p room
+ * WQEBBs; the first is one.
+ * @param opts enum mdv_tx_opt
+ * @return packets; or of the first: 0 when there is no room now, -1 when it cannot be sent
+ */
+int mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
+	unsigned int opts, struct mdv_tx_pos *pos);
+
+#endif /* MDV_TX_MSEG_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Where the control sockets are: in the runner's private directory (mode 0700, gone with the
+ * runner), one a process that has the devices open.
+ *
+ *     DIR/ctl.<pid>.<n>    of a process; n tells processes apart whose namespaces gave them one pid
+ *     DIR/ctl              the same socket as that of the first process that still lives
+ *
+ * A name appears when its socket listens already, so a refused connection means a process that is
+ * gone. Paths may be longer than a socket address holds.
+ */
+#ifndef SHCA_CTL_CTL_SOCKET_H
+#define SHCA_CTL_CTL_SOCKET_H
+
+#include <limits.h>
+#include <stddef.h>
+
+/** Name of the first process's socket. */
+#define SHCA_CTL_SOCKET_FIRST "ctl"
+
+/**
+ * Listen in @p dir.
+ * @param path of the socket, @p path_size bytes
+ * @return a non-blocking, close-on-exec descriptor or a negative errno.
+ */
+int shca_ctl_socket_listen(const char *dir, char *path, size_t path_size);
+/** Remove the names of the socket that listens as @p path, which is still open. */
+void shca_ctl_socket_remove(const char *path);
+/**
+ * Connect to @p path.
+ * @return a blocking, close-on-exec descriptor or a negative errno: -ECONNREFUSED when nobody
+ * listens any more.
+ */
+int shca_ctl_socket_connect(const char *path);
+/**
+ * Find the sockets of this user: those in @p dir, or with NULL those of every runner below
+ * $XDG_RUNTIME_DIR, /run/user/<uid> and /tmp. Those of processes that are gone are removed.
+ * @param visit takes the path of each
+ */
+void shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void *arg), void *arg);
+
+#endif /* SHCA_CTL_CTL_SOCKET_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file What a receive completion says of a frame's checksums. Pure. */
+#ifndef SHCA_HW_FORMAT_JUDGE_H
+#define SHCA_HW_FORMAT_JUDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "hw/format/csum.h"
+#include "steering/match/parse.h"
+
+/** Where UDP has its checksum. */
+#define SHCA_RX_CSUM_UDP_CHECKSUM 6
+
+struct shca_rx_csum {
+	bool l3_good, l4_good;
+	uint16_t checksum; /**< of all behind the Ethernet header, in memory order */
+};
+
+/** @return the sum of the IP header: some words of 32 bits, mostly five. */
+static inline uint64_t
+shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	const uint8_t *end = bytes + headers->l4_offset;
+	const uint8_t *at = bytes + headers->l3_offset;
+	uint64_t sum = 0;
+	uint32_t word;
+
+	for (; at < end; at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum += word;
+	}
+	return sum;
+}
+
+/** @return the sum of what follows, to the end of the IP packet. */
+static inline uint64_t
+shca_rx_csum_l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	const uint8_t *l4 = bytes + headers->l4_offset;
+	const uint32_t length = (uint32_t)headers->l3_end - headers->l4_offset;
+
+	return length >= sizeof(uint64_t) && length <= SHCA_CSUM_SHORT
+		? shca_csum_short(l4, length)
+		: shca_csum_add(l4, length, 0);
+}
+
+/**
+ * IPv6 has no header checksum and counts as good (LX en_rx.c mlx5e_handle_csum wants the bit).
+ *
+ * @param l3_sum of the IP header
+ */
+static inline bool
+shca_rx_csum_l3(const struct shca_headers *headers, uint64_t l3_sum)
+{
+	if (headers->l3 != SHCA_L3_IPV4)
+		return headers->l3 == SHCA_L3_IPV6;
+	return shca_csum_fold(l3_sum) == UINT16_MAX;
+}
+
+/**
+ * Policy where no driver shows what hardware does: good is TCP or UDP, whole, unfragmented; a UDP
+ * checksum of zero (none) is good.
+ *
+ * @param l4_sum of the bytes from the L4 header to the end of the IP packet
+ */
+static inline bool
+shca_rx_csum_l4(const uint8_t *bytes, const struct shca_headers *headers, uint64_t l4_sum)
+{
+	uint16_t checksum;
+
+	if (!shca_csum_covers_l4(headers))
+		return false;
+	memcpy(&checksum, bytes + headers->l4_offset + SHCA_RX_CSUM_UDP_CHECKSUM, sizeof(checksum));
+	if (headers->l4 == SHCA_L4_UDP && checksum == 0)
+		return true;
+	return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;
+}
+
+/** Judge a frame by one stack of its headers. */
+static inline struct shca_rx_csum
+shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	uint64_t header_sum, sum;
+
+	if (headers->l3 == SHCA_L3_NONE)
+		return (struct shca_rx_csum){ 0 };
+	header_sum = shca_rx_csum_l3_sum(bytes, headers);
+	sum = shca_rx_csum_l4_sum(bytes, headers);
+	return (struct shca_rx_csum){
+		.l3_good = shca_rx_csum_l3(headers, header_sum),
+		.l4_good = shca_rx_csum_l4(bytes, headers, sum),
+		/* The sum runs from the IP header on; its words are in memory order already. An IP
+		 * header has an even length, so the two sums add up. */
+		.checksum = shca_csum_fold(header_sum + sum),
+	};
+}
+
+#endif /* SHCA_HW_FORMAT_JUDGE_H */

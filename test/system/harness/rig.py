@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A port between a cable whose far end we hold and a kernel side that is recorded: who gets what."""
+from . import frames, pcapfile
+from .cable import Cable
+from .patience import PATIENCE
+from .testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+SENTINEL_PORT = 9999
+SENTINEL_SRC = "02:00:00:00:ff:ff"
+SENTINEL_BYTES = 64  # each is a byte longer than the one before
+HEADERS = 42  # of a frame of UDP over IPv4
+RX_RSS_HASH = 0x80000
+
+
+def source(number):
+    """The source MAC that identifies a frame wherever it turns up."""
+    return f"02:00:00:00:01:{number:02x}"
+
+
+def probe(number, **options):
+    """A frame that carries its number in its source MAC."""
+    return frames.packet(eth_src=source(number), **options)
+
+
+class Rig:
+    """wire=unix, kernel=pcap, testpmd printing what it receives.
+
+    `kernel` holds the numbers of the probes that Linux's side got, once the bench has ended.
+    """
+
+    def __init__(self, tmp_path, args=("--flow-isolate-all",), queues=4, port="", setup=(),
+                 devargs=""):
+        self.record = tmp_path / "kernel.pcap"
+        self.wire = tmp_path / "wire"
+        self.setup = setup
+        self.pmd = Testpmd(
+            ports=[f"wire=unix:{self.wire},kernel=pcap:{self.record},mac={MAC}{port}"],
+            args=[f"--rxq={queues}", f"--txq={queues}", *args],
+            vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"])
+        self.peer = None
+        self.kernel = None
+
+    def __enter__(self):
+        self.pmd.__enter__()
+        try:
+            for line in self.setup:
+                answer = self.pmd.cmd(line)
+                for sign in ("rror", "Bad arg", "Fail", "Caught"):
+                    assert sign not in answer, f"{line}\n{answer}"
+            self.peer = Cable(self.wire)
+            self.pmd.show_received()
+        except BaseException:
+            self.pmd.kill()
+            raise
+        return self
+
+    def __exit__(self, *raised):
+        if self.peer:
+            self.peer.socket.close()
+        self.pmd.__exit__(*raised)
+        if raised[0] is None:
+            self.kernel = self._recorded()
+
+    def _recorded(self):
+        numbers = []
+        for frame in pcapfile.read(self.record):
+            if frame[6:11] == frames.mac(source(0))[:5]:
+                numbers.append(frame[11])
+        return numbers
+
+    def add_sentinel(self):
+        """A rule for the frame that tells the end of a delivery."""
+        return self.pmd.flow(f"ingress priority 0 pattern eth src is {SENTINEL_SRC} / end"
+                             " actions queue index 3 / end")
+
+    def deliver(self, *sent):
+        """Send frames and then the sentinel; what testpmd showed of them, sentinel left out.
+
+        Frames are steered in order, so once the sentinel is shown all before it are where they belong. Queues
+        are polled in turn, so some may be shown after it: between two sentinels each queue is polled once at
+        least, and when nothing is shown in between none has any left.
+        """
+        start = self.pmd.mark()
+        self.peer.send(*sent)
+        length, queue, nb_shown = SENTINEL_BYTES, None, None
+        while True:
+            length += 1
+            self.peer.send(frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT, data=bytes(length - HEADERS)))
+            got, queue = self._until_sentinel(start, length, queue)
+            if len(got) == nb_shown:
+                break
+            nb_shown = len(got)
+        assert "INVALID mbuf" not in self.pmd.terminal.text[start:]
+        return got
+
+    def _until_sentinel(self, start, length, queue):
+        """(what is shown since `start` once the sentinel of this length is, sentinels left out; its queue).
+
+        Rules may copy a sentinel: where it is first seen the next is waited for.
+        """
+        while True:
+            shown = self.pmd.received(start)
+            for seen in shown:
+                if seen["src"] == SENTINEL_SRC and seen["flags"] and seen["length"] == length \
+                        and queue in (None, seen["queue"]):
+                    return [other for other in shown if other["src"] != SENTINEL_SRC], seen["queue"]
+            if not self.pmd.terminal.read_some(PATIENCE):
+                raise AssertionError("the sentinel did not arrive:\n"
+                                     + self.pmd.terminal.text[start:][-3000:])
+
+    @staticmethod
+    def numbers(got, queue=None):
+        """Probe numbers in the order seen, of one queue or of all."""
+        return [int(seen["src"][-2:], 16) for seen in got if queue is None or seen["queue"] == queue]
