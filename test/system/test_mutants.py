@@ -54,7 +54,6 @@ CHANGES = [
     ("if (!a || c == '<')", "if (!a && c == '<')"),
     ("if (!a || c == '<')", "if (!a || c != '<')"),
     ("return -1;", "return 0;"),
-    ("return -1;", "return -0;"), ("return -1;", "return -2;"),
     ("return a->b << 0x10u;", "return 0;"),
     ("return a->b << 0x10u;", "return a->b >> 0x10u;"),
     ("return a->b << 0x10u;", "return a->b << 0x11u;"), ("return a->b << 0x10u;", "return a->b << 0xfu;"),
