@@ -106,8 +106,8 @@ def test_what_the_device_offers(tmp_path, model):
 
 
 def test_without_hugepages(tmp_path):
-    """It wants to be refused them; tests that run beside this one reserve none meanwhile."""
-    with host.hugepages_unchanged():
+    """It wants to be refused them."""
+    with host.no_more_hugepages():
         if host.nr_hugepages():
             pytest.skip("hugepages are reserved on this machine")
         text = run(tmp_path / "tests", ["tests.test_mlx5_huge_page"], "wire=loop")

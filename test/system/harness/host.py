@@ -210,19 +210,42 @@ def nr_hugepages():
 
 
 @contextlib.contextmanager
-def hugepages_unchanged():
-    """The number of hugepages is ours, for a moment: tests run side by side, and reserve some each."""
-    with open(NR_HUGEPAGES, encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def _locked(file, how):
+    """Tests run side by side: each process locks these files of sysfs, which are there for all of them."""
+    with open(HUGEPAGES / "hugepages-2048kB" / file, encoding="ascii") as opened:
+        fcntl.flock(opened, how)
         yield
 
 
-def add_hugepages(wanted):
+def _add_hugepages(wanted):
     """How many were reserved, of `wanted`, or with less than none given back."""
-    with hugepages_unchanged():
+    with _locked("nr_hugepages", fcntl.LOCK_EX):
         before = int(NR_HUGEPAGES.read_text())
         NR_HUGEPAGES.write_text(str(before + wanted))
         return int(NR_HUGEPAGES.read_text()) - before
+
+
+@contextlib.contextmanager
+def more_hugepages(wanted):
+    """So many beyond those reserved here, or fewer: yields how many. Given back at the end.
+
+    Raises OSError where this is not allowed.
+    """
+    with _locked("free_hugepages", fcntl.LOCK_SH):
+        got = _add_hugepages(wanted)
+        try:
+            yield got
+        finally:
+            _add_hugepages(-got)
+
+
+@contextlib.contextmanager
+def no_more_hugepages():
+    """No other test has more_hugepages(): those who do are waited for."""
+    with contextlib.ExitStack() as stack:
+        if NR_HUGEPAGES.exists():
+            stack.enter_context(_locked("free_hugepages", fcntl.LOCK_EX))
+        yield
 
 
 @contextlib.contextmanager
@@ -232,8 +255,7 @@ def hugepages(megabytes, directory):
     Raises OSError where this is not allowed or there are none.
     """
     wanted = megabytes // 2
-    got = add_hugepages(wanted)
-    try:
+    with more_hugepages(wanted) as got:
         if got < wanted:
             raise OSError(f"{got} of {wanted} hugepages could be reserved")
         done = subprocess.run(["mount", "-t", "hugetlbfs", "none", str(directory)], text=True,
@@ -244,5 +266,3 @@ def hugepages(megabytes, directory):
             yield directory
         finally:
             run("umount", directory)
-    finally:
-        add_hugepages(-got)
