@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rates that testpmd gives a queue, and those that the device does not take.
 
-What they do to packets, by the timestamps of those who receive them, is in test/unit/drv/life_rate_test.c."""
+What they do to packets, by the timestamps of those who receive them, is in test/unit/drv/port/life_rate_test.c."""
 import pytest
 from harness.testpmd import Testpmd
 
