@@ -212,7 +212,32 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 	return 0;
 }
 
+/* clang-format off */
+/** Operations that need shared memory only: the same in every process. */
+#define ANY_PROCESS_OPS \
+	.stats_get = mdv_stats_get, \
+	.stats_reset = mdv_stats_reset, \
+	.xstats_get = mdv_xstats_get, \
+	.xstats_get_names = mdv_xstats_get_names, \
+	.xstats_get_by_id = mdv_xstats_get_by_id, \
+	.xstats_get_names_by_id = mdv_xstats_get_names_by_id, \
+	.xstats_reset = mdv_xstats_reset, \
+	.dev_infos_get = mdv_ethdev_infos_get, \
+	.rxq_info_get = mdv_rxq_info_get, \
+	.txq_info_get = mdv_txq_info_get, \
+	.rx_burst_mode_get = mdv_burst_rx_mode_get, \
+	.tx_burst_mode_get = mdv_burst_tx_mode_get, \
+	.fw_version_get = fw_version_get, \
+	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get, \
+	.tx_done_cleanup = mdv_tx_done_cleanup, \
+	.reta_query = mdv_reta_query, \
+	.rss_hash_conf_get = mdv_reta_hash_conf_get, \
+	.eth_dev_priv_dump = priv_dump, \
+	.eth_tx_descriptor_dump = tx_descriptor_dump
+/* clang-format on */
+
 const struct eth_dev_ops mdv_ethdev_ops = {
+	ANY_PROCESS_OPS,
 	.dev_configure = mdv_start_configure,
 	.dev_start = mdv_start_start,
 	.dev_stop = mdv_start_stop,
@@ -231,20 +256,6 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.mac_addr_remove = mdv_mac_remove,
 	.set_mc_addr_list = mdv_mac_set_mc_list,
 	.mtu_set = mdv_start_mtu_set,
-	.stats_get = mdv_stats_get,
-	.stats_reset = mdv_stats_reset,
-	.xstats_get = mdv_xstats_get,
-	.xstats_get_names = mdv_xstats_get_names,
-	.xstats_get_by_id = mdv_xstats_get_by_id,
-	.xstats_get_names_by_id = mdv_xstats_get_names_by_id,
-	.xstats_reset = mdv_xstats_reset,
-	.dev_infos_get = mdv_ethdev_infos_get,
-	.rxq_info_get = mdv_rxq_info_get,
-	.txq_info_get = mdv_txq_info_get,
-	.rx_burst_mode_get = mdv_burst_rx_mode_get,
-	.tx_burst_mode_get = mdv_burst_tx_mode_get,
-	.fw_version_get = fw_version_get,
-	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
 	.vlan_offload_set = mdv_vlan_offload_set,
 	.vlan_strip_queue_set = mdv_vlan_strip_queue_set,
 	.vlan_filter_set = mdv_vlan_filter_set,
@@ -260,45 +271,22 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.tx_queue_setup = mdv_queue_tx_setup,
 	.tx_queue_release = mdv_txq_release,
 	.set_queue_rate_limit = mdv_txq_set_rate,
-	.tx_done_cleanup = mdv_tx_done_cleanup,
 	.reta_update = mdv_reta_update,
-	.reta_query = mdv_reta_query,
 	.rss_hash_update = mdv_reta_hash_update,
-	.rss_hash_conf_get = mdv_reta_hash_conf_get,
 	.read_clock = read_clock,
 	.flow_ctrl_get = mdv_ethtool_flow_ctrl_get,
 	.flow_ctrl_set = mdv_ethtool_flow_ctrl_set,
 	.get_module_info = mdv_ethtool_module_info,
 	.get_module_eeprom = mdv_ethtool_module_eeprom,
 	.flow_ops_get = flow_ops_get,
-	.eth_dev_priv_dump = priv_dump,
-	.eth_tx_descriptor_dump = tx_descriptor_dump,
 	.rx_metadata_negotiate = rx_metadata_negotiate,
 };
 
-/* What needs shared memory only, or asks the primary. */
+/* A secondary process asks the primary for the rest. */
 const struct eth_dev_ops mdv_ethdev_secondary_ops = {
+	ANY_PROCESS_OPS,
 	.dev_close = mdv_secondary_close,
 	.is_removed = mdv_secondary_is_removed,
 	.link_update = mdv_secondary_link_update,
-	.stats_get = mdv_stats_get,
-	.stats_reset = mdv_stats_reset,
-	.xstats_get = mdv_xstats_get,
-	.xstats_get_names = mdv_xstats_get_names,
-	.xstats_get_by_id = mdv_xstats_get_by_id,
-	.xstats_get_names_by_id = mdv_xstats_get_names_by_id,
-	.xstats_reset = mdv_xstats_reset,
-	.dev_infos_get = mdv_ethdev_infos_get,
-	.rxq_info_get = mdv_rxq_info_get,
-	.txq_info_get = mdv_txq_info_get,
-	.rx_burst_mode_get = mdv_burst_rx_mode_get,
-	.tx_burst_mode_get = mdv_burst_tx_mode_get,
-	.fw_version_get = fw_version_get,
-	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get,
-	.tx_done_cleanup = mdv_tx_done_cleanup,
-	.reta_query = mdv_reta_query,
-	.rss_hash_conf_get = mdv_reta_hash_conf_get,
 	.flow_ops_get = mdv_secondary_flow_ops,
-	.eth_dev_priv_dump = priv_dump,
-	.eth_tx_descriptor_dump = tx_descriptor_dump,
 };
