@@ -207,6 +207,41 @@ def test_a_receive_queue_made_anew_takes_frames_as_long_as_before(tmp_path):
     assert pmd.applied()["cq overrun at 3"] > 0
 
 
+# fault: what the driver logs when the queue is back, by the same objects or by others.
+@pytest.mark.parametrize(("fault", "logged"), [("cq overrun at 300", "Rx queue 0: made anew"),
+                                               ("rq error 0x04 at 300", "stopped with syndrome 0x4")])
+def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
+    ring, refill = 256, 64
+    with Pmd(tmp_path, f"{fault}\n", f"wire=unix:{tmp_path}/wire,mac={MAC}", args=[f"--rxd={ring}"],
+             eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, Cable(tmp_path / "wire") as cable:
+        pmd.cmd("set fwd rxonly")
+        cable.send(*[frames.packet(sport=1)] * (ring + 10))
+        pmd.wait_stats(lambda stats: stats["RX-missed"] == 10)
+        pmd.start_noisily()
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == ring)
+        for _ in range(PATIENCE * 10):
+            cable.send(frames.packet(sport=2))
+            pmd.terminal.read_some(0.05)
+            if logged in pmd.terminal.text:
+                break
+        assert logged in pmd.terminal.text
+        # It receives again, and what its recovery lost was not for want of buffers.
+        before = pmd.stats()["RX-packets"]
+        cable.send(frames.packet(sport=3))
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > before)
+        assert pmd.stats()["RX-missed"] == 10
+        pmd.cmd("stop")
+        before = pmd.stats()["RX-packets"]
+        cable.send(*[frames.packet(sport=4)] * (ring + 7))
+        pmd.wait_stats(lambda stats: stats["RX-missed"] >= 10 + 7)
+        pmd.start_noisily()
+        stats = pmd.wait_stats(lambda stats: stats["RX-packets"] + stats["RX-missed"] == before + 10 + ring + 7)
+        assert 10 + 7 <= stats["RX-missed"] < 10 + 7 + refill
+        pmd.stop_and_count()
+        assert pmd.stats()["RX-missed"] == stats["RX-missed"]
+    assert pmd.applied()[fault] == 1
+
+
 # The calls of MODIFY_QP that are refused: none, to reset the queue, on its way back, of the one that takes its place. The
 # first three start it.
 @pytest.mark.parametrize("refused", [(), (4,), (5,), (4, 5)])

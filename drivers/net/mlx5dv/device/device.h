@@ -88,11 +88,21 @@ int mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint
  */
 int mdv_device_read_counter(const struct mdv_device *device, const char *name, uint64_t *count);
 
-/** @return what was counted from @p base to @p now: the device counts in 32 bits. */
+/**
+ * How much one of the device's counters has grown since it was @p base. A counter has 32 bits (PRM:
+ * QUERY_Q_COUNTER) and wraps. A decrease is a wrap if it makes the difference less than half of the
+ * range, as in RFC 1982; otherwise the counter was cleared (the device was reset) or @p now was
+ * read before @p base.
+ * @return the difference; 0 after a decrease that is no wrap.
+ */
 static inline uint64_t
 mdv_device_counted(uint64_t base, uint64_t now)
 {
-	return now >= base ? now - base : now + (1ULL << 32) - base;
+	const uint32_t wrapped = (uint32_t)now - (uint32_t)base;
+
+	if (now >= base)
+		return now - base;
+	return base <= UINT32_MAX && wrapped <= INT32_MAX ? wrapped : 0;
 }
 
 #endif /* MDV_DEVICE_H */

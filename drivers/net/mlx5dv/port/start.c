@@ -131,6 +131,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 stop_queues:
 	silence(dev);
 	mdv_queue_stop_all(dev);
+	mdv_stats_stop(port);
 	return ret;
 }
 

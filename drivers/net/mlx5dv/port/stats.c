@@ -11,59 +11,87 @@
 /** Milliseconds that a stop waits for a counter at most; Linux has 10. */
 #define LIFESPAN_MAX 100u
 
-/** The device counts for all users of the port: only differences mean anything. Where its count
- * cannot be read it is what it was. The base is read first, for a reset may come in between, and
- * a count is never below a base from before it. */
-static uint64_t
-missed_since_base(struct mdv_port *port)
+/** Read the terms while another thread may publish new ones. */
+static struct mdv_missed_terms
+terms_read(const struct mdv_missed *missed)
 {
-	struct mdv_missed *count = &port->missed;
-	const bool has_base = count->has_base;
-	const uint64_t base = count->base;
+	struct mdv_missed_terms terms;
+	uint32_t seq;
+
+	do {
+		const struct mdv_missed_terms *from;
+
+		seq = __atomic_load_n(&missed->seq, __ATOMIC_ACQUIRE);
+		from = &missed->terms[seq & 1];
+		terms.before = __atomic_load_n(&from->before, __ATOMIC_RELAXED);
+		terms.base = __atomic_load_n(&from->base, __ATOMIC_RELAXED);
+		terms.counting = __atomic_load_n(&from->counting, __ATOMIC_RELAXED);
+		/* Orders these loads before that of seq. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&missed->seq, __ATOMIC_RELAXED) != seq);
+	return terms;
+}
+
+/** Publish new terms. Start, stop and reset of a port do not run at the same time (ethdev). */
+static void
+terms_write(struct mdv_missed *missed, const struct mdv_missed_terms *terms)
+{
+	const uint32_t seq = missed->seq + 1;
+	struct mdv_missed_terms *to = &missed->terms[seq & 1];
+
+	/* Orders the store of the current seq before these: its readers no longer look at @p to. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&to->before, terms->before, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->base, terms->base, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->counting, terms->counting, __ATOMIC_RELAXED);
+	__atomic_store_n(&missed->seq, seq, __ATOMIC_RELEASE);
+}
+
+/**
+ * What the port has missed since the last reset of the statistics; changes nothing. The terms are
+ * read before the device's count: if a reset comes in between, the count is not below its base. If
+ * the count cannot be read, the device is going away, and what earlier starts missed is known.
+ */
+static uint64_t
+missed_frames(const struct mdv_port *port)
+{
+	const struct mdv_missed_terms terms = terms_read(&port->missed);
 	uint64_t now;
 
-	if (mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) != 0)
-		return count->last;
-	if (has_base) {
-		count->last = mdv_device_counted(base, now);
-		return mdv_device_counted(base, now);
-	}
-	count->base = now;
-	count->has_base = true;
-	return 0;
+	if (!terms.counting ||
+		mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) != 0)
+		return terms.before;
+	return terms.before + mdv_device_counted(terms.base, now);
 }
 
-/** What the port has missed since the last reset of the statistics. */
-static uint64_t
-missed(struct mdv_port *port)
-{
-	return port->missed.before + (port->started ? missed_since_base(port) : 0);
-}
-
-/** From now on what the device counts may be ours. */
+/** The device's count as it is now becomes the base, and @p before precedes it. */
 static void
-begin_missed(struct mdv_port *port)
+begin_missed(struct mdv_port *port, uint64_t before)
 {
-	port->missed.has_base = false;
-	port->missed.base = port->missed.last = 0;
-	(void)missed_since_base(port);
+	struct mdv_missed_terms terms = { .before = before };
+
+	terms.counting =
+		mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &terms.base) == 0;
+	terms_write(&port->missed, &terms);
 }
 
 void
 mdv_stats_start(struct mdv_port *port)
 {
-	begin_missed(port);
+	begin_missed(port, terms_read(&port->missed).before);
 }
 
 void
 mdv_stats_stop(struct mdv_port *port)
 {
+	struct mdv_missed_terms terms = { 0 };
 	uint64_t lifespan;
 
-	/* What Linux shows may be that old. */
+	/* Linux may show a count that is that old. */
 	if (mdv_device_read_counter(&port->device, MDV_DEVICE_LIFESPAN, &lifespan) == 0)
 		rte_delay_us_sleep(RTE_MIN(lifespan, LIFESPAN_MAX) * 1000);
-	port->missed.before += missed_since_base(port);
+	terms.before = missed_frames(port);
+	terms_write(&port->missed, &terms);
 }
 
 static void
@@ -112,7 +140,7 @@ mdv_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 		if (dev->data->tx_queues[i] != NULL)
 			add_txq(dev->data->tx_queues[i], i, stats);
 	}
-	stats->imissed = missed(mdv_port(dev));
+	stats->imissed = missed_frames(mdv_port(dev));
 	return 0;
 }
 
@@ -135,7 +163,9 @@ mdv_stats_reset(struct rte_eth_dev *dev)
 		if (txq != NULL)
 			txq->base = txq->count;
 	}
-	port->missed.before = 0;
-	begin_missed(port);
+	if (port->started)
+		begin_missed(port, 0);
+	else
+		terms_write(&port->missed, &(const struct mdv_missed_terms){ 0 });
 	return 0;
 }

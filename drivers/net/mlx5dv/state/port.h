@@ -64,15 +64,24 @@ struct mdv_event {
 	bool other_logged;              /**< of objects that are no queues */
 };
 
+/** How RX-missed is computed from the device's count, at one point in time. */
+struct mdv_missed_terms {
+	uint64_t before; /**< counted in earlier starts, since the last reset */
+	uint64_t base;   /**< the device's count at the start, or at the last reset since then */
+	bool counting;   /**< between start and stop, and base could be read */
+};
+
 /**
- * Frames that found no buffer in our queues. The device has one count for all verbs users of the
- * port, so those that come while the port is started are taken for ours.
+ * Frames that found no buffer in the port's queues. The device has one count for all verbs users
+ * of the port, so the port takes those that come while it is started for its own.
+ *
+ * Start, stop and reset write the terms; any thread of any process reads them at the same time,
+ * and none waits for another, which may have died: terms[seq & 1] is valid, and a writer fills the
+ * other one before it increments seq (Linux has this as seqcount_latch).
  */
 struct mdv_missed {
-	uint64_t base;   /**< the device's count when the port was started, or at the last reset */
-	uint64_t last;   /**< counted since base when it was last read */
-	uint64_t before; /**< in earlier starts, since the last reset */
-	bool has_base;   /**< else there will be one when the count can be read */
+	uint32_t seq;
+	struct mdv_missed_terms terms[2];
 };
 
 /** Most counters of a port. */

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <pthread.h>
+
 #include <rte_cycles.h>
 
 #include "burst/rx/rx.h"
@@ -30,18 +32,20 @@ counter_path(char *path, size_t size, const char *name)
 	snprintf(path, size, "%s/ports/1/hw_counters/%s", rig.port.device.sysfs_path, name);
 }
 
-/** What sysfs shows from now on. */
+/** What sysfs shows from now on; a reader sees either the old count or the new one. */
 static void
 show(const char *name, uint64_t count)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], fresh[PATH_MAX];
 	FILE *file;
 
 	counter_path(path, sizeof(path), name);
-	file = fopen(path, "w");
+	counter_path(fresh, sizeof(fresh), "fresh");
+	file = fopen(fresh, "w");
 	assert_non_null(file);
 	fprintf(file, "%" PRIu64 "\n", count);
 	fclose(file);
+	assert_int_equal(rename(fresh, path), 0);
 }
 
 static void
@@ -214,27 +218,150 @@ the_device_counts_in_32_bits(void **state)
 	assert_int_equal(missed(), 5);
 }
 
+/** What the device's count does from a start on, and how many frames that makes. */
+static const struct {
+	uint64_t base, now, missed;
+} steps[] = {
+	{ 0, 0, 0 },
+	{ 0, UINT32_MAX, UINT32_MAX },
+	{ 7, 0, 0 },              /* the device was reset */
+	{ UINT32_MAX / 4, 5, 0 }, /* the same */
+	{ 1000, 999, 0 },         /* read before the base was */
+	{ UINT32_MAX, 0, 1 },
+	{ UINT32_MAX, INT32_MAX - 1, INT32_MAX },
+	{ UINT32_MAX, INT32_MAX, 0 },
+	{ UINT32_MAX, UINT32_MAX - 1, 0 },
+	{ 1ULL << 32, UINT32_MAX, 0 }, /* of a device that counts in 64 bits, cleared */
+	{ 1ULL << 32, 1ULL << 33, 1ULL << 32 },
+};
+
 static void
-a_counter_that_cannot_be_read_stays(void **state)
+a_decrease_is_a_wrap_or_nothing(void **state)
 {
+	uint64_t before = 0;
+	unsigned int i;
+
 	(void)state;
-	/* Not even at the start: what is read first is where counting begins. */
+	rig.port.started = true;
+	for (i = 0; i < RTE_DIM(steps); i++) {
+		assert_int_equal(mdv_device_counted(steps[i].base, steps[i].now), steps[i].missed);
+		show(MDV_DEVICE_OUT_OF_BUFFER, steps[i].base);
+		mdv_stats_start(&rig.port);
+		assert_int_equal(missed(), before);
+		show(MDV_DEVICE_OUT_OF_BUFFER, steps[i].now);
+		before += steps[i].missed;
+		assert_int_equal(missed(), before);
+		mdv_stats_stop(&rig.port);
+		assert_int_equal(missed(), before);
+	}
+}
+
+static void
+to_read_changes_nothing(void **state)
+{
+	struct mdv_missed terms;
+
+	(void)state;
+	/* Not readable at the start, readable, readable again, and not any more. */
 	mdv_stats_start(&rig.port);
 	rig.port.started = true;
+	memcpy(&terms, &rig.port.missed, sizeof(terms));
 	assert_int_equal(missed(), 0);
 	show(MDV_DEVICE_OUT_OF_BUFFER, 50);
 	assert_int_equal(missed(), 0);
 	show(MDV_DEVICE_OUT_OF_BUFFER, 54);
+	assert_int_equal(missed(), 0);
+	assert_memory_equal(&terms, &rig.port.missed, sizeof(terms));
+	assert_int_equal(mdv_stats_reset(&rig.dev), 0);
+	memcpy(&terms, &rig.port.missed, sizeof(terms));
+	show(MDV_DEVICE_OUT_OF_BUFFER, 57);
+	assert_int_equal(missed(), 3);
+	hide(MDV_DEVICE_OUT_OF_BUFFER);
+	assert_int_equal(missed(), 0);
+	assert_memory_equal(&terms, &rig.port.missed, sizeof(terms));
+}
+
+static void
+unreadable_counts_leave_those_of_earlier_starts(void **state)
+{
+	(void)state;
+	rig.port.started = true;
+	show(MDV_DEVICE_OUT_OF_BUFFER, 10);
+	mdv_stats_start(&rig.port);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 14);
+	mdv_stats_stop(&rig.port);
 	assert_int_equal(missed(), 4);
+	mdv_stats_start(&rig.port);
 	hide(MDV_DEVICE_OUT_OF_BUFFER);
 	assert_int_equal(missed(), 4);
 	mdv_stats_stop(&rig.port);
-	rig.port.started = false;
 	assert_int_equal(missed(), 4);
-	/* A new start forgets what an earlier one read last. */
+	mdv_stats_start(&rig.port);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1000);
+	assert_int_equal(missed(), 4);
+	/* A stopped port has no base, whether the count can be read or not. */
+	mdv_stats_stop(&rig.port);
+	rig.port.started = false;
+	assert_int_equal(mdv_stats_reset(&rig.dev), 0);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1001);
+	assert_int_equal(missed(), 0);
+}
+
+/** Frames that are missed from one start to the next, and how often the port is started. */
+#define RACE_STEP   10
+#define RACE_STARTS 300
+
+struct race {
+	uint64_t nb_reads, nb_backward, most;
+	bool over;
+};
+
+/** Cmocka's asserts are the main thread's. */
+static void *
+race_read(void *arg)
+{
+	struct race *race = arg;
+
+	while (!__atomic_load_n(&race->over, __ATOMIC_RELAXED) || race->nb_reads == 0) {
+		struct rte_eth_stats stats = { 0 };
+
+		mdv_stats_get(&rig.dev, &stats);
+		race->nb_backward += stats.imissed < race->most;
+		race->most = RTE_MAX(race->most, stats.imissed);
+		race->nb_reads++;
+	}
+	return NULL;
+}
+
+static void
+threads_see_it_grow_over_stops_and_starts(void **state)
+{
+	struct race races[2] = { 0 };
+	pthread_t threads[RTE_DIM(races)];
+	unsigned int i;
+
+	(void)state;
+	/* So that a stop takes a while. */
+	show(MDV_DEVICE_LIFESPAN, 1);
+	show(MDV_DEVICE_OUT_OF_BUFFER, 1000000);
 	mdv_stats_start(&rig.port);
 	rig.port.started = true;
-	assert_int_equal(missed(), 4);
+	for (i = 0; i < RTE_DIM(races); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, race_read, &races[i]), 0);
+	for (i = 1; i <= RACE_STARTS; i++) {
+		show(MDV_DEVICE_OUT_OF_BUFFER, 1000000 + i * RACE_STEP);
+		__atomic_store_n(&rig.port.started, false, __ATOMIC_RELAXED);
+		mdv_stats_stop(&rig.port);
+		mdv_stats_start(&rig.port);
+		__atomic_store_n(&rig.port.started, true, __ATOMIC_RELAXED);
+	}
+	for (i = 0; i < RTE_DIM(races); i++) {
+		__atomic_store_n(&races[i].over, true, __ATOMIC_RELAXED);
+		pthread_join(threads[i], NULL);
+		assert_int_equal(races[i].nb_backward, 0);
+		assert_true(races[i].most <= RACE_STARTS * RACE_STEP);
+	}
+	assert_int_equal(missed(), RACE_STARTS * RACE_STEP);
 }
 
 static void
@@ -268,7 +395,12 @@ main(void)
 			frames_missed_are_those_while_started, rig_make, rig_free),
 		cmocka_unit_test_setup_teardown(the_device_counts_in_32_bits, rig_make, rig_free),
 		cmocka_unit_test_setup_teardown(
-			a_counter_that_cannot_be_read_stays, rig_make, rig_free),
+			a_decrease_is_a_wrap_or_nothing, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(to_read_changes_nothing, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(
+			unreadable_counts_leave_those_of_earlier_starts, rig_make, rig_free),
+		cmocka_unit_test_setup_teardown(
+			threads_see_it_grow_over_stops_and_starts, rig_make, rig_free),
 		cmocka_unit_test_setup_teardown(
 			a_stop_waits_for_what_linux_shows_late, rig_make, rig_free),
 	};
