@@ -307,29 +307,43 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 }
 
 /* clang-format off */
-#define MDV_RX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
-/** X(opts) for each set of options but MDV_RX_SCATTER, in octal. */
-#define MDV_RX_OPTS_PLAIN(X) MDV_RX_OPTS_8(X, 0) MDV_RX_OPTS_8(X, 01)
+/** X(name, opts) without and with one option more, and all before it: name says which, for perf and
+ * gdb. */
+#define MDV_RX_AND_CSUM(X, name, opts) \
+	X(name, opts) \
+	X(name##_csum, (opts) | MDV_RX_CSUM)
+#define MDV_RX_AND_HASH(X, name, opts) \
+	MDV_RX_AND_CSUM(X, name, opts) \
+	MDV_RX_AND_CSUM(X, name##_hash, (opts) | MDV_RX_HASH)
+#define MDV_RX_AND_MARK(X, name, opts) \
+	MDV_RX_AND_HASH(X, name, opts) \
+	MDV_RX_AND_HASH(X, name##_mark, (opts) | MDV_RX_MARK)
+#define MDV_RX_AND_TIMESTAMP(X, name, opts) \
+	MDV_RX_AND_MARK(X, name, opts) \
+	MDV_RX_AND_MARK(X, name##_timestamp, (opts) | MDV_RX_TIMESTAMP)
+/** X(name, opts) for each set of options but MDV_RX_SCATTER; @p prefix names the one without any. */
+#define MDV_RX_OPTS_PLAIN(X, prefix) MDV_RX_AND_TIMESTAMP(X, prefix, 0)
 /** The same with MDV_RX_SCATTER. */
-#define MDV_RX_OPTS_SCATTER(X) MDV_RX_OPTS_8(X, 02) MDV_RX_OPTS_8(X, 03)
+#define MDV_RX_OPTS_SCATTER(X, prefix) \
+	MDV_RX_AND_TIMESTAMP(X, prefix##_scatter, MDV_RX_SCATTER)
 
-#define MDV_RX_INSTANCE(opts, vec) \
+#define MDV_RX_INSTANCE(name, opts, vec) \
 	static __rte_noinline uint16_t \
-	rings_##opts(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	name##_rings(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
 		return mdv_rx_burst(rxq, pkts, nb_pkts, opts, vec); \
 	} \
 	static uint16_t \
-	burst_##opts(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	name(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
 		struct mdv_rxq *rxq = queue; \
 		if (rxq->nb_ready >= nb_pkts) \
 			return (opts) & MDV_RX_SCATTER \
 				? mdv_rx_burst_ready_scattered(rxq, pkts, nb_pkts, vec) \
 				: mdv_rx_burst_ready_plain(rxq, pkts, nb_pkts, opts, vec); \
-		return rings_##opts(rxq, pkts, nb_pkts); \
+		return name##_rings(rxq, pkts, nb_pkts); \
 	}
-#define MDV_RX_ROW(opts) [opts] = burst_##opts,
+#define MDV_RX_ROW(name, opts) [opts] = name,
 /* clang-format on */
 
 #endif /* MDV_RX_BURST_H */

@@ -7,12 +7,12 @@
 #include "base/simd.h"
 #include "rx_burst.h"
 
-#define BURST(opts) MDV_RX_INSTANCE(opts, false)
-MDV_RX_OPTS_PLAIN(BURST)
-MDV_RX_OPTS_SCATTER(BURST)
+#define BURST(name, opts) MDV_RX_INSTANCE(name, opts, false)
+MDV_RX_OPTS_PLAIN(BURST, rx_scalar)
+MDV_RX_OPTS_SCATTER(BURST, rx_scalar)
 
-static const eth_rx_burst_t scalar[MDV_RX_NB_OPTS] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW)
-		MDV_RX_OPTS_SCATTER(MDV_RX_ROW) };
+static const eth_rx_burst_t scalar[MDV_RX_NB_OPTS] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW, rx_scalar)
+		MDV_RX_OPTS_SCATTER(MDV_RX_ROW, rx_scalar) };
 
 /* clang-format off */
 static const struct {

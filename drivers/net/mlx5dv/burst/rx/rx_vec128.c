@@ -3,9 +3,9 @@
  */
 #include "rx_burst.h"
 
-#define BURST(opts) MDV_RX_INSTANCE(opts, true)
-MDV_RX_OPTS_PLAIN(BURST)
-MDV_RX_OPTS_SCATTER(BURST)
+#define BURST(name, opts) MDV_RX_INSTANCE(name, opts, true)
+MDV_RX_OPTS_PLAIN(BURST, rx_vec128)
+MDV_RX_OPTS_SCATTER(BURST, rx_vec128)
 
-const eth_rx_burst_t mdv_rx_vec128[] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW)
-		MDV_RX_OPTS_SCATTER(MDV_RX_ROW) };
+const eth_rx_burst_t mdv_rx_vec128[] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW, rx_vec128)
+		MDV_RX_OPTS_SCATTER(MDV_RX_ROW, rx_vec128) };

@@ -6,7 +6,7 @@
 
 #include "rx_burst.h"
 
-#define BURST(opts) MDV_RX_INSTANCE(opts, true)
-MDV_RX_OPTS_8(BURST, 0)
+#define BURST(name, opts) MDV_RX_INSTANCE(name, opts, true)
+MDV_RX_AND_MARK(BURST, rx_vec512, 0)
 
-const eth_rx_burst_t mdv_rx_vec512[] = { MDV_RX_OPTS_8(MDV_RX_ROW, 0) };
+const eth_rx_burst_t mdv_rx_vec512[] = { MDV_RX_AND_MARK(MDV_RX_ROW, rx_vec512, 0) };

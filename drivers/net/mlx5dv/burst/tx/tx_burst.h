@@ -273,38 +273,53 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 }
 
 /* clang-format off */
-#define MDV_TX_OPTS_8(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
-#define MDV_TX_OPTS_TSO(X, n) X(n##2) X(n##3) X(n##6) X(n##7)
-/** X(opts) for each set of options but MDV_TX_INLINE_L2, in octal. */
-#define MDV_TX_OPTS_PLAIN(X) \
-	MDV_TX_OPTS_8(X, 0) MDV_TX_OPTS_8(X, 01) MDV_TX_OPTS_TSO(X, 02) MDV_TX_OPTS_TSO(X, 03)
+/** X(name, opts) without and with one option more, and all before it: name says which, for perf and
+ * gdb. */
+#define MDV_TX_AND_MULTI(X, name, opts) \
+	X(name, opts) \
+	X(name##_multi, (opts) | MDV_TX_MULTI)
+#define MDV_TX_AND_VLAN(X, name, opts) \
+	MDV_TX_AND_MULTI(X, name, opts) \
+	MDV_TX_AND_MULTI(X, name##_vlan, (opts) | MDV_TX_VLAN)
+#define MDV_TX_AND_FAST_FREE(X, name, opts) \
+	MDV_TX_AND_VLAN(X, name, opts) \
+	MDV_TX_AND_VLAN(X, name##_fast_free, (opts) | MDV_TX_FAST_FREE)
+/** TSO goes with CSUM only, so _tso is both. */
+#define MDV_TX_AND_CSUM_TSO(X, name, opts) \
+	MDV_TX_AND_FAST_FREE(X, name, opts) \
+	MDV_TX_AND_FAST_FREE(X, name##_csum, (opts) | MDV_TX_CSUM) \
+	MDV_TX_AND_FAST_FREE(X, name##_tso, (opts) | MDV_TX_CSUM | MDV_TX_TSO)
+/** X(name, opts) for each set of options that has neither MDV_TX_INLINE_L2 nor MDV_TX_SWP; @p prefix
+ * names the one without any. */
+#define MDV_TX_OPTS_PLAIN(X, prefix) MDV_TX_AND_CSUM_TSO(X, prefix, 0)
 /** The same with MDV_TX_INLINE_L2. */
-#define MDV_TX_OPTS_INLINE(X) \
-	MDV_TX_OPTS_8(X, 04) MDV_TX_OPTS_8(X, 05) MDV_TX_OPTS_TSO(X, 06) MDV_TX_OPTS_TSO(X, 07)
-
+#define MDV_TX_OPTS_INLINE(X, prefix) \
+	MDV_TX_AND_CSUM_TSO(X, prefix##_inline_l2, MDV_TX_INLINE_L2)
 /** Those with MDV_TX_SWP: MDV_TX_SWP_OPTS, with MDV_TX_FAST_FREE or not. */
-#define MDV_TX_OPTS_SWP(X) X(0127) X(0137)
+#define MDV_TX_OPTS_SWP(X, prefix) \
+	X(prefix##_swp, MDV_TX_SWP_OPTS) \
+	X(prefix##_swp_fast_free, MDV_TX_SWP_OPTS | MDV_TX_FAST_FREE)
 
 /** An instance: sends up to nb_pkts packets; fewer when the ring is full. What cannot be sent is
  * freed and counted. */
-#define MDV_TX_INSTANCE(opts) \
+#define MDV_TX_INSTANCE(name, opts) \
 	static uint16_t \
-	burst_##opts(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	name(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
 		return mdv_tx_burst_rest( \
 			txq, pkts, nb_pkts, mdv_tx_burst_start(txq, opts, false), opts, false); \
 	}
 /** The same with vectors. What is not usual has a function of its own: it would take the registers
  * of what is. */
-#define MDV_TX_INSTANCE_VEC(opts) \
+#define MDV_TX_INSTANCE_VEC(name, opts) \
 	static __rte_noinline uint16_t \
-	rest_##opts(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, \
+	name##_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, \
 		const struct mdv_tx_pos *pos) \
 	{ \
 		return mdv_tx_burst_rest(txq, pkts, nb_pkts, *pos, opts, true); \
 	} \
 	static uint16_t \
-	burst_##opts(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
+	name(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
 		struct mdv_tx_pos pos = mdv_tx_burst_start(txq, opts, true), so_far; \
 		if (mdv_tx_burst_at_once(txq, pkts, nb_pkts, &pos, opts)) \
@@ -312,9 +327,9 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		if ((opts) & MDV_TX_TSO) \
 			return mdv_tx_burst_rest(txq, pkts, nb_pkts, pos, opts, true); \
 		so_far = pos; \
-		return rest_##opts(txq, pkts, nb_pkts, &so_far); \
+		return name##_rest(txq, pkts, nb_pkts, &so_far); \
 	}
-#define MDV_TX_ROW(opts) [opts] = burst_##opts,
+#define MDV_TX_ROW(name, opts) [opts] = name,
 /* clang-format on */
 
 #endif /* MDV_TX_BURST_H */

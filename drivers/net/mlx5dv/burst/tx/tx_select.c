@@ -7,13 +7,12 @@
 #include "base/simd.h"
 #include "tx_burst.h"
 
-MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE)
-MDV_TX_OPTS_INLINE(MDV_TX_INSTANCE)
-MDV_TX_OPTS_SWP(MDV_TX_INSTANCE)
-static_assert(MDV_TX_SWP_OPTS == 0127, "MDV_TX_OPTS_SWP");
+MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE, tx_scalar)
+MDV_TX_OPTS_INLINE(MDV_TX_INSTANCE, tx_scalar)
+MDV_TX_OPTS_SWP(MDV_TX_INSTANCE, tx_scalar)
 
-static const eth_tx_burst_t scalar[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW)
-		MDV_TX_OPTS_INLINE(MDV_TX_ROW) MDV_TX_OPTS_SWP(MDV_TX_ROW) };
+static const eth_tx_burst_t scalar[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW, tx_scalar)
+		MDV_TX_OPTS_INLINE(MDV_TX_ROW, tx_scalar) MDV_TX_OPTS_SWP(MDV_TX_ROW, tx_scalar) };
 
 /* clang-format off */
 static const eth_tx_burst_t *const instances[] = {

@@ -2,8 +2,8 @@
 /* The send burst with vectors of 256 bits: AVX2, asked for by meson.build for this file alone. */
 #include "tx_burst.h"
 
-MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE_VEC)
-MDV_TX_OPTS_SWP(MDV_TX_INSTANCE_VEC)
+MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE_VEC, tx_vec256)
+MDV_TX_OPTS_SWP(MDV_TX_INSTANCE_VEC, tx_vec256)
 
-const eth_tx_burst_t mdv_tx_vec256[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW)
-		MDV_TX_OPTS_SWP(MDV_TX_ROW) };
+const eth_tx_burst_t mdv_tx_vec256[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW, tx_vec256)
+		MDV_TX_OPTS_SWP(MDV_TX_ROW, tx_vec256) };
