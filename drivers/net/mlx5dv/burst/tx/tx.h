@@ -33,6 +33,14 @@ enum mdv_tx_opt {
 	MDV_TX_NB_OPTS = 1 << 7,
 };
 
+/** What came of the first packet that a function was given to send. */
+enum mdv_tx_status {
+	MDV_TX_SENT,    /**< it has its WQE */
+	MDV_TX_NO_ROOM, /**< it has to wait until more WQEs complete */
+	MDV_TX_BAD,     /**< it cannot be sent */
+	MDV_TX_WHOLE,   /**< it needs no long WQE: neither a chain, nor to be segmented */
+};
+
 /** cs_flags by mdv_tx_csum_index(). */
 extern const uint8_t mdv_tx_csums[32];
 

@@ -169,65 +169,66 @@ mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint3
 
 /**
  * Send as many packets as there are that take long WQEs: chains, and what is to be cut up.
- * @return packets; of the first: 0 when there is no room now, -1 when it cannot be sent,
- * MDV_TX_TSO_WHOLE when it is no such packet
+ * @return MDV_TX_SENT: at least the first, and @p pos has moved; MDV_TX_WHOLE when it is no such
+ * packet
  */
-static __rte_always_inline int
+static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
 	/* A copy: the address of the one in registers is not taken. */
 	struct mdv_tx_pos so_far = *pos;
-	int n = MDV_TX_TSO_WHOLE;
+	enum mdv_tx_status status = MDV_TX_WHOLE;
 
 	if ((opts & MDV_TX_TSO) && (pkts[0]->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
-		n = mdv_tx_tso(txq, pkts, nb, bbs, (opts & MDV_TX_VLAN) != 0, &so_far);
-	if ((opts & MDV_TX_MULTI) && n == MDV_TX_TSO_WHOLE && pkts[0]->nb_segs > 1)
-		n = mdv_tx_mseg_send(txq, pkts, nb, bbs, opts, &so_far);
-	if (n > 0)
+		status = mdv_tx_tso(txq, pkts, nb, bbs, (opts & MDV_TX_VLAN) != 0, &so_far);
+	if ((opts & MDV_TX_MULTI) && status == MDV_TX_WHOLE && pkts[0]->nb_segs > 1)
+		status = mdv_tx_mseg_send(txq, pkts, nb, bbs, opts, &so_far);
+	if (status == MDV_TX_SENT)
 		*pos = so_far;
-	return n;
+	return status;
 }
 
-/** Send a packet of one segment. @return 1, -1 when it cannot be sent */
-static __rte_always_inline int
+/** Send a packet of one segment. @return MDV_TX_SENT or MDV_TX_BAD */
+static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_one(
 	struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mdv_tx_pos *pos, const unsigned int opts)
 {
 	if (unlikely(mdv_tx_one(txq, mbuf, pos->pc, pos->head, opts) < 0))
-		return -1;
+		return MDV_TX_BAD;
 	pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
 	pos->pc++;
 	pos->head++;
 	pos->bytes += mbuf->data_len;
 	pos->nb++;
-	return 1;
+	return MDV_TX_SENT;
 }
 
 /** The next packets, as many as are of one kind. @return as mdv_tx_burst_long(), never
- * MDV_TX_TSO_WHOLE */
-static __rte_always_inline int
+ * MDV_TX_WHOLE */
+static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts, const bool vec)
 {
 	const uint32_t slots = txq->mask + 1u - (uint16_t)(pos->head - txq->tail);
-	int n = 0;
+	enum mdv_tx_status status;
+	uint32_t n = 0;
 
 	if (slots == 0)
-		return 0;
+		return MDV_TX_NO_ROOM;
 	if (vec && mdv_tx_vec_takes(pkts[0], opts))
 		n = mdv_tx_burst_many(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	else if (vec && mdv_tx_each_takes(pkts[0], opts))
 		n = mdv_tx_each(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	if (n != 0)
-		return n;
+		return MDV_TX_SENT;
 	/* One by one, to be completed. */
-	n = mdv_tx_burst_long(txq, pkts, opts & MDV_TX_SWP ? 1 : nb, bbs, pos, opts);
-	if (n == MDV_TX_TSO_WHOLE)
-		n = mdv_tx_burst_one(txq, pkts[0], pos, opts);
-	if ((opts & MDV_TX_SWP) && n > 0 && mdv_tx_swp_wanted(pkts[0]->ol_flags))
+	status = mdv_tx_burst_long(txq, pkts, opts & MDV_TX_SWP ? 1 : nb, bbs, pos, opts);
+	if (status == MDV_TX_WHOLE)
+		status = mdv_tx_burst_one(txq, pkts[0], pos, opts);
+	if ((opts & MDV_TX_SWP) && status == MDV_TX_SENT && mdv_tx_swp_wanted(pkts[0]->ol_flags))
 		mdv_tx_swp_put(pos->last, pkts[0]);
-	return n;
+	return status;
 }
 
 /** Send what there is room for, from @p pos on, and ring. @return packets of the burst taken */
@@ -237,14 +238,15 @@ mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 {
 	while (pos.nb < nb_pkts) {
 		const uint32_t bbs = txq->mask + 1u - (uint16_t)(pos.pc - txq->ci);
-		int n;
+		enum mdv_tx_status status;
 
 		if (bbs == 0)
 			break;
-		n = mdv_tx_burst_next(txq, &pkts[pos.nb], nb_pkts - pos.nb, bbs, &pos, opts, vec);
-		if (likely(n > 0))
+		status = mdv_tx_burst_next(
+			txq, &pkts[pos.nb], nb_pkts - pos.nb, bbs, &pos, opts, vec);
+		if (likely(status == MDV_TX_SENT))
 			continue;
-		if (n == 0)
+		if (status == MDV_TX_NO_ROOM)
 			break;
 		mdv_tx_drop(txq, pkts[pos.nb++]);
 	}

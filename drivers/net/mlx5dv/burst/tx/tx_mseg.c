@@ -16,18 +16,18 @@ struct like {
 	bool cut;          /**< to be cut up */
 };
 
-__rte_noinline int
+__rte_noinline enum mdv_tx_status
 mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
-	uint16_t head, uint32_t ds, uint32_t room)
+	uint16_t head, uint32_t *ds, uint32_t room)
 {
 	const uint32_t mask = txq->mask, ds_mask = (mask + 1) * MDV_TX_WQE_DS_PER_BB - 1;
 	const uint32_t max = RTE_MIN(room * MDV_TX_WQE_DS_PER_BB, MDV_TX_DS_MAX);
 	const uint32_t start = (pc & mask) * MDV_TX_WQE_DS_PER_BB, nb_segs = mbuf->nb_segs;
 	struct mlx5_wqe_data_seg *const ring = (void *)txq->wqes;
-	uint32_t n;
+	uint32_t n, at = *ds;
 
 	if (nb_segs > mask + 1 - (uint16_t)(head - txq->tail))
-		return nb_segs > mask + 1 ? -1 : 0;
+		return nb_segs > mask + 1 ? MDV_TX_BAD : MDV_TX_NO_ROOM;
 	for (n = 0; n < nb_segs && mbuf != NULL; n++, mbuf = mbuf->next) {
 		const uint32_t len = mbuf->data_len;
 
@@ -36,15 +36,16 @@ mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uin
 			skip -= len;
 			continue;
 		}
-		if (ds == max)
-			return max == MDV_TX_DS_MAX ? -1 : 0;
-		if (!mdv_tx_put(txq, mbuf, skip, &ring[(start + ds) & ds_mask]))
-			return -1;
+		if (at == max)
+			return max == MDV_TX_DS_MAX ? MDV_TX_BAD : MDV_TX_NO_ROOM;
+		if (!mdv_tx_put(txq, mbuf, skip, &ring[(start + at) & ds_mask]))
+			return MDV_TX_BAD;
 		skip = 0;
-		ds++;
+		at++;
 	}
+	*ds = at;
 	/* Whoever frees it will go by nb_segs. */
-	return n == nb_segs ? (int)ds : -1;
+	return n == nb_segs ? MDV_TX_SENT : MDV_TX_BAD;
 }
 
 static void
@@ -61,31 +62,32 @@ like_take(struct like *like, const struct rte_mbuf *mbuf, unsigned int opts)
 	like->cut = cut != 0;
 }
 
-/** One packet, however it is sent and wherever the rings end. @return WQEBBs, 0 when there is no
- * room now, -1 when it cannot be sent. */
-static __rte_noinline int
+/** One packet, however it is sent and wherever the rings end. @param bbs WQEBBs, set for
+ * MDV_TX_SENT */
+static __rte_noinline enum mdv_tx_status
 packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room,
-	unsigned int opts)
+	unsigned int opts, uint32_t *bbs)
 {
 	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
-	uint32_t taken, ds_head;
-	int ds;
+	uint32_t taken, ds_head, ds;
+	enum mdv_tx_status status;
 
 	if (mbuf->pkt_len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN)
-		return -1;
+		return MDV_TX_BAD;
 	if (room == 0)
-		return 0;
-	ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
+		return MDV_TX_NO_ROOM;
+	ds = ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
 	if ((opts & MDV_TX_INLINE_L2) && taken == 0)
-		return -1;
-	ds = mdv_tx_mseg_write(txq, mbuf, taken, pc, head, ds_head, room);
-	if (ds <= 0)
-		return ds;
-	if ((uint32_t)ds == ds_head && taken == 0)
-		return -1;
+		return MDV_TX_BAD;
+	status = mdv_tx_mseg_write(txq, mbuf, taken, pc, head, &ds, room);
+	if (status != MDV_TX_SENT)
+		return status;
+	if (ds == ds_head && taken == 0)
+		return MDV_TX_BAD;
 	mdv_tx_wqe_ctrl(
 		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-	return mdv_tx_wqe_bbs(ds);
+	*bbs = mdv_tx_wqe_bbs(ds);
+	return MDV_TX_SENT;
 }
 
 /** The usual packets: alike, chains, with nothing inlined, in one piece of the rings. @return how
@@ -136,14 +138,14 @@ packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t
 	return n;
 }
 
-int
+enum mdv_tx_status
 mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	unsigned int opts, struct mdv_tx_pos *pos)
 {
 	const uint16_t pc = pos->pc, head = pos->head;
 	struct like like;
-	uint32_t n = 0, left = room, written;
-	int bbs = 0;
+	uint32_t n = 0, left = room, written, bbs;
+	enum mdv_tx_status status = MDV_TX_NO_ROOM;
 
 	do {
 		struct rte_mbuf *mbuf = pkts[n];
@@ -163,8 +165,8 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 		n += written;
 		if (written != 0)
 			continue;
-		bbs = packet_write(txq, mbuf, pos->pc, pos->head, left, opts);
-		if (bbs <= 0)
+		status = packet_write(txq, mbuf, pos->pc, pos->head, left, opts, &bbs);
+		if (status != MDV_TX_SENT)
 			break;
 		pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
 		pos->pc += bbs;
@@ -173,11 +175,11 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 		n++;
 	} while (n < nb);
 	if (n == 0)
-		return bbs;
+		return status;
 	txq->chains = true;
 	pos->more += (uint64_t)n - (uint16_t)(pos->head - head);
 	pos->nb += n;
-	return n;
+	return MDV_TX_SENT;
 }
 
 uint32_t

@@ -13,12 +13,13 @@
 #include "tx.h"
 
 /**
- * Data segments of the chain but for its first @p skip bytes, from unit @p ds of the WQE at @p pc
- * on, in at most @p room WQEBBs; its mbufs are the queue's from @p head on.
- * @return units of the WQE, 0 when there is no room now, -1 when it cannot be sent.
+ * Data segments of the chain but for its first @p skip bytes, in the WQE at @p pc, in at most
+ * @p room WQEBBs; its mbufs are the queue's from @p head on.
+ * @param ds units of the WQE: those before the data segments, and for MDV_TX_SENT all of them
+ * @return MDV_TX_SENT, MDV_TX_NO_ROOM or MDV_TX_BAD
  */
-int mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
-	uint16_t head, uint32_t ds, uint32_t room);
+enum mdv_tx_status mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
+	uint16_t pc, uint16_t head, uint32_t *ds, uint32_t room);
 
 /** Packets that are looked ahead. */
 #define MDV_TX_MSEG_AHEAD 4
@@ -129,9 +130,10 @@ uint32_t mdv_tx_mseg_undo(
  * Build the WQEs of as many of @p nb packets as are chains and not to be cut up, in at most @p room
  * WQEBBs; the first is one.
  * @param opts enum mdv_tx_opt
- * @return packets; or of the first: 0 when there is no room now, -1 when it cannot be sent
+ * @return MDV_TX_SENT: one packet at least, and @p pos has moved past all that were; otherwise
+ * MDV_TX_NO_ROOM or MDV_TX_BAD, and nothing was touched
  */
-int mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
-	unsigned int opts, struct mdv_tx_pos *pos);
+enum mdv_tx_status mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb,
+	uint32_t room, unsigned int opts, struct mdv_tx_pos *pos);
 
 #endif /* MDV_TX_MSEG_H */

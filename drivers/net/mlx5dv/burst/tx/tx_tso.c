@@ -112,11 +112,11 @@ head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template, const u
 	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
 }
 
-/** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0 when
- * there is no room now, -1 when it cannot be sent. */
-static __rte_noinline int
+/** One packet, whatever it looks like and wherever the rings end. @param ds units of its WQE, set
+ * for MDV_TX_SENT */
+static __rte_noinline enum mdv_tx_status
 packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
-	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room)
+	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room, uint32_t *ds)
 {
 	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
 	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
@@ -124,23 +124,22 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template
 	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
-	int ds;
+	enum mdv_tx_status status;
 
 	if (ds_head >= room * MDV_TX_WQE_DS_PER_BB)
-		return 0;
+		return MDV_TX_NO_ROOM;
 	if (mbuf->data_len < tso_template->least) {
 		from = headers_gather(tso_template, mbuf, copy);
 		if (from == NULL)
-			return -1;
+			return MDV_TX_BAD;
 	}
 	head_write(wqe, tso_template, from);
 	from += MDV_TX_WQE_INLINE_START;
 	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
 	units_copy(txq->wqes, from + nb * 16, tso_template->units - nb);
-	ds = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, ds_head, room);
-	if (ds <= (int)ds_head)
-		return ds <= 0 ? ds : -1;
-	return ds;
+	*ds = ds_head;
+	status = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, ds, room);
+	return status == MDV_TX_SENT && *ds == ds_head ? MDV_TX_BAD : status;
 }
 
 /** Payload in several mbufs, or in memory not known from before. @return data segments, 0: it
@@ -152,9 +151,9 @@ payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	return mdv_tx_mseg_write_flat(txq, mbuf, skip, payload, slot) - payload;
 }
 
-/** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, -1
- * when it cannot be sent */
-static __rte_always_inline int
+/** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, 0:
+ * it cannot be sent */
+static __rte_always_inline uint32_t
 packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
 	struct rte_mbuf *mbuf, uint8_t *wqe, struct rte_mbuf **slot)
 {
@@ -178,7 +177,7 @@ packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_tem
 	} else {
 		nb = payload_write(txq, mbuf, tso_template->header, payload, slot);
 	}
-	return likely(nb != 0) ? (int)(ds_head + nb) : -1;
+	return likely(nb != 0) ? ds_head + nb : 0;
 }
 
 /** Where both rings are, and how far in one piece. */
@@ -205,7 +204,7 @@ rings_have(const struct rings *rings, uint32_t nb_segs, uint32_t ds)
 		rings->slot + nb_segs <= rings->slots_end;
 }
 
-int
+enum mdv_tx_status
 mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	bool insert_vlan, struct mdv_tx_pos *pos)
 {
@@ -214,15 +213,15 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	struct mdv_tx_tso_template *tso_template = &txq->tso_template;
 	uint64_t nb_frames = 0, bytes = 0;
 	uint16_t pc = pos->pc, head = pos->head, nb_mbufs;
+	enum mdv_tx_status status = MDV_TX_BAD;
 	uint8_t *last = pos->last;
-	int ret = -1;
 	uint32_t n;
 
 	mdv_tx_mseg_prefetch_first(pkts, nb);
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t nb_segs = mbuf->nb_segs;
-		uint32_t payload, more;
+		uint32_t payload, more, ds, bbs;
 		bool flat;
 
 		mdv_tx_mseg_prefetch(pkts, n, nb, false);
@@ -232,27 +231,33 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 			break;
 		payload = mbuf->pkt_len - tso_template->header;
 		if (unlikely(payload > max || payload <= tso_template->mss)) {
-			ret = payload > max ? -1 : MDV_TX_TSO_WHOLE;
+			status = payload > max ? MDV_TX_BAD : MDV_TX_WHOLE;
 			break;
 		}
 		flat = mbuf->data_len >= tso_template->least &&
 			rings_have(
 				&at, nb_segs, MDV_TX_WQE_DS_HEAD + tso_template->units + nb_segs);
-		if (likely(flat))
-			ret = packet_write_flat(txq, tso_template, mbuf, at.wqe, at.slot);
-		else
-			ret = packet_write(
-				txq, tso_template, mbuf, pc, head, room - (uint16_t)(pc - pos->pc));
-		if (unlikely(ret <= 0))
-			break;
+		if (likely(flat)) {
+			ds = packet_write_flat(txq, tso_template, mbuf, at.wqe, at.slot);
+			if (unlikely(ds == 0))
+				break;
+		} else {
+			uint32_t slow_ds;
+
+			status = packet_write(txq, tso_template, mbuf, pc, head,
+				room - (uint16_t)(pc - pos->pc), &slow_ds);
+			if (status != MDV_TX_SENT)
+				break;
+			ds = slow_ds;
+		}
 		/* Not at the end of the ring. */
 		last = likely(flat) ? at.wqe : txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
-		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->sqn, ret,
+		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->sqn, ds,
 			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-		ret = mdv_tx_wqe_bbs(ret);
-		pc += ret;
+		bbs = mdv_tx_wqe_bbs(ds);
+		pc += bbs;
 		head += nb_segs;
-		at.wqe += ret * MLX5_SEND_WQE_BB;
+		at.wqe += bbs * MLX5_SEND_WQE_BB;
 		at.slot += nb_segs;
 		if (unlikely(!flat))
 			at = rings_at(txq, pc, head, room - (uint16_t)(pc - pos->pc));
@@ -261,7 +266,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		bytes += mbuf->pkt_len + more * tso_template->header;
 	}
 	if (n == 0)
-		return ret;
+		return status;
 	nb_mbufs = head - pos->head;
 	txq->chains = txq->chains || nb_mbufs != n;
 	pos->last = last;
@@ -270,5 +275,5 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	pos->more += nb_frames + n - nb_mbufs;
 	pos->bytes += bytes;
 	pos->nb += n;
-	return n;
+	return MDV_TX_SENT;
 }

@@ -23,8 +23,6 @@
 	(RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr))
 /** Data offset of 4 bits, in words. */
 #define MDV_TX_TSO_TCP_MAX 60u
-/** mdv_tx_tso(): the first packet is one segment as it is. */
-#define MDV_TX_TSO_WHOLE (-2)
 
 /** Bit of mdv_tx_csum_index() that a packet has which may be cut up: it needs a TCP checksum. */
 static __rte_always_inline uint32_t
@@ -46,10 +44,10 @@ uint64_t mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames);
  * Build the WQEs of as many of @p nb packets as need cutting up, in at most @p room WQEBBs; the
  * first has RTE_MBUF_F_TX_TCP_SEG.
  * @param insert_vlan those with RTE_MBUF_F_TX_VLAN get a tag
- * @return packets; or of the first: 0 when there is no room now, -1 when it cannot be sent,
- * MDV_TX_TSO_WHOLE
+ * @return MDV_TX_SENT: one packet at least, and @p pos has moved past all that were; otherwise
+ * nothing was touched. MDV_TX_WHOLE: the first packet is one segment as it is.
  */
-int mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
-	bool insert_vlan, struct mdv_tx_pos *pos);
+enum mdv_tx_status mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb,
+	uint32_t room, bool insert_vlan, struct mdv_tx_pos *pos);
 
 #endif /* MDV_TX_TSO_H */
