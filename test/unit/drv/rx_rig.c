@@ -27,23 +27,23 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 	rx_rig.pool_size = pool_size;
 	rte_mbuf_refcnt_set(&rearm, 1);
 	*rxq = (struct mdv_rxq){
-		.cqes = rx_rig.cqes,
-		.wqes = rx_rig.wqes,
-		.mbufs = rig_alloc(nb_segs * sizeof(rxq->mbufs[0])),
-		.cq_dbrec = &rx_rig.cq_dbrec[0],
-		.wq_dbrec = &rx_rig.wq_dbrec[0],
+		.ring.cqes = rx_rig.cqes,
+		.ring.wqes = rx_rig.wqes,
+		.ring.mbufs = rig_alloc(nb_segs * sizeof(rxq->ring.mbufs[0])),
+		.ring.cq_dbrec = &rx_rig.cq_dbrec[0],
+		.ring.wq_dbrec = &rx_rig.wq_dbrec[0],
 		.pool = rx_rig.pool,
-		.mask = RX_RIG_WQES - 1,
-		.log2_wqes = rte_log2_u32(RX_RIG_WQES),
-		.log2_segs = log2_segs,
-		.refill_min = 8,
-		.runtime_opts = MDV_RX_RUNTIME_MARK | MDV_RX_RUNTIME_VLAN,
+		.ring.mask = RX_RIG_WQES - 1,
+		.ring.log2_wqes = rte_log2_u32(RX_RIG_WQES),
+		.ring.log2_segs = log2_segs,
+		.ring.refill_min = 8,
+		.ring.runtime_opts = MDV_RX_RUNTIME_MARK | MDV_RX_RUNTIME_VLAN,
 		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
 		.buf_offset = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM,
 		.headroom = RTE_PKTMBUF_HEADROOM,
 		.room = RX_RIG_ROOM,
 		.port = &rx_rig.port.port,
-		.wq = rx_rig.port.wq,
+		.objs.wq = rx_rig.port.wq,
 		.ready = true,
 	};
 	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&at, &rxq->timestamp_flag), 0);
@@ -58,7 +58,7 @@ rx_rig_stop(void)
 	mdv_rx_drain(&rx_rig.rxq);
 	assert_int_equal(rte_mempool_avail_count(rx_rig.pool), rx_rig.pool_size);
 	rte_mempool_free(rx_rig.pool);
-	free(rx_rig.rxq.mbufs);
+	free(rx_rig.rxq.ring.mbufs);
 	free(rx_rig.wqes);
 	free(rx_rig.cqes);
 }
@@ -209,9 +209,9 @@ device_has_wqe(void)
 bool
 rx_rig_receive(const struct rx_frame *frame)
 {
-	const uint32_t nb_segs = 1u << rx_rig.rxq.log2_segs;
+	const uint32_t nb_segs = 1u << rx_rig.rxq.ring.log2_segs;
 	const struct mlx5_wqe_data_seg *wqe =
-		&rx_rig.wqes[(uint32_t)(rx_rig.wq_ci % RX_RIG_WQES) << rx_rig.rxq.log2_segs];
+		&rx_rig.wqes[(uint32_t)(rx_rig.wq_ci % RX_RIG_WQES) << rx_rig.rxq.ring.log2_segs];
 	struct mdv_hw_cqe cqe;
 	uint32_t seg, at = 0;
 

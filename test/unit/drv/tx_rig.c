@@ -20,21 +20,22 @@ tx_rig_start(void)
 	tx_rig.cqes = rig_cqes(TX_RIG_CQES);
 	tx_rig.pool = rig_pool("tx", TX_RIG_MBUFS, ROOM);
 	tx_rig.txq = (struct mdv_txq){
-		.wqes = tx_rig.wqes,
-		.mbufs = rig_alloc((TX_RIG_BBS + MDV_TX_RELEASE_AHEAD) * sizeof(struct rte_mbuf *)),
-		.dones = rig_alloc(RTE_CACHE_LINE_SIZE),
-		.dbrec = &tx_rig.dbrec[1],
-		.cqes = tx_rig.cqes,
-		.cq_dbrec = &tx_rig.cq_dbrec[0],
-		.sqn = TX_RIG_SQN,
-		.mask = TX_RIG_BBS - 1,
-		.request_min = 16,
-		.log2_cqes = rte_log2_u32(TX_RIG_CQES),
+		.ring.wqes = tx_rig.wqes,
+		.ring.mbufs =
+			rig_alloc((TX_RIG_BBS + MDV_TX_RELEASE_AHEAD) * sizeof(struct rte_mbuf *)),
+		.ring.dones = rig_alloc(RTE_CACHE_LINE_SIZE),
+		.ring.dbrec = &tx_rig.dbrec[1],
+		.ring.cqes = tx_rig.cqes,
+		.ring.cq_dbrec = &tx_rig.cq_dbrec[0],
+		.ring.sqn = TX_RIG_SQN,
+		.ring.mask = TX_RIG_BBS - 1,
+		.pos.request_min = 16,
+		.ring.log2_cqes = rte_log2_u32(TX_RIG_CQES),
 		.port = &tx_rig.port.port,
-		.qp = tx_rig.port.qp,
+		.objs.qp = tx_rig.port.qp,
 		.ready = true,
 	};
-	mdv_uar_regs[tx_rig.txq.uar_slot] = &tx_rig.uar_reg;
+	mdv_uar_regs[tx_rig.txq.ring.uar_slot] = &tx_rig.uar_reg;
 	/* All memory is known by one key. */
 	tx_rig.txq.mr.last = (struct mdv_mr_range){
 		.start = 0,
@@ -48,11 +49,11 @@ tx_rig_start(void)
 void
 tx_rig_stop(void)
 {
-	mdv_txq_ring_release(&tx_rig.txq, tx_rig.txq.head);
+	mdv_txq_ring_release(&tx_rig.txq, tx_rig.txq.pos.head);
 	assert_int_equal(rte_mempool_avail_count(tx_rig.pool), TX_RIG_MBUFS);
 	rte_mempool_free(tx_rig.pool);
-	free(tx_rig.txq.mbufs);
-	free(tx_rig.txq.dones);
+	free(tx_rig.txq.ring.mbufs);
+	free(tx_rig.txq.ring.dones);
 	free(tx_rig.wqes);
 	free(tx_rig.cqes);
 }

@@ -38,7 +38,7 @@ rx_opts(const struct rte_eth_dev *dev)
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
 
-		opts |= rxq->log2_segs != 0 ? MDV_RX_SCATTER : 0;
+		opts |= rxq->ring.log2_segs != 0 ? MDV_RX_SCATTER : 0;
 	}
 	return opts;
 }
@@ -105,7 +105,7 @@ describe_rx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mo
 		idx < dev->data->nb_rx_queues ? dev->data->rx_queues[idx] : NULL;
 
 	if (dev->rx_pkt_burst == mdv_rx_ibv_burst)
-		return rxq != NULL && mdv_rx_select_describe(rxq->ibv.burst, mode);
+		return rxq != NULL && mdv_rx_select_describe(rxq->objs.ibv.burst, mode);
 	return mdv_rx_select_describe(dev->rx_pkt_burst, mode);
 }
 
@@ -116,7 +116,7 @@ describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mo
 		idx < dev->data->nb_tx_queues ? dev->data->tx_queues[idx] : NULL;
 
 	if (dev->tx_pkt_burst == mdv_tx_ibv_burst)
-		return txq != NULL && mdv_tx_select_describe(txq->ibv.burst, mode);
+		return txq != NULL && mdv_tx_select_describe(txq->objs.ibv.burst, mode);
 	return mdv_tx_select_describe(dev->tx_pkt_burst, mode);
 }
 

@@ -103,7 +103,7 @@ map_doorbells(const struct rte_eth_dev_data *data, int device_fd, struct mdv_uar
 
 		if (txq == NULL)
 			continue;
-		page = mdv_uar_map(pages, device_fd, txq->uar_offset);
+		page = mdv_uar_map(pages, device_fd, txq->objs.uar_offset);
 		if (page == NULL) {
 			const int err = errno;
 
@@ -111,7 +111,7 @@ map_doorbells(const struct rte_eth_dev_data *data, int device_fd, struct mdv_uar
 				data->port_id, i, strerror(err));
 			return -err;
 		}
-		mdv_uar_regs[txq->uar_slot] = (volatile uint64_t *)(page + txq->uar_at);
+		mdv_uar_regs[txq->ring.uar_slot] = (volatile uint64_t *)(page + txq->objs.uar_at);
 	}
 	return 0;
 }

@@ -135,7 +135,7 @@ recreate_tx(struct mdv_port *port, struct mdv_mp_message *message,
 
 	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
-	ret = txq->broken ? mdv_recover_tx_now(txq) : 0;
+	ret = txq->ring.broken ? mdv_recover_tx_now(txq) : 0;
 	if (ret == 0)
 		mdv_primary_tell_doorbells(port);
 	return ret;

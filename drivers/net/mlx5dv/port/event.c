@@ -78,8 +78,8 @@ handle_rxq(struct mdv_port *port, const struct ibv_async_event *event, const str
 	struct mdv_rxq *rxq;
 
 	LIST_FOREACH (rxq, &port->queues.rx, next) {
-		if (row->object == EVENT_OF_CQ ? rxq->cq.ibv_cq != event->element.cq
-					       : rxq->wq != event->element.wq)
+		if (row->object == EVENT_OF_CQ ? rxq->objs.cq.ibv_cq != event->element.cq
+					       : rxq->objs.wq != event->element.wq)
 			continue;
 		if (row->object == EVENT_OF_CQ) {
 			mdv_rxq_ring_break(rxq);
@@ -99,11 +99,11 @@ handle_txq(struct mdv_port *port, const struct ibv_async_event *event, const str
 	struct mdv_txq *txq;
 
 	LIST_FOREACH (txq, &port->queues.tx, next) {
-		if (row->object == EVENT_OF_CQ ? txq->cq.ibv_cq != event->element.cq
-					       : txq->qp != event->element.qp)
+		if (row->object == EVENT_OF_CQ ? txq->objs.cq.ibv_cq != event->element.cq
+					       : txq->objs.qp != event->element.qp)
 			continue;
 		if (row->object == EVENT_OF_CQ)
-			txq->broken = true;
+			txq->ring.broken = true;
 		if (is_first(&txq->logged, event->event_type))
 			MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id,
 				txq->idx, ibv_event_type_str(event->event_type), row->advice);

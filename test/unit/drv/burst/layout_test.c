@@ -17,22 +17,22 @@
 		#field)
 
 /* Read by every receive burst. */
-FIELD(mdv_rxq, cqes, 0);
-FIELD(mdv_rxq, mbufs, 0);
-FIELD(mdv_rxq, wqes, 0);
-FIELD(mdv_rxq, cq_dbrec, 0);
-FIELD(mdv_rxq, wq_dbrec, 0);
+FIELD(mdv_rxq, ring.cqes, 0);
+FIELD(mdv_rxq, ring.mbufs, 0);
+FIELD(mdv_rxq, ring.wqes, 0);
+FIELD(mdv_rxq, ring.cq_dbrec, 0);
+FIELD(mdv_rxq, ring.wq_dbrec, 0);
 FIELD(mdv_rxq, pool, 0);
 FIELD(mdv_rxq, rearm, 0);
-FIELD(mdv_rxq, mask, 0);
-FIELD(mdv_rxq, log2_wqes, 0);
-FIELD(mdv_rxq, log2_segs, 0);
-FIELD(mdv_rxq, refill_min, 0);
-FIELD(mdv_rxq, runtime_opts, 0);
+FIELD(mdv_rxq, ring.mask, 0);
+FIELD(mdv_rxq, ring.log2_wqes, 0);
+FIELD(mdv_rxq, ring.log2_segs, 0);
+FIELD(mdv_rxq, ring.refill_min, 0);
+FIELD(mdv_rxq, ring.runtime_opts, 0);
 /* Written by those that receive. */
-FIELD(mdv_rxq, cq_ci, 1);
-FIELD(mdv_rxq, wqe_ci, 1);
-FIELD(mdv_rxq, wqe_pi, 1);
+FIELD(mdv_rxq, pos.cq_ci, 1);
+FIELD(mdv_rxq, pos.wqe_ci, 1);
+FIELD(mdv_rxq, pos.wqe_pi, 1);
 FIELD(mdv_rxq, lkey_be, 1);
 FIELD(mdv_rxq, count, 1);
 FIELD(mdv_rxq, buf_offset, 1);
@@ -49,26 +49,26 @@ FIELD(mdv_rxq, mr.last, 2);
 FIELD(mdv_rxq, mr.generation, 2);
 
 /* Read by every send burst. */
-FIELD(mdv_txq, wqes, 0);
-FIELD(mdv_txq, mbufs, 0);
-FIELD(mdv_txq, dones, 0);
-FIELD(mdv_txq, dbrec, 0);
-FIELD(mdv_txq, uar_slot, 0);
-FIELD(mdv_txq, cqes, 0);
-FIELD(mdv_txq, cq_dbrec, 0);
-FIELD(mdv_txq, sqn, 0);
-FIELD(mdv_txq, mask, 0);
-FIELD(mdv_txq, log2_cqes, 0);
-FIELD(mdv_txq, uar_combines, 0);
+FIELD(mdv_txq, ring.wqes, 0);
+FIELD(mdv_txq, ring.mbufs, 0);
+FIELD(mdv_txq, ring.dones, 0);
+FIELD(mdv_txq, ring.dbrec, 0);
+FIELD(mdv_txq, ring.uar_slot, 0);
+FIELD(mdv_txq, ring.cqes, 0);
+FIELD(mdv_txq, ring.cq_dbrec, 0);
+FIELD(mdv_txq, ring.sqn, 0);
+FIELD(mdv_txq, ring.mask, 0);
+FIELD(mdv_txq, ring.log2_cqes, 0);
+FIELD(mdv_txq, ring.uar_combines, 0);
 /* Written by those that send. */
-FIELD(mdv_txq, pc, 1);
-FIELD(mdv_txq, ci, 1);
-FIELD(mdv_txq, head, 1);
-FIELD(mdv_txq, tail, 1);
-FIELD(mdv_txq, cq_pi, 1);
-FIELD(mdv_txq, request_min, 1);
-FIELD(mdv_txq, chains, 1);
-FIELD(mdv_txq, cq_ci, 1);
+FIELD(mdv_txq, pos.pc, 1);
+FIELD(mdv_txq, pos.ci, 1);
+FIELD(mdv_txq, pos.head, 1);
+FIELD(mdv_txq, pos.tail, 1);
+FIELD(mdv_txq, pos.cq_pi, 1);
+FIELD(mdv_txq, pos.request_min, 1);
+FIELD(mdv_txq, pos.chains, 1);
+FIELD(mdv_txq, pos.cq_ci, 1);
 FIELD(mdv_txq, count, 1);
 FIELD(mdv_txq, mr.last, 1);
 /* Read by every send burst, written when memory comes or goes. */

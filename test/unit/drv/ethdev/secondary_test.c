@@ -138,12 +138,12 @@ port_make(void **state)
 	dev->data->dev_private = port;
 	for (i = 0; i < NB_TXQS; i++) {
 		txqs[i] = (struct mdv_txq){
-			.uar_offset = i * PAGE,
-			.uar_at = 0x800 + 0x100 * i,
-			.uar_slot = mdv_uar_slot(dev->data->port_id, i),
+			.objs.uar_offset = i * PAGE,
+			.objs.uar_at = 0x800 + 0x100 * i,
+			.ring.uar_slot = mdv_uar_slot(dev->data->port_id, i),
 		};
 		tx_queues[i] = &txqs[i];
-		mdv_uar_regs[txqs[i].uar_slot] = NULL;
+		mdv_uar_regs[txqs[i].ring.uar_slot] = NULL;
 	}
 	/* One that is not set up. */
 	tx_queues[1] = NULL;
@@ -205,9 +205,10 @@ check_doorbell(unsigned int i, uint64_t value)
 {
 	uint64_t got;
 
-	assert_non_null(mdv_uar_regs[txqs[i].uar_slot]);
-	*mdv_uar_regs[txqs[i].uar_slot] = value;
-	assert_int_equal(pread(primary.device, &got, 8, txqs[i].uar_offset + txqs[i].uar_at), 8);
+	assert_non_null(mdv_uar_regs[txqs[i].ring.uar_slot]);
+	*mdv_uar_regs[txqs[i].ring.uar_slot] = value;
+	assert_int_equal(
+		pread(primary.device, &got, 8, txqs[i].objs.uar_offset + txqs[i].objs.uar_at), 8);
 	assert_int_equal(got, value);
 }
 
@@ -222,18 +223,18 @@ a_port_runs_when_the_primary_says_so(void **state)
 	assert_ptr_equal(dev->rx_pkt_burst, rte_eth_pkt_burst_dummy);
 	assert_int_equal(mdv_secondary_is_removed(dev), 0);
 	assert_int_equal(mdv_secondary_link_update(dev, 1), 0);
-	assert_null(mdv_uar_regs[txqs[0].uar_slot]);
+	assert_null(mdv_uar_regs[txqs[0].ring.uar_slot]);
 	assert_int_equal(tell(MDV_MP_START, 1), 0);
 	check_bursts(rx_burst);
 	check_doorbell(0, 11);
 	check_doorbell(2, 12);
 	assert_null(mdv_uar_regs[mdv_uar_slot(dev->data->port_id, 1)]);
 	/* A queue more; the others' pages stay where they are. */
-	old = mdv_uar_regs[txqs[0].uar_slot];
+	old = mdv_uar_regs[txqs[0].ring.uar_slot];
 	tx_queues[1] = &txqs[1];
 	assert_int_equal(tell(MDV_MP_DOORBELLS, 1), 0);
 	check_doorbell(1, 13);
-	assert_ptr_equal(mdv_uar_regs[txqs[0].uar_slot], old);
+	assert_ptr_equal(mdv_uar_regs[txqs[0].ring.uar_slot], old);
 	check_bursts(rx_burst);
 	assert_int_equal(tell(MDV_MP_STOP, 0), 0);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
@@ -273,10 +274,10 @@ what_is_told_badly_is_refused(void **state)
 	assert_int_equal(tell(MDV_MP_START, 0), -EPROTO);
 	assert_int_equal(tell(MDV_MP_DOORBELLS, 2), -EPROTO);
 	/* A page that is not to be had leaves the port without bursts. */
-	txqs[2].uar_offset = MDV_UAR_NO_OFFSET;
+	txqs[2].objs.uar_offset = MDV_UAR_NO_OFFSET;
 	assert_true(tell(MDV_MP_START, 1) < 0);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
-	txqs[2].uar_offset = 2 * PAGE;
+	txqs[2].objs.uar_offset = 2 * PAGE;
 	/* Another port's news. */
 	assert_int_equal(primary.tell(&other, &got, &give), 0);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
@@ -306,7 +307,7 @@ a_primary_that_refuses_leaves_nothing(void **state)
 	assert_int_equal(primary.nb_asked, 1);
 	/* The port runs, and its doorbells are not to be had. */
 	port_make(NULL);
-	txqs[0].uar_offset = MDV_UAR_NO_OFFSET;
+	txqs[0].objs.uar_offset = MDV_UAR_NO_OFFSET;
 	mdv_port(dev)->started = true;
 	assert_true(mdv_secondary_probe(&vdev, &mdv_ethdev_secondary_ops) < 0);
 	assert_int_equal(primary.nb_asked, 2);

@@ -251,7 +251,7 @@ queues_are_recovered_while_the_port_runs(void **state)
 
 	(void)state;
 	mdv_rxq_ring_break(&rxq);
-	txq.broken = true;
+	txq.ring.broken = true;
 	for (i = 0; i < RTE_DIM(kinds); i++) {
 		seen.nb_calls = 0;
 		seen.result = 0;
@@ -285,7 +285,7 @@ stopped_and_whole_queues_are_left_alone(void **state)
 	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), 0);
 	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
 	mdv_rxq_ring_break(&rxq);
-	txq.broken = true;
+	txq.ring.broken = true;
 	rig.data.rx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
 	rig.data.tx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
 	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), -EBUSY);

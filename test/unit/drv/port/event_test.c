@@ -126,11 +126,11 @@ rig_make(void **state)
 	memset(&rxq, 0, sizeof(rxq));
 	memset(&txq, 0, sizeof(txq));
 	rxq.idx = 4;
-	rxq.wq = &wq;
-	rxq.cq.ibv_cq = &rx_cq;
+	rxq.objs.wq = &wq;
+	rxq.objs.cq.ibv_cq = &rx_cq;
 	txq.idx = 5;
-	txq.qp = &qp;
-	txq.cq.ibv_cq = &tx_cq;
+	txq.objs.qp = &qp;
+	txq.objs.cq.ibv_cq = &tx_cq;
 	mdv_queue_list_init(&rig.port.queues);
 	LIST_INSERT_HEAD(&rig.port.queues.rx, &rxq, next);
 	LIST_INSERT_HEAD(&rig.port.queues.tx, &txq, next);
@@ -316,8 +316,8 @@ a_broken_queue_is_told_once_a_start(void **state)
 			assert_int_equal(nb_logged(broken[i].says), round < 2 ? 1 : 2);
 	}
 	/* What polls them will make them anew. */
-	assert_true(rxq.runtime_opts & MDV_RX_RUNTIME_BROKEN);
-	assert_true(txq.broken);
+	assert_true(rxq.ring.runtime_opts & MDV_RX_RUNTIME_BROKEN);
+	assert_true(txq.ring.broken);
 	/* Those that are gone are not looked at. */
 	LIST_REMOVE(&rxq, next);
 	LIST_REMOVE(&txq, next);

@@ -66,7 +66,7 @@ __wrap_mdv_rxq_ring_create(struct mdv_rxq *fresh)
 	assert_ptr_not_equal(fresh, &rxq);
 	assert_int_equal(fresh->idx, rxq.idx);
 	assert_false(fresh->ready);
-	fresh->mask = 77;
+	fresh->ring.mask = 77;
 	return step(CREATE);
 }
 
@@ -74,8 +74,8 @@ int
 __wrap_mdv_rxq_ring_replace(struct mdv_rxq *old, struct mdv_rxq *fresh)
 {
 	assert_ptr_equal(old, &rxq);
-	assert_int_equal(fresh->mask, 77);
-	old->runtime_opts = 0;
+	assert_int_equal(fresh->ring.mask, 77);
+	old->ring.runtime_opts = 0;
 	return step(REPLACE);
 }
 
@@ -168,7 +168,7 @@ rig_make(void **state)
 	rxq.idx = 4;
 	txq.idx = 5;
 	rxq.ready = true;
-	rxq.runtime_opts = MDV_RX_RUNTIME_BROKEN;
+	rxq.ring.runtime_opts = MDV_RX_RUNTIME_BROKEN;
 	dev->data->rx_queue_state[4] = RTE_ETH_QUEUE_STATE_STARTED;
 	dev->data->tx_queue_state[5] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;

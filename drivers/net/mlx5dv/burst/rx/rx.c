@@ -117,25 +117,25 @@ mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts)
 static void
 slot_drop(struct mdv_rxq *rxq)
 {
-	struct rte_mbuf **mbuf = &rxq->mbufs[rxq->wqe_ci & rxq->mask];
+	struct rte_mbuf **mbuf = &rxq->ring.mbufs[rxq->pos.wqe_ci & rxq->ring.mask];
 
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI)
-		mdv_cq_invalidate(&rxq->cqes[rxq->cq_ci & rxq->mask]);
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
+		mdv_cq_invalidate(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
 
 	/* Slots of several segments keep their mbufs: nothing is missing there. */
-	if (rxq->log2_segs == 0) {
+	if (rxq->ring.log2_segs == 0) {
 		rte_mbuf_raw_free(*mbuf);
 		*mbuf = NULL;
 		rxq->nb_empty++;
 	}
-	rxq->cq_ci++;
-	rxq->wqe_ci++;
+	rxq->pos.cq_ci++;
+	rxq->pos.wqe_ci++;
 }
 
 __rte_noinline void
 mdv_rx_error(struct mdv_rxq *rxq)
 {
-	const struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+	const struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
 	const struct mlx5_err_cqe *err = (const void *)cqe;
 
 	rxq->count.errors++;

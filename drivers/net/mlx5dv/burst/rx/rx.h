@@ -79,7 +79,7 @@ static __rte_always_inline uint32_t
 mdv_rx_take_segments(const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t len)
 {
 	const uint32_t room = rxq->room, first_room = room - rxq->headroom;
-	const uint32_t nb_segs = 1u << rxq->log2_segs;
+	const uint32_t nb_segs = 1u << rxq->ring.log2_segs;
 	struct rte_mbuf *const first = mbufs[0], *last = first;
 	uint32_t rest = len - first_room, nb = 1;
 
@@ -123,7 +123,7 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 		ol_flags |= csum;
 	}
 	mbuf->packet_type = mdv_rx_hdr_types[idx].ptype;
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_VLAN) {
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_VLAN) {
 		ol_flags |= -(uint64_t)(hdr_type & MDV_HW_CQE_CV) &
 			(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 		mbuf->vlan_tci = rte_be_to_cpu_16(cqe->vlan_info);
@@ -133,7 +133,7 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 			ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 		mbuf->hash.rss = rte_be_to_cpu_32(cqe->rss_hash);
 	}
-	if ((opts & MDV_RX_MARK) && (rxq->runtime_opts & MDV_RX_RUNTIME_MARK)) {
+	if ((opts & MDV_RX_MARK) && (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MARK)) {
 		tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MDV_HW_CQE_TAG_MASK;
 		if (tag != MDV_MARK_TAG_NONE) {
 			ol_flags |= RTE_MBUF_F_RX_FDIR;

@@ -54,10 +54,10 @@ mdv_rx_burst_refill(struct mdv_rxq *rxq, const bool vec)
 static __rte_always_inline void
 mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const unsigned int line)
 {
-	const uint32_t idx = (rxq->wqe_ci + ahead) & rxq->mask;
-	struct rte_mbuf *const *mbuf = &rxq->mbufs[idx];
+	const uint32_t idx = (rxq->pos.wqe_ci + ahead) & rxq->ring.mask;
+	struct rte_mbuf *const *mbuf = &rxq->ring.mbufs[idx];
 	struct rte_mbuf *const *end =
-		mbuf + (RTE_MIN(nb, rxq->mask + 1 - idx) & ~(MDV_VEC_LANES - 1));
+		mbuf + (RTE_MIN(nb, rxq->ring.mask + 1 - idx) & ~(MDV_VEC_LANES - 1));
 
 	for (; mbuf != end; mbuf += MDV_VEC_LANES) {
 		MDV_VEC_EACH(i)
@@ -73,8 +73,8 @@ mdv_rx_prefetch_segments(const struct mdv_rxq *rxq, uint32_t nb, uint32_t nb_seg
 	uint32_t i, k;
 
 	for (i = 0; i < nb; i++) {
-		const uint32_t slot = (rxq->wqe_ci + i) & rxq->mask;
-		struct rte_mbuf *const *mbufs = &rxq->mbufs[slot << rxq->log2_segs];
+		const uint32_t slot = (rxq->pos.wqe_ci + i) & rxq->ring.mask;
+		struct rte_mbuf *const *mbufs = &rxq->ring.mbufs[slot << rxq->ring.log2_segs];
 
 		rte_prefetch0_write(mbufs[0]);
 		for (k = 1; k < nb_segs; k++) {
@@ -98,14 +98,14 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
 		return;
 	}
-	if (rxq->mask + 1 - (rxq->wqe_pi - rxq->wqe_ci) >= rxq->refill_min)
+	if (rxq->ring.mask + 1 - (rxq->pos.wqe_pi - rxq->pos.wqe_ci) >= rxq->ring.refill_min)
 		mdv_rx_burst_refill(rxq, vec);
 	/* The title of the next block, of which nothing can be done without it, and its first
 	 * minis; both are invalidated then. CQEs that follow each other are fetched ahead by the
 	 * CPU itself. */
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI) {
-		rte_prefetch0_write(&rxq->cqes[rxq->cq_ci & rxq->mask]);
-		rte_prefetch0_write(&rxq->cqes[(rxq->cq_ci + 1) & rxq->mask]);
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) {
+		rte_prefetch0_write(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
+		rte_prefetch0_write(&rxq->ring.cqes[(rxq->pos.cq_ci + 1) & rxq->ring.mask]);
 		ahead = MDV_RX_AHEAD_MINI - nb;
 	}
 	/* What bursts to come write went through the pool and the ring since it was touched last;
@@ -149,7 +149,7 @@ static __rte_always_inline uint8_t
 mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
 {
 	return MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT |
-		(ci >> rxq->log2_wqes & MDV_HW_CQE_OWNER);
+		(ci >> rxq->ring.log2_wqes & MDV_HW_CQE_OWNER);
 }
 
 /** Is the next CQE that of one packet? Where blocks are, the others behind it are stale lines, and
@@ -157,7 +157,7 @@ mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
 static __rte_always_inline bool
 mdv_rx_is_one(const struct mdv_rxq *rxq, uint32_t ci)
 {
-	const uint8_t op_own = mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]);
+	const uint8_t op_own = mdv_cq_op_own(&rxq->ring.cqes[ci & rxq->ring.mask]);
 
 	return (op_own & ~MDV_HW_CQE_SOLICITED) == mdv_rx_op_own(rxq, ci);
 }
@@ -167,14 +167,14 @@ static __rte_always_inline void
 mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, const unsigned int opts)
 {
-	const uint32_t cq_idx = pos->cq_ci & rxq->mask, wqe_idx = pos->wqe_ci & rxq->mask;
+	const uint32_t cq_idx = pos->cq_ci & rxq->ring.mask, wqe_idx = pos->wqe_ci & rxq->ring.mask;
 	const uint32_t want = nb_pkts - pos->nb;
-	const uint32_t span = rxq->mask + 1 - RTE_MAX(cq_idx, wqe_idx);
+	const uint32_t span = rxq->ring.mask + 1 - RTE_MAX(cq_idx, wqe_idx);
 	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
-	const bool invalidate = (rxq->runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
-	struct mdv_hw_cqe *cqes = &rxq->cqes[cq_idx];
-	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
-	struct rte_mbuf **mbufs = &rxq->mbufs[wqe_idx << log2_segs];
+	const bool invalidate = (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
+	struct mdv_hw_cqe *cqes = &rxq->ring.cqes[cq_idx];
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->ring.log2_segs : 0;
+	struct rte_mbuf **mbufs = &rxq->ring.mbufs[wqe_idx << log2_segs];
 	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
 	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
 	uint32_t i = 0;
@@ -216,17 +216,17 @@ static __rte_always_inline void
 mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, uint8_t op_own, const unsigned int opts, const bool vec)
 {
-	rxq->cq_ci = pos->cq_ci;
-	rxq->wqe_ci = pos->wqe_ci;
+	rxq->pos.cq_ci = pos->cq_ci;
+	rxq->pos.wqe_ci = pos->wqe_ci;
 	if (mdv_cq_is_block(op_own)) {
 		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
 		pos->csums |= rxq->ready_csum;
-		pos->fours = vec && mdv_rx_is_one(rxq, rxq->cq_ci);
+		pos->fours = vec && mdv_rx_is_one(rxq, rxq->pos.cq_ci);
 	} else {
 		mdv_rx_error(rxq);
 	}
-	pos->cq_ci = rxq->cq_ci;
-	pos->wqe_ci = rxq->wqe_ci;
+	pos->cq_ci = rxq->pos.cq_ci;
+	pos->wqe_ci = rxq->pos.wqe_ci;
 }
 
 /** Take one packet, or what is in its place. @return whether there was something. */
@@ -234,20 +234,20 @@ static __rte_always_inline bool
 mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, const unsigned int opts, const bool vec)
 {
-	struct mdv_hw_cqe *cqe = &rxq->cqes[pos->cq_ci & rxq->mask];
+	struct mdv_hw_cqe *cqe = &rxq->ring.cqes[pos->cq_ci & rxq->ring.mask];
 	const uint8_t op_own = mdv_cq_op_own(cqe);
-	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->log2_segs : 0;
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->ring.log2_segs : 0;
 	struct rte_mbuf *mbuf, **mbufs;
 	uint32_t len;
 
 	if (unlikely((op_own & ~MDV_HW_CQE_SOLICITED) != mdv_rx_op_own(rxq, pos->cq_ci))) {
-		if (!mdv_cq_is_valid(op_own, pos->cq_ci, rxq->log2_wqes))
+		if (!mdv_cq_is_valid(op_own, pos->cq_ci, rxq->ring.log2_wqes))
 			return false;
 		mdv_rx_burst_slow_path(rxq, pkts, nb_pkts, pos, op_own, opts, vec);
 		return true;
 	}
 	len = rte_be_to_cpu_32(cqe->byte_cnt);
-	mbufs = &rxq->mbufs[(pos->wqe_ci & rxq->mask) << log2_segs];
+	mbufs = &rxq->ring.mbufs[(pos->wqe_ci & rxq->ring.mask) << log2_segs];
 	mbuf = mbufs[0];
 	mdv_rx_rearm(mbuf, rxq->rearm);
 	mbuf->data_len = len;
@@ -255,7 +255,7 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	if (opts & MDV_RX_SCATTER)
 		pos->nb_empty += mdv_rx_take_segments(rxq, mbufs, len);
 	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI)
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(cqe);
 	pos->bytes += len;
 	pkts[pos->nb++] = mbuf;
@@ -269,16 +269,16 @@ static __rte_always_inline uint16_t
 mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
 	const bool vec)
 {
-	const uint32_t start = rxq->cq_ci;
-	struct mdv_rx_pos pos = { .cq_ci = start, .wqe_ci = rxq->wqe_ci };
+	const uint32_t start = rxq->pos.cq_ci;
+	struct mdv_rx_pos pos = { .cq_ci = start, .wqe_ci = rxq->pos.wqe_ci };
 
 	if (rxq->nb_ready != 0) {
 		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
-		pos.wqe_ci = rxq->wqe_ci;
+		pos.wqe_ci = rxq->pos.wqe_ci;
 		pos.csums = rxq->ready_csum;
 	}
-	pos.fours =
-		vec && (!(rxq->runtime_opts & MDV_RX_RUNTIME_MINI) || mdv_rx_is_one(rxq, start));
+	pos.fours = vec &&
+		(!(rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) || mdv_rx_is_one(rxq, start));
 	while (pos.nb < nb_pkts) {
 		if (vec && pos.fours) {
 			mdv_rx_burst_fours(rxq, pkts, nb_pkts, &pos, opts);
@@ -293,11 +293,11 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
 		mdv_rx_check_udp_csum(pkts, pos.nb);
 	if (((pos.cq_ci ^ start) | pos.nb) != 0) {
-		rxq->cq_ci = pos.cq_ci;
-		rxq->wqe_ci = pos.wqe_ci;
+		rxq->pos.cq_ci = pos.cq_ci;
+		rxq->pos.wqe_ci = pos.wqe_ci;
 		rxq->count.packets += pos.nb;
 		rxq->count.bytes += pos.bytes;
-	} else if (unlikely((rxq->runtime_opts & MDV_RX_RUNTIME_BROKEN) != 0)) {
+	} else if (unlikely((rxq->ring.runtime_opts & MDV_RX_RUNTIME_BROKEN) != 0)) {
 		mdv_recover_ops.rx(rxq);
 	}
 	if (opts & MDV_RX_SCATTER)

@@ -115,7 +115,7 @@ mdv_rx_eight_hdr_type(const struct mdv_rxq *rxq, __m512i facts, const unsigned i
 			_mm512_test_epi64_mask(
 				facts, _mm512_set1_epi64((int64_t)MDV_HW_CQE_HASH_TYPE_MASK << 24)),
 			hdr_type, _mm512_set1_epi64((int64_t)RTE_MBUF_F_RX_RSS_HASH << 32));
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_VLAN)
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_VLAN)
 		hdr_type = _mm512_mask_or_epi64(hdr_type,
 			_mm512_test_epi64_mask(facts, _mm512_set1_epi64(MDV_HW_CQE_CV)), hdr_type,
 			_mm512_set1_epi64((int64_t)vlan << 32));
@@ -164,7 +164,7 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 			     _mm512_set1_epi64((uint64_t)op_own_mask << 56)) != 0))
 		return false;
 	hdr_type = mdv_rx_eight_hdr_type(rxq, facts, opts);
-	if ((opts & MDV_RX_MARK) && (rxq->runtime_opts & MDV_RX_RUNTIME_MARK))
+	if ((opts & MDV_RX_MARK) && (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MARK))
 		hdr_type |= mdv_rx_eight_marks(cqes, mbufs);
 	MDV_RX_EACH_OF(MDV_RX_EIGHT / 2, i)
 	{
@@ -188,7 +188,7 @@ mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbu
 	struct rte_mbuf **pkts, uint32_t nb, uint8_t op_own, struct mdv_rx_vec_sums *sums,
 	const unsigned int opts)
 {
-	const bool invalidate = (rxq->runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
+	const bool invalidate = (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
 	struct mdv_rx_eight_sums eight = { _mm512_setzero_si512(), _mm512_setzero_si512() };
 	uint32_t i;
 
@@ -242,15 +242,15 @@ mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	uint32_t i;
 
 	/* The same in all of them. */
-	memcpy(&length_lkey, &rxq->wqes[idx], sizeof(length_lkey));
+	memcpy(&length_lkey, &rxq->ring.wqes[idx], sizeof(length_lkey));
 	like = _mm512_set1_epi64(length_lkey);
 	for (i = 0; i + MDV_RX_EIGHT <= nb; i += MDV_RX_EIGHT) {
 		const __m512i addrs =
-			mdv_rx_eight_swap(_mm512_loadu_si512(&rxq->mbufs[idx + i]) + offset);
+			mdv_rx_eight_swap(_mm512_loadu_si512(&rxq->ring.mbufs[idx + i]) + offset);
 
 		_mm512_storeu_si512(
-			&rxq->wqes[idx + i], _mm512_permutex2var_epi64(like, first, addrs));
-		_mm512_storeu_si512(&rxq->wqes[idx + i + MDV_RX_EIGHT / 2],
+			&rxq->ring.wqes[idx + i], _mm512_permutex2var_epi64(like, first, addrs));
+		_mm512_storeu_si512(&rxq->ring.wqes[idx + i + MDV_RX_EIGHT / 2],
 			_mm512_permutex2var_epi64(like, second, addrs));
 	}
 	return i;

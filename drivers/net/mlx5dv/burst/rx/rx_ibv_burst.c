@@ -17,7 +17,7 @@ mdv_rx_ibv_burst_select(struct mdv_rxq *rxq)
 
 	opts |= port->rx_metadata != 0 ? MDV_RX_MARK : 0;
 	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
-	rxq->ibv.burst = mdv_rx_select(opts, 0);
+	rxq->objs.ibv.burst = mdv_rx_select(opts, 0);
 }
 
 uint16_t
@@ -28,12 +28,12 @@ mdv_rx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
 
 	/* The ring of a stopped queue looks refilled, and of one that could not be made anew. */
 	if (!rxq->ready) {
-		if (rxq->runtime_opts & MDV_RX_RUNTIME_BROKEN)
+		if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_BROKEN)
 			mdv_recover_ops.rx(rxq);
 		return 0;
 	}
-	mdv_cq_look(&rxq->cq, rxq->cq_ci, nb_pkts);
-	nb = rxq->ibv.burst(rxq, pkts, nb_pkts);
+	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, nb_pkts);
+	nb = rxq->objs.ibv.burst(rxq, pkts, nb_pkts);
 	mdv_rx_ibv_post(rxq);
 	return nb;
 }

@@ -98,12 +98,12 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 	const unsigned int opts, const bool vec)
 {
 	const struct mdv_rx_mini_at at = {
-		.cqes = rxq->cqes,
-		.mbufs = rxq->mbufs,
-		.mask = rxq->mask,
-		.cq_ci = rxq->cq_ci,
-		.wqe_ci = rxq->wqe_ci,
-		.log2_segs = rxq->log2_segs,
+		.cqes = rxq->ring.cqes,
+		.mbufs = rxq->ring.mbufs,
+		.mask = rxq->ring.mask,
+		.cq_ci = rxq->pos.cq_ci,
+		.wqe_ci = rxq->pos.wqe_ci,
+		.log2_segs = rxq->ring.log2_segs,
 	};
 	struct mdv_rx_mini_bytes bytes = { .four = mdv_vec_all(0) };
 	const uint32_t whole = nb & ~(MDV_HW_MINIS_PER_CQE - 1);
@@ -125,9 +125,9 @@ mdv_rx_mini_mark(const struct mdv_rxq *rxq, uint32_t nb, uint32_t mark)
 	uint32_t i;
 
 	for (i = 0; i < nb; i++) {
-		const uint32_t slot = (rxq->wqe_ci + i) & rxq->mask;
+		const uint32_t slot = (rxq->pos.wqe_ci + i) & rxq->ring.mask;
 
-		rxq->mbufs[slot << rxq->log2_segs]->hash.fdir.hi = mark;
+		rxq->ring.mbufs[slot << rxq->ring.log2_segs]->hash.fdir.hi = mark;
 	}
 }
 
@@ -137,15 +137,15 @@ mdv_rx_mini_hand_out(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
 {
 	const uint32_t nb_ready = rxq->nb_ready, nb = RTE_MIN(nb_ready, nb_pkts);
-	const uint32_t mask = rxq->mask, wqe_ci = rxq->wqe_ci, idx = wqe_ci & mask;
+	const uint32_t mask = rxq->ring.mask, wqe_ci = rxq->pos.wqe_ci, idx = wqe_ci & mask;
 	const uint32_t first = RTE_MIN(nb, mask + 1 - idx);
 	const uint32_t ready_bytes = rxq->ready_bytes;
-	struct rte_mbuf **const mbufs = rxq->mbufs;
+	struct rte_mbuf **const mbufs = rxq->ring.mbufs;
 	uint32_t bytes = ready_bytes, nb_empty = 0, i;
 
 	if (opts & MDV_RX_SCATTER) {
 		for (i = 0; i < nb; i++) {
-			struct rte_mbuf **slot = &mbufs[((idx + i) & mask) << rxq->log2_segs];
+			struct rte_mbuf **slot = &mbufs[((idx + i) & mask) << rxq->ring.log2_segs];
 
 			pkts[i] = slot[0];
 			nb_empty += mdv_rx_take_segments(rxq, slot, slot[0]->pkt_len);
@@ -164,7 +164,7 @@ mdv_rx_mini_hand_out(
 	}
 	rxq->count.bytes += bytes;
 	rxq->ready_bytes = ready_bytes - bytes;
-	rxq->wqe_ci = wqe_ci + nb;
+	rxq->pos.wqe_ci = wqe_ci + nb;
 	rxq->nb_ready = nb_ready - nb;
 	return nb;
 }
@@ -199,7 +199,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 	rxq->ready_bytes = mdv_rx_mini_expand(rxq, nb, &like, opts, vec);
 	if (unlikely((common.ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0))
 		mdv_rx_mini_mark(rxq, nb, common.hash.fdir.hi);
-	rxq->cq_ci += nb;
+	rxq->pos.cq_ci += nb;
 	rxq->nb_ready = nb;
 }
 
@@ -217,12 +217,12 @@ mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 
 	rxq->ready_csum = 0;
 	do {
-		struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+		struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
 		const uint32_t nb = rte_be_to_cpu_32(cqe->byte_cnt);
 
 		/* A block of one has no slot for its mini; more packets than posted buffers cannot
 		 * be. */
-		if (unlikely(nb < 2 || nb > rxq->wqe_pi - rxq->wqe_ci)) {
+		if (unlikely(nb < 2 || nb > rxq->pos.wqe_pi - rxq->pos.wqe_ci)) {
 			mdv_rx_error(rxq);
 			break;
 		}
@@ -230,8 +230,9 @@ mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		nb_taken += mdv_rx_mini_hand_out(rxq, pkts + nb_taken, nb_pkts - nb_taken, opts);
 		if (nb_taken == nb_pkts)
 			break;
-		op_own = mdv_cq_op_own(&rxq->cqes[rxq->cq_ci & rxq->mask]);
-	} while (mdv_cq_is_block(op_own) && mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes));
+		op_own = mdv_cq_op_own(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
+	} while (mdv_cq_is_block(op_own) &&
+		mdv_cq_is_valid(op_own, rxq->pos.cq_ci, rxq->ring.log2_wqes));
 	return nb_taken;
 }
 

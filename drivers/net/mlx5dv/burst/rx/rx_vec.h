@@ -122,7 +122,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	hdr_type = mdv_rx_vec_hdr_type(mdv_rx_vec_word(cqes, 0), headers, opts);
 	flags = opts & MDV_RX_CSUM ? hdr_type >> 32 : mdv_vec_all(0);
 	last = lens & UINT16_MAX;
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_VLAN) {
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_VLAN) {
 		flags |= mdv_rx_vec_flag(headers & (MDV_HW_CQE_CV << 16),
 			RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 		last |= (headers & UINT16_MAX) << 16;
@@ -132,7 +132,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 			RTE_MBUF_F_RX_RSS_HASH);
 		last |= mdv_rx_vec_word(cqes, 1) << 32;
 	}
-	if ((opts & MDV_RX_MARK) && (rxq->runtime_opts & MDV_RX_RUNTIME_MARK))
+	if ((opts & MDV_RX_MARK) && (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MARK))
 		flags |= mdv_rx_vec_marks(owners >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
 	if (opts & MDV_RX_TIMESTAMP)
 		flags |= mdv_rx_vec_timestamps(rxq, cqes, mbufs);
@@ -149,8 +149,8 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 static __rte_always_inline void
 mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 {
-	struct rte_mbuf *const *mbufs = &rxq->mbufs[idx];
-	struct mlx5_wqe_data_seg *wqe = &rxq->wqes[idx];
+	struct rte_mbuf *const *mbufs = &rxq->ring.mbufs[idx];
+	struct mlx5_wqe_data_seg *wqe = &rxq->ring.wqes[idx];
 	const struct mlx5_wqe_data_seg *end = wqe + (nb & ~(MDV_VEC_LANES - 1));
 
 	for (; wqe != end; wqe += MDV_VEC_LANES, mbufs += MDV_VEC_LANES) {
@@ -161,7 +161,7 @@ mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	}
 	nb &= MDV_VEC_LANES - 1;
 	if (nb != 0)
-		mdv_rx_post(rxq, wqe - rxq->wqes, nb);
+		mdv_rx_post(rxq, wqe - rxq->ring.wqes, nb);
 }
 
 #endif /* MDV_RX_VEC_H */

@@ -80,7 +80,7 @@ bool mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mod
 static inline uint16_t
 mdv_tx_packet_mbufs(const struct mdv_txq *txq, uint16_t tail)
 {
-	return txq->chains ? txq->mbufs[tail & txq->mask]->nb_segs : 1;
+	return txq->pos.chains ? txq->ring.mbufs[tail & txq->ring.mask]->nb_segs : 1;
 }
 
 /** How far a burst has come. */
@@ -124,14 +124,14 @@ mdv_tx_doorbell(struct mdv_txq *txq, const void *last)
 {
 	/* Orders the stores of the WQEs before the record, for the device that reads both. */
 	rte_io_wmb();
-	*txq->dbrec = rte_cpu_to_be_32(txq->pc);
+	*txq->ring.dbrec = rte_cpu_to_be_32(txq->pos.pc);
 	/* Orders the record before the register: a write-combining store could overtake it. */
-	if (unlikely(txq->uar_combines))
+	if (unlikely(txq->ring.uar_combines))
 		rte_wmb();
 	else
 		rte_io_wmb();
-	*mdv_uar_regs[txq->uar_slot] = *(const volatile uint64_t *)last;
-	if (unlikely(txq->uar_combines))
+	*mdv_uar_regs[txq->ring.uar_slot] = *(const volatile uint64_t *)last;
+	if (unlikely(txq->ring.uar_combines))
 		rte_wmb();
 }
 

@@ -52,13 +52,14 @@ mdv_tx_burst_plain(struct rte_mbuf *const *mbufs, const struct rte_mempool *pool
 static __rte_noinline __rte_unused void
 mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec)
 {
-	const bool chains = txq->chains;
+	const bool chains = txq->pos.chains;
 
-	while (txq->tail != to) {
-		const uint32_t idx = txq->tail & txq->mask;
-		struct rte_mbuf **mbufs = &txq->mbufs[idx];
+	while (txq->pos.tail != to) {
+		const uint32_t idx = txq->pos.tail & txq->ring.mask;
+		struct rte_mbuf **mbufs = &txq->ring.mbufs[idx];
 		struct rte_mempool *pool = mbufs[0]->pool;
-		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
+		uint32_t nb = RTE_MIN(
+			(uint32_t)(uint16_t)(to - txq->pos.tail), txq->ring.mask + 1u - idx);
 		uint32_t n = look || chains ? 0 : nb;
 
 		if (chains)
@@ -69,13 +70,13 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 				n += MDV_VEC_LANES;
 		if (n != 0) {
 			/* First, as in mdv_txq_ring_release(). */
-			txq->tail += n;
+			txq->pos.tail += n;
 			rte_compiler_barrier();
 			rte_mempool_put_bulk(pool, (void **)mbufs, n);
 		} else {
 			/* Odd ones come in runs: what is freed at once goes to the pool at once. */
 			mdv_txq_ring_release(
-				txq, txq->tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
+				txq, txq->pos.tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
 		}
 	}
 }
@@ -84,32 +85,32 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 static __rte_always_inline void
 mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 {
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
-	const uint32_t start = txq->cq_ci;
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
+	const uint32_t start = txq->pos.cq_ci;
 	uint32_t cq_ci = start;
 
 	for (;;) {
-		const uint8_t op_own = mdv_cq_op_own(&txq->cqes[cq_ci & cq_mask]);
+		const uint8_t op_own = mdv_cq_op_own(&txq->ring.cqes[cq_ci & cq_mask]);
 
-		if (!mdv_cq_is_valid(op_own, cq_ci, txq->log2_cqes))
+		if (!mdv_cq_is_valid(op_own, cq_ci, txq->ring.log2_cqes))
 			break;
 		if (unlikely(op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ)) {
-			txq->cq_ci = cq_ci;
+			txq->pos.cq_ci = cq_ci;
 			mdv_tx_error(txq);
 			return;
 		}
 		cq_ci++;
 	}
 	if (cq_ci == start) {
-		if (unlikely(txq->broken))
+		if (unlikely(txq->ring.broken))
 			mdv_recover_ops.tx(txq);
 		return;
 	}
-	txq->cq_ci = cq_ci;
-	mdv_cq_update_ci(txq->cq_dbrec, cq_ci);
-	txq->ci = txq->dones[(cq_ci - 1) & cq_mask].pc;
+	txq->pos.cq_ci = cq_ci;
+	mdv_cq_update_ci(txq->ring.cq_dbrec, cq_ci);
+	txq->pos.ci = txq->ring.dones[(cq_ci - 1) & cq_mask].pc;
 	mdv_tx_burst_release(
-		txq, txq->dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
+		txq, txq->ring.dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
 }
 
 /** What comes before sending. @return where the queue is */
@@ -118,27 +119,27 @@ mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 {
 	mdv_tx_burst_reap(txq, opts, vec);
 	mdv_mr_cache_check(&txq->mr);
-	return (struct mdv_tx_pos){ .pc = txq->pc, .head = txq->head };
+	return (struct mdv_tx_pos){ .pc = txq->pos.pc, .head = txq->pos.head };
 }
 
 /** Hand the WQEs up to @p pos over, with a completion request if one is due. */
 static __rte_always_inline void
 mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
 {
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
-	const struct mdv_tx_done *done = &txq->dones[(txq->cq_pi - 1) & cq_mask];
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
+	const struct mdv_tx_done *done = &txq->ring.dones[(txq->pos.cq_pi - 1) & cq_mask];
 	struct mlx5_wqe_ctrl_seg *last = (void *)pos->last;
 
-	if ((uint16_t)(pos->pc - done->pc) >= txq->request_min ||
-		(uint16_t)(pos->head - done->head) >= txq->request_min) {
+	if ((uint16_t)(pos->pc - done->pc) >= txq->pos.request_min ||
+		(uint16_t)(pos->head - done->head) >= txq->pos.request_min) {
 		last->fm_ce_se = MDV_HW_CTRL_CQE_ALWAYS;
-		txq->dones[txq->cq_pi++ & cq_mask] =
+		txq->ring.dones[txq->pos.cq_pi++ & cq_mask] =
 			(struct mdv_tx_done){ .pc = pos->pc, .head = pos->head };
 	}
-	txq->count.packets += (uint16_t)(pos->head - txq->head) + pos->more;
+	txq->count.packets += (uint16_t)(pos->head - txq->pos.head) + pos->more;
 	txq->count.bytes += pos->bytes;
-	txq->pc = pos->pc;
-	txq->head = pos->head;
+	txq->pos.pc = pos->pc;
+	txq->pos.head = pos->head;
 	mdv_tx_doorbell(txq, last);
 }
 
@@ -147,8 +148,8 @@ static __rte_always_inline uint32_t
 mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
-	const uint32_t to_end = txq->mask + 1u - (pos->pc & txq->mask);
-	const uint32_t slots = txq->mask + 1u - (pos->head & txq->mask);
+	const uint32_t to_end = txq->ring.mask + 1u - (pos->pc & txq->ring.mask);
+	const uint32_t slots = txq->ring.mask + 1u - (pos->head & txq->ring.mask);
 
 	bbs = RTE_MIN(bbs, to_end);
 	nb = RTE_MIN(nb, slots);
@@ -159,9 +160,10 @@ mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 static __rte_always_inline bool
 mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint32_t nb)
 {
-	const uint32_t size = txq->mask + 1u;
-	const uint32_t bbs = RTE_MAX(pos->pc & txq->mask, (uint16_t)(pos->pc - txq->ci));
-	const uint32_t slots = RTE_MAX(pos->head & txq->mask, (uint16_t)(pos->head - txq->tail));
+	const uint32_t size = txq->ring.mask + 1u;
+	const uint32_t bbs = RTE_MAX(pos->pc & txq->ring.mask, (uint16_t)(pos->pc - txq->pos.ci));
+	const uint32_t slots =
+		RTE_MAX(pos->head & txq->ring.mask, (uint16_t)(pos->head - txq->pos.tail));
 
 	return slots + nb <= size &&
 		bbs * MDV_TX_WQE_DS_PER_BB + MDV_TX_WQE_DS_HEAD + nb <= size * MDV_TX_WQE_DS_PER_BB;
@@ -196,7 +198,7 @@ mdv_tx_burst_one(
 {
 	if (unlikely(mdv_tx_one(txq, mbuf, pos->pc, pos->head, opts) < 0))
 		return MDV_TX_BAD;
-	pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
+	pos->last = txq->ring.wqes + (pos->pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
 	pos->pc++;
 	pos->head++;
 	pos->bytes += mbuf->data_len;
@@ -210,7 +212,7 @@ static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts, const bool vec)
 {
-	const uint32_t slots = txq->mask + 1u - (uint16_t)(pos->head - txq->tail);
+	const uint32_t slots = txq->ring.mask + 1u - (uint16_t)(pos->head - txq->pos.tail);
 	enum mdv_tx_status status;
 	uint32_t n = 0;
 
@@ -237,7 +239,7 @@ mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_tx_pos pos, const unsigned int opts, const bool vec)
 {
 	while (pos.nb < nb_pkts) {
-		const uint32_t bbs = txq->mask + 1u - (uint16_t)(pos.pc - txq->ci);
+		const uint32_t bbs = txq->ring.mask + 1u - (uint16_t)(pos.pc - txq->pos.ci);
 		enum mdv_tx_status status;
 
 		if (bbs == 0)

@@ -9,7 +9,7 @@ packets_count(const struct mdv_txq *txq, uint16_t to, uint32_t max, uint16_t *en
 {
 	uint32_t nb;
 
-	*end = txq->tail;
+	*end = txq->pos.tail;
 	for (nb = 0; nb < max && *end != to; nb++)
 		*end += mdv_tx_packet_mbufs(txq, *end);
 	return nb;
@@ -19,22 +19,22 @@ int
 mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
 {
 	struct mdv_txq *txq = queue;
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
 	const uint32_t max = free_cnt - 1 < UINT16_MAX ? free_cnt : UINT16_MAX;
 	uint32_t nb = 0;
 	uint16_t end;
 
-	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
-	while (txq->qp != NULL && nb < max) {
-		const uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
-		const struct mdv_tx_done *done = &txq->dones[txq->cq_ci & cq_mask];
+	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
+	while (txq->objs.qp != NULL && nb < max) {
+		const uint8_t op_own = mdv_cq_op_own(&txq->ring.cqes[txq->pos.cq_ci & cq_mask]);
+		const struct mdv_tx_done *done = &txq->ring.dones[txq->pos.cq_ci & cq_mask];
 
-		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
+		if (!mdv_cq_is_valid(op_own, txq->pos.cq_ci, txq->ring.log2_cqes))
 			break;
 		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ) {
-			nb += packets_count(txq, txq->head, UINT16_MAX, &end);
+			nb += packets_count(txq, txq->pos.head, UINT16_MAX, &end);
 			mdv_tx_error(txq);
-			nb -= packets_count(txq, txq->head, UINT16_MAX, &end);
+			nb -= packets_count(txq, txq->pos.head, UINT16_MAX, &end);
 			break;
 		}
 		nb += packets_count(txq, done->head, max - nb, &end);
@@ -42,8 +42,8 @@ mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
 		/* Otherwise the CQE stays: bursts free a CQE's packets only when they take it. */
 		if (end != done->head)
 			break;
-		txq->ci = done->pc;
-		mdv_cq_update_ci(txq->cq_dbrec, ++txq->cq_ci);
+		txq->pos.ci = done->pc;
+		mdv_cq_update_ci(txq->ring.cq_dbrec, ++txq->pos.cq_ci);
 	}
 	return nb;
 }
@@ -54,10 +54,11 @@ mdv_tx_done_status(void *queue, uint16_t offset)
 	struct mdv_txq *txq = queue;
 	uint16_t nb_busy;
 
-	if (offset > txq->mask)
+	if (offset > txq->ring.mask)
 		return -EINVAL;
-	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
+	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false);
-	nb_busy = RTE_MAX((uint16_t)(txq->pc - txq->ci), (uint16_t)(txq->head - txq->tail));
+	nb_busy = RTE_MAX(
+		(uint16_t)(txq->pos.pc - txq->pos.ci), (uint16_t)(txq->pos.head - txq->pos.tail));
 	return offset < nb_busy ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
 }

@@ -45,9 +45,10 @@ opcode_name(uint32_t opcode)
 static const void *
 unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
 {
-	const uint32_t mask = (txq->mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
+	const uint32_t mask = (txq->ring.mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
 
-	return txq->wqes + (((uint32_t)(ci & txq->mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
+	return txq->ring.wqes +
+		(((uint32_t)(ci & txq->ring.mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
 }
 
 /** The Ethernet segment. @return units of the WQE before the data segments */
@@ -86,7 +87,7 @@ dump_wqe(const struct mdv_txq *txq, uint16_t ci, FILE *file)
 
 	if (file == NULL)
 		return RTE_MAX(mdv_tx_wqe_bbs(nb_ds), 1u);
-	fprintf(file, "  WQE %u (slot %u): %s, %u units, completion %s", ci, ci & txq->mask,
+	fprintf(file, "  WQE %u (slot %u): %s, %u units, completion %s", ci, ci & txq->ring.mask,
 		opcode_name(opcode), nb_ds,
 		ctrl->fm_ce_se == MDV_HW_CTRL_CQE_ALWAYS ? "asked for" : "on error");
 	ds = dump_eth(txq, ci, file);
@@ -104,12 +105,12 @@ dump_wqe(const struct mdv_txq *txq, uint16_t ci, FILE *file)
 int
 mdv_tx_dump_wqes(const struct mdv_txq *txq, uint16_t offset, uint16_t num, FILE *file)
 {
-	const uint16_t pc = txq->pc;
-	uint16_t ci = txq->ci, n = 0;
+	const uint16_t pc = txq->pos.pc;
+	uint16_t ci = txq->pos.ci, n = 0;
 
 	if (!txq->ready)
 		return -EINVAL;
-	while ((uint16_t)(pc - ci - 1) < txq->mask + 1u && n < offset + num) {
+	while ((uint16_t)(pc - ci - 1) < txq->ring.mask + 1u && n < offset + num) {
 		ci += dump_wqe(txq, ci, n >= offset ? file : NULL);
 		n++;
 	}
@@ -125,11 +126,12 @@ mdv_tx_dump(const struct mdv_txq *txq, FILE *file)
 		return;
 	}
 	fprintf(file, "SQ 0x%x of %u WQEBBs: %u to %u with the device, doorbell record %u\n",
-		txq->sqn, txq->mask + 1u, txq->ci, txq->pc, rte_be_to_cpu_32(*txq->dbrec));
-	fprintf(file, "  mbufs %u to %u not known to be sent\n", txq->tail, txq->head);
+		txq->ring.sqn, txq->ring.mask + 1u, txq->pos.ci, txq->pos.pc,
+		rte_be_to_cpu_32(*txq->ring.dbrec));
+	fprintf(file, "  mbufs %u to %u not known to be sent\n", txq->pos.tail, txq->pos.head);
 	fprintf(file, "  CQ of %u: %u of %u completions taken, doorbell record %u\n",
-		1u << txq->log2_cqes, (uint16_t)txq->cq_ci, txq->cq_pi,
-		rte_be_to_cpu_32(*txq->cq_dbrec));
+		1u << txq->ring.log2_cqes, (uint16_t)txq->pos.cq_ci, txq->pos.cq_pi,
+		rte_be_to_cpu_32(*txq->ring.cq_dbrec));
 	fprintf(file, "  %" PRIu64 " frames, %" PRIu64 " bytes, %" PRIu64 " errors\n",
 		txq->count.packets, txq->count.bytes, txq->count.errors);
 	if (txq->nb_stops != 0)

@@ -29,7 +29,7 @@ mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint1
 	const unsigned int opts)
 {
 	const uint64_t first = (uint64_t)pc << 40 | (uint64_t)MLX5_OPCODE_SEND << 32 |
-		txq->sqn << 8 | (MDV_TX_WQE_DS_HEAD + 1);
+		txq->ring.sqn << 8 | (MDV_TX_WQE_DS_HEAD + 1);
 	const mdv_vec numbers = { 0, 1ULL << 40, 2ULL << 40, 3ULL << 40 };
 	const struct mdv_tx_vec_common vec = mdv_tx_vec_common(txq, mbuf, opts);
 	const uint64_t cs_flags =
@@ -82,11 +82,11 @@ static __rte_always_inline uint32_t
 mdv_tx_each(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
-	const uint32_t slot = pos->pc & txq->mask, idx = pos->head & txq->mask;
-	uint8_t *wqes = txq->wqes + slot * MLX5_SEND_WQE_BB;
+	const uint32_t slot = pos->pc & txq->ring.mask, idx = pos->head & txq->ring.mask;
+	uint8_t *wqes = txq->ring.wqes + slot * MLX5_SEND_WQE_BB;
 	struct mdv_tx_each_common common = mdv_tx_each_common(txq, pkts[0], pos->pc, opts);
 	mdv_vec sum = mdv_vec_all(0);
-	const uint32_t to_end = txq->mask + 1u - RTE_MAX(slot, idx);
+	const uint32_t to_end = txq->ring.mask + 1u - RTE_MAX(slot, idx);
 	uint32_t n;
 
 	nb = RTE_MIN(nb, bbs);
@@ -94,7 +94,7 @@ mdv_tx_each(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t b
 	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
 		if (!mdv_tx_each_four(&common, pkts + n, wqes + n * MLX5_SEND_WQE_BB, &sum, opts))
 			break;
-		mdv_vec_store(&txq->mbufs[idx + n], mdv_vec_load(pkts + n));
+		mdv_vec_store(&txq->ring.mbufs[idx + n], mdv_vec_load(pkts + n));
 		/* The rings do not end in between, so neither do the 16 bits. */
 		common.order += (uint64_t)MDV_VEC_LANES << 40;
 	}

@@ -9,7 +9,7 @@ static uint32_t
 wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 {
 	const struct mlx5_wqe_ctrl_seg *ctrl =
-		(const void *)(txq->wqes + (txq->ci & txq->mask) * MLX5_SEND_WQE_BB);
+		(const void *)(txq->ring.wqes + (txq->pos.ci & txq->ring.mask) * MLX5_SEND_WQE_BB);
 	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & MDV_HW_WQE_DS_MAX;
 	uint32_t opcode = rte_be_to_cpu_32(ctrl->opmod_idx_opcode) & UINT8_MAX;
 
@@ -24,20 +24,20 @@ wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 static void
 flight_complete(struct mdv_txq *txq, uint16_t failed)
 {
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
-	const struct mdv_tx_done *done = &txq->dones[(txq->cq_ci - 1) & cq_mask];
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
+	const struct mdv_tx_done *done = &txq->ring.dones[(txq->pos.cq_ci - 1) & cq_mask];
 	/* Not from tail on: mdv_tx_done_cleanup() may have freed packets of a CQE still there. */
 	uint16_t tail = done->head;
 
-	txq->ci = done->pc;
-	if ((uint16_t)(failed - txq->ci) >= (uint16_t)(txq->pc - txq->ci))
-		failed = txq->ci;
-	while ((uint16_t)(txq->pc - failed) < (uint16_t)(txq->pc - txq->ci)) {
+	txq->pos.ci = done->pc;
+	if ((uint16_t)(failed - txq->pos.ci) >= (uint16_t)(txq->pos.pc - txq->pos.ci))
+		failed = txq->pos.ci;
+	while ((uint16_t)(txq->pos.pc - failed) < (uint16_t)(txq->pos.pc - txq->pos.ci)) {
 		uint32_t nb_bbs, nb_mbufs = wqe_mbufs(txq, tail, &nb_bbs);
 
 		if (nb_mbufs == 0)
 			break;
-		txq->ci += nb_bbs;
+		txq->pos.ci += nb_bbs;
 		tail += nb_mbufs;
 	}
 	mdv_txq_ring_release(txq, tail);
@@ -47,10 +47,10 @@ flight_complete(struct mdv_txq *txq, uint16_t failed)
 static void
 flight_drop(struct mdv_txq *txq)
 {
-	uint16_t at = txq->tail;
+	uint16_t at = txq->pos.tail;
 
-	while (at != txq->head) {
-		const struct rte_mbuf *mbuf = txq->mbufs[at & txq->mask];
+	while (at != txq->pos.head) {
+		const struct rte_mbuf *mbuf = txq->ring.mbufs[at & txq->ring.mask];
 
 		at += mdv_tx_packet_mbufs(txq, at);
 		txq->count.errors++;
@@ -69,8 +69,8 @@ flight_drop(struct mdv_txq *txq)
 __rte_noinline void
 mdv_tx_error(struct mdv_txq *txq)
 {
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
-	const struct mlx5_err_cqe *err = (const void *)&txq->cqes[txq->cq_ci & cq_mask];
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
+	const struct mlx5_err_cqe *err = (const void *)&txq->ring.cqes[txq->pos.cq_ci & cq_mask];
 
 	txq->nb_stops++;
 	txq->stop_wqe = rte_be_to_cpu_16(err->wqe_counter);
@@ -80,14 +80,14 @@ mdv_tx_error(struct mdv_txq *txq)
 		flight_complete(txq, txq->stop_wqe);
 		flight_drop(txq);
 	}
-	txq->cq_ci++;
-	if (txq->broken || mdv_txq_ring_recover(txq, txq->stop_syndrome) != 0) {
+	txq->pos.cq_ci++;
+	if (txq->ring.broken || mdv_txq_ring_recover(txq, txq->stop_syndrome) != 0) {
 		/* The device may still read the packets: they are freed when the queue is made
 		 * anew, or stopped. */
 		mdv_txq_ring_look_full(txq);
-		txq->broken = true;
+		txq->ring.broken = true;
 		return;
 	}
-	mdv_txq_ring_release(txq, txq->head);
+	mdv_txq_ring_release(txq, txq->pos.head);
 	mdv_txq_ring_clear(txq);
 }

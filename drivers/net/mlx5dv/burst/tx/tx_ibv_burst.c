@@ -20,16 +20,17 @@ mdv_tx_ibv_burst_select(struct mdv_txq *txq)
 	if (txq->limits.ol_flags & RTE_MBUF_F_TX_VLAN)
 		opts |= MDV_TX_VLAN | MDV_TX_INLINE_L2;
 	opts |= txq->limits.tso_max != 0 ? MDV_TX_TSO : 0;
-	txq->ibv.burst = mdv_tx_select(opts, 0);
+	txq->objs.ibv.burst = mdv_tx_select(opts, 0);
 }
 
 /** Unit @p ds of the WQE at @p ci. */
 static uint8_t *
 unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
 {
-	const uint32_t mask = (txq->mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
+	const uint32_t mask = (txq->ring.mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
 
-	return txq->wqes + (((uint32_t)(ci & txq->mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
+	return txq->ring.wqes +
+		(((uint32_t)(ci & txq->ring.mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
 }
 
 /** The packet's headers are in the WQE. */
@@ -44,7 +45,7 @@ begin_tso(struct mdv_txq *txq, uint16_t ci, const struct mlx5_wqe_eth_seg *eth, 
 	memcpy(header, eth->inline_hdr_start, MDV_TX_WQE_INLINE_START);
 	for (ds = MDV_TX_WQE_DS_HEAD; ds < ds_end; ds++, to += 16)
 		memcpy(to, unit_at(txq, ci, ds), 16);
-	ibv_wr_send_tso(txq->ibv.qp, header, len, rte_be_to_cpu_16(eth->mss));
+	ibv_wr_send_tso(txq->objs.ibv.qp, header, len, rte_be_to_cpu_16(eth->mss));
 }
 
 /** Tell verbs of the WQE at @p ci. @return its WQEBBs */
@@ -59,18 +60,19 @@ post_one(struct mdv_txq *txq, uint16_t ci)
 	struct ibv_sge sges[MDV_TX_IBV_SGES];
 	uint32_t nb = 0;
 
-	txq->ibv.qp->wr_id = ci;
-	txq->ibv.qp->wr_flags = (ctrl->fm_ce_se == MDV_HW_CTRL_CQE_ALWAYS ? IBV_SEND_SIGNALED : 0) |
+	txq->objs.ibv.qp->wr_id = ci;
+	txq->objs.ibv.qp->wr_flags =
+		(ctrl->fm_ce_se == MDV_HW_CTRL_CQE_ALWAYS ? IBV_SEND_SIGNALED : 0) |
 		(eth->cs_flags != 0 ? IBV_SEND_IP_CSUM : 0);
 	if (eth->mss != 0) {
 		begin_tso(txq, ci, eth, inlined);
 	} else {
-		ibv_wr_send(txq->ibv.qp);
+		ibv_wr_send(txq->objs.ibv.qp);
 		if (inlined != 0)
 			sges[nb++] = (struct ibv_sge){
 				.addr = (uintptr_t)eth->inline_hdr_start,
 				.length = inlined,
-				.lkey = txq->ibv.mr->lkey,
+				.lkey = txq->objs.ibv.mr->lkey,
 			};
 	}
 	for (; ds < nb_ds; ds++) {
@@ -82,7 +84,7 @@ post_one(struct mdv_txq *txq, uint16_t ci)
 			.lkey = rte_be_to_cpu_32(seg->lkey),
 		};
 	}
-	ibv_wr_set_sge_list(txq->ibv.qp, nb, sges);
+	ibv_wr_set_sge_list(txq->objs.ibv.qp, nb, sges);
 	return mdv_tx_wqe_bbs(nb_ds);
 }
 
@@ -90,15 +92,15 @@ post_one(struct mdv_txq *txq, uint16_t ci)
 static void
 post(struct mdv_txq *txq)
 {
-	uint16_t ci = txq->ibv.posted;
+	uint16_t ci = txq->objs.ibv.posted;
 
-	if (ci == txq->pc)
+	if (ci == txq->pos.pc)
 		return;
-	ibv_wr_start(txq->ibv.qp);
-	while (ci != txq->pc)
+	ibv_wr_start(txq->objs.ibv.qp);
+	while (ci != txq->pos.pc)
 		ci += post_one(txq, ci);
-	if (ibv_wr_complete(txq->ibv.qp) == 0)
-		txq->ibv.posted = ci;
+	if (ibv_wr_complete(txq->objs.ibv.qp) == 0)
+		txq->objs.ibv.posted = ci;
 }
 
 /** @return packets before the first that has too many segments for verbs. */
@@ -120,10 +122,10 @@ mdv_tx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
 	struct mdv_txq *txq = queue;
 	uint16_t nb = 0, nb_narrow, nb_taken;
 
-	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
+	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	do {
 		nb_narrow = count_narrow(txq, pkts + nb, nb_pkts - nb);
-		nb_taken = txq->ibv.burst(txq, pkts + nb, nb_narrow);
+		nb_taken = txq->objs.ibv.burst(txq, pkts + nb, nb_narrow);
 		nb += nb_taken;
 		if (nb_taken == nb_narrow && nb < nb_pkts)
 			mdv_tx_drop(txq, pkts[nb++]);

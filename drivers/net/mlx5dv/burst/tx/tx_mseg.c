@@ -20,18 +20,18 @@ __rte_noinline enum mdv_tx_status
 mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uint16_t pc,
 	uint16_t head, uint32_t *ds, uint32_t room)
 {
-	const uint32_t mask = txq->mask, ds_mask = (mask + 1) * MDV_TX_WQE_DS_PER_BB - 1;
+	const uint32_t mask = txq->ring.mask, ds_mask = (mask + 1) * MDV_TX_WQE_DS_PER_BB - 1;
 	const uint32_t max = RTE_MIN(room * MDV_TX_WQE_DS_PER_BB, MDV_TX_DS_MAX);
 	const uint32_t start = (pc & mask) * MDV_TX_WQE_DS_PER_BB, nb_segs = mbuf->nb_segs;
-	struct mlx5_wqe_data_seg *const ring = (void *)txq->wqes;
+	struct mlx5_wqe_data_seg *const ring = (void *)txq->ring.wqes;
 	uint32_t n, at = *ds;
 
-	if (nb_segs > mask + 1 - (uint16_t)(head - txq->tail))
+	if (nb_segs > mask + 1 - (uint16_t)(head - txq->pos.tail))
 		return nb_segs > mask + 1 ? MDV_TX_BAD : MDV_TX_NO_ROOM;
 	for (n = 0; n < nb_segs && mbuf != NULL; n++, mbuf = mbuf->next) {
 		const uint32_t len = mbuf->data_len;
 
-		txq->mbufs[(head + n) & mask] = mbuf;
+		txq->ring.mbufs[(head + n) & mask] = mbuf;
 		if (len <= skip) {
 			skip -= len;
 			continue;
@@ -68,7 +68,7 @@ static __rte_noinline enum mdv_tx_status
 packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room,
 	unsigned int opts, uint32_t *bbs)
 {
-	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
+	uint8_t *wqe = txq->ring.wqes + (pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
 	uint32_t taken, ds_head, ds;
 	enum mdv_tx_status status;
 
@@ -84,8 +84,8 @@ packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t h
 		return status;
 	if (ds == ds_head && taken == 0)
 		return MDV_TX_BAD;
-	mdv_tx_wqe_ctrl(
-		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.sqn, ds,
+		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	*bbs = mdv_tx_wqe_bbs(ds);
 	return MDV_TX_SENT;
 }
@@ -97,8 +97,10 @@ packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t
 	const struct like *like, struct mdv_tx_pos *pos)
 {
 	const struct mdv_tx_mseg_room flat = mdv_tx_mseg_room(txq, pos->pc, pos->head, room);
-	struct rte_mbuf **const start = &txq->mbufs[pos->head & txq->mask], **slot = start;
-	uint8_t *at = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB, *last = pos->last;
+	struct rte_mbuf **const start = &txq->ring.mbufs[pos->head & txq->ring.mask],
+				**slot = start;
+	uint8_t *at = txq->ring.wqes + (pos->pc & txq->ring.mask) * MLX5_SEND_WQE_BB,
+		*last = pos->last;
 	const uint8_t *const end = at + flat.bbs * MLX5_SEND_WQE_BB;
 	uint64_t bytes = pos->bytes;
 	uint16_t pc = pos->pc;
@@ -123,7 +125,7 @@ packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t
 		memcpy(wqe + 1, like->eth, sizeof(like->eth));
 		if (unlikely(like->tagged))
 			mdv_tx_wqe_eth_tag((void *)(wqe + 1), mbuf->vlan_tci);
-		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds,
+		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.sqn, ds,
 			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 		last = at;
 		at += mdv_tx_wqe_bbs(ds) * MLX5_SEND_WQE_BB;
@@ -168,7 +170,7 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 		status = packet_write(txq, mbuf, pos->pc, pos->head, left, opts, &bbs);
 		if (status != MDV_TX_SENT)
 			break;
-		pos->last = txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB;
+		pos->last = txq->ring.wqes + (pos->pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
 		pos->pc += bbs;
 		pos->head += mbuf->nb_segs;
 		pos->bytes += mbuf->pkt_len;
@@ -176,7 +178,7 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 	} while (n < nb);
 	if (n == 0)
 		return status;
-	txq->chains = true;
+	txq->pos.chains = true;
 	pos->more += (uint64_t)n - (uint16_t)(pos->head - head);
 	pos->nb += n;
 	return MDV_TX_SENT;

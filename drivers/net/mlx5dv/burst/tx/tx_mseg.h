@@ -70,11 +70,11 @@ struct mdv_tx_mseg_room {
 static __rte_always_inline struct mdv_tx_mseg_room
 mdv_tx_mseg_room(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
 {
-	const uint32_t nb = txq->mask + 1u, nb_free = nb - (uint16_t)(head - txq->tail);
+	const uint32_t nb = txq->ring.mask + 1u, nb_free = nb - (uint16_t)(head - txq->pos.tail);
 
 	return (struct mdv_tx_mseg_room){
-		.bbs = RTE_MIN(room, nb - (pc & txq->mask)),
-		.slots = RTE_MIN(nb_free, nb - (head & txq->mask)),
+		.bbs = RTE_MIN(room, nb - (pc & txq->ring.mask)),
+		.slots = RTE_MIN(nb_free, nb - (head & txq->ring.mask)),
 	};
 }
 

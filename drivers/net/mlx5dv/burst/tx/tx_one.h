@@ -69,8 +69,8 @@ mdv_tx_head(void *wqe, const struct rte_mbuf *mbuf, uint32_t *taken, const unsig
 static __rte_always_inline int
 mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const unsigned int opts)
 {
-	uint32_t slot = pc & txq->mask;
-	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
+	uint32_t slot = pc & txq->ring.mask;
+	uint8_t *wqe = txq->ring.wqes + slot * MLX5_SEND_WQE_BB;
 	uint32_t taken, ds = mdv_tx_head(wqe, mbuf, &taken, opts);
 
 	if ((opts & MDV_TX_INLINE_L2) && unlikely(taken == 0))
@@ -80,8 +80,8 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 			return -1;
 		ds++;
 	}
-	mdv_tx_wqe_ctrl(
-		(void *)wqe, MLX5_OPCODE_SEND, pc, txq->sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.sqn, ds,
+		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ mdv_tx_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t hea
 {
 	if (unlikely(mbuf->data_len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
 		return -1;
-	txq->mbufs[head & txq->mask] = mbuf;
+	txq->ring.mbufs[head & txq->ring.mask] = mbuf;
 	return mdv_tx_single(txq, mbuf, pc, opts);
 }
 

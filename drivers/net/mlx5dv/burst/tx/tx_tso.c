@@ -118,10 +118,12 @@ static __rte_noinline enum mdv_tx_status
 packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
 	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room, uint32_t *ds)
 {
-	const uint32_t slot = pc & txq->mask, ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
-	const uint32_t to_end = (txq->mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
+	const uint32_t slot = pc & txq->ring.mask,
+		       ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
+	const uint32_t to_end =
+		(txq->ring.mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
 	const uint32_t nb = RTE_MIN(tso_template->units, to_end);
-	uint8_t *wqe = txq->wqes + slot * MLX5_SEND_WQE_BB;
+	uint8_t *wqe = txq->ring.wqes + slot * MLX5_SEND_WQE_BB;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
 	enum mdv_tx_status status;
@@ -136,7 +138,7 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template
 	head_write(wqe, tso_template, from);
 	from += MDV_TX_WQE_INLINE_START;
 	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
-	units_copy(txq->wqes, from + nb * 16, tso_template->units - nb);
+	units_copy(txq->ring.wqes, from + nb * 16, tso_template->units - nb);
 	*ds = ds_head;
 	status = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, ds, room);
 	return status == MDV_TX_SENT && *ds == ds_head ? MDV_TX_BAD : status;
@@ -191,8 +193,8 @@ static __rte_always_inline struct rings
 rings_at(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
 {
 	const struct mdv_tx_mseg_room flat = mdv_tx_mseg_room(txq, pc, head, room);
-	uint8_t *wqe = txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
-	struct rte_mbuf **slot = &txq->mbufs[head & txq->mask];
+	uint8_t *wqe = txq->ring.wqes + (pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
+	struct rte_mbuf **slot = &txq->ring.mbufs[head & txq->ring.mask];
 
 	return (struct rings){ wqe, wqe + flat.bbs * MLX5_SEND_WQE_BB, slot, slot + flat.slots };
 }
@@ -251,8 +253,9 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 			ds = slow_ds;
 		}
 		/* Not at the end of the ring. */
-		last = likely(flat) ? at.wqe : txq->wqes + (pc & txq->mask) * MLX5_SEND_WQE_BB;
-		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->sqn, ds,
+		last = likely(flat) ? at.wqe
+				    : txq->ring.wqes + (pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
+		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->ring.sqn, ds,
 			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 		bbs = mdv_tx_wqe_bbs(ds);
 		pc += bbs;
@@ -268,7 +271,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	if (n == 0)
 		return status;
 	nb_mbufs = head - pos->head;
-	txq->chains = txq->chains || nb_mbufs != n;
+	txq->pos.chains = txq->pos.chains || nb_mbufs != n;
 	pos->last = last;
 	pos->pc = pc;
 	pos->head = head;

@@ -146,9 +146,9 @@ mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct 
 {
 	const struct mdv_tx_vec_common common = mdv_tx_vec_common(txq, pkts[0], opts);
 	struct mlx5_wqe_ctrl_seg *ctrl =
-		(void *)(txq->wqes + (pos->pc & txq->mask) * MLX5_SEND_WQE_BB);
+		(void *)(txq->ring.wqes + (pos->pc & txq->ring.mask) * MLX5_SEND_WQE_BB);
 	struct mlx5_wqe_data_seg *segs = (struct mlx5_wqe_data_seg *)ctrl + MDV_TX_WQE_DS_HEAD;
-	struct rte_mbuf **mbufs = &txq->mbufs[pos->head & txq->mask];
+	struct rte_mbuf **mbufs = &txq->ring.mbufs[pos->head & txq->ring.mask];
 	mdv_vec sum = mdv_vec_all(0);
 	uint64_t rest = 0;
 	uint32_t n;
@@ -169,7 +169,7 @@ mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct 
 	if (unlikely(n == 0))
 		return 0;
 	mdv_tx_wqe_ctrl(ctrl, n == 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW, pos->pc,
-		txq->sqn, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		txq->ring.sqn, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	mdv_tx_wqe_eth((void *)(ctrl + 1),
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(common.flags)] : 0, 0);
 	pos->bytes += mdv_vec_sum(sum) + rest;

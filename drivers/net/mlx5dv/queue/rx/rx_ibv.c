@@ -36,31 +36,31 @@ int
 mdv_rx_ibv_attach(struct mdv_rxq *rxq, uint32_t nb_wqes)
 {
 	const struct mdv_port *port = rxq->port;
-	const size_t nb_segs = (size_t)nb_wqes << rxq->log2_segs;
+	const size_t nb_segs = (size_t)nb_wqes << rxq->ring.log2_segs;
 
 	/* The doorbell record lies behind the WQEs. */
-	rxq->wqes = rte_zmalloc_socket("mdv_rxq_wqes", (nb_segs + 1) * sizeof(rxq->wqes[0]),
-		RTE_CACHE_LINE_SIZE, rte_socket_id());
-	if (rxq->wqes == NULL) {
+	rxq->ring.wqes = rte_zmalloc_socket("mdv_rxq_wqes",
+		(nb_segs + 1) * sizeof(rxq->ring.wqes[0]), RTE_CACHE_LINE_SIZE, rte_socket_id());
+	if (rxq->ring.wqes == NULL) {
 		MDV_LOG(ERR, "port %u Rx queue %u: no memory for %u WQEs", port->dev->data->port_id,
 			rxq->idx, nb_wqes);
 		return -ENOMEM;
 	}
-	rxq->wq_dbrec = (volatile __be32 *)&rxq->wqes[nb_segs];
+	rxq->ring.wq_dbrec = (volatile __be32 *)&rxq->ring.wqes[nb_segs];
 	return 0;
 }
 
 void
 mdv_rx_ibv_detach(struct mdv_rxq *rxq)
 {
-	rte_free(rxq->wqes);
+	rte_free(rxq->ring.wqes);
 }
 
 static void
 wr_write(const struct mdv_rxq *rxq, uint32_t slot, struct ibv_sge *sges, struct ibv_recv_wr *wr)
 {
-	const uint32_t nb_segs = 1u << rxq->log2_segs;
-	const struct mlx5_wqe_data_seg *wqe = &rxq->wqes[slot << rxq->log2_segs];
+	const uint32_t nb_segs = 1u << rxq->ring.log2_segs;
+	const struct mlx5_wqe_data_seg *wqe = &rxq->ring.wqes[slot << rxq->ring.log2_segs];
 	uint32_t i;
 
 	for (i = 0; i < nb_segs; i++)
@@ -80,21 +80,21 @@ wr_write(const struct mdv_rxq *rxq, uint32_t slot, struct ibv_sge *sges, struct 
 void
 mdv_rx_ibv_post(struct mdv_rxq *rxq)
 {
-	const uint32_t nb_most = SGES >> rxq->log2_segs;
+	const uint32_t nb_most = SGES >> rxq->ring.log2_segs;
 	struct ibv_sge sges[SGES];
 	struct ibv_recv_wr wrs[SGES], *bad;
 	uint32_t i, nb;
 
-	while (rxq->ibv.posted != rxq->wqe_pi) {
-		nb = RTE_MIN(rxq->wqe_pi - rxq->ibv.posted, nb_most);
+	while (rxq->objs.ibv.posted != rxq->pos.wqe_pi) {
+		nb = RTE_MIN(rxq->pos.wqe_pi - rxq->objs.ibv.posted, nb_most);
 		for (i = 0; i < nb; i++)
-			wr_write(rxq, (rxq->ibv.posted + i) & rxq->mask, &sges[i << rxq->log2_segs],
-				&wrs[i]);
+			wr_write(rxq, (rxq->objs.ibv.posted + i) & rxq->ring.mask,
+				&sges[i << rxq->ring.log2_segs], &wrs[i]);
 		wrs[nb - 1].next = NULL;
-		if (ibv_post_wq_recv(rxq->wq, wrs, &bad) != 0) {
-			rxq->ibv.posted += bad - wrs;
+		if (ibv_post_wq_recv(rxq->objs.wq, wrs, &bad) != 0) {
+			rxq->objs.ibv.posted += bad - wrs;
 			return;
 		}
-		rxq->ibv.posted += nb;
+		rxq->objs.ibv.posted += nb;
 	}
 }

@@ -155,7 +155,7 @@ events_take(struct mdv_rxq *rxq, const struct mdv_rx_wake *wake)
 	mdv_rx_wake_clear(wake);
 	while (ibv_get_cq_event(wake->channel, &cq, &context) == 0) {
 		ibv_ack_cq_events(cq, 1);
-		rxq->cq.arm_sn++;
+		rxq->objs.cq.arm_sn++;
 	}
 }
 
@@ -164,15 +164,15 @@ arm(struct mdv_rxq *rxq)
 {
 	/* Packets of a block that are not handed out count as not taken: the device fires at once.
 	 */
-	const uint32_t ci = (rxq->cq_ci - rxq->nb_ready) & MDV_HW_CQ_CI_MASK;
+	const uint32_t ci = (rxq->pos.cq_ci - rxq->nb_ready) & MDV_HW_CQ_CI_MASK;
 	const uint32_t word =
-		(rxq->cq.arm_sn & ARM_SN_MASK) << ARM_SN_SHIFT | MLX5_CQ_DB_REQ_NOT | ci;
+		(rxq->objs.cq.arm_sn & ARM_SN_MASK) << ARM_SN_SHIFT | MLX5_CQ_DB_REQ_NOT | ci;
 
-	rxq->cq_dbrec[ARM_DBREC] = rte_cpu_to_be_32(word);
+	rxq->ring.cq_dbrec[ARM_DBREC] = rte_cpu_to_be_32(word);
 	/* Orders the record before the register: the device reads both. */
 	rte_wmb();
-	*(volatile uint64_t *)RTE_PTR_ADD(rxq->cq.uar, MLX5_CQ_DOORBELL) =
-		rte_cpu_to_be_64((uint64_t)word << 32 | rxq->cq.cqn);
+	*(volatile uint64_t *)RTE_PTR_ADD(rxq->objs.cq.uar, MLX5_CQ_DOORBELL) =
+		rte_cpu_to_be_64((uint64_t)word << 32 | rxq->objs.cq.cqn);
 	rte_wmb();
 }
 
@@ -189,10 +189,10 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 	/* Its CQ fires for nothing any more. Polled, the queue is made anew. */
 	if (mdv_rxq_is_broken(rxq))
 		mdv_rx_wake_now(wake);
-	if (rxq->cq.ex != NULL) {
-		if (rxq->cq.pi != rxq->cq_ci)
+	if (rxq->objs.cq.ex != NULL) {
+		if (rxq->objs.cq.pi != rxq->pos.cq_ci)
 			mdv_rx_wake_now(wake);
-		return -ibv_req_notify_cq(rxq->cq.ibv_cq, 0);
+		return -ibv_req_notify_cq(rxq->objs.cq.ibv_cq, 0);
 	}
 	arm(rxq);
 	return 0;
@@ -230,12 +230,12 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 	const struct mdv_rxq *rxq = queue;
 
 	/* The ring that the device writes is verbs's. */
-	if (rxq->cq.ex != NULL)
+	if (rxq->objs.cq.ex != NULL)
 		return -ENOTSUP;
 	*cond = (struct rte_power_monitor_cond){
-		.addr = &rxq->cqes[rxq->cq_ci & rxq->mask].op_own,
+		.addr = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask].op_own,
 		.fn = rxq->nb_ready != 0 || mdv_rxq_is_broken(rxq) ? monitor_never : monitor_check,
-		.opaque = { rxq->cq_ci, rxq->log2_wqes },
+		.opaque = { rxq->pos.cq_ci, rxq->ring.log2_wqes },
 		.size = sizeof(uint8_t),
 	};
 	return 0;

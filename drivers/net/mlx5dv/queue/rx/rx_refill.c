@@ -25,10 +25,10 @@ static __rte_always_inline void
 segment_fill(
 	struct mdv_rxq *rxq, uint32_t at, uint32_t seg, struct rte_mbuf *mbuf, const bool known)
 {
-	struct mlx5_wqe_data_seg *dseg = &rxq->wqes[at + seg];
+	struct mlx5_wqe_data_seg *dseg = &rxq->ring.wqes[at + seg];
 	uintptr_t addr = known ? (uintptr_t)mbuf + rxq->buf_offset : mdv_rx_mbuf_addr(rxq, mbuf);
 
-	rxq->mbufs[at + seg] = mbuf;
+	rxq->ring.mbufs[at + seg] = mbuf;
 	if (seg != 0)
 		addr -= rxq->headroom;
 	if (!known && rxq->lkey_be == MDV_MR_LKEY_NONE)
@@ -44,13 +44,13 @@ static __rte_always_inline uint32_t
 slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh, uint32_t nb,
 	const bool known)
 {
-	const uint32_t nb_segs = 1u << rxq->log2_segs, mask = rxq->mask;
-	const uint32_t end = rxq->wqe_pi + nb_wqes;
+	const uint32_t nb_segs = 1u << rxq->ring.log2_segs, mask = rxq->ring.mask;
+	const uint32_t end = rxq->pos.wqe_pi + nb_wqes;
 	uint32_t pi, seg;
 
-	for (pi = rxq->wqe_pi; pi != end; pi++) {
-		const uint32_t at = (pi & mask) << rxq->log2_segs;
-		struct rte_mbuf *const *mbufs = &rxq->mbufs[at];
+	for (pi = rxq->pos.wqe_pi; pi != end; pi++) {
+		const uint32_t at = (pi & mask) << rxq->ring.log2_segs;
+		struct rte_mbuf *const *mbufs = &rxq->ring.mbufs[at];
 
 		for (seg = 0; seg < nb_segs && mbufs[seg] == NULL; seg++)
 			;
@@ -61,7 +61,7 @@ slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh,
 		if (unlikely(seg != 0))
 			break;
 	}
-	rxq->wqe_pi = pi;
+	rxq->pos.wqe_pi = pi;
 	return nb;
 }
 
@@ -69,11 +69,11 @@ void
 mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 {
 	const bool known = rxq->buf_offset != 0 && rxq->lkey_be != MDV_MR_LKEY_NONE;
-	const uint32_t end = rxq->wqe_ci + rxq->mask + 1;
+	const uint32_t end = rxq->pos.wqe_ci + rxq->ring.mask + 1;
 	struct rte_mbuf *fresh[MDV_RX_REFILL_MIN];
 	uint32_t left;
 
-	if (end - rxq->wqe_pi < rxq->refill_min)
+	if (end - rxq->pos.wqe_pi < rxq->ring.refill_min)
 		return;
 	do {
 		const uint32_t want = RTE_MIN(rxq->nb_empty, RTE_DIM(fresh));
@@ -82,9 +82,9 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 		if (unlikely(mdv_pool_get(rxq->pool, fresh, nb) != 0))
 			nb = mdv_rx_refill_short(rxq, fresh, nb);
 		if (likely(known))
-			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, true);
+			left = slots_fill(rxq, end - rxq->pos.wqe_pi, fresh, nb, true);
 		else
-			left = slots_fill(rxq, end - rxq->wqe_pi, fresh, nb, false);
+			left = slots_fill(rxq, end - rxq->pos.wqe_pi, fresh, nb, false);
 		rxq->nb_empty -= nb - left;
 		if (unlikely(nb != want))
 			break;
@@ -97,35 +97,35 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 int
 mdv_rx_fill(struct mdv_rxq *rxq)
 {
-	const uint32_t nb_segs = 1u << rxq->log2_segs;
-	const uint32_t nb_mbufs = (rxq->mask + 1) << rxq->log2_segs;
+	const uint32_t nb_segs = 1u << rxq->ring.log2_segs;
+	const uint32_t nb_mbufs = (rxq->ring.mask + 1) << rxq->ring.log2_segs;
 	uint32_t i;
 
 	for (i = 0; i < nb_mbufs; i++) {
 		uint32_t room = rxq->room - (i % nb_segs == 0 ? rxq->headroom : 0);
 
-		rxq->mbufs[i] = NULL;
-		rxq->wqes[i] = (struct mlx5_wqe_data_seg){
+		rxq->ring.mbufs[i] = NULL;
+		rxq->ring.wqes[i] = (struct mlx5_wqe_data_seg){
 			.byte_count = rte_cpu_to_be_32(room),
 			.lkey = rxq->lkey_be,
 		};
 	}
-	rxq->wqe_ci = 0;
-	rxq->wqe_pi = 0;
+	rxq->pos.wqe_ci = 0;
+	rxq->pos.wqe_pi = 0;
 	rxq->nb_empty = nb_mbufs;
-	rxq->ibv.posted = 0;
-	if (rxq->log2_segs != 0)
+	rxq->objs.ibv.posted = 0;
+	if (rxq->ring.log2_segs != 0)
 		mdv_rx_refill_scattered(rxq);
 	else
 		mdv_rx_refill(rxq, mdv_rx_post);
 	/* A pool that fails may have written there what it keeps. */
-	for (i = rxq->log2_segs == 0 ? rxq->wqe_pi : nb_mbufs; i < nb_mbufs; i++)
-		rxq->mbufs[i] = NULL;
+	for (i = rxq->ring.log2_segs == 0 ? rxq->pos.wqe_pi : nb_mbufs; i < nb_mbufs; i++)
+		rxq->ring.mbufs[i] = NULL;
 	/* Counted by the refill only where there are several a WQE; the port's burst may scatter
 	 * all the same. */
-	if (rxq->log2_segs == 0)
-		rxq->nb_empty = nb_mbufs - rxq->wqe_pi;
-	return rxq->wqe_pi == rxq->mask + 1 ? 0 : -ENOMEM;
+	if (rxq->ring.log2_segs == 0)
+		rxq->nb_empty = nb_mbufs - rxq->pos.wqe_pi;
+	return rxq->pos.wqe_pi == rxq->ring.mask + 1 ? 0 : -ENOMEM;
 }
 
 void
@@ -135,15 +135,15 @@ mdv_rx_drain(struct mdv_rxq *rxq)
 
 	rxq->nb_ready = 0;
 	rxq->ready_bytes = 0;
-	if (rxq->log2_segs == 0) {
-		for (; rxq->wqe_ci != rxq->wqe_pi; rxq->wqe_ci++)
-			rte_mbuf_raw_free(rxq->mbufs[rxq->wqe_ci & rxq->mask]);
+	if (rxq->ring.log2_segs == 0) {
+		for (; rxq->pos.wqe_ci != rxq->pos.wqe_pi; rxq->pos.wqe_ci++)
+			rte_mbuf_raw_free(rxq->ring.mbufs[rxq->pos.wqe_ci & rxq->ring.mask]);
 		return;
 	}
-	for (i = 0; i < (rxq->mask + 1) << rxq->log2_segs; i++) {
-		if (rxq->mbufs[i] != NULL)
-			rte_mbuf_raw_free(rxq->mbufs[i]);
-		rxq->mbufs[i] = NULL;
+	for (i = 0; i < (rxq->ring.mask + 1) << rxq->ring.log2_segs; i++) {
+		if (rxq->ring.mbufs[i] != NULL)
+			rte_mbuf_raw_free(rxq->ring.mbufs[i]);
+		rxq->ring.mbufs[i] = NULL;
 	}
-	rxq->wqe_ci = rxq->wqe_pi;
+	rxq->pos.wqe_ci = rxq->pos.wqe_pi;
 }

@@ -50,9 +50,9 @@ mdv_rx_doorbell(struct mdv_rxq *rxq)
 	/* Orders the stores to slots and WQEs before those of the counters that give them away, and
 	 * the room in the CQ before what may fill it. */
 	rte_io_wmb();
-	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
+	mdv_cq_update_ci(rxq->ring.cq_dbrec, rxq->pos.cq_ci);
 	rte_io_wmb();
-	*rxq->wq_dbrec = rte_cpu_to_be_32(rxq->wqe_pi & UINT16_MAX);
+	*rxq->ring.wq_dbrec = rte_cpu_to_be_32(rxq->pos.wqe_pi & UINT16_MAX);
 }
 
 /** Point @p nb consecutive WQEs at the mbufs of the same slots. */
@@ -63,14 +63,15 @@ mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 
 	if (likely(rxq->lkey_be != MDV_MR_LKEY_NONE)) {
 		for (i = idx; i < idx + nb; i++)
-			rxq->wqes[i].addr = rte_cpu_to_be_64(mdv_rx_mbuf_addr(rxq, rxq->mbufs[i]));
+			rxq->ring.wqes[i].addr =
+				rte_cpu_to_be_64(mdv_rx_mbuf_addr(rxq, rxq->ring.mbufs[i]));
 		return;
 	}
 	for (i = idx; i < idx + nb; i++) {
-		uintptr_t addr = mdv_rx_mbuf_addr(rxq, rxq->mbufs[i]);
+		uintptr_t addr = mdv_rx_mbuf_addr(rxq, rxq->ring.mbufs[i]);
 
-		rxq->wqes[i].lkey = mdv_mr_lkey(&rxq->mr, addr, rxq->mbufs[i]);
-		rxq->wqes[i].addr = rte_cpu_to_be_64(addr);
+		rxq->ring.wqes[i].lkey = mdv_mr_lkey(&rxq->mr, addr, rxq->ring.mbufs[i]);
+		rxq->ring.wqes[i].addr = rte_cpu_to_be_64(addr);
 	}
 }
 
@@ -81,18 +82,18 @@ typedef void (*mdv_rx_post_t)(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb);
 static __rte_always_inline void
 mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
 {
-	const uint32_t nb_wqes = rxq->mask + 1;
-	uint32_t missing = nb_wqes - (rxq->wqe_pi - rxq->wqe_ci);
+	const uint32_t nb_wqes = rxq->ring.mask + 1;
+	uint32_t missing = nb_wqes - (rxq->pos.wqe_pi - rxq->pos.wqe_ci);
 
 	while (missing != 0) {
-		uint32_t idx = rxq->wqe_pi & rxq->mask;
+		uint32_t idx = rxq->pos.wqe_pi & rxq->ring.mask;
 		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
 		uint32_t got = nb;
 
-		if (unlikely(mdv_pool_get(rxq->pool, &rxq->mbufs[idx], nb) != 0))
-			got = mdv_rx_refill_short(rxq, &rxq->mbufs[idx], nb);
+		if (unlikely(mdv_pool_get(rxq->pool, &rxq->ring.mbufs[idx], nb) != 0))
+			got = mdv_rx_refill_short(rxq, &rxq->ring.mbufs[idx], nb);
 		post(rxq, idx, got);
-		rxq->wqe_pi += got;
+		rxq->pos.wqe_pi += got;
 		missing -= got;
 		if (unlikely(got < nb))
 			break;

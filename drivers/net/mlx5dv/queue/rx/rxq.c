@@ -75,12 +75,13 @@ mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu)
 	if (rxq == NULL)
 		return 0;
 	ret = segs_of(rxq, mtu, &log2_segs);
-	if (ret == 0 && rxq->wq != NULL && log2_segs > rxq->log2_segs) {
+	if (ret == 0 && rxq->objs.wq != NULL && log2_segs > rxq->ring.log2_segs) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue "
 			"has %u: "
 			"stop the port first",
-			port->dev->data->port_id, idx, mtu, 1u << log2_segs, 1u << rxq->log2_segs);
+			port->dev->data->port_id, idx, mtu, 1u << log2_segs,
+			1u << rxq->ring.log2_segs);
 		return -EBUSY;
 	}
 	return ret;
@@ -189,7 +190,7 @@ setup_running(struct mdv_rxq *rxq)
 	struct mdv_port *port = rxq->port;
 	struct mdv_rxq *parked;
 
-	if (rxq->log2_segs != 0 && !port->dev->data->scattered_rx) {
+	if (rxq->ring.log2_segs != 0 && !port->dev->data->scattered_rx) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: needs several buffers a frame, which the running "
 			"port's burst function does not do: stop the port first",
@@ -200,9 +201,9 @@ setup_running(struct mdv_rxq *rxq)
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
 	/* More buffers a frame than the MTU of now needs do no harm. */
-	if (parked->nb_desc == rxq->nb_desc && parked->log2_segs >= rxq->log2_segs) {
+	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs) {
 		mdv_rxq_ring_adopt(rxq, parked);
-		rxq->runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
+		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
 		rte_free(parked);
 		return 0;
 	}
@@ -211,7 +212,7 @@ setup_running(struct mdv_rxq *rxq)
 			"port %u Rx queue %u: rules or RSS of the running port point at its ring "
 			"of %u descriptors, %u buffers a frame: keep those, or remove the rules",
 			port->dev->data->port_id, rxq->idx, parked->nb_desc,
-			1u << parked->log2_segs);
+			1u << parked->ring.log2_segs);
 		park(port, parked);
 		return -EBUSY;
 	}
@@ -282,7 +283,7 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 	ret = timestamps_setup(rxq);
 	if (ret == 0)
-		ret = segs_of(rxq, dev->data->mtu, &rxq->log2_segs);
+		ret = segs_of(rxq, dev->data->mtu, &rxq->ring.log2_segs);
 	if (ret == 0 && port->started)
 		ret = setup_running(rxq);
 	if (ret != 0) {
@@ -302,7 +303,7 @@ mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 	if (rxq == NULL)
 		return;
 	list_remove(&mdv_port(dev)->queues, rxq);
-	if (rxq->wq != NULL)
+	if (rxq->objs.wq != NULL)
 		park(mdv_port(dev), rxq);
 	else
 		rte_free(rxq);
@@ -313,7 +314,7 @@ int
 mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_rxq *rxq = rxq_get(port, idx);
-	int ret = segs_of(rxq, port->mtu, &rxq->log2_segs);
+	int ret = segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
 
 	return ret != 0 ? ret : mdv_rxq_ring_create(rxq);
 }
@@ -364,7 +365,7 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 {
 	const struct mdv_rxq *rxq = rxq_get(port, idx);
 
-	return rxq == NULL ? NULL : rxq->wq;
+	return rxq == NULL ? NULL : rxq->objs.wq;
 }
 
 /*
@@ -374,7 +375,7 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 static void
 enable_runtime_opt(struct mdv_rxq *rxq, uint8_t what)
 {
-	__atomic_fetch_or(&rxq->runtime_opts, what, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&rxq->ring.runtime_opts, what, __ATOMIC_RELAXED);
 }
 
 void
@@ -429,16 +430,16 @@ mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info 
 static uint32_t
 nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
 {
-	uint32_t ci = rxq->cq_ci, nb = rxq->nb_ready;
+	uint32_t ci = rxq->pos.cq_ci, nb = rxq->nb_ready;
 
 	while (nb < max) {
-		const struct mdv_hw_cqe *cqe = &rxq->cqes[ci & rxq->mask];
+		const struct mdv_hw_cqe *cqe = &rxq->ring.cqes[ci & rxq->ring.mask];
 		const uint8_t op_own = mdv_cq_op_own(cqe);
 		uint32_t span;
 
-		if (!mdv_cq_is_valid(op_own, ci, rxq->log2_wqes))
+		if (!mdv_cq_is_valid(op_own, ci, rxq->ring.log2_wqes))
 			break;
-		span = mdv_cq_span(cqe, op_own, rxq->mask + 1);
+		span = mdv_cq_span(cqe, op_own, rxq->ring.mask + 1);
 		nb += span;
 		ci += span;
 	}
@@ -450,18 +451,19 @@ mdv_rxq_count(void *queue)
 {
 	struct mdv_rxq *rxq = queue;
 
-	mdv_cq_look(&rxq->cq, rxq->cq_ci, UINT32_MAX);
-	return nb_waiting(rxq, rxq->mask + 1);
+	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, UINT32_MAX);
+	return nb_waiting(rxq, rxq->ring.mask + 1);
 }
 
 static bool
 is_waiting(const struct mdv_rxq *rxq, uint16_t offset)
 {
-	const uint32_t ci = rxq->cq_ci + offset;
+	const uint32_t ci = rxq->pos.cq_ci + offset;
 
-	if (rxq->runtime_opts & MDV_RX_RUNTIME_MINI)
+	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		return nb_waiting(rxq, offset + 1u) > offset;
-	return mdv_cq_is_valid(mdv_cq_op_own(&rxq->cqes[ci & rxq->mask]), ci, rxq->log2_wqes);
+	return mdv_cq_is_valid(
+		mdv_cq_op_own(&rxq->ring.cqes[ci & rxq->ring.mask]), ci, rxq->ring.log2_wqes);
 }
 
 int
@@ -469,10 +471,10 @@ mdv_rxq_descriptor_status(void *queue, uint16_t offset)
 {
 	struct mdv_rxq *rxq = queue;
 
-	if (offset > rxq->mask)
+	if (offset > rxq->ring.mask)
 		return -EINVAL;
-	if (offset >= rxq->wqe_pi - rxq->wqe_ci)
+	if (offset >= rxq->pos.wqe_pi - rxq->pos.wqe_ci)
 		return RTE_ETH_RX_DESC_UNAVAIL;
-	mdv_cq_look(&rxq->cq, rxq->cq_ci, offset + 1u);
+	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, offset + 1u);
 	return is_waiting(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }

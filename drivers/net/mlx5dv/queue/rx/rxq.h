@@ -70,25 +70,46 @@ struct mdv_rx_counters {
 	uint64_t errors; /**< error CQEs */
 };
 
-struct mdv_rxq {
-	/* line 0: read by every burst, written by none */
+/** The rings. */
+struct mdv_rxq_ring {
 	struct mdv_hw_cqe *cqes;
 	struct rte_mbuf **mbufs; /**< WQE slot << log2_segs + segment */
 	struct mlx5_wqe_data_seg *wqes;
 	volatile __be32 *cq_dbrec;
 	volatile __be32 *wq_dbrec;
-	struct rte_mempool *pool;
-	uint64_t rearm; /**< rearm_data of a packet's first mbuf */
-	uint32_t mask;  /**< of both rings */
+	uint32_t mask; /**< of both rings */
 	uint8_t log2_wqes;
 	uint8_t log2_segs;
 	uint8_t refill_min;   /**< missing WQEs worth a refill */
 	uint8_t runtime_opts; /**< enum mdv_rx_runtime_opt; never less until the queue stops */
+};
 
-	/* line 1: written by every burst that receives */
-	uint32_t cq_ci __rte_cache_aligned;
+/** How far driver and device are in them. */
+struct mdv_rxq_pos {
+	uint32_t cq_ci;
 	uint32_t wqe_ci;
 	uint32_t wqe_pi;
+};
+
+/** The verbs objects that they belong to. */
+struct mdv_rxq_objs {
+	struct ibv_wq *wq; /**< NULL: the port is not started */
+	struct mdv_cq cq;
+	bool wq_strips; /**< the WQ strips VLAN tags */
+	struct {
+		eth_rx_burst_t burst; /**< that reads the rings */
+		uint32_t posted;      /**< first WQE that verbs does not have */
+	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
+};
+
+struct mdv_rxq {
+	/* line 0: read by every burst, written by none */
+	struct mdv_rxq_ring ring;
+	struct rte_mempool *pool;
+	uint64_t rearm; /**< rearm_data of a packet's first mbuf */
+
+	/* line 1: written by every burst that receives */
+	struct mdv_rxq_pos pos __rte_cache_aligned;
 	uint32_t lkey_be; /**< of the pool; MDV_MR_LKEY_NONE: ask for each mbuf */
 	struct mdv_rx_counters count;
 	uint32_t buf_offset; /**< from an mbuf to its first data byte; 0: read buf_addr */
@@ -112,22 +133,16 @@ struct mdv_rxq {
 	struct mdv_recover_wait recover_wait;
 	struct mdv_port *port;
 	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
-	struct ibv_wq *wq;           /**< NULL: the port is not started */
-	struct mdv_cq cq;
+	struct mdv_rxq_objs objs;
 	struct rte_eth_rxconf conf;
 	uint16_t port_id;
 	uint16_t idx;
 	uint16_t nb_desc; /**< buffers asked for, a power of two */
 	bool ready;       /**< started: the WQ takes packets, and mbufs are in the ring */
 	bool vlan_strip;
-	bool wq_strips; /**< what the WQ was told last of vlan_strip */
-	struct {
-		eth_rx_burst_t burst; /**< that reads the rings */
-		uint32_t posted;      /**< first WQE that verbs does not have */
-	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
 };
-static_assert(offsetof(struct mdv_rxq, runtime_opts) < RTE_CACHE_LINE_SIZE, "line 0");
-static_assert(offsetof(struct mdv_rxq, cq_ci) == RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_rxq, ring.runtime_opts) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(offsetof(struct mdv_rxq, pos.cq_ci) == RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_rxq, ready_bytes) < 2 * RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 2 * RTE_CACHE_LINE_SIZE, "line 2");
 static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, generation) <
@@ -138,7 +153,8 @@ static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, gener
 static inline bool
 mdv_rxq_is_broken(const struct mdv_rxq *rxq)
 {
-	return (__atomic_load_n(&rxq->runtime_opts, __ATOMIC_RELAXED) & MDV_RX_RUNTIME_BROKEN) != 0;
+	return (__atomic_load_n(&rxq->ring.runtime_opts, __ATOMIC_RELAXED) &
+		       MDV_RX_RUNTIME_BROKEN) != 0;
 }
 
 /** Fewest buffers of a queue. */

@@ -27,7 +27,7 @@ static int
 modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
 {
 	struct ibv_wq_attr attr = { .attr_mask = IBV_WQ_ATTR_STATE, .wq_state = state };
-	int ret = ibv_modify_wq(rxq->wq, &attr);
+	int ret = ibv_modify_wq(rxq->objs.wq, &attr);
 
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot move the WQ to state %d: %s",
@@ -40,23 +40,23 @@ static int
 wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
 {
 	struct mlx5dv_rwq dv = { 0 };
-	struct mlx5dv_obj obj = { .rwq = { .in = rxq->wq, .out = &dv } };
+	struct mlx5dv_obj obj = { .rwq = { .in = rxq->objs.wq, .out = &dv } };
 	int ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
 
 	if (ret == 0 &&
-		(dv.wqe_cnt != nb_wqes || rxq->cq.cqe_cnt != nb_wqes ||
-			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->log2_segs))
+		(dv.wqe_cnt != nb_wqes || rxq->objs.cq.cqe_cnt != nb_wqes ||
+			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->ring.log2_segs))
 		ret = -ENOTSUP;
 	if (ret != 0) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
 			"wanted",
 			rxq->port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride,
-			rxq->cq.cqe_cnt, nb_wqes);
+			rxq->objs.cq.cqe_cnt, nb_wqes);
 		return ret;
 	}
-	rxq->wqes = dv.buf;
-	rxq->wq_dbrec = dv.dbrec;
+	rxq->ring.wqes = dv.buf;
+	rxq->ring.wq_dbrec = dv.dbrec;
 	return 0;
 }
 
@@ -68,27 +68,27 @@ wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
 	struct ibv_wq_init_attr attr = {
 		.wq_type = IBV_WQT_RQ,
 		.max_wr = nb_wqes,
-		.max_sge = 1u << rxq->log2_segs,
+		.max_sge = 1u << rxq->ring.log2_segs,
 		.pd = port->device.pd,
-		.cq = rxq->cq.ibv_cq,
+		.cq = rxq->objs.cq.ibv_cq,
 		.comp_mask = IBV_WQ_INIT_ATTR_FLAGS,
 		.create_flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
 	};
 	int ret;
 
-	rxq->wq = ibv_create_wq(port->device.ctx, &attr);
-	if (rxq->wq == NULL) {
+	rxq->objs.wq = ibv_create_wq(port->device.ctx, &attr);
+	if (rxq->objs.wq == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot create a WQ of %u WQEs: %s%s",
 			port->dev->data->port_id, rxq->idx, nb_wqes, strerror(-ret),
 			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
 		return ret;
 	}
-	rxq->wq_strips = rxq->vlan_strip;
+	rxq->objs.wq_strips = rxq->vlan_strip;
 	ret = is_ibv(rxq) ? mdv_rx_ibv_attach(rxq, nb_wqes) : wq_ring_get(rxq, nb_wqes);
 	if (ret != 0) {
-		ibv_destroy_wq(rxq->wq);
-		rxq->wq = NULL;
+		ibv_destroy_wq(rxq->objs.wq);
+		rxq->objs.wq = NULL;
 	}
 	return ret;
 }
@@ -98,9 +98,9 @@ wq_destroyed(struct mdv_rxq *rxq)
 {
 	if (is_ibv(rxq))
 		mdv_rx_ibv_detach(rxq);
-	rxq->wq = NULL;
-	rxq->wqes = NULL;
-	rxq->wq_dbrec = NULL;
+	rxq->objs.wq = NULL;
+	rxq->ring.wqes = NULL;
+	rxq->ring.wq_dbrec = NULL;
 }
 
 static int
@@ -112,9 +112,9 @@ cq_create(struct mdv_rxq *rxq, uint32_t nb_cqes)
 
 	if (is_ibv(rxq))
 		return mdv_cq_ibv_create(
-			&port->device, nb_cqes, mdv_rx_ibv_wc_flags(rxq), channel, &rxq->cq);
+			&port->device, nb_cqes, mdv_rx_ibv_wc_flags(rxq), channel, &rxq->objs.cq);
 	return mdv_cq_create(
-		&port->device, nb_cqes, mdv_rx_comp_choose(port, &why), channel, &rxq->cq);
+		&port->device, nb_cqes, mdv_rx_comp_choose(port, &why), channel, &rxq->objs.cq);
 }
 
 /**
@@ -127,22 +127,22 @@ cq_drain(struct mdv_rxq *rxq)
 {
 	uint32_t i, nb, nb_packets = 0;
 
-	mdv_cq_look(&rxq->cq, rxq->cq_ci, UINT32_MAX);
-	for (i = 0; i <= rxq->mask; i += nb) {
-		const struct mdv_hw_cqe *cqe = &rxq->cqes[rxq->cq_ci & rxq->mask];
+	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, UINT32_MAX);
+	for (i = 0; i <= rxq->ring.mask; i += nb) {
+		const struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
 		const uint8_t op_own = mdv_cq_op_own(cqe);
 
-		if (!mdv_cq_is_valid(op_own, rxq->cq_ci, rxq->log2_wqes))
+		if (!mdv_cq_is_valid(op_own, rxq->pos.cq_ci, rxq->ring.log2_wqes))
 			break;
-		nb = mdv_cq_span(cqe, op_own, rxq->mask + 1);
+		nb = mdv_cq_span(cqe, op_own, rxq->ring.mask + 1);
 		if (op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_RESP_SEND)
 			nb_packets += nb;
-		rxq->cq_ci += nb;
+		rxq->pos.cq_ci += nb;
 	}
-	for (i = 0; i <= rxq->mask; i++)
-		mdv_cq_invalidate(&rxq->cqes[i]);
+	for (i = 0; i <= rxq->ring.mask; i++)
+		mdv_cq_invalidate(&rxq->ring.cqes[i]);
 	rte_io_wmb();
-	mdv_cq_update_ci(rxq->cq_dbrec, rxq->cq_ci);
+	mdv_cq_update_ci(rxq->ring.cq_dbrec, rxq->pos.cq_ci);
 	return nb_packets;
 }
 
@@ -150,14 +150,14 @@ cq_drain(struct mdv_rxq *rxq)
 static void
 look_full(struct mdv_rxq *rxq)
 {
-	rxq->wqe_pi = rxq->wqe_ci + rxq->mask + 1;
+	rxq->pos.wqe_pi = rxq->pos.wqe_ci + rxq->ring.mask + 1;
 }
 
 int
 mdv_rxq_ring_create(struct mdv_rxq *rxq)
 {
 	struct mdv_port *port = rxq->port;
-	const uint32_t nb_wqes = (uint32_t)rxq->nb_desc >> rxq->log2_segs;
+	const uint32_t nb_wqes = (uint32_t)rxq->nb_desc >> rxq->ring.log2_segs;
 	int ret;
 
 	ret = cq_create(rxq, nb_wqes);
@@ -166,30 +166,30 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	ret = wq_create(rxq, nb_wqes);
 	if (ret != 0)
 		goto destroy_cq;
-	rxq->mbufs = rte_zmalloc_socket("mdv_rxq_mbufs",
-		(size_t)(nb_wqes << rxq->log2_segs) * sizeof(rxq->mbufs[0]), RTE_CACHE_LINE_SIZE,
-		rte_socket_id());
-	if (rxq->mbufs == NULL) {
+	rxq->ring.mbufs = rte_zmalloc_socket("mdv_rxq_mbufs",
+		(size_t)(nb_wqes << rxq->ring.log2_segs) * sizeof(rxq->ring.mbufs[0]),
+		RTE_CACHE_LINE_SIZE, rte_socket_id());
+	if (rxq->ring.mbufs == NULL) {
 		ret = -ENOMEM;
 		goto destroy_wq;
 	}
-	rxq->cqes = rxq->cq.cqes;
-	rxq->cq_dbrec = rxq->cq.dbrec;
-	rxq->cq_ci = 0;
-	rxq->runtime_opts = (rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0) |
-		(rxq->cq.compressed ? MDV_RX_RUNTIME_MINI : 0) |
+	rxq->ring.cqes = rxq->objs.cq.cqes;
+	rxq->ring.cq_dbrec = rxq->objs.cq.dbrec;
+	rxq->pos.cq_ci = 0;
+	rxq->ring.runtime_opts = (rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0) |
+		(rxq->objs.cq.compressed ? MDV_RX_RUNTIME_MINI : 0) |
 		(port->marks_in_use ? MDV_RX_RUNTIME_MARK : 0);
-	rxq->mask = nb_wqes - 1;
-	rxq->log2_wqes = rxq->cq.log2_cqes;
-	rxq->refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
+	rxq->ring.mask = nb_wqes - 1;
+	rxq->ring.log2_wqes = rxq->objs.cq.log2_cqes;
+	rxq->ring.refill_min = RTE_MAX(RTE_MIN(MDV_RX_REFILL_MIN, nb_wqes / 4), 1u);
 	look_full(rxq);
 	return 0;
 
 destroy_wq:
-	ibv_destroy_wq(rxq->wq);
+	ibv_destroy_wq(rxq->objs.wq);
 	wq_destroyed(rxq);
 destroy_cq:
-	mdv_cq_destroy(&port->device, &rxq->cq);
+	mdv_cq_destroy(&port->device, &rxq->objs.cq);
 	return ret;
 }
 
@@ -208,20 +208,20 @@ mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
 {
 	int ret;
 
-	if (rxq->wq == NULL)
+	if (rxq->objs.wq == NULL)
 		return 0;
-	ret = ibv_destroy_wq(rxq->wq);
+	ret = ibv_destroy_wq(rxq->objs.wq);
 	if (ret == EBUSY)
 		return -EBUSY;
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: %s",
 			rxq->port->dev->data->port_id, rxq->idx, strerror(ret));
 	wq_destroyed(rxq);
-	mdv_cq_destroy(&rxq->port->device, &rxq->cq);
+	mdv_cq_destroy(&rxq->port->device, &rxq->objs.cq);
 	if (rxq->ready)
 		drain(rxq);
-	rte_free(rxq->mbufs);
-	rxq->mbufs = NULL;
+	rte_free(rxq->ring.mbufs);
+	rxq->ring.mbufs = NULL;
 	return 0;
 }
 
@@ -235,11 +235,11 @@ mdv_rxq_ring_strip(struct mdv_rxq *rxq)
 	};
 	int ret;
 
-	if (rxq->vlan_strip == rxq->wq_strips)
+	if (rxq->vlan_strip == rxq->objs.wq_strips)
 		return 0;
-	ret = ibv_modify_wq(rxq->wq, &attr);
+	ret = ibv_modify_wq(rxq->objs.wq, &attr);
 	if (ret == 0)
-		rxq->wq_strips = rxq->vlan_strip;
+		rxq->objs.wq_strips = rxq->vlan_strip;
 	else
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",
 			rxq->port->dev->data->port_id, rxq->idx, rxq->vlan_strip ? "on" : "off",
@@ -267,7 +267,7 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 	ret = mdv_rxq_ring_strip(rxq);
 	if (ret != 0) {
 		/* The ring looks full, and has no mbufs yet. */
-		rxq->wqe_pi = rxq->wqe_ci;
+		rxq->pos.wqe_pi = rxq->pos.wqe_ci;
 		goto reset;
 	}
 	/* After the change of state, which clears the WQ's doorbell record. */
@@ -278,7 +278,7 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 		return 0;
 	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
 		rxq->port->dev->data->port_id, rxq->idx, rxq->pool->name,
-		(rxq->mask + 1) << rxq->log2_segs);
+		(rxq->ring.mask + 1) << rxq->ring.log2_segs);
 reset:
 	if (mdv_rxq_ring_reset(rxq) != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: what it has of its buffers stays with it",
@@ -336,29 +336,15 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 void
 mdv_rxq_ring_break(struct mdv_rxq *rxq)
 {
-	__atomic_fetch_or(&rxq->runtime_opts, MDV_RX_RUNTIME_BROKEN, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&rxq->ring.runtime_opts, MDV_RX_RUNTIME_BROKEN, __ATOMIC_RELAXED);
 }
 
 void
 mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 {
-	rxq->cqes = from->cqes;
-	rxq->mbufs = from->mbufs;
-	rxq->wqes = from->wqes;
-	rxq->cq_dbrec = from->cq_dbrec;
-	rxq->wq_dbrec = from->wq_dbrec;
-	rxq->mask = from->mask;
-	rxq->log2_wqes = from->log2_wqes;
-	rxq->log2_segs = from->log2_segs;
-	rxq->refill_min = from->refill_min;
-	rxq->runtime_opts = from->runtime_opts;
-	rxq->cq_ci = from->cq_ci;
-	rxq->wqe_ci = from->wqe_ci;
-	rxq->wqe_pi = from->wqe_pi;
-	rxq->wq = from->wq;
-	rxq->ibv = from->ibv;
-	rxq->wq_strips = from->wq_strips;
-	rxq->cq = from->cq;
+	rxq->ring = from->ring;
+	rxq->pos = from->pos;
+	rxq->objs = from->objs;
 }
 
 int

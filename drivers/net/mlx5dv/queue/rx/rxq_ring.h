@@ -16,7 +16,7 @@
 
 struct mdv_rxq;
 
-/** Make the objects, with rxq->log2_segs; the queue is reset. @return 0 or a negative errno,
+/** Make the objects, with rxq->ring.log2_segs; the queue is reset. @return 0 or a negative errno,
  * logged.
  */
 int mdv_rxq_ring_create(struct mdv_rxq *rxq);

@@ -37,17 +37,17 @@ mdv_tx_ibv_attach(struct mdv_txq *txq)
 	int ret;
 
 	/* Behind the WQEBBs lie the doorbell's register and record. */
-	txq->wqes = rte_zmalloc_socket(
+	txq->ring.wqes = rte_zmalloc_socket(
 		"mdv_txq_wqes", size + 2 * sizeof(uint64_t), RTE_CACHE_LINE_SIZE, rte_socket_id());
-	if (txq->wqes == NULL) {
+	if (txq->ring.wqes == NULL) {
 		MDV_LOG(ERR, "port %u Tx queue %u: no memory for %u WQEBBs",
 			txq->port->dev->data->port_id, txq->idx, txq->nb_desc);
 		return -ENOMEM;
 	}
 	if (txq->limits.ol_flags & RTE_MBUF_F_TX_VLAN) {
-		txq->ibv.mr =
-			ibv_reg_mr(txq->port->device.pd, txq->wqes, size, IBV_ACCESS_LOCAL_WRITE);
-		if (txq->ibv.mr == NULL) {
+		txq->objs.ibv.mr = ibv_reg_mr(
+			txq->port->device.pd, txq->ring.wqes, size, IBV_ACCESS_LOCAL_WRITE);
+		if (txq->objs.ibv.mr == NULL) {
 			ret = errno != 0 ? -errno : -ENOMEM;
 			MDV_LOG(ERR, "port %u Tx queue %u: cannot register the ring: %s",
 				txq->port->dev->data->port_id, txq->idx, strerror(-ret));
@@ -55,25 +55,25 @@ mdv_tx_ibv_attach(struct mdv_txq *txq)
 			return ret;
 		}
 	}
-	mdv_uar_regs[txq->uar_slot] = (volatile uint64_t *)(txq->wqes + size);
-	txq->uar_offset = MDV_UAR_NO_OFFSET;
-	txq->dbrec = (volatile __be32 *)(txq->wqes + size + sizeof(uint64_t));
-	txq->uar_combines = false;
-	txq->sqn = txq->qp->qp_num;
-	txq->mask = txq->nb_desc - 1;
-	txq->ibv.qp = ibv_qp_to_qp_ex(txq->qp);
+	mdv_uar_regs[txq->ring.uar_slot] = (volatile uint64_t *)(txq->ring.wqes + size);
+	txq->objs.uar_offset = MDV_UAR_NO_OFFSET;
+	txq->ring.dbrec = (volatile __be32 *)(txq->ring.wqes + size + sizeof(uint64_t));
+	txq->ring.uar_combines = false;
+	txq->ring.sqn = txq->objs.qp->qp_num;
+	txq->ring.mask = txq->nb_desc - 1;
+	txq->objs.ibv.qp = ibv_qp_to_qp_ex(txq->objs.qp);
 	return 0;
 }
 
 void
 mdv_tx_ibv_detach(struct mdv_txq *txq)
 {
-	int ret = txq->ibv.mr == NULL ? 0 : ibv_dereg_mr(txq->ibv.mr);
+	int ret = txq->objs.ibv.mr == NULL ? 0 : ibv_dereg_mr(txq->objs.ibv.mr);
 
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot free the ring's region: %s",
 			txq->port->dev->data->port_id, txq->idx, strerror(ret));
-	txq->ibv.mr = NULL;
-	rte_free(txq->wqes);
-	txq->wqes = NULL;
+	txq->objs.ibv.mr = NULL;
+	rte_free(txq->ring.wqes);
+	txq->ring.wqes = NULL;
 }

@@ -118,7 +118,7 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->port = port;
 	txq->port_id = port_id;
 	txq->idx = idx;
-	txq->uar_slot = mdv_uar_slot(port_id, idx);
+	txq->ring.uar_slot = mdv_uar_slot(port_id, idx);
 	txq->conf = *conf;
 	/* ethdev takes out of a queue's offloads what the whole port has. */
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
@@ -143,7 +143,7 @@ mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
 	if (txq == NULL)
 		return;
 	list_remove(&port->queues, txq);
-	if (txq->qp != NULL) {
+	if (txq->objs.qp != NULL) {
 		txq->next_parked = port->parked_tx;
 		port->parked_tx = txq;
 	} else {
@@ -194,7 +194,7 @@ mdv_txq_destroy(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_txq *txq = txq_get(port, idx);
 
-	if (txq != NULL && txq->qp != NULL)
+	if (txq != NULL && txq->objs.qp != NULL)
 		mdv_txq_ring_destroy(txq);
 }
 

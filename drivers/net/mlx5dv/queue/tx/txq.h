@@ -89,8 +89,8 @@ struct mdv_tx_done {
 	uint16_t head;
 };
 
-struct mdv_txq {
-	/* line 0: read by every burst, written by none */
+/** The rings, and the doorbell of the SQ's. */
+struct mdv_txq_ring {
 	uint8_t *wqes;
 	struct rte_mbuf **mbufs;   /**< mask + 1, and MDV_TX_RELEASE_AHEAD NULLs */
 	struct mdv_tx_done *dones; /**< as many as CQEs */
@@ -98,14 +98,16 @@ struct mdv_txq {
 	const struct mdv_hw_cqe *cqes;
 	volatile __be32 *cq_dbrec;
 	uint32_t sqn;
-	uint32_t uar_slot; /**< of the doorbell register: see mdv_uar_regs */
+	uint32_t uar_slot; /**< of the doorbell register: see mdv_uar_regs; by port and number */
 	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
 	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
 	bool broken;       /**< nothing will complete: the queue has to be made anew */
+};
 
-	/* line 1: written by every burst */
-	uint16_t pc __rte_cache_aligned;
+/** How far driver and device are in them. */
+struct mdv_txq_pos {
+	uint16_t pc;
 	uint16_t ci;
 	uint16_t head;
 	uint16_t tail;
@@ -113,6 +115,28 @@ struct mdv_txq {
 	uint8_t request_min;
 	bool chains; /**< mbufs may be parts of chains; never less until the queue is reset */
 	uint32_t cq_ci;
+};
+
+/** The verbs objects that they belong to. */
+struct mdv_txq_objs {
+	struct ibv_qp *qp; /**< NULL: the port is not started */
+	struct mdv_cq cq;
+	uint64_t uar_offset; /**< to map the page of the doorbell register at; see mdv_uar_map() */
+	uint16_t uar_at;     /**< of the register in its page */
+	struct {
+		eth_tx_burst_t burst; /**< that writes the ring */
+		struct ibv_qp_ex *qp;
+		struct ibv_mr *mr; /**< of the ring; NULL: no headers are inlined */
+		uint16_t posted;   /**< first WQEBB that verbs does not have */
+	} ibv;                     /**< mode=ibv only: see tx_ibv.h */
+};
+
+struct mdv_txq {
+	/* line 0: read by every burst, written by none */
+	struct mdv_txq_ring ring;
+
+	/* line 1: written by every burst */
+	struct mdv_txq_pos pos __rte_cache_aligned;
 	struct mdv_tx_counters count;
 	struct mdv_mr_cache mr; /**< its last hit is in this line, the rest is for misses */
 
@@ -127,29 +151,20 @@ struct mdv_txq {
 	struct mdv_recover_wait recover_wait;
 	struct mdv_port *port;
 	struct mdv_txq *next_parked; /**< released, its QP is for the next of this number */
-	struct ibv_qp *qp;           /**< NULL: the port is not started */
-	bool ready;                  /**< started: the QP sends */
-	bool lost;                   /**< what is in flight, to an error, and counted so */
-	struct mdv_cq cq;
+	struct mdv_txq_objs objs;
+	bool ready; /**< started: the QP sends */
+	bool lost;  /**< what is in flight, to an error, and counted so */
 	struct rte_eth_txconf conf;
 	uint16_t port_id;
 	uint16_t idx;
-	uint64_t uar_offset; /**< to map the page of the doorbell register at; see mdv_uar_map() */
-	uint16_t uar_at;     /**< of the register in its page */
-	uint16_t nb_desc;    /**< WQEBBs, a power of two */
-	uint32_t rate_kbps;  /**< the device sends no faster; 0: no limit */
-	uint32_t nb_stops;   /**< by an error CQE; of the last one: */
+	uint16_t nb_desc;   /**< WQEBBs, a power of two */
+	uint32_t rate_kbps; /**< the device sends no faster; 0: no limit */
+	uint32_t nb_stops;  /**< by an error CQE; of the last one: */
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
-	struct {
-		eth_tx_burst_t burst; /**< that writes the ring */
-		struct ibv_qp_ex *qp;
-		struct ibv_mr *mr; /**< of the ring; NULL: no headers are inlined */
-		uint16_t posted;   /**< first WQEBB that verbs does not have */
-	} ibv;                     /**< mode=ibv only: see tx_ibv.h */
 };
-static_assert(offsetof(struct mdv_txq, broken) < RTE_CACHE_LINE_SIZE, "line 0");
-static_assert(offsetof(struct mdv_txq, pc) == RTE_CACHE_LINE_SIZE, "line 1");
+static_assert(offsetof(struct mdv_txq, ring.broken) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(offsetof(struct mdv_txq, pos.pc) == RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <=
 		2 * RTE_CACHE_LINE_SIZE,
 	"line 1");

@@ -46,7 +46,7 @@ static int
 modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
 {
 	struct ibv_qp_attr attr = { .qp_state = state, .port_num = txq->port->device.port_num };
-	int ret = ibv_modify_qp(txq->qp, &attr, mask);
+	int ret = ibv_modify_qp(txq->objs.qp, &attr, mask);
 
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot move the QP to state %d: %s",
@@ -54,33 +54,12 @@ modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
 	return -ret;
 }
 
-/** The objects and rings of @p from, which is alike, become those of @p txq. */
 void
 mdv_txq_ring_adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 {
-	txq->wqes = from->wqes;
-	txq->mbufs = from->mbufs;
-	txq->dones = from->dones;
-	txq->dbrec = from->dbrec;
-	txq->cqes = from->cqes;
-	txq->cq_dbrec = from->cq_dbrec;
-	txq->sqn = from->sqn;
-	txq->mask = from->mask;
-	txq->log2_cqes = from->log2_cqes;
-	txq->uar_combines = from->uar_combines;
-	txq->uar_offset = from->uar_offset;
-	txq->uar_at = from->uar_at;
-	txq->broken = from->broken;
-	txq->pc = from->pc;
-	txq->ci = from->ci;
-	txq->head = from->head;
-	txq->tail = from->tail;
-	txq->cq_pi = from->cq_pi;
-	txq->request_min = from->request_min;
-	txq->cq_ci = from->cq_ci;
-	txq->qp = from->qp;
-	txq->ibv = from->ibv;
-	txq->cq = from->cq;
+	txq->ring = from->ring;
+	txq->pos = from->pos;
+	txq->objs = from->objs;
 	mdv_mr_cache_init(&txq->mr, txq->port->mr);
 }
 
@@ -97,7 +76,7 @@ mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 		attr.max_burst_sz = config->tx_max_burst_sz;
 		attr.typical_pkt_sz = config->tx_typical_pkt_sz;
 	}
-	ret = ibv_modify_qp_rate_limit(txq->qp, &attr);
+	ret = ibv_modify_qp_rate_limit(txq->objs.qp, &attr);
 	if (ret != 0)
 		MDV_LOG(ERR,
 			"port %u Tx queue %u: cannot limit the rate to %u kbit/s, bursts of %u and "
@@ -114,40 +93,42 @@ mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 void
 mdv_txq_ring_release(struct mdv_txq *txq, uint16_t to)
 {
-	while (txq->chains && txq->tail != to)
-		rte_pktmbuf_free_seg(txq->mbufs[txq->tail++ & txq->mask]);
-	while (txq->tail != to) {
-		uint32_t idx = txq->tail & txq->mask;
-		uint32_t nb = RTE_MIN((uint32_t)(uint16_t)(to - txq->tail), txq->mask + 1u - idx);
+	while (txq->pos.chains && txq->pos.tail != to)
+		rte_pktmbuf_free_seg(txq->ring.mbufs[txq->pos.tail++ & txq->ring.mask]);
+	while (txq->pos.tail != to) {
+		uint32_t idx = txq->pos.tail & txq->ring.mask;
+		uint32_t nb = RTE_MIN(
+			(uint32_t)(uint16_t)(to - txq->pos.tail), txq->ring.mask + 1u - idx);
 
 		/* First: a process that ends in between must not leave them to be freed again. */
-		txq->tail += nb;
+		txq->pos.tail += nb;
 		rte_compiler_barrier();
-		rte_pktmbuf_free_bulk(&txq->mbufs[idx], nb);
+		rte_pktmbuf_free_bulk(&txq->ring.mbufs[idx], nb);
 	}
 }
 
 void
 mdv_txq_ring_clear(struct mdv_txq *txq)
 {
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
 
-	txq->pc = 0;
-	txq->ci = 0;
-	txq->ibv.posted = 0;
-	txq->tail = txq->head;
-	txq->chains = false;
+	txq->pos.pc = 0;
+	txq->pos.ci = 0;
+	txq->objs.ibv.posted = 0;
+	txq->pos.tail = txq->pos.head;
+	txq->pos.chains = false;
 	txq->lost = false;
 	/* The next burst function may not be the one that wrote it. */
 	txq->tso_template.ol_flags = 0;
-	txq->cq_pi = txq->cq_ci;
-	txq->dones[(txq->cq_pi - 1) & cq_mask] = (struct mdv_tx_done){ .head = txq->head };
+	txq->pos.cq_pi = txq->pos.cq_ci;
+	txq->ring.dones[(txq->pos.cq_pi - 1) & cq_mask] =
+		(struct mdv_tx_done){ .head = txq->pos.head };
 }
 
 void
 mdv_txq_ring_look_full(struct mdv_txq *txq)
 {
-	txq->ci = txq->pc - (txq->mask + 1u);
+	txq->pos.ci = txq->pos.pc - (txq->ring.mask + 1u);
 }
 
 int
@@ -157,7 +138,7 @@ mdv_txq_ring_ready(struct mdv_txq *txq)
 	int ret = 0;
 
 	/* Half way to where it sends there is no way back but this. */
-	if (txq->qp->state != IBV_QPS_RESET)
+	if (txq->objs.qp->state != IBV_QPS_RESET)
 		ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
 	for (i = 0; i < RTE_DIM(qp_states) && ret == 0; i++)
 		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
@@ -183,7 +164,7 @@ static int
 ring_get(struct mdv_txq *txq)
 {
 	struct mlx5dv_qp dv = { .comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET };
-	struct mlx5dv_obj obj = { .qp.in = txq->qp, .qp.out = &dv };
+	struct mlx5dv_obj obj = { .qp.in = txq->objs.qp, .qp.out = &dv };
 	int ret;
 
 	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
@@ -198,16 +179,16 @@ ring_get(struct mdv_txq *txq)
 			txq->nb_desc, MLX5_SEND_WQE_BB);
 		return ret;
 	}
-	txq->wqes = dv.sq.buf;
-	txq->dbrec = &dv.dbrec[MLX5_SND_DBR];
-	mdv_uar_regs[txq->uar_slot] = dv.bf.reg;
-	txq->uar_at = (uintptr_t)dv.bf.reg % sysconf(_SC_PAGESIZE);
-	txq->uar_offset = MDV_UAR_NO_OFFSET;
+	txq->ring.wqes = dv.sq.buf;
+	txq->ring.dbrec = &dv.dbrec[MLX5_SND_DBR];
+	mdv_uar_regs[txq->ring.uar_slot] = dv.bf.reg;
+	txq->objs.uar_at = (uintptr_t)dv.bf.reg % sysconf(_SC_PAGESIZE);
+	txq->objs.uar_offset = MDV_UAR_NO_OFFSET;
 	if (dv.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET)
-		txq->uar_offset = dv.uar_mmap_offset;
-	txq->uar_combines = uar_combines(&dv);
-	txq->sqn = txq->qp->qp_num;
-	txq->mask = dv.sq.wqe_cnt - 1;
+		txq->objs.uar_offset = dv.uar_mmap_offset;
+	txq->ring.uar_combines = uar_combines(&dv);
+	txq->ring.sqn = txq->objs.qp->qp_num;
+	txq->ring.mask = dv.sq.wqe_cnt - 1;
 	return 0;
 }
 
@@ -216,8 +197,8 @@ qp_create(struct mdv_txq *txq)
 {
 	const struct mdv_device *device = &txq->port->device;
 	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = txq->cq.ibv_cq,
-		.recv_cq = txq->cq.ibv_cq,
+		.send_cq = txq->objs.cq.ibv_cq,
+		.recv_cq = txq->objs.cq.ibv_cq,
 		/* One segment, and no header to be inlined: more would enlarge the ring, and a WQE
 		 * may have more all the same. */
 		.cap = { .max_send_wr = txq->nb_desc, .max_send_sge = 1 },
@@ -229,8 +210,8 @@ qp_create(struct mdv_txq *txq)
 
 	if (is_ibv(txq))
 		mdv_tx_ibv_qp_attr(txq, &attr);
-	txq->qp = ibv_create_qp_ex(device->ctx, &attr);
-	if (txq->qp == NULL) {
+	txq->objs.qp = ibv_create_qp_ex(device->ctx, &attr);
+	if (txq->objs.qp == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot create a QP of %u WQEs: %s%s",
 			txq->port->dev->data->port_id, txq->idx, txq->nb_desc, strerror(-ret),
@@ -239,8 +220,8 @@ qp_create(struct mdv_txq *txq)
 	}
 	ret = is_ibv(txq) ? mdv_tx_ibv_attach(txq) : ring_get(txq);
 	if (ret != 0) {
-		ibv_destroy_qp(txq->qp);
-		txq->qp = NULL;
+		ibv_destroy_qp(txq->objs.qp);
+		txq->objs.qp = NULL;
 	}
 	return ret;
 }
@@ -257,18 +238,18 @@ nb_cqes_of(uint32_t nb_bbs, uint32_t request_min)
 static int
 mbufs_create(struct mdv_txq *txq)
 {
-	const size_t nb = txq->mask + 1u + MDV_TX_RELEASE_AHEAD;
-	const size_t nb_cqes = (size_t)1 << txq->log2_cqes;
+	const size_t nb = txq->ring.mask + 1u + MDV_TX_RELEASE_AHEAD;
+	const size_t nb_cqes = (size_t)1 << txq->ring.log2_cqes;
 
-	txq->mbufs = rte_zmalloc_socket("mdv_txq_mbufs",
-		nb * sizeof(txq->mbufs[0]) + nb_cqes * sizeof(txq->dones[0]), RTE_CACHE_LINE_SIZE,
-		rte_socket_id());
-	if (txq->mbufs == NULL) {
+	txq->ring.mbufs = rte_zmalloc_socket("mdv_txq_mbufs",
+		nb * sizeof(txq->ring.mbufs[0]) + nb_cqes * sizeof(txq->ring.dones[0]),
+		RTE_CACHE_LINE_SIZE, rte_socket_id());
+	if (txq->ring.mbufs == NULL) {
 		MDV_LOG(ERR, "port %u Tx queue %u: no memory", txq->port->dev->data->port_id,
 			txq->idx);
 		return -ENOMEM;
 	}
-	txq->dones = (void *)(txq->mbufs + nb);
+	txq->ring.dones = (void *)(txq->ring.mbufs + nb);
 	return 0;
 }
 
@@ -276,18 +257,18 @@ mbufs_create(struct mdv_txq *txq)
 static void
 cq_drain(struct mdv_txq *txq)
 {
-	const uint32_t cq_mask = (1u << txq->log2_cqes) - 1;
+	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
 	uint32_t i;
 
-	mdv_cq_look(&txq->cq, txq->cq_ci, UINT32_MAX);
+	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	for (i = 0; i <= cq_mask; i++) {
-		uint8_t op_own = mdv_cq_op_own(&txq->cqes[txq->cq_ci & cq_mask]);
+		uint8_t op_own = mdv_cq_op_own(&txq->ring.cqes[txq->pos.cq_ci & cq_mask]);
 
-		if (!mdv_cq_is_valid(op_own, txq->cq_ci, txq->log2_cqes))
+		if (!mdv_cq_is_valid(op_own, txq->pos.cq_ci, txq->ring.log2_cqes))
 			break;
-		txq->cq_ci++;
+		txq->pos.cq_ci++;
 	}
-	mdv_cq_update_ci(txq->cq_dbrec, txq->cq_ci);
+	mdv_cq_update_ci(txq->ring.cq_dbrec, txq->pos.cq_ci);
 }
 
 static int
@@ -297,9 +278,9 @@ cq_create(struct mdv_txq *txq, uint32_t nb_cqes)
 
 	/* What verbs sends tells of itself when it is flushed, whether asked to or not. */
 	if (is_ibv(txq))
-		return mdv_cq_ibv_create(
-			device, RTE_MAX(rte_align32pow2(nb_cqes), txq->nb_desc), 0, NULL, &txq->cq);
-	return mdv_cq_create(device, nb_cqes, 0, NULL, &txq->cq);
+		return mdv_cq_ibv_create(device, RTE_MAX(rte_align32pow2(nb_cqes), txq->nb_desc), 0,
+			NULL, &txq->objs.cq);
+	return mdv_cq_create(device, nb_cqes, 0, NULL, &txq->objs.cq);
 }
 
 /** The QP is gone. */
@@ -308,8 +289,8 @@ qp_destroyed(struct mdv_txq *txq)
 {
 	if (is_ibv(txq))
 		mdv_tx_ibv_detach(txq);
-	txq->qp = NULL;
-	txq->wqes = NULL;
+	txq->objs.qp = NULL;
+	txq->ring.wqes = NULL;
 }
 
 int
@@ -318,50 +299,50 @@ mdv_txq_ring_create(struct mdv_txq *txq)
 	struct mdv_port *port = txq->port;
 	int ret;
 
-	txq->request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
+	txq->pos.request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
 	/* The SQ may turn out larger than asked for, at most by rounding to a power of two. */
-	ret = cq_create(txq, nb_cqes_of(2u * txq->nb_desc, txq->request_min));
+	ret = cq_create(txq, nb_cqes_of(2u * txq->nb_desc, txq->pos.request_min));
 	if (ret != 0)
 		return ret;
 	ret = qp_create(txq);
 	if (ret != 0)
 		goto destroy_cq;
-	txq->cqes = txq->cq.cqes;
-	txq->cq_dbrec = txq->cq.dbrec;
-	txq->log2_cqes = txq->cq.log2_cqes;
-	txq->cq_ci = 0;
+	txq->ring.cqes = txq->objs.cq.cqes;
+	txq->ring.cq_dbrec = txq->objs.cq.dbrec;
+	txq->ring.log2_cqes = txq->objs.cq.log2_cqes;
+	txq->pos.cq_ci = 0;
 	ret = mbufs_create(txq);
 	if (ret != 0)
 		goto destroy_qp;
 	mdv_txq_ring_clear(txq);
 	mdv_txq_ring_look_full(txq);
 	mdv_mr_cache_init(&txq->mr, port->mr);
-	txq->broken = false;
+	txq->ring.broken = false;
 	return 0;
 
 destroy_qp:
-	ibv_destroy_qp(txq->qp);
+	ibv_destroy_qp(txq->objs.qp);
 	qp_destroyed(txq);
 destroy_cq:
-	mdv_cq_destroy(&port->device, &txq->cq);
+	mdv_cq_destroy(&port->device, &txq->objs.cq);
 	return ret;
 }
 
 void
 mdv_txq_ring_destroy(struct mdv_txq *txq)
 {
-	int ret = ibv_destroy_qp(txq->qp);
+	int ret = ibv_destroy_qp(txq->objs.qp);
 
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot destroy the QP: %s",
 			txq->port->dev->data->port_id, txq->idx, strerror(ret));
 	qp_destroyed(txq);
 	txq->ready = false;
-	mdv_cq_destroy(&txq->port->device, &txq->cq);
+	mdv_cq_destroy(&txq->port->device, &txq->objs.cq);
 	/* Only now is the device done with them. */
-	mdv_txq_ring_release(txq, txq->head);
-	rte_free(txq->mbufs);
-	txq->mbufs = NULL;
+	mdv_txq_ring_release(txq, txq->pos.head);
+	rte_free(txq->ring.mbufs);
+	txq->ring.mbufs = NULL;
 }
 
 int
@@ -376,7 +357,7 @@ mdv_txq_ring_reset(struct mdv_txq *txq)
 		return ret;
 	txq->ready = false;
 	cq_drain(txq);
-	mdv_txq_ring_release(txq, txq->head);
+	mdv_txq_ring_release(txq, txq->pos.head);
 	mdv_txq_ring_clear(txq);
 	mdv_txq_ring_look_full(txq);
 	return 0;
@@ -385,12 +366,12 @@ mdv_txq_ring_reset(struct mdv_txq *txq)
 int
 mdv_txq_ring_replace(struct mdv_txq *txq)
 {
-	volatile uint64_t **reg = &mdv_uar_regs[txq->uar_slot], *const old_reg = *reg;
+	volatile uint64_t **reg = &mdv_uar_regs[txq->ring.uar_slot], *const old_reg = *reg;
 	struct mdv_port *port = txq->port;
 	struct mdv_txq fresh = *txq, old = *txq;
 	int ret;
 
-	fresh.head = fresh.tail = 0;
+	fresh.pos.head = fresh.pos.tail = 0;
 	ret = mdv_txq_ring_create(&fresh);
 	if (ret != 0)
 		goto keep;

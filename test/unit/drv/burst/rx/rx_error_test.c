@@ -37,7 +37,7 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 		frame.len = 2000;
 		assert_true(rx_rig_receive(&frame));
 		assert_int_equal(burst(&rx_rig.rxq, pkts + 2, 2), 0);
-		assert_int_equal(rx_rig.rxq.cq_ci, rx_rig.cq_pi);
+		assert_int_equal(rx_rig.rxq.pos.cq_ci, rx_rig.cq_pi);
 		frame.len = 60;
 		/* The slots are used again, by buffers of their own. */
 		for (k = 0; k < 2 * RX_RIG_WQES; k++) {
@@ -137,7 +137,7 @@ a_queue_that_cannot_be_reset_stays_harmless(void **state)
 	rx_rig_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 3);
 	assert_int_equal(mdv_rx_select(0, 512)(&rx_rig.rxq, pkts, 8), 0);
 	assert_int_equal(rx_rig.rxq.count.errors, 4);
-	assert_int_equal(rx_rig.rxq.cq_ci, 4);
+	assert_int_equal(rx_rig.rxq.pos.cq_ci, 4);
 	rx_rig_stop();
 }
 
@@ -204,9 +204,9 @@ a_ring_filled_in_part_has_only_its_own(void **state)
 	rte_pktmbuf_free_bulk(kept, 20);
 	rx_rig.rxq.pool = pool;
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), -ENOMEM);
-	assert_true(rx_rig.rxq.wqe_pi != 0 && rx_rig.rxq.wqe_pi < 20);
-	for (i = rx_rig.rxq.wqe_pi; i < RX_RIG_WQES; i++)
-		assert_null(rx_rig.rxq.mbufs[i]);
+	assert_true(rx_rig.rxq.pos.wqe_pi != 0 && rx_rig.rxq.pos.wqe_pi < 20);
+	for (i = rx_rig.rxq.pos.wqe_pi; i < RX_RIG_WQES; i++)
+		assert_null(rx_rig.rxq.ring.mbufs[i]);
 	rte_pktmbuf_free_bulk(kept + 20, 28);
 	mdv_rx_drain(&rx_rig.rxq);
 	assert_int_equal(rte_mempool_avail_count(pool), 48);
@@ -233,7 +233,7 @@ a_ring_filled_in_part_fills_up(void **state)
 		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), -ENOMEM);
 		rte_mempool_put_bulk(rx_rig.pool, (void **)kept, RTE_DIM(kept));
 		assert_int_equal(burst(&rx_rig.rxq, pkts, RX_RIG_WQES), 0);
-		assert_int_equal(rx_rig.rxq.wqe_pi, RX_RIG_WQES);
+		assert_int_equal(rx_rig.rxq.pos.wqe_pi, RX_RIG_WQES);
 		for (i = 0; i < RX_RIG_WQES; i++)
 			assert_true(rx_rig_receive(&frame));
 		assert_int_equal(burst(&rx_rig.rxq, pkts, RX_RIG_WQES), RX_RIG_WQES);

@@ -14,7 +14,7 @@ static void
 start(uint8_t log2_segs, unsigned int pool_size, uint32_t block_max)
 {
 	rx_rig_start(log2_segs, pool_size);
-	rx_rig.rxq.runtime_opts |= MDV_RX_RUNTIME_MINI;
+	rx_rig.rxq.ring.runtime_opts |= MDV_RX_RUNTIME_MINI;
 	rx_rig.block.max = block_max;
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 }
@@ -67,9 +67,9 @@ check_status(unsigned int nb_waiting)
 
 	assert_int_equal(mdv_rxq_count(&rx_rig.rxq), nb_waiting);
 	for (i = 0; i < RX_RIG_WQES; i++) {
-		const int want = i >= rxq->wqe_pi - rxq->wqe_ci ? RTE_ETH_RX_DESC_UNAVAIL
-			: i < nb_waiting                        ? RTE_ETH_RX_DESC_DONE
-								: RTE_ETH_RX_DESC_AVAIL;
+		const int want = i >= rxq->pos.wqe_pi - rxq->pos.wqe_ci ? RTE_ETH_RX_DESC_UNAVAIL
+			: i < nb_waiting                                ? RTE_ETH_RX_DESC_DONE
+									: RTE_ETH_RX_DESC_AVAIL;
 
 		assert_int_equal(mdv_rxq_descriptor_status(&rx_rig.rxq, i), want);
 	}
@@ -100,7 +100,7 @@ a_block_is_taken_in_pieces(void **state)
 				left -= pieces[piece];
 				check_status(left);
 				/* The ring does not wait for whoever takes them. */
-				assert_int_equal(rx_rig.rxq.cq_ci, rx_rig.cq_pi);
+				assert_int_equal(rx_rig.rxq.pos.cq_ci, rx_rig.cq_pi);
 			}
 			assert_int_equal(left, 0);
 		}
@@ -264,7 +264,7 @@ counters_of_16_bits_wrap(void **state)
 		take(burst, i, 4);
 		take(burst, i + 4, 7);
 	}
-	assert_int_equal(rx_rig.wq_ci, (uint16_t)rx_rig.rxq.wqe_ci);
+	assert_int_equal(rx_rig.wq_ci, (uint16_t)rx_rig.rxq.pos.wqe_ci);
 	rx_rig_stop();
 }
 

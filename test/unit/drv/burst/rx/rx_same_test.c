@@ -184,13 +184,13 @@ start_at(uint32_t start)
 {
 	struct mdv_rxq *rxq = &rx_rig.rxq;
 
-	rxq->cq_ci += start;
-	rxq->wqe_ci += start;
-	rxq->wqe_pi += start;
+	rxq->pos.cq_ci += start;
+	rxq->pos.wqe_ci += start;
+	rxq->pos.wqe_pi += start;
 	rx_rig.cq_pi += start;
 	rx_rig.wq_ci += start;
-	rx_rig.cq_dbrec[0] = rte_cpu_to_be_32(rxq->cq_ci & MDV_HW_CQ_CI_MASK);
-	rx_rig.wq_dbrec[0] = rte_cpu_to_be_32(rxq->wqe_pi & UINT16_MAX);
+	rx_rig.cq_dbrec[0] = rte_cpu_to_be_32(rxq->pos.cq_ci & MDV_HW_CQ_CI_MASK);
+	rx_rig.wq_dbrec[0] = rte_cpu_to_be_32(rxq->pos.wqe_pi & UINT16_MAX);
 }
 
 /** Every other set of options has a pool with a cache. */
@@ -222,7 +222,7 @@ live(const struct kind *kind, unsigned int simd_bits, struct life *life)
 	now.burst = mdv_rx_select(kind->opts, simd_bits);
 	now.len_max = kind->log2_segs != 0 ? 256 + 3 * RX_RIG_ROOM : 256;
 	give_a_pool(kind);
-	rx_rig.rxq.runtime_opts = kind->runtime_opts;
+	rx_rig.rxq.ring.runtime_opts = kind->runtime_opts;
 	rx_rig.block.max = kind->runtime_opts & MDV_RX_RUNTIME_MINI ? BLOCK_MAX : 0;
 	rx_rig.block.random = true;
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);

@@ -167,14 +167,15 @@ check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block
 			rx_rig_start(log2_segs, pool);
 			rx_rig.block.max = block_max;
 			rx_rig.block.random = true;
-			rx_rig.rxq.runtime_opts =
+			rx_rig.rxq.ring.runtime_opts =
 				set % 4 | (block_max != 0 ? MDV_RX_RUNTIME_MINI : 0);
 			assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 			run(opts, widths[w], max_len, alike, nb, seen);
 			assert_int_equal(rx_rig.nb_blocks != 0, block_max != 0);
 			rx_rig_stop();
 			for (i = 0; i < nb; i++)
-				assert_agrees(&seen[i], &want[i], opts, rx_rig.rxq.runtime_opts);
+				assert_agrees(
+					&seen[i], &want[i], opts, rx_rig.rxq.ring.runtime_opts);
 		}
 	}
 	free(want);
@@ -214,7 +215,7 @@ long_frames_are_chained(void **state)
 
 		rx_rig_start(2, 600);
 		rx_rig.block.max = k % 2 * RX_RIG_WQES;
-		rx_rig.rxq.runtime_opts |= k % 2 != 0 ? MDV_RX_RUNTIME_MINI : 0;
+		rx_rig.rxq.ring.runtime_opts |= k % 2 != 0 ? MDV_RX_RUNTIME_MINI : 0;
 		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 		run(MDV_RX_SCATTER, widths[k / 2], 256 + 3 * RX_RIG_ROOM, k % 2 != 0, nb, seen);
 		rx_rig_stop();
@@ -330,7 +331,7 @@ values_of_tag_hash_and_mark(void **state)
 		pkt->ol_flags & (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID), RTE_MBUF_F_RX_FDIR);
 	rte_pktmbuf_free(pkt);
 	/* Nobody has made a rule that tags, nor asked for stripping: neither is looked at. */
-	rx_rig.rxq.runtime_opts = 0;
+	rx_rig.rxq.ring.runtime_opts = 0;
 	assert_true(rx_rig_receive(&frame));
 	assert_int_equal(burst(&rx_rig.rxq, &pkt, 1), 1);
 	assert_int_equal(pkt->ol_flags, RTE_MBUF_F_RX_RSS_HASH);
@@ -361,7 +362,7 @@ counters_of_16_bits_wrap(void **state)
 			mdv_rx_select(0, widths[i % RTE_DIM(widths)])(&rx_rig.rxq, pkts, 8), 8);
 		rte_pktmbuf_free_bulk(pkts, 8);
 	}
-	assert_int_equal(rx_rig.wq_ci, (uint16_t)rx_rig.rxq.wqe_ci);
+	assert_int_equal(rx_rig.wq_ci, (uint16_t)rx_rig.rxq.pos.wqe_ci);
 	rx_rig_stop();
 }
 

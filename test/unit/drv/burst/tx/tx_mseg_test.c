@@ -64,7 +64,7 @@ segments_go_back_by_themselves(void **state)
 		}
 		assert_int_equal(tx_rig.txq.count.packets, round * RTE_DIM(pkts));
 		mdv_tx_done_cleanup(&tx_rig.txq, 0);
-		mdv_txq_ring_release(&tx_rig.txq, tx_rig.txq.head);
+		mdv_txq_ring_release(&tx_rig.txq, tx_rig.txq.pos.head);
 		assert_pool_is_clean();
 		tx_rig_stop();
 	}

@@ -179,7 +179,7 @@ device_stops_the_queue(void)
 	/* As libmlx5 does with a QP that is reset. */
 	tx_rig.dbrec[1] = 0;
 	tx_rig.pc = 0;
-	assert_int_equal(tx_rig.txq.pc, 0);
+	assert_int_equal(tx_rig.txq.pos.pc, 0);
 }
 
 static void
@@ -187,11 +187,11 @@ start_at(uint16_t start)
 {
 	struct mdv_txq *txq = &tx_rig.txq;
 
-	txq->head = start;
+	txq->pos.head = start;
 	mdv_txq_ring_clear(txq);
-	txq->pc = start;
-	txq->ci = start;
-	txq->dones[(txq->cq_pi - 1) & (TX_RIG_CQES - 1)].pc = start;
+	txq->pos.pc = start;
+	txq->pos.ci = start;
+	txq->ring.dones[(txq->pos.cq_pi - 1) & (TX_RIG_CQES - 1)].pc = start;
 	tx_rig.pc = start;
 	tx_rig.dbrec[1] = rte_cpu_to_be_32(start);
 }

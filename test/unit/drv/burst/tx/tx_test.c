@@ -297,7 +297,7 @@ unknown_memory_is_refused(void **state)
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 2), 2);
 	assert_int_equal(tx_rig.txq.count.errors, 1);
 	assert_int_equal(tx_rig.txq.count.packets, 1);
-	assert_int_equal(tx_rig.txq.pc, 1);
+	assert_int_equal(tx_rig.txq.pos.pc, 1);
 	tx_rig_stop();
 	mdv_mr_destroy(table);
 	free(unknown);
@@ -364,7 +364,7 @@ a_wqe_of_many_fails(void **state)
 			if (i % 8 == 7)
 				assert_int_equal(burst(&tx_rig.txq, pkts, 8), 8);
 		}
-		assert_int_equal(tx_rig.txq.pc, 9);
+		assert_int_equal(tx_rig.txq.pos.pc, 9);
 		device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 3);
 		pkts[0] = tx_rig_packet(1, 61);
 		assert_int_equal(burst(&tx_rig.txq, pkts, 1), 1);
@@ -477,10 +477,10 @@ a_burst_goes_on_where_freeing_stopped(void **state)
 	tx_rig_complete();
 	assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 7), 7);
 	device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 22);
-	tx_rig.txq.pc += 3;
+	tx_rig.txq.pos.pc += 3;
 	for (i = 20; i < 23; i++) {
 		memcpy(tx_rig.wqes + i * MLX5_SEND_WQE_BB, tx_rig.wqes, MLX5_SEND_WQE_BB);
-		tx_rig.txq.mbufs[tx_rig.txq.head++] = pkts[i];
+		tx_rig.txq.ring.mbufs[tx_rig.txq.pos.head++] = pkts[i];
 	}
 	tx_rig.txq.count.packets += 3;
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 23, 1), 1);

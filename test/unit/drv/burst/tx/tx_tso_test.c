@@ -265,7 +265,7 @@ what_cannot_be_cut_is_refused(void **state)
 				(unsigned int)tx_rig.txq.count.errors);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool),
 			3 - dropped + (dropped ? 0 : cases[k].nb_segs));
-		assert_int_equal(tx_rig.txq.head, rte_mempool_in_use_count(tx_rig.pool));
+		assert_int_equal(tx_rig.txq.pos.head, rte_mempool_in_use_count(tx_rig.pool));
 		tx_rig_stop();
 	}
 }

@@ -30,13 +30,13 @@ start(uint8_t log2_segs)
 	rx_rig.port.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	assert_int_equal(mdv_rx_ibv_wc_flags(rxq), all_flags);
 	assert_int_equal(
-		mdv_cq_ibv_create(&port->device, RX_RIG_WQES, all_flags, NULL, &rxq->cq), 0);
+		mdv_cq_ibv_create(&port->device, RX_RIG_WQES, all_flags, NULL, &rxq->objs.cq), 0);
 	assert_int_equal(ibv_rig.asked.wc_flags, all_flags);
 	assert_int_equal(ibv_rig.asked.cqe, RX_RIG_WQES - 1);
 	assert_int_equal(mdv_rx_ibv_attach(rxq, RX_RIG_WQES), 0);
 	mdv_rx_ibv_burst_select(rxq);
-	rxq->cqes = rxq->cq.cqes;
-	rxq->cq_dbrec = rxq->cq.dbrec;
+	rxq->ring.cqes = rxq->objs.cq.cqes;
+	rxq->ring.cq_dbrec = rxq->objs.cq.dbrec;
 	assert_int_equal(mdv_rx_fill(rxq), 0);
 	mdv_rx_ibv_post(rxq);
 }
@@ -46,7 +46,7 @@ stop(void)
 {
 	struct mdv_rxq *rxq = &rx_rig.rxq;
 
-	mdv_cq_destroy(&rx_rig.port.port.device, &rxq->cq);
+	mdv_cq_destroy(&rx_rig.port.port.device, &rxq->objs.cq);
 	mdv_rx_ibv_detach(rxq);
 	rx_rig_stop();
 }
@@ -122,7 +122,7 @@ each_wqe_is_posted_once_with_its_segments(void **state)
 			assert_int_equal(wr->nb_sges, nb_segs);
 			for (k = 0; k < nb_segs; k++) {
 				const struct rte_mbuf *mbuf =
-					rx_rig.rxq.mbufs[(i << log2_segs) + k];
+					rx_rig.rxq.ring.mbufs[(i << log2_segs) + k];
 				const uint32_t headroom = k == 0 ? RTE_PKTMBUF_HEADROOM : 0;
 
 				assert_int_equal(

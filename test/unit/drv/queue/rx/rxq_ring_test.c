@@ -97,8 +97,8 @@ create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
 {
 	(void)context;
 	assert_int_equal(attr->wq_type, IBV_WQT_RQ);
-	assert_int_equal(attr->max_wr << fake.rxq.log2_segs, NB_DESC);
-	assert_int_equal(attr->max_sge, 1u << fake.rxq.log2_segs);
+	assert_int_equal(attr->max_wr << fake.rxq.ring.log2_segs, NB_DESC);
+	assert_int_equal(attr->max_sge, 1u << fake.rxq.ring.log2_segs);
 	if (fake.wq_error != 0) {
 		errno = fake.wq_error;
 		return NULL;
@@ -193,8 +193,8 @@ check_nothing(void)
 {
 	unsigned int i;
 
-	assert_null(fake.rxq.wq);
-	assert_null(fake.rxq.mbufs);
+	assert_null(fake.rxq.objs.wq);
+	assert_null(fake.rxq.ring.mbufs);
 	for (i = 0; i < RTE_DIM(fake.wqs); i++)
 		assert_false(fake.wqs[i].has_wq || fake.wqs[i].has_cq);
 	assert_int_equal(rte_mempool_avail_count(fake.pool), POOL_SIZE);
@@ -227,12 +227,13 @@ static void
 check_ready(void)
 {
 	assert_true(fake.rxq.ready);
-	assert_ptr_equal(fake.rxq.wq, &newest()->wq);
+	assert_ptr_equal(fake.rxq.objs.wq, &newest()->wq);
 	assert_int_equal(newest()->state, IBV_WQS_RDY);
 	assert_int_equal(nb_in_ring(), NB_DESC);
 	assert_int_equal(rig_verbs.nb_mrs, 1);
 	assert_int_equal(fake.rxq.lkey_be, rte_cpu_to_be_32(0x100));
-	assert_int_equal(rte_be_to_cpu_32(newest()->wq_dbrec[0]), NB_DESC >> fake.rxq.log2_segs);
+	assert_int_equal(
+		rte_be_to_cpu_32(newest()->wq_dbrec[0]), NB_DESC >> fake.rxq.ring.log2_segs);
 }
 
 /** The device completes a frame, or ends with an error. */
@@ -248,21 +249,21 @@ rings_are_as_large_as_asked(void **state)
 	struct mdv_rxq *rxq = &fake.rxq;
 
 	(void)state;
-	rxq->log2_segs = 2;
+	rxq->ring.log2_segs = 2;
 	fake.wqe_cnt = NB_DESC / 4;
 	fake.stride *= 4;
 	rxq->vlan_strip = true;
 	fake.port.port.marks_in_use = true;
 	assert_int_equal(mdv_rxq_ring_create(rxq), 0);
-	assert_int_equal(rxq->mask, NB_DESC / 4 - 1);
-	assert_int_equal(rxq->log2_wqes, 4);
-	assert_int_equal(rxq->refill_min, 4);
-	assert_int_equal(rxq->runtime_opts, MDV_RX_RUNTIME_VLAN | MDV_RX_RUNTIME_MARK);
+	assert_int_equal(rxq->ring.mask, NB_DESC / 4 - 1);
+	assert_int_equal(rxq->ring.log2_wqes, 4);
+	assert_int_equal(rxq->ring.refill_min, 4);
+	assert_int_equal(rxq->ring.runtime_opts, MDV_RX_RUNTIME_VLAN | MDV_RX_RUNTIME_MARK);
 	assert_int_equal(newest()->flags, IBV_WQ_FLAGS_CVLAN_STRIPPING);
-	assert_ptr_equal(rxq->wqes, newest()->wqes);
-	assert_ptr_equal(rxq->wq_dbrec, newest()->wq_dbrec);
+	assert_ptr_equal(rxq->ring.wqes, newest()->wqes);
+	assert_ptr_equal(rxq->ring.wq_dbrec, newest()->wq_dbrec);
 	/* Until it is ready a burst has nothing to take and nothing to fill in. */
-	assert_int_equal(rxq->wqe_pi - rxq->wqe_ci, NB_DESC / 4);
+	assert_int_equal(rxq->pos.wqe_pi - rxq->pos.wqe_ci, NB_DESC / 4);
 	assert_false(rxq->ready);
 	assert_int_equal(nb_in_ring(), 0);
 	assert_int_equal(mdv_rxq_ring_ready(rxq), 0);
@@ -320,7 +321,7 @@ a_queue_gets_ready_and_gives_all_back(void **state)
 		assert_int_equal(nb_in_ring(), 0);
 		assert_int_equal(rig_verbs.nb_mrs, 0);
 		assert_false(fake.rxq.ready);
-		assert_int_equal(fake.rxq.wqe_pi - fake.rxq.wqe_ci, NB_DESC);
+		assert_int_equal(fake.rxq.pos.wqe_pi - fake.rxq.pos.wqe_ci, NB_DESC);
 		assert_int_equal(
 			newest()->cqes[0].op_own >> MDV_HW_CQE_OPCODE_SHIFT, MLX5_CQE_INVALID);
 	}
@@ -377,10 +378,10 @@ stripping_changes_when_the_device_agrees(void **state)
 	fake.rxq.vlan_strip = true;
 	fake.flags_error = EINVAL;
 	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), -EINVAL);
-	assert_false(fake.rxq.wq_strips);
+	assert_false(fake.rxq.objs.wq_strips);
 	fake.flags_error = 0;
 	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), 0);
-	assert_true(fake.rxq.wq_strips);
+	assert_true(fake.rxq.objs.wq_strips);
 	assert_int_equal(newest()->flags, IBV_WQ_FLAGS_CVLAN_STRIPPING);
 	fake.rxq.vlan_strip = false;
 	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), 0);
@@ -415,7 +416,7 @@ a_queue_in_error_starts_again(void **state)
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
 	/* The packets that nobody will get; the error is the burst's to count. */
 	assert_int_equal(rxq->count.errors, 2);
-	assert_int_equal(rxq->cq_ci, 3);
+	assert_int_equal(rxq->pos.cq_ci, 3);
 	assert_int_equal(rte_be_to_cpu_32(newest()->cq_dbrec[0]), 3);
 	assert_int_equal(fake.nb_ops, 2);
 	assert_false(mdv_rxq_is_broken(rxq));
@@ -462,10 +463,10 @@ other_rings_take_the_place_of_broken_ones(void **state)
 	check_ready();
 	assert_false(mdv_rxq_is_broken(rxq));
 	assert_false(fake.wqs[0].has_wq || fake.wqs[0].has_cq);
-	assert_ptr_equal(rxq->wqes, fake.wqs[1].wqes);
-	assert_ptr_equal(rxq->cqes, fake.wqs[1].cqes);
-	assert_ptr_equal(rxq->wq_dbrec, fake.wqs[1].wq_dbrec);
-	assert_ptr_equal(rxq->cq_dbrec, fake.wqs[1].cq_dbrec);
+	assert_ptr_equal(rxq->ring.wqes, fake.wqs[1].wqes);
+	assert_ptr_equal(rxq->ring.cqes, fake.wqs[1].cqes);
+	assert_ptr_equal(rxq->ring.wq_dbrec, fake.wqs[1].wq_dbrec);
+	assert_ptr_equal(rxq->ring.cq_dbrec, fake.wqs[1].cq_dbrec);
 	assert_int_equal(rxq->nb_ready, 0);
 	assert_int_equal(rxq->count.packets, 9);
 	/* It cannot start: the rings are there, and the queue is to be tried again. */
@@ -480,7 +481,7 @@ other_rings_take_the_place_of_broken_ones(void **state)
 	fresh = make_fresh();
 	rig_verbs.reg_result = ENOMEM;
 	assert_int_equal(mdv_rxq_ring_replace(rxq, &fresh), -ENOMEM);
-	assert_ptr_equal(rxq->wq, &fake.wqs[2].wq);
+	assert_ptr_equal(rxq->objs.wq, &fake.wqs[2].wq);
 	assert_false(fake.wqs[3].has_wq || fake.wqs[3].has_cq);
 	rig_verbs.reg_result = 0;
 }
@@ -499,7 +500,7 @@ a_recovery_is_content_with_some_buffers(void **state)
 	assert_int_equal(rte_pktmbuf_alloc_bulk(fake.pool, kept, nb + 20), 0);
 	assert_int_equal(mdv_rxq_ring_replace(&fake.rxq, &fresh), 0);
 	assert_true(fake.rxq.ready);
-	assert_true(fake.rxq.wqe_pi - fake.rxq.wqe_ci < NB_DESC);
+	assert_true(fake.rxq.pos.wqe_pi - fake.rxq.pos.wqe_ci < NB_DESC);
 	rte_pktmbuf_free_bulk(kept, nb + 20);
 }
 

@@ -138,13 +138,13 @@ buffers_must_take_the_mtu(void **state)
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 8576 - 18), 0);
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 8576 - 17), -EINVAL);
 	/* A running queue has the segments it was started with. */
-	rxq->wq = rig.wq;
-	rxq->log2_segs = 0;
+	rxq->objs.wq = rig.wq;
+	rxq->ring.log2_segs = 0;
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 1500), 0);
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 4000), -EBUSY);
-	rxq->log2_segs = 1;
+	rxq->ring.log2_segs = 1;
 	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 0, 4000), 0);
-	rxq->wq = NULL;
+	rxq->objs.wq = NULL;
 }
 
 static void

@@ -30,19 +30,20 @@ start(uint64_t offloads)
 	txq->nb_desc = TX_RIG_BBS;
 	txq->limits = mdv_tx_limits_of(caps, offloads);
 	assert_int_equal(
-		mdv_cq_ibv_create(&tx_rig.port.port.device, TX_RIG_CQES, 0, NULL, &txq->cq), 0);
+		mdv_cq_ibv_create(&tx_rig.port.port.device, TX_RIG_CQES, 0, NULL, &txq->objs.cq),
+		0);
 	assert_int_equal(ibv_rig.asked.wc_flags, 0);
 	assert_int_equal(mdv_tx_ibv_attach(txq), 0);
 	mdv_tx_ibv_burst_select(txq);
-	txq->cqes = txq->cq.cqes;
-	txq->cq_dbrec = txq->cq.dbrec;
+	txq->ring.cqes = txq->objs.cq.cqes;
+	txq->ring.cq_dbrec = txq->objs.cq.dbrec;
 	mdv_txq_ring_clear(txq);
 }
 
 static void
 stop(void)
 {
-	mdv_cq_destroy(&tx_rig.port.port.device, &tx_rig.txq.cq);
+	mdv_cq_destroy(&tx_rig.port.port.device, &tx_rig.txq.objs.cq);
 	mdv_tx_ibv_detach(&tx_rig.txq);
 	assert_int_equal(rig_verbs.nb_mrs, 0);
 	tx_rig_stop();
@@ -66,8 +67,8 @@ gather(const struct ibv_rig_wr *wr, uint8_t *bytes)
 
 		assert_true(sge->length != 0 && len + sge->length <= TX_RIG_FRAME_MAX);
 		if (sge->lkey != RIG_LKEY) {
-			assert_int_equal(sge->lkey, tx_rig.txq.ibv.mr->lkey);
-			assert_true(sge->addr - (uintptr_t)tx_rig.txq.wqes <
+			assert_int_equal(sge->lkey, tx_rig.txq.objs.ibv.mr->lkey);
+			assert_true(sge->addr - (uintptr_t)tx_rig.txq.ring.wqes <
 				TX_RIG_BBS * MLX5_SEND_WQE_BB);
 		}
 		memcpy(bytes + len, (const void *)(uintptr_t)sge->addr, sge->length);
@@ -190,7 +191,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 			pkts[i] = tx_rig_packet(1, 60);
 		i = burst(pkts, RTE_DIM(pkts));
 		assert_int_equal(i, k == 0 ? TX_RIG_BBS : i);
-		assert_true(i >= (unsigned int)(TX_RIG_BBS - tx_rig.txq.request_min));
+		assert_true(i >= (unsigned int)(TX_RIG_BBS - tx_rig.txq.pos.request_min));
 		assert_int_equal(ibv_rig.nb_wrs, i);
 		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, i - 1), RTE_ETH_TX_DESC_FULL);
 		rte_pktmbuf_free_bulk(&pkts[i], RTE_DIM(pkts) - i);
@@ -263,7 +264,7 @@ the_qp_is_asked_for_what_the_queue_needs(void **state)
 
 	(void)state;
 	start(0);
-	assert_null(tx_rig.txq.ibv.mr);
+	assert_null(tx_rig.txq.objs.ibv.mr);
 	mdv_tx_ibv_qp_attr(&tx_rig.txq, &attr);
 	assert_int_equal(attr.send_ops_flags, IBV_QP_EX_WITH_SEND);
 	assert_int_equal(attr.comp_mask, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
