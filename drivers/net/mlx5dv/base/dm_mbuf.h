@@ -9,15 +9,15 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-/** What is in @p shared of device memory, and of no other: an address inside of itself. */
+/** The value that only device memory has in @p shared: an address inside of @p shared itself. */
 static inline void *
 mdv_dm_mbuf_opaque(struct rte_mbuf_ext_shared_info *shared)
 {
 	return RTE_PTR_ADD(shared, 1);
 }
 
-/** @return whether mdv_dm_attach() made the mbuf: by what is the same in all processes, as the
- * address of a function is not. */
+/** @return whether mdv_dm_attach() made the mbuf. The mark is the same in all processes; the
+ * address of a function would not be. */
 static inline bool
 mdv_dm_mbuf_is(const struct rte_mbuf *mbuf)
 {

@@ -70,8 +70,9 @@ static_assert(offsetof(struct mdv_hw_cqe, op_own) == offsetof(struct mlx5_cqe64,
 #define MDV_HW_CQE_OPCODE_SHIFT 4
 
 /**
- * What tells a packet of a block from its title. The first 32 bits are the RSS hash or the
- * checksum, by the format that the CQ was made for (Linux mlx5/device.h struct mlx5_mini_cqe8).
+ * The fields in which a packet of a block differs from its title. The first 32 bits are the RSS
+ * hash or the checksum, by the format that the CQ was made for (Linux mlx5/device.h struct
+ * mlx5_mini_cqe8).
  */
 struct mdv_hw_mini_cqe {
 	__be32 rss_hash;
@@ -113,8 +114,8 @@ static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(st
 #define MDV_HW_ETH_L3_INNER_CSUM 0x10u
 #define MDV_HW_ETH_L4_INNER_CSUM 0x20u
 
-/* Types of the headers that the software parser is told of, in byte 5 of the Ethernet segment;
- * mlx5dv.h has both it and the offsets as reserved (Linux mlx5/qp.h MLX5_ETH_WQE_SWP_*) */
+/* Types of the headers whose offsets the software parser is given, in byte 5 of the Ethernet
+ * segment; mlx5dv.h has both it and the offsets as reserved (Linux mlx5/qp.h MLX5_ETH_WQE_SWP_*) */
 #define MDV_HW_SWP_INNER_L3_IPV6 0x01u
 #define MDV_HW_SWP_INNER_L4_UDP  0x02u
 #define MDV_HW_SWP_OUTER_L3_IPV6 0x10u

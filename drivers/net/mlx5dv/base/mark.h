@@ -4,7 +4,7 @@
  * MARK and FLAG in the 24-bit flow tag that an IBV_FLOW_SPEC_ACTION_TAG puts into each CQE.
  *
  *     tag 0            no rule tagged the packet (what the device writes by itself)
- *     tag 1..0xfffffe  MARK, id = tag - 1: so that id 0 is told from no tag
+ *     tag 1..0xfffffe  MARK, id = tag - 1: so id 0 differs from no tag
  *     tag 0xffffff     FLAG
  *
  * The flow engine makes tags, the receive burst reads them; nothing else is shared between the two.

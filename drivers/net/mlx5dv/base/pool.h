@@ -3,9 +3,9 @@
  * @file
  * Mbufs between a queue's ring and the lcore's cache of a mempool, many at once.
  *
- * rte_mempool_generic_get() moves objects one by one, last one first. Order is nothing to a ring,
- * so what the cache holds is copied as it lies; all else is left to the mempool library. The cache
- * is a public structure (rte_mempool.h), and DPDK's own vector drivers use it in this way.
+ * rte_mempool_generic_get() moves objects one by one, last one first. A ring needs no order, so the
+ * cache's objects are copied as they lie; the mempool library does the rest. The cache is a public
+ * structure (rte_mempool.h), and DPDK's own vector drivers use it in this way.
  */
 #ifndef MDV_POOL_H
 #define MDV_POOL_H

@@ -79,7 +79,8 @@ slab_cut(struct mdv_slab *slab, size_t size)
 	return first;
 }
 
-/* Of many objects each is cold: fetch the next one's lines, which no link tells the CPU of. */
+/* With many objects none is in the cache: prefetch the next one's lines, which the CPU cannot
+ * predict. */
 static void
 slab_prefetch(const struct mdv_slab_object *object, size_t size)
 {

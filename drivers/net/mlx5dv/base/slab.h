@@ -4,8 +4,8 @@
  * Memory for very many objects of few sizes: the rules of a port.
  *
  * malloc() joins what is freed in a row, gives it back to the kernel and faults it in again, which
- * costs more than the rest of a rule's translation. Here what was once taken stays with the port
- * until it is closed, as in a mempool, and may be used anew in that size only. Thread-safe.
+ * costs more than the rest of a rule's translation. Here memory stays with the port until it is
+ * closed, as in a mempool, and is reused for objects of the same size only. Thread-safe.
  */
 #ifndef MDV_SLAB_H
 #define MDV_SLAB_H

@@ -4,7 +4,7 @@
  * Four 64-bit lanes, in the compiler's own vectors: one source for every instruction set.
  *
  * A file that is compiled for AVX2 gets one register for the four, with SSE4 or NEON it gets two;
- * the compiler splits them. Only what the language has no word for is written by instruction set.
+ * the compiler splits them. Only operations that the language lacks are written by instruction set.
  */
 #ifndef MDV_VEC_H
 #define MDV_VEC_H

@@ -238,7 +238,8 @@ mdv_dm_attach(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct 
 		return ret;
 	if (!RTE_MBUF_DIRECT(mbuf))
 		return -EINVAL;
-	/* Not by rte_mbuf_ext_refcnt_update(): that takes who has the only reference to be alone.
+	/* rte_mbuf_ext_refcnt_update() does not fit: when the count is 1 it adds without an atomic
+	 * operation, as if no other thread could take a reference.
 	 */
 	do {
 		if (refcnt == UINT16_MAX)

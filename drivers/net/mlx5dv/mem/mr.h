@@ -9,13 +9,15 @@
  *                                  the mbuf's mempool, or the run of EAL memory at the address
  *
  * The table belongs to the port, a cache to one queue and thus to one thread. A mempool is
- * registered by all its chunks, contiguous ones as one range; a started Rx queue holds a reference,
- * a cache that met the pool leaves one until the pool is destroyed or all queues are. EAL memory
- * that is freed is taken out; the generation then tells the caches to forget.
+ * registered by all its chunks, contiguous ones as one range; a started Rx queue holds a reference
+ * to the pool. A queue's cache that has looked up the pool holds one until the pool or all queues
+ * are destroyed. EAL memory that is freed is taken out; the generation then tells the caches to
+ * forget.
  *
  * Device memory (dm.h) is there too. It has addresses of the program's, but the device counts from
- * its start: a segment needs another address then, which only the way of a miss gives. So a cache
- * never has such memory as its last hit, and bursts take that one's addresses as they are.
+ * its start: a segment then needs an offset instead of an address, and only the miss path computes
+ * it. So device memory never becomes the cache's last hit, and bursts use addresses of the last hit
+ * unchanged.
  *
  * Caches and generation are shared with secondary processes, the rest is the primary's: a cache of
  * a queue that a secondary polls asks there (mp.h).
@@ -77,7 +79,7 @@ uint32_t mdv_mr_pool_lkey(struct mdv_mr_table *table, const struct rte_mempool *
 /** Make device memory known that the program has at @p start. @return 0 or a negative errno,
  * logged. */
 int mdv_mr_dm_add(struct mdv_mr_table *table, struct ibv_dm *dm, const void *start, size_t size);
-/** Nothing that lies there is on its way to the device. */
+/** The caller guarantees that the device has finished all packets in this memory. */
 void mdv_mr_dm_del(struct mdv_mr_table *table, const void *start);
 
 /**

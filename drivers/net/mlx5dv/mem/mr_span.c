@@ -8,7 +8,7 @@
 
 #include "mr_span.h"
 
-/** What a walk over a mempool has found. */
+/** The result of a walk over a mempool. */
 struct span_list {
 	struct mdv_mr_span *spans;
 	size_t nb, room;
@@ -64,7 +64,7 @@ span_compare(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-/** Sort, and join what touches or overlaps; there is one at least. */
+/** Sort, and join ranges that touch or overlap; there is at least one. */
 static void
 span_merge(struct span_list *list)
 {

@@ -6,7 +6,7 @@
  *     slot ci & mask   owner bit of a valid CQE = parity of the lap, (ci >> log2) & 1
  *     doorbell record  word 0 = be32(ci & 0xffffff): slots before it are the device's again
  *
- * ci is free-running; the CQEs start out with opcode INVALID, so lap 0 is told from an empty ring.
+ * ci is free-running; the CQEs start out with opcode INVALID, so lap 0 differs from an empty ring.
  *
  * Where compression was asked for, a run of packets that differ in little may be a block of N slots
  * (Linux mlx5e_decompress_cqe(), DPDK mlx5_rx_poll_len()):
@@ -15,8 +15,8 @@
  *           title  minis 0-7      minis 8-15      minis 16-23
  *
  * The title is the first packet's CQE, with N in byte_cnt; its owner bit counts for all. At op_own
- * of the other slots are bytes of minis, or what was there before: it could look valid on a later
- * lap. So each slot that the device wrote is made INVALID before it is given back.
+ * of the other slots are bytes of minis, or older bytes: they could look valid on a later lap. So
+ * each slot that the device wrote is made INVALID before it is given back.
  */
 #ifndef MDV_CQ_H
 #define MDV_CQ_H
@@ -57,17 +57,17 @@ struct mdv_cq {
  */
 int mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format,
 	struct ibv_comp_channel *channel, struct mdv_cq *cq);
-/** What completes to it must be gone. A CQ that was not made is taken. */
+/** Queues that complete to it must be destroyed before. @p cq may be one that was not created. */
 void mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
 /** Text of the syndrome of an error CQE, for logs. */
 const char *mdv_cq_syndrome(uint8_t syndrome);
-/** @return the syndrome that verbs tells as @p status; UINT8_MAX, where there is none. */
+/** @return the syndrome that verbs reports as @p status; UINT8_MAX if there is none. */
 uint8_t mdv_cq_syndrome_of(enum ibv_wc_status status);
 /**
- * Say that a queue has stopped with @p syndrome and begins anew: at warning level once for each
- * syndrome, the rest at debug level, for a fault may come with every packet.
+ * Log that a queue has stopped with @p syndrome and restarts: at warning level once for each
+ * syndrome, then at debug level, because a fault may come with every packet.
  * @param side "Rx" or "Tx"
- * @param logged by 1 << syndrome % 64, what was said already
+ * @param logged by 1 << syndrome % 64, syndromes logged already
  */
 void mdv_cq_log_error(
 	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *logged);

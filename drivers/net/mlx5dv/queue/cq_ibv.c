@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls a CQ by verbs, and writes what it says as CQEs. */
+/* Polls a CQ by verbs and writes its completions as CQEs. */
 #include <errno.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ write_error(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 	return cq->wc_flags != 0 ? MLX5_CQE_RESP_ERR : MLX5_CQE_REQ_ERR;
 }
 
-/** A received packet. What verbs does not tell of it (headers, checksums, hash) stays 0. */
+/** A received packet. Fields that verbs does not report (headers, checksums, hash) stay 0. */
 static uint8_t
 write_packet(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 {
@@ -70,7 +70,7 @@ write_packet(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 	cqe->byte_cnt = rte_cpu_to_be_32(ibv_wc_read_byte_len(ex));
 	if (cq->wc_flags & IBV_WC_EX_WITH_CVLAN)
 		tci = ibv_wc_read_cvlan(ex);
-	/* Verbs has no flag for a stripped tag: one of all zeros goes unseen. */
+	/* Verbs has no flag for a stripped tag: a tag of all zeros is not seen. */
 	if (tci != 0) {
 		cqe->vlan_info = rte_cpu_to_be_16(tci);
 		cqe->l4_l3_hdr_type = MDV_HW_CQE_CV;

@@ -28,7 +28,7 @@ int mdv_cq_ibv_create(const struct mdv_device *device, uint32_t nb_cqes, uint64_
 /** See to it that the ring has @p want completions from @p ci on, if verbs has so many. */
 void mdv_cq_ibv_take(struct mdv_cq *cq, uint32_t ci, uint32_t want);
 
-/** In mode=dv the device has written what there is; in mode=ibv it is fetched. */
+/** In mode=dv the device has written the CQEs; in mode=ibv they are fetched here. */
 static inline void
 mdv_cq_look(struct mdv_cq *cq, uint32_t ci, uint32_t want)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A queue whose verbs objects are useless asks for others. Who replaces them is above the queues (a
- * receive queue's rules leave the device meanwhile), so a process registers it when it probes: each
- * its own, since the same code is elsewhere in another process.
+ * A queue whose verbs objects have failed asks for others. The functions that replace them are in a
+ * room above (they take a receive queue's rules out of the device), so each process registers them
+ * when it probes; their addresses differ between processes.
  */
 #ifndef MDV_RECOVER_OPS_H
 #define MDV_RECOVER_OPS_H

@@ -19,7 +19,7 @@
 #include "queue/rx/rx_refill.h"
 #include "queue/rx/rxq.h"
 
-/** What a burst function does beyond lengths and packet types: constant in each instance. */
+/** Work of a burst function beyond lengths and packet types: constant in each instance. */
 enum mdv_rx_opt {
 	MDV_RX_CSUM = 1 << 0,
 	MDV_RX_HASH = 1 << 1,
@@ -29,7 +29,7 @@ enum mdv_rx_opt {
 	MDV_RX_NB_OPTS = 1 << 5,
 };
 
-/** What a CQE says of the headers. */
+/** The headers as a CQE describes them. */
 struct mdv_rx_hdr_type {
 	uint32_t ptype; /**< RTE_PTYPE_* */
 	uint32_t csum;  /**< RTE_MBUF_F_RX_*CKSUM*; see mdv_rx_check_udp_csum() for UDP */
@@ -39,8 +39,8 @@ struct mdv_rx_hdr_type {
 extern const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024];
 
 /**
- * The CQE at cq_ci is not a received packet: count it, give its buffers back, and when the queue
- * has stopped, start it anew. cq_ci and wqe_ci have moved past it afterwards.
+ * The CQE at cq_ci is not a received packet: count it, give its buffers back, and restart the queue
+ * if it has stopped. cq_ci and wqe_ci have moved past it afterwards.
  */
 void mdv_rx_error(struct mdv_rxq *rxq);
 /**
@@ -58,9 +58,10 @@ extern const eth_rx_burst_t mdv_rx_vec512[MDV_RX_TIMESTAMP];
  * @p simd_bits bits (rte_vect_get_max_simd_bitwidth()), on this CPU.
  */
 eth_rx_burst_t mdv_rx_select(unsigned int opts, unsigned int simd_bits);
-/** @return what kept mdv_rx_select() from wider vectors; NULL: it has the widest there are. */
+/** @return the reason why mdv_rx_select() takes no wider vectors; NULL: it takes the widest. */
 const char *mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits);
-/** @return whether @p burst is one of ours, and what ethdev rx_burst_mode_get says of it. */
+/** @return whether @p burst is an instance of this driver; @p mode is filled for ethdev
+ * rx_burst_mode_get. */
 bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
 
 /** data_off, refcnt, nb_segs and port in one store. */
@@ -71,8 +72,8 @@ mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
 }
 
 /**
- * A packet of @p len bytes leaves the slot whose mbufs these are; the first is written as that of
- * one which lies in it alone.
+ * A packet of @p len bytes leaves the slot whose mbufs these are; the first mbuf is written as if
+ * the packet lay in it alone.
  * @return mbufs taken: holes
  */
 static __rte_always_inline uint32_t

@@ -5,8 +5,8 @@
  *
  * A packet costs its CQE line, the mbuf's first line (written) and a share of the mbufs[] and WQE
  * lines; line 0 of the queue is read, line 1 written once a burst. Vectors take packets by fours
- * (or first by eights, rx_eight.h) as far as they lie in one piece of the rings; what is left over
- * is taken one by one, and blocks of compressed CQEs as rx_mini.h says.
+ * (or first by eights, rx_eight.h) as far as they lie in one piece of the rings; the rest is taken
+ * one by one, and blocks of compressed CQEs as rx_mini.h says.
  */
 #ifndef MDV_RX_BURST_H
 #define MDV_RX_BURST_H
@@ -84,7 +84,7 @@ mdv_rx_prefetch_segments(const struct mdv_rxq *rxq, uint32_t nb, uint32_t nb_seg
 	}
 }
 
-/** What comes after a burst of @p nb packets. */
+/** The end of a burst of @p nb packets. */
 static __rte_always_inline void
 mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	const unsigned int opts, const bool vec)
@@ -108,8 +108,9 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 		rte_prefetch0_write(&rxq->ring.cqes[(rxq->pos.cq_ci + 1) & rxq->ring.mask]);
 		ahead = MDV_RX_AHEAD_MINI - nb;
 	}
-	/* What bursts to come write went through the pool and the ring since it was touched last;
-	 * it has the time that the application takes for these packets. */
+	/* Prefetch the mbufs that later bursts will write: they went through the pool and the ring
+	 * since they were last touched. The application's work on these packets hides the misses.
+	 */
 	mdv_rx_prefetch(rxq, ahead, nb, 0);
 	if (opts & MDV_RX_TIMESTAMP)
 		mdv_rx_prefetch(rxq, ahead, nb, 1);
@@ -229,7 +230,7 @@ mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_
 	pos->wqe_ci = rxq->pos.wqe_ci;
 }
 
-/** Take one packet, or what is in its place. @return whether there was something. */
+/** Take one packet, error or block. @return whether there was something. */
 static __rte_always_inline bool
 mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, const unsigned int opts, const bool vec)
@@ -321,7 +322,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 #define MDV_RX_AND_TIMESTAMP(X, name, opts) \
 	MDV_RX_AND_MARK(X, name, opts) \
 	MDV_RX_AND_MARK(X, name##_timestamp, (opts) | MDV_RX_TIMESTAMP)
-/** X(name, opts) for each set of options but MDV_RX_SCATTER; @p prefix names the one without any. */
+/** X(name, opts) for each set of options but MDV_RX_SCATTER; @p prefix names the one without
+ * any. */
 #define MDV_RX_OPTS_PLAIN(X, prefix) MDV_RX_AND_TIMESTAMP(X, prefix, 0)
 /** The same with MDV_RX_SCATTER. */
 #define MDV_RX_OPTS_SCATTER(X, prefix) \

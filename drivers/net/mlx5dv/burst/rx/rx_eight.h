@@ -8,8 +8,8 @@
  *           └──────────── rows ───> 32 bytes each, rearm_data to hash: lengths, TCI and hash
  *                                   now, the rest from what was looked up
  *
- * A line is read, or written, by one load or store. Whoever includes this before rx_burst.h gets
- * eights, then fours.
+ * A line is read, or written, by one load or store. A file that includes this before rx_burst.h
+ * gets eights, then fours.
  */
 #ifndef MDV_RX_EIGHT_H
 #define MDV_RX_EIGHT_H
@@ -136,7 +136,7 @@ mdv_rx_eight_marks(const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
 	return _mm512_inserti64x4(_mm512_castsi256_si512((__m256i)flags[0]), (__m256i)flags[1], 1);
 }
 
-/** What eights add up to. */
+/** Sums over eights. */
 struct mdv_rx_eight_sums {
 	__m512i facts_lens, hdr_types;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mode=ibv: the burst of the queue, between what verbs has and what verbs gets (queue/rx_ibv.h). */
+/* mode=ibv: the burst of the queue, between verbs' completions and verbs' receive requests
+ * (queue/rx_ibv.h). */
 #include <ethdev_driver.h>
 
 #include "queue/cq_ibv.h"
@@ -26,7 +27,7 @@ mdv_rx_ibv_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
 	struct mdv_rxq *rxq = queue;
 	uint16_t nb;
 
-	/* The ring of a stopped queue looks refilled, and of one that could not be made anew. */
+	/* The ring looks refilled if the queue is stopped or could not be recreated. */
 	if (!rxq->ready) {
 		if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_BROKEN)
 			mdv_recover_ops.rx(rxq);

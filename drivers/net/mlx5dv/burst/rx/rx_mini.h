@@ -3,7 +3,7 @@
  * @file
  * Blocks of compressed CQEs (cq.h says what they look like in the ring).
  *
- * A block is expanded as a whole: what its packets have in common is worked out once, from the
+ * A block is expanded as a whole: the fields that its packets share are computed once, from the
  * title, and goes into their mbufs together with each mini CQE's length and hash. After that the
  * CQ is done with it, and bursts take the packets as pointers, as many as they ask for. So a burst
  * of one costs no second look at the title, and the ring never waits for an application that is
@@ -60,7 +60,7 @@ struct mdv_rx_mini_at {
 	uint8_t log2_segs;
 };
 
-/** What the bytes of a block's packets add up to. */
+/** Sum of the bytes of a block's packets. */
 struct mdv_rx_mini_bytes {
 	mdv_vec four; /**< in the lanes' lower halves */
 	uint64_t one;
@@ -131,7 +131,7 @@ mdv_rx_mini_mark(const struct mdv_rxq *rxq, uint32_t nb, uint32_t mark)
 	}
 }
 
-/** Hand out what is ready, at most @p nb_pkts packets. @return how many that are */
+/** Hand out packets that are ready, at most @p nb_pkts. @return their number */
 static __rte_always_inline uint16_t
 mdv_rx_mini_hand_out(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
@@ -169,7 +169,7 @@ mdv_rx_mini_hand_out(
 	return nb;
 }
 
-/** What a burst that could not hold all of a block has left. @return packets taken */
+/** Take packets of a block that earlier bursts had no place for. @return packets taken */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_mini_take(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
@@ -187,7 +187,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 
 	common.vlan_tci = 0;
 	common.hash.fdir.hi = 0;
-	/* Of the timestamps there is that of the first packet only, so nobody gets one. */
+	/* A block has the timestamp of its first packet only, so no packet gets one. */
 	rxq->ready_csum |= mdv_rx_offloads(rxq, &common, title, opts & ~MDV_RX_TIMESTAMP);
 	like = (struct mdv_rx_mini_like){
 		.rearm = rxq->rearm,
@@ -205,8 +205,8 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 
 /**
  * The CQE at cq_ci is the title of a block, and so may be those behind it: expand them, and hand
- * out at most @p nb_pkts packets. @return how many; cq_ci and wqe_ci have moved, and ready_csum is
- * what any of them says.
+ * out at most @p nb_pkts packets. @return how many; cq_ci and wqe_ci have moved, and ready_csum has
+ * the flags that any of them has.
  */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,

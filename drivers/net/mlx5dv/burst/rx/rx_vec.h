@@ -33,7 +33,7 @@ static_assert(offsetof(struct rte_mbuf, vlan_tci) == offsetof(struct rte_mbuf, r
 static_assert(offsetof(struct rte_mbuf, hash.rss) == offsetof(struct rte_mbuf, rearm_data) + 28,
 	"lane 3 of an mbuf");
 
-/** What the packets of a block have in common. */
+/** Fields that the packets of a block share. */
 struct mdv_rx_mini_like {
 	uint64_t rearm;
 	uint64_t flags;
@@ -41,7 +41,7 @@ struct mdv_rx_mini_like {
 	uint32_t tci; /**< from bit 16 on, as it is stored beside data_len */
 };
 
-/** What a run of vectors adds up to. */
+/** Sums over a run of vectors. */
 struct mdv_rx_vec_sums {
 	mdv_vec bytes;
 	mdv_vec flags; /**< of any packet */

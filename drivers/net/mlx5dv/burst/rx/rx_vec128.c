@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receive burst with vectors of 128 bits: SSE4.2, NEON: what every CPU that we build for has.
- */
+/* The receive burst with vectors of 128 bits: SSE4.2, NEON: every CPU that the driver is built for
+ * has them. */
 #include "rx_burst.h"
 
 #define BURST(name, opts) MDV_RX_INSTANCE(name, opts, true)

@@ -20,7 +20,7 @@
 #include "queue/tx/txq.h"
 #include "queue/tx/txq_ring.h"
 
-/** What a burst function does beyond sending one segment: constant in each instance. */
+/** Work of a burst function beyond sending one segment: constant in each instance. */
 enum mdv_tx_opt {
 	MDV_TX_MULTI = 1 << 0, /**< several segments a packet */
 	MDV_TX_CSUM = 1 << 1,
@@ -33,7 +33,7 @@ enum mdv_tx_opt {
 	MDV_TX_NB_OPTS = 1 << 7,
 };
 
-/** What came of the first packet that a function was given to send. */
+/** Result for the first packet that a function was given to send. */
 enum mdv_tx_status {
 	MDV_TX_SENT,    /**< it has its WQE */
 	MDV_TX_NO_ROOM, /**< it has to wait until more WQEs complete */
@@ -49,7 +49,7 @@ void mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf);
 /** mdv_tx_put() for memory that is not the last hit's. */
 bool mdv_tx_put_far(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *seg);
-/** A CQE reports an error: start the queue anew. cq_ci has not moved past it. */
+/** A CQE reports an error: restart the queue. cq_ci has not moved past it. */
 void mdv_tx_error(struct mdv_txq *txq);
 /** ethdev tx_done_cleanup, tx_descriptor_status. */
 int mdv_tx_done_cleanup(void *txq, uint32_t free_cnt);
@@ -71,9 +71,10 @@ uint16_t mdv_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
  * @p simd_bits bits, on this CPU; 0 where the device does not take many packets a WQE.
  */
 eth_tx_burst_t mdv_tx_select(unsigned int opts, unsigned int simd_bits);
-/** @return what kept mdv_tx_select() from wider vectors; NULL: it has the widest there are. */
+/** @return the reason why mdv_tx_select() takes no wider vectors; NULL: it takes the widest. */
 const char *mdv_tx_select_limited_by(unsigned int opts, unsigned int simd_bits);
-/** @return whether @p burst is one of ours, and what ethdev tx_burst_mode_get says of it. */
+/** @return whether @p burst is an instance of this driver; @p mode is filled for ethdev
+ * tx_burst_mode_get. */
 bool mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode);
 
 /** Mbufs of the packet whose first one is at @p tail. */

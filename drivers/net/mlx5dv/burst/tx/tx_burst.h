@@ -45,7 +45,7 @@ mdv_tx_burst_plain(struct rte_mbuf *const *mbufs, const struct rte_mempool *pool
 }
 
 /**
- * Free what a completion has released: mbufs [tail, to). Once a burst at most, so it is one
+ * Free the mbufs that a completion has released: [tail, to). Once a burst at most, so it is one
  * function for all instances of a file.
  * @param look shared mbufs or several pools are possible
  */
@@ -74,7 +74,7 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 			rte_compiler_barrier();
 			rte_mempool_put_bulk(pool, (void **)mbufs, n);
 		} else {
-			/* Odd ones come in runs: what is freed at once goes to the pool at once. */
+			/* Such mbufs come in runs: those freed together go to the pool together. */
 			mdv_txq_ring_release(
 				txq, txq->pos.tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
 		}
@@ -113,7 +113,7 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 		txq, txq->ring.dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
 }
 
-/** What comes before sending. @return where the queue is */
+/** The start of a burst: take completions. @return the queue's position */
 static __rte_always_inline struct mdv_tx_pos
 mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 {
@@ -170,7 +170,7 @@ mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint3
 }
 
 /**
- * Send as many packets as there are that take long WQEs: chains, and what is to be cut up.
+ * Send as many packets as there are that take long WQEs: chains, and packets to be segmented.
  * @return MDV_TX_SENT: at least the first, and @p pos has moved; MDV_TX_WHOLE when it is no such
  * packet
  */
@@ -233,7 +233,8 @@ mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	return status;
 }
 
-/** Send what there is room for, from @p pos on, and ring. @return packets of the burst taken */
+/** Send as many packets as there is room for, from @p pos on, and ring the doorbell. @return
+ * packets of the burst taken */
 static __rte_always_inline uint16_t
 mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_tx_pos pos, const unsigned int opts, const bool vec)
@@ -293,8 +294,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	MDV_TX_AND_FAST_FREE(X, name, opts) \
 	MDV_TX_AND_FAST_FREE(X, name##_csum, (opts) | MDV_TX_CSUM) \
 	MDV_TX_AND_FAST_FREE(X, name##_tso, (opts) | MDV_TX_CSUM | MDV_TX_TSO)
-/** X(name, opts) for each set of options that has neither MDV_TX_INLINE_L2 nor MDV_TX_SWP; @p prefix
- * names the one without any. */
+/** X(name, opts) for each set of options that has neither MDV_TX_INLINE_L2 nor MDV_TX_SWP;
+ * @p prefix names the one without any. */
 #define MDV_TX_OPTS_PLAIN(X, prefix) MDV_TX_AND_CSUM_TSO(X, prefix, 0)
 /** The same with MDV_TX_INLINE_L2. */
 #define MDV_TX_OPTS_INLINE(X, prefix) \
@@ -304,8 +305,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	X(prefix##_swp, MDV_TX_SWP_OPTS) \
 	X(prefix##_swp_fast_free, MDV_TX_SWP_OPTS | MDV_TX_FAST_FREE)
 
-/** An instance: sends up to nb_pkts packets; fewer when the ring is full. What cannot be sent is
- * freed and counted. */
+/** An instance: sends up to nb_pkts packets; fewer when the ring is full. Packets that cannot
+ * be sent are freed and counted. */
 #define MDV_TX_INSTANCE(name, opts) \
 	static uint16_t \
 	name(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
@@ -313,8 +314,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		return mdv_tx_burst_rest( \
 			txq, pkts, nb_pkts, mdv_tx_burst_start(txq, opts, false), opts, false); \
 	}
-/** The same with vectors. What is not usual has a function of its own: it would take the registers
- * of what is. */
+/** The same with vectors. Unusual packets are sent by a function of their own, so that they cost
+ * the usual path no registers. */
 #define MDV_TX_INSTANCE_VEC(name, opts) \
 	static __rte_noinline uint16_t \
 	name##_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, \

@@ -6,16 +6,16 @@
  *     0      16            32
  *     ctrl   eth with tag  data     one WQEBB a packet
  *
- * They must ask for the same checksums, lie in one mbuf each, and not be cut up; tags differ. In
- * 64-bit lanes, ctrl and eth are the four columns below, so a WQE is one store of 32 bytes and one
- * of 16.
+ * They must ask for the same checksums, lie in one mbuf each, and need no segmentation; tags
+ * differ. In 64-bit lanes, ctrl and eth are the four columns below, so a WQE is one store of 32
+ * bytes and one of 16.
  */
 #ifndef MDV_TX_EACH_H
 #define MDV_TX_EACH_H
 
 #include "tx_vec.h"
 
-/** What four WQEs have in common. */
+/** Fields that four WQEs share. */
 struct mdv_tx_each_common {
 	struct mdv_tx_vec_common vec;
 	mdv_vec order; /**< ctrl 63:0 of the first four WQEs, in CPU order */
@@ -43,7 +43,7 @@ mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint1
 	};
 }
 
-/** Four WQEs. @return false when one of the packets must be looked at by itself */
+/** Four WQEs. @return false when one of the packets must be sent by itself */
 static __rte_always_inline bool
 mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts, uint8_t *wqes,
 	mdv_vec *bytes, const unsigned int opts)

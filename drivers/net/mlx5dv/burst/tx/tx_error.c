@@ -3,7 +3,7 @@
 #include "tx.h"
 #include "tx_tso.h"
 
-/** Mbufs, from @p tail on, of the WQE at ci; 0 when what is there makes no sense. @param nb_bbs its
+/** Mbufs, from @p tail on, of the WQE at ci; 0 when the WQE makes no sense. @param nb_bbs its
  * WQEBBs */
 static uint32_t
 wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
@@ -75,15 +75,15 @@ mdv_tx_error(struct mdv_txq *txq)
 	txq->nb_stops++;
 	txq->stop_wqe = rte_be_to_cpu_16(err->wqe_counter);
 	txq->stop_syndrome = err->syndrome;
-	/* Completions of what was flushed behind it are none of those that were asked for. */
+	/* CQEs of WQEs flushed behind the failed one are not completions that a burst requested. */
 	if (!txq->lost) {
 		flight_complete(txq, txq->stop_wqe);
 		flight_drop(txq);
 	}
 	txq->pos.cq_ci++;
 	if (txq->ring.broken || mdv_txq_ring_recover(txq, txq->stop_syndrome) != 0) {
-		/* The device may still read the packets: they are freed when the queue is made
-		 * anew, or stopped. */
+		/* The device may still read the packets: they are freed when the queue is recreated
+		 * or stopped. */
 		mdv_txq_ring_look_full(txq);
 		txq->ring.broken = true;
 		return;

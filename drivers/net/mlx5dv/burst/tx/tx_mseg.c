@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WQEs of packets of several segments. Not part of the burst's template: what costs here, the
- * segments, is the same in all instances. */
+/* WQEs of packets of several segments. Not part of the burst's template: the cost is in the
+ * segments and the same in all instances. */
 #include "base/vec.h"
 #include "tx_mseg.h"
 #include "tx_one.h"
@@ -8,12 +8,12 @@
 /** Of refcnt and nb_segs, in rearm_data. */
 #define COUNTS_OFF 2
 
-/** What packets have in common that follow each other. */
+/** Fields that packets share which follow each other. */
 struct like {
 	uint64_t ol_flags; /**< of the mbuf */
 	uint64_t eth[2];   /**< Ethernet segment but for the tag */
 	bool tagged;       /**< a tag is inserted */
-	bool cut;          /**< to be cut up */
+	bool cut;          /**< to be segmented */
 };
 
 __rte_noinline enum mdv_tx_status
@@ -44,7 +44,7 @@ mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uin
 		at++;
 	}
 	*ds = at;
-	/* Whoever frees it will go by nb_segs. */
+	/* The packet is freed by its nb_segs, so the chain must have as many. */
 	return n == nb_segs ? MDV_TX_SENT : MDV_TX_BAD;
 }
 
@@ -155,7 +155,7 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 		if (n == 0 || mbuf->ol_flags != like.ol_flags)
 			like_take(&like, mbuf, opts);
 		if (n != 0) {
-			/* The first one is known to be a chain, and not to be cut up. */
+			/* The first one is known to be a chain, and not to be segmented. */
 			if (mbuf->nb_segs < 2 || like.cut)
 				break;
 			left = room - (uint16_t)(pos->pc - pc);

@@ -3,8 +3,8 @@
  * @file
  * Packets of several segments, one WQE each.
  *
- * The queue has their mbufs one by one, so who frees them need not follow next, which lies in a
- * line of its own.
+ * The queue stores each mbuf of a packet, so freeing them does not read mbuf->next, which is in
+ * another cache line.
  */
 #ifndef MDV_TX_MSEG_H
 #define MDV_TX_MSEG_H
@@ -25,9 +25,9 @@ enum mdv_tx_status mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf,
 #define MDV_TX_MSEG_AHEAD 4
 
 /**
- * Have on their way what packets behind number @p n of @p nb are read from: both lines of the mbuf,
- * for next and what offloads ask for are in the second, and when these are there, what comes after
- * them: the next segment's mbuf, or the headers.
+ * Prefetch for the packets behind number @p n of @p nb: both lines of the mbuf, as next and the
+ * offload fields are in the second; and for packets whose lines have arrived, the next segment's
+ * mbuf or the headers.
  */
 static __rte_always_inline void
 mdv_tx_mseg_prefetch(struct rte_mbuf *const *pkts, uint32_t n, uint32_t nb, const bool next)
@@ -48,7 +48,8 @@ mdv_tx_mseg_prefetch(struct rte_mbuf *const *pkts, uint32_t n, uint32_t nb, cons
 	rte_prefetch0(RTE_PTR_ADD(soon->next, RTE_CACHE_LINE_MIN_SIZE));
 }
 
-/** The same of the first packets of @p nb, all at once; for who has not looked at more than one. */
+/** The same for the first packets of @p nb, all at once; for a caller that has read only one of
+ * them. */
 static __rte_always_inline void
 mdv_tx_mseg_prefetch_first(struct rte_mbuf *const *pkts, uint32_t nb)
 {
@@ -60,7 +61,7 @@ mdv_tx_mseg_prefetch_first(struct rte_mbuf *const *pkts, uint32_t nb)
 	}
 }
 
-/** What is free in one piece: neither ring ends in it. */
+/** Free room in one piece: neither ring ends in it. */
 struct mdv_tx_mseg_room {
 	uint32_t bbs;
 	uint32_t slots; /**< of mbufs */
@@ -111,7 +112,7 @@ mdv_tx_mseg_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip
 		if (--left == 0)
 			return data;
 		mbuf = mbuf->next;
-		/* Whoever frees it will go by nb_segs. */
+		/* The packet is freed by its nb_segs, so the chain must have as many. */
 		if (unlikely(mbuf == NULL))
 			return start;
 	}
@@ -120,15 +121,15 @@ mdv_tx_mseg_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip
 /**
  * Make segments mbufs by themselves again, as they are in a pool, by fours.
  * @param mbufs   behind the last are MDV_TX_RELEASE_AHEAD more, or NULLs
- * @return how many of @p nb go back into @p pool as they are; what is behind them is to be freed,
- * though next may be NULL already
+ * @return how many of @p nb go back into @p pool as they are; the caller frees the rest, where next
+ * may be NULL already
  */
 uint32_t mdv_tx_mseg_undo(
 	struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_mempool *pool);
 
 /**
- * Build the WQEs of as many of @p nb packets as are chains and not to be cut up, in at most @p room
- * WQEBBs; the first is one.
+ * Build the WQEs of as many of @p nb packets as are chains and not to be segmented, in at most @p
+ * room WQEBBs; the first is one.
  * @param opts enum mdv_tx_opt
  * @return MDV_TX_SENT: one packet at least, and @p pos has moved past all that were; otherwise
  * MDV_TX_NO_ROOM or MDV_TX_BAD, and nothing was touched

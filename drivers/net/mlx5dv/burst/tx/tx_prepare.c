@@ -88,7 +88,7 @@ put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
 	return 0;
 }
 
-/** Checksum of the pseudo header, of TCP to be cut up without its length. */
+/** Checksum of the pseudo header, for TCP to be segmented without the length. */
 static int
 put_pseudo(struct rte_mbuf *mbuf, uint32_t l3, uint32_t field)
 {
@@ -105,8 +105,8 @@ put_pseudo(struct rte_mbuf *mbuf, uint32_t l3, uint32_t field)
 }
 
 /**
- * The fields as the sender of a datagram with checksum offload leaves them. The device does not
- * look at what is in them, but what copies packets before it (a capture, a virtual device) does.
+ * The fields as the sender of a datagram with checksum offload leaves them. The device ignores
+ * these fields, but captures and virtual devices that see the packet first use them.
  */
 static int
 fill_checksums(struct rte_mbuf *mbuf)

@@ -37,7 +37,7 @@ static const struct {
 };
 /* clang-format on */
 
-/** What the instance does that serves @p opts. A device with the software parser wants no headers
+/** Options of the instance that serves @p opts. A device with the software parser wants no headers
  * inlined. */
 static unsigned int
 served_by(unsigned int opts)

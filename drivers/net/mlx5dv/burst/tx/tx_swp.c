@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the software parser is told. */
+/* Header offsets and types for the software parser. */
 #include "tx_swp.h"
 
 /** Where headers start, in bytes; 0: there is none to be found. */

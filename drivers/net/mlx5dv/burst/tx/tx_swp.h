@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Packets in tunnels that the device does not know: it is told where the headers are, and its
- * software parser goes by that.
+ * Packets in tunnels that the device does not know: the WQE says where the headers are, for its
+ * software parser.
  */
 #ifndef MDV_TX_SWP_H
 #define MDV_TX_SWP_H
@@ -10,7 +10,8 @@
 #include "queue/tx/tx_wqe.h"
 #include "tx.h"
 
-/** What the instances of the burst do that do it, which are for rare packets: all else, too. */
+/** Options of the two instances that use the software parser. They serve rare packets, so one
+ * instance has all options. */
 #define MDV_TX_SWP_OPTS (MDV_TX_SWP | MDV_TX_TSO | MDV_TX_CSUM | MDV_TX_VLAN | MDV_TX_MULTI)
 /** Offloads of ethdev that ask for it. */
 #define MDV_TX_SWP_OFFLOADS (RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO | RTE_ETH_TX_OFFLOAD_IP_TNL_TSO)

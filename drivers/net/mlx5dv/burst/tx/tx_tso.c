@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WQEs of packets that the device cuts up. Not part of the burst's template: what costs here, the
- * headers, is the same in all instances. */
+/* WQEs of packets that the device segments. Not part of the burst's template: the cost is in the
+ * headers and the same in all instances. */
 #include "base/dm_mbuf.h"
 #include "tx_mseg.h"
 #include "tx_tso.h"
@@ -9,7 +9,7 @@
 #define UNITS_MIN ((MDV_TX_TSO_HEADER_MIN - MDV_TX_WQE_INLINE_START + 15) / 16)
 
 /** Division by the segment size becomes a product. It is exact: the payload, of fewer than 64 mbufs
- * and so below 2^22, times what the inverse is too large by, below 2^14, stays below 2^40 (Granlund
+ * and so below 2^22, times the error of the inverse, below 2^14, stays below 2^40 (Granlund
  * and Montgomery 1994). */
 #define INVERSE_SHIFT 40
 
@@ -38,7 +38,7 @@ mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames)
 	return (uint64_t)more * header;
 }
 
-/** @return false: not to be cut up. */
+/** @return false: it cannot be segmented. */
 static __rte_noinline bool
 template_take(
 	struct mdv_tx_tso_template *tso_template, const struct rte_mbuf *mbuf, bool insert_vlan)

@@ -6,7 +6,7 @@
  *     0     16             32                            any WQEBB, the ring's first too
  *     ctrl  eth, mss  2    all headers, in full units    data    data ...
  *
- * Headers are inlined, with the tag to be inserted, because the device writes them anew for each
+ * Headers are inlined, with the tag to be inserted, because the device writes them again for each
  * segment; the data segments have the payload.
  */
 #ifndef MDV_TX_TSO_H
@@ -24,7 +24,7 @@
 /** Data offset of 4 bits, in words. */
 #define MDV_TX_TSO_TCP_MAX 60u
 
-/** Bit of mdv_tx_csum_index() that a packet has which may be cut up: it needs a TCP checksum. */
+/** Bit of mdv_tx_csum_index() of a packet to be segmented: it needs a TCP checksum. */
 static __rte_always_inline uint32_t
 mdv_tx_tso_csum(uint64_t ol_flags)
 {

@@ -7,9 +7,10 @@
 #include "state/port.h"
 
 /*
- * What a mini CQE does not say is the title's, and the device puts only packets together that agree
- * in it: packet type, checksum verdicts, VLAN tag, flow tag, kind of hash. So no offload needs more
- * than the hash itself, but for timestamps, which differ. CSUM_STRIDX is for striding queues.
+ * A mini CQE takes its other fields from the title, and the device puts only packets together that
+ * agree in it: packet type, checksum verdicts, VLAN tag, flow tag, kind of hash. So no offload
+ * needs more than the hash itself, but for timestamps, which differ. CSUM_STRIDX is for striding
+ * queues.
  */
 /* clang-format off */
 /** The best first. */

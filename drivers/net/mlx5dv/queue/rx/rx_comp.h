@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Whether completions of received packets are compressed, and what keeps them from it. */
+/** @file Whether completions of received packets are compressed, and if not, why. */
 #ifndef MDV_RX_COMP_H
 #define MDV_RX_COMP_H
 

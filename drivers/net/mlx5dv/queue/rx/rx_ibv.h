@@ -6,9 +6,9 @@
  *     verbs completions ──> CQEs ──> the burst ──> WQEs ──> ibv_post_wq_recv()
  *                           cq_ibv   rx_burst.h    refill   here
  *
- * The WQE ring is memory of ours in the device's format. [ibv.posted, wqe_pi) has been refilled and
- * is for verbs to take. So a queue is in either mode received from, scattered, counted, recovered
- * and drained by the same code.
+ * The driver allocates the WQE ring, in the device's format. [ibv.posted, wqe_pi) has been refilled
+ * and is to be posted by verbs. So a queue is in either mode received from, scattered, counted,
+ * recovered and drained by the same code.
  */
 #ifndef MDV_RX_IBV_H
 #define MDV_RX_IBV_H
@@ -21,7 +21,7 @@ struct mdv_rxq;
 uint64_t mdv_rx_ibv_wc_flags(const struct mdv_rxq *rxq);
 /** Make the ring of a queue that has its WQ. @return 0, -ENOMEM, logged. */
 int mdv_rx_ibv_attach(struct mdv_rxq *rxq, uint32_t nb_wqes);
-/** The WQ is gone. */
+/** The WQ has been destroyed. */
 void mdv_rx_ibv_detach(struct mdv_rxq *rxq);
 /** Give verbs the WQEs that it does not have yet; those it does not take wait for the next call. */
 void mdv_rx_ibv_post(struct mdv_rxq *rxq);

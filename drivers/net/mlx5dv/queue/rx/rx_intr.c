@@ -186,7 +186,7 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 		return -ENOTSUP;
 	/* One that fired since has used its number up. */
 	events_take(rxq, wake);
-	/* Its CQ fires for nothing any more. Polled, the queue is made anew. */
+	/* Its CQ raises no more events. The next poll recreates the queue. */
 	if (mdv_rxq_is_broken(rxq))
 		mdv_rx_wake_now(wake);
 	if (rxq->objs.cq.ex != NULL) {

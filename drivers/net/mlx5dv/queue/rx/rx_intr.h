@@ -29,7 +29,7 @@ void mdv_rx_intr_destroy(struct rte_eth_dev *dev);
 /** @return the queue's channel, NULL without interrupts. */
 struct ibv_comp_channel *mdv_rx_intr_channel(const struct mdv_port *port, uint16_t idx);
 
-/** Wake who waits for the queue, if anybody does: it is to be polled. */
+/** Wake the thread that waits for the queue, if there is one: it is to poll. */
 void mdv_rx_intr_wake(const struct mdv_port *port, uint16_t idx);
 
 /** ethdev rx_queue_intr_enable, rx_queue_intr_disable: by the polling thread. */

@@ -118,11 +118,11 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 		mdv_rx_refill_scattered(rxq);
 	else
 		mdv_rx_refill(rxq, mdv_rx_post);
-	/* A pool that fails may have written there what it keeps. */
+	/* A pool that fails may have written pointers there that it keeps. */
 	for (i = rxq->ring.log2_segs == 0 ? rxq->pos.wqe_pi : nb_mbufs; i < nb_mbufs; i++)
 		rxq->ring.mbufs[i] = NULL;
 	/* Counted by the refill only where there are several a WQE; the port's burst may scatter
-	 * all the same. */
+	 * nevertheless. */
 	if (rxq->ring.log2_segs == 0)
 		rxq->nb_empty = nb_mbufs - rxq->pos.wqe_pi;
 	return rxq->pos.wqe_pi == rxq->ring.mask + 1 ? 0 : -ENOMEM;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Mbufs into the WQEs of a receive queue, and out of them. The polling thread's, or of a queue that
- * nobody polls.
+ * Mbufs into the WQEs of a receive queue, and out of them. For the polling thread, or while no
+ * thread polls the queue.
  */
 #ifndef MDV_RX_REFILL_H
 #define MDV_RX_REFILL_H
@@ -16,7 +16,7 @@
 #include "base/pool.h"
 #include "rxq.h"
 
-/** The refill for WQEs of several segments: replaces what is missing in each. */
+/** The refill for WQEs of several segments: replaces the mbufs missing in each. */
 void mdv_rx_refill_scattered(struct mdv_rxq *rxq);
 /** The pool cannot give @p nb mbufs: count it and take fewer. @return how many of @p mbufs are
  * filled. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What an application waits for: a descriptor that is readable when packets have come.
+ * The descriptor that an application waits for: readable when packets have come.
  *
  *     fd ──> epoll ──> completion channel   packets that the device has
  *                 └──> self                 what no CQ fires for
  *
- * That is a CQ in error; and in mode=ibv packets that were fetched, as they are by whoever counts
- * them, and not taken.
+ * `self` fires for a CQ in error, and in mode=ibv for packets that rx_queue_count has fetched from
+ * verbs and no burst has taken.
  */
 #ifndef MDV_RX_WAKE_H
 #define MDV_RX_WAKE_H

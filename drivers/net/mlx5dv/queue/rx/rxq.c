@@ -406,7 +406,7 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 		enable_runtime_opt(rxq, MDV_RX_RUNTIME_VLAN);
 	mdv_queue_list_lock_objects(&port->queues);
 	rxq->vlan_strip = on;
-	/* A stopped queue's WQ is told when it starts. */
+	/* The WQ of a stopped queue is modified when it starts. */
 	ret = rxq->ready ? mdv_rxq_ring_strip(rxq) : 0;
 	if (ret != 0)
 		rxq->vlan_strip = !on;

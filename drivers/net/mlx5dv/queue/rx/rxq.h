@@ -53,15 +53,15 @@ struct mdv_port;
 #define MDV_RX_REFILL_MIN 64
 
 /**
- * What CQEs may come to say while the queue is being polled. Looked up by each burst and set before
- * the device is told to begin: a change of the burst function would not reach a thread that is
- * inside of the old one.
+ * CQE contents that may appear while the queue is polled. Each burst reads the set, which changes
+ * before the device does: a change of the burst function would not reach a thread that is inside of
+ * the old one.
  */
 enum mdv_rx_runtime_opt {
 	MDV_RX_RUNTIME_MARK = 1 << 0,   /**< a rule may tag packets */
 	MDV_RX_RUNTIME_VLAN = 1 << 1,   /**< VLAN tags may be stripped */
 	MDV_RX_RUNTIME_MINI = 1 << 2,   /**< CQEs may be compressed */
-	MDV_RX_RUNTIME_BROKEN = 1 << 3, /**< none will come: the queue has to be made anew */
+	MDV_RX_RUNTIME_BROKEN = 1 << 3, /**< none will come: the queue has to be recreated */
 };
 
 struct mdv_rx_counters {
@@ -167,11 +167,11 @@ void mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx);
 /** Each returns 0 or a negative errno, logged; the queue is as before on failure. */
 int mdv_rxq_create(struct mdv_port *port, uint16_t idx);
 int mdv_rxq_start(struct mdv_port *port, uint16_t idx);
-/** The queue must not be polled meanwhile; what it has not handed out is lost. */
+/** No thread may poll the queue until it returns; packets not yet received are lost. */
 int mdv_rxq_stop(struct mdv_port *port, uint16_t idx);
 /** Undo all of it, when no rule points at the queue any more. */
 void mdv_rxq_destroy(struct mdv_port *port, uint16_t idx);
-/** Destroy what was left of queues that were released while rules pointed at them. */
+/** Destroy the objects of queues that were released while rules pointed at them. */
 void mdv_rxq_destroy_parked(struct mdv_port *port);
 /** @return the queue's WQ, NULL while the port is stopped or the queue is not set up. */
 struct ibv_wq *mdv_rxq_wq(const struct mdv_port *port, uint16_t idx);

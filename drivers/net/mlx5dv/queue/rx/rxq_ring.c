@@ -119,7 +119,8 @@ cq_create(struct mdv_rxq *rxq, uint32_t nb_cqes)
 
 /**
  * Take all CQEs. Every slot becomes INVALID: when a WQ leaves the state RESET, libmlx5 looks for
- * CQEs of it from an index on that is not ours, and moves the consumer counter by what it finds.
+ * CQEs of it from its own index on, not the driver's, and moves the consumer counter by the number
+ * found.
  * @return packets among them
  */
 static uint32_t
@@ -325,10 +326,11 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 		return ret;
 	rxq->count.errors += cq_drain(rxq);
 	mdv_rx_drain(rxq);
-	/* The rings are consistent all the same. */
+	/* If the WQ cannot be started, the rings are still consistent and the queue is marked
+	 * broken, to be recreated. */
 	if (modify_state(rxq, IBV_WQS_RDY) != 0)
 		mdv_rxq_ring_break(rxq);
-	/* What the pool cannot give now is filled in by the next bursts. */
+	/* If the pool runs short, the next bursts refill the rest. */
 	mdv_rx_fill(rxq);
 	return 0;
 }

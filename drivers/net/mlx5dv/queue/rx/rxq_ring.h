@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
 /**
  * @file
  * The device's half of a receive queue: its CQ and WQ, made, emptied, set going.
  *
  *                 create           ready
- *     (nothing) ──────────> reset ───────> ready      reset: packets for the WQ are dropped; rules
- *               <──────────       <───────            and RSS may point at it all the same. The
- * rings destroy          reset              look full and empty at once: a burst does nothing.
+ *     (nothing) ──────────> reset ───────> ready
+ *               <──────────       <───────
+ *                 destroy          reset
+ *
+ * In state reset the WQ drops packets; rules and RSS may still point at it. The rings look full and
+ * empty at once, so a burst does nothing.
  */
+/* clang-format on */
 #ifndef MDV_RXQ_RING_H
 #define MDV_RXQ_RING_H
 
@@ -35,9 +40,8 @@ int mdv_rxq_ring_strip(struct mdv_rxq *rxq);
  */
 int mdv_rxq_ring_reset(struct mdv_rxq *rxq);
 /**
- * The device has stopped the WQ with this syndrome: throw away what is in the rings and start it
- * anew. Called by the polling thread. @return 0, or a negative errno, logged, when nothing was
- * touched.
+ * The device has stopped the WQ with this syndrome: drop the packets in the rings and restart it.
+ * Called by the polling thread. @return 0, or a negative errno, logged, when nothing was touched.
  */
 int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
 
@@ -47,7 +51,7 @@ void mdv_rxq_ring_break(struct mdv_rxq *rxq);
 void mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from);
 /**
  * Give a ready queue that no rule points at the objects of @p fresh, which are reset, and let the
- * device use them; its own are destroyed. What the pool cannot give now is filled in by bursts.
+ * device use them; its own are destroyed. If the pool runs short, bursts refill the rest.
  * @return 0, or a negative errno, logged: the queue is reset, or as it was, and nothing is left of
  * @p fresh
  */

@@ -23,8 +23,8 @@ static const struct {
 	{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
 };
 
-/** Tunnels in which the device finds the inner headers, if it has the capability; without one it is
- * told where they are. */
+/** Tunnels in which the device finds the inner headers, if it has the capability; without it the
+ * WQE says where they are. */
 static const struct {
 	uint64_t ol_flags;
 	uint32_t capability;

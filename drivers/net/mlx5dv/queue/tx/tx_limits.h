@@ -11,7 +11,7 @@
 /** Longest headers, with the tag: those of VXLAN over IPv6 with all TCP options fit. What DPDK's
  * mlx5 driver asks of the hardware (mlx5_defs.h MLX5_MAX_TSO_HEADER). */
 #define MDV_TX_TSO_HEADER_MAX 192u
-/** Segments of a packet to be cut up that always fit. */
+/** Segments of a TSO packet that always fit. */
 #define MDV_TX_TSO_SEGS_MAX                                                                        \
 	(MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD -                                                      \
 		(MDV_TX_TSO_HEADER_MAX - MDV_TX_WQE_INLINE_START + 15) / 16)

@@ -67,7 +67,7 @@ setup_running(struct mdv_txq *txq)
 
 	if (parked == NULL)
 		return mdv_txq_ring_create(txq);
-	/* Verbs has made room for what the queue was set up for. */
+	/* Verbs sized the QP for the queue's descriptors and, in mode=ibv, for its offloads. */
 	if (parked->nb_desc != txq->nb_desc ||
 		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {
 		mdv_txq_ring_destroy(parked);

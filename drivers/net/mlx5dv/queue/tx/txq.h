@@ -15,8 +15,8 @@
  *
  * A WQE may carry many packets (tx_vec.h), one packet many WQEBBs, so both are counted. At least a
  * quarter of either ring is never without a requested completion behind it, so a full ring always
- * drains. The mbufs of a chain are there one by one: whoever frees them need not follow next, which
- * is in a line of its own and mostly a miss.
+ * drains. Each mbuf of a chain is stored: freeing them does not read next, which is in another line
+ * and mostly a miss.
  *
  * Owner: the sending thread; counters are read by others without order.
  */
@@ -52,7 +52,7 @@ struct mdv_port;
  * least. */
 #define MDV_TX_REQUEST_MIN 32
 
-/** What a queue was set up for, and its device takes; 0 where nothing was asked for. */
+/** Limits for the offloads that a queue was set up with; 0 where none was requested. */
 struct mdv_tx_limits {
 	uint64_t ol_flags;    /**< that a packet may have, of RTE_MBUF_F_TX_OFFLOAD_MASK */
 	uint32_t tso_max;     /**< bytes of payload the device cuts up at most */
@@ -67,8 +67,8 @@ struct mdv_tx_counters {
 	uint64_t errors; /**< packets that could not be sent, and those lost to a queue error */
 };
 
-/** What packets of one connection, and of many connections, have in common that the device is to
- * cut up: tx_tso.c. */
+/** Fields that packets to be segmented share, within a connection and mostly between connections:
+ * tx_tso.c. */
 struct mdv_tx_tso_template {
 	uint64_t tx_offload, ol_flags; /**< of the mbuf; no flags: none yet */
 	uint64_t eth[2];               /**< Ethernet segment but for the header */
@@ -102,7 +102,7 @@ struct mdv_txq_ring {
 	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
 	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
-	bool broken;       /**< nothing will complete: the queue has to be made anew */
+	bool broken;       /**< nothing will complete: the queue has to be recreated */
 };
 
 /** How far driver and device are in them. */
@@ -181,11 +181,12 @@ void mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx);
 /** Each returns 0 or a negative errno, logged; the queue is as before on failure. */
 int mdv_txq_create(struct mdv_port *port, uint16_t idx);
 int mdv_txq_start(struct mdv_port *port, uint16_t idx);
-/** Nobody may send on the queue meanwhile; what the device has not sent is lost. */
+/** No thread may send on the queue until it returns; packets that the device has not sent are lost.
+ */
 int mdv_txq_stop(struct mdv_port *port, uint16_t idx);
 /** Undo all of it. */
 void mdv_txq_destroy(struct mdv_port *port, uint16_t idx);
-/** Destroy what released queues have left for their successors. */
+/** Destroy the objects that released queues have left for their successors. */
 void mdv_txq_destroy_parked(struct mdv_port *port);
 
 /** ethdev set_queue_rate_limit, in Mbit/s; it holds until the queue is set up anew. */

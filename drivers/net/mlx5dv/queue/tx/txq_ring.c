@@ -63,7 +63,7 @@ mdv_txq_ring_adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 	mdv_mr_cache_init(&txq->mr, txq->port->mr);
 }
 
-/** Only a QP that sends can be told. */
+/** Only a QP in the state RTS can be modified so. */
 int
 mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 {
@@ -137,12 +137,12 @@ mdv_txq_ring_ready(struct mdv_txq *txq)
 	unsigned int i;
 	int ret = 0;
 
-	/* Half way to where it sends there is no way back but this. */
+	/* From any state between INIT and RTS, RESET is the only way back. */
 	if (txq->objs.qp->state != IBV_QPS_RESET)
 		ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
 	for (i = 0; i < RTE_DIM(qp_states) && ret == 0; i++)
 		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
-	/* Forgotten in the state RESET. */
+	/* RESET clears the rate limit. */
 	if (ret == 0 && txq->rate_kbps != 0)
 		ret = mdv_txq_ring_set_rate(txq, txq->rate_kbps);
 	return ret;
@@ -234,7 +234,8 @@ nb_cqes_of(uint32_t nb_bbs, uint32_t request_min)
 	return 2 * nb_bbs / request_min + 2;
 }
 
-/** Software state for rings of mask + 1 WQEBBs: the packets, and what each completion gets done. */
+/** Software state for rings of mask + 1 WQEBBs: the packets, and how far each completion gets the
+ * queue. */
 static int
 mbufs_create(struct mdv_txq *txq)
 {
@@ -253,7 +254,7 @@ mbufs_create(struct mdv_txq *txq)
 	return 0;
 }
 
-/** Take what the device has written before the QP was reset: flushed WQEs. */
+/** Take the CQEs that the device wrote before the QP was reset: of flushed WQEs. */
 static void
 cq_drain(struct mdv_txq *txq)
 {
@@ -276,14 +277,15 @@ cq_create(struct mdv_txq *txq, uint32_t nb_cqes)
 {
 	const struct mdv_device *device = &txq->port->device;
 
-	/* What verbs sends tells of itself when it is flushed, whether asked to or not. */
+	/* A flush completes every work request, signalled or not, so the CQ needs a CQE for each
+	 * descriptor. */
 	if (is_ibv(txq))
 		return mdv_cq_ibv_create(device, RTE_MAX(rte_align32pow2(nb_cqes), txq->nb_desc), 0,
 			NULL, &txq->objs.cq);
 	return mdv_cq_create(device, nb_cqes, 0, NULL, &txq->objs.cq);
 }
 
-/** The QP is gone. */
+/** The QP has been destroyed. */
 static void
 qp_destroyed(struct mdv_txq *txq)
 {
