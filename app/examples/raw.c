@@ -192,8 +192,7 @@ raw_print(const struct raw *raw, unsigned int number, const struct ibv_wc *wc)
 {
 	const uint8_t *bytes = raw_buffer(raw, (unsigned int)wc->wr_id);
 
-	printf("frame %u: %u bytes to %02x:%02x:%02x:%02x:%02x:%02x"
-	       " from %02x:%02x:%02x:%02x:%02x:%02x type 0x%02x%02x\n",
+	printf("frame %u: %u bytes to %02x:%02x:%02x:%02x:%02x:%02x from %02x:%02x:%02x:%02x:%02x:%02x type 0x%02x%02x\n",
 		number, wc->byte_len, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
 		bytes[6], bytes[7], bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13]);
 }

@@ -5,7 +5,7 @@
  *
  *     shell ── softhca run ──┬── COMMAND     (LD_PRELOAD, SYSFS_PATH, ..., the TAPs' descriptors)
  *                 │          └── keeper      makes the private directory, removes it when the
- * runner's └─ pipe ──────┘            end of the pipe closes, for whatever reason
+ *                 └── pipe ──────┘           runner's end of the pipe closes, for whatever reason
  */
 #ifndef SOFTHCA_APP_H
 #define SOFTHCA_APP_H

@@ -54,8 +54,7 @@ app_ctl_help(FILE *out)
 		fprintf(out, "  %-28s %s\n", usage, command->help);
 	}
 	fprintf(out,
-		"SOCKET is what softhca run --ctl named. Without it the one running process is "
-		"meant,\n"
+		"SOCKET is what softhca run --ctl named. Without it the one running process is meant,\n"
 		"or of several the one that --pid or --device names. --json: the answer as JSON.\n"
 		"Exit status: 0; %d when the device refuses or there is none, %d for bad usage.\n",
 		REFUSED, MISUSED);

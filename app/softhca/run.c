@@ -21,8 +21,7 @@ static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 void
 app_run_help(void)
 {
-	printf("\nOne --port a port: mlx5_0, mlx5_1, ...; none at all is one port with the "
-	       "defaults.\n");
+	printf("\nOne --port a port: mlx5_0, mlx5_1, ...; none at all is one port with the defaults.\n");
 	shca_options_help(stdout);
 	printf("\n");
 	shca_fault_help(stdout);
@@ -32,8 +31,7 @@ app_run_help(void)
 	       "--strict reports on standard error what COMMAND does to its queues that hardware\n"
 	       "would punish or hang on; --strict=abort ends it at the first finding.\n"
 	       "--faults lets go wrong what FILE says, and says at the end how often it did.\n"
-	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard "
-	       "error.\n",
+	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard error.\n",
 		APP_FAILED, SHCA_FINDINGS_EXIT);
 }
 

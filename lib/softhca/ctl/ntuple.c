@@ -244,8 +244,7 @@ take_word(struct parse *parse, char *word, const struct shca_refusal *refusal)
 		key++;
 	if (key == keys + sizeof(keys) / sizeof(keys[0]))
 		return shca_refuse(refusal,
-			"no key '%.32s'; there are flow-type, src, dst, proto, vlan, dst-mac, "
-			"src-ip, dst-ip, l4proto, src-port, dst-port, action, loc",
+			"no key '%.32s'; there are flow-type, src, dst, proto, vlan, dst-mac, src-ip, dst-ip, l4proto, src-port, dst-port, action, loc",
 			word);
 	if (key->take != take_type && parse->type == NULL)
 		return shca_refuse(refusal, "a rule begins with flow-type=TYPE");

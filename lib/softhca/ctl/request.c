@@ -64,8 +64,7 @@ shca_request_parse(char *const words[], unsigned int nb_words, struct shca_reque
 		} else if (strcmp(words[i], "--port") == 0 && command->takes_port) {
 			if (parse_port(next, &new.port) != 0) {
 				snprintf(error, error_size,
-					"--port takes the number of a port, 0 is mlx5_0; not "
-					"'%.32s'",
+					"--port takes the number of a port, 0 is mlx5_0; not '%.32s'",
 					next == NULL ? "" : next);
 				return -EINVAL;
 			}

@@ -41,8 +41,7 @@ explain_attach(int error)
 {
 	switch (error) {
 	case EPERM:
-		return " (needs CAP_NET_ADMIN, or a TAP made for this user: ip tuntap add mode tap "
-		       "user)";
+		return " (needs CAP_NET_ADMIN, or a TAP made for this user: ip tuntap add mode tap user)";
 	case EBUSY:
 		return " (another program is attached to it)";
 	case EINVAL:
@@ -116,9 +115,8 @@ shca_tap_adopt(const char *name, int fd)
 
 	if (copy >= 0)
 		return copy;
-	SHCA_ERR("tap:%s: descriptor %d, opened by the runner, did not reach this process: a "
-		 "program "
-		 "in between closed it (Python's subprocess: close_fds=False)",
+	SHCA_ERR(
+		"tap:%s: descriptor %d, opened by the runner, did not reach this process: a program in between closed it (Python's subprocess: close_fds=False)",
 		name, fd);
 	return -EBADF;
 }

@@ -146,10 +146,7 @@ report_missing(const char *ibdev, struct ibv_device **list, int nb_devices)
 
 	if (uverbs_of_ibdev(ibdev, uverbs, sizeof(uverbs)) == 0) {
 		MDV_LOG(ERR,
-			"%s: its node /dev/infiniband/%s is missing or cannot be reached: it must "
-			"exist "
-			"and be readable and writable (is ib_uverbs loaded, the node in the "
-			"container?)",
+			"%s: its node /dev/infiniband/%s is missing or cannot be reached: it must exist and be readable and writable (is ib_uverbs loaded, the node in the container?)",
 			ibdev, uverbs);
 		return -EACCES;
 	}
@@ -172,8 +169,7 @@ report_open_failure(struct ibv_device *ibdev, int err)
 		err = errno;
 	if (err == EACCES || err == EPERM || err == ENOENT) {
 		MDV_LOG(ERR,
-			"%s: cannot open %s (%s): it needs read and write permission on that node, "
-			"and CAP_NET_RAW for queues and flows",
+			"%s: cannot open %s (%s): it needs read and write permission on that node, and CAP_NET_RAW for queues and flows",
 			ibv_get_device_name(ibdev), node, strerror(err));
 		return -EACCES;
 	}

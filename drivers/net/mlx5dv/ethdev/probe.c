@@ -41,9 +41,7 @@ check_version(const char *name)
 	}
 	if (built_year != year || built_month != month) {
 		MDV_LOG(ERR,
-			"%s: this driver was built with DPDK %s and runs under %s: build it again "
-			"for "
-			"the DPDK that is installed",
+			"%s: this driver was built with DPDK %s and runs under %s: build it again for the DPDK that is installed",
 			name, MDV_BUILD_DPDK_VERSION, rte_version());
 		return -ENOTSUP;
 	}
@@ -142,5 +140,4 @@ static struct rte_vdev_driver mdv_probe_driver = {
 
 RTE_PMD_REGISTER_VDEV(net_mlx5dv, mdv_probe_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_mlx5dv,
-	"ibdev=<verbs device> iface=<netdev> sniff=none|rx|all rx_cqe_comp=auto|off|hash|csum "
-	"passthru_move=on|off tx_max_burst_sz=<bytes> tx_typical_pkt_sz=<bytes> mode=auto|dv|ibv");
+	"ibdev=<verbs device> iface=<netdev> sniff=none|rx|all rx_cqe_comp=auto|off|hash|csum passthru_move=on|off tx_max_burst_sz=<bytes> tx_typical_pkt_sz=<bytes> mode=auto|dv|ibv");

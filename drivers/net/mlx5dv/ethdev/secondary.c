@@ -190,8 +190,7 @@ primary_ended(__rte_unused void *arg)
 		attachment->state = LOST;
 		end(attachment);
 		MDV_LOG(ERR,
-			"port %u: the primary process has ended: nothing is received or sent any "
-			"more; end this process, too",
+			"port %u: the primary process has ended: nothing is received or sent any more; end this process, too",
 			attachment->dev->data->port_id);
 	}
 	pthread_mutex_unlock(&attachments.lock);

@@ -26,8 +26,7 @@ mdv_flow_unsupported_tunnel_decap(__rte_unused struct rte_eth_dev *dev,
 	__rte_unused uint32_t *nb, struct rte_flow_error *error)
 {
 	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, tunnel,
-		"tunnel offload: the driver's rules do not remove headers; skip the outer ones "
-		"behind QUEUE or RSS");
+		"tunnel offload: the driver's rules do not remove headers; skip the outer ones behind QUEUE or RSS");
 }
 
 int
@@ -44,8 +43,7 @@ mdv_flow_unsupported_restore(__rte_unused struct rte_eth_dev *dev, struct rte_mb
 	__rte_unused struct rte_flow_restore_info *info, struct rte_flow_error *error)
 {
 	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, mbuf,
-		"tunnel offload: there is nothing to restore; packets arrive with all their "
-		"headers");
+		"tunnel offload: there is nothing to restore; packets arrive with all their headers");
 }
 
 int
@@ -69,8 +67,7 @@ mdv_flow_unsupported_flex_create(__rte_unused struct rte_eth_dev *dev,
 	const struct rte_flow_item_flex_conf *conf, struct rte_flow_error *error)
 {
 	rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, conf,
-		"flex item: the device matches no headers of one's own; match what the guide "
-		"lists");
+		"flex item: the device matches no headers of one's own; match what the guide lists");
 	return NULL;
 }
 

@@ -78,8 +78,7 @@ mdv_ethtool_flow_ctrl_set(struct rte_eth_dev *dev, struct rte_eth_fc_conf *conf)
 	if (conf->high_water != 0 || conf->low_water != 0 || conf->pause_time != 0 ||
 		conf->send_xon != 0 || conf->mac_ctrl_frame_fwd != 0) {
 		MDV_LOG(ERR,
-			"port %u: flow control: water marks, pause time, XON and forwarding are "
-			"the device's; only the mode and autonegotiation can be set",
+			"port %u: flow control: water marks, pause time, XON and forwarding are the device's; only the mode and autonegotiation can be set",
 			dev->data->port_id);
 		return -EINVAL;
 	}

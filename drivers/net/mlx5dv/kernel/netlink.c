@@ -70,8 +70,7 @@ look_for_it(struct mdv_port *port)
 
 	if (ret == -ENODEV) {
 		MDV_LOG(WARNING,
-			"port %u: netdev %s is gone, deleted or moved to another network "
-			"namespace: the port goes on without it, until it is reset or probed anew",
+			"port %u: netdev %s is gone, deleted or moved to another network namespace: the port goes on without it, until it is reset or probed anew",
 			port->dev->data->port_id, device->ifname);
 		/* If one comes with this index, who knows whether it is the same? */
 		device->ifindex = 0;
@@ -99,13 +98,10 @@ mdv_netlink_look(struct mdv_port *port, uint16_t *mtu)
 	/* Equal: the port has set it. */
 	if (*mtu < port->mtu)
 		MDV_LOG(WARNING,
-			"port %u: netdev %s has an MTU of %u now, and the port one of %u: the "
-			"device drops what is longer than %u until the port's MTU is set or the "
-			"port is started again",
+			"port %u: netdev %s has an MTU of %u now, and the port one of %u: the device drops what is longer than %u until the port's MTU is set or the port is started again",
 			port_id, ifname, *mtu, port->mtu, *mtu);
 	else if (*mtu > port->mtu)
 		MDV_LOG(NOTICE,
-			"port %u: netdev %s has an MTU of %u now, and the port one of %u: longer "
-			"frames come in and may be lost for want of room",
+			"port %u: netdev %s has an MTU of %u now, and the port one of %u: longer frames come in and may be lost for want of room",
 			port_id, ifname, *mtu, port->mtu);
 }

@@ -139,10 +139,7 @@ mdv_vf_tell(const char *name, const struct mdv_device *device)
 		vf.is_trusted ? "" : "not ");
 	if (vf.checks_source)
 		MDV_LOG(NOTICE,
-			"%s: virtual function %u: what it sends from another address than its own "
-			"is "
-			"dropped without a word (spoof checking); the host can change that: ip "
-			"link set dev <PF> vf %u spoofchk off",
+			"%s: virtual function %u: what it sends from another address than its own is dropped without a word (spoof checking); the host can change that: ip link set dev <PF> vf %u spoofchk off",
 			name, vf.number, vf.number);
 }
 
@@ -157,17 +154,14 @@ mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode)
 		return 0;
 	if (!vf.is_known) {
 		MDV_LOG(NOTICE,
-			"port %u: %s is a virtual function, and whether it is trusted cannot be "
-			"seen here: if it is not, %s mode changes nothing",
+			"port %u: %s is a virtual function, and whether it is trusted cannot be seen here: if it is not, %s mode changes nothing",
 			dev->data->port_id, device->name, mode);
 		return 0;
 	}
 	if (vf.is_trusted)
 		return 0;
 	MDV_LOG(ERR,
-		"port %u: no %s mode: %s is virtual function %u of its card and not trusted, so it "
-		"is given nothing that is for others; the host can change that: ip link set dev "
-		"<PF> vf %u trust on",
+		"port %u: no %s mode: %s is virtual function %u of its card and not trusted, so it is given nothing that is for others; the host can change that: ip link set dev <PF> vf %u trust on",
 		dev->data->port_id, mode, device->name, vf.number, vf.number);
 	return -EPERM;
 }

@@ -75,9 +75,7 @@ log_refusal(const struct mdv_mr_table *table, const struct mdv_mr_span *span, in
 	if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
 		limit.rlim_cur != RLIM_INFINITY)
 		MDV_LOG(ERR,
-			"%s: cannot register %zu bytes at %#zx: %s; RLIMIT_MEMLOCK is %zu kB, "
-			"which all that is registered must fit in: raise it (ulimit -l) or give "
-			"CAP_IPC_LOCK",
+			"%s: cannot register %zu bytes at %#zx: %s; RLIMIT_MEMLOCK is %zu kB, which all that is registered must fit in: raise it (ulimit -l) or give CAP_IPC_LOCK",
 			table->device->name, (size_t)span->size, (size_t)span->start,
 			strerror(error), (size_t)(limit.rlim_cur >> 10));
 	else

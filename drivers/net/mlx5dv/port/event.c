@@ -130,8 +130,7 @@ handle_queue(struct mdv_port *port, const struct ibv_async_event *event, const s
 	if (!found && !port->event.other_logged) {
 		port->event.other_logged = true;
 		MDV_LOG(ERR,
-			"port %u: %s of a rule's destination: its packets may be lost; stop the "
-			"port and start it again",
+			"port %u: %s of a rule's destination: its packets may be lost; stop the port and start it again",
 			port->dev->data->port_id, ibv_event_type_str(event->event_type));
 	}
 }
@@ -197,8 +196,7 @@ set_removed(struct mdv_port *port)
 		return false;
 	port->event.removed = true;
 	MDV_LOG(ERR,
-		"port %u: the device %s has failed and does nothing any more; close the port, or "
-		"reset it when the device is back",
+		"port %u: the device %s has failed and does nothing any more; close the port, or reset it when the device is back",
 		port->dev->data->port_id, port->device.name);
 	return true;
 }
@@ -303,8 +301,7 @@ mdv_event_install(struct mdv_port *port)
 	ret = listen_on(&port->event.handle, port->device.ctx->async_fd, handle, port);
 	if (ret != 0)
 		MDV_LOG(WARNING,
-			"port %u: cannot listen for the device's events: %s; no interrupts for "
-			"link and removal",
+			"port %u: cannot listen for the device's events: %s; no interrupts for link and removal",
 			data->port_id, strerror(-ret));
 	data->dev_flags &= ~(RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV);
 	data->dev_flags |= ret == 0 ? RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV : 0;

@@ -171,8 +171,7 @@ netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 	ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
 	if (ret != 0)
 		MDV_LOG(WARNING,
-			"port %u: netdev %s does not change its mode, by which the card goes that "
-			"it is a virtual function of: %s",
+			"port %u: netdev %s does not change its mode, by which the card goes that it is a virtual function of: %s",
 			dev->data->port_id, port->device.ifname, strerror(-ret));
 	else if (!on)
 		port->netdev_flags &= ~flag;

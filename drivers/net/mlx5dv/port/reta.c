@@ -41,8 +41,7 @@ check_hash_conf(const struct rte_eth_dev *dev, const struct rte_eth_rss_conf *co
 	}
 	if (RTE_ETH_RSS_LEVEL(conf->rss_hf) > 1) {
 		MDV_LOG(ERR,
-			"port %u: RSS by innermost headers: the port's own rules hash by the outer "
-			"ones; use flow rules on tunnels with RSS level 2",
+			"port %u: RSS by innermost headers: the port's own rules hash by the outer ones; use flow rules on tunnels with RSS level 2",
 			dev->data->port_id);
 		return -ENOTSUP;
 	}

@@ -31,8 +31,7 @@ check_conf(const struct rte_eth_dev *dev)
 	}
 	if (conf->lpbk_mode != 0)
 		MDV_LOG(NOTICE,
-			"port %u: lpbk_mode %u: frames come back only if the wire or the device "
-			"loops them",
+			"port %u: lpbk_mode %u: frames come back only if the wire or the device loops them",
 			port_id, conf->lpbk_mode);
 	return 0;
 }

@@ -30,8 +30,7 @@ static const struct action_pair {
 	PAIR(MARK, FLAG, "MARK flags the packet as well; leave FLAG out"),
 	PAIR(FLAG, FLAG, "one is enough; leave one of them out"),
 	PAIR(DROP, SAMPLE,
-		"a rule's copies and its drop are two rules: one with PASSTHRU, and DROP at a "
-		"higher priority value"),
+		"a rule's copies and its drop are two rules: one with PASSTHRU, and DROP at a higher priority value"),
 	PAIR(COUNT, COUNT, "a rule has one counter; leave one of them out"),
 	PAIR(PASSTHRU, PASSTHRU, "one is enough; leave one of them out"),
 };
@@ -69,14 +68,12 @@ action_parse_one(struct mdv_flow_action_state *state, const struct rte_flow_acti
 
 	if ((unsigned int)action->type >= MDV_FLOW_ACTION_ROWS)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-			"action %d: this DPDK's rte_flow has none of that number; use one of its "
-			"own",
+			"action %d: this DPDK's rte_flow has none of that number; use one of its own",
 			(int)action->type);
 	row = &mdv_flow_action_rows[action->type];
 	if (state->egress && !row->egress)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-			"egress with %s: a sent packet is dropped, or counted, changed and sent; "
-			"use DROP, COUNT or what changes it",
+			"egress with %s: a sent packet is dropped, or counted, changed and sent; use DROP, COUNT or what changes it",
 			row->name);
 	if (row->apply == NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
@@ -119,13 +116,11 @@ action_check_fate(struct mdv_flow_action_state *state, const struct rte_flow_act
 	if (sample)
 		return mdv_flow_error_set(state->error, EINVAL, type,
 			action_last(list, RTE_FLOW_ACTION_TYPE_SAMPLE),
-			"SAMPLE alone does not say where packets go after the copy; add QUEUE, RSS "
-			"or PASSTHRU");
+			"SAMPLE alone does not say where packets go after the copy; add QUEUE, RSS or PASSTHRU");
 	if (passthru)
 		return mdv_flow_error_set(state->error, EINVAL, type,
 			action_last(list, RTE_FLOW_ACTION_TYPE_PASSTHRU),
-			"PASSTHRU without QUEUE or RSS: nobody gets a copy; write QUEUE or RSS and "
-			"PASSTHRU");
+			"PASSTHRU without QUEUE or RSS: nobody gets a copy; write QUEUE or RSS and PASSTHRU");
 	return mdv_flow_error_set(state->error, EINVAL, type, list,
 		"the actions say nothing of where packets go; add QUEUE, RSS or DROP");
 }

@@ -101,8 +101,7 @@ action_check_hash(struct mdv_flow_action_state *state, const struct rte_flow_act
 	if (conf->key_len != 0 && (conf->key_len != MDV_RSS_KEY_BYTES || conf->key == NULL))
 		return mdv_flow_error_set(state->error, conf->key == NULL ? EINVAL : ENOTSUP, type,
 			conf,
-			"RSS key of %u bytes%s: the device takes %u; give those, or length 0 for "
-			"the port's key",
+			"RSS key of %u bytes%s: the device takes %u; give those, or length 0 for the port's key",
 			conf->key_len, conf->key == NULL ? " at NULL" : "", MDV_RSS_KEY_BYTES);
 	switch (conf->func) {
 	case RTE_ETH_HASH_FUNCTION_DEFAULT:
@@ -112,13 +111,10 @@ action_check_hash(struct mdv_flow_action_state *state, const struct rte_flow_act
 		if (conf->key_len == 0 || action_is_symmetric(conf->key))
 			return 0;
 		return mdv_flow_error_set(state->error, ENOTSUP, type, conf,
-			"RSS func symmetric_toeplitz with this key: the device is symmetric by "
-			"keys "
-			"that repeat two bytes; give such a one, or none");
+			"RSS func symmetric_toeplitz with this key: the device is symmetric by keys that repeat two bytes; give such a one, or none");
 	default:
 		return mdv_flow_error_set(state->error, ENOTSUP, type, conf,
-			"RSS func %d: the device hashes by Toeplitz only; use toeplitz, "
-			"symmetric_toeplitz or default",
+			"RSS func %d: the device hashes by Toeplitz only; use toeplitz, symmetric_toeplitz or default",
 			(int)conf->func);
 	}
 }
@@ -141,8 +137,7 @@ action_check_rss(struct mdv_flow_action_state *state, const struct rte_flow_acti
 
 	if (conf->level > MDV_FLOW_ACTION_LEVEL_INNER)
 		return mdv_flow_error_set(error, ENOTSUP, type, conf,
-			"RSS level %u: the device looks into one tunnel; use level 2 for its inner "
-			"headers, 0 or 1 for the outer ones",
+			"RSS level %u: the device looks into one tunnel; use level 2 for its inner headers, 0 or 1 for the outer ones",
 			conf->level);
 	if ((conf->types & ~env->rss_types) != 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, conf,
@@ -262,8 +257,7 @@ mdv_flow_action_apply_sample(
 			copy->type != RTE_FLOW_ACTION_TYPE_RSS)
 			return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 				copy,
-				"SAMPLE with %s in it: a copy goes to QUEUE or RSS and nothing "
-				"else",
+				"SAMPLE with %s in it: a copy goes to QUEUE or RSS and nothing else",
 				(unsigned int)copy->type < MDV_FLOW_ACTION_ROWS
 					? state->rows[copy->type].name
 					: "unknown");

@@ -25,17 +25,14 @@ static const char *const modify_messages[] = {
 	[RECEIVED] = "the device takes tunnels off received packets; use ingress",
 	[SENT] = "the device puts tunnels on sent packets; use egress",
 	[L2_ONLY] =
-		"the device puts headers on sent packets, and an Ethernet header on what comes out "
-		"of a tunnel; use egress, or put it right behind RAW_DECAP",
-	[TUNNEL_FIRST] = "the device takes a tunnel off before it changes fields; put this action "
-			 "before those that change some",
+		"the device puts headers on sent packets, and an Ethernet header on what comes out of a tunnel; use egress, or put it right behind RAW_DECAP",
+	[TUNNEL_FIRST] =
+		"the device takes a tunnel off before it changes fields; put this action before those that change some",
 	[FIELDS_FIRST] =
-		"the device changes fields before it puts headers on; put this action before "
-		"the one that does",
+		"the device changes fields before it puts headers on; put this action before the one that does",
 	[ONE_TUNNEL] = "the device takes off or puts on one tunnel a rule; leave one of them out",
 	[L3_NEXT] =
-		"a sent packet's Ethernet header comes off to make place for other headers; put "
-		"RAW_ENCAP right behind RAW_DECAP",
+		"a sent packet's Ethernet header comes off to make place for other headers; put RAW_ENCAP right behind RAW_DECAP",
 };
 
 /* clang-format off */
@@ -124,8 +121,7 @@ mdv_flow_action_apply_modify(
 		return modify_refuse_device(state, action);
 	if (state->given_to != NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-			"%s behind %s: the device changes a packet before it gives it to anybody; "
-			"put %s first",
+			"%s behind %s: the device changes a packet before it gives it to anybody; put %s first",
 			row->name, state->rows[state->given_to->type].name, row->name);
 	modify_count(state, row->modify);
 	state->modify = action;

@@ -7,21 +7,19 @@
 
 static_assert(MDV_FLOW_ACTION_ROWS <= 64, "mdv_flow_action_state.given has a bit for each");
 
-static const char groups[] = "verbs has one group of rules; use priorities, and PASSTHRU to let "
-			     "packets go on to further rules";
-static const char ports[] = "the driver does not steer between ports; take the packets with QUEUE "
-			    "or RSS and send them on";
+static const char groups[] =
+	"verbs has one group of rules; use priorities, and PASSTHRU to let packets go on to further rules";
+static const char ports[] =
+	"the driver does not steer between ports; take the packets with QUEUE or RSS and send them on";
 static const char meters[] =
 	"verbs has no meters; use COUNT, which gives a rule's packets and bytes";
 static const char security[] =
 	"the port has no security engine; take the packets with QUEUE or RSS and use a cryptodev";
-static const char change[] = "the device or its kernel changes no such packets; change them behind "
-			     "QUEUE or RSS, or before "
-			     "sending them";
+static const char change[] =
+	"the device or its kernel changes no such packets; change them behind QUEUE or RSS, or before sending them";
 static const char encap[] = "the device or its kernel puts no headers on; add them before sending";
-static const char decap[] = "the device or its kernel takes no tunnels off; match the inner "
-			    "headers by items behind the "
-			    "tunnel's, and skip the outer ones behind QUEUE or RSS";
+static const char decap[] =
+	"the device or its kernel takes no tunnels off; match the inner headers by items behind the tunnel's, and skip the outer ones behind QUEUE or RSS";
 static const char rewrite[] =
 	"verbs has nothing for it; do it behind QUEUE or RSS, or before sending";
 static const char pop_vlan[] =
@@ -32,8 +30,8 @@ static const char meta[] = "a packet carries one value to the application; use M
 static const char age[] = "verbs rules do not age; use COUNT and query whether it still rises";
 static const char shared[] = "rte_flow has given it up; give the action itself with each rule";
 static const char tracking[] = "verbs does not track connections; do so behind QUEUE or RSS";
-static const char kernel[] = "the kernel gets what no rule takes; leave the rule out, isolate the "
-			     "port, or give the kernel its copy with QUEUE and PASSTHRU";
+static const char kernel[] =
+	"the kernel gets what no rule takes; leave the rule out, isolate the port, or give the kernel its copy with QUEUE and PASSTHRU";
 
 /* clang-format off */
 #define ANY(t, fate, conf, egress, apply, instead, modify) \

@@ -182,8 +182,7 @@ modify_field_action(struct modify_state *state)
 
 	if (field == NULL || (state->layers & field->layer) == 0)
 		return modify_refuse(state, field == NULL ? ENOTSUP : EINVAL,
-			"the driver changes fields of ETH, VLAN, IPV4, IPV6, TCP and UDP headers "
-			"that the pattern names; use one of those");
+			"the driver changes fields of ETH, VLAN, IPV4, IPV6, TCP and UDP headers that the pattern names; use one of those");
 	if (conf->dst.level > 1)
 		return modify_refuse(state, ENOTSUP,
 			"the driver changes the outermost headers; use level 0 or 1");
@@ -193,8 +192,7 @@ modify_field_action(struct modify_state *state)
 	if (conf->dst.offset != 0 || conf->width != field->bits)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 			state->action,
-			"MODIFY_FIELD offset %u width %u: the driver changes fields as a whole; "
-			"use offset 0 and width %u",
+			"MODIFY_FIELD offset %u width %u: the driver changes fields as a whole; use offset 0 and width %u",
 			conf->dst.offset, conf->width, field->bits);
 	if (conf->operation > RTE_FLOW_MODIFY_SUB ||
 		(conf->operation != RTE_FLOW_MODIFY_SET && field->bits > MODIFY_PIECE_BITS))
@@ -239,8 +237,7 @@ reformat_decap(struct modify_state *state)
 
 	if ((state->layers & tunnel) == 0)
 		return modify_refuse(state, EINVAL,
-			"the pattern does not name the tunnel that it takes off; add VXLAN or "
-			"NVGRE");
+			"the pattern does not name the tunnel that it takes off; add VXLAN or NVGRE");
 	reformat_take_off(state, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2);
 	return 0;
 }
@@ -259,8 +256,7 @@ reformat_raw_decap(struct modify_state *state)
 	if (conf->size != bytes)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 			conf,
-			"RAW_DECAP of %zu bytes: the device takes off the headers that the pattern "
-			"names, here %u bytes; give that many, or name the others",
+			"RAW_DECAP of %zu bytes: the device takes off the headers that the pattern names, here %u bytes; give that many, or name the others",
 			conf->size, bytes);
 	state->raw = state->action;
 	return 0;
@@ -278,8 +274,7 @@ modify_settle(struct modify_state *state)
 	if (!frame) {
 		state->action = state->raw;
 		return modify_refuse(state, EINVAL,
-			"the pattern does not say that a frame is in the tunnel; add ETH behind "
-			"it, or RAW_ENCAP with an Ethernet header behind RAW_DECAP");
+			"the pattern does not say that a frame is in the tunnel; add ETH behind it, or RAW_ENCAP with an Ethernet header behind RAW_DECAP");
 	}
 	state->raw = NULL;
 	reformat_take_off(state, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2);
@@ -305,12 +300,10 @@ reformat_put_on(struct modify_state *state, size_t bytes)
 	}
 	if (!plain)
 		return modify_refuse(state, EINVAL,
-			"what comes out of a tunnel gets an Ethernet header, with a tag or "
-			"without; give 14 or 18 bytes");
+			"what comes out of a tunnel gets an Ethernet header, with a tag or without; give 14 or 18 bytes");
 	if (!packet)
 		return modify_refuse(state, EINVAL,
-			"the pattern does not say that a packet without Ethernet header is in the "
-			"tunnel; add IPV4 or IPV6 behind GRE, or leave RAW_ENCAP out");
+			"the pattern does not say that a packet without Ethernet header is in the tunnel; add IPV4 or IPV6 behind GRE, or leave RAW_ENCAP out");
 	state->raw = NULL;
 	reformat_take_off(state, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2);
 	return 0;

@@ -151,8 +151,7 @@ static int
 header_refuse(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
 	return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, action->conf,
-		"%s: its items do not make the headers of that tunnel; give ETH, VLAN if wanted, "
-		"IPV4 or IPV6, and %s, each with a spec",
+		"%s: its items do not make the headers of that tunnel; give ETH, VLAN if wanted, IPV4 or IPV6, and %s, each with a spec",
 		mdv_flow_action_name(action->type),
 		action->type == VXLAN_ONLY ? "UDP and VXLAN" : "NVGRE");
 }

@@ -86,8 +86,7 @@ async_check_idle(const struct mdv_flow_state *state, struct rte_flow_error *erro
 {
 	if (!LIST_EMPTY(&state->tables.tables))
 		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_STATE, NULL,
-			"the flow queues are in use: there are template tables; destroy them "
-			"first");
+			"the flow queues are in use: there are template tables; destroy them first");
 	for (unsigned int i = 0; i < state->async.nb_queues; i++)
 		if (state->async.queues[i]->given != state->async.queues[i]->pulled)
 			return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_STATE, NULL,

@@ -112,8 +112,7 @@ table_check(const struct rte_flow_template_table_attr *attr,
 		whole = whole && actions[i] != NULL;
 	if (!whole)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"a template table needs a pattern template and an actions template at "
-			"least");
+			"a template table needs a pattern template and an actions template at least");
 	if (attr->nb_flows == 0)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR, attr,
 			"a template table for 0 rules; say how many it is to hold");
@@ -175,8 +174,7 @@ mdv_flow_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *
 	(void)dev;
 	if (nb_rules != 0)
 		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, table,
-			"the template table has %u rules, those refused by the device included; "
-			"destroy them first, and push and pull their queue",
+			"the template table has %u rules, those refused by the device included; destroy them first, and push and pull their queue",
 			nb_rules);
 	table_free(table);
 	return 0;

@@ -374,9 +374,7 @@ template_read_masks(struct rte_flow_actions_template *template,
 		if (masks[i].type != actions[i].type)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 				&masks[i],
-				"mask %u is of another action than the template; give them in the "
-				"same "
-				"order",
+				"mask %u is of another action than the template; give them in the same order",
 				i);
 		if (masks[i].conf == NULL)
 			continue;
@@ -384,16 +382,13 @@ template_read_masks(struct rte_flow_actions_template *template,
 		if (row != NULL && row->bit == 0)
 			return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 				&masks[i],
-				"%s: a template cannot hold what it does; leave its mask without a "
-				"configuration and give that with each rule",
+				"%s: a template cannot hold what it does; leave its mask without a configuration and give that with each rule",
 				mdv_flow_action_name(masks[i].type));
 		template->fixed[i] = template_fixed(masks[i].type, masks[i].conf);
 		if (template->fixed[i] != 0 && actions[i].conf == NULL)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 				&actions[i],
-				"the mask makes action %u constant, which has no configuration; "
-				"give it "
-				"one",
+				"the mask makes action %u constant, which has no configuration; give it one",
 				i);
 	}
 	return 0;
@@ -480,8 +475,7 @@ template_merge_pattern(const struct rte_flow_pattern_template *template,
 		if (pattern[i].type != common->type)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
 				&pattern[i],
-				"item %u is not the pattern template's; give its items in its "
-				"order",
+				"item %u is not the pattern template's; give its items in its order",
 				i);
 		if (common->mask != NULL) {
 			if (pattern[i].spec == NULL)
@@ -510,8 +504,7 @@ template_merge_actions(const struct rte_flow_actions_template *template,
 		if (actions[i].type != common->type)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 				&actions[i],
-				"action %u is not the actions template's; give its actions in its "
-				"order",
+				"action %u is not the actions template's; give its actions in its order",
 				i);
 		merged->actions[i] = actions[i];
 		if (template->fixed[i] == 0)

@@ -22,16 +22,12 @@ struct kernel_advice {
  * commands that firmware refuses (core/cmd.c cmd_status_to_err) and of ib_uverbs. */
 /* clang-format off */
 static const struct kernel_advice advice_rows[] = {
-	{ EEXIST, "a rule with the same match and priority drops or marks otherwise; destroy it or use "
-		"another priority" },
+	{ EEXIST, "a rule with the same match and priority drops or marks otherwise; destroy it or use another priority" },
 	{ ENOSPC, "the device's table for this priority is full; destroy rules or use another priority" },
-	{ ENOMEM, "the device or the kernel is out of memory, or does not have this priority; destroy "
-		"rules or use a lower priority number" },
+	{ ENOMEM, "the device or the kernel is out of memory, or does not have this priority; destroy rules or use a lower priority number" },
 	{ EAGAIN, "the device is out of resources; destroy rules" },
-	{ EINVAL, "the device finds the rule contradictory; leave out fields or actions until it is "
-		"taken" },
-	{ EOPNOTSUPP, "the device or the kernel cannot do this; try without PASSTHRU or COUNT, or with "
-		"fewer match fields" },
+	{ EINVAL, "the device finds the rule contradictory; leave out fields or actions until it is taken" },
+	{ EOPNOTSUPP, "the device or the kernel cannot do this; try without PASSTHRU or COUNT, or with fewer match fields" },
 	{ EPERM, "the process lacks CAP_NET_RAW; start it as root or with that capability" },
 	{ EACCES, "the process may not do this to the device; start it as root" },
 	{ EBUSY, "the device object is in use; destroy what uses it, or try again" },

@@ -68,8 +68,7 @@ item_refuse_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 	if (state->last == MDV_FLOW_ITEM_FIRST)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			match->item,
-			"%s: cannot come first, its place in the packet must be known; put it "
-			"behind %s",
+			"%s: cannot come first, its place in the packet must be known; put it behind %s",
 			row->name, allowed);
 	item_list_names(state->last, before, sizeof(before));
 	return mdv_flow_error_set(state->error, (state->last & row->layer) != 0 ? ENOTSUP : EINVAL,
@@ -164,8 +163,7 @@ item_check_fields(struct mdv_flow_item_state *state, struct mdv_flow_item_match 
 		if (item->last != NULL && mdv_flow_item_field_ranges(field, match, item->last))
 			return mdv_flow_error_set(state->error, ENOTSUP,
 				RTE_FLOW_ERROR_TYPE_ITEM_LAST, item->last,
-				"%s %s: last differs from spec, and the device matches no ranges; "
-				"use a mask or several rules",
+				"%s %s: last differs from spec, and the device matches no ranges; use a mask or several rules",
 				match->row->name, field->name);
 	}
 	return 0;

@@ -28,16 +28,14 @@ mdv_flow_item_any(struct mdv_flow_item_state *state, const struct rte_flow_item 
 	if (mask != NULL && mask->num != 0 && mask->num != UINT32_MAX)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK,
 			mask,
-			"ANY num mask 0x%x: a part of a number of layers means nothing; use "
-			"0xffffffff",
+			"ANY num mask 0x%x: a part of a number of layers means nothing; use 0xffffffff",
 			mask->num);
 	state->any = item;
 	state->any_num = mask != NULL ? spec->num & mask->num : 0;
 	if (last != NULL && last->num != 0 && state->any_num != 0 && last->num != spec->num)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST,
 			last,
-			"ANY num: last differs from spec, and the device looks in one place; "
-			"leave last out");
+			"ANY num: last differs from spec, and the device looks in one place; leave last out");
 	return 0;
 }
 
@@ -71,9 +69,7 @@ mdv_flow_item_any_before(struct mdv_flow_item_state *state, const struct mdv_flo
 		if (num != state->any_num)
 			return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 				state->any,
-				"ANY num %u before %s: the device finds that in one place only; "
-				"use "
-				"num %u",
+				"ANY num %u before %s: the device finds that in one place only; use num %u",
 				state->any_num, match->row->name, num);
 		state->last = layers & match->row->after;
 		state->any = NULL;
@@ -89,7 +85,6 @@ mdv_flow_item_any_end(struct mdv_flow_item_state *state)
 	if (state->any == NULL || state->any_num <= 1)
 		return 0;
 	return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, state->any,
-		"ANY num %u at the end: the device cannot count layers that are not named; use num "
-		"1",
+		"ANY num %u at the end: the device cannot count layers that are not named; use num 1",
 		state->any_num);
 }

@@ -62,8 +62,7 @@ check_refuse_type(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint16_t type)
 {
 	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
-		"%s: contradicts the Ethernet type 0x%04x given before it; leave the type out or "
-		"make it 0x%04x",
+		"%s: contradicts the Ethernet type 0x%04x given before it; leave the type out or make it 0x%04x",
 		match->row->name, check_given_type(state), type);
 }
 
@@ -79,9 +78,7 @@ check_carried(
 		check_pin(state, value_at, mask_at, type))
 		return 0;
 	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
-		"%s: contradicts the GRE protocol 0x%04x given before it; leave that out or make "
-		"it "
-		"0x%04x",
+		"%s: contradicts the GRE protocol 0x%04x given before it; leave that out or make it 0x%04x",
 		match->row->name, check_load(state, value_at), type);
 }
 
@@ -96,8 +93,7 @@ mdv_flow_item_check_eth(struct mdv_flow_item_state *state, const struct mdv_flow
 	if (spec->has_vlan == 0)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK,
 			match->item->mask,
-			"ETH has_vlan 0: the device cannot match the absence of a tag; leave "
-			"has_vlan out");
+			"ETH has_vlan 0: the device cannot match the absence of a tag; leave has_vlan out");
 	state->has_vlan = match->item;
 	return 0;
 }
@@ -116,8 +112,7 @@ mdv_flow_item_check_vlan(struct mdv_flow_item_state *state, const struct mdv_flo
 	if (!mdv_flow_build_fold_type(state->build, state->side, RTE_BE16(RTE_ETHER_TYPE_VLAN)))
 		return mdv_flow_error_set(state->error, check_is_tpid(type) ? ENOTSUP : EINVAL,
 			RTE_FLOW_ERROR_TYPE_ITEM, match->item,
-			"VLAN: the device matches tags of type 0x8100 only, and the ETH item "
-			"before it has type 0x%04x; leave that out",
+			"VLAN: the device matches tags of type 0x8100 only, and the ETH item before it has type 0x%04x; leave that out",
 			type);
 	state->has_vlan = NULL;
 	return 0;
@@ -139,8 +134,7 @@ check_refuse_proto(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint8_t proto)
 {
 	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
-		"%s: contradicts the protocol of the IP item before it; leave that out or make it "
-		"%u",
+		"%s: contradicts the protocol of the IP item before it; leave that out or make it %u",
 		match->row->name, proto);
 }
 
@@ -162,15 +156,12 @@ mdv_flow_item_check_esp(struct mdv_flow_item_state *state, const struct mdv_flow
 	if (state->build->sides[state->side].l3_at == 0)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			match->item,
-			"ESP: the device tells it by the protocol of an IP header; put IPV4 or "
-			"IPV6 "
-			"before it instead of ANY");
+			"ESP: the device tells it by the protocol of an IP header; put IPV4 or IPV6 before it instead of ANY");
 	if (state->side == MDV_FLOW_BUILD_INNER && mask != NULL &&
 		(mask->hdr.spi | mask->hdr.seq) != 0)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK,
 			match->item->mask,
-			"ESP spi inside a tunnel: the device matches it outside only; ESP without "
-			"spi takes all of ESP");
+			"ESP spi inside a tunnel: the device matches it outside only; ESP without spi takes all of ESP");
 	if (!mdv_flow_build_pin_proto(state->build, state->side, match->row->proto))
 		return check_refuse_proto(state, match, match->row->proto);
 	return 0;
@@ -258,9 +249,7 @@ check_udp_port(struct mdv_flow_item_state *state, const struct mdv_flow_item_mat
 		check_pin(state, value_at, mask_at, port))
 		return 0;
 	return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
-		"%s: contradicts the UDP dst port %u given before it; leave the port out or make "
-		"it "
-		"%u",
+		"%s: contradicts the UDP dst port %u given before it; leave the port out or make it %u",
 		match->row->name, check_load(state, value_at), port);
 }
 
@@ -310,8 +299,7 @@ mdv_flow_item_check_nvgre(
 	if (mask != NULL && ((spec->protocol ^ RTE_BE16(RTE_ETHER_TYPE_TEB)) & mask->protocol) != 0)
 		return mdv_flow_error_set(state->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
 			match->item,
-			"NVGRE protocol 0x%04x: it carries Ethernet frames; leave the protocol out "
-			"or make it 0x%04x",
+			"NVGRE protocol 0x%04x: it carries Ethernet frames; leave the protocol out or make it 0x%04x",
 			rte_be_to_cpu_16(spec->protocol), RTE_ETHER_TYPE_TEB);
 	at = check_append(state, IBV_FLOW_SPEC_GRE, sizeof(struct ibv_flow_spec_gre));
 	if (at < 0)
@@ -333,8 +321,7 @@ mdv_flow_item_check_side(struct mdv_flow_item_state *state)
 	if (state->has_vlan != NULL)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			state->has_vlan,
-			"ETH has_vlan 1: the device sees tags of type 0x8100 only; add a VLAN item "
-			"for those");
+			"ETH has_vlan 1: the device sees tags of type 0x8100 only; add a VLAN item for those");
 	if (check_is_tpid(type))
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			state->l2, "%s 0x%04x: the device matches the type behind the tag; %s",

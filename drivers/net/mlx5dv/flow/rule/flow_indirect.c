@@ -75,8 +75,7 @@ mdv_flow_indirect_check(
 		if (list->type == RTE_FLOW_ACTION_TYPE_INDIRECT &&
 			!indirect_is_known(&port->flow->indirect, list->conf))
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, list,
-				"INDIRECT: the port has no such indirect action; create it on this "
-				"port");
+				"INDIRECT: the port has no such indirect action; create it on this port");
 	return 0;
 }
 
@@ -115,8 +114,7 @@ indirect_check_kind(const struct rte_flow_action *action, struct rte_flow_error 
 		if (indirect_kinds[i] == action->type)
 			return 0;
 	return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-		"indirect %s: rules cannot share it; they can share COUNT, RSS, QUEUE, MARK, FLAG "
-		"and DROP",
+		"indirect %s: rules cannot share it; they can share COUNT, RSS, QUEUE, MARK, FLAG and DROP",
 		mdv_flow_action_name(action->type));
 }
 

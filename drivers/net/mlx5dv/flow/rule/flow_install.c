@@ -90,13 +90,11 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 	if (ret != -ENOSPC)
 		return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "moving other rules");
 	if (install_needs_sticky(levels, &plan->want))
-		others = "; it fits if PASSTHRU rules and those of several queues move: create it "
-			 "before them, or use passthru_move=on";
+		others =
+			"; it fits if PASSTHRU rules and those of several queues move: create it before them, or use passthru_move=on";
 	mdv_flow_level_describe(levels, used, sizeof(used));
 	return mdv_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, NULL,
-		"the device's %u levels are too few for this rule among those it overlaps; taken "
-		"are, by %s; destroy some of them, or give them masks or values that exclude each "
-		"other%s",
+		"the device's %u levels are too few for this rule among those it overlaps; taken are, by %s; destroy some of them, or give them masks or values that exclude each other%s",
 		levels->nb, used, others);
 }
 

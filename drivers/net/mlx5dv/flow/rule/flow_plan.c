@@ -18,16 +18,13 @@ mdv_flow_plan_check_attr(
 			"transfer: the driver does not steer between ports; use ingress");
 	if (attr->egress && attr->ingress)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
-			"egress with ingress: the device steers received and sent packets apart; "
-			"write two rules");
+			"egress with ingress: the device steers received and sent packets apart; write two rules");
 	if (attr->egress && features == MDV_FLOW_INGRESS_ONLY)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
-			"egress: flow queues and indirect actions are for received packets; give "
-			"the rule with its own actions, at once");
+			"egress: flow queues and indirect actions are for received packets; give the rule with its own actions, at once");
 	if (attr->egress && (features & MDV_FLOW_CAN_EGRESS) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
-			"egress: the device or its kernel does not steer sent packets; use "
-			"ingress");
+			"egress: the device or its kernel does not steer sent packets; use ingress");
 	if (!attr->egress && !attr->ingress)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr,
 			"the rule has no direction; add ingress");
@@ -69,23 +66,18 @@ plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_buil
 	if (actions->decap && actions->rss_types != 0 && (env->features & MDV_FLOW_CAN_INNER) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM,
 			actions->modify_list,
-			"RSS of what comes out of a tunnel: the device does not match inner "
-			"headers; "
-			"use QUEUE");
+			"RSS of what comes out of a tunnel: the device does not match inner headers; use QUEUE");
 	if (actions->inner == NULL)
 		return 0;
 	if (actions->decap)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
-			"RSS level 2: the tunnel is off by then; use level 0 or 1 for what was in "
-			"it");
+			"RSS level 2: the tunnel is off by then; use level 0 or 1 for what was in it");
 	if (env->tunnels == 0 || (env->features & MDV_FLOW_CAN_INNER) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
 			"RSS level 2: the device does not hash by inner headers; use level 0 or 1");
 	if (tunnel == NULL)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
-			"RSS level 2: the pattern has no tunnel to look into; add VXLAN, GRE, "
-			"NVGRE "
-			"or MPLS over UDP or GRE, or use level 0 or 1");
+			"RSS level 2: the pattern has no tunnel to look into; add VXLAN, GRE, NVGRE or MPLS over UDP or GRE, or use level 0 or 1");
 	if ((env->tunnels & tunnel->offload) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
 			"RSS level 2: the device does not hash inside of %s; use level 0 or 1",

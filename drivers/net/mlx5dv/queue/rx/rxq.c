@@ -46,18 +46,14 @@ segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 	nb_segs = (frame + rxq->headroom + rxq->room - 1) / rxq->room;
 	if (nb_segs > 1 && !(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: frames of MTU %u need %u bytes, a buffer of mempool "
-			"%s has "
-			"%u: enable RTE_ETH_RX_OFFLOAD_SCATTER or use larger buffers",
+			"port %u Rx queue %u: frames of MTU %u need %u bytes, a buffer of mempool %s has %u: enable RTE_ETH_RX_OFFLOAD_SCATTER or use larger buffers",
 			port_id, rxq->idx, mtu, frame, rxq->pool->name, rxq->room - rxq->headroom);
 		return -EINVAL;
 	}
 	nb_segs = rte_align32pow2(nb_segs);
 	if (nb_segs > max_segs || nb_segs > rxq->nb_desc) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: frames of MTU %u need %u buffers of mempool %s, at "
-			"most %u "
-			"are possible with %u descriptors",
+			"port %u Rx queue %u: frames of MTU %u need %u buffers of mempool %s, at most %u are possible with %u descriptors",
 			port_id, rxq->idx, mtu, nb_segs, rxq->pool->name, max_segs, rxq->nb_desc);
 		return -EINVAL;
 	}
@@ -77,9 +73,7 @@ mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu)
 	ret = segs_of(rxq, mtu, &log2_segs);
 	if (ret == 0 && rxq->objs.wq != NULL && log2_segs > rxq->ring.log2_segs) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue "
-			"has %u: "
-			"stop the port first",
+			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue has %u: stop the port first",
 			port->dev->data->port_id, idx, mtu, 1u << log2_segs,
 			1u << rxq->ring.log2_segs);
 		return -EBUSY;
@@ -107,8 +101,7 @@ setup_check(const struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
 	}
 	if (rte_pktmbuf_data_room_size(pool) <= RTE_PKTMBUF_HEADROOM) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: the buffers of mempool %s have %u bytes, headroom is "
-			"%u",
+			"port %u Rx queue %u: the buffers of mempool %s have %u bytes, headroom is %u",
 			port_id, idx, pool->name, rte_pktmbuf_data_room_size(pool),
 			RTE_PKTMBUF_HEADROOM);
 		return -EINVAL;
@@ -192,8 +185,7 @@ setup_running(struct mdv_rxq *rxq)
 
 	if (rxq->ring.log2_segs != 0 && !port->dev->data->scattered_rx) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: needs several buffers a frame, which the running "
-			"port's burst function does not do: stop the port first",
+			"port %u Rx queue %u: needs several buffers a frame, which the running port's burst function does not do: stop the port first",
 			port->dev->data->port_id, rxq->idx);
 		return -EBUSY;
 	}
@@ -209,8 +201,7 @@ setup_running(struct mdv_rxq *rxq)
 	}
 	if (mdv_rxq_ring_destroy(parked) != 0) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: rules or RSS of the running port point at its ring "
-			"of %u descriptors, %u buffers a frame: keep those, or remove the rules",
+			"port %u Rx queue %u: rules or RSS of the running port point at its ring of %u descriptors, %u buffers a frame: keep those, or remove the rules",
 			port->dev->data->port_id, rxq->idx, parked->nb_desc,
 			1u << parked->ring.log2_segs);
 		park(port, parked);

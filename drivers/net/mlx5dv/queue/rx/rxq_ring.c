@@ -49,8 +49,7 @@ wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
 		ret = -ENOTSUP;
 	if (ret != 0) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both "
-			"wanted",
+			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both wanted",
 			rxq->port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride,
 			rxq->objs.cq.cqe_cnt, nb_wqes);
 		return ret;

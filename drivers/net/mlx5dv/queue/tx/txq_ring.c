@@ -79,14 +79,12 @@ mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 	ret = ibv_modify_qp_rate_limit(txq->objs.qp, &attr);
 	if (ret != 0)
 		MDV_LOG(ERR,
-			"port %u Tx queue %u: cannot limit the rate to %u kbit/s, bursts of %u and "
-			"packets of %u bytes: %s%s",
+			"port %u Tx queue %u: cannot limit the rate to %u kbit/s, bursts of %u and packets of %u bytes: %s%s",
 			txq->port->dev->data->port_id, txq->idx, kbps, attr.max_burst_sz,
 			attr.typical_pkt_sz, strerror(ret),
 			attr.max_burst_sz == 0 && attr.typical_pkt_sz == 0
 				? ""
-				: " (not all devices take sizes: tx_max_burst_sz, "
-				  "tx_typical_pkt_sz)");
+				: " (not all devices take sizes: tx_max_burst_sz, tx_typical_pkt_sz)");
 	return -ret;
 }
 
