@@ -60,7 +60,7 @@ open_device(struct raw *raw, const char *name)
 		raw_die(name);
 }
 
-/* The device reads and writes memory by itself, so it has to know it beforehand. */
+/** The device reads and writes memory by itself, so it has to know it beforehand. */
 static void
 register_memory(struct raw *raw)
 {
@@ -88,7 +88,7 @@ to_state(const struct raw *raw, enum ibv_qp_state state, int mask)
 		raw_die("ibv_modify_qp");
 }
 
-/* It wants the capability CAP_NET_RAW. No address is needed to connect it, so the usual steps from
+/** It wants the capability CAP_NET_RAW. No address is needed to connect it, so the usual steps from
  * INIT to ready-to-send carry nothing but the port. */
 static void
 make_queue_pair(struct raw *raw, uint16_t tso_header_bytes)

@@ -15,7 +15,7 @@
 static const char usage[] =
 	"raw-receive DEVICE DESTINATION_MAC COUNT [vlan ID | tos N | label N | vni N]";
 
-/*
+/**
  * A rule is one piece of memory: the attributes, then its specs one behind the other. Each spec has
  * values and a mask; bits that are clear in the mask may be anything.
  */
@@ -32,7 +32,7 @@ add_spec(struct rule *rule, const void *spec, uint16_t size)
 	rule->attr.num_of_specs++;
 }
 
-/* Frames to this address, with the VLAN's tag if @p vlan is one. */
+/** Frames to this address, with the VLAN's tag if @p vlan is one. */
 static void
 match_ethernet(struct rule *rule, const uint8_t mac[6], int vlan)
 {
@@ -47,7 +47,7 @@ match_ethernet(struct rule *rule, const uint8_t mac[6], int vlan)
 	add_spec(rule, &spec, sizeof(spec));
 }
 
-/* IPV4_EXT has what IPV4 lacks: type of service, protocol, time to live and flags. */
+/** IPV4_EXT has what IPV4 lacks: type of service, protocol, time to live and flags. */
 static void
 match_tos(struct rule *rule, uint8_t tos)
 {
@@ -74,7 +74,7 @@ match_flow_label(struct rule *rule, uint32_t label)
 	add_spec(rule, &spec, sizeof(spec));
 }
 
-/* What a tunnel runs over comes first: IPv4, UDP, then the VXLAN network's number. */
+/** What a tunnel runs over comes first: IPv4, UDP, then the VXLAN network's number. */
 static void
 match_vxlan(struct rule *rule, uint32_t vni)
 {

@@ -22,7 +22,7 @@ enum {
 	FIRST_SEQUENCE = 1000,
 };
 
-/* The header of the first segment; its IP length counts the header alone, as for no payload. */
+/** The header of the first segment; its IP length counts the header alone, as for no payload. */
 static void
 build_header(uint8_t *header, const char *mac)
 {
@@ -81,7 +81,7 @@ build_header(uint8_t *header, const char *mac)
 	memcpy(header + 6, rest, sizeof(rest));
 }
 
-/* Not every device can: it says how much it takes at once. */
+/** Not every device can: it says how much it takes at once. */
 static void
 check_device(const struct raw *raw, uint32_t bytes)
 {

@@ -87,7 +87,7 @@ report(const char *method, unsigned int nb, struct instant start, struct instant
 	fflush(stdout);
 }
 
-/* Rule i: one address for each port number, so that any number of rules are all different. */
+/** Rule i: one address for each port number, so that any number of rules are all different. */
 static uint32_t
 rule_address(unsigned int i)
 {

@@ -20,10 +20,10 @@
 #define PORT    0
 #define BURST   8u
 #define NB_DESC 256u
-/* For both queues, and a burst of two mbufs a packet. */
+/** For both queues, and a burst of two mbufs a packet. */
 #define NB_MBUFS (2 * NB_DESC + 2 * BURST)
 
-/* Of the templates, without FCS. */
+/** Of the templates, without FCS. */
 static const uint16_t lengths[] = { 60, 124, 252, 508, 1020, 1514 };
 #define NB_TEMPLATES RTE_DIM(lengths)
 
@@ -46,7 +46,7 @@ check(int result, const char *what)
 		rte_exit(EXIT_FAILURE, "%s: %s\n", what, rte_strerror(-result));
 }
 
-/* The number is the IP identification, and with it in the checksum. */
+/** The number is the IP identification, and with it in the checksum. */
 static void
 build_headers(struct headers *headers, uint16_t length, uint16_t number)
 {
@@ -70,7 +70,7 @@ build_headers(struct headers *headers, uint16_t length, uint16_t number)
 	headers->ip.hdr_checksum = rte_ipv4_cksum(&headers->ip);
 }
 
-/* All templates are in one allocation; each starts at a multiple of 64 bytes. */
+/** All templates are in one allocation; each starts at a multiple of 64 bytes. */
 static void
 keep_templates(void)
 {

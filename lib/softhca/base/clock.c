@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <time.h>
 
-/* 156250 kHz is 5 ticks in 32 ns: exact, and ns * 5 does not wrap within a century of uptime. */
+/** 156250 kHz is 5 ticks in 32 ns: exact, and ns * 5 does not wrap within a century of uptime. */
 static_assert(SHCA_CLOCK_KHZ * 32ULL == 5 * 1000000ULL, "ticks are ns * 5 / 32");
 
 uint64_t

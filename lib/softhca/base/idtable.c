@@ -25,7 +25,7 @@ shca_idtable_fini(struct shca_idtable *table)
 	table->lowest_free = table->first;
 }
 
-/* Make slots for the numbers up to @p id, which is not above table->last. */
+/** Make slots for the numbers up to @p id, which is not above table->last. */
 static int
 grow(struct shca_idtable *table, uint32_t id)
 {

@@ -13,7 +13,7 @@
 
 #define PREFIX "softhca: "
 
-/* The environment is read once; -1 until then. Racing first readers store the same value. */
+/** The environment is read once; -1 until then. Racing first readers store the same value. */
 static int threshold = -1;
 
 static int

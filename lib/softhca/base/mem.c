@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 
-/* A key is index << 8 | tag. The tag is never 0, so that no key is 0 or 0x100 (the list
+/** A key is index << 8 | tag. The tag is never 0, so that no key is 0 or 0x100 (the list
  * terminator), and changes with every registration, so that a stale key of a reused index is
  * refused. */
 #define LKEY_INDEX_LAST 0xffffff
@@ -114,7 +114,7 @@ shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iov
 									 : SHCA_MEM_GOOD;
 }
 
-/*
+/**
  * One line of /proc/self/maps: does it carry the covered range on? Lines come in address order.
  * @param not_of NULL, or what the line must not have
  * @return true when the question is decided.
@@ -137,7 +137,7 @@ cover(const char *line, bool write, const char *not_of, uint64_t *covered, uint6
 	return to >= end;
 }
 
-/*
+/**
  * The map is asked, not the memory: touching it would fault pages in, and probing for writability
  * would race with the application's own stores. Bare system calls, as open() may be hooked here.
  */
@@ -195,7 +195,7 @@ shca_mem_can_pin(const void *start, uint64_t length, bool write)
 	return is_covered(start, length, write, "/memfd:" SHCA_MEM_DEVICE_FILE);
 }
 
-/*
+/**
  * The guard. A thread inside shca_mem_guard_run() has a way out here; NULL in every other thread.
  * initial-exec: the handler must not allocate thread storage on first use.
  */
@@ -205,11 +205,11 @@ static __thread __attribute__((tls_model("initial-exec"))) bool is_chaining;
 static const int guarded_signals[] = { SIGSEGV, SIGBUS };
 #define NB_GUARDED (sizeof(guarded_signals) / sizeof(guarded_signals[0]))
 
-/* What the application had installed. */
+/** What the application had installed. */
 static struct sigaction chained[NB_GUARDED];
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Runs between which an application that installed its own handler goes unnoticed. */
+/** Runs between which an application that installed its own handler goes unnoticed. */
 #define RUNS_BETWEEN_CHECKS 256
 
 static void

@@ -26,23 +26,23 @@
 
 #define MAX_TSO_BYTES (1u << 18)
 
-/* LX mlx5_ib.h, MLX5_MIN_SINGLE_WQE_LOG_NUM_STRIDES, and with the cap ext_stride_num_range. */
+/** LX mlx5_ib.h, MLX5_MIN_SINGLE_WQE_LOG_NUM_STRIDES, and with the cap ext_stride_num_range. */
 #define MIN_LOG_STRIDES     9
 #define MIN_LOG_STRIDES_EXT 3
 
-/* From ConnectX-5 on. */
+/** From ConnectX-5 on. */
 #define MEMIC_BYTES (1u << 17)
 
-/* The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
+/** The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
  * (LX hw/mlx5/qp.c, create_raw_packet_qp_sq), and drivers take the second for news only beside it.
  */
 #define MULTI_PKT_OLD SHCA_MPW_OLD
 #define MULTI_PKT     (MULTI_PKT_OLD | SHCA_MPW_ENHANCED)
 
-/* From ConnectX-5 on: 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM) and 128 bytes. */
+/** From ConnectX-5 on: 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM) and 128 bytes. */
 #define EDITS .modify_actions = 16, .encap_bytes = 128
 
-/* From ConnectX-5 on; older parsers let go of what they know when they are told anything (DPDK
+/** From ConnectX-5 on; older parsers let go of what they know when they are told anything (DPDK
  * mlx5_tx.h txq_mbuf_to_swp), which is not modelled. */
 #define SW_PARSING (MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO)
 
@@ -50,7 +50,7 @@
 #define MINI_STRIDX (MINI_BASIC | MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
 
 /* clang-format off */
-/* What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
+/** What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
 #define COMMON_LIMITS \
 	.max_qp = 131072, .max_qp_wr = 32768, .max_sge = 30, .max_cq = 16777216, \
 	.max_cqe = 4194303, .max_mr = 16777216, .max_pd = 16777216, .max_mr_size = UINT64_MAX, \

@@ -54,7 +54,7 @@ shca_options_ports_vf(const struct shca_options *options, unsigned int index)
 	return nb;
 }
 
-/* The functions of a card are alike, and told apart by their addresses. */
+/** The functions of a card are alike, and told apart by their addresses. */
 static int
 check_vf(const struct check *check)
 {

@@ -17,7 +17,7 @@
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
 
-/* Who is here: program, process, devices. */
+/** Who is here: program, process, devices. */
 static int
 run_devices(struct shca_target *target, const struct shca_request *request, FILE *out)
 {

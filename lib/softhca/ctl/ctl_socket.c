@@ -21,10 +21,10 @@
 #define NAMES_MAX 1000
 #define BACKLOG   16
 
-/* cleanup.c's mkdtemp() template, as it begins. */
+/** cleanup.c's mkdtemp() template, as it begins. */
 #define RUNNER_PREFIX "softhca-"
 
-/* Reach @p path by its directory's descriptor: an address holds 107 bytes, a path more. */
+/** Reach @p path by its directory's descriptor: an address holds 107 bytes, a path more. */
 static int
 address(const char *path, struct sockaddr_un *where, int *dir_fd)
 {
@@ -71,7 +71,7 @@ shca_ctl_socket_connect(const char *path)
 	return ret;
 }
 
-/* @return whether the process behind @p path is gone. */
+/** @return whether the process behind @p path is gone. */
 static bool
 is_stale(const char *path)
 {
@@ -99,7 +99,7 @@ bind_at(int fd, const char *path)
 	return ret;
 }
 
-/* Become the first if there is none; a lock on the directory keeps others from doing so now. */
+/** Become the first if there is none; a lock on the directory keeps others from doing so now. */
 static void
 become_first(const char *dir, const char *path)
 {
@@ -198,7 +198,7 @@ find_in(const char *dir, void (*visit)(const char *path, void *arg), void *arg)
 		closedir(entries);
 }
 
-/* In /tmp anybody may make a directory of that name: only our own are looked into. */
+/** In /tmp anybody may make a directory of that name: only our own are looked into. */
 static bool
 is_private(const char *dir)
 {

@@ -27,7 +27,7 @@ enum {
 	L4 = TCP | UDP,
 };
 
-/* Flow types, as man ethtool names them. */
+/** Flow types, as man ethtool names them. */
 static const struct type {
 	const char *name;
 	unsigned int is;
@@ -93,7 +93,7 @@ take_dst(struct parse *parse, const char *text)
 	return take_mac(parse->mask->dst_mac, parse->value->dst_mac, text);
 }
 
-/* All of a field of 16 bits, or of its lower ones. */
+/** All of a field of 16 bits, or of its lower ones. */
 static bool
 take_16(uint16_t *mask, uint16_t *value, uint16_t max, const char *text)
 {
@@ -112,7 +112,7 @@ take_proto(struct parse *parse, const char *text)
 	return take_16(&parse->mask->ether_type, &parse->value->ether_type, UINT16_MAX, text);
 }
 
-/* LX validate_vlan: an identifier, whole, and nothing else of a tag. */
+/** LX validate_vlan: an identifier, whole, and nothing else of a tag. */
 static bool
 take_vlan(struct parse *parse, const char *text)
 {
@@ -120,7 +120,7 @@ take_vlan(struct parse *parse, const char *text)
 	return take_16(&parse->mask->vlan_tci, &parse->value->vlan_tci, VLAN_MAX, text);
 }
 
-/* "ADDRESS" or "ADDRESS/BITS"; IPv4 addresses are the last of 16 bytes. */
+/** "ADDRESS" or "ADDRESS/BITS"; IPv4 addresses are the last of 16 bytes. */
 static bool
 take_address(const struct parse *parse, uint8_t mask[16], uint8_t value[16], const char *text)
 {
@@ -188,7 +188,7 @@ take_dst_port(struct parse *parse, const char *text)
 		: take_16(&mask->udp_dst_port, &value->udp_dst_port, UINT16_MAX, text);
 }
 
-/* The netdev beside a port has one queue. */
+/** The netdev beside a port has one queue. */
 static bool
 take_action(struct parse *parse, const char *text)
 {

@@ -22,9 +22,9 @@
 #include "ctl/ctl_socket.h"
 #include "ctl/request.h"
 
-/* How long a client may be silent. */
+/** How long a client may be silent. */
 #define PATIENCE_MS 10000
-/* Out of the way of programs that close or count on low numbers. */
+/** Out of the way of programs that close or count on low numbers. */
 #define FD_FIRST 100
 
 struct shca_server {
@@ -38,7 +38,7 @@ struct shca_server {
 	size_t length; /* of what is in line */
 };
 
-/* @return whether @p fd got ready; false also when the server is to end. */
+/** @return whether @p fd got ready; false also when the server is to end. */
 static bool
 wait_for(const struct shca_server *server, int fd, short events, int timeout_ms)
 {
@@ -73,7 +73,7 @@ send_all(const struct shca_server *server, const char *bytes, size_t length)
 	return true;
 }
 
-/* Answer the request @p line. @return false when the client is gone. */
+/** Answer the request @p line. @return false when the client is gone. */
 static bool
 answer(struct shca_server *server, char *line)
 {
@@ -104,7 +104,7 @@ answer(struct shca_server *server, char *line)
 	return is_sent;
 }
 
-/* Answer the whole lines received so far; the rest moves to the front. */
+/** Answer the whole lines received so far; the rest moves to the front. */
 static bool
 answer_lines(struct shca_server *server)
 {

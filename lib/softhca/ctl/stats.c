@@ -13,7 +13,7 @@
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
 
-/* What is taken under the lock in one go, so that the numbers are of one moment. */
+/** What is taken under the lock in one go, so that the numbers are of one moment. */
 struct snapshot {
 	unsigned int index;
 	const char *model;

@@ -33,7 +33,7 @@ struct vport {
 	uint64_t nb_lost;       /* no room, or nobody's */
 };
 
-/* The vports may be those of several device threads: the lock guards all but their rings' ends. */
+/** The vports may be those of several device threads: the lock guards all but their rings' ends. */
 struct eswitch {
 	pthread_mutex_t lock;
 	struct shca_wire *uplink;
@@ -56,7 +56,7 @@ give(struct vport *vport, const struct shca_frame *frame)
 		vport->nb_lost++;
 }
 
-/* To all but the sender, which is NULL for the uplink. Who has joined which group is the netdevs'
+/** To all but the sender, which is NULL for the uplink. Who has joined which group is the netdevs'
  * affair and not known: each vport is taken to have joined all. */
 static void
 flood(struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
@@ -79,14 +79,14 @@ find(struct eswitch *eswitch, const uint8_t *mac)
 	return vport;
 }
 
-/* The ingress ACL of a vport: one source address is let in (LX esw_acl_ingress_lgcy_setup). */
+/** The ingress ACL of a vport: one source address is let in (LX esw_acl_ingress_lgcy_setup). */
 static bool
 is_refused(const struct vport *vport, const struct shca_frame *frame)
 {
 	return vport->checks_source && memcmp(frame->bytes + MAC_BYTES, vport->mac, MAC_BYTES) != 0;
 }
 
-/* @return false when there is no room for it now. */
+/** @return false when there is no room for it now. */
 static bool
 send_one(struct vport *from, const struct shca_frame *frame)
 {
@@ -130,8 +130,8 @@ vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int n
 	return nb;
 }
 
-/* From the uplink. What no vport has is for those that are promiscuous, the rule with the uplink as
- * source port (LX esw_fdb_set_vport_promisc_rule); the PF would get it otherwise, and there is
+/** From the uplink. What no vport has is for those that are promiscuous, the rule with the uplink
+ * as source port (LX esw_fdb_set_vport_promisc_rule); the PF would get it otherwise, and there is
  * none. */
 static void
 receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
@@ -155,7 +155,7 @@ receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
 			give(vport, frame);
 }
 
-/* Only when all have taken what there was: what waits in a patient wire must wait there. */
+/** Only when all have taken what there was: what waits in a patient wire must wait there. */
 static void
 pump(struct eswitch *eswitch)
 {
@@ -186,7 +186,7 @@ vport_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_fram
 	return nb;
 }
 
-/* With the first rule of any vport: the capture's frames may be for it. */
+/** With the first rule of any vport: the capture's frames may be for it. */
 static void
 vport_start(struct shca_wire *wire)
 {
@@ -226,7 +226,7 @@ vport_is_patient(const struct shca_wire *wire)
 	return uplink->ops->is_patient != NULL && uplink->ops->is_patient(uplink);
 }
 
-/* A vport's link follows the port's unless told otherwise (MLX5_VPORT_ADMIN_STATE_AUTO). */
+/** A vport's link follows the port's unless told otherwise (MLX5_VPORT_ADMIN_STATE_AUTO). */
 static bool
 vport_link(struct shca_wire *wire)
 {
@@ -262,7 +262,7 @@ vport_nb_refused(const struct shca_wire *wire)
 	return nb;
 }
 
-/* Who is at the other end of the uplink, as far as it knows. */
+/** Who is at the other end of the uplink, as far as it knows. */
 static void
 explain_uplink(
 	const struct eswitch *eswitch, const struct shca_frame *frame, struct shca_wire_path *path)
@@ -277,7 +277,7 @@ explain_uplink(
 		path->to[path->nb_to++] = there.to[i];
 }
 
-/* As send_one(). */
+/** As send_one(). */
 static void
 explain_locked(
 	const struct vport *from, const struct shca_frame *frame, struct shca_wire_path *path)

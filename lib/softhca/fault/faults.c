@@ -64,7 +64,7 @@ write_text(const char *path, const char *text)
 	return ret;
 }
 
-/* Counts are yet to come. */
+/** Counts are yet to come. */
 static int
 make(const char *text, unsigned int nb_devices, struct shca_faults **out)
 {
@@ -199,7 +199,7 @@ shca_faults_concern(const struct shca_faults *faults, enum shca_fault_kind first
 	return false;
 }
 
-/* The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+/** The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
  * 2014): each bit of the input changes half of the output's. */
 static uint64_t
 mix(uint64_t value)
@@ -209,7 +209,7 @@ mix(uint64_t value)
 	return value ^ value >> 31;
 }
 
-/* Not the line: comments change nothing. */
+/** Not the line: comments change nothing. */
 static uint64_t
 dice(const struct shca_faults *faults, const struct shca_fault *fault,
 	const struct shca_fault_site *site, uint64_t purpose)
@@ -279,7 +279,7 @@ is_meant(const struct shca_fault *fault, const struct shca_verb *verb)
 	return fault->verb != NULL ? fault->verb == verb : verb == NULL || !verb->is_destroy;
 }
 
-/* All that see the call count it; of those that refuse it the first that is due is applied. */
+/** All that see the call count it; of those that refuse it the first that is due is applied. */
 int
 shca_faults_call(struct shca_faults *faults, unsigned int device, const struct shca_verb *verb,
 	uint64_t *delay_ns)

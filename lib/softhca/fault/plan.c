@@ -16,12 +16,12 @@
 #define LIST_MAX     1024
 #define BLANKS       " \t\r"
 
-/* A percentage is counted in millionths of a percent: 6 decimals. */
+/** A percentage is counted in millionths of a percent: 6 decimals. */
 #define DECIMALS    6
 #define PERCENT     1000000u
 #define ALL_PERCENT (100u * PERCENT)
 
-/* The shortest that a frame is cut to: an Ethernet header. */
+/** The shortest that a frame is cut to: an Ethernet header. */
 #define MIN_FRAME 14
 #define MAX_BY    1024
 
@@ -42,7 +42,7 @@ take(struct parse *parse)
 	return parse->at < parse->nb ? parse->word[parse->at++] : NULL;
 }
 
-/* A word that is not what it should be, or is missing. */
+/** A word that is not what it should be, or is missing. */
 #define refuse_word(parse, word, format, ...)                                                      \
 	((word) != NULL ? shca_refuse(&parse->refusal, "'%s': " format, word, __VA_ARGS__)         \
 			: shca_refuse(&parse->refusal, "at its end: " format, __VA_ARGS__))
@@ -67,7 +67,7 @@ take_number(struct parse *parse, const char *after, uint64_t min, uint64_t max, 
 		(unsigned long long)min, (unsigned long long)max);
 }
 
-/* "0.5%": @return millionths of a percent, or 0 when it is none of 0.000001% to 100%. */
+/** "0.5%": @return millionths of a percent, or 0 when it is none of 0.000001% to 100%. */
 static uint64_t
 read_percent(const char *word)
 {
@@ -112,7 +112,7 @@ take_chance(struct parse *parse, const char *word)
 	return 0;
 }
 
-/* Does it say so, in the plural or the singular? */
+/** Does it say so, in the plural or the singular? */
 static bool
 is_unit(const char *word, const char *unit)
 {
@@ -122,7 +122,7 @@ is_unit(const char *word, const char *unit)
 		(word[length] == '\0' || strcmp(word, unit) == 0);
 }
 
-/* A unit may follow a number, but the right one: "every 100 frames". */
+/** A unit may follow a number, but the right one: "every 100 frames". */
 static int
 skip_unit(struct parse *parse, const char *unit)
 {
@@ -140,7 +140,7 @@ skip_unit(struct parse *parse, const char *unit)
 	return 0;
 }
 
-/* "at", "every", "from" and a number. */
+/** "at", "every", "from" and a number. */
 static int
 take_when(struct parse *parse, const char *word, enum shca_fault_when when)
 {
@@ -195,7 +195,7 @@ take_by(struct parse *parse, const char *word)
 	return ret != 0 ? ret : skip_unit(parse, parse->fault->row->counts);
 }
 
-/* "10ms": @return nanoseconds, or 0 when it is no time up to an hour. */
+/** "10ms": @return nanoseconds, or 0 when it is no time up to an hour. */
 static uint64_t
 read_time(const char *word)
 {
@@ -275,7 +275,7 @@ take_of(struct parse *parse, const char *word)
 	return 0;
 }
 
-/* What may follow in any order. */
+/** What may follow in any order. */
 static const struct clause {
 	const char *word;
 	unsigned int bit; /* of what a row takes; 0: each does */
@@ -335,7 +335,7 @@ take_verb(struct parse *parse)
 	return refuse_word(parse, word, "there are %s", names);
 }
 
-/* As mlx5dv.h and drivers write them: in hexadecimal. */
+/** As mlx5dv.h and drivers write them: in hexadecimal. */
 static int
 take_syndrome(struct parse *parse)
 {
@@ -353,7 +353,7 @@ take_syndrome(struct parse *parse)
 	return 0;
 }
 
-/* The words of rows: all subjects, or the actions of one. */
+/** The words of rows: all subjects, or the actions of one. */
 static void
 list_rows(const char *subject, char *text, size_t size)
 {

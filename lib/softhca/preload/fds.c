@@ -49,7 +49,7 @@ shca_fds_has(int fd)
 	return found != NULL && atomic_load_explicit(found, memory_order_acquire) != NULL;
 }
 
-/* Lock held. Pages stay: readers have no lock. */
+/** Lock held. Pages stay: readers have no lock. */
 static slot *
 find_or_grow(int fd)
 {
@@ -66,7 +66,7 @@ find_or_grow(int fd)
 	return find(fd);
 }
 
-/* fstatat, because fstat is one of ours and asks here. */
+/** fstatat, because fstat is one of ours and asks here. */
 static bool
 identify(int fd, dev_t *device, ino_t *inode)
 {
@@ -217,7 +217,7 @@ shca_fds_copy(int from, int to)
 	shca_fds_put(displaced);
 }
 
-/* Lock held. */
+/** Lock held. */
 static bool
 close_at_exit(slot *page)
 {

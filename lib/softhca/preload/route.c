@@ -18,7 +18,7 @@
 #include "preload/fds.h"
 #include "softhca.h"
 
-/* ib_uverbs' numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR); sysfs says the
+/** ib_uverbs' numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR); sysfs says the
  * same. */
 #define NODE_MAJOR 231
 #define NODE_MINOR 192
@@ -26,7 +26,7 @@
 #define UVERBS_PREFIX "/dev/infiniband/uverbs"
 #define CHAR_PREFIX   "/dev/char/231:"
 
-/* The root of all state: LD_PRELOAD gives a library nothing else to hang it on. */
+/** The root of all state: LD_PRELOAD gives a library nothing else to hang it on. */
 static struct {
 	pthread_mutex_t lock;
 	pid_t owner; /* of the set; a child starts its own */
@@ -43,7 +43,7 @@ shca_route_is_active(void)
 	return dir != NULL && dir[0] != '\0';
 }
 
-/* root.lock held. */
+/** root.lock held. */
 static int
 load_options(void)
 {
@@ -64,7 +64,7 @@ load_options(void)
 	return 0;
 }
 
-/* "192" after the prefix; nothing but digits. */
+/** "192" after the prefix; nothing but digits. */
 static bool
 parse_number(const char *text, unsigned int *number)
 {
@@ -137,7 +137,7 @@ after_fork_in_child(void)
 	after_fork();
 }
 
-/*
+/**
  * The wires' files want closing; a process that ends otherwise leaves them to the kernel. A
  * destructor runs after the application's own atexit functions, which may still use the device.
  */
@@ -155,7 +155,7 @@ at_exit(void)
 	pthread_mutex_unlock(&root.lock);
 }
 
-/* root.lock held. */
+/** root.lock held. */
 static int
 open_set(void)
 {
@@ -187,7 +187,7 @@ open_set(void)
 	return 0;
 }
 
-/* root.lock held. */
+/** root.lock held. */
 static int
 open_node(unsigned int port, bool cloexec)
 {

@@ -28,10 +28,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* On the LP64 systems this is for, one structure serves both names. */
+/** On the LP64 systems this is for, one structure serves both names. */
 static_assert(sizeof(struct stat) == sizeof(struct stat64), "stat64 is stat");
 
-/* What the headers do not declare: fortified forms, and stat before glibc 2.33. */
+/** What the headers do not declare: fortified forms, and stat before glibc 2.33. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
@@ -89,7 +89,7 @@ is_missing(void)
 	return -1;
 }
 
-/* Bound one by one, at first use: other libraries' constructors call before ours could run. */
+/** Bound one by one, at first use: other libraries' constructors call before ours could run. */
 static void *
 bind_next(enum symbol symbol)
 {
@@ -110,7 +110,7 @@ bind_next(enum symbol symbol)
 
 #define NEXT(name) ((__typeof__(&name))bind_next(SYMBOL_##name))
 
-/* A negative errno as the C library returns it. */
+/** A negative errno as the C library returns it. */
 static int
 answer(int ret)
 {
@@ -120,7 +120,7 @@ answer(int ret)
 	return -1;
 }
 
-/* @return whether @p path is ours; its answer in @p fd then. */
+/** @return whether @p path is ours; its answer in @p fd then. */
 static bool
 try_open(const char *path, int flags, int *fd)
 {
@@ -139,7 +139,7 @@ try_open(const char *path, int flags, int *fd)
 	return false;
 }
 
-/* The mode is there only when the flags ask for it (open(2)). */
+/** The mode is there only when the flags ask for it (open(2)). */
 #define TAKE_MODE(mode, last, flags)                                                               \
 	do {                                                                                       \
 		if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) {                            \
@@ -163,7 +163,7 @@ try_open(const char *path, int flags, int *fd)
 DEFINE_OPEN(open)
 DEFINE_OPEN(open64)
 
-/* The paths are absolute: the directory does not matter. */
+/** The paths are absolute: the directory does not matter. */
 #define DEFINE_OPENAT(name)                                                                        \
 	EXPORT int name(int dir, const char *path, int flags, ...)                                 \
 	{                                                                                          \
@@ -209,7 +209,7 @@ fill_status(unsigned int port, void *status)
 	memcpy(status, &node, sizeof(node));
 }
 
-/* @return whether @p path is ours; its answer in @p ret then. */
+/** @return whether @p path is ours; its answer in @p ret then. */
 static bool
 try_stat(const char *path, void *status, int *ret)
 {
@@ -293,7 +293,7 @@ access(const char *path, int mode)
 	return NEXT(access)(path, mode);
 }
 
-/* Requests of other kinds (FIOCLEX, FIONBIO) work on the descriptor itself. */
+/** Requests of other kinds (FIOCLEX, FIONBIO) work on the descriptor itself. */
 EXPORT int
 ioctl(int fd, unsigned long request, ...)
 {
@@ -318,7 +318,7 @@ ioctl(int fd, unsigned long request, ...)
 	return answer(ret);
 }
 
-/* One command a write, whole or not at all (core/uverbs_main.c ib_uverbs_write). */
+/** One command a write, whole or not at all (core/uverbs_main.c ib_uverbs_write). */
 EXPORT ssize_t
 write(int fd, const void *bytes, size_t length)
 {
@@ -395,7 +395,7 @@ dup3(int fd, int to, int flags)
 DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 
-/* libibverbs asks the kernel's RDMA netlink first; a dump there would hide sysfs. */
+/** libibverbs asks the kernel's RDMA netlink first; a dump there would hide sysfs. */
 EXPORT int
 socket(int domain, int type, int protocol)
 {

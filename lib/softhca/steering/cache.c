@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Odd numbers without pattern (splitmix64): one a word, so that a hash has no chain of products. */
+/** Odd numbers without pattern (splitmix64): one a word, so that a hash has no chain of products.
+ */
 static uint64_t
 factor(uint32_t i)
 {

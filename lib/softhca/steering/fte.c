@@ -74,14 +74,14 @@ shca_fte_destroy(struct shca_fte *fte)
 	free(fte);
 }
 
-/* The same object, not one alike. */
+/** The same object, not one alike. */
 static bool
 are_same(const struct shca_modify_set *a, const struct shca_modify_set *b)
 {
 	return a->modify == b->modify && a->decap == b->decap && a->reformat == b->reformat;
 }
 
-/* fs_core check_conflicting_ftes: an entry forwards or drops, changes frames in one way, and has
+/** fs_core check_conflicting_ftes: an entry forwards or drops, changes frames in one way, and has
  * one tag, 0 unless the first rule set it. */
 int
 shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action)

@@ -227,7 +227,7 @@ del_entries(struct shca_rule *rule)
 	}
 }
 
-/* Make the entries of @p plan, all or none. */
+/** Make the entries of @p plan, all or none. */
 static int
 install(struct shca_steering *steering, const struct plan *plan, struct shca_rule **rule)
 {
@@ -271,7 +271,7 @@ shca_rule_add(
 	return err != 0 ? err : install(steering, &plan, rule);
 }
 
-/* mlx5_ib raw_fs_rule_add; then what fs_core asks. */
+/** mlx5_ib raw_fs_rule_add; then what fs_core asks. */
 static int
 plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, struct plan *plan)
 {

@@ -14,11 +14,12 @@ enum {
 	LEVEL_SNIFFER = 0,
 };
 
-/* mlx5_ib MLX5_FS_MAX_ENTRIES and MLX5_FS_MAX_TYPES, sizes rounded up to the pools of fs_ft_pool.c.
+/** mlx5_ib MLX5_FS_MAX_ENTRIES and MLX5_FS_MAX_TYPES, sizes rounded up to the pools of
+ * fs_ft_pool.c.
  */
 static const struct shca_table_layout layout_rx = { "NIC_RX", 65536, 6, 65536 / 7 };
 static const struct shca_table_layout layout_tx = { "NIC_TX", 65536, 6, 65536 / 7 };
-/* LX en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
+/** LX en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
 static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true };
 static const struct shca_table_layout layout_leftovers = { "NIC_RX", 128, 2, 128 / 3 };
 static const struct shca_table_layout layout_sniffer_rx = { "SNIFFER_RX", 1, 0, 0 };
@@ -171,7 +172,7 @@ look_at(struct shca_cache *cache, const struct shca_table *table)
 		shca_cache_look_at(cache, &table->subtables[i].subtable->mask);
 }
 
-/* Not done with each change: a million rules are added without a frame in between. */
+/** Not done with each change: a million rules are added without a frame in between. */
 void
 shca_steering_renew_cache(struct shca_steering *steering)
 {

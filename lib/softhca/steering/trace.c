@@ -74,7 +74,7 @@ print_packet(FILE *out, const struct shca_packet *packet)
 	fputc('\n', out);
 }
 
-/* Where the frame goes behind an entry, as walk.c's walk_path() decides. */
+/** Where the frame goes behind an entry, as walk.c's walk_path() decides. */
 static const char *
 what_then(const struct shca_table *table, const struct shca_fte *fte)
 {
@@ -87,7 +87,7 @@ what_then(const struct shca_table *table, const struct shca_fte *fte)
 	return table->dont_trap ? "next" : "end";
 }
 
-/* What the entry at hand gives its destinations. */
+/** What the entry at hand gives its destinations. */
 static const struct shca_packet *
 copied(const struct shca_trace *trace)
 {
@@ -190,7 +190,7 @@ add_table(
 	shca_json_close(json);
 }
 
-/* @return whether the entry changes the frame; the trace has the changed one then. */
+/** @return whether the entry changes the frame; the trace has the changed one then. */
 static bool
 change(struct shca_trace *trace, const struct shca_fte *fte)
 {
@@ -239,7 +239,7 @@ print_end(const struct shca_trace *trace, const struct shca_verdict *verdict)
 		reason);
 }
 
-/* Go on behind entries that change the frame. */
+/** Go on behind entries that change the frame. */
 static void
 walk_on(struct shca_trace *trace, struct shca_verdict *verdict)
 {

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/shared.h"
 
-/* Of the evidence, as much as shows a WQE's segments or a CQE. */
+/** Of the evidence, as much as shows a WQE's segments or a CQE. */
 #define DUMP_MAX   128
 #define LINE_BYTES 16
 

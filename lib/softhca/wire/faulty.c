@@ -11,7 +11,7 @@
 #include "wire/wire.h"
 
 #define BURST 64
-/* The shortest that a frame is cut to: an Ethernet header. */
+/** The shortest that a frame is cut to: an Ethernet header. */
 #define MIN_FRAME  14
 #define PAGE_BYTES 4096u
 
@@ -104,7 +104,7 @@ make_copy(const struct shca_frame *frame)
 	return copy;
 }
 
-/* Without memory the frame is lost, as on any bad cable. */
+/** Without memory the frame is lost, as on any bad cable. */
 static void
 make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *copy)
 {
@@ -120,7 +120,7 @@ make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *c
 	TAILQ_INSERT_TAIL(&dir->ready, ready, link);
 }
 
-/* @return the fault of that kind that strikes the frame at hand, counted; or NULL */
+/** @return the fault of that kind that strikes the frame at hand, counted; or NULL */
 static const struct shca_fault *
 inject_fault(struct faulty *faulty, const struct direction *dir, enum shca_fault_kind kind)
 {
@@ -143,7 +143,7 @@ corrupt(struct faulty *faulty, const struct direction *dir, const struct shca_fa
 	copy->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* @return the length that is left */
+/** @return the length that is left */
 static uint32_t
 cut(struct faulty *faulty, const struct direction *dir, const struct shca_fault *fault,
 	uint32_t length)
@@ -157,7 +157,7 @@ cut(struct faulty *faulty, const struct direction *dir, const struct shca_fault 
 			(length - MIN_FRAME));
 }
 
-/* Those held back until the frame at hand. */
+/** Those held back until the frame at hand. */
 static void
 release(struct direction *dir)
 {
@@ -176,7 +176,7 @@ release(struct direction *dir)
 	}
 }
 
-/* Frames count in the dark, too. @return how many of @p nb pass until it is over */
+/** Frames count in the dark, too. @return how many of @p nb pass until it is over */
 static unsigned int
 lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
 {
@@ -189,14 +189,14 @@ lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
 	return nb;
 }
 
-/* May more frames pass? */
+/** May more frames pass? */
 static bool
 is_open(const struct faulty *faulty)
 {
 	return faulty->nb_due == 0 && !(faulty->is_down && faulty->nb_to_lose == 0);
 }
 
-/* What befalls the port behind the frame at hand. */
+/** What befalls the port behind the frame at hand. */
 static void
 find_port_faults(struct faulty *faulty, const struct direction *dir)
 {
@@ -208,7 +208,7 @@ find_port_faults(struct faulty *faulty, const struct direction *dir)
 	}
 }
 
-/* What becomes of the next frame, at the end of dir->ready. */
+/** What becomes of the next frame, at the end of dir->ready. */
 static void
 pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
 {
@@ -252,7 +252,7 @@ release:
 	release(dir);
 }
 
-/* @return whether the wire has taken all that is ready to be sent */
+/** @return whether the wire has taken all that is ready to be sent */
 static bool
 flush_tx(struct faulty *faulty)
 {
@@ -267,7 +267,7 @@ flush_tx(struct faulty *faulty)
 	return true;
 }
 
-/* What the wire did not take of the caller's frames must outlive the call. */
+/** What the wire did not take of the caller's frames must outlive the call. */
 static void
 keep_tx(struct faulty *faulty)
 {
@@ -287,7 +287,7 @@ keep_tx(struct faulty *faulty)
 	}
 }
 
-/* A frame that the application has unmapped faults here, before anything is done with it. */
+/** A frame that the application has unmapped faults here, before anything is done with it. */
 static void
 touch(const struct shca_frame *frame)
 {
@@ -313,7 +313,7 @@ faulty_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int 
 	return nb_frames;
 }
 
-/* One that is ready, from the frames that the wire has given if need be. */
+/** One that is ready, from the frames that the wire has given if need be. */
 static struct ready *
 next_rx(struct faulty *faulty)
 {
@@ -323,7 +323,7 @@ next_rx(struct faulty *faulty)
 	return TAILQ_FIRST(&faulty->rx.ready);
 }
 
-/* The wire is asked for more when none of its frames is in use any more. */
+/** The wire is asked for more when none of its frames is in use any more. */
 static unsigned int
 faulty_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
@@ -377,7 +377,7 @@ faulty_due_ns(const struct shca_wire *wire)
 						  : UINT64_MAX;
 }
 
-/* A capture that waited for the link would wait for ever when its frames are what is counted. */
+/** A capture that waited for the link would wait for ever when its frames are what is counted. */
 static bool
 faulty_is_patient(const struct shca_wire *wire)
 {
@@ -427,7 +427,7 @@ faulty_nb_refused(const struct shca_wire *wire)
 	return inner->ops->nb_refused != NULL ? inner->ops->nb_refused(inner) : 0;
 }
 
-/* Which faults a frame will meet is not foretold. */
+/** Which faults a frame will meet is not foretold. */
 static void
 faulty_explain(
 	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
@@ -467,7 +467,7 @@ faulty_close(struct shca_wire *wire)
 	free(faulty);
 }
 
-/* None of its frames come back as they are: no reflects. */
+/** None of its frames come back as they are: no reflects. */
 static const struct shca_wire_ops faulty_ops = {
 	.name = "faulty",
 	.tx = faulty_tx,

@@ -30,7 +30,7 @@ struct pair {
 	bool is_open[2];
 };
 
-/*
+/**
  * Global because the two ends are opened one after the other by their ID alone. The lock guards the
  * list and the peers; it is taken once a burst, uncontended where both ends are one device
  * thread's.

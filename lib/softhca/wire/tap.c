@@ -51,7 +51,7 @@ drain(struct tap *tap)
 			break;
 }
 
-/* Before Linux 5.0 a TAP's carrier cannot be changed. */
+/** Before Linux 5.0 a TAP's carrier cannot be changed. */
 static void
 set_carrier(const struct tap *tap, bool on)
 {

@@ -187,7 +187,7 @@ log_unknown(const char *vdev_name, const char *key)
 	MDV_LOG(ERR, "%s: unknown argument %s; there are %s", vdev_name, key, keys);
 }
 
-/* @param given bits of the rows that there have been */
+/** @param given bits of the rows that there have been */
 static int
 pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *given,
 	struct mdv_config *config)

@@ -407,7 +407,7 @@ mdv_secondary_is_removed(struct rte_eth_dev *dev)
 	return attachment == NULL || attachment->state != ATTACHED || mdv_port(dev)->event.removed;
 }
 
-/* The primary keeps it in the shared data. */
+/** The primary keeps it in the shared data. */
 int
 mdv_secondary_link_update(__rte_unused struct rte_eth_dev *dev, __rte_unused int wait)
 {

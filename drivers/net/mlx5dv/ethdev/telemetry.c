@@ -99,7 +99,7 @@ show_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_dat
 	return 0;
 }
 
-/* A queue's verbs objects may go at any time: only what the queue itself has is looked at. */
+/** A queue's verbs objects may go at any time: only what the queue itself has is looked at. */
 static void
 show_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
 {
@@ -300,7 +300,7 @@ parse(const char *params, bool has_first, uint32_t *port_id, uint32_t *first)
 	return rest != NULL && *rest == '\0';
 }
 
-/* Telemetry answers null to a negative number. */
+/** Telemetry answers null to a negative number. */
 static int
 handle(const char *name, const char *params, struct rte_tel_data *data)
 {
@@ -348,7 +348,7 @@ handle_list(
 	return 0;
 }
 
-/* Telemetry has no way to take a command back, so they are the process's, ports or not. */
+/** Telemetry has no way to take a command back, so they are the process's, ports or not. */
 RTE_INIT(mdv_telemetry_register)
 {
 	unsigned int i;

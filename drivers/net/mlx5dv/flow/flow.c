@@ -94,7 +94,7 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 	return 0;
 }
 
-/* A rule whose destruction waits in a flow queue is freed by that. */
+/** A rule whose destruction waits in a flow queue is freed by that. */
 static void
 flow_flush_list(struct mdv_port *port, struct mdv_flow_list *list)
 {
@@ -143,7 +143,7 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 	return ret;
 }
 
-/* Between one instant and the next, in any state of the port: only default rules come or go. */
+/** Between one instant and the next, in any state of the port: only default rules come or go. */
 static int
 flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 {
@@ -164,7 +164,7 @@ flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 	return 0;
 }
 
-/* A flow queue's rule that is not in the list: a handle all the same. */
+/** A flow queue's rule that is not in the list: a handle all the same. */
 static void
 flow_dump_absent(const struct rte_flow *flow, FILE *file)
 {
@@ -292,7 +292,7 @@ mdv_flow_fini(struct mdv_port *port)
 	port->flow = NULL;
 }
 
-/* The place of a rule in the order of creation, for messages. */
+/** The place of a rule in the order of creation, for messages. */
 static unsigned int
 flow_number(const struct mdv_port *port, const struct rte_flow *flow)
 {
@@ -323,7 +323,7 @@ flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 	return ret;
 }
 
-/* Shape by shape, so that the slots of each table come in the order that the levels count on, and
+/** Shape by shape, so that the slots of each table come in the order that the levels count on, and
  * no packet reaches a rule before the rules that are to see it first are there. */
 static int
 flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
@@ -344,7 +344,8 @@ flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 	return 0;
 }
 
-/* The other way round, so that a packet whose rule has gone is the kernel's and no other rule's. */
+/** The other way round, so that a packet whose rule has gone is the kernel's and no other rule's.
+ */
 static void
 flow_uninstall_levels(struct mdv_port *port, const struct mdv_flow_levels *levels)
 {
@@ -366,7 +367,7 @@ flow_uninstall_all(struct mdv_port *port)
 	flow_uninstall_levels(port, &port->flow->egress);
 }
 
-/* Rules that are not in the device can be moved without anybody's noticing. */
+/** Rules that are not in the device can be moved without anybody's noticing. */
 static void
 flow_set_active(struct mdv_port *port, bool active)
 {

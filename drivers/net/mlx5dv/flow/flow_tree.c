@@ -12,7 +12,7 @@
 #include "flow_tree.h"
 #include "state/port.h"
 
-/* One table: what has been printed of it. */
+/** One table: what has been printed of it. */
 struct tree {
 	struct mdv_port *port;
 	const struct rte_flow *only;
@@ -39,7 +39,7 @@ tree_add_hash(char *text, size_t size, const char *hash, bool inner)
 	snprintf(text + at, size - at, " by %s%s", inner ? "inner " : "", hash);
 }
 
-/* "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" where packets are dropped. */
+/** "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" where packets are dropped. */
 static void
 tree_describe(
 	const struct mdv_flow_actions *actions, enum mdv_rss_class_id id, char *text, size_t size)
@@ -125,7 +125,7 @@ tree_print_default(struct tree *tree, const struct mdv_flow_default_rule *rule, 
 	return ret;
 }
 
-/* Each part of the shape's rules is a group. */
+/** Each part of the shape's rules is a group. */
 static int
 tree_print_shape(
 	struct tree *tree, const struct mdv_flow_shape *shape, struct rte_flow_error *error)
@@ -155,7 +155,7 @@ tree_print_shape(
 	return ret;
 }
 
-/* The sniffer's rule is in no level: it has the first look at everything. */
+/** The sniffer's rule is in no level: it has the first look at everything. */
 static void
 tree_print_sniffer(struct tree *tree)
 {

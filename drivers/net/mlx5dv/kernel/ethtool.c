@@ -16,7 +16,7 @@
 /** Bytes of a module's memory; the largest that the kernel names has 640. */
 #define EEPROM_MAX (1u << 20)
 
-/* Linux's numbers of modules are ethdev's. */
+/** Linux's numbers of modules are ethdev's. */
 static_assert(RTE_ETH_MODULE_SFF_8079 == ETH_MODULE_SFF_8079, "a module's type");
 static_assert(RTE_ETH_MODULE_SFF_8472 == ETH_MODULE_SFF_8472, "a module's type");
 static_assert(RTE_ETH_MODULE_SFF_8636 == ETH_MODULE_SFF_8636, "a module's type");

@@ -20,7 +20,7 @@
 
 #define PATH_BYTES (2 * IBV_SYSFS_PATH_MAX)
 
-/* PCI ids of virtual functions (rdma-core's libmlx5, hca_table): what is left to go by in a guest,
+/** PCI ids of virtual functions (rdma-core's libmlx5, hca_table): what is left to go by in a guest,
  * which has no physical function. */
 static const unsigned int vf_parts[] = { 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3 };
 

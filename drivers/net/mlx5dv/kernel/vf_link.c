@@ -15,10 +15,10 @@
 #include "vf.h"
 #include "vf_link.h"
 
-/* 127 functions of a few hundred bytes each. */
+/** 127 functions of a few hundred bytes each. */
 #define ANSWER_BYTES 65536
 
-/* @return the first attribute of @p type in @p length bytes, or NULL. The length is signed: behind
+/** @return the first attribute of @p type in @p length bytes, or NULL. The length is signed: behind
  * the last attribute, which need not be padded, it is less than 0. */
 static const struct rtattr *
 find(const struct rtattr *attr, int length, unsigned short type)

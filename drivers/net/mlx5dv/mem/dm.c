@@ -117,7 +117,7 @@ release(struct rte_pmd_mlx5dv_dm *dm)
 	dm->port = NULL;
 }
 
-/* An external buffer must have it; mbufs may be freed by processes that have it elsewhere, and
+/** An external buffer must have it; mbufs may be freed by processes that have it elsewhere, and
  * never have the last reference. */
 static void
 mbuf_freed(__rte_unused void *start, __rte_unused void *shared)

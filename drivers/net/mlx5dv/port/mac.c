@@ -151,7 +151,7 @@ mdv_mac_set_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32
 	return 0;
 }
 
-/*
+/**
  * The switch in front of a virtual function goes by the netdev's modes, not by rules. On another
  * port the netdev's are its own affair.
  */

@@ -25,7 +25,7 @@ shca_bfreg_init(struct shca_bfregs *regs, uint32_t nb, uint32_t nb_low_latency, 
 	return 0;
 }
 
-/* alloc_high_class_bfreg, else alloc_med_class_bfreg, else the one without BlueFlame. */
+/** alloc_high_class_bfreg, else alloc_med_class_bfreg, else the one without BlueFlame. */
 static uint32_t
 choose(const struct shca_bfregs *regs)
 {

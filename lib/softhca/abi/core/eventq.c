@@ -17,7 +17,8 @@
 static_assert(sizeof(struct ib_uverbs_comp_event_desc) == 8, "record of a completion channel");
 static_assert(sizeof(struct ib_uverbs_async_event_desc) == 16, "record of an async descriptor");
 
-/* Room for some thousand unread records: the kernel has no limit, a socket buffer must have one. */
+/** Room for some thousand unread records: the kernel has no limit, a socket buffer must have one.
+ */
 #define SEND_BUFFER_BYTES (4 << 20)
 
 union record {
@@ -49,7 +50,7 @@ destroy(struct shca_file *file, struct shca_eventq *queue)
 	free(queue);
 }
 
-/* The application closes a channel by close() alone; what it left behind is swept up here. */
+/** The application closes a channel by close() alone; what it left behind is swept up here. */
 static void
 sweep(struct shca_file *file)
 {
@@ -134,7 +135,7 @@ shca_eventq_destroy_all(struct shca_file *file)
 		destroy(file, LIST_FIRST(&file->eventqs));
 }
 
-/* Is the number we gave out still the same descriptor? */
+/** Is the number we gave out still the same descriptor? */
 static bool
 is_open(const struct shca_eventq *queue)
 {
@@ -183,7 +184,7 @@ shca_eventq_send_async(struct shca_eventq *queue, uint64_t element, uint32_t eve
 	return queue != NULL && send_record(queue, &record);
 }
 
-/*
+/**
  * All records are taken out and the others' put back behind what may have come since. A reader that
  * polls at this moment sees what it would see had it come a moment earlier or later.
  */

@@ -20,7 +20,7 @@
 static_assert(sizeof(struct ib_uverbs_ioctl_hdr) == 24, "ioctl header");
 static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
 
-/* The kernel bounds a request by its page size. */
+/** The kernel bounds a request by its page size. */
 #define REQUEST_BYTES_MAX 4096
 
 static const struct shca_method *
@@ -83,7 +83,7 @@ take_flags(const struct shca_attr_row *row, const struct ib_uverbs_attr *request
 	return (attr->value & ~row->flags) == 0 ? 0 : -EINVAL;
 }
 
-/* Descriptors travel as s64; a handle's upper half must be clear, too. */
+/** Descriptors travel as s64; a handle's upper half must be clear, too. */
 static int
 take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 	const struct ib_uverbs_attr *request, struct shca_attr *attr)
@@ -171,7 +171,7 @@ attr_address(const struct shca_bundle *bundle, const struct shca_attr *attr)
 	return bundle->attrs_address + attr->position * sizeof(struct ib_uverbs_attr);
 }
 
-/* What a request makes is undone here when it fails: the application must not see half of it. */
+/** What a request makes is undone here when it fails: the application must not see half of it. */
 static void
 undo(struct shca_bundle *bundle)
 {
@@ -187,7 +187,7 @@ undo(struct shca_bundle *bundle)
 	}
 }
 
-/* Handles and descriptors go into the attributes' data; the kernel, too, writes them first. */
+/** Handles and descriptors go into the attributes' data; the kernel, too, writes them first. */
 static int
 announce(const struct shca_bundle *bundle)
 {
@@ -267,7 +267,7 @@ check_missing(const struct shca_bundle *bundle)
 	return 0;
 }
 
-/* Faults of the run: it fails as if the kernel had tried. Old commands answer for themselves. */
+/** Faults of the run: it fails as if the kernel had tried. Old commands answer for themselves. */
 static int
 meet_fault(const struct shca_bundle *bundle)
 {

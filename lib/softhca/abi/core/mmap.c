@@ -9,13 +9,13 @@
 
 #include "base/mem.h"
 
-/* All offsets of the encoding below are less: 8 + 8 + 8 bits of page number. */
+/** All offsets of the encoding below are less: 8 + 8 + 8 bits of page number. */
 #define SPACE_BYTES (1ULL << 36)
 
-/* MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
+/** MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
 #define COMMAND_OBJECT ((uint64_t)SHCA_MMAP_UARS)
 
-/* The first pages of a function's UAR range are the kernel's own; numbers a user gets start later.
+/** The first pages of a function's UAR range are the kernel's own; numbers a user gets start later.
  */
 #define FIRST_USER_UAR 8
 

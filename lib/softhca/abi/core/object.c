@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "config/model.h"
 
-/* Where a limit stands in the model's row. */
+/** Where a limit stands in the model's row. */
 static const size_t limit_offset[SHCA_NB_LIMITS] = {
 	[SHCA_LIMIT_PD] = offsetof(struct shca_model, max_pd),
 	[SHCA_LIMIT_MR] = offsetof(struct shca_model, max_mr),
@@ -105,7 +105,7 @@ shca_object_destroy(struct shca_object *object)
 	return 0;
 }
 
-/* As a program that closes its context should have destroyed all of them: for who looks for leaks.
+/** As a program that closes its context should have destroyed all of them: for who looks for leaks.
  */
 static void
 report_left(const struct shca_file *file)
@@ -117,7 +117,7 @@ report_left(const struct shca_file *file)
 			object->handle);
 }
 
-/* As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
+/** As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
 void
 shca_object_destroy_all(struct shca_file *file)
 {

@@ -23,7 +23,7 @@ run_copy(void *arg)
 	memcpy(copy->to, copy->from, copy->length);
 }
 
-/* A sandbox may forbid the system calls; then faults are caught, unless the application catches
+/** A sandbox may forbid the system calls; then faults are caught, unless the application catches
  * them. */
 static int
 guarded_copy(void *to, const void *from, size_t length)
@@ -33,7 +33,7 @@ guarded_copy(void *to, const void *from, size_t length)
 	return shca_mem_guard_run(run_copy, &copy) ? 0 : -EFAULT;
 }
 
-/*
+/**
  * The kernel copies, and says where it cannot: whatever signal handlers there are, and whatever
  * another thread unmaps meanwhile.
  */

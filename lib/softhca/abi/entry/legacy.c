@@ -30,7 +30,7 @@ add(struct request *request, uint16_t id, uint16_t length, uint64_t data)
 	return attr;
 }
 
-/* The provider's parts, as they are. */
+/** The provider's parts, as they are. */
 static int
 add_driver(const struct shca_write *write, struct request *request)
 {
@@ -60,21 +60,21 @@ run(struct shca_write *write, struct request *request, uint16_t object, uint16_t
 	return shca_ioctl_run(write->file, RDMA_VERBS_IOCTL, request);
 }
 
-/* Field @p offset of the command's answer. */
+/** Field @p offset of the command's answer. */
 static uint64_t
 answer_at(const struct shca_write *write, size_t offset)
 {
 	return write->out->address + offset;
 }
 
-/* Nothing is made for who cannot hear of it. */
+/** Nothing is made for who cannot hear of it. */
 static int
 clear_answer(const struct shca_write *write)
 {
 	return shca_user_write(write->out, NULL, 0);
 }
 
-/* A request whose first attribute is the new object's handle. */
+/** A request whose first attribute is the new object's handle. */
 static int
 create(struct shca_write *write, struct request *request, uint16_t object, uint16_t method,
 	size_t handle_offset)
@@ -92,7 +92,7 @@ create(struct shca_write *write, struct request *request, uint16_t object, uint1
 	return shca_user_copy_out(answer_at(write, handle_offset), &handle, sizeof(handle));
 }
 
-/* Extended answers say how much of them there is. */
+/** Extended answers say how much of them there is. */
 static int
 answer_length(const struct shca_write *write, size_t offset, size_t length)
 {
@@ -101,7 +101,7 @@ answer_length(const struct shca_write *write, size_t offset, size_t length)
 	return shca_user_copy_out(answer_at(write, offset), &told, sizeof(told));
 }
 
-/* Methods that destroy: a handle, and @p answer_bytes of answer at @p offset. */
+/** Methods that destroy: a handle, and @p answer_bytes of answer at @p offset. */
 struct destroyer {
 	uint16_t object, method, handle_attr, answer_attr;
 	uint16_t answer_bytes;
@@ -119,7 +119,7 @@ destroy(struct shca_write *write, uint32_t handle, const struct destroyer *how)
 	return run(write, &request, how->object, how->method);
 }
 
-/* The context, and with it the descriptor of its asynchronous events. */
+/** The context, and with it the descriptor of its asynchronous events. */
 int
 shca_legacy_get_context(struct shca_write *write)
 {
@@ -250,12 +250,13 @@ shca_legacy_destroy_cq(struct shca_write *write)
 	return ret != 0 ? ret : destroy(write, command.cq_handle, &how);
 }
 
-/* What becomes a method's flag; the method's own flag for it no old command has. */
+/** What becomes a method's flag; the method's own flag for it no old command has. */
 #define CREATE_FLAGS                                                                               \
 	(IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_UVERBS_QP_CREATE_SCATTER_FCS |          \
 		IB_UVERBS_QP_CREATE_CVLAN_STRIPPING | IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING)
 
-/* Both forms of the command begin alike; @p cap_offset is where the five limits are in this one. */
+/** Both forms of the command begin alike; @p cap_offset is where the five limits are in this one.
+ */
 static int
 create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command, size_t cap_offset)
 {

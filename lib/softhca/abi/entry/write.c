@@ -25,7 +25,7 @@
 #define BYTES(type) sizeof(struct ib_uverbs_##type)
 #define UP_TO(type, member) OFFSET_END(struct ib_uverbs_##type, member)
 
-/* Least bytes as the kernel declares them (drivers/infiniband/core/uverbs_cmd.c,
+/** Least bytes as the kernel declares them (drivers/infiniband/core/uverbs_cmd.c,
  * uverbs_def_write_intf). */
 static const struct command {
 	uint32_t number;
@@ -122,7 +122,7 @@ run(const struct command *command, struct shca_write *write)
 	return ret == -ENOENT && !command->tells_missing ? -EINVAL : ret;
 }
 
-/* The handler of method INVOKE_WRITE. */
+/** The handler of method INVOKE_WRITE. */
 static int
 invoke(struct shca_bundle *bundle)
 {
@@ -158,12 +158,12 @@ const struct shca_method shca_write_methods[] = {
 };
 /* clang-format on */
 
-/* The four buffers of a command that came by write(2). */
+/** The four buffers of a command that came by write(2). */
 struct parts {
 	struct shca_user_buffer in, out, driver_in, driver_out;
 };
 
-/* verify_hdr and ib_uverbs_write of an old command: what its own structure leaves is the
+/** verify_hdr and ib_uverbs_write of an old command: what its own structure leaves is the
  * provider's. */
 static int
 take_old(const struct command *command, const struct ib_uverbs_cmd_hdr *header, uint64_t address,
@@ -196,7 +196,7 @@ take_old(const struct command *command, const struct ib_uverbs_cmd_hdr *header, 
 	return 0;
 }
 
-/* verify_hdr of an extended command, whose second header says which part is whose. */
+/** verify_hdr of an extended command, whose second header says which part is whose. */
 static int
 take_extended(const struct command *command, const struct ib_uverbs_cmd_hdr *header,
 	uint64_t address, size_t length, struct parts *parts)

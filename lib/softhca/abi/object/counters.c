@@ -11,7 +11,7 @@
 #include "abi/core/ioctl.h"
 #include "abi/object/methods.h"
 
-/* What fits an attribute's 16-bit length (hw/mlx5/counters.h MAX_COUNTERS_NUM). */
+/** What fits an attribute's 16-bit length (hw/mlx5/counters.h MAX_COUNTERS_NUM). */
 #define POINTS_MAX (UINT16_MAX / sizeof(uint64_t))
 
 static_assert(sizeof(struct shca_counter_point) == sizeof(struct mlx5_ib_flow_counters_desc),

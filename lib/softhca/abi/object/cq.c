@@ -17,7 +17,7 @@
 static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "as rdma-core 44 has it");
 static_assert(offsetof(struct mlx5_ib_create_cq, flags) == 22, "as rdma-core 44 has it");
 
-/* Called by the device thread, which holds the lock. */
+/** Called by the device thread, which holds the lock. */
 static void
 on_event(void *owner, enum shca_event event)
 {
@@ -51,7 +51,7 @@ const struct shca_object_class shca_cq_class = {
 	.destroy = destroy,
 };
 
-/* The ring libmlx5 makes for @p cqe entries: one more than asked, rounded up. @return 0: too many.
+/** The ring libmlx5 makes for @p cqe entries: one more than asked, rounded up. @return 0: too many.
  */
 static uint32_t
 ring_entries(const struct shca_model *model, uint64_t cqe)
@@ -65,7 +65,7 @@ ring_entries(const struct shca_model *model, uint64_t cqe)
 									      : (uint32_t)nb_cqes;
 }
 
-/* As mlx5_ib create_cq_user. Compression of 128-byte CQEs is a capability that no model has. */
+/** As mlx5_ib create_cq_user. Compression of 128-byte CQEs is a capability that no model has. */
 static int
 take_mini_format(const struct shca_model *model, const struct mlx5_ib_create_cq *request,
 	enum shca_mini_format *format)
@@ -91,7 +91,7 @@ take_mini_format(const struct shca_model *model, const struct mlx5_ib_create_cq 
 	}
 }
 
-/* What mlx5_ib_create_cq asks of the provider's part of the request. */
+/** What mlx5_ib_create_cq asks of the provider's part of the request. */
 static int
 check_driver_request(const struct shca_file *file, const struct shca_user_buffer *buffer,
 	struct mlx5_ib_create_cq *request, enum shca_mini_format *format)
@@ -141,7 +141,7 @@ answer_create(const struct shca_bundle *bundle, const struct shca_cq_object *cq)
 	return ret;
 }
 
-/* libmlx5 asks for what the variable says unless its caller asks for a size. */
+/** libmlx5 asks for what the variable says unless its caller asks for a size. */
 static void
 look_at_size(const struct shca_file *file, const struct shca_cq *cq, uint32_t cqe_bytes)
 {
@@ -255,7 +255,7 @@ shca_cq_write_resize(struct shca_write *write)
 	return shca_user_write(write->out, &response, sizeof(response));
 }
 
-/* Moderation is the only thing to modify, and no model reports it. */
+/** Moderation is the only thing to modify, and no model reports it. */
 int
 shca_cq_write_modify(struct shca_write *write)
 {

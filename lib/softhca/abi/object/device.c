@@ -35,7 +35,7 @@ static_assert(sizeof(struct ib_uverbs_gid_entry) == 32, "as rdma-core 44 has it"
 #define MAX_MSG_BYTES (1u << 30)
 #define RAW_PACKET    (1u << IBV_QPT_RAW_PACKET)
 
-/* A function has an event queue a CPU. */
+/** A function has an event queue a CPU. */
 static uint32_t
 nb_comp_vectors(void)
 {
@@ -44,7 +44,7 @@ nb_comp_vectors(void)
 	return nb_cpus > 0 ? (uint32_t)nb_cpus : 1;
 }
 
-/* A number of all contexts; they are too few for it to come round. */
+/** A number of all contexts; they are too few for it to come round. */
 static uint16_t
 next_uid(void)
 {
@@ -57,7 +57,7 @@ next_uid(void)
 	return uid;
 }
 
-/*
+/**
  * GET_CONTEXT. DevX is not offered unless the port says so; libmlx5 tries shorter requests after a
  * refusal, which are refused alike, until it comes without the flag. Its UAR pages are dynamic; of
  * who does not know those the registers come with the context.
@@ -151,7 +151,7 @@ get_context(struct shca_bundle *bundle)
 	return 0;
 }
 
-/* The node GUID firmware derives from the MAC: ff:fe in the middle, as an EUI-64. */
+/** The node GUID firmware derives from the MAC: ff:fe in the middle, as an EUI-64. */
 static __be64
 node_guid(const uint8_t *mac)
 {
@@ -312,7 +312,7 @@ shca_device_write_query_ex(struct shca_write *write)
 	return shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
 }
 
-/* Width and speed as mlx5_ib's translate_eth_proto_oper reports a link mode; rounded up between
+/** Width and speed as mlx5_ib's translate_eth_proto_oper reports a link mode; rounded up between
  * rows. */
 static const struct {
 	uint32_t mbps;
@@ -388,7 +388,7 @@ shca_device_write_query_port(struct shca_write *write)
 	return shca_user_write(write->out, &response, sizeof(response));
 }
 
-/* The link-local address of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */
+/** The link-local address of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */
 static void
 fill_gid(const struct shca_file *file, uint32_t index, struct ib_uverbs_gid_entry *entry)
 {

@@ -20,7 +20,8 @@
 #include "abi/object/matcher.h"
 #include "abi/object/methods.h"
 
-/* enum ib_flow_attr_type and _flags, ib_flow_spec_type: kernel-internal, the same as the verbs'. */
+/** enum ib_flow_attr_type and _flags, ib_flow_spec_type: kernel-internal, the same as the verbs'.
+ */
 #define TYPE_ALL_DEFAULT   1
 #define TYPE_MC_DEFAULT    2
 #define FLAG_DONT_TRAP     (1u << 1)
@@ -77,7 +78,7 @@ check_request(const struct shca_user_buffer *in, const struct ib_uverbs_create_f
 	return shca_user_is_clear(in, sizeof(*request) + attr->size);
 }
 
-/* The objects that specs name. */
+/** The objects that specs name. */
 struct named {
 	struct shca_counters_object *counters; /* or NULL */
 	struct shca_flow_action_object *action[SPECS_MAX];
@@ -85,7 +86,7 @@ struct named {
 	unsigned int nb_actions;
 };
 
-/* Take the object of a spec that names one. @return 0 or a negative errno; others are passed over.
+/** Take the object of a spec that names one. @return 0 or a negative errno; others are passed over.
  */
 static int
 take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uint32_t type,
@@ -144,7 +145,7 @@ find_named(struct shca_file *file, const uint8_t *specs, const struct ib_uverbs_
 	return offset == attr->size ? 0 : -EINVAL;
 }
 
-/* mlx5's part of the request: how a counters object is to be read (hw/mlx5/fs.c,
+/** mlx5's part of the request: how a counters object is to be read (hw/mlx5/fs.c,
  * mlx5_ib_create_flow). */
 static int
 take_driver_request(const struct shca_user_buffer *buffer, struct mlx5_ib_flow_counters_data *data)
@@ -199,7 +200,7 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 	return 0;
 }
 
-/* Bind the counters, install the rule, count the uses; or nothing of it. */
+/** Bind the counters, install the rule, count the uses; or nothing of it. */
 static int
 create(struct shca_write *write, const struct ib_uverbs_create_flow *request, const uint8_t *specs,
 	struct shca_flow_object *flow)

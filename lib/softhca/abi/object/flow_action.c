@@ -33,7 +33,7 @@ const struct shca_object_class shca_flow_action_class = {
 	.destroy = destroy,
 };
 
-/* mlx5_ib_ft_type_to_namespace. */
+/** mlx5_ib_ft_type_to_namespace. */
 static int
 take_table_type(const struct shca_bundle *bundle, uint16_t id, bool *egress)
 {
@@ -85,7 +85,7 @@ static const struct reformat {
 		MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX, SHCA_MODIFY_L2_TO_L3_TUNNEL },
 };
 
-/* mlx5_ib_flow_action_packet_reformat_valid. */
+/** mlx5_ib_flow_action_packet_reformat_valid. */
 static const struct reformat *
 find_reformat(const struct shca_bundle *bundle)
 {
@@ -99,7 +99,7 @@ find_reformat(const struct shca_bundle *bundle)
 	return NULL;
 }
 
-/* Firmware wants an Ethernet header, with a tag at most, where a packet becomes a frame. */
+/** Firmware wants an Ethernet header, with a tag at most, where a packet becomes a frame. */
 static bool
 is_header_valid(enum shca_modify_kind kind, size_t length)
 {

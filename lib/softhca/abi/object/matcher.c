@@ -33,7 +33,8 @@ const struct shca_object_class shca_matcher_class = {
 	.destroy = destroy,
 };
 
-/* mlx5_ib_matcher_ns: which table type the rules go to. Others than the NIC's own are not there. */
+/** mlx5_ib_matcher_ns: which table type the rules go to. Others than the NIC's own are not there.
+ */
 static int
 take_direction(const struct shca_bundle *bundle, bool *egress)
 {
@@ -77,7 +78,7 @@ create_matcher(struct shca_bundle *bundle)
 	return ret;
 }
 
-/* get_dests. */
+/** get_dests. */
 static int
 check_destination(
 	const struct shca_matcher_object *matcher, const struct shca_qp_object *qp, uint64_t flags)

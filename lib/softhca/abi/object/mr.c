@@ -13,20 +13,20 @@
 
 #define PAGE_MASK ((uint64_t)SHCA_MMAP_PAGE_BYTES - 1)
 
-/* No on-demand paging; the optional range holds hints that may be ignored (ib_verbs.h). */
+/** No on-demand paging; the optional range holds hints that may be ignored (ib_verbs.h). */
 #define KNOWN_ACCESS                                                                               \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
 		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
 		IB_UVERBS_ACCESS_MW_BIND | IB_UVERBS_ACCESS_ZERO_BASED |                           \
 		IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
-/* hw/mlx5/mr.c MLX5_IB_DM_MEMIC_ALLOWED_ACCESS. */
+/** hw/mlx5/mr.c MLX5_IB_DM_MEMIC_ALLOWED_ACCESS. */
 #define DM_ACCESS                                                                                  \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
 		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
 		IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
-/* What ib_uverbs_rereg_mr calls IB_MR_REREG_*; in no user header. */
+/** What ib_uverbs_rereg_mr calls IB_MR_REREG_*; in no user header. */
 #define REREG_TRANSLATION (1u << 0)
 #define REREG_PD          (1u << 1)
 #define REREG_ACCESS      (1u << 2)
@@ -51,7 +51,7 @@ const struct shca_object_class shca_mr_class = {
 	.destroy = destroy,
 };
 
-/* As ib_check_mr_access. */
+/** As ib_check_mr_access. */
 static int
 check_access(uint32_t access)
 {
@@ -69,7 +69,7 @@ pages_bytes(uint64_t start, uint64_t length)
 	return ((start + length + PAGE_MASK) & ~PAGE_MASK) - (start & ~PAGE_MASK);
 }
 
-/* The kernel counts pinned pages against RLIMIT_MEMLOCK (core/umem.c ib_umem_get). */
+/** The kernel counts pinned pages against RLIMIT_MEMLOCK (core/umem.c ib_umem_get). */
 static bool
 may_pin(const struct shca_file *file, uint64_t bytes)
 {
@@ -147,7 +147,7 @@ abort:
 	return ret;
 }
 
-/* What of the region stays as it is, from the region; the rest from the request. */
+/** What of the region stays as it is, from the region; the rest from the request. */
 static int
 merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr *old,
 	struct ib_uverbs_reg_mr *merged)
@@ -170,7 +170,7 @@ merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr *old,
 	return check_access(merged->access_flags);
 }
 
-/* mlx5_ib, too, makes a new region where it cannot change one in place; keys may change. */
+/** mlx5_ib, too, makes a new region where it cannot change one in place; keys may change. */
 int
 shca_mr_write_rereg(struct shca_write *write)
 {
@@ -222,7 +222,7 @@ shca_mr_write_rereg(struct shca_write *write)
 	return 0;
 }
 
-/* Of device memory: its addresses are offsets (uverbs_std_types_mr.c, UVERBS_METHOD_DM_MR_REG). */
+/** Of device memory: its addresses are offsets (uverbs_std_types_mr.c, UVERBS_METHOD_DM_MR_REG). */
 static int
 check_dm_region(const struct shca_dm_object *dm, uint64_t offset, uint64_t length, uint64_t access)
 {

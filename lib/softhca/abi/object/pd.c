@@ -9,7 +9,7 @@
 
 #define PDN_MASK 0xffffff
 
-/*
+/**
  * Numbers are the device's, not the file's: a memory region of one file must not serve another's
  * queue. One sequence for all devices does, and PDs are too rare for it to come round.
  */

@@ -28,7 +28,7 @@ static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 		IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
 
 #define SELF_LOOPBACK_FLAGS (MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC)
-/* What libmlx5 may set on a raw packet QP; the two CQE scatter hints do nothing for one. */
+/** What libmlx5 may set on a raw packet QP; the two CQE scatter hints do nothing for one. */
 #define RAW_DRIVER_FLAGS                                                                           \
 	(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |      \
 		MLX5_QP_FLAG_TUNNEL_OFFLOADS | MLX5_QP_FLAG_BFREG_INDEX |                          \
@@ -40,7 +40,7 @@ static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 #define UIDX_DEFAULT   0xffffff /* MLX5_IB_DEFAULT_UIDX: as good as none given */
 #define TOEPLITZ_BYTES 40
 
-/* An RQ does not know whose it is: whatever it reports is the QP's. */
+/** An RQ does not know whose it is: whatever it reports is the QP's. */
 static void
 on_event(void *owner, enum shca_event event)
 {
@@ -87,7 +87,7 @@ const struct shca_object_class shca_qp_class = {
 	.destroy = destroy,
 };
 
-/* As check_qp_type, process_create_flags (hw/mlx5/qp.c). */
+/** As check_qp_type, process_create_flags (hw/mlx5/qp.c). */
 static int
 check_flags(const struct shca_model *model, uint64_t flags)
 {
@@ -108,7 +108,7 @@ check_driver_flags(const struct shca_model *model, uint32_t flags, uint32_t know
 	return 0;
 }
 
-/* The receive queue must be what the capabilities ask for: none without receive requests. */
+/** The receive queue must be what the capabilities ask for: none without receive requests. */
 static int
 check_rq(const struct shca_model *model, const struct shca_qp_object *qp,
 	const struct mlx5_ib_create_qp *request)
@@ -133,7 +133,7 @@ check_sq(const struct shca_model *model, const struct mlx5_ib_create_qp *request
 	return request->sq_wqe_count <= model->max_send_wqebb ? 0 : -EINVAL;
 }
 
-/* A page of the program's, a register of a thread domain's, or one that the kernel chooses. */
+/** A page of the program's, a register of a thread domain's, or one that the kernel chooses. */
 static int
 check_uar(const struct shca_file *file, const struct mlx5_ib_create_qp *request)
 {
@@ -255,7 +255,7 @@ create_raw(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_t
 	return ret;
 }
 
-/* As create_rss_raw_qp_tir (hw/mlx5/qp.c): one IP version, one L4 protocol. */
+/** As create_rss_raw_qp_tir (hw/mlx5/qp.c): one IP version, one L4 protocol. */
 static int
 check_hash(const struct shca_model *model, const struct mlx5_ib_create_qp_rss *request,
 	const struct shca_rwq_ind_object *table)
@@ -368,7 +368,7 @@ use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 		bundle->file, shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_QP_EVENT_FD));
 }
 
-/* Driver's answer: at least the bfreg index, which dynamic UAR pages leave unused. */
+/** Driver's answer: at least the bfreg index, which dynamic UAR pages leave unused. */
 #define RESPONSE_BYTES_MIN (offsetof(struct mlx5_ib_create_qp_resp, bfreg_index) + sizeof(__u32))
 
 static int

@@ -23,7 +23,7 @@ enum queue_step {
 	STEP_ERROR,   /* both queues */
 };
 
-/*
+/**
  * drivers/infiniband/core/verbs.c qp_state_table, the column of raw packet QPs, and what
  * modify_raw_packet_qp (hw/mlx5/qp.c) does to the queues. Attributes other than the state.
  */
@@ -117,13 +117,13 @@ shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
 	return -EINVAL;
 }
 
-/* A limit asked for; a rate of 0 means none. */
+/** A limit asked for; a rate of 0 means none. */
 struct rate {
 	uint32_t kbps;
 	struct mlx5_ib_burst_info burst;
 };
 
-/* As __mlx5_ib_modify_qp and mlx5_rl_add_rate have it: what cannot be had is -EINVAL. */
+/** As __mlx5_ib_modify_qp and mlx5_rl_add_rate have it: what cannot be had is -EINVAL. */
 static int
 check_rate(const struct shca_model *model, const struct rate *rate)
 {
@@ -177,7 +177,7 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 	return 0;
 }
 
-/*
+/**
  * ATTACH_MCAST and DETACH_MCAST, whose requests are alike: ib_attach_mcast takes none but UD queue
  * pairs, and who is not in a group cannot leave it.
  */
@@ -237,7 +237,7 @@ shca_qp_write_modify_ex(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
-/* A send queue that failed alone is SQE; one that failed with its receive queue, ERR
+/** A send queue that failed alone is SQE; one that failed with its receive queue, ERR
  * (hw/mlx5/qp.c sqrq_state_to_qp_state). */
 static uint8_t
 current_state(const struct shca_qp_object *qp)

@@ -63,7 +63,7 @@ check_flags(const struct shca_model *model, uint64_t flags)
 	return 0;
 }
 
-/* As prepare_user_rq (hw/mlx5/qp.c). */
+/** As prepare_user_rq (hw/mlx5/qp.c). */
 static int
 check_striding(const struct shca_model *model, const struct mlx5_ib_create_wq *request)
 {
@@ -79,7 +79,7 @@ check_striding(const struct shca_model *model, const struct mlx5_ib_create_wq *r
 	return 0;
 }
 
-/* As prepare_user_rq and set_user_rq_size (hw/mlx5/qp.c). */
+/** As prepare_user_rq and set_user_rq_size (hw/mlx5/qp.c). */
 static int
 check_driver_request(const struct shca_model *model, const struct shca_user_buffer *buffer,
 	uint64_t max_wr, struct mlx5_ib_create_wq *request)
@@ -195,7 +195,7 @@ answer_destroy(struct shca_bundle *bundle)
 		sizeof(wq->nb_async_events));
 }
 
-/* PRM, MODIFY_RQ: a queue leaves the error state through reset. */
+/** PRM, MODIFY_RQ: a queue leaves the error state through reset. */
 static const struct {
 	bool is_allowed;
 	enum shca_queue_state state;
@@ -216,7 +216,7 @@ static const struct {
 	},
 };
 
-/* Flags that a live queue can change: the tag stripping alone. */
+/** Flags that a live queue can change: the tag stripping alone. */
 static int
 check_modify_flags(const struct shca_model *model, const struct ib_uverbs_ex_modify_wq *request)
 {

@@ -12,11 +12,11 @@
 #include "hw/state/sq.h"
 #include "strict/findings.h"
 
-/* Half a register apart: what libmlx5 takes turns with (RC qp.c post_send_db). */
+/** Half a register apart: what libmlx5 takes turns with (RC qp.c post_send_db). */
 #define FIRST_PLACE 0x800
 #define PLACE_BYTES 0x100
 
-/*
+/**
  * How long a record may be late, or a doorbell missing, before it counts as missing. In rounds of
  * the device as well as in time: a process that is stopped runs neither.
  */
@@ -57,7 +57,7 @@ report(struct shca_sq *sq, enum shca_finding finding, uint16_t index)
 	shca_findings_report(sq->dev->conf.findings, finding, &site);
 }
 
-/* @return whether @p index is before @p pi, both 16 bits of a counter. */
+/** @return whether @p index is before @p pi, both 16 bits of a counter. */
 static bool
 is_before(uint16_t index, uint16_t pi)
 {
@@ -72,7 +72,7 @@ is_in_record(const struct shca_sq *sq, uint16_t index)
 	return is_before(index, (uint16_t)be32toh(__atomic_load_n(record, __ATOMIC_ACQUIRE)));
 }
 
-/* A register has been written. */
+/** A register has been written. */
 static void
 ring(struct shca_device *dev, uint64_t value)
 {
@@ -116,7 +116,7 @@ look(struct shca_device *dev, struct shca_doorbell_page *page)
 	}
 }
 
-/* A doorbell came before its record: has that come since? */
+/** A doorbell came before its record: has that come since? */
 static void
 check_early(struct shca_sq *sq)
 {
@@ -133,7 +133,7 @@ check_early(struct shca_sq *sq)
 	}
 }
 
-/*
+/**
  * WQEs have been executed that no doorbell told of. While no register is written after the record
  * was last seen without them, none can have been overwritten before the device saw it.
  */
@@ -151,7 +151,7 @@ check_owed(struct shca_sq *sq)
 	}
 }
 
-/* With nothing new in it: whatever tells of what is new will come later. */
+/** With nothing new in it: whatever tells of what is new will come later. */
 static void
 look_at_record(struct shca_sq *sq)
 {
@@ -198,7 +198,7 @@ shca_doorbell_posted(struct shca_sq *sq, uint16_t last)
 	bell->nb_owed_rounds = 0;
 }
 
-/*
+/**
  * Once reset, the queue may write what is there from before, which nobody could see: that is taken
  * out. Registers cannot be read, so no program misses it.
  */

@@ -30,7 +30,7 @@ shca_inject_applied(struct shca_device *dev, const struct shca_fault *fault)
 	shca_faults_applied(dev->conf.faults, fault);
 }
 
-/* As an error of its own would be: reported when what was sent before has left. */
+/** As an error of its own would be: reported when what was sent before has left. */
 bool
 shca_inject_sq(struct shca_sq *sq)
 {

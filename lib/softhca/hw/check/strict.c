@@ -23,7 +23,7 @@
 
 #define MAC_BYTES 6
 
-/* Of the control segment's second word, between the queue's number and the DS count (PRM). */
+/** Of the control segment's second word, between the queue's number and the DS count (PRM). */
 #define CTRL_DS_RESERVED 0xc0
 
 static void
@@ -33,7 +33,7 @@ report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_s
 	shca_findings_report(dev->conf.findings, finding, site);
 }
 
-/* @return what is wrong with an access, or SHCA_NB_FINDINGS. */
+/** @return what is wrong with an access, or SHCA_NB_FINDINGS. */
 static enum shca_finding
 check_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t address,
 	uint32_t length, bool write)
@@ -48,7 +48,7 @@ check_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t addr
 	}
 }
 
-/* A send WQE under judgement. */
+/** A send WQE under judgement. */
 struct look {
 	struct shca_sq *sq;
 	uint16_t index;
@@ -97,7 +97,7 @@ check_segments(const struct look *look)
 	return SHCA_NB_FINDINGS;
 }
 
-/* @return the first thing wrong, or SHCA_NB_FINDINGS. */
+/** @return the first thing wrong, or SHCA_NB_FINDINGS. */
 static enum shca_finding
 check_wqe(struct look *look)
 {
@@ -129,7 +129,7 @@ check_wqe(struct look *look)
 	return check_segments(look);
 }
 
-/* @return the bytes a frame starts with, or NULL when they are too scattered to be looked at. */
+/** @return the bytes a frame starts with, or NULL when they are too scattered to be looked at. */
 static const uint8_t *
 frame_start(const struct look *look)
 {
@@ -146,7 +146,7 @@ frame_start(const struct look *look)
 		sq->dev->mem, sq->attr.pdn, first->lkey, first->address, first->length, false);
 }
 
-/*
+/**
  * VPP makes send queues first, because its own broadcasts came back otherwise (df213385d39); why is
  * not known. One that receives, whatever its rules are, is enough.
  */
@@ -228,7 +228,7 @@ shca_strict_rq_overrun(struct shca_rq *rq)
 	report_overrun(rq->dev, &site, rq->attr.dbrec[MLX5_RCV_DBR], rq->ci, rq->attr.nb_wqes);
 }
 
-/*
+/**
  * A swapped first counter of up to 255 is 0 in the 16 bits that count: the queue waits for ever.
  * Later, a driver that writes 32 bits (DPDK's receive queues) may well have 0 in the low half.
  */
@@ -272,7 +272,7 @@ shca_strict_round(struct shca_device *dev)
 	}
 }
 
-/* What mini CQEs of a CQ say, and a queue that cannot do with it. */
+/** What mini CQEs of a CQ say, and a queue that cannot do with it. */
 static void
 report_format(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site,
 	const struct shca_cq *cq)
@@ -312,7 +312,7 @@ shca_strict_rq_created(struct shca_rq *rq)
 		report_format(rq->dev, SHCA_FINDING_CQ_MINI_FORMAT, &site, rq->attr.cq);
 }
 
-/* The first segment that does not take its part of a frame, and all of them as text. */
+/** The first segment that does not take its part of a frame, and all of them as text. */
 static enum shca_finding
 check_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char *text)
 {
@@ -365,7 +365,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 	report(rq->dev, finding, &site);
 }
 
-/* @return whether @p value, of which @p mask counts, lies from ci to pi; *ci is moved there. */
+/** @return whether @p value, of which @p mask counts, lies from ci to pi; *ci is moved there. */
 static bool
 take_ci(uint32_t value, uint32_t mask, uint32_t *ci, uint32_t pi)
 {

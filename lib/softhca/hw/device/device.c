@@ -33,18 +33,19 @@
 #include "steering/steering.h"
 #include "wire/wire.h"
 
-/* Frames taken from a wire, and WQEs from a send queue, in one round. */
+/** Frames taken from a wire, and WQEs from a send queue, in one round. */
 #define BURST 64
-/* Frames of a loop in one round. */
+/** Frames of a loop in one round. */
 #define LOOP_BURST 256
-/* More rounds than the largest send queue needs. */
+/** More rounds than the largest send queue needs. */
 #define CATCH_UP_ROUNDS 1024
 
 #define NUMBER_LAST   0xffffff
 #define CQ_NUMBER_1ST 0x400
 #define QP_NUMBER_1ST 0x100
 
-/* How long a change of the netdev may go unnoticed: 10 ms, and as long as the wire remembers it. */
+/** How long a change of the netdev may go unnoticed: 10 ms, and as long as the wire remembers it.
+ */
 #define NETDEV_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
 
 static int
@@ -233,7 +234,7 @@ shca_device_is_dead(const struct shca_device *dev)
 	return dev->is_dead;
 }
 
-/* The wire belongs to the device thread: the next step starts it. */
+/** The wire belongs to the device thread: the next step starts it. */
 void
 shca_device_rules_changed(struct shca_device *dev)
 {
@@ -241,7 +242,7 @@ shca_device_rules_changed(struct shca_device *dev)
 		dev->start_wire = true;
 }
 
-/* @return how many frames every queue that receives has room for, at most @p most. */
+/** @return how many frames every queue that receives has room for, at most @p most. */
 static unsigned int
 least_room(struct shca_device *dev, unsigned int most)
 {
@@ -256,7 +257,7 @@ least_room(struct shca_device *dev, unsigned int most)
 	return most;
 }
 
-/*
+/**
  * Frames to take from the wire in this round. Those of a patient wire stay there until every queue
  * has room for all of them, wherever they are steered. Those of a loop are more than a burst if
  * there is room: what a round costs besides is shared by them.
@@ -276,7 +277,7 @@ wire_budget(struct shca_device *dev)
 	return dev->has_link ? least_room(dev, BURST) : 0;
 }
 
-/* From the cable. */
+/** From the cable. */
 static void
 run_wire_rx(struct shca_device *dev, unsigned int budget)
 {
@@ -297,7 +298,7 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	} while (nb == BURST && budget != 0);
 }
 
-/* From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
+/** From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
  * asked while any waits. */
 static void
 run_kernel_rx(struct shca_device *dev)
@@ -383,7 +384,7 @@ run_round(void *arg)
 		shca_cq_poll_arm(cq);
 }
 
-/* The application took away memory that it had registered or given as a ring. */
+/** The application took away memory that it had registered or given as a ring. */
 static void
 handle_fault(struct shca_device *dev)
 {
@@ -413,7 +414,7 @@ handle_fault(struct shca_device *dev)
 	}
 }
 
-/* A part of the device at work on the application's memory. */
+/** A part of the device at work on the application's memory. */
 static unsigned int
 guarded(struct shca_device *dev, void (*run)(void *dev))
 {

@@ -12,7 +12,7 @@
 #define NS_TO_TICKS(ns) ((ns)*5 / 32) /* of SHCA_CLOCK_KHZ */
 #define DRAIN           64
 
-/* Down, and up again: by the clock, when the wire has lost enough, or at once. */
+/** Down, and up again: by the clock, when the wire has lost enough, or at once. */
 static void
 flap(struct shca_device *dev, const struct shca_fault *fault)
 {
@@ -30,7 +30,7 @@ flap(struct shca_device *dev, const struct shca_fault *fault)
 		dev->conf.wire, fault->is_tx, fault->ns != 0 ? UINT64_MAX : fault->number);
 }
 
-/*
+/**
  * What Linux does in the end, when health recovery gives the device up: the event
  * (mlx5_enter_error_state, mlx5_ib's MLX5_DEV_EVENT_SYS_ERROR), and no command reaches the driver
  * any more (uverbs_disassociate_api_pre). Who is at the other end sees the carrier go.
@@ -91,7 +91,7 @@ shca_inject_port_run(struct shca_device *dev)
 	}
 }
 
-/* A netdev without a device: what Linux had sent before it saw the carrier go is lost. */
+/** A netdev without a device: what Linux had sent before it saw the carrier go is lost. */
 static void
 drain_kernel(struct shca_device *dev)
 {

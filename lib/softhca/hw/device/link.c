@@ -8,7 +8,7 @@
 #include "hw/state/device.h"
 #include "wire/wire.h"
 
-/* How long a change of the wire's carrier may go unnoticed: 10 ms. */
+/** How long a change of the wire's carrier may go unnoticed: 10 ms. */
 #define CHECK_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
 
 static void
@@ -18,7 +18,7 @@ set_carrier(struct shca_wire *wire, bool on)
 		wire->ops->set_carrier(wire, on);
 }
 
-/* The netdev beside the port sees what the port sees. */
+/** The netdev beside the port sees what the port sees. */
 static void
 update(struct shca_device *dev)
 {
@@ -56,7 +56,7 @@ shca_link_run(struct shca_device *dev)
 	update(dev);
 }
 
-/* Whoever asks sees what the engines go by. */
+/** Whoever asks sees what the engines go by. */
 bool
 shca_device_link(struct shca_device *dev)
 {

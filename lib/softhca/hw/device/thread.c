@@ -19,13 +19,13 @@
 #include "hw/device/device.h"
 #include "wire/wire.h"
 
-/* Idle for SPIN_NS: sleep, FIRST_SLEEP_NS at first, twice as long each time that nothing comes. A
+/** Idle for SPIN_NS: sleep, FIRST_SLEEP_NS at first, twice as long each time that nothing comes. A
  * doorbell is a store in memory and wakes nobody, so LAST_SLEEP_NS bounds what it waits. */
 #define SPIN_NS        50000
 #define FIRST_SLEEP_NS 20000
 #define LAST_SLEEP_NS  1000000
 
-/* Not more than a hundred reports of lost packets a second. */
+/** Not more than a hundred reports of lost packets a second. */
 #define REPORT_NS 10000000
 
 struct port {
@@ -62,7 +62,7 @@ bound(uint64_t sleep_ns, uint64_t now, uint64_t due_ns)
 	return due_ns - now < sleep_ns ? due_ns - now : sleep_ns;
 }
 
-/* @return how long nothing is due, at most @p sleep_ns. */
+/** @return how long nothing is due, at most @p sleep_ns. */
 static uint64_t
 bound_by_due(const struct shca_thread *thread, uint64_t sleep_ns)
 {
@@ -119,7 +119,7 @@ report_losses(struct shca_thread *thread, uint64_t now)
 	}
 }
 
-/* A round over all ports. @return work done. */
+/** A round over all ports. @return work done. */
 static unsigned int
 step_all(struct shca_thread *thread)
 {
@@ -142,7 +142,7 @@ stand(struct shca_thread *thread)
 	pthread_mutex_unlock(&thread->lock);
 }
 
-/* @return whether to go on. */
+/** @return whether to go on. */
 static bool
 obey(struct shca_thread *thread)
 {
@@ -180,7 +180,7 @@ run(void *arg)
 	return NULL;
 }
 
-/* Signals go to the application's threads; but those that faults raise must reach this one
+/** Signals go to the application's threads; but those that faults raise must reach this one
  * (base/mem.h): blocked, they would end the process. */
 static void
 set_mask(sigset_t *mask)

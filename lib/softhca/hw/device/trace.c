@@ -30,7 +30,7 @@ shca_device_dump(struct shca_device *dev, struct shca_json *json, FILE *out)
 	shca_device_unlock(dev);
 }
 
-/* What would become of the frame once it is on its way to the wire. */
+/** What would become of the frame once it is on its way to the wire. */
 static struct shca_wire_path
 find_path(const struct shca_device *dev, const struct shca_device_trace *trace)
 {

@@ -43,7 +43,7 @@ header_type(const struct shca_headers *headers)
 		(headers->fragment ? SHCA_CQE_FRAGMENT : 0);
 }
 
-/* Words of a CQE (base/pack.h says why), and where a member is in its word. */
+/** Words of a CQE (base/pack.h says why), and where a member is in its word. */
 enum {
 	WORD_INFO,
 	WORD_HASH,
@@ -74,7 +74,7 @@ IS_IN(WORD_LAST, sop_drop_qpn);
 IS_IN(WORD_LAST, wqe_counter);
 IS_IN(WORD_LAST, op_own);
 
-/* @param info pkt_info @param types l4_hdr_type */
+/** @param info pkt_info @param types l4_hdr_type */
 static inline void
 describe(struct shca_cqe *cqe, uint8_t info, uint8_t types, struct shca_rx_csum rx_csum,
 	uint64_t timestamp)

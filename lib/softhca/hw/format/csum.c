@@ -14,7 +14,7 @@ load_word(const uint8_t *bytes)
 	return word;
 }
 
-/* The last bytes, fewer than a word, padded with zero behind. */
+/** The last bytes, fewer than a word, padded with zero behind. */
 static inline uint64_t
 load_tail(const uint8_t *bytes, size_t length)
 {

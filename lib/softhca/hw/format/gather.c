@@ -21,7 +21,7 @@ segment_bytes(const struct shca_gather *source, const struct shca_wqe_segment *s
 		source->mem, source->pdn, segment->lkey, segment->address, segment->length, false);
 }
 
-/*
+/**
  * Copy @p length bytes, from @p offset on, of all segments laid end to end.
  * @return 0 or a syndrome.
  */
@@ -51,7 +51,7 @@ copy_segments(const struct shca_gather *source, uint32_t offset, uint32_t length
 	return 0;
 }
 
-/* @return 0, or a syndrome when a segment of a frame that is dropped anyway is out of bounds. */
+/** @return 0, or a syndrome when a segment of a frame that is dropped anyway is out of bounds. */
 static uint8_t
 check_segments(
 	const struct shca_gather *source, const struct shca_wqe_segment *segment, unsigned int nb)
@@ -62,7 +62,7 @@ check_segments(
 	return 0;
 }
 
-/* The one segment that is the frame as it stands, or NULL. */
+/** The one segment that is the frame as it stands, or NULL. */
 static const struct shca_wqe_segment *
 whole_frame(const struct shca_wqe *wqe)
 {
@@ -73,7 +73,7 @@ whole_frame(const struct shca_wqe *wqe)
 	return segment;
 }
 
-/* A segment that is a frame: in place if nothing of it changes. */
+/** A segment that is a frame: in place if nothing of it changes. */
 static inline uint8_t
 take_segment(const struct shca_gather *source, const struct shca_wqe_segment *segment,
 	uint8_t *room, const uint8_t **bytes, uint32_t *length)

@@ -22,7 +22,7 @@
 #define UDP_CHECKSUM_OFFSET  6
 #define TCP_CHECKSUM_OFFSET  16
 
-/* @return where a layer begins, or 0 when there is none; no layer begins where the frame does, but
+/** @return where a layer begins, or 0 when there is none; no layer begins where the frame does, but
  * for outer Ethernet, which *exists tells. */
 static uint32_t
 layer_offset(const struct shca_headers *headers, enum shca_modify_layer layer, bool *exists)
@@ -57,7 +57,7 @@ layer_offset(const struct shca_headers *headers, enum shca_modify_layer layer, b
 	}
 }
 
-/* A field of a frame, as a string of bits from @p first_bit of @p bytes on. */
+/** A field of a frame, as a string of bits from @p first_bit of @p bytes on. */
 struct place {
 	uint8_t *bytes; /* NULL: the frame has no such field */
 	uint32_t first_bit;
@@ -82,7 +82,7 @@ find(uint8_t *frame, const struct shca_packet *packet, uint16_t id)
 	return (struct place){ .bytes = NULL };
 }
 
-/* Bits @p offset and up of the field, which count from its lowest. */
+/** Bits @p offset and up of the field, which count from its lowest. */
 static uint32_t
 load(const struct place *place, unsigned int offset, unsigned int nb_bits)
 {
@@ -134,7 +134,7 @@ take_step(uint8_t *frame, const struct shca_packet *packet, const struct shca_mo
 	}
 }
 
-/* What a stack's checksums sum up, as far as it is headers. */
+/** What a stack's checksums sum up, as far as it is headers. */
 struct sums {
 	uint16_t l3, addresses, l4;
 };
@@ -163,7 +163,7 @@ sum_headers(const uint8_t *frame, const struct shca_headers *headers)
 	return sums;
 }
 
-/* RFC 1624, equation 3. */
+/** RFC 1624, equation 3. */
 static void
 follow(uint8_t *field, uint16_t before, uint16_t after, bool is_udp)
 {
@@ -213,7 +213,7 @@ modify(const struct shca_modify *modify, uint8_t *frame, uint32_t length)
 	follow_stack(frame, &packet.inner, &inner);
 }
 
-/* Put a header in place of the first @p nb bytes. @return the new length, or 0 */
+/** Put a header in place of the first @p nb bytes. @return the new length, or 0 */
 static uint32_t
 replace(uint8_t *frame, uint32_t length, uint32_t nb, const uint8_t *header, uint32_t header_bytes)
 {
@@ -242,7 +242,7 @@ take_off(const struct shca_modify_set *modify_set, const struct shca_packet *pac
 		frame, packet->length, inner->l3_offset, modify->header, modify->header_bytes);
 }
 
-/* What depends on the frame's length. */
+/** What depends on the frame's length. */
 static void
 fill_in(uint8_t *frame, uint32_t length)
 {

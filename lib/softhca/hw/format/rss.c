@@ -9,7 +9,7 @@
 #include "hw/format/hw.h"
 #include "steering/match/parse.h"
 
-/* The 32 bits of the key from @p bit on. */
+/** The 32 bits of the key from @p bit on. */
 static uint32_t
 key_window(const uint8_t *key, unsigned int bit)
 {
@@ -45,7 +45,8 @@ shca_rss_hash(const struct shca_rss *rss, const uint8_t *input, size_t length)
 	return hash;
 }
 
-/* What a field needs, where it lies and what type its presence gives. In the order of the input. */
+/** What a field needs, where it lies and what type its presence gives. In the order of the input.
+ */
 static const struct field {
 	uint64_t bit;
 	enum shca_l3 l3; /* NONE: any */
@@ -73,7 +74,7 @@ has_field(const struct shca_headers *headers, const struct field *field)
 		(field->l4 == SHCA_L4_NONE || field->l4 == headers->l4);
 }
 
-/*
+/**
  * Policy where no driver shows what hardware does: a packet that lacks a selected field (another L3
  * or L4, a fragment, no tunnel where inner headers are asked for) is not hashed at all.
  */

@@ -19,7 +19,7 @@ struct place {
 	bool is_ipv6, is_udp;
 };
 
-/* @return bytes of the IP header, 0: there is none, or not whole. */
+/** @return bytes of the IP header, 0: there is none, or not whole. */
 static uint32_t
 ip_bytes(const struct shca_packet *packet, const struct place *place)
 {

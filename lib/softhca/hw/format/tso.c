@@ -53,7 +53,7 @@ edit_tcp(uint8_t *tcp, const struct shca_tso_segment *segment)
 		tcp[TCP_FLAGS_OFFSET] &= (uint8_t)~TCP_CWR;
 }
 
-/* The length of an innermost UDP header is left alone: Linux writes that of a segment beforehand
+/** The length of an innermost UDP header is left alone: Linux writes that of a segment beforehand
  * (en_accel.h, mlx5e_udp_gso_handle_tx_skb), so hardware does not rewrite it. */
 void
 shca_tso_edit(

@@ -51,7 +51,7 @@ fill_l3(uint8_t *frame, const struct shca_headers *headers)
 	memcpy(ip + IPV4_CHECKSUM_OFFSET, &checksum, sizeof(checksum));
 }
 
-/*
+/**
  * Drivers leave anything in the field (no pseudo header sum is asked for), so it does not enter the
  * sum. Policy where no driver shows what hardware does: fragments, truncated packets and protocols
  * other than TCP and UDP stay as they are.
@@ -74,7 +74,7 @@ fill_l4(uint8_t *frame, const struct shca_headers *headers)
 	memcpy(l4 + offset, &checksum, sizeof(checksum));
 }
 
-/* Inner checksums first: an outer UDP checksum covers them. */
+/** Inner checksums first: an outer UDP checksum covers them. */
 void
 shca_tx_checksum(uint8_t *frame, const struct shca_packet *packet, uint8_t cs_flags)
 {

@@ -56,7 +56,7 @@ shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe)
 	wqe->has_eth = false;
 }
 
-/* @return the offset of the first data segment, or 0 when the inline header overruns the WQE. */
+/** @return the offset of the first data segment, or 0 when the inline header overruns the WQE. */
 static size_t
 decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 {
@@ -85,7 +85,7 @@ decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	return ALIGN_DS((size_t)SHCA_INLINE_HEADER_OFFSET + wqe->inline_length);
 }
 
-/* @return the offset of the next segment, or 0 when this one overruns the WQE. */
+/** @return the offset of the next segment, or 0 when this one overruns the WQE. */
 static size_t
 decode_segment(const uint8_t *bytes, size_t offset, size_t length, struct shca_wqe_segment *segment)
 {
@@ -110,7 +110,7 @@ decode_segment(const uint8_t *bytes, size_t offset, size_t length, struct shca_w
 	return ALIGN_DS(offset + segment->length);
 }
 
-/* The old multi-packet form inlines its frames end to end in one segment: make it one a frame. */
+/** The old multi-packet form inlines its frames end to end in one segment: make it one a frame. */
 static void
 split_inline(struct shca_wqe *wqe)
 {

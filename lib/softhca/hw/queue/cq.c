@@ -15,7 +15,7 @@
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 
-/* Bits 27:25 of an arm word are zero (command 0 or 1 in bits 27:24). */
+/** Bits 27:25 of an arm word are zero (command 0 or 1 in bits 27:24). */
 #define ARM_WORD_NONE 0x0e000000
 
 #define DBREC_BYTES 8
@@ -147,7 +147,7 @@ write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
 	cq->pi++;
 }
 
-/* The minis first, then the title: its owner bit alone says that the block is there. */
+/** The minis first, then the title: its owner bit alone says that the block is there. */
 static void
 close_block(struct shca_cq *cq)
 {
@@ -171,7 +171,7 @@ close_block(struct shca_cq *cq)
 	block->nb = 0;
 }
 
-/*
+/**
  * Append @p cqe to the block or to a new one. A block does not go on at the ring's start: DPDK's
  * vectorised receive (rxq_cq_decompress_v) reads a block and fills its packets straight on, with
  * room for no more than 4 behind the end, and hardware has not hurt it.
@@ -225,7 +225,7 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 		cq->solicited_pi = cq->pi;
 }
 
-/* Is @p pi beyond the consumer index that the arm names? Both 24 bits wide. */
+/** Is @p pi beyond the consumer index that the arm names? Both 24 bits wide. */
 static bool
 is_beyond(uint32_t pi, uint32_t arm)
 {
@@ -263,7 +263,7 @@ shca_cq_poll_arm(struct shca_cq *cq)
 	shca_notify(cq->attr.event, cq->attr.owner, SHCA_EVENT_COMPLETION);
 }
 
-/*
+/**
  * The RESIZE CQE takes a consumer index of its own; libmlx5 copies what precedes it to the new ring
  * one place further, so that the index goes on.
  */

@@ -33,7 +33,7 @@ shca_flow_cache_fini(struct shca_flow_cache *flow_cache)
 	flow_cache->line = NULL;
 }
 
-/*
+/**
  * Addresses, type, and where most frames have their IP addresses and ports; not what differs in
  * every frame of a flow. Flows that only differ elsewhere share a line in turns.
  */
@@ -76,7 +76,7 @@ mask_out(uint8_t *mask, uint32_t from, uint32_t nb)
 	memset(mask + from, 0, nb);
 }
 
-/*
+/**
  * The bytes that a frame's fate depends on: all up to the end of its headers, but for what neither
  * the parser nor a rule looks at. @return false for a frame of another kind
  */

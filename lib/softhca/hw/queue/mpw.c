@@ -28,7 +28,7 @@ segment_at(const uint8_t *flat, unsigned int number)
 	return segment;
 }
 
-/* Everything that the queue and shca_opcode_is_refused() ask of the WQE but for its segments, and
+/** Everything that the queue and shca_opcode_is_refused() ask of the WQE but for its segments, and
  * that frames go out as they are. */
 static bool
 is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
@@ -47,7 +47,7 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 		!shca_steering_walks_tx(sq->dev->steering);
 }
 
-/* Pointers to frames that are neither too short nor too long to be sent. */
+/** Pointers to frames that are neither too short nor too long to be sent. */
 static bool
 are_plain_segments(const uint8_t *flat, unsigned int nb)
 {
@@ -62,7 +62,7 @@ are_plain_segments(const uint8_t *flat, unsigned int nb)
 	return is_plain;
 }
 
-/* Most regions begin where they say; else it is some other line, which does no harm. */
+/** Most regions begin where they say; else it is some other line, which does no harm. */
 static inline void
 prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
 {
@@ -70,7 +70,7 @@ prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
 		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment_at(flat, number).addr));
 }
 
-/* A runt is padded, and a frame that may be received as it is must not change any more. */
+/** A runt is padded, and a frame that may be received as it is must not change any more. */
 static inline void
 queue_frame(struct shca_sq *sq, const uint8_t *from, uint32_t length)
 {

@@ -31,7 +31,7 @@ shca_out_fini(struct shca_out *out)
 	out->arena = NULL;
 }
 
-/* A WQE's frames have left, and it asked for a completion. */
+/** A WQE's frames have left, and it asked for a completion. */
 static void
 complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter)
 {
@@ -41,7 +41,7 @@ complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter)
 	shca_cq_push(sq->attr.cq, &cqe, false);
 }
 
-/* Frames of one queue that have left together. */
+/** Frames of one queue that have left together. */
 struct departed {
 	struct shca_sq *sq;
 	uint64_t nb, bytes;
@@ -63,7 +63,7 @@ account(struct shca_device *dev, struct departed *departed)
 	departed->nb = departed->bytes = 0;
 }
 
-/* Account for @p nb slots from the head on, which have left, and tell their queues. */
+/** Account for @p nb slots from the head on, which have left, and tell their queues. */
 static void
 leave(struct shca_device *dev, unsigned int nb)
 {
@@ -91,7 +91,7 @@ leave(struct shca_device *dev, unsigned int nb)
 	account(dev, &departed);
 }
 
-/*
+/**
  * Frames of those up to @p end that come straight back, and need not be sent. They are the arena's:
  * what is received must not change any more. None while the wire has others, which come first.
  */
@@ -106,7 +106,7 @@ nb_reflected(const struct shca_device *dev, unsigned int end)
 	return nb < dev->reflect_budget ? nb : dev->reflect_budget;
 }
 
-/* A fault in a receive queue must not send them again: they leave before they come. */
+/** A fault in a receive queue must not send them again: they leave before they come. */
 static void
 reflect(struct shca_device *dev, unsigned int nb)
 {

@@ -109,7 +109,7 @@ shca_rq_state(const struct shca_rq *rq)
 	return rq->state;
 }
 
-/* Flushing is left to the next step, where faults on the application's memory are caught. */
+/** Flushing is left to the next step, where faults on the application's memory are caught. */
 void
 shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
 {
@@ -138,7 +138,7 @@ fail_fatally(struct shca_rq *rq)
 	shca_notify(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
 }
 
-/* Of a queue in which some WQEs are struck: they are taken one by one. @return false when the next
+/** Of a queue in which some WQEs are struck: they are taken one by one. @return false when the next
  * is, or there is none; lose() tells which. */
 static __attribute__((noinline)) bool
 has_sound_wqe(struct shca_rq *rq)
@@ -153,7 +153,7 @@ has_sound_wqe(struct shca_rq *rq)
 	return true;
 }
 
-/* @return true when a WQE is posted. A counter beyond the ring is a driver gone mad: no WQE is
+/** @return true when a WQE is posted. A counter beyond the ring is a driver gone mad: no WQE is
  * sound. */
 static bool
 has_wqe(struct shca_rq *rq)
@@ -196,7 +196,7 @@ shca_rq_room(struct shca_rq *rq)
 	return nb_wqes != 0 && rq->stride != 0 ? nb_wqes - 1u : nb_wqes;
 }
 
-/* Strides of WQE ci that no frame has. */
+/** Strides of WQE ci that no frame has. */
 static inline uint32_t
 strides_left(const struct shca_rq *rq)
 {
@@ -208,7 +208,7 @@ struct piece {
 	uint32_t length;
 };
 
-/* Copy @p length bytes from the pieces on; *piece moves along. */
+/** Copy @p length bytes from the pieces on; *piece moves along. */
 static void
 copy_pieces(uint8_t *to, uint32_t length, struct piece **piece)
 {
@@ -225,7 +225,7 @@ copy_pieces(uint8_t *to, uint32_t length, struct piece **piece)
 	}
 }
 
-/* Copy to the WQE's buffer from byte @p skip on. @return 0 or a syndrome. */
+/** Copy to the WQE's buffer from byte @p skip on. @return 0 or a syndrome. */
 static uint8_t
 scatter(struct shca_rq *rq, struct piece *piece, uint32_t length, uint32_t skip)
 {
@@ -287,7 +287,7 @@ push_fault(struct shca_rq *rq, uint8_t syndrome, uint32_t byte_count)
 	shca_cq_push(rq->attr.cq, &cqe, true);
 }
 
-/* Cut the frame up as this queue wants it. @return the length to scatter. */
+/** Cut the frame up as this queue wants it. @return the length to scatter. */
 static __attribute__((noinline)) uint32_t
 cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 	struct piece piece[static 3])
@@ -319,7 +319,7 @@ cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 	return length;
 }
 
-/*
+/**
  * Most queues give a frame one buffer and want it as it came.
  *
  * @return false when that does not hold, for this queue or this WQE; nothing is done then
@@ -347,7 +347,7 @@ copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
 	return true;
 }
 
-/* Deliver to the WQE at ci, cut up. @return 0 or a syndrome. */
+/** Deliver to the WQE at ci, cut up. @return 0 or a syndrome. */
 static __attribute__((noinline)) uint8_t
 copy_pieces_of(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
 {
@@ -357,7 +357,7 @@ copy_pieces_of(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_r
 	return scatter(rq, piece, cqe_rx->byte_count, 0);
 }
 
-/* The WQE's buffer is not the queue's to use, or is none. */
+/** The WQE's buffer is not the queue's to use, or is none. */
 static __attribute__((noinline)) void
 fail(struct shca_rq *rq, uint8_t syndrome)
 {
@@ -385,7 +385,7 @@ complete(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx, uin
 	shca_cq_push(rq->attr.cq, &cqe, false);
 }
 
-/* A fault strikes the WQE at ci. */
+/** A fault strikes the WQE at ci. */
 static __attribute__((noinline)) void
 inject_fault(struct shca_rq *rq, const struct shca_fault *fault)
 {
@@ -408,7 +408,7 @@ inject_fault(struct shca_rq *rq, const struct shca_fault *fault)
 	shca_rq_flush(rq);
 }
 
-/* The frame is not received: there is no WQE, or it is one that a fault strikes. */
+/** The frame is not received: there is no WQE, or it is one that a fault strikes. */
 static void
 lose(struct shca_rq *rq)
 {
@@ -424,7 +424,7 @@ lose(struct shca_rq *rq)
 	rq->count.out_of_buffer++;
 }
 
-/* The frame does not fit in what is left of the WQE: say so, and go on to the next. */
+/** The frame does not fit in what is left of the WQE: say so, and go on to the next. */
 static void
 fill_up(struct shca_rq *rq)
 {
@@ -447,7 +447,7 @@ fill_up(struct shca_rq *rq)
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 }
 
-/* Deliver to as many strides as the frame fills. */
+/** Deliver to as many strides as the frame fills. */
 static __attribute__((noinline)) void
 receive_striding(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
 {

@@ -11,7 +11,7 @@
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 
-/* Frames on their way to one queue. */
+/** Frames on their way to one queue. */
 struct run {
 	struct shca_rq *rq;
 	const struct shca_flow_cache_line *line;
@@ -22,7 +22,7 @@ struct run {
 	struct shca_rx_csum latest;
 };
 
-/* A queue that gives a frame one buffer and wants it as it came. */
+/** A queue that gives a frame one buffer and wants it as it came. */
 static bool
 is_plain(const struct shca_rq *rq)
 {
@@ -30,7 +30,7 @@ is_plain(const struct shca_rq *rq)
 		!rq->attr.scatter_fcs && rq->attr.log_strides == 0 && !rq->is_faulty;
 }
 
-/* @return how many of @p nb WQEs are posted; those of a counter that cannot be are left to
+/** @return how many of @p nb WQEs are posted; those of a counter that cannot be are left to
  * shca_rq_receive() to find. */
 static unsigned int
 nb_posted(struct shca_rq *rq, unsigned int nb)
@@ -45,7 +45,7 @@ nb_posted(struct shca_rq *rq, unsigned int nb)
 	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
 }
 
-/* @return the buffer of WQE ci for @p length bytes, or NULL when there is anything about it. */
+/** @return the buffer of WQE ci for @p length bytes, or NULL when there is anything about it. */
 static inline uint8_t *
 buffer(struct run *run, uint32_t length)
 {
@@ -99,7 +99,7 @@ push(struct run *run, struct shca_rx_csum rx_csum)
 	run->latest = rx_csum;
 }
 
-/* The frame is in its buffer. */
+/** The frame is in its buffer. */
 static inline void
 complete(struct run *run, const uint8_t *bytes)
 {
@@ -116,7 +116,7 @@ complete(struct run *run, const uint8_t *bytes)
 	rq->count.bytes += run->line->length;
 }
 
-/* @return how many frames were delivered; the next one takes the long way. */
+/** @return how many frames were delivered; the next one takes the long way. */
 static unsigned int
 receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_frames)
 {

@@ -98,7 +98,7 @@ shca_sq_state(const struct shca_sq *sq)
 	return sq->state;
 }
 
-/* Flushing is left to the next step, where faults on the application's memory are caught. */
+/** Flushing is left to the next step, where faults on the application's memory are caught. */
 void
 shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
 {
@@ -131,7 +131,7 @@ read_pi(const struct shca_sq *sq)
 	return (uint16_t)be32toh(__atomic_load_n(&sq->attr.dbrec[MLX5_SND_DBR], __ATOMIC_ACQUIRE));
 }
 
-/*
+/**
  * Report the failed WQE, if there is one to report, and flush what follows. CE "on first error" is
  * silent when flushed: DPDK's send CQ has no room for more.
  */
@@ -175,7 +175,7 @@ flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
-/* Rules see what the device's own parser does. */
+/** Rules see what the device's own parser does. */
 static inline void
 fill_checksums(const struct shca_gather *source, const struct shca_packet *packet, uint8_t *room)
 {
@@ -189,7 +189,7 @@ fill_checksums(const struct shca_gather *source, const struct shca_packet *packe
 	shca_tx_checksum(room, packet, source->wqe->cs_flags);
 }
 
-/*
+/**
  * Queue the next frame of @p wqe; there is room.
  *
  * @param is_looked_at checksums or rules ask what it is; else the receiving side will
@@ -249,7 +249,7 @@ fail(struct shca_sq *sq, const struct shca_wqe *wqe, uint8_t syndrome)
 	return FAILED;
 }
 
-/* All frames are queued, if the WQE has any: complete it. */
+/** All frames are queued, if the WQE has any: complete it. */
 static inline enum outcome
 finish(struct shca_sq *sq, enum shca_ce ce, uint8_t opcode, uint8_t nb_wqebbs)
 {
@@ -262,7 +262,7 @@ finish(struct shca_sq *sq, enum shca_ce ce, uint8_t opcode, uint8_t nb_wqebbs)
 	return DONE;
 }
 
-/* The application's core wrote the ring: fetch WQEBBs from ci + @p from on, up to ci + @p end, as
+/** The application's core wrote the ring: fetch WQEBBs from ci + @p from on, up to ci + @p end, as
  * far as they are posted. */
 static void
 prefetch(const struct shca_sq *sq, unsigned int from, unsigned int end, uint16_t nb_posted)
@@ -276,7 +276,7 @@ prefetch(const struct shca_sq *sq, unsigned int from, unsigned int end, uint16_t
 	}
 }
 
-/* The frame of segment @p number, if there is one, and most regions begin where they say. */
+/** The frame of segment @p number, if there is one, and most regions begin where they say. */
 static inline void
 prefetch_frame(const struct shca_wqe *wqe, uint32_t number)
 {
@@ -284,7 +284,7 @@ prefetch_frame(const struct shca_wqe *wqe, uint32_t number)
 		shca_prefetch_read((const void *)(uintptr_t)wqe->segment[number].address);
 }
 
-/* Must the next frame wait for its time? */
+/** Must the next frame wait for its time? */
 static bool
 is_paced(struct shca_sq *sq)
 {
@@ -298,7 +298,7 @@ is_paced(struct shca_sq *sq)
 	return true;
 }
 
-/* What this queue and the model say to a well-formed WQE at ci. */
+/** What this queue and the model say to a well-formed WQE at ci. */
 static bool
 is_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
 {
@@ -354,7 +354,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	return finish(sq, wqe.ce, wqe.opcode, wqe.nb_wqebbs);
 }
 
-/* WQEs up to @p pi of a queue in which some are struck. @return how many are done */
+/** WQEs up to @p pi of a queue in which some are struck. @return how many are done */
 static __attribute__((noinline)) unsigned int
 execute_faulty(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 {
@@ -372,7 +372,7 @@ execute_faulty(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
-/* WQEs up to @p pi. @return how many are done */
+/** WQEs up to @p pi. @return how many are done */
 static inline unsigned int
 execute_all(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 {

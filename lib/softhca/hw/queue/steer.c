@@ -57,7 +57,7 @@ shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 	return !verdict.dropped && packet->length != 0;
 }
 
-/* Frames alike, of which the first is known to be like @p line. @return how many there were */
+/** Frames alike, of which the first is known to be like @p line. @return how many there were */
 static unsigned int
 receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames)
@@ -71,7 +71,7 @@ receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *
 	return nb;
 }
 
-/* For the netdev, which loses what it does not take at once. */
+/** For the netdev, which loses what it does not take at once. */
 struct kernel_frames {
 	struct shca_frame frame[SHCA_OUT_SLOTS];
 	unsigned int nb;
@@ -112,7 +112,7 @@ parse(const struct shca_device *dev, const uint8_t *bytes, uint32_t length,
 	shca_tunnels_limit(packet, dev->conf.model->tunnel_offloads);
 }
 
-/* Rules change the frame on its way. Each time takes it at least a table further. */
+/** Rules change the frame on its way. Each time takes it at least a table further. */
 static __attribute__((noinline)) void
 receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
 	struct kernel_frames *to_kernel)

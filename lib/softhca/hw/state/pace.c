@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-/* 1/256 of a tick, 25 ps: a frame of 64 bytes at 100 Gb/s takes 205 of them. */
+/** 1/256 of a tick, 25 ps: a frame of 64 bytes at 100 Gb/s takes 205 of them. */
 #define PART_BITS 8
 
 static uint64_t

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* find_rl_entry. @return an entry of the same, else the first free one, else 0. */
+/** find_rl_entry. @return an entry of the same, else the first free one, else 0. */
 static uint16_t
 find(const struct shca_rates *rates, const uint8_t *limit, uint16_t uid, bool is_dedicated)
 {

@@ -152,7 +152,7 @@ print_address(FILE *out, const struct shca_field *field, const struct shca_match
 		fprintf(out, "/%s", inet_ntop(family, mask + skip, text, sizeof(text)));
 }
 
-/* The order of the rows: a packet's presence bits are made by it. The outer stack, the inner one.
+/** The order of the rows: a packet's presence bits are made by it. The outer stack, the inner one.
  */
 enum stack_row {
 	ROW_DST_MAC,
@@ -250,7 +250,7 @@ shca_field_require(struct shca_match *match)
 	match->value.present = match->mask.present;
 }
 
-/*
+/**
  * The words of a stack (base/pack.h says why not its members), made by layer; each layer's own
  * first.
  */
@@ -344,7 +344,7 @@ take_ipv6(const uint8_t *ip, uint64_t *word, struct taken *taken)
 	taken->present |= BIT(ROW_FLOW_LABEL);
 }
 
-/* The ports are the frame's: two of the parser's would be loaded as one. */
+/** The ports are the frame's: two of the parser's would be loaded as one. */
 static inline void
 take_l4(const uint8_t *bytes, const struct shca_headers *headers, struct taken *taken)
 {
@@ -392,7 +392,7 @@ take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *w
 	return taken.present;
 }
 
-/* Inner headers and what stands between them and the outer. @return presence bits */
+/** Inner headers and what stands between them and the outer. @return presence bits */
 static uint64_t
 take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 {

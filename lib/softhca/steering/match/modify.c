@@ -12,7 +12,7 @@
 #define WORD_BITS    32
 
 /* clang-format off */
-/* Numbers: LX mlx5_ifc.h, enum mlx5_modify_field; inner ones are those of the outer stack + 0x30. */
+/** Numbers: LX mlx5_ifc.h, enum mlx5_modify_field; inner ones are the outer ones + 0x30. */
 #define IPV6_ADDRESS(id, is_inner, at) \
 	{ (id), is_inner, SHCA_MODIFY_IPV6, (at), 32 }, \
 	{ (id) + 1, is_inner, SHCA_MODIFY_IPV6, (at) + 32, 32 }, \
@@ -63,7 +63,7 @@ is_in_field(uint16_t id, unsigned int offset, unsigned int nb_bits)
 	return false;
 }
 
-/* PRM, set_action_in and add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32),
+/** PRM, set_action_in and add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32),
  * data 32; copy_action_in: the same up to data, there -4, field 12, -3, offset 5. */
 static int
 parse_step(const uint8_t *action, struct shca_modify_step *step)

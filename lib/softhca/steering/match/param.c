@@ -18,7 +18,7 @@ enum {
 	PART_MISC2 = 3,
 };
 
-/* Where a field lies there and here. Strings of bytes are the same; numbers are in host order. */
+/** Where a field lies there and here. Strings of bytes are the same; numbers are in host order. */
 struct row {
 	uint16_t part;
 	uint16_t first_bit; /* of the part, counted as the PRM does: from the first byte's top */
@@ -33,7 +33,7 @@ struct row {
 		sizeof(((union shca_match_key *)0)->member) }
 #define BYTES(part, first_bit, nb_bits, member) \
 	{ part, first_bit, nb_bits, offsetof(union shca_match_key, member), 0 }
-/* fte_match_set_lyr_2_4 */
+/** fte_match_set_lyr_2_4 */
 #define STACK(part, stack) \
 	BYTES(part, 0, 48, stack.src_mac), \
 	ROW(part, 48, 16, stack.ether_type), \
@@ -121,7 +121,7 @@ is_zero(const uint8_t *bytes, size_t length)
 	return true;
 }
 
-/* fs_core check_valid_mask and check_valid_spec. */
+/** fs_core check_valid_mask and check_valid_spec. */
 static bool
 is_valid(uint8_t criteria, const struct shca_param *mask, const struct shca_param *value)
 {
@@ -138,7 +138,7 @@ is_valid(uint8_t criteria, const struct shca_param *mask, const struct shca_para
 	return true;
 }
 
-/* @return true when no bit of @p mask is outside the rows. */
+/** @return true when no bit of @p mask is outside the rows. */
 static bool
 is_modelled(const struct shca_param *mask)
 {
@@ -170,7 +170,7 @@ shca_param_match(uint8_t criteria, const struct shca_param *mask, const struct s
 	return 0;
 }
 
-/* The IPv4 test asks the same of address and mask, so that hardly any mask passes: as it is there.
+/** The IPv4 test asks the same of address and mask, so that hardly any mask passes: as it is there.
  */
 bool
 shca_param_is_multicast(

@@ -36,7 +36,7 @@ enum {
 	MAX_EXTENSIONS = 8,
 };
 
-/* The outer headers are most of the work, and nearly all of it for most frames: one straight run.
+/** The outer headers are most of the work, and nearly all of it for most frames: one straight run.
  */
 #define STRAIGHT static inline __attribute__((always_inline))
 

@@ -8,7 +8,7 @@
 #include "queue/rx/rxq_ring.h"
 #include "rx_burst.h"
 
-/* A table of 4^n constants, computed from the index by a macro. */
+/** A table of 4^n constants, computed from the index by a macro. */
 #define TABLE_4(f, i)  f(i), f((i) + 1), f((i) + 2), f((i) + 3)
 #define TABLE_16(f, i) TABLE_4(f, i), TABLE_4(f, (i) + 4), TABLE_4(f, (i) + 8), TABLE_4(f, (i) + 12)
 #define TABLE_64(f, i)                                                                             \
@@ -17,7 +17,7 @@
 	TABLE_64(f, i), TABLE_64(f, (i) + 64), TABLE_64(f, (i) + 128), TABLE_64(f, (i) + 192)
 #define TABLE_1024(f) TABLE_256(f, 0), TABLE_256(f, 256), TABLE_256(f, 512), TABLE_256(f, 768)
 
-/* Index: bits 1:0 L3, 4:2 L4, 5 fragment, 6 L3_OK, 7 L4_OK, 8 tunneled, 9 outer L3 is IPv6. */
+/** Index: bits 1:0 L3, 4:2 L4, 5 fragment, 6 L3_OK, 7 L4_OK, 8 tunneled, 9 outer L3 is IPv6. */
 #define PTYPE_L3(i)     ((i)&3)
 #define PTYPE_L4(i)     ((i) >> 2 & 7)
 #define PTYPE_FRAG(i)   ((i) >> 5 & 1)
@@ -27,7 +27,7 @@
 #define PTYPE_IS_TCP(l4)                                                                           \
 	((l4) == MDV_HW_CQE_L4_TCP || (l4) == MDV_HW_CQE_L4_TCP_ACK ||                             \
 		(l4) == MDV_HW_CQE_L4_TCP_ACK_DATA)
-/* L4 of an IP header by the names with the given prefix: RTE_PTYPE_ or RTE_PTYPE_INNER_. */
+/** L4 of an IP header by the names with the given prefix: RTE_PTYPE_ or RTE_PTYPE_INNER_. */
 #define PTYPE_IP(i, prefix)                                                                        \
 	((PTYPE_L3(i) == MDV_HW_CQE_L3_IPV6 ? prefix##L3_IPV6_EXT_UNKNOWN                          \
 					    : prefix##L3_IPV4_EXT_UNKNOWN) |                       \
@@ -45,7 +45,7 @@
 				: PTYPE_IS_IP(i) ? PTYPE_IP(i, RTE_PTYPE_)                         \
 						 : 0))
 
-/* L3_OK is also set for IPv6, which has no checksum. A bad header leaves that of L4 unknown. */
+/** L3_OK is also set for IPv6, which has no checksum. A bad header leaves that of L4 unknown. */
 #define CSUM_L3_OK(i)  ((i) >> 6 & 1)
 #define CSUM_L4_OK(i)  ((i) >> 7 & 1)
 #define CSUM_IP_BAD(i) (!CSUM_L3_OK(i) && PTYPE_L3(i) == MDV_HW_CQE_L3_IPV4)

@@ -23,7 +23,7 @@
 typedef uint8_t mdv_rx_bytes __attribute__((vector_size(64)));
 typedef uint32_t mdv_rx_words __attribute__((vector_size(64)));
 
-/* Bytes of the first CQE of two; 64 and up are those of the second. */
+/** Bytes of the first CQE of two; 64 and up are those of the second. */
 #define MDV_RX_AT(field) offsetof(struct mdv_hw_cqe, field)
 /* clang-format off */
 /** hdr_type 7:0, OK bits 15:8, pkt_info 23:16, hash type 31:24, length 47:32, op_own 63:56 */

@@ -2,7 +2,7 @@
 /* The checksum table of the send burst, and packets that are not as most. */
 #include "tx.h"
 
-/* Index: bits 1:0 L4 type of RTE_MBUF_F_TX_L4_MASK, 2 IP, 3 outer IP, 4 tunnel. SCTP (2) is not
+/** Index: bits 1:0 L4 type of RTE_MBUF_F_TX_L4_MASK, 2 IP, 3 outer IP, 4 tunnel. SCTP (2) is not
  * offered. */
 #define CSUM_L4(i) (((i)&3) == 1 || ((i)&3) == 3)
 #define CSUM_PLAIN(i)                                                                              \

@@ -30,7 +30,7 @@ action_check_queue(struct mdv_flow_action_state *state, const struct rte_flow_ac
 		state->env->nb_queues - 1);
 }
 
-/* Each QUEUE gets a copy, as does the RSS beside it (rte_flow.rst since 18.05). */
+/** Each QUEUE gets a copy, as does the RSS beside it (rte_flow.rst since 18.05). */
 static int
 action_add_extra(struct mdv_flow_action_state *state, const struct rte_flow_action *action,
 	const uint16_t *queue)
@@ -70,7 +70,7 @@ mdv_flow_action_apply_queue(
 }
 
 /* clang-format off */
-/*
+/**
  * Verbs has no symmetric function, and Linux 6.1 does not set the TIR's symmetric bit for its
  * QPs (drivers/infiniband/hw/mlx5/qp.c create_rss_raw_qp_tir). But Toeplitz is symmetric by a key that
  * repeats 16 bits, as source and destination are a multiple of those apart; these bits spread well:
@@ -119,7 +119,7 @@ action_check_hash(struct mdv_flow_action_state *state, const struct rte_flow_act
 	}
 }
 
-/* Where the action brings no key. */
+/** Where the action brings no key. */
 static const uint8_t *
 action_default_key(const struct mdv_flow_action_env *env, const struct rte_flow_action_rss *conf)
 {
@@ -271,7 +271,7 @@ mdv_flow_action_apply_sample(
 	return ret;
 }
 
-/* As if the action stood there itself, but the application knows nothing of our copy of it. */
+/** As if the action stood there itself, but the application knows nothing of our copy of it. */
 int
 mdv_flow_action_apply_indirect(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action)

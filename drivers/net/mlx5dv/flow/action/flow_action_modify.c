@@ -9,7 +9,7 @@
 #include "flow/match/flow_feature.h"
 #include "flow_action_row.h"
 
-/* Why an action cannot stand where it does. */
+/** Why an action cannot stand where it does. */
 enum modify_verdict {
 	OK,
 	RECEIVED, /* is of received packets */
@@ -36,7 +36,7 @@ static const char *const modify_messages[] = {
 };
 
 /* clang-format off */
-/* What may follow what: direction, kind of the last such action, kind of this one. */
+/** What may follow what: direction, kind of the last such action, kind of this one. */
 static const uint8_t modify_order[2][MDV_FLOW_MODIFY_KINDS][MDV_FLOW_MODIFY_KINDS] = {
 #define AFTER(last, ...) [MDV_FLOW_MODIFY_##last] = { OK, __VA_ARGS__ }
 	{	/*               FIELD          DECAP         ENCAP       RAW_DECAP     RAW_ENCAP */
@@ -54,7 +54,7 @@ static const uint8_t modify_order[2][MDV_FLOW_MODIFY_KINDS][MDV_FLOW_MODIFY_KIND
 	},
 };
 
-/* What the device must be able to do. Of RAW_DECAP on its own the end of the list tells. */
+/** What the device must be able to do. Of RAW_DECAP on its own the end of the list tells. */
 static const uint32_t modify_features[2][MDV_FLOW_MODIFY_KINDS] = {
 	{
 		[MDV_FLOW_MODIFY_FIELD] = MDV_FLOW_CAN_CHANGE,
@@ -75,7 +75,7 @@ modify_kind(const struct mdv_flow_action_state *state, const struct rte_flow_act
 	return action != NULL ? state->rows[action->type].modify : MDV_FLOW_MODIFY_NONE;
 }
 
-/* RAW_DECAP and RAW_ENCAP are one to the device. */
+/** RAW_DECAP and RAW_ENCAP are one to the device. */
 static bool
 modify_is_second(const struct mdv_flow_action_state *state, enum mdv_flow_modify_kind kind)
 {
@@ -92,7 +92,7 @@ modify_refuse_device(
 		"action %s: %s", row->name, row->instead);
 }
 
-/* What it has not done to the packet yet, verbs has an action for, of which a rule takes one of a
+/** What it has not done to the packet yet, verbs has an action for, of which a rule takes one of a
  * kind. */
 static void
 modify_count(struct mdv_flow_action_state *state, enum mdv_flow_modify_kind kind)

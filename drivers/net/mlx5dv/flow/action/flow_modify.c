@@ -20,7 +20,7 @@
 
 #define MODIFY_PIECE_BITS 32u
 
-/* A field of a header. The device has it in pieces of 32 bits, the first ones first. */
+/** A field of a header. The device has it in pieces of 32 bits, the first ones first. */
 struct modify_field_row {
 	enum rte_flow_field_id id;
 	uint32_t layer; /* that the pattern names */
@@ -52,7 +52,7 @@ static const struct modify_field_row modify_field_rows[] = {
 	FIELD(UDP_PORT_DST,  UDP,  0x0c, 16, "udp_dport"),
 };
 
-/* What each action does to which field: to that whose header the pattern names. */
+/** What each action does to which field: to that whose header the pattern names. */
 static const struct modify_action {
 	enum rte_flow_action_type type;
 	enum rte_flow_modify_op op;
@@ -107,7 +107,8 @@ modify_refuse(const struct modify_state *state, int code, const char *instead)
 		"%s: %s", mdv_flow_action_name(state->action->type), instead);
 }
 
-/* set_action_in and add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32), data 32.
+/** set_action_in and add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32),
+ * data 32.
  */
 static rte_be64_t
 modify_step(bool add, uint16_t prm, unsigned int bits, uint32_t data)
@@ -116,7 +117,7 @@ modify_step(bool add, uint16_t prm, unsigned int bits, uint32_t data)
 		(uint64_t)(bits % MODIFY_PIECE_BITS) << 32 | data);
 }
 
-/* @param value in network order, as many bytes as the field touches, its bits the lowest */
+/** @param value in network order, as many bytes as the field touches, its bits the lowest */
 static int
 modify_fields(struct modify_state *state, const struct modify_field_row *field,
 	enum rte_flow_modify_op op, const uint8_t *value)
@@ -201,7 +202,7 @@ modify_field_action(struct modify_state *state)
 	return modify_fields(state, field, conf->operation, value);
 }
 
-/* Bytes in front of what is in the pattern's tunnel; a GRE key may be there unnamed. */
+/** Bytes in front of what is in the pattern's tunnel; a GRE key may be there unnamed. */
 static uint32_t
 modify_outer_bytes(uint32_t layers)
 {
@@ -219,7 +220,7 @@ modify_outer_bytes(uint32_t layers)
 	return bytes;
 }
 
-/* What was inside is the packet from now on. */
+/** What was inside is the packet from now on. */
 static void
 reformat_take_off(struct modify_state *state, uint8_t reformat)
 {
@@ -262,7 +263,7 @@ reformat_raw_decap(struct modify_state *state)
 	return 0;
 }
 
-/* No RAW_ENCAP has come behind RAW_DECAP, so what is in the tunnel is a frame. */
+/** No RAW_ENCAP has come behind RAW_DECAP, so what is in the tunnel is a frame. */
 static int
 modify_settle(struct modify_state *state)
 {
@@ -281,7 +282,8 @@ modify_settle(struct modify_state *state)
 	return 0;
 }
 
-/* In place of a tunnel with a packet in it, or of a sent packet's Ethernet header, or before it. */
+/** In place of a tunnel with a packet in it, or of a sent packet's Ethernet header, or before it.
+ */
 static int
 reformat_put_on(struct modify_state *state, size_t bytes)
 {

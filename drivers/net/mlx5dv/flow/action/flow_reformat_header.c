@@ -22,14 +22,14 @@
 #define HEADER_IPV6_VERSION (6u << 28)
 #define HEADER_NVGRE_KEY    0x2000 /* RFC 7637: a key, and no other flag */
 
-/* A header among the others, being filled; the order of items has those before it there. */
+/** A header among the others, being filled; the order of items has those before it there. */
 struct header_state {
 	uint8_t *at;
 	uint8_t *ether_type; /* of the header before it */
 	uint8_t *proto;
 };
 
-/* Where an item stands: each comes once, and those of one place exclude each other. */
+/** Where an item stands: each comes once, and those of one place exclude each other. */
 enum header_place {
 	PLACE_START,
 	PLACE_ETH,
@@ -39,7 +39,7 @@ enum header_place {
 	PLACE_TUNNEL,
 };
 
-/* What an item's header needs to be right where its spec is silent. */
+/** What an item's header needs to be right where its spec is silent. */
 struct header_row {
 	enum rte_flow_item_type type;
 	enum rte_flow_action_type action; /* END: of both */

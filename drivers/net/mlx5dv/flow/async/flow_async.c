@@ -16,7 +16,7 @@
 #include "flow_table.h"
 #include "state/port.h"
 
-/* Entries of one table in the device: drivers/infiniband/hw/mlx5/fs.c MLX5_FS_MAX_ENTRIES. */
+/** Entries of one table in the device: drivers/infiniband/hw/mlx5/fs.c MLX5_FS_MAX_ENTRIES. */
 #define ASYNC_TABLE_RULES 65536
 
 int
@@ -34,7 +34,7 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	return 0;
 }
 
-/* What a port may be asked for, and what it has of it. */
+/** What a port may be asked for, and what it has of it. */
 static int
 async_check_resources(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
 	uint16_t nb_queues, struct rte_flow_error *error)
@@ -80,7 +80,7 @@ async_check_sizes(uint16_t nb_queues, const struct rte_flow_queue_attr *queue_at
 	return 0;
 }
 
-/* A rule remembers its queue by number, and goes by it: no rule, no operation may be left. */
+/** A rule remembers its queue by number, and goes by it: no rule, no operation may be left. */
 static int
 async_check_idle(const struct mdv_flow_state *state, struct rte_flow_error *error)
 {
@@ -146,7 +146,7 @@ mdv_flow_async_configure(struct rte_eth_dev *dev, const struct rte_flow_port_att
 	return 0;
 }
 
-/* @return NULL after filling @p error */
+/** @return NULL after filling @p error */
 static struct mdv_flow_queue *
 async_queue(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
 {
@@ -177,7 +177,7 @@ async_check_room(
 		queue->size);
 }
 
-/* Under flow.lock. */
+/** Under flow.lock. */
 static int
 async_do_action(
 	struct mdv_port *port, const struct mdv_flow_async_op *op, struct rte_flow_error *error)
@@ -194,7 +194,7 @@ async_do_action(
 	}
 }
 
-/* Under flow.lock. What a creation refused by the device leaves is a handle, to be destroyed. */
+/** Under flow.lock. What a creation refused by the device leaves is a handle, to be destroyed. */
 static int
 async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_error *error)
 {
@@ -218,7 +218,7 @@ async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_er
 	return ret;
 }
 
-/* Up to but not including the operation @p end; a result has no room for the reason of a refusal.
+/** Up to but not including the operation @p end; a result has no room for the reason of a refusal.
  */
 static void
 async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
@@ -241,7 +241,7 @@ async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 	}
 }
 
-/* The operation was put at queue->given. @return 0 or a negative errno: it was not done. */
+/** The operation was put at queue->given. @return 0 or a negative errno: it was not done. */
 static int
 async_give(struct mdv_port *port, uint32_t queue_id, bool postpone, struct rte_flow_error *error)
 {
@@ -279,7 +279,7 @@ async_check_indices(const struct rte_flow_template_table *table, uint8_t pattern
 	return 0;
 }
 
-/* The rule that a table's templates and these values say. @return NULL after filling @p error */
+/** The rule that a table's templates and these values say. @return NULL after filling @p error */
 static struct rte_flow *
 async_make(struct mdv_port *port, struct rte_flow_template_table *table,
 	const struct rte_flow_pattern_template *pattern_template,
@@ -411,7 +411,7 @@ mdv_flow_async_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_
 	return pulled;
 }
 
-/* What async_check_queue() and the operation itself allow. @return 0 or a negative errno: it was
+/** What async_check_queue() and the operation itself allow. @return 0 or a negative errno: it was
  * not done. */
 static int
 async_enqueue(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
@@ -519,7 +519,7 @@ mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	return ret != 0 ? ret : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
-/* What waits and was not done: a rule, or an action that was to be. */
+/** What waits and was not done: a rule, or an action that was to be. */
 static void
 async_drop(struct mdv_port *port, struct mdv_flow_async_op *op)
 {

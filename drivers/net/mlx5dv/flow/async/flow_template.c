@@ -17,7 +17,7 @@
 #include "flow_template.h"
 #include "state/port.h"
 
-/* Fields of an action's configuration that a template can make constant. */
+/** Fields of an action's configuration that a template can make constant. */
 struct template_field {
 	enum rte_flow_action_type type;
 	uint8_t bit; /* in rte_flow_actions_template.fixed */
@@ -76,7 +76,7 @@ template_any(const void *conf, uint8_t at, uint8_t bytes)
 	return false;
 }
 
-/* Which fields of an action a mask makes constant. */
+/** Which fields of an action a mask makes constant. */
 static uint8_t
 template_fixed(enum rte_flow_action_type type, const void *mask)
 {
@@ -96,7 +96,7 @@ template_fixed(enum rte_flow_action_type type, const void *mask)
 	return fixed;
 }
 
-/* Copy these fields from one configuration to another. */
+/** Copy these fields from one configuration to another. */
 static void
 template_take(enum rte_flow_action_type type, uint8_t fields, const void *from, void *to)
 {
@@ -111,7 +111,7 @@ template_take(enum rte_flow_action_type type, uint8_t fields, const void *from, 
 	}
 }
 
-/* @return a row of the action, NULL: it has no configuration */
+/** @return a row of the action, NULL: it has no configuration */
 static const struct template_field *
 template_find_field(enum rte_flow_action_type type)
 {
@@ -131,7 +131,7 @@ template_check_direction(struct rte_flow_attr attr, const void *given, struct rt
 	return ret;
 }
 
-/* @return how many, END included, or -ENOTSUP */
+/** @return how many, END included, or -ENOTSUP */
 static int
 template_count_items(const struct rte_flow_item pattern[], struct rte_flow_error *error)
 {
@@ -152,7 +152,7 @@ template_count_actions(const struct rte_flow_action actions[], struct rte_flow_e
 		"the template has too many actions; use at most %u", MDV_FLOW_TEMPLATE_MAX - 1);
 }
 
-/* Items, actions, and what these point to in the merged rule and not in the application's. */
+/** Items, actions, and what these point to in the merged rule and not in the application's. */
 void
 mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -176,7 +176,7 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	}
 }
 
-/*
+/**
  * The device says what it can match of items with values, and there are none yet: the masks stand
  * in for them. If these values contradict each other (a masked Ethernet type and an IPV4 item),
  * that says nothing, and the order of the items is tried without masks; GRE_KEY does not go
@@ -221,7 +221,7 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 	return ret;
 }
 
-/* @return the copy of @p list, which is made of @p given, one allocation; NULL: @p error is filled
+/** @return the copy of @p list, which is made of @p given, one allocation; NULL: @p error is filled
  */
 static void *
 template_copy(
@@ -281,7 +281,7 @@ mdv_flow_template_make_pattern(const struct mdv_port *port,
 	return template;
 }
 
-/* An actions template with values, which a rule would bring: no two queues are the same. */
+/** An actions template with values, which a rule would bring: no two queues are the same. */
 struct template_trial {
 	struct mdv_flow_template_merged merged;
 	struct template_trial_sample {
@@ -328,7 +328,7 @@ template_blame_trial(const struct template_trial *trial, const struct rte_flow_a
 			error->cause = &actions[i];
 }
 
-/* The queues a rule will name are not known, and the port may have others by then. */
+/** The queues a rule will name are not known, and the port may have others by then. */
 static int
 template_try_actions(struct mdv_port *port, const struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], struct rte_flow_error *error)
@@ -362,7 +362,7 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 	return ret;
 }
 
-/* What the masks make constant, noted in the template. */
+/** What the masks make constant, noted in the template. */
 static int
 template_read_masks(struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], const struct rte_flow_action masks[],
@@ -394,7 +394,7 @@ template_read_masks(struct rte_flow_actions_template *template,
 	return 0;
 }
 
-/* Only what is constant is copied: the rest of a configuration need not be valid. */
+/** Only what is constant is copied: the rest of a configuration need not be valid. */
 static int
 template_keep_actions(struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], struct rte_flow_error *error)

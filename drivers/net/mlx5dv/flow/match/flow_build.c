@@ -11,7 +11,7 @@
 
 #include "flow_build.h"
 
-/* verbs.h lays these out for the kernel's ABI; the translation's tables count on them. */
+/** verbs.h lays these out for the kernel's ABI; the translation's tables count on them. */
 static_assert(sizeof(struct ibv_flow_attr) == 20, "specs start behind 20 bytes");
 static_assert(sizeof(struct ibv_flow_spec_eth) == 40, "ETH");
 static_assert(sizeof(struct ibv_flow_spec_ipv4_ext) == 32, "IPV4_EXT");
@@ -57,7 +57,7 @@ mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t s
 	return at;
 }
 
-/* A spec with nothing but its header. By memset: an initialiser leaves the padding as it was. */
+/** A spec with nothing but its header. By memset: an initialiser leaves the padding as it was. */
 static int
 build_append_blank(struct mdv_flow_build *build, enum ibv_flow_spec_type type, uint16_t size)
 {
@@ -93,7 +93,7 @@ mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_t mas
 	build->layers |= MDV_LAYER_VLAN;
 }
 
-/* DEI of the tag, IEEE 802.1Q. */
+/** DEI of the tag, IEEE 802.1Q. */
 #define BUILD_DEI RTE_BE16(0x1000)
 
 void
@@ -150,7 +150,7 @@ mdv_flow_build_fold_type(
 	return true;
 }
 
-/* Compare the protocol of the IP spec, if there is one, and set it. */
+/** Compare the protocol of the IP spec, if there is one, and set it. */
 static bool
 build_set_proto(struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto,
 	uint8_t new_mask)
@@ -187,7 +187,7 @@ mdv_flow_build_pin_proto(struct mdv_flow_build *build, enum mdv_flow_build_side 
 	return build_set_proto(build, side, proto, UINT8_MAX);
 }
 
-/* What a layer adds to a match on its own: the spec with nothing masked. */
+/** What a layer adds to a match on its own: the spec with nothing masked. */
 struct layer_spec {
 	uint32_t layer;
 	enum ibv_flow_spec_type type;
@@ -207,7 +207,7 @@ static const struct layer_spec layer_specs[] = {
 };
 /* clang-format on */
 
-/* Protocols that are in the place of TCP and UDP. */
+/** Protocols that are in the place of TCP and UDP. */
 #define LAYER_OTHER_L4 (MDV_LAYER_ESP | MDV_LAYER_GRE | MDV_LAYER_NVGRE)
 
 static int
@@ -247,7 +247,7 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 	return ret;
 }
 
-/* Both addresses, which lie one behind the other; the source first, of which rules say least. */
+/** Both addresses, which lie one behind the other; the source first, of which rules say least. */
 #define BUILD_ADDRESSES (2 * RTE_ETHER_ADDR_LEN)
 
 int
@@ -327,7 +327,7 @@ mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action
 	return 0;
 }
 
-/* The kernel's own test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
+/** The kernel's own test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
 static bool
 build_multicast_first(const struct mdv_flow_build *build)
 {
@@ -346,7 +346,7 @@ build_multicast_first(const struct mdv_flow_build *build)
 	}
 }
 
-/*
+/**
  * A trap rule whose first spec is multicast-only goes to one table behind all priorities, its own
  * priority ignored, so a match-all rule of the lowest priority would beat it. An ETH spec that
  * masks nothing, put first, keeps it out of there and matches nothing more.

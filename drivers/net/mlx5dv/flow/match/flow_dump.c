@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "flow_dump.h"
 
-/* The parts of the device's match criteria (fte_match_param), which name a group. */
+/** The parts of the device's match criteria (fte_match_param), which name a group. */
 enum dump_half {
 	HALF_OUTER,
 	HALF_MISC,
@@ -29,7 +29,7 @@ enum dump_kind {
 	KIND_IPV6,
 };
 
-/* A field of a filter. */
+/** A field of a filter. */
 struct dump_field {
 	uint32_t type; /* of the spec, without INNER */
 	const char *name;
@@ -38,7 +38,7 @@ struct dump_field {
 	enum dump_half half; /* of the outer one; HALF_OUTER: HALF_INNER inside */
 };
 
-/* What a spec says by being there. */
+/** What a spec says by being there. */
 struct dump_spec {
 	uint32_t type;
 	uint16_t val_at, mask_at;
@@ -135,7 +135,7 @@ dump_value(FILE *file, const struct dump_field *field, const uint8_t *bytes)
 	}
 }
 
-/* @return whether all of @p bytes is @p byte */
+/** @return whether all of @p bytes is @p byte */
 static bool
 dump_is_all(const uint8_t *bytes, unsigned int nb, uint8_t byte)
 {
@@ -158,7 +158,7 @@ dump_field(FILE *file, const struct dump_field *field, const char *side, const u
 	fprintf(file, "\n");
 }
 
-/*
+/**
  * Go through the masked fields of all specs. @param file NULL: only say which halves they are in.
  * @return a bit for each enum dump_half
  */
@@ -232,7 +232,7 @@ mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build 
 	fprintf(file, ")\n");
 }
 
-/* The tag of the TAG spec, 0: none. */
+/** The tag of the TAG spec, 0: none. */
 static uint32_t
 dump_find_tag(const struct mdv_flow_build *build)
 {

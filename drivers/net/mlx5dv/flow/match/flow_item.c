@@ -6,7 +6,7 @@
 
 #include "flow_item_row.h"
 
-/* The row of this type, of several the one that may stand here. */
+/** The row of this type, of several the one that may stand here. */
 static const struct mdv_flow_item_row *
 item_row_find(enum rte_flow_item_type type, uint32_t last)
 {
@@ -24,7 +24,7 @@ item_row_find(enum rte_flow_item_type type, uint32_t last)
 	return found;
 }
 
-/* For messages: the name that rte_flow has for a type we have no row for. */
+/** For messages: the name that rte_flow has for a type we have no row for. */
 static const char *
 item_name(enum rte_flow_item_type type)
 {
@@ -37,7 +37,7 @@ item_name(enum rte_flow_item_type type)
 	return name;
 }
 
-/* "ETH, VLAN": the items of these layers, for messages. */
+/** "ETH, VLAN": the items of these layers, for messages. */
 static void
 item_list_names(uint32_t layers, char *names, size_t size)
 {
@@ -77,7 +77,7 @@ item_refuse_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 		first && allowed[0] != '\0' ? " or follow " : "", allowed);
 }
 
-/* The item stands in its place; behind a tunnel that is the packet inside. */
+/** The item stands in its place; behind a tunnel that is the packet inside. */
 static int
 item_check_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -125,7 +125,7 @@ item_refuse_unknown(struct mdv_flow_item_state *state, const struct rte_flow_ite
 		(int)item->type, known);
 }
 
-/* Settle what is matched: spec and mask as given, the default mask, or the protocol only. */
+/** Settle what is matched: spec and mask as given, the default mask, or the protocol only. */
 static int
 item_check_spec(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
@@ -186,7 +186,7 @@ item_check(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 	return ret == 0 ? row->check(state, match) : ret;
 }
 
-/* The spec that another item made and this one adds to; 0: none. */
+/** The spec that another item made and this one adds to; 0: none. */
 static uint16_t
 item_shared_spec(const struct mdv_flow_item_state *state, enum ibv_flow_spec_type type)
 {
@@ -195,7 +195,7 @@ item_shared_spec(const struct mdv_flow_item_state *state, enum ibv_flow_spec_typ
 	return type == IBV_FLOW_SPEC_GRE ? state->gre_at : 0;
 }
 
-/* @return the offset of the item's spec, copied to @p spec, or -E2BIG */
+/** @return the offset of the item's spec, copied to @p spec, or -E2BIG */
 static int
 item_load_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_row *row,
 	struct ibv_flow_spec *spec)
@@ -227,7 +227,7 @@ item_note_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_row
 		state->udp_at = at;
 }
 
-/* @return how many fields were masked, or -E2BIG */
+/** @return how many fields were masked, or -E2BIG */
 static int
 item_put_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -246,7 +246,7 @@ item_put_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_matc
 	return 0;
 }
 
-/* ESP is told by the IP protocol, and the kernels that refuse its spec need none for that. */
+/** ESP is told by the IP protocol, and the kernels that refuse its spec need none for that. */
 static bool
 item_needs_spec(const struct mdv_flow_item_match *match)
 {

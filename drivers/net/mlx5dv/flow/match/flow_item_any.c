@@ -39,7 +39,7 @@ mdv_flow_item_any(struct mdv_flow_item_state *state, const struct rte_flow_item 
 	return 0;
 }
 
-/* What stands on each of these layers, tunnels and tags left out: with those it would say more. */
+/** What stands on each of these layers, tunnels and tags left out: with those it would say more. */
 static uint32_t
 any_step(uint32_t layers)
 {

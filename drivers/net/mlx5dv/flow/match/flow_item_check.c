@@ -19,7 +19,7 @@ check_is_tpid(uint16_t type)
 		type == RTE_ETHER_TYPE_QINQ1 || type == RTE_ETHER_TYPE_QINQ2;
 }
 
-/* A 16 bit field of a spec that is in the build already. */
+/** A 16 bit field of a spec that is in the build already. */
 static uint16_t
 check_load(const struct mdv_flow_item_state *state, uint16_t at)
 {
@@ -36,7 +36,7 @@ check_store(struct mdv_flow_item_state *state, uint16_t at, uint16_t number)
 	memcpy(&state->build->bytes[at], &number, sizeof(number));
 }
 
-/* The value must be this number, as far as it was given. @return false: it is another */
+/** The value must be this number, as far as it was given. @return false: it is another */
 static bool
 check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at, uint16_t number)
 {
@@ -47,7 +47,7 @@ check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at
 	return true;
 }
 
-/* The type that the pattern gave so far, for messages; 0: none. */
+/** The type that the pattern gave so far, for messages; 0: none. */
 static uint16_t
 check_given_type(const struct mdv_flow_item_state *state)
 {
@@ -66,7 +66,7 @@ check_refuse_type(
 		match->row->name, check_given_type(state), type);
 }
 
-/* Right behind GRE its protocol says what follows, and nothing else does. */
+/** Right behind GRE its protocol says what follows, and nothing else does. */
 static int
 check_carried(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint16_t type)
@@ -98,7 +98,7 @@ mdv_flow_item_check_eth(struct mdv_flow_item_state *state, const struct mdv_flow
 	return 0;
 }
 
-/*
+/**
  * The device knows "has a C-tag" only together with bits of the tag (steering: cvlan_tag is set
  * where the vlan mask is not zero), and looks for the Ethernet type behind the tag.
  */
@@ -138,7 +138,7 @@ check_refuse_proto(
 		match->row->name, proto);
 }
 
-/* The specs of these say the protocol, and two that say it are one too many for the kernel. */
+/** The specs of these say the protocol, and two that say it are one too many for the kernel. */
 int
 mdv_flow_item_check_l4(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -147,7 +147,7 @@ mdv_flow_item_check_l4(struct mdv_flow_item_state *state, const struct mdv_flow_
 	return check_refuse_proto(state, match, match->row->proto);
 }
 
-/* The ESP spec does not say the protocol, and is left out where nothing of it is masked. */
+/** The ESP spec does not say the protocol, and is left out where nothing of it is masked. */
 int
 mdv_flow_item_check_esp(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -178,7 +178,7 @@ check_needs(
 		match->row->instead);
 }
 
-/* An empty spec of this type at the end of the build. @return its offset or -E2BIG */
+/** An empty spec of this type at the end of the build. @return its offset or -E2BIG */
 static int
 check_append(struct mdv_flow_item_state *state, uint32_t type, uint16_t size)
 {
@@ -197,7 +197,7 @@ check_refuse_size(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 		"%s: more items than the device takes", match->row->name);
 }
 
-/* Behind Ethernet; the type says so, in either of its two forms. */
+/** Behind Ethernet; the type says so, in either of its two forms. */
 int
 mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -223,7 +223,7 @@ mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flo
 	return 0;
 }
 
-/*
+/**
  * The device finds a tunnel by its UDP port. Where the item before gives none it becomes @p port;
  * a whole other one stays where @p others are possible: Linux tells the device of them.
  */
@@ -253,7 +253,7 @@ check_udp_port(struct mdv_flow_item_state *state, const struct mdv_flow_item_mat
 		match->row->name, check_load(state, value_at), port);
 }
 
-/* Over UDP or GRE: the spec right before says which, as the kernel reads it. */
+/** Over UDP or GRE: the spec right before says which, as the kernel reads it. */
 int
 mdv_flow_item_check_mpls_tunnel(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
@@ -286,7 +286,7 @@ mdv_flow_item_check_gre_key(
 		"GRE_KEY: the device sees a key through its bits only; give a value and a mask");
 }
 
-/* GRE that carries Ethernet. */
+/** GRE that carries Ethernet. */
 int
 mdv_flow_item_check_nvgre(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)

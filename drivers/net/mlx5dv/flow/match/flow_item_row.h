@@ -91,7 +91,7 @@ mdv_flow_item_field_load(const uint8_t *from, unsigned int bytes)
 	return number;
 }
 
-/* Asked of every field of every rule. */
+/** Asked of every field of every rule. */
 static inline bool
 mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *mask)
 {

@@ -29,7 +29,7 @@
 #define REFUSE_FLAG(name, item, member, ones, hint) \
 	{ name, 0, sizeof(struct item), 0, 0, 0, 0, \
 	  &(const struct item){ .member = ones }, 0, hint }
-/* What not every device and kernel has. */
+/** What not every device and kernel has. */
 #define MAYBE(name, item, member, filter, to, can, hint) \
 	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, MDV_FLOW_CAN_##can, hint }
 #define MAYBE_PART(name, item, member, bits, filter, to, shift, can, hint) \
@@ -112,7 +112,7 @@ static const struct mdv_flow_item_field udp_fields[] = {
 	REFUSE("checksum", rte_flow_item_udp, hdr.dgram_cksum, NO_SUM),
 };
 
-/* Linux's mlx5_ib matches the SPI before 5.19, and refuses ESP since. */
+/** Linux's mlx5_ib matches the SPI before 5.19, and refuses ESP since. */
 static const struct mdv_flow_item_field esp_fields[] = {
 	MAYBE("spi", rte_flow_item_esp, hdr.spi, ibv_flow_esp_filter, spi, ESP_SPI,
 		"the device or its kernel does not match it; ESP without spi takes all of ESP"),
@@ -146,7 +146,7 @@ static const struct mdv_flow_item_field gre_key_fields[] = {
 	{ "key", 0, sizeof(rte_be32_t), AT(ibv_flow_gre_filter, key), 0, 0, NULL, 0, NULL },
 };
 
-/* RFC 7637: the GRE key is the VSID and a flow id. */
+/** RFC 7637: the GRE key is the VSID and a flow id. */
 static const struct mdv_flow_item_field nvgre_fields[] = {
 	MAYBE("c_k_s_rsvd0_ver", rte_flow_item_nvgre, c_k_s_rsvd0_ver,
 		ibv_flow_gre_filter, c_ks_res0_ver, GRE_FLAGS, NO_GRE_FLAGS),
@@ -156,7 +156,7 @@ static const struct mdv_flow_item_field nvgre_fields[] = {
 	  offsetof(struct ibv_flow_gre_filter, key) + 3, 1, 0, 0, NULL, 0, NULL },
 };
 
-/* rte_flow has none; like the drivers that know the item. */
+/** rte_flow has none; like the drivers that know the item. */
 static const rte_be32_t gre_key_mask = RTE_BE32(UINT32_MAX);
 
 #define LAYER(t, l) \
@@ -170,7 +170,7 @@ static const rte_be32_t gre_key_mask = RTE_BE32(UINT32_MAX);
 	.nb_fields = RTE_DIM(rows), .fields = rows
 
 #define FIRST	 MDV_FLOW_ITEM_FIRST
-/* Where an Ethernet header begins, and where a pattern may leave it out. */
+/** Where an Ethernet header begins, and where a pattern may leave it out. */
 #define START	 (FIRST | MDV_LAYER_VXLAN | MDV_LAYER_NVGRE)
 #define L2	 (MDV_LAYER_ETH | MDV_LAYER_VLAN)
 #define GRE_ANY	 (MDV_LAYER_GRE | MDV_LAYER_GRE_KEY)

@@ -13,7 +13,7 @@
 
 #include "flow_key.h"
 
-/* Outer and inner headers have the same fields. */
+/** Outer and inner headers have the same fields. */
 struct key_headers {
 	uint8_t dst_mac[6], src_mac[6];
 	uint16_t ether_type, vlan_tag;
@@ -26,7 +26,7 @@ struct key_headers {
 	uint32_t flow_label, esp_spi, esp_seq, mpls;
 };
 
-/* Also seen as the words of a struct mdv_flow_key. */
+/** Also seen as the words of a struct mdv_flow_key. */
 struct __attribute__((may_alias)) key_record {
 	struct key_headers headers[2]; /* outer, inner */
 	uint32_t vni, gre_key, mpls_over_udp, mpls_over_gre;
@@ -38,12 +38,12 @@ static_assert(sizeof(struct key_record) == sizeof(struct mdv_flow_key), "a recor
 
 #define L3_NO_IP 0x0f
 
-/* A field of a filter and its place; those of inner specs are one key_headers further. */
+/** A field of a filter and its place; those of inner specs are one key_headers further. */
 struct key_field {
 	uint16_t at, bytes, to;
 };
 
-/* What a spec says by being there. */
+/** What a spec says by being there. */
 struct key_spec {
 	uint32_t type; /* without INNER */
 	uint16_t val_at, mask_at;
@@ -143,7 +143,7 @@ key_set(struct key_record *value, struct key_record *mask, size_t at, uint8_t by
 	((uint8_t *)mask)[at] = 0xff;
 }
 
-/* The device has a place a position: mlx5_ib's parse_flow_attr looks at the spec right before. */
+/** The device has a place a position: mlx5_ib's parse_flow_attr looks at the spec right before. */
 static size_t
 key_mpls_place(uint32_t previous, bool inner)
 {
@@ -155,7 +155,7 @@ key_mpls_place(uint32_t previous, bool inner)
 		     : offsetof(struct key_record, headers[0].mpls);
 }
 
-/* Most fields of a rule are not looked at, so this is what its translation costs. */
+/** Most fields of a rule are not looked at, so this is what its translation costs. */
 static bool
 key_is_zero(const uint8_t *bytes, unsigned int nb)
 {
@@ -171,7 +171,7 @@ key_is_zero(const uint8_t *bytes, unsigned int nb)
 	return any == 0;
 }
 
-/* @p nb is a constant. Another spec may have said something of these bytes. */
+/** @p nb is a constant. Another spec may have said something of these bytes. */
 static __rte_always_inline void
 key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_t *spec_mask,
 	const unsigned int nb)
@@ -239,7 +239,7 @@ key_add_spec(struct key_record *value, struct key_record *mask, const struct key
 		key_set(value, mask, side + offsetof(struct key_headers, proto), spec->proto);
 }
 
-/*
+/**
  * Facts that follow from the match and that no field says: they tell disjoint matches, and depend
  * on nothing but what is matched, so equal matches stay equal.
  */
@@ -262,7 +262,7 @@ key_add_facts(struct key_headers *value, struct key_headers *mask)
 	}
 }
 
-/* The deepest that is named; what stands for more of the packet is deeper. */
+/** The deepest that is named; what stands for more of the packet is deeper. */
 static uint8_t
 key_depth(uint32_t layers)
 {
@@ -331,7 +331,7 @@ mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Bit i: word i is not zero. Most are, which branches would guess wrong. */
+/** Bit i: word i is not zero. Most are, which branches would guess wrong. */
 static uint32_t
 key_used(const struct mdv_flow_key *key)
 {
@@ -398,7 +398,7 @@ mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv
 	return true;
 }
 
-/* Multiply and fold, a word at a time. */
+/** Multiply and fold, a word at a time. */
 static uint64_t
 key_hash(const struct mdv_flow_key *key, uint32_t used, uint64_t seed)
 {

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "rss.h"
 
-/* Same as DPDK's drivers do for counts that are no power of two: enough entries to spread evenly.
+/** Same as DPDK's drivers do for counts that are no power of two: enough entries to spread evenly.
  */
 #define MDV_RSS_EVEN_ENTRIES 512u
 
@@ -37,7 +37,7 @@ const struct mdv_rss_class mdv_rss_classes[MDV_RSS_NB_CLASSES] = {
 	[MDV_RSS_NONE] = { "none", 0, 0, 0 },
 };
 
-/* The first whose layers are all there: MPLS stands in UDP or GRE. */
+/** The first whose layers are all there: MPLS stands in UDP or GRE. */
 static const struct mdv_rss_tunnel rss_tunnels[] = {
 	{ "MPLS over UDP", MDV_LAYER_MPLS_TUNNEL | MDV_LAYER_UDP,
 		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP },
@@ -98,7 +98,7 @@ rss_best_class(uint32_t layers, uint64_t types)
 	return i;
 }
 
-/* Two protocols of one layer never stand in one packet. */
+/** Two protocols of one layer never stand in one packet. */
 static bool
 rss_layers_possible(uint32_t layers)
 {

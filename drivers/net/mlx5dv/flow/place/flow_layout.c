@@ -10,10 +10,10 @@
 #include "flow_layout.h"
 #include "flow_slots.h"
 
-/* A rooted rule counts so many times when moves are weighed. */
+/** A rooted rule counts so many times when moves are weighed. */
 #define LAYOUT_STICKY_COST 1000u
 #define LAYOUT_NONE        UINT64_MAX
-/* Levels thought of for rules to come: between two priorities at most, and behind the last one. Of
+/** Levels thought of for rules to come: between two priorities at most, and behind the last one. Of
  * the lives of test/model/level_lives.py these leave the fewest refused. */
 #define LAYOUT_BETWEEN 16
 #define LAYOUT_BEHIND  8
@@ -67,7 +67,7 @@ layout_may_meet(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 	return true;
 }
 
-/* Do the two have a say in each other's level? */
+/** Do the two have a say in each other's level? */
 static bool
 layout_related(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
@@ -83,7 +83,7 @@ layout_related(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		layout_shares_mask(a, b);
 }
 
-/* rte_flow leaves it open which of the two wins; the order of slots makes it the older mask. */
+/** rte_flow leaves it open which of the two wins; the order of slots makes it the older mask. */
 static bool
 layout_equals(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
@@ -91,14 +91,14 @@ layout_equals(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		!layout_shares_mask(a, b);
 }
 
-/* Copies of one priority: two levels, whichever is first. */
+/** Copies of one priority: two levels, whichever is first. */
 static bool
 layout_apart(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
 	return a->copies && b->copies && a->priority == b->priority;
 }
 
-/* Rules that cannot be moved but for a moment in which a packet meets too many places or too few.
+/** Rules that cannot be moved but for a moment in which a packet meets too many places or too few.
  */
 static bool
 layout_is_sticky(const struct mdv_flow_shape *shape)
@@ -106,7 +106,7 @@ layout_is_sticky(const struct mdv_flow_shape *shape)
 	return (shape->copies || shape->multi_dest) && shape->level >= 0;
 }
 
-/* How levels are laid out, best first. */
+/** How levels are laid out, best first. */
 enum layout_how {
 	LAYOUT_STICKY,         /* rooted shapes stay */
 	LAYOUT_STICKY_RELAXED, /* and the order of equals is left to chance, as rte_flow allows */
@@ -121,7 +121,7 @@ layout_is_fixed(const struct mdv_flow_shape *shape, enum layout_how how)
 	return how <= LAYOUT_STICKY_RELAXED && layout_is_sticky(shape);
 }
 
-/* By how much the level of the later of two related shapes is above that of the earlier one. */
+/** By how much the level of the later of two related shapes is above that of the earlier one. */
 static int
 layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *later,
 	enum layout_how how)
@@ -136,14 +136,14 @@ layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *la
 	return 1;
 }
 
-/* The last level a shape may have. */
+/** The last level a shape may have. */
 static int
 layout_last(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
 {
 	return levels->nb - 1 - (shape->priority == MDV_FLOW_LEVEL_DEFAULT ? 0 : levels->reserved);
 }
 
-/* Is @p level right for the shape with all others where they are? */
+/** Is @p level right for the shape with all others where they are? */
 static bool
 layout_fits(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, uint8_t level)
 {
@@ -187,7 +187,7 @@ mdv_flow_layout_stays(const struct mdv_flow_levels *levels, const struct mdv_flo
 	return layout_fits(levels, shape, shape->level);
 }
 
-/* Where rules of the order's neighbourhood are, related or not, so that later ones find room. */
+/** Where rules of the order's neighbourhood are, related or not, so that later ones find room. */
 struct layout_span {
 	int first, last;
 	uint32_t same; /* bits of levels that have rules of this priority */
@@ -214,7 +214,7 @@ layout_neighbourhood(const struct mdv_flow_levels *levels, const struct mdv_flow
 	return span;
 }
 
-/*
+/**
  * The best of the levels that fit: one that rules of this priority have already; else a quarter of
  * the way through what lies between earlier and later priorities, as most applications count
  * upwards; else any.
@@ -281,7 +281,8 @@ layout_cost(const struct mdv_flow_shape *shape)
 	return (uint64_t)shape->nb_rules * (layout_is_sticky(shape) ? LAYOUT_STICKY_COST : 1);
 }
 
-/* Everybody stays unless an earlier one is in the way; the bounds leave room for the later ones. */
+/** Everybody stays unless an earlier one is in the way; the bounds leave room for the later ones.
+ */
 static uint64_t
 layout_push_up(struct mdv_flow_levels *levels, enum layout_how how)
 {
@@ -302,7 +303,7 @@ layout_push_up(struct mdv_flow_levels *levels, enum layout_how how)
 	return cost;
 }
 
-/* The same from the other end. */
+/** The same from the other end. */
 static uint64_t
 layout_push_down(struct mdv_flow_levels *levels, enum layout_how how)
 {
@@ -324,7 +325,7 @@ layout_push_down(struct mdv_flow_levels *levels, enum layout_how how)
 	return cost;
 }
 
-/* Targets for all. @return what they cost, LAYOUT_NONE: there are none */
+/** Targets for all. @return what they cost, LAYOUT_NONE: there are none */
 static uint64_t
 layout_all(struct mdv_flow_levels *levels, enum layout_how how)
 {
@@ -351,7 +352,7 @@ mdv_flow_layout_insert(struct mdv_flow_levels *levels, struct mdv_flow_shape *sh
 		TAILQ_INSERT_TAIL(&levels->shapes, shape, next);
 }
 
-/* Copies of one priority stand in the order of their levels, and these have changed. */
+/** Copies of one priority stand in the order of their levels, and these have changed. */
 static void
 layout_sort(struct mdv_flow_levels *levels)
 {
@@ -367,7 +368,7 @@ layout_sort(struct mdv_flow_levels *levels)
 	}
 }
 
-/* What it costs to have a new copying shape at a level, or before the copies that are there. */
+/** What it costs to have a new copying shape at a level, or before the copies that are there. */
 static uint64_t
 layout_try(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int level,
 	enum layout_how how)
@@ -395,7 +396,7 @@ layout_reckon(int more, uint32_t nb_priorities)
 	return nb_priorities >= LAYOUT_BETWEEN / 4 ? LAYOUT_BETWEEN : more + 4 * (int)nb_priorities;
 }
 
-/*
+/**
  * Where a new copying shape leaves levels to those that may come before it and behind it, as many
  * as there are priorities between its neighbours that stay where they are.
  */
@@ -440,7 +441,7 @@ layout_suits(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int l
 		layout_try(levels, shape, level, how) != LAYOUT_NONE;
 }
 
-/* As near as it can be to where it would be best. */
+/** As near as it can be to where it would be best. */
 static int
 layout_find_near(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
 {
@@ -453,7 +454,7 @@ layout_find_near(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, e
 	return -ENOSPC;
 }
 
-/* Where the least has to be moved. */
+/** Where the least has to be moved. */
 static int
 layout_find_cheap(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
 {
@@ -521,7 +522,7 @@ layout_move(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int8_t
 	return 0;
 }
 
-/* From the last shape to the first, so that nobody overtakes the one before it. */
+/** From the last shape to the first, so that nobody overtakes the one before it. */
 static int
 layout_move_up(struct mdv_flow_levels *levels)
 {

@@ -54,7 +54,7 @@ mdv_flow_level_fini(struct mdv_flow_levels *levels)
 	mdv_flow_slots_fini(levels);
 }
 
-/* Doubly linked, so that a rule goes without a look at its bucket, which is in no cache. */
+/** Doubly linked, so that a rule goes without a look at its bucket, which is in no cache. */
 static void
 level_link(struct mdv_flow_level_rule **bucket, struct mdv_flow_level_rule *rule)
 {
@@ -65,7 +65,7 @@ level_link(struct mdv_flow_level_rule **bucket, struct mdv_flow_level_rule *rule
 	*bucket = rule;
 }
 
-/* Room for twice as many rules; without memory the chains grow instead. */
+/** Room for twice as many rules; without memory the chains grow instead. */
 static void
 level_grow(struct mdv_flow_levels *levels)
 {
@@ -87,7 +87,7 @@ level_grow(struct mdv_flow_levels *levels)
 	__atomic_store_n(&levels->nb_buckets, nb, __ATOMIC_RELAXED);
 }
 
-/* The two may not fit together, but to prefetch any address is harmless. */
+/** The two may not fit together, but to prefetch any address is harmless. */
 void
 mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash)
 {
@@ -106,7 +106,7 @@ level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *
 		shape->masks[i] = want->masks[i];
 }
 
-/* What makes a rule be of a shape, in a shape that is nobody's yet. */
+/** What makes a rule be of a shape, in a shape that is nobody's yet. */
 static void
 level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
 {
@@ -130,7 +130,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 	shape->hash = hash ^ (hash >> 32);
 }
 
-/* Of one age: the parts that RSS makes of rules do not matter. */
+/** Of one age: the parts that RSS makes of rules do not matter. */
 static bool
 level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
@@ -147,7 +147,7 @@ level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
-/* A rule with the very match of an older one stands behind it. */
+/** A rule with the very match of an older one stands behind it. */
 static unsigned int
 level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
 	const struct mdv_flow_level_want *want)
@@ -163,7 +163,7 @@ level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *li
 	return rank;
 }
 
-/* Every rule but the first few of a shape leaves it as it is. */
+/** Every rule but the first few of a shape leaves it as it is. */
 static bool
 level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -176,7 +176,7 @@ level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *
 	return less != 0;
 }
 
-/* The bits of the first rule; none where another packet goes on than came. */
+/** The bits of the first rule; none where another packet goes on than came. */
 static void
 level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -188,7 +188,7 @@ level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 	shape->fixed_value = match->value;
 }
 
-/* Leave fixed what the rule has as well. */
+/** Leave fixed what the rule has as well. */
 static void
 level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -200,7 +200,7 @@ level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 	}
 }
 
-/* Copies stay where they are: rather another shape of the same kind, at another level. */
+/** Copies stay where they are: rather another shape of the same kind, at another level. */
 static bool
 level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match)
@@ -218,7 +218,7 @@ level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	return stays;
 }
 
-/*
+/**
  * The shape that takes another rule like @p like, which has a rank already. NULL: a new one is
  * needed, and @p like gets the place in the order that it will have: by rank with those of its
  * mask.
@@ -253,7 +253,7 @@ level_remove_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 	free(shape);
 }
 
-/* Find the rule's shape or make it; a new one has no level and no rules. */
+/** Find the rule's shape or make it; a new one has no level and no rules. */
 static int
 level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule, struct mdv_flow_shape **out)
@@ -288,7 +288,7 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	return 0;
 }
 
-/* Rules that went may have been what kept bits from being fixed. */
+/** Rules that went may have been what kept bits from being fixed. */
 static void
 level_tighten(struct mdv_flow_levels *levels)
 {
@@ -309,7 +309,7 @@ level_tighten(struct mdv_flow_levels *levels)
 	}
 }
 
-/* Targets for all, with the rule in the shape. */
+/** Targets for all, with the rule in the shape. */
 static int
 level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match)
@@ -337,7 +337,7 @@ level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 	return 0;
 }
 
-/* The rule makes the shape new or wider, so its level may be wrong. */
+/** The rule makes the shape new or wider, so its level may be wrong. */
 static int
 level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match, bool apply)
@@ -357,7 +357,7 @@ level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	return ret;
 }
 
-/* @param apply false: find out only, and leave everything as it is */
+/** @param apply false: find out only, and leave everything as it is */
 static int
 level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule, bool apply)

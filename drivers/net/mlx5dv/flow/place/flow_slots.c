@@ -9,8 +9,9 @@
 
 #include "flow_slots.h"
 
-/* Of an auto-grouped table: the first masks get groups, later ones an entry a group wherever one is
- * free, so nothing can be said of their order (MLX5_FS_MAX_TYPES less the one kept for those). */
+/** Of an auto-grouped table: the first masks get groups, later ones an entry a group wherever one
+ * is free, so nothing can be said of their order (MLX5_FS_MAX_TYPES less the one kept for those).
+ */
 #define SLOTS_GROUPS 6
 
 struct slots_slot {

@@ -16,13 +16,13 @@
 #include "flow_state.h"
 #include "state/port.h"
 
-/* In the order of their tables. */
+/** In the order of their tables. */
 enum {
 	DEFAULT_SET_FIRST = 1,
 	DEFAULT_SET_LAST,
 };
 
-/* A destination for each hash class of the port's RSS types. */
+/** A destination for each hash class of the port's RSS types. */
 struct default_targets {
 	enum mdv_sniff sniff;
 	uint32_t set;     /* of rules that go there */
@@ -40,7 +40,7 @@ static const struct mdv_flow_default_match match_broadcast = {
 	.dst = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
 	.mask = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
 };
-/* Neighbour discovery must work without anybody's asking; RFC 2464, section 7. */
+/** Neighbour discovery must work without anybody's asking; RFC 2464, section 7. */
 static const struct mdv_flow_default_match match_ipv6_multicast = { .dst = { 0x33, 0x33 },
 	.mask = { 0xff, 0xff } };
 
@@ -64,7 +64,7 @@ default_add_mac(
 	default_add(matches, nb, &match);
 }
 
-/* The addresses that the port takes, each with what @p tag says of VLANs. */
+/** The addresses that the port takes, each with what @p tag says of VLANs. */
 static void
 default_add_all(const struct mdv_port *port, const struct mdv_flow_default_match *tag,
 	struct mdv_flow_default_match *matches, uint32_t *nb)
@@ -89,7 +89,7 @@ default_add_all(const struct mdv_port *port, const struct mdv_flow_default_match
 	}
 }
 
-/* @return whether the VLAN filter lets only some VLANs through */
+/** @return whether the VLAN filter lets only some VLANs through */
 static bool
 default_add_vlans(const struct mdv_port *port, struct mdv_flow_default_match *matches, uint32_t *nb)
 {
@@ -187,7 +187,7 @@ default_same_targets(
 	return true;
 }
 
-/* There are two at most, the old one and the new one, and each has its side of the other, so that
+/** There are two at most, the old one and the new one, and each has its side of the other, so that
  * they take turns in two levels. */
 static void
 default_choose_set(struct mdv_port *port, struct default_targets *targets)
@@ -207,7 +207,8 @@ default_choose_set(struct mdv_port *port, struct default_targets *targets)
 	}
 }
 
-/* Rules are wanted in the order in which they came, mostly: the one behind the last is tried first.
+/** Rules are wanted in the order in which they came, mostly: the one behind the last is tried
+ * first.
  */
 static struct mdv_flow_default_rule *
 default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
@@ -258,7 +259,7 @@ mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_defaul
 	return ret;
 }
 
-/* The last first, as the shallower ones stand behind the deeper ones. */
+/** The last first, as the shallower ones stand behind the deeper ones. */
 static void
 default_clear_parts(
 	struct mdv_port *port, const struct mdv_flow_default_part *parts, unsigned int nb)
@@ -272,7 +273,7 @@ default_clear_parts(
 	}
 }
 
-/* Fill in parts[].flow, all or none. */
+/** Fill in parts[].flow, all or none. */
 static int
 default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *rule, uint8_t level,
 	struct mdv_flow_default_part *parts)
@@ -325,7 +326,7 @@ default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
 	free(rule);
 }
 
-/* Without a level of its own a new set goes to the table of the old one, and for a moment packets
+/** Without a level of its own a new set goes to the table of the old one, and for a moment packets
  * come twice: the lesser evil. */
 static int
 default_get_level(struct mdv_port *port, struct default_targets *targets,
@@ -385,7 +386,7 @@ default_create(struct mdv_port *port, const struct mdv_flow_default_match *match
 	return ret;
 }
 
-/* Want the rule; install it if it is not there. */
+/** Want the rule; install it if it is not there. */
 static int
 default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	struct default_targets *targets)
@@ -411,7 +412,8 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	return 0;
 }
 
-/* New rules stand behind the old ones in the list: @p last_old is the last of those, NULL: none. */
+/** New rules stand behind the old ones in the list: @p last_old is the last of those, NULL: none.
+ */
 static void
 default_undo(struct mdv_port *port, const struct mdv_flow_default_rule *last_old)
 {
@@ -433,7 +435,7 @@ default_sweep(struct mdv_port *port)
 	}
 }
 
-/* Adding comes before removing, so no packet of the old and the new set slips to the kernel. */
+/** Adding comes before removing, so no packet of the old and the new set slips to the kernel. */
 static int
 default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matches, uint32_t nb,
 	struct default_targets *targets)

@@ -138,7 +138,7 @@ free_rss:
 	return ret;
 }
 
-/*
+/**
  * A QP without a receive side: packets never reach it, and it needs no WQ, so rules that drop work
  * on a port without Rx queues. One send WR is the least that makes the kernel create a RAW_PACKET
  * QP at all.

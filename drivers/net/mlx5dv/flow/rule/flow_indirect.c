@@ -16,7 +16,7 @@
 #include "flow_state.h"
 #include "state/port.h"
 
-/* What may stand behind a handle: actions that are whole without the rest of their rule. */
+/** What may stand behind a handle: actions that are whole without the rest of their rule. */
 static const enum rte_flow_action_type indirect_kinds[] = {
 	RTE_FLOW_ACTION_TYPE_COUNT,
 	RTE_FLOW_ACTION_TYPE_RSS,
@@ -35,7 +35,7 @@ indirect_bucket(const struct rte_flow_action_handle *handle)
 }
 static_assert(MDV_FLOW_INDIRECT_BUCKETS == 256, "8 bits");
 
-/* Never looks at what @p handle points to. */
+/** Never looks at what @p handle points to. */
 static bool
 indirect_is_known(
 	const struct mdv_flow_indirect *indirect, const struct rte_flow_action_handle *handle)
@@ -140,7 +140,7 @@ indirect_check(struct mdv_port *port, const struct rte_flow_indir_action_conf *c
 	return ret != 0 ? ret : mdv_flow_action_check(&env.actions, action, error);
 }
 
-/* @return NULL after filling @p error */
+/** @return NULL after filling @p error */
 static struct rte_flow_action *
 indirect_copy(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
@@ -223,7 +223,7 @@ mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle
 	return ret;
 }
 
-/* Of these, rules keep what they do when the action is no more than its name. */
+/** Of these, rules keep what they do when the action is no more than its name. */
 static bool
 indirect_has_conf(enum rte_flow_action_type type)
 {
@@ -231,7 +231,7 @@ indirect_has_conf(enum rte_flow_action_type type)
 		type == RTE_FLOW_ACTION_TYPE_MARK;
 }
 
-/* Under flow.lock. */
+/** Under flow.lock. */
 static int
 indirect_check_update(struct mdv_port *port, const struct rte_flow_action_handle *handle,
 	const struct rte_flow_action *update, struct rte_flow_error *error)

@@ -62,7 +62,7 @@ mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	return ret;
 }
 
-/* Would there be a level for it if nothing had to stay where it is? */
+/** Would there be a level for it if nothing had to stay where it is? */
 static bool
 install_needs_sticky(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
 {
@@ -104,7 +104,7 @@ install_at(struct mdv_flow_presence *present, unsigned int i)
 	return present->many != NULL ? &present->many[i] : &present->one;
 }
 
-/* The last first: a part goes before the more specific ones that were put in before it. */
+/** The last first: a part goes before the more specific ones that were put in before it. */
 static void
 install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 {
@@ -121,7 +121,7 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 	present->many = NULL;
 }
 
-/* The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
+/** The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
 static int
 install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
 	enum mdv_rss_class_id id, unsigned int which, struct mdv_flow_dest **rss)
@@ -183,7 +183,7 @@ install_modify(
 	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "the rule with its changes");
 }
 
-/* All parts to all destinations: one match is one entry in the device, with all of them. */
+/** All parts to all destinations: one match is one entry in the device, with all of them. */
 static int
 install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct mdv_flow_presence *present, struct rte_flow_error *error)
@@ -225,7 +225,7 @@ mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *
 	return ret == 0 ? 0 : install_refuse_modify(ret, error);
 }
 
-/* The counter and what it changes: objects that are there before the rule and after it. */
+/** The counter and what it changes: objects that are there before the rule and after it. */
 static int
 install_get_objects(struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
 {
@@ -283,7 +283,7 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 	install_put_objects(flow);
 }
 
-/* There before it is gone from here; the counter stays the same object. */
+/** There before it is gone from here; the counter stays the same object. */
 int
 mdv_flow_install_at(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 {

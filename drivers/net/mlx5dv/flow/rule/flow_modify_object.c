@@ -18,7 +18,7 @@ object_clear(struct mdv_flow_modify_object *object)
 		ibv_destroy_flow_action(object->verbs[--object->nb_verbs]);
 }
 
-/* @return 0 or a negative errno */
+/** @return 0 or a negative errno */
 static int
 object_add(struct mdv_flow_modify_object *object, struct ibv_flow_action *verbs)
 {
@@ -28,7 +28,7 @@ object_add(struct mdv_flow_modify_object *object, struct ibv_flow_action *verbs)
 	return 0;
 }
 
-/* The functions take what they do not change without const. */
+/** The functions take what they do not change without const. */
 static int
 object_make(struct ibv_context *ctx, struct mdv_flow_modify_object *object)
 {

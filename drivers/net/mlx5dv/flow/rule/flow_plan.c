@@ -54,7 +54,7 @@ plan_check_rule(const struct mdv_flow_plan_rule *rule, struct rte_flow_error *er
 	return 0;
 }
 
-/* RSS level 2: there must be a tunnel, and the device must hash and match inside of it. */
+/** RSS level 2: there must be a tunnel, and the device must hash and match inside of it. */
 static int
 plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *match,
 	const struct mdv_flow_actions *actions, struct rte_flow_error *error)
@@ -107,7 +107,7 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 	return ret;
 }
 
-/* The part that is complete, once more for each other half of what it matches. */
+/** The part that is complete, once more for each other half of what it matches. */
 static void
 plan_split_vlan(struct mdv_flow_plan *plan)
 {

@@ -67,13 +67,13 @@ static const struct probe_row probe_rows[] = {
 
 /* clang-format off */
 #define REFORMAT(type) .reformat = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_##type
-/* SET of the DSCP to 0: flow_modify.c. */
+/** SET of the DSCP to 0: flow_modify.c. */
 #define STEP .reformat = MDV_FLOW_MODIFY_NO_REFORMAT, .nb_steps = 1, .steps = { RTE_BE64(0x1006000600000000) }
-/* Ethernet, IPv4, UDP, VXLAN. */
+/** Ethernet, IPv4, UDP, VXLAN. */
 #define TUNNEL .header_bytes = 50, \
 	.header = { [12] = 8, [14] = 0x45, [23] = IPPROTO_UDP, [36] = 4789 >> 8, [37] = 4789 & 0xff, [42] = 8 }
 
-/* What may be done to packets, a verbs action a row. */
+/** What may be done to packets, a verbs action a row. */
 static const struct probe_modify {
 	uint32_t feature;
 	const char *name;
@@ -88,7 +88,7 @@ static const struct probe_modify {
 };
 /* clang-format on */
 
-/* All nothing, but for ones in the mask where the row says so. */
+/** All nothing, but for ones in the mask where the row says so. */
 static void
 probe_append(struct mdv_flow_build *build, enum ibv_flow_spec_type type, uint16_t size,
 	uint16_t mask_at, uint16_t mask_bytes)
@@ -113,7 +113,7 @@ probe_begin(struct mdv_flow_build *build)
 	memcpy(&build->bytes[sizeof(build->attr) + src], whole, sizeof(whole));
 }
 
-/* @return 0 or a negative errno */
+/** @return 0 or a negative errno */
 static int
 probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flow_build *build,
 	uint16_t priority, uint32_t flags)
@@ -131,7 +131,7 @@ probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flo
 	return 0;
 }
 
-/* Is it about the rule? Want of memory or patience would have refused any rule. */
+/** Is it about the rule? Want of memory or patience would have refused any rule. */
 static bool
 is_answer(int ret)
 {
@@ -147,7 +147,7 @@ probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t 
 	return probe_try(port, rss, &build, priority, 0);
 }
 
-/* Halving: of a priority above all that there are the kernel says ENOMEM (mlx5_ib_create_flow). */
+/** Halving: of a priority above all that there are the kernel says ENOMEM (mlx5_ib_create_flow). */
 static int
 probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
@@ -172,7 +172,7 @@ probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 	return 0;
 }
 
-/* Note the answer and log it. */
+/** Note the answer and log it. */
 static void
 probe_answer(
 	struct mdv_port *port, uint32_t feature, const char *question, const char *name, int ret)

@@ -36,7 +36,7 @@ retarget_names(const struct rte_flow *rule, const struct rte_flow_action_handle 
 	return false;
 }
 
-/* Rules that wait in flow queues are translated when they enter. */
+/** Rules that wait in flow queues are translated when they enter. */
 static int
 retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle *handle,
 	struct rte_flow_error *error)
@@ -56,7 +56,7 @@ retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle 
 	return 0;
 }
 
-/*
+/**
  * A copy goes on to all tables behind, so its twin stands in the same one, of which a packet hits
  * one entry: by another mask, in two halves that match the same; or whole, if the rule is in halves
  * from an update before. It has no level of its own.
@@ -122,7 +122,7 @@ retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow
 	return ret;
 }
 
-/* From the device, from the levels, from memory. */
+/** From the device, from the levels, from memory. */
 static void
 retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
 {
@@ -132,7 +132,7 @@ retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
 	pair->twin = NULL;
 }
 
-/* The rule is the twin now: the application's handle stays what it is. */
+/** The rule is the twin now: the application's handle stays what it is. */
 static void
 retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 {
@@ -149,7 +149,7 @@ retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 	pair->twin = NULL;
 }
 
-/* All twins are there before the first rule goes. @return 0, or a negative errno: nothing changed
+/** All twins are there before the first rule goes. @return 0, or a negative errno: nothing changed
  */
 static int
 retarget_replace(struct retarget *retarget, struct rte_flow_error *error)
@@ -169,7 +169,7 @@ retarget_replace(struct retarget *retarget, struct rte_flow_error *error)
 	return ret;
 }
 
-/* Best effort: a rule that cannot go back costs a level, and does what it should. */
+/** Best effort: a rule that cannot go back costs a level, and does what it should. */
 static void
 retarget_go_home(struct retarget *retarget)
 {

@@ -36,7 +36,7 @@ mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow
 		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, modify, error);
 }
 
-/*
+/**
  * The rule and the copy of what was given, in one piece of memory. Rules of one form take the same
  * room, so the last one's is tried first: to ask rte_flow_conv() for it costs as much as to copy.
  */
@@ -111,7 +111,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	return flow;
 }
 
-/* Its handles are held from before they are looked at until the rule is freed. */
+/** Its handles are held from before they are looked at until the rule is freed. */
 static struct rte_flow *
 rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
@@ -202,7 +202,7 @@ mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
 	flow->place = MDV_FLOW_REFUSED;
 }
 
-/*
+/**
  * Rules often go in the order in which they came, and of many each is cold. What tells where the
  * rest of the next one is has been fetched when the one before this went.
  */

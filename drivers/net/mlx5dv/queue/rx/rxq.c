@@ -359,7 +359,7 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 	return rxq == NULL ? NULL : rxq->objs.wq;
 }
 
-/*
+/**
  * Read by the polling thread after it has seen that a CQE is valid; a CQE that says more comes
  * after the system call by which the device learns of it.
  */
