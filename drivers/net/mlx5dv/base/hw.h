@@ -62,7 +62,7 @@ static_assert(offsetof(struct mdv_hw_cqe, wqe_counter) == offsetof(struct mlx5_c
 	"CQE");
 static_assert(offsetof(struct mdv_hw_cqe, op_own) == offsetof(struct mlx5_cqe64, op_own), "CQE");
 
-/* op_own, by mlx5dv_get_cqe_{owner,se,format,opcode}() */
+/** op_own, by mlx5dv_get_cqe_{owner,se,format,opcode}() */
 #define MDV_HW_CQE_OWNER        0x01u
 #define MDV_HW_CQE_SOLICITED    0x02u
 #define MDV_HW_CQE_FORMAT_MASK  0x0cu
@@ -83,11 +83,11 @@ struct mdv_hw_mini_cqe {
 static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(struct mdv_hw_cqe),
 	"minis fill a slot");
 
-/* hds_ip_ext (Linux mlx5/device.h CQE_L3_OK, CQE_L4_OK) */
+/** hds_ip_ext (Linux mlx5/device.h CQE_L3_OK, CQE_L4_OK) */
 #define MDV_HW_CQE_L3_OK 0x02u
 #define MDV_HW_CQE_L4_OK 0x04u
 
-/* l4_l3_hdr_type (Linux mlx5/device.h CQE_L3_HDR_TYPE_*, CQE_L4_HDR_TYPE_*) */
+/** l4_l3_hdr_type (Linux mlx5/device.h CQE_L3_HDR_TYPE_*, CQE_L4_HDR_TYPE_*) */
 #define MDV_HW_CQE_CV              0x01u
 #define MDV_HW_CQE_L3_IPV6         1u
 #define MDV_HW_CQE_L3_IPV4         2u
@@ -106,15 +106,15 @@ static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(st
 /** Opcode of a WQE of many packets (Linux mlx5/device.h MLX5_OPCODE_ENHANCED_MPSW). */
 #define MDV_HW_OPCODE_ENHANCED_MPSW 0x29u
 
-/* fm_ce_se bits 3:2 (PRM "Send WQE control segment" ce); mlx5dv.h has the 2 only */
+/** fm_ce_se bits 3:2 (PRM "Send WQE control segment" ce); mlx5dv.h has the 2 only */
 #define MDV_HW_CTRL_CQE_ON_FIRST_ERROR (1u << 2)
 #define MDV_HW_CTRL_CQE_ALWAYS         ((unsigned int)MLX5_WQE_CTRL_CQ_UPDATE)
 
-/* cs_flags of the Ethernet segment; mlx5dv.h has the outer two only (Linux mlx5/qp.h) */
+/** cs_flags of the Ethernet segment; mlx5dv.h has the outer two only (Linux mlx5/qp.h) */
 #define MDV_HW_ETH_L3_INNER_CSUM 0x10u
 #define MDV_HW_ETH_L4_INNER_CSUM 0x20u
 
-/* Types of the headers whose offsets the software parser is given, in byte 5 of the Ethernet
+/** Types of the headers whose offsets the software parser is given, in byte 5 of the Ethernet
  * segment; mlx5dv.h has both it and the offsets as reserved (Linux mlx5/qp.h MLX5_ETH_WQE_SWP_*) */
 #define MDV_HW_SWP_INNER_L3_IPV6 0x01u
 #define MDV_HW_SWP_INNER_L4_UDP  0x02u

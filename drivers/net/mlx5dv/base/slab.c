@@ -16,7 +16,7 @@ struct mdv_slab_object {
 	struct mdv_slab_object *next;
 };
 
-/* Objects begin a line after it. */
+/** Objects begin a line after it. */
 struct mdv_slab_chunk {
 	struct mdv_slab_chunk *next;
 };
@@ -27,7 +27,7 @@ slab_size(size_t bytes)
 	return RTE_ALIGN_CEIL(RTE_MAX(bytes, (size_t)1), MDV_SLAB_LINE);
 }
 
-/* AddressSanitizer sees the end of an object only if malloc() knows of it. */
+/** AddressSanitizer sees the end of an object only if malloc() knows of it. */
 static bool
 slab_keeps(size_t size)
 {
@@ -58,7 +58,7 @@ mdv_slab_fini(struct mdv_slab *slab)
 	memset(slab->unused, 0, sizeof(slab->unused));
 }
 
-/* The objects of a new chunk, in ascending order. @return the first; NULL: no memory */
+/** The objects of a new chunk, in ascending order. @return the first; NULL: no memory */
 static struct mdv_slab_object *
 slab_cut(struct mdv_slab *slab, size_t size)
 {
@@ -79,7 +79,7 @@ slab_cut(struct mdv_slab *slab, size_t size)
 	return first;
 }
 
-/* With many objects none is in the cache: prefetch the next one's lines, which the CPU cannot
+/** With many objects none is in the cache: prefetch the next one's lines, which the CPU cannot
  * predict. */
 static void
 slab_prefetch(const struct mdv_slab_object *object, size_t size)

@@ -120,7 +120,7 @@ describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mo
 	return mdv_tx_select_describe(dev->tx_pkt_burst, mode);
 }
 
-/* The reason why vectors are narrow or not used. */
+/** The reason why vectors are narrow or not used. */
 static const char *
 rx_limited_by(const struct rte_eth_dev *dev)
 {

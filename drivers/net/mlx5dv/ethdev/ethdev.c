@@ -282,7 +282,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.rx_metadata_negotiate = rx_metadata_negotiate,
 };
 
-/* A secondary process asks the primary for the rest. */
+/** A secondary process asks the primary for the rest. */
 const struct eth_dev_ops mdv_ethdev_secondary_ops = {
 	ANY_PROCESS_OPS,
 	.dev_close = mdv_secondary_close,

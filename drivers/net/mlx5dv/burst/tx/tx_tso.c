@@ -223,7 +223,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t nb_segs = mbuf->nb_segs;
-		uint32_t payload, more, ds, bbs;
+		uint32_t payload, more, ds, slow_ds, bbs;
 		bool flat;
 
 		mdv_tx_mseg_prefetch(pkts, n, nb, false);
@@ -244,8 +244,6 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 			if (unlikely(ds == 0))
 				break;
 		} else {
-			uint32_t slow_ds;
-
 			status = packet_write(txq, tso_template, mbuf, pc, head,
 				room - (uint16_t)(pc - pos->pc), &slow_ds);
 			if (status != MDV_TX_SENT)
