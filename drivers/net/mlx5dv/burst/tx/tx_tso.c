@@ -112,11 +112,12 @@ head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template, const u
 	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
 }
 
-/** One packet, whatever it looks like and wherever the rings end. @param ds units of its WQE, set
- * for MDV_TX_SENT */
-static __rte_noinline enum mdv_tx_status
+/** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0: it
+ * is not written for the reason @p status */
+static __rte_noinline uint32_t
 packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
-	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room, uint32_t *ds)
+	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room,
+	enum mdv_tx_status *status)
 {
 	const uint32_t slot = pc & txq->ring.mask,
 		       ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
@@ -126,22 +127,25 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template
 	uint8_t *wqe = txq->ring.wqes + slot * MLX5_SEND_WQE_BB;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
-	enum mdv_tx_status status;
+	uint32_t ds = ds_head;
 
+	*status = MDV_TX_NO_ROOM;
 	if (ds_head >= room * MDV_TX_WQE_DS_PER_BB)
-		return MDV_TX_NO_ROOM;
+		return 0;
+	*status = MDV_TX_BAD;
 	if (mbuf->data_len < tso_template->least) {
 		from = headers_gather(tso_template, mbuf, copy);
 		if (from == NULL)
-			return MDV_TX_BAD;
+			return 0;
 	}
 	head_write(wqe, tso_template, from);
 	from += MDV_TX_WQE_INLINE_START;
 	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
 	units_copy(txq->ring.wqes, from + nb * 16, tso_template->units - nb);
-	*ds = ds_head;
-	status = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, ds, room);
-	return status == MDV_TX_SENT && *ds == ds_head ? MDV_TX_BAD : status;
+	*status = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, &ds, room);
+	if (*status == MDV_TX_SENT && ds == ds_head)
+		*status = MDV_TX_BAD;
+	return *status == MDV_TX_SENT ? ds : 0;
 }
 
 /** Payload in several mbufs, or in memory not known from before. @return data segments, 0: it
@@ -223,7 +227,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t nb_segs = mbuf->nb_segs;
-		uint32_t payload, more, ds, slow_ds, bbs;
+		uint32_t payload, more, ds, bbs;
 		bool flat;
 
 		mdv_tx_mseg_prefetch(pkts, n, nb, false);
@@ -239,17 +243,13 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		flat = mbuf->data_len >= tso_template->least &&
 			rings_have(
 				&at, nb_segs, MDV_TX_WQE_DS_HEAD + tso_template->units + nb_segs);
-		if (likely(flat)) {
+		if (likely(flat))
 			ds = packet_write_flat(txq, tso_template, mbuf, at.wqe, at.slot);
-			if (unlikely(ds == 0))
-				break;
-		} else {
-			status = packet_write(txq, tso_template, mbuf, pc, head,
-				room - (uint16_t)(pc - pos->pc), &slow_ds);
-			if (status != MDV_TX_SENT)
-				break;
-			ds = slow_ds;
-		}
+		else
+			ds = packet_write(txq, tso_template, mbuf, pc, head,
+				room - (uint16_t)(pc - pos->pc), &status);
+		if (unlikely(ds == 0))
+			break;
 		/* Not at the end of the ring. */
 		last = likely(flat) ? at.wqe
 				    : txq->ring.wqes + (pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
