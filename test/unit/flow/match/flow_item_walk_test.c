@@ -169,7 +169,7 @@ mask_ones(const struct mdv_flow_build *build, const struct mdv_flow_item_row *ro
 		at += size;
 		memcpy(&size, &build->bytes[at + 4], 2);
 	}
-	for (unsigned int i = row->mask_at; i < size; i++)
+	for (unsigned int i = mdv_flow_specs[row->spec].mask_at; i < size; i++)
 		ones += __builtin_popcount(build->bytes[at + i]);
 	return ones;
 }

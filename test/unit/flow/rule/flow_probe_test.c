@@ -15,25 +15,27 @@
 static const struct {
 	uint32_t feature;
 	uint32_t type, before; /* of the spec, and of the one before it where that matters */
-	unsigned int mask_at, mask_bytes;
+	unsigned int field; /* of the spec */
 	uint32_t flags; /* rules that have these */
 	uint32_t action; /* FAKE_ACTION(): flow actions */
 } lacks[] = {
 #define RECEIVED(reformat) FAKE_ACTION(MLX5DV_FLOW_TABLE_TYPE_NIC_RX, reformat)
 #define SENT(reformat)     FAKE_ACTION(MLX5DV_FLOW_TABLE_TYPE_NIC_TX, reformat)
 #define REFORMAT(type)     MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_##type
-	{ MDV_FLOW_CAN_IPV4_TTL, IBV_FLOW_SPEC_IPV4_EXT, 0, 30, 1 },
-	{ MDV_FLOW_CAN_IPV4_FLAGS, IBV_FLOW_SPEC_IPV4_EXT, 0, 31, 1 },
-	{ MDV_FLOW_CAN_IPV6_HOP_LIMIT, IBV_FLOW_SPEC_IPV6, 0, 86, 1 },
-	{ MDV_FLOW_CAN_ESP_SPI, IBV_FLOW_SPEC_ESP, 0, 16, 4 },
-	{ MDV_FLOW_CAN_ESP_SEQ, IBV_FLOW_SPEC_ESP, 0, 20, 4 },
-	{ MDV_FLOW_CAN_INNER, IBV_FLOW_SPEC_ETH | IBV_FLOW_SPEC_INNER, 0, 22, 6 },
-	{ MDV_FLOW_CAN_VXLAN, IBV_FLOW_SPEC_VXLAN_TUNNEL, 0, 13, 3 },
-	{ MDV_FLOW_CAN_GRE, IBV_FLOW_SPEC_GRE, IBV_FLOW_SPEC_ETH, 20, 4 },
-	{ MDV_FLOW_CAN_GRE_FLAGS, IBV_FLOW_SPEC_GRE, IBV_FLOW_SPEC_ETH, 16, 2 },
-	{ MDV_FLOW_CAN_MPLS, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_ETH, 12, 4 },
-	{ MDV_FLOW_CAN_MPLS_UDP, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_UDP, 12, 4 },
-	{ MDV_FLOW_CAN_MPLS_GRE, IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_GRE, 12, 4 },
+#define FIELD(f, inner, spec, member, before) \
+	{ MDV_FLOW_CAN_##f, IBV_FLOW_SPEC_##spec | (inner), before, MDV_FLOW_FIELD_##spec##_##member }
+	FIELD(IPV4_TTL, 0, IPV4_EXT, ttl, 0),
+	FIELD(IPV4_FLAGS, 0, IPV4_EXT, flags, 0),
+	FIELD(IPV6_HOP_LIMIT, 0, IPV6, hop_limit, 0),
+	FIELD(ESP_SPI, 0, ESP, spi, 0),
+	FIELD(ESP_SEQ, 0, ESP, seq, 0),
+	FIELD(INNER, IBV_FLOW_SPEC_INNER, ETH, dst_mac, 0),
+	FIELD(VXLAN, 0, VXLAN_TUNNEL, tunnel_id, 0),
+	FIELD(GRE, 0, GRE, key, IBV_FLOW_SPEC_ETH),
+	FIELD(GRE_FLAGS, 0, GRE, c_ks_res0_ver, IBV_FLOW_SPEC_ETH),
+	FIELD(MPLS, 0, MPLS, label, IBV_FLOW_SPEC_ETH),
+	FIELD(MPLS_UDP, 0, MPLS, label, IBV_FLOW_SPEC_UDP),
+	FIELD(MPLS_GRE, 0, MPLS, label, IBV_FLOW_SPEC_GRE),
 	{ MDV_FLOW_CAN_EGRESS, .flags = IBV_FLOW_ATTR_FLAGS_EGRESS },
 	{ MDV_FLOW_CAN_CHANGE, .action = RECEIVED(-1) },
 	{ MDV_FLOW_CAN_CHANGE_SENT, .action = SENT(-1) },
@@ -62,6 +64,19 @@ assert_harmless(const uint8_t *bytes, const struct ibv_flow_attr *attr)
 	assert_true(attr->flags == 0 || attr->flags == IBV_FLOW_ATTR_FLAGS_EGRESS);
 }
 
+/* Is there a bit in the mask of the field? */
+static bool
+has_field(const uint8_t *spec)
+{
+	const struct mdv_flow_spec *row = &mdv_flow_specs[mdv_flow_spec_id(lacks[lacking].type)];
+	const struct mdv_flow_spec_field *field = &row->fields[lacks[lacking].field];
+	uint8_t any = 0;
+
+	for (unsigned int i = 0; i < field->bytes; i++)
+		any |= spec[row->mask_at + field->at + i];
+	return any != 0;
+}
+
 static bool
 is_lacking(const uint8_t *bytes, unsigned int nb)
 {
@@ -69,15 +84,12 @@ is_lacking(const uint8_t *bytes, unsigned int nb)
 
 	for (unsigned int at = 20; nb > 0; nb--) {
 		uint16_t size;
-		uint8_t any = 0;
 
 		before = type;
 		memcpy(&type, bytes + at, sizeof(type));
 		memcpy(&size, bytes + at + 4, sizeof(size));
-		for (unsigned int i = 0;
-			type == lacks[lacking].type && i < lacks[lacking].mask_bytes; i++)
-			any |= bytes[at + lacks[lacking].mask_at + i];
-		if (any != 0 && (lacks[lacking].before == 0 || lacks[lacking].before == before))
+		if (type == lacks[lacking].type && has_field(bytes + at) &&
+			(lacks[lacking].before == 0 || lacks[lacking].before == before))
 			return true;
 		at += size;
 	}

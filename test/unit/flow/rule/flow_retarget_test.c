@@ -75,7 +75,7 @@ check_step(void)
 			assert_int_equal(
 				flow->build.attr.priority, fake_flow_at(0)->build.attr.priority);
 			assert_int_equal(flow->build.attr.flags, IBV_FLOW_ATTR_FLAGS_DONT_TRAP);
-			mdv_flow_key_match(&flow->build, &match);
+			assert_int_equal(mdv_flow_key_match(&flow->build, &match), 0);
 			any = any || hits(&match, random);
 		}
 		assert_true(any);
@@ -119,7 +119,8 @@ start(const struct rte_flow_item *pattern, const struct rte_flow_action *shared,
 	if (nb > 1)
 		list[3] = (struct rte_flow_action)ACTION_CONF(QUEUE, &queue_3);
 	assert_non_null(mdv_flow_ops.create(&fake.dev, &ingress, pattern, list, NULL));
-	mdv_flow_key_match(&fake_flow_at(fake.nb_flows - 1)->build, &rule_match);
+	assert_int_equal(
+		mdv_flow_key_match(&fake_flow_at(fake.nb_flows - 1)->build, &rule_match), 0);
 	create_flow = fake.context.ibv_create_flow;
 	destroy_flow = fake.context.ibv_destroy_flow;
 	steps = 0;

@@ -11,16 +11,8 @@
 
 #include "flow_build.h"
 
-/** verbs.h lays these out for the kernel's ABI; the translation's tables count on them. */
+/** verbs.h lays these out for the kernel's ABI; flow_spec.c has the specs that match. */
 static_assert(sizeof(struct ibv_flow_attr) == 20, "specs start behind 20 bytes");
-static_assert(sizeof(struct ibv_flow_spec_eth) == 40, "ETH");
-static_assert(sizeof(struct ibv_flow_spec_ipv4_ext) == 32, "IPV4_EXT");
-static_assert(sizeof(struct ibv_flow_spec_ipv6) == 88, "IPV6");
-static_assert(sizeof(struct ibv_flow_spec_tcp_udp) == 16, "TCP, UDP");
-static_assert(sizeof(struct ibv_flow_spec_esp) == 24, "ESP");
-static_assert(sizeof(struct ibv_flow_spec_tunnel) == 16, "VXLAN_TUNNEL");
-static_assert(sizeof(struct ibv_flow_spec_gre) == 24, "GRE");
-static_assert(sizeof(struct ibv_flow_spec_mpls) == 16, "MPLS");
 static_assert(sizeof(struct ibv_flow_spec_action_tag) == 12, "TAG");
 static_assert(sizeof(struct ibv_flow_spec_action_drop) == 8, "DROP");
 
@@ -44,29 +36,51 @@ mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from
 	memcpy(to->sides, from->sides, sizeof(to->sides));
 }
 
-int
-mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size)
+/** Make room for one more spec. @return its offset in bytes[], or -E2BIG */
+static int
+build_grow(struct mdv_flow_build *build, uint16_t size)
 {
 	uint16_t at = build->attr.size;
 
 	if (build->attr.num_of_specs == MDV_FLOW_BUILD_SPECS || at + size > sizeof(build->bytes))
 		return -E2BIG;
-	memcpy(&build->bytes[at], spec, size);
 	build->attr.size += size;
 	build->attr.num_of_specs++;
 	return at;
 }
 
-/** A spec with nothing but its header. By memset: an initialiser leaves the padding as it was. */
-static int
-build_append_blank(struct mdv_flow_build *build, enum ibv_flow_spec_type type, uint16_t size)
+int
+mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size)
 {
-	struct ibv_flow_spec spec;
+	int at = build_grow(build, size);
 
-	memset(&spec, 0, sizeof(spec));
-	spec.hdr.type = type;
-	spec.hdr.size = size;
-	return mdv_flow_build_append(build, &spec, size);
+	if (at >= 0)
+		memcpy(&build->bytes[at], spec, size);
+	return at;
+}
+
+/** A spec with nothing but its header. */
+static int
+build_append_blank(struct mdv_flow_build *build, uint32_t type, uint16_t size)
+{
+	int at = build_grow(build, size);
+
+	if (at < 0)
+		return at;
+	memset(&build->bytes[at], 0, size);
+	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec, hdr.type)], &type, sizeof(type));
+	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec, hdr.size)], &size, sizeof(size));
+	return at;
+}
+
+int
+mdv_flow_build_add_spec(
+	struct mdv_flow_build *build, enum mdv_flow_spec_id id, enum mdv_flow_build_side side)
+{
+	const struct mdv_flow_spec *row = &mdv_flow_specs[id];
+
+	return build_append_blank(build,
+		row->type | (side == MDV_FLOW_BUILD_INNER ? IBV_FLOW_SPEC_INNER : 0), row->bytes);
 }
 
 void
@@ -76,7 +90,7 @@ mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uin
 
 	mdv_flow_build_init(build);
 	build->sides[MDV_FLOW_BUILD_OUTER].eth_at =
-		build_append_blank(build, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
+		mdv_flow_build_add_spec(build, MDV_FLOW_SPEC_ETH, MDV_FLOW_BUILD_OUTER);
 	spec = &build->bytes[build->sides[MDV_FLOW_BUILD_OUTER].eth_at];
 	memcpy(spec + offsetof(struct ibv_flow_spec_eth, val.dst_mac), dst, 6);
 	memcpy(spec + offsetof(struct ibv_flow_spec_eth, mask.dst_mac), mask, 6);
@@ -187,25 +201,19 @@ mdv_flow_build_pin_proto(struct mdv_flow_build *build, enum mdv_flow_build_side 
 	return build_set_proto(build, side, proto, UINT8_MAX);
 }
 
-/** What a layer adds to a match on its own: the spec with nothing masked. */
+/** A layer that is added without an item: its spec, with nothing masked. */
 struct layer_spec {
 	uint32_t layer;
-	enum ibv_flow_spec_type type;
-	uint16_t size;
+	enum mdv_flow_spec_id spec;
 	uint16_t ether_type; /* 0: not an L3 layer */
-	uint8_t proto;       /* 0: not an L4 layer */
 };
 
-/* clang-format off */
 static const struct layer_spec layer_specs[] = {
-	{ MDV_LAYER_IPV4, IBV_FLOW_SPEC_IPV4_EXT, sizeof(struct ibv_flow_spec_ipv4_ext),
-		RTE_ETHER_TYPE_IPV4, 0 },
-	{ MDV_LAYER_IPV6, IBV_FLOW_SPEC_IPV6, sizeof(struct ibv_flow_spec_ipv6),
-		RTE_ETHER_TYPE_IPV6, 0 },
-	{ MDV_LAYER_TCP, IBV_FLOW_SPEC_TCP, sizeof(struct ibv_flow_spec_tcp_udp), 0, IPPROTO_TCP },
-	{ MDV_LAYER_UDP, IBV_FLOW_SPEC_UDP, sizeof(struct ibv_flow_spec_tcp_udp), 0, IPPROTO_UDP },
+	{ MDV_LAYER_IPV4, MDV_FLOW_SPEC_IPV4_EXT, RTE_ETHER_TYPE_IPV4 },
+	{ MDV_LAYER_IPV6, MDV_FLOW_SPEC_IPV6, RTE_ETHER_TYPE_IPV6 },
+	{ MDV_LAYER_TCP, MDV_FLOW_SPEC_TCP, 0 },
+	{ MDV_LAYER_UDP, MDV_FLOW_SPEC_UDP, 0 },
 };
-/* clang-format on */
 
 /** Protocols that are in the place of TCP and UDP. */
 #define LAYER_OTHER_L4 (MDV_LAYER_ESP | MDV_LAYER_GRE | MDV_LAYER_NVGRE)
@@ -214,22 +222,22 @@ static int
 build_add_layer(
 	struct mdv_flow_build *build, enum mdv_flow_build_side side, const struct layer_spec *row)
 {
-	const bool inner = side == MDV_FLOW_BUILD_INNER;
+	const uint8_t proto = mdv_flow_specs[row->spec].proto;
 	int at;
 
 	if (row->ether_type != 0 &&
 		!mdv_flow_build_fold_type(build, side, rte_cpu_to_be_16(row->ether_type)))
 		return -EINVAL;
-	if (row->proto != 0 &&
+	if (proto != 0 &&
 		((mdv_flow_build_layers(build, side) & LAYER_OTHER_L4) != 0 ||
-			!mdv_flow_build_fold_proto(build, side, row->proto)))
+			!mdv_flow_build_fold_proto(build, side, proto)))
 		return -EINVAL;
-	at = build_append_blank(build, row->type | (inner ? IBV_FLOW_SPEC_INNER : 0), row->size);
+	at = mdv_flow_build_add_spec(build, row->spec, side);
 	if (at < 0)
 		return at;
 	if (row->ether_type != 0)
 		build->sides[side].l3_at = at;
-	build->layers |= inner ? MDV_LAYER_INNER(row->layer) : row->layer;
+	build->layers |= side == MDV_FLOW_BUILD_INNER ? MDV_LAYER_INNER(row->layer) : row->layer;
 	return 0;
 }
 
@@ -258,8 +266,7 @@ mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *other)
 	unsigned int byte;
 
 	if (*eth_at == 0) {
-		int at = build_append_blank(
-			build, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
+		int at = mdv_flow_build_add_spec(build, MDV_FLOW_SPEC_ETH, MDV_FLOW_BUILD_OUTER);
 
 		if (at < 0)
 			return at;
@@ -358,7 +365,7 @@ build_shield(struct mdv_flow_build *build)
 	uint8_t *first = &build->bytes[sizeof(build->attr)];
 	uint16_t used = build->attr.size - sizeof(build->attr);
 	uint8_t any[sizeof(struct ibv_flow_spec_eth)];
-	int at = build_append_blank(build, IBV_FLOW_SPEC_ETH, size);
+	int at = mdv_flow_build_add_spec(build, MDV_FLOW_SPEC_ETH, MDV_FLOW_BUILD_OUTER);
 
 	if (at < 0)
 		return at;

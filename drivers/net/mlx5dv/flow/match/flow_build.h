@@ -17,6 +17,7 @@
 #include <infiniband/verbs.h>
 #include <rte_byteorder.h>
 
+#include "flow_spec.h"
 #include "rss.h"
 
 /** The kernel takes no more: drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
@@ -52,6 +53,9 @@ void mdv_flow_build_init(struct mdv_flow_build *build);
 void mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from);
 /** @return the offset of the copy of @p spec in bytes[], or -E2BIG. */
 int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size);
+/** Append a spec that masks nothing yet. @return its offset in bytes[], or -E2BIG. */
+int mdv_flow_build_add_spec(
+	struct mdv_flow_build *build, enum mdv_flow_spec_id id, enum mdv_flow_build_side side);
 /** Start with a match on the destination MAC under a mask. */
 void mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], const uint8_t mask[6]);
 /** Narrow the match to frames with a VLAN tag; there is an ETH spec. */

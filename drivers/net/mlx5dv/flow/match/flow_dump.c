@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -13,97 +12,7 @@
 
 #include "base/log.h"
 #include "flow_dump.h"
-
-/** The parts of the device's match criteria (fte_match_param), which name a group. */
-enum dump_half {
-	HALF_OUTER,
-	HALF_MISC,
-	HALF_INNER,
-	HALF_MISC2,
-};
-
-enum dump_kind {
-	KIND_NUMBER,
-	KIND_MAC,
-	KIND_IPV4,
-	KIND_IPV6,
-};
-
-/** A field of a filter. */
-struct dump_field {
-	uint32_t type; /* of the spec, without INNER */
-	const char *name;
-	uint16_t at, bytes;
-	enum dump_kind kind;
-	enum dump_half half; /* of the outer one; HALF_OUTER: HALF_INNER inside */
-};
-
-/** What a spec says by being there. */
-struct dump_spec {
-	uint32_t type;
-	uint16_t val_at, mask_at;
-	uint8_t ip_version, proto; /* 0: nothing */
-};
-
-/* clang-format off */
-#define FIELD(t, name, filter, member, kind, half) \
-	{ IBV_FLOW_SPEC_##t, name, offsetof(struct filter, member), \
-	  sizeof(((struct filter *)0)->member), KIND_##kind, HALF_##half }
-
-static const struct dump_field dump_fields[] = {
-	FIELD(ETH, "dmac", ibv_flow_eth_filter, dst_mac, MAC, OUTER),
-	FIELD(ETH, "smac", ibv_flow_eth_filter, src_mac, MAC, OUTER),
-	FIELD(ETH, "ethtype", ibv_flow_eth_filter, ether_type, NUMBER, OUTER),
-	FIELD(ETH, "first_tci", ibv_flow_eth_filter, vlan_tag, NUMBER, OUTER),
-	FIELD(IPV4_EXT, "src_ip", ibv_flow_ipv4_ext_filter, src_ip, IPV4, OUTER),
-	FIELD(IPV4_EXT, "dst_ip", ibv_flow_ipv4_ext_filter, dst_ip, IPV4, OUTER),
-	FIELD(IPV4_EXT, "ip_prot", ibv_flow_ipv4_ext_filter, proto, NUMBER, OUTER),
-	FIELD(IPV4_EXT, "ip_tos", ibv_flow_ipv4_ext_filter, tos, NUMBER, OUTER),
-	FIELD(IPV4_EXT, "ip_ttl", ibv_flow_ipv4_ext_filter, ttl, NUMBER, OUTER),
-	FIELD(IPV4_EXT, "frag", ibv_flow_ipv4_ext_filter, flags, NUMBER, OUTER),
-	FIELD(IPV6, "src_ip", ibv_flow_ipv6_filter, src_ip, IPV6, OUTER),
-	FIELD(IPV6, "dst_ip", ibv_flow_ipv6_filter, dst_ip, IPV6, OUTER),
-	FIELD(IPV6, "ip_prot", ibv_flow_ipv6_filter, next_hdr, NUMBER, OUTER),
-	FIELD(IPV6, "ip_tos", ibv_flow_ipv6_filter, traffic_class, NUMBER, OUTER),
-	FIELD(IPV6, "ip_ttl", ibv_flow_ipv6_filter, hop_limit, NUMBER, OUTER),
-	FIELD(IPV6, "ipv6_flow_label", ibv_flow_ipv6_filter, flow_label, NUMBER, MISC),
-	FIELD(TCP, "tcp_sport", ibv_flow_tcp_udp_filter, src_port, NUMBER, OUTER),
-	FIELD(TCP, "tcp_dport", ibv_flow_tcp_udp_filter, dst_port, NUMBER, OUTER),
-	FIELD(UDP, "udp_sport", ibv_flow_tcp_udp_filter, src_port, NUMBER, OUTER),
-	FIELD(UDP, "udp_dport", ibv_flow_tcp_udp_filter, dst_port, NUMBER, OUTER),
-	FIELD(ESP, "esp_spi", ibv_flow_esp_filter, spi, NUMBER, MISC),
-	FIELD(ESP, "esp_seq", ibv_flow_esp_filter, seq, NUMBER, MISC),
-	FIELD(VXLAN_TUNNEL, "vxlan_vni", ibv_flow_tunnel_filter, tunnel_id, NUMBER, MISC),
-	FIELD(GRE, "gre_flags", ibv_flow_gre_filter, c_ks_res0_ver, NUMBER, MISC),
-	FIELD(GRE, "gre_protocol", ibv_flow_gre_filter, protocol, NUMBER, MISC),
-	FIELD(GRE, "gre_key", ibv_flow_gre_filter, key, NUMBER, MISC),
-	FIELD(MPLS, "mpls", ibv_flow_mpls_filter, label, NUMBER, MISC2),
-};
-
-#define SPEC(t, of, version, proto) \
-	{ IBV_FLOW_SPEC_##t, offsetof(struct of, val), offsetof(struct of, mask), version, proto }
-
-static const struct dump_spec dump_specs[] = {
-	SPEC(ETH, ibv_flow_spec_eth, 0, 0),
-	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0),
-	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0),
-	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP),
-	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP),
-	SPEC(ESP, ibv_flow_spec_esp, 0, 0),
-	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0),
-	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE),
-	SPEC(MPLS, ibv_flow_spec_mpls, 0, 0),
-};
-/* clang-format on */
-
-static const struct dump_spec *
-dump_spec_find(uint32_t type)
-{
-	for (unsigned int i = 0; i < RTE_DIM(dump_specs); i++)
-		if (dump_specs[i].type == (type & ~IBV_FLOW_SPEC_INNER))
-			return &dump_specs[i];
-	return NULL;
-}
+#include "flow_spec.h"
 
 static uint32_t
 dump_number(const uint8_t *bytes, unsigned int nb)
@@ -116,18 +25,19 @@ dump_number(const uint8_t *bytes, unsigned int nb)
 }
 
 static void
-dump_value(FILE *file, const struct dump_field *field, const uint8_t *bytes)
+dump_value(FILE *file, const struct mdv_flow_spec_field *field, const uint8_t *bytes)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 
 	switch (field->kind) {
-	case KIND_MAC:
+	case MDV_FLOW_SPEC_MAC:
 		for (unsigned int i = 0; i < field->bytes; i++)
 			fprintf(file, "%s%02x", i == 0 ? "" : ":", bytes[i]);
 		break;
-	case KIND_IPV4:
-	case KIND_IPV6:
-		inet_ntop(field->kind == KIND_IPV4 ? AF_INET : AF_INET6, bytes, text, sizeof(text));
+	case MDV_FLOW_SPEC_IPV4_ADDRESS:
+	case MDV_FLOW_SPEC_IPV6_ADDRESS:
+		inet_ntop(field->kind == MDV_FLOW_SPEC_IPV4_ADDRESS ? AF_INET : AF_INET6, bytes,
+			text, sizeof(text));
 		fprintf(file, "%s", text);
 		break;
 	default:
@@ -146,8 +56,8 @@ dump_is_all(const uint8_t *bytes, unsigned int nb, uint8_t byte)
 }
 
 static void
-dump_field(FILE *file, const struct dump_field *field, const char *side, const uint8_t *value,
-	const uint8_t *mask)
+dump_field(FILE *file, const struct mdv_flow_spec_field *field, const char *side,
+	const uint8_t *value, const uint8_t *mask)
 {
 	fprintf(file, "    |-- %s%s:", side, field->name);
 	dump_value(file, field, value);
@@ -158,50 +68,54 @@ dump_field(FILE *file, const struct dump_field *field, const char *side, const u
 	fprintf(file, "\n");
 }
 
+/** @return the parts of the match criteria that one spec is in, a bit each; @p file as below. */
+static unsigned int
+dump_spec(FILE *file, const struct mdv_flow_spec *row, const uint8_t *bytes, bool inner)
+{
+	const unsigned int own = 1u << (inner ? MDV_FLOW_SPEC_INNER : MDV_FLOW_SPEC_OUTER);
+	const char *side = inner ? "in." : "out.";
+	unsigned int parts = row->ip_version != 0 || row->proto != 0 ? own : 0;
+
+	if (file != NULL && row->ip_version != 0)
+		fprintf(file, "    |-- %sip_version:0x%x\n", side, row->ip_version);
+	if (file != NULL && row->proto != 0)
+		fprintf(file, "    |-- %sip_prot:0x%x\n", side, row->proto);
+	for (unsigned int i = 0; i < row->nb_fields; i++) {
+		const struct mdv_flow_spec_field *field = &row->fields[i];
+		const uint8_t *mask = bytes + row->mask_at + field->at;
+
+		if (dump_is_all(mask, field->bytes, 0))
+			continue;
+		parts |= field->part == MDV_FLOW_SPEC_OUTER ? own : 1u << field->part;
+		if (file != NULL)
+			dump_field(file, field, field->part == MDV_FLOW_SPEC_MISC ? "" : side,
+				bytes + row->val_at + field->at, mask);
+	}
+	return parts;
+}
+
 /**
- * Go through the masked fields of all specs. @param file NULL: only say which halves they are in.
- * @return a bit for each enum dump_half
+ * Go through the masked fields of all specs.
+ * @param file NULL: print nothing
+ * @return the parts of the match criteria that they are in, a bit each
  */
 static unsigned int
 dump_match(FILE *file, const struct mdv_flow_build *build)
 {
-	unsigned int halves = 0, at = sizeof(build->attr);
+	unsigned int parts = 0, at = sizeof(build->attr);
 
 	for (struct ibv_flow_spec spec; at < build->attr.size; at += spec.hdr.size) {
-		const uint8_t *bytes = &build->bytes[at];
-		const struct dump_spec *row;
-		bool inner;
+		enum mdv_flow_spec_id id;
 
-		memcpy(&spec.hdr, bytes, sizeof(spec.hdr));
-		row = dump_spec_find(spec.hdr.type);
-		inner = (spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0;
-		if (row == NULL)
-			continue;
-		if (row->ip_version != 0 || row->proto != 0)
-			halves |= 1u << (inner ? HALF_INNER : HALF_OUTER);
-		if (file != NULL && row->ip_version != 0)
-			fprintf(file, "    |-- %s.ip_version:0x%x\n", inner ? "in" : "out",
-				row->ip_version);
-		if (file != NULL && row->proto != 0)
-			fprintf(file, "    |-- %s.ip_prot:0x%x\n", inner ? "in" : "out",
-				row->proto);
-		for (unsigned int i = 0; i < RTE_DIM(dump_fields); i++) {
-			const struct dump_field *field = &dump_fields[i];
-			const uint8_t *mask = bytes + row->mask_at + field->at;
-
-			if (field->type != row->type || dump_is_all(mask, field->bytes, 0))
-				continue;
-			halves |= 1u
-				<< (inner && field->half == HALF_OUTER ? HALF_INNER : field->half);
-			if (file != NULL)
-				dump_field(file, field,
-					field->half == HALF_MISC ? ""
-						: inner          ? "in."
-								 : "out.",
-					bytes + row->val_at + field->at, mask);
-		}
+		memcpy(&spec.hdr, &build->bytes[at], sizeof(spec.hdr));
+		id = mdv_flow_spec_id(spec.hdr.type);
+		if (id < MDV_FLOW_SPEC_NB)
+			parts |= dump_spec(file, &mdv_flow_specs[id], &build->bytes[at],
+				(spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0);
+		else if (id == MDV_FLOW_SPEC_UNKNOWN && file != NULL)
+			fprintf(file, "    |-- spec 0x%x: unknown\n", spec.hdr.type);
 	}
-	return halves;
+	return parts;
 }
 
 void
@@ -214,17 +128,17 @@ void
 mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build *build)
 {
 	static const char *const names[] = {
-		[HALF_OUTER] = "OUTER",
-		[HALF_MISC] = "MISC",
-		[HALF_INNER] = "INNER",
-		[HALF_MISC2] = "MISC2",
+		[MDV_FLOW_SPEC_OUTER] = "OUTER",
+		[MDV_FLOW_SPEC_MISC] = "MISC",
+		[MDV_FLOW_SPEC_INNER] = "INNER",
+		[MDV_FLOW_SPEC_MISC2] = "MISC2",
 	};
-	const unsigned int halves = dump_match(NULL, build);
+	const unsigned int parts = dump_match(NULL, build);
 	const char *separator = "";
 
 	fprintf(file, "|-- FG: 0x%x (", group);
 	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
-		if ((halves & 1u << i) == 0)
+		if ((parts & 1u << i) == 0)
 			continue;
 		fprintf(file, "%s%s", separator, names[i]);
 		separator = "|";

@@ -188,60 +188,41 @@ item_check(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 
 /** The spec that another item made and this one adds to; 0: none. */
 static uint16_t
-item_shared_spec(const struct mdv_flow_item_state *state, enum ibv_flow_spec_type type)
+item_shared_spec(const struct mdv_flow_item_state *state, enum mdv_flow_spec_id spec)
 {
-	if (type == IBV_FLOW_SPEC_ETH)
+	if (spec == MDV_FLOW_SPEC_ETH)
 		return state->build->sides[state->side].eth_at;
-	return type == IBV_FLOW_SPEC_GRE ? state->gre_at : 0;
-}
-
-/** @return the offset of the item's spec, copied to @p spec, or -E2BIG */
-static int
-item_load_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_row *row,
-	struct ibv_flow_spec *spec)
-{
-	int at = item_shared_spec(state, row->spec);
-
-	memset(spec, 0, sizeof(*spec));
-	spec->hdr.type = row->spec;
-	if (state->side == MDV_FLOW_BUILD_INNER)
-		spec->hdr.type |= IBV_FLOW_SPEC_INNER;
-	spec->hdr.size = row->spec_bytes;
-	if (at == 0)
-		at = mdv_flow_build_append(state->build, spec, row->spec_bytes);
-	else
-		memcpy(spec, &state->build->bytes[at], row->spec_bytes);
-	return at;
+	return spec == MDV_FLOW_SPEC_GRE ? state->gre_at : 0;
 }
 
 static void
 item_note_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_row *row, uint16_t at)
 {
-	if (row->spec == IBV_FLOW_SPEC_ETH)
+	if (row->spec == MDV_FLOW_SPEC_ETH)
 		state->build->sides[state->side].eth_at = at;
 	else if ((row->layer & MDV_LAYER_L3) != 0)
 		state->build->sides[state->side].l3_at = at;
-	else if (row->spec == IBV_FLOW_SPEC_GRE)
+	else if (row->spec == MDV_FLOW_SPEC_GRE)
 		state->gre_at = at;
 	else if (row->layer == MDV_LAYER_UDP && state->side == MDV_FLOW_BUILD_OUTER)
 		state->udp_at = at;
 }
 
-/** @return how many fields were masked, or -E2BIG */
+/** @return 0 or a negative errno, the error filled */
 static int
 item_put_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
 	const struct mdv_flow_item_row *row = match->row;
-	struct ibv_flow_spec spec;
-	int at = item_load_spec(state, row, &spec);
+	int at = item_shared_spec(state, row->spec);
 
+	if (at == 0)
+		at = mdv_flow_build_add_spec(state->build, row->spec, state->side);
 	if (at < 0)
 		return mdv_flow_error_set(state->error, -at, RTE_FLOW_ERROR_TYPE_ITEM_NUM,
 			match->item, "%s: more items than the device takes", row->name);
 	for (uint32_t masked = match->masked; masked != 0; masked &= masked - 1)
 		mdv_flow_item_field_put(
-			&row->fields[__builtin_ctz(masked)], match, (uint8_t *)&spec);
-	memcpy(&state->build->bytes[at], &spec, row->spec_bytes);
+			&row->fields[__builtin_ctz(masked)], match, &state->build->bytes[at]);
 	item_note_spec(state, row, at);
 	return 0;
 }

@@ -36,7 +36,8 @@ check_store(struct mdv_flow_item_state *state, uint16_t at, uint16_t number)
 	memcpy(&state->build->bytes[at], &number, sizeof(number));
 }
 
-/** The value must be this number, as far as it was given. @return false: it is another */
+/** Set a 16 bit field to @p number under a whole mask. @return false: the masked bits given so far
+ * differ */
 static bool
 check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at, uint16_t number)
 {
@@ -47,7 +48,7 @@ check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at
 	return true;
 }
 
-/** The type that the pattern gave so far, for messages; 0: none. */
+/** @return the Ethernet type that the pattern has so far, for messages; 0: none */
 static uint16_t
 check_given_type(const struct mdv_flow_item_state *state)
 {
@@ -66,7 +67,7 @@ check_refuse_type(
 		match->row->name, check_given_type(state), type);
 }
 
-/** Right behind GRE its protocol says what follows, and nothing else does. */
+/** Directly behind GRE only its protocol field tells the next header. */
 static int
 check_carried(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint16_t type)
@@ -178,18 +179,6 @@ check_needs(
 		match->row->instead);
 }
 
-/** An empty spec of this type at the end of the build. @return its offset or -E2BIG */
-static int
-check_append(struct mdv_flow_item_state *state, uint32_t type, uint16_t size)
-{
-	struct ibv_flow_spec spec;
-
-	memset(&spec, 0, sizeof(spec));
-	spec.hdr.type = type | (state->side == MDV_FLOW_BUILD_INNER ? IBV_FLOW_SPEC_INNER : 0);
-	spec.hdr.size = size;
-	return mdv_flow_build_append(state->build, &spec, size);
-}
-
 static int
 check_refuse_size(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -208,7 +197,7 @@ mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flo
 	if (ret != 0)
 		return ret;
 	if (*eth_at == 0) {
-		at = check_append(state, IBV_FLOW_SPEC_ETH, sizeof(struct ibv_flow_spec_eth));
+		at = mdv_flow_build_add_spec(state->build, MDV_FLOW_SPEC_ETH, state->side);
 		if (at < 0)
 			return check_refuse_size(state, match);
 		*eth_at = at;
@@ -237,7 +226,7 @@ check_udp_port(struct mdv_flow_item_state *state, const struct mdv_flow_item_mat
 	if (state->udp_at == 0) {
 		if (!mdv_flow_build_fold_proto(state->build, state->side, IPPROTO_UDP))
 			return check_refuse_proto(state, match, IPPROTO_UDP);
-		at = check_append(state, IBV_FLOW_SPEC_UDP, sizeof(struct ibv_flow_spec_tcp_udp));
+		at = mdv_flow_build_add_spec(state->build, MDV_FLOW_SPEC_UDP, state->side);
 		if (at < 0)
 			return check_refuse_size(state, match);
 		state->udp_at = at;
@@ -301,7 +290,7 @@ mdv_flow_item_check_nvgre(
 			match->item,
 			"NVGRE protocol 0x%04x: it carries Ethernet frames; leave the protocol out or make it 0x%04x",
 			rte_be_to_cpu_16(spec->protocol), RTE_ETHER_TYPE_TEB);
-	at = check_append(state, IBV_FLOW_SPEC_GRE, sizeof(struct ibv_flow_spec_gre));
+	at = mdv_flow_build_add_spec(state->build, MDV_FLOW_SPEC_GRE, state->side);
 	if (at < 0)
 		return check_refuse_size(state, match);
 	state->gre_at = at;

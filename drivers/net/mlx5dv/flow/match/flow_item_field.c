@@ -43,8 +43,8 @@ mdv_flow_item_field_put(const struct mdv_flow_item_field *field,
 {
 	const uint8_t *from = (const uint8_t *)match->spec + field->at;
 	const uint8_t *mask = (const uint8_t *)match->mask + field->at;
-	uint8_t *to = spec + match->row->val_at + field->to;
-	uint8_t *to_mask = spec + match->row->mask_at + field->to;
+	uint8_t *to = spec + mdv_flow_specs[match->row->spec].val_at + field->to;
+	uint8_t *to_mask = spec + mdv_flow_specs[match->row->spec].mask_at + field->to;
 
 	if (field->bits != 0) {
 		const unsigned int down = __builtin_ctz(field->bits);

@@ -8,6 +8,8 @@
  *     flow_item_field.c   one field: is it masked, does it differ, put it into the spec
  *     flow_item_check.c   what no row can say: types, protocols and ports that imply each other
  *     flow_item_any.c     ANY
+ *
+ * flow_spec.h has the specs that they are translated to.
  */
 #ifndef MDV_FLOW_ITEM_ROW_H
 #define MDV_FLOW_ITEM_ROW_H
@@ -67,9 +69,8 @@ struct mdv_flow_item_row {
 	uint8_t proto;   /**< of the IP header before it; 0: none */
 	uint16_t item_bytes;
 	const void *default_mask;
-	enum ibv_flow_spec_type spec;
-	uint16_t spec_bytes, val_at, mask_at;
-	uint8_t nb_fields; /**< at most 32 */
+	enum mdv_flow_spec_id spec; /**< that its fields are in */
+	uint8_t nb_fields;          /**< at most 32 */
 	const struct mdv_flow_item_field *fields;
 	uint32_t needs;      /**< MDV_FLOW_CAN_* */
 	const char *instead; /**< what to write when the device lacks them */

@@ -163,9 +163,8 @@ static const rte_be32_t gre_key_mask = RTE_BE32(UINT32_MAX);
 	.type = RTE_FLOW_ITEM_TYPE_##t, .name = #t, .layer = MDV_LAYER_##l
 #define ITEM(t, item) \
 	LAYER(t, t), .item_bytes = sizeof(struct item), .default_mask = &item##_mask
-#define SPEC(kind, of) \
-	.spec = IBV_FLOW_SPEC_##kind, .spec_bytes = sizeof(struct of), \
-	.val_at = offsetof(struct of, val), .mask_at = offsetof(struct of, mask)
+#define SPEC(t) \
+	.spec = MDV_FLOW_SPEC_##t
 #define FIELDS(rows) \
 	.nb_fields = RTE_DIM(rows), .fields = rows
 
@@ -178,45 +177,45 @@ static const rte_be32_t gre_key_mask = RTE_BE32(UINT32_MAX);
 
 const struct mdv_flow_item_row mdv_flow_item_rows[] = {
 	{ ITEM(ETH, rte_flow_item_eth), .after = START | GRE_ANY | MDV_LAYER_MPLS_TUNNEL,
-	  SPEC(ETH, ibv_flow_spec_eth), FIELDS(eth_fields), .check = mdv_flow_item_check_eth },
+	  SPEC(ETH), FIELDS(eth_fields), .check = mdv_flow_item_check_eth },
 	/* The tag is a part of the ETH spec. */
 	{ ITEM(VLAN, rte_flow_item_vlan), .after = START | MDV_LAYER_ETH,
-	  SPEC(ETH, ibv_flow_spec_eth), FIELDS(vlan_fields), .check = mdv_flow_item_check_vlan },
+	  SPEC(ETH), FIELDS(vlan_fields), .check = mdv_flow_item_check_vlan },
 	{ ITEM(IPV4, rte_flow_item_ipv4), .after = START | L2 | GRE_ANY | MPLS_ANY,
-	  SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext), FIELDS(ipv4_fields),
+	  SPEC(IPV4_EXT), FIELDS(ipv4_fields),
 	  .check = mdv_flow_item_check_l3 },
 	{ ITEM(IPV6, rte_flow_item_ipv6), .after = START | L2 | GRE_ANY | MPLS_ANY,
-	  SPEC(IPV6, ibv_flow_spec_ipv6), FIELDS(ipv6_fields), .check = mdv_flow_item_check_l3 },
+	  SPEC(IPV6), FIELDS(ipv6_fields), .check = mdv_flow_item_check_l3 },
 	{ ITEM(TCP, rte_flow_item_tcp), .after = START | MDV_LAYER_L3, .proto = IPPROTO_TCP,
-	  SPEC(TCP, ibv_flow_spec_tcp_udp), FIELDS(tcp_fields), .check = mdv_flow_item_check_l4 },
+	  SPEC(TCP), FIELDS(tcp_fields), .check = mdv_flow_item_check_l4 },
 	{ ITEM(UDP, rte_flow_item_udp), .after = START | MDV_LAYER_L3, .proto = IPPROTO_UDP,
-	  SPEC(UDP, ibv_flow_spec_tcp_udp), FIELDS(udp_fields), .check = mdv_flow_item_check_l4 },
+	  SPEC(UDP), FIELDS(udp_fields), .check = mdv_flow_item_check_l4 },
 	{ ITEM(ESP, rte_flow_item_esp), .after = MDV_LAYER_L3, .proto = IPPROTO_ESP,
-	  SPEC(ESP, ibv_flow_spec_esp), FIELDS(esp_fields), .check = mdv_flow_item_check_esp },
+	  SPEC(ESP), FIELDS(esp_fields), .check = mdv_flow_item_check_esp },
 	{ ITEM(MPLS, rte_flow_item_mpls), .after = L2,
-	  SPEC(MPLS, ibv_flow_spec_mpls), FIELDS(mpls_fields), .needs = MDV_FLOW_CAN_MPLS,
+	  SPEC(MPLS), FIELDS(mpls_fields), .needs = MDV_FLOW_CAN_MPLS,
 	  .instead = "use ETH type 0x8847 instead", .check = mdv_flow_item_check_mpls },
 	/* The same item in another place. */
 	{ LAYER(MPLS, MPLS_TUNNEL), .item_bytes = sizeof(struct rte_flow_item_mpls),
 	  .default_mask = &rte_flow_item_mpls_mask, .after = MDV_LAYER_UDP | GRE_ANY,
-	  .outer_only = true, SPEC(MPLS, ibv_flow_spec_mpls), FIELDS(mpls_fields),
+	  .outer_only = true, SPEC(MPLS), FIELDS(mpls_fields),
 	  .instead = "use UDP dst port 6635 or GRE protocol 0x8847 instead",
 	  .check = mdv_flow_item_check_mpls_tunnel },
 	{ ITEM(VXLAN, rte_flow_item_vxlan), .after = FIRST | MDV_LAYER_UDP, .outer_only = true,
-	  SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel), FIELDS(vxlan_fields),
+	  SPEC(VXLAN_TUNNEL), FIELDS(vxlan_fields),
 	  .needs = MDV_FLOW_CAN_VXLAN, .instead = "use UDP dst port 4789 instead",
 	  .check = mdv_flow_item_check_vxlan },
 	{ ITEM(GRE, rte_flow_item_gre), .after = FIRST | MDV_LAYER_L3, .outer_only = true,
-	  .proto = IPPROTO_GRE, SPEC(GRE, ibv_flow_spec_gre), FIELDS(gre_fields),
+	  .proto = IPPROTO_GRE, SPEC(GRE), FIELDS(gre_fields),
 	  .needs = MDV_FLOW_CAN_GRE, .instead = "use IPV4 or IPV6 proto 47 instead",
 	  .check = mdv_flow_item_check_l4 },
 	/* The key is a part of the GRE spec. */
 	{ LAYER(GRE_KEY, GRE_KEY), .item_bytes = sizeof(rte_be32_t), .default_mask = &gre_key_mask,
 	  .after = MDV_LAYER_GRE, .outer_only = true,
-	  SPEC(GRE, ibv_flow_spec_gre), FIELDS(gre_key_fields),
+	  SPEC(GRE), FIELDS(gre_key_fields),
 	  .check = mdv_flow_item_check_gre_key },
 	{ ITEM(NVGRE, rte_flow_item_nvgre), .after = FIRST | MDV_LAYER_L3, .outer_only = true,
-	  .proto = IPPROTO_GRE, SPEC(GRE, ibv_flow_spec_gre), FIELDS(nvgre_fields),
+	  .proto = IPPROTO_GRE, SPEC(GRE), FIELDS(nvgre_fields),
 	  .needs = MDV_FLOW_CAN_GRE, .instead = "use IPV4 or IPV6 proto 47 instead",
 	  .check = mdv_flow_item_check_nvgre },
 	/* No spec: what it stands for follows from its neighbours. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the specs of an ibv_flow_attr into the record; a row a field. */
+/* Reads the specs of an ibv_flow_attr into the record, by the rows of flow_spec.h. */
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,150 +11,24 @@
 #include <rte_ether.h>
 
 #include "flow_key.h"
+#include "flow_spec.h"
 
-/** Outer and inner headers have the same fields. */
-struct key_headers {
-	uint8_t dst_mac[6], src_mac[6];
-	uint16_t ether_type, vlan_tag;
-	uint8_t src_ip[16], dst_ip[16];
-	uint16_t tcp_src, tcp_dst, udp_src, udp_dst;
-	uint8_t ip_version, proto, tos, ttl, frag;
-	uint8_t c_vlan; /* a tag is asked for */
-	uint8_t l3;     /* what EtherType or IP version say of the L3 protocol, or L3_NO_IP */
-	uint8_t pad;
-	uint32_t flow_label, esp_spi, esp_seq, mpls;
-};
-
-/** Also seen as the words of a struct mdv_flow_key. */
-struct __attribute__((may_alias)) key_record {
-	struct key_headers headers[2]; /* outer, inner */
-	uint32_t vni, gre_key, mpls_over_udp, mpls_over_gre;
-	uint16_t gre_flags, gre_protocol;
-	uint32_t pad;
-};
-
-static_assert(sizeof(struct key_record) == sizeof(struct mdv_flow_key), "a record is a key");
+/** A record is seen as the words of a struct mdv_flow_key, too. */
+static_assert(
+	sizeof(struct mdv_flow_spec_record) == sizeof(struct mdv_flow_key), "a record is a key");
 
 #define L3_NO_IP 0x0f
 
-/** A field of a filter and its place; those of inner specs are one key_headers further. */
-struct key_field {
-	uint16_t at, bytes, to;
-};
-
-/** What a spec says by being there. */
-struct key_spec {
-	uint32_t type; /* without INNER */
-	uint16_t val_at, mask_at;
-	uint8_t ip_version, proto; /* 0: nothing */
-	uint8_t nb_fields;
-	const struct key_field *fields;
-};
-
-/* clang-format off */
-#define FIELD(filter, member, to) \
-	{ offsetof(struct filter, member), sizeof(((struct filter *)0)->member), \
-	  offsetof(struct key_record, to) }
-#define FIELD_AT(filter, member, to, shift) \
-	{ offsetof(struct filter, member), sizeof(((struct filter *)0)->member), \
-	  offsetof(struct key_record, to) + (shift) }
-
-static const struct key_field key_eth[] = {
-	FIELD(ibv_flow_eth_filter, dst_mac, headers[0].dst_mac),
-	FIELD(ibv_flow_eth_filter, src_mac, headers[0].src_mac),
-	FIELD(ibv_flow_eth_filter, ether_type, headers[0].ether_type),
-	FIELD(ibv_flow_eth_filter, vlan_tag, headers[0].vlan_tag),
-};
-static const struct key_field key_ipv4[] = {
-	FIELD_AT(ibv_flow_ipv4_filter, src_ip, headers[0].src_ip, 12),
-	FIELD_AT(ibv_flow_ipv4_filter, dst_ip, headers[0].dst_ip, 12),
-};
-static const struct key_field key_ipv4_ext[] = {
-	FIELD_AT(ibv_flow_ipv4_ext_filter, src_ip, headers[0].src_ip, 12),
-	FIELD_AT(ibv_flow_ipv4_ext_filter, dst_ip, headers[0].dst_ip, 12),
-	FIELD(ibv_flow_ipv4_ext_filter, proto, headers[0].proto),
-	FIELD(ibv_flow_ipv4_ext_filter, tos, headers[0].tos),
-	FIELD(ibv_flow_ipv4_ext_filter, ttl, headers[0].ttl),
-	FIELD(ibv_flow_ipv4_ext_filter, flags, headers[0].frag),
-};
-static const struct key_field key_ipv6[] = {
-	FIELD(ibv_flow_ipv6_filter, src_ip, headers[0].src_ip),
-	FIELD(ibv_flow_ipv6_filter, dst_ip, headers[0].dst_ip),
-	FIELD(ibv_flow_ipv6_filter, flow_label, headers[0].flow_label),
-	FIELD(ibv_flow_ipv6_filter, next_hdr, headers[0].proto),
-	FIELD(ibv_flow_ipv6_filter, traffic_class, headers[0].tos),
-	FIELD(ibv_flow_ipv6_filter, hop_limit, headers[0].ttl),
-};
-static const struct key_field key_tcp[] = {
-	FIELD(ibv_flow_tcp_udp_filter, src_port, headers[0].tcp_src),
-	FIELD(ibv_flow_tcp_udp_filter, dst_port, headers[0].tcp_dst),
-};
-static const struct key_field key_udp[] = {
-	FIELD(ibv_flow_tcp_udp_filter, src_port, headers[0].udp_src),
-	FIELD(ibv_flow_tcp_udp_filter, dst_port, headers[0].udp_dst),
-};
-static const struct key_field key_esp[] = {
-	FIELD(ibv_flow_esp_filter, spi, headers[0].esp_spi),
-	FIELD(ibv_flow_esp_filter, seq, headers[0].esp_seq),
-};
-static const struct key_field key_vxlan_tunnel[] = {
-	FIELD(ibv_flow_tunnel_filter, tunnel_id, vni),
-};
-static const struct key_field key_gre[] = {
-	FIELD(ibv_flow_gre_filter, c_ks_res0_ver, gre_flags),
-	FIELD(ibv_flow_gre_filter, protocol, gre_protocol),
-	FIELD(ibv_flow_gre_filter, key, gre_key),
-};
-
-#define SPEC(t, of, version, proto, fields) \
-	{ IBV_FLOW_SPEC_##t, offsetof(struct of, val), offsetof(struct of, mask), version, proto, \
-	  RTE_DIM(fields), fields }
-
-static const struct key_spec key_specs[] = {
-	SPEC(ETH, ibv_flow_spec_eth, 0, 0, key_eth),
-	SPEC(IPV4, ibv_flow_spec_ipv4, 4, 0, key_ipv4),
-	SPEC(IPV4_EXT, ibv_flow_spec_ipv4_ext, 4, 0, key_ipv4_ext),
-	SPEC(IPV6, ibv_flow_spec_ipv6, 6, 0, key_ipv6),
-	SPEC(TCP, ibv_flow_spec_tcp_udp, 0, IPPROTO_TCP, key_tcp),
-	SPEC(UDP, ibv_flow_spec_tcp_udp, 0, IPPROTO_UDP, key_udp),
-	SPEC(ESP, ibv_flow_spec_esp, 0, 0, key_esp),
-	SPEC(VXLAN_TUNNEL, ibv_flow_spec_tunnel, 0, 0, key_vxlan_tunnel),
-	SPEC(GRE, ibv_flow_spec_gre, 0, IPPROTO_GRE, key_gre),
-	/* Its one field has no one place: key_mpls_place(). */
-	{ IBV_FLOW_SPEC_MPLS, offsetof(struct ibv_flow_spec_mpls, val),
-	  offsetof(struct ibv_flow_spec_mpls, mask), 0, 0, 0, NULL },
-};
-/* clang-format on */
-
-static const struct key_spec *
-key_spec_find(uint32_t type)
-{
-	for (unsigned int i = 0; i < RTE_DIM(key_specs); i++)
-		if (key_specs[i].type == type)
-			return &key_specs[i];
-	return NULL;
-}
-
 static void
-key_set(struct key_record *value, struct key_record *mask, size_t at, uint8_t byte)
+key_set(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *mask, size_t at,
+	uint8_t byte)
 {
 	((uint8_t *)value)[at] = byte;
 	((uint8_t *)mask)[at] = 0xff;
 }
 
-/** The device has a place a position: mlx5_ib's parse_flow_attr looks at the spec right before. */
-static size_t
-key_mpls_place(uint32_t previous, bool inner)
-{
-	if (previous == IBV_FLOW_SPEC_UDP)
-		return offsetof(struct key_record, mpls_over_udp);
-	if (previous == IBV_FLOW_SPEC_GRE)
-		return offsetof(struct key_record, mpls_over_gre);
-	return inner ? offsetof(struct key_record, headers[1].mpls)
-		     : offsetof(struct key_record, headers[0].mpls);
-}
-
-/** Most fields of a rule are not looked at, so this is what its translation costs. */
+/** Most specs of a rule mask few bytes; this test keeps the fields of empty ones out of the loop.
+ */
 static bool
 key_is_zero(const uint8_t *bytes, unsigned int nb)
 {
@@ -171,7 +44,8 @@ key_is_zero(const uint8_t *bytes, unsigned int nb)
 	return any == 0;
 }
 
-/** @p nb is a constant. Another spec may have said something of these bytes. */
+/** Add to what another spec may have set in these bytes. @param nb a constant, so that memcpy() is
+ * a move */
 static __rte_always_inline void
 key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_t *spec_mask,
 	const unsigned int nb)
@@ -191,8 +65,8 @@ key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_
 }
 
 static void
-key_copy(struct key_record *values, struct key_record *masks, size_t to, const uint8_t *spec_value,
-	const uint8_t *spec_mask, uint16_t bytes)
+key_copy(struct mdv_flow_spec_record *values, struct mdv_flow_spec_record *masks, size_t to,
+	const uint8_t *spec_value, const uint8_t *spec_mask, uint16_t bytes)
 {
 	uint8_t *value = (uint8_t *)values + to, *mask = (uint8_t *)masks + to;
 
@@ -217,34 +91,34 @@ key_copy(struct key_record *values, struct key_record *masks, size_t to, const u
 }
 
 static void
-key_add_spec(struct key_record *value, struct key_record *mask, const struct key_spec *spec,
-	const uint8_t *bytes, bool inner, uint32_t previous)
+key_add_spec(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *mask,
+	enum mdv_flow_spec_id id, const uint8_t *bytes, bool inner, uint32_t previous)
 {
-	const size_t side = inner ? sizeof(struct key_headers) : 0;
+	const struct mdv_flow_spec *spec = &mdv_flow_specs[id];
+	const size_t side = inner ? sizeof(struct mdv_flow_spec_headers) : 0;
 	const bool empty = key_is_zero(bytes + spec->mask_at, spec->mask_at - spec->val_at);
 
 	for (unsigned int i = 0; !empty && i < spec->nb_fields; i++) {
-		const struct key_field *field = &spec->fields[i];
+		const struct mdv_flow_spec_field *field = &spec->fields[i];
 
-		key_copy(value, mask, field->to + side, bytes + spec->val_at + field->at,
-			bytes + spec->mask_at + field->at, field->bytes);
+		key_copy(value, mask, mdv_flow_spec_place(field, id, inner, previous),
+			bytes + spec->val_at + field->at, bytes + spec->mask_at + field->at,
+			field->bytes);
 	}
-	if (spec->type == IBV_FLOW_SPEC_MPLS)
-		key_copy(value, mask, key_mpls_place(previous, inner), bytes + spec->val_at,
-			bytes + spec->mask_at, sizeof(struct ibv_flow_mpls_filter));
 	if (spec->ip_version != 0)
-		key_set(value, mask, side + offsetof(struct key_headers, ip_version),
+		key_set(value, mask, side + offsetof(struct mdv_flow_spec_headers, ip_version),
 			spec->ip_version);
 	if (spec->proto != 0)
-		key_set(value, mask, side + offsetof(struct key_headers, proto), spec->proto);
+		key_set(value, mask, side + offsetof(struct mdv_flow_spec_headers, proto),
+			spec->proto);
 }
 
 /**
- * Facts that follow from the match and that no field says: they tell disjoint matches, and depend
- * on nothing but what is matched, so equal matches stay equal.
+ * Add facts that follow from the match although no field has them. They tell disjoint matches
+ * apart; as they depend on the match alone, equal matches stay equal.
  */
 static void
-key_add_facts(struct key_headers *value, struct key_headers *mask)
+key_add_facts(struct mdv_flow_spec_headers *value, struct mdv_flow_spec_headers *mask)
 {
 	const uint16_t type = rte_be_to_cpu_16(value->ether_type);
 
@@ -262,7 +136,7 @@ key_add_facts(struct key_headers *value, struct key_headers *mask)
 	}
 }
 
-/** The deepest that is named; what stands for more of the packet is deeper. */
+/** The depth of the deepest layer in the pattern. */
 static uint8_t
 key_depth(uint32_t layers)
 {
@@ -284,38 +158,40 @@ key_depth(uint32_t layers)
 	return 0;
 }
 
-void
+int
 mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match)
 {
-	struct key_record *value = (struct key_record *)&match->value;
-	struct key_record *mask = (struct key_record *)&match->mask;
+	struct mdv_flow_spec_record *value = (struct mdv_flow_spec_record *)&match->value;
+	struct mdv_flow_spec_record *mask = (struct mdv_flow_spec_record *)&match->mask;
 	uint32_t previous = 0;
 	uint16_t at = sizeof(build->attr);
 
 	memset(match, 0, sizeof(*match));
 	match->depth = key_depth(build->layers);
 	for (unsigned int i = 0; i < build->attr.num_of_specs; i++) {
-		const struct key_spec *row;
+		enum mdv_flow_spec_id id;
 		struct ibv_flow_spec spec;
-		bool inner;
 
 		memcpy(&spec.hdr, &build->bytes[at], sizeof(spec.hdr));
-		inner = (spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0;
-		row = key_spec_find(spec.hdr.type & ~IBV_FLOW_SPEC_INNER);
-		if (row != NULL)
-			key_add_spec(value, mask, row, &build->bytes[at], inner, previous);
+		id = mdv_flow_spec_id(spec.hdr.type);
+		if (id == MDV_FLOW_SPEC_UNKNOWN)
+			return -EINVAL;
+		if (id < MDV_FLOW_SPEC_NB)
+			key_add_spec(value, mask, id, &build->bytes[at],
+				(spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0, previous);
 		previous = spec.hdr.type;
 		at += spec.hdr.size;
 	}
 	for (unsigned int side = 0; side < 2; side++)
 		key_add_facts(&value->headers[side], &mask->headers[side]);
+	return 0;
 }
 
 void
 mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides)
 {
-	struct key_record *value = (struct key_record *)&match->value;
-	struct key_record *mask = (struct key_record *)&match->mask;
+	struct mdv_flow_spec_record *value = (struct mdv_flow_spec_record *)&match->value;
+	struct mdv_flow_spec_record *mask = (struct mdv_flow_spec_record *)&match->mask;
 
 	for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
 		if ((sides & 1u << side) == 0)
@@ -331,7 +207,7 @@ mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/** Bit i: word i is not zero. Most are, which branches would guess wrong. */
+/** Bit i: word i is not zero. Without branches: a processor guesses them wrong. */
 static uint32_t
 key_used(const struct mdv_flow_key *key)
 {
@@ -398,7 +274,7 @@ mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv
 	return true;
 }
 
-/** Multiply and fold, a word at a time. */
+/** Multiplies and folds, one word at a time. */
 static uint64_t
 key_hash(const struct mdv_flow_key *key, uint32_t used, uint64_t seed)
 {

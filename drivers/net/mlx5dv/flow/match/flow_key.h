@@ -40,8 +40,11 @@ struct mdv_flow_packed {
 
 /** Forget what is in the tags of these sides, and keep that there are some. */
 void mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides);
-/** The match of what stands in @p build; action specs are skipped. */
-void mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match);
+/**
+ * The match of what stands in @p build; action specs match nothing.
+ * @return 0, or -EINVAL: a spec has no row in flow_spec.h, and @p match is undefined
+ */
+int mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match);
 bool mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b);
 /** @return 0, or -ENOMEM and nothing to be freed */
 int mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed);

@@ -326,8 +326,8 @@ default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
 	free(rule);
 }
 
-/** Without a level of its own a new set goes to the table of the old one, and for a moment packets
- * come twice: the lesser evil. */
+/** If no level is free, a new set goes to the table of the old one; for a moment packets come
+ * twice, which is better than no rule. */
 static int
 default_get_level(struct mdv_port *port, struct default_targets *targets,
 	struct mdv_flow_default_rule *rule, uint8_t *level)
@@ -348,7 +348,9 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 	if (rule->sniff == MDV_SNIFF_ALL)
 		return 0; /* a pipeline of its own */
 	default_build_match(&rule->match, &build);
-	mdv_flow_key_match(&build, &match);
+	ret = mdv_flow_key_match(&build, &match);
+	if (ret != 0)
+		return ret;
 	mdv_flow_key_hash(&match, &want.masks[0], &want.hash);
 	ret = mdv_flow_level_add(&port->flow->levels, &want, &rule->level);
 	if (ret == -ENOSPC && targets->similar != 0) {

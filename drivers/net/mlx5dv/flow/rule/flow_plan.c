@@ -156,7 +156,8 @@ plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *ma
 	return 0;
 }
 
-static void
+/** @return 0 or -EINVAL: a spec without a row in flow_spec.h */
+static int
 plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 {
 	struct mdv_flow_level_want *want = &plan->want;
@@ -167,7 +168,10 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	memset(want, 0, sizeof(*want));
 	for (unsigned int i = 0; i < plan->nb_parts; i++) {
 		/* The last part is the pattern itself, and its match is what remains. */
-		mdv_flow_key_match(&plan->parts[i].build, &plan->match);
+		int ret = mdv_flow_key_match(&plan->parts[i].build, &plan->match);
+
+		if (ret != 0)
+			return ret;
 		mdv_flow_key_hash(&plan->match, &want->masks[i], &values[i]);
 	}
 	/* A pattern that is wholly of a class, as by its protocol field, has no rest: its match
@@ -185,6 +189,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	want->multi_dest = plan->actions.nb_extras != 0;
 	want->modifies = plan->actions.modify_list != NULL && want->copies;
 	want->depth = plan->match.depth;
+	return 0;
 }
 
 void
@@ -237,11 +242,10 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	if (ret != 0)
 		return ret;
 	ret = plan_expand(env, &match, plan);
-	if (ret == 0)
-		plan_describe(rule->attr, plan);
-	else
+	if (ret != 0)
 		return mdv_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_ITEM_NUM, rule->pattern,
 			"the rule needs more than the %u specs the device takes; use fewer items",
 			MDV_FLOW_BUILD_SPECS);
-	return 0;
+	ret = plan_describe(rule->attr, plan);
+	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "the rule's match");
 }

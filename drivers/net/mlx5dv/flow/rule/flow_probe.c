@@ -21,47 +21,36 @@
 struct probe_row {
 	uint32_t feature;
 	const char *name;
-	enum ibv_flow_spec_type type;
-	uint16_t size;
-	uint16_t mask_at, mask_bytes; /* all ones there */
-	/* Another spec before it, 0: none. The kernel reads the place of an MPLS label from it. */
-	enum ibv_flow_spec_type before;
-	uint16_t before_size;
+	enum mdv_flow_spec_id spec;
+	enum mdv_flow_build_side side;
+	int field; /* of the spec, whose mask is all that the kernel takes of it; -1: none */
+	/* Another spec before it, MDV_FLOW_SPEC_NB: none. The kernel reads the place of an MPLS
+	 * label from it. */
+	enum mdv_flow_spec_id before;
 	uint32_t flags; /* IBV_FLOW_ATTR_FLAGS_* */
 };
 
 /* clang-format off */
-#define ROW(f, t, of, filter, member) \
-	{ MDV_FLOW_CAN_##f, #f, t, sizeof(struct of), \
-	  offsetof(struct of, mask) + offsetof(struct filter, member), \
-	  sizeof(((struct filter *)0)->member), 0, 0 }
-#define ROW_BEHIND(f, t, of, filter, member, b, before) \
-	{ MDV_FLOW_CAN_##f, #f, t, sizeof(struct of), \
-	  offsetof(struct of, mask) + offsetof(struct filter, member), \
-	  sizeof(((struct filter *)0)->member), b, sizeof(struct before) }
+#define ROW_BEHIND(f, side, spec, member, before) \
+	{ MDV_FLOW_CAN_##f, #f, MDV_FLOW_SPEC_##spec, MDV_FLOW_BUILD_##side, \
+	  MDV_FLOW_FIELD_##spec##_##member, MDV_FLOW_SPEC_##before, 0 }
+#define ROW(f, side, spec, member) ROW_BEHIND(f, side, spec, member, NB)
 
 static const struct probe_row probe_rows[] = {
-	ROW(IPV4_TTL, IBV_FLOW_SPEC_IPV4_EXT, ibv_flow_spec_ipv4_ext, ibv_flow_ipv4_ext_filter, ttl),
-	ROW(IPV4_FLAGS, IBV_FLOW_SPEC_IPV4_EXT, ibv_flow_spec_ipv4_ext, ibv_flow_ipv4_ext_filter,
-		flags),
-	ROW(IPV6_HOP_LIMIT, IBV_FLOW_SPEC_IPV6, ibv_flow_spec_ipv6, ibv_flow_ipv6_filter, hop_limit),
-	ROW(ESP_SPI, IBV_FLOW_SPEC_ESP, ibv_flow_spec_esp, ibv_flow_esp_filter, spi),
-	ROW(ESP_SEQ, IBV_FLOW_SPEC_ESP, ibv_flow_spec_esp, ibv_flow_esp_filter, seq),
-	ROW(INNER, IBV_FLOW_SPEC_ETH | IBV_FLOW_SPEC_INNER, ibv_flow_spec_eth, ibv_flow_eth_filter,
-		dst_mac),
-	/* Its highest byte must be zero: uverbs. */
-	{ MDV_FLOW_CAN_VXLAN, "VXLAN", IBV_FLOW_SPEC_VXLAN_TUNNEL,
-	  sizeof(struct ibv_flow_spec_tunnel), offsetof(struct ibv_flow_spec_tunnel, mask) + 1, 3,
-	  0, 0 },
-	ROW(GRE, IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre, ibv_flow_gre_filter, key),
-	ROW(GRE_FLAGS, IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre, ibv_flow_gre_filter, c_ks_res0_ver),
-	ROW(MPLS, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label),
-	ROW_BEHIND(MPLS_UDP, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label,
-		IBV_FLOW_SPEC_UDP, ibv_flow_spec_tcp_udp),
-	ROW_BEHIND(MPLS_GRE, IBV_FLOW_SPEC_MPLS, ibv_flow_spec_mpls, ibv_flow_mpls_filter, label,
-		IBV_FLOW_SPEC_GRE, ibv_flow_spec_gre),
-	{ MDV_FLOW_CAN_EGRESS, "EGRESS", IBV_FLOW_SPEC_IPV4_EXT, sizeof(struct ibv_flow_spec_ipv4_ext),
-	  0, 0, 0, 0, IBV_FLOW_ATTR_FLAGS_EGRESS },
+	ROW(IPV4_TTL, OUTER, IPV4_EXT, ttl),
+	ROW(IPV4_FLAGS, OUTER, IPV4_EXT, flags),
+	ROW(IPV6_HOP_LIMIT, OUTER, IPV6, hop_limit),
+	ROW(ESP_SPI, OUTER, ESP, spi),
+	ROW(ESP_SEQ, OUTER, ESP, seq),
+	ROW(INNER, INNER, ETH, dst_mac),
+	ROW(VXLAN, OUTER, VXLAN_TUNNEL, tunnel_id),
+	ROW(GRE, OUTER, GRE, key),
+	ROW(GRE_FLAGS, OUTER, GRE, c_ks_res0_ver),
+	ROW(MPLS, OUTER, MPLS, label),
+	ROW_BEHIND(MPLS_UDP, OUTER, MPLS, label, UDP),
+	ROW_BEHIND(MPLS_GRE, OUTER, MPLS, label, GRE),
+	{ MDV_FLOW_CAN_EGRESS, "EGRESS", MDV_FLOW_SPEC_IPV4_EXT, MDV_FLOW_BUILD_OUTER, -1,
+	  MDV_FLOW_SPEC_NB, IBV_FLOW_ATTR_FLAGS_EGRESS },
 };
 /* clang-format on */
 
@@ -73,7 +62,7 @@ static const struct probe_row probe_rows[] = {
 #define TUNNEL .header_bytes = 50, \
 	.header = { [12] = 8, [14] = 0x45, [23] = IPPROTO_UDP, [36] = 4789 >> 8, [37] = 4789 & 0xff, [42] = 8 }
 
-/** What may be done to packets, a verbs action a row. */
+/** Changes of packets, one verbs action a row. */
 static const struct probe_modify {
 	uint32_t feature;
 	const char *name;
@@ -88,18 +77,17 @@ static const struct probe_modify {
 };
 /* clang-format on */
 
-/** All nothing, but for ones in the mask where the row says so. */
+/** A trial rule has few specs, so there is room for them. */
 static void
-probe_append(struct mdv_flow_build *build, enum ibv_flow_spec_type type, uint16_t size,
-	uint16_t mask_at, uint16_t mask_bytes)
+probe_append(struct mdv_flow_build *build, const struct probe_row *row)
 {
-	struct ibv_flow_spec spec;
+	int at;
 
-	memset(&spec, 0, sizeof(spec));
-	spec.hdr.type = type;
-	spec.hdr.size = size;
-	memset((uint8_t *)&spec + mask_at, 0xff, mask_bytes);
-	mdv_flow_build_append(build, &spec, size);
+	if (row->before != MDV_FLOW_SPEC_NB)
+		mdv_flow_build_add_spec(build, row->before, MDV_FLOW_BUILD_OUTER);
+	at = mdv_flow_build_add_spec(build, row->spec, row->side);
+	if (at >= 0 && row->field >= 0)
+		mdv_flow_spec_mask_field(&mdv_flow_specs[row->spec], row->field, &build->bytes[at]);
 }
 
 static void
@@ -131,7 +119,7 @@ probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flo
 	return 0;
 }
 
-/** Is it about the rule? Want of memory or patience would have refused any rule. */
+/** @return whether the errno is about the rule; the others would refuse any rule */
 static bool
 is_answer(int ret)
 {
@@ -147,7 +135,7 @@ probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t 
 	return probe_try(port, rss, &build, priority, 0);
 }
 
-/** Halving: of a priority above all that there are the kernel says ENOMEM (mlx5_ib_create_flow). */
+/** Bisects: mlx5_ib_create_flow() returns ENOMEM for a priority that the device lacks. */
 static int
 probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
@@ -195,9 +183,7 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 		struct mdv_flow_build build;
 
 		probe_begin(&build);
-		if (row->before != 0)
-			probe_append(&build, row->before, row->before_size, 0, 0);
-		probe_append(&build, row->type, row->size, row->mask_at, row->mask_bytes);
+		probe_append(&build, row);
 		probe_answer(port, row->feature, "match on", row->name,
 			probe_try(port, rss, &build, port->flow->nb_priorities - 1, row->flags));
 	}

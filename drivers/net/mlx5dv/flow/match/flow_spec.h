@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The verbs specs that match: one row a spec type and one a field of its filter.
+ *
+ * All that depends on the layout of a spec reads these rows: translation (flow_item_rows.c,
+ * flow_build.c), comparison (flow_key.c), dump (flow_dump.c) and trial rules (flow_probe.c).
+ * flow_spec.c does not compile if a member of a filter has no row, and mdv_flow_spec_id() does not
+ * if a type of verbs is not decided there. Pure.
+ */
+#ifndef MDV_FLOW_SPEC_H
+#define MDV_FLOW_SPEC_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+/** What a rule matches of the outer or of the inner headers; numbers in network byte order. */
+struct mdv_flow_spec_headers {
+	uint8_t dst_mac[6], src_mac[6];
+	uint16_t ether_type, vlan_tag;
+	uint8_t src_ip[16], dst_ip[16];
+	uint16_t tcp_src, tcp_dst, udp_src, udp_dst;
+	uint8_t ip_version, proto, tos, ttl, frag;
+	uint8_t c_vlan; /**< a tag is asked for */
+	uint8_t l3; /**< L3 protocol by EtherType or IP version: 4, 6, or flow_key.c's L3_NO_IP */
+	uint8_t pad;
+	uint32_t flow_label, esp_spi, esp_seq, mpls;
+};
+
+/** The value or the mask of all that a rule matches, as in fte_match_param of Linux's mlx5_ifc.h.
+ */
+struct __attribute__((may_alias)) mdv_flow_spec_record {
+	struct mdv_flow_spec_headers headers[2]; /**< outer, inner */
+	uint32_t vni, gre_key, mpls_over_udp, mpls_over_gre;
+	uint16_t gre_flags, gre_protocol;
+	uint32_t pad;
+};
+
+/** How a field is printed. */
+enum mdv_flow_spec_kind {
+	MDV_FLOW_SPEC_NUMBER,
+	MDV_FLOW_SPEC_MAC,
+	MDV_FLOW_SPEC_IPV4_ADDRESS,
+	MDV_FLOW_SPEC_IPV6_ADDRESS,
+};
+
+/** The parts of the device's match criteria (fte_match_param), which name a group. */
+enum mdv_flow_spec_part {
+	MDV_FLOW_SPEC_OUTER, /**< of an inner spec: MDV_FLOW_SPEC_INNER */
+	MDV_FLOW_SPEC_MISC,
+	MDV_FLOW_SPEC_INNER,
+	MDV_FLOW_SPEC_MISC2,
+	MDV_FLOW_SPEC_NB_PARTS,
+};
+
+/* clang-format off */
+/**
+ * Spec types: IBV_FLOW_SPEC_*, struct ibv_flow_spec_*, struct ibv_flow_*_filter, bytes in the
+ * kernel's ABI, padding at the filter's end, the IP version and the protocol that a packet has if
+ * the spec is there (0: any), and 2 where IBV_FLOW_SPEC_INNER is allowed.
+ */
+#define MDV_FLOW_SPECS(SPEC) \
+	SPEC(ETH,          eth,      eth,      40, 0, 0, 0,           2) \
+	SPEC(IPV4_EXT,     ipv4_ext, ipv4_ext, 32, 0, 4, 0,           2) \
+	SPEC(IPV6,         ipv6,     ipv6,     88, 1, 6, 0,           2) \
+	SPEC(TCP,          tcp_udp,  tcp_udp,  16, 0, 0, IPPROTO_TCP, 2) \
+	SPEC(UDP,          tcp_udp,  tcp_udp,  16, 0, 0, IPPROTO_UDP, 2) \
+	SPEC(ESP,          esp,      esp,      24, 0, 0, 0,           2) \
+	SPEC(VXLAN_TUNNEL, tunnel,   tunnel,   16, 0, 0, 0,           1) \
+	SPEC(GRE,          gre,      gre,      24, 0, 0, IPPROTO_GRE, 1) \
+	SPEC(MPLS,         mpls,     mpls,     16, 0, 0, 0,           2)
+
+/**
+ * Fields of a spec type, in the order of a dump: spec type, filter, its member, where the outer one
+ * is in struct mdv_flow_spec_record, name in a dump, kind, part, and the bits that the kernel takes
+ * (0: all).
+ */
+#define MDV_FLOW_SPEC_FIELDS_ETH(FIELD) \
+	FIELD(ETH, eth, dst_mac,    headers[0].dst_mac,    "dmac",      MAC,    OUTER, 0) \
+	FIELD(ETH, eth, src_mac,    headers[0].src_mac,    "smac",      MAC,    OUTER, 0) \
+	FIELD(ETH, eth, ether_type, headers[0].ether_type, "ethtype",   NUMBER, OUTER, 0) \
+	FIELD(ETH, eth, vlan_tag,   headers[0].vlan_tag,   "first_tci", NUMBER, OUTER, 0)
+/** An IPv4 address is the end of an IPv6 one. */
+#define MDV_FLOW_SPEC_FIELDS_IPV4_EXT(FIELD) \
+	FIELD(IPV4_EXT, ipv4_ext, src_ip, headers[0].src_ip[12], "src_ip",  IPV4_ADDRESS, OUTER, 0) \
+	FIELD(IPV4_EXT, ipv4_ext, dst_ip, headers[0].dst_ip[12], "dst_ip",  IPV4_ADDRESS, OUTER, 0) \
+	FIELD(IPV4_EXT, ipv4_ext, proto,  headers[0].proto,      "ip_prot", NUMBER,       OUTER, 0) \
+	FIELD(IPV4_EXT, ipv4_ext, tos,    headers[0].tos,        "ip_tos",  NUMBER,       OUTER, 0) \
+	FIELD(IPV4_EXT, ipv4_ext, ttl,    headers[0].ttl,        "ip_ttl",  NUMBER,       OUTER, 0) \
+	FIELD(IPV4_EXT, ipv4_ext, flags,  headers[0].frag,       "frag",    NUMBER,       OUTER, 0)
+#define MDV_FLOW_SPEC_FIELDS_IPV6(FIELD) \
+	FIELD(IPV6, ipv6, src_ip,        headers[0].src_ip,     "src_ip",  IPV6_ADDRESS, OUTER, 0) \
+	FIELD(IPV6, ipv6, dst_ip,        headers[0].dst_ip,     "dst_ip",  IPV6_ADDRESS, OUTER, 0) \
+	FIELD(IPV6, ipv6, next_hdr,      headers[0].proto,      "ip_prot", NUMBER,       OUTER, 0) \
+	FIELD(IPV6, ipv6, traffic_class, headers[0].tos,        "ip_tos",  NUMBER,       OUTER, 0) \
+	FIELD(IPV6, ipv6, hop_limit,     headers[0].ttl,        "ip_ttl",  NUMBER,       OUTER, 0) \
+	FIELD(IPV6, ipv6, flow_label,    headers[0].flow_label, "ipv6_flow_label", NUMBER, MISC, \
+		0x000fffff)
+#define MDV_FLOW_SPEC_FIELDS_TCP(FIELD) \
+	FIELD(TCP, tcp_udp, src_port, headers[0].tcp_src, "tcp_sport", NUMBER, OUTER, 0) \
+	FIELD(TCP, tcp_udp, dst_port, headers[0].tcp_dst, "tcp_dport", NUMBER, OUTER, 0)
+#define MDV_FLOW_SPEC_FIELDS_UDP(FIELD) \
+	FIELD(UDP, tcp_udp, src_port, headers[0].udp_src, "udp_sport", NUMBER, OUTER, 0) \
+	FIELD(UDP, tcp_udp, dst_port, headers[0].udp_dst, "udp_dport", NUMBER, OUTER, 0)
+#define MDV_FLOW_SPEC_FIELDS_ESP(FIELD) \
+	FIELD(ESP, esp, spi, headers[0].esp_spi, "esp_spi", NUMBER, MISC, 0) \
+	FIELD(ESP, esp, seq, headers[0].esp_seq, "esp_seq", NUMBER, MISC, 0)
+/** The highest byte must be zero: kern_spec_to_ib_spec_filter of Linux's uverbs_cmd.c. */
+#define MDV_FLOW_SPEC_FIELDS_VXLAN_TUNNEL(FIELD) \
+	FIELD(VXLAN_TUNNEL, tunnel, tunnel_id, vni, "vxlan_vni", NUMBER, MISC, 0x00ffffff)
+#define MDV_FLOW_SPEC_FIELDS_GRE(FIELD) \
+	FIELD(GRE, gre, c_ks_res0_ver, gre_flags,    "gre_flags",    NUMBER, MISC, 0) \
+	FIELD(GRE, gre, protocol,      gre_protocol, "gre_protocol", NUMBER, MISC, 0) \
+	FIELD(GRE, gre, key,           gre_key,      "gre_key",      NUMBER, MISC, 0)
+/** Over UDP or GRE it is elsewhere in the record: mdv_flow_spec_place(). */
+#define MDV_FLOW_SPEC_FIELDS_MPLS(FIELD) \
+	FIELD(MPLS, mpls, label, headers[0].mpls, "mpls", NUMBER, MISC2, 0)
+/* clang-format on */
+
+/** Index of a spec type in mdv_flow_specs[], and what else stands in an ibv_flow_attr. */
+enum mdv_flow_spec_id {
+#define MDV_FLOW_SPEC_ID(t, ...) MDV_FLOW_SPEC_##t,
+	MDV_FLOW_SPECS(MDV_FLOW_SPEC_ID)
+#undef MDV_FLOW_SPEC_ID
+	MDV_FLOW_SPEC_NB,
+	MDV_FLOW_SPEC_ACTION = MDV_FLOW_SPEC_NB, /**< an action, which matches nothing */
+	MDV_FLOW_SPEC_UNKNOWN,                   /**< no row: the driver must not make it */
+};
+
+/** Index of a field in the row of its spec type: MDV_FLOW_FIELD_ETH_dst_mac. */
+#define MDV_FLOW_FIELD_ID(t, filter, member, ...) MDV_FLOW_FIELD_##t##_##member,
+#define MDV_FLOW_FIELD_IDS(t, ...)                                                                 \
+	enum {                                                                                     \
+		MDV_FLOW_SPEC_FIELDS_##t(MDV_FLOW_FIELD_ID) MDV_FLOW_FIELD_##t##_NB                \
+	};
+MDV_FLOW_SPECS(MDV_FLOW_FIELD_IDS)
+
+/** A field of a filter. */
+struct mdv_flow_spec_field {
+	uint8_t at, bytes;  /**< in the filter */
+	uint16_t record_at; /**< in struct mdv_flow_spec_record, of the outer spec */
+	uint32_t bits;      /**< of a number, those that the kernel takes; 0: all bytes */
+	const char *name;   /**< in a dump */
+	enum mdv_flow_spec_kind kind;
+	enum mdv_flow_spec_part part;
+};
+
+struct mdv_flow_spec {
+	uint32_t type; /**< IBV_FLOW_SPEC_*, without INNER */
+	uint16_t bytes, val_at, mask_at;
+	uint8_t ip_version, proto; /**< of a packet that has it; 0: any */
+	uint8_t sides;             /**< 1: never IBV_FLOW_SPEC_INNER */
+	uint8_t nb_fields;
+	const struct mdv_flow_spec_field *fields;
+};
+
+extern const struct mdv_flow_spec mdv_flow_specs[MDV_FLOW_SPEC_NB];
+
+/** @return which spec @p type, with or without IBV_FLOW_SPEC_INNER, is. */
+enum mdv_flow_spec_id mdv_flow_spec_id(uint32_t type);
+
+/**
+ * @param previous the type of the spec before it, 0: none
+ * @return where the field of an outer or inner spec is in struct mdv_flow_spec_record, in bytes
+ */
+static inline size_t
+mdv_flow_spec_place(const struct mdv_flow_spec_field *field, enum mdv_flow_spec_id id, bool inner,
+	uint32_t previous)
+{
+	/* Linux's mlx5_ib puts a label where the spec right before says: parse_flow_attr(). */
+	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_UDP)
+		return offsetof(struct mdv_flow_spec_record, mpls_over_udp);
+	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_GRE)
+		return offsetof(struct mdv_flow_spec_record, mpls_over_gre);
+	return field->record_at + (inner ? sizeof(struct mdv_flow_spec_headers) : 0);
+}
+
+/** Set all bits of the field that the kernel takes in the mask of @p spec, an ibv_flow_spec. */
+void mdv_flow_spec_mask_field(const struct mdv_flow_spec *row, unsigned int field, uint8_t *spec);
+
+#endif /* MDV_FLOW_SPEC_H */
