@@ -65,12 +65,14 @@ struct rte_flow {
 	uint8_t place;                         /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
 	/* line 3 */
-	struct rte_flow_conv_rule *rule; /**< deep copy, behind this struct and what is edited */
-	struct mdv_flow_count *counter;  /**< with COUNT: its own, or that of an indirect one */
+	struct rte_flow_conv_rule
+		*rule; /**< deep copy, behind this struct or struct mdv_flow_modifying */
+	struct mdv_flow_count *counter; /**< with COUNT: its own, or that of an indirect one */
 	struct mdv_flow_count count;
 } __rte_cache_aligned;
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
 static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
+static_assert(sizeof(struct rte_flow) == 256, "four lines");
 
 /** Of a rule that changes packets: what its actions were found to ask for. Its copy does not have
  * all of it, as rte_flow_conv() leaves RAW_ENCAP's bytes where they are. */
@@ -80,11 +82,17 @@ struct mdv_flow_modified {
 };
 static_assert(sizeof(struct mdv_flow_modified) % 16 == 0, "the rule's copy behind it is aligned");
 
-/** @return what is before the rule's copy, where flow->edited. */
+/** A rule with flow.modified. The deep copy is behind it, as it is behind other rules. */
+struct mdv_flow_modifying {
+	struct rte_flow flow;
+	struct mdv_flow_modified modified;
+};
+
+/** @return what the rule's actions ask for, where flow->modified. */
 static inline struct mdv_flow_modified *
 mdv_flow_install_modified(const struct rte_flow *flow)
 {
-	return (struct mdv_flow_modified *)(void *)flow->rule - 1;
+	return &((struct mdv_flow_modifying *)(uintptr_t)flow)->modified;
 }
 
 /** @return the levels of sent or of received packets. */
