@@ -279,7 +279,7 @@ add(unsigned int i, const struct rule_kind *kind)
 	struct mdv_flow_match match;
 	const struct mdv_flow_level_want want = want_of(kind, &match);
 	const uint32_t nb_shapes = rig.levels.nb_shapes;
-	int checked = mdv_flow_level_check(&rig.levels, &want), ret;
+	int checked = mdv_flow_level_check(&rig.levels, &want, rig.levels.sticky_stay), ret;
 
 	assert_int_equal(rig.levels.nb_shapes, nb_shapes);
 	assert_false(rule->used);
@@ -569,10 +569,10 @@ test_default_rules(void **state)
 	assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[1]), 0);
 	assert_ptr_equal(rules[0].shape, rules[1].shape);
 	want.set = 2;
-	assert_int_equal(mdv_flow_level_check(&rig.levels, &want), -ENOSPC);
+	assert_int_equal(mdv_flow_level_check(&rig.levels, &want, rig.levels.sticky_stay), -ENOSPC);
 	mdv_flow_level_del(&rig.levels, &rules[0]);
 	mdv_flow_level_del(&rig.levels, &rules[1]);
-	assert_int_equal(mdv_flow_level_check(&rig.levels, &want), 0);
+	assert_int_equal(mdv_flow_level_check(&rig.levels, &want, rig.levels.sticky_stay), 0);
 	mdv_flow_level_fini(&rig.levels);
 }
 
@@ -671,7 +671,7 @@ test_many_rules(void **state)
 	/* The same again stands behind, in the tables' rest and one more. */
 	match.value.words[0] = 5;
 	mdv_flow_key_hash(&match, &mask, &want.hash);
-	assert_int_equal(mdv_flow_level_check(&rig.levels, &want), 0);
+	assert_int_equal(mdv_flow_level_check(&rig.levels, &want, rig.levels.sticky_stay), 0);
 	for (uint32_t i = 0; i < nb; i++)
 		mdv_flow_level_del(&rig.levels, &rules[i]);
 	assert_int_equal(rig.levels.nb_shapes, 0);

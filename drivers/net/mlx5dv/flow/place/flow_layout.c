@@ -67,7 +67,7 @@ layout_may_meet(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 	return true;
 }
 
-/** Do the two have a say in each other's level? */
+/** Does the level of one restrict the level of the other? */
 static bool
 layout_related(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
@@ -98,8 +98,7 @@ layout_apart(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 	return a->copies && b->copies && a->priority == b->priority;
 }
 
-/** Rules that cannot be moved but for a moment in which a packet meets too many places or too few.
- */
+/** Sticky shapes: while one moves, a packet may be delivered too often or too rarely. */
 static bool
 layout_is_sticky(const struct mdv_flow_shape *shape)
 {
@@ -485,9 +484,10 @@ layout_find(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum l
 }
 
 int
-mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
+mdv_flow_layout_place(
+	struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, bool sticky_stay)
 {
-	const int nb_how = levels->sticky_stay ? LAYOUT_FREE : LAYOUT_NB_HOW;
+	const int nb_how = sticky_stay ? LAYOUT_FREE : LAYOUT_NB_HOW;
 	int level = shape->level;
 
 	layout_sort(levels);
@@ -569,8 +569,8 @@ mdv_flow_layout_apply(struct mdv_flow_levels *levels)
 		ret = layout_move_down(levels);
 	if (ret == 0)
 		return 0;
-	/* The way back is the way there: down was last, up was first. What cannot be moved back is
-	 * in the device all the same, where its level says. */
+	/* Undo the moves in reverse order: those upwards went first, those downwards last. A shape
+	 * that cannot be moved back stays in the device, and its level says where. */
 	TAILQ_FOREACH (shape, &levels->shapes, next)
 		shape->target = shape->earliest;
 	if (layout_move_up(levels) != 0 || layout_move_down(levels) != 0)

@@ -12,9 +12,11 @@ bool mdv_flow_layout_before(const struct mdv_flow_shape *a, const struct mdv_flo
 /**
  * Give every shape a target, its own level unless @p shape, new or with new fixed bits, has no
  * place among the others as they are.
+ * @param sticky_stay as in struct mdv_flow_levels, for this call
  * @return 0 or -ENOSPC
  */
-int mdv_flow_layout_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape);
+int mdv_flow_layout_place(
+	struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, bool sticky_stay);
 /** @return whether the level of @p shape is right for it, all others where they are. */
 bool mdv_flow_layout_stays(
 	const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape);

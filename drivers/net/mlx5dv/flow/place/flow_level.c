@@ -106,7 +106,8 @@ level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *
 		shape->masks[i] = want->masks[i];
 }
 
-/** What makes a rule be of a shape, in a shape that is nobody's yet. */
+/** Fill a shape, which no list has yet, with the properties that decide which shape the rule joins.
+ */
 static void
 level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
 {
@@ -163,7 +164,7 @@ level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *li
 	return rank;
 }
 
-/** Every rule but the first few of a shape leaves it as it is. */
+/** Would the rule take bits out of `fixed`? After the first few rules of a shape it rarely does. */
 static bool
 level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -176,7 +177,7 @@ level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *
 	return less != 0;
 }
 
-/** The bits of the first rule; none where another packet goes on than came. */
+/** Fix the bits of the first rule. A rule that changes packets fixes none. */
 static void
 level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -188,7 +189,7 @@ level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 	shape->fixed_value = match->value;
 }
 
-/** Leave fixed what the rule has as well. */
+/** Keep only those fixed bits that the rule has, too. */
 static void
 level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -312,15 +313,15 @@ level_tighten(struct mdv_flow_levels *levels)
 /** Targets for all, with the rule in the shape. */
 static int
 level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
-	const struct mdv_flow_match *match)
+	const struct mdv_flow_match *match, bool sticky_stay)
 {
-	int ret = mdv_flow_layout_place(levels, shape);
+	int ret = mdv_flow_layout_place(levels, shape, sticky_stay);
 
 	if (ret != -ENOSPC)
 		return ret;
 	level_tighten(levels);
 	level_widen(shape, match);
-	return mdv_flow_layout_place(levels, shape);
+	return mdv_flow_layout_place(levels, shape, sticky_stay);
 }
 
 static int
@@ -340,14 +341,14 @@ level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 /** The rule makes the shape new or wider, so its level may be wrong. */
 static int
 level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
-	const struct mdv_flow_match *match, bool apply)
+	const struct mdv_flow_match *match, bool apply, bool sticky_stay)
 {
 	const struct mdv_flow_key fixed_mask = shape->fixed_mask;
 	const struct mdv_flow_key fixed_value = shape->fixed_value;
 	int ret;
 
 	level_widen(shape, match);
-	ret = level_place(levels, shape, match);
+	ret = level_place(levels, shape, match, sticky_stay);
 	if (ret == 0 && apply)
 		ret = level_apply(levels, shape);
 	if (ret != 0 || !apply) {
@@ -357,10 +358,13 @@ level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	return ret;
 }
 
-/** @param apply false: find out only, and leave everything as it is */
+/**
+ * @param apply false: find out only, and leave everything as it is
+ * @param sticky_stay as in struct mdv_flow_levels
+ */
 static int
 level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
-	struct mdv_flow_level_rule *rule, bool apply)
+	struct mdv_flow_level_rule *rule, bool apply, bool sticky_stay)
 {
 	struct mdv_flow_shape *shape;
 	int ret = level_get_shape(levels, want, rule, &shape);
@@ -368,7 +372,7 @@ level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *wan
 	if (ret != 0)
 		return ret;
 	if (shape->level < 0 || level_is_wider(shape, want->match))
-		ret = level_join_wider(levels, shape, want->match, apply);
+		ret = level_join_wider(levels, shape, want->match, apply, sticky_stay);
 	if (ret == 0 && apply)
 		rule->shape = shape;
 	else if (shape->nb_rules == 0)
@@ -387,7 +391,7 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 	ret = mdv_flow_key_pack(want->match, &rule->match);
 	if (ret != 0)
 		return ret;
-	ret = level_join(levels, want, rule, true);
+	ret = level_join(levels, want, rule, true, levels->sticky_stay);
 	if (ret != 0) {
 		mdv_flow_key_packed_free(&rule->match);
 		return ret;
@@ -405,11 +409,12 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 }
 
 int
-mdv_flow_level_check(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
+mdv_flow_level_check(
+	struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want, bool sticky_stay)
 {
 	struct mdv_flow_level_rule rule = { .shape = NULL };
 
-	return level_join(levels, want, &rule, false);
+	return level_join(levels, want, &rule, false, sticky_stay);
 }
 
 void

@@ -123,8 +123,9 @@ struct mdv_flow_levels {
 	uint8_t nb;       /**< of the device */
 	uint8_t reserved; /**< the last ones, for default rules only */
 	/**
-	 * Rather refuse a rule than move copying ones, which would copy a packet of that moment
-	 * twice, or those of several destinations, which would give it too few.
+	 * Refuse a new rule rather than move sticky shapes. While a copying rule moves, a packet
+	 * may be copied twice; while a rule with several destinations moves, a packet may reach too
+	 * few of them.
 	 */
 	bool sticky_stay;
 	uint32_t entries; /**< of a table */
@@ -157,8 +158,13 @@ mdv_flow_level_prefetch_del(const struct mdv_flow_level_rule *rule)
 {
 	rte_prefetch0_write(rule->link);
 }
-/** What mdv_flow_level_add() would return, the mover left out. Changes nothing. */
-int mdv_flow_level_check(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want);
+/**
+ * Would mdv_flow_level_add() find a level? Changes nothing.
+ * @param sticky_stay in place of levels->sticky_stay
+ * @return what it would return, errors of the mover left out
+ */
+int mdv_flow_level_check(
+	struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want, bool sticky_stay);
 /** The rule is gone from the device. */
 void mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule);
 /** @p to, which is in no level, has the place of @p from, which has none afterwards. */

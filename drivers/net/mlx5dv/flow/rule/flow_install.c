@@ -62,19 +62,6 @@ mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	return ret;
 }
 
-/** Would there be a level for it if nothing had to stay where it is? */
-static bool
-install_needs_sticky(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
-{
-	const bool sticky_stay = levels->sticky_stay;
-	bool needs;
-
-	levels->sticky_stay = false;
-	needs = sticky_stay && mdv_flow_level_check(levels, want) == 0;
-	levels->sticky_stay = sticky_stay;
-	return needs;
-}
-
 int
 mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
@@ -82,14 +69,14 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
 	const char *others = "";
 	char used[256];
-	int ret = flow == NULL ? mdv_flow_level_check(levels, &plan->want)
+	int ret = flow == NULL ? mdv_flow_level_check(levels, &plan->want, levels->sticky_stay)
 			       : mdv_flow_level_add(levels, &plan->want, &flow->level);
 
 	if (ret == 0 && flow != NULL)
 		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
 	if (ret != -ENOSPC)
 		return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "moving other rules");
-	if (install_needs_sticky(levels, &plan->want))
+	if (levels->sticky_stay && mdv_flow_level_check(levels, &plan->want, false) == 0)
 		others =
 			"; it fits if PASSTHRU rules and those of several queues move: create it before them, or use passthru_move=on";
 	mdv_flow_level_describe(levels, used, sizeof(used));
@@ -104,7 +91,7 @@ install_at(struct mdv_flow_presence *present, unsigned int i)
 	return present->many != NULL ? &present->many[i] : &present->one;
 }
 
-/** The last first: a part goes before the more specific ones that were put in before it. */
+/** Removes the last part first: more general parts go before the more specific ones. */
 static void
 install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 {
@@ -121,7 +108,7 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 	present->many = NULL;
 }
 
-/** The destination of a part: 0 is the fate, hashed as @p id says, the others are plain queues. */
+/** The destination of a part. @param which 0: the verdict, hashed by @p id; else a plain queue */
 static int
 install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
 	enum mdv_rss_class_id id, unsigned int which, struct mdv_flow_dest **rss)
@@ -225,7 +212,8 @@ mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *
 	return ret == 0 ? 0 : install_refuse_modify(ret, error);
 }
 
-/** The counter and what it changes: objects that are there before the rule and after it. */
+/** Take references to the rule's counter and modify object, which must exist before the rule and
+ * outlive it. */
 static int
 install_get_objects(struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
 {
