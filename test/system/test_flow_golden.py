@@ -87,6 +87,7 @@ ITEMS = [
     ("eth / ipv4 / gre", [eth(), ipv4(), G]),
     ("eth / ipv4 proto is 47 / gre protocol is 0x88be", [eth(), ipv4(), gre(0x88BE)]),
     ("eth / ipv6 / gre / gre_key value is 7", [eth(), ipv6(), gre(key=7, key_mask=0xFFFFFFFF)]),
+    ("eth / ipv6 / gre / gre_option key is 7 / ipv4", [eth(), ipv6(), gre(0x0800, 7, 0xFFFFFFFF), ipv4(inner=True)]),
     ("eth / ipv4 / gre / gre_key value spec 0x107 value mask 0xff / ipv4 / udp",
      [eth(), ipv4(), gre(0x0800, 7, 0xFF), ipv4(inner=True), udp(inner=True)]),
     ("eth / ipv4 / gre / ipv6", [eth(), ipv4(), gre(0x86DD), ipv6(inner=True)]),

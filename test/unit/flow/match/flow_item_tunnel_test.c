@@ -46,6 +46,8 @@ static const struct rte_flow_item_vxlan vxlan_flags = { .hdr.vx_flags = BE32(0x0
 static const struct rte_flow_item_vxlan vxlan_rsvd = { .hdr.vx_vni = BE32(1) };
 static const struct rte_flow_item_gre gre_ipv6 = { .protocol = BE16(0x86dd) };
 static const struct rte_flow_item_gre gre_k = { .c_rsvd0_ver = BE16(0x2000) };
+static const struct rte_flow_item_gre_opt option_7 = { .key.key = BE32(7) };
+static const struct rte_flow_item_gre_opt option_sum = { .checksum_rsvd.checksum = BE16(1) };
 static const rte_be32_t key_7 = BE32(7), key_mask = BE32(0xff), key_none;
 static const struct rte_flow_item_nvgre tni_5 = { .tni = { 0, 0, 5 }, .flow_id = 9,
 	.protocol = BE16(0x6558) };
@@ -131,6 +133,10 @@ static const struct golden {
 	{ "gre flags", ALL, PATTERN(ITEM_MASK(GRE, &gre_k, &gre_k)),
 		HEX_GRE("2000 0000 00000000", "2000 0000 00000000"), MDV_LAYER_GRE },
 	{ "gre key", OURS, PATTERN(ITEM(IPV6), ITEM_SPEC(GRE, &gre_ipv6), ITEM_SPEC(GRE_KEY, &key_7)),
+		HEX_ANY_IPV6 HEX_GRE("0000 86dd 00000007", "0000 ffff ffffffff"),
+		MDV_LAYER_IPV6 | MDV_LAYER_GRE | MDV_LAYER_GRE_KEY },
+	{ "gre option", OURS,
+		PATTERN(ITEM(IPV6), ITEM_SPEC(GRE, &gre_ipv6), ITEM_SPEC(GRE_OPTION, &option_7)),
 		HEX_ANY_IPV6 HEX_GRE("0000 86dd 00000007", "0000 ffff ffffffff"),
 		MDV_LAYER_IPV6 | MDV_LAYER_GRE | MDV_LAYER_GRE_KEY },
 	{ "gre key in part, carries ip", OURS,
@@ -240,7 +246,8 @@ static const struct refusal {
 	{ OURS, PATTERN(ITEM(ETH), ITEM(MPLS), ITEM(MPLS)), ENOTSUP, CAUSE_ITEM, 2,
 		"MPLS: cannot follow MPLS; it may follow ETH, VLAN" },
 	{ OURS, PATTERN(ITEM(ETH), ITEM(MPLS), ITEM(ETH)), EINVAL, CAUSE_ITEM, 2,
-		"ETH: cannot follow MPLS; it may come first or follow MPLS, VXLAN, GRE, GRE_KEY, NVGRE" },
+		"ETH: cannot follow MPLS; it may come first or follow MPLS, VXLAN, GRE, GRE_KEY, "
+		"GRE_OPTION, NVGRE" },
 	{ OURS, PATTERN(ITEM_MASK(ETH, &type_ipv4, &type_mask), ITEM(MPLS)), EINVAL, CAUSE_ITEM, 1,
 		"MPLS: contradicts the Ethernet type 0x0800 given before it; leave the type out or "
 		"make it 0x8847" },
@@ -256,6 +263,10 @@ static const struct refusal {
 	{ OURS, PATTERN(ITEM(GRE), ITEM(GRE_KEY)), ENOTSUP, CAUSE_ITEM, 1, "GRE_KEY: the device" },
 	{ OURS, PATTERN(ITEM(GRE), ITEM_MASK(GRE_KEY, &key_7, &key_none)), ENOTSUP, CAUSE_ITEM, 1,
 		"GRE_KEY: the device" },
+	{ OURS, PATTERN(ITEM(GRE), ITEM(GRE_OPTION)), ENOTSUP, CAUSE_ITEM, 1,
+		"GRE_OPTION: the device" },
+	{ OURS, PATTERN(ITEM(GRE), ITEM_MASK(GRE_OPTION, &option_sum, &option_sum)), ENOTSUP,
+		CAUSE_MASK, 1, "GRE_OPTION checksum: the device matches no checksums" },
 	{ OURS, PATTERN(ITEM(IPV4), ITEM_SPEC(GRE_KEY, &key_7)), EINVAL, CAUSE_ITEM, 1,
 		"GRE_KEY: cannot follow IPV4; it may follow GRE" },
 	{ OURS, PATTERN(ITEM_MASK(NVGRE, &nvgre_ip, &nvgre_all)), EINVAL, CAUSE_ITEM, 0,

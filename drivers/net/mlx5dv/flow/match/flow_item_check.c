@@ -267,12 +267,11 @@ int
 mdv_flow_item_check_gre_key(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
-	const rte_be32_t *mask = match->mask;
-
-	if (mask != NULL && *mask != 0)
+	if (match->masked != 0)
 		return 0;
 	return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, match->item,
-		"GRE_KEY: the device sees a key through its bits only; give a value and a mask");
+		"%s: the device sees a key through its bits only; give a value and a mask",
+		match->row->name);
 }
 
 /** GRE that carries Ethernet. */

@@ -146,6 +146,13 @@ static const struct mdv_flow_item_field gre_key_fields[] = {
 	{ "key", 0, sizeof(rte_be32_t), AT(ibv_flow_gre_filter, key), 0, 0, NULL, 0, NULL },
 };
 
+static const struct mdv_flow_item_field gre_option_fields[] = {
+	REFUSE("checksum", rte_flow_item_gre_opt, checksum_rsvd.checksum, NO_SUM),
+	REFUSE("reserved bits", rte_flow_item_gre_opt, checksum_rsvd.reserved1, NO_RSVD),
+	MATCH("key", rte_flow_item_gre_opt, key.key, ibv_flow_gre_filter, key),
+	REFUSE("sequence number", rte_flow_item_gre_opt, sequence.sequence, NO_FIELD),
+};
+
 /** RFC 7637: the GRE key is the VSID and a flow id. */
 static const struct mdv_flow_item_field nvgre_fields[] = {
 	MAYBE("c_k_s_rsvd0_ver", rte_flow_item_nvgre, c_k_s_rsvd0_ver,
@@ -158,6 +165,7 @@ static const struct mdv_flow_item_field nvgre_fields[] = {
 
 /** rte_flow has none; like the drivers that know the item. */
 static const rte_be32_t gre_key_mask = RTE_BE32(UINT32_MAX);
+static const struct rte_flow_item_gre_opt gre_option_mask = { .key.key = RTE_BE32(UINT32_MAX) };
 
 #define LAYER(t, l) \
 	.type = RTE_FLOW_ITEM_TYPE_##t, .name = #t, .layer = MDV_LAYER_##l
@@ -214,6 +222,10 @@ const struct mdv_flow_item_row mdv_flow_item_rows[] = {
 	  .after = MDV_LAYER_GRE, .outer_only = true,
 	  SPEC(GRE), FIELDS(gre_key_fields),
 	  .check = mdv_flow_item_check_gre_key },
+	/* Its other name, with fields that the device does not match. */
+	{ LAYER(GRE_OPTION, GRE_KEY), .item_bytes = sizeof(struct rte_flow_item_gre_opt),
+	  .default_mask = &gre_option_mask, .after = MDV_LAYER_GRE, .outer_only = true,
+	  SPEC(GRE), FIELDS(gre_option_fields), .check = mdv_flow_item_check_gre_key },
 	{ ITEM(NVGRE, rte_flow_item_nvgre), .after = FIRST | MDV_LAYER_L3, .outer_only = true,
 	  .proto = IPPROTO_GRE, SPEC(GRE), FIELDS(nvgre_fields),
 	  .needs = MDV_FLOW_CAN_GRE, .instead = "use IPV4 or IPV6 proto 47 instead",
