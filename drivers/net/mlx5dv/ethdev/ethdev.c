@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of operations of a port, and the ones that only tell what there is. */
+/* The tables of ethdev operations, and operations that only query or dump. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ rx_offloads(const struct mdv_caps *caps)
 {
 	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 
-	/* Verbs has no word for it. */
+	/* A verbs completion has no RSS hash. */
 	if (caps->mode != MDV_MODE_IBV)
 		offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
 	if (caps->rx_checksum)
@@ -55,7 +55,7 @@ rx_offloads(const struct mdv_caps *caps)
 static uint64_t
 tx_offloads(const struct mdv_caps *caps)
 {
-	/* A tag is inserted by the device, or written with the header where that is inlined. */
+	/* The device inserts the tag; where the header is inlined, the driver writes it there. */
 	uint64_t offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
 		RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
 
@@ -91,7 +91,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->reta_size = mdv_reta_size(port);
 	info->hash_key_size = MDV_RSS_KEY_BYTES;
 	info->flow_type_rss_offloads = mdv_rss_types(caps);
-	/* What the default rules hash by: only a pattern can say which tunnel to look into. */
+	/* The default rules hash by outermost headers: only a rule's pattern can name a tunnel. */
 	if (info->flow_type_rss_offloads != 0)
 		info->flow_type_rss_offloads |= RTE_ETH_RSS_LEVEL_OUTERMOST;
 	info->rx_desc_lim = (struct rte_eth_desc_lim){
@@ -108,8 +108,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 			caps->max_tso_bytes != 0 ? MDV_TX_TSO_SEGS_MAX : MDV_TX_SEGS_MAX),
 		.nb_mtu_seg_max = mdv_tx_limits_segs(caps),
 	};
-	/* What the port can do beyond what it does now, verbs does not tell; and verbs is the
-	 * primary process's. */
+	/* Verbs reports the current speed only, and only the primary process can ask it. */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY || mdv_link_query(port, &up, &speed) != 0)
 		speed = dev->data->dev_link.link_speed;
 	info->speed_capa = rte_eth_speed_bitflag(speed, RTE_ETH_LINK_FULL_DUPLEX);
@@ -185,7 +184,7 @@ fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 	const char *fw_version = mdv_port(dev)->device.caps.fw_version;
 	int len = snprintf(version, size, "%s", fw_version);
 
-	/* ethdev wants the size it would have taken, the final 0 included. */
+	/* When the text does not fit, ethdev wants the size needed, the final 0 included. */
 	return len < 0 ? -EINVAL : (size_t)len < size ? 0 : len + 1;
 }
 

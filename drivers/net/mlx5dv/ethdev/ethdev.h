@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The table of operations, and those that only answer: limits, link, modes. */
+/** @file The tables of ethdev operations, and queries of limits and packet types. */
 #ifndef MDV_ETHDEV_H
 #define MDV_ETHDEV_H
 

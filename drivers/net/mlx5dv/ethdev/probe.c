@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The virtual device net_mlx5dv: registered, probed, removed; the order of construction and its
- * reverse. */
+/* Registers, probes and removes the virtual device net_mlx5dv; has the order of construction and
+ * its reverse. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -126,7 +126,7 @@ detach(struct rte_vdev_device *vdev)
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return mdv_secondary_remove(vdev);
 	dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
-	/* The port may be closed already. */
+	/* A closed port has no ethdev any more. */
 	if (dev == NULL)
 		return 0;
 	mdv_open_close(dev);

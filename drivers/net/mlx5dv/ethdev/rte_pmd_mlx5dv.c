@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What applications call by name: finds the port, and says who may not. */
+/* Functions of the public header: find the port, and refuse calls in a secondary process. */
 #include <errno.h>
 
 #include <rte_eal.h>
@@ -9,19 +9,19 @@
 #include "state/port.h"
 #include "state/port_list.h"
 
-/* All else of the driver is hidden. */
+/* Export the functions of this header; all other symbols of the driver are hidden. */
 #pragma GCC visibility push(default)
 #include "rte_pmd_mlx5dv.h"
 #pragma GCC visibility pop
 
-/** @return 0, or what those get who have no verbs objects. */
+/** @return 0; -E_RTE_SECONDARY in a secondary process, which has no verbs objects. */
 static int
 check_process(void)
 {
 	return rte_eal_process_type() == RTE_PROC_PRIMARY ? 0 : -E_RTE_SECONDARY;
 }
 
-/** @return 0 and the port, which mdv_port_list_release() lets go; a negative error. */
+/** Hold the port until mdv_port_list_release(). @return 0 or a negative error. */
 static int
 hold(uint16_t port_id, struct mdv_port **port)
 {

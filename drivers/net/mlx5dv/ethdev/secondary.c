@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports of the primary process, attached in another: bursts, doorbells, and what becomes of them.
+/* Attaches ports of the primary process: their bursts and doorbells, and the loss of the primary.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -31,10 +31,10 @@
 enum attach_state {
 	ATTACHED,
 	LOST,     /**< the primary has closed it, or has ended */
-	REPORTED, /**< and the application knows */
+	REPORTED, /**< lost, and the application knows */
 };
 
-/** A port as this process has it: the ethdev port's process_private. */
+/** A port in this process: the ethdev port's process_private. */
 struct attachment {
 	LIST_ENTRY(attachment) next;
 	struct rte_eth_dev *dev;
@@ -44,11 +44,12 @@ struct attachment {
 
 LIST_HEAD(attachment_list, attachment);
 
-/** Those of this process. Threads that tell are others than those that detach. */
+/** The ports that this process has attached. The thread that reports a loss is not the one that
+ * detaches, hence the lock. */
 static struct {
 	pthread_mutex_t lock;
 	struct attachment_list ports;
-	struct rte_intr_handle *watch; /**< of the primary's end */
+	struct rte_intr_handle *watch; /**< of the primary's pidfd: has it ended? */
 } attachments = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 uint64_t
@@ -71,7 +72,7 @@ attachment_find(uint16_t port_id)
 	return NULL;
 }
 
-/** What ethdev has copied when the port was attached. */
+/** Update the copies that ethdev made when the port was attached. */
 static void
 publish(const struct rte_eth_dev *dev)
 {
@@ -91,7 +92,7 @@ silence(struct rte_eth_dev *dev)
 	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 }
 
-/** Map the doorbells of the queues that there are now, as far as @p pages has them not. */
+/** Map the doorbells of the present queues, except those whose pages are in @p pages. */
 static int
 map_doorbells(const struct rte_eth_dev_data *data, int device_fd, struct mdv_uar_pages *pages)
 {
@@ -116,8 +117,8 @@ map_doorbells(const struct rte_eth_dev_data *data, int device_fd, struct mdv_uar
 	return 0;
 }
 
-/** The port runs: take part. Nobody has a doorbell of before in use, which may be of another
- * context of the device. */
+/** The port has started: map its doorbells and take its bursts. No thread uses old doorbell pages
+ * here; they may belong to an earlier device context. */
 static int
 begin(struct attachment *attachment, int device_fd)
 {
@@ -141,13 +142,13 @@ end(struct attachment *attachment)
 	publish(attachment->dev);
 }
 
-/** Of a port that the primary has closed: all else lay in the port's shared data. */
+/** Operations on a port that the primary has closed: others would need its shared data. */
 static const struct eth_dev_ops lost_ops = {
 	.dev_close = mdv_secondary_close,
 	.is_removed = mdv_secondary_is_removed,
 };
 
-/** @return a port that the application is to be told of, NULL: there is none. */
+/** @return a port whose loss has not been reported yet, or NULL. */
 static struct rte_eth_dev *
 take_lost(void)
 {
@@ -181,7 +182,7 @@ primary_ended(__rte_unused void *arg)
 {
 	struct attachment *attachment;
 
-	/* The descriptor stays readable; EAL has no other message of this thread under way. */
+	/* A pidfd stays readable, so stop listening; inside the callback only this call can. */
 	rte_intr_callback_unregister_pending(attachments.watch, primary_ended, NULL, NULL);
 	pthread_mutex_lock(&attachments.lock);
 	LIST_FOREACH (attachment, &attachments.ports, next) {
@@ -197,7 +198,7 @@ primary_ended(__rte_unused void *arg)
 	report_lost(NULL);
 }
 
-/** Once a process. Takes the descriptor. */
+/** Watch for the end of the primary, once a process. Takes over the descriptor. */
 static void
 watch_primary(int pidfd)
 {
@@ -222,7 +223,7 @@ close:
 	close(pidfd);
 }
 
-/** Told by the primary. */
+/** Handle a message of the primary. */
 static int
 handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 	__rte_unused struct mdv_mp_fds *give)
@@ -232,13 +233,13 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 
 	pthread_mutex_lock(&attachments.lock);
 	attachment = attachment_find(message->port_id);
-	/* One that is not attached here is none of ours. */
+	/* Messages go to all secondaries: ignore those about ports not attached here. */
 	if (attachment == NULL || attachment->state != ATTACHED) {
 		;
 	} else if (message->kind == MDV_MP_START) {
 		ret = got->nb == 1 ? begin(attachment, got->fds[0]) : -EPROTO;
 	} else if (message->kind == MDV_MP_DOORBELLS) {
-		/* Other queues are in use meanwhile: their pages stay. */
+		/* Other queues are in use, so their pages stay mapped. */
 		ret = got->nb == 1
 			? map_doorbells(attachment->dev->data, got->fds[0], &attachment->pages)
 			: -EPROTO;
@@ -254,7 +255,7 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 	return ret;
 }
 
-/** The primary knows of pools that it destroys itself. */
+/** Report mempools that this process destroys: the primary sees only those that it destroys. */
 static void
 pool_event(enum rte_mempool_event event, struct rte_mempool *pool, __rte_unused void *arg)
 {
@@ -278,7 +279,7 @@ pool_event(enum rte_mempool_event event, struct rte_mempool *pool, __rte_unused 
 	}
 }
 
-/** What the process needs once, for all ports. */
+/** Set-up that the process needs once for all ports. */
 static int
 join(void)
 {
@@ -290,7 +291,7 @@ join(void)
 	return ret;
 }
 
-/** Ask for the device, and take part if the port runs. */
+/** Ask the primary for the device; if the port is started, map doorbells and take bursts. */
 static int
 attach(struct attachment *attachment)
 {
@@ -313,7 +314,7 @@ attach(struct attachment *attachment)
 	if (mdv_port(dev)->started)
 		ret = begin(attachment, fds.fds[0]);
 	pthread_mutex_unlock(&attachments.lock);
-	/* What is mapped stays so. */
+	/* Mapped pages stay mapped without the descriptor. */
 	close(fds.fds[0]);
 	return ret;
 }
@@ -407,14 +408,14 @@ mdv_secondary_is_removed(struct rte_eth_dev *dev)
 	return attachment == NULL || attachment->state != ATTACHED || mdv_port(dev)->event.removed;
 }
 
-/** The primary keeps it in the shared data. */
+/** The primary keeps the link in the shared data. */
 int
 mdv_secondary_link_update(__rte_unused struct rte_eth_dev *dev, __rte_unused int wait)
 {
 	return 0;
 }
 
-/** Rules are the primary's to print. */
+/** Only the primary can print rules: it prints them into a memory file. */
 static int
 dump_rules(struct rte_eth_dev *dev, struct rte_flow *only, FILE *file, struct rte_flow_error *error)
 {

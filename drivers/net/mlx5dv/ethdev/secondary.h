@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A port of the primary process, in another.
+ * A port of the primary process, attached in a secondary process.
  *
- * Port, queues, rings and mbufs lie in memory that both have at one address, so the burst functions
- * are the same; of its own a secondary process has the pages of doorbell registers (uar.h) and the
- * functions' addresses. For what needs verbs it asks (mp.h). Queues are the primary's to make and
- * to stop: it tells when. A queue belongs to one thread of one of the processes.
+ * Port, queues, rings and mbufs are in shared memory at the same address in both, so both use the
+ * same burst functions. A secondary process has its own mappings of the doorbell pages (uar.h) and
+ * its own addresses of functions. It asks the primary (mp.h) for operations that need verbs. The
+ * primary creates and destroys queues, and tells the secondaries. One thread of one process polls a
+ * queue.
  *
  *     attached ── start ──> bursts, doorbells mapped ── stop ──> bursts that do nothing
  *              the port is closed, or the primary ends ──> that, and RTE_ETH_EVENT_INTR_RMV
@@ -25,9 +26,9 @@ struct rte_flow_ops;
 
 /** @return 0, or -ENODEV when the primary has no such port; logged. */
 int mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops);
-/** Forget the port here; the primary's goes on. */
+/** Detach the port from this process; it continues in the primary. */
 int mdv_secondary_remove(struct rte_vdev_device *vdev);
-/** What processes with the same build of the driver agree in. */
+/** A number that differs if another build of the driver has other layouts of shared structures. */
 uint64_t mdv_secondary_layout(void);
 
 /** ethdev dev_close, is_removed, link_update, flow_ops_get of a secondary process. */

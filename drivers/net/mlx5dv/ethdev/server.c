@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A row a question of the secondary processes. */
+/* Serves the requests of secondary processes: one row for each kind. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@
 #include "state/port.h"
 #include "state/port_list.h"
 
-/** Told to those that attach: it becomes readable when this process ends. -1: there is none. */
+/** Given to processes that attach: it becomes readable when this process ends. -1: none. */
 static int pidfd = -1;
 
 static int
@@ -56,7 +56,7 @@ find_memory(struct mdv_port *port, struct mdv_mp_message *message,
 {
 	struct mdv_mr_range range;
 
-	/* An mbuf that is not in shared memory is nothing to look into. */
+	/* An mbuf outside of shared memory cannot be read here. */
 	if (rte_mem_virt2memseg_list(message->memory.mbuf) == NULL ||
 		!mdv_mr_find(port->mr, message->memory.addr, message->memory.mbuf, &range))
 		return -EFAULT;
@@ -72,7 +72,7 @@ forget_pool(struct mdv_port *port, struct mdv_mp_message *message,
 	return 0;
 }
 
-/** @return NULL: there is none, or nobody is served now. */
+/** @return the queue; NULL: no such queue, or requests are refused now. */
 static struct mdv_rxq *
 served_rxq(const struct mdv_port *port, uint16_t idx)
 {
@@ -81,7 +81,7 @@ served_rxq(const struct mdv_port *port, uint16_t idx)
 	return port->primary.serves && idx < data->nb_rx_queues ? data->rx_queues[idx] : NULL;
 }
 
-/** The same. */
+/** As served_rxq(). */
 static struct mdv_txq *
 served_txq(const struct mdv_port *port, uint16_t idx)
 {
@@ -121,7 +121,7 @@ recreate_rx(struct mdv_port *port, struct mdv_mp_message *message,
 
 	if (rxq == NULL || port->dev->data->rx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
-	/* Asked twice? */
+	/* A repeated request may find the queue recreated. */
 	return mdv_rxq_is_broken(rxq) ? mdv_recover_rx_now(rxq) : 0;
 }
 
@@ -196,6 +196,7 @@ mdv_server_listen(void)
 {
 	if (pidfd < 0)
 		pidfd = syscall(SYS_pidfd_open, getpid(), 0);
-	/* Registering memory may have to wait for who allocates it, who waits for messages. */
+	/* Handle each message in a thread of its own: registering memory may wait for a thread that
+	 * allocates memory, and that thread waits for the message thread. */
 	return mdv_mp_listen(handle, true);
 }

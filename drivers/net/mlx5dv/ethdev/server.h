@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the primary process does for the secondary ones: the verbs objects are its own, so it
- * registers memory, recovers queues and prints rules when they ask.
+ * Requests of secondary processes to the primary: it owns the verbs objects, so it registers
+ * memory, recovers queues and prints rules for them.
  */
 #ifndef MDV_SERVER_H
 #define MDV_SERVER_H

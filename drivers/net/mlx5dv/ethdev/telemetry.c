@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Telemetry's commands: parameters, the ports there are, and what each command tells. */
+/* Telemetry commands: parses their parameters, finds the port, and shows its data. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -20,17 +20,17 @@
 #include "state/port.h"
 #include "state/port_list.h"
 
-/** Entries of an answer: more do not fit telemetry's 16 KB. */
+/** Entries of an answer: more do not fit in telemetry's 16 KB. */
 #define NB_ENTRIES 32
 
-/** Those entries of a list that an answer has: NB_ENTRIES, from number first on. */
+/** The part of a list that an answer shows: NB_ENTRIES entries from number first on. */
 struct page {
 	struct rte_tel_data *entries; /**< by number */
 	uint32_t first;
-	uint32_t nb; /**< that came by so far */
+	uint32_t nb; /**< entries of the list seen so far */
 };
 
-/** @return room for what is to be told of this one, NULL: not in this answer. */
+/** @return a dictionary for this entry; NULL: it is not on this page, or there is no memory. */
 static struct rte_tel_data *
 page_entry(struct page *page, uint32_t number)
 {
@@ -49,7 +49,7 @@ page_entry(struct page *page, uint32_t number)
 	return entry;
 }
 
-/** @return where to add to, an empty dictionary @p name in @p data; NULL without memory. */
+/** @return a new empty dictionary @p name in @p data; NULL: no memory. */
 static struct rte_tel_data *
 add_dict(struct rte_tel_data *data, const char *name)
 {
@@ -99,7 +99,7 @@ show_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_dat
 	return 0;
 }
 
-/** A queue's verbs objects may go at any time: only what the queue itself has is looked at. */
+/** A queue's verbs objects may be destroyed at any time, so read only the queue's own fields. */
 static void
 show_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
 {
@@ -152,7 +152,7 @@ show_queues(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 	return 0;
 }
 
-/** Names of items or actions, as far as telemetry takes a text. */
+/** Names of items or actions, cut to telemetry's longest text. */
 struct names {
 	char text[RTE_TEL_MAX_STRING_LEN];
 	size_t length;
@@ -271,7 +271,7 @@ static const struct command {
 };
 /* clang-format on */
 
-/** Take a number of digits only. @return what is behind it, NULL: there is none */
+/** Parse a number of digits only. @return the text behind it; NULL: no such number. */
 static const char *
 take_number(const char *text, uint32_t *number)
 {
@@ -288,7 +288,7 @@ take_number(const char *text, uint32_t *number)
 	return end;
 }
 
-/** "PORT" or "PORT,FIRST". */
+/** Parse "PORT" or "PORT,FIRST". */
 static bool
 parse(const char *params, bool has_first, uint32_t *port_id, uint32_t *first)
 {
@@ -300,7 +300,7 @@ parse(const char *params, bool has_first, uint32_t *port_id, uint32_t *first)
 	return rest != NULL && *rest == '\0';
 }
 
-/** Telemetry answers null to a negative number. */
+/** Handle a command. After a negative return telemetry answers null. */
 static int
 handle(const char *name, const char *params, struct rte_tel_data *data)
 {
@@ -348,7 +348,7 @@ handle_list(
 	return 0;
 }
 
-/** Telemetry has no way to take a command back, so they are the process's, ports or not. */
+/** Telemetry cannot unregister a command, so register all once, with or without ports. */
 RTE_INIT(mdv_telemetry_register)
 {
 	unsigned int i;

@@ -13,16 +13,16 @@
 #include "netdev.h"
 #include "state/port.h"
 
-/** Bytes of a module's memory; the largest that the kernel names has 640. */
+/** Longest EEPROM to allocate for, bytes; the largest that linux/ethtool.h names has 640. */
 #define EEPROM_MAX (1u << 20)
 
-/** Linux's numbers of modules are ethdev's. */
+/** ethdev's module types have Linux's numbers. */
 static_assert(RTE_ETH_MODULE_SFF_8079 == ETH_MODULE_SFF_8079, "a module's type");
 static_assert(RTE_ETH_MODULE_SFF_8472 == ETH_MODULE_SFF_8472, "a module's type");
 static_assert(RTE_ETH_MODULE_SFF_8636 == ETH_MODULE_SFF_8636, "a module's type");
 static_assert(RTE_ETH_MODULE_SFF_8436 == ETH_MODULE_SFF_8436, "a module's type");
 
-/** Ask the netdev, and say why it does not answer. */
+/** Send an ethtool request to the netdev; log a failure. */
 static int
 ask(const struct rte_eth_dev *dev, void *command, const char *what)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What only the netdev beside the port knows of the cable: pause frames, and the module it is
- * plugged into. All of it is the port's, Linux's as well as ours.
+ * Flow control and module EEPROM, by ethtool ioctls on the port's netdev. A setting applies to the
+ * port as a whole, to Linux's traffic as well.
  */
 #ifndef MDV_ETHTOOL_H
 #define MDV_ETHTOOL_H
@@ -12,8 +12,8 @@
 
 /**
  * ethdev flow_ctrl_get, flow_ctrl_set, get_module_info, get_module_eeprom.
- * @return 0, -ENOTSUP without a netdev or one that does not offer it, -EINVAL, another refusal of
- * the kernel's; logged, and nothing was changed
+ * @return 0; -ENOTSUP: no netdev, or the netdev does not support it; -EINVAL or another errno of
+ * the kernel. A failure is logged and changes nothing.
  */
 int mdv_ethtool_flow_ctrl_get(struct rte_eth_dev *dev, struct rte_eth_fc_conf *conf);
 int mdv_ethtool_flow_ctrl_set(struct rte_eth_dev *dev, struct rte_eth_fc_conf *conf);

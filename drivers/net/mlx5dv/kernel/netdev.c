@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the kernel about the netdev beside the port, by ioctl. */
+/* Queries and sets the port's netdev, by ioctl. */
 #include <errno.h>
 #include <net/if.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 
 #include "netdev.h"
 
-/** Words of a link mode mask that the kernel may ask for; it uses 4 today. */
+/** Longest link mode mask that the kernel may ask for, in words; it uses 4 today. */
 #define LINK_MODE_WORDS 32
 
 /**
- * One request on a socket of its own: these are rare and the namespace may change between them.
+ * Open a socket for one request: requests are rare, and the namespace may change between them.
  *
- * @param ifr leaves with the name that the netdev has now
+ * @param ifr in the end has the netdev's current name
  */
 static int
 request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
@@ -88,7 +88,7 @@ mdv_netdev_set_mtu(unsigned int ifindex, uint16_t mtu)
 	ret = request(ifindex, SIOCSIFMTU, &ifr);
 	if (ret != 0)
 		return ret;
-	/* Where it cannot be read the kernel's word must do. */
+	/* If the MTU cannot be read back, trust the kernel's success. */
 	return mdv_netdev_get_mtu(ifindex, &now) == 0 && now != mtu ? -EAGAIN : 0;
 }
 
@@ -171,7 +171,7 @@ mdv_netdev_get_speed(unsigned int ifindex, uint32_t *speed_mbps)
 	} link = { .head.cmd = ETHTOOL_GLINKSETTINGS };
 	int ret;
 
-	/* The first round only tells, as a negative number, how many words the kernel has. */
+	/* The first request only returns how many words the kernel has, as a negative number. */
 	ret = mdv_netdev_ethtool(ifindex, &link);
 	if (ret != 0)
 		return ret;

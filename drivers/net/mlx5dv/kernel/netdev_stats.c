@@ -12,13 +12,13 @@
 #include "netdev.h"
 #include "netdev_stats.h"
 
-/** More than any driver has: mlx5e has some 40 a channel, and some 1000 besides. */
+/** More than any driver has: mlx5e has some 40 a channel and some 1000 others. */
 #define NB_STATS_MAX 65536u
 
 /**
- * Memory that ends at a page which nobody may write. The kernel asks for the number of statistics
- * anew in each ioctl and copies as many as there are then, whatever the caller has room for
- * (net/ethtool/ioctl.c): where they have become more it shall fail.
+ * Memory that ends at an inaccessible page. In each ioctl the kernel asks its driver again how many
+ * statistics there are and copies that many, whatever room the caller has (net/ethtool/ioctl.c). If
+ * there are more than before, the copy runs into that page and the ioctl fails with EFAULT.
  */
 struct guarded {
 	uint8_t *map;
@@ -73,7 +73,7 @@ count(unsigned int ifindex, uint32_t *nb)
 	return 0;
 }
 
-/** Ask, and see that the answer is about as many as were counted. */
+/** Send the request; check that the answer has as many statistics as were counted. */
 static int
 ask(unsigned int ifindex, void *command, const uint32_t *nb_answered, uint32_t nb)
 {

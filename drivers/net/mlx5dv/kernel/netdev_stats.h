@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-/** @p name ends with 0 and lives as long as the call. */
+/** @p name ends with 0 and is valid during the call. */
 typedef void (*mdv_netdev_stats_each_t)(const char *name, uint64_t value, void *arg);
 
 /**
- * Read them all at one time and show each.
+ * Read all statistics at one time and call @p each for every one.
  *
- * @return 0, -ENODEV without netdev, -EOPNOTSUPP when it has none, -EAGAIN when others came while
- * they were read, another negative errno; nothing was shown then.
+ * @return 0; -ENODEV: no netdev; -EOPNOTSUPP: it has no statistics; -EAGAIN: their number changed
+ * during the call; another negative errno. After a failure @p each was not called.
  */
 int mdv_netdev_stats_read(unsigned int ifindex, mdv_netdev_stats_each_t each, void *arg);
 

@@ -13,7 +13,7 @@
 #include "netlink.h"
 #include "state/port.h"
 
-/** A message longer than that is cut; what is looked at is in its beginning. */
+/** A longer message is cut; only its beginning is read. */
 #define MESSAGE_BYTES 8192
 
 int
@@ -39,7 +39,8 @@ mentions(const struct nlmsghdr *message, size_t length, unsigned int ifindex)
 
 	if (length < NLMSG_LENGTH(sizeof(*link)))
 		return false;
-	/* Bridges and others send messages of this type with fewer attributes: no matter. */
+	/* Messages of this type from bridges and others have fewer attributes; none is read here.
+	 */
 	return (message->nlmsg_type == RTM_NEWLINK || message->nlmsg_type == RTM_DELLINK) &&
 		link->ifi_index == (int)ifindex;
 }
@@ -51,7 +52,7 @@ mdv_netlink_read(int fd, unsigned int ifindex)
 	bool is_news = false;
 	ssize_t length;
 
-	/* One notification a datagram; when some did not fit, recv() fails once with ENOBUFS. */
+	/* One notification a datagram. After an overflow recv() fails once with ENOBUFS. */
 	do {
 		length = recv(fd, message, sizeof(message), MSG_DONTWAIT);
 		is_news |= length < 0 ? errno == ENOBUFS
@@ -60,7 +61,7 @@ mdv_netlink_read(int fd, unsigned int ifindex)
 	return is_news;
 }
 
-/** @return whether it is here. */
+/** Follow the netdev's name, and its removal. @return whether the netdev exists. */
 static bool
 look_for_it(struct mdv_port *port)
 {
@@ -72,7 +73,7 @@ look_for_it(struct mdv_port *port)
 		MDV_LOG(WARNING,
 			"port %u: netdev %s is gone, deleted or moved to another network namespace: the port goes on without it, until it is reset or probed anew",
 			port->dev->data->port_id, device->ifname);
-		/* If one comes with this index, who knows whether it is the same? */
+		/* A later netdev with this index may be another one, so forget the index. */
 		device->ifindex = 0;
 		device->ifname[0] = '\0';
 		return false;
@@ -95,7 +96,7 @@ mdv_netlink_look(struct mdv_port *port, uint16_t *mtu)
 		mdv_netdev_get_mtu(port->device.ifindex, mtu) != 0 || *mtu == before ||
 		!port->started)
 		return;
-	/* Equal: the port has set it. */
+	/* Equal MTUs: the port itself has set the netdev's. */
 	if (*mtu < port->mtu)
 		MDV_LOG(WARNING,
 			"port %u: netdev %s has an MTU of %u now, and the port one of %u: the device drops what is longer than %u until the port's MTU is set or the port is started again",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What Linux tells of the netdev beside a port while it happens: RTM_NEWLINK and its like.
+ * Linux's notifications about the port's netdev: RTM_NEWLINK and RTM_DELLINK.
  *
- * A message is a reason to look, no more: they can be lost, and tell of edges. Looking is by
- * requests (netdev.h), so that all is as it is now.
+ * A notification only triggers a look: notifications can be lost, and each describes one change.
+ * The look sends requests (netdev.h), so it sees the current state.
  */
 #ifndef MDV_NETLINK_H
 #define MDV_NETLINK_H
@@ -14,13 +14,14 @@
 
 struct mdv_port;
 
-/** @return a non-blocking socket that hears of netdevs of this namespace, or a negative errno. */
+/** @return a non-blocking socket with the notifications of this namespace, or a negative errno. */
 int mdv_netlink_open(void);
-/** Read all there is. @return whether @p ifindex was among it, or may have been. */
+/** Read all notifications. @return whether one, or maybe a lost one, was about @p ifindex. */
 bool mdv_netlink_read(int fd, unsigned int ifindex);
 /**
- * Look for what somebody has done to the netdev since @p mtu was its MTU, and log it: a new name,
- * that it is gone (the port is without one from then on), another MTU than a running port has.
+ * Look for changes of the netdev and log them: a new name; its removal, after which the port has no
+ * netdev; an MTU that differs from that of a running port.
+ * @param[in,out] mtu the netdev's MTU at the last look
  */
 void mdv_netlink_look(struct mdv_port *port, uint16_t *mtu);
 

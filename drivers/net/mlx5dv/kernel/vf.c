@@ -20,8 +20,8 @@
 
 #define PATH_BYTES (2 * IBV_SYSFS_PATH_MAX)
 
-/** PCI ids of virtual functions (rdma-core's libmlx5, hca_table): what is left to go by in a guest,
- * which has no physical function. */
+/** PCI ids of virtual functions (rdma-core's libmlx5, hca_table): a guest, which does not see the
+ * physical function, recognises a VF by its id only. */
 static const unsigned int vf_parts[] = { 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3 };
 
 static bool
@@ -43,7 +43,7 @@ has_vf_id(const struct mdv_device *device)
 	return found;
 }
 
-/** The number in the name of the physical function's link that leads back to the device. */
+/** Find the VF's number: the link physfn/virtfn<number> leads back to the device. */
 static bool
 find_number(const struct mdv_device *device, unsigned int *number)
 {
@@ -70,7 +70,7 @@ find_number(const struct mdv_device *device, unsigned int *number)
 	return found;
 }
 
-/** MLNX_OFED's: lines of "Name : value" (mlx5_core sriov_sysfs.c, config_show). */
+/** Read MLNX_OFED's file: lines of "Name : value" (mlx5_core sriov_sysfs.c, config_show). */
 static bool
 read_config(const struct mdv_device *device, struct mdv_vf *vf)
 {
@@ -98,7 +98,7 @@ read_config(const struct mdv_device *device, struct mdv_vf *vf)
 	return nb_found == 2;
 }
 
-/** Linux's: the netdev of the physical function, if it is in this namespace. */
+/** Ask upstream Linux by the physical function's netdev, if that is in this namespace. */
 static bool
 ask_netdev(const struct mdv_device *device, struct mdv_vf *vf)
 {

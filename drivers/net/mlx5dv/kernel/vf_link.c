@@ -18,8 +18,8 @@
 /** 127 functions of a few hundred bytes each. */
 #define ANSWER_BYTES 65536
 
-/** @return the first attribute of @p type in @p length bytes, or NULL. The length is signed: behind
- * the last attribute, which need not be padded, it is less than 0. */
+/** @return the first attribute of @p type in @p length bytes, or NULL. The length is signed because
+ * it becomes negative behind a last attribute without padding. */
 static const struct rtattr *
 find(const struct rtattr *attr, int length, unsigned short type)
 {
@@ -29,7 +29,7 @@ find(const struct rtattr *attr, int length, unsigned short type)
 	return NULL;
 }
 
-/** @return whether a function's settings, all of which begin with its number, have @p type. */
+/** Get one setting of a VF; its attribute begins with the VF's number. @return whether found. */
 static bool
 get_setting(const struct rtattr *info, unsigned short type, unsigned int number, bool *setting)
 {
@@ -41,7 +41,7 @@ get_setting(const struct rtattr *info, unsigned short type, unsigned int number,
 	if (attr == NULL || RTA_PAYLOAD(attr) < sizeof(found))
 		return false;
 	memcpy(&found, RTA_DATA(attr), sizeof(found));
-	/* UINT32_MAX: the driver of the physical function does not tell. */
+	/* UINT32_MAX: the physical function's driver does not report the setting. */
 	if (found.vf != number || found.setting > 1)
 		return false;
 	*setting = found.setting == 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The settings of virtual functions as the kernel tells them of the physical one's netdev.
- */
+/** @file Settings of virtual functions, by rtnetlink from the physical function's netdev. */
 #ifndef MDV_VF_LINK_H
 #define MDV_VF_LINK_H
 
@@ -9,8 +8,8 @@
 struct mdv_vf;
 
 /**
- * Ask for function vf->number of the netdev @p ifindex, and fill in what it may.
- * @return 0, -ENOENT when it is not told, or another negative errno.
+ * Ask the netdev @p ifindex for the settings of virtual function vf->number.
+ * @return 0; -ENOENT: the answer lacks them; another negative errno.
  */
 int mdv_vf_link_ask(unsigned int ifindex, struct mdv_vf *vf);
 /** Read the answer, an RTM_NEWLINK message of @p length bytes. @return as mdv_vf_link_ask. */

@@ -15,12 +15,12 @@
 #include "mp.h"
 
 #define NAME "net_mlx5dv"
-/** How long a process is waited for that does not answer. */
+/** How long to wait for a process that does not answer. */
 static const struct timespec request_timeout = { .tv_sec = 5 };
 
 static_assert(sizeof(struct mdv_mp_message) <= RTE_MP_MAX_PARAM_LEN, "room for it");
 
-/** A message that came in, left to a thread of its own. */
+/** A received message, for a thread of its own. */
 struct incoming {
 	struct mdv_mp_message message;
 	struct mdv_mp_fds got;
@@ -32,7 +32,7 @@ static struct {
 	bool waits;
 } listener;
 
-/** EAL has one question of a name under way, and refuses a second; threads may have one each. */
+/** EAL refuses a second request of one name while the first is pending, so threads take turns. */
 static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void
@@ -55,7 +55,7 @@ close_fds(const int *fds, int nb)
 		close(fds[nb]);
 }
 
-/** @return 0, -EPROTO: it is none of ours, and its descriptors are closed */
+/** @return 0; -EPROTO: not a message of this build of the driver, its descriptors are closed. */
 static int
 unpack(const struct rte_mp_msg *msg, struct mdv_mp_message *message, struct mdv_mp_fds *fds)
 {
@@ -92,7 +92,7 @@ take_aside(void *arg)
 	return NULL;
 }
 
-/** rte_mp's; @p peer is a path. */
+/** An rte_mp_t; @p peer is the path of the sender's socket. */
 static int
 take(const struct rte_mp_msg *msg, const void *peer)
 {
@@ -182,7 +182,7 @@ mdv_mp_ask_recovery(enum mdv_mp_kind kind, uint16_t port_id, uint16_t idx, uint8
 
 	int ret;
 
-	/* Doing it twice is harmless, unlike a burst while it is done. */
+	/* Recovering twice is harmless; a burst during recovery is not. */
 	do {
 		ret = mdv_mp_ask(&message, NULL);
 	} while (ret == -ETIMEDOUT);

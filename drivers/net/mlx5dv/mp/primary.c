@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the primary process tells the others. */
+/* Messages of the primary process to the secondary ones. */
 #include <ethdev_driver.h>
 
 #include "mp.h"
@@ -19,7 +19,7 @@ mdv_primary_tell_doorbells(const struct mdv_port *port)
 	mdv_mp_tell(&message, &fds);
 }
 
-/** @return whether there are any to be told. */
+/** @return whether a secondary process has the port attached. */
 static bool
 set_serves(struct mdv_port *port, bool serves)
 {
@@ -61,7 +61,7 @@ mdv_primary_stop(struct mdv_port *port)
 		.port_id = port->dev->data->port_id,
 	};
 
-	/* Those who are in the middle of it first; then none is served any more. */
+	/* Serve secondaries until all have stopped; then refuse their requests. */
 	if (set_serves(port, true))
 		mdv_mp_tell(&message, NULL);
 	set_serves(port, false);

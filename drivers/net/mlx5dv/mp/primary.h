@@ -8,15 +8,15 @@
 
 struct mdv_port;
 
-/** The queues are what they will be: the port is started. */
+/** Call when all queues exist: the port is started. */
 void mdv_primary_start(struct mdv_port *port);
-/** Send queues of a running port have others now. */
+/** Call when send queues of a running port have got other doorbells. */
 void mdv_primary_doorbells(struct mdv_port *port);
 /** The same, by a caller that holds the port (port_list.h). */
 void mdv_primary_tell_doorbells(const struct mdv_port *port);
-/** Before any queue goes: nobody polls them any more when this returns, or did so already. */
+/** Call before any queue is destroyed: when it returns, no secondary process polls them. */
 void mdv_primary_stop(struct mdv_port *port);
-/** The port is closed. */
+/** Call when the port is being closed. */
 void mdv_primary_close(struct mdv_port *port);
 
 #endif /* MDV_PRIMARY_H */

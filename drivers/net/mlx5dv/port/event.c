@@ -19,7 +19,7 @@
 #include "queue/rx/rxq_ring.h"
 #include "state/port.h"
 
-/** What some events ask for. */
+/** What to do after a batch of events. */
 struct pending {
 	bool link;
 	bool fatal;
@@ -62,7 +62,7 @@ event_row_of(enum ibv_event_type type)
 	return NULL;
 }
 
-/** Say it once a queue and start of the port. @return whether it is to be said. */
+/** Each event type is logged once per queue and port start. @return whether this is the first. */
 static bool
 is_first(uint32_t *logged, enum ibv_event_type type)
 {
@@ -113,8 +113,8 @@ handle_txq(struct mdv_port *port, const struct ibv_async_event *event, const str
 }
 
 /**
- * Verbs waits with the destruction of an object until its events are acknowledged, so the object is
- * still there, and whoever destroys it must not hold the lock meanwhile.
+ * ibv_destroy_*() blocks until all events of the object are acknowledged, so the object still
+ * exists here. The thread that destroys it must not hold queues.lock.
  */
 static void
 handle_queue(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
@@ -153,7 +153,7 @@ take(struct mdv_port *port, const struct ibv_async_event *event, struct pending 
 
 static void handle(void *arg);
 
-/** Read them all; the descriptor is non-blocking. */
+/** Read all pending events; the descriptor is non-blocking. */
 static void
 take_all(struct mdv_port *port, struct pending *pending)
 {
@@ -165,14 +165,14 @@ take_all(struct mdv_port *port, struct pending *pending)
 	}
 	if (errno == EAGAIN || errno == EINTR)
 		return;
-	/* So it is when the kernel has taken the device away. It would be so for ever. */
+	/* The kernel has removed the device: reading fails from now on, so stop listening. */
 	MDV_LOG(ERR, "port %u: cannot read the device's events: %s", port->dev->data->port_id,
 		strerror(errno));
 	rte_intr_callback_unregister_pending(port->event.handle, handle, port, NULL);
 	pending->fatal = true;
 }
 
-/** @return whether the link is another than the application was told. */
+/** @return whether the link differs from the state that the application knows. */
 static bool
 update_link(struct mdv_port *port)
 {
@@ -188,7 +188,7 @@ update_link(struct mdv_port *port)
 	return true;
 }
 
-/** @return whether this is new. */
+/** @return whether the port was not yet removed. */
 static bool
 set_removed(struct mdv_port *port)
 {
@@ -213,15 +213,15 @@ handle(void *arg)
 	take_all(port, &pending);
 	removed = pending.fatal && set_removed(port) && conf.rmv;
 	changed = (pending.link || pending.fatal) && update_link(port) && conf.lsc;
-	/* The port may be closed in the callback: nothing of it is touched behind that. So there is
-	 * one, and that a device is gone says more. */
+	/* The application may close the port in the callback, so nothing touches the port
+	 * afterwards and only one event is raised; removal is the more important one. */
 	if (removed)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
 	else if (changed)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 
-/** Linux has something to say of netdevs. */
+/** The netlink socket has notifications. */
 static void
 handle_netdev(void *arg)
 {
@@ -231,12 +231,12 @@ handle_netdev(void *arg)
 	if (!mdv_netlink_read(rte_intr_fd_get(port->event.netdev), port->device.ifindex))
 		return;
 	mdv_netlink_look(port, &port->event.netdev_mtu);
-	/* As above. */
+	/* The callback comes last, as in handle(). */
 	if (update_link(port) && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 
-/** @param listener where the handle is kept: the callback may come at once */
+/** @param[out] listener set before the callback is registered, which may run at once */
 static int
 listen_on(struct rte_intr_handle **listener, int fd, rte_intr_callback_fn callback,
 	struct mdv_port *port)
@@ -261,15 +261,15 @@ static void
 stop_listening(
 	struct rte_intr_handle *listener, rte_intr_callback_fn callback, struct mdv_port *port)
 {
-	/* In the handler EAL cannot let go of it, which the other call would wait for: it does so
-	 * behind the handler. */
+	/* In the handler itself, EAL unregisters it after the handler returns; the synchronous call
+	 * would wait for that for ever. */
 	if (!rte_thread_is_intr() ||
 		rte_intr_callback_unregister_pending(listener, callback, port, NULL) <= 0)
 		rte_intr_callback_unregister_sync(listener, callback, port);
 	rte_intr_instance_free(listener);
 }
 
-/** What Linux does to the netdev is heard of, if there is one. */
+/** Listen to netlink notifications, if the port has a netdev. */
 static void
 listen_to_netdev(struct mdv_port *port)
 {
@@ -294,7 +294,7 @@ mdv_event_install(struct mdv_port *port)
 	struct rte_eth_dev_data *data = port->dev->data;
 	int ret;
 
-	/* Whatever changes from here on, there will be an event of it. */
+	/* Query the link before listening: an event reports each later change. */
 	mdv_link_update(port->dev, 0);
 	port->event.up = data->dev_link.link_status == RTE_ETH_LINK_UP;
 	listen_to_netdev(port);
@@ -336,7 +336,7 @@ mdv_event_start(struct mdv_port *port)
 		txq->logged = txq->logged_syndromes = 0;
 	pthread_mutex_unlock(&port->queues.lock);
 	port->event.other_logged = false;
-	/* ethdev does it for those who do not ask for events. */
+	/* Without lsc ethdev itself updates the link when the port starts. */
 	if (port->dev->data->dev_conf.intr_conf.lsc)
 		mdv_link_update(port->dev, 0);
 }

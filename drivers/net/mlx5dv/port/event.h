@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What happens to a port by itself: link, removal, queues that broke, the netdev beside it.
+ * Events of a port: link changes, removal, broken queues, changes of its netdev.
  *
  *     verbs async fd ──┬─ EAL's interrupt thread ── RTE_ETH_EVENT_INTR_LSC, INTR_RMV, the log
  *     netlink socket ──┘
  *
- * In the primary process only. An application is told of states, not of edges: of a link that goes
- * down and up again before anybody looked it hears nothing.
+ * In the primary process only. The application gets states, not edges: a link that goes down and up
+ * again before the interrupt thread looks raises no event.
  */
 #ifndef MDV_EVENT_H
 #define MDV_EVENT_H
@@ -20,17 +20,18 @@ struct mdv_port;
 struct rte_intr_handle;
 
 /**
- * Listen from now on; dev->data->dev_flags say so afterwards. A port that cannot (logged) works all
- * the same.
+ * Start to listen, and set dev->data->dev_flags accordingly. A port that cannot listen (logged)
+ * still works.
  */
 void mdv_event_install(struct mdv_port *port);
 /**
- * Nothing is handled any more when this returns, but for the handler it is called from, if so: an
- * application may close the port in its callback. Twice, or without mdv_event_install(), is
- * nothing.
+ * Stop listening. When this returns no handler runs, except the one that it is called from: an
+ * application may close the port in its callback. A second call, or one without
+ * mdv_event_install(), does nothing.
  */
 void mdv_event_remove(struct mdv_port *port);
-/** The port starts: what breaks is news again, and the link is looked at where events tell it. */
+/** Call when the port starts: failures are logged again, and the link is queried if the application
+ * has asked for link events. */
 void mdv_event_start(struct mdv_port *port);
 /** ethdev is_removed. */
 int mdv_event_is_removed(struct rte_eth_dev *dev);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The link: the device's port, as far as the netdev is up. */
+/* The link is up if the verbs device port and the netdev are. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "link.h"
 #include "state/port.h"
 
-/** A tenth of a second, this many times, is how long a waiting link query waits. */
+/** A waiting link query looks this many times more, a tenth of a second apart. */
 #define LINK_TRIES    10
 #define LINK_PAUSE_US 100000
 
@@ -29,10 +29,10 @@ mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed)
 	ret = mdv_device_query_link(&port->device, up, speed);
 	if (ret != 0)
 		return ret;
-	/* A netdev that is down takes the port down with it, if not at the same moment. */
+	/* A netdev that is set down takes the port down, but maybe a moment later. */
 	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
 		*up &= is_netdev_up;
-	/* verbs has no code for 1 Gb/s and says 2.5: the netdev knows. */
+	/* Verbs has no code for 1 Gb/s and reports 2.5: ask the netdev. */
 	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
 		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
 		netdev_speed == RTE_ETH_SPEED_NUM_1G)
@@ -57,7 +57,7 @@ mdv_link_update(struct rte_eth_dev *dev, int wait)
 		usleep(LINK_PAUSE_US);
 		ret = mdv_link_query(port, &up, &speed);
 	}
-	/* Not known, it is what it was. */
+	/* If the query fails, the link status stays as it was. */
 	if (ret != 0)
 		return ret;
 	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;

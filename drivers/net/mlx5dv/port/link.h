@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The port's link. In the primary process only, as it asks verbs. */
+/** @file The port's link, by verbs: in the primary process only. */
 #ifndef MDV_LINK_H
 #define MDV_LINK_H
 
@@ -12,7 +12,7 @@ struct mdv_port;
 
 /**
  * @param[out] speed in Mbit/s
- * @return 0, or a negative errno: it is not known, and nothing is set
+ * @return 0, or a negative errno: the link is unknown, and nothing is set
  */
 int mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed);
 /** ethdev link_update. */

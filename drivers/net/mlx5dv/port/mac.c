@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses and receive modes: change the port's state, let the default rules follow, or put it
- * back. */
+/* Changes addresses and receive modes in the port's state, updates the default rules by it, and on
+ * a failure restores the state. */
 #include <errno.h>
 #include <net/if.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "mac.h"
 #include "state/port.h"
 
-/** The MAC address in an EUI-64 interface identifier (RFC 4291 appendix A): ff:fe in its middle,
- * one bit over. */
+/** Get the MAC address from an EUI-64 interface identifier (RFC 4291 appendix A), which has ff:fe
+ * in the middle and the universal/local bit inverted. */
 static int
 mac_of_gid(const union ibv_gid *gid, struct rte_ether_addr *mac)
 {
@@ -65,7 +65,7 @@ mdv_mac_init(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/** The switch in front of a virtual function knows one address. */
+/** Warn if the switch in front of a virtual function does not know the address: it knows one. */
 static void
 warn_of_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
 {
@@ -113,7 +113,7 @@ mdv_mac_remove(struct rte_eth_dev *dev, uint32_t idx)
 	if (idx >= MDV_MAC_MAX)
 		return;
 	memset(&dev->data->mac_addrs[idx], 0, sizeof(dev->data->mac_addrs[idx]));
-	/* ethdev forgets the address in any case; a failure is logged where it happens. */
+	/* ethdev forgets the address in any case; the failing function logs a failure. */
 	mdv_flow_default_update(mdv_port(dev));
 }
 
@@ -152,8 +152,8 @@ mdv_mac_set_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32
 }
 
 /**
- * The switch in front of a virtual function goes by the netdev's modes, not by rules. On another
- * port the netdev's are its own affair.
+ * The switch in front of a virtual function obeys the netdev's modes, not rules, so the netdev's
+ * mode follows the port's. On other ports the netdev's modes are left alone.
  */
 static void
 netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
@@ -175,7 +175,7 @@ netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 			dev->data->port_id, port->device.ifname, strerror(-ret));
 	else if (!on)
 		port->netdev_flags &= ~flag;
-	else if (before == 0) /* else somebody else's wish, who will take it back */
+	else if (before == 0) /* a flag that was set before belongs to someone else */
 		port->netdev_flags |= flag;
 }
 
@@ -189,8 +189,8 @@ mdv_mac_release(struct mdv_port *port)
 	port->netdev_flags = 0;
 }
 
-/* ethdev sets these two flags after the operation; the rules are computed from them, so set them
- * before. */
+/* The default rules are computed from these two flags, so the driver sets them before it updates
+ * the rules; ethdev sets them again after the operation. */
 
 static int
 promiscuous_set(struct rte_eth_dev *dev, uint8_t on)

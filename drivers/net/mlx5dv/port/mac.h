@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Which addresses the port receives: MAC addresses, multicast list, promiscuous,
- * allmulticast. */
+/** @file The addresses that the port receives: MAC addresses, multicast list, promiscuous and
+ * allmulticast mode. */
 #ifndef MDV_MAC_H
 #define MDV_MAC_H
 
@@ -10,12 +10,12 @@
 
 struct mdv_port;
 
-/** At probe: the array and the first address, from the netdev or else from GID 0. @return 0 or a
- * negative errno. */
+/** At probe: allocate the array of addresses and set the first one, from the netdev or else from
+ * GID 0. @return 0 or a negative errno. */
 int mdv_mac_init(struct rte_eth_dev *dev);
-/** The netdev is what it was before the port asked for more than its own. */
+/** Reset the netdev's receive modes that this port has set. */
 void mdv_mac_release(struct mdv_port *port);
-/** ethdev operations; on failure port and device are as they were. */
+/** ethdev operations; after a failure port and device are unchanged. */
 int mdv_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
 int mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx, uint32_t pool);
 void mdv_mac_remove(struct rte_eth_dev *dev, uint32_t idx);

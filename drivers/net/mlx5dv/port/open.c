@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open, close, reset: the device under a port and all that does not depend on its configuration. */
+/* Opens, closes and resets the device and all else that does not depend on the configuration. */
 #include <ethdev_driver.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -90,7 +90,7 @@ mdv_open_close(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/** What the application has set and ethdev does not set anew: the rest is in dev->data. */
+/** Keep the application's settings that ethdev does not restore; dev->data has the others. */
 static void
 keep_settings(struct mdv_port *before, struct mdv_port *after)
 {
@@ -114,10 +114,10 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	after = rte_zmalloc_socket("mdv_port", sizeof(*after), 0, dev->data->numa_node);
 	if (after == NULL)
 		return -ENOMEM;
-	/* Who looks on sees one of the two. */
+	/* Observing threads see either the port before or the port after. */
 	mdv_port_list_remove(before);
 	mdv_event_remove(before);
-	/* All that may fail comes before anything is lost. */
+	/* Steps that may fail come first, while the old port is whole. */
 	dev->data->dev_private = after;
 	ret = mdv_open_port(dev, &before->config);
 	dev->data->dev_private = before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of a port, all of them or one at a time. */
+/* Starts and stops queues and keeps their states in ethdev. */
 #include <errno.h>
 
 #include <ethdev_driver.h>
@@ -55,7 +55,7 @@ mdv_queue_tx_stop(struct rte_eth_dev *dev, uint16_t idx)
 	return ret;
 }
 
-/** A port that starts chooses the bursts of the queues that it has by then. */
+/** A start selects the bursts of all queues; those of a queue set up later are selected here. */
 static bool
 is_running_ibv(const struct rte_eth_dev *dev)
 {
@@ -83,7 +83,7 @@ mdv_queue_tx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsi
 
 	if (ret == 0 && is_running_ibv(dev))
 		mdv_tx_ibv_burst_select(dev->data->tx_queues[idx]);
-	/* It may be in another page than that of the queue before it. */
+	/* The doorbell may be in another page than that of the previous queue. */
 	if (ret == 0 && mdv_port(dev)->started)
 		mdv_primary_doorbells(mdv_port(dev));
 	return ret;
@@ -135,7 +135,7 @@ mdv_queue_start_all(struct rte_eth_dev *dev)
 	return ret;
 }
 
-/** Tx first: packets that wait to be sent may lie in the memory that an Rx queue has registered. */
+/** Tx first: packets still to be sent may be in memory that an Rx queue has registered. */
 void
 mdv_queue_stop_all(struct rte_eth_dev *dev)
 {

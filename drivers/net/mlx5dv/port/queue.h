@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Queues of a port, all of them or one at a time: their objects, and their states as ethdev
- * keeps them. */
+/** @file Starts and stops the queues of a port, all or one at a time: their objects, and their
+ * states in ethdev. */
 #ifndef MDV_QUEUE_H
 #define MDV_QUEUE_H
 
 #include <rte_ethdev.h>
 
 /**
- * Make the objects of all queues, and start those that are not deferred. @return 0 or a negative
- * errno, logged: nothing is left.
+ * Create the objects of all queues, and start the queues that are not deferred.
+ * @return 0, or a negative errno, logged: no object is left
  */
 int mdv_queue_start_all(struct rte_eth_dev *dev);
-/** Undo it; no rule points at a queue any more. */
+/** Stop all queues and destroy their objects. No rule may point at a queue. */
 void mdv_queue_stop_all(struct rte_eth_dev *dev);
 
 /** ethdev rx_queue_setup, tx_queue_setup. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes broken queues of a running port anew. */
+/* Recreates broken queues of a running port. */
 #include <errno.h>
 
 #include <ethdev_driver.h>
@@ -22,7 +22,7 @@
 /** Longest pause between two tries. */
 #define PAUSE_MAX_MS 1000u
 
-/** Of a device that is gone nothing more is to be had. */
+/** A removed device cannot be recovered; a queue that failed waits until wait->until. */
 static bool
 is_time(const struct mdv_port *port, const struct mdv_recover_wait *wait)
 {
@@ -35,7 +35,7 @@ is_primary(void)
 	return rte_eal_process_type() == RTE_PROC_PRIMARY;
 }
 
-/** The port's own pointer to its ethdev is one of the primary process. */
+/** port->dev is a pointer of the primary process; a secondary takes its own ethdev by number. */
 static const struct rte_eth_dev_data *
 data_of(const struct mdv_port *port, uint16_t port_id)
 {
@@ -57,9 +57,10 @@ conclude(uint16_t port_id, const char *side, uint16_t idx, int ret, struct mdv_r
 		side, idx, rte_strerror(-ret), wait->ms);
 }
 
-/** Rules out, queue replaced, rules in. After a failure behind the first step rules are missing,
- * too, and all of it has to be done again. The new WQEs are as large as the old, whatever the MTU
- * is now: frames of the old one may be on their way, and a running queue goes back to it. */
+/** Remove the rules from the device, replace the queue, install the rules. If a later step fails,
+ * rules are missing as well, so the next try repeats all steps. The new WQEs keep the old size
+ * although the MTU may have changed: frames of the old MTU may still arrive, and a running queue
+ * may return to it. */
 static int
 replace_rx(struct mdv_port *port, struct mdv_rxq *rxq)
 {

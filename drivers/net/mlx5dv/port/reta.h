@@ -9,11 +9,12 @@
 
 struct mdv_port;
 
-/** Entries of the redirection table: a power of two that the device has, at most MDV_RETA_MAX. */
+/** Entries of the redirection table: a power of two within the device's limit and MDV_RETA_MAX. */
 uint16_t mdv_reta_size(const struct mdv_port *port);
-/** At configure: spread over all queues, take key and types. @return 0 or -EINVAL, logged. */
+/** At configure: spread the table over all queues, take key and types. @return 0, -EINVAL or
+ * -ENOTSUP, logged. */
 int mdv_reta_configure(struct rte_eth_dev *dev);
-/** ethdev operations; on failure port and device are as they were. */
+/** ethdev operations; after a failure port and device are unchanged. */
 int mdv_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size);
 int mdv_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size);
 int mdv_reta_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);

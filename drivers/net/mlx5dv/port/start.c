@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configure, start, stop: what is made in which order, and undone in reverse. */
+/* Configures, starts and stops a port: the order of the steps, and their undoing in reverse. */
 #include <errno.h>
 #include <string.h>
 
@@ -52,8 +52,8 @@ mdv_start_configure(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/** The netdev's MTU limits what the port lets in, and it must be up; without netdev there is no
- * such limit. */
+/** Raise the netdev's MTU, which limits the frames that the port receives, and set the netdev up.
+ * Without a netdev there is no such limit. */
 static int
 netdev_prepare(const struct rte_eth_dev *dev)
 {
@@ -66,7 +66,7 @@ netdev_prepare(const struct rte_eth_dev *dev)
 	ret = mdv_netdev_get_mtu(ifindex, &now);
 	if (ret == -ENODEV)
 		return 0;
-	/* Raised only: the kernel goes on using the port. */
+	/* Raise the MTU but never lower it: the kernel still uses the port. */
 	if (ret == 0 && now < port->mtu)
 		ret = mdv_netdev_set_mtu(ifindex, port->mtu);
 	if (ret != 0) {
@@ -117,7 +117,7 @@ mdv_start_start(struct rte_eth_dev *dev)
 	dev->data->scattered_rx = is_scattered(dev);
 	mdv_burst_select(dev);
 	mdv_burst_log(dev);
-	/* Traffic starts with the rules. */
+	/* Packets arrive as soon as rules are installed. */
 	mdv_stats_start(port);
 	ret = mdv_flow_start(port);
 	if (ret != 0)
@@ -163,7 +163,8 @@ mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 		if (ret != 0)
 			return ret;
 	}
-	/* First here: who hears of the netdev's new MTU knows whose wish it was. */
+	/* Set port->mtu first: the netlink handler compares it with the netdev's new MTU to tell
+	 * whether the change came from this port. */
 	port->mtu = mtu;
 	ret = mdv_netdev_set_mtu(port->device.ifindex, mtu);
 	if (ret != 0 && ret != -ENODEV) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums the queues' counters over their base; the device adds what it had no buffers for. */
+/* Sums the queues' counters since the reset, and adds the packets that found no buffer, which the
+ * device counts. */
 #include <ethdev_driver.h>
 #include <rte_cycles.h>
 
@@ -8,7 +9,7 @@
 #include "state/port.h"
 #include "stats.h"
 
-/** Milliseconds that a stop waits for a counter at most; Linux has 10. */
+/** Longest time that a stop waits for a counter to be current, in ms; Linux's lifespan is 10. */
 #define LIFESPAN_MAX 100u
 
 /** Read the terms while another thread may publish new ones. */
@@ -48,9 +49,9 @@ terms_write(struct mdv_missed *missed, const struct mdv_missed_terms *terms)
 }
 
 /**
- * What the port has missed since the last reset of the statistics; changes nothing. The terms are
- * read before the device's count: if a reset comes in between, the count is not below its base. If
- * the count cannot be read, the device is going away, and what earlier starts missed is known.
+ * Frames missed since the last reset of the statistics; changes nothing. Reads the terms before the
+ * device's count, so that the count is not below its base if a reset comes in between. If the count
+ * cannot be read, the device is being removed, and only the frames of earlier starts are known.
  */
 static uint64_t
 missed_frames(const struct mdv_port *port)
@@ -64,7 +65,7 @@ missed_frames(const struct mdv_port *port)
 	return terms.before + mdv_device_counted(terms.base, now);
 }
 
-/** The device's count as it is now becomes the base, and @p before precedes it. */
+/** Make the device's present count the base; @p before are the frames counted earlier. */
 static void
 begin_missed(struct mdv_port *port, uint64_t before)
 {
@@ -150,7 +151,7 @@ mdv_stats_reset(struct rte_eth_dev *dev)
 	struct mdv_port *port = mdv_port(dev);
 	uint16_t i;
 
-	/* The queues' own threads go on counting: what they have now becomes the base. */
+	/* Polling threads still count, so their counters are not cleared: they become the base. */
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		struct mdv_rxq *rxq = dev->data->rx_queues[i];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Basic and per-queue statistics: the queues count, a reset moves the base. */
+/** @file Basic and per-queue statistics. Counters only grow; a reset sets their base. */
 #ifndef MDV_STATS_H
 #define MDV_STATS_H
 
@@ -10,7 +10,7 @@
 
 struct mdv_port;
 
-/** Before rules send packets into the queues; after the queues are gone. */
+/** Call start before rules direct packets to the queues, stop when the queues are destroyed. */
 void mdv_stats_start(struct mdv_port *port);
 void mdv_stats_stop(struct mdv_port *port);
 

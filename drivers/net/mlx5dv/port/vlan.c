@@ -8,10 +8,10 @@
 #include "state/port.h"
 #include "vlan.h"
 
-/** Which queues strip: vlan_strip_queue_set may have set them one by one. */
+/** By queue: does it strip tags? vlan_strip_queue_set may have set each one differently. */
 typedef bool strips_t[RTE_MAX_QUEUES_PER_PORT];
 
-/** The first @p nb queues do as they did. */
+/** Restore the first @p nb queues. */
 static void
 restore(struct rte_eth_dev *dev, const strips_t before, uint16_t nb)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of extended statistics, and how each is read. */
+/* The table of extended statistics; reads them from the device and from the netdev. */
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -39,7 +39,8 @@ struct xstats_row {
 /** Names are the in-tree mlx5 driver's where it has one, else Linux's. */
 static const struct xstats_row xstats_rows[] = {
 	{ "rx_out_of_buffer", "out_of_buffer", DEVICE },
-	/* Of all verbs users; the kernel's documentation calls responder what receives. */
+	/* Counters of all verbs users. The kernel's documentation calls the receiving side
+	 * responder. */
 	{ "resp_cqe_error", "resp_cqe_error", DEVICE },
 	{ "resp_cqe_flush_error", "resp_cqe_flush_error", DEVICE },
 	{ "resp_local_length_error", "resp_local_length_error", DEVICE },
@@ -77,7 +78,7 @@ static const struct xstats_row xstats_rows[] = {
 /* clang-format on */
 static_assert(RTE_DIM(xstats_rows) <= MDV_XSTATS_MAX, "a port has room for all");
 
-/** What is in the counters now, by row. */
+/** Present values of the counters, by row. */
 struct reading {
 	bool found[RTE_DIM(xstats_rows)];
 	uint64_t value[RTE_DIM(xstats_rows)];
@@ -108,7 +109,7 @@ read_all(const struct mdv_port *port, struct reading *now)
 			now->found[i] = mdv_device_read_counter(&port->device,
 						xstats_rows[i].counter, &now->value[i]) == 0;
 	}
-	/* Whatever the reason, what was not found is told as it was before. */
+	/* A counter that could not be read, for any reason, keeps its last value. */
 	(void)mdv_netdev_stats_read(port->device.ifindex, take_netdev_stat, now);
 }
 
@@ -240,6 +241,6 @@ mdv_xstats_reset(struct rte_eth_dev *dev)
 
 	update(port);
 	memcpy(port->xstats.base, port->xstats.last, sizeof(port->xstats.base));
-	/* ethdev shows the port's own among them. */
+	/* ethdev shows the basic statistics among the extended ones. */
 	return mdv_stats_reset(dev);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Extended statistics: counters of the device and of the netdev beside the port, by the names that
- * the in-tree driver has for them. ethdev adds what the port counts itself.
+ * Extended statistics: counters of the device and of the port's netdev, with the names that the
+ * in-tree mlx5 driver gives them. ethdev adds the port's basic statistics.
  *
- * Those that are there when the port is opened are shown for its life. All of them are the whole
- * port's, Linux's traffic included.
+ * Counters that exist when the port is opened are shown until it is closed. They count the whole
+ * device port, Linux's traffic included.
  */
 #ifndef MDV_XSTATS_H
 #define MDV_XSTATS_H
@@ -16,7 +16,7 @@
 
 struct mdv_port;
 
-/** When the device is open: see which counters there are, and count from now on. */
+/** When the device is open: find out which counters exist, and make their values the base. */
 void mdv_xstats_init(struct mdv_port *port);
 
 /** ethdev xstats_get, xstats_get_names, xstats_get_by_id, xstats_get_names_by_id, xstats_reset. */

@@ -8,10 +8,9 @@
  *                             -> mdv_rxq[], mdv_txq[]  by rte_eth_dev_data's queue arrays
  *                             -> mdv_flow_state    rules, default rules, shared hash QPs
  *
- * Threads: control operations of a port are the application's to serialise, as ethdev says; the
- * flow operations take flow.lock and may be called from any thread
- * (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE). EAL's interrupt thread handles the device's events; it sees
- * queues by the list of them.
+ * Threads: the application serialises control operations of a port, as ethdev demands. Flow
+ * operations take flow.lock and may be called from any thread (RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE).
+ * EAL's interrupt thread handles the device's events and finds queues by the queue list.
  */
 #ifndef MDV_PORT_H
 #define MDV_PORT_H
@@ -35,7 +34,7 @@
 #define MDV_RETA_MAX 512
 /** Largest MTU of the device family (Linux mlx5e: 10 KB of port MTU less headers). */
 #define MDV_MTU_MAX 9978
-/** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag; the FCS never gets here. */
+/** Bytes of a frame beyond its MTU: Ethernet header and one VLAN tag. The FCS is not counted. */
 #define MDV_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 
 struct mdv_flow_state;
@@ -48,20 +47,20 @@ struct rte_pmd_mlx5dv_dm;
 
 LIST_HEAD(mdv_dm_list, rte_pmd_mlx5dv_dm);
 
-/** What the primary process knows of the secondary ones; survives a reset of the port. */
+/** The primary process's view of the secondary ones; survives a reset of the port. */
 struct mdv_primary {
-	unsigned int nb_attached; /**< secondaries that have the port and did not say good-bye */
-	bool serves;              /**< queues may be looked at on behalf of others */
+	unsigned int nb_attached; /**< secondaries that attached the port and did not detach it */
+	bool serves;              /**< requests on queues are accepted */
 };
 
-/** What a port has heard of by itself (port/event.h). */
+/** Events of the device and the netdev (port/event.h). */
 struct mdv_event {
-	struct rte_intr_handle *handle; /**< of the device's events; NULL: nobody listens */
-	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: nobody listens */
+	struct rte_intr_handle *handle; /**< of the device's events; NULL: not listening */
+	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: not listening */
 	uint16_t netdev_mtu;            /**< as last seen */
-	bool up;                        /**< the link, as the application was told last */
+	bool up;                        /**< the link, as last reported to the application */
 	bool removed;                   /**< the device has failed for good or was taken away */
-	bool other_logged;              /**< of objects that are no queues */
+	bool other_logged;              /**< an event of an object other than a queue was logged */
 };
 
 /** How RX-missed is computed from the device's count, at one point in time. */
@@ -92,7 +91,7 @@ struct mdv_xstats {
 	uint16_t nb;
 	uint8_t rows[MDV_XSTATS_MAX];  /**< of the table in xstats.c, by id */
 	uint64_t base[MDV_XSTATS_MAX]; /**< the counter's value at the last reset */
-	uint64_t last[MDV_XSTATS_MAX]; /**< shown again while it cannot be read */
+	uint64_t last[MDV_XSTATS_MAX]; /**< value at the last successful read */
 };
 
 struct mdv_port {
@@ -100,14 +99,14 @@ struct mdv_port {
 	struct mdv_config config;
 	struct mdv_device device;
 	struct mdv_mr_table *mr;
-	struct mdv_dm_list dms; /**< changed by who holds the port (port_list.h) */
+	struct mdv_dm_list dms; /**< changed while the port is held (port_list.h) */
 
 	bool isolated;               /**< rte_flow_isolate(): no default rules */
 	bool started;                /**< queues exist in the device, rules are applied */
-	bool marks_in_use;           /**< since the start a rule has tagged packets */
+	bool marks_in_use;           /**< a rule has tagged packets since the start */
 	uint16_t mtu;                /**< bytes of L3 payload */
 	uint64_t rx_metadata;        /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
-	uint16_t nb_reta;            /**< power of two; 0 before configure */
+	uint16_t nb_reta;            /**< entries of reta, a power of two; 0 before configure */
 	uint16_t reta[MDV_RETA_MAX]; /**< queue index */
 	uint8_t rss_key[MDV_RSS_KEY_BYTES];
 	uint64_t rss_types; /**< RTE_ETH_RSS_*, 0: no RSS, all to reta[0] */
@@ -126,7 +125,7 @@ struct mdv_port {
 	struct mdv_rxq *parked;       /**< released Rx queues whose WQs are in use */
 	struct mdv_txq *parked_tx;    /**< released Tx queues, for their QPs */
 
-	struct mdv_flow_state *flow; /**< the primary process's own memory */
+	struct mdv_flow_state *flow; /**< memory of the primary process, not shared */
 };
 
 static inline struct mdv_port *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One lock for all ports: who looks at one keeps all of them. */
+/* One lock for all ports: a thread that holds one port keeps all of them from being removed. */
 #include <pthread.h>
 #include <stddef.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The queues that a port has, for threads that look on: events and telemetry. The arrays of ethdev
- * are the application's and may go while it is at them; a queue in here stays while the lock is
- * held.
+ * A port's queues for observing threads: events and telemetry. The application may have ethdev free
+ * its arrays of queues at any time; a queue in this list stays until the lock is released.
  */
 #ifndef MDV_QUEUE_LIST_H
 #define MDV_QUEUE_LIST_H
@@ -18,7 +17,7 @@ LIST_HEAD(mdv_rxq_head, mdv_rxq);
 LIST_HEAD(mdv_txq_head, mdv_txq);
 
 struct mdv_queue_list {
-	pthread_mutex_t lock; /**< nobody who holds it waits for anything */
+	pthread_mutex_t lock; /**< no blocking calls while it is held */
 	/** Robust and shared by all processes: mdv_queue_list_lock_objects(). */
 	pthread_mutex_t objects_lock;
 	struct mdv_rxq_head rx;
@@ -26,8 +25,8 @@ struct mdv_queue_list {
 };
 
 void mdv_queue_list_init(struct mdv_queue_list *list);
-/** Whoever replaces the verbs objects of a running port's queue, or needs them to stay, holds this.
- */
+/** Hold it to replace the verbs objects of a running port's queue, or to keep them from being
+ * replaced. */
 void mdv_queue_list_lock_objects(struct mdv_queue_list *list);
 void mdv_queue_list_unlock_objects(struct mdv_queue_list *list);
 
