@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The far end of a wire=unix:PATH: frames exactly as we make them, no netdev in between."""
+"""The far end of a wire=unix:PATH: frames exactly as the test makes them, without a netdev in between."""
 import select
 import socket
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""This machine's side: TAP netdevs, network namespaces, packet sockets. All is removed again."""
+"""TAP netdevs, network namespaces, packet sockets and hugepages of this machine, removed at the end."""
 import contextlib
 import ctypes
 import fcntl
@@ -24,12 +24,12 @@ _serial = itertools.count()
 
 
 def name(stem):
-    """An interface or namespace name nobody else on this machine has."""
+    """A name for an interface or namespace, unique on this machine."""
     return f"m{os.getpid() % 100000}{stem}{next(_serial)}"[:15]
 
 
 def run(*argv, check=True):
-    """Run a command; its output. A failure says what it printed."""
+    """Run a command; its output. The message of a failure has the output."""
     done = subprocess.run([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     assert not check or done.returncode == 0, f"{' '.join(map(str, argv))}\n{done.stdout}"
@@ -37,7 +37,7 @@ def run(*argv, check=True):
 
 
 def why_no_tap():
-    """None when TAP netdevs can be made here, else the reason."""
+    """None if TAP netdevs can be created here, else the reason why not."""
     try:
         fd = os.open("/dev/net/tun", os.O_RDWR)
     except OSError as error:
@@ -52,7 +52,7 @@ def why_no_tap():
 
 
 def why_no_netns():
-    """None when network namespaces can be made and entered here, else the reason.
+    """None if network namespaces can be created and entered here, else the reason why not.
 
     A chroot or a container may permit the one and not the other.
     """
@@ -69,7 +69,7 @@ def why_no_netns():
 
 
 class Namespace:
-    """A network namespace; a context manager. No IPv6 in it, so it sends nothing unasked."""
+    """A network namespace; a context manager. Without IPv6, so it sends nothing unasked."""
 
     def __init__(self):
         self.name = name("n")
@@ -115,7 +115,7 @@ class Namespace:
 
 
 class PacketSocket:
-    """Sends and receives whole frames on a netdev; VLAN tags the kernel took off are put back."""
+    """Sends and receives whole frames on a netdev; restores VLAN tags that the kernel removed."""
 
     def __init__(self, ifname, namespace=None):
         with namespace.entered() if namespace else contextlib.nullcontext():
@@ -179,7 +179,7 @@ def quiet_netdev(ifname, address=None):
 
 @contextlib.contextmanager
 def netdev_that_is_up():
-    """The name of a TAP that a port starts beside with its link up: so it has no event of that to tell."""
+    """The name of a TAP that is up before its port starts, so that the port has no event to report."""
     ifname = name("n")
     run("ip", "tuntap", "add", "dev", ifname, "mode", "tap")
     try:
@@ -190,7 +190,7 @@ def netdev_that_is_up():
 
 
 def netdev_mac(ifname):
-    """As DPDK writes it."""
+    """The MAC address, as DPDK writes it."""
     with open(f"/sys/class/net/{ifname}/address", encoding="ascii") as file:
         return file.read().strip().upper()
 
@@ -205,20 +205,20 @@ NR_HUGEPAGES = HUGEPAGES / "hugepages-2048kB/nr_hugepages"
 
 
 def nr_hugepages():
-    """So many are reserved here, of any size."""
+    """Number of hugepages reserved on this machine, of any size."""
     return sum(int(path.read_text()) for path in HUGEPAGES.glob("hugepages-*/nr_hugepages"))
 
 
 @contextlib.contextmanager
 def _locked(file, how):
-    """Tests run side by side: each process locks these files of sysfs, which are there for all of them."""
+    """Lock a file of sysfs: tests run in parallel, and all processes see these files."""
     with open(HUGEPAGES / "hugepages-2048kB" / file, encoding="ascii") as opened:
         fcntl.flock(opened, how)
         yield
 
 
 def _add_hugepages(wanted):
-    """How many were reserved, of `wanted`, or with less than none given back."""
+    """Reserve `wanted` hugepages more, or give back if negative; the number that was reserved."""
     with _locked("nr_hugepages", fcntl.LOCK_EX):
         before = int(NR_HUGEPAGES.read_text())
         NR_HUGEPAGES.write_text(str(before + wanted))
@@ -227,9 +227,9 @@ def _add_hugepages(wanted):
 
 @contextlib.contextmanager
 def more_hugepages(wanted):
-    """So many beyond those reserved here, or fewer: yields how many. Given back at the end.
+    """Reserve up to `wanted` hugepages more; yields their number and gives them back at the end.
 
-    Raises OSError where this is not allowed.
+    Raises OSError if this is not allowed.
     """
     with _locked("free_hugepages", fcntl.LOCK_SH):
         got = _add_hugepages(wanted)
@@ -241,7 +241,7 @@ def more_hugepages(wanted):
 
 @contextlib.contextmanager
 def no_more_hugepages():
-    """No other test has more_hugepages(): those who do are waited for."""
+    """Wait until no test has more_hugepages(), and keep others from having any."""
     with contextlib.ExitStack() as stack:
         if NR_HUGEPAGES.exists():
             stack.enter_context(_locked("free_hugepages", fcntl.LOCK_EX))
@@ -252,7 +252,7 @@ def no_more_hugepages():
 def hugepages(megabytes, directory):
     """`megabytes` of hugepages beyond those reserved here, mounted at `directory`; given back at the end.
 
-    Raises OSError where this is not allowed or there are none.
+    Raises OSError if this is not allowed or there are too few.
     """
     wanted = megabytes // 2
     with more_hugepages(wanted) as got:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's dpdk-testpmd with DPDK's own mlx5 driver on softhca: nothing of ours in the process."""
+"""Debian's dpdk-testpmd with DPDK's own mlx5 driver on softhca, without this project's driver."""
 import os
 
 from . import host
@@ -8,20 +8,20 @@ from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
 
 
 def pci_args(devargs="", ports=1):
-    """EAL arguments: port i is at 5ca0:00:0i.0; no devargs are the driver's defaults."""
+    """EAL arguments: port i is at 5ca0:00:0i.0. Without devargs the driver's defaults apply."""
     return [arg for i in range(ports)
             for arg in ("-a", f"5ca0:00:{i:02x}.0" + (devargs and "," + devargs))]
 
 
 def with_netdevs(ports):
-    """The driver wants a netdev beside each port: a TAP."""
+    """The ports, each with a TAP as its netdev: the driver needs one."""
     return [f"{port},kernel=tap:{host.name('i')}" for port in ports]
 
 
 class InTreeTestpmd(Testpmd):
     """As Testpmd.
 
-    `devargs`: none are the driver's defaults, dv_flow_en=1 and rxq_cqe_comp_en=1 among them.
+    Without `devargs` the driver's defaults apply, among them dv_flow_en=1 and rxq_cqe_comp_en=1.
     """
 
     def __init__(self, *ports, args=(), devargs="", memory=256):

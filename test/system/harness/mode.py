@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mode that the driver's ports run in: $MLX5DV_MODE (auto, dv or ibv), where a test names none itself.
+"""The mode of the driver's ports: $MLX5DV_MODE (auto, dv or ibv), unless a test names one itself.
 
-"foreign" is auto on devices that are not mlx5: test/foreign, preloaded into every program, makes them so.
+"foreign" is auto on devices that are not mlx5: test/foreign, preloaded into every program, hides that they are.
 """
 import os
 import re
@@ -10,7 +10,7 @@ from . import paths
 
 FOREIGN = paths.BUILD / "test" / "foreign" / "foreign.so"
 
-# What plain verbs does not tell of a received packet: checksums (IPv4, UDP, TCP), the hash.
+# Rx offloads that plain verbs does not report: checksums (IPv4, UDP, TCP) and the hash.
 NOT_IN_VERBS = 0x2 | 0x4 | 0x8 | 0x80000
 
 
@@ -23,13 +23,13 @@ def is_ibv():
 
 
 def foreign():
-    """The environment in which all devices are."""
+    """The environment in which all devices are foreign."""
     preloaded = os.environ.get("LD_PRELOAD", "")
     return {"MLX5DV_MODE": "foreign", "LD_PRELOAD": f"{preloaded}:{FOREIGN}".lstrip(":")}
 
 
 def vdev(text):
-    """The --vdev in this mode, if it is ours and says none itself."""
+    """The --vdev argument with this mode, if it is of the driver and names no mode itself."""
     mode = os.environ.get("MLX5DV_MODE")
     if not mode or is_foreign() or not text.startswith("net_mlx5dv") or ",mode=" in text:
         return text
@@ -37,7 +37,7 @@ def vdev(text):
 
 
 def args(given):
-    """testpmd's arguments, without the offloads that ports of this mode do not offer."""
+    """testpmd's arguments, without the offloads that ports of this mode lack."""
     if not is_ibv():
         return list(given)
     return [re.sub(r"^(--rx-offloads=)(\w+)$",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs run by an ordinary user: the tree where everybody may read it, and the rights given one by one."""
+"""Programs run by an ordinary user: a tree that every user may read, and single capabilities."""
 import contextlib
 import os
 import pathlib
@@ -14,7 +14,7 @@ NOBODY = 65534
 class PublicTree:
     """Copies of the runner, its library and the plugin, and a runtime directory of the user's.
 
-    Only root may write to the plugin's directories: the EAL takes a plugin from nowhere else.
+    Only root may write to the plugin's directories: the EAL refuses plugins from others.
     """
 
     def __init__(self, path):
@@ -30,7 +30,7 @@ class PublicTree:
         shutil.copy(paths.PLUGIN, self.plugin)
 
     def as_nobody(self, command, capabilities=()):
-        """`command` as it is run by a user who has these capabilities and no others."""
+        """`command` as run by a user with exactly these capabilities."""
         caps = ",".join(f"+{name}" for name in capabilities)
         return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
                 *([f"--inh-caps={caps}", f"--ambient-caps={caps}"] if caps else []),

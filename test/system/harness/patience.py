@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a test waits for the thing that it wants.
+"""How long a test waits for an expected event.
 
-One bound for all waits, far beyond the need of a machine with many times the load: only a test that fails
-waits so long. A time that a test measures, or waits to see that nothing comes, is the test's own.
+One bound for all waits, long enough for a machine with many times the load: only a failing test waits so
+long. Tests that measure a time, or wait to see that nothing comes, have bounds of their own.
 """
 
 PATIENCE = 300  # seconds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that run to their end on softhca: their status and all they printed."""
+"""Programs that run to their end on softhca: their exit status and their output."""
 import os
 
 from . import paths
@@ -20,7 +20,7 @@ def run_on_softhca(command, ports=("",), env=None, quiet=PATIENCE, options=()):
 
 
 def run_dpdk_test(name, ports, vdevs=None, lcores="0,1", memory=1024, quiet=PATIENCE):
-    """One of stock dpdk-test's autotests on our ports: (exit status, output)."""
+    """One of stock dpdk-test's autotests on the driver's ports: (exit status, output)."""
     prefix = eal_prefix()
     command = ["dpdk-test"] + eal_args(prefix, vdevs or default_vdevs(ports), lcores, memory)
     try:

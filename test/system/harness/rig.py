@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A port between a cable whose far end we hold and a kernel side that is recorded: who gets what."""
+"""A port between a cable whose far end the test has and a kernel side that is recorded: shows where frames go."""
 from . import frames, pcapfile
 from .cable import Cable
 from .patience import PATIENCE
@@ -26,7 +26,7 @@ def probe(number, **options):
 class Rig:
     """wire=unix, kernel=pcap, testpmd printing what it receives.
 
-    `kernel` holds the numbers of the probes that Linux's side got, once the bench has ended.
+    `kernel` has the numbers of the probes that Linux's side got, once the rig has ended.
     """
 
     def __init__(self, tmp_path, args=("--flow-isolate-all",), queues=4, port="", setup=(),
@@ -70,16 +70,16 @@ class Rig:
         return numbers
 
     def add_sentinel(self):
-        """A rule for the frame that tells the end of a delivery."""
+        """Create the rule for the sentinel, the frame that marks the end of a delivery."""
         return self.pmd.flow(f"ingress priority 0 pattern eth src is {SENTINEL_SRC} / end"
                              " actions queue index 3 / end")
 
     def deliver(self, *sent):
-        """Send frames and then the sentinel; what testpmd showed of them, sentinel left out.
+        """Send frames and then a sentinel; the packets that testpmd showed, without the sentinel.
 
-        Frames are steered in order, so once the sentinel is shown all before it are where they belong. Queues
-        are polled in turn, so some may be shown after it: between two sentinels each queue is polled once at
-        least, and when nothing is shown in between none has any left.
+        Frames are steered in order, so when the sentinel is shown, all frames before it are in their queues.
+        testpmd polls queues in turn, so it may show some of them later. Between two sentinels it polls each
+        queue at least once: if it shows nothing in between, the queues are empty.
         """
         start = self.pmd.mark()
         self.peer.send(*sent)
@@ -95,9 +95,9 @@ class Rig:
         return got
 
     def _until_sentinel(self, start, length, queue):
-        """(what is shown since `start` once the sentinel of this length is, sentinels left out; its queue).
+        """Wait for the sentinel of this length: (packets shown since `start` without sentinels, its queue).
 
-        Rules may copy a sentinel: where it is first seen the next is waited for.
+        Rules may copy a sentinel: the next one is expected in the queue where the first was seen.
         """
         while True:
             shown = self.pmd.received(start)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A testpmd whose port other processes have, too; in hugepages, for DPDK 22.11 has secondary processes with those only."""
+"""A testpmd whose ports are shared with secondary processes, which DPDK 22.11 supports with hugepages only."""
 import contextlib
 import os
 import pathlib
@@ -11,18 +11,17 @@ from .intree import pci_args, with_netdevs
 from .terminal import Terminal
 from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
 
-# For memory that all processes have at the same place. EAL's own choice lies in AddressSanitizer's shadow, and
-# where Linux puts it then another process may have something else.
+# The address of memory shared by all processes. EAL's default is in AddressSanitizer's shadow, and an address
+# that Linux chooses instead may be taken in another process.
 BASE_ADDRESS = "0x200000000000"
-# Mempool handlers are known by their numbers, which follow the order of loading. Debian's testpmd is
-# linked with this one and dpdk-dumpcap is not: without it all captured packets count as dropped, with
-# net_null as well.
+# Processes identify mempool handlers by number, in the order of loading. Debian's testpmd is linked with this
+# one, dpdk-dumpcap is not: without it all captured packets count as dropped, with net_null as well.
 TESTPMD_LINKS = "librte_mempool_dpaa.so.23"
 
 
 @contextlib.contextmanager
 def hugepages_at(directory, megabytes=320):
-    """Reserved for one primary process at a time, and given back; a test without them is skipped."""
+    """Hugepages for one primary process, given back at the end; skips the test if there are none."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(host.hugepages(megabytes, directory))
@@ -32,15 +31,15 @@ def hugepages_at(directory, megabytes=320):
 
 
 def with_preloaded(env, *libraries):
-    """Behind those that are preloaded already: a sanitizer's wants to be the first."""
+    """`env` with libraries preloaded behind those it has: a sanitizer's must be the first."""
     return dict(env, LD_PRELOAD=":".join(filter(None, [env.get("LD_PRELOAD"), *map(str, libraries)])))
 
 
 class SharedTestpmd(Testpmd):
-    """As Testpmd, so that secondary processes can attach."""
+    """A Testpmd to which secondary processes can attach."""
 
     def __init__(self, huge, port, devargs="", args=(), softhca_options=()):
-        #: EAL arguments by which another process has the driver
+        #: EAL arguments with which another process loads the driver
         self.driver = ["--no-pci", "-d", paths.plugin()[0]]
         self._start(huge, port, [*self.driver, "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], args,
                     softhca_options)
@@ -56,7 +55,7 @@ class SharedTestpmd(Testpmd):
         self.status = None
 
     def pid(self):
-        """Of testpmd below softhca's runner."""
+        """The pid of testpmd, which softhca's runner started."""
         runner = self.terminal.process.pid
         for pid in pathlib.Path(f"/proc/{runner}/task/{runner}/children").read_text().split():
             if pathlib.Path(f"/proc/{pid}/comm").read_text().startswith("dpdk-testpmd"):
@@ -64,13 +63,13 @@ class SharedTestpmd(Testpmd):
         raise AssertionError("testpmd does not run")
 
     def environment(self):
-        """Its own, below the runner's library; for another process on its ports."""
+        """testpmd's environment, with the runner's library, for another process on its ports."""
         lines = pathlib.Path(f"/proc/{self.pid()}/environ").read_text().split("\0")
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
     @contextlib.contextmanager
     def secondary(self, *argv):
-        """A program that has no -d of its own: the driver comes by LD_PRELOAD."""
+        """Run a program without a -d option: LD_PRELOAD loads the driver."""
         terminal = Terminal(argv, env=with_preloaded(os.environ, TESTPMD_LINKS, paths.PLUGIN))
         try:
             yield terminal
@@ -99,5 +98,5 @@ class SecondaryTestpmd(Testpmd):
         self.status = None
 
     def kill(self):
-        # The runtime directory is the primary's.
+        # Leave the runtime directory, which is the primary's.
         self.terminal.close()

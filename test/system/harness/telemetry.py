@@ -13,7 +13,7 @@ class Telemetry:
 
     def __init__(self, prefix):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # With a timeout it would not wait for its turn: one at a time is let in.
+        # The server accepts one client at a time; with a timeout this one would not wait for its turn.
         self.socket.connect(f"/var/run/dpdk/{prefix}/dpdk_telemetry.v2")
         self.socket.settimeout(PATIENCE)
         self.socket.recv(ANSWER_MAX)
@@ -25,7 +25,7 @@ class Telemetry:
         self.socket.close()
 
     def ask(self, command):
-        """The answer to one command with its parameters: None is an error."""
+        """The answer to one command with its parameters; None after an error."""
         self.socket.send(command.encode())
         answer = json.loads(self.socket.recv(ANSWER_MAX))
         (name, value), = answer.items()
@@ -34,6 +34,6 @@ class Telemetry:
 
 
 def ask(prefix, command):
-    """One question."""
+    """The answer to one command, on a connection of its own."""
     with Telemetry(prefix) as client:
         return client.ask(command)

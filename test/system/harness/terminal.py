@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program on a pseudo-terminal, typed at and read as a user does.
+"""A program on a pseudo-terminal, used as a user would.
 
 Timeouts are of the no-progress kind: a wait fails when nothing at all has been printed for that long,
 never because a slow machine needs longer in total.
@@ -15,7 +15,7 @@ import time
 
 from .patience import PATIENCE
 
-TORN_CHARACTERS = 2048  # so far back a prompt that is not complete may begin
+TORN_CHARACTERS = 2048  # an incomplete prompt begins at most so far back
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\x07")
 
 
@@ -26,11 +26,11 @@ def torn_pattern(head, rest):
 
 
 class TerminalError(AssertionError):
-    """The program did not say what was expected; the message holds what it said."""
+    """The program did not print the expected text; the message has the text that it printed."""
 
 
 class Terminal:
-    """One child process in a session of its own; `text` is all that it has printed.
+    """One child process in a session of its own; `text` is its output so far.
 
     Of a program that prints its `prompt` byte by byte, lines of other threads may come in the middle of
     it; in `text` they come before.
@@ -55,7 +55,7 @@ class Terminal:
         self.ended = False
 
     def read_some(self, seconds):
-        """Append what is printed within `seconds`; False when nothing came or the program ended."""
+        """Append the output of the next `seconds`; False when there was none or the program ended."""
         if self.ended or not select.select([self.master], [], [], seconds)[0]:
             return False
         try:
@@ -66,7 +66,7 @@ class Terminal:
             self.ended = True
             return False
         data = self._held + data
-        # An escape sequence cut in two waits for its other half.
+        # Keep the first half of an escape sequence until the other half comes.
         cut = data.rfind(b"\x1b", max(0, len(data) - 8))
         if cut >= 0 and not ESCAPES.match(data, cut):
             data, self._held = data[:cut], data[cut:]
@@ -76,7 +76,7 @@ class Terminal:
         return True
 
     def _append(self, new):
-        # Characters change places, none is lost: offsets into the text stay good.
+        # Characters change places and none is lost, so offsets into the text stay valid.
         settled = max(0, len(self.text) - TORN_CHARACTERS)
         tail = self.text[settled:] + new
         for torn in self._torn:
@@ -84,7 +84,7 @@ class Terminal:
         self.text = self.text[:settled] + tail
 
     def forget(self):
-        """Drop what has been printed so far: offsets into `text` start anew."""
+        """Drop the output so far: offsets into `text` start at 0 again."""
         while self.read_some(0):
             pass
         self.text = ""
@@ -129,7 +129,7 @@ class Terminal:
             self.fail("closed its output but does not end")
 
     def close(self):
-        """End it, whatever state it is in; only this process and its session are touched."""
+        """Kill the process and its session, in any state, and nothing else."""
         for sig in (signal.SIGTERM, signal.SIGKILL):
             if self.process.poll() is not None:
                 break

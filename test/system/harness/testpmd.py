@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's dpdk-testpmd on softhca with our driver, driven at its prompt."""
+"""Debian's dpdk-testpmd on softhca with the driver, controlled at its prompt."""
 import glob
 import itertools
 import os
@@ -12,13 +12,13 @@ from .patience import PATIENCE
 from .terminal import Terminal
 
 PROMPT = "testpmd> "
-# Options for what errs by purpose, or is made to, whatever $SOFTHCA_OPTIONS says.
+# Options for programs that err on purpose, or are made to; they override $SOFTHCA_OPTIONS.
 NOT_STRICT = ("--strict=off",)
 _serial = itertools.count()
 
 
 def eal_prefix():
-    """A --file-prefix of our own: several testpmd may run on this machine."""
+    """A unique --file-prefix: several testpmd may run on this machine."""
     return f"mdv{os.getpid()}x{next(_serial)}"
 
 
@@ -62,7 +62,7 @@ def remove_runtime_dir(prefix):
 
 
 class Testpmd:
-    """A running testpmd; use as a context manager. `banner` is all it printed before its first prompt."""
+    """A running testpmd; use as a context manager. `banner` is its output before the first prompt."""
 
     __test__ = False
 
@@ -72,9 +72,9 @@ class Testpmd:
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
         command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry, pci)
         command += list(eal)
-        # testpmd's start throws away what its ports have received so far: not here.
+        # Without it, testpmd's start discards the packets that its ports have received so far.
         command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"]
-        # What it says of links of its own accord can fall into the middle of a prompt.
+        # Its reports of link changes could appear in the middle of a prompt.
         command += ([] if link_events else ["--no-lsc-interrupt"]) + mode.args(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
         self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=environment,
@@ -98,11 +98,11 @@ class Testpmd:
             self.kill()
 
     def _read_to_prompt(self, start):
-        # The first prompt, not the last text: packets shown by verbose mode may follow at once.
+        # Look for the first prompt, not at the end of the text: verbose mode may print packets at once.
         return self.terminal.expect(r"^(.*?)" + re.escape(PROMPT), start).group(1)
 
     def cmd(self, line):
-        """Type one line; what testpmd answered, without the echo and the next prompt."""
+        """Type one line; testpmd's answer, without the echo and the next prompt."""
         while self.terminal.read_some(0):
             pass
         start = len(self.terminal.text)
@@ -121,7 +121,7 @@ class Testpmd:
         self.terminal.close()
         remove_runtime_dir(self.prefix)
 
-    # What testpmd shows, as numbers.
+    # testpmd's output, as numbers.
 
     def stats(self, port=0):
         """show port stats: {'RX-packets': n, ...}"""
@@ -163,7 +163,7 @@ class Testpmd:
             time.sleep(0.1)
 
     def flow(self, text, port=0):
-        """flow create; the rule's number, or a failure that shows what testpmd said."""
+        """flow create; the rule's number, or a failure with testpmd's answer."""
         answer = self.cmd(f"flow create {port} {text}")
         match = re.search(r"Flow rule #(\d+) created", answer)
         assert match, f"flow create {port} {text}\n{answer}"
@@ -184,7 +184,7 @@ class Testpmd:
         return int(hits.group(1)), int(size.group(1))
 
     def received(self, start=0):
-        """What `set verbose 1` has printed of received packets since offset `start`, as dictionaries."""
+        """Received packets that `set verbose 1` has printed since offset `start`, as dictionaries."""
         return parse_verbose(self.terminal.text[start:])
 
     def show_received(self):
@@ -198,7 +198,7 @@ class Testpmd:
         return start
 
     def mark(self):
-        """The offset that received() takes: now."""
+        """The present offset, for received()."""
         while self.terminal.read_some(0):
             pass
         return len(self.terminal.text)
@@ -221,7 +221,7 @@ def parse_verbose(text):
     """Packets as verbose mode prints them: queue, src, dst, length, nb_segs, hash, tci, mark, flags."""
     packets = []
     queue = None
-    # A line still being printed waits.
+    # An incomplete line is left for the next call.
     for line in text[:text.rfind("\n") + 1].splitlines():
         head = re.search(r"port \d+/queue (\d+): received", line)
         if head:

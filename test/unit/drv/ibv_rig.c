@@ -34,7 +34,7 @@ start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 	assert_false(ibv_rig.polling);
 	ibv_rig.polling = true;
 	ret = show(cq);
-	/* Polling that has not begun must not be ended. */
+	/* After a failed start the caller must not call end_poll. */
 	ibv_rig.polling = ret == 0;
 	return ret;
 }
@@ -47,7 +47,7 @@ next_poll(struct ibv_cq_ex *cq)
 	return show(cq);
 }
 
-/* The one that is shown counts as taken. */
+/* Takes the completion that is shown. */
 static void
 end_poll(struct ibv_cq_ex *cq)
 {
@@ -174,7 +174,7 @@ wr_set_sge_list(struct ibv_qp_ex *qp, size_t nb, const struct ibv_sge *sges)
 	memcpy(posted->sges, sges, nb * sizeof(sges[0]));
 }
 
-/* All of them or none. */
+/* Posts all work requests since ibv_wr_start(), or none. */
 static int
 wr_complete(struct ibv_qp_ex *qp)
 {

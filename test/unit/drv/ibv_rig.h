@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Verbs as mode=ibv sees it: an extended CQ, a WQ and a QP that note what they are given. */
+/** @file Verbs as mode=ibv sees it: an extended CQ, a WQ and a QP that record their work requests.
+ */
 #ifndef DRV_IBV_RIG_H
 #define DRV_IBV_RIG_H
 
@@ -28,23 +29,23 @@ struct ibv_rig_wr {
 
 struct ibv_rig {
 	struct ibv_cq_ex cq;
-	struct ibv_cq_init_attr_ex asked; /**< what the CQ was made for */
+	struct ibv_cq_init_attr_ex asked; /**< attributes of the CQ's creation */
 	struct ibv_rig_wc wcs[IBV_RIG_DEPTH];
 	unsigned int nb_wcs, wcs_taken;
 	bool polling;
-	struct ibv_rig_wr wrs[IBV_RIG_DEPTH]; /**< posted and not taken by the test */
+	struct ibv_rig_wr wrs[IBV_RIG_DEPTH]; /**< posted, until ibv_rig_forget() */
 	unsigned int nb_wrs;
-	unsigned int room; /**< work requests that are taken before they are refused */
+	unsigned int room; /**< work requests that fit; further ones are refused */
 	struct ibv_qp_ex qp;
 	unsigned int nb_started; /**< of nb_wrs, since ibv_wr_start() */
 };
 extern struct ibv_rig ibv_rig;
 
-/** Fake what the port's queues use. */
+/** Fake the verbs functions that the port's queues use. */
 void ibv_rig_init(struct rig_port *port);
-/** The device completes something. */
+/** Add a completion to the CQ. */
 void ibv_rig_complete(const struct ibv_rig_wc *wc);
-/** The test has seen the work requests. */
+/** Drop the recorded work requests. */
 void ibv_rig_forget(void);
 
 #endif /* DRV_IBV_RIG_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of whole ports share. */
+/* Opens and configures ports for tests on softhca. */
 #include "port_rig.h"
 
 #include <stdio.h>
@@ -86,7 +86,7 @@ port_rig_configure(uint16_t port_id, const struct shape *shape)
 	};
 	uint16_t i;
 
-	/* Verbs does not tell of checksums. */
+	/* Plain verbs does not report checksums. */
 	if (port_rig_is_ibv())
 		conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_CHECKSUM;
 	assert_int_equal(
@@ -114,7 +114,7 @@ port_rig_packet(unsigned int nb_segs, uint16_t len)
 		else
 			assert_int_equal(rte_pktmbuf_chain(head, mbuf), 0);
 	}
-	/* The source address is no multicast one; the type is the local experimental one. */
+	/* A unicast source address, and the type for local experiments. */
 	memcpy(rte_pktmbuf_mtod_offset(head, uint8_t *, 6), "\x02\x00\x00\x00\x00\x07\x88\xb5", 8);
 	return head;
 }

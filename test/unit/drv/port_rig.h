@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What tests of whole ports on softhca share: a pool, ways of configuring a port, packets.
- */
+/** @file Shared by tests of whole ports on softhca: a pool, configurations of a port, packets. */
 #ifndef DRV_PORT_RIG_H
 #define DRV_PORT_RIG_H
 
@@ -16,26 +15,26 @@
 #include <rte_mbuf.h>
 
 #define NB_MBUFS 8191
-/** Polls after which packets count as lost: seconds, with a device thread on the same CPU. */
+/** Polls after which packets count as lost: some seconds, with a device thread on the same CPU. */
 #define NB_POLLS 20000000
 
-/** One row a way of configuring the port. */
+/** A configuration of the port. */
 struct shape {
 	uint16_t nb_queues, nb_desc, mtu, len;
 	unsigned int nb_segs;
 	uint64_t rx_offloads;
 };
 extern const struct shape port_rig_shapes[3];
-/** Of NB_MBUFS. */
+/** Has NB_MBUFS mbufs. */
 extern struct rte_mempool *port_rig_pool;
 
-/** Once a program: an EAL, and the pool. */
+/** Once a program: initialise the EAL and create the pool. */
 int port_rig_group_make(void **state);
 struct rte_mempool *port_rig_pool_make(const char *name, unsigned int nb);
 void port_rig_check_pool(const struct rte_mempool *mempool, unsigned int nb);
-/** Is it mode=ibv that the environment's RIG_MODE says? */
+/** Is the environment's RIG_MODE ibv? */
 bool port_rig_is_ibv(void);
-/** A vdev of this name on mlx5_0, in the mode of the environment's RIG_MODE. */
+/** Probe a vdev of this name on mlx5_0, in the mode of the environment's RIG_MODE. */
 uint16_t port_rig_open(const char *name);
 /** The same with more driver arguments: ",key=value" or "". */
 uint16_t port_rig_open_with(const char *name, const char *args);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What the driver's tests share: an EAL, a pool, a fake verbs library, rings in plain
- * memory. */
+/** @file Shared by the driver's tests: an EAL, a pool, a fake verbs library, rings in plain memory.
+ */
 #ifndef DRV_RIG_H
 #define DRV_RIG_H
 
@@ -16,24 +16,24 @@
 #include "base/hw.h"
 #include "state/port.h"
 
-/** lkey of all memory where a test does not register any. */
+/** lkey of all memory in tests that register none. */
 #define RIG_LKEY 0x00abcd12u
 
 /** Once a program: an EAL of 64 MB without hugepages or buses. @return 0 */
 int rig_eal_init(void **state);
 
-/** What the driver asked of verbs. */
+/** Verbs calls of the driver, and results of the next ones. */
 struct rig_verbs {
 	int wq_states[8]; /**< in order of the calls */
 	int qp_states[8];
 	unsigned int nb_wq_states, nb_qp_states;
-	int modify_result; /**< errno that the next modify calls give */
+	int modify_result; /**< errno of the next modify calls */
 	unsigned int nb_mrs;
-	int reg_result; /**< errno that the next registrations give */
+	int reg_result; /**< errno of the next registrations */
 };
 extern struct rig_verbs rig_verbs;
 
-/** A port without device: enough for queues to name themselves. */
+/** A port without device: enough for queues to log their names. */
 struct rig_port {
 	struct mdv_port port;
 	struct rte_eth_dev dev;

@@ -92,10 +92,10 @@ device_slot(uint32_t pi)
 {
 	struct mdv_hw_cqe *cqe = &rx_rig.cqes[pi % RX_RIG_WQES];
 
-	/* The ring is never overrun: the consumer index has been told. */
+	/* The device does not overrun the ring: the driver has sent its consumer index. */
 	assert_true(
 		((pi - rte_be_to_cpu_32(rx_rig.cq_dbrec[0])) & MDV_HW_CQ_CI_MASK) < RX_RIG_WQES);
-	/* And the slot must not look as if it were written already. */
+	/* The slot's owner bit must mark it as not written yet. */
 	assert_true(cqe->op_own >> MDV_HW_CQE_OPCODE_SHIFT == MLX5_CQE_INVALID ||
 		(cqe->op_own & MDV_HW_CQE_OWNER) != lap_of(pi));
 	return cqe;
@@ -129,7 +129,7 @@ rx_rig_flush(void)
 		const uint32_t pi = rx_rig.cq_pi + (i < 8 ? 1 : i / 8 * 8);
 		struct mdv_hw_cqe *slot = &rx_rig.cqes[pi % RX_RIG_WQES];
 
-		/* What is left over looks as wrong as can be: valid on the next lap. */
+		/* The worst contents for unused slots: they would be valid on the next lap. */
 		if (i % 8 == 0)
 			memset(slot, MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT | !lap_of(pi),
 				sizeof(*slot));
@@ -142,7 +142,7 @@ rx_rig_flush(void)
 	rx_rig.nb_blocks++;
 }
 
-/** Equal but for what a mini CQE says? */
+/** Equal except for the fields of a mini CQE? */
 static bool
 is_alike(const struct mdv_hw_cqe *a, const struct mdv_hw_cqe *b)
 {
@@ -155,7 +155,7 @@ is_alike(const struct mdv_hw_cqe *a, const struct mdv_hw_cqe *b)
 	return memcmp(&x, &y, sizeof(x)) == 0;
 }
 
-/** One time in 32, by numbers of its own: random() is the tests'. */
+/** True one time in 32, without random(), whose sequence belongs to the tests. */
 static bool
 ends_early(struct rx_block *block)
 {

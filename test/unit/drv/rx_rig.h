@@ -10,7 +10,7 @@
 #define RX_RIG_WQES 64
 #define RX_RIG_ROOM (RTE_PKTMBUF_HEADROOM + 256)
 
-/** What the wire brings and the device makes of it. */
+/** A frame from the wire, and the device's findings about it. */
 struct rx_frame {
 	uint32_t len;
 	uint8_t fill;
@@ -21,7 +21,7 @@ struct rx_frame {
 	bool udp_without_csum;
 };
 
-/** Completions that are to become one block of compressed CQEs; byte orders as in the ring. */
+/** Completions for the next block of compressed CQEs; byte orders as in the ring. */
 struct rx_block {
 	uint32_t max; /**< packets a block; 0: never compress */
 	bool random;  /**< end blocks now and then, up to max */
@@ -47,9 +47,9 @@ struct rx_rig {
 };
 extern struct rx_rig rx_rig;
 
-/** A queue with empty rings and a pool of @p pool_size mbufs: mdv_rx_fill() is the test's. */
+/** A queue with empty rings and a pool of @p pool_size mbufs; the test calls mdv_rx_fill(). */
 void rx_rig_start(uint8_t log2_segs, unsigned int pool_size);
-/** Everything the queue still has must make the pool whole. */
+/** Free the queue's mbufs and check that the pool is complete. */
 void rx_rig_stop(void);
 /** The device places a frame. @return whether there was a WQE for it. */
 bool rx_rig_receive(const struct rx_frame *frame);
@@ -57,7 +57,7 @@ bool rx_rig_receive(const struct rx_frame *frame);
 void rx_rig_flush(void);
 /** The device stops the WQ: an error CQE, and flushed WQEs behind it. */
 void rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed);
-/** The mbuf holds the frame, in buffers as the driver hands them out. */
+/** Check that the mbuf has the frame, in buffers as the driver fills them. */
 void rx_rig_check(const struct rte_mbuf *mbuf, const struct rx_frame *frame);
 
 #endif /* DRV_RX_RIG_H */

@@ -36,7 +36,7 @@ tx_rig_start(void)
 		.ready = true,
 	};
 	mdv_uar_regs[tx_rig.txq.ring.uar_slot] = &tx_rig.uar_reg;
-	/* All memory is known by one key. */
+	/* One lkey covers all memory. */
 	tx_rig.txq.mr.last = (struct mdv_mr_range){
 		.start = 0,
 		.size = INTPTR_MAX,
@@ -140,13 +140,13 @@ tx_rig_send(struct tx_sent *sent)
 	assert_true(ctrl[11] == 0x04 || ctrl[11] == 0x08);
 	assert_int_equal(be32_at(ctrl + 12), 0);
 	assert_true(nb_ds > 2 && nb_ds <= MDV_TX_DS_MAX);
-	/* A segment size goes with that opcode, and with no other. */
+	/* Only the opcode TSO has a segment size. */
 	sent->mss = eth[6] << 8 | eth[7];
 	assert_int_equal(opcode == MLX5_OPCODE_TSO, sent->mss != 0);
 	ds = device_head(eth, sent);
 	if (opcode == MDV_HW_OPCODE_ENHANCED_MPSW) {
-		/* What speaks for all cannot name a tag or a header, and the ring's end is not
-		 * within. */
+		/* The Ethernet segment of many packets has neither tag nor header, and the WQE does
+		 * not cross the ring's end. */
 		assert_true(!sent->inserted && sent->inlined == 0);
 		assert_true(tx_rig.pc % TX_RIG_BBS + (nb_ds + 3) / 4 <= TX_RIG_BBS);
 		tx_rig.ds = RTE_MAX(tx_rig.ds, ds);
@@ -175,7 +175,7 @@ tx_rig_cqe(uint8_t opcode, uint16_t wqe_counter)
 	return cqe;
 }
 
-/** Write the CQEs that are due. */
+/** Write all requested CQEs. */
 void
 tx_rig_complete(void)
 {
@@ -200,7 +200,7 @@ tx_rig_packet(unsigned int nb_segs, uint32_t len)
 		uint8_t *data;
 
 		assert_non_null(mbuf);
-		/* Headers may be cut anywhere, but the frame has one. */
+		/* Segments may end inside a header, but the frame has a whole one. */
 		if (i == nb_segs - 1 && head != NULL)
 			seg_len += 20;
 		data = (uint8_t *)rte_pktmbuf_append(mbuf, seg_len);
@@ -214,7 +214,7 @@ tx_rig_packet(unsigned int nb_segs, uint32_t len)
 	return head;
 }
 
-/** What the frame of this packet must be on the wire, tags included. */
+/** Build the frame that this packet must be on the wire, tags included. */
 uint32_t
 tx_rig_expected(const struct rte_mbuf *mbuf, bool tagged, uint8_t *bytes)
 {
@@ -234,7 +234,7 @@ tx_rig_expected(const struct rte_mbuf *mbuf, bool tagged, uint8_t *bytes)
 	return mbuf->pkt_len + 4;
 }
 
-/** What the wire shows, with the tag that the device inserts. */
+/** Build the frame on the wire, with the tag that the device inserts. */
 void
 tx_rig_check(const struct tx_sent *sent, const uint8_t *want, uint32_t len)
 {

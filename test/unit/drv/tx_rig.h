@@ -23,15 +23,15 @@ struct tx_rig {
 	struct rte_mempool *pool;
 	/* the device */
 	uint16_t pc;
-	uint32_t ds; /**< where it is in a WQE of many packets, 0: before one */
+	uint32_t ds; /**< position in a WQE of many packets; 0: at its beginning */
 	uint32_t cq_pi;
-	uint16_t pending[TX_RIG_BBS]; /**< WQEs that asked for a CQE and have none yet */
+	uint16_t pending[TX_RIG_BBS]; /**< WQEs whose requested CQE is not written yet */
 	unsigned int nb_pending;
-	uint64_t nb_together; /**< packets that came in WQEs of many */
+	uint64_t nb_together; /**< packets sent in WQEs of many packets */
 };
 extern struct tx_rig tx_rig;
 
-/** A frame, or what is to be cut into frames, as the device put it together. */
+/** A frame, or a packet to be segmented, as the device gathered it. */
 struct tx_sent {
 	uint8_t bytes[TX_RIG_FRAME_MAX + 16];
 	uint32_t len;
@@ -39,27 +39,27 @@ struct tx_sent {
 	bool inserted;
 	uint16_t tci;
 	uint32_t inlined;
-	uint16_t mss;   /**< 0: not to be cut */
+	uint16_t mss;   /**< 0: no segmentation */
 	uint8_t swp[4]; /**< of the software parser, with types */
 	uint8_t swp_types;
 };
 
-/** A queue with empty rings. All memory is known by one key. */
+/** A queue with empty rings. One lkey covers all memory. */
 void tx_rig_start(void);
-/** What the queue still has must make the pool whole. */
+/** Free the queue's mbufs and check that the pool is complete. */
 void tx_rig_stop(void);
 /** Execute the next packet as hardware would. @return whether there was one. */
 bool tx_rig_send(struct tx_sent *sent);
 /** Write a CQE. */
 struct mdv_hw_cqe *tx_rig_cqe(uint8_t opcode, uint16_t wqe_counter);
-/** Write the CQEs that are due. */
+/** Write all requested CQEs. */
 void tx_rig_complete(void);
 /** A packet of @p nb_segs segments with random sizes and contents; single ones have @p len bytes.
  */
 struct rte_mbuf *tx_rig_packet(unsigned int nb_segs, uint32_t len);
-/** What the frame of this packet must be on the wire, tags included. @return its length */
+/** Build the frame that this packet must be on the wire, tags included. @return its length */
 uint32_t tx_rig_expected(const struct rte_mbuf *mbuf, bool tagged, uint8_t *bytes);
-/** What the wire shows, with the tag that the device inserts. */
+/** Build the frame on the wire, with the tag that the device inserts. */
 void tx_rig_check(const struct tx_sent *sent, const uint8_t *want, uint32_t len);
 
 #endif /* DRV_TX_RIG_H */
