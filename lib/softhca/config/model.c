@@ -46,6 +46,9 @@
  * mlx5_tx.h txq_mbuf_to_swp), which is not modelled. */
 #define SW_PARSING (MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO)
 
+/* .dump from ConnectX-6 Dx on, where Linux (mlx5/core/en_accel/ktls_tx.c, tx_post_resync_dump) and
+ * DOCA GPUNetIO (doca_gpu_dev_eth_rxq_mcst) post such WQEs. */
+
 #define MINI_BASIC  (MLX5DV_CQE_RES_FORMAT_HASH | MLX5DV_CQE_RES_FORMAT_CSUM)
 #define MINI_STRIDX (MINI_BASIC | MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
 
@@ -92,7 +95,7 @@ const struct shca_model shca_models[] = {
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
-		.may_keep_time = true,
+		.may_keep_time = true, .dump = true,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},

@@ -67,6 +67,7 @@ struct shca_model {
 	uint32_t max_rate_kbps;  /**< of paced send queues, from 1 on; 0: no pacing */
 	bool paced_bursts;       /**< a burst size can be given */
 	bool may_keep_time;      /**< it can have a real-time clock (rtc=on) */
+	bool dump;               /**< send queues take DUMP WQEs */
 	uint32_t max_dm_bytes;   /**< of its own memory; 0: none */
 };
 

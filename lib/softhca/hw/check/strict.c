@@ -81,7 +81,7 @@ check_segments(const struct look *look)
 {
 	const struct shca_sq *sq = look->sq;
 
-	if (!look->wqe.has_eth)
+	if (look->wqe.row->nb_frames == NULL)
 		return SHCA_NB_FINDINGS;
 	for (unsigned int i = 0; i < look->wqe.nb_segments; i++) {
 		const struct shca_wqe_segment *segment = &look->wqe.segment[i];

@@ -166,3 +166,16 @@ shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room
 	*bytes = room;
 	return 0;
 }
+
+uint8_t
+shca_gather_dump(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length)
+{
+	const struct shca_wqe *wqe = source->wqe;
+
+	(void)number;
+	(void)room;
+	*bytes = NULL;
+	*length = 0;
+	return check_segments(source, wqe->segment, wqe->nb_segments);
+}

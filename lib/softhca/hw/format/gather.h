@@ -40,5 +40,8 @@ uint8_t shca_gather_segment(const struct shca_gather *source, uint32_t number, u
 /** As shca_gather_send(). */
 uint8_t shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room,
 	const uint8_t **bytes, uint32_t *length);
+/** As shca_gather_send(), for data that is read and not sent: @p length is always 0. */
+uint8_t shca_gather_dump(const struct shca_gather *source, uint32_t number, uint8_t *room,
+	const uint8_t **bytes, uint32_t *length);
 
 #endif /* SHCA_HW_FORMAT_GATHER_H */

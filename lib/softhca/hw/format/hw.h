@@ -25,6 +25,7 @@
 #define SHCA_WQEBB_BYTES   MLX5_SEND_WQE_BB
 
 #define SHCA_OPCODE_ENHANCED_MPSW 0x29 /**< LX mlx5/device.h MLX5_OPCODE_ENHANCED_MPSW */
+#define SHCA_OPCODE_DUMP          0x23 /**< LX mlx5/device.h MLX5_OPCODE_DUMP */
 #define SHCA_OPMOD_MPW            1 /**< of TSO: the old multi-packet form (DPDK MLX5_OPC_MOD_MPW) */
 #define SHCA_MPW_MAX_FRAMES       6 /**< of the old form (DPDK MLX5_MPW_MAX_PACKETS) */
 

@@ -52,6 +52,13 @@ is_old_refused(const struct shca_wqe *wqe, const struct shca_model *model)
 	return is_refused;
 }
 
+/** LX en_accel/ktls_tx.c, mlx5e_dump_wqe: one pointer segment, and drivers send nothing else. */
+static bool
+is_dump_refused(const struct shca_wqe *wqe, const struct shca_model *model)
+{
+	return !model->dump || wqe->nb_segments != 1 || wqe->segment[0].inlined != NULL;
+}
+
 static uint32_t
 one_frame(const struct shca_wqe *wqe)
 {
@@ -111,6 +118,15 @@ static const struct shca_opcode rows[] = {
 		.nb_frames = frame_a_segment,
 		.build = shca_gather_segment,
 	},
+	/* The device reads the data and sends nothing. */
+	{
+		.opcode = SHCA_OPCODE_DUMP,
+		.name = "DUMP",
+		.has_data = true,
+		.is_refused = is_dump_refused,
+		.nb_frames = one_frame,
+		.build = shca_gather_dump,
+	},
 };
 
 const struct shca_opcode *
@@ -136,7 +152,7 @@ shca_opcode_is_refused(const struct shca_wqe *wqe, const struct shca_model *mode
 {
 	const struct shca_opcode *row = wqe->row;
 
-	if (!wqe->has_eth)
+	if (row->is_refused == NULL)
 		return false;
 	return (wqe->insert_vlan && !(model->cvlan_insert && row->can_insert_vlan)) ||
 		wqe->opmod != row->opmod || shca_opcode_is_inline_short(wqe, model) ||

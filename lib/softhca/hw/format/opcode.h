@@ -18,16 +18,16 @@ struct shca_opcode {
 	uint8_t opcode; /**< MLX5_OPCODE_* or SHCA_OPCODE_* */
 	uint8_t opmod;  /**< a row that has one stands before the opcode's row without */
 	const char *name;
-	/** An ethernet segment and data segments follow, and frames are made of them; else nothing
-	 * below is set. */
+	/** An ethernet segment follows, then data segments. */
 	bool has_eth;
+	/** Data segments follow the control segment at once. A row with neither has no frames. */
+	bool has_data;
 	bool can_insert_vlan;
 	/** Frames of mss bytes, which may be inlined end to end in one segment. */
 	bool is_split;
 	/** Whatever the model's minimum of inlined headers is, the form has no place for them. */
 	bool is_never_inline;
-	/** @return whether a well-formed WQE of this row is refused by the model, or by what its
-	 * fields say. */
+	/** @return whether the model or the fields of a well-formed WQE of this row forbid it. */
 	bool (*is_refused)(const struct shca_wqe *wqe, const struct shca_model *model);
 	uint32_t (*nb_frames)(const struct shca_wqe *wqe);
 	/** Make frame @p number: as shca_gather_send(). */

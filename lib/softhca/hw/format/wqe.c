@@ -78,11 +78,22 @@ decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	wqe->vlan_tci = be16toh(tci);
 	wqe->inline_length = wqe->insert_vlan ? 0 : inline_size;
 	wqe->inline_header = bytes + SHCA_INLINE_HEADER_OFFSET;
-	wqe->nb_segments = 0;
-	wqe->segments_length = 0;
 	if ((size_t)SHCA_INLINE_HEADER_OFFSET + wqe->inline_length > length)
 		return 0;
 	return ALIGN_DS((size_t)SHCA_INLINE_HEADER_OFFSET + wqe->inline_length);
+}
+
+/** The fields of an ethernet segment, for a WQE that has none. @return as decode_eth() */
+static size_t
+decode_no_eth(struct shca_wqe *wqe)
+{
+	wqe->cs_flags = 0;
+	wqe->swp = (struct shca_swp){ 0 };
+	wqe->mss = 0;
+	wqe->insert_vlan = false;
+	wqe->inline_length = 0;
+	wqe->inline_header = NULL;
+	return sizeof(struct mlx5_wqe_ctrl_seg);
 }
 
 /** @return the offset of the next segment, or 0 when this one overruns the WQE. */
@@ -136,12 +147,14 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	shca_wqe_decode_ctrl(bytes, wqe);
 	if (wqe->row == NULL || wqe->ds == 0 || (size_t)wqe->ds * SHCA_DS_BYTES > length)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
-	if (!wqe->row->has_eth)
+	if (!wqe->row->has_eth && !wqe->row->has_data)
 		return 0;
 	if (wqe->ds < 2)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	length = (size_t)wqe->ds * SHCA_DS_BYTES;
-	offset = decode_eth(bytes, length, wqe);
+	offset = wqe->row->has_eth ? decode_eth(bytes, length, wqe) : decode_no_eth(wqe);
+	wqe->nb_segments = 0;
+	wqe->segments_length = 0;
 	if (offset == 0)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	while (offset < length) {

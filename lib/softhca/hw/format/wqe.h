@@ -14,8 +14,8 @@
 #include "hw/format/opcode.h"
 #include "hw/format/swp.h"
 
-/** Control and ethernet segment leave room for these. */
-#define SHCA_WQE_MAX_SEGMENTS (SHCA_WQE_MAX_DS - 2)
+/** The control segment leaves room for these. */
+#define SHCA_WQE_MAX_SEGMENTS (SHCA_WQE_MAX_DS - 1)
 
 struct shca_wqe_segment {
 	uint32_t length;
@@ -33,7 +33,7 @@ struct shca_wqe {
 	uint8_t nb_wqebbs;
 	enum shca_ce ce;
 
-	/* Below: valid when has_eth. */
+	/* Below: valid when the row has data segments; without has_eth, 0 up to segments_length. */
 	bool has_eth;
 	uint8_t cs_flags;
 	struct shca_swp swp;

@@ -309,7 +309,7 @@ is_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
 static uint32_t
 nb_frames(const struct shca_wqe *wqe)
 {
-	return wqe->has_eth ? wqe->row->nb_frames(wqe) : 0;
+	return wqe->row->nb_frames != NULL ? wqe->row->nb_frames(wqe) : 0;
 }
 
 static enum outcome

@@ -24,6 +24,7 @@ rows(void **state)
 		{ MLX5_OPCODE_TSO, SHCA_OPMOD_MPW, "TSO", true, true },
 		{ MLX5_OPCODE_TSO, 2, "TSO", true, false },
 		{ SHCA_OPCODE_ENHANCED_MPSW, 0, "ENHANCED_MPSW", true, false },
+		{ SHCA_OPCODE_DUMP, 0, "DUMP", false, false },
 		{ MLX5_OPCODE_SEND_IMM, 0, NULL, false, false },
 		{ MLX5_OPCODE_RDMA_WRITE, 0, NULL, false, false },
 		{ MLX5_OPCODE_UMR, 0, NULL, false, false },
@@ -108,11 +109,16 @@ refusals(void **state)
 		{ "MPSW, short", 0x29, 0, 2, 13, 0, 0, MPW_BOTH, false, true },
 		{ "MPSW, inlined", 0x29, 0, 2, 14, 18, 0, MPW_BOTH, false, true },
 		{ "MPSW, no cap", 0x29, 0, 2, 14, 0, 0, SHCA_MPW_OLD, false, true },
+		{ "DUMP", 0x23, 0, 1, 1, 0, 0, 0, false, false },
+		{ "DUMP of two", 0x23, 0, 2, 60, 0, 0, 0, false, true },
+		{ "DUMP of none", 0x23, 0, 0, 0, 0, 0, 0, false, true },
+		{ "DUMP, opmod", 0x23, 1, 1, 60, 0, 0, 0, false, true },
 	};
 	struct shca_model model = shca_models[0];
 
 	(void)state;
 	assert_int_equal(model.max_tso_bytes, 8 * 0x8000);
+	model.dump = true;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct shca_wqe wqe =
 			decoded(cases[i].opcode, cases[i].opmod, cases[i].nb, cases[i].length);
@@ -136,6 +142,23 @@ tag_without_the_cap(void **state)
 	wqe.insert_vlan = true;
 	model.cvlan_insert = false;
 	assert_true(shca_opcode_is_refused(&wqe, &model));
+}
+
+static void
+dump_needs_the_model(void **state)
+{
+	static const struct {
+		const char *name;
+		bool has_dump;
+	} cases[] = { { "cx4lx", false }, { "cx5", false }, { "cx6dx", true } };
+	struct shca_wqe wqe = decoded(SHCA_OPCODE_DUMP, 0, 1, 60);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(shca_opcode_is_refused(&wqe, shca_model_find(cases[i].name)),
+			!cases[i].has_dump);
+	wqe.segment[0].inlined = (const uint8_t *)"";
+	assert_true(shca_opcode_is_refused(&wqe, shca_model_find("cx6dx")));
 }
 
 /* The model's minimum, which whole inlined frames and the old multi-packet form need not keep. */
@@ -188,6 +211,7 @@ frames(void **state)
 		{ MLX5_OPCODE_TSO, 0, 1, 3000, 1000, 3 },
 		{ MLX5_OPCODE_TSO, SHCA_OPMOD_MPW, 5, 64, 64, 5 },
 		{ SHCA_OPCODE_ENHANCED_MPSW, 0, 61, 64, 0, 61 },
+		{ SHCA_OPCODE_DUMP, 0, 1, 64, 0, 1 },
 	};
 
 	(void)state;
@@ -207,6 +231,7 @@ main(void)
 		cmocka_unit_test(rows),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(tag_without_the_cap),
+		cmocka_unit_test(dump_needs_the_model),
 		cmocka_unit_test(inline_minimum),
 		cmocka_unit_test(frames),
 	};

@@ -121,6 +121,35 @@ mixed_segments(void **state)
 	assert_int_equal(wqe.segments_length, 16);
 }
 
+/* Data at once behind the control segment: the fields of the ethernet segment are 0. */
+static void
+without_ethernet_segment(void **state)
+{
+	struct shca_wqe wqe;
+	struct rig_wqe raw;
+
+	(void)state;
+	memset(&wqe, 0xff, sizeof(wqe));
+	rig_wqe_start(&raw, SHCA_OPCODE_DUMP, SHCA_CE_ALWAYS);
+	rig_wqe_pointer(&raw, 1, 2, 3);
+	finish(&raw);
+	assert_int_equal(raw.length, 32);
+	assert_int_equal(decode(&raw, &wqe), 0);
+	assert_false(wqe.has_eth);
+	assert_int_equal(wqe.cs_flags, 0);
+	assert_false(shca_swp_is_used(&wqe.swp));
+	assert_int_equal(wqe.mss, 0);
+	assert_false(wqe.insert_vlan);
+	assert_int_equal(wqe.inline_length, 0);
+	assert_null(wqe.inline_header);
+	assert_int_equal(wqe.nb_segments, 1);
+	assert_int_equal(wqe.segments_length, 3);
+	assert_int_equal(wqe.segment[0].lkey, 1);
+	assert_true(wqe.segment[0].address == 2);
+	raw.bytes[7] = 1;
+	assert_int_equal(decode(&raw, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+}
+
 static void
 vlan_insertion(void **state)
 {
@@ -154,12 +183,20 @@ longest(void **state)
 	(void)state;
 	rig_wqe_start(&raw, SHCA_OPCODE_ENHANCED_MPSW, SHCA_CE_ALWAYS);
 	rig_wqe_eth(&raw, 0, 0, "", 0);
-	for (unsigned int i = 0; i < SHCA_WQE_MAX_SEGMENTS; i++)
+	for (unsigned int i = 0; i < 61; i++)
 		rig_wqe_pointer(&raw, i, i, i);
 	finish(&raw);
 	assert_int_equal(decode(&raw, &wqe), 0);
 	assert_int_equal(wqe.nb_segments, 61);
 	assert_int_equal(wqe.segment[60].lkey, 60);
+	/* Without an ethernet segment one more. */
+	rig_wqe_start(&raw, SHCA_OPCODE_DUMP, SHCA_CE_ALWAYS);
+	for (unsigned int i = 0; i < 62; i++)
+		rig_wqe_pointer(&raw, i, i, i);
+	finish(&raw);
+	assert_int_equal(decode(&raw, &wqe), 0);
+	assert_int_equal(wqe.nb_segments, SHCA_WQE_MAX_SEGMENTS);
+	assert_int_equal(wqe.segment[61].lkey, 61);
 }
 
 static void
@@ -271,6 +308,7 @@ main(void)
 		cmocka_unit_test(wqebbs),
 		cmocka_unit_test(inline_headers),
 		cmocka_unit_test(mixed_segments),
+		cmocka_unit_test(without_ethernet_segment),
 		cmocka_unit_test(vlan_insertion),
 		cmocka_unit_test(longest),
 		cmocka_unit_test(malformed),

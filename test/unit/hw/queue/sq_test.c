@@ -403,6 +403,42 @@ enhanced_multi_packet(void **state)
 	rig_close(&rig);
 }
 
+/* Read, completed in order, and not sent; a bad key fails the queue as with a frame. */
+static void
+dump(void **state)
+{
+	uint8_t frame[64];
+	struct shca_cqe cqe;
+	struct rig_wqe wqe;
+	uint64_t address;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.model.dump = true;
+	rig_open(&rig);
+	rig_frame(frame, sizeof(frame), 1);
+	address = rig_place(&rig, 0, frame, sizeof(frame));
+	rig_wqe_start(&wqe, SHCA_OPCODE_DUMP, SHCA_CE_ALWAYS);
+	rig_wqe_pointer(&wqe, rig.mr->lkey, address, sizeof(frame));
+	rig_post(&rig, &wqe);
+	rig_send(&rig, 0, sizeof(frame), SHCA_CE_ALWAYS);
+	rig_wqe_start(&wqe, SHCA_OPCODE_DUMP, SHCA_CE_ALWAYS);
+	rig_wqe_pointer(&wqe, rig.mr->lkey + 1, address, sizeof(frame));
+	rig_post(&rig, &wqe);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(cqe.op_own >> 4, MLX5_CQE_REQ);
+	assert_int_equal(be16toh(cqe.wqe_counter), 0);
+	assert_int_equal(be32toh(cqe.sop_drop_qpn) >> 24, SHCA_OPCODE_DUMP);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(be32toh(cqe.sop_drop_qpn) >> 24, MLX5_OPCODE_SEND);
+	rig_expect_error(&rig.tx, MLX5_CQE_REQ_ERR, PROT, 2);
+	assert_int_equal(rig.wire.nb_sent, 1);
+	expect_sent(&rig, 0, frame, sizeof(frame));
+	rig_close(&rig);
+}
+
 /* Up to six frames of one length, by pointer or inlined end to end; nothing else. */
 static void
 old_multi_packet(void **state)
@@ -617,6 +653,7 @@ main(void)
 		cmocka_unit_test(back_pressure),
 		cmocka_unit_test(reset_under_back_pressure),
 		cmocka_unit_test(enhanced_multi_packet),
+		cmocka_unit_test(dump),
 		cmocka_unit_test(old_multi_packet),
 		cmocka_unit_test(min_inline),
 		cmocka_unit_test(oversize),
