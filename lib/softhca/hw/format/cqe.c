@@ -74,7 +74,10 @@ IS_IN(WORD_LAST, sop_drop_qpn);
 IS_IN(WORD_LAST, wqe_counter);
 IS_IN(WORD_LAST, op_own);
 
-/** @param info pkt_info @param types l4_hdr_type */
+/**
+ * @param info bits for pkt_info
+ * @param types bits for l4_hdr_type
+ */
 static inline void
 describe(struct shca_cqe *cqe, uint8_t info, uint8_t types, struct shca_rx_csum rx_csum,
 	uint64_t timestamp)
@@ -114,7 +117,7 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 
 	if (see_tunnels && inner->valid) {
 		struct shca_rx_csum inside = shca_rx_csum_stack(bytes, inner);
-		/* An outer header without an L4 checksum (GRE) has none that could be wrong. */
+		/* An outer header without an L4 checksum (GRE) cannot have a wrong one. */
 		bool outer_good = rx_csum.l3_good && (outer->l4 == SHCA_L4_NONE || rx_csum.l4_good);
 
 		info = SHCA_CQE_TUNNELED | (outer->l3 == SHCA_L3_IPV6 ? SHCA_CQE_OUTER_IPV6 : 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Completion queue entries: facts -> bytes. Pure. Owner bits are the ring's business
- * (hw/state/cq.h): op_own is left with owner 0.
+ * Completion queue entries: facts -> bytes. Pure. The ring sets owner bits (hw/state/cq.h); here
+ * op_own has owner 0.
  */
 #ifndef SHCA_HW_FORMAT_CQE_H
 #define SHCA_HW_FORMAT_CQE_H
@@ -16,7 +16,7 @@
 
 struct shca_packet;
 
-/** What a receive completion says beyond the frame itself. */
+/** Facts of a receive completion beside the frame itself. */
 struct shca_cqe_rx {
 	uint32_t byte_count; /**< as scattered */
 	uint32_t rss_hash;
@@ -42,13 +42,14 @@ struct shca_cqe_fault {
 };
 
 /**
- * Fill what all copies of a frame share: header types, checksum verdicts, the checksum, the time.
+ * Fill the fields that all copies of a frame share: header types, checksum verdicts, the checksum,
+ * the time.
  *
  * @param see_tunnels report and check the inner headers of a tunnel
  */
 void shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
 	uint64_t timestamp);
-/** The same for a frame without a tunnel, whose checksums have been judged. */
+/** The same for a frame without a tunnel whose checksums have been checked. */
 void shca_cqe_describe_plain(struct shca_cqe *cqe, const struct shca_headers *outer,
 	struct shca_rx_csum rx_csum, uint64_t timestamp);
 /** Complete a described CQE for one receive queue. */

@@ -51,7 +51,7 @@ shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum)
 		length -= 8;
 	}
 	sum = shca_csum_add_word(sum, load_tail(bytes, length));
-	/* So short that plain additions of some sums do not overflow. */
+	/* Fold to 33 bits, so that callers can add several sums without overflow. */
 	return (sum & UINT32_MAX) + (sum >> 32);
 }
 

@@ -3,9 +3,9 @@
  * @file
  * Internet checksums (RFC 1071) and the Ethernet frame check sequence. Pure.
  *
- * Sums are ones-complement sums of 16-bit words as they lie in memory, so that results are stored
- * with memcpy and no byte order comes into it (RFC 1071, section 2 B). Partial sums add up as long
- * as every piece but the last has an even length.
+ * Sums are ones-complement sums of 16-bit words in memory order, so that memcpy stores a result and
+ * no byte order matters (RFC 1071, section 2 B). Partial sums can be added if every piece but the
+ * last has an even length.
  */
 #ifndef SHCA_HW_FORMAT_CSUM_H
 #define SHCA_HW_FORMAT_CSUM_H
@@ -23,7 +23,7 @@
  * storing. */
 uint64_t shca_csum_add(const uint8_t *bytes, size_t length, uint64_t sum);
 
-/** Up to so many bytes shca_csum_short() is the faster. */
+/** Longest input for which shca_csum_short() is the faster function. */
 #define SHCA_CSUM_SHORT 128
 
 /** Add with end-around carry: 2^64 is 1 modulo 2^16 - 1. */
@@ -47,12 +47,12 @@ shca_csum_short(const uint8_t *bytes, size_t length)
 		sum = shca_csum_add_word(sum, word);
 	}
 	if (rest != 0) {
-		/* The last word of the bytes, without what has been added already. */
+		/* The last word of the bytes, without the bytes that have been added already. */
 		memcpy(&word, bytes + length - sizeof(word), sizeof(word));
 		word = htole64(le64toh(word) >> (64 - 8 * rest));
 		sum = shca_csum_add_word(sum, word);
 	}
-	/* So short that plain additions of some sums do not overflow. */
+	/* Fold to 33 bits, so that callers can add several sums without overflow. */
 	return (sum & UINT32_MAX) + (sum >> 32);
 }
 
@@ -84,8 +84,8 @@ shca_csum_pseudo(const uint8_t *bytes, const struct shca_headers *headers)
 	return sum + src + dst;
 }
 
-/** @return true when the frame holds the whole TCP or UDP datagram, so that its checksum means
- * something. */
+/** @return whether the frame holds the whole TCP or UDP datagram: only then its checksum can be
+ * checked. */
 static inline bool
 shca_csum_covers_l4(const struct shca_headers *headers)
 {

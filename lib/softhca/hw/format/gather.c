@@ -62,7 +62,7 @@ check_segments(
 	return 0;
 }
 
-/** The one segment that is the frame as it stands, or NULL. */
+/** @return the one segment that is the frame as it is, or NULL. */
 static const struct shca_wqe_segment *
 whole_frame(const struct shca_wqe *wqe)
 {
@@ -73,7 +73,7 @@ whole_frame(const struct shca_wqe *wqe)
 	return segment;
 }
 
-/** A segment that is a frame: in place if nothing of it changes. */
+/** Take a segment that is a frame; it stays in place if no byte of it changes. */
 static inline uint8_t
 take_segment(const struct shca_gather *source, const struct shca_wqe_segment *segment,
 	uint8_t *room, const uint8_t **bytes, uint32_t *length)
@@ -115,7 +115,7 @@ shca_gather_send(const struct shca_gather *source, uint32_t number, uint8_t *roo
 	(void)number;
 	if (whole != NULL)
 		return take_segment(source, whole, room, bytes, length);
-	/* Both are far below 2^31: no overflow in 64 bits, and the sum is what counts. */
+	/* Both are far below 2^31, so a sum of 64 bits does not overflow. */
 	if ((uint64_t)wqe->inline_length + wqe->segments_length > SHCA_FRAME_MAX) {
 		*length = 0;
 		return check_segments(source, wqe->segment, wqe->nb_segments);

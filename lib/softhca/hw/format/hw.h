@@ -3,10 +3,10 @@
  * @file
  * The device's data path formats: WQE segments, CQEs, doorbell records.
  *
- * What infiniband/mlx5dv.h defines is taken from it; the rest is stated here with its source. The
- * driver has its own statement (drivers/net/mlx5dv/base/hw.h), so that one wrong constant cannot
- * hide in both halves. Sources: PRM is Mellanox Adapters Programmer's Reference Manual; LX the
- * Linux tree; DPDK 22.11's drivers/common/mlx5/mlx5_prm.h. All fields are big-endian in memory.
+ * infiniband/mlx5dv.h defines most of them; the rest is here with its source. The driver has its
+ * own statement (drivers/net/mlx5dv/base/hw.h), so that one wrong constant cannot hide in both
+ * halves. Sources: PRM is Mellanox Adapters Programmer's Reference Manual; LX the Linux tree; DPDK
+ * 22.11's drivers/common/mlx5/mlx5_prm.h. All fields are big-endian in memory.
  */
 #ifndef SHCA_HW_FORMAT_HW_H
 #define SHCA_HW_FORMAT_HW_H
@@ -50,8 +50,8 @@ enum shca_ce {
 #define SHCA_ETH_CSUM_L3       MLX5_ETH_WQE_L3_CSUM
 #define SHCA_ETH_CSUM_L4       MLX5_ETH_WQE_L4_CSUM
 
-/** Bits of the ethernet segment's swp_flags, and where it has them and the offsets (LX mlx5/qp.h
- * MLX5_ETH_WQE_SWP_*). */
+/** Bits of the ethernet segment's swp_flags; the segment has them and the offsets as LX mlx5/qp.h
+ * MLX5_ETH_WQE_SWP_* says. */
 #define SHCA_SWP_INNER_L3_IPV6 0x01
 #define SHCA_SWP_INNER_L4_UDP  0x02
 #define SHCA_SWP_OUTER_L3_IPV6 0x10
@@ -65,7 +65,7 @@ enum shca_ce {
 /** Where the inline header starts in a WQE: after the ethernet segment's first 14 bytes. */
 #define SHCA_INLINE_HEADER_OFFSET 30
 
-/** What a minimum inline mode of L2 asks for: an Ethernet header with one tag. */
+/** The header that a minimum inline mode of L2 requires: Ethernet with one tag. */
 #define SHCA_MIN_INLINE_L2_BYTES 18
 
 static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16, "control segment");

@@ -13,8 +13,8 @@ cqe_opcode(const struct shca_cqe *cqe)
 	return cqe->op_own >> SHCA_CQE_OPCODE_SHIFT;
 }
 
-/** Clear what a mini CQE says, and what it leaves out because software has no use for it: the other
- * format's field, and the time. */
+/** Clear the fields that the mini CQE carries, and those that it omits because software has no use
+ * for them: the other format's field, and the time. */
 static void
 strip(struct shca_cqe *cqe)
 {
@@ -27,7 +27,7 @@ strip(struct shca_cqe *cqe)
 		cqe->sop_drop_qpn &= htobe32(SHCA_CQE_NUMBER_MASK);
 }
 
-/** Software counts on from the title's, unless the mini CQE says it. */
+/** Software increments the title's counter, unless the mini CQE has the counter. */
 static bool
 is_next_counter(const struct shca_minicqe_block *block, const struct shca_cqe *cqe)
 {

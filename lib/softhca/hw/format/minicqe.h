@@ -2,16 +2,16 @@
 /**
  * @file
  * CQE compression: completions that differ in little become a title CQE and arrays of mini CQEs.
- * Pure: where they go in the ring is hw/state/cq.h's business.
+ * Pure: hw/state/cq.h places them in the ring.
  *
  *     slot  t      t+1       ...  t+8        ...  t+16       ...  t+N-1
  *           title  minis 0-7      minis 8-15      minis 16-23
  *
- * The title is the first completion, with format 3 and N in byte_count; mini 0 is its own. What a
- * mini CQE does not say is the title's, so only completions that agree in the rest share a block;
- * wqe_counter goes up by one, or by the strides that the one before took. Slots between the arrays
- * are not written. (LX en_rx.c mlx5e_decompress_cqe and mlx5e_read_mini_arr_slot; DPDK mlx5_rx.c
- * mlx5_rx_poll_len.)
+ * The title is the first completion, with format 3 and N in byte_count; mini 0 describes the same
+ * completion. Fields that a mini CQE lacks come from the title, so only completions that agree in
+ * these fields share a block; wqe_counter increases by one, or by the strides of the completion
+ * before. The device leaves slots between the arrays unwritten. (LX en_rx.c mlx5e_decompress_cqe
+ * and mlx5e_read_mini_arr_slot; DPDK mlx5_rx.c mlx5_rx_poll_len.)
  */
 #ifndef SHCA_HW_FORMAT_MINICQE_H
 #define SHCA_HW_FORMAT_MINICQE_H
@@ -27,7 +27,7 @@
 
 #define SHCA_CQE_FORMAT_COMPRESSED (3 << 2) /**< of op_own */
 
-/** What a mini CQE says besides the length. */
+/** The field that a mini CQE has besides the length. */
 enum shca_mini_format {
 	SHCA_MINI_NONE, /**< no compression */
 	SHCA_MINI_HASH,
@@ -41,7 +41,7 @@ struct shca_minicqe {
 		__be32 rss_hash;
 		struct {
 			__be16 checksum;
-			__be16 stride_index; /**< what the CQE has in wqe_counter */
+			__be16 stride_index; /**< wqe_counter of the CQE */
 		};
 		struct {
 			__be16 wqe_counter;
@@ -58,23 +58,23 @@ static_assert(sizeof(struct shca_minicqe) * SHCA_MINI_PER_ARRAY == SHCA_CQE_BYTE
 struct shca_minicqe_block {
 	enum shca_mini_format format;
 	uint8_t nb, max;
-	uint16_t next_counter; /**< what software counts the next wqe_counter to be */
-	struct shca_cqe first; /**< as it came */
-	struct shca_cqe alike; /**< what all agree in; the rest 0 */
+	uint16_t next_counter; /**< the next wqe_counter as software computes it */
+	struct shca_cqe first; /**< the first completion */
+	struct shca_cqe alike; /**< the fields in which all agree; the others 0 */
 	struct shca_minicqe mini[SHCA_MINI_MAX];
 };
 
-/** Empty @p block. @param max minis it may have, at least 1 */
+/** Empty @p block. @param max number of minis that it may have, at least 1 */
 void shca_minicqe_init(
 	struct shca_minicqe_block *block, enum shca_mini_format format, uint32_t max);
 /**
  * Append @p cqe, or begin an empty block with it.
- * @return false when it does not fit in, or is none that is ever compressed; nothing changed
+ * @return false when it does not fit, or is of a kind that is never compressed; nothing changed
  */
 bool shca_minicqe_add(struct shca_minicqe_block *block, const struct shca_cqe *cqe);
 /**
- * Append what differs from the latest in nothing but what a mini CQE of a receive queue says and
- * the counter, which is the next.
+ * Append a completion that differs from the latest only in the fields of a receive queue's mini CQE
+ * and in the counter, which is the next one.
  *
  * @return false: the block is empty or full; nothing changed
  */
@@ -87,9 +87,9 @@ shca_minicqe_add_like(struct shca_minicqe_block *block, struct shca_minicqe mini
 	block->mini[block->nb++] = mini;
 	return true;
 }
-/** The title of a block of at least two. */
+/** Write the title of a block of at least two completions. */
 void shca_minicqe_title(const struct shca_minicqe_block *block, struct shca_cqe *title);
-/** Array @p number, whole; what lies beyond the block's minis is 0. */
+/** Write array @p number, whole; minis beyond the block's are 0. */
 void shca_minicqe_array(const struct shca_minicqe_block *block, unsigned int number,
 	uint8_t array[static SHCA_CQE_BYTES]);
 /** @return the slot of array @p number, counted from the title's. */

@@ -23,7 +23,7 @@ is_tso_refused(const struct shca_wqe *wqe, const struct shca_model *model)
 		wqe->segments_length > model->max_tso_bytes;
 }
 
-/** A frame a segment, nothing inlined before. */
+/** One frame for each segment, and no inlined header. */
 static bool
 is_multi_packet_refused(const struct shca_wqe *wqe)
 {
@@ -40,7 +40,7 @@ is_enhanced_refused(const struct shca_wqe *wqe, const struct shca_model *model)
 	return (model->multi_pkt_send & SHCA_MPW_ENHANCED) == 0 || is_multi_packet_refused(wqe);
 }
 
-/** Those of the old form are few and of one length. */
+/** The old form takes few frames, all of one length. */
 static bool
 is_old_refused(const struct shca_wqe *wqe, const struct shca_model *model)
 {
@@ -138,7 +138,7 @@ shca_opcode_find(uint8_t opcode, uint8_t opmod)
 	return NULL;
 }
 
-/** Policy: too little inlined is refused, unless it is the whole frame. */
+/** Policy: the device refuses a WQE that inlines too little, unless it inlines the whole frame. */
 bool
 shca_opcode_is_inline_short(const struct shca_wqe *wqe, const struct shca_model *model)
 {

@@ -22,8 +22,8 @@
 #define UDP_CHECKSUM_OFFSET  6
 #define TCP_CHECKSUM_OFFSET  16
 
-/** @return where a layer begins, or 0 when there is none; no layer begins where the frame does, but
- * for outer Ethernet, which *exists tells. */
+/** @return the offset of a layer, or 0 when the frame has none. Only the outer Ethernet header is
+ * at offset 0, so *exists says whether there is one. */
 static uint32_t
 layer_offset(const struct shca_headers *headers, enum shca_modify_layer layer, bool *exists)
 {
@@ -82,7 +82,7 @@ find(uint8_t *frame, const struct shca_packet *packet, uint16_t id)
 	return (struct place){ .bytes = NULL };
 }
 
-/** Bits @p offset and up of the field, which count from its lowest. */
+/** Bits @p offset and up of the field; offset 0 is its lowest bit. */
 static uint32_t
 load(const struct place *place, unsigned int offset, unsigned int nb_bits)
 {
@@ -134,7 +134,7 @@ take_step(uint8_t *frame, const struct shca_packet *packet, const struct shca_mo
 	}
 }
 
-/** What a stack's checksums sum up, as far as it is headers. */
+/** The sum of those headers that the checksums of a stack cover. */
 struct sums {
 	uint16_t l3, addresses, l4;
 };
@@ -242,7 +242,7 @@ take_off(const struct shca_modify_set *modify_set, const struct shca_packet *pac
 		frame, packet->length, inner->l3_offset, modify->header, modify->header_bytes);
 }
 
-/** What depends on the frame's length. */
+/** Update the fields that depend on the frame's length. */
 static void
 fill_in(uint8_t *frame, uint32_t length)
 {
@@ -257,7 +257,7 @@ fill_in(uint8_t *frame, uint32_t length)
 	else if (outer->valid && outer->l3 == SHCA_L3_IPV6)
 		shca_bytes_store16(
 			ip + IPV6_LENGTH_OFFSET, length - outer->l3_offset - IPV6_HEADER_BYTES);
-	/* An IPv6 packet of no length had nothing in it. */
+	/* An IPv6 packet with a length of 0 has no payload. */
 	shca_parse(frame, length, &packet);
 	if (outer->valid && outer->l4 == SHCA_L4_UDP)
 		shca_bytes_store16(

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Frames as rules change them (steering/match/modify.h): tunnels away, then fields, then tunnels
- * on. Pure.
+ * Changes a frame as a rule asks (steering/match/modify.h): first decapsulation, then fields, then
+ * encapsulation. Pure.
  *
  * Policy, where no public text or driver says what hardware does:
- * - A frame that lacks the field, or the tunnel that should go, stays as it is.
- * - Checksums of the headers changed, and of TCP and UDP, go along by what has changed (RFC 1624):
- *   right ones stay right and wrong ones wrong. So Linux leaves them to the device (TC's csum
- * action behind pedit is dropped). An outer UDP checksum does not follow inner headers.
- * - Of a tunnel put on, IP and UDP lengths and the IPv4 checksum are filled in; the rest is as
- * given.
+ * - A frame without the field, or without the tunnel to remove, stays as it is.
+ * - Checksums of changed headers, and of TCP and UDP, are updated by the difference (RFC 1624):
+ *   right ones stay right and wrong ones wrong. Linux relies on that (it drops TC's csum action
+ *   behind pedit). An outer UDP checksum ignores changes of inner headers.
+ * - In the headers of an encapsulation the device fills IP and UDP lengths and the IPv4 checksum;
+ *   the rest is as given.
  */
 #ifndef SHCA_HW_FORMAT_REWRITE_H
 #define SHCA_HW_FORMAT_REWRITE_H
@@ -22,8 +22,8 @@
 struct shca_packet;
 
 /**
- * @param room for SHCA_OUT_FRAME_ROOM bytes; the packet may lie at its beginning
- * @return the new length; 0 when it grew longer than SHCA_FRAME_MAX, or nothing is left
+ * @param room of SHCA_OUT_FRAME_ROOM bytes; the packet may lie at its beginning
+ * @return the new length; 0 when the frame has become longer than SHCA_FRAME_MAX, or empty
  */
 uint32_t shca_rewrite(
 	const struct shca_modify_set *modify_set, const struct shca_packet *packet, uint8_t *room);

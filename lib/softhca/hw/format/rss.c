@@ -45,13 +45,13 @@ shca_rss_hash(const struct shca_rss *rss, const uint8_t *input, size_t length)
 	return hash;
 }
 
-/** What a field needs, where it lies and what type its presence gives. In the order of the input.
- */
+/** The headers that a field needs, its place, and the hash type that it adds. In the order of the
+ * hash input. */
 static const struct field {
 	uint64_t bit;
 	enum shca_l3 l3; /* NONE: any */
 	enum shca_l4 l4; /* NONE: any */
-	uint8_t offset;  /* from the L3 header, or from the L4 header when l4 is asked for */
+	uint8_t offset;  /* from the L3 header, or from the L4 header when l4 is not NONE */
 	uint8_t bytes;
 	uint8_t type;
 } hash_fields[] = {

@@ -14,7 +14,7 @@ struct shca_packet;
 #define SHCA_RSS_KEY_BYTES   40
 #define SHCA_RSS_INPUT_BYTES 36 /**< two IPv6 addresses, two ports */
 
-/** A key made ready: the hash of every nibble at every place of the input. */
+/** A prepared key: the hash of every nibble at every place of the input. */
 struct shca_rss {
 	uint32_t nibble[SHCA_RSS_INPUT_BYTES * 2][16];
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What a receive completion says of a frame's checksums. Pure. */
-#ifndef SHCA_HW_FORMAT_JUDGE_H
-#define SHCA_HW_FORMAT_JUDGE_H
+/**
+ * @file
+ * Checksums of a received frame, as its completion reports them. Pure.
+ */
+#ifndef SHCA_HW_FORMAT_RX_CSUM_H
+#define SHCA_HW_FORMAT_RX_CSUM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +18,7 @@
 
 struct shca_rx_csum {
 	bool l3_good, l4_good;
-	uint16_t checksum; /**< of all behind the Ethernet header, in memory order */
+	uint16_t checksum; /**< of all bytes behind the Ethernet header, in memory order */
 };
 
 /** @return the sum of the IP header: some words of 32 bits, mostly five. */
@@ -34,7 +37,7 @@ shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
 	return sum;
 }
 
-/** @return the sum of what follows, to the end of the IP packet. */
+/** @return the sum of the bytes behind the IP header, to the end of the IP packet. */
 static inline uint64_t
 shca_rx_csum_l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
 {
@@ -60,8 +63,8 @@ shca_rx_csum_l3(const struct shca_headers *headers, uint64_t l3_sum)
 }
 
 /**
- * Policy where no driver shows what hardware does: good is TCP or UDP, whole, unfragmented; a UDP
- * checksum of zero (none) is good.
+ * Policy where no driver shows what hardware does: TCP and UDP are good if whole and unfragmented;
+ * a UDP checksum of zero (none) is good.
  *
  * @param l4_sum of the bytes from the L4 header to the end of the IP packet
  */
@@ -78,7 +81,7 @@ shca_rx_csum_l4(const uint8_t *bytes, const struct shca_headers *headers, uint64
 	return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;
 }
 
-/** Judge a frame by one stack of its headers. */
+/** Check a frame by one stack of its headers. */
 static inline struct shca_rx_csum
 shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
 {
@@ -97,4 +100,4 @@ shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
 	};
 }
 
-#endif /* SHCA_HW_FORMAT_JUDGE_H */
+#endif /* SHCA_HW_FORMAT_RX_CSUM_H */

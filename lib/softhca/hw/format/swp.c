@@ -13,13 +13,13 @@
 #define TCP_BYTES  20
 #define UDP_BYTES  8
 
-/** Where a stack of headers is said to be; offsets in bytes. */
+/** Offsets of a stack of headers, in bytes, as the WQE gives them. */
 struct place {
 	uint32_t l3, l4;
 	bool is_ipv6, is_udp;
 };
 
-/** @return bytes of the IP header, 0: there is none, or not whole. */
+/** @return bytes of the IP header; 0 when there is none, or it is cut off. */
 static uint32_t
 ip_bytes(const struct shca_packet *packet, const struct place *place)
 {
@@ -91,7 +91,8 @@ shca_swp_apply(const struct shca_swp *swp, struct shca_packet *packet)
 	};
 
 	add(packet, &outer, &packet->outer);
-	/* Drivers name the only headers as inner ones, too (LX en_accel.h mlx5e_set_eseg_swp). */
+	/* Drivers give headers without a tunnel as inner ones, too (LX en_accel.h
+	 * mlx5e_set_eseg_swp). */
 	if (inner.l3 != packet->outer.l3_offset)
 		add(packet, &inner, &packet->inner);
 }

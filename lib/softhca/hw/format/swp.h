@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Software parser: a send WQE says where headers are, for the sake of those that the device's own
- * parser does not reach (tunnels it does not know). Pure.
+ * Software parser: a send WQE gives the offsets of headers, among them headers that the device's
+ * own parser cannot reach (in tunnels it does not know). Pure.
  *
- * From ConnectX-5 on it only adds to what the device has found itself (DPDK mlx5_tx.h
+ * From ConnectX-5 on it only adds headers to those that the device has found itself (DPDK mlx5_tx.h
  * txq_mbuf_to_swp).
  */
 #ifndef SHCA_HW_FORMAT_SWP_H
@@ -15,23 +15,23 @@
 
 struct shca_packet;
 
-/** As the ethernet segment has it; offsets in units of 2 bytes from the frame's start, a tag that
- * is inserted included, and 0 where there is no such header. */
+/** Part of the ethernet segment. Offsets count units of 2 bytes from the frame's start, including
+ * an inserted tag; 0: there is no such header. */
 struct shca_swp {
 	uint8_t outer_l4, outer_l3;
 	uint8_t inner_l4, inner_l3;
 	uint8_t flags; /**< SHCA_SWP_* */
 };
 
-/** @return whether the WQE says anything. */
+/** @return whether the WQE gives any offset. */
 static inline bool
 shca_swp_is_used(const struct shca_swp *swp)
 {
 	return (swp->outer_l3 | swp->inner_l3) != 0;
 }
 
-/** Add to @p packet the headers that are where @p swp says, fit in the frame, and were not found.
- */
+/** Add to @p packet the headers that @p swp points out, if they fit in the frame and the parser has
+ * not found them. */
 void shca_swp_apply(const struct shca_swp *swp, struct shca_packet *packet);
 
 #endif /* SHCA_HW_FORMAT_SWP_H */

@@ -53,8 +53,8 @@ edit_tcp(uint8_t *tcp, const struct shca_tso_segment *segment)
 		tcp[TCP_FLAGS_OFFSET] &= (uint8_t)~TCP_CWR;
 }
 
-/** The length of an innermost UDP header is left alone: Linux writes that of a segment beforehand
- * (en_accel.h, mlx5e_udp_gso_handle_tx_skb), so hardware does not rewrite it. */
+/** The length of an innermost UDP header stays: Linux writes that of a segment beforehand
+ * (en_accel.h, mlx5e_udp_gso_handle_tx_skb), so hardware does not change it. */
 void
 shca_tso_edit(
 	uint8_t *frame, const struct shca_packet *packet, const struct shca_tso_segment *segment)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Large send: the headers of one segment out of those of the whole. Pure.
+ * Large send: makes the headers of one segment from those of the whole. Pure.
  */
 #ifndef SHCA_HW_FORMAT_TSO_H
 #define SHCA_HW_FORMAT_TSO_H
@@ -20,9 +20,8 @@ struct shca_tso_segment {
 
 /**
  * Turn the headers at the start of @p frame, which are those of the whole send, into those of @p
- * segment.
- * @p packet describes the frame: all headers, then this segment's payload alone. Checksums are left
- * to shca_tx_checksum(), after parsing again.
+ * segment. @p packet describes the frame: all headers, then the payload of this segment only.
+ * shca_tx_checksum() fills checksums, after the frame has been parsed again.
  */
 void shca_tso_edit(
 	uint8_t *frame, const struct shca_packet *packet, const struct shca_tso_segment *segment);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Tunnels that a model does not look into. Internal to hw/, and for traces. */
+/**
+ * @file
+ * Hides tunnels that a model does not look into. Internal to hw/, and for traces.
+ */
 #ifndef SHCA_HW_FORMAT_TUNNELS_H
 #define SHCA_HW_FORMAT_TUNNELS_H
 
@@ -9,8 +12,8 @@
 #include "steering/match/parse.h"
 
 /**
- * Forget what is inside a tunnel that is none of @p offloads
- * (MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_*): for such a device it is payload.
+ * Remove inner headers from @p packet unless its tunnel is one of @p offloads
+ * (MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_*): to such a device they are payload.
  */
 static inline void
 shca_tunnels_limit(struct shca_packet *packet, uint32_t offloads)
@@ -25,7 +28,7 @@ shca_tunnels_limit(struct shca_packet *packet, uint32_t offloads)
 
 	if ((needed[packet->tunnel] & ~offloads) == 0)
 		return;
-	/* The GRE header around a label stack is one all the same. */
+	/* A GRE header in front of a label stack remains a GRE header. */
 	packet->tunnel =
 		packet->tunnel == SHCA_TUNNEL_MPLS_GRE && (offloads & needed[SHCA_TUNNEL_GRE]) != 0
 		? SHCA_TUNNEL_GRE

@@ -52,9 +52,9 @@ fill_l3(uint8_t *frame, const struct shca_headers *headers)
 }
 
 /**
- * Drivers leave anything in the field (no pseudo header sum is asked for), so it does not enter the
- * sum. Policy where no driver shows what hardware does: fragments, truncated packets and protocols
- * other than TCP and UDP stay as they are.
+ * Drivers may leave any value in the field (the device asks for no pseudo header sum), so the sum
+ * excludes it. Policy where no driver shows what hardware does: fragments, truncated packets and
+ * protocols other than TCP and UDP stay as they are.
  */
 static void
 fill_l4(uint8_t *frame, const struct shca_headers *headers)
@@ -68,7 +68,8 @@ fill_l4(uint8_t *frame, const struct shca_headers *headers)
 	memcpy(l4 + offset, &checksum, sizeof(checksum));
 	checksum = ~shca_csum_fold(shca_csum_add(l4, (size_t)headers->l3_end - headers->l4_offset,
 		shca_csum_pseudo(frame, headers)));
-	/* RFC 768: a computed zero is sent as all ones, zero means none. */
+	/* RFC 768: a sender transmits a computed zero as all ones, because zero means no checksum.
+	 */
 	if (checksum == 0 && headers->l4 == SHCA_L4_UDP)
 		checksum = UINT16_MAX;
 	memcpy(l4 + offset, &checksum, sizeof(checksum));

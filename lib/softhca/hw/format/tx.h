@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the device does to a frame between gathering and sending it. Pure.
+ * Changes that the device makes to a frame after gathering and before sending it. Pure.
  */
 #ifndef SHCA_HW_FORMAT_TX_H
 #define SHCA_HW_FORMAT_TX_H
@@ -12,7 +12,7 @@ struct shca_packet;
 
 /** A frame on the medium is at least this long without FCS (IEEE 802.3, 4A.4.2). */
 #define SHCA_TX_MIN_FRAME 60
-/** An Ethernet header, which every frame must have. */
+/** Bytes of an Ethernet header; the device refuses shorter frames. */
 #define SHCA_TX_MIN_HEADER 14
 
 /** Insert a tag behind the addresses of @p frame, which has 4 bytes of room. @return the new
@@ -21,8 +21,7 @@ uint32_t shca_tx_insert_vlan(uint8_t *frame, uint32_t length, uint16_t tpid, uin
 
 /**
  * Fill the checksums that @p cs_flags (SHCA_ETH_CSUM_*) asks for into @p frame, which @p packet
- * describes. Fields are computed whole, whatever they hold. A flag without its header changes
- * nothing.
+ * describes. Old values of the fields are ignored. A flag without its header has no effect.
  */
 void shca_tx_checksum(uint8_t *frame, const struct shca_packet *packet, uint8_t cs_flags);
 

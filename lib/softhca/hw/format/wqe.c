@@ -60,7 +60,8 @@ shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe)
 static size_t
 decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 {
-	/* Only what precedes the inline header: mlx5dv.h counts 16 bytes of that in. */
+	/* Only the part in front of the inline header: mlx5dv.h includes 16 bytes of that in the
+	 * struct. */
 	struct mlx5_wqe_eth_seg eth = { 0 };
 	uint16_t inline_size;
 	uint16_t tci;
@@ -83,7 +84,7 @@ decode_eth(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	return ALIGN_DS((size_t)SHCA_INLINE_HEADER_OFFSET + wqe->inline_length);
 }
 
-/** The fields of an ethernet segment, for a WQE that has none. @return as decode_eth() */
+/** Clear the fields of an ethernet segment, for a WQE without one. @return as decode_eth() */
 static size_t
 decode_no_eth(struct shca_wqe *wqe)
 {
@@ -121,7 +122,8 @@ decode_segment(const uint8_t *bytes, size_t offset, size_t length, struct shca_w
 	return ALIGN_DS(offset + segment->length);
 }
 
-/** The old multi-packet form inlines its frames end to end in one segment: make it one a frame. */
+/** The old multi-packet form may inline its frames end to end in one segment: split it, one segment
+ * for each frame. */
 static void
 split_inline(struct shca_wqe *wqe)
 {

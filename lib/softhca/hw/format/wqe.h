@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Send WQE: bytes -> struct. Pure; looks at nothing but the bytes.
+ * Send WQE: bytes -> struct. Pure; reads only the bytes.
  */
 #ifndef SHCA_HW_FORMAT_WQE_H
 #define SHCA_HW_FORMAT_WQE_H
@@ -26,14 +26,15 @@ struct shca_wqe_segment {
 
 struct shca_wqe {
 	uint8_t opcode, opmod;
-	const struct shca_opcode *row; /**< theirs; NULL: the opcode is unknown */
+	const struct shca_opcode *row; /**< of opcode and opmod; NULL: the opcode is unknown */
 	uint16_t index;                /**< the WQEBB counter as the control segment states it */
 	uint32_t sqn;                  /**< as the control segment states it */
 	uint8_t ds;
 	uint8_t nb_wqebbs;
 	enum shca_ce ce;
 
-	/* Below: valid when the row has data segments; without has_eth, 0 up to segments_length. */
+	/* Below: valid when the row has data segments. Without has_eth, fields before
+	 * segments_length are 0. */
 	bool has_eth;
 	uint8_t cs_flags;
 	struct shca_swp swp;
@@ -49,7 +50,7 @@ struct shca_wqe {
 
 /** @return ds of the control segment that @p bytes (16) is. */
 uint8_t shca_wqe_ds(const uint8_t *bytes);
-/** @return when the WQE completes, of the control segment that @p bytes (16) is. */
+/** @return when the WQE completes, by the control segment in @p bytes (16). */
 enum shca_ce shca_wqe_ce(const uint8_t *bytes);
 /** @return how many WQEBBs a WQE of @p ds takes; 1 for a malformed 0. */
 uint8_t shca_wqe_nb_wqebbs(uint8_t ds);
@@ -58,11 +59,11 @@ uint8_t shca_wqe_nb_wqebbs(uint8_t ds);
 void shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe);
 
 /**
- * Decode the WQE that starts at @p bytes; @p wqe borrows them. The control fields are set even when
- * the rest is refused.
+ * Decode the WQE that starts at @p bytes; @p wqe borrows them. The control fields are set even if
+ * decoding fails.
  *
  * @param length bytes available, at least 64
- * @return 0 or the syndrome of the error CQE it deserves
+ * @return 0 or the syndrome of its error CQE
  */
 uint8_t shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe);
 
