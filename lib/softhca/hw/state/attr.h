@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The device and its queues, TIRs and tables as their owners see them: what they are made with,
- * what they count, and what they tell. Rings and doorbell records are application memory named by
- * address.
+ * The device, its queues, TIRs and indirection tables as their owners see them: attributes,
+ * counters and events. Rings and doorbell records are application memory, given by address.
  */
 #ifndef SHCA_HW_STATE_ATTR_H
 #define SHCA_HW_STATE_ATTR_H
@@ -34,17 +33,17 @@ struct shca_device_conf {
 	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
 	unsigned int index;             /**< i of mlx5_<i> */
 	struct shca_findings *findings; /**< borrowed; NULL: not strict */
-	struct shca_faults *faults;     /**< borrowed; NULL: nothing goes wrong by itself */
+	struct shca_faults *faults;     /**< borrowed; NULL: no faults are injected */
 	/**
-	 * The count of packets lost for want of receive WQEs changed (sysfs shows it). Called by
-	 * the device thread (hw/device/thread.c), lock not held, at most some hundred times a
-	 * second. May be NULL.
+	 * The number of packets lost for lack of receive WQEs has changed (sysfs shows it). The
+	 * device thread calls it (hw/device/thread.c) without the lock, at most some hundred times
+	 * a second. May be NULL.
 	 */
 	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
-	/** The port is active, or no longer. The lock is held. May be NULL. */
+	/** The port has become active or inactive. The lock is held. May be NULL. */
 	void (*link)(unsigned int index, bool up, void *arg);
-	/** The netdev is called so; "": there is none any more. The lock is held, or nobody has the
-	 * device yet. May be NULL. */
+	/** The netdev has this name; "": there is no netdev any more. The lock is held, or no other
+	 * thread has the device yet. May be NULL. */
 	void (*netdev)(unsigned int index, const char *name, void *arg);
 	void *arg;
 };
@@ -60,7 +59,7 @@ struct shca_device_stats {
 	uint64_t rx_errors, tx_errors;   /**< error completions */
 	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
 	uint64_t tx_refused;             /**< of those onto the wire: from another address */
-	uint64_t tirs, rqts; /**< there are now: destinations of rules, and indirection tables */
+	uint64_t tirs, rqts;             /**< now: destinations of rules, and indirection tables */
 };
 
 /** Asynchronous events of an object; numbers are ib_event_type's. */
@@ -76,7 +75,7 @@ enum shca_event {
 /** Called by the device thread with the lock held; must not block nor call back into hw/. */
 typedef void (*shca_event_fn)(void *owner, enum shca_event event);
 
-/** What a queue has done since it was made. */
+/** Counters of a queue since its creation. */
 struct shca_queue_count {
 	uint64_t packets, bytes; /**< received, or taken by the wire */
 	uint64_t out_of_buffer;  /**< of an RQ: no WQE was posted */
@@ -114,8 +113,8 @@ struct shca_rq_attr {
 	bool cvlan_strip;
 	bool scatter_fcs;
 	bool has_signature; /**< the first 16 bytes of a WQE are a signature segment */
-	/** A WQE's buffer is cut into 2^log_strides strides, a frame takes as many as it fills; 0:
-	 * one WQE a frame. The segments follow a next segment of 16 bytes then. */
+	/** Striding: a WQE's buffer has 2^log_strides strides, and a frame takes as many as it
+	 * fills. A next segment of 16 bytes precedes the data segments. 0: a frame takes a WQE. */
 	uint8_t log_strides;
 	uint8_t log_stride_bytes; /**< of a stride */
 	bool two_byte_shift;      /**< a frame begins 2 bytes into its first stride */

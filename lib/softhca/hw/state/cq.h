@@ -6,9 +6,9 @@
  * pi runs over 32 bits; slot is pi & (nb_cqes - 1), the owner bit the parity of the lap. The CQE's
  * body is in the second half of a 128-byte slot.
  *
- * Arming is seen by polling the arm word of the doorbell record. libmlx5's first arm word is 0,
- * which is also what it initialises the word to; so that it is seen, creation writes a word no arm
- * can be.
+ * The device polls the arm word of the doorbell record. libmlx5 initialises the word to 0, and its
+ * first arm is 0 as well; creation writes a word that cannot be an arm, so that the device sees the
+ * first one.
  */
 #ifndef SHCA_HW_STATE_CQ_H
 #define SHCA_HW_STATE_CQ_H
@@ -33,31 +33,31 @@ struct shca_cq {
 	uint32_t pi;
 	struct shca_minicqe_block *block; /**< completions since pi; NULL: no compression */
 	uint32_t ci_seen;                 /**< the consumer index when it was last read */
-	uint32_t limit;                   /**< fewer than that unread: no need to look closer */
+	uint32_t limit; /**< fewer unread CQEs than that: the ring cannot be full */
 	uint8_t nb_cqes_log2;
-	bool is_faulty; /**< it may be struck (hw/check/inject.h): it is always looked at closer */
-	uint32_t ordinal; /**< among the device's CQs, as they were made, from 1 */
-	bool failed;      /**< overrun or unmapped: writes nothing any more */
+	bool is_faulty;   /**< faults may strike it (hw/check/inject.h) */
+	uint32_t ordinal; /**< number among the device's CQs in order of creation, from 1 */
+	bool failed;      /**< overrun or unmapped: the device writes nothing any more */
 
-	__be32 ci_word;    /**< strict: the record's consumer index as it was last checked */
-	uint32_t ci_valid; /**< strict: the last one that could be, as pi counts */
+	__be32 ci_word;    /**< strict: consumer index of the record at the last check */
+	uint32_t ci_valid; /**< strict: the last plausible one, in units of pi */
 
-	__be32 arm_word; /**< as last seen */
+	__be32 arm_word; /**< at the last poll */
 	bool armed, has_fired;
 	uint8_t fired_sn;      /**< sequence number of the arm that fired last */
-	uint32_t solicited_pi; /**< behind the last completion that counts as solicited */
+	uint32_t solicited_pi; /**< pi after the last completion that counts as solicited */
 };
 
 #define SHCA_CQ_PREFETCH 8 /**< CQEs ahead */
 
-/** Where the CQE of index @p pi lies; in 128 bytes it is the second half. */
+/** @return the CQE of index @p pi; in a slot of 128 bytes the second half. */
 static inline uint8_t *
 shca_cq_body(const struct shca_cq *cq, uint32_t pi)
 {
 	return cq->body + (size_t)(pi & (cq->attr.nb_cqes - 1)) * cq->attr.cqe_bytes;
 }
 
-/** A CQE will be written soon. */
+/** Prefetch the CQE, which will be written soon. */
 static inline void
 shca_cq_prefetch(const struct shca_cq *cq)
 {
@@ -65,11 +65,11 @@ shca_cq_prefetch(const struct shca_cq *cq)
 }
 
 /**
- * Completions that software has not read, as far as is known: those in the ring and those that have
- * a slot but are not in it yet.
+ * @return an upper bound of unread completions: those in the ring and those that have a slot but
+ * are not in it yet.
  *
- * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare what all
- * write as long as that tells a full ring from an empty one.
+ * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare 16 bits as
+ * long as they distinguish a full ring from an empty one.
  */
 static inline uint32_t
 shca_cq_nb_unread(const struct shca_cq *cq)
@@ -80,7 +80,7 @@ shca_cq_nb_unread(const struct shca_cq *cq)
 	return (cq->pi + nb_pending - cq->ci_seen) & mask;
 }
 
-/** The lines of a block that has just begun will be written soon. */
+/** Prefetch the lines of a block that has just begun. */
 static inline void
 shca_cq_prefetch_title(const struct shca_cq *cq)
 {
@@ -88,7 +88,8 @@ shca_cq_prefetch_title(const struct shca_cq *cq)
 	shca_prefetch_write(shca_cq_body(cq, cq->pi + 1));
 }
 
-/** And those of the array that its next mini CQE begins, behind the first. */
+/** Prefetch the lines of the array that the block's next mini CQE begins, unless it is the first
+ * array. */
 static inline void
 shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
 {
@@ -97,8 +98,8 @@ shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
 }
 
 /**
- * Append one like the latest (shca_minicqe_add_like()) to a CQ that compresses.
- * @return false when shca_cq_push() must see to it
+ * Append a completion like the latest (shca_minicqe_add_like()) to a CQ that compresses.
+ * @return false when the caller must use shca_cq_push()
  */
 static inline bool
 shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)

@@ -20,7 +20,7 @@
 #include "hw/state/rate.h"
 #include "wire/wire.h"
 
-/** What a step is touching, so that a fault finds the culprit. */
+/** Memory that a step accesses, so that a fault handler finds the object at fault. */
 enum shca_touch {
 	SHCA_TOUCH_NONE,
 	SHCA_TOUCH_CQ,
@@ -44,69 +44,69 @@ struct shca_device {
 	LIST_HEAD(, shca_rq) rqs;
 	LIST_HEAD(, shca_sq) sqs;
 	LIST_HEAD(, shca_doorbell_page) doorbell_pages; /**< of a strict device */
-	uint64_t nb_doorbells;                          /**< seen in them */
-	uint64_t nb_created;                            /**< queues so far */
+	uint64_t nb_doorbells;                          /**< seen in doorbell_pages */
+	uint64_t nb_created;                            /**< queues since the device's creation */
 	struct {
 		uint32_t sqs, rqs, cqs;
-	} nb_made; /**< so far, each kind for itself */
+	} nb_made; /**< since the device's creation, counted by type */
 	LIST_HEAD(, shca_clock_page) clock_pages;
-	uint64_t clock_info_ticks; /**< when their relation was last written */
-	uint64_t memic_pages;      /**< those taken, a bit each */
+	uint64_t clock_info_ticks; /**< of the last update of clock_pages */
+	uint64_t memic_pages;      /**< a bit for each page that is allocated */
 	struct shca_rates rates;
 
 	struct shca_flow_cache flow_cache; /**< of received frames */
 	struct shca_out out;
-	uint64_t ticks;       /**< the free-running counter at the start of the step */
-	uint64_t real_time;   /**< the real-time clock, if there is one, as completions have it */
-	unsigned int nb_done; /**< of the step: frames and WQEs */
-	uint64_t paced_ticks; /**< of the step: when the first paced frame that waits may leave */
+	uint64_t ticks;       /**< free-running counter at the start of the step */
+	uint64_t real_time;   /**< real-time clock in the format of completions, if there is one */
+	unsigned int nb_done; /**< of the step: number of frames and WQEs */
+	uint64_t paced_ticks; /**< of the step: when the first waiting paced frame may leave */
 	bool start_wire, is_wire_started;
-	bool may_reflect;            /**< the wire is one that can: frames to be sent are copied */
-	bool is_reflecting;          /**< in a round of such a wire: nothing is sent on it */
-	unsigned int reflect_budget; /**< frames that may yet be received in the round */
-	struct shca_netdev netdev;   /**< the kernel side's, as last looked at */
+	bool may_reflect;   /**< the wire may return sent frames: copy them */
+	bool is_reflecting; /**< in a round of such a wire: the device sends nothing on it */
+	unsigned int reflect_budget; /**< frames that the device may still receive in the round */
+	struct shca_netdev netdev;   /**< of the kernel side, at the last look */
 	bool is_link_disabled;       /**< shca_device_set_link() */
-	bool has_link;               /**< as the netdev was last told */
-	bool is_active;              /**< as listeners were last told */
-	bool is_link_known;          /**< it was looked at */
+	bool has_link;               /**< as last reported to the netdev */
+	bool is_active;              /**< as last reported to listeners */
+	bool is_link_known;          /**< link_checked_ticks is valid */
 	uint64_t link_checked_ticks;
 	LIST_HEAD(, shca_listener) listeners;
-	uint64_t netdev_ticks; /**< when it was looked at */
+	uint64_t netdev_ticks; /**< of the last look */
 
-	bool may_fail; /**< faults of link or device concern it (hw/check/inject.h) */
-	bool is_dead;  /**< device-fatal */
-	bool is_down;  /**< the link is down for a while: until link_up_ticks, or the wire says */
-	bool is_slow;  /**< it stands still until slow_ticks */
-	uint64_t link_up_ticks; /**< UINT64_MAX: the wire says */
+	bool may_fail;          /**< faults of link or device apply to it (hw/check/inject.h) */
+	bool is_dead;           /**< device-fatal */
+	bool is_down;           /**< by a fault, until link_up_ticks or until the wire ends it */
+	bool is_slow;           /**< a fault stalls the device until slow_ticks */
+	uint64_t link_up_ticks; /**< UINT64_MAX: the wire ends it */
 	uint64_t slow_ticks;
 
 	enum shca_touch touch;
 	void *touched;
 
-	/* held is the lock. Whoever wants it waits in line at next and is counted; a step takes the
-	 * place behind the line when there is one, and saves the second lock when there is none. */
+	/* `held` is the lock. A thread that wants it queues at `next` and is counted. A step queues
+	 * behind such threads; if there are none it takes `held` alone. */
 	atomic_uint nb_waiting;
 	pthread_mutex_t next, held;
 };
 
-/** Say what the accesses that follow touch. */
+/** Note which memory the following accesses touch. */
 static inline void
 shca_touch(struct shca_device *dev, enum shca_touch touch, void *touched)
 {
 	dev->touch = touch;
 	dev->touched = touched;
-	/* The accesses stay behind: a fault handler of this thread looks at the two. */
+	/* Keep the accesses behind the stores: the fault handler of this thread reads both. */
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/** @return whether what programs do wrong is to be reported (hw/check/strict.h). */
+/** @return whether the device reports errors of programs (hw/check/strict.h). */
 static inline bool
 shca_is_strict(const struct shca_device *dev)
 {
 	return __builtin_expect(dev->conf.findings != NULL, 0);
 }
 
-/** Tell an owner, if it wants to know. */
+/** Report an event to an owner that has a callback. */
 static inline void
 shca_notify(shca_event_fn event, void *owner, enum shca_event what)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What became of a received frame, for those that have the same headers: how they parse, the
- * entries they meet, the queue they go to and their hash. Internal to hw/.
+ * Results for received frames, by their headers: parsed headers, the entries that match, the queue
+ * and the hash. Internal to hw/.
  *
  *     frame --same bytes?--> [headers, masked | parsed | entries met | queue, hash, tag]
  *       '--> parse, walk, choose, put
  *
- * Rules see of a frame what the parser makes of its headers, so equal headers need no parser. Bytes
- * that neither looks at are masked: an IPv4 header's identification and checksum, what TCP counts,
- * checksums. Only plain TCP and UDP frames with one destination are remembered, whose headers end
- * within the bytes compared; a change of any rule makes all void, as with the cache of verdicts
- * (steering/cache.h), which stands behind and knows the others.
+ * Rules match on parsed headers, so a frame with equal headers needs no parser. Bytes that neither
+ * the parser nor rules read are masked: identification and checksum of IPv4, TCP's sequence numbers
+ * and window, L4 checksums. The cache keeps plain TCP and UDP frames with one destination, whose
+ * headers end within the compared bytes. A change of any rule invalidates all lines, as in the
+ * cache of verdicts (steering/cache.h), which serves the frames that are not in here.
  */
-#ifndef SHCA_HW_STATE_MEMO_H
-#define SHCA_HW_STATE_MEMO_H
+#ifndef SHCA_HW_STATE_FLOW_CACHE_H
+#define SHCA_HW_STATE_FLOW_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@
 
 struct shca_rq;
 
-#define SHCA_FLOW_CACHE_BYTES      64 /**< of a frame's beginning, compared */
+#define SHCA_FLOW_CACHE_BYTES      64 /**< compared bytes at a frame's beginning */
 #define SHCA_FLOW_CACHE_MIN_FRAME  48
 #define SHCA_FLOW_CACHE_LINES_LOG2 9
 
@@ -37,10 +37,10 @@ typedef uint64_t shca_flow_cache_vector __attribute__((vector_size(16)));
 struct shca_flow_cache_line {
 	shca_flow_cache_vector value[SHCA_FLOW_CACHE_VECTORS]; /**< has no bit outside mask */
 	shca_flow_cache_vector mask[SHCA_FLOW_CACHE_VECTORS];
-	uint64_t generation; /**< of the rules; 0: empty */
-	uint32_t length;     /**< of the frame */
-	uint32_t last;       /**< where the last vector begins: no frame is read past its end */
-	struct shca_packet packet; /**< its bytes are gone */
+	uint64_t generation;       /**< of the rules at that time; 0: empty */
+	uint32_t length;           /**< of the frame */
+	uint32_t last;             /**< offset of the last vector; no frame is read past its end */
+	struct shca_packet packet; /**< without its bytes */
 	struct shca_cache_trail trail;
 	struct shca_rq *rq;
 	uint32_t flow_tag;
@@ -50,10 +50,11 @@ struct shca_flow_cache_line {
 
 struct shca_flow_cache {
 	struct shca_flow_cache_line *line;
-	struct shca_flow_cache_line *latest; /**< found or put last */
+	struct shca_flow_cache_line *latest; /**< latest hit or insertion */
 };
 
-/** @return whether @p line tells what becomes of @p frame, as long as rules are as they were. */
+/** @return whether @p line has the results for @p frame, while the rules are those of its
+ * generation. */
 static inline bool
 shca_flow_cache_is_like(const struct shca_flow_cache_line *line, const struct shca_frame *frame)
 {
@@ -71,4 +72,4 @@ shca_flow_cache_is_like(const struct shca_flow_cache_line *line, const struct sh
 	return (differing[0] | differing[1]) == 0;
 }
 
-#endif /* SHCA_HW_STATE_MEMO_H */
+#endif /* SHCA_HW_STATE_FLOW_CACHE_H */

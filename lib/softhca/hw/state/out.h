@@ -5,13 +5,14 @@
  *
  *     SQs, kernel --add--> [slot][slot][slot] --flush--> wire->tx, then CQE of the slots taken
  *
- * A WQE completes once the wire has taken its last frame. When the wire takes less than it is
- * offered, what remains stays here, built, steered and counted once, and nothing is added before it
- * has left: that is how back-pressure reaches the queues.
+ * A WQE completes once the wire has taken its last frame. Frames that the wire does not take stay
+ * here, built, steered and counted once, and no frame is added before they have left: so
+ * back-pressure reaches the queues.
  *
- * A frame is application memory (one pointer segment, nothing to change, a wire that does not
- * reflect), the kernel wire's, or built in the arena. The first two stay valid because their owner
- * is not told of completion, or asked for more, before the slot has left.
+ * A frame lies in application memory (one pointer segment, no change, a wire that does not
+ * reflect), in memory of the kernel wire, or in the arena. The first two stay valid because the
+ * application gets its completion, and the kernel wire is asked for more, only after the slot has
+ * left.
  */
 #ifndef SHCA_HW_STATE_OUT_H
 #define SHCA_HW_STATE_OUT_H
@@ -27,28 +28,27 @@ struct shca_sq;
 
 #define SHCA_OUT_SLOTS 64
 
-/** Room for a frame to be built in: the longest, a tag, and alignment. */
+/** Room to build a frame in: the longest frame, a tag, and alignment. */
 #define SHCA_OUT_FRAME_ROOM (SHCA_FRAME_MAX + 64)
 #define SHCA_OUT_ARENA      (16 * SHCA_OUT_FRAME_ROOM)
 
 struct shca_out_slot {
-	struct shca_sq *sq; /**< NULL: the kernel's frame, or one whose queue is gone */
-	bool completes;     /**< the CQE of the WQE is due when this has left */
+	struct shca_sq *sq; /**< NULL: a frame of the kernel, or its queue is destroyed */
+	bool completes;     /**< the WQE's CQE is due when this slot has left */
 	uint8_t opcode;
 	uint16_t wqe_counter;
 };
 
 struct shca_out {
-	struct shca_frame
-		frame[SHCA_OUT_SLOTS]; /**< length 0: nothing to send, a completion only */
+	struct shca_frame frame[SHCA_OUT_SLOTS]; /**< length 0: no frame, only a completion */
 	struct shca_out_slot slot[SHCA_OUT_SLOTS];
 	unsigned int head;  /**< first slot that has not left */
-	unsigned int count; /**< slots in use, those that have left included */
+	unsigned int count; /**< slots in use, including those that have left */
 	uint32_t arena_used;
 	uint8_t *arena;
 };
 
-/** @return true when there is room for one more frame; else flush, all of it. */
+/** @return whether there is room for one more frame; otherwise flush all. */
 static inline bool
 shca_out_has_room(const struct shca_out *out)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packet pacing entries, shared by those alike. */
+/* Packet pacing entries, shared by users of equal limits. */
 #include "hw/state/rate.h"
 
 #include <errno.h>
 #include <string.h>
 
-/** find_rl_entry. @return an entry of the same, else the first free one, else 0. */
+/** find_rl_entry. @return the entry of the same limit, else the first free one, else 0. */
 static uint16_t
 find(const struct shca_rates *rates, const uint8_t *limit, uint16_t uid, bool is_dedicated)
 {

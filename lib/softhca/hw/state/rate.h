@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A device's table of packet pacing entries (drivers/net/ethernet/mellanox/mlx5/core/rl.c). Who
- * asks for the same limit again gets the same entry, unless it is to be its own. Pure.
+ * A device's table of packet pacing entries (drivers/net/ethernet/mellanox/mlx5/core/rl.c). A
+ * second user of the same limit gets the same entry, unless it asks for one of its own. Pure.
  */
 #ifndef SHCA_HW_STATE_RATE_H
 #define SHCA_HW_STATE_RATE_H
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** PRM set_pp_rate_limit_context: the rate in kb/s, big-endian, and what else there is to a limit.
+/** PRM set_pp_rate_limit_context: the rate in kb/s, big-endian, and the other parameters of a
+ * limit.
  */
 #define SHCA_RATE_BYTES 48
 /** Entry 0 is for queues without a limit. */
@@ -21,7 +22,7 @@ struct shca_rates {
 		uint8_t limit[SHCA_RATE_BYTES];
 		uint16_t uid; /**< the DevX context's */
 		bool is_dedicated;
-		uint32_t nb_users; /**< 0: free */
+		uint32_t nb_users; /**< 0: the entry is free */
 	} entry[SHCA_RATE_LAST + 1];
 };
 

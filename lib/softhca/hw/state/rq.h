@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Receive queue: takes a WQE a frame, scatters, completes. Internal to hw/.
+ * Receive queue: takes a WQE for a frame, scatters, completes. Internal to hw/.
  *
  * ci and the producer counter run over 16 bits (hardware: the doorbell record's low half); WQE n is
  * at slot n & (nb_wqes - 1).
@@ -28,28 +28,28 @@ struct shca_rq {
 	uint32_t number;
 	struct shca_queue_count count;
 	enum shca_queue_state state;
-	bool dead;              /**< the ring is gone: never touched again */
-	bool is_faulty;         /**< some of its WQEs may be struck (hw/check/inject.h) */
-	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
-	uint8_t nb_segments;    /**< a WQE has room for */
+	bool dead;              /**< the ring is gone: the device never accesses it again */
+	bool is_faulty;         /**< faults may strike some of its WQEs (hw/check/inject.h) */
+	uint8_t first_syndrome; /**< ERROR: of the WQE that failed; 0: already reported */
+	uint8_t nb_segments;    /**< that a WQE has room for */
 	uint8_t header_bytes;   /**< of a WQE before its segments */
 	uint16_t ci;
 	bool has_begun;   /**< strict: its first producer counter has been checked */
 	uint64_t serial;  /**< strict: of its creation */
-	uint32_t ordinal; /**< among the device's receive queues, as they were made, from 1 */
-	uint64_t nb_wqes; /**< faulty: taken since it was made */
-	uint16_t pi_seen; /**< the producer counter when it was last read */
-	uint32_t stride;  /**< striding: the next free one of WQE ci */
+	uint32_t ordinal; /**< number among the device's RQs in order of creation, from 1 */
+	uint64_t nb_wqes; /**< faulty: taken since its creation */
+	uint16_t pi_seen; /**< the producer counter at the last read */
+	uint32_t stride;  /**< striding: the next free stride of WQE ci */
 };
 
-/** @return the producer counter as the doorbell record has it. */
+/** @return the producer counter of the doorbell record. */
 static inline uint16_t
 shca_rq_read_pi(const struct shca_rq *rq)
 {
 	return (uint16_t)be32toh(__atomic_load_n(&rq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
 }
 
-/** WQEs ahead: the program wrote them, and may have read what is in their buffers. */
+/** Prefetch the next WQEs: the program has written them and may have read their buffers. */
 #define SHCA_RQ_PREFETCH_WQES    16
 #define SHCA_RQ_PREFETCH_BUFFERS 4
 
@@ -62,7 +62,7 @@ shca_rq_segments(const struct shca_rq *rq, uint16_t index)
 		rq->header_bytes);
 }
 
-/** Fetch what the next frames need of the ring and of the buffers. */
+/** Prefetch the parts of ring and buffers that the next frames need. */
 static inline void
 shca_rq_prefetch(const struct shca_rq *rq)
 {
@@ -70,7 +70,8 @@ shca_rq_prefetch(const struct shca_rq *rq)
 		shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_BUFFERS);
 
 	shca_prefetch_read(shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_WQES));
-	/* Most regions begin where they say; else it is some other line, which does no harm. */
+	/* Most regions begin at the address that they name; a prefetch of another line does no
+	 * harm. */
 	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
 }
 

@@ -4,12 +4,11 @@
  * Send queue: fetches WQEs, gathers, offloads, queues frames for the wire. Internal to hw/.
  *
  * ci and the producer counter count WQEBBs over 16 bits; WQEBB n is at slot n & (nb_wqebbs - 1),
- * and a WQE may continue at the ring's start. A WQE is executed frame by frame: nb_queued of the
- * one at ci are with the wire queue (hw/state/out.h) already, so that it can be left and taken up
- * again.
+ * and a WQE may continue at the ring's start. The engine executes a WQE frame by frame and can stop
+ * in between: nb_queued frames of the one at ci are in the wire queue (hw/state/out.h).
  *
- * An error is reported in order: the queue goes to ERROR at once, and is flushed, the failed WQE
- * first, when what it sent before has left.
+ * Errors are reported in order: the queue goes to ERROR at once; when its earlier frames have left,
+ * it is flushed, the failed WQE first.
  */
 #ifndef SHCA_HW_STATE_SQ_H
 #define SHCA_HW_STATE_SQ_H
@@ -24,15 +23,15 @@
 #include "hw/state/attr.h"
 #include "hw/state/pace.h"
 
-/** What a strict device knows of a queue's doorbells (hw/check/doorbell.h). */
+/** Doorbells of a queue as a strict device sees them (hw/check/doorbell.h). */
 struct shca_doorbell {
-	bool has_rung; /**< a doorbell named WQE rung, the last one seen */
-	bool is_early; /**< and the record does not cover it */
-	bool is_owed;  /**< WQE last has been executed before any doorbell told of it */
+	bool has_rung; /**< a doorbell has named WQE `rung`, the latest one */
+	bool is_early; /**< the record does not cover that WQE yet */
+	bool is_owed;  /**< WQE `last` has been executed, and no doorbell has named it yet */
 	uint16_t rung, last;
 	unsigned int nb_early_rounds, nb_owed_rounds;
 	uint64_t early_ticks, owed_ticks;
-	uint64_t base; /**< doorbells of the device when the record had nothing new */
+	uint64_t base; /**< doorbells of the device when the record had no new WQE */
 };
 
 struct shca_sq {
@@ -42,15 +41,15 @@ struct shca_sq {
 	uint32_t number;
 	struct shca_queue_count count;
 	enum shca_queue_state state;
-	bool dead;              /**< the ring is gone: never touched again */
-	bool is_faulty;         /**< some of its WQEs may be struck (hw/check/inject.h) */
-	uint8_t first_syndrome; /**< ERROR: of the WQE that failed, 0 when it has been reported */
+	bool dead;              /**< the ring is gone: the device never accesses it again */
+	bool is_faulty;         /**< faults may strike some of its WQEs (hw/check/inject.h) */
+	uint8_t first_syndrome; /**< ERROR: of the WQE that failed; 0: already reported */
 	uint16_t ci;
-	uint16_t looked_at; /**< strict: WQEBBs before it have been checked */
+	uint16_t looked_at; /**< strict: earlier WQEBBs have been checked */
 	bool has_begun;     /**< strict: its first producer counter has been checked */
 	uint64_t serial;    /**< strict: of its creation */
-	uint32_t ordinal;   /**< among the device's send queues, as they were made, from 1 */
-	uint64_t nb_wqes;   /**< faulty: executed since it was made */
+	uint32_t ordinal; /**< number among the device's send queues in order of creation, from 1 */
+	uint64_t nb_wqes; /**< faulty: executed since its creation */
 	struct shca_doorbell bell;
 	uint32_t nb_queued;
 	struct shca_pace pace;
@@ -69,8 +68,8 @@ shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t
 }
 
 /**
- * Touch each page of a frame that goes out from where the application has it: a fault is caught
- * here, where it is known whose it is, and not in a wire that holds a lock of stdio's.
+ * Touch each page of a frame that leaves from application memory, so that a fault happens here,
+ * where its owner is known, and not inside a wire that holds a lock of stdio.
  */
 static inline void
 shca_sq_meet_faults(const uint8_t *bytes, uint32_t length)
