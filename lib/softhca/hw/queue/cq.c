@@ -115,7 +115,7 @@ is_full(const struct shca_cq *cq)
 static bool
 has_room(struct shca_cq *cq)
 {
-	/* The record's cache line is the application's: read it only when the ring seems full. */
+	/* The application writes the record's cache line: read it only when the ring seems full. */
 	if (shca_cq_nb_unread(cq) < cq->limit)
 		return true;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
@@ -134,9 +134,9 @@ write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
 
 	if (cq->attr.pad && cq->attr.cqe_bytes > SHCA_CQE_BYTES)
 		memset(body - SHCA_CQE_BYTES, 0, SHCA_CQE_BYTES);
-	/* All but the last word, which has op_own, which the application polls; then that word,
-	 * after all the rest and after the packet, for the thread that acquires it. By words, as
-	 * they were made (base/pack.h): nothing wider. */
+	/* First all words but the last. The last has op_own, which the application polls: store it
+	 * after the rest and after the packet, for the thread that acquires it. Word by word, as
+	 * the CQE was made (base/pack.h), with no wider access. */
 	static_assert(offsetof(struct shca_cqe, op_own) / sizeof(uint64_t) == LAST, "op_own");
 	for (unsigned int i = 0; i < LAST; i++)
 		__atomic_store_n(&to[i], shca_pack_load(cqe, i), __ATOMIC_RELAXED);
@@ -147,7 +147,7 @@ write_cqe(struct shca_cq *cq, const struct shca_cqe *cqe)
 	cq->pi++;
 }
 
-/** The minis first, then the title: its owner bit alone says that the block is there. */
+/** The minis first, then the title: its owner bit announces the whole block. */
 static void
 close_block(struct shca_cq *cq)
 {
@@ -172,11 +172,11 @@ close_block(struct shca_cq *cq)
 }
 
 /**
- * Append @p cqe to the block or to a new one. A block does not go on at the ring's start: DPDK's
- * vectorised receive (rxq_cq_decompress_v) reads a block and fills its packets straight on, with
- * room for no more than 4 behind the end, and hardware has not hurt it.
+ * Append @p cqe to the block or to a new one. A block ends at the ring's end: DPDK's vectorised
+ * receive (rxq_cq_decompress_v) reads a block and fills its packets straight on, with room for no
+ * more than 4 behind the end, and hardware has not hurt it.
  *
- * @return false when @p cqe is none that is compressed; there is no block then
+ * @return false when @p cqe is of a kind that is never compressed; there is no block then
  */
 static bool
 compress(struct shca_cq *cq, const struct shca_cqe *cqe)
@@ -209,7 +209,7 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 		cqe->timestamp = htobe64(cq->dev->real_time);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (!cq->attr.ignore_overrun && !has_room(cq)) {
-		if (is_full(cq)) /* else: a fault of the run */
+		if (is_full(cq)) /* else: an injected fault */
 			SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
 		if (shca_is_strict(cq->dev) && is_full(cq))
 			shca_strict_cq_overrun(cq, cqe);
@@ -252,7 +252,8 @@ shca_cq_poll_arm(struct shca_cq *cq)
 	sn = (uint8_t)(arm >> SHCA_CQ_ARM_SN_SHIFT);
 	if (word != cq->arm_word) {
 		cq->arm_word = word;
-		/* An arm with the number of one that fired is late: its event is on its way. */
+		/* An arm with the number of one that fired is late: the program gets its event
+		 * anyway. */
 		cq->armed = !cq->has_fired || sn != cq->fired_sn;
 	}
 	if (!cq->armed || !is_beyond(arm & SHCA_CQ_ARM_SOLICITED ? cq->solicited_pi : cq->pi, arm))
@@ -282,7 +283,7 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 		    cq->attr.ring, (uint64_t)cq->attr.nb_cqes * cq->attr.cqe_bytes, true))
 		return -EFAULT;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
-	/* Policy: neither ring may lose a completion. The old one needs a place for RESIZE. */
+	/* Policy: no completion is lost in either ring. The old ring needs a place for RESIZE. */
 	if (shca_cq_nb_unread(cq) + 1 > nb_cqes ||
 		(!cq->failed && shca_cq_nb_unread(cq) >= cq->attr.nb_cqes))
 		return -EINVAL;

@@ -11,7 +11,7 @@
 struct shca_device;
 struct shca_cqe;
 
-/** @{ For who owns it. */
+/** @{ For the owner. */
 /** @return 0, -EINVAL (geometry), -EFAULT (ring or record not mapped), -ENOMEM, -ENOSPC. */
 int shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **cq);
 void shca_cq_destroy(struct shca_cq *cq);
@@ -20,17 +20,17 @@ uint32_t shca_cq_number(const struct shca_cq *cq);
 int shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes);
 /** @} */
 
-/** Append @p cqe, whose op_own has owner 0. @p solicited: it also wakes who waits for solicited
- * ones. Without compression it is in the ring then, otherwise with the next poll of the arm word.
- */
+/** Append @p cqe, whose op_own has owner 0. @p solicited: it also fires an arm for solicited
+ * completions. Without compression it is in the ring at once, otherwise with the next poll of the
+ * arm word. */
 void shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited);
-/** End a block of compressed completions, look at the arm word, and fire when armed and there is
- * something. */
+/** End a block of compressed completions, read the arm word, and fire if the CQ is armed and has a
+ * completion. */
 void shca_cq_poll_arm(struct shca_cq *cq);
-/** @return whether queues can have this CQ: it may want completions in a time that the device does
- * not keep. */
+/** @return whether queues can use this CQ: it may require timestamps of a clock that the device
+ * lacks. */
 bool shca_cq_has_clock(const struct shca_cq *cq);
-/** Stop the CQ and tell its owner: overrun, or its memory is gone. */
+/** Stop the CQ and notify its owner: overrun, or its memory is gone. */
 void shca_cq_fail(struct shca_cq *cq);
 
 #endif /* SHCA_HW_QUEUE_CQ_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What became of frames with the same headers. */
+/* Results for frames with the same headers. */
 #include "hw/queue/flow_cache.h"
 
 #include <errno.h>
@@ -34,8 +34,9 @@ shca_flow_cache_fini(struct shca_flow_cache *flow_cache)
 }
 
 /**
- * Addresses, type, and where most frames have their IP addresses and ports; not what differs in
- * every frame of a flow. Flows that only differ elsewhere share a line in turns.
+ * The hash covers the addresses, the type, and the places where most frames have their IP addresses
+ * and ports; it omits bytes that differ in every frame of a flow. Flows that differ only elsewhere
+ * replace each other in a line.
  */
 static struct shca_flow_cache_line *
 line_of(const struct shca_flow_cache *flow_cache, const struct shca_frame *frame)
@@ -77,8 +78,8 @@ mask_out(uint8_t *mask, uint32_t from, uint32_t nb)
 }
 
 /**
- * The bytes that a frame's fate depends on: all up to the end of its headers, but for what neither
- * the parser nor a rule looks at. @return false for a frame of another kind
+ * The bytes that decide where a frame goes: all up to the end of its headers, except those that
+ * neither the parser nor a rule reads. @return false for a frame of another kind
  */
 static bool
 make_mask(const struct shca_headers *outer, uint32_t length, uint8_t mask[SHCA_FLOW_CACHE_BYTES])

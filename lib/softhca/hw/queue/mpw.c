@@ -28,8 +28,8 @@ segment_at(const uint8_t *flat, unsigned int number)
 	return segment;
 }
 
-/** Everything that the queue and shca_opcode_is_refused() ask of the WQE but for its segments, and
- * that frames go out as they are. */
+/** @return whether the WQE meets all conditions of the queue and of shca_opcode_is_refused() except
+ * those on segments, and its frames leave unchanged. */
 static bool
 is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 {
@@ -47,14 +47,14 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 		!shca_steering_walks_tx(sq->dev->steering);
 }
 
-/** Pointers to frames that are neither too short nor too long to be sent. */
+/** @return whether all segments are pointers to frames of a length that can be sent. */
 static bool
 are_plain_segments(const uint8_t *flat, unsigned int nb)
 {
 	bool is_plain = true;
 
 	for (unsigned int i = 0; i < nb; i++) {
-		/* An inlined one has the top bit. */
+		/* The top bit marks an inlined segment. */
 		uint32_t length = be32toh(segment_at(flat, i).byte_count);
 
 		is_plain &= length - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
@@ -62,7 +62,7 @@ are_plain_segments(const uint8_t *flat, unsigned int nb)
 	return is_plain;
 }
 
-/** Most regions begin where they say; else it is some other line, which does no harm. */
+/** Most regions begin at the address that they name; a prefetch of another line does no harm. */
 static inline void
 prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
 {
@@ -70,7 +70,8 @@ prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
 		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment_at(flat, number).addr));
 }
 
-/** A runt is padded, and a frame that may be received as it is must not change any more. */
+/** The device pads runts, and copies frames that may come back, because those must not change any
+ * more. */
 static inline void
 queue_frame(struct shca_sq *sq, const uint8_t *from, uint32_t length)
 {

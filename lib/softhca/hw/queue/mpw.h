@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Enhanced multi-packet sends as drivers write them by the million: pointers to frames, nothing to
- * change in any. Their segments are walked where they lie, without a decoded WQE in between.
- * Internal to hw/.
+ * A fast path for the usual enhanced multi-packet sends: pointers to frames that leave unchanged.
+ * It walks the segments in the WQE itself and does not decode it. Internal to hw/.
  */
 #ifndef SHCA_HW_QUEUE_MPW_H
 #define SHCA_HW_QUEUE_MPW_H
@@ -14,10 +13,10 @@
 struct shca_sq;
 
 /**
- * Queue the frames of the WQE at ci, if it is such a one and no rule, rate or checksum concerns
- * them: all of them, or none when there is no room, or those before one that cannot be sent. What
- * is left, and what is wrong with any other WQE, is the caller's to find out; nb_queued says how
- * far this came.
+ * Queue the frames of the WQE at ci, if it is of this form and no rule, rate limit or checksum
+ * applies to them: all of them, or none when there is no room, or those in front of one that cannot
+ * be sent. The caller handles the remaining frames and all other WQEs; nb_queued has the number of
+ * frames queued.
  *
  * @param flat the WQE, whole
  * @return whether all frames are queued

@@ -63,7 +63,7 @@ account(struct shca_device *dev, struct departed *departed)
 	departed->nb = departed->bytes = 0;
 }
 
-/** Account for @p nb slots from the head on, which have left, and tell their queues. */
+/** Account for @p nb slots from the head on, which have left, and notify their queues. */
 static void
 leave(struct shca_device *dev, unsigned int nb)
 {
@@ -82,7 +82,8 @@ leave(struct shca_device *dev, unsigned int nb)
 		departed.bytes += out->frame[i].length;
 		if (!slot->completes)
 			continue;
-		/* First, so that a fault on the CQ does not send the frame again. */
+		/* Advance the head first, so that a fault on the CQ does not send the frame again.
+		 */
 		out->head = i + 1;
 		account(dev, &departed);
 		complete(slot->sq, slot->opcode, slot->wqe_counter);
@@ -92,8 +93,9 @@ leave(struct shca_device *dev, unsigned int nb)
 }
 
 /**
- * Frames of those up to @p end that come straight back, and need not be sent. They are the arena's:
- * what is received must not change any more. None while the wire has others, which come first.
+ * @return how many frames up to @p end come straight back and need no wire. They lie in the arena,
+ * because a received frame must not change any more. While the wire has other frames the answer is
+ * 0: those come first.
  */
 static unsigned int
 nb_reflected(const struct shca_device *dev, unsigned int end)
@@ -106,7 +108,8 @@ nb_reflected(const struct shca_device *dev, unsigned int end)
 	return nb < dev->reflect_budget ? nb : dev->reflect_budget;
 }
 
-/** A fault in a receive queue must not send them again: they leave before they come. */
+/** The slots leave before their frames are received, so that a fault in a receive queue does not
+ * send them again. */
 static void
 reflect(struct shca_device *dev, unsigned int nb)
 {

@@ -28,7 +28,7 @@
 #define VLAN_TAG_BYTES  4
 #define TPID_CVLAN      0x8100
 #define FCS_BYTES       4
-#define TWO_BYTES       2 /* before a frame, so that its IP header is aligned */
+#define TWO_BYTES       2 /* in front of a frame, to align its IP header */
 
 static bool
 is_power_of_two(uint32_t value)
@@ -109,7 +109,7 @@ shca_rq_state(const struct shca_rq *rq)
 	return rq->state;
 }
 
-/** Flushing is left to the next step, where faults on the application's memory are caught. */
+/** The next step flushes the queue: it catches faults on the application's memory. */
 void
 shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
 {
@@ -138,8 +138,8 @@ fail_fatally(struct shca_rq *rq)
 	shca_notify(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
 }
 
-/** Of a queue in which some WQEs are struck: they are taken one by one. @return false when the next
- * is, or there is none; lose() tells which. */
+/** Of a queue with injected faults, which takes its WQEs one by one. @return false when a fault
+ * strikes the next WQE, or none is posted; lose() finds out which. */
 static __attribute__((noinline)) bool
 has_sound_wqe(struct shca_rq *rq)
 {
@@ -153,8 +153,8 @@ has_sound_wqe(struct shca_rq *rq)
 	return true;
 }
 
-/** @return true when a WQE is posted. A counter beyond the ring is a driver gone mad: no WQE is
- * sound. */
+/** @return whether a WQE is posted. A counter beyond the ring is a driver's bug: no WQE is valid.
+ */
 static bool
 has_wqe(struct shca_rq *rq)
 {
@@ -183,20 +183,20 @@ shca_rq_room(struct shca_rq *rq)
 		return UINT32_MAX;
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 	pi = shca_rq_read_pi(rq);
-	/* A counter beyond the ring is left to has_wqe() to find. */
+	/* has_wqe() handles a counter beyond the ring. */
 	if ((uint16_t)(pi - rq->ci) > rq->attr.nb_wqes)
 		return UINT32_MAX;
 	if (!rq->is_faulty)
 		rq->pi_seen = pi;
-	/* A program may keep a queue that it never fills, to drop what is steered there. */
+	/* A program may never fill a queue, in order to drop the frames that rules send to it. */
 	if (rq->ci == 0 && pi == 0)
 		return UINT32_MAX;
 	nb_wqes = (uint16_t)(pi - rq->ci);
-	/* Whatever is left of a WQE in use may be too little. */
+	/* The rest of a WQE in use may be too small for the next frame. */
 	return nb_wqes != 0 && rq->stride != 0 ? nb_wqes - 1u : nb_wqes;
 }
 
-/** Strides of WQE ci that no frame has. */
+/** Strides of WQE ci that are free. */
 static inline uint32_t
 strides_left(const struct shca_rq *rq)
 {
@@ -208,7 +208,7 @@ struct piece {
 	uint32_t length;
 };
 
-/** Copy @p length bytes from the pieces on; *piece moves along. */
+/** Copy @p length bytes from the pieces on; advance *piece. */
 static void
 copy_pieces(uint8_t *to, uint32_t length, struct piece **piece)
 {
@@ -287,7 +287,7 @@ push_fault(struct shca_rq *rq, uint8_t syndrome, uint32_t byte_count)
 	shca_cq_push(rq->attr.cq, &cqe, true);
 }
 
-/** Cut the frame up as this queue wants it. @return the length to scatter. */
+/** Cut the frame as the attributes of this queue say. @return the length to scatter. */
 static __attribute__((noinline)) uint32_t
 cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 	struct piece piece[static 3])
@@ -320,9 +320,9 @@ cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 }
 
 /**
- * Most queues give a frame one buffer and want it as it came.
+ * A fast path: most queues give a frame one buffer and take it unchanged.
  *
- * @return false when that does not hold, for this queue or this WQE; nothing is done then
+ * @return false when this queue or this WQE is another case; nothing is done then
  */
 static inline bool
 copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
@@ -347,7 +347,7 @@ copy_whole(struct shca_rq *rq, const struct shca_packet *packet)
 	return true;
 }
 
-/** Deliver to the WQE at ci, cut up. @return 0 or a syndrome. */
+/** Deliver to the WQE at ci, with the frame cut. @return 0 or a syndrome. */
 static __attribute__((noinline)) uint8_t
 copy_pieces_of(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
 {
@@ -357,7 +357,7 @@ copy_pieces_of(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_r
 	return scatter(rq, piece, cqe_rx->byte_count, 0);
 }
 
-/** The WQE's buffer is not the queue's to use, or is none. */
+/** The queue may not access the WQE's buffer, or the WQE is malformed. */
 static __attribute__((noinline)) void
 fail(struct shca_rq *rq, uint8_t syndrome)
 {
@@ -385,7 +385,7 @@ complete(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx, uin
 	shca_cq_push(rq->attr.cq, &cqe, false);
 }
 
-/** A fault strikes the WQE at ci. */
+/** An injected fault strikes the WQE at ci. */
 static __attribute__((noinline)) void
 inject_fault(struct shca_rq *rq, const struct shca_fault *fault)
 {
@@ -398,7 +398,7 @@ inject_fault(struct shca_rq *rq, const struct shca_fault *fault)
 			rq->attr.log_strides == 0 ? 0
 						  : (strides_left(rq) & SHCA_CQE_STRIDES_MASK)
 					<< SHCA_CQE_STRIDES_SHIFT);
-		rq->pi_seen = rq->ci; /* nothing has been seen of what follows */
+		rq->pi_seen = rq->ci; /* later WQEs count as unread */
 		return;
 	}
 	rq->state = SHCA_QUEUE_ERROR;
@@ -408,7 +408,7 @@ inject_fault(struct shca_rq *rq, const struct shca_fault *fault)
 	shca_rq_flush(rq);
 }
 
-/** The frame is not received: there is no WQE, or it is one that a fault strikes. */
+/** Lose the frame: no WQE is posted, or a fault strikes it. */
 static void
 lose(struct shca_rq *rq)
 {
@@ -424,7 +424,8 @@ lose(struct shca_rq *rq)
 	rq->count.out_of_buffer++;
 }
 
-/** The frame does not fit in what is left of the WQE: say so, and go on to the next. */
+/** The frame does not fit in the rest of the WQE: complete a filler, and continue in the next WQE.
+ */
 static void
 fill_up(struct shca_rq *rq)
 {
@@ -447,7 +448,7 @@ fill_up(struct shca_rq *rq)
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 }
 
-/** Deliver to as many strides as the frame fills. */
+/** Deliver to as many strides as the frame needs. */
 static __attribute__((noinline)) void
 receive_striding(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx)
 {
@@ -470,7 +471,7 @@ receive_striding(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe
 	if (syndrome != 0 && shca_is_strict(rq->dev))
 		shca_strict_rq(rq, syndrome, at + length);
 	if (syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR) {
-		/* Policy: it takes the rest of the WQE, as a filler does. */
+		/* Policy: the frame takes the rest of the WQE, as a filler does. */
 		push_fault(rq, syndrome,
 			(strides_left(rq) & SHCA_CQE_STRIDES_MASK) << SHCA_CQE_STRIDES_SHIFT |
 				length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receive queue: frames alike, one after the other. */
+/* Receive queue: a run of frames, one after the other. */
 #include "hw/queue/rq_run.h"
 
 #include <endian.h>
@@ -16,13 +16,13 @@ struct run {
 	struct shca_rq *rq;
 	const struct shca_flow_cache_line *line;
 	struct shca_mem_window window;
-	/* The one before has been completed in the CQ's block of compressed completions, judged so:
-	 * the next may be like it. */
+	/* The frame before is in the CQ's block of compressed completions with these checksum
+	 * results: the next one may be like it. */
 	bool has_latest;
 	struct shca_rx_csum latest;
 };
 
-/** A queue that gives a frame one buffer and wants it as it came. */
+/** @return whether the queue gives a frame one buffer and takes it unchanged. */
 static bool
 is_plain(const struct shca_rq *rq)
 {
@@ -30,8 +30,7 @@ is_plain(const struct shca_rq *rq)
 		!rq->attr.scatter_fcs && rq->attr.log_strides == 0 && !rq->is_faulty;
 }
 
-/** @return how many of @p nb WQEs are posted; those of a counter that cannot be are left to
- * shca_rq_receive() to find. */
+/** @return how many of @p nb WQEs are posted. shca_rq_receive() handles an impossible counter. */
 static unsigned int
 nb_posted(struct shca_rq *rq, unsigned int nb)
 {
@@ -45,7 +44,7 @@ nb_posted(struct shca_rq *rq, unsigned int nb)
 	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
 }
 
-/** @return the buffer of WQE ci for @p length bytes, or NULL when there is anything about it. */
+/** @return the buffer of WQE ci for @p length bytes, or NULL when the WQE is any special case. */
 static inline uint8_t *
 buffer(struct run *run, uint32_t length)
 {
@@ -116,7 +115,7 @@ complete(struct run *run, const uint8_t *bytes)
 	rq->count.bytes += run->line->length;
 }
 
-/** @return how many frames were delivered; the next one takes the long way. */
+/** @return how many frames were delivered; the next one takes the slow path. */
 static unsigned int
 receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_frames)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Receive queue: frames alike, one after the other. Internal to hw/. */
+/**
+ * @file
+ * Receive queue: delivers a run of frames. Internal to hw/.
+ */
 #ifndef SHCA_HW_QUEUE_RQ_RUN_H
 #define SHCA_HW_QUEUE_RQ_RUN_H
 
@@ -7,8 +10,8 @@
 #include "hw/state/rq.h"
 
 /**
- * Deliver @p nb_frames that are all like @p line to its queue: what shca_rq_receive() does for
- * each, with what they share done once.
+ * Deliver @p nb_frames that all match @p line to its queue, like shca_rq_receive() for each, but
+ * with their common work done once.
  */
 void shca_rq_run_receive(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames);

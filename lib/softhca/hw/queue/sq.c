@@ -98,7 +98,7 @@ shca_sq_state(const struct shca_sq *sq)
 	return sq->state;
 }
 
-/** Flushing is left to the next step, where faults on the application's memory are caught. */
+/** The next step flushes the queue: it catches faults on the application's memory. */
 void
 shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
 {
@@ -132,8 +132,8 @@ read_pi(const struct shca_sq *sq)
 }
 
 /**
- * Report the failed WQE, if there is one to report, and flush what follows. CE "on first error" is
- * silent when flushed: DPDK's send CQ has no room for more.
+ * Report the failed WQE, unless it has been reported, and flush the following ones. A flushed WQE
+ * with CE "on first error" makes no CQE: DPDK's send CQ has no room for more.
  */
 static unsigned int
 flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
@@ -175,7 +175,7 @@ flush(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
-/** Rules see what the device's own parser does. */
+/** Rules match on the device's own parser; offsets in the WQE apply to checksums only. */
 static inline void
 fill_checksums(const struct shca_gather *source, const struct shca_packet *packet, uint8_t *room)
 {
@@ -192,7 +192,8 @@ fill_checksums(const struct shca_gather *source, const struct shca_packet *packe
 /**
  * Queue the next frame of @p wqe; there is room.
  *
- * @param is_looked_at checksums or rules ask what it is; else the receiving side will
+ * @param is_looked_at checksums or rules need parsed headers; otherwise only the receiving side
+ * parses it
  * @return 0 or a syndrome
  */
 static inline uint8_t
@@ -231,7 +232,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 
 enum outcome {
 	DONE,
-	BUSY, /* the wire takes no more, or it is not time: again later */
+	BUSY, /* the wire takes no more, or pacing says later: try again */
 	FAILED,
 };
 
@@ -262,8 +263,8 @@ finish(struct shca_sq *sq, enum shca_ce ce, uint8_t opcode, uint8_t nb_wqebbs)
 	return DONE;
 }
 
-/** The application's core wrote the ring: fetch WQEBBs from ci + @p from on, up to ci + @p end, as
- * far as they are posted. */
+/** The application's core wrote the ring: prefetch posted WQEBBs from ci + @p from up to ci + @p
+ * end. */
 static void
 prefetch(const struct shca_sq *sq, unsigned int from, unsigned int end, uint16_t nb_posted)
 {
@@ -276,7 +277,8 @@ prefetch(const struct shca_sq *sq, unsigned int from, unsigned int end, uint16_t
 	}
 }
 
-/** The frame of segment @p number, if there is one, and most regions begin where they say. */
+/** Prefetch the frame of segment @p number, if there is one: most regions begin at the address that
+ * they name. */
 static inline void
 prefetch_frame(const struct shca_wqe *wqe, uint32_t number)
 {
@@ -284,7 +286,7 @@ prefetch_frame(const struct shca_wqe *wqe, uint32_t number)
 		shca_prefetch_read((const void *)(uintptr_t)wqe->segment[number].address);
 }
 
-/** Must the next frame wait for its time? */
+/** @return whether the next frame has to wait for pacing. */
 static bool
 is_paced(struct shca_sq *sq)
 {
@@ -298,7 +300,7 @@ is_paced(struct shca_sq *sq)
 	return true;
 }
 
-/** What this queue and the model say to a well-formed WQE at ci. */
+/** @return whether this queue or the model refuses the well-formed WQE at ci. */
 static bool
 is_refused(const struct shca_sq *sq, const struct shca_wqe *wqe)
 {
@@ -329,7 +331,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 		shca_wqe_decode_ctrl(flat, &wqe);
 		return fail(sq, &wqe, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	}
-	/* What comes behind this WQE, while it is at work. */
+	/* Prefetch the WQEs behind this one while it is executed. */
 	prefetch(sq, nb_wqebbs, 2u * nb_wqebbs, nb_posted);
 	if (nb_wqebbs > 1)
 		shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);
@@ -354,7 +356,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	return finish(sq, wqe.ce, wqe.opcode, wqe.nb_wqebbs);
 }
 
-/** WQEs up to @p pi of a queue in which some are struck. @return how many are done */
+/** Execute the WQEs up to @p pi of a queue with injected faults. @return how many are done */
 static __attribute__((noinline)) unsigned int
 execute_faulty(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 {
@@ -372,7 +374,7 @@ execute_faulty(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
-/** WQEs up to @p pi. @return how many are done */
+/** Execute the WQEs up to @p pi. @return how many are done */
 static inline unsigned int
 execute_all(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 {
@@ -400,7 +402,7 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 		shca_pace_idle(&sq->pace);
 		return 0;
 	}
-	/* A counter beyond the ring is a driver gone mad: no WQE is sound. */
+	/* A counter beyond the ring is a driver's bug: no WQE is valid. */
 	if ((uint16_t)(pi - sq->ci) > sq->attr.nb_wqebbs) {
 		SHCA_WARN("SQ 0x%x: producer counter %u, consumer %u, but only %u WQEBBs",
 			sq->number, pi, sq->ci, sq->attr.nb_wqebbs);

@@ -10,14 +10,14 @@
 struct shca_device;
 struct shca_sq;
 
-/** @{ For who owns it. */
+/** @{ For the owner. */
 int shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct shca_sq **sq);
 void shca_sq_destroy(struct shca_sq *sq);
 uint32_t shca_sq_number(const struct shca_sq *sq);
 enum shca_queue_state shca_sq_state(const struct shca_sq *sq);
 /** Leaving READY ends a rate limit. */
 void shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state);
-/** Send at @p kbps at most, 0: as fast as may be, and so much at once after a pause. */
+/** Send at most at @p kbps, with bursts of @p burst_bytes after a pause; 0: no limit. */
 void shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes);
 /** @} */
 

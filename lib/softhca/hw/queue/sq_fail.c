@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Send queue: how one ends that goes wrong outside of its engine. */
+/* Send queue: failures found outside of its engine. */
 #include "hw/queue/sq_fail.h"
 
 #include "base/log.h"

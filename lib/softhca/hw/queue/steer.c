@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames through the rules: those received to queues and netdev, those sent on to the wire. */
+/* Takes frames through the rules: received ones to queues and netdev, sent ones to the wire. */
 #include "hw/queue/steer.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
 		struct shca_cqe_rx cqe_rx = { .flow_tag = destination->flow_tag };
 		struct shca_rq *rq;
 
-		/* A QP without a receive side swallows its copy. */
+		/* A QP without a receive side drops its copy. */
 		if (destination->tir == NULL)
 			continue;
 		rq = shca_tir_choose(
@@ -53,11 +53,11 @@ shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 			shca_rewrite(verdict.modify_set, packet, shca_out_build(&dev->out));
 		packet->bytes = shca_out_build(&dev->out);
 	}
-	/* What grew too long the port does not send. */
+	/* The port drops a frame that has become longer than its maximum. */
 	return !verdict.dropped && packet->length != 0;
 }
 
-/** Frames alike, of which the first is known to be like @p line. @return how many there were */
+/** Deliver a run of frames; the first one matches @p line. @return how many there were */
 static unsigned int
 receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames)
@@ -71,7 +71,7 @@ receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *
 	return nb;
 }
 
-/** For the netdev, which loses what it does not take at once. */
+/** Hand over to the netdev, which loses the frames that it does not take at once. */
 struct kernel_frames {
 	struct shca_frame frame[SHCA_OUT_SLOTS];
 	unsigned int nb;
@@ -112,7 +112,7 @@ parse(const struct shca_device *dev, const uint8_t *bytes, uint32_t length,
 	shca_tunnels_limit(packet, dev->conf.model->tunnel_offloads);
 }
 
-/** Rules change the frame on its way. Each time takes it at least a table further. */
+/** Rules change the frame on its way. Each round moves it at least one table further. */
 static __attribute__((noinline)) void
 receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
 	struct kernel_frames *to_kernel)
@@ -130,7 +130,7 @@ receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shc
 	}
 	if (is_unwanted(verdict))
 		dev->stats.rx_unwanted++;
-	/* The room is gone then. */
+	/* The room is freed by then. */
 	send_to_kernel(dev, to_kernel);
 }
 

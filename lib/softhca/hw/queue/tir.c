@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TIR: where a steering rule leads, and the choice among its queues. */
+/* TIR: the destination of a steering rule, and the choice among its queues. */
 #include "hw/queue/tir.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@ struct shca_dump_tir;
 struct shca_packet;
 struct shca_tir;
 
-/** @{ For who owns them. */
+/** @{ For the owners. */
 /** @param rqs 2^n receive queues, repeats allowed; copied. */
 int shca_rqt_create(struct shca_device *dev, struct shca_rq *const *rqs, uint32_t nb_rqs,
 	struct shca_rqt **rqt);
@@ -25,12 +25,12 @@ int shca_tir_create(
 	struct shca_device *dev, const struct shca_tir_attr *attr, struct shca_tir **tir);
 void shca_tir_destroy(struct shca_tir *tir);
 uint32_t shca_tir_number(const struct shca_tir *tir);
-/** What dumps and traces (steering/dump.h) say of the TIR @p tir. */
+/** Describe the TIR @p tir for dumps and traces (steering/dump.h). */
 void shca_tir_describe(
 	const void *tir, const struct shca_packet *packet, struct shca_dump_tir *description);
 /** @} */
 
-/** @return the queue that takes @p packet, with the hash that chose it and the hash's type. */
+/** @return the queue that takes @p packet, with the hash and its type. */
 struct shca_rq *shca_tir_choose(const struct shca_tir *tir, const struct shca_packet *packet,
 	uint32_t *hash, uint8_t *type);
 
