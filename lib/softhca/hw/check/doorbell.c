@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The doorbell registers, watched. */
+/* Watches the doorbell registers. */
 #include "hw/check/doorbell.h"
 
 #include <endian.h>
@@ -12,13 +12,13 @@
 #include "hw/state/sq.h"
 #include "strict/findings.h"
 
-/** Half a register apart: what libmlx5 takes turns with (RC qp.c post_send_db). */
+/** Half a register: libmlx5 alternates between the halves (RC qp.c post_send_db). */
 #define FIRST_PLACE 0x800
 #define PLACE_BYTES 0x100
 
 /**
- * How long a record may be late, or a doorbell missing, before it counts as missing. In rounds of
- * the device as well as in time: a process that is stopped runs neither.
+ * The time after which a late record, or a late doorbell, counts as missing. It is measured in
+ * rounds of the device as well: while the process is stopped, time passes and rounds do not.
  */
 #define RECORD_TICKS    ((uint64_t)SHCA_CLOCK_KHZ * 100)
 #define RECORD_ROUNDS   100
@@ -57,7 +57,7 @@ report(struct shca_sq *sq, enum shca_finding finding, uint16_t index)
 	shca_findings_report(sq->dev->conf.findings, finding, &site);
 }
 
-/** @return whether @p index is before @p pi, both 16 bits of a counter. */
+/** @return whether @p index is before @p pi; both are 16 bits of a counter. */
 static bool
 is_before(uint16_t index, uint16_t pi)
 {
@@ -72,7 +72,7 @@ is_in_record(const struct shca_sq *sq, uint16_t index)
 	return is_before(index, (uint16_t)be32toh(__atomic_load_n(record, __ATOMIC_ACQUIRE)));
 }
 
-/** A register has been written. */
+/** The program has written a register. */
 static void
 ring(struct shca_device *dev, uint64_t value)
 {
@@ -105,7 +105,8 @@ static void
 look(struct shca_device *dev, struct shca_doorbell_page *page)
 {
 	for (unsigned int i = 0; i < SHCA_DOORBELL_PLACES; i++) {
-		/* Acquire: the record is read after it, as the program wrote it before. */
+		/* Acquire: the program wrote the record before the register, so read it after the
+		 * register. */
 		uint64_t value = __atomic_load_n(place_of(page, i), __ATOMIC_ACQUIRE);
 
 		if (value == page->seen[i])
@@ -116,7 +117,7 @@ look(struct shca_device *dev, struct shca_doorbell_page *page)
 	}
 }
 
-/** A doorbell came before its record: has that come since? */
+/** A doorbell came before its record: @return whether the record covers it now. */
 static void
 check_early(struct shca_sq *sq)
 {
@@ -134,8 +135,9 @@ check_early(struct shca_sq *sq)
 }
 
 /**
- * WQEs have been executed that no doorbell told of. While no register is written after the record
- * was last seen without them, none can have been overwritten before the device saw it.
+ * The device has executed WQEs that no doorbell has announced. If no register was written since the
+ * record was last seen without them, no doorbell was overwritten before the device saw it, so it is
+ * really missing.
  */
 static void
 check_owed(struct shca_sq *sq)
@@ -151,7 +153,7 @@ check_owed(struct shca_sq *sq)
 	}
 }
 
-/** With nothing new in it: whatever tells of what is new will come later. */
+/** The record had no new WQE: a later doorbell will announce the next ones. */
 static void
 look_at_record(struct shca_sq *sq)
 {
@@ -199,8 +201,8 @@ shca_doorbell_posted(struct shca_sq *sq, uint16_t last)
 }
 
 /**
- * Once reset, the queue may write what is there from before, which nobody could see: that is taken
- * out. Registers cannot be read, so no program misses it.
+ * A queue that was reset may write the same doorbell value again, and the change would be
+ * invisible. So clear the old value; programs cannot read the register and do not notice.
  */
 static void
 wipe(struct shca_doorbell_page *page, uint32_t number)
@@ -221,13 +223,13 @@ void
 shca_doorbell_forget(struct shca_sq *sq)
 {
 	struct shca_device *dev = sq->dev;
-	/* One seen only now may have a record that was cleared for the reset. */
+	/* A doorbell first seen now may belong to a record that was cleared for the reset. */
 	bool was_early = sq->bell.is_early;
 	struct shca_doorbell_page *page;
 
 	LIST_FOREACH (page, &dev->doorbell_pages, link)
 		look(dev, page);
-	/* Its owner has posted, and rung what it ever would. */
+	/* The owner has posted its last WQE and rung its last doorbell. */
 	if (sq->bell.is_owed && sq->state == SHCA_QUEUE_READY && sq->bell.base == dev->nb_doorbells)
 		report(sq, SHCA_FINDING_RECORD_WITHOUT_DOORBELL, sq->bell.last);
 	if (was_early && sq->state == SHCA_QUEUE_READY)

@@ -3,15 +3,14 @@
  * @file
  * The doorbell registers of UAR pages, as a strict device watches them.
  *
- * The engines run on doorbell records and never look here; hardware does not look at a record
- * before the register is written. So a program that forgets the register works on the one and hangs
- * on the other, and one that writes the record too late may. A page has four places where a send
- * doorbell may be written: two registers of two halves. What is written is the first 8 bytes of a
- * control segment (PRM, "Posting a work request").
+ * The engines read doorbell records and ignore registers; hardware reads a record only after a
+ * write to the register. So a program that forgets the register works here and hangs on hardware,
+ * and a program that writes the record too late may hang there. A page has four places for send
+ * doorbells: two registers of two halves. A doorbell is the first 8 bytes of a control segment
+ * (PRM, "Posting a work request").
  *
- * The device sees what is there when it looks, once a round: doorbells that follow each other
- * faster are seen as one, and a record that is late by less than a round may go unnoticed. What is
- * reported is true in any case.
+ * The device reads the registers once a round: it sees several doorbells within a round as one, and
+ * may miss a record that is late by less than a round. Its reports are always true.
  */
 #ifndef SHCA_HW_CHECK_DOORBELL_H
 #define SHCA_HW_CHECK_DOORBELL_H
@@ -31,17 +30,17 @@ struct shca_doorbell_page {
 	uint64_t seen[SHCA_DOORBELL_PLACES];
 };
 
-/** Watch @p page, whose @p bytes stay mapped, from now on. Device lock held, as for all here. */
+/** Start to watch @p page, whose @p bytes stay mapped. The device lock is held here and below. */
 void shca_doorbell_watch(struct shca_device *dev, struct shca_doorbell_page *page, uint8_t *bytes);
-/** @p page: watched. */
+/** Stop to watch @p page. */
 void shca_doorbell_unwatch(struct shca_device *dev, struct shca_doorbell_page *page);
 
-/** Once a round, before send queues run: what has been written, and what has not for too long. */
+/** Once a round, before send queues run: find doorbells that were written, and those that are
+ * overdue. */
 void shca_doorbell_round(struct shca_device *dev);
-/** The queue has new WQEs, of which the last is at @p last. */
+/** The queue has new WQEs; the last one is at @p last. */
 void shca_doorbell_posted(struct shca_sq *sq, uint16_t last);
-/** The queue is reset, or goes: what has been written to registers so far is not for what follows.
- */
+/** The queue is reset or destroyed: doorbells written so far do not count for its next WQEs. */
 void shca_doorbell_forget(struct shca_sq *sq);
 
 #endif /* SHCA_HW_CHECK_DOORBELL_H */

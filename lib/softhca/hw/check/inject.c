@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where faults strike the device's queues. */
+/* Applies injected faults to the device's queues. */
 #include "hw/check/inject.h"
 
 #include "base/log.h"
@@ -30,7 +30,7 @@ shca_inject_applied(struct shca_device *dev, const struct shca_fault *fault)
 	shca_faults_applied(dev->conf.faults, fault);
 }
 
-/** As an error of its own would be: reported when what was sent before has left. */
+/** Like an error of its own: reported when its earlier frames have left. */
 bool
 shca_inject_sq(struct shca_sq *sq)
 {

@@ -23,7 +23,8 @@
 
 #define MAC_BYTES 6
 
-/** Of the control segment's second word, between the queue's number and the DS count (PRM). */
+/** Reserved bits in the control segment's second word, between the queue's number and the DS count
+ * (PRM). */
 #define CTRL_DS_RESERVED 0xc0
 
 static void
@@ -33,7 +34,7 @@ report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_s
 	shca_findings_report(dev->conf.findings, finding, site);
 }
 
-/** @return what is wrong with an access, or SHCA_NB_FINDINGS. */
+/** @return the error of an access, or SHCA_NB_FINDINGS. */
 static enum shca_finding
 check_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t address,
 	uint32_t length, bool write)
@@ -48,7 +49,7 @@ check_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t addr
 	}
 }
 
-/** A send WQE under judgement. */
+/** A send WQE under examination. */
 struct look {
 	struct shca_sq *sq;
 	uint16_t index;
@@ -97,7 +98,7 @@ check_segments(const struct look *look)
 	return SHCA_NB_FINDINGS;
 }
 
-/** @return the first thing wrong, or SHCA_NB_FINDINGS. */
+/** @return the first error, or SHCA_NB_FINDINGS. */
 static enum shca_finding
 check_wqe(struct look *look)
 {
@@ -123,13 +124,13 @@ check_wqe(struct look *look)
 		return SHCA_FINDING_WQE_INLINE;
 	if (shca_opcode_is_refused(wqe, sq->dev->conf.model))
 		return SHCA_FINDING_WQE_FORM;
-	/* Softhca's own engine, and older hardware, go on after it. */
+	/* Softhca's own engine, and older hardware, ignore the field. */
 	if (ctrl.imm != 0 && wqe->opcode == MLX5_OPCODE_SEND)
 		report_wqe(look, SHCA_FINDING_WQE_IMMEDIATE);
 	return check_segments(look);
 }
 
-/** @return the bytes a frame starts with, or NULL when they are too scattered to be looked at. */
+/** @return the bytes that the frame starts with, or NULL when they are too scattered. */
 static const uint8_t *
 frame_start(const struct look *look)
 {
@@ -147,8 +148,8 @@ frame_start(const struct look *look)
 }
 
 /**
- * VPP makes send queues first, because its own broadcasts came back otherwise (df213385d39); why is
- * not known. One that receives, whatever its rules are, is enough.
+ * VPP creates send queues first, because its own broadcasts came back otherwise (df213385d39); the
+ * reason is unknown. One receiving queue is enough, whatever its rules are.
  */
 static void
 check_broadcast(struct look *look)
@@ -185,7 +186,7 @@ shca_strict_sq(struct shca_sq *sq, uint16_t pi)
 		finding = check_wqe(&look);
 		if (finding != SHCA_NB_FINDINGS) {
 			report_wqe(&look, finding);
-			/* What follows is flushed, or of an unknown place. */
+			/* The following WQEs are flushed, or begin at an unknown place. */
 			sq->looked_at = pi;
 			return;
 		}
@@ -229,8 +230,9 @@ shca_strict_rq_overrun(struct shca_rq *rq)
 }
 
 /**
- * A swapped first counter of up to 255 is 0 in the 16 bits that count: the queue waits for ever.
- * Later, a driver that writes 32 bits (DPDK's receive queues) may well have 0 in the low half.
+ * A byte-swapped first counter of up to 255 has 0 in the low 16 bits, which the device reads: the
+ * queue waits for ever. Later counters of a driver that writes 32 bits (DPDK's receive queues) may
+ * well have 0 in the low half.
  */
 static void
 check_first(struct shca_device *dev, struct shca_finding_site *site, const __be32 *record,
@@ -272,7 +274,7 @@ shca_strict_round(struct shca_device *dev)
 	}
 }
 
-/** What mini CQEs of a CQ say, and a queue that cannot do with it. */
+/** Check the mini CQE format of a CQ against a queue that cannot use it. */
 static void
 report_format(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site,
 	const struct shca_cq *cq)
@@ -307,12 +309,12 @@ shca_strict_rq_created(struct shca_rq *rq)
 	enum shca_mini_format format = rq->attr.cq->attr.mini_format;
 	bool has_strides = rq->attr.log_strides != 0;
 
-	/* Linux asks for the index whenever the device has it, as all models do (en/params.c). */
+	/* Linux requests the index whenever the device has it, as all models do (en/params.c). */
 	if (format != SHCA_MINI_NONE && (format == SHCA_MINI_CSUM_STRIDX) != has_strides)
 		report_format(rq->dev, SHCA_FINDING_CQ_MINI_FORMAT, &site, rq->attr.cq);
 }
 
-/** The first segment that does not take its part of a frame, and all of them as text. */
+/** Find the first segment that does not take its part of a frame, and print all segments. */
 static enum shca_finding
 check_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char *text)
 {
@@ -365,7 +367,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 	report(rq->dev, finding, &site);
 }
 
-/** @return whether @p value, of which @p mask counts, lies from ci to pi; *ci is moved there. */
+/** @return whether @p value, masked by @p mask, lies from ci to pi; *ci is moved there. */
 static bool
 take_ci(uint32_t value, uint32_t mask, uint32_t *ci, uint32_t pi)
 {
@@ -409,7 +411,7 @@ shca_strict_cq(struct shca_cq *cq)
 		.decoded = text,
 	};
 
-	/* Where overruns are ignored, no index is wrong. */
+	/* If overruns are ignored, every index is valid. */
 	if (word == cq->ci_word || cq->attr.ignore_overrun)
 		return;
 	cq->ci_word = word;
