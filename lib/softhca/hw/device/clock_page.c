@@ -8,13 +8,13 @@
 #include "base/clock.h"
 #include "hw/state/device.h"
 
-/** As Linux has it (mlx5/core/lib/clock.c): 2^23 parts of a nanosecond, a counter of 41 bits. */
+/** As in Linux (mlx5/core/lib/clock.c): 2^23 parts of a nanosecond, a counter of 41 bits. */
 #define SHIFT 23
 #define MULT  ((uint32_t)(((uint64_t)1000000 << SHIFT) / SHCA_CLOCK_KHZ))
 #define MASK  ((1ULL << 41) - 1)
 
-/** How old the relation may get. A difference of half the mask, multiplied, would not fit 64 bits;
- * that of 2000 seconds does. */
+/** The greatest age of the relation. A multiplied difference of half the mask would not fit in 64
+ * bits; that of 2000 seconds does. */
 #define PERIOD_NS    1000000000ULL
 #define PERIOD_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 1000)
 
@@ -23,11 +23,11 @@ static_assert(PERIOD_TICKS * 2000 * MULT / MULT == PERIOD_TICKS * 2000, "no over
 static void
 write_counter(const struct shca_device *dev, struct shca_clock_page *page)
 {
-	/* In one piece: readers take the high half twice. */
+	/* Store in one access: readers take the high half twice. */
 	__atomic_store_n(page->counter, htobe64(dev->ticks), __ATOMIC_RELEASE);
 }
 
-/** A reader that sees the flag, or another sign behind than before, reads again. */
+/** A reader that sees the flag, or a sign that has changed, reads again. */
 static void
 write_info(const struct shca_device *dev, struct shca_clock_page *page)
 {

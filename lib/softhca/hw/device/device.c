@@ -33,7 +33,7 @@
 #include "steering/steering.h"
 #include "wire/wire.h"
 
-/** Frames taken from a wire, and WQEs from a send queue, in one round. */
+/** Budgets of one round: frames from a wire, and WQEs from a send queue. */
 #define BURST 64
 /** Frames of a loop in one round. */
 #define LOOP_BURST 256
@@ -44,8 +44,8 @@
 #define CQ_NUMBER_1ST 0x400
 #define QP_NUMBER_1ST 0x100
 
-/** How long a change of the netdev may go unnoticed: 10 ms, and as long as the wire remembers it.
- */
+/** The longest time until a change of the netdev is seen: 10 ms, and as long as the wire keeps its
+ * answer. */
 #define NETDEV_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
 
 static int
@@ -242,7 +242,7 @@ shca_device_rules_changed(struct shca_device *dev)
 		dev->start_wire = true;
 }
 
-/** @return how many frames every queue that receives has room for, at most @p most. */
+/** @return for how many frames every receiving queue has room, at most @p most. */
 static unsigned int
 least_room(struct shca_device *dev, unsigned int most)
 {
@@ -258,9 +258,9 @@ least_room(struct shca_device *dev, unsigned int most)
 }
 
 /**
- * Frames to take from the wire in this round. Those of a patient wire stay there until every queue
- * has room for all of them, wherever they are steered. Those of a loop are more than a burst if
- * there is room: what a round costs besides is shared by them.
+ * @return the number of frames to take from the wire in this round. Frames of a patient wire stay
+ * there until every queue has room for all of them, wherever rules send them. From a loop the
+ * device takes more than a burst if there is room, to share the cost of a round.
  */
 static unsigned int
 wire_budget(struct shca_device *dev)
@@ -277,7 +277,7 @@ wire_budget(struct shca_device *dev)
 	return dev->has_link ? least_room(dev, BURST) : 0;
 }
 
-/** From the cable. */
+/** Receive frames from the cable. */
 static void
 run_wire_rx(struct shca_device *dev, unsigned int budget)
 {
@@ -298,8 +298,8 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	} while (nb == BURST && budget != 0);
 }
 
-/** From the netdev: to the cable. Its frames stay valid until it is asked for more, so it is not
- * asked while any waits. */
+/** Send frames from the netdev to the cable. They stay valid until the netdev's wire is asked for
+ * more, so do not ask while any waits. */
 static void
 run_kernel_rx(struct shca_device *dev)
 {
@@ -384,7 +384,7 @@ run_round(void *arg)
 		shca_cq_poll_arm(cq);
 }
 
-/** The application took away memory that it had registered or given as a ring. */
+/** The application has unmapped memory that it had registered or given as a ring. */
 static void
 handle_fault(struct shca_device *dev)
 {
@@ -414,7 +414,7 @@ handle_fault(struct shca_device *dev)
 	}
 }
 
-/** A part of the device at work on the application's memory. */
+/** Run a part of the device that accesses the application's memory. */
 static unsigned int
 guarded(struct shca_device *dev, void (*run)(void *dev))
 {
@@ -451,10 +451,10 @@ shca_device_step(struct shca_device *dev)
 uint64_t
 shca_device_due_ns(const struct shca_device *dev)
 {
-	/* Others step send queues, too, when they catch up. */
+	/* Threads that catch up step send queues, too. */
 	uint64_t ticks = __atomic_load_n(&dev->paced_ticks, __ATOMIC_RELAXED);
 
-	/* Rounded up to a whole tick. */
+	/* Round up to a whole tick. */
 	return ticks != UINT64_MAX ? SHCA_CLOCK_TICKS_TO_NS(ticks + 1) : UINT64_MAX;
 }
 

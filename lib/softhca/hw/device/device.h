@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The device: what the firmware's commands create (CQ, SQ, RQ, RQT, TIR) and the engines that run
- * on them.
+ * The device: the objects that firmware commands create (CQ, SQ, RQ, RQT, TIR) and the engines that
+ * run on them.
  *
  * One struct shca_device is one verbs device with one port. abi/ creates objects here; this room
- * never sees an ioctl, a handle or a file. Rings and doorbell records are application memory named
+ * never sees an ioctl, a handle or a file. Rings and doorbell records are application memory, given
  * by address.
  *
  *     SQ --tx--> [walk_tx] --> wire          wire --> [walk_rx] --> TIR --rss--> RQ --> CQE
  *                                            kernel <──┘ │ ^ kernel's own frames go to the wire
  *
  * Ownership: an object belongs to its creator, who destroys users before what they use (rules,
- * TIRs, RQTs, RQs and SQs, CQs); nb_users counts are the caller's business (abi/core/object.h).
+ * TIRs, RQTs, RQs and SQs, CQs); the caller keeps the nb_users counts (abi/core/object.h).
  *
- * Threads: every function here but lock and step wants the device lock held; step takes it itself.
- * A waiter for the lock is served before the next step.
+ * Threads: the caller of every function here but lock and step holds the device lock; step takes it
+ * itself. A waiter for the lock is served before the next step.
  */
 #ifndef SHCA_HW_DEVICE_DEVICE_H
 #define SHCA_HW_DEVICE_DEVICE_H
@@ -34,21 +34,22 @@ struct shca_steering;
 
 /** @{ The device. */
 int shca_device_create(const struct shca_device_conf *conf, struct shca_device **dev);
-/** All objects must be gone. NULL is allowed. */
+/** Call when all objects are destroyed. NULL is allowed. */
 void shca_device_destroy(struct shca_device *dev);
 void shca_device_lock(struct shca_device *dev);
 void shca_device_unlock(struct shca_device *dev);
 /**
- * One round over doorbells, engines and wires, each with a budget.
+ * Run one round over doorbells, engines and wires, each with a budget.
  * @return frames and WQEs handled; 0 when there was nothing to do.
  */
 unsigned int shca_device_step(struct shca_device *dev);
-/** @return when a frame may leave that the last step held back to pace it, in ns of
+/** @return when the first frame that pacing held back in the last step may leave, in ns of
  * shca_clock_ns(); UINT64_MAX: there is none. For the thread that steps. */
 uint64_t shca_device_due_ns(const struct shca_device *dev);
 /**
- * Send what has been rung, as far as wire and queues take it: hardware is done with it before the
- * system call that takes the send queue away gets there, however late the device thread is.
+ * Send the frames whose doorbells have been rung, as far as wire and queues take them. Hardware has
+ * sent them before a system call that destroys the send queue reaches it; the device thread may be
+ * later than that.
  */
 void shca_device_catch_up(struct shca_device *dev);
 const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);
@@ -56,13 +57,13 @@ struct shca_mem *shca_device_mem(struct shca_device *dev);
 struct shca_rates *shca_device_rates(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);
 const struct shca_device_stats *shca_device_stats(const struct shca_device *dev);
-/** @return whether a fault has ended it: it does nothing more, and no command can be given. */
+/** @return whether a fault has ended the device: it does nothing more and takes no commands. */
 bool shca_device_is_dead(const struct shca_device *dev);
-/** Tell the wire when the first receiving rule is in place. Call after every rule change. */
+/** Start the wire with the first receiving rule. Call after every rule change. */
 void shca_device_rules_changed(struct shca_device *dev);
 /** @} */
 
-/** A queue as statistics show it. */
+/** A queue in statistics. */
 struct shca_queue_info {
 	const char *kind; /**< "RQ", "SQ" or "CQ" */
 	uint32_t number;
@@ -71,22 +72,22 @@ struct shca_queue_info {
 	struct shca_queue_count count; /**< of a CQ: packets are completions */
 };
 /**
- * All queues, by kind and number.
- * @param list to be freed
+ * List all queues, by kind and number.
+ * @param list the caller frees it
  * @return 0 or -ENOMEM.
  */
 int shca_device_list_queues(
 	const struct shca_device *dev, struct shca_queue_info **list, size_t *nb_queues);
 
-/** @{ The link. It is up unless the wire has no carrier or somebody takes it down. */
-/** Look at it now; a change is told. @return whether it is up. */
+/** @{ The link. It is up unless the wire has no carrier or a user takes it down. */
+/** Check the link now and report a change. @return whether it is up. */
 bool shca_device_link(struct shca_device *dev);
-/** As the former. @return whether verbs may call the port active: with a netdev that is up
- * (hw/device/link.h). */
+/** As shca_device_link_up() @return whether verbs may call the port active: with a netdev that is
+ * up (hw/device/link.h). */
 bool shca_device_is_active(struct shca_device *dev);
-/** Take the link down, or no longer: listeners, the netdev and a link partner see it. */
+/** Take the link down, or up again: listeners, the netdev and a link partner see it. */
 void shca_device_set_link(struct shca_device *dev, bool up);
-/** Who wants to know what happens to the port; the caller's. */
+/** A listener to events of the port; the caller owns it. */
 struct shca_listener {
 	LIST_ENTRY(shca_listener) link;
 	shca_event_fn event; /**< called by any thread with the lock held */

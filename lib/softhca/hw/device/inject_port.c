@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where faults strike link and device. */
+/* Applies injected faults to link and device. */
 #include "hw/device/inject_port.h"
 
 #include "base/clock.h"
@@ -12,11 +12,13 @@
 #define NS_TO_TICKS(ns) ((ns)*5 / 32) /* of SHCA_CLOCK_KHZ */
 #define DRAIN           64
 
-/** Down, and up again: by the clock, when the wire has lost enough, or at once. */
+/** The link goes down, and up again: after a time, when the wire has lost enough frames, or at
+ * once.
+ */
 static void
 flap(struct shca_device *dev, const struct shca_fault *fault)
 {
-	if (dev->is_link_disabled) /* by the user: it stays so */
+	if (dev->is_link_disabled) /* a user took it down: it stays down */
 		return;
 	shca_device_set_link(dev, false);
 	if (fault->number == 0 && fault->ns == 0) {
@@ -31,9 +33,9 @@ flap(struct shca_device *dev, const struct shca_fault *fault)
 }
 
 /**
- * What Linux does in the end, when health recovery gives the device up: the event
- * (mlx5_enter_error_state, mlx5_ib's MLX5_DEV_EVENT_SYS_ERROR), and no command reaches the driver
- * any more (uverbs_disassociate_api_pre). Who is at the other end sees the carrier go.
+ * Linux's last step when health recovery fails: the event (mlx5_enter_error_state, mlx5_ib's
+ * MLX5_DEV_EVENT_SYS_ERROR), and no command reaches the driver any more
+ * (uverbs_disassociate_api_pre). The link partner loses its carrier.
  */
 static void
 die(struct shca_device *dev)
@@ -43,7 +45,7 @@ die(struct shca_device *dev)
 	if (dev->is_dead)
 		return;
 	dev->is_dead = true;
-	dev->conf.findings = NULL; /* whatever a program does now, it is not to blame */
+	dev->conf.findings = NULL; /* errors of a program from now on are not its fault */
 	shca_faulty_rest(dev->conf.wire, UINT64_MAX);
 	if (dev->conf.wire->ops->set_carrier != NULL)
 		dev->conf.wire->ops->set_carrier(dev->conf.wire, false);
@@ -91,7 +93,7 @@ shca_inject_port_run(struct shca_device *dev)
 	}
 }
 
-/** A netdev without a device: what Linux had sent before it saw the carrier go is lost. */
+/** The netdev has lost its device: drop the frames that Linux sent before it saw the carrier go. */
 static void
 drain_kernel(struct shca_device *dev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The port's link: its state, and who is told. */
+/* The port's link: its state and its listeners. */
 #include "hw/device/link.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "hw/state/device.h"
 #include "wire/wire.h"
 
-/** How long a change of the wire's carrier may go unnoticed: 10 ms. */
+/** The longest time until a change of the wire's carrier is seen: 10 ms. */
 #define CHECK_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 10)
 
 static void
@@ -18,7 +18,7 @@ set_carrier(struct shca_wire *wire, bool on)
 		wire->ops->set_carrier(wire, on);
 }
 
-/** The netdev beside the port sees what the port sees. */
+/** Give the netdev beside the port the carrier of the port. */
 static void
 update(struct shca_device *dev)
 {
@@ -41,7 +41,7 @@ update(struct shca_device *dev)
 	if (dev->conf.link != NULL)
 		dev->conf.link(dev->conf.index, is_active, dev->conf.arg);
 	if (is_first)
-		return; /* nobody saw it otherwise */
+		return; /* no thread has seen the old state */
 	LIST_FOREACH (listener, &dev->listeners, link)
 		listener->event(
 			listener->owner, is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
@@ -56,7 +56,7 @@ shca_link_run(struct shca_device *dev)
 	update(dev);
 }
 
-/** Whoever asks sees what the engines go by. */
+/** A query gives the state that the engines use. */
 bool
 shca_device_link(struct shca_device *dev)
 {
@@ -76,7 +76,7 @@ shca_device_set_link(struct shca_device *dev, bool up)
 {
 	if (dev->is_link_disabled == !up)
 		return;
-	update(dev); /* what it was is known, then, and the change is one */
+	update(dev); /* now the old state is known, and the new one is a change */
 	dev->is_link_disabled = !up;
 	set_carrier(dev->conf.wire, up);
 	update(dev);

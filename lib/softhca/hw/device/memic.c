@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages of the card's own memory: a bit each. */
+/* Pages of the device memory: a bit each. */
 #include "hw/device/memic.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Who has which page of the card's own memory (PRM: MEMIC), which all files share. What is in the
- * pages is the files' business.
+ * Allocates pages of the device memory (PRM: MEMIC), which all files share. The contents are up to
+ * each file.
  */
 #ifndef SHCA_HW_DEVICE_MEMIC_H
 #define SHCA_HW_DEVICE_MEMIC_H
@@ -14,7 +14,7 @@ struct shca_device;
 #define SHCA_MEMIC_PAGE_BYTES 4096
 
 /**
- * Take adjacent pages; all functions want the device lock held.
+ * Allocate adjacent pages; the caller of all functions holds the device lock.
  * @return 0 and the first, -ENOMEM.
  */
 int shca_memic_take(struct shca_device *dev, uint32_t nb_pages, uint32_t *first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the queues have done, as a list. */
+/* Counters of the queues, as a list. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ shca_device_list_queues(
 		nb++;
 	LIST_FOREACH (cq, &dev->cqs, link)
 		nb++;
-	info = calloc(nb + 1, sizeof(*info)); /* never of no bytes */
+	info = calloc(nb + 1, sizeof(*info)); /* calloc() of 0 bytes may return NULL */
 	if (info == NULL)
 		return -ENOMEM;
 	*list = info;

@@ -19,13 +19,14 @@
 #include "hw/device/device.h"
 #include "wire/wire.h"
 
-/** Idle for SPIN_NS: sleep, FIRST_SLEEP_NS at first, twice as long each time that nothing comes. A
- * doorbell is a store in memory and wakes nobody, so LAST_SLEEP_NS bounds what it waits. */
+/** After SPIN_NS without work the thread sleeps, FIRST_SLEEP_NS at first and twice as long each
+ * time that no work comes. A doorbell is a store in memory and wakes no thread, so LAST_SLEEP_NS
+ * bounds its latency. */
 #define SPIN_NS        50000
 #define FIRST_SLEEP_NS 20000
 #define LAST_SLEEP_NS  1000000
 
-/** Not more than a hundred reports of lost packets a second. */
+/** At most a hundred reports of lost packets a second. */
 #define REPORT_NS 10000000
 
 struct port {
@@ -41,14 +42,15 @@ enum wish {
 
 struct shca_thread {
 	pthread_t thread;
-	/* Written under the lock, read without once a round; the change is told to who stands. */
+	/* Written under the lock, read without it once a round; the condition wakes the thread when
+	 * it stands still. */
 	_Atomic enum wish wish;
 	bool is_standing;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int nb_ports;
 	unsigned int nb_wires;
-	const struct shca_wire **wire; /* of all ports, the kernel sides included */
+	const struct shca_wire **wire; /* of all ports, including the kernel sides */
 	struct pollfd *pollfd;         /* of those with a descriptor */
 	uint64_t reported_ns;
 	struct port port[];
@@ -62,7 +64,7 @@ bound(uint64_t sleep_ns, uint64_t now, uint64_t due_ns)
 	return due_ns - now < sleep_ns ? due_ns - now : sleep_ns;
 }
 
-/** @return how long nothing is due, at most @p sleep_ns. */
+/** @return the time until work is due, at most @p sleep_ns. */
 static uint64_t
 bound_by_due(const struct shca_thread *thread, uint64_t sleep_ns)
 {
@@ -119,7 +121,7 @@ report_losses(struct shca_thread *thread, uint64_t now)
 	}
 }
 
-/** A round over all ports. @return work done. */
+/** Run a round over all ports. @return work done. */
 static unsigned int
 step_all(struct shca_thread *thread)
 {
@@ -142,7 +144,7 @@ stand(struct shca_thread *thread)
 	pthread_mutex_unlock(&thread->lock);
 }
 
-/** @return whether to go on. */
+/** @return whether to continue. */
 static bool
 obey(struct shca_thread *thread)
 {
@@ -180,8 +182,8 @@ run(void *arg)
 	return NULL;
 }
 
-/** Signals go to the application's threads; but those that faults raise must reach this one
- * (base/mem.h): blocked, they would end the process. */
+/** The application's threads take all signals except those that faults raise: these must reach this
+ * thread (base/mem.h), and would end the process if blocked. */
 static void
 set_mask(sigset_t *mask)
 {

@@ -19,14 +19,14 @@ struct shca_thread;
  */
 int shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const cpu_set_t *cpus,
 	struct shca_thread **thread);
-/** Ends and joins it, frozen or not. NULL is allowed. */
+/** End and join the thread, frozen or not. NULL is allowed. */
 void shca_thread_stop(struct shca_thread *thread);
 /**
- * Make it stand still between two rounds: doorbells and frames pile up. Returns when it stands. It
- * may be called from any thread but itself, also when it stands already.
+ * Freeze the thread between two rounds: doorbells and frames pile up. Returns when it stands still.
+ * Any other thread may call it, also when the thread is frozen already.
  */
 void shca_thread_freeze(struct shca_thread *thread);
-/** Let it go on as if nothing had been. */
+/** Let a frozen thread continue. */
 void shca_thread_thaw(struct shca_thread *thread);
 bool shca_thread_is_frozen(struct shca_thread *thread);
 

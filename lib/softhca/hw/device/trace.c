@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rules of a device, told: all of them, or those that one frame meets. */
+/* Prints the rules of a device: all of them, or those that one frame meets. */
 #include "hw/device/trace.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ shca_device_dump(struct shca_device *dev, struct shca_json *json, FILE *out)
 	shca_device_unlock(dev);
 }
 
-/** What would become of the frame once it is on its way to the wire. */
+/** The destination of the frame once it is on its way to the wire. */
 static struct shca_wire_path
 find_path(const struct shca_device *dev, const struct shca_device_trace *trace)
 {
