@@ -75,9 +75,13 @@ NOT_SECONDARY = {"read_clock", "flow_ctrl_get", "get_module_info", "get_module_e
 def operations(tables=r"\w+"):
     """The members of the driver's tables of operations."""
     names = set()
-    for file in DRIVER.glob("*.c"):
-        for table in re.findall(rf"struct (?:eth_dev|rte_flow)_ops (?:{tables}) = \{{(.*?)\}}", file.read_text(), re.S):
-            names |= set(re.findall(r"\.(\w+) = ", table))
+    for file in DRIVER.rglob("*.c"):
+        text = file.read_text()
+        # Rows that tables share are a macro beside them.
+        shared = dict(re.findall(r"#define (\w+_OPS) \\\n((?:.*\\\n)*.*\n)", text))
+        for table in re.findall(rf"struct (?:eth_dev|rte_flow)_ops (?:{tables}) = \{{(.*?)\}}", text, re.S):
+            rows = re.sub(r"\b\w+_OPS\b", lambda name: shared[name.group()], table)
+            names |= set(re.findall(r"\.(\w+) = ", rows))
     assert names
     return names
 
