@@ -105,6 +105,8 @@ REFUSED = {
     "eth / ipv4 fragment_offset spec 0x2000 fragment_offset mask 0x2000": "IPV4 fragment_offset: ",
     "eth / ipv6 hop is 1": "IPV6 hop limit: ",
     "eth / ipv4 / esp spi is 5": "ESP spi: ",
+    "eth / ipv4 / gre / gre_option checksum is 5": "GRE_OPTION ",
+    "eth / ipv4 / gre / gre_option sequence is 5": "GRE_OPTION ",
 }
 
 E, E4 = [eth()], [eth(), ipv4()]
