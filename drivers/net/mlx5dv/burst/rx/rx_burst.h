@@ -24,7 +24,7 @@ struct mdv_rx_pos {
 };
 
 /** As mdv_rx_post(), for one lkey. */
-static __rte_always_inline void
+static inline void
 mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 {
 #ifdef MDV_RX_EIGHT

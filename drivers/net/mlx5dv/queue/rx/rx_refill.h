@@ -56,7 +56,7 @@ mdv_rx_doorbell(struct mdv_rxq *rxq)
 }
 
 /** Point @p nb consecutive WQEs at the mbufs of the same slots. */
-static __rte_always_inline void
+static inline void
 mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 {
 	uint32_t i;
@@ -75,7 +75,8 @@ mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	}
 }
 
-/** Points consecutive WQEs at the mbufs of the same slots: mdv_rx_post() or faster. */
+/** Points consecutive WQEs at the mbufs of the same slots: mdv_rx_post() or faster. Inline, not
+ * always so: without optimization GCC knows no callee of a pointer, and refuses. */
 typedef void (*mdv_rx_post_t)(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb);
 
 /** Close the holes that received packets left: WQEs of one segment. @param post a constant */

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A build that developers make, besides the one that users have."""
+import os
+import subprocess
+
+import pytest
+
+from harness import paths
+
+ENV = dict(os.environ, PATH="/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ.get("PATH", ""))
+
+
+@pytest.mark.long
+def test_without_optimization(tmp_path):
+    """For debuggers and gcov: always_inline fails there where GCC finds no callee."""
+    subprocess.run(["meson", "setup", "--buildtype=debug", tmp_path, paths.ROOT], env=ENV, check=True,
+                   stdout=subprocess.DEVNULL)
+    done = subprocess.run(["ninja", "-C", tmp_path, "drivers/librte_net_mlx5dv.so", "app/softhca"], env=ENV, text=True,
+                          check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout[-2000:]
