@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <rte_common.h>
+#include <rte_string_fns.h>
 
 #include "base/log.h"
 #include "devargs.h"
@@ -101,7 +102,7 @@ ibdev_of_iface(const char *iface, char *name, size_t size, uint8_t *port_num)
 		snprintf(
 			path, sizeof(path), "%s/%.*s", root, IBV_SYSFS_NAME_MAX - 1, entry->d_name);
 		*port_num = netdev_port(path, iface);
-		snprintf(name, size, "%s", entry->d_name);
+		rte_strscpy(name, entry->d_name, size);
 		ret = 0;
 	}
 	closedir(dir);
@@ -128,7 +129,7 @@ uverbs_of_ibdev(const char *ibdev, char *name, size_t size)
 			entry->d_name);
 		if (read_line(path, line, sizeof(line)) != 0 || strcmp(line, ibdev) != 0)
 			continue;
-		snprintf(name, size, "%s", entry->d_name);
+		rte_strscpy(name, entry->d_name, size);
 		ret = 0;
 	}
 	closedir(dir);
