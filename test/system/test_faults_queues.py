@@ -10,6 +10,8 @@ from harness.cable import Cable
 from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
+pytestmark = pytest.mark.sanitized
+
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-faults")
 MAC = frames.PORT_MAC
 NB_MBUFS = 4096

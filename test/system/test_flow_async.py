@@ -5,6 +5,8 @@ import re
 import pytest
 from harness.rig import Rig, probe
 
+pytestmark = pytest.mark.sanitized
+
 SETUP = ("port stop 0",
          "flow configure 0 queues_number 2 queues_size 8",
          "flow pattern_template 0 create ingress pattern_template_id 1"

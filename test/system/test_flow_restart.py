@@ -3,10 +3,13 @@
 import os
 import re
 
+import pytest
 from harness import frames, paths, pcapfile
 from harness.cable import Cable
 from harness.terminal import Terminal
 from harness.testpmd import eal_args, eal_prefix, remove_runtime_dir, softhca_argv
+
+pytestmark = pytest.mark.sanitized
 
 LAST = 1999
 STARTS = 3

@@ -116,7 +116,9 @@ def check(output, least, refused, expected):
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
-@pytest.mark.parametrize("what, more, devargs, refused", SWEEPS.values(), ids=SWEEPS)
+@pytest.mark.parametrize("what, more, devargs, refused",
+                         [pytest.param(*row, id=name, marks=[pytest.mark.sanitized] * (name == "memory"))
+                          for name, row in SWEEPS.items()])
 def test_every_operation(what, more, devargs, refused):
     prefix = eal_prefix()
     try:
@@ -132,6 +134,7 @@ def test_every_operation(what, more, devargs, refused):
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+@pytest.mark.sanitized
 @pytest.mark.parametrize("what", SECONDARY_CALLS)
 def test_every_operation_of_a_secondary_process(what, tmp_path):
     """On a port that the primary has started and leaves alone; full, its queues leave half of the pool."""

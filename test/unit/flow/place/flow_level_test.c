@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../../rounds.h"
 #include "flow/place/flow_layout.h"
 #include "flow/place/flow_level.h"
 
@@ -405,7 +406,7 @@ static void
 test_every_stack(void **state)
 {
 	struct rule_kind kinds[128];
-	const unsigned int nb = all_kinds(kinds);
+	const unsigned int nb = all_kinds(kinds), step = test_step(3);
 
 	(void)state;
 	for (unsigned int i = 0; i < nb; i++) {
@@ -413,7 +414,7 @@ test_every_stack(void **state)
 		assert_int_equal(add(0, &kinds[i]), 0);
 		for (unsigned int j = 0; j < nb; j++) {
 			assert_int_equal(add(1, &kinds[j]), 0);
-			for (unsigned int k = 0; k < nb; k++) {
+			for (unsigned int k = (i + j) % step; k < nb; k += step) {
 				assert_int_equal(add(2, &kinds[k]), 0);
 				del(2);
 			}
@@ -429,13 +430,13 @@ static void
 test_every_stack_of_few_levels(void **state)
 {
 	struct rule_kind kinds[128];
-	const unsigned int nb = all_kinds(kinds);
+	const unsigned int nb = all_kinds(kinds), step = test_step(3);
 	uint64_t moved = 0, refused = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < nb; i++) {
 		for (unsigned int j = 0; j < nb; j++) {
-			for (unsigned int k = 0; k < nb; k++) {
+			for (unsigned int k = (i + j) % step; k < nb; k += step) {
 				rig_init(2, 4, false);
 				assert_int_equal(add(0, &kinds[i]), 0);
 				if (add(1, &kinds[j]) != 0) {
@@ -473,7 +474,7 @@ test_random_lives(void **state)
 	uint64_t moved = 0, refused = 0, failed = 0, moved_beside = 0, copies_moved = 0;
 
 	(void)state;
-	for (uint64_t run = 0; run < 400; run++) {
+	for (uint64_t run = 0; run < test_rounds(400); run++) {
 		uint64_t seed = run / 8 * 4 + run % 4;
 
 		rig_init(nb_levels[run % 4], 16, false);
@@ -512,8 +513,8 @@ test_random_lives(void **state)
 	}
 	print_message("%lu rules moved, %lu refused, %lu moves failed\n", (unsigned long)moved,
 		(unsigned long)refused, (unsigned long)failed);
-	assert_true(moved > 1000 && refused > 1000 && failed > 100);
-	assert_true(moved_beside > 100 && copies_moved > 100);
+	assert_true(moved > 400 && refused > 400 && failed > 40);
+	assert_true(moved_beside > 40 && copies_moved > 40);
 }
 
 /* What does not meet costs no level; as many priorities as there are levels. */

@@ -4,6 +4,7 @@
  * where they lie or decoded first, frame by frame: two devices get the same WQEs, and one of them a
  * rule on sent frames, which makes it look at each.
  */
+#include "../../rounds.h"
 #include "rig.h"
 
 #include <endian.h>
@@ -203,10 +204,11 @@ compare(struct rig *rigs)
 static void
 compare_ways(bool is_loop)
 {
+	const unsigned int nb_trials = test_rounds(NB_TRIALS);
 	uint64_t nb_sent = 0, nb_errors = 0;
 
 	srand(3);
-	for (unsigned int trial = 0; trial < NB_TRIALS; trial++) {
+	for (unsigned int trial = 0; trial < nb_trials; trial++) {
 		const int unsound = trial % 2 == 0 ? 40 : 100000;
 		struct shca_wire_ops loop;
 		struct shca_rule *egress[2];
@@ -233,8 +235,8 @@ compare_ways(bool is_loop)
 		for (unsigned int i = 0; i < 2; i++)
 			close_one(&rigs[i], egress[i]);
 	}
-	assert_in_range(nb_sent, NB_TRIALS * 10, UINT64_MAX);
-	assert_in_range(nb_errors, NB_TRIALS / 10, UINT64_MAX);
+	assert_in_range(nb_sent, nb_trials * 10, UINT64_MAX);
+	assert_in_range(nb_errors, nb_trials / 10, UINT64_MAX);
 }
 
 static void
