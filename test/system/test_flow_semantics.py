@@ -154,9 +154,9 @@ class Life:
 # kind: (arguments, devargs, shapes at a time, batches, batches of a phase, rules made between batches, made in all)
 KINDS = {
     "few": ("", None, 50, 50, 4, 150),
-    "crowd": ("", 6, 50, 10, 40, 1000),
+    "crowd": ("", 6, 30, 10, 40, 600),
     "few sniffing": (",sniff=rx", None, 50, 50, 4, 150),
-    "crowd sniffing": (",sniff=rx", 6, 50, 10, 40, 1000),
+    "crowd sniffing": (",sniff=rx", 6, 30, 10, 40, 600),
 }
 
 
