@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Driver arguments: a row a key; unknown keys, doubled keys and bad values are refused by name. */
+/* Driver arguments: one row a key. An error names the unknown key, the doubled key or the bad
+ * value. */
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 struct devarg {
 	const char *key;
-	const char *value; /**< what the help calls the value */
+	const char *value; /**< what the help calls its value */
 	/** Check @p value and store it in the field at offset. */
 	int (*parse)(const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 	size_t offset; /**< of the field in struct mdv_config */
@@ -67,7 +68,7 @@ name_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 			arg->key, value, arg->size - 1, arg->value);
 		return -EINVAL;
 	}
-	/* Names become parts of sysfs paths. */
+	/* The name becomes part of a sysfs path. */
 	if (strchr(value, '/') != NULL || strcmp(value, ".") == 0 || strcmp(value, "..") == 0) {
 		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
 		return -EINVAL;
@@ -76,7 +77,7 @@ name_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	return 0;
 }
 
-/** @return index of @p value in @p names, or -EINVAL, logged. */
+/** @return the index of @p value in @p names, or -EINVAL, logged. */
 static int
 choice_parse(const char *vdev_name, const struct devarg *arg, const char *value,
 	const char *const *names, unsigned int nb)
@@ -153,7 +154,7 @@ mode_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	return 0;
 }
 
-/** A number that its field can hold. */
+/** Parse a number that the field can hold. */
 static int
 bytes_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
@@ -163,7 +164,7 @@ bytes_parse(const char *vdev_name, const struct devarg *arg, const char *value, 
 
 	errno = 0;
 	number = strtoull(value, &end, 0);
-	/* strtoull takes signs and blanks, too. */
+	/* strtoull() would also take signs and blanks. */
 	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number > most) {
 		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
 		return -EINVAL;
@@ -187,7 +188,7 @@ log_unknown(const char *vdev_name, const char *key)
 	MDV_LOG(ERR, "%s: unknown argument %s; there are %s", vdev_name, key, keys);
 }
 
-/** @param given bits of the rows that there have been */
+/** @param given a bit for each row whose key has appeared */
 static int
 pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *given,
 	struct mdv_config *config)

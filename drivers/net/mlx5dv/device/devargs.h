@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Driver arguments: one row a key in devargs.c; parsed to struct mdv_config. */
+/** @file Driver arguments: one row a key in devargs.c, parsed into struct mdv_config. */
 #ifndef MDV_DEVARGS_H
 #define MDV_DEVARGS_H
 
@@ -10,30 +10,30 @@
 
 /** What the port's default rules do with a packet. */
 enum mdv_sniff {
-	MDV_SNIFF_NONE, /**< take it */
-	MDV_SNIFF_RX,   /**< copy it; the kernel gets it as well */
-	MDV_SNIFF_ALL,  /**< copy it, and what the kernel sends, too */
+	MDV_SNIFF_NONE, /**< take the packet */
+	MDV_SNIFF_RX,   /**< copy the packet; the kernel gets it as well */
+	MDV_SNIFF_ALL,  /**< copy received packets and those that the kernel sends */
 };
 
 /** How completions of received packets are compressed. */
 enum mdv_cqe_comp {
-	MDV_CQE_COMP_AUTO, /**< as well as the device and the offloads allow */
+	MDV_CQE_COMP_AUTO, /**< by a format that suits the device and the offloads */
 	MDV_CQE_COMP_OFF,
-	MDV_CQE_COMP_HASH, /**< with a hash a packet, or not at all */
-	MDV_CQE_COMP_CSUM, /**< with a checksum a packet, or not at all */
+	MDV_CQE_COMP_HASH, /**< with a hash for each packet, else no compression */
+	MDV_CQE_COMP_CSUM, /**< with a checksum for each packet, else no compression */
 };
 
-/** What may be done with PASSTHRU rules that stand in the way of a new rule. */
+/** Whether PASSTHRU rules may move to make room for a new rule. */
 enum mdv_passthru_move {
-	MDV_PASSTHRU_MOVE_OFF, /**< nothing: the new rule is refused */
-	MDV_PASSTHRU_MOVE_ON,  /**< move them: a packet in that moment may be copied twice */
+	MDV_PASSTHRU_MOVE_OFF, /**< no: the new rule is refused */
+	MDV_PASSTHRU_MOVE_ON,  /**< yes: a packet that passes meanwhile may be copied twice */
 };
 
-/** Who reads and writes the rings. */
+/** The party that reads and writes the device's rings. */
 enum mdv_mode {
-	MDV_MODE_AUTO, /**< bursts if they can, else verbs */
-	MDV_MODE_DV,   /**< bursts, by direct verbs */
-	MDV_MODE_IBV,  /**< verbs: any device with work queues and flow steering */
+	MDV_MODE_AUTO, /**< the bursts where direct verbs work, else verbs */
+	MDV_MODE_DV,   /**< the bursts, by direct verbs */
+	MDV_MODE_IBV,  /**< verbs: needs work queues and flow steering, on any device */
 };
 
 struct mdv_config {
@@ -42,7 +42,8 @@ struct mdv_config {
 	enum mdv_sniff sniff;
 	enum mdv_cqe_comp rx_cqe_comp;
 	enum mdv_passthru_move passthru_move;
-	/** Bytes that a paced queue may send at once, and of a usual frame; 0: the device's choice.
+	/**
+	 * For a paced queue: bytes of one burst, and of a typical frame. 0: the device's choice.
 	 */
 	uint32_t tx_max_burst_sz;
 	uint16_t tx_typical_pkt_sz;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds, opens and questions the verbs device; says what is wrong when it cannot. */
+/* Finds, opens and queries the verbs device; an error says what is wrong with it. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -18,13 +18,14 @@
 #include "mode.h"
 #include "ring_memory.h"
 
-/** libmlx5 maps its doorbell pages non-cached when this is "1" at ibv_open_device(). */
+/** libmlx5 maps its doorbell pages non-cached if this is "1" at ibv_open_device(). */
 #define DOORBELL_ENV "MLX5_SHUT_UP_BF"
 
-/** Room for a path below sysfs: root, class, device, three names more. */
+/** Room for a path below sysfs: root, class, device, and three more names. */
 #define PATH_BYTES (IBV_SYSFS_PATH_MAX + 3 * IBV_SYSFS_NAME_MAX)
 
-/** As libibverbs finds it (rdma-core sysfs.c): no installed header declares its own function. */
+/** The same look-up as libibverbs does (rdma-core sysfs.c), whose function no installed header
+ * declares. */
 static const char *
 sysfs_root(void)
 {
@@ -33,7 +34,10 @@ sysfs_root(void)
 	return env != NULL && strlen(env) < 128 ? env : "/sys";
 }
 
-/** @return the first line of the file, without its newline, in @p line. */
+/**
+ * Read the first line of the file into @p line, without its newline.
+ * @return 0 or a negative errno
+ */
 static int
 read_line(const char *path, char *line, int size)
 {
@@ -65,7 +69,7 @@ read_u64(const char *path, uint64_t *value)
 	return end == line || errno != 0 ? -EINVAL : 0;
 }
 
-/** Physical port of the netdev: one more than its dev_port, 1 when there is no such file. */
+/** @return the netdev's physical port: dev_port + 1, or 1 if there is no such file. */
 static unsigned int
 netdev_port(const char *ibdev_path, const char *ifname)
 {
@@ -78,7 +82,7 @@ netdev_port(const char *ibdev_path, const char *ifname)
 	return dev_port + 1;
 }
 
-/** Name of the RDMA device that has the netdev, by sysfs. */
+/** Find by sysfs the name of the RDMA device that has the netdev. */
 static int
 ibdev_of_iface(const char *iface, char *name, size_t size, uint8_t *port_num)
 {
@@ -109,7 +113,7 @@ ibdev_of_iface(const char *iface, char *name, size_t size, uint8_t *port_num)
 	return ret;
 }
 
-/** Name of the uverbs node of an RDMA device that libibverbs did not list, by sysfs. */
+/** Find by sysfs the uverbs node of an RDMA device that libibverbs did not list. */
 static int
 uverbs_of_ibdev(const char *ibdev, char *name, size_t size)
 {
@@ -136,8 +140,7 @@ uverbs_of_ibdev(const char *ibdev, char *name, size_t size)
 	return ret;
 }
 
-/** The device is not in libibverbs's list: say whether it does not exist or only its node is
- * missing. */
+/** libibverbs does not list the device: log whether the device or only its node is missing. */
 static int
 report_missing(const char *ibdev, struct ibv_device **list, int nb_devices)
 {
@@ -164,8 +167,8 @@ report_open_failure(struct ibv_device *ibdev, int err)
 	char node[PATH_MAX];
 
 	snprintf(node, sizeof(node), "/dev/infiniband/%s", ibdev->dev_name);
-	/* After a refusal libibverbs waits for the node to turn up elsewhere and reports what came
-	 * of that (util/open_cdev.c). */
+	/* After a refusal libibverbs waits for the node to appear elsewhere, and reports the
+	 * result of the wait (util/open_cdev.c). */
 	if (err == ENOENT && access(node, R_OK | W_OK) != 0)
 		err = errno;
 	if (err == EACCES || err == EPERM || err == ENOENT) {
@@ -179,8 +182,9 @@ report_open_failure(struct ibv_device *ibdev, int err)
 }
 
 /**
- * Open with doorbell pages mapped non-cached: this driver rings with one 8-byte store, which a
- * write-combining page would hold back until flushed. The environment is as before afterwards.
+ * Open the device with its doorbell pages mapped non-cached: the driver rings with one 8-byte
+ * store, which a write-combining page would hold back until it is flushed. The environment is
+ * restored.
  */
 static struct ibv_context *
 open_context(struct ibv_device *ibdev)
@@ -204,7 +208,8 @@ open_context(struct ibv_device *ibdev)
 }
 
 /* clang-format off */
-/** PCI ids whose send queues want the L2 header inlined; verbs does not tell it (Linux eth_min_inline). */
+/** PCI ids whose send queues need the L2 header inlined; verbs does not report it (Linux
+ * eth_min_inline). */
 static const uint32_t inline_l2_parts[] = {
 	0x1013, /* ConnectX-4 */
 	0x1014, /* ConnectX-4 VF */
@@ -225,7 +230,7 @@ needs_inline_l2(uint32_t vendor_part_id)
 	return false;
 }
 
-/** What is the device's own; without it the queues are such as verbs has. */
+/** Fill in the capabilities that only direct verbs report. In mode=ibv they stay 0. */
 static int
 fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 {
@@ -247,7 +252,7 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_SWP) &&
 		dv.sw_parsing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET))
 		caps->sw_parsing = (swp & ~dv.sw_parsing_caps.sw_parsing_offloads) == 0;
-	/* A block of one packet is no block. */
+	/* Blocks of one packet would save nothing. */
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
 		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;
 	return 0;
@@ -285,14 +290,14 @@ fill_caps(struct mdv_device *device)
 	}
 	caps->timestamp_mask = attr.completion_timestamp_mask;
 	caps->clock_khz = attr.hca_core_clock;
-	/* Where it is mapped only libmlx5 tells. */
+	/* Only libmlx5 can report where device memory is mapped. */
 	caps->max_dm_bytes = caps->foreign ? 0 : attr.max_dm_size;
 	caps->flow_steering =
 		(attr.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0;
 	snprintf(caps->fw_version, sizeof(caps->fw_version), "%s", attr.orig_attr.fw_ver);
 	if (caps->mode == MDV_MODE_DV)
 		return fill_dv_caps(device, attr.orig_attr.vendor_part_id);
-	/* libmlx5 tells of packets' checksums for QPs, not for WQs (its handle_responder()). */
+	/* libmlx5 reports checksums for QPs, but not for WQs (its handle_responder()). */
 	caps->rx_checksum = false;
 	return 0;
 }
@@ -316,7 +321,7 @@ check_port(const struct mdv_device *device)
 	return 0;
 }
 
-/** The first netdev of the port that exists in this network namespace. */
+/** Find the first netdev of the port in this network namespace. */
 static void
 find_netdev(struct mdv_device *device)
 {
@@ -340,7 +345,7 @@ find_netdev(struct mdv_device *device)
 	closedir(dir);
 }
 
-/** Which device is meant: its verbs name and port. */
+/** Find the verbs name and the port of the device that the arguments name. */
 static int
 resolve(const struct mdv_config *config, struct mdv_device *device)
 {
@@ -410,7 +415,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = -ENOTSUP;
 		goto close_context;
 	}
-	/* Verbs drives its queues by what lies in memory of this process. */
+	/* Verbs drives its queues by state in the memory of this process alone. */
 	if (opened.caps.mode == MDV_MODE_DV)
 		ret = mdv_ring_memory_share(opened.ctx);
 	opened.shares_rings = opened.caps.mode == MDV_MODE_DV && ret == 0;
@@ -452,7 +457,7 @@ mdv_device_close(struct mdv_device *device)
 }
 
 /* clang-format off */
-/** What the codes of struct ibv_port_attr mean (IBTA PortInfo LinkSpeedActive, LinkWidthActive). */
+/** The codes of struct ibv_port_attr (IBTA PortInfo LinkSpeedActive, LinkWidthActive). */
 static const struct {
 	uint32_t code;
 	uint32_t mbps;
@@ -502,7 +507,7 @@ mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks)
 		return ret == EOPNOTSUPP ? -ENOTSUP : -ret;
 	if (!(values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
 		return -ENOTSUP;
-	/* libmlx5 puts the whole counter here. */
+	/* libmlx5 stores the whole counter in this field. */
 	*ticks = (uint64_t)values.raw_clock.tv_nsec;
 	return 0;
 }
@@ -515,7 +520,7 @@ mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t
 
 	if (device->caps.foreign)
 		return -ENOTSUP;
-	/* EBUSY: Linux is writing it, for longer than libmlx5 waits. */
+	/* EBUSY: Linux has been updating the page for longer than libmlx5 waits. */
 	do {
 		ret = mlx5dv_get_clock_info(device->ctx, &info);
 	} while (ret == EBUSY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tries whether the device's rings are such as the bursts can use. */
+/* Finds out by a trial CQ whether the bursts can use the device's rings. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "mode.h"
 
-/** By a CQ of one entry: queues need more than this, but say for themselves what they lack. */
+/** Try a CQ of one entry. Real queues need more, and their own creation reports what is missing. */
 static int
 find_cq_obstacle(struct ibv_context *ctx, const char **obstacle)
 {
@@ -20,7 +20,7 @@ find_cq_obstacle(struct ibv_context *ctx, const char **obstacle)
 	obj.cq.in = ibv_create_cq(ctx, 1, NULL, NULL, 0);
 	if (obj.cq.in == NULL) {
 		*obstacle = "it makes no completion queue";
-		/* Anything else may be different next time, and says nothing of the device. */
+		/* Another errno may be temporary and says nothing about the device. */
 		return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -(errno != 0 ? errno : ENOMEM);
 	}
 	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ) != 0)
@@ -32,8 +32,8 @@ find_cq_obstacle(struct ibv_context *ctx, const char **obstacle)
 }
 
 /**
- * @param[out] obstacle why there are no direct verbs; left alone if there are
- * @return 0 or a negative errno: not to be found out now
+ * @param[out] obstacle the reason against direct verbs; unchanged if there is none
+ * @return 0, or a negative errno if the trial was inconclusive
  */
 static int
 find_obstacle(struct ibv_context *ctx, const char **obstacle)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * mode=auto|dv|ibv: whether bursts read and write the device's own rings, or verbs does.
+ * mode=auto|dv|ibv: the device's rings are read and written by the bursts, or by verbs.
  */
 #ifndef MDV_MODE_H
 #define MDV_MODE_H
@@ -11,11 +11,11 @@
 struct ibv_context;
 
 /**
- * Choose by what the arguments say and the device has; why is told at info level.
+ * Choose the mode by the arguments and the device, and log the reason at info level.
  * @param name of the device, for messages
  * @param[out] mode MDV_MODE_DV or MDV_MODE_IBV
- * @return 0, -ENOTSUP: direct verbs are demanded and not to be had, or another negative errno: this
- * cannot be found out now; logged.
+ * @return 0, -ENOTSUP if the arguments demand direct verbs and the device has none, or another
+ * negative errno if the trial was inconclusive; logged.
  */
 int mdv_mode_choose(
 	enum mdv_mode wanted, struct ibv_context *ctx, const char *name, enum mdv_mode *mode);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libmlx5 takes rings from the process's heap unless it is given somebody to ask. */
+/* Gives libmlx5 an allocator; without one it takes rings from the heap of the process. */
 #include <errno.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@
 static void *
 ring_alloc(size_t size, __rte_unused void *data)
 {
-	/* Rings begin at pages, of which the device is told. */
+	/* A ring begins at a page boundary: the device gets page addresses. */
 	void *ring = rte_zmalloc_socket("mlx5dv_ring", size, sysconf(_SC_PAGESIZE), SOCKET_ID_ANY);
 
-	/* libmlx5 tells what it finds there, and DPDK's allocator leaves it alone. */
+	/* libmlx5 reports the errno that it finds, and DPDK's allocator does not set one. */
 	if (ring == NULL)
 		errno = ENOMEM;
 	return ring;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doorbell pages: each is mapped once, for however many queues. */
+/* Doorbell pages: each is mapped once, whatever the number of queues on it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ mdv_uar_map(struct mdv_uar_pages *pages, int fd, uint64_t offset)
 	page = malloc(sizeof(*page));
 	if (page == NULL)
 		return NULL;
-	/* The kernel lets nobody read there. */
+	/* The kernel maps the page for writing only. */
 	page->start = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 	if (page->start == MAP_FAILED) {
 		free(page);

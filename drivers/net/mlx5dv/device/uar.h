@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Doorbell registers of send queues, as this process has them mapped.
+ * Doorbell registers of send queues, as mapped in this process.
  *
- * A send queue lies in memory that processes share at one address; the page of its register is
- * mapped by each of them where there was room. So a queue has the number of a place in a table that
- * is each process's own.
+ * All processes have a send queue at the same address, but each process maps the page of the
+ * queue's register at an address of its own. So the queue holds an index into a table that is
+ * private to each process.
  */
 #ifndef MDV_UAR_H
 #define MDV_UAR_H
@@ -15,10 +15,10 @@
 
 #include <rte_config.h>
 
-/** A queue's page cannot be mapped by another process. */
+/** Another process cannot map the queue's page. */
 #define MDV_UAR_NO_OFFSET UINT64_MAX
 
-/** By mdv_uar_slot(). */
+/** Indexed by mdv_uar_slot(). */
 extern volatile uint64_t *mdv_uar_regs[RTE_MAX_ETHPORTS * RTE_MAX_QUEUES_PER_PORT];
 
 static inline uint32_t
@@ -31,12 +31,12 @@ struct mdv_uar_page;
 SLIST_HEAD(mdv_uar_pages, mdv_uar_page);
 
 /**
- * Map a doorbell page of a device that another process has open, if it is not among @p pages.
+ * Map a doorbell page of a device that another process opened, unless @p pages has it already.
  * @param fd the device's
- * @return where it is, NULL and errno
+ * @return the page's address, or NULL and errno
  */
 void *mdv_uar_map(struct mdv_uar_pages *pages, int fd, uint64_t offset);
-/** Unmap them all; nobody rings any more. */
+/** Unmap all of @p pages; after that no queue may ring. */
 void mdv_uar_unmap(struct mdv_uar_pages *pages);
 
 #endif /* MDV_UAR_H */

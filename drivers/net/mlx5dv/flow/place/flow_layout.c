@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds levels for shapes, and the order in which they can be moved there. */
+/* Finds levels for shapes, and the order in which shapes can move there. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,11 +10,13 @@
 #include "flow_layout.h"
 #include "flow_slots.h"
 
-/** A rooted rule counts so many times when moves are weighed. */
+/** A rule of a sticky shape counts as so many rules when the cost of moves is compared. */
 #define LAYOUT_STICKY_COST 1000u
 #define LAYOUT_NONE        UINT64_MAX
-/** Levels thought of for rules to come: between two priorities at most, and behind the last one. Of
- * the lives of test/model/level_lives.py these leave the fewest refused. */
+/**
+ * Levels to leave for later rules: at most so many between two priorities, and behind the last one.
+ * Among the rule sequences of test/model/level_lives.py these numbers have the fewest refused.
+ */
 #define LAYOUT_BETWEEN 16
 #define LAYOUT_BEHIND  8
 
@@ -25,7 +27,7 @@ mdv_flow_layout_before(const struct mdv_flow_shape *a, const struct mdv_flow_sha
 		return a->priority < b->priority;
 	if (a->copies != b->copies)
 		return a->copies;
-	/* All of these get their copies in any order: it is that of their tables. */
+	/* Copying shapes may copy in any order; here it is the order of their tables. */
 	if (a->copies && a->level != b->level)
 		return a->level < b->level;
 	if (!a->copies && a->depth != b->depth)
@@ -48,7 +50,7 @@ layout_shares_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *
 		for (unsigned int j = 0; j < b->nb_masks; j++)
 			if (a->masks[i] == b->masks[j])
 				return true;
-	return a->set != 0 || b->set != 0; /* whose masks are not kept */
+	return a->set != 0 || b->set != 0; /* the masks of a set are not kept */
 }
 
 static bool
@@ -67,23 +69,23 @@ layout_may_meet(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 	return true;
 }
 
-/** Does the level of one restrict the level of the other? */
+/** @return whether the level of one restricts the level of the other. */
 static bool
 layout_related(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
 	if (a->age == b->age && a->rank == b->rank && a->turn == b->turn &&
 		a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0)
-		return false; /* one and its spill: all values differ */
+		return false; /* a shape and its spill: all values differ */
 	if (layout_may_meet(a, b))
 		return true;
-	/* The slots of a rule's parts come in their order only where it is the first to have them.
-	 */
+	/* The parts of a rule have slots in the right order only in a table that had none of their
+	 * masks before. */
 	return a->copies == b->copies && (layout_has_parts(a) || layout_has_parts(b)) &&
 		layout_shares_mask(a, b);
 }
 
-/** rte_flow leaves it open which of the two wins; the order of slots makes it the older mask. */
+/** rte_flow leaves open which of the two wins; the order of slots decides for the older mask. */
 static bool
 layout_equals(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
@@ -91,24 +93,24 @@ layout_equals(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		!layout_shares_mask(a, b);
 }
 
-/** Copies of one priority: two levels, whichever is first. */
+/** Copies of one priority need two different levels, in either order. */
 static bool
 layout_apart(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
 	return a->copies && b->copies && a->priority == b->priority;
 }
 
-/** Sticky shapes: while one moves, a packet may be delivered too often or too rarely. */
+/** Moving a sticky shape may deliver a packet twice or not to all its queues. */
 static bool
 layout_is_sticky(const struct mdv_flow_shape *shape)
 {
 	return (shape->copies || shape->multi_dest) && shape->level >= 0;
 }
 
-/** How levels are laid out, best first. */
+/** The ways to lay levels out, best first. */
 enum layout_how {
-	LAYOUT_STICKY,         /* rooted shapes stay */
-	LAYOUT_STICKY_RELAXED, /* and the order of equals is left to chance, as rte_flow allows */
+	LAYOUT_STICKY,         /* sticky shapes stay */
+	LAYOUT_STICKY_RELAXED, /* and equals may come in any order, as rte_flow allows */
 	LAYOUT_FREE,
 	LAYOUT_FREE_RELAXED,
 	LAYOUT_NB_HOW,
@@ -120,7 +122,7 @@ layout_is_fixed(const struct mdv_flow_shape *shape, enum layout_how how)
 	return how <= LAYOUT_STICKY_RELAXED && layout_is_sticky(shape);
 }
 
-/** By how much the level of the later of two related shapes is above that of the earlier one. */
+/** @return how far above the earlier of two related shapes the later one must be at least. */
 static int
 layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *later,
 	enum layout_how how)
@@ -135,14 +137,14 @@ layout_gap(const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *la
 	return 1;
 }
 
-/** The last level a shape may have. */
+/** @return the last level that the shape may have. */
 static int
 layout_last(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
 {
 	return levels->nb - 1 - (shape->priority == MDV_FLOW_LEVEL_DEFAULT ? 0 : levels->reserved);
 }
 
-/** Is @p level right for the shape with all others where they are? */
+/** @return whether @p level is right for the shape while all others stay. */
 static bool
 layout_fits(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, uint8_t level)
 {
@@ -186,10 +188,11 @@ mdv_flow_layout_stays(const struct mdv_flow_levels *levels, const struct mdv_flo
 	return layout_fits(levels, shape, shape->level);
 }
 
-/** Where rules of the order's neighbourhood are, related or not, so that later ones find room. */
+/** The levels around the shape's place in the order, with shapes related or not: it leaves later
+ * shapes room. */
 struct layout_span {
 	int first, last;
-	uint32_t same; /* bits of levels that have rules of this priority */
+	uint32_t same; /* one bit for each level that has rules of this priority */
 };
 
 static struct layout_span
@@ -214,9 +217,9 @@ layout_neighbourhood(const struct mdv_flow_levels *levels, const struct mdv_flow
 }
 
 /**
- * The best of the levels that fit: one that rules of this priority have already; else a quarter of
- * the way through what lies between earlier and later priorities, as most applications count
- * upwards; else any.
+ * Choose among the levels that fit: one that rules of this priority have already; else one a
+ * quarter of the way through the levels between earlier and later priorities, as most applications
+ * count upwards; else any.
  */
 static int
 layout_choose(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
@@ -280,8 +283,7 @@ layout_cost(const struct mdv_flow_shape *shape)
 	return (uint64_t)shape->nb_rules * (layout_is_sticky(shape) ? LAYOUT_STICKY_COST : 1);
 }
 
-/** Everybody stays unless an earlier one is in the way; the bounds leave room for the later ones.
- */
+/** A shape stays unless an earlier one is in the way; the bounds leave room for later shapes. */
 static uint64_t
 layout_push_up(struct mdv_flow_levels *levels, enum layout_how how)
 {
@@ -302,7 +304,7 @@ layout_push_up(struct mdv_flow_levels *levels, enum layout_how how)
 	return cost;
 }
 
-/** The same from the other end. */
+/** The same from the last shape to the first. */
 static uint64_t
 layout_push_down(struct mdv_flow_levels *levels, enum layout_how how)
 {
@@ -324,7 +326,7 @@ layout_push_down(struct mdv_flow_levels *levels, enum layout_how how)
 	return cost;
 }
 
-/** Targets for all. @return what they cost, LAYOUT_NONE: there are none */
+/** Set targets for all shapes. @return their cost, or LAYOUT_NONE if no layout works */
 static uint64_t
 layout_all(struct mdv_flow_levels *levels, enum layout_how how)
 {
@@ -351,7 +353,7 @@ mdv_flow_layout_insert(struct mdv_flow_levels *levels, struct mdv_flow_shape *sh
 		TAILQ_INSERT_TAIL(&levels->shapes, shape, next);
 }
 
-/** Copies of one priority stand in the order of their levels, and these have changed. */
+/** Sort copies of one priority by their levels, which have changed. */
 static void
 layout_sort(struct mdv_flow_levels *levels)
 {
@@ -367,7 +369,7 @@ layout_sort(struct mdv_flow_levels *levels)
 	}
 }
 
-/** What it costs to have a new copying shape at a level, or before the copies that are there. */
+/** @return the cost of a new copying shape at @p level, or before the copies that are there. */
 static uint64_t
 layout_try(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int level,
 	enum layout_how how)
@@ -395,10 +397,8 @@ layout_reckon(int more, uint32_t nb_priorities)
 	return nb_priorities >= LAYOUT_BETWEEN / 4 ? LAYOUT_BETWEEN : more + 4 * (int)nb_priorities;
 }
 
-/**
- * Where a new copying shape leaves levels to those that may come before it and behind it, as many
- * as there are priorities between its neighbours that stay where they are.
- */
+/** @return the level at which a new copying shape leaves room before it and behind it, in
+ * proportion to the number of priorities between it and its neighbours that stay. */
 static int
 layout_wish(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
 {
@@ -440,7 +440,7 @@ layout_suits(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int l
 		layout_try(levels, shape, level, how) != LAYOUT_NONE;
 }
 
-/** As near as it can be to where it would be best. */
+/** Find the level nearest to the best one. */
 static int
 layout_find_near(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
 {
@@ -453,7 +453,7 @@ layout_find_near(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, e
 	return -ENOSPC;
 }
 
-/** Where the least has to be moved. */
+/** Find the level that moves the fewest rules. */
 static int
 layout_find_cheap(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, enum layout_how how)
 {
@@ -522,7 +522,7 @@ layout_move(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int8_t
 	return 0;
 }
 
-/** From the last shape to the first, so that nobody overtakes the one before it. */
+/** Move from the last shape to the first, so that no shape overtakes the one before it. */
 static int
 layout_move_up(struct mdv_flow_levels *levels)
 {
@@ -569,8 +569,8 @@ mdv_flow_layout_apply(struct mdv_flow_levels *levels)
 		ret = layout_move_down(levels);
 	if (ret == 0)
 		return 0;
-	/* Undo the moves in reverse order: those upwards went first, those downwards last. A shape
-	 * that cannot be moved back stays in the device, and its level says where. */
+	/* Undo the moves in reverse order: the moves up came first, the moves down last. A shape
+	 * that cannot move back stays in the device, and its level says where. */
 	TAILQ_FOREACH (shape, &levels->shapes, next)
 		shape->target = shape->earliest;
 	if (layout_move_up(levels) != 0 || layout_move_down(levels) != 0)

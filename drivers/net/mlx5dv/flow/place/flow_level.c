@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sorts rules into shapes; flow_layout.c gives these their levels. */
+/* Sorts rules into shapes; flow_layout.c finds the shapes' levels. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ mdv_flow_level_fini(struct mdv_flow_levels *levels)
 	mdv_flow_slots_fini(levels);
 }
 
-/** Doubly linked, so that a rule goes without a look at its bucket, which is in no cache. */
+/** Link the rule in both directions: it then leaves without a read of its bucket, which is cold. */
 static void
 level_link(struct mdv_flow_level_rule **bucket, struct mdv_flow_level_rule *rule)
 {
@@ -65,7 +65,7 @@ level_link(struct mdv_flow_level_rule **bucket, struct mdv_flow_level_rule *rule
 	*bucket = rule;
 }
 
-/** Room for twice as many rules; without memory the chains grow instead. */
+/** Make room for twice as many rules; without memory the chains grow instead. */
 static void
 level_grow(struct mdv_flow_levels *levels)
 {
@@ -87,7 +87,7 @@ level_grow(struct mdv_flow_levels *levels)
 	__atomic_store_n(&levels->nb_buckets, nb, __ATOMIC_RELAXED);
 }
 
-/** The two may not fit together, but to prefetch any address is harmless. */
+/** buckets and nb may be of different sizes of the table; prefetching any address is harmless. */
 void
 mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash)
 {
@@ -106,8 +106,8 @@ level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *
 		shape->masks[i] = want->masks[i];
 }
 
-/** Fill a shape, which no list has yet, with the properties that decide which shape the rule joins.
- */
+/** Fill in the properties of a shape that decide which shape the rule joins; the shape is in no
+ * list. */
 static void
 level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
 {
@@ -131,7 +131,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 	shape->hash = hash ^ (hash >> 32);
 }
 
-/** Of one age: the parts that RSS makes of rules do not matter. */
+/** @return whether both are of one age; the parts that RSS makes of rules do not matter. */
 static bool
 level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
@@ -148,7 +148,7 @@ level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
-/** A rule with the very match of an older one stands behind it. */
+/** A rule with exactly the match of an older rule stands behind it, one rank further. */
 static unsigned int
 level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
 	const struct mdv_flow_level_want *want)
@@ -164,7 +164,8 @@ level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *li
 	return rank;
 }
 
-/** Would the rule take bits out of `fixed`? After the first few rules of a shape it rarely does. */
+/** @return whether the rule would take bits out of `fixed`. After the first few rules of a shape
+ * it rarely does. */
 static bool
 level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -189,7 +190,7 @@ level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 	shape->fixed_value = match->value;
 }
 
-/** Keep only those fixed bits that the rule has, too. */
+/** Keep only the fixed bits that the rule has, too. */
 static void
 level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
@@ -201,7 +202,8 @@ level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 	}
 }
 
-/** Copies stay where they are: rather another shape of the same kind, at another level. */
+/** A copying shape stays: if the rule would push it, the rule gets another shape of the same kind,
+ * at another level. */
 static bool
 level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match)
@@ -220,9 +222,9 @@ level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 }
 
 /**
- * The shape that takes another rule like @p like, which has a rank already. NULL: a new one is
- * needed, and @p like gets the place in the order that it will have: by rank with those of its
- * mask.
+ * Find the shape for another rule like @p like, whose rank is set. If there is none, set the age
+ * and the spill of @p like, for a new shape.
+ * @return the shape, or NULL
  */
 static struct mdv_flow_shape *
 level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *like,
@@ -254,7 +256,7 @@ level_remove_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 	free(shape);
 }
 
-/** Find the rule's shape or make it; a new one has no level and no rules. */
+/** Find the rule's shape or make it; a new shape has no level and no rules. */
 static int
 level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule, struct mdv_flow_shape **out)
@@ -289,7 +291,7 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	return 0;
 }
 
-/** Rules that went may have been what kept bits from being fixed. */
+/** Compute the fixed bits again: rules that have gone may have kept bits from being fixed. */
 static void
 level_tighten(struct mdv_flow_levels *levels)
 {
@@ -310,7 +312,7 @@ level_tighten(struct mdv_flow_levels *levels)
 	}
 }
 
-/** Targets for all, with the rule in the shape. */
+/** Set targets for all shapes, with the rule in its shape. */
 static int
 level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match, bool sticky_stay)
@@ -338,7 +340,7 @@ level_apply(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 	return 0;
 }
 
-/** The rule makes the shape new or wider, so its level may be wrong. */
+/** Join a shape that the rule makes new or wider, so that its level may be wrong. */
 static int
 level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match, bool apply, bool sticky_stay)
@@ -359,7 +361,7 @@ level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 }
 
 /**
- * @param apply false: find out only, and leave everything as it is
+ * @param apply false: find out only, and change nothing
  * @param sticky_stay as in struct mdv_flow_levels
  */
 static int
@@ -386,7 +388,7 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 {
 	int ret;
 
-	/* A rule that shares the bucket is looked at soon, and of many each is cold. */
+	/* level_rank() reads the rules of this bucket soon, and among many rules each is cold. */
 	rte_prefetch0(levels->buckets[want->hash & (levels->nb_buckets - 1)]);
 	ret = mdv_flow_key_pack(want->match, &rule->match);
 	if (ret != 0)
@@ -396,8 +398,8 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 		mdv_flow_key_packed_free(&rule->match);
 		return ret;
 	}
-	/* Half of the buckets stay empty: a look-up that finds nothing, as most do, touches none
-	 * but its own. */
+	/* Half of the buckets stay empty: most look-ups find nothing, and then read only their
+	 * bucket. */
 	if (2 * levels->nb_rules >= levels->nb_buckets)
 		level_grow(levels);
 	level_link(&levels->buckets[rule->hash & (levels->nb_buckets - 1)], rule);

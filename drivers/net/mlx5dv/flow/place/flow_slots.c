@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tables of the levels hold: which mask has which slot, and how many entries there are. */
+/* Content of the levels' tables: the slot of each mask, and the number of entries. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,10 @@
 
 #include "flow_slots.h"
 
-/** Of an auto-grouped table: the first masks get groups, later ones an entry a group wherever one
- * is free, so nothing can be said of their order (MLX5_FS_MAX_TYPES less the one kept for those).
+/**
+ * Groups of an auto-grouped table. The first masks get groups; each later mask gets groups of one
+ * entry, wherever one is free, so their order is unknown (MLX5_FS_MAX_TYPES less the one kept for
+ * those).
  */
 #define SLOTS_GROUPS 6
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The tables of the levels, as the kernel fills them: a slot a mask, an entry a match. Pure.
- */
+/** @file The tables of the levels, as the kernel fills them: one slot a mask, one entry a match.
+ * Pure. */
 #ifndef MDV_FLOW_SLOTS_H
 #define MDV_FLOW_SLOTS_H
 
@@ -9,23 +9,21 @@
 /** @return 0 or -ENOMEM */
 int mdv_flow_slots_init(struct mdv_flow_levels *levels);
 void mdv_flow_slots_fini(struct mdv_flow_levels *levels);
-/** No slots taken, no entries. */
+/** Free all slots and set the numbers of entries to 0. */
 void mdv_flow_slots_clear(struct mdv_flow_levels *levels);
-/** Make sure that mdv_flow_slots_enter() finds memory. @return 0 or -ENOMEM */
+/** Allocate the memory that mdv_flow_slots_enter() needs. @return 0 or -ENOMEM */
 int mdv_flow_slots_reserve(struct mdv_flow_levels *levels, uint8_t level, bool copies);
-/** The shape's masks take slots in the table of its level, or leave them. */
+/** Take slots for the shape's masks in the table of its level, or free them. */
 void mdv_flow_slots_enter(struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape);
 void mdv_flow_slots_leave(struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape);
-/** Count the entries of one rule, or of -1. */
+/** Count the entries of @p nb_rules more rules; a negative number takes entries off. */
 void mdv_flow_slots_count(
 	struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, int nb_rules);
-/** @return whether the table of the shape's level has room for another rule of it. */
+/** @return whether the table of the shape's level has room for another rule of the shape. */
 bool mdv_flow_slots_room(
 	const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, uint8_t level);
-/**
- * Would the earlier of two equal taking shapes, one of them there already, have the lower slots in
- * the table of @p level?
- */
+/** @return whether in the table of @p level the earlier of two equal taking shapes, one of which
+ * is already there, has the lower slots. */
 bool mdv_flow_slots_in_order(const struct mdv_flow_levels *levels,
 	const struct mdv_flow_shape *earlier, const struct mdv_flow_shape *later, uint8_t level);
 
