@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rte_flow operations: the list of rules, and when they are in the device. */
+/* rte_flow operations: the list of rules, and their way into the device and out. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 		return mdv_flow_error_set(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
 			"an operation on the rule waits in flow queue %u; push and pull it first",
 			flow->queue);
-	rte_prefetch0(&flow->level); /* of many rules, each is cold */
+	rte_prefetch0(&flow->level); /* among many rules, each is cold */
 	pthread_mutex_lock(&port->flow->lock);
 	mdv_flow_rule_leave(port, flow);
 	pthread_mutex_unlock(&port->flow->lock);
@@ -94,7 +94,7 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 	return 0;
 }
 
-/** A rule whose destruction waits in a flow queue is freed by that. */
+/** A rule whose destruction waits in a flow queue is freed by that operation. */
 static void
 flow_flush_list(struct mdv_port *port, struct mdv_flow_list *list)
 {
@@ -143,7 +143,7 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 	return ret;
 }
 
-/** Between one instant and the next, in any state of the port: only default rules come or go. */
+/** Switch isolated mode in any state of the port: only default rules come or go. */
 static int
 flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 {
@@ -164,7 +164,7 @@ flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 	return 0;
 }
 
-/** A flow queue's rule that is not in the list: a handle all the same. */
+/** The rule of a flow queue has a handle even if it is in no list. */
 static void
 flow_dump_absent(const struct rte_flow *flow, FILE *file)
 {
@@ -292,7 +292,7 @@ mdv_flow_fini(struct mdv_port *port)
 	port->flow = NULL;
 }
 
-/** The place of a rule in the order of creation, for messages. */
+/** @return the place of a rule in the order of creation, for messages. */
 static unsigned int
 flow_number(const struct mdv_port *port, const struct rte_flow *flow)
 {
@@ -323,8 +323,8 @@ flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 	return ret;
 }
 
-/** Shape by shape, so that the slots of each table come in the order that the levels count on, and
- * no packet reaches a rule before the rules that are to see it first are there. */
+/** Install rules shape by shape: the slots of each table are then taken in the order that the
+ * levels assume, and a packet reaches a rule only when all rules before it are installed. */
 static int
 flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 {
@@ -344,8 +344,8 @@ flow_install_all(struct mdv_port *port, const struct mdv_flow_levels *levels)
 	return 0;
 }
 
-/** The other way round, so that a packet whose rule has gone is the kernel's and no other rule's.
- */
+/** Remove rules in reverse order, so that a packet whose rule has gone goes to the kernel and not
+ * to another rule. */
 static void
 flow_uninstall_levels(struct mdv_port *port, const struct mdv_flow_levels *levels)
 {
@@ -367,7 +367,7 @@ flow_uninstall_all(struct mdv_port *port)
 	flow_uninstall_levels(port, &port->flow->egress);
 }
 
-/** Rules that are not in the device can be moved without anybody's noticing. */
+/** Move rules while they are out of the device, where no packet can see the move. */
 static void
 flow_set_active(struct mdv_port *port, bool active)
 {

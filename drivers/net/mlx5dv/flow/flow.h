@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * rte_flow of a port: rules as the application made them and what became of them in the device.
+ * rte_flow of a port: rules as the application made them, and their form in the device.
  *
  *     rte_flow pattern, actions
  *        │ flow_item.c, flow_action.c: rows -> struct mdv_flow_build (flow_build.h)
@@ -12,9 +12,9 @@
  *        v
  *     struct rte_flow
  *
- * A rule outlives a stop: it is taken from the device in mdv_flow_stop() and put back in
- * mdv_flow_start(). Default steering (MACs, broadcast, promiscuous ...) is a set of the same rules,
- * computed from the port's state by flow_default.c, below all rules of the application.
+ * A rule outlives a stop: mdv_flow_stop() takes it out of the device and mdv_flow_start() puts it
+ * back. Default steering (MACs, broadcast, promiscuous ...) is a set of the same rules, computed
+ * from the port's state by flow_default.c, behind all rules of the application.
  */
 #ifndef MDV_FLOW_H
 #define MDV_FLOW_H
@@ -25,15 +25,17 @@ struct mdv_port;
 
 extern const struct rte_flow_ops mdv_flow_ops;
 
-/** At probe: empty lists, probe the device's priorities and features. @return 0 or a negative
- * errno, logged. */
+/**
+ * At probe: make empty lists, probe the device's priorities and features.
+ * @return 0 or a negative errno, logged
+ */
 int mdv_flow_init(struct mdv_port *port);
-/** At close: all rules are destroyed. */
+/** At close: destroy all rules. */
 void mdv_flow_fini(struct mdv_port *port);
 /**
  * The queues exist now: install the application's rules, then the default ones, so that no packet
- * reaches one while another that goes before it is missing; mdv_flow_stop() undoes it so, too.
- * @return 0 or a negative errno, logged; nothing is installed then.
+ * reaches a rule while an earlier one is missing. mdv_flow_stop() removes them in reverse order.
+ * @return 0, or a negative errno, logged: nothing is installed
  */
 int mdv_flow_start(struct mdv_port *port);
 /** Before the queues go: take everything out of the device; the application's rules are kept. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks levels, shapes and rules, and has each part of a rule printed. */
+/* Walks levels, shapes and rules, and prints each part of a rule. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "flow_tree.h"
 #include "state/port.h"
 
-/** One table: what has been printed of it. */
+/** One table, as far as it is printed. */
 struct tree {
 	struct mdv_port *port;
 	const struct rte_flow *only;
@@ -39,7 +39,7 @@ tree_add_hash(char *text, size_t size, const char *hash, bool inner)
 	snprintf(text + at, size - at, " by %s%s", inner ? "inner " : "", hash);
 }
 
-/** "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" where packets are dropped. */
+/** Write "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" if packets are dropped. */
 static void
 tree_describe(
 	const struct mdv_flow_actions *actions, enum mdv_rss_class_id id, char *text, size_t size)
@@ -136,7 +136,7 @@ tree_print_shape(
 	int ret = 0;
 
 	for (unsigned int part = 0; ret == 0 && part < nb_parts; part++) {
-		/* Halves of one part are in one group. */
+		/* The entries of one part are in one group. */
 		if (part == 0 || is_default || shape->masks[part] != shape->masks[part - 1])
 			tree->nb_entries = 0;
 		TAILQ_FOREACH (rule, &shape->rules, next) {
@@ -155,7 +155,7 @@ tree_print_shape(
 	return ret;
 }
 
-/** The sniffer's rule is in no level: it has the first look at everything. */
+/** The sniffer's rule is in no level: it sees every packet first. */
 static void
 tree_print_sniffer(struct tree *tree)
 {

@@ -10,8 +10,8 @@
 struct mdv_port;
 
 /**
- * Under flow.lock. Numbers of groups and entries are counted here: the device does not tell its
- * own.
+ * Under flow.lock. The driver counts groups and entries itself: the device does not report its own
+ * numbers.
  * @param only this rule; NULL: all, the default rules included
  * @return 0 or a negative errno, @p error filled
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refusals of what verbs has nothing for. */
+/* Refuses the operations that verbs cannot do. */
 
 #include <errno.h>
 

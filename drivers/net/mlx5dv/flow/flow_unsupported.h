@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Operations of rte_flow that verbs has nothing for: each refuses and says what to do instead.
- * Their texts are constant, as some are asked for with each packet.
+ * Operations of rte_flow that verbs cannot do: each refuses and says what to do instead. The texts
+ * are constant, as some of the operations may be called for each packet.
  *
- * Not here: pick_transfer_proxy, without which ethdev names the port itself, which then refuses
+ * pick_transfer_proxy is left to ethdev, which answers with the port itself; the port then refuses
  * transfer rules by name.
  */
 #ifndef MDV_FLOW_UNSUPPORTED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk over a list of actions, and the pairs that exclude each other. */
+/* Walks a list of actions, and checks the pairs that exclude each other. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* clang-format off */
 #define PAIR(one, other, instead) { RTE_FLOW_ACTION_TYPE_##one, RTE_FLOW_ACTION_TYPE_##other, instead }
 
-/** Which two actions never stand in one rule, in either order, and what to write instead. */
+/** Two actions that exclude each other in one rule, in either order, and the advice to the user. */
 static const struct action_pair {
 	enum rte_flow_action_type a, b;
 	const char *instead;
@@ -91,7 +91,7 @@ action_parse_one(struct mdv_flow_action_state *state, const struct rte_flow_acti
 	return row->apply(state, action);
 }
 
-/** The action of @p type that was taken last: one that stands in the list itself. */
+/** @return the last accepted action of @p type that stands in the list itself. */
 static const struct rte_flow_action *
 action_last(const struct rte_flow_action list[], enum rte_flow_action_type type)
 {
@@ -196,7 +196,8 @@ mdv_flow_action_check(const struct mdv_flow_action_env *env, const struct rte_fl
 	return action_parse_one(&state, action);
 }
 
-/** How many actions the list has, its SAMPLEs opened; they go to @p out unless that is NULL. */
+/** Count the actions of the list with its SAMPLEs replaced by theirs; copy them to @p out unless
+ * it is NULL. */
 static unsigned int
 action_flatten(const struct rte_flow_action list[], struct rte_flow_action *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each action does, and the configurations it cannot be given. */
+/* Checks each action's configuration and notes the action's effect. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "flow_handle.h"
 #include "state/port.h"
 
-/** Of RSS: 0 and 1 are the outermost headers, this the first inner ones (rte_flow.rst). */
+/** RSS level of the first inner headers; 0 and 1 are the outermost ones (rte_flow.rst). */
 #define MDV_FLOW_ACTION_LEVEL_INNER 2u
 
 static int
@@ -71,10 +71,11 @@ mdv_flow_action_apply_queue(
 
 /* clang-format off */
 /**
- * Verbs has no symmetric function, and Linux 6.1 does not set the TIR's symmetric bit for its
- * QPs (drivers/infiniband/hw/mlx5/qp.c create_rss_raw_qp_tir). But Toeplitz is symmetric by a key that
- * repeats 16 bits, as source and destination are a multiple of those apart; these bits spread well:
- * Woo and Park, "Scalable TCP Session Monitoring with Symmetric Receive-side Scaling", KAIST 2012.
+ * Verbs has no symmetric function, and Linux 6.1 does not set the TIR's symmetric bit for its QPs
+ * (drivers/infiniband/hw/mlx5/qp.c create_rss_raw_qp_tir). But Toeplitz with a key that repeats 16
+ * bits is symmetric, as source and destination are a multiple of 16 bits apart. These bits spread
+ * well: Woo and Park, "Scalable TCP Session Monitoring with Symmetric Receive-side Scaling", KAIST
+ * 2012.
  */
 static const uint8_t symmetric_key[MDV_RSS_KEY_BYTES] = {
 	0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
@@ -119,7 +120,7 @@ action_check_hash(struct mdv_flow_action_state *state, const struct rte_flow_act
 	}
 }
 
-/** Where the action brings no key. */
+/** @return the key for an action without one. */
 static const uint8_t *
 action_default_key(const struct mdv_flow_action_env *env, const struct rte_flow_action_rss *conf)
 {
@@ -166,7 +167,8 @@ mdv_flow_action_apply_rss(struct mdv_flow_action_state *state, const struct rte_
 	for (uint32_t i = 0; ret == 0 && i < conf->queue_num; i++)
 		ret = action_check_queue(state, action, "RSS", conf->queue[i]);
 	if (ret == 0 && state->out->fate == MDV_FLOW_ACTION_QUEUES) {
-		/* The one place for an RSS is taken by a QUEUE, which is content with another. */
+		/* A QUEUE holds the one place for an RSS; it can take a place for copies instead.
+		 */
 		const uint16_t *queue = state->out->queues;
 
 		state->out->queues = conf->queue;
@@ -222,7 +224,7 @@ int
 mdv_flow_action_apply_count(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
-	(void)action; /* the conf's id names a counter to nobody: queries go by rule */
+	(void)action; /* the conf's id is unused: queries go by rule */
 	state->out->count = true;
 	return 0;
 }
@@ -271,7 +273,8 @@ mdv_flow_action_apply_sample(
 	return ret;
 }
 
-/** As if the action stood there itself, but the application knows nothing of our copy of it. */
+/** Apply the action behind the handle. The cause of an error is the INDIRECT: the application does
+ * not know the driver's copy. */
 int
 mdv_flow_action_apply_indirect(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action)

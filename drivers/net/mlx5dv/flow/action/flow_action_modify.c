@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Actions that change packets: the order in which the device can do what they ask for. */
+/* Actions that change packets: checks that their order is one that the device supports. */
 
 #include <errno.h>
 
@@ -9,11 +9,11 @@
 #include "flow/match/flow_feature.h"
 #include "flow_action_row.h"
 
-/** Why an action cannot stand where it does. */
+/** The reason why an action cannot stand at its place. */
 enum modify_verdict {
 	OK,
-	RECEIVED, /* is of received packets */
-	SENT,     /* of sent ones */
+	RECEIVED, /* only for received packets */
+	SENT,     /* only for sent packets */
 	L2_ONLY,
 	TUNNEL_FIRST,
 	FIELDS_FIRST,
@@ -36,7 +36,7 @@ static const char *const modify_messages[] = {
 };
 
 /* clang-format off */
-/** What may follow what: direction, kind of the last such action, kind of this one. */
+/** Verdicts by direction, the kind of the last such action, and the kind of this one. */
 static const uint8_t modify_order[2][MDV_FLOW_MODIFY_KINDS][MDV_FLOW_MODIFY_KINDS] = {
 #define AFTER(last, ...) [MDV_FLOW_MODIFY_##last] = { OK, __VA_ARGS__ }
 	{	/*               FIELD          DECAP         ENCAP       RAW_DECAP     RAW_ENCAP */
@@ -54,7 +54,7 @@ static const uint8_t modify_order[2][MDV_FLOW_MODIFY_KINDS][MDV_FLOW_MODIFY_KIND
 	},
 };
 
-/** What the device must be able to do. Of RAW_DECAP on its own the end of the list tells. */
+/** Features that the device must have. For a RAW_DECAP alone the end of the list decides. */
 static const uint32_t modify_features[2][MDV_FLOW_MODIFY_KINDS] = {
 	{
 		[MDV_FLOW_MODIFY_FIELD] = MDV_FLOW_CAN_CHANGE,
@@ -75,7 +75,7 @@ modify_kind(const struct mdv_flow_action_state *state, const struct rte_flow_act
 	return action != NULL ? state->rows[action->type].modify : MDV_FLOW_MODIFY_NONE;
 }
 
-/** RAW_DECAP and RAW_ENCAP are one to the device. */
+/** RAW_DECAP and RAW_ENCAP together are one change to the device. */
 static bool
 modify_is_second(const struct mdv_flow_action_state *state, enum mdv_flow_modify_kind kind)
 {
@@ -92,8 +92,7 @@ modify_refuse_device(
 		"action %s: %s", row->name, row->instead);
 }
 
-/** What it has not done to the packet yet, verbs has an action for, of which a rule takes one of a
- * kind. */
+/** Count the verbs actions: a rule takes one of each kind. */
 static void
 modify_count(struct mdv_flow_action_state *state, enum mdv_flow_modify_kind kind)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Inside the actions' translation: what a row is, and what is known while a list is walked.
+ * Inside the actions' translation: the rows, and the state of the walk over a list.
  *
  *     flow_action.c         the walk: configurations, pairs, is there a fate
  *     flow_action_rows.c    the rows, one for each action of rte_flow
- *     flow_action_apply.c   what the actions do that the driver knows
- *     flow_action_modify.c    which of those that change packets stand where
+ *     flow_action_apply.c   the effect of each action that the driver supports
+ *     flow_action_modify.c  the order of those that change packets
  */
 #ifndef MDV_FLOW_ACTION_ROW_H
 #define MDV_FLOW_ACTION_ROW_H
@@ -15,10 +15,10 @@
 
 /** Actions of rte_flow.h, numbered from 0: RTE_FLOW_ACTION_TYPE_END. */
 #define MDV_FLOW_ACTION_ROWS (RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL + 1)
-/** Action @p type in mdv_flow_action_state.given. */
+/** The bit of action @p type in mdv_flow_action_state.given. */
 #define MDV_FLOW_ACTION_BIT(type) (UINT64_C(1) << (type))
 
-/** What an action changes about packets, as far as its place is concerned. */
+/** The kind of change, which decides where an action may stand. */
 enum mdv_flow_modify_kind {
 	MDV_FLOW_MODIFY_NONE,
 	MDV_FLOW_MODIFY_FIELD,
@@ -33,19 +33,19 @@ struct mdv_flow_action_row;
 
 struct mdv_flow_action_state {
 	const struct mdv_flow_action_row *rows; /**< mdv_flow_action_rows */
-	/** One action, whatever stands before it: of those inside of others. */
+	/** Parse one action, whatever stands before it: for the actions of a SAMPLE. */
 	int (*parse_one)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 	const struct mdv_flow_action_env *env;
 	const struct rte_flow_action *list;
 	struct mdv_flow_actions *out;
 	uint64_t given; /**< MDV_FLOW_ACTION_BIT() of the actions so far */
-	bool in_sample; /**< the actions of a SAMPLE are read */
+	bool in_sample; /**< the actions of a SAMPLE are being read */
 	bool has_fate;  /**< outside of a SAMPLE */
 	bool egress;    /**< of a rule on sent packets */
-	bool fields;    /**< some are changed */
-	/** The action that changes packets, or gives them to somebody, that was there last. */
+	bool fields;    /**< some fields are changed */
+	/** The last action that changes packets, and the last that gives them to a queue. */
 	const struct rte_flow_action *modify, *given_to;
-	const struct rte_flow_action *raw_decap; /**< that no RAW_ENCAP has come behind */
+	const struct rte_flow_action *raw_decap; /**< a RAW_DECAP that no RAW_ENCAP has followed */
 	struct rte_flow_error *error;
 };
 
@@ -53,17 +53,18 @@ struct mdv_flow_action_row {
 	const char *name;
 	bool fate; /**< decides where packets go: a rule has one */
 	bool needs_conf;
-	bool egress; /**< sent packets know it, too */
-	/** Check the configuration and note the effect. NULL: the driver cannot do the action. */
+	bool egress; /**< allowed for sent packets, too */
+	/** Check the configuration and note the effect. NULL: the driver does not support the
+	 * action. */
 	int (*apply)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
-	const char *instead; /**< when it, or the device, cannot: what to do */
+	const char *instead; /**< advice if the driver, or the device, does not support it */
 	enum mdv_flow_modify_kind modify;
 };
 
 /** By type; END and VOID have names only. */
 extern const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS];
 
-/* flow_action_apply.c: each returns 0 or a negative errno, the error filled. */
+/* In flow_action_apply.c: each returns 0 or a negative errno, the error filled. */
 int mdv_flow_action_apply_queue(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 int mdv_flow_action_apply_rss(
@@ -86,7 +87,7 @@ int mdv_flow_action_apply_sample(
 /* flow_action_modify.c */
 int mdv_flow_action_apply_modify(
 	struct mdv_flow_action_state *state, const struct rte_flow_action *action);
-/** The list is at its end. @return as above */
+/** Finish at the end of the list. @return as above */
 int mdv_flow_action_end_modify(struct mdv_flow_action_state *state);
 
 #endif /* MDV_FLOW_ACTION_ROW_H */

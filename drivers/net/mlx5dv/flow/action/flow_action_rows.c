@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every action of rte_flow: what does it, or what to do instead. */
+/* Every action of rte_flow, with its function or with the advice of its refusal. */
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs counters, made for the first rule and gone with the last. */
+/* Makes a verbs counter for the first rule and destroys it with the last. */
 
 #include <errno.h>
 #include <string.h>

@@ -12,9 +12,9 @@
 
 struct rte_flow_action_handle {
 	LIST_ENTRY(rte_flow_action_handle) next; /**< in its bucket */
-	struct rte_flow_action *action;          /**< a copy with its configuration */
-	uint32_t nb_rules;                       /**< that name it, in the device or not; atomic */
-	struct mdv_flow_count count;             /**< of COUNT */
+	struct rte_flow_action *action;          /**< a copy of the action with its configuration */
+	uint32_t nb_rules; /**< number of rules that name it, in the device or not; atomic */
+	struct mdv_flow_count count; /**< of COUNT */
 };
 
 #endif /* MDV_FLOW_HANDLE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Actions that change packets, as steps of a modify-header action and a packet reformat. */
+/* Translates actions that change packets into steps of modify header and a packet reformat. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,10 +20,10 @@
 
 #define MODIFY_PIECE_BITS 32u
 
-/** A field of a header. The device has it in pieces of 32 bits, the first ones first. */
+/** A field of a header. The device has it in pieces of 32 bits, the most significant first. */
 struct modify_field_row {
 	enum rte_flow_field_id id;
-	uint32_t layer; /* that the pattern names */
+	uint32_t layer; /* header that the pattern must name */
 	uint16_t prm; /* number of the first piece: enum mlx5_modify_field of Linux's mlx5_ifc.h */
 	uint8_t bits;
 	const char *name;
@@ -52,7 +52,7 @@ static const struct modify_field_row modify_field_rows[] = {
 	FIELD(UDP_PORT_DST,  UDP,  0x0c, 16, "udp_dport"),
 };
 
-/** What each action does to which field: to that whose header the pattern names. */
+/** Each action's change and its fields; the pattern decides which header's field it is. */
 static const struct modify_action {
 	enum rte_flow_action_type type;
 	enum rte_flow_modify_op op;
@@ -83,9 +83,9 @@ static const struct modify_action {
 /* clang-format on */
 
 struct modify_state {
-	uint32_t layers;                   /* of the packet as it is by now */
-	uint32_t inner;                    /* of what is in its tunnel */
-	const struct rte_flow_action *raw; /* RAW_DECAP, as long as it is not known of what */
+	uint32_t layers;                   /* of the packet, after the changes so far */
+	uint32_t inner;                    /* of the packet in its tunnel */
+	const struct rte_flow_action *raw; /* a RAW_DECAP until its header is known */
 	const struct rte_flow_action *action;
 	struct mdv_flow_modify *modify;
 	struct rte_flow_error *error;
@@ -107,9 +107,8 @@ modify_refuse(const struct modify_state *state, int code, const char *instead)
 		"%s: %s", mdv_flow_action_name(state->action->type), instead);
 }
 
-/** set_action_in and add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32),
- * data 32.
- */
+/** Encode set_action_in or add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32),
+ * data 32. */
 static rte_be64_t
 modify_step(bool add, uint16_t prm, unsigned int bits, uint32_t data)
 {
@@ -202,7 +201,7 @@ modify_field_action(struct modify_state *state)
 	return modify_fields(state, field, conf->operation, value);
 }
 
-/** Bytes in front of what is in the pattern's tunnel; a GRE key may be there unnamed. */
+/** @return the bytes before the content of the pattern's tunnel; a GRE key may be there unnamed. */
 static uint32_t
 modify_outer_bytes(uint32_t layers)
 {
@@ -220,7 +219,7 @@ modify_outer_bytes(uint32_t layers)
 	return bytes;
 }
 
-/** What was inside is the packet from now on. */
+/** From now on the packet is the content of the tunnel. */
 static void
 reformat_take_off(struct modify_state *state, uint8_t reformat)
 {
@@ -263,7 +262,7 @@ reformat_raw_decap(struct modify_state *state)
 	return 0;
 }
 
-/** No RAW_ENCAP has come behind RAW_DECAP, so what is in the tunnel is a frame. */
+/** Handle a RAW_DECAP without RAW_ENCAP: the tunnel contains a frame. */
 static int
 modify_settle(struct modify_state *state)
 {
@@ -282,8 +281,8 @@ modify_settle(struct modify_state *state)
 	return 0;
 }
 
-/** In place of a tunnel with a packet in it, or of a sent packet's Ethernet header, or before it.
- */
+/** Put on a header: it replaces a tunnel with an IP packet in it or the Ethernet header of a sent
+ * packet, or stands before that header. */
 static int
 reformat_put_on(struct modify_state *state, size_t bytes)
 {

@@ -17,19 +17,19 @@
 #include "flow_action.h"
 #include "flow_modify.h"
 
-#define HEADER_TTL          64 /* what Linux has (net.ipv4.ip_default_ttl) */
+#define HEADER_TTL          64 /* Linux's default (net.ipv4.ip_default_ttl) */
 #define HEADER_IPV4_VERSION (4 << 4 | 5)
 #define HEADER_IPV6_VERSION (6u << 28)
 #define HEADER_NVGRE_KEY    0x2000 /* RFC 7637: a key, and no other flag */
 
-/** A header among the others, being filled; the order of items has those before it there. */
+/** A header among the others while it is filled; the order of items has those before it ready. */
 struct header_state {
 	uint8_t *at;
 	uint8_t *ether_type; /* of the header before it */
 	uint8_t *proto;
 };
 
-/** Where an item stands: each comes once, and those of one place exclude each other. */
+/** The place of an item: each comes once, and items of one place exclude each other. */
 enum header_place {
 	PLACE_START,
 	PLACE_ETH,
@@ -39,12 +39,12 @@ enum header_place {
 	PLACE_TUNNEL,
 };
 
-/** What an item's header needs to be right where its spec is silent. */
+/** How to complete an item's header whose spec is silent. */
 struct header_row {
 	enum rte_flow_item_type type;
-	enum rte_flow_action_type action; /* END: of both */
-	enum header_place place, after;   /* at the earliest behind this */
-	uint8_t bytes;                    /* from the item's beginning */
+	enum rte_flow_action_type action; /* END: both actions */
+	enum header_place place, after;   /* its place; the place that must be filled before it */
+	uint8_t bytes;                    /* offsets from the beginning of the item */
 	void (*fill)(struct header_state *state);
 };
 
@@ -106,7 +106,7 @@ header_fill_vxlan(struct header_state *state)
 {
 	struct rte_vxlan_hdr *vxlan = (void *)state->at;
 
-	vxlan->vx_flags |= RTE_BE32(0x08000000); /* RFC 7348: there is a VNI */
+	vxlan->vx_flags |= RTE_BE32(0x08000000); /* RFC 7348: the VNI is valid */
 }
 
 static void
@@ -160,7 +160,7 @@ int
 mdv_flow_modify_build_header(const struct rte_flow_action *action,
 	uint8_t header[MDV_FLOW_MODIFY_DATA], struct rte_flow_error *error)
 {
-	/* Of NVGRE_ENCAP it is the same struct by another name. */
+	/* NVGRE_ENCAP's configuration is the same struct under another name. */
 	const struct rte_flow_action_vxlan_encap *conf = action->conf;
 	const struct rte_flow_item *item = conf->definition;
 	struct header_state state = { .at = header };

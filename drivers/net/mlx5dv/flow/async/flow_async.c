@@ -26,7 +26,8 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	(void)error;
 	memset(port_info, 0, sizeof(*port_info));
 	port_info->max_nb_queues = MDV_FLOW_ASYNC_QUEUES;
-	/* Verbs does not say how many there are: one for each rule that tables can hold. */
+	/* Verbs does not report the number of counters, so it is one for each rule that the tables
+	 * can hold. */
 	port_info->max_nb_counters = mdv_port(dev)->flow->nb_priorities * ASYNC_TABLE_RULES;
 	port_info->supported_flags = RTE_FLOW_PORT_FLAG_STRICT_QUEUE;
 	if (queue_info != NULL)
@@ -34,7 +35,7 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	return 0;
 }
 
-/** What a port may be asked for, and what it has of it. */
+/** Check a request against the port's resources. */
 static int
 async_check_resources(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
 	uint16_t nb_queues, struct rte_flow_error *error)
@@ -80,7 +81,8 @@ async_check_sizes(uint16_t nb_queues, const struct rte_flow_queue_attr *queue_at
 	return 0;
 }
 
-/** A rule remembers its queue by number, and goes by it: no rule, no operation may be left. */
+/** A rule refers to its queue by number. Before the queues are replaced, all rules and operations
+ * must be gone. */
 static int
 async_check_idle(const struct mdv_flow_state *state, struct rte_flow_error *error)
 {
@@ -194,7 +196,9 @@ async_do_action(
 	}
 }
 
-/** Under flow.lock. What a creation refused by the device leaves is a handle, to be destroyed. */
+/**
+ * Under flow.lock. After a refused creation the application has a handle, which it must destroy.
+ */
 static int
 async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_error *error)
 {
@@ -218,8 +222,8 @@ async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_er
 	return ret;
 }
 
-/** Up to but not including the operation @p end; a result has no room for the reason of a refusal.
- */
+/** Do the operations before @p end. A result has no room for the reason of a refusal, so the log
+ * has it. */
 static void
 async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 {
@@ -241,7 +245,7 @@ async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 	}
 }
 
-/** The operation was put at queue->given. @return 0 or a negative errno: it was not done. */
+/** Accept the operation at queue->given. @return 0, or a negative errno: it was not done. */
 static int
 async_give(struct mdv_port *port, uint32_t queue_id, bool postpone, struct rte_flow_error *error)
 {
@@ -279,7 +283,7 @@ async_check_indices(const struct rte_flow_template_table *table, uint8_t pattern
 	return 0;
 }
 
-/** The rule that a table's templates and these values say. @return NULL after filling @p error */
+/** Make the rule of a table's templates and these values. @return NULL after filling @p error */
 static struct rte_flow *
 async_make(struct mdv_port *port, struct rte_flow_template_table *table,
 	const struct rte_flow_pattern_template *pattern_template,
@@ -411,8 +415,10 @@ mdv_flow_async_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_
 	return pulled;
 }
 
-/** What async_check_queue() and the operation itself allow. @return 0 or a negative errno: it was
- * not done. */
+/**
+ * Put an operation into the queue after async_check_queue() and the operation's own checks.
+ * @return 0, or a negative errno: it was not done
+ */
 static int
 async_enqueue(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
 	const struct mdv_flow_async_op *op, struct rte_flow_error *error)
@@ -519,7 +525,7 @@ mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	return ret != 0 ? ret : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
-/** What waits and was not done: a rule, or an action that was to be. */
+/** Free the object of a pending operation: a rule, or the action of an update. */
 static void
 async_drop(struct mdv_port *port, struct mdv_flow_async_op *op)
 {

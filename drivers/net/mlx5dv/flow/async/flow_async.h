@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Flow queues: rules given in batches by several threads, a queue each, and results pulled.
+ * Flow queues: several threads give rules in batches, each by its own queue, and pull results.
  *
  *      pulled          done           given
  *        v               v              v
  *     ---| results to be  | operations   |---
  *        | pulled         | to be pushed |
  *
- * A queue is its thread's own and takes no lock; the one lock, flow.lock, is taken once a push, for
- * all the operations of it. An operation that is not postponed pushes what is before it as well.
+ * A queue belongs to one thread and takes no lock. A push takes flow.lock once for all its
+ * operations. An operation without postpone pushes those before it as well.
  */
 #ifndef MDV_FLOW_ASYNC_H
 #define MDV_FLOW_ASYNC_H
@@ -40,7 +40,7 @@ struct mdv_flow_async_op {
 		struct rte_flow_action_handle *handle;
 	};
 	void *user_data;
-	void *data;     /**< ACTION_UPDATE: the action to be; ACTION_QUERY: room for the answer */
+	void *data;     /**< ACTION_UPDATE: the new action; ACTION_QUERY: room for the answer */
 	uint8_t what;   /**< enum mdv_flow_async_what */
 	uint8_t status; /**< enum rte_flow_op_status, when done */
 };
@@ -48,7 +48,7 @@ struct mdv_flow_async_op {
 struct mdv_flow_queue {
 	uint32_t size;
 	uint32_t mask;                /**< of indices; the array is of the next power of two */
-	uint32_t pulled, done, given; /**< ever */
+	uint32_t pulled, done, given; /**< totals */
 	struct mdv_flow_async_op ops[];
 };
 
@@ -69,10 +69,8 @@ int mdv_flow_async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_f
 int mdv_flow_async_pull(struct rte_eth_dev *dev, uint32_t queue_id,
 	struct rte_flow_op_result results[], uint16_t nb, struct rte_flow_error *error);
 
-/**
- * Indirect actions of flow queues. A handle can be named by rules as soon as it is given; what is
- * done to it is done in the queue's order.
- */
+/** Indirect actions of flow queues. Rules can name a handle at once; operations on it are done in
+ * the queue's order. */
 struct rte_flow_action_handle *mdv_flow_async_action_create(struct rte_eth_dev *dev,
 	uint32_t queue_id, const struct rte_flow_op_attr *attr,
 	const struct rte_flow_indir_action_conf *conf, const struct rte_flow_action *action,
@@ -87,7 +85,7 @@ int mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	const struct rte_flow_op_attr *attr, const struct rte_flow_action_handle *handle,
 	void *data, void *user_data, struct rte_flow_error *error);
 
-/** At close, after the rules have been flushed: what waits is dropped. */
+/** Drop pending operations; at close, after the rules have been flushed. */
 void mdv_flow_async_fini(struct mdv_port *port);
 
 #endif /* MDV_FLOW_ASYNC_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables, and who uses which template. */
+/* Template tables, and their uses of templates. */
 
 #include <errno.h>
 #include <stdlib.h>

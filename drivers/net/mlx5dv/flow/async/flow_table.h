@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Template tables: templates that go together, the attributes of all their rules, and how many
- * rules there may be. rte_flow operations for templates and tables; the application serialises
- * them, as rte_flow says.
+ * Template tables: templates that can be combined, the attributes of all rules, and the greatest
+ * number of rules. These are rte_flow operations for templates and tables; the application
+ * serialises their calls, as rte_flow says.
  */
 #ifndef MDV_FLOW_TABLE_H
 #define MDV_FLOW_TABLE_H
@@ -28,12 +28,12 @@ struct rte_flow_template_table {
 	struct rte_flow_actions_template **actions;
 };
 
-/** Take the place of a rule. @return 0 or -ENOSPC, @p error filled */
+/** Take the place of one rule. @return 0 or -ENOSPC, @p error filled */
 int mdv_flow_table_take(struct rte_flow_template_table *table, struct rte_flow_error *error);
-/** Give it back. */
+/** Give the place of one rule back. */
 void mdv_flow_table_put(struct rte_flow_template_table *table);
 
-/** At close: all tables and templates are freed, used or not. */
+/** Free all tables and templates, used or not; at close. */
 void mdv_flow_table_fini(struct mdv_flow_tables *tables);
 
 struct rte_flow_pattern_template *mdv_flow_table_create_pattern(struct rte_eth_dev *dev,

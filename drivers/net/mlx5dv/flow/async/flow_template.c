@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Templates checked by trial, copied, and merged with rules. */
+/* Checks templates by trial, copies them, and merges them with rules. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ struct template_field {
 	enum rte_flow_action_type type;
 	uint8_t bit; /* in rte_flow_actions_template.fixed */
 	uint8_t at, bytes;
-	uint8_t also_at, also_bytes; /* goes with it: an array beside its length */
+	uint8_t also_at,
+		also_bytes; /* of a second field that goes with it: an array beside its length */
 };
 
 /* clang-format off */
@@ -56,7 +57,7 @@ static const struct template_field template_fields[] = {
 	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
 	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
 	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, 1, AT(raw_decap, size), 0, 0 },
-	/* Of these, rte_flow_conv() does not copy all, so rules bring them whole. */
+	/* rte_flow_conv() copies these only in part, so each rule brings its own. */
 	{ RTE_FLOW_ACTION_TYPE_SAMPLE, 0, 0, 0, 0, 0 },
 	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, 0, 0, 0, 0, 0 },
 	{ RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, 0, 0, 0, 0, 0 },
@@ -76,13 +77,13 @@ template_any(const void *conf, uint8_t at, uint8_t bytes)
 	return false;
 }
 
-/** Which fields of an action a mask makes constant. */
+/** @return the fields of an action that @p mask makes constant. */
 static uint8_t
 template_fixed(enum rte_flow_action_type type, const void *mask)
 {
 	uint8_t fixed = 0;
 
-	/* The configuration is the handle itself, and not to be looked into. */
+	/* The configuration is the handle itself, which may not be read. */
 	if (type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 		return mask != NULL ? 1 : 0;
 	for (unsigned int i = 0; mask != NULL && i < RTE_DIM(template_fields); i++) {
@@ -111,7 +112,7 @@ template_take(enum rte_flow_action_type type, uint8_t fields, const void *from, 
 	}
 }
 
-/** @return a row of the action, NULL: it has no configuration */
+/** @return a row of the action, or NULL: it has no configuration */
 static const struct template_field *
 template_find_field(enum rte_flow_action_type type)
 {
@@ -131,7 +132,7 @@ template_check_direction(struct rte_flow_attr attr, const void *given, struct rt
 	return ret;
 }
 
-/** @return how many, END included, or -ENOTSUP */
+/** @return the number, END included, or -ENOTSUP */
 static int
 template_count_items(const struct rte_flow_item pattern[], struct rte_flow_error *error)
 {
@@ -152,7 +153,7 @@ template_count_actions(const struct rte_flow_action actions[], struct rte_flow_e
 		"the template has too many actions; use at most %u", MDV_FLOW_TEMPLATE_MAX - 1);
 }
 
-/** Items, actions, and what these point to in the merged rule and not in the application's. */
+/** Let the cause point to the application's item or action, in place of the merged rule's. */
 void
 mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -177,10 +178,9 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 }
 
 /**
- * The device says what it can match of items with values, and there are none yet: the masks stand
- * in for them. If these values contradict each other (a masked Ethernet type and an IPV4 item),
- * that says nothing, and the order of the items is tried without masks; GRE_KEY does not go
- * without.
+ * Check a pattern by trial. The device can only check items with values, and a template has none
+ * yet: its masks serve as values. If these contradict each other (a masked Ethernet type and an
+ * IPV4 item), the second trial checks the order of the items without masks; GRE_KEY needs its mask.
  */
 static int
 template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pattern[],
@@ -221,8 +221,8 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 	return ret;
 }
 
-/** @return the copy of @p list, which is made of @p given, one allocation; NULL: @p error is filled
- */
+/** Copy @p list, which is made of @p given, into one allocation. @return NULL after filling @p
+ * error */
 static void *
 template_copy(
 	enum rte_flow_conv_op op, const void *list, const void *given, struct rte_flow_error *error)
@@ -281,7 +281,7 @@ mdv_flow_template_make_pattern(const struct mdv_port *port,
 	return template;
 }
 
-/** An actions template with values, which a rule would bring: no two queues are the same. */
+/** An actions template with invented values in place of a rule's, each queue another. */
 struct template_trial {
 	struct mdv_flow_template_merged merged;
 	struct template_trial_sample {
@@ -328,7 +328,8 @@ template_blame_trial(const struct template_trial *trial, const struct rte_flow_a
 			error->cause = &actions[i];
 }
 
-/** The queues a rule will name are not known, and the port may have others by then. */
+/** Check actions by trial, on a port with any number of queues: the queues of later rules are
+ * unknown. */
 static int
 template_try_actions(struct mdv_port *port, const struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], struct rte_flow_error *error)
@@ -341,7 +342,8 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 
 	env.nb_queues = UINT16_MAX;
 	memset(&trial, 0, sizeof(trial));
-	trial.queue = UINT16_MAX / 2; /* hardly one that the template has made constant */
+	trial.queue =
+		UINT16_MAX / 2; /* unlikely to be a queue that the template has made constant */
 	merged = &trial.merged;
 	for (unsigned int i = 0; i < template->nb; i++) {
 		merged->actions[i].type = actions[i].type;
@@ -362,7 +364,7 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 	return ret;
 }
 
-/** What the masks make constant, noted in the template. */
+/** Note in the template which fields the masks make constant. */
 static int
 template_read_masks(struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], const struct rte_flow_action masks[],
@@ -394,7 +396,7 @@ template_read_masks(struct rte_flow_actions_template *template,
 	return 0;
 }
 
-/** Only what is constant is copied: the rest of a configuration need not be valid. */
+/** Copy the constant fields only: the rest of a configuration may be invalid. */
 static int
 template_keep_actions(struct rte_flow_actions_template *template,
 	const struct rte_flow_action actions[], struct rte_flow_error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Templates: what many rules have in common, and the rule that comes of one with its own values.
+ * Templates: the common part of many rules. A template and a rule's own values make a rule.
  *
  *     pattern template   eth / ipv4 / udp dst mask 0xffff        masks
  *     actions template   queue / mark id 5                       constants, where masked
@@ -9,8 +9,8 @@
  *                        queue index 1 / mark                    confs
  *
  * An item without a mask matches the protocol only, or nothing if the template is relaxed. INDIRECT
- * has a handle in the template, which shows its kind; with a mask it is that of all rules. Nothing
- * here is shared with the device; merged rules go the way of all rules.
+ * has a handle in the template, which shows its kind; with a mask all rules use that handle. No
+ * object of the device is made here; a merged rule then takes the way of all rules.
  */
 #ifndef MDV_FLOW_TEMPLATE_H
 #define MDV_FLOW_TEMPLATE_H
@@ -38,7 +38,8 @@ struct rte_flow_actions_template {
 	LIST_ENTRY(rte_flow_actions_template) next;
 	unsigned int nb_tables;               /**< that use it */
 	unsigned int nb;                      /**< actions, END included */
-	uint8_t fixed[MDV_FLOW_TEMPLATE_MAX]; /**< which fields are the template's; bits by row */
+	uint8_t fixed[MDV_FLOW_TEMPLATE_MAX]; /**< the fields that the template makes constant; bits
+						 by row */
 	struct rte_flow_action *actions;      /**< types and fixed fields; one allocation */
 };
 
@@ -51,7 +52,7 @@ union mdv_flow_template_conf {
 	struct rte_flow_action_modify_field modify_field; /**< the longest */
 };
 
-/** A pattern and actions made of a template's and a rule's; points to both. */
+/** A pattern and actions merged from a template and a rule; points to both. */
 struct mdv_flow_template_merged {
 	struct rte_flow_item pattern[MDV_FLOW_TEMPLATE_MAX];
 	struct rte_flow_action actions[MDV_FLOW_TEMPLATE_MAX];
@@ -75,7 +76,7 @@ int mdv_flow_template_merge(const struct rte_flow_pattern_template *pattern_temp
 	const struct rte_flow_actions_template *actions_template,
 	const struct rte_flow_action actions[], struct mdv_flow_template_merged *merged,
 	struct rte_flow_error *error);
-/** A merged rule was refused: let the cause point to what the application gave. */
+/** A merged rule was refused: let the cause point to the application's item or action. */
 void mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 	struct rte_flow_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Default steering as a set: computed, compared with what is installed, the difference applied. */
+/* Computes the default rules as a set, compares it with the installed one, and applies the
+ * difference. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "flow_state.h"
 #include "state/port.h"
 
-/** In the order of their tables. */
+/** Two sets, in the order of their tables. */
 enum {
 	DEFAULT_SET_FIRST = 1,
 	DEFAULT_SET_LAST,
@@ -25,13 +26,13 @@ enum {
 /** A destination for each hash class of the port's RSS types. */
 struct default_targets {
 	enum mdv_sniff sniff;
-	uint32_t set;     /* of rules that go there */
-	uint32_t similar; /* a set with the same classes, whose tables are in the right order; or 0
-			   */
+	uint32_t set;     /* the set whose rules go to these destinations */
+	uint32_t similar; /* a set with the same classes, with its tables in the right order; 0:
+			     none */
 	unsigned int nb;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
 	struct mdv_flow_dest *rss[MDV_RSS_NB_CLASSES];
-	struct mdv_flow_default_rule *last; /* that was found; NULL: none */
+	struct mdv_flow_default_rule *last; /* the rule found last; NULL: none */
 };
 
 static const struct mdv_flow_default_match match_everything;
@@ -40,7 +41,7 @@ static const struct mdv_flow_default_match match_broadcast = {
 	.dst = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
 	.mask = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
 };
-/** Neighbour discovery must work without anybody's asking; RFC 2464, section 7. */
+/** IPv6 neighbour discovery works without any call of the application; RFC 2464, section 7. */
 static const struct mdv_flow_default_match match_ipv6_multicast = { .dst = { 0x33, 0x33 },
 	.mask = { 0xff, 0xff } };
 
@@ -64,7 +65,7 @@ default_add_mac(
 	default_add(matches, nb, &match);
 }
 
-/** The addresses that the port takes, each with what @p tag says of VLANs. */
+/** Add the addresses that the port takes, each with the VLAN of @p tag. */
 static void
 default_add_all(const struct mdv_port *port, const struct mdv_flow_default_match *tag,
 	struct mdv_flow_default_match *matches, uint32_t *nb)
@@ -119,7 +120,7 @@ mdv_flow_default_matches(const struct mdv_port *port, struct mdv_flow_default_ma
 
 	if (port->isolated || port->nb_reta == 0 || data->nb_rx_queues == 0)
 		return 0;
-	/* A SNIFFER rule has no match: it sees all. */
+	/* A SNIFFER rule has no match and sees every packet. */
 	if (data->promiscuous || port->config.sniff == MDV_SNIFF_ALL)
 		default_add(matches, &nb, &match_everything);
 	else if (!default_add_vlans(port, matches, &nb))
@@ -138,7 +139,7 @@ default_targets_put(struct default_targets *targets)
 static int
 default_targets_get(struct mdv_port *port, struct default_targets *targets)
 {
-	/* Nothing in a SNIFFER rule could tell the classes apart. */
+	/* A SNIFFER rule has no match that could separate the hash classes. */
 	uint64_t types = port->config.sniff == MDV_SNIFF_ALL
 		? 0
 		: port->rss_types & mdv_rss_types(&port->device.caps);
@@ -187,8 +188,8 @@ default_same_targets(
 	return true;
 }
 
-/** There are two at most, the old one and the new one, and each has its side of the other, so that
- * they take turns in two levels. */
+/** There are at most two sets, the old one and the new one. Each has its own level, before or
+ * behind the other's, so they take turns. */
 static void
 default_choose_set(struct mdv_port *port, struct default_targets *targets)
 {
@@ -207,9 +208,8 @@ default_choose_set(struct mdv_port *port, struct default_targets *targets)
 	}
 }
 
-/** Rules are wanted in the order in which they came, mostly: the one behind the last is tried
- * first.
- */
+/** Find the installed rule. Rules are mostly looked up in the order of their creation, so the
+ * search begins behind the last one found. */
 static struct mdv_flow_default_rule *
 default_find(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	struct default_targets *targets)
@@ -259,7 +259,7 @@ mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_defaul
 	return ret;
 }
 
-/** The last first, as the shallower ones stand behind the deeper ones. */
+/** Destroy the last part first: the more general parts go before the more specific ones. */
 static void
 default_clear_parts(
 	struct mdv_port *port, const struct mdv_flow_default_part *parts, unsigned int nb)
@@ -273,7 +273,7 @@ default_clear_parts(
 	}
 }
 
-/** Fill in parts[].flow, all or none. */
+/** Fill in parts[].flow: all or none. */
 static int
 default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *rule, uint8_t level,
 	struct mdv_flow_default_part *parts)
@@ -326,8 +326,8 @@ default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
 	free(rule);
 }
 
-/** If no level is free, a new set goes to the table of the old one; for a moment packets come
- * twice, which is better than no rule. */
+/** If no level is free, a new set goes to the table of the old one. Until the old set goes,
+ * packets arrive twice, but no packet is missed. */
 static int
 default_get_level(struct mdv_port *port, struct default_targets *targets,
 	struct mdv_flow_default_rule *rule, uint8_t *level)
@@ -346,7 +346,7 @@ default_get_level(struct mdv_port *port, struct default_targets *targets,
 	*level = 0;
 	rule->set = targets->set;
 	if (rule->sniff == MDV_SNIFF_ALL)
-		return 0; /* a pipeline of its own */
+		return 0; /* it has a pipeline of its own */
 	default_build_match(&rule->match, &build);
 	ret = mdv_flow_key_match(&build, &match);
 	if (ret != 0)
@@ -388,7 +388,7 @@ default_create(struct mdv_port *port, const struct mdv_flow_default_match *match
 	return ret;
 }
 
-/** Want the rule; install it if it is not there. */
+/** Mark the rule as wanted, and install it if it is missing. */
 static int
 default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	struct default_targets *targets)
@@ -414,8 +414,8 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 	return 0;
 }
 
-/** New rules stand behind the old ones in the list: @p last_old is the last of those, NULL: none.
- */
+/** Destroy the new rules, which are behind the old ones in the list. @p last_old NULL: there were
+ * no old ones. */
 static void
 default_undo(struct mdv_port *port, const struct mdv_flow_default_rule *last_old)
 {
@@ -437,7 +437,7 @@ default_sweep(struct mdv_port *port)
 	}
 }
 
-/** Adding comes before removing, so no packet of the old and the new set slips to the kernel. */
+/** Add before removing: no packet of the old or the new set slips to the kernel. */
 static int
 default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matches, uint32_t nb,
 	struct default_targets *targets)

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Default steering: what the port receives when no rule of the application says otherwise.
+ * Default steering: the packets that the port receives when no rule of the application matches.
  *
  *     promiscuous     everything
  *     otherwise       own MACs; and
  *       allmulticast  all group addresses
  *       otherwise     broadcast, IPv6 multicast (33:33:*), the multicast list
  *
- * times the VLANs of the filter, when it is on and has any, and promiscuous mode apart (no spec of
- * verbs matches what is not tagged, so such frames are the kernel's then); times the hash classes
- * of the port's RSS types, all below the application's rules. With sniff=rx they copy, with
- * sniff=all there is one SNIFFER rule instead. In isolated mode nothing.
+ * Outside of promiscuous mode, with the VLAN filter on and with VLANs in it, each rule exists once
+ * for each VLAN (no spec of verbs matches untagged frames only, so the kernel gets these). Each
+ * rule also exists once for each hash class of the port's RSS types. All are behind the
+ * application's rules. With sniff=rx they copy; with sniff=all there is one SNIFFER rule instead.
+ * In isolated mode there are none.
  *
  * Rules to the same destinations are one set, which has one table (flow_level.h): a packet that
- * several match is received once. A new set, after a change of RETA or RSS, has another table
- * than the old one until that is gone, so what is taken is never taken twice or missed; sniffed
- * packets may come twice in that moment. The set is computed anew from the port's state and
- * compared to what is installed; only the difference reaches the device.
+ * several of them match is received once. After a change of RETA or RSS the new set has another
+ * table than the old one until the old one is gone, so a packet is taken exactly once; sniffed
+ * packets may come twice meanwhile. The set is computed from the port's state and compared with the
+ * installed one; only the difference reaches the device.
  */
 #ifndef MDV_FLOW_DEFAULT_H
 #define MDV_FLOW_DEFAULT_H
@@ -34,13 +35,13 @@
 
 struct mdv_port;
 
-/** What a default rule matches; no padding, so that memcmp() tells. */
+/** The match of a default rule; without padding, so that memcmp() compares two. */
 struct mdv_flow_default_match {
 	uint8_t dst[6], mask[6];
-	rte_be16_t tci, tci_mask; /**< mask 0: tagged or not */
+	rte_be16_t tci, tci_mask; /**< mask 0: tagged and untagged */
 };
 
-/** The rule of one hash class. */
+/** The verbs rule of one hash class. */
 struct mdv_flow_default_part {
 	enum mdv_rss_class_id id;
 	struct mdv_flow_dest *rss;
@@ -54,33 +55,33 @@ struct mdv_flow_default_rule {
 	struct mdv_flow_level_rule level;
 	enum mdv_sniff sniff;
 	uint32_t set;
-	bool wanted; /**< by the set that is being applied */
+	bool wanted; /**< belongs to the set that is being applied */
 	uint8_t nb_parts;
 	struct mdv_flow_default_part parts[MDV_RSS_NB_CLASSES]; /**< most specific first */
 };
 
 /**
- * What the port's state asks for.
+ * Compute the matches that the port's state asks for.
  * @param matches NULL, or room for as many as a call with NULL returned
- * @return how many
+ * @return the number of matches
  */
 uint32_t mdv_flow_default_matches(
 	const struct mdv_port *port, struct mdv_flow_default_match *matches);
 /**
- * The port's state changed (MACs, promiscuous, allmulticast, RETA, RSS conf): make the installed
- * default rules match it, adding before removing. On failure the installed set is what it was.
+ * Make the installed default rules match the port's state (MACs, promiscuous, allmulticast, RETA,
+ * RSS conf), which has changed; add before removing. On failure the installed set stays as it was.
  * @return 0 (also when stopped or isolated) or a negative errno, logged.
  */
 int mdv_flow_default_update(struct mdv_port *port);
-/** Make the installed set what the port's state asks for. Under flow.lock, queues started. */
+/** Make the installed set match the port's state. Under flow.lock, with the queues started. */
 int mdv_flow_default_apply(struct mdv_port *port);
-/** Take all out. Under flow.lock. */
+/** Take all default rules out of the device. Under flow.lock. */
 void mdv_flow_default_clear(struct mdv_port *port);
 
-/** The attribute of one part of a rule. @return 0 or -E2BIG */
+/** Build the attribute of one part of a rule. @return 0 or -E2BIG */
 int mdv_flow_default_build(const struct mdv_port *port, const struct mdv_flow_default_rule *rule,
 	enum mdv_rss_class_id id, uint8_t level, struct mdv_flow_build *build);
-/** Put a default rule into another level, there before it is gone from here. */
+/** Put a default rule into another level, before it leaves its old level. */
 int mdv_flow_default_move(
 	struct mdv_port *port, struct mdv_flow_level_rule *level_rule, uint8_t level);
 

@@ -74,7 +74,7 @@ rss_qp_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 			     IBV_QP_INIT_ATTR_RX_HASH,
 		.pd = port->device.pd,
 		.rwq_ind_tbl = rss->table,
-		/* The kernel checks the key's length even where nothing is hashed:
+		/* The kernel checks the length of the key even without any hashed field:
 		 * drivers/infiniband/hw/mlx5/qp.c create_rss_raw_qp_tir. */
 		.rx_hash_conf = {
 			.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
@@ -84,7 +84,7 @@ rss_qp_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 		},
 	};
 
-	/* Without the flag the kernel refuses to hash by inner headers: the same function. */
+	/* The kernel hashes by inner headers only with this flag: the same function. */
 	struct mlx5dv_qp_init_attr tunnel = {
 		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
 		.create_flags = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS,
@@ -102,7 +102,7 @@ int
 mdv_flow_dest_get(
 	struct mdv_port *port, const struct mdv_flow_dest_conf *conf, struct mdv_flow_dest **out)
 {
-	/* Unhashed is one entry: a larger table without fields is refused by the kernel. */
+	/* Without hashed fields the table has one entry; the kernel refuses larger ones. */
 	uint32_t nb_queues = conf->fields != 0 ? conf->nb_queues : 1;
 	struct mdv_flow_dest *rss;
 	int ret;
@@ -139,9 +139,9 @@ free_rss:
 }
 
 /**
- * A QP without a receive side: packets never reach it, and it needs no WQ, so rules that drop work
- * on a port without Rx queues. One send WR is the least that makes the kernel create a RAW_PACKET
- * QP at all.
+ * Make a QP without a receive side: no packet reaches it and it needs no WQ, so rules that drop
+ * work on a port without Rx queues. The kernel creates a RAW_PACKET QP only with at least one send
+ * WR.
  */
 static int
 rss_drop_create(struct mdv_port *port, struct mdv_flow_dest *rss)

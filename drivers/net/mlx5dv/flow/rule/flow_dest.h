@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Destinations of rules: an indirection table and the hash QP on it. Equal ones are made once and
- * shared by reference count, so ten thousand rules to one queue make one. Lock: flow.lock of the
- * port.
+ * Destinations of rules: an indirection table and the hash QP on it. Equal destinations share one
+ * object by reference count, so ten thousand rules to one queue make one. Lock: the port's
+ * flow.lock.
  */
 #ifndef MDV_FLOW_DEST_H
 #define MDV_FLOW_DEST_H
@@ -16,9 +16,9 @@ struct ibv_qp;
 struct mdv_port;
 struct mdv_flow_dest;
 
-/** What tells destinations apart. */
+/** The properties by which destinations differ. */
 struct mdv_flow_dest_conf {
-	uint64_t fields;    /**< mdv_rss_fields(); 0: everything to queues[0] */
+	uint64_t fields;    /**< mdv_rss_fields(); 0: all packets to queues[0] */
 	const uint8_t *key; /**< MDV_RSS_KEY_BYTES */
 	const uint16_t *queues;
 	uint32_t nb_queues;
@@ -27,15 +27,15 @@ struct mdv_flow_dest_conf {
 /**
  * Find or make the destination. The queues must be started.
  * @return 0 and a reference in @p out, to be given back with mdv_flow_dest_put(), or a negative
- * errno.
+ * errno
  */
 int mdv_flow_dest_get(
 	struct mdv_port *port, const struct mdv_flow_dest_conf *conf, struct mdv_flow_dest **out);
 /** The same for rules that drop: verbs wants a QP there too, any QP; no queue is needed. */
 int mdv_flow_dest_get_drop(struct mdv_port *port, struct mdv_flow_dest **out);
-/** Another reference to a destination that the caller has one of. */
+/** Take another reference to a destination of which the caller holds one. */
 void mdv_flow_dest_hold(struct mdv_flow_dest *rss);
-/** Give a reference back; NULL is taken. */
+/** Give a reference back; @p rss may be NULL. */
 void mdv_flow_dest_put(struct mdv_flow_dest *rss);
 /** @return the QP that ibv_create_flow() takes. */
 struct ibv_qp *mdv_flow_dest_qp(const struct mdv_flow_dest *rss);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Indirect actions: checked, kept, found, queried. */
+/* Creates, updates, queries and destroys indirect actions. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "flow_state.h"
 #include "state/port.h"
 
-/** What may stand behind a handle: actions that are whole without the rest of their rule. */
+/** The actions that can be indirect: those that are complete without the rest of their rule. */
 static const enum rte_flow_action_type indirect_kinds[] = {
 	RTE_FLOW_ACTION_TYPE_COUNT,
 	RTE_FLOW_ACTION_TYPE_RSS,
@@ -35,7 +35,7 @@ indirect_bucket(const struct rte_flow_action_handle *handle)
 }
 static_assert(MDV_FLOW_INDIRECT_BUCKETS == 256, "8 bits");
 
-/** Never looks at what @p handle points to. */
+/** Look the address up; never dereference @p handle. */
 static bool
 indirect_is_known(
 	const struct mdv_flow_indirect *indirect, const struct rte_flow_action_handle *handle)
@@ -223,7 +223,7 @@ mdv_flow_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle
 	return ret;
 }
 
-/** Of these, rules keep what they do when the action is no more than its name. */
+/** @return whether the action has a configuration that an update can change. */
 static bool
 indirect_has_conf(enum rte_flow_action_type type)
 {
@@ -278,7 +278,7 @@ mdv_flow_indirect_do_update(struct mdv_port *port, struct rte_flow_action_handle
 	if (ret == 0)
 		return 0;
 	free(action);
-	/* The cause may be in our copy of a rule. */
+	/* The cause may point into the driver's copy of a rule. */
 	if (error != NULL)
 		error->cause = handle;
 	return ret;

@@ -6,12 +6,12 @@
  *     flow indirect_action create: count     ->  handle, its own counter
  *     rule: actions indirect <handle> / queue
  *
- * A rule keeps the handle in place of the action, so whenever it is translated it is with what the
- * action is by then. Of one COUNT there is one counter; other kinds need nothing shared, as equal
- * destinations are (rss.h). Handles are looked up among the port's and not trusted. They outlive
- * a stop and a flush, and go with the port.
+ * A rule keeps the handle in place of the action, so each translation of the rule uses the current
+ * action. An indirect COUNT has one counter; other kinds share no object of their own, as equal
+ * destinations are shared anyway (flow_dest.h). A handle given by the application is looked up
+ * among the port's before it is read. Handles outlive a stop and a flush, and go with the port.
  *
- * flow.lock covers all of this but nb_rules.
+ * flow.lock covers everything here except nb_rules.
  */
 #ifndef MDV_FLOW_INDIRECT_H
 #define MDV_FLOW_INDIRECT_H
@@ -28,44 +28,45 @@ struct mdv_port;
 
 #define MDV_FLOW_INDIRECT_BUCKETS 256
 
-/** By address. */
+/** The port's handles, hashed by address. */
 struct mdv_flow_indirect {
 	LIST_HEAD(, rte_flow_action_handle) buckets[MDV_FLOW_INDIRECT_BUCKETS];
-	const struct rte_flow_action_handle *updated; /**< while flow_retarget.h is at it */
-	const struct rte_flow_action *update;         /**< what it will be */
+	const struct rte_flow_action_handle *updated; /**< while flow_retarget.h updates it */
+	const struct rte_flow_action *update;         /**< the action after the update */
 };
 
-/** At close, when no rule is left: all handles are freed. */
+/** Free all handles; at close, when no rule is left. */
 void mdv_flow_indirect_fini(struct mdv_flow_indirect *indirect);
 
-/** @return whether there is any INDIRECT in @p list; NULL is taken. */
+/** @return whether @p list, which may be NULL, has an INDIRECT. */
 bool mdv_flow_indirect_is_in(const struct rte_flow_action list[]);
-/** @p handle must be the port's. @return 0 or -ENOENT, @p error filled */
+/** Check that @p handle is the port's. @return 0 or -ENOENT, @p error filled */
 int mdv_flow_indirect_check_handle(const struct mdv_port *port,
 	const struct rte_flow_action_handle *handle, struct rte_flow_error *error);
-/** All handles of @p list must be the port's. @return 0 or a negative errno, @p error filled */
+/** Check that all handles of @p list are the port's. @return 0 or a negative errno, @p error
+ * filled */
 int mdv_flow_indirect_check(
 	struct mdv_port *port, const struct rte_flow_action list[], struct rte_flow_error *error);
-/** The same, and they have a rule more. */
+/** The same, and count one rule more for each. */
 int mdv_flow_indirect_take(
 	struct mdv_port *port, const struct rte_flow_action list[], struct rte_flow_error *error);
-/** A rule less; needs no lock. */
+/** Count one rule less for each handle of @p list; needs no lock. */
 void mdv_flow_indirect_put(const struct rte_flow_action list[]);
 
 /**
- * Check an update by itself.
+ * Check an update, without the rules that use the handle.
  * @return a copy for mdv_flow_indirect_do_update(), or NULL after filling @p error
  */
 struct rte_flow_action *mdv_flow_indirect_prepare(struct mdv_port *port,
 	const struct rte_flow_action_handle *handle, const struct rte_flow_action *update,
 	struct rte_flow_error *error);
-/** @param action taken over, also on failure. @return 0 or a negative errno, @p error filled */
+/** @param action freed or kept in every case. @return 0 or a negative errno, @p error filled */
 int mdv_flow_indirect_do_update(struct mdv_port *port, struct rte_flow_action_handle *handle,
 	struct rte_flow_action *action, struct rte_flow_error *error);
 /** @return 0 or a negative errno, @p error filled */
 int mdv_flow_indirect_do_destroy(
 	struct mdv_port *port, struct rte_flow_action_handle *handle, struct rte_flow_error *error);
-/** @param data NULL: see only whether it can be queried */
+/** @param data NULL: only find out whether the handle can be queried */
 int mdv_flow_indirect_do_query(struct mdv_port *port, struct rte_flow_action_handle *handle,
 	struct rte_flow_query_count *data, struct rte_flow_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verbs calls of a rule, and those that move it from one level to another. */
+/* Makes the verbs calls of a rule, and those that move it from one level to another. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ install_at(struct mdv_flow_presence *present, unsigned int i)
 	return present->many != NULL ? &present->many[i] : &present->one;
 }
 
-/** Removes the last part first: more general parts go before the more specific ones. */
+/** Destroy the last part first: the more general parts go before the more specific ones. */
 static void
 install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 {
@@ -108,7 +108,10 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 	present->many = NULL;
 }
 
-/** The destination of a part. @param which 0: the verdict, hashed by @p id; else a plain queue */
+/**
+ * Find or make the destination of a part.
+ * @param which 0: the verdict, hashed by @p id; else a plain queue
+ */
 static int
 install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
 	enum mdv_rss_class_id id, unsigned int which, struct mdv_flow_dest **rss)
@@ -120,7 +123,7 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 		.nb_queues = which == 0 ? actions->nb_queues : 1,
 	};
 
-	/* A sent packet goes to no QP, but verbs wants one: it names the device. */
+	/* Verbs wants a QP for a rule on sent packets, too: it names the device. */
 	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
 		return mdv_flow_dest_get_drop(port, rss);
 	return mdv_flow_dest_get(port, &conf, rss);
@@ -170,7 +173,8 @@ install_modify(
 	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "the rule with its changes");
 }
 
-/** All parts to all destinations: one match is one entry in the device, with all of them. */
+/** Install each part once for each destination; the device keeps one entry for each match, with
+ * all of its destinations. */
 static int
 install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct mdv_flow_presence *present, struct rte_flow_error *error)
@@ -247,7 +251,7 @@ mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_fl
 {
 	int ret;
 
-	/* Packets may be tagged from the moment the rule is there. */
+	/* Packets may carry the tag as soon as the rule is in the device. */
 	if (plan->actions.tag != MDV_MARK_TAG_NONE)
 		mdv_rxq_enable_marks(port);
 	ret = install_get_objects(port, flow, error);
@@ -271,7 +275,8 @@ mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow)
 	install_put_objects(flow);
 }
 
-/** There before it is gone from here; the counter stays the same object. */
+/** Install the rule at the new level before it leaves the old one; the counter stays the same
+ * object. */
 int
 mdv_flow_install_at(struct mdv_port *port, struct rte_flow *flow, uint8_t level)
 {

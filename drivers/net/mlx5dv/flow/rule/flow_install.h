@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Rules in the device: put in, taken out, moved to another level.
+ * Puts rules into the device, takes them out, and moves them to another level.
  *
- * A rule has a level from its creation to its destruction, in the device or not, so what was
- * accepted while the port is stopped finds its place at the start. All under flow.lock.
+ * A rule has a level from its creation to its destruction, in the device or not: a rule accepted
+ * while the port is stopped finds its place at the start. Everything here is under flow.lock.
  */
 #ifndef MDV_FLOW_INSTALL_H
 #define MDV_FLOW_INSTALL_H
@@ -32,50 +32,52 @@ struct mdv_flow_installed {
 	struct mdv_flow_dest *rss;
 };
 
-/** What of a rule is in the device: a part a destination. */
+/** The verbs rules of one rule that are in the device: one for each part and destination. */
 struct mdv_flow_presence {
-	uint8_t nb;                      /**< 0: nothing */
-	struct mdv_flow_installed *many; /**< NULL: there is one at most */
+	uint8_t nb;                      /**< 0: not in the device */
+	struct mdv_flow_installed *many; /**< NULL: at most one */
 	struct mdv_flow_installed one;
 };
 
-/** In which list a rule is. */
+/** The list that a rule is in. */
 enum mdv_flow_place {
-	MDV_FLOW_NOWHERE, /**< not yet, or no more */
+	MDV_FLOW_NOWHERE, /**< in no list yet, or no longer */
 	MDV_FLOW_RULES,
 	MDV_FLOW_REFUSED,
-	MDV_FLOW_AHEAD, /**< no list: beside a rule to take over from it, flow_retarget.h */
+	MDV_FLOW_AHEAD, /**< in no list: a twin beside a rule that it will replace, flow_retarget.h
+			 */
 };
 
-/** As the application made it, and while flow.active also in the device. */
+/** A rule of the application; in the device while flow.active. */
 struct rte_flow {
-	/* lines 0 and 1: all that the destruction of most rules looks at, of many of which each is
-	 * cold */
+	/* lines 0 and 1: the destruction of most rules reads these only, and among many rules each
+	 * is cold */
 	TAILQ_ENTRY(rte_flow) next;
 	struct mdv_flow_presence present;
-	struct rte_flow_template_table *table; /**< NULL: came by rte_flow_create() */
-	uint16_t lines;                        /**< of this and the copy behind it */
-	uint16_t queue;                        /**< flow queue it came by, where there is a table */
-	bool queued;                           /**< an operation of a flow queue waits */
-	bool counted;                          /**< has COUNT */
-	bool indirect : 1;                     /**< has INDIRECT */
-	bool modified : 1;                     /**< changes packets */
-	bool is_split : 1;                     /**< is there in halves: flow_retarget.c */
-	bool egress : 1;                       /**< of sent packets */
-	uint8_t place;                         /**< enum mdv_flow_place */
+	struct rte_flow_template_table *table; /**< NULL: made by rte_flow_create() */
+	uint16_t lines;    /**< cache lines of this struct and the copy behind it */
+	uint16_t queue;    /**< the flow queue that made it, if there is a table */
+	bool queued;       /**< an operation of a flow queue is pending */
+	bool counted;      /**< has COUNT */
+	bool indirect : 1; /**< has INDIRECT */
+	bool modified : 1; /**< changes packets */
+	bool is_split : 1; /**< each part is in the device as two halves: flow_retarget.c */
+	bool egress : 1;   /**< matches sent packets */
+	uint8_t place;     /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
 	/* line 3 */
 	struct rte_flow_conv_rule
 		*rule; /**< deep copy, behind this struct or struct mdv_flow_modifying */
-	struct mdv_flow_count *counter; /**< with COUNT: its own, or that of an indirect one */
+	struct mdv_flow_count
+		*counter; /**< for COUNT: the rule's own, or that of an indirect COUNT */
 	struct mdv_flow_count count;
 } __rte_cache_aligned;
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
 static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
 static_assert(sizeof(struct rte_flow) == 256, "four lines");
 
-/** Of a rule that changes packets: what its actions were found to ask for. Its copy does not have
- * all of it, as rte_flow_conv() leaves RAW_ENCAP's bytes where they are. */
+/** The translated changes of a rule that changes packets. The deep copy lacks some of them:
+ * rte_flow_conv() copies the pointers of RAW_ENCAP, and not the bytes. */
 struct mdv_flow_modified {
 	struct mdv_flow_modify modify;
 	struct mdv_flow_modify_object *object; /**< while the rule is in the device */
@@ -88,7 +90,7 @@ struct mdv_flow_modifying {
 	struct mdv_flow_modified modified;
 };
 
-/** @return what the rule's actions ask for, where flow->modified. */
+/** @return the translated changes; only for rules with flow->modified. */
 static inline struct mdv_flow_modified *
 mdv_flow_install_modified(const struct rte_flow *flow)
 {
@@ -97,33 +99,36 @@ mdv_flow_install_modified(const struct rte_flow *flow)
 
 /** @return the levels of sent or of received packets. */
 struct mdv_flow_levels *mdv_flow_install_levels(struct mdv_port *port, bool egress);
-/** The port as the translation sees it. */
+/** @return the properties of the port that the translation depends on. */
 struct mdv_flow_plan_env mdv_flow_install_env(const struct mdv_port *port);
-/** The plan of a rule that was accepted, at its level. @return 0 or a negative errno, @p error
- * filled */
+/** Plan an accepted rule, at its level. @return 0 or a negative errno, @p error filled */
 int mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
 
 /**
- * Give a rule a level, moving others when needed. @p flow NULL: only say whether there is one.
+ * Give a rule a level, and move others when needed. @p flow NULL: only find out whether there is a
+ * level.
  * @return 0 or a negative errno, @p error filled
  */
 int mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error);
-/** Put a rule that has a level into the device, wholly or not at all. @return as above */
+/** Put a rule that has a level into the device, all parts or none. @return as above */
 int mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error);
-/** Does the device, which is not to have it now, take what it changes? @return as above */
+/** Find out whether the device supports these changes, and keep nothing there. @return as above */
 int mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *modify,
 	struct rte_flow_error *error);
-/** Take it out, if it is in; it keeps its level. */
+/** Take the rule out of the device if it is there; it keeps its level. */
 void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);
 
-/** Put a rule that is in the device there anew, as its actions are by now, at its level, and then
- * take out what was there. @return 0 or a negative errno: it is as it was */
+/**
+ * Install the rule, which is in the device, once more at its level with its current actions, then
+ * remove its old parts.
+ * @return 0, or a negative errno: it is as it was
+ */
 int mdv_flow_install_again(struct mdv_port *port, struct rte_flow *flow);
 
-/** The same, at another level: there before it is gone from here. */
+/** The same at another level. */
 int mdv_flow_install_at(struct mdv_port *port, struct rte_flow *flow, uint8_t level);
 
 #endif /* MDV_FLOW_INSTALL_H */

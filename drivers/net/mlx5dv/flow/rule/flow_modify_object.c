@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flow actions of mlx5dv made, found again and destroyed. */
+/* Makes the flow actions of mlx5dv, finds equal ones, and destroys them. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ object_add(struct mdv_flow_modify_object *object, struct ibv_flow_action *verbs)
 	return 0;
 }
 
-/** The functions take what they do not change without const. */
+/** The functions take pointers without const to data that they only read. */
 static int
 object_make(struct ibv_context *ctx, struct mdv_flow_modify_object *object)
 {

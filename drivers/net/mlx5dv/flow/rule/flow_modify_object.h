@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The device's objects for edits: the rules that do the same to packets share them.
+ * Modify objects: the device's objects for changes of packets. Rules with equal changes share one.
  *
- * They are there while a rule that needs them is in the device. All under flow.lock.
+ * An object exists while a rule that needs it is in the device. All under flow.lock.
  */
 #ifndef MDV_FLOW_MODIFY_OBJECT_H
 #define MDV_FLOW_MODIFY_OBJECT_H
@@ -18,7 +18,7 @@ struct ibv_flow_action;
 struct mdv_port;
 
 #define MDV_FLOW_MODIFY_BUCKETS 1024
-/** Verbs actions of one edit: fields and a tunnel. */
+/** Verbs actions of one object: modify header and packet reformat. */
 #define MDV_FLOW_MODIFY_VERBS 2
 
 struct mdv_flow_modify_object {
@@ -30,21 +30,24 @@ struct mdv_flow_modify_object {
 	struct mdv_flow_modify modify;
 };
 
-/** By hash. */
+/** The port's modify objects, by hash. */
 struct mdv_flow_modify_objects {
 	LIST_HEAD(, mdv_flow_modify_object) buckets[MDV_FLOW_MODIFY_BUCKETS];
 };
 
 /**
- * Find or make it.
+ * Find or make the object.
  * @return 0 and a reference in @p out, to be given back with mdv_flow_modify_object_put(), or a
- * negative errno.
+ * negative errno
  */
 int mdv_flow_modify_object_get(struct mdv_port *port, const struct mdv_flow_modify *modify,
 	struct mdv_flow_modify_object **out);
 void mdv_flow_modify_object_put(struct mdv_flow_modify_object *object);
 
-/** Would the device do it? Nothing is left. @return 0 or a negative errno */
+/**
+ * Find out whether the device supports these changes; nothing is left behind.
+ * @return 0 or a negative errno
+ */
 int mdv_flow_modify_object_try(struct ibv_context *ctx, const struct mdv_flow_modify *modify);
 
 #endif /* MDV_FLOW_MODIFY_OBJECT_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the translation together: attributes, items, actions, expansion over the hash classes. */
+/* Puts a rule's translation together: attributes, items, actions, expansion over the hash classes.
+ */
 
 #include <errno.h>
 #include <string.h>
@@ -54,7 +55,7 @@ plan_check_rule(const struct mdv_flow_plan_rule *rule, struct rte_flow_error *er
 	return 0;
 }
 
-/** RSS level 2: there must be a tunnel, and the device must hash and match inside of it. */
+/** Check RSS level 2: it needs a tunnel, and a device that hashes and matches by inner headers. */
 static int
 plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *match,
 	const struct mdv_flow_actions *actions, struct rte_flow_error *error)
@@ -99,7 +100,7 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 		ret = mdv_flow_build_finish(build, 0, env->port_num, actions->passthru);
 	if (actions->egress)
 		build->attr.flags |= IBV_FLOW_ATTR_FLAGS_EGRESS;
-	/* Their specs come when the objects exist: there must be room. */
+	/* Counters and modify objects add their specs later; leave room for them. */
 	if (ret == 0 &&
 		build->attr.num_of_specs + actions->count + actions->nb_modify >
 			MDV_FLOW_BUILD_SPECS)
@@ -107,7 +108,7 @@ plan_finish_part(const struct mdv_flow_plan_env *env, const struct mdv_flow_acti
 	return ret;
 }
 
-/** The part that is complete, once more for each other half of what it matches. */
+/** Accept the part that is complete, and add one more for each further entry of its match. */
 static void
 plan_split_vlan(struct mdv_flow_plan *plan)
 {
@@ -167,15 +168,16 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 
 	memset(want, 0, sizeof(*want));
 	for (unsigned int i = 0; i < plan->nb_parts; i++) {
-		/* The last part is the pattern itself, and its match is what remains. */
+		/* The last part is the pattern itself, so its match remains in plan->match. */
 		int ret = mdv_flow_key_match(&plan->parts[i].build, &plan->match);
 
 		if (ret != 0)
 			return ret;
 		mdv_flow_key_hash(&plan->match, &want->masks[i], &values[i]);
 	}
-	/* A pattern that is wholly of a class, as by its protocol field, has no rest: its match
-	 * would be that of the class, and both destinations would get the packet. */
+	/* If the pattern itself names a class, as by its protocol field, the last part has the
+	 * match of that class, and both destinations would get the packet. So the last part
+	 * goes. */
 	if (plan->nb_parts > nb_entries &&
 		values[plan->nb_parts - 1] == values[plan->nb_parts - 1 - nb_entries])
 		plan->nb_parts -= nb_entries;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A rule of rte_flow as the ibv_flow_attrs and destinations it takes, before any verbs call.
+ * A rule of rte_flow as the ibv_flow_attrs and destinations that it needs, before any verbs call.
  *
  *     eth / ipv4, rss types ipv4-udp   ->   part 0: ETH IPV4 UDP, hashed
  *                                           part 1: ETH IPV4, first queue
  *     eth / vlan, queue                ->   part 0: ETH with a tag of DEI 0
  *                                           part 1: ETH with a tag of DEI 1
  *
- * Parts are in the order in which they must be installed, the most specific first: they share a
- * table, of which a packet hits one entry, that of the mask which was there first. Which table is
- * not said here: flow_level.h. Pure.
+ * Parts are in the order of installation, the most specific first: they share a table, of which a
+ * packet hits one entry, that of the mask which came first. flow_level.h chooses the table. Pure.
  */
 #ifndef MDV_FLOW_PLAN_H
 #define MDV_FLOW_PLAN_H
@@ -43,11 +42,12 @@ struct mdv_flow_plan {
 	struct mdv_flow_actions actions;
 	uint8_t nb_parts;
 	struct mdv_flow_part parts[MDV_FLOW_LEVEL_MASKS];
-	struct mdv_flow_match match;     /**< of the pattern, without any part's layers or half */
+	struct mdv_flow_match
+		match; /**< of the pattern, without the layers or entries of its parts */
 	struct mdv_flow_level_want want; /**< points to match */
 };
 
-/** As the application gives it. */
+/** A rule as the application gives it. */
 struct mdv_flow_plan_rule {
 	const struct rte_flow_attr *attr;
 	const struct rte_flow_item *pattern;
@@ -61,11 +61,11 @@ struct mdv_flow_plan_rule {
 int mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
 
-/** Where rules on sent packets are not to be had: templates, indirect actions. */
+/** In place of features: rules on sent packets are not supported (templates, indirect actions). */
 #define MDV_FLOW_INGRESS_ONLY UINT32_C(0x80000000)
 
 /**
- * What can be said of a rule by its attributes alone.
+ * Check the attributes of a rule.
  * @param features MDV_FLOW_CAN_EGRESS counts; or MDV_FLOW_INGRESS_ONLY
  * @return 0 or a negative errno, @p error filled
  */
@@ -73,12 +73,13 @@ int mdv_flow_plan_check_attr(
 	const struct rte_flow_attr *attr, uint32_t features, struct rte_flow_error *error);
 
 /**
- * Say the same by other masks: each part as two halves (mdv_flow_build_split()). In one table a
- * packet then meets one of the old parts and the new ones, and never two.
- * @return 0 or a negative errno: there is no room for it, and the plan is undefined
+ * Replace each part by two halves with another mask and the same match together
+ * (mdv_flow_build_split()). A packet then hits in one table one of the old parts and one of the
+ * new, and never two.
+ * @return 0, or a negative errno if there is no room; the plan is undefined then
  */
 int mdv_flow_plan_split(struct mdv_flow_plan *plan);
-/** Say which level the rule got. */
+/** Set the level that the rule got. */
 void mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level);
 
 #endif /* MDV_FLOW_PLAN_H */

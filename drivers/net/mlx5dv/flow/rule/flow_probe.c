@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trial rules; a row a feature. */
+/* Installs trial rules, one row a feature. */
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,9 +23,9 @@ struct probe_row {
 	const char *name;
 	enum mdv_flow_spec_id spec;
 	enum mdv_flow_build_side side;
-	int field; /* of the spec, whose mask is all that the kernel takes of it; -1: none */
-	/* Another spec before it, MDV_FLOW_SPEC_NB: none. The kernel reads the place of an MPLS
-	 * label from it. */
+	int field; /* the only field of the spec that the kernel matches; -1: none */
+	/* a spec to put before it; MDV_FLOW_SPEC_NB: none. For an MPLS label the kernel needs the
+	 * header before it. */
 	enum mdv_flow_spec_id before;
 	uint32_t flags; /* IBV_FLOW_ATTR_FLAGS_* */
 };
@@ -77,7 +77,7 @@ static const struct probe_modify {
 };
 /* clang-format on */
 
-/** A trial rule has few specs, so there is room for them. */
+/** Cannot fail: a trial rule has few specs, so there is room for them. */
 static void
 probe_append(struct mdv_flow_build *build, const struct probe_row *row)
 {
@@ -119,7 +119,7 @@ probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flo
 	return 0;
 }
 
-/** @return whether the errno is about the rule; the others would refuse any rule */
+/** @return whether the errno is about this rule; others would refuse any rule */
 static bool
 is_answer(int ret)
 {
@@ -135,7 +135,8 @@ probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t 
 	return probe_try(port, rss, &build, priority, 0);
 }
 
-/** Bisects: mlx5_ib_create_flow() returns ENOMEM for a priority that the device lacks. */
+/** Find the number of priorities by bisection: mlx5_ib_create_flow() returns ENOMEM for a priority
+ * that the device lacks. */
 static int
 probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
@@ -160,7 +161,7 @@ probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 	return 0;
 }
 
-/** Note the answer and log it. */
+/** Note the result and log it. */
 static void
 probe_answer(
 	struct mdv_port *port, uint32_t feature, const char *question, const char *name, int ret)

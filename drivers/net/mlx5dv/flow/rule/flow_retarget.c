@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Twins put beside rules, and taking over from them. */
+/* Puts twins beside rules, which then replace these. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ retarget_names(const struct rte_flow *rule, const struct rte_flow_action_handle 
 	return false;
 }
 
-/** Rules that wait in flow queues are translated when they enter. */
+/** Collect the rules that name @p handle. Rules that wait in flow queues are translated later. */
 static int
 retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle *handle,
 	struct rte_flow_error *error)
@@ -57,9 +57,10 @@ retarget_collect(struct retarget *retarget, const struct rte_flow_action_handle 
 }
 
 /**
- * A copy goes on to all tables behind, so its twin stands in the same one, of which a packet hits
- * one entry: by another mask, in two halves that match the same; or whole, if the rule is in halves
- * from an update before. It has no level of its own.
+ * Install the twin of a copying rule in the table of the rule. The packet goes on to all later
+ * tables, so a twin in one of those would copy it once more; but in one table a packet hits one
+ * entry. The twin has another mask: each part becomes two halves that together match the same. If
+ * an earlier update has left the rule in halves, the twin is whole. It has no level of its own.
  */
 static int
 retarget_enter_split(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule)
@@ -122,7 +123,7 @@ retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow
 	return ret;
 }
 
-/** From the device, from the levels, from memory. */
+/** Remove the twin from the device and from the levels, and free it. */
 static void
 retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
 {
@@ -132,7 +133,7 @@ retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
 	pair->twin = NULL;
 }
 
-/** The rule is the twin now: the application's handle stays what it is. */
+/** The twin's verbs rules become the rule's own, whose handle the application keeps. */
 static void
 retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 {
@@ -149,7 +150,9 @@ retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 	pair->twin = NULL;
 }
 
-/** All twins are there before the first rule goes. @return 0, or a negative errno: nothing changed
+/**
+ * Install all twins before the first rule goes.
+ * @return 0, or a negative errno: nothing has changed
  */
 static int
 retarget_replace(struct retarget *retarget, struct rte_flow_error *error)
@@ -169,7 +172,8 @@ retarget_replace(struct retarget *retarget, struct rte_flow_error *error)
 	return ret;
 }
 
-/** Best effort: a rule that cannot go back costs a level, and does what it should. */
+/** Move rules back to their old places, as far as possible. A rule that cannot go back takes a
+ * second level and works. */
 static void
 retarget_go_home(struct retarget *retarget)
 {

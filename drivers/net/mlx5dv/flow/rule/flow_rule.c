@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules made, entered, left and freed. */
+/* Rules are made, enter the port, leave it, and are freed. */
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -37,8 +37,9 @@ mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow
 }
 
 /**
- * The rule and the copy of what was given, in one piece of memory. Rules of one form take the same
- * room, so the last one's is tried first: to ask rte_flow_conv() for it costs as much as to copy.
+ * Allocate the rule and the copy of what was given as one piece of memory. Rules of one form need
+ * the same size, so the size of the last rule is tried first: rte_flow_conv() takes as long to
+ * compute the size as to copy.
  */
 static struct rte_flow *
 rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
@@ -90,7 +91,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	struct mdv_flow_modify modify;
 	struct rte_flow *flow;
 
-	/* Before anything is copied: rte_flow_conv() trusts what it is given. */
+	/* The plan checks what rte_flow_conv() then reads without checks. */
 	if (mdv_flow_plan_make(&env, given, plan, error) != 0 ||
 		mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
 		return NULL;
@@ -112,7 +113,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	return flow;
 }
 
-/** Its handles are held from before they are looked at until the rule is freed. */
+/** Hold the handles before they are read and until the rule is freed. */
 static struct rte_flow *
 rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
@@ -191,7 +192,7 @@ int
 mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
-	/* Its actions may have been updated since the plan was made. */
+	/* An indirect action may have been updated since the plan was made. */
 	return flow->indirect ? mdv_flow_rule_enter_later(port, flow, error)
 			      : rule_enter(port, flow, plan, error);
 }
@@ -204,9 +205,9 @@ mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow)
 }
 
 /**
- * Applications often destroy rules in the order of creation, and with many rules none is in the
- * cache. The previous destruction has prefetched the next rule's header, so its pointers are read
- * here without a miss.
+ * Applications often destroy rules in the order of creation, and among many rules none is in the
+ * cache. The destruction before this one has prefetched the next rule's header, so reading its
+ * pointers here causes no miss.
  */
 static void
 rule_prefetch_next(const struct rte_flow *flow)

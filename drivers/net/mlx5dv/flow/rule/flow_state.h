@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The flow engine's state of a port: its rules, and all that they share. flow.c makes it and frees
- * it.
+ * The flow engine's state of a port: its rules and their shared objects. flow.c makes and frees it.
  */
 #ifndef MDV_FLOW_STATE_H
 #define MDV_FLOW_STATE_H
@@ -29,7 +28,7 @@ TAILQ_HEAD(mdv_flow_default_list, mdv_flow_default_rule);
 LIST_HEAD(mdv_flow_template_patterns, rte_flow_pattern_template);
 LIST_HEAD(mdv_flow_template_actions, rte_flow_actions_template);
 
-/** Templates, and the tables made of them. */
+/** Templates and template tables. */
 struct mdv_flow_tables {
 	struct mdv_flow_template_patterns patterns;
 	struct mdv_flow_template_actions actions;
@@ -47,20 +46,21 @@ struct mdv_flow_async {
 struct mdv_flow_state {
 	pthread_mutex_t lock;         /**< covers everything here and the port's use of it */
 	struct mdv_flow_list rules;   /**< in creation order */
-	struct mdv_flow_list refused; /**< rules of flow queues that did not get into the device */
+	struct mdv_flow_list refused; /**< rules of flow queues that the device refused */
 	struct mdv_flow_default_list defaults;
-	struct mdv_flow_dest_list rss; /**< destinations in use, shared by refcount */
+	struct mdv_flow_dest_list rss; /**< destinations in use, shared by reference count */
 	struct mdv_flow_modify_objects
-		modify_objects;        /**< what rules change, shared in the same way */
-	uint8_t nb_priorities;         /**< verbs priorities the device offers, probed */
+		modify_objects;        /**< modify objects in use, shared in the same way */
+	uint8_t nb_priorities;         /**< probed number of verbs priorities */
 	uint32_t features;             /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
-	struct mdv_flow_levels levels; /**< which rule has which of them */
-	struct mdv_flow_levels egress; /**< the same of sent packets, whose tables are others */
-	struct mdv_flow_tables tables; /**< templates; the application serialises */
-	struct mdv_flow_async async;   /**< flow queues; each is its user's */
+	struct mdv_flow_levels levels; /**< the levels of received packets */
+	struct mdv_flow_levels
+		egress; /**< the levels of sent packets, which have tables of their own */
+	struct mdv_flow_tables tables; /**< templates; the application serialises calls */
+	struct mdv_flow_async async;   /**< flow queues; each belongs to its user */
 	struct mdv_flow_indirect indirect;
-	_Atomic int copy_bytes; /**< room that the last rule's copy took; needs no lock */
-	struct mdv_slab slab;   /**< of rules; has a lock of its own */
+	_Atomic int copy_bytes; /**< size of the last rule's copy; needs no lock */
+	struct mdv_slab slab;   /**< memory of rules; has a lock of its own */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 
