@@ -9,7 +9,8 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-/** The value that only device memory has in @p shared: an address inside of @p shared itself. */
+/** @return the mark of @p shared: an address inside of @p shared itself, as only device memory
+ * has. */
 static inline void *
 mdv_dm_mbuf_opaque(struct rte_mbuf_ext_shared_info *shared)
 {

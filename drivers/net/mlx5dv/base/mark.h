@@ -3,18 +3,18 @@
  * @file
  * MARK and FLAG in the 24-bit flow tag that an IBV_FLOW_SPEC_ACTION_TAG puts into each CQE.
  *
- *     tag 0            no rule tagged the packet (what the device writes by itself)
+ *     tag 0            no rule tagged the packet (the device's own value)
  *     tag 1..0xfffffe  MARK, id = tag - 1: so id 0 differs from no tag
  *     tag 0xffffff     FLAG
  *
- * The flow engine makes tags, the receive burst reads them; nothing else is shared between the two.
+ * The flow engine makes tags, and the receive burst reads them; the two share nothing else.
  */
 #ifndef MDV_MARK_H
 #define MDV_MARK_H
 
 #include <stdint.h>
 
-/** Nothing tagged the packet. */
+/** No rule tagged the packet. */
 #define MDV_MARK_TAG_NONE 0u
 /** Action FLAG: RTE_MBUF_F_RX_FDIR without an id. */
 #define MDV_MARK_TAG_FLAG 0xffffffu

@@ -9,8 +9,8 @@
 struct mdv_mr_range {
 	uintptr_t start;
 	uintptr_t size;   /**< bytes; 0: empty */
-	uint32_t lkey_be; /**< as a data segment takes it */
-	bool zero_based;  /**< device memory: what is at start is at 0 for the device */
+	uint32_t lkey_be; /**< as in a data segment */
+	bool zero_based;  /**< device memory: the address start is offset 0 for the device */
 };
 
 #endif /* MDV_MR_RANGE_H */

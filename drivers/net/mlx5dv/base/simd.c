@@ -12,7 +12,7 @@
 /* clang-format off */
 static const struct {
 	const char *name;
-	const char *lacking; /**< said where the CPU has not all flags */
+	const char *lacking; /**< reason if the CPU lacks a flag */
 	unsigned int bits;
 	unsigned int nb_flags;
 	enum rte_cpu_flag_t flags[FLAGS_MAX];

@@ -29,8 +29,8 @@
 typedef uint64_t mdv_vec __attribute__((vector_size(32)));
 typedef uint64_t mdv_vec_half __attribute__((vector_size(16)));
 typedef uint8_t mdv_vec_bytes __attribute__((vector_size(32)));
-/** As it lies in memory: anywhere, and of whatever type. Not by memcpy(), which would leave a copy
- * on the stack. */
+/** A vector in memory: at any address, over any type. Not by memcpy(), which would leave a copy on
+ * the stack. */
 typedef uint64_t mdv_vec_unaligned __attribute__((vector_size(32), aligned(1), may_alias));
 
 static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "lanes are stored as they lie in memory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocations of device memory, and the mbufs that lie there. */
+/* Allocations of device memory, and the mbufs that refer to it. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,20 +13,20 @@
 #include "state/port.h"
 #include "state/port_list.h"
 
-/** What the device counts its memory in (Linux mlx5 MLX5_MEMIC_BASE_SIZE). */
+/** The unit of the device's memory (Linux mlx5 MLX5_MEMIC_BASE_SIZE). */
 #define UNIT_BYTES 64u
-/** The mapping starts at a page at least. */
+/** The mapping starts at a page boundary, or at a greater alignment. */
 #define ALIGN_MAX 4096u
-/** The CPU reads and writes all of these bytes at once. */
+/** The CPU reads and writes whole words. */
 #define WORD_BYTES sizeof(uint32_t)
 
 struct rte_pmd_mlx5dv_dm {
 	LIST_ENTRY(rte_pmd_mlx5dv_dm) next; /**< of port->dms */
-	/** A reference an mbuf, and one the application's, which is the last. */
+	/** One reference for each mbuf, and one, the last, for the application. */
 	struct rte_mbuf_ext_shared_info shared;
 	struct mdv_port *port; /**< NULL: the memory is gone */
 	struct ibv_dm *dm;
-	uint8_t *start; /**< mapped */
+	uint8_t *start; /**< address of the mapping */
 	size_t size;
 	uint16_t port_id;
 };
@@ -78,7 +78,7 @@ free_memory(const struct mdv_port *port, struct ibv_dm *dm)
 			strerror(ret));
 }
 
-/** The verbs objects. @return 0 or a negative errno, logged */
+/** Make the verbs objects. @return 0 or a negative errno, logged */
 static int
 acquire(struct mdv_port *port, size_t align, struct rte_pmd_mlx5dv_dm *dm)
 {
@@ -107,7 +107,7 @@ acquire(struct mdv_port *port, size_t align, struct rte_pmd_mlx5dv_dm *dm)
 	return ret;
 }
 
-/** Nothing of it is with the device. */
+/** Destroy the verbs objects. */
 static void
 release(struct rte_pmd_mlx5dv_dm *dm)
 {
@@ -117,8 +117,8 @@ release(struct rte_pmd_mlx5dv_dm *dm)
 	dm->port = NULL;
 }
 
-/** An external buffer must have it; mbufs may be freed by processes that have it elsewhere, and
- * never have the last reference. */
+/** An external buffer needs a free callback. It is never called: the application holds the last
+ * reference, and its address may differ in the process that frees an mbuf. */
 static void
 mbuf_freed(__rte_unused void *start, __rte_unused void *shared)
 {
@@ -217,13 +217,14 @@ mdv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size
 	if (ret == 0)
 		ret = -ibv_memcpy_to_dm(dm->dm, offset, from, whole);
 	if (ret == 0 && whole != len) {
-		/* What is behind the bytes in their last word stays. */
+		/* Keep the bytes behind the data in the last word. */
 		ret = -ibv_memcpy_from_dm(&word, dm->dm, offset + whole, WORD_BYTES);
 		memcpy(&word, (const uint8_t *)from + whole, len - whole);
 		if (ret == 0)
 			ret = -ibv_memcpy_to_dm(dm->dm, offset + whole, &word, WORD_BYTES);
 	}
-	/* The mapping combines writes (Linux mlx5_ib mmap): they go before the next doorbell. */
+	/* The mapping is write-combining (Linux mlx5_ib mmap): these writes go before the next
+	 * doorbell. */
 	rte_wmb();
 	return ret;
 }
@@ -238,9 +239,8 @@ mdv_dm_attach(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct 
 		return ret;
 	if (!RTE_MBUF_DIRECT(mbuf))
 		return -EINVAL;
-	/* rte_mbuf_ext_refcnt_update() does not fit: when the count is 1 it adds without an atomic
-	 * operation, as if no other thread could take a reference.
-	 */
+	/* rte_mbuf_ext_refcnt_update() is not usable: if the count is 1 it adds without an atomic
+	 * operation, as if no other thread could take a reference. */
 	do {
 		if (refcnt == UINT16_MAX)
 			return -EAGAIN;

@@ -7,13 +7,13 @@
  *     mbufs ─ shared ──────┘        │
  *                          port->dms, until the port closes
  *
- * The struct lives until the application frees it, and mbufs keep it from that; the memory as long
- * as the port at most. The mapping is there for the sake of addresses: by them a burst finds the
- * MR. The CPU gets at it by ibv_memcpy_*_dm() alone, in whole words (libmlx5 verbs.c
+ * The struct lives until the application frees it, which mbufs of it prevent; the memory lives
+ * until then or until the port closes. The mapping only provides addresses, by which a burst finds
+ * the MR. The CPU accesses the memory only by ibv_memcpy_*_dm(), in whole words (libmlx5 verbs.c
  * mlx5_access_dm).
  *
- * Secondary processes have mbufs of it, and not the mapping: they send what lies there, as the
- * device counts from the start, and must read nothing.
+ * Secondary processes have the mbufs, but not the mapping: they may send the data, as the device
+ * counts from the start of the memory, but must not read it.
  */
 #ifndef MDV_DM_H
 #define MDV_DM_H
@@ -32,9 +32,9 @@ struct rte_pmd_mlx5dv_dm;
 int mdv_dm_alloc(struct mdv_port *port, size_t size, size_t align, struct rte_pmd_mlx5dv_dm **dm);
 /** @return 0, -EBUSY: there are mbufs of it. */
 int mdv_dm_free(struct rte_pmd_mlx5dv_dm *dm);
-/** Free the memory of a port that closes; its queues have nothing any more. */
+/** Free the memory of a port that closes; no queue of the port uses it any more. */
 void mdv_dm_close(struct mdv_port *port);
-/** Each returns 0, -EINVAL, or -ENODEV: mdv_dm_close(). */
+/** Each returns 0, -EINVAL, or -ENODEV after mdv_dm_close(). */
 int mdv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len);
 int mdv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len);
 /** @return the same, or -EAGAIN: too many mbufs. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers the memory of mempools and, for attached buffers, of the EAL and of the device; keeps
- * the port's table of it. */
+/* Registers the memory of mempools and, for attached buffers, of the EAL and of the device, and
+ * keeps the port's table of regions. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,17 +32,17 @@ struct region {
 /** Regions that come and go together: those of a mempool, or one run of EAL or device memory. */
 struct owner {
 	LIST_ENTRY(owner) next;
-	const struct rte_mempool *pool; /**< NULL: EAL or device memory, met by address */
+	const struct rte_mempool *pool; /**< NULL: EAL or device memory, found by address */
 	unsigned int refs;
-	bool met; /**< by a queue's cache, for which one reference is held until the pool is
-		     destroyed */
+	bool met; /**< a queue's cache has it; the caches together hold one reference until the pool
+		     is destroyed */
 	size_t nb_regions;
 	struct region regions[]; /**< by start, disjoint */
 };
 
 LIST_HEAD(owner_list, owner);
 
-/** In shared memory, for the sake of the generation. */
+/** In shared memory, so that other processes see the generation. */
 struct mdv_mr_table {
 	uint32_t generation;
 	uint16_t port_id;
@@ -66,7 +66,7 @@ owner_destroy(struct mdv_mr_table *table, struct owner *owner)
 	free(owner);
 }
 
-/** The usual reason of ENOMEM has a name and a number: registered memory counts as locked. */
+/** Log the usual reason of ENOMEM by name and number: registered memory counts as locked memory. */
 static void
 log_refusal(const struct mdv_mr_table *table, const struct mdv_mr_span *span, int error)
 {
@@ -97,7 +97,7 @@ owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t
 	for (i = 0; i < nb_spans; i++) {
 		struct region *region = &owner->regions[i];
 
-		/* The device only ever writes packets there and reads them: no remote access. */
+		/* The device only writes packets there and reads them: no remote access. */
 		region->mr = ibv_reg_mr(table->device->pd, (void *)spans[i].start, spans[i].size,
 			IBV_ACCESS_LOCAL_WRITE);
 		if (region->mr == NULL) {
@@ -116,7 +116,7 @@ owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t
 	return owner;
 }
 
-/** The one region of device memory; LOCAL_WRITE would be for packets received into it. */
+/** Register device memory as one region. LOCAL_WRITE would only serve received packets. */
 static struct owner *
 owner_create_dm(struct mdv_mr_table *table, struct ibv_dm *dm, const void *start, size_t size)
 {
@@ -142,7 +142,7 @@ owner_create_dm(struct mdv_mr_table *table, struct ibv_dm *dm, const void *start
 	return owner;
 }
 
-/** Unlink under the lock; caches must forget before the memory is used for anything else. */
+/** Unlink under the lock; caches must forget the owner before the memory has another use. */
 static void
 owner_remove(struct mdv_mr_table *table, struct owner *owner)
 {
@@ -182,10 +182,8 @@ owner_find(const struct owner *owner, uintptr_t addr)
 	return NULL;
 }
 
-/**
- * For a queue's cache, in which the range stays: a pool is held for it. The Rx queue that
- * registered the pool may stop while packets of it wait to be sent.
- */
+/** Find the region for a queue's cache, which keeps it, so the table holds the pool: the Rx queue
+ * that registered the pool may stop while packets of the pool wait to be sent. */
 static bool
 table_find(struct mdv_mr_table *table, uintptr_t addr, struct mdv_mr_range *range)
 {
@@ -223,7 +221,7 @@ mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg)
 	pthread_mutex_unlock(&table->lock);
 }
 
-/** Register the pool or add a reference; @p met references are counted once. */
+/** Register the pool or add a reference; the references of all caches together count once. */
 static int
 pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)
 {
@@ -346,8 +344,8 @@ eal_memory_get(struct mdv_mr_table *table, uintptr_t addr)
 	struct mdv_mr_span span;
 	int idx, before, after;
 
-	/* Held until the owner is in the table, so that the event of its removal comes after that.
-	 */
+	/* Hold the lock until the owner is in the table, so that the event of its removal comes
+	 * later. */
 	rte_mcfg_mem_read_lock();
 	list = rte_mem_virt2memseg_list((void *)addr);
 	seg = list == NULL ? NULL : rte_mem_virt2memseg((void *)addr, list);
@@ -371,8 +369,8 @@ unlock_memory:
 	rte_mcfg_mem_read_unlock();
 }
 
-/** Make the memory of an mbuf's buffer known: its pool, the pool of the mbuf it is attached to, or
- * EAL. */
+/** Register the memory of an mbuf's buffer: its pool, the pool of the mbuf it is attached to, or
+ * EAL memory. */
 static void
 table_learn(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf)
 {
@@ -398,7 +396,7 @@ mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *m
 	return table_find(table, addr, range);
 }
 
-/** As mdv_mr_find(), from a process that cannot register memory. */
+/** The same as mdv_mr_find(), in a process that cannot register memory. */
 static bool
 ask(const struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
 	struct mdv_mr_range *range)
@@ -429,7 +427,7 @@ mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_m
 			return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 		*slot = range;
 	}
-	/* Where one process has it mapped, another may have memory of its own. */
+	/* Another process may have other memory at the address of the device memory's mapping. */
 	if (slot->zero_based && !mdv_dm_mbuf_is(mbuf))
 		return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 	if (slot->zero_based)
@@ -468,7 +466,8 @@ overlaps(const struct owner *owner, uintptr_t start, size_t size)
 	return false;
 }
 
-/** Pools are told of by pool_event(), unless the process that destroyed one could not say so. */
+/** Handle a destroyed pool. pool_event() reports it, unless the process that destroyed the pool
+ * could not. */
 static void
 memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
 {
@@ -518,7 +517,7 @@ mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
 	LIST_INIT(&table->owners);
 	table->device = device;
 	table->port_id = port_id;
-	/* Without dynamic memory (--no-huge, --legacy-mem) nothing is ever freed: there are no
+	/* Without dynamic memory (--no-huge, --legacy-mem) memory is never freed, and there are no
 	 * events. */
 	if (rte_mem_event_callback_register(EVENT_NAME, memory_event, table) != 0 &&
 		rte_errno != ENOTSUP)

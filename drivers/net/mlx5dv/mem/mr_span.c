@@ -95,7 +95,7 @@ mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t
 {
 	struct span_list list = { 0 };
 
-	/* Beside the mbufs, or in pinned external memory. */
+	/* Data is beside the mbufs, or in pinned external memory. */
 	if (mdv_mr_span_is_pinned(pool))
 		rte_mempool_obj_iter(pool, span_add_buffer, &list);
 	else

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Where the packet data of a mempool lies: runs of addresses, sorted, joined where they
- * touch. */
+/** @file Runs of addresses with the packet data of a mempool: sorted, joined where they touch. */
 #ifndef MDV_MR_SPAN_H
 #define MDV_MR_SPAN_H
 
@@ -15,7 +14,7 @@ struct mdv_mr_span {
 	uintptr_t size;
 };
 
-/** @return whether the buffers of the pool's mbufs are external memory that stays theirs. */
+/** @return whether the pool's mbufs permanently have buffers in external memory. */
 bool mdv_mr_span_is_pinned(struct rte_mempool *pool);
 /** @return 0 and @p nb of @p spans, which the caller frees; -ENOMEM, -EINVAL: the pool has no
  * memory. */

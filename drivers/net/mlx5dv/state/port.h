@@ -58,12 +58,12 @@ struct mdv_event {
 	struct rte_intr_handle *handle; /**< of the device's events; NULL: not listening */
 	struct rte_intr_handle *netdev; /**< of the netlink socket; NULL: not listening */
 	uint16_t netdev_mtu;            /**< as last seen */
-	bool up;                        /**< the link, as last reported to the application */
+	bool up;                        /**< the link state last reported to the application */
 	bool removed;                   /**< the device has failed for good or was taken away */
 	bool other_logged;              /**< an event of an object other than a queue was logged */
 };
 
-/** How RX-missed is computed from the device's count, at one point in time. */
+/** The terms of RX-missed at one point in time. */
 struct mdv_missed_terms {
 	uint64_t before; /**< counted in earlier starts, since the last reset */
 	uint64_t base;   /**< the device's count at the start, or at the last reset since then */
@@ -71,11 +71,11 @@ struct mdv_missed_terms {
 };
 
 /**
- * Frames that found no buffer in the port's queues. The device has one count for all verbs users
- * of the port, so the port takes those that come while it is started for its own.
+ * Frames that found no buffer in the port's queues. The device has one count for all verbs users of
+ * the port, so the port counts all frames missed while it is started as its own.
  *
- * Start, stop and reset write the terms; any thread of any process reads them at the same time,
- * and none waits for another, which may have died: terms[seq & 1] is valid, and a writer fills the
+ * Start, stop and reset write the terms; any thread of any process reads them at the same time. No
+ * thread waits for another, which may have died: terms[seq & 1] is valid, and a writer fills the
  * other one before it increments seq (Linux has this as seqcount_latch).
  */
 struct mdv_missed {
@@ -114,7 +114,7 @@ struct mdv_port {
 	/* MACs are in dev->data->mac_addrs[MDV_MAC_MAX], all-zero where free. */
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
-	unsigned int netdev_flags; /**< IFF_PROMISC and the like that this port has set */
+	unsigned int netdev_flags; /**< IFF_PROMISC and other flags that this port has set */
 	struct mdv_event event;
 	struct mdv_queue_list queues;
 	struct mdv_primary primary;

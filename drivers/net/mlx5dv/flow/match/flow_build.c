@@ -59,7 +59,7 @@ mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t s
 	return at;
 }
 
-/** A spec with nothing but its header. */
+/** Append a spec that has only its header. */
 static int
 build_append_blank(struct mdv_flow_build *build, uint32_t type, uint16_t size)
 {
@@ -152,7 +152,7 @@ mdv_flow_build_fold_type(
 	const uint16_t at = build->sides[side].eth_at;
 	struct ibv_flow_spec_eth eth;
 
-	/* The type is that of the labels, and what they carry has none. */
+	/* The field holds the labels' type; their content has none. */
 	if (at == 0 || (mdv_flow_build_layers(build, side) & MDV_LAYER_MPLS) != 0)
 		return true;
 	memcpy(&eth, &build->bytes[at], sizeof(eth));
@@ -164,7 +164,10 @@ mdv_flow_build_fold_type(
 	return true;
 }
 
-/** Compare the protocol of the IP spec, if there is one, and set it. */
+/**
+ * Compare the protocol of the IP spec with @p proto if the spec has one, and set it.
+ * @return false if they differ
+ */
 static bool
 build_set_proto(struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto,
 	uint8_t new_mask)
@@ -201,7 +204,7 @@ mdv_flow_build_pin_proto(struct mdv_flow_build *build, enum mdv_flow_build_side 
 	return build_set_proto(build, side, proto, UINT8_MAX);
 }
 
-/** A layer that is added without an item: its spec, with nothing masked. */
+/** The spec of a layer that is added without an item; it masks nothing. */
 struct layer_spec {
 	uint32_t layer;
 	enum mdv_flow_spec_id spec;
@@ -215,7 +218,7 @@ static const struct layer_spec layer_specs[] = {
 	{ MDV_LAYER_UDP, MDV_FLOW_SPEC_UDP, 0 },
 };
 
-/** Protocols that are in the place of TCP and UDP. */
+/** Protocols that take the place of TCP and UDP. */
 #define LAYER_OTHER_L4 (MDV_LAYER_ESP | MDV_LAYER_GRE | MDV_LAYER_NVGRE)
 
 static int
@@ -255,7 +258,7 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 	return ret;
 }
 
-/** Both addresses, which lie one behind the other; the source first, of which rules say least. */
+/** Both addresses lie one behind the other; the source comes first, as rules name it least. */
 #define BUILD_ADDRESSES (2 * RTE_ETHER_ADDR_LEN)
 
 int
@@ -334,11 +337,11 @@ mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action
 	return 0;
 }
 
-/** The kernel's own test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
+/** The kernel's test: drivers/infiniband/hw/mlx5/fs.c flow_is_multicast_only. */
 static bool
 build_multicast_first(const struct mdv_flow_build *build)
 {
-	struct ibv_flow_spec spec; /* the longest; bytes[] holds ten of them */
+	struct ibv_flow_spec spec; /* the longest; bytes[] has room for ten of them */
 
 	if (build->attr.num_of_specs == 0)
 		return false;
@@ -354,9 +357,9 @@ build_multicast_first(const struct mdv_flow_build *build)
 }
 
 /**
- * A trap rule whose first spec is multicast-only goes to one table behind all priorities, its own
- * priority ignored, so a match-all rule of the lowest priority would beat it. An ETH spec that
- * masks nothing, put first, keeps it out of there and matches nothing more.
+ * The kernel puts a trap rule whose first spec is multicast-only into one table behind all
+ * priorities and ignores the rule's own priority, so a match-all rule of the lowest priority would
+ * win. An ETH spec that masks nothing, put first, prevents this and does not change the match.
  */
 static int
 build_shield(struct mdv_flow_build *build)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A growing ibv_flow_attr: the header and behind it, without padding, the specs.
+ * A growing ibv_flow_attr: the header, followed by the specs without padding.
  *
  *     | ibv_flow_attr 20 | ETH 40 | IPV4_EXT 32 | UDP 16 | TAG 12 | ...
  *
- * The header's 20 bytes put every spec at a multiple of 4 and none at its natural alignment, so
- * specs are read and written by memcpy only. Pure: no verbs call, no lock.
+ * Behind the header's 20 bytes every spec is at a multiple of 4 and none is naturally aligned, so
+ * specs are read and written by memcpy() only. Pure: no verbs call, no lock.
  */
 #ifndef MDV_FLOW_BUILD_H
 #define MDV_FLOW_BUILD_H
@@ -20,12 +20,12 @@
 #include "flow_spec.h"
 #include "rss.h"
 
-/** The kernel takes no more: drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
+/** The kernel's limit: drivers/infiniband/core/uverbs_cmd.c ib_uverbs_ex_create_flow. */
 #define MDV_FLOW_BUILD_SPECS 10
 #define MDV_FLOW_BUILD_BYTES                                                                       \
 	(sizeof(struct ibv_flow_attr) + MDV_FLOW_BUILD_SPECS * sizeof(struct ibv_flow_spec))
 
-/** The headers of the packet, and of the one in its tunnel. */
+/** The outer headers of the packet, or those inside its tunnel. */
 enum mdv_flow_build_side {
 	MDV_FLOW_BUILD_OUTER,
 	MDV_FLOW_BUILD_INNER,
@@ -34,12 +34,12 @@ enum mdv_flow_build_side {
 
 struct mdv_flow_build {
 	union {
-		struct ibv_flow_attr attr; /**< size and num_of_specs are kept up to date */
+		struct ibv_flow_attr attr; /**< size and num_of_specs are always current */
 		uint8_t bytes[MDV_FLOW_BUILD_BYTES];
 	};
 	uint32_t layers; /**< MDV_LAYER_* matched, and MDV_LAYER_INNER() of them */
-	/** Bit of a side: its ETH spec asks for a tag with whatever in it. The device knows a tag
-	 * by its bits only, so this takes two attributes, one a value of DEI. */
+	/** A bit for each side whose ETH spec asks for any tag. The device recognises a tag only
+	 * by its bits, so any tag takes two attributes, one for each value of DEI. */
 	uint8_t any_tag;
 	struct {
 		uint16_t eth_at; /**< offset of the ETH spec in bytes[], 0: none */
@@ -47,9 +47,9 @@ struct mdv_flow_build {
 	} sides[MDV_FLOW_BUILD_SIDES];
 };
 
-/** No specs: matches every packet. */
+/** Start without specs: matches every packet. */
 void mdv_flow_build_init(struct mdv_flow_build *build);
-/** As an assignment, but for the bytes behind the last spec, which are most. */
+/** Assign, but leave out the bytes behind the last spec, which are most. */
 void mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from);
 /** @return the offset of the copy of @p spec in bytes[], or -E2BIG. */
 int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size);
@@ -61,27 +61,28 @@ void mdv_flow_build_eth(struct mdv_flow_build *build, const uint8_t dst[6], cons
 /** Narrow the match to frames with a VLAN tag; there is an ETH spec. */
 void mdv_flow_build_vlan(struct mdv_flow_build *build, rte_be16_t tci, rte_be16_t mask);
 
-/** Any tag on a side that has an ETH spec; the attribute is that of DEI 0. */
+/** Ask for any tag on a side that has an ETH spec; the attribute is that of DEI 0. */
 void mdv_flow_build_any_tag(struct mdv_flow_build *build, enum mdv_flow_build_side side);
-/** @return how many attributes it takes to say what is matched: 1, 2 or 4. */
+/** @return how many attributes the match takes: 1, 2 or 4. */
 static inline unsigned int
 mdv_flow_build_nb_entries(const struct mdv_flow_build *build)
 {
 	return 1u << __builtin_popcount(build->any_tag);
 }
-/** Make it the @p half -th of them. */
+/** Turn the attribute into number @p half of these. */
 void mdv_flow_build_set_half(struct mdv_flow_build *build, unsigned int half);
 
 /**
- * An L3 item says all about the Ethernet type, so a type given before is taken out of the ETH spec.
- * @return false when it contradicts @p type
+ * Take a type given before out of the ETH spec: an L3 item says all about the Ethernet type.
+ * @return false if it contradicts @p type
  */
 bool mdv_flow_build_fold_type(
 	struct mdv_flow_build *build, enum mdv_flow_build_side side, rte_be16_t type);
 /** The same for an L4 item and the protocol field of the IP spec. */
 bool mdv_flow_build_fold_proto(
 	struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto);
-/** No spec says it of itself: the protocol becomes a part of the IP spec, which must be there. */
+/** Put the protocol into the IP spec, which must be there: for protocols without a spec of their
+ * own. */
 bool mdv_flow_build_pin_proto(
 	struct mdv_flow_build *build, enum mdv_flow_build_side side, uint8_t proto);
 /** @return the layers of one side, without MDV_LAYER_INNER_SHIFT. */
@@ -93,13 +94,13 @@ uint32_t mdv_flow_build_layers(const struct mdv_flow_build *build, enum mdv_flow
 int mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers);
 
 /**
- * Make it match half of what it did, by a bit of an address that its mask leaves open, and @p other
- * the rest.
+ * Make the build match half of its packets, by a bit of an address that its mask leaves open, and
+ * make @p other match the rest.
  * @return 0, -E2BIG, or -ENOENT: no bit is open
  */
 int mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *other);
 
-/** Actions. @return 0 or -E2BIG */
+/** Add an action. @return 0 or -E2BIG */
 int mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag);
 int mdv_flow_build_drop(struct mdv_flow_build *build);
 int mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters);

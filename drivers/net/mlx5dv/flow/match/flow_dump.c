@@ -45,7 +45,7 @@ dump_value(FILE *file, const struct mdv_flow_spec_field *field, const uint8_t *b
 	}
 }
 
-/** @return whether all of @p bytes is @p byte */
+/** @return whether each of the bytes is @p byte */
 static bool
 dump_is_all(const uint8_t *bytes, unsigned int nb, uint8_t byte)
 {
@@ -68,7 +68,7 @@ dump_field(FILE *file, const struct mdv_flow_spec_field *field, const char *side
 	fprintf(file, "\n");
 }
 
-/** @return the parts of the match criteria that one spec is in, a bit each; @p file as below. */
+/** @return the parts of the match criteria that one spec is in, one bit each; @p file as below. */
 static unsigned int
 dump_spec(FILE *file, const struct mdv_flow_spec *row, const uint8_t *bytes, bool inner)
 {
@@ -95,9 +95,9 @@ dump_spec(FILE *file, const struct mdv_flow_spec *row, const uint8_t *bytes, boo
 }
 
 /**
- * Go through the masked fields of all specs.
+ * Print the masked fields of all specs.
  * @param file NULL: print nothing
- * @return the parts of the match criteria that they are in, a bit each
+ * @return the parts of the match criteria that they are in, one bit each
  */
 static unsigned int
 dump_match(FILE *file, const struct mdv_flow_build *build)
@@ -146,7 +146,7 @@ mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build 
 	fprintf(file, ")\n");
 }
 
-/** The tag of the TAG spec, 0: none. */
+/** @return the tag of the TAG spec; 0: none. */
 static uint32_t
 dump_find_tag(const struct mdv_flow_build *build)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Prints ibv_flow_attrs in the form of mlx_fs_dump: what is asked of the device, not what the
- * application said. Pure.
+ * Prints ibv_flow_attrs in the form of mlx_fs_dump: the request to the device, and not the
+ * application's rule. Pure.
  *
  *     FT: 0x11 (level: 0x11, type: NIC_RX)
  *     |-- FG: 0x0 (OUTER)
@@ -16,16 +16,16 @@
 
 #include "flow_build.h"
 
-/** @param table its place in the order of all: twice the verbs priority, and one for taking rules
- */
+/** @param table its place in the order of all: twice the verbs priority, and one more for taking
+ * rules */
 void mdv_flow_dump_table(FILE *file, unsigned int table, const char *type);
-/** A group is of one mask, that of @p build. */
+/** Print a group of the mask of @p build. */
 void mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build *build);
-/** @param to the destinations, "" for none; @param more what else is known of the entry */
+/** @param to the destinations, "" for none; @param more further facts about the entry */
 void mdv_flow_dump_entry(FILE *file, unsigned int entry, const struct mdv_flow_build *build,
 	const char *to, const char *more);
 
-/** At log level debug: all bytes, as ibv_create_flow() is about to get them. */
+/** At log level debug: print all bytes that ibv_create_flow() will get. */
 void mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build);
 
 #endif /* MDV_FLOW_DUMP_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats refusals; turns the kernel's errno into advice. */
+/* Formats refusals, and turns the kernel's errno into advice. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -17,9 +17,11 @@ struct kernel_advice {
 	const char *text;
 };
 
-/** What each errno means for a rule that is well formed, and what to do: mlx5_ib's and fs_core's
- * own (drivers/infiniband/hw/mlx5/fs.c, drivers/net/ethernet/mellanox/mlx5/core/fs_core.c), those
- * of commands that firmware refuses (core/cmd.c cmd_status_to_err) and of ib_uverbs. */
+/**
+ * The meaning of each errno for a well-formed rule, and advice: errnos of mlx5_ib and fs_core
+ * (drivers/infiniband/hw/mlx5/fs.c, drivers/net/ethernet/mellanox/mlx5/core/fs_core.c), of commands
+ * that firmware refuses (core/cmd.c cmd_status_to_err), and of ib_uverbs.
+ */
 /* clang-format off */
 static const struct kernel_advice advice_rows[] = {
 	{ EEXIST, "a rule with the same match and priority drops or marks otherwise; destroy it or use another priority" },

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Messages of refusals: what is not possible, on what, what would be.
+ * Messages of refusals: what is impossible, for which object, and what is possible instead.
  *
- * rte_flow_error keeps a pointer to the text, so each thread has a buffer of its own: a message
- * holds until the thread's next flow call fails. Each function takes a NULL error.
+ * rte_flow_error keeps a pointer to the text, so each thread has a buffer of its own: a message is
+ * valid until the thread's next flow call fails. Every function accepts a NULL error.
  */
 #ifndef MDV_FLOW_ERROR_H
 #define MDV_FLOW_ERROR_H
@@ -16,15 +16,15 @@ int mdv_flow_error_set(struct rte_flow_error *error, int code, enum rte_flow_err
 	const void *cause, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /**
- * The kernel refused what the translation accepted: say what the user can do about it.
+ * Explain the kernel's refusal of a rule that the translation accepted, with advice for the user.
  *
- * @param code what verbs left in errno, positive
+ * @param code the errno of verbs, positive
  * @param what the object that could not be made, "the rule"
  * @return -@p code
  */
 int mdv_flow_error_kernel(struct rte_flow_error *error, int code, const char *what);
 
-/** @return what a user can do about the kernel's @p code, never NULL. */
+/** @return advice to the user for the kernel's @p code, never NULL. */
 const char *mdv_flow_error_advice(int code);
 
 #endif /* MDV_FLOW_ERROR_H */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What not every device and kernel can match or change; flow_probe.h finds out. */
+/**
+ * @file Matches and changes that only some devices and kernels support; flow_probe.h tries them.
+ */
 #ifndef MDV_FLOW_FEATURE_H
 #define MDV_FLOW_FEATURE_H
 
@@ -17,13 +19,14 @@ enum mdv_flow_feature {
 	MDV_FLOW_CAN_MPLS_UDP = 1 << 10,
 	MDV_FLOW_CAN_MPLS_GRE = 1 << 11,
 	MDV_FLOW_CAN_EGRESS = 1 << 12, /**< rules on sent packets */
-	/* What flow_modify.h makes of actions. */
+	/* changes of packets, by flow_modify.h */
 	MDV_FLOW_CAN_CHANGE = 1 << 13,      /**< fields of received packets */
-	MDV_FLOW_CAN_CHANGE_SENT = 1 << 14, /**< of sent ones */
-	MDV_FLOW_CAN_DECAP = 1 << 15,       /**< take tunnels off, with frames in them */
-	MDV_FLOW_CAN_DECAP_L3 = 1 << 16,    /**< with packets in them */
+	MDV_FLOW_CAN_CHANGE_SENT = 1 << 14, /**< fields of sent packets */
+	MDV_FLOW_CAN_DECAP = 1 << 15,       /**< take off tunnels with frames in them */
+	MDV_FLOW_CAN_DECAP_L3 = 1 << 16,    /**< take off tunnels with IP packets in them */
 	MDV_FLOW_CAN_ENCAP = 1 << 17,       /**< put headers before sent frames */
-	MDV_FLOW_CAN_ENCAP_L3 = 1 << 18,    /**< in place of their Ethernet headers */
+	MDV_FLOW_CAN_ENCAP_L3 =
+		1 << 18, /**< put headers in place of sent frames' Ethernet headers */
 };
 
 #endif /* MDV_FLOW_FEATURE_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk over a pattern: order, spec and mask, and one spec an item. */
+/* Walks a pattern: order, spec and mask, and one spec an item. */
 
 #include <errno.h>
 #include <string.h>
 
 #include "flow_item_row.h"
 
-/** The row of this type, of several the one that may stand here. */
+/** @return the row of the item; if its type has several, the one that may stand here. */
 static const struct mdv_flow_item_row *
 item_row_find(enum rte_flow_item_type type, uint32_t last)
 {
@@ -24,7 +24,7 @@ item_row_find(enum rte_flow_item_type type, uint32_t last)
 	return found;
 }
 
-/** For messages: the name that rte_flow has for a type we have no row for. */
+/** @return for messages rte_flow's name of a type that has no row. */
 static const char *
 item_name(enum rte_flow_item_type type)
 {
@@ -37,7 +37,7 @@ item_name(enum rte_flow_item_type type)
 	return name;
 }
 
-/** "ETH, VLAN": the items of these layers, for messages. */
+/** Write "ETH, VLAN": the items of these layers, for messages. */
 static void
 item_list_names(uint32_t layers, char *names, size_t size)
 {
@@ -47,7 +47,7 @@ item_list_names(uint32_t layers, char *names, size_t size)
 	for (unsigned int i = 0; i < mdv_flow_item_rows_nb; i++) {
 		const struct mdv_flow_item_row *row = &mdv_flow_item_rows[i];
 
-		/* One item may have two rows, beside each other. */
+		/* Rows of one item are neighbours: name it once. */
 		if ((row->layer & layers) == 0 || row->type == before)
 			continue;
 		before = row->type;
@@ -77,7 +77,7 @@ item_refuse_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 		first && allowed[0] != '\0' ? " or follow " : "", allowed);
 }
 
-/** The item stands in its place; behind a tunnel that is the packet inside. */
+/** Note the item's layer; behind a tunnel the layers are those of the packet inside. */
 static int
 item_check_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -125,7 +125,7 @@ item_refuse_unknown(struct mdv_flow_item_state *state, const struct rte_flow_ite
 		(int)item->type, known);
 }
 
-/** Settle what is matched: spec and mask as given, the default mask, or the protocol only. */
+/** Decide on the match: spec and mask as given, the default mask, or the protocol only. */
 static int
 item_check_spec(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
@@ -186,7 +186,7 @@ item_check(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 	return ret == 0 ? row->check(state, match) : ret;
 }
 
-/** The spec that another item made and this one adds to; 0: none. */
+/** @return the offset of the spec that another item made and this one extends; 0: none. */
 static uint16_t
 item_shared_spec(const struct mdv_flow_item_state *state, enum mdv_flow_spec_id spec)
 {
@@ -227,7 +227,8 @@ item_put_spec(struct mdv_flow_item_state *state, const struct mdv_flow_item_matc
 	return 0;
 }
 
-/** ESP is told by the IP protocol, and the kernels that refuse its spec need none for that. */
+/** The IP protocol identifies ESP, so the kernels that refuse its spec can match ESP without the
+ * spec. */
 static bool
 item_needs_spec(const struct mdv_flow_item_match *match)
 {

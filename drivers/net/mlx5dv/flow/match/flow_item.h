@@ -10,8 +10,8 @@
 /**
  * Put the specs of @p pattern into @p build, which is initialised here.
  * @param features MDV_FLOW_CAN_* of flow_probe.h
- * @return 0 or a negative errno after filling @p error with item and field; @p build is undefined
- * then.
+ * @return 0, or a negative errno after filling @p error with item and field; @p build is undefined
+ * then
  */
 int mdv_flow_item_translate(const struct rte_flow_item pattern[], uint32_t features,
 	struct mdv_flow_build *build, struct rte_flow_error *error);

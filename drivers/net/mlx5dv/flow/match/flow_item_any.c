@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ANY: layers that are not named. The device looks for a protocol in its one place, so ANY reduces
- * to nothing where this is the place that so many layers lead to:
+ * ANY: layers without a name. The device looks for a protocol at one place only, so ANY is left out
+ * where that place is as many layers deep as ANY says:
  *
- *     eth / any num 1 / udp    ->   UDP over whatever IP
- *     eth / any num 2 / vxlan  ->   VXLAN over UDP over whatever IP
+ *     eth / any num 1 / udp    ->   UDP over any IP
+ *     eth / any num 2 / vxlan  ->   VXLAN over UDP over any IP
  */
 
 #include <errno.h>
 
 #include "flow_item_row.h"
 
-#define ANY_MOST 4 /* Ethernet, IP, UDP and one to be on the safe side */
+#define ANY_MOST 4 /* Ethernet, IP, UDP, and one more */
 
 int
 mdv_flow_item_any(struct mdv_flow_item_state *state, const struct rte_flow_item *item)
@@ -39,7 +39,8 @@ mdv_flow_item_any(struct mdv_flow_item_state *state, const struct rte_flow_item 
 	return 0;
 }
 
-/** What stands on each of these layers, tunnels and tags left out: with those it would say more. */
+/** @return the layers directly above these, without tunnels and tags, which would narrow the
+ * match. */
 static uint32_t
 any_step(uint32_t layers)
 {

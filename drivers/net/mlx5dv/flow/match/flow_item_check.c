@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What items imply of each other: types, protocols and ports. */
+/* Implications between items: types, protocols and ports. */
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -19,7 +19,7 @@ check_is_tpid(uint16_t type)
 		type == RTE_ETHER_TYPE_QINQ1 || type == RTE_ETHER_TYPE_QINQ2;
 }
 
-/** A 16 bit field of a spec that is in the build already. */
+/** Read a 16-bit field of a spec that is in the build. */
 static uint16_t
 check_load(const struct mdv_flow_item_state *state, uint16_t at)
 {
@@ -36,8 +36,9 @@ check_store(struct mdv_flow_item_state *state, uint16_t at, uint16_t number)
 	memcpy(&state->build->bytes[at], &number, sizeof(number));
 }
 
-/** Set a 16 bit field to @p number under a whole mask. @return false: the masked bits given so far
- * differ */
+/**
+ * Set a 16-bit field to @p number under a full mask. @return false: the bits masked before differ
+ */
 static bool
 check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at, uint16_t number)
 {
@@ -48,7 +49,7 @@ check_pin(struct mdv_flow_item_state *state, uint16_t value_at, uint16_t mask_at
 	return true;
 }
 
-/** @return the Ethernet type that the pattern has so far, for messages; 0: none */
+/** @return for messages the Ethernet type that the pattern has so far; 0: none */
 static uint16_t
 check_given_type(const struct mdv_flow_item_state *state)
 {
@@ -67,7 +68,7 @@ check_refuse_type(
 		match->row->name, check_given_type(state), type);
 }
 
-/** Directly behind GRE only its protocol field tells the next header. */
+/** Directly behind GRE only GRE's protocol field identifies the next header. */
 static int
 check_carried(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match, uint16_t type)
@@ -99,10 +100,8 @@ mdv_flow_item_check_eth(struct mdv_flow_item_state *state, const struct mdv_flow
 	return 0;
 }
 
-/**
- * The device knows "has a C-tag" only together with bits of the tag (steering: cvlan_tag is set
- * where the vlan mask is not zero), and looks for the Ethernet type behind the tag.
- */
+/** The device matches "has a C-tag" only together with bits of the tag (steering sets cvlan_tag if
+ * the VLAN mask is not zero), and looks for the Ethernet type behind the tag. */
 int
 mdv_flow_item_check_vlan(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -139,7 +138,7 @@ check_refuse_proto(
 		match->row->name, proto);
 }
 
-/** The specs of these say the protocol, and two that say it are one too many for the kernel. */
+/** These specs imply the protocol, and the kernel refuses two specs that do. */
 int
 mdv_flow_item_check_l4(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -148,7 +147,7 @@ mdv_flow_item_check_l4(struct mdv_flow_item_state *state, const struct mdv_flow_
 	return check_refuse_proto(state, match, match->row->proto);
 }
 
-/** The ESP spec does not say the protocol, and is left out where nothing of it is masked. */
+/** The ESP spec does not imply the protocol, so it is left out if it masks nothing. */
 int
 mdv_flow_item_check_esp(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -186,7 +185,7 @@ check_refuse_size(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 		"%s: more items than the device takes", match->row->name);
 }
 
-/** Behind Ethernet; the type says so, in either of its two forms. */
+/** MPLS behind Ethernet: the type identifies it, by either of its two values. */
 int
 mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
@@ -213,8 +212,9 @@ mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flo
 }
 
 /**
- * The device finds a tunnel by its UDP port. Where the item before gives none it becomes @p port;
- * a whole other one stays where @p others are possible: Linux tells the device of them.
+ * The device finds a tunnel by its UDP port. If the UDP item gives no port, it becomes @p port.
+ * With @p others, another port under a full mask stays: Linux configures the device's further
+ * ports.
  */
 static int
 check_udp_port(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match,
@@ -242,7 +242,7 @@ check_udp_port(struct mdv_flow_item_state *state, const struct mdv_flow_item_mat
 		match->row->name, check_load(state, value_at), port);
 }
 
-/** Over UDP or GRE: the spec right before says which, as the kernel reads it. */
+/** MPLS over UDP or GRE: the kernel reads from the spec right before which of them it is. */
 int
 mdv_flow_item_check_mpls_tunnel(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)

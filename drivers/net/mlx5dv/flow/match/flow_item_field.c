@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One field of an item. */
+/* Works on one field of an item. */
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #include "flow_item_row.h"
 
-/** Several fields may share a number of the filter. */
+/** Several fields may share one number of the filter. */
 static void
 field_add(uint8_t *to, unsigned int bytes, uint32_t number)
 {
@@ -15,7 +15,7 @@ field_add(uint8_t *to, unsigned int bytes, uint32_t number)
 		to[i] |= (uint8_t)number;
 }
 
-/** A field of last that is zero says nothing, as one that equals spec. */
+/** A field of `last` that is zero or equal to spec makes no range. */
 bool
 mdv_flow_item_field_ranges(const struct mdv_flow_item_field *field,
 	const struct mdv_flow_item_match *match, const void *last)
@@ -33,10 +33,8 @@ mdv_flow_item_field_ranges(const struct mdv_flow_item_field *field,
 		mdv_flow_item_field_masked(field, differs);
 }
 
-/**
- * Value bits outside the mask are "don't care" in rte_flow and EINVAL in the kernel: cleared. The
- * spec may say something already that another item implied.
- */
+/** Value bits outside the mask are "don't care" in rte_flow and EINVAL in the kernel, so they are
+ * cleared. The spec may hold bits that another item implied. */
 void
 mdv_flow_item_field_put(const struct mdv_flow_item_field *field,
 	const struct mdv_flow_item_match *match, uint8_t *spec)

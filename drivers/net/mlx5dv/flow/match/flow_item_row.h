@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Inside the items' translation: what a row is, and what is known while a pattern is walked.
+ * Inside the items' translation: the rows, and the state of the walk over a pattern.
  *
  *     flow_item.c         the walk: order, spec and mask, one spec an item
  *     flow_item_rows.c    the rows
  *     flow_item_field.c   one field: is it masked, does it differ, put it into the spec
- *     flow_item_check.c   what no row can say: types, protocols and ports that imply each other
+ *     flow_item_check.c   beyond rows: types, protocols and ports that imply each other
  *     flow_item_any.c     ANY
  *
- * flow_spec.h has the specs that they are translated to.
+ * flow_spec.h has the specs that items are translated to.
  */
 #ifndef MDV_FLOW_ITEM_ROW_H
 #define MDV_FLOW_ITEM_ROW_H
@@ -24,38 +24,38 @@
 /** In mdv_flow_item_row.after: may be the first item. */
 #define MDV_FLOW_ITEM_FIRST (1u << 31)
 
-/** One field of an item: what is not masked as its row allows is refused by its name. */
+/** One field of an item. A mask that the row does not allow is refused with the field's name. */
 struct mdv_flow_item_field {
 	const char *name;
-	uint8_t at, bytes;    /**< where in the rte_flow item; a big-endian number or a string */
-	uint8_t to, to_bytes; /**< where in the verbs filter; 0 bytes: verbs cannot match it */
-	uint8_t to_shift;     /**< of a number with bits: how far up in the filter's */
-	uint32_t bits;    /**< of a number of 1, 2 or 4 bytes, which; 0: all bytes as they are */
+	uint8_t at, bytes;    /**< place in the rte_flow item; a big-endian number or a string */
+	uint8_t to, to_bytes; /**< place in the verbs filter; 0 bytes: verbs cannot match it */
+	uint8_t to_shift;     /**< of a number with bits: shift in the filter's number */
+	uint32_t bits;    /**< of a number of 1, 2 or 4 bytes: its bits; 0: all bytes as they are */
 	const void *flag; /**< instead of at and bytes: an item with this bit field set */
 	uint32_t needs;   /**< MDV_FLOW_CAN_* */
-	const char *hint; /**< when refused: what would do, or why not */
+	const char *hint; /**< advice or reason when it is refused */
 };
 
 struct mdv_flow_item_row;
 
-/** One item as the walk sees it: what is matched, with the default mask where none is given. */
+/** One item as the walk sees it; a missing mask is the default mask. */
 struct mdv_flow_item_match {
 	const struct rte_flow_item *item;
 	const struct mdv_flow_item_row *row;
 	const void *spec, *mask; /**< NULL: the protocol only */
-	uint32_t masked;         /**< bit i: field i of the row, which can be matched */
+	uint32_t masked;         /**< bit i: field i of the row is masked and can be matched */
 };
 
 struct mdv_flow_item_state {
 	struct mdv_flow_build *build;
 	uint32_t features; /**< MDV_FLOW_CAN_* */
-	uint32_t last;     /**< the layer before, or those that it may be; MDV_FLOW_ITEM_FIRST */
+	uint32_t last;     /**< the layer before, or its candidates; MDV_FLOW_ITEM_FIRST */
 	enum mdv_flow_build_side side;
 	uint16_t udp_at, gre_at;              /**< outer specs in build->bytes, 0: none */
 	const struct rte_flow_item *has_vlan; /**< the ETH item that asks for a tag */
 	const struct rte_flow_item *l2;       /**< the last ETH or VLAN of this side */
-	bool any_tag;                         /**< a VLAN item of this side asks for no bits */
-	const struct rte_flow_item *any;      /**< ANY was before, for any_num layers */
+	bool any_tag;                    /**< a VLAN item of this side names no bit of the tag */
+	const struct rte_flow_item *any; /**< an ANY item came before, for any_num layers */
 	uint32_t any_num;
 	struct rte_flow_error *error;
 };
@@ -69,12 +69,12 @@ struct mdv_flow_item_row {
 	uint8_t proto;   /**< of the IP header before it; 0: none */
 	uint16_t item_bytes;
 	const void *default_mask;
-	enum mdv_flow_spec_id spec; /**< that its fields are in */
+	enum mdv_flow_spec_id spec; /**< the spec of its fields */
 	uint8_t nb_fields;          /**< at most 32 */
 	const struct mdv_flow_item_field *fields;
 	uint32_t needs;      /**< MDV_FLOW_CAN_* */
-	const char *instead; /**< what to write when the device lacks them */
-	/** What no row can say of the item alone. NULL: nothing. */
+	const char *instead; /**< advice when the device lacks them */
+	/** Checks beyond the row. NULL: none. */
 	int (*check)(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match);
 };
 
@@ -92,7 +92,7 @@ mdv_flow_item_field_load(const uint8_t *from, unsigned int bytes)
 	return number;
 }
 
-/** Asked of every field of every rule. */
+/** Used for every field of every rule. */
 static inline bool
 mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *mask)
 {
@@ -110,7 +110,7 @@ mdv_flow_item_field_masked(const struct mdv_flow_item_field *field, const void *
 }
 
 /* flow_item_field.c */
-/** @return whether @p last makes a range of the field, as far as the mask lets it through. */
+/** @return whether @p last makes a range of the field, under the mask. */
 bool mdv_flow_item_field_ranges(const struct mdv_flow_item_field *field,
 	const struct mdv_flow_item_match *match, const void *last);
 /** Put value and mask into @p spec. */
@@ -138,16 +138,16 @@ int mdv_flow_item_check_gre_key(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match);
 int mdv_flow_item_check_nvgre(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match);
-/** What can be judged only when all headers of one side are known. */
+/** Check what depends on all headers of one side. */
 int mdv_flow_item_check_side(struct mdv_flow_item_state *state);
 
 /* flow_item_any.c */
 /** Remember an ANY item. @return 0 or a negative errno, the error filled */
 int mdv_flow_item_any(struct mdv_flow_item_state *state, const struct rte_flow_item *item);
-/** An item follows: settle what ANY stands for, state->last. @return as above */
+/** Before the next item: decide on ANY's layers, state->last. @return as above */
 int mdv_flow_item_any_before(
 	struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match);
-/** Nothing follows. @return as above */
+/** At the end of the pattern. @return as above */
 int mdv_flow_item_any_end(struct mdv_flow_item_state *state);
 
 #endif /* MDV_FLOW_ITEM_ROW_H */

@@ -29,7 +29,7 @@
 #define REFUSE_FLAG(name, item, member, ones, hint) \
 	{ name, 0, sizeof(struct item), 0, 0, 0, 0, \
 	  &(const struct item){ .member = ones }, 0, hint }
-/** What not every device and kernel has. */
+/** A field that only some devices and kernels match. */
 #define MAYBE(name, item, member, filter, to, can, hint) \
 	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, MDV_FLOW_CAN_##can, hint }
 #define MAYBE_PART(name, item, member, bits, filter, to, shift, can, hint) \
@@ -163,7 +163,7 @@ static const struct mdv_flow_item_field nvgre_fields[] = {
 	  offsetof(struct ibv_flow_gre_filter, key) + 3, 1, 0, 0, NULL, 0, NULL },
 };
 
-/** rte_flow has none; like the drivers that know the item. */
+/** rte_flow defines none; this is the one of other drivers. */
 static const rte_be32_t gre_key_mask = RTE_BE32(UINT32_MAX);
 static const struct rte_flow_item_gre_opt gre_option_mask = { .key.key = RTE_BE32(UINT32_MAX) };
 
@@ -177,7 +177,7 @@ static const struct rte_flow_item_gre_opt gre_option_mask = { .key.key = RTE_BE3
 	.nb_fields = RTE_DIM(rows), .fields = rows
 
 #define FIRST	 MDV_FLOW_ITEM_FIRST
-/** Where an Ethernet header begins, and where a pattern may leave it out. */
+/** Places where an Ethernet header may begin, and where a pattern may leave it out. */
 #define START	 (FIRST | MDV_LAYER_VXLAN | MDV_LAYER_NVGRE)
 #define L2	 (MDV_LAYER_ETH | MDV_LAYER_VLAN)
 #define GRE_ANY	 (MDV_LAYER_GRE | MDV_LAYER_GRE_KEY)
@@ -222,7 +222,7 @@ const struct mdv_flow_item_row mdv_flow_item_rows[] = {
 	  .after = MDV_LAYER_GRE, .outer_only = true,
 	  SPEC(GRE), FIELDS(gre_key_fields),
 	  .check = mdv_flow_item_check_gre_key },
-	/* Its other name, with fields that the device does not match. */
+	/* GRE_KEY by another name, with fields that the device does not match. */
 	{ LAYER(GRE_OPTION, GRE_KEY), .item_bytes = sizeof(struct rte_flow_item_gre_opt),
 	  .default_mask = &gre_option_mask, .after = MDV_LAYER_GRE, .outer_only = true,
 	  SPEC(GRE), FIELDS(gre_option_fields), .check = mdv_flow_item_check_gre_key },
@@ -230,7 +230,7 @@ const struct mdv_flow_item_row mdv_flow_item_rows[] = {
 	  .proto = IPPROTO_GRE, SPEC(GRE), FIELDS(nvgre_fields),
 	  .needs = MDV_FLOW_CAN_GRE, .instead = "use IPV4 or IPV6 proto 47 instead",
 	  .check = mdv_flow_item_check_nvgre },
-	/* No spec: what it stands for follows from its neighbours. */
+	/* No spec: its meaning follows from its neighbours. */
 	{ ITEM(ANY, rte_flow_item_any),
 	  .after = FIRST | L2 | MDV_LAYER_L3 | MDV_LAYER_L4 | MDV_LAYER_TUNNEL | MPLS_ANY |
 		GRE_ANY },

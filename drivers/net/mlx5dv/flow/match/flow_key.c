@@ -13,7 +13,7 @@
 #include "flow_key.h"
 #include "flow_spec.h"
 
-/** A record is seen as the words of a struct mdv_flow_key, too. */
+/** Code reads a record also as the words of a struct mdv_flow_key. */
 static_assert(
 	sizeof(struct mdv_flow_spec_record) == sizeof(struct mdv_flow_key), "a record is a key");
 
@@ -27,8 +27,8 @@ key_set(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *mask, s
 	((uint8_t *)mask)[at] = 0xff;
 }
 
-/** Most specs of a rule mask few bytes; this test keeps the fields of empty ones out of the loop.
- */
+/** @return whether a spec masks nothing: most specs of a rule mask few bytes, and empty ones skip
+ * the loop over the fields. */
 static bool
 key_is_zero(const uint8_t *bytes, unsigned int nb)
 {
@@ -44,8 +44,7 @@ key_is_zero(const uint8_t *bytes, unsigned int nb)
 	return any == 0;
 }
 
-/** Add to what another spec may have set in these bytes. @param nb a constant, so that memcpy() is
- * a move */
+/** Add to bits that another spec may have set. @param nb a constant, so that memcpy() is a move */
 static __rte_always_inline void
 key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_t *spec_mask,
 	const unsigned int nb)
@@ -113,10 +112,8 @@ key_add_spec(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *ma
 			spec->proto);
 }
 
-/**
- * Add facts that follow from the match although no field has them. They tell disjoint matches
- * apart; as they depend on the match alone, equal matches stay equal.
- */
+/** Add facts that follow from the match although no field has them: they show that matches are
+ * disjoint. They depend on the match alone, so equal matches stay equal. */
 static void
 key_add_facts(struct mdv_flow_spec_headers *value, struct mdv_flow_spec_headers *mask)
 {
@@ -136,7 +133,7 @@ key_add_facts(struct mdv_flow_spec_headers *value, struct mdv_flow_spec_headers 
 	}
 }
 
-/** The depth of the deepest layer in the pattern. */
+/** @return the depth of the deepest layer in the pattern. */
 static uint8_t
 key_depth(uint32_t layers)
 {
@@ -207,7 +204,7 @@ mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/** Bit i: word i is not zero. Without branches: a processor guesses them wrong. */
+/** Bit i: word i is not zero. Without branches, which a processor would mispredict. */
 static uint32_t
 key_used(const struct mdv_flow_key *key)
 {
@@ -274,7 +271,7 @@ mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv
 	return true;
 }
 
-/** Multiplies and folds, one word at a time. */
+/** Multiply and fold, one word at a time. */
 static uint64_t
 key_hash(const struct mdv_flow_key *key, uint32_t used, uint64_t seed)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a rule matches, as value and mask of one fixed record, so that two matches can be compared.
+ * The match of a rule as value and mask of one fixed record, so that two matches can be compared.
  *
  * The fields lie as in the device's match parameter (fte_match_param of Linux's mlx5_ifc.h): IPv4
  * and IPv6 addresses share their bytes, TCP and UDP ports do not. Two rules with the same mask here
- * are in one flow group of a table, whatever specs they were written with. Pure.
+ * are in one flow group of a table, whatever specs they have. Pure.
  */
 #ifndef MDV_FLOW_KEY_H
 #define MDV_FLOW_KEY_H
@@ -28,20 +28,20 @@ struct mdv_flow_match {
 			*/
 };
 
-/** So many words a match has in most rules: protocols, IPv4 addresses, ports. */
+/** Most matches have at most so many words: protocols, IPv4 addresses, ports. */
 #define MDV_FLOW_PACKED_FEW 4
 
 /** A match in less room: rules are many, and most words of their masks are zero. */
 struct mdv_flow_packed {
 	uint32_t used;                         /**< bit i: the mask has word i */
-	uint64_t *many;                        /**< NULL: they are in few[] */
+	uint64_t *many;                        /**< NULL: the words are in few[] */
 	uint64_t few[2 * MDV_FLOW_PACKED_FEW]; /**< value and mask of each word */
 };
 
-/** Forget what is in the tags of these sides, and keep that there are some. */
+/** Clear the tag bits of these sides; the match on having a tag stays. */
 void mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides);
 /**
- * The match of what stands in @p build; action specs match nothing.
+ * Compute the match of @p build; action specs match nothing.
  * @return 0, or -EINVAL: a spec has no row in flow_spec.h, and @p match is undefined
  */
 int mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match);
@@ -49,12 +49,12 @@ bool mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key 
 /** @return 0, or -ENOMEM and nothing to be freed */
 int mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed);
 void mdv_flow_key_packed_free(struct mdv_flow_packed *packed);
-/** All of @p match but its depth. */
+/** Restore all of @p match except its depth. */
 void mdv_flow_key_unpack(const struct mdv_flow_packed *packed, struct mdv_flow_match *match);
-/** @return whether both have the same value; their masks are the same. */
+/** @return whether both have the same value; the caller knows that the masks are the same. */
 bool mdv_flow_key_packed_equal(
 	const struct mdv_flow_packed *packed, const struct mdv_flow_key *value);
-/** Hashes of the mask, and of mask and value. */
+/** Hash the mask, and mask with value. */
 void mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole);
 
 #endif /* MDV_FLOW_KEY_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the specs, made of the lists in flow_spec.h. */
+/* The rows of the specs, made from the lists in flow_spec.h. */
 
 #include <assert.h>
 #include <string.h>

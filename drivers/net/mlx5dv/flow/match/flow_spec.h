@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The verbs specs that match: one row a spec type and one a field of its filter.
+ * The verbs specs that match: one row a spec type and one row a field of its filter.
  *
- * All that depends on the layout of a spec reads these rows: translation (flow_item_rows.c,
+ * All code that depends on the layout of a spec reads these rows: translation (flow_item_rows.c,
  * flow_build.c), comparison (flow_key.c), dump (flow_dump.c) and trial rules (flow_probe.c).
- * flow_spec.c does not compile if a member of a filter has no row, and mdv_flow_spec_id() does not
- * if a type of verbs is not decided there. Pure.
+ * flow_spec.c does not compile if a member of a filter lacks a row, and mdv_flow_spec_id() does not
+ * if it lacks a type of verbs. Pure.
  */
 #ifndef MDV_FLOW_SPEC_H
 #define MDV_FLOW_SPEC_H
@@ -18,21 +18,20 @@
 
 #include <infiniband/verbs.h>
 
-/** What a rule matches of the outer or of the inner headers; numbers in network byte order. */
+/** The match on the outer or on the inner headers; numbers in network byte order. */
 struct mdv_flow_spec_headers {
 	uint8_t dst_mac[6], src_mac[6];
 	uint16_t ether_type, vlan_tag;
 	uint8_t src_ip[16], dst_ip[16];
 	uint16_t tcp_src, tcp_dst, udp_src, udp_dst;
 	uint8_t ip_version, proto, tos, ttl, frag;
-	uint8_t c_vlan; /**< a tag is asked for */
+	uint8_t c_vlan; /**< the match asks for a tag */
 	uint8_t l3; /**< L3 protocol by EtherType or IP version: 4, 6, or flow_key.c's L3_NO_IP */
 	uint8_t pad;
 	uint32_t flow_label, esp_spi, esp_seq, mpls;
 };
 
-/** The value or the mask of all that a rule matches, as in fte_match_param of Linux's mlx5_ifc.h.
- */
+/** The value or the mask of a whole match, as in fte_match_param of Linux's mlx5_ifc.h. */
 struct __attribute__((may_alias)) mdv_flow_spec_record {
 	struct mdv_flow_spec_headers headers[2]; /**< outer, inner */
 	uint32_t vni, gre_key, mpls_over_udp, mpls_over_gre;
@@ -48,9 +47,9 @@ enum mdv_flow_spec_kind {
 	MDV_FLOW_SPEC_IPV6_ADDRESS,
 };
 
-/** The parts of the device's match criteria (fte_match_param), which name a group. */
+/** The parts of the device's match criteria (fte_match_param); a group is named by its parts. */
 enum mdv_flow_spec_part {
-	MDV_FLOW_SPEC_OUTER, /**< of an inner spec: MDV_FLOW_SPEC_INNER */
+	MDV_FLOW_SPEC_OUTER, /**< for an inner spec: MDV_FLOW_SPEC_INNER */
 	MDV_FLOW_SPEC_MISC,
 	MDV_FLOW_SPEC_INNER,
 	MDV_FLOW_SPEC_MISC2,
@@ -75,9 +74,9 @@ enum mdv_flow_spec_part {
 	SPEC(MPLS,         mpls,     mpls,     16, 0, 0, 0,           2)
 
 /**
- * Fields of a spec type, in the order of a dump: spec type, filter, its member, where the outer one
- * is in struct mdv_flow_spec_record, name in a dump, kind, part, and the bits that the kernel takes
- * (0: all).
+ * Fields of a spec type, in the order of a dump: spec type, filter, its member, place of the outer
+ * one in struct mdv_flow_spec_record, name in a dump, kind, part, and the bits that the kernel
+ * takes (0: all).
  */
 #define MDV_FLOW_SPEC_FIELDS_ETH(FIELD) \
 	FIELD(ETH, eth, dst_mac,    headers[0].dst_mac,    "dmac",      MAC,    OUTER, 0) \
@@ -121,14 +120,14 @@ enum mdv_flow_spec_part {
 	FIELD(MPLS, mpls, label, headers[0].mpls, "mpls", NUMBER, MISC2, 0)
 /* clang-format on */
 
-/** Index of a spec type in mdv_flow_specs[], and what else stands in an ibv_flow_attr. */
+/** Index of a spec type in mdv_flow_specs[], and the other specs of an ibv_flow_attr. */
 enum mdv_flow_spec_id {
 #define MDV_FLOW_SPEC_ID(t, ...) MDV_FLOW_SPEC_##t,
 	MDV_FLOW_SPECS(MDV_FLOW_SPEC_ID)
 #undef MDV_FLOW_SPEC_ID
 	MDV_FLOW_SPEC_NB,
 	MDV_FLOW_SPEC_ACTION = MDV_FLOW_SPEC_NB, /**< an action, which matches nothing */
-	MDV_FLOW_SPEC_UNKNOWN,                   /**< no row: the driver must not make it */
+	MDV_FLOW_SPEC_UNKNOWN,                   /**< no row: the driver does not make it */
 };
 
 /** Index of a field in the row of its spec type: MDV_FLOW_FIELD_ETH_dst_mac. */
@@ -142,8 +141,8 @@ MDV_FLOW_SPECS(MDV_FLOW_FIELD_IDS)
 /** A field of a filter. */
 struct mdv_flow_spec_field {
 	uint8_t at, bytes;  /**< in the filter */
-	uint16_t record_at; /**< in struct mdv_flow_spec_record, of the outer spec */
-	uint32_t bits;      /**< of a number, those that the kernel takes; 0: all bytes */
+	uint16_t record_at; /**< of the outer spec, in struct mdv_flow_spec_record */
+	uint32_t bits;      /**< of a number: the bits that the kernel takes; 0: all bytes */
 	const char *name;   /**< in a dump */
 	enum mdv_flow_spec_kind kind;
 	enum mdv_flow_spec_part part;
@@ -152,7 +151,7 @@ struct mdv_flow_spec_field {
 struct mdv_flow_spec {
 	uint32_t type; /**< IBV_FLOW_SPEC_*, without INNER */
 	uint16_t bytes, val_at, mask_at;
-	uint8_t ip_version, proto; /**< of a packet that has it; 0: any */
+	uint8_t ip_version, proto; /**< values of each packet that has the spec; 0: any */
 	uint8_t sides;             /**< 1: never IBV_FLOW_SPEC_INNER */
 	uint8_t nb_fields;
 	const struct mdv_flow_spec_field *fields;
@@ -160,18 +159,18 @@ struct mdv_flow_spec {
 
 extern const struct mdv_flow_spec mdv_flow_specs[MDV_FLOW_SPEC_NB];
 
-/** @return which spec @p type, with or without IBV_FLOW_SPEC_INNER, is. */
+/** @return the spec of @p type, with or without IBV_FLOW_SPEC_INNER. */
 enum mdv_flow_spec_id mdv_flow_spec_id(uint32_t type);
 
 /**
  * @param previous the type of the spec before it, 0: none
- * @return where the field of an outer or inner spec is in struct mdv_flow_spec_record, in bytes
+ * @return the byte offset of the outer or inner spec's field in struct mdv_flow_spec_record
  */
 static inline size_t
 mdv_flow_spec_place(const struct mdv_flow_spec_field *field, enum mdv_flow_spec_id id, bool inner,
 	uint32_t previous)
 {
-	/* Linux's mlx5_ib puts a label where the spec right before says: parse_flow_attr(). */
+	/* Linux's mlx5_ib places a label by the spec right before it: parse_flow_attr(). */
 	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_UDP)
 		return offsetof(struct mdv_flow_spec_record, mpls_over_udp);
 	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_GRE)
@@ -179,7 +178,7 @@ mdv_flow_spec_place(const struct mdv_flow_spec_field *field, enum mdv_flow_spec_
 	return field->record_at + (inner ? sizeof(struct mdv_flow_spec_headers) : 0);
 }
 
-/** Set all bits of the field that the kernel takes in the mask of @p spec, an ibv_flow_spec. */
+/** In the mask of @p spec, an ibv_flow_spec, set all bits of the field that the kernel takes. */
 void mdv_flow_spec_mask_field(const struct mdv_flow_spec *row, unsigned int field, uint8_t *spec);
 
 #endif /* MDV_FLOW_SPEC_H */

@@ -9,8 +9,8 @@
 #include "device/device.h"
 #include "rss.h"
 
-/** Same as DPDK's drivers do for counts that are no power of two: enough entries to spread evenly.
- */
+/** As DPDK's drivers do for a number of queues that is no power of two: enough entries for an even
+ * spread. */
 #define MDV_RSS_EVEN_ENTRIES 512u
 
 #define IPV4_TYPES (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER)
@@ -37,7 +37,7 @@ const struct mdv_rss_class mdv_rss_classes[MDV_RSS_NB_CLASSES] = {
 	[MDV_RSS_NONE] = { "none", 0, 0, 0 },
 };
 
-/** The first whose layers are all there: MPLS stands in UDP or GRE. */
+/** The first row whose layers are all present counts: MPLS is inside of UDP or GRE. */
 static const struct mdv_rss_tunnel rss_tunnels[] = {
 	{ "MPLS over UDP", MDV_LAYER_MPLS_TUNNEL | MDV_LAYER_UDP,
 		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP },
@@ -98,7 +98,7 @@ rss_best_class(uint32_t layers, uint64_t types)
 	return i;
 }
 
-/** Two protocols of one layer never stand in one packet. */
+/** @return whether a packet can have these layers: it has one protocol of each kind. */
 static bool
 rss_layers_possible(uint32_t layers)
 {
@@ -114,8 +114,8 @@ mdv_rss_expand(uint32_t layers, uint64_t types, struct mdv_rss_expansion out[MDV
 		const struct mdv_rss_class *class = &mdv_rss_classes[i];
 		uint32_t all = layers | class->layers;
 
-		/* all == layers: the pattern is in the class as it stands; another best class: that
-		 * class makes the same rule. */
+		/* If all == layers, the pattern itself is in the class. If another class is best,
+		 * that class makes the same rule. */
 		if ((class->types & types) == 0 || all == layers || !rss_layers_possible(all) ||
 			rss_best_class(all, types) != i)
 			continue;
