@@ -15,7 +15,7 @@
 
 /** The unit of the device's memory (Linux mlx5 MLX5_MEMIC_BASE_SIZE). */
 #define UNIT_BYTES 64u
-/** The mapping starts at a page boundary, or at a greater alignment. */
+/** The greatest alignment: the mapping starts at a page boundary. */
 #define ALIGN_MAX 4096u
 /** The CPU reads and writes whole words. */
 #define WORD_BYTES sizeof(uint32_t)
@@ -117,8 +117,8 @@ release(struct rte_pmd_mlx5dv_dm *dm)
 	dm->port = NULL;
 }
 
-/** An external buffer needs a free callback. It is never called: the application holds the last
- * reference, and its address may differ in the process that frees an mbuf. */
+/** An external buffer needs a free callback. It is never called, as its address may differ in the
+ * process that frees an mbuf: mbufs never hold the last reference. */
 static void
 mbuf_freed(__rte_unused void *start, __rte_unused void *shared)
 {

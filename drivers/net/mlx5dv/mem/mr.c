@@ -466,8 +466,8 @@ overlaps(const struct owner *owner, uintptr_t start, size_t size)
 	return false;
 }
 
-/** Handle a destroyed pool. pool_event() reports it, unless the process that destroyed the pool
- * could not. */
+/** Remove owners in freed EAL memory. pool_event() has removed a destroyed pool before, unless the
+ * process that destroyed it could not report that. */
 static void
 memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
 {

@@ -36,7 +36,7 @@ mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_f
 	struct ibv_cq *ibv_cq;
 	int ret;
 
-	/* verbs counts one less: cqe=N makes a ring of the next power of two above N. */
+	/* ibv_create_cq(N) makes a ring of the next power of two above N. */
 	ibv_cq = create(device, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format, channel);
 	if (ibv_cq == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
@@ -91,7 +91,7 @@ mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq)
 /* clang-format off */
 static const struct {
 	uint8_t syndrome;
-	enum ibv_wc_status status; /**< as libmlx5 tells it */
+	enum ibv_wc_status status; /**< as libmlx5 reports it */
 	const char *text;
 } syndromes[] = {
 	{ MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, IBV_WC_LOC_LEN_ERR,

@@ -42,22 +42,22 @@ struct mdv_cq {
 	/* To arm it. */
 	void *uar; /**< page of doorbell registers */
 	uint32_t cqn;
-	uint32_t arm_sn; /**< events of it that were taken */
+	uint32_t arm_sn; /**< its events taken so far */
 	/* mode=ibv: see cq_ibv.h. */
 	struct ibv_cq_ex *ex; /**< read by verbs; NULL: in place */
-	uint64_t wc_flags;    /**< what it tells of a packet; 0: its completions are of sends */
+	uint64_t wc_flags;    /**< the fields that it reports of a packet; 0: a CQ of sends */
 	uint32_t pi;          /**< completions copied so far */
 };
 
 /**
  * Make a CQ of at least @p nb_cqes entries, for reading in place only.
- * @param mini_format enum mlx5dv_cqe_comp_res_format, one that the device has; 0: no compression
- * @param channel gets its events; NULL: there are none
+ * @param mini_format enum mlx5dv_cqe_comp_res_format that the device supports; 0: no compression
+ * @param channel gets its events; NULL: no events
  * @return 0 or a negative errno, logged.
  */
 int mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format,
 	struct ibv_comp_channel *channel, struct mdv_cq *cq);
-/** Queues that complete to it must be destroyed before. @p cq may be one that was not created. */
+/** Destroy the CQ, after the queues that complete to it. @p cq may never have been created. */
 void mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
 /** Text of the syndrome of an error CQE, for logs. */
 const char *mdv_cq_syndrome(uint8_t syndrome);
@@ -72,7 +72,7 @@ uint8_t mdv_cq_syndrome_of(enum ibv_wc_status status);
 void mdv_cq_log_error(
 	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *logged);
 
-/** op_own of the slot of @p ci, read before the rest of the CQE. */
+/** Read op_own of the slot of @p ci, before the rest of the CQE. */
 static __rte_always_inline uint8_t
 mdv_cq_op_own(const struct mdv_hw_cqe *cqe)
 {
@@ -83,7 +83,7 @@ mdv_cq_op_own(const struct mdv_hw_cqe *cqe)
 	return op_own;
 }
 
-/** Has the device written the slot of @p ci? */
+/** @return whether the device has written the slot of @p ci. */
 static __rte_always_inline bool
 mdv_cq_is_valid(uint8_t op_own, uint32_t ci, uint8_t log2_cqes)
 {
@@ -91,7 +91,7 @@ mdv_cq_is_valid(uint8_t op_own, uint32_t ci, uint8_t log2_cqes)
 		(op_own & MDV_HW_CQE_OWNER) == ((ci >> log2_cqes) & 1);
 }
 
-/** Is this valid CQE the title of a block of received packets? */
+/** @return whether this valid CQE is the title of a block of received packets. */
 static __rte_always_inline bool
 mdv_cq_is_block(uint8_t op_own)
 {
@@ -101,7 +101,7 @@ mdv_cq_is_block(uint8_t op_own)
 	return (op_own & ~(MDV_HW_CQE_OWNER | MDV_HW_CQE_SOLICITED)) == title;
 }
 
-/** Slots of the valid CQE, which are as many packets; at least 1, and at most @p nb_cqes. */
+/** @return the slots of the valid CQE, which are as many packets; from 1 to @p nb_cqes. */
 static __rte_always_inline uint32_t
 mdv_cq_span(const struct mdv_hw_cqe *cqe, uint8_t op_own, uint32_t nb_cqes)
 {
@@ -113,7 +113,7 @@ mdv_cq_span(const struct mdv_hw_cqe *cqe, uint8_t op_own, uint32_t nb_cqes)
 	return nb == 0 ? 1 : RTE_MIN(nb, nb_cqes);
 }
 
-/** @return the slot of minis @p nth and up, a multiple of 8, of the block at @p ci. */
+/** @return the slot with the minis from @p nth, a multiple of 8, of the block at @p ci. */
 static __rte_always_inline struct mdv_hw_cqe *
 mdv_cq_minis(struct mdv_hw_cqe *cqes, uint32_t mask, uint32_t ci, uint32_t nth)
 {
@@ -121,8 +121,8 @@ mdv_cq_minis(struct mdv_hw_cqe *cqes, uint32_t mask, uint32_t ci, uint32_t nth)
 }
 
 /**
- * A slot that the device wrote, of a CQ with blocks, has been read. Slots in the middle of a block
- * are not written ("hardware leaves holes", DPDK mlx5_rx_poll_len()), so they go on saying this.
+ * Mark a slot as read: one that the device wrote, of a CQ with blocks. The device skips slots in
+ * the middle of a block ("hardware leaves holes", DPDK mlx5_rx_poll_len()), so these keep the mark.
  */
 static __rte_always_inline void
 mdv_cq_invalidate(struct mdv_hw_cqe *cqe)
@@ -130,13 +130,13 @@ mdv_cq_invalidate(struct mdv_hw_cqe *cqe)
 	cqe->op_own = MLX5_CQE_INVALID << MDV_HW_CQE_OPCODE_SHIFT;
 }
 
-/** Give the slots before @p ci back. */
+/** Give the slots before @p ci back to the device. */
 static __rte_always_inline void
 mdv_cq_update_ci(volatile __be32 *dbrec, uint32_t ci)
 {
-	/* Orders the loads of the CQEs before the store that lets the device overwrite them: a load
-	 * barrier does that on every CPU, as no CPU of ours moves a store up before a load it
-	 * follows across one. */
+	/* Orders the loads of the CQEs before the store that lets the device overwrite them. A
+	 * load barrier is enough: no supported CPU moves a store before an earlier load across
+	 * it. */
 	rte_io_rmb();
 	*dbrec = rte_cpu_to_be_32(ci & MDV_HW_CQ_CI_MASK);
 }

@@ -15,7 +15,7 @@ int
 mdv_cq_ibv_create(const struct mdv_device *device, uint32_t nb_cqes, uint64_t wc_flags,
 	struct ibv_comp_channel *channel, struct mdv_cq *cq)
 {
-	/* verbs counts one less: cqe=N makes a ring of the next power of two above N. */
+	/* cqe=N makes a ring of the next power of two above N. */
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = RTE_MAX(nb_cqes, 2u) - 1,
 		.channel = channel,
@@ -60,7 +60,8 @@ write_error(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 	return cq->wc_flags != 0 ? MLX5_CQE_RESP_ERR : MLX5_CQE_REQ_ERR;
 }
 
-/** A received packet. Fields that verbs does not report (headers, checksums, hash) stay 0. */
+/** Write the CQE of a received packet. Fields that verbs does not report (headers, checksums,
+ * hash) stay 0. */
 static uint8_t
 write_packet(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 {
@@ -70,7 +71,7 @@ write_packet(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 	cqe->byte_cnt = rte_cpu_to_be_32(ibv_wc_read_byte_len(ex));
 	if (cq->wc_flags & IBV_WC_EX_WITH_CVLAN)
 		tci = ibv_wc_read_cvlan(ex);
-	/* Verbs has no flag for a stripped tag: a tag of all zeros is not seen. */
+	/* Verbs has no flag for a stripped tag, so a tag of all zeros goes unnoticed. */
 	if (tci != 0) {
 		cqe->vlan_info = rte_cpu_to_be_16(tci);
 		cqe->l4_l3_hdr_type = MDV_HW_CQE_CV;
@@ -83,7 +84,7 @@ write_packet(const struct mdv_cq *cq, struct mdv_hw_cqe *cqe)
 	return MLX5_CQE_RESP_SEND;
 }
 
-/** The completion that verbs is at goes to the slot of pi. */
+/** Write the completion that verbs currently shows to the slot of pi. */
 static void
 copy(struct mdv_cq *cq)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Before a process registers its own, a broken queue stays broken. */
+/* Until a process registers its own functions, a broken queue stays broken. */
 #include <rte_common.h>
 
 #include "recover_ops.h"

@@ -13,10 +13,10 @@
 struct mdv_rxq;
 struct mdv_txq;
 
-/** When to try again, of a queue that could not be recreated. */
+/** The next try for a queue that could not be recreated. */
 struct mdv_recover_wait {
 	uint64_t until; /**< cycles of the timer */
-	uint32_t ms;    /**< how long the last wait was; 0: none */
+	uint32_t ms;    /**< length of the last wait; 0: none */
 };
 
 /** Called by the polling thread of a broken queue that has nothing else to do. */

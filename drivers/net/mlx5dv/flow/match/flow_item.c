@@ -77,7 +77,7 @@ item_refuse_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 		first && allowed[0] != '\0' ? " or follow " : "", allowed);
 }
 
-/** Note the item's layer; behind a tunnel the layers are those of the packet inside. */
+/** Check that the item may stand here; items behind a tunnel are of the packet inside. */
 static int
 item_check_order(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {

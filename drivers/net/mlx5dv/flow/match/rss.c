@@ -98,7 +98,7 @@ rss_best_class(uint32_t layers, uint64_t types)
 	return i;
 }
 
-/** @return whether a packet can have these layers: it has one protocol of each kind. */
+/** @return whether a packet can have these layers: at most one protocol of each kind. */
 static bool
 rss_layers_possible(uint32_t layers)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The format of mini CQEs: what the device has, the user wants and the offloads need. */
+/* Chooses the format of mini CQEs by the device, the user and the offloads. */
 #include <rte_common.h>
 #include <rte_ethdev.h>
 
@@ -7,10 +7,10 @@
 #include "state/port.h"
 
 /*
- * A mini CQE takes its other fields from the title, and the device puts only packets together that
- * agree in it: packet type, checksum verdicts, VLAN tag, flow tag, kind of hash. So no offload
- * needs more than the hash itself, but for timestamps, which differ. CSUM_STRIDX is for striding
- * queues.
+ * A mini CQE takes its other fields from the title: the device only groups packets that agree in
+ * packet type, checksum verdicts, VLAN tag, flow tag and kind of hash. So offloads need no field of
+ * the mini CQE except the hash; timestamps differ, and exclude compression. CSUM_STRIDX is for
+ * striding queues.
  */
 /* clang-format off */
 /** The best first. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Whether completions of received packets are compressed, and if not, why. */
+/** @file Decides whether completions of received packets are compressed, with the reason if not. */
 #ifndef MDV_RX_COMP_H
 #define MDV_RX_COMP_H
 
@@ -8,8 +8,8 @@
 struct mdv_port;
 
 /**
- * How the CQs of the port's Rx queues are made, as it is configured.
- * @param why text for a log: the format, or the reason against
+ * Choose the format of the CQs of the port's Rx queues, by its configuration.
+ * @param why text for a log: the format, or the reason against it
  * @return enum mlx5dv_cqe_comp_res_format, 0: not compressed
  */
 uint32_t mdv_rx_comp_choose(const struct mdv_port *port, const char **why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the rings of a receive queue and verbs. */
+/* Carries packets between the rings of a receive queue and verbs. */
 #include <errno.h>
 
 #include <infiniband/verbs.h>
@@ -10,7 +10,7 @@
 #include "rxq.h"
 #include "state/port.h"
 
-/** Segments that are posted in one go: those of one WQE at least. */
+/** Segments of one call: at least those of one WQE. */
 #define SGES MDV_RX_SEGS_MAX
 
 static uint64_t

@@ -60,7 +60,7 @@ wakes_open(struct mdv_port *port, uint16_t nb)
 	return 0;
 }
 
-/** EAL is not to read the descriptors: events are taken by verbs. */
+/** Make a handle whose descriptors EAL does not read: verbs takes the events. */
 static struct rte_intr_handle *
 handle_create(const struct mdv_port *port, uint16_t nb)
 {
@@ -135,7 +135,7 @@ mdv_rx_intr_wake(const struct mdv_port *port, uint16_t idx)
 		mdv_rx_wake_now(&port->rx_wakes[idx]);
 }
 
-/** @return NULL: the queue has no interrupts. */
+/** @return the queue's descriptors; NULL: the queue has no interrupts. */
 static const struct mdv_rx_wake *
 wake_of(const struct rte_eth_dev *dev, uint16_t idx)
 {
@@ -145,7 +145,7 @@ wake_of(const struct rte_eth_dev *dev, uint16_t idx)
 									   : &port->rx_wakes[idx];
 }
 
-/** Take the events that there are. */
+/** Take the events that have come. */
 static void
 events_take(struct mdv_rxq *rxq, const struct mdv_rx_wake *wake)
 {
@@ -162,8 +162,8 @@ events_take(struct mdv_rxq *rxq, const struct mdv_rx_wake *wake)
 static void
 arm(struct mdv_rxq *rxq)
 {
-	/* Packets of a block that are not handed out count as not taken: the device fires at once.
-	 */
+	/* Packets of a block that no burst has handed out count as not taken: the device fires at
+	 * once. */
 	const uint32_t ci = (rxq->pos.cq_ci - rxq->nb_ready) & MDV_HW_CQ_CI_MASK;
 	const uint32_t word =
 		(rxq->objs.cq.arm_sn & ARM_SN_MASK) << ARM_SN_SHIFT | MLX5_CQ_DB_REQ_NOT | ci;
@@ -184,7 +184,7 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 
 	if (wake == NULL)
 		return -ENOTSUP;
-	/* One that fired since has used its number up. */
+	/* First take the events since the last arm, which have used its number. */
 	events_take(rxq, wake);
 	/* Its CQ raises no more events. The next poll recreates the queue. */
 	if (mdv_rxq_is_broken(rxq))
@@ -210,7 +210,7 @@ mdv_rx_intr_disable(struct rte_eth_dev *dev, uint16_t idx)
 	return 0;
 }
 
-/** @return -1: there is something, do not sleep. */
+/** @return -1: there is a packet already, do not sleep. */
 static int
 monitor_check(const uint64_t op_own, const uint64_t opaque[RTE_POWER_MONITOR_OPAQUE_SZ])
 {
@@ -229,7 +229,7 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 {
 	const struct mdv_rxq *rxq = queue;
 
-	/* The ring that the device writes is verbs's. */
+	/* In mode=ibv the ring that the device writes belongs to verbs. */
 	if (rxq->objs.cq.ex != NULL)
 		return -ENOTSUP;
 	*cond = (struct rte_power_monitor_cond){

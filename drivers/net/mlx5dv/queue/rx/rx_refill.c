@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refills that are rarely run: the first one, of several segments a WQE, with too few mbufs. */
+/* Refills off the fast path: the first fill, WQEs of several segments, too few mbufs. */
 #include <errno.h>
 
 #include <rte_mempool.h>
@@ -19,8 +19,10 @@ mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
 	return fewer;
 }
 
-/** Segment @p seg of the WQE whose segments start at @p at gets a buffer. @param known lkey and the
- * buffer's place in the mbuf */
+/**
+ * Give segment @p seg of the WQE whose segments start at @p at a buffer.
+ * @param known lkey and the buffer's place in the mbuf
+ */
 static __rte_always_inline void
 segment_fill(
 	struct mdv_rxq *rxq, uint32_t at, uint32_t seg, struct rte_mbuf *mbuf, const bool known)
@@ -37,8 +39,9 @@ segment_fill(
 }
 
 /**
- * Put @p nb mbufs where they are missing, in at most @p nb_wqes WQEs from wqe_pi on, and post those
- * that are whole. @return mbufs that are left
+ * Put @p nb mbufs where they are missing, in at most @p nb_wqes WQEs from wqe_pi on, and post the
+ * WQEs that are complete.
+ * @return the number of mbufs left
  */
 static __rte_always_inline uint32_t
 slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh, uint32_t nb,
@@ -54,8 +57,8 @@ slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh,
 
 		for (seg = 0; seg < nb_segs && mbufs[seg] == NULL; seg++)
 			;
-		/* The last hole first: should mbufs run out, those left are still the first ones.
-		 */
+		/* Fill the last hole first: if the mbufs run out, the first segments are the
+		 * missing ones. */
 		for (; seg != 0 && nb != 0; nb--)
 			segment_fill(rxq, at, --seg, fresh[nb - 1], known);
 		if (unlikely(seg != 0))
@@ -118,11 +121,11 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 		mdv_rx_refill_scattered(rxq);
 	else
 		mdv_rx_refill(rxq, mdv_rx_post);
-	/* A pool that fails may have written pointers there that it keeps. */
+	/* A pool that fails may have written pointers there to mbufs that it keeps. */
 	for (i = rxq->ring.log2_segs == 0 ? rxq->pos.wqe_pi : nb_mbufs; i < nb_mbufs; i++)
 		rxq->ring.mbufs[i] = NULL;
-	/* Counted by the refill only where there are several a WQE; the port's burst may scatter
-	 * nevertheless. */
+	/* Only a refill of several segments a WQE keeps this count, but the port's burst may use
+	 * it with one segment as well. */
 	if (rxq->ring.log2_segs == 0)
 		rxq->nb_empty = nb_mbufs - rxq->pos.wqe_pi;
 	return rxq->pos.wqe_pi == rxq->ring.mask + 1 ? 0 : -ENOMEM;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Mbufs into the WQEs of a receive queue, and out of them. For the polling thread, or while no
- * thread polls the queue.
+ * Puts mbufs into the WQEs of a receive queue, and takes them out. For the polling thread, or while
+ * no thread polls the queue.
  */
 #ifndef MDV_RX_REFILL_H
 #define MDV_RX_REFILL_H
@@ -18,23 +18,22 @@
 
 /** The refill for WQEs of several segments: replaces the mbufs missing in each. */
 void mdv_rx_refill_scattered(struct mdv_rxq *rxq);
-/** The pool cannot give @p nb mbufs: count it and take fewer. @return how many of @p mbufs are
+/** Count that the pool cannot give @p nb mbufs, and take fewer. @return the number of @p mbufs
  * filled. */
 uint32_t mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb);
 /**
  * Write all WQEs of an empty ring (no mbufs) and fill it. Counters restart at 0.
- * @return 0, -ENOMEM when the pool ran out: the mbufs so far are in the ring.
+ * @return 0, or -ENOMEM if the pool ran out: the ring keeps the mbufs so far.
  */
 int mdv_rx_fill(struct mdv_rxq *rxq);
-/** Free every mbuf of the ring; the device no longer has it. */
+/** Free every mbuf of the ring, which the device no longer has. */
 void mdv_rx_drain(struct mdv_rxq *rxq);
 
-/** Address for the device of the first segment's data. */
+/** @return the device's address of the first segment's data. */
 static __rte_always_inline uintptr_t
 mdv_rx_mbuf_addr(const struct mdv_rxq *rxq, const struct rte_mbuf *mbuf)
 {
-	/* Not reading the mbuf saves a cold line; where its buffer lies elsewhere there is no
-	 * choice. */
+	/* A known offset saves a cold line of the mbuf; without one the buffer may be anywhere. */
 	if (likely(rxq->buf_offset != 0))
 		return (uintptr_t)mbuf + rxq->buf_offset;
 	return (uintptr_t)mbuf->buf_addr + rxq->headroom;
@@ -47,8 +46,8 @@ mdv_rx_mbuf_addr(const struct mdv_rxq *rxq, const struct rte_mbuf *mbuf)
 static __rte_always_inline void
 mdv_rx_doorbell(struct mdv_rxq *rxq)
 {
-	/* Orders the stores to slots and WQEs before those of the counters that give them away, and
-	 * the room in the CQ before what may fill it. */
+	/* Orders the stores to slots and WQEs before those of the counters that hand them over,
+	 * and the room in the CQ before the WQEs whose completions may fill it. */
 	rte_io_wmb();
 	mdv_cq_update_ci(rxq->ring.cq_dbrec, rxq->pos.cq_ci);
 	rte_io_wmb();
@@ -75,11 +74,12 @@ mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	}
 }
 
-/** Points consecutive WQEs at the mbufs of the same slots: mdv_rx_post() or faster. Inline, not
- * always so: without optimization GCC knows no callee of a pointer, and refuses. */
+/** Points consecutive WQEs at the mbufs of the same slots: mdv_rx_post() or a faster function.
+ * Inline, not always inline: without optimization GCC does not know the callee of a pointer, and
+ * refuses. */
 typedef void (*mdv_rx_post_t)(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb);
 
-/** Close the holes that received packets left: WQEs of one segment. @param post a constant */
+/** Refill the holes that received packets left, for WQEs of one segment. @param post a constant */
 static __rte_always_inline void
 mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
 {

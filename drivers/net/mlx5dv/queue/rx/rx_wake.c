@@ -26,7 +26,7 @@ add(int epoll, int fd)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/** One descriptor for both. */
+/** Make one descriptor for both. */
 static int
 join(struct mdv_rx_wake *wake)
 {

@@ -4,10 +4,10 @@
  * The descriptor that an application waits for: readable when packets have come.
  *
  *     fd ──> epoll ──> completion channel   packets that the device has
- *                 └──> self                 what no CQ fires for
+ *                 └──> self                 events without a CQ event
  *
- * `self` fires for a CQ in error, and in mode=ibv for packets that rx_queue_count has fetched from
- * verbs and no burst has taken.
+ * The driver makes `self` readable for a CQ in error, and in mode=ibv for packets that
+ * rx_queue_count has fetched from verbs and no burst has taken.
  */
 #ifndef MDV_RX_WAKE_H
 #define MDV_RX_WAKE_H
@@ -18,16 +18,17 @@ struct ibv_context;
 struct mdv_rx_wake {
 	struct ibv_comp_channel *channel;
 	int self; /**< eventfd */
-	int fd;   /**< to be waited for */
+	int fd;   /**< the descriptor to wait for */
 };
 
 /** @return 0 or a negative errno. */
 int mdv_rx_wake_open(struct ibv_context *ctx, struct mdv_rx_wake *wake);
-/** No CQ uses it any more. @return 0 or a negative errno: the channel is still there. */
+/** Close the descriptors, which no CQ uses any more. @return 0, or a negative errno: the channel
+ * still exists. */
 int mdv_rx_wake_close(struct mdv_rx_wake *wake);
 /** Make the descriptor readable. */
 void mdv_rx_wake_now(const struct mdv_rx_wake *wake);
-/** Undo it. */
+/** Make the descriptor unreadable again. */
 void mdv_rx_wake_clear(const struct mdv_rx_wake *wake);
 
 #endif /* MDV_RX_WAKE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life of a receive queue: set up, created, started, stopped, released; set up anew while rules
- * point at it. */
+/* Life of a receive queue: set up, created, started, stopped, released; and set up again while
+ * rules point at it. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "rxq_ring.h"
 #include "state/port.h"
 
-/** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
+/** WQE counters have 16 bits, and a full ring must differ from an empty one. */
 #define DESC_MAX 32768u
 
 static struct mdv_rxq *
@@ -32,8 +32,7 @@ mdv_rxq_desc_max(const struct mdv_caps *caps)
 	return rte_align32prevpow2(max);
 }
 
-/** Segments that a frame of @p mtu needs, as the power of two that a WQE gets. @return 0 or
- * -EINVAL, logged. */
+/** @return log2 of the segments that a WQE needs for a frame of @p mtu, or -EINVAL, logged. */
 static int
 segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 {
@@ -42,7 +41,7 @@ segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 	uint32_t max_segs = RTE_MIN(port->device.caps.max_sge, MDV_RX_SEGS_MAX);
 	uint16_t port_id = port->dev->data->port_id;
 
-	/* The first mbuf keeps its headroom, the others are filled from their start. */
+	/* The first mbuf keeps its headroom; data starts at the beginning of the others. */
 	nb_segs = (frame + rxq->headroom + rxq->room - 1) / rxq->room;
 	if (nb_segs > 1 && !(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
 		MDV_LOG(ERR,
@@ -109,7 +108,7 @@ setup_check(const struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
 	return 0;
 }
 
-/** The layout of the pool's mbufs is taken for granted only after a look at each of them. */
+/** The fast path assumes one layout for all mbufs of the pool, after this check of each mbuf. */
 struct layout_check {
 	uint32_t buf_offset;
 	bool differs;
@@ -152,7 +151,7 @@ rearm_value(uint16_t port_id)
 	return rearm;
 }
 
-/** The released queue whose objects the rules of a running port still point at, or NULL. */
+/** @return the released queue whose objects the rules of a running port still point at, or NULL. */
 static struct mdv_rxq *
 parked_take(struct mdv_port *port, uint16_t idx)
 {
@@ -173,10 +172,8 @@ park(struct mdv_port *port, struct mdv_rxq *rxq)
 	port->parked = rxq;
 }
 
-/**
- * Give a queue of a running port its objects: those that it had before, if they fit; new ones if
- * nothing points at those.
- */
+/** Give a queue of a running port its objects: the previous ones if they fit, or new ones if no
+ * rule points at the previous ones. */
 static int
 setup_running(struct mdv_rxq *rxq)
 {
@@ -192,7 +189,7 @@ setup_running(struct mdv_rxq *rxq)
 	parked = parked_take(port, rxq->idx);
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
-	/* More buffers a frame than the MTU of now needs do no harm. */
+	/* More buffers a frame than the present MTU needs do no harm. */
 	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs) {
 		mdv_rxq_ring_adopt(rxq, parked);
 		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
@@ -264,7 +261,7 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->idx = idx;
 	rxq->pool = pool;
 	rxq->conf = *conf;
-	/* ethdev takes out of a queue's offloads what the whole port has. */
+	/* ethdev removes a port's offloads from its queues' offloads; add them again. */
 	rxq->conf.offloads |= dev->data->dev_conf.rxmode.offloads;
 	rxq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_RXQ_DESC_MIN));
 	rxq->room = rte_pktmbuf_data_room_size(pool);
@@ -359,10 +356,8 @@ mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
 	return rxq == NULL ? NULL : rxq->objs.wq;
 }
 
-/**
- * Read by the polling thread after it has seen that a CQE is valid; a CQE that says more comes
- * after the system call by which the device learns of it.
- */
+/** The polling thread reads the options after it has seen a valid CQE. A CQE of the new kind comes
+ * only after the system call that tells the device. */
 static void
 enable_runtime_opt(struct mdv_rxq *rxq, uint8_t what)
 {
@@ -417,7 +412,7 @@ mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info 
 	info->rx_buf_size = rxq->room - rxq->headroom;
 }
 
-/** Packets that are there to be taken; blocks must be stepped over one by one. At most @p max. */
+/** Count the packets that a burst could take, at most @p max; blocks must be walked one by one. */
 static uint32_t
 nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
 {

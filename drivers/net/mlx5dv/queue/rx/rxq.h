@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Receive queue: a WQ and its CQ in the device and the rings they live in.
+ * Receive queue: a WQ and its CQ in the device, and the rings that they use.
  *
  * Set-up checks and allocates software state. Verbs objects (rxq_ring.h) exist while the port is
  * started: mdv_rxq_create() makes them, mdv_rxq_start() fills the rings with mbufs and lets packets
  * in, mdv_rxq_stop() undoes that, so a stopped queue holds no mbuf. The flow engine sees a queue
- * only as struct ibv_wq, and that stays the same while a queue of a running port is stopped,
- * started, or set up anew in the same size: rules go on pointing at it.
+ * only as a struct ibv_wq. A queue of a running port keeps it while the queue is stopped, started,
+ * or set up again in the same size: rules continue to point at it.
  *
  *     CQ   ci ─────> slot cq_ci & mask        one CQE a packet
  *     WQ   wqe_ci ─> slot wqe_ci & mask       its WQE: 2^log2_segs segments, and as many mbufs
  *          wqe_pi ─> first WQE not posted     [wqe_ci, wqe_pi) belong to the device
  *
- * Both rings have the same size and move in step; the difference of cq_ci and wqe_ci only changes
- * when the WQ was reset after an error, which starts the device's WQE counter at 0 again. A
- * received packet leaves a hole behind that the refill closes in bulk, so an empty pool costs
- * nothing but buffers: the ring runs down, the device counts what it cannot place, and the next
- * burst tries again.
+ * Both rings have the same size and move in step. The difference of cq_ci and wqe_ci only changes
+ * when the WQ is reset after an error, which sets the device's WQE counter to 0. A received packet
+ * leaves a hole, and a refill fills many holes at once. If the pool is empty, the ring runs down,
+ * the device counts the packets that it cannot place, and the next burst tries again.
  *
- * With several segments a slot keeps the mbufs that its packet did not need; NULL marks those to
- * replace, which are the first ones of the slot, for packets take segments in order.
+ * With several segments a slot keeps the mbufs that its packet did not need. NULL marks the missing
+ * mbufs; they are the first ones of the slot, as a packet takes segments in order.
  *
- * A block of compressed CQEs is written into the first mbufs of its packets all at once, and cq_ci
- * moves past it; wqe_ci does as bursts take the packets, nb_ready of which are still there.
+ * A block of compressed CQEs is expanded at once into the first mbufs of its packets, and cq_ci
+ * moves past it. wqe_ci moves as bursts take the packets, of which nb_ready are left.
  *
- * Owner: the polling thread; counters are read by others without order.
+ * Owner: the polling thread; other threads read the counters without order.
  */
 #ifndef MDV_RXQ_H
 #define MDV_RXQ_H
@@ -47,26 +46,26 @@ struct ibv_wq;
 struct mdv_caps;
 struct mdv_port;
 
-/** Segments a WQE can have here; bounded below by the device's max_sge. */
+/** Segments of a WQE at most; the device's max_sge may be lower. */
 #define MDV_RX_SEGS_MAX 32
-/** Missing WQEs that make a refill, in a ring of four times as many at least. */
+/** Missing WQEs that make a refill worthwhile; the ring has at least four times as many. */
 #define MDV_RX_REFILL_MIN 64
 
 /**
  * CQE contents that may appear while the queue is polled. Each burst reads the set, which changes
- * before the device does: a change of the burst function would not reach a thread that is inside of
- * the old one.
+ * before the device's behaviour does. Another burst function instead would not reach a thread that
+ * is inside of the old one.
  */
 enum mdv_rx_runtime_opt {
 	MDV_RX_RUNTIME_MARK = 1 << 0,   /**< a rule may tag packets */
 	MDV_RX_RUNTIME_VLAN = 1 << 1,   /**< VLAN tags may be stripped */
 	MDV_RX_RUNTIME_MINI = 1 << 2,   /**< CQEs may be compressed */
-	MDV_RX_RUNTIME_BROKEN = 1 << 3, /**< none will come: the queue has to be recreated */
+	MDV_RX_RUNTIME_BROKEN = 1 << 3, /**< no CQE will come: the queue has to be recreated */
 };
 
 struct mdv_rx_counters {
 	uint64_t packets, bytes;
-	uint64_t nombuf; /**< buffers that the pool could not give */
+	uint64_t nombuf; /**< buffers that the pool failed to give */
 	uint64_t errors; /**< error CQEs */
 };
 
@@ -80,24 +79,25 @@ struct mdv_rxq_ring {
 	uint32_t mask; /**< of both rings */
 	uint8_t log2_wqes;
 	uint8_t log2_segs;
-	uint8_t refill_min;   /**< missing WQEs worth a refill */
-	uint8_t runtime_opts; /**< enum mdv_rx_runtime_opt; never less until the queue stops */
+	uint8_t refill_min;   /**< missing WQEs that make a refill worthwhile */
+	uint8_t runtime_opts; /**< enum mdv_rx_runtime_opt; bits are only added until the queue
+				 stops */
 };
 
-/** How far driver and device are in them. */
+/** Positions of driver and device in the rings. */
 struct mdv_rxq_pos {
 	uint32_t cq_ci;
 	uint32_t wqe_ci;
 	uint32_t wqe_pi;
 };
 
-/** The verbs objects that they belong to. */
+/** The verbs objects behind the rings. */
 struct mdv_rxq_objs {
 	struct ibv_wq *wq; /**< NULL: the port is not started */
 	struct mdv_cq cq;
 	bool wq_strips; /**< the WQ strips VLAN tags */
 	struct {
-		eth_rx_burst_t burst; /**< that reads the rings */
+		eth_rx_burst_t burst; /**< the burst that reads the rings */
 		uint32_t posted;      /**< first WQE that verbs does not have */
 	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
 };
@@ -110,19 +110,20 @@ struct mdv_rxq {
 
 	/* line 1: written by every burst that receives */
 	struct mdv_rxq_pos pos __rte_cache_aligned;
-	uint32_t lkey_be; /**< of the pool; MDV_MR_LKEY_NONE: ask for each mbuf */
+	uint32_t lkey_be; /**< lkey of the pool; MDV_MR_LKEY_NONE: look up each mbuf's */
 	struct mdv_rx_counters count;
 	uint32_t buf_offset; /**< from an mbuf to its first data byte; 0: read buf_addr */
-	uint16_t headroom;   /**< of a packet's first mbuf; there is none in the others */
+	uint16_t headroom;   /**< of a packet's first mbuf; the others have none */
 	uint16_t room;       /**< bytes of an mbuf's data room, headroom included */
-	uint16_t nb_ready;   /**< packets from wqe_ci on of a block: mbufs are written, CQEs gone */
-	uint16_t ready_csum; /**< their checksum flags, the same for all */
+	uint16_t nb_ready;   /**< packets of a block, from wqe_ci on, whose mbufs are written and
+				whose CQEs are given back */
+	uint16_t ready_csum; /**< checksum flags that any of them has */
 	uint32_t ready_bytes;
 
 	/* line 2: timestamps, scattered packets and pools of several regions only */
 	uint64_t timestamp_flag __rte_cache_aligned; /**< in ol_flags */
 	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
-	uint32_t nb_empty; /**< mbufs that are missing, where MDV_RX_SCATTER is */
+	uint32_t nb_empty;                           /**< missing mbufs, with MDV_RX_SCATTER */
 	struct mdv_mr_cache mr;
 
 	/* control path */
@@ -138,7 +139,7 @@ struct mdv_rxq {
 	uint16_t port_id;
 	uint16_t idx;
 	uint16_t nb_desc; /**< buffers asked for, a power of two */
-	bool ready;       /**< started: the WQ takes packets, and mbufs are in the ring */
+	bool ready;       /**< started: the WQ takes packets, and the ring has mbufs */
 	bool vlan_strip;
 };
 static_assert(offsetof(struct mdv_rxq, ring.runtime_opts) < RTE_CACHE_LINE_SIZE, "line 0");
@@ -149,7 +150,7 @@ static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, gener
 		3 * RTE_CACHE_LINE_SIZE,
 	"line 2");
 
-/** @return whether nothing will come from the device any more, until the objects are others. */
+/** @return whether the device will write no more CQEs until the objects are replaced. */
 static inline bool
 mdv_rxq_is_broken(const struct mdv_rxq *rxq)
 {
@@ -167,30 +168,30 @@ void mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx);
 /** Each returns 0 or a negative errno, logged; the queue is as before on failure. */
 int mdv_rxq_create(struct mdv_port *port, uint16_t idx);
 int mdv_rxq_start(struct mdv_port *port, uint16_t idx);
-/** No thread may poll the queue until it returns; packets not yet received are lost. */
+/** Stop the queue, which no thread may poll until the return. Packets not yet received are lost. */
 int mdv_rxq_stop(struct mdv_port *port, uint16_t idx);
-/** Undo all of it, when no rule points at the queue any more. */
+/** Free everything that mdv_rxq_create() made; no rule points at the queue any more. */
 void mdv_rxq_destroy(struct mdv_port *port, uint16_t idx);
 /** Destroy the objects of queues that were released while rules pointed at them. */
 void mdv_rxq_destroy_parked(struct mdv_port *port);
 /** @return the queue's WQ, NULL while the port is stopped or the queue is not set up. */
 struct ibv_wq *mdv_rxq_wq(const struct mdv_port *port, uint16_t idx);
 
-/**
- * From now on rules may tag packets: the queues' bursts look at tags until the port is stopped.
- */
+/** Make the queues' bursts look at tags until the port is stopped: rules may tag packets from now
+ * on. */
 void mdv_rxq_enable_marks(struct mdv_port *port);
 
-/** @return most buffers of a queue. */
+/** @return the greatest number of a queue's buffers. */
 uint16_t mdv_rxq_desc_max(const struct mdv_caps *caps);
 /**
- * Can the queue, as it is set up, take frames of this MTU?
- * @return 0, -EINVAL (scattering is needed and off, or not enough), -EBUSY (it could after a
+ * Check that the queue, as set up, can take frames of this MTU.
+ * @return 0, -EINVAL (it needs scattering, which is off or not enough), -EBUSY (it can after a
  * restart); logged.
  */
 int mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu);
-/** Strip VLAN tags or not, at once when the queue is started. @return 0 or a negative errno,
- * logged. */
+/**
+ * Switch VLAN stripping, at once if the queue is started. @return 0 or a negative errno, logged.
+ */
 int mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on);
 /** ethdev rxq_info_get, rx_queue_count, rx_descriptor_status. */
 void mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info *info);

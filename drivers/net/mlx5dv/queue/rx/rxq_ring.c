@@ -35,7 +35,7 @@ modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
 	return -ret;
 }
 
-/** The WQ's ring, which the device reads. */
+/** Get the WQ's ring, which the device reads. */
 static int
 wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
 {
@@ -59,7 +59,7 @@ wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
 	return 0;
 }
 
-/** The WQ and its ring. */
+/** Make the WQ and get its ring. */
 static int
 wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
 {
@@ -146,7 +146,7 @@ cq_drain(struct mdv_rxq *rxq)
 	return nb_packets;
 }
 
-/** Nothing to take and nothing to refill, for a burst that comes while the queue is stopped. */
+/** Make the rings look full and empty at once: a burst during a stop neither takes nor refills. */
 static void
 look_full(struct mdv_rxq *rxq)
 {
@@ -193,7 +193,7 @@ destroy_cq:
 	return ret;
 }
 
-/** The device no longer has the mbufs. */
+/** Free the mbufs, which the device no longer has. */
 static void
 drain(struct mdv_rxq *rxq)
 {
@@ -247,7 +247,7 @@ mdv_rxq_ring_strip(struct mdv_rxq *rxq)
 	return -ret;
 }
 
-/** As mdv_rxq_ring_ready(). @param whole the ring must be full */
+/** The same as mdv_rxq_ring_ready(). @param whole the ring must be full */
 static int
 make_ready(struct mdv_rxq *rxq, bool whole)
 {
@@ -355,7 +355,7 @@ mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
 	struct mdv_rxq old = *rxq;
 	int ret;
 
-	/* The pool stays registered: packets of it may be on their way out. */
+	/* The pool stays registered: its packets may still wait to be sent. */
 	ret = mdv_mr_pool_get(port->mr, rxq->pool);
 	if (ret != 0) {
 		mdv_rxq_ring_destroy(fresh);

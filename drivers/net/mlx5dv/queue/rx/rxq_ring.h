@@ -2,7 +2,7 @@
 /* clang-format off */
 /**
  * @file
- * The device's half of a receive queue: its CQ and WQ, made, emptied, set going.
+ * The device's side of a receive queue: its CQ and WQ, and their states.
  *
  *                 create           ready
  *     (nothing) ──────────> reset ───────> ready
@@ -26,15 +26,15 @@ struct mdv_rxq;
  */
 int mdv_rxq_ring_create(struct mdv_rxq *rxq);
 /**
- * Free the mbufs of a ready queue, too. Objects that were not made are taken.
- * @return 0, or -EBUSY: something points at the WQ; all is as before.
+ * Destroy the objects, and free the mbufs of a ready queue. The objects may be missing.
+ * @return 0, or -EBUSY: a rule points at the WQ, and nothing has changed.
  */
 int mdv_rxq_ring_destroy(struct mdv_rxq *rxq);
 /** Fill the ring of a reset queue and let the device use it. @return 0 or a negative errno, logged.
  */
 int mdv_rxq_ring_ready(struct mdv_rxq *rxq);
-/** Let the WQ of a ready queue strip VLAN tags as rxq->vlan_strip says. @return 0 or a negative
- * errno, logged. */
+/** Make the WQ of a ready queue strip VLAN tags or not, by rxq->vlan_strip. @return 0 or a
+ * negative errno, logged. */
 int mdv_rxq_ring_strip(struct mdv_rxq *rxq);
 /** Stop a ready queue and free its mbufs. @return 0 or a negative errno, logged: all is as before.
  */
@@ -45,15 +45,17 @@ int mdv_rxq_ring_reset(struct mdv_rxq *rxq);
  */
 int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
 
-/** Nothing will come from the device any more, until the objects are others. Any thread. */
+/** Mark the queue as broken: the device will write no more CQEs until the objects are replaced.
+ * Any thread may call it. */
 void mdv_rxq_ring_break(struct mdv_rxq *rxq);
-/** The objects and rings of @p from, which is alike, become those of @p rxq. */
+/** Move the objects and rings of @p from, which is alike, to @p rxq. */
 void mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from);
 /**
- * Give a ready queue that no rule points at the objects of @p fresh, which are reset, and let the
- * device use them; its own are destroyed. If the pool runs short, bursts refill the rest.
- * @return 0, or a negative errno, logged: the queue is reset, or as it was, and nothing is left of
- * @p fresh
+ * Replace the objects of a ready queue that no rule points at by those of @p fresh, which are
+ * reset, destroy the old ones, and let the device use the new ones. If the pool runs short, bursts
+ * refill the rest.
+ * @return 0, or a negative errno, logged: the queue is reset or unchanged, and @p fresh has no
+ * objects
  */
 int mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh);
 

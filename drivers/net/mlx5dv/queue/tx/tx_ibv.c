@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the rings of a send queue and verbs. */
+/* Carries WQEs and completions between the rings of a send queue and verbs. */
 #include <errno.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ mdv_tx_ibv_attach(struct mdv_txq *txq)
 	const size_t size = (size_t)txq->nb_desc * MLX5_SEND_WQE_BB;
 	int ret;
 
-	/* Behind the WQEBBs lie the doorbell's register and record. */
+	/* The doorbell's register and record are behind the WQEBBs. */
 	txq->ring.wqes = rte_zmalloc_socket(
 		"mdv_txq_wqes", size + 2 * sizeof(uint64_t), RTE_CACHE_LINE_SIZE, rte_socket_id());
 	if (txq->ring.wqes == NULL) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets a send queue takes: by the device's capabilities and the queue's offloads. */
+/* Computes which packets a send queue takes, by the device's capabilities and the queue's
+ * offloads. */
 #include <rte_common.h>
 
 #include "device/device.h"
 #include "tx_ibv.h"
 #include "tx_limits.h"
 
-/** Flags that describe the packet and ask for nothing. */
+/** Flags that describe the packet and request nothing. */
 #define DESCRIBE                                                                                   \
 	(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_OUTER_IPV4 |                      \
 		RTE_MBUF_F_TX_OUTER_IPV6 | RTE_MBUF_F_TX_TUNNEL_MASK)
 
 /* clang-format off */
-/** Flags that an offload is asked for by. */
+/** Flags that request an offload. */
 static const struct {
 	uint64_t offload, ol_flags;
 } offload_flags[] = {
@@ -23,8 +24,8 @@ static const struct {
 	{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
 };
 
-/** Tunnels in which the device finds the inner headers, if it has the capability; without it the
- * WQE says where they are. */
+/** Tunnels in which the device finds the inner headers if it has the capability; without it the
+ * WQE gives their places. */
 static const struct {
 	uint64_t ol_flags;
 	uint32_t capability;
@@ -43,8 +44,8 @@ static const struct {
 };
 /* clang-format on */
 
-/** @return whether packets in row @p i of the tunnels can have their inner headers found; only a
- * burst that was chosen for it, by @p tso offloads, points them out. */
+/** @return whether inner headers can be found in packets of row @p i of the tunnels. Only a burst
+ * that was chosen for it, by @p tso offloads, writes their places into WQEs. */
 static bool
 finds_headers(const struct mdv_caps *caps, unsigned int i, uint64_t tso)
 {
@@ -59,7 +60,7 @@ mdv_tx_limits_tso_offloads(const struct mdv_caps *caps)
 	uint64_t offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO;
 	unsigned int i;
 
-	/* Segments without checksums are of no use. */
+	/* TSO without checksums is useless. */
 	if (caps->max_tso_bytes == 0 || !caps->tx_checksum)
 		return 0;
 	for (i = 0; i < RTE_DIM(tunnels); i++)
@@ -97,7 +98,7 @@ mdv_tx_limits_of(const struct mdv_caps *caps, uint64_t offloads)
 		limits.tso_tunnels |= tso & tunnels[i].tso_offload ? bit : 0;
 	}
 	if (tso != 0) {
-		/* TSO implies the checksums of what it makes. */
+		/* TSO implies the checksums of the segments. */
 		limits.ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM |
 			RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_OUTER_IP_CKSUM;
 		limits.tso_max = caps->max_tso_bytes;

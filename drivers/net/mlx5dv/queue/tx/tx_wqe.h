@@ -6,7 +6,7 @@
  *     0        16                32 or 48            at the ring's end any 16-byte
  *     ctrl     eth [inline hdr]  data  data ...      segment may be the first of the ring again
  *
- * The control segment must be within one WQEBB with the Ethernet segment; callers see to the wrap
+ * The control segment must be within one WQEBB with the Ethernet segment; callers handle the wrap
  * of the data segments.
  */
 #ifndef MDV_TX_WQE_H
@@ -29,33 +29,34 @@
 /** 16-byte units of a WQEBB. */
 #define MDV_TX_WQE_DS_PER_BB 4u
 
-/** WQEBBs of a WQE of @p ds units. */
+/** @return the WQEBBs of a WQE of @p ds units. */
 static __rte_always_inline uint32_t
 mdv_tx_wqe_bbs(uint32_t ds)
 {
 	return (ds + MDV_TX_WQE_DS_PER_BB - 1) / MDV_TX_WQE_DS_PER_BB;
 }
 
-/** @p ce is MDV_HW_CTRL_CQE_*. */
+/** Write the control segment. @p ce is MDV_HW_CTRL_CQE_*. */
 static __rte_always_inline void
 mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint32_t opcode, uint16_t pc, uint32_t sqn,
 	uint32_t ds, uint8_t ce)
 {
-	/* Signature and stream, 0; then ce; the immediate, 0, is no part of these opcodes. */
+	/* Signature and stream are 0, then comes ce; the immediate is 0, as these opcodes have
+	 * none. */
 	const uint32_t words[4] = { rte_cpu_to_be_32((uint32_t)pc << 8 | opcode),
 		rte_cpu_to_be_32(sqn << 8 | ds), rte_cpu_to_be_32(ce), 0 };
 
 	memcpy(ctrl, words, sizeof(words));
 }
 
-/** Bytes 28..31 of an Ethernet segment that makes the device insert a tag. */
+/** @return bytes 28..31 of an Ethernet segment that makes the device insert a tag. */
 static __rte_always_inline __be32
 mdv_tx_wqe_insert(uint16_t tci)
 {
 	return rte_cpu_to_be_32(MDV_HW_ETH_INSERT_CVLAN | tci);
 }
 
-/** 16 bytes; @p tail_be is 0 or mdv_tx_wqe_insert(). */
+/** Write an Ethernet segment of 16 bytes; @p tail_be is 0 or mdv_tx_wqe_insert(). */
 static __rte_always_inline void
 mdv_tx_wqe_eth(struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, __be32 tail_be)
 {
@@ -64,7 +65,7 @@ mdv_tx_wqe_eth(struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, __be32 tail_be)
 	memcpy(eth, words, sizeof(words));
 }
 
-/** The device inserts a tag, besides what else the segment says. */
+/** Make the device insert a tag, in addition to the segment's other content. */
 static __rte_always_inline void
 mdv_tx_wqe_eth_tag(struct mlx5_wqe_eth_seg *eth, uint16_t tci)
 {
@@ -73,14 +74,15 @@ mdv_tx_wqe_eth_tag(struct mlx5_wqe_eth_seg *eth, uint16_t tci)
 	memcpy((uint8_t *)eth + 12, &tail_be, sizeof(tail_be));
 }
 
-/** Units of the control segment and an Ethernet segment with @p len bytes inlined, 2 at least. */
+/** @return the units of the control segment and an Ethernet segment with @p len bytes inlined, 2
+ * at least. */
 static __rte_always_inline uint32_t
 mdv_tx_wqe_ds_inline(uint32_t len)
 {
 	return MDV_TX_WQE_DS_HEAD + (len - MDV_TX_WQE_INLINE_START + 15) / 16;
 }
 
-/** 32 bytes, with @p len bytes (3 to 18) of the packet in it. */
+/** Write an Ethernet segment of 32 bytes, with @p len bytes (3 to 18) of the packet in it. */
 static __rte_always_inline void
 mdv_tx_wqe_eth_inline(
 	struct mlx5_wqe_eth_seg *eth, uint8_t cs_flags, const uint8_t *header, uint32_t len)
@@ -91,7 +93,7 @@ mdv_tx_wqe_eth_inline(
 	memcpy(bytes + offsetof(struct mlx5_wqe_eth_seg, inline_hdr_start), header, len);
 }
 
-/** @p len is not 0, which the device would take for 2^31. */
+/** Write a data segment. @p len is not 0, which the device would read as 2^31. */
 static __rte_always_inline void
 mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uint64_t addr, uint32_t len, uint32_t lkey_be)
 {
@@ -100,7 +102,7 @@ mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uint64_t addr, uint32_t len, uint
 	seg->addr = rte_cpu_to_be_64(addr);
 }
 
-/** The same with @p key, the lkey's bits 31:0 in bits 63:32. */
+/** The same with @p key, which has the lkey's bits 31:0 in bits 63:32. */
 static __rte_always_inline void
 mdv_tx_wqe_data_keyed(struct mlx5_wqe_data_seg *seg, uintptr_t addr, uint32_t len, uint64_t key)
 {

@@ -14,7 +14,7 @@
 #include "txq.h"
 #include "txq_ring.h"
 
-/** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
+/** WQE counters have 16 bits, and a full ring must differ from an empty one. */
 #define DESC_MAX 32768u
 
 static struct mdv_txq *
@@ -30,7 +30,7 @@ mdv_txq_desc_max(const struct mdv_caps *caps)
 {
 	uint32_t max = RTE_MIN(caps->max_qp_wr, DESC_MAX);
 
-	/* Verbs makes room for the largest WQE in each place. */
+	/* Verbs reserves room for the largest WQE for each descriptor. */
 	if (caps->mode == MDV_MODE_IBV)
 		max /= MDV_TX_IBV_BBS;
 	return rte_align32prevpow2(max);
@@ -42,7 +42,7 @@ is_ibv(const struct mdv_txq *txq)
 	return txq->port->device.caps.mode == MDV_MODE_IBV;
 }
 
-/** The released queue of this number of a running port, or NULL. */
+/** @return the released queue of this number of a running port, or NULL. */
 static struct mdv_txq *
 parked_take(struct mdv_port *port, uint16_t idx)
 {
@@ -57,8 +57,9 @@ parked_take(struct mdv_port *port, uint16_t idx)
 }
 
 /**
- * Give a queue of a running port its objects: those that it had before, if they fit. A QP made now
- * is younger than the receive queues, to which its broadcasts may come back (VPP df213385d39).
+ * Give a queue of a running port its objects: the previous ones if they fit. A new QP would be
+ * younger than the receive queues, and its broadcasts could then come back to these (VPP
+ * df213385d39).
  */
 static int
 setup_running(struct mdv_txq *txq)
@@ -120,7 +121,7 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	txq->idx = idx;
 	txq->ring.uar_slot = mdv_uar_slot(port_id, idx);
 	txq->conf = *conf;
-	/* ethdev takes out of a queue's offloads what the whole port has. */
+	/* ethdev removes a port's offloads from its queues' offloads; add them again. */
 	txq->conf.offloads |= dev->data->dev_conf.txmode.offloads;
 	txq->limits = mdv_tx_limits_of(&port->device.caps, txq->conf.offloads);
 	txq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_TXQ_DESC_MIN));

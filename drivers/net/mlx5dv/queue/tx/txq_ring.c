@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verbs objects of a send queue, the rings in them, and the mbufs in those. */
+/* The verbs objects of a send queue, their rings, and the mbufs in these. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 #include "txq.h"
 #include "txq_ring.h"
 
-/** WQE counters have 16 bits, of which a full and an empty ring must stay apart. */
+/** WQE counters have 16 bits, and a full ring must differ from an empty one. */
 #define WQEBBS_MAX 32768u
 
 /** Command of a mapped doorbell page in uar_mmap_offset (rdma-core mlx5_mmap()). */
@@ -31,7 +31,7 @@ is_ibv(const struct mdv_txq *txq)
 static_assert(MDV_TX_FRAME_MAX == MDV_MTU_MAX + MDV_FRAME_OVERHEAD, "the longest frame");
 
 /* clang-format off */
-/** From a new or reset QP to one that sends; a raw packet QP needs nothing but the port. */
+/** State changes from a new or reset QP to one that sends; a raw packet QP needs only the port. */
 static const struct {
 	enum ibv_qp_state state;
 	int mask;
@@ -63,7 +63,7 @@ mdv_txq_ring_adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 	mdv_mr_cache_init(&txq->mr, txq->port->mr);
 }
 
-/** Only a QP in the state RTS can be modified so. */
+/** Set the rate limit and burst sizes; the QP must be in the state RTS. */
 int
 mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 {
@@ -71,7 +71,7 @@ mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 	struct ibv_qp_rate_limit_attr attr = { .rate_limit = kbps };
 	int ret;
 
-	/* Without a rate the kernel takes no sizes. */
+	/* The kernel accepts sizes only with a rate. */
 	if (kbps != 0) {
 		attr.max_burst_sz = config->tx_max_burst_sz;
 		attr.typical_pkt_sz = config->tx_typical_pkt_sz;
@@ -98,7 +98,8 @@ mdv_txq_ring_release(struct mdv_txq *txq, uint16_t to)
 		uint32_t nb = RTE_MIN(
 			(uint32_t)(uint16_t)(to - txq->pos.tail), txq->ring.mask + 1u - idx);
 
-		/* First: a process that ends in between must not leave them to be freed again. */
+		/* Advance tail first: if the process ends in between, these mbufs must not be
+		 * freed again. */
 		txq->pos.tail += nb;
 		rte_compiler_barrier();
 		rte_pktmbuf_free_bulk(&txq->ring.mbufs[idx], nb);
@@ -116,7 +117,7 @@ mdv_txq_ring_clear(struct mdv_txq *txq)
 	txq->pos.tail = txq->pos.head;
 	txq->pos.chains = false;
 	txq->lost = false;
-	/* The next burst function may not be the one that wrote it. */
+	/* Another burst function, with another form of the template, may come next. */
 	txq->tso_template.ol_flags = 0;
 	txq->pos.cq_pi = txq->pos.cq_ci;
 	txq->ring.dones[(txq->pos.cq_pi - 1) & cq_mask] =
@@ -146,7 +147,8 @@ mdv_txq_ring_ready(struct mdv_txq *txq)
 	return ret;
 }
 
-/** Is the register in a page that combines writes? Non-cached was asked for at open. */
+/** @return whether the register is in a write-combining page, although open requested non-cached
+ * ones. */
 static bool
 uar_combines(const struct mlx5dv_qp *dv)
 {
@@ -197,8 +199,8 @@ qp_create(struct mdv_txq *txq)
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = txq->objs.cq.ibv_cq,
 		.recv_cq = txq->objs.cq.ibv_cq,
-		/* One segment, and no header to be inlined: more would enlarge the ring, and a WQE
-		 * may have more all the same. */
+		/* One segment, and no inlined header: larger values would enlarge the ring. WQEs
+		 * may be larger nevertheless. */
 		.cap = { .max_send_wr = txq->nb_desc, .max_send_sge = 1 },
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
@@ -224,16 +226,16 @@ qp_create(struct mdv_txq *txq)
 	return ret;
 }
 
-/** CQEs that can be outstanding: requested ones, by WQEBBs or by packets, that of a first error,
- * and one to tell full from empty. */
+/** @return the greatest number of outstanding CQEs: requested ones, by WQEBBs or by packets, that
+ * of a first error, and one to tell full from empty. */
 static uint32_t
 nb_cqes_of(uint32_t nb_bbs, uint32_t request_min)
 {
 	return 2 * nb_bbs / request_min + 2;
 }
 
-/** Software state for rings of mask + 1 WQEBBs: the packets, and how far each completion gets the
- * queue. */
+/** Allocate software state for rings of mask + 1 WQEBBs: the packets' mbufs, and the queue's
+ * position after each completion. */
 static int
 mbufs_create(struct mdv_txq *txq)
 {
@@ -252,7 +254,7 @@ mbufs_create(struct mdv_txq *txq)
 	return 0;
 }
 
-/** Take the CQEs that the device wrote before the QP was reset: of flushed WQEs. */
+/** Take the CQEs of flushed WQEs, which the device wrote before the QP was reset. */
 static void
 cq_drain(struct mdv_txq *txq)
 {
@@ -283,7 +285,7 @@ cq_create(struct mdv_txq *txq, uint32_t nb_cqes)
 	return mdv_cq_create(device, nb_cqes, 0, NULL, &txq->objs.cq);
 }
 
-/** The QP has been destroyed. */
+/** Free the rings of a queue whose QP has been destroyed. */
 static void
 qp_destroyed(struct mdv_txq *txq)
 {
@@ -300,7 +302,7 @@ mdv_txq_ring_create(struct mdv_txq *txq)
 	int ret;
 
 	txq->pos.request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
-	/* The SQ may turn out larger than asked for, at most by rounding to a power of two. */
+	/* The SQ may be larger than requested, by rounding up to a power of two at most. */
 	ret = cq_create(txq, nb_cqes_of(2u * txq->nb_desc, txq->pos.request_min));
 	if (ret != 0)
 		return ret;
@@ -339,7 +341,7 @@ mdv_txq_ring_destroy(struct mdv_txq *txq)
 	qp_destroyed(txq);
 	txq->ready = false;
 	mdv_cq_destroy(&txq->port->device, &txq->objs.cq);
-	/* Only now is the device done with them. */
+	/* The device has stopped using the mbufs only now. */
 	mdv_txq_ring_release(txq, txq->pos.head);
 	rte_free(txq->ring.mbufs);
 	txq->ring.mbufs = NULL;
