@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which burst functions a port gets. */
+/* Selects the burst functions of a port. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -58,7 +58,7 @@ tx_opts(const struct rte_eth_dev *dev)
 		offloads |= txq->conf.offloads;
 		all &= txq->conf.offloads;
 	}
-	/* Fast free is a promise about every queue that the function serves. */
+	/* The fast-free promise must hold for every queue that the function serves. */
 	opts |= all & offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE ? MDV_TX_FAST_FREE : 0;
 	opts |= offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS ? MDV_TX_MULTI : 0;
 	opts |= offloads & csums ? MDV_TX_CSUM : 0;
@@ -120,7 +120,7 @@ describe_tx(const struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_burst_mo
 	return mdv_tx_select_describe(dev->tx_pkt_burst, mode);
 }
 
-/** The reason why vectors are narrow or not used. */
+/** @return the reason why vectors are narrow or unused. */
 static const char *
 rx_limited_by(const struct rte_eth_dev *dev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hears of netdevs by rtnetlink's group of links. */
+/* Gets notifications about netdevs from rtnetlink's group of links. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -221,7 +221,7 @@ handle(void *arg)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 
-/** The netlink socket has notifications. */
+/** Handle notifications of the netlink socket. */
 static void
 handle_netdev(void *arg)
 {

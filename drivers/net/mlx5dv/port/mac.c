@@ -65,7 +65,7 @@ mdv_mac_init(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/** Warn if the switch in front of a virtual function does not know the address: it knows one. */
+/** Warn if the switch in front of a virtual function knows another address for it. */
 static void
 warn_of_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
 {

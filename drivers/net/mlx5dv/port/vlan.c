@@ -8,7 +8,7 @@
 #include "state/port.h"
 #include "vlan.h"
 
-/** By queue: does it strip tags? vlan_strip_queue_set may have set each one differently. */
+/** For each queue whether it strips tags; vlan_strip_queue_set may have set them differently. */
 typedef bool strips_t[RTE_MAX_QUEUES_PER_PORT];
 
 /** Restore the first @p nb queues. */

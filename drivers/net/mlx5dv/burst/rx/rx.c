@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of the receive burst and the parts of it that are rarely run. */
+/* The tables of the receive burst, and its rare cases. */
 #include <errno.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@
 				: PTYPE_IS_IP(i) ? PTYPE_IP(i, RTE_PTYPE_)                         \
 						 : 0))
 
-/** L3_OK is also set for IPv6, which has no checksum. A bad header leaves that of L4 unknown. */
+/** L3_OK is also set for IPv6, which has no checksum. Behind a bad header the L4 checksum is
+ * unknown. */
 #define CSUM_L3_OK(i)  ((i) >> 6 & 1)
 #define CSUM_L4_OK(i)  ((i) >> 7 & 1)
 #define CSUM_IP_BAD(i) (!CSUM_L3_OK(i) && PTYPE_L3(i) == MDV_HW_CQE_L3_IPV4)
@@ -66,7 +67,7 @@
 
 const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024] = { TABLE_1024(MEANING) };
 
-/** @return offset of the UDP header in the first segment, 0 where there is none to be found. */
+/** @return the offset of the UDP header in the first segment; 0: none found. */
 static uint32_t
 udp_offset(const struct rte_mbuf *mbuf)
 {
@@ -88,7 +89,8 @@ udp_csum_flag(const struct rte_mbuf *mbuf)
 	const struct rte_udp_hdr *udp;
 	uint32_t offset;
 
-	/* The device's verdict on a tunnel is about the inner headers: not parsed here. */
+	/* In a tunnel the device's verdict is about the inner headers, which are not parsed here.
+	 */
 	if ((mbuf->packet_type & RTE_PTYPE_INNER_L3_MASK) != 0)
 		return RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN;
 	offset = udp_offset(mbuf);
@@ -113,7 +115,9 @@ mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts)
 	}
 }
 
-/** The packet of the WQE at wqe_ci is not delivered: its slot becomes a hole like any other. */
+/**
+ * Skip the WQE at wqe_ci, whose packet is not delivered: its slot becomes a hole like any other.
+ */
 static void
 slot_drop(struct mdv_rxq *rxq)
 {
@@ -122,7 +126,7 @@ slot_drop(struct mdv_rxq *rxq)
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
 
-	/* Slots of several segments keep their mbufs: nothing is missing there. */
+	/* A slot of several segments keeps its mbufs, so none is missing. */
 	if (rxq->ring.log2_segs == 0) {
 		rte_mbuf_raw_free(*mbuf);
 		*mbuf = NULL;

@@ -23,7 +23,7 @@
 enum mdv_rx_opt {
 	MDV_RX_CSUM = 1 << 0,
 	MDV_RX_HASH = 1 << 1,
-	MDV_RX_MARK = 1 << 2,      /**< as far as MDV_RX_RUNTIME_MARK */
+	MDV_RX_MARK = 1 << 2,      /**< tags, while MDV_RX_RUNTIME_MARK is set */
 	MDV_RX_TIMESTAMP = 1 << 3, /**< not from compressed CQEs */
 	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE */
 	MDV_RX_NB_OPTS = 1 << 5,
@@ -38,14 +38,13 @@ struct mdv_rx_hdr_type {
  */
 extern const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024];
 
-/**
- * The CQE at cq_ci is not a received packet: count it, give its buffers back, and restart the queue
- * if it has stopped. cq_ci and wqe_ci have moved past it afterwards.
- */
+/** Handle the CQE at cq_ci, which is not a received packet: count it, give its buffers back, and
+ * restart the queue if it has stopped. Afterwards cq_ci and wqe_ci are past it. */
 void mdv_rx_error(struct mdv_rxq *rxq);
 /**
- * Packets that mdv_rx_hdr_types calls L4_CKSUM_NONE are UDP that the device did not find good. That
- * may be a datagram without checksum: look, and say GOOD or BAD.
+ * Resolve L4_CKSUM_NONE of mdv_rx_hdr_types: the device did not find the packet's UDP checksum
+ * good, which is also the case for a datagram without checksum. Read the datagram and set GOOD or
+ * BAD.
  */
 void mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts);
 /** Instances by enum mdv_rx_opt, with vectors of 128, 256 and 512 bits. */
@@ -53,10 +52,8 @@ extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec512[MDV_RX_TIMESTAMP];
 
-/**
- * @return the instance for the set of enum mdv_rx_opt that makes the best of vectors of at most
- * @p simd_bits bits (rte_vect_get_max_simd_bitwidth()), on this CPU.
- */
+/** @return for this set of enum mdv_rx_opt the instance with the widest vectors of at most @p
+ * simd_bits bits (rte_vect_get_max_simd_bitwidth()) that this CPU supports. */
 eth_rx_burst_t mdv_rx_select(unsigned int opts, unsigned int simd_bits);
 /** @return the reason why mdv_rx_select() takes no wider vectors; NULL: it takes the widest. */
 const char *mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits);
@@ -64,7 +61,7 @@ const char *mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits);
  * rx_burst_mode_get. */
 bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
 
-/** data_off, refcnt, nb_segs and port in one store. */
+/** Write data_off, refcnt, nb_segs and port by one store. */
 static __rte_always_inline void
 mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
 {
@@ -72,9 +69,9 @@ mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
 }
 
 /**
- * A packet of @p len bytes leaves the slot whose mbufs these are; the first mbuf is written as if
- * the packet lay in it alone.
- * @return mbufs taken: holes
+ * Take a packet of @p len bytes from the slot of these mbufs. The first mbuf is written as if it
+ * held the whole packet.
+ * @return the number of mbufs taken, which leave holes
  */
 static __rte_always_inline uint32_t
 mdv_rx_take_segments(const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t len)
@@ -109,7 +106,7 @@ mdv_rx_set_timestamp(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, uint64_t 
 	*RTE_MBUF_DYNFIELD(mbuf, rxq->timestamp_at, rte_mbuf_timestamp_t *) = timestamp;
 }
 
-/** Flags and values that the CQE holds beside the length. @return the checksum flags. */
+/** Write the flags and values of the CQE other than the length. @return the checksum flags. */
 static __rte_always_inline uint32_t
 mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe,
 	const unsigned int opts)

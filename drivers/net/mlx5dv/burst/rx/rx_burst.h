@@ -4,26 +4,26 @@
  * The receive burst: one template, from which rx_select.c and rx_vec*.c make instances.
  *
  * A packet costs its CQE line, the mbuf's first line (written) and a share of the mbufs[] and WQE
- * lines; line 0 of the queue is read, line 1 written once a burst. Vectors take packets by fours
- * (or first by eights, rx_eight.h) as far as they lie in one piece of the rings; the rest is taken
- * one by one, and blocks of compressed CQEs as rx_mini.h says.
+ * lines; a burst reads line 0 of the queue and writes line 1 once. Vectors take packets by fours
+ * (or first by eights, rx_eight.h) as far as they are contiguous in the rings. The burst takes the
+ * rest one by one, and blocks of compressed CQEs by rx_mini.h.
  */
 #ifndef MDV_RX_BURST_H
 #define MDV_RX_BURST_H
 
 #include "rx_mini.h"
 
-/** How far a burst has come. */
+/** The progress of a burst. */
 struct mdv_rx_pos {
 	uint32_t cq_ci, wqe_ci;
 	uint16_t nb;       /**< packets so far */
-	uint32_t csums;    /**< checksum flags of any of them */
-	uint32_t nb_empty; /**< mbufs that they left, where MDV_RX_SCATTER is */
+	uint32_t csums;    /**< checksum flags that any of them has */
+	uint32_t nb_empty; /**< mbufs that they have taken, with MDV_RX_SCATTER */
 	uint64_t bytes;
-	bool fours; /**< there may be four alike */
+	bool fours; /**< the next four may be alike */
 };
 
-/** As mdv_rx_post(), for one lkey. */
+/** The same as mdv_rx_post(), for one lkey. */
 static inline void
 mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 {
@@ -36,7 +36,7 @@ mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	mdv_rx_vec_post(rxq, idx, nb);
 }
 
-/** Once a burst at most, so it is one function for all instances of a file. */
+/** Called at most once a burst, so one function serves all instances of a file. */
 static __rte_noinline __rte_unused void
 mdv_rx_burst_refill(struct mdv_rxq *rxq, const bool vec)
 {
@@ -46,11 +46,11 @@ mdv_rx_burst_refill(struct mdv_rxq *rxq, const bool vec)
 		mdv_rx_refill(rxq, mdv_rx_post);
 }
 
-/** A block is expanded as a whole, so its mbufs are fetched as many packets ahead as it may have.
- */
+/** A block is expanded as a whole, so mbufs are prefetched as many packets ahead as a block may
+ * have. */
 #define MDV_RX_AHEAD_MINI 64
 
-/** Have line @p line of @p nb mbufs on its way, by fours, from that of the packet @p ahead on. */
+/** Prefetch line @p line of @p nb mbufs, by fours, from that of the packet @p ahead on. */
 static __rte_always_inline void
 mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const unsigned int line)
 {
@@ -65,8 +65,8 @@ mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const un
 	}
 }
 
-/** The same of slots with several mbufs, of which packets take @p nb_segs; and where these have
- * next, which is in the other line. */
+/** The same for slots with several mbufs, of which packets take @p nb_segs; also the second line,
+ * with next, of mbufs that are chained. */
 static __rte_always_inline void
 mdv_rx_prefetch_segments(const struct mdv_rxq *rxq, uint32_t nb, uint32_t nb_segs)
 {
@@ -84,7 +84,7 @@ mdv_rx_prefetch_segments(const struct mdv_rxq *rxq, uint32_t nb, uint32_t nb_seg
 	}
 }
 
-/** The end of a burst of @p nb packets. */
+/** Finish a burst of @p nb packets. */
 static __rte_always_inline void
 mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	const unsigned int opts, const bool vec)
@@ -93,16 +93,17 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 
 	if (opts & MDV_RX_SCATTER) {
 		mdv_rx_refill_scattered(rxq);
-		/* With one mbuf a packet, that of the next burst is not far enough away to pay. */
+		/* With one mbuf a packet, the next burst's mbuf is too near for a prefetch to pay.
+		 */
 		if (nb != 0 && pkts[nb - 1]->nb_segs > 1)
 			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
 		return;
 	}
 	if (rxq->ring.mask + 1 - (rxq->pos.wqe_pi - rxq->pos.wqe_ci) >= rxq->ring.refill_min)
 		mdv_rx_burst_refill(rxq, vec);
-	/* The title of the next block, of which nothing can be done without it, and its first
-	 * minis; both are invalidated then. CQEs that follow each other are fetched ahead by the
-	 * CPU itself. */
+	/* Prefetch the title of the next block, which the next burst needs first, and its first
+	 * minis. That burst writes both lines, to make them INVALID. The CPU itself prefetches
+	 * CQEs that follow each other. */
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) {
 		rte_prefetch0_write(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
 		rte_prefetch0_write(&rxq->ring.cqes[(rxq->pos.cq_ci + 1) & rxq->ring.mask]);
@@ -116,7 +117,7 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 		mdv_rx_prefetch(rxq, ahead, nb, 1);
 }
 
-/** A block has all packets that are wanted. */
+/** Hand out a block that has all packets that the burst wants. */
 static __rte_always_inline uint16_t
 mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	const unsigned int opts, const bool vec)
@@ -129,7 +130,7 @@ mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	return nb_pkts;
 }
 
-/** The same for all instances of a file without MDV_RX_SCATTER. */
+/** The same function for all instances of a file without MDV_RX_SCATTER. */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_burst_ready_plain(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	unsigned int opts, const bool vec)
@@ -137,7 +138,7 @@ mdv_rx_burst_ready_plain(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, opts & MDV_RX_TIMESTAMP, vec);
 }
 
-/** The same with it. */
+/** The same function for all instances of a file with MDV_RX_SCATTER. */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_burst_ready_scattered(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
@@ -145,7 +146,7 @@ mdv_rx_burst_ready_scattered(
 	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_SCATTER, vec);
 }
 
-/** op_own, but for the solicited bit, of a packet's CQE at @p ci. */
+/** @return op_own, without the solicited bit, of a packet's CQE at @p ci. */
 static __rte_always_inline uint8_t
 mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
 {
@@ -153,8 +154,8 @@ mdv_rx_op_own(const struct mdv_rxq *rxq, uint32_t ci)
 		(ci >> rxq->ring.log2_wqes & MDV_HW_CQE_OWNER);
 }
 
-/** Is the next CQE that of one packet? Where blocks are, the others behind it are stale lines, and
- * costly to look at. */
+/** @return whether the next CQE is that of one packet. With compression the lines behind it are
+ * stale, and slow to read. */
 static __rte_always_inline bool
 mdv_rx_is_one(const struct mdv_rxq *rxq, uint32_t ci)
 {
@@ -163,7 +164,7 @@ mdv_rx_is_one(const struct mdv_rxq *rxq, uint32_t ci)
 	return (op_own & ~MDV_HW_CQE_SOLICITED) == mdv_rx_op_own(rxq, ci);
 }
 
-/** Take packets by fours. When the rings' end was in the way, there may be more after it. */
+/** Take packets by fours. If the end of a ring stopped the vectors, continue after it. */
 static __rte_always_inline void
 mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, const unsigned int opts)
@@ -212,7 +213,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	pos->fours = i == end && want - end >= MDV_VEC_LANES;
 }
 
-/** The valid CQE at @p pos is not that of one packet: a block, or an error. */
+/** Handle the valid CQE at @p pos that is not one packet's: a block or an error. */
 static __rte_always_inline void
 mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, uint8_t op_own, const unsigned int opts, const bool vec)
@@ -230,7 +231,7 @@ mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_
 	pos->wqe_ci = rxq->pos.wqe_ci;
 }
 
-/** Take one packet, error or block. @return whether there was something. */
+/** Take one packet, error or block. @return whether there was one. */
 static __rte_always_inline bool
 mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_rx_pos *pos, const unsigned int opts, const bool vec)
@@ -289,8 +290,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		if (!mdv_rx_burst_one(rxq, pkts, nb_pkts, &pos, opts, vec))
 			break;
 	}
-	/* GOOD and BAD together are L4_CKSUM_NONE, or packets of both kinds: rare enough to look.
-	 */
+	/* GOOD and BAD together are L4_CKSUM_NONE, or come from packets of both kinds: rare enough
+	 * to check each packet. */
 	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
 		mdv_rx_check_udp_csum(pkts, pos.nb);
 	if (((pos.cq_ci ^ start) | pos.nb) != 0) {
@@ -308,8 +309,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 }
 
 /* clang-format off */
-/** X(name, opts) without and with one option more, and all before it: name says which, for perf and
- * gdb. */
+/** X(name, opts) without and with one more option, and all before it; name says which, for perf
+ * and gdb. */
 #define MDV_RX_AND_CSUM(X, name, opts) \
 	X(name, opts) \
 	X(name##_csum, (opts) | MDV_RX_CSUM)
@@ -322,8 +323,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 #define MDV_RX_AND_TIMESTAMP(X, name, opts) \
 	MDV_RX_AND_MARK(X, name, opts) \
 	MDV_RX_AND_MARK(X, name##_timestamp, (opts) | MDV_RX_TIMESTAMP)
-/** X(name, opts) for each set of options but MDV_RX_SCATTER; @p prefix names the one without
- * any. */
+/** X(name, opts) for each set of options without MDV_RX_SCATTER; @p prefix is the name of the
+ * empty set. */
 #define MDV_RX_OPTS_PLAIN(X, prefix) MDV_RX_AND_TIMESTAMP(X, prefix, 0)
 /** The same with MDV_RX_SCATTER. */
 #define MDV_RX_OPTS_SCATTER(X, prefix) \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Eight received packets at once, by AVX-512 with VBMI: there any 64 bytes of two registers are one
- * instruction, so a CQE goes into an mbuf as bytes, not as lanes (rx_vec.h).
+ * Eight received packets at once, by AVX-512 with VBMI: one instruction gathers any 64 bytes of two
+ * registers, so a CQE moves into an mbuf by bytes, and not by lanes (rx_vec.h).
  *
- *     CQE 2i, CQE 2i+1 ── facts ──> a lane each of all eight: what is looked up, and the length
+ *     CQE 2i, CQE 2i+1 ── facts ──> one lane for each of all eight: indices of look-ups, length
  *           └──────────── rows ───> 32 bytes each, rearm_data to hash: lengths, TCI and hash
- *                                   now, the rest from what was looked up
+ *                                   first, the rest after the look-ups
  *
- * A line is read, or written, by one load or store. A file that includes this before rx_burst.h
- * gets eights, then fours.
+ * One load reads a line, or one store writes it. A file that includes this before rx_burst.h gets
+ * eights, then fours.
  */
 #ifndef MDV_RX_EIGHT_H
 #define MDV_RX_EIGHT_H
@@ -17,13 +17,13 @@
 #include "rx_vec.h"
 
 #define MDV_RX_EIGHT 8u
-/** Over them, unrolled. */
+/** Loop over the lanes, unrolled. */
 #define MDV_RX_EACH_OF(nb, i) _Pragma("GCC unroll 8") for (unsigned int i = 0; i < (nb); i++)
 
 typedef uint8_t mdv_rx_bytes __attribute__((vector_size(64)));
 typedef uint32_t mdv_rx_words __attribute__((vector_size(64)));
 
-/** Bytes of the first CQE of two; 64 and up are those of the second. */
+/** Byte of a field in the first CQE of two; those of the second are 64 and up. */
 #define MDV_RX_AT(field) offsetof(struct mdv_hw_cqe, field)
 /* clang-format off */
 /** hdr_type 7:0, OK bits 15:8, pkt_info 23:16, hash type 31:24, length 47:32, op_own 63:56 */
@@ -47,8 +47,8 @@ typedef uint32_t mdv_rx_words __attribute__((vector_size(64)));
 	(at) + 7, (at) + 6, (at) + 5, (at) + 4, (at) + 3, (at) + 2, (at) + 1, (at)
 /* clang-format on */
 
-/** Of two rows: the 64-bit lanes rearm_data and ol_flags; the 32-bit lanes ol_flags and
- * packet_type; the bytes that a mini CQE decides about. */
+/** Masks for two rows: the 64-bit lanes rearm_data and ol_flags; the 32-bit lanes ol_flags and
+ * packet_type; the bytes that come from a mini CQE. */
 #define MDV_RX_ROWS_REARM    0x33
 #define MDV_RX_ROWS_HDR_TYPE 0x1414
 #define MDV_RX_ROWS_MINI     UINT64_C(0xf3f00000f3f00000)
@@ -63,7 +63,7 @@ mdv_rx_eight_store(struct rte_mbuf *const *mbufs, __m512i rows)
 	_mm256_storeu_si256(RTE_PTR_ADD(mbufs[1], at), _mm512_extracti64x4_epi64(rows, 1));
 }
 
-/** The bytes of each lane the other way round. */
+/** Swap the bytes of each lane. */
 static __rte_always_inline __m512i
 mdv_rx_eight_swap(__m512i lanes)
 {
@@ -74,7 +74,7 @@ mdv_rx_eight_swap(__m512i lanes)
 	return _mm512_permutexvar_epi8((__m512i)order, lanes);
 }
 
-/** Lanes 4 to 7 added to lanes 0 to 3. */
+/** Add lanes 4 to 7 to lanes 0 to 3. */
 static __rte_always_inline mdv_vec
 mdv_rx_eight_fold(__m512i sums)
 {
@@ -122,7 +122,7 @@ mdv_rx_eight_hdr_type(const struct mdv_rxq *rxq, __m512i facts, const unsigned i
 	return hdr_type;
 }
 
-/** Flags of marks, where a meaning has ol_flags; the marks themselves into the mbufs. */
+/** @return the flags of marks; the marks themselves go into the mbufs. */
 static __rte_always_inline __m512i
 mdv_rx_eight_marks(const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
 {
@@ -141,7 +141,7 @@ struct mdv_rx_eight_sums {
 	__m512i facts_lens, hdr_types;
 };
 
-/** As mdv_rx_vec_four(). */
+/** The same as mdv_rx_vec_four(), for eight. */
 static __rte_always_inline bool
 mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	struct rte_mbuf *const *mbufs, uint8_t op_own, struct mdv_rx_eight_sums *sums,
@@ -153,8 +153,8 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	const __m512i rearms = _mm512_maskz_set1_epi64(0x55, rxq->rearm);
 	__m512i cqe[MDV_RX_EIGHT], facts, hdr_type, rows;
 
-	/* The device writes CQEs in order, and the owner bit of each last: orders the load of the
-	 * last one's before those of all bodies. */
+	/* The device writes CQEs in order, and the owner bit of each last: this orders the load of
+	 * the last one's before those of all bodies. */
 	if ((mdv_cq_op_own(&cqes[MDV_RX_EIGHT - 1]) & op_own_mask) != op_own)
 		return false;
 	MDV_RX_EACH_OF(MDV_RX_EIGHT, i)
@@ -180,8 +180,8 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 }
 
 /**
- * Take packets by eights, as many as there are, at most @p nb; CQEs and mbufs in one piece.
- * @return packets
+ * Take packets by eights, at most @p nb; CQEs and mbufs are contiguous.
+ * @return the number of packets
  */
 static __rte_always_inline uint32_t
 mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs,
@@ -209,8 +209,11 @@ mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbu
 	return i;
 }
 
-/** As mdv_rx_mini_four(), of slots of one segment. @param nb all minis of an array, or none
- * @return packets */
+/**
+ * The same as mdv_rx_mini_four(), for slots of one segment. @param nb all minis of an array, or
+ * none
+ * @return the number of packets
+ */
 static __rte_always_inline uint32_t
 mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *mini_cqes,
 	uint32_t nb, const struct mdv_rx_mini_like *like, mdv_vec *bytes)
@@ -231,7 +234,7 @@ mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *
 	return MDV_RX_EIGHT;
 }
 
-/** As mdv_rx_vec_post(), by eights. @return WQEs */
+/** The same as mdv_rx_vec_post(), by eights. @return the number of WQEs */
 static __rte_always_inline uint32_t
 mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 {
@@ -241,7 +244,7 @@ mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	__m512i like;
 	uint32_t i;
 
-	/* The same in all of them. */
+	/* The same in all WQEs. */
 	memcpy(&length_lkey, &rxq->ring.wqes[idx], sizeof(length_lkey));
 	like = _mm512_set1_epi64(length_lkey);
 	for (i = 0; i + MDV_RX_EIGHT <= nb; i += MDV_RX_EIGHT) {

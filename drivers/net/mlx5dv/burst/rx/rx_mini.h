@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Blocks of compressed CQEs (cq.h says what they look like in the ring).
+ * Blocks of compressed CQEs (cq.h shows them in the ring).
  *
  * A block is expanded as a whole: the fields that its packets share are computed once, from the
- * title, and goes into their mbufs together with each mini CQE's length and hash. After that the
- * CQ is done with it, and bursts take the packets as pointers, as many as they ask for. So a burst
- * of one costs no second look at the title, and the ring never waits for an application that is
- * in the middle of a block.
+ * title, and go into the mbufs together with each mini CQE's length and hash. Then the CQ is free
+ * of the block, and bursts take the packets as pointers, as many as they ask for. So a burst of one
+ * packet does not read the title again, and the ring does not wait for an application in the middle
+ * of a block.
  *
- * A block, and its packets' WQEs, may go on at the start of their rings.
+ * A block and its packets' WQEs may wrap around their rings.
  */
 #ifndef MDV_RX_MINI_H
 #define MDV_RX_MINI_H
 
 #include "rx_vec.h"
 
-/** @p mbuf is @p like but for what @p mini says. @return its length */
+/** Write @p mbuf like @p like, with the length and hash of @p mini. @return its length */
 static __rte_always_inline uint32_t
 mdv_rx_mini_one(struct rte_mbuf *mbuf, const struct mdv_hw_mini_cqe *mini,
 	const struct mdv_rx_mini_like *like)
@@ -33,7 +33,9 @@ mdv_rx_mini_one(struct rte_mbuf *mbuf, const struct mdv_hw_mini_cqe *mini,
 	return len;
 }
 
-/** The same for four, of slots of @p log2_segs. @return their lengths in the lanes' lower halves */
+/**
+ * The same for four, of slots of @p log2_segs. @return their lengths in the lanes' lower 32 bits
+ */
 static __rte_always_inline mdv_vec
 mdv_rx_mini_four(struct rte_mbuf *const *mbufs, unsigned int log2_segs,
 	const struct mdv_hw_mini_cqe *mini_cqes, const struct mdv_rx_mini_like *like)
@@ -51,8 +53,8 @@ mdv_rx_mini_four(struct rte_mbuf *const *mbufs, unsigned int log2_segs,
 	return words;
 }
 
-/** The rings at a block, in registers: for all the compiler knows, stores to mbufs change the
- * queue. */
+/** The rings at a block, in registers: otherwise each store to an mbuf makes the compiler read the
+ * queue again. */
 struct mdv_rx_mini_at {
 	struct mdv_hw_cqe *cqes;
 	struct rte_mbuf *const *mbufs;
@@ -62,11 +64,11 @@ struct mdv_rx_mini_at {
 
 /** Sum of the bytes of a block's packets. */
 struct mdv_rx_mini_bytes {
-	mdv_vec four; /**< in the lanes' lower halves */
+	mdv_vec four; /**< in the lanes' lower 32 bits */
 	uint64_t one;
 };
 
-/** Write the mbufs of packets @p nth to @p nth + @p nb, which have their minis in one slot. */
+/** Write the mbufs of packets @p nth to @p nth + @p nb, whose minis are in one slot. */
 static __rte_always_inline void
 mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes,
@@ -109,7 +111,7 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 	const uint32_t whole = nb & ~(MDV_HW_MINIS_PER_CQE - 1);
 	uint32_t nth;
 
-	/* The first minis are on their way since the burst before. */
+	/* The burst before has prefetched the first minis. */
 	for (nth = MDV_HW_MINIS_PER_CQE; nth < nb; nth += MDV_HW_MINIS_PER_CQE)
 		rte_prefetch0_write(mdv_cq_minis(at.cqes, at.mask, at.cq_ci, nth));
 	for (nth = 0; nth < whole; nth += MDV_HW_MINIS_PER_CQE)
@@ -169,7 +171,7 @@ mdv_rx_mini_hand_out(
 	return nb;
 }
 
-/** Take packets of a block that earlier bursts had no place for. @return packets taken */
+/** Take packets of a block that earlier bursts had no room for. @return the number of packets */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_mini_take(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts)
@@ -187,7 +189,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 
 	common.vlan_tci = 0;
 	common.hash.fdir.hi = 0;
-	/* A block has the timestamp of its first packet only, so no packet gets one. */
+	/* A block has the timestamp of its first packet only, so all packets go without. */
 	rxq->ready_csum |= mdv_rx_offloads(rxq, &common, title, opts & ~MDV_RX_TIMESTAMP);
 	like = (struct mdv_rx_mini_like){
 		.rearm = rxq->rearm,
@@ -204,9 +206,10 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 }
 
 /**
- * The CQE at cq_ci is the title of a block, and so may be those behind it: expand them, and hand
- * out at most @p nb_pkts packets. @return how many; cq_ci and wqe_ci have moved, and ready_csum has
- * the flags that any of them has.
+ * Expand blocks from the CQE at cq_ci on, which is the title of one, and hand out at most @p
+ * nb_pkts packets.
+ * @return the number of packets; cq_ci and wqe_ci have moved, and ready_csum has the flags that any
+ * packet has
  */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
@@ -220,8 +223,8 @@ mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
 		const uint32_t nb = rte_be_to_cpu_32(cqe->byte_cnt);
 
-		/* A block of one has no slot for its mini; more packets than posted buffers cannot
-		 * be. */
+		/* A block of one has no slot for its mini, and there cannot be more packets than
+		 * posted buffers. */
 		if (unlikely(nb < 2 || nb > rxq->pos.wqe_pi - rxq->pos.wqe_ci)) {
 			mdv_rx_error(rxq);
 			break;

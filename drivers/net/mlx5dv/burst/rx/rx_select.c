@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scalar instances of the receive burst, and which instance is taken. */
+/* The scalar instances of the receive burst, and the choice of an instance. */
 #include <stdio.h>
 
 #include <rte_common.h>
@@ -39,7 +39,7 @@ static const struct {
 };
 /* clang-format on */
 
-/** The widest that there is an instance of. */
+/** @return the widest vectors that an instance has. */
 static enum mdv_simd
 widest(unsigned int opts)
 {

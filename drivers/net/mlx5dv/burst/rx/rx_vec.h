@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Four received packets at once: CQEs into mbufs that lie in one buffer each.
+ * Four received packets at once: CQEs into mbufs, one mbuf a packet.
  *
- * A CQE is taken as the PRM draws it, as big-endian 64-bit words; word n of four CQEs is one
- * vector, its lanes in CPU order:
+ * A CQE consists of big-endian 64-bit words, as in the PRM; word n of four CQEs is one vector, its
+ * lanes in CPU order:
  *
  *     0  pkt_info 63:56                      3  hds_ip_ext 31:24, l4_l3_hdr_type 23:16, TCI 15:0
  *     1  rss_hash 31:0                       5  byte_cnt 31:0
  *     2  rss_hash_type 63:56                 6  timestamp
  *                                            7  flow tag 55:32, op_own 7:0
  *
- * Four lanes a packet go back out as one store of 32 bytes, from rearm_data to the RSS hash: half
- * of the mbuf's first line, which is the only one touched.
+ * Four lanes a packet are stored as 32 bytes, from rearm_data to the RSS hash: one half of the
+ * mbuf's first line, the only line that is touched.
  */
 #ifndef MDV_RX_VEC_H
 #define MDV_RX_VEC_H
@@ -38,13 +38,13 @@ struct mdv_rx_mini_like {
 	uint64_t rearm;
 	uint64_t flags;
 	uint32_t ptype;
-	uint32_t tci; /**< from bit 16 on, as it is stored beside data_len */
+	uint32_t tci; /**< from bit 16 on, as stored beside data_len */
 };
 
 /** Sums over a run of vectors. */
 struct mdv_rx_vec_sums {
 	mdv_vec bytes;
-	mdv_vec flags; /**< of any packet */
+	mdv_vec flags; /**< flags that any packet has */
 };
 
 static __rte_always_inline mdv_vec
@@ -82,13 +82,13 @@ mdv_rx_vec_marks(mdv_vec tags, struct rte_mbuf *const *mbufs)
 	const mdv_vec flag = mdv_vec_equal(tags, mdv_vec_all(MDV_MARK_TAG_FLAG));
 	const mdv_vec ids = tags - 1; /* mdv_mark_from_tag() */
 
-	/* Of no meaning without the flag. */
+	/* Without the flag the value is ignored. */
 	MDV_VEC_EACH(i)
 	mbufs[i]->hash.fdir.hi = ids[i];
 	return ~none & (RTE_MBUF_F_RX_FDIR | (~flag & RTE_MBUF_F_RX_FDIR_ID));
 }
 
-/** Of the mbufs' second lines there is no need but for this. */
+/** Write timestamps, which alone need the mbufs' second lines. */
 static __rte_always_inline mdv_vec
 mdv_rx_vec_timestamps(
 	const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
@@ -101,8 +101,8 @@ mdv_rx_vec_timestamps(
 }
 
 /**
- * Four packets, when there are four: none is an error or compressed. @p op_own is what theirs is.
- * @return whether; the mbufs have been written then.
+ * Take four packets, if there are four and none is an error or compressed. @p op_own is theirs.
+ * @return whether the mbufs have been written
  */
 static __rte_always_inline bool
 mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,

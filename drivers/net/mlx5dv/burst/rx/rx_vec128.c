@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receive burst with vectors of 128 bits: SSE4.2, NEON: every CPU that the driver is built for
- * has them. */
+/* The receive burst with vectors of 128 bits, SSE4.2 or Neon, which every supported CPU has. */
 #include "rx_burst.h"
 
 #define BURST(name, opts) MDV_RX_INSTANCE(name, opts, true)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receive burst with vectors of 256 bits: AVX2, asked for by meson.build for this file alone.
- */
+/* The receive burst with vectors of 256 bits; meson.build requests AVX2 for this file alone. */
 #include "rx_burst.h"
 
 #define BURST(name, opts) MDV_RX_INSTANCE(name, opts, true)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receive burst by eights: AVX-512 with VBMI, asked for by meson.build for this file alone.
- * Timestamps and packets in several mbufs, which are written one by one, are left to narrower
- * vectors. */
+/* The receive burst by eights; meson.build requests AVX-512 with VBMI for this file alone.
+ * Timestamps and packets in several mbufs are written one by one, so narrower vectors handle
+ * them. */
 #include "rx_eight.h"
 
 #include "rx_burst.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checksum table of the send burst, and packets that are not as most. */
+/* The checksum table of the send burst, and its rare packets. */
 #include "tx.h"
 
 /** Index: bits 1:0 L4 type of RTE_MBUF_F_TX_L4_MASK, 2 IP, 3 outer IP, 4 tunnel. SCTP (2) is not

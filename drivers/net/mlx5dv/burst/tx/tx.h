@@ -25,39 +25,41 @@ enum mdv_tx_opt {
 	MDV_TX_MULTI = 1 << 0, /**< several segments a packet */
 	MDV_TX_CSUM = 1 << 1,
 	MDV_TX_VLAN = 1 << 2,
-	MDV_TX_FAST_FREE = 1 << 3, /**< all mbufs of one pool, not shared */
-	MDV_TX_TSO = 1 << 4,       /**< goes with MDV_TX_CSUM only */
+	MDV_TX_FAST_FREE = 1 << 3, /**< fast free: all mbufs are of one pool and not shared */
+	MDV_TX_TSO = 1 << 4,       /**< only with MDV_TX_CSUM */
 	MDV_TX_INLINE_L2 =
-		1 << 5,      /**< the device wants the L2 header in the WQE: not with vectors */
-	MDV_TX_SWP = 1 << 6, /**< headers are pointed out: see MDV_TX_SWP_OPTS */
+		1 << 5,      /**< the device needs the L2 header in the WQE: not with vectors */
+	MDV_TX_SWP = 1 << 6, /**< WQEs give the places of headers: see MDV_TX_SWP_OPTS */
 	MDV_TX_NB_OPTS = 1 << 7,
 };
 
-/** Result for the first packet that a function was given to send. */
+/** Result for the first of the packets given to a function. */
 enum mdv_tx_status {
-	MDV_TX_SENT,    /**< it has its WQE */
-	MDV_TX_NO_ROOM, /**< it has to wait until more WQEs complete */
+	MDV_TX_SENT,    /**< its WQE is written */
+	MDV_TX_NO_ROOM, /**< it must wait until more WQEs complete */
 	MDV_TX_BAD,     /**< it cannot be sent */
-	MDV_TX_WHOLE,   /**< it needs no long WQE: neither a chain, nor to be segmented */
+	MDV_TX_WHOLE,   /**< it needs no long WQE: it is neither a chain nor TSO */
 };
 
 /** cs_flags by mdv_tx_csum_index(). */
 extern const uint8_t mdv_tx_csums[32];
 
-/** The packet cannot be sent: free and count it. */
+/** Free and count a packet that cannot be sent. */
 void mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf);
-/** mdv_tx_put() for memory that is not the last hit's. */
+/** The same as mdv_tx_put(), for memory other than the last hit's. */
 bool mdv_tx_put_far(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *seg);
-/** A CQE reports an error: restart the queue. cq_ci has not moved past it. */
+/** Restart the queue after a CQE with an error. cq_ci has not moved past it. */
 void mdv_tx_error(struct mdv_txq *txq);
 /** ethdev tx_done_cleanup, tx_descriptor_status. */
 int mdv_tx_done_cleanup(void *txq, uint32_t free_cnt);
 int mdv_tx_done_status(void *txq, uint16_t offset);
 /** Print the queue's state. */
 void mdv_tx_dump(const struct mdv_txq *txq, FILE *file);
-/** Print @p num of the WQEs that the device has, from number @p offset on, the oldest first.
- * @return 0, -EINVAL: stopped */
+/**
+ * Print @p num of the WQEs that the device has, from number @p offset on, the oldest first.
+ * @return 0, -EINVAL: stopped
+ */
 int mdv_tx_dump_wqes(const struct mdv_txq *txq, uint16_t offset, uint16_t num, FILE *file);
 /** Instances by enum mdv_tx_opt, with vectors of 128 and 256 bits; NULL with MDV_TX_INLINE_L2. */
 extern const eth_tx_burst_t mdv_tx_vec128[MDV_TX_NB_OPTS];
@@ -67,8 +69,8 @@ extern const eth_tx_burst_t mdv_tx_vec256[MDV_TX_NB_OPTS];
 uint16_t mdv_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
 
 /**
- * @return the instance for the set of enum mdv_tx_opt that makes the best of vectors of at most
- * @p simd_bits bits, on this CPU; 0 where the device does not take many packets a WQE.
+ * @return for this set of enum mdv_tx_opt the instance with the widest vectors of at most @p
+ * simd_bits bits that this CPU supports; 0 bits if the device does not take several packets a WQE.
  */
 eth_tx_burst_t mdv_tx_select(unsigned int opts, unsigned int simd_bits);
 /** @return the reason why mdv_tx_select() takes no wider vectors; NULL: it takes the widest. */
@@ -77,23 +79,23 @@ const char *mdv_tx_select_limited_by(unsigned int opts, unsigned int simd_bits);
  * tx_burst_mode_get. */
 bool mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mode);
 
-/** Mbufs of the packet whose first one is at @p tail. */
+/** @return the number of mbufs of the packet whose first one is at @p tail. */
 static inline uint16_t
 mdv_tx_packet_mbufs(const struct mdv_txq *txq, uint16_t tail)
 {
 	return txq->pos.chains ? txq->ring.mbufs[tail & txq->ring.mask]->nb_segs : 1;
 }
 
-/** How far a burst has come. */
+/** The progress of a burst. */
 struct mdv_tx_pos {
 	uint16_t pc, head;
-	uint16_t nb;   /**< packets taken so far, those dropped included */
-	uint8_t *last; /**< WQE, NULL: none yet */
+	uint16_t nb;   /**< packets taken so far, including dropped ones */
+	uint8_t *last; /**< last WQE; NULL: none yet */
 	uint64_t bytes;
-	uint64_t more; /**< frames beyond one an mbuf; may be below 0 */
+	uint64_t more; /**< frames beyond one an mbuf; modulo 2^64, as it may be below 0 */
 };
 
-/** Bits of ol_flags that decide about checksums, packed. */
+/** @return the bits of ol_flags that decide about checksums, packed. */
 static __rte_always_inline uint32_t
 mdv_tx_csum_index(uint64_t ol_flags)
 {
@@ -105,8 +107,8 @@ mdv_tx_csum_index(uint64_t ol_flags)
 		((ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) != 0 ? 16 : 0);
 }
 
-/** The data segment of the mbuf's bytes but for the first @p skip. @return false: their memory is
- * unknown */
+/** Write the data segment of the mbuf's bytes without the first @p skip. @return false: their
+ * memory is unknown */
 static __rte_always_inline bool
 mdv_tx_put(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *seg)
@@ -119,7 +121,8 @@ mdv_tx_put(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
 	return true;
 }
 
-/** Ring: the device may fetch WQEs before pc; @p last is the control segment of the last one. */
+/** Ring the doorbell: the device may fetch WQEs before pc; @p last is the control segment of the
+ * last one. */
 static __rte_always_inline void
 mdv_tx_doorbell(struct mdv_txq *txq, const void *last)
 {

@@ -4,8 +4,8 @@
  * The send burst: one template, from which tx_select.c and tx_vec*.c make instances.
  *
  * A packet costs the mbuf's first line (read), its data segment or WQEBB (written) and a share of
- * the mbufs[] lines; when it is freed, without fast free, the mbuf's line once more. Line 0 of the
- * queue is read, line 1 written once a burst.
+ * the mbufs[] lines; without fast free, the release reads the mbuf's line once more. A burst reads
+ * line 0 of the queue and writes line 1 once.
  */
 #ifndef MDV_TX_BURST_H
 #define MDV_TX_BURST_H
@@ -17,14 +17,12 @@
 #include "tx_tso.h"
 #include "tx_vec.h"
 
-/**
- * Are four mbufs such that they go back into @p pool as they are? One word each for all of them:
- * counts that are 1 are 1 when or-ed, and no others, for there is none of 0.
- */
+/** @return whether four mbufs can go back into @p pool unchanged. One word for each, or-ed: the
+ * result has counts of 1 only if all counts are 1, as no count is 0. */
 static __rte_always_inline bool
 mdv_tx_burst_plain(struct rte_mbuf *const *mbufs, const struct rte_mempool *pool)
 {
-	/* refcnt bits 31:16, nb_segs bits 47:32; a chain of one has no next. */
+	/* refcnt is in bits 31:16, nb_segs in bits 47:32; a chain of one has no next. */
 	const uint64_t mask = UINT64_C(0xffffffff0000);
 	const struct rte_mbuf ready = { .refcnt = 1, .nb_segs = 1 };
 	uint64_t want, counts = 0, flags = 0;
@@ -45,8 +43,8 @@ mdv_tx_burst_plain(struct rte_mbuf *const *mbufs, const struct rte_mempool *pool
 }
 
 /**
- * Free the mbufs that a completion has released: [tail, to). Once a burst at most, so it is one
- * function for all instances of a file.
+ * Free the mbufs that a completion has released: [tail, to). Called at most once a burst, so one
+ * function serves all instances of a file.
  * @param look shared mbufs or several pools are possible
  */
 static __rte_noinline __rte_unused void
@@ -69,12 +67,13 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 				mdv_tx_burst_plain(mbufs + n, pool))
 				n += MDV_VEC_LANES;
 		if (n != 0) {
-			/* First, as in mdv_txq_ring_release(). */
+			/* Advance tail first, as in mdv_txq_ring_release(). */
 			txq->pos.tail += n;
 			rte_compiler_barrier();
 			rte_mempool_put_bulk(pool, (void **)mbufs, n);
 		} else {
-			/* Such mbufs come in runs: those freed together go to the pool together. */
+			/* Mbufs that go to the pool at once come in runs, so they go there
+			 * together. */
 			mdv_txq_ring_release(
 				txq, txq->pos.tail + (vec ? RTE_MIN(nb, 4u * MDV_VEC_LANES) : nb));
 		}
@@ -113,7 +112,7 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 		txq, txq->ring.dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
 }
 
-/** The start of a burst: take completions. @return the queue's position */
+/** Start a burst: take completions. @return the queue's position */
 static __rte_always_inline struct mdv_tx_pos
 mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 {
@@ -122,7 +121,7 @@ mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 	return (struct mdv_tx_pos){ .pc = txq->pos.pc, .head = txq->pos.head };
 }
 
-/** Hand the WQEs up to @p pos over, with a completion request if one is due. */
+/** Hand over the WQEs up to @p pos, with a completion request if one is due. */
 static __rte_always_inline void
 mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
 {
@@ -143,7 +142,7 @@ mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
 	mdv_tx_doorbell(txq, last);
 }
 
-/** Send as many packets as there are in one WQE. @return 0 when the next needs one of its own */
+/** Send in one WQE as many packets as can share it. @return 0 when the next needs one of its own */
 static __rte_always_inline uint32_t
 mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts)
@@ -156,7 +155,7 @@ mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	return mdv_tx_vec_wqe(txq, pkts, RTE_MIN(nb, mdv_tx_vec_room(bbs)), pos, opts);
 }
 
-/** Is there room for one WQE of all @p nb packets, before either ring ends? */
+/** @return whether there is room for one WQE of all @p nb packets, before either ring ends. */
 static __rte_always_inline bool
 mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint32_t nb)
 {
@@ -170,15 +169,15 @@ mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint3
 }
 
 /**
- * Send as many packets as there are that take long WQEs: chains, and packets to be segmented.
- * @return MDV_TX_SENT: at least the first, and @p pos has moved; MDV_TX_WHOLE when it is no such
- * packet
+ * Send the packets at the front that take long WQEs: chains, and TSO packets.
+ * @return MDV_TX_SENT: at least the first, and @p pos has moved; MDV_TX_WHOLE if the first takes a
+ * short one
  */
 static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
-	/* A copy: the address of the one in registers is not taken. */
+	/* A copy, so that the compiler can keep *pos in registers. */
 	struct mdv_tx_pos so_far = *pos;
 	enum mdv_tx_status status = MDV_TX_WHOLE;
 
@@ -206,7 +205,7 @@ mdv_tx_burst_one(
 	return MDV_TX_SENT;
 }
 
-/** The next packets, as many as are of one kind. @return as mdv_tx_burst_long(), never
+/** Send the next packets that are of one kind. @return as mdv_tx_burst_long(), but never
  * MDV_TX_WHOLE */
 static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
@@ -224,7 +223,7 @@ mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 		n = mdv_tx_each(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	if (n != 0)
 		return MDV_TX_SENT;
-	/* One by one, to be completed. */
+	/* With SWP one packet at a time, as each WQE is completed afterwards. */
 	status = mdv_tx_burst_long(txq, pkts, opts & MDV_TX_SWP ? 1 : nb, bbs, pos, opts);
 	if (status == MDV_TX_WHOLE)
 		status = mdv_tx_burst_one(txq, pkts[0], pos, opts);
@@ -233,8 +232,8 @@ mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	return status;
 }
 
-/** Send as many packets as there is room for, from @p pos on, and ring the doorbell. @return
- * packets of the burst taken */
+/** Send as many packets as there is room for, from @p pos on, and ring the doorbell. @return the
+ * number of packets taken */
 static __rte_always_inline uint16_t
 mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_tx_pos pos, const unsigned int opts, const bool vec)
@@ -259,15 +258,15 @@ mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 }
 
 /**
- * The usual burst is one WQE.
- * @param pos where the queue is, and afterwards, how far that WQE got
- * @return whether it was all, and is sent
+ * Send the whole burst as one WQE, the usual case.
+ * @param pos the queue's position; afterwards the end of that WQE
+ * @return whether all packets are sent
  */
 static __rte_always_inline bool
 mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
-	/* A burst of none has none to look at. */
+	/* A burst of no packets has no first packet to look at. */
 	if (unlikely(nb_pkts - 1u >= MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD) ||
 		!mdv_tx_vec_takes(pkts[0], opts) ||
 		unlikely(!mdv_tx_burst_fits(txq, pos, nb_pkts)) ||
@@ -278,8 +277,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 }
 
 /* clang-format off */
-/** X(name, opts) without and with one option more, and all before it: name says which, for perf and
- * gdb. */
+/** X(name, opts) without and with one more option, and all before it; name says which, for perf
+ * and gdb. */
 #define MDV_TX_AND_MULTI(X, name, opts) \
 	X(name, opts) \
 	X(name##_multi, (opts) | MDV_TX_MULTI)
@@ -289,24 +288,24 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 #define MDV_TX_AND_FAST_FREE(X, name, opts) \
 	MDV_TX_AND_VLAN(X, name, opts) \
 	MDV_TX_AND_VLAN(X, name##_fast_free, (opts) | MDV_TX_FAST_FREE)
-/** TSO goes with CSUM only, so _tso is both. */
+/** TSO exists only with CSUM, so _tso means both. */
 #define MDV_TX_AND_CSUM_TSO(X, name, opts) \
 	MDV_TX_AND_FAST_FREE(X, name, opts) \
 	MDV_TX_AND_FAST_FREE(X, name##_csum, (opts) | MDV_TX_CSUM) \
 	MDV_TX_AND_FAST_FREE(X, name##_tso, (opts) | MDV_TX_CSUM | MDV_TX_TSO)
-/** X(name, opts) for each set of options that has neither MDV_TX_INLINE_L2 nor MDV_TX_SWP;
- * @p prefix names the one without any. */
+/** X(name, opts) for each set of options without MDV_TX_INLINE_L2 and MDV_TX_SWP; @p prefix is the
+ * name of the empty set. */
 #define MDV_TX_OPTS_PLAIN(X, prefix) MDV_TX_AND_CSUM_TSO(X, prefix, 0)
 /** The same with MDV_TX_INLINE_L2. */
 #define MDV_TX_OPTS_INLINE(X, prefix) \
 	MDV_TX_AND_CSUM_TSO(X, prefix##_inline_l2, MDV_TX_INLINE_L2)
-/** Those with MDV_TX_SWP: MDV_TX_SWP_OPTS, with MDV_TX_FAST_FREE or not. */
+/** The sets with MDV_TX_SWP: MDV_TX_SWP_OPTS, with and without MDV_TX_FAST_FREE. */
 #define MDV_TX_OPTS_SWP(X, prefix) \
 	X(prefix##_swp, MDV_TX_SWP_OPTS) \
 	X(prefix##_swp_fast_free, MDV_TX_SWP_OPTS | MDV_TX_FAST_FREE)
 
-/** An instance: sends up to nb_pkts packets; fewer when the ring is full. Packets that cannot
- * be sent are freed and counted. */
+/** An instance: sends up to nb_pkts packets, and fewer if the ring is full. It frees and counts
+ * packets that cannot be sent. */
 #define MDV_TX_INSTANCE(name, opts) \
 	static uint16_t \
 	name(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
@@ -314,8 +313,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		return mdv_tx_burst_rest( \
 			txq, pkts, nb_pkts, mdv_tx_burst_start(txq, opts, false), opts, false); \
 	}
-/** The same with vectors. Unusual packets are sent by a function of their own, so that they cost
- * the usual path no registers. */
+/** The same with vectors. A separate function sends unusual packets, so that these cost the usual
+ * path no registers. */
 #define MDV_TX_INSTANCE_VEC(name, opts) \
 	static __rte_noinline uint16_t \
 	name##_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ethdev tx_done_cleanup and tx_descriptor_status: completions taken without a burst. */
+/* ethdev tx_done_cleanup and tx_descriptor_status, which take completions outside of a burst. */
 #include "queue/cq_ibv.h"
 #include "tx_burst.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A send queue for people to read: its indices, and the WQEs that the device has. */
+/* Prints a send queue for people: its indices, and the WQEs that the device has. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -41,7 +41,7 @@ opcode_name(uint32_t opcode)
 	return "unknown";
 }
 
-/** Unit @p ds of the WQE at @p ci. */
+/** @return unit @p ds of the WQE at @p ci. */
 static const void *
 unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
 {
@@ -51,7 +51,7 @@ unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
 		(((uint32_t)(ci & txq->ring.mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
 }
 
-/** The Ethernet segment. @return units of the WQE before the data segments */
+/** Print the Ethernet segment. @return the units of the WQE before the data segments */
 static uint32_t
 dump_eth(const struct mdv_txq *txq, uint16_t ci, FILE *file)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Packets that need a WQE each because the device is to insert a tag, four of them at once.
+ * Four packets at once that need a WQE each, because the device inserts a tag.
  *
  *     0      16            32
  *     ctrl   eth with tag  data     one WQEBB a packet
  *
- * They must ask for the same checksums, lie in one mbuf each, and need no segmentation; tags
- * differ. In 64-bit lanes, ctrl and eth are the four columns below, so a WQE is one store of 32
- * bytes and one of 16.
+ * They must request the same checksums, have one mbuf each, and need no segmentation; tags may
+ * differ. In 64-bit lanes, ctrl and eth are the four columns below, so one store of 32 bytes and
+ * one of 16 write a WQE.
  */
 #ifndef MDV_TX_EACH_H
 #define MDV_TX_EACH_H
@@ -23,7 +23,7 @@ struct mdv_tx_each_common {
 	mdv_vec csum;  /**< eth 63:0 */
 };
 
-/** @p mbuf is the first packet, @p pc its WQE. */
+/** Compute the shared fields: @p mbuf is the first packet, @p pc its WQE. */
 static __rte_always_inline struct mdv_tx_each_common
 mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint16_t pc,
 	const unsigned int opts)
@@ -43,7 +43,7 @@ mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint1
 	};
 }
 
-/** Four WQEs. @return false when one of the packets must be sent by itself */
+/** Write four WQEs. @return false if one of the packets must be sent by itself */
 static __rte_always_inline bool
 mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts, uint8_t *wqes,
 	mdv_vec *bytes, const unsigned int opts)
@@ -53,7 +53,7 @@ mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts
 
 	if (unlikely(!mdv_tx_vec_read(&common->vec, pkts, &data, opts)))
 		return false;
-	/* In bits 63:32, as mdv_tx_wqe_insert() has it. */
+	/* The tags are in bits 63:32, as mdv_tx_wqe_insert() has them. */
 	tags = mdv_vec_swap((data.tails >> 16 & UINT16_MAX) | MDV_HW_ETH_INSERT_CVLAN);
 	mdv_vec_transpose(mdv_vec_swap(common->order), common->event, common->csum, tags, rows);
 	MDV_VEC_EACH(i)
@@ -63,7 +63,7 @@ mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts
 	return true;
 }
 
-/** Is the packet one of those, as far as a look at it alone tells? */
+/** @return whether the packet alone qualifies, without a comparison with the others. */
 static __rte_always_inline bool
 mdv_tx_each_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 {
@@ -72,11 +72,11 @@ mdv_tx_each_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 }
 
 /**
- * Build the WQEs of as many of the packets as are like the first, by fours; that is
+ * Build the WQEs of the packets that are like the first, by fours; the first is
  * mdv_tx_each_takes().
- * @param nb for so many there are free mbuf places
- * @param bbs WQEBBs that are free
- * @return packets
+ * @param nb number of free mbuf places
+ * @param bbs number of free WQEBBs
+ * @return the number of packets
  */
 static __rte_always_inline uint32_t
 mdv_tx_each(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
@@ -95,7 +95,7 @@ mdv_tx_each(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t b
 		if (!mdv_tx_each_four(&common, pkts + n, wqes + n * MLX5_SEND_WQE_BB, &sum, opts))
 			break;
 		mdv_vec_store(&txq->ring.mbufs[idx + n], mdv_vec_load(pkts + n));
-		/* The rings do not end in between, so neither do the 16 bits. */
+		/* No ring ends within these WQEs, so the 16-bit counter does not wrap either. */
 		common.order += (uint64_t)MDV_VEC_LANES << 40;
 	}
 	if (n == 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An error CQE: the packets that it takes with it, and the queue going again. */
+/* Handles an error CQE: counts the packets that are lost, and restarts the queue. */
 #include "tx.h"
 #include "tx_tso.h"
 
-/** Mbufs, from @p tail on, of the WQE at ci; 0 when the WQE makes no sense. @param nb_bbs its
- * WQEBBs */
+/** @return the mbufs, from @p tail on, of the WQE at ci; 0 if the WQE is malformed. @param nb_bbs
+ * its WQEBBs */
 static uint32_t
 wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 {
@@ -20,13 +20,14 @@ wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 						     : mdv_tx_packet_mbufs(txq, tail);
 }
 
-/** The WQEs before the one at @p failed are done. */
+/** Free the packets of the WQEs before the one at @p failed, which are done. */
 static void
 flight_complete(struct mdv_txq *txq, uint16_t failed)
 {
 	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
 	const struct mdv_tx_done *done = &txq->ring.dones[(txq->pos.cq_ci - 1) & cq_mask];
-	/* Not from tail on: mdv_tx_done_cleanup() may have freed packets of a CQE still there. */
+	/* Count from done->head and not from tail: mdv_tx_done_cleanup() may have freed packets
+	 * whose CQE is still there. */
 	uint16_t tail = done->head;
 
 	txq->pos.ci = done->pc;
@@ -43,7 +44,7 @@ flight_complete(struct mdv_txq *txq, uint16_t failed)
 	mdv_txq_ring_release(txq, tail);
 }
 
-/** Packets in flight will not be sent: they were counted as if they had been. */
+/** Count packets in flight as lost: they were counted as sent. */
 static void
 flight_drop(struct mdv_txq *txq)
 {
@@ -82,8 +83,8 @@ mdv_tx_error(struct mdv_txq *txq)
 	}
 	txq->pos.cq_ci++;
 	if (txq->ring.broken || mdv_txq_ring_recover(txq, txq->stop_syndrome) != 0) {
-		/* The device may still read the packets: they are freed when the queue is recreated
-		 * or stopped. */
+		/* The device may still read the packets: they are freed when the queue is
+		 * recreated or stopped. */
 		mdv_txq_ring_look_full(txq);
 		txq->ring.broken = true;
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mode=ibv: the burst of the queue, and its WQEs as verbs takes them (queue/tx_ibv.h). */
+/* mode=ibv: the queue's burst, and the hand-over of its WQEs to verbs (queue/tx_ibv.h). */
 #include <string.h>
 
 #include <infiniband/verbs.h>
@@ -23,7 +23,7 @@ mdv_tx_ibv_burst_select(struct mdv_txq *txq)
 	txq->objs.ibv.burst = mdv_tx_select(opts, 0);
 }
 
-/** Unit @p ds of the WQE at @p ci. */
+/** @return unit @p ds of the WQE at @p ci. */
 static uint8_t *
 unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
 {
@@ -33,7 +33,7 @@ unit_at(const struct mdv_txq *txq, uint16_t ci, uint32_t ds)
 		(((uint32_t)(ci & txq->ring.mask) * MDV_TX_WQE_DS_PER_BB + ds) & mask) * 16u;
 }
 
-/** The packet's headers are in the WQE. */
+/** Give verbs a TSO packet, whose headers are in the WQE. */
 static void
 begin_tso(struct mdv_txq *txq, uint16_t ci, const struct mlx5_wqe_eth_seg *eth, uint32_t len)
 {
@@ -48,7 +48,7 @@ begin_tso(struct mdv_txq *txq, uint16_t ci, const struct mlx5_wqe_eth_seg *eth, 
 	ibv_wr_send_tso(txq->objs.ibv.qp, header, len, rte_be_to_cpu_16(eth->mss));
 }
 
-/** Tell verbs of the WQE at @p ci. @return its WQEBBs */
+/** Give verbs the WQE at @p ci. @return its WQEBBs */
 static uint32_t
 post_one(struct mdv_txq *txq, uint16_t ci)
 {
@@ -88,7 +88,8 @@ post_one(struct mdv_txq *txq, uint16_t ci)
 	return mdv_tx_wqe_bbs(nb_ds);
 }
 
-/** Should verbs not take the WQEs, which it has room for, they wait for the next burst. */
+/** Give verbs all new WQEs. It has room for them; if it refuses some, they wait for the next
+ * burst. */
 static void
 post(struct mdv_txq *txq)
 {

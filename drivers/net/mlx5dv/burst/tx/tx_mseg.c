@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WQEs of packets of several segments. Not part of the burst's template: the cost is in the
+/* WQEs of packets of several segments. Outside of the burst's template: the cost is in the
  * segments and the same in all instances. */
 #include "base/vec.h"
 #include "tx_mseg.h"
 #include "tx_one.h"
 
-/** Of refcnt and nb_segs, in rearm_data. */
+/** Offset of refcnt and nb_segs in rearm_data. */
 #define COUNTS_OFF 2
 
-/** Fields that packets share which follow each other. */
+/** Fields that consecutive packets share. */
 struct like {
 	uint64_t ol_flags; /**< of the mbuf */
-	uint64_t eth[2];   /**< Ethernet segment but for the tag */
-	bool tagged;       /**< a tag is inserted */
-	bool cut;          /**< to be segmented */
+	uint64_t eth[2];   /**< the Ethernet segment without the tag */
+	bool tagged;       /**< the device inserts a tag */
+	bool cut;          /**< the device segments the packet (TSO) */
 };
 
 __rte_noinline enum mdv_tx_status
@@ -44,7 +44,7 @@ mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uin
 		at++;
 	}
 	*ds = at;
-	/* The packet is freed by its nb_segs, so the chain must have as many. */
+	/* The packet is freed by nb_segs, so the chain must have as many mbufs. */
 	return n == nb_segs ? MDV_TX_SENT : MDV_TX_BAD;
 }
 
@@ -62,8 +62,9 @@ like_take(struct like *like, const struct rte_mbuf *mbuf, unsigned int opts)
 	like->cut = cut != 0;
 }
 
-/** One packet, however it is sent and wherever the rings end. @param bbs WQEBBs, set for
- * MDV_TX_SENT */
+/**
+ * Write one packet of any form, at any place of the rings. @param bbs WQEBBs, set for MDV_TX_SENT
+ */
 static __rte_noinline enum mdv_tx_status
 packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room,
 	unsigned int opts, uint32_t *bbs)
@@ -90,8 +91,8 @@ packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t h
 	return MDV_TX_SENT;
 }
 
-/** The usual packets: alike, chains, with nothing inlined, in one piece of the rings. @return how
- * many */
+/** Write the usual packets: alike, chains, nothing inlined, contiguous in the rings. @return the
+ * number of packets */
 static __rte_noinline uint32_t
 packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	const struct like *like, struct mdv_tx_pos *pos)
@@ -155,7 +156,7 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 		if (n == 0 || mbuf->ol_flags != like.ol_flags)
 			like_take(&like, mbuf, opts);
 		if (n != 0) {
-			/* The first one is known to be a chain, and not to be segmented. */
+			/* The first packet is known to be a chain, without TSO. */
 			if (mbuf->nb_segs < 2 || like.cut)
 				break;
 			left = room - (uint16_t)(pos->pc - pc);
@@ -203,7 +204,7 @@ mdv_tx_mseg_undo(struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_me
 				return n;
 			flags |= mbuf->ol_flags;
 			mbuf->next = NULL;
-			/* nb_segs; in one store with refcnt, it is one of a constant. */
+			/* nb_segs and refcnt together are one store of a constant. */
 			memcpy((uint8_t *)&mbuf->rearm_data + COUNTS_OFF, &counts, sizeof(counts));
 			rte_prefetch0(RTE_PTR_ADD(later[i], RTE_CACHE_LINE_MIN_SIZE));
 		}

@@ -13,15 +13,15 @@
 #include "tx.h"
 
 /**
- * Data segments of the chain but for its first @p skip bytes, in the WQE at @p pc, in at most
- * @p room WQEBBs; its mbufs are the queue's from @p head on.
- * @param ds units of the WQE: those before the data segments, and for MDV_TX_SENT all of them
+ * Write the data segments of the chain without its first @p skip bytes, into the WQE at @p pc, in
+ * at most @p room WQEBBs; store its mbufs from @p head on.
+ * @param ds units of the WQE before the data segments; on MDV_TX_SENT all of its units
  * @return MDV_TX_SENT, MDV_TX_NO_ROOM or MDV_TX_BAD
  */
 enum mdv_tx_status mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	uint16_t pc, uint16_t head, uint32_t *ds, uint32_t room);
 
-/** Packets that are looked ahead. */
+/** Distance of the prefetch, in packets. */
 #define MDV_TX_MSEG_AHEAD 4
 
 /**
@@ -61,13 +61,13 @@ mdv_tx_mseg_prefetch_first(struct rte_mbuf *const *pkts, uint32_t nb)
 	}
 }
 
-/** Free room in one piece: neither ring ends in it. */
+/** Contiguous free room, before either ring ends. */
 struct mdv_tx_mseg_room {
 	uint32_t bbs;
 	uint32_t slots; /**< of mbufs */
 };
 
-/** @param room WQEBBs that are free */
+/** @param room number of free WQEBBs */
 static __rte_always_inline struct mdv_tx_mseg_room
 mdv_tx_mseg_room(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t room)
 {
@@ -80,9 +80,9 @@ mdv_tx_mseg_room(const struct mdv_txq *txq, uint16_t pc, uint16_t head, uint32_t
 }
 
 /**
- * mdv_tx_mseg_write() for what fits into mdv_tx_mseg_room(): from @p data on; mbufs from @p slot
- * on.
- * @return behind the last data segment, @p data when the packet cannot be sent
+ * The same as mdv_tx_mseg_write(), within mdv_tx_mseg_room(): data segments from @p data on, mbufs
+ * from @p slot on.
+ * @return the place behind the last data segment, or @p data if the packet cannot be sent
  */
 static __rte_always_inline struct mlx5_wqe_data_seg *
 mdv_tx_mseg_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
@@ -112,26 +112,26 @@ mdv_tx_mseg_write_flat(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip
 		if (--left == 0)
 			return data;
 		mbuf = mbuf->next;
-		/* The packet is freed by its nb_segs, so the chain must have as many. */
+		/* The packet is freed by nb_segs, so the chain must have as many mbufs. */
 		if (unlikely(mbuf == NULL))
 			return start;
 	}
 }
 
 /**
- * Make segments mbufs by themselves again, as they are in a pool, by fours.
- * @param mbufs   behind the last are MDV_TX_RELEASE_AHEAD more, or NULLs
- * @return how many of @p nb go back into @p pool as they are; the caller frees the rest, where next
- * may be NULL already
+ * Restore segments to single mbufs, as in a pool, by fours.
+ * @param mbufs   followed by MDV_TX_RELEASE_AHEAD more mbufs or NULLs
+ * @return how many of @p nb can go back into @p pool; the caller frees the rest, whose next may be
+ * NULL already
  */
 uint32_t mdv_tx_mseg_undo(
 	struct rte_mbuf *const *mbufs, uint32_t nb, const struct rte_mempool *pool);
 
 /**
- * Build the WQEs of as many of @p nb packets as are chains and not to be segmented, in at most @p
- * room WQEBBs; the first is one.
+ * Build the WQEs of the chains without TSO at the front of @p nb packets, in at most @p room
+ * WQEBBs; the first packet is one.
  * @param opts enum mdv_tx_opt
- * @return MDV_TX_SENT: one packet at least, and @p pos has moved past all that were; otherwise
+ * @return MDV_TX_SENT: at least one packet, and @p pos has moved past all that were sent; otherwise
  * MDV_TX_NO_ROOM or MDV_TX_BAD, and nothing was touched
  */
 enum mdv_tx_status mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb,

@@ -8,8 +8,10 @@
 #include "tx.h"
 #include "tx_tso.h"
 
-/** Write the L2 header into the WQE, with its VLAN tag if one is to be inserted. @return bytes
- * taken, 0: none that can be. */
+/**
+ * Write the L2 header into the WQE, with its VLAN tag if one is to be inserted.
+ * @return the bytes taken from the packet, or 0 if it has too few
+ */
 static __rte_always_inline uint32_t
 mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint8_t cs_flags,
 	const unsigned int opts)
@@ -20,7 +22,7 @@ mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint
 	uint32_t len = tagged ? MDV_TX_FRAME_MIN : RTE_MIN(mbuf->pkt_len, MDV_HW_ETH_INLINE_L2);
 	const uint8_t *from;
 
-	/* Mapped in the primary process only, whichever port's it is. */
+	/* Only the primary process has device memory mapped, whichever port it belongs to. */
 	if (unlikely(mdv_dm_mbuf_is_partly(mbuf, len)) &&
 		rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
@@ -41,8 +43,8 @@ mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint
 	return len;
 }
 
-/** The Ethernet segment. @return units of the WQE so far; @p taken bytes of the packet are in it.
- */
+/** Write the Ethernet segment. @return the units of the WQE so far; @p taken bytes of the packet
+ * are in it. */
 static __rte_always_inline uint32_t
 mdv_tx_head(void *wqe, const struct rte_mbuf *mbuf, uint32_t *taken, const unsigned int opts)
 {
@@ -64,8 +66,7 @@ mdv_tx_head(void *wqe, const struct rte_mbuf *mbuf, uint32_t *taken, const unsig
 	return MDV_TX_WQE_DS_HEAD;
 }
 
-/** Build the WQE of a packet of one segment: always one WQEBB. @return 0, -1 when it cannot be
- * sent. */
+/** Build the WQE of a packet of one segment, in one WQEBB. @return 0, or -1 if it cannot be sent */
 static __rte_always_inline int
 mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const unsigned int opts)
 {
@@ -85,8 +86,11 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 	return 0;
 }
 
-/** Build the WQE of a packet of one segment at @p pc, of one WQEBB; the queue has its mbuf at
- * @p head. @return 0, -1 when it cannot be sent */
+/**
+ * Build the WQE of a packet of one segment at @p pc, in one WQEBB; the queue has its mbuf at @p
+ * head.
+ * @return 0, or -1 if it cannot be sent
+ */
 static __rte_always_inline int
 mdv_tx_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t head,
 	const unsigned int opts)

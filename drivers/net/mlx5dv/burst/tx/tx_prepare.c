@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Before a burst: which packets the queue will take, and their checksum fields as ethdev has them.
- */
+/* Before a burst: checks that the queue will take the packets, and sets their checksum fields as
+ * ethdev requires. */
 #include <rte_errno.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
@@ -13,8 +13,8 @@
 #include "tx_swp.h"
 #include "tx_tso.h"
 
-/** @return 0, -ENOTSUP: the queue was not set up for it, or the device does not know the tunnel or
- * has the headers in its own memory. */
+/** @return 0, or -ENOTSUP: the queue was not set up for it, the device does not know the tunnel,
+ * or the headers are in device memory */
 static int
 check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 {
@@ -37,7 +37,7 @@ check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	return rte_validate_tx_offload(mbuf);
 }
 
-/** @return 0, -EINVAL: the burst would not take a packet of such lengths. */
+/** @return 0, or -EINVAL: the burst would refuse a packet of such lengths */
 static int
 check_lengths(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 {
@@ -64,8 +64,10 @@ check_lengths(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 	return mbuf->nb_segs <= RTE_MIN(MDV_TX_DS_MAX - ds, (uint32_t)limits->segs) ? 0 : -EINVAL;
 }
 
-/** Write 16 bits wherever in the chain they are; in device memory all stays as it is (dm.h).
- * @return 0, -EINVAL: behind the packet */
+/**
+ * Write 16 bits at an offset of the chain; device memory stays unchanged (dm.h).
+ * @return 0, or -EINVAL: behind the packet
+ */
 static int
 put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
 {
@@ -88,7 +90,7 @@ put_16(struct rte_mbuf *mbuf, uint32_t offset, rte_be16_t value)
 	return 0;
 }
 
-/** Checksum of the pseudo header, for TCP to be segmented without the length. */
+/** Compute the checksum of the pseudo header, for TSO without the length. */
 static int
 put_pseudo(struct rte_mbuf *mbuf, uint32_t l3, uint32_t field)
 {
@@ -105,7 +107,7 @@ put_pseudo(struct rte_mbuf *mbuf, uint32_t l3, uint32_t field)
 }
 
 /**
- * The fields as the sender of a datagram with checksum offload leaves them. The device ignores
+ * Set the fields as the sender of a datagram with checksum offload leaves them. The device ignores
  * these fields, but captures and virtual devices that see the packet first use them.
  */
 static int
@@ -118,8 +120,8 @@ fill_checksums(struct rte_mbuf *mbuf)
 
 	if (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK)
 		l3 += mbuf->outer_l2_len + mbuf->outer_l3_len;
-	/* Not even read there: each word takes a round trip to the device, and a secondary process
-	 * does not have it mapped. */
+	/* Headers in device memory are not even read: each word takes a round trip to the device,
+	 * and a secondary process does not have the memory mapped. */
 	if (mdv_dm_mbuf_is_partly(mbuf, l3 + mbuf->l3_len))
 		return 0;
 	if ((ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) && (ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scalar instances of the send burst, and which instance is taken. */
+/* The scalar instances of the send burst, and the choice of an instance. */
 #include <stdio.h>
 
 #include <rte_common.h>
@@ -37,8 +37,8 @@ static const struct {
 };
 /* clang-format on */
 
-/** Options of the instance that serves @p opts. A device with the software parser wants no headers
- * inlined. */
+/** @return options of the instance that serves @p opts. A device with the software parser needs no
+ * inlined headers. */
 static unsigned int
 served_by(unsigned int opts)
 {
@@ -46,7 +46,7 @@ served_by(unsigned int opts)
 	return opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS | (opts & MDV_TX_FAST_FREE) : opts;
 }
 
-/** The widest that there is an instance of; @p opts are served_by(). */
+/** @return the widest vectors that an instance has; @p opts are served_by(). */
 static enum mdv_simd
 widest(unsigned int opts)
 {

@@ -2,7 +2,7 @@
 /* Header offsets and types for the software parser. */
 #include "tx_swp.h"
 
-/** Where headers start, in bytes; 0: there is none to be found. */
+/** Offsets of headers in bytes; 0: no such header. */
 struct offsets {
 	uint32_t outer_l3, outer_l4;
 	uint32_t inner_l3, inner_l4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WQEs of packets that the device segments. Not part of the burst's template: the cost is in the
- * headers and the same in all instances. */
+/* WQEs of TSO packets. Outside of the burst's template: the cost is in the headers and the same in
+ * all instances. */
 #include "base/dm_mbuf.h"
 #include "tx_mseg.h"
 #include "tx_tso.h"
@@ -8,9 +8,11 @@
 /** Units of the shortest headers. */
 #define UNITS_MIN ((MDV_TX_TSO_HEADER_MIN - MDV_TX_WQE_INLINE_START + 15) / 16)
 
-/** Division by the segment size becomes a product. It is exact: the payload, of fewer than 64 mbufs
- * and so below 2^22, times the error of the inverse, below 2^14, stays below 2^40 (Granlund
- * and Montgomery 1994). */
+/**
+ * Replaces the division by the segment size by a product. It is exact: the payload, of fewer than
+ * 64 mbufs and so below 2^22, times the error of the inverse, below 2^14, stays below 2^40
+ * (Granlund and Montgomery 1994).
+ */
 #define INVERSE_SHIFT 40
 
 uint32_t
@@ -38,7 +40,7 @@ mdv_tx_tso_more(const struct rte_mbuf *mbuf, uint64_t *frames)
 	return (uint64_t)more * header;
 }
 
-/** @return false: it cannot be segmented. */
+/** Compute the template. @return false: the packet cannot be segmented. */
 static __rte_noinline bool
 template_take(
 	struct mdv_tx_tso_template *tso_template, const struct rte_mbuf *mbuf, bool insert_vlan)
@@ -58,7 +60,8 @@ template_take(
 	tso_template->ol_flags = flags;
 	tso_template->header = header;
 	tso_template->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
-	/* Full units are copied, and nothing from where only the device may read. */
+	/* The headers are copied in full units, so the first mbuf needs as many bytes. External
+	 * memory may be readable by the device only. */
 	tso_template->least = tagged || (flags & RTE_MBUF_F_EXTERNAL)
 		? UINT32_MAX
 		: MDV_TX_WQE_INLINE_START + tso_template->units * 16;
@@ -68,8 +71,10 @@ template_take(
 	return true;
 }
 
-/** Headers that are in several segments or near the end of one, or get a tag. @return @p header,
- * NULL: the packet has fewer bytes, or has them in the device's memory */
+/**
+ * Copy headers that are in several segments or near the end of one, or that get a tag.
+ * @return @p header, or NULL: the packet has fewer bytes, or has them in device memory
+ */
 static __rte_noinline const uint8_t *
 headers_gather(const struct mdv_tx_tso_template *tso_template, const struct rte_mbuf *mbuf,
 	uint8_t *header)
@@ -104,7 +109,9 @@ units_copy(uint8_t *to, const uint8_t *from, uint32_t nb)
 		memcpy(to, from, 16);
 }
 
-/** The part of a WQE that packets of one shape share, and the first bytes of the header. */
+/**
+ * Write the part of a WQE that packets of one template share, and the first bytes of the header.
+ */
 static __rte_always_inline void
 head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template, const uint8_t *from)
 {
@@ -112,8 +119,8 @@ head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template, const u
 	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
 }
 
-/** One packet, whatever it looks like and wherever the rings end. @return units of the WQE, 0: it
- * is not written for the reason @p status */
+/** Write one packet of any form, at any place of the rings. @return the units of the WQE; 0:
+ * nothing is written, by the reason @p status */
 static __rte_noinline uint32_t
 packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
 	struct rte_mbuf *mbuf, uint16_t pc, uint16_t head, uint32_t room,
@@ -148,8 +155,8 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template
 	return *status == MDV_TX_SENT ? ds : 0;
 }
 
-/** Payload in several mbufs, or in memory not known from before. @return data segments, 0: it
- * cannot be sent */
+/** Write payload in several mbufs, or in memory outside of the last hit. @return the number of
+ * data segments, or 0 if the packet cannot be sent */
 static __rte_noinline uint32_t
 payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	struct mlx5_wqe_data_seg *payload, struct rte_mbuf **slot)
@@ -157,8 +164,8 @@ payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	return mdv_tx_mseg_write_flat(txq, mbuf, skip, payload, slot) - payload;
 }
 
-/** The usual packet: headers in the first mbuf, and room in one piece. @return units of the WQE, 0:
- * it cannot be sent */
+/** Write the usual packet: headers in the first mbuf, and contiguous room. @return the units of
+ * the WQE, or 0 if the packet cannot be sent */
 static __rte_always_inline uint32_t
 packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
 	struct rte_mbuf *mbuf, uint8_t *wqe, struct rte_mbuf **slot)
@@ -186,7 +193,7 @@ packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_tem
 	return likely(nb != 0) ? ds_head + nb : 0;
 }
 
-/** Where both rings are, and how far in one piece. */
+/** The positions in both rings, and their contiguous room. */
 struct rings {
 	uint8_t *wqe;
 	const uint8_t *wqes_end;
@@ -250,7 +257,7 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 				room - (uint16_t)(pc - pos->pc), &status);
 		if (unlikely(ds == 0))
 			break;
-		/* Not at the end of the ring. */
+		/* Away from the end of the ring. */
 		last = likely(flat) ? at.wqe
 				    : txq->ring.wqes + (pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
 		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->ring.sqn, ds,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Many packets, one WQE (enhanced multi-packet send), four of them at once.
+ * Many packets in one WQE (enhanced multi-packet send), four of them at once.
  *
  *     0      16     32      48
  *     ctrl   eth    data 0  data 1 ...     one data segment a packet, up to MDV_TX_DS_MAX units
  *
- * The Ethernet segment speaks for all packets, so they must ask for the same checksums, and for no
- * tag and no segmentation; each lies in one mbuf. A WQE ends where the ring ends, so that nothing
- * here wraps.
+ * The Ethernet segment applies to all packets, so they must request the same checksums, and neither
+ * a tag nor segmentation; each has one mbuf. A WQE ends at the end of the ring at the latest, so it
+ * never wraps.
  */
 #ifndef MDV_TX_VEC_H
 #define MDV_TX_VEC_H
@@ -25,13 +25,12 @@
 static_assert(offsetof(struct rte_mbuf, rearm_data) + 4 == offsetof(struct rte_mbuf, nb_segs),
 	"bits 47:32 of the rearm word");
 
-/** ol_flags of packets that need a WQE of their own. */
+/** @return the ol_flags of packets that need a WQE of their own. */
 static __rte_always_inline uint64_t
 mdv_tx_vec_alone(const unsigned int opts)
 {
-	/* The type ESP, which is not offered, is the bit that those of mdv_tx_swp_wanted() have,
-	 * too.
-	 */
+	/* The tunnel type ESP, which is not offered, has the bit that the types of
+	 * mdv_tx_swp_wanted() share. */
 	static_assert((RTE_MBUF_F_TX_TUNNEL_UDP & RTE_MBUF_F_TX_TUNNEL_IP &
 			      RTE_MBUF_F_TX_TUNNEL_ESP) == 8ULL << 45,
 		"bit 3 of the type");
@@ -41,27 +40,27 @@ mdv_tx_vec_alone(const unsigned int opts)
 		(opts & MDV_TX_SWP ? RTE_MBUF_F_TX_TUNNEL_ESP : 0);
 }
 
-/** What an instance has to look at in ol_flags. */
+/** @return the bits of ol_flags that an instance must look at. */
 static __rte_always_inline uint64_t
 mdv_tx_vec_flags(const unsigned int opts)
 {
 	return (opts & MDV_TX_CSUM ? MDV_TX_VEC_CSUM_FLAGS : 0) | mdv_tx_vec_alone(opts);
 }
 
-/** What four packets are compared with. */
+/** The values that four packets are compared with. */
 struct mdv_tx_vec_common {
 	mdv_vec start, size; /**< the region of the last hit */
-	mdv_vec key;         /**< its lkey, where a data segment has it */
-	uint64_t flags;      /**< of ol_flags, as far as mdv_tx_vec_flags() */
+	mdv_vec key;         /**< its lkey, at its place in a data segment */
+	uint64_t flags;      /**< of ol_flags, under mdv_tx_vec_flags() */
 };
 
-/** Of four packets. */
+/** Values of four packets. */
 struct mdv_tx_vec_data {
-	mdv_vec low, high; /**< halves of their data segments */
+	mdv_vec low, high; /**< the two 64-bit words of their data segments */
 	mdv_vec tails; /**< data_len 15:0, vlan_tci 31:16, both in CPU order; other fields above */
 };
 
-/** @p mbuf is the first of the packets. */
+/** Compute the values; @p mbuf is the first of the packets. */
 static __rte_always_inline struct mdv_tx_vec_common
 mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const unsigned int opts)
 {
@@ -73,7 +72,7 @@ mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const 
 	};
 }
 
-/** @return false when one of four packets must be looked at by itself */
+/** @return false if one of four packets must be handled by itself */
 static __rte_always_inline bool
 mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 	struct mdv_tx_vec_data *data, const unsigned int opts)
@@ -84,7 +83,8 @@ mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 		(rearms & UINT16_MAX);
 	const mdv_vec tails = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, data_len));
 	const mdv_vec lens = tails & UINT16_MAX, offsets = addrs - common->start;
-	/* Differences below zero: too short, too long, before the region. */
+	/* A difference below zero shows a packet that is too short, too long, or before the
+	 * region. */
 	mdv_vec bad = (lens - MDV_TX_FRAME_MIN) | (MDV_TX_FRAME_MAX - lens) | offsets;
 
 	if (opts & MDV_TX_MULTI)
@@ -97,11 +97,11 @@ mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 	data->low = mdv_vec_swap(lens) >> 32 | common->key;
 	data->high = mdv_vec_swap(addrs);
 	data->tails = tails;
-	/* And below zero in the region. */
+	/* In the region this difference is below zero, too. */
 	return mdv_vec_all_negative(~bad & (offsets - common->size));
 }
 
-/** The same of one packet. */
+/** The same for one packet. */
 static __rte_always_inline bool
 mdv_tx_vec_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mlx5_wqe_data_seg *seg,
 	uint64_t flags, const unsigned int opts)
@@ -118,7 +118,7 @@ mdv_tx_vec_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, struct mlx5_wqe_data_
 	return true;
 }
 
-/** Can the packet be in a WQE with others, as far as a look at it alone tells? */
+/** @return whether the packet can share a WQE, without a comparison with the others. */
 static __rte_always_inline bool
 mdv_tx_vec_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 {
@@ -128,7 +128,7 @@ mdv_tx_vec_takes(const struct rte_mbuf *mbuf, const unsigned int opts)
 		likely((mbuf->ol_flags & mdv_tx_vec_alone(opts)) == 0);
 }
 
-/** Packets that fit in a WQE of @p bbs WQEBBs, or of as many as there may be. */
+/** @return how many packets fit in a WQE of @p bbs WQEBBs, or of the longest if that is shorter. */
 static __rte_always_inline uint32_t
 mdv_tx_vec_room(uint32_t bbs)
 {
@@ -136,9 +136,9 @@ mdv_tx_vec_room(uint32_t bbs)
 }
 
 /**
- * Build one WQE of as many of the packets as can be in it; the first is mdv_tx_vec_takes().
- * @param nb for so many there is room, before either ring ends
- * @return packets, 0 when the first of them needs a WQE of its own
+ * Build one WQE of the packets at the front that can share it; the first is mdv_tx_vec_takes().
+ * @param nb number of packets that there is room for, before either ring ends
+ * @return the number of packets, 0 if the first needs a WQE of its own
  */
 static __rte_always_inline uint32_t
 mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct mdv_tx_pos *pos,

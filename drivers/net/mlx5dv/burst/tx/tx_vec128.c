@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The send burst with vectors of 128 bits: SSE4.2, Neon: what every CPU that we build for has. */
+/* The send burst with vectors of 128 bits, SSE4.2 or Neon, which every supported CPU has. */
 #include "tx_burst.h"
 
 MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE_VEC, tx_vec128)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The send burst with vectors of 256 bits: AVX2, asked for by meson.build for this file alone. */
+/* The send burst with vectors of 256 bits; meson.build requests AVX2 for this file alone. */
 #include "tx_burst.h"
 
 MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE_VEC, tx_vec256)
