@@ -60,7 +60,7 @@ open_device(struct raw *raw, const char *name)
 		raw_die(name);
 }
 
-/** The device reads and writes memory by itself, so it has to know it beforehand. */
+/** Register the memory: the device reads and writes it by itself, so it must know it beforehand. */
 static void
 register_memory(struct raw *raw)
 {
@@ -88,8 +88,8 @@ to_state(const struct raw *raw, enum ibv_qp_state state, int mask)
 		raw_die("ibv_modify_qp");
 }
 
-/** It wants the capability CAP_NET_RAW. No address is needed to connect it, so the usual steps from
- * INIT to ready-to-send carry nothing but the port. */
+/** Make the queue pair, which needs the capability CAP_NET_RAW. It has no peer address, so the
+ * usual steps from INIT to ready-to-send carry only the port. */
 static void
 make_queue_pair(struct raw *raw, uint16_t tso_header_bytes)
 {
@@ -123,7 +123,7 @@ raw_open(struct raw *raw, const char *name, uint16_t tso_header_bytes)
 	memset(raw, 0, sizeof(*raw));
 	open_device(raw, name);
 	register_memory(raw);
-	/* Room for what can complete at once: all that is posted either way. */
+	/* Room for all completions that may come at once: of all posted requests, both ways. */
 	raw->cq = ibv_create_cq(raw->context, 2 * RAW_NB_BUFFERS, NULL, NULL, 0);
 	if (raw->cq == NULL)
 		raw_die("ibv_create_cq");
@@ -133,7 +133,7 @@ raw_open(struct raw *raw, const char *name, uint16_t tso_header_bytes)
 void
 raw_close(struct raw *raw)
 {
-	/* What uses something goes before it: in any other order the verbs refuse. */
+	/* An object goes before the objects that it uses: verbs refuse any other order. */
 	errno = ibv_destroy_qp(raw->qp);
 	if (errno == 0)
 		errno = ibv_destroy_cq(raw->cq);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks at frames without taking them: a rule with the flag DONT_TRAP gets a copy, and the frame
- * goes on to whom it would have gone anyway, another rule or Linux. A program that watches a
- * service need not be the service.
+ * Watches frames without taking them: a rule with the flag DONT_TRAP gets a copy, and the frame
+ * goes on to its usual receiver, another rule or Linux. So a program can watch a service that
+ * another program offers.
  *
  *     raw-dont-trap mlx5_0 02:00:00:00:00:01 3
  */
@@ -24,8 +24,8 @@ watch(struct ibv_qp *qp, const uint8_t mac[6])
 		.attr = {
 			.type = IBV_FLOW_ATTR_NORMAL,
 			.size = sizeof(rule),
-			/* The lowest number is asked first: a rule that traps before this one
-			 * would leave nothing to see. */
+			/* The lowest number comes first: behind a rule that traps, this one would
+			 * see no frame. */
 			.priority = 0,
 			.num_of_specs = 1,
 			.port = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives frames: a flow rule, made by ibv_create_flow(), says which ones come to the queue pair.
- * Without a rule none does; what no rule takes stays Linux's.
+ * Receives frames: a flow rule, made by ibv_create_flow(), selects the frames for the queue pair.
+ * Without a rule none comes; frames that no rule takes stay with Linux.
  *
  *     raw-receive mlx5_0 02:00:00:00:00:02 3 vlan 5
  */
@@ -15,10 +15,8 @@
 static const char usage[] =
 	"raw-receive DEVICE DESTINATION_MAC COUNT [vlan ID | tos N | label N | vni N]";
 
-/**
- * A rule is one piece of memory: the attributes, then its specs one behind the other. Each spec has
- * values and a mask; bits that are clear in the mask may be anything.
- */
+/** A rule is one piece of memory: the attributes, then the specs one behind the other. A spec has
+ * values and a mask; bits that are clear in the mask are not compared. */
 struct rule {
 	struct ibv_flow_attr attr;
 	uint8_t specs[256];
@@ -32,7 +30,7 @@ add_spec(struct rule *rule, const void *spec, uint16_t size)
 	rule->attr.num_of_specs++;
 }
 
-/** Frames to this address, with the VLAN's tag if @p vlan is one. */
+/** Match frames to this address, with the VLAN's tag if @p vlan is one. */
 static void
 match_ethernet(struct rule *rule, const uint8_t mac[6], int vlan)
 {
@@ -47,7 +45,7 @@ match_ethernet(struct rule *rule, const uint8_t mac[6], int vlan)
 	add_spec(rule, &spec, sizeof(spec));
 }
 
-/** IPV4_EXT has what IPV4 lacks: type of service, protocol, time to live and flags. */
+/** IPV4_EXT has fields that IPV4 lacks: type of service, protocol, time to live and flags. */
 static void
 match_tos(struct rule *rule, uint8_t tos)
 {
@@ -74,7 +72,7 @@ match_flow_label(struct rule *rule, uint32_t label)
 	add_spec(rule, &spec, sizeof(spec));
 }
 
-/** What a tunnel runs over comes first: IPv4, UDP, then the VXLAN network's number. */
+/** The outer headers come first: IPv4, UDP, then the VXLAN network's number. */
 static void
 match_vxlan(struct rule *rule, uint32_t vni)
 {
@@ -135,7 +133,7 @@ main(int argc, char **argv)
 	build(&rule, argv);
 	count = raw_parse_number(argv[3], UINT32_MAX, usage);
 	raw_open(&raw, argv[1], 0);
-	/* Before the rule: a frame that finds no buffer is lost. */
+	/* Before the rule: the device drops a frame that finds no buffer. */
 	for (unsigned int i = 0; i < RAW_NB_BUFFERS; i++)
 		raw_post_receive(&raw, i);
 	flow = ibv_create_flow(raw.qp, &rule.attr);
@@ -147,7 +145,7 @@ main(int argc, char **argv)
 		struct ibv_wc wc = raw_wait(&raw);
 
 		raw_print(&raw, i, &wc);
-		raw_post_receive(&raw, (unsigned int)wc.wr_id); /* it is free again */
+		raw_post_receive(&raw, (unsigned int)wc.wr_id); /* the buffer is free again */
 	}
 	errno = ibv_destroy_flow(flow);
 	if (errno != 0)

@@ -23,7 +23,7 @@ enum {
 	PORT_VXLAN = 4789,
 };
 
-/** What the command line asks for; others stay 0. */
+/** Values from the command line; others stay 0. */
 struct wish {
 	uint8_t mac[6];
 	uint16_t vlan;
@@ -49,7 +49,7 @@ put32(uint8_t *at, uint32_t value)
 	return at + sizeof(value);
 }
 
-/** Destination, source, tag if wanted, and what follows. */
+/** Write destination, source, a tag if wanted, and the type of the next header. */
 static uint8_t *
 put_ethernet(uint8_t *at, const struct wish *wish, uint16_t type)
 {
@@ -101,7 +101,7 @@ put_udp(uint8_t *at, uint16_t port, uint16_t payload)
 	return put16(at, 0); /* the device writes the checksum */
 }
 
-/** Always FRAME_BYTES long; what no header takes is zero. */
+/** Build a frame of FRAME_BYTES; bytes behind the headers are zero. */
 static void
 build(uint8_t *frame, const struct wish *wish)
 {
@@ -150,7 +150,7 @@ send_one(const struct raw *raw)
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
-		/* SIGNALED: a completion says when the buffer is ours again. */
+		/* SIGNALED: a completion says that the buffer is free again. */
 		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_IP_CSUM,
 	};
 	struct ibv_send_wr *bad;

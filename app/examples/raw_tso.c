@@ -22,7 +22,7 @@ enum {
 	FIRST_SEQUENCE = 1000,
 };
 
-/** The header of the first segment; its IP length counts the header alone, as for no payload. */
+/** The header of the first segment; its IP length is that of the header alone, without payload. */
 static void
 build_header(uint8_t *header, const char *mac)
 {
@@ -46,7 +46,7 @@ build_header(uint8_t *header, const char *mac)
 		64,
 		6,
 		0,
-		0, /* TCP; the checksum is */
+		0, /* TCP; the device writes the checksum */
 		10,
 		0,
 		0,
@@ -54,7 +54,7 @@ build_header(uint8_t *header, const char *mac)
 		10,
 		0,
 		0,
-		1, /* the device's business */
+		1, /* 10.0.0.2 to 10.0.0.1 */
 		0x04,
 		0x00,
 		0,
@@ -81,7 +81,7 @@ build_header(uint8_t *header, const char *mac)
 	memcpy(header + 6, rest, sizeof(rest));
 }
 
-/** Not every device can: it says how much it takes at once. */
+/** Check the device's limit: not every device has large sends. */
 static void
 check_device(const struct raw *raw, uint32_t bytes)
 {

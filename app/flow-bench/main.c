@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rules a second: the same rules through rte_flow and through bare ibv_create_flow, on one device,
- * in turns. devtools/bench-flow starts this and writes down what it prints.
+ * in turns. devtools/bench-flow starts this program and writes its output down.
  *
  *     flow-bench EAL-ARGUMENTS -- ROUNDS NUMBER-OF-RULES...
  *
- * A line a measurement: "METHOD RULES CREATE-NS CREATE-CPU-NS DESTROY-NS DESTROY-CPU-NS", of a rule
- * each. The bare side has a verbs context of its own, and its attributes have the very specs that
- * the driver makes of the pattern.
+ * One line a measurement: "METHOD RULES CREATE-NS CREATE-CPU-NS DESTROY-NS DESTROY-CPU-NS", the
+ * times of one rule. The bare side has a verbs context of its own, and its attributes have exactly
+ * the specs that the driver makes of the pattern.
  */
 
 #include <errno.h>
@@ -87,7 +87,7 @@ report(const char *method, unsigned int nb, struct instant start, struct instant
 	fflush(stdout);
 }
 
-/** Rule i: one address for each port number, so that any number of rules are all different. */
+/** Rule i: one address for each port number, so that all rules differ, whatever their number. */
 static uint32_t
 rule_address(unsigned int i)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the CPU spends in rte_eth_rx_burst() and rte_eth_tx_burst(), of two ports side by side.
+ * Measures the CPU's time in rte_eth_rx_burst() and rte_eth_tx_burst(), for two ports side by side.
  *
  *     cases ──> for each round, for each port:  fill ── freeze ── drain, timed ── thaw
  *                                                        │
  *     report <── medians ────────────────────────────────┘
  *
- * Public ethdev functions only, so a port can be of any driver. Frames come back to the port that
- * sends them (a loop), as softhca's wire=loop does.
+ * It uses public ethdev functions only, so a port may be of any driver. Frames come back to the
+ * port that sends them (a loop), as with softhca's wire=loop.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -19,7 +19,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-/** Descriptors of a queue, and of these how many a round uses. */
+/** Descriptors of a queue, and the number that a round uses. */
 #define BENCH_RING       1024u
 #define BENCH_BATCH      512u
 #define BENCH_QUEUES_MAX 4
@@ -28,17 +28,17 @@
 /** Sizes 64, 256 and 1518 in the proportion 7:4:1 are an IMIX. */
 #define BENCH_IMIX 0
 
-/** What is measured. */
+/** The measured work. */
 enum bench_what {
 	BENCH_RX,
 	BENCH_TX,
-	/** What mbufs cost apart from the driver that takes and frees them: */
+	/** Costs of mbufs apart from the driver that takes and frees them: */
 	BENCH_POOL_GET,
 	BENCH_POOL_PUT,
 };
 
 struct bench_case {
-	const char *kind; /**< what distinguishes it from others of the same shape */
+	const char *kind; /**< distinguishes it from others of the same shape */
 	char name[64];
 	enum bench_what what;
 	bool marked;   /**< a rule marks all packets */
@@ -47,15 +47,15 @@ struct bench_case {
 	uint16_t size; /**< of a frame, without FCS, or BENCH_IMIX */
 	uint16_t burst;
 	uint16_t nb_queues;
-	uint16_t nb_lcores; /**< that share the queues; 0: the main one */
-	uint16_t nb_segs;   /**< mbufs a frame, of those sent */
-	uint16_t room; /**< of a received mbuf, without headroom; 0: as large as a frame can be */
+	uint16_t nb_lcores; /**< lcores that share the queues; 0: the main one */
+	uint16_t nb_segs;   /**< mbufs a frame, of sent frames */
+	uint16_t room; /**< of a received mbuf, without headroom; 0: room for the largest frame */
 	uint64_t offloads; /**< of the direction measured */
 	uint64_t ol_flags; /**< of each mbuf sent */
 };
 
 /**
- * @file cases.c: what is measured.
+ * @file cases.c: the measured cases.
  * @param all every combination, not only those that differ from a kind's first in one respect
  * @return number of @p cases
  */
@@ -65,26 +65,28 @@ struct bench_port {
 	uint16_t id;
 	uint16_t nb_queues;
 	const char *driver;
-	struct rte_mempool *pool;    /**< received into */
-	struct rte_mempool *tx_pool; /**< sent from */
-	uint64_t sent, received;     /**< since start: what is left is on its way */
+	struct rte_mempool *pool;    /**< for received packets */
+	struct rte_mempool *tx_pool; /**< for sent packets */
+	uint64_t sent, received;     /**< since the start: the difference is in flight */
 };
 
-/** @file port.c: a port as a case wants it. All return 0 or a negative errno, told on stderr. */
+/**
+ * @file port.c: a port as a case needs it. All return 0 or a negative errno, reported on stderr.
+ */
 int bench_port_start(struct bench_port *port, const struct bench_case *how);
 void bench_port_stop(struct bench_port *port);
-/** mbufs of frames as the case wants them, chains included. */
+/** Make mbufs of frames as the case needs them, chains included. */
 int bench_port_frames(struct bench_port *port, const struct bench_case *how,
 	struct rte_mbuf **mbufs, unsigned int nb);
 
-/** @file round.c: ticks (or, with --instructions, what callgrind is told to count) of one round. */
+/** @file round.c: ticks of one round; with --instructions callgrind counts instead. */
 struct bench_round {
 	uint64_t ticks;
 	uint64_t packets;
 };
-/** Shell commands that stop and start the device; NULL: it goes on. */
+/** Shell commands that stop and start the device; NULL: it is not stopped. */
 extern const char *bench_freeze, *bench_thaw;
-/** Count instructions (step.c) where ticks would be. */
+/** Count instructions (step.c) in place of ticks. */
 extern bool bench_steps;
 int bench_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round);
 /** @file step.c: instructions of this thread between begin and end. */
@@ -97,7 +99,7 @@ uint64_t bench_step_end(void);
  */
 int bench_share_run(struct bench_port *port, const struct bench_case *how, struct rte_mbuf **pkts,
 	unsigned int nb, struct bench_round *round);
-/** Ticks, or instructions, of a measurement of nothing. */
+/** Ticks, or instructions, of an empty measurement. */
 uint64_t bench_round_overhead(void);
 
 #endif /* BENCH_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is measured: kinds, one a row, and each in many shapes. */
+/* The measured cases: kinds, one a row, each in many shapes. */
 #include <stdio.h>
 
 #include <rte_common.h>
@@ -31,7 +31,7 @@
 	.kind = text, .size = 60, .burst = 32, .nb_queues = queues, .nb_segs = 1,                  \
 	.nb_lcores = lcores
 
-/** In the order in which they are varied: the first of each is the usual one. */
+/** In the order of variation: the first of each is the usual one. */
 enum {
 	SIZE_64,
 	SIZE_256,
@@ -48,7 +48,7 @@ static const uint16_t bursts[] = { 32, 8, 64 };
 static const uint16_t queues[] = { 1, 4 };
 
 /* clang-format off */
-/** The first size is the one that the other shapes have. */
+/** The other shapes have the first size. */
 static const struct {
 	struct bench_case like;
 	unsigned int first_size, last_size;
@@ -76,7 +76,7 @@ static const struct {
 		SIZES(SIZE_1518, SIZE_1518) },
 };
 
-/** Those that are what they are. */
+/** Cases without other shapes. */
 static const struct bench_case singles[] = {
 	{ ONE("mbuf pool get x32", 1, 0), .what = BENCH_POOL_GET },
 	{ ONE("mbuf pool put x32", 1, 0), .what = BENCH_POOL_PUT },
@@ -104,7 +104,7 @@ single_add(const struct bench_case *single)
 	nb_made++;
 }
 
-/** @param nth of each list above, then of { no, yes } */
+/** @param nth index in each list above, then in { no, yes } */
 static void
 shape_add(const struct bench_case *like, unsigned int size, unsigned int burst, unsigned int queue,
 	bool cold, bool touch)

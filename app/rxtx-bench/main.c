@@ -96,8 +96,8 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/** All rounds of a case, the ports in turn. @param medians ticks a packet, negative: not supported
- */
+/** Run all rounds of a case, with the ports in turn. @param medians ticks a packet, negative: not
+ * supported */
 static int
 case_run(struct bench_port *ports, const struct bench_case *how, double *medians)
 {
@@ -169,7 +169,7 @@ cases_run(struct bench_port *ports, FILE *json)
 
 		if (options.only != NULL && strstr(how->name, options.only) == NULL)
 			continue;
-		/* Of several lcores the waiting would be counted. */
+		/* With several lcores the waiting would be counted. */
 		if ((options.instructions || bench_steps) && how->nb_lcores != 0)
 			continue;
 		ret = case_run(ports, how, medians);

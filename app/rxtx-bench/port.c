@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port as a case wants it, and the frames it is to send. */
+/* A port as a case needs it, and the frames that it sends. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ configure(struct bench_port *port, const struct bench_case *how)
 	return rte_eth_dev_configure(port->id, how->nb_queues, how->nb_queues, &conf);
 }
 
-/** Mark whatever comes, and leave it to the queues that it would go to. */
+/** Mark all packets, and let them go to the queues that they would go to. */
 static int
 mark_all(const struct bench_port *port, const struct bench_case *how)
 {
@@ -153,7 +153,7 @@ frame_size(const struct bench_case *how, unsigned int nth)
 	return how->size != BENCH_IMIX ? how->size : imix[nth % RTE_DIM(imix)];
 }
 
-/** Ethernet, IPv4, and UDP (or TCP where it is to be segmented): flows differ in the port. */
+/** Write Ethernet, IPv4, and UDP (or TCP for TSO): flows differ in the port. */
 static void
 headers_write(struct rte_mbuf *mbuf, const struct bench_case *how, uint16_t size, unsigned int nth)
 {

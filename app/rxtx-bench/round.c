@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One round: the rings are filled (or emptied), the device stands still, the bursts are timed. */
+/* One round: fill (or empty) the rings, stop the device, time the bursts. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 #include "bench.h"
 
-/** How long frames may take to come round, in seconds. */
+/** The longest time for frames to come back, in seconds. */
 #define PATIENCE 60
-/** So many looks at an empty ring, so far apart, and nothing is on its way any more. */
+/** After so many looks at an empty ring, so far apart, no frame is in flight any more. */
 #define QUIET_POLLS 100
 #define QUIET_US    100
-/** More than the last level of caches. */
+/** More than the last level of caches has. */
 #define COLD_BYTES  (64u << 20)
 #define NB_PKTS_MAX (BENCH_QUEUES_MAX * BENCH_BATCH)
 
@@ -32,7 +32,7 @@ device(const char *command)
 	return -EIO;
 }
 
-/** What is between these is measured: by callgrind, by steps, or by the clock. */
+/** Begin a measurement: by callgrind, by steps, or by the clock. */
 static inline uint64_t
 measure_begin(void)
 {
@@ -42,7 +42,7 @@ measure_begin(void)
 	return rte_rdtsc();
 }
 
-/** @return ticks, or instructions, since @p start */
+/** End a measurement. @return ticks, or instructions, since @p start */
 static inline uint64_t
 measure_end(uint64_t start)
 {
@@ -63,7 +63,9 @@ caches_empty(void)
 		((volatile uint8_t *)bytes)[i]++;
 }
 
-/** Send everything, spread over the queues, timed or not. @return ticks, of what went out only. */
+/**
+ * Send all packets, spread over the queues, timed or not. @return the ticks of sent packets only
+ */
 static uint64_t
 send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb, bool timed)
 {
@@ -129,7 +131,7 @@ waiting(const struct bench_port *port)
 static int
 receive_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
-	/* A ring of frames that may be scattered has fewer places. */
+	/* A ring for frames that may be scattered has fewer places. */
 	const unsigned int nb = how->room != 0 ? BENCH_BATCH / 4 : BENCH_BATCH;
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 	int ret = bench_port_frames(port, how, pkts, nb);
@@ -154,10 +156,8 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 	return device(bench_thaw) != 0 ? -EIO : ret;
 }
 
-/**
- * What was sent comes back; how many frames that is, the device decides (TSO). After that it has
- * completed everything, so that each round pays for freeing what the one before it sent.
- */
+/** Receive the sent frames; the device decides their number (TSO). Then it has completed all WQEs,
+ * so that each round pays for freeing the packets of the round before. */
 static void
 take_back(struct bench_port *port, const struct bench_case *how)
 {
@@ -175,8 +175,8 @@ take_back(struct bench_port *port, const struct bench_case *how)
 static int
 send_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
-	/* Chains, and packets whose headers go into the ring, take several places of it; what is
-	 * left of the round before is there as well. */
+	/* Chains, and packets whose headers go into the ring, take several places of the ring;
+	 * packets of the round before take places as well. */
 	const bool large = how->nb_segs > 1 || (how->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0;
 	const unsigned int nb = large ? BENCH_BATCH / 4 : BENCH_BATCH;
 	int ret = bench_port_frames(port, how, pkts, nb);
@@ -199,7 +199,7 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 	return ret;
 }
 
-/** A burst of raw mbufs taken from the port's pool and put back; one half of it is timed. */
+/** Take a burst of raw mbufs from the port's pool and put it back; time one of the two. */
 static int
 pool_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds of several lcores, each with queues of its own: what they cost each other shows. */
+/* Rounds of several lcores, each with queues of its own, which show the cost of sharing. */
 #include <errno.h>
 
 #include <rte_cycles.h>
@@ -11,14 +11,14 @@
 struct share {
 	struct bench_port *port;
 	const struct bench_case *how;
-	struct rte_mbuf **pkts; /**< to be sent, or received into */
-	unsigned int nb;        /**< to be sent */
+	struct rte_mbuf **pkts; /**< to send, or room for received ones */
+	unsigned int nb;        /**< to send */
 	uint16_t first, step;   /**< queues */
 	unsigned int done;
 	uint64_t ticks;
 };
 
-/** Lcores that have come so far, of those that begin together. */
+/** Number of lcores that are ready to begin together. */
 static unsigned int here;
 
 static void
@@ -29,7 +29,7 @@ begin_together(const struct share *share)
 		rte_pause();
 }
 
-/** Drain each queue; nothing more comes. */
+/** Drain each queue; no more packets come. */
 static int
 share_receive(void *arg)
 {
@@ -51,7 +51,7 @@ share_receive(void *arg)
 	return 0;
 }
 
-/** Fill the queues evenly; a full one ends it. */
+/** Fill the queues evenly, until one is full. */
 static int
 share_send(void *arg)
 {

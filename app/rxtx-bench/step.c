@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Instructions counted by the CPU's single steps, each a signal: for those that valgrind does not
- * know, such as AVX-512's. */
+/* Counts instructions by the CPU's single steps, each a signal: for instructions that valgrind
+ * does not know, such as AVX-512's. */
 #include <errno.h>
 #include <signal.h>
 

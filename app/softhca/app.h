@@ -4,8 +4,8 @@
  * The runner: softhca run starts a command with the ports below it and cleans up after it.
  *
  *     shell ── softhca run ──┬── COMMAND     (LD_PRELOAD, SYSFS_PATH, ..., the TAPs' descriptors)
- *                 │          └── keeper      makes the private directory, removes it when the
- *                 └── pipe ──────┘           runner's end of the pipe closes, for whatever reason
+ *                 │          └── cleanup     makes the private directory, removes it when the
+ *                 └── pipe ──────┘           runner's end of the pipe closes, for any reason
  */
 #ifndef SOFTHCA_APP_H
 #define SOFTHCA_APP_H
@@ -16,15 +16,16 @@
 struct shca_faults;
 struct shca_options;
 
-/** Exit status of failures that are the runner's own, as of env(1) and timeout(1). */
+/** Exit status of the runner's own failures, as of env(1) and timeout(1). */
 #define APP_FAILED 125
 
 /** "softhca run": @p argv[0] is "run". @return the exit status. */
 int app_run(int argc, char *argv[]);
 void app_run_help(void);
 
-/** "softhca ctl": @p argv[0] is "ctl". @return 0; 1: the device refused, or there is none; 2:
- * misused. */
+/**
+ * "softhca ctl": @p argv[0] is "ctl". @return 0; 1: no device, or the device refused; 2: misused.
+ */
 int app_ctl(int argc, char *argv[]);
 void app_ctl_help(FILE *out);
 
@@ -34,29 +35,30 @@ int app_link_make(const char *path, const char *dir);
 void app_link_remove(const char *path, const char *dir);
 /** @} */
 
-/** @{ Faults of a run. All are about nothing when the user wants none: path, text, faults NULL. */
+/** @{ Faults of a run. Without faults path, text and faults are NULL, and the functions do
+ * nothing. */
 /** Check the file. @param text to be freed @return 0 or a negative errno after a message. */
 int app_faults_read(const char *path, unsigned int nb_ports, char **text);
-/** Leave them where the command's devices find them. @return likewise. */
+/** Put the faults where the command's devices find them. @return likewise. */
 int app_faults_prepare(
 	const char *dir, const char *text, unsigned int nb_ports, struct shca_faults **faults);
-/** Say what was applied. */
+/** Print the applied faults. */
 void app_faults_conclude(struct shca_faults *faults);
 /** @} */
 
 /** @{ The private directory and the process that removes it. */
 struct app_cleanup {
 	pid_t pid;
-	int fd; /**< while it is open, the directory stays */
+	int fd; /**< the directory stays while it is open */
 	char dir[128];
 };
 /** @return 0 or a negative errno after a message. */
 int app_cleanup_start(struct app_cleanup *cleanup);
-/** Returns when the directory is gone. */
+/** Return when the directory is gone. */
 void app_cleanup_stop(struct app_cleanup *cleanup);
 /** @} */
 
-/** @{ What the command finds. */
+/** @{ The surroundings of the command. */
 /** Open the TAPs, write sysfs and options into @p dir. @return 0 or a negative errno after a
  * message. */
 int app_env_prepare(struct shca_options *options, const char *dir);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The process that owns the private directory: even a killed runner leaves none behind. */
+/** @file The cleanup process, which owns the private directory: it removes it even after a killed
+ * runner. */
 #include "app.h"
 
 #include <assert.h>
@@ -35,13 +36,13 @@ make_directory(char *dir, size_t size)
 	return -errno;
 }
 
-/** Let go of all that the runner was given: its terminal, its pipes, its working directory. */
+/** Release everything inherited from the runner: its terminal, its pipes, its working directory. */
 static void
 detach(int wait_fd, int answer_fd)
 {
 	int null_fd = open("/dev/null", O_RDWR);
 
-	prctl(PR_SET_NAME, "softhca-keeper");
+	prctl(PR_SET_NAME, "softhca-cleanup");
 	setsid();
 	for (int i = 1; i < NSIG; i++)
 		if (i != SIGCHLD)
@@ -54,8 +55,8 @@ detach(int wait_fd, int answer_fd)
 		_exit(APP_FAILED);
 }
 
-/** The keeper: make the directory, say its name or the errno, wait for the pipe's end, remove it.
- */
+/** The cleanup process: make the directory, report its name or the errno, wait for the pipe's end,
+ * remove the directory. */
 static _Noreturn void
 keep(struct app_cleanup *answer)
 {
@@ -66,7 +67,7 @@ keep(struct app_cleanup *answer)
 	error = make_directory(answer->dir, sizeof(answer->dir));
 	answer->fd = error;
 	ret = write(1, answer, sizeof(*answer));
-	dup2(2, 1); /* whoever reads the runner's output must not wait for us */
+	dup2(2, 1); /* a reader of the runner's output must not wait for this process */
 	if (error != 0)
 		_exit(APP_FAILED);
 	while (ret == sizeof(*answer) && (ret = read(0, &byte, 1)) != 0)
@@ -85,7 +86,7 @@ app_cleanup_start(struct app_cleanup *cleanup)
 	if (pipe2(wait_fds, O_CLOEXEC) != 0 || pipe2(answer_fds, O_CLOEXEC) != 0 ||
 		(cleanup->pid = fork()) < 0) {
 		ret = -errno;
-		fprintf(stderr, "softhca: cannot start the keeper: %s\n", strerror(-ret));
+		fprintf(stderr, "softhca: cannot start the cleanup process: %s\n", strerror(-ret));
 		goto close_pipes;
 	}
 	if (cleanup->pid == 0) {
@@ -127,7 +128,7 @@ app_cleanup_stop(struct app_cleanup *cleanup)
 	close(cleanup->fd);
 	while (waitpid(cleanup->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* It was killed, or something in the directory could not be removed. */
+	/* The cleanup process was killed, or could not remove a file of the directory. */
 	if (status != 0 && shca_tree_remove(cleanup->dir) != 0 && errno != ENOENT)
 		fprintf(stderr, "softhca: cannot remove %s\n", cleanup->dir);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file softhca ctl: find the process that is meant, ask it, print its answer. */
+/** @file softhca ctl: find the process, ask it, print its answer. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define WORDS_MAX      16
 #define CANDIDATES_MAX 64
 
-/** What the user wants. */
+/** The user's options. */
 struct wanted {
 	const char *socket; /**< NULL: to be found */
 	const char *pid;    /**< NULL: any */
@@ -124,7 +124,7 @@ add_candidate(const char *path, void *arg)
 		found->entry[found->nb++] = (struct candidate){ .path = strdup(path) };
 }
 
-/** "PID PROGRAM mlx5_0 mlx5_1": is it what was asked for? */
+/** @return whether "PID PROGRAM mlx5_0 mlx5_1" fits the options. */
 static bool
 is_wanted(const struct wanted *wanted, const char *who)
 {
@@ -149,7 +149,7 @@ free_candidates(struct candidates *found)
 	}
 }
 
-/** Ask each of the candidates who it is; those that are not meant or gone are left out. */
+/** Ask each candidate for its name; drop those that do not fit or are gone. */
 static void
 choose(struct candidates *found, const struct wanted *wanted)
 {
@@ -169,7 +169,7 @@ choose(struct candidates *found, const struct wanted *wanted)
 	found->nb = nb;
 }
 
-/** @return the private directory of the runner we are below, or NULL. */
+/** @return the private directory of the runner above this process, or NULL. */
 static const char *
 own_runner(void)
 {
@@ -201,12 +201,12 @@ find_socket(const struct wanted *wanted)
 	return path;
 }
 
-/** "devices" without a socket: all that can be found. */
+/** "devices" without a socket: ask all processes that can be found. */
 static int
 list_all(const struct wanted *wanted)
 {
 	struct candidates found = { .nb = 0 };
-	unsigned int nb_told = 0; /* who was there may be gone */
+	unsigned int nb_told = 0; /* a process found before may be gone */
 	bool json = wanted->request.json;
 
 	shca_ctl_socket_find(own_runner(), add_candidate, &found);

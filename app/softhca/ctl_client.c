@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "ctl/ctl_socket.h"
 
-/** How long a device may take to answer: it may stand in a debugger. */
+/** How long a device may take to answer: a debugger may have stopped it. */
 #define PATIENCE_S 60
 /** A million rules are 200 MB. */
 #define ANSWER_MAX ((size_t)1 << 31)

@@ -3,15 +3,15 @@
 #ifndef SOFTHCA_CTL_CLIENT_H
 #define SOFTHCA_CTL_CLIENT_H
 
-/** @return a connection, or a negative errno with what is wrong in @p text, to be freed. */
+/** @return a connection, or a negative errno and its reason in @p text, to be freed. */
 int app_ctl_client_open(const char *path, char **text);
 /**
  * Ask @p line, without a newline.
- * @param text the answer, or what is wrong; to be freed
+ * @param text the answer, or the reason of the error; to be freed
  * @return 0 or a negative errno.
  */
 int app_ctl_client_ask(int fd, const char *line, char **text);
-/** One question on a connection of its own. */
+/** Ask one question on a connection of its own. */
 int app_ctl_client_once(const char *path, const char *line, char **text);
 
 #endif /* SOFTHCA_CTL_CLIENT_H */

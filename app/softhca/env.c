@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What the command finds: netdevs, files and environment variables. */
+/** @file Netdevs, files and environment variables for the command. */
 #include "app.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ is_tap(const struct shca_wire_options *wire)
 	return wire->kind != NULL && strcmp(wire->kind->name, "tap") == 0;
 }
 
-/** Attach to the TAP by a descriptor the command inherits. */
+/** Attach to the TAP by a descriptor that the command inherits. */
 static int
 open_tap(struct shca_wire_options *wire, bool *created)
 {
@@ -37,13 +37,13 @@ open_tap(struct shca_wire_options *wire, bool *created)
 	if (wire->fd < 0)
 		wire->fd = fcntl(fd, F_DUPFD, 3); /* a low limit of open files */
 	close(fd);
-	/* Under Yama only an ancestor may fetch it (wire/tap.h) unless told so; without Yama:
-	 * EINVAL. */
+	/* Under Yama only an ancestor may fetch the descriptor (wire/tap.h) unless this allows it;
+	 * without Yama: EINVAL. */
 	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return wire->fd < 0 ? -EMFILE : 0;
 }
 
-/** The netdev of the port: they have one address; of a TAP that was there before, the TAP's. */
+/** Set up the port's netdev: both have one address; if the TAP existed before, the TAP's. */
 static int
 open_netdev(struct shca_port_options *port)
 {

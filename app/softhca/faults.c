@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file softhca run --faults FILE: checked before the command is run, counted when it has ended.
- */
+/** @file softhca run --faults FILE: checked before the command runs, counted after it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -35,7 +35,7 @@ write_line(struct trace *trace, const uint8_t *bytes, unsigned int length)
 		at += sprintf(at, "%02x", bytes[i]);
 }
 
-/** @return 0 or a negative errno with what is wrong in @p text, to be freed. */
+/** @return 0, or a negative errno and its reason in @p text, to be freed. */
 static int
 ask(struct trace *trace, const struct pcap_pkthdr *header, const uint8_t *bytes, char **text)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keeps template frames in the device's own memory and sends them in turn, so that the device reads
- * none of their bytes over PCI. With "numbered" the headers come from an mbuf in front, another
- * number in each, and only what follows is in the device.
+ * none of their bytes over PCI. With "numbered" the headers come from an mbuf in front, with
+ * another number in each, and only the rest is in the device.
  *
  *     dm-templates --vdev net_mlx5dv0,ibdev=mlx5_0 -- 02:00:00:00:00:02 100 numbered
  */
@@ -46,7 +46,7 @@ check(int result, const char *what)
 		rte_exit(EXIT_FAILURE, "%s: %s\n", what, rte_strerror(-result));
 }
 
-/** The number is the IP identification, and with it in the checksum. */
+/** Write the number as IP identification, and into the checksum. */
 static void
 build_headers(struct headers *headers, uint16_t length, uint16_t number)
 {
@@ -169,7 +169,7 @@ main(int argc, char **argv)
 	send_all(strtoul(argv[2], NULL, 10), numbered);
 	check(rte_eth_stats_get(PORT, &stats), "rte_eth_stats_get");
 	printf("sent: %" PRIu64 ", errors: %" PRIu64 "\n", stats.opackets, stats.oerrors);
-	/* The queue lets its last mbufs go, and the memory can be freed. */
+	/* The queue frees its last mbufs, and then the memory can be freed. */
 	check(rte_eth_dev_stop(PORT), "rte_eth_dev_stop");
 	check(rte_pmd_mlx5dv_dm_free(memory), "rte_pmd_mlx5dv_dm_free");
 	check(rte_eth_dev_close(PORT), "rte_eth_dev_close");
