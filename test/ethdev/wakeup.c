@@ -118,7 +118,7 @@ static const struct {
 		receive_one } },
 	{ "armed in vain, then armed", { enable, disable, send_one, receive_one, enable, send_one,
 		await_wake_up, disable, receive_one } },
-	{ "armed anew while the last event is on its way", { enable, send_one, receive_one, stand,
+	{ "armed again while the last event is on its way", { enable, send_one, receive_one, stand,
 		enable, send_one, go, await_wake_up, disable, receive_one } },
 };
 /* clang-format on */

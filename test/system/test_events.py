@@ -65,7 +65,7 @@ def test_events_after_a_reset_and_until_the_end():
         start = pmd.mark()
         link(pmd, "down")
         hear(pmd, start)
-        # Attached anew, it hears again; traffic and stop go on as ever.
+        # Attached again, it hears of changes; traffic and stop go on as ever.
         pmd.cmd("port close 0")
         pmd.cmd("port attach net_mlx5dv1,ibdev=mlx5_0")
         pmd.cmd("port start all")
@@ -77,7 +77,7 @@ def test_events_after_a_reset_and_until_the_end():
 
 
 def wait_for_worker(pmd):
-    """testpmd's thread for interrupts starts forwarding anew for the ports that are left; commands meanwhile confuse
+    """testpmd's thread for interrupts restarts forwarding for the ports that are left; commands meanwhile confuse
     both. The worker sleeps until then."""
     end = time.monotonic() + PATIENCE
     while True:

@@ -129,7 +129,7 @@ def test_a_receive_queue_goes_on_after_errors(tmp_path):
     assert all(pmd.applied().values())
 
 
-def test_a_send_queue_whose_cq_overran_is_made_anew(tmp_path):
+def test_a_send_queue_whose_cq_overran_is_recreated(tmp_path):
     with Pmd(tmp_path, "cq overrun every 40\n", "wire=null") as pmd:
         pmd.cmd("set fwd txonly")
         pmd.start_noisily()
@@ -142,10 +142,10 @@ def test_a_send_queue_whose_cq_overran_is_made_anew(tmp_path):
     assert pmd.applied()["cq overrun every 40"] > 2
 
 
-# What fails besides: nothing, or the verbs by which the queue is made anew, or its rules put back.
+# What fails besides: nothing, or the verbs by which the queue is recreated, or its rules put back.
 @pytest.mark.parametrize("more", ["", "verb enomem CREATE_CQ every 5", "verb eagain MODIFY_WQ every 3",
                                   "verb enomem CREATE_RWQ_IND_TBL every 3", "verb enomem CREATE_QP every 5"])
-def test_a_receive_queue_whose_cq_overran_is_made_anew(tmp_path, more):
+def test_a_receive_queue_whose_cq_overran_is_recreated(tmp_path, more):
     """Its rules come back with it: nothing arrives but by one of them."""
     capture = tmp_path / "in.pcap"
     pcapfile.write(capture, [frames.packet(dport=7) for _ in range(100)])
@@ -168,7 +168,7 @@ def test_a_receive_queue_whose_cq_overran_is_made_anew(tmp_path, more):
     assert all(pmd.applied().values())
 
 
-def test_a_send_queue_that_cannot_be_started_anew(tmp_path):
+def test_a_send_queue_that_cannot_be_restarted(tmp_path):
     """The error and then refused verbs: the queue stands still, the port can be stopped and started."""
     with Pmd(tmp_path, "sq error 0x04 at 100\nverb enomem MODIFY_QP from 10\nverb enomem MODIFY_QP_EX from 10\n",
              "wire=null") as pmd:
@@ -179,7 +179,7 @@ def test_a_send_queue_that_cannot_be_started_anew(tmp_path):
     assert pmd.applied()["sq error 0x04 at 100"] == 1
 
 
-def test_a_send_queue_that_cannot_be_started_anew_at_once(tmp_path):
+def test_a_send_queue_that_cannot_be_restarted_at_once(tmp_path):
     """It is tried until verbs no longer refuse."""
     with Pmd(tmp_path, "sq error 0x04 at 100\nverb enomem MODIFY_QP at 5\nverb enomem CREATE_QP at 4\n",
              "wire=null") as pmd:
@@ -192,7 +192,7 @@ def test_a_send_queue_that_cannot_be_started_anew_at_once(tmp_path):
     assert pmd.applied()["sq error 0x04 at 100"] >= 1
 
 
-def test_a_receive_queue_made_anew_takes_frames_as_long_as_before(tmp_path):
+def test_a_recreated_receive_queue_takes_frames_as_long_as_before(tmp_path):
     """Its WQEs are no smaller for an MTU that was lowered since: long frames may be on their way, and the MTU may go back."""
     with Pmd(tmp_path, "cq overrun at 3\n", f"wire=unix:{tmp_path}/wire,mac={MAC}",
              args=["--mbuf-size=640", f"--rx-offloads={RX_SCATTER:#x}"], eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, \
@@ -200,7 +200,7 @@ def test_a_receive_queue_made_anew_takes_frames_as_long_as_before(tmp_path):
         start = pmd.show_received()
         pmd.cmd("port config mtu 0 500")
         cable.send(*[frames.packet(data=bytes(10))] * 3)
-        pmd.until(lambda: "Rx queue 0: made anew" in pmd.terminal.text, "not made anew")
+        pmd.until(lambda: "Rx queue 0: recreated" in pmd.terminal.text, "not recreated")
         long = frames.packet(data=bytes(1285 - 42))
         cable.send(long)
         assert [packet["length"] for packet in pmd.wait_received(3, start)][2:] == [len(long)]
@@ -210,7 +210,7 @@ def test_a_receive_queue_made_anew_takes_frames_as_long_as_before(tmp_path):
 
 
 # fault: what the driver logs when the queue is back, by the same objects or by others.
-@pytest.mark.parametrize(("fault", "logged"), [("cq overrun at 300", "Rx queue 0: made anew"),
+@pytest.mark.parametrize(("fault", "logged"), [("cq overrun at 300", "Rx queue 0: recreated"),
                                                ("rq error 0x04 at 300", "stopped with syndrome 0x4")])
 def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
     ring, refill = 256, 64
@@ -248,7 +248,7 @@ def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
 # first three start it.
 @pytest.mark.parametrize("refused", [(), (4,), (5,), (4, 5)])
 def test_what_is_counted_as_sent_has_been_sent(tmp_path, refused):
-    """All else is counted as lost, also where a queue in error can not be started anew at once."""
+    """All else is counted as lost, also where a queue in error can not be restarted at once."""
     capture, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, [frames.packet(sport=i + 1) for i in range(1000)])
     verbs = [f"verb enomem MODIFY_QP at {n}" for n in refused]
@@ -291,9 +291,9 @@ def test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed(tmp_path):
         cable.send(*[frames.packet()] * 2)
         pmd.wait_received(2, start)
         cable.send(frames.packet())
-        pmd.until(lambda: "Rx queue 0: made anew" in pmd.terminal.text, "not made anew")
+        pmd.until(lambda: "Rx queue 0: recreated" in pmd.terminal.text, "not recreated")
         cable.send(frames.packet())
         pmd.wait_received(3, start)
-        assert pmd.terminal.text.count("Rx queue 0: cannot be made anew") == 2
+        assert pmd.terminal.text.count("Rx queue 0: cannot be recreated") == 2
     assert all(pmd.applied().values())
     assert "left to the kernel" not in pmd.terminal.text

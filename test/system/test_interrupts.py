@@ -6,7 +6,7 @@ from harness.testpmd import NOT_STRICT, eal_args, eal_prefix, remove_runtime_dir
 
 ORDERS = ["armed, then sent", "arrived, then armed", "sent, and armed before it arrives",
           "arrived, and armed while the device stands", "armed twice", "armed in vain, then armed",
-          "armed anew while the last event is on its way"]
+          "armed again while the last event is on its way"]
 
 
 def wake_up(*commands, options=()):
@@ -30,7 +30,7 @@ def test_no_order_of_events_loses_a_wake_up():
 
 
 def test_a_sleeper_whose_queue_breaks_is_woken(tmp_path):
-    """A CQ in error fires for nothing any more; woken, the thread polls, and the queue is made anew.
+    """A CQ in error fires for nothing any more; woken, the thread polls, and the queue is recreated.
 
     So is the send queue, younger then than the other: its broadcasts are a finding of --strict.
     """

@@ -16,7 +16,7 @@ from test_forward import (test_frames_leave_as_they_came, test_io_over_loop_coun
                           test_several_queues_circle)
 from test_interrupts import test_no_order_of_events_loses_a_wake_up
 from test_memory import test_frames_of_one_ports_pool_leave_by_another
-from test_queues import test_a_queue_is_set_up_anew_below_its_rule, test_deferred_queues_are_started_by_hand
+from test_queues import test_a_queue_is_set_up_again_below_its_rule, test_deferred_queues_are_started_by_hand
 from test_rss import test_reta_update_while_started, test_udp_ports_take_part
 from test_segments import test_scattered_receive_and_chained_send
 from test_stats import (test_full_ring_is_counted_as_missed, test_per_queue_counters_add_up,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Queues one at a time: stopped, started, deferred, set up anew, with rules that point at them."""
+"""Queues one at a time: stopped, started, deferred, set up again, with rules that point at them."""
 import re
 
 from harness.testpmd import Testpmd
@@ -58,7 +58,7 @@ def test_deferred_queues_are_started_by_hand():
         circulate(pmd)
 
 
-def test_a_queue_is_set_up_anew_below_its_rule():
+def test_a_queue_is_set_up_again_below_its_rule():
     with Testpmd(args=QUEUES + ["--rxd=512", "--txd=512"]) as pmd:
         info = pmd.cmd("show port info 0")
         assert "RUNTIME_RX_QUEUE_SETUP" in info and "RUNTIME_TX_QUEUE_SETUP" in info

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a port receives is the same after a reset, which opens its device anew: packets before and behind it."""
+"""What a port receives is the same after a reset, which opens its device again: packets before and behind it."""
 import pytest
 from harness import frames
 from harness.rig import Rig, SENTINEL_SRC, probe
@@ -71,7 +71,7 @@ def test_sniffing_stays(tmp_path, sniff, taken):
 
 
 def test_a_reset_that_fails(tmp_path):
-    """The device has died: it does not open anew, and the port is as it was, stopped, to be closed."""
+    """The device has died: it does not open again, and the port is as it was, stopped, to be closed."""
     faults = tmp_path / "faults"
     faults.write_text("device fatal at 200")
     # Without this testpmd takes a removed port out of service by itself: test_events.py.

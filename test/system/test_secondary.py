@@ -99,7 +99,7 @@ def test_the_primary_restarts_the_port(huge, tmp_path):
 
 
 def test_errors_of_its_queues_are_repaired(huge, tmp_path):
-    """Verbs is the primary's: it starts the queue anew, and says so; frames of the moment are lost."""
+    """Verbs is the primary's: it restarts the queue, and says so; frames of the moment are lost."""
     with primary(huge, tmp_path, "sq error 0x04 every 5\nrq error 0x04 every 130\n") as (pmd, peer), \
             secondary(pmd) as second:
         begin(second)
@@ -118,7 +118,7 @@ def test_errors_of_its_queues_are_repaired(huge, tmp_path):
             pmd.terminal.expect(f"{side} queue 1: stopped with syndrome 0x4", 0, PATIENCE)
 
 
-def test_queues_of_both_are_made_anew(huge, tmp_path):
+def test_queues_of_both_are_recreated(huge, tmp_path):
     """When CQs break: by the primary, for the other process as well; which rings new doorbells then."""
     with primary(huge, tmp_path, "cq overrun every 40\n") as (pmd, peer), secondary(pmd) as second:
         begin(second)

@@ -94,7 +94,7 @@ test_counter(void)
 	CHECK(attr.max_clock_info_update_nsec == 1000000000, attr.max_clock_info_update_nsec);
 	get_info(&info);
 	CHECK(is_near(mlx5dv_ts_to_ns(&info, read_counter()), real_ns()), info.nsec);
-	/* Written anew after a while, and no other time by it. */
+	/* Written again after a while, and no other time by it. */
 	do
 		get_info(&later);
 	while (later.last_cycles == info.last_cycles && time(NULL) < end);

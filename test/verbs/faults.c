@@ -8,7 +8,7 @@
  *     5: sent 5 event 1              and the asynchronous event that was there with it
  *     6: sent, received event 0      no completion came: the event of a CQ that failed
  *
- * After an error it starts the queue pair anew and goes on; after the event of a CQ it ends.
+ * After an error it restarts the queue pair and goes on; after the event of a CQ it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ post_receives(void)
 }
 
 static void
-start_anew(void)
+restart(void)
 {
 	rig_to_state(qp, IBV_QPS_RESET);
 	drain(send_cq);
@@ -106,7 +106,7 @@ send_one(unsigned int number)
 	if (is_sound)
 		rig_receive(qp, 1 + number % NB_RECEIVES, RIG_BUFFER_BYTES);
 	else
-		start_anew();
+		restart();
 	return true;
 }
 

@@ -210,7 +210,7 @@ fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 	if (operation->after & SWEEP_STEPS)
 		return true;
 	look(&now);
-	/* Of those made anew the handles are others. */
+	/* Of recreated ones the handles are others. */
 	if (ret == 0)
 		memcpy(now.rules, before.rules, sizeof(now.rules));
 	sweep_must(memcmp(&before, &now, sizeof(now)) == 0, "call %u fails: the port has changed",

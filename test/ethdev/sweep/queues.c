@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of a running port: stopped and started, set up anew, waited for, limited. */
+/* Queues of a running port: stopped and started, set up again, waited for, limited. */
 #include <errno.h>
 
 #include <rte_ethdev.h>
@@ -44,14 +44,14 @@ const struct sweep_operation sweep_queues[] = {
 	{ "rx_queue_stop (to set it up)", stop_rx, start_rx, SWEEP_QUIET },
 	{ "rx_queue_release rx_queue_setup (while the port runs)", set_up_rx, NULL,
 		SWEEP_QUIET | SWEEP_STEPS },
-	{ "rx_queue_start (anew)", start_rx, stop_rx, 0 },
+	{ "rx_queue_start (again)", start_rx, stop_rx, 0 },
 	{ "tx_queue_stop", stop_tx, start_tx, SWEEP_QUIET },
 	{ "tx_queue_start", start_tx, stop_tx, 0 },
 	{ "tx_queue_stop (to set it up)", stop_tx, start_tx, SWEEP_QUIET },
 	{ "tx_queue_release tx_queue_setup (while the port runs)", set_up_tx, NULL,
 		SWEEP_QUIET | SWEEP_STEPS },
 	{ "tx_queue_setup (of another size)", set_up_large_tx, set_up_tx, SWEEP_QUIET | SWEEP_STEPS },
-	{ "tx_queue_start (anew)", start_tx, stop_tx, 0 },
+	{ "tx_queue_start (again)", start_tx, stop_tx, 0 },
 	/* Nothing points at it. */
 	{ "isolate", isolate, join, SWEEP_QUIET },
 	{ "rx_queue_stop (in isolation)", stop_rx, start_rx, SWEEP_QUIET },

@@ -207,7 +207,7 @@ test_counters(void **state)
 	fake.hits = 13;
 	assert_int_equal(query(flow, false, &answer), 0);
 	assert_int_equal(answer.hits, 3);
-	/* A stop keeps what was counted; the new counter starts anew. */
+	/* A stop keeps what was counted; the new counter starts at 0. */
 	mdv_flow_stop(&fake.port);
 	fake_assert_empty();
 	assert_int_equal(query(flow, false, &answer), 0);

@@ -71,7 +71,7 @@ look_for_it(struct mdv_port *port)
 
 	if (ret == -ENODEV) {
 		MDV_LOG(WARNING,
-			"port %u: netdev %s is gone, deleted or moved to another network namespace: the port goes on without it, until it is reset or probed anew",
+			"port %u: netdev %s is gone, deleted or moved to another network namespace: the port goes on without it, until it is reset or probed again",
 			port->dev->data->port_id, device->ifname);
 		/* A later netdev with this index may be another one, so forget the index. */
 		device->ifindex = 0;

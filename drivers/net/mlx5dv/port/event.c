@@ -42,11 +42,11 @@ static const struct row {
 	{ IBV_EVENT_PORT_ACTIVE, EVENT_OF_PORT, NULL },
 	{ IBV_EVENT_PORT_ERR, EVENT_OF_PORT, NULL },
 	{ IBV_EVENT_DEVICE_FATAL, EVENT_OF_DEVICE, NULL },
-	{ IBV_EVENT_CQ_ERR, EVENT_OF_CQ, "no completion comes any more; a burst makes the queue anew" },
-	{ IBV_EVENT_WQ_FATAL, EVENT_OF_WQ, "nothing is received until a burst has started it anew" },
-	{ IBV_EVENT_QP_FATAL, EVENT_OF_QP, "nothing is sent until a burst has started it anew" },
-	{ IBV_EVENT_QP_REQ_ERR, EVENT_OF_QP, "nothing is sent until a burst has started it anew" },
-	{ IBV_EVENT_QP_ACCESS_ERR, EVENT_OF_QP, "nothing is sent until a burst has started it anew" },
+	{ IBV_EVENT_CQ_ERR, EVENT_OF_CQ, "no completion comes any more; a burst recreates the queue" },
+	{ IBV_EVENT_WQ_FATAL, EVENT_OF_WQ, "nothing is received until a burst has restarted it" },
+	{ IBV_EVENT_QP_FATAL, EVENT_OF_QP, "nothing is sent until a burst has restarted it" },
+	{ IBV_EVENT_QP_REQ_ERR, EVENT_OF_QP, "nothing is sent until a burst has restarted it" },
+	{ IBV_EVENT_QP_ACCESS_ERR, EVENT_OF_QP, "nothing is sent until a burst has restarted it" },
 };
 /* clang-format on */
 

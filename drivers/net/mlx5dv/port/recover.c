@@ -47,13 +47,13 @@ static void
 conclude(uint16_t port_id, const char *side, uint16_t idx, int ret, struct mdv_recover_wait *wait)
 {
 	if (ret == 0) {
-		MDV_LOG(INFO, "port %u %s queue %u: made anew", port_id, side, idx);
+		MDV_LOG(INFO, "port %u %s queue %u: recreated", port_id, side, idx);
 		wait->ms = 0;
 		return;
 	}
 	wait->ms = wait->ms == 0 ? 1 : RTE_MIN(2 * wait->ms, PAUSE_MAX_MS);
 	wait->until = rte_get_timer_cycles() + wait->ms * (rte_get_timer_hz() / 1000);
-	MDV_LOG(INFO, "port %u %s queue %u: cannot be made anew: %s; next try in %u ms", port_id,
+	MDV_LOG(INFO, "port %u %s queue %u: cannot be recreated: %s; next try in %u ms", port_id,
 		side, idx, rte_strerror(-ret), wait->ms);
 }
 

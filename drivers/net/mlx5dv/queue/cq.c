@@ -156,7 +156,7 @@ mdv_cq_log_error(
 
 	*logged |= bit;
 	rte_log(pending ? RTE_LOG_WARNING : RTE_LOG_DEBUG, mdv_log_type,
-		"mlx5dv: port %u %s queue %u: stopped with syndrome %#x, %s; starting it anew%s\n",
+		"mlx5dv: port %u %s queue %u: stopped with syndrome %#x, %s; restarting it%s\n",
 		port_id, side, idx, syndrome, mdv_cq_syndrome(syndrome),
 		pending ? "; further ones at debug level" : "");
 }

@@ -220,7 +220,7 @@ destroy_flow(struct rig *rig, uint32_t handle)
 		UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
 }
 
-/* Described by the first flow, and by no later one; described anew when the last is gone. */
+/* Described by the first flow, and by no later one; described again when the last is gone. */
 static void
 test_counters_are_bound_once(void **state)
 {

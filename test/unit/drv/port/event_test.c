@@ -279,7 +279,7 @@ static const struct {
 	const char *says;
 } broken[] = {
 	{ { .element.wq = &wq, .event_type = IBV_EVENT_WQ_FATAL },
-		"port 0 Rx queue 4: WQ fatal: nothing is received until a burst has started it" },
+		"port 0 Rx queue 4: WQ fatal: nothing is received until a burst has restarted it" },
 	{ { .element.cq = &rx_cq, .event_type = IBV_EVENT_CQ_ERR },
 		"port 0 Rx queue 4: CQ error: no completion comes any more; a burst" },
 	{ { .element.cq = &tx_cq, .event_type = IBV_EVENT_CQ_ERR },
@@ -315,7 +315,7 @@ a_broken_queue_is_told_once_a_start(void **state)
 		for (i = 0; i < RTE_DIM(broken); i++)
 			assert_int_equal(nb_logged(broken[i].says), round < 2 ? 1 : 2);
 	}
-	/* What polls them will make them anew. */
+	/* What polls them will recreate them. */
 	assert_true(rxq.ring.runtime_opts & MDV_RX_RUNTIME_BROKEN);
 	assert_true(txq.ring.broken);
 	/* Those that are gone are not looked at. */

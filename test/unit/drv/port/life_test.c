@@ -188,7 +188,7 @@ a_port_lives_and_leaves_nothing(void **state)
 				assert_int_equal(rte_eth_dev_stop(port_id), 0);
 				port_rig_check_pool(port_rig_pool, NB_MBUFS);
 			}
-			/* Without queues until it is configured anew. */
+			/* Without queues until it is configured again. */
 			assert_int_equal(rte_eth_dev_reset(port_id), 0);
 			assert_int_equal(rte_eth_dev_start(port_id), -EINVAL);
 		}
@@ -270,7 +270,7 @@ deferred_queues_wait(void **state)
 
 /* RSS points at all queues from the start on. */
 static void
-queues_of_a_running_port_are_set_up_anew(void **state)
+queues_of_a_running_port_are_set_up_again(void **state)
 {
 	struct rte_mempool *other = port_rig_pool_make("life_other", 1023);
 	struct rte_eth_rss_reta_entry64 reta[8] = { { 0 } };
@@ -420,7 +420,7 @@ main(void)
 		cmocka_unit_test(memory_goes_after_the_queues_that_send_from_it),
 		cmocka_unit_test(queues_stop_and_start_one_by_one),
 		cmocka_unit_test(deferred_queues_wait),
-		cmocka_unit_test(queues_of_a_running_port_are_set_up_anew),
+		cmocka_unit_test(queues_of_a_running_port_are_set_up_again),
 		cmocka_unit_test(a_failing_start_undoes_itself),
 		cmocka_unit_test(names_and_devices_that_do_not_fit_are_refused),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a broken queue is made anew, in which order, and by which process. The steps are fakes. */
+/* When a broken queue is recreated, in which order, and by which process. The steps are fakes. */
 #include <errno.h>
 #include <string.h>
 

@@ -131,7 +131,7 @@ layout(void **state)
 	}
 }
 
-/* One that differs in what minis do not say begins anew. */
+/* One that differs in what minis do not say begins another block. */
 static void
 what_ends_a_block(void **state)
 {

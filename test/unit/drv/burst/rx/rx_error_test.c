@@ -89,7 +89,7 @@ errors_anywhere_among_packets(void **state)
 }
 
 static void
-a_stopped_queue_is_started_anew(void **state)
+a_stopped_queue_is_restarted(void **state)
 {
 	static const uint8_t syndromes[] = { MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 		MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR };
@@ -250,7 +250,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_long_a_frame_is_counted_and_skipped),
 		cmocka_unit_test(errors_anywhere_among_packets),
-		cmocka_unit_test(a_stopped_queue_is_started_anew),
+		cmocka_unit_test(a_stopped_queue_is_restarted),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_stays_harmless),
 		cmocka_unit_test(an_empty_pool_loses_nothing),
 		cmocka_unit_test(a_pool_too_small_for_the_ring_is_reported),

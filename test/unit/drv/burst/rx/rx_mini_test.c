@@ -183,7 +183,7 @@ errors_anywhere_among_blocks(void **state)
 
 /* After that the WQ's index is no longer the CQ's: blocks wrap at different places of the two. */
 static void
-a_stopped_queue_is_started_anew(void **state)
+a_stopped_queue_is_restarted(void **state)
 {
 	unsigned int i, round, nb_lost;
 
@@ -347,7 +347,7 @@ main(void)
 		cmocka_unit_test(a_block_is_taken_in_pieces),
 		cmocka_unit_test(what_comes_meanwhile_waits_its_turn),
 		cmocka_unit_test(errors_anywhere_among_blocks),
-		cmocka_unit_test(a_stopped_queue_is_started_anew),
+		cmocka_unit_test(a_stopped_queue_is_restarted),
 		cmocka_unit_test(an_empty_pool_loses_nothing),
 		cmocka_unit_test(counters_of_16_bits_wrap),
 		cmocka_unit_test(nonsense_of_a_title_is_counted_as_an_error),

@@ -310,7 +310,7 @@ device_fail(uint8_t syndrome, uint16_t wqe_counter)
 }
 
 static void
-a_stopped_queue_is_started_anew(void **state)
+a_stopped_queue_is_restarted(void **state)
 {
 	static struct tx_sent sent;
 	struct rte_mbuf *pkts[24];
@@ -557,7 +557,7 @@ main(void)
 		cmocka_unit_test(a_chain_of_the_longest_length_is_sent),
 		cmocka_unit_test(what_is_not_mapped_is_not_inlined),
 		cmocka_unit_test(unknown_memory_is_refused),
-		cmocka_unit_test(a_stopped_queue_is_started_anew),
+		cmocka_unit_test(a_stopped_queue_is_restarted),
 		cmocka_unit_test(a_wqe_of_many_fails),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_sends_no_more),
 		cmocka_unit_test(packets_that_are_done_are_freed_on_request),

@@ -213,7 +213,7 @@ errors_are_those_of_the_device(void **state)
 	assert_int_equal(rxq->count.errors, 1);
 	assert_int_equal(rig_verbs.nb_wq_states, 0);
 	rte_pktmbuf_free_bulk(pkts, 2);
-	/* This one stops the queue: it is started anew, and everything posted again. */
+	/* This one stops the queue: it is restarted, and everything posted again. */
 	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 62 });
 	ibv_rig_complete(&(struct ibv_rig_wc){ .status = IBV_WC_LOC_PROT_ERR });
 	ibv_rig_complete(&(struct ibv_rig_wc){ .status = IBV_WC_WR_FLUSH_ERR });

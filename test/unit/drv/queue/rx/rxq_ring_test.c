@@ -421,7 +421,7 @@ a_queue_in_error_starts_again(void **state)
 	assert_int_equal(fake.nb_ops, 2);
 	assert_false(mdv_rxq_is_broken(rxq));
 	check_ready();
-	/* It will not start: a burst has it made anew. */
+	/* It will not start: a burst has it recreated. */
 	fake.state_errors[IBV_WQS_RDY] = EIO;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
 	assert_true(mdv_rxq_is_broken(rxq));

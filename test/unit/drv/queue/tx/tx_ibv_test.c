@@ -228,7 +228,7 @@ refused_requests_are_made_again(void **state)
 
 /* The second of three fails: one was sent, two are lost, and the queue goes on. */
 static void
-a_failed_request_starts_the_queue_anew(void **state)
+a_failed_request_restarts_the_queue(void **state)
 {
 	struct mdv_txq *txq = &tx_rig.txq;
 	struct rte_mbuf *pkts[4];
@@ -286,7 +286,7 @@ main(void)
 		cmocka_unit_test(too_many_segments_are_dropped),
 		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
 		cmocka_unit_test(refused_requests_are_made_again),
-		cmocka_unit_test(a_failed_request_starts_the_queue_anew),
+		cmocka_unit_test(a_failed_request_restarts_the_queue),
 		cmocka_unit_test(the_qp_is_asked_for_what_the_queue_needs),
 	};
 
