@@ -144,7 +144,7 @@ post_receive(struct bare *bare)
 		&bare->memory->qp_record[MLX5_RCV_DBR], htobe32(bare->rq_pi), __ATOMIC_RELEASE);
 }
 
-/* Control, Ethernet with the first bytes in it, one pointer: 64 bytes. */
+/** Control, Ethernet with the first bytes in it, one pointer: 64 bytes. */
 static void
 post_send(struct bare *bare, uint8_t seed)
 {
@@ -168,7 +168,7 @@ post_send(struct bare *bare, uint8_t seed)
 		__ATOMIC_RELEASE);
 }
 
-/* The next completion: its owner bit changes each time around the ring. */
+/** The next completion: its owner bit changes each time around the ring. */
 static const struct mlx5_cqe64 *
 wait_cqe(struct bare *bare)
 {

@@ -50,7 +50,7 @@ add(struct request *request, uint16_t id, uint16_t length, uint64_t data)
 	return attr;
 }
 
-/* Bytes in, in the attribute itself where they fit. */
+/** Bytes in, in the attribute itself where they fit. */
 static void
 add_in(struct request *request, uint16_t id, const void *bytes, uint16_t length)
 {
@@ -80,7 +80,7 @@ must_run(int fd, struct request *request, const char *what)
 	bare_must(errno == 0, what);
 }
 
-/* A method that takes nothing but a handle, and maybe answers. */
+/** A method that takes nothing but a handle, and maybe answers. */
 static int
 destroy(int fd, uint16_t object, uint16_t method, uint16_t id, uint32_t handle, uint16_t answer_id,
 	uint16_t answer_bytes)
@@ -186,7 +186,7 @@ reg_mr(struct bare *bare)
 	bare->lkey = answer.lkey;
 }
 
-/* Attributes of a working CQ_CREATE; the handle is the first. */
+/** Attributes of a working CQ_CREATE; the handle is the first. */
 static struct request
 cq_request(const struct bare *bare, struct mlx5_ib_create_cq *driver, uint32_t *cqe)
 {
@@ -287,7 +287,7 @@ create_flow(struct bare *bare)
 	destroy((bare)->fd, UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY,                        \
 		UVERBS_ATTR_DESTROY_FLOW_HANDLE, (bare)->flow, 0, 0)
 
-/* What is in use stays; what is gone is not there. */
+/** What is in use stays; what is gone is not there. */
 static void
 destroy_all(struct bare *bare)
 {
@@ -303,7 +303,7 @@ destroy_all(struct bare *bare)
 	CHECK(DESTROY_PD(bare, bare->pd) == 0, errno);
 }
 
-/* The frame, by its header (core/uverbs_ioctl.c ib_uverbs_ioctl, ib_uverbs_cmd_verbs). */
+/** The frame, by its header (core/uverbs_ioctl.c ib_uverbs_ioctl, ib_uverbs_cmd_verbs). */
 static void
 test_header(int fd)
 {
@@ -335,7 +335,7 @@ test_header(int fd)
 	REFUSED(request.header.method_id = 0x7ff, EPROTONOSUPPORT);
 }
 
-/* Attributes, in the order they are looked at. */
+/** Attributes, in the order they are looked at. */
 static void
 test_attributes(int fd)
 {
@@ -361,7 +361,7 @@ test_attributes(int fd)
 	REFUSED(add(&request, UVERBS_ATTR_CREATE_CQ_FLAGS, 2, 0), EINVAL);
 }
 
-/* Asynchronous events: a descriptor that nothing has happened on. */
+/** Asynchronous events: a descriptor that nothing has happened on. */
 static void
 test_async(int fd)
 {

@@ -22,7 +22,7 @@ struct ex_header {
 	struct ib_uverbs_ex_cmd_hdr more;
 };
 
-/* An old command, its own part and the provider's in one structure. @return 0 or the errno. */
+/** An old command, its own part and the provider's in one structure. @return 0 or the errno. */
 static int
 send_old(int fd, uint32_t number, void *command, size_t bytes, size_t answer_bytes)
 {
@@ -264,7 +264,7 @@ destroy_cq(const struct bare *bare)
 		bare->fd, IB_USER_VERBS_CMD_DESTROY_CQ, &command, sizeof(command), sizeof(answer));
 }
 
-/* DEALLOC_PD, DEREG_MR: a handle and no answer. */
+/** DEALLOC_PD, DEREG_MR: a handle and no answer. */
 static int
 destroy_named(const struct bare *bare, uint32_t number, uint32_t handle)
 {
@@ -276,7 +276,7 @@ destroy_named(const struct bare *bare, uint32_t number, uint32_t handle)
 	return send_old(bare->fd, number, &command, sizeof(command), 0);
 }
 
-/* What is in use stays; what is gone is not there. */
+/** What is in use stays; what is gone is not there. */
 static void
 destroy_all(struct bare *bare)
 {
@@ -292,7 +292,7 @@ destroy_all(struct bare *bare)
 	CHECK(destroy_named(bare, IB_USER_VERBS_CMD_DEALLOC_PD, bare->pd) == 0, errno);
 }
 
-/* The device and its port, by the old short forms. */
+/** The device and its port, by the old short forms. */
 static void
 test_queries(int fd)
 {
@@ -326,7 +326,7 @@ test_queries(int fd)
 		errno);
 }
 
-/* Headers that verify_hdr does not let pass. */
+/** Headers that verify_hdr does not let pass. */
 static void
 test_old_headers(int fd)
 {
@@ -365,7 +365,7 @@ test_old_headers(int fd)
 	munmap(unmapped, BARE_PAGE);
 }
 
-/* The second header of extended commands. */
+/** The second header of extended commands. */
 static void
 test_extended_headers(int fd)
 {

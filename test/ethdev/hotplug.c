@@ -25,7 +25,7 @@
 #define NB_DESC   128
 #define NB_MBUFS  2047
 #define NB_RULES  3
-/* Rounds before the first count: what is made once for the process is made then. */
+/** Rounds before the first count: what is made once for the process is made then. */
 #define WARM_UP 8
 
 static struct rte_mempool *pool;
@@ -96,7 +96,7 @@ start(uint16_t port)
 		add_rule(port, i);
 }
 
-/* Some frames are on their way when the port goes, and some were never looked at. */
+/** Some frames are on their way when the port goes, and some were never looked at. */
 static void
 send_some(uint16_t port)
 {
@@ -114,7 +114,7 @@ send_some(uint16_t port)
 	}
 }
 
-/* How far a port gets before it is taken away. */
+/** How far a port gets before it is taken away. */
 enum stage {
 	PLUGGED,
 	STARTED,

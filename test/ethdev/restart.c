@@ -25,7 +25,7 @@
 #define PATIENCE_S 60
 #define BURST      32
 #define LAST       1999
-/* Of Ethernet and IPv4 without options. */
+/** Of Ethernet and IPv4 without options. */
 #define UDP_AT 34
 
 static struct rte_flow_action_handle *shared;
@@ -39,7 +39,7 @@ static const struct rte_flow_action count = ACTION(COUNT);
 static const uint16_t queues[] = { 2, 3 };
 static const struct rte_flow_action_rss rss = {
 	.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue_num = 2, .queue = queues };
-/* SHARED stands for the indirect COUNT of all rules that have it. */
+/** SHARED stands for the indirect COUNT of all rules that have it. */
 #define SHARED ACTION(INDIRECT)
 
 static const struct {
@@ -104,7 +104,7 @@ port_at(const struct rte_mbuf *pkt, uint16_t offset)
 	return rte_be_to_cpu_16(*rte_pktmbuf_mtod_offset(pkt, const rte_be16_t *, offset));
 }
 
-/* Tell one packet; @return whether it was the last. */
+/** Tell one packet; @return whether it was the last. */
 static bool
 tell(uint16_t queue, struct rte_mbuf *pkt)
 {
@@ -130,7 +130,7 @@ tell_burst(uint16_t queue)
 	return last;
 }
 
-/* The device takes packets in their order: behind the last there is nothing on its way. */
+/** The device takes packets in their order: behind the last there is nothing on its way. */
 static void
 receive(void)
 {

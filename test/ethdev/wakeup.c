@@ -60,7 +60,7 @@ send_one(void)
 	must(rte_eth_tx_burst(PORT, 0, &pkt, 1) == 1, "rte_eth_tx_burst");
 }
 
-/* Without taking it. */
+/** Without taking it. */
 static void
 await_arrival(void)
 {
@@ -101,7 +101,7 @@ await_wake_up(void)
 		"waiting for a wake-up");
 }
 
-/* Each ends with the packet taken, and nothing on its way. */
+/** Each ends with the packet taken, and nothing on its way. */
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -135,7 +135,7 @@ run_orders(void)
 	}
 }
 
-/* A packet that breaks the CQ is lost: who sleeps is woken for that. */
+/** A packet that breaks the CQ is lost: who sleeps is woken for that. */
 static void
 wait_on_broken_queues(void)
 {

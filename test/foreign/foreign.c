@@ -58,7 +58,7 @@ ibv_get_device_list(int *nb_devices)
 	return list;
 }
 
-/* Nobody who calls these here comes back, so their types do not matter. */
+/** Nobody who calls these here comes back, so their types do not matter. */
 #define NOT_ASKED(name)                                                                            \
 	void name(void);                                                                           \
 	void name(void)                                                                            \

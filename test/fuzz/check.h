@@ -16,7 +16,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* Of the sanitizers' allocator, where there is one. */
+/** Of the sanitizers' allocator, where there is one. */
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
 /** @return bytes allocated, 0 where nobody counts them. */

@@ -22,9 +22,9 @@
 #define MAX_RULES   24
 #define NB_QUEUES   2
 #define MAX_HANDLES 5
-/* Parts of all rules, those included whose destruction waits. */
+/** Parts of all rules, those included whose destruction waits. */
 #define MAX_ENTRIES (2 * MAX_RULES * MDV_FLOW_LEVEL_MASKS)
-/* Of one input: each looks at all that has gone before. */
+/** Of one input: each looks at all that has gone before. */
 #define MAX_OPERATIONS 200
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,7 +42,7 @@ struct life_handle {
 	enum rte_flow_action_type type;
 };
 
-/* All that a port's user knows. */
+/** All that a port's user knows. */
 static struct life {
 	struct fuzz_input input;
 	struct life_rule rules[MAX_RULES];
@@ -74,7 +74,7 @@ books_read(void)
 		fake.port.flow->levels.nb_rules, fake.port.flow->levels.nb_moved };
 }
 
-/* The same objects are there, though some may be new ones. */
+/** The same objects are there, though some may be new ones. */
 static void
 books_check_same(const struct books *before)
 {
@@ -116,7 +116,7 @@ life_handle_of(const struct rte_flow_action *action)
 	return NULL;
 }
 
-/* What a list that was accepted counts, and the handles that it names. */
+/** What a list that was accepted counts, and the handles that it names. */
 static void
 life_note(struct life_rule *rule, const struct rte_flow_action *list)
 {
@@ -132,7 +132,7 @@ life_note(struct life_rule *rule, const struct rte_flow_action *list)
 	}
 }
 
-/* Some of a list's actions come by handles instead, where there is one of their kind; or by any. */
+/** Replace some actions of a list by handles of their kind, or by any handle. */
 static void
 life_hide_actions(struct rte_flow_action *list)
 {
@@ -149,7 +149,7 @@ life_hide_actions(struct rte_flow_action *list)
 	}
 }
 
-/* A refusal says what and why, and blames what was given: an object, or the block it lies in. */
+/** A refusal says what and why, and blames what was given: an object, or the block it lies in. */
 static void
 check_error(const struct rte_flow_error *error, const void *given)
 {
@@ -216,7 +216,7 @@ step_destroy(void)
 		rule->flow = NULL;
 }
 
-/* What was there just before comes back when a new rule goes. */
+/** What was there just before comes back when a new rule goes. */
 static void
 step_create_and_destroy(void)
 {
@@ -275,7 +275,7 @@ step_share(void)
 		check_error(&error, actions);
 }
 
-/* Not while a rule names it. */
+/** Not while a rule names it. */
 static void
 step_unshare(void)
 {
@@ -297,7 +297,7 @@ step_unshare(void)
 		slot->handle = NULL;
 }
 
-/* All of its rules or none. */
+/** All of its rules or none. */
 static void
 step_update(void)
 {
@@ -467,7 +467,7 @@ step_destroy_templates(void)
 	CHECK(life.table == NULL || (life.pattern != NULL && life.actions != NULL));
 }
 
-/* All that waits in a queue is done, or has been by an operation that was not postponed, or may
+/** All that waits in a queue is done, or has been by an operation that was not postponed, or may
  * have been where that failed. */
 static void
 life_push(uint32_t queue)
@@ -580,7 +580,7 @@ step_pull(void)
 	CHECK(life.pulled[queue] <= life.given[queue]);
 }
 
-/* A match that is in a table twice is one entry there, with the destinations of both. */
+/** A match that is in a table twice is one entry there, with the destinations of both. */
 static void
 check_tables(void)
 {
@@ -618,7 +618,7 @@ check_tables(void)
 					&entries[i].match.value, &entries[j].match.value));
 }
 
-/* Creating is most of what is done. */
+/** Creating is most of what is done. */
 static void (*const steps[])(void) = {
 	step_create,
 	step_create,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of one operation. */
+/** Blocks of one operation. */
 #define FUZZ_INPUT_BLOCKS 256
 
 struct fuzz_input {

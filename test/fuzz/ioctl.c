@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* Frames are at the arena's start, what they point to behind it; rings in the upper half. */
+/** Frames are at the arena's start, what they point to behind it; rings in the upper half. */
 #define PAYLOADS_OFFSET 4096
 #define RINGS_OFFSET    (WORLD_ARENA_BYTES / 2)
 #define RING_BYTES      16384
@@ -20,7 +20,7 @@ world_remember_fd(int fd)
 	world.fds[world.nb_fds++] = fd;
 }
 
-/* What could be an address is one of the arena; the two pages behind it included. */
+/** What could be an address is one of the arena; the two pages behind it included. */
 static uint64_t
 tame(uint64_t word)
 {
@@ -144,7 +144,7 @@ request_run(struct shca_file *file, struct request *request)
 	return shca_file_ioctl(file, RDMA_VERBS_IOCTL, request->at);
 }
 
-/* What a request that succeeded has made besides objects is the caller's to close. */
+/** What a request that succeeded has made besides objects is the caller's to close. */
 static void
 keep_descriptor(const struct request_frame *asked, const struct request_frame *answered)
 {
@@ -171,7 +171,7 @@ keep_descriptor(const struct request_frame *asked, const struct request_frame *a
 	world_remember_fd(fd);
 }
 
-/* Answers may be written over the frame: what was asked for is kept. */
+/** Answers may be written over the frame: what was asked for is kept. */
 static void
 run_and_keep(struct request *request, unsigned long number)
 {
@@ -181,7 +181,7 @@ run_and_keep(struct request *request, unsigned long number)
 		keep_descriptor(&asked, request->at);
 }
 
-/* Now and then some bytes of it are others; whatever they are, no address leads astray. */
+/** Now and then some bytes of it are others; whatever they are, no address leads astray. */
 void
 request_send(struct request *request)
 {
@@ -207,7 +207,7 @@ request_send(struct request *request)
 	run_and_keep(request, how >= 0xfc ? how : RDMA_VERBS_IOCTL);
 }
 
-/* Small numbers, the lowest free first: most name something. */
+/** Small numbers, the lowest free first: most name something. */
 uint32_t
 world_any_handle(void)
 {

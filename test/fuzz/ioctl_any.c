@@ -65,7 +65,7 @@ add_row(struct request *request, const struct shca_attr_row *row)
 	}
 }
 
-/* What it made besides objects, which the file keeps, is the caller's to close. */
+/** What it made besides objects, which the file keeps, is the caller's to close. */
 static void
 keep_fds(const struct request *request, const struct shca_method *method)
 {
@@ -108,7 +108,7 @@ requests_method(void)
 	run_method(object->id, &methods[fuzz_input_byte(input) % nb]);
 }
 
-/* The one method of each object that takes nothing but what it destroys. */
+/** The one method of each object that takes nothing but what it destroys. */
 void
 requests_destroy(void)
 {

@@ -139,7 +139,7 @@ reopen(void)
 		open_file(i);
 }
 
-/* A WQE, a doorbell record, or nothing that the device reads. */
+/** A WQE, a doorbell record, or nothing that the device reads. */
 static void
 scribble(void)
 {
@@ -199,7 +199,7 @@ nb_descriptors(void)
 	return nb;
 }
 
-/* Application memory: what can be written, then what can only be read, then nothing. */
+/** Application memory: what can be written, then what can only be read, then nothing. */
 static void
 map_arena(void)
 {
@@ -212,7 +212,7 @@ map_arena(void)
 	FUZZ_CHECK(mprotect(world.arena + WORLD_ARENA_BYTES + 4096, 4096, PROT_NONE) == 0);
 }
 
-/* Errors are what this is about; who wants to see them sets the level. */
+/** Errors are what this is about; who wants to see them sets the level. */
 static void
 be_silent(void)
 {

@@ -11,7 +11,7 @@
 
 static struct fuzz_input *const input = &world.input;
 
-/* Masks of ones and twos, and values within them. */
+/** Masks of ones and twos, and values within them. */
 static void
 add_spec(struct specs *specs)
 {
@@ -34,7 +34,7 @@ add_spec(struct specs *specs)
 	specs_add(specs, type, value, mask, bytes);
 }
 
-/* What a flow says of its counters: packets or bytes, at small indices; in the arena. */
+/** What a flow says of its counters: packets or bytes, at small indices; in the arena. */
 static void
 describe_counters(uint8_t driver[24])
 {
@@ -164,7 +164,7 @@ requests_region(void)
 			sizeof(struct ib_uverbs_reg_mr_resp), NULL, 0);
 }
 
-/* Device memory, or a region of it. */
+/** Device memory, or a region of it. */
 void
 requests_device_memory(void)
 {

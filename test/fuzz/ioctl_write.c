@@ -9,7 +9,7 @@
 
 static struct fuzz_input *const input = &world.input;
 
-/* Bytes of a command, its provider's part, its answer and the provider's answer. */
+/** Bytes of a command, its provider's part, its answer and the provider's answer. */
 static const struct {
 	uint32_t number;
 	uint16_t in, driver_in, out, driver_out;
@@ -46,7 +46,7 @@ static const struct {
 };
 #define NB_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* The descriptor that the command has made is where its answer begins, if it still is. */
+/** The descriptor that the command has made is where its answer begins, if it still is. */
 static void
 keep_descriptor(uint32_t number, const uint8_t *answer)
 {

@@ -8,7 +8,7 @@
 
 #define MAX_LAYERS 12
 
-/* A frame under construction: lengths are set when what they cover is there. */
+/** A frame under construction: lengths are set when what they cover is there. */
 struct build {
 	struct fuzz_input *input;
 	uint8_t *frame;
@@ -43,7 +43,7 @@ put_any(struct build *build, uint32_t length)
 		put(build, (const uint8_t[]){ fuzz_input_byte(build->input) }, 1);
 }
 
-/* One of the numbers that mean something, or, now and then, any. */
+/** One of the numbers that mean something, or, now and then, any. */
 static uint16_t
 pick16(struct build *build, const uint16_t *values, unsigned int nb)
 {
@@ -205,7 +205,7 @@ put_payload(struct build *build)
 static void (*const layers[])(struct build *) = { put_ether, put_vlan, put_label, put_ipv4,
 	put_ipv6, put_extension, put_tcp, put_udp, put_vxlan, put_gre, put_payload };
 
-/* What the last header announced. */
+/** What the last header announced. */
 static void
 put_announced(struct build *build, bool by_type)
 {

@@ -27,7 +27,7 @@ enum {
 	MAX_RULES = 32,
 };
 
-/* RFC 1071 as it is written: network order, not inverted. */
+/** RFC 1071 as it is written: network order, not inverted. */
 static uint32_t
 naive_sum(const uint8_t *bytes, uint32_t length, uint32_t sum)
 {
@@ -57,7 +57,7 @@ naive_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
 		bytes + headers->l3_offset, (uint32_t)headers->l4_offset - headers->l3_offset, 0);
 }
 
-/* Every beginning of a frame says the same of what is whole in it. */
+/** Every beginning of a frame says the same of what is whole in it. */
 static void
 check_prefix(struct fuzz_input *input, const struct shca_packet *whole)
 {
@@ -92,7 +92,7 @@ check_filled(const uint8_t *bytes, const struct shca_headers *headers, bool l3, 
 		FUZZ_CHECK(naive_l4_sum(bytes, headers) == 0xffff);
 }
 
-/* Checksum fields are right afterwards, and nothing else has changed. */
+/** Checksum fields are right afterwards, and nothing else has changed. */
 static void
 check_checksums(const struct shca_packet *packet, uint8_t flags)
 {
@@ -149,7 +149,7 @@ naive_toeplitz(const uint8_t *key, const uint8_t *bytes, uint32_t length)
 	return hash;
 }
 
-/* All of one kind, which is what drivers ask for, and any combination. */
+/** All of one kind, which is what drivers ask for, and any combination. */
 static uint64_t
 choose_fields(struct fuzz_input *input)
 {
@@ -172,7 +172,7 @@ choose_fields(struct fuzz_input *input)
 	return kinds[choice / 2 % (sizeof(kinds) / sizeof(kinds[0]))] | inner;
 }
 
-/* The fields of the stack in their order; false when one is missing. */
+/** The fields of the stack in their order; false when one is missing. */
 static bool
 gather_fields(const struct shca_packet *packet, uint64_t fields, uint8_t *bytes, uint32_t *length)
 {
@@ -224,7 +224,7 @@ check_rss(struct fuzz_input *input, const struct shca_packet *packet)
 	}
 }
 
-/* The headers of a segment: lengths fit the frame, what it is has not changed. */
+/** The headers of a segment: lengths fit the frame, what it is has not changed. */
 static void
 check_tso(struct fuzz_input *input, const struct shca_packet *packet)
 {
@@ -279,7 +279,7 @@ check_completion(const struct shca_packet *packet)
 	}
 }
 
-/* Of the frames that are built here, some are met by each. */
+/** Of the frames that are built here, some are met by each. */
 static const struct {
 	uint32_t flags;
 	uint16_t priority;
@@ -357,7 +357,7 @@ compare_verdicts(const struct shca_verdict *verdict, const struct shca_verdict *
 	}
 }
 
-/* As if no frame had come before, from the cache, and told step by step: all the same. */
+/** As if no frame had come before, from the cache, and told step by step: all the same. */
 static void
 check_walk(const struct shca_packet *packet)
 {

@@ -6,7 +6,7 @@
 
 #include "rules.h"
 
-/* Fields that a device may match, so that sensible rules come about. */
+/** Fields that a device may match, so that sensible rules come about. */
 struct rules_field {
 	uint8_t at, bytes;
 };
@@ -59,7 +59,7 @@ rules_item_find(enum rte_flow_item_type type)
 	return NULL;
 }
 
-/* A number that means something, or any. */
+/** A number that means something, or any. */
 static void
 rules_value(struct fuzz_input *input, uint8_t *to, unsigned int bytes)
 {
@@ -76,7 +76,7 @@ rules_value(struct fuzz_input *input, uint8_t *to, unsigned int bytes)
 		to[bytes - 2] = numbers[which] >> 8;
 }
 
-/* Exactly as large as its type says; a type without a row has one byte, which nobody may read. */
+/** Exactly as large as its type says; a type without a row has one byte, which nobody may read. */
 static void *
 rules_item_block(struct fuzz_input *input, const struct rules_item *row)
 {
@@ -119,7 +119,7 @@ rules_fill_item(struct fuzz_input *input, struct rte_flow_item *item, const stru
 	}
 }
 
-/* Outer headers, sometimes a tunnel and inner ones, in the order that frames have. */
+/** Outer headers, sometimes a tunnel and inner ones, in the order that frames have. */
 static unsigned int
 rules_stack(struct fuzz_input *input, struct rte_flow_item *items, unsigned int nb)
 {
@@ -263,7 +263,7 @@ rules_number(struct fuzz_input *input, bool small)
 	return conf;
 }
 
-/* Actions that change packets, and how much they bring; the values are any. */
+/** Actions that change packets, and how much they bring; the values are any. */
 static const struct {
 	enum rte_flow_action_type type;
 	uint8_t size;
@@ -298,7 +298,7 @@ static const struct {
 	EDIT(NVGRE_ENCAP, nvgre_encap),
 };
 
-/* What points somewhere must point to as much as it says. */
+/** What points somewhere must point to as much as it says. */
 static void *
 rules_edit(struct fuzz_input *input, enum rte_flow_action_type type, uint8_t size)
 {
@@ -392,7 +392,7 @@ rules_fill_action(
 	}
 }
 
-/* A fate or two and what goes with it, in any order. */
+/** A fate or two and what goes with it, in any order. */
 static unsigned int
 rules_sensible_actions(struct fuzz_input *input, struct rte_flow_action *list)
 {

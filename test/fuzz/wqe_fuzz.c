@@ -79,7 +79,7 @@ static struct mad {
 static uint64_t counts[SHCA_NB_FINDINGS];
 static struct shca_findings findings = { .mode = SHCA_STRICT_REPORT, .count = counts };
 
-/* Memory of exactly that size, aligned as libmlx5 aligns or barely. */
+/** Memory of exactly that size, aligned as libmlx5 aligns or barely. */
 static void *
 exact(size_t bytes)
 {
@@ -107,7 +107,7 @@ wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	return nb;
 }
 
-/* The frames that the device has been given. */
+/** The frames that the device has been given. */
 static void
 forget_received(struct mad_wire *wire)
 {
@@ -121,7 +121,7 @@ forget_received(struct mad_wire *wire)
 	wire->nb_received = 0;
 }
 
-/* They are the wire's again when it is asked for more, and not before. */
+/** They are the wire's again when it is asked for more, and not before. */
 static unsigned int
 wire_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
@@ -334,7 +334,7 @@ tear_down(void)
 	free(mad.read_only);
 }
 
-/* @{ What the mad program does. */
+/** @{ What the mad program does. */
 static void
 put32(uint8_t *at, uint32_t value)
 {
@@ -342,7 +342,7 @@ put32(uint8_t *at, uint32_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* Mostly inside a region and with its key; else just outside, of another domain, or anything. */
+/** Mostly inside a region and with its key; else just outside, of another domain, or anything. */
 static void
 put_pointer(uint8_t *segment, uint32_t most)
 {
@@ -366,7 +366,7 @@ put_pointer(uint8_t *segment, uint32_t most)
 	put32(segment + 12, (uint32_t)address);
 }
 
-/* The bytes of a WQE into the ring, which may wrap; in the shadow, too. */
+/** The bytes of a WQE into the ring, which may wrap; in the shadow, too. */
 static void
 put_ring(uint8_t *ring, uint8_t *shadow, size_t ring_bytes, size_t offset, const uint8_t *bytes,
 	size_t length)
@@ -377,7 +377,7 @@ put_ring(uint8_t *ring, uint8_t *shadow, size_t ring_bytes, size_t offset, const
 	}
 }
 
-/* @return where the data segments begin */
+/** @return where the data segments begin */
 static uint32_t
 put_eth(uint8_t *wqe)
 {
@@ -521,7 +521,7 @@ ring_doorbell(void)
 	}
 }
 
-/* From the cable, or from Linux. */
+/** From the cable, or from Linux. */
 static void
 frame_comes(void)
 {
@@ -587,7 +587,7 @@ change_memory(void)
 	}
 }
 
-/* As a program that polls: opcodes are known ones, and name the queue they are of. */
+/** As a program that polls: opcodes are known ones, and name the queue they are of. */
 static void
 poll_cq(struct mad_cq *cq)
 {
@@ -643,7 +643,7 @@ is_clear(const uint8_t *bytes, size_t length)
 	return true;
 }
 
-/* What only the program writes. */
+/** What only the program writes. */
 static void
 check_untouched(void)
 {
@@ -662,7 +662,7 @@ static void (*const operations[])(void) = { send_wqe, send_wqe, send_wqe, receiv
 	scribble, ring_doorbell, ring_doorbell, frame_comes, frame_comes, change_state,
 	change_memory, poll_both, poll_both, step, step_often };
 
-/* Errors are what this is about. */
+/** Errors are what this is about. */
 static void
 be_silent(void)
 {

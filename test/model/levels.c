@@ -35,7 +35,7 @@ move(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 	return 0;
 }
 
-/* @return whether all that the line should have is there */
+/** @return whether all that the line should have is there */
 static bool
 read_words(struct mdv_flow_match *match)
 {

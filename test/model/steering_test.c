@@ -187,7 +187,7 @@ compare(const struct round *round, const struct shca_verdict *verdict,
 	coverage.merged_copies += verdict->nb_destinations > 1;
 }
 
-/* A new packet, or one of the last. */
+/** A new packet, or one of the last. */
 static const struct recent *
 choose_packet(struct round *round)
 {

@@ -51,7 +51,7 @@ start_port(void)
 	return pool;
 }
 
-/* Each has its number in its first bytes behind the header, and all others follow from it. */
+/** Each has its number in its first bytes behind the header, and all others follow from it. */
 static void
 fill(uint8_t *frame, uint32_t number)
 {
@@ -64,7 +64,7 @@ fill(uint8_t *frame, uint32_t number)
 		frame[i] = (uint8_t)(number * 7 + i);
 }
 
-/* @return how many of @p wanted could be sent */
+/** @return how many of @p wanted could be sent */
 static uint32_t
 send_some(struct rte_mempool *pool, uint32_t first, uint32_t wanted)
 {
@@ -84,7 +84,7 @@ send_some(struct rte_mempool *pool, uint32_t first, uint32_t wanted)
 	return sent;
 }
 
-/* @return how many of ours came, in order and as they were; others are Linux's own. */
+/** @return how many of ours came, in order and as they were; others are Linux's own. */
 static uint32_t
 receive_some(uint32_t first)
 {

@@ -18,7 +18,7 @@ static struct {
 	uint8_t nothing; /* what no query reports */
 } report;
 
-/* A capability: bits of a field of the report, or all of it. */
+/** A capability: bits of a field of the report, or all of it. */
 struct row {
 	const char *name;
 	size_t offset, size;
@@ -31,9 +31,9 @@ struct row {
 
 /* clang-format off */
 #define FIELD(field) offsetof(__typeof__(report), field), sizeof(report.field)
-/* Known, and nothing to try. */
+/** Known, and nothing to try. */
 #define FACT(field) { #field, FIELD(field), 0, NULL, 0, 0, 0 }
-/* Counted for each file; test/unit/abi/core/object_test.c reaches such limits. */
+/** Counted for each file; test/unit/abi/core/object_test.c reaches such limits. */
 #define COUNTED(field) FACT(field)
 #define NUMBER(field, try, refusal) { #field, FIELD(field), 0, try, 0, 0, refusal }
 #define LIMIT(field, try, more, refusal) { #field, FIELD(field), 0, try, 0, more, refusal }
@@ -140,7 +140,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-/* Facts may be longer than a number: firmware's version is a string. */
+/** Facts may be longer than a number: firmware's version is a string. */
 static size_t
 number_size(const struct row *row)
 {
@@ -179,7 +179,7 @@ walk(const struct row *row)
 		say(row, "more than reported", row->refusal, row->try(value + row->too_much));
 }
 
-/* What is reported beyond the rows. */
+/** What is reported beyond the rows. */
 static void
 check_known(void)
 {

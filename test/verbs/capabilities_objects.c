@@ -8,7 +8,7 @@
 #include "capabilities.h"
 #include "rig.h"
 
-/* Destroy what should perhaps not have been made. @return 0, or why there is none. */
+/** Destroy what should perhaps not have been made. @return 0, or why there is none. */
 #define MADE(object, destroy)                                                                      \
 	__extension__({                                                                            \
 		__typeof__(object) made = (errno = 0, object);                                     \
@@ -95,7 +95,7 @@ try_wq_flag(uint64_t flag)
 	return ret;
 }
 
-/* Twice as many as the device has are one too many: sizes are powers of two. */
+/** Twice as many as the device has are one too many: sizes are powers of two. */
 int
 try_table(uint64_t nb_entries)
 {
@@ -154,7 +154,7 @@ try_hash_qp(uint8_t function, uint64_t fields)
 	return ret;
 }
 
-/* What is hashed with it: test/unit/hw/format/rss_test.c, test/system/test_rss.py. */
+/** What is hashed with it: test/unit/hw/format/rss_test.c, test/system/test_rss.py. */
 int
 try_hash(uint64_t fields)
 {
@@ -184,7 +184,7 @@ try_striding(uint32_t log_bytes, uint32_t log_strides)
 	return ret;
 }
 
-/* Frames in strides: test/verbs/striding.c. */
+/** Frames in strides: test/verbs/striding.c. */
 int
 try_stride_bytes(uint64_t log)
 {
@@ -280,7 +280,7 @@ try_dv_cq(struct mlx5dv_cq_init_attr *attr)
 	return cq == NULL ? errno : ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
 }
 
-/* What comes in that form: test/verbs/compressed.c. */
+/** What comes in that form: test/verbs/compressed.c. */
 int
 try_cqe_format(uint64_t format)
 {
@@ -366,7 +366,7 @@ try_dct(uint64_t unused)
 	return ret;
 }
 
-/* Signatures are of memory keys, which DevX commands make. */
+/** Signatures are of memory keys, which DevX commands make. */
 int
 try_devx(uint64_t unused)
 {

@@ -8,7 +8,7 @@
 #include "rig.h"
 
 #define FRAME 100 /* bytes */
-/* Of the time of day: how far apart two clocks may be read under load. */
+/** Of the time of day: how far apart two clocks may be read under load. */
 #define SLACK_NS 60000000000ull
 
 static uint64_t
@@ -30,7 +30,7 @@ real_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Those of a real-time clock libmlx5 gives as the device writes them: seconds, nanoseconds. */
+/** Those of a real-time clock libmlx5 gives as the device writes them: seconds, nanoseconds. */
 static uint64_t
 wall_ns(uint64_t wall, uint64_t fields)
 {
@@ -107,7 +107,7 @@ struct times {
 	uint64_t raw[2], wall[2]; /* sent, received */
 };
 
-/* One frame; what the two completions say. */
+/** One frame; what the two completions say. */
 static void
 pass(struct ibv_cq_ex *cq, struct ibv_qp *qp, uint64_t fields, struct times *times)
 {

@@ -19,7 +19,7 @@
 #define COMPRESSED  3  /* the format in op_own, bits 3:2 */
 #define MINIS       8  /* of an array */
 
-/* What a completion says of a frame; 0: that is not in a mini CQE. */
+/** What a completion says of a frame; 0: that is not in a mini CQE. */
 struct said {
 	uint32_t byte_count, hash;
 	uint16_t checksum, counter;
@@ -40,7 +40,7 @@ struct queue {
 static struct ibv_cq *send_cq;
 static struct ibv_qp *sender;
 
-/* @param format 0: plain */
+/** @param format 0: plain */
 static void
 open_queue(struct queue *queue, uint8_t format)
 {
@@ -99,7 +99,7 @@ close_queue(struct queue *queue)
 	rig_must(ibv_destroy_cq(queue->cq), "ibv_destroy_cq");
 }
 
-/* One WQE of strides is enough for all frames; the library does not post to such a queue. */
+/** One WQE of strides is enough for all frames; the library does not post to such a queue. */
 static void
 post_strides(const struct queue *queue)
 {
@@ -127,7 +127,7 @@ post_buffers(const struct queue *queue)
 	}
 }
 
-/* All at once, by one doorbell, each of its own length and port. */
+/** All at once, by one doorbell, each of its own length and port. */
 static void
 send_frames(void)
 {
@@ -179,7 +179,7 @@ await(const struct queue *queue)
 	return cqe;
 }
 
-/* Bytes 12 hash, 20 checksum, 44 byte count, 60 counter: PRM, Linux mlx5/device.h mlx5_cqe64. */
+/** Bytes 12 hash, 20 checksum, 44 byte count, 60 counter: PRM, Linux mlx5/device.h mlx5_cqe64. */
 static struct said
 read_cqe(const uint8_t *cqe)
 {
@@ -187,7 +187,7 @@ read_cqe(const uint8_t *cqe)
 		rig_be16(cqe + 60) };
 }
 
-/* A block: the title, then arrays of mini CQEs in the slots 1, 8, 16, ... behind it. */
+/** A block: the title, then arrays of mini CQEs in the slots 1, 8, 16, ... behind it. */
 static unsigned int
 read_block(struct queue *queue, uint8_t format, struct said *said)
 {
@@ -211,7 +211,7 @@ read_block(struct queue *queue, uint8_t format, struct said *said)
 	return nb;
 }
 
-/* Send, and hear of every frame. @param is_mini which of them by a mini CQE */
+/** Send, and hear of every frame. @param is_mini which of them by a mini CQE */
 static void
 pass(struct queue *queue, uint8_t format, struct said *said, bool *is_mini)
 {
@@ -260,7 +260,7 @@ compare(uint8_t format, const struct said *plain, const struct said *said, const
 	}
 }
 
-/* How many frames a block has depends on who is fast: until there was one. */
+/** How many frames a block has depends on who is fast: until there was one. */
 static void
 test_format(uint8_t format, bool is_striding)
 {

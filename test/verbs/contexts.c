@@ -16,7 +16,7 @@
 #define RX_BYTES    2048
 #define NB_ROUNDS   200
 
-/* One user of the port. */
+/** One user of the port. */
 struct user {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -128,7 +128,7 @@ send_to(struct user *user, uint16_t port, uint32_t lkey)
 	rig_must(ibv_post_send(user->qp, &wr, &bad), "ibv_post_send");
 }
 
-/* Each has its own numbers: the first PD of each context has the same handle, and no lkey works in
+/** Each has its own numbers: the first PD of each context has the same handle, and no lkey works in
  * another's queue. */
 static void
 check_spaces(struct user *users)
@@ -146,7 +146,7 @@ check_spaces(struct user *users)
 	rig_start(users[0].qp);
 }
 
-/* Rules are the port's: a frame goes to whom a rule names, whoever sent it; to two that name the
+/** Rules are the port's: a frame goes to whom a rule names, whoever sent it; to two that name the
  * same it goes twice. */
 static void
 check_rules(struct user *users)
@@ -175,7 +175,7 @@ check_rules(struct user *users)
 	rig_must(ibv_destroy_flow(same), "ibv_destroy_flow");
 }
 
-/* A context that goes with all that is in it: its rules and queues, nobody else's. */
+/** A context that goes with all that is in it: its rules and queues, nobody else's. */
 static void
 check_end(struct user *users)
 {

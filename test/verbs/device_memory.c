@@ -17,7 +17,7 @@ alloc(size_t length, uint32_t log_align)
 	return ibv_alloc_dm(rig_context, &attr);
 }
 
-/* A frame built in device memory, at an offset of its region; and one received there. */
+/** A frame built in device memory, at an offset of its region; and one received there. */
 static void
 test_traffic(struct ibv_dm *dm)
 {
@@ -79,7 +79,7 @@ test_copies(struct ibv_dm *dm)
 	rig_must(ibv_free_dm(other), "ibv_free_dm");
 }
 
-/* Its mapping is of the device's pages, which the kernel does not pin for anybody. */
+/** Its mapping is of the device's pages, which the kernel does not pin for anybody. */
 static void
 check_mapping(struct ibv_dm *dm)
 {

@@ -46,7 +46,7 @@ is_readable(int fd, int milliseconds)
 	return poll(&pollfd, 1, milliseconds) == 1;
 }
 
-/* Block, but not for ever. */
+/** Block, but not for ever. */
 static void
 take_event(void)
 {
@@ -68,7 +68,7 @@ arm(int solicited_only)
 	rig_must(ibv_req_notify_cq(cq, solicited_only), "ibv_req_notify_cq");
 }
 
-/* Post a frame and see it come in, by polling. */
+/** Post a frame and see it come in, by polling. */
 static void
 pass_frame(void)
 {
@@ -115,7 +115,7 @@ test_arming(void)
 	take_event();
 }
 
-/* Keeps below what is posted: a frame without a receive WQE is lost. */
+/** Keeps below what is posted: a frame without a receive WQE is lost. */
 static void *
 send_all(void *arg)
 {
@@ -131,7 +131,7 @@ send_all(void *arg)
 	return NULL;
 }
 
-/* The usual loop: wait, arm again, take all. What comes between must not be lost. */
+/** The usual loop: wait, arm again, take all. What comes between must not be lost. */
 static void
 test_no_wakeup_lost(void)
 {
@@ -172,7 +172,7 @@ test_nonblocking(void)
 	CHECK(ibv_get_cq_event(channel, &of, &its_context) != 0 && errno == EAGAIN, errno);
 }
 
-/* More completions than it holds: the CQ's end, told once. */
+/** More completions than it holds: the CQ's end, told once. */
 static void
 test_overrun(void)
 {
@@ -194,7 +194,7 @@ test_overrun(void)
 	rig_must(ibv_destroy_cq(small), "ibv_destroy_cq");
 }
 
-/* A CQ with an event nobody reads can go, and takes it along. */
+/** A CQ with an event nobody reads can go, and takes it along. */
 static void
 test_destroy_unread(void)
 {

@@ -39,7 +39,7 @@ take_event(void)
 	ibv_ack_async_event(&event);
 }
 
-/* Wait for a completion, and say what it is. @return whether it is a success */
+/** Wait for a completion, and say what it is. @return whether it is a success */
 static bool
 await(struct ibv_cq *cq, const char *what)
 {
@@ -87,7 +87,7 @@ restart(void)
 	post_receives();
 }
 
-/* @return false when there is no going on */
+/** @return false when there is no going on */
 static bool
 send_one(unsigned int number)
 {

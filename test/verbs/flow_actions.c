@@ -17,7 +17,7 @@
 #define PARAM_BYTES  64
 #define CONNECTX_4LX 0x1015
 
-/* set_action_in: type SET, field, offset, length; data. */
+/** set_action_in: type SET, field, offset, length; data. */
 #define SET(field, nb_bits, data)                                                                  \
 	htobe64(UINT64_C(1) << 60 | (uint64_t)(field) << 48 | (uint64_t)((nb_bits)&31) << 32 |     \
 		(uint32_t)(data))
@@ -40,7 +40,7 @@ struct frame {
 	const uint8_t *bytes;
 };
 
-/* A rule for a last byte of the destination MAC. */
+/** A rule for a last byte of the destination MAC. */
 struct rule {
 	struct ibv_flow_attr attr;
 	struct ibv_flow_spec_eth eth;
@@ -110,7 +110,7 @@ reformat(enum mlx5dv_flow_action_packet_reformat_type type, void *header, size_t
 	return action;
 }
 
-/* Send buffer 0, @p length bytes; receive @p nb copies, which are not in any order. */
+/** Send buffer 0, @p length bytes; receive @p nb copies, which are not in any order. */
 static void
 pass(struct ibv_qp *const *qp, size_t length, struct frame *got, unsigned int nb)
 {
@@ -148,7 +148,7 @@ set_ip_checksum(uint8_t *ip)
 	ip[11] = (uint8_t)sum;
 }
 
-/* A tunnel's headers; lengths and checksum are the device's to fill in. */
+/** A tunnel's headers; lengths and checksum are the device's to fill in. */
 static void
 make_tunnel(uint8_t header[VXLAN_BYTES])
 {
@@ -159,7 +159,7 @@ make_tunnel(uint8_t header[VXLAN_BYTES])
 	memcpy(header, bytes, sizeof(bytes));
 }
 
-/* A rule that does not trap changes the frame for its queue and for those behind it. */
+/** A rule that does not trap changes the frame for its queue and for those behind it. */
 static void
 test_modify_received(struct ibv_qp *const *qp)
 {
@@ -250,7 +250,7 @@ make_matcher(enum mlx5dv_flow_table_type type)
 	return matcher;
 }
 
-/* A frame leaves in a tunnel, with its headers changed before, and comes out of it again. */
+/** A frame leaves in a tunnel, with its headers changed before, and comes out of it again. */
 static void
 test_tunnel(struct ibv_qp *const *qp)
 {
@@ -303,7 +303,7 @@ test_tunnel(struct ibv_qp *const *qp)
 	rig_must(ibv_destroy_flow_action(set), "ibv_destroy_flow_action");
 }
 
-/* A packet in a tunnel that has no Ethernet of its own: rules of plain verbs put it on and off. */
+/** A packet in a tunnel that has no Ethernet of its own: rules of plain verbs put it on and off. */
 static void
 test_l3_tunnel(struct ibv_qp *const *qp)
 {

@@ -51,7 +51,7 @@ post(uint8_t seed)
 	}
 }
 
-/* All that was sent has come back, as it was. */
+/** All that was sent has come back, as it was. */
 static void
 collect(void)
 {
@@ -121,7 +121,7 @@ be_killed(void)
 	raise(SIGKILL);
 }
 
-/* What the parent had is not used any more: the pointers are only overwritten. */
+/** What the parent had is not used any more: the pointers are only overwritten. */
 static void
 open_its_own(void)
 {
@@ -135,7 +135,7 @@ open_its_own(void)
 	exit(rig_close());
 }
 
-/* A fork in the child of a fork: neither is the owner. */
+/** A fork in the child of a fork: neither is the owner. */
 static void
 fork_again(void)
 {
@@ -160,7 +160,7 @@ static const struct child {
 	{ "forks again", fork_again, 0 },
 };
 
-/* Fork with frames under way; go on while the child lives, and when it is gone. */
+/** Fork with frames under way; go on while the child lives, and when it is gone. */
 static void
 fork_under_way(const struct child *child)
 {
@@ -180,7 +180,7 @@ fork_under_way(const struct child *child)
 	collect();
 }
 
-/* The child outlives the parent's context: objects went with the parent's close all the same. */
+/** The child outlives the parent's context: objects went with the parent's close all the same. */
 static void
 outlive(void)
 {

@@ -18,7 +18,7 @@ static const uint8_t first[6] = { 2, 0, 0, 0, 0, 1 }, second[6] = { 2, 0, 0, 0, 
 static const uint8_t stranger[6] = { 2, 0, 0, 0, 0, 9 };
 static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
-/* The second function. */
+/** The second function. */
 static struct {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -68,7 +68,7 @@ close_sender(void)
 	rig_must(ibv_close_device(sender.context), "ibv_close_device");
 }
 
-/* It always completes well: the card is behind the queue. */
+/** It always completes well: the card is behind the queue. */
 static void
 send_frame(const uint8_t *dst, const uint8_t *src)
 {
@@ -99,7 +99,7 @@ add_rule(enum ibv_flow_attr_type type)
 	return flow;
 }
 
-/* Send one, and count the copies that come: as many as wanted, and then no more. */
+/** Send one, and count the copies that come: as many as wanted, and then no more. */
 static void
 expect(const char *what, const uint8_t *dst, const uint8_t *src, unsigned int nb_wanted)
 {

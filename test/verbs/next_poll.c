@@ -25,7 +25,7 @@ create_cq(uint64_t wc_flags, uint32_t flags)
 	return ibv_create_cq_ex(rig_context, &attr);
 }
 
-/* All UDP, tagged; below the rule that takes all. */
+/** All UDP, tagged; below the rule that takes all. */
 static struct ibv_flow *
 tag_rule(void)
 {
@@ -73,7 +73,7 @@ check_sent(unsigned int *nb_sent)
 	(*nb_sent)++;
 }
 
-/* Five frames: ten completions in batches as they come, in order on each side. */
+/** Five frames: ten completions in batches as they come, in order on each side. */
 static void
 test_batches(void)
 {
@@ -100,7 +100,7 @@ test_batches(void)
 	CHECK(nb_sent == 5 && nb_received == 5, nb_sent);
 }
 
-/* With the tag in the frame: stripped, and said. */
+/** With the tag in the frame: stripped, and said. */
 static void
 test_cvlan(void)
 {

@@ -14,7 +14,7 @@
 static struct ibv_cq *cq;
 static struct ibv_wc wc[16];
 
-/* IEEE 802.3, 3.2.9. */
+/** IEEE 802.3, 3.2.9. */
 static uint32_t
 crc32(const uint8_t *bytes, size_t length)
 {
@@ -28,7 +28,7 @@ crc32(const uint8_t *bytes, size_t length)
 	return ~crc;
 }
 
-/* TCP to be cut: sequence number 1000, PSH and FIN. */
+/** TCP to be cut: sequence number 1000, PSH and FIN. */
 static void
 make_tcp(uint8_t *header)
 {
@@ -56,7 +56,7 @@ check_segments(void)
 	}
 }
 
-/* Once by ibv_post_send, once by ibv_wr_send_tso. */
+/** Once by ibv_post_send, once by ibv_wr_send_tso. */
 static void
 test_tso(struct ibv_qp *qp)
 {
@@ -127,7 +127,7 @@ test_fcs(void)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/* A work queue behind a hash QP, whose stripping is switched while it runs. */
+/** A work queue behind a hash QP, whose stripping is switched while it runs. */
 static void
 test_strip_switch(struct ibv_qp *sender)
 {

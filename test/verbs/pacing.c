@@ -26,7 +26,7 @@ limit(uint32_t kbps, uint32_t burst, uint16_t typical)
 	return ibv_modify_qp_rate_limit(qp, &attr);
 }
 
-/* Post frames at once. @return ticks between the first and the last to leave */
+/** Post frames at once. @return ticks between the first and the last to leave */
 static uint64_t
 send_all(unsigned int nb)
 {
@@ -46,7 +46,7 @@ send_all(unsigned int nb)
 	return last - first;
 }
 
-/* What @p nb frames take at a rate. */
+/** What @p nb frames take at a rate. */
 static uint64_t
 ticks_of(unsigned int nb, uint32_t kbps)
 {
@@ -76,7 +76,7 @@ test_rates(void)
 	send_all(NB_FRAMES);
 }
 
-/* Segments of a TSO WQE are paced like frames. */
+/** Segments of a TSO WQE are paced like frames. */
 static void
 test_tso(void)
 {
@@ -141,7 +141,7 @@ test_refused(const struct ibv_packet_pacing_caps *caps, bool has_bursts)
 	CHECK(send_all(4) >= ticks_of(3, 2000) - 1, 0);
 }
 
-/* A pacing entry of @p kbps, as mlx5dv wants it said. */
+/** A pacing entry of @p kbps, as mlx5dv wants it said. */
 static struct mlx5dv_pp *
 alloc_entry(uint32_t kbps, uint32_t flags)
 {
@@ -150,7 +150,7 @@ alloc_entry(uint32_t kbps, uint32_t flags)
 	return mlx5dv_pp_alloc(rig_context, sizeof(limit), limit, flags);
 }
 
-/* Entries are for DevX queues: those alike are one, but for dedicated ones. */
+/** Entries are for DevX queues: those alike are one, but for dedicated ones. */
 static void
 test_entries(uint32_t max_kbps)
 {
@@ -196,7 +196,7 @@ test_uars(void)
 	CHECK_REFUSED(mlx5dv_devx_alloc_uar(rig_context, 1u << 30), EOPNOTSUPP);
 }
 
-/* An argument: the port's contexts are DevX ones. */
+/** An argument: the port's contexts are DevX ones. */
 int
 main(int argc, char **argv)
 {

@@ -83,7 +83,7 @@ take(int from)
 	return fd;
 }
 
-/* A SEND of frame @p pi, which is the pi-th WQE. */
+/** A SEND of frame @p pi, which is the pi-th WQE. */
 static void
 send_frame(volatile uint64_t *doorbell, uint16_t pi)
 {
@@ -107,7 +107,7 @@ send_frame(volatile uint64_t *doorbell, uint16_t pi)
 	*doorbell = *(volatile uint64_t *)ctrl;
 }
 
-/* The other process. */
+/** The other process. */
 static void
 run_sender(int from)
 {
@@ -154,7 +154,7 @@ make_queue(struct ibv_cq **cq)
 	return qp;
 }
 
-/* Each comes back as it was, and its WQE completes here. */
+/** Each comes back as it was, and its WQE completes here. */
 static void
 have_them_sent(struct ibv_cq *cq, struct ibv_qp *qp)
 {

@@ -41,7 +41,7 @@ take_event(void)
 	ibv_ack_async_event(&event);
 }
 
-/* @return whether @p number came back; what came is printed */
+/** @return whether @p number came back; what came is printed */
 static bool
 take_completion(unsigned int number)
 {
@@ -70,7 +70,7 @@ check_time(time_t end, const char *what)
 	rig_die(what);
 }
 
-/*
+/**
  * One doorbell for all: the device has sent them before the first comes back. A frame that is
  * posted later, as by a process that waits for a CPU, meets the link that the first took down: it
  * never leaves, and a link that counts received frames until it is up again waits for ever.
@@ -147,7 +147,7 @@ open_again(void)
 	return error;
 }
 
-/* Nothing can be had of it, not even an end. */
+/** Nothing can be had of it, not even an end. */
 static void
 ask_the_dead(void)
 {

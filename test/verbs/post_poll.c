@@ -40,7 +40,7 @@ test_plain(void)
 	CHECK(ibv_poll_cq(cq, 1, wc) == 0, 0);
 }
 
-/* One post: gathered from three places, inlined, unsignalled, signalled. Scattered over three. */
+/** One post: gathered from three places, inlined, unsignalled, signalled. Scattered over three. */
 static void
 test_lists(void)
 {
@@ -81,7 +81,7 @@ test_lists(void)
 	CHECK(ibv_poll_cq(cq, 1, wc) == 0, 0);
 }
 
-/* More than the ring holds, over its end, several rounds. */
+/** More than the ring holds, over its end, several rounds. */
 static void
 test_many(void)
 {
@@ -199,7 +199,7 @@ test_wr_api(void)
 		rig_buffer(13)[24]);
 }
 
-/* Refused by the library: more pieces than asked for, and more than fits while nothing completes.
+/** Refused by the library: more pieces than asked for, and more than fits while nothing completes.
  */
 static void
 test_refused_posts(void)
@@ -222,7 +222,7 @@ test_refused_posts(void)
 	rig_start(qp);
 }
 
-/* A key of nobody's: error, flush of what follows, and back by RESET. */
+/** A key of nobody's: error, flush of what follows, and back by RESET. */
 static void
 test_send_error(void)
 {
@@ -256,7 +256,7 @@ test_send_error(void)
 	test_plain();
 }
 
-/* Too little room: that frame is lost, the queue goes on. */
+/** Too little room: that frame is lost, the queue goes on. */
 static void
 test_receive_error(void)
 {

@@ -19,7 +19,7 @@
 #define FRAME_SIZE  64
 #define PATIENCE    60 /* seconds */
 
-/* Bytes of fte_match_param: outer headers from 0, misc from 64. */
+/** Bytes of fte_match_param: outer headers from 0, misc from 64. */
 #define PARAM_SIZE     192
 #define DMAC_OFFSET    8
 #define VERSION_OFFSET 18 /* IP version in bits 4:1 */
@@ -99,7 +99,7 @@ open_queue(struct ibv_pd *pd, unsigned int number)
 		post_receive(number, i);
 }
 
-/* UDP to a port, to a MAC whose last byte is @p dmac. */
+/** UDP to a port, to a MAC whose last byte is @p dmac. */
 static void
 make_frame(uint8_t *frame, uint8_t dmac, uint16_t port)
 {
@@ -125,7 +125,7 @@ send_frame(uint8_t dmac, uint16_t port)
 		die("ibv_post_send");
 }
 
-/* Take completions until @p nb frames were received, and the sent one is. Say in @p got which. */
+/** Take completions until @p nb frames were received, and the sent one is. Say in @p got which. */
 static void
 collect(unsigned int nb, char *got, size_t size)
 {
@@ -158,7 +158,8 @@ collect(unsigned int nb, char *got, size_t size)
 		nb > 0 ? " and nothing more" : "");
 }
 
-/* Send a frame that @p nb queues get, and say which. Those dropped are seen by what comes after. */
+/** Send a frame that @p nb queues get, and say which. Those dropped are seen by what comes after.
+ */
 static void
 try_frame(const char *what, uint8_t dmac, uint16_t port, unsigned int nb)
 {
@@ -200,7 +201,7 @@ make_flow(struct mlx5dv_flow_matcher *matcher, struct match *value, struct ibv_q
 		matcher, (struct mlx5dv_flow_match_parameters *)value, nb, actions);
 }
 
-/* UDP by destination port. */
+/** UDP by destination port. */
 static struct match
 udp_match(bool is_mask, uint16_t port)
 {
@@ -224,7 +225,7 @@ mac_match(bool is_mask, uint8_t last)
 	return match;
 }
 
-/* A rule of plain verbs for a MAC. */
+/** A rule of plain verbs for a MAC. */
 static struct ibv_flow *
 verbs_flow(struct ibv_qp *qp, uint8_t last, uint16_t priority)
 {

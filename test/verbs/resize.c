@@ -15,7 +15,7 @@ static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static unsigned int next_receive, next_send;
 
-/* Frame n goes from buffer n to buffer 32 + n, modulo 32: both sides complete in this order. */
+/** Frame n goes from buffer n to buffer 32 + n, modulo 32: both sides complete in this order. */
 static void
 post(unsigned int nb)
 {
@@ -30,7 +30,7 @@ post(unsigned int nb)
 	next_send += nb;
 }
 
-/* Both completions of @p nb frames: none lost, none twice, each side in order. */
+/** Both completions of @p nb frames: none lost, none twice, each side in order. */
 static void
 collect(unsigned int nb)
 {
@@ -66,7 +66,7 @@ resize(int cqe, int wanted)
 	rig_check(cq->cqe == wanted, "size as asked, rounded up", cq->cqe);
 }
 
-/* Up and down in turns, at each fill level, with posts before, between and behind. */
+/** Up and down in turns, at each fill level, with posts before, between and behind. */
 static void
 test_in_flight(void)
 {
@@ -84,7 +84,7 @@ test_in_flight(void)
 	}
 }
 
-/* The ring's lap parity changes with its size: fill several laps of each. */
+/** The ring's lap parity changes with its size: fill several laps of each. */
 static void
 test_laps(void)
 {
@@ -97,7 +97,7 @@ test_laps(void)
 	}
 }
 
-/* An arm outlives the ring. */
+/** An arm outlives the ring. */
 static void
 test_armed(void)
 {

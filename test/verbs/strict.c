@@ -157,7 +157,7 @@ strict_linger(void)
 		;
 }
 
-/* @return the next CQE when it is there. */
+/** @return the next CQE when it is there. */
 static const struct mlx5_err_cqe *
 poll_cqe(const struct strict_program *program)
 {
@@ -281,7 +281,7 @@ do_cq_overrun(struct strict_program *program)
 	}
 }
 
-/* Completions consumed, and their count written by @p write. */
+/** Completions consumed, and their count written by @p write. */
 static void
 consume(struct strict_program *program, __be32 (*write)(uint32_t ci))
 {

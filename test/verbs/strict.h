@@ -27,7 +27,7 @@ struct strict_program {
 	uint32_t ci;
 };
 
-/* One WQE, and what a mistake makes of it. */
+/** One WQE, and what a mistake makes of it. */
 struct strict_wqe {
 	struct mlx5_wqe_ctrl_seg ctrl;
 	uint8_t eth[16];

@@ -10,7 +10,7 @@
 #define NB_TRIES   20
 #define TRY_MICROS 5000
 
-/* One that the queue goes to error for. */
+/** One that the queue goes to error for. */
 static void
 post_wrong(struct strict_program *program, const struct strict_wqe *wqe)
 {
@@ -18,7 +18,7 @@ post_wrong(struct strict_program *program, const struct strict_wqe *wqe)
 	strict_await(program);
 }
 
-/* Four WQEBBs of which one is posted. */
+/** Four WQEBBs of which one is posted. */
 static void
 do_past_producer(struct strict_program *program)
 {
@@ -28,7 +28,7 @@ do_past_producer(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/* What was left there a lap ago. */
+/** What was left there a lap ago. */
 static void
 do_stale(struct strict_program *program)
 {
@@ -48,7 +48,7 @@ do_opcode(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/* TSO without headers and segment size. */
+/** TSO without headers and segment size. */
 static void
 do_form(struct strict_program *program)
 {
@@ -58,7 +58,7 @@ do_form(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/* A chain that the 6 bits of the count do not hold: what they hold is sent. */
+/** A chain that the 6 bits of the count do not hold: what they hold is sent. */
 static void
 do_ds_overflow(struct strict_program *program)
 {
@@ -68,7 +68,7 @@ do_ds_overflow(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/* On a model that wants 18 bytes. */
+/** On a model that wants 18 bytes. */
 static void
 do_inline(struct strict_program *program)
 {
@@ -77,7 +77,7 @@ do_inline(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/* The counter's first values are 0 in the 16 bits that count. */
+/** The counter's first values are 0 in the 16 bits that count. */
 static void
 do_record_order(struct strict_program *program)
 {
@@ -88,7 +88,7 @@ do_record_order(struct strict_program *program)
 	strict_linger();
 }
 
-/* The device looks once a round: often enough it sees the one without the other. */
+/** The device looks once a round: often enough it sees the one without the other. */
 static void
 do_late_record(struct strict_program *program)
 {
@@ -105,7 +105,7 @@ do_late_record(struct strict_program *program)
 	}
 }
 
-/* More is consumed than there is. */
+/** More is consumed than there is. */
 static void
 do_cq_index(struct strict_program *program)
 {
@@ -168,14 +168,14 @@ make_wq(struct strict_program *program, uint8_t format, const struct mlx5dv_wq_i
 	printf("created\n");
 }
 
-/* The index of a stride, where there are none. */
+/** The index of a stride, where there are none. */
 static void
 do_format(struct strict_program *program)
 {
 	make_wq(program, MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX, NULL);
 }
 
-/* Strides, and nothing that says which (VPP 28aa9128ebd). */
+/** Strides, and nothing that says which (VPP 28aa9128ebd). */
 static void
 do_format_striding(struct strict_program *program)
 {
@@ -188,7 +188,7 @@ do_format_striding(struct strict_program *program)
 	make_wq(program, MLX5DV_CQE_RES_FORMAT_HASH, &dv);
 }
 
-/* A QP that receives all frames, and has a buffer of @p room bytes. */
+/** A QP that receives all frames, and has a buffer of @p room bytes. */
 static struct ibv_qp *
 make_receiver(struct strict_program *program, struct ibv_cq *cq, uint32_t room)
 {
@@ -232,7 +232,7 @@ do_truncated(struct strict_program *program)
 	ibv_destroy_qp(qp);
 }
 
-/* Send queues first is what VPP does (df213385d39). */
+/** Send queues first is what VPP does (df213385d39). */
 static void
 do_own_broadcast(struct strict_program *program)
 {

@@ -106,7 +106,7 @@ close_queue(void)
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
-/* A next segment, then the buffer in as many pieces as asked for, the first the smallest. */
+/** A next segment, then the buffer in as many pieces as asked for, the first the smallest. */
 static void
 post(void)
 {
@@ -179,7 +179,7 @@ strides_of(size_t length)
 	return (uint32_t)((length + shift - 1) >> shape.log_bytes) + 1;
 }
 
-/* A frame that the sender itself gets: what was sent before has met its queue. */
+/** A frame that the sender itself gets: what was sent before has met its queue. */
 static void
 send_marker(void)
 {
@@ -193,7 +193,7 @@ send_marker(void)
 	CHECK(rig_find(wc, 2, IBV_WC_RECV) != NULL, 0);
 }
 
-/* Before the rule that takes all. */
+/** Before the rule that takes all. */
 static struct ibv_flow *
 marker_rule(void)
 {
@@ -217,7 +217,7 @@ marker_rule(void)
 	return made;
 }
 
-/* What is left of the WQE is given up. */
+/** What is left of the WQE is given up. */
 static void
 expect_filler(void)
 {
@@ -253,7 +253,7 @@ expect_frame(size_t length)
 		next_wqe();
 }
 
-/* As long as any, in an order that is the same each time. */
+/** As long as any, in an order that is the same each time. */
 static void
 test_frames(void)
 {
@@ -274,7 +274,7 @@ test_frames(void)
 	close_queue();
 }
 
-/* Nothing posted: lost. The last WQE partly used: what does not fit gives it up, and is lost. */
+/** Nothing posted: lost. The last WQE partly used: what does not fit gives it up, and is lost. */
 static void
 test_starving(void)
 {
@@ -298,7 +298,7 @@ test_starving(void)
 	close_queue();
 }
 
-/* No WQE is ever long enough: an error that takes the rest of one, and no harm to the next. */
+/** No WQE is ever long enough: an error that takes the rest of one, and no harm to the next. */
 static void
 test_too_long(void)
 {

@@ -53,7 +53,7 @@ READER(sl)
 READER(dlid_path_bits)
 READER(flow_tag)
 
-/*
+/**
  * What does not differ from one completion to the next; QPN: the queue pair's number. Where a send
  * has that, a raw packet queue's received frame has its flow tag (PRM, CQE: sop_drop_qpn), and
  * libmlx5 does not tell one from the other.
@@ -83,7 +83,7 @@ check_field(unsigned int i, bool is_received)
 	rig_check(value == (wanted == QPN ? qp->qp_num : wanted), fields[i].name, (long long)value);
 }
 
-/* The one after the other: by the counter, and by the time of day in which it was read. */
+/** The one after the other: by the counter, and by the time of day in which it was read. */
 static void
 check_times(uint64_t last[2])
 {
@@ -117,7 +117,7 @@ check_completion(bool has_tag, bool is_summed, uint64_t last[2])
 		ibv_wc_read_wc_flags(cq));
 }
 
-/* One frame through the cable: with a VLAN tag or not, its checksums filled in or left wrong. */
+/** One frame through the cable: with a VLAN tag or not, its checksums filled in or left wrong. */
 static void
 exchange(bool has_tag, bool is_summed, uint64_t last[4])
 {
@@ -167,7 +167,7 @@ tag_rule(void)
 	return flow;
 }
 
-/* What a CQ is made with; size 0: as libmlx5 has it. */
+/** What a CQ is made with; size 0: as libmlx5 has it. */
 struct shape {
 	uint16_t cqe_bytes;
 	bool pad;
@@ -193,7 +193,7 @@ create_cq(const struct shape *shape)
 				     : mlx5dv_create_cq(rig_context, &attr, &dv);
 }
 
-/* Only a failed one has a reason: no key is the reason here, whose syndrome has no vendor's part.
+/** Only a failed one has a reason: no key is the reason here, whose syndrome has no vendor's part.
  */
 static void
 test_error(void)
@@ -213,7 +213,7 @@ test_error(void)
 	ibv_end_poll(cq);
 }
 
-/* The first half of a large CQE: left alone, or zero when padding was asked for. */
+/** The first half of a large CQE: left alone, or zero when padding was asked for. */
 static void
 mark_ring(const struct mlx5dv_cq *ring)
 {
@@ -264,7 +264,7 @@ test_shape(const struct shape *shape, uint32_t cqe_bytes)
 	rig_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
 }
 
-/* The argument: what MLX5_CQE_SIZE has made the size that nobody asked for. */
+/** The argument: what MLX5_CQE_SIZE has made the size that nobody asked for. */
 int
 main(int argc, char **argv)
 {

@@ -99,7 +99,7 @@ is_destroy(const struct ib_uverbs_ioctl_hdr *hdr)
 	return false;
 }
 
-/* Stands before the C library's for the verbs libraries. */
+/** Stands before the C library's for the verbs libraries. */
 int
 ioctl(int fd, unsigned long request, ...)
 {
@@ -117,10 +117,10 @@ ioctl(int fd, unsigned long request, ...)
 	return next(fd, request, arg);
 }
 
-/* Of functions that say by what they return alone, or say nothing. */
+/** Of functions that say by what they return alone, or say nothing. */
 static __thread int untold;
 
-/*
+/**
  * Of each function that a library may call for something: one that may fail, in its place, and says
  * so where the function itself does. Who looks elsewhere finds nothing.
  */
@@ -221,7 +221,7 @@ static __thread int untold;
 
 CALLS(MAY_FAIL)
 
-/* Those that are no verbs are of the netdev. */
+/** Those that are no verbs are of the netdev. */
 static int
 may_fail_ioctl(int fd, unsigned long request, void *arg)
 {
@@ -242,7 +242,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Of a shared library: its dynamic section. */
+/** Of a shared library: its dynamic section. */
 struct library {
 	ElfW(Addr) base;
 	const ElfW(Sym) * symbols;

@@ -59,7 +59,7 @@ sweep_reason(void)
 	return -rte_errno;
 }
 
-/* @{ The port, as an application sees it. */
+/** @{ The port, as an application sees it. */
 struct view {
 	uint16_t mtu;
 	int promiscuous, allmulticast, vlan;

@@ -75,7 +75,7 @@ look_up_outside(void **state)
 	shca_idtable_fini(&table);
 }
 
-/* Random adds and deletes against an array; the seed is fixed. */
+/** Random adds and deletes against an array; the seed is fixed. */
 static void
 as_a_naive_table(void **state)
 {

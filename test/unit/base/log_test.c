@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 
-/* What @p level prints for @p text on standard error. */
+/** What @p level prints for @p text on standard error. */
 static void
 capture(enum shca_log_level level, const char *text, char *got, size_t size)
 {

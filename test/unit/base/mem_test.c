@@ -102,7 +102,7 @@ access_and_stale_keys(void **state)
 	munmap(memory, PAGES * PAGE);
 }
 
-/* No key may be 0 or 0x100, which end scatter lists. */
+/** No key may be 0 or 0x100, which end scatter lists. */
 static void
 keys_are_never_reserved(void **state)
 {
@@ -122,7 +122,7 @@ keys_are_never_reserved(void **state)
 	munmap(memory, PAGES * PAGE);
 }
 
-/* A region of nothing is one, of device memory; nothing is in it. */
+/** A region of nothing is one, of device memory; nothing is in it. */
 static void
 empty(void **state)
 {
@@ -192,7 +192,7 @@ is_mapped(void **state)
 	assert_false(shca_mem_is_mapped(memory, 1, false));
 }
 
-/* The answer must not depend on how long the process's map is. */
+/** The answer must not depend on how long the process's map is. */
 static void
 is_mapped_in_a_long_map(void **state)
 {
@@ -225,8 +225,8 @@ do_nothing(void *arg)
 	(void)arg;
 }
 
-/* The guard looks whether its handler is in place every 256th run; cmocka installs its own for each
- * test. */
+/** The guard looks whether its handler is in place every 256th run; cmocka installs its own for
+ * each test. */
 static void
 settle(void)
 {
@@ -248,7 +248,7 @@ faults_end_the_function(void **state)
 		assert_false(shca_mem_guard_run(read_byte, memory));
 }
 
-/* A file that was cut short gives SIGBUS. */
+/** A file that was cut short gives SIGBUS. */
 static void
 bus_errors_too(void **state)
 {
@@ -278,7 +278,7 @@ application_handler(int signal_number, siginfo_t *info, void *context)
 	siglongjmp(application_jump, 1);
 }
 
-/* Runs in a child: handlers are the process's. @return 0 when all is well. */
+/** Runs in a child: handlers are the process's. @return 0 when all is well. */
 static int
 chain_in_a_child(void)
 {
@@ -332,7 +332,7 @@ other_faults_without_a_handler_kill(void **state)
 	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
 }
 
-/* The device has it for its own, and nobody else can lend it. */
+/** The device has it for its own, and nobody else can lend it. */
 static void
 device_pages(void **state)
 {

@@ -117,7 +117,7 @@ enum verbs {
 #define DROP_IP    "flow-type=udp4,action=-1,loc=5"
 #define TAKE_ARP   "flow-type=ether,proto=0x806,action=0,loc=6"
 
-/* A UDP frame to port 5000 of 10.0.0.2. */
+/** A UDP frame to port 5000 of 10.0.0.2. */
 static const struct row {
 	const char *rules[3];
 	enum verbs verbs;
@@ -235,7 +235,8 @@ test_domains(void **state)
 	}
 }
 
-/* A location is replaced; a rule that contradicts another is none; without a netdev there are none.
+/** A location is replaced; a rule that contradicts another is none; without a netdev there are
+ * none.
  */
 static void
 test_locations(void **state)

@@ -72,7 +72,7 @@ lines_mean_what_they_say(void **state)
 	}
 }
 
-/* A command of any length is refused within the room there is for it. */
+/** A command of any length is refused within the room there is for it. */
 static void
 messages_fit(void **state)
 {

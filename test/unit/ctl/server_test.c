@@ -61,7 +61,7 @@ connect_first(void)
 	return shca_ctl_socket_connect(path);
 }
 
-/* All that comes until @p end is there, or the connection is closed. */
+/** All that comes until @p end is there, or the connection is closed. */
 static void
 receive_to(int fd, const char *end, char *text, size_t size)
 {
@@ -166,7 +166,7 @@ check_mode(const char *path, void *arg)
 	++*(unsigned int *)arg;
 }
 
-/* A name whose owner is gone is neither in the way nor found; another's stays. */
+/** A name whose owner is gone is neither in the way nor found; another's stays. */
 static void
 names_of_the_dead_vanish(void **state)
 {
@@ -202,7 +202,7 @@ names_of_the_dead_vanish(void **state)
 	assert_int_equal(connect_first(), -ENOENT);
 }
 
-/* A child that lives on holds no descriptor on which clients would wait for ever. */
+/** A child that lives on holds no descriptor on which clients would wait for ever. */
 static void
 child_lets_go(void **state)
 {
@@ -241,7 +241,7 @@ child_lets_go(void **state)
 	unlink(other);
 }
 
-/* Longer than a socket address. */
+/** Longer than a socket address. */
 static int
 set_up(void **state)
 {

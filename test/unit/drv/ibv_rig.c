@@ -47,7 +47,7 @@ next_poll(struct ibv_cq_ex *cq)
 	return show(cq);
 }
 
-/* Takes the completion that is shown. */
+/** Takes the completion that is shown. */
 static void
 end_poll(struct ibv_cq_ex *cq)
 {
@@ -174,7 +174,7 @@ wr_set_sge_list(struct ibv_qp_ex *qp, size_t nb, const struct ibv_sge *sges)
 	memcpy(posted->sges, sges, nb * sizeof(sges[0]));
 }
 
-/* Posts all work requests since ibv_wr_start(), or none. */
+/** Posts all work requests since ibv_wr_start(), or none. */
 static int
 wr_complete(struct ibv_qp_ex *qp)
 {

@@ -63,7 +63,7 @@ count_due(const struct shca_faults *faults)
 	return nb;
 }
 
-/* How many of the events @p left and @p right agree about. */
+/** How many of the events @p left and @p right agree about. */
 static unsigned int
 count_common(const struct shca_faults *left, const struct shca_faults *right)
 {
@@ -95,7 +95,7 @@ test_chance(void **state)
 	shca_faults_close(rare);
 }
 
-/* Lines, devices and directions choose independently. */
+/** Lines, devices and directions choose independently. */
 static void
 test_places(void **state)
 {
@@ -166,7 +166,7 @@ test_calls(void **state)
 	shca_faults_close(faults);
 }
 
-/* Slow verbs are slow and do what they do; several add up. */
+/** Slow verbs are slow and do what they do; several add up. */
 static void
 test_slow_calls(void **state)
 {
@@ -188,7 +188,7 @@ test_slow_calls(void **state)
 	shca_faults_close(faults);
 }
 
-/* What the runner leaves, devices find; what they apply, the runner counts. */
+/** What the runner leaves, devices find; what they apply, the runner counts. */
 static void
 test_shared(void **state)
 {

@@ -15,7 +15,7 @@
 
 #define NB_DEVICES 2
 
-/* A fault as text: kind, when, device, direction, verb, numbers. */
+/** A fault as text: kind, when, device, direction, verb, numbers. */
 static void
 print_fault(const struct shca_fault *fault, char *text, size_t size)
 {
@@ -247,7 +247,7 @@ test_most(void **state)
 	assert_string_equal(error, "line 65: more than 64 faults");
 }
 
-/* Errors are cut to their room. */
+/** Errors are cut to their room. */
 static void
 test_small_room(void **state)
 {
@@ -266,7 +266,8 @@ test_small_room(void **state)
 	assert_int_equal(strlen(plan.fault[0].text), SHCA_PLAN_TEXT_MAX - 1);
 }
 
-/* Words that belong together and others, by chance: each line is taken or refused, and says why. */
+/** Words that belong together and others, by chance: each line is taken or refused, and says why.
+ */
 static void
 test_any_words(void **state)
 {

@@ -229,7 +229,7 @@ use_action(struct fake_flow *flow, const struct ibv_flow_action *verbs)
 	action->users++;
 }
 
-/* Copy the attribute and walk its specs as the library does, each by its own size. */
+/** Copy the attribute and walk its specs as the library does, each by its own size. */
 static void
 record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
 {

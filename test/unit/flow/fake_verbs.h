@@ -130,7 +130,7 @@ void fake_assert_bytes(const char *name, const uint8_t *bytes, unsigned int nb, 
 /** @return the index-th flow in order of creation. */
 struct fake_flow *fake_flow_at(unsigned int index);
 
-/* Tables of patterns and actions. */
+/** Tables of patterns and actions. */
 /* clang-format off */
 #define PATTERN(...) \
 	((const struct rte_flow_item[]){ __VA_ARGS__, { .type = RTE_FLOW_ITEM_TYPE_END } })
@@ -145,7 +145,7 @@ struct fake_flow *fake_flow_at(unsigned int index);
 #define ACTION_CONF(t, c) { .type = RTE_FLOW_ACTION_TYPE_##t, .conf = (c) }
 /* clang-format on */
 
-/*
+/**
  * ibv_flow specs in hexadecimal, value then mask, as verbs.h and uapi/rdma/ib_user_verbs.h lay them
  * out: written down apart from the driver, so that a wrong offset there is seen.
  */

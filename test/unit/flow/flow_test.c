@@ -42,7 +42,7 @@ query(struct rte_flow *flow, bool reset, struct rte_flow_query_count *count)
 	return mdv_flow_ops.query(&fake.dev, flow, &action, count, NULL);
 }
 
-/* No rule of the application's but those the test makes. */
+/** No rule of the application's but those the test makes. */
 static void
 start_isolated(void)
 {
@@ -68,7 +68,7 @@ test_init(void **state)
 	}
 }
 
-/* A rule made while the port is stopped waits; it comes back with every start. */
+/** A rule made while the port is stopped waits; it comes back with every start. */
 static void
 test_states(void **state)
 {
@@ -99,7 +99,7 @@ test_states(void **state)
 	fake_assert_empty();
 }
 
-/* At no moment of a start or a stop does a packet reach a rule that comes after its own. */
+/** At no moment of a start or a stop does a packet reach a rule that comes after its own. */
 static void
 test_order_of_start(void **state)
 {
@@ -131,7 +131,7 @@ test_order_of_start(void **state)
 	fake_assert_empty();
 }
 
-/* What the application passed may be gone after create. */
+/** What the application passed may be gone after create. */
 static void
 test_copy(void **state)
 {
@@ -262,7 +262,7 @@ test_isolate(void **state)
 	fake_assert_empty();
 }
 
-/* Whichever call of a create fails: no rule, an error, nothing left behind; with and without an
+/** Whichever call of a create fails: no rule, an error, nothing left behind; with and without an
  * error. */
 static void
 test_failing_create(void **state)
@@ -304,7 +304,7 @@ test_failing_create(void **state)
 	}
 }
 
-/* A start that fails leaves the port stopped, its rules waiting. */
+/** A start that fails leaves the port stopped, its rules waiting. */
 static void
 test_failing_start(void **state)
 {
@@ -374,7 +374,7 @@ test_kernel_advice(void **state)
 	fake_assert_empty();
 }
 
-/* Refused before anything is touched. */
+/** Refused before anything is touched. */
 static void
 test_refused(void **state)
 {
@@ -404,7 +404,7 @@ expect_objects(unsigned int nb_flows, unsigned int nb_destinations, unsigned int
 	assert_int_equal(fake.nb_cqs, 0);
 }
 
-/*
+/**
  * Ten thousand rules to one queue set make one destination a class: one QP and one table. It goes
  * with the last of them, and comes back with them. Counters are a rule's own: it is what they
  * count.
@@ -442,7 +442,7 @@ test_shared_destinations(void **state)
 	fake_assert_empty();
 }
 
-/* Over all classes: a destination each, whatever rules, and one for all that drop. */
+/** Over all classes: a destination each, whatever rules, and one for all that drop. */
 static void
 test_shared_classes(void **state)
 {
@@ -473,7 +473,7 @@ test_shared_classes(void **state)
 	fake_assert_empty();
 }
 
-/* The bursts look at tags only when there can be some. */
+/** The bursts look at tags only when there can be some. */
 static void
 test_marks_are_announced(void **state)
 {

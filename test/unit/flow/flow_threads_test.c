@@ -47,7 +47,7 @@ struct worker {
 	FILE *file;
 };
 
-/* What one thread matches no other does, so that the levels suffice. */
+/** What one thread matches no other does, so that the levels suffice. */
 static struct rte_flow *
 make(const struct worker *worker, unsigned int value, unsigned int what, bool only_validate)
 {
@@ -103,7 +103,7 @@ work(void *arg)
 	return NULL;
 }
 
-/* The control thread: isolation comes and goes, the port stops and starts. */
+/** The control thread: isolation comes and goes, the port stops and starts. */
 static void *
 control(void *arg)
 {

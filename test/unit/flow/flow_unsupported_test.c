@@ -118,7 +118,8 @@ test_each_refuses(void **state)
 	mdv_flow_fini(&fake.port);
 }
 
-/* All members are pointers to functions: none is missing but the one that ethdev answers itself. */
+/** All members are pointers to functions: none is missing but the one that ethdev answers itself.
+ */
 static void
 test_none_is_missing(void **state)
 {

@@ -12,7 +12,7 @@
 #include "steering/steering.h"
 #include "wire/faulty.h"
 
-/* A page of its own each, so that tests can take one away. */
+/** A page of its own each, so that tests can take one away. */
 static void *
 map(size_t bytes)
 {

@@ -83,7 +83,7 @@ struct rig {
 	unsigned int nb_sq_fatal, nb_rq_fatal;
 };
 
-/* A send WQE under construction. */
+/** A send WQE under construction. */
 struct rig_wqe {
 	uint8_t bytes[1024];
 	uint32_t length;

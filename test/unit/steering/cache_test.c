@@ -67,7 +67,7 @@ make_frame(struct frame *frame, uint32_t dst, uint16_t port)
 	frame_end_ipv4(frame, ip);
 }
 
-/* @return whether the verdict was known. */
+/** @return whether the verdict was known. */
 static bool
 walk(struct shca_steering *steering, const struct frame *frame, struct shca_verdict *verdict)
 {
@@ -180,7 +180,7 @@ test_changes(void **state)
 	shca_steering_destroy(steering);
 }
 
-/* More entries, more copies, more words than a line has room for: right, if never known. */
+/** More entries, more copies, more words than a line has room for: right, if never known. */
 static void
 test_too_much(void **state)
 {

@@ -18,7 +18,7 @@
 
 #define ALL_TUNNELS UINT32_C(0x1f)
 
-/* The netdev's MAC, another, a group, all. */
+/** The netdev's MAC, another, a group, all. */
 #define MAC_K                                                                                      \
 	{                                                                                          \
 		0x02, 0x00, 0x00, 0x00, 0x00, 0x4b                                                 \

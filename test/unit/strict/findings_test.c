@@ -71,7 +71,7 @@ summary(void **state)
 	assert_in_range(strlen(text), 100, 1023);
 }
 
-/* A child that finds something: its status, and the count we share with it. */
+/** A child that finds something: its status, and the count we share with it. */
 static int
 find_in_child(const char *path, enum shca_strict mode)
 {

@@ -39,7 +39,7 @@ medium_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int 
 	return i;
 }
 
-/* The bytes of the last call are gone. */
+/** The bytes of the last call are gone. */
 static unsigned int
 medium_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
@@ -206,7 +206,7 @@ test_each(void **state)
 		}
 }
 
-/* All at once, by chance: the same whatever the bursts; another seed is another story. */
+/** All at once, by chance: the same whatever the bursts; another seed is another story. */
 static void
 test_repeatable(void **state)
 {
@@ -226,7 +226,7 @@ test_repeatable(void **state)
 	assert_string_not_equal(first.text, again.text);
 }
 
-/* Several strike one frame. */
+/** Several strike one frame. */
 static void
 test_together(void **state)
 {
@@ -244,7 +244,7 @@ test_together(void **state)
 	assert_memory_equal(seen.text, "0 2 3 ", 6);
 }
 
-/* A wire that nothing befalls is left alone. */
+/** A wire that nothing befalls is left alone. */
 static void
 test_untouched(void **state)
 {

@@ -80,7 +80,7 @@ play(struct shca_wire *wire, unsigned int nb_in_capture)
 	return total;
 }
 
-/* Not a frame before its time, paced or not; due_ns() says when to come back. */
+/** Not a frame before its time, paced or not; due_ns() says when to come back. */
 static void
 test_delay(void **state)
 {

@@ -18,7 +18,7 @@ expect(struct shca_bfregs *regs, const uint32_t *wanted, unsigned int nb)
 	expect(regs, (const uint32_t[]){ __VA_ARGS__ },                                            \
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-/* Those of low latency to one each, then the rest in turns; never the first. */
+/** Those of low latency to one each, then the rest in turns; never the first. */
 static void
 test_classes(void **state)
 {
@@ -33,7 +33,7 @@ test_classes(void **state)
 	EXPECT(&regs, 6, 3, 3, 4);
 }
 
-/* Nothing between the first and those of low latency: the first is for the others. */
+/** Nothing between the first and those of low latency: the first is for the others. */
 static void
 test_shared(void **state)
 {

@@ -58,7 +58,7 @@ destroy_cq(struct rig *rig, uint32_t handle)
 	return response;
 }
 
-/* As the device does when an armed CQ gets a completion, or fails. */
+/** As the device does when an armed CQ gets a completion, or fails. */
 static void
 raise_event(struct rig *rig, uint32_t handle, bool is_completion)
 {
@@ -134,7 +134,7 @@ test_destroy_counts_what_was_read(void **state)
 	close(channel);
 }
 
-/* What happens to the port is told on every asynchronous descriptor of every context. */
+/** What happens to the port is told on every asynchronous descriptor of every context. */
 static void
 test_port_events(void **state)
 {
@@ -160,7 +160,7 @@ test_port_events(void **state)
 	assert_int_equal(recv(rig->async_fd, &async, sizeof(async), MSG_DONTWAIT), -1);
 }
 
-/* Hundreds of unread records of other objects survive a destruction. */
+/** Hundreds of unread records of other objects survive a destruction. */
 static void
 test_many_unread_records(void **state)
 {
@@ -214,7 +214,7 @@ test_a_channel_is_no_async_descriptor(void **state)
 	assert_int_equal(cq_request_run(rig, &request), -EBADF);
 }
 
-/*
+/**
  * The whole way: an armed CQ, a send queue that executes a NOP, the device's step, the descriptor.
  */
 static void

@@ -7,7 +7,7 @@
 
 #include "rig.h"
 
-/* A QUERY_PORT that works; each row spoils it. */
+/** A QUERY_PORT that works; each row spoils it. */
 static void
 init_query(struct frame *frame, struct ib_uverbs_query_port_resp_ex *response)
 {
@@ -75,7 +75,7 @@ test_other_requests_are_no_ioctls_of_ours(void **state)
 	assert_int_equal(shca_file_ioctl(rig->file, RDMA_VERBS_IOCTL, (void *)16), -EFAULT);
 }
 
-/* The header fits the last mapped page, the attributes do not. */
+/** The header fits the last mapped page, the attributes do not. */
 static void
 test_attributes_beyond_the_mapping(void **state)
 {
@@ -118,7 +118,7 @@ test_duplicate_attribute(void **state)
 	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
 }
 
-/* An answer longer than we know is zeroed to its end, and marked as written. */
+/** An answer longer than we know is zeroed to its end, and marked as written. */
 static void
 test_answers_are_padded_and_marked(void **state)
 {
@@ -166,7 +166,7 @@ test_nothing_works_without_a_context(void **state)
 	assert_int_equal(close(fd), 0);
 }
 
-/* Sizes are the first check of a command; one byte less is ENOSPC, whatever the rest. */
+/** Sizes are the first check of a command; one byte less is ENOSPC, whatever the rest. */
 static void
 test_write_commands_check_sizes(void **state)
 {
@@ -227,7 +227,7 @@ test_unknown_write_commands(void **state)
 	}
 }
 
-/* A handle that cannot be announced is not left behind. */
+/** A handle that cannot be announced is not left behind. */
 static void
 test_unwritable_frame_creates_nothing(void **state)
 {

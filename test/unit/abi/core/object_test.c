@@ -57,7 +57,7 @@ create_counters(struct rig *rig)
 	return (uint32_t)frame.attrs[0].data;
 }
 
-/* One number space for all types, the lowest free first. */
+/** One number space for all types, the lowest free first. */
 static void
 test_handles(void **state)
 {
@@ -99,7 +99,7 @@ test_files_do_not_see_each_other(void **state)
 	assert_int_equal(destroy(rig, UVERBS_OBJECT_COUNTERS, counters), 0);
 }
 
-/* A catch-all flow to @p qp. */
+/** A catch-all flow to @p qp. */
 static uint32_t
 create_flow(struct rig *rig, uint32_t qp)
 {
@@ -163,7 +163,7 @@ build(struct rig *rig, struct tower *tower)
 	tower->flow = create_flow(rig, tower->hash_qp);
 }
 
-/* Destroying out of order is refused and harms nothing; in order it all works. */
+/** Destroying out of order is refused and harms nothing; in order it all works. */
 static void
 test_objects_in_use_are_busy(void **state)
 {
@@ -189,7 +189,7 @@ test_objects_in_use_are_busy(void **state)
 	assert_int_equal(destroy(rig, UVERBS_OBJECT_PD, rig->pd), 0);
 }
 
-/* Close takes everything down, however it was stacked; the device is empty then and can go. */
+/** Close takes everything down, however it was stacked; the device is empty then and can go. */
 static void
 test_close_cleans_up(void **state)
 {
@@ -208,7 +208,7 @@ test_close_cleans_up(void **state)
 	rig->file = NULL;
 }
 
-/* A request that fails after its object was reserved leaves no object, handle or use. */
+/** A request that fails after its object was reserved leaves no object, handle or use. */
 static void
 test_failed_creations_leave_nothing(void **state)
 {

@@ -6,7 +6,7 @@
 #include "fault/faults.h"
 #include "rig.h"
 
-/* The fixture's device has no faults: give it some for the rest of the test. */
+/** The fixture's device has no faults: give it some for the rest of the test. */
 static struct shca_faults *
 give(struct rig *rig, const char *text)
 {
@@ -50,7 +50,7 @@ test_method(void **state)
 	take_back(rig);
 }
 
-/* Destruction that fails destroys nothing. A request that is no request is not counted. */
+/** Destruction that fails destroys nothing. A request that is no request is not counted. */
 static void
 test_destruction(void **state)
 {
@@ -102,7 +102,7 @@ test_command(void **state)
 	take_back(rig);
 }
 
-/* "any" is each but destruction. */
+/** "any" is each but destruction. */
 static void
 test_any(void **state)
 {

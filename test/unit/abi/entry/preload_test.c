@@ -56,7 +56,7 @@ tear_down(void **state)
 	return shca_tree_remove(directory);
 }
 
-/* GET_CONTEXT through the real ioctl. @return 0 or the errno. */
+/** GET_CONTEXT through the real ioctl. @return 0 or the errno. */
 static int
 get_context(int fd)
 {
@@ -74,7 +74,7 @@ get_context(int fd)
 	return ioctl(fd, RDMA_VERBS_IOCTL, &frame) == 0 ? 0 : errno;
 }
 
-/* A second GET_CONTEXT is refused with this: the file is open and has its context. */
+/** A second GET_CONTEXT is refused with this: the file is open and has its context. */
 #define HAS_CONTEXT EINVAL
 
 static int
@@ -183,7 +183,7 @@ test_copies_are_one_file(void **state)
 	close(fd);
 }
 
-/* Closed behind our back, and the number taken by another file: fstat tells the truth. */
+/** Closed behind our back, and the number taken by another file: fstat tells the truth. */
 static void
 test_unseen_close(void **state)
 {
@@ -258,7 +258,7 @@ test_fork(void **state)
 	close(fd);
 }
 
-/* A child of vfork() closes in our memory. */
+/** A child of vfork() closes in our memory. */
 static void
 test_vfork(void **state)
 {
@@ -320,7 +320,7 @@ test_netlink(void **state)
 	close(fd);
 }
 
-/* Without the runner's directory the library is not there. */
+/** Without the runner's directory the library is not there. */
 static void
 test_inactive(void **state)
 {
@@ -335,7 +335,7 @@ test_inactive(void **state)
 	assert_int_equal(stat(NODE, &status), 0);
 }
 
-/* Ordinary files are the C library's, mode and all. */
+/** Ordinary files are the C library's, mode and all. */
 static void
 test_other_files(void **state)
 {

@@ -92,7 +92,7 @@ test_create_cq(void **state)
 	}
 }
 
-/* An answer that cannot be given leaves nothing behind. */
+/** An answer that cannot be given leaves nothing behind. */
 static void
 test_unwritable_answer(void **state)
 {
@@ -147,7 +147,7 @@ static const struct field_case wq_cases[] = {
 	FIELD(WQ, core.max_sge, 1, 0),
 };
 
-/* And what is made of it: a table, and the end of both. */
+/** And what is made of it: a table, and the end of both. */
 static void
 test_wq_and_table(void **state)
 {

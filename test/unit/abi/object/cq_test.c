@@ -57,7 +57,7 @@ test_create_cq(void **state)
 	}
 }
 
-/* LX create_cq_user, mini_cqe_res_format_to_hw. */
+/** LX create_cq_user, mini_cqe_res_format_to_hw. */
 static void
 test_compression_and_padding(void **state)
 {
@@ -250,7 +250,7 @@ static const struct field_case mr_cases[] = {
 };
 /* clang-format on */
 
-/* Handle 0 is the UAR page: the first object of the context, and no PD. */
+/** Handle 0 is the UAR page: the first object of the context, and no PD. */
 static void
 test_reg_mr(void **state)
 {

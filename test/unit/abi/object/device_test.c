@@ -110,7 +110,7 @@ test_context_answer(void **state)
 	close(fd);
 }
 
-/* Who knows no dynamic UAR pages gets registers with the context. */
+/** Who knows no dynamic UAR pages gets registers with the context. */
 static void
 test_context_registers(void **state)
 {
@@ -154,7 +154,7 @@ test_context_registers(void **state)
 	}
 }
 
-/* The counter's page and the page of its relation to the time of day, as libmlx5 maps them. */
+/** The counter's page and the page of its relation to the time of day, as libmlx5 maps them. */
 static void
 test_clock_pages(void **state)
 {
@@ -175,7 +175,7 @@ test_clock_pages(void **state)
 	munmap((void *)(uintptr_t)info, 4096);
 }
 
-/* UAR pages are distinct, mappable where the answer says, and reusable. */
+/** UAR pages are distinct, mappable where the answer says, and reusable. */
 static void
 test_uar_pages(void **state)
 {

@@ -20,7 +20,7 @@
 #define TO_L2 MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2
 #define TO_L3 MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL
 
-/* set TTL 1 */
+/** set TTL 1 */
 #define SET_TTL UINT64_C(0x100a000800000001)
 
 static int
@@ -146,7 +146,7 @@ test_reformat(void **state)
 	assert_int_equal(reformat(rig, DECAP, RX, 0, &handle), -EOPNOTSUPP);
 }
 
-/* Linux 6.1 has none of these any more. */
+/** Linux 6.1 has none of these any more. */
 static void
 test_esp(void **state)
 {
@@ -162,7 +162,7 @@ test_esp(void **state)
 	}
 }
 
-/* A flow of any type by IPv4, whose specs behind that are HANDLEs. */
+/** A flow of any type by IPv4, whose specs behind that are HANDLEs. */
 struct request {
 	struct ib_uverbs_create_flow core;
 	struct ib_uverbs_flow_spec_action_handle handle[4];

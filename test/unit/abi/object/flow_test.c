@@ -7,7 +7,7 @@
 
 #include "rig.h"
 
-/* The command with room for two specs and a byte too many. */
+/** The command with room for two specs and a byte too many. */
 struct flow_request {
 	struct ib_uverbs_create_flow core;
 	struct ib_uverbs_flow_spec_eth eth;
@@ -220,7 +220,7 @@ destroy_flow(struct rig *rig, uint32_t handle)
 		UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
 }
 
-/* Described by the first flow, and by no later one; described again when the last is gone. */
+/** Described by the first flow, and by no later one; described again when the last is gone. */
 static void
 test_counters_are_bound_once(void **state)
 {
@@ -299,7 +299,7 @@ test_bad_counter_descriptions(void **state)
 	assert_int_equal(flow_request_run(rig, &request), -EINVAL);
 }
 
-/* Steering gets the rule: same match, other action. */
+/** Steering gets the rule: same match, other action. */
 static void
 test_conflicting_rules(void **state)
 {
@@ -320,7 +320,7 @@ test_conflicting_rules(void **state)
 	assert_int_equal(flow_request_run(rig, &drop), 0);
 }
 
-/* A QP that cannot receive is no destination. */
+/** A QP that cannot receive is no destination. */
 static void
 test_send_only_qp(void **state)
 {

@@ -199,7 +199,7 @@ test_create_flow(void **state)
 	assert_int_equal(destroy_matcher(rig, rx), -ENOENT);
 }
 
-/* An action that takes tunnels away, or that sets a TTL. */
+/** An action that takes tunnels away, or that sets a TTL. */
 static uint32_t
 new_action(struct rig *rig, bool is_decap)
 {
@@ -229,7 +229,7 @@ new_action(struct rig *rig, bool is_decap)
 	return (uint32_t)handle->data;
 }
 
-/* Up to two, in an array of handles; each is used by the flow. */
+/** Up to two, in an array of handles; each is used by the flow. */
 static void
 test_flow_actions(void **state)
 {
@@ -283,7 +283,7 @@ test_flow_actions(void **state)
 		0);
 }
 
-/* A flow uses its matcher and its QP. */
+/** A flow uses its matcher and its QP. */
 static void
 test_flow_uses(void **state)
 {

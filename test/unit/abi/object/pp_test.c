@@ -62,7 +62,7 @@ test_without_devx(void **state)
 	assert_int_equal(alloc(rig->file, 100, 0, &index, &handle), -EPROTONOSUPPORT);
 }
 
-/* Two contexts of one device: what is alike is shared within each; closing gives all back. */
+/** Two contexts of one device: what is alike is shared within each; closing gives all back. */
 static void
 test_entries(void **state)
 {

@@ -150,7 +150,7 @@ test_qp_capabilities(void **state)
 	assert_int_equal(qp_request_run(rig, &request), -EOPNOTSUPP);
 }
 
-/* Which queues there are, whose number the QP has, and what of the capabilities comes back. */
+/** Which queues there are, whose number the QP has, and what of the capabilities comes back. */
 static void
 test_queues_of_a_qp(void **state)
 {
@@ -349,7 +349,7 @@ query_qp(struct rig *rig, uint32_t handle, struct ib_uverbs_query_qp_resp *respo
 	return command_run(rig->file, &command);
 }
 
-/* Groups are for datagrams of InfiniBand. */
+/** Groups are for datagrams of InfiniBand. */
 static void
 test_multicast_groups(void **state)
 {

@@ -50,7 +50,7 @@ test_create_wq(void **state)
 	}
 }
 
-/* Strides of 2^6 to 2^13 bytes, 2^least to 2^16 of them. */
+/** Strides of 2^6 to 2^13 bytes, 2^least to 2^16 of them. */
 static void
 test_striding(void **state)
 {

@@ -61,7 +61,7 @@ every_handicap_is_named(void **state)
 #endif
 }
 
-/* There is one for each set of options, whatever it takes with it. */
+/** There is one for each set of options, whatever it takes with it. */
 static void
 every_set_of_options_is_served(void **state)
 {

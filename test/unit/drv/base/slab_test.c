@@ -7,7 +7,7 @@
 #include "base/slab.h"
 #include "rig.h"
 
-/* More than a chunk has of the smallest. */
+/** More than a chunk has of the smallest. */
 #define NB_OBJECTS 1500
 
 void *__real_aligned_alloc(size_t alignment, size_t size);
@@ -26,7 +26,7 @@ __wrap_aligned_alloc(size_t alignment, size_t size)
 static const size_t sizes[] = { 0, 1, 63, 64, 65, 128, 1000, MDV_SLAB_OBJECT_MAX - 63,
 	MDV_SLAB_OBJECT_MAX, MDV_SLAB_OBJECT_MAX + 1, 10000 };
 
-/* AddressSanitizer's build takes each object from malloc(). */
+/** AddressSanitizer's build takes each object from malloc(). */
 static bool
 is_kept(size_t size)
 {

@@ -13,7 +13,7 @@
 #include "device/device.h"
 #include "rig.h"
 
-/* No machine has this node. */
+/** No machine has this node. */
 #define UVERBS "uverbs7777"
 
 static char root[] = "/tmp/drv_device_XXXXXX";
@@ -36,7 +36,7 @@ tree_add(const char *path, const char *text)
 	fclose(file);
 }
 
-/* As the kernel shows a device whose node udev has not made, or the container does not have. */
+/** As the kernel shows a device whose node udev has not made, or the container does not have. */
 static int
 tree_make(void **state)
 {

@@ -9,7 +9,7 @@
 #include "device/uar.h"
 #include "rig.h"
 
-/* As ib_uverbs's offsets: beyond 32 bits. */
+/** As ib_uverbs's offsets: beyond 32 bits. */
 #define FIRST  (UINT64_C(0x900) << 32)
 #define SECOND (FIRST + 4096)
 

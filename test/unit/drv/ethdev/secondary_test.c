@@ -393,7 +393,7 @@ a_port_that_the_primary_closes_is_removed(void **state)
 	wait_for_removal();
 }
 
-/* The last: a process watches its primary once. */
+/** The last: a process watches its primary once. */
 static void
 the_end_of_the_primary_removes_its_ports(void **state)
 {

@@ -36,7 +36,7 @@ run(const char *format, const char *argument)
 	assert_int_equal(system(line), 0);
 }
 
-/* A card with three functions; the port is the second's. */
+/** A card with three functions; the port is the second's. */
 static int
 tree_make(void **state)
 {
@@ -136,7 +136,7 @@ another_may_not_and_is_told_why(void **state)
 			       "get here, and those from it are dropped"));
 }
 
-/* Linux without OFED in a namespace without the card's netdev; a guest; no function at all. */
+/** Linux without OFED in a namespace without the card's netdev; a guest; no function at all. */
 static void
 what_is_not_shown_is_allowed(void **state)
 {
@@ -172,7 +172,7 @@ struct message {
 	size_t length;
 };
 
-/* @return where the attribute begins. */
+/** @return where the attribute begins. */
 static size_t
 add(struct message *message, unsigned short type, const void *data, size_t length)
 {
@@ -187,7 +187,7 @@ add(struct message *message, unsigned short type, const void *data, size_t lengt
 	return at;
 }
 
-/* What was added since is inside. */
+/** What was added since is inside. */
 static void
 end(struct message *message, size_t at)
 {
@@ -252,7 +252,7 @@ the_kernels_answer_is_read(void **state)
 	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
 }
 
-/* Cut at any place, by its own account or not. */
+/** Cut at any place, by its own account or not. */
 static void
 a_damaged_answer_is_survived(void **state)
 {

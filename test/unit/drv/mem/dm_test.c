@@ -28,7 +28,7 @@ static struct {
 static enum rte_proc_type_t process_type;
 static struct rig_port rig;
 
-/* Before the EAL's for all. */
+/** Before the EAL's for all. */
 enum rte_proc_type_t
 rte_eal_process_type(void)
 {
@@ -150,7 +150,7 @@ never_freed(void *addr, void *opaque)
 	fail();
 }
 
-/* Memory of the program's whose owner is where its shared info is. */
+/** Memory of the program's whose owner is where its shared info is. */
 static void
 what_others_attach_is_none(void **state)
 {
@@ -169,7 +169,7 @@ what_others_attach_is_none(void **state)
 	rte_mempool_free(pool);
 }
 
-/* The last hit stays what bursts can use without a look: addresses of the program's. */
+/** The last hit stays what bursts can use without a look: addresses of the program's. */
 static void
 the_device_counts_from_the_start(void **state)
 {

@@ -91,7 +91,7 @@ pieces_are_sorted_and_joined(void **state)
 	}
 }
 
-/* As many as the list grows for several times, none of which touch. */
+/** As many as the list grows for several times, none of which touch. */
 static void
 many_pieces_are_all_there(void **state)
 {

@@ -58,7 +58,7 @@ a_pool_is_one_range_and_refcounted(void **state)
 	rte_mempool_free(pool);
 }
 
-/* Packets wait to be sent when the Rx queue that registered their pool stops. */
+/** Packets wait to be sent when the Rx queue that registered their pool stops. */
 static void
 a_pool_that_a_queue_has_met_stays_until_it_is_destroyed(void **state)
 {
@@ -281,7 +281,7 @@ a_refused_registration_leaves_nothing(void **state)
 	free(memory);
 }
 
-/* By a process that tells so, or by one that could not: then its memory goes. */
+/** By a process that tells so, or by one that could not: then its memory goes. */
 static void
 a_pool_that_another_process_destroyed(void **state)
 {

@@ -323,7 +323,7 @@ a_port_takes_its_memory_with_it(void **state)
 	port_end("net_mlx5dv0");
 }
 
-/* As any memory that a port does not know. */
+/** As any memory that a port does not know. */
 static void
 memory_of_another_port_is_not_sent(void **state)
 {

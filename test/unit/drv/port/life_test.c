@@ -36,7 +36,7 @@
  */
 static unsigned int nb_mrs_gone, nb_mrs_gone_before_sender;
 
-/* These two stand before the library's for the driver, which is linked in. */
+/** These two stand before the library's for the driver, which is linked in. */
 int
 ibv_dereg_mr(struct ibv_mr *mr)
 {
@@ -205,7 +205,7 @@ a_port_lives_and_leaves_nothing(void **state)
 	}
 }
 
-/* Also with packets of it under way. */
+/** Also with packets of it under way. */
 static void
 queues_stop_and_start_one_by_one(void **state)
 {
@@ -268,7 +268,7 @@ deferred_queues_wait(void **state)
 	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
 }
 
-/* RSS points at all queues from the start on. */
+/** RSS points at all queues from the start on. */
 static void
 queues_of_a_running_port_are_set_up_again(void **state)
 {
@@ -315,7 +315,7 @@ queues_of_a_running_port_are_set_up_again(void **state)
 	rte_mempool_free(other);
 }
 
-/* As by the counter that rte_eth_read_clock() shows, and in order. */
+/** As by the counter that rte_eth_read_clock() shows, and in order. */
 static void
 packets_are_stamped_when_they_arrive(void **state)
 {

@@ -54,7 +54,7 @@ configure_interrupts(uint16_t port_id)
 	assert_int_equal(rte_eth_tx_queue_setup(port_id, 0, 256, 0, NULL), 0);
 }
 
-/* Packets of a block of completions that the application has not taken wake it, too. */
+/** Packets of a block of completions that the application has not taken wake it, too. */
 static void
 half_a_burst_wakes_again(void **state)
 {
@@ -93,7 +93,7 @@ may_sleep(uint16_t port_id)
 	return cond.fn(*(volatile uint8_t *)cond.addr, cond.opaque) == 0;
 }
 
-/* More packets than the ring has, so that its owner bit has meant both. */
+/** More packets than the ring has, so that its owner bit has meant both. */
 static void
 the_monitored_byte_tells_of_a_packet(void **state)
 {
@@ -118,7 +118,7 @@ the_monitored_byte_tells_of_a_packet(void **state)
 	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
-/* Whether the packet is there before the arm, or comes after it. */
+/** Whether the packet is there before the arm, or comes after it. */
 static void
 interrupts_wake_who_waits(void **state)
 {

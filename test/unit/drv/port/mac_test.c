@@ -7,7 +7,7 @@
 #include "port/mac.h"
 #include "rig.h"
 
-/* In place of the flow engine's, by the linker's --wrap. */
+/** In place of the flow engine's, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
 
 static struct {

@@ -79,7 +79,7 @@ __wrap_mdv_rxq_ring_replace(struct mdv_rxq *old, struct mdv_rxq *fresh)
 	return step(REPLACE);
 }
 
-/* Others that look into the rings wait. */
+/** Others that look into the rings wait. */
 static void
 check_locked(struct mdv_port *port)
 {

@@ -5,7 +5,7 @@
 #include "port/reta.h"
 #include "rig.h"
 
-/* In place of the flow engine's, by the linker's --wrap. */
+/** In place of the flow engine's, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
 
 static struct rig_port rig;
@@ -130,7 +130,7 @@ hash_updates_are_rolled_back(void **state)
 	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), -EINVAL);
 }
 
-/* The port's own rules look at outer headers. */
+/** The port's own rules look at outer headers. */
 static void
 levels(void **state)
 {

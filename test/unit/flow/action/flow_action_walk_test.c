@@ -40,7 +40,7 @@ static struct rte_flow_action shared_mark = ACTION_CONF(MARK, &mark_full);
 static const struct rte_flow_action_handle by_count = { .action = &shared_count };
 static const struct rte_flow_action_handle by_mark = { .action = &shared_mark };
 
-/* What the driver does, with the least and the most that can be said. */
+/** What the driver does, with the least and the most that can be said. */
 static const struct done {
 	enum rte_flow_action_type type;
 	const void *least, *full;
@@ -80,7 +80,7 @@ message_begins(const char *name, const char *rest)
 		strncmp(error.message + length, rest, strlen(rest)) == 0;
 }
 
-/* SHARED and METER_COLOR have no name there, and a number more has none either. */
+/** SHARED and METER_COLOR have no name there, and a number more has none either. */
 static void
 test_names(void **state)
 {
@@ -139,7 +139,7 @@ test_done(void **state)
 	}
 }
 
-/* Where rte_flow has a configuration that cannot be left out. */
+/** Where rte_flow has a configuration that cannot be left out. */
 static void
 test_no_configuration(void **state)
 {
@@ -177,7 +177,7 @@ expect_refused(const struct rte_flow_action *list, const struct rte_flow_action 
 	assert_non_null(strchr(row->instead, ';'));
 }
 
-/* By name, with and without a configuration, which is not looked at; first, last and in a SAMPLE.
+/** By name, with and without a configuration, which is not looked at; first, last and in a SAMPLE.
  */
 static void
 test_refused(void **state)
@@ -212,7 +212,7 @@ test_refused(void **state)
 	assert_int_equal(refused, MDV_FLOW_ACTION_ROWS - 2 - RTE_DIM(done) - modifies);
 }
 
-/* Numbers that this rte_flow has not, those that drivers have among themselves included. */
+/** Numbers that this rte_flow has not, those that drivers have among themselves included. */
 static void
 test_unknown(void **state)
 {

@@ -83,7 +83,7 @@ static const struct rte_flow_action_sample sample_edit = { 1, ACTIONS(ACTION(DEC
 #define NONE  (-1)
 #define REFORMAT(type) MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_##type
 
-/* A rule, and the verbs actions it becomes: steps (set_action_in and add_action_in of the PRM: type,
+/** A rule, and the verbs actions it becomes: steps (set_action_in and add_action_in of the PRM: type,
  * field, length; data), reformat, headers. */
 static const struct golden {
 	const struct rte_flow_attr *attr;
@@ -166,7 +166,7 @@ static const struct golden {
 	  "1017000c 00000123", REFORMAT(L2_TO_L3_TUNNEL), "02000000000b 02000000000a 0800 45" },
 };
 
-/* What is refused, by its nth action. */
+/** What is refused, by its nth action. */
 static const struct refusal {
 	const struct rte_flow_attr *attr;
 	const struct rte_flow_item *pattern;
@@ -307,7 +307,7 @@ test_goldens(void **state)
 	}
 }
 
-/* Every action of the table is in a golden, and none that needs a configuration goes without. */
+/** Every action of the table is in a golden, and none that needs a configuration goes without. */
 static void
 test_every_action(void **state)
 {
@@ -338,7 +338,7 @@ test_every_action(void **state)
 	fake_end_flow();
 }
 
-/* By create, by validate, and where nobody asks why. */
+/** By create, by validate, and where nobody asks why. */
 static void
 test_refusals(void **state)
 {
@@ -363,7 +363,7 @@ test_refusals(void **state)
 	fake_end_flow();
 }
 
-/* What a device may lack, and a rule that needs it. */
+/** What a device may lack, and a rule that needs it. */
 static const struct {
 	uint32_t action;
 	const struct rte_flow_attr *attr;
@@ -396,7 +396,7 @@ static const struct {
 		RAW_ENCAP_OF(15)),
 };
 
-/* A device without one kind of action: the rest is there, and validate knows it. */
+/** A device without one kind of action: the rest is there, and validate knows it. */
 static void
 test_devices(void **state)
 {
@@ -419,7 +419,7 @@ test_devices(void **state)
 	}
 }
 
-/* Ten thousand rules that do the same have one object; what the application gave is its own again.
+/** Ten thousand rules that do the same have one object; what the application gave is its own again.
  */
 static void
 test_shared(void **state)
@@ -459,7 +459,7 @@ test_shared(void **state)
 	fake_end_flow();
 }
 
-/* All destinations of all parts have the same objects, of one entry as of several. */
+/** All destinations of all parts have the same objects, of one entry as of several. */
 static void
 test_parts(void **state)
 {
@@ -497,7 +497,7 @@ test_parts(void **state)
 	fake_end_flow();
 }
 
-/* Behind one that copies and changes comes every other priority, whatever the values say. */
+/** Behind one that copies and changes comes every other priority, whatever the values say. */
 static void
 test_levels(void **state)
 {
@@ -527,7 +527,7 @@ test_levels(void **state)
 	}
 }
 
-/* Whichever call fails, on a started port and a stopped one. */
+/** Whichever call fails, on a started port and a stopped one. */
 static void
 test_sweep(void **state)
 {

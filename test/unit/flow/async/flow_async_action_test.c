@@ -15,7 +15,7 @@ static const struct rte_flow_op_attr now = { .postpone = 0 }, later = { .postpon
 static const struct rte_flow_action_queue queue_1 = { 1 }, queue_9 = { 9 };
 /* clang-format on */
 
-/* Two queues, an isolated port that is started. */
+/** Two queues, an isolated port that is started. */
 static void
 set_up(void)
 {
@@ -71,7 +71,7 @@ queue_at(unsigned int index)
 	return fake_flow_at(index)->qp->table->queues[0];
 }
 
-/* Made, named, updated, queried and given back in one batch, in its order. */
+/** Made, named, updated, queried and given back in one batch, in its order. */
 static void
 test_indirect(void **state)
 {
@@ -118,7 +118,7 @@ test_indirect(void **state)
 	tear_down();
 }
 
-/* What cannot be is refused when it is given, whether it is postponed or not. */
+/** What cannot be is refused when it is given, whether it is postponed or not. */
 static void
 test_indirect_refused(void **state)
 {
@@ -161,7 +161,7 @@ test_indirect_refused(void **state)
 	tear_down();
 }
 
-/* A handle of the template's, and one of each rule's. */
+/** A handle of the template's, and one of each rule's. */
 static void
 test_indirect_template(void **state)
 {

@@ -57,7 +57,7 @@ make_table(uint32_t nb_rules)
 	assert_non_null(table);
 }
 
-/* Two queues, a table, an isolated port that is started. */
+/** Two queues, a table, an isolated port that is started. */
 static void
 set_up(uint32_t nb_rules)
 {
@@ -76,7 +76,7 @@ tear_down(void)
 	fake_assert_empty();
 }
 
-/* UDP to @p port goes to queue 1; the port is also the user data. */
+/** UDP to @p port goes to queue 1; the port is also the user data. */
 static struct rte_flow *
 give(uint32_t queue, const struct rte_flow_op_attr *attr, uint16_t port,
 	struct rte_flow_error *error)
@@ -182,7 +182,7 @@ test_configure(void **state)
 	tear_down();
 }
 
-/* Nothing gets into the device before the push, and all of it with one. */
+/** Nothing gets into the device before the push, and all of it with one. */
 static void
 test_batch(void **state)
 {
@@ -223,7 +223,7 @@ test_batch(void **state)
 	tear_down();
 }
 
-/* Rules of queues are rules like others: they outlive a stop, count, and can be destroyed. */
+/** Rules of queues are rules like others: they outlive a stop, count, and can be destroyed. */
 static void
 test_like_others(void **state)
 {
@@ -345,7 +345,7 @@ test_table(void **state)
 	tear_down();
 }
 
-/* Refused at once: no operation, no result, no rule. */
+/** Refused at once: no operation, no result, no rule. */
 static void
 test_refused(void **state)
 {
@@ -412,7 +412,7 @@ test_refused(void **state)
 	tear_down();
 }
 
-/* The device refuses: at once where the rule is not postponed, else by a result; the handle lives.
+/** The device refuses: at once where the rule is not postponed, else by a result; the handle lives.
  */
 static void
 test_device_refuses(void **state)
@@ -456,7 +456,7 @@ test_device_refuses(void **state)
 	tear_down();
 }
 
-/* A flush takes what is there; what waits in queues is done later, on nothing. */
+/** A flush takes what is there; what waits in queues is done later, on nothing. */
 static void
 test_flush(void **state)
 {
@@ -480,7 +480,7 @@ test_flush(void **state)
 	tear_down();
 }
 
-/* A rule that is asked for by name is never passed over in silence. */
+/** A rule that is asked for by name is never passed over in silence. */
 static void
 test_dump(void **state)
 {
@@ -502,7 +502,7 @@ test_dump(void **state)
 	tear_down();
 }
 
-/* Everything that can wait, waits when the port is closed. */
+/** Everything that can wait, waits when the port is closed. */
 static void
 test_close(void **state)
 {
@@ -521,7 +521,7 @@ test_close(void **state)
 	tear_down();
 }
 
-/* Whichever call fails: no rule is left, and no place in the table is lost. */
+/** Whichever call fails: no rule is left, and no place in the table is lost. */
 static void
 test_failing(void **state)
 {
@@ -554,7 +554,7 @@ test_failing(void **state)
 	}
 }
 
-/* A thread to a queue, and no lock between them but the driver's. */
+/** A thread to a queue, and no lock between them but the driver's. */
 static void *
 run_queue(void *argument)
 {

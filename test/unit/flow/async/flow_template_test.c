@@ -28,7 +28,7 @@ static const struct rte_flow_action_rss rss = { .types = RTE_ETH_RSS_IPV4, .queu
 	.queue = queues_12, .key = key, .key_len = sizeof(key) };
 static const struct rte_flow_action_rss rss_other = { .types = RTE_ETH_RSS_IPV6, .queue_num = 1,
 	.queue = queues_0 };
-/* A mask may be all ones, lengths and pointers included: nothing is read through it. */
+/** A mask may be all ones, lengths and pointers included: nothing is read through it. */
 static const struct rte_flow_action_rss rss_ones = { .func = -1, .level = -1, .types = -1,
 	.key_len = -1, .queue_num = -1, .key = (void *)-1, .queue = (void *)-1 };
 static const struct rte_flow_action_rss rss_queues = { .queue_num = 1 };
@@ -222,7 +222,7 @@ merge(const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_i
 	assert_ptr_equal(merged->actions[0].conf, &queue_1);
 }
 
-/* What an error had before stays when there is none, even where it points into what was. */
+/** What an error had before stays when there is none, even where it points into what was. */
 static void
 test_blame(void **state)
 {
@@ -368,7 +368,7 @@ test_merge_refused(void **state)
 	mdv_flow_template_free_pattern(pattern);
 }
 
-/* Whichever allocation fails. */
+/** Whichever allocation fails. */
 static void
 test_no_memory(void **state)
 {

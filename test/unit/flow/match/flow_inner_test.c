@@ -60,7 +60,7 @@ plan_for(const struct mdv_flow_plan_env *env, const struct rte_flow_item *patter
 	return mdv_flow_plan_make(env, &rule, plan, error);
 }
 
-/* Classes are of the inner headers; the outer ones stay as the pattern has them. */
+/** Classes are of the inner headers; the outer ones stay as the pattern has them. */
 static void
 check_parts(const struct mdv_flow_plan *plan, uint64_t types)
 {
@@ -154,7 +154,7 @@ expect_refused(const struct mdv_flow_plan_env *env, const struct rte_flow_item *
 	assert_int_equal(plan_for(env, pattern, &rss, &plan, NULL), -ENOTSUP);
 }
 
-/* No tunnel in the pattern; a device without what it takes, all of it or one tunnel. */
+/** No tunnel in the pattern; a device without what it takes, all of it or one tunnel. */
 static void
 test_refused(void **state)
 {
@@ -180,7 +180,7 @@ test_refused(void **state)
 	expect_refused(&env, tunnels[0].pattern, "RSS level 2: the device does not hash by inner");
 }
 
-/* Caps: without IBV_RX_HASH_INNER no tunnel counts. */
+/** Caps: without IBV_RX_HASH_INNER no tunnel counts. */
 static void
 test_caps(void **state)
 {
@@ -205,7 +205,7 @@ fields_of(unsigned int index)
 	return fake_flow_at(index)->qp->fields;
 }
 
-/* In the device: the fate's QPs hash inside, an extra queue's and the rest's hash nothing; level 1
+/** In the device: the fate's QPs hash inside, an extra queue's and the rest's hash nothing; level 1
  * has QPs of its own. */
 static void
 test_installed(void **state)

@@ -333,7 +333,7 @@ test_refusals(void **state)
 	}
 }
 
-/* Each bit of each item's mask alone: matched as that one bit, or refused by the field's name. */
+/** Each bit of each item's mask alone: matched as that one bit, or refused by the field's name. */
 static void
 test_mask_bits(void **state)
 {

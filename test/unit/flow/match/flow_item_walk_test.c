@@ -18,7 +18,7 @@ union item_bytes {
 	uint64_t align[ITEM_BYTES / 8];
 };
 
-/* What stands before a row's item, so that it stands where it may. */
+/** What stands before a row's item, so that it stands where it may. */
 static unsigned int
 lay_ground(const struct mdv_flow_item_row *row, bool inner, struct rte_flow_item *pattern)
 {
@@ -103,7 +103,7 @@ message_names(const struct try *try, const char *field)
 	return try->error.message != NULL && strncmp(try->error.message, name, strlen(name)) == 0;
 }
 
-/* A key that may be any: the device sees it by its bits only. All others are taken. */
+/** A key that may be any: the device sees it by its bits only. All others are taken. */
 static void
 walk_minimal(struct try *try)
 {
@@ -130,7 +130,7 @@ walk_minimal(struct try *try)
 	assert_true(message_names(try, NULL));
 }
 
-/* The bits of one field, as a mask of the item. */
+/** The bits of one field, as a mask of the item. */
 static void
 field_bits(const struct mdv_flow_item_field *field, union item_bytes *bits)
 {
@@ -144,7 +144,7 @@ field_bits(const struct mdv_flow_item_field *field, union item_bytes *bits)
 	}
 }
 
-/* Values that agree with what the item's own row implies. */
+/** Values that agree with what the item's own row implies. */
 static void
 agreeing_spec(struct try *try)
 {
@@ -204,7 +204,7 @@ walk_bits(struct try *try)
 	}
 }
 
-/* All that can be matched at once; `last` the same, then another one. */
+/** All that can be matched at once; `last` the same, then another one. */
 static void
 walk_full(struct try *try)
 {
@@ -240,7 +240,7 @@ walk_full(struct try *try)
 	}
 }
 
-/* What a device lacks is refused by the field's or the item's name. */
+/** What a device lacks is refused by the field's or the item's name. */
 static void
 walk_lacking(struct try *try)
 {
@@ -294,7 +294,7 @@ test_lacking(void **state)
 	each_row(walk_lacking);
 }
 
-/* Each item behind each other one: taken, or refused by its name with itself or ANY as the cause.
+/** Each item behind each other one: taken, or refused by its name with itself or ANY as the cause.
  */
 static void
 test_pairs(void **state)

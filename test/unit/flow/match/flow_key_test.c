@@ -154,7 +154,7 @@ test_depths(void **state)
 	}
 }
 
-/* What is packed comes back, few words or all. */
+/** What is packed comes back, few words or all. */
 static void
 test_packed(void **state)
 {

@@ -11,7 +11,7 @@
 #include "flow/match/flow_item_row.h"
 #include "flow/match/flow_key.h"
 
-/* An attribute of one spec, where byte @p at is @p byte. @return what mdv_flow_key_match() says */
+/** An attribute of one spec, where byte @p at is @p byte. @return what mdv_flow_key_match() says */
 static int
 match_of(uint32_t type, uint16_t bytes, unsigned int at, uint8_t byte, struct mdv_flow_match *match)
 {
@@ -26,7 +26,7 @@ match_of(uint32_t type, uint16_t bytes, unsigned int at, uint8_t byte, struct md
 	return mdv_flow_key_match(&build, match);
 }
 
-/* Rules that differ in such a spec only must not count as equal, so there is no key of them. */
+/** Rules that differ in such a spec only must not count as equal, so there is no key of them. */
 static void
 test_no_row(void **state)
 {
@@ -52,7 +52,7 @@ test_no_row(void **state)
 	assert_int_equal(match_of(IBV_FLOW_SPEC_ACTION_DROP, 8, 4, 8, &match), 0);
 }
 
-/* It is in the dump, too, rather than left out. */
+/** It is in the dump, too, rather than left out. */
 static void
 test_dump_no_row(void **state)
 {
@@ -73,7 +73,7 @@ test_dump_no_row(void **state)
 	free(text);
 }
 
-/* Each bit of each filter has a place of its own, and makes another rule. */
+/** Each bit of each filter has a place of its own, and makes another rule. */
 static void
 check_spec(const struct mdv_flow_spec *row, uint32_t type)
 {
@@ -117,7 +117,7 @@ test_every_byte(void **state)
 	}
 }
 
-/* Two rules with one mask and two values of a field, for each field. */
+/** Two rules with one mask and two values of a field, for each field. */
 static void
 test_values(void **state)
 {
@@ -162,7 +162,7 @@ test_masks(void **state)
 	fake_assert_bytes("flags", spec, 24, HEX_0_16 "ffff0000 00000000");
 }
 
-/* A field of an item goes into one field of its row's spec, and asks for no more than it has. */
+/** A field of an item goes into one field of its row's spec, and asks for no more than it has. */
 static void
 check_item_field(const struct mdv_flow_spec *spec, const struct mdv_flow_item_field *field)
 {

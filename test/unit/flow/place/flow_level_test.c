@@ -21,7 +21,7 @@
 #define NB_TABLES  (2 * MDV_FLOW_LEVEL_MAX)
 #define MAX_GROUPS 64
 
-/* What is tried: a match is a nibble of the key's first word. */
+/** What is tried: a match is a nibble of the key's first word. */
 struct rule_kind {
 	uint32_t priority;
 	bool copies;
@@ -37,7 +37,7 @@ struct test_rule {
 	int at[2]; /* tables that have it, -1: none; two while it moves */
 };
 
-/* One device: the masks that have the slots of each table. */
+/** One device: the masks that have the slots of each table. */
 static struct {
 	struct mdv_flow_levels levels;
 	struct test_rule rules[MAX_RULES];
@@ -98,7 +98,7 @@ device_take(struct test_rule *rule, unsigned int which)
 	rule->at[which] = -1;
 }
 
-/* The rules of one table that are hit: those of the match that has the first slot. */
+/** The rules of one table that are hit: those of the match that has the first slot. */
 static void
 device_walk_table(int table, unsigned int packet, unsigned int hits[MAX_RULES], int *hit)
 {
@@ -130,7 +130,7 @@ device_walk(unsigned int packet, unsigned int hits[MAX_RULES])
 	}
 }
 
-/* By the promise: is @p a looked at before @p b? Both taking rules of one priority for a tie. */
+/** By the promise: is @p a looked at before @p b? Both taking rules of one priority for a tie. */
 static bool
 stands_before(const struct test_rule *a, const struct test_rule *b)
 {
@@ -312,7 +312,7 @@ del(unsigned int i)
 	check(NULL);
 }
 
-/* All kinds of rules over two bits, three priorities, two depths. */
+/** All kinds of rules over two bits, three priorities, two depths. */
 static unsigned int
 all_kinds(struct rule_kind *kinds)
 {
@@ -333,7 +333,7 @@ meet(const struct rule_kind *a, const struct rule_kind *b)
 	return ((a->value ^ b->value) & a->mask & b->mask) == 0;
 }
 
-/* Copies of one priority are in any two levels, but those that are in the device keep their order.
+/** Copies of one priority are in any two levels, but those that are in the device keep their order.
  */
 static bool
 copies_fit(const struct test_rule *a, const struct test_rule *b, int above)
@@ -341,7 +341,7 @@ copies_fit(const struct test_rule *a, const struct test_rule *b, int above)
 	return above != 0 && (!a->used || !b->used || (a->at[0] < b->at[0]) == (above < 0));
 }
 
-/* Do levels do what must be, one for each rule? The order of equals is free. */
+/** Do levels do what must be, one for each rule? The order of equals is free. */
 static bool
 possible(const unsigned int *levels, unsigned int nb)
 {
@@ -401,7 +401,7 @@ check_refusal(const struct rule_kind *kind, unsigned int i)
 		assert_false(any_possible(i + 1, rig.levels.nb));
 }
 
-/* Every stack of up to three rules: the exact outcome with all levels there are. */
+/** Every stack of up to three rules: the exact outcome with all levels there are. */
 static void
 test_every_stack(void **state)
 {
@@ -425,7 +425,7 @@ test_every_stack(void **state)
 	print_message("%u kinds, three deep\n", nb);
 }
 
-/* The same where levels are short: moved, or refused because nothing would do. */
+/** The same where levels are short: moved, or refused because nothing would do. */
 static void
 test_every_stack_of_few_levels(void **state)
 {
@@ -463,7 +463,7 @@ next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/*
+/**
  * Rules come and go, moves fail; whatever happens, every packet goes where it should: once, if
  * copying rules are to stay where they are.
  */
@@ -517,7 +517,7 @@ test_random_lives(void **state)
 	assert_true(moved_beside > 40 && copies_moved > 40);
 }
 
-/* What does not meet costs no level; as many priorities as there are levels. */
+/** What does not meet costs no level; as many priorities as there are levels. */
 static void
 test_levels_used(void **state)
 {
@@ -546,7 +546,7 @@ test_levels_used(void **state)
 	mdv_flow_level_fini(&rig.levels);
 }
 
-/* The last level is the default rules', which are behind every priority. */
+/** The last level is the default rules', which are behind every priority. */
 static void
 test_default_rules(void **state)
 {
@@ -577,7 +577,7 @@ test_default_rules(void **state)
 	mdv_flow_level_fini(&rig.levels);
 }
 
-/* The parts of a rule share a table, and only one where they come in their order. */
+/** The parts of a rule share a table, and only one where they come in their order. */
 static void
 test_parts(void **state)
 {
@@ -610,7 +610,7 @@ move_nothing(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 	return 0;
 }
 
-/* Rules of one mask are of one age, whatever their parts; of one match, the older is first. */
+/** Rules of one mask are of one age, whatever their parts; of one match, the older is first. */
 static void
 test_parts_in_order(void **state)
 {
@@ -644,7 +644,7 @@ test_parts_in_order(void **state)
 	mdv_flow_level_fini(&rig.levels);
 }
 
-/* One shape, many rules: a comparison and a hash a rule, and another table when one is full. */
+/** One shape, many rules: a comparison and a hash a rule, and another table when one is full. */
 static void
 test_many_rules(void **state)
 {

@@ -128,7 +128,7 @@ test_matches(void **state)
 	}
 }
 
-/* Every rule as the device sees it, one class and all classes. */
+/** Every rule as the device sees it, one class and all classes. */
 static void
 test_rules(void **state)
 {
@@ -168,7 +168,7 @@ test_rules(void **state)
 	fake_assert_empty();
 }
 
-/* Only the difference reaches the device, and what comes is there before what goes. */
+/** Only the difference reaches the device, and what comes is there before what goes. */
 static void
 test_differences(void **state)
 {
@@ -207,7 +207,7 @@ test_differences(void **state)
 	mdv_flow_fini(&fake.port);
 }
 
-/* RETA and key: the same matches to other destinations. */
+/** RETA and key: the same matches to other destinations. */
 static void
 test_retarget(void **state)
 {
@@ -239,7 +239,7 @@ test_retarget(void **state)
 	fake_assert_empty();
 }
 
-/* Whichever call fails: an error, and the set as it was. */
+/** Whichever call fails: an error, and the set as it was. */
 static void
 test_failures(void **state)
 {

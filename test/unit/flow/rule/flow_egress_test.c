@@ -34,7 +34,7 @@ attr_at(unsigned int index)
 	return &fake_flow_at(index)->build.attr;
 }
 
-/* On the QP that takes nothing, flagged, and with what they do. */
+/** On the QP that takes nothing, flagged, and with what they do. */
 static void
 test_installed(void **state)
 {
@@ -60,7 +60,8 @@ test_installed(void **state)
 	fake_end_flow();
 }
 
-/* Sent packets have tables of their own: no level that one direction takes is missing in the other.
+/** Sent packets have tables of their own: no level that one direction takes is missing in the
+ * other.
  */
 static void
 test_levels(void **state)
@@ -94,7 +95,7 @@ test_levels(void **state)
 	fake_end_flow();
 }
 
-/* Every action but two, by its name; both directions; nothing to do; a device that cannot. */
+/** Every action but two, by its name; both directions; nothing to do; a device that cannot. */
 static void
 test_refused(void **state)
 {

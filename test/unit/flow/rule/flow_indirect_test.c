@@ -69,7 +69,8 @@ hits(const struct rte_flow_action_handle *handle, bool reset)
 	return answer.hits;
 }
 
-/* One verbs counter for all the rules, there while one of them is; what it had is not forgotten. */
+/** One verbs counter for all the rules, there while one of them is; what it had is not forgotten.
+ */
 static void
 test_count(void **state)
 {
@@ -117,7 +118,7 @@ struct made {
 	unsigned int nb_queues, queue;
 };
 
-/* One rule, in a world of its own. @return how many flows it is */
+/** One rule, in a world of its own. @return how many flows it is */
 static unsigned int
 make_one(const struct rte_flow_action *action, bool indirect, const struct rte_flow_action *beside,
 	struct made made[2])
@@ -143,7 +144,7 @@ make_one(const struct rte_flow_action *action, bool indirect, const struct rte_f
 	return nb;
 }
 
-/* What stands behind a handle has the effect it has in the open: the same bytes to the same
+/** What stands behind a handle has the effect it has in the open: the same bytes to the same
  * queues. */
 static void
 test_kinds(void **state)
@@ -186,7 +187,7 @@ expect_error(const struct rte_flow_error *error, const void *cause, const char *
 	assert_memory_equal(error->message, start, strlen(start));
 }
 
-/* In use it stays, whatever else happens to its rules; a flush frees it. */
+/** In use it stays, whatever else happens to its rules; a flush frees it. */
 static void
 test_lives(void **state)
 {
@@ -257,7 +258,7 @@ test_refused_handles(void **state)
 	tear_down();
 }
 
-/* The cause of a refusal is the application's INDIRECT, not what we keep behind it. */
+/** The cause of a refusal is the application's INDIRECT, not what we keep behind it. */
 static void
 test_refused_rules(void **state)
 {
@@ -312,7 +313,7 @@ test_refused_rules(void **state)
 	tear_down();
 }
 
-/* Whichever call fails: nothing is left behind. */
+/** Whichever call fails: nothing is left behind. */
 static void
 test_failing_calls(void **state)
 {
@@ -344,8 +345,8 @@ test_failing_calls(void **state)
 	tear_down();
 }
 
-/* Who gets a packet that matches what the index-th flow matches: in the first level that has such a
- * flow, all of them. */
+/** Who gets a packet that matches what the index-th flow matches: in the first level that has such
+ * a flow, all of them. */
 static unsigned int
 copies_of(const uint8_t *udp, unsigned int *queue)
 {
@@ -365,7 +366,7 @@ copies_of(const uint8_t *udp, unsigned int *queue)
 	return nb;
 }
 
-/* What was seen of the rules under watch, at each step. */
+/** What was seen of the rules under watch, at each step. */
 static struct {
 	bool on;
 	uint8_t udp[2][16];
@@ -375,7 +376,7 @@ static struct {
 static struct ibv_flow *(*create_flow)(struct ibv_qp *qp, struct ibv_flow_attr *attr);
 static int (*destroy_flow)(struct ibv_flow *flow);
 
-/* Taken once, at each moment, whoever takes it. */
+/** Taken once, at each moment, whoever takes it. */
 static void
 watch_step(void)
 {
@@ -414,7 +415,7 @@ update(struct rte_flow_action_handle *handle, const struct rte_flow_action actio
 	return mdv_flow_ops.action_handle_update(&fake.dev, handle, &action, error);
 }
 
-/* Two rules of the handle, and one of the same form that is none. */
+/** Two rules of the handle, and one of the same form that is none. */
 static void
 set_up_rules(const struct rte_flow_action_handle *handle)
 {
@@ -436,7 +437,7 @@ set_up_rules(const struct rte_flow_action_handle *handle)
 	fake.context.ibv_destroy_flow = watched_destroy;
 }
 
-/* Each packet has one taker at each step, and in the end all is as if it had been made so. */
+/** Each packet has one taker at each step, and in the end all is as if it had been made so. */
 static void
 test_update(void **state)
 {
@@ -474,7 +475,7 @@ test_update(void **state)
 	tear_down();
 }
 
-/* Other types make other parts of a rule; marks and copying rules are moved as well. */
+/** Other types make other parts of a rule; marks and copying rules are moved as well. */
 static void
 test_update_kinds(void **state)
 {
@@ -507,7 +508,7 @@ test_update_kinds(void **state)
 	tear_down();
 }
 
-/* Whichever call fails, and whatever is refused: the rules do what they did. */
+/** Whichever call fails, and whatever is refused: the rules do what they did. */
 static void
 test_failing_update(void **state)
 {

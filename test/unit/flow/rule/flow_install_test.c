@@ -20,7 +20,7 @@ static const struct rte_flow_action_rss rss = {
 #define COPY	ACTIONS(ACTION_CONF(QUEUE, &queue_0), ACTION(PASSTHRU))
 /* clang-format on */
 
-/* A rule of ALL: three parts to two destinations. */
+/** A rule of ALL: three parts to two destinations. */
 #define FLOWS_OF_ALL 6
 
 static char last_message[512]; /* of the last refusal */
@@ -60,7 +60,7 @@ nb_moved(void)
 	return fake.port.flow->levels.nb_moved;
 }
 
-/* What is in the device is where the levels say, in the order of priorities. */
+/** What is in the device is where the levels say, in the order of priorities. */
 static void
 check_levels(void)
 {
@@ -92,7 +92,7 @@ check_levels(void)
 	}
 }
 
-/* Between others until there is no level free but by moving, and then none. */
+/** Between others until there is no level free but by moving, and then none. */
 static void
 test_moves(void **state)
 {
@@ -119,7 +119,7 @@ test_moves(void **state)
 	fake_assert_empty();
 }
 
-/* Where rules stop it is not for want of levels but because others stay, and the user is told so.
+/** Where rules stop it is not for want of levels but because others stay, and the user is told so.
  */
 static void
 check_stay(const struct rte_flow_action *actions)
@@ -140,7 +140,7 @@ check_stay(const struct rte_flow_action *actions)
 	fake_assert_empty();
 }
 
-/* Copies that may not be moved: rather none more than one that is in two places. */
+/** Copies that may not be moved: rather none more than one that is in two places. */
 static void
 test_copies_stay(void **state)
 {
@@ -148,7 +148,7 @@ test_copies_stay(void **state)
 	check_stay(COPY);
 }
 
-/* A rule of several queues would give some of its copies only while it is moved. */
+/** A rule of several queues would give some of its copies only while it is moved. */
 static void
 test_several_queues_stay(void **state)
 {
@@ -156,7 +156,7 @@ test_several_queues_stay(void **state)
 	check_stay(ALL);
 }
 
-/* Whichever call fails of a create that moves others: they are where they were. */
+/** Whichever call fails of a create that moves others: they are where they were. */
 static void
 test_failing_moves(void **state)
 {
@@ -183,7 +183,7 @@ test_failing_moves(void **state)
 	fake_assert_empty();
 }
 
-/* A port that is stopped moves its rules without the device, and starts with them in order. */
+/** A port that is stopped moves its rules without the device, and starts with them in order. */
 static void
 test_moves_while_stopped(void **state)
 {
@@ -202,7 +202,7 @@ test_moves_while_stopped(void **state)
 	fake_assert_empty();
 }
 
-/* Default rules make way, too: with their own level they are behind every priority. */
+/** Default rules make way, too: with their own level they are behind every priority. */
 static void
 test_default_rules_are_last(void **state)
 {

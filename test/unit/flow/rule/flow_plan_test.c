@@ -44,7 +44,7 @@ static const struct rte_flow_item_udp udp_dst_mask = { .hdr.dst_port = BE16(0xff
 #define QUEUE_1 ACTION_CONF(QUEUE, &queue_1)
 #define GROUP_HEX HEX_ETH("01005e010203" HEX_0_6 HEX_0_4, "ffffffffffff" HEX_0_6 HEX_0_4)
 
-/* size, priority, number of specs; port 1 */
+/** size, priority, number of specs; port 1 */
 #define ATTR(size, prio, nb, flags) "00000000 00000000" size prio nb "01 0000" flags
 
 static const struct golden {
@@ -260,7 +260,7 @@ static const struct rte_flow_item *const kinds[] = {
 };
 /* clang-format on */
 
-/* Every set of types over every kind of pattern: what verbs and the kernel demand of each part. */
+/** Every set of types over every kind of pattern: what verbs and the kernel demand of each part. */
 static void
 test_expansions(void **state)
 {

@@ -42,7 +42,7 @@ static struct rte_flow_action updated; /* the destination's new form */
 static unsigned int steps;
 static struct mdv_flow_match rule_match;
 
-/* The packets of the rule, by the bits that halves may have more: any of the addresses. */
+/** The packets of the rule, by the bits that halves may have more: any of the addresses. */
 static bool
 hits(const struct mdv_flow_match *match, uint64_t random)
 {
@@ -58,7 +58,7 @@ hits(const struct mdv_flow_match *match, uint64_t random)
 	return true;
 }
 
-/* Is there one table, and an entry in it for each packet? */
+/** Is there one table, and an entry in it for each packet? */
 static void
 check_step(void)
 {
@@ -148,7 +148,8 @@ first_queue(unsigned int index)
 	return fake_flow_at(index)->qp->table->queues[0];
 }
 
-/* Once at each step, and in the end as if it had been made so: one rule, one level, one counter. */
+/** Once at each step, and in the end as if it had been made so: one rule, one level, one counter.
+ */
 static void
 test_once(void **state)
 {
@@ -180,7 +181,7 @@ test_once(void **state)
 	}
 }
 
-/* An update is done or not; and one that is left in halves is whole again by the next. */
+/** An update is done or not; and one that is left in halves is whole again by the next. */
 static void
 test_failing(void **state)
 {
@@ -217,7 +218,7 @@ test_failing(void **state)
 	end();
 }
 
-/* No bit left, or a queue beside the handle: by two levels, as rules that take. */
+/** No bit left, or a queue beside the handle: by two levels, as rules that take. */
 static void
 test_two_levels(void **state)
 {

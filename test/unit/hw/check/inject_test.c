@@ -24,7 +24,7 @@ close_faulty(struct rig *rig)
 	shca_faults_close(rig->faults);
 }
 
-/* All completions so far: the WQE's index, or SYNDROME@INDEX. */
+/** All completions so far: the WQE's index, or SYNDROME@INDEX. */
 static void
 print_completions(struct rig_cq *cq, char *text, size_t size)
 {
@@ -46,7 +46,7 @@ print_completions(struct rig_cq *cq, char *text, size_t size)
 	}
 }
 
-/* Send and receive NB_FRAMES, all at once or one by one. */
+/** Send and receive NB_FRAMES, all at once or one by one. */
 static void
 pass_frames(struct rig *rig, bool at_once)
 {
@@ -118,7 +118,7 @@ strikes_where_the_file_says(void **state)
 	}
 }
 
-/* WQEs are counted on over a reset, so that what was struck once is not struck again. */
+/** WQEs are counted on over a reset, so that what was struck once is not struck again. */
 static void
 queues_recover(void **state)
 {
@@ -151,7 +151,7 @@ queues_recover(void **state)
 	close_faulty(&rig);
 }
 
-/* What was sent before the fault leaves, however long the wire takes. */
+/** What was sent before the fault leaves, however long the wire takes. */
 static void
 back_pressure(void **state)
 {
@@ -180,7 +180,7 @@ back_pressure(void **state)
 	close_faulty(&rig);
 }
 
-/* Without WQEs frames are lost for want of them, and are no events. */
+/** Without WQEs frames are lost for want of them, and are no events. */
 static void
 no_wqe_no_fault(void **state)
 {
@@ -202,7 +202,7 @@ no_wqe_no_fault(void **state)
 	close_faulty(&rig);
 }
 
-/* A striding queue counts WQEs, not frames. */
+/** A striding queue counts WQEs, not frames. */
 static void
 striding(void **state)
 {
@@ -232,7 +232,7 @@ striding(void **state)
 	close_faulty(&rig);
 }
 
-/* A CQ that is told to ignore overruns is never full. */
+/** A CQ that is told to ignore overruns is never full. */
 static void
 ignored_overrun(void **state)
 {
@@ -251,7 +251,7 @@ ignored_overrun(void **state)
 	close_faulty(&rig);
 }
 
-/* Of a compressed block what came before the overrun is kept. */
+/** Of a compressed block what came before the overrun is kept. */
 static void
 compressed_overrun(void **state)
 {

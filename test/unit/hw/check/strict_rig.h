@@ -17,7 +17,7 @@
 #include "hw/check/strict.h"
 #include "strict/findings.h"
 
-/* What one program did: findings, and what they said. */
+/** What one program did: findings, and what they said. */
 struct strict_rig {
 	struct rig rig;
 	struct shca_findings findings;
@@ -55,7 +55,7 @@ strict_rig_end(struct strict_rig *strict_rig)
 	close(strict_rig->file);
 }
 
-/* SEND of one frame of 100 bytes, given up before it is posted. */
+/** SEND of one frame of 100 bytes, given up before it is posted. */
 static inline void
 strict_rig_send(struct rig *rig, struct rig_wqe *wqe)
 {
@@ -67,7 +67,7 @@ strict_rig_send(struct rig *rig, struct rig_wqe *wqe)
 		rig_place(rig, 0, frame, rig_frame(frame, sizeof(frame), 1)), sizeof(frame));
 }
 
-/* The page is a UAR page of the program's; the device is open. */
+/** The page is a UAR page of the program's; the device is open. */
 static inline void
 strict_rig_watch(struct strict_rig *strict_rig)
 {

@@ -2,7 +2,7 @@
 /* The strict device over many WQEs: what is printed, and that what is right stays unsaid. */
 #include "strict_rig.h"
 
-/* A kind is printed so many times, and counted always. */
+/** A kind is printed so many times, and counted always. */
 static void
 many_are_counted(void **state)
 {
@@ -31,7 +31,7 @@ many_are_counted(void **state)
 	assert_non_null(strstr(strict_rig.said, "more of wqe-immediate: counted, not shown\n"));
 }
 
-/* A strict device that has its eyes on the doorbell registers. */
+/** A strict device that has its eyes on the doorbell registers. */
 static struct rig *
 start_watched(struct strict_rig *strict_rig)
 {
@@ -41,7 +41,7 @@ start_watched(struct strict_rig *strict_rig)
 	return &strict_rig->rig;
 }
 
-/* A frame in the ring, and its record. @return what its doorbell would be */
+/** A frame in the ring, and its record. @return what its doorbell would be */
 static uint64_t
 post(struct rig *rig)
 {
@@ -54,7 +54,7 @@ post(struct rig *rig)
 	return bell;
 }
 
-/* A doorbell that another queue's overwrote before the device looked is none that is missing. */
+/** A doorbell that another queue's overwrote before the device looked is none that is missing. */
 static void
 overwritten_doorbells_are_not_missed(void **state)
 {
@@ -77,7 +77,7 @@ overwritten_doorbells_are_not_missed(void **state)
 	assert_string_equal(strict_rig.said, "");
 }
 
-/*
+/**
  * Posts @p nb, rings once, and is reset, twice: the second doorbell is what the register had
  * before. Then the device looks in between, too, after @p looks_after of them.
  */
@@ -107,7 +107,7 @@ reset_and_post_again(unsigned int nb, unsigned int looks_after)
 	assert_string_equal(strict_rig.said, "");
 }
 
-/* At once, between two that are rung for together, between record and doorbell. */
+/** At once, between two that are rung for together, between record and doorbell. */
 static void
 same_doorbell_after_reset(void **state)
 {
@@ -117,7 +117,7 @@ same_doorbell_after_reset(void **state)
 			reset_and_post_again(nb, looks_after);
 }
 
-/* Rings run over their ends, in bursts of all sizes, and nothing is found. */
+/** Rings run over their ends, in bursts of all sizes, and nothing is found. */
 static void
 odd_bursts_over_the_rings_ends(void **state)
 {

@@ -8,7 +8,7 @@
 #define QP_OP MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR
 #define PROT  MLX5_CQE_SYNDROME_LOCAL_PROT_ERR
 
-/* A program that makes, or when @p wrong is false does not make, one mistake. */
+/** A program that makes, or when @p wrong is false does not make, one mistake. */
 struct mistake {
 	enum shca_finding finding;
 	void (*run)(struct strict_rig *strict_rig, bool wrong);
@@ -74,7 +74,7 @@ opcode(struct strict_rig *strict_rig, bool wrong)
 	rig_post(&strict_rig->rig, &wqe);
 }
 
-/* An inline header that the count does not cover. */
+/** An inline header that the count does not cover. */
 static void
 ds(struct strict_rig *strict_rig, bool wrong)
 {
@@ -91,7 +91,7 @@ ds(struct strict_rig *strict_rig, bool wrong)
 	rig_post_raw(&strict_rig->rig, &wqe, 2);
 }
 
-/* A chain as long as the format allows, and one segment more. */
+/** A chain as long as the format allows, and one segment more. */
 static void
 chain(struct strict_rig *strict_rig, bool wrong)
 {
@@ -136,7 +136,7 @@ immediate(struct strict_rig *strict_rig, bool wrong)
 	rig_post(&strict_rig->rig, &wqe);
 }
 
-/* TSO without a segment size. */
+/** TSO without a segment size. */
 static void
 form(struct strict_rig *strict_rig, bool wrong)
 {
@@ -245,7 +245,7 @@ cq_overrun(struct strict_rig *strict_rig, bool wrong)
 		rig_send(rig, 0, 64, SHCA_CE_ALWAYS);
 }
 
-/* One completion, consumed; its index written in some way. */
+/** One completion, consumed; its index written in some way. */
 static void
 consume(struct strict_rig *strict_rig, __be32 word)
 {
@@ -314,7 +314,7 @@ rx_inline(struct strict_rig *strict_rig, bool wrong)
 	receive(strict_rig, wrong ? 0x80000000 | 200 : 200, 0, 0);
 }
 
-/* Write the WQE's first 8 bytes to one of the places of the register. */
+/** Write the WQE's first 8 bytes to one of the places of the register. */
 static void
 ring(struct strict_rig *strict_rig, const struct rig_wqe *wqe, unsigned int place)
 {
@@ -392,7 +392,7 @@ mini_format(struct strict_rig *strict_rig, bool wrong)
 	open_model(strict_rig, NULL);
 }
 
-/* Strides, and no index. */
+/** Strides, and no index. */
 static void
 mini_format_striding(struct strict_rig *strict_rig, bool wrong)
 {
@@ -458,7 +458,7 @@ static const struct mistake mistakes[] = {
 	{ SHCA_FINDING_OWN_BROADCAST, own_broadcast, 0, "SEND(0x0a.0) index 0" },
 };
 
-/* The rule and hardware's answer, the place, and the evidence; in order, and nothing else. */
+/** The rule and hardware's answer, the place, and the evidence; in order, and nothing else. */
 static void
 expect_said(const struct strict_rig *strict_rig, const struct mistake *mistake)
 {
@@ -540,7 +540,7 @@ every_rule_is_reached(void **state)
 			fail_msg("%s has no mistake here", shca_finding_rows[i].name);
 }
 
-/* Not strict, the same mistakes give the same completions and no word of --strict. */
+/** Not strict, the same mistakes give the same completions and no word of --strict. */
 static void
 nothing_changes_what_is_done(void **state)
 {

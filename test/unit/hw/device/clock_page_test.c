@@ -96,7 +96,7 @@ test_relation(void **state)
 	rig_close(&rig);
 }
 
-/* Only queues whose CQ asks for it, and only where there is such a clock. */
+/** Only queues whose CQ asks for it, and only where there is such a clock. */
 static void
 test_real_time(void **state)
 {

@@ -26,7 +26,7 @@ frame_to(uint8_t *bytes, const uint8_t *mac)
 	return 60;
 }
 
-/* Without a rule the netdev gets what its filter takes; the rest is unwanted. */
+/** Without a rule the netdev gets what its filter takes; the rest is unwanted. */
 static void
 to_the_netdev(void **state)
 {
@@ -68,7 +68,7 @@ to_the_netdev(void **state)
 	rig_close(&rig);
 }
 
-/* The netdev's frames go out, runts padded, each once, however slow the wire. */
+/** The netdev's frames go out, runts padded, each once, however slow the wire. */
 static void
 from_the_netdev(void **state)
 {
@@ -96,7 +96,7 @@ from_the_netdev(void **state)
 	rig_close(&rig);
 }
 
-/* The frames of a patient wire wait for receive WQEs; a queue that is never filled holds up none.
+/** The frames of a patient wire wait for receive WQEs; a queue that is never filled holds up none.
  */
 static void
 patience(void **state)
@@ -139,7 +139,7 @@ patience(void **state)
 	rig_close(&rig);
 }
 
-/* PASSTHRU in verbs: a DONT_TRAP rule copies to its queue, and the netdev still gets the frame. */
+/** PASSTHRU in verbs: a DONT_TRAP rule copies to its queue, and the netdev still gets the frame. */
 static void
 dont_trap(void **state)
 {
@@ -168,7 +168,7 @@ dont_trap(void **state)
 	rig_close(&rig);
 }
 
-/* A sniffer gets what is sent too; its queue gets the received copy beside the netdev's. */
+/** A sniffer gets what is sent too; its queue gets the received copy beside the netdev's. */
 static void
 sniffer(void **state)
 {
@@ -198,7 +198,7 @@ sniffer(void **state)
 	rig_close(&rig);
 }
 
-/* A rule that forbids sending: nothing leaves, the WQE completes, and a queue behind it is not
+/** A rule that forbids sending: nothing leaves, the WQE completes, and a queue behind it is not
  * stopped. */
 static void
 egress_drop(void **state)
@@ -239,7 +239,7 @@ enum {
 	RSS_WQES = 128,
 };
 
-/* Receive queue @p i with a CQ of its own, in the send area of the buffers; all WQEs posted. */
+/** Receive queue @p i with a CQ of its own, in the send area of the buffers; all WQEs posted. */
 static struct shca_rq *
 open_rss_queue(struct rig *rig, unsigned int i, struct rig_cq *cq)
 {
@@ -275,7 +275,7 @@ open_rss_queue(struct rig *rig, unsigned int i, struct rig_cq *cq)
 	return rq;
 }
 
-/* Send packet @p n and see it in the queue that the low bits of the hash name. @return that queue
+/** Send packet @p n and see it in the queue that the low bits of the hash name. @return that queue
  */
 static unsigned int
 expect_rss(struct rig *rig, const struct shca_rss *rss, struct rig_cq *cq, unsigned int n)
@@ -301,7 +301,7 @@ expect_rss(struct rig *rig, const struct shca_rss *rss, struct rig_cq *cq, unsig
 	return hash % ENTRIES % QUEUES;
 }
 
-/* RSS over an indirection table with repeats. */
+/** RSS over an indirection table with repeats. */
 static void
 rss(void **state)
 {
@@ -350,7 +350,7 @@ rss(void **state)
 	rig_close(&rig);
 }
 
-/* Send queue to receive queue over the real loop wire, several laps of all rings. */
+/** Send queue to receive queue over the real loop wire, several laps of all rings. */
 static void
 loop(void **state)
 {
@@ -399,7 +399,7 @@ loop(void **state)
 	rig_close(&rig);
 }
 
-/* A whole ring is rung and no step was made yet: it is all out once the device has caught up. */
+/** A whole ring is rung and no step was made yet: it is all out once the device has caught up. */
 static void
 what_was_rung_is_sent(void **state)
 {

@@ -63,7 +63,7 @@ pass_frames(struct rig *rig, bool is_tx, bool at_once)
 	rig_run(rig);
 }
 
-/* The frames that came through, from 1 on, and completions of those sent. */
+/** The frames that came through, from 1 on, and completions of those sent. */
 static void
 print_frames(struct rig *rig, bool is_tx, char *text, size_t size)
 {
@@ -107,7 +107,7 @@ static const struct {
 	{ "device slow every 2 by 1us", "1 2 3 4 5 6 7 8 ", "", 0, 4 },
 };
 
-/* A device that stands still for up to @p ns at a time goes on after each pause of as long. */
+/** A device that stands still for up to @p ns at a time goes on after each pause of as long. */
 static void
 run_with_pauses(struct rig *rig, long ns)
 {
@@ -147,7 +147,7 @@ comes_behind_its_frame(void **state)
 	}
 }
 
-/* What is sent without a link completes. */
+/** What is sent without a link completes. */
 static void
 completes_in_the_dark(void **state)
 {
@@ -164,7 +164,7 @@ completes_in_the_dark(void **state)
 	close_faulty(&rig, &told);
 }
 
-/* A capture that waits for queues does not wait for a link that waits for it. */
+/** A capture that waits for queues does not wait for a link that waits for it. */
 static void
 patient_wire(void **state)
 {
@@ -181,7 +181,7 @@ patient_wire(void **state)
 	close_faulty(&rig, &told);
 }
 
-/* By the clock. */
+/** By the clock. */
 static void
 light_again(void **state)
 {
@@ -210,7 +210,7 @@ carriers_are_dark_too(void **state)
 	close_faulty(&rig, &told);
 }
 
-/* A link that the user took down stays down. */
+/** A link that the user took down stays down. */
 static void
 users_link(void **state)
 {
@@ -228,7 +228,7 @@ users_link(void **state)
 	close_faulty(&rig, &told);
 }
 
-/* A dead device touches nothing, asks for no wake-up, and can be taken apart. */
+/** A dead device touches nothing, asks for no wake-up, and can be taken apart. */
 static void
 dead_device(void **state)
 {
@@ -259,7 +259,7 @@ dead_device(void **state)
 	close_faulty(&rig, &told);
 }
 
-/* What was rung is sent before the queue is gone, although the link flaps meanwhile; a slow device
+/** What was rung is sent before the queue is gone, although the link flaps meanwhile; a slow device
  * is no excuse. */
 static void
 catches_up(void **state)

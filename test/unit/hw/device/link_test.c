@@ -28,7 +28,7 @@ listen_to(struct rig *rig, struct told *told)
 	shca_device_listen(rig->dev, &told->listener);
 }
 
-/* One frame is sent and completed, one comes. @return whether that is received */
+/** One frame is sent and completed, one comes. @return whether that is received */
 static bool
 exchange(struct rig *rig)
 {
@@ -80,7 +80,7 @@ nothing_passes_while_down(void **state)
 	rig_close(&rig);
 }
 
-/* A capture that waits for receive queues waits for the link, too. */
+/** A capture that waits for receive queues waits for the link, too. */
 static void
 patient_frames_wait(void **state)
 {
@@ -125,7 +125,7 @@ wire_set_carrier(struct shca_wire *wire, bool on)
 		nb_off++;
 }
 
-/* Until the device has looked at the wire again. */
+/** Until the device has looked at the wire again. */
 static void
 step_until(struct rig *rig, const unsigned int *count, unsigned int value)
 {
@@ -138,7 +138,7 @@ step_until(struct rig *rig, const unsigned int *count, unsigned int value)
 	assert_int_equal(*count, value);
 }
 
-/* The other end of the cable takes it down: the port sees it, and so does its netdev. */
+/** The other end of the cable takes it down: the port sees it, and so does its netdev. */
 static void
 carrier_of_the_wire_counts(void **state)
 {
@@ -174,7 +174,7 @@ carrier_of_the_wire_counts(void **state)
 	rig_close(&rig);
 }
 
-/* Verbs calls it down, and what others send and receive passes all the same. */
+/** Verbs calls it down, and what others send and receive passes all the same. */
 static void
 a_netdev_that_is_down_is_told(void **state)
 {

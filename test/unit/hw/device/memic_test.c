@@ -38,7 +38,7 @@ pages(void **state)
 	rig_close(&rig);
 }
 
-/* As much as the bits can say, and none at all. */
+/** As much as the bits can say, and none at all. */
 static void
 sizes(void **state)
 {

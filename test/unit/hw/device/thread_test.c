@@ -78,7 +78,7 @@ works_and_reports(void **state)
 	rig_close(&rig);
 }
 
-/* While it steps as fast as it can, others get the lock. */
+/** While it steps as fast as it can, others get the lock. */
 static void
 lock_is_fair(void **state)
 {
@@ -97,7 +97,7 @@ lock_is_fair(void **state)
 	rig_close(&rig);
 }
 
-/* Idle, it takes a small part of a CPU; the bound leaves room for a busy machine. */
+/** Idle, it takes a small part of a CPU; the bound leaves room for a busy machine. */
 static void
 idle_gives_the_cpu_back(void **state)
 {
@@ -151,7 +151,7 @@ signals_go_elsewhere(void **state)
 	rig_close(&rig);
 }
 
-/* A frozen device does nothing; what piles up meanwhile is done when it is thawed. */
+/** A frozen device does nothing; what piles up meanwhile is done when it is thawed. */
 static void
 stands_still(void **state)
 {

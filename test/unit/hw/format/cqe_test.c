@@ -19,7 +19,7 @@ describe(const uint8_t *bytes, uint32_t length)
 	return cqe;
 }
 
-/* One whole receive CQE, byte for byte (DPDK mlx5_prm.h struct mlx5_cqe). */
+/** One whole receive CQE, byte for byte (DPDK mlx5_prm.h struct mlx5_cqe). */
 static void
 golden_rx(void **state)
 {
@@ -121,7 +121,7 @@ struct change {
 	uint8_t value;
 };
 
-/* hdr_type_etc: bytes 28 and 29 as DPDK reads them in one. */
+/** hdr_type_etc: bytes 28 and 29 as DPDK reads them in one. */
 static void
 header_types(void **state)
 {
@@ -170,7 +170,7 @@ set_ipv4_checksum(uint8_t *bytes)
 	rig_put16(bytes + 24, (uint16_t)~rig_naive_sum(bytes + 14, header, 0));
 }
 
-/* Fragments have no L4, and their L4 is never good; options and truncation. */
+/** Fragments have no L4, and their L4 is never good; options and truncation. */
 static void
 fragments_options_truncation(void **state)
 {
@@ -199,7 +199,7 @@ fragments_options_truncation(void **state)
 	assert_int_equal(cqe.l4_hdr_type, 0x28);
 }
 
-/* The checksum field stops at the end of the IP packet: padding is not in it. */
+/** The checksum field stops at the end of the IP packet: padding is not in it. */
 static void
 checksum_field(void **state)
 {

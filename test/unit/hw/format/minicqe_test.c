@@ -22,7 +22,7 @@ slot(const struct rig_cq *cq, uint32_t index)
 	return cq->ring + (size_t)(index & (cq->nb_cqes - 1)) * 64;
 }
 
-/* As software leaves slots it has read: op_own invalid. */
+/** As software leaves slots it has read: op_own invalid. */
 static void
 wipe(struct rig_cq *cq)
 {
@@ -53,14 +53,14 @@ received(uint16_t wqe_counter, uint32_t length)
 	};
 }
 
-/* The big-endian number at @p at of a mini CQE. */
+/** The big-endian number at @p at of a mini CQE. */
 static uint32_t
 mini_word(const uint8_t *mini, unsigned int at)
 {
 	return (uint32_t)mini[at] << 24 | mini[at + 1] << 16 | mini[at + 2] << 8 | mini[at + 3];
 }
 
-/* The block of @p nb at the index @p at, byte by byte; lengths count on from @p length. */
+/** The block of @p nb at the index @p at, byte by byte; lengths count on from @p length. */
 static void
 expect_block(const struct rig_cq *cq, uint32_t at, unsigned int nb, uint32_t length,
 	enum shca_mini_format format, bool *written)
@@ -89,7 +89,7 @@ expect_block(const struct rig_cq *cq, uint32_t at, unsigned int nb, uint32_t len
 	}
 }
 
-/* Every size, from every place of the ring, over both owner bits. No block goes beyond the end. */
+/** Every size, from every place of the ring, over both owner bits. No block goes beyond the end. */
 static void
 layout(void **state)
 {
@@ -131,7 +131,7 @@ layout(void **state)
 	}
 }
 
-/* One that differs in what minis do not say begins another block. */
+/** One that differs in what minis do not say begins another block. */
 static void
 what_ends_a_block(void **state)
 {
@@ -196,7 +196,7 @@ what_ends_a_block(void **state)
 	rig_close(&rig);
 }
 
-/* Sent: the mini CQE says counter and opcode. */
+/** Sent: the mini CQE says counter and opcode. */
 static void
 sends(void **state)
 {
@@ -228,7 +228,7 @@ sends(void **state)
 	rig_close(&rig);
 }
 
-/* The pending block counts: what does not fit behind it overruns. */
+/** The pending block counts: what does not fit behind it overruns. */
 static void
 overrun(void **state)
 {
@@ -252,7 +252,7 @@ overrun(void **state)
 	rig_close(&rig);
 }
 
-/* CQEs of 128 bytes: the first half stays as it was, or is written with zeros. */
+/** CQEs of 128 bytes: the first half stays as it was, or is written with zeros. */
 static void
 padding(void **state)
 {
@@ -276,13 +276,13 @@ padding(void **state)
 
 #define NB_FRAMES 5000
 
-/* What software knows of the frames it received. */
+/** What software knows of the frames it received. */
 struct seen {
 	struct shca_cqe cqe[NB_FRAMES];
 	unsigned int nb, nb_blocks;
 };
 
-/*
+/**
  * Software: the title gives what minis do not say, and its owner bit alone is looked at. All slots
  * of a block are invalidated before the consumer index moves on.
  */
@@ -328,7 +328,7 @@ drain(struct rig *rig, struct seen *seen)
 	}
 }
 
-/* Bursts of random size and mix, or mostly of one flow; the same for every @p format. */
+/** Bursts of random size and mix, or mostly of one flow; the same for every @p format. */
 static void
 play(enum shca_mini_format format, bool is_one_flow, struct seen *seen)
 {
@@ -405,7 +405,7 @@ same_as_uncompressed(void **state)
 	compare_with_uncompressed(false);
 }
 
-/* Frames that follow each other are alike. */
+/** Frames that follow each other are alike. */
 static void
 same_in_a_flow(void **state)
 {

@@ -50,7 +50,7 @@ rows(void **state)
 	}
 }
 
-/* A decoded WQE with an ethernet segment and @p nb pointer segments of @p length bytes. */
+/** A decoded WQE with an ethernet segment and @p nb pointer segments of @p length bytes. */
 static struct shca_wqe
 decoded(uint8_t opcode, uint8_t opmod, unsigned int nb, uint32_t length)
 {
@@ -69,7 +69,7 @@ decoded(uint8_t opcode, uint8_t opmod, unsigned int nb, uint32_t length)
 	return wqe;
 }
 
-/* Each row takes one form, and one change after the other makes it another. */
+/** Each row takes one form, and one change after the other makes it another. */
 static void
 refusals(void **state)
 {
@@ -161,7 +161,7 @@ dump_needs_the_model(void **state)
 	assert_true(shca_opcode_is_refused(&wqe, shca_model_find("cx6dx")));
 }
 
-/* The model's minimum, which whole inlined frames and the old multi-packet form need not keep. */
+/** The model's minimum, which whole inlined frames and the old multi-packet form need not keep. */
 static void
 inline_minimum(void **state)
 {

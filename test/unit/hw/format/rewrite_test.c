@@ -18,7 +18,7 @@
 
 #define ETH 14
 
-/* An action as programs write it. */
+/** An action as programs write it. */
 static uint64_t
 action(unsigned int type, unsigned int field, unsigned int offset, unsigned int nb_bits,
 	uint32_t data)
@@ -51,7 +51,7 @@ run(const struct shca_modify_set *modify_set, const uint8_t *frame, uint32_t len
 	return shca_rewrite(modify_set, &packet, room);
 }
 
-/* Are the checksums right of an IP packet whose header begins at @p l3? */
+/** Are the checksums right of an IP packet whose header begins at @p l3? */
 static void
 check_sums(const uint8_t *frame, uint32_t length, uint32_t l3)
 {
@@ -67,7 +67,7 @@ check_sums(const uint8_t *frame, uint32_t length, uint32_t l3)
 }
 
 /* clang-format off */
-/* By the number of the public interface (DPDK 22.11 mlx5_prm.h, MLX5_MODI_OUT_*), and where the
+/** By the number of the public interface (DPDK 22.11 mlx5_prm.h, MLX5_MODI_OUT_*), and where the
  * RFCs have the field. */
 static const struct field_case {
 	const char *name;
@@ -281,7 +281,7 @@ tunnel_on(void **state)
 		run(&modify_set, frame, SHCA_FRAME_MAX - header_bytes, room), SHCA_FRAME_MAX);
 }
 
-/* What is UDP tells the protocol, and not the length, which is not there yet. */
+/** What is UDP tells the protocol, and not the length, which is not there yet. */
 static void
 tunnel_on_ipv6(void **state)
 {
@@ -301,7 +301,7 @@ tunnel_on_ipv6(void **state)
 	assert_memory_equal(room + on.header_bytes, inner, nb);
 }
 
-/* xorshift64: the same numbers in each run. */
+/** xorshift64: the same numbers in each run. */
 static uint32_t
 draw(uint64_t *state)
 {
@@ -311,7 +311,8 @@ draw(uint64_t *state)
 	return (uint32_t)(*state >> 32);
 }
 
-/* A frame of some kind, cut off somewhere and with some bytes turned; exactly as large as it is. */
+/** A frame of some kind, cut off somewhere and with some bytes turned; exactly as large as it is.
+ */
 static uint8_t *
 draw_frame(uint64_t *state, uint32_t *length)
 {
@@ -360,7 +361,7 @@ draw_edits(uint64_t *state, struct shca_modify modify[3], struct shca_modify_set
 	}
 }
 
-/* Whatever the frame and whatever the edits: no byte of others is touched (under ASan), the frame
+/** Whatever the frame and whatever the edits: no byte of others is touched (under ASan), the frame
  * itself stays, and the second time gives the same. */
 static void
 any_frame_and_edit(void **state)
@@ -389,7 +390,7 @@ any_frame_and_edit(void **state)
 	free(again);
 }
 
-/* A rule for frames whose byte 5 of the destination MAC is @p last. */
+/** A rule for frames whose byte 5 of the destination MAC is @p last. */
 static struct shca_rule *
 add_rule(struct rig *rig, uint16_t priority, uint8_t last, const struct shca_modify_set *modify_set,
 	bool egress, bool leaves)
@@ -413,7 +414,7 @@ add_rule(struct rig *rig, uint16_t priority, uint8_t last, const struct shca_mod
 	return rule;
 }
 
-/* Behind a rule that changes a frame and leaves the tables, the netdev gets it changed, between
+/** Behind a rule that changes a frame and leaves the tables, the netdev gets it changed, between
  * those that are not. */
 static void
 to_the_netdev(void **state)
@@ -450,7 +451,7 @@ to_the_netdev(void **state)
 	rig_close(&rig);
 }
 
-/* What is sent is changed in a copy; the program's memory is not. */
+/** What is sent is changed in a copy; the program's memory is not. */
 static void
 sent(void **state)
 {
@@ -480,7 +481,7 @@ sent(void **state)
 	rig_close(&rig);
 }
 
-/* Received: what goes to the queue is the changed frame, for each frame of a run alike. */
+/** Received: what goes to the queue is the changed frame, for each frame of a run alike. */
 static void
 received(void **state)
 {
@@ -523,7 +524,7 @@ check_has(const char *text, const char *part)
 		fail_msg("no '%s' in: %s", part, text);
 }
 
-/* Dumps say what an entry changes; traces go on with the changed frame, and do what the walk does.
+/** Dumps say what an entry changes; traces go on with the changed frame, and do what the walk does.
  */
 static void
 told(void **state)

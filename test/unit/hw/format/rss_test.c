@@ -23,7 +23,7 @@ make_rss(void)
 	return rss;
 }
 
-/* "Verifying the RSS Hash Calculation": source, destination, ports; hash of addresses, and with
+/** "Verifying the RSS Hash Calculation": source, destination, ports; hash of addresses, and with
  * ports. */
 static void
 vectors_ipv4(void **state)
@@ -102,7 +102,7 @@ vectors_ipv6(void **state)
 	}
 }
 
-/* A bit at a time, as the algorithm is described. */
+/** A bit at a time, as the algorithm is described. */
 static uint32_t
 naive_toeplitz(const uint8_t *key, const uint8_t *input, unsigned int length)
 {
@@ -138,7 +138,7 @@ as_the_naive_hash(void **state)
 	}
 }
 
-/* What a TIR's fields make of each packet; a packet without a selected field is not hashed. */
+/** What a TIR's fields make of each packet; a packet without a selected field is not hashed. */
 static void
 selection(void **state)
 {

@@ -163,7 +163,7 @@ are_same(const struct shca_packet *a, const struct shca_packet *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* What the device knows by itself stays, and what does not fit in the frame is not there. */
+/** What the device knows by itself stays, and what does not fit in the frame is not there. */
 static void
 added(void **state)
 {

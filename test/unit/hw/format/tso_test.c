@@ -11,7 +11,7 @@
 #define ALL_CSUM                                                                                   \
 	(SHCA_ETH_CSUM_L3 | SHCA_ETH_CSUM_L4 | SHCA_ETH_CSUM_L3_INNER | SHCA_ETH_CSUM_L4_INNER)
 
-/* Send @p packet, whose headers are @p header bytes long, as one large send; two payload segments.
+/** Send @p packet, whose headers are @p header bytes long, as one large send; two payload segments.
  */
 static void
 send_tso(struct rig *rig, const uint8_t *packet, uint16_t header, uint32_t payload, uint16_t mss)
@@ -124,7 +124,7 @@ tunnel(void **state)
 	rig_close(&rig);
 }
 
-/* A large send whose frames do not all fit the wire queue, and a wire that takes a few at a time.
+/** A large send whose frames do not all fit the wire queue, and a wire that takes a few at a time.
  */
 static void
 more_than_a_burst(void **state)

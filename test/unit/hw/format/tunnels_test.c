@@ -14,7 +14,7 @@
 
 #define OUTER 34 /* Ethernet, IPv4 */
 
-/* A packet inside; the outer checksum is right. @return its length */
+/** A packet inside; the outer checksum is right. @return its length */
 static uint32_t
 make_frame(uint8_t *frame, enum shca_tunnel tunnel)
 {
@@ -89,7 +89,7 @@ parsed(void **state)
 		}
 }
 
-/* In the CQE, and in what checksum flags for inner headers do. */
+/** In the CQE, and in what checksum flags for inner headers do. */
 static void
 on_a_device(void **state)
 {

@@ -30,7 +30,7 @@ l4_checksum_offset(enum rig_packet kind, bool vlan)
 	return l4 + (kind == RIG_IPV4_TCP || kind == RIG_IPV6_TCP ? 16 : 6);
 }
 
-/* Garbage in the fields is replaced by what the naive sum gives; other bytes stay. */
+/** Garbage in the fields is replaced by what the naive sum gives; other bytes stay. */
 static void
 fills_what_is_asked(void **state)
 {
@@ -92,7 +92,7 @@ inner_and_outer(void **state)
 	assert_int_equal(rig_get16(bytes + 24), 0xdead);
 }
 
-/* hardware.md 7.2: these leave the L4 field alone. */
+/** hardware.md 7.2: these leave the L4 field alone. */
 static void
 policies(void **state)
 {

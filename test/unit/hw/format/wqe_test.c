@@ -58,7 +58,7 @@ wqebbs(void **state)
 		assert_int_equal(shca_wqe_nb_wqebbs(cases[i].ds), cases[i].nb);
 }
 
-/* Where data segments start, by inline header length (PRM, ethernet segment). */
+/** Where data segments start, by inline header length (PRM, ethernet segment). */
 static void
 inline_headers(void **state)
 {
@@ -121,7 +121,7 @@ mixed_segments(void **state)
 	assert_int_equal(wqe.segments_length, 16);
 }
 
-/* Data at once behind the control segment: the fields of the ethernet segment are 0. */
+/** Data at once behind the control segment: the fields of the ethernet segment are 0. */
 static void
 without_ethernet_segment(void **state)
 {
@@ -255,7 +255,7 @@ malformed(void **state)
 	assert_int_equal(decode(&raw, &wqe), MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 }
 
-/* Any bytes whatever are decoded without reading beyond them (ASan) or running over the segments.
+/** Any bytes whatever are decoded without reading beyond them (ASan) or running over the segments.
  */
 static void
 noise(void **state)

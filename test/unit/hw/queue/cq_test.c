@@ -17,7 +17,7 @@ nop(struct rig *rig)
 	rig_run(rig);
 }
 
-/* rig_poll() looks at the owner bit as software does. 128-byte CQEs lie in the second half. */
+/** rig_poll() looks at the owner bit as software does. 128-byte CQEs lie in the second half. */
 static void
 laps(void **state)
 {
@@ -89,7 +89,7 @@ overrun_ignored(void **state)
 	rig_close(&rig);
 }
 
-/* DPDK writes 16 bits of the send CQ's consumer index: past 65536 they must not look like an
+/** DPDK writes 16 bits of the send CQ's consumer index: past 65536 they must not look like an
  * overrun. */
 static void
 consumer_index_of_16_bits(void **state)
@@ -114,7 +114,7 @@ consumer_index_of_16_bits(void **state)
 	rig_close(&rig);
 }
 
-/* The first arm word of libmlx5 is 0, like the record it initialised. */
+/** The first arm word of libmlx5 is 0, like the record it initialised. */
 static void
 arming(void **state)
 {
@@ -166,7 +166,7 @@ first_arm_is_zero(void **state)
 	rig_close(&rig);
 }
 
-/* Solicited only: an ordinary completion does not wake, an error does. */
+/** Solicited only: an ordinary completion does not wake, an error does. */
 static void
 arming_for_solicited(void **state)
 {
@@ -184,7 +184,7 @@ arming_for_solicited(void **state)
 	rig_close(&rig);
 }
 
-/* A full ring has no place for the RESIZE CQE: it stays, and loses nothing. */
+/** A full ring has no place for the RESIZE CQE: it stays, and loses nothing. */
 static void
 resize_full(void **state)
 {
@@ -211,7 +211,7 @@ resize_full(void **state)
 	munmap(ring, 4096);
 }
 
-/* As libmlx5's ibv_resize_cq: it copies up to the RESIZE CQE one place further into the new ring.
+/** As libmlx5's ibv_resize_cq: it copies up to the RESIZE CQE one place further into the new ring.
  */
 static void
 resize(void **state)
@@ -314,7 +314,7 @@ creation(void **state)
 	rig_close(&rig);
 }
 
-/* The ring goes away under the device: the CQ fails, the process lives. */
+/** The ring goes away under the device: the CQ fails, the process lives. */
 static void
 unmapped_ring(void **state)
 {

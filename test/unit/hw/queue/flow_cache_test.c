@@ -35,7 +35,7 @@ base_frame(uint8_t *bytes, unsigned int number)
 	return rig_packet(bytes, (enum rig_packet)(number % 4), number % 8 >= 4, number / 8 % 40);
 }
 
-/* Mostly one byte of the headers, sometimes some anywhere, sometimes none. */
+/** Mostly one byte of the headers, sometimes some anywhere, sometimes none. */
 static void
 mutate(uint8_t *bytes, uint32_t length)
 {
@@ -86,7 +86,7 @@ key_of(const struct shca_packet *packet)
 	return key;
 }
 
-/* What is found tells of the frame what the parser and the rules would. */
+/** What is found tells of the frame what the parser and the rules would. */
 static void
 found_is_true(void **state)
 {
@@ -144,8 +144,8 @@ found_is_true(void **state)
 	rig_close(&rig);
 }
 
-/* A change of any byte of the headers, but for those that nobody looks at, is another frame; one of
- * the payload is not. */
+/** A change of any byte of the headers, but for those that nobody looks at, is another frame; one
+ * of the payload is not. */
 static void
 each_byte_counts(void **state)
 {
@@ -199,7 +199,7 @@ each_byte_counts(void **state)
 	rig_close(&rig);
 }
 
-/* Completions of bursts of frames, most of them alike, are those of each frame by itself. */
+/** Completions of bursts of frames, most of them alike, are those of each frame by itself. */
 static void
 complete_as_alone(void **state)
 {
@@ -250,7 +250,7 @@ complete_as_alone(void **state)
 	rig_close(&rig);
 }
 
-/* Frames alike meet a queue that runs out of WQEs, then one whose buffer is too short. */
+/** Frames alike meet a queue that runs out of WQEs, then one whose buffer is too short. */
 static void
 trouble_within_a_run(void **state)
 {

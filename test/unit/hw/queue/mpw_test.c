@@ -57,7 +57,7 @@ one_in(int nb)
 	return rand() % nb == 0;
 }
 
-/* Mostly what drivers send. @param unsound: one in so many segments is not */
+/** Mostly what drivers send. @param unsound: one in so many segments is not */
 static void
 invent(struct order *order, int unsound)
 {

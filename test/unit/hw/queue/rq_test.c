@@ -13,7 +13,7 @@
 #define FLUSH MLX5_CQE_SYNDROME_WR_FLUSH_ERR
 #define LONG  MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR
 
-/* Every lap of the ring and of the 16-bit counters. */
+/** Every lap of the ring and of the 16-bit counters. */
 static void
 wraps(void **state)
 {
@@ -44,7 +44,7 @@ wraps(void **state)
 	rig_close(&rig);
 }
 
-/* Lists of a 64-byte stride: lengths of segments, in order; 0 is skipped, a short list ends with
+/** Lists of a 64-byte stride: lengths of segments, in order; 0 is skipped, a short list ends with
  * the terminator. */
 static void
 scatter_lists(void **state)
@@ -153,7 +153,7 @@ strip_and_fcs(void **state)
 	}
 }
 
-/* A service tag is not a C-VLAN: it stays. */
+/** A service tag is not a C-VLAN: it stays. */
 static void
 service_tags_stay(void **state)
 {
@@ -203,7 +203,7 @@ no_buffer(void **state)
 	rig_close(&rig);
 }
 
-/* A key the region does not have, a range outside it, a region without local write: ERROR and
+/** A key the region does not have, a range outside it, a region without local write: ERROR and
  * flush. */
 static void
 protection(void **state)
@@ -266,7 +266,7 @@ protection(void **state)
 	}
 }
 
-/* Only the bytes that are written must be in the region. */
+/** Only the bytes that are written must be in the region. */
 static void
 room_beyond_the_frame(void **state)
 {
@@ -288,7 +288,7 @@ room_beyond_the_frame(void **state)
 	rig_close(&rig);
 }
 
-/* In RESET and ERROR frames are lost, and count as no lack of buffers. */
+/** In RESET and ERROR frames are lost, and count as no lack of buffers. */
 static void
 states(void **state)
 {

@@ -7,7 +7,7 @@
 #include "hw/queue/sq_fail.h"
 #include "hw/state/sq.h"
 
-/* The WQE is the first of those that fail although others behind it had been executed. */
+/** The WQE is the first of those that fail although others behind it had been executed. */
 static void
 one_wqe(void **state)
 {
@@ -35,7 +35,7 @@ one_wqe(void **state)
 	rig_close(&rig);
 }
 
-/* No CQE, an event, and the ring is not read again before RESET. */
+/** No CQE, an event, and the ring is not read again before RESET. */
 static void
 for_good(void **state)
 {
@@ -62,7 +62,7 @@ for_good(void **state)
 	rig_close(&rig);
 }
 
-/* The owner wants no events. */
+/** The owner wants no events. */
 static void
 without_callback(void **state)
 {

@@ -19,7 +19,7 @@ expect_sent(struct rig *rig, unsigned int n, const void *bytes, uint32_t length)
 	assert_memory_equal(rig->wire.sent[n].bytes, bytes, length);
 }
 
-/* The same frame in every way to cut it up. */
+/** The same frame in every way to cut it up. */
 static void
 forms(void **state)
 {
@@ -76,7 +76,7 @@ forms(void **state)
 	rig_close(&rig);
 }
 
-/* WQEs of 1 to 15 WQEBBs over the ring's end, and the 16-bit counter over its own. */
+/** WQEs of 1 to 15 WQEBBs over the ring's end, and the 16-bit counter over its own. */
 static void
 wraps(void **state)
 {
@@ -190,7 +190,7 @@ completion_modes(void **state)
 	}
 }
 
-/* Each way to fail: one error CQE at the WQE's index, the flush of what follows by CE, then
+/** Each way to fail: one error CQE at the WQE's index, the flush of what follows by CE, then
  * silence. */
 static void
 errors(void **state)
@@ -256,7 +256,7 @@ errors(void **state)
 	}
 }
 
-/* RESET forgets, READY starts over at 0. */
+/** RESET forgets, READY starts over at 0. */
 static void
 recovery(void **state)
 {
@@ -305,7 +305,7 @@ counter_beyond_the_ring(void **state)
 	rig_close(&rig);
 }
 
-/* A wire that takes one frame at a time: each is sent once, and completes when it has been taken.
+/** A wire that takes one frame at a time: each is sent once, and completes when it has been taken.
  */
 static void
 back_pressure(void **state)
@@ -342,7 +342,7 @@ back_pressure(void **state)
 	rig_close(&rig);
 }
 
-/* A queue reset while its frames wait: they are not sent, and complete nothing. */
+/** A queue reset while its frames wait: they are not sent, and complete nothing. */
 static void
 reset_under_back_pressure(void **state)
 {
@@ -403,7 +403,7 @@ enhanced_multi_packet(void **state)
 	rig_close(&rig);
 }
 
-/* Read, completed in order, and not sent; a bad key fails the queue as with a frame. */
+/** Read, completed in order, and not sent; a bad key fails the queue as with a frame. */
 static void
 dump(void **state)
 {
@@ -439,7 +439,7 @@ dump(void **state)
 	rig_close(&rig);
 }
 
-/* Up to six frames of one length, by pointer or inlined end to end; nothing else. */
+/** Up to six frames of one length, by pointer or inlined end to end; nothing else. */
 static void
 old_multi_packet(void **state)
 {
@@ -507,7 +507,7 @@ old_multi_packet(void **state)
 	}
 }
 
-/* ConnectX-4 Lx wants an Ethernet header with tag inlined. */
+/** ConnectX-4 Lx wants an Ethernet header with tag inlined. */
 static void
 min_inline(void **state)
 {
@@ -548,7 +548,7 @@ min_inline(void **state)
 	}
 }
 
-/* Longer than any port carries: the port drops it, the WQE completes. */
+/** Longer than any port carries: the port drops it, the WQE completes. */
 static void
 oversize(void **state)
 {
@@ -569,7 +569,7 @@ oversize(void **state)
 	rig_close(&rig);
 }
 
-/* The hardware would have pinned the pages; the model reports them, and the process lives. */
+/** The hardware would have pinned the pages; the model reports them, and the process lives. */
 static void
 unmapped_memory(void **state)
 {

@@ -25,7 +25,7 @@ open_striding(struct rig *rig, bool shift)
 	rig_open(rig);
 }
 
-/* WQE n has buffer n: a next segment and one of data. */
+/** WQE n has buffer n: a next segment and one of data. */
 static void
 post(struct rig *rig, uint32_t buffer, uint32_t length)
 {
@@ -60,7 +60,7 @@ expect(struct rig *rig, uint16_t wqe, uint16_t stride, uint32_t strides, uint32_
 	assert_int_equal(be32toh(cqe.user_index), RIG_USER_INDEX);
 }
 
-/* A frame of exactly some strides takes no more; two bytes before it can make one more. */
+/** A frame of exactly some strides takes no more; two bytes before it can make one more. */
 static void
 boundaries(void **state)
 {
@@ -109,7 +109,7 @@ fillers(void **state)
 	rig_close(&rig);
 }
 
-/* Longer than a WQE, or than what its segments have room for. */
+/** Longer than a WQE, or than what its segments have room for. */
 static void
 too_long(void **state)
 {
@@ -137,7 +137,7 @@ too_long(void **state)
 	rig_close(&rig);
 }
 
-/* Software counts the stride on by what each frame took. */
+/** Software counts the stride on by what each frame took. */
 static void
 compressed_counters(void **state)
 {

@@ -12,7 +12,7 @@
 
 #define START 1000000000ULL
 
-/* Frames that leave as soon as they may, looked at every @p step ticks. @return when the last did
+/** Frames that leave as soon as they may, looked at every @p step ticks. @return when the last did
  */
 static uint64_t
 run(struct shca_pace *pace, unsigned int nb, uint32_t bytes, uint64_t from, uint64_t step)
@@ -76,7 +76,7 @@ no_limit(void **state)
 	assert_true(shca_pace_may_send(&pace, START));
 }
 
-/* @return how many frames of 1000 bytes leave at once after a pause. */
+/** @return how many frames of 1000 bytes leave at once after a pause. */
 static unsigned int
 at_once(struct shca_pace *pace, uint64_t ticks)
 {

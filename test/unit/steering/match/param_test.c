@@ -13,7 +13,8 @@
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 
-/* Bytes of fte_match_param as the PRM lays them out: outer at 0, misc 64, inner 128, misc 2 192. */
+/** Bytes of fte_match_param as the PRM lays them out: outer at 0, misc 64, inner 128, misc 2 192.
+ */
 enum {
 	SMAC = 0,
 	ETHERTYPE = 6,
@@ -38,7 +39,7 @@ enum {
 #define KEY(member)                                                                                \
 	offsetof(union shca_match_key, member), sizeof(((union shca_match_key *)0)->member)
 
-/* One byte of mask, and the field that must then be looked at, with what mask. */
+/** One byte of mask, and the field that must then be looked at, with what mask. */
 static void
 one_byte(void **state)
 {
@@ -181,7 +182,7 @@ multicast(void **state)
 	}
 }
 
-/* A rule for a destination MAC of one byte; its TIR is named by a pointer to its number. */
+/** A rule for a destination MAC of one byte; its TIR is named by a pointer to its number. */
 static int
 add(struct shca_steering *steering, uint16_t priority, uint8_t dmac, void *tir,
 	const struct shca_raw_rule_attr *other, struct shca_rule **rule)
@@ -211,7 +212,7 @@ walk(struct shca_steering *steering, uint8_t dmac)
 	return verdict;
 }
 
-/* Matchers' rules share tables with those of verbs. */
+/** Matchers' rules share tables with those of verbs. */
 static void
 walks(void **state)
 {
@@ -261,7 +262,7 @@ walks(void **state)
 	shca_steering_destroy(steering);
 }
 
-/* Fields that no spec has, in packets that have them and in packets that lack them. */
+/** Fields that no spec has, in packets that have them and in packets that lack them. */
 static void
 fields_of_matchers(void **state)
 {
@@ -324,7 +325,7 @@ fields_of_matchers(void **state)
 	}
 }
 
-/* Without support for going on there is no default miss; nor for sending. */
+/** Without support for going on there is no default miss; nor for sending. */
 static void
 default_miss_unsupported(void **state)
 {

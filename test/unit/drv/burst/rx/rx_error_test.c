@@ -51,7 +51,7 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 	}
 }
 
-/* Whatever lane an error falls into, the packets around it come out, in order. */
+/** Whatever lane an error falls into, the packets around it come out, in order. */
 static void
 errors_anywhere_among_packets(void **state)
 {
@@ -124,7 +124,7 @@ a_stopped_queue_is_restarted(void **state)
 	}
 }
 
-/* With a device that will not even reset, each error CQE is taken and nothing else happens. */
+/** With a device that will not even reset, each error CQE is taken and nothing else happens. */
 static void
 a_queue_that_cannot_be_reset_stays_harmless(void **state)
 {
@@ -187,7 +187,7 @@ a_pool_too_small_for_the_ring_is_reported(void **state)
 	rx_rig_stop();
 }
 
-/* A bulk that a pool's cache cannot serve leaves what it held where it was asked to put it: a
+/** A bulk that a pool's cache cannot serve leaves what it held where it was asked to put it: a
  * scattering burst would take that for the ring's own. */
 static void
 a_ring_filled_in_part_has_only_its_own(void **state)
@@ -214,7 +214,7 @@ a_ring_filled_in_part_has_only_its_own(void **state)
 	rx_rig_stop();
 }
 
-/* What was short at the start comes with later bursts, also by one that may scatter. */
+/** What was short at the start comes with later bursts, also by one that may scatter. */
 static void
 a_ring_filled_in_part_fills_up(void **state)
 {

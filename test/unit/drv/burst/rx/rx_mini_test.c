@@ -115,7 +115,7 @@ a_block_is_taken_in_pieces(void **state)
 	}
 }
 
-/* A new block comes before the last one is taken, and single packets between them. */
+/** A new block comes before the last one is taken, and single packets between them. */
 static void
 what_comes_meanwhile_waits_its_turn(void **state)
 {
@@ -181,7 +181,7 @@ errors_anywhere_among_blocks(void **state)
 	rx_rig_stop();
 }
 
-/* After that the WQ's index is no longer the CQ's: blocks wrap at different places of the two. */
+/** After that the WQ's index is no longer the CQ's: blocks wrap at different places of the two. */
 static void
 a_stopped_queue_is_restarted(void **state)
 {
@@ -268,7 +268,7 @@ counters_of_16_bits_wrap(void **state)
 	rx_rig_stop();
 }
 
-/* A device that has lost its senses may cost packets; nothing is read or written elsewhere. */
+/** A device that has lost its senses may cost packets; nothing is read or written elsewhere. */
 static void
 nonsense_of_a_title_is_counted_as_an_error(void **state)
 {

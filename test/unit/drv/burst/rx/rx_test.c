@@ -182,7 +182,7 @@ check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block
 	free(seen);
 }
 
-/* Ring wraps many times; every instance sees what the scalar one with all options sees. */
+/** Ring wraps many times; every instance sees what the scalar one with all options sees. */
 static void
 every_instance_agrees_with_the_generic_one(void **state)
 {
@@ -191,7 +191,7 @@ every_instance_agrees_with_the_generic_one(void **state)
 	check_instances(2, 600, false, 0);
 }
 
-/* The same from blocks of all sizes, which wrap at any place of the ring. */
+/** The same from blocks of all sizes, which wrap at any place of the ring. */
 static void
 blocks_are_what_their_packets_would_be(void **state)
 {
@@ -201,7 +201,7 @@ blocks_are_what_their_packets_would_be(void **state)
 	check_instances(2, 600, true, 64);
 }
 
-/* As many segments as a slot has; one by one, in fours and in blocks. */
+/** As many segments as a slot has; one by one, in fours and in blocks. */
 static void
 long_frames_are_chained(void **state)
 {
@@ -268,7 +268,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* A lane of each vector in turn has the CQE in question. */
+/** A lane of each vector in turn has the CQE in question. */
 static void
 each_cqe_means_what_it_should(void **state)
 {

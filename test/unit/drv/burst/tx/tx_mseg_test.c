@@ -43,7 +43,7 @@ assert_pool_is_clean(void)
 	rte_pktmbuf_free_bulk(mbufs, TX_RIG_MBUFS);
 }
 
-/* Each way of freeing leaves mbufs as those of a pool are: no next, one segment. */
+/** Each way of freeing leaves mbufs as those of a pool are: no next, one segment. */
 static void
 segments_go_back_by_themselves(void **state)
 {
@@ -70,7 +70,7 @@ segments_go_back_by_themselves(void **state)
 	}
 }
 
-/* A segment that somebody else holds stays with them, and in its chain. */
+/** A segment that somebody else holds stays with them, and in its chain. */
 static void
 shared_segments_stay(void **state)
 {
@@ -94,7 +94,7 @@ shared_segments_stay(void **state)
 	}
 }
 
-/* Packets are asked for, mbufs are freed. */
+/** Packets are asked for, mbufs are freed. */
 static void
 chains_are_freed_on_request(void **state)
 {
@@ -120,7 +120,7 @@ chains_are_freed_on_request(void **state)
 	tx_rig_stop();
 }
 
-/* WQEs before the failed one are sent: of chains, of one segment, of many packets. */
+/** WQEs before the failed one are sent: of chains, of one segment, of many packets. */
 static void
 a_chain_fails(void **state)
 {
@@ -148,7 +148,7 @@ a_chain_fails(void **state)
 	}
 }
 
-/* Room for mbufs ends before room for WQEBBs, and a chain goes out whole or waits. */
+/** Room for mbufs ends before room for WQEBBs, and a chain goes out whole or waits. */
 static void
 a_chain_waits_for_room(void **state)
 {

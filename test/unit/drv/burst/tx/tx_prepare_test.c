@@ -234,7 +234,7 @@ check_sums(unsigned int k, uint32_t first)
 	rte_pktmbuf_free(mbuf);
 }
 
-/* Wherever the headers are cut. */
+/** Wherever the headers are cut. */
 static void
 fields_have_the_pseudo_headers_sum(void **state)
 {

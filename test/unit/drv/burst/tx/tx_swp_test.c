@@ -87,7 +87,7 @@ check(unsigned int i, bool tagged, bool cut)
 	assert_int_equal(sent.inserted, tagged && !cut);
 }
 
-/* One mbuf or several, in any order. */
+/** One mbuf or several, in any order. */
 static void
 send_mixed(eth_tx_burst_t burst)
 {

@@ -85,7 +85,7 @@ run(eth_tx_burst_t burst, unsigned int opts)
 	assert_int_equal(tx_rig.txq.count.errors, 0);
 }
 
-/* Every instance but that of tx_swp_test.c; the ring wraps inside WQEs, the pool is whole
+/** Every instance but that of tx_swp_test.c; the ring wraps inside WQEs, the pool is whole
  * afterwards. */
 static void
 every_instance_sends_every_frame(void **state)
@@ -159,7 +159,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 	}
 }
 
-/* Bursts of one: a completion for each request_min WQEBBs, everything before it is freed. */
+/** Bursts of one: a completion for each request_min WQEBBs, everything before it is freed. */
 static void
 completions_are_requested_in_time(void **state)
 {
@@ -243,7 +243,7 @@ put_nowhere(void *addr, void *opaque)
 	(void)opaque;
 }
 
-/* Device memory, which is not mapped in a secondary process: single packets and chains. */
+/** Device memory, which is not mapped in a secondary process: single packets and chains. */
 static void
 what_is_not_mapped_is_not_inlined(void **state)
 {
@@ -345,7 +345,7 @@ a_stopped_queue_is_restarted(void **state)
 	tx_rig_stop();
 }
 
-/* The packets of WQEs before the failed one are sent, however many a WQE has. */
+/** The packets of WQEs before the failed one are sent, however many a WQE has. */
 static void
 a_wqe_of_many_fails(void **state)
 {
@@ -401,7 +401,7 @@ a_queue_that_cannot_be_reset_sends_no_more(void **state)
 	tx_rig_stop();
 }
 
-/* Packets are freed without a burst, and no more than are asked for. */
+/** Packets are freed without a burst, and no more than are asked for. */
 static void
 packets_that_are_done_are_freed_on_request(void **state)
 {
@@ -442,7 +442,7 @@ packets_that_are_done_are_freed_on_request(void **state)
 	}
 }
 
-/* What was freed in part is neither freed twice nor left, whether the rest is good or not. */
+/** What was freed in part is neither freed twice nor left, whether the rest is good or not. */
 static void
 a_burst_goes_on_where_freeing_stopped(void **state)
 {

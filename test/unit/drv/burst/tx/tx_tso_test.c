@@ -140,7 +140,7 @@ run(eth_tx_burst_t burst, unsigned int opts)
 	assert_int_equal(tx_rig.txq.count.errors, 0);
 }
 
-/* Every instance but that of tx_swp_test.c, among packets that are not cut; headers are cut over
+/** Every instance but that of tx_swp_test.c, among packets that are not cut; headers are cut over
  * mbufs, WQEs over the ring's end. */
 static void
 every_instance_cuts_every_packet(void **state)
@@ -158,7 +158,7 @@ every_instance_cuts_every_packet(void **state)
 	}
 }
 
-/* The headers end where the mbuf ends, and in each byte before and behind a border of two. */
+/** The headers end where the mbuf ends, and in each byte before and behind a border of two. */
 static void
 headers_are_split_anywhere(void **state)
 {
@@ -270,7 +270,7 @@ what_cannot_be_cut_is_refused(void **state)
 	}
 }
 
-/* A queue that was not set up for it has no bytes that may be cut. */
+/** A queue that was not set up for it has no bytes that may be cut. */
 static void
 another_queues_offload_is_not_ours(void **state)
 {
@@ -287,7 +287,7 @@ another_queues_offload_is_not_ours(void **state)
 	tx_rig_stop();
 }
 
-/* A WQE needs several WQEBBs: the ring is full before, and drains. */
+/** A WQE needs several WQEBBs: the ring is full before, and drains. */
 static void
 a_full_ring_takes_no_more_and_drains(void **state)
 {
@@ -316,7 +316,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 	tx_rig_stop();
 }
 
-/* Lost frames are taken off the counters as they were put on. */
+/** Lost frames are taken off the counters as they were put on. */
 static void
 a_wqe_to_be_cut_fails(void **state)
 {

@@ -137,7 +137,7 @@ each_wqe_is_posted_once_with_its_segments(void **state)
 	}
 }
 
-/* Many laps of the ring, and verbs that is short of room now and then. */
+/** Many laps of the ring, and verbs that is short of room now and then. */
 static void
 refused_wqes_are_posted_later(void **state)
 {

@@ -486,7 +486,7 @@ other_rings_take_the_place_of_broken_ones(void **state)
 	rig_verbs.reg_result = 0;
 }
 
-/* Buffers that are short at that time come with the next bursts. */
+/** Buffers that are short at that time come with the next bursts. */
 static void
 a_recovery_is_content_with_some_buffers(void **state)
 {

@@ -226,7 +226,7 @@ refused_requests_are_made_again(void **state)
 	stop();
 }
 
-/* The second of three fails: one was sent, two are lost, and the queue goes on. */
+/** The second of three fails: one was sent, two are lost, and the queue goes on. */
 static void
 a_failed_request_restarts_the_queue(void **state)
 {
