@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A campaign: one seed's traffic and control operations at random on ports of which much may fail,
- * and what must hold all the same. Knows nothing but ethdev.
+ * A campaign: the random traffic and control operations of one seed on ports of which much may
+ * fail, and the properties that hold all the same. Uses only ethdev.
  *
- *     main.c    ── the choice of what comes next; attaching, detaching, the accounts in the end
+ *     main.c    ── chooses the next operation; attaches, detaches, and settles the accounts at the
+ *     end
  *     port.c    ── control operations as rows
- *     rules.c   ── rte_flow rules, and which queue must get what
+ *     rules.c   ── rte_flow rules, and the queue that must get each packet
  *     traffic.c ── frames that can be told apart, sent and checked
- *     settle.c  ── the proof that a port is alive, or says that it is gone
+ *     settle.c  ── shows that a port is alive, or that it reports its removal
  */
 #ifndef CAMPAIGN_H
 #define CAMPAIGN_H
@@ -27,25 +28,25 @@
 #define CAMPAIGN_BURST      32
 #define CAMPAIGN_PATIENCE_S 60
 
-/** What faults may have struck: an error is then not a mistake of the port's. */
+/** Effects of faults: with one of these an error is not the port's mistake. */
 enum campaign_may {
 	CAMPAIGN_MAY_VERBS = 1 << 0,  /**< any verb may fail */
-	CAMPAIGN_MAY_DAMAGE = 1 << 1, /**< frames may be other than what was sent */
+	CAMPAIGN_MAY_DAMAGE = 1 << 1, /**< received frames may differ from the sent ones */
 	CAMPAIGN_MAY_FATAL = 1 << 2,  /**< a device may die */
 };
 
 struct campaign_rule {
 	struct rte_flow *flow; /**< NULL: free */
-	uint16_t dport;        /**< of UDP: what it matches, no other rule does */
+	uint16_t dport;        /**< of UDP: no other rule matches it */
 	uint16_t queues;       /**< by 1 << index; 0: DROP */
 	uint32_t mark;         /**< 0: none */
-	bool passthru;         /**< others get it as well */
+	bool passthru;         /**< others get the packet as well */
 };
 
 struct campaign_port {
 	uint16_t id;
-	char args[128];  /**< to probe it with */
-	bool attached;   /**< there is such a port */
+	char args[128];  /**< for the probe */
+	bool attached;   /**< the port exists */
 	bool configured; /**< its queues are set up */
 	bool started;
 	bool isolated;
@@ -54,7 +55,7 @@ struct campaign_port {
 	struct rte_mempool *rx_pool[CAMPAIGN_QUEUES];
 	uint16_t tx_desc[CAMPAIGN_QUEUES];
 	uint64_t tx_offloads;
-	uint32_t vlans; /**< in the filter, by 1 << id: none else is let in, if any */
+	uint32_t vlans; /**< in the filter, by 1 << id: with any, the port receives only these */
 	struct campaign_rule rules[CAMPAIGN_RULES];
 };
 
@@ -84,7 +85,7 @@ struct campaign_row {
 	unsigned int weight;
 	enum campaign_when when;
 	campaign_fn run;
-	int refusal; /**< a negative errno with which it may be refused without any fault, or 0 */
+	int refusal; /**< a negative errno that the port may return without any fault, or 0 */
 };
 
 extern struct campaign campaign;
@@ -98,20 +99,20 @@ extern const struct campaign_row campaign_traffic_rows[];
 __rte_format_printf(2, 3) void campaign_must(bool ok, const char *format, ...);
 /** @return 0 to @p nb - 1 */
 unsigned int campaign_choose(unsigned int nb);
-/** The port has said that its device is gone. */
+/** @return whether the port has reported that its device is gone. */
 bool campaign_gone(const struct campaign_port *port);
-/** @return whether it is no mistake that @p port says @p ret, where nothing but faults explains it.
- */
+/** @return whether faults explain that @p port returns @p ret, an error that nothing else
+ * explains. */
 bool campaign_excused(const struct campaign_port *port, int ret);
-/** What a port sends arrives there. */
+/** @return the port that receives the frames of @p port. */
 struct campaign_port *campaign_peer(const struct campaign_port *port);
 
-/** Start or stop it. */
+/** Start or stop the port. */
 int campaign_port_start(struct campaign_port *port);
 int campaign_port_stop(struct campaign_port *port);
-/** Configure with queues and offloads by chance; all queues are set up. */
+/** Configure the port with random queues and offloads; all queues are set up. */
 int campaign_port_configure(struct campaign_port *port);
-/** The application's rules are no more. */
+/** Forget the application's rules, which have gone. */
 void campaign_rules_forget(struct campaign_port *port);
 /** Make a rule for @p dport. @return 0 or a negative errno */
 int campaign_rules_add(struct campaign_port *port, uint16_t dport, uint16_t queues, uint32_t mark,
@@ -120,7 +121,7 @@ int campaign_rules_add(struct campaign_port *port, uint16_t dport, uint16_t queu
 /** Send one frame to @p dport, @p length bytes, to the peer. @return its number, 0: not sent */
 uint32_t campaign_traffic_send(
 	struct campaign_port *port, uint16_t queue, uint16_t dport, uint32_t length);
-/** What a received frame was found to be. */
+/** The content of a received frame. */
 struct campaign_seen {
 	uint32_t sequence;
 	uint16_t dport;
@@ -128,16 +129,17 @@ struct campaign_seen {
 	uint32_t mark;       /**< 0: none */
 };
 /**
- * Receive a burst and look at each frame.
- * @param seen gets those that are ours and whole, CAMPAIGN_BURST at most
- * @return how many
+ * Receive a burst and check each frame.
+ * @param seen gets the campaign's complete frames, CAMPAIGN_BURST at most
+ * @return the number of frames in @p seen
  */
 unsigned int campaign_traffic_receive(
 	struct campaign_port *port, uint16_t queue, struct campaign_seen *seen);
-/** Give back what was taken out of pools. */
+/** Give mbufs back that were taken out of pools. */
 void campaign_traffic_release(void);
 
-/** Start what is stopped, and see all of it live, rules too; or the port say that it is gone. */
+/** Start whatever is stopped, and check that all of it works, rules included, or that the port
+ * reports its removal. */
 void campaign_settle(struct campaign_port *port);
 
 #endif /* CAMPAIGN_H */

@@ -2,8 +2,8 @@
 /*
  * Usage: ethdev-campaign EAL-ARGUMENTS -- SEED STEPS NB_PORTS [verbs] [damage] [fatal]
  *
- * Ports are net_mlx5dv<i> on mlx5_<i>; one is looped to itself, two are wired to each other. What
- * is done is said line by line on standard output.
+ * Ports are net_mlx5dv<i> on mlx5_<i>; one port is looped to itself, two are wired to each other.
+ * Each operation is a line on standard output.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ campaign_gone(const struct campaign_port *port)
 bool
 campaign_excused(const struct campaign_port *port, int ret)
 {
-	/* That pools are empty is our doing. */
+	/* The campaign itself empties the pools. */
 	return (campaign.may & (CAMPAIGN_MAY_VERBS | CAMPAIGN_MAY_FATAL)) != 0 ||
 		(ret == -ENOMEM && campaign.nb_hoard != 0) || campaign_gone(port);
 }
@@ -125,12 +125,13 @@ attach_insisting(struct campaign_port *port)
 
 	for (unsigned int i = 0; i < PROBE_TRIES && ret != 0; i++)
 		ret = attach(port);
-	/* A device that is dead stays so. */
+	/* A dead device stays dead. */
 	campaign_must(ret == 0 || campaign.may & CAMPAIGN_MAY_FATAL, "%s: %s", port->args,
 		rte_strerror(-ret));
 }
 
-/** All but epoll's: EAL's interrupt thread makes a new one whenever it listens to more or less. */
+/** Count all descriptors but epoll's: EAL's interrupt thread makes a new one whenever it listens
+ * to more or less. */
 static unsigned int
 nb_descriptors(void)
 {
@@ -150,7 +151,8 @@ nb_descriptors(void)
 	return nb;
 }
 
-/** Once there and back. @return open descriptors, those that the first device leaves included */
+/** Attach and detach once. @return the number of open descriptors, with those that the first
+ * device leaves */
 static unsigned int
 warm_up(void)
 {
@@ -236,7 +238,7 @@ set_up(unsigned int cache)
 	}
 }
 
-/** Nothing is left of the ports: all buffers are back, and all descriptors. */
+/** Check that nothing is left of the ports: all buffers and all descriptors are back. */
 static void
 close_accounts(unsigned int nb_fds)
 {
@@ -251,7 +253,7 @@ close_accounts(unsigned int nb_fds)
 	campaign_must(nb == 0, "%u mbufs are missing", nb);
 	nb = rte_mempool_in_use_count(campaign.small_pool);
 	campaign_must(nb == 0, "%u small mbufs are missing", nb);
-	/* EAL's thread closes some behind us. */
+	/* EAL's thread closes some descriptors later. */
 	while ((nb = nb_descriptors()) > nb_fds)
 		campaign_must(time(NULL) < end, "%u file descriptors, %u before", nb, nb_fds);
 }

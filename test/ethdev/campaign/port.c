@@ -74,7 +74,7 @@ campaign_port_configure(struct campaign_port *port)
 	struct rte_eth_conf conf;
 	int ret;
 
-	/* They may name queues that there will be no more. */
+	/* The rules may name queues that will no longer exist. */
 	ret = rte_flow_flush(port->id, &error);
 	if (ret != 0)
 		return ret;
@@ -109,7 +109,7 @@ campaign_port_start(struct campaign_port *port)
 
 	if (port->started)
 		return 0;
-	/* For who judges frames that its buffers are too small for. */
+	/* settle.c and traffic.c judge by it frames that the buffers are too small for. */
 	rte_eth_dev_get_mtu(port->id, &mtu);
 	printf("   mlx5_%u starts with an MTU of %u\n", (unsigned int)(port - campaign.ports), mtu);
 	ret = rte_eth_dev_start(port->id);
@@ -158,7 +158,7 @@ stop_tx(struct campaign_port *port)
 	return rte_eth_dev_tx_queue_stop(port->id, campaign_choose(port->nb_txq));
 }
 
-/** As it was set up: a port that failed to do so once must be able to the next time. */
+/** Set a queue up with its earlier values: after a failure the next try must work. */
 static int
 again_rx(struct campaign_port *port)
 {
@@ -174,7 +174,7 @@ again_rx(struct campaign_port *port)
 		if (!campaign_excused(port, ret))
 			break;
 	}
-	/* Nothing may be done to a queue that is not set up. */
+	/* A queue that is not set up allows no operation. */
 	campaign_port_stop(port);
 	port->configured = false;
 	return ret;
@@ -212,7 +212,7 @@ set_mtu(struct campaign_port *port)
 	rte_eth_dev_get_mtu(port->id, &after);
 	campaign_must(ret == 0 || before == after, "port %u: refused, but the MTU is %u, not %u",
 		port->id, after, before);
-	/* More buffers a frame than are in the pool, or than the running queue has. */
+	/* A frame may need more buffers than the pool or the running queue has. */
 	return ret == -EINVAL || ret == -EBUSY ? 0 : ret;
 }
 

@@ -4,7 +4,7 @@
 
 #include "campaign.h"
 
-/** What a rule has besides its destination. */
+/** Parts of a rule besides its destination. */
 enum more {
 	MORE_COUNT = 1 << 0,
 	MORE_PASSTHRU = 1 << 1,

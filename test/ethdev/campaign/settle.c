@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * After all: is a port alive? Whatever is stopped is started, nothing that runs is helped along.
- * Then each queue must send or receive again, each rule be where it was, or the port say that it is
- * gone.
+ * At the end: checks that a port is alive. It starts whatever is stopped, and leaves alone whatever
+ * runs. Then each queue must send or receive again and each rule must be where it was, or the port
+ * must report its removal.
  */
 #include <string.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 
 #include "campaign.h"
 
-/** UDP ports of the rules by which each Rx queue is reached; and one for which there is no rule. */
+/** UDP ports of the rules that reach each Rx queue; and one without a rule. */
 #define DPORT_QUEUE 60000
 #define DPORT_OTHER 59999
 
@@ -21,11 +21,11 @@
 struct missing {
 	unsigned int tx, rx;  /**< by 1 << queue */
 	uint32_t rules;       /**< by 1 << slot */
-	bool other;           /**< what no rule is for */
+	bool other;           /**< packets without a rule */
 	uint32_t sent_before; /**< frames up to here do not count */
 };
 
-/** The device is, and the event that says so is on its way. */
+/** @return whether the device is gone and the event that reports it is still pending. */
 static bool
 soon_gone(const struct campaign_port *port)
 {
@@ -36,7 +36,7 @@ soon_gone(const struct campaign_port *port)
 	return campaign_gone(port);
 }
 
-/** Once more, as long as faults explain that it fails. */
+/** Repeat an operation as long as faults explain its failure. */
 static bool
 insist(struct campaign_port *port, const char *what, int (*run)(struct campaign_port *port))
 {
@@ -66,7 +66,7 @@ start_queues(struct campaign_port *port)
 	return ret;
 }
 
-/** Room for one rule a queue. */
+/** Make room for one rule a queue. */
 static int
 remove_some(struct campaign_port *port)
 {

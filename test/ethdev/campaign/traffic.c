@@ -96,7 +96,7 @@ build(const struct campaign_port *port, uint16_t queue, uint16_t dport, uint32_t
 	hdr->udp.dgram_cksum = rte_ipv4_udptcp_cksum(&hdr->ip, &hdr->udp);
 }
 
-/** The bytes into a chain of @p nb_segs. @return NULL when the pool has too few */
+/** Put the bytes into a chain of @p nb_segs. @return NULL when the pool has too few */
 static struct rte_mbuf *
 chain(uint32_t length, uint32_t nb_segs)
 {
@@ -134,7 +134,7 @@ choose_offloads(const struct campaign_port *port, struct rte_mbuf *mbuf)
 	}
 }
 
-/** @param plain as simple as can be */
+/** @param plain in its simplest form */
 static struct rte_mbuf *
 make(struct campaign_port *port, uint16_t queue, uint16_t dport, uint32_t length, bool plain)
 {
@@ -167,8 +167,8 @@ is_intact(struct headers *hdr, uint32_t length)
 {
 	if (length < sizeof(*hdr) || hdr->stamp.magic != MAGIC || hdr->stamp.length != length)
 		return false;
-	/* A cable with faults may have changed any of it; the checksum is over as many bytes as it
-	 * says. */
+	/* A cable with faults may have changed any of the bytes; the length in the frame says how
+	 * many of them the checksum covers. */
 	if (hdr->ip.version_ihl != RTE_IPV4_VHL_DEF ||
 		rte_be_to_cpu_16(hdr->ip.total_length) != length - sizeof(hdr->ether) ||
 		rte_ipv4_udptcp_cksum_verify(&hdr->ip, &hdr->udp) != 0)
@@ -306,7 +306,7 @@ clean_up(struct campaign_port *port)
 	return RTE_MIN(ret, 0);
 }
 
-/** A pool runs dry. */
+/** Empty a pool. */
 static int
 hoard(__rte_unused struct campaign_port *port)
 {

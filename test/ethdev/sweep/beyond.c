@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ports of the driver have beyond ethdev: memory in the device, and the time of timestamps. */
+/* Functions of the driver's ports beyond ethdev: memory in the device, and the time of timestamps.
+ */
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_pmd_mlx5dv.h>

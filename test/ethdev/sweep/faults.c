@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that fail by count. Verbs are ioctls, of which this program has the first definition. For
- * others a library's entries in its own table of functions are replaced: nobody else's calls fail,
- * least of all those of the device below.
+ * Calls that fail by count. Verbs are ioctls, and this program has the first definition of ioctl().
+ * For other calls the program replaces the entries of one library's own table of functions: only
+ * the calls of that library fail, and never those of the device below.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -42,7 +42,7 @@
 
 static __thread struct {
 	enum sweep_fault what;
-	unsigned int nb_left; /**< until one fails; 0: none will */
+	unsigned int nb_left; /**< calls until one fails; 0: none will */
 	bool fired;
 } fault;
 
@@ -52,7 +52,7 @@ sweep_arm(enum sweep_fault what, unsigned int nth)
 	fault.what = what;
 	fault.nb_left = nth;
 	fault.fired = false;
-	/* What is left of before must not pass for a reason. */
+	/* An errno of before must not pass for a reason. */
 	errno = 0;
 	rte_errno = 0;
 }
@@ -99,7 +99,7 @@ is_destroy(const struct ib_uverbs_ioctl_hdr *hdr)
 	return false;
 }
 
-/** Stands before the C library's for the verbs libraries. */
+/** The verbs libraries call this ioctl() before the C library's. */
 int
 ioctl(int fd, unsigned long request, ...)
 {
@@ -117,13 +117,11 @@ ioctl(int fd, unsigned long request, ...)
 	return next(fd, request, arg);
 }
 
-/** Of functions that say by what they return alone, or say nothing. */
+/** Failures of functions that have only their return value, or nothing, to report them. */
 static __thread int untold;
 
-/**
- * Of each function that a library may call for something: one that may fail, in its place, and says
- * so where the function itself does. Who looks elsewhere finds nothing.
- */
+/** For each function that a library may call: a function in its place that may fail, and reports
+ * this in the way of the original. A caller that looks elsewhere finds no error. */
 /* clang-format off */
 #define CALLS(X) \
 	X(SWEEP_MEMORY, errno, void *, NULL, malloc, (size_t size), (size)) \
@@ -221,7 +219,7 @@ static __thread int untold;
 
 CALLS(MAY_FAIL)
 
-/** Those that are no verbs are of the netdev. */
+/** Ioctls that are no verbs are for the netdev. */
 static int
 may_fail_ioctl(int fd, unsigned long request, void *arg)
 {
@@ -242,7 +240,7 @@ static const struct {
 };
 /* clang-format on */
 
-/** Of a shared library: its dynamic section. */
+/** The dynamic section of a shared library. */
 struct library {
 	ElfW(Addr) base;
 	const ElfW(Sym) * symbols;
@@ -287,7 +285,7 @@ sweep_watch(const char *name)
 
 	sweep_must(map != NULL, "%s is not loaded", name);
 	library.base = map->l_addr;
-	/* glibc has made addresses of these. */
+	/* glibc has turned these entries into addresses. */
 	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
 		switch (entry->d_tag) {
 		case DT_SYMTAB:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a running port lets in, and where it goes; and what its netdev does. */
+/* Filters and directions of packets on a running port, and the modes of its netdev. */
 #include <rte_ethdev.h>
 
 #include "sweep.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each control operation with its first call of the kernel's verbs failing, then its second, and so
- * on until it has no more: each time it must say ENOMEM and leave the port as it was, and in the
- * end succeed; always the port sends and receives. Or with a library's calls for memory, or its
- * system calls.
+ * Runs each control operation with its first call of the kernel's verbs failing, then its second,
+ * and so on until it has no more. Each time the operation must return ENOMEM and leave the port as
+ * it was, and in the end succeed; after each try the port must send and receive. Other runs fail a
+ * library's calls for memory, or its system calls.
  *
  * Usage: ethdev-sweep EAL-ARGUMENTS -- DEVICE-ARGUMENTS verbs|memory|system LIBRARY...
  *
- * The port is net_mlx5dv0, looped to itself, beside a netdev. What is left behind the device tells
- * (SOFTHCA_LOG=info). A secondary process attaches the primary's, asks it, sends and receives.
+ * The port is net_mlx5dv0, looped to itself, beside a netdev. The device reports objects that are
+ * left behind (SOFTHCA_LOG=info). A secondary process attaches the primary's port, asks it, sends
+ * and receives.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -70,7 +71,7 @@ struct view {
 	struct rte_eth_rxq_info rxqs[SWEEP_NB_QUEUES];
 	struct rte_eth_txq_info txqs[SWEEP_NB_QUEUES];
 	struct sweep_netdev netdev;
-	char rules[1 << 16]; /**< all, the driver's own among them, as it dumps them */
+	char rules[1 << 16]; /**< all rules, the driver's own included, as the port dumps them */
 };
 
 static void
@@ -112,7 +113,7 @@ look(struct view *view)
 	look_at_rules(view);
 }
 
-/** What is sent: to all, of a type for experiments. */
+/** The frame that is sent: broadcast, of a type for experiments. */
 struct frame {
 	struct rte_ether_hdr head;
 	uint32_t sequence;
@@ -140,7 +141,7 @@ send_all(uint32_t sequence)
 	}
 }
 
-/** @return the queues that have sent what is there now. */
+/** @return the queues whose frames have arrived. */
 static unsigned int
 receive(uint32_t sequence)
 {
@@ -163,7 +164,7 @@ receive(uint32_t sequence)
 	return queues;
 }
 
-/** One packet from each Tx queue arrives; each is sent until it does. */
+/** Send one packet from each Tx queue, until each has arrived. */
 static void
 exchange(void)
 {
@@ -184,7 +185,8 @@ exchange(void)
 }
 /* @} */
 
-/** The nth call fails. @return whether there was one, or else, in @p result, what came of it */
+/** Run the operation with its nth call failing. @return whether there was such a call; @p result
+ * gets the operation's own */
 static bool
 fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 {
@@ -201,7 +203,7 @@ fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 	sweep_must(fired || ret == 0 || ret == -ENOTSUP, "%s", rte_strerror(-ret));
 	if (!fired)
 		return false;
-	/* It can do without. */
+	/* The operation can do without this call. */
 	if (ret == 0 && operation->undo != NULL)
 		sweep_must(operation->undo() == 0, "call %u fails: cannot be undone", nth);
 	if (operation->after & SWEEP_OPENS)
@@ -210,7 +212,7 @@ fail(const struct sweep_operation *operation, unsigned int nth, int *result)
 	if (operation->after & SWEEP_STEPS)
 		return true;
 	look(&now);
-	/* Of recreated ones the handles are others. */
+	/* Recreated rules have other handles. */
 	if (ret == 0)
 		memcpy(now.rules, before.rules, sizeof(now.rules));
 	sweep_must(memcmp(&before, &now, sizeof(now)) == 0, "call %u fails: the port has changed",
@@ -229,7 +231,7 @@ sweep(const struct sweep_operation *operation)
 	while (fail(operation, nth, &ret)) {
 		if (receives)
 			exchange();
-		/* A runner waits for signs of life. */
+		/* A test runner waits for output. */
 		if (nth % 16 == 0)
 			printf("%s: call %u\n", at, nth);
 		nth++;
@@ -244,7 +246,7 @@ sweep(const struct sweep_operation *operation)
 		exchange();
 }
 
-/** Bytes of DPDK's memory that are in use. */
+/** @return the bytes of DPDK's memory in use. */
 static size_t
 nb_allocated(void)
 {
@@ -254,7 +256,7 @@ nb_allocated(void)
 	return stats.heap_allocsz_bytes;
 }
 
-/** @param nb gets how many descriptors are open */
+/** @param nb gets the number of open descriptors */
 static void
 count_descriptors(void *nb)
 {
@@ -268,7 +270,7 @@ count_descriptors(void *nb)
 	__atomic_store_n((unsigned int *)nb, count, __ATOMIC_RELEASE);
 }
 
-/** Counted by EAL's thread for interrupts, which is without its own one now and then. */
+/** EAL's interrupt thread counts in this number, but now and then has no descriptor of its own. */
 static unsigned int
 nb_descriptors(void)
 {
@@ -295,7 +297,7 @@ sweep_tables(const struct sweep_operation *const *tables, unsigned int nb)
 	end = time(NULL) + SWEEP_PATIENCE_S;
 	sweep_must(nb_allocated() == bytes, "%zu bytes are allocated, %zu were", nb_allocated(),
 		bytes);
-	/* Other threads have some for a moment. */
+	/* Other threads briefly have descriptors of their own. */
 	while (nb_descriptors() > fds)
 		sweep_must(time(NULL) < end, "%u descriptors are open, %u were", nb_descriptors(),
 			fds);
@@ -310,7 +312,7 @@ sweep_primary(void)
 	sweep_pool = rte_pktmbuf_pool_create(
 		"sweep", NB_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	sweep_must(sweep_pool != NULL, "rte_pktmbuf_pool_create");
-	/* What the first port leaves for all others, and the first frame when it is done with. */
+	/* The first port and the first frame leave objects behind that all later ones share. */
 	sweep_must(sweep_life_begin() == 0, "no port");
 	exchange();
 	exchange();

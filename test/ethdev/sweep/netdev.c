@@ -12,12 +12,12 @@
 
 #include "sweep.h"
 
-/** Of the one statistic. */
+/** The name of the only statistic. */
 #define STATISTIC "rx_packets_phy"
 
 static struct ethtool_pauseparam pause_now = { .cmd = ETHTOOL_GPAUSEPARAM };
 
-/** @return whether the cable has an answer. */
+/** @return whether the cable answers the request. */
 static bool
 answer(void *data)
 {

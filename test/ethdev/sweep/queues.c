@@ -7,7 +7,7 @@
 
 #include "sweep.h"
 
-/** The one that comes and goes, and not with a rule of the port's. */
+/** The queue that comes and goes, at which no rule of the port points. */
 #define QUEUE (SWEEP_NB_QUEUES - 1)
 
 int

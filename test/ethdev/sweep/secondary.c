@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of the primary process comes to this one, and goes. Nobody else has its queues. */
+/* A port of the primary process is attached to this one, and detached. No other process polls its
+ * queues. */
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
@@ -9,7 +10,7 @@
 SWEEP_OPERATION(detach, rte_vdev_uninit(SWEEP_PORT))
 SWEEP_OPERATION(close_port, rte_eth_dev_close(sweep_port))
 
-/** In this process alone, as rte_dev_probe() would not. */
+/** Attach in this process alone, unlike rte_dev_probe(). */
 static int
 attach(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What the sweep's files have in common: the port, operations on it, and faults. */
+/** @file Shared by the sweep's files: the port, operations on it, and faults. */
 #ifndef SWEEP_H
 #define SWEEP_H
 
@@ -14,24 +14,24 @@
 #define SWEEP_NB_QUEUES 2
 #define SWEEP_PORT      "net_mlx5dv0"
 #define SWEEP_NB_DESC   128
-/** So long for what is a moment's on the slowest machine. */
+/** A wait that even the slowest machine never needs. */
 #define SWEEP_PATIENCE_S 60
 
-/** What fails. */
+/** The calls that fail. */
 enum sweep_fault {
-	SWEEP_VERBS,  /**< the kernel's verbs, but those that destroy */
+	SWEEP_VERBS,  /**< the kernel's verbs, except those that destroy */
 	SWEEP_MEMORY, /**< a watched library's calls for memory */
-	SWEEP_SYSTEM, /**< its calls of the system, and of the EAL for other than memory */
+	SWEEP_SYSTEM, /**< its system calls, and its calls of the EAL other than for memory */
 };
 
-/** Of this thread the @p nth call from now on fails with ENOMEM; 0: none. */
+/** Let this thread's @p nth call from now on fail with ENOMEM; 0: none. */
 void sweep_arm(enum sweep_fault what, unsigned int nth);
-/** No more. @return whether one has failed */
+/** Let no more calls fail. @return whether one has failed */
 bool sweep_disarm(void);
-/** Calls of this shared library may fail. @return whether there are any */
+/** Let calls of this shared library fail. @return whether there are any */
 bool sweep_watch(const char *name);
 
-/** What Linux knows of the port. */
+/** Linux's view of the port. */
 struct sweep_netdev {
 	unsigned int mtu, flags;
 	bool rx_pause, tx_pause;
@@ -41,18 +41,18 @@ void sweep_netdev_look(unsigned int ifindex, struct sweep_netdev *netdev);
 /** As ioctl(); for a netdev with a cable. */
 int sweep_netdev_ioctl(int fd, unsigned long request, void *arg);
 
-/** What is to be seen in the end of an operation. */
+/** The state at the end of an operation. */
 enum sweep_after {
-	SWEEP_QUIET = 1 << 0, /**< nothing to be received now */
-	SWEEP_OPENS = 1 << 1, /**< a device: errno is the library's, and what there was is gone */
-	SWEEP_STEPS =
-		1 << 2, /**< several calls, of which those before the one that fails are done */
+	SWEEP_QUIET = 1 << 0, /**< the port receives nothing now */
+	SWEEP_OPENS =
+		1 << 1, /**< opens a device: errno is the library's, and the former port is gone */
+	SWEEP_STEPS = 1 << 2, /**< several calls; those before the failing one stay done */
 };
 
 struct sweep_operation {
 	const char *name;  /**< operations of the driver's tables, and which of several rows */
-	int (*run)(void);  /**< -ENOTSUP: not every device, not every process has that */
-	int (*undo)(void); /**< NULL: it can be done again */
+	int (*run)(void);  /**< -ENOTSUP: not every device or process supports it */
+	int (*undo)(void); /**< NULL: it can be repeated */
 	unsigned int after;
 };
 
@@ -63,7 +63,7 @@ struct sweep_operation {
 		return expression;                                                                 \
 	}
 
-/** @{ In this order; each but the last leaves a running port. Ended by one without a name. */
+/** @{ In this order; each but the last leaves a running port. A row without a name ends them. */
 extern const struct sweep_operation sweep_opening[];
 extern const struct sweep_operation sweep_queues[];
 extern const struct sweep_operation sweep_filters[];
@@ -77,25 +77,25 @@ extern const struct sweep_operation sweep_attaching[];
 extern const struct sweep_operation sweep_detaching[];
 /** @} */
 
-/** @{ A port that runs; none. */
+/** @{ Make a running port, and remove it. */
 int sweep_life_begin(void);
 int sweep_life_end(void);
 /** @} */
 int sweep_queues_set_up_rx(uint16_t queue, uint16_t nb_desc);
 int sweep_queues_set_up_tx(uint16_t queue, uint16_t nb_desc);
-/** Flow queues, for a port that is stopped. */
+/** Configure flow queues of a stopped port. */
 int sweep_rules_configure(void);
-/** Rules have gone with the port. */
+/** Forget the rules, which have gone with the port. */
 void sweep_rules_forget(void);
 
 extern uint16_t sweep_port;
 extern const char *sweep_devargs;
 extern struct rte_mempool *sweep_pool;
 
-/** @return the reason that a call of DPDK's has left in rte_errno, negative; there must be one. */
+/** @return the negative errno that a call of DPDK's has left in rte_errno; there must be one. */
 int sweep_reason(void);
 
-/** Ends the program with what was done and what is wrong. */
+/** End the program with the operation and the error, unless @p ok. */
 void sweep_must(bool ok, const char *format, ...) __rte_format_printf(2, 3);
 
 #endif /* SWEEP_H */

@@ -35,7 +35,7 @@ struct ibv_rig {
 	bool polling;
 	struct ibv_rig_wr wrs[IBV_RIG_DEPTH]; /**< posted, until ibv_rig_forget() */
 	unsigned int nb_wrs;
-	unsigned int room; /**< work requests that fit; further ones are refused */
+	unsigned int room; /**< number of work requests that fit; verbs refuses further ones */
 	struct ibv_qp_ex qp;
 	unsigned int nb_started; /**< of nb_wrs, since ibv_wr_start() */
 };

@@ -28,11 +28,11 @@ extern const struct shape port_rig_shapes[3];
 /** Has NB_MBUFS mbufs. */
 extern struct rte_mempool *port_rig_pool;
 
-/** Once a program: initialise the EAL and create the pool. */
+/** Initialise the EAL and create the pool; once a program. */
 int port_rig_group_make(void **state);
 struct rte_mempool *port_rig_pool_make(const char *name, unsigned int nb);
 void port_rig_check_pool(const struct rte_mempool *mempool, unsigned int nb);
-/** Is the environment's RIG_MODE ibv? */
+/** @return whether the environment's RIG_MODE is ibv. */
 bool port_rig_is_ibv(void);
 /** Probe a vdev of this name on mlx5_0, in the mode of the environment's RIG_MODE. */
 uint16_t port_rig_open(const char *name);

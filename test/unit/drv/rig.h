@@ -19,7 +19,7 @@
 /** lkey of all memory in tests that register none. */
 #define RIG_LKEY 0x00abcd12u
 
-/** Once a program: an EAL of 64 MB without hugepages or buses. @return 0 */
+/** Start an EAL of 64 MB without hugepages or buses; once a program. @return 0 */
 int rig_eal_init(void **state);
 
 /** Verbs calls of the driver, and results of the next ones. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiving half of a device, in plain memory. */
+/* The receiving side of a device, in plain memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +142,7 @@ rx_rig_flush(void)
 	rx_rig.nb_blocks++;
 }
 
-/** Equal except for the fields of a mini CQE? */
+/** @return whether both are equal except for the fields of a mini CQE. */
 static bool
 is_alike(const struct mdv_hw_cqe *a, const struct mdv_hw_cqe *b)
 {

@@ -71,7 +71,7 @@ be32_at(const uint8_t *bytes)
 	return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
-/** The control segment at pc: what it must be, and where the WQE ends. */
+/** Check the control segment at pc, and find the end of the WQE. */
 static void
 device_end(const uint8_t *ctrl)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How wide vectors are, and why no wider. */
+/* Widths of vectors, and the reasons against wider ones. */
 #include <string.h>
 
 #include <rte_cpuflags.h>
@@ -27,7 +27,7 @@ bits_are_kept_to(void **state)
 			enum mdv_simd simd = mdv_simd_choose(most, limit, &limited_by);
 
 			assert_true(simd <= most && bits[simd] <= limit);
-			/* All that there is, or a reason. */
+			/* The widest, or a reason. */
 			assert_int_equal(limited_by == NULL, simd == most);
 		}
 	}
@@ -61,7 +61,7 @@ every_handicap_is_named(void **state)
 #endif
 }
 
-/** There is one for each set of options, whatever it takes with it. */
+/** There is one instance for each set of options. */
 static void
 every_set_of_options_is_served(void **state)
 {

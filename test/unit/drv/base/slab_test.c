@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects of a few sizes: where they lie, which are used again, and what happens without memory. */
+/* Objects of a few sizes: their places, their reuse, and a lack of memory. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/slab.h"
 #include "rig.h"
 
-/** More than a chunk has of the smallest. */
+/** More of the smallest objects than a chunk has. */
 #define NB_OBJECTS 1500
 
 void *__real_aligned_alloc(size_t alignment, size_t size);
@@ -26,7 +26,7 @@ __wrap_aligned_alloc(size_t alignment, size_t size)
 static const size_t sizes[] = { 0, 1, 63, 64, 65, 128, 1000, MDV_SLAB_OBJECT_MAX - 63,
 	MDV_SLAB_OBJECT_MAX, MDV_SLAB_OBJECT_MAX + 1, 10000 };
 
-/** AddressSanitizer's build takes each object from malloc(). */
+/** @return whether AddressSanitizer's build takes each object from malloc(). */
 static bool
 is_kept(size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which fields of the queues live in which cache line, and that bursts keep to it: what only they
- * read is never written, and two queues have no line in common. */
+/* The cache line of each field of a queue, and proof that bursts keep to it: lines that they only
+ * read are never written, and two queues share no line. */
 #include <string.h>
 
 #include "rx_rig.h"
@@ -79,7 +79,7 @@ FIELD(mdv_txq, mr.table_generation, 2);
 static_assert(_Alignof(struct mdv_rxq) == LINE && sizeof(struct mdv_rxq) % LINE == 0, "own lines");
 static_assert(_Alignof(struct mdv_txq) == LINE && sizeof(struct mdv_txq) % LINE == 0, "own lines");
 
-/** @return the lines in which @p now is not @p before, one bit each */
+/** @return one bit for each line in which @p now differs from @p before */
 static uint64_t
 lines_changed(const void *before, const void *now, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices that cannot be opened: what is said and which errno, on a sysfs tree made here. */
+/* Devices that cannot be opened: the message and the errno, on a sysfs tree made here. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ tree_add(const char *path, const char *text)
 	fclose(file);
 }
 
-/** As the kernel shows a device whose node udev has not made, or the container does not have. */
+/** The sysfs of a device whose node udev has not made, or the container does not have. */
 static int
 tree_make(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which mode is taken, and what is said of it, by what the device has. */
+/* The chosen mode and its log message, by the device's properties. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "rig.h"
 
 /* clang-format off */
-/** What the device answers. */
+/** The device's answers. */
 static const struct device {
 	bool is_mlx5;
 	int cq_error, init_result;
@@ -60,7 +60,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	static struct ibv_cq cq;
 
 	(void)context, (void)cqe, (void)cq_context, (void)channel, (void)vector;
-	/* Nothing of direct verbs is asked of a device that has none. */
+	/* A device without direct verbs gets no call of them. */
 	assert_true(device->is_mlx5);
 	errno = device->cq_error;
 	nb_cqs += errno == 0;

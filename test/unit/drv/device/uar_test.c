@@ -13,7 +13,7 @@
 #define FIRST  (UINT64_C(0x900) << 32)
 #define SECOND (FIRST + 4096)
 
-/** Stands for the device: writes to its pages can be read back. */
+/** In place of the device: writes to its pages can be read back. */
 static int
 device_open(void)
 {
@@ -45,7 +45,7 @@ pages_are_mapped_once_and_shared(void **state)
 	assert_int_equal(pread(fd, &byte, 1, SECOND + 0xa00), 1);
 	assert_int_equal(byte, 2);
 	close(fd);
-	/* What is mapped does not need the descriptor. */
+	/* A mapped page does not need the descriptor. */
 	first[0x800] = 3;
 	mdv_uar_unmap(&pages);
 	assert_true(SLIST_EMPTY(&pages));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of a primary process that is made up: what it answers and tells, and how it ends. */
+/* A port of a made-up primary process: its answers, its messages, and its end. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static struct {
 } primary;
 
 static struct mdv_txq txqs[NB_TXQS];
-/** Of the port's shared data, freed with it. */
+/** The port's Tx queues in shared data, freed with it. */
 static void **tx_queues;
 static struct rte_vdev_device vdev = { .device.name = NAME };
 static struct rte_eth_dev *dev;
@@ -117,7 +117,7 @@ primary_make(void **state)
 	return pipe(primary.alive);
 }
 
-/** The port as shared memory has it. */
+/** Make the port as shared memory has it. */
 static int
 port_make(void **state)
 {
@@ -161,7 +161,7 @@ port_free(void **state)
 			dev->data->port_id, RTE_ETH_EVENT_INTR_RMV, on_removal, NULL);
 	assert_int_equal(mdv_secondary_remove(&vdev), 0);
 	assert_null(rte_eth_dev_allocated(NAME));
-	/* Once more is nothing. */
+	/* A second call does nothing. */
 	assert_int_equal(mdv_secondary_remove(&vdev), 0);
 	return 0;
 }
@@ -199,7 +199,7 @@ check_bursts(eth_rx_burst_t burst)
 		assert_ptr_equal(rte_eth_fp_ops[dev->data->port_id].txq.data, tx_queues);
 }
 
-/** What this process writes to a queue's register arrives in its page. */
+/** A write of this process to a queue's register arrives in the register's page. */
 static void
 check_doorbell(unsigned int i, uint64_t value)
 {
@@ -273,12 +273,12 @@ what_is_told_badly_is_refused(void **state)
 	other.port_id = dev->data->port_id + 1;
 	assert_int_equal(tell(MDV_MP_START, 0), -EPROTO);
 	assert_int_equal(tell(MDV_MP_DOORBELLS, 2), -EPROTO);
-	/* A page that is not to be had leaves the port without bursts. */
+	/* If a page is not available, the port has no bursts. */
 	txqs[2].objs.uar_offset = MDV_UAR_NO_OFFSET;
 	assert_true(tell(MDV_MP_START, 1) < 0);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
 	txqs[2].objs.uar_offset = 2 * PAGE;
-	/* Another port's news. */
+	/* A message about another port. */
 	assert_int_equal(primary.tell(&other, &got, &give), 0);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
 }
@@ -300,12 +300,12 @@ a_primary_that_refuses_leaves_nothing(void **state)
 	primary.answer = -EPROTO;
 	assert_int_equal(mdv_secondary_probe(&vdev, &mdv_ethdev_secondary_ops), -EPROTO);
 	assert_null(rte_eth_dev_allocated(NAME));
-	/* It has no port here that had to be left, or that a pool could concern. */
+	/* This process has no port to leave, and no port that the pool could concern. */
 	assert_int_equal(primary.nb_asked, 1);
 	pool = rig_pool("nobody", 8, 256);
 	rte_mempool_free(pool);
 	assert_int_equal(primary.nb_asked, 1);
-	/* The port runs, and its doorbells are not to be had. */
+	/* The port runs, and its doorbells are not available. */
 	port_make(NULL);
 	txqs[0].objs.uar_offset = MDV_UAR_NO_OFFSET;
 	mdv_port(dev)->started = true;
@@ -369,13 +369,13 @@ wait_for_removal(void)
 	assert_int_equal(nb_rmv, 1);
 	assert_int_equal(mdv_secondary_is_removed(dev), 1);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
-	/* Whatever comes now, or has been under way. */
+	/* Messages that come later, or were on their way. */
 	assert_int_equal(tell(MDV_MP_START, 1), 0);
 	assert_int_equal(tell(MDV_MP_CLOSED, 0), 0);
 	rte_delay_us_sleep(20000);
 	assert_int_equal(nb_rmv, 1);
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
-	/* There is nobody to say it to. */
+	/* The primary is gone, so the close tells no process. */
 	assert_int_equal(mdv_secondary_close(dev), 0);
 	assert_int_equal(primary.nb_asked, 1);
 }
@@ -386,14 +386,14 @@ a_port_that_the_primary_closes_is_removed(void **state)
 	(void)state;
 	attach(true);
 	assert_int_equal(tell(MDV_MP_CLOSED, 0), 0);
-	/* All that other operations look at is gone. */
+	/* The data that other operations read is gone. */
 	assert_ptr_not_equal(dev->dev_ops, &mdv_ethdev_secondary_ops);
 	assert_null(dev->dev_ops->stats_get);
 	assert_ptr_equal(dev->dev_ops->dev_close, mdv_secondary_close);
 	wait_for_removal();
 }
 
-/** The last: a process watches its primary once. */
+/** The last test: a process watches its primary only once. */
 static void
 the_end_of_the_primary_removes_its_ports(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a primary process answers and tells, of a made-up port: who asks is not there, nor its
+/* Answers and messages of a primary process for a made-up port, without the asking process and its
  * queues. */
 #include <errno.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds
 	} else {
 		assert_null(fds);
 	}
-	/* Those who stop may still have to ask for a queue. */
+	/* A secondary that stops may still have to ask for a queue. */
 	assert_int_equal(rig.port.primary.serves, message->kind != MDV_MP_CLOSED);
 	return 0;
 }
@@ -232,7 +232,7 @@ told_are_those_who_attached(void **state)
 	assert_int_equal(seen.logged[3], MDV_MP_CLOSED);
 	mdv_primary_close(&rig.port);
 	assert_int_equal(seen.nb_told, 4);
-	/* A port that is not in the list yet, or any more, has nobody. */
+	/* A port that is not in the list yet, or no longer, has no secondaries. */
 	rig.port.primary.nb_attached = 1;
 	mdv_port_list_remove(&rig.port);
 	mdv_primary_start(&rig.port);
@@ -268,7 +268,7 @@ queues_are_recovered_while_the_port_runs(void **state)
 		assert_int_equal(ask_for(kinds[i], 1), -EIO);
 		assert_int_equal(seen.nb_calls, 2);
 	}
-	/* The doorbell of a send queue that was replaced, not of one that was not. */
+	/* The doorbell of the replaced send queue; the others have kept theirs. */
 	assert_int_equal(seen.nb_told, 1);
 	assert_int_equal(seen.logged[0], MDV_MP_DOORBELLS);
 }
@@ -281,7 +281,7 @@ stopped_and_whole_queues_are_left_alone(void **state)
 	rxq.ready = txq.ready = false;
 	assert_int_equal(ask_for(MDV_MP_RECOVER_RX, 1), -EBUSY);
 	assert_int_equal(ask_for(MDV_MP_RECOVER_TX, 1), -EBUSY);
-	/* Whole, as when it was asked twice. */
+	/* The queue is in order again, as after a repeated request. */
 	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), 0);
 	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
 	mdv_rxq_ring_break(&rxq);
@@ -310,7 +310,7 @@ memory_is_registered_for_others(void **state)
 		message.memory.range.start + message.memory.range.size - 1);
 	assert_int_equal(message.memory.range.lkey_be, rte_cpu_to_be_32(0x100));
 	assert_int_equal(rig_verbs.nb_mrs, 1);
-	/* The asker's own memory says nothing here. */
+	/* The asking process's own memory means nothing here. */
 	message.memory.mbuf = &own;
 	assert_int_equal(seen.ask(&message, &none, &give), -EFAULT);
 	message.memory.mbuf = mbuf;

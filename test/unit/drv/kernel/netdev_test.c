@@ -46,7 +46,7 @@ the_loopback_device_answers(void **state)
 	assert_int_equal(lo, 1);
 	assert_int_equal(mdv_netdev_get_name(lo, name), 0);
 	assert_string_equal(name, "lo");
-	/* 65536 does not fit ethdev's MTU; smaller ones that somebody set do. */
+	/* 65536 does not fit ethdev's MTU; a smaller value that a user has set does. */
 	ret = mdv_netdev_get_mtu(lo, &mtu);
 	assert_true(ret == -ERANGE ? mtu == 77 : ret == 0);
 	assert_int_equal(mdv_netdev_get_up(lo, &up), 0);
@@ -54,7 +54,7 @@ the_loopback_device_answers(void **state)
 	assert_int_equal(mdv_netdev_get_mac(lo, &mac), -EINVAL);
 	assert_int_not_equal(mdv_netdev_get_speed(lo, &speed), 0);
 	assert_int_equal(speed, 77);
-	/* What is so already needs no permission. */
+	/* A state that is already set needs no permission. */
 	assert_int_equal(mdv_netdev_set_up(lo, up), 0);
 }
 

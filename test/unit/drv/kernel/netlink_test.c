@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is read of netlink's messages, and of what is seen then. The netdev answers ioctls here. */
+/* Reads of netlink's messages, and the look that follows. The netdev answers ioctls here. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ the_kernels_socket_waits_for_nothing(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	/* Others' netdevs come and go. */
+	/* Messages about other netdevs. */
 	assert_false(mdv_netlink_read(fd, FAKE_IFINDEX));
 	close(fd);
 }
@@ -179,7 +179,7 @@ another_mtu_is_said_once(void **state)
 		{ 9000, 1500, true, NULL },
 		{ 576, 1500, true,
 			"an MTU of 576 now, and the port one of 1500: the device drops" },
-		{ 2000, 2000, true, NULL }, /* the port's own doing */
+		{ 2000, 2000, true, NULL }, /* the port has set it itself */
 		{ 1400, 2000, false, NULL },
 		{ 1400, 2000, true, NULL },
 		{ 1400 + 65536, 2000, true, NULL },
@@ -196,7 +196,7 @@ another_mtu_is_said_once(void **state)
 		nb += cases[i].says != NULL;
 		assert_int_equal(nb_logged("now"), nb);
 		assert_true(cases[i].says == NULL || nb_logged(cases[i].says) == 1);
-		/* What the application set stays. */
+		/* The application's MTU stays. */
 		assert_int_equal(port->mtu, cases[i].of_port);
 	}
 }
@@ -217,7 +217,7 @@ a_netdev_is_renamed_and_goes(void **state)
 	assert_int_equal(nb_logged("netdev fake1 is gone"), 1);
 	assert_int_equal(port->device.ifindex, 0);
 	assert_string_equal(port->device.ifname, "");
-	/* One that has its index now is another. */
+	/* A later netdev with the index is another one. */
 	netdev.is_there = true;
 	netdev.mtu = 576;
 	mdv_netlink_look(port, &mtu);

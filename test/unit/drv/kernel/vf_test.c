@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a virtual function learns of its host's settings: from sysfs made here, from netlink
- * messages made here; and what its port does with it. */
+/* The host's settings of a virtual function, from sysfs and netlink messages made here; and their
+ * effect on its port. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ add(struct message *message, unsigned short type, const void *data, size_t lengt
 	return at;
 }
 
-/** What was added since is inside. */
+/** Close the attribute around everything added since. */
 static void
 end(struct message *message, size_t at)
 {
@@ -246,13 +246,13 @@ the_kernels_answer_is_read(void **state)
 	vf.number = 1;
 	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), 0);
 	assert_true(!vf.is_trusted && vf.checks_source);
-	vf.number = 2; /* its driver does not tell */
+	vf.number = 2; /* its driver does not report the setting */
 	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
 	vf.number = 3;
 	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
 }
 
-/** Cut at any place, by its own account or not. */
+/** Messages cut at any place, with and without a matching length field. */
 static void
 a_damaged_answer_is_survived(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory on fake verbs: where it is for the device, verbs that fail, processes that may not.
+/* Device memory on fake verbs: its place for the device, verbs that fail, processes that may not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define MAX_BYTES 4096u
 #define LKEY      0x77u
 
-/** What the fakes are to refuse, by errno, and what of theirs is there. */
+/** The errnos that the fakes return, and their objects. */
 static struct {
 	int alloc_error, map_error, reg_error;
 	unsigned int nb_dms;
@@ -28,7 +28,7 @@ static struct {
 static enum rte_proc_type_t process_type;
 static struct rig_port rig;
 
-/** Before the EAL's for all. */
+/** This definition comes before the EAL's for all callers. */
 enum rte_proc_type_t
 rte_eal_process_type(void)
 {
@@ -169,7 +169,7 @@ what_others_attach_is_none(void **state)
 	rte_mempool_free(pool);
 }
 
-/** The last hit stays what bursts can use without a look: addresses of the program's. */
+/** The last hit stays one that bursts can use directly: addresses of the program. */
 static void
 the_device_counts_from_the_start(void **state)
 {

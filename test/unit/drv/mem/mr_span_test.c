@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where mempools' memory is, in pieces of every order. */
+/* The places of mempools' memory, in pieces of every order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define ROOM  256
 #define PIECE 4096
 
-/** Memory of which pools get pieces. */
+/** Memory that is given to pools in pieces. */
 static uint8_t *memory;
 
 void *__real_realloc(void *old, size_t size);
@@ -91,7 +91,7 @@ pieces_are_sorted_and_joined(void **state)
 	}
 }
 
-/** As many as the list grows for several times, none of which touch. */
+/** So many pieces, none of which touch, that the list grows several times. */
 static void
 many_pieces_are_all_there(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions: pools of every kind, attached buffers, what goes again, what is refused. */
+/* Memory regions: pools of every kind, attached buffers, removals, refusals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ a_pool_that_a_queue_has_met_stays_until_it_is_destroyed(void **state)
 	assert_int_equal(lkey_of(&tx, mbuf), rte_cpu_to_be_32(0x100));
 	mdv_mr_pool_put(table, pool);
 	assert_int_equal(rig_verbs.nb_mrs, 1);
-	/* Another queue finds it, and does not hold it once more. */
+	/* Another queue finds the pool, and takes no second reference. */
 	mdv_mr_cache_init(&rx, table);
 	assert_int_equal(lkey_of(&rx, mbuf), rte_cpu_to_be_32(0x100));
 	mdv_mr_cache_check(&tx);
@@ -86,7 +86,7 @@ a_pool_that_a_queue_has_met_stays_until_it_is_destroyed(void **state)
 	assert_int_equal(rig_verbs.nb_mrs, 1);
 	mdv_mr_pool_put(table, pool);
 	assert_int_equal(rig_verbs.nb_mrs, 0);
-	/* Unless the pool is gone before. */
+	/* A pool that goes first takes its reference with it. */
 	mdv_mr_cache_check(&tx);
 	assert_int_equal(lkey_of(&tx, mbuf), rte_cpu_to_be_32(0x100));
 	rte_pktmbuf_free(mbuf);
@@ -185,7 +185,7 @@ a_pinned_pool_is_registered_by_its_buffers(void **state)
 	ext.buf_iova = (uintptr_t)ext.buf_ptr;
 	pool = rte_pktmbuf_pool_create_extbuf("mr_pinned", 64, 0, 0, 4096, SOCKET_ID_ANY, &ext, 1);
 	assert_non_null(pool);
-	/* Met by a send queue first: it learns the pool of its own accord. */
+	/* A send queue uses the pool first, and registers it by itself. */
 	mdv_mr_cache_init(&cache, table);
 	mbuf = rte_pktmbuf_alloc(pool);
 	assert_non_null(mbuf);
@@ -281,7 +281,9 @@ a_refused_registration_leaves_nothing(void **state)
 	free(memory);
 }
 
-/** By a process that tells so, or by one that could not: then its memory goes. */
+/**
+ * The process that destroys the pool reports it, or could not; then the freed memory is the sign.
+ */
 static void
 a_pool_that_another_process_destroyed(void **state)
 {
@@ -300,7 +302,7 @@ a_pool_that_another_process_destroyed(void **state)
 	mdv_mr_pool_gone(table, pool);
 	assert_int_equal(rig_verbs.nb_mrs, 0);
 	assert_int_equal(mdv_mr_pool_lkey(table, pool), MDV_MR_LKEY_NONE);
-	/* The cache knows it no more. */
+	/* The cache has forgotten it. */
 	mdv_mr_cache_check(&cache);
 	assert_int_equal(cache.last.size, 0);
 	mdv_mr_pool_gone(table, pool);

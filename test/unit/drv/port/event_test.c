@@ -16,18 +16,18 @@
 #include "port/event.h"
 #include "rig.h"
 
-/** Polls, a millisecond apart, after which something does not happen any more. */
+/** Polls, a millisecond apart, after which an event no longer counts as late. */
 #define PATIENCE 60000
 
 /** The device: its events come through a pipe. */
 static struct {
 	int fds[2];
 	_Atomic int nb_acked;
-	int error; /**< that reading ends with */
+	int error; /**< errno at the end of reading */
 	_Atomic enum ibv_port_state link;
 } device;
 
-/** What the application heard. */
+/** Events that the application got. */
 static struct {
 	_Atomic unsigned int nb_lsc, nb_rmv;
 	bool close;
@@ -84,7 +84,7 @@ on_event(uint16_t port_id, enum rte_eth_event_type type, void *arg, void *param)
 		mdv_event_remove(&rig->port);
 		close(device.fds[0]);
 		device.fds[0] = -1;
-		/* The handler has no use for it any more. */
+		/* The handler must no longer use it. */
 		rig->port.dev = NULL;
 		rig->port.device.ctx = NULL;
 	}
@@ -95,7 +95,7 @@ on_event(uint16_t port_id, enum rte_eth_event_type type, void *arg, void *param)
 	return 0;
 }
 
-/** A port of ethdev's, so that it calls back, with a queue of each kind. */
+/** Make a port of ethdev's, so that it calls back, with a queue of each kind. */
 static int
 rig_make(void **state)
 {
@@ -146,7 +146,7 @@ rig_free(void **state)
 	struct rte_eth_dev *dev = rte_eth_dev_allocated("event");
 
 	mdv_event_remove(&rig->port);
-	/* Once more is nothing. */
+	/* A second call does nothing. */
 	mdv_event_remove(&rig->port);
 	dev->data->dev_private = NULL;
 	rte_eth_dev_callback_unregister(dev->data->port_id, RTE_ETH_EVENT_INTR_LSC, on_event, rig);
@@ -187,7 +187,7 @@ the_link_is_told_when_it_has_changed(void **state)
 
 	assert_int_equal(dev->data->dev_flags, RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV);
 	assert_int_equal(dev->data->dev_link.link_status, RTE_ETH_LINK_UP);
-	/* Of another port, of the same state, of no interest. */
+	/* Events of another port, of the same state, of no interest. */
 	device.link = IBV_PORT_DOWN;
 	raise_port_event(IBV_EVENT_PORT_ERR, 2);
 	raise_port_event(IBV_EVENT_GID_CHANGE, 1);
@@ -206,7 +206,7 @@ the_link_is_told_when_it_has_changed(void **state)
 	wait_until(heard.nb_lsc == 2);
 	assert_int_equal(dev->data->dev_link.link_status, RTE_ETH_LINK_UP);
 	assert_int_equal(dev->data->dev_link.link_speed, RTE_ETH_SPEED_NUM_25G);
-	/* Who did not ask is not told, but may look. */
+	/* Without lsc the application gets no event, but may query. */
 	dev->data->dev_conf.intr_conf.lsc = 0;
 	device.link = IBV_PORT_DOWN;
 	raise_port_event(IBV_EVENT_PORT_ERR, 1);
@@ -227,7 +227,7 @@ a_dead_device_is_removed_once(void **state)
 	wait_until(device.nb_acked == 2);
 	wait_until(heard.nb_rmv == 1);
 	assert_int_equal(mdv_event_is_removed(dev), 1);
-	/* Whatever verbs says of it. */
+	/* Verbs may report any state. */
 	assert_int_equal(dev->data->dev_link.link_status, RTE_ETH_LINK_DOWN);
 	assert_int_equal(heard.nb_lsc, 0);
 	mdv_event_remove(&rig->port);
@@ -243,7 +243,7 @@ a_device_that_cannot_be_read_is_gone(void **state)
 	raise_port_event(IBV_EVENT_GID_CHANGE, 1);
 	wait_until(heard.nb_rmv == 1);
 	assert_int_equal(mdv_event_is_removed(rig->port.dev), 1);
-	/* It is not asked again. */
+	/* The device is not queried again. */
 	raise_port_event(IBV_EVENT_GID_CHANGE, 1);
 	rte_delay_us_sleep(20000);
 	assert_int_equal(device.nb_acked, 1);
@@ -315,10 +315,10 @@ a_broken_queue_is_told_once_a_start(void **state)
 		for (i = 0; i < RTE_DIM(broken); i++)
 			assert_int_equal(nb_logged(broken[i].says), round < 2 ? 1 : 2);
 	}
-	/* What polls them will recreate them. */
+	/* The polling threads will recreate them. */
 	assert_true(rxq.ring.runtime_opts & MDV_RX_RUNTIME_BROKEN);
 	assert_true(txq.ring.broken);
-	/* Those that are gone are not looked at. */
+	/* Queues that are gone are not touched. */
 	LIST_REMOVE(&rxq, next);
 	LIST_REMOVE(&txq, next);
 	raise_event(broken[0].event);

@@ -9,8 +9,8 @@
 #include "port_rig.h"
 #include "rte_pmd_mlx5dv.h"
 
-/** What the two may differ by, in ns: the relation of the clocks is written once in a while, and
- * the device's ticks stand still while its thread sleeps. */
+/** Allowed difference of the two, in ns: the relation of the clocks is written once in a while,
+ * and the device's ticks stand still while its thread sleeps. */
 #define NEAR_NS UINT64_C(10000000000)
 /** A tick is 6.4 ns: 156.25 MHz. */
 #define TICK_NUMERATOR   64
@@ -76,7 +76,7 @@ timestamps_are_times_of_day(void **state)
 	assert_true(first <= clock && clock <= second);
 	assert_near(to_ns(port_id, first), before, now_ns());
 	assert_near(to_ns(port_id, clock), before, now_ns());
-	/* As one clock, to the ns, whatever is converted first; the relation may be written
+	/* Both conversions agree to the ns, in either order; the relation may be written in
 	 * between. */
 	do {
 		ns = to_ns(port_id, first);

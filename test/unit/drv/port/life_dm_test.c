@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets in device memory on softhca: whole, in chains, among others; what the memory outlives and
- * what outlives it. */
+/* Packets in device memory on softhca: whole, in chains, among others; and the lifetimes of the
+ * memory and its mbufs. */
 #include <errno.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ attached(struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len)
 	return mbuf;
 }
 
-/** The next frame that comes back, which is the caller's. */
+/** Get the next frame that comes back, for the caller to free. */
 static struct rte_mbuf *
 receive(uint16_t port_id)
 {
@@ -90,7 +90,7 @@ expect(uint16_t port_id, const uint8_t *frame, uint32_t len)
 	rte_pktmbuf_free(got);
 }
 
-/** What a queue has sent it keeps until more is sent, or it stops. */
+/** A queue keeps a sent mbuf until it sends more, or stops. */
 static void
 free_after_stop(uint16_t port_id, struct rte_pmd_mlx5dv_dm *dm)
 {
@@ -101,7 +101,7 @@ free_after_stop(uint16_t port_id, struct rte_pmd_mlx5dv_dm *dm)
 static void
 frames_leave_from_wherever_they_lie(void **state)
 {
-	/* Neither start nor length need be words. */
+	/* Neither start nor length need be multiples of a word. */
 	static const size_t offsets[] = { 0, 128, 2 * 128 + 1, 3 * 128 + 2, 4 * 128 + 3 };
 	const uint16_t port_id = port_make("net_mlx5dv0");
 	struct rte_pmd_mlx5dv_dm *dm = take(port_id, 1024);
@@ -236,7 +236,7 @@ sizes_have_limits(void **state)
 	}
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), 0);
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(take(port_id, MAX_BYTES)), 0);
-	/* What is no port of ours. */
+	/* A port of another driver. */
 	assert_int_equal(rte_pmd_mlx5dv_dm_max(port_id + 1, &max), -ENODEV);
 	assert_null(rte_pmd_mlx5dv_dm_alloc(RTE_MAX_ETHPORTS, 64, 0));
 	assert_int_equal(rte_errno, ENODEV);
@@ -263,7 +263,7 @@ copies_are_of_whole_words_where_they_start(void **state)
 		assert_int_equal(back[7], 0x11);
 		assert_memory_equal(back + 8, bytes, len);
 		assert_int_equal(back[8 + len], 0x11);
-		/* No byte more than was asked for. */
+		/* Not one byte more than requested. */
 		back[len] = 0x22;
 		assert_int_equal(rte_pmd_mlx5dv_dm_read(dm, 8, back, len), 0);
 		assert_memory_equal(back, bytes, len);
@@ -281,7 +281,7 @@ copies_are_of_whole_words_where_they_start(void **state)
 	port_end("net_mlx5dv0");
 }
 
-/** All that can still be done with memory that is gone. */
+/** Every operation that is still allowed on memory that is gone. */
 static void
 check_gone(struct rte_pmd_mlx5dv_dm *dm, struct rte_mbuf *mbuf)
 {
@@ -301,19 +301,19 @@ a_port_takes_its_memory_with_it(void **state)
 	struct rte_mbuf *mbuf = attached(first, 0, 64), *other = attached(second, 0, 64);
 
 	(void)state;
-	/* A stop does not. */
+	/* A stop does not free it. */
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);
 	assert_int_equal(rte_pmd_mlx5dv_dm_write(first, 0, shape, 8), 0);
 	assert_int_equal(rte_eth_dev_reset(port_id), 0);
 	check_gone(first, mbuf);
 	check_gone(second, other);
-	/* As before, the last is the application. */
+	/* Still the application frees the last reference. */
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(first), -EBUSY);
 	rte_pktmbuf_free(mbuf);
 	rte_pktmbuf_free(other);
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(first), 0);
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(second), 0);
-	/* It is the device's again. */
+	/* The memory is the device's again. */
 	first = take(port_id, MAX_BYTES);
 	mbuf = attached(first, 0, 64);
 	assert_int_equal(rte_eth_dev_close(port_id), 0);
@@ -323,7 +323,7 @@ a_port_takes_its_memory_with_it(void **state)
 	port_end("net_mlx5dv0");
 }
 
-/** As any memory that a port does not know. */
+/** The same as for any memory that a port does not know. */
 static void
 memory_of_another_port_is_not_sent(void **state)
 {
@@ -380,7 +380,7 @@ offloads_leave_the_template_alone(void **state)
 	mbuf->ol_flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_SEG;
 	assert_int_equal(rte_eth_tx_prepare(port_id, 0, &mbuf, 1), 0);
 	assert_int_equal(rte_errno, ENOTSUP);
-	/* Nor without having asked. */
+	/* Without the offload it is refused, too. */
 	rte_mbuf_refcnt_update(mbuf, 1);
 	transmit(port_id, &mbuf, 1);
 	assert_int_equal(rte_mbuf_refcnt_read(mbuf), 1);
@@ -394,7 +394,7 @@ offloads_leave_the_template_alone(void **state)
 	udp->dgram_cksum = 0;
 	udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
 	expect(port_id, frame, FRAME);
-	/* In the memory are the fields as they were. */
+	/* The fields in the memory are unchanged. */
 	ip->hdr_checksum = 0;
 	udp->dgram_cksum = RTE_BE16(0xbad0);
 	assert_int_equal(rte_pmd_mlx5dv_dm_read(dm, 0, back, FRAME), 0);

@@ -14,7 +14,7 @@
 #define PACED_LEN 1000u
 /** What a queue with the burst size of the tests sends without a distance. */
 #define NB_BURST 4u
-/** Bursts until one was seen together: a busy machine delays some. */
+/** Tries until one burst was seen together: a busy machine delays some. */
 #define NB_TRIES 100
 
 static int timestamp_at;
@@ -26,7 +26,7 @@ gap_ticks(uint32_t mbps)
 	return PACED_LEN * 8 * UINT64_C(15625) / (100 * mbps);
 }
 
-/** Hand packets over at once; @p ticks: when each arrived, from before that on. */
+/** Hand packets over at once; @p ticks gets the arrival times, and before them the start. */
 static void
 send_paced(uint16_t port_id, uint64_t ticks[NB_PACED])
 {
@@ -48,7 +48,7 @@ send_paced(uint16_t port_id, uint64_t ticks[NB_PACED])
 	assert_int_equal(nb_got, NB_PACED);
 }
 
-/** Any may be late, on a busy machine, and the next ones are not the later for it. */
+/** On a busy machine any packet may be late, which does not delay the next ones. */
 static void
 check_pace(uint16_t port_id, uint32_t mbps, unsigned int nb_burst)
 {
@@ -87,7 +87,7 @@ a_limited_queue_keeps_its_packets_apart(void **state)
 	uint64_t ticks[NB_PACED];
 
 	(void)state;
-	/* Before the start, changed while it runs, and kept while the queue is stopped. */
+	/* Set before the start, changed while the queue runs, and kept while it is stopped. */
 	assert_int_equal(rte_eth_set_queue_rate_limit(port_id, 0, 5), 0);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
 	check_pace(port_id, 5, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whole lives of a port on softhca, run by "softhca run": configured, started, used, stopped,
- * closed, removed while running, failing on the way. Nothing may stay behind: the pool is whole
- * each time, and the sanitizers of the build see the rest.
+ * closed, removed while running, failing on the way. Each time the pool must be complete at the
+ * end, and the sanitizers of the build find other leaks.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,18 +25,21 @@
 #include "port_rig.h"
 
 #define NB_PACKETS 200
-/** On their way: fewer than any shape has receive WQEs, or a device that lay idle drops some. */
+/**
+ * Packets in flight: fewer than any shape has receive WQEs, as a device that lay idle drops some.
+ */
 #define WINDOW 16
-/** Length of packets that may arrive at any time, or never; so few that any ring has room for them
- * and for an exchange. */
+/**
+ * Length of packets that may or may not arrive; any ring has room for these and for an exchange.
+ */
 #define STRAY_LEN 77
 #define NB_STRAYS 32
 
-/** Regions of the pool given up, in all; and that number when the last QP that sends was destroyed.
- */
+/** Regions of the pool deregistered so far, and the number when the last QP that sends was
+ * destroyed. */
 static unsigned int nb_mrs_gone, nb_mrs_gone_before_sender;
 
-/** These two stand before the library's for the driver, which is linked in. */
+/** The driver, which is linked in, calls these two before the library's. */
 int
 ibv_dereg_mr(struct ibv_mr *mr)
 {
@@ -116,7 +119,7 @@ start_both(uint16_t port_id, uint16_t idx)
 	assert_int_equal(tx.queue_state, RTE_ETH_QUEUE_STATE_STARTED);
 }
 
-/** A stopped queue takes nothing and gives nothing. */
+/** A stopped queue neither sends nor receives. */
 static void
 poll_stopped(uint16_t port_id, uint16_t idx)
 {
@@ -205,7 +208,7 @@ a_port_lives_and_leaves_nothing(void **state)
 	}
 }
 
-/** Also with packets of it under way. */
+/** The same with packets of the port in flight. */
 static void
 queues_stop_and_start_one_by_one(void **state)
 {
@@ -293,7 +296,7 @@ queues_of_a_running_port_are_set_up_again(void **state)
 	exchange(port_id, &port_rig_shapes[1]);
 	stop_both(port_id, 1);
 	port_rig_check_pool(other, 1023);
-	/* Nothing points at the queue any more. */
+	/* No rule points at the queue any more. */
 	for (i = 0; i < RTE_DIM(reta); i++)
 		reta[i].mask = UINT64_MAX;
 	assert_int_equal(rte_eth_dev_rss_reta_update(port_id, reta, 512), 0);
@@ -304,7 +307,7 @@ queues_of_a_running_port_are_set_up_again(void **state)
 	start_both(port_id, 1);
 	assert_int_equal(rte_mempool_avail_count(other), 1023 - 512);
 	exchange(port_id, &port_rig_shapes[1]);
-	/* Released for good: what is left of the queue goes with the port. */
+	/* Released for good: the rest of the queue goes with the port. */
 	stop_both(port_id, 1);
 	assert_int_equal(rte_eth_rx_queue_setup(port_id, 1, 256, 0, NULL, other), -EBUSY);
 	assert_int_equal(rte_eth_dev_stop(port_id), 0);

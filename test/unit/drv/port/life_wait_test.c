@@ -33,7 +33,7 @@ receive_one(uint16_t port_id)
 	rte_pktmbuf_free(pkt);
 }
 
-/** The queue is quiet: an event would have to be of an earlier arm. */
+/** Check that the queue is quiet: an event would have to be of an earlier arm. */
 static void
 wait_for_wake_up(uint16_t port_id, void *data)
 {
@@ -54,7 +54,7 @@ configure_interrupts(uint16_t port_id)
 	assert_int_equal(rte_eth_tx_queue_setup(port_id, 0, 256, 0, NULL), 0);
 }
 
-/** Packets of a block of completions that the application has not taken wake it, too. */
+/** Packets of a block that the application has not taken wake it, too. */
 static void
 half_a_burst_wakes_again(void **state)
 {
@@ -93,7 +93,7 @@ may_sleep(uint16_t port_id)
 	return cond.fn(*(volatile uint8_t *)cond.addr, cond.opaque) == 0;
 }
 
-/** More packets than the ring has, so that its owner bit has meant both. */
+/** More packets than the ring has, so that both values of the owner bit come up. */
 static void
 the_monitored_byte_tells_of_a_packet(void **state)
 {
@@ -104,7 +104,7 @@ the_monitored_byte_tells_of_a_packet(void **state)
 	(void)state;
 	port_rig_configure(port_id, &port_rig_shapes[0]);
 	assert_int_equal(rte_eth_dev_start(port_id), 0);
-	/* There the device's ring is not ours. */
+	/* In mode=ibv the device's ring belongs to verbs. */
 	if (port_rig_is_ibv())
 		assert_int_equal(rte_eth_get_monitor_addr(port_id, 0, &cond), -ENOTSUP);
 	for (i = 0; i < 600 && !port_rig_is_ibv(); i++) {
@@ -118,7 +118,7 @@ the_monitored_byte_tells_of_a_packet(void **state)
 	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
-/** Whether the packet is there before the arm, or comes after it. */
+/** The packet is there before the arm, or comes after it. */
 static void
 interrupts_wake_who_waits(void **state)
 {
@@ -144,7 +144,7 @@ interrupts_wake_who_waits(void **state)
 			assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
 			wait_for_wake_up(port_id, &port_rig_pool);
 			receive_one(port_id);
-			/* Armed in vain: the event comes while somebody polls. */
+			/* The event comes while the thread polls, so the arm was not needed. */
 			assert_int_equal(rte_eth_dev_rx_intr_enable(port_id, 0), 0);
 			assert_int_equal(rte_eth_dev_rx_intr_disable(port_id, 0), 0);
 			send_one(port_id);

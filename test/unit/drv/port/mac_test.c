@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses and modes: the rules are asked to follow, and a refusal leaves everything as it was. */
+/* Addresses and modes: the rules have to follow, and after a refusal everything is unchanged. */
 #include <string.h>
 
 #include <rte_malloc.h>
@@ -7,7 +7,7 @@
 #include "port/mac.h"
 #include "rig.h"
 
-/** In place of the flow engine's, by the linker's --wrap. */
+/** Replaces the flow engine's function, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
 
 static struct {

@@ -33,7 +33,7 @@ static struct mdv_rxq rxq;
 static struct mdv_txq txq;
 static uint16_t port_id;
 
-/** What was done, in order, and what each step says. */
+/** The steps taken, in order, and the result of each step. */
 static struct {
 	enum step steps[16];
 	unsigned int nb;
@@ -79,7 +79,7 @@ __wrap_mdv_rxq_ring_replace(struct mdv_rxq *old, struct mdv_rxq *fresh)
 	return step(REPLACE);
 }
 
-/** Others that look into the rings wait. */
+/** Check that other threads cannot read the rings. */
 static void
 check_locked(struct mdv_port *port)
 {
@@ -157,7 +157,7 @@ rig_make(void **state)
 	memset(&seen, 0, sizeof(seen));
 	mdv_queue_list_init(&rig.port.queues);
 	mdv_recover_register();
-	/* One that ethdev knows: another process has its port by number. */
+	/* Another process finds the port by its number in ethdev. */
 	dev = rte_eth_dev_allocate("recover");
 	assert_non_null(dev);
 	port_id = dev->data->port_id;
@@ -222,7 +222,8 @@ each_step_of_a_receive_queue_may_fail(void **state)
 	assert_int_equal(mdv_recover_rx_now(&rxq), -ENOMEM);
 	check_steps_are(CREATE);
 	assert_true(mdv_rxq_is_broken(&rxq));
-	/* From here on rules are missing: the queue counts as broken until all has been done. */
+	/* From here on rules are missing: the queue counts as broken until all steps have
+	 * succeeded. */
 	seen.results[CREATE] = 0;
 	seen.results[REPLACE] = -EIO;
 	assert_int_equal(mdv_recover_rx_now(&rxq), -EIO);
@@ -264,7 +265,7 @@ tries_come_at_growing_intervals(void **state)
 			rte_get_timer_cycles() + ms * (hz / 1000));
 		let_pass(&rxq.recover_wait);
 	}
-	/* Not before it is time, and a second at most. */
+	/* Not before its time, and after a second at most. */
 	rxq.recover_wait.ms = 900;
 	mdv_recover_ops.rx(&rxq);
 	check_steps_are(CREATE);
@@ -275,7 +276,7 @@ tries_come_at_growing_intervals(void **state)
 	mdv_recover_ops.rx(&rxq);
 	check_steps_are(CREATE);
 	assert_int_equal(rxq.recover_wait.ms, 1000);
-	/* Done: the next time is another one's first. */
+	/* Done: the next failure starts with the first pause again. */
 	rxq.recover_wait.until = 0;
 	seen.results[CREATE] = 0;
 	mdv_recover_ops.rx(&rxq);
@@ -305,7 +306,7 @@ another_process_asks_the_primary(void **state)
 {
 	(void)state;
 	seen.process = RTE_PROC_SECONDARY;
-	/* The port's pointer to its ethdev is nothing there. */
+	/* The port's pointer to its ethdev is invalid there. */
 	rig.port.dev = NULL;
 	mdv_recover_ops.rx(&rxq);
 	check_steps_are(ASK);
@@ -336,7 +337,7 @@ an_owner_that_died_leaves_the_lock_to_others(void **state)
 	pthread_join(thread, NULL);
 	mdv_queue_list_lock_objects(&rig.port.queues);
 	mdv_queue_list_unlock_objects(&rig.port.queues);
-	/* It is as good as before. */
+	/* The lock works as before. */
 	assert_int_equal(pthread_mutex_lock(&rig.port.queues.objects_lock), 0);
 	mdv_queue_list_unlock_objects(&rig.port.queues);
 }

@@ -5,7 +5,7 @@
 #include "port/reta.h"
 #include "rig.h"
 
-/** In place of the flow engine's, by the linker's --wrap. */
+/** Replaces the flow engine's function, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
 
 static struct rig_port rig;
@@ -80,7 +80,7 @@ updates_touch_only_what_is_masked(void **state)
 	assert_int_equal(mdv_reta_update(&rig.dev, groups, 512), 0);
 	assert_int_equal(rig.port.reta[69], 2);
 	assert_int_equal(rig.port.reta[70], 70 % 3);
-	/* A queue that does not exist, a size that is not the table's: nothing changes. */
+	/* A queue that does not exist, a size other than the table's: nothing changes. */
 	groups[0].mask = 1;
 	groups[0].reta[0] = 1;
 	groups[1].reta[5] = 3;
@@ -118,7 +118,7 @@ hash_updates_are_rolled_back(void **state)
 	assert_int_equal(got[0], 0x2c);
 	update_result = 0;
 	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), 0);
-	/* Without a key the one there is stays. */
+	/* Without a key the present one stays. */
 	conf.rss_key = NULL;
 	conf.rss_hf = 0;
 	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), 0);

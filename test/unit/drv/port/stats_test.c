@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics of queues that nobody polls, and of frames that a made-up device had no buffer for. */
+/* Statistics of queues that no thread polls, and of frames that a made-up device had no buffer
+ * for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "port/stats.h"
 #include "rig.h"
 
-/** More than ethdev has counters by queue for. */
+/** More queues than ethdev has counters for. */
 #define NB_QUEUES (RTE_ETHDEV_QUEUE_STAT_CNTRS + 2)
 /** The queue that is not set up. */
 #define HOLE 3
@@ -32,7 +33,7 @@ counter_path(char *path, size_t size, const char *name)
 	snprintf(path, size, "%s/ports/1/hw_counters/%s", rig.port.device.sysfs_path, name);
 }
 
-/** What sysfs shows from now on; a reader sees either the old count or the new one. */
+/** Let sysfs show another count; a reader sees either the old one or the new one. */
 static void
 show(const char *name, uint64_t count)
 {
@@ -170,7 +171,7 @@ queues_add_up_over_their_base(void **state)
 	check_counted(0);
 	count(2);
 	check_counted(2);
-	/* The queues' own counters are their threads': nobody else has written them. */
+	/* Only the queues' own threads write their counters. */
 	assert_int_equal(rxqs[0].count.packets, 7);
 	assert_int_equal(txqs[0].count.packets, 14);
 }
@@ -191,7 +192,7 @@ frames_missed_are_those_while_started(void **state)
 	mdv_stats_stop(&rig.port);
 	rig.port.started = false;
 	assert_int_equal(missed(), 10);
-	/* Another user's, while this port has no queues. */
+	/* Frames of another user, while this port has no queues. */
 	show(MDV_DEVICE_OUT_OF_BUFFER, 1000);
 	assert_int_equal(missed(), 10);
 	mdv_stats_start(&rig.port);
@@ -218,7 +219,7 @@ the_device_counts_in_32_bits(void **state)
 	assert_int_equal(missed(), 5);
 }
 
-/** What the device's count does from a start on, and how many frames that makes. */
+/** Changes of the device's count after a start, and the frames that they stand for. */
 static const struct {
 	uint64_t base, now, missed;
 } steps[] = {
@@ -262,7 +263,7 @@ to_read_changes_nothing(void **state)
 	struct mdv_missed terms;
 
 	(void)state;
-	/* Not readable at the start, readable, readable again, and not any more. */
+	/* Unreadable at the start, then readable twice, then unreadable. */
 	mdv_stats_start(&rig.port);
 	rig.port.started = true;
 	memcpy(&terms, &rig.port.missed, sizeof(terms));
@@ -316,7 +317,7 @@ struct race {
 	bool over;
 };
 
-/** Cmocka's asserts are the main thread's. */
+/** Cmocka's asserts only work in the main thread. */
 static void *
 race_read(void *arg)
 {
@@ -341,7 +342,7 @@ threads_see_it_grow_over_stops_and_starts(void **state)
 	unsigned int i;
 
 	(void)state;
-	/* So that a stop takes a while. */
+	/* This makes a stop take a while. */
 	show(MDV_DEVICE_LIFESPAN, 1);
 	show(MDV_DEVICE_OUT_OF_BUFFER, 1000000);
 	mdv_stats_start(&rig.port);

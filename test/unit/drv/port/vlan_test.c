@@ -50,7 +50,7 @@ static const struct {
 	{ { 0, 0, 0, 0 }, true, NOBODY, 0, 0 },
 	{ { 1, 0, 1, 0 }, true, NOBODY, 0, 0 },
 	{ { 1, 0, 1, 0 }, false, NOBODY, 0, 0 },
-	/* What was so is so again. */
+	/* The former state is restored. */
 	{ { 0, 0, 0, 0 }, true, 3, 0, -EIO },
 	{ { 1, 0, 1, 0 }, true, 3, 0, -EIO },
 	{ { 1, 0, 1, 1 }, false, 3, 0, -EIO },

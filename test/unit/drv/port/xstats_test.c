@@ -28,14 +28,15 @@ static struct {
 		const char *name;
 		uint64_t value;
 	} stats[8];
-	int32_t nb_later; /**< how many come after the question how many there are */
+	int32_t nb_later; /**< statistics that are added after the question for their number */
 	int error;
 } netdev;
 
 int __real_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, struct ifreq *ifr);
 
-/** Can this much be written? write() says of its last byte what copy_to_user() would. */
+/** @return whether so many bytes can be written: for the last byte write() gives the result of
+ * copy_to_user(). */
 static bool
 fits(const void *start, size_t size)
 {
@@ -300,7 +301,7 @@ only_a_started_port_misses_frames(void **state)
 	tree_write("out_of_buffer", "3\n");
 	mdv_stats_stop(&rig->port);
 	assert_missed(rig, 7);
-	/* Somebody else's. */
+	/* Frames of another user. */
 	tree_write("out_of_buffer", "30\n");
 	assert_missed(rig, 7);
 	mdv_stats_start(&rig->port);

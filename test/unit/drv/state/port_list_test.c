@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports by number: who holds one keeps it. */
+/* Ports by number: a thread that holds a port keeps it in the list. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -46,7 +46,7 @@ ports_are_found_by_number(void **state)
 	assert_true(finds(RTE_MAX_ETHPORTS - 1, &second.port));
 	assert_true(finds(RTE_MAX_ETHPORTS, NULL));
 	assert_true(finds(UINT32_MAX, NULL));
-	/* One that was never there does not take another's place away. */
+	/* A port that was never in the list does not remove another. */
 	rig_port_init(&other);
 	other.data.port_id = 0;
 	mdv_port_list_remove(&other.port);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Actions: what each does, what each refuses, and who stands beside whom. */
+/* Actions: the effects, the refusals, and the pairs that may stand together. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -170,7 +170,7 @@ static const struct refusal {
 	{ ACTIONS(QUEUE_3, ACTION(SAMPLE)), EINVAL, CONF, 1, "SAMPLE: no configuration" },
 };
 
-/** The matrix, written down once more: may these two stand in one rule beside a fate? */
+/** The matrix, written down once more: x for two that may stand in one rule beside a fate. */
 static const struct rte_flow_action members[] = {
 	QUEUE_3, ACTION_CONF(RSS, &rss), ACTION(DROP), ACTION_CONF(MARK, &mark_0), ACTION(FLAG),
 	ACTION(COUNT), ACTION(PASSTHRU),
@@ -226,7 +226,7 @@ test_symmetric(void **state)
 		assert_int_equal(actions.rss_key[i], i % 2 == 0 ? 0x6d : 0x5a);
 }
 
-/** What is inside of a SAMPLE cannot be named by its place in the list. */
+/** An action inside of a SAMPLE cannot be named by its place in the list. */
 static void
 test_sample_refusals(void **state)
 {
@@ -250,7 +250,7 @@ test_sample_refusals(void **state)
 		error.message, "RSS with RSS: a rule has one fate; put all queues into one RSS");
 }
 
-/** The list without its SAMPLEs says the same. */
+/** The list without its SAMPLEs has the same effect. */
 static void
 test_flatten(void **state)
 {
@@ -299,7 +299,7 @@ test_pairs(void **state)
 	(void)state;
 	for (unsigned int a = 0; a < RTE_DIM(members); a++) {
 		for (unsigned int b = 0; b < RTE_DIM(members); b++) {
-			/* Where neither is a fate, QUEUE leads. */
+			/* If neither is a fate, QUEUE comes first. */
 			const bool fate = a < 3 || b < 3;
 			const struct rte_flow_action list[] = {
 				fate ? (struct rte_flow_action)ACTION(VOID) : members[0],
@@ -332,7 +332,7 @@ test_no_queues(void **state)
 		error.message, "QUEUE: Rx queue 3 does not exist; the port has none configured");
 }
 
-/** The receive burst reads what the translator writes. */
+/** The receive burst understands the translator's tags. */
 static void
 test_mark_tags(void **state)
 {

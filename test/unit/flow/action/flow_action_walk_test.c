@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every row of the actions' table, walked: it has rte_flow's name, it is taken with its least and
- * with all of its configuration or refused by its name wherever it stands, and twice is defined.
+ * Walks every row of the actions' table: it has rte_flow's name; the action is accepted with its
+ * smallest and its full configuration, or refused by its name wherever it stands; and its
+ * repetition is defined.
  */
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static struct rte_flow_action shared_mark = ACTION_CONF(MARK, &mark_full);
 static const struct rte_flow_action_handle by_count = { .action = &shared_count };
 static const struct rte_flow_action_handle by_mark = { .action = &shared_mark };
 
-/** What the driver does, with the least and the most that can be said. */
+/** The supported actions, with their smallest and their full configuration. */
 static const struct done {
 	enum rte_flow_action_type type;
 	const void *least, *full;
@@ -80,7 +81,7 @@ message_begins(const char *name, const char *rest)
 		strncmp(error.message + length, rest, strlen(rest)) == 0;
 }
 
-/** SHARED and METER_COLOR have no name there, and a number more has none either. */
+/** SHARED and METER_COLOR have no name there, nor has a number beyond the table. */
 static void
 test_names(void **state)
 {
@@ -112,7 +113,7 @@ test_done(void **state)
 	unsigned int nb = 0;
 
 	(void)state;
-	/* What changes packets: flow_modify_test.c. */
+	/* Actions that change packets: flow_modify_test.c. */
 	for (unsigned int type = 0; type < MDV_FLOW_ACTION_ROWS; type++)
 		nb += mdv_flow_action_rows[type].apply != NULL &&
 			mdv_flow_action_rows[type].modify == MDV_FLOW_MODIFY_NONE;
@@ -139,7 +140,7 @@ test_done(void **state)
 	}
 }
 
-/** Where rte_flow has a configuration that cannot be left out. */
+/** Actions whose configuration rte_flow requires. */
 static void
 test_no_configuration(void **state)
 {
@@ -177,8 +178,8 @@ expect_refused(const struct rte_flow_action *list, const struct rte_flow_action 
 	assert_non_null(strchr(row->instead, ';'));
 }
 
-/** By name, with and without a configuration, which is not looked at; first, last and in a SAMPLE.
- */
+/** Refused by name, with and without a configuration, which is not read; first, last and in a
+ * SAMPLE. */
 static void
 test_refused(void **state)
 {
@@ -212,7 +213,7 @@ test_refused(void **state)
 	assert_int_equal(refused, MDV_FLOW_ACTION_ROWS - 2 - RTE_DIM(done) - modifies);
 }
 
-/** Numbers that this rte_flow has not, those that drivers have among themselves included. */
+/** Numbers that this rte_flow lacks, including those that drivers use among themselves. */
 static void
 test_unknown(void **state)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Actions that change packets: the exact steps and headers that each gives the device, what is
- * refused and where, and the objects, which equal rules share and nobody leaves behind.
- */
+/* Actions that change packets: the exact steps and headers for the device, the refusals and their
+ * causes, and the objects, which equal rules share and release. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +127,7 @@ static const struct golden {
 	  "200a0008 000000ff 100c0010 00001234 200a0008 000000ff", NONE, NULL },
 	{ SENT(UDP4, ACTION_CONF(SET_IPV4_SRC, &ipv4)), "10150000 01020304", NONE, NULL },
 
-	/* Behind a tunnel that is off, fields are those of what was in it. */
+	/* Behind a tunnel that is taken off, fields are those of its content. */
 	{ RECEIVED(VXLAN, ACTION(VXLAN_DECAP)), NULL, REFORMAT(L2_TUNNEL_TO_L2), "" },
 	{ RECEIVED(NVGRE, ACTION(NVGRE_DECAP)), NULL, REFORMAT(L2_TUNNEL_TO_L2), "" },
 	{ RECEIVED(VXLAN, ACTION(VXLAN_DECAP), ACTION_CONF(SET_MAC_DST, &mac)),
@@ -166,7 +164,7 @@ static const struct golden {
 	  "1017000c 00000123", REFORMAT(L2_TO_L3_TUNNEL), "02000000000b 02000000000a 0800 45" },
 };
 
-/** What is refused, by its nth action. */
+/** Refusals, by the nth action. */
 static const struct refusal {
 	const struct rte_flow_attr *attr;
 	const struct rte_flow_item *pattern;
@@ -307,7 +305,8 @@ test_goldens(void **state)
 	}
 }
 
-/** Every action of the table is in a golden, and none that needs a configuration goes without. */
+/** Every action of the table is in a golden, and each that needs a configuration is tried without
+ * one. */
 static void
 test_every_action(void **state)
 {
@@ -338,7 +337,7 @@ test_every_action(void **state)
 	fake_end_flow();
 }
 
-/** By create, by validate, and where nobody asks why. */
+/** By create, by validate, and without an rte_flow_error. */
 static void
 test_refusals(void **state)
 {
@@ -396,7 +395,7 @@ static const struct {
 		RAW_ENCAP_OF(15)),
 };
 
-/** A device without one kind of action: the rest is there, and validate knows it. */
+/** On a device without one kind of action the others work, and validate agrees. */
 static void
 test_devices(void **state)
 {
@@ -419,8 +418,8 @@ test_devices(void **state)
 	}
 }
 
-/** Ten thousand rules that do the same have one object; what the application gave is its own again.
- */
+/** Ten thousand rules with equal changes share one object; the application's memory is its own
+ * again. */
 static void
 test_shared(void **state)
 {
@@ -444,7 +443,7 @@ test_shared(void **state)
 	flows[0] = create(&egress, TCP4, ACTIONS(ACTION(DEC_TTL), ACTION_CONF(RAW_ENCAP, &raw)));
 	assert_non_null(flows[0]);
 	assert_int_equal(fake.nb_actions, 4);
-	/* Stopped, they are gone; started, what is put on is what was given then. */
+	/* A stop destroys them; a start makes them with the headers given at creation. */
 	mdv_flow_stop(&fake.port);
 	fake_assert_empty();
 	raw_bytes[19]--;
@@ -473,7 +472,7 @@ test_parts(void **state)
 
 	(void)state;
 	fake_start_isolated();
-	/* What comes out of the tunnel is hashed: by its outer headers, matched as inner ones. */
+	/* The content of the tunnel is hashed: by its outer headers, matched as inner ones. */
 	assert_non_null(create(&ingress, pattern,
 		ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(SET_MAC_SRC, &mac), TO_0,
 			ACTION_CONF(RSS, &rss), ACTION(COUNT))));
@@ -497,7 +496,7 @@ test_parts(void **state)
 	fake_end_flow();
 }
 
-/** Behind one that copies and changes comes every other priority, whatever the values say. */
+/** All other priorities are behind a rule that copies and changes, whatever their values. */
 static void
 test_levels(void **state)
 {
@@ -518,7 +517,7 @@ test_levels(void **state)
 		if (changes)
 			assert_true(mdv_flow_level_of(&second->level) >
 				mdv_flow_level_of(&first->level));
-		/* The same match, changed otherwise: of a level of its own. */
+		/* The same match with other changes has a level of its own. */
 		assert_non_null(create(&ingress, PATTERN(ITEM_SPEC(UDP, &dst[0])),
 			ACTIONS(ACTION(COUNT), TO_0, ACTION(PASSTHRU))));
 		assert_true(fake_flow_at(2)->build.attr.priority !=
@@ -527,7 +526,7 @@ test_levels(void **state)
 	}
 }
 
-/** Whichever call fails, on a started port and a stopped one. */
+/** Any one call fails, on a started port and on a stopped one. */
 static void
 test_sweep(void **state)
 {

@@ -71,7 +71,7 @@ queue_at(unsigned int index)
 	return fake_flow_at(index)->qp->table->queues[0];
 }
 
-/** Made, named, updated, queried and given back in one batch, in its order. */
+/** Made, named, updated, queried and given back in one batch, in this order. */
 static void
 test_indirect(void **state)
 {
@@ -109,7 +109,7 @@ test_indirect(void **state)
 	pull_one(0, flow, RTE_FLOW_OP_SUCCESS);
 	pull_one(0, fate, RTE_FLOW_OP_SUCCESS);
 	pull_none(0);
-	/* What waits at close is dropped; the counter goes with the port. */
+	/* Pending operations are dropped at close; the counter goes with the port. */
 	fate = share(&now, &to_1);
 	assert_int_equal(mdv_flow_ops.async_action_handle_update(
 				 &fake.dev, 0, &later, fate, &to_2, NULL, NULL),
@@ -118,7 +118,7 @@ test_indirect(void **state)
 	tear_down();
 }
 
-/** What cannot be is refused when it is given, whether it is postponed or not. */
+/** An impossible operation is refused when it is given, postponed or not. */
 static void
 test_indirect_refused(void **state)
 {

@@ -168,7 +168,7 @@ test_configure(void **state)
 				error.message, cases[i].message, strlen(cases[i].message));
 	}
 	assert_int_equal(mdv_flow_ops.configure(&fake.dev, &cases[0].attr, 1, none, NULL), -EINVAL);
-	/* Four queues stand: what was refused since has changed nothing. */
+	/* The four queues still exist: refused calls have changed nothing. */
 	assert_int_equal(mdv_flow_ops.push(&fake.dev, 3, NULL), 0);
 	assert_int_equal(mdv_flow_ops.push(&fake.dev, 4, NULL), -EINVAL);
 	for (unsigned int nth = 1; nth <= 3; nth++) {
@@ -182,7 +182,7 @@ test_configure(void **state)
 	tear_down();
 }
 
-/** Nothing gets into the device before the push, and all of it with one. */
+/** No rule enters the device before the push, and one push installs all. */
 static void
 test_batch(void **state)
 {
@@ -207,7 +207,7 @@ test_batch(void **state)
 	assert_ptr_equal(results[0].user_data, PORT(53));
 	assert_ptr_equal(results[1].user_data, PORT(54));
 	assert_int_equal(results[1].status, RTE_FLOW_OP_SUCCESS);
-	/* What is not postponed takes along what was. */
+	/* An operation without postpone pushes those before it. */
 	assert_non_null(give(1, &now, 56, NULL));
 	assert_int_equal(fake.nb_flows, 4);
 	SUCCESS(1, PORT(55));
@@ -280,7 +280,7 @@ test_full(void **state)
 		assert_string_equal(error.message,
 			"flow queue 0 holds 6 operations and is full; push and pull it");
 		push(0);
-		/* Results take their room until they are pulled. */
+		/* Results take up room until they are pulled. */
 		assert_null(give(0, &now, 1, &error));
 		assert_int_equal(take(0, &now, first, &error), -EAGAIN);
 		SUCCESS(0, PORT(100 * round));
@@ -315,7 +315,7 @@ test_table(void **state)
 	assert_null(give(0, &later, 3, NULL));
 	push(0);
 	assert_non_null(give(0, &later, 3, NULL));
-	/* Everything that is used stays. */
+	/* Everything in use stays. */
 	assert_int_equal(configure(1, 1), -EBUSY);
 	assert_int_equal(mdv_flow_ops.template_table_destroy(&fake.dev, table, &error), -EBUSY);
 	assert_int_equal(
@@ -412,8 +412,7 @@ test_refused(void **state)
 	tear_down();
 }
 
-/** The device refuses: at once where the rule is not postponed, else by a result; the handle lives.
- */
+/** The device refuses: at once for a rule without postpone, else by a result; the handle lives. */
 static void
 test_device_refuses(void **state)
 {
@@ -444,7 +443,7 @@ test_device_refuses(void **state)
 	assert_int_equal(mdv_flow_ops.destroy(&fake.dev, second, NULL), 0);
 	assert_non_null(give(0, &now, 3, NULL));
 	SUCCESS(0, PORT(3));
-	/* An older one that waits fails by its result, the other gets in. */
+	/* An older rule that waits fails by its result, the other one gets in. */
 	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
 	assert_non_null(give(0, &later, 4, NULL));
 	fake.data.nb_rx_queues = 1;
@@ -456,7 +455,7 @@ test_device_refuses(void **state)
 	tear_down();
 }
 
-/** A flush takes what is there; what waits in queues is done later, on nothing. */
+/** A flush takes the rules that exist; operations in queues are done later, without them. */
 static void
 test_flush(void **state)
 {
@@ -480,7 +479,7 @@ test_flush(void **state)
 	tear_down();
 }
 
-/** A rule that is asked for by name is never passed over in silence. */
+/** A rule that is addressed by its handle is never skipped silently. */
 static void
 test_dump(void **state)
 {
@@ -502,7 +501,7 @@ test_dump(void **state)
 	tear_down();
 }
 
-/** Everything that can wait, waits when the port is closed. */
+/** Every kind of operation is pending when the port is closed. */
 static void
 test_close(void **state)
 {
@@ -521,7 +520,7 @@ test_close(void **state)
 	tear_down();
 }
 
-/** Whichever call fails: no rule is left, and no place in the table is lost. */
+/** Any one call fails: no rule is left, and no place in the table is lost. */
 static void
 test_failing(void **state)
 {
@@ -554,7 +553,7 @@ test_failing(void **state)
 	}
 }
 
-/** A thread to a queue, and no lock between them but the driver's. */
+/** One thread a queue, with no lock but the driver's. */
 static void *
 run_queue(void *argument)
 {

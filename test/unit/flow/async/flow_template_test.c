@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Templates: what is taken and refused, and the rule that comes of one. */
+/* Templates: accepted and refused ones, and the rules made with them. */
 
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const struct rte_flow_action_rss rss = { .types = RTE_ETH_RSS_IPV4, .queu
 	.queue = queues_12, .key = key, .key_len = sizeof(key) };
 static const struct rte_flow_action_rss rss_other = { .types = RTE_ETH_RSS_IPV6, .queue_num = 1,
 	.queue = queues_0 };
-/** A mask may be all ones, lengths and pointers included: nothing is read through it. */
+/** A mask may be all ones, lengths and pointers included: its pointers are not followed. */
 static const struct rte_flow_action_rss rss_ones = { .func = -1, .level = -1, .types = -1,
 	.key_len = -1, .queue_num = -1, .key = (void *)-1, .queue = (void *)-1 };
 static const struct rte_flow_action_rss rss_queues = { .queue_num = 1 };
@@ -222,7 +222,7 @@ merge(const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_i
 	assert_ptr_equal(merged->actions[0].conf, &queue_1);
 }
 
-/** What an error had before stays when there is none, even where it points into what was. */
+/** An error keeps its content when there is none, even if it points into the merged rule. */
 static void
 test_blame(void **state)
 {
@@ -233,7 +233,7 @@ test_blame(void **state)
 
 	(void)state;
 	memset(&merged, 0, sizeof(merged));
-	/* Beyond what the application gave. */
+	/* Beyond the application's list. */
 	error.cause = &merged.confs[MDV_FLOW_TEMPLATE_MAX - 1];
 	mdv_flow_template_blame(&merged, pattern, actions, &error);
 	assert_ptr_equal(error.cause, &merged.confs[MDV_FLOW_TEMPLATE_MAX - 1]);
@@ -260,7 +260,7 @@ test_merge_pattern(void **state)
 
 	(void)state;
 	fake_init();
-	/* The mask is the template's, whatever the rule says; and a copy. */
+	/* The mask is the template's, whatever mask the rule has; and it is a copy. */
 	merge(&strict, UDP_DST,
 		PATTERN(ITEM_SPEC(ETH, &type_ipv6), ITEM(IPV4),
 			ITEM_MASK(UDP, &dst_53, &other_mask)),
@@ -271,7 +271,7 @@ test_merge_pattern(void **state)
 	assert_memory_equal(merged.pattern[2].mask, &dst_mask, sizeof(dst_mask));
 	assert_ptr_not_equal(merged.pattern[2].mask, &dst_mask);
 	assert_int_equal(merged.pattern[3].type, RTE_FLOW_ITEM_TYPE_END);
-	/* Relaxed: what has no mask is not matched at all. */
+	/* In a relaxed template an item without a mask is not matched. */
 	merge(&relaxed, UDP_DST, PATTERN(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, &dst_53)), &merged);
 	assert_int_equal(merged.pattern[0].type, RTE_FLOW_ITEM_TYPE_VOID);
 	assert_int_equal(merged.pattern[1].type, RTE_FLOW_ITEM_TYPE_VOID);
@@ -312,7 +312,7 @@ test_merge_actions(void **state)
 	assert_ptr_not_equal(got->queue, queues_12);
 	assert_int_equal(((const struct rte_flow_action_mark *)merged.actions[1].conf)->id, 5);
 	assert_null(merged.actions[2].conf);
-	/* With no configuration the rest is nil. */
+	/* Without a configuration the rest is zero. */
 	assert_int_equal(mdv_flow_template_merge(pattern, PATTERN(ITEM(ETH)), actions,
 				 ACTIONS(ACTION(RSS), ACTION(MARK), ACTION(COUNT)), &merged, NULL),
 		0);
@@ -368,7 +368,7 @@ test_merge_refused(void **state)
 	mdv_flow_template_free_pattern(pattern);
 }
 
-/** Whichever allocation fails. */
+/** Any one allocation fails. */
 static void
 test_no_memory(void **state)
 {

@@ -80,8 +80,7 @@ test_add_layers(void **state)
 		"ipv4 udp", &build.bytes[20], build.attr.size - 20, HEX_ANY_IPV4 HEX_ANY_UDP);
 }
 
-/** steering.md 2.2, cases 52 and 53: only a first spec that is multicast-only, of a trap rule,
- * moves. */
+/** steering.md 2.2, cases 52 and 53: only a trap rule whose first spec is multicast-only moves. */
 static void
 test_shield(void **state)
 {

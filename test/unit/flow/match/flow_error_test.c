@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refusals: what an application finds in its rte_flow_error. */
+/* Refusals: the content of rte_flow_error. */
 
 #include <errno.h>
 #include <string.h>
@@ -48,7 +48,7 @@ test_kernel(void **state)
 	}
 }
 
-/** What is not possible; what would be: every advice ends in something to do. */
+/** "Not possible; possible": every advice ends with something to do. */
 static void
 test_advice(void **state)
 {
@@ -62,7 +62,7 @@ test_advice(void **state)
 	}
 }
 
-/** Nobody asked for the reason: the answer is the same. */
+/** Without an rte_flow_error the answer is the same. */
 static void
 test_no_error_wanted(void **state)
 {
@@ -72,7 +72,7 @@ test_no_error_wanted(void **state)
 	assert_int_equal(mdv_flow_error_kernel(NULL, ENOSPC, "the rule"), -ENOSPC);
 }
 
-/** A long message is cut, never spilt. */
+/** A long message is cut and does not overflow. */
 static void
 test_long(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RSS by the headers inside a tunnel: parts, hash QPs, and where it cannot be. */
+/* RSS by the headers inside a tunnel: parts, hash QPs, and refusals. */
 
 #include <errno.h>
 #include <string.h>
@@ -60,7 +60,7 @@ plan_for(const struct mdv_flow_plan_env *env, const struct rte_flow_item *patter
 	return mdv_flow_plan_make(env, &rule, plan, error);
 }
 
-/** Classes are of the inner headers; the outer ones stay as the pattern has them. */
+/** The classes are of the inner headers; the outer headers stay those of the pattern. */
 static void
 check_parts(const struct mdv_flow_plan *plan, uint64_t types)
 {
@@ -154,7 +154,7 @@ expect_refused(const struct mdv_flow_plan_env *env, const struct rte_flow_item *
 	assert_int_equal(plan_for(env, pattern, &rss, &plan, NULL), -ENOTSUP);
 }
 
-/** No tunnel in the pattern; a device without what it takes, all of it or one tunnel. */
+/** No tunnel in the pattern, or a device that lacks the offload, for all tunnels or for one. */
 static void
 test_refused(void **state)
 {
@@ -205,8 +205,8 @@ fields_of(unsigned int index)
 	return fake_flow_at(index)->qp->fields;
 }
 
-/** In the device: the fate's QPs hash inside, an extra queue's and the rest's hash nothing; level 1
- * has QPs of its own. */
+/** In the device: the fate's QPs hash inside, the QPs of further queues and of the rest do not
+ * hash; level 1 has QPs of its own. */
 static void
 test_installed(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tunnels, what they carry, MPLS in its places, ANY: exact spec bytes and refusals. */
+/* Tunnels, their content, MPLS at its places, ANY: exact spec bytes and refusals. */
 
 #include <errno.h>
 #include <string.h>
@@ -344,7 +344,7 @@ test_goldens(void **state)
 		if (build.layers != golden->layers)
 			fail_msg("%s: layers 0x%x", golden->name, build.layers);
 	}
-	/* ANY of no layers is ANY of any number. */
+	/* ANY with num 0 stands for any number of layers. */
 	assert_int_equal(
 		mdv_flow_item_translate(PATTERN(ITEM(ETH), ANY(0)), OURS, &build, NULL), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every row and every field of the items' tables, walked: minimal, full, each bit of the mask, each
- * refused field, with and without what a device may lack; outside of a tunnel and inside.
+ * Walks every row and every field of the items' tables: minimal, full, each bit of the mask, each
+ * refused field, on devices with and without the feature; outside of a tunnel and inside.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@ union item_bytes {
 	uint64_t align[ITEM_BYTES / 8];
 };
 
-/** What stands before a row's item, so that it stands where it may. */
+/** Add the items that must stand before a row's item. */
 static unsigned int
 lay_ground(const struct mdv_flow_item_row *row, bool inner, struct rte_flow_item *pattern)
 {
@@ -103,7 +103,7 @@ message_names(const struct try *try, const char *field)
 	return try->error.message != NULL && strncmp(try->error.message, name, strlen(name)) == 0;
 }
 
-/** A key that may be any: the device sees it by its bits only. All others are taken. */
+/** The device matches any key only by its bits; all other items are accepted. */
 static void
 walk_minimal(struct try *try)
 {
@@ -204,7 +204,7 @@ walk_bits(struct try *try)
 	}
 }
 
-/** All that can be matched at once; `last` the same, then another one. */
+/** All fields at once; `last` the same, then another one. */
 static void
 walk_full(struct try *try)
 {
@@ -240,7 +240,7 @@ walk_full(struct try *try)
 	}
 }
 
-/** What a device lacks is refused by the field's or the item's name. */
+/** A feature that the device lacks is refused by the field's or the item's name. */
 static void
 walk_lacking(struct try *try)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matches as records: equal ones are equal however written, disjoint ones differ in a common bit.
- */
+/* Matches as records: equal ones are equal in every notation, disjoint ones differ in a common
+ * bit. */
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ match_of(const struct rte_flow_item *pattern, struct mdv_flow_match *match)
 	struct mdv_flow_build build;
 
 	assert_int_equal(mdv_flow_item_translate(pattern, FAKE_FEATURES, &build, NULL), 0);
-	/* Actions and the shield of multicast say nothing of the match. */
+	/* Actions and the shield of multicast do not change the match. */
 	assert_int_equal(mdv_flow_build_tag(&build, 7), 0);
 	assert_int_equal(mdv_flow_build_drop(&build), 0);
 	assert_int_equal(mdv_flow_key_match(&build, match), 0);
@@ -154,7 +154,7 @@ test_depths(void **state)
 	}
 }
 
-/** What is packed comes back, few words or all. */
+/** Unpacking restores the match, with few words or all. */
 static void
 test_packed(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the specs: they cover each filter, what has no row is refused, and all that reads
- * them tells two rules apart that differ in one bit. */
+/* The rows of the specs: they cover each filter, specs without a row are refused, and all users of
+ * the rows distinguish two rules that differ in one bit. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "flow/match/flow_item_row.h"
 #include "flow/match/flow_key.h"
 
-/** An attribute of one spec, where byte @p at is @p byte. @return what mdv_flow_key_match() says */
+/** Build an attribute of one spec, whose byte @p at is @p byte. @return the result of
+ * mdv_flow_key_match() */
 static int
 match_of(uint32_t type, uint16_t bytes, unsigned int at, uint8_t byte, struct mdv_flow_match *match)
 {
@@ -26,7 +27,7 @@ match_of(uint32_t type, uint16_t bytes, unsigned int at, uint8_t byte, struct md
 	return mdv_flow_key_match(&build, match);
 }
 
-/** Rules that differ in such a spec only must not count as equal, so there is no key of them. */
+/** Rules that differ only in an unknown spec must not count as equal, so they have no key. */
 static void
 test_no_row(void **state)
 {
@@ -52,7 +53,7 @@ test_no_row(void **state)
 	assert_int_equal(match_of(IBV_FLOW_SPEC_ACTION_DROP, 8, 4, 8, &match), 0);
 }
 
-/** It is in the dump, too, rather than left out. */
+/** The dump shows an unknown spec, too. */
 static void
 test_dump_no_row(void **state)
 {
@@ -134,7 +135,8 @@ test_values(void **state)
 			assert_true(at > 0);
 			mdv_flow_spec_mask_field(row, i, &build.bytes[at]);
 			assert_int_equal(mdv_flow_key_match(&build, &a), 0);
-			/* The last byte: the highest ones are not the kernel's in all fields. */
+			/* The last byte, as the kernel does not take the highest ones of all
+			 * fields. */
 			build.bytes[at + row->val_at + row->fields[i].at + row->fields[i].bytes -
 				1] = 1;
 			assert_int_equal(mdv_flow_key_match(&build, &b), 0);

@@ -69,7 +69,7 @@ test_tables(void **state)
 	assert_int_equal(table->size, 512);
 	for (unsigned int i = 0; i < 512; i++)
 		assert_int_equal(table->queues[i], queues[i % 5]);
-	/* Unhashed: the first queue alone, whatever else is named, by any key. */
+	/* Without hashed fields: the first queue alone, whatever the other queues and the key. */
 	conf.fields = 0;
 	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &one), 0);
 	table = ((struct fake_qp *)mdv_flow_dest_qp(one))->table;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The level allocator against a scan of the rules: on tables as the kernel keeps them every packet
- * must reach whom the promise of flow_level.h names, after each call and at each step of a move.
+ * Compares the level allocator with a scan of the rules: on tables as the kernel keeps them every
+ * packet must reach the rule that the promise of flow_level.h names, after each call and at each
+ * step of a move.
  */
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #define NB_TABLES  (2 * MDV_FLOW_LEVEL_MAX)
 #define MAX_GROUPS 64
 
-/** What is tried: a match is a nibble of the key's first word. */
+/** The properties of a rule; its match is a nibble of the key's first word. */
 struct rule_kind {
 	uint32_t priority;
 	bool copies;
@@ -32,9 +33,9 @@ struct test_rule {
 	struct mdv_flow_level_rule level;
 	struct rule_kind kind;
 	uint64_t age;
-	uint64_t mask_age; /* when the first of its like came */
+	uint64_t mask_age; /* creation of the first rule of its mask */
 	bool used;
-	int at[2]; /* tables that have it, -1: none; two while it moves */
+	int at[2]; /* tables that it is in; -1: none; two while it moves */
 };
 
 /** One device: the masks that have the slots of each table. */
@@ -46,10 +47,10 @@ static struct {
 	unsigned int refs[NB_TABLES][MAX_GROUPS];
 	unsigned int nb_groups[NB_TABLES]; /* slots ever taken */
 	uint64_t age;
-	unsigned int fail_move; /* this one fails, counted down; 0: none */
-	unsigned int packets;   /* to try */
+	unsigned int fail_move; /* the move that fails, counted down; 0: none */
+	unsigned int packets;   /* the packets to try */
 	bool moved_copy;        /* a copying rule has been in two places */
-	bool exact;             /* the order of equals is looked at, too */
+	bool exact;             /* check the order of equals, too */
 	uint64_t steps;
 } rig;
 
@@ -98,7 +99,7 @@ device_take(struct test_rule *rule, unsigned int which)
 	rule->at[which] = -1;
 }
 
-/** The rules of one table that are hit: those of the match that has the first slot. */
+/** Collect the rules of one table that a packet hits: those of the match with the first slot. */
 static void
 device_walk_table(int table, unsigned int packet, unsigned int hits[MAX_RULES], int *hit)
 {
@@ -130,7 +131,8 @@ device_walk(unsigned int packet, unsigned int hits[MAX_RULES])
 	}
 }
 
-/** By the promise: is @p a looked at before @p b? Both taking rules of one priority for a tie. */
+/** @return whether @p a goes before @p b by the promise; without exactness, equals go in any
+ * order. */
 static bool
 stands_before(const struct test_rule *a, const struct test_rule *b)
 {
@@ -333,15 +335,16 @@ meet(const struct rule_kind *a, const struct rule_kind *b)
 	return ((a->value ^ b->value) & a->mask & b->mask) == 0;
 }
 
-/** Copies of one priority are in any two levels, but those that are in the device keep their order.
- */
+/** Copies of one priority may have any two levels, but those in the device keep their order. */
 static bool
 copies_fit(const struct test_rule *a, const struct test_rule *b, int above)
 {
 	return above != 0 && (!a->used || !b->used || (a->at[0] < b->at[0]) == (above < 0));
 }
 
-/** Do levels do what must be, one for each rule? The order of equals is free. */
+/**
+ * @return whether these levels, one for each rule, keep the promise. The order of equals is free.
+ */
 static bool
 possible(const unsigned int *levels, unsigned int nb)
 {
@@ -396,12 +399,12 @@ check_refusal(const struct rule_kind *kind, unsigned int i)
 		several = several || mask_age(&rig.rules[j].kind) != rig.age ||
 			(rig.rules[j].kind.mask == kind->mask &&
 				rig.rules[j].kind.priority == kind->priority);
-	/* What several rules of a shape have in common says less than each. */
+	/* The bits that rules of a shape have in common say less than those of each rule. */
 	if (!several)
 		assert_false(any_possible(i + 1, rig.levels.nb));
 }
 
-/** Every stack of up to three rules: the exact outcome with all levels there are. */
+/** Every stack of up to three rules: the exact outcome with enough levels. */
 static void
 test_every_stack(void **state)
 {
@@ -425,7 +428,7 @@ test_every_stack(void **state)
 	print_message("%u kinds, three deep\n", nb);
 }
 
-/** The same where levels are short: moved, or refused because nothing would do. */
+/** The same with few levels: rules move, or are refused because no layout works. */
 static void
 test_every_stack_of_few_levels(void **state)
 {
@@ -463,10 +466,8 @@ next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/**
- * Rules come and go, moves fail; whatever happens, every packet goes where it should: once, if
- * copying rules are to stay where they are.
- */
+/** Rules come and go, moves fail; at all times every packet goes where it should: once, if copying
+ * rules are to stay where they are. */
 static void
 test_random_lives(void **state)
 {
@@ -517,7 +518,7 @@ test_random_lives(void **state)
 	assert_true(moved_beside > 40 && copies_moved > 40);
 }
 
-/** What does not meet costs no level; as many priorities as there are levels. */
+/** Rules that no packet can match both cost no level; as many priorities as there are levels. */
 static void
 test_levels_used(void **state)
 {
@@ -546,7 +547,7 @@ test_levels_used(void **state)
 	mdv_flow_level_fini(&rig.levels);
 }
 
-/** The last level is the default rules', which are behind every priority. */
+/** The last level is for default rules, which are behind every priority. */
 static void
 test_default_rules(void **state)
 {
@@ -565,7 +566,7 @@ test_default_rules(void **state)
 	assert_int_equal(add(15, &(struct rule_kind){ 1, false, 0, 0, 0 }), -ENOSPC);
 	assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[0]), 0);
 	assert_int_equal(mdv_flow_level_of(&rules[0]), 15);
-	/* Another match of the set is of the shape; another set would need a level. */
+	/* Another match of the set joins the shape; another set would need a level. */
 	match.mask.words[1] = 1;
 	assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[1]), 0);
 	assert_ptr_equal(rules[0].shape, rules[1].shape);
@@ -577,7 +578,7 @@ test_default_rules(void **state)
 	mdv_flow_level_fini(&rig.levels);
 }
 
-/** The parts of a rule share a table, and only one where they come in their order. */
+/** The parts of a rule share a table, which must be one where their masks come in their order. */
 static void
 test_parts(void **state)
 {
@@ -610,7 +611,8 @@ move_nothing(void *context, const struct mdv_flow_shape *shape, uint8_t level)
 	return 0;
 }
 
-/** Rules of one mask are of one age, whatever their parts; of one match, the older is first. */
+/** Rules of one mask are of one age, whatever their parts; of rules with one match, the older is
+ * first. */
 static void
 test_parts_in_order(void **state)
 {
@@ -669,7 +671,7 @@ test_many_rules(void **state)
 	assert_int_equal(rig.levels.nb_shapes, 2);
 	for (unsigned int i = 0; i < 16; i++)
 		assert_in_range(per_level[i], 0, MDV_FLOW_LEVEL_ENTRIES);
-	/* The same again stands behind, in the tables' rest and one more. */
+	/* The same rule again stands behind, in the rest of the tables and one more. */
 	match.value.words[0] = 5;
 	mdv_flow_key_hash(&match, &mask, &want.hash);
 	assert_int_equal(mdv_flow_level_check(&rig.levels, &want, rig.levels.sticky_stay), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Default steering: the set for each state of the port, its difference, and failures on the way. */
+/* Default steering: the set for each state of the port, its difference from the installed one, and
+ * failures on the way. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ test_matches(void **state)
 	}
 }
 
-/** Every rule as the device sees it, one class and all classes. */
+/** Check every rule in the device, with one class and with all. */
 static void
 test_rules(void **state)
 {
@@ -161,14 +162,14 @@ test_rules(void **state)
 		flow = fake_flow_at(i);
 		assert_int_equal(flow->qp->fields, mdv_rss_classes[i].fields);
 		assert_int_equal(flow->qp->table->size, i == MDV_RSS_NONE ? 1 : 4);
-		/* One table for all: the deeper masks are there first. */
+		/* One table for all: the deeper masks come first. */
 		assert_int_equal(flow->build.attr.priority, fake_flow_at(0)->build.attr.priority);
 	}
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
 }
 
-/** Only the difference reaches the device, and what comes is there before what goes. */
+/** Only the difference reaches the device, new rules before old ones go. */
 static void
 test_differences(void **state)
 {
@@ -223,7 +224,7 @@ test_retarget(void **state)
 	old_level = fake_flow_at(0)->build.attr.priority;
 	fake.port.reta[3] = 0;
 	assert_int_equal(mdv_flow_default_update(&fake.port), 0);
-	/* A whole new set behind the old one: none is taken by both. */
+	/* A whole new set behind the old one: no packet is taken by both. */
 	assert_int_equal(fake.nb_created, 6);
 	assert_int_not_equal(fake_flow_at(0)->build.attr.priority, old_level);
 	assert_int_equal(fake.nb_flows, 6);
@@ -239,7 +240,7 @@ test_retarget(void **state)
 	fake_assert_empty();
 }
 
-/** Whichever call fails: an error, and the set as it was. */
+/** Any one call fails: an error, and the set is unchanged. */
 static void
 test_failures(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules on sent packets: what they can do, their own levels, and where they cannot be. */
+/* Rules on sent packets: their effects, their own levels, and their refusals. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ attr_at(unsigned int index)
 	return &fake_flow_at(index)->build.attr;
 }
 
-/** On the QP that takes nothing, flagged, and with what they do. */
+/** On the QP that receives nothing, with the egress flag and the actions. */
 static void
 test_installed(void **state)
 {
@@ -60,9 +60,7 @@ test_installed(void **state)
 	fake_end_flow();
 }
 
-/** Sent packets have tables of their own: no level that one direction takes is missing in the
- * other.
- */
+/** Sent packets have tables of their own: levels of one direction are free in the other. */
 static void
 test_levels(void **state)
 {
@@ -95,7 +93,7 @@ test_levels(void **state)
 	fake_end_flow();
 }
 
-/** Every action but two, by its name; both directions; nothing to do; a device that cannot. */
+/** Every action but two, by its name; both directions; no action; a device without the feature. */
 static void
 test_refused(void **state)
 {
@@ -112,7 +110,7 @@ test_refused(void **state)
 		};
 		char message[64];
 
-		/* INDIRECT is looked up first, whatever the rule. */
+		/* INDIRECT is looked up first, in rules of both directions. */
 		if (mdv_flow_action_rows[type].egress || type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 			continue;
 		snprintf(message, sizeof(message), "egress with %s: a sent packet is dropped",

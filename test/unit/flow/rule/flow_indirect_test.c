@@ -69,7 +69,8 @@ hits(const struct rte_flow_action_handle *handle, bool reset)
 	return answer.hits;
 }
 
-/** One verbs counter for all the rules, there while one of them is; what it had is not forgotten.
+/**
+ * All the rules have one verbs counter, which exists while one of them does; its counts are kept.
  */
 static void
 test_count(void **state)
@@ -93,7 +94,7 @@ test_count(void **state)
 	assert_int_equal(hits(handle, true), 10);
 	fake.hits = 13;
 	assert_int_equal(hits(handle, false), 3);
-	/* A rule's count is that of all. */
+	/* Each rule's count is that of all. */
 	assert_int_equal(mdv_flow_ops.query(&fake.dev, first, &count, &answer, NULL), 0);
 	assert_int_equal(answer.hits, 3);
 	assert_int_equal(mdv_flow_ops.destroy(&fake.dev, first, NULL), 0);
@@ -118,7 +119,7 @@ struct made {
 	unsigned int nb_queues, queue;
 };
 
-/** One rule, in a world of its own. @return how many flows it is */
+/** Install one rule on a port of its own. @return the number of its flows */
 static unsigned int
 make_one(const struct rte_flow_action *action, bool indirect, const struct rte_flow_action *beside,
 	struct made made[2])
@@ -144,7 +145,7 @@ make_one(const struct rte_flow_action *action, bool indirect, const struct rte_f
 	return nb;
 }
 
-/** What stands behind a handle has the effect it has in the open: the same bytes to the same
+/** An action behind a handle has the same effect as in the rule itself: the same bytes to the same
  * queues. */
 static void
 test_kinds(void **state)
@@ -187,7 +188,7 @@ expect_error(const struct rte_flow_error *error, const void *cause, const char *
 	assert_memory_equal(error->message, start, strlen(start));
 }
 
-/** In use it stays, whatever else happens to its rules; a flush frees it. */
+/** A handle in use stays, whatever happens to its rules; after a flush it can be destroyed. */
 static void
 test_lives(void **state)
 {
@@ -211,13 +212,13 @@ test_lives(void **state)
 	assert_int_equal(fake.nb_flows, 2);
 	assert_int_equal(mdv_flow_ops.flush(&fake.dev, NULL), 0);
 	give_back(handle);
-	/* Gone is gone, and what is not a handle is not looked at. */
+	/* A destroyed handle is refused, and an address that is no handle is not read. */
 	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, handle, &error), -ENOENT);
 	expect_error(&error, handle, "the port has no such indirect action; ");
 	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, NULL, NULL), -ENOENT);
 	assert_null(rule(UDP_53, ACTIONS(BY(handle), QUEUE_1), NULL));
 	assert_int_equal(rte_errno, EINVAL);
-	/* The other one goes with the port, and so does one that a rule uses. */
+	/* The other handle goes with the port, and so does one that a rule uses. */
 	assert_non_null(rule(UDP_53, ACTIONS(BY(unused), QUEUE_1), NULL));
 	tear_down();
 }
@@ -258,7 +259,9 @@ test_refused_handles(void **state)
 	tear_down();
 }
 
-/** The cause of a refusal is the application's INDIRECT, not what we keep behind it. */
+/**
+ * The cause of a refusal is the application's INDIRECT, and not the driver's copy of the action.
+ */
 static void
 test_refused_rules(void **state)
 {
@@ -307,13 +310,13 @@ test_refused_rules(void **state)
 	assert_int_equal(mdv_flow_ops.action_handle_query(&fake.dev, one, NULL, &error), -EINVAL);
 	expect_error(&error, NULL, "a query of an indirect action needs room for the answer");
 	assert_int_equal(mdv_flow_ops.action_handle_query(&fake.dev, NULL, &answer, NULL), -ENOENT);
-	/* Nothing was kept of what was refused. */
+	/* Refused calls have left nothing behind. */
 	give_back(one);
 	give_back(other);
 	tear_down();
 }
 
-/** Whichever call fails: nothing is left behind. */
+/** Any one call fails: nothing is left behind. */
 static void
 test_failing_calls(void **state)
 {
@@ -345,8 +348,8 @@ test_failing_calls(void **state)
 	tear_down();
 }
 
-/** Who gets a packet that matches what the index-th flow matches: in the first level that has such
- * a flow, all of them. */
+/** Find the queues of a packet that matches the index-th flow's match: those of all such flows in
+ * the first level that has one. */
 static unsigned int
 copies_of(const uint8_t *udp, unsigned int *queue)
 {
@@ -366,7 +369,7 @@ copies_of(const uint8_t *udp, unsigned int *queue)
 	return nb;
 }
 
-/** What was seen of the rules under watch, at each step. */
+/** The watched rules at each step. */
 static struct {
 	bool on;
 	uint8_t udp[2][16];
@@ -376,7 +379,7 @@ static struct {
 static struct ibv_flow *(*create_flow)(struct ibv_qp *qp, struct ibv_flow_attr *attr);
 static int (*destroy_flow)(struct ibv_flow *flow);
 
-/** Taken once, at each moment, whoever takes it. */
+/** Each packet is taken once at each step, by the old or the new rule. */
 static void
 watch_step(void)
 {
@@ -437,7 +440,7 @@ set_up_rules(const struct rte_flow_action_handle *handle)
 	fake.context.ibv_destroy_flow = watched_destroy;
 }
 
-/** Each packet has one taker at each step, and in the end all is as if it had been made so. */
+/** Each packet has one taker at each step, and the end state is that of a rule created so. */
 static void
 test_update(void **state)
 {
@@ -460,7 +463,7 @@ test_update(void **state)
 			0);
 		assert_int_equal(watch.changes, 2);
 		assert_true(watch.was[0] == queue && watch.was[1] == queue);
-		/* No level, no rule, no counter more than before. */
+		/* As many levels, rules and counters as before. */
 		assert_int_equal(fake.nb_flows, 3);
 		assert_int_equal(fake.nb_counters, 1);
 		assert_int_equal(fake.port.flow->levels.nb_shapes, 1);
@@ -508,7 +511,7 @@ test_update_kinds(void **state)
 	tear_down();
 }
 
-/** Whichever call fails, and whatever is refused: the rules do what they did. */
+/** Any one call fails, or the device refuses: the rules keep their effect. */
 static void
 test_failing_update(void **state)
 {
@@ -533,7 +536,7 @@ test_failing_update(void **state)
 		assert_int_equal(watch.changes, ret != 0 ? 0 : 2);
 		assert_true(ret == 0 || error.message != NULL);
 	}
-	/* Even one that could not go back can be updated again, which brings it there. */
+	/* A rule that could not go back can be updated again, which brings it back. */
 	for (unsigned int nth = 1; nth < 60; nth++) {
 		fake_arm(nth, ENOMEM);
 		update(handle, nth % 2 == 0 ? (struct rte_flow_action)QUEUE_2 : to_1, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules that are moved: there before they are gone, counters kept, and back when a call fails. */
+/* Moves of rules: installed before removed, counters kept, and undone when a call fails. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ nb_moved(void)
 	return fake.port.flow->levels.nb_moved;
 }
 
-/** What is in the device is where the levels say, in the order of priorities. */
+/** Check that each rule is in the device at its level, in the order of priorities. */
 static void
 check_levels(void)
 {
@@ -92,7 +92,7 @@ check_levels(void)
 	}
 }
 
-/** Between others until there is no level free but by moving, and then none. */
+/** Rules between others, until only moves make room, and then nothing does. */
 static void
 test_moves(void **state)
 {
@@ -106,7 +106,7 @@ test_moves(void **state)
 		assert_non_null(create(priorities[i], ALL));
 		nb_flows += FLOWS_OF_ALL;
 		assert_int_equal(fake.nb_flows, nb_flows);
-		/* All the rules that were there stayed in, each with its double for a while. */
+		/* All rules stayed in the device, each with its double for a while. */
 		assert_true(fake.max_flows >= nb_flows);
 		assert_int_equal(fake.nb_counters, i + 1);
 		check_levels();
@@ -119,8 +119,7 @@ test_moves(void **state)
 	fake_assert_empty();
 }
 
-/** Where rules stop it is not for want of levels but because others stay, and the user is told so.
- */
+/** If rules must stay where they are, the message says so, rather than that levels are short. */
 static void
 check_stay(const struct rte_flow_action *actions)
 {
@@ -140,7 +139,7 @@ check_stay(const struct rte_flow_action *actions)
 	fake_assert_empty();
 }
 
-/** Copies that may not be moved: rather none more than one that is in two places. */
+/** With passthru_move=off a new copying rule is refused rather than an old one moved. */
 static void
 test_copies_stay(void **state)
 {
@@ -148,7 +147,7 @@ test_copies_stay(void **state)
 	check_stay(COPY);
 }
 
-/** A rule of several queues would give some of its copies only while it is moved. */
+/** A rule of several queues would deliver only some of its copies while it moves. */
 static void
 test_several_queues_stay(void **state)
 {
@@ -156,7 +155,7 @@ test_several_queues_stay(void **state)
 	check_stay(ALL);
 }
 
-/** Whichever call fails of a create that moves others: they are where they were. */
+/** Any one call of a create that moves others fails: the others are where they were. */
 static void
 test_failing_moves(void **state)
 {
@@ -171,7 +170,7 @@ test_failing_moves(void **state)
 		fake_arm(nth, ENOSPC);
 		if (create(15, ALL) != NULL)
 			break;
-		/* The way back has no calls that fail here: only the nth does. */
+		/* The undoing does not fail here: only the nth call does. */
 		assert_int_equal(fake.nb_flows, 6 * FLOWS_OF_ALL);
 		check_levels();
 	}
@@ -183,7 +182,7 @@ test_failing_moves(void **state)
 	fake_assert_empty();
 }
 
-/** A port that is stopped moves its rules without the device, and starts with them in order. */
+/** A stopped port moves its rules without the device, and starts with them in order. */
 static void
 test_moves_while_stopped(void **state)
 {
@@ -202,13 +201,13 @@ test_moves_while_stopped(void **state)
 	fake_assert_empty();
 }
 
-/** Default rules make way, too: with their own level they are behind every priority. */
+/** Default rules make room, too: a level of their own behind every priority is enough. */
 static void
 test_default_rules_are_last(void **state)
 {
 	(void)state;
 	fake_init_flow();
-	/* While the port is stopped copies make way for others: nobody can see it. */
+	/* While the port is stopped copies may move: no packet can see it. */
 	for (uint32_t priority = 0; priority < 15; priority++)
 		assert_non_null(create(UINT32_MAX - 1 - priority, COPY));
 	assert_true(nb_moved() > 0);
@@ -216,7 +215,7 @@ test_default_rules_are_last(void **state)
 	assert_null(create(0, COPY));
 	for (unsigned int i = 15; i < 18; i++)
 		assert_int_equal(fake_flow_at(i)->build.attr.priority, 15);
-	/* RETA changes with all levels taken: the new set goes beside the old one. */
+	/* RETA changes with all levels in use: the new set goes beside the old one. */
 	fake.port.reta[0] = 1;
 	assert_int_equal(mdv_flow_default_update(&fake.port), 0);
 	assert_int_equal(fake.nb_flows, 18);

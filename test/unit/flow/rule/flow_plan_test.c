@@ -260,7 +260,8 @@ static const struct rte_flow_item *const kinds[] = {
 };
 /* clang-format on */
 
-/** Every set of types over every kind of pattern: what verbs and the kernel demand of each part. */
+/** Every set of types over every kind of pattern: each part keeps the limits of verbs and the
+ * kernel. */
 static void
 test_expansions(void **state)
 {
@@ -286,8 +287,7 @@ test_expansions(void **state)
 				const struct mdv_flow_part *part = &plan.parts[i];
 				const struct mdv_rss_class *class = &mdv_rss_classes[part->id];
 
-				/* What is hashed is matched, was asked for, and more than the rest.
-				 */
+				/* The hashed headers are matched, and were requested. */
 				assert_int_equal(class->layers & ~part->build.layers, 0);
 				assert_true(
 					part->id == MDV_RSS_NONE || (set & 1u << part->id) != 0);

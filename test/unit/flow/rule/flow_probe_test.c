@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trial rules on devices that lack this or that: each feature alone, any number of priorities, and
- * what a trial may not do. */
+/* Trial rules on devices that lack features: each feature alone, any number of priorities, and the
+ * limits of a trial. */
 
 #include <errno.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static const struct {
 static struct ibv_flow *(*accept_flow)(struct ibv_qp *qp, struct ibv_flow_attr *attr);
 static unsigned int lacking;
 
-/** Nothing but a dropped frame from nowhere to nowhere may be asked for. */
+/** Accept only trials that drop frames between addresses that no frame has. */
 static void
 assert_harmless(const uint8_t *bytes, const struct ibv_flow_attr *attr)
 {
@@ -64,7 +64,7 @@ assert_harmless(const uint8_t *bytes, const struct ibv_flow_attr *attr)
 	assert_true(attr->flags == 0 || attr->flags == IBV_FLOW_ATTR_FLAGS_EGRESS);
 }
 
-/** Is there a bit in the mask of the field? */
+/** @return whether the field's mask has a bit set. */
 static bool
 has_field(const uint8_t *spec)
 {
@@ -131,7 +131,7 @@ test_each_feature(void **state)
 	assert_int_equal(all, whole);
 }
 
-/** As many as the device has, and all that overlap go in: but for one that default rules have. */
+/** All levels but the one of default rules take overlapping rules. */
 static void
 test_priorities(void **state)
 {
@@ -168,7 +168,8 @@ test_priorities(void **state)
 	}
 }
 
-/** One level, and default rules have it: copies stand before them, what takes does not. */
+/** With a single level, which default rules have, copies go before them, and taking rules are
+ * refused. */
 static void
 test_one_priority(void **state)
 {
@@ -195,7 +196,7 @@ test_one_priority(void **state)
 	fake_assert_empty();
 }
 
-/** None; or a device that says nothing of priorities: no port rather than a wrong count. */
+/** No priorities, or a device that reports none: the probe fails rather than count wrongly. */
 static void
 test_no_answer(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Indirect actions of copying rules updated: at each step a packet meets one entry of the one table
- * that any of them is in, whatever it is made of and whichever call fails.
+ * Updates of indirect actions in copying rules: at each step a packet hits one entry of the one
+ * table that has any of its rules, for all forms of rules and whichever call fails.
  */
 
 #include <errno.h>
@@ -42,7 +42,8 @@ static struct rte_flow_action updated; /* the destination's new form */
 static unsigned int steps;
 static struct mdv_flow_match rule_match;
 
-/** The packets of the rule, by the bits that halves may have more: any of the addresses. */
+/** @return whether the packets are those of the rule; the halves' further bit may be in any
+ * address. */
 static bool
 hits(const struct mdv_flow_match *match, uint64_t random)
 {
@@ -58,7 +59,7 @@ hits(const struct mdv_flow_match *match, uint64_t random)
 	return true;
 }
 
-/** Is there one table, and an entry in it for each packet? */
+/** Check that there is one table, with one entry for each packet. */
 static void
 check_step(void)
 {
@@ -148,8 +149,7 @@ first_queue(unsigned int index)
 	return fake_flow_at(index)->qp->table->queues[0];
 }
 
-/** Once at each step, and in the end as if it had been made so: one rule, one level, one counter.
- */
+/** Each packet hits one entry at each step, and the end state is that of a rule created so. */
 static void
 test_once(void **state)
 {
@@ -175,13 +175,14 @@ test_once(void **state)
 			for (unsigned int j = 0; j < nb; j++)
 				assert_int_equal(first_queue(j), round % 2 == 0 ? 2 : 1);
 		}
-		/* Two halves come for each, the old goes, the new one comes, the halves go. */
+		/* For each rule two halves come, the old rule goes, the new one comes, the halves
+		 * go. */
 		assert_int_equal(steps, 3 * nb * 6);
 		end();
 	}
 }
 
-/** An update is done or not; and one that is left in halves is whole again by the next. */
+/** An update is done or not done; a rule left in halves is whole again after the next one. */
 static void
 test_failing(void **state)
 {
@@ -194,7 +195,7 @@ test_failing(void **state)
 		struct rte_flow_error error = { .message = NULL };
 		int ret;
 
-		/* What fails goes by two levels then, where it may copy twice. */
+		/* If the halves fail, the update takes two levels, where it may copy twice. */
 		fake_arm(nth % 20, ENOMEM);
 		updated = (struct rte_flow_action)ACTION_CONF(
 			QUEUE, queue == 1 ? &queue_2 : &queue_1);
@@ -218,7 +219,7 @@ test_failing(void **state)
 	end();
 }
 
-/** No bit left, or a queue beside the handle: by two levels, as rules that take. */
+/** No bit left, or a further queue beside the handle: two levels, as for taking rules. */
 static void
 test_two_levels(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receive burst when something is wrong: error CQEs, stopped queues, pools without mbufs. */
+/* Errors of the receive burst: error CQEs, stopped queues, pools without mbufs. */
 #include <stdlib.h>
 
 #include "rx_rig.h"
@@ -33,7 +33,7 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 		assert_int_equal(rx_rig.rxq.count.errors, 1);
 		assert_int_equal(rx_rig.rxq.count.packets, 2);
 		assert_int_equal(rig_verbs.nb_wq_states, 0);
-		/* The CQE of an error alone is given back, too. */
+		/* The buffer of a lone error CQE is given back, too. */
 		frame.len = 2000;
 		assert_true(rx_rig_receive(&frame));
 		assert_int_equal(burst(&rx_rig.rxq, pkts + 2, 2), 0);
@@ -51,7 +51,7 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 	}
 }
 
-/** Whatever lane an error falls into, the packets around it come out, in order. */
+/** An error may fall into any lane: the packets around it come out, in order. */
 static void
 errors_anywhere_among_packets(void **state)
 {
@@ -124,7 +124,7 @@ a_stopped_queue_is_restarted(void **state)
 	}
 }
 
-/** With a device that will not even reset, each error CQE is taken and nothing else happens. */
+/** If the device does not even reset, the burst takes each error CQE and does nothing else. */
 static void
 a_queue_that_cannot_be_reset_stays_harmless(void **state)
 {
@@ -187,8 +187,8 @@ a_pool_too_small_for_the_ring_is_reported(void **state)
 	rx_rig_stop();
 }
 
-/** A bulk that a pool's cache cannot serve leaves what it held where it was asked to put it: a
- * scattering burst would take that for the ring's own. */
+/** If a pool's cache cannot serve a bulk, it leaves its pointers where it was to write; a
+ * scattering burst must not take them for the ring's mbufs. */
 static void
 a_ring_filled_in_part_has_only_its_own(void **state)
 {
@@ -214,7 +214,7 @@ a_ring_filled_in_part_has_only_its_own(void **state)
 	rx_rig_stop();
 }
 
-/** What was short at the start comes with later bursts, also by one that may scatter. */
+/** Later bursts, scattering ones included, fill in mbufs that were missing at the start. */
 static void
 a_ring_filled_in_part_fills_up(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of compressed CQEs: taken in pieces, with errors and stops in between, and nonsense. */
+/* Blocks of compressed CQEs: taken in pieces, with errors and stops in between, and malformed
+ * ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ start(uint8_t log2_segs, unsigned int pool_size, uint32_t block_max)
 	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 }
 
-/** Alike, but of different lengths. */
+/** Frames that are alike except for their lengths. */
 static struct rx_frame
 frame_of(unsigned int nth)
 {
@@ -99,14 +100,14 @@ a_block_is_taken_in_pieces(void **state)
 				nth += pieces[piece];
 				left -= pieces[piece];
 				check_status(left);
-				/* The ring does not wait for whoever takes them. */
+				/* The ring does not wait for the application to take them. */
 				assert_int_equal(rx_rig.rxq.pos.cq_ci, rx_rig.cq_pi);
 			}
 			assert_int_equal(left, 0);
 		}
 		assert_int_equal(rx_rig.nb_blocks, 50);
 		assert_int_equal(rx_rig.rxq.count.packets, 2000);
-		/* What is not taken goes back to the pool, and is never counted. */
+		/* Packets that are not taken go back to the pool uncounted. */
 		receive(nth, 20);
 		take(burst, nth, 5);
 		mdv_rx_drain(&rx_rig.rxq);
@@ -115,7 +116,8 @@ a_block_is_taken_in_pieces(void **state)
 	}
 }
 
-/** A new block comes before the last one is taken, and single packets between them. */
+/** A new block comes before the application has taken the last one, and single packets between
+ * them. */
 static void
 what_comes_meanwhile_waits_its_turn(void **state)
 {
@@ -181,7 +183,7 @@ errors_anywhere_among_blocks(void **state)
 	rx_rig_stop();
 }
 
-/** After that the WQ's index is no longer the CQ's: blocks wrap at different places of the two. */
+/** Then the WQ's index differs from the CQ's: blocks wrap at different places of the two rings. */
 static void
 a_stopped_queue_is_restarted(void **state)
 {
@@ -197,8 +199,7 @@ a_stopped_queue_is_restarted(void **state)
 		start(log2_segs, 256, 64);
 		receive(0, 21);
 		rx_rig_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 4);
-		/* Nobody could complete those, but they must not get lost among the ring's slots.
-		 */
+		/* The device cannot complete these WQEs, and their mbufs must not get lost. */
 		receive(0, 13);
 		nb_lost = 13 + 1;
 		take(burst, 0, 10);
@@ -268,7 +269,7 @@ counters_of_16_bits_wrap(void **state)
 	rx_rig_stop();
 }
 
-/** A device that has lost its senses may cost packets; nothing is read or written elsewhere. */
+/** A faulty device may cost packets, but the driver reads and writes only its own memory. */
 static void
 nonsense_of_a_title_is_counted_as_an_error(void **state)
 {

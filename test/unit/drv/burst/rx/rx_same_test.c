@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random lives of a receive queue, each lived by every instance of the burst: packets of all kinds,
- * errors among them, stops, a pool that runs dry, mbufs that come back in any order, bursts of all
- * sizes, counters about to wrap. What comes out is the same as from the scalar instance, mbuf by
- * mbuf.
+ * Random lives of a receive queue, each repeated with every instance of the burst: packets of all
+ * kinds, errors among them, stops, a pool that runs dry, mbufs that come back in any order, bursts
+ * of all sizes, counters about to wrap. Every instance delivers the same mbufs as the scalar one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static const uint16_t sizes[] = { 1, 1, 1, 3, 4, 8, 9, 32, 64 };
 /** Where counters start: of 16 bits, of 24 in the doorbell record, of 32. */
 static const uint32_t starts[] = { 0, UINT16_MAX + 1u - 128, (1u << 24) - 128, 0u - 128 };
 
-/** What an application can see of a packet. */
+/** The fields of a packet that an application can see. */
 struct seen {
 	uint64_t ol_flags, timestamp;
 	uint32_t packet_type, pkt_len, rss, mark;
@@ -36,7 +35,7 @@ struct life {
 	struct seen seen[NB_MAX];
 };
 
-/** What a life goes by. */
+/** The properties of a life. */
 struct kind {
 	unsigned int opts;
 	uint8_t log2_segs;
@@ -63,7 +62,7 @@ random_frame(void)
 	static const uint32_t tags[] = { 0, 0, 1, 0xfffffe, 0xffffff };
 	struct rx_frame *frame = &now.like;
 
-	/* Most are such that a device would compress them with the last one. */
+	/* Most frames are like the last one, so that a device would compress them. */
 	if (random() % 8 == 0)
 		*frame = (struct rx_frame){
 			.pkt_info = random() & 3,
@@ -154,7 +153,7 @@ application_polls(unsigned int opts, uint16_t want)
 		application_frees(now.nb_held);
 }
 
-/** All mbufs of the pool are elsewhere, or come back. */
+/** Take all mbufs out of the pool, or put them back. */
 static void
 somebody_hogs_the_pool(void)
 {
@@ -172,7 +171,7 @@ device_stops_the_queue(unsigned int opts)
 {
 	while (now.nb_waiting != 0)
 		application_polls(opts, 64);
-	/* Errors may still be there, and take places. */
+	/* Errors may still be in the ring, and take places. */
 	application_polls(opts, 1);
 	rx_rig_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, random() % 8);
 	application_polls(opts, 1);

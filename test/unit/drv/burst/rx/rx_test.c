@@ -13,7 +13,7 @@
 
 #define SEED 20240607
 
-/** What an application can see of a packet. */
+/** The fields of a packet that an application can see. */
 struct seen {
 	uint32_t pkt_len, ptype, rss, mark;
 	uint16_t nb_segs, tci;
@@ -22,7 +22,7 @@ struct seen {
 
 static struct rx_frame last;
 
-/** Alike: what a device would compress with the last one, as often as not. */
+/** A frame like the last one, which a device would compress as often as not. */
 static struct rx_frame
 random_frame(uint32_t max_len, bool alike)
 {
@@ -59,7 +59,7 @@ timestamp_of(const struct rte_mbuf *mbuf)
 	return *RTE_MBUF_DYNFIELD(mbuf, rx_rig.rxq.timestamp_at, const rte_mbuf_timestamp_t *);
 }
 
-/** Run @p nb frames of the seed through an instance; @p seen gets what came out. */
+/** Run @p nb frames of the seed through an instance; @p seen gets the delivered packets. */
 static void
 run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, bool alike, unsigned int nb,
 	struct seen *seen)
@@ -108,7 +108,7 @@ run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, bool alike, uns
 	assert_int_equal(rx_rig.rxq.count.nombuf, 0);
 }
 
-/** Flags that an instance without the option leaves out. */
+/** @return the flags that an instance without the option leaves out. */
 static uint64_t
 flags_of(unsigned int opts, uint8_t runtime_opts)
 {
@@ -133,7 +133,8 @@ assert_agrees(
 {
 	assert_int_equal(seen->pkt_len, want->pkt_len);
 	assert_int_equal(seen->ptype, want->ptype);
-	/* Nobody asks for timestamps and blocks; then only packets outside of blocks have one. */
+	/* No application uses timestamps with blocks; then only packets outside of blocks have
+	 * one. */
 	if ((runtime_opts & MDV_RX_RUNTIME_MINI) && !(seen->flags & rx_rig.rxq.timestamp_flag))
 		opts &= ~MDV_RX_TIMESTAMP;
 	assert_int_equal(seen->flags, want->flags & flags_of(opts, runtime_opts));
@@ -147,7 +148,7 @@ assert_agrees(
 		assert_int_equal(seen->timestamp, want->timestamp);
 }
 
-/** Every instance sees of @p nb frames what the scalar one sees of uncompressed ones. */
+/** Every instance delivers of @p nb frames the same as the scalar one of uncompressed frames. */
 static void
 check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block_max)
 {
@@ -182,7 +183,9 @@ check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block
 	free(seen);
 }
 
-/** Ring wraps many times; every instance sees what the scalar one with all options sees. */
+/**
+ * The ring wraps many times; every instance delivers the same as the scalar one with all options.
+ */
 static void
 every_instance_agrees_with_the_generic_one(void **state)
 {
@@ -201,7 +204,7 @@ blocks_are_what_their_packets_would_be(void **state)
 	check_instances(2, 600, true, 64);
 }
 
-/** As many segments as a slot has; one by one, in fours and in blocks. */
+/** Packets with as many segments as a slot has; one by one, in fours and in blocks. */
 static void
 long_frames_are_chained(void **state)
 {
@@ -235,7 +238,7 @@ long_frames_are_chained(void **state)
 #define V4    RTE_PTYPE_L3_IPV4_EXT_UNKNOWN
 #define V6    RTE_PTYPE_L3_IPV6_EXT_UNKNOWN
 #define IN4   RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN
-/** What the bits of the CQE mean, one case a row: OK bits as in hds_ip_ext. */
+/** The meaning of the CQE's bits, one case a row: OK bits as in hds_ip_ext. */
 static const struct {
 	uint8_t pkt_info, hds, hdr_type;
 	bool udp_without_csum;
@@ -268,7 +271,7 @@ static const struct {
 };
 /* clang-format on */
 
-/** A lane of each vector in turn has the CQE in question. */
+/** Put the CQE in question into each lane of a vector in turn. */
 static void
 each_cqe_means_what_it_should(void **state)
 {
@@ -330,7 +333,7 @@ values_of_tag_hash_and_mark(void **state)
 	assert_int_equal(
 		pkt->ol_flags & (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID), RTE_MBUF_F_RX_FDIR);
 	rte_pktmbuf_free(pkt);
-	/* Nobody has made a rule that tags, nor asked for stripping: neither is looked at. */
+	/* No rule tags and no stripping is on: the burst ignores both fields. */
 	rx_rig.rxq.ring.runtime_opts = 0;
 	assert_true(rx_rig_receive(&frame));
 	assert_int_equal(burst(&rx_rig.rxq, &pkt, 1), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a person reads of a send queue. */
+/* The dump of a send queue for people. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ start(void)
 	return file;
 }
 
-/** @p parts, up to NULL, are in the text in this order. */
+/** Check that @p parts, up to NULL, are in the text in this order. */
 static void
 check(FILE *file, const char *const *parts)
 {

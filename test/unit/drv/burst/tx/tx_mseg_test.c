@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of the mbufs of chains: freed one by one, counted as packets. */
+/* Mbufs of chains: freed one by one, counted as packets. */
 #include "tx_rig.h"
 
 /** Segments of a packet here; its WQE has 5 units, 2 WQEBBs. */
@@ -70,7 +70,7 @@ segments_go_back_by_themselves(void **state)
 	}
 }
 
-/** A segment that somebody else holds stays with them, and in its chain. */
+/** A segment with another reference stays with its holder, and in its chain. */
 static void
 shared_segments_stay(void **state)
 {
@@ -94,7 +94,7 @@ shared_segments_stay(void **state)
 	}
 }
 
-/** Packets are asked for, mbufs are freed. */
+/** The caller asks for packets, and the queue frees mbufs. */
 static void
 chains_are_freed_on_request(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tx_prepare: which flags a queue takes, and what it writes into the checksum fields. */
+/* tx_prepare: the flags that a queue takes, and the checksum fields that it writes. */
 #include <string.h>
 
 #include <rte_errno.h>
@@ -30,7 +30,9 @@ static const struct {
 	{ 0, true, 0, 0, true },
 };
 
-/** What a packet asks of a queue with these offloads, on a device with VXLAN and a software parser. */
+/**
+ * Flags of packets for a queue with these offloads, on a device with VXLAN and a software parser.
+ */
 static const struct {
 	uint64_t offloads, ol_flags;
 	int result;
@@ -154,13 +156,13 @@ lengths_are_what_the_burst_takes(void **state)
 		assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &mbuf, 1), 0);
 		assert_int_equal(rte_errno, EINVAL);
 		assert_int_equal(rte_pktmbuf_chain(mbuf, tx_rig_packet(1, 1)), 0);
-		/* A chain only where that was asked for. */
+		/* The queue takes a chain only with the offload. */
 		assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &mbuf, 1), i);
 		mbuf->pkt_len = TX_RIG_FRAME_MAX + 1;
 		assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &mbuf, 1), 0);
 		rte_pktmbuf_free(mbuf);
 	}
-	/* The headers are said to lie behind its end. */
+	/* The lengths put the headers behind the packet's end. */
 	mbuf = packet(F(IPV4) | F(UDP_CKSUM));
 	rte_pktmbuf_trim(mbuf, 500 - 40);
 	assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &mbuf, 1), 0);
@@ -234,7 +236,7 @@ check_sums(unsigned int k, uint32_t first)
 	rte_pktmbuf_free(mbuf);
 }
 
-/** Wherever the headers are cut. */
+/** The headers are cut at every place. */
 static void
 fields_have_the_pseudo_headers_sum(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random lives of a send queue, each lived by every instance of the burst: packets of all kinds,
- * mbufs of two pools and shared ones, a device that is slow, or stops the queue, bursts of all
- * sizes, counters about to wrap. Whatever WQEs carry them, the frames are what the packets say, and
- * each mbuf comes back once.
+ * Random lives of a send queue, each repeated with every instance of the burst: packets of all
+ * kinds, mbufs of two pools and shared ones, a device that is slow, or stops the queue, bursts of
+ * all sizes, counters about to wrap. In any form of WQEs, the frames are those that the packets
+ * describe, and each mbuf comes back once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 static const unsigned int widths[] = { 0, 128, 256, 512 };
 static const uint16_t sizes[] = { 1, 1, 1, 2, 4, 7, 8, 32, 64, BURST_MAX };
 
-/** What a packet must be on the wire. */
+/** The form that a packet must have on the wire. */
 struct wanted {
 	uint8_t bytes[512];
 	uint32_t len;
@@ -33,8 +33,8 @@ static struct {
 	unsigned int opts;
 	eth_tx_burst_t burst;
 	struct rte_mempool *others;
-	struct rte_mbuf *shared;         /**< others' mbufs are attached to it */
-	struct rte_mbuf *kept[KEPT_MAX]; /**< packets that somebody else has as well */
+	struct rte_mbuf *shared;         /**< mbufs that others are attached to */
+	struct rte_mbuf *kept[KEPT_MAX]; /**< packets with a second reference */
 	unsigned int nb_kept;
 	struct wanted posted[TX_RIG_BBS + BURST_MAX]; /**< that the device has not sent */
 	unsigned int nb_posted;
@@ -86,8 +86,8 @@ make_tcp(struct rte_mbuf *mbuf, struct wanted *want)
 	want->frames = (mbuf->pkt_len - 54 + want->mss - 1) / want->mss;
 }
 
-/** @return a packet as the instance takes it; one in 64 is too short to be sent: @p want has no
- * frames then */
+/** @return a packet that the instance takes; one in 64 is too short to be sent, and @p want then
+ * has no frames */
 static struct rte_mbuf *
 random_packet(struct wanted *want)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the device is told of packets in tunnels that it does not know, on hand-made rings. */
+/* Header offsets that the device gets for packets in tunnels that it does not know, on hand-made
+ * rings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static const struct {
 		{ 0, 7, 0, 19 }, 0, 0x50 },
 	{ F(TUNNEL_IP) | F(OUTER_IPV6) | F(IPV4) | F(IP_CKSUM) | F(TCP_CKSUM), 40, 0, 20, 20,
 		{ 0, 7, 37, 27 }, 0x10, 0x30 },
-	/* Nothing is asked for inside. */
+	/* No inner offload is requested. */
 	{ F(TUNNEL_UDP) | F(OUTER_IPV4) | F(OUTER_IP_CKSUM), 20, 30, 0, 0, { 17, 7, 0, 0 }, 0x20,
 		0x40 },
 };
@@ -87,7 +88,7 @@ check(unsigned int i, bool tagged, bool cut)
 	assert_int_equal(sent.inserted, tagged && !cut);
 }
 
-/** One mbuf or several, in any order. */
+/** A packet of one mbuf or several, in any order. */
 static void
 send_mixed(eth_tx_burst_t burst)
 {

@@ -21,7 +21,7 @@ rte_eal_process_type(void)
 	return process;
 }
 
-/** What a packet must be on the wire. */
+/** The form that a packet must have on the wire. */
 struct wanted {
 	uint8_t bytes[TX_RIG_FRAME_MAX];
 	uint32_t len;
@@ -122,7 +122,7 @@ the_doorbell_names_the_last_wqe(void **state)
 	assert_int_equal(rte_be_to_cpu_32(tx_rig.dbrec[1]), 3);
 	assert_int_equal(tx_rig.dbrec[0], 0);
 	assert_memory_equal(&tx_rig.uar_reg, tx_rig.wqes + 2 * MLX5_SEND_WQE_BB, 8);
-	/* Nothing to send: nothing rung. */
+	/* A burst of no packets rings no doorbell. */
 	tx_rig.uar_reg = 0;
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 0), 0);
 	assert_int_equal(tx_rig.uar_reg, 0);
@@ -159,7 +159,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 	}
 }
 
-/** Bursts of one: a completion for each request_min WQEBBs, everything before it is freed. */
+/** Bursts of one: one completion for each request_min WQEBBs frees everything before it. */
 static void
 completions_are_requested_in_time(void **state)
 {
@@ -345,7 +345,7 @@ a_stopped_queue_is_restarted(void **state)
 	tx_rig_stop();
 }
 
-/** The packets of WQEs before the failed one are sent, however many a WQE has. */
+/** The packets of WQEs before the failed one are sent, whatever their number in a WQE. */
 static void
 a_wqe_of_many_fails(void **state)
 {
@@ -395,13 +395,13 @@ a_queue_that_cannot_be_reset_sends_no_more(void **state)
 	device_fail(MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, 5);
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 23, 1), 0);
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 23, 1), 0);
-	/* What the device may still read stays until the queue is stopped. */
+	/* Mbufs that the device may still read stay until the queue is stopped. */
 	assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 23 - 5 + 1);
 	rte_pktmbuf_free(pkts[23]);
 	tx_rig_stop();
 }
 
-/** Packets are freed without a burst, and no more than are asked for. */
+/** Packets are freed without a burst, and not more than requested. */
 static void
 packets_that_are_done_are_freed_on_request(void **state)
 {
@@ -442,7 +442,7 @@ packets_that_are_done_are_freed_on_request(void **state)
 	}
 }
 
-/** What was freed in part is neither freed twice nor left, whether the rest is good or not. */
+/** A packet freed in part is neither freed twice nor kept, whether the rest is good or not. */
 static void
 a_burst_goes_on_where_freeing_stopped(void **state)
 {
@@ -536,7 +536,7 @@ instances_are_told_apart(void **state)
 	assert_true(
 		mdv_tx_select_describe(mdv_tx_select(MDV_TX_MULTI | MDV_TX_FAST_FREE, 0), &mode));
 	assert_string_equal(mode.info, "Scalar, multi-segment, fast free");
-	/* Who wants headers inlined does not take many packets a WQE. */
+	/* A device that needs inlined headers does not take many packets a WQE. */
 	assert_true(mdv_tx_select_describe(mdv_tx_select(MDV_TX_INLINE_L2, 512), &mode));
 	assert_string_equal(mode.info, "Scalar, inline L2");
 #ifdef RTE_ARCH_X86

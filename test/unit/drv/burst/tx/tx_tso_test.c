@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the device cuts up, on hand-made rings: what it is told to cut, and what is refused.
- */
+/* Packets that the device cuts up, on hand-made rings: the WQEs, and the refusals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ start(void)
 			RTE_ETH_TX_OFFLOAD_VLAN_INSERT);
 }
 
-/** What the device must be told, and what must be counted. */
+/** The WQE's content and the counts that a packet must lead to. */
 struct wanted {
 	uint8_t bytes[TX_RIG_FRAME_MAX];
 	uint32_t len;
@@ -49,7 +48,7 @@ make_tcp(struct rte_mbuf *mbuf, bool tunnel, unsigned int tcp, uint16_t mss)
 	mbuf->l3_len = 20;
 	mbuf->l4_len = tcp;
 	mbuf->tso_segsz = mss;
-	/* Without a tunnel they mean nothing. */
+	/* Without a tunnel the outer lengths mean nothing. */
 	mbuf->outer_l2_len = 14;
 	mbuf->outer_l3_len = 20;
 	if (!tunnel)
@@ -240,7 +239,7 @@ case_packet(unsigned int k)
 	return mbuf;
 }
 
-/** Prepared it is refused with a reason; sent all the same it is dropped, and the next goes out. */
+/** tx_prepare refuses it with a reason; the burst drops it, and sends the next one. */
 static void
 what_cannot_be_cut_is_refused(void **state)
 {
@@ -270,7 +269,7 @@ what_cannot_be_cut_is_refused(void **state)
 	}
 }
 
-/** A queue that was not set up for it has no bytes that may be cut. */
+/** A queue without the offload cuts no bytes. */
 static void
 another_queues_offload_is_not_ours(void **state)
 {
@@ -287,7 +286,7 @@ another_queues_offload_is_not_ours(void **state)
 	tx_rig_stop();
 }
 
-/** A WQE needs several WQEBBs: the ring is full before, and drains. */
+/** A WQE needs several WQEBBs: the ring is full early, and drains. */
 static void
 a_full_ring_takes_no_more_and_drains(void **state)
 {
@@ -316,7 +315,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 	tx_rig_stop();
 }
 
-/** Lost frames are taken off the counters as they were put on. */
+/** Lost frames leave the counters by the same amounts by which they entered. */
 static void
 a_wqe_to_be_cut_fails(void **state)
 {

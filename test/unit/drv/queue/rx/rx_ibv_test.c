@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A receive queue that verbs fills: what is copied, posted, refused, and what is left in the end.
- */
+/* A receive queue that verbs fills: copies, posts, refusals, and the state at the end. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@
 static const uint64_t all_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_CVLAN |
 	IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
 
-/** A started queue with all that can be asked for. */
+/** Start a queue with all offloads. */
 static void
 start(uint8_t log2_segs)
 {
@@ -96,7 +95,7 @@ what_verbs_tells_is_in_the_mbuf(void **state)
 		assert_int_equal(
 			*RTE_MBUF_DYNFIELD(mbuf, rx_rig.rxq.timestamp_at, rte_mbuf_timestamp_t *),
 			wc->timestamp);
-		/* It lay where verbs was told to put it. */
+		/* Verbs was told to put it there. */
 		assert_int_equal(ibv_rig.wrs[i].sges[0].addr, rte_pktmbuf_mtod(mbuf, uintptr_t));
 	}
 	rte_pktmbuf_free_bulk(pkts, RTE_DIM(cases));
@@ -137,7 +136,7 @@ each_wqe_is_posted_once_with_its_segments(void **state)
 	}
 }
 
-/** Many laps of the ring, and verbs that is short of room now and then. */
+/** Many laps of the ring, with verbs short of room now and then. */
 static void
 refused_wqes_are_posted_later(void **state)
 {
@@ -192,7 +191,7 @@ a_look_takes_what_is_wanted_and_no_more(void **state)
 	assert_int_equal(mdv_rxq_descriptor_status(rxq, 6), RTE_ETH_RX_DESC_AVAIL);
 	assert_int_equal(mdv_rxq_count(rxq), 6);
 	assert_int_equal(ibv_rig.wcs_taken, 10);
-	/* What was looked at is still there. */
+	/* Packets that were looked at are still there. */
 	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 6);
 	rte_pktmbuf_free_bulk(pkts, 6);
 	stop();

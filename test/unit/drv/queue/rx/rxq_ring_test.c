@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The objects of a receive queue through their lives, each step failing: verbs is a fake that
+/* The objects of a receive queue through their lives, each step failing; verbs is a fake that
  * counts. */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static struct {
 	struct rte_mempool *pool;
 	struct fake_wq wqs[4];
 	unsigned int nb_made;
-	/* what the next calls say: errno, 0: they succeed */
+	/* errnos of the next calls; 0: they succeed */
 	int cq_error, wq_error, init_error, destroy_error;
 	int state_errors[IBV_WQS_UNKNOWN];
 	int flags_error;
@@ -187,7 +187,7 @@ queue_make(void **state)
 	return 0;
 }
 
-/** Nothing in the device, nothing registered, all mbufs back. */
+/** Check that no object and no region is left and all mbufs are back. */
 static void
 check_nothing(void)
 {
@@ -222,7 +222,7 @@ nb_in_ring(void)
 	return POOL_SIZE - rte_mempool_avail_count(fake.pool);
 }
 
-/** The newest WQ takes packets, all of its WQEs. */
+/** Check that the newest WQ takes packets, with all of its WQEs. */
 static void
 check_ready(void)
 {
@@ -236,7 +236,7 @@ check_ready(void)
 		rte_be_to_cpu_32(newest()->wq_dbrec[0]), NB_DESC >> fake.rxq.ring.log2_segs);
 }
 
-/** The device completes a frame, or ends with an error. */
+/** Let the device complete a frame, or fail. */
 static void
 complete(unsigned int slot, uint8_t opcode)
 {
@@ -262,7 +262,7 @@ rings_are_as_large_as_asked(void **state)
 	assert_int_equal(newest()->flags, IBV_WQ_FLAGS_CVLAN_STRIPPING);
 	assert_ptr_equal(rxq->ring.wqes, newest()->wqes);
 	assert_ptr_equal(rxq->ring.wq_dbrec, newest()->wq_dbrec);
-	/* Until it is ready a burst has nothing to take and nothing to fill in. */
+	/* Until the queue is ready, a burst has nothing to take and nothing to fill. */
 	assert_int_equal(rxq->pos.wqe_pi - rxq->pos.wqe_ci, NB_DESC / 4);
 	assert_false(rxq->ready);
 	assert_int_equal(nb_in_ring(), 0);
@@ -307,14 +307,14 @@ a_queue_gets_ready_and_gives_all_back(void **state)
 	unsigned int round;
 
 	(void)state;
-	/* Nothing to be reset or destroyed. */
+	/* There are no objects to reset or destroy. */
 	assert_int_equal(mdv_rxq_ring_destroy(&fake.rxq), 0);
 	assert_int_equal(mdv_rxq_ring_reset(&fake.rxq), 0);
 	assert_int_equal(mdv_rxq_ring_create(&fake.rxq), 0);
 	for (round = 0; round < 3; round++) {
 		assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
 		check_ready();
-		/* Frames that nobody has taken. */
+		/* Frames that no burst has taken. */
 		complete(0, MLX5_CQE_RESP_SEND);
 		assert_int_equal(mdv_rxq_ring_reset(&fake.rxq), 0);
 		assert_int_equal(newest()->state, IBV_WQS_RESET);
@@ -325,7 +325,7 @@ a_queue_gets_ready_and_gives_all_back(void **state)
 		assert_int_equal(
 			newest()->cqes[0].op_own >> MDV_HW_CQE_OPCODE_SHIFT, MLX5_CQE_INVALID);
 	}
-	/* Destroyed as it is. */
+	/* Destroyed in the state ready. */
 	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
 }
 
@@ -362,7 +362,7 @@ a_queue_that_cannot_get_ready_is_as_before(void **state)
 	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
 	check_ready();
 	assert_int_equal(newest()->flags, IBV_WQ_FLAGS_CVLAN_STRIPPING);
-	/* What the device holds it keeps. */
+	/* The device keeps its mbufs. */
 	fake.state_errors[IBV_WQS_RESET] = EIO;
 	assert_int_equal(mdv_rxq_ring_reset(&fake.rxq), -EIO);
 	check_ready();
@@ -414,19 +414,19 @@ a_queue_in_error_starts_again(void **state)
 	complete(2, MLX5_CQE_RESP_ERR);
 	fake.nb_ops = 0;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
-	/* The packets that nobody will get; the error is the burst's to count. */
+	/* The two lost packets; the burst itself counts the error. */
 	assert_int_equal(rxq->count.errors, 2);
 	assert_int_equal(rxq->pos.cq_ci, 3);
 	assert_int_equal(rte_be_to_cpu_32(newest()->cq_dbrec[0]), 3);
 	assert_int_equal(fake.nb_ops, 2);
 	assert_false(mdv_rxq_is_broken(rxq));
 	check_ready();
-	/* It will not start: a burst has it recreated. */
+	/* The WQ does not start: a burst has it recreated. */
 	fake.state_errors[IBV_WQS_RDY] = EIO;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
 	assert_true(mdv_rxq_is_broken(rxq));
 	assert_int_equal(nb_in_ring(), NB_DESC);
-	/* It will not even stop: nothing is touched. */
+	/* The WQ does not even stop: nothing is touched. */
 	fake.state_errors[IBV_WQS_RESET] = EIO;
 	fake.nb_ops = 0;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), -EIO);
@@ -469,7 +469,7 @@ other_rings_take_the_place_of_broken_ones(void **state)
 	assert_ptr_equal(rxq->ring.cq_dbrec, fake.wqs[1].cq_dbrec);
 	assert_int_equal(rxq->nb_ready, 0);
 	assert_int_equal(rxq->count.packets, 9);
-	/* It cannot start: the rings are there, and the queue is to be tried again. */
+	/* The WQ does not start: the rings exist, and the queue waits for the next try. */
 	fake.state_errors[IBV_WQS_RDY] = EIO;
 	fresh = make_fresh();
 	assert_int_equal(mdv_rxq_ring_replace(rxq, &fresh), -EIO);
@@ -486,7 +486,7 @@ other_rings_take_the_place_of_broken_ones(void **state)
 	rig_verbs.reg_result = 0;
 }
 
-/** Buffers that are short at that time come with the next bursts. */
+/** Later bursts fill in the buffers that are missing then. */
 static void
 a_recovery_is_content_with_some_buffers(void **state)
 {

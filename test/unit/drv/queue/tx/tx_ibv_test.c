@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A send queue that verbs empties: the requests it gets, refuses, completes and fails. */
+/* A send queue that verbs empties: its requests, refusals, completions and errors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ burst(struct rte_mbuf **pkts, uint16_t nb_pkts)
 	return mdv_tx_ibv_burst(&tx_rig.txq, pkts, nb_pkts);
 }
 
-/** What the request puts on the wire, but for TSO's header. @return its length */
+/** Build the frame that the request puts on the wire, without TSO's header. @return its length */
 static uint32_t
 gather(const struct ibv_rig_wr *wr, uint8_t *bytes)
 {
@@ -77,7 +77,7 @@ gather(const struct ibv_rig_wr *wr, uint8_t *bytes)
 	return len;
 }
 
-/** The device has sent all, and completes those requests that asked for it. */
+/** Send everything, and complete the requests that asked for it. */
 static void
 complete_all(void)
 {
