@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A walk over every capability that ibv_query_device_ex and mlx5dv_query_device
- * report: each that is reported is tried and works, each that is not is refused with the errno of
- * Linux, and no bit is reported that no row knows. Prints a line a row, for people.
+ * A walk over every capability that ibv_query_device_ex and mlx5dv_query_device report: each
+ * reported one is tried and works, each other one is refused with the errno of Linux, and every
+ * reported bit has a row. Prints one line a row, for people.
  */
 #include "capabilities.h"
 
@@ -15,7 +15,7 @@
 static struct {
 	struct ibv_device_attr_ex ex;
 	struct mlx5dv_context dv;
-	uint8_t nothing; /* what no query reports */
+	uint8_t nothing; /* a capability that no query reports */
 } report;
 
 /** A capability: bits of a field of the report, or all of it. */
@@ -23,15 +23,15 @@ struct row {
 	const char *name;
 	size_t offset, size;
 	uint64_t bits;            /* 0: the field is a number */
-	int (*try)(uint64_t arg); /* NULL: a fact that nothing can be asked for by */
-	uint64_t arg;             /* 0: what is reported */
-	uint64_t too_much;        /* added to a number, it is refused with ... */
-	int refusal; /* also of bits that are not reported, and of a number that is 0 */
+	int (*try)(uint64_t arg); /* NULL: a fact without a way to try it */
+	uint64_t arg;             /* 0: the reported value */
+	uint64_t too_much;        /* the number plus this is refused with ... */
+	int refusal; /* also for bits that are not reported, and for a number that is 0 */
 };
 
 /* clang-format off */
 #define FIELD(field) offsetof(__typeof__(report), field), sizeof(report.field)
-/** Known, and nothing to try. */
+/** A known field without a way to try it. */
 #define FACT(field) { #field, FIELD(field), 0, NULL, 0, 0, 0 }
 /** Counted for each file; test/unit/abi/core/object_test.c reaches such limits. */
 #define COUNTED(field) FACT(field)
@@ -53,7 +53,7 @@ static const struct row rows[] = {
 	LIMIT(ex.orig_attr.max_qp_wr, try_recv_wrs, 1, EINVAL),
 	LIMIT(ex.orig_attr.max_sge, try_sges, 3, EINVAL),
 	FACT(ex.orig_attr.max_sge_rd),
-	/* A ring of so many is memory of a quarter gigabyte: only what is beyond is tried. */
+	/* A ring of the full number takes a quarter gigabyte: only a larger number is tried. */
 	{ "ex.orig_attr.max_cqe", FIELD(ex.orig_attr.max_cqe), 0, try_cqes, 4096, 1, EINVAL },
 
 	FLAG(SYS_IMAGE_GUID, NULL, 0, 0),
@@ -122,7 +122,7 @@ static const struct row rows[] = {
 	/* test/system/test_swp.py, and test/unit/hw/format/swp_test.c. */
 	BIT(dv.sw_parsing_caps.sw_parsing_offloads, MLX5DV_SW_PARSING_LSO, NULL, 0, 0),
 	FACT(dv.sw_parsing_caps.supported_qpts),
-	/* Of contexts that number their registers, as old libraries do. */
+	/* For contexts that number their registers, as old libraries do. */
 	FACT(dv.max_dynamic_bfregs),
 	NUMBER(dv.flow_action_flags, try_esp, EPROTONOSUPPORT),
 	NUMBER(dv.dc_odp_caps, try_dct, EOPNOTSUPP),
@@ -179,7 +179,7 @@ walk(const struct row *row)
 		say(row, "more than reported", row->refusal, row->try(value + row->too_much));
 }
 
-/** What is reported beyond the rows. */
+/** Check what is reported beyond the rows. */
 static void
 check_known(void)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Ways to try a capability: each asks the device for it and says with what errno it was refused, or
- * 0 when it was not, and did what it should (checks that fail are counted). What they make they
- * destroy.
+ * Ways to try a capability. Each asks the device for it, and returns the errno of the refusal, or 0
+ * if the device accepted and did it (failed checks are counted). Each destroys its objects.
  */
 #ifndef TEST_VERBS_CAPABILITIES_H
 #define TEST_VERBS_CAPABILITIES_H
 
 #include <stdint.h>
 
-/** The queue pair and CQ that frames go through, made before any try. */
+/** Make the queue pair and CQ for frames, before any try. */
 void try_begin(void);
 void try_end(void);
 

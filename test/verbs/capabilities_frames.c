@@ -32,7 +32,7 @@ try_end(void)
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
-/** Made by the device, and found right by it. */
+/** Checksums that the device makes and finds good. */
 int
 try_checksums(uint64_t unused)
 {
@@ -48,7 +48,7 @@ try_checksums(uint64_t unused)
 
 	(void)unused;
 	rig_frame(rig_buffer(0), FRAME, 1);
-	/* First: a frame that finds no receive is dropped. */
+	/* Post the receive first: a frame without one is dropped. */
 	rig_receive(qp, 1, ROOM);
 	ret = ibv_post_send(qp, &wr, &bad);
 	if (ret != 0)
@@ -84,7 +84,7 @@ try_multicast(uint64_t unused)
 	return ret != 0 ? ret : ibv_detach_mcast(qp, &gid, 0);
 }
 
-/** As much as is reported, of memory that is one buffer again and again; nobody receives it. */
+/** The reported maximum, from one buffer repeated; no receive takes the frames. */
 int
 try_tso(uint64_t bytes)
 {
@@ -114,7 +114,7 @@ try_tso(uint64_t bytes)
 	return wc.status == IBV_WC_SUCCESS ? 0 : EIO;
 }
 
-/** How fast frames are then: test/verbs/pacing.c. */
+/** The rate that results: test/verbs/pacing.c. */
 int
 try_rate(uint64_t kbps)
 {
@@ -157,7 +157,7 @@ try_clock_info(uint64_t unused)
 	return ret;
 }
 
-/** An IPv4 packet of some protocol up to the end of a frame that is @p length bytes long. */
+/** Write an IPv4 packet of some protocol up to the end of a frame of @p length bytes. */
 static void
 put_outer(uint8_t *frame, uint8_t protocol, uint16_t port, size_t length)
 {
@@ -172,7 +172,7 @@ put_outer(uint8_t *frame, uint8_t protocol, uint16_t port, size_t length)
 		memcpy(frame + sizeof(head), udp, sizeof(udp));
 }
 
-/** How a tunnel looks: what is between the outer headers and the inner frame, or label. */
+/** The form of a tunnel: the bytes between the outer headers and the inner frame, or label. */
 static const struct tunnel {
 	uint64_t offload;
 	uint8_t protocol;
@@ -204,7 +204,7 @@ make_tunnel(const struct tunnel *tunnel, uint8_t *frame)
 	return length;
 }
 
-/** A rule for what is inside, and of MPLS for the label. */
+/** Make a rule for the inner headers, or for the MPLS label. */
 static struct ibv_flow *
 make_tunnel_rule(const struct tunnel *tunnel)
 {
@@ -272,7 +272,7 @@ try_tunnel(uint64_t offload)
 	return 0;
 }
 
-/** libmlx5 knows nothing of it, but for the completion: it names a WQE that it has not posted. */
+/** libmlx5 only sees the completion, of a WQE that it has not posted. */
 static void
 post_raw(struct ibv_qp *own, const void *wqe, size_t nb_bytes)
 {
@@ -288,7 +288,8 @@ post_raw(struct ibv_qp *own, const void *wqe, size_t nb_bytes)
 	__atomic_store_n((uint64_t *)ring.bf.reg, doorbell, __ATOMIC_RELEASE);
 }
 
-/** Two frames in one WQE, written by hand: control, Ethernet, two pointers. EIO: an error CQE. */
+/** Two frames in one hand-written WQE: control, Ethernet, two pointers. @return EIO after an error
+ * CQE */
 int
 try_multi_packet(uint64_t is_enhanced)
 {
@@ -306,7 +307,7 @@ try_multi_packet(uint64_t is_enhanced)
 	};
 	struct ibv_wc wc;
 
-	/* The old form says the one length in place of the segment size. */
+	/* The old form has one length for both in place of the segment size. */
 	if (!is_enhanced)
 		memcpy(wqe.eth + 6, &(uint16_t){ htobe16(FRAME) }, 2);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -319,7 +320,7 @@ try_multi_packet(uint64_t is_enhanced)
 	return wc.status == IBV_WC_SUCCESS ? 0 : EIO;
 }
 
-/** UDP in a tunnel that no device knows: the WQE says where its headers are. */
+/** UDP in a tunnel that no device knows: the WQE gives the places of its headers. */
 int
 try_swp(uint64_t unused)
 {
@@ -329,7 +330,7 @@ try_swp(uint64_t unused)
 		INNER_L3 = OUTER_L4 + 16 + 14,
 		INNER_L4 = INNER_L3 + 20,
 		LENGTH = OUTER_L4 + 16 + FRAME,
-		INLINED = 18, /* as all devices can have it */
+		INLINED = 18, /* every device accepts this */
 	};
 	struct ibv_flow *flow = rig_take_all(qp);
 	struct ibv_qp *own = rig_qp(cq, 0);

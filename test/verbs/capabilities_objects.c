@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Capabilities that making an object shows. */
+/* Capabilities that show when an object is made. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "capabilities.h"
 #include "rig.h"
 
-/** Destroy what should perhaps not have been made. @return 0, or why there is none. */
+/** Destroy an object that may exist against expectation. @return 0, or the errno of its refusal. */
 #define MADE(object, destroy)                                                                      \
 	__extension__({                                                                            \
 		__typeof__(object) made = (errno = 0, object);                                     \
@@ -95,7 +95,7 @@ try_wq_flag(uint64_t flag)
 	return ret;
 }
 
-/** Twice as many as the device has are one too many: sizes are powers of two. */
+/** Twice the maximum is refused: sizes are powers of two. */
 int
 try_table(uint64_t nb_entries)
 {
@@ -154,7 +154,7 @@ try_hash_qp(uint8_t function, uint64_t fields)
 	return ret;
 }
 
-/** What is hashed with it: test/unit/hw/format/rss_test.c, test/system/test_rss.py. */
+/** The hashes: test/unit/hw/format/rss_test.c, test/system/test_rss.py. */
 int
 try_hash(uint64_t fields)
 {
@@ -280,7 +280,7 @@ try_dv_cq(struct mlx5dv_cq_init_attr *attr)
 	return cq == NULL ? errno : ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
 }
 
-/** What comes in that form: test/verbs/compressed.c. */
+/** Completions of that format: test/verbs/compressed.c. */
 int
 try_cqe_format(uint64_t format)
 {
@@ -366,7 +366,7 @@ try_dct(uint64_t unused)
 	return ret;
 }
 
-/** Signatures are of memory keys, which DevX commands make. */
+/** Signatures need memory keys that DevX commands make. */
 int
 try_devx(uint64_t unused)
 {

@@ -8,7 +8,7 @@
 #include "rig.h"
 
 #define FRAME 100 /* bytes */
-/** Of the time of day: how far apart two clocks may be read under load. */
+/** How far apart two clocks of the time of day may be read under load. */
 #define SLACK_NS 60000000000ull
 
 static uint64_t
@@ -30,7 +30,7 @@ real_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/** Those of a real-time clock libmlx5 gives as the device writes them: seconds, nanoseconds. */
+/** libmlx5 returns times of a real-time clock as the device writes them: seconds, nanoseconds. */
 static uint64_t
 wall_ns(uint64_t wall, uint64_t fields)
 {
@@ -94,7 +94,7 @@ test_counter(void)
 	CHECK(attr.max_clock_info_update_nsec == 1000000000, attr.max_clock_info_update_nsec);
 	get_info(&info);
 	CHECK(is_near(mlx5dv_ts_to_ns(&info, read_counter()), real_ns()), info.nsec);
-	/* Written again after a while, and no other time by it. */
+	/* The page is written again after a while, and the time stays the same. */
 	do
 		get_info(&later);
 	while (later.last_cycles == info.last_cycles && time(NULL) < end);
@@ -107,7 +107,7 @@ struct times {
 	uint64_t raw[2], wall[2]; /* sent, received */
 };
 
-/** One frame; what the two completions say. */
+/** Send one frame, and read the times of the two completions. */
 static void
 pass(struct ibv_cq_ex *cq, struct ibv_qp *qp, uint64_t fields, struct times *times)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compressed completions: each format that the device reports says of each frame what the plain
- * completion of the same frame says. The ring is read by hand: the library knows no blocks. Index
- * of strides is for striding queues.
+ * Compressed completions: in each format that the device reports they agree with the plain
+ * completions of the same frames. The program reads the ring by hand, as the library does not know
+ * blocks. The index of strides is for striding queues.
  */
 #include <endian.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define COMPRESSED  3  /* the format in op_own, bits 3:2 */
 #define MINIS       8  /* of an array */
 
-/** What a completion says of a frame; 0: that is not in a mini CQE. */
+/** A completion's values for a frame; 0: a mini CQE lacks it. */
 struct said {
 	uint32_t byte_count, hash;
 	uint16_t checksum, counter;
@@ -127,7 +127,7 @@ post_buffers(const struct queue *queue)
 	}
 }
 
-/** All at once, by one doorbell, each of its own length and port. */
+/** Send all frames by one doorbell, each of its own length and port. */
 static void
 send_frames(void)
 {
@@ -187,7 +187,7 @@ read_cqe(const uint8_t *cqe)
 		rig_be16(cqe + 60) };
 }
 
-/** A block: the title, then arrays of mini CQEs in the slots 1, 8, 16, ... behind it. */
+/** Read a block: the title, then arrays of mini CQEs in the slots 1, 8, 16, ... behind it. */
 static unsigned int
 read_block(struct queue *queue, uint8_t format, struct said *said)
 {
@@ -211,7 +211,7 @@ read_block(struct queue *queue, uint8_t format, struct said *said)
 	return nb;
 }
 
-/** Send, and hear of every frame. @param is_mini which of them by a mini CQE */
+/** Send, and take the completion of every frame. @param is_mini set for those by a mini CQE */
 static void
 pass(struct queue *queue, uint8_t format, struct said *said, bool *is_mini)
 {
@@ -260,7 +260,7 @@ compare(uint8_t format, const struct said *plain, const struct said *said, const
 	}
 }
 
-/** How many frames a block has depends on who is fast: until there was one. */
+/** The number of frames in a block depends on timing, so repeat until there was one. */
 static void
 test_format(uint8_t format, bool is_striding)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several contexts of one port in one process: a handle space, a protection domain and a life each,
- * but one port, so one set of rules. They work at the same time in a thread each, too.
+ * Several contexts of one port in one process: each has its own handles, protection domain and
+ * lifetime, but the port has one set of rules. They also work at the same time, one thread each.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -128,8 +128,8 @@ send_to(struct user *user, uint16_t port, uint32_t lkey)
 	rig_must(ibv_post_send(user->qp, &wr, &bad), "ibv_post_send");
 }
 
-/** Each has its own numbers: the first PD of each context has the same handle, and no lkey works in
- * another's queue. */
+/** Each context has its own numbers: the first PD of each has the same handle, and no lkey works
+ * in a queue of another. */
 static void
 check_spaces(struct user *users)
 {
@@ -146,8 +146,8 @@ check_spaces(struct user *users)
 	rig_start(users[0].qp);
 }
 
-/** Rules are the port's: a frame goes to whom a rule names, whoever sent it; to two that name the
- * same it goes twice. */
+/** Rules are the port's: a frame goes to the queue that a rule names, whichever context sent it;
+ * two rules with one match copy it. */
 static void
 check_rules(struct user *users)
 {
@@ -175,7 +175,7 @@ check_rules(struct user *users)
 	rig_must(ibv_destroy_flow(same), "ibv_destroy_flow");
 }
 
-/** A context that goes with all that is in it: its rules and queues, nobody else's. */
+/** A closed context takes its own rules and queues along, and no others. */
 static void
 check_end(struct user *users)
 {
@@ -207,7 +207,7 @@ circle(void *arg)
 		send_to(user, user->port, user->mr->lkey);
 		rig_poll(user->cq, wc, 2);
 		user->nb_received += rig_find(wc, 2, IBV_WC_RECV) != NULL;
-		/* Others come and go. */
+		/* Contexts come and go. */
 		if (other != NULL && i % 20 == 0) {
 			open_context(other);
 			rig_must(ibv_close_device(other->context), "ibv_close_device");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory: allocated, copied to and from, sent from and received into; what is refused. */
+/* Device memory: allocated, copied to and from, sent from and received into; and refusals. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ alloc(size_t length, uint32_t log_align)
 	return ibv_alloc_dm(rig_context, &attr);
 }
 
-/** A frame built in device memory, at an offset of its region; and one received there. */
+/** Send a frame built in device memory, at an offset of its region; receive one there. */
 static void
 test_traffic(struct ibv_dm *dm)
 {
@@ -79,7 +79,7 @@ test_copies(struct ibv_dm *dm)
 	rig_must(ibv_free_dm(other), "ibv_free_dm");
 }
 
-/** Its mapping is of the device's pages, which the kernel does not pin for anybody. */
+/** The mapping has the device's pages, which the kernel does not pin. */
 static void
 check_mapping(struct ibv_dm *dm)
 {

@@ -46,7 +46,7 @@ is_readable(int fd, int milliseconds)
 	return poll(&pollfd, 1, milliseconds) == 1;
 }
 
-/** Block, but not for ever. */
+/** Block, with a time limit. */
 static void
 take_event(void)
 {
@@ -68,7 +68,7 @@ arm(int solicited_only)
 	rig_must(ibv_req_notify_cq(cq, solicited_only), "ibv_req_notify_cq");
 }
 
-/** Post a frame and see it come in, by polling. */
+/** Post a frame, and poll until it has come. */
 static void
 pass_frame(void)
 {
@@ -84,21 +84,21 @@ pass_frame(void)
 static void
 test_arming(void)
 {
-	/* Not armed: no event. Armed: one, for however many completions. */
+	/* Without an arm no event; with an arm one, for any number of completions. */
 	pass_frame();
 	arm(0);
 	pass_frame();
 	pass_frame();
 	take_event();
 	CHECK(!is_readable(channel->fd, 0), 0);
-	/* Armed behind what is there already, which has not been polled: at once. */
+	/* Armed behind a completion that has not been polled: the event comes at once. */
 	rig_receive(qp, 10, RIG_BUFFER_BYTES);
 	rig_send(qp, 0, FRAME);
 	rig_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
 	arm(0);
 	take_event();
 	rig_poll(cq, &(struct ibv_wc){ 0 }, 1);
-	/* For solicited completions: frames are none, an error is. */
+	/* Armed for solicited completions: a frame is none, an error is one. */
 	arm(1);
 	pass_frame();
 	pass_frame();
@@ -108,14 +108,14 @@ test_arming(void)
 	rig_poll(send_cq, &(struct ibv_wc){ 0 }, 1);
 	take_event();
 	rig_poll(cq, &(struct ibv_wc){ 0 }, 1);
-	/* Both arms before an event: the wider one counts. */
+	/* Two arms before an event: the wider one counts. */
 	arm(1);
 	arm(0);
 	pass_frame();
 	take_event();
 }
 
-/** Keeps below what is posted: a frame without a receive WQE is lost. */
+/** Keep fewer frames in flight than receives are posted: a frame without one is lost. */
 static void *
 send_all(void *arg)
 {
@@ -131,7 +131,7 @@ send_all(void *arg)
 	return NULL;
 }
 
-/** The usual loop: wait, arm again, take all. What comes between must not be lost. */
+/** The usual loop: wait, arm again, take all. Completions in between must not be lost. */
 static void
 test_no_wakeup_lost(void)
 {
@@ -165,14 +165,14 @@ test_nonblocking(void)
 	struct ibv_cq *of;
 	void *its_context;
 
-	/* An event of the loop before may be left; the last arm has fired or not. */
+	/* An event of the loop may be left, as the last arm may or may not have fired. */
 	while (is_readable(channel->fd, 0))
 		take_event();
 	CHECK(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0, errno);
 	CHECK(ibv_get_cq_event(channel, &of, &its_context) != 0 && errno == EAGAIN, errno);
 }
 
-/** More completions than it holds: the CQ's end, told once. */
+/** More completions than the CQ holds: its end, reported once. */
 static void
 test_overrun(void)
 {
@@ -194,7 +194,7 @@ test_overrun(void)
 	rig_must(ibv_destroy_cq(small), "ibv_destroy_cq");
 }
 
-/** A CQ with an event nobody reads can go, and takes it along. */
+/** A CQ can be destroyed with an unread event, which goes as well. */
 static void
 test_destroy_unread(void)
 {

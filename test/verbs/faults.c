@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that sends frames to itself one by one and says what becomes of each, for softhca run
- * --faults (test/system/test_faults_queues.py):
+ * Sends frames to itself one by one and prints the result of each, for softhca run --faults
+ * (test/system/test_faults_queues.py):
  *
  *     3: sent, received
  *     4: sent 4                      a completion in error, of that status
- *     5: sent 5 event 1              and the asynchronous event that was there with it
+ *     5: sent 5 event 1              and the asynchronous event that came with it
  *     6: sent, received event 0      no completion came: the event of a CQ that failed
  *
  * After an error it restarts the queue pair and goes on; after the event of a CQ it ends.
@@ -39,7 +39,7 @@ take_event(void)
 	ibv_ack_async_event(&event);
 }
 
-/** Wait for a completion, and say what it is. @return whether it is a success */
+/** Wait for a completion and print it. @return whether it is a success */
 static bool
 await(struct ibv_cq *cq, const char *what)
 {
@@ -87,7 +87,7 @@ restart(void)
 	post_receives();
 }
 
-/** @return false when there is no going on */
+/** @return false if the program cannot go on */
 static bool
 send_one(unsigned int number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flow actions: headers changed, tunnels put on and taken off, of frames received and sent, by
- * rules of plain verbs and by matchers; and what is refused. ConnectX-4 Lx has none of it.
+ * Flow actions: headers changed, tunnels put on and taken off, for received and sent frames, by
+ * rules of plain verbs and by matchers; and refusals. ConnectX-4 Lx supports none of them.
  */
 #include <endian.h>
 #include <errno.h>
@@ -110,7 +110,7 @@ reformat(enum mlx5dv_flow_action_packet_reformat_type type, void *header, size_t
 	return action;
 }
 
-/** Send buffer 0, @p length bytes; receive @p nb copies, which are not in any order. */
+/** Send buffer 0, @p length bytes, and receive @p nb copies, in any order. */
 static void
 pass(struct ibv_qp *const *qp, size_t length, struct frame *got, unsigned int nb)
 {
@@ -130,7 +130,7 @@ pass(struct ibv_qp *const *qp, size_t length, struct frame *got, unsigned int nb
 				rig_buffer((unsigned int)wc[i].wr_id) };
 	}
 	CHECK(at == nb, at);
-	/* No buffer is left over for the next. */
+	/* Leave no buffer for the next frame. */
 	for (unsigned int i = 0; i < 2; i++) {
 		rig_to_state(qp[i], IBV_QPS_RESET);
 		rig_start(qp[i]);
@@ -148,7 +148,7 @@ set_ip_checksum(uint8_t *ip)
 	ip[11] = (uint8_t)sum;
 }
 
-/** A tunnel's headers; lengths and checksum are the device's to fill in. */
+/** Write a tunnel's headers; the device fills in lengths and checksum. */
 static void
 make_tunnel(uint8_t header[VXLAN_BYTES])
 {
@@ -159,7 +159,7 @@ make_tunnel(uint8_t header[VXLAN_BYTES])
 	memcpy(header, bytes, sizeof(bytes));
 }
 
-/** A rule that does not trap changes the frame for its queue and for those behind it. */
+/** A rule that does not trap changes the frame for its queue and for the rules behind it. */
 static void
 test_modify_received(struct ibv_qp *const *qp)
 {
@@ -168,7 +168,7 @@ test_modify_received(struct ibv_qp *const *qp)
 	struct ibv_flow_action *action = modify(actions, 3, MLX5DV_FLOW_TABLE_TYPE_NIC_RX);
 	struct ibv_flow *flow[3] = {
 		must_rule(qp[0], 1, 0, IBV_FLOW_ATTR_FLAGS_DONT_TRAP, action, NULL),
-		must_rule(qp[0], 1, 1, 0, NULL, NULL), /* nothing is so any more */
+		must_rule(qp[0], 1, 1, 0, NULL, NULL), /* no frame matches this any more */
 		must_rule(qp[1], 0x55, 2, 0, NULL, NULL),
 	};
 	struct frame got[2];
@@ -250,7 +250,7 @@ make_matcher(enum mlx5dv_flow_table_type type)
 	return matcher;
 }
 
-/** A frame leaves in a tunnel, with its headers changed before, and comes out of it again. */
+/** A frame leaves in a tunnel, with its headers changed before, and the receiver takes it out. */
 static void
 test_tunnel(struct ibv_qp *const *qp)
 {
@@ -281,7 +281,7 @@ test_tunnel(struct ibv_qp *const *qp)
 	CHECK(rig_sum(got[0].bytes + ETHERNET, 20) == 0xffff, 0);
 	CHECK(got[0].bytes[ETHERNET + 3] == FRAME + 36, got[0].bytes[ETHERNET + 3]);
 	CHECK(got[0].bytes[ETHERNET + 25] == FRAME + 16, got[0].bytes[ETHERNET + 25]);
-	/* What the program gave to be sent is as it was. */
+	/* The program's own frame is unchanged. */
 	inner[34] = 4;
 	inner[35] = 0;
 	CHECK(memcmp(rig_buffer(0), inner, FRAME) == 0, 0);
@@ -303,7 +303,8 @@ test_tunnel(struct ibv_qp *const *qp)
 	rig_must(ibv_destroy_flow_action(set), "ibv_destroy_flow_action");
 }
 
-/** A packet in a tunnel that has no Ethernet of its own: rules of plain verbs put it on and off. */
+/** A packet without Ethernet header in a tunnel: rules of plain verbs take the tunnel off and put
+ * it on. */
 static void
 test_l3_tunnel(struct ibv_qp *const *qp)
 {

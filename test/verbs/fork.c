@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that forks with the device open, as the kernel has it: the child shares the descriptor
- * and nothing of the queues. Whatever it does (leave in one of three ways, live on, open a context
- * of its own), the parent's queues go on, and only the parent's end is the end of its objects.
- * Argument "init": after ibv_fork_init(), which keeps rings and regions from the child.
+ * Forks with the device open: as with the kernel, the child shares the descriptor and nothing of
+ * the queues. The child leaves in one of three ways, lives on, or opens a context of its own; in
+ * each case the parent's queues go on, and only the parent's end destroys its objects. Argument
+ * "init": after ibv_fork_init(), which keeps rings and regions from the child.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ post(uint8_t seed)
 	}
 }
 
-/** All that was sent has come back, as it was. */
+/** Check that all sent frames have come back unchanged. */
 static void
 collect(void)
 {
@@ -121,7 +121,7 @@ be_killed(void)
 	raise(SIGKILL);
 }
 
-/** What the parent had is not used any more: the pointers are only overwritten. */
+/** The parent's objects are no longer used: the pointers are only overwritten. */
 static void
 open_its_own(void)
 {
@@ -135,7 +135,7 @@ open_its_own(void)
 	exit(rig_close());
 }
 
-/** A fork in the child of a fork: neither is the owner. */
+/** Fork in the child of a fork: neither child owns the objects. */
 static void
 fork_again(void)
 {
@@ -160,7 +160,7 @@ static const struct child {
 	{ "forks again", fork_again, 0 },
 };
 
-/** Fork with frames under way; go on while the child lives, and when it is gone. */
+/** Fork with frames in flight; go on while the child lives, and after it. */
 static void
 fork_under_way(const struct child *child)
 {
@@ -180,7 +180,7 @@ fork_under_way(const struct child *child)
 	collect();
 }
 
-/** The child outlives the parent's context: objects went with the parent's close all the same. */
+/** The child outlives the parent's context, whose close has destroyed the objects. */
 static void
 outlive(void)
 {

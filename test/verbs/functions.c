@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two virtual functions of one card whose wire leads back: what verbs says, and what comes. The
- * first receives by rules for everything, which are installed whether it is trusted or not; the
- * second sends. Arguments: "trust" when the first is trusted, "spoof" when the second is watched.
+ * Two virtual functions of one card whose wire leads back: the reports of verbs, and the packets
+ * that arrive. The first function receives by rules for everything, which can be installed with and
+ * without trust; the second sends. Arguments: "trust" if the first is trusted, "spoof" if spoof
+ * checking is on for the second.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ close_sender(void)
 	rig_must(ibv_close_device(sender.context), "ibv_close_device");
 }
 
-/** It always completes well: the card is behind the queue. */
+/** The send always completes well: the card's switch is behind the queue. */
 static void
 send_frame(const uint8_t *dst, const uint8_t *src)
 {
@@ -99,7 +100,7 @@ add_rule(enum ibv_flow_attr_type type)
 	return flow;
 }
 
-/** Send one, and count the copies that come: as many as wanted, and then no more. */
+/** Send one frame, and count the copies: as many as wanted, and no more. */
 static void
 expect(const char *what, const uint8_t *dst, const uint8_t *src, unsigned int nb_wanted)
 {
@@ -113,7 +114,7 @@ expect(const char *what, const uint8_t *dst, const uint8_t *src, unsigned int nb
 	usleep(SETTLE_MICRO);
 	nb_more = ibv_poll_cq(rx_cq, NB_RX, wc);
 	rig_check(nb_more == 0, what, nb_more);
-	/* Those that are left would be too many in the end. */
+	/* Surplus copies would show at the end. */
 	rig_to_state(rx_qp, IBV_QPS_RESET);
 	rig_start(rx_qp);
 }
@@ -137,11 +138,11 @@ main(int argc, char *argv[])
 	all = add_rule(IBV_FLOW_ATTR_ALL_DEFAULT);
 	expect("one copy", first, second, 1);
 	sniffer = add_rule(IBV_FLOW_ATTR_SNIFFER);
-	/* Twice: by the sniffer and by the rule for what is left. */
+	/* Twice: by the sniffer and by the rule for the rest. */
 	expect("to its address", first, second, 2);
-	/* Back from the wire. */
+	/* By the wire, which leads back. */
 	expect("to nobody's address", stranger, second, is_trusted ? 2 : 0);
-	/* By the switch, and back from the wire. */
+	/* By the switch, and by the wire. */
 	expect("to all", broadcast, second, 4);
 	expect("to the sender's own", second, second, 0);
 	expect("from another address", first, stranger, is_watched ? 0 : 2);

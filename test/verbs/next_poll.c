@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ibv_start_poll and ibv_next_poll, in batches; all fields are wc_fields.c's. */
+/* ibv_start_poll and ibv_next_poll, in batches; wc_fields.c tests all fields. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ create_cq(uint64_t wc_flags, uint32_t flags)
 	return ibv_create_cq_ex(rig_context, &attr);
 }
 
-/** All UDP, tagged; below the rule that takes all. */
+/** A rule for all UDP with a tag, behind the rule that takes all. */
 static struct ibv_flow *
 tag_rule(void)
 {
@@ -100,7 +100,7 @@ test_batches(void)
 	CHECK(nb_sent == 5 && nb_received == 5, nb_sent);
 }
 
-/** With the tag in the frame: stripped, and said. */
+/** A frame with a VLAN tag: it is stripped and reported. */
 static void
 test_cvlan(void)
 {
@@ -148,7 +148,7 @@ test_refused(void)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 60, .comp_vector = 100000 };
 
-	/* What libmlx5 does not know, or the device has not got. */
+	/* A flag that libmlx5 does not know, and one that the device does not support. */
 	CHECK_REFUSED(create_cq(1ull << 40, 0), EOPNOTSUPP);
 	CHECK_REFUSED(create_cq(0, 1u << 20), EINVAL);
 	CHECK_REFUSED(ibv_create_cq_ex(rig_context, &attr), EINVAL);

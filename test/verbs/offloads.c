@@ -28,7 +28,7 @@ crc32(const uint8_t *bytes, size_t length)
 	return ~crc;
 }
 
-/** TCP to be cut: sequence number 1000, PSH and FIN. */
+/** A TCP packet for TSO: sequence number 1000, PSH and FIN. */
 static void
 make_tcp(uint8_t *header)
 {
@@ -96,7 +96,7 @@ test_tso(struct ibv_qp *qp)
 		CHECK(rig_find(wc, NB_SEGMENTS + 1, IBV_WC_TSO) != NULL, wc[0].opcode);
 		check_segments();
 	}
-	/* The library keeps to what was asked for. */
+	/* The library keeps to the requested sizes. */
 	wr.tso.hdr_sz = 65;
 	CHECK(ibv_post_send(qp, &wr, &bad) == EINVAL, 0);
 }
@@ -127,7 +127,7 @@ test_fcs(void)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/** A work queue behind a hash QP, whose stripping is switched while it runs. */
+/** A work queue behind a hash QP: its VLAN stripping is switched while it runs. */
 static void
 test_strip_switch(struct ibv_qp *sender)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Packet pacing: frames leave no faster than ibv_modify_qp_rate_limit says, by the device's clock.
- * That they come later than that shows nothing but a busy machine.
- */
+/* Packet pacing: by the device's clock, frames leave no faster than ibv_modify_qp_rate_limit says.
+ * Later frames only show a busy machine. */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -46,7 +44,7 @@ send_all(unsigned int nb)
 	return last - first;
 }
 
-/** What @p nb frames take at a rate. */
+/** @return the time that @p nb frames take at a rate. */
 static uint64_t
 ticks_of(unsigned int nb, uint32_t kbps)
 {
@@ -66,8 +64,7 @@ test_rates(void)
 		took = send_all(nb);
 		rig_check(took >= ticks_of(nb - 1, rates[i]) - 1, "not faster", (long long)took);
 	}
-	/* At a rate that would take an hour, then without: no frame waits for the old one's time.
-	 */
+	/* First a rate that would take an hour, then none: no frame waits by the old rate. */
 	rig_must(limit(1, 0, 0), "ibv_modify_qp_rate_limit");
 	rig_send(qp, 0, FRAME);
 	rig_start_poll(cq);
@@ -111,8 +108,7 @@ test_tso(void)
 		sent[i] = ibv_wc_read_completion_ts(cq);
 		ibv_end_poll(cq);
 	}
-	/* A frame may leave late, and the next is not the later for it: count from the beginning.
-	 */
+	/* A frame may leave late without delaying the next one, so count from the beginning. */
 	CHECK(sent[0] - before >= 3 * segment - 1, sent[0] - before);
 	CHECK(sent[1] - before >= 4 * segment - 1, sent[1] - before);
 	rig_must(limit(0, 0, 0), "ibv_modify_qp_rate_limit");
@@ -130,7 +126,7 @@ test_refused(const struct ibv_packet_pacing_caps *caps, bool has_bursts)
 	CHECK(limit(1000, 5000, 500) == (has_bursts ? 0 : EINVAL), 0);
 	CHECK(limit(0, 5000, 0) == EINVAL, 0);
 	CHECK(ibv_modify_qp_rate_limit(qp, &unknown) == EINVAL, 0);
-	/* In state RTS, and on the way to it. */
+	/* Allowed in state RTS, and on the way to it. */
 	rig_to_state(qp, IBV_QPS_RESET);
 	CHECK(limit(1000, 0, 0) == EINVAL, 0);
 	rig_to_state(qp, IBV_QPS_INIT);
@@ -141,7 +137,7 @@ test_refused(const struct ibv_packet_pacing_caps *caps, bool has_bursts)
 	CHECK(send_all(4) >= ticks_of(3, 2000) - 1, 0);
 }
 
-/** A pacing entry of @p kbps, as mlx5dv wants it said. */
+/** Allocate a pacing entry of @p kbps. */
 static struct mlx5dv_pp *
 alloc_entry(uint32_t kbps, uint32_t flags)
 {
@@ -150,7 +146,7 @@ alloc_entry(uint32_t kbps, uint32_t flags)
 	return mlx5dv_pp_alloc(rig_context, sizeof(limit), limit, flags);
 }
 
-/** Entries are for DevX queues: those alike are one, but for dedicated ones. */
+/** Entries are for DevX queues: equal ones are shared, except dedicated ones. */
 static void
 test_entries(uint32_t max_kbps)
 {
@@ -172,7 +168,7 @@ test_entries(uint32_t max_kbps)
 		mlx5dv_pp_free(entry[i]);
 	CHECK_REFUSED(alloc_entry(0, 0), EINVAL);
 	CHECK_REFUSED(alloc_entry(max_kbps + 1, 0), EINVAL);
-	CHECK_REFUSED(alloc_entry(100, 2), EOPNOTSUPP); /* libmlx5 does */
+	CHECK_REFUSED(alloc_entry(100, 2), EOPNOTSUPP); /* libmlx5 refuses this */
 }
 
 static void
@@ -196,7 +192,7 @@ test_uars(void)
 	CHECK_REFUSED(mlx5dv_devx_alloc_uar(rig_context, 1u << 30), EOPNOTSUPP);
 }
 
-/** An argument: the port's contexts are DevX ones. */
+/** With an argument the port's contexts are DevX ones. */
 int
 main(int argc, char **argv)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device's descriptor passed to another process, as DPDK's drivers do: there the page of doorbell
- * registers is mapped once more, and with rings in shared memory that process sends on a queue that
- * this one has made. It starts before the device is opened and so has inherited nothing of it.
+ * Passes a device's descriptor to another process, as DPDK's drivers do. That process maps the page
+ * of doorbell registers as well, and with rings in shared memory it sends on a queue of this
+ * process. It starts before the device is opened, so it inherits nothing of the device.
  */
 #include <arpa/inet.h>
 #include <stdatomic.h>
@@ -18,12 +18,12 @@
 #define FRAME_BYTES 100
 #define RING_BYTES  (1u << 20)
 
-/** What both have at one address. */
+/** Memory that both have at one address. */
 static struct shared {
-	atomic_uint nb_wanted; /**< frames to be sent by now; the other process sends them */
+	atomic_uint nb_wanted; /**< frames that the other process is to have sent */
 	atomic_bool is_over;
 	struct mlx5dv_qp qp;
-	uint64_t frames; /**< the first; buffers of the kit's follow each other */
+	uint64_t frames; /**< the first frame; the rig's buffers follow each other */
 	uint32_t number, lkey;
 	uint8_t header[18]; /**< of all frames */
 	size_t used;
@@ -83,7 +83,7 @@ take(int from)
 	return fd;
 }
 
-/** A SEND of frame @p pi, which is the pi-th WQE. */
+/** Write a SEND of frame @p pi, which is the pi-th WQE. */
 static void
 send_frame(volatile uint64_t *doorbell, uint16_t pi)
 {
@@ -96,7 +96,7 @@ send_frame(volatile uint64_t *doorbell, uint16_t pi)
 	memset(wqe, 0, MLX5_SEND_WQE_BB);
 	mlx5dv_set_ctrl_seg(
 		ctrl, pi, MLX5_OPCODE_SEND, 0, shared->number, MLX5_WQE_CTRL_CQ_UPDATE, 4, 0, 0);
-	/* The Ethernet header in the WQE serves every device: this takes 18 bytes. */
+	/* An inlined Ethernet header of 18 bytes suits every device. */
 	eth->inline_hdr_sz = htons(sizeof(shared->header));
 	memcpy(&eth->inline_hdr_start, shared->header, sizeof(shared->header));
 	mlx5dv_set_data_seg(data, FRAME_BYTES - sizeof(shared->header), shared->lkey,
@@ -107,7 +107,7 @@ send_frame(volatile uint64_t *doorbell, uint16_t pi)
 	*doorbell = *(volatile uint64_t *)ctrl;
 }
 
-/** The other process. */
+/** Run the other process. */
 static void
 run_sender(int from)
 {
@@ -154,7 +154,7 @@ make_queue(struct ibv_cq **cq)
 	return qp;
 }
 
-/** Each comes back as it was, and its WQE completes here. */
+/** Each frame comes back unchanged, and its WQE completes in this process. */
 static void
 have_them_sent(struct ibv_cq *cq, struct ibv_qp *qp)
 {

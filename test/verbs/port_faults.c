@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that sends frames to itself and waits for asynchronous events, for softhca run --faults
+ * Sends frames to itself and waits for asynchronous events, for softhca run --faults
  * (test/system/test_faults_port.py):
  *
  *     verbs-port-faults NB_FRAMES NB_EVENTS
  *
- * It says which frames came back, the last of which it waits for, unless the device dies; and, in
- * their order, the events. Of a dead device it asks some things, and says with what errno each is
- * refused.
+ * It prints the frames that came back, and waits for the last one unless the device dies; then the
+ * events in their order. It makes some calls on a dead device and prints their errnos.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +40,7 @@ take_event(void)
 	ibv_ack_async_event(&event);
 }
 
-/** @return whether @p number came back; what came is printed */
+/** @return whether @p number came back; received frames are printed */
 static bool
 take_completion(unsigned int number)
 {
@@ -71,9 +70,10 @@ check_time(time_t end, const char *what)
 }
 
 /**
- * One doorbell for all: the device has sent them before the first comes back. A frame that is
- * posted later, as by a process that waits for a CPU, meets the link that the first took down: it
- * never leaves, and a link that counts received frames until it is up again waits for ever.
+ * One doorbell for all: the device has sent them before the first comes back. If a process that
+ * waits for a CPU posted a frame later, the frame could meet the link that the first one took down:
+ * it would never leave, and a link that counts received frames until it is up again would wait for
+ * ever.
  */
 static void
 send_all(unsigned int nb)
@@ -110,7 +110,7 @@ send_and_receive(unsigned int nb)
 		take_event();
 		check_time(end, "the last frame");
 	}
-	/* What had been completed before the device died. */
+	/* Completions from before the device's death. */
 	for (unsigned int i = 0; is_dead && i < 2 * MAX_FRAMES; i++)
 		(void)take_completion(nb);
 	printf("\n");
@@ -147,7 +147,7 @@ open_again(void)
 	return error;
 }
 
-/** Nothing can be had of it, not even an end. */
+/** Every call on a dead device fails, even the destruction of objects. */
 static void
 ask_the_dead(void)
 {

@@ -40,7 +40,8 @@ test_plain(void)
 	CHECK(ibv_poll_cq(cq, 1, wc) == 0, 0);
 }
 
-/** One post: gathered from three places, inlined, unsignalled, signalled. Scattered over three. */
+/** One post each: gathered from three places, inlined, unsignalled, signalled; scattered over
+ * three places. */
 static void
 test_lists(void)
 {
@@ -81,7 +82,7 @@ test_lists(void)
 	CHECK(ibv_poll_cq(cq, 1, wc) == 0, 0);
 }
 
-/** More than the ring holds, over its end, several rounds. */
+/** More frames than the ring holds, over its end, several rounds. */
 static void
 test_many(void)
 {
@@ -109,7 +110,7 @@ test_many(void)
 		}
 	}
 	CHECK(nb_sent == 400 && nb_received == 400, nb_received);
-	/* What is left posted is flushed and forgotten. */
+	/* Posted requests that are left are flushed and dropped. */
 	rig_to_state(qp, IBV_QPS_ERR);
 	rig_poll(cq, wc, 16);
 	CHECK(wc[0].status == IBV_WC_WR_FLUSH_ERR && wc[15].status == IBV_WC_WR_FLUSH_ERR,
@@ -139,7 +140,7 @@ test_checksum(void)
 				(received->wc_flags & IBV_WC_IP_CSUM_OK) ==
 					(i == 0 ? IBV_WC_IP_CSUM_OK : 0),
 			"checksum verdict", i);
-		/* As it came, with the checksums filled; then wrong. */
+		/* First the received frame with its checksums; then with wrong ones. */
 		memcpy(rig_buffer(0), rig_buffer(10), FRAME);
 		rig_buffer(0)[24] ^= 1;
 		wr.send_flags = IBV_SEND_SIGNALED;
@@ -159,7 +160,7 @@ test_wr_api(void)
 	rig_frame(rig_buffer(1), 80, 7);
 	for (unsigned int i = 0; i < 4; i++)
 		rig_receive(qp, 10 + i, RIG_BUFFER_BYTES);
-	/* Nothing of a batch that is abandoned. */
+	/* An aborted batch sends no frame. */
 	ibv_wr_start(ex);
 	ex->wr_id = 99;
 	ex->wr_flags = IBV_SEND_SIGNALED;
@@ -199,8 +200,8 @@ test_wr_api(void)
 		rig_buffer(13)[24]);
 }
 
-/** Refused by the library: more pieces than asked for, and more than fits while nothing completes.
- */
+/** The library refuses more pieces than requested, and more requests than fit while none
+ * completes. */
 static void
 test_refused_posts(void)
 {
@@ -222,7 +223,7 @@ test_refused_posts(void)
 	rig_start(qp);
 }
 
-/** A key of nobody's: error, flush of what follows, and back by RESET. */
+/** An unknown key: an error, a flush of the later requests, and back by RESET. */
 static void
 test_send_error(void)
 {
@@ -256,7 +257,7 @@ test_send_error(void)
 	test_plain();
 }
 
-/** Too little room: that frame is lost, the queue goes on. */
+/** Too small a buffer: that frame is lost, the queue goes on. */
 static void
 test_receive_error(void)
 {

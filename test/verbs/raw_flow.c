@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matchers of mlx5dv in a program that knows nothing but verbs, on a port whose cable ends in
- * itself: which queue gets a frame, with what tag, when rules of matchers and of ibv_create_flow
- * meet. Prints a line a frame; test/conformance/test_raw_flow.py knows what they must say.
+ * Matchers of mlx5dv in a program that only uses verbs, on a port whose cable ends in itself: the
+ * queue and the tag of each frame when rules of matchers and of ibv_create_flow meet. Prints one
+ * line a frame, which test/conformance/test_raw_flow.py checks.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ open_queue(struct ibv_pd *pd, unsigned int number)
 		post_receive(number, i);
 }
 
-/** UDP to a port, to a MAC whose last byte is @p dmac. */
+/** A match on UDP to a port, and to a MAC whose last byte is @p dmac. */
 static void
 make_frame(uint8_t *frame, uint8_t dmac, uint16_t port)
 {
@@ -125,7 +125,8 @@ send_frame(uint8_t dmac, uint16_t port)
 		die("ibv_post_send");
 }
 
-/** Take completions until @p nb frames were received, and the sent one is. Say in @p got which. */
+/** Take completions until @p nb frames were received and the sent one has completed. Write the
+ * queues to @p got. */
 static void
 collect(unsigned int nb, char *got, size_t size)
 {
@@ -153,13 +154,13 @@ collect(unsigned int nb, char *got, size_t size)
 			ibv_end_poll(cq);
 		}
 	}
-	/* By queue, whichever came first. */
+	/* Ordered by queue, whichever came first. */
 	snprintf(got, size, "%s%s%s%s", seen[0], seen[1], seen[2],
 		nb > 0 ? " and nothing more" : "");
 }
 
-/** Send a frame that @p nb queues get, and say which. Those dropped are seen by what comes after.
- */
+/** Send a frame for @p nb queues, and print which got it. A frame that is dropped shows in the
+ * next call. */
 static void
 try_frame(const char *what, uint8_t dmac, uint16_t port, unsigned int nb)
 {

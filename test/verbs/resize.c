@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ibv_resize_cq while completions are in the ring and more are on their way. */
+/* ibv_resize_cq while completions are in the ring and more are to come. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -30,7 +30,7 @@ post(unsigned int nb)
 	next_send += nb;
 }
 
-/** Both completions of @p nb frames: none lost, none twice, each side in order. */
+/** Take both completions of @p nb frames: none lost, none twice, each side in order. */
 static void
 collect(unsigned int nb)
 {
@@ -97,7 +97,7 @@ test_laps(void)
 	}
 }
 
-/** An arm outlives the ring. */
+/** An arm stays valid when the ring changes. */
 static void
 test_armed(void)
 {
@@ -112,7 +112,7 @@ test_armed(void)
 	rig_must(ibv_get_cq_event(channel, &of, &its_context), "ibv_get_cq_event");
 	ibv_ack_cq_events(cq, 1);
 	collect(1);
-	/* And one for what came before, made after. */
+	/* An arm made after the resize, for an earlier completion. */
 	post(2);
 	resize(200, 255);
 	rig_must(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
@@ -133,8 +133,8 @@ test_refused(void)
 	CHECK(ibv_resize_cq(cq, -1) == EINVAL, errno);
 	CHECK(ibv_resize_cq(cq, 0) == EINVAL, errno);
 	CHECK(ibv_resize_cq(cq, attr.max_cqe + 1) == EINVAL, errno);
-	/* Smaller than what is in it: it stays as it is. When the last frame is here, the sent
-	 * ones' completions are. */
+	/* A size below the number of completions in the ring is refused, and the ring stays. When
+	 * the last frame has come, all sends have completed. */
 	memset(rig_buffer(32 + (next_send + 7) % 32), 0, FRAME);
 	post(8);
 	while (memcmp(rig_buffer((next_send - 1) % 32), rig_buffer(32 + (next_send - 1) % 32),

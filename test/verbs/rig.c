@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the verbs programs have in common. */
+/* The common parts of the verbs programs. */
 #include "rig.h"
 
 #include <errno.h>
@@ -63,7 +63,8 @@ rig_open(void)
 	rig_pd = ibv_alloc_pd(rig_context);
 	if (rig_pd == NULL)
 		rig_die("ibv_alloc_pd");
-	/* Anew each time: after ibv_fork_init() a child does not have its parent's. */
+	/* Mapped at each call: after ibv_fork_init() a child does not have the buffers of its
+	 * parent. */
 	buffers = mmap(
 		NULL, BUFFERS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffers == MAP_FAILED)

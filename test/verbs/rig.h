@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the verbs programs have in common: a device whose cable ends in itself, buffers, a queue
- * pair that gets all frames, and checks. Anything unexpected ends the program; a check that fails
- * is printed, and the program goes on and fails in the end.
+ * The common parts of the verbs programs: a device whose cable ends in itself, buffers, a queue
+ * pair that gets all frames, and checks. An unexpected error ends the program; a failed check is
+ * printed, and the program goes on and fails at the end.
  */
 #ifndef TEST_VERBS_RIG_H
 #define TEST_VERBS_RIG_H
@@ -27,16 +27,16 @@ extern struct ibv_mr *rig_mr; /**< over the buffers */
 
 /** Open the first device. */
 void rig_open(void);
-/** Close it, which fails when anything is left. @return the program's exit status. */
+/** Close the device, which fails if objects are left. @return the program's exit status. */
 int rig_close(void);
-/** Say what went wrong, with errno, and end. */
+/** Print the error, with errno, and end. */
 void rig_die(const char *what) __attribute__((noreturn));
-/** errno-style result of a verb. */
+/** End if @p error, the errno-style result of a verb, is not 0. */
 void rig_must(int error, const char *what);
-/** Count and print what is not so. */
+/** Count and print a check that fails. */
 void rig_check(bool is_so, const char *what, long long value);
 #define CHECK(is_so, value) rig_check(is_so, #is_so, (long long)(value))
-/** A verb that should have returned NULL, with an errno. */
+/** Check that a verb has returned NULL, with this errno. */
 void rig_check_refused(const void *object, int wanted, const char *what);
 #define CHECK_REFUSED(call, wanted) rig_check_refused(call, wanted, #call " is refused")
 
@@ -55,19 +55,19 @@ uint16_t rig_sum(const uint8_t *bytes, size_t length);
 /** RESET to RTS. */
 void rig_start(struct ibv_qp *qp);
 void rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
-/** A raw packet QP of sensible size on @p cq, started. */
+/** Make a raw packet QP of usual size on @p cq, and start it. */
 struct ibv_qp *rig_qp(struct ibv_cq *cq, uint32_t create_flags);
-/** A rule that takes all frames to @p qp. */
+/** Make a rule that takes all frames to @p qp. */
 struct ibv_flow *rig_take_all(struct ibv_qp *qp);
 void rig_receive(struct ibv_qp *qp, unsigned int buffer, size_t length);
 /** Post one signalled SEND of one buffer. */
 void rig_send(struct ibv_qp *qp, unsigned int buffer, size_t length);
 
-/** Poll @p nb completions; die when they do not come. */
+/** Poll @p nb completions; end the program if they do not come. */
 void rig_poll(struct ibv_cq *cq, struct ibv_wc *wc, unsigned int nb);
-/** ibv_start_poll until there is something; the caller ends the poll. */
+/** Call ibv_start_poll until there is a completion; the caller ends the poll. */
 void rig_start_poll(struct ibv_cq_ex *cq);
-/** The completion of receive or send among @p nb, or NULL. */
+/** @return the completion of a receive or send among @p nb, or NULL. */
 struct ibv_wc *rig_find(struct ibv_wc *wc, unsigned int nb, enum ibv_wc_opcode opcode);
 
 #endif /* TEST_VERBS_RIG_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that drives a send queue's ring by itself and makes one mistake, named on the command
- * line, or none; for softhca run --strict (test/system/test_strict.py). It ends when the device has
- * dealt with what was posted, and says how: "completed", "error 0x04", "event 0".
+ * Drives a send queue's ring by itself and makes one mistake, named on the command line, or none;
+ * for softhca run --strict (test/system/test_strict.py). It ends when the device has handled the
+ * posted WQEs, and prints the result: "completed", "error 0x04", "event 0".
  */
 #include "strict.h"
 
@@ -157,7 +157,7 @@ strict_linger(void)
 		;
 }
 
-/** @return the next CQE when it is there. */
+/** @return the next CQE when the device has written it. */
 static const struct mlx5_err_cqe *
 poll_cqe(const struct strict_program *program)
 {
@@ -281,7 +281,7 @@ do_cq_overrun(struct strict_program *program)
 	}
 }
 
-/** Completions consumed, and their count written by @p write. */
+/** Consume completions, and let @p write write their count. */
 static void
 consume(struct strict_program *program, __be32 (*write)(uint32_t ci))
 {

@@ -2,7 +2,7 @@
 /**
  * @file
  * A send queue whose ring a program drives by itself, for the mistakes of strict.c and
- * strict_more.c. What does not work ends the program with a message.
+ * strict_more.c. An unexpected error ends the program with a message.
  */
 #ifndef TEST_VERBS_STRICT_H
 #define TEST_VERBS_STRICT_H
@@ -27,7 +27,7 @@ struct strict_program {
 	uint32_t ci;
 };
 
-/** One WQE, and what a mistake makes of it. */
+/** One WQE, which a mistake changes. */
 struct strict_wqe {
 	struct mlx5_wqe_ctrl_seg ctrl;
 	uint8_t eth[16];
@@ -35,16 +35,16 @@ struct strict_wqe {
 	uint8_t rest[16];
 };
 
-/** One row a mistake; its name is the finding's unless several lead to one. */
+/** One row a mistake; it has the finding's name unless several lead to one finding. */
 struct strict_mistake {
 	const char *name;
 	void (*run)(struct strict_program *program);
 };
-/** Those of strict_more.c, ended by one without a name. */
+/** The mistakes of strict_more.c, ended by one without a name. */
 extern const struct strict_mistake strict_more[];
 
 void strict_die(const char *what) __attribute__((noreturn));
-/** Make the send queue, started, of what else the program has. */
+/** Make the send queue with the program's other objects, and start it. */
 void strict_make_qp(struct strict_program *program);
 void strict_to_rts(struct ibv_qp *qp);
 /** A WQE that sends one frame. */
@@ -54,11 +54,11 @@ void strict_put_wqe(struct strict_program *program, const struct strict_wqe *wqe
 void strict_knock(const struct strict_program *program, const struct strict_wqe *wqe);
 /** Write the doorbell record, then the register. */
 void strict_ring(struct strict_program *program, const struct strict_wqe *wqe);
-/** All of it for one WQE. */
+/** Write one WQE, the doorbell record and the register. */
 void strict_post(struct strict_program *program, const struct strict_wqe *wqe);
 /** Wait for a CQE or an event, and print which: "completed", "error 0x04", "event 0". */
 void strict_await(struct strict_program *program);
-/** Until standard input ends: nothing comes of it. */
+/** Wait until standard input ends: no CQE comes. */
 void strict_linger(void);
 
 #endif /* TEST_VERBS_STRICT_H */

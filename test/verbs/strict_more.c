@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* More mistakes for strict.c: in WQEs, in doorbell records, in receiving and in what is created. */
+/* More mistakes for strict.c: in WQEs, in doorbell records, in receiving and in the creation of
+ * objects. */
 #include "strict.h"
 
 #include <endian.h>
@@ -10,7 +11,7 @@
 #define NB_TRIES   20
 #define TRY_MICROS 5000
 
-/** One that the queue goes to error for. */
+/** A mistake that takes the queue to the error state. */
 static void
 post_wrong(struct strict_program *program, const struct strict_wqe *wqe)
 {
@@ -28,7 +29,7 @@ do_past_producer(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/** What was left there a lap ago. */
+/** Send the WQE that was left in the slot a lap ago. */
 static void
 do_stale(struct strict_program *program)
 {
@@ -58,7 +59,7 @@ do_form(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/** A chain that the 6 bits of the count do not hold: what they hold is sent. */
+/** A chain longer than the 6 bits of the count: a part of it is sent. */
 static void
 do_ds_overflow(struct strict_program *program)
 {
@@ -68,7 +69,7 @@ do_ds_overflow(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/** On a model that wants 18 bytes. */
+/** On a model that needs 18 inlined bytes. */
 static void
 do_inline(struct strict_program *program)
 {
@@ -77,7 +78,7 @@ do_inline(struct strict_program *program)
 	post_wrong(program, &wqe);
 }
 
-/** The counter's first values are 0 in the 16 bits that count. */
+/** The counter's first values have 0 in the 16 bits that count. */
 static void
 do_record_order(struct strict_program *program)
 {
@@ -88,7 +89,7 @@ do_record_order(struct strict_program *program)
 	strict_linger();
 }
 
-/** The device looks once a round: often enough it sees the one without the other. */
+/** The device looks once a round, so it often enough sees the one without the other. */
 static void
 do_late_record(struct strict_program *program)
 {
@@ -105,7 +106,7 @@ do_late_record(struct strict_program *program)
 	}
 }
 
-/** More is consumed than there is. */
+/** More completions consumed than there are. */
 static void
 do_cq_index(struct strict_program *program)
 {
@@ -168,14 +169,14 @@ make_wq(struct strict_program *program, uint8_t format, const struct mlx5dv_wq_i
 	printf("created\n");
 }
 
-/** The index of a stride, where there are none. */
+/** The index of a stride, in a queue without strides. */
 static void
 do_format(struct strict_program *program)
 {
 	make_wq(program, MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX, NULL);
 }
 
-/** Strides, and nothing that says which (VPP 28aa9128ebd). */
+/** Strides without an index (VPP 28aa9128ebd). */
 static void
 do_format_striding(struct strict_program *program)
 {
@@ -188,7 +189,7 @@ do_format_striding(struct strict_program *program)
 	make_wq(program, MLX5DV_CQE_RES_FORMAT_HASH, &dv);
 }
 
-/** A QP that receives all frames, and has a buffer of @p room bytes. */
+/** Make a QP that receives all frames and has a buffer of @p room bytes. */
 static struct ibv_qp *
 make_receiver(struct strict_program *program, struct ibv_cq *cq, uint32_t room)
 {
@@ -232,7 +233,7 @@ do_truncated(struct strict_program *program)
 	ibv_destroy_qp(qp);
 }
 
-/** Send queues first is what VPP does (df213385d39). */
+/** VPP makes send queues first (df213385d39). */
 static void
 do_own_broadcast(struct strict_program *program)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Striding receive queues: which strides each frame takes, fillers, WQEs that are too small or not
- * there. The library neither posts to them nor polls for them, so this program does.
+ * Striding receive queues: the strides of each frame, fillers, WQEs that are too small or missing.
+ * The library neither posts to such queues nor polls for them, so this program does.
  */
 #include <endian.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ static struct ibv_flow *flow;
 static struct mlx5dv_cq ring;
 static struct mlx5dv_rwq rwq;
 static uint32_t ci, nb_posted;
-static uint32_t wqe, stride; /* where the next frame should go */
+static uint32_t wqe, stride; /* the place of the next frame */
 
 static uint32_t
 wqe_bytes(void)
@@ -106,7 +106,7 @@ close_queue(void)
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 }
 
-/** A next segment, then the buffer in as many pieces as asked for, the first the smallest. */
+/** Write a next segment, then the buffer in the requested number of pieces, the smallest first. */
 static void
 post(void)
 {
@@ -179,7 +179,7 @@ strides_of(size_t length)
 	return (uint32_t)((length + shift - 1) >> shape.log_bytes) + 1;
 }
 
-/** A frame that the sender itself gets: what was sent before has met its queue. */
+/** Send a frame to the sender itself: earlier frames have reached their queue when it arrives. */
 static void
 send_marker(void)
 {
@@ -193,7 +193,7 @@ send_marker(void)
 	CHECK(rig_find(wc, 2, IBV_WC_RECV) != NULL, 0);
 }
 
-/** Before the rule that takes all. */
+/** A rule before the one that takes all. */
 static struct ibv_flow *
 marker_rule(void)
 {
@@ -217,7 +217,7 @@ marker_rule(void)
 	return made;
 }
 
-/** What is left of the WQE is given up. */
+/** Give up the rest of the WQE. */
 static void
 expect_filler(void)
 {
@@ -253,7 +253,7 @@ expect_frame(size_t length)
 		next_wqe();
 }
 
-/** As long as any, in an order that is the same each time. */
+/** Frames of all lengths, in an order that is the same each time. */
 static void
 test_frames(void)
 {
@@ -274,7 +274,8 @@ test_frames(void)
 	close_queue();
 }
 
-/** Nothing posted: lost. The last WQE partly used: what does not fit gives it up, and is lost. */
+/** Without a WQE a frame is lost. A frame that does not fit into the rest of the last WQE uses
+ * that up, and is lost. */
 static void
 test_starving(void)
 {
@@ -298,7 +299,8 @@ test_starving(void)
 	close_queue();
 }
 
-/** No WQE is ever long enough: an error that takes the rest of one, and no harm to the next. */
+/** A frame longer than any WQE: an error that uses up the rest of one WQE, and does not touch the
+ * next frame. */
 static void
 test_too_long(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All that ibv_wc_read_* can read of a completion, from CQEs of 64 bytes, of 128 and of 128 with
- * padding: what Ethernet has is what was sent, what it has not is zero.
+ * All that ibv_wc_read_* can read of a completion, from CQEs of 64 bytes, of 128, and of 128 with
+ * padding: fields that Ethernet has are those of the sent frame, other fields are zero.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define TAG       0x12345
 #define TCI       0x4007
 #define NB_CQES   64
-#define BIG       128 /* bytes of a CQE; its second half is what the others are */
+#define BIG       128 /* bytes of a large CQE; its second half has the layout of a small one */
 #define UNTOUCHED 0xa5
 
 #define ALL_FIELDS                                                                                 \
@@ -54,9 +54,9 @@ READER(dlid_path_bits)
 READER(flow_tag)
 
 /**
- * What does not differ from one completion to the next; QPN: the queue pair's number. Where a send
- * has that, a raw packet queue's received frame has its flow tag (PRM, CQE: sop_drop_qpn), and
- * libmlx5 does not tell one from the other.
+ * Fields that are the same in each completion; QPN: the queue pair's number. At its place a
+ * received frame of a raw packet queue has its flow tag (PRM, CQE: sop_drop_qpn), and libmlx5 does
+ * not distinguish the two.
  */
 #define QPN UINT64_MAX
 static const struct {
@@ -83,7 +83,7 @@ check_field(unsigned int i, bool is_received)
 	rig_check(value == (wanted == QPN ? qp->qp_num : wanted), fields[i].name, (long long)value);
 }
 
-/** The one after the other: by the counter, and by the time of day in which it was read. */
+/** Two completions in their order: by the counter, and by the time of day when it was read. */
 static void
 check_times(uint64_t last[2])
 {
@@ -167,7 +167,7 @@ tag_rule(void)
 	return flow;
 }
 
-/** What a CQ is made with; size 0: as libmlx5 has it. */
+/** The parameters of a CQ; size 0: libmlx5's default. */
 struct shape {
 	uint16_t cqe_bytes;
 	bool pad;
@@ -193,7 +193,8 @@ create_cq(const struct shape *shape)
 				     : mlx5dv_create_cq(rig_context, &attr, &dv);
 }
 
-/** Only a failed one has a reason: no key is the reason here, whose syndrome has no vendor's part.
+/**
+ * Only a failed completion has a reason: here an unknown key, whose syndrome has no vendor part.
  */
 static void
 test_error(void)
@@ -213,7 +214,7 @@ test_error(void)
 	ibv_end_poll(cq);
 }
 
-/** The first half of a large CQE: left alone, or zero when padding was asked for. */
+/** The first half of a large CQE: untouched, or zero if padding was requested. */
 static void
 mark_ring(const struct mlx5dv_cq *ring)
 {
@@ -264,7 +265,7 @@ test_shape(const struct shape *shape, uint32_t cqe_bytes)
 	rig_must(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
 }
 
-/** The argument: what MLX5_CQE_SIZE has made the size that nobody asked for. */
+/** Argument: the size that MLX5_CQE_SIZE gives to CQs without one of their own. */
 int
 main(int argc, char **argv)
 {
