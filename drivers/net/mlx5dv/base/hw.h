@@ -3,9 +3,9 @@
  * @file
  * Facts of the device's formats that infiniband/mlx5dv.h lacks, each with its source.
  *
- * What the header has (segments of a send WQE, opcodes, struct mlx5_err_cqe) is taken from there.
- * The CQE is written out here because struct mlx5_cqe64 leaves the Ethernet fields of its first
- * half reserved; the asserts below tie both together where they overlap.
+ * The driver takes from that header what it has: segments of a send WQE, opcodes, struct
+ * mlx5_err_cqe. The CQE is written out here because struct mlx5_cqe64 leaves the Ethernet fields of
+ * its first half reserved; the asserts below compare the two where they overlap.
  */
 #ifndef MDV_HW_H
 #define MDV_HW_H

@@ -8,7 +8,7 @@
 
 #include <infiniband/verbs.h>
 
-/** What the port's default rules do with a packet. */
+/** The effect of the port's default rules on a packet. */
 enum mdv_sniff {
 	MDV_SNIFF_NONE, /**< take the packet */
 	MDV_SNIFF_RX,   /**< copy the packet; the kernel gets it as well */

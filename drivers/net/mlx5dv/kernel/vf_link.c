@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RTM_GETLINK with the virtual functions: what "ip link show dev PF" shows. */
+/* RTM_GETLINK with the virtual functions, as "ip link show dev PF" asks for them. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Messages of refusals: what is impossible, for which object, and what is possible instead.
+ * Messages of refusals: they name the impossible thing, its object, and a possible alternative.
  *
  * rte_flow_error keeps a pointer to the text, so each thread has a buffer of its own: a message is
  * valid until the thread's next flow call fails. Every function accepts a NULL error.
