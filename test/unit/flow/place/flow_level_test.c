@@ -454,8 +454,7 @@ test_every_stack_of_few_levels(void **state)
 			}
 		}
 	}
-	print_message(
-		"%lu rules moved, %lu refused\n", (unsigned long)moved, (unsigned long)refused);
+	print_message("%lu moved, %lu refused\n", (unsigned long)moved, (unsigned long)refused);
 	assert_true(moved > 1000 && refused > 1000);
 }
 
