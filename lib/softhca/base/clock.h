@@ -7,7 +7,7 @@
 
 /** Frequency of the device's free-running counter, as device queries report it. */
 #define SHCA_CLOCK_KHZ 156250
-/** Exactly, for up to a century's worth. */
+/** Exact, and free of overflow for a century of ticks. */
 #define SHCA_CLOCK_TICKS_TO_NS(ticks) ((ticks)*32 / 5)
 
 /** @return nanoseconds of CLOCK_MONOTONIC. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Copies of frames: the shortest ones are most, and are done before memcpy() has begun. */
+/** @file Copies of frames: most frames are short, and an inline copy of those beats memcpy()'s. */
 #ifndef SHCA_BASE_COPY_H
 #define SHCA_BASE_COPY_H
 
@@ -19,7 +19,7 @@ shca_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t length)
 		memcpy(to, from, length);
 		return;
 	}
-	/* Two runs of a fixed length, which are a few registers each, and meet or overlap. */
+	/* Two copies of a fixed length, which fit in a few registers each; they meet or overlap. */
 	memcpy(to, from, half);
 	memcpy(to + length - half, from + length - half, half);
 }

@@ -24,7 +24,7 @@ void shca_idtable_init(struct shca_idtable *table, uint32_t first, uint32_t last
 void shca_idtable_fini(struct shca_idtable *table);
 /** @return 0 and the number in @p id, -ENOMEM, or -ENOSPC when all numbers are taken. */
 int shca_idtable_add(struct shca_idtable *table, void *object, uint32_t *id);
-/** @return the object, or NULL. Here, as each segment of each packet asks. */
+/** @return the object, or NULL. Inline, because each segment of each packet is looked up. */
 static inline void *
 shca_idtable_get(const struct shca_idtable *table, uint32_t id)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON, written as it comes. */
+/* A JSON writer. */
 #include "base/json.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 
-/** Longest string; what is longer is cut. */
+/** Longest string; a longer one is cut. */
 #define TEXT_MAX 1024
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * JSON (RFC 8259), written as it comes: no tree, no allocation. Commas are the writer's, brackets
- * and the order of keys the caller's. Bytes that are not ASCII are taken for Latin-1, so that the
+ * A JSON writer (RFC 8259): no tree, no allocation. The writer sets the commas, the caller the
+ * brackets and the order of keys. The writer takes bytes that are not ASCII for Latin-1, so the
  * text is valid whatever a string holds.
  */
 #ifndef SHCA_BASE_JSON_H
@@ -17,7 +17,7 @@
 struct shca_json {
 	FILE *out;
 	unsigned int depth;
-	char closing[SHCA_JSON_DEPTH_MAX]; /**< brackets that are due */
+	char closing[SHCA_JSON_DEPTH_MAX]; /**< brackets still to be written */
 	bool needs_comma;
 };
 

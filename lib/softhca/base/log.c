@@ -56,8 +56,8 @@ shca_log(enum shca_log_level level, const char *format, ...)
 	if (wanted > 0)
 		length += (size_t)wanted < room ? (size_t)wanted : room - 1;
 	line[length++] = '\n';
-	/* One system call a line keeps lines of several threads whole; the bare call, since the
-	 * library may be hooking write() in this very process. */
+	/* One system call a line keeps lines of several threads whole. It bypasses libc, as the
+	 * library may hook write() in this process. */
 	(void)!syscall(SYS_write, STDERR_FILENO, line, length);
 	errno = saved_errno;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions: registration, look-up by key, and surviving memory that went away. */
+/* Memory regions: registration, look-up by key, and a guard against memory that was unmapped. */
 #include "base/mem.h"
 
 #include <errno.h>
@@ -115,9 +115,9 @@ shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iov
 }
 
 /**
- * One line of /proc/self/maps: does it carry the covered range on? Lines come in address order.
- * @param not_of NULL, or what the line must not have
- * @return true when the question is decided.
+ * Extend the covered range by one line of /proc/self/maps. Lines come in address order.
+ * @param not_of NULL, or a text that the line must not contain
+ * @return true when later lines cannot change the result.
  */
 static bool
 cover(const char *line, bool write, const char *not_of, uint64_t *covered, uint64_t end)
@@ -138,8 +138,8 @@ cover(const char *line, bool write, const char *not_of, uint64_t *covered, uint6
 }
 
 /**
- * The map is asked, not the memory: touching it would fault pages in, and probing for writability
- * would race with the application's own stores. Bare system calls, as open() may be hooked here.
+ * Look into the map instead of the memory: an access would fault pages in, and a trial store would
+ * race with the application's own stores. System calls bypass libc, as open() may be hooked.
  */
 static bool
 is_covered(const void *start, uint64_t length, bool write, const char *not_of)
@@ -173,7 +173,7 @@ is_covered(const void *start, uint64_t length, bool write, const char *not_of)
 			decided = cover(line, write, not_of, &covered, end);
 		}
 		nb_held -= (size_t)(line - text);
-		/* A path longer than the buffer: its line's head has been seen or will not be. */
+		/* A line longer than the buffer: drop it; no path is that long. */
 		if (nb_held == sizeof(text) - 1)
 			nb_held = 0;
 		memmove(text, line, nb_held);
@@ -196,7 +196,7 @@ shca_mem_can_pin(const void *start, uint64_t length, bool write)
 }
 
 /**
- * The guard. A thread inside shca_mem_guard_run() has a way out here; NULL in every other thread.
+ * The guard: where the signal handler jumps to. NULL in a thread outside shca_mem_guard_run().
  * initial-exec: the handler must not allocate thread storage on first use.
  */
 static __thread __attribute__((tls_model("initial-exec"))) sigjmp_buf *way_out;
@@ -205,11 +205,11 @@ static __thread __attribute__((tls_model("initial-exec"))) bool is_chaining;
 static const int guarded_signals[] = { SIGSEGV, SIGBUS };
 #define NB_GUARDED (sizeof(guarded_signals) / sizeof(guarded_signals[0]))
 
-/** What the application had installed. */
+/** The handlers that the application had installed. */
 static struct sigaction chained[NB_GUARDED];
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/** Runs between which an application that installed its own handler goes unnoticed. */
+/** The application may install its own handlers; ours are put back after so many runs at most. */
 #define RUNS_BETWEEN_CHECKS 256
 
 static void
@@ -217,8 +217,9 @@ chain(int signal_number, siginfo_t *info, void *context)
 {
 	const struct sigaction *old = &chained[signal_number == SIGBUS];
 
-	/* A handler that calls the one before it, which is ours, has nothing left but the default;
-	 * returning repeats the fault under it. SIG_IGN does not hold for a fault either. */
+	/* The application's handler may call the previous one, which is ours: only the default is
+	 * left then, and the fault repeats under it after the return. The kernel does not honour
+	 * SIG_IGN for a fault either. */
 	if (is_chaining ||
 		(!(old->sa_flags & SA_SIGINFO) &&
 			(old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN))) {

@@ -4,9 +4,9 @@
  * Memory regions of one device, and the only way the device touches application memory.
  *
  * The device runs inside the application's process, so an address in a WQE is a plain pointer once
- * a memory region vouches for it. As the hardware does, every access names an lkey, and an access
- * outside the region, with an unknown lkey or another protection domain's is a protection error,
- * reported to the caller, who turns it into a completion.
+ * it is known to lie in a memory region. As on hardware, every access names an lkey. An access
+ * outside the region, with an unknown lkey, or with an lkey of another protection domain is a
+ * protection error; the caller turns it into a completion.
  *
  * A program may unmap memory that it registered (the kernel would keep the pages pinned). Copies
  * are therefore guarded: shca_mem_guard_run() runs a function in which a fault on application
@@ -23,7 +23,7 @@
 
 #include "base/idtable.h"
 
-/** Internal, as is struct shca_idtable: here because each segment of each packet asks. */
+/** Internal, as is struct shca_idtable; in this header for the inline look-up below. */
 struct shca_mem {
 	struct shca_idtable mrs;
 	uint8_t next_tag;
@@ -48,7 +48,8 @@ struct shca_mem *shca_mem_create(void);
 /** Frees the table and all regions still in it. NULL is allowed. */
 void shca_mem_destroy(struct shca_mem *mem);
 
-/** How the files begin whose pages are the device's: memory that programs map, and cannot lend. */
+/** Names of files with the device's own pages begin so. Programs map such pages, but cannot
+ * register them. */
 #define SHCA_MEM_DEVICE_FILE "softhca-uverbs"
 
 /**
@@ -59,7 +60,7 @@ void shca_mem_destroy(struct shca_mem *mem);
  */
 int shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
 	uint32_t access, struct shca_mr **mr);
-/** The same of the device's own memory, as the device has it mapped. */
+/** Register a region of the device's own memory; @p start is the device's mapping. */
 int shca_mem_reg_own(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova,
 	uint32_t pdn, uint32_t access, struct shca_mr **mr);
 /** NULL is allowed. */
@@ -86,8 +87,8 @@ shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, u
 	return mr->start + (iova - mr->iova);
 }
 
-/** A region found before, for those who ask for the same one again and again; no registration
- * changes while it is in use. All zero: none yet. */
+/** The region of the last look-up, for callers that mostly use one region. No registration changes
+ * while a window is in use. All zero: none yet. */
 struct shca_mem_window {
 	const struct shca_mr *mr;
 	uint32_t lkey;
@@ -122,19 +123,19 @@ enum shca_mem_fault {
 	SHCA_MEM_READ_ONLY,
 	SHCA_MEM_OUTSIDE,
 };
-/** @return what is wrong with the access that shca_mem_ptr() of the same arguments is asked for. */
+/** @return why shca_mem_ptr() refuses these arguments. */
 enum shca_mem_fault shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_t lkey,
 	uint64_t iova, uint64_t length, bool write);
 
 /** @return true when every page of the range can be read (and written if @p write). */
 bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);
-/** @return true when besides none of them is the device's: the kernel pins no pages that have but a
- * frame number (VM_PFNMAP; mm/gup.c check_vma_flags). */
+/** @return true when, besides, no page is the device's: the kernel does not pin pages that have no
+ * struct page (VM_PFNMAP; mm/gup.c check_vma_flags). */
 bool shca_mem_can_pin(const void *start, uint64_t length, bool write);
 
 /**
  * Run @p function(@p arg) so that a SIGSEGV or SIGBUS of this thread inside it returns from here.
- * Faults elsewhere go on to the handler the application installed. Not re-entrant.
+ * Other faults go to the handler that the application installed. Not re-entrant.
  *
  * @return true when the function ended by itself, false when a fault ended it.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Words made of parts, in a register.
+ * Words composed of parts, in a register.
  *
- * A processor hands a load the bytes of an earlier store if they are all of one store. A word that
- * was stored in parts is not there before all of them have reached the cache, behind every older
- * store: behind that of a completion, say, whose line the program's core holds. What is stored in
- * parts and then copied or compared by words waits for the other core, once a frame.
+ * A processor forwards a pending store to a load if that one store covers the load. A load that
+ * spans several stores waits until all of them have reached the cache, and every older store
+ * before them. One of those may be a completion whose cache line the program's core holds; the
+ * device would wait for the other core, once a frame.
  */
 #ifndef SHCA_BASE_PACK_H
 #define SHCA_BASE_PACK_H
@@ -15,14 +15,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Where byte @p offset of a word in memory is in a register, for a part of @p bytes. */
+/** The shift in a register of a part of @p bytes, at byte @p offset of the word in memory. */
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define SHCA_PACK_SHIFT(offset, bytes) (8 * (offset))
 #else
 #define SHCA_PACK_SHIFT(offset, bytes) (8 * (8 - (offset) - (bytes)))
 #endif
 
-/** @return the word with @p value, as it lies in memory, at byte @p offset. */
+/** @return a word whose byte at @p offset in memory is @p value. */
 static inline uint64_t
 shca_pack8(unsigned int offset, uint8_t value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is wrong with a text. */
+/* The message about a refused text. */
 #include "base/refuse.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Text that was refused: where in it the culprit is, what is wrong, and what would do. */
+/** @file The message about a refused text: the place of the culprit, the error, and the remedy. */
 #ifndef SHCA_BASE_REFUSE_H
 #define SHCA_BASE_REFUSE_H
 
 #include <stddef.h>
 
-/** Room for the message, and what it begins with: the line or the key, if there is one. */
+/** Room for the message, and its first words: the line or the key, if there is one. */
 struct shca_refusal {
 	char *text;
 	size_t size;
@@ -13,7 +13,7 @@ struct shca_refusal {
 	const char *key;
 };
 
-/** Say why; what does not fit is cut. @return -EINVAL. */
+/** Write the message, cut to the room there is. @return -EINVAL. */
 int shca_refuse(const struct shca_refusal *refusal, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

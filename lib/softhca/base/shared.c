@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** Bare system calls, as open() may be hooked here. */
+/** System calls bypass libc, as open() may be hooked. */
 int
 shca_shared_map(const char *path, bool create, size_t bytes, void **memory)
 {

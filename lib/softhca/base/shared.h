@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /**
- * Map the file @p path, which is made, @p bytes long and zero, when @p create.
+ * Map the file @p path; @p create: create it first, @p bytes long, all zero.
  * @return 0 or a negative errno.
  */
 int shca_shared_map(const char *path, bool create, size_t bytes, void **memory);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Texts: written piece by piece into a fixed room, where what does not fit is cut; read as
- * numbers. */
+/** @file Texts: appended to in a fixed room, cut where they do not fit; read as numbers. */
 #ifndef SHCA_BASE_TEXT_H
 #define SHCA_BASE_TEXT_H
 

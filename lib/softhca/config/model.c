@@ -26,24 +26,25 @@
 
 #define MAX_TSO_BYTES (1u << 18)
 
-/** LX mlx5_ib.h, MLX5_MIN_SINGLE_WQE_LOG_NUM_STRIDES, and with the cap ext_stride_num_range. */
+/** Linux mlx5_ib.h: MLX5_MIN_SINGLE_WQE_LOG_NUM_STRIDES, and the lower limit of devices with the
+ * capability ext_stride_num_range. */
 #define MIN_LOG_STRIDES     9
 #define MIN_LOG_STRIDES_EXT 3
 
 /** From ConnectX-5 on. */
 #define MEMIC_BYTES (1u << 17)
 
-/** The old form and the enhanced one. The kernel lets SQs do either only where the old one is there
- * (LX hw/mlx5/qp.c, create_raw_packet_qp_sq), and drivers take the second for news only beside it.
- */
+/** The old form and the enhanced one. The kernel enables either on an SQ only if the device has the
+ * old one (Linux hw/mlx5/qp.c, create_raw_packet_qp_sq). */
 #define MULTI_PKT_OLD SHCA_MPW_OLD
 #define MULTI_PKT     (MULTI_PKT_OLD | SHCA_MPW_ENHANCED)
 
-/** From ConnectX-5 on: 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM) and 128 bytes. */
-#define EDITS .modify_actions = 16, .encap_bytes = 128
+/** From ConnectX-5 on: modify header with 16 actions (DPDK 22.11 mlx5.h, MLX5_ROOT_TBL_MODIFY_NUM),
+ * packet reformat with 128 bytes. */
+#define MODIFY .modify_actions = 16, .encap_bytes = 128
 
-/** From ConnectX-5 on; older parsers let go of what they know when they are told anything (DPDK
- * mlx5_tx.h txq_mbuf_to_swp), which is not modelled. */
+/** From ConnectX-5 on. Older parsers forget their own findings as soon as a WQE gives an offset
+ * (DPDK mlx5_tx.h txq_mbuf_to_swp); softhca does not model that. */
 #define SW_PARSING (MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO)
 
 /* .dump from ConnectX-6 Dx on, where Linux (mlx5/core/en_accel/ktls_tx.c, tx_post_resync_dump) and
@@ -53,7 +54,7 @@
 #define MINI_STRIDX (MINI_BASIC | MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX)
 
 /* clang-format off */
-/** What all generations share. A WQE is at most 16 WQEBBs: max_sq_desc_bytes. */
+/** Limits of all generations. A WQE has at most 16 WQEBBs: max_sq_desc_bytes. */
 #define COMMON_LIMITS \
 	.max_qp = 131072, .max_qp_wr = 32768, .max_sge = 30, .max_cq = 16777216, \
 	.max_cqe = 4194303, .max_mr = 16777216, .max_pd = 16777216, .max_mr_size = UINT64_MAX, \
@@ -75,7 +76,7 @@ const struct shca_model shca_models[] = {
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
-		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
+		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, MODIFY,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},
 	{
@@ -96,7 +97,7 @@ const struct shca_model shca_models[] = {
 		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 		.may_keep_time = true, .dump = true,
-		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, EDITS,
+		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, MODIFY,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
 	},
 	{ .name = NULL },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Capabilities by model: one row a ConnectX generation. Device queries answer from the row, the ABI
- * refuses what the row does not offer, and the engines do what it does offer. Immutable.
+ * Capabilities by model: one row a ConnectX generation. Device queries report the row, the ABI
+ * refuses everything else, and hw/ and steering/ carry out the row. Immutable.
  */
 #ifndef SHCA_CONFIG_MODEL_H
 #define SHCA_CONFIG_MODEL_H
@@ -33,7 +33,7 @@ enum shca_min_inline {
 
 struct shca_model {
 	const char *name;  /**< as in model=NAME */
-	const char *board; /**< what it stands for, for board_id and messages */
+	const char *board; /**< the card, for board_id and messages */
 	uint16_t pci_device_id;
 	uint16_t pci_vf_id; /**< of its virtual functions */
 	uint32_t hw_ver;
@@ -55,7 +55,7 @@ struct shca_model {
 	uint32_t max_tso_bytes;    /**< 0: no TSO */
 	uint32_t cqe_comp_max;     /**< mini CQEs a block; 0: no compression */
 	uint32_t cqe_comp_formats; /**< MLX5DV_CQE_RES_FORMAT_* */
-	bool cqe_128b_pad;         /**< CQEs of 128 bytes can be written whole */
+	bool cqe_128b_pad;         /**< CQEs of 128 bytes can be padded */
 	uint32_t multi_pkt_send;   /**< SHCA_MPW_*, as the ABI encodes it */
 	uint32_t tunnel_offloads;  /**< MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_* */
 	uint32_t sw_parsing;       /**< MLX5DV_SW_PARSING*; all or 0: none */
@@ -68,7 +68,7 @@ struct shca_model {
 	bool paced_bursts;       /**< a burst size can be given */
 	bool may_keep_time;      /**< it can have a real-time clock (rtc=on) */
 	bool dump;               /**< send queues take DUMP WQEs */
-	uint32_t max_dm_bytes;   /**< of its own memory; 0: none */
+	uint32_t max_dm_bytes;   /**< of device memory; 0: none */
 };
 
 /** @return the row named @p name, or NULL. */

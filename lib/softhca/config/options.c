@@ -16,7 +16,7 @@
 #define DEFAULT_SPEED "25g"
 #define MAX_DELAY_MS  3600000u
 
-/** What a key's functions work on. */
+/** The argument of a key's functions. */
 struct parse {
 	struct shca_port_options *port;
 	struct shca_refusal refusal;
@@ -82,7 +82,7 @@ print_wire_of_port(const struct shca_port_options *port, char *text, size_t size
 	print_wire(&port->wire, text, size);
 }
 
-/** The wires that can stand for the Linux netdev, with what their argument means there. */
+/** The wires that can stand for the Linux netdev, and the form of their argument there. */
 static const struct {
 	const char *kind;
 	const char *usage;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the user asked for: "--port K=V,..." parsed to plain structs, and the file that carries them
+ * The user's options: "--port K=V,..." parsed to plain structs, and the file that carries them
  * from the runner to the preloaded library. One row a key in options.c. No I/O but that file.
  */
 #ifndef SHCA_CONFIG_OPTIONS_H
@@ -39,7 +39,7 @@ struct shca_port_options {
 	bool pace;
 	uint32_t repeat;
 	uint32_t delay_ms;
-	bool is_vf;         /**< the wire is shared with those that name the same */
+	bool is_vf;         /**< shares the wire with the VFs that name it */
 	bool is_trusted;    /**< may be promiscuous */
 	bool checks_source; /**< sends from its own address only */
 	bool has_devx;      /**< contexts may be DevX ones */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports among ports: one TAP has one owner, a pair two ends, and a wire one card, whose functions
- * share it. */
+/* Conflicts between ports: a TAP has one owner, a pair two ends, and a wire one card, whose
+ * functions share it. */
 #include "config/options_ports.h"
 
 #include <stdbool.h>
@@ -54,7 +54,7 @@ shca_options_ports_vf(const struct shca_options *options, unsigned int index)
 	return nb;
 }
 
-/** The functions of a card are alike, and told apart by their addresses. */
+/** The functions of a card have one model and addresses of their own. */
 static int
 check_vf(const struct check *check)
 {

@@ -64,7 +64,7 @@ write_text(const char *path, const char *text)
 	return ret;
 }
 
-/** Counts are yet to come. */
+/** Parse @p text; the caller provides the counts. */
 static int
 make(const char *text, unsigned int nb_devices, struct shca_faults **out)
 {
@@ -209,7 +209,7 @@ mix(uint64_t value)
 	return value ^ value >> 31;
 }
 
-/** Not the line: comments change nothing. */
+/** The dice depend on the fault's place among the faults, so a comment line changes nothing. */
 static uint64_t
 dice(const struct shca_faults *faults, const struct shca_fault *fault,
 	const struct shca_fault_site *site, uint64_t purpose)
@@ -279,7 +279,8 @@ is_meant(const struct shca_fault *fault, const struct shca_verb *verb)
 	return fault->verb != NULL ? fault->verb == verb : verb == NULL || !verb->is_destroy;
 }
 
-/** All that see the call count it; of those that refuse it the first that is due is applied. */
+/** Each fault of the verb counts the call. All delays that are due add up; of the errors the first
+ * that is due applies. */
 int
 shca_faults_call(struct shca_faults *faults, unsigned int device, const struct shca_verb *verb,
 	uint64_t *delay_ns)

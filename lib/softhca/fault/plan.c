@@ -21,7 +21,7 @@
 #define PERCENT     1000000u
 #define ALL_PERCENT (100u * PERCENT)
 
-/** The shortest that a frame is cut to: an Ethernet header. */
+/** A frame is cut to an Ethernet header at the shortest. */
 #define MIN_FRAME 14
 #define MAX_BY    1024
 
@@ -42,7 +42,7 @@ take(struct parse *parse)
 	return parse->at < parse->nb ? parse->word[parse->at++] : NULL;
 }
 
-/** A word that is not what it should be, or is missing. */
+/** Refuse a word that is wrong or missing. */
 #define refuse_word(parse, word, format, ...)                                                      \
 	((word) != NULL ? shca_refuse(&parse->refusal, "'%s': " format, word, __VA_ARGS__)         \
 			: shca_refuse(&parse->refusal, "at its end: " format, __VA_ARGS__))
@@ -67,7 +67,7 @@ take_number(struct parse *parse, const char *after, uint64_t min, uint64_t max, 
 		(unsigned long long)min, (unsigned long long)max);
 }
 
-/** "0.5%": @return millionths of a percent, or 0 when it is none of 0.000001% to 100%. */
+/** Read "0.5%". @return millionths of a percent, or 0 unless it is within 0.000001% and 100%. */
 static uint64_t
 read_percent(const char *word)
 {
@@ -112,7 +112,7 @@ take_chance(struct parse *parse, const char *word)
 	return 0;
 }
 
-/** Does it say so, in the plural or the singular? */
+/** @return whether @p word is @p unit, in the plural or the singular. */
 static bool
 is_unit(const char *word, const char *unit)
 {
@@ -122,7 +122,7 @@ is_unit(const char *word, const char *unit)
 		(word[length] == '\0' || strcmp(word, unit) == 0);
 }
 
-/** A unit may follow a number, but the right one: "every 100 frames". */
+/** Skip the unit that may follow a number ("every 100 frames"); refuse another unit. */
 static int
 skip_unit(struct parse *parse, const char *unit)
 {
@@ -195,7 +195,7 @@ take_by(struct parse *parse, const char *word)
 	return ret != 0 ? ret : skip_unit(parse, parse->fault->row->counts);
 }
 
-/** "10ms": @return nanoseconds, or 0 when it is no time up to an hour. */
+/** Read "10ms". @return nanoseconds, or 0 unless it is a time of up to an hour. */
 static uint64_t
 read_time(const char *word)
 {
@@ -275,10 +275,10 @@ take_of(struct parse *parse, const char *word)
 	return 0;
 }
 
-/** What may follow in any order. */
+/** Clauses, which may follow in any order. */
 static const struct clause {
 	const char *word;
-	unsigned int bit; /* of what a row takes; 0: each does */
+	unsigned int bit; /* of struct shca_fault_row.words; 0: every row takes it */
 	int (*take)(struct parse *parse, const char *word);
 } clauses[] = {
 	{ "at", 0, take_at },
@@ -335,7 +335,7 @@ take_verb(struct parse *parse)
 	return refuse_word(parse, word, "there are %s", names);
 }
 
-/** As mlx5dv.h and drivers write them: in hexadecimal. */
+/** Read a syndrome in hexadecimal, as mlx5dv.h and drivers write it. */
 static int
 take_syndrome(struct parse *parse)
 {

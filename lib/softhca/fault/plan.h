@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A faults file, parsed: what is to go wrong, where and when. Pure.
+ * A faults file, parsed: each fault with its site and its time. Pure.
  *
  * One fault a line, words between blanks, "#" begins a comment:
  *
@@ -45,7 +45,7 @@ struct shca_fault {
 	bool is_tx;                   /**< counts frames sent, not those received */
 	const struct shca_verb *verb; /**< NULL: any */
 	uint8_t syndrome;             /**< of an error CQE */
-	uint32_t queue;               /**< the N-th that was made, from 1; 0: each */
+	uint32_t queue;               /**< number in order of creation, from 1; 0: each */
 	uint64_t number;              /**< of "by", "to" or "for", else 0 */
 	uint64_t ns;                  /**< of a time, else 0 */
 };
@@ -59,8 +59,8 @@ struct shca_plan {
 
 /**
  * Parse the contents of a file.
- * @param nb_devices that lines may name
- * @return 0, or -EINVAL with @p error naming the line, the word, and what would be right.
+ * @param nb_devices number of devices that lines may name
+ * @return 0, or -EINVAL with @p error naming the line, the word, and the words allowed there.
  */
 int shca_plan_parse(const char *text, unsigned int nb_devices, struct shca_plan *plan, char *error,
 	size_t error_size);

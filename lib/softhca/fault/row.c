@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The faults there are. */
+/* The rows of faults. */
 #include "fault/row.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ shca_fault_help(FILE *out)
 		const struct shca_fault_row *next = row + 1;
 
 		fprintf(out, "  %s %s %s\n", row->subject, row->action, row->usage);
-		/* Rows that say the same of other words: once, behind the last. */
+		/* Rows with the same help: print it once, after the last of them. */
 		if (next->subject == NULL || strcmp(next->help, row->help) != 0)
 			fprintf(out, "        %s\n", row->help);
 	}

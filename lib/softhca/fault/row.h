@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The faults there are: one row each. A line of a faults file begins with a row's two words; what
- * else it may say is in the row, for the parser, for messages and for help.
+ * The rows of faults. A line of a faults file begins with a row's two words; the row says which
+ * other words the line may have, for the parser, for messages and for help.
  */
 #ifndef SHCA_FAULT_ROW_H
 #define SHCA_FAULT_ROW_H
@@ -29,7 +29,7 @@ enum shca_fault_kind {
 	SHCA_NB_FAULT_KINDS,
 };
 
-/** What a line may say besides its two words; all but the first two in any order. */
+/** Further words of a line; all but the first two may stand in any order. */
 enum shca_fault_word {
 	SHCA_FAULT_VERB = 1 << 0,      /**< NAME or "any", third word */
 	SHCA_FAULT_SYNDROME = 1 << 1,  /**< of an error CQE, third word */
@@ -46,8 +46,8 @@ struct shca_fault_row {
 	enum shca_fault_kind kind;
 	unsigned int words; /**< of enum shca_fault_word */
 	int error;          /**< errno of a verb that fails */
-	const char *counts; /**< what its numbers count */
-	const char *usage;  /**< what follows the two words */
+	const char *counts; /**< the unit of its numbers */
+	const char *usage;  /**< the words after the first two */
 	const char *help;
 };
 

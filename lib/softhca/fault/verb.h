@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The verbs by name, as a faults file has them: what a program asks the kernel for, whether it
- * travels as an ioctl method of its own or as an old command within INVOKE_WRITE.
+ * The verbs by name, as a faults file has them: requests of a program to the kernel, each an ioctl
+ * method of its own or a command within INVOKE_WRITE.
  */
 #ifndef SHCA_FAULT_VERB_H
 #define SHCA_FAULT_VERB_H
@@ -23,7 +23,7 @@ extern const struct shca_verb shca_verbs[];
 
 /** @return the verb of that name, in any case of letters, or NULL. */
 const struct shca_verb *shca_verb_find(const char *name);
-/** @return the verb that a method is, or NULL: INVOKE_WRITE, and what has no name. */
+/** @return the verb of a method, or NULL for INVOKE_WRITE and for methods without a name. */
 const struct shca_verb *shca_verb_of_method(uint16_t object, uint16_t method);
 const struct shca_verb *shca_verb_of_command(uint32_t command);
 

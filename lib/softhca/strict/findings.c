@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What softhca run --strict finds: the rules, and how a broken one is reported. */
+/* Findings of softhca run --strict: the rules, and the report when a program breaks one. */
 #include "strict/findings.h"
 
 #include <endian.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/shared.h"
 
-/** Of the evidence, as much as shows a WQE's segments or a CQE. */
+/** Bytes of evidence in a report, enough for a WQE's segments or a CQE. */
 #define DUMP_MAX   128
 #define LINE_BYTES 16
 
@@ -159,7 +159,7 @@ shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
 		print(row, site);
 	else if (nb == SHCA_FINDINGS_PRINTED)
 		SHCA_ERR("strict: more of %s: counted, not shown", row->name);
-	/* The bare call: this process's exit handlers would wait for the device, which is here. */
+	/* exit() would run handlers that wait for the device thread, which is this thread. */
 	if (findings->mode == SHCA_STRICT_ABORT)
 		syscall(SYS_exit_group, SHCA_FINDINGS_EXIT);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What softhca run --strict finds: one row a rule that a program broke and that hardware would
- * punish, or silently hang on. Who checks is hw/check/strict.c, hw/check/doorbell.c and the files
- * of abi/; here is what they say and how it is counted.
+ * Findings of softhca run --strict: one row a rule. On hardware a program that breaks the rule
+ * gets an error or hangs. hw/check/strict.c, hw/check/doorbell.c and the files of abi/ check the
+ * rules; this file counts and reports.
  *
  *     checks ──report──> standard error      a few of a kind, with a decoded dump
- *                  └───> count[]             all of them: a file the runner shares, its exit status
+ *                  └───> count[]             all of them, in a file that the runner shares and
+ *                                            takes its exit status from
  *
- * A process that is not strict has no struct shca_findings (shca_device_conf.findings is NULL), and
- * that one pointer is all its engines look at.
+ * A process without --strict has no struct shca_findings (shca_device_conf.findings is NULL); one
+ * test of that pointer is the whole cost.
  */
 #ifndef SHCA_STRICT_FINDINGS_H
 #define SHCA_STRICT_FINDINGS_H
@@ -18,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Exit status of a run in which something was found; of a process ended for it, too. */
+/** Exit status of a run with findings, and of a process that a finding ended. */
 #define SHCA_FINDINGS_EXIT 123
 
-/** A process prints that many of a kind, and counts the rest. */
+/** A process prints so many of a kind, and only counts the rest. */
 #define SHCA_FINDINGS_PRINTED 8
 
 enum shca_finding {
@@ -50,14 +51,14 @@ enum shca_finding {
 	SHCA_FINDING_CQE_SIZE,
 	SHCA_FINDING_FLOW_PORT,
 	SHCA_FINDING_OWN_BROADCAST,
-	SHCA_NB_FINDINGS, /**< also: nothing found */
+	SHCA_NB_FINDINGS, /**< as a value: no finding */
 };
 
 /** One rule. */
 struct shca_finding_row {
 	const char *name;
-	const char *what;     /**< the program did */
-	const char *hardware; /**< what a ConnectX makes of it */
+	const char *what;     /**< what the program did */
+	const char *hardware; /**< how a ConnectX reacts */
 };
 extern const struct shca_finding_row shca_finding_rows[SHCA_NB_FINDINGS];
 
@@ -74,23 +75,23 @@ const char *shca_findings_mode_name(enum shca_strict mode);
 /** The file in the runner's directory that holds the counts of all processes of a run. */
 #define SHCA_FINDINGS_FILE "findings"
 /**
- * Map the counts in file @p path, which is made when @p create.
+ * Map the counts in file @p path; @p create: create the file first.
  * @return 0 or a negative errno.
  */
 int shca_findings_map(const char *path, bool create, uint64_t **count);
 void shca_findings_unmap(uint64_t *count);
 
-/** Of a process. */
+/** Findings of a process. */
 struct shca_findings {
 	enum shca_strict mode;
-	uint64_t *count; /**< SHCA_NB_FINDINGS of them, which other processes may add to */
+	uint64_t *count; /**< SHCA_NB_FINDINGS counts; other processes may add to them */
 	unsigned int nb_printed[SHCA_NB_FINDINGS];
 };
 
-/** Where it was found, and the evidence. */
+/** The place of a finding, and the evidence. */
 struct shca_finding_site {
 	unsigned int device; /**< i of mlx5_<i> */
-	const char *queue;   /**< "SQ", "RQ", "CQ", or what else the number is of */
+	const char *queue;   /**< kind of the object that number names: "SQ", "RQ", "CQ" ... */
 	uint32_t number;
 	uint32_t index;      /**< of the WQE or CQE */
 	const char *decoded; /**< the evidence in a line, or NULL */
@@ -101,7 +102,7 @@ struct shca_finding_site {
 /** Print and count @p finding. Thread-safe. Does not return under SHCA_STRICT_ABORT. */
 void shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
 	const struct shca_finding_site *site);
-/** The summary of @p count in one line, shortened to @p size. @return how many there were. */
+/** Summarise @p count in one line of up to @p size. @return the number of findings. */
 uint64_t shca_findings_sum(const uint64_t *count, char *text, size_t size);
 
 #endif /* SHCA_STRICT_FINDINGS_H */
