@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of a context, given out by class. */
+/* BlueFlame registers of a context, allocated by class. */
 #include "abi/core/bfreg.h"
 
 #include <errno.h>
 
 #define PER_PAGE     2 /* MLX5_NON_FP_BFREGS_PER_UAR */
-#define PER_PAGE_ALL 4 /* with those of the kernel's fast path */
+#define PER_PAGE_ALL 4 /* including those of the kernel's fast path */
 
 int
 shca_bfreg_init(struct shca_bfregs *regs, uint32_t nb, uint32_t nb_low_latency, bool has_classes)
@@ -25,7 +25,7 @@ shca_bfreg_init(struct shca_bfregs *regs, uint32_t nb, uint32_t nb_low_latency, 
 	return 0;
 }
 
-/** alloc_high_class_bfreg, else alloc_med_class_bfreg, else the one without BlueFlame. */
+/** As Linux alloc_high_class_bfreg, then alloc_med_class_bfreg, then register 0. */
 static uint32_t
 choose(const struct shca_bfregs *regs)
 {

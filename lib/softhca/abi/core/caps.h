@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The calling thread's privileges, where the kernel asks for them. */
+/** @file The calling thread's capabilities, for the checks that the kernel makes. */
 #ifndef SHCA_ABI_CORE_CAPS_H
 #define SHCA_ABI_CORE_CAPS_H
 

@@ -17,8 +17,7 @@
 static_assert(sizeof(struct ib_uverbs_comp_event_desc) == 8, "record of a completion channel");
 static_assert(sizeof(struct ib_uverbs_async_event_desc) == 16, "record of an async descriptor");
 
-/** Room for some thousand unread records: the kernel has no limit, a socket buffer must have one.
- */
+/** Room for some thousand unread records. The kernel has no limit; a socket buffer needs one. */
 #define SEND_BUFFER_BYTES (4 << 20)
 
 union record {
@@ -50,7 +49,7 @@ destroy(struct shca_file *file, struct shca_eventq *queue)
 	free(queue);
 }
 
-/** The application closes a channel by close() alone; what it left behind is swept up here. */
+/** Destroy the channels that the application has closed: close() of its end does not tell us. */
 static void
 sweep(struct shca_file *file)
 {
@@ -87,7 +86,7 @@ shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, int *user
 		ret = -errno;
 		goto close_fds;
 	}
-	/* Without CAP_NET_ADMIN the system's default has to do: some hundred records. */
+	/* Without CAP_NET_ADMIN the system's default applies: some hundred records. */
 	if (setsockopt(fds[0], SOL_SOCKET, SO_SNDBUFFORCE, &buffer_bytes, sizeof(buffer_bytes)) !=
 		0)
 		setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof(buffer_bytes));
@@ -135,7 +134,7 @@ shca_eventq_destroy_all(struct shca_file *file)
 		destroy(file, LIST_FIRST(&file->eventqs));
 }
 
-/** Is the number we gave out still the same descriptor? */
+/** @return whether user_fd is still the descriptor that the application was given. */
 static bool
 is_open(const struct shca_eventq *queue)
 {
@@ -185,8 +184,8 @@ shca_eventq_send_async(struct shca_eventq *queue, uint64_t element, uint32_t eve
 }
 
 /**
- * All records are taken out and the others' put back behind what may have come since. A reader that
- * polls at this moment sees what it would see had it come a moment earlier or later.
+ * Read all records, and send those of other objects again, after any that arrived meanwhile. A
+ * concurrent poll finds no record for a moment, as if it had come earlier.
  */
 uint32_t
 shca_eventq_drop(struct shca_eventq *queue, uint64_t element)

@@ -3,9 +3,10 @@
  * @file
  * An event descriptor: a completion channel or the asynchronous events of a context.
  *
- * The application gets one end of a SOCK_SEQPACKET pair, so read, poll, epoll and O_NONBLOCK on it
- * are the real ones: one record a read. Records are counted when read, not when sent: destroying an
- * object takes its unread records back, and libibverbs waits until it has acknowledged the rest.
+ * The application gets one end of a SOCK_SEQPACKET pair, so read, poll, epoll and O_NONBLOCK are
+ * the real ones; a read returns one record. Destroying an object takes its unread records back and
+ * reports the number of records that the application has read; libibverbs waits until the
+ * application has acknowledged those.
  */
 #ifndef SHCA_ABI_CORE_EVENTQ_H
 #define SHCA_ABI_CORE_EVENTQ_H
@@ -26,20 +27,20 @@ struct shca_eventq {
 	LIST_ENTRY(shca_eventq) link;
 	enum shca_eventq_kind kind;
 	int our_fd;
-	int user_fd; /**< the number given out; the application may have closed it since */
-	ino_t inode; /**< what tells whether it still is ours */
+	int user_fd; /**< the application's end; it may have closed this descriptor */
+	ino_t inode; /**< of user_fd: detects that the number was closed and reused */
 	uint32_t nb_users;
 };
 
 /** @return 0 and the application's descriptor, close-on-exec; -EMFILE, -ENFILE, -ENOMEM. */
 int shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, int *user_fd);
-/** @return the queue behind @p user_fd, or NULL when it is none of this file and kind. */
+/** @return this file's queue of this kind that the application knows as @p fd, or NULL. */
 struct shca_eventq *shca_eventq_find(
 	struct shca_file *file, enum shca_eventq_kind kind, int64_t fd);
 /** Take / give back a use of @p queue, which may be NULL. */
 struct shca_eventq *shca_eventq_get(struct shca_eventq *queue);
 void shca_eventq_put(struct shca_eventq *queue);
-/** Use @p queue, or the file's own where that is NULL. */
+/** Take a use of @p queue, or of the file's own asynchronous queue when @p queue is NULL. */
 struct shca_eventq *shca_eventq_get_async(struct shca_file *file, struct shca_eventq *queue);
 /** Close our ends; the application's stay its own. */
 void shca_eventq_destroy_all(struct shca_file *file);

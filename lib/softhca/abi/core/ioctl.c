@@ -20,7 +20,7 @@
 static_assert(sizeof(struct ib_uverbs_ioctl_hdr) == 24, "ioctl header");
 static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
 
-/** The kernel bounds a request by its page size. */
+/** The kernel limits a request to its page size. */
 #define REQUEST_BYTES_MAX 4096
 
 static const struct shca_method *
@@ -83,7 +83,7 @@ take_flags(const struct shca_attr_row *row, const struct ib_uverbs_attr *request
 	return (attr->value & ~row->flags) == 0 ? 0 : -EINVAL;
 }
 
-/** Descriptors travel as s64; a handle's upper half must be clear, too. */
+/** The field has 64 bits: a descriptor is an s64; of a handle the upper 32 bits must be clear. */
 static int
 take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 	const struct ib_uverbs_attr *request, struct shca_attr *attr)
@@ -171,7 +171,8 @@ attr_address(const struct shca_bundle *bundle, const struct shca_attr *attr)
 	return bundle->attrs_address + attr->position * sizeof(struct ib_uverbs_attr);
 }
 
-/** What a request makes is undone here when it fails: the application must not see half of it. */
+/** Drop the objects and descriptors of a request that failed, so the application never sees them.
+ */
 static void
 undo(struct shca_bundle *bundle)
 {
@@ -187,7 +188,8 @@ undo(struct shca_bundle *bundle)
 	}
 }
 
-/** Handles and descriptors go into the attributes' data; the kernel, too, writes them first. */
+/** Write handles and descriptors into the attributes' data, before the handler runs, as the kernel
+ * does. */
 static int
 announce(const struct shca_bundle *bundle)
 {
@@ -267,9 +269,10 @@ check_missing(const struct shca_bundle *bundle)
 	return 0;
 }
 
-/** Faults of the run: it fails as if the kernel had tried. Old commands answer for themselves. */
+/** Inject the faults of verbs after the checks, where the kernel would ask the device.
+ * INVOKE_WRITE injects those of its command itself. */
 static int
-meet_fault(const struct shca_bundle *bundle)
+inject_fault(const struct shca_bundle *bundle)
 {
 	const struct shca_device_conf *conf = shca_device_conf(bundle->file->dev);
 
@@ -297,7 +300,7 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 	if (ret == 0)
 		ret = announce(bundle);
 	if (ret == 0)
-		ret = meet_fault(bundle);
+		ret = inject_fault(bundle);
 	if (ret == 0)
 		ret = run_handler(bundle);
 	if (ret == 0)

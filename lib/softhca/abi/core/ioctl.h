@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The ioctl frame: tables of objects, methods and attributes, and what a handler sees of a request.
+ * The ioctl frame: tables of objects, methods and attributes, and a handler's view of a request.
  *
  * A method is a handler and its attribute rows. One loop (ioctl.c) checks a request against the
- * rows and turns handles into objects, so a handler sees only what was declared and is present and
- * sized right. Created objects get their handle before the handler runs and vanish when it fails;
- * destroyed ones are gone when it runs.
+ * rows and turns handles into objects, so a handler sees declared attributes only, of valid
+ * size. A created object gets its handle before the handler runs, and vanishes when the handler
+ * fails; a destroyed one is gone when the handler runs.
  */
 #ifndef SHCA_ABI_CORE_IOCTL_H
 #define SHCA_ABI_CORE_IOCTL_H
@@ -74,15 +74,15 @@ struct shca_attr_row {
 	{ .id = (attr_id), .kind = SHCA_ATTR_FD, .eventq = (eventq_kind) }
 #define SHCA_NEW_FD(attr_id, eventq_kind) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_NEW_FD, .is_mandatory = true, .eventq = (eventq_kind) }
-/** What the provider library adds to a core method. */
+/** The provider library's attributes of a core method. */
 #define SHCA_UHW \
 	SHCA_IN_OPTIONAL(UVERBS_ATTR_UHW_IN, 0, SHCA_ANY_BYTES), \
 	SHCA_OUT_OPTIONAL(UVERBS_ATTR_UHW_OUT, 0)
 /* clang-format on */
 
-/** More than any method has. */
+/** Attributes of a method, at most. */
 #define SHCA_ATTRS_MAX 18
-/** Of one array, at most. */
+/** Handles of an array, at most. */
 #define SHCA_HANDLES_MAX 2
 
 struct shca_bundle;
@@ -102,7 +102,7 @@ struct shca_method {
 struct shca_object_methods {
 	uint16_t id;                       /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_* */
 	const struct shca_method *methods; /**< ended by one without rows */
-	bool needs_devx;                   /**< without it there is no such object */
+	bool needs_devx;                   /**< exists in DevX contexts only */
 };
 
 /** An attribute of a request, by row. */
@@ -121,7 +121,7 @@ struct shca_attr {
 
 struct shca_bundle {
 	struct shca_file *file;
-	uint16_t object_id; /**< whose method it is */
+	uint16_t object_id; /**< of the object that has the method */
 	const struct shca_method *method;
 	uint64_t attrs_address; /**< the application's attribute array */
 	struct shca_attr attrs[SHCA_ATTRS_MAX];

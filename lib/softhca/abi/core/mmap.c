@@ -15,8 +15,7 @@
 /** MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
 #define COMMAND_OBJECT ((uint64_t)SHCA_MMAP_UARS)
 
-/** The first pages of a function's UAR range are the kernel's own; numbers a user gets start later.
- */
+/** The first pages of a function's UAR range are the kernel's own; users get those from here on. */
 #define FIRST_USER_UAR 8
 
 int

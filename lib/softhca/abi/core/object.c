@@ -52,7 +52,7 @@ shca_object_reserve(
 	}
 	object->class = class;
 	file->nb_objects[class->limit]++;
-	/* object->file stays NULL until the commit: it cannot be found. */
+	/* object->file stays NULL until the commit, so no look-up finds the object. */
 	*out = object;
 	return 0;
 }
@@ -105,8 +105,7 @@ shca_object_destroy(struct shca_object *object)
 	return 0;
 }
 
-/** As a program that closes its context should have destroyed all of them: for who looks for leaks.
- */
+/** Log the objects that the application did not destroy before it closed its context: leaks. */
 static void
 report_left(const struct shca_file *file)
 {
@@ -117,7 +116,7 @@ report_left(const struct shca_file *file)
 			object->handle);
 }
 
-/** As __uverbs_cleanup_ufile: what is still in use in one pass is free in a later one. */
+/** As __uverbs_cleanup_ufile: an object that is in use in one pass is free in a later one. */
 void
 shca_object_destroy_all(struct shca_file *file)
 {

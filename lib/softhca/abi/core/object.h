@@ -47,7 +47,7 @@ struct shca_object {
 	uint32_t nb_users;
 };
 
-/** Counted against the model's limits, per file. */
+/** Limits of the model on the number of objects, per file. */
 enum shca_limit {
 	SHCA_LIMIT_NONE,
 	SHCA_LIMIT_PD,
@@ -66,15 +66,16 @@ struct shca_object_class {
 	const char *name;
 	size_t bytes; /**< of the struct that begins with struct shca_object */
 	enum shca_limit limit;
-	/** Release all but the memory; nobody uses the object. */
+	/** Release all but the memory. The object has no users. */
 	void (*destroy)(struct shca_object *object);
 };
 
 struct shca_file {
 	struct shca_device *dev;
-	struct shca_listener listener; /**< for what happens to the port */
+	struct shca_listener listener; /**< of the port's events */
 	const struct shca_model *model;
-	const struct shca_object_methods *methods; /**< all there are, ended by one without any */
+	const struct shca_object_methods
+		*methods; /**< of all objects, ended by an object without methods */
 	bool has_context;
 	uint8_t cqe_version;
 	uint16_t uid; /**< of a DevX context; 0: none */
@@ -82,35 +83,35 @@ struct shca_file {
 	struct shca_idtable handles;
 	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */
 	LIST_HEAD(shca_eventq_list, shca_eventq) eventqs;
-	struct shca_eventq *async; /**< where events go of objects that name no descriptor */
+	struct shca_eventq *async; /**< gets the events of objects that name no descriptor */
 	uint8_t *watched;          /**< of a strict device: the first UAR pages */
 	struct shca_clock_page clock;
-	uint8_t *device_memory;   /**< all the model has; NULL: none */
+	uint8_t *device_memory;   /**< as much as the model has; NULL: none */
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	uint64_t pinned_bytes;
-	uint64_t delay_ns; /**< what the call at hand takes longer: a fault of the run */
+	uint64_t delay_ns; /**< delay of the current call: an injected fault */
 };
 
 /**
- * Reserve a handle and a zeroed object. It cannot be found before shca_object_commit().
- * @return 0, -ENOMEM (also: the model has no more of these).
+ * Reserve a handle and a zeroed object, which no look-up finds before shca_object_commit().
+ * @return 0, -ENOMEM (also: the model's limit is reached).
  */
 int shca_object_reserve(
 	struct shca_file *file, const struct shca_object_class *class, struct shca_object **object);
 void shca_object_commit(struct shca_file *file, struct shca_object *object);
-/** Give a reserved object back whose creation failed; destroys nothing. */
+/** Free a reserved object whose creation failed; does not call its destroy(). */
 void shca_object_abort(struct shca_file *file, struct shca_object *object);
 /** @return 0, -ENOENT (no such handle), -EINVAL (another type). */
 int shca_object_find(struct shca_file *file, const struct shca_object_class *class, uint64_t handle,
 	struct shca_object **object);
 /**
- * Destroy an object, keeping its memory for the answer; free() it then.
+ * Destroy an object but keep its memory for the answer; the caller frees it.
  * @return 0 or -EBUSY.
  */
 int shca_object_destroy(struct shca_object *object);
-/** Destroy whatever is left in the file. */
+/** Destroy all objects of the file. */
 void shca_object_destroy_all(struct shca_file *file);
 
 /** @{ The types. Each file of this folder defines the class of the same name. */
@@ -150,7 +151,7 @@ struct shca_wq_object {
 	struct shca_cq_object *cq;
 	struct shca_rq *rq;
 	struct shca_eventq *async;
-	uint32_t state; /**< IBV_WQS_*, as last asked for */
+	uint32_t state; /**< IBV_WQS_*, as last requested */
 	uint32_t nb_async_events;
 };
 
@@ -169,7 +170,7 @@ struct shca_qp_object {
 	struct shca_rwq_ind_object *rwq_ind; /**< a hash QP */
 	struct shca_sq *sq;
 	struct shca_rq *rq;
-	struct shca_tir *tir; /**< NULL: nothing can be steered to it */
+	struct shca_tir *tir; /**< NULL: no flow can have it as destination */
 	struct shca_eventq *async;
 	struct ib_uverbs_qp_cap cap;
 	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
@@ -178,7 +179,7 @@ struct shca_qp_object {
 	uint32_t nb_async_events;
 };
 
-/** One number a counters object answers with. */
+/** A value of a counters object. */
 struct shca_counter_point {
 	uint32_t description; /**< 0 packets, 1 bytes */
 	uint32_t index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between the application's buffers and ours, fault-proof. */
+/* Copies between the application's buffers and ours that survive bad addresses. */
 #include "abi/core/user.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ run_copy(void *arg)
 	memcpy(copy->to, copy->from, copy->length);
 }
 
-/** A sandbox may forbid the system calls; then faults are caught, unless the application catches
- * them. */
+/** For sandboxes that forbid the system calls below: catch the fault, unless the application has a
+ * handler of its own. */
 static int
 guarded_copy(void *to, const void *from, size_t length)
 {
@@ -34,8 +34,8 @@ guarded_copy(void *to, const void *from, size_t length)
 }
 
 /**
- * The kernel copies, and says where it cannot: whatever signal handlers there are, and whatever
- * another thread unmaps meanwhile.
+ * Let the kernel copy, which reports bad addresses: independent of signal handlers, and safe when
+ * another thread unmaps the memory meanwhile.
  */
 int
 shca_user_copy_in(void *to, uint64_t from, size_t length)

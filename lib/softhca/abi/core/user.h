@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The application's request and answer buffers. Each is copied once, through these functions, which
- * answer -EFAULT where the kernel's copy_from_user and copy_to_user would.
+ * The application's request and answer buffers. These functions copy each buffer once, and return
+ * -EFAULT where the kernel's copy_from_user and copy_to_user fail.
  */
 #ifndef SHCA_ABI_CORE_USER_H
 #define SHCA_ABI_CORE_USER_H
@@ -24,11 +24,11 @@ int shca_user_copy_in(void *to, uint64_t from, size_t length);
 int shca_user_copy_out(uint64_t to, const void *from, size_t length);
 
 /**
- * Read @p length bytes at @p offset; what the buffer lacks reads as zero.
+ * Read @p length bytes at @p offset; bytes past the buffer's end read as zero.
  * @return 0 or -EFAULT.
  */
 int shca_user_read(const struct shca_user_buffer *buffer, size_t offset, void *to, size_t length);
-/** @return 0 when all bytes from @p offset on are zero, -EOPNOTSUPP when not, -EFAULT. */
+/** @return 0 when all bytes from @p offset on are zero, else -EOPNOTSUPP; -EFAULT. */
 int shca_user_is_clear(const struct shca_user_buffer *buffer, size_t offset);
 /**
  * Answer with @p length bytes: cut to the buffer, or followed by zeros to its end.

@@ -20,7 +20,7 @@
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 #define NS_PER_S      1000000000u
 
-/** Each asynchronous descriptor of a context gets what concerns the port (uverbs_main.c
+/** Send the port's events to each asynchronous descriptor of the context (uverbs_main.c
  * ib_uverbs_event_handler). */
 static void
 on_port_event(void *owner, enum shca_event event)
@@ -33,7 +33,7 @@ on_port_event(void *owner, enum shca_event event)
 			shca_eventq_send_async(queue, PORT, event);
 }
 
-/** What the device itself reads and writes in pages that the application maps, too. */
+/** Map the pages that the device shares with the application. */
 static int
 map_areas(struct shca_file *file, int fd)
 {
@@ -123,7 +123,7 @@ free_file:
 	return ret;
 }
 
-/** Not under the lock: while firmware is slow to answer, the rest of the device is not. */
+/** Wait without the lock: slow firmware does not stop the rest of the device. */
 static void
 wait_for(uint64_t ns)
 {
@@ -133,8 +133,8 @@ wait_for(uint64_t ns)
 		;
 }
 
-/** Take the lock for a request. @return 0, or what is left of a dead device: as
- * uverbs_disassociate_api_pre leaves the methods. */
+/** Take the lock for a request. @return 0, or -EIO when the device is dead, as after Linux's
+ * uverbs_disassociate_api_pre. */
 static int
 begin(struct shca_file *file)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * An open uverbs node: what preload/ calls for open, ioctl, write and close of
+ * An open uverbs node: preload/ calls these functions for open, ioctl, write and close of
  * /dev/infiniband/uverbs<i>.
  *
  * A file is one verbs context: its own handles, objects and event descriptors on a device that all
@@ -20,8 +20,8 @@ struct shca_file;
 /**
  * Open @p dev.
  *
- * @param fd a new descriptor of the caller's, who closes it: a sparse file in which every offset
- * that mmap may be asked for exists, so that the real mmap works on it.
+ * @param fd a new descriptor, which the caller closes: a sparse file that covers all offsets, so
+ * that the real mmap works on it.
  * @return 0 or a negative errno.
  */
 int shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **file, int *fd);
@@ -32,13 +32,12 @@ int shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **fil
  */
 int shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg);
 /**
- * A write on the file: one command of the old interface. Thread-safe; takes the device lock.
+ * A write on the file: one command of the write interface. Thread-safe; takes the device lock.
  * @param bytes as the application gave them: not trusted.
- * @return 0 (all of it is taken) or a negative errno.
+ * @return 0 (all bytes are consumed) or a negative errno.
  */
 int shca_file_write(struct shca_file *file, const void *bytes, size_t length);
-/** Destroy all objects, newest first, then the context. No request may be running. NULL is allowed.
- */
+/** Destroy all objects, newest first, then the context. No request may run. NULL is allowed. */
 void shca_file_close(struct shca_file *file);
 
 #endif /* SHCA_ABI_ENTRY_FILE_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands of the write interface that the ioctl interface has methods for: each becomes a request
- * of its method, whose answers go straight into the fields of the command's own answer. So there is
- * one set of checks. What the write interface judges in another way is judged here first
- * (drivers/infiniband/core/uverbs_cmd.c).
+ * Legacy commands: commands of the write interface that the ioctl interface has methods for. Each
+ * becomes a request of its method, which writes its answers straight into the fields of the
+ * command's answer, so there is one set of checks. Checks in which the write interface differs
+ * come first, here (drivers/infiniband/core/uverbs_cmd.c).
  */
 #include "abi/entry/legacy.h"
 
@@ -30,7 +30,7 @@ add(struct request *request, uint16_t id, uint16_t length, uint64_t data)
 	return attr;
 }
 
-/** The provider's parts, as they are. */
+/** Pass the provider's parts on unchanged. */
 static int
 add_driver(const struct shca_write *write, struct request *request)
 {
@@ -60,21 +60,21 @@ run(struct shca_write *write, struct request *request, uint16_t object, uint16_t
 	return shca_ioctl_run(write->file, RDMA_VERBS_IOCTL, request);
 }
 
-/** Field @p offset of the command's answer. */
+/** @return the address of the field at @p offset of the command's answer. */
 static uint64_t
 answer_at(const struct shca_write *write, size_t offset)
 {
 	return write->out->address + offset;
 }
 
-/** Nothing is made for who cannot hear of it. */
+/** Zero the answer. A bad address fails here, before the method creates an object. */
 static int
 clear_answer(const struct shca_write *write)
 {
 	return shca_user_write(write->out, NULL, 0);
 }
 
-/** A request whose first attribute is the new object's handle. */
+/** Run a request whose first attribute is the new object's handle. */
 static int
 create(struct shca_write *write, struct request *request, uint16_t object, uint16_t method,
 	size_t handle_offset)
@@ -92,7 +92,7 @@ create(struct shca_write *write, struct request *request, uint16_t object, uint1
 	return shca_user_copy_out(answer_at(write, handle_offset), &handle, sizeof(handle));
 }
 
-/** Extended answers say how much of them there is. */
+/** Write the length of an extended answer into it. */
 static int
 answer_length(const struct shca_write *write, size_t offset, size_t length)
 {
@@ -101,7 +101,7 @@ answer_length(const struct shca_write *write, size_t offset, size_t length)
 	return shca_user_copy_out(answer_at(write, offset), &told, sizeof(told));
 }
 
-/** Methods that destroy: a handle, and @p answer_bytes of answer at @p offset. */
+/** A method that destroys: it takes a handle, and writes answer_bytes at offset. */
 struct destroyer {
 	uint16_t object, method, handle_attr, answer_attr;
 	uint16_t answer_bytes;
@@ -119,7 +119,7 @@ destroy(struct shca_write *write, uint32_t handle, const struct destroyer *how)
 	return run(write, &request, how->object, how->method);
 }
 
-/** The context, and with it the descriptor of its asynchronous events. */
+/** Create the context, and the descriptor of its asynchronous events. */
 int
 shca_legacy_get_context(struct shca_write *write)
 {
@@ -250,13 +250,13 @@ shca_legacy_destroy_cq(struct shca_write *write)
 	return ret != 0 ? ret : destroy(write, command.cq_handle, &how);
 }
 
-/** What becomes a method's flag; the method's own flag for it no old command has. */
+/** Flags of the command that are flags of the method, too. The method's SQ_SIG_ALL is a field of
+ * the command instead. */
 #define CREATE_FLAGS                                                                               \
 	(IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_UVERBS_QP_CREATE_SCATTER_FCS |          \
 		IB_UVERBS_QP_CREATE_CVLAN_STRIPPING | IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING)
 
-/** Both forms of the command begin alike; @p cap_offset is where the five limits are in this one.
- */
+/** Both forms of the command begin alike; the five limits are at @p cap_offset in this one. */
 static int
 create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command, size_t cap_offset)
 {

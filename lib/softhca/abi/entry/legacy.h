@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Commands of the write interface that are methods of the ioctl interface in old clothes. */
+/** @file Legacy commands: commands of the write interface that the ioctl interface has methods for.
+ */
 #ifndef SHCA_ABI_ENTRY_LEGACY_H
 #define SHCA_ABI_ENTRY_LEGACY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands, one row each: by write(2), and without its headers by method INVOKE_WRITE. */
+/* The commands, one row each. They come by write(2) with headers, by INVOKE_WRITE without. */
 #include "abi/entry/write.h"
 
 #include <assert.h>
@@ -30,9 +30,9 @@
 static const struct command {
 	uint32_t number;
 	uint16_t in_bytes;
-	uint16_t out_bytes; /* 0: no answer, and of an old command no address for one */
+	uint16_t out_bytes; /* 0: no answer; an old command has no address for one, either */
 	bool has_driver_part; /* of an old command; extended ones all may */
-	bool tells_missing; /* a handle of nothing is ENOENT; others do not tell it from EINVAL */
+	bool tells_missing; /* an unknown handle is ENOENT; of other commands EINVAL */
 	bool runs_without_context;
 	shca_write_fn run;
 } commands[] = {
@@ -84,9 +84,9 @@ static const struct command {
 /* clang-format on */
 
 static_assert(sizeof(struct ib_uverbs_cmd_hdr) == 8, "header of a command");
-static_assert(sizeof(struct ib_uverbs_ex_cmd_hdr) == 16, "more of an extended command's");
+static_assert(sizeof(struct ib_uverbs_ex_cmd_hdr) == 16, "further header of an extended command");
 
-#define WORD_BYTES    4 /* what the old headers count in */
+#define WORD_BYTES    4 /* unit of the lengths in old headers */
 #define EX_WORD_BYTES 8
 
 static const struct command *
@@ -137,7 +137,7 @@ invoke(struct shca_bundle *bundle)
 
 	if (command == NULL)
 		return -EOPNOTSUPP;
-	/* Before the context is asked for: libibverbs probes with an empty request first. */
+	/* Ahead of the check for a context: libibverbs probes with an empty request first. */
 	if (write.in->length < command->in_bytes || write.out->length < command->out_bytes)
 		return -ENOSPC;
 	return run(command, &write);
@@ -163,7 +163,7 @@ struct parts {
 	struct shca_user_buffer in, out, driver_in, driver_out;
 };
 
-/** verify_hdr and ib_uverbs_write of an old command: what its own structure leaves is the
+/** As verify_hdr and ib_uverbs_write for an old command: the bytes after its own structure are the
  * provider's. */
 static int
 take_old(const struct command *command, const struct ib_uverbs_cmd_hdr *header, uint64_t address,
@@ -196,7 +196,7 @@ take_old(const struct command *command, const struct ib_uverbs_cmd_hdr *header, 
 	return 0;
 }
 
-/** verify_hdr of an extended command, whose second header says which part is whose. */
+/** As verify_hdr for an extended command, whose second header has the length of each part. */
 static int
 take_extended(const struct command *command, const struct ib_uverbs_cmd_hdr *header,
 	uint64_t address, size_t length, struct parts *parts)
@@ -233,7 +233,7 @@ take_extended(const struct command *command, const struct ib_uverbs_cmd_hdr *hea
 int
 shca_write_run(struct shca_file *file, const void *bytes, size_t length)
 {
-	/* ib_uverbs_notsupp, to which the kernel turns after the same checks. */
+	/* The kernel runs the same checks, then ib_uverbs_notsupp. */
 	static const struct command unknown;
 	const uint64_t address = (uintptr_t)bytes;
 	struct ib_uverbs_cmd_hdr header;

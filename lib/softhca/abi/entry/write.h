@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The commands of the interface before ioctl: by write(2), or carried by its method INVOKE_WRITE.
+ * Commands of the write interface, which is older than ioctl's: by write(2), or by method
+ * INVOKE_WRITE.
  */
 #ifndef SHCA_ABI_ENTRY_WRITE_H
 #define SHCA_ABI_ENTRY_WRITE_H

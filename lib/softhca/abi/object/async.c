@@ -3,7 +3,7 @@
 #include "abi/core/ioctl.h"
 #include "abi/object/methods.h"
 
-/** The first one is where objects without a descriptor of their own report to. */
+/** The first one gets the events of objects without a descriptor of their own. */
 static int
 alloc(struct shca_bundle *bundle)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The commands of the interface before ioctl, each in the file of its object. */
+/** @file The commands of the write interface, each in the file of its object. */
 #ifndef SHCA_ABI_OBJECT_COMMANDS_H
 #define SHCA_ABI_OBJECT_COMMANDS_H
 
 #include "abi/core/object.h"
 #include "abi/core/user.h"
 
-/** A request without its old headers. */
+/** A command without its headers. */
 struct shca_write {
 	struct shca_file *file;
 	const struct shca_user_buffer *in, *out, *driver_in, *driver_out;

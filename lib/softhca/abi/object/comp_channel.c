@@ -15,7 +15,7 @@ shca_comp_channel_write_create(struct shca_write *write)
 		return ret;
 	response.fd = (uint32_t)fd;
 	ret = shca_user_write(write->out, &response, sizeof(response));
-	/* Our end is swept up with the next channel. */
+	/* The next shca_eventq_create() destroys our end. */
 	if (ret != 0)
 		close(fd);
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters objects: made empty, bound by the first flow that names them, read by index. */
+/* Counters objects: created empty, bound by the first flow that names them, read by index. */
 #include "abi/object/counters.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "abi/core/ioctl.h"
 #include "abi/object/methods.h"
 
-/** What fits an attribute's 16-bit length (hw/mlx5/counters.h MAX_COUNTERS_NUM). */
+/** The limit of an attribute's 16-bit length (hw/mlx5/counters.h MAX_COUNTERS_NUM). */
 #define POINTS_MAX (UINT16_MAX / sizeof(uint64_t))
 
 static_assert(sizeof(struct shca_counter_point) == sizeof(struct mlx5_ib_flow_counters_desc),
@@ -38,7 +38,7 @@ shca_counters_bind(struct shca_counters_object *counters, uint64_t address, uint
 	uint64_t nb_values = 0;
 	int ret;
 
-	/* A description may be given once, and must be given then. */
+	/* The first flow must give a description, and later ones must not. */
 	if ((counters->points != NULL) == (nb_points != 0))
 		return -EINVAL;
 	if (counters->points != NULL)

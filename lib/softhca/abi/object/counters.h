@@ -8,12 +8,13 @@
 struct shca_counters_object;
 
 /**
- * Describe an object with the application's array of {description, index} at @p address, or, with
- * @p nb_points 0, use it as it was described.
+ * Describe an object with the application's array of {description, index} at @p address;
+ * @p nb_points 0: keep the earlier description.
  * @return 0, -EINVAL (described twice or not at all, unknown description), -EFAULT, -ENOMEM.
  */
 int shca_counters_bind(struct shca_counters_object *counters, uint64_t address, uint32_t nb_points);
-/** The last flow is gone: it may be described anew. The count goes on. */
+/** The last flow is gone: the next one may give another description. The counter keeps its value.
+ */
 void shca_counters_unbind(struct shca_counters_object *counters);
 
 #endif /* SHCA_ABI_OBJECT_COUNTERS_H */

@@ -17,7 +17,7 @@
 static_assert(sizeof(struct mlx5_ib_create_cq) == 32, "as rdma-core 44 has it");
 static_assert(offsetof(struct mlx5_ib_create_cq, flags) == 22, "as rdma-core 44 has it");
 
-/** Called by the device thread, which holds the lock. */
+/** The device thread calls this with the lock held. */
 static void
 on_event(void *owner, enum shca_event event)
 {
@@ -51,8 +51,7 @@ const struct shca_object_class shca_cq_class = {
 	.destroy = destroy,
 };
 
-/** The ring libmlx5 makes for @p cqe entries: one more than asked, rounded up. @return 0: too many.
- */
+/** @return the size of libmlx5's ring for @p cqe entries: one more, rounded up; 0: too large. */
 static uint32_t
 ring_entries(const struct shca_model *model, uint64_t cqe)
 {
@@ -91,7 +90,7 @@ take_mini_format(const struct shca_model *model, const struct mlx5_ib_create_cq 
 	}
 }
 
-/** What mlx5_ib_create_cq asks of the provider's part of the request. */
+/** As mlx5_ib_create_cq checks the provider's part of the request. */
 static int
 check_driver_request(const struct shca_file *file, const struct shca_user_buffer *buffer,
 	struct mlx5_ib_create_cq *request, enum shca_mini_format *format)
@@ -113,7 +112,7 @@ check_driver_request(const struct shca_file *file, const struct shca_user_buffer
 		return -EINVAL;
 	if (request->reserved0 != 0 || request->reserved1 != 0)
 		return -EINVAL;
-	/* Without a page of its own it uses the context's first, if that has any. */
+	/* A CQ without a UAR page of its own uses the context's first one, if there is one. */
 	if (request->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX
 			? !shca_mlx5_has_uar_page(file, request->uar_page_index)
 			: file->bfregs.nb == 0)
@@ -141,9 +140,10 @@ answer_create(const struct shca_bundle *bundle, const struct shca_cq_object *cq)
 	return ret;
 }
 
-/** libmlx5 asks for what the variable says unless its caller asks for a size. */
+/** Report CQEs of 128 bytes that only the environment asks for: libmlx5 takes the size from
+ * MLX5_CQE_SIZE unless its caller gives one. */
 static void
-look_at_size(const struct shca_file *file, const struct shca_cq *cq, uint32_t cqe_bytes)
+report_size(const struct shca_file *file, const struct shca_cq *cq, uint32_t cqe_bytes)
 {
 	const struct shca_device_conf *conf = shca_device_conf(file->dev);
 	const char *wanted = getenv("MLX5_CQE_SIZE");
@@ -199,7 +199,7 @@ create(struct shca_bundle *bundle)
 		shca_cq_destroy(cq->cq);
 		return ret;
 	}
-	look_at_size(file, cq->cq, request.cqe_size);
+	report_size(file, cq->cq, request.cqe_size);
 	cq->channel =
 		shca_eventq_get(shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL));
 	cq->async = shca_eventq_get_async(

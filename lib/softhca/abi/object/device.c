@@ -44,7 +44,7 @@ nb_comp_vectors(void)
 	return nb_cpus > 0 ? (uint32_t)nb_cpus : 1;
 }
 
-/** A number of all contexts; they are too few for it to come round. */
+/** @return a number unique among all contexts, which are too few for it to wrap. */
 static uint16_t
 next_uid(void)
 {
@@ -58,9 +58,9 @@ next_uid(void)
 }
 
 /**
- * GET_CONTEXT. DevX is not offered unless the port says so; libmlx5 tries shorter requests after a
- * refusal, which are refused alike, until it comes without the flag. Its UAR pages are dynamic; of
- * who does not know those the registers come with the context.
+ * GET_CONTEXT. Only a port with devx=on offers DevX. After a refusal libmlx5 tries shorter
+ * requests, which are refused as well, until it drops the flag. A program that asks for dynamic UAR
+ * pages gets no registers with its context, any other does.
  */
 static int
 take_context_request(struct shca_file *file, const struct shca_user_buffer *buffer,
@@ -112,7 +112,7 @@ get_context(struct shca_bundle *bundle)
 		.eth_min_inline = (uint8_t)model->min_inline,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
 		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
-		/* The register's page begins with it. */
+		/* The clock register is at the beginning of its page. */
 		.hca_core_clock_offset = 0,
 		.log_uar_size = LOG_UAR_BYTES,
 		.num_uars_per_page = 1,
@@ -151,7 +151,8 @@ get_context(struct shca_bundle *bundle)
 	return 0;
 }
 
-/** The node GUID firmware derives from the MAC: ff:fe in the middle, as an EUI-64. */
+/** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle.
+ */
 static __be64
 node_guid(const uint8_t *mac)
 {
@@ -312,8 +313,8 @@ shca_device_write_query_ex(struct shca_write *write)
 	return shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
 }
 
-/** Width and speed as mlx5_ib's translate_eth_proto_oper reports a link mode; rounded up between
- * rows. */
+/** Width and speed of a link mode, as mlx5_ib's translate_eth_proto_oper reports them; a speed
+ * between two rows takes the higher one. */
 static const struct {
 	uint32_t mbps;
 	uint8_t width; /* 1: 1x, 2: 4x, 16: 2x */
@@ -354,7 +355,7 @@ fill_port(const struct shca_file *file, struct ib_uverbs_query_port_resp *respon
 		.gid_tbl_len = NB_GIDS,
 		.pkey_tbl_len = 1,
 		.max_mtu = IBV_MTU_4096,
-		/* What the kernel makes of a netdev MTU of 1500. */
+		/* The kernel derives it from a netdev MTU of 1500. */
 		.active_mtu = IBV_MTU_1024,
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 		.flags = IB_UVERBS_QPF_GRH_REQUIRED,
@@ -434,7 +435,7 @@ query_gid_table(struct shca_bundle *bundle)
 		return -EINVAL;
 	if (entry_bytes == 0 || entry_bytes > sizeof(table) / NB_GIDS)
 		return -EINVAL;
-	/* rdma_query_gid_table: all, or nothing. */
+	/* As rdma_query_gid_table: all entries or none. */
 	if (out->length / entry_bytes < NB_GIDS)
 		return -EINVAL;
 	nb_entries = NB_GIDS;

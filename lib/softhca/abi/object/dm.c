@@ -13,7 +13,7 @@
 #include "config/model.h"
 #include "hw/device/memic.h"
 
-/** An address is aligned to a page, whatever was asked for. */
+/** Addresses are aligned to a page, so a request may ask for no more. */
 #define LOG_ALIGNED_MOST 12
 
 static void
@@ -31,7 +31,7 @@ const struct shca_object_class shca_dm_class = {
 	.destroy = destroy,
 };
 
-/** The other types are memory for the rules of DevX programs. */
+/** Refuse the other types, which are memory for the rules of DevX programs. */
 static int
 check_request(const struct shca_bundle *bundle)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flows: the checks of ib_uverbs_ex_create_flow (drivers/infiniband/core/uverbs_cmd.c) that need
- * the request's frame or other objects, in its order. What the specs say is steering's to judge.
+ * the request's frame or other objects, in its order. steering/ checks the contents of the specs.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -86,7 +86,7 @@ struct named {
 	unsigned int nb_actions;
 };
 
-/** Take the object of a spec that names one. @return 0 or a negative errno; others are passed over.
+/** Take the object of a spec that names one; other specs name none. @return 0 or a negative errno.
  */
 static int
 take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uint32_t type,
@@ -145,7 +145,7 @@ find_named(struct shca_file *file, const uint8_t *specs, const struct ib_uverbs_
 	return offset == attr->size ? 0 : -EINVAL;
 }
 
-/** mlx5's part of the request: how a counters object is to be read (hw/mlx5/fs.c,
+/** Read mlx5's part of the request: the description of a counters object (hw/mlx5/fs.c,
  * mlx5_ib_create_flow). */
 static int
 take_driver_request(const struct shca_user_buffer *buffer, struct mlx5_ib_flow_counters_data *data)
@@ -200,7 +200,7 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 	return 0;
 }
 
-/** Bind the counters, install the rule, count the uses; or nothing of it. */
+/** Bind the counters, install the rule, count the uses. An error undoes all of it. */
 static int
 create(struct shca_write *write, const struct ib_uverbs_create_flow *request, const uint8_t *specs,
 	struct shca_flow_object *flow)

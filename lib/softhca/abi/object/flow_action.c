@@ -22,7 +22,7 @@
 static void
 destroy(struct shca_object *object)
 {
-	/* It is nothing but data, and no rule uses it. */
+	/* The object is mere data, and no rule uses it any more. */
 	(void)object;
 }
 
@@ -72,7 +72,7 @@ create_modify_header(struct shca_bundle *bundle)
 
 static const struct reformat {
 	uint8_t type;    /* enum mlx5_ib_uapi_flow_action_packet_reformat_type */
-	uint8_t ft_type; /* the only one that can have it */
+	uint8_t ft_type; /* the only table type that can have it */
 	enum shca_modify_kind kind;
 } reformats[] = {
 	{ MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2,
@@ -99,7 +99,8 @@ find_reformat(const struct shca_bundle *bundle)
 	return NULL;
 }
 
-/** Firmware wants an Ethernet header, with a tag at most, where a packet becomes a frame. */
+/** Firmware accepts an Ethernet header with at most one tag where the reformat header begins a
+ * frame. */
 static bool
 is_header_valid(enum shca_modify_kind kind, size_t length)
 {

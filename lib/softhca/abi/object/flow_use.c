@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flow actions, used by flows of both kinds. */
+/* Uses of flow actions by flows of both kinds. */
 #include "abi/object/flow_use.h"
 
 #include <errno.h>

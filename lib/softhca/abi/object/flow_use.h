@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What flows of both kinds do with the flow actions that they name.
+ * Uses of flow actions by flows of both kinds, verbs and mlx5dv.
  */
 #ifndef SHCA_ABI_OBJECT_FLOW_USE_H
 #define SHCA_ABI_OBJECT_FLOW_USE_H
@@ -12,7 +12,7 @@ struct shca_flow_object;
 /** Count @p flow among the users of @p nb actions. @return 0 or -ENOMEM. */
 int shca_flow_use_add(struct shca_flow_object *flow, struct shca_flow_action_object *const *actions,
 	unsigned int nb);
-/** No longer; one that uses none is allowed. */
+/** End the uses of @p flow, if there are any. */
 void shca_flow_use_drop(struct shca_flow_object *flow);
 
 #endif /* SHCA_ABI_OBJECT_FLOW_USE_H */

@@ -22,7 +22,7 @@
 static void
 destroy(struct shca_object *object)
 {
-	/* It is nothing but a mask; rules have their own. */
+	/* The object is a mere mask; rules have copies of it. */
 	(void)object;
 }
 
@@ -33,8 +33,7 @@ const struct shca_object_class shca_matcher_class = {
 	.destroy = destroy,
 };
 
-/** mlx5_ib_matcher_ns: which table type the rules go to. Others than the NIC's own are not there.
- */
+/** As mlx5_ib_matcher_ns: the table type that the rules go to. Only the NIC's own tables exist. */
 static int
 take_direction(const struct shca_bundle *bundle, bool *egress)
 {
@@ -56,7 +55,7 @@ take_direction(const struct shca_bundle *bundle, bool *egress)
 static int
 take_param(const struct shca_bundle *bundle, uint16_t id, struct shca_param *param)
 {
-	/* What the request lacks is read as 0. */
+	/* Bytes past the end of the request read as 0. */
 	return shca_user_read(shca_ioctl_buffer(bundle, id), 0, param, sizeof(*param));
 }
 
@@ -78,7 +77,7 @@ create_matcher(struct shca_bundle *bundle)
 	return ret;
 }
 
-/** get_dests. */
+/** As get_dests. */
 static int
 check_destination(
 	const struct shca_matcher_object *matcher, const struct shca_qp_object *qp, uint64_t flags)
@@ -88,7 +87,7 @@ check_destination(
 		return -EINVAL;
 	if (qp != NULL && (matcher->egress || flags != 0))
 		return -EINVAL;
-	/* The driver would pass a TIR number that firmware must refuse. */
+	/* Linux passes a TIR number on that firmware refuses. */
 	return qp != NULL && qp->tir == NULL ? -EINVAL : 0;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The objects of mlx5's own: UAR pages. The others are refused for want of a row in
- * methods.c.
- */
+/** @file The objects of mlx5's own: UAR pages. methods.c has no row for others. */
 #ifndef SHCA_ABI_OBJECT_MLX5_H
 #define SHCA_ABI_OBJECT_MLX5_H
 

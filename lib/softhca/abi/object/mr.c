@@ -26,7 +26,7 @@
 		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
 		IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
-/** What ib_uverbs_rereg_mr calls IB_MR_REREG_*; in no user header. */
+/** IB_MR_REREG_* of ib_uverbs_rereg_mr, which no user header has. */
 #define REREG_TRANSLATION (1u << 0)
 #define REREG_PD          (1u << 1)
 #define REREG_ACCESS      (1u << 2)
@@ -147,7 +147,7 @@ abort:
 	return ret;
 }
 
-/** What of the region stays as it is, from the region; the rest from the request. */
+/** Complete the request from the region where the region keeps its value. */
 static int
 merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr *old,
 	struct ib_uverbs_reg_mr *merged)
@@ -170,7 +170,8 @@ merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr *old,
 	return check_access(merged->access_flags);
 }
 
-/** mlx5_ib, too, makes a new region where it cannot change one in place; keys may change. */
+/** Replace the region by a new one, as mlx5_ib does where it cannot change one in place; keys may
+ * change. */
 int
 shca_mr_write_rereg(struct shca_write *write)
 {
@@ -222,7 +223,8 @@ shca_mr_write_rereg(struct shca_write *write)
 	return 0;
 }
 
-/** Of device memory: its addresses are offsets (uverbs_std_types_mr.c, UVERBS_METHOD_DM_MR_REG). */
+/** Check a region of device memory: addresses are offsets (uverbs_std_types_mr.c,
+ * UVERBS_METHOD_DM_MR_REG). */
 static int
 check_dm_region(const struct shca_dm_object *dm, uint64_t offset, uint64_t length, uint64_t access)
 {

@@ -10,8 +10,8 @@
 #define PDN_MASK 0xffffff
 
 /**
- * Numbers are the device's, not the file's: a memory region of one file must not serve another's
- * queue. One sequence for all devices does, and PDs are too rare for it to come round.
+ * Numbers are unique in a device, not only in a file: a queue must not use the memory region of
+ * another file. One sequence serves all devices; PDs are too rare for it to wrap.
  */
 static _Atomic uint32_t next_pdn = 1;
 

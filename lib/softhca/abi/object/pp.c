@@ -39,7 +39,7 @@ alloc(struct shca_bundle *bundle)
 	uint32_t kbps;
 	int ret;
 
-	/* Such an entry is of use to DevX queues only. */
+	/* Only DevX queues can use such an entry. */
 	if (bundle->file->uid == 0)
 		return -EINVAL;
 	ret = shca_user_read(buffer, 0, limit, sizeof(limit));

@@ -28,7 +28,8 @@ static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 		IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
 
 #define SELF_LOOPBACK_FLAGS (MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC)
-/** What libmlx5 may set on a raw packet QP; the two CQE scatter hints do nothing for one. */
+/** Flags that libmlx5 may set on a raw packet QP; the two CQE scatter hints have no effect there.
+ */
 #define RAW_DRIVER_FLAGS                                                                           \
 	(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |      \
 		MLX5_QP_FLAG_TUNNEL_OFFLOADS | MLX5_QP_FLAG_BFREG_INDEX |                          \
@@ -37,10 +38,10 @@ static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 
 #define WQEBB_BYTES    64
 #define WQE_UNIT_BYTES 16
-#define UIDX_DEFAULT   0xffffff /* MLX5_IB_DEFAULT_UIDX: as good as none given */
+#define UIDX_DEFAULT   0xffffff /* MLX5_IB_DEFAULT_UIDX: stands for none */
 #define TOEPLITZ_BYTES 40
 
-/** An RQ does not know whose it is: whatever it reports is the QP's. */
+/** An RQ may belong to a WQ or a QP; events of this one are events of the QP. */
 static void
 on_event(void *owner, enum shca_event event)
 {
@@ -108,7 +109,7 @@ check_driver_flags(const struct shca_model *model, uint32_t flags, uint32_t know
 	return 0;
 }
 
-/** The receive queue must be what the capabilities ask for: none without receive requests. */
+/** The receive queue must fit the requested capabilities: no ring without receive requests. */
 static int
 check_rq(const struct shca_model *model, const struct shca_qp_object *qp,
 	const struct mlx5_ib_create_qp *request)
@@ -133,7 +134,8 @@ check_sq(const struct shca_model *model, const struct mlx5_ib_create_qp *request
 	return request->sq_wqe_count <= model->max_send_wqebb ? 0 : -EINVAL;
 }
 
-/** A page of the program's, a register of a thread domain's, or one that the kernel chooses. */
+/** Check the program's UAR page or the thread domain's register; without either the kernel chooses
+ * a register. */
 static int
 check_uar(const struct shca_file *file, const struct mlx5_ib_create_qp *request)
 {
@@ -173,7 +175,7 @@ check_raw_request(const struct shca_file *file, const struct shca_qp_object *qp,
 		ret = check_uar(file, request);
 	if (ret != 0)
 		return ret;
-	/* Completions name raw queues by user index; without one the kernel refuses them. */
+	/* Completions name raw queues by user index; the kernel refuses a QP without one. */
 	if (file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT)
 		return -EINVAL;
 	if (request->sq_wqe_count == 0 && request->rq_wqe_count == 0)
@@ -333,7 +335,7 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 static int
 answer_create(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
 {
-	/* The extra numbers of the response are for DevX contexts; their mask bits stay clear. */
+	/* The response's other numbers are for DevX contexts; their mask bits stay clear. */
 	const struct mlx5_ib_create_qp_resp driver_response = {
 		.bfreg_index = qp->bfreg != SHCA_BFREG_NONE ? shca_bfreg_index(qp->bfreg) : 0,
 	};
@@ -368,7 +370,7 @@ use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 		bundle->file, shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_QP_EVENT_FD));
 }
 
-/** Driver's answer: at least the bfreg index, which dynamic UAR pages leave unused. */
+/** The driver's answer has at least the bfreg index, which QPs with dynamic UAR pages ignore. */
 #define RESPONSE_BYTES_MIN (offsetof(struct mlx5_ib_create_qp_resp, bfreg_index) + sizeof(__u32))
 
 static int

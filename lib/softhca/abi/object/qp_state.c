@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs: states, as modify and query see them. */
+/* Queue pairs: modify and query of their states. */
 #include <errno.h>
 
 #include <infiniband/verbs.h>
@@ -24,8 +24,8 @@ enum queue_step {
 };
 
 /**
- * drivers/infiniband/core/verbs.c qp_state_table, the column of raw packet QPs, and what
- * modify_raw_packet_qp (hw/mlx5/qp.c) does to the queues. Attributes other than the state.
+ * Transitions: attributes other than the state by drivers/infiniband/core/verbs.c qp_state_table,
+ * the column of raw packet QPs; the step of the queues by hw/mlx5/qp.c modify_raw_packet_qp.
  */
 static const struct {
 	bool is_allowed;
@@ -117,13 +117,13 @@ shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
 	return -EINVAL;
 }
 
-/** A limit asked for; a rate of 0 means none. */
+/** A requested rate limit; a rate of 0 means none. */
 struct rate {
 	uint32_t kbps;
 	struct mlx5_ib_burst_info burst;
 };
 
-/** As __mlx5_ib_modify_qp and mlx5_rl_add_rate have it: what cannot be had is -EINVAL. */
+/** As __mlx5_ib_modify_qp and mlx5_rl_add_rate: a limit that the model lacks is -EINVAL. */
 static int
 check_rate(const struct shca_model *model, const struct rate *rate)
 {
@@ -178,8 +178,8 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 }
 
 /**
- * ATTACH_MCAST and DETACH_MCAST, whose requests are alike: ib_attach_mcast takes none but UD queue
- * pairs, and who is not in a group cannot leave it.
+ * ATTACH_MCAST and DETACH_MCAST, whose requests are alike: ib_attach_mcast accepts UD queue pairs
+ * only, and a QP that is in no group cannot leave one.
  */
 int
 shca_qp_write_mcast(struct shca_write *write)
@@ -237,8 +237,8 @@ shca_qp_write_modify_ex(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
-/** A send queue that failed alone is SQE; one that failed with its receive queue, ERR
- * (hw/mlx5/qp.c sqrq_state_to_qp_state). */
+/** @return SQE when only the send queue of two failed, ERR when no queue of the QP works (hw/mlx5/
+ * qp.c sqrq_state_to_qp_state). */
 static uint8_t
 current_state(const struct shca_qp_object *qp)
 {

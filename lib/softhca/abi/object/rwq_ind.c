@@ -36,7 +36,7 @@ const struct shca_object_class shca_rwq_ind_class = {
 	.destroy = destroy,
 };
 
-/** The checks of ib_uverbs_ex_create_rwq_ind_table and mlx5_ib_create_rwq_ind_table. */
+/** As ib_uverbs_ex_create_rwq_ind_table and mlx5_ib_create_rwq_ind_table check it. */
 static int
 check_request(
 	const struct shca_write *write, const struct ib_uverbs_ex_create_rwq_ind_table *request)
@@ -56,7 +56,7 @@ check_request(
 	return shca_user_is_clear(write->driver_in, 0);
 }
 
-/** Take a use of every queue named; on failure none is taken. */
+/** Take a use of every queue that the request names, or of none on failure. */
 static int
 use_wqs(struct shca_write *write, struct shca_rwq_ind_object *table, struct shca_rq **rqs,
 	uint32_t nb_wqs)

@@ -216,7 +216,7 @@ static const struct {
 	},
 };
 
-/** Flags that a live queue can change: the tag stripping alone. */
+/** A live queue can change one flag only: VLAN stripping. */
 static int
 check_modify_flags(const struct shca_model *model, const struct ib_uverbs_ex_modify_wq *request)
 {
