@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Puts wires, devices and the device thread of a process together. */
+/** @file Creates and connects the wires, devices and device thread of a process. */
 #include "softhca.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 struct port {
 	struct shca_wire *wire;
-	struct shca_wire *vport;  /**< of a virtual function: its place on the card's switch */
+	struct shca_wire *vport;  /**< of a virtual function: its port of the card's switch */
 	struct shca_wire *kernel; /**< NULL: no netdev */
 };
 
@@ -30,7 +30,7 @@ struct shca_set {
 	struct port port[SHCA_PORTS_MAX];
 	struct shca_device *device[SHCA_PORTS_MAX];
 	struct shca_thread *thread; /**< NULL: stopped */
-	struct shca_server *server; /**< NULL: nobody can ask */
+	struct shca_server *server; /**< NULL: no control socket */
 	struct shca_findings findings;
 	struct shca_faults *faults;  /**< NULL: none */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
@@ -90,7 +90,7 @@ close_wire(struct shca_wire *wire)
 		wire->ops->close(wire);
 }
 
-/** A vport on the switch of the port's card, which the card's first port makes. */
+/** Open a vport on the switch of the port's card, which the card's first port creates. */
 static int
 open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 {
@@ -99,7 +99,7 @@ open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 	const struct shca_eswitch_vport vport = {
 		.mac = options->mac,
 		.is_trusted = options->is_trusted,
-		/* Without a netdev there is nobody to ask for it: as beside one that does. */
+		/* No netdev can request it later: request it now. */
 		.is_promiscuous = options->kernel.kind == NULL,
 		.checks_source = options->checks_source,
 	};
@@ -119,9 +119,9 @@ open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 	return ret;
 }
 
-/** The wire of a port is the one asked for, or a bad one. */
+/** Open the wire that the options name, with faults around it if there are any. */
 static int
-open_cable(struct shca_set *set, unsigned int index)
+open_port_wire(struct shca_set *set, unsigned int index)
 {
 	const struct shca_port_options *options = &set->options.port[index];
 	struct shca_wire *wire;
@@ -157,7 +157,7 @@ open_port(struct shca_set *set, unsigned int index)
 	};
 	int ret;
 
-	ret = open_cable(set, index);
+	ret = open_port_wire(set, index);
 	if (ret == 0 && options->kernel.kind != NULL)
 		ret = open_wire(options, &options->kernel, &port->kernel);
 	if (ret != 0)
@@ -171,7 +171,7 @@ open_port(struct shca_set *set, unsigned int index)
 	return ret;
 }
 
-/** Of a strict set: the counts it shares with the runner. */
+/** Map the counts that a strict set shares with the runner. */
 static int
 open_findings(struct shca_set *set)
 {
@@ -227,7 +227,7 @@ shca_set_open(const struct shca_options *options, struct shca_set **set)
 	return 0;
 }
 
-/** Without the socket the device works all the same. */
+/** Start the control socket; without it the device still works. */
 static void
 start_server(struct shca_set *set)
 {

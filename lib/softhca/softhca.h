@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * softhca: a software ConnectX below libibverbs and libmlx5. This header puts the parts together.
+ * softhca: a software ConnectX below libibverbs and libmlx5. The set connects its parts.
  *
  *     application ── libibverbs/libmlx5 ── ioctl, mmap ──> preload ──> abi ──> hw ──> steering
  *          rings, doorbell records (plain memory) <── device thread ──┘ └──> wires
  *
  * A set holds the ports of one process: port i is the verbs device mlx5_i, the node
- * /dev/infiniband/uverbs<i>. It is opened with the first open of a node and lives as long as the
+ * /dev/infiniband/uverbs<i>. The first open of a node opens the set, which lives as long as the
  * process. One device thread serves all ports.
  */
 #ifndef SHCA_SOFTHCA_H
@@ -20,7 +20,7 @@ struct shca_options;
 struct shca_set;
 
 /**
- * Open the wires and create a device a port; the thread does not run yet.
+ * Open the wires and create a device a port; the device thread does not run yet.
  * @return 0 or a negative errno after a message; nothing is left open on failure.
  */
 int shca_set_open(const struct shca_options *options, struct shca_set **set);
@@ -29,13 +29,14 @@ int shca_set_open(const struct shca_options *options, struct shca_set **set);
  * a negative errno. */
 int shca_set_start(struct shca_set *set);
 void shca_set_stop(struct shca_set *set);
-/** In a child after fork(), to which the set does not belong: let go of what must not be shared. */
+/** In a child after fork(), which does not own the set: close descriptors that it must not share.
+ */
 void shca_set_forked(struct shca_set *set);
 /** Stops the thread, destroys the devices, closes the wires. NULL is allowed. */
 void shca_set_close(struct shca_set *set);
 /** @return port @p idx's device, or NULL when there is no such port. */
 struct shca_device *shca_set_device(struct shca_set *set, unsigned int idx);
-/** Without a thread (tests): one step of every device. @return work done, 0 = idle. */
+/** For tests, which have no device thread: one step of every device. @return work done, 0: idle. */
 unsigned int shca_set_step(struct shca_set *set);
 
 #endif /* SHCA_SOFTHCA_H */

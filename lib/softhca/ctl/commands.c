@@ -17,7 +17,7 @@
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
 
-/** Who is here: program, process, devices. */
+/** Print program, process and devices. */
 static int
 run_devices(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
@@ -87,7 +87,7 @@ run_link(struct shca_target *target, const struct shca_request *request, FILE *o
 		return -EINVAL;
 	shca_device_lock(dev);
 	shca_device_set_link(dev, up);
-	/* The other end of the cable may keep it down. */
+	/* The peer may keep the link down. */
 	state = shca_device_link(dev) ? "up" : "down";
 	shca_device_unlock(dev);
 	fprintf(out,

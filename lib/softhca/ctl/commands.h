@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the commands of request.h do to the devices of a process. No socket, no thread: a request
- * goes in, text comes out.
+ * Carries out the commands of request.h on the devices of a process. No socket, no thread: a
+ * request goes in, text comes out.
  */
 #ifndef SHCA_CTL_COMMANDS_H
 #define SHCA_CTL_COMMANDS_H
@@ -12,7 +12,7 @@
 struct shca_request;
 struct shca_target;
 
-/** Run a parsed request. @return 0, or a negative errno with what is wrong in @p out. */
+/** Run a parsed request. @return 0, or a negative errno with a message in @p out. */
 int shca_commands_run(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_COMMANDS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control sockets in the file system: made, found, removed. */
+/* Control sockets in the file system: created, found, removed. */
 #include "ctl/ctl_socket.h"
 
 #include <dirent.h>
@@ -21,10 +21,10 @@
 #define NAMES_MAX 1000
 #define BACKLOG   16
 
-/** cleanup.c's mkdtemp() template, as it begins. */
+/** The beginning of the mkdtemp() template in app/softhca/cleanup.c. */
 #define RUNNER_PREFIX "softhca-"
 
-/** Reach @p path by its directory's descriptor: an address holds 107 bytes, a path more. */
+/** Address @p path by its directory's descriptor: an address holds 107 bytes, a path more. */
 static int
 address(const char *path, struct sockaddr_un *where, int *dir_fd)
 {
@@ -53,7 +53,7 @@ address(const char *path, struct sockaddr_un *where, int *dir_fd)
 int
 shca_ctl_socket_connect(const char *path)
 {
-	/* For a place in the line of one that does not answer. */
+	/* connect() waits so long while the backlog is full. */
 	const struct timeval patience = { .tv_sec = 20 };
 	struct sockaddr_un where;
 	int dir_fd, fd, ret;
@@ -91,7 +91,7 @@ bind_at(int fd, const char *path)
 
 	if (ret != 0)
 		return ret;
-	/* The socket's own mode is what bind() gives the name, whatever the umask forbids less. */
+	/* bind() gives the name the socket's mode less the umask. */
 	if (fchmod(fd, 0600) != 0 || bind(fd, (struct sockaddr *)&where, sizeof(where)) != 0 ||
 		listen(fd, BACKLOG) != 0)
 		ret = -errno;
@@ -99,7 +99,8 @@ bind_at(int fd, const char *path)
 	return ret;
 }
 
-/** Become the first if there is none; a lock on the directory keeps others from doing so now. */
+/** Make @p path the first process's socket if there is none; the lock on the directory serialises
+ * processes that start together. */
 static void
 become_first(const char *dir, const char *path)
 {
@@ -114,7 +115,7 @@ become_first(const char *dir, const char *path)
 	if (flock(dir_fd, LOCK_EX) == 0) {
 		if (is_stale(first))
 			unlink(first);
-		(void)!link(path, first); /* EEXIST: there is one */
+		(void)!link(path, first); /* EEXIST: a first process lives */
 	}
 	close(dir_fd);
 }
@@ -167,7 +168,7 @@ shca_ctl_socket_remove(const char *path)
 	first[sizeof(first) - 1] = '\0';
 	slash = strrchr(first, '/');
 	if (slash == NULL || slash + sizeof("/" SHCA_CTL_SOCKET_FIRST) > first + sizeof(first))
-		return; /* none of shca_ctl_socket_listen() */
+		return; /* not a path from shca_ctl_socket_listen() */
 	strcpy(slash, "/" SHCA_CTL_SOCKET_FIRST);
 	if (fstatat(AT_FDCWD, path, &own, AT_SYMLINK_NOFOLLOW) == 0 &&
 		fstatat(AT_FDCWD, first, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -198,7 +199,7 @@ find_in(const char *dir, void (*visit)(const char *path, void *arg), void *arg)
 		closedir(entries);
 }
 
-/** In /tmp anybody may make a directory of that name: only our own are looked into. */
+/** @return whether @p dir is our own: in /tmp anybody may create a directory of that name. */
 static bool
 is_private(const char *dir)
 {

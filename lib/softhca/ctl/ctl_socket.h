@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Where the control sockets are: in the runner's private directory (mode 0700, gone with the
- * runner), one a process that has the devices open.
+ * Control sockets: one a process that has the devices open, in the runner's private directory
+ * (mode 0700, removed with the runner).
  *
- *     DIR/ctl.<pid>.<n>    of a process; n tells processes apart whose namespaces gave them one pid
- *     DIR/ctl              the same socket as that of the first process that still lives
+ *     DIR/ctl.<pid>.<n>    of a process; n distinguishes equal pids of different namespaces
+ *     DIR/ctl              a link to the socket of the first process that still lives
  *
- * A name appears when its socket listens already, so a refused connection means a process that is
+ * A socket listens before its name appears, so a refused connection means that the process is
  * gone. Paths may be longer than a socket address holds.
  */
 #ifndef SHCA_CTL_CTL_SOCKET_H
@@ -25,7 +25,7 @@
  * @return a non-blocking, close-on-exec descriptor or a negative errno.
  */
 int shca_ctl_socket_listen(const char *dir, char *path, size_t path_size);
-/** Remove the names of the socket that listens as @p path, which is still open. */
+/** Remove the names of the socket at @p path, while it still listens. */
 void shca_ctl_socket_remove(const char *path);
 /**
  * Connect to @p path.
@@ -35,8 +35,8 @@ void shca_ctl_socket_remove(const char *path);
 int shca_ctl_socket_connect(const char *path);
 /**
  * Find the sockets of this user: those in @p dir, or with NULL those of every runner below
- * $XDG_RUNTIME_DIR, /run/user/<uid> and /tmp. Those of processes that are gone are removed.
- * @param visit takes the path of each
+ * $XDG_RUNTIME_DIR, /run/user/<uid> and /tmp. Removes sockets of processes that are gone.
+ * @param visit called with the path of each
  */
 void shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void *arg), void *arg);
 

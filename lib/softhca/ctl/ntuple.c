@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules of the netdev, by their text. */
+/* Rules of the netdev, from text. */
 #include "ctl/ntuple.h"
 
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ static const struct type {
 
 struct parse {
 	struct shca_ethtool_attr *attr;
-	const struct type *type; /* NULL: not yet said */
+	const struct type *type; /* NULL: not given yet */
 	bool has_action, has_location;
 	struct shca_match_stack *mask, *value;
 };
@@ -57,7 +57,7 @@ take_type(struct parse *parse, const char *text)
 	if (parse->type == NULL)
 		return false;
 	parse->attr->is_l2 = parse->type->is == ETHER;
-	/* An IP or L4 type is a thing asked for in itself. */
+	/* An IP or L4 type counts as a match by itself. */
 	parse->attr->nb_tuples = !parse->attr->is_l2;
 	if (!parse->attr->is_l2) {
 		parse->mask->ip_version = 0xf;
@@ -93,7 +93,7 @@ take_dst(struct parse *parse, const char *text)
 	return take_mac(parse->mask->dst_mac, parse->value->dst_mac, text);
 }
 
-/** All of a field of 16 bits, or of its lower ones. */
+/** Match a whole field of 16 bits, or of its lower bits up to @p max. */
 static bool
 take_16(uint16_t *mask, uint16_t *value, uint16_t max, const char *text)
 {
@@ -112,7 +112,8 @@ take_proto(struct parse *parse, const char *text)
 	return take_16(&parse->mask->ether_type, &parse->value->ether_type, UINT16_MAX, text);
 }
 
-/** LX validate_vlan: an identifier, whole, and nothing else of a tag. */
+/** As Linux validate_vlan (mlx5/core/en_fs_ethtool.c): a whole VLAN identifier, no other bits of a
+ * tag. */
 static bool
 take_vlan(struct parse *parse, const char *text)
 {
@@ -120,7 +121,7 @@ take_vlan(struct parse *parse, const char *text)
 	return take_16(&parse->mask->vlan_tci, &parse->value->vlan_tci, VLAN_MAX, text);
 }
 
-/** "ADDRESS" or "ADDRESS/BITS"; IPv4 addresses are the last of 16 bytes. */
+/** Read "ADDRESS" or "ADDRESS/BITS"; an IPv4 address takes the last 4 of 16 bytes. */
 static bool
 take_address(const struct parse *parse, uint8_t mask[16], uint8_t value[16], const char *text)
 {
@@ -188,7 +189,7 @@ take_dst_port(struct parse *parse, const char *text)
 		: take_16(&mask->udp_dst_port, &value->udp_dst_port, UINT16_MAX, text);
 }
 
-/** The netdev beside a port has one queue. */
+/** Read an action: drop, or queue 0, the only queue of the netdev. */
 static bool
 take_action(struct parse *parse, const char *text)
 {
@@ -212,7 +213,7 @@ take_location(struct parse *parse, const char *text)
 /* clang-format off */
 static const struct key {
 	const char *name, *values;
-	unsigned int types; /* that have it; 0: it is no part of a frame */
+	unsigned int types; /* flow types that have it; 0: not a field of a frame */
 	bool (*take)(struct parse *parse, const char *text);
 } keys[] = {
 	{ "flow-type", "ether, ip4, tcp4, udp4, ip6, tcp6 or udp6", 0, take_type },

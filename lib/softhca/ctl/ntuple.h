@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * "softhca ctl ntuple": rules of the netdev beside a port, as "ethtool -N" would give them to
- * mlx5e. A TAP's netdev takes none, and another process's ethtool could not reach this device.
+ * "softhca ctl ntuple": rules of the netdev beside a port, as "ethtool -N" gives them to mlx5e. A
+ * TAP's netdev takes none, and ethtool, another process, cannot reach this device.
  */
 #ifndef SHCA_CTL_NTUPLE_H
 #define SHCA_CTL_NTUPLE_H
@@ -15,13 +15,13 @@ struct shca_refusal;
 struct shca_request;
 
 /**
- * "flow-type=udp4,dst-port=53,action=-1,loc=3".
- * @param text is cut up
- * @return 0, or -EINVAL with the reason said.
+ * Parse "flow-type=udp4,dst-port=53,action=-1,loc=3".
+ * @param text modified
+ * @return 0, or -EINVAL with a message in @p refusal.
  */
 int shca_ntuple_parse(
 	char *text, struct shca_ethtool_attr *attr, const struct shca_refusal *refusal);
-/** The command: a rule, or "delete=N". */
+/** Run the command: a rule, or "delete=N". */
 int shca_ntuple_run(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_NTUPLE_H */

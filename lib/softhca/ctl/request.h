@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What "softhca ctl" asks of a running device: one line of words,
+ * Requests of "softhca ctl" to a running device: one line of words,
  *
  *     COMMAND [--json] [--port N] [--tx] [ARGUMENT]
  *
@@ -28,11 +28,11 @@ struct shca_request_command {
 	bool takes_port;
 	const char *help;
 	/**
-	 * @param out takes the answer, or what is wrong
+	 * @param out takes the answer or the error message
 	 * @return 0 or a negative errno.
 	 */
 	int (*run)(struct shca_target *target, const struct shca_request *request, FILE *out);
-	bool takes_tx; /**< it can be about frames received, or sent */
+	bool takes_tx; /**< takes --tx */
 };
 /** Ended by a row without a name (ctl/commands.c). */
 extern const struct shca_request_command shca_request_commands[];
@@ -41,17 +41,17 @@ struct shca_request {
 	const struct shca_request_command *command;
 	bool json;
 	bool tx;              /**< about frames sent */
-	int port;             /**< of mlx5_<port>; -1: none is named */
-	const char *argument; /**< NULL: none is given */
+	int port;             /**< of mlx5_<port>; -1: not given */
+	const char *argument; /**< NULL: not given */
 };
 
 /**
  * Parse words, which @p request borrows.
- * @return 0 or -EINVAL with what is wrong, and what there is, in @p error.
+ * @return 0 or -EINVAL; @p error has the word that is wrong, and those allowed.
  */
 int shca_request_parse(char *const words[], unsigned int nb_words, struct shca_request *request,
 	char *error, size_t error_size);
-/** Split @p line, which is changed, and parse it. @return as shca_request_parse. */
+/** Split @p line, modifying it, and parse it. @return as shca_request_parse. */
 int shca_request_parse_line(
 	char *line, struct shca_request *request, char *error, size_t error_size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rules of a port: all of them, or those that a frame meets. */
+/* The rules of a port: all of them, or the walk of a frame. */
 #include "ctl/rules.h"
 
 #include <errno.h>
@@ -55,14 +55,14 @@ digit(char c)
 	return at == NULL ? -1 : (int)(at - digits);
 }
 
-/** Of @p nb_digits, and what rules may make of it. */
+/** @return the bytes to hold a frame of @p nb_digits after the rules have rewritten it. */
 static size_t
 room_for(size_t nb_digits)
 {
 	return nb_digits / 2 + SHCA_DEVICE_TRACE_ROOM;
 }
 
-/** @return the bytes, to be freed, or NULL. */
+/** @return the bytes, which the caller frees, or NULL. */
 static uint8_t *
 decode(const char *text, uint32_t *length)
 {
@@ -82,7 +82,7 @@ decode(const char *text, uint32_t *length)
 	return bytes;
 }
 
-/** The ports of this process that the frame comes to. */
+/** Trace the frame in the ports of this process that receive it. */
 static void
 trace_receivers(struct shca_target *target, struct shca_device_trace *trace)
 {

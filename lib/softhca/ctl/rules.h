@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The commands about rules. Internal to ctl/. As struct shca_request_command's run. */
+/** @file The commands about rules, functions for run of struct shca_request_command. Internal to
+ * ctl/. */
 #ifndef SHCA_CTL_RULES_H
 #define SHCA_CTL_RULES_H
 
@@ -10,7 +11,7 @@ struct shca_request;
 
 int shca_rules_dump(struct shca_target *target, const struct shca_request *request, FILE *out);
 
-/** Of one frame, which the request has in hexadecimal. */
+/** Trace one frame, which the request has in hexadecimal. */
 int shca_rules_trace(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_RULES_H */

@@ -22,9 +22,9 @@
 #include "ctl/ctl_socket.h"
 #include "ctl/request.h"
 
-/** How long a client may be silent. */
+/** A client that is silent longer is disconnected. */
 #define PATIENCE_MS 10000
-/** Out of the way of programs that close or count on low numbers. */
+/** Descriptors get high numbers: some programs close low ones, or expect them. */
 #define FD_FIRST 100
 
 struct shca_server {
@@ -33,12 +33,12 @@ struct shca_server {
 	char path[PATH_MAX];
 	int listen_fd, stop_fd;
 	int client_fd;    /* -1: none */
-	ino_t listen_ino; /* a program may close what is not its own and get the number again */
+	ino_t listen_ino; /* detects that the program closed listen_fd and reused the number */
 	char line[SHCA_REQUEST_MAX];
-	size_t length; /* of what is in line */
+	size_t length; /* bytes in line */
 };
 
-/** @return whether @p fd got ready; false also when the server is to end. */
+/** @return whether @p fd got ready; false also when the server must end. */
 static bool
 wait_for(const struct shca_server *server, int fd, short events, int timeout_ms)
 {
@@ -93,7 +93,7 @@ answer(struct shca_server *server, char *line)
 		if (fclose(out) != 0)
 			ret = -ENOMEM;
 	}
-	if (ret != 0 && length == 0) { /* said by the parser, or by nobody */
+	if (ret != 0 && length == 0) { /* the parser's message, or none */
 		free(text);
 		text = strdup(error);
 		length = text == NULL ? 0 : strlen(text);
@@ -104,7 +104,7 @@ answer(struct shca_server *server, char *line)
 	return is_sent;
 }
 
-/** Answer the whole lines received so far; the rest moves to the front. */
+/** Answer the whole lines received so far, and move the rest to the front. */
 static bool
 answer_lines(struct shca_server *server)
 {
@@ -119,7 +119,7 @@ answer_lines(struct shca_server *server)
 		memmove(server->line, newline + 1, server->length - used);
 		server->length -= used;
 	}
-	/* No request is that long. */
+	/* A request is shorter than the buffer. */
 	return server->length < sizeof(server->line);
 }
 
@@ -161,7 +161,7 @@ run(void *arg)
 		if (server->client_fd >= 0)
 			serve_client(server);
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-			/* The client stays in line: not to be asked for at once. */
+			/* The client stays in the backlog: do not accept it again at once. */
 			(void)wait_for(server, -1, 0, 100);
 	}
 	return NULL;
@@ -195,7 +195,7 @@ move_up(int fd)
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST);
 
 	if (high < 0)
-		return fd; /* a low limit of open files */
+		return fd; /* the limit of open files is low */
 	close(fd);
 	return high;
 }

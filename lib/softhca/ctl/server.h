@@ -5,8 +5,8 @@
  *
  *     softhca ctl ── DIR/ctl.<pid>.0 ──> this thread ── commands.c ──> devices, device thread
  *
- * One client is served at a time. A client that neither asks nor takes its answer for some seconds
- * is sent away, so the next one, and the end of the process, wait no longer than that for it.
+ * The thread serves one client at a time. It disconnects a client that is silent for some seconds
+ * or does not read its answer, so the next client, and the end of the process, wait no longer.
  */
 #ifndef SHCA_CTL_SERVER_H
 #define SHCA_CTL_SERVER_H
@@ -26,7 +26,7 @@ int shca_server_start(const char *dir, const struct shca_target *target, const c
 	struct shca_server **server);
 /** Ends the thread and removes the socket. NULL is allowed. */
 void shca_server_stop(struct shca_server *server);
-/** In a child after fork(): let go of the parent's descriptors, and of nothing else. */
+/** In a child after fork(): close the parent's descriptors, and do no more. */
 void shca_server_forked(struct shca_server *server);
 
 #endif /* SHCA_CTL_SERVER_H */

@@ -13,7 +13,7 @@
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
 
-/** What is taken under the lock in one go, so that the numbers are of one moment. */
+/** Numbers of one moment, all taken under one hold of the lock. */
 struct snapshot {
 	unsigned int index;
 	const char *model;

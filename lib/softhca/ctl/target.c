@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The devices of a process, and the one that is meant. */
+/* The devices of a process, and the one that a request means. */
 #include "ctl/target.h"
 
 #include "ctl/request.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The devices of a process, which the commands are about. */
+/** @file The devices of a process, on which the commands work. */
 #ifndef SHCA_CTL_TARGET_H
 #define SHCA_CTL_TARGET_H
 
@@ -15,7 +15,7 @@ struct shca_target {
 	struct shca_thread *thread; /**< theirs */
 };
 
-/** @return the one device that is meant, or NULL with what is wrong in @p out. */
+/** @return the one device that the request means, or NULL with a message in @p out. */
 struct shca_device *shca_target_find_one(
 	const struct shca_target *target, const struct shca_request *request, FILE *out);
 

@@ -28,12 +28,12 @@ struct vport {
 	LIST_ENTRY(vport) link;
 	uint8_t mac[MAC_BYTES];
 	bool is_trusted, is_promiscuous, checks_source;
-	struct shca_ring *ring; /* what it will receive */
+	struct shca_ring *ring; /* frames it will receive */
 	uint64_t nb_refused;    /* sent from another address */
-	uint64_t nb_lost;       /* no room, or nobody's */
+	uint64_t nb_lost;       /* no room, or no receiver */
 };
 
-/** The vports may be those of several device threads: the lock guards all but their rings' ends. */
+/** Several device threads may serve the vports: the lock guards all but the ends of their rings. */
 struct eswitch {
 	pthread_mutex_t lock;
 	struct shca_wire *uplink;
@@ -56,8 +56,8 @@ give(struct vport *vport, const struct shca_frame *frame)
 		vport->nb_lost++;
 }
 
-/** To all but the sender, which is NULL for the uplink. Who has joined which group is the netdevs'
- * affair and not known: each vport is taken to have joined all. */
+/** Send to all vports but the sender; @p from is NULL for the uplink. The switch does not know
+ * which groups the netdevs joined, and treats each vport as a member of all. */
 static void
 flood(struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
 {
@@ -79,14 +79,14 @@ find(struct eswitch *eswitch, const uint8_t *mac)
 	return vport;
 }
 
-/** The ingress ACL of a vport: one source address is let in (LX esw_acl_ingress_lgcy_setup). */
+/** The ingress ACL of a vport allows one source address (LX esw_acl_ingress_lgcy_setup). */
 static bool
 is_refused(const struct vport *vport, const struct shca_frame *frame)
 {
 	return vport->checks_source && memcmp(frame->bytes + MAC_BYTES, vport->mac, MAC_BYTES) != 0;
 }
 
-/** @return false when there is no room for it now. */
+/** @return false when the receiver has no room now. */
 static bool
 send_one(struct vport *from, const struct shca_frame *frame)
 {
@@ -130,9 +130,9 @@ vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int n
 	return nb;
 }
 
-/** From the uplink. What no vport has is for those that are promiscuous, the rule with the uplink
- * as source port (LX esw_fdb_set_vport_promisc_rule); the PF would get it otherwise, and there is
- * none. */
+/** Forward a frame from the uplink. Promiscuous vports get frames to an address that no vport has,
+ * by the rule with the uplink as source port (LX esw_fdb_set_vport_promisc_rule). Without one the
+ * PF would get them; softhca has none. */
 static void
 receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
 {
@@ -149,13 +149,14 @@ receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
 		give(vport, frame);
 		return;
 	}
-	/* LX esw_update_vport_rx_mode: without trust the wish is dropped without a word. */
+	/* LX esw_update_vport_rx_mode silently ignores the request of a vport without trust. */
 	LIST_FOREACH (vport, &eswitch->vports, link)
 		if (vport->is_trusted && vport->is_promiscuous)
 			give(vport, frame);
 }
 
-/** Only when all have taken what there was: what waits in a patient wire must wait there. */
+/** Take frames from the uplink once every vport has taken its own: frames of a patient wire wait in
+ * the wire. */
 static void
 pump(struct eswitch *eswitch)
 {
@@ -186,7 +187,7 @@ vport_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_fram
 	return nb;
 }
 
-/** With the first rule of any vport: the capture's frames may be for it. */
+/** Start the uplink with the first rule of any vport, which may want the capture's frames. */
 static void
 vport_start(struct shca_wire *wire)
 {
@@ -262,7 +263,7 @@ vport_nb_refused(const struct shca_wire *wire)
 	return nb;
 }
 
-/** Who is at the other end of the uplink, as far as it knows. */
+/** Add the receivers at the other end of the uplink, as far as the uplink knows them. */
 static void
 explain_uplink(
 	const struct eswitch *eswitch, const struct shca_frame *frame, struct shca_wire_path *path)

@@ -8,9 +8,9 @@
  *     vport 1 ──┼── by destination: a vport ── or the uplink, the wire they share
  *     vport 2 ──┘
  *
- * A unicast frame goes to the vport that has its address and to nobody else; what no vport has
- * goes to the uplink, or, if it came from there, to the vports that are promiscuous, which takes
- * trust. Multicast goes to all but the sender, and to the uplink. Nothing comes back to its sender.
+ * A unicast frame goes to the vport with its address only. If no vport has the address, a frame
+ * from a vport goes to the uplink, and a frame from the uplink to the vports that are trusted and
+ * promiscuous. A multicast frame goes to all vports and the uplink. No frame returns to its sender.
  */
 #ifndef SHCA_ESWITCH_ESWITCH_H
 #define SHCA_ESWITCH_ESWITCH_H
@@ -23,14 +23,14 @@ struct shca_wire;
 
 struct shca_eswitch_vport {
 	const uint8_t *mac;
-	bool is_trusted;     /**< promiscuous if asked for; otherwise asking is in vain */
-	bool is_promiscuous; /**< what it asks for at first; set_promiscuous() changes it */
-	bool checks_source;  /**< drop what it sends from another address */
+	bool is_trusted;     /**< may be promiscuous */
+	bool is_promiscuous; /**< its first request; set_promiscuous() changes it */
+	bool checks_source;  /**< drop frames that it sends from another address */
 };
 
 /**
- * Make a switch with its first vport.
- * @param uplink is the switch's, and closed with its last vport
+ * Create a switch with its first vport.
+ * @param uplink owned by the switch, and closed with its last vport
  * @return 0 or -ENOMEM, with nothing changed.
  */
 int shca_eswitch_open(

@@ -21,8 +21,8 @@ struct shca_fd {
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
 	pid_t owner;
-	dev_t device; /* identity of the descriptor: */
-	ino_t inode;  /* close_range() and the like go by unseen */
+	dev_t device; /* identity of the descriptor, as we do not see */
+	ino_t inode;  /* close_range() and similar calls */
 };
 
 typedef struct shca_fd *_Atomic slot;
@@ -49,7 +49,7 @@ shca_fds_has(int fd)
 	return found != NULL && atomic_load_explicit(found, memory_order_acquire) != NULL;
 }
 
-/** Lock held. Pages stay: readers have no lock. */
+/** The lock is held. Pages are never freed, as readers take no lock. */
 static slot *
 find_or_grow(int fd)
 {
@@ -66,7 +66,7 @@ find_or_grow(int fd)
 	return find(fd);
 }
 
-/** fstatat, because fstat is one of ours and asks here. */
+/** Calls fstatat, because our own fstat calls this. */
 static bool
 identify(int fd, dev_t *device, ino_t *inode)
 {
@@ -145,7 +145,7 @@ shca_fds_put(struct shca_fd *entry)
 	pthread_mutex_unlock(&lock);
 	if (!is_last)
 		return;
-	/* In a child the objects are the parent's: its rings, its thread. */
+	/* In a child of fork() rings and device thread belong to the parent: leave them alone. */
 	if (entry->owner == getpid())
 		shca_file_close(entry->file);
 	free(entry);
@@ -182,7 +182,7 @@ shca_fds_take(int fd)
 	pthread_mutex_lock(&lock);
 	found = find(fd);
 	entry = *found;
-	/* A child of vfork() closes its own copy, but in the parent's memory. */
+	/* A child of vfork() closes its own descriptor, but works in the parent's memory. */
 	if (entry != NULL && entry->owner == getpid())
 		*found = NULL;
 	else
@@ -217,7 +217,7 @@ shca_fds_copy(int from, int to)
 	shca_fds_put(displaced);
 }
 
-/** Lock held. */
+/** The lock is held. */
 static bool
 close_at_exit(slot *page)
 {
@@ -228,7 +228,7 @@ close_at_exit(slot *page)
 
 		if (entry == NULL || entry->owner != getpid() || entry->file == NULL)
 			continue;
-		/* A copy holds a reference, too: such a file is left to the system. */
+		/* Another reference is a copy or a call: leave the file to the kernel. */
 		if (entry->nb_refs != 1) {
 			all_closed = false;
 			continue;

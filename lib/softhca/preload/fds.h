@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Which descriptors of this process are ours. Every ioctl and close of the application asks, so a
- * descriptor that is not ours is found out with two loads and no lock.
+ * The table of nodes' descriptors in this process. Every ioctl and close of the application looks
+ * here first, so two loads without a lock find that a descriptor is not ours.
  *
  * Copies of a descriptor (dup) share one entry. After fork the child has the table, but not the
- * device: an entry belongs to the process that made it, and elsewhere only says whose it is.
+ * device: an entry works only in the process that created it.
  */
 #ifndef SHCA_PRELOAD_FDS_H
 #define SHCA_PRELOAD_FDS_H
@@ -17,7 +17,7 @@ struct shca_fd;
 
 /**
  * Enter @p fd.
- * @return 0, -ENOMEM, -EMFILE (a number beyond the table); @p file is the caller's still then.
+ * @return 0, or, with @p file still the caller's, -ENOMEM, -EMFILE (a number beyond the table).
  */
 int shca_fds_add(int fd, struct shca_file *file, unsigned int port);
 /** @return whether @p fd may be ours; lock-free. */
@@ -28,13 +28,13 @@ struct shca_fd *shca_fds_get(int fd);
 void shca_fds_put(struct shca_fd *entry);
 /** @return the file, or NULL when it belongs to another process or was closed at exit. */
 struct shca_file *shca_fds_file(const struct shca_fd *entry);
-/** @return the port @p fd stands for, or -1: it is not, or no longer, ours. */
+/** @return the port that @p fd stands for, or -1: it is not ours, or no longer. */
 int shca_fds_port(int fd);
-/** @p fd is about to be closed. @return its entry, for shca_fds_put() once it is, or NULL. */
+/** Remove @p fd before close(). @return its entry, for shca_fds_put() after close(), or NULL. */
 struct shca_fd *shca_fds_take(int fd);
-/** @p to has become a copy of @p from, whatever either was. */
+/** Note that @p to has become a copy of @p from; either may be any descriptor. */
 void shca_fds_copy(int from, int to);
-/** At exit: close all files that nobody is using. @return whether all are closed. */
+/** At exit: close all files without other users. @return whether all are closed. */
 bool shca_fds_close_all(void);
 
 /** For pthread_atfork(). */

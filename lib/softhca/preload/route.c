@@ -18,15 +18,15 @@
 #include "preload/fds.h"
 #include "softhca.h"
 
-/** ib_uverbs' numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR); sysfs says the
- * same. */
+/** ib_uverbs' device numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR), as in
+ * sysfs/tree.c. */
 #define NODE_MAJOR 231
 #define NODE_MINOR 192
 
 #define UVERBS_PREFIX "/dev/infiniband/uverbs"
 #define CHAR_PREFIX   "/dev/char/231:"
 
-/** The root of all state: LD_PRELOAD gives a library nothing else to hang it on. */
+/** The root of all state, global because a preloaded library has no caller to keep it. */
 static struct {
 	pthread_mutex_t lock;
 	pid_t owner; /* of the set; a child starts its own */
@@ -43,7 +43,7 @@ shca_route_is_active(void)
 	return dir != NULL && dir[0] != '\0';
 }
 
-/** root.lock held. */
+/** root.lock is held. */
 static int
 load_options(void)
 {
@@ -64,7 +64,7 @@ load_options(void)
 	return 0;
 }
 
-/** "192" after the prefix; nothing but digits. */
+/** Read the number after the prefix: digits only. */
 static bool
 parse_number(const char *text, unsigned int *number)
 {
@@ -132,14 +132,14 @@ after_fork_in_child(void)
 {
 	if (root.owner != getpid())
 		shca_set_forked(root.set);
-	/* It has lost its thread and is the parent's anyway. */
+	/* The set is the parent's, and has no device thread here. */
 	root.set = NULL;
 	after_fork();
 }
 
 /**
- * The wires' files want closing; a process that ends otherwise leaves them to the kernel. A
- * destructor runs after the application's own atexit functions, which may still use the device.
+ * Close the set at exit, which flushes the wires' files. A destructor runs after the application's
+ * own atexit functions, which may still use the device.
  */
 static __attribute__((destructor)) void
 at_exit(void)
@@ -155,7 +155,7 @@ at_exit(void)
 	pthread_mutex_unlock(&root.lock);
 }
 
-/** root.lock held. */
+/** root.lock is held. */
 static int
 open_set(void)
 {
@@ -165,7 +165,7 @@ open_set(void)
 
 	if (root.set != NULL && root.owner == getpid())
 		return 0;
-	/* A set from before fork() has lost its thread and is the parent's anyway. */
+	/* A set from before fork() is the parent's, and has no device thread here. */
 	root.set = NULL;
 	ret = load_options();
 	if (ret == 0)
@@ -187,7 +187,7 @@ open_set(void)
 	return 0;
 }
 
-/** root.lock held. */
+/** root.lock is held. */
 static int
 open_node(unsigned int port, bool cloexec)
 {

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * From paths to ports, and the one set of devices of the process, which is opened with the first
- * node.
+ * From paths to ports. The process has one set of devices, opened with the first node.
  *
- * Without SHCA_ENV_DIR in the environment no path is ours. A process that opens no node gets no
- * device, no thread and no wire.
+ * Without SHCA_ENV_DIR in the environment no path is ours. A process that opens no node has no
+ * device, no device thread and no wire.
  */
 #ifndef SHCA_PRELOAD_ROUTE_H
 #define SHCA_PRELOAD_ROUTE_H
 
 #include <stdbool.h>
 
-/** What a path is. */
+/** Kinds of paths. */
 enum shca_route {
-	SHCA_ROUTE_ELSEWHERE, /**< none of ours */
-	SHCA_ROUTE_ABSENT,    /**< a node's name without a port behind it */
+	SHCA_ROUTE_ELSEWHERE, /**< not a node */
+	SHCA_ROUTE_ABSENT,    /**< a node's name, but no such port */
 	SHCA_ROUTE_PORT,
 };
 
 /** @param[out] port of SHCA_ROUTE_PORT. Never changes errno. */
 enum shca_route shca_route_find(const char *path, unsigned int *port);
-/** @return whether a runner's directory is set: the process is to see our devices and no others. */
+/** @return whether a runner's directory is set, so the process sees our devices and no others. */
 bool shca_route_is_active(void);
 /** Open the node of @p port. @return a descriptor or a negative errno, after a message. */
 int shca_route_open(unsigned int port, bool cloexec);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The C library's functions that lead to a node: one row each. Every other one is the C library's
- * own, and these are, too, for all but a few paths and descriptors.
+ * The C library's functions that may reach a node: one row each. For other paths and descriptors
+ * they call the C library's own function.
  */
 /* The functions are defined under their plain names, not as the large-file or checked variants. */
 #undef _FILE_OFFSET_BITS
@@ -28,10 +28,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/** On the LP64 systems this is for, one structure serves both names. */
+/** On LP64 systems, the only ones supported, one structure serves both names. */
 static_assert(sizeof(struct stat) == sizeof(struct stat64), "stat64 is stat");
 
-/** What the headers do not declare: fortified forms, and stat before glibc 2.33. */
+/** Functions that the headers do not declare: fortified forms, and stat before glibc 2.33. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
@@ -89,7 +89,7 @@ is_missing(void)
 	return -1;
 }
 
-/** Bound one by one, at first use: other libraries' constructors call before ours could run. */
+/** Bind a function at first use: other libraries' constructors may call it before ours run. */
 static void *
 bind_next(enum symbol symbol)
 {
@@ -110,7 +110,7 @@ bind_next(enum symbol symbol)
 
 #define NEXT(name) ((__typeof__(&name))bind_next(SYMBOL_##name))
 
-/** A negative errno as the C library returns it. */
+/** Return a result as the C library does: a negative errno becomes -1 and errno. */
 static int
 answer(int ret)
 {
@@ -120,7 +120,7 @@ answer(int ret)
 	return -1;
 }
 
-/** @return whether @p path is ours; its answer in @p fd then. */
+/** @return whether @p path is ours; then @p fd is the result. */
 static bool
 try_open(const char *path, int flags, int *fd)
 {
@@ -139,7 +139,7 @@ try_open(const char *path, int flags, int *fd)
 	return false;
 }
 
-/** The mode is there only when the flags ask for it (open(2)). */
+/** The caller passes a mode only with certain flags (open(2)). */
 #define TAKE_MODE(mode, last, flags)                                                               \
 	do {                                                                                       \
 		if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) {                            \
@@ -163,7 +163,7 @@ try_open(const char *path, int flags, int *fd)
 DEFINE_OPEN(open)
 DEFINE_OPEN(open64)
 
-/** The paths are absolute: the directory does not matter. */
+/** A node's path is absolute, so the directory does not matter. */
 #define DEFINE_OPENAT(name)                                                                        \
 	EXPORT int name(int dir, const char *path, int flags, ...)                                 \
 	{                                                                                          \
@@ -209,7 +209,7 @@ fill_status(unsigned int port, void *status)
 	memcpy(status, &node, sizeof(node));
 }
 
-/** @return whether @p path is ours; its answer in @p ret then. */
+/** @return whether @p path is ours; then @p ret is the result. */
 static bool
 try_stat(const char *path, void *status, int *ret)
 {
@@ -311,7 +311,7 @@ ioctl(int fd, unsigned long request, ...)
 	entry = shca_fds_get(fd);
 	if (entry == NULL)
 		return NEXT(ioctl)(fd, request, arg);
-	/* In a child of fork() the device is gone, as after the removal of real hardware. */
+	/* In a child of fork() the device is gone, as after a removal of hardware. */
 	file = shca_fds_file(entry);
 	ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
 	shca_fds_put(entry);
@@ -326,7 +326,7 @@ write(int fd, const void *bytes, size_t length)
 	struct shca_fd *entry;
 	int ret;
 
-	/* What has taken the number of a node that was closed unseen gets its own bytes. */
+	/* shca_fds_port(): another file may have the number, if we did not see the close. */
 	entry = shca_fds_has(fd) && shca_fds_port(fd) >= 0 ? shca_fds_get(fd) : NULL;
 	if (entry == NULL)
 		return NEXT(write)(fd, bytes, length);
@@ -395,7 +395,7 @@ dup3(int fd, int to, int flags)
 DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 
-/** libibverbs asks the kernel's RDMA netlink first; a dump there would hide sysfs. */
+/** Refuse RDMA netlink, which libibverbs asks first: with an answer it would not read sysfs. */
 EXPORT int
 socket(int domain, int type, int protocol)
 {

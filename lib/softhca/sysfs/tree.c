@@ -30,7 +30,7 @@
 #define CARD   "cards/{card}"
 #define PORT   "/class/infiniband/mlx5_%u/ports/1"
 
-/** A PCI domain no machine has, so that nothing real is found under the address. */
+/** In a PCI domain that no machine has, so no real device has the address. */
 #define PCI_ADDRESS "5ca0:00:%02x.0"
 
 enum row_kind {
@@ -50,7 +50,7 @@ struct row {
 
 /* clang-format off */
 static const struct row tree_rows[] = {
-	/* The uverbs ABI version: libibverbs takes 3 to 6. The driver's: libmlx5 takes 1. */
+	/* Versions of the uverbs ABI (libibverbs takes 3 to 6) and mlx5's (libmlx5 takes 1). */
 	{ ROW_FILE, SHCA_TREE_SYS "/class/infiniband_verbs/abi_version", "6\n" },
 	{ ROW_FILE, UVERBS "/ibdev", "mlx5_{i}\n" },
 	{ ROW_FILE, UVERBS "/dev", "231:{minor}\n" },
@@ -71,7 +71,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, IBDEV "/ports/1/link_layer", "Ethernet\n" },
 	{ ROW_FILE, IBDEV "/ports/1/lid", "0x0\n" },
 	{ ROW_FILE, IBDEV "/ports/1/pkeys/0", "0xffff\n" },
-	/* The address's own GID twice, as RoCE has it; ndevs of a port without a netdev: empty. */
+	/* The GID of the MAC, as RoCE v1 and v2; the ndevs of a port without netdev are empty. */
 	{ ROW_FILE, IBDEV "/ports/1/gids/0", "{gid}\n" },
 	{ ROW_FILE, IBDEV "/ports/1/gids/1", "{gid}\n" },
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/types/0", "IB/RoCE v1\n" },
@@ -79,7 +79,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/ndevs/0", "{netdev-line}" },
 	{ ROW_FILE, IBDEV "/ports/1/gid_attrs/ndevs/1", "{netdev-line}" },
 	{ ROW_FILE, IBDEV "/ports/1/hw_counters/out_of_buffer", "0\n" },
-	/* Milliseconds: the device thread reports as often. */
+	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, IBDEV "/ports/1/hw_counters/lifespan", "10\n" },
 	{ ROW_LINK, IBDEV "/device", "../../../../" PCI },
 
@@ -105,8 +105,8 @@ static const struct row tree_rows[] = {
 	{ ROW_NETDEV_FILE, NETDEV "/address", "{mac}\n" },
 	{ ROW_NETDEV_FILE, NETDEV "/ifindex", "{ifindex}\n" },
 
-	/* Of the card there is nothing but its functions' settings, as MLNX_OFED shows them
-	 * (mlx5_core sriov_sysfs.c, config_show). Not among the PCI devices: nobody shall take it. */
+	/* A card has only its functions' settings, as MLNX_OFED shows them (mlx5_core sriov_sysfs.c,
+	 * config_show). It is not among the PCI devices, so no program takes it for one. */
 	{ ROW_VF_LINK, PCI "/physfn", "../../" CARD },
 	{ ROW_VF_LINK, CARD "/virtfn{vf}", "../../" PCI },
 	{ ROW_VF_FILE, CARD "/sriov/{vf}/config",
@@ -176,7 +176,7 @@ set_addresses(struct values *values, const uint8_t *mac)
 {
 	SET(VALUE_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
-	/* As device queries answer (abi/object/device.c): the EUI-64 of the address. */
+	/* The EUI-64 of the MAC, as in device queries (abi/object/device.c). */
 	SET(VALUE_GUID, "%02x%02x:%02xff:fe%02x:%02x%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
 	/* Link-local from the modified EUI-64, RFC 4291 appendix A. */
@@ -218,7 +218,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	SET(VALUE_GBPS, "%g", port->speed_mbps / 1000.0);
 	set_addresses(values, port->mac);
 	values->text[VALUE_BARS][0] = '\0';
-	/* 6 BARs and the ROM, none of them mapped: address, end, flags. */
+	/* 6 BARs and the ROM, none mapped: address, end, flags. */
 	for (unsigned int i = 0; i < 7; i++)
 		strcat(values->text[VALUE_BARS],
 			"0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
@@ -265,7 +265,7 @@ make_directory(const char *path)
 	return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-/** Make the directories that lead to @p path below its first @p base_length bytes. */
+/** Create the parent directories of @p path below its first @p base_length bytes. */
 static int
 make_parents(char *path, size_t base_length)
 {
@@ -379,7 +379,7 @@ rewrite(const char *dir, unsigned int index, const char *name, const char *text)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* First the new line, then the end: whoever reads in between finds a whole first line. */
+	/* Write the new line, then cut the file: a reader in between sees a whole first line. */
 	if (pwrite(fd, text, length, 0) != length || ftruncate(fd, length) != 0)
 		ret = -EIO;
 	close(fd);
@@ -395,7 +395,7 @@ shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count)
 	return rewrite(dir, index, "hw_counters/out_of_buffer", text);
 }
 
-/** The entry of a directory that has one; from a port's net/. */
+/** Find the netdev's name: the only entry of a port's net/. */
 static int
 find_netdev(const char *net, char *name, size_t size)
 {

@@ -2,7 +2,7 @@
 /**
  * @file
  * The sysfs files of the ports, as libibverbs (SYSFS_PATH) and DPDK's PCI bus (SYSFS_PCI_DEVICES)
- * read them. Real files in the runner's directory; written by the runner, removed by it.
+ * read them: real files in the runner's directory, which the runner writes and removes.
  *
  *     DIR/sys/class/infiniband_verbs/uverbs<i>     char device 231:192+i
  *     DIR/sys/class/infiniband/mlx5_<i>            device -> DIR/pci/<address>
@@ -16,7 +16,7 @@
 
 struct shca_options;
 
-/** Below the runner's directory: what SYSFS_PATH and SYSFS_PCI_DEVICES name. */
+/** Below the runner's directory: the directories for SYSFS_PATH and SYSFS_PCI_DEVICES. */
 #define SHCA_TREE_SYS "sys"
 #define SHCA_TREE_PCI "pci"
 /** Longest name of the runner's directory: libibverbs builds paths of at most 255 bytes below it.
@@ -30,9 +30,9 @@ int shca_tree_create(const struct shca_options *options, const char *dir);
 int shca_tree_remove(const char *dir);
 /** Show the port's state. @return 0 or a negative errno. */
 int shca_tree_set_link(const char *dir, unsigned int index, bool up);
-/** Show the netdev beside the port by the name that it has now. @return 0 or a negative errno. */
+/** Show the current name of the netdev beside the port. @return 0 or a negative errno. */
 int shca_tree_set_netdev(const char *dir, unsigned int index, const char *name);
-/** Show another count of packets lost for want of receive WQEs. @return 0 or a negative errno. */
+/** Show the count of packets lost for lack of receive WQEs. @return 0 or a negative errno. */
 int shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count);
 
 #endif /* SHCA_SYSFS_TREE_H */

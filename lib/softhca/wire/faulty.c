@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bad cable around another wire. */
+/* Fault injection around another wire. */
 #include "wire/faulty.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "wire/wire.h"
 
 #define BURST 64
-/** The shortest that a frame is cut to: an Ethernet header. */
+/** A frame is cut to an Ethernet header at the shortest. */
 #define MIN_FRAME  14
 #define PAGE_BYTES 4096u
 
-/** What befalls the port; the last is asked for first. */
+/** Faults of the port; shca_faulty_take() returns the last of those that are due first. */
 static const enum shca_fault_kind port_faults[] = {
 	SHCA_FAULT_DEVICE_SLOW,
 	SHCA_FAULT_LINK_FLAP,
@@ -23,27 +23,27 @@ static const enum shca_fault_kind port_faults[] = {
 };
 #define NB_PORT_FAULTS (sizeof(port_faults) / sizeof(port_faults[0]))
 
-/** A frame of our own. */
+/** A copy of a frame. */
 struct copy {
 	TAILQ_ENTRY(copy) link;
-	uint64_t due; /**< held back: behind that frame */
+	uint64_t due; /**< held back until after the frame of that number */
 	uint32_t length;
 	uint8_t bytes[];
 };
 TAILQ_HEAD(copies, copy);
 
-/** On its way; bytes are a copy's, or those of who gave the frame. */
+/** A frame to pass on; the bytes are in a copy, or the sender's own. */
 struct ready {
 	TAILQ_ENTRY(ready) link;
 	struct shca_frame frame;
-	struct copy *copy; /**< NULL: not ours */
+	struct copy *copy; /**< NULL: the bytes are the sender's */
 };
 TAILQ_HEAD(readies, ready);
 
 struct direction {
 	struct shca_fault_site site; /**< n: frames so far */
-	struct copies held;          /**< to come later, in no order */
-	struct readies ready;        /**< to come now */
+	struct copies held;          /**< copies to pass on later, in no order */
+	struct readies ready;        /**< frames to pass on now */
 };
 
 struct faulty {
@@ -51,14 +51,14 @@ struct faulty {
 	struct shca_wire *inner;
 	struct shca_faults *faults;
 	struct direction rx, tx;
-	struct shca_frame from_inner[BURST]; /**< taken from it, and not looked at yet */
+	struct shca_frame from_inner[BURST]; /**< received, from next on not yet looked at */
 	unsigned int nb_from_inner, next;
-	struct readies given; /**< to the device, until it asks again */
+	struct readies given; /**< frames that the device has, until its next rx call */
 
-	const struct shca_fault *due[NB_PORT_FAULTS]; /**< behind the last frame that passed */
+	const struct shca_fault *due[NB_PORT_FAULTS]; /**< after the last frame that passed */
 	unsigned int nb_due;
-	bool is_down, counts_tx; /**< the link is down; whose frames are counted */
-	uint64_t nb_to_lose;     /**< of those, until it is over */
+	bool is_down, counts_tx; /**< the link is down; counts frames sent, or received */
+	uint64_t nb_to_lose;     /**< frames of that direction until the link comes back */
 	uint64_t rests_until_ns;
 };
 
@@ -104,7 +104,7 @@ make_copy(const struct shca_frame *frame)
 	return copy;
 }
 
-/** Without memory the frame is lost, as on any bad cable. */
+/** Queue a frame to pass on; without memory it is lost. */
 static void
 make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *copy)
 {
@@ -120,7 +120,7 @@ make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *c
 	TAILQ_INSERT_TAIL(&dir->ready, ready, link);
 }
 
-/** @return the fault of that kind that strikes the frame at hand, counted; or NULL */
+/** @return the fault of @p kind that is due at the current frame, counted as applied, or NULL. */
 static const struct shca_fault *
 inject_fault(struct faulty *faulty, const struct direction *dir, enum shca_fault_kind kind)
 {
@@ -143,7 +143,7 @@ corrupt(struct faulty *faulty, const struct direction *dir, const struct shca_fa
 	copy->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 }
 
-/** @return the length that is left */
+/** @return the length after truncation. */
 static uint32_t
 cut(struct faulty *faulty, const struct direction *dir, const struct shca_fault *fault,
 	uint32_t length)
@@ -157,7 +157,7 @@ cut(struct faulty *faulty, const struct direction *dir, const struct shca_fault 
 			(length - MIN_FRAME));
 }
 
-/** Those held back until the frame at hand. */
+/** Queue the copies that were held back until the current frame. */
 static void
 release(struct direction *dir)
 {
@@ -176,7 +176,8 @@ release(struct direction *dir)
 	}
 }
 
-/** Frames count in the dark, too. @return how many of @p nb pass until it is over */
+/** Count frames while the link is down, too. @return how many of @p nb are lost before the link
+ * comes back. */
 static unsigned int
 lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
 {
@@ -189,14 +190,14 @@ lose(struct faulty *faulty, struct direction *dir, unsigned int nb)
 	return nb;
 }
 
-/** May more frames pass? */
+/** @return whether the wire may look at further frames. */
 static bool
 is_open(const struct faulty *faulty)
 {
 	return faulty->nb_due == 0 && !(faulty->is_down && faulty->nb_to_lose == 0);
 }
 
-/** What befalls the port behind the frame at hand. */
+/** Find the faults of the port that are due after the current frame. */
 static void
 find_port_faults(struct faulty *faulty, const struct direction *dir)
 {
@@ -208,7 +209,7 @@ find_port_faults(struct faulty *faulty, const struct direction *dir)
 	}
 }
 
-/** What becomes of the next frame, at the end of dir->ready. */
+/** Apply the faults to the next frame and append the result to dir->ready. */
 static void
 pass(struct faulty *faulty, struct direction *dir, struct shca_frame frame)
 {
@@ -252,7 +253,7 @@ release:
 	release(dir);
 }
 
-/** @return whether the wire has taken all that is ready to be sent */
+/** Send the frames that are ready. @return whether the inner wire has taken all of them. */
 static bool
 flush_tx(struct faulty *faulty)
 {
@@ -267,7 +268,8 @@ flush_tx(struct faulty *faulty)
 	return true;
 }
 
-/** What the wire did not take of the caller's frames must outlive the call. */
+/** Copy those of the caller's frames that the inner wire did not take: they must outlive the call.
+ */
 static void
 keep_tx(struct faulty *faulty)
 {
@@ -287,7 +289,8 @@ keep_tx(struct faulty *faulty)
 	}
 }
 
-/** A frame that the application has unmapped faults here, before anything is done with it. */
+/** Read each page of the frame: one that the application has unmapped faults here, before faulty
+ * changes any state. */
 static void
 touch(const struct shca_frame *frame)
 {
@@ -313,7 +316,7 @@ faulty_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int 
 	return nb_frames;
 }
 
-/** One that is ready, from the frames that the wire has given if need be. */
+/** @return the next frame to receive, or NULL: looks at received frames until one is ready. */
 static struct ready *
 next_rx(struct faulty *faulty)
 {
@@ -323,7 +326,7 @@ next_rx(struct faulty *faulty)
 	return TAILQ_FIRST(&faulty->rx.ready);
 }
 
-/** The wire is asked for more when none of its frames is in use any more. */
+/** Asks the inner wire for more when none of its frames is in use any more: rx invalidates them. */
 static unsigned int
 faulty_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
@@ -377,7 +380,8 @@ faulty_due_ns(const struct shca_wire *wire)
 						  : UINT64_MAX;
 }
 
-/** A capture that waited for the link would wait for ever when its frames are what is counted. */
+/** While the link is down, frames do not wait: a capture would wait for the link, and the link for
+ * the capture's frames, if it counts those. */
 static bool
 faulty_is_patient(const struct shca_wire *wire)
 {
@@ -427,7 +431,7 @@ faulty_nb_refused(const struct shca_wire *wire)
 	return inner->ops->nb_refused != NULL ? inner->ops->nb_refused(inner) : 0;
 }
 
-/** Which faults a frame will meet is not foretold. */
+/** Does not predict faults. */
 static void
 faulty_explain(
 	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
@@ -467,7 +471,7 @@ faulty_close(struct shca_wire *wire)
 	free(faulty);
 }
 
-/** None of its frames come back as they are: no reflects. */
+/** No reflects: frames may come back changed. */
 static const struct shca_wire_ops faulty_ops = {
 	.name = "faulty",
 	.tx = faulty_tx,

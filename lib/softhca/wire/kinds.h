@@ -12,7 +12,7 @@ extern const struct shca_wire_ops shca_pcap_wire;
 extern const struct shca_wire_ops shca_tap_wire;
 extern const struct shca_wire_ops shca_unix_wire;
 
-/** Is the other end of a unix wire there? Frames sent without it are dropped. */
+/** @return whether a unix wire has a peer; it drops frames sent without one. */
 bool shca_unix_has_peer(const struct shca_wire *wire);
 
 #endif /* SHCA_WIRE_KINDS_H */

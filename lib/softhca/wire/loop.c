@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Wire "loop": a plug that sends every frame back; a full ring is back-pressure. */
+/** @file Wire "loop": a loopback plug, which sends every frame back; a full ring is back-pressure.
+ */
 #include "wire/kinds.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include "base/log.h"
 #include "wire/ring.h"
 
-/** 2 MiB: some 25000 of the shortest frames, and what a core's cache still holds. */
+/** 2 MiB: some 25000 of the shortest frames, and small enough for a core's cache. */
 #define LOOP_SIZE_LOG2 21
 
 struct loop {

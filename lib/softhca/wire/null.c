@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Wire "null": swallows what is sent, never receives. */
+/** @file Wire "null": drops the frames sent, never receives. */
 #include "wire/kinds.h"
 
 #include <errno.h>

@@ -13,11 +13,11 @@
 
 struct pair;
 
-/** One end; ring holds what this end will receive. */
+/** One end; ring holds the frames that this end will receive. */
 struct end {
 	struct shca_wire wire;
 	struct pair *pair;
-	bool is_down;     /**< this end's port took the link down. Guarded likewise */
+	bool is_down;     /**< this end's port took the link down. Guarded by the pairs' lock */
 	struct end *peer; /**< NULL: the other end is not open. Guarded by the pairs' lock */
 	struct shca_ring *ring;
 	uint64_t nb_dropped;
@@ -32,8 +32,7 @@ struct pair {
 
 /**
  * Global because the two ends are opened one after the other by their ID alone. The lock guards the
- * list and the peers; it is taken once a burst, uncontended where both ends are one device
- * thread's.
+ * list and the peers. Each burst takes it, uncontended if one device thread serves both ends.
  */
 static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pair *pairs;
@@ -50,8 +49,8 @@ unlock_pairs(void)
 	pthread_mutex_unlock(&pairs_lock);
 }
 
-/** In a forked child: the ends it inherited have no device thread. What it opens itself starts
- * anew. */
+/** In a forked child: forget the inherited ends, which have no device thread. The child may open
+ * pairs of its own. */
 static void
 forget_pairs(void)
 {
@@ -62,11 +61,11 @@ forget_pairs(void)
 static void
 register_fork(void)
 {
-	/* Fails for want of memory alone; then a child may find its pairs taken. */
+	/* Fails for lack of memory only; a child would find the IDs taken then. */
 	(void)pthread_atfork(lock_pairs, unlock_pairs, forget_pairs);
 }
 
-/** The pair with that ID, made if need be. */
+/** @return the pair with that ID, created if necessary, or NULL. */
 static struct pair *
 get_pair(const char *id)
 {
@@ -98,13 +97,13 @@ put_pair(struct pair *pair)
 		return;
 	while (*link != NULL && *link != pair)
 		link = &(*link)->next;
-	if (*link != NULL) /* else: forgotten with a fork */
+	if (*link != NULL) /* else: forgotten after a fork */
 		*link = pair->next;
 	free(pair->id);
 	free(pair);
 }
 
-/** Under the lock. */
+/** The lock is held. */
 static int
 open_end(const char *id, struct shca_wire **wire)
 {

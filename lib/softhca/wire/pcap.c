@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Wire "pcap:IN[:OUT]": plays a capture, records what is sent. As kernel side ("pcap:OUT") it only
- * records. IN may be empty. The capture plays from start() on, or somewhat later, at its own pace
- * or as fast as it is taken.
+ * Wire "pcap:IN[:OUT]": plays a capture and records the frames sent. As kernel side ("pcap:OUT") it
+ * only records. IN may be empty. The capture plays from start() on, or a delay later, at its own
+ * pace or as fast as the queues take it.
  */
 #include "wire/kinds.h"
 
@@ -21,17 +21,17 @@
 
 /** The capture being played. */
 struct player {
-	pcap_t *file; /**< NULL: nothing to play, or all played */
+	pcap_t *file; /**< NULL: no capture, or played to its end */
 	char *path;
 	bool is_playing; /**< start() was called */
 	bool pace;
 	uint32_t delay_ms;
-	uint64_t start_ns;  /**< play from then on; 0: that is past */
+	uint64_t start_ns;  /**< play from then on; 0: has begun */
 	uint32_t repeat;    /**< rounds; 0: for ever */
 	uint32_t nb_rounds; /**< begun */
 	bool has_next;
 	struct pcap_pkthdr next;
-	const uint8_t *next_bytes; /**< libpcap's until the next read */
+	const uint8_t *next_bytes; /**< libpcap's, valid until the next read */
 	uint64_t next_ns;          /**< when it is due, CLOCK_MONOTONIC */
 	uint64_t last_capture_ns;  /**< time stamp of the frame before */
 	uint64_t nb_frames, nb_cut, nb_oversized;
@@ -41,12 +41,11 @@ struct pcap_wire {
 	struct shca_wire wire;
 	struct player in;
 	pcap_t *out_format;
-	pcap_dumper_t *out; /**< NULL: what is sent is dropped */
+	pcap_dumper_t *out; /**< NULL: drops the frames sent */
 	uint8_t bytes[PCAP_BURST][SHCA_FRAME_MAX];
 };
 
-/** Open the capture from its start. Plain files only: anything else could block the device thread.
- */
+/** Open the capture at its start. Regular files only: others could block the device thread. */
 static int
 open_in(struct player *in)
 {
@@ -95,11 +94,11 @@ stop_playing(struct player *in)
 	in->nb_cut = in->nb_oversized = 0;
 }
 
-/** The capture ended: begin the next round. @return false when there is none. */
+/** Begin the next round at the end of the capture. @return false when all rounds are played. */
 static bool
 next_round(struct player *in)
 {
-	/* A round without a single frame would repeat for ever in one call. */
+	/* A capture without frames would repeat for ever in one call. */
 	if (in->nb_frames == 0 || (in->repeat != 0 && in->nb_rounds >= in->repeat))
 		return false;
 	pcap_close(in->file);
@@ -111,7 +110,7 @@ next_round(struct player *in)
 	return true;
 }
 
-/** Read the next frame and when it is due: as long after the one before as it was captured. */
+/** Read the next frame; it is due as long after the previous one as in the capture. */
 static bool
 read_next(struct player *in)
 {
@@ -131,7 +130,7 @@ read_next(struct player *in)
 		}
 		if (ret != 1)
 			continue;
-		/* Time stamps are in nanoseconds: asked for when opened. */
+		/* tv_usec has nanoseconds, as requested at open. */
 		capture_ns = (uint64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
 		if (in->nb_frames++ != 0 && capture_ns > in->last_capture_ns)
 			in->next_ns += capture_ns - in->last_capture_ns;
@@ -166,7 +165,7 @@ open_out(struct pcap_wire *pcap, const char *path)
 		SHCA_ERR("pcap: cannot record: %s", pcap_geterr(pcap->out_format));
 		return -EIO;
 	}
-	/* The header at once: a file that stays empty is a capture without frames. */
+	/* Write the header now: the file is a valid capture even without frames. */
 	pcap_dump_flush(pcap->out);
 	return 0;
 }
@@ -259,7 +258,7 @@ pcap_wire_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_
 		frames[nb++].length = in->next.caplen;
 		in->has_next = false;
 	}
-	read_next(in); /* due_ns speaks of it */
+	read_next(in); /* for due_ns */
 	return nb;
 }
 
@@ -272,7 +271,7 @@ pcap_wire_due_ns(const struct shca_wire *wire)
 		return UINT64_MAX;
 	if (in->start_ns != 0)
 		return in->start_ns;
-	/* Without pace a frame waits for nothing but the receive queues. */
+	/* Without pace a frame waits for receive WQEs only. */
 	return in->pace && in->has_next ? in->next_ns : UINT64_MAX;
 }
 
@@ -298,7 +297,7 @@ pcap_wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned i
 		header.caplen = header.len = frames[i].length;
 		pcap_dump((u_char *)pcap->out, &header, frames[i].bytes);
 	}
-	/* A program that is killed leaves whole frames behind. */
+	/* Flush each burst: the file has whole frames even if the program is killed. */
 	if (pcap_dump_flush(pcap->out) != 0) {
 		SHCA_ERR("pcap: recording stopped: %s", strerror(errno));
 		pcap_dump_close(pcap->out);

@@ -12,7 +12,7 @@
 #define LENGTH_WRAP  UINT32_MAX
 
 struct record {
-	uint32_t length; /**< LENGTH_WRAP: go on at the ring's start */
+	uint32_t length; /**< LENGTH_WRAP: the next record is at the ring's start */
 	uint32_t reserved[3];
 	uint8_t bytes[];
 };
@@ -22,7 +22,7 @@ struct shca_ring {
 	uint64_t size;
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) _Atomic uint64_t tail;
-	uint64_t next; /**< consumer: behind the frames it has handed out */
+	uint64_t next; /**< consumer: end of the frames that pop returned */
 };
 
 static_assert(sizeof(struct record) == RECORD_ALIGN, "frames are aligned as records are");
@@ -71,7 +71,7 @@ shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames, unsigned
 	uint64_t *nb_dropped)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	/* The consumer has read what lies before tail: its room may be overwritten. */
+	/* The consumer has read the bytes before tail: they may be overwritten. */
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	unsigned int i;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A ring of frame copies between one producer and one consumer, what loop and pair are made of.
+ * A ring of frame copies between one producer and one consumer, for loop, pair and eswitch.
  *
  *     ring: [length ........ frame][length .. frame][wrap       ][...]
  *            ^ tail (consumer)                                    ^ head (producer)
  *
  * Frames lie back to back and never across the ring's end, so that the consumer reads them in
- * place; their room is given back with the next pop.
+ * place; the next pop frees their room.
  */
 #ifndef SHCA_WIRE_RING_H
 #define SHCA_WIRE_RING_H
@@ -23,15 +23,15 @@ struct shca_ring *shca_ring_create(unsigned int size_log2);
 /** NULL is allowed. */
 void shca_ring_destroy(struct shca_ring *ring);
 /**
- * Copy frames in; those longer than SHCA_FRAME_MAX are taken and added to *@p nb_dropped.
- * @return how many were taken; less when the ring is full.
+ * Copy frames in. Frames longer than SHCA_FRAME_MAX are dropped and added to *@p nb_dropped.
+ * @return how many were taken or dropped; fewer than @p nb_frames when the ring is full.
  */
 unsigned int shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames,
 	unsigned int nb_frames, uint64_t *nb_dropped);
-/** @return frames taken, valid until the next pop. */
+/** @return how many frames were taken out; they are valid until the next pop. */
 unsigned int shca_ring_pop(
 	struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames);
-/** Consumer: would pop yield nothing? */
+/** For the consumer. @return whether pop would return no frame. */
 bool shca_ring_is_empty(const struct shca_ring *ring);
 
 #endif /* SHCA_WIRE_RING_H */

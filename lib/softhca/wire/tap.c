@@ -24,7 +24,7 @@
 #include "wire/tap.h"
 
 #define TAP_BURST 32
-/** How old what is known of the netdev may be. */
+/** Interval of queries of the netdev's state. */
 #define LOOK_NS 50000000
 
 struct tap {
@@ -32,20 +32,21 @@ struct tap {
 	int fd;
 	bool is_gone; /**< the netdev was deleted */
 	uint64_t nb_dropped;
-	/* The netdev's flags, asked through a socket of its namespace. */
+	/* For queries of the netdev's flags, through a socket in its namespace. */
 	int control_fd;
 	ino_t netns;
 	uint64_t looked_ns;
 	struct shca_netdev netdev;
-	/* One byte more than a frame may have, so that a cut one is known as such. */
+	/* One byte more than the longest frame, to detect a truncated one. */
 	uint8_t bytes[TAP_BURST][SHCA_FRAME_MAX + 1];
 };
 
-/** Frames the kernel queued while no device was there: on hardware they would be gone, too. */
+/** Drop frames that the kernel queued before the device existed; on hardware they would be lost,
+ * too. */
 static void
 drain(struct tap *tap)
 {
-	/* Bounded by what the longest transmit queue holds. */
+	/* At most as many frames as the longest transmit queue holds. */
 	for (unsigned int i = 0; i < 10000; i++)
 		if (read(tap->fd, tap->bytes[0], sizeof(tap->bytes[0])) < 0)
 			break;
@@ -83,10 +84,10 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 		free(tap);
 		return ret;
 	}
-	/* A TAP that had offloads switched on would hand out frames without checksums. */
+	/* With offloads on, a TAP delivers frames without checksums. */
 	if (ioctl(tap->fd, TUNSETOFFLOAD, 0) != 0)
 		SHCA_WARN("tap:%s: cannot switch its offloads off: %s", conf->arg, strerror(errno));
-	set_carrier(tap, true); /* an earlier process may have been killed without it */
+	set_carrier(tap, true); /* an earlier process may have been killed while it was off */
 	drain(tap);
 	tap->control_fd = -1;
 	tap->netdev.is_up = true;
@@ -142,10 +143,13 @@ tap_fd(const struct shca_wire *wire)
 {
 	const struct tap *tap = (const struct tap *)wire;
 
-	return tap->is_gone ? -1 : tap->fd; /* a deleted netdev would poll as error for ever */
+	return tap->is_gone
+		? -1
+		: tap->fd; /* the descriptor of a deleted netdev always polls as error */
 }
 
-/** @return a socket in the namespace @p netns_fd; this thread is back in its own on return. */
+/** @return a socket in the namespace @p netns_fd, or -1. The thread returns to its own namespace.
+ */
 static int
 socket_in(int netns_fd)
 {
@@ -164,14 +168,14 @@ socket_in(int netns_fd)
 	return fd;
 }
 
-/** Make control_fd a socket of the namespace the netdev is in now. */
+/** Make control_fd a socket in the netdev's current namespace. */
 static bool
 follow_netns(struct tap *tap)
 {
 	int netns_fd = ioctl(tap->fd, TUNGETDEVNETNS);
 	struct stat status;
 
-	if (netns_fd < 0) { /* no CAP_NET_ADMIN, or Linux before 5.4: it has not moved, then */
+	if (netns_fd < 0) { /* no CAP_NET_ADMIN, or Linux before 5.4: assume it has not moved */
 		if (tap->control_fd < 0)
 			tap->control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		return tap->control_fd >= 0;
@@ -197,7 +201,7 @@ look_now(struct tap *tap)
 		return;
 	}
 	snprintf(netdev->name, sizeof(netdev->name), "%s", ifr.ifr_name);
-	/* By the name it has now, unless it has yet another one: then the next time. */
+	/* A netdev renamed in this very moment is found by the next query. */
 	if (!follow_netns(tap) || ioctl(tap->control_fd, SIOCGIFFLAGS, &ifr) != 0)
 		return;
 	netdev->is_up = (ifr.ifr_flags & IFF_UP) != 0;
@@ -226,7 +230,7 @@ tap_close(struct shca_wire *wire)
 		SHCA_INFO("tap: dropped %lu frames", (unsigned long)tap->nb_dropped);
 	if (tap->control_fd >= 0)
 		close(tap->control_fd);
-	set_carrier(tap, true); /* the netdev goes on with another process, or by itself */
+	set_carrier(tap, true); /* for the next process that opens the netdev */
 	close(tap->fd);
 	free(tap);
 }

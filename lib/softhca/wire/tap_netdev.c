@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Making and dressing the netdev of a TAP. */
+/** @file Creates and configures the netdev of a TAP. */
 #include "wire/tap.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define TUN_NODE "/dev/net/tun"
 
-/** Why /dev/net/tun cannot be opened, in words that help. */
+/** @return why /dev/net/tun cannot be opened, and the remedy. */
 static const char *
 explain_open(int error)
 {
@@ -87,7 +87,7 @@ is_tap_fd(int fd)
 	return ioctl(fd, TUNGETIFF, &ifr) == 0 && (ifr.ifr_flags & IFF_TAP) != 0;
 }
 
-/** Copy the runner's descriptor, as a debugger may. @return it, or -1. */
+/** Copy the runner's descriptor by pidfd_getfd(). @return the copy, or -1. */
 static int
 fetch_fd(int fd)
 {
@@ -121,7 +121,7 @@ shca_tap_adopt(const char *name, int fd)
 	return -EBADF;
 }
 
-/** One netdev ioctl by name. */
+/** Run an ioctl on the netdev @p name. */
 static int
 netdev_ioctl(const char *name, unsigned long request, struct ifreq *ifr, const char *what)
 {
@@ -168,7 +168,7 @@ shca_tap_set_speed(const char *name, uint32_t speed_mbps)
 	struct ifreq ifr = { .ifr_data = (char *)&settings };
 	int ret;
 
-	/* The kernel answers the first call with minus the words a mask takes (linux/ethtool.h). */
+	/* The first call returns the number of words of a mask, negated (linux/ethtool.h). */
 	ret = netdev_ioctl(name, SIOCETHTOOL, &ifr, "ask for its link settings");
 	if (ret != 0 || settings.link.link_mode_masks_nwords >= 0)
 		return ret;

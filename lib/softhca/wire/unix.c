@@ -3,9 +3,9 @@
  * @file
  * Wire "unix:PATH": a cable between two processes, one frame a SOCK_SEQPACKET message.
  *
- * The first end to come binds PATH, the second connects to it. When the peer goes, frames are
- * dropped as on an unplugged cable and the end that is left looks for a new peer: the one that
- * bound goes on listening, the other tries to connect and binds when there is nobody to connect to.
+ * The first end binds PATH, the second connects to it. When the peer goes, frames are dropped as on
+ * an unplugged cable, and the remaining end looks for a new peer: the end that bound still listens;
+ * the other end tries to connect, and binds when no end listens.
  *
  * The port's link stays up without a peer process, as on a NIC whose neighbour's kernel keeps the
  * link while no program runs there: perftest and others refuse to start on a port that is down.
@@ -33,9 +33,9 @@ struct unix_wire {
 	struct sockaddr_un address;
 	int listen_fd; /**< -1: this end connected */
 	int peer_fd;   /**< -1: no peer */
-	int epoll_fd;  /**< polls for both */
+	int epoll_fd;  /**< polls both */
 	uint64_t retry_ns;
-	unsigned int nb_calls; /**< of find_peer with a peer */
+	unsigned int nb_calls; /**< calls of find_peer with a peer */
 	uint64_t nb_dropped;
 	uint8_t bytes[UNIX_BURST][SHCA_FRAME_MAX];
 };
@@ -45,7 +45,7 @@ watch(struct unix_wire *end, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	/* Without it the device thread finds frames a sleep later. */
+	/* Without epoll the device thread finds frames after its next sleep. */
 	if (epoll_ctl(end->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
 		SHCA_WARN("unix: cannot poll: %s", strerror(errno));
 }
@@ -83,7 +83,8 @@ bind_path(struct unix_wire *end)
 
 	if (fd < 0)
 		return -errno;
-	/* Nobody listens on it (connect_peer, and the lock): it is a dead process's. */
+	/* connect_peer() found no listener, and we hold the lock: the socket is a dead process's.
+	 */
 	unlink(end->address.sun_path);
 	if (bind(fd, (const struct sockaddr *)&end->address, sizeof(end->address)) != 0 ||
 		listen(fd, 1) != 0) {
@@ -96,8 +97,8 @@ bind_path(struct unix_wire *end)
 	return 0;
 }
 
-/** @return a descriptor of the directory PATH is in, to lock: it leaves no file behind, or -errno.
- */
+/** @return a descriptor of PATH's directory, or a negative errno. A lock on the directory leaves no
+ * file behind. */
 static int
 open_directory(const struct unix_wire *end)
 {
@@ -107,7 +108,7 @@ open_directory(const struct unix_wire *end)
 	return fd < 0 ? -errno : fd;
 }
 
-/** Connect or become the end that is connected to; the lock keeps two from deciding at once. */
+/** Connect, or listen for the other end; the lock keeps two ends from deciding at once. */
 static int
 attach(struct unix_wire *end)
 {
@@ -136,14 +137,14 @@ drop_peer(struct unix_wire *end)
 	end->peer_fd = -1;
 }
 
-/** Look for a peer when there is none; turn away a third end. */
+/** Look for a peer if there is none; refuse a third end. */
 static void
 find_peer(struct unix_wire *end)
 {
 	uint64_t now_ns;
 	int fd;
 
-	/* With a peer there is only a third end to expect: not worth a system call each time. */
+	/* With a peer only a third end can come, which is not worth a system call each time. */
 	if (end->peer_fd >= 0 && ++end->nb_calls % 64 != 0)
 		return;
 	if (end->listen_fd >= 0) {
@@ -233,7 +234,7 @@ unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	for (unsigned int i = 0; i < nb_frames; i++) {
 		ssize_t ret;
 
-		/* An empty message would look like the peer's end. */
+		/* The peer would take an empty message for the end of the connection. */
 		if (end->peer_fd < 0 || frames[i].length == 0 ||
 			frames[i].length > SHCA_FRAME_MAX) {
 			end->nb_dropped++;
@@ -245,7 +246,7 @@ unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 		if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
 			return i;
 		end->nb_dropped++;
-		/* What the peer sent before it went is still to be received: rx drops it. */
+		/* Frames that the peer sent before it went may still arrive: rx drops the peer. */
 	}
 	return nb_frames;
 }
@@ -267,7 +268,7 @@ unix_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frame
 		}
 		if (length < 0 && (errno == EAGAIN || errno == EINTR))
 			break;
-		drop_peer(end); /* 0: it closed; we send no empty frames */
+		drop_peer(end); /* 0: the peer closed; no end sends empty frames */
 	}
 	return nb;
 }

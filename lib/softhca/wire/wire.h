@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a port is connected to. One file a kind of wire, each exporting a struct shca_wire_ops; the
- * Linux side of the port ("kernel=") is a wire too.
+ * Wires, which ports are connected to. One file a kind of wire, each exporting a struct
+ * shca_wire_ops; the Linux side of the port ("kernel=") is a wire too.
  *
  *   device thread ── tx ──> wire ──> a TAP, a file, another port, itself
  *                 <── rx ──
  *
- * A frame is a whole Ethernet frame without FCS. The device thread alone calls tx, rx, start and
- * link; open and close happen before it starts and after it has ended. Wires never block.
+ * A frame is a whole Ethernet frame without FCS. Only the device thread calls tx, rx, start and
+ * link; open is called before it starts, close after it has ended. Wires never block.
  */
 #ifndef SHCA_WIRE_WIRE_H
 #define SHCA_WIRE_WIRE_H
@@ -25,46 +25,47 @@ struct shca_frame {
 	uint32_t length;
 };
 
-/** What a wire is opened with; strings live as long as the wire. */
+/** Arguments of open(); the strings live as long as the wire. */
 struct shca_wire_conf {
-	const char *arg;     /**< what follows the kind's colon, "" when nothing does */
+	const char *arg;     /**< the text after the kind's colon; "": none */
 	int fd;              /**< opened by the runner (TAP), or -1 */
 	const uint8_t *mac;  /**< of the port */
 	bool pace;           /**< pcap: keep the capture's spacing */
 	uint32_t repeat;     /**< pcap: how many times to play, 0 = for ever */
 	uint32_t delay_ms;   /**< pcap: from start() to the first frame */
-	bool is_kernel_side; /**< it stands for the Linux netdev, not for the cable */
+	bool is_kernel_side; /**< the wire stands for the Linux netdev, not for the cable */
 };
 
 struct shca_wire;
 
-/** The netdev that a kernel side is, as it is now. */
+/** Present state of the netdev that a kernel side stands for. */
 struct shca_netdev {
 	bool is_up;          /**< IFF_UP */
 	bool is_promiscuous; /**< IFF_PROMISC: it takes every frame */
-	char name[16];       /**< IFNAMSIZ; "": not known, or there is none any more */
+	char name[16];       /**< IFNAMSIZ; "": unknown, or the netdev was deleted */
 };
 
-/** As many as there are ports. */
+/** The maximum number of ports. */
 #define SHCA_WIRE_PATH_MAX 8
 
-/** Where a frame would go. */
+/** The destination of a frame. */
 struct shca_wire_path {
 	const char *what; /**< in words */
 	bool is_lost;
-	const struct shca_wire *to[SHCA_WIRE_PATH_MAX]; /**< of ports in this process that get it */
+	const struct shca_wire
+		*to[SHCA_WIRE_PATH_MAX]; /**< wires of ports in this process that get the frame */
 	unsigned int nb_to;
 };
 
 struct shca_wire_ops {
 	const char *name;  /**< the kind, as in wire=NAME[:ARG] */
 	const char *usage; /**< "tap:IFNAME": for messages and help */
-	/** @return 0 or a negative errno, after a message that says what and why. */
+	/** @return 0, or a negative errno after a message. */
 	int (*open)(const struct shca_wire_conf *conf, struct shca_wire **wire);
 	/**
 	 * Send frames; the bytes are the caller's again on return.
-	 * @return how many were taken. Less than @p nb_frames is back-pressure: offer the rest
-	 * again. A frame the medium refuses for good is taken and counted as dropped.
+	 * @return how many were taken. Fewer than @p nb_frames is back-pressure: offer the rest
+	 * again. The wire takes a frame that it can never send, and counts it as dropped.
 	 */
 	unsigned int (*tx)(
 		struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames);
@@ -76,48 +77,49 @@ struct shca_wire_ops {
 		struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames);
 	/** The port's first receiving rule is in place: a pcap starts to play. May be NULL. */
 	void (*start)(struct shca_wire *wire);
-	/** @return a descriptor that polls readable when rx would yield frames, or -1. */
+	/** @return a descriptor that polls readable when rx would return frames, or -1. */
 	int (*fd)(const struct shca_wire *wire);
 	/**
-	 * When to come back although fd() is quiet (a paced pcap).
-	 * @return CLOCK_MONOTONIC ns of the next frame, 0 for now, UINT64_MAX for nothing due. May
-	 * be NULL.
+	 * The time of the next rx call, even if fd() is quiet (a paced pcap).
+	 * @return CLOCK_MONOTONIC ns of the next frame; 0: now; UINT64_MAX: none is due. May be
+	 * NULL.
 	 */
 	uint64_t (*due_ns)(const struct shca_wire *wire);
-	/** Kernel side only: look at the netdev; it is up when there is none any more. May be NULL:
-	 * there never is. */
+	/** Kernel side only: query the netdev; a deleted one counts as up. NULL: there is no
+	 * netdev. */
 	void (*look)(struct shca_wire *wire, struct shca_netdev *netdev);
 	/**
-	 * Do its frames wait until a receive queue has room (a pcap without pace), instead of
-	 * coming when they come, like those of a cable? May be NULL: no.
+	 * @return whether frames wait until a receive queue has room (a pcap without pace). Frames
+	 * of other wires arrive at any time, like those of a cable. NULL: false.
 	 */
 	bool (*is_patient)(const struct shca_wire *wire);
 	/**
-	 * Would frames sent now come back as they are, before any others? The device may then
-	 * receive them without sending them. May be NULL: no.
+	 * @return whether frames sent now would come back unchanged, before any others. The device
+	 * may then receive them without sending them. NULL: false.
 	 */
 	bool (*reflects)(const struct shca_wire *wire);
 	/**
-	 * The port has no link, and @p nb_frames that it sends are lost, unless this says fewer:
-	 * then the rest is offered again. May be NULL: all.
+	 * The port sends @p nb_frames without a link.
+	 * @return how many are lost; the device offers the rest again. NULL: all.
 	 */
 	unsigned int (*lose)(struct shca_wire *wire, unsigned int nb_frames);
 	/** @return true when there is a carrier. NULL: always. */
 	bool (*link)(struct shca_wire *wire);
 	/**
-	 * The port takes its end of the link down or up: show it to who is at the other end. Under
-	 * the device lock, by any thread. May be NULL: nobody there can see it.
+	 * The port takes its end of the link down or up: show that to the peer. Any thread may call
+	 * it, with the device lock held. NULL: the peer cannot see it.
 	 */
 	void (*set_carrier)(struct shca_wire *wire, bool on);
-	/** The netdev beside the port asks for all frames, or no longer. May be NULL. */
+	/** The netdev beside the port turns promiscuous mode on or off. May be NULL. */
 	void (*set_promiscuous)(struct shca_wire *wire, bool on);
 	/**
-	 * Where would @p frame go, were it sent now? For people; by any thread. May be NULL: away.
-	 * @param path says so already
+	 * Find where @p frame would go if it were sent now, for a person to read. Any thread may
+	 * call it. May be NULL.
+	 * @param path filled in: the frame leaves by this wire
 	 */
 	void (*explain)(const struct shca_wire *wire, const struct shca_frame *frame,
 		struct shca_wire_path *path);
-	/** @return frames taken that a check of their source address has dropped. May be NULL. */
+	/** @return the number of frames dropped by the check of source addresses. May be NULL. */
 	uint64_t (*nb_refused)(const struct shca_wire *wire);
 	void (*close)(struct shca_wire *wire);
 };
