@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verdicts by what the rules see of a frame. */
+/* Verdicts by the parts of a frame that the rules look at. */
 #include "steering/cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** Odd numbers without pattern (splitmix64): one a word, so that a hash has no chain of products.
- */
+/** @return an odd number without pattern (splitmix64). Each word has its own, so that the products
+ * of a hash do not depend on each other. */
 static uint64_t
 factor(uint32_t i)
 {
@@ -78,7 +78,7 @@ shca_cache_find(const struct shca_cache *cache, const union shca_match_key *key,
 		word[i] = key->word[plan->word[i]] & plan->mask[i];
 		hash += word[i] * plan->factor[i];
 	}
-	/* Top bits of a word reach no lower bits of a product: fold before the last one. */
+	/* A word's top bits do not reach the lower bits of a product: fold before the last one. */
 	hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
 	line = &cache->line[hash >> (64 - SHCA_CACHE_LINES_LOG2)];
 	differing = line->generation ^ cache->generation;

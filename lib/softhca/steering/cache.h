@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Verdicts of received frames, by what the rules see of a frame: Open vSwitch's exact match cache,
- * with the masks of all rules laid over each other.
+ * Verdicts of received frames, by the parts of a frame that the rules look at: like Open vSwitch's
+ * megaflow cache, with the union of all rules' masks.
  *
- * Frames that agree in all bits that any mask of the receiving tables looks at meet the same
- * entries, whatever the number of tables and masks. An entry of the cache names those entries, so
- * that their counters stay exact. A change of any rule makes all of it void.
+ * Frames that agree in all bits of the masks of the receiving tables hit the same entries, whatever
+ * the number of tables and masks. A line of the cache names those entries, so that their counters
+ * stay exact. A change of any rule makes the whole cache void.
  *
  *     key & union of the masks --hash--> [words | entries hit | where the frame goes]
  */
@@ -20,7 +20,7 @@
 #include "steering/match/field.h"
 #include "steering/steering.h"
 
-/** What does not fit is not remembered. */
+/** Limits of a line; a larger verdict is not cached. */
 #define SHCA_CACHE_WORDS        12 /**< of the key */
 #define SHCA_CACHE_FTES         4
 #define SHCA_CACHE_DESTINATIONS 4
@@ -35,7 +35,7 @@ struct shca_cache_plan {
 	uint64_t factor[SHCA_MATCH_WORDS]; /**< of the hash */
 };
 
-/** The entries that one frame met. */
+/** The entries that a frame hit. */
 struct shca_cache_trail {
 	uint32_t nb_ftes; /**< more than SHCA_CACHE_FTES: not all are named */
 	struct shca_fte *fte[SHCA_CACHE_FTES];
@@ -59,21 +59,21 @@ struct shca_cache {
 /** @return 0 or -ENOMEM. */
 int shca_cache_init(struct shca_cache *cache);
 void shca_cache_fini(struct shca_cache *cache);
-/** The rules are other ones: forget all verdicts and masks. */
+/** Forget all verdicts and masks, as the rules have changed. */
 void shca_cache_renew(struct shca_cache *cache, uint64_t generation);
-/** Verdicts depend on the bits of @p mask. */
+/** Add the bits of @p mask to those that verdicts depend on. */
 void shca_cache_look_at(struct shca_cache *cache, const union shca_match_key *mask);
-/** All masks are known: find() and put() may follow. */
+/** Prepare for find() and put(), after all masks were added. */
 void shca_cache_plan(struct shca_cache *cache);
 /**
  * Look a frame's key up.
  *
- * @param[out] is_hit the line has the frame's verdict; else it is where it should be put
+ * @param[out] is_hit the line has the frame's verdict; else the verdict may be put there
  * @return NULL when there are more words than a line has
  */
 struct shca_cache_line *shca_cache_find(
 	const struct shca_cache *cache, const union shca_match_key *key, bool *is_hit);
-/** Remember what a frame whose look-up ended in @p line met. */
+/** Store the trail and verdict of a frame whose look-up ended in @p line. */
 void shca_cache_put(const struct shca_cache *cache, struct shca_cache_line *line,
 	const struct shca_cache_trail *trail, const struct shca_verdict *verdict);
 

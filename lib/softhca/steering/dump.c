@@ -31,7 +31,7 @@ shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir)
 	fprintf(conf->out, "TIR:0x%" PRIx32, description.number);
 }
 
-/** A sending entry that does not drop allows; the device sends to the wire then. */
+/** A sending entry that does not drop has the action ALLOW; the device sends the frame. */
 void
 shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
 	char text[static SHCA_DUMP_ACTION_MAX])
@@ -44,7 +44,7 @@ shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
 	shca_modify_name(&fte->modify_set, text, SHCA_DUMP_ACTION_MAX);
 }
 
-/** A row prints "name:value". */
+/** Add the member that a row prints as "name:value". */
 static void
 add_member(struct shca_json *json, const struct shca_field *row, const struct shca_match *match)
 {
@@ -174,21 +174,21 @@ add_fte(const struct dump *dump, const struct shca_table *table, const struct sh
 	shca_json_close(json);
 }
 
-/** The halves of the match criteria that @p fields are in. */
+/** Name the parts of the match criteria that have @p fields. */
 static void
-name_halves(uint64_t fields, char *text, size_t size)
+name_parts(uint64_t fields, char *text, size_t size)
 {
-	unsigned int halves = 0;
+	unsigned int parts = 0;
 	size_t length = 0;
 
 	text[0] = '\0';
 	for (unsigned int i = 0; i < shca_field_nb_rows; i++)
 		if (fields >> i & 1)
-			halves |= 1u << shca_field_rows[i].half;
-	for (unsigned int i = 0; i < SHCA_FIELD_NB_HALVES && length < size; i++)
-		if (halves >> i & 1)
+			parts |= 1u << shca_field_rows[i].part;
+	for (unsigned int i = 0; i < SHCA_FIELD_NB_PARTS && length < size; i++)
+		if (parts >> i & 1)
 			length += (size_t)snprintf(text + length, size - length, "%s%s",
-				length == 0 ? "" : "|", shca_field_half_name(i));
+				length == 0 ? "" : "|", shca_field_part_name(i));
 }
 
 static void
@@ -200,16 +200,16 @@ dump_groups(const struct dump *dump, const struct shca_table *table,
 
 	for (uint32_t id = 0; (group = shca_idtable_next(groups, &id)) != NULL; id++) {
 		const struct shca_fte *fte;
-		char halves[FIELD_TEXT_MAX];
+		char parts[FIELD_TEXT_MAX];
 
-		name_halves(group->subtable->fields, halves, sizeof(halves));
+		name_parts(group->subtable->fields, parts, sizeof(parts));
 		if (json != NULL) {
 			shca_json_open(json, NULL, '{');
 			shca_json_number(json, "group", *number);
-			shca_json_string(json, "criteria", "%s", halves);
+			shca_json_string(json, "criteria", "%s", parts);
 			shca_json_open(json, "entries", '[');
 		} else {
-			fprintf(dump->conf->out, "|-- FG: 0x%x (%s)\n", *number, halves);
+			fprintf(dump->conf->out, "|-- FG: 0x%x (%s)\n", *number, parts);
 		}
 		++*number;
 		for (uint32_t i = 0; (fte = shca_idtable_next(&group->ftes, &i)) != NULL; i++)

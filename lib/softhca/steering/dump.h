@@ -2,7 +2,7 @@
 /**
  * @file
  * Tables as Mellanox's mlx_fs_dump shows them, and the same as JSON: one walk over tables, groups
- * and entries, two forms of what it meets.
+ * and entries, which prints each in one of the two forms.
  */
 #ifndef SHCA_STEERING_DUMP_H
 #define SHCA_STEERING_DUMP_H
@@ -19,10 +19,10 @@ struct shca_packet;
 struct shca_steering;
 struct shca_table;
 
-/** What the caller knows of a destination. */
+/** The caller's description of a destination. */
 struct shca_dump_tir {
 	uint32_t number;
-	/** Of a packet: the queue that takes it, and by which hash (type 0: by none). */
+	/** Of a packet: the queue that gets it, and the hash (type 0: none). */
 	uint32_t rq_number;
 	const char *rq_state;
 	uint32_t rss_hash;
@@ -31,11 +31,11 @@ struct shca_dump_tir {
 
 struct shca_dump_conf {
 	FILE *out;
-	struct shca_json *json; /**< an object that is open, for members; NULL: text */
-	/** @param packet may be NULL: then only the number is asked for. NULL: by address. */
+	struct shca_json *json; /**< an open object, which gets members; NULL: text */
+	/** Describe a TIR; @p packet NULL: by its number only. NULL: TIRs are shown by address. */
 	void (*describe)(const void *tir, const struct shca_packet *packet,
 		struct shca_dump_tir *description);
-	/** Traces: change a frame as an entry does, into @ref room; NULL: a trace ends there. */
+	/** For traces: rewrite a frame into @ref room; NULL: a trace ends at such an entry. */
 	uint32_t (*rewrite)(const struct shca_modify_set *modify_set,
 		const struct shca_packet *packet, uint8_t *room);
 	uint8_t *room;
@@ -44,20 +44,19 @@ struct shca_dump_conf {
 /** Bytes for the name of an action. */
 #define SHCA_DUMP_ACTION_MAX 40
 
-/** Every table with entries in evaluation order; JSON: the member "tables". */
+/** Print every table that has entries, in evaluation order; JSON: the member "tables". */
 void shca_dump_tables(const struct shca_steering *steering, const struct shca_dump_conf *conf);
 /** @return the number that the dump shows for @p table. */
 unsigned int shca_dump_table_number(
 	const struct shca_steering *steering, const struct shca_table *table);
-/** What an entry asks for, and its value where it is not whole the mask, too: a line or member
- * each.
- */
+/** Print the fields that an entry matches, a line or member each: the value and, where it is
+ * partial, the mask. */
 void shca_dump_match(
 	const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent);
-/** Write "FWD", "DROP" or "ALLOW", and what the entry changes: "FWD|DECAP|MOD_HDR". */
+/** Write "FWD", "DROP" or "ALLOW", and the entry's changes: "FWD|DECAP|MOD_HDR". */
 void shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
 	char text[static SHCA_DUMP_ACTION_MAX]);
-/** "TIR:0x1", or by address. */
+/** Print "TIR:0x1", or the address. */
 void shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir);
 
 #endif /* SHCA_STEERING_DUMP_H */

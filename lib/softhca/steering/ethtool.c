@@ -8,7 +8,7 @@
 
 #include "steering/state.h"
 
-/** LX en_fs_ethtool.c get_flow_table. @return NULL: it names nothing, or too much */
+/** As Linux en_fs_ethtool.c get_flow_table. @return NULL: the rule names no tuple, or too many. */
 static struct shca_table *
 find_table(struct shca_steering *steering, const struct shca_ethtool_attr *attr)
 {

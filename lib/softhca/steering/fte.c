@@ -14,8 +14,8 @@ find_user(const struct shca_fte_users *users, const void *object)
 	return NULL;
 }
 
-/** Make room for one more, so that add_user cannot fail. The array doubles when nb is a power of
- * two. */
+/** Make room for one more user, so that add_user cannot fail. The array doubles when nb is a power
+ * of two. */
 static int
 reserve_user(struct shca_fte_users *users, const void *object)
 {
@@ -74,15 +74,15 @@ shca_fte_destroy(struct shca_fte *fte)
 	free(fte);
 }
 
-/** The same object, not one alike. */
+/** @return whether both have the same objects; objects with equal content differ. */
 static bool
 are_same(const struct shca_modify_set *a, const struct shca_modify_set *b)
 {
 	return a->modify == b->modify && a->decap == b->decap && a->reformat == b->reformat;
 }
 
-/** fs_core check_conflicting_ftes: an entry forwards or drops, changes frames in one way, and has
- * one tag, 0 unless the first rule set it. */
+/** As fs_core check_conflicting_ftes: an entry forwards or drops, changes frames in one way, and
+ * has one tag, 0 unless the first rule set it. */
 int
 shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Flow table entry: one match value, and what happens to the packets it hits.
+ * Flow table entry: one match value, and the actions on packets that match.
  *
- * Rules with the same match share the entry. Each holds one reference, and one more on its
- * destination and on its counter, so that the same QP named twice gets one copy and stays until
- * both rules are gone.
+ * Rules with the same match share the entry. Each rule holds a reference on the entry, its
+ * destination and its counter. So a QP that two rules name gets one copy, and stays a destination
+ * until both rules are gone.
  */
 #ifndef SHCA_STEERING_FTE_H
 #define SHCA_STEERING_FTE_H
@@ -15,15 +15,15 @@
 
 #include "steering/steering.h"
 
-/** What one rule wants of its entry. */
+/** The action of one rule. */
 struct shca_fte_action {
 	bool drop;
-	bool leave; /**< go on behind all tables of rules: mlx5dv's default miss */
-	bool tag;   /**< asks for flow_tag; else any tag will do */
+	bool leave; /**< skip the other tables of rules: mlx5dv's default miss */
+	bool tag;   /**< wants flow_tag; else any tag will do */
 	uint32_t flow_tag;
-	void *tir;                         /**< NULL: nobody receives */
+	void *tir;                         /**< NULL: no destination */
 	struct shca_flow_counter *counter; /**< or NULL */
-	struct shca_modify_set modify_set; /**< what it changes about frames */
+	struct shca_modify_set modify_set; /**< changes to frames */
 };
 
 /** A destination or a counter, and how many rules name it. */
@@ -43,23 +43,23 @@ struct shca_fte {
 	uint32_t index; /**< in the table; the lower wins */
 	uint32_t hash;  /**< of value */
 	uint32_t nb_rules;
-	uint32_t nb_leaving; /**< rules that asked for leave */
+	uint32_t nb_leaving; /**< rules with leave */
 	uint32_t flow_tag;   /**< 0: none */
 	bool drop;
 	struct shca_modify_set modify_set;
 	struct shca_fte_users destinations; /**< TIRs */
 	struct shca_fte_users counters;     /**< struct shca_flow_counter */
 	uint64_t packets, bytes;            /**< hits, for the dump */
-	uint64_t value[];                   /**< the words that the shape's mask looks at */
+	uint64_t value[];                   /**< the words in the subtable's mask */
 };
 
-/** @return an entry of @p nb_words words used by no rule, or NULL when out of memory. */
+/** @return an entry of @p nb_words words without rules, or NULL when out of memory. */
 struct shca_fte *shca_fte_create(unsigned int nb_words);
 /** NULL is allowed. */
 void shca_fte_destroy(struct shca_fte *fte);
 /** @return 0, or -EEXIST when a rule that wants @p action cannot share the entry. */
 int shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action);
-/** Add a rule; its action was checked. @return 0 or -ENOMEM. */
+/** Add a rule after shca_fte_check(). @return 0 or -ENOMEM. */
 int shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action);
 /** Take away a rule that joined with @p action. @return true when it was the last. */
 bool shca_fte_leave(struct shca_fte *fte, const struct shca_fte_action *action);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules: what ibv_create_flow asks for, checked in the kernel's order, and the entries it becomes.
- */
+/* Rules: requests of ibv_create_flow, checked in the kernel's order, and turned into entries. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdlib.h>
@@ -11,14 +10,14 @@
 #include "steering/state.h"
 #include "steering/steering.h"
 
-/** Bytes of the largest spec of the kernel ABI, union ib_flow_spec's counterpart. */
+/** Bytes of the largest spec of the kernel ABI. */
 #define MAX_SPEC_BYTES sizeof(struct ib_uverbs_flow_spec_ipv6)
 static_assert(MAX_SPEC_BYTES == 88, "IPv6 spec");
 
 enum {
 	FLAG_DONT_TRAP = IBV_FLOW_ATTR_FLAGS_DONT_TRAP,
 	FLAG_EGRESS = IBV_FLOW_ATTR_FLAGS_EGRESS,
-	FLAGS_KNOWN_TO_UVERBS = 7, /* bit 0 is retired: uverbs lets it pass, mlx5_ib does not */
+	FLAGS_KNOWN_TO_UVERBS = 7, /* bit 0 is retired: uverbs accepts it, mlx5_ib refuses it */
 
 	/* Default and sniffer rules become two entries. */
 	MAX_ENTRIES = 2,
@@ -33,14 +32,14 @@ struct shca_rule {
 	struct shca_fte_action action;
 };
 
-/** A rule that was understood: which entries, of which tables, with what action. */
+/** A parsed rule: entries, their tables, and the action. */
 struct plan {
 	unsigned int nb_entries;
 	struct {
 		struct shca_table *table;
 		struct shca_match match;
 	} entry[MAX_ENTRIES];
-	bool receives; /**< copies go to the rule's TIR */
+	bool receives; /**< frames go to the rule's TIR */
 	struct shca_fte_action action;
 };
 
@@ -50,7 +49,7 @@ is_default(uint32_t type)
 	return type == IBV_FLOW_ATTR_ALL_DEFAULT || type == IBV_FLOW_ATTR_MC_DEFAULT;
 }
 
-/** ib_uverbs_ex_create_flow, as far as no object is needed; specs are judged whatever the type. */
+/** The checks of ib_uverbs_ex_create_flow that need no object; specs are checked for all types. */
 static int
 check_uverbs(const struct shca_rule_attr *attr, struct shca_spec_list *list)
 {
@@ -63,8 +62,8 @@ check_uverbs(const struct shca_rule_attr *attr, struct shca_spec_list *list)
 	return shca_spec_unpack(attr->specs, attr->specs_length, attr->nb_specs, list);
 }
 
-/** mlx5_ib_create_flow before it looks for a table. A bad priority is ENOMEM there, whatever man
- * pages say. */
+/** The checks of mlx5_ib_create_flow before it looks for a table. Its errno for a bad priority is
+ * ENOMEM, other than in man pages. */
 static int
 check_driver(const struct shca_rule_attr *attr)
 {
@@ -118,7 +117,7 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 		return -EOPNOTSUPP;
 	if (shca_spec_check_values(match) != 0)
 		return -EINVAL;
-	/* An object of a table of the other direction: firmware's to refuse. */
+	/* Firmware refuses an object for tables of the other direction. */
 	if (!shca_modify_fits(&action.modify_set, egress))
 		return -EINVAL;
 	shca_field_require(match);
@@ -131,7 +130,7 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	return 0;
 }
 
-/** One entry of the leftovers: packets whose destination MAC's group bit is @p group. */
+/** Plan an entry of the leftovers, for packets whose destination MAC has the group bit @p group. */
 static void
 plan_leftovers(struct shca_steering *steering, uint8_t group, struct plan *plan)
 {
@@ -143,8 +142,7 @@ plan_leftovers(struct shca_steering *steering, uint8_t group, struct plan *plan)
 	plan->receives = true;
 }
 
-/** The specs of default and sniffer rules have been judged by uverbs; mlx5_ib never looks at them.
- */
+/** Ignores the specs, as mlx5_ib does for default and sniffer rules; uverbs has checked them. */
 static int
 plan_all_default(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	const struct shca_spec_list *list, struct plan *plan)
@@ -210,7 +208,7 @@ make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, str
 		err = shca_table_check(plan->entry[i].table, &plan->entry[i].match, &plan->action);
 	if (err != 0)
 		return err;
-	/* The driver would pass a TIR number that firmware must refuse, so last of all. */
+	/* Linux passes a TIR number on that firmware refuses, so this check is the last. */
 	if (plan->receives && attr->tir == NULL)
 		return -EINVAL;
 	plan->action.tir = plan->receives ? attr->tir : NULL;
@@ -227,7 +225,7 @@ del_entries(struct shca_rule *rule)
 	}
 }
 
-/** Make the entries of @p plan, all or none. */
+/** Create the entries of @p plan, all or none. */
 static int
 install(struct shca_steering *steering, const struct plan *plan, struct shca_rule **rule)
 {
@@ -271,7 +269,7 @@ shca_rule_add(
 	return err != 0 ? err : install(steering, &plan, rule);
 }
 
-/** mlx5_ib raw_fs_rule_add; then what fs_core asks. */
+/** The checks of mlx5_ib raw_fs_rule_add, then of fs_core. */
 static int
 plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, struct plan *plan)
 {
@@ -305,7 +303,7 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 	err = shca_table_check(plan->entry[0].table, match, &plan->action);
 	if (err != 0)
 		return err;
-	/* An entry that does nothing: firmware's to refuse. */
+	/* Firmware refuses an entry without action. */
 	if (!attr->egress && !attr->drop && !attr->default_miss && attr->tir == NULL)
 		return -EINVAL;
 	return 0;

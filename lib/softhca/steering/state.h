@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The steering object: the tables of one port, and which of them a packet must look at.
+ * The steering object: the tables of one port, and the paths of packets through them.
  *
  * Core priority 2p is D(p), 2p + 1 is T(p), 32 is M (mlx5_ib ib_prio_to_core_prio); the same for
  * sending.
@@ -20,14 +20,14 @@ enum {
 	SHCA_STATE_NB_CORE_PRIORITIES = SHCA_STATE_MULTICAST_PRIORITY + 1,
 };
 
-/** Tables a packet walks, in order: those with entries. */
+/** Tables that a packet walks, in order: only those with entries. */
 struct shca_state_path {
 	struct shca_table *table[SHCA_STATE_NB_CORE_PRIORITIES];
 	unsigned int nb_tables;
-	uint64_t fields; /**< that any table of the path looks at, leftovers included */
+	uint64_t fields; /**< fields of all tables of the path, leftovers included */
 };
 
-/** A rule of the netdev; table NULL: there is none. */
+/** A rule of the netdev; table NULL: none. */
 struct shca_state_ethtool {
 	struct shca_table *table;
 	struct shca_fte *fte;
@@ -48,11 +48,11 @@ struct shca_steering {
 	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
 	unsigned int nb_receiving;
 
-	uint64_t generation;           /**< goes up with each change of a rule or of the kernel */
-	struct shca_cache cache;       /**< of the generation that it says */
-	struct shca_cache_trail trail; /**< of the walk under way */
+	uint64_t generation; /**< increases with each change of a rule or of the kernel's filter */
+	struct shca_cache cache;       /**< of the generation in it */
+	struct shca_cache_trail trail; /**< of the current walk */
 
-	/** For verdicts; as large as the longest one can be, so that no walk allocates. */
+	/** For verdicts; large enough for the longest one, so that no walk allocates. */
 	struct shca_destination *destinations;
 	uint32_t destinations_capacity;
 };
@@ -60,18 +60,18 @@ struct shca_steering {
 /** Make room in verdicts for @p more destinations than now. @return 0 or -ENOMEM. */
 int shca_steering_reserve(struct shca_steering *steering, uint32_t more);
 struct shca_trace;
-/** What shca_walk_rx() would do with the trace's packet: tell it, count nothing. */
+/** Walk as shca_walk_rx() with the trace's packet, and report each step; counts nothing. */
 void shca_walk_trace(
 	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
-/** Go on behind an edit, with the trace's packet changed. */
+/** Go on after a modify, with the trace's packet changed. */
 void shca_walk_trace_on(
 	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
 /** As shca_walk_trace(), for a frame about to be sent. */
 void shca_walk_trace_tx(
 	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
-/** Recompute the paths: to be called after each change of a table. */
+/** Recompute the paths, after each change of a table. */
 void shca_steering_refresh(struct shca_steering *steering);
-/** Make the cache that of the present rules. */
+/** Make the cache fit the present rules. */
 void shca_steering_renew_cache(struct shca_steering *steering);
 /** Call @p visit for each table with entries, in evaluation order: receiving, then sending. */
 void shca_steering_visit(const struct shca_steering *steering,

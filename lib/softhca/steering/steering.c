@@ -8,7 +8,7 @@
 #include "steering/state.h"
 
 enum {
-	/* Levels the device sees; past 32 the driver's source leaves them open. */
+	/* Levels in the device; Linux's source does not fix those past 32. */
 	LEVEL_ETHTOOL = 34,
 	LEVEL_LEFTOVERS = 60,
 	LEVEL_SNIFFER = 0,
@@ -19,7 +19,7 @@ enum {
  */
 static const struct shca_table_layout layout_rx = { "NIC_RX", 65536, 6, 65536 / 7 };
 static const struct shca_table_layout layout_tx = { "NIC_TX", 65536, 6, 65536 / 7 };
-/** LX en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
+/** Linux en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
 static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true };
 static const struct shca_table_layout layout_leftovers = { "NIC_RX", 128, 2, 128 / 3 };
 static const struct shca_table_layout layout_sniffer_rx = { "SNIFFER_RX", 1, 0, 0 };
@@ -68,7 +68,7 @@ shca_steering_destroy(struct shca_steering *steering)
 {
 	if (steering == NULL)
 		return;
-	/* They are nobody's but the netdev's. */
+	/* These rules belong to the netdev, so no verbs object has deleted them. */
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_LOCATIONS; i++)
 		drop_ethtool_rule(&steering->ethtool_rule[i]);
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
@@ -110,7 +110,7 @@ shca_steering_walks_tx(const struct shca_steering *steering)
 	return steering->tx_path.nb_tables != 0 || steering->sniffer_tx.nb_subtables != 0;
 }
 
-/** A packet hits one entry a table at most; so many destinations at most it can get. */
+/** @return the most destinations a packet can get: it hits at most one entry a table. */
 static uint32_t
 max_destinations(const struct shca_steering *steering)
 {
@@ -172,7 +172,8 @@ look_at(struct shca_cache *cache, const struct shca_table *table)
 		shca_cache_look_at(cache, &table->subtables[i].subtable->mask);
 }
 
-/** Not done with each change: a million rules are added without a frame in between. */
+/** The next walk calls this, not each change: a million rules may come without a frame in between.
+ */
 void
 shca_steering_renew_cache(struct shca_steering *steering)
 {
@@ -187,7 +188,7 @@ shca_steering_renew_cache(struct shca_steering *steering)
 		look_at(cache, steering->ethtool_path.table[i]);
 	look_at(cache, &steering->leftovers);
 	look_at(cache, &steering->sniffer_rx);
-	/* The netdev's filter looks at the destination, and at whether there is one. */
+	/* The netdev's filter looks at the destination MAC and its presence. */
 	shca_field_require(&netdev);
 	if (steering->kernel.present && !steering->kernel.promiscuous)
 		shca_cache_look_at(cache, &netdev.mask);

@@ -16,15 +16,14 @@
  * the FTE's destinations and goes on with the next table; a hit elsewhere delivers and ends.
  * SNIFFER is a pipeline of its own that copies all received and all sent frames.
  *
- * An entry may change the frames it hits (modify.h). The walk waits there: the caller has given the
- * frame as it was to those who got a copy so far, changes it, and goes on, for what follows sees
- * the changed one.
+ * An entry may change the frames it matches (modify.h). The walk returns there: the caller gives
+ * the unchanged frame to the destinations so far, changes it, and goes on with the changed one.
  *
- * A rule (what ibv_create_flow returns) owns one reference on an FTE, or more for the default
+ * A rule, the result of ibv_create_flow, owns one reference on an FTE, or more for the default
  * types; rules with the same match share the FTE, whose destinations are the union.
  *
- * Not thread-safe: the device lock (hw/device/device.h) covers it. Nothing here knows what a TIR
- * is; destinations are the caller's pointers.
+ * Not thread-safe: the device lock (hw/device/device.h) covers it. Steering does not look into
+ * TIRs: destinations are the caller's pointers.
  */
 #ifndef SHCA_STEERING_STEERING_H
 #define SHCA_STEERING_STEERING_H
@@ -41,20 +40,20 @@ struct shca_fte;
 struct shca_steering;
 struct shca_rule;
 
-/** What a counters object counts; the owner keeps it alive while a rule names it. */
+/** Counts of a counters object; the owner keeps it alive while a rule names it. */
 struct shca_flow_counter {
 	uint64_t packets;
 	uint64_t bytes; /**< whole frames without FCS */
 };
 
-/** What the device can do; from the model. */
+/** Capabilities of the device, from the model. */
 struct shca_steering_conf {
 	bool dont_trap;
 	bool sniffer;
 	uint32_t tunnel_offloads; /**< gates GRE and MPLS specs */
 };
 
-/** A create_flow request after the uverbs checks that need objects (port, handles) were made. */
+/** A create_flow request after the uverbs checks that need objects (port, handles). */
 struct shca_rule_attr {
 	uint32_t type;  /**< IB_UVERBS flow attr type: 0 NORMAL, 1 ALL_DEFAULT, 2 MC_DEFAULT, 3
 			   SNIFFER */
@@ -72,18 +71,18 @@ struct shca_rule_attr {
 
 struct shca_param;
 
-/** What mlx5dv_create_flow asks for: a match in the device's form (steering/match/param.h). */
+/** A request of mlx5dv_create_flow: a match in the device's form (steering/match/param.h). */
 struct shca_raw_rule_attr {
 	bool egress;
 	uint16_t priority;
 	uint8_t criteria;
 	const struct shca_param *mask, *value; /**< borrowed for the call */
 	bool drop;
-	bool default_miss; /**< hand the frame on to the netdev; not with drop */
+	bool default_miss; /**< pass the frame on to the netdev; excludes drop */
 	bool tag;
 	uint32_t flow_tag;                 /**< 24 bits */
 	void *tir;                         /**< destination, or NULL */
-	struct shca_modify_set modify_set; /**< what it changes */
+	struct shca_modify_set modify_set; /**< changes to frames */
 };
 
 /** The Linux netdev beside the port, as far as steering sees it. */
@@ -91,8 +90,8 @@ struct shca_kernel_filter {
 	bool present;
 	bool promiscuous;
 	uint8_t mac[6];
-	/** No multicast group is joined; false: every one is, and the netdev's own filter decides.
-	 */
+	/** The netdev has joined no multicast group; false: it counts as joined to all, and its own
+	 * filter decides. */
 	bool no_multicast;
 };
 
@@ -101,18 +100,18 @@ struct shca_destination {
 	uint32_t flow_tag; /**< 0: untagged */
 };
 
-/** Where a frame goes. Arrays belong to the steering object and live until the next walk or rule
+/** The result of a walk. Arrays belong to the steering object and live until the next walk or rule
  * change. */
 struct shca_verdict {
 	const struct shca_destination *destination;
 	unsigned int nb_destinations;
 	bool to_kernel; /**< the netdev takes it */
-	bool dropped;   /**< a DROP rule ended it (rx), or forbids sending it (tx) */
-	/** Not NULL: nothing is decided yet but the destinations so far, which get the frame as it
-	 * is. Then it is to be changed; one that is received goes on by shca_walk_rx_on(). */
+	bool dropped;   /**< a DROP rule ended the walk (rx), or forbids sending (tx) */
+	/** Not NULL: the walk is not at its end. The destinations so far get the frame unchanged;
+	 * then the caller changes it and, for a received one, calls shca_walk_rx_on(). */
 	const struct shca_modify_set *modify_set;
 	const struct shca_fte *waits_at;
-	unsigned int waits_in; /**< which of the tables */
+	unsigned int waits_in; /**< number of the table in its path */
 };
 
 /** @return NULL when out of memory. */
@@ -127,7 +126,7 @@ void shca_steering_set_kernel(
  * their order (doc/design/steering.md).
  *
  * @return 0, or -EINVAL, -EOPNOTSUPP, -ENOMEM (also: priority above 15), -EEXIST (same match, other
- * action or tag), -ENOSPC (table full); nothing is changed then.
+ * action or tag), -ENOSPC (table full); an error changes nothing.
  */
 int shca_rule_add(
 	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule);
@@ -136,34 +135,33 @@ int shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule
 	struct shca_rule **rule);
 /** Never fails. NULL is allowed. */
 void shca_rule_del(struct shca_steering *steering, struct shca_rule *rule);
-/** @return rules installed that can receive (not EGRESS, not DROP). */
+/** @return the number of installed rules that receive (not EGRESS, not DROP). */
 unsigned int shca_steering_nb_receiving(const struct shca_steering *steering);
 
-/** Steer a received frame; counts it at the entries it meets. */
+/** Steer a received frame, and count it at the entries it hits. */
 void shca_walk_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
 /**
- * Go on with a frame that has been changed as @p verdict says.
- * @param verdict of shca_walk_rx() or of the last call; in the end its destinations are new ones
+ * Go on with a frame after the change in @p verdict.
+ * @param verdict of shca_walk_rx() or of the last call; returns with further destinations only
  */
 void shca_walk_rx_on(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
 struct shca_cache_trail;
-/** @return the entries that the frame of the last shca_walk_rx() met, as long as no rule changes;
+/** @return the entries that the frame of the last shca_walk_rx() hit, valid until a rule changes;
  * NULL: more than a trail names. */
 const struct shca_cache_trail *shca_walk_trail(const struct shca_steering *steering);
-/** Count frames that met the same entries. @param bytes of all of them */
+/** Count frames that hit the same entries. @param bytes of all frames */
 void shca_walk_count(const struct shca_cache_trail *trail, uint64_t nb_frames, uint64_t bytes);
-/** Steer a frame about to be sent (EGRESS rules, sniffer copies). to_kernel is never set; an entry
- * that changes it is the last. */
+/** Steer a frame about to be sent (EGRESS rules, sniffer copies). Never sets to_kernel; an entry
+ * that changes the frame ends the walk. */
 void shca_walk_tx(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict);
 
-/** @return a number that is another after each change of a rule or of the kernel's filter; never
- * 0. */
+/** @return a number that differs after each change of a rule or of the kernel's filter; never 0. */
 uint64_t shca_steering_generation(const struct shca_steering *steering);
 
-/** @return false when no frame about to be sent meets a rule: shca_walk_tx() would do nothing. */
+/** @return whether any rule is for frames about to be sent; else shca_walk_tx() does nothing. */
 bool shca_steering_walks_tx(const struct shca_steering *steering);
 
 /** Print every table in evaluation order, its groups and entries, in the form of mlx_fs_dump. */

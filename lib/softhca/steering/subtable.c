@@ -9,8 +9,8 @@ enum {
 	FIRST_BUCKETS = 8,
 };
 
-/** Fold the whole product: values that differ in a word's top bits only must differ in the low bits
- * of the hash. */
+/** Fold the whole product, so that values that differ in a word's top bits only differ in the low
+ * bits of the hash. */
 static uint64_t
 mix(uint64_t hash, uint64_t word)
 {
@@ -105,7 +105,7 @@ link_fte(struct shca_fte **bucket, uint32_t nb_buckets, struct shca_fte *fte)
 	*at = fte;
 }
 
-/** Double the buckets. Without memory for that the chains grow instead. */
+/** Double the buckets; if memory is short, the chains grow instead. */
 static void
 grow(struct shca_subtable *subtable)
 {

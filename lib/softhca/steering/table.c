@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow table: which group and index an entry gets, and which entry a packet hits. */
+/* A flow table: group and index of entries, and the look-up. */
 #include "steering/table.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ shca_table_find(const struct shca_table *table, const union shca_match_key *key)
 	struct shca_fte *best = NULL;
 
 	for (uint32_t i = 0; i < table->nb_subtables; i++) {
-		const struct shca_table_shape *ref = &table->subtables[i];
+		const struct shca_table_subtable *ref = &table->subtables[i];
 
 		if (best != NULL && best->index < ref->lowest_start)
 			break;
@@ -63,7 +63,7 @@ find_subtable(const struct shca_table *table, const union shca_match_key *mask)
 	uint32_t hash = hash_mask(mask);
 
 	for (uint32_t i = 0; i < table->nb_subtables; i++) {
-		const struct shca_table_shape *ref = &table->subtables[i];
+		const struct shca_table_subtable *ref = &table->subtables[i];
 
 		if (ref->mask_hash == hash &&
 			memcmp(&ref->subtable->mask, mask, sizeof(*mask)) == 0)
@@ -112,8 +112,8 @@ shca_table_check(const struct shca_table *table, const struct shca_match *match,
 	return has_free_group(table) ? 0 : -ENOSPC;
 }
 
-/** Where the first group of a shape begins: a big one, or the first one-entry group from @p from
- * on. */
+/** @return the start of a subtable's first group: a big one, or the first one-entry group from
+ * @p from on. */
 static uint32_t
 lowest_start(const struct shca_table *table, const struct shca_subtable *subtable, uint32_t from)
 {
@@ -139,7 +139,7 @@ remove_subtable(struct shca_table *table, const struct shca_subtable *subtable)
 		(table->nb_subtables - i) * sizeof(table->subtables[0]));
 }
 
-/** Put a shape where its lowest_start belongs; there is room. */
+/** Insert a subtable by its lowest_start; the list has room. */
 static void
 insert_subtable(struct shca_table *table, struct shca_subtable *subtable)
 {
@@ -147,7 +147,7 @@ insert_subtable(struct shca_table *table, struct shca_subtable *subtable)
 
 	for (; i > 0 && table->subtables[i - 1].lowest_start > subtable->lowest_start; i--)
 		table->subtables[i] = table->subtables[i - 1];
-	table->subtables[i] = (struct shca_table_shape){
+	table->subtables[i] = (struct shca_table_subtable){
 		.subtable = subtable,
 		.lowest_start = subtable->lowest_start,
 		.mask_hash = hash_mask(&subtable->mask),
@@ -155,7 +155,7 @@ insert_subtable(struct shca_table *table, struct shca_subtable *subtable)
 	table->nb_subtables++;
 }
 
-/** The groups of @p subtable changed; those that go on existing begin at @p from or later. */
+/** Move @p subtable in the list after its groups changed; they begin at @p from or later. */
 static void
 move_subtable(struct shca_table *table, struct shca_subtable *subtable, uint32_t from)
 {
@@ -168,18 +168,19 @@ move_subtable(struct shca_table *table, struct shca_subtable *subtable, uint32_t
 	insert_subtable(table, subtable);
 }
 
-/** @return the shape of @p mask with no group yet, and room for it in the list, or NULL. */
+/** @return a new subtable of @p mask without groups, with room for it in the list, or NULL. */
 static struct shca_subtable *
 make_subtable(struct shca_table *table, const union shca_match_key *mask)
 {
-	if (table->nb_subtables == table->shapes_capacity) {
-		uint32_t capacity = table->shapes_capacity == 0 ? 8 : table->shapes_capacity * 2;
+	if (table->nb_subtables == table->subtables_capacity) {
+		uint32_t capacity =
+			table->subtables_capacity == 0 ? 8 : table->subtables_capacity * 2;
 		void *subtables = realloc(table->subtables, capacity * sizeof(table->subtables[0]));
 
 		if (subtables == NULL)
 			return NULL;
 		table->subtables = subtables;
-		table->shapes_capacity = capacity;
+		table->subtables_capacity = capacity;
 	}
 
 	struct shca_subtable *subtable = shca_subtable_create(mask);
@@ -235,7 +236,7 @@ make_group(struct shca_table *table, struct shca_subtable *subtable)
 	return group;
 }
 
-/** Make an entry for @p value and give it a group and an index. @return NULL when out of memory. */
+/** @return a new entry for @p value with a group and an index, or NULL when out of memory. */
 static struct shca_fte *
 make_fte(
 	struct shca_table *table, struct shca_subtable *subtable, const union shca_match_key *value)
@@ -263,7 +264,7 @@ destroy_fte:
 	return NULL;
 }
 
-/** Give back what make_fte took. @return true when that emptied the entry's group. */
+/** Undo make_fte(). @return true when that emptied, and destroyed, the entry's group. */
 static bool
 unmake_fte(struct shca_table *table, struct shca_fte *fte)
 {
@@ -288,8 +289,8 @@ int
 shca_table_add(struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action, struct shca_fte **fte)
 {
-	struct shca_subtable *old_shape = find_subtable(table, &match->mask);
-	struct shca_subtable *subtable = old_shape;
+	struct shca_subtable *old_subtable = find_subtable(table, &match->mask);
+	struct shca_subtable *subtable = old_subtable;
 	struct shca_fte *added;
 
 	if (subtable != NULL) {
@@ -307,11 +308,11 @@ shca_table_add(struct shca_table *table, const struct shca_match *match,
 
 	added = make_fte(table, subtable, &match->value);
 	if (added == NULL)
-		goto destroy_shape;
+		goto destroy_subtable;
 	if (shca_fte_join(added, action) != 0)
 		goto unmake_fte;
 	shca_subtable_add(subtable, added);
-	if (old_shape == NULL) {
+	if (old_subtable == NULL) {
 		subtable->lowest_start = added->group->start;
 		insert_subtable(table, subtable);
 		table->fields |= subtable->fields;
@@ -325,8 +326,8 @@ done:
 
 unmake_fte:
 	unmake_fte(table, added);
-destroy_shape:
-	if (old_shape == NULL)
+destroy_subtable:
+	if (old_subtable == NULL)
 		shca_subtable_destroy(subtable);
 	return -ENOMEM;
 }

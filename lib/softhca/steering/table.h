@@ -9,8 +9,8 @@
  * A group (FG) holds entries of one mask. A new mask takes the lowest free big group, or when those
  * are gone the lowest free one-entry group; so does an entry whose mask's big groups are full. An
  * empty group is free again. Entries take the lowest free index of their group. Of the entries that
- * match a packet the one with the lowest index wins: masks matter in the order of their groups, not
- * by how specific they are (fs_core alloc_auto_flow_group; doc/design/steering.md).
+ * match a packet the one with the lowest index wins: the order of the groups decides, not which
+ * mask is more specific (fs_core alloc_auto_flow_group; doc/design/steering.md).
  *
  * All groups of one mask share a hash (subtable.h), so a look-up costs one probe a mask.
  */
@@ -25,13 +25,13 @@
 #include "steering/match/field.h"
 #include "steering/subtable.h"
 
-/** What is fixed about a table. */
+/** Constants of a table. */
 struct shca_table_layout {
 	const char *type;  /**< NIC_RX, ... as dumps name it */
 	uint32_t size;     /**< entries */
 	uint32_t nb_big;   /**< at most 32 */
 	uint32_t big_size; /**< entries of a big group, more than one */
-	bool to_netdev;    /**< an entry that does not drop takes the frame there */
+	bool to_netdev;    /**< an entry that does not drop gives the frame to the netdev */
 };
 
 struct shca_group {
@@ -43,9 +43,9 @@ struct shca_group {
 	struct shca_idtable ftes; /**< by index */
 };
 
-struct shca_table_shape {
+struct shca_table_subtable {
 	struct shca_subtable *subtable;
-	uint32_t lowest_start; /**< copy of the shape's */
+	uint32_t lowest_start; /**< copy of the subtable's */
 	uint32_t mask_hash;
 };
 
@@ -54,15 +54,15 @@ struct shca_table {
 	uint32_t level;
 	bool dont_trap; /**< a hit that does not drop goes on with the next table */
 
-	struct shca_table_shape *subtables; /**< by lowest_start */
-	uint32_t nb_subtables, shapes_capacity;
-	uint64_t fields; /**< union of the shapes' */
+	struct shca_table_subtable *subtables; /**< by lowest_start */
+	uint32_t nb_subtables, subtables_capacity;
+	uint64_t fields; /**< union of the subtables' */
 
 	struct shca_idtable big;    /**< groups by number */
 	struct shca_idtable single; /**< groups by index of their entry */
 	uint32_t nb_big, nb_single;
 
-	/** No entry has, nor had since the table was empty, more destinations than this. */
+	/** The most destinations that any entry has had since the table was last empty. */
 	uint32_t max_destinations;
 };
 
@@ -77,11 +77,11 @@ struct shca_fte *shca_table_find(const struct shca_table *table, const union shc
 /** @return 0, or why a rule cannot be added: -EEXIST or -ENOSPC. */
 int shca_table_check(const struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action);
-/** Add a rule that was checked. @return 0 and its entry in @p fte, or -ENOMEM with nothing changed.
- */
+/** Add a rule after shca_table_check(). @return 0 and its entry in @p fte, or -ENOMEM without any
+ * change. */
 int shca_table_add(struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action, struct shca_fte **fte);
-/** Take away a rule that was added with @p action. */
+/** Delete a rule that was added with @p action. */
 void shca_table_del(
 	struct shca_table *table, struct shca_fte *fte, const struct shca_fte_action *action);
 

@@ -74,7 +74,7 @@ print_packet(FILE *out, const struct shca_packet *packet)
 	fputc('\n', out);
 }
 
-/** Where the frame goes behind an entry, as walk.c's walk_path() decides. */
+/** @return how the walk goes on after an entry, as walk.c's walk_path() decides. */
 static const char *
 what_then(const struct shca_table *table, const struct shca_fte *fte)
 {
@@ -87,7 +87,7 @@ what_then(const struct shca_table *table, const struct shca_fte *fte)
 	return table->dont_trap ? "next" : "end";
 }
 
-/** What the entry at hand gives its destinations. */
+/** @return the frame that the current entry's destinations get. */
 static const struct shca_packet *
 copied(const struct shca_trace *trace)
 {
@@ -190,7 +190,7 @@ add_table(
 	shca_json_close(json);
 }
 
-/** @return whether the entry changes the frame; the trace has the changed one then. */
+/** @return whether the entry changes the frame; if so, the changed one is in the trace. */
 static bool
 change(struct shca_trace *trace, const struct shca_fte *fte)
 {
@@ -239,7 +239,7 @@ print_end(const struct shca_trace *trace, const struct shca_verdict *verdict)
 		reason);
 }
 
-/** Go on behind entries that change the frame. */
+/** Go on after entries that change the frame. */
 static void
 walk_on(struct shca_trace *trace, struct shca_verdict *verdict)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a frame goes: the order of tables, and what a hit means in each. */
+/* The walk: the order of tables, and the effect of a hit in each. */
 #include <string.h>
 
 #include "steering/state.h"
@@ -19,7 +19,7 @@ count(struct shca_fte *fte, uint64_t nb_packets, uint64_t bytes)
 	}
 }
 
-/** Count a packet at an entry, for now and for those that follow it by the cache. */
+/** Count a packet at an entry, and add the entry to the trail, for packets that hit the cache. */
 static void
 note_hit(struct shca_steering *steering, struct shca_fte *fte, const struct shca_packet *packet)
 {
@@ -59,12 +59,12 @@ look_up(struct shca_steering *steering, const struct shca_table *table,
 	return fte;
 }
 
-/** What the walk does behind an entry. */
+/** The walk's next step after an entry. */
 enum then {
 	END,
-	NEXT,  /* table */
-	LEAVE, /* the tables of rules */
-	WAIT,  /* for the frame to be changed */
+	NEXT,  /* go on with the next table */
+	LEAVE, /* leave the tables of rules */
+	WAIT,  /* return for the caller to change the frame */
 };
 
 static enum then
@@ -77,7 +77,7 @@ behind(const struct shca_table *table, const struct shca_fte *fte)
 	return table->dont_trap ? NEXT : END;
 }
 
-/** Look into the tables from the one numbered @p i on. @return END, LEAVE or WAIT. */
+/** Walk the tables of a path from number @p i on. @return END, LEAVE or WAIT. */
 static enum then
 walk_path(struct shca_steering *steering, const struct shca_state_path *path, unsigned int i,
 	const union shca_match_key *key, const struct shca_packet *packet,
@@ -105,7 +105,7 @@ walk_path(struct shca_steering *steering, const struct shca_state_path *path, un
 	return LEAVE;
 }
 
-/** The netdev's own flow tables: its MAC, broadcast, joined groups, all when promiscuous. */
+/** As the netdev's own flow tables: its MAC, broadcast, joined groups, all when promiscuous. */
 static enum shca_trace_kernel
 ask_kernel(const struct shca_kernel_filter *kernel, const struct shca_packet *packet)
 {
@@ -133,7 +133,7 @@ start(struct shca_steering *steering, struct shca_verdict *verdict)
 	steering->trail.nb_ftes = 0;
 }
 
-/** A table whose hit ends nothing. */
+/** Look into a table whose hits only copy. */
 static void
 copy_by(struct shca_steering *steering, const struct shca_table *table,
 	const union shca_match_key *key, const struct shca_packet *packet,
@@ -158,7 +158,7 @@ ask_ethtool(struct shca_steering *steering, const union shca_match_key *key,
 	return fte;
 }
 
-/** What comes behind the tables of rules. */
+/** Walk what follows the tables of rules: ethtool, netdev, leftovers. */
 static void
 leave(struct shca_steering *steering, const union shca_match_key *key,
 	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
@@ -178,7 +178,7 @@ leave(struct shca_steering *steering, const union shca_match_key *key,
 		copy_by(steering, &steering->leftovers, key, packet, verdict, trace);
 }
 
-/** All tables, for a frame like none before. */
+/** Walk all tables, for a frame that the cache does not have. */
 static void
 walk_rx(struct shca_steering *steering, const union shca_match_key *key,
 	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
@@ -189,7 +189,7 @@ walk_rx(struct shca_steering *steering, const union shca_match_key *key,
 		leave(steering, key, packet, verdict, trace);
 }
 
-/** The frame has been changed: first those whom the entry names get it. */
+/** Go on after an entry has changed the frame: its destinations get the changed one first. */
 static void
 walk_rx_on(struct shca_steering *steering, const struct shca_packet *packet,
 	struct shca_verdict *verdict, struct shca_trace *trace)

@@ -17,7 +17,7 @@ shca_bytes_load32(const uint8_t *bytes)
 	return (uint32_t)shca_bytes_load16(bytes) << 16 | shca_bytes_load16(bytes + 2);
 }
 
-/** @param value of which the lower 16 bits count */
+/** @param value of which the lower 16 bits are stored */
 static inline void
 shca_bytes_store16(uint8_t *bytes, uint32_t value)
 {

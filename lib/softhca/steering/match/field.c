@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of what can be matched, and the one loop that takes them from a packet. */
+/* The rows of fields that can be matched, and the code that takes them from a packet. */
 #include "steering/match/field.h"
 
 #include <inttypes.h>
@@ -53,7 +53,7 @@ load_number(const union shca_match_key *key, const struct shca_field *field)
 	}
 }
 
-/** @param whole the mask of the whole field: only a partial one is printed. */
+/** @param whole the mask of the whole field: only a partial mask is printed. */
 static void
 print_masked(FILE *out, const char *name, uint64_t value, uint64_t mask, uint64_t whole)
 {
@@ -69,7 +69,7 @@ print_number(FILE *out, const struct shca_field *field, const struct shca_match 
 		load_number(&match->mask, field), UINT64_MAX >> (64 - 8 * field->width));
 }
 
-/** The low bits of a byte or word are the whole field. */
+/** Print a field that is the low bits of its byte or word. */
 static void
 print_flow_label(FILE *out, const struct shca_field *field, const struct shca_match *match)
 {
@@ -105,7 +105,7 @@ print_bit(FILE *out, const struct shca_field *field, const struct shca_match *ma
 		load_number(&match->mask, field), 1);
 }
 
-/** The device has three fields of the TCI. */
+/** Print the TCI, which is three fields in the device. */
 static void
 print_vlan_tci(FILE *out, const struct shca_field *field, const struct shca_match *match)
 {
@@ -152,7 +152,7 @@ print_address(FILE *out, const struct shca_field *field, const struct shca_match
 		fprintf(out, "/%s", inet_ntop(family, mask + skip, text, sizeof(text)));
 }
 
-/** The order of the rows: a packet's presence bits are made by it. The outer stack, the inner one.
+/** The order of the rows, and so of a packet's presence bits: the outer stack, then the inner one.
  */
 enum stack_row {
 	ROW_DST_MAC,
@@ -189,28 +189,28 @@ enum row {
 #define BIT(row) (UINT64_C(1) << (row))
 
 /* clang-format off */
-#define FIELD(row, name, half, member, inner, print) \
-	[row] = { name, SHCA_FIELD_##half, offsetof(union shca_match_key, member), \
+#define FIELD(row, name, part, member, inner, print) \
+	[row] = { name, SHCA_FIELD_##part, offsetof(union shca_match_key, member), \
 		sizeof(((union shca_match_key *)0)->member), inner, print }
-#define STACK(first, prefix, half, stack, misc, misc2, inner) \
-	FIELD((first) + ROW_DST_MAC,      prefix "dmac",       half, stack.dst_mac,      inner, print_mac), \
-	FIELD((first) + ROW_SRC_MAC,      prefix "smac",       half, stack.src_mac,      inner, print_mac), \
-	FIELD((first) + ROW_ETHER_TYPE,   prefix "ethtype",    half, stack.ether_type,   inner, print_number), \
-	FIELD((first) + ROW_CVLAN,        prefix "cvlan_tag",  half, stack.cvlan,        inner, print_bit), \
-	FIELD((first) + ROW_SVLAN,        prefix "svlan_tag",  half, stack.svlan,        inner, print_bit), \
-	FIELD((first) + ROW_VLAN_TCI,     prefix "first",      half, stack.vlan_tci,     inner, print_vlan_tci), \
-	FIELD((first) + ROW_IP_VERSION,   prefix "ip_version", half, stack.ip_version,   inner, print_nibble), \
-	FIELD((first) + ROW_IP_PROTO,     prefix "ip_prot",    half, stack.ip_proto,     inner, print_number), \
-	FIELD((first) + ROW_TOS,          prefix "ip_tos",     half, stack.tos,          inner, print_number), \
-	FIELD((first) + ROW_TTL,          prefix "ip_ttl",     half, stack.ttl,          inner, print_number), \
-	FIELD((first) + ROW_FRAGMENT,     prefix "frag",       half, stack.fragment,     inner, print_bit), \
-	FIELD((first) + ROW_SRC_IP,       prefix "src_ip",     half, stack.src_ip,       inner, print_address), \
-	FIELD((first) + ROW_DST_IP,       prefix "dst_ip",     half, stack.dst_ip,       inner, print_address), \
-	FIELD((first) + ROW_TCP_SRC_PORT, prefix "tcp_sport",  half, stack.tcp_src_port, inner, print_number), \
-	FIELD((first) + ROW_TCP_DST_PORT, prefix "tcp_dport",  half, stack.tcp_dst_port, inner, print_number), \
-	FIELD((first) + ROW_TCP_FLAGS,    prefix "tcp_flags",  half, stack.tcp_flags,    inner, print_tcp_flags), \
-	FIELD((first) + ROW_UDP_SRC_PORT, prefix "udp_sport",  half, stack.udp_src_port, inner, print_number), \
-	FIELD((first) + ROW_UDP_DST_PORT, prefix "udp_dport",  half, stack.udp_dst_port, inner, print_number), \
+#define STACK(first, prefix, part, stack, misc, misc2, inner) \
+	FIELD((first) + ROW_DST_MAC,      prefix "dmac",       part, stack.dst_mac,      inner, print_mac), \
+	FIELD((first) + ROW_SRC_MAC,      prefix "smac",       part, stack.src_mac,      inner, print_mac), \
+	FIELD((first) + ROW_ETHER_TYPE,   prefix "ethtype",    part, stack.ether_type,   inner, print_number), \
+	FIELD((first) + ROW_CVLAN,        prefix "cvlan_tag",  part, stack.cvlan,        inner, print_bit), \
+	FIELD((first) + ROW_SVLAN,        prefix "svlan_tag",  part, stack.svlan,        inner, print_bit), \
+	FIELD((first) + ROW_VLAN_TCI,     prefix "first",      part, stack.vlan_tci,     inner, print_vlan_tci), \
+	FIELD((first) + ROW_IP_VERSION,   prefix "ip_version", part, stack.ip_version,   inner, print_nibble), \
+	FIELD((first) + ROW_IP_PROTO,     prefix "ip_prot",    part, stack.ip_proto,     inner, print_number), \
+	FIELD((first) + ROW_TOS,          prefix "ip_tos",     part, stack.tos,          inner, print_number), \
+	FIELD((first) + ROW_TTL,          prefix "ip_ttl",     part, stack.ttl,          inner, print_number), \
+	FIELD((first) + ROW_FRAGMENT,     prefix "frag",       part, stack.fragment,     inner, print_bit), \
+	FIELD((first) + ROW_SRC_IP,       prefix "src_ip",     part, stack.src_ip,       inner, print_address), \
+	FIELD((first) + ROW_DST_IP,       prefix "dst_ip",     part, stack.dst_ip,       inner, print_address), \
+	FIELD((first) + ROW_TCP_SRC_PORT, prefix "tcp_sport",  part, stack.tcp_src_port, inner, print_number), \
+	FIELD((first) + ROW_TCP_DST_PORT, prefix "tcp_dport",  part, stack.tcp_dst_port, inner, print_number), \
+	FIELD((first) + ROW_TCP_FLAGS,    prefix "tcp_flags",  part, stack.tcp_flags,    inner, print_tcp_flags), \
+	FIELD((first) + ROW_UDP_SRC_PORT, prefix "udp_sport",  part, stack.udp_src_port, inner, print_number), \
+	FIELD((first) + ROW_UDP_DST_PORT, prefix "udp_dport",  part, stack.udp_dst_port, inner, print_number), \
 	FIELD((first) + ROW_FLOW_LABEL,   prefix "ipv6_flow_label", misc, stack.flow_label, inner, print_flow_label), \
 	FIELD((first) + ROW_MPLS,         prefix "first_mpls", misc2, stack.mpls,        inner, print_number)
 
@@ -251,8 +251,7 @@ shca_field_require(struct shca_match *match)
 }
 
 /**
- * The words of a stack (base/pack.h says why not its members), made by layer; each layer's own
- * first.
+ * The words of a stack, composed in registers (base/pack.h says why); each layer's own words first.
  */
 enum {
 	WORD_MACS,       /* dst_mac, 2 bytes of src_mac */
@@ -284,7 +283,7 @@ IS_IN(WORD_IP, ip_version);
 IS_IN(WORD_IP, svlan);
 IS_IN(WORD_FRAGMENT, fragment);
 
-/** What of a stack does not fill a word by itself, and the presence bits. */
+/** Words of a stack that several layers contribute to, and the presence bits. */
 struct taken {
 	uint64_t ether, ip, ports, labels, present;
 };
@@ -344,7 +343,8 @@ take_ipv6(const uint8_t *ip, uint64_t *word, struct taken *taken)
 	taken->present |= BIT(ROW_FLOW_LABEL);
 }
 
-/** The ports are the frame's: two of the parser's would be loaded as one. */
+/** Loads the ports from the frame: the parser has just stored them as two, and a load of both would
+ * wait (base/pack.h). */
 static inline void
 take_l4(const uint8_t *bytes, const struct shca_headers *headers, struct taken *taken)
 {
@@ -366,7 +366,7 @@ take_l4(const uint8_t *bytes, const struct shca_headers *headers, struct taken *
 	taken->present |= BIT(ROW_TCP_SRC_PORT) | BIT(ROW_TCP_DST_PORT) | BIT(ROW_TCP_FLAGS);
 }
 
-/** @return the presence bits of a stack's fields, as the outer one's. */
+/** @return the presence bits of a stack's fields; an inner one's as if it were the outer one. */
 static inline uint64_t
 take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *word)
 {
@@ -392,7 +392,7 @@ take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *w
 	return taken.present;
 }
 
-/** Inner headers and what stands between them and the outer. @return presence bits */
+/** Take the inner headers and the tunnel header. @return the presence bits. */
 static uint64_t
 take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 {
@@ -430,14 +430,14 @@ shca_field_key(const struct shca_packet *packet, uint64_t used, union shca_match
 }
 
 const char *
-shca_field_half_name(enum shca_field_half half)
+shca_field_part_name(enum shca_field_part part)
 {
-	static const char *const names[SHCA_FIELD_NB_HALVES] = {
+	static const char *const names[SHCA_FIELD_NB_PARTS] = {
 		[SHCA_FIELD_OUTER] = "OUTER",
 		[SHCA_FIELD_MISC] = "MISC",
 		[SHCA_FIELD_INNER] = "INNER",
 		[SHCA_FIELD_MISC2] = "MISC2",
 	};
 
-	return names[half];
+	return names[part];
 }

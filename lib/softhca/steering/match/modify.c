@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes to frames: the fields there are, and the device's form of what to do with them. */
+/* Changes to frames: the rows of fields, and the device's form of actions on them. */
 #include "steering/match/modify.h"
 
 #include <endian.h>
@@ -12,7 +12,7 @@
 #define WORD_BITS    32
 
 /* clang-format off */
-/** Numbers: LX mlx5_ifc.h, enum mlx5_modify_field; inner ones are the outer ones + 0x30. */
+/** Numbers: Linux mlx5_ifc.h, enum mlx5_modify_field; inner ones are the outer ones + 0x30. */
 #define IPV6_ADDRESS(id, is_inner, at) \
 	{ (id), is_inner, SHCA_MODIFY_IPV6, (at), 32 }, \
 	{ (id) + 1, is_inner, SHCA_MODIFY_IPV6, (at) + 32, 32 }, \
@@ -45,7 +45,7 @@ const struct shca_modify_field shca_modify_fields[] = {
 	{ 0x48, true, SHCA_MODIFY_IPV6, 56, 8 },
 	{ 0x59, false, SHCA_MODIFY_TCP, 32, 32 }, /* sequence number */
 	{ 0x5a, true, SHCA_MODIFY_TCP, 32, 32 },
-	{ 0x5b, false, SHCA_MODIFY_TCP, 64, 32 }, /* acknowledged */
+	{ 0x5b, false, SHCA_MODIFY_TCP, 64, 32 }, /* acknowledgment number */
 	{ 0x5c, true, SHCA_MODIFY_TCP, 64, 32 },
 	{ 0x73, false, SHCA_MODIFY_IPV4, 14, 2 }, /* ECN */
 	{ 0x73, false, SHCA_MODIFY_IPV6, 10, 2 },
@@ -63,8 +63,9 @@ is_in_field(uint16_t id, unsigned int offset, unsigned int nb_bits)
 	return false;
 }
 
-/** PRM, set_action_in and add_action_in: type 4, field 12, -3, offset 5, -3, length 5 (0 is 32),
- * data 32; copy_action_in: the same up to data, there -4, field 12, -3, offset 5. */
+/** Parse an action. Bits by the PRM, "-" for reserved ones. set_action_in and add_action_in: type
+ * 4, field 12, -3, offset 5, -3, length 5 (0 is 32), data 32. copy_action_in has -4, field 12, -3,
+ * offset 5 in place of data. */
 static int
 parse_step(const uint8_t *action, struct shca_modify_step *step)
 {

@@ -18,13 +18,14 @@ enum {
 	PART_MISC2 = 3,
 };
 
-/** Where a field lies there and here. Strings of bytes are the same; numbers are in host order. */
+/** A field's place in fte_match_param and in the match. Strings of bytes are equal in both; numbers
+ * are in host order in the match. */
 struct row {
 	uint16_t part;
-	uint16_t first_bit; /* of the part, counted as the PRM does: from the first byte's top */
+	uint16_t first_bit; /* in the part, counted as in the PRM: 0 is the top bit of byte 0 */
 	uint16_t nb_bits;
 	uint16_t offset; /* into union shca_match_key */
-	uint16_t width;  /* bytes there; 0: a string of bytes */
+	uint16_t width;  /* bytes in the match; 0: a string of bytes */
 };
 
 /* clang-format off */
@@ -121,7 +122,7 @@ is_zero(const uint8_t *bytes, size_t length)
 	return true;
 }
 
-/** fs_core check_valid_mask and check_valid_spec. */
+/** As fs_core check_valid_mask and check_valid_spec. */
 static bool
 is_valid(uint8_t criteria, const struct shca_param *mask, const struct shca_param *value)
 {
@@ -170,8 +171,8 @@ shca_param_match(uint8_t criteria, const struct shca_param *mask, const struct s
 	return 0;
 }
 
-/** The IPv4 test asks the same of address and mask, so that hardly any mask passes: as it is there.
- */
+/** As raw_fs_is_multicast, whose IPv4 test applies to address and mask alike, so hardly any mask
+ * passes. */
 bool
 shca_param_is_multicast(
 	uint8_t criteria, const struct shca_param *mask, const struct shca_param *value)

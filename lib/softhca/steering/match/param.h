@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The device's own match form, fte_match_param (PRM, "Flow Table Entry Match Parameters"), which
- * matchers of mlx5dv give instead of specs -> match.
+ * fte_match_param -> match. fte_match_param is the device's own form (PRM, "Flow Table Entry Match
+ * Parameters"), which matchers of mlx5dv have instead of specs.
  *
- * It has parts of 64 bytes; bit i of the criteria says that part i is looked at: 0 outer headers, 1
- * misc, 2 inner headers, 3 misc 2 and so on. Fields are big-endian bit strings.
+ * It has parts of 64 bytes; bit i of the criteria enables part i: 0 outer headers, 1 misc, 2 inner
+ * headers, 3 misc 2 and so on. Fields are big-endian bit strings.
  */
 #ifndef SHCA_STEERING_MATCH_PARAM_H
 #define SHCA_STEERING_MATCH_PARAM_H
@@ -16,10 +16,10 @@
 #include "steering/match/field.h"
 
 #define SHCA_PARAM_PART_BYTES 64
-#define SHCA_PARAM_NB_PARTS   7 /**< that criteria can name, Linux 6.1 */
+#define SHCA_PARAM_NB_PARTS   7 /**< as many as criteria can name, Linux 6.1 */
 #define SHCA_PARAM_BYTES      640
 
-/** A mask or a value; what the caller did not give is 0. */
+/** A mask or a value; bytes that the caller did not give are 0. */
 struct shca_param {
 	uint8_t bytes[SHCA_PARAM_BYTES];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frame -> headers. Every look at the frame stands behind fits(). */
+/* Frame -> headers. fits() guards every access to the frame. */
 #include "steering/match/parse.h"
 
 #include <netinet/in.h>
@@ -30,14 +30,13 @@ enum {
 	PORT_VXLAN = 4789,    /* RFC 7348 */
 	PORT_MPLS_UDP = 6635, /* RFC 7510 */
 
-	/* How far a parser in hardware might go: it stops somewhere, and so do we. */
+	/* Our limits: a hardware parser has limits, too. */
 	MAX_VLANS = 8,
 	MAX_LABELS = 16,
 	MAX_EXTENSIONS = 8,
 };
 
-/** The outer headers are most of the work, and nearly all of it for most frames: one straight run.
- */
+/** Inline all functions for outer headers, which are nearly all the work for most frames. */
 #define STRAIGHT static inline __attribute__((always_inline))
 
 static bool
@@ -52,8 +51,7 @@ is_mpls(uint16_t type)
 	return type == TYPE_MPLS || type == TYPE_MPLS_UPSTREAM;
 }
 
-/** Where the IP packet of @p total_bytes ends; a length that cannot be true gives way to the
- * frame's. */
+/** Set the end of an IP packet of @p total_bytes; for an impossible length, the frame's end. */
 STRAIGHT void
 set_l3_end(struct shca_headers *headers, uint32_t header_bytes, uint32_t total_bytes, uint32_t end)
 {
@@ -90,8 +88,8 @@ is_extension(uint8_t proto)
 		proto == IPPROTO_FRAGMENT;
 }
 
-/** Follow the chain of RFC 8200 4 as long as it is whole; what follows a later fragment is payload.
- */
+/** Follow the chain of RFC 8200 4 as far as it is in the frame; a fragment but the first has
+ * payload next. */
 static void
 skip_extensions(const uint8_t *restrict bytes, struct shca_headers *restrict headers)
 {
@@ -184,7 +182,7 @@ parse_ip(const uint8_t *restrict bytes, uint32_t offset, uint32_t end, uint16_t 
 		headers->l4 = SHCA_L4_ESP;
 }
 
-/** Step over a label stack (RFC 3032 2.1). @return true when its bottom was reached. */
+/** Skip a label stack (RFC 3032 2.1). @return true when its bottom was found. */
 static bool
 skip_labels(const uint8_t *bytes, uint32_t *offset, uint32_t end)
 {
@@ -198,8 +196,7 @@ skip_labels(const uint8_t *bytes, uint32_t *offset, uint32_t end)
 	return false;
 }
 
-/** No label says what follows the stack: routers look at the first nibble (RFC 4928 2), and so do
- * we. */
+/** A label does not name the next protocol: like routers, look at the first nibble (RFC 4928 2). */
 static uint16_t
 type_behind_labels(const uint8_t *bytes, uint32_t offset, uint32_t end)
 {
@@ -211,7 +208,7 @@ type_behind_labels(const uint8_t *bytes, uint32_t offset, uint32_t end)
 	case 6:
 		return TYPE_IPV6;
 	case 0:
-		return TYPE_TEB; /* behind the control word of a pseudowire, RFC 4385 3 */
+		return TYPE_TEB; /* after the control word of a pseudowire, RFC 4385 3 */
 	default:
 		return 0;
 	}
@@ -282,7 +279,7 @@ parse_mpls_tunnel(
 static void
 parse_vxlan(struct shca_packet *packet, uint32_t offset, uint32_t end)
 {
-	/* Without the I flag there is no VNI, and the packet is no VXLAN (RFC 7348 5). */
+	/* Without the I flag the packet is not VXLAN: it has no VNI (RFC 7348 5). */
 	if (!fits(offset, VXLAN_BYTES, end) || !(packet->bytes[offset] & 0x08))
 		return;
 	packet->tunnel = SHCA_TUNNEL_VXLAN;
@@ -290,8 +287,8 @@ parse_vxlan(struct shca_packet *packet, uint32_t offset, uint32_t end)
 	parse_inner(packet, offset + VXLAN_BYTES, end, TYPE_TEB);
 }
 
-/** RFC 2784 with key and sequence number of RFC 2890; source routes of RFC 1701 and PPTP's version
- * 1 are not. */
+/** Parse GRE of RFC 2784 with key and sequence number of RFC 2890, but not source routes of RFC
+ * 1701 nor PPTP's version 1. */
 static void
 parse_gre(struct shca_packet *packet, uint32_t offset, uint32_t end)
 {
@@ -356,7 +353,7 @@ shca_parse(const uint8_t *bytes, uint32_t length, struct shca_packet *packet)
 	memset(packet, 0, sizeof(*packet));
 	packet->bytes = bytes;
 	packet->length = length;
-	/* Offsets are 16 bits wide; no frame is longer, and what would be is not looked at. */
+	/* Offsets have 16 bits. No frame is longer; the parser would ignore the rest. */
 	parse_ether(bytes, 0, length < UINT16_MAX ? length : UINT16_MAX, &packet->outer);
 	parse_tunnel(packet);
 }

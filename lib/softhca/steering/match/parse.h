@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Frame -> headers. Pure; never reads past the frame. A layer whose header does not fit whole in
- * the frame is not valid, nor is anything above it. Matching, RSS and checksums all read this one
- * struct.
+ * Frame -> headers. Pure; never reads past the frame. A layer is valid if its whole header and all
+ * layers below fit in the frame. Matching, RSS and checksums all read this one struct.
  */
 #ifndef SHCA_STEERING_MATCH_PARSE_H
 #define SHCA_STEERING_MATCH_PARSE_H
@@ -32,18 +31,17 @@ enum __attribute__((packed)) shca_tunnel {
 	SHCA_TUNNEL_MPLS_UDP,
 };
 
-/** One stack of headers (outer, or inner behind a recognised tunnel). Offsets from the frame start.
- */
+/** One stack of headers: outer, or inner in a recognised tunnel. Offsets from the frame's start. */
 struct shca_headers {
 	bool valid;     /**< the Ethernet header fits (always true for inner L3 tunnels) */
 	bool has_ether; /**< false for an inner stack that begins with L3 */
-	bool has_mpls;  /**< a label stack follows the Ethernet header; l3 is what lies behind it */
+	bool has_mpls;  /**< a label stack follows the Ethernet header; l3 comes after it */
 	uint8_t nb_vlans;
 	uint16_t l2_offset;
 	uint16_t ether_type; /**< host order, after the last VLAN tag */
 	uint16_t vlan_tpid;  /**< host order, of the first tag */
 	uint16_t vlan_tci;   /**< host order, of the first tag */
-	uint32_t mpls_label; /**< its first entry, host order, all 32 bits */
+	uint32_t mpls_label; /**< first entry of the label stack, host order, all 32 bits */
 
 	enum shca_l3 l3;
 	enum shca_l4 l4;   /**< NONE for fragments */
@@ -54,7 +52,7 @@ struct shca_headers {
 	uint16_t l3_offset;
 	uint16_t l3_end; /**< end of the IP packet by its length field, bounded by the frame */
 
-	uint16_t l4_offset; /**< valid when l3 != NONE: where the L4 header starts or would */
+	uint16_t l4_offset;          /**< valid when l3 != NONE: end of the L3 headers */
 	uint16_t src_port, dst_port; /**< host order; TCP and UDP */
 	uint16_t payload_offset;     /**< end of the L4 header, TCP and UDP */
 	uint8_t tcp_flags;
@@ -76,7 +74,7 @@ struct shca_packet {
 
 /** Parse @p length bytes (up to 65535); @p packet borrows them. */
 void shca_parse(const uint8_t *bytes, uint32_t length, struct shca_packet *packet);
-/** @return whether what follows @p outer headers is looked at as well, for it may be a tunnel. */
+/** @return whether a tunnel may follow the @p outer headers, so the parser looks further. */
 bool shca_parse_may_tunnel(const struct shca_headers *outer);
 
 #endif /* SHCA_STEERING_MATCH_PARSE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of flow specs: one row a type, with its size and what it asks of the match. */
+/* The rows of flow specs: one row a type, with its size and its fields of the match. */
 #include "steering/match/spec.h"
 
 #include <endian.h>
@@ -9,10 +9,10 @@
 #include <rdma/mlx5-abi.h>
 #include <string.h>
 
-/** A rule under construction, as far as one spec must know. */
+/** A rule under construction, as a spec sees it. */
 struct build {
 	const struct shca_spec *spec;
-	uint32_t previous_type; /**< of the spec before, 0 for the first */
+	uint32_t previous_type; /**< of the previous spec; 0: this is the first */
 	uint32_t tunnel_offloads;
 	const struct shca_modify *const *modify_set; /**< of this and later ACTION_HANDLE specs */
 	struct shca_match *match;
@@ -24,7 +24,7 @@ struct spec_row {
 	uint32_t type;         /**< without the INNER flag */
 	uint16_t filter_bytes; /**< of a value or mask as the kernel knows it */
 	bool inner;            /**< exists with the INNER flag */
-	/** What uverbs checks beyond sizes; may be NULL. */
+	/** Checks of uverbs beyond sizes; may be NULL. */
 	int (*check)(const struct shca_spec *spec);
 	int (*build)(const struct build *build);
 };
@@ -63,7 +63,7 @@ check_tunnel(const struct shca_spec *spec)
 	return id < 1u << 24 ? 0 : -EINVAL;
 }
 
-/** Ask for a protocol; a contradiction with an earlier spec is an error (mlx5_ib set_proto). */
+/** Match a protocol; a contradiction with an earlier spec is an error (mlx5_ib set_proto). */
 static int
 set_proto(const struct build *build, uint8_t mask, uint8_t value)
 {
@@ -93,7 +93,7 @@ build_eth(const struct build *build)
 
 	build_eth_half(value, build->value);
 	build_eth_half(mask, build->mask);
-	/* No mask, no tag asked for: tagged and untagged frames match. There is no "untagged only".
+	/* Without a mask, tagged and untagged frames match; verbs cannot match untagged ones only.
 	 */
 	if (mask->vlan_tag != 0) {
 		build->mask->cvlan = 1;
@@ -182,7 +182,7 @@ build_udp(const struct build *build)
 	return 0;
 }
 
-/** No UDP port is implied: the caller's UDP spec says it, or nothing does. */
+/** Implies no UDP port: only the caller's UDP spec matches it. */
 static int
 build_vxlan(const struct build *build)
 {
@@ -208,8 +208,8 @@ build_gre(const struct build *build)
 	return 0;
 }
 
-/** The spec before says where the label is: the exact type, so an inner UDP or an action in between
- * does not. */
+/** The exact type of the previous spec tells the label's place; an inner UDP spec or an action
+ * before this one does not count. */
 static int
 build_mpls(const struct build *build)
 {
@@ -259,7 +259,7 @@ build_drop(const struct build *build)
 	return 0;
 }
 
-/** mlx5_ib parse_flow_flow_action: one of each kind. */
+/** As mlx5_ib parse_flow_flow_action: at most one of each kind. */
 static int
 build_handle(const struct build *build)
 {
@@ -338,8 +338,8 @@ unpack_action(const uint8_t *bytes, uint16_t size, struct shca_spec *spec)
 	return 0;
 }
 
-/** A filter may be shorter than ours (older caller: the rest is zero) or longer (newer: must not
- * ask for more). */
+/** An older caller's filter may be shorter than ours: the rest is zero. A newer caller's may be
+ * longer: the excess must be zero. */
 static int
 unpack_filter(const uint8_t *bytes, uint16_t size, struct shca_spec *spec)
 {
@@ -405,7 +405,8 @@ shca_spec_is_multicast_only(const struct shca_spec_list *list)
 	return false;
 }
 
-/** mlx5_ib is_valid_ethertype: when a side names an EtherType and an IP version, they must agree.
+/** As mlx5_ib is_valid_ethertype: if a stack matches an EtherType and an IP version, they must
+ * agree.
  */
 static bool
 is_valid_ethertype(const struct shca_spec_list *list, uint32_t inner)
@@ -473,7 +474,7 @@ shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
 			return err;
 		build.previous_type = build.spec->type;
 		if (build.spec->type == IBV_FLOW_SPEC_ACTION_HANDLE)
-			build.modify_set++; /* there was one */
+			build.modify_set++; /* this spec has used one */
 	}
 	return 0;
 }

@@ -4,10 +4,10 @@
  * Flow specs of the kernel ABI (rdma/ib_user_verbs.h) -> match and actions, in the kernel's two
  * steps.
  *
- * shca_spec_unpack is what ib_uverbs_ex_create_flow does to the bytes: sizes, reserved bits,
- * unknown types. shca_spec_build is what mlx5_ib's parse_flow_attr then does to the specs: what the
- * device can match, and the contradictions among them. Between the two, a rule's type and priority
- * are judged (rule.c), hence the split.
+ * shca_spec_unpack checks the bytes as ib_uverbs_ex_create_flow does: sizes, reserved bits, unknown
+ * types. shca_spec_build translates the specs as mlx5_ib's parse_flow_attr does, and refuses those
+ * that the device cannot match or that contradict each other. In between, rule.c checks the rule's
+ * type and priority, hence two steps.
  */
 #ifndef SHCA_STEERING_MATCH_SPEC_H
 #define SHCA_STEERING_MATCH_SPEC_H
@@ -49,27 +49,25 @@ struct shca_spec_list {
 struct shca_spec_action {
 	bool drop;
 	bool count;
-	bool tag; /**< an ACTION_TAG spec was there */
+	bool tag; /**< has an ACTION_TAG spec */
 	uint32_t flow_tag;
 	struct shca_modify_set modify_set;
 };
 
 /**
- * @param length bytes at @p bytes, all of them to be used up by @p nb specs.
+ * @param length bytes at @p bytes, which @p nb specs must use up.
  * @return 0, -EINVAL, or -EOPNOTSUPP (size of ACTION_HANDLE).
  */
 int shca_spec_unpack(
 	const void *bytes, size_t length, unsigned int nb, struct shca_spec_list *list);
 
-/** @return true when mlx5_ib takes the rule for a multicast-only one: the first spec alone decides.
- */
+/** @return true when mlx5_ib takes the rule for a multicast-only one, by its first spec alone. */
 bool shca_spec_is_multicast_only(const struct shca_spec_list *list);
 
 /**
  * @param tunnel_offloads MLX5_IB_TUNNELED_OFFLOADS_* of the device.
- * @param modify_set of the ACTION_HANDLE specs in their order; NULL: none is of a kind that mlx5
- * takes
- * @param match may have value bits outside the mask: shca_spec_check_values comes later.
+ * @param modify_set of the ACTION_HANDLE specs in their order; NULL: mlx5 takes none of them
+ * @param match may have value bits outside the mask, which shca_spec_check_values() refuses later.
  * @return 0, -EINVAL or -EOPNOTSUPP by the first offending spec.
  */
 int shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
