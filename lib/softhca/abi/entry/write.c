@@ -99,7 +99,7 @@ find(uint64_t number)
 }
 
 static int
-meet_fault(const struct shca_write *write, uint32_t command)
+inject_fault(const struct shca_write *write, uint32_t command)
 {
 	const struct shca_device_conf *conf = shca_device_conf(write->file->dev);
 
@@ -116,7 +116,7 @@ run(const struct command *command, struct shca_write *write)
 
 	if (!command->runs_without_context && !write->file->has_context)
 		return -EINVAL;
-	ret = meet_fault(write, command->number);
+	ret = inject_fault(write, command->number);
 	if (ret == 0)
 		ret = command->run(write);
 	return ret == -ENOENT && !command->tells_missing ? -EINVAL : ret;

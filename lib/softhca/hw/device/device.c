@@ -118,7 +118,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		goto destroy_steering;
 	ret = shca_out_init(&dev->out);
 	if (ret != 0)
-		goto fini_memo;
+		goto fini_flow_cache;
 	ret = create_lock(dev);
 	if (ret != 0)
 		goto fini_out;
@@ -143,7 +143,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 
 fini_out:
 	shca_out_fini(&dev->out);
-fini_memo:
+fini_flow_cache:
 	shca_flow_cache_fini(&dev->flow_cache);
 destroy_steering:
 	shca_steering_destroy(dev->steering);
