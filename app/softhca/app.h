@@ -4,8 +4,8 @@
  * The runner: softhca run starts a command with the ports below it and cleans up after it.
  *
  *     shell ── softhca run ──┬── COMMAND     (LD_PRELOAD, SYSFS_PATH, ..., the TAPs' descriptors)
- *                 │          └── cleanup     makes the private directory, removes it when the
- *                 └── pipe ──────┘           runner's end of the pipe closes, for any reason
+ *                 │          └── cleanup     creates the private directory, removes it when the
+ *                 └── pipe ──────┘           runner's end of the pipe closes, even by SIGKILL
  */
 #ifndef SOFTHCA_APP_H
 #define SOFTHCA_APP_H
@@ -23,26 +23,26 @@ struct shca_options;
 int app_run(int argc, char *argv[]);
 void app_run_help(void);
 
-/**
- * "softhca ctl": @p argv[0] is "ctl". @return 0; 1: no device, or the device refused; 2: misused.
- */
+/** "softhca ctl": @p argv[0] is "ctl". @return 0; 1: the device refused, or no device was found; 2:
+ * wrong usage. */
 int app_ctl(int argc, char *argv[]);
 void app_ctl_help(FILE *out);
 
-/** @{ The name of the control socket that the user chose: it leads into the private directory. */
+/** @{ The user's own name of the control socket: a link into the private directory. */
 /** @return 0 or a negative errno after a message. */
 int app_link_make(const char *path, const char *dir);
 void app_link_remove(const char *path, const char *dir);
 /** @} */
 
-/** @{ Faults of a run. Without faults path, text and faults are NULL, and the functions do
- * nothing. */
-/** Check the file. @param text to be freed @return 0 or a negative errno after a message. */
+/** @{ Faults of a run. Without faults path, text and faults are NULL. */
+/** Check the file. @param text the caller frees it @return 0 or a negative errno after a message.
+ */
 int app_faults_read(const char *path, unsigned int nb_ports, char **text);
-/** Put the faults where the command's devices find them. @return likewise. */
+/** Write them to @p dir for the command's devices. @return 0 or a negative errno after a message.
+ */
 int app_faults_prepare(
 	const char *dir, const char *text, unsigned int nb_ports, struct shca_faults **faults);
-/** Print the applied faults. */
+/** Print which faults were applied. */
 void app_faults_conclude(struct shca_faults *faults);
 /** @} */
 
@@ -54,11 +54,11 @@ struct app_cleanup {
 };
 /** @return 0 or a negative errno after a message. */
 int app_cleanup_start(struct app_cleanup *cleanup);
-/** Return when the directory is gone. */
+/** Remove the directory; returns when it is gone. */
 void app_cleanup_stop(struct app_cleanup *cleanup);
 /** @} */
 
-/** @{ The surroundings of the command. */
+/** @{ The environment of the command. */
 /** Open the TAPs, write sysfs and options into @p dir. @return 0 or a negative errno after a
  * message. */
 int app_env_prepare(struct shca_options *options, const char *dir);

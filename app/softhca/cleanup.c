@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The cleanup process, which owns the private directory: it removes it even after a killed
- * runner. */
+/** @file The cleanup process owns the private directory: even a killed runner leaves none behind.
+ */
 #include "app.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@
 static_assert(
 	sizeof(((struct app_cleanup *)0)->dir) <= SHCA_TREE_DIR_MAX, "sysfs paths stay short");
 
-/** Make a directory below $XDG_RUNTIME_DIR, or below /tmp when that is unset, unusable or too long.
+/** Create a directory below $XDG_RUNTIME_DIR, or below /tmp if that is unset, unusable or too long.
  */
 static int
 make_directory(char *dir, size_t size)
@@ -36,7 +36,7 @@ make_directory(char *dir, size_t size)
 	return -errno;
 }
 
-/** Release everything inherited from the runner: its terminal, its pipes, its working directory. */
+/** Release all that the runner was given: its terminal, its pipes, its working directory. */
 static void
 detach(int wait_fd, int answer_fd)
 {
@@ -55,10 +55,10 @@ detach(int wait_fd, int answer_fd)
 		_exit(APP_FAILED);
 }
 
-/** The cleanup process: make the directory, report its name or the errno, wait for the pipe's end,
- * remove the directory. */
+/** The cleanup process: create the directory, report its name or the errno, wait for the end of the
+ * pipe, remove the directory. */
 static _Noreturn void
-keep(struct app_cleanup *answer)
+clean_up(struct app_cleanup *answer)
 {
 	char byte;
 	ssize_t ret;
@@ -67,7 +67,7 @@ keep(struct app_cleanup *answer)
 	error = make_directory(answer->dir, sizeof(answer->dir));
 	answer->fd = error;
 	ret = write(1, answer, sizeof(*answer));
-	dup2(2, 1); /* a reader of the runner's output must not wait for this process */
+	dup2(2, 1); /* a reader of the runner's output must not wait for us */
 	if (error != 0)
 		_exit(APP_FAILED);
 	while (ret == sizeof(*answer) && (ret = read(0, &byte, 1)) != 0)
@@ -91,7 +91,7 @@ app_cleanup_start(struct app_cleanup *cleanup)
 	}
 	if (cleanup->pid == 0) {
 		detach(wait_fds[0], answer_fds[1]);
-		keep(&answer);
+		clean_up(&answer);
 	}
 	close(answer_fds[1]);
 	answer_fds[1] = -1;
@@ -128,7 +128,7 @@ app_cleanup_stop(struct app_cleanup *cleanup)
 	close(cleanup->fd);
 	while (waitpid(cleanup->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* The cleanup process was killed, or could not remove a file of the directory. */
+	/* The cleanup process was killed, or could not remove a file. */
 	if (status != 0 && shca_tree_remove(cleanup->dir) != 0 && errno != ENOENT)
 		fprintf(stderr, "softhca: cannot remove %s\n", cleanup->dir);
 }

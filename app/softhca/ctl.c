@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file softhca ctl: find the process, ask it, print its answer. */
+/** @file softhca ctl: find the process, send it the request, print its answer. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 #define WORDS_MAX      16
 #define CANDIDATES_MAX 64
 
-/** The user's options. */
+/** The user's choice of process and device. */
 struct wanted {
-	const char *socket; /**< NULL: to be found */
+	const char *socket; /**< NULL: find it */
 	const char *pid;    /**< NULL: any */
 	const char *device; /**< NULL: any */
 	char *word[WORDS_MAX];
@@ -124,7 +124,7 @@ add_candidate(const char *path, void *arg)
 		found->entry[found->nb++] = (struct candidate){ .path = strdup(path) };
 }
 
-/** @return whether "PID PROGRAM mlx5_0 mlx5_1" fits the options. */
+/** @return whether @p who, "PID PROGRAM mlx5_0 mlx5_1", is the user's choice. */
 static bool
 is_wanted(const struct wanted *wanted, const char *who)
 {
@@ -149,7 +149,8 @@ free_candidates(struct candidates *found)
 	}
 }
 
-/** Ask each candidate for its name; drop those that do not fit or are gone. */
+/** Ask each candidate for its process and devices; drop those that the user does not mean, or that
+ * are gone. */
 static void
 choose(struct candidates *found, const struct wanted *wanted)
 {
@@ -178,7 +179,7 @@ own_runner(void)
 	return dir == NULL || dir[0] == '\0' ? NULL : dir;
 }
 
-/** @return the socket, to be freed, or NULL after a message. */
+/** @return the socket's path, which the caller frees, or NULL after a message. */
 static char *
 find_socket(const struct wanted *wanted)
 {
@@ -201,12 +202,12 @@ find_socket(const struct wanted *wanted)
 	return path;
 }
 
-/** "devices" without a socket: ask all processes that can be found. */
+/** Run "devices" without a socket: print all processes found. */
 static int
 list_all(const struct wanted *wanted)
 {
 	struct candidates found = { .nb = 0 };
-	unsigned int nb_told = 0; /* a process found before may be gone */
+	unsigned int nb_told = 0; /* fewer than found, if processes end meanwhile */
 	bool json = wanted->request.json;
 
 	shca_ctl_socket_find(own_runner(), add_candidate, &found);

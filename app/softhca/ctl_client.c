@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "ctl/ctl_socket.h"
 
-/** How long a device may take to answer: a debugger may have stopped it. */
+/** A device may take so long to answer: a debugger may have stopped it. */
 #define PATIENCE_S 60
 /** A million rules are 200 MB. */
 #define ANSWER_MAX ((size_t)1 << 31)
@@ -79,7 +79,7 @@ receive_all(int fd, char *bytes, size_t length)
 	return true;
 }
 
-/** "ok 123\n": the first line, without the newline. */
+/** Receive the first line of an answer, "ok 123\n", without the newline. */
 static bool
 receive_head(int fd, char *head, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Netdevs, files and environment variables for the command. */
+/** @file The environment of the command: netdevs, files and environment variables. */
 #include "app.h"
 
 #include <errno.h>
@@ -35,15 +35,15 @@ open_tap(struct shca_wire_options *wire, bool *created)
 		return fd;
 	wire->fd = fcntl(fd, F_DUPFD, FD_FIRST);
 	if (wire->fd < 0)
-		wire->fd = fcntl(fd, F_DUPFD, 3); /* a low limit of open files */
+		wire->fd = fcntl(fd, F_DUPFD, 3); /* the limit of open files is low */
 	close(fd);
-	/* Under Yama only an ancestor may fetch the descriptor (wire/tap.h) unless this allows it;
-	 * without Yama: EINVAL. */
+	/* Under Yama only an ancestor may copy it by pidfd_getfd() (wire/tap.h), except with this.
+	 * Without Yama this fails with EINVAL. */
 	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return wire->fd < 0 ? -EMFILE : 0;
 }
 
-/** Set up the port's netdev: both have one address; if the TAP existed before, the TAP's. */
+/** Open the port's netdev. Both have one MAC: the port's, or that of a TAP that existed before. */
 static int
 open_netdev(struct shca_port_options *port)
 {
@@ -68,7 +68,7 @@ app_env_prepare(struct shca_options *options, const char *dir)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < options->nb_ports && ret == 0; i++) {
-		/* The functions of a card share one. */
+		/* The functions of a card share one wire. */
 		if (is_tap(&options->port[i].wire) && shca_options_ports_card(options, i) == i)
 			ret = open_tap(&options->port[i].wire, &created);
 		if (ret == 0 && is_tap(&options->port[i].kernel))
@@ -85,7 +85,7 @@ app_env_prepare(struct shca_options *options, const char *dir)
 	return ret;
 }
 
-/** The library lies beside the executable's directory: in the build tree, or as installed. */
+/** Find the library beside the executable's directory: in the build tree, or as installed. */
 static int
 find_library(char *path, size_t size)
 {
@@ -121,7 +121,7 @@ find_library(char *path, size_t size)
 	return -ENOENT;
 }
 
-/** Put the library first in LD_PRELOAD, keeping what is there. */
+/** Put the library first in LD_PRELOAD, before the present content. */
 static int
 set_preload(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file softhca run --faults FILE: checked before the command runs, counted after it. */
+/** @file softhca run --faults FILE: check it before the command runs, report after the command has
+ * ended. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The user's name of the control socket: a link into the private directory. */
+/** @file The user's own name of the control socket: a link into the private directory. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -16,9 +16,7 @@ name_target(const char *dir, char *target, size_t size)
 	snprintf(target, size, "%s/" SHCA_CTL_SOCKET_FIRST, dir);
 }
 
-/**
- * @return whether the link in the way is that of an earlier runner, killed before it removed it.
- */
+/** @return whether @p path is the link of an earlier runner, which was killed. */
 static bool
 is_left_over(const char *path)
 {

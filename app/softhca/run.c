@@ -15,7 +15,7 @@
 #include "fault/row.h"
 #include "strict/findings.h"
 
-/** Signals that are passed on to the command. */
+/** Signals that the runner passes on to the command. */
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
 void
@@ -37,7 +37,7 @@ app_run_help(void)
 
 /** The user's options besides ports. */
 struct wanted {
-	const char *ctl;    /**< where the control socket is to be, or NULL */
+	const char *ctl;    /**< path for the control socket, or NULL */
 	const char *faults; /**< the file, or NULL */
 };
 
@@ -57,7 +57,7 @@ parse(int argc, char *argv[], struct shca_options *options, struct wanted *wante
 	int option;
 
 	shca_options_init(options);
-	/* '+': stop at COMMAND, whose options belong to it. */
+	/* '+': options after COMMAND belong to the command. */
 	while ((option = getopt_long(argc, argv, "+h", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			app_run_help();
@@ -75,7 +75,7 @@ parse(int argc, char *argv[], struct shca_options *options, struct wanted *wante
 			return 0;
 		}
 		if (option != 'p')
-			return 0; /* getopt has reported the error */
+			return 0; /* getopt has printed the reason */
 		if (shca_options_add_port(options, optarg, error, sizeof(error)) != 0) {
 			fprintf(stderr, "softhca: --port %s: %s\n", optarg, error);
 			return 0;
@@ -98,7 +98,7 @@ exec_command(char *argv[], const sigset_t *signals, pid_t runner)
 {
 	int error;
 
-	/* The command must not outlive its ports. */
+	/* The command must not outlive the runner, which keeps the ports' files and TAPs. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != runner)
 		_exit(APP_FAILED);
@@ -124,21 +124,20 @@ supervise(pid_t command, const sigset_t *awaited)
 	pid_t pid;
 
 	for (;;) {
-		/* Ask before waiting: one SIGCHLD may stand for several children. */
+		/* Poll before sigwaitinfo(): one SIGCHLD may stand for several children. */
 		while ((pid = waitpid(command, &status, WNOHANG)) < 0 && errno == EINTR)
 			;
 		if (pid == command)
 			return exit_status(status);
 		if (sigwaitinfo(awaited, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The terminal sends its signals to the command as well, which is in this process
-		 * group. */
+		/* The command is in our process group, so it gets the terminal's signals itself. */
 		if (info.si_code != SI_KERNEL)
 			kill(command, info.si_signo);
 	}
 }
 
-/** Print the findings. @return the exit status: findings turn success into failure. */
+/** Print the findings. @return the exit status, which findings turn from 0 to a failure. */
 static int
 conclude(const uint64_t *count, int status)
 {
@@ -149,7 +148,7 @@ conclude(const uint64_t *count, int status)
 	return sum != 0 && status == 0 ? SHCA_FINDINGS_EXIT : status;
 }
 
-/** Start the prepared command, and wait for it. */
+/** Start the command in the prepared environment, and wait for it. */
 static int
 run_command(char *argv[], const sigset_t *awaited, const sigset_t *before)
 {
@@ -164,7 +163,7 @@ run_command(char *argv[], const sigset_t *awaited, const sigset_t *before)
 	return supervise(command, awaited);
 }
 
-/** Read the counts of a strict run. @return 0 or a negative errno after a message. */
+/** Create the counts of a strict run. @return 0 or a negative errno after a message. */
 static int
 open_findings(const char *dir, const struct shca_options *options, uint64_t **count)
 {
@@ -181,7 +180,7 @@ open_findings(const char *dir, const struct shca_options *options, uint64_t **co
 	return ret;
 }
 
-/** Run the command in the private directory. @param text of faults, or NULL */
+/** Run the command with its files in the private directory. @param text of faults, or NULL */
 static int
 run_in(const char *dir, struct shca_options *options, const char *text, char *argv[])
 {
@@ -195,7 +194,7 @@ run_in(const char *dir, struct shca_options *options, const char *text, char *ar
 	for (unsigned int i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&awaited, forwarded[i]);
 	sigprocmask(SIG_BLOCK, &awaited, &before);
-	signal(SIGCHLD, SIG_DFL); /* if SIGCHLD were ignored, the exit status would be lost */
+	signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status would be lost */
 	if (app_env_prepare(options, dir) != 0 || app_env_set(dir) != 0 ||
 		open_findings(dir, options, &count) != 0 ||
 		app_faults_prepare(dir, text, options->nb_ports, &faults) != 0)
@@ -208,7 +207,7 @@ run_in(const char *dir, struct shca_options *options, const char *text, char *ar
 	return status;
 }
 
-/** Make a private directory, run the command in it, remove it. */
+/** Create a private directory, run the command, remove the directory. */
 static int
 run_below(const struct wanted *wanted, struct shca_options *options, const char *text, char *argv[])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file softhca ctl trace: the packets of a capture, one question each. */
+/** @file softhca ctl trace: the packets of a capture, one request each. */
 #include "trace.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ write_line(struct trace *trace, const uint8_t *bytes, unsigned int length)
 		at += sprintf(at, "%02x", bytes[i]);
 }
 
-/** @return 0, or a negative errno and its reason in @p text, to be freed. */
+/** @return 0, or a negative errno with a message in @p text, which the caller frees. */
 static int
 ask(struct trace *trace, const struct pcap_pkthdr *header, const uint8_t *bytes, char **text)
 {

@@ -262,17 +262,17 @@ def test_killed_runner_leaves_nothing(environ, base):
     runner.stdout.close()
 
 
-def cleanup_process_of(runner):
+def cleanup_of(runner):
     """The one child of the runner that is called so."""
     children = pathlib.Path(f"/proc/{runner.pid}/task/{runner.pid}/children").read_text().split()
     return next(int(pid) for pid in children
                 if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "softhca-cleanup")
 
 
-def test_killed_cleanup_process_leaves_nothing(environ, base):
+def test_killed_cleanup_leaves_nothing(environ, base):
     runner = start(environ, "sh", "-c", "echo $$; exec sleep 1000")
     pid = int(runner.stdout.readline())
-    os.kill(cleanup_process_of(runner), signal.SIGKILL)
+    os.kill(cleanup_of(runner), signal.SIGKILL)
     os.kill(pid, signal.SIGTERM)
     assert runner.wait(PATIENCE) == 128 + signal.SIGTERM
     assert not list(base.iterdir())
