@@ -54,6 +54,7 @@ shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe)
 	wqe->ce = ctrl.fm_ce_se >> SHCA_CTRL_CE_SHIFT & SHCA_CTRL_CE_MASK;
 	wqe->row = shca_opcode_find(wqe->opcode, wqe->opmod);
 	wqe->has_eth = false;
+	wqe->nb_segments = 0;
 }
 
 /** @return the offset of the first data segment, or 0 when the inline header overruns the WQE. */
@@ -155,7 +156,6 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	length = (size_t)wqe->ds * SHCA_DS_BYTES;
 	offset = wqe->row->has_eth ? decode_eth(bytes, length, wqe) : decode_no_eth(wqe);
-	wqe->nb_segments = 0;
 	wqe->segments_length = 0;
 	if (offset == 0)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
@@ -176,16 +176,9 @@ shca_wqe_decode(const uint8_t *bytes, size_t length, struct shca_wqe *wqe)
 	return 0;
 }
 
-void
-shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
+static void
+print_eth(const struct shca_wqe *wqe, char *text, size_t size)
 {
-	if (size != 0)
-		text[0] = '\0';
-	shca_text_append(text, size, "%s(0x%02x.%u) index %u sqn 0x%x ds %u ce %u",
-		wqe->row != NULL ? wqe->row->name : "opcode", wqe->opcode, wqe->opmod, wqe->index,
-		wqe->sqn, wqe->ds, wqe->ce);
-	if (!wqe->has_eth)
-		return;
 	shca_text_append(text, size, " cs 0x%02x mss %u inline %u", wqe->cs_flags, wqe->mss,
 		wqe->inline_length);
 	if (shca_swp_is_used(&wqe->swp))
@@ -195,6 +188,18 @@ shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
 	if (wqe->insert_vlan)
 		shca_text_append(
 			text, size, " insert 0x%04x:0x%04x", wqe->vlan_tpid, wqe->vlan_tci);
+}
+
+void
+shca_wqe_print(const struct shca_wqe *wqe, char *text, size_t size)
+{
+	if (size != 0)
+		text[0] = '\0';
+	shca_text_append(text, size, "%s(0x%02x.%u) index %u sqn 0x%x ds %u ce %u",
+		wqe->row != NULL ? wqe->row->name : "opcode", wqe->opcode, wqe->opmod, wqe->index,
+		wqe->sqn, wqe->ds, wqe->ce);
+	if (wqe->has_eth)
+		print_eth(wqe, text, size);
 	for (unsigned int i = 0; i < wqe->nb_segments; i++) {
 		const struct shca_wqe_segment *segment = &wqe->segment[i];
 

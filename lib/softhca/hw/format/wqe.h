@@ -33,8 +33,8 @@ struct shca_wqe {
 	uint8_t nb_wqebbs;
 	enum shca_ce ce;
 
-	/* Below: valid when the row has data segments. Without has_eth, fields before
-	 * segments_length are 0. */
+	/* Below: valid when the row has data segments; has_eth and nb_segments always. Without
+	 * has_eth, fields before segments_length are 0. */
 	bool has_eth;
 	uint8_t cs_flags;
 	struct shca_swp swp;

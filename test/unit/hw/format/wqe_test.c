@@ -300,6 +300,34 @@ print(void **state)
 		" insert 0x8100:0x0005 [0x1000+60 lkey 0x101] [inline 2]");
 }
 
+/* A WQE without an ethernet segment shows its data, and one that was not decoded no data. */
+static void
+print_without_ethernet_segment(void **state)
+{
+	struct shca_wqe wqe;
+	struct rig_wqe raw;
+	char text[256];
+
+	(void)state;
+	rig_wqe_start(&raw, SHCA_OPCODE_DUMP, SHCA_CE_ALWAYS);
+	rig_wqe_pointer(&raw, 0x101, 0x1000, 60);
+	finish(&raw);
+	assert_int_equal(decode(&raw, &wqe), 0);
+	shca_wqe_print(&wqe, text, sizeof(text));
+	assert_string_equal(
+		text, "DUMP(0x23.0) index 4660 sqn 0xabcdef ds 2 ce 2 [0x1000+60 lkey 0x101]");
+	raw.bytes[7] = 1;
+	memset(&wqe, 0xff, sizeof(wqe));
+	assert_int_equal(decode(&raw, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	shca_wqe_print(&wqe, text, sizeof(text));
+	assert_string_equal(text, "DUMP(0x23.0) index 4660 sqn 0xabcdef ds 1 ce 2");
+	/* Likewise when only the control segment was decoded. */
+	memset(&wqe, 0xff, sizeof(wqe));
+	shca_wqe_decode_ctrl(raw.bytes, &wqe);
+	shca_wqe_print(&wqe, text, sizeof(text));
+	assert_string_equal(text, "DUMP(0x23.0) index 4660 sqn 0xabcdef ds 1 ce 2");
+}
+
 int
 main(void)
 {
@@ -314,6 +342,7 @@ main(void)
 		cmocka_unit_test(malformed),
 		cmocka_unit_test(noise),
 		cmocka_unit_test(print),
+		cmocka_unit_test(print_without_ethernet_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
