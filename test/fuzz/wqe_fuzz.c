@@ -437,8 +437,12 @@ send_wqe(void)
 	put32(wqe, (uint32_t)mad.sq_pi << 8 | opcodes[(how & 15) % 6]);
 	if ((how & 15) == 7) /* the old multi-packet form */
 		wqe[0] = 1;
+	if ((how & 15) == 13)
+		wqe[3] = SHCA_OPCODE_DUMP;
 	wqe[11] = fuzz_input_byte(&mad.input) & 0x0c;
-	if (wqe[3] != MLX5_OPCODE_NOP)
+	if (wqe[3] == SHCA_OPCODE_DUMP) /* no ethernet segment */
+		length = put_segments(wqe, length);
+	else if (wqe[3] != MLX5_OPCODE_NOP)
 		length = put_segments(wqe, put_eth(wqe));
 	put32(wqe + 4, shca_sq_number(mad.sq) << 8 | (length / 16 & 63));
 	if (how >= 0xe0) /* one byte of the first two segments is another */
