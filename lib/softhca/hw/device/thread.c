@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "hw/device/device.h"
 #include "wire/wire.h"
 
@@ -256,7 +255,6 @@ shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const c
 	}
 	ret = create_thread(thread, cpus);
 	if (ret != 0) {
-		SHCA_ERR("cannot start the device thread: %s", strerror(-ret));
 		free_thread(thread);
 		return ret;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The preloaded library, from the outside: this program runs with LD_PRELOAD and calls the C
- * library. Its own copy of the core only writes the options file, as the runner does.
+ * The preloaded library, from the outside: nodes and their descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,64 +17,7 @@
 #include <unistd.h>
 
 #include "config/options.h"
-#include "rig.h"
-#include "sysfs/tree.h"
-
-#define NODE "/dev/infiniband/uverbs0"
-
-static char directory[] = "/tmp/softhca-test-XXXXXX";
-
-static void
-write_options(void)
-{
-	struct shca_options options;
-	char path[64], error[256];
-
-	assert_non_null(mkdtemp(directory));
-	shca_options_init(&options);
-	assert_int_equal(shca_options_add_port(&options, "wire=null", error, sizeof(error)), 0);
-	assert_int_equal(shca_options_add_port(&options, "wire=null", error, sizeof(error)), 0);
-	snprintf(path, sizeof(path), "%s/" SHCA_OPTIONS_FILE, directory);
-	assert_int_equal(shca_options_save(&options, path), 0);
-}
-
-static int
-set_up(void **state)
-{
-	(void)state;
-	write_options();
-	return setenv(SHCA_ENV_DIR, directory, 1);
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	/* The control sockets, too: of this process, which has the device open, and its children.
-	 */
-	return shca_tree_remove(directory);
-}
-
-/** GET_CONTEXT through the real ioctl. @return 0 or the errno. */
-static int
-get_context(int fd)
-{
-	const struct mlx5_ib_alloc_ucontext_req_v2 request = {
-		.total_num_bfregs = 16,
-		.max_cqe_version = 1,
-		.lib_caps = MLX5_LIB_CAP_DYN_UAR,
-	};
-	struct mlx5_ib_alloc_ucontext_resp response;
-	struct frame frame;
-
-	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
-	frame_in(&frame, UVERBS_ATTR_UHW_IN, &request, sizeof(request));
-	frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, sizeof(response));
-	return ioctl(fd, RDMA_VERBS_IOCTL, &frame) == 0 ? 0 : errno;
-}
-
-/** A second GET_CONTEXT is refused with this: the file is open and has its context. */
-#define HAS_CONTEXT EINVAL
+#include "preload_rig.h"
 
 static int
 nb_threads(void)
@@ -94,7 +36,7 @@ test_paths(void **state)
 		int expected; /* errno */
 		unsigned int minor;
 	} rows[] = {
-		{ NODE, 0, 192 },
+		{ PRELOAD_RIG_NODE, 0, 192 },
 		{ "/dev/infiniband/uverbs1", 0, 193 },
 		{ "/dev/char/231:193", 0, 193 },
 		{ "/dev/infiniband/uverbs2", ENOENT, 0 },
@@ -128,7 +70,7 @@ test_paths(void **state)
 static void
 test_an_open_node(void **state)
 {
-	int fd = open(NODE, O_RDWR | O_CLOEXEC);
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR | O_CLOEXEC);
 	struct stat status;
 	void *page;
 
@@ -138,8 +80,8 @@ test_an_open_node(void **state)
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_true(S_ISCHR(status.st_mode));
 	assert_int_equal(status.st_rdev, makedev(231, 192));
-	assert_int_equal(get_context(fd), 0);
-	assert_int_equal(get_context(fd), HAS_CONTEXT);
+	assert_int_equal(preload_rig_get_context(fd), 0);
+	assert_int_equal(preload_rig_get_context(fd), PRELOAD_RIG_HAS_CONTEXT);
 	page = mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, fd, 0x900000);
 	assert_ptr_not_equal(page, MAP_FAILED);
 	memset(page, 1, 8);
@@ -155,12 +97,12 @@ test_an_open_node(void **state)
 static void
 test_copies_are_one_file(void **state)
 {
-	int fd = open(NODE, O_RDWR);
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR);
 	int spare = open("/dev/null", O_RDONLY);
 	int copies[4];
 
 	(void)state;
-	assert_int_equal(get_context(fd), 0);
+	assert_int_equal(preload_rig_get_context(fd), 0);
 	copies[0] = dup(fd);
 	copies[1] = dup2(fd, spare);
 	copies[2] = fcntl(fd, F_DUPFD_CLOEXEC, 50);
@@ -169,46 +111,118 @@ test_copies_are_one_file(void **state)
 	assert_true(copies[2] >= 50);
 	close(fd);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(get_context(copies[i]), HAS_CONTEXT);
+		assert_int_equal(preload_rig_get_context(copies[i]), PRELOAD_RIG_HAS_CONTEXT);
 		close(copies[i]);
 	}
+	/* Copied over itself a descriptor is what it was. */
+	fd = open(PRELOAD_RIG_NODE, O_RDWR);
+	assert_int_equal(dup2(fd, fd), fd);
+	assert_int_equal(preload_rig_get_context(fd), 0);
+	close(fd);
+	/* What cannot be copied has no copies. */
+	assert_int_equal(dup(fd), -1);
+	assert_int_equal(dup2(fd, spare), -1);
+	assert_int_equal(dup3(fd, spare, 0), -1);
+	assert_int_equal(fcntl(fd, F_DUPFD, 50), -1);
+	assert_int_equal(errno, EBADF);
 	/* Numbers are free again, and nobody's. */
-	assert_int_equal(get_context(copies[2]), EBADF);
+	assert_int_equal(preload_rig_get_context(copies[2]), EBADF);
 	/* Another descriptor copied over the last one closes the file. */
-	fd = open(NODE, O_RDWR);
+	fd = open(PRELOAD_RIG_NODE, O_RDWR);
 	spare = open("/dev/null", O_RDONLY);
 	assert_int_equal(dup2(spare, fd), fd);
-	assert_int_equal(get_context(fd), ENOTTY);
+	assert_int_equal(preload_rig_get_context(fd), ENOTTY);
 	close(spare);
 	close(fd);
 }
 
-/** Closed behind our back, and the number taken by another file: fstat tells the truth. */
+/* Closed behind our back: the number is nobody's, or that of the file that took it. */
 static void
 test_unseen_close(void **state)
 {
-	int fd = open(NODE, O_RDWR);
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR);
 	struct stat status;
+	int ends[2];
+	char byte;
 
 	(void)state;
 	assert_int_equal(close_range((unsigned int)fd, (unsigned int)fd, 0), 0);
+	assert_int_equal(fstat(fd, &status), -1);
+	assert_int_equal(errno, EBADF);
+	assert_int_equal(write(fd, "x", 1), -1);
+	assert_int_equal(errno, EBADF);
 	assert_int_equal(open("/dev/null", O_RDONLY), fd);
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_int_equal(status.st_rdev, makedev(1, 3));
 	close(fd);
+
+	fd = open(PRELOAD_RIG_NODE, O_RDWR);
+	assert_int_equal(close_range((unsigned int)fd, (unsigned int)fd, 0), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(ends[0], fd);
+	ends[0] = fcntl(fd, F_DUPFD, 50);
+	assert_int_equal(dup2(ends[1], fd), fd);
+	assert_int_equal(write(fd, "y", 1), 1);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(byte, 'y');
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+
+	/* The node that is opened next takes the number and the place in the table. */
+	fd = open(PRELOAD_RIG_NODE, O_RDWR);
+	assert_int_equal(close_range((unsigned int)fd, (unsigned int)fd, 0), 0);
+	assert_int_equal(open(PRELOAD_RIG_NODE, O_RDWR), fd);
+	assert_int_equal(preload_rig_get_context(fd), 0);
+	assert_int_equal(preload_rig_get_context(fd), PRELOAD_RIG_HAS_CONTEXT);
+	close(fd);
+}
+
+/* ALLOC_PD as libibverbs before rdma-core 27 sends it. @return as write(2) */
+static ssize_t
+write_alloc_pd(int fd, size_t length)
+{
+	struct {
+		struct ib_uverbs_alloc_pd_resp core;
+		struct mlx5_ib_alloc_pd_resp driver;
+	} response;
+	struct {
+		struct ib_uverbs_cmd_hdr header;
+		struct ib_uverbs_alloc_pd command;
+	} request = {
+		.header = {
+			.command = IB_USER_VERBS_CMD_ALLOC_PD,
+			.in_words = sizeof(request) / 4,
+			.out_words = sizeof(response) / 4,
+		},
+		.command.response = (uintptr_t)&response,
+	};
+
+	return write(fd, &request, length < sizeof(request) ? length : sizeof(request));
 }
 
 static int
-run_child(int (*child)(int fd), int fd)
+write_inherited(int fd)
 {
-	pid_t pid = fork();
-	int status;
+	return write_alloc_pd(fd, SIZE_MAX) == -1 && errno == EIO ? 0 : 1;
+}
 
-	if (pid == 0)
-		_exit(child(fd));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+/* A command is written whole or not at all. */
+static void
+test_write(void **state)
+{
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR);
+
+	(void)state;
+	assert_int_equal(write_alloc_pd(fd, SIZE_MAX), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(preload_rig_get_context(fd), 0);
+	assert_int_equal(write_alloc_pd(fd, SIZE_MAX),
+		sizeof(struct ib_uverbs_cmd_hdr) + sizeof(struct ib_uverbs_alloc_pd));
+	assert_int_equal(write_alloc_pd(fd, sizeof(struct ib_uverbs_cmd_hdr)), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(preload_rig_run_child(write_inherited, fd), 0);
+	close(fd);
 }
 
 static int
@@ -216,17 +230,42 @@ use_inherited(int fd)
 {
 	struct stat status;
 
-	if (get_context(fd) != EIO || fstat(fd, &status) != 0 || !S_ISCHR(status.st_mode))
+	if (preload_rig_get_context(fd) != EIO || fstat(fd, &status) != 0 ||
+		!S_ISCHR(status.st_mode))
 		return 1;
 	return close(fd) == 0 ? 0 : 2;
+}
+
+/* What is not this process's is not copied, and its number may be another file's. */
+static int
+copy_inherited(int fd)
+{
+	int spare = open("/dev/null", O_RDWR);
+	int copy = dup(fd);
+	struct stat status;
+
+	if (spare < 0 || copy < 0 || preload_rig_get_context(copy) != ENOTTY)
+		return 1;
+	if (dup2(spare, fd) != fd || fstat(fd, &status) != 0 || status.st_rdev != makedev(1, 3))
+		return 2;
+	return write(fd, "x", 1) == 1 && close(copy) == 0 && close(fd) == 0 ? 0 : 3;
+}
+
+/* A node of its own may get the number, too. */
+static int
+reopen_inherited(int fd)
+{
+	if (close(fd) != 0 || open(PRELOAD_RIG_NODE, O_RDWR) != fd)
+		return 1;
+	return preload_rig_get_context(fd) == 0 && close(fd) == 0 ? 0 : 2;
 }
 
 static int
 open_own(int fd)
 {
-	int own = open(NODE, O_RDWR);
+	int own = open(PRELOAD_RIG_NODE, O_RDWR);
 
-	if (own < 0 || get_context(own) != 0 || get_context(fd) != EIO)
+	if (own < 0 || preload_rig_get_context(own) != 0 || preload_rig_get_context(fd) != EIO)
 		return 1;
 	/* This one, the device's and the control socket's. */
 	return close(own) == 0 && nb_threads() == 3 ? 0 : 2;
@@ -235,10 +274,22 @@ open_own(int fd)
 static int
 exit_without_closing(int fd)
 {
-	int own = open(NODE, O_RDWR);
+	int own = open(PRELOAD_RIG_NODE, O_RDWR);
 
 	(void)fd;
-	if (own < 0 || get_context(own) != 0)
+	if (own < 0 || preload_rig_get_context(own) != 0)
+		return 1;
+	exit(0);
+}
+
+/* The copy may be in use: the file is left to the system. */
+static int
+exit_with_a_copy(int fd)
+{
+	int own = open(PRELOAD_RIG_NODE, O_RDWR);
+
+	(void)fd;
+	if (own < 0 || preload_rig_get_context(own) != 0 || dup(own) < 0)
 		return 1;
 	exit(0);
 }
@@ -246,15 +297,18 @@ exit_without_closing(int fd)
 static void
 test_fork(void **state)
 {
-	int fd = open(NODE, O_RDWR);
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR);
 
 	(void)state;
-	assert_int_equal(get_context(fd), 0);
-	assert_int_equal(run_child(use_inherited, fd), 0);
-	assert_int_equal(run_child(open_own, fd), 0);
-	assert_int_equal(run_child(exit_without_closing, fd), 0);
+	assert_int_equal(preload_rig_get_context(fd), 0);
+	assert_int_equal(preload_rig_run_child(use_inherited, fd), 0);
+	assert_int_equal(preload_rig_run_child(copy_inherited, fd), 0);
+	assert_int_equal(preload_rig_run_child(reopen_inherited, fd), 0);
+	assert_int_equal(preload_rig_run_child(open_own, fd), 0);
+	assert_int_equal(preload_rig_run_child(exit_without_closing, fd), 0);
+	assert_int_equal(preload_rig_run_child(exit_with_a_copy, fd), 0);
 	/* The parent has noticed nothing. */
-	assert_int_equal(get_context(fd), HAS_CONTEXT);
+	assert_int_equal(preload_rig_get_context(fd), PRELOAD_RIG_HAS_CONTEXT);
 	close(fd);
 }
 
@@ -262,19 +316,19 @@ test_fork(void **state)
 static void
 test_vfork(void **state)
 {
-	int fd = open(NODE, O_RDWR);
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR);
 	int status;
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(get_context(fd), 0);
+	assert_int_equal(preload_rig_get_context(fd), 0);
 	pid = vfork();
 	if (pid == 0) {
 		close(fd);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(get_context(fd), HAS_CONTEXT);
+	assert_int_equal(preload_rig_get_context(fd), PRELOAD_RIG_HAS_CONTEXT);
 	close(fd);
 }
 
@@ -282,9 +336,9 @@ static void *
 open_and_close(void *arg)
 {
 	for (unsigned int i = 0; i < 200; i++) {
-		int fd = open(NODE, O_RDWR);
+		int fd = open(PRELOAD_RIG_NODE, O_RDWR);
 
-		if (fd < 0 || get_context(fd) != 0 || close(fd) != 0)
+		if (fd < 0 || preload_rig_get_context(fd) != 0 || close(fd) != 0)
 			return arg;
 	}
 	return NULL;
@@ -328,11 +382,11 @@ test_inactive(void **state)
 
 	(void)state;
 	unsetenv(SHCA_ENV_DIR);
-	assert_int_equal(stat(NODE, &status), -1);
-	assert_int_equal(open(NODE, O_RDWR), -1);
+	assert_int_equal(stat(PRELOAD_RIG_NODE, &status), -1);
+	assert_int_equal(open(PRELOAD_RIG_NODE, O_RDWR), -1);
 	assert_int_equal(errno, ENOENT);
-	setenv(SHCA_ENV_DIR, directory, 1);
-	assert_int_equal(stat(NODE, &status), 0);
+	setenv(SHCA_ENV_DIR, preload_rig_dir, 1);
+	assert_int_equal(stat(PRELOAD_RIG_NODE, &status), 0);
 }
 
 /** Ordinary files are the C library's, mode and all. */
@@ -344,7 +398,7 @@ test_other_files(void **state)
 	int fd;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/file", directory);
+	snprintf(path, sizeof(path), "%s/file", preload_rig_dir);
 	fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0640);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &status), 0);
@@ -363,6 +417,7 @@ main(void)
 		cmocka_unit_test(test_an_open_node),
 		cmocka_unit_test(test_copies_are_one_file),
 		cmocka_unit_test(test_unseen_close),
+		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_threads),
@@ -371,5 +426,5 @@ main(void)
 		cmocka_unit_test(test_other_files),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, preload_rig_set_up, preload_rig_tear_down);
 }

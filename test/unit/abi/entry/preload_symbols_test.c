@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The preloaded library, from the outside: each name by which the C library opens or asks for a
+ * path, as programs built against this and older C libraries call it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "preload_rig.h"
+
+#define ABSENT "/dev/infiniband/uverbs7"
+
+enum form {
+	OPEN,     /* path, flags, mode */
+	OPENAT,   /* directory, path, flags, mode */
+	OPEN_2,   /* path, flags */
+	OPENAT_2, /* directory, path, flags */
+	STAT,     /* path, status */
+	XSTAT,    /* version, path, status */
+};
+
+static const struct name {
+	const char *name;
+	enum form form;
+} open_names[] = {
+	{ "open", OPEN },
+	{ "open64", OPEN },
+	{ "openat", OPENAT },
+	{ "openat64", OPENAT },
+	{ "__open_2", OPEN_2 },
+	{ "__open64_2", OPEN_2 },
+	{ "__openat_2", OPENAT_2 },
+	{ "__openat64_2", OPENAT_2 },
+}, stat_names[] = {
+	{ "stat", STAT },
+	{ "stat64", STAT },
+	{ "lstat", STAT },
+	{ "lstat64", STAT },
+	{ "__xstat", XSTAT },
+	{ "__xstat64", XSTAT },
+	{ "__lxstat", XSTAT },
+	{ "__lxstat64", XSTAT },
+}, fstat_names[] = {
+	{ "fstat", STAT },
+	{ "fstat64", STAT },
+	{ "__fxstat", XSTAT },
+	{ "__fxstat64", XSTAT },
+};
+#define NB(names) (sizeof(names) / sizeof((names)[0]))
+
+/* The version of struct stat that x86_64 has, and that other LP64 systems have. */
+#ifdef __x86_64__
+#define STAT_VERSION 1
+#else
+#define STAT_VERSION 0
+#endif
+
+static void *
+find(const struct name *name)
+{
+	void *function = dlsym(RTLD_DEFAULT, name->name);
+
+	if (function == NULL)
+		fail_msg("no %s", name->name);
+	return function;
+}
+
+static int
+call_open(const struct name *name, const char *path, int flags, mode_t mode)
+{
+	void *function = find(name);
+
+	switch (name->form) {
+	case OPEN:
+		return ((int (*)(const char *, int, ...))function)(path, flags, mode);
+	case OPENAT:
+		return ((int (*)(int, const char *, int, ...))function)(
+			AT_FDCWD, path, flags, mode);
+	case OPEN_2:
+		return ((int (*)(const char *, int))function)(path, flags);
+	default:
+		return ((int (*)(int, const char *, int))function)(AT_FDCWD, path, flags);
+	}
+}
+
+static int
+call_stat(const struct name *name, const char *path, struct stat *status)
+{
+	void *function = find(name);
+
+	if (name->form == STAT)
+		return ((int (*)(const char *, struct stat *))function)(path, status);
+	return ((int (*)(int, const char *, struct stat *))function)(STAT_VERSION, path, status);
+}
+
+static int
+call_fstat(const struct name *name, int fd, struct stat *status)
+{
+	void *function = find(name);
+
+	if (name->form == STAT)
+		return ((int (*)(int, struct stat *))function)(fd, status);
+	return ((int (*)(int, int, struct stat *))function)(STAT_VERSION, fd, status);
+}
+
+/* @return the path of a symbolic link to a file of 3 bytes in the runner's directory. */
+static const char *
+make_link(void)
+{
+	static char path[64];
+	char target[64];
+	FILE *file;
+
+	snprintf(target, sizeof(target), "%s/target", preload_rig_dir);
+	snprintf(path, sizeof(path), "%s/link", preload_rig_dir);
+	file = fopen(target, "w");
+	assert_non_null(file);
+	fputs("abc", file);
+	fclose(file);
+	assert_true(symlink("target", path) == 0 || errno == EEXIST);
+	return path;
+}
+
+static void
+test_opening_nodes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NB(open_names); i++) {
+		int fd = call_open(&open_names[i], PRELOAD_RIG_NODE, O_RDWR | O_CLOEXEC, 0);
+
+		assert_true(fd >= 0);
+		assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+		assert_int_equal(preload_rig_get_context(fd), 0);
+		assert_int_equal(close(fd), 0);
+		assert_int_equal(call_open(&open_names[i], ABSENT, O_RDWR, 0), -1);
+		assert_int_equal(errno, ENOENT);
+	}
+}
+
+/* The others' bytes, and the mode of a file that is created, go through. */
+static void
+test_opening_others(void **state)
+{
+	const char *path = make_link();
+	char created[64];
+
+	(void)state;
+	snprintf(created, sizeof(created), "%s/created", preload_rig_dir);
+	for (size_t i = 0; i < NB(open_names); i++) {
+		const struct name *name = &open_names[i];
+		int fd = call_open(name, path, O_RDONLY, 0);
+		char bytes[4] = "";
+		struct stat status;
+
+		assert_true(fd >= 0);
+		assert_int_equal(read(fd, bytes, 3), 3);
+		assert_string_equal(bytes, "abc");
+		close(fd);
+		assert_int_equal(call_open(name, path, O_RDONLY | O_DIRECTORY, 0), -1);
+		assert_int_equal(errno, ENOTDIR);
+		if (name->form != OPEN && name->form != OPENAT)
+			continue;
+		fd = call_open(name, created, O_CREAT | O_EXCL | O_RDWR, 0640);
+		assert_true(fd >= 0);
+		assert_int_equal(fstat(fd, &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0640);
+		close(fd);
+		unlink(created);
+	}
+}
+
+static void
+test_status_by_path(void **state)
+{
+	const char *path = make_link();
+
+	(void)state;
+	for (size_t i = 0; i < NB(stat_names); i++) {
+		const struct name *name = &stat_names[i];
+		const bool follows = strchr(name->name, 'l') == NULL;
+		struct stat status;
+
+		assert_int_equal(call_stat(name, PRELOAD_RIG_NODE, &status), 0);
+		assert_true(S_ISCHR(status.st_mode));
+		assert_int_equal(status.st_rdev, makedev(231, 192));
+		assert_int_equal(call_stat(name, ABSENT, &status), -1);
+		assert_int_equal(errno, ENOENT);
+		assert_int_equal(call_stat(name, path, &status), 0);
+		assert_int_equal(S_ISREG(status.st_mode), follows);
+		assert_int_equal(S_ISLNK(status.st_mode), !follows);
+		assert_int_equal(status.st_size, follows ? 3 : 6);
+	}
+}
+
+static void
+test_status_by_descriptor(void **state)
+{
+	int node = open("/dev/infiniband/uverbs1", O_RDWR);
+	int other = open(make_link(), O_RDONLY);
+
+	(void)state;
+	assert_true(node >= 0 && other >= 0);
+	for (size_t i = 0; i < NB(fstat_names); i++) {
+		struct stat status;
+
+		assert_int_equal(call_fstat(&fstat_names[i], node, &status), 0);
+		assert_true(S_ISCHR(status.st_mode));
+		assert_int_equal(status.st_rdev, makedev(231, 193));
+		assert_int_equal(call_fstat(&fstat_names[i], other, &status), 0);
+		assert_int_equal(status.st_size, 3);
+		assert_int_equal(call_fstat(&fstat_names[i], -1, &status), -1);
+		assert_int_equal(errno, EBADF);
+	}
+	close(node);
+	close(other);
+}
+
+static void
+test_access(void **state)
+{
+	const char *path = make_link();
+
+	(void)state;
+	assert_int_equal(access(PRELOAD_RIG_NODE, F_OK), 0);
+	assert_int_equal(access(PRELOAD_RIG_NODE, R_OK | W_OK), 0);
+	assert_int_equal(access(PRELOAD_RIG_NODE, X_OK), -1);
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(access(ABSENT, F_OK), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(access(path, R_OK), 0);
+}
+
+/* A request of RDMA's on a descriptor of others, and other requests on a node's. */
+static void
+test_other_requests(void **state)
+{
+	int node = open(PRELOAD_RIG_NODE, O_RDWR);
+	int other = open("/dev/null", O_RDWR);
+
+	(void)state;
+	assert_int_equal(preload_rig_get_context(other), ENOTTY);
+	assert_int_equal(preload_rig_get_context(-1), EBADF);
+	assert_int_equal(preload_rig_get_context(1 << 20), EBADF);
+	assert_int_equal(ioctl(node, FIOCLEX), 0);
+	assert_int_equal(fcntl(node, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(preload_rig_get_context(node), 0);
+	close(node);
+	close(other);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_opening_nodes),
+		cmocka_unit_test(test_opening_others),
+		cmocka_unit_test(test_status_by_path),
+		cmocka_unit_test(test_status_by_descriptor),
+		cmocka_unit_test(test_access),
+		cmocka_unit_test(test_other_requests),
+	};
+
+	return cmocka_run_group_tests(tests, preload_rig_set_up, preload_rig_tear_down);
+}
