@@ -43,7 +43,7 @@ void *__real_calloc(size_t nb, size_t size);
 void *__real_realloc(void *old, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 char *__real_strdup(const char *text);
-void *__real_mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset);
+void *__real_mmap64(void *at, size_t length, int prot, int flags, int fd, off_t offset);
 int __real_eventfd(unsigned int count, int flags);
 int __real_pthread_create(
 	pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
@@ -52,7 +52,7 @@ void *__wrap_calloc(size_t nb, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 char *__wrap_strdup(const char *text);
-void *__wrap_mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t length, int prot, int flags, int fd, off_t offset);
 int __wrap_eventfd(unsigned int count, int flags);
 int __wrap_pthread_create(
 	pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
@@ -88,9 +88,9 @@ __wrap_strdup(const char *text)
 }
 
 void *
-__wrap_mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset)
+__wrap_mmap64(void *at, size_t length, int prot, int flags, int fd, off_t offset)
 {
-	return fails() ? MAP_FAILED : __real_mmap(at, length, prot, flags, fd, offset);
+	return fails() ? MAP_FAILED : __real_mmap64(at, length, prot, flags, fd, offset);
 }
 
 int

@@ -190,9 +190,9 @@ test_no_descriptor(void **state)
 	assert_int_equal(preload_rig_run_child(has_no_descriptor, -1), 0);
 }
 
-/* Each allocation fails once: the node is open all the same, or is once there is memory. */
+/* Each allocation of an open fails once: it is refused, or the node is whole. @return refusals */
 static int
-each_allocation_fails(int nb_wanted)
+open_without_memory(void)
 {
 	int nb_refused = 0;
 
@@ -202,26 +202,61 @@ each_allocation_fails(int nb_wanted)
 
 		has_failed = false;
 		countdown = n;
-		fd = open(n % 2 ? PRELOAD_RIG_NODE : OTHER_NODE, O_RDWR);
+		fd = open(PRELOAD_RIG_NODE, O_RDWR);
 		countdown = -1;
 		if (fd < 0) {
 			/* EAGAIN: pthread_create(), which has no memory for a thread. */
 			if (!has_failed || (errno != ENOMEM && errno != EAGAIN))
-				return 1;
+				return -1;
 			nb_refused++;
 			continue;
 		}
 		if (preload_rig_get_context(fd) != 0 || close(fd) != 0)
-			return 2;
+			return -1;
 	}
-	return nb_refused >= nb_wanted ? 0 : 3;
+	return nb_refused;
+}
+
+/* The first open is that of the set as well; the others' are for the file and its descriptor. */
+static int
+has_no_memory(int fd)
+{
+	(void)fd;
+	return open_without_memory() >= 10 && open_without_memory() >= 2 ? 0 : 1;
+}
+
+/* The table of descriptors grows for a number beyond its first page, or a copy is not ours. */
+static int
+has_no_memory_for_a_copy(int fd)
+{
+	int copy;
+
+	fd = open(PRELOAD_RIG_NODE, O_RDWR);
+	if (fd < 0)
+		return 1;
+	countdown = 0;
+	copy = fcntl(fd, F_DUPFD, 1024);
+	countdown = -1;
+	if (!has_failed || copy < 1024 || preload_rig_get_context(copy) != ENOTTY)
+		return 2;
+	close(copy);
+	copy = fcntl(fd, F_DUPFD, 1024);
+	return preload_rig_get_context(copy) == 0 &&
+			preload_rig_get_context(fd) == PRELOAD_RIG_HAS_CONTEXT
+		? 0
+		: 3;
 }
 
 static void
 test_no_memory(void **state)
 {
+	struct rlimit limit;
+
 	(void)state;
-	assert_int_equal(preload_rig_run_child(each_allocation_fails, 10), 0);
+	assert_int_equal(preload_rig_run_child(has_no_memory, -1), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_cur > 1100)
+		assert_int_equal(preload_rig_run_child(has_no_memory_for_a_copy, -1), 0);
 }
 
 int
