@@ -200,7 +200,9 @@ shca_mem_can_pin(const void *start, uint64_t length, bool write)
  * initial-exec: the handler must not allocate thread storage on first use.
  */
 static __thread __attribute__((tls_model("initial-exec"))) sigjmp_buf *way_out;
-static __thread __attribute__((tls_model("initial-exec"))) bool is_chaining;
+/** The fault that the application's handler has, and the frame that gave it. */
+static __thread __attribute__((tls_model("initial-exec"))) const siginfo_t *chained_info;
+static __thread __attribute__((tls_model("initial-exec"))) const char *chained_frame;
 
 static const int guarded_signals[] = { SIGSEGV, SIGBUS };
 #define NB_GUARDED (sizeof(guarded_signals) / sizeof(guarded_signals[0]))
@@ -212,26 +214,43 @@ static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 /** The application may install its own handlers; ours are put back after so many runs at most. */
 #define RUNS_BETWEEN_CHECKS 256
 
+/** Block what the kernel blocks while it runs a handler of the application's. */
+static void
+block_as_kernel(const struct sigaction *action, int signal_number)
+{
+	sigset_t mask = action->sa_mask;
+
+	if (!(action->sa_flags & SA_NODEFER))
+		sigaddset(&mask, signal_number);
+	pthread_sigmask(SIG_BLOCK, &mask, NULL);
+}
+
 static void
 chain(int signal_number, siginfo_t *info, void *context)
 {
 	const struct sigaction *old = &chained[signal_number == SIGBUS];
+	const char *frame = __builtin_frame_address(0);
+	/* The application's handler passes the same fault on to the previous handler, ours. A jump
+	 * out of the handler leaves both variables behind; but a new fault with its siginfo at the
+	 * same address has its frame there, too, and not below. */
+	const bool is_passed_on = info == chained_info && frame < chained_frame;
 
-	/* The application's handler may call the previous one, which is ours: only the default is
-	 * left then, and the fault repeats under it after the return. The kernel does not honour
-	 * SIG_IGN for a fault either. */
-	if (is_chaining ||
+	/* Only the default is left for a fault that is passed on: the fault repeats under it after
+	 * the return. The kernel does not honour SIG_IGN for a fault either. */
+	if (is_passed_on ||
 		(!(old->sa_flags & SA_SIGINFO) &&
 			(old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN))) {
 		signal(signal_number, SIG_DFL);
 		return;
 	}
-	is_chaining = true;
+	chained_info = info;
+	chained_frame = frame;
+	block_as_kernel(old, signal_number);
 	if (old->sa_flags & SA_SIGINFO)
 		old->sa_sigaction(signal_number, info, context);
 	else
 		old->sa_handler(signal_number);
-	is_chaining = false;
+	chained_info = NULL;
 }
 
 static void

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -291,25 +292,100 @@ chain_in_a_child(void)
 		return 1;
 	if (nb_application_faults != 0)
 		return 2;
-	if (sigsetjmp(application_jump, 1) == 0) {
-		read_byte(memory);
-		return 3;
+	/* More than once, as it left the handler by a jump. */
+	for (int i = 1; i <= 3; i++) {
+		if (sigsetjmp(application_jump, 1) == 0) {
+			read_byte(memory);
+			return 3;
+		}
+		if (nb_application_faults != i)
+			return 4;
 	}
-	return nb_application_faults == 1 ? 0 : 4;
+	return 0;
+}
+
+static uint8_t *application_page;
+
+/* The old form of handler. It makes the page readable, and the load is repeated. */
+static void
+mending_handler(int signal_number)
+{
+	(void)signal_number;
+	nb_application_faults++;
+	mprotect(application_page, PAGE, PROT_READ);
+}
+
+static int
+mend_in_a_child(void)
+{
+	application_page = map(PROT_NONE);
+	signal(SIGSEGV, mending_handler);
+	settle();
+	for (int i = 1; i <= 3; i++) {
+		read_byte(application_page);
+		if (nb_application_faults != i)
+			return 1;
+		mprotect(application_page, PAGE, PROT_NONE);
+	}
+	return 0;
+}
+
+static struct sigaction previous;
+
+/* Hands over to the handler that was there before, which is the guard's. */
+static void
+passing_handler(int signal_number, siginfo_t *info, void *context)
+{
+	if (nb_application_faults++ == 100)
+		_exit(5);
+	previous.sa_sigaction(signal_number, info, context);
+}
+
+/* Two handlers that hand over to each other must not do so for ever. */
+static int
+pass_in_a_child(void)
+{
+	const struct sigaction action = { .sa_sigaction = passing_handler, .sa_flags = SA_SIGINFO };
+	uint8_t *memory = map(PROT_NONE);
+
+	settle();
+	sigaction(SIGSEGV, &action, &previous);
+	settle();
+	if (shca_mem_guard_run(read_byte, memory) || nb_application_faults != 0)
+		return 1;
+	read_byte(memory);
+	return 2;
+}
+
+/* @return how the child ended that @p run was in. */
+static int
+run_child(int (*run)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		exit(run());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
 }
 
 static void
 other_faults_reach_the_application(void **state)
 {
-	pid_t child = fork();
-	int status;
+	(void)state;
+	assert_int_equal(run_child(chain_in_a_child), 0);
+	assert_int_equal(run_child(mend_in_a_child), 0);
+}
+
+static void
+handlers_that_pass_faults_on(void **state)
+{
+	int status = run_child(pass_in_a_child);
 
 	(void)state;
-	if (child == 0)
-		_exit(chain_in_a_child());
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
 static void
@@ -371,6 +447,7 @@ main(void)
 		cmocka_unit_test(faults_end_the_function),
 		cmocka_unit_test(bus_errors_too),
 		cmocka_unit_test(other_faults_reach_the_application),
+		cmocka_unit_test(handlers_that_pass_faults_on),
 		cmocka_unit_test(other_faults_without_a_handler_kill),
 		cmocka_unit_test(device_pages),
 	};
