@@ -236,7 +236,7 @@ check_tso(struct fuzz_input *input, const struct shca_packet *packet)
 	segment.number = fuzz_input_byte(input) % segment.nb;
 	segment.offset = segment.number * (fuzz_input_word(input) & 0xffff);
 	memcpy(frame, packet->bytes, packet->length);
-	shca_tso_edit(frame, packet, &segment);
+	shca_tso_write_headers(frame, packet, &segment);
 	shca_parse(frame, packet->length, &after);
 	fuzz_packet_check(&after);
 	FUZZ_CHECK(after.outer.l3 == packet->outer.l3);

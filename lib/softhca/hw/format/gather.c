@@ -161,7 +161,7 @@ shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room
 	shca_tunnels_limit(&packet, source->tunnels);
 	if (source->has_swp)
 		shca_swp_apply(&wqe->swp, &packet);
-	shca_tso_edit(room, &packet, &segment);
+	shca_tso_write_headers(room, &packet, &segment);
 	*length = shca_tx_pad(room, *length);
 	*bytes = room;
 	return 0;

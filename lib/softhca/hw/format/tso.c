@@ -56,7 +56,7 @@ edit_tcp(uint8_t *tcp, const struct shca_tso_segment *segment)
 /** The length of an innermost UDP header stays: Linux writes that of a segment beforehand
  * (en_accel.h, mlx5e_udp_gso_handle_tx_skb), so hardware does not change it. */
 void
-shca_tso_edit(
+shca_tso_write_headers(
 	uint8_t *frame, const struct shca_packet *packet, const struct shca_tso_segment *segment)
 {
 	const struct shca_headers *last = packet->inner.valid ? &packet->inner : &packet->outer;

@@ -23,7 +23,7 @@ struct shca_tso_segment {
  * segment. @p packet describes the frame: all headers, then the payload of this segment only.
  * shca_tx_checksum() fills checksums, after the frame has been parsed again.
  */
-void shca_tso_edit(
+void shca_tso_write_headers(
 	uint8_t *frame, const struct shca_packet *packet, const struct shca_tso_segment *segment);
 
 #endif /* SHCA_HW_FORMAT_TSO_H */
