@@ -214,7 +214,7 @@ static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 /** The application may install its own handlers; ours are put back after so many runs at most. */
 #define RUNS_BETWEEN_CHECKS 256
 
-/** Block what the kernel blocks while it runs a handler of the application's. */
+/** Block the signals that the kernel blocks while it runs this handler. */
 static void
 block_as_kernel(const struct sigaction *action, int signal_number)
 {

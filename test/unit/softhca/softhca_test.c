@@ -242,7 +242,7 @@ below_a_runner(void **state)
 	assert_int_equal(stat(path, &status), -1);
 }
 
-/* Of what the runner has written nothing is left but the counts: the device works all the same. */
+/* The runner's files are gone: the device works all the same, but has no control socket. */
 static void
 without_the_tree(void **state)
 {
@@ -263,7 +263,6 @@ without_the_tree(void **state)
 	conf->out_of_buffer(5, 7, conf->arg);
 	conf->netdev(5, "eth7", conf->arg);
 	conf->netdev(5, "", conf->arg);
-	/* And there is no place for a control socket. */
 	assert_int_equal(shca_set_start(set), 0);
 	shca_set_close(set);
 	assert_int_equal(access(dir, F_OK), -1);

@@ -217,7 +217,7 @@ open_without_memory(void)
 	return nb_refused;
 }
 
-/* The first open is that of the set as well; the others' are for the file and its descriptor. */
+/* The first open allocates the set, later ones a file and its entry in the table. */
 static int
 has_no_memory(int fd)
 {
@@ -225,7 +225,7 @@ has_no_memory(int fd)
 	return open_without_memory() >= 10 && open_without_memory() >= 2 ? 0 : 1;
 }
 
-/* The table of descriptors grows for a number beyond its first page, or a copy is not ours. */
+/* The table of descriptors grows for a number beyond its first page; else the copy is not ours. */
 static int
 has_no_memory_for_a_copy(int fd)
 {

@@ -119,7 +119,7 @@ test_copies_are_one_file(void **state)
 	assert_int_equal(dup2(fd, fd), fd);
 	assert_int_equal(preload_rig_get_context(fd), 0);
 	close(fd);
-	/* What cannot be copied has no copies. */
+	/* A closed descriptor cannot be copied. */
 	assert_int_equal(dup(fd), -1);
 	assert_int_equal(dup2(fd, spare), -1);
 	assert_int_equal(dup3(fd, spare, 0), -1);
@@ -236,7 +236,7 @@ use_inherited(int fd)
 	return close(fd) == 0 ? 0 : 2;
 }
 
-/* What is not this process's is not copied, and its number may be another file's. */
+/* A child cannot copy the parent's node, and another file may take its number. */
 static int
 copy_inherited(int fd)
 {
@@ -282,7 +282,7 @@ exit_without_closing(int fd)
 	exit(0);
 }
 
-/* The copy may be in use: the file is left to the system. */
+/* A copy may be in use, so the exit leaves the file to the kernel. */
 static int
 exit_with_a_copy(int fd)
 {
