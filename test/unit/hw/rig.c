@@ -42,6 +42,8 @@ wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	for (i = 0; i < nb_frames && self->room != 0; i++, self->room--) {
 		assert_in_range(self->nb_sent, 0, RIG_WIRE_FRAMES - 1);
 		assert_int_not_equal(frames[i].length, 0);
+		/* Memory that is gone faults here, before the copy is allocated. */
+		(void)*(const volatile uint8_t *)frames[i].bytes;
 		keep(&self->sent[self->nb_sent], frames[i].bytes, frames[i].length);
 		self->nb_sent++;
 	}
