@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
@@ -192,6 +193,7 @@ test_descriptor_fetched_from_the_runner(void **state)
 	assert_true(closed.fd >= 0);
 	set_flags(name, IFF_UP);
 	snprintf(runner, sizeof(runner), "%d", getpid());
+	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
 		struct shca_wire *wire = NULL;
@@ -199,14 +201,36 @@ test_descriptor_fetched_from_the_runner(void **state)
 		close(closed.fd);
 		setenv(SHCA_TAP_ENV_RUNNER, runner, 1);
 		if (shca_wire_find("tap", 3)->open(&closed, &wire) != 0)
-			_exit(1);
+			exit(1);
 		exchange(wire, 64);
 		wire->ops->close(wire);
-		_exit(0);
+		exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	close(closed.fd);
+}
+
+/* A runner that is gone, or whose descriptor of that number is another file's. */
+static void
+test_descriptor_not_of_the_runner(void **state)
+{
+	int other = open("/dev/null", O_RDONLY);
+	char runner[16];
+
+	(void)state;
+	unsetenv(SHCA_TAP_ENV_RUNNER);
+	assert_int_equal(shca_tap_adopt(name, other), -EBADF);
+	setenv(SHCA_TAP_ENV_RUNNER, "none", 1);
+	assert_int_equal(shca_tap_adopt(name, other), -EBADF);
+	snprintf(runner, sizeof(runner), "%d", INT_MAX);
+	setenv(SHCA_TAP_ENV_RUNNER, runner, 1);
+	assert_int_equal(shca_tap_adopt(name, other), -EBADF);
+	snprintf(runner, sizeof(runner), "%d", getpid());
+	setenv(SHCA_TAP_ENV_RUNNER, runner, 1);
+	assert_int_equal(shca_tap_adopt(name, other), -EBADF);
+	unsetenv(SHCA_TAP_ENV_RUNNER);
+	close(other);
 }
 
 static void
@@ -230,6 +254,10 @@ test_dressing(void **state)
 	assert_int_equal(settings.duplex, DUPLEX_FULL);
 	close(socket_fd);
 	close(fd);
+	/* The netdev has gone with its only descriptor. */
+	assert_int_equal(shca_tap_get_mac(name, got), -ENODEV);
+	assert_int_equal(shca_tap_set_mac(name, mac), -ENODEV);
+	assert_int_equal(shca_tap_set_speed(name, 25000), -ENODEV);
 }
 
 static void
@@ -380,6 +408,7 @@ main(void)
 		cmocka_unit_test(test_down_netdev_drops),
 		cmocka_unit_test(test_descriptor_of_the_runner),
 		cmocka_unit_test(test_descriptor_fetched_from_the_runner),
+		cmocka_unit_test(test_descriptor_not_of_the_runner),
 		cmocka_unit_test(test_dressing),
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_look),
