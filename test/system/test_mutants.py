@@ -118,6 +118,20 @@ def test_rows_of_equal_changes(tool):
         tool.read_equal("rx.c\n- 1\n+ 2\n")
 
 
+def test_who_noticed_is_kept_for_the_next_run(tool, tmp_path):
+    first = tool.Kills(tmp_path / "kills.json")
+    first.add("a.c", ("1", "2"), "often")
+    first.add("a.c", ("3", "4"), "often")
+    first.add("a.c", ("5", "6"), "once")
+    second = tool.Kills(tmp_path / "kills.json")
+
+    def order(path, *change):
+        return sorted(["never", "often", "once"], key=lambda test: second.rank(path, change, test))
+    assert order("a.c", "7", "8") == ["often", "once", "never"]
+    assert order("a.c", "5", "6") == ["once", "often", "never"]
+    assert order("b.c", "5", "6") == ["never", "often", "once"]
+
+
 def test_the_drivers_list():
     """The command as people type it: the same twice, and of the room that is asked for."""
     command = [TOOL, "20", "--seed", "3", "--list"]
