@@ -15,6 +15,7 @@ static struct {
 	unsigned int refuses; /**< queue, when it is switched to what is wanted of all */
 	bool wanted;
 	int filter_result;
+	unsigned int nb_strips, nb_filters;
 } fails;
 
 int __wrap_mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on);
@@ -25,6 +26,7 @@ __wrap_mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 {
 	struct mdv_rxq *rxq = port->dev->data->rx_queues[idx];
 
+	fails.nb_strips++;
 	if (idx == fails.refuses && on == fails.wanted)
 		return -EIO;
 	if (rxq != NULL)
@@ -36,6 +38,7 @@ int
 __wrap_mdv_flow_default_update(struct mdv_port *port)
 {
 	(void)port;
+	fails.nb_filters++;
 	return fails.filter_result;
 }
 
@@ -91,11 +94,106 @@ all_queues_are_switched_or_none(void **state)
 	}
 }
 
+/** Each bit of the mask asks for its offload and no other. */
+static void
+the_mask_says_what_is_set(void **state)
+{
+	static const struct {
+		int mask, filter_result;
+		unsigned int nb_strips, nb_filters;
+		int result;
+	} masks[] = {
+		{ 0, -EIO, 0, 0, 0 },
+		{ RTE_ETH_VLAN_EXTEND_MASK, -EIO, 0, 0, 0 },
+		{ RTE_ETH_VLAN_STRIP_MASK, -EIO, NB_QUEUES, 0, 0 },
+		{ RTE_ETH_VLAN_FILTER_MASK, 0, 0, 1, 0 },
+		/* Nothing was set that would have to be restored. */
+		{ RTE_ETH_VLAN_FILTER_MASK, -EIO, 0, 1, -EIO },
+		{ RTE_ETH_VLAN_STRIP_MASK | RTE_ETH_VLAN_FILTER_MASK, -EIO, 2 * NB_QUEUES, 1,
+			-EIO },
+	};
+	struct rig_port rig;
+	struct mdv_rxq rxqs[NB_QUEUES];
+	void *queues[NB_QUEUES];
+
+	(void)state;
+	rig_port_init(&rig);
+	rig.data.rx_queues = queues;
+	rig.data.nb_rx_queues = NB_QUEUES;
+	for (unsigned int i = 0; i < NB_QUEUES; i++) {
+		rxqs[i].vlan_strip = false;
+		queues[i] = &rxqs[i];
+	}
+	fails.refuses = NOBODY;
+	for (unsigned int i = 0; i < RTE_DIM(masks); i++) {
+		fails.nb_strips = fails.nb_filters = 0;
+		fails.filter_result = masks[i].filter_result;
+		assert_int_equal(mdv_vlan_offload_set(&rig.dev, masks[i].mask), masks[i].result);
+		assert_int_equal(fails.nb_strips, masks[i].nb_strips);
+		assert_int_equal(fails.nb_filters, masks[i].nb_filters);
+	}
+}
+
+static void
+a_queue_is_switched_alone(void **state)
+{
+	struct rig_port rig;
+	struct mdv_rxq rxqs[2] = { { .vlan_strip = false }, { .vlan_strip = false } };
+	void *queues[] = { &rxqs[0], &rxqs[1] };
+
+	(void)state;
+	rig_port_init(&rig);
+	rig.data.rx_queues = queues;
+	rig.data.nb_rx_queues = 2;
+	fails.refuses = NOBODY;
+	mdv_vlan_strip_queue_set(&rig.dev, 1, 2);
+	assert_false(rxqs[0].vlan_strip);
+	assert_true(rxqs[1].vlan_strip);
+	mdv_vlan_strip_queue_set(&rig.dev, 0, 1);
+	mdv_vlan_strip_queue_set(&rig.dev, 1, 0);
+	assert_true(rxqs[0].vlan_strip);
+	assert_false(rxqs[1].vlan_strip);
+}
+
+/** Identifiers are bits of an array, changed one by one; a refused change leaves it as it was. */
+static void
+an_identifier_is_a_bit(void **state)
+{
+	static const uint16_t vids[] = { 0, 1, 31, 32, 63, 64, 127, 4032, 4095 };
+	struct rte_vlan_filter_conf wanted = { { 0 } };
+	struct rig_port rig;
+	uint64_t *ids = rig.data.vlan_filter_conf.ids;
+
+	(void)state;
+	rig_port_init(&rig);
+	fails.filter_result = 0;
+	for (unsigned int i = 0; i < RTE_DIM(vids); i++) {
+		wanted.ids[vids[i] / 64] |= UINT64_C(1) << vids[i] % 64;
+		assert_int_equal(mdv_vlan_filter_set(&rig.dev, vids[i], 1), 0);
+		assert_memory_equal(ids, wanted.ids, sizeof(wanted.ids));
+		assert_int_equal(mdv_vlan_filter_set(&rig.dev, vids[i], 1), 0);
+		assert_memory_equal(ids, wanted.ids, sizeof(wanted.ids));
+	}
+	fails.filter_result = -ENOSPC;
+	assert_int_equal(mdv_vlan_filter_set(&rig.dev, 2, 1), -ENOSPC);
+	assert_int_equal(mdv_vlan_filter_set(&rig.dev, 1, 0), -ENOSPC);
+	assert_memory_equal(ids, wanted.ids, sizeof(wanted.ids));
+	fails.filter_result = 0;
+	for (unsigned int i = 0; i < RTE_DIM(vids); i++) {
+		wanted.ids[vids[i] / 64] &= ~(UINT64_C(1) << vids[i] % 64);
+		assert_int_equal(mdv_vlan_filter_set(&rig.dev, vids[i], 0), 0);
+		assert_memory_equal(ids, wanted.ids, sizeof(wanted.ids));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_queues_are_switched_or_none),
+		cmocka_unit_test(the_mask_says_what_is_set),
+		cmocka_unit_test(a_queue_is_switched_alone),
+		cmocka_unit_test(an_identifier_is_a_bit),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
