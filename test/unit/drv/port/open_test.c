@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port opened, closed and reset: the steps in their order, what is undone when one fails, and
+ * what of the old port the new one keeps. */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "flow/flow.h"
+#include "kernel/netdev.h"
+#include "mem/dm.h"
+#include "mem/mr.h"
+#include "mp/primary.h"
+#include "port/event.h"
+#include "port/mac.h"
+#include "port/open.h"
+#include "port/start.h"
+#include "port/xstats.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
+#include "state/port_list.h"
+#include "trace.h"
+
+static struct rig_port rig;
+static struct mdv_port *first, *now; /* ports: as made here, and the last one opened */
+static struct mdv_mr_table *table = (struct mdv_mr_table *)&table;
+static struct mdv_config config = { .mode = MDV_MODE_IBV };
+static enum rte_proc_type_t process;
+
+/** The old port is 1, that which comes after it 2. */
+static unsigned int
+port_nb(const struct mdv_port *port)
+{
+	return port == first ? 1 : 2;
+}
+
+TRACE_FAKE(enum rte_proc_type_t, rte_eal_process_type, void)
+{
+	return process;
+}
+
+TRACE_FAKE(int, mdv_device_open, const struct mdv_config *wanted, struct mdv_device *device)
+{
+	now = RTE_PTR_SUB(device, offsetof(struct mdv_port, device));
+	assert_int_equal(wanted->mode, MDV_MODE_IBV);
+	assert_ptr_equal(now->dev, &rig.dev);
+	device->ifindex = 5;
+	return trace_call("open %u", port_nb(now));
+}
+
+TRACE_FAKE(void, mdv_device_close, struct mdv_device *device)
+{
+	trace_call("close %u", port_nb(RTE_PTR_SUB(device, offsetof(struct mdv_port, device))));
+}
+
+TRACE_FAKE(struct mdv_mr_table *, mdv_mr_create, const struct mdv_device *device, uint16_t port_id)
+{
+	assert_non_null(device);
+	return trace_call("mr create %u", port_id) == 0 ? table : NULL;
+}
+
+TRACE_FAKE(void, mdv_mr_destroy, struct mdv_mr_table *mr)
+{
+	assert_ptr_equal(mr, table);
+	trace_call("mr destroy");
+}
+
+TRACE_FAKE(int, mdv_netdev_get_mtu, unsigned int ifindex, uint16_t *mtu)
+{
+	int ret = trace_call("mtu %u", ifindex);
+
+	if (ret == 0)
+		*mtu = 1777;
+	return ret;
+}
+
+/* clang-format off */
+#define FAKE_OF_PORT(type, name, word, end) \
+	TRACE_FAKE(type, name, struct mdv_port *port) \
+	{ \
+		end trace_call(word " %u", port_nb(port)); \
+	}
+FAKE_OF_PORT(void, mdv_xstats_init, "xstats", )
+FAKE_OF_PORT(int, mdv_flow_init, "flow init", return)
+FAKE_OF_PORT(void, mdv_flow_fini, "flow fini", )
+FAKE_OF_PORT(void, mdv_mac_release, "mac", )
+FAKE_OF_PORT(void, mdv_dm_close, "dm", )
+FAKE_OF_PORT(void, mdv_primary_close, "primary", )
+FAKE_OF_PORT(void, mdv_port_list_add, "list", )
+FAKE_OF_PORT(void, mdv_port_list_remove, "unlist", )
+FAKE_OF_PORT(void, mdv_event_install, "events", )
+FAKE_OF_PORT(void, mdv_event_remove, "no events", )
+/* clang-format on */
+
+TRACE_FAKE(void, mdv_rxq_release, struct rte_eth_dev *dev, uint16_t idx)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	trace_call("rx %u", idx);
+}
+
+TRACE_FAKE(void, mdv_txq_release, struct rte_eth_dev *dev, uint16_t idx)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	trace_call("tx %u", idx);
+}
+
+TRACE_FAKE(int, mdv_start_stop, struct rte_eth_dev *dev)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	return trace_call("stop");
+}
+
+#define CLOSE(n) "flow fini " n "; mac " n "; rx 0; rx 1; tx 0; dm " n "; mr destroy; close " n "; "
+#define OPEN(n)  "open " n "; mr create 3; mtu 5; xstats " n "; flow init " n "; "
+
+static int
+port_make(void **state)
+{
+	(void)state;
+	rig_port_init(&rig);
+	trace_clear();
+	process = RTE_PROC_PRIMARY;
+	/* A reset frees it. */
+	first = rte_zmalloc(NULL, sizeof(*first), 0);
+	assert_non_null(first);
+	rig.data.dev_private = first;
+	rig.data.nb_rx_queues = 2;
+	rig.data.nb_tx_queues = 1;
+	assert_int_equal(mdv_open_port(&rig.dev, &config), 0);
+	return 0;
+}
+
+static int
+port_free(void **state)
+{
+	(void)state;
+	rte_free(mdv_port(&rig.dev)->mc_list);
+	rte_free(rig.data.dev_private);
+	return 0;
+}
+
+static void
+a_port_is_opened(void **state)
+{
+	(void)state;
+	trace_check(OPEN("1"));
+	assert_int_equal(first->mtu, 1777);
+	assert_ptr_equal(first->mr, table);
+	assert_int_equal(
+		first->rx_metadata, RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK);
+	assert_int_equal(first->config.mode, MDV_MODE_IBV);
+	/* Without a netdev there is a usual one. */
+	trace.fails = "mtu 5";
+	trace.result = -ENODEV;
+	assert_int_equal(mdv_open_port(&rig.dev, &config), 0);
+	assert_int_equal(first->mtu, RTE_ETHER_MTU);
+}
+
+static void
+what_was_opened_is_closed_when_a_step_fails(void **state)
+{
+	static const struct {
+		const char *fails;
+		int result;
+		const char *calls;
+	} cases[] = {
+		{ "open 1", -EACCES, "open 1; " },
+		{ "mr create 3", -ENOMEM, "open 1; mr create 3; close 1; " },
+		{ "flow init 1", -EACCES, OPEN("1") "mr destroy; close 1; " },
+	};
+
+	(void)state;
+	trace_clear();
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		trace.fails = cases[i].fails;
+		trace.result = -EACCES;
+		assert_int_equal(mdv_open_port(&rig.dev, &config), cases[i].result);
+		trace_check(cases[i].calls);
+	}
+}
+
+static void
+a_port_is_closed_by_its_owner(void **state)
+{
+	(void)state;
+	trace_clear();
+	first->mc_list = rte_zmalloc(NULL, sizeof(*first->mc_list), 0);
+	first->nb_mc = 1;
+	process = RTE_PROC_SECONDARY;
+	assert_int_equal(mdv_open_close(&rig.dev), 0);
+	trace_check("");
+	process = RTE_PROC_PRIMARY;
+	assert_int_equal(mdv_open_close(&rig.dev), 0);
+	trace_check("stop; primary 1; unlist 1; no events 1; " CLOSE("1"));
+	assert_int_equal(rig.data.nb_rx_queues, 0);
+	assert_int_equal(rig.data.nb_tx_queues, 0);
+	assert_null(first->mr);
+	assert_null(first->mc_list);
+	assert_int_equal(first->nb_mc, 0);
+}
+
+static void
+a_reset_opens_anew_and_keeps_settings(void **state)
+{
+	struct rte_ether_addr *list = rte_zmalloc(NULL, sizeof(*list), 0);
+	struct mdv_port *after;
+
+	(void)state;
+	trace_clear();
+	first->isolated = true;
+	first->mc_list = list;
+	first->nb_mc = 1;
+	first->primary.nb_attached = 2;
+	first->primary.serves = true;
+	first->rx_metadata = 0;
+	assert_int_equal(mdv_open_reset(&rig.dev), 0);
+	trace_check("unlist 1; no events 1; " OPEN("2") CLOSE("1") "events 2; list 2; ");
+	after = mdv_port(&rig.dev);
+	assert_ptr_equal(after, now);
+	assert_ptr_not_equal(after, first);
+	assert_true(after->isolated);
+	assert_ptr_equal(after->mc_list, list);
+	assert_int_equal(after->nb_mc, 1);
+	assert_int_equal(after->primary.nb_attached, 2);
+	assert_true(after->primary.serves);
+	assert_int_not_equal(after->rx_metadata, 0);
+	assert_int_equal(after->config.mode, MDV_MODE_IBV);
+}
+
+static void
+a_reset_that_fails_changes_nothing(void **state)
+{
+	struct rte_ether_addr *list = rte_zmalloc(NULL, sizeof(*list), 0);
+
+	(void)state;
+	trace_clear();
+	first->mc_list = list;
+	first->started = true;
+	assert_int_equal(mdv_open_reset(&rig.dev), -EBUSY);
+	trace_check("");
+	first->started = false;
+	trace.fails = "open 2";
+	trace.result = -ENODEV;
+	assert_int_equal(mdv_open_reset(&rig.dev), -ENODEV);
+	trace_check("unlist 1; no events 1; open 2; events 1; list 1; ");
+	assert_ptr_equal(mdv_port(&rig.dev), first);
+	assert_ptr_equal(first->mc_list, list);
+	assert_ptr_equal(first->mr, table);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_port_is_opened, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			what_was_opened_is_closed_when_a_step_fails, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_port_is_closed_by_its_owner, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_reset_opens_anew_and_keeps_settings, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_reset_that_fails_changes_nothing, port_make, port_free),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
