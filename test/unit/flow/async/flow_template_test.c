@@ -37,6 +37,7 @@ static const struct rte_flow_action_sample sample = { .ratio = 1,
 	.actions = ACTIONS(ACTION_CONF(QUEUE, &queue_2)) };
 static const struct rte_flow_action_set_ttl ttl_7 = { 7 };
 static const struct rte_flow_action_raw_encap raw_encap = { .size = 14 };
+static const struct rte_flow_action_modify_field modify_ones = { .width = UINT32_MAX };
 #define UDP_DST	 PATTERN(ITEM(ETH), ITEM(IPV4), ITEM_MASK(UDP, NULL, &dst_mask))
 /* clang-format on */
 
@@ -118,7 +119,8 @@ test_patterns(void **state)
 struct actions_case {
 	const char *name;
 	const struct rte_flow_action *actions, *masks;
-	int code, cause; /* 0: taken; the culprit's index in actions, -1: in masks, the second */
+	int code, cause; /* 0: taken; the culprit's index in actions, -1 and -3: in masks, the
+			    second, the first */
 };
 
 /* clang-format off */
@@ -154,6 +156,12 @@ static const struct actions_case actions_cases[] = {
 	{ "changes in a wrong order", ACTIONS(ACTION(DEC_TTL), ACTION(VXLAN_DECAP), ACTION(QUEUE)), NULL, ENOTSUP, 1 },
 	{ "a constant that is not copied", ACTIONS(ACTION(QUEUE), ACTION(RAW_ENCAP)),
 		ACTIONS(ACTION(QUEUE), ACTION_CONF(RAW_ENCAP, &raw_encap)), ENOTSUP, -1 },
+	{ "VXLAN constant", ACTIONS(ACTION(QUEUE), ACTION(VXLAN_ENCAP)),
+		ACTIONS(ACTION(QUEUE), ACTION_CONF(VXLAN_ENCAP, &raw_encap)), ENOTSUP, -1 },
+	{ "NVGRE constant", ACTIONS(ACTION(QUEUE), ACTION(NVGRE_ENCAP)),
+		ACTIONS(ACTION(QUEUE), ACTION_CONF(NVGRE_ENCAP, &raw_encap)), ENOTSUP, -1 },
+	{ "MODIFY_FIELD constant", ACTIONS(ACTION(MODIFY_FIELD), ACTION(QUEUE)),
+		ACTIONS(ACTION_CONF(MODIFY_FIELD, &modify_ones), ACTION(QUEUE)), ENOTSUP, -3 },
 	{ "sample constant", ACTIONS(ACTION(QUEUE), ACTION_CONF(SAMPLE, &sample)),
 		ACTIONS(ACTION(QUEUE), ACTION_CONF(SAMPLE, &sample)), ENOTSUP, -1 },
 };
@@ -183,7 +191,7 @@ test_actions(void **state)
 			continue;
 		}
 		cause = row->cause == -2 ? row->actions[1].conf
-			: row->cause < 0 ? &row->masks[1]
+			: row->cause < 0 ? &row->masks[row->cause == -3 ? 0 : 1]
 					 : &row->actions[row->cause];
 		assert_int_equal(rte_errno, row->code);
 		assert_non_null(error.message);
@@ -323,6 +331,142 @@ test_merge_actions(void **state)
 	mdv_flow_template_free_pattern(pattern);
 }
 
+/* clang-format off */
+#define OF(name, conf, member) \
+	{ RTE_FLOW_ACTION_TYPE_##name, sizeof(struct rte_flow_action_##conf), \
+	  offsetof(struct rte_flow_action_##conf, member), \
+	  sizeof(((struct rte_flow_action_##conf *)0)->member) }
+#define NUMBER(name) { RTE_FLOW_ACTION_TYPE_##name, 4, 0, 4 }
+
+/** Configurations of one field, and what that is. */
+static const struct {
+	enum rte_flow_action_type type;
+	uint8_t size, at, bytes;
+} single_fields[] = {
+	OF(QUEUE, queue, index), OF(COUNT, count, id), OF(MARK, mark, id),
+	OF(SET_MAC_SRC, set_mac, mac_addr), OF(SET_MAC_DST, set_mac, mac_addr),
+	OF(OF_SET_VLAN_VID, of_set_vlan_vid, vlan_vid),
+	OF(SET_IPV4_SRC, set_ipv4, ipv4_addr), OF(SET_IPV4_DST, set_ipv4, ipv4_addr),
+	OF(SET_IPV4_DSCP, set_dscp, dscp), OF(SET_IPV6_DSCP, set_dscp, dscp),
+	OF(SET_IPV6_SRC, set_ipv6, ipv6_addr), OF(SET_IPV6_DST, set_ipv6, ipv6_addr),
+	OF(SET_TTL, set_ttl, ttl_value), OF(SET_TP_SRC, set_tp, port), OF(SET_TP_DST, set_tp, port),
+	NUMBER(INC_TCP_SEQ), NUMBER(DEC_TCP_SEQ), NUMBER(INC_TCP_ACK), NUMBER(DEC_TCP_ACK),
+	OF(RAW_DECAP, raw_decap, size),
+};
+/* clang-format on */
+
+/** Of row @p i: is the field the template's, if the mask's byte @p bit_at is not 0? All of its
+ * bytes must be the template's then, else the rule's. */
+static bool
+is_constant(unsigned int i, unsigned int bit_at)
+{
+	union mdv_flow_template_conf own = { .mark.id = 0 }, rules, mask = { .mark.id = 0 };
+	const struct rte_flow_action actions[] = { { single_fields[i].type, &own }, ACTION(QUEUE),
+		ACTION(END) };
+	const struct rte_flow_action masks[] = { { single_fields[i].type, &mask }, ACTION(QUEUE),
+		ACTION(END) };
+	const struct rte_flow_action given[] = { { single_fields[i].type, &rules },
+		ACTION_CONF(QUEUE, &queue_1), ACTION(END) };
+	struct rte_flow_pattern_template *pattern =
+		mdv_flow_template_make_pattern(&fake.port, &strict, PATTERN(ITEM(ETH)), NULL);
+	struct rte_flow_actions_template *template;
+	struct mdv_flow_template_merged merged;
+	const uint8_t *got, *wanted;
+	bool is;
+
+	memset((uint8_t *)&own + single_fields[i].at, 1, single_fields[i].bytes);
+	if (single_fields[i].type == RTE_FLOW_ACTION_TYPE_MARK)
+		own.mark.id = 0x10101;
+	memset(&rules, 2, sizeof(rules));
+	((uint8_t *)&mask)[bit_at] = 0x80;
+	template = mdv_flow_template_make_actions(&fake.port, &ingress, actions, masks, NULL);
+	assert_non_null(template);
+	assert_int_equal(mdv_flow_template_merge(
+				 pattern, PATTERN(ITEM(ETH)), template, given, &merged, NULL),
+		0);
+	got = (const uint8_t *)merged.actions[0].conf + single_fields[i].at;
+	is = template->fixed[0] != 0;
+	wanted = (const uint8_t *)(is ? &own : &rules) + single_fields[i].at;
+	assert_memory_equal(got, wanted, single_fields[i].bytes);
+	assert_int_equal(merged.actions[0].conf == &rules, !is);
+	mdv_flow_template_free_actions(template);
+	mdv_flow_template_free_pattern(pattern);
+	return is;
+}
+
+/* Any bit of a field's mask makes it constant, and no other bit does. */
+static void
+test_single_fields(void **state)
+{
+	(void)state;
+	fake_init();
+	fake.port.flow->features = FAKE_MODIFIES;
+	for (unsigned int i = 0; i < RTE_DIM(single_fields); i++)
+		for (unsigned int at = 0; at < single_fields[i].size; at++)
+			if (is_constant(i, at) !=
+				(at >= single_fields[i].at &&
+					at < single_fields[i].at + single_fields[i].bytes))
+				fail_msg("action %d, byte %u", single_fields[i].type, at);
+}
+
+/* Each field of RSS alone, and an array with its length. */
+static void
+test_fields_of_rss(void **state)
+{
+	static const struct rte_flow_action_rss own = { .func = RTE_ETH_HASH_FUNCTION_TOEPLITZ,
+		.level = 1,
+		.types = RTE_ETH_RSS_IPV4,
+		.queue_num = 2,
+		.queue = queues_12,
+		.key = key,
+		.key_len = sizeof(key) };
+	static const struct rte_flow_action_rss rules = { .func = 77,
+		.level = 78,
+		.types = 79,
+		.queue_num = 1,
+		.queue = queues_0,
+		.key = (const uint8_t *)"x",
+		.key_len = 1 };
+	static const struct rte_flow_action_rss masks[] = {
+		{ .func = 1 },
+		{ .level = 1 },
+		{ .types = 1 },
+		{ .key_len = 1 },
+		{ .queue_num = 1 },
+		{ .types = UINT64_C(1) << 63 },
+		{ .key = key },
+		{ .queue = queues_0 },
+	};
+	static const uint8_t fields[] = { 1, 2, 4, 8, 16, 4, 8, 16 };
+	struct rte_flow_pattern_template *pattern =
+		mdv_flow_template_make_pattern(&fake.port, &strict, PATTERN(ITEM(ETH)), NULL);
+
+	(void)state;
+	fake_init();
+	for (unsigned int i = 0; i < RTE_DIM(masks); i++) {
+		struct rte_flow_actions_template *actions = mdv_flow_template_make_actions(
+			&fake.port, &ingress, ACTIONS(ACTION_CONF(RSS, &own)),
+			ACTIONS(ACTION_CONF(RSS, &masks[i])), NULL);
+		struct mdv_flow_template_merged merged;
+		const struct rte_flow_action_rss *got;
+
+		assert_non_null(actions);
+		assert_int_equal(mdv_flow_template_merge(pattern, PATTERN(ITEM(ETH)), actions,
+					 ACTIONS(ACTION_CONF(RSS, &rules)), &merged, NULL),
+			0);
+		got = merged.actions[0].conf;
+		assert_int_equal(got->func, fields[i] == 1 ? own.func : 77);
+		assert_int_equal(got->level, fields[i] == 2 ? 1 : 78);
+		assert_int_equal(got->types, fields[i] == 4 ? own.types : 79);
+		assert_int_equal(got->key_len, fields[i] == 8 ? sizeof(key) : 1);
+		assert_int_equal(got->key[0], fields[i] == 8 ? 9 : 'x');
+		assert_int_equal(got->queue_num, fields[i] == 16 ? 2 : 1);
+		assert_int_equal(got->queue[0], fields[i] == 16 ? 1 : 0);
+		mdv_flow_template_free_actions(actions);
+	}
+	mdv_flow_template_free_pattern(pattern);
+}
+
 static void
 test_merge_refused(void **state)
 {
@@ -402,6 +546,8 @@ main(void)
 		cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_merge_pattern),
 		cmocka_unit_test(test_merge_actions),
+		cmocka_unit_test(test_single_fields),
+		cmocka_unit_test(test_fields_of_rss),
 		cmocka_unit_test(test_merge_refused),
 		cmocka_unit_test(test_no_memory),
 	};

@@ -26,6 +26,9 @@ static const struct rte_flow_item_udp port_53 = { .hdr.dst_port = RTE_BE16(53) }
 static const struct rte_flow_item_udp udp_dst = { .hdr.dst_port = RTE_BE16(0xffff) };
 static const struct rte_flow_item_tcp tcp_53 = { .hdr.dst_port = RTE_BE16(53) };
 static const struct rte_flow_item_tcp tcp_dst = { .hdr.dst_port = RTE_BE16(0xffff) };
+static const struct rte_flow_item_vlan vid_5 = { .hdr.vlan_tci = RTE_BE16(5) };
+static const struct rte_flow_item_vlan vid_6 = { .hdr.vlan_tci = RTE_BE16(6) };
+static const struct rte_flow_item_vlan vid_mask = { .hdr.vlan_tci = RTE_BE16(0xfff) };
 
 enum relation { SAME, MEET, APART };
 
@@ -63,6 +66,10 @@ static const struct {
 		PATTERN(ITEM_MASK(IPV4, &host_10, &host_mask)), MEET, false },
 	{ "another net", PATTERN(ITEM_MASK(IPV4, &net_11, &net_mask)),
 		PATTERN(ITEM_MASK(IPV4, &host_10, &host_mask)), APART, false },
+	{ "two tags", PATTERN(ITEM_MASK(VLAN, &vid_5, &vid_mask)),
+		PATTERN(ITEM_MASK(VLAN, &vid_6, &vid_mask)), APART, true },
+	{ "a tag or none", PATTERN(ITEM_MASK(VLAN, &vid_5, &vid_mask)), PATTERN(ITEM(ETH)), MEET, false },
+	{ "a tag and ip", PATTERN(ITEM_MASK(VLAN, &vid_5, &vid_mask)), PATTERN(ITEM(IPV4)), MEET, false },
 	{ "l3 and l4", PATTERN(ITEM_MASK(IPV4, &net_10, &net_mask)),
 		PATTERN(ITEM_MASK(UDP, &port_53, &udp_dst)), MEET, false },
 };
@@ -142,6 +149,24 @@ test_relations(void **state)
 	}
 }
 
+/* A rule of a tag is of tagged frames, and one of no tag of both kinds: a fact, of all its bits. */
+static void
+test_tagged(void **state)
+{
+	struct mdv_flow_spec_record mask, value;
+	struct mdv_flow_match match;
+
+	(void)state;
+	match_of(PATTERN(ITEM_MASK(VLAN, &vid_5, &vid_mask)), &match);
+	memcpy(&mask, &match.mask, sizeof(mask));
+	memcpy(&value, &match.value, sizeof(value));
+	assert_int_equal(mask.headers[0].c_vlan, 0xff);
+	assert_int_equal(value.headers[0].c_vlan, 1);
+	match_of(PATTERN(ITEM(ETH)), &match);
+	memcpy(&mask, &match.mask, sizeof(mask));
+	assert_int_equal(mask.headers[0].c_vlan, 0);
+}
+
 static void
 test_depths(void **state)
 {
@@ -184,6 +209,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_relations),
+		cmocka_unit_test(test_tagged),
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_packed),
 	};

@@ -31,38 +31,43 @@ struct template_field {
 	offsetof(struct rte_flow_action_##name, member), \
 	sizeof(((struct rte_flow_action_##name *)0)->member)
 
+#define FIELD(name, conf, member) { RTE_FLOW_ACTION_TYPE_##name, 1, AT(conf, member) }
+/** A big-endian number without a struct around it. */
+#define NUMBER(name) { RTE_FLOW_ACTION_TYPE_##name, 1, .bytes = sizeof(rte_be32_t) }
+#define WHOLE(name) { .type = RTE_FLOW_ACTION_TYPE_##name }
+
 static const struct template_field template_fields[] = {
-	{ RTE_FLOW_ACTION_TYPE_QUEUE, 1, AT(queue, index), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_MARK, 1, AT(mark, id), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_COUNT, 1, AT(count, id), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_RSS, 1, AT(rss, func), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_RSS, 2, AT(rss, level), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_RSS, 4, AT(rss, types), 0, 0 },
+	FIELD(QUEUE, queue, index),
+	FIELD(MARK, mark, id),
+	FIELD(COUNT, count, id),
+	{ RTE_FLOW_ACTION_TYPE_RSS, 1, AT(rss, func) },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 2, AT(rss, level) },
+	{ RTE_FLOW_ACTION_TYPE_RSS, 4, AT(rss, types) },
 	{ RTE_FLOW_ACTION_TYPE_RSS, 8, AT(rss, key_len), AT(rss, key) },
 	{ RTE_FLOW_ACTION_TYPE_RSS, 16, AT(rss, queue_num), AT(rss, queue) },
-	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, 1, AT(set_mac, mac_addr), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, 1, AT(set_mac, mac_addr), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, 1, AT(of_set_vlan_vid, vlan_vid), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, 1, AT(set_ipv4, ipv4_addr), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, 1, AT(set_ipv4, ipv4_addr), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, 1, AT(set_dscp, dscp), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, 1, AT(set_ipv6, ipv6_addr), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, 1, AT(set_ipv6, ipv6_addr), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, 1, AT(set_dscp, dscp), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_TTL, 1, AT(set_ttl, ttl_value), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_TP_SRC, 1, AT(set_tp, port), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_SET_TP_DST, 1, AT(set_tp, port), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, 1, 0, sizeof(rte_be32_t), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, 1, 0, sizeof(rte_be32_t), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, 1, 0, sizeof(rte_be32_t), 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, 1, AT(raw_decap, size), 0, 0 },
-	/* rte_flow_conv() copies these only in part, so each rule brings its own. */
-	{ RTE_FLOW_ACTION_TYPE_SAMPLE, 0, 0, 0, 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, 0, 0, 0, 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, 0, 0, 0, 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP, 0, 0, 0, 0, 0 },
-	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, 0, 0, 0, 0, 0 },
+	FIELD(SET_MAC_SRC, set_mac, mac_addr),
+	FIELD(SET_MAC_DST, set_mac, mac_addr),
+	FIELD(OF_SET_VLAN_VID, of_set_vlan_vid, vlan_vid),
+	FIELD(SET_IPV4_SRC, set_ipv4, ipv4_addr),
+	FIELD(SET_IPV4_DST, set_ipv4, ipv4_addr),
+	FIELD(SET_IPV4_DSCP, set_dscp, dscp),
+	FIELD(SET_IPV6_SRC, set_ipv6, ipv6_addr),
+	FIELD(SET_IPV6_DST, set_ipv6, ipv6_addr),
+	FIELD(SET_IPV6_DSCP, set_dscp, dscp),
+	FIELD(SET_TTL, set_ttl, ttl_value),
+	FIELD(SET_TP_SRC, set_tp, port),
+	FIELD(SET_TP_DST, set_tp, port),
+	NUMBER(INC_TCP_SEQ),
+	NUMBER(DEC_TCP_SEQ),
+	NUMBER(INC_TCP_ACK),
+	NUMBER(DEC_TCP_ACK),
+	FIELD(RAW_DECAP, raw_decap, size),
+	/* Of these, rte_flow_conv() does not copy all, so rules bring them whole. */
+	WHOLE(SAMPLE),
+	WHOLE(RAW_ENCAP),
+	WHOLE(VXLAN_ENCAP),
+	WHOLE(NVGRE_ENCAP),
+	WHOLE(MODIFY_FIELD),
 };
 /* clang-format on */
 
