@@ -8,6 +8,11 @@
 /** Replaces the flow engine's function, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
 
+/** That of DPDK's mlx5 driver (mlx5_rxq.c, rss_hash_default_key). */
+static const uint8_t usual_key[MDV_RSS_KEY_BYTES] = { 0x2c, 0xc6, 0x81, 0xd1, 0x5b, 0xdb, 0xf4,
+	0xf7, 0xfc, 0xa2, 0x83, 0x19, 0xdb, 0x1a, 0x3e, 0x94, 0x6b, 0x9e, 0x38, 0xd9, 0x2c, 0x9c,
+	0x03, 0xd1, 0xad, 0x99, 0x44, 0xa7, 0xd9, 0x56, 0x3d, 0x59, 0x06, 0x3c, 0x25, 0xf3, 0xfc,
+	0x1f, 0xdc, 0x2a };
 static struct rig_port rig;
 static int update_result;
 
@@ -37,6 +42,16 @@ the_size_is_a_power_of_two_within_the_device(void **state)
 	assert_int_equal(mdv_reta_size(&rig.port), 512);
 	rig.port.device.caps.max_rwq_ind_table_size = 100;
 	assert_int_equal(mdv_reta_size(&rig.port), 64);
+	/* Entries beyond it are left alone. */
+	memset(rig.port.reta, 0x77, sizeof(rig.port.reta));
+	assert_int_equal(mdv_reta_configure(&rig.dev), 0);
+	assert_int_equal(rig.port.nb_reta, 64);
+	assert_int_equal(rig.port.reta[63], 0);
+	assert_int_equal(rig.port.reta[64], 0x7777);
+	/* And no queue is divided by. */
+	rig.data.nb_rx_queues = 0;
+	assert_int_equal(mdv_reta_configure(&rig.dev), 0);
+	assert_int_equal(rig.port.reta[63], 0);
 }
 
 static void
@@ -52,7 +67,7 @@ configure_spreads_over_the_queues(void **state)
 	for (i = 0; i < 512; i++)
 		assert_int_equal(rig.port.reta[i], i % 3);
 	assert_int_equal(rig.port.rss_types, 0);
-	assert_int_equal(rig.port.rss_key[0], 0x2c);
+	assert_memory_equal(rig.port.rss_key, usual_key, sizeof(usual_key));
 	rig.data.dev_conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	conf->rss_hf = RTE_ETH_RSS_IPV4;
 	conf->rss_key = key;

@@ -279,14 +279,17 @@ rates_are_within_the_devices(void **state)
 	assert_int_equal(txq->rate_kbps, 50000);
 }
 
-/** Each offload has its flags, each tunnel its capability. */
+/** Flags that a packet may have in any case, and with an offload that cuts packets up. */
+#define ALWAYS                                                                                     \
+	(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_OUTER_IPV4 |                      \
+		RTE_MBUF_F_TX_OUTER_IPV6 | RTE_MBUF_F_TX_TUNNEL_MASK)
+#define CUT                                                                                        \
+	(RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM | RTE_MBUF_F_TX_IP_CKSUM |                \
+		RTE_MBUF_F_TX_OUTER_IP_CKSUM)
+
 static void
 limits_follow_offloads(void **state)
 {
-	static const uint64_t always = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 |
-		RTE_MBUF_F_TX_OUTER_IPV4 | RTE_MBUF_F_TX_OUTER_IPV6 | RTE_MBUF_F_TX_TUNNEL_MASK;
-	static const uint64_t cut = RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM |
-		RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_OUTER_IP_CKSUM;
 	static const struct {
 		uint64_t offload, flags;
 	} flags[] = {
@@ -298,6 +301,24 @@ limits_follow_offloads(void **state)
 		{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
 		{ RTE_ETH_TX_OFFLOAD_MULTI_SEGS, 0 },
 	};
+	const struct mdv_caps caps = { .mode = MDV_MODE_DV, .tx_checksum = true, .max_sge = 30 };
+	struct mdv_tx_limits limits;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(flags); i++) {
+		limits = mdv_tx_limits_of(&caps, flags[i].offload);
+		assert_int_equal(limits.ol_flags, ALWAYS | flags[i].flags);
+		assert_int_equal(limits.multi, flags[i].offload == RTE_ETH_TX_OFFLOAD_MULTI_SEGS);
+		assert_int_equal(limits.tunnels, 1);
+		assert_true(limits.tso_tunnels == 0 && limits.tso_max == 0);
+		assert_int_equal(limits.segs, MDV_TX_SEGS_MAX);
+	}
+}
+
+/** Each tunnel has its capability. */
+static void
+limits_follow_tunnels(void **state)
+{
 	static const struct {
 		uint32_t capability;
 		bool sw_parsing;
@@ -323,14 +344,6 @@ limits_follow_offloads(void **state)
 	struct mdv_tx_limits limits;
 
 	(void)state;
-	for (unsigned int i = 0; i < RTE_DIM(flags); i++) {
-		limits = mdv_tx_limits_of(&caps, flags[i].offload);
-		assert_int_equal(limits.ol_flags, always | flags[i].flags);
-		assert_int_equal(limits.multi, flags[i].offload == RTE_ETH_TX_OFFLOAD_MULTI_SEGS);
-		assert_int_equal(limits.tunnels, 1);
-		assert_true(limits.tso_tunnels == 0 && limits.tso_max == 0);
-		assert_int_equal(limits.segs, MDV_TX_SEGS_MAX);
-	}
 	caps.max_tso_bytes = 999;
 	for (unsigned int i = 0; i < RTE_DIM(tunnels); i++) {
 		const bool cuts = tunnels[i].tso_tunnels != 0;
@@ -341,7 +354,7 @@ limits_follow_offloads(void **state)
 		assert_int_equal(limits.tunnels, tunnels[i].tunnels);
 		assert_int_equal(limits.tso_tunnels, tunnels[i].tso_tunnels);
 		assert_int_equal(limits.tso_max, cuts ? 999 : 0);
-		assert_int_equal(limits.ol_flags, always | (cuts ? cut : 0));
+		assert_int_equal(limits.ol_flags, ALWAYS | (cuts ? CUT : 0));
 		assert_int_equal(
 			(mdv_tx_limits_tso_offloads(&caps) & tunnels[i].offload) != 0, cuts);
 	}
@@ -368,6 +381,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(objects_follow_the_port, port_make, port_free),
 		cmocka_unit_test_setup_teardown(rates_are_within_the_devices, port_make, port_free),
 		cmocka_unit_test(limits_follow_offloads),
+		cmocka_unit_test(limits_follow_tunnels),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
