@@ -185,6 +185,8 @@ create_action(struct ibv_context *context, enum mlx5dv_flow_table_type table, in
 	if (nb != 0)
 		memcpy(action->bytes, bytes, nb);
 	fake.nb_actions++;
+	if (fake.on_action != NULL)
+		fake.on_action(action);
 	return &action->verbs;
 }
 

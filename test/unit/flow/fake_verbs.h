@@ -89,9 +89,10 @@ struct fake_verbs {
 	struct ibv_wq wqs[FAKE_QUEUES];
 	struct fake_flows flows; /**< in order of creation */
 	unsigned int nb_flows, nb_qps, nb_tables, nb_counters, nb_cqs, nb_actions;
-	uint32_t no_actions;                   /**< FAKE_ACTION()s that the device has not */
-	unsigned int nb_created, nb_destroyed; /**< flows ever */
-	unsigned int max_flows;                /**< most at one time */
+	uint32_t no_actions; /**< FAKE_ACTION()s that the device has not */
+	void (*on_action)(const struct fake_action *action); /**< is told of each; NULL */
+	unsigned int nb_created, nb_destroyed;               /**< flows ever */
+	unsigned int max_flows;                              /**< most at one time */
 	/** Flows made or destroyed while there was one of a later level, which had their packets.
 	 */
 	unsigned int nb_bypassed;

@@ -131,7 +131,67 @@ test_each_feature(void **state)
 	assert_int_equal(all, whole);
 }
 
-/** All levels but the one of default rules take overlapping rules. */
+static struct fake_action tried[8];
+static unsigned int nb_tried;
+
+static void
+note_action(const struct fake_action *action)
+{
+	assert_true(nb_tried < RTE_DIM(tried));
+	tried[nb_tried++] = *action;
+}
+
+/* Trials of changes are such as a kernel takes if it can: a DSCP of 0, Ethernet, VXLAN over IPv4.
+ */
+static void
+test_actions(void **state)
+{
+	static const uint8_t step[8] = { 0x10, 0x06, 0, 6, 0, 0, 0, 0 };
+	static const uint8_t tunnel[50] = {
+		[12] = 8, [14] = 0x45, [23] = 17, [36] = 0x12, [37] = 0xb5, [42] = 8
+	};
+	static const uint8_t eth[14];
+	static const struct {
+		enum mlx5dv_flow_table_type table;
+		int reformat;
+		unsigned int nb;
+		const uint8_t *bytes;
+	} wanted[] = {
+		{ MLX5DV_FLOW_TABLE_TYPE_NIC_RX, -1, sizeof(step), step },
+		{ MLX5DV_FLOW_TABLE_TYPE_NIC_TX, -1, sizeof(step), step },
+		{ MLX5DV_FLOW_TABLE_TYPE_NIC_RX, REFORMAT(L2_TUNNEL_TO_L2), 0, NULL },
+		{ MLX5DV_FLOW_TABLE_TYPE_NIC_RX, REFORMAT(L3_TUNNEL_TO_L2), sizeof(eth), eth },
+		{ MLX5DV_FLOW_TABLE_TYPE_NIC_TX, REFORMAT(L2_TO_L2_TUNNEL), sizeof(tunnel),
+			tunnel },
+		{ MLX5DV_FLOW_TABLE_TYPE_NIC_TX, REFORMAT(L2_TO_L3_TUNNEL), sizeof(tunnel),
+			tunnel },
+	};
+
+	(void)state;
+	fake_init();
+	fake.on_action = note_action;
+	assert_int_equal(mdv_flow_init(&fake.port), 0);
+	assert_int_equal(nb_tried, RTE_DIM(wanted));
+	for (unsigned int i = 0; i < nb_tried; i++) {
+		assert_int_equal(tried[i].table, wanted[i].table);
+		assert_int_equal(tried[i].reformat, wanted[i].reformat);
+		assert_int_equal(tried[i].nb_bytes, wanted[i].nb);
+		if (wanted[i].nb != 0)
+			assert_memory_equal(tried[i].bytes, wanted[i].bytes, wanted[i].nb);
+	}
+	fake_assert_empty();
+	mdv_flow_fini(&fake.port);
+	/* Another device's are not asked for. */
+	fake_init();
+	nb_tried = 0;
+	fake.on_action = note_action;
+	fake.port.device.caps.foreign = true;
+	assert_int_equal(mdv_flow_init(&fake.port), 0);
+	assert_int_equal(nb_tried, 0);
+	mdv_flow_fini(&fake.port);
+}
+
+/* As many as the device has, and all that overlap go in: but for one that default rules have. */
 static void
 test_priorities(void **state)
 {
@@ -222,6 +282,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_feature),
+		cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_one_priority),
 		cmocka_unit_test(test_no_answer),

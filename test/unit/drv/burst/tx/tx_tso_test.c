@@ -340,6 +340,42 @@ a_wqe_to_be_cut_fails(void **state)
 	tx_rig_stop();
 }
 
+/* Frames and bytes beyond those of the packet itself; none of what cannot be cut. */
+static void
+frames_are_counted_by_segments(void **state)
+{
+	static const struct {
+		uint32_t len;
+		unsigned int l4;
+		uint16_t mss;
+		uint64_t frames;
+	} lengths[] = {
+		{ 54, 20, 100, 0 },
+		{ 55, 20, 100, 0 },
+		{ 154, 20, 100, 0 },
+		{ 155, 20, 100, 1 },
+		{ 254, 20, 100, 1 },
+		{ 255, 20, 100, 2 },
+		{ 54 + 77, 20, 1, 76 },
+		/* No segment size, no TCP header. */
+		{ 400, 20, 0, 0 },
+		{ 400, 0, 100, 0 },
+	};
+
+	(void)state;
+	start();
+	for (unsigned int i = 0; i < RTE_DIM(lengths); i++) {
+		struct rte_mbuf *mbuf = tx_rig_packet(1, lengths[i].len);
+		uint64_t frames = 1000;
+
+		make_tcp(mbuf, false, lengths[i].l4, lengths[i].mss);
+		assert_int_equal(mdv_tx_tso_more(mbuf, &frames), lengths[i].frames * 54);
+		assert_int_equal(frames, 1000 + lengths[i].frames);
+		rte_pktmbuf_free(mbuf);
+	}
+	tx_rig_stop();
+}
+
 static void
 instances_have_checksums(void **state)
 {
@@ -362,6 +398,7 @@ main(void)
 		cmocka_unit_test(another_queues_offload_is_not_ours),
 		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
 		cmocka_unit_test(a_wqe_to_be_cut_fails),
+		cmocka_unit_test(frames_are_counted_by_segments),
 		cmocka_unit_test(instances_have_checksums),
 	};
 
