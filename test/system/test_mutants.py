@@ -138,3 +138,6 @@ def test_the_drivers_list():
     lists = [subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True).stdout for _ in range(2)]
     assert lists[0] == lists[1] and len(lists[0].splitlines()) == 20
     assert all(line.startswith("drivers/net/mlx5dv/") and "  ->  " in line for line in lists[0].splitlines())
+    rest = subprocess.run([TOOL, "15", "--seed", "3", "--skip", "5", "--list"], text=True, stdout=subprocess.PIPE,
+                          check=True).stdout
+    assert rest.splitlines() == lists[0].splitlines()[5:]

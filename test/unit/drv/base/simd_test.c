@@ -33,6 +33,28 @@ bits_are_kept_to(void **state)
 	}
 }
 
+/* A width is for exactly as many bits, and those below it are for the rest. */
+static void
+bits_are_made_use_of(void **state)
+{
+	const char *limited_by;
+
+	(void)state;
+	assert_int_equal(mdv_simd_choose(MDV_SIMD_128, 127, &limited_by), MDV_SIMD_NONE);
+	assert_int_equal(mdv_simd_choose(MDV_SIMD_128, 128, &limited_by), MDV_SIMD_128);
+	assert_null(limited_by);
+#ifdef RTE_ARCH_X86
+	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0) {
+		assert_int_equal(mdv_simd_choose(MDV_SIMD_256, 255, &limited_by), MDV_SIMD_128);
+		assert_int_equal(mdv_simd_choose(MDV_SIMD_256, 256, &limited_by), MDV_SIMD_256);
+	}
+	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VBMI) > 0) {
+		assert_int_equal(mdv_simd_choose(MDV_SIMD_512, 511, &limited_by), MDV_SIMD_256);
+		assert_int_equal(mdv_simd_choose(MDV_SIMD_512, 512, &limited_by), MDV_SIMD_512);
+	}
+#endif
+}
+
 static void
 every_handicap_is_named(void **state)
 {
@@ -82,6 +104,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bits_are_kept_to),
+		cmocka_unit_test(bits_are_made_use_of),
 		cmocka_unit_test(every_handicap_is_named),
 		cmocka_unit_test(every_set_of_options_is_served),
 	};

@@ -99,6 +99,26 @@ refusals_name_the_culprit(void **state)
 	}
 }
 
+/** libibverbs takes SYSFS_PATH up to 127 bytes, and /sys in place of a longer one. */
+static void
+a_long_root_is_not_taken(void **state)
+{
+	const struct mdv_config config = { .iface = "eth77" };
+	struct mdv_device device;
+	char longer[129];
+
+	(void)state;
+	for (size_t length = 127; length <= 128; length++) {
+		memset(longer, '/', length);
+		memcpy(longer + length - strlen(root), root, strlen(root));
+		longer[length] = '\0';
+		setenv("SYSFS_PATH", longer, 1);
+		assert_int_equal(
+			mdv_device_open(&config, &device), length == 127 ? -EACCES : -ENODEV);
+	}
+	setenv("SYSFS_PATH", root, 1);
+}
+
 static void
 closing_what_was_never_opened(void **state)
 {
@@ -134,6 +154,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusals_name_the_culprit),
+		cmocka_unit_test(a_long_root_is_not_taken),
 		cmocka_unit_test(closing_what_was_never_opened),
 		cmocka_unit_test(the_drop_counter_is_read_where_it_is),
 	};

@@ -340,20 +340,20 @@ test_mask_bits(void **state)
 	/* clang-format off */
 	static const struct {
 		enum rte_flow_item_type type;
-		unsigned int bytes, matched;
+		unsigned int bytes, matched, padding;
 		const char *name;
 	} items[] = {
-		{ RTE_FLOW_ITEM_TYPE_ETH, sizeof(struct rte_flow_item_eth), 48 + 48 + 16, "ETH " },
-		{ RTE_FLOW_ITEM_TYPE_IPV4, sizeof(struct rte_flow_item_ipv4), 8 + 8 + 32 + 32, "IPV4 " },
-		{ RTE_FLOW_ITEM_TYPE_IPV6, sizeof(struct rte_flow_item_ipv6), 28 + 8 + 256, "IPV6 " },
-		{ RTE_FLOW_ITEM_TYPE_TCP, sizeof(struct rte_flow_item_tcp), 32, "TCP " },
-		{ RTE_FLOW_ITEM_TYPE_UDP, sizeof(struct rte_flow_item_udp), 32, "UDP " },
+		{ RTE_FLOW_ITEM_TYPE_ETH, sizeof(struct rte_flow_item_eth), 48 + 48 + 16, 16, "ETH " },
+		{ RTE_FLOW_ITEM_TYPE_IPV4, sizeof(struct rte_flow_item_ipv4), 8 + 8 + 32 + 32, 0, "IPV4 " },
+		{ RTE_FLOW_ITEM_TYPE_IPV6, sizeof(struct rte_flow_item_ipv6), 28 + 8 + 256, 0, "IPV6 " },
+		{ RTE_FLOW_ITEM_TYPE_TCP, sizeof(struct rte_flow_item_tcp), 32, 0, "TCP " },
+		{ RTE_FLOW_ITEM_TYPE_UDP, sizeof(struct rte_flow_item_udp), 32, 0, "UDP " },
 	};
 	/* clang-format on */
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(items); i++) {
-		unsigned int matched = 0;
+		unsigned int matched = 0, padding = 0;
 
 		for (unsigned int bit = 0; bit < items[i].bytes * 8; bit++) {
 			uint64_t spec[8], mask[8] = { 0 };
@@ -378,7 +378,9 @@ test_mask_bits(void **state)
 			/* One in the value, one in the mask; none: padding of the item. */
 			assert_true(ones == 2 || ones == 0);
 			matched += ones / 2;
+			padding += ones == 0;
 		}
+		assert_int_equal(padding, items[i].padding);
 		assert_int_equal(matched, items[i].matched);
 	}
 }
