@@ -132,6 +132,15 @@ def test_who_noticed_is_kept_for_the_next_run(tool, tmp_path):
     assert order("b.c", "5", "6") == ["never", "often", "once"]
 
 
+def test_rooms_of_tests(tool):
+    assert tool.room_of(["/x/rig.c", "/x/test/unit/drv/queue/tx/txq_test.c"]) == ["queue", "tx"]
+    assert tool.room_of(["/x/test/unit/flow/rule/flow_probe_test.c"]) == ["flow", "rule"]
+    assert tool.room_of(["/x/rig.c"]) == []
+    path = tool.DRIVER + "/queue/tx/txq.c"
+    rooms = ["queue", "tx"], ["queue", "rx"], ["flow", "tx"], []
+    assert [tool.rooms_shared(path, room) for room in rooms] == [2, 1, 0, 0]
+
+
 def test_the_drivers_list():
     """The command as people type it: the same twice, and of the room that is asked for."""
     command = [TOOL, "20", "--seed", "3", "--list"]

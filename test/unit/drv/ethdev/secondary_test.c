@@ -16,6 +16,7 @@
 #include "ethdev/ethdev.h"
 #include "ethdev/secondary.h"
 #include "mp/mp.h"
+#include "queue/rx/rxq.h"
 #include "rig.h"
 
 #define NAME     "net_mlx5dv7"
@@ -176,6 +177,9 @@ attach(bool started)
 	assert_int_equal(primary.asked[0].kind, MDV_MP_ATTACH);
 	assert_int_equal(primary.asked[0].port_id, dev->data->port_id);
 	assert_int_equal(primary.asked[0].layout, mdv_secondary_layout());
+	assert_int_equal(mdv_secondary_layout() >> 32, sizeof(struct mdv_port));
+	assert_int_equal(mdv_secondary_layout() >> 16 & UINT16_MAX, sizeof(struct mdv_rxq));
+	assert_int_equal(mdv_secondary_layout() & UINT16_MAX, sizeof(struct mdv_txq));
 }
 
 static int

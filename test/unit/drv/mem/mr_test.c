@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
+#include <rte_memory.h>
 
 #include "mem/mr.h"
 #include "rig.h"
@@ -132,6 +134,25 @@ show(const struct mdv_mr_range *range, const char *pool, void *arg)
 	shown->nb++;
 }
 
+/** The first and the last byte of each region, and those beside them, which are in none. */
+static void
+check_borders(struct mdv_mr_table *table, const struct rte_mbuf *mbuf, const struct shown *shown)
+{
+	for (unsigned int i = 0; i < shown->nb; i++) {
+		const uintptr_t start = (uintptr_t)shown->memory + i * 2 * shown->chunk;
+		struct mdv_mr_range range = { 0 }, other;
+
+		assert_true(mdv_mr_find(table, start, mbuf, &range));
+		assert_int_equal(range.start, start);
+		assert_int_equal(range.lkey_be, rte_cpu_to_be_32(0x100 + i));
+		assert_true(mdv_mr_find(table, start + range.size - 1, mbuf, &other));
+		assert_int_equal(other.start, start);
+		assert_false(mdv_mr_find(table, start - 1, mbuf, &other));
+		assert_false(mdv_mr_find(table, start + range.size, mbuf, &other));
+	}
+	assert_int_equal(rig_verbs.nb_mrs, shown->nb);
+}
+
 static void
 chunks_have_a_key_each(void **state)
 {
@@ -159,6 +180,7 @@ chunks_have_a_key_each(void **state)
 	assert_int_equal(rig_verbs.nb_mrs, 4);
 	mdv_mr_each(table, show, &shown);
 	assert_int_equal(shown.nb, 4);
+	check_borders(table, mbufs[0], &shown);
 	rte_mempool_put_bulk(pool, (void **)mbufs, nb);
 	mdv_mr_pool_put(table, pool);
 	/* Still held for the cache. */
@@ -311,6 +333,76 @@ a_pool_that_another_process_destroyed(void **state)
 	table_delete(table);
 }
 
+/* In place of the EAL's, by the linker's --wrap. */
+int __real_rte_mem_event_callback_register(
+	const char *name, rte_mem_event_callback_t callback, void *arg);
+int __wrap_rte_mem_event_callback_register(
+	const char *name, rte_mem_event_callback_t callback, void *arg);
+int __real_rte_mem_event_callback_unregister(const char *name, void *arg);
+int __wrap_rte_mem_event_callback_unregister(const char *name, void *arg);
+int __real_rte_mempool_event_callback_register(rte_mempool_event_callback *callback, void *arg);
+int __wrap_rte_mempool_event_callback_register(rte_mempool_event_callback *callback, void *arg);
+
+static int memory_errno, pool_errno; /* of the next registrations; 0: as they are */
+static unsigned int nb_unregistered;
+
+int
+__wrap_rte_mem_event_callback_register(
+	const char *name, rte_mem_event_callback_t callback, void *arg)
+{
+	if (memory_errno == 0)
+		return __real_rte_mem_event_callback_register(name, callback, arg);
+	rte_errno = memory_errno;
+	return -1;
+}
+
+int
+__wrap_rte_mem_event_callback_unregister(const char *name, void *arg)
+{
+	nb_unregistered++;
+	return __real_rte_mem_event_callback_unregister(name, arg);
+}
+
+int
+__wrap_rte_mempool_event_callback_register(rte_mempool_event_callback *callback, void *arg)
+{
+	if (pool_errno == 0)
+		return __real_rte_mempool_event_callback_register(callback, arg);
+	rte_errno = pool_errno;
+	return -1;
+}
+
+/** Memory that nobody tells of when it goes is not registered; ENOTSUP: it never goes. */
+static void
+memory_is_watched_or_never_goes(void **state)
+{
+	static const struct {
+		int memory, pool;
+		bool made;
+		unsigned int nb_unregistered;
+	} cases[] = {
+		{ ENOTSUP, 0, true, 1 },
+		{ ENOMEM, 0, false, 0 },
+		{ ENOTSUP, ENOMEM, false, 1 },
+	};
+
+	(void)state;
+	rig_port_init(&rig);
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct mdv_mr_table *table;
+
+		nb_unregistered = 0;
+		memory_errno = cases[i].memory;
+		pool_errno = cases[i].pool;
+		table = mdv_mr_create(&rig.port.device, 3);
+		assert_int_equal(table != NULL, cases[i].made);
+		mdv_mr_destroy(table);
+		assert_int_equal(nb_unregistered, cases[i].nb_unregistered);
+	}
+	memory_errno = pool_errno = 0;
+	mdv_mr_destroy(NULL);
+}
+
 int
 main(void)
 {
@@ -323,6 +415,7 @@ main(void)
 		cmocka_unit_test(attached_buffers_are_looked_up_or_refused),
 		cmocka_unit_test(a_refused_registration_leaves_nothing),
 		cmocka_unit_test(a_pool_that_another_process_destroyed),
+		cmocka_unit_test(memory_is_watched_or_never_goes),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
