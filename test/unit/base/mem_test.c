@@ -306,7 +306,7 @@ chain_in_a_child(void)
 
 static uint8_t *application_page;
 
-/* The old form of handler. It makes the page readable, and the load is repeated. */
+/** The old form of handler. It makes the page readable, and the load is repeated. */
 static void
 mending_handler(int signal_number)
 {
@@ -332,7 +332,7 @@ mend_in_a_child(void)
 
 static struct sigaction previous;
 
-/* Hands over to the handler that was there before, which is the guard's. */
+/** Hands over to the handler that was there before, which is the guard's. */
 static void
 passing_handler(int signal_number, siginfo_t *info, void *context)
 {
@@ -341,7 +341,7 @@ passing_handler(int signal_number, siginfo_t *info, void *context)
 	previous.sa_sigaction(signal_number, info, context);
 }
 
-/* Two handlers that hand over to each other must not do so for ever. */
+/** Two handlers that hand over to each other must not do so for ever. */
 static int
 pass_in_a_child(void)
 {
@@ -357,7 +357,7 @@ pass_in_a_child(void)
 	return 2;
 }
 
-/* @return how the child ended that @p run was in. */
+/** @return how the child ended that @p run was in. */
 static int
 run_child(int (*run)(void))
 {

@@ -184,7 +184,7 @@ read_line(const char *name)
 	return line;
 }
 
-/* Below no runner: no files, no socket, and tests may step. */
+/** Below no runner: no files, no socket, and tests may step. */
 static void
 without_a_runner(void **state)
 {
@@ -242,7 +242,7 @@ below_a_runner(void **state)
 	assert_int_equal(stat(path, &status), -1);
 }
 
-/* The runner's files are gone: the device works all the same, but has no control socket. */
+/** The runner's files are gone: the device works all the same, but has no control socket. */
 static void
 without_the_tree(void **state)
 {
@@ -269,7 +269,7 @@ without_the_tree(void **state)
 	assert_int_equal(mkdir(dir, 0700), 0);
 }
 
-/* A file of the runner's that cannot be used, or a wire that cannot be opened. */
+/** A file of the runner's that cannot be used, or a wire that cannot be opened. */
 static void
 refused(void **state)
 {
@@ -304,7 +304,7 @@ refused(void **state)
 	assert_null(set);
 }
 
-/* A child has the set, but not its threads: it closes the server's descriptors and no more. */
+/** A child has the set, but not its threads: it closes the server's descriptors and no more. */
 static void
 forked(void **state)
 {
@@ -333,7 +333,7 @@ forked(void **state)
 	shca_set_close(set);
 }
 
-/* Each call fails once: the set is not there, or it is whole but for the control socket. */
+/** Each call fails once: the set is not there, or it is whole but for the control socket. */
 static void
 each_call_fails(void **state)
 {

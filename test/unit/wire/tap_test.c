@@ -211,7 +211,7 @@ test_descriptor_fetched_from_the_runner(void **state)
 	close(closed.fd);
 }
 
-/* A runner that is gone, or whose descriptor of that number is another file's. */
+/** A runner that is gone, or whose descriptor of that number is another file's. */
 static void
 test_descriptor_not_of_the_runner(void **state)
 {

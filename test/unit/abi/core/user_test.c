@@ -118,7 +118,7 @@ copies_in_a_sandbox(void **state)
 	forbids = false;
 }
 
-/* Without an answer of the kernel there is no privilege. */
+/** Without an answer of the kernel there is no privilege. */
 static void
 privileges(void **state)
 {

@@ -54,7 +54,7 @@ set_up(void **state)
 	return setenv(SHCA_ENV_DIR, preload_rig_dir, 1);
 }
 
-/* Nothing is ours: the answers are the kernel's, as by calls that the library does not hook. */
+/** Nothing is ours: the answers are the kernel's, as by calls that the library does not hook. */
 static int
 is_elsewhere(int fd)
 {
@@ -68,7 +68,7 @@ is_elsewhere(int fd)
 	return (socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA) < 0) == (fd < 0) ? 0 : 2;
 }
 
-/* The nodes' names are ours, but there is no port. */
+/** The nodes' names are ours, but there is no port. */
 static int
 has_no_port(int fd)
 {
@@ -96,7 +96,7 @@ test_unusable_directories(void **state)
 	assert_int_equal(preload_rig_run_child(has_no_port, -1), 0);
 }
 
-/* A set that cannot be opened leaves nothing behind: the next open tries again. */
+/** A set that cannot be opened leaves nothing behind: the next open tries again. */
 static int
 opens_later(int fd)
 {
@@ -129,7 +129,7 @@ test_a_wire_that_cannot_be_opened(void **state)
 	assert_int_equal(preload_rig_run_child(opens_later, -1), 0);
 }
 
-/* Without a CPU that it may run on there is no device thread, which is said once. */
+/** Without a CPU that it may run on there is no device thread, which is said once. */
 static int
 has_no_thread(int fd)
 {
@@ -164,7 +164,7 @@ test_no_device_thread(void **state)
 	assert_int_equal(preload_rig_run_child(has_no_thread, -1), 0);
 }
 
-/* The first node is open when the process may have no more descriptors. */
+/** The first node is open when the process may have no more descriptors. */
 static int
 has_no_descriptor(int fd)
 {
@@ -190,7 +190,7 @@ test_no_descriptor(void **state)
 	assert_int_equal(preload_rig_run_child(has_no_descriptor, -1), 0);
 }
 
-/* Each allocation of an open fails once: it is refused, or the node is whole. @return refusals */
+/** Each allocation of an open fails once: it is refused, or the node is whole. @return refusals */
 static int
 open_without_memory(void)
 {
@@ -217,7 +217,7 @@ open_without_memory(void)
 	return nb_refused;
 }
 
-/* The first open allocates the set, later ones a file and its entry in the table. */
+/** The first open allocates the set, later ones a file and its entry in the table. */
 static int
 has_no_memory(int fd)
 {
@@ -225,7 +225,7 @@ has_no_memory(int fd)
 	return open_without_memory() >= 10 && open_without_memory() >= 2 ? 0 : 1;
 }
 
-/* The table of descriptors grows for a number beyond its first page; else the copy is not ours. */
+/** The table of descriptors grows for a number beyond its first page; else the copy is not ours. */
 static int
 has_no_memory_for_a_copy(int fd)
 {

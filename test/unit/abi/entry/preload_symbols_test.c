@@ -110,7 +110,7 @@ call_fstat(const struct name *name, int fd, struct stat *status)
 	return ((int (*)(int, int, struct stat *))function)(STAT_VERSION, fd, status);
 }
 
-/* @return the path of a symbolic link to a file of 3 bytes in the runner's directory. */
+/** @return the path of a symbolic link to a file of 3 bytes in the runner's directory. */
 static const char *
 make_link(void)
 {
@@ -144,7 +144,7 @@ test_opening_nodes(void **state)
 	}
 }
 
-/* The others' bytes, and the mode of a file that is created, go through. */
+/** The others' bytes, and the mode of a file that is created, go through. */
 static void
 test_opening_others(void **state)
 {
@@ -237,7 +237,7 @@ test_access(void **state)
 	assert_int_equal(access(path, R_OK), 0);
 }
 
-/* A request of RDMA's on a descriptor of others, and other requests on a node's. */
+/** A request of RDMA's on a descriptor of others, and other requests on a node's. */
 static void
 test_other_requests(void **state)
 {

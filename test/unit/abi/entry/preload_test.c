@@ -136,7 +136,7 @@ test_copies_are_one_file(void **state)
 	close(fd);
 }
 
-/* Closed behind our back: the number is nobody's, or that of the file that took it. */
+/** Closed behind our back: the number is nobody's, or that of the file that took it. */
 static void
 test_unseen_close(void **state)
 {
@@ -178,7 +178,7 @@ test_unseen_close(void **state)
 	close(fd);
 }
 
-/* ALLOC_PD as libibverbs before rdma-core 27 sends it. @return as write(2) */
+/** ALLOC_PD as libibverbs before rdma-core 27 sends it. @return as write(2) */
 static ssize_t
 write_alloc_pd(int fd, size_t length)
 {
@@ -207,7 +207,7 @@ write_inherited(int fd)
 	return write_alloc_pd(fd, SIZE_MAX) == -1 && errno == EIO ? 0 : 1;
 }
 
-/* A command is written whole or not at all. */
+/** A command is written whole or not at all. */
 static void
 test_write(void **state)
 {
@@ -236,7 +236,7 @@ use_inherited(int fd)
 	return close(fd) == 0 ? 0 : 2;
 }
 
-/* A child cannot copy the parent's node, and another file may take its number. */
+/** A child cannot copy the parent's node, and another file may take its number. */
 static int
 copy_inherited(int fd)
 {
@@ -251,7 +251,7 @@ copy_inherited(int fd)
 	return write(fd, "x", 1) == 1 && close(copy) == 0 && close(fd) == 0 ? 0 : 3;
 }
 
-/* A node of its own may get the number, too. */
+/** A node of its own may get the number, too. */
 static int
 reopen_inherited(int fd)
 {
@@ -282,7 +282,7 @@ exit_without_closing(int fd)
 	exit(0);
 }
 
-/* A copy may be in use, so the exit leaves the file to the kernel. */
+/** A copy may be in use, so the exit leaves the file to the kernel. */
 static int
 exit_with_a_copy(int fd)
 {

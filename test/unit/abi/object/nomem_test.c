@@ -283,7 +283,7 @@ create_action(struct rig *rig)
 	return ret;
 }
 
-/* A flow that counts and changes its packets, and describes the counters. */
+/** A flow that counts and changes its packets, and describes the counters. */
 static int
 create_flow(struct rig *rig)
 {

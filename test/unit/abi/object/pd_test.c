@@ -5,7 +5,7 @@
 
 #include "rig.h"
 
-/* Run a command with an answer of one word. */
+/** Run a command with an answer of one word. */
 static int
 create(struct rig *rig, uint32_t number, uint32_t *answer, uint32_t *driver_answer)
 {
@@ -34,7 +34,7 @@ query(struct rig *rig, uint32_t handle, uint32_t *number)
 	return frame_run(rig->file, &frame);
 }
 
-/* A program may ask for the number that the device gave a domain. */
+/** A program may ask for the number that the device gave a domain. */
 static void
 numbers(void **state)
 {
@@ -50,7 +50,7 @@ numbers(void **state)
 	assert_int_equal(query(rig, handle, (uint32_t *)8), -EFAULT);
 }
 
-/* A domain whose answer cannot be written does not exist: the next one gets its handle. */
+/** A domain whose answer cannot be written does not exist: the next one gets its handle. */
 static void
 lost_answers(void **state)
 {
@@ -64,7 +64,7 @@ lost_answers(void **state)
 	assert_int_equal(second, first + 1);
 }
 
-/* Likewise the descriptor of a channel. */
+/** Likewise the descriptor of a channel. */
 static void
 lost_channel(void **state)
 {

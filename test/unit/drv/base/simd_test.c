@@ -33,7 +33,7 @@ bits_are_kept_to(void **state)
 	}
 }
 
-/* A width is for exactly as many bits, and those below it are for the rest. */
+/** A width is for exactly as many bits, and those below it are for the rest. */
 static void
 bits_are_made_use_of(void **state)
 {

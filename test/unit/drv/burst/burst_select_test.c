@@ -22,7 +22,7 @@ static struct mdv_txq txqs[2];
 static void *rx_queues[2], *tx_queues[2];
 static uint16_t simd_bits;
 
-/* Stands before the library's. */
+/** Stands before the library's. */
 uint16_t
 rte_vect_get_max_simd_bitwidth(void)
 {

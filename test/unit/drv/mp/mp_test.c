@@ -92,7 +92,7 @@ __wrap_rte_ctrl_thread_create(pthread_t *thread, const char *name, const pthread
 	return 0;
 }
 
-/* It detaches itself, and is this one. */
+/** It detaches itself, and is this one. */
 int
 pthread_detach(pthread_t thread)
 {

@@ -394,7 +394,7 @@ is_constant(unsigned int i, unsigned int bit_at)
 	return is;
 }
 
-/* Any bit of a field's mask makes it constant, and no other bit does. */
+/** Any bit of a field's mask makes it constant, and no other bit does. */
 static void
 test_single_fields(void **state)
 {
@@ -409,7 +409,7 @@ test_single_fields(void **state)
 				fail_msg("action %d, byte %u", single_fields[i].type, at);
 }
 
-/* Each field of RSS alone, and an array with its length. */
+/** Each field of RSS alone, and an array with its length. */
 static void
 test_fields_of_rss(void **state)
 {

@@ -149,7 +149,8 @@ test_relations(void **state)
 	}
 }
 
-/* A rule of a tag is of tagged frames, and one of no tag of both kinds: a fact, of all its bits. */
+/** A rule of a tag is of tagged frames, and one of no tag of both kinds: a fact, of all its bits.
+ */
 static void
 test_tagged(void **state)
 {

@@ -141,7 +141,7 @@ note_action(const struct fake_action *action)
 	tried[nb_tried++] = *action;
 }
 
-/* Trials of changes are such as a kernel takes if it can: a DSCP of 0, Ethernet, VXLAN over IPv4.
+/** Trials of changes are such as a kernel takes if it can: a DSCP of 0, Ethernet, VXLAN over IPv4.
  */
 static void
 test_actions(void **state)
@@ -191,7 +191,7 @@ test_actions(void **state)
 	mdv_flow_fini(&fake.port);
 }
 
-/* As many as the device has, and all that overlap go in: but for one that default rules have. */
+/** As many as the device has, and all that overlap go in: but for one that default rules have. */
 static void
 test_priorities(void **state)
 {

@@ -300,7 +300,7 @@ print(void **state)
 		" insert 0x8100:0x0005 [0x1000+60 lkey 0x101] [inline 2]");
 }
 
-/* A WQE without an ethernet segment shows its data, and one that was not decoded no data. */
+/** A WQE without an ethernet segment shows its data, and one that was not decoded no data. */
 static void
 print_without_ethernet_segment(void **state)
 {

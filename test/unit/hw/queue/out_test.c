@@ -7,7 +7,8 @@
 
 #define PAGE 4096u
 
-/* The guard looks for its handlers every 256th run only, and cmocka installs its own for each test.
+/** The guard looks for its handlers every 256th run only, and cmocka installs its own for each
+ * test.
  */
 static void
 settle(struct rig *rig)
@@ -16,7 +17,7 @@ settle(struct rig *rig)
 		shca_device_step(rig->dev);
 }
 
-/* A wire that has no room makes frames wait. The program takes the memory of one of them away: its
+/** A wire that has no room makes frames wait. The program takes the memory of one of them away: its
  * WQE fails, and so do those behind it; frames before it are sent. */
 static void
 unmapped_while_waiting(void **state)
@@ -65,7 +66,7 @@ faulting_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned in
 	return nb_frames;
 }
 
-/* The wire's own fault is no fault of a queue: the frames are lost, and complete. */
+/** The wire's own fault is no fault of a queue: the frames are lost, and complete. */
 static void
 faults_of_the_wire(void **state)
 {

@@ -340,7 +340,7 @@ a_wqe_to_be_cut_fails(void **state)
 	tx_rig_stop();
 }
 
-/* Frames and bytes beyond those of the packet itself; none of what cannot be cut. */
+/** Frames and bytes beyond those of the packet itself; none of what cannot be cut. */
 static void
 frames_are_counted_by_segments(void **state)
 {

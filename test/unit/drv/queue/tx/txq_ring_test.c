@@ -106,7 +106,7 @@ TRACE_FAKE(int, mlx5dv_init_obj, struct mlx5dv_obj *obj, uint64_t type)
 	return fake.init_error;
 }
 
-/* What ibv_create_qp_ex() calls for a QP that needs no more than a PD. */
+/** What ibv_create_qp_ex() calls for a QP that needs no more than a PD. */
 struct ibv_qp *
 ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
