@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cause.h"
 #include "fake_verbs.h"
 #include "flow/match/flow_item.h"
 #include "flow/rule/flow_probe.h"
@@ -198,8 +199,6 @@ static const struct golden {
 		HEX_ANY_IPV6 HEX_ANY_UDP, MDV_LAYER_IPV6 | MDV_LAYER_UDP },
 };
 
-enum cause { CAUSE_ITEM, CAUSE_MASK, CAUSE_LAST };
-
 static const struct refusal {
 	const struct rte_flow_item *pattern;
 	int code;
@@ -295,21 +294,6 @@ test_goldens(void **state)
 	}
 }
 
-static const void *
-refusal_cause(const struct refusal *refusal)
-{
-	const struct rte_flow_item *item = &refusal->pattern[refusal->item];
-
-	switch (refusal->cause) {
-	case CAUSE_MASK:
-		return item->mask;
-	case CAUSE_LAST:
-		return item->last;
-	default:
-		return item;
-	}
-}
-
 static void
 test_refusals(void **state)
 {
@@ -322,7 +306,7 @@ test_refusals(void **state)
 		int ret = mdv_flow_item_translate(refusal->pattern, FAKE_FEATURES, &build, &error);
 
 		if (ret != -refusal->code || error.type != refusal->type ||
-			error.cause != refusal_cause(refusal) ||
+			error.cause != cause_of(&refusal->pattern[refusal->item], refusal->cause) ||
 			strncmp(error.message, refusal->message, strlen(refusal->message)) != 0)
 			fail_msg("\"%s\" expected, got %d, type %d, \"%s\"", refusal->message, ret,
 				error.type, error.message);

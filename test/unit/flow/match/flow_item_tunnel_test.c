@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cause.h"
 #include "fake_verbs.h"
 #include "flow/match/flow_feature.h"
 #include "flow/match/flow_item.h"
@@ -213,8 +214,6 @@ static const struct golden {
 		MDV_LAYER_IPV4 },
 };
 
-enum cause { CAUSE_ITEM, CAUSE_MASK, CAUSE_LAST };
-
 static const struct refusal {
 	uint32_t features;
 	const struct rte_flow_item *pattern;
@@ -349,21 +348,6 @@ test_goldens(void **state)
 		mdv_flow_item_translate(PATTERN(ITEM(ETH), ANY(0)), OURS, &build, NULL), 0);
 }
 
-static const void *
-refusal_cause(const struct refusal *refusal)
-{
-	const struct rte_flow_item *item = &refusal->pattern[refusal->item];
-
-	switch (refusal->cause) {
-	case CAUSE_MASK:
-		return item->mask;
-	case CAUSE_LAST:
-		return item->last;
-	default:
-		return item;
-	}
-}
-
 static void
 test_refusals(void **state)
 {
@@ -376,7 +360,8 @@ test_refusals(void **state)
 		int ret = mdv_flow_item_translate(
 			refusal->pattern, refusal->features, &build, &error);
 
-		if (ret != -refusal->code || error.cause != refusal_cause(refusal) ||
+		if (ret != -refusal->code ||
+			error.cause != cause_of(&refusal->pattern[refusal->item], refusal->cause) ||
 			strncmp(error.message, refusal->message, strlen(refusal->message)) != 0) {
 			fail_msg("\"%s\" expected, got %d, \"%s\"", refusal->message, ret,
 				error.message);
