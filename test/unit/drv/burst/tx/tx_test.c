@@ -515,15 +515,27 @@ static const struct {
 };
 /* clang-format on */
 
+/** By the bits of the Ethernet segment: 0x40 and 0x80 are of the outer, 0x10 and 0x20 of the inner
+ * headers. Without a tunnel the flag of outer headers means nothing. */
 static void
 checksum_flags(void **state)
 {
+	static const uint64_t l4[] = { 0, TCP, RTE_MBUF_F_TX_SCTP_CKSUM, UDP };
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < RTE_DIM(csums); i++)
 		assert_int_equal(
 			mdv_tx_csums[mdv_tx_csum_index(csums[i].flags)], csums[i].cs_flags);
+	for (i = 0; i < 32; i++) {
+		const bool has_l4 = i % 2 != 0, ip = i & 4, outer = i & 8, tunnel = i & 16;
+		const uint64_t flags =
+			l4[i % 4] | (ip ? IP : 0) | (outer ? OIP : 0) | (tunnel ? TUN : 0);
+
+		assert_int_equal(mdv_tx_csums[mdv_tx_csum_index(flags)],
+			tunnel ? (outer ? 0x40 : 0) | (ip ? 0x10 : 0) | (has_l4 ? 0x20 : 0)
+			       : (ip ? 0x40 : 0) | (has_l4 ? 0x80 : 0));
+	}
 }
 
 static void
