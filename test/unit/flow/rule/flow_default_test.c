@@ -256,10 +256,14 @@ test_failures(void **state)
 		struct fake_flow *first = fake_flow_at(0), *last = fake_flow_at(2);
 		int ret;
 
-		fake_arm(nth, ENOSPC);
+		/* Not all functions of verbs say why. */
+		fake_arm(nth, 0);
 		ret = mdv_flow_default_update(&fake.port);
 		if (ret == 0)
 			break;
+		assert_true(ret == -ENOMEM || ret == -EINVAL);
+		fake_arm(nth, ENOSPC);
+		ret = mdv_flow_default_update(&fake.port);
 		assert_true(ret == -ENOSPC || ret == -ENOMEM);
 		assert_int_equal(fake.nb_flows, 3);
 		assert_int_equal(fake.nb_qps, 1);
