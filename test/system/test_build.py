@@ -11,10 +11,14 @@ ENV = dict(os.environ, PATH="/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ.get("P
 
 
 @pytest.mark.long
-def test_without_optimization(tmp_path):
-    """For debuggers and gcov: always_inline fails there where GCC finds no callee."""
-    subprocess.run(["meson", "setup", "--buildtype=debug", tmp_path, paths.ROOT], env=ENV, check=True,
+def test_without_optimization_and_precompiled_headers(tmp_path):
+    """For debuggers and gcov: always_inline fails there where GCC finds no callee.
+
+    And without the precompiled header, which hides that a file lacks an include.
+    """
+    subprocess.run(["meson", "setup", "--buildtype=debug", "-Db_pch=false", tmp_path, paths.ROOT], env=ENV, check=True,
                    stdout=subprocess.DEVNULL)
-    done = subprocess.run(["ninja", "-C", tmp_path, "drivers/librte_net_mlx5dv.so", "app/softhca"], env=ENV, text=True,
-                          check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(["ninja", "-C", tmp_path, "drivers/librte_net_mlx5dv.so", "app/softhca",
+                           "test/unit/drv/libdrv_tests.a", "test/unit/flow/libflow_tests.a"],
+                          env=ENV, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[-2000:]
