@@ -228,9 +228,15 @@ def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
                 break
         assert logged in pmd.terminal.text
         # It receives again, and what its recovery lost was not for want of buffers.
+        # It may still be on its way back: frames are lost until then.
         before = pmd.stats()["RX-packets"]
-        cable.send(frames.packet(sport=3))
-        pmd.wait_stats(lambda stats: stats["RX-packets"] > before)
+        for _ in range(PATIENCE * 10):
+            cable.send(frames.packet(sport=3))
+            if pmd.stats()["RX-packets"] > before:
+                break
+        # The one long frame arrives behind all the others.
+        cable.send(frames.packet(sport=3, pad=1000))
+        pmd.wait_stats(lambda stats: stats["RX-bytes"] == 60 * stats["RX-packets"] + 940)
         assert pmd.stats()["RX-missed"] == 10
         pmd.cmd("stop")
         before = pmd.stats()["RX-packets"]
