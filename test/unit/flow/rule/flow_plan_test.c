@@ -225,6 +225,42 @@ test_refused_attributes(void **state)
 	}
 }
 
+/** The kernel takes ten specs, those of actions among them, and not one more. */
+static void
+test_room_for_specs(void **state)
+{
+	static const struct rte_flow_action_set_ttl ttl = { 9 };
+	static struct mdv_flow_plan plan;
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_item *seven = PATTERN(
+		ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN), ITEM(ETH), ITEM(IPV4), ITEM(TCP));
+	const struct {
+		const struct rte_flow_action *actions;
+		int code;
+	} cases[] = {
+		{ ACTIONS(ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1), 0 },
+		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1),
+			0 },
+		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(SET_TTL, &ttl), ACTION(COUNT), QUEUE_1),
+			0 },
+		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(SET_TTL, &ttl),
+			  ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1),
+			E2BIG },
+	};
+	struct mdv_flow_plan_env able = env;
+
+	(void)state;
+	able.features = able.actions.features = FAKE_MODIFIES | FAKE_FEATURES;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		const struct mdv_flow_plan_rule rule = { &attr, seven, cases[i].actions };
+		struct rte_flow_error error = { .message = "" };
+		int ret = mdv_flow_plan_make(&able, &rule, &plan, &error);
+
+		if (ret != -cases[i].code)
+			fail_msg("%u: %d, %s", i, ret, error.message);
+	}
+}
+
 static void
 test_missing_parts(void **state)
 {
@@ -310,6 +346,7 @@ main(void)
 		cmocka_unit_test(test_goldens),
 		cmocka_unit_test(test_refused_attributes),
 		cmocka_unit_test(test_missing_parts),
+		cmocka_unit_test(test_room_for_specs),
 		cmocka_unit_test(test_expansions),
 	};
 
