@@ -120,6 +120,24 @@ the_kernels_socket_waits_for_nothing(void **state)
 	close(fd);
 }
 
+/** A program may have closed its input. */
+static void
+the_first_descriptor_is_one_too(void **state)
+{
+	const int copy = dup(0);
+	int fd;
+
+	(void)state;
+	close(0);
+	fd = mdv_netlink_open();
+	/* Whatever is found, the input is as it was. */
+	if (copy >= 0) {
+		dup2(copy, 0);
+		close(copy);
+	}
+	assert_int_equal(fd, 0);
+}
+
 /** Lines of the log that have @p text. */
 static unsigned int
 nb_logged(const char *text)
@@ -231,6 +249,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_of_the_netdev_are_news),
 		cmocka_unit_test(the_kernels_socket_waits_for_nothing),
+		cmocka_unit_test(the_first_descriptor_is_one_too),
 		cmocka_unit_test_setup_teardown(another_mtu_is_said_once, look_begin, look_end),
 		cmocka_unit_test_setup_teardown(a_netdev_is_renamed_and_goes, look_begin, look_end),
 	};
