@@ -225,39 +225,49 @@ test_refused_attributes(void **state)
 	}
 }
 
-/** The kernel takes ten specs, those of actions among them, and not one more. */
+/** The kernel takes ten specs, those of actions among them, and not one more. Halves of a rule need
+ * an ETH spec, which is one more where the rule has none. */
 static void
 test_room_for_specs(void **state)
 {
+	/* clang-format off */
 	static const struct rte_flow_action_set_ttl ttl = { 9 };
+	const struct rte_flow_item *const seven = PATTERN(ITEM(ETH), ITEM(IPV4), ITEM(UDP),
+		ITEM(VXLAN), ITEM(ETH), ITEM(IPV4), ITEM(TCP));
+	const struct rte_flow_action *const two =
+		ACTIONS(ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1);
+	const struct rte_flow_action *const three = ACTIONS(ACTION(VXLAN_DECAP),
+		ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1);
+	const struct rte_flow_action *const four = ACTIONS(ACTION(VXLAN_DECAP),
+		ACTION_CONF(SET_TTL, &ttl), ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1);
+	const struct {
+		const struct rte_flow_item *pattern;
+		const struct rte_flow_action *actions;
+		int code, split; /* of the rule, and of its halves */
+	} cases[] = {
+		{ seven, two, 0, 0 },
+		{ seven, three, 0, 0 },
+		{ seven, four, E2BIG, 0 },
+		{ seven + 1, three, 0, 0 },
+		{ seven + 1, four, 0, E2BIG },
+	};
+	/* clang-format on */
 	static struct mdv_flow_plan plan;
 	const struct rte_flow_attr attr = { .ingress = 1 };
-	const struct rte_flow_item *seven = PATTERN(
-		ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN), ITEM(ETH), ITEM(IPV4), ITEM(TCP));
-	const struct {
-		const struct rte_flow_action *actions;
-		int code;
-	} cases[] = {
-		{ ACTIONS(ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1), 0 },
-		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1),
-			0 },
-		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(SET_TTL, &ttl), ACTION(COUNT), QUEUE_1),
-			0 },
-		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(SET_TTL, &ttl),
-			  ACTION_CONF(MARK, &mark_5), ACTION(COUNT), QUEUE_1),
-			E2BIG },
-	};
 	struct mdv_flow_plan_env able = env;
 
 	(void)state;
 	able.features = able.actions.features = FAKE_MODIFIES | FAKE_FEATURES;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		const struct mdv_flow_plan_rule rule = { &attr, seven, cases[i].actions };
+		const struct mdv_flow_plan_rule rule = { &attr, cases[i].pattern,
+			cases[i].actions };
 		struct rte_flow_error error = { .message = "" };
 		int ret = mdv_flow_plan_make(&able, &rule, &plan, &error);
 
 		if (ret != -cases[i].code)
 			fail_msg("%u: %d, %s", i, ret, error.message);
+		if (ret == 0)
+			assert_int_equal(mdv_flow_plan_split(&plan), -cases[i].split);
 	}
 }
 

@@ -376,6 +376,28 @@ frames_are_counted_by_segments(void **state)
 	tx_rig_stop();
 }
 
+/** An instance without tags does not look for them. */
+static void
+tags_are_inserted_by_instances_that_do(void **state)
+{
+	static const unsigned int opts[] = { MDV_TX_TSO, MDV_TX_TSO | MDV_TX_VLAN };
+	static struct tx_sent sent;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(opts) * RTE_DIM(widths); i++) {
+		struct rte_mbuf *pkt;
+
+		start();
+		pkt = case_packet(0);
+		pkt->ol_flags |= RTE_MBUF_F_TX_VLAN;
+		assert_int_equal(
+			mdv_tx_select(opts[i % 2], widths[i / 2])(&tx_rig.txq, &pkt, 1), 1);
+		assert_true(tx_rig_send(&sent));
+		assert_int_equal(sent.inlined, i % 2 == 0 ? 54 : 58);
+		tx_rig_stop();
+	}
+}
+
 static void
 instances_have_checksums(void **state)
 {
@@ -399,6 +421,7 @@ main(void)
 		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
 		cmocka_unit_test(a_wqe_to_be_cut_fails),
 		cmocka_unit_test(frames_are_counted_by_segments),
+		cmocka_unit_test(tags_are_inserted_by_instances_that_do),
 		cmocka_unit_test(instances_have_checksums),
 	};
 
