@@ -57,7 +57,7 @@ long_lines_are_cut(void **state)
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	capture(SHCA_LOG_ERROR, text, got, sizeof(got));
-	assert_in_range(strlen(got), 1000, 1024);
+	assert_uint_in_range(strlen(got), 1000, 1024);
 	assert_ptr_equal(strchr(got, '\n'), got + strlen(got) - 1);
 }
 

@@ -64,7 +64,7 @@ create_table(struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *at
 	table = __real_calloc(1, sizeof(*table));
 	table->verbs.context = context;
 	table->size = 1u << attr->log_ind_tbl_size;
-	assert_in_range(table->size, 1, RTE_DIM(table->queues));
+	assert_uint_in_range(table->size, 1, RTE_DIM(table->queues));
 	for (unsigned int i = 0; i < table->size; i++)
 		table->queues[i] = attr->ind_tbl[i] - fake.wqs;
 	fake.nb_tables++;
@@ -180,7 +180,7 @@ create_action(struct ibv_context *context, enum mlx5dv_flow_table_type table, in
 	action->verbs.context = context;
 	action->table = table;
 	action->reformat = reformat;
-	assert_in_range(nb, 0, sizeof(action->bytes));
+	assert_uint_in_range(nb, 0, sizeof(action->bytes));
 	action->nb_bytes = nb;
 	if (nb != 0)
 		memcpy(action->bytes, bytes, nb);
@@ -237,7 +237,7 @@ record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
 {
 	unsigned int at = sizeof(*attr), nb;
 
-	assert_in_range(attr->size, sizeof(*attr), sizeof(flow->build.bytes));
+	assert_uint_in_range(attr->size, sizeof(*attr), sizeof(flow->build.bytes));
 	memcpy(flow->build.bytes, attr, attr->size);
 	for (nb = 0; at < attr->size; nb++) {
 		struct ibv_flow_spec spec;

@@ -146,7 +146,7 @@ test_threads(void **state)
 		assert_int_equal(workers[i].nb_failed, 0);
 		nb_left += workers[i].nb_made - workers[i].nb_gone;
 		if (i < NB_THREADS)
-			assert_in_range(workers[i].nb_made, NB_ROUNDS / 4, NB_ROUNDS);
+			assert_uint_in_range(workers[i].nb_made, NB_ROUNDS / 4, NB_ROUNDS);
 	}
 	TAILQ_FOREACH (flow, &fake.port.flow->rules, next)
 		nb_rules++;

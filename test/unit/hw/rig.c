@@ -40,7 +40,7 @@ wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	unsigned int i;
 
 	for (i = 0; i < nb_frames && self->room != 0; i++, self->room--) {
-		assert_in_range(self->nb_sent, 0, RIG_WIRE_FRAMES - 1);
+		assert_uint_in_range(self->nb_sent, 0, RIG_WIRE_FRAMES - 1);
 		assert_int_not_equal(frames[i].length, 0);
 		/* Memory that is gone faults here, before the copy is allocated. */
 		(void)*(const volatile uint8_t *)frames[i].bytes;
@@ -314,7 +314,7 @@ rig_place(struct rig *rig, uint32_t offset, const void *bytes, uint32_t length)
 {
 	uint8_t *to = rig->buffers + RIG_TX_OFFSET + offset;
 
-	assert_in_range(offset + length, 0, RIG_BUFFERS_BYTES - RIG_TX_OFFSET);
+	assert_uint_in_range(offset + length, 0, RIG_BUFFERS_BYTES - RIG_TX_OFFSET);
 	memcpy(to, bytes, length);
 	return (uintptr_t)to;
 }
@@ -322,7 +322,7 @@ rig_place(struct rig *rig, uint32_t offset, const void *bytes, uint32_t length)
 void
 rig_come(struct rig_wire *wire, const void *bytes, uint32_t length)
 {
-	assert_in_range(wire->nb_coming, 0, RIG_WIRE_FRAMES - 1);
+	assert_uint_in_range(wire->nb_coming, 0, RIG_WIRE_FRAMES - 1);
 	keep(&wire->coming[wire->nb_coming++], bytes, length);
 }
 

@@ -65,10 +65,10 @@ summary(void **state)
 		count[i] = 1000000000;
 	assert_int_equal(shca_findings_sum(count, small, sizeof(small)),
 		UINT64_C(1000000000) * SHCA_NB_FINDINGS);
-	assert_in_range(strlen(small), 1, sizeof(small) - 1);
+	assert_uint_in_range(strlen(small), 1, sizeof(small) - 1);
 	/* The runner's buffer has room for all. */
 	shca_findings_sum(count, text, sizeof(text));
-	assert_in_range(strlen(text), 100, 1023);
+	assert_uint_in_range(strlen(text), 100, 1023);
 }
 
 /** A child that finds something: its status, and the count we share with it. */

@@ -160,7 +160,7 @@ test_repeat(void **state)
 		struct shca_wire *wire = open_wire("pcap", &conf);
 		unsigned int total = play(wire, 10);
 
-		assert_in_range(total, cases[i].at_least, cases[i].at_most);
+		assert_uint_in_range(total, cases[i].at_least, cases[i].at_most);
 		wire->ops->close(wire);
 	}
 }

@@ -200,7 +200,7 @@ test_closed_channels_are_swept_up(void **state)
 		close(create_channel(rig));
 	LIST_FOREACH (queue, &rig->file->eventqs, link)
 		nb_queues++;
-	assert_in_range(nb_queues, 1, 2); /* the async one, and the last channel at most */
+	assert_uint_in_range(nb_queues, 1, 2); /* the async one, and the last channel at most */
 }
 
 static void

@@ -306,7 +306,7 @@ memory_is_registered_for_others(void **state)
 	message.memory.addr = addr;
 	message.memory.mbuf = mbuf;
 	assert_int_equal(seen.ask(&message, &none, &give), 0);
-	assert_in_range(addr, message.memory.range.start,
+	assert_uint_in_range(addr, message.memory.range.start,
 		message.memory.range.start + message.memory.range.size - 1);
 	assert_int_equal(message.memory.range.lkey_be, rte_cpu_to_be_32(0x100));
 	assert_int_equal(rig_verbs.nb_mrs, 1);

@@ -347,7 +347,8 @@ packets_are_stamped_when_they_arrive(void **state)
 			continue;
 		assert_true(got->ol_flags & flag);
 		assert_int_equal(rte_eth_read_clock(port_id, &after), 0);
-		assert_in_range(*RTE_MBUF_DYNFIELD(got, at, rte_mbuf_timestamp_t *), before, after);
+		assert_uint_in_range(
+			*RTE_MBUF_DYNFIELD(got, at, rte_mbuf_timestamp_t *), before, after);
 		before = *RTE_MBUF_DYNFIELD(got, at, rte_mbuf_timestamp_t *);
 		nb_got++;
 		assert_int_equal(rte_eth_tx_burst(port_id, 0, &got, 1), 1);

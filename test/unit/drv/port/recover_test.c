@@ -261,7 +261,7 @@ tries_come_at_growing_intervals(void **state)
 		mdv_recover_ops.rx(&rxq);
 		check_steps_are(CREATE);
 		assert_int_equal(rxq.recover_wait.ms, ms);
-		assert_in_range(rxq.recover_wait.until, before + ms * (hz / 1000),
+		assert_uint_in_range(rxq.recover_wait.until, before + ms * (hz / 1000),
 			rte_get_timer_cycles() + ms * (hz / 1000));
 		let_pass(&rxq.recover_wait);
 	}

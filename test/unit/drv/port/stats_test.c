@@ -383,7 +383,7 @@ a_stop_waits_for_what_linux_shows_late(void **state)
 		show(MDV_DEVICE_LIFESPAN, cases[i].lifespan);
 		mdv_stats_stop(&rig.port);
 		ms = (rte_get_timer_cycles() - begin) * 1000 / rte_get_timer_hz();
-		assert_in_range(ms, cases[i].least_ms, cases[i].most_ms);
+		assert_uint_in_range(ms, cases[i].least_ms, cases[i].most_ms);
 	}
 }
 

@@ -86,7 +86,7 @@ test_long(void **state)
 		mdv_flow_error_set(&error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR, text, "%s", text),
 		-ENOTSUP);
 	assert_ptr_equal(error.cause, text);
-	assert_in_range(strlen(error.message), 400, sizeof(text) - 1);
+	assert_uint_in_range(strlen(error.message), 400, sizeof(text) - 1);
 }
 
 int

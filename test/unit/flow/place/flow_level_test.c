@@ -184,7 +184,7 @@ check_packet(unsigned int packet, const struct test_rule *moving)
 		if (!rule->used)
 			continue;
 		if (rule->kind.copies && rule == moving)
-			assert_in_range(hits[i], copied ? 1 : 0, copied ? 2 : 0);
+			assert_uint_in_range(hits[i], copied ? 1 : 0, copied ? 2 : 0);
 		else if (rule->kind.copies)
 			assert_int_equal(hits[i], copied);
 		else if (rule == taker || hits[i] == 0)
@@ -292,7 +292,7 @@ add(unsigned int i, const struct rule_kind *kind)
 	if (ret != -EAGAIN)
 		assert_int_equal(ret, checked);
 	if (ret == 0) {
-		assert_in_range(mdv_flow_level_of(&rule->level), 0, rig.levels.nb - 1);
+		assert_uint_in_range(mdv_flow_level_of(&rule->level), 0, rig.levels.nb - 1);
 		rule->mask_age = mask_age(kind);
 		rule->age = rig.age;
 		rule->used = true;
@@ -669,7 +669,7 @@ test_many_rules(void **state)
 	}
 	assert_int_equal(rig.levels.nb_shapes, 2);
 	for (unsigned int i = 0; i < 16; i++)
-		assert_in_range(per_level[i], 0, MDV_FLOW_LEVEL_ENTRIES);
+		assert_uint_in_range(per_level[i], 0, MDV_FLOW_LEVEL_ENTRIES);
 	/* The same rule again stands behind, in the rest of the tables and one more. */
 	match.value.words[0] = 5;
 	mdv_flow_key_hash(&match, &mask, &want.hash);

@@ -122,7 +122,7 @@ test_matches(void **state)
 		fake_init();
 		sets[i].set();
 		nb = mdv_flow_default_matches(&fake.port, NULL);
-		assert_in_range(nb, 0, RTE_DIM(matches));
+		assert_uint_in_range(nb, 0, RTE_DIM(matches));
 		assert_int_equal(mdv_flow_default_matches(&fake.port, matches), nb);
 		fake_assert_bytes(
 			"set", (const uint8_t *)matches, nb * sizeof(matches[0]), sets[i].matches);

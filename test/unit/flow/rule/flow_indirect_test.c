@@ -132,7 +132,7 @@ make_one(const struct rte_flow_action *action, bool indirect, const struct rte_f
 
 	assert_non_null(rule(UDP_53, ACTIONS(indirect ? by : *action, *beside), NULL));
 	nb = fake.nb_flows;
-	assert_in_range(nb, 1, 2);
+	assert_uint_in_range(nb, 1, 2);
 	for (unsigned int i = 0; i < nb; i++) {
 		const struct fake_flow *flow = fake_flow_at(i);
 

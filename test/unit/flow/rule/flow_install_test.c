@@ -132,7 +132,7 @@ check_stay(const struct rte_flow_action *actions)
 	assert_int_equal(mdv_flow_start(&fake.port), 0);
 	while (create(--priority, actions) != NULL)
 		check_levels();
-	assert_in_range(priority, 14, 18);
+	assert_uint_in_range(priority, 14, 18);
 	assert_int_equal(nb_moved(), 0);
 	assert_non_null(strstr(last_message, "passthru_move=on"));
 	mdv_flow_fini(&fake.port);

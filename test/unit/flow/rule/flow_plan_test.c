@@ -327,7 +327,7 @@ test_expansions(void **state)
 			uint32_t own;
 
 			assert_int_equal(mdv_flow_plan_make(&env, &rule, &plan, NULL), 0);
-			assert_in_range(plan.nb_parts, 1, MDV_RSS_NB_CLASSES);
+			assert_uint_in_range(plan.nb_parts, 1, MDV_RSS_NB_CLASSES);
 			own = plan.parts[plan.nb_parts - 1].build.layers;
 			for (unsigned int i = 0; i < plan.nb_parts; i++) {
 				const struct mdv_flow_part *part = &plan.parts[i];

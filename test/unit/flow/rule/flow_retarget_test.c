@@ -203,7 +203,7 @@ test_failing(void **state)
 		fake_arm(0, 0);
 		queue = ret == 0 ? 3 - queue : queue;
 		assert_true(ret == 0 || error.message != NULL);
-		assert_in_range(fake.nb_flows, 1, 2);
+		assert_uint_in_range(fake.nb_flows, 1, 2);
 		in_halves += fake.nb_flows - 1;
 		assert_int_equal(first_queue(0), queue);
 		assert_int_equal(first_queue(fake.nb_flows - 1), queue);

@@ -516,7 +516,7 @@ without_it_silence(void **state)
 		mistakes[i].run(&strict_rig, false);
 		rig_run(&strict_rig.rig);
 		while (rig_poll(&strict_rig.rig.tx, &cqe) || rig_poll(&strict_rig.rig.rx, &cqe))
-			assert_in_range(cqe.op_own >> 4, MLX5_CQE_REQ, MLX5_CQE_RESP_SEND);
+			assert_uint_in_range(cqe.op_own >> 4, MLX5_CQE_REQ, MLX5_CQE_RESP_SEND);
 		strict_rig_end(&strict_rig);
 		assert_string_equal(strict_rig.said, "");
 		for (unsigned int j = 0; j < SHCA_NB_FINDINGS; j++)

@@ -337,7 +337,7 @@ rss(void **state)
 	for (unsigned int n = 0; n < 100; n++)
 		nb[expect_rss(&rig, &expected, cq, n)]++;
 	for (unsigned int i = 0; i < QUEUES; i++)
-		assert_in_range(nb[i], 5, 90);
+		assert_uint_in_range(nb[i], 5, 90);
 	shca_rule_del(shca_device_steering(rig.dev), rig.rule);
 	rig.rule = NULL;
 	shca_tir_destroy(rig.tir);

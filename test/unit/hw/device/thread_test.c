@@ -116,7 +116,7 @@ idle_gives_the_cpu_back(void **state)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
 	shca_thread_stop(thread);
 	used_ns = (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
-	assert_in_range(used_ns, 0, 100000000);
+	assert_uint_in_range(used_ns, 0, 100000000);
 	rig_close(&rig);
 }
 

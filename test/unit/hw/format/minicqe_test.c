@@ -384,7 +384,7 @@ compare_with_uncompressed(bool is_one_flow)
 		format++) {
 		play(format, is_one_flow, &seen);
 		assert_int_equal(seen.nb, plain.nb);
-		assert_in_range(seen.nb_blocks, 100, NB_FRAMES / 2);
+		assert_uint_in_range(seen.nb_blocks, 100, NB_FRAMES / 2);
 		for (unsigned int i = 0; i < seen.nb; i++) {
 			struct shca_cqe want = plain.cqe[i], got = seen.cqe[i];
 

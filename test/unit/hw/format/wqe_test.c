@@ -274,9 +274,9 @@ noise(void **state)
 		}
 		bytes[3] = i & 2 ? MLX5_OPCODE_SEND : SHCA_OPCODE_ENHANCED_MPSW;
 		(void)shca_wqe_decode(bytes, sizeof(bytes), &wqe);
-		assert_in_range(wqe.nb_segments, 0, SHCA_WQE_MAX_SEGMENTS);
+		assert_uint_in_range(wqe.nb_segments, 0, SHCA_WQE_MAX_SEGMENTS);
 		shca_wqe_print(&wqe, text, sizeof(text));
-		assert_in_range(strlen(text), 1, sizeof(text) - 1);
+		assert_uint_in_range(strlen(text), 1, sizeof(text) - 1);
 	}
 }
 

@@ -139,8 +139,8 @@ found_is_true(void **state)
 		assert_int_equal(line->flow_tag, 3);
 		assert_null(shca_flow_cache_find(flow_cache, GENERATION + 1, &frame));
 	}
-	assert_in_range(nb_found, NB_FRAMES / 8, NB_FRAMES);
-	assert_in_range(nb_other, NB_FRAMES / 8, NB_FRAMES);
+	assert_uint_in_range(nb_found, NB_FRAMES / 8, NB_FRAMES);
+	assert_uint_in_range(nb_other, NB_FRAMES / 8, NB_FRAMES);
 	rig_close(&rig);
 }
 

@@ -235,8 +235,8 @@ compare_ways(bool is_loop)
 		for (unsigned int i = 0; i < 2; i++)
 			close_one(&rigs[i], egress[i]);
 	}
-	assert_in_range(nb_sent, nb_trials * 10, UINT64_MAX);
-	assert_in_range(nb_errors, nb_trials / 10, UINT64_MAX);
+	assert_uint_in_range(nb_sent, nb_trials * 10, UINT64_MAX);
+	assert_uint_in_range(nb_errors, nb_trials / 10, UINT64_MAX);
 }
 
 static void

@@ -14,7 +14,7 @@
 static void
 expect_sent(struct rig *rig, unsigned int n, const void *bytes, uint32_t length)
 {
-	assert_in_range(rig->wire.nb_sent, n + 1, RIG_WIRE_FRAMES);
+	assert_uint_in_range(rig->wire.nb_sent, n + 1, RIG_WIRE_FRAMES);
 	assert_int_equal(rig->wire.sent[n].length, length);
 	assert_memory_equal(rig->wire.sent[n].bytes, bytes, length);
 }

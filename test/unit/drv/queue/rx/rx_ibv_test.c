@@ -41,7 +41,7 @@ start(uint8_t log2_segs)
 }
 
 static void
-stop(void)
+stop_queue(void)
 {
 	struct mdv_rxq *rxq = &rx_rig.rxq;
 
@@ -99,7 +99,7 @@ what_verbs_tells_is_in_the_mbuf(void **state)
 		assert_int_equal(ibv_rig.wrs[i].sges[0].addr, rte_pktmbuf_mtod(mbuf, uintptr_t));
 	}
 	rte_pktmbuf_free_bulk(pkts, RTE_DIM(cases));
-	stop();
+	stop_queue();
 }
 
 static void
@@ -132,7 +132,7 @@ each_wqe_is_posted_once_with_its_segments(void **state)
 		}
 		mdv_rx_ibv_post(&rx_rig.rxq);
 		assert_int_equal(ibv_rig.nb_wrs, RX_RIG_WQES);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -169,7 +169,7 @@ refused_wqes_are_posted_later(void **state)
 	}
 	assert_int_equal(rx_rig.rxq.count.packets, nb_got);
 	assert_true(nb_got > 1000);
-	stop();
+	stop_queue();
 }
 
 static void
@@ -194,7 +194,7 @@ a_look_takes_what_is_wanted_and_no_more(void **state)
 	/* Packets that were looked at are still there. */
 	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 6);
 	rte_pktmbuf_free_bulk(pkts, 6);
-	stop();
+	stop_queue();
 }
 
 static void
@@ -229,7 +229,7 @@ errors_are_those_of_the_device(void **state)
 	assert_int_equal(mdv_rx_ibv_burst(rxq, pkts, 8), 1);
 	assert_int_equal(pkts[0]->pkt_len, 63);
 	rte_pktmbuf_free(pkts[0]);
-	stop();
+	stop_queue();
 }
 
 static void
@@ -260,7 +260,7 @@ a_stopped_queue_does_nothing(void **state)
 	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, 8), 0);
 	assert_int_equal(ibv_rig.wcs_taken, 0);
 	assert_int_equal(ibv_rig.nb_wrs, 0);
-	stop();
+	stop_queue();
 }
 
 int

@@ -41,7 +41,7 @@ start(uint64_t offloads)
 }
 
 static void
-stop(void)
+stop_queue(void)
 {
 	mdv_cq_destroy(&tx_rig.port.port.device, &tx_rig.txq.objs.cq);
 	mdv_tx_ibv_detach(&tx_rig.txq);
@@ -121,7 +121,7 @@ frames_are_whole_however_they_lie(void **state)
 		}
 		assert_int_equal(tx_rig.txq.count.packets, round);
 		assert_int_equal(tx_rig.txq.count.errors, 0);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -157,7 +157,7 @@ headers_of_what_is_cut_up_go_with_the_request(void **state)
 		assert_memory_equal(got, want, len);
 		complete_all();
 	}
-	stop();
+	stop_queue();
 }
 
 static void
@@ -175,7 +175,7 @@ too_many_segments_are_dropped(void **state)
 	assert_int_equal(ibv_rig.nb_wrs, 2);
 	assert_int_equal(tx_rig.txq.count.packets, 2);
 	assert_int_equal(tx_rig.txq.count.errors, 1);
-	stop();
+	stop_queue();
 }
 
 static void
@@ -199,7 +199,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 	}
 	assert_true(mdv_tx_done_cleanup(&tx_rig.txq, 0) > 0);
 	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_DONE);
-	stop();
+	stop_queue();
 }
 
 static void
@@ -223,7 +223,7 @@ refused_requests_are_made_again(void **state)
 
 		assert_int_equal(gather(&ibv_rig.wrs[i], got), 60 + i);
 	}
-	stop();
+	stop_queue();
 }
 
 /** The second of three fails: one was sent, two are lost, and the queue goes on. */
@@ -254,7 +254,7 @@ a_failed_request_restarts_the_queue(void **state)
 	assert_int_equal(txq->count.errors, 2);
 	assert_int_equal(ibv_rig.nb_wrs, 1);
 	assert_int_equal(ibv_rig.wrs[0].wr_id, 0);
-	stop();
+	stop_queue();
 }
 
 static void
@@ -269,12 +269,12 @@ the_qp_is_asked_for_what_the_queue_needs(void **state)
 	assert_int_equal(attr.send_ops_flags, IBV_QP_EX_WITH_SEND);
 	assert_int_equal(attr.comp_mask, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
 	assert_int_equal(attr.cap.max_send_sge, MDV_TX_IBV_SGES);
-	stop();
+	stop_queue();
 	start(OFFLOADS);
 	mdv_tx_ibv_qp_attr(&tx_rig.txq, &attr);
 	assert_int_equal(attr.send_ops_flags, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_TSO);
 	assert_int_equal(attr.max_tso_header, MDV_TX_TSO_HEADER_MAX);
-	stop();
+	stop_queue();
 }
 
 int
