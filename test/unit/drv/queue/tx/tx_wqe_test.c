@@ -38,7 +38,8 @@ eth_bytes(void **state)
 static void
 eth_inline_bytes(void **state)
 {
-	static const uint8_t header[18] = "ABCDEFGHIJKLMNOPQR";
+	static const uint8_t header[18] = { 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K',
+		'L', 'M', 'N', 'O', 'P', 'Q', 'R' };
 	static const uint8_t want[32] = { 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x00, 18, 'A', 'B',
 		'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R' };
 	struct mlx5_wqe_eth_seg eth;
