@@ -353,10 +353,12 @@ look(struct campaign_port *port)
 	struct rte_eth_rxq_info rxq;
 	struct rte_eth_txq_info txq;
 	struct rte_eth_link link;
+	int ret;
 
 	if (null == NULL)
 		return 0;
-	rte_eth_link_get_nowait(port->id, &link);
+	ret = rte_eth_link_get_nowait(port->id, &link);
+	RTE_SET_USED(ret);
 	rte_eth_rx_queue_info_get(port->id, campaign_choose(port->nb_rxq), &rxq);
 	rte_eth_tx_queue_info_get(port->id, campaign_choose(port->nb_txq), &txq);
 	rte_eth_dev_priv_dump(port->id, null);

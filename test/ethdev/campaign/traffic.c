@@ -19,14 +19,14 @@ struct stamp {
 	uint16_t length; /**< of the frame without tag */
 	uint8_t port, queue;
 	uint32_t sum; /**< of the headers and the above */
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 struct headers {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
 	struct stamp stamp;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 static uint8_t bytes[FRAME_MAX + RTE_VLAN_HLEN] __rte_aligned(2);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Filters and directions of packets on a running port, and the modes of its netdev. */
+#include <errno.h>
+
 #include <rte_ethdev.h>
 
 #include "sweep.h"
@@ -48,7 +50,8 @@ flip_reta(void)
 	struct rte_eth_rss_reta_entry64 reta[8];
 	struct rte_eth_dev_info info;
 
-	rte_eth_dev_info_get(sweep_port, &info);
+	if (rte_eth_dev_info_get(sweep_port, &info) != 0)
+		return -EIO;
 	for (unsigned int i = 0; i < RTE_DIM(reta); i++)
 		reta[i].mask = UINT64_MAX;
 	rte_eth_dev_rss_reta_query(sweep_port, reta, info.reta_size);
