@@ -11,6 +11,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
+#include "base/compat.h"
 #include "base/log.h"
 #include "mp.h"
 
@@ -81,7 +82,7 @@ answer(struct mdv_mp_message *message, const struct mdv_mp_fds *got, const char 
 	return rte_mp_reply(&msg, peer);
 }
 
-static void *
+static MDV_COMPAT_THREAD_RET
 take_aside(void *arg)
 {
 	struct incoming *incoming = arg;
@@ -89,7 +90,7 @@ take_aside(void *arg)
 	pthread_detach(pthread_self());
 	answer(&incoming->message, &incoming->got, incoming->peer);
 	free(incoming);
-	return NULL;
+	return 0;
 }
 
 /** An rte_mp_t; @p peer is the path of the sender's socket. */
@@ -99,7 +100,7 @@ take(const struct rte_mp_msg *msg, const void *peer)
 	struct mdv_mp_message message;
 	struct incoming *incoming;
 	struct mdv_mp_fds got;
-	pthread_t thread;
+	MDV_COMPAT_THREAD thread;
 
 	if (unpack(msg, &message, &got) != 0) {
 		MDV_LOG(ERR, "a process of this application has another build of this driver");
@@ -113,7 +114,7 @@ take(const struct rte_mp_msg *msg, const void *peer)
 	incoming->message = message;
 	incoming->got = got;
 	strcpy(incoming->peer, peer);
-	if (rte_ctrl_thread_create(&thread, "mlx5dv-mp", NULL, take_aside, incoming) == 0)
+	if (MDV_COMPAT_THREAD_CREATE(&thread, "mlx5dv-mp", take_aside, incoming) == 0)
 		return 0;
 	free(incoming);
 close:

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Differences between the DPDK releases that the driver is built for, 22.11, 23.11, 24.11 and
+ * 25.11: a row each, with the first of these that has it. No other file of the driver asks for a
+ * release.
+ */
+#ifndef MDV_COMPAT_H
+#define MDV_COMPAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_version.h>
+
+/** A control thread's type, its function's return type, and its creation. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+#define MDV_COMPAT_THREAD     rte_thread_t
+#define MDV_COMPAT_THREAD_RET uint32_t
+#define MDV_COMPAT_THREAD_CREATE(thread, name, function, arg)                                      \
+	rte_thread_create_control(thread, name, function, arg)
+#else
+#define MDV_COMPAT_THREAD     pthread_t
+#define MDV_COMPAT_THREAD_RET void *
+#define MDV_COMPAT_THREAD_CREATE(thread, name, function, arg)                                      \
+	rte_ctrl_thread_create(thread, name, NULL, function, arg)
+#endif
+
+#endif /* MDV_COMPAT_H */
