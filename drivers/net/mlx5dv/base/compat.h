@@ -13,6 +13,11 @@
 
 #include <rte_version.h>
 
+/** Telemetry's dictionaries take 64-bit numbers by another name. */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
+
 /** A control thread's type, its function's return type, and its creation. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 #define MDV_COMPAT_THREAD     rte_thread_t

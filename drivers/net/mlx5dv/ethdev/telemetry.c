@@ -11,6 +11,7 @@
 #include <ethdev_driver.h>
 #include <rte_telemetry.h>
 
+#include "base/compat.h"
 #include "base/log.h"
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
@@ -89,9 +90,9 @@ show_info(struct mdv_port *port, __rte_unused uint32_t first, struct rte_tel_dat
 	rte_tel_data_add_dict_int(data, "removed", port->event.removed);
 	rte_tel_data_add_dict_string(
 		data, "link", link.link_status == RTE_ETH_LINK_UP ? "up" : "down");
-	rte_tel_data_add_dict_u64(data, "speed", link.link_speed);
+	rte_tel_data_add_dict_uint(data, "speed", link.link_speed);
 	rte_tel_data_add_dict_int(data, "mtu", port->mtu);
-	rte_tel_data_add_dict_u64(data, "max_dm_size", device->caps.max_dm_bytes);
+	rte_tel_data_add_dict_uint(data, "max_dm_size", device->caps.max_dm_bytes);
 	rte_tel_data_add_dict_int(data, "isolated", port->isolated);
 	rte_tel_data_add_dict_int(data, "promiscuous", dev_data->promiscuous);
 	rte_tel_data_add_dict_int(data, "rx_queues", dev_data->nb_rx_queues);
@@ -106,10 +107,10 @@ show_rxq(const struct mdv_rxq *rxq, struct rte_tel_data *data)
 	rte_tel_data_add_dict_int(data, "descriptors", rxq->nb_desc);
 	rte_tel_data_add_dict_int(data, "started",
 		rxq->port->dev->data->rx_queue_state[rxq->idx] == RTE_ETH_QUEUE_STATE_STARTED);
-	rte_tel_data_add_dict_u64(data, "packets", rxq->count.packets - rxq->base.packets);
-	rte_tel_data_add_dict_u64(data, "bytes", rxq->count.bytes - rxq->base.bytes);
-	rte_tel_data_add_dict_u64(data, "errors", rxq->count.errors - rxq->base.errors);
-	rte_tel_data_add_dict_u64(data, "nombuf", rxq->count.nombuf - rxq->base.nombuf);
+	rte_tel_data_add_dict_uint(data, "packets", rxq->count.packets - rxq->base.packets);
+	rte_tel_data_add_dict_uint(data, "bytes", rxq->count.bytes - rxq->base.bytes);
+	rte_tel_data_add_dict_uint(data, "errors", rxq->count.errors - rxq->base.errors);
+	rte_tel_data_add_dict_uint(data, "nombuf", rxq->count.nombuf - rxq->base.nombuf);
 }
 
 static void
@@ -118,10 +119,10 @@ show_txq(const struct mdv_txq *txq, struct rte_tel_data *data)
 	rte_tel_data_add_dict_int(data, "descriptors", txq->nb_desc);
 	rte_tel_data_add_dict_int(data, "started",
 		txq->port->dev->data->tx_queue_state[txq->idx] == RTE_ETH_QUEUE_STATE_STARTED);
-	rte_tel_data_add_dict_u64(data, "packets", txq->count.packets - txq->base.packets);
-	rte_tel_data_add_dict_u64(data, "bytes", txq->count.bytes - txq->base.bytes);
-	rte_tel_data_add_dict_u64(data, "errors", txq->count.errors - txq->base.errors);
-	rte_tel_data_add_dict_u64(data, "stops", txq->nb_stops);
+	rte_tel_data_add_dict_uint(data, "packets", txq->count.packets - txq->base.packets);
+	rte_tel_data_add_dict_uint(data, "bytes", txq->count.bytes - txq->base.bytes);
+	rte_tel_data_add_dict_uint(data, "errors", txq->count.errors - txq->base.errors);
+	rte_tel_data_add_dict_uint(data, "stops", txq->nb_stops);
 }
 
 static int
@@ -147,8 +148,8 @@ show_queues(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 			show_txq(txq, entry);
 	}
 	pthread_mutex_unlock(&port->queues.lock);
-	rte_tel_data_add_dict_u64(data, "nb_rx", rx.nb);
-	rte_tel_data_add_dict_u64(data, "nb_tx", tx.nb);
+	rte_tel_data_add_dict_uint(data, "nb_rx", rx.nb);
+	rte_tel_data_add_dict_uint(data, "nb_tx", tx.nb);
 	return 0;
 }
 
@@ -194,14 +195,14 @@ show_rule(struct rte_flow *flow, struct rte_tel_data *data)
 	struct rte_flow_error error;
 
 	add_hex(data, "rule", (uintptr_t)flow);
-	rte_tel_data_add_dict_u64(data, "priority", rule->attr_ro->priority);
+	rte_tel_data_add_dict_uint(data, "priority", rule->attr_ro->priority);
 	rte_tel_data_add_dict_string(data, "direction", flow->egress ? "egress" : "ingress");
 	show_stages(rule, data);
 	rte_tel_data_add_dict_int(data, "in_device", flow->present.nb != 0);
 	if (!flow->counted || mdv_flow_count_query(flow->counter, &count, &error) != 0)
 		return;
-	rte_tel_data_add_dict_u64(data, "hits", count.hits);
-	rte_tel_data_add_dict_u64(data, "bytes", count.bytes);
+	rte_tel_data_add_dict_uint(data, "hits", count.hits);
+	rte_tel_data_add_dict_uint(data, "bytes", count.bytes);
 }
 
 static int
@@ -220,7 +221,7 @@ show_rules(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 			show_rule(flow, entry);
 	}
 	pthread_mutex_unlock(&port->flow->lock);
-	rte_tel_data_add_dict_u64(data, "nb_rules", page.nb);
+	rte_tel_data_add_dict_uint(data, "nb_rules", page.nb);
 	return 0;
 }
 
@@ -233,7 +234,7 @@ show_mr(const struct mdv_mr_range *range, const char *pool, void *arg)
 	if (entry == NULL)
 		return;
 	add_hex(entry, "start", range->start);
-	rte_tel_data_add_dict_u64(entry, "size", range->size);
+	rte_tel_data_add_dict_uint(entry, "size", range->size);
 	add_hex(entry, "lkey", rte_be_to_cpu_32(range->lkey_be));
 	rte_tel_data_add_dict_string(entry, "mempool", pool != NULL ? pool : "");
 	rte_tel_data_add_dict_int(entry, "device_memory", range->zero_based);
@@ -247,7 +248,7 @@ show_mrs(struct mdv_port *port, uint32_t first, struct rte_tel_data *data)
 	if (page.entries == NULL)
 		return 0;
 	mdv_mr_each(port->mr, show_mr, &page);
-	rte_tel_data_add_dict_u64(data, "nb_mrs", page.nb);
+	rte_tel_data_add_dict_uint(data, "nb_mrs", page.nb);
 	return 0;
 }
 
