@@ -13,6 +13,15 @@
 
 #include <rte_version.h>
 
+/** dev_supported_ptypes_get counts its types instead of ending them. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
+#define MDV_COMPAT_PTYPES_ARGS(dev, nb)     struct rte_eth_dev *dev, size_t *nb
+#define MDV_COMPAT_SET_NB_PTYPES(nb, value) (*(nb) = (value))
+#else
+#define MDV_COMPAT_PTYPES_ARGS(dev, nb)     struct rte_eth_dev *dev
+#define MDV_COMPAT_SET_NB_PTYPES(nb, value) ((void)(value))
+#endif
+
 /** Telemetry's dictionaries take 64-bit numbers by another name. */
 #if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64

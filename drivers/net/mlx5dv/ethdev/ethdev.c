@@ -122,7 +122,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 }
 
 const uint32_t *
-mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev)
+mdv_ethdev_supported_ptypes_get(MDV_COMPAT_PTYPES_ARGS(dev, nb))
 {
 	static const uint32_t l2_only[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_UNKNOWN };
 	static const uint32_t ptypes[] = {
@@ -142,6 +142,7 @@ mdv_ethdev_supported_ptypes_get(struct rte_eth_dev *dev)
 		RTE_PTYPE_UNKNOWN,
 	};
 
+	MDV_COMPAT_SET_NB_PTYPES(nb, (is_ibv(dev) ? RTE_DIM(l2_only) : RTE_DIM(ptypes)) - 1);
 	return is_ibv(dev) ? l2_only : ptypes;
 }
 
