@@ -22,6 +22,21 @@
 #define MDV_COMPAT_SET_NB_PTYPES(nb, value) ((void)(value))
 #endif
 
+/** An IPv6 address is a structure that holds the array. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
+#define MDV_COMPAT_IPV6(...)                                                                       \
+	{                                                                                          \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
+#else
+#define MDV_COMPAT_IPV6(...)                                                                       \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#endif
+
 /** Telemetry's dictionaries take 64-bit numbers by another name. */
 #if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64

@@ -10,6 +10,7 @@
 #include <rte_byteorder.h>
 #include <rte_flow_driver.h>
 
+#include "base/compat.h"
 #include "fake_verbs.h"
 #include "flow/action/flow_action_row.h"
 #include "flow/action/flow_modify.h"
@@ -25,7 +26,7 @@ static const struct rte_flow_action_queue queue_0 = { 0 }, queue_1 = { 1 };
 static const struct rte_flow_action_set_mac mac = { { 2, 0x11, 0x22, 0x33, 0x44, 0x55 } };
 static const struct rte_flow_action_set_ipv4 ipv4 = { RTE_BE32(0x01020304) };
 static const struct rte_flow_action_set_ipv6 ipv6 = {
-	{ 0xfd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 } };
+	MDV_COMPAT_IPV6(0xfd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14) };
 static const struct rte_flow_action_set_tp port = { RTE_BE16(0x1234) };
 static const struct rte_flow_action_set_ttl ttl = { 7 };
 static const struct rte_flow_action_set_dscp dscp = { 0xee };
@@ -51,7 +52,7 @@ static const struct rte_flow_item_vlan tunnel_vlan = { .tci = RTE_BE16(5) };
 static const struct rte_flow_item_ipv4 tunnel_ipv4 = { .hdr = { .src_addr = RTE_BE32(0xc0000201),
 	.dst_addr = RTE_BE32(0xc0000202), .type_of_service = 0x20 } };
 static const struct rte_flow_item_ipv6 tunnel_ipv6 = { .hdr = { .vtc_flow = RTE_BE32(0x00100000),
-	.hop_limits = 9, .src_addr = { 0xfd, [15] = 1 }, .dst_addr = { 0xfd, [15] = 2 } } };
+	.hop_limits = 9, .src_addr = MDV_COMPAT_IPV6(0xfd, [15] = 1), .dst_addr = MDV_COMPAT_IPV6(0xfd, [15] = 2) } };
 static const struct rte_flow_item_udp tunnel_udp = { .hdr.src_port = RTE_BE16(4) };
 static const struct rte_flow_item_udp tunnel_port = {
 	.hdr = { .src_port = RTE_BE16(4), .dst_port = RTE_BE16(8472) } };

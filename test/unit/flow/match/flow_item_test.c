@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/compat.h"
 #include "cause.h"
 #include "fake_verbs.h"
 #include "flow/match/flow_item.h"
@@ -73,13 +74,13 @@ static const struct rte_flow_item_ipv4 ipv4_ttl_mask = { .hdr.time_to_live = 0xf
 static const struct rte_flow_item_ipv4 ipv4_frag_mask = { .hdr.fragment_offset = BE16(0x2000) };
 static const struct rte_flow_item_ipv6 ipv6_full = { .hdr = {
 	.vtc_flow = BE32(0x6ab12345), .proto = 58, .hop_limits = 1,
-	.src_addr = { 0xfd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
-	.dst_addr = { 0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 } } };
+	.src_addr = MDV_COMPAT_IPV6(0xfd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+	.dst_addr = MDV_COMPAT_IPV6(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1) } };
 static const struct rte_flow_item_ipv6 ipv6_full_mask = { .hdr = {
 	.vtc_flow = BE32(0x0fffffff), .proto = 0xff,
-	.src_addr = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
-	.dst_addr = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } } };
+	.src_addr = MDV_COMPAT_IPV6(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
+	.dst_addr = MDV_COMPAT_IPV6(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) } };
 static const struct rte_flow_item_ipv6 ipv6_label_mask = {
 	.hdr.vtc_flow = BE32(0x000f00ff) };
 static const struct rte_flow_item_ipv6 ipv6_version_mask = { .hdr.vtc_flow = BE32(0xf0000000) };
