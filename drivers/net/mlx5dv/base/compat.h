@@ -37,6 +37,20 @@
 	}
 #endif
 
+/** stats_get fills counters of queues in a structure of their own, or none if that is NULL. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
+#define MDV_COMPAT_STATS_ARGS(dev, stats, queues)                                                  \
+	struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues
+#define MDV_COMPAT_STATS_CALL(dev, stats, queues) (dev), (stats), (queues)
+#define MDV_COMPAT_QUEUE_STATS(stats, queues)     (queues)
+#else
+#define eth_queue_stats rte_eth_stats
+#define MDV_COMPAT_STATS_ARGS(dev, stats, queues)                                                  \
+	struct rte_eth_dev *dev, struct rte_eth_stats *stats
+#define MDV_COMPAT_STATS_CALL(dev, stats, queues) (dev), ((void)(queues), (stats))
+#define MDV_COMPAT_QUEUE_STATS(stats, queues)     (stats)
+#endif
+
 /** Telemetry's dictionaries take 64-bit numbers by another name. */
 #if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64

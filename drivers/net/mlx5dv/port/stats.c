@@ -96,7 +96,8 @@ mdv_stats_stop(struct mdv_port *port)
 }
 
 static void
-add_rxq(const struct mdv_rxq *rxq, uint16_t idx, struct rte_eth_stats *stats)
+add_rxq(const struct mdv_rxq *rxq, uint16_t idx, struct rte_eth_stats *stats,
+	struct eth_queue_stats *queues)
 {
 	uint64_t packets = rxq->count.packets - rxq->base.packets;
 	uint64_t bytes = rxq->count.bytes - rxq->base.bytes;
@@ -106,15 +107,16 @@ add_rxq(const struct mdv_rxq *rxq, uint16_t idx, struct rte_eth_stats *stats)
 	stats->ibytes += bytes;
 	stats->ierrors += errors;
 	stats->rx_nombuf += rxq->count.nombuf - rxq->base.nombuf;
-	if (idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
-		stats->q_ipackets[idx] = packets;
-		stats->q_ibytes[idx] = bytes;
-		stats->q_errors[idx] = errors;
+	if (queues != NULL && idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
+		queues->q_ipackets[idx] = packets;
+		queues->q_ibytes[idx] = bytes;
+		queues->q_errors[idx] = errors;
 	}
 }
 
 static void
-add_txq(const struct mdv_txq *txq, uint16_t idx, struct rte_eth_stats *stats)
+add_txq(const struct mdv_txq *txq, uint16_t idx, struct rte_eth_stats *stats,
+	struct eth_queue_stats *queues)
 {
 	uint64_t packets = txq->count.packets - txq->base.packets;
 	uint64_t bytes = txq->count.bytes - txq->base.bytes;
@@ -122,24 +124,25 @@ add_txq(const struct mdv_txq *txq, uint16_t idx, struct rte_eth_stats *stats)
 	stats->opackets += packets;
 	stats->obytes += bytes;
 	stats->oerrors += txq->count.errors - txq->base.errors;
-	if (idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
-		stats->q_opackets[idx] = packets;
-		stats->q_obytes[idx] = bytes;
+	if (queues != NULL && idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
+		queues->q_opackets[idx] = packets;
+		queues->q_obytes[idx] = bytes;
 	}
 }
 
 int
-mdv_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
+mdv_stats_get(MDV_COMPAT_STATS_ARGS(dev, stats, queues))
 {
+	struct eth_queue_stats *by_queue = MDV_COMPAT_QUEUE_STATS(stats, queues);
 	uint16_t i;
 
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		if (dev->data->rx_queues[i] != NULL)
-			add_rxq(dev->data->rx_queues[i], i, stats);
+			add_rxq(dev->data->rx_queues[i], i, stats, by_queue);
 	}
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		if (dev->data->tx_queues[i] != NULL)
-			add_txq(dev->data->tx_queues[i], i, stats);
+			add_txq(dev->data->tx_queues[i], i, stats, by_queue);
 	}
 	stats->imissed = missed_frames(mdv_port(dev));
 	return 0;

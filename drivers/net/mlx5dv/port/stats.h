@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_ethdev.h>
+#include <ethdev_driver.h>
+
+#include "base/compat.h"
 
 struct mdv_port;
 
@@ -14,7 +16,7 @@ struct mdv_port;
 void mdv_stats_start(struct mdv_port *port);
 void mdv_stats_stop(struct mdv_port *port);
 
-int mdv_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats);
+int mdv_stats_get(MDV_COMPAT_STATS_ARGS(dev, stats, queues));
 int mdv_stats_reset(struct rte_eth_dev *dev);
 
 #endif /* MDV_STATS_H */

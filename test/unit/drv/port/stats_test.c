@@ -106,7 +106,7 @@ get(void)
 {
 	struct rte_eth_stats stats = { 0 };
 
-	assert_int_equal(mdv_stats_get(&rig.dev, &stats), 0);
+	assert_int_equal(mdv_stats_get(MDV_COMPAT_STATS_CALL(&rig.dev, &stats, NULL)), 0);
 	return stats;
 }
 
@@ -137,9 +137,12 @@ static void
 check_counted(unsigned int times)
 {
 	const uint64_t sum = times * (NB_QUEUES * (NB_QUEUES + 1) / 2 - (HOLE + 1));
-	const struct rte_eth_stats stats = get();
+	struct eth_queue_stats queues = { 0 };
+	struct rte_eth_stats stats = { 0 };
+	const struct eth_queue_stats *by = MDV_COMPAT_QUEUE_STATS(&stats, &queues);
 	unsigned int i;
 
+	assert_int_equal(mdv_stats_get(MDV_COMPAT_STATS_CALL(&rig.dev, &stats, &queues)), 0);
 	assert_int_equal(stats.ipackets, sum);
 	assert_int_equal(stats.ibytes, sum * 1000);
 	assert_int_equal(stats.ierrors, sum * 1000000);
@@ -150,11 +153,11 @@ check_counted(unsigned int times)
 	for (i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++) {
 		const uint64_t own = i == HOLE ? 0 : times * (i + 1);
 
-		assert_int_equal(stats.q_ipackets[i], own);
-		assert_int_equal(stats.q_ibytes[i], own * 1000);
-		assert_int_equal(stats.q_errors[i], own * 1000000);
-		assert_int_equal(stats.q_opackets[i], own * 2);
-		assert_int_equal(stats.q_obytes[i], own * 2000);
+		assert_int_equal(by->q_ipackets[i], own);
+		assert_int_equal(by->q_ibytes[i], own * 1000);
+		assert_int_equal(by->q_errors[i], own * 1000000);
+		assert_int_equal(by->q_opackets[i], own * 2);
+		assert_int_equal(by->q_obytes[i], own * 2000);
 	}
 }
 
@@ -326,7 +329,7 @@ race_read(void *arg)
 	while (!__atomic_load_n(&race->over, __ATOMIC_RELAXED) || race->nb_reads == 0) {
 		struct rte_eth_stats stats = { 0 };
 
-		mdv_stats_get(&rig.dev, &stats);
+		mdv_stats_get(MDV_COMPAT_STATS_CALL(&rig.dev, &stats, NULL));
 		race->nb_backward += stats.imissed < race->most;
 		race->most = RTE_MAX(race->most, stats.imissed);
 		race->nb_reads++;

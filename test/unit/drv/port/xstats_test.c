@@ -281,7 +281,7 @@ assert_missed(struct rig_port *rig, uint64_t missed)
 {
 	struct rte_eth_stats stats = { 0 };
 
-	assert_int_equal(mdv_stats_get(&rig->dev, &stats), 0);
+	assert_int_equal(mdv_stats_get(MDV_COMPAT_STATS_CALL(&rig->dev, &stats, NULL)), 0);
 	assert_int_equal(stats.imissed, missed);
 }
 

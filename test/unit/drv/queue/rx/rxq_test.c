@@ -167,7 +167,9 @@ statistics_count_from_the_last_reset(void **state)
 {
 	struct rte_eth_rxconf rx_conf = { 0 };
 	struct rte_eth_txconf tx_conf = { 0 };
+	struct eth_queue_stats queues = { 0 };
 	struct rte_eth_stats stats = { 0 };
+	const struct eth_queue_stats *by = MDV_COMPAT_QUEUE_STATS(&stats, &queues);
 	struct mdv_rxq *rxq;
 	struct mdv_txq *txq;
 
@@ -179,22 +181,22 @@ statistics_count_from_the_last_reset(void **state)
 	txq = tx_queues[0];
 	rxq->count = (struct mdv_rx_counters){ 10, 1000, 3, 2 };
 	txq->count = (struct mdv_tx_counters){ 20, 2000, 4 };
-	assert_int_equal(mdv_stats_get(&rig.dev, &stats), 0);
+	assert_int_equal(mdv_stats_get(MDV_COMPAT_STATS_CALL(&rig.dev, &stats, &queues)), 0);
 	assert_int_equal(stats.ipackets, 10);
 	assert_int_equal(stats.ibytes, 1000);
 	assert_int_equal(stats.rx_nombuf, 3);
 	assert_int_equal(stats.ierrors, 2);
-	assert_int_equal(stats.q_errors[0], 2);
+	assert_int_equal(by->q_errors[0], 2);
 	assert_int_equal(stats.opackets, 20);
-	assert_int_equal(stats.q_obytes[0], 2000);
+	assert_int_equal(by->q_obytes[0], 2000);
 	assert_int_equal(stats.oerrors, 4);
 	assert_int_equal(mdv_stats_reset(&rig.dev), 0);
 	rxq->count.packets++;
 	txq->count.bytes += 60;
 	memset(&stats, 0, sizeof(stats));
-	assert_int_equal(mdv_stats_get(&rig.dev, &stats), 0);
+	assert_int_equal(mdv_stats_get(MDV_COMPAT_STATS_CALL(&rig.dev, &stats, &queues)), 0);
 	assert_int_equal(stats.ipackets, 1);
-	assert_int_equal(stats.q_ipackets[0], 1);
+	assert_int_equal(by->q_ipackets[0], 1);
 	assert_int_equal(stats.rx_nombuf, 0);
 	assert_int_equal(stats.opackets, 0);
 	assert_int_equal(stats.obytes, 60);
