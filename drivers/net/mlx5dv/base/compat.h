@@ -51,6 +51,13 @@
 #define MDV_COMPAT_QUEUE_STATS(stats, queues)     (stats)
 #endif
 
+/** rx_queue_count returns a negative errno or the count. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
+typedef int mdv_compat_rx_count_t;
+#else
+typedef uint32_t mdv_compat_rx_count_t;
+#endif
+
 /** Telemetry's dictionaries take 64-bit numbers by another name. */
 #if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64

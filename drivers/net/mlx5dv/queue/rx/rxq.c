@@ -432,7 +432,7 @@ nb_waiting(const struct mdv_rxq *rxq, uint32_t max)
 	return RTE_MIN(nb, max);
 }
 
-uint32_t
+mdv_compat_rx_count_t
 mdv_rxq_count(void *queue)
 {
 	struct mdv_rxq *rxq = queue;

@@ -37,6 +37,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "base/compat.h"
 #include "base/hw.h"
 #include "mem/mr.h"
 #include "queue/cq.h"
@@ -195,7 +196,7 @@ int mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu);
 int mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on);
 /** ethdev rxq_info_get, rx_queue_count, rx_descriptor_status. */
 void mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info *info);
-uint32_t mdv_rxq_count(void *rxq);
+mdv_compat_rx_count_t mdv_rxq_count(void *rxq);
 int mdv_rxq_descriptor_status(void *rxq, uint16_t offset);
 
 #endif /* MDV_RXQ_H */
