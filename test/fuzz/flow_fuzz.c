@@ -15,6 +15,7 @@
 
 #include "../unit/flow/fake_verbs.h"
 #include "check.h"
+#include "flow/async/flow_async.h"
 #include "flow/rule/flow_install.h"
 #include "input.h"
 #include "rules.h"
@@ -472,7 +473,7 @@ step_destroy_templates(void)
 static void
 life_push(uint32_t queue)
 {
-	if (mdv_flow_ops.push(&fake.dev, queue, NULL) != 0)
+	if (mdv_flow_async_push(&fake.dev, queue, NULL) != 0)
 		CHECK(!life.configured);
 	for (unsigned int i = 0; i < MAX_RULES; i++)
 		if (life.rules[i].queue == queue)
@@ -498,8 +499,8 @@ step_queue_create(void)
 
 	if (slot == NULL || life.table == NULL)
 		return;
-	slot->flow = mdv_flow_ops.async_create(&fake.dev, queue, &attr, life.table, pattern, 0,
-		actions, 0, user_data(queue), &error);
+	slot->flow = mdv_flow_async_create(&fake.dev, queue, &attr, life.table, pattern, 0, actions,
+		0, user_data(queue), &error);
 	if (slot->flow == NULL) {
 		check_error(&error, life.table);
 		life_push(queue);
@@ -523,8 +524,7 @@ step_queue_destroy(void)
 
 	if (rule == NULL)
 		return;
-	if (mdv_flow_ops.async_destroy(
-		    &fake.dev, queue, &attr, rule->flow, user_data(queue), &error) != 0) {
+	if (mdv_flow_async_destroy(&fake.dev, queue, &attr, rule->flow, user_data(queue), &error)) {
 		check_error(&error, rule->flow);
 		return;
 	}
@@ -547,11 +547,11 @@ step_queue_share(void)
 	if (actions == NULL)
 		return;
 	if (slot->handle != NULL) {
-		done = mdv_flow_ops.async_action_handle_update(&fake.dev, queue, &attr,
-			       slot->handle, actions, user_data(queue), NULL) == 0;
+		done = mdv_flow_async_action_update(&fake.dev, queue, &attr, slot->handle, actions,
+			       user_data(queue), NULL) == 0;
 	} else {
 		slot->type = actions->type;
-		slot->handle = mdv_flow_ops.async_action_handle_create(
+		slot->handle = mdv_flow_async_action_create(
 			&fake.dev, queue, &attr, &share_conf, actions, user_data(queue), NULL);
 		done = slot->handle != NULL;
 	}
@@ -572,7 +572,7 @@ step_pull(void)
 	const uint32_t queue = fuzz_input_choose(&life.input, NB_QUEUES);
 	uint16_t most = fuzz_input_choose(&life.input, 5);
 	struct rte_flow_op_result results[4];
-	int nb = mdv_flow_ops.pull(&fake.dev, queue, results, most, NULL);
+	int nb = mdv_flow_async_pull(&fake.dev, queue, results, most, NULL);
 
 	CHECK(nb <= most && (nb >= 0 || !life.configured));
 	for (int i = 0; i < nb; i++)

@@ -72,11 +72,26 @@ SECONDARY_CALLS = {
 NOT_SECONDARY = {"read_clock", "flow_ctrl_get", "get_module_info", "get_module_eeprom", "get_monitor_addr"}
 
 
+def without_later_releases(text):
+    """The text as the compiler sees it with DPDK 22.11: of later operations most only refuse."""
+    kept, conditions = [], []
+    for line in text.splitlines(keepends=True):
+        if line.startswith("#if"):
+            conditions.append(line.startswith("#ifndef") if "MDV_COMPAT_" in line else None)
+        elif line.startswith("#else") and conditions[-1] is not None:
+            conditions[-1] = not conditions[-1]
+        elif line.startswith("#endif"):
+            conditions.pop()
+        elif False not in conditions:
+            kept.append(line)
+    return "".join(kept)
+
+
 def operations(tables=r"\w+"):
     """The members of the driver's tables of operations."""
     names = set()
     for file in DRIVER.rglob("*.c"):
-        text = file.read_text()
+        text = without_later_releases(file.read_text())
         # Rows that tables share are a macro beside them.
         shared = dict(re.findall(r"#define (\w+_OPS) \\\n((?:.*\\\n)*.*\n)", text))
         for table in re.findall(rf"struct (?:eth_dev|rte_flow)_ops (?:{tables}) = \{{(.*?)\}}", text, re.S):

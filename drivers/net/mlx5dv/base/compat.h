@@ -13,6 +13,11 @@
 
 #include <rte_version.h>
 
+/** Asynchronous flow operations have a table of their own, rte_flow_fp_ops; tables are resized. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
+#define MDV_COMPAT_FLOW_FP_OPS
+#endif
+
 /** dev_supported_ptypes_get counts its types instead of ending them. */
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 #define MDV_COMPAT_PTYPES_ARGS(dev, nb)     struct rte_eth_dev *dev, size_t *nb

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "burst/tx/tx.h"
 #include "ethdev.h"
+#include "flow/flow.h"
 #include "kernel/vf.h"
 #include "port/event.h"
 #include "port/mac.h"
@@ -57,6 +58,7 @@ ethdev_init(struct rte_eth_dev *dev)
 	dev->dev_ops = &mdv_ethdev_ops;
 	dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
 	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
+	mdv_flow_set_ops(dev);
 	dev->rx_queue_count = mdv_rxq_count;
 	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
 	dev->tx_descriptor_status = mdv_tx_done_status;

@@ -9,6 +9,7 @@
 #include <rte_flow_driver.h>
 #include <rte_prefetch.h>
 
+#include "base/compat.h"
 #include "base/log.h"
 #include "flow.h"
 #include "flow/async/flow_async.h"
@@ -191,6 +192,24 @@ flow_dev_dump(
 	return ret;
 }
 
+/* clang-format off */
+#define ASYNC_OPS \
+	.async_create = mdv_flow_async_create, \
+	.async_destroy = mdv_flow_async_destroy, \
+	.push = mdv_flow_async_push, \
+	.pull = mdv_flow_async_pull, \
+	.async_action_handle_create = mdv_flow_async_action_create, \
+	.async_action_handle_destroy = mdv_flow_async_action_destroy, \
+	.async_action_handle_update = mdv_flow_async_action_update, \
+	.async_action_handle_query = mdv_flow_async_action_query
+/* clang-format on */
+
+#ifdef MDV_COMPAT_FLOW_FP_OPS
+static const struct rte_flow_fp_ops fp_ops = {
+	ASYNC_OPS,
+};
+#endif
+
 const struct rte_flow_ops mdv_flow_ops = {
 	.validate = flow_validate,
 	.create = flow_create,
@@ -220,15 +239,20 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.actions_template_destroy = mdv_flow_table_destroy_actions,
 	.template_table_create = mdv_flow_table_create,
 	.template_table_destroy = mdv_flow_table_destroy,
-	.async_create = mdv_flow_async_create,
-	.async_destroy = mdv_flow_async_destroy,
-	.push = mdv_flow_async_push,
-	.pull = mdv_flow_async_pull,
-	.async_action_handle_create = mdv_flow_async_action_create,
-	.async_action_handle_destroy = mdv_flow_async_action_destroy,
-	.async_action_handle_update = mdv_flow_async_action_update,
-	.async_action_handle_query = mdv_flow_async_action_query,
+#ifndef MDV_COMPAT_FLOW_FP_OPS
+	ASYNC_OPS,
+#endif
 };
+
+void
+mdv_flow_set_ops(struct rte_eth_dev *dev)
+{
+#ifdef MDV_COMPAT_FLOW_FP_OPS
+	dev->flow_fp_ops = &fp_ops;
+#else
+	RTE_SET_USED(dev);
+#endif
+}
 
 int
 mdv_flow_init(struct mdv_port *port)

@@ -21,9 +21,13 @@
 
 #include <rte_flow_driver.h>
 
+struct rte_eth_dev;
 struct mdv_port;
 
 extern const struct rte_flow_ops mdv_flow_ops;
+
+/** At probe: the operations that ethdev finds in @p dev, not by flow_ops_get. */
+void mdv_flow_set_ops(struct rte_eth_dev *dev);
 
 /**
  * At probe: make empty lists, probe the device's priorities and features.

@@ -39,7 +39,7 @@ tear_down(void)
 static int
 take(uint32_t queue, const struct rte_flow_op_attr *attr, struct rte_flow *flow)
 {
-	return mdv_flow_ops.async_destroy(&fake.dev, queue, attr, flow, flow, NULL);
+	return mdv_flow_async_destroy(&fake.dev, queue, attr, flow, flow, NULL);
 }
 
 static const struct rte_flow_indir_action_conf in = { .ingress = 1 };
@@ -52,7 +52,7 @@ static const struct rte_flow_action count = ACTION(COUNT);
 static struct rte_flow_action_handle *
 share(const struct rte_flow_op_attr *attr, const struct rte_flow_action *action)
 {
-	struct rte_flow_action_handle *handle = mdv_flow_ops.async_action_handle_create(
+	struct rte_flow_action_handle *handle = mdv_flow_async_action_create(
 		&fake.dev, 0, attr, &in, action, (void *)(uintptr_t)action, NULL);
 
 	assert_non_null(handle);
@@ -62,7 +62,7 @@ share(const struct rte_flow_op_attr *attr, const struct rte_flow_action *action)
 static int
 unshare_later(struct rte_flow_action_handle *handle)
 {
-	return mdv_flow_ops.async_action_handle_destroy(&fake.dev, 0, &later, handle, handle, NULL);
+	return mdv_flow_async_action_destroy(&fake.dev, 0, &later, handle, handle, NULL);
 }
 
 static unsigned int
@@ -90,18 +90,17 @@ test_indirect(void **state)
 		ACTIONS(ACTION_CONF(INDIRECT, fate), ACTION_CONF(INDIRECT, counter)), NULL);
 	assert_non_null(flow);
 	assert_int_equal(queue_at(0), 1);
-	assert_int_equal(mdv_flow_ops.async_action_handle_update(
-				 &fake.dev, 0, &later, fate, &to_2, &answer, NULL),
-		0);
-	assert_int_equal(mdv_flow_ops.async_action_handle_query(
-				 &fake.dev, 0, &later, counter, &answer, counter, NULL),
+	assert_int_equal(
+		mdv_flow_async_action_update(&fake.dev, 0, &later, fate, &to_2, &answer, NULL), 0);
+	assert_int_equal(
+		mdv_flow_async_action_query(&fake.dev, 0, &later, counter, &answer, counter, NULL),
 		0);
 	assert_int_equal(unshare_later(fate), 0);
 	assert_int_equal(take(0, &later, flow), 0);
 	assert_int_equal(unshare_later(fate), 0);
 	fake.hits = 5;
 	assert_int_equal(queue_at(0), 1);
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, 0, NULL), 0);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, 0, NULL), 0);
 	pull_one(0, &answer, RTE_FLOW_OP_SUCCESS);
 	pull_one(0, counter, RTE_FLOW_OP_SUCCESS);
 	assert_int_equal(answer.hits, 5);
@@ -111,9 +110,8 @@ test_indirect(void **state)
 	pull_none(0);
 	/* Pending operations are dropped at close; the counter goes with the port. */
 	fate = share(&now, &to_1);
-	assert_int_equal(mdv_flow_ops.async_action_handle_update(
-				 &fake.dev, 0, &later, fate, &to_2, NULL, NULL),
-		0);
+	assert_int_equal(
+		mdv_flow_async_action_update(&fake.dev, 0, &later, fate, &to_2, NULL, NULL), 0);
 	assert_int_equal(unshare_later(counter), 0);
 	tear_down();
 }
@@ -133,28 +131,28 @@ test_indirect_refused(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct rte_flow_op_attr *attr = i == 0 ? &now : &later;
 
-		assert_null(mdv_flow_ops.async_action_handle_create(
-			&fake.dev, 0, attr, &in, &to_9, NULL, &error));
+		assert_null(
+			mdv_flow_async_action_create(&fake.dev, 0, attr, &in, &to_9, NULL, &error));
 		assert_ptr_equal(error.cause, &queue_9);
-		assert_null(mdv_flow_ops.async_action_handle_create(
-			&fake.dev, 7, attr, &in, &to_1, NULL, NULL));
-		assert_int_equal(mdv_flow_ops.async_action_handle_update(
-					 &fake.dev, 0, attr, fate, &to_9, NULL, NULL),
+		assert_null(
+			mdv_flow_async_action_create(&fake.dev, 7, attr, &in, &to_1, NULL, NULL));
+		assert_int_equal(
+			mdv_flow_async_action_update(&fake.dev, 0, attr, fate, &to_9, NULL, NULL),
 			-EINVAL);
-		assert_int_equal(mdv_flow_ops.async_action_handle_update(
-					 &fake.dev, 0, attr, NULL, &to_1, NULL, NULL),
+		assert_int_equal(
+			mdv_flow_async_action_update(&fake.dev, 0, attr, NULL, &to_1, NULL, NULL),
 			-ENOENT);
-		assert_int_equal(mdv_flow_ops.async_action_handle_query(
-					 &fake.dev, 0, attr, fate, &answer, NULL, NULL),
+		assert_int_equal(
+			mdv_flow_async_action_query(&fake.dev, 0, attr, fate, &answer, NULL, NULL),
 			-ENOTSUP);
-		assert_int_equal(mdv_flow_ops.async_action_handle_query(
-					 &fake.dev, 0, attr, fate, NULL, NULL, NULL),
+		assert_int_equal(
+			mdv_flow_async_action_query(&fake.dev, 0, attr, fate, NULL, NULL, NULL),
 			-EINVAL);
-		assert_int_equal(mdv_flow_ops.async_action_handle_destroy(
-					 &fake.dev, 0, attr, NULL, NULL, NULL),
+		assert_int_equal(
+			mdv_flow_async_action_destroy(&fake.dev, 0, attr, NULL, NULL, NULL),
 			-ENOENT);
-		assert_int_equal(mdv_flow_ops.async_action_handle_destroy(
-					 &fake.dev, 7, attr, fate, NULL, NULL),
+		assert_int_equal(
+			mdv_flow_async_action_destroy(&fake.dev, 7, attr, fate, NULL, NULL),
 			-EINVAL);
 	}
 	pull_none(0);
@@ -208,12 +206,11 @@ test_indirect_template(void **state)
 	const struct rte_flow_action with_none[] = { ACTION(INDIRECT), ACTION(INDIRECT),
 		ACTION(END) };
 
-	flow = mdv_flow_ops.async_create(
-		&fake.dev, 1, &now, own, pattern, 0, with_two, 0, NULL, NULL);
+	flow = mdv_flow_async_create(&fake.dev, 1, &now, own, pattern, 0, with_two, 0, NULL, NULL);
 	assert_non_null(flow);
 	assert_int_equal(queue_at(0), 2);
 	assert_non_null(fake_flow_at(0)->counters);
-	assert_null(mdv_flow_ops.async_create(
+	assert_null(mdv_flow_async_create(
 		&fake.dev, 1, &now, own, pattern, 0, with_none, 0, NULL, &error));
 	assert_ptr_equal(error.cause, &with_none[1]);
 	assert_int_equal(mdv_flow_ops.action_handle_destroy(&fake.dev, counter, NULL), -EBUSY);

@@ -86,7 +86,7 @@ give(uint32_t queue, const struct rte_flow_op_attr *attr, uint16_t port,
 	const struct rte_flow_action list[] = { ACTION_CONF(QUEUE, &queue_1), ACTION(MARK),
 		ACTION(END) };
 
-	return mdv_flow_ops.async_create(
+	return mdv_flow_async_create(
 		&fake.dev, queue, attr, table, pattern, 0, list, 0, (void *)(uintptr_t)port, error);
 }
 
@@ -94,13 +94,13 @@ static int
 take(uint32_t queue, const struct rte_flow_op_attr *attr, struct rte_flow *flow,
 	struct rte_flow_error *error)
 {
-	return mdv_flow_ops.async_destroy(&fake.dev, queue, attr, flow, flow, error);
+	return mdv_flow_async_destroy(&fake.dev, queue, attr, flow, flow, error);
 }
 
 static void
 push(uint32_t queue)
 {
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, queue, NULL), 0);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, queue, NULL), 0);
 }
 
 #define PORT(n)       ((void *)(uintptr_t)(n))
@@ -169,16 +169,16 @@ test_configure(void **state)
 	}
 	assert_int_equal(mdv_flow_ops.configure(&fake.dev, &cases[0].attr, 1, none, NULL), -EINVAL);
 	/* The four queues still exist: refused calls have changed nothing. */
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, 3, NULL), 0);
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, 4, NULL), -EINVAL);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, 3, NULL), 0);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, 4, NULL), -EINVAL);
 	for (unsigned int nth = 1; nth <= 3; nth++) {
 		fake_arm(nth, ENOMEM);
 		assert_int_equal(configure(2, 4), -ENOMEM);
 	}
 	fake_arm(0, 0);
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, 3, NULL), 0);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, 3, NULL), 0);
 	assert_int_equal(configure(2, 4), 0);
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, 3, NULL), -EINVAL);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, 3, NULL), -EINVAL);
 	tear_down();
 }
 
@@ -203,7 +203,7 @@ test_batch(void **state)
 	fake_assert_bytes("rule", &fake_flow_at(0)->build.bytes[20],
 		fake_flow_at(0)->build.attr.size - 20,
 		HEX_ANY_IPV4 HEX_UDP("0035 0000", "ffff 0000") HEX_TAG("08000000"));
-	assert_int_equal(mdv_flow_ops.pull(&fake.dev, 0, results, 4, NULL), 2);
+	assert_int_equal(mdv_flow_async_pull(&fake.dev, 0, results, 4, NULL), 2);
 	assert_ptr_equal(results[0].user_data, PORT(53));
 	assert_ptr_equal(results[1].user_data, PORT(54));
 	assert_int_equal(results[1].status, RTE_FLOW_OP_SUCCESS);
@@ -240,7 +240,7 @@ test_like_others(void **state)
 	fake_assert_empty();
 	assert_int_equal(mdv_flow_start(&fake.port), 0);
 	assert_int_equal(fake.nb_flows, 1);
-	flow = mdv_flow_ops.async_create(&fake.dev, 0, &now, table,
+	flow = mdv_flow_async_create(&fake.dev, 0, &now, table,
 		PATTERN(ITEM(IPV4), ITEM_SPEC(UDP, &dst_mask)), 0,
 		ACTIONS(ACTION(DROP), ACTION(COUNT)), 1, NULL, NULL);
 	assert_non_null(flow);
@@ -379,7 +379,7 @@ test_refused(void **state)
 	set_up(10);
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		error.message = NULL;
-		assert_null(mdv_flow_ops.async_create(&fake.dev, cases[i].queue, &now,
+		assert_null(mdv_flow_async_create(&fake.dev, cases[i].queue, &now,
 			cases[i].table != NULL ? table : NULL, cases[i].pattern,
 			cases[i].pattern_index, cases[i].list, cases[i].actions_index, NULL,
 			&error));
@@ -389,8 +389,8 @@ test_refused(void **state)
 	assert_ptr_equal(error.cause, bad[0].conf);
 	assert_int_equal(take(2, &now, NULL, &error), -EINVAL);
 	assert_int_equal(take(0, &now, NULL, &error), -EINVAL);
-	assert_int_equal(mdv_flow_ops.push(&fake.dev, 2, &error), -EINVAL);
-	assert_int_equal(mdv_flow_ops.pull(&fake.dev, 2, NULL, 0, &error), -EINVAL);
+	assert_int_equal(mdv_flow_async_push(&fake.dev, 2, &error), -EINVAL);
+	assert_int_equal(mdv_flow_async_pull(&fake.dev, 2, NULL, 0, &error), -EINVAL);
 	flow = give(0, &later, 1, NULL);
 	/* Its creation waits. */
 	assert_int_equal(take(0, &later, flow, &error), -EBUSY);
@@ -539,7 +539,7 @@ test_failing(void **state)
 				continue;
 			push(0);
 			fake_arm(0, 0);
-			assert_int_equal(mdv_flow_ops.pull(&fake.dev, 0, &result, 1, NULL), 1);
+			assert_int_equal(mdv_flow_async_pull(&fake.dev, 0, &result, 1, NULL), 1);
 			if (result.status == RTE_FLOW_OP_SUCCESS)
 				break;
 			assert_int_equal(take(0, &now, flow, NULL), 0);
@@ -567,17 +567,17 @@ run_queue(void *argument)
 
 		for (unsigned int i = 0; i < QUEUE_SIZE; i++)
 			flows[i] = give(queue, &later, 1 + queue * 100 + i, NULL);
-		mdv_flow_ops.push(&fake.dev, queue, NULL);
-		nb = mdv_flow_ops.pull(&fake.dev, queue, results, QUEUE_SIZE, NULL);
+		mdv_flow_async_push(&fake.dev, queue, NULL);
+		nb = mdv_flow_async_pull(&fake.dev, queue, results, QUEUE_SIZE, NULL);
 		for (int i = 0; i < nb; i++)
 			good += results[i].status == RTE_FLOW_OP_SUCCESS;
 		for (unsigned int i = 0; i < QUEUE_SIZE; i++)
 			if (flows[i] == NULL ||
-				mdv_flow_ops.async_destroy(
+				mdv_flow_async_destroy(
 					&fake.dev, queue, &later, flows[i], NULL, NULL) != 0)
 				return NULL;
-		mdv_flow_ops.push(&fake.dev, queue, NULL);
-		nb = mdv_flow_ops.pull(&fake.dev, queue, results, QUEUE_SIZE, NULL);
+		mdv_flow_async_push(&fake.dev, queue, NULL);
+		nb = mdv_flow_async_pull(&fake.dev, queue, results, QUEUE_SIZE, NULL);
 		good += nb == QUEUE_SIZE;
 	}
 	return (void *)good;
