@@ -13,6 +13,11 @@
 
 #include <rte_version.h>
 
+/** rte_flow has lists of indirect actions, rules by index, queries that update, and others. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+#define MDV_COMPAT_FLOW_LISTS
+#endif
+
 /** Asynchronous flow operations have a table of their own, rte_flow_fp_ops; tables are resized. */
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 #define MDV_COMPAT_FLOW_FP_OPS

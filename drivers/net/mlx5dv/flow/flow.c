@@ -24,6 +24,7 @@
 #include "flow/rule/flow_rule.h"
 #include "flow/rule/flow_state.h"
 #include "flow_unsupported.h"
+#include "flow_unsupported_later.h"
 #include "flow_tree.h"
 #include "state/port.h"
 
@@ -202,11 +203,23 @@ flow_dev_dump(
 	.async_action_handle_destroy = mdv_flow_async_action_destroy, \
 	.async_action_handle_update = mdv_flow_async_action_update, \
 	.async_action_handle_query = mdv_flow_async_action_query
+#ifdef MDV_COMPAT_FLOW_LISTS
+#define LATER_ASYNC_OPS \
+	.async_create_by_index = mdv_flow_unsupported_by_index, \
+	.async_actions_update = mdv_flow_unsupported_async_actions_update, \
+	.async_action_handle_query_update = mdv_flow_async_action_query_update, \
+	.async_action_list_handle_create = mdv_flow_unsupported_async_list_create, \
+	.async_action_list_handle_destroy = mdv_flow_unsupported_async_list_destroy, \
+	.async_action_list_handle_query_update = mdv_flow_unsupported_async_list_query_update
+#endif
 /* clang-format on */
 
 #ifdef MDV_COMPAT_FLOW_FP_OPS
+/** ethdev calls these without a look whether they are NULL. */
 static const struct rte_flow_fp_ops fp_ops = {
 	ASYNC_OPS,
+	LATER_ASYNC_OPS,
+	.async_create_by_index_with_pattern = mdv_flow_unsupported_by_index_with_pattern,
 };
 #endif
 
@@ -239,8 +252,25 @@ const struct rte_flow_ops mdv_flow_ops = {
 	.actions_template_destroy = mdv_flow_table_destroy_actions,
 	.template_table_create = mdv_flow_table_create,
 	.template_table_destroy = mdv_flow_table_destroy,
-#ifndef MDV_COMPAT_FLOW_FP_OPS
+#ifdef MDV_COMPAT_FLOW_LISTS
+	.action_handle_query_update = mdv_flow_indirect_query_update,
+	.action_list_handle_create = mdv_flow_unsupported_list_create,
+	.action_list_handle_destroy = mdv_flow_unsupported_list_destroy,
+	.action_list_handle_query_update = mdv_flow_unsupported_list_query_update,
+	.actions_update = mdv_flow_unsupported_actions_update,
+	.group_set_miss_actions = mdv_flow_unsupported_miss_actions,
+	.flow_calc_table_hash = mdv_flow_unsupported_table_hash,
+#endif
+#ifdef MDV_COMPAT_FLOW_FP_OPS
+	.flow_calc_encap_hash = mdv_flow_unsupported_encap_hash,
+	.flow_template_table_resize = mdv_flow_unsupported_resize,
+	.flow_update_resized = mdv_flow_unsupported_update_resized,
+	.flow_template_table_resize_complete = mdv_flow_unsupported_resize_complete,
+#else
 	ASYNC_OPS,
+#ifdef MDV_COMPAT_FLOW_LISTS
+	LATER_ASYNC_OPS,
+#endif
 #endif
 };
 

@@ -330,6 +330,15 @@ test_table(void **state)
 	assert_null(mdv_flow_ops.template_table_create(
 		&fake.dev, &group, patterns, 1, actions, 2, &error));
 	assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ATTR_GROUP);
+#ifdef MDV_COMPAT_FLOW_LISTS
+	const struct rte_flow_template_table_attr by_index = { .flow_attr.ingress = 1,
+		.nb_flows = 4,
+		.insertion_type = RTE_FLOW_TABLE_INSERTION_TYPE_INDEX };
+
+	assert_null(mdv_flow_ops.template_table_create(
+		&fake.dev, &by_index, patterns, 1, actions, 2, &error));
+	assert_ptr_equal(error.cause, &by_index);
+#endif
 	assert_null(mdv_flow_ops.template_table_create(
 		&fake.dev, &empty, patterns, 1, actions, 2, &error));
 	assert_null(mdv_flow_ops.template_table_create(

@@ -525,6 +525,25 @@ mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	return ret != 0 ? ret : async_enqueue(dev, queue_id, attr, &op, error);
 }
 
+#ifdef MDV_COMPAT_FLOW_LISTS
+int
+mdv_flow_async_action_query_update(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
+	const void *update, void *query, enum rte_flow_query_update_mode mode, void *user_data,
+	struct rte_flow_error *error)
+{
+	int ret = mdv_flow_indirect_check_one(update, query, error);
+
+	RTE_SET_USED(mode);
+	if (ret != 0)
+		return ret;
+	return query != NULL
+		? mdv_flow_async_action_query(dev, queue_id, attr, handle, query, user_data, error)
+		: mdv_flow_async_action_update(
+			  dev, queue_id, attr, handle, update, user_data, error);
+}
+#endif
+
 /** Free the object of a pending operation: a rule, or the action of an update. */
 static void
 async_drop(struct mdv_port *port, struct mdv_flow_async_op *op)

@@ -18,6 +18,8 @@
 
 #include <rte_flow_driver.h>
 
+#include "base/compat.h"
+
 struct mdv_port;
 
 /** Flow queues of a port: one for each lcore. */
@@ -84,6 +86,12 @@ int mdv_flow_async_action_update(struct rte_eth_dev *dev, uint32_t queue_id,
 int mdv_flow_async_action_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	const struct rte_flow_op_attr *attr, const struct rte_flow_action_handle *handle,
 	void *data, void *user_data, struct rte_flow_error *error);
+#ifdef MDV_COMPAT_FLOW_LISTS
+int mdv_flow_async_action_query_update(struct rte_eth_dev *dev, uint32_t queue_id,
+	const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
+	const void *update, void *query, enum rte_flow_query_update_mode mode, void *user_data,
+	struct rte_flow_error *error);
+#endif
 
 /** Drop pending operations; at close, after the rules have been flushed. */
 void mdv_flow_async_fini(struct mdv_port *port);

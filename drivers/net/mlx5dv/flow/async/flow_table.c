@@ -7,6 +7,7 @@
 
 #include <rte_ethdev.h>
 
+#include "base/compat.h"
 #include "flow/match/flow_error.h"
 #include "flow/rule/flow_plan.h"
 #include "flow/rule/flow_state.h"
@@ -116,6 +117,11 @@ table_check(const struct rte_flow_template_table_attr *attr,
 	if (attr->nb_flows == 0)
 		return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR, attr,
 			"a template table for 0 rules; say how many it is to hold");
+#ifdef MDV_COMPAT_FLOW_LISTS
+	if (attr->insertion_type != RTE_FLOW_TABLE_INSERTION_TYPE_PATTERN)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR, attr,
+			"a template table of rules by index: verbs has none; make it of rules by pattern");
+#endif
 	return 0;
 }
 

@@ -331,6 +331,31 @@ mdv_flow_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_ha
 	return ret;
 }
 
+#ifdef MDV_COMPAT_FLOW_LISTS
+int
+mdv_flow_indirect_check_one(const void *update, const void *query, struct rte_flow_error *error)
+{
+	if (update == NULL || query == NULL)
+		return 0;
+	return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, update,
+		"query and update at once: no indirect action has both; query COUNT, update RSS, QUEUE and MARK");
+}
+
+int
+mdv_flow_indirect_query_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	const void *update, void *query, enum rte_flow_query_update_mode mode,
+	struct rte_flow_error *error)
+{
+	int ret = mdv_flow_indirect_check_one(update, query, error);
+
+	RTE_SET_USED(mode);
+	if (ret != 0)
+		return ret;
+	return query != NULL ? mdv_flow_indirect_query(dev, handle, query, error)
+			     : mdv_flow_indirect_update(dev, handle, update, error);
+}
+#endif
+
 void
 mdv_flow_indirect_fini(struct mdv_flow_indirect *indirect)
 {

@@ -22,6 +22,7 @@
 
 #include <rte_flow_driver.h>
 
+#include "base/compat.h"
 #include "flow/action/flow_handle.h"
 
 struct mdv_port;
@@ -80,5 +81,13 @@ int mdv_flow_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_han
 	const void *update, struct rte_flow_error *error);
 int mdv_flow_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle,
 	void *data, struct rte_flow_error *error);
+#ifdef MDV_COMPAT_FLOW_LISTS
+/** Refuse a query and an update in one call: what can be queried has nothing to update. */
+int mdv_flow_indirect_check_one(
+	const void *update, const void *query, struct rte_flow_error *error);
+int mdv_flow_indirect_query_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	const void *update, void *query, enum rte_flow_query_update_mode mode,
+	struct rte_flow_error *error);
+#endif
 
 #endif /* MDV_FLOW_INDIRECT_H */
