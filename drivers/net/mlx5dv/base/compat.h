@@ -23,6 +23,15 @@
 #define MDV_COMPAT_FLOW_FP_OPS
 #endif
 
+/** The last action of rte_flow.h. */
+#if defined(MDV_COMPAT_FLOW_FP_OPS)
+#define MDV_COMPAT_FLOW_ACTION_LAST RTE_FLOW_ACTION_TYPE_JUMP_TO_TABLE_INDEX
+#elif defined(MDV_COMPAT_FLOW_LISTS)
+#define MDV_COMPAT_FLOW_ACTION_LAST RTE_FLOW_ACTION_TYPE_PROG
+#else
+#define MDV_COMPAT_FLOW_ACTION_LAST RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL
+#endif
+
 /** dev_supported_ptypes_get counts its types instead of ending them. */
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 #define MDV_COMPAT_PTYPES_ARGS(dev, nb)     struct rte_eth_dev *dev, size_t *nb

@@ -11,12 +11,17 @@
 #ifndef MDV_FLOW_ACTION_ROW_H
 #define MDV_FLOW_ACTION_ROW_H
 
+#include <assert.h>
+
+#include "base/compat.h"
 #include "flow_action.h"
 
 /** Actions of rte_flow.h, numbered from 0: RTE_FLOW_ACTION_TYPE_END. */
-#define MDV_FLOW_ACTION_ROWS (RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL + 1)
-/** The bit of action @p type in mdv_flow_action_state.given. */
+#define MDV_FLOW_ACTION_ROWS (MDV_COMPAT_FLOW_ACTION_LAST + 1)
+/** The bit of action @p type in mdv_flow_action_state.given; actions of releases behind 22.11,
+ * which the driver refuses, need none. */
 #define MDV_FLOW_ACTION_BIT(type) (UINT64_C(1) << (type))
+static_assert(RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL < 64, "the last action of 22.11 has a bit");
 
 /** The kind of change, which decides where an action may stand. */
 enum mdv_flow_modify_kind {

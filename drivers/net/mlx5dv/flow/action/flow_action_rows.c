@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every action of rte_flow, with its function or with the advice of its refusal. */
 
-#include <assert.h>
-
 #include "flow_action_row.h"
-
-static_assert(MDV_FLOW_ACTION_ROWS <= 64, "mdv_flow_action_state.given has a bit for each");
 
 static const char groups[] =
 	"verbs has one group of rules; use priorities, and PASSTHRU to let packets go on to further rules";
@@ -32,6 +28,11 @@ static const char shared[] = "rte_flow has given it up; give the action itself w
 static const char tracking[] = "verbs does not track connections; do so behind QUEUE or RSS";
 static const char kernel[] =
 	"the kernel gets what no rule takes; leave the rule out, isolate the port, or give the kernel its copy with QUEUE and PASSTHRU";
+#ifdef MDV_COMPAT_FLOW_LISTS
+static const char lists[] =
+	"the driver makes no lists of indirect actions; create an indirect action for each";
+static const char congestion[] = "the port has no congestion management to skip; leave it out";
+#endif
 
 /* clang-format off */
 #define ANY(t, fate, conf, egress, apply, instead, modify) \
@@ -80,6 +81,19 @@ const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NOT(OF_PUSH_MPLS,     rewrite),
 	NOT(OF_DEC_NW_TTL,    rewrite),
 	NOT(MAC_SWAP,         rewrite),
+
+#ifdef MDV_COMPAT_FLOW_LISTS
+	NOT(QUOTA,            meters),
+	NOT(SKIP_CMAN,        congestion),
+	NOT(IPV6_EXT_PUSH,    rewrite),
+	NOT(IPV6_EXT_REMOVE,  rewrite),
+	NOT(INDIRECT_LIST,    lists),
+	NOT(PROG,             rewrite),
+#endif
+#ifdef MDV_COMPAT_FLOW_FP_OPS
+	NOT(NAT64,            rewrite),
+	NOT(JUMP_TO_TABLE_INDEX, groups),
+#endif
 
 	/*                     kind       conf   where the device cannot */
 	MODIFY(VXLAN_DECAP,      DECAP,     false, decap),
