@@ -91,6 +91,10 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->reta_size = mdv_reta_size(port);
 	info->hash_key_size = MDV_RSS_KEY_BYTES;
 	info->flow_type_rss_offloads = mdv_rss_types(caps);
+#ifdef RTE_ETH_HASH_ALGO_CAPA_MASK
+	info->rss_algo_capa =
+		RTE_ETH_HASH_ALGO_CAPA_MASK(DEFAULT) | RTE_ETH_HASH_ALGO_CAPA_MASK(TOEPLITZ);
+#endif
 	/* The default rules hash by outermost headers: only a rule's pattern can name a tunnel. */
 	if (info->flow_type_rss_offloads != 0)
 		info->flow_type_rss_offloads |= RTE_ETH_RSS_LEVEL_OUTERMOST;

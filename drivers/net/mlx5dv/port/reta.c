@@ -45,6 +45,14 @@ check_hash_conf(const struct rte_eth_dev *dev, const struct rte_eth_rss_conf *co
 			dev->data->port_id);
 		return -ENOTSUP;
 	}
+#ifdef RTE_ETH_HASH_ALGO_CAPA_MASK
+	if (conf->algorithm != RTE_ETH_HASH_FUNCTION_DEFAULT &&
+		conf->algorithm != RTE_ETH_HASH_FUNCTION_TOEPLITZ) {
+		MDV_LOG(ERR, "port %u: RSS by the hash function %s, the device has toeplitz",
+			dev->data->port_id, rte_eth_dev_rss_algo_name(conf->algorithm));
+		return -ENOTSUP;
+	}
+#endif
 	types |= RTE_ETH_RSS_LEVEL_OUTERMOST;
 	if ((conf->rss_hf & ~types) != 0) {
 		MDV_LOG(ERR, "port %u: RSS types %#" PRIx64 " are not supported, %#" PRIx64 " are",
@@ -177,5 +185,8 @@ mdv_reta_hash_conf_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 		memcpy(conf->rss_key, port->rss_key, MDV_RSS_KEY_BYTES);
 	conf->rss_key_len = MDV_RSS_KEY_BYTES;
 	conf->rss_hf = port->rss_types;
+#ifdef RTE_ETH_HASH_ALGO_CAPA_MASK
+	conf->algorithm = RTE_ETH_HASH_FUNCTION_TOEPLITZ;
+#endif
 	return 0;
 }

@@ -164,6 +164,29 @@ levels(void **state)
 	assert_int_equal(seen.rss_hf & RTE_ETH_RSS_LEVEL_MASK, RTE_ETH_RSS_LEVEL_OUTERMOST);
 }
 
+/** Where ethdev knows hash functions: another one changes nothing. */
+static void
+the_device_has_one_hash_function(void **state)
+{
+#ifdef RTE_ETH_HASH_ALGO_CAPA_MASK
+	struct rte_eth_rss_conf conf = { .rss_hf = RTE_ETH_RSS_IPV4 };
+	struct rte_eth_rss_conf seen = { .rss_key = NULL };
+
+	assert_int_equal(mdv_reta_configure(&rig.dev), 0);
+	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), 0);
+	assert_int_equal(mdv_reta_hash_conf_get(&rig.dev, &seen), 0);
+	assert_int_equal(seen.algorithm, RTE_ETH_HASH_FUNCTION_TOEPLITZ);
+	conf.rss_hf = RTE_ETH_RSS_IPV6;
+	conf.algorithm = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR;
+	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), -ENOTSUP);
+	assert_int_equal(mdv_reta_hash_conf_get(&rig.dev, &seen), 0);
+	assert_int_equal(seen.rss_hf, RTE_ETH_RSS_IPV4);
+	conf.algorithm = RTE_ETH_HASH_FUNCTION_TOEPLITZ;
+	assert_int_equal(mdv_reta_hash_update(&rig.dev, &conf), 0);
+#endif
+	(void)state;
+}
+
 int
 main(void)
 {
@@ -173,6 +196,7 @@ main(void)
 		cmocka_unit_test_setup(updates_touch_only_what_is_masked, port_make),
 		cmocka_unit_test_setup(hash_updates_are_rolled_back, port_make),
 		cmocka_unit_test_setup(levels, port_make),
+		cmocka_unit_test_setup(the_device_has_one_hash_function, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
