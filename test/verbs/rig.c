@@ -75,13 +75,20 @@ rig_open(void)
 }
 
 int
+rig_summary(void)
+{
+	printf("%u checks, %u failed\n", nb_checks, nb_failed);
+	fflush(stdout);
+	return nb_failed != 0;
+}
+
+int
 rig_close(void)
 {
 	rig_must(ibv_dereg_mr(rig_mr), "ibv_dereg_mr");
 	rig_must(ibv_dealloc_pd(rig_pd), "ibv_dealloc_pd");
 	rig_must(ibv_close_device(rig_context), "ibv_close_device");
-	printf("%u checks, %u failed\n", nb_checks, nb_failed);
-	return nb_failed != 0;
+	return rig_summary();
 }
 
 uint8_t *

@@ -29,6 +29,8 @@ extern struct ibv_mr *rig_mr; /**< over the buffers */
 void rig_open(void);
 /** Close the device, which fails if objects are left. @return the program's exit status. */
 int rig_close(void);
+/** Print how many checks failed. @return the program's exit status. */
+int rig_summary(void);
 /** Print the error, with errno, and end. */
 void rig_die(const char *what) __attribute__((noreturn));
 /** End if @p error, the errno-style result of a verb, is not 0. */

@@ -233,7 +233,7 @@ close_at_exit(slot *page)
 			all_closed = false;
 			continue;
 		}
-		shca_file_close(entry->file);
+		shca_file_close_at_exit(entry->file);
 		entry->file = NULL;
 	}
 	return all_closed;

@@ -39,14 +39,21 @@ record_element(const struct shca_eventq *queue, const union record *record)
 						     : record->async.element;
 }
 
+/** Forget a queue: our end stays open. */
 static void
-destroy(struct shca_file *file, struct shca_eventq *queue)
+leave(struct shca_file *file, struct shca_eventq *queue)
 {
 	if (file->async == queue)
 		file->async = NULL;
 	LIST_REMOVE(queue, link);
-	close(queue->our_fd);
 	free(queue);
+}
+
+static void
+destroy(struct shca_file *file, struct shca_eventq *queue)
+{
+	close(queue->our_fd);
+	leave(file, queue);
 }
 
 /** Destroy the channels that the application has closed: close() of its end does not tell us. */
@@ -132,6 +139,13 @@ shca_eventq_destroy_all(struct shca_file *file)
 {
 	while (!LIST_EMPTY(&file->eventqs))
 		destroy(file, LIST_FIRST(&file->eventqs));
+}
+
+void
+shca_eventq_leave_all(struct shca_file *file)
+{
+	while (!LIST_EMPTY(&file->eventqs))
+		leave(file, LIST_FIRST(&file->eventqs));
 }
 
 /** @return whether user_fd is still the descriptor that the application was given. */

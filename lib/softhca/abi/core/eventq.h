@@ -44,6 +44,11 @@ void shca_eventq_put(struct shca_eventq *queue);
 struct shca_eventq *shca_eventq_get_async(struct shca_file *file, struct shca_eventq *queue);
 /** Close our ends; the application's stay its own. */
 void shca_eventq_destroy_all(struct shca_file *file);
+/**
+ * As shca_eventq_destroy_all(), but the process is about to end: our ends stay open until then, so
+ * that no thread that still waits for events reads the end of the file.
+ */
+void shca_eventq_leave_all(struct shca_file *file);
 
 /** Never blocks. @return true when the record was queued; @p queue may be NULL. */
 bool shca_eventq_send_completion(struct shca_eventq *queue, uint64_t cq_handle);

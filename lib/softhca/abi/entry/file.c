@@ -175,19 +175,30 @@ shca_file_write(struct shca_file *file, const void *bytes, size_t length)
 	return ret;
 }
 
-void
-shca_file_close(struct shca_file *file)
+static void
+close_file(struct shca_file *file, void (*end_eventqs)(struct shca_file *file))
 {
-	if (file == NULL)
-		return;
 	shca_device_lock(file->dev);
 	shca_device_unlisten(&file->listener);
 	shca_object_destroy_all(file);
-	shca_eventq_destroy_all(file);
+	end_eventqs(file);
 	shca_clock_page_remove(&file->clock);
 	shca_device_unlock(file->dev);
 	unmap_areas(file);
 	shca_idtable_fini(&file->uars);
 	shca_idtable_fini(&file->handles);
 	free(file);
+}
+
+void
+shca_file_close(struct shca_file *file)
+{
+	if (file != NULL)
+		close_file(file, shca_eventq_destroy_all);
+}
+
+void
+shca_file_close_at_exit(struct shca_file *file)
+{
+	close_file(file, shca_eventq_leave_all);
 }

@@ -39,5 +39,10 @@ int shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg);
 int shca_file_write(struct shca_file *file, const void *bytes, size_t length);
 /** Destroy all objects, newest first, then the context. No request may run. NULL is allowed. */
 void shca_file_close(struct shca_file *file);
+/**
+ * As shca_file_close(), in exit(): other threads may still wait for events. Linux closes a file
+ * after the last thread has ended, so no thread may see that it is closed.
+ */
+void shca_file_close_at_exit(struct shca_file *file);
 
 #endif /* SHCA_ABI_ENTRY_FILE_H */
