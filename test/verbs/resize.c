@@ -123,7 +123,7 @@ test_armed(void)
 }
 
 static void
-test_refused(void)
+test_refused(bool is_wide)
 {
 	const time_t end = time(NULL) + RIG_PATIENCE;
 	struct ibv_device_attr attr;
@@ -132,7 +132,9 @@ test_refused(void)
 	rig_must(ibv_query_device(rig_context, &attr), "ibv_query_device");
 	CHECK(ibv_resize_cq(cq, -1) == EINVAL, errno);
 	CHECK(ibv_resize_cq(cq, 0) == EINVAL, errno);
-	CHECK(ibv_resize_cq(cq, attr.max_cqe + 1) == EINVAL, errno);
+	/* libmlx5 allocates and clears the ring first: of wide CQEs, a gigabyte. */
+	if (!is_wide)
+		CHECK(ibv_resize_cq(cq, attr.max_cqe + 1) == EINVAL, errno);
 	/* A size below the number of completions in the ring is refused, and the ring stays. When
 	 * the last frame has come, all sends have completed. */
 	memset(rig_buffer(32 + (next_send + 7) % 32), 0, FRAME);
@@ -147,7 +149,7 @@ test_refused(void)
 }
 
 static void
-test_all(void)
+test_all(bool is_wide)
 {
 	struct ibv_flow *flow;
 
@@ -157,7 +159,7 @@ test_all(void)
 	test_in_flight();
 	test_laps();
 	test_armed();
-	test_refused();
+	test_refused(is_wide);
 	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
@@ -179,12 +181,12 @@ main(void)
 	cq = ibv_create_cq(rig_context, 30, NULL, channel, 0);
 	if (cq == NULL)
 		rig_die("ibv_create_cq");
-	test_all();
+	test_all(false);
 	ex = mlx5dv_create_cq(rig_context, &attr, &wide);
 	if (ex == NULL)
 		rig_die("mlx5dv_create_cq");
 	cq = ibv_cq_ex_to_cq(ex);
-	test_all();
+	test_all(true);
 	rig_must(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
 	return rig_close();
 }
