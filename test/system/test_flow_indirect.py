@@ -123,6 +123,7 @@ def update_under_traffic(rig, nb, action):
         rounds += 1
         update(rig, 1, action(rounds % 3))
     sender.join()
+    rig.pmd.wait_stats(lambda stats: stats["RX-packets"] == before + nb)
     update(rig, 1, action(3))
     rig.peer.send(probe(0))
     rig.pmd.wait_stats(lambda stats: rig.pmd.xstats()["rx_q3_packets"] == 1)

@@ -66,7 +66,7 @@ def test_sniffing_stays(tmp_path, sniff, taken):
         quiet(rig, "set promisc 0 off", "set allmulti 0 off")
         assert send(rig) == taken
         reset(rig)
-        assert send(rig, 32) == taken
+        assert send(rig, 32) == taken, rig.pmd.terminal.text[-6000:]
     assert sorted(rig.kernel) == LINUX + [number + 32 for number in LINUX]
 
 
