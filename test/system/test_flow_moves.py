@@ -58,7 +58,8 @@ def place(pmd, rule):
 @pytest.mark.parametrize("devargs,moves", [("", False), (",passthru_move=on", True)])
 def test_moves_under_traffic(tmp_path, devargs, moves):
     with Testpmd(ports=[f"wire=unix:{tmp_path}/wire"], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"],
-                 args=["--rxq=4", "--txq=4", "--rxd=4096", "--total-num-mbufs=40000", "--flow-isolate-all"]) as pmd:
+                 args=["--rxq=4", "--txq=4", "--rxd=4096", "--total-num-mbufs=40000", "--flow-isolate-all"],
+                 memory=256) as pmd:
         copy, take = pmd.flow(COPY), pmd.flow(TAKE)
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start")

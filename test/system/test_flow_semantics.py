@@ -168,7 +168,7 @@ def test_random_rules(tmp_path, kind, seed):
     generator = Generator(f"{kind} {seed}", nb_shapes)
     args = [f"--rx-offloads={RX_RSS_HASH:#x}", "--rxd=4096", "--total-num-mbufs=40000"]
     setup = [f"set sample_actions {i} queue index {i} / end" for i in range(QUEUES)]
-    with Rig(tmp_path, args, queues=QUEUES, devargs=devargs, setup=setup) as rig:
+    with Rig(tmp_path, args, queues=QUEUES, devargs=devargs, setup=setup, memory=256) as rig:
         life = Life(rig, generator, bool(devargs))
         for batch in range(batches):
             if batch % phase == phase - 1:

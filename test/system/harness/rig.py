@@ -30,14 +30,14 @@ class Rig:
     """
 
     def __init__(self, tmp_path, args=("--flow-isolate-all",), queues=4, port="", setup=(),
-                 devargs=""):
+                 devargs="", memory=128):
         self.record = tmp_path / "kernel.pcap"
         self.wire = tmp_path / "wire"
         self.setup = setup
         self.pmd = Testpmd(
             ports=[f"wire=unix:{self.wire},kernel=pcap:{self.record},mac={MAC}{port}"],
             args=[f"--rxq={queues}", f"--txq={queues}", *args],
-            vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"])
+            vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], memory=memory)
         self.peer = None
         self.kernel = None
 

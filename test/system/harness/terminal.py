@@ -5,6 +5,7 @@ Timeouts are of the no-progress kind: a wait fails when nothing at all has been 
 never because a slow machine needs longer in total.
 """
 import os
+import pathlib
 import pty
 import re
 import select
@@ -15,6 +16,7 @@ import time
 
 from .patience import PATIENCE
 
+POLLERS_NICE = 15
 TORN_CHARACTERS = 2048  # an incomplete prompt begins at most so far back
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\x07")
 
@@ -25,12 +27,23 @@ def torn_pattern(head, rest):
     return re.compile(rf"^{head}(?!{rest})((?:[^\n]*\n){{1,8}}?){rest}", re.M)
 
 
+def threads(pid):
+    """The threads of a process and of those that it started: their directories in /proc."""
+    for path in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        yield path
+        for child in path.joinpath("children").read_text(encoding="ascii").split():
+            yield from threads(child)
+
+
 class TerminalError(AssertionError):
     """The program did not print the expected text; the message has the text that it printed."""
 
 
 class Terminal:
-    """One child process in a session of its own; `text` is its output so far.
+    """One child process in a process group of its own; `text` is its output so far.
+
+    It stays in the session: Linux shares the CPU out by sessions first (sched_autogroup_enabled), and only among
+    the threads of one by their priorities, see lower_priority().
 
     Of a program that prints its `prompt` byte by byte, lines of other threads may come in the middle of
     it; in `text` they come before.
@@ -45,7 +58,7 @@ class Terminal:
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
         self.process = subprocess.Popen(
             self.argv, stdin=slave, stdout=slave, stderr=slave, env=env, cwd=cwd,
-            start_new_session=True, close_fds=True)
+            process_group=0, close_fds=True)
         os.close(slave)
         self.master = master
         self.text = ""
@@ -128,8 +141,14 @@ class Terminal:
         except subprocess.TimeoutExpired:
             self.fail("closed its output but does not end")
 
+    def lower_priority(self, thread):
+        """Let other threads of the tests come first where those named `thread`, a pattern, poll all the time."""
+        for path in threads(self.process.pid):
+            if re.match(thread, path.joinpath("comm").read_text(encoding="ascii")):
+                os.setpriority(os.PRIO_PROCESS, int(path.name), POLLERS_NICE)
+
     def close(self):
-        """Kill the process and its session, in any state, and nothing else."""
+        """Kill the process and its group, in any state, and nothing else."""
         for sig in (signal.SIGTERM, signal.SIGKILL):
             if self.process.poll() is not None:
                 break

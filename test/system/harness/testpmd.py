@@ -12,6 +12,7 @@ from .patience import PATIENCE
 from .terminal import Terminal
 
 PROMPT = "testpmd> "
+POLLERS = "(rte|dpdk)-worker"  # the lcores other than the main one
 # Options for programs that err on purpose, or are made to; they override $SOFTHCA_OPTIONS.
 NOT_STRICT = ("--strict=off",)
 _serial = itertools.count()
@@ -66,14 +67,14 @@ class Testpmd:
 
     __test__ = False
 
-    def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=256,
+    def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=128,
                  env=None, eal=(), telemetry=False, softhca_options=(), link_events=False, pci=("--no-pci",)):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
         command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry, pci)
         command += list(eal)
         # Without it, testpmd's start discards the packets that its ports have received so far.
-        command += ["--", "-i", "--total-num-mbufs=16384", "--no-flush-rx"]
+        command += ["--", "-i", "--total-num-mbufs=8192", "--no-flush-rx", "--disable-link-check"]
         # Its reports of link changes could appear in the middle of a prompt.
         command += ([] if link_events else ["--no-lsc-interrupt"]) + mode.args(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
@@ -85,6 +86,7 @@ class Testpmd:
     def __enter__(self):
         try:
             self.banner = self._read_to_prompt(0)
+            self.terminal.lower_priority(POLLERS)
         except BaseException:
             self.kill()
             raise
