@@ -136,7 +136,6 @@ static const struct row rows[] = {
 	NEVER("header modify memory", try_dm_type, MLX5DV_DM_TYPE_HEADER_MODIFY_SW_ICM, EOPNOTSUPP),
 	NEVER("matcher of the e-switch", try_matcher, MLX5DV_FLOW_TABLE_TYPE_FDB, EOPNOTSUPP),
 	NEVER("matcher of RDMA received", try_matcher, MLX5DV_FLOW_TABLE_TYPE_RDMA_RX, EOPNOTSUPP),
-	NEVER("ibv_import_device", try_import, 0, EPROTONOSUPPORT),
 };
 /* clang-format on */
 

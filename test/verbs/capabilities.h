@@ -63,7 +63,6 @@ int try_pp(uint64_t unused);
 int try_var(uint64_t unused);
 int try_dm_type(uint64_t type);
 int try_matcher(uint64_t table_type);
-int try_import(uint64_t unused);
 /** @} */
 
 #endif /* TEST_VERBS_CAPABILITIES_H */

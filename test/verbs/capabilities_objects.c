@@ -429,10 +429,3 @@ try_matcher(uint64_t table_type)
 
 	return MADE(mlx5dv_create_flow_matcher(rig_context, &attr), mlx5dv_destroy_flow_matcher);
 }
-
-int
-try_import(uint64_t unused)
-{
-	(void)unused;
-	return MADE(ibv_import_device(dup(rig_context->cmd_fd)), ibv_close_device);
-}

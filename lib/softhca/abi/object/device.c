@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include "abi/core/ioctl.h"
 #include "abi/core/mmap.h"
@@ -26,6 +27,13 @@ static_assert(sizeof(struct ib_uverbs_ex_query_device_resp) == 304, "as rdma-cor
 static_assert(sizeof(struct mlx5_ib_query_device_resp) >= 104, "rdma-core 44's or longer");
 static_assert(sizeof(struct ib_uverbs_query_port_resp_ex) == 48, "as rdma-core 44 has it");
 static_assert(sizeof(struct ib_uverbs_gid_entry) == 32, "as rdma-core 44 has it");
+
+/** Both methods answer with these, see answer_context(). */
+static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
+			(int)UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS &&
+		(int)UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT ==
+			(int)UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT,
+	"GET_CONTEXT and QUERY_CONTEXT number their attributes alike");
 
 #define NB_PORTS      1
 #define VENDOR_ID     0x02c9 /* IEEE OUI of Mellanox */
@@ -90,17 +98,16 @@ take_context_request(struct shca_file *file, const struct shca_user_buffer *buff
 		request->num_low_latency_bfregs, !is_first_form);
 }
 
-static int
-get_context(struct shca_bundle *bundle)
+/** What libmlx5 is told of a context that it opens or imports (hw/mlx5/main.c set_ucontext_resp).
+ */
+static struct mlx5_ib_alloc_ucontext_resp
+describe_context(const struct shca_file *file)
 {
-	const struct shca_user_buffer *out = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT);
-	const struct shca_model *model = bundle->file->model;
-	const uint64_t core_support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
-	const uint32_t nb_vectors = nb_comp_vectors();
-	struct mlx5_ib_alloc_ucontext_req_v2 request;
+	const struct shca_model *model = file->model;
 	struct mlx5_ib_alloc_ucontext_resp response = {
 		.qp_tab_size = model->max_qp,
 		.bf_reg_size = BF_REG_BYTES,
+		.tot_bfregs = file->bfregs.nb,
 		.cache_line_size = CACHE_LINE,
 		.max_sq_desc_sz = model->max_sq_desc_bytes,
 		.max_rq_desc_sz = model->max_rq_desc_bytes,
@@ -110,6 +117,7 @@ get_context(struct shca_bundle *bundle)
 		.num_ports = NB_PORTS,
 		.cmds_supp_uhw =
 			MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
+		.cqe_version = file->cqe_version,
 		.eth_min_inline = (uint8_t)model->min_inline,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
 		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
@@ -117,22 +125,23 @@ get_context(struct shca_bundle *bundle)
 		.hca_core_clock_offset = 0,
 		.log_uar_size = LOG_UAR_BYTES,
 		.num_uars_per_page = 1,
+		.num_dyn_bfregs = file->bfregs.nb != 0 ? SHCA_BFREGS_DYNAMIC : 0,
 	};
+
+	if (shca_device_conf(file->dev)->has_rtc)
+		response.comp_mask |= MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS;
+	return response;
+}
+
+/** Answer GET_CONTEXT or QUERY_CONTEXT: their first two attributes have the same numbers. */
+static int
+answer_context(struct shca_bundle *bundle, const struct shca_user_buffer *out)
+{
+	const uint64_t core_support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
+	const uint32_t nb_vectors = nb_comp_vectors();
+	struct mlx5_ib_alloc_ucontext_resp response = describe_context(bundle->file);
 	int ret;
 
-	if (shca_device_conf(bundle->file->dev)->has_rtc)
-		response.comp_mask |= MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS;
-	if (bundle->file->has_context)
-		return -EINVAL;
-	ret = take_context_request(
-		bundle->file, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
-	if (ret != 0)
-		return ret;
-	if (bundle->file->bfregs.nb != 0) {
-		response.tot_bfregs = bundle->file->bfregs.nb;
-		response.num_dyn_bfregs = SHCA_BFREGS_DYNAMIC;
-	}
-	response.cqe_version = request.max_cqe_version != 0;
 	response.response_length =
 		(uint32_t)(out->length < sizeof(response) ? out->length : sizeof(response));
 	ret = shca_ioctl_out(
@@ -140,16 +149,38 @@ get_context(struct shca_bundle *bundle)
 	if (ret == 0)
 		ret = shca_ioctl_out(bundle, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core_support,
 			sizeof(core_support));
-	if (ret == 0)
-		ret = shca_user_write(out, &response, sizeof(response));
+	return ret != 0 ? ret : shca_user_write(out, &response, sizeof(response));
+}
+
+static int
+get_context(struct shca_bundle *bundle)
+{
+	struct shca_file *file = bundle->file;
+	struct mlx5_ib_alloc_ucontext_req_v2 request;
+	int ret;
+
+	if (file->has_context)
+		return -EINVAL;
+	ret = take_context_request(file, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
+	if (ret != 0)
+		return ret;
+	file->cqe_version = request.max_cqe_version != 0;
+	ret = answer_context(bundle, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT));
 	if (ret != 0)
 		return ret;
 	if (request.flags & MLX5_IB_ALLOC_UCTX_DEVX)
-		bundle->file->uid = next_uid();
-	bundle->file->cqe_version = response.cqe_version;
-	bundle->file->nb_comp_vectors = nb_vectors;
-	bundle->file->has_context = true;
+		file->uid = next_uid();
+	file->nb_comp_vectors = nb_comp_vectors();
+	file->has_context = true;
 	return 0;
+}
+
+/** For ibv_import_device(): a second context of libibverbs on the same file. */
+static int
+query_context(struct shca_bundle *bundle)
+{
+	return answer_context(
+		bundle, shca_ioctl_buffer(bundle, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX));
 }
 
 /** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle.
@@ -461,6 +492,12 @@ static const struct shca_attr_row get_context_rows[] = {
 	SHCA_UHW,
 };
 
+static const struct shca_attr_row query_context_rows[] = {
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, 4),
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, 8),
+	SHCA_OUT(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, OFFSET_END(struct mlx5_ib_alloc_ucontext_resp, dump_fill_mkey)),
+};
+
 static const struct shca_attr_row query_port_rows[] = {
 	SHCA_IN(UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8),
 	SHCA_OUT(UVERBS_ATTR_QUERY_PORT_RESP, OFFSET_END(struct ib_uverbs_query_port_resp_ex, reserved)),
@@ -484,6 +521,7 @@ const struct shca_method shca_device_methods[] = {
 	{ UVERBS_METHOD_QUERY_PORT, SHCA_ROWS(query_port_rows), .handler = query_port },
 	{ UVERBS_METHOD_GET_CONTEXT, .runs_without_context = true,
 		SHCA_ROWS(get_context_rows), .handler = get_context },
+	{ UVERBS_METHOD_QUERY_CONTEXT, SHCA_ROWS(query_context_rows), .handler = query_context },
 	{ UVERBS_METHOD_QUERY_GID_TABLE, SHCA_ROWS(query_gid_table_rows), .handler = query_gid_table },
 	{ UVERBS_METHOD_QUERY_GID_ENTRY, SHCA_ROWS(query_gid_entry_rows), .handler = query_gid_entry },
 	{ 0 },

@@ -46,18 +46,18 @@ check_request(const struct shca_bundle *bundle)
 	return length > bundle->file->model->max_dm_bytes ? -ENOMEM : 0;
 }
 
+/** Say where the program maps it: an offset in the first page, and that page. */
 static int
-answer_alloc(const struct shca_bundle *bundle, const struct shca_dm_object *dm)
+answer(const struct shca_bundle *bundle, const struct shca_dm_object *dm, uint16_t offset_attr,
+	uint16_t page_attr)
 {
-	const uint64_t start_offset = 0; /* in the first page */
+	const uint64_t start_offset = 0;
 	const uint16_t page_index = (uint16_t)dm->first_page;
 	int ret;
 
-	ret = shca_ioctl_out(bundle, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, &start_offset,
-		sizeof(start_offset));
+	ret = shca_ioctl_out(bundle, offset_attr, &start_offset, sizeof(start_offset));
 	if (ret == 0)
-		ret = shca_ioctl_out(bundle, MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, &page_index,
-			sizeof(page_index));
+		ret = shca_ioctl_out(bundle, page_attr, &page_index, sizeof(page_index));
 	return ret;
 }
 
@@ -77,10 +77,25 @@ alloc(struct shca_bundle *bundle)
 	if (ret != 0)
 		return ret;
 	dm->start = file->device_memory + (size_t)dm->first_page * SHCA_MEMIC_PAGE_BYTES;
-	ret = answer_alloc(bundle, dm);
+	ret = answer(bundle, dm, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET,
+		MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX);
 	if (ret != 0)
 		shca_memic_give(file->dev, dm->first_page, dm->nb_pages);
 	return ret;
+}
+
+/** For ibv_import_dm(). */
+static int
+query(struct shca_bundle *bundle)
+{
+	const struct shca_dm_object *dm =
+		shca_ioctl_object(bundle, MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE);
+	int ret = answer(bundle, dm, MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET,
+		MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX);
+
+	return ret != 0 ? ret
+			: shca_ioctl_out(bundle, MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, &dm->length,
+				  sizeof(dm->length));
 }
 
 /* clang-format off */
@@ -97,9 +112,17 @@ static const struct shca_attr_row free_rows[] = {
 	SHCA_DESTROY(UVERBS_ATTR_FREE_DM_HANDLE, &shca_dm_class),
 };
 
+static const struct shca_attr_row query_rows[] = {
+	SHCA_HANDLE(MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE, &shca_dm_class),
+	SHCA_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, 8),
+	SHCA_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, 2),
+	SHCA_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, 8),
+};
+
 const struct shca_method shca_dm_methods[] = {
 	{ UVERBS_METHOD_DM_ALLOC, SHCA_ROWS(alloc_rows), .handler = alloc },
 	{ UVERBS_METHOD_DM_FREE, SHCA_ROWS(free_rows) },
+	{ MLX5_IB_METHOD_DM_QUERY, SHCA_ROWS(query_rows), .handler = query },
 	{ 0 },
 };
 /* clang-format on */

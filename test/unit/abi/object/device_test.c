@@ -154,6 +154,47 @@ test_context_registers(void **state)
 	}
 }
 
+static int
+query_context(struct shca_file *file, struct mlx5_ib_alloc_ucontext_resp *response, size_t length)
+{
+	uint64_t core_support = 0;
+	uint32_t nb_vectors = 0;
+	struct frame frame;
+	int ret;
+
+	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT);
+	frame_out(&frame, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, &nb_vectors, 4);
+	frame_out(&frame, UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, &core_support, 8);
+	frame_out(&frame, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, response, length);
+	ret = frame_run(file, &frame);
+	assert_int_equal(nb_vectors != 0, ret == 0);
+	assert_int_equal(core_support, ret == 0 ? IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS : 0);
+	return ret;
+}
+
+/** Who imports a context is told what its owner was told, registers and CQE version included. */
+static void
+test_context_queried(void **state)
+{
+	struct mlx5_ib_alloc_ucontext_resp given, queried;
+	struct rig *rig = *state;
+	REQUEST request = good_request;
+	int fd;
+	struct shca_file *file = rig_open(rig, &fd);
+
+	assert_int_equal(query_context(file, &queried, sizeof(queried)), -EINVAL);
+	request.lib_caps = MLX5_LIB_CAP_4K_UAR;
+	request.max_cqe_version = 0;
+	assert_int_equal(rig_get_context(file, &request, sizeof(request), &given), 0);
+	assert_int_equal(query_context(file, &queried, sizeof(queried)), 0);
+	assert_int_equal(queried.tot_bfregs, 16);
+	assert_int_equal(queried.cqe_version, 0);
+	assert_memory_equal(&queried, &given, sizeof(given));
+	assert_int_equal(query_context(file, &queried, sizeof(queried) - 8), -EINVAL);
+	shca_file_close(file);
+	close(fd);
+}
+
 /** The counter's page and the page of its relation to the time of day, as libmlx5 maps them. */
 static void
 test_clock_pages(void **state)
@@ -389,6 +430,7 @@ main(void)
 		TEST(test_second_context_is_refused),
 		TEST(test_context_answer),
 		TEST(test_context_registers),
+		TEST(test_context_queried),
 		TEST(test_clock_pages),
 		TEST(test_uar_pages),
 		TEST(test_query_device),
