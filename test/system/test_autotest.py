@@ -6,6 +6,7 @@ pdump, latencystats, bitratestats, pcapng, ring_pmd) would pass without our driv
 """
 import re
 
+import pytest
 from harness.program import run_dpdk_test
 
 
@@ -23,6 +24,7 @@ def test_pmd_perf():
     assert "net_mlx5dv" in text or "Allocated mbuf pool" in text, text
 
 
+@pytest.mark.long
 def test_event_eth_rx_adapter():
     """Needs: a port of up to 64 Rx queues of 512 descriptors, promiscuous mode, and 524288 mbufs;
     configures and starts the port and hangs its queues into an event device, moves no frame."""

@@ -25,9 +25,11 @@ pytestmark = pytest.mark.skipif(not SOURCES, reason="DPDK's examples are not her
 
 @pytest.fixture(name="build", scope="module")
 def fixture_build(tmp_path_factory):
-    """Builds an example by its own Makefile, once: the program's path."""
+    """Builds an example by its own Makefile, once, without what takes longest: the program's path."""
     tree = tmp_path_factory.mktemp("examples")
     shutil.copytree(SOURCES[-1], tree, dirs_exist_ok=True)
+    for makefile in tree.glob("*/Makefile"):
+        makefile.write_text(makefile.read_text(encoding="ascii").replace("-O3", "-O1"), encoding="ascii")
 
     def build(name, program=None):
         path = tree / name / "build" / (program or name)
@@ -47,7 +49,7 @@ class Example:
         self.sent = [tmp_path / "out0.pcap", tmp_path / "out1.pcap"]
         ports = ports or [f"wire=pcap:{tmp_path}/in.pcap:{self.sent[0]},mac={frames.PORT_MAC},delay=2000,pace=0", f"wire=pcap::{self.sent[1]}"]
         self.prefix = eal_prefix()
-        command = [program, *eal_args(self.prefix, default_vdevs(ports), lcores), "--", *arguments]
+        command = [program, *eal_args(self.prefix, default_vdevs(ports), lcores, memory=1024), "--", *arguments]
         environment = dict(os.environ, **paths.plugin()[1])
         options = ["--ctl", tmp_path / "ctl"]
         self.terminal = Terminal(softhca_argv(ports, map(str, command), options), env=environment)

@@ -19,7 +19,7 @@ def run_on_softhca(command, ports=("",), env=None, quiet=PATIENCE, options=()):
         terminal.close()
 
 
-def run_dpdk_test(name, ports, vdevs=None, lcores="0,1", memory=1024, quiet=PATIENCE):
+def run_dpdk_test(name, ports, vdevs=None, lcores="0,1", memory=512, quiet=PATIENCE):
     """One of stock dpdk-test's autotests on the driver's ports: (exit status, output)."""
     prefix = eal_prefix()
     command = ["dpdk-test"] + eal_args(prefix, vdevs or default_vdevs(ports), lcores, memory)

@@ -43,7 +43,7 @@ def lcore_args(lcores):
     return ["--lcores", ",".join(f"{lcore}@{last - int(lcore)}" for lcore in lcores.split(","))]
 
 
-def eal_args(prefix, vdevs, lcores="0,1", memory=1024, telemetry=False, pci=("--no-pci",)):
+def eal_args(prefix, vdevs, lcores="0,1", memory=256, telemetry=False, pci=("--no-pci",)):
     args = [*lcore_args(lcores), "--no-huge", "-m", str(memory), *pci,
             "--file-prefix", prefix, "-d", paths.plugin()[0]]
     if not telemetry:
