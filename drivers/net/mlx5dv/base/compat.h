@@ -35,10 +35,14 @@
 /** dev_supported_ptypes_get counts its types instead of ending them. */
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 #define MDV_COMPAT_PTYPES_ARGS(dev, nb)     struct rte_eth_dev *dev, size_t *nb
+#define MDV_COMPAT_PTYPES_CALL(dev, nb)     (dev), (nb)
 #define MDV_COMPAT_SET_NB_PTYPES(nb, value) (*(nb) = (value))
+#define MDV_COMPAT_COUNTS_PTYPES            1
 #else
 #define MDV_COMPAT_PTYPES_ARGS(dev, nb)     struct rte_eth_dev *dev
+#define MDV_COMPAT_PTYPES_CALL(dev, nb)     (dev)
 #define MDV_COMPAT_SET_NB_PTYPES(nb, value) ((void)(value))
+#define MDV_COMPAT_COUNTS_PTYPES            0
 #endif
 
 /** An IPv6 address is a structure that holds the array. */
@@ -77,13 +81,17 @@ typedef int mdv_compat_rx_count_t;
 typedef uint32_t mdv_compat_rx_count_t;
 #endif
 
-/** Telemetry's dictionaries take 64-bit numbers by another name. */
-#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+/** Telemetry takes unsigned numbers by another name, and signed ones of 64 bits. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+typedef int64_t mdv_compat_tel_int_t;
+#else
+typedef int mdv_compat_tel_int_t;
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
 #endif
 
 /** A control thread's type, its function's return type, and its creation. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+#define MDV_COMPAT_CONTROL_THREADS
 #define MDV_COMPAT_THREAD     rte_thread_t
 #define MDV_COMPAT_THREAD_RET uint32_t
 #define MDV_COMPAT_THREAD_CREATE(thread, name, function, arg)                                      \

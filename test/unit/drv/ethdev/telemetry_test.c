@@ -8,6 +8,7 @@
 
 #include <rte_telemetry.h>
 
+#include "base/compat.h"
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
 #include "flow/rule/flow_install.h"
@@ -100,7 +101,7 @@ rte_tel_data_add_dict_string(struct rte_tel_data *data, const char *name, const 
 }
 
 int
-rte_tel_data_add_dict_u64(struct rte_tel_data *data, const char *name, uint64_t val)
+rte_tel_data_add_dict_uint(struct rte_tel_data *data, const char *name, uint64_t val)
 {
 	char number[24];
 
@@ -110,16 +111,16 @@ rte_tel_data_add_dict_u64(struct rte_tel_data *data, const char *name, uint64_t 
 }
 
 int
-rte_tel_data_add_dict_int(struct rte_tel_data *data, const char *name, int val)
+rte_tel_data_add_dict_int(struct rte_tel_data *data, const char *name, mdv_compat_tel_int_t val)
 {
-	rte_tel_data_add_dict_u64(data, name, val);
+	rte_tel_data_add_dict_uint(data, name, val);
 	return 0;
 }
 
 int
-rte_tel_data_add_array_int(struct rte_tel_data *data, int val)
+rte_tel_data_add_array_int(struct rte_tel_data *data, mdv_compat_tel_int_t val)
 {
-	rte_tel_data_add_dict_u64(data, "", val);
+	rte_tel_data_add_dict_uint(data, "", val);
 	return 0;
 }
 
