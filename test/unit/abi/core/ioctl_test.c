@@ -32,7 +32,7 @@ static const struct field_case frame_cases[] = {
 	FIELD(struct frame, header.object_id, MLX5_IB_OBJECT_DEVX, -EPROTONOSUPPORT),
 	FIELD(struct frame, header.object_id, MLX5_IB_OBJECT_FLOW_MATCHER, -EPROTONOSUPPORT),
 	FIELD(struct frame, header.object_id, 0xffff, -EPROTONOSUPPORT),
-	FIELD(struct frame, header.method_id, UVERBS_METHOD_QUERY_CONTEXT, -EPROTONOSUPPORT),
+	FIELD(struct frame, header.method_id, UVERBS_METHOD_QUERY_GID_ENTRY + 1, -EPROTONOSUPPORT),
 	FIELD(struct frame, header.method_id, MLX5_IB_METHOD_QUERY_PORT, -EPROTONOSUPPORT),
 	/* Unknown and mandatory; unknown and optional, which leaves a mandatory one missing. */
 	FIELD(struct frame, attrs[1].attr_id, 99, -EPROTONOSUPPORT),
