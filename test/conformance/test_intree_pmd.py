@@ -76,7 +76,6 @@ def circulate(tmp_path, sent, args=(), fwd="io", setup=()):
 
 def test_probe_names_the_driver():
     with InTreeTestpmd() as pmd:
-        assert "mlx5_pci" in pmd.banner
         info = pmd.info()
         assert info["Driver name"] == "mlx5_pci", info
 
