@@ -4,6 +4,7 @@
 Timeouts are of the no-progress kind: a wait fails when nothing at all has been printed for that long,
 never because a slow machine needs longer in total.
 """
+import contextlib
 import os
 import pathlib
 import pty
@@ -28,11 +29,13 @@ def torn_pattern(head, rest):
 
 
 def threads(pid):
-    """The threads of a process and of those that it started: their directories in /proc."""
-    for path in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        yield path
-        for child in path.joinpath("children").read_text(encoding="ascii").split():
-            yield from threads(child)
+    """The threads of a process and of those that it started: number and name; one may end meanwhile."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for path in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                yield int(path.name), path.joinpath("comm").read_text(encoding="ascii")
+                for child in path.joinpath("children").read_text(encoding="ascii").split():
+                    yield from threads(child)
 
 
 class TerminalError(AssertionError):
@@ -143,9 +146,10 @@ class Terminal:
 
     def lower_priority(self, thread):
         """Let other threads of the tests come first where those named `thread`, a pattern, poll all the time."""
-        for path in threads(self.process.pid):
-            if re.match(thread, path.joinpath("comm").read_text(encoding="ascii")):
-                os.setpriority(os.PRIO_PROCESS, int(path.name), POLLERS_NICE)
+        for tid, name in threads(self.process.pid):
+            if re.match(thread, name):
+                with contextlib.suppress(ProcessLookupError):
+                    os.setpriority(os.PRIO_PROCESS, tid, POLLERS_NICE)
 
     def close(self):
         """Kill the process and its group, in any state, and nothing else."""
