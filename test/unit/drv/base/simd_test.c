@@ -83,6 +83,45 @@ every_handicap_is_named(void **state)
 #endif
 }
 
+/* In place of the EAL's, by the linker's --wrap. */
+int __wrap_rte_cpu_get_flag_enabled(enum rte_cpu_flag_t flag);
+int __real_rte_cpu_get_flag_enabled(enum rte_cpu_flag_t flag);
+
+/** The flag that this CPU has not, -1: it is as it is, and which was asked about. */
+static int lacking = -1;
+
+int
+__wrap_rte_cpu_get_flag_enabled(enum rte_cpu_flag_t flag)
+{
+	return lacking < 0 ? __real_rte_cpu_get_flag_enabled(flag) : (int)flag != lacking;
+}
+
+#ifdef RTE_ARCH_X86
+/** A CPU that lacks one flag of a width has the width below, and says so. */
+static void
+each_flag_is_needed(void **state)
+{
+	static const enum rte_cpu_flag_t of_256[] = { RTE_CPUFLAG_AVX2, RTE_CPUFLAG_BMI2,
+		RTE_CPUFLAG_MOVBE };
+	static const enum rte_cpu_flag_t of_512[] = { RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW,
+		RTE_CPUFLAG_AVX512DQ, RTE_CPUFLAG_AVX512VL, RTE_CPUFLAG_AVX512VBMI };
+	const char *limited_by;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(of_256); i++) {
+		lacking = (int)of_256[i];
+		assert_int_equal(mdv_simd_choose(MDV_SIMD_256, 512, &limited_by), MDV_SIMD_128);
+		assert_string_equal(limited_by, "the CPU has no AVX2");
+	}
+	for (unsigned int i = 0; i < RTE_DIM(of_512); i++) {
+		lacking = (int)of_512[i];
+		assert_int_equal(mdv_simd_choose(MDV_SIMD_512, 512, &limited_by), MDV_SIMD_256);
+		assert_string_equal(limited_by, "the CPU has no AVX-512 with VBMI");
+	}
+	lacking = -1;
+}
+#endif
+
 /** There is one instance for each set of options. */
 static void
 every_set_of_options_is_served(void **state)
@@ -106,6 +145,9 @@ main(void)
 		cmocka_unit_test(bits_are_kept_to),
 		cmocka_unit_test(bits_are_made_use_of),
 		cmocka_unit_test(every_handicap_is_named),
+#ifdef RTE_ARCH_X86
+		cmocka_unit_test(each_flag_is_needed),
+#endif
 		cmocka_unit_test(every_set_of_options_is_served),
 	};
 

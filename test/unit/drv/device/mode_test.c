@@ -10,6 +10,8 @@
 #include "device/mode.h"
 #include "rig.h"
 
+#define SILENT (-1) /* An error without errno. */
+
 /* clang-format off */
 /** The device's answers. */
 static const struct device {
@@ -17,7 +19,8 @@ static const struct device {
 	int cq_error, init_result;
 	uint32_t cqe_size;
 } mlx5 = { true, 0, 0, 64 }, other = { false, 0, 0, 64 }, no_cq = { true, EOPNOTSUPP, 0, 64 },
-	busy = { true, ENOMEM, 0, 64 }, hidden = { true, 0, EOPNOTSUPP, 64 },
+	busy = { true, ENOMEM, 0, 64 }, denied = { true, EPERM, 0, 64 }, silent = { true, SILENT, 0, 64 },
+	 hidden = { true, 0, EOPNOTSUPP, 64 },
 	wide = { true, 0, 0, 128 }, *device;
 
 static const struct {
@@ -33,6 +36,8 @@ static const struct {
 	{ MDV_MODE_AUTO, &hidden, 0, MDV_MODE_IBV, "(ibv): libmlx5 does not show its rings" },
 	{ MDV_MODE_AUTO, &wide, 0, MDV_MODE_IBV, "(ibv): its completions are not of 64 bytes" },
 	{ MDV_MODE_AUTO, &busy, -ENOMEM, 0, "dev: cannot make a completion queue to try direct verbs with: Cannot" },
+	{ MDV_MODE_AUTO, &denied, -EPERM, 0, "Operation not permitted" },
+	{ MDV_MODE_AUTO, &silent, -ENOMEM, 0, "Cannot allocate memory" },
 	{ MDV_MODE_DV, &busy, -ENOMEM, 0, "Cannot allocate memory" },
 	{ MDV_MODE_IBV, &busy, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
 	{ MDV_MODE_DV, &mlx5, 0, MDV_MODE_DV, "dev: direct verbs: as mode= says" },
@@ -59,12 +64,14 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 {
 	static struct ibv_cq cq;
 
-	(void)context, (void)cqe, (void)cq_context, (void)channel, (void)vector;
+	(void)context, (void)cqe, (void)cq_context, (void)channel;
+	/* The one that each device has. */
+	assert_int_equal(vector, 0);
 	/* A device without direct verbs gets no call of them. */
 	assert_true(device->is_mlx5);
-	errno = device->cq_error;
-	nb_cqs += errno == 0;
-	return errno == 0 ? &cq : NULL;
+	errno = device->cq_error == SILENT ? 0 : device->cq_error;
+	nb_cqs += device->cq_error == 0;
+	return device->cq_error == 0 ? &cq : NULL;
 }
 
 int

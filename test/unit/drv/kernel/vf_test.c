@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -209,6 +210,17 @@ add_vf(struct message *message, unsigned int number, uint32_t spoof, uint32_t tr
 	end(message, at);
 }
 
+/** A function of a kernel that has no such settings. */
+static void
+add_silent_vf(struct message *message, unsigned int number)
+{
+	const struct ifla_vf_mac mac = { .vf = number };
+	size_t at = add(message, IFLA_VF_INFO, NULL, 0);
+
+	add(message, IFLA_VF_MAC, &mac, sizeof(mac));
+	end(message, at);
+}
+
 static void
 set_head(struct message *message, unsigned short type, size_t length)
 {
@@ -229,6 +241,7 @@ make_link(struct message *message)
 	add_vf(message, 0, 0, 1);
 	add_vf(message, 1, 1, 0);
 	add_vf(message, 2, UINT32_MAX, UINT32_MAX);
+	add_silent_vf(message, 3);
 	end(message, at);
 	set_head(message, RTM_NEWLINK, message->length);
 }
@@ -248,8 +261,25 @@ the_kernels_answer_is_read(void **state)
 	assert_true(!vf.is_trusted && vf.checks_source);
 	vf.number = 2; /* its driver does not report the setting */
 	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
-	vf.number = 3;
+	vf.number = 3; /* nor does its kernel */
 	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
+	vf.number = 4;
+	assert_int_equal(mdv_vf_link_parse(message.bytes, message.length, &vf), -ENOENT);
+}
+
+static void
+a_question_without_descriptors_is_an_error(void **state)
+{
+	struct mdv_vf vf = { .number = 1 };
+	struct rlimit before, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(mdv_vf_link_ask(1, &vf), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /** Messages cut at any place, with and without a matching length field. */
@@ -293,6 +323,7 @@ main(void)
 		cmocka_unit_test(what_is_not_shown_is_allowed),
 		cmocka_unit_test(the_kernels_answer_is_read),
 		cmocka_unit_test(a_damaged_answer_is_survived),
+		cmocka_unit_test(a_question_without_descriptors_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, tree_make, tree_remove);

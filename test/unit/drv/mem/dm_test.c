@@ -16,6 +16,7 @@
 
 #define MAX_BYTES 4096u
 #define LKEY      0x77u
+#define SILENT    (-1) /* An error without errno. */
 
 /** The errnos that the fakes return, and their objects. */
 static struct {
@@ -80,7 +81,7 @@ reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t length, 
 	assert_int_equal(length, fake.length);
 	assert_int_equal(access, IBV_ACCESS_ZERO_BASED);
 	if (fake.reg_error != 0) {
-		errno = fake.reg_error;
+		errno = fake.reg_error == SILENT ? 0 : fake.reg_error;
 		return NULL;
 	}
 	mr = calloc(1, sizeof(*mr));
@@ -224,6 +225,35 @@ what_verbs_refuses_leaves_nothing(void **state)
 		assert_int_equal(fake.nb_dms, 0);
 		*errors[i] = 0;
 	}
+	/* Without an errno, too. */
+	fake.reg_error = SILENT;
+	assert_null(rte_pmd_mlx5dv_dm_alloc(rig.data.port_id, 64, 0));
+	assert_int_equal(rte_errno, ENOMEM);
+	assert_int_equal(fake.nb_dms, 0);
+}
+
+/* In place of the EAL's, by the linker's --wrap. */
+void *__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align);
+void *__real_rte_zmalloc(const char *type, size_t size, unsigned int align);
+
+static bool no_memory;
+
+void *
+__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align)
+{
+	return no_memory ? NULL : __real_rte_zmalloc(type, size, align);
+}
+
+static void
+without_host_memory_there_is_none(void **state)
+{
+	struct rte_pmd_mlx5dv_dm *dm;
+
+	(void)state;
+	no_memory = true;
+	assert_int_equal(mdv_dm_alloc(&rig.port, 64, 0, &dm), -ENOMEM);
+	no_memory = false;
+	assert_int_equal(fake.nb_dms, 0);
 }
 
 static void
@@ -273,6 +303,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_others_attach_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_device_counts_from_the_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_verbs_refuses_leaves_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_host_memory_there_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_without_memory_says_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(secondary_processes_have_none, setup, teardown),
 	};

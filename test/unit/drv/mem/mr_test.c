@@ -346,10 +346,17 @@ int __wrap_rte_mempool_event_callback_register(rte_mempool_event_callback *callb
 static int memory_errno, pool_errno; /* of the next registrations; 0: as they are */
 static unsigned int nb_unregistered;
 
+static struct {
+	rte_mem_event_callback_t callback;
+	void *arg;
+} of_memory; /* the last registration */
+
 int
 __wrap_rte_mem_event_callback_register(
 	const char *name, rte_mem_event_callback_t callback, void *arg)
 {
+	of_memory.callback = callback;
+	of_memory.arg = arg;
 	if (memory_errno == 0)
 		return __real_rte_mem_event_callback_register(name, callback, arg);
 	rte_errno = memory_errno;
@@ -370,6 +377,51 @@ __wrap_rte_mempool_event_callback_register(rte_mempool_event_callback *callback,
 		return __real_rte_mempool_event_callback_register(callback, arg);
 	rte_errno = pool_errno;
 	return -1;
+}
+
+/** The process that destroyed the pool ended before it could report that. */
+static void
+freed_memory_is_registered_no_longer(void **state)
+{
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool = rig_pool("mr_freed", NB_MBUFS, ROOM);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	struct mdv_mr_range range;
+
+	(void)state;
+	assert_true(mdv_mr_find(table, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf, &range));
+	of_memory.callback(RTE_MEM_EVENT_FREE, (void *)(range.start - 4096), 4096, of_memory.arg);
+	of_memory.callback(
+		RTE_MEM_EVENT_FREE, (void *)(range.start + range.size), 4096, of_memory.arg);
+	of_memory.callback(RTE_MEM_EVENT_ALLOC, (void *)range.start, range.size, of_memory.arg);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	of_memory.callback(
+		RTE_MEM_EVENT_FREE, (void *)(range.start + range.size - 1), 1, of_memory.arg);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	table_delete(table);
+}
+
+/** A cache that has the range asks nobody. */
+static void
+a_range_in_the_cache_is_not_looked_up(void **state)
+{
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool = rig_pool("mr_cached", NB_MBUFS, ROOM);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	struct mdv_mr_cache cache = { 0 };
+	struct mdv_mr_place place;
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
+	cache.table = NULL;
+	place = mdv_mr_cache_miss(&cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
+	assert_int_equal(place.lkey_be, rte_cpu_to_be_32(0x100));
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	table_delete(table);
 }
 
 /** Memory that nobody tells of when it goes is not registered; ENOTSUP: it never goes. */
@@ -415,6 +467,8 @@ main(void)
 		cmocka_unit_test(attached_buffers_are_looked_up_or_refused),
 		cmocka_unit_test(a_refused_registration_leaves_nothing),
 		cmocka_unit_test(a_pool_that_another_process_destroyed),
+		cmocka_unit_test(freed_memory_is_registered_no_longer),
+		cmocka_unit_test(a_range_in_the_cache_is_not_looked_up),
 		cmocka_unit_test(memory_is_watched_or_never_goes),
 	};
 

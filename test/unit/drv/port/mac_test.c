@@ -245,6 +245,29 @@ the_first_address_is_the_netdevs_or_in_the_gid(void **state)
 	}
 }
 
+/* In place of the EAL's, by the linker's --wrap. */
+void *__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align);
+void *__real_rte_zmalloc(const char *type, size_t size, unsigned int align);
+
+static bool no_memory;
+
+void *
+__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align)
+{
+	return no_memory ? NULL : __real_rte_zmalloc(type, size, align);
+}
+
+static void
+without_memory_there_is_no_address(void **state)
+{
+	(void)state;
+	rig.data.mac_addrs = NULL;
+	no_memory = true;
+	assert_int_equal(mdv_mac_init(&rig.dev), -ENOMEM);
+	no_memory = false;
+	assert_null(rig.data.mac_addrs);
+}
+
 /** The switch before a virtual function knows one address, others are warned of. */
 static void
 addresses_of_a_virtual_function_are_compared(void **state)
@@ -399,6 +422,7 @@ main(void)
 			addresses_are_set_before_the_rules_and_back_on_failure, port_make),
 		cmocka_unit_test_setup(the_multicast_list_is_replaced_whole, port_make),
 		cmocka_unit_test_setup(the_first_address_is_the_netdevs_or_in_the_gid, port_make),
+		cmocka_unit_test_setup(without_memory_there_is_no_address, port_make),
 		cmocka_unit_test_setup(addresses_of_a_virtual_function_are_compared, port_make),
 		cmocka_unit_test_setup(addresses_are_removed_where_they_are, port_make),
 		cmocka_unit_test_setup(the_netdev_of_a_virtual_function_follows, port_make),

@@ -35,13 +35,16 @@ static const rte_be32_t number = RTE_BE32(5);
 #define FIELD(op_, id, width_, ...) &(const struct rte_flow_action_modify_field){ \
 	.operation = RTE_FLOW_MODIFY_##op_, .dst.field = RTE_FLOW_FIELD_##id, \
 	.src = { .field = RTE_FLOW_FIELD_VALUE, .value = { __VA_ARGS__ } }, .width = width_ }
+static const struct rte_flow_action_modify_field outermost = {
+	.operation = RTE_FLOW_MODIFY_SET, .dst = { .field = RTE_FLOW_FIELD_IPV4_TTL, .level = 1 },
+	.src = { .field = RTE_FLOW_FIELD_VALUE, .value = { 9 } }, .width = 8 };
 static uint8_t pointed[] = { 0xab, 0xcd };
 static const struct rte_flow_action_modify_field by_pointer = {
 	.dst.field = RTE_FLOW_FIELD_UDP_PORT_SRC,
 	.src = { .field = RTE_FLOW_FIELD_POINTER, .pvalue = pointed }, .width = 16 };
 
 static uint8_t raw_bytes[200] = { 2, 0, 0, 0, 0, 0x0b, 2, 0, 0, 0, 0, 0x0a, 8, 0, 0x45 };
-static uint8_t kept[34] = { [33] = 1 };
+static uint8_t kept[34] = { [33] = 1 }, kept_first[34] = { 1 };
 #define RAW_ENCAP_OF(nb) ACTION_CONF(RAW_ENCAP, \
 	(&(const struct rte_flow_action_raw_encap){ .data = raw_bytes, .size = nb }))
 #define RAW_DECAP_OF(nb) ACTION_CONF(RAW_DECAP, (&(const struct rte_flow_action_raw_decap){ .size = nb }))
@@ -123,6 +126,7 @@ static const struct golden {
 	{ RECEIVED(TCP4, ACTION_CONF(MODIFY_FIELD, FIELD(SET, MAC_DST, 48, 2, 3, 4, 5, 6, 7))),
 	  "10040000 02030405 10050010 00000607", NONE, NULL },
 	{ RECEIVED(UDP4, ACTION_CONF(MODIFY_FIELD, &by_pointer)), "100b0010 0000abcd", NONE, NULL },
+	{ RECEIVED(TCP4, ACTION_CONF(MODIFY_FIELD, &outermost)), "100a0008 00000009", NONE, NULL },
 	/* In the order of the list, whatever stands between. */
 	{ RECEIVED(UDP4, ACTION(DEC_TTL), ACTION(COUNT), ACTION_CONF(SET_TP_DST, &port), ACTION(DEC_TTL)),
 	  "200a0008 000000ff 100c0010 00001234 200a0008 000000ff", NONE, NULL },
@@ -240,6 +244,9 @@ static const struct refusal {
 	REFUSED(egress, UDP4, 0, "RAW_ENCAP: the device writes headers as they are given; leave preserve out",
 		ACTION_CONF(RAW_ENCAP, (&(const struct rte_flow_action_raw_encap){
 			.data = raw_bytes, .preserve = kept, .size = 34 }))),
+	REFUSED(egress, UDP4, 0, "RAW_ENCAP: the device writes headers as they are given; leave preserve out",
+		ACTION_CONF(RAW_ENCAP, (&(const struct rte_flow_action_raw_encap){
+			.data = raw_bytes, .preserve = kept_first, .size = 34 }))),
 	REFUSED(egress, UDP4, 0, "VXLAN_ENCAP: its items do not make the headers of that tunnel; give ETH, VLAN if wanted, "
 		"IPV4 or IPV6, and UDP and VXLAN, each with a spec", VXLAN_OF(ITEM_SPEC(ETH, &tunnel_eth))),
 	REFUSED(egress, UDP4, 0, "VXLAN_ENCAP: its items", VXLAN_OF(ITEM_SPEC(ETH, &tunnel_eth), ITEM_SPEC(IPV4, &tunnel_ipv4),

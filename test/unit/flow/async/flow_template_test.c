@@ -38,6 +38,7 @@ static const struct rte_flow_action_sample sample = { .ratio = 1,
 static const struct rte_flow_action_set_ttl ttl_7 = { 7 };
 static const struct rte_flow_action_raw_encap raw_encap = { .size = 14 };
 static const struct rte_flow_action_modify_field modify_ones = { .width = UINT32_MAX };
+#define TOO_MANY(what) "the template has too many " what "; use at most 31"
 #define UDP_DST	 PATTERN(ITEM(ETH), ITEM(IPV4), ITEM_MASK(UDP, NULL, &dst_mask))
 /* clang-format on */
 
@@ -111,6 +112,8 @@ test_patterns(void **state)
 		assert_non_null(error.message);
 		if (error.cause != cause)
 			fail_msg("%s: blames another", row->name);
+		if (row->pattern == endless)
+			assert_string_equal(error.message, TOO_MANY("items"));
 		assert_null(
 			mdv_flow_template_make_pattern(&fake.port, row->attr, row->pattern, NULL));
 	}
@@ -171,6 +174,7 @@ static void
 test_actions(void **state)
 {
 	static struct rte_flow_action many[MDV_FLOW_TEMPLATE_MAX];
+	struct rte_flow_error too_many;
 
 	(void)state;
 	fake_init();
@@ -202,6 +206,8 @@ test_actions(void **state)
 		many[i].type = RTE_FLOW_ACTION_TYPE_VOID;
 	assert_null(mdv_flow_template_make_actions(&fake.port, &ingress, many, NULL, NULL));
 	assert_int_equal(rte_errno, ENOTSUP);
+	assert_null(mdv_flow_template_make_actions(&fake.port, &ingress, many, NULL, &too_many));
+	assert_string_equal(too_many.message, TOO_MANY("actions"));
 }
 
 static void

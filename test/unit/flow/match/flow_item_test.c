@@ -48,6 +48,7 @@ static const struct rte_flow_item_eth eth_stag = { .hdr.ether_type = BE16(0x88a8
 static const struct rte_flow_item_eth eth_has_vlan = { .has_vlan = 1 };
 static const struct rte_flow_item_eth eth_none;
 static const struct rte_flow_item_eth eth_reserved = { .reserved = 1 };
+static const struct rte_flow_item_vlan vlan_none, vlan_reserved = { .reserved = 1 };
 static const struct rte_flow_item_vlan vlan_5 = { .hdr.vlan_tci = BE16(0x6005) };
 static const struct rte_flow_item_vlan vlan_pcp_mask = { .hdr.vlan_tci = BE16(0xe000) };
 static const struct rte_flow_item_vlan vlan_full = {
@@ -234,6 +235,8 @@ static const struct refusal {
 		RTE_FLOW_ERROR_TYPE_ITEM, CAUSE_ITEM, 1, "VLAN: the device matches tags" },
 	{ PATTERN(ITEM(ETH), ITEM_MASK(VLAN, &vlan_more, &vlan_more_mask)), ENOTSUP,
 		RTE_FLOW_ERROR_TYPE_ITEM_MASK, CAUSE_MASK, 1, "VLAN has_more_vlan: " },
+	{ PATTERN(ITEM(ETH), ITEM_MASK(VLAN, &vlan_none, &vlan_reserved)), ENOTSUP,
+		RTE_FLOW_ERROR_TYPE_ITEM_MASK, CAUSE_MASK, 1, "VLAN reserved bits: " },
 	{ PATTERN(ITEM(ETH), ITEM_MASK(VLAN, &vlan_5_ctag, &vlan_full_mask)), ENOTSUP,
 		RTE_FLOW_ERROR_TYPE_ITEM, CAUSE_ITEM, 1, "VLAN inner_type 0x8100: " },
 	{ PATTERN(ITEM(ETH), ITEM_SPEC(VLAN, &vlan_5), ITEM_SPEC(VLAN, &vlan_5)), ENOTSUP,

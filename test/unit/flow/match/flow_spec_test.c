@@ -102,6 +102,35 @@ check_spec(const struct mdv_flow_spec *row, uint32_t type)
 	assert_true(covered > 0 && covered <= nb);
 }
 
+/** A label has a place by the spec before it; no other spec has. */
+static void
+test_places(void **state)
+{
+	static const struct mdv_flow_spec_field field = { .record_at = 8 };
+	static const struct {
+		enum mdv_flow_spec_id id;
+		bool inner;
+		uint32_t previous;
+		size_t place;
+	} cases[] = {
+		{ MDV_FLOW_SPEC_MPLS, false, 0, 8 },
+		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_IPV4_EXT, 8 },
+		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_UDP,
+			offsetof(struct mdv_flow_spec_record, mpls_over_udp) },
+		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_GRE,
+			offsetof(struct mdv_flow_spec_record, mpls_over_gre) },
+		{ MDV_FLOW_SPEC_VXLAN_TUNNEL, false, IBV_FLOW_SPEC_UDP, 8 },
+		{ MDV_FLOW_SPEC_ETH, true, IBV_FLOW_SPEC_GRE,
+			8 + sizeof(struct mdv_flow_spec_headers) },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
+		assert_int_equal(
+			mdv_flow_spec_place(&field, cases[i].id, cases[i].inner, cases[i].previous),
+			cases[i].place);
+}
+
 static void
 test_every_byte(void **state)
 {
@@ -203,6 +232,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_row),
 		cmocka_unit_test(test_dump_no_row),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_every_byte),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_masks),

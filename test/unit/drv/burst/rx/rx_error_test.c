@@ -244,6 +244,37 @@ a_ring_filled_in_part_fills_up(void **state)
 	}
 }
 
+/** A burst posts what it took as soon as that is refill_min WQEs, wherever the ring is, and
+ * whether or not it knows where an mbuf's data is. */
+static void
+a_scattering_queue_is_refilled(void **state)
+{
+	const eth_rx_burst_t burst = mdv_rx_select(MDV_RX_SCATTER, 0);
+	const struct rx_frame frame = { .len = 60 };
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	struct rte_mbuf *pkts[RX_RIG_WQES];
+
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		rx_rig_start(1, 3 * RX_RIG_WQES);
+		if (known == 0)
+			rxq->buf_offset = 0;
+		assert_int_equal(mdv_rx_fill(rxq), 0);
+		for (unsigned int i = 0; i < RX_RIG_WQES; i++) {
+			const unsigned int nb = rxq->ring.refill_min;
+
+			for (unsigned int k = 0; k < nb; k++)
+				assert_true(rx_rig_receive(&frame));
+			assert_int_equal(burst(rxq, pkts, RX_RIG_WQES), nb);
+			assert_int_equal(rxq->pos.wqe_pi, rxq->pos.wqe_ci + RX_RIG_WQES);
+			for (unsigned int k = 0; k < nb; k++)
+				rx_rig_check(pkts[k], &frame);
+			rte_pktmbuf_free_bulk(pkts, nb);
+		}
+		rx_rig_stop();
+	}
+}
+
 int
 main(void)
 {
@@ -256,6 +287,7 @@ main(void)
 		cmocka_unit_test(a_pool_too_small_for_the_ring_is_reported),
 		cmocka_unit_test(a_ring_filled_in_part_has_only_its_own),
 		cmocka_unit_test(a_ring_filled_in_part_fills_up),
+		cmocka_unit_test(a_scattering_queue_is_refilled),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);

@@ -30,6 +30,10 @@ start(uint8_t log2_segs)
 	assert_int_equal(mdv_rx_ibv_wc_flags(rxq), all_flags);
 	assert_int_equal(
 		mdv_cq_ibv_create(&port->device, RX_RIG_WQES, all_flags, NULL, &rxq->objs.cq), 0);
+	/* Nothing in the ring looks like a completion. */
+	for (unsigned int i = 0; i < RX_RIG_WQES; i++)
+		assert_int_equal(
+			rxq->objs.cq.cqes[i].op_own >> MDV_HW_CQE_OPCODE_SHIFT, MLX5_CQE_INVALID);
 	assert_int_equal(ibv_rig.asked.wc_flags, all_flags);
 	assert_int_equal(ibv_rig.asked.cqe, RX_RIG_WQES - 1);
 	assert_int_equal(mdv_rx_ibv_attach(rxq, RX_RIG_WQES), 0);
@@ -247,12 +251,23 @@ every_status_has_a_syndrome(void **state)
 	assert_string_equal(mdv_cq_syndrome(mdv_cq_syndrome_of(IBV_WC_FATAL_ERR)), "unknown");
 }
 
+static unsigned int nb_recovered;
+
+static void
+count_recovery(struct mdv_rxq *rxq)
+{
+	assert_ptr_equal(rxq, &rx_rig.rxq);
+	nb_recovered++;
+}
+
+/** Only a broken one is recovered. */
 static void
 a_stopped_queue_does_nothing(void **state)
 {
 	struct rte_mbuf *pkts[8];
 
 	(void)state;
+	mdv_recover_ops.rx = count_recovery;
 	start(0);
 	rx_rig.rxq.ready = false;
 	ibv_rig_forget();
@@ -260,6 +275,11 @@ a_stopped_queue_does_nothing(void **state)
 	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, 8), 0);
 	assert_int_equal(ibv_rig.wcs_taken, 0);
 	assert_int_equal(ibv_rig.nb_wrs, 0);
+	assert_int_equal(nb_recovered, 0);
+	rx_rig.rxq.ring.runtime_opts |= MDV_RX_RUNTIME_BROKEN;
+	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, 8), 0);
+	assert_int_equal(nb_recovered, 1);
+	assert_int_equal(ibv_rig.wcs_taken, 0);
 	stop_queue();
 }
 
