@@ -25,9 +25,10 @@ SOFTHCA = [
     ("abi/object", ["lib/softhca/abi/object/"], "base strict model hw/state hw/queue hw/device abi/core"),
     ("abi/entry", ["lib/softhca/abi/entry/"], "base fault model abi/core abi/object"),
     ("sysfs", ["lib/softhca/sysfs/"], "base model wire config"),
+    ("nldev", ["lib/softhca/nldev/"], "base model config sysfs"),
     ("ctl", ["lib/softhca/ctl/"], "base steering model hw/device"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device sysfs ctl"),
-    ("preload", ["lib/softhca/preload/"], "base config abi/entry softhca"),
+    ("preload", ["lib/softhca/preload/"], "base config nldev abi/entry softhca"),
     ("runner", ["app/softhca/"], "strict fault wire config sysfs ctl"),
     # Verbs and nothing else.
     ("example", ["app/examples/"], ""),

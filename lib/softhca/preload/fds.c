@@ -17,7 +17,8 @@
 #define NB_PAGES  1024 /* a million descriptors: the kernel's default fs.nr_open */
 
 struct shca_fd {
-	struct shca_file *file; /* NULL: closed at exit */
+	struct shca_file *file; /* NULL: closed at exit, or no node */
+	bool is_netlink;
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
 	pid_t owner;
@@ -91,8 +92,8 @@ is_same(int fd, const struct shca_fd *entry)
 	return identify(fd, &device, &inode) && device == entry->device && inode == entry->inode;
 }
 
-int
-shca_fds_add(int fd, struct shca_file *file, unsigned int port)
+static int
+add(int fd, const struct shca_fd *what)
 {
 	struct shca_fd *entry = calloc(1, sizeof(*entry));
 	struct shca_fd *stale = NULL;
@@ -100,7 +101,9 @@ shca_fds_add(int fd, struct shca_file *file, unsigned int port)
 
 	if (entry == NULL)
 		return -ENOMEM;
-	*entry = (struct shca_fd){ .file = file, .port = port, .nb_refs = 1, .owner = getpid() };
+	*entry = *what;
+	entry->nb_refs = 1;
+	entry->owner = getpid();
 	identify(fd, &entry->device, &entry->inode);
 	pthread_mutex_lock(&lock);
 	found = find_or_grow(fd);
@@ -113,6 +116,18 @@ shca_fds_add(int fd, struct shca_file *file, unsigned int port)
 	}
 	shca_fds_put(stale);
 	return 0;
+}
+
+int
+shca_fds_add(int fd, struct shca_file *file, unsigned int port)
+{
+	return add(fd, &(const struct shca_fd){ .file = file, .port = port });
+}
+
+int
+shca_fds_add_netlink(int fd)
+{
+	return add(fd, &(const struct shca_fd){ .is_netlink = true });
 }
 
 struct shca_fd *
@@ -165,10 +180,23 @@ shca_fds_port(int fd)
 
 	if (entry == NULL)
 		return -1;
-	if (is_same(fd, entry))
+	if (!entry->is_netlink && is_same(fd, entry))
 		port = (int)entry->port;
 	shca_fds_put(entry);
 	return port;
+}
+
+bool
+shca_fds_is_netlink(int fd)
+{
+	struct shca_fd *entry = shca_fds_get(fd);
+	bool is_netlink;
+
+	if (entry == NULL)
+		return false;
+	is_netlink = entry->is_netlink && is_same(fd, entry);
+	shca_fds_put(entry);
+	return is_netlink;
 }
 
 struct shca_fd *

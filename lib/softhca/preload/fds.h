@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The table of nodes' descriptors in this process. Every ioctl and close of the application looks
- * here first, so two loads without a lock find that a descriptor is not ours.
+ * The table of descriptors of nodes and of RDMA netlink in this process. Every ioctl and close of
+ * the application looks here first, so two loads without a lock find that a descriptor is not ours.
  *
  * Copies of a descriptor (dup) share one entry. After fork the child has the table, but not the
  * device: an entry works only in the process that created it.
@@ -20,6 +20,10 @@ struct shca_fd;
  * @return 0, or, with @p file still the caller's, -ENOMEM, -EMFILE (a number beyond the table).
  */
 int shca_fds_add(int fd, struct shca_file *file, unsigned int port);
+/** The same for a socket of RDMA netlink, which has no file. */
+int shca_fds_add_netlink(int fd);
+/** @return whether @p fd is such a socket. */
+bool shca_fds_is_netlink(int fd);
 /** @return whether @p fd may be ours; lock-free. */
 bool shca_fds_has(int fd);
 /** @return the entry with one reference more, or NULL. */
@@ -28,7 +32,7 @@ struct shca_fd *shca_fds_get(int fd);
 void shca_fds_put(struct shca_fd *entry);
 /** @return the file, or NULL when it belongs to another process or was closed at exit. */
 struct shca_file *shca_fds_file(const struct shca_fd *entry);
-/** @return the port that @p fd stands for, or -1: it is not ours, or no longer. */
+/** @return the port that @p fd stands for, or -1: it is no node, or no longer. */
 int shca_fds_port(int fd);
 /** Remove @p fd before close(). @return its entry, for shca_fds_put() after close(), or NULL. */
 struct shca_fd *shca_fds_take(int fd);

@@ -5,23 +5,22 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/netlink.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "abi/entry/file.h"
 #include "base/log.h"
+#include "base/node.h"
 #include "config/options.h"
+#include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
-
-/** ib_uverbs' device numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR), as in
- * sysfs/tree.c. */
-#define NODE_MAJOR 231
-#define NODE_MINOR 192
 
 #define UVERBS_PREFIX "/dev/infiniband/uverbs"
 #define CHAR_PREFIX   "/dev/char/231:"
@@ -86,9 +85,9 @@ parse_path(const char *path, unsigned int *port)
 	if (strncmp(path, UVERBS_PREFIX, sizeof(UVERBS_PREFIX) - 1) == 0)
 		return parse_number(path + sizeof(UVERBS_PREFIX) - 1, port);
 	if (strncmp(path, CHAR_PREFIX, sizeof(CHAR_PREFIX) - 1) != 0 ||
-		!parse_number(path + sizeof(CHAR_PREFIX) - 1, &minor) || minor < NODE_MINOR)
+		!parse_number(path + sizeof(CHAR_PREFIX) - 1, &minor) || minor < SHCA_NODE_MINOR)
 		return false;
-	*port = minor - NODE_MINOR;
+	*port = minor - SHCA_NODE_MINOR;
 	return true;
 }
 
@@ -110,7 +109,7 @@ shca_route_find(const char *path, unsigned int *port)
 unsigned long
 shca_route_rdev(unsigned int port)
 {
-	return makedev(NODE_MAJOR, NODE_MINOR + port);
+	return makedev(SHCA_NODE_MAJOR, SHCA_NODE_MINOR + port);
 }
 
 static void
@@ -218,4 +217,57 @@ shca_route_open(unsigned int port, bool cloexec)
 	ret = open_node(port, cloexec);
 	pthread_mutex_unlock(&root.lock);
 	return ret;
+}
+
+struct asker {
+	struct sockaddr_nl address;
+	int fd;
+};
+
+/** An answer comes from the asking socket itself, which needs no second descriptor. */
+static int
+send_to_itself(void *arg, const void *bytes, size_t length)
+{
+	const struct asker *asker = arg;
+
+	return sendto(asker->fd, bytes, length, MSG_DONTWAIT,
+		       (const struct sockaddr *)&asker->address, sizeof(asker->address)) < 0
+		? -errno
+		: 0;
+}
+
+/** The socket's address, which it gets at the latest with its first request. */
+static int
+get_address(int fd, struct sockaddr_nl *address)
+{
+	socklen_t length = sizeof(*address);
+
+	if (getsockname(fd, (struct sockaddr *)address, &length) != 0)
+		return -errno;
+	if (address->nl_pid != 0)
+		return 0;
+	length = sizeof(*address);
+	return bind(fd, (const struct sockaddr *)address, length) != 0 ||
+			getsockname(fd, (struct sockaddr *)address, &length) != 0
+		? -errno
+		: 0;
+}
+
+int
+shca_route_netlink(int fd, const void *bytes, size_t length)
+{
+	struct asker asker = { .fd = fd };
+	struct shca_nldev nldev = { .send = send_to_itself, .arg = &asker };
+	int ret = get_address(fd, &asker.address);
+
+	if (ret != 0)
+		return ret;
+	nldev.portid = asker.address.nl_pid;
+	nldev.dir = getenv(SHCA_ENV_DIR);
+	nldev.options = &root.options;
+	pthread_mutex_lock(&root.lock);
+	ret = load_options();
+	pthread_mutex_unlock(&root.lock);
+	/* Once read the options do not change. */
+	return ret != 0 ? ret : shca_nldev_answer(&nldev, bytes, length);
 }

@@ -14,6 +14,7 @@
 #include <linux/netlink.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -25,6 +26,8 @@
 #include "abi/entry/file.h"
 #include "preload/fds.h"
 #include "preload/route.h"
+
+#define REQUEST_MAX 4096 /* bytes of requests in one datagram of netlink */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -73,7 +76,12 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 	ROW(dup3)                                                                                  \
 	ROW(fcntl)                                                                                 \
 	ROW(fcntl64)                                                                               \
-	ROW(socket)
+	ROW(socket)                                                                                \
+	ROW(send)                                                                                  \
+	ROW(sendto)                                                                                \
+	ROW(sendmsg)                                                                               \
+	ROW(recvfrom)                                                                              \
+	ROW(recvmsg)
 
 #define ROW_ENUM(name) SYMBOL_##name,
 #define ROW_NAME(name) #name,
@@ -318,6 +326,19 @@ ioctl(int fd, unsigned long request, ...)
 	return answer(ret);
 }
 
+/** @return whether the datagram goes to the kernel on a socket of RDMA netlink. */
+static bool
+is_request(int fd, const void *address, socklen_t length)
+{
+	struct sockaddr_nl to = { .nl_pid = 0 };
+
+	if (!shca_fds_has(fd) || !shca_fds_is_netlink(fd))
+		return false;
+	if (address != NULL)
+		memcpy(&to, address, length < sizeof(to) ? length : sizeof(to));
+	return to.nl_pid == 0;
+}
+
 /** One command a write, whole or not at all (core/uverbs_main.c ib_uverbs_write). */
 EXPORT ssize_t
 write(int fd, const void *bytes, size_t length)
@@ -326,6 +347,8 @@ write(int fd, const void *bytes, size_t length)
 	struct shca_fd *entry;
 	int ret;
 
+	if (is_request(fd, NULL, 0))
+		return send(fd, bytes, length, 0);
 	/* shca_fds_port(): another file may have the number, if we did not see the close. */
 	entry = shca_fds_has(fd) && shca_fds_port(fd) >= 0 ? shca_fds_get(fd) : NULL;
 	if (entry == NULL)
@@ -395,11 +418,102 @@ dup3(int fd, int to, int flags)
 DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 
-/** Refuse RDMA netlink, which libibverbs asks first: with an answer it would not read sysfs. */
+/**
+ * RDMA netlink. A socket between processes stands in for the kernel's, so that all but what it
+ * sends and from whom it receives is the C library's: addresses, poll(), buffers.
+ */
 EXPORT int
 socket(int domain, int type, int protocol)
 {
-	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shca_route_is_active())
-		return answer(-EPROTONOSUPPORT);
-	return NEXT(socket)(domain, type, protocol);
+	int fd, ret;
+
+	if (domain != AF_NETLINK || protocol != NETLINK_RDMA || !shca_route_is_active())
+		return NEXT(socket)(domain, type, protocol);
+	fd = NEXT(socket)(domain, type, NETLINK_USERSOCK);
+	if (fd < 0)
+		return fd;
+	ret = shca_fds_add_netlink(fd);
+	if (ret == 0)
+		return fd;
+	NEXT(close)(fd);
+	return answer(ret);
+}
+
+/** Copy what is in pieces and may be anywhere, and answer it. */
+static ssize_t
+request_netlink(int fd, const struct iovec *iov, size_t nb)
+{
+	_Alignas(8) uint8_t bytes[REQUEST_MAX];
+	size_t length = 0;
+	int ret;
+
+	for (size_t i = 0; i < nb; i++) {
+		if (iov[i].iov_len > sizeof(bytes) - length)
+			return answer(-EMSGSIZE);
+		memcpy(bytes + length, iov[i].iov_base, iov[i].iov_len);
+		length += iov[i].iov_len;
+	}
+	ret = shca_route_netlink(fd, bytes, length);
+	return ret == 0 ? (ssize_t)length : answer(ret);
+}
+
+EXPORT ssize_t
+sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	if (!is_request(fd, message->msg_name, message->msg_namelen))
+		return NEXT(sendmsg)(fd, message, flags);
+	return request_netlink(fd, message->msg_iov, message->msg_iovlen);
+}
+
+EXPORT ssize_t
+sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *address,
+	socklen_t address_length)
+{
+	/* The C library's type does not say that the bytes are only read. */
+	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+
+	if (!is_request(fd, address, address_length))
+		return NEXT(sendto)(fd, bytes, length, flags, address, address_length);
+	return request_netlink(fd, &iov, 1);
+}
+
+EXPORT ssize_t
+send(int fd, const void *bytes, size_t length, int flags)
+{
+	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+
+	if (!is_request(fd, NULL, 0))
+		return NEXT(send)(fd, bytes, length, flags);
+	return request_netlink(fd, &iov, 1);
+}
+
+/** What an RDMA netlink socket receives is from the kernel, which has the address 0. */
+static void
+name_kernel(int fd, void *address, socklen_t length)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+
+	if (address != NULL && length >= sizeof(kernel) && shca_fds_has(fd) &&
+		shca_fds_is_netlink(fd))
+		memcpy(address, &kernel, sizeof(kernel));
+}
+
+EXPORT ssize_t
+recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t ret = NEXT(recvmsg)(fd, message, flags);
+
+	if (ret >= 0)
+		name_kernel(fd, message->msg_name, message->msg_namelen);
+	return ret;
+}
+
+EXPORT ssize_t
+recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *address, socklen_t *length)
+{
+	ssize_t ret = NEXT(recvfrom)(fd, bytes, size, flags, address, length);
+
+	if (ret >= 0 && address != NULL)
+		name_kernel(fd, address, *length);
+	return ret;
 }

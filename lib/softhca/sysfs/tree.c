@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "base/node.h"
 #include "config/model.h"
 #include "config/options.h"
 #include "config/options_ports.h"
@@ -206,7 +207,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	const char *netdev = has_netdev ? port->kernel.arg : "";
 
 	SET(VALUE_I, "%u", index);
-	SET(VALUE_MINOR, "%u", 192 + index);
+	SET(VALUE_MINOR, "%u", SHCA_NODE_MINOR + index);
 	SET(VALUE_PCI, PCI_ADDRESS, index);
 	SET(VALUE_ID_LOWER, "%04x", id);
 	SET(VALUE_ID_UPPER, "%04X", id);
@@ -442,4 +443,59 @@ shca_tree_set_link(const char *dir, unsigned int index, bool up)
 
 	return ret != 0 ? ret
 			: rewrite(dir, index, "phys_state", up ? "5: LinkUp\n" : "3: Disabled\n");
+}
+
+/** @return 0 or a negative errno. */
+static int
+read_line(const char *path, char *line, size_t size)
+{
+	ssize_t length;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	length = read(fd, line, size - 1);
+	close(fd);
+	if (length <= 0)
+		return -EIO;
+	line[length] = '\0';
+	return 0;
+}
+
+/** The number before the colon, as in "4: ACTIVE". */
+static int
+read_state(const char *dir, unsigned int index, const char *name, uint8_t *state)
+{
+	char path[TREE_PATH_MAX], line[32];
+	int ret;
+
+	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_SYS PORT "/%s", dir, index, name) >=
+		(int)sizeof(path))
+		return -ENAMETOOLONG;
+	ret = read_line(path, line, sizeof(line));
+	if (ret == 0)
+		*state = (uint8_t)strtoul(line, NULL, 10);
+	return ret;
+}
+
+int
+shca_tree_get_port(const char *dir, unsigned int index, struct shca_tree_port *port)
+{
+	char net[TREE_PATH_MAX], path[2 * TREE_PATH_MAX], line[32];
+	int ret;
+
+	memset(port, 0, sizeof(*port));
+	ret = read_state(dir, index, "state", &port->state);
+	if (ret == 0)
+		ret = read_state(dir, index, "phys_state", &port->phys_state);
+	if (ret != 0)
+		return ret;
+	snprintf(net, sizeof(net), "%s/" SHCA_TREE_PCI "/" PCI_ADDRESS "/net", dir, index);
+	if (find_netdev(net, port->netdev, sizeof(port->netdev)) != 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s/ifindex", net, port->netdev);
+	ret = read_line(path, line, sizeof(line));
+	if (ret == 0)
+		port->ifindex = (unsigned int)strtoul(line, NULL, 10);
+	return ret;
 }

@@ -11,6 +11,7 @@
 #ifndef SHCA_SYSFS_TREE_H
 #define SHCA_SYSFS_TREE_H
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,6 +29,15 @@ struct shca_options;
 int shca_tree_create(const struct shca_options *options, const char *dir);
 /** Remove @p dir with all that is in it. @return 0 or a negative errno. */
 int shca_tree_remove(const char *dir);
+/** What the files say of a port. */
+struct shca_tree_port {
+	uint8_t state, phys_state; /**< IBV_PORT_*, and the physical one */
+	char netdev[IF_NAMESIZE];  /**< "": none */
+	unsigned int ifindex;      /**< of the netdev */
+};
+
+/** Read them. @return 0 or a negative errno. */
+int shca_tree_get_port(const char *dir, unsigned int index, struct shca_tree_port *port);
 /** Show the port's state. @return 0 or a negative errno. */
 int shca_tree_set_link(const char *dir, unsigned int index, bool up);
 /** Show the current name of the netdev beside the port. @return 0 or a negative errno. */

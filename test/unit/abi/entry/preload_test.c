@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rdma/rdma_netlink.h>
+
 #include "config/options.h"
 #include "preload_rig.h"
 
@@ -361,16 +363,107 @@ test_threads(void **state)
 	}
 }
 
+static struct nlmsghdr netlink_question = {
+	.nlmsg_len = sizeof(netlink_question),
+	.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET),
+	.nlmsg_flags = NLM_F_REQUEST,
+};
+
+static ssize_t
+ask_by_send(int fd)
+{
+	return send(fd, &netlink_question, sizeof(netlink_question), 0);
+}
+
+static ssize_t
+ask_by_write(int fd)
+{
+	return write(fd, &netlink_question, sizeof(netlink_question));
+}
+
+static ssize_t
+ask_by_sendto(int fd)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+
+	return sendto(fd, &netlink_question, sizeof(netlink_question), 0,
+		(const struct sockaddr *)&kernel, sizeof(kernel));
+}
+
+static ssize_t
+ask_by_sendmsg(int fd)
+{
+	struct iovec iov[] = { { &netlink_question, 5 },
+		{ (uint8_t *)&netlink_question + 5, sizeof(netlink_question) - 5 } };
+
+	return sendmsg(fd, &(struct msghdr){ .msg_iov = iov, .msg_iovlen = 2 }, 0);
+}
+
+/** The answer is the kernel's, to this socket. */
+static void
+check_netlink_answer(int fd, uint32_t seq)
+{
+	struct sockaddr_nl self, from = { .nl_pid = 1 };
+	_Alignas(8) uint8_t bytes[512];
+	struct iovec iov = { bytes, sizeof(bytes) };
+	struct msghdr message = {
+		.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov, .msg_iovlen = 1
+	};
+	const struct nlmsghdr *header = (const void *)bytes;
+	socklen_t length = sizeof(self);
+	ssize_t got;
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&self, &length), 0);
+	length = sizeof(from);
+	got = seq % 2 != 0 ? recvmsg(fd, &message, MSG_DONTWAIT)
+			   : recvfrom(fd, bytes, sizeof(bytes), MSG_DONTWAIT,
+				     (struct sockaddr *)&from, &length);
+	assert_true(got > (ssize_t)sizeof(*header));
+	assert_int_equal(from.nl_family, AF_NETLINK);
+	assert_int_equal(from.nl_pid, 0);
+	assert_int_equal(header->nlmsg_type, netlink_question.nlmsg_type);
+	assert_int_equal(header->nlmsg_seq, seq);
+	assert_int_not_equal(self.nl_pid, 0);
+	assert_int_equal(header->nlmsg_pid, self.nl_pid);
+	assert_int_equal(recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
 static void
 test_netlink(void **state)
 {
-	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA);
+	ssize_t (*const ways[])(
+		int fd) = { ask_by_send, ask_by_write, ask_by_sendto, ask_by_sendmsg };
+	const struct sockaddr_nl other = { .nl_family = AF_NETLINK, .nl_pid = UINT32_MAX - 7 };
+	static uint8_t long_bytes[1 << 16];
+	struct stat status;
+	int fd, copy;
 
 	(void)state;
-	assert_int_equal(fd, -1);
-	assert_int_equal(errno, EPROTONOSUPPORT);
+	for (unsigned int i = 0; i < 2 * sizeof(ways) / sizeof(ways[0]); i++) {
+		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+		assert_true(fd >= 0);
+		copy = dup(fd);
+		netlink_question.nlmsg_seq = i;
+		assert_int_equal(ways[i / 2](fd), sizeof(netlink_question));
+		check_netlink_answer(copy, i);
+		assert_int_equal(fstat(fd, &status), 0);
+		assert_true(S_ISSOCK(status.st_mode));
+		close(fd);
+		assert_int_equal(ways[i / 2](copy), sizeof(netlink_question));
+		check_netlink_answer(copy, i);
+		assert_int_equal(send(copy, long_bytes, sizeof(long_bytes), 0), -1);
+		assert_int_equal(errno, EMSGSIZE);
+		/* Not for the kernel. */
+		assert_int_equal(sendto(copy, &netlink_question, sizeof(netlink_question), 0,
+					 (const struct sockaddr *)&other, sizeof(other)),
+			-1);
+		assert_int_equal(errno, ECONNREFUSED);
+		close(copy);
+	}
 	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
 	assert_true(fd >= 0);
+	assert_int_equal(ask_by_send(fd), sizeof(netlink_question));
 	close(fd);
 }
 

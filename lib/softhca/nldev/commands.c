@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is told of devices, ports and the system: nldev.c fill_dev_info(), fill_port_info(). */
+#include "nldev/commands.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "base/node.h"
+#include "config/model.h"
+#include "config/options.h"
+#include "sysfs/tree.h"
+
+#define NODE_TYPE_CA 1 /* enum rdma_node_type, RDMA_NODE_IB_CA */
+#define NB_PORTS     1u
+#define UVERBS_ABI   1u /* mlx5_ib's, as in sysfs */
+
+/** The device that DEV_INDEX names. @return 0 or -EINVAL. */
+static int
+find_device(const struct shca_nldev_call *call, unsigned int *device)
+{
+	if (call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
+		return -EINVAL;
+	*device = mnl_attr_get_u32(call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX]);
+	return *device < call->nldev->options->nb_ports ? 0 : -EINVAL;
+}
+
+static void
+put_handle(struct nlmsghdr *message, unsigned int device)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "mlx5_%u", device);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, device);
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DEV_NAME, name);
+}
+
+/** The EUI-64 of the MAC, as firmware derives it. */
+static uint64_t
+guid_of(const uint8_t *mac)
+{
+	return (uint64_t)mac[0] << 56 | (uint64_t)mac[1] << 48 | (uint64_t)mac[2] << 40 |
+		UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
+}
+
+static void
+put_device(const struct shca_nldev_call *call, unsigned int device)
+{
+	const struct shca_port_options *port = &call->nldev->options->port[device];
+	const uint64_t fw = port->model->fw_ver, guid = guid_of(port->mac);
+	struct nlmsghdr *message = call->message;
+	char version[32];
+
+	snprintf(version, sizeof(version), "%u.%u.%04u", (unsigned int)(fw >> 32),
+		(unsigned int)(fw >> 16 & 0xffff), (unsigned int)(fw & 0xffff));
+	put_handle(message, device);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, NB_PORTS);
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_FW_VERSION, version);
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_NODE_GUID, guid);
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
+	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_TYPE_CA);
+	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_DIM, 0);
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
+}
+
+static int
+get_doit(struct shca_nldev_call *call)
+{
+	unsigned int device;
+	int ret = find_device(call, &device);
+
+	if (ret == 0)
+		put_device(call, device);
+	return ret;
+}
+
+static int
+get_dump(struct shca_nldev_call *call, unsigned int index)
+{
+	if (index >= call->nldev->options->nb_ports)
+		return 0;
+	put_device(call, index);
+	return 1;
+}
+
+static int
+put_port(const struct shca_nldev_call *call, unsigned int device)
+{
+	struct shca_tree_port port;
+	char name[IF_NAMESIZE];
+	int ret = shca_tree_get_port(call->nldev->dir, device, &port);
+
+	if (ret != 0)
+		return ret;
+	put_handle(call->message, device);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, NB_PORTS);
+	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_STATE, port.state);
+	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port.phys_state);
+	/* Only one of the asker's network namespace is shown. */
+	if (port.ifindex == 0 || if_indextoname(port.ifindex, name) == NULL ||
+		strcmp(name, port.netdev) != 0)
+		return 0;
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_NDEV_INDEX, port.ifindex);
+	mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_NDEV_NAME, port.netdev);
+	return 0;
+}
+
+static int
+port_get_doit(struct shca_nldev_call *call)
+{
+	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
+	unsigned int device;
+	int ret = find_device(call, &device);
+
+	if (ret == 0 && (port == NULL || mnl_attr_get_u32(port) - 1 >= NB_PORTS))
+		ret = -EINVAL;
+	return ret != 0 ? ret : put_port(call, device);
+}
+
+static int
+port_get_dump(struct shca_nldev_call *call, unsigned int index)
+{
+	unsigned int device;
+	int ret = find_device(call, &device);
+
+	if (ret != 0 || index >= NB_PORTS)
+		return ret;
+	ret = put_port(call, device);
+	return ret != 0 ? ret : 1;
+}
+
+/** Devices are seen in all network namespaces, and pages that the device may write are copied for a
+ * child (since Linux 5.12): nldev_sys_get_doit(). */
+static int
+sys_get_doit(struct shca_nldev_call *call)
+{
+	mnl_attr_put_u8(call->message, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1);
+	mnl_attr_put_u8(call->message, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
+	return 0;
+}
+
+/** include/linux/kdev_t.h huge_encode_dev() */
+static uint64_t
+encode_node(unsigned int major, unsigned int minor)
+{
+	return (minor & 0xff) | major << 8 | (uint64_t)(minor & ~0xffu) << 12;
+}
+
+static int
+get_chardev_doit(struct shca_nldev_call *call)
+{
+	const struct nlattr *type = call->attrs[RDMA_NLDEV_ATTR_CHARDEV_TYPE];
+	unsigned int device;
+	char name[24];
+	int ret;
+
+	if (type == NULL)
+		return -EINVAL;
+	/* The others are rdma_cm's, which is no device's, and those of management datagrams. */
+	if (strcmp(mnl_attr_get_str(type), "uverbs") != 0 ||
+		call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
+		return -ENOENT;
+	ret = find_device(call, &device);
+	if (ret != 0)
+		return ret;
+	snprintf(name, sizeof(name), "uverbs%u", device);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, RDMA_DRIVER_MLX5);
+	mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_CHARDEV,
+		encode_node(SHCA_NODE_MAJOR, SHCA_NODE_MINOR + device));
+	mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_CHARDEV_ABI, UVERBS_ABI);
+	mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_CHARDEV_NAME, name);
+	return 0;
+}
+
+/* clang-format off */
+const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
+	[RDMA_NLDEV_CMD_GET] = { RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_GET, get_doit, get_dump },
+	/* The kernel's answer to one port names the other command. */
+	[RDMA_NLDEV_CMD_PORT_GET] = { RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_PORT_GET, port_get_doit, port_get_dump },
+	[RDMA_NLDEV_CMD_SYS_GET] = { .doit_answers_as = RDMA_NLDEV_CMD_SYS_GET, .doit = sys_get_doit },
+	[RDMA_NLDEV_CMD_GET_CHARDEV] = { .doit_answers_as = RDMA_NLDEV_CMD_GET_CHARDEV, .doit = get_chardev_doit },
+};
+/* clang-format on */

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""iproute2's rdma(8), unmodified, asks RDMA netlink about the ports."""
+import json
+import shutil
+
+import pytest
+from harness import host
+from harness.program import run_on_softhca
+
+RDMA = shutil.which("rdma") or shutil.which("rdma", path="/usr/sbin:/sbin:/usr/bin:/bin")
+pytestmark = pytest.mark.skipif(RDMA is None, reason="iproute2 has no rdma here")
+
+
+def ask(ports, *words):
+    status, text = run_on_softhca([RDMA, "-j", *words], ports)
+    assert status == 0, text
+    return json.loads(text)
+
+
+def test_devices():
+    devices = ask(["wire=null,mac=0e:1d:2c:3b:4a:59", "wire=null,model=cx4lx"], "-d", "dev")
+    assert [one["ifname"] for one in devices] == ["mlx5_0", "mlx5_1"]
+    assert devices[0]["node_type"] == "ca"
+    assert [one["fw"] for one in devices] == ["16.35.2000", "14.32.1010"]
+    assert devices[0]["node_guid"] == devices[0]["sys_image_guid"] == "0e1d:2cff:fe3b:4a59"
+
+
+def test_one_device():
+    assert [one["ifname"] for one in ask(["wire=null", "wire=null"], "dev", "show", "mlx5_1")] == ["mlx5_1"]
+    status, text = run_on_softhca([RDMA, "dev", "show", "mlx5_2"], ["wire=null", "wire=null"])
+    assert status != 0 and "mlx5_2" in text
+
+
+def test_links():
+    (link,) = ask(["wire=null"], "link")
+    assert (link["ifname"], link["port"]) == ("mlx5_0", 1)
+    assert (link["state"], link["physical_state"]) == ("ACTIVE", "LINK_UP")
+    assert "netdev" not in link
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_link_of_a_netdev():
+    with host.netdev_that_is_up() as netdev:
+        (link,) = ask([f"wire=null,kernel=tap:{netdev}"], "link")
+        assert link["netdev"] == netdev and link["netdev_index"] > 0
+
+
+def test_system():
+    """Since Linux 5.12 libibverbs needs no fork support: its pages are copied for a child."""
+    status, text = run_on_softhca([RDMA, "system"], ["wire=null"])
+    assert status == 0 and "netns shared" in text and "copy-on-fork on" in text
