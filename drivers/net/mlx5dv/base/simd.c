@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <rte_common.h>
 #include <rte_cpuflags.h>
@@ -33,15 +34,42 @@ static const struct {
 };
 /* clang-format on */
 
+static bool
+cpu_has(enum mdv_simd simd)
+{
+	unsigned int i = 0;
+
+	while (i < simd_rows[simd].nb_flags &&
+		rte_cpu_get_flag_enabled(simd_rows[simd].flags[i]) > 0)
+		i++;
+	return i == simd_rows[simd].nb_flags;
+}
+
+/** Ask the CPU once: a hypervisor may take half a millisecond for each CPUID instruction. Threads
+ * that come here together find the same. */
+static bool
+cpu_knows(enum mdv_simd simd)
+{
+	enum {
+		UNKNOWN,
+		HAS,
+		HAS_NOT
+	};
+	static uint8_t known[MDV_NB_SIMD];
+	uint8_t answer = __atomic_load_n(&known[simd], __ATOMIC_RELAXED);
+
+	if (answer == UNKNOWN) {
+		answer = cpu_has(simd) ? HAS : HAS_NOT;
+		__atomic_store_n(&known[simd], answer, __ATOMIC_RELAXED);
+	}
+	return answer == HAS;
+}
+
 static const char *
 find_limit(enum mdv_simd simd, unsigned int bits)
 {
-	unsigned int i;
-
-	for (i = 0; i < simd_rows[simd].nb_flags; i++) {
-		if (rte_cpu_get_flag_enabled(simd_rows[simd].flags[i]) <= 0)
-			return simd_rows[simd].lacking;
-	}
+	if (!cpu_knows(simd))
+		return simd_rows[simd].lacking;
 	return bits < simd_rows[simd].bits ? "the EAL limits the SIMD width" : NULL;
 }
 
