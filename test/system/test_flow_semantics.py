@@ -13,6 +13,7 @@ import pytest
 from harness import frames, pcapfile
 from harness.rig import RX_RSS_HASH, Rig
 from harness.patience import PATIENCE
+from harness.rounds import rounds
 from rte_flow_random import MAC, QUEUES, Generator, number
 from rte_flow_reference import GROUP, DefaultRules, Reference, copies
 
@@ -165,6 +166,7 @@ KINDS = {
 @pytest.mark.parametrize("seed", range(int(os.environ.get("MDV_SEMANTICS_SEEDS", "1"))))
 def test_random_rules(tmp_path, kind, seed):
     devargs, nb_shapes, batches, phase, births, least = KINDS[kind]
+    batches, least = rounds(batches), rounds(least)
     generator = Generator(f"{kind} {seed}", nb_shapes)
     args = [f"--rx-offloads={RX_RSS_HASH:#x}", "--rxd=4096", "--total-num-mbufs=40000"]
     setup = [f"set sample_actions {i} queue index {i} / end" for i in range(QUEUES)]

@@ -7,6 +7,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "../../../rounds.h"
 #include "burst/rx/rx.h"
 #include "queue/rx/rxq.h"
 #include "rx_rig.h"
@@ -152,7 +153,8 @@ assert_agrees(
 static void
 check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block_max)
 {
-	const unsigned int nb = 1000, all = MDV_RX_NB_OPTS - 1, max_len = log2_segs ? 1400 : 256;
+	const unsigned int nb = test_rounds(1000), all = MDV_RX_NB_OPTS - 1,
+			   max_len = log2_segs ? 1400 : 256;
 	const unsigned int first = log2_segs != 0 ? MDV_RX_SCATTER : 0;
 	struct seen *want = calloc(nb, sizeof(*want)), *seen = calloc(nb, sizeof(*seen));
 	unsigned int set, w, i;

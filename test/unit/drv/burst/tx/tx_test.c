@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../../../rounds.h"
 #include "base/dm_mbuf.h"
 #include "mem/dm.h"
 #include "queue/tx/txq.h"
@@ -59,7 +60,7 @@ run(eth_tx_burst_t burst, unsigned int opts)
 	uint64_t nb_sent = 0;
 	unsigned int round, i;
 
-	for (round = 0; round < 200; round++) {
+	for (round = 0; round < test_rounds(200); round++) {
 		unsigned int nb = 1 + random() % RTE_DIM(want), done = 0;
 		struct rte_mbuf *pkts[RTE_DIM(want)];
 
