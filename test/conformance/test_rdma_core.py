@@ -88,7 +88,8 @@ def run(folder, modules, port):
     return text
 
 
-@pytest.mark.parametrize("model", [pytest.param("cx5", marks=pytest.mark.long), "cx4lx", pytest.param("cx6dx", marks=pytest.mark.sanitized)])
+@pytest.mark.parametrize("model", [pytest.param("cx5", marks=pytest.mark.long), pytest.param("cx4lx", marks=pytest.mark.long),
+                                   pytest.param("cx6dx", marks=pytest.mark.sanitized)])
 def test_what_the_device_offers(tmp_path, model):
     names = sorted({path.name.split(".")[0] for path in TESTS.glob("test_*.py*")})
     text = run(tmp_path / "tests", [f"tests.{name}" for name in names if not LEFT_OUT.search(name)],

@@ -7,10 +7,9 @@ from harness import frames, pcapfile
 from harness.testpmd import Testpmd
 from test_checksum import test_send_fills_checksums_in
 from test_events import test_a_dead_device_is_removed, test_testpmd_is_told_of_the_link
-from test_faults_queues import (test_a_receive_queue_goes_on_after_errors,
-                                test_a_send_queue_goes_on_after_errors,
-                                test_what_is_counted_as_sent_has_been_sent,
-                                test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed)
+from test_faults_rx_queues import (test_a_receive_queue_goes_on_after_errors,
+                                   test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed)
+from test_faults_tx_queues import test_a_send_queue_goes_on_after_errors, test_what_is_counted_as_sent_has_been_sent
 from test_flow_outcomes import test_both_rules_of_one_match_mark_their_copy, test_every_row_of_the_guide
 from test_forward import (test_frames_leave_as_they_came, test_io_over_loop_counts_match,
                           test_several_queues_circle)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sends frames to itself one by one and prints the result of each, for softhca run --faults
- * (test/system/test_faults_queues.py):
+ * (test/system/test_faults_tx_queues.py):
  *
  *     3: sent, received
  *     4: sent 4                      a completion in error, of that status

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""softhca run --faults: receive queues in error, CQs that overrun; what our driver makes of them."""
+import pytest
+from harness import frames, pcapfile
+from harness.cable import Cable
+from harness.faulty import FaultyTestpmd
+from harness.patience import PATIENCE
+
+pytestmark = pytest.mark.sanitized
+
+MAC = frames.PORT_MAC
+RX_SCATTER = 0x2000
+
+
+def test_a_receive_queue_goes_on_after_errors(tmp_path):
+    capture = tmp_path / "in.pcap"
+    pcapfile.write(capture, [frames.packet(sport=i + 1) for i in range(100)])
+    text = "rq error 0x04 every 1500\nrq error 0x01 every 700\nrq fatal every 1900\n"
+    with FaultyTestpmd(tmp_path, text, f"wire=pcap:{capture},pace=0,repeat=0,mac={MAC}") as pmd:
+        pmd.cmd("set fwd rxonly")
+        pmd.start_noisily()
+        pmd.until(lambda: all(f"stopped with syndrome {syndrome}," in pmd.terminal.text
+                              for syndrome in ("0x4", "0x5")), "no error")
+        before = pmd.stats()
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > before["RX-packets"] + 5000)
+        assert pmd.stats()["RX-errors"] != 0
+        pmd.stop_and_count()
+        pmd.cmd("port start 0")
+        pmd.start_noisily()
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > 0)
+    assert all(pmd.applied().values())
+
+
+# What fails besides: nothing, or the verbs by which the queue is recreated, or its rules put back.
+@pytest.mark.parametrize("more", ["", "verb enomem CREATE_CQ every 5", "verb eagain MODIFY_WQ every 3",
+                                  "verb enomem CREATE_RWQ_IND_TBL every 3", "verb enomem CREATE_QP every 5"])
+def test_a_receive_queue_whose_cq_overran_is_recreated(tmp_path, more):
+    """Its rules come back with it: nothing arrives but by one of them."""
+    capture = tmp_path / "in.pcap"
+    pcapfile.write(capture, [frames.packet(dport=7) for _ in range(100)])
+    with FaultyTestpmd(tmp_path, f"cq overrun every 300\n{more}\n", f"wire=pcap:{capture},pace=0,repeat=0,mac={MAC}",
+                       args=["--flow-isolate-all", "--disable-device-start", "--rxq=2", "--txq=2"]) as pmd:
+        for _ in range(PATIENCE):
+            if "Cannot allocate" not in pmd.cmd("port start 0") and "temporarily" not in pmd.terminal.text[-500:]:
+                break
+        pmd.cmd("set fwd rxonly")
+        pmd.start_noisily()
+        for _ in range(PATIENCE):
+            if "created" in pmd.cmd("flow create 0 ingress pattern eth / ipv4 / udp dst is 7 / end"
+                                    " actions mark id 5 / queue index 1 / end"):
+                break
+        pmd.until(lambda: "Rx queue 1: CQ error" in pmd.terminal.text, "no CQ in error")
+        before = pmd.stats()["RX-packets"]
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > before + 2000)
+        assert pmd.terminal.text.count("Rx queue 1: CQ error") == 1
+        pmd.stop_and_count()
+    assert all(pmd.applied().values())
+
+
+def test_a_recreated_receive_queue_takes_frames_as_long_as_before(tmp_path):
+    """Its WQEs are no smaller for an MTU that was lowered since: long frames may be on their way."""
+    with FaultyTestpmd(tmp_path, "cq overrun at 3\n", f"wire=unix:{tmp_path}/wire,mac={MAC}",
+                       args=["--mbuf-size=640", f"--rx-offloads={RX_SCATTER:#x}"], eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, \
+            Cable(tmp_path / "wire") as cable:
+        start = pmd.show_received()
+        pmd.cmd("port config mtu 0 500")
+        cable.send(*[frames.packet(data=bytes(10))] * 3)
+        pmd.until(lambda: "Rx queue 0: recreated" in pmd.terminal.text, "not recreated")
+        long = frames.packet(data=bytes(1285 - 42))
+        cable.send(long)
+        assert [packet["length"] for packet in pmd.wait_received(3, start)][2:] == [len(long)]
+        assert "rror" not in pmd.cmd("port config mtu 0 1500")
+        assert pmd.stats()["RX-errors"] == 0
+    assert pmd.applied()["cq overrun at 3"] > 0
+
+
+# fault: what the driver logs when the queue is back, by the same objects or by others.
+@pytest.mark.parametrize(("fault", "logged"), [("cq overrun at 300", "Rx queue 0: recreated"),
+                                               ("rq error 0x04 at 300", "stopped with syndrome 0x4")])
+def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
+    ring, refill = 256, 64
+    with FaultyTestpmd(tmp_path, f"{fault}\n", f"wire=unix:{tmp_path}/wire,mac={MAC}", args=[f"--rxd={ring}"],
+                       eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, Cable(tmp_path / "wire") as cable:
+        pmd.cmd("set fwd rxonly")
+        cable.send(*[frames.packet(sport=1)] * (ring + 10))
+        pmd.wait_stats(lambda stats: stats["RX-missed"] == 10)
+        pmd.start_noisily()
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == ring)
+        for _ in range(PATIENCE * 10):
+            cable.send(frames.packet(sport=2))
+            pmd.terminal.read_some(0.05)
+            if logged in pmd.terminal.text:
+                break
+        assert logged in pmd.terminal.text
+        # It receives again, and what its recovery lost was not for want of buffers.
+        # It may still be on its way back: frames are lost until then.
+        before = pmd.stats()["RX-packets"]
+        for _ in range(PATIENCE * 10):
+            cable.send(frames.packet(sport=3))
+            if pmd.stats()["RX-packets"] > before:
+                break
+        # The one long frame arrives behind all the others.
+        cable.send(frames.packet(sport=3, pad=1000))
+        pmd.wait_stats(lambda stats: stats["RX-bytes"] == 60 * stats["RX-packets"] + 940)
+        assert pmd.stats()["RX-missed"] == 10
+        pmd.cmd("stop")
+        before = pmd.stats()["RX-packets"]
+        cable.send(*[frames.packet(sport=4)] * (ring + 7))
+        pmd.wait_stats(lambda stats: stats["RX-missed"] >= 10 + 7)
+        pmd.start_noisily()
+        stats = pmd.wait_stats(lambda stats: stats["RX-packets"] + stats["RX-missed"] == before + 10 + ring + 7)
+        assert 10 + 7 <= stats["RX-missed"] < 10 + 7 + refill
+        pmd.stop_and_count()
+        assert pmd.stats()["RX-missed"] == stats["RX-missed"]
+    assert pmd.applied()[fault] == 1
+
+
+def test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed(tmp_path):
+    """First the new WQ cannot be started, then the pool not be registered again, then it works."""
+    text = "cq overrun at 3\nverb enomem MODIFY_WQ at 2\nverb enomem REG_MR at 2\n"
+    with FaultyTestpmd(tmp_path, text, f"wire=unix:{tmp_path}/wire,mac={MAC}", env={"SOFTHCA_LOG": "info"},
+                       eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, Cable(tmp_path / "wire") as cable:
+        start = pmd.show_received()
+        # What comes together with the one that is too many may be lost with it, in one block.
+        cable.send(*[frames.packet()] * 2)
+        pmd.wait_received(2, start)
+        cable.send(frames.packet())
+        pmd.until(lambda: "Rx queue 0: recreated" in pmd.terminal.text, "not recreated")
+        cable.send(frames.packet())
+        pmd.wait_received(3, start)
+        assert pmd.terminal.text.count("Rx queue 0: cannot be recreated") == 2
+    assert all(pmd.applied().values())
+    assert "left to the kernel" not in pmd.terminal.text
