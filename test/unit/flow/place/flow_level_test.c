@@ -409,7 +409,7 @@ static void
 test_every_stack(void **state)
 {
 	struct rule_kind kinds[128];
-	const unsigned int nb = all_kinds(kinds), step = test_step(3);
+	const unsigned int nb = all_kinds(kinds), step = test_step(4);
 
 	(void)state;
 	for (unsigned int i = 0; i < nb; i++) {

@@ -522,22 +522,40 @@ layout_move(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape, int8_t
 	return 0;
 }
 
-/** Move from the last shape to the first, so that no shape overtakes the one before it. */
+/** @return a number for the table that the shape leaves and the one that it goes up to, 0: it does
+ * not. The table of copies is the first of a level. */
+static int
+layout_way_up(const struct mdv_flow_shape *shape)
+{
+	if (shape->nb_rules == 0 || shape->target <= shape->level)
+		return 0;
+	return (2 * shape->level + !shape->copies) * 2 * MDV_FLOW_LEVEL_MAX + 2 * shape->target;
+}
+
+/**
+ * Move from the last table to the first, and from each to the last target first, so that no shape
+ * overtakes the one before it. Equals that leave one table for another go in their order, as the
+ * first gets the lower slot.
+ */
 static int
 layout_move_up(struct mdv_flow_levels *levels)
 {
 	struct mdv_flow_shape *shape;
 
-	TAILQ_FOREACH_REVERSE(shape, &levels->shapes, mdv_flow_shapes, next)
-	{
-		int ret = 0;
+	for (;;) {
+		int last = 0, ret = 0;
 
-		if (shape->nb_rules != 0 && shape->target > shape->level)
-			ret = layout_move(levels, shape, shape->target);
-		if (ret != 0)
-			return ret;
+		TAILQ_FOREACH (shape, &levels->shapes, next)
+			last = RTE_MAX(last, layout_way_up(shape));
+		if (last == 0)
+			return 0;
+		TAILQ_FOREACH (shape, &levels->shapes, next) {
+			if (layout_way_up(shape) == last)
+				ret = layout_move(levels, shape, shape->target);
+			if (ret != 0)
+				return ret;
+		}
 	}
-	return 0;
 }
 
 static int
