@@ -45,6 +45,15 @@ def test_link_of_a_netdev():
         assert link["netdev"] == netdev and link["netdev_index"] > 0
 
 
+def test_objects():
+    """rdma(8) has a device of its own, and no objects."""
+    (counts,) = ask(["wire=null"], "res")
+    assert counts.pop("ifname") == "mlx5_0" and counts.pop("ifindex") == 0
+    assert counts == {name: 0 for name in ("pd", "cq", "qp", "cm_id", "mr", "ctx", "srq")}
+    for objects in ("pd", "cq", "qp", "mr", "ctx", "srq", "cm_id"):
+        assert ask(["wire=null"], "res", "show", objects) == []
+
+
 def test_system():
     """Since Linux 5.12 libibverbs needs no fork support: its pages are copied for a child."""
     status, text = run_on_softhca([RDMA, "system"], ["wire=null"])

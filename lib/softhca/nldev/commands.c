@@ -13,31 +13,12 @@
 #include "base/node.h"
 #include "config/model.h"
 #include "config/options.h"
+#include "nldev/call.h"
+#include "nldev/res.h"
 #include "sysfs/tree.h"
 
-#define NODE_TYPE_CA 1 /* enum rdma_node_type, RDMA_NODE_IB_CA */
-#define NB_PORTS     1u
+#define NODE_TYPE_CA 1  /* enum rdma_node_type, RDMA_NODE_IB_CA */
 #define UVERBS_ABI   1u /* mlx5_ib's, as in sysfs */
-
-/** The device that DEV_INDEX names. @return 0 or -EINVAL. */
-static int
-find_device(const struct shca_nldev_call *call, unsigned int *device)
-{
-	if (call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
-		return -EINVAL;
-	*device = mnl_attr_get_u32(call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX]);
-	return *device < call->nldev->options->nb_ports ? 0 : -EINVAL;
-}
-
-static void
-put_handle(struct nlmsghdr *message, unsigned int device)
-{
-	char name[24];
-
-	snprintf(name, sizeof(name), "mlx5_%u", device);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, device);
-	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DEV_NAME, name);
-}
 
 /** The EUI-64 of the MAC, as firmware derives it. */
 static uint64_t
@@ -57,8 +38,8 @@ put_device(const struct shca_nldev_call *call, unsigned int device)
 
 	snprintf(version, sizeof(version), "%u.%u.%04u", (unsigned int)(fw >> 32),
 		(unsigned int)(fw >> 16 & 0xffff), (unsigned int)(fw & 0xffff));
-	put_handle(message, device);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, NB_PORTS);
+	shca_nldev_put_handle(message, device);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_FW_VERSION, version);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_NODE_GUID, guid);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
@@ -71,7 +52,7 @@ static int
 get_doit(struct shca_nldev_call *call)
 {
 	unsigned int device;
-	int ret = find_device(call, &device);
+	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret == 0)
 		put_device(call, device);
@@ -96,8 +77,8 @@ put_port(const struct shca_nldev_call *call, unsigned int device)
 
 	if (ret != 0)
 		return ret;
-	put_handle(call->message, device);
-	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, NB_PORTS);
+	shca_nldev_put_handle(call->message, device);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_STATE, port.state);
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port.phys_state);
 	/* Only one of the asker's network namespace is shown. */
@@ -114,10 +95,10 @@ port_get_doit(struct shca_nldev_call *call)
 {
 	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
 	unsigned int device;
-	int ret = find_device(call, &device);
+	int ret = shca_nldev_find_device(call, &device);
 
-	if (ret == 0 && (port == NULL || mnl_attr_get_u32(port) - 1 >= NB_PORTS))
-		ret = -EINVAL;
+	if (ret == 0)
+		ret = port != NULL ? shca_nldev_check_port(call) : -EINVAL;
 	return ret != 0 ? ret : put_port(call, device);
 }
 
@@ -125,9 +106,9 @@ static int
 port_get_dump(struct shca_nldev_call *call, unsigned int index)
 {
 	unsigned int device;
-	int ret = find_device(call, &device);
+	int ret = shca_nldev_find_device(call, &device);
 
-	if (ret != 0 || index >= NB_PORTS)
+	if (ret != 0 || index >= SHCA_NLDEV_PORTS)
 		return ret;
 	ret = put_port(call, device);
 	return ret != 0 ? ret : 1;
@@ -164,7 +145,7 @@ get_chardev_doit(struct shca_nldev_call *call)
 	if (strcmp(mnl_attr_get_str(type), "uverbs") != 0 ||
 		call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
 		return -ENOENT;
-	ret = find_device(call, &device);
+	ret = shca_nldev_find_device(call, &device);
 	if (ret != 0)
 		return ret;
 	snprintf(name, sizeof(name), "uverbs%u", device);
@@ -177,11 +158,18 @@ get_chardev_doit(struct shca_nldev_call *call)
 }
 
 /* clang-format off */
+#define RES(type) \
+	[RDMA_NLDEV_CMD_RES_##type##_GET] = { RDMA_NLDEV_CMD_RES_##type##_GET, RDMA_NLDEV_CMD_RES_##type##_GET, \
+		shca_nldev_res_doit, shca_nldev_res_dump }
+
 const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_GET] = { RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_GET, get_doit, get_dump },
 	/* The kernel's answer to one port names the other command. */
 	[RDMA_NLDEV_CMD_PORT_GET] = { RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_PORT_GET, port_get_doit, port_get_dump },
 	[RDMA_NLDEV_CMD_SYS_GET] = { .doit_answers_as = RDMA_NLDEV_CMD_SYS_GET, .doit = sys_get_doit },
+	[RDMA_NLDEV_CMD_RES_GET] = { RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_CMD_RES_GET,
+		shca_nldev_res_count_doit, shca_nldev_res_count_dump },
+	RES(PD), RES(CQ), RES(QP), RES(CM_ID), RES(MR), RES(CTX), RES(SRQ),
 	[RDMA_NLDEV_CMD_GET_CHARDEV] = { .doit_answers_as = RDMA_NLDEV_CMD_GET_CHARDEV, .doit = get_chardev_doit },
 };
 /* clang-format on */

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The commands of RDMA_NL_NLDEV, one row each, and the answer that their functions write. */
+/** @file The commands of RDMA_NL_NLDEV, one row each. */
 #ifndef SHCA_NLDEV_COMMANDS_H
 #define SHCA_NLDEV_COMMANDS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
 
-#include "nldev/nldev.h"
-
-/** Bytes that one message of an answer may have. */
-#define SHCA_NLDEV_MESSAGE_MAX 2048
-
-/** A request, and the answer in the making. */
-struct shca_nldev_call {
-	const struct shca_nldev *nldev;
-	const struct nlmsghdr *request;
-	const struct nlattr *attrs[RDMA_NLDEV_ATTR_MAX]; /**< of the request; NULL: not there */
-	struct nlmsghdr *message; /**< room for SHCA_NLDEV_MESSAGE_MAX bytes; begun */
-};
+struct shca_nldev_call;
 
 struct shca_nldev_command {
 	/** The command that the answer names, which is not always its own. */

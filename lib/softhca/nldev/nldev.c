@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nldev/call.h"
 #include "nldev/commands.h"
 
 /** A datagram in the making. */
@@ -86,6 +87,11 @@ take_attr(const struct nlattr *attr, void *arg)
 	switch (type) {
 	case RDMA_NLDEV_ATTR_DEV_INDEX:
 	case RDMA_NLDEV_ATTR_PORT_INDEX:
+	case RDMA_NLDEV_ATTR_RES_PDN:
+	case RDMA_NLDEV_ATTR_RES_CQN:
+	case RDMA_NLDEV_ATTR_RES_LQPN:
+	case RDMA_NLDEV_ATTR_RES_MRN:
+	case RDMA_NLDEV_ATTR_RES_CTXN:
 		if (mnl_attr_validate(attr, MNL_TYPE_U32) < 0)
 			return MNL_CB_ERROR;
 		break;

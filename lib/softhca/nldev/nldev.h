@@ -4,7 +4,8 @@
  * RDMA netlink: what the kernel answers on a socket of NETLINK_RDMA (Linux 6.1
  * drivers/infiniband/core/nldev.c), to libibverbs, rdma(8) and drivers that look devices up.
  *
- * Reads the options and the files of sysfs/, as both show the same things; opens no device.
+ * Reads the options and the files of sysfs/, as both show the same things, and looks at the objects
+ * of devices that are open; opens none.
  */
 #ifndef SHCA_NLDEV_NLDEV_H
 #define SHCA_NLDEV_NLDEV_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct shca_device;
 struct shca_options;
 
 /** Datagrams have at most so many bytes: libmnl's receive buffer. */
@@ -24,7 +26,9 @@ struct shca_nldev {
 	uint32_t portid; /**< of the asking socket, for the answers' headers */
 	/** Send one datagram. @return 0 or a negative errno, which ends the answer. */
 	int (*send)(void *arg, const void *bytes, size_t length);
-	void *arg; /**< of send */
+	/** @return the device, or NULL: the process has not opened it. */
+	struct shca_device *(*device)(void *arg, unsigned int index);
+	void *arg; /**< of both */
 };
 
 /**

@@ -236,6 +236,20 @@ send_to_itself(void *arg, const void *bytes, size_t length)
 		: 0;
 }
 
+/** Devices live as long as the process. */
+static struct shca_device *
+open_device(void *arg, unsigned int index)
+{
+	struct shca_device *dev = NULL;
+
+	(void)arg;
+	pthread_mutex_lock(&root.lock);
+	if (root.set != NULL && root.owner == getpid())
+		dev = shca_set_device(root.set, index);
+	pthread_mutex_unlock(&root.lock);
+	return dev;
+}
+
 /** The socket's address, which it gets at the latest with its first request. */
 static int
 get_address(int fd, struct sockaddr_nl *address)
@@ -257,7 +271,7 @@ int
 shca_route_netlink(int fd, const void *bytes, size_t length)
 {
 	struct asker asker = { .fd = fd };
-	struct shca_nldev nldev = { .send = send_to_itself, .arg = &asker };
+	struct shca_nldev nldev = { .send = send_to_itself, .device = open_device, .arg = &asker };
 	int ret = get_address(fd, &asker.address);
 
 	if (ret != 0)

@@ -18,7 +18,6 @@
 #include <rdma/rdma_netlink.h>
 
 #include "config/options.h"
-#include "nldev/commands.h"
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
 
@@ -49,6 +48,15 @@ take(void *arg, const void *bytes, size_t length)
 	sent.length += length;
 	sent.nb++;
 	return 0;
+}
+
+/** This process has opened no node. */
+static struct shca_device *
+no_device(void *arg, unsigned int index)
+{
+	assert_ptr_equal(arg, &sent);
+	assert_true(index < 2);
+	return NULL;
 }
 
 static int
@@ -90,9 +98,12 @@ request(uint16_t type, uint16_t flags)
 static int
 ask(const void *bytes, size_t length)
 {
-	const struct shca_nldev nldev = {
-		.options = &options, .dir = dir, .portid = PORTID, .send = take, .arg = &sent
-	};
+	const struct shca_nldev nldev = { .options = &options,
+		.dir = dir,
+		.portid = PORTID,
+		.send = take,
+		.device = no_device,
+		.arg = &sent };
 
 	sent.length = 0;
 	sent.nb = 0;

@@ -78,7 +78,8 @@ struct shca_file {
 		*methods; /**< of all objects, ended by an object without methods */
 	bool has_context;
 	uint8_t cqe_version;
-	uint16_t uid; /**< of a DevX context; 0: none */
+	uint16_t uid;  /**< of a DevX context; 0: none */
+	uint32_t ctxn; /**< number among the contexts of the process */
 	uint32_t nb_comp_vectors;
 	struct shca_idtable handles;
 	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */

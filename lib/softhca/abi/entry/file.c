@@ -20,6 +20,8 @@
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 #define NS_PER_S      1000000000u
 
+static _Atomic uint32_t next_ctxn;
+
 /** Send the port's events to each asynchronous descriptor of the context (uverbs_main.c
  * ib_uverbs_event_handler). */
 static void
@@ -31,6 +33,31 @@ on_port_event(void *owner, enum shca_event event)
 	LIST_FOREACH (queue, &file->eventqs, link)
 		if (queue->kind == SHCA_EVENTQ_ASYNC)
 			shca_eventq_send_async(queue, PORT, event);
+}
+
+struct each {
+	void (*function)(struct shca_file *file, void *arg);
+	void *arg;
+};
+
+static void
+each_listener(struct shca_listener *listener, void *arg)
+{
+	const struct each *each = arg;
+
+	if (listener->event == on_port_event)
+		each->function(listener->owner, each->arg);
+}
+
+void
+shca_file_each(
+	struct shca_device *dev, void (*function)(struct shca_file *file, void *arg), void *arg)
+{
+	struct each each = { function, arg };
+
+	shca_device_lock(dev);
+	shca_device_each_listener(dev, each_listener, &each);
+	shca_device_unlock(dev);
 }
 
 /** Map the pages that the device shares with the application. */
@@ -91,6 +118,7 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 	if (file == NULL)
 		return -ENOMEM;
 	file->dev = dev;
+	file->ctxn = next_ctxn++;
 	file->model = shca_device_conf(dev)->model;
 	file->methods = shca_methods_objects;
 	node = shca_mmap_open(shca_device_conf(dev)->index, cloexec);

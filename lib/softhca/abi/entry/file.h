@@ -17,6 +17,11 @@
 struct shca_device;
 struct shca_file;
 
+/** Call a function for each open file of a device, with the device lock held; new files come first.
+ */
+void shca_file_each(
+	struct shca_device *dev, void (*function)(struct shca_file *file, void *arg), void *arg);
+
 /**
  * Open @p dev.
  *

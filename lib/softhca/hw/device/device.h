@@ -95,6 +95,9 @@ struct shca_listener {
 };
 void shca_device_listen(struct shca_device *dev, struct shca_listener *listener);
 void shca_device_unlisten(struct shca_listener *listener);
+/** Call a function for each listener, the newest first. */
+void shca_device_each_listener(struct shca_device *dev,
+	void (*function)(struct shca_listener *listener, void *arg), void *arg);
 /** @} */
 
 #endif /* SHCA_HW_DEVICE_DEVICE_H */

@@ -93,3 +93,13 @@ shca_device_unlisten(struct shca_listener *listener)
 {
 	LIST_REMOVE(listener, link);
 }
+
+void
+shca_device_each_listener(struct shca_device *dev,
+	void (*function)(struct shca_listener *listener, void *arg), void *arg)
+{
+	struct shca_listener *listener;
+
+	LIST_FOREACH (listener, &dev->listeners, link)
+		function(listener, arg);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One row a type: the class of its objects, and what is told of one. */
+#include "abi/entry/restrack.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <infiniband/verbs.h>
+
+#include "abi/core/object.h"
+#include "abi/entry/file.h"
+#include "base/mem.h"
+#include "hw/queue/cq.h"
+#include "hw/queue/rq.h"
+#include "hw/queue/sq.h"
+
+/** @return whether the object is tracked. */
+typedef bool (*describe_fn)(const struct shca_object *object, struct shca_restrack *out);
+
+static bool
+describe_pd(const struct shca_object *object, struct shca_restrack *out)
+{
+	out->id = ((const struct shca_pd_object *)object)->pdn;
+	return true;
+}
+
+static bool
+describe_cq(const struct shca_object *object, struct shca_restrack *out)
+{
+	const struct shca_cq_object *cq = (const struct shca_cq_object *)object;
+
+	out->id = shca_cq_number(cq->cq);
+	out->cqes = cq->nb_cqes;
+	return true;
+}
+
+/** A hash QP has the number 0, of which the kernel tracks none but the first. */
+static bool
+describe_qp(const struct shca_object *object, struct shca_restrack *out)
+{
+	const struct shca_qp_object *qp = (const struct shca_qp_object *)object;
+
+	if (qp->sq == NULL && qp->rq == NULL)
+		return false;
+	out->id = qp->sq != NULL ? shca_sq_number(qp->sq) : shca_rq_number(qp->rq);
+	out->pdn = qp->pd->pdn;
+	out->qp_type = IBV_QPT_RAW_PACKET;
+	out->qp_state = qp->state;
+	return true;
+}
+
+static bool
+describe_mr(const struct shca_object *object, struct shca_restrack *out)
+{
+	const struct shca_mr_object *mr = (const struct shca_mr_object *)object;
+
+	out->id = mr->mr->lkey >> SHCA_MEM_LKEY_INDEX_SHIFT;
+	out->pdn = mr->pd->pdn;
+	out->key = mr->mr->lkey;
+	out->length = mr->mr->length;
+	return true;
+}
+
+static const struct {
+	const struct shca_object_class *class;
+	describe_fn describe;
+} restrack_rows[SHCA_RESTRACK_CTX] = {
+	[SHCA_RESTRACK_PD] = { &shca_pd_class, describe_pd },
+	[SHCA_RESTRACK_CQ] = { &shca_cq_class, describe_cq },
+	[SHCA_RESTRACK_QP] = { &shca_qp_class, describe_qp },
+	[SHCA_RESTRACK_MR] = { &shca_mr_class, describe_mr },
+};
+
+/** The search for one object. */
+struct search {
+	enum shca_restrack_type type;
+	unsigned int index, nb;
+	struct shca_restrack *out;
+};
+
+static void
+found(struct search *search, const struct shca_restrack *object)
+{
+	if (search->nb++ == search->index)
+		*search->out = *object;
+}
+
+static void
+search_file(struct shca_file *file, void *arg)
+{
+	struct search *search = arg;
+	struct shca_restrack one = { .id = file->ctxn };
+	const struct shca_object *object;
+
+	if (!file->has_context)
+		return;
+	if (search->type == SHCA_RESTRACK_CTX)
+		found(search, &one);
+	else
+		TAILQ_FOREACH_REVERSE(object, &file->objects, shca_object_list, link)
+		{
+			if (object->class != restrack_rows[search->type].class)
+				continue;
+			one = (struct shca_restrack){ .ctxn = file->ctxn,
+				.nb_users = object->nb_users };
+			if (restrack_rows[search->type].describe(object, &one))
+				found(search, &one);
+		}
+}
+
+unsigned int
+shca_restrack_get(struct shca_device *dev, enum shca_restrack_type type, unsigned int index,
+	struct shca_restrack *object)
+{
+	struct search search = { .type = type, .index = index, .out = object };
+
+	shca_file_each(dev, search_file, &search);
+	return search.nb;
+}

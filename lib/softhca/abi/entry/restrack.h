@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The objects of all contexts of a device, as the kernel tracks them (core/restrack.c). */
+#ifndef SHCA_ABI_ENTRY_RESTRACK_H
+#define SHCA_ABI_ENTRY_RESTRACK_H
+
+#include <stdint.h>
+
+struct shca_device;
+
+/** enum rdma_restrack_type; of the other types there are no objects here. */
+enum shca_restrack_type {
+	SHCA_RESTRACK_PD,
+	SHCA_RESTRACK_CQ,
+	SHCA_RESTRACK_QP,
+	SHCA_RESTRACK_MR,
+	SHCA_RESTRACK_CTX,
+	SHCA_RESTRACK_NB,
+};
+
+/** Members of other types are 0. */
+struct shca_restrack {
+	uint32_t id; /**< the type's own numbers on the device; of a QP what verbs tells */
+	uint32_t ctxn, pdn;
+	uint32_t nb_users;
+	uint32_t cqes;
+	uint32_t key;    /**< lkey and rkey */
+	uint64_t length; /**< bytes of an MR */
+	uint8_t qp_type, qp_state;
+};
+
+/**
+ * Look at object @p index of a type; old objects of a context come first. Takes the device lock.
+ * @return how many there are; @p object is set if that is more than @p index.
+ */
+unsigned int shca_restrack_get(struct shca_device *dev, enum shca_restrack_type type,
+	unsigned int index, struct shca_restrack *object);
+
+#endif /* SHCA_ABI_ENTRY_RESTRACK_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nldev/call.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "config/options.h"
+
+int
+shca_nldev_find_device(const struct shca_nldev_call *call, unsigned int *device)
+{
+	if (call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
+		return -EINVAL;
+	*device = mnl_attr_get_u32(call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX]);
+	return *device < call->nldev->options->nb_ports ? 0 : -EINVAL;
+}
+
+int
+shca_nldev_check_port(const struct shca_nldev_call *call)
+{
+	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
+
+	return port == NULL || mnl_attr_get_u32(port) - 1 < SHCA_NLDEV_PORTS ? 0 : -EINVAL;
+}
+
+void
+shca_nldev_put_handle(struct nlmsghdr *message, unsigned int device)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "mlx5_%u", device);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, device);
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DEV_NAME, name);
+}

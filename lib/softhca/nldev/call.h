@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file A request of RDMA_NL_NLDEV with the answer in the making, and what most answers begin
+ * with. */
+#ifndef SHCA_NLDEV_CALL_H
+#define SHCA_NLDEV_CALL_H
+
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+
+#include "nldev/nldev.h"
+
+/** Bytes that one message of an answer may have. */
+#define SHCA_NLDEV_MESSAGE_MAX 2048
+/** Each device has so many ports. */
+#define SHCA_NLDEV_PORTS 1u
+
+struct shca_nldev_call {
+	const struct shca_nldev *nldev;
+	const struct nlmsghdr *request;
+	const struct nlattr *attrs[RDMA_NLDEV_ATTR_MAX]; /**< of the request; NULL: not there */
+	struct nlmsghdr *message; /**< room for SHCA_NLDEV_MESSAGE_MAX bytes; begun */
+};
+
+/** Find the device that DEV_INDEX names. @return 0 or -EINVAL. */
+int shca_nldev_find_device(const struct shca_nldev_call *call, unsigned int *device);
+/** Check PORT_INDEX, if it is there. @return 0 or -EINVAL. */
+int shca_nldev_check_port(const struct shca_nldev_call *call);
+/** Put index and name of a device. */
+void shca_nldev_put_handle(struct nlmsghdr *message, unsigned int device);
+
+#endif /* SHCA_NLDEV_CALL_H */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects: nldev.c fill_res_info(), fill_res_*_entry(). A process sees its own, of which alone its
+ * device knows. */
+#include "nldev/res.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <linux/capability.h>
+
+#include "abi/core/caps.h"
+#include "abi/entry/restrack.h"
+#include "config/options.h"
+#include "nldev/call.h"
+
+/** Put the members of one object. */
+typedef void (*put_fn)(struct nlmsghdr *message, const struct shca_restrack *object);
+
+static void
+put_pd(struct nlmsghdr *message, const struct shca_restrack *object)
+{
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_USECNT, object->nb_users);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
+}
+
+static void
+put_cq(struct nlmsghdr *message, const struct shca_restrack *object)
+{
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CQE, object->cqes);
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_USECNT, object->nb_users);
+	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_DIM, 0);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
+}
+
+static void
+put_qp(struct nlmsghdr *message, const struct shca_restrack *object)
+{
+	if (object->qp_state != IBV_QPS_RESET)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_SQ_PSN, 0);
+	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_TYPE, object->qp_type);
+	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_STATE, object->qp_state);
+}
+
+static void
+put_mr(struct nlmsghdr *message, const struct shca_restrack *object)
+{
+	if (shca_caps_has(CAP_NET_ADMIN)) {
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_RKEY, object->key);
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LKEY, object->key);
+	}
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_MRLEN, object->length);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+}
+
+static void
+put_ctx(struct nlmsghdr *message, const struct shca_restrack *object)
+{
+	(void)message;
+	(void)object;
+}
+
+/* clang-format off */
+static const struct res_row {
+	uint16_t command; /**< 0: there are none of the type */
+	enum shca_restrack_type type;
+	const char *name;
+	uint16_t table, entry, id; /**< attributes */
+	put_fn put;
+} res_rows[] = {
+	/* In the order of enum rdma_restrack_type. */
+	{ RDMA_NLDEV_CMD_RES_PD_GET, SHCA_RESTRACK_PD, "pd", RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+		RDMA_NLDEV_ATTR_RES_PDN, put_pd },
+	{ RDMA_NLDEV_CMD_RES_CQ_GET, SHCA_RESTRACK_CQ, "cq", RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
+		RDMA_NLDEV_ATTR_RES_CQN, put_cq },
+	{ RDMA_NLDEV_CMD_RES_QP_GET, SHCA_RESTRACK_QP, "qp", RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+		RDMA_NLDEV_ATTR_RES_LQPN, put_qp },
+	{ RDMA_NLDEV_CMD_RES_CM_ID_GET, SHCA_RESTRACK_NB, "cm_id", 0, 0, 0, NULL },
+	{ RDMA_NLDEV_CMD_RES_MR_GET, SHCA_RESTRACK_MR, "mr", RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+		RDMA_NLDEV_ATTR_RES_MRN, put_mr },
+	{ RDMA_NLDEV_CMD_RES_CTX_GET, SHCA_RESTRACK_CTX, "ctx", RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
+		RDMA_NLDEV_ATTR_RES_CTXN, put_ctx },
+	{ RDMA_NLDEV_CMD_RES_SRQ_GET, SHCA_RESTRACK_NB, "srq", 0, 0, 0, NULL },
+};
+/* clang-format on */
+#define NB_ROWS (sizeof(res_rows) / sizeof(res_rows[0]))
+
+static const struct res_row *
+row_of(const struct shca_nldev_call *call)
+{
+	const unsigned int command = RDMA_NL_GET_OP(call->request->nlmsg_type);
+
+	for (unsigned int i = 0; i < NB_ROWS; i++)
+		if (res_rows[i].command == command)
+			return &res_rows[i];
+	return NULL;
+}
+
+/** @return how many objects there are; @p object is set if that is more than @p index. */
+static unsigned int
+look(const struct shca_nldev_call *call, unsigned int device, enum shca_restrack_type type,
+	unsigned int index, struct shca_restrack *object)
+{
+	struct shca_device *dev =
+		type != SHCA_RESTRACK_NB ? call->nldev->device(call->nldev->arg, device) : NULL;
+
+	/* A process that has opened no node has no device. */
+	return dev != NULL ? shca_restrack_get(dev, type, index, object) : 0;
+}
+
+static void
+put_counts(const struct shca_nldev_call *call, unsigned int device)
+{
+	struct shca_restrack unused;
+	struct nlattr *table, *entry;
+
+	shca_nldev_put_handle(call->message, device);
+	table = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_RES_SUMMARY);
+	for (unsigned int i = 0; i < NB_ROWS; i++) {
+		entry = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+		mnl_attr_put_strz(
+			call->message, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, res_rows[i].name);
+		mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR,
+			look(call, device, res_rows[i].type, UINT32_MAX, &unused));
+		mnl_attr_nest_end(call->message, entry);
+	}
+	mnl_attr_nest_end(call->message, table);
+}
+
+int
+shca_nldev_res_count_doit(struct shca_nldev_call *call)
+{
+	unsigned int device;
+	int ret = shca_nldev_find_device(call, &device);
+
+	if (ret == 0)
+		put_counts(call, device);
+	return ret;
+}
+
+int
+shca_nldev_res_count_dump(struct shca_nldev_call *call, unsigned int index)
+{
+	if (index >= call->nldev->options->nb_ports)
+		return 0;
+	put_counts(call, index);
+	return 1;
+}
+
+static void
+put_object(struct nlmsghdr *message, const struct res_row *row, const struct shca_restrack *object)
+{
+	mnl_attr_put_u32(message, row->id, object->id);
+	row->put(message, object);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)getpid());
+}
+
+int
+shca_nldev_res_doit(struct shca_nldev_call *call)
+{
+	const struct res_row *row = row_of(call);
+	struct shca_restrack object;
+	unsigned int device;
+	uint32_t id;
+	int ret = shca_nldev_find_device(call, &device);
+
+	if (ret != 0 || row->id == 0 || call->attrs[row->id] == NULL)
+		return -EINVAL;
+	id = mnl_attr_get_u32(call->attrs[row->id]);
+	for (unsigned int i = 0; look(call, device, row->type, i, &object) > i; i++) {
+		if (object.id != id)
+			continue;
+		shca_nldev_put_handle(call->message, device);
+		put_object(call->message, row, &object);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int
+shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index)
+{
+	const struct res_row *row = row_of(call);
+	struct nlattr *table, *entry;
+	struct shca_restrack object;
+	unsigned int device;
+	int ret = shca_nldev_find_device(call, &device);
+
+	if (ret == 0)
+		ret = shca_nldev_check_port(call);
+	if (ret != 0 || look(call, device, row->type, index, &object) <= index)
+		return ret;
+	shca_nldev_put_handle(call->message, device);
+	table = mnl_attr_nest_start(call->message, row->table);
+	entry = mnl_attr_nest_start(call->message, row->entry);
+	put_object(call->message, row, &object);
+	mnl_attr_nest_end(call->message, entry);
+	mnl_attr_nest_end(call->message, table);
+	return 1;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The commands RES_*: how many objects there are, and each of them. */
+#ifndef SHCA_NLDEV_RES_H
+#define SHCA_NLDEV_RES_H
+
+struct shca_nldev_call;
+
+/** As struct shca_nldev_command's. The command's own number tells the type. */
+int shca_nldev_res_count_doit(struct shca_nldev_call *call);
+int shca_nldev_res_count_dump(struct shca_nldev_call *call, unsigned int index);
+int shca_nldev_res_doit(struct shca_nldev_call *call);
+int shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index);
+
+#endif /* SHCA_NLDEV_RES_H */

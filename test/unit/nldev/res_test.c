@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* RDMA netlink tells a process of its objects: counted, listed, one by its number. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+
+#include "config/options.h"
+#include "nldev/nldev.h"
+#include "rig.h"
+
+#define NLDEV(command) RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##command)
+
+static struct shca_options options;
+
+static struct {
+	_Alignas(8) uint8_t bytes[8 * SHCA_NLDEV_DATAGRAM_MAX];
+	size_t length;
+	struct shca_device *dev; /* NULL: not opened */
+} sent;
+
+static int
+take(void *arg, const void *bytes, size_t length)
+{
+	assert_ptr_equal(arg, &sent);
+	assert_true(length <= sizeof(sent.bytes) - sent.length);
+	memcpy(sent.bytes + sent.length, bytes, length);
+	sent.length += length;
+	return 0;
+}
+
+static struct shca_device *
+device_of(void *arg, unsigned int index)
+{
+	assert_ptr_equal(arg, &sent);
+	assert_int_equal(index, 0);
+	return sent.dev;
+}
+
+/** The attributes of a request besides the device's. */
+struct asked {
+	uint16_t type, flags, attr; /* attr 0: none */
+	uint32_t value;
+};
+
+static void
+ask(const struct asked *asked)
+{
+	const struct shca_nldev nldev = { .options = &options,
+		.dir = "/",
+		.portid = 1,
+		.send = take,
+		.device = device_of,
+		.arg = &sent };
+	_Alignas(8) uint8_t bytes[256];
+	struct nlmsghdr *message = mnl_nlmsg_put_header(bytes);
+
+	message->nlmsg_type = asked->type;
+	message->nlmsg_flags = NLM_F_REQUEST | asked->flags;
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	if (asked->attr != 0)
+		mnl_attr_put_u32(message, asked->attr, asked->value);
+	sent.length = 0;
+	assert_int_equal(shca_nldev_answer(&nldev, bytes, message->nlmsg_len), 0);
+}
+
+/** @return message @p index of the answer, or NULL. */
+static const struct nlmsghdr *
+answer_at(unsigned int index)
+{
+	const struct nlmsghdr *message = (const void *)sent.bytes;
+	int left = (int)sent.length;
+
+	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+		if (index-- == 0)
+			return message;
+	return NULL;
+}
+
+/** @return the result of a dump that has @p nb messages, or the errno of another answer. */
+static int
+result_of(unsigned int nb)
+{
+	const struct nlmsghdr *last = answer_at(nb);
+
+	assert_non_null(last);
+	assert_true(last->nlmsg_type == NLMSG_DONE || last->nlmsg_type == NLMSG_ERROR);
+	assert_null(answer_at(nb + 1));
+	return *(const int *)mnl_nlmsg_get_payload(last);
+}
+
+static int
+keep(const struct nlattr *attr, void *data)
+{
+	const struct nlattr **attrs = data;
+
+	attrs[mnl_attr_get_type(attr)] = attr;
+	return MNL_CB_OK;
+}
+
+static const struct nlattr *
+child_of(const struct nlattr *nest, uint16_t type)
+{
+	const struct nlattr *attrs[RDMA_NLDEV_ATTR_MAX] = { 0 };
+
+	mnl_attr_parse_nested(nest, keep, attrs);
+	return attrs[type];
+}
+
+static const struct nlattr *
+attr_of(const struct nlmsghdr *message, uint16_t type)
+{
+	const struct nlattr *attrs[RDMA_NLDEV_ATTR_MAX] = { 0 };
+
+	mnl_attr_parse(message, 0, keep, attrs);
+	return attrs[type];
+}
+
+/** Of the one entry of message @p index of a dump. */
+static const struct nlattr *
+member(unsigned int index, uint16_t table, uint16_t entry, uint16_t type)
+{
+	const struct nlattr *nest = attr_of(answer_at(index), table);
+
+	assert_non_null(nest);
+	nest = child_of(nest, entry);
+	assert_non_null(nest);
+	return child_of(nest, type);
+}
+
+#define MEMBER(index, type, name)                                                                  \
+	mnl_attr_get_u32(member(index, RDMA_NLDEV_ATTR_RES_##type,                                 \
+		RDMA_NLDEV_ATTR_RES_##type##_ENTRY, RDMA_NLDEV_ATTR_RES_##name))
+
+/** One object of each type, and a second context. */
+struct world {
+	struct rig *rig;
+	uint32_t cqn, qpn, pdn;
+	struct shca_file *other;
+	int other_fd;
+};
+
+static void
+make_world(struct world *world, struct rig *rig)
+{
+	struct mlx5_ib_alloc_ucontext_req_v2 request = { .total_num_bfregs = 16,
+		.num_low_latency_bfregs = 4,
+		.max_cqe_version = 1,
+		.lib_caps = MLX5_LIB_CAP_4K_UAR | MLX5_LIB_CAP_DYN_UAR };
+	struct mlx5_ib_alloc_ucontext_resp response;
+	struct cq_request cq;
+	struct qp_request qp;
+	char error[128];
+
+	if (options.nb_ports == 0) {
+		shca_options_init(&options);
+		assert_int_equal(shca_options_add_port(&options, "", error, sizeof(error)), 0);
+	}
+	world->rig = rig;
+	sent.dev = rig->dev;
+	cq_request_init(rig, &cq);
+	assert_int_equal(cq_request_run(rig, &cq), 0);
+	world->cqn = cq.cqn;
+	qp_request_init(rig, &qp, cq.handle, -1);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
+	world->qpn = qp.number;
+	world->other = rig_open(rig, &world->other_fd);
+	assert_int_equal(rig_get_context(world->other, &request, sizeof(request), &response), 0);
+}
+
+static void
+end_world(struct world *world)
+{
+	shca_file_close(world->other);
+	close(world->other_fd);
+}
+
+static void
+check_counts(unsigned int pd, unsigned int cq, unsigned int qp, unsigned int ctx)
+{
+	const struct {
+		const char *name;
+		unsigned int nb;
+	} rows[] = { { "pd", pd }, { "cq", cq }, { "qp", qp }, { "cm_id", 0 }, { "mr", 0 },
+		{ "ctx", ctx }, { "srq", 0 } };
+	const struct nlattr *summary, *entry;
+	unsigned int i = 0;
+
+	summary = attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_SUMMARY);
+	assert_non_null(summary);
+	mnl_attr_for_each_nested(entry, summary)
+	{
+		assert_string_equal(
+			mnl_attr_get_str(child_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME)),
+			rows[i].name);
+		assert_int_equal(
+			mnl_attr_get_u64(child_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR)),
+			rows[i].nb);
+		i++;
+	}
+	assert_int_equal(i, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void
+test_counts(void **state)
+{
+	const struct asked all = { NLDEV(RES_GET), NLM_F_DUMP, 0, 0 }, one = { NLDEV(RES_GET) };
+	struct world world;
+
+	make_world(&world, *state);
+	ask(&all);
+	check_counts(1, 1, 1, 2);
+	assert_int_equal(result_of(1), 0);
+	ask(&one);
+	check_counts(1, 1, 1, 2);
+	end_world(&world);
+	ask(&one);
+	check_counts(1, 1, 1, 1);
+	/* A process that has opened no node has no objects, and gets no device for that. */
+	sent.dev = NULL;
+	ask(&one);
+	check_counts(0, 0, 0, 0);
+}
+
+static void
+test_lists(void **state)
+{
+	struct world world;
+
+	make_world(&world, *state);
+	ask(&(const struct asked){ NLDEV(RES_PD_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(1), 0);
+	world.pdn = MEMBER(0, PD, PDN);
+	assert_int_equal(MEMBER(0, PD, PID), getpid());
+	ask(&(const struct asked){ NLDEV(RES_CQ_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(1), 0);
+	assert_int_equal(MEMBER(0, CQ, CQN), world.cqn);
+	assert_true(MEMBER(0, CQ, CQE) > 0);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(1), 0);
+	assert_int_equal(MEMBER(0, QP, LQPN), world.qpn);
+	assert_int_equal(MEMBER(0, QP, PDN), world.pdn);
+	assert_int_equal(mnl_attr_get_u8(member(0, RDMA_NLDEV_ATTR_RES_QP,
+				 RDMA_NLDEV_ATTR_RES_QP_ENTRY, RDMA_NLDEV_ATTR_RES_TYPE)),
+		IBV_QPT_RAW_PACKET);
+	assert_int_equal(mnl_attr_get_u8(member(0, RDMA_NLDEV_ATTR_RES_QP,
+				 RDMA_NLDEV_ATTR_RES_QP_ENTRY, RDMA_NLDEV_ATTR_RES_STATE)),
+		IBV_QPS_RESET);
+	/* It has no port yet. */
+	assert_null(member(0, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+		RDMA_NLDEV_ATTR_PORT_INDEX));
+	ask(&(const struct asked){ NLDEV(RES_CTX_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(2), 0);
+	assert_int_not_equal(MEMBER(0, CTX, CTXN), MEMBER(1, CTX, CTXN));
+	ask(&(const struct asked){ NLDEV(RES_SRQ_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(0), 0);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, RDMA_NLDEV_ATTR_PORT_INDEX, 1 });
+	assert_int_equal(result_of(1), 0);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, RDMA_NLDEV_ATTR_PORT_INDEX, 2 });
+	assert_int_equal(result_of(0), -EINVAL);
+	end_world(&world);
+}
+
+static void
+test_one(void **state)
+{
+	struct world world;
+
+	make_world(&world, *state);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, world.qpn });
+	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_QP_GET));
+	assert_int_equal(
+		mnl_attr_get_u32(attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_LQPN)), world.qpn);
+	assert_null(answer_at(1));
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, 1 << 23 });
+	assert_int_equal(result_of(0), -ENOENT);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET) });
+	assert_int_equal(result_of(0), -EINVAL);
+	ask(&(const struct asked){ NLDEV(RES_CQ_GET), 0, RDMA_NLDEV_ATTR_RES_CQN, world.cqn });
+	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_CQ_GET));
+	ask(&(const struct asked){ NLDEV(RES_SRQ_GET) });
+	assert_int_equal(result_of(0), -EINVAL);
+	end_world(&world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+	};
+
+	rig_skip_without_privilege();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
