@@ -51,6 +51,14 @@ SWEEPS = {
     "system-vf": ("system", ",vf=on,trust=on", "", set()),
 }
 
+# Sanitized, what goes through most of the code; with --all, what others repeat on another model or in another mode.
+MARKS = {
+    "memory": pytest.mark.sanitized,
+    "verbs-cx4lx": pytest.mark.long,
+    "memory-ibv": pytest.mark.long,
+    "system-vf": pytest.mark.long,
+}
+
 # Some that must have had calls to fail, and how many at least.
 CALLS = {
     "verbs": {"probe": 20, "dev_start (with rules)": 20, "dev_reset": 20, "tx_queue_setup (of another size)": 2,
@@ -132,8 +140,7 @@ def check(output, least, refused, expected):
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 @pytest.mark.parametrize("what, more, devargs, refused",
-                         [pytest.param(*row, id=name, marks=[pytest.mark.sanitized] * (name == "memory"))
-                          for name, row in SWEEPS.items()])
+                         [pytest.param(*row, id=name, marks=MARKS.get(name, ())) for name, row in SWEEPS.items()])
 def test_every_operation(what, more, devargs, refused):
     prefix = eal_prefix()
     try:

@@ -9,7 +9,7 @@
 static inline unsigned int
 test_rounds(unsigned int all)
 {
-	return getenv("TEST_ALL_ROUNDS") != NULL ? all : all * 2 / 5;
+	return getenv("TEST_ALL_ROUNDS") != NULL ? all : all / 4;
 }
 
 /** @return 1 with devtools/test --all, which takes every case of an enumeration; others take each
