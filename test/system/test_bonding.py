@@ -81,7 +81,8 @@ def test_answers_take_the_modes_way(tmp_path, mode, commands, copies, share):
         active = 1 if commands and "primary 1" in commands[0] else 0
         sent = datagrams()
         cables[active].send(*sent)
-        counts = answers(cables, sent, copies, mode == TLB)
+        # ALB sends what is not ARP as TLB does.
+        counts = answers(cables, sent, copies, mode in (TLB, ALB))
         assert share(counts) if callable(share) else counts == share, counts
 
 
