@@ -17,8 +17,9 @@
 #define NB_PAGES  1024 /* a million descriptors: the kernel's default fs.nr_open */
 
 struct shca_fd {
-	struct shca_file *file; /* NULL: closed at exit, or no node */
-	bool is_netlink;
+	struct shca_file *file;       /* NULL: closed at exit, or no node */
+	struct shca_netlink *netlink; /* NULL: not such a socket */
+	void (*destroy)(struct shca_netlink *netlink);
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
 	pid_t owner;
@@ -125,9 +126,10 @@ shca_fds_add(int fd, struct shca_file *file, unsigned int port)
 }
 
 int
-shca_fds_add_netlink(int fd)
+shca_fds_add_netlink(
+	int fd, struct shca_netlink *netlink, void (*destroy)(struct shca_netlink *netlink))
 {
-	return add(fd, &(const struct shca_fd){ .is_netlink = true });
+	return add(fd, &(const struct shca_fd){ .netlink = netlink, .destroy = destroy });
 }
 
 struct shca_fd *
@@ -163,6 +165,8 @@ shca_fds_put(struct shca_fd *entry)
 	/* In a child of fork() rings and device thread belong to the parent: leave them alone. */
 	if (entry->owner == getpid())
 		shca_file_close(entry->file);
+	if (entry->netlink != NULL)
+		entry->destroy(entry->netlink);
 	free(entry);
 }
 
@@ -180,23 +184,22 @@ shca_fds_port(int fd)
 
 	if (entry == NULL)
 		return -1;
-	if (!entry->is_netlink && is_same(fd, entry))
+	if (entry->netlink == NULL && is_same(fd, entry))
 		port = (int)entry->port;
 	shca_fds_put(entry);
 	return port;
 }
 
-bool
-shca_fds_is_netlink(int fd)
+struct shca_netlink *
+shca_fds_netlink(int fd, struct shca_fd **entry)
 {
-	struct shca_fd *entry = shca_fds_get(fd);
-	bool is_netlink;
-
-	if (entry == NULL)
-		return false;
-	is_netlink = entry->is_netlink && is_same(fd, entry);
-	shca_fds_put(entry);
-	return is_netlink;
+	*entry = shca_fds_get(fd);
+	if (*entry == NULL)
+		return NULL;
+	if ((*entry)->netlink != NULL && is_same(fd, *entry))
+		return (*entry)->netlink;
+	shca_fds_put(*entry);
+	return NULL;
 }
 
 struct shca_fd *

@@ -14,6 +14,7 @@
 
 struct shca_file;
 struct shca_fd;
+struct shca_netlink;
 
 /**
  * Enter @p fd.
@@ -21,14 +22,15 @@ struct shca_fd;
  */
 int shca_fds_add(int fd, struct shca_file *file, unsigned int port);
 /** The same for a socket of RDMA netlink, which has no file. */
-int shca_fds_add_netlink(int fd);
-/** @return whether @p fd is such a socket. */
-bool shca_fds_is_netlink(int fd);
+int shca_fds_add_netlink(
+	int fd, struct shca_netlink *netlink, void (*destroy)(struct shca_netlink *netlink));
+/** @return the state of such a socket, with a reference to @p entry, or NULL with none. */
+struct shca_netlink *shca_fds_netlink(int fd, struct shca_fd **entry);
 /** @return whether @p fd may be ours; lock-free. */
 bool shca_fds_has(int fd);
 /** @return the entry with one reference more, or NULL. */
 struct shca_fd *shca_fds_get(int fd);
-/** Closes the file with the last reference. NULL is allowed. */
+/** Closes the file, or destroys the state, with the last reference. NULL is allowed. */
 void shca_fds_put(struct shca_fd *entry);
 /** @return the file, or NULL when it belongs to another process or was closed at exit. */
 struct shca_file *shca_fds_file(const struct shca_fd *entry);

@@ -5,12 +5,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/netlink.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -219,26 +217,9 @@ shca_route_open(unsigned int port, bool cloexec)
 	return ret;
 }
 
-struct asker {
-	struct sockaddr_nl address;
-	int fd;
-};
-
-/** An answer comes from the asking socket itself, which needs no second descriptor. */
-static int
-send_to_itself(void *arg, const void *bytes, size_t length)
-{
-	const struct asker *asker = arg;
-
-	return sendto(asker->fd, bytes, length, MSG_DONTWAIT,
-		       (const struct sockaddr *)&asker->address, sizeof(asker->address)) < 0
-		? -errno
-		: 0;
-}
-
 /** Devices live as long as the process. */
 static struct shca_device *
-open_device(void *arg, unsigned int index)
+find_device(void *arg, unsigned int index)
 {
 	struct shca_device *dev = NULL;
 
@@ -250,38 +231,17 @@ open_device(void *arg, unsigned int index)
 	return dev;
 }
 
-/** The socket's address, which it gets at the latest with its first request. */
-static int
-get_address(int fd, struct sockaddr_nl *address)
-{
-	socklen_t length = sizeof(*address);
-
-	if (getsockname(fd, (struct sockaddr *)address, &length) != 0)
-		return -errno;
-	if (address->nl_pid != 0)
-		return 0;
-	length = sizeof(*address);
-	return bind(fd, (const struct sockaddr *)address, length) != 0 ||
-			getsockname(fd, (struct sockaddr *)address, &length) != 0
-		? -errno
-		: 0;
-}
-
 int
-shca_route_netlink(int fd, const void *bytes, size_t length)
+shca_route_nldev(struct shca_nldev *nldev)
 {
-	struct asker asker = { .fd = fd };
-	struct shca_nldev nldev = { .send = send_to_itself, .device = open_device, .arg = &asker };
-	int ret = get_address(fd, &asker.address);
+	int ret;
 
-	if (ret != 0)
-		return ret;
-	nldev.portid = asker.address.nl_pid;
-	nldev.dir = getenv(SHCA_ENV_DIR);
-	nldev.options = &root.options;
 	pthread_mutex_lock(&root.lock);
 	ret = load_options();
 	pthread_mutex_unlock(&root.lock);
 	/* Once read the options do not change. */
-	return ret != 0 ? ret : shca_nldev_answer(&nldev, bytes, length);
+	nldev->options = &root.options;
+	nldev->dir = getenv(SHCA_ENV_DIR);
+	nldev->device = find_device;
+	return ret;
 }

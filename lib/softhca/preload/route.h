@@ -10,7 +10,8 @@
 #define SHCA_PRELOAD_ROUTE_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+struct shca_nldev;
 
 /** Kinds of paths. */
 enum shca_route {
@@ -25,13 +26,8 @@ enum shca_route shca_route_find(const char *path, unsigned int *port);
 bool shca_route_is_active(void);
 /** Open the node of @p port. @return a descriptor or a negative errno, after a message. */
 int shca_route_open(unsigned int port, bool cloexec);
-/**
- * A datagram that the application sends to the kernel on a socket of RDMA netlink: answer it on the
- * same socket.
- * @param bytes aligned to 4 bytes; not trusted.
- * @return 0 or a negative errno.
- */
-int shca_route_netlink(int fd, const void *bytes, size_t length);
+/** Set what answers of RDMA netlink are about. @return 0 or a negative errno. */
+int shca_route_nldev(struct shca_nldev *nldev);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 

@@ -25,6 +25,7 @@
 
 #include "abi/entry/file.h"
 #include "preload/fds.h"
+#include "preload/netlink.h"
 #include "preload/route.h"
 
 #define REQUEST_MAX 4096 /* bytes of requests in one datagram of netlink */
@@ -80,8 +81,10 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 	ROW(send)                                                                                  \
 	ROW(sendto)                                                                                \
 	ROW(sendmsg)                                                                               \
+	ROW(recv)                                                                                  \
 	ROW(recvfrom)                                                                              \
-	ROW(recvmsg)
+	ROW(recvmsg)                                                                               \
+	ROW(read)
 
 #define ROW_ENUM(name) SYMBOL_##name,
 #define ROW_NAME(name) #name,
@@ -326,17 +329,20 @@ ioctl(int fd, unsigned long request, ...)
 	return answer(ret);
 }
 
-/** @return whether the datagram goes to the kernel on a socket of RDMA netlink. */
-static bool
-is_request(int fd, const void *address, socklen_t length)
+/**
+ * @return the state of a socket of RDMA netlink on which the datagram goes to the kernel, with a
+ * reference to @p entry, or NULL.
+ */
+static struct shca_netlink *
+find_netlink(int fd, const void *address, socklen_t length, struct shca_fd **entry)
 {
 	struct sockaddr_nl to = { .nl_pid = 0 };
 
-	if (!shca_fds_has(fd) || !shca_fds_is_netlink(fd))
-		return false;
+	if (!shca_fds_has(fd))
+		return NULL;
 	if (address != NULL)
 		memcpy(&to, address, length < sizeof(to) ? length : sizeof(to));
-	return to.nl_pid == 0;
+	return to.nl_pid == 0 ? shca_fds_netlink(fd, entry) : NULL;
 }
 
 /** One command a write, whole or not at all (core/uverbs_main.c ib_uverbs_write). */
@@ -347,8 +353,10 @@ write(int fd, const void *bytes, size_t length)
 	struct shca_fd *entry;
 	int ret;
 
-	if (is_request(fd, NULL, 0))
+	if (find_netlink(fd, NULL, 0, &entry) != NULL) {
+		shca_fds_put(entry);
 		return send(fd, bytes, length, 0);
+	}
 	/* shca_fds_port(): another file may have the number, if we did not see the close. */
 	entry = shca_fds_has(fd) && shca_fds_port(fd) >= 0 ? shca_fds_get(fd) : NULL;
 	if (entry == NULL)
@@ -425,6 +433,7 @@ DEFINE_FCNTL(fcntl64)
 EXPORT int
 socket(int domain, int type, int protocol)
 {
+	struct shca_netlink *netlink;
 	int fd, ret;
 
 	if (domain != AF_NETLINK || protocol != NETLINK_RDMA || !shca_route_is_active())
@@ -432,37 +441,49 @@ socket(int domain, int type, int protocol)
 	fd = NEXT(socket)(domain, type, NETLINK_USERSOCK);
 	if (fd < 0)
 		return fd;
-	ret = shca_fds_add_netlink(fd);
+	netlink = shca_netlink_create();
+	ret = netlink != NULL ? shca_fds_add_netlink(fd, netlink, shca_netlink_destroy) : -ENOMEM;
 	if (ret == 0)
 		return fd;
+	if (netlink != NULL)
+		shca_netlink_destroy(netlink);
 	NEXT(close)(fd);
 	return answer(ret);
 }
 
-/** Copy what is in pieces and may be anywhere, and answer it. */
+/** Copy what is in pieces and may be anywhere, and answer it; puts @p entry. */
 static ssize_t
-request_netlink(int fd, const struct iovec *iov, size_t nb)
+request_netlink(struct shca_netlink *netlink, struct shca_fd *entry, int fd,
+	const struct iovec *iov, size_t nb)
 {
 	_Alignas(8) uint8_t bytes[REQUEST_MAX];
 	size_t length = 0;
-	int ret;
+	int ret = 0;
 
-	for (size_t i = 0; i < nb; i++) {
-		if (iov[i].iov_len > sizeof(bytes) - length)
-			return answer(-EMSGSIZE);
+	for (size_t i = 0; ret == 0 && i < nb; i++) {
+		if (iov[i].iov_len > sizeof(bytes) - length) {
+			ret = -EMSGSIZE;
+			break;
+		}
 		memcpy(bytes + length, iov[i].iov_base, iov[i].iov_len);
 		length += iov[i].iov_len;
 	}
-	ret = shca_route_netlink(fd, bytes, length);
+	if (ret == 0)
+		ret = shca_netlink_request(netlink, fd, bytes, length);
+	shca_fds_put(entry);
 	return ret == 0 ? (ssize_t)length : answer(ret);
 }
 
 EXPORT ssize_t
 sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	if (!is_request(fd, message->msg_name, message->msg_namelen))
+	struct shca_fd *entry;
+	struct shca_netlink *netlink =
+		find_netlink(fd, message->msg_name, message->msg_namelen, &entry);
+
+	if (netlink == NULL)
 		return NEXT(sendmsg)(fd, message, flags);
-	return request_netlink(fd, message->msg_iov, message->msg_iovlen);
+	return request_netlink(netlink, entry, fd, message->msg_iov, message->msg_iovlen);
 }
 
 EXPORT ssize_t
@@ -471,31 +492,41 @@ sendto(int fd, const void *bytes, size_t length, int flags, const struct sockadd
 {
 	/* The C library's type does not say that the bytes are only read. */
 	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+	struct shca_fd *entry;
+	struct shca_netlink *netlink = find_netlink(fd, address, address_length, &entry);
 
-	if (!is_request(fd, address, address_length))
+	if (netlink == NULL)
 		return NEXT(sendto)(fd, bytes, length, flags, address, address_length);
-	return request_netlink(fd, &iov, 1);
+	return request_netlink(netlink, entry, fd, &iov, 1);
 }
 
 EXPORT ssize_t
 send(int fd, const void *bytes, size_t length, int flags)
 {
 	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+	struct shca_fd *entry;
+	struct shca_netlink *netlink = find_netlink(fd, NULL, 0, &entry);
 
-	if (!is_request(fd, NULL, 0))
+	if (netlink == NULL)
 		return NEXT(send)(fd, bytes, length, flags);
-	return request_netlink(fd, &iov, 1);
+	return request_netlink(netlink, entry, fd, &iov, 1);
 }
 
-/** What an RDMA netlink socket receives is from the kernel, which has the address 0. */
+/** The application has read from a descriptor. What RDMA netlink receives is from the kernel, which
+ * has the address 0. */
 static void
-name_kernel(int fd, void *address, socklen_t length)
+has_received(int fd, void *address, socklen_t length)
 {
 	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct shca_fd *entry;
+	struct shca_netlink *netlink = find_netlink(fd, NULL, 0, &entry);
 
-	if (address != NULL && length >= sizeof(kernel) && shca_fds_has(fd) &&
-		shca_fds_is_netlink(fd))
+	if (netlink == NULL)
+		return;
+	if (address != NULL && length >= sizeof(kernel))
 		memcpy(address, &kernel, sizeof(kernel));
+	shca_netlink_flush(netlink, fd);
+	shca_fds_put(entry);
 }
 
 EXPORT ssize_t
@@ -504,7 +535,7 @@ recvmsg(int fd, struct msghdr *message, int flags)
 	ssize_t ret = NEXT(recvmsg)(fd, message, flags);
 
 	if (ret >= 0)
-		name_kernel(fd, message->msg_name, message->msg_namelen);
+		has_received(fd, message->msg_name, message->msg_namelen);
 	return ret;
 }
 
@@ -513,7 +544,27 @@ recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *address, 
 {
 	ssize_t ret = NEXT(recvfrom)(fd, bytes, size, flags, address, length);
 
-	if (ret >= 0 && address != NULL)
-		name_kernel(fd, address, *length);
+	if (ret >= 0)
+		has_received(fd, address, address != NULL ? *length : 0);
+	return ret;
+}
+
+EXPORT ssize_t
+recv(int fd, void *bytes, size_t size, int flags)
+{
+	ssize_t ret = NEXT(recv)(fd, bytes, size, flags);
+
+	if (ret >= 0)
+		has_received(fd, NULL, 0);
+	return ret;
+}
+
+EXPORT ssize_t
+read(int fd, void *bytes, size_t size)
+{
+	ssize_t ret = NEXT(read)(fd, bytes, size);
+
+	if (ret >= 0)
+		has_received(fd, NULL, 0);
 	return ret;
 }

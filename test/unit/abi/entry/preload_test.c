@@ -467,6 +467,42 @@ test_netlink(void **state)
 	close(fd);
 }
 
+/** What the socket's buffer has no room for comes when the application has read, in any way. */
+static void
+test_netlink_waits(void **state)
+{
+	const unsigned int nb = 200;
+	_Alignas(8) uint8_t bytes[512];
+	struct iovec iov = { bytes, sizeof(bytes) };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	const struct nlmsghdr *header = (const void *)bytes;
+	const int size = 1; /* Linux makes it the least that there is */
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, NETLINK_RDMA);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
+	for (unsigned int i = 0; i < nb; i++) {
+		netlink_question.nlmsg_seq = i;
+		assert_int_equal(ask_by_send(fd), sizeof(netlink_question));
+	}
+	for (unsigned int i = 0; i < nb; i++) {
+		ssize_t got = i % 4 == 0 ? read(fd, bytes, sizeof(bytes))
+			: i % 4 == 1     ? recv(fd, bytes, sizeof(bytes), 0)
+			: i % 4 == 2     ? recvfrom(fd, bytes, sizeof(bytes), 0, NULL, NULL)
+					 : recvmsg(fd, &message, 0);
+
+		assert_true(got > (ssize_t)sizeof(*header));
+		assert_int_equal(header->nlmsg_seq, i);
+	}
+	assert_int_equal(read(fd, bytes, sizeof(bytes)), -1);
+	assert_int_equal(errno, EAGAIN);
+	/* What nobody reads goes with the socket. */
+	for (unsigned int i = 0; i < nb; i++)
+		assert_int_equal(ask_by_send(fd), sizeof(netlink_question));
+	close(fd);
+}
+
 /** Without the runner's directory the library is not there. */
 static void
 test_inactive(void **state)
@@ -515,6 +551,7 @@ main(void)
 		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_netlink),
+		cmocka_unit_test(test_netlink_waits),
 		cmocka_unit_test(test_inactive),
 		cmocka_unit_test(test_other_files),
 	};
