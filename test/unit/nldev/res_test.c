@@ -13,6 +13,7 @@
 #include "nldev/nldev.h"
 #include "rig.h"
 
+#define MR_BYTES       8192
 #define NLDEV(command) RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##command)
 
 static struct shca_options options;
@@ -139,7 +140,7 @@ member(unsigned int index, uint16_t table, uint16_t entry, uint16_t type)
 /** One object of each type, and a second context. */
 struct world {
 	struct rig *rig;
-	uint32_t cqn, qpn, pdn;
+	uint32_t cqn, qpn, pdn, lkey;
 	struct shca_file *other;
 	int other_fd;
 };
@@ -152,6 +153,17 @@ make_world(struct world *world, struct rig *rig)
 		.max_cqe_version = 1,
 		.lib_caps = MLX5_LIB_CAP_4K_UAR | MLX5_LIB_CAP_DYN_UAR };
 	struct mlx5_ib_alloc_ucontext_resp response;
+	const struct ib_uverbs_reg_mr mr = { .start = (uintptr_t)rig->ring[0],
+		.hca_va = (uintptr_t)rig->ring[0],
+		.length = MR_BYTES,
+		.pd_handle = rig->pd,
+		.access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE };
+	struct ib_uverbs_reg_mr_resp mr_answer;
+	const struct command command = { .number = IB_USER_VERBS_CMD_REG_MR,
+		.in = &mr,
+		.in_length = sizeof(mr),
+		.out = &mr_answer,
+		.out_length = sizeof(mr_answer) };
 	struct cq_request cq;
 	struct qp_request qp;
 	char error[128];
@@ -168,6 +180,14 @@ make_world(struct world *world, struct rig *rig)
 	qp_request_init(rig, &qp, cq.handle, -1);
 	assert_int_equal(qp_request_run(rig, &qp), 0);
 	world->qpn = qp.number;
+	/* A hash QP has no number, so it is not tracked. */
+	{
+		const uint32_t wq = rig_wq(rig, cq.handle);
+
+		rig_hash_qp(rig, rig_table(rig, &wq, 0));
+	}
+	assert_int_equal(command_run(rig->file, &command), 0);
+	world->lkey = mr_answer.lkey;
 	world->other = rig_open(rig, &world->other_fd);
 	assert_int_equal(rig_get_context(world->other, &request, sizeof(request), &response), 0);
 }
@@ -180,12 +200,12 @@ end_world(struct world *world)
 }
 
 static void
-check_counts(unsigned int pd, unsigned int cq, unsigned int qp, unsigned int ctx)
+check_counts(unsigned int pd, unsigned int cq, unsigned int qp, unsigned int mr, unsigned int ctx)
 {
 	const struct {
 		const char *name;
 		unsigned int nb;
-	} rows[] = { { "pd", pd }, { "cq", cq }, { "qp", qp }, { "cm_id", 0 }, { "mr", 0 },
+	} rows[] = { { "pd", pd }, { "cq", cq }, { "qp", qp }, { "cm_id", 0 }, { "mr", mr },
 		{ "ctx", ctx }, { "srq", 0 } };
 	const struct nlattr *summary, *entry;
 	unsigned int i = 0;
@@ -213,17 +233,17 @@ test_counts(void **state)
 
 	make_world(&world, *state);
 	ask(&all);
-	check_counts(1, 1, 1, 2);
+	check_counts(1, 1, 1, 1, 2);
 	assert_int_equal(result_of(1), 0);
 	ask(&one);
-	check_counts(1, 1, 1, 2);
+	check_counts(1, 1, 1, 1, 2);
 	end_world(&world);
 	ask(&one);
-	check_counts(1, 1, 1, 1);
+	check_counts(1, 1, 1, 1, 1);
 	/* A process that has opened no node has no objects, and gets no device for that. */
 	sent.dev = NULL;
 	ask(&one);
-	check_counts(0, 0, 0, 0);
+	check_counts(0, 0, 0, 0, 0);
 }
 
 static void
@@ -253,6 +273,13 @@ test_lists(void **state)
 	/* It has no port yet. */
 	assert_null(member(0, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
 		RDMA_NLDEV_ATTR_PORT_INDEX));
+	ask(&(const struct asked){ NLDEV(RES_MR_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(1), 0);
+	assert_int_equal(MEMBER(0, MR, PDN), world.pdn);
+	assert_int_equal(mnl_attr_get_u64(member(0, RDMA_NLDEV_ATTR_RES_MR,
+				 RDMA_NLDEV_ATTR_RES_MR_ENTRY, RDMA_NLDEV_ATTR_RES_MRLEN)),
+		MR_BYTES);
+	assert_int_equal(MEMBER(0, MR, MRN), world.lkey >> 8);
 	ask(&(const struct asked){ NLDEV(RES_CTX_GET), NLM_F_DUMP, 0, 0 });
 	assert_int_equal(result_of(2), 0);
 	assert_int_not_equal(MEMBER(0, CTX, CTXN), MEMBER(1, CTX, CTXN));

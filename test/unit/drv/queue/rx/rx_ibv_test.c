@@ -267,9 +267,14 @@ a_stopped_queue_does_nothing(void **state)
 	struct rte_mbuf *pkts[8];
 
 	(void)state;
-	mdv_recover_ops.rx = count_recovery;
 	start(0);
 	rx_rig.rxq.ready = false;
+	/* Nobody has registered functions for that yet. */
+	rx_rig.rxq.ring.runtime_opts |= MDV_RX_RUNTIME_BROKEN;
+	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, 8), 0);
+	assert_true((rx_rig.rxq.ring.runtime_opts & MDV_RX_RUNTIME_BROKEN) != 0);
+	rx_rig.rxq.ring.runtime_opts &= (uint8_t)~MDV_RX_RUNTIME_BROKEN;
+	mdv_recover_ops.rx = count_recovery;
 	ibv_rig_forget();
 	ibv_rig_complete(&(struct ibv_rig_wc){ .byte_len = 60 });
 	assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, 8), 0);

@@ -277,6 +277,52 @@ the_qp_is_asked_for_what_the_queue_needs(void **state)
 	stop_queue();
 }
 
+/* In place of the EAL's, by the linker's --wrap. */
+void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+
+static bool no_memory;
+
+void *
+__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket)
+{
+	return no_memory ? NULL : __real_rte_zmalloc_socket(type, size, align, socket);
+}
+
+static void
+what_cannot_be_had_leaves_no_ring(void **state)
+{
+	struct mdv_txq *txq = &tx_rig.txq;
+
+	(void)state;
+	start(OFFLOADS);
+	mdv_tx_ibv_detach(txq);
+	no_memory = true;
+	assert_int_equal(mdv_tx_ibv_attach(txq), -ENOMEM);
+	no_memory = false;
+	assert_null(txq->ring.wqes);
+	/* The ring is a region for the tags that are in it. */
+	rig_verbs.reg_result = ENOSPC;
+	assert_int_equal(mdv_tx_ibv_attach(txq), -ENOSPC);
+	rig_verbs.reg_result = 0;
+	assert_null(txq->ring.wqes);
+	assert_null(txq->objs.ibv.mr);
+	assert_int_equal(mdv_tx_ibv_attach(txq), 0);
+	assert_non_null(txq->objs.ibv.mr);
+	stop_queue();
+}
+
+/** In a process that has not registered functions for that. */
+static void
+a_broken_queue_stays_broken(void **state)
+{
+	const bool ready = tx_rig.txq.ready;
+
+	(void)state;
+	mdv_recover_ops.tx(&tx_rig.txq);
+	assert_int_equal(tx_rig.txq.ready, ready);
+}
+
 int
 main(void)
 {
@@ -288,6 +334,8 @@ main(void)
 		cmocka_unit_test(refused_requests_are_made_again),
 		cmocka_unit_test(a_failed_request_restarts_the_queue),
 		cmocka_unit_test(the_qp_is_asked_for_what_the_queue_needs),
+		cmocka_unit_test(what_cannot_be_had_leaves_no_ring),
+		cmocka_unit_test(a_broken_queue_stays_broken),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
