@@ -66,10 +66,10 @@ put_ctx(struct nlmsghdr *message, const struct shca_restrack *object)
 
 /* clang-format off */
 static const struct res_row {
-	uint16_t command; /**< 0: there are none of the type */
-	enum shca_restrack_type type;
+	uint16_t command;
+	enum shca_restrack_type type; /**< SHCA_RESTRACK_NB: there are none */
 	const char *name;
-	uint16_t table, entry, id; /**< attributes */
+	uint16_t table, entry, id; /**< attributes; 0: there are none */
 	put_fn put;
 } res_rows[] = {
 	/* In the order of enum rdma_restrack_type. */

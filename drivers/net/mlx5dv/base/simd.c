@@ -35,7 +35,7 @@ static const struct {
 /* clang-format on */
 
 static bool
-cpu_has(enum mdv_simd simd)
+ask_cpu(enum mdv_simd simd)
 {
 	unsigned int i = 0;
 
@@ -48,7 +48,7 @@ cpu_has(enum mdv_simd simd)
 /** Ask the CPU once: a hypervisor may take half a millisecond for each CPUID instruction. Threads
  * that come here together find the same. */
 static bool
-cpu_knows(enum mdv_simd simd)
+cpu_has(enum mdv_simd simd)
 {
 	enum {
 		UNKNOWN,
@@ -59,7 +59,7 @@ cpu_knows(enum mdv_simd simd)
 	uint8_t answer = __atomic_load_n(&known[simd], __ATOMIC_RELAXED);
 
 	if (answer == UNKNOWN) {
-		answer = cpu_has(simd) ? HAS : HAS_NOT;
+		answer = ask_cpu(simd) ? HAS : HAS_NOT;
 		__atomic_store_n(&known[simd], answer, __ATOMIC_RELAXED);
 	}
 	return answer == HAS;
@@ -68,7 +68,7 @@ cpu_knows(enum mdv_simd simd)
 static const char *
 find_limit(enum mdv_simd simd, unsigned int bits)
 {
-	if (!cpu_knows(simd))
+	if (!cpu_has(simd))
 		return simd_rows[simd].lacking;
 	return bits < simd_rows[simd].bits ? "the EAL limits the SIMD width" : NULL;
 }
