@@ -10,6 +10,7 @@
 #include "base/dm_mbuf.h"
 #include "mem/dm.h"
 #include "mem/mr.h"
+#include "no_memory.h"
 #include "rig.h"
 #include "rte_pmd_mlx5dv.h"
 #include "state/port_list.h"
@@ -230,18 +231,6 @@ what_verbs_refuses_leaves_nothing(void **state)
 	assert_null(rte_pmd_mlx5dv_dm_alloc(rig.data.port_id, 64, 0));
 	assert_int_equal(rte_errno, ENOMEM);
 	assert_int_equal(fake.nb_dms, 0);
-}
-
-/* In place of the EAL's, by the linker's --wrap. */
-void *__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align);
-void *__real_rte_zmalloc(const char *type, size_t size, unsigned int align);
-
-static bool no_memory;
-
-void *
-__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align)
-{
-	return no_memory ? NULL : __real_rte_zmalloc(type, size, align);
 }
 
 static void

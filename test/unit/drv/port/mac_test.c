@@ -8,6 +8,7 @@
 
 #include "kernel/netdev.h"
 #include "kernel/vf.h"
+#include "no_memory.h"
 #include "port/mac.h"
 #include "rig.h"
 
@@ -243,18 +244,6 @@ the_first_address_is_the_netdevs_or_in_the_gid(void **state)
 		assert_memory_equal(&rig.data.mac_addrs[1], none, sizeof(none));
 		rte_free(rig.data.mac_addrs);
 	}
-}
-
-/* In place of the EAL's, by the linker's --wrap. */
-void *__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align);
-void *__real_rte_zmalloc(const char *type, size_t size, unsigned int align);
-
-static bool no_memory;
-
-void *
-__wrap_rte_zmalloc(const char *type, size_t size, unsigned int align)
-{
-	return no_memory ? NULL : __real_rte_zmalloc(type, size, align);
 }
 
 static void
