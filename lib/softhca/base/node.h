@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file ib_uverbs' device numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR). */
+/** @file What names a device: its node, its GUID. */
 #ifndef SHCA_BASE_NODE_H
 #define SHCA_BASE_NODE_H
 
+#include <stdint.h>
+
+/** ib_uverbs' device numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR). */
 #define SHCA_NODE_MAJOR 231
 #define SHCA_NODE_MINOR 192 /**< of uverbs0 */
+
+/** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle;
+ * in host order. */
+static inline uint64_t
+shca_node_guid(const uint8_t *mac)
+{
+	return (uint64_t)mac[0] << 56 | (uint64_t)mac[1] << 48 | (uint64_t)mac[2] << 40 |
+		UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
+}
 
 #endif /* SHCA_BASE_NODE_H */

@@ -7,6 +7,7 @@
 #include "config/model.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
@@ -111,4 +112,12 @@ shca_model_find(const char *name)
 		if (strcmp(model->name, name) == 0)
 			return model;
 	return NULL;
+}
+
+void
+shca_model_print_fw(const struct shca_model *model, char *text, size_t size)
+{
+	snprintf(text, size, "%u.%u.%04u", (unsigned int)(model->fw_ver >> 32),
+		(unsigned int)(model->fw_ver >> 16 & 0xffff),
+		(unsigned int)(model->fw_ver & 0xffff));
 }

@@ -8,6 +8,7 @@
 #define SHCA_CONFIG_MODEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Inline mode as the ABI encodes it (mlx5_ib_alloc_ucontext_resp.eth_min_inline). */
@@ -73,6 +74,8 @@ struct shca_model {
 
 /** @return the row named @p name, or NULL. */
 const struct shca_model *shca_model_find(const char *name);
+/** Write the firmware's version as the kernel shows it; 32 bytes are enough. */
+void shca_model_print_fw(const struct shca_model *model, char *text, size_t size);
 /** All rows, ended by a row whose name is NULL; the first is the default. */
 extern const struct shca_model shca_models[];
 

@@ -20,24 +20,15 @@
 #define NODE_TYPE_CA 1  /* enum rdma_node_type, RDMA_NODE_IB_CA */
 #define UVERBS_ABI   1u /* mlx5_ib's, as in sysfs */
 
-/** The EUI-64 of the MAC, as firmware derives it. */
-static uint64_t
-guid_of(const uint8_t *mac)
-{
-	return (uint64_t)mac[0] << 56 | (uint64_t)mac[1] << 48 | (uint64_t)mac[2] << 40 |
-		UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
-}
-
 static void
 put_device(const struct shca_nldev_call *call, unsigned int device)
 {
 	const struct shca_port_options *port = &call->nldev->options->port[device];
-	const uint64_t fw = port->model->fw_ver, guid = guid_of(port->mac);
+	const uint64_t guid = shca_node_guid(port->mac);
 	struct nlmsghdr *message = call->message;
 	char version[32];
 
-	snprintf(version, sizeof(version), "%u.%u.%04u", (unsigned int)(fw >> 32),
-		(unsigned int)(fw >> 16 & 0xffff), (unsigned int)(fw & 0xffff));
+	shca_model_print_fw(port->model, version, sizeof(version));
 	shca_nldev_put_handle(message, device);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_FW_VERSION, version);

@@ -213,9 +213,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	SET(VALUE_ID_UPPER, "%04X", id);
 	SET(VALUE_TYPE, "MT%u", id);
 	SET(VALUE_BOARD, "%s", model->board);
-	SET(VALUE_FW, "%u.%u.%04u", (unsigned int)(model->fw_ver >> 32),
-		(unsigned int)(model->fw_ver >> 16 & 0xffff),
-		(unsigned int)(model->fw_ver & 0xffff));
+	shca_model_print_fw(model, values->text[VALUE_FW], TEXT_MAX);
 	SET(VALUE_GBPS, "%g", port->speed_mbps / 1000.0);
 	set_addresses(values, port->mac);
 	values->text[VALUE_BARS][0] = '\0';

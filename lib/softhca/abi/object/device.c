@@ -14,6 +14,7 @@
 #include "abi/core/mmap.h"
 #include "abi/object/commands.h"
 #include "abi/object/methods.h"
+#include "base/node.h"
 #include "base/clock.h"
 #include "config/model.h"
 
@@ -183,18 +184,6 @@ query_context(struct shca_bundle *bundle)
 		bundle, shca_ioctl_buffer(bundle, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX));
 }
 
-/** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle.
- */
-static __be64
-node_guid(const uint8_t *mac)
-{
-	const uint8_t bytes[8] = { mac[0], mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] };
-	__be64 guid;
-
-	memcpy(&guid, bytes, sizeof(guid));
-	return guid;
-}
-
 static uint64_t
 capability_flags(const struct shca_model *model)
 {
@@ -216,8 +205,8 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 
 	*response = (struct ib_uverbs_query_device_resp){
 		.fw_ver = model->fw_ver,
-		.node_guid = node_guid(mac),
-		.sys_image_guid = node_guid(mac),
+		.node_guid = htobe64(shca_node_guid(mac)),
+		.sys_image_guid = htobe64(shca_node_guid(mac)),
 		.max_mr_size = model->max_mr_size,
 		.page_size_cap = ~(uint64_t)(SHCA_MMAP_PAGE_BYTES - 1),
 		.vendor_id = VENDOR_ID,
