@@ -77,6 +77,12 @@ def test_what_is_changed(tool):
     assert changes(tool, "first.c", SOURCE) == CHANGES
 
 
+def test_a_condition_of_which_only_a_log_line_depends_is_kept(tool):
+    source = "void\nf(int a)\n{\n\tif (a < 5)\n\t\tMDV_LOG(INFO, \"%d\", a);\n\tif (a < 6)\n\t\tMDV_LOG(INFO, \"few\");\n" \
+        "\telse\n\t\tg(a);\n}\n"
+    assert {before for before, _ in changes(tool, "f.c", source)} == {"if (a < 6)"}
+
+
 def test_a_line_number_is_that_of_the_change(tool):
     for mutant in tool.mutants_of("first.c", SOURCE):
         line, before, _ = tool.lines_of(mutant, SOURCE)

@@ -148,6 +148,8 @@ what_is_not_shown_is_allowed(void **state)
 	run("rm card/sriov/1/config%s", "");
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_true(vf.is_vf && !vf.is_known && vf.number == 1);
+	mdv_vf_tell("net_mlx5dv8", &mdv_port(&rig.dev)->device);
+	assert_false(has_logged("net_mlx5dv8"));
 	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
 	assert_true(has_logged("whether it is trusted cannot be seen here"));
 	run("mkdir -p card/net/lo%s", ""); /* a netdev that has no functions */

@@ -144,6 +144,23 @@ sizes_are_asked_for_as_the_device_counts(void **state)
 	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), 0);
 }
 
+/** Also where offset and length together would be small again. */
+static void
+what_is_beyond_the_end_is_refused(void **state)
+{
+	struct rte_pmd_mlx5dv_dm *dm = rte_pmd_mlx5dv_dm_alloc(rig.data.port_id, 64, 0);
+	uint8_t bytes[65] = { 0 };
+
+	(void)state;
+	assert_non_null(dm);
+	assert_int_equal(rte_pmd_mlx5dv_dm_write(dm, 0, bytes, 65), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5dv_dm_write(dm, 64, bytes, 4), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5dv_dm_write(dm, 65, bytes, 0), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5dv_dm_read(dm, 65, bytes, 0), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5dv_dm_read(dm, SIZE_MAX, bytes, 2), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5dv_dm_free(dm), 0);
+}
+
 static void
 never_freed(void *addr, void *opaque)
 {
@@ -289,6 +306,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			sizes_are_asked_for_as_the_device_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_beyond_the_end_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_others_attach_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_device_counts_from_the_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_verbs_refuses_leaves_nothing, setup, teardown),
