@@ -94,6 +94,9 @@ static struct ibv_cq_ex *
 create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
 	ibv_rig.asked = *attr;
+	errno = RTE_MAX(ibv_rig.cq_errno, 0);
+	if (ibv_rig.cq_errno != 0)
+		return NULL;
 	ibv_rig.cq = (struct ibv_cq_ex){
 		.context = context,
 		.start_poll = start_poll,

@@ -30,6 +30,7 @@ struct ibv_rig_wr {
 struct ibv_rig {
 	struct ibv_cq_ex cq;
 	struct ibv_cq_init_attr_ex asked; /**< attributes of the CQ's creation */
+	int cq_errno;                     /**< of its creation; -1: none is told, 0: it succeeds */
 	struct ibv_rig_wc wcs[IBV_RIG_DEPTH];
 	unsigned int nb_wcs, wcs_taken;
 	bool polling;

@@ -20,6 +20,8 @@ static const struct {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
 	{ "iface=fifteen_letters", 0, "", "fifteen_letters" },
+	{ "iface=a", 0, "", "a" },
+	{ "ibdev=a", 0, "a", "" },
 	{ "iface=sixteen__letters", -EINVAL, NULL, NULL },
 	{ "ibdev=0123456789012345678901234567890123456789012345678901234567890123", -EINVAL, NULL, NULL },
 	{ "", -EINVAL, NULL, NULL },

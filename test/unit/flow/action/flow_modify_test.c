@@ -237,6 +237,8 @@ static const struct refusal {
 		RAW_DECAP_OF(38), TO_0),
 	REFUSED(ingress, VXLAN, 1, "RAW_ENCAP: the pattern does not say that a packet without Ethernet header is in the tunnel",
 		RAW_DECAP_OF(50), RAW_ENCAP_OF(14), TO_0),
+	REFUSED(ingress, VXLAN_TCP6, 1, "RAW_ENCAP: the pattern does not say that a packet without Ethernet header is in the tunnel",
+		RAW_DECAP_OF(50), RAW_ENCAP_OF(14), TO_0),
 	REFUSED(ingress, GRE, 1, "RAW_ENCAP: what comes out of a tunnel gets an Ethernet header",
 		RAW_DECAP_OF(38), RAW_ENCAP_OF(16), TO_0),
 	REFUSED(egress, UDP4, 0, "RAW_ENCAP: headers begin with an Ethernet header", RAW_ENCAP_OF(13)),
@@ -392,6 +394,9 @@ static const struct {
 	LACKS(RX, REFORMAT(L2_TUNNEL_TO_L2), ingress, VXLAN,
 		"action VXLAN_DECAP: the device or its kernel takes no tunnels off",
 		ACTION(VXLAN_DECAP), TO_0),
+	LACKS(RX, REFORMAT(L2_TUNNEL_TO_L2), ingress, VXLAN,
+		"action RAW_DECAP: the device or its kernel takes no tunnels off", RAW_DECAP_OF(50),
+		TO_0),
 	LACKS(RX, REFORMAT(L3_TUNNEL_TO_L2), ingress, GRE,
 		"action RAW_ENCAP: the device or its kernel puts no headers on", RAW_DECAP_OF(38),
 		RAW_ENCAP_OF(14), TO_0),
@@ -418,8 +423,9 @@ test_devices(void **state)
 			const char *message = lacks[i].message;
 
 			if (create(lacks[i].attr, lacks[i].pattern, lacks[i].actions) != NULL)
-				assert_int_not_equal(i, lacking);
-			else if (i != lacking || strncmp(error.message, message, strlen(message)))
+				assert_int_not_equal(lacks[i].action, lacks[lacking].action);
+			else if (lacks[i].action != lacks[lacking].action ||
+				strncmp(error.message, message, strlen(message)))
 				fail_msg("%u of %u: %s", i, lacking, error.message);
 		}
 		fake_end_flow();

@@ -118,6 +118,8 @@ test_shield(void **state)
 			assert_true(mdv_flow_build_append(&build, &ip, sizeof(ip)) > 0);
 		size = build.attr.size;
 		assert_int_equal(mdv_flow_build_finish(&build, 0, 1, cases[i].dont_trap), 0);
+		assert_int_equal(
+			build.attr.flags, cases[i].dont_trap ? IBV_FLOW_ATTR_FLAGS_DONT_TRAP : 0);
 		assert_int_equal(build.attr.size, size + (cases[i].shielded ? 40 : 0));
 		if (!cases[i].shielded)
 			continue;

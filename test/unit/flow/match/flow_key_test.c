@@ -168,6 +168,33 @@ test_tagged(void **state)
 	assert_int_equal(mask.headers[0].c_vlan, 0);
 }
 
+/** Of the sides named, and of no other. */
+static void
+test_any_tag(void **state)
+{
+	(void)state;
+	for (uint8_t sides = 0; sides < 1 << MDV_FLOW_BUILD_SIDES; sides++) {
+		struct mdv_flow_spec_record mask = { 0 }, value = { 0 };
+		struct mdv_flow_match match;
+
+		for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
+			mask.headers[side].vlan_tag = UINT16_MAX;
+			value.headers[side].vlan_tag = 5;
+		}
+		memcpy(&match.mask, &mask, sizeof(mask));
+		memcpy(&match.value, &value, sizeof(value));
+		mdv_flow_key_any_tag(&match, sides);
+		memcpy(&mask, &match.mask, sizeof(mask));
+		memcpy(&value, &match.value, sizeof(value));
+		for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
+			const bool any = (sides & 1u << side) != 0;
+
+			assert_int_equal(mask.headers[side].vlan_tag, any ? 0 : UINT16_MAX);
+			assert_int_equal(value.headers[side].vlan_tag, any ? 0 : 5);
+		}
+	}
+}
+
 static void
 test_depths(void **state)
 {
@@ -211,6 +238,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_tagged),
+		cmocka_unit_test(test_any_tag),
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_packed),
 	};

@@ -211,6 +211,34 @@ test_expand(void **state)
 	assert_int_equal(out[0].add_layers, MDV_LAYER_IPV4);
 }
 
+/** What is inside of the tunnel counts before what carries it. */
+static void
+test_tunnels(void **state)
+{
+	static const struct {
+		uint32_t layers;
+		const char *name;
+	} cases[] = {
+		{ 0, NULL },
+		{ MDV_LAYER_ETH | MDV_LAYER_IPV4 | MDV_LAYER_UDP, NULL },
+		{ MDV_LAYER_MPLS_TUNNEL, NULL },
+		{ MDV_LAYER_IPV4 | MDV_LAYER_UDP | MDV_LAYER_MPLS_TUNNEL, "MPLS over UDP" },
+		{ MDV_LAYER_IPV6 | MDV_LAYER_GRE | MDV_LAYER_MPLS_TUNNEL, "MPLS over GRE" },
+		{ MDV_LAYER_IPV4 | MDV_LAYER_UDP | MDV_LAYER_VXLAN, "VXLAN" },
+		{ MDV_LAYER_NVGRE, "NVGRE" },
+		{ MDV_LAYER_IPV4 | MDV_LAYER_GRE, "GRE" },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		const struct mdv_rss_tunnel *tunnel = mdv_rss_tunnel_of(cases[i].layers);
+
+		assert_int_equal(tunnel == NULL, cases[i].name == NULL);
+		if (tunnel != NULL)
+			assert_string_equal(tunnel->name, cases[i].name);
+	}
+}
+
 int
 main(void)
 {
@@ -221,6 +249,7 @@ main(void)
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_expand),
+		cmocka_unit_test(test_tunnels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

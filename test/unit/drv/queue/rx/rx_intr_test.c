@@ -30,6 +30,7 @@ static uint8_t uar[4096] __rte_aligned(4096);
 static struct {
 	unsigned int nb_channels, nb_made;
 	int channel_errno, destroy_result;
+	int channel_fd;                   /* 0: a new one */
 	unsigned int nb_events, nb_acked; /* of queue 1 */
 	struct ibv_cq cq;
 	struct ibv_context context;
@@ -92,7 +93,7 @@ ibv_create_comp_channel(struct ibv_context *context)
 	}
 	channel = calloc(1, sizeof(*channel));
 	assert_non_null(channel);
-	channel->fd = __real_eventfd(0, 0);
+	channel->fd = device.channel_fd > 0 ? device.channel_fd : __real_eventfd(0, 0);
 	device.nb_channels++;
 	return channel;
 }
@@ -269,6 +270,23 @@ what_was_opened_is_closed(void **state)
 	(void)state;
 }
 
+/** As the kernel's are: its flags are 0 then. */
+static void
+a_channel_for_reading_only_is_opened(void **state)
+{
+	struct mdv_rx_wake wake;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	device.channel_fd = ends[0];
+	assert_int_equal(__real_fcntl(ends[0], F_GETFL, 0), 0);
+	assert_int_equal(mdv_rx_wake_open(&device.context, &wake), 0);
+	assert_int_equal(__real_fcntl(ends[0], F_GETFL, 0), O_NONBLOCK);
+	assert_int_equal(mdv_rx_wake_close(&wake), 0);
+	close(ends[1]);
+}
+
 static void
 a_channel_that_stays_is_reported(void **state)
 {
@@ -431,6 +449,7 @@ main(void)
 		TEST(each_queue_has_a_descriptor),
 		TEST(ports_without_interrupts_have_none),
 		TEST(what_was_opened_is_closed),
+		TEST(a_channel_for_reading_only_is_opened),
 		TEST(a_channel_that_stays_is_reported),
 		TEST(either_source_wakes),
 		TEST(arms_are_as_the_device_reads_them),

@@ -329,6 +329,23 @@ a_queue_gets_ready_and_gives_all_back(void **state)
 	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
 }
 
+/** CQEs left VALID would be taken for those of the next round. */
+static void
+a_full_cq_is_drained_to_its_last_completion(void **state)
+{
+	(void)state;
+	assert_int_equal(mdv_rxq_ring_create(&fake.rxq), 0);
+	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
+	for (unsigned int i = 0; i < NB_DESC; i++)
+		complete(i, MLX5_CQE_RESP_SEND);
+	assert_int_equal(mdv_rxq_ring_recover(&fake.rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
+	assert_int_equal(fake.rxq.count.errors, NB_DESC);
+	assert_int_equal(fake.rxq.pos.cq_ci, NB_DESC);
+	for (unsigned int i = 0; i < NB_DESC; i++)
+		assert_int_equal(
+			newest()->cqes[i].op_own >> MDV_HW_CQE_OPCODE_SHIFT, MLX5_CQE_INVALID);
+}
+
 static void
 a_queue_that_cannot_get_ready_is_as_before(void **state)
 {
@@ -514,6 +531,8 @@ main(void)
 			a_ring_that_cannot_be_made_leaves_nothing, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(
 			a_queue_gets_ready_and_gives_all_back, queue_make, queue_free),
+		cmocka_unit_test_setup_teardown(
+			a_full_cq_is_drained_to_its_last_completion, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(
 			a_queue_that_cannot_get_ready_is_as_before, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(

@@ -292,12 +292,27 @@ __wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int
 static void
 what_cannot_be_had_leaves_no_ring(void **state)
 {
+	static const struct {
+		int told, result;
+	} errnos[] = { { ENOSPC, -ENOSPC }, { -1, -ENOMEM }, { 0, 0 } };
 	struct mdv_txq *txq = &tx_rig.txq;
 
 	(void)state;
 	start(OFFLOADS);
+	mdv_cq_destroy(&tx_rig.port.port.device, &txq->objs.cq);
+	for (unsigned int i = 0; i < RTE_DIM(errnos); i++) {
+		ibv_rig.cq_errno = errnos[i].told;
+		assert_int_equal(mdv_cq_ibv_create(&tx_rig.port.port.device, TX_RIG_CQES, 0, NULL,
+					 &txq->objs.cq),
+			errnos[i].result);
+	}
+	mdv_cq_destroy(&tx_rig.port.port.device, &txq->objs.cq);
 	mdv_tx_ibv_detach(txq);
 	no_memory = true;
+	assert_int_equal(
+		mdv_cq_ibv_create(&tx_rig.port.port.device, TX_RIG_CQES, 0, NULL, &txq->objs.cq),
+		-ENOMEM);
+	assert_null(txq->objs.cq.ibv_cq);
 	assert_int_equal(mdv_tx_ibv_attach(txq), -ENOMEM);
 	no_memory = false;
 	assert_null(txq->ring.wqes);
