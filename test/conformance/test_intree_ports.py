@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from harness import frames, pcapfile
+from harness import dpdk, frames, pcapfile
 from harness.intree import InTreeTestpmd, pci_args, with_netdevs
 from harness.program import run_on_softhca
 from harness.testpmd import eal_prefix, remove_runtime_dir
@@ -91,5 +91,8 @@ def test_capture_without_loss(tmp_path, devargs):
         pmd.cmd("set fwd rxonly")
         pmd.cmd("port start 0")
         pmd.cmd("start")
-        stats = pmd.wait_stats(lambda s: s["RX-packets"] >= len(sent))
-        assert stats["RX-packets"] == len(sent) and stats["RX-missed"] == 0, stats
+        # 24.11 makes rules of the addresses in mac_own only, and mlx5_os_mac_addr_add() enters a PF's in no case; 25.11
+        # does again.
+        wanted = [frame for frame in sent if dpdk.VERSION != (24, 11) or frame[:6] != frames.mac(frames.PORT_MAC)]
+        stats = pmd.wait_stats(lambda s: s["RX-packets"] >= len(wanted))
+        assert stats["RX-packets"] == len(wanted) and stats["RX-missed"] == 0, stats

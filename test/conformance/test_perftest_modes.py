@@ -3,6 +3,7 @@
 
 One row a mode; an option that --help lists is in a row, or in REFUSED with what perftest says, or in the list at the end.
 """
+import functools
 import os
 import re
 import subprocess
@@ -47,6 +48,7 @@ MODES = {
     "for a time": (BW, ["-D", "2", "-f", "0", "--cpu_util"], [], [], None),
     "inline": (BW, ["-I", "64", "-N", "-s", "64"], [], [], 500),
     "old posts": (BW, ["--use_old_post_send", "--report_gbits", "--disable_pcie_relaxed", "-t", "64"], [], [], 500),
+    "without locks": (BW, ["--no_lock"], [], [], 500),
     "inline receive": (BW, [], ["--inline_recv=32"], [], 500),
     "large": (BW, ["-m", "9600", "-s", "9000"], [], [], 300),
     "least rates": (BW, ["--wait_destroy=1"], [], ["-w", "0.0001", "-y", "0.00001"], 500),
@@ -90,6 +92,13 @@ class Side:
         self.terminal.close()
 
 
+@functools.cache
+def listed(program):
+    """The long options of its help."""
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+    return set(re.findall(r"^\s+(?:-\w, )?(--[\w-]+)", text, re.M))
+
+
 def iterations(text):
     """The table's row: bytes, iterations, and what was measured."""
     row = re.search(r"^\s*\d+\s+(\d+)(?:\s+[\d.]+)+", text[text.index("#bytes"):], re.M)
@@ -101,6 +110,9 @@ def iterations(text):
 def test_mode(tmp_path, mode):
     """Both come to their end, and count what was asked for."""
     program, common, server, client, frames = MODES[mode]
+    missing = {option.split("=")[0] for option in [*common, *server, *client] if option[:2] == "--"} - listed(program)
+    if missing:
+        pytest.skip(f"this perftest has no {' '.join(missing)}")
     options = ([] if "-s" in common else ["-s", "128"]) + ([] if frames is None else ["-n", str(frames)])
     options += [*common, *DEEP]
     is_reversed = "--reversed" in common
@@ -123,10 +135,11 @@ def test_mode(tmp_path, mode):
 
 # Whose help lists it, and what it cannot be had for, whatever the device.
 REFUSED = {
-    "RSS is of experimental verbs": (BW, ["--use_rss", "-q", "2"], "RSS feature is not available in libibverbs"),
+    "RSS is of experimental verbs": (BW, ["--use_rss", "-q", "2"],
+                                     "RSS feature is not available in libibverbs|RSS isn't supported"),
     "no short form of RSS": (BW, ["-G"], "invalid option -- 'G'"),
     "no short form of the Ethernet type": (BW, ["-Y", "0x88b5"], "invalid option -- 'Y'"),
-    "on-demand paging": (BW, ["--odp"], "not supported for RC transport"),
+    "on-demand paging": (BW, ["--odp"], "not supported for RC transport|does not support On-Demand Paging"),
     "shared receive queues": (BW, ["--use-srq"], "Couldn't create SRQ"),
     "static rates of InfiniBand": (BW, ["--rate_limit=10", "--rate_limit_type=HW", "-b"], "failed to accept HW rate limit"),
     "bursts, as the help has it": (BURST, [], "SW Rate limiter cann't be executed on non-BW"),
@@ -139,7 +152,8 @@ def test_refusal(what):
     program, options, message = REFUSED[what]
     status, text = run_on_softhca([program, "-d", "mlx5_0", "-F", "-Z", "-s", "128", "-B", SERVER_MAC, "-E", CLIENT_MAC,
                                    *options], ["wire=loop"])
-    assert status != 0 and message in text, text
+    # Each release has its own words, where there is an alternative.
+    assert status != 0 and any(words in text for words in message.split("|")), text
 
 
 RULES = {
@@ -201,7 +215,8 @@ def test_server_takes_a_flow_label(tmp_path):
 def test_report_as_json(tmp_path):
     status, text = run_on_softhca([BW, "-d", "mlx5_0", "-F", "-P", "-s", "128", "-n", "100", "-B", CLIENT_MAC, "-E", SERVER_MAC,
                                    "--out_json", f"--out_json_file={tmp_path}/report"], ["wire=loop"])
-    assert status == 0 and 'n_iterations: 100' in (tmp_path / "report").read_text(), text
+    report = (tmp_path / "report").read_text()
+    assert status == 0 and re.search('"?n_iterations"?: 100', report), text + report
 
 
 @pytest.mark.parametrize("unit", ["bandwidth", "message_rate"])
@@ -216,7 +231,7 @@ def test_one_number(unit):
 # that perftest's raw programs never open (it waits for them on standard input), --run_infinitely has no end,
 # --perform_warm_up is of RDMA writes, --use_hugepages wants some.
 ELSEWHERE = set("""-g --mcg -h --help -i --ib-port -M --MGID -p --port -S --sl -u --qp-timeout -V --version -W --report-counters
-    --dlid --force-link --perform_warm_up --pkey_index --use_hugepages --run_infinitely -e -d --ib-dev -F --CPU-freq -n --iters
+    --dlid --congest_type --connectionless --no_ddp --force-link --perform_warm_up --pkey_index --use_hugepages --run_infinitely -e -d --ib-dev -F --CPU-freq -n --iters
     -s --size -m --mtu -r --rx-depth -t --tx-depth -B --source_mac -E --dest_mac -Z --server -P --client""".split())
 LONG = {"-b": "--bidirectional", "-D": "--duration", "-f": "--margin", "-I": "--inline_size", "-l": "--post_list",
         "-L": "--hop_limit", "-N": "--noPeak", "-q": "--qp", "-Q": "--cq-mod", "-T": "--tos", "-w": "--limit_bw",
@@ -227,8 +242,7 @@ LONG = {"-b": "--bidirectional", "-D": "--duration", "-f": "--margin", "-I": "--
 
 @pytest.mark.parametrize("program", [BW, LAT, BURST, "raw_ethernet_fs_rate"])
 def test_no_option_is_forgotten(program):
-    listed = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
-    options = set(re.findall(r"^\s+(?:-\w, )?(--[\w-]+)", listed, re.M))
+    options = listed(program)
     source = open(__file__, encoding="utf-8").read()
     tried = {LONG.get(option, option) for option in re.findall(r'"(-\w|--[\w-]+)', source)}
     assert options and not options - tried - ELSEWHERE, options - tried - ELSEWHERE

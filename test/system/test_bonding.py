@@ -10,6 +10,7 @@ import pytest
 from harness import frames
 from harness.cable import Cable
 from harness.ctl import link
+from harness.dpdk import BONDING, BONDING_LACP, MEMBER
 from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
@@ -25,12 +26,12 @@ def bonded(tmp_path, mode, *commands, forward="macswap"):
     wires = [f"wire=unix:{tmp_path}/{i},mac={mac}" for i, mac in enumerate(MACS)]
     with Testpmd(ports=wires, link_events=True) as pmd, Cable(tmp_path / "0") as zero, \
             Cable(tmp_path / "1") as one:
-        for line in ("port stop all", f"create bonded device {mode} 0", "add bonding slave 0 2",
-                     "add bonding slave 1 2", *commands, "port start 2", "set portlist 2",
+        for line in ("port stop all", f"create {BONDING} device {mode} 0", f"add bonding {MEMBER} 0 2",
+                     f"add bonding {MEMBER} 1 2", *commands, "port start 2", "set portlist 2",
                      f"set fwd {forward}"):
             pmd.cmd(line)
         end = time.monotonic() + PATIENCE
-        while "Active Slaves (2)" not in pmd.cmd("show bonding config 2"):
+        while f"Active {MEMBER.title()}s (2)" not in pmd.cmd("show bonding config 2"):
             assert time.monotonic() < end
         pmd.cmd("start")
         yield pmd, (zero, one)
@@ -112,14 +113,14 @@ def test_a_link_that_fails_is_replaced(tmp_path, mode):
         for failed in (0, 1):
             link(pmd, "down", failed)
             end = time.monotonic() + PATIENCE
-            while f"Active Slaves (1): [{1 - failed}]" not in pmd.cmd("show bonding config 2"):
+            while f"Active {MEMBER.title()}s (1): [{1 - failed}]" not in pmd.cmd("show bonding config 2"):
                 assert time.monotonic() < end
             assert pmd.info(2)["Link status"] == "up"
             sent = datagrams(failed)
             cables[1 - failed].send(*sent)
             assert answers(cables, sent, 1, mode == TLB)[1 - failed] == COUNT
             link(pmd, "up", failed)
-            while "Active Slaves (2)" not in pmd.cmd("show bonding config 2"):
+            while f"Active {MEMBER.title()}s (2)" not in pmd.cmd("show bonding config 2"):
                 assert time.monotonic() < end
 
 
@@ -129,16 +130,16 @@ def test_lacp_with_a_partner():
     with Testpmd(ports=wires, link_events=True, args=["--port-topology=loop"], memory=256) as pmd:
         pmd.cmd("port stop all")
         for bond, ports in ((4, (0, 1)), (5, (2, 3))):
-            pmd.cmd(f"create bonded device {LACP} 0")
+            pmd.cmd(f"create {BONDING} device {LACP} 0")
             # LACPDUs come to a queue of their own, by a rule of rte_flow, and leave without forwarding.
             assert "enabled" in pmd.cmd(f"set bonding lacp dedicated_queues {bond} enable")
             for port in ports:
-                pmd.cmd(f"add bonding slave {port} {bond}")
+                pmd.cmd(f"add bonding {MEMBER} {port} {bond}")
         for line in ("port start 4", "port start 5", "set portlist 4,5", "set fwd io"):
             pmd.cmd(line)
         end = time.monotonic() + PATIENCE
-        while any(pmd.cmd(f"show bonding lacp info {bond}").count("COLLECTING DISTRIBUTING") < 4 for bond in (4, 5)):
-            assert time.monotonic() < end, pmd.cmd("show bonding lacp info 4")
+        while any(pmd.cmd(f"{BONDING_LACP} {bond}").count("COLLECTING DISTRIBUTING") < 4 for bond in (4, 5)):
+            assert time.monotonic() < end, pmd.cmd(f"{BONDING_LACP} 4")
             time.sleep(0.2)
         pmd.cmd("start tx_first 1")
         for bond in (4, 5):

@@ -197,7 +197,8 @@ sys.stdin.read()
         while {paths.SOFTHCA} ctl stats 2>&1 | grep 'no answer'; do sleep 0.05; done
         {paths.SOFTHCA} ctl stats
     """
-    argv = softhca_argv(["wire=null"], ["sh", "-c", script, "sh", sys.executable, "-c", forker], NOT_STRICT)
+    argv = softhca_argv(["wire=null"], ["sh", "-c", script, "sh", sys.executable, "-W", "ignore", "-c", forker],
+                        NOT_STRICT)
     done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1, done
     assert done.stderr == "softhca ctl: no program has such a device open below this runner\n"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Link events: softhca ctl takes the link of a port down and up, testpmd hears of it."""
 import pathlib
+import re
 import time
 
 from harness.ctl import link, pid_of
@@ -83,7 +84,7 @@ def wait_for_worker(pmd):
     while True:
         for task in pathlib.Path(f"/proc/{pid_of(pmd)}/task").iterdir():
             name, _, rest = (task / "stat").read_text().rpartition(")")
-            if name.endswith("(rte-worker-1") and rest.split()[0] == "R":
+            if re.search(r"\((rte-worker-|dpdk-worker)1$", name) and rest.split()[0] == "R":
                 return
         assert time.monotonic() < end
         time.sleep(0.02)

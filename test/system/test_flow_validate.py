@@ -39,7 +39,7 @@ class Bed:
         """What testpmd says to lines of a file."""
         file = self.path / "commands"
         file.write_text("".join(f"{line}\n" for line in lines))
-        said = self.pmd.cmd(f"load {file}")
+        said = self.pmd.load(file)
         assert "Bad arguments" not in said and "Command not found" not in said, said[-2000:]
         return said
 

@@ -112,6 +112,13 @@ class Testpmd:
         self.terminal.expect(r"\n", start)
         return self.terminal.expect(r"\n(.*?)" + re.escape(PROMPT), start).group(1)
 
+    def load(self, file):
+        """Type the lines of a file; testpmd's answers. Since DPDK 24.11 there is a prompt before each."""
+        start = self.mark()
+        self.terminal.send(f"load {file}\n")
+        text = self.terminal.expect(r"\n(.*?)Read CLI commands from .*?" + re.escape(PROMPT), start).group(1)
+        return text.replace(PROMPT, "")
+
     def quit(self):
         """Leave as a user does; it must end with status 0."""
         if self.status is None:
@@ -137,8 +144,8 @@ class Testpmd:
         return {name: int(value) for name, value in re.findall(r"^(\w+): (\d+)\s*$", text, re.M)}
 
     def info(self, port=0):
-        """show port info: {'MAC address': text, ...}"""
-        text = self.cmd(f"show port info {port}")
+        """show port info: {'MAC address': text, ...}; without the driver's dump, which newer releases add"""
+        text = self.cmd(f"show port info {port}").split("Device private info", 1)[0]
         rows = re.findall(r"^\s*([A-Za-z][^:\n]*?)\s*:\s*(.+?)\s*$", text, re.M)
         assert rows, text
         return dict(rows)
