@@ -79,6 +79,9 @@ device_end(const uint8_t *ctrl)
 		tx_rig.pending[tx_rig.nb_pending++] = tx_rig.pc;
 	tx_rig.pc += ((ctrl[7] & 0x3f) + 3) / 4;
 	tx_rig.ds = 0;
+	/* The register gets the start of the last WQE posted (PRM, "Posting a Work Request"). */
+	if (tx_rig.pc == (uint16_t)rte_be_to_cpu_32(tx_rig.dbrec[1]))
+		assert_memory_equal(&tx_rig.uar_reg, ctrl, sizeof(tx_rig.uar_reg));
 }
 
 static void

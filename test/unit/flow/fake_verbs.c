@@ -274,6 +274,8 @@ create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 {
 	struct fake_flow *flow;
 
+	if (fake.flows_untold)
+		return NULL;
 	if (fake_fails())
 		return NULL;
 	if (attr->priority >= fake.nb_levels) {
@@ -313,18 +315,24 @@ destroy_flow(struct ibv_flow *verbs)
 	return 0;
 }
 
+/** Counters of a flow, and which of their two points are attached. */
+struct fake_counters {
+	struct ibv_counters verbs;
+	unsigned int points;
+};
+
 static struct ibv_counters *
 create_counters(struct ibv_context *context, struct ibv_counters_init_attr *attr)
 {
-	struct ibv_counters *counters;
+	struct fake_counters *counters;
 
-	(void)attr;
+	assert_int_equal(attr->comp_mask, 0);
 	if (fake_fails())
 		return NULL;
 	counters = __real_calloc(1, sizeof(*counters));
-	counters->context = context;
+	counters->verbs.context = context;
 	fake.nb_counters++;
-	return counters;
+	return &counters->verbs;
 }
 
 static int
@@ -346,7 +354,12 @@ attach_counters(
 	assert_non_null(counters);
 	assert_null(flow);
 	assert_int_equal(attr->comp_mask, 0);
-	return fake_fails() ? fake.fail_errno : 0;
+	if (fake_fails() && fake.fail_errno != 0)
+		return fake.fail_errno;
+	assert_int_equal(
+		attr->counter_desc, attr->index == 0 ? IBV_COUNTER_PACKETS : IBV_COUNTER_BYTES);
+	((struct fake_counters *)counters)->points |= 1u << attr->index;
+	return 0;
 }
 
 static int
@@ -355,6 +368,7 @@ read_counters(struct ibv_counters *counters, uint64_t *values, uint32_t nb, uint
 	assert_non_null(counters);
 	assert_int_equal(nb, 2);
 	assert_int_equal(flags, 0);
+	assert_int_equal(((struct fake_counters *)counters)->points, 3);
 	if (fake.fail_at != 0 && fake_fails())
 		return fake.fail_errno;
 	values[0] = fake.hits;

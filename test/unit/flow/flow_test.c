@@ -222,8 +222,10 @@ test_counters(void **state)
 	assert_int_equal(mdv_flow_ops.query(&fake.dev, flow, &queue, &answer, NULL), -ENOTSUP);
 	assert_int_equal(mdv_flow_ops.query(&fake.dev, NULL, &count, &answer, NULL), -EINVAL);
 	assert_int_equal(mdv_flow_ops.query(&fake.dev, flow, &count, NULL, NULL), -EINVAL);
-	fake_arm(1, EIO);
-	assert_int_equal(query(flow, false, &answer), -EIO);
+	for (int code = EPERM; code <= EIO; code++) {
+		fake_arm(1, code);
+		assert_int_equal(query(flow, false, &answer), -code);
+	}
 	fake_arm(0, 0);
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
@@ -315,6 +317,21 @@ test_failing_create(void **state)
 		mdv_flow_fini(&fake.port);
 		fake_assert_empty();
 	}
+}
+
+/** An older error is not taken for the reason. */
+static void
+test_untold_refusal(void **state)
+{
+	(void)state;
+	start_isolated();
+	fake.flows_untold = true;
+	errno = ENOTTY;
+	assert_null(create(ETH, ACTIONS(QUEUE_1), NULL));
+	assert_int_equal(rte_errno, EINVAL);
+	fake.flows_untold = false;
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
 }
 
 /** A start that fails leaves the port stopped, its rules waiting. */
@@ -547,6 +564,7 @@ main(void)
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_isolate),
 		cmocka_unit_test(test_failing_create),
+		cmocka_unit_test(test_untold_refusal),
 		cmocka_unit_test(test_failing_start),
 		cmocka_unit_test(test_kernel_advice),
 		cmocka_unit_test(test_refused),

@@ -307,6 +307,7 @@ test_goldens(void **state)
 		assert_int_equal(fake.nb_actions, reformat + (golden->steps != NULL));
 		if (reformat)
 			check_action(golden, fake_flow_at(0)->actions[0], true);
+		assert_string_equal(error.message, "");
 		if (golden->steps != NULL)
 			check_action(golden, fake_flow_at(0)->actions[reformat ? 1 : 0], false);
 		assert_int_equal(mdv_flow_ops.destroy(&fake.dev, flow, NULL), 0);

@@ -266,8 +266,11 @@ test_room_for_specs(void **state)
 
 		if (ret != -cases[i].code)
 			fail_msg("%u: %d, %s", i, ret, error.message);
-		if (ret == 0)
-			assert_int_equal(mdv_flow_plan_split(&plan), -cases[i].split);
+		if (ret != 0)
+			continue;
+		assert_int_equal(mdv_flow_plan_split(&plan), -cases[i].split);
+		if (cases[i].split == 0)
+			assert_int_equal(plan.nb_parts, 2);
 	}
 }
 

@@ -51,6 +51,33 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 	}
 }
 
+/** A device that tells more bytes than it was given costs no more than that packet. */
+static void
+a_length_beyond_the_buffer_takes_one_mbuf(void **state)
+{
+	struct rx_frame frame = { .len = 60 };
+	struct rte_mbuf *pkts[4];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct mdv_hw_cqe *cqe;
+
+		rx_rig_start(0, 256);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		cqe = &rx_rig.cqes[rx_rig.cq_pi % RX_RIG_WQES];
+		assert_true(rx_rig_receive(&frame));
+		cqe->byte_cnt = rte_cpu_to_be_32(5000);
+		assert_true(rx_rig_receive(&frame));
+		assert_int_equal(mdv_rx_select(MDV_RX_SCATTER, i * 512)(&rx_rig.rxq, pkts, 4), 2);
+		assert_int_equal(pkts[0]->nb_segs, 1);
+		assert_null(pkts[0]->next);
+		rx_rig_check(pkts[1], &frame);
+		rte_pktmbuf_free_bulk(pkts, 2);
+		rx_rig_stop();
+	}
+}
+
 /** An error may fall into any lane: the packets around it come out, in order. */
 static void
 errors_anywhere_among_packets(void **state)
@@ -280,6 +307,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_long_a_frame_is_counted_and_skipped),
+		cmocka_unit_test(a_length_beyond_the_buffer_takes_one_mbuf),
 		cmocka_unit_test(errors_anywhere_among_packets),
 		cmocka_unit_test(a_stopped_queue_is_restarted),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_stays_harmless),

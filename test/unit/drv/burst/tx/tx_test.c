@@ -130,6 +130,37 @@ the_doorbell_names_the_last_wqe(void **state)
 	tx_rig_stop();
 }
 
+/** A WQE has no more data segments than its six bits can count. */
+static void
+bursts_around_the_longest_wqe_are_sent_whole(void **state)
+{
+	struct rte_mbuf *pkts[MDV_TX_DS_MAX + 8];
+	struct tx_sent sent;
+	unsigned int w, i;
+
+	(void)state;
+	for (w = 0; w < RTE_DIM(widths); w++) {
+		for (unsigned int nb = MDV_TX_DS_MAX - 8; nb <= RTE_DIM(pkts); nb++) {
+			uint16_t done = 0;
+
+			tx_rig_start();
+			for (i = 0; i < nb; i++)
+				pkts[i] = tx_rig_packet(1, 60);
+			while (done < nb) {
+				const uint16_t n = mdv_tx_select(0, widths[w])(
+					&tx_rig.txq, pkts + done, nb - done);
+
+				assert_int_not_equal(n, 0);
+				for (i = 0; i < n; i++)
+					assert_true(tx_rig_send(&sent));
+				tx_rig_complete();
+				done += n;
+			}
+			tx_rig_stop();
+		}
+	}
+}
+
 static void
 a_full_ring_takes_no_more_and_drains(void **state)
 {
@@ -564,6 +595,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instance_sends_every_frame),
 		cmocka_unit_test(the_doorbell_names_the_last_wqe),
+		cmocka_unit_test(bursts_around_the_longest_wqe_are_sent_whole),
 		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
 		cmocka_unit_test(completions_are_requested_in_time),
 		cmocka_unit_test(what_cannot_be_sent_is_freed_and_counted),
