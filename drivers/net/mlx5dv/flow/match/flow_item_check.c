@@ -185,24 +185,20 @@ check_refuse_size(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 		"%s: more items than the device takes", match->row->name);
 }
 
-/** MPLS behind Ethernet: the type identifies it, by either of its two values. */
+/**
+ * MPLS behind Ethernet: the type in the spec that ETH or VLAN made identifies it, by either of its
+ * two values.
+ */
 int
 mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
-	uint16_t *eth_at = &state->build->sides[state->side].eth_at;
-	uint16_t value_at, mask_at;
-	int ret = check_needs(state, match, match->row->needs), at;
+	const uint16_t eth_at = state->build->sides[state->side].eth_at;
+	const uint16_t value_at = eth_at + offsetof(struct ibv_flow_spec_eth, val.ether_type);
+	const uint16_t mask_at = eth_at + offsetof(struct ibv_flow_spec_eth, mask.ether_type);
+	int ret = check_needs(state, match, match->row->needs);
 
 	if (ret != 0)
 		return ret;
-	if (*eth_at == 0) {
-		at = mdv_flow_build_add_spec(state->build, MDV_FLOW_SPEC_ETH, state->side);
-		if (at < 0)
-			return check_refuse_size(state, match);
-		*eth_at = at;
-	}
-	value_at = *eth_at + offsetof(struct ibv_flow_spec_eth, val.ether_type);
-	mask_at = *eth_at + offsetof(struct ibv_flow_spec_eth, mask.ether_type);
 	if (check_load(state, mask_at) == UINT16_MAX &&
 		check_load(state, value_at) == RTE_ETHER_TYPE_MPLSM)
 		return 0;
