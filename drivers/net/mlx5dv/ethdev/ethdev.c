@@ -80,7 +80,8 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_mtu = MDV_MTU_MAX;
 	info->max_rx_pktlen = MDV_MTU_MAX + MDV_FRAME_OVERHEAD;
 	info->min_rx_bufsize = RTE_ETHER_MIN_LEN;
-	info->max_rx_queues = RTE_MIN(RTE_MIN(caps->max_wq, caps->max_qp), RTE_MAX_QUEUES_PER_PORT);
+	info->max_rx_queues =
+		RTE_MIN(RTE_MIN(caps->max_wq, caps->max_qp), (uint32_t)RTE_MAX_QUEUES_PER_PORT);
 	info->max_tx_queues = RTE_MIN(caps->max_qp, (uint32_t)RTE_MAX_QUEUES_PER_PORT);
 	info->max_mac_addrs = MDV_MAC_MAX;
 	info->dev_capa = RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP |
@@ -102,7 +103,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_max = mdv_rxq_desc_max(caps),
 		.nb_min = MDV_RXQ_DESC_MIN,
 		.nb_align = 1,
-		.nb_seg_max = RTE_MIN(caps->max_sge, (uint32_t)MDV_RX_SEGS_MAX),
+		.nb_seg_max = RTE_MIN(caps->max_sge, MDV_RX_SEGS_MAX),
 	};
 	info->tx_desc_lim = (struct rte_eth_desc_lim){
 		.nb_max = mdv_txq_desc_max(caps),

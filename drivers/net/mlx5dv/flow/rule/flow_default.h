@@ -30,7 +30,6 @@
 #include "device/devargs.h"
 #include "flow/place/flow_level.h"
 #include "flow_dest.h"
-#include "flow_dest.h"
 #include "flow_state.h"
 
 struct mdv_port;

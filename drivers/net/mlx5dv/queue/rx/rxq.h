@@ -48,9 +48,9 @@ struct mdv_caps;
 struct mdv_port;
 
 /** Segments of a WQE at most; the device's max_sge may be lower. */
-#define MDV_RX_SEGS_MAX 32
+#define MDV_RX_SEGS_MAX 32u
 /** Missing WQEs that make a refill worthwhile; the ring has at least four times as many. */
-#define MDV_RX_REFILL_MIN 64
+#define MDV_RX_REFILL_MIN 64u
 
 /**
  * CQE contents that may appear while the queue is polled. Each burst reads the set, which changes
