@@ -81,7 +81,7 @@ lost_channel(void **state)
 	assert_int_equal(create(rig, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, &channel, NULL), 0);
 	close((int)channel);
 	after = dup(rig->fd);
-	assert_in_range(after, before, before + 1);
+	assert_uint_in_range(after, before, before + 1);
 	close(after);
 }
 
