@@ -6,7 +6,7 @@ import struct
 import time
 
 import pytest
-from harness import frames
+from harness import dpdk, frames
 from harness.cable import Cable
 from harness.intree import InTreeTestpmd
 from harness.patience import PATIENCE
@@ -251,6 +251,15 @@ def test_flow_engines(tmp_path, devargs, counts):
     assert [(s["queue"], s["mark"]) for s in seen_of(1004)] == [(1, 0x1234)] * 8
     assert [seen["queue"] for seen in seen_of(1005)] == [3] * 8
     assert all(seen["mark"] is None for seen in seen_of(1001) + seen_of(1005))
+
+
+@pytest.mark.skipif(dpdk.VERSION < (25, 11), reason="the drivers before 25.11's start with their defaults")
+def test_the_default_that_needs_devx(tmp_path):
+    """25.11's fault, see harness.dpdk: the port is probed, and does not start for want of a DevX umem."""
+    with InTreeTestpmd(f"wire=unix:{tmp_path}/wire,mac={MAC}", args=["--disable-device-start"], known="") as pmd, \
+            Cable(tmp_path / "wire"):
+        answer = pmd.cmd("port start 0")
+        assert "Failed to register unique umem for all SQs" in answer, answer
 
 
 def test_fields_that_matchers_alone_have(tmp_path):

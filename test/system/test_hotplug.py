@@ -6,7 +6,7 @@ import shlex
 import pytest
 from harness import frames, paths
 from harness.cable import Cable
-from harness.intree import with_netdevs
+from harness.intree import pci_args, with_netdevs
 from harness.program import run_on_softhca
 from harness.testpmd import Testpmd, default_vdevs, eal_args, eal_prefix, remove_runtime_dir
 
@@ -87,7 +87,7 @@ def test_several_ports_of_a_device(tmp_path):
 def test_beside_the_in_tree_driver():
     """A port each in one process, on one cable: what one driver sends the other receives."""
     ports = with_netdevs(["wire=pair:c,mac=02:00:00:00:00:0a", "wire=pair:c,mac=02:00:00:00:00:0b"])
-    with Testpmd(ports=ports, vdevs=default_vdevs(ports[:1]), pci=["-a", "5ca0:00:01.0"],
+    with Testpmd(ports=ports, vdevs=default_vdevs(ports[:1]), pci=pci_args(first=1),
                  args=["--port-topology=loop"]) as pmd:
         assert sorted(driver for _, driver in summary(pmd).values()) == ["mlx5_pci", "net_mlx5dv"]
         circle(pmd)

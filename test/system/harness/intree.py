@@ -3,14 +3,15 @@
 import os
 
 from . import host
+from .dpdk import INTREE_DEVARGS
 from .terminal import Terminal
 from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
 
 
-def pci_args(devargs="", ports=1):
-    """EAL arguments: port i is at 5ca0:00:0i.0. Without devargs the driver's defaults apply."""
-    return [arg for i in range(ports)
-            for arg in ("-a", f"5ca0:00:{i:02x}.0" + (devargs and "," + devargs))]
+def pci_args(devargs="", ports=1, first=0, known=INTREE_DEVARGS):
+    """EAL arguments: port i is at 5ca0:00:0i.0. Without devargs the driver's defaults apply, but for known faults."""
+    return [arg for i in range(first, first + ports)
+            for arg in ("-a", ",".join(filter(None, [f"5ca0:00:{i:02x}.0", devargs, known])))]
 
 
 def with_netdevs(ports):
@@ -24,11 +25,11 @@ class InTreeTestpmd(Testpmd):
     Without `devargs` the driver's defaults apply, among them dv_flow_en=1 and rxq_cqe_comp_en=1.
     """
 
-    def __init__(self, *ports, args=(), devargs="", memory=256):
+    def __init__(self, *ports, args=(), devargs="", memory=256, known=INTREE_DEVARGS):
         self.prefix = eal_prefix()
         ports = with_netdevs(ports or ["wire=loop"])
         command = ["dpdk-testpmd", *lcore_args("0,1"), "--no-huge", "-m", str(memory), "--no-telemetry",
-                   "--file-prefix", self.prefix, *pci_args(devargs, len(ports)),
+                   "--file-prefix", self.prefix, *pci_args(devargs, len(ports), known=known),
                    "--", "-i", "--total-num-mbufs=16384", "--no-flush-rx", *args]
         self.terminal = Terminal(softhca_argv(ports, command), env=dict(os.environ))
         self.banner = ""
