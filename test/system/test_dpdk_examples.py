@@ -15,7 +15,7 @@ from harness.patience import PATIENCE
 from harness.terminal import Terminal
 from harness.testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir, softhca_argv
 
-SOURCES = sorted((paths.ROOT / ".deps").glob("dpdk-*/examples"))
+SOURCES = sorted((paths.ROOT / ".deps").glob("dpdk-*/source/examples"))
 NB_FRAMES = 40
 # The second port's address, as softhca gives it, and what l2fwd and l3fwd send to by that port.
 SOURCE, DESTINATION = "02:00:00:00:00:02", "02:00:00:00:00:01"

@@ -103,4 +103,10 @@ typedef int mdv_compat_tel_int_t;
 	rte_ctrl_thread_create(thread, name, NULL, function, arg)
 #endif
 
+/**
+ * DPDK's own build makes its version maps of these lines from 25.07 on, by reading them as text;
+ * here version.map has the names.
+ */
+#define RTE_EXPORT_EXPERIMENTAL_SYMBOL(function, release)
+
 #endif /* MDV_COMPAT_H */

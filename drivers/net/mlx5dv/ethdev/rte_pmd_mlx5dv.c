@@ -5,6 +5,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "base/compat.h"
 #include "mem/dm.h"
 #include "state/port.h"
 #include "state/port_list.h"
@@ -33,6 +34,7 @@ hold(uint16_t port_id, struct mdv_port **port)
 	return *port == NULL ? -ENODEV : 0;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_dm_max, 25.11)
 int
 rte_pmd_mlx5dv_dm_max(uint16_t port_id, size_t *size)
 {
@@ -46,6 +48,7 @@ rte_pmd_mlx5dv_dm_max(uint16_t port_id, size_t *size)
 	return 0;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_dm_alloc, 25.11)
 struct rte_pmd_mlx5dv_dm *
 rte_pmd_mlx5dv_dm_alloc(uint16_t port_id, size_t size, size_t align)
 {
@@ -62,6 +65,7 @@ rte_pmd_mlx5dv_dm_alloc(uint16_t port_id, size_t size, size_t align)
 	return dm;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_dm_free, 25.11)
 int
 rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm)
 {
@@ -70,6 +74,7 @@ rte_pmd_mlx5dv_dm_free(struct rte_pmd_mlx5dv_dm *dm)
 	return dm == NULL || ret != 0 ? ret : mdv_dm_free(dm);
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_dm_write, 25.11)
 int
 rte_pmd_mlx5dv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void *from, size_t len)
 {
@@ -78,6 +83,7 @@ rte_pmd_mlx5dv_dm_write(struct rte_pmd_mlx5dv_dm *dm, size_t offset, const void 
 	return ret != 0 ? ret : mdv_dm_write(dm, offset, from, len);
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_dm_read, 25.11)
 int
 rte_pmd_mlx5dv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *to, size_t len)
 {
@@ -86,6 +92,7 @@ rte_pmd_mlx5dv_dm_read(const struct rte_pmd_mlx5dv_dm *dm, size_t offset, void *
 	return ret != 0 ? ret : mdv_dm_read(dm, offset, to, len);
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_dm_attach, 25.11)
 int
 rte_pmd_mlx5dv_dm_attach(
 	struct rte_pmd_mlx5dv_dm *dm, size_t offset, uint16_t len, struct rte_mbuf *mbuf)
@@ -93,6 +100,7 @@ rte_pmd_mlx5dv_dm_attach(
 	return mdv_dm_attach(dm, offset, len, mbuf);
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mlx5dv_timestamp_to_ns, 25.11)
 int
 rte_pmd_mlx5dv_timestamp_to_ns(uint16_t port_id, uint64_t timestamp, uint64_t *ns)
 {
