@@ -95,15 +95,18 @@ static int
 put_pseudo(struct rte_mbuf *mbuf, uint32_t l3, uint32_t field)
 {
 	const bool ipv4 = (mbuf->ol_flags & RTE_MBUF_F_TX_IPV4) != 0;
+	const size_t size = ipv4 ? sizeof(struct rte_ipv4_hdr) : sizeof(struct rte_ipv6_hdr);
 	struct rte_ipv6_hdr copy;
-	const void *ip = rte_pktmbuf_read(
-		mbuf, l3, ipv4 ? sizeof(struct rte_ipv4_hdr) : sizeof(struct rte_ipv6_hdr), &copy);
+	const void *ip = rte_pktmbuf_read(mbuf, l3, size, &copy);
 
 	if (ip == NULL)
 		return -EINVAL;
+	/* The header's type has an even address, and the packet's header any. */
+	if (ip != &copy)
+		memcpy(&copy, ip, size);
 	return put_16(mbuf, l3 + mbuf->l3_len + field,
-		ipv4 ? rte_ipv4_phdr_cksum(ip, mbuf->ol_flags)
-		     : rte_ipv6_phdr_cksum(ip, mbuf->ol_flags));
+		ipv4 ? rte_ipv4_phdr_cksum((void *)&copy, mbuf->ol_flags)
+		     : rte_ipv6_phdr_cksum(&copy, mbuf->ol_flags));
 }
 
 /**
