@@ -74,6 +74,17 @@
 #define MDV_COMPAT_QUEUE_STATS(stats, queues)     (stats)
 #endif
 
+/** rte_eth_recycle_mbufs() moves mbufs from a send queue to a receive queue. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+#define MDV_COMPAT_RECYCLE
+#define MDV_COMPAT_RECYCLE_INFO_OP(function) .recycle_rxq_info_get = function,
+#define MDV_COMPAT_RECYCLE_OPS(to, reuse, refill)                                                  \
+	((to)->recycle_tx_mbufs_reuse = (reuse), (to)->recycle_rx_descriptors_refill = (refill))
+#else
+#define MDV_COMPAT_RECYCLE_INFO_OP(function)
+#define MDV_COMPAT_RECYCLE_OPS(to, reuse, refill) ((void)(to))
+#endif
+
 /** rx_queue_count returns a negative errno or the count. */
 #if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
 typedef int mdv_compat_rx_count_t;

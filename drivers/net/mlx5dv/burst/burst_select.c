@@ -96,6 +96,7 @@ mdv_burst_select(struct rte_eth_dev *dev)
 	dev->rx_pkt_burst = mdv_rx_select(rx_opts(dev), simd_bits);
 	dev->tx_pkt_burst = mdv_tx_select(
 		tx_opts(dev), mdv_port(dev)->device.caps.tx_multi_packet ? simd_bits : 0);
+	MDV_COMPAT_RECYCLE_OPS(dev, mdv_tx_recycle_reuse, mdv_rx_recycle_refill);
 }
 
 static bool

@@ -6,6 +6,7 @@
 #include <ethdev_driver.h>
 
 #include "burst/burst_select.h"
+#include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
 #include "ethdev.h"
 #include "flow/flow.h"
@@ -230,6 +231,7 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 	.dev_infos_get = mdv_ethdev_infos_get, \
 	.rxq_info_get = mdv_rxq_info_get, \
 	.txq_info_get = mdv_txq_info_get, \
+	MDV_COMPAT_RECYCLE_INFO_OP(mdv_rx_recycle_info_get) \
 	.rx_burst_mode_get = mdv_burst_rx_mode_get, \
 	.tx_burst_mode_get = mdv_burst_tx_mode_get, \
 	.fw_version_get = fw_version_get, \

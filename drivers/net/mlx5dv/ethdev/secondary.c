@@ -81,6 +81,8 @@ publish(const struct rte_eth_dev *dev)
 	ops->rx_pkt_burst = dev->rx_pkt_burst;
 	ops->tx_pkt_burst = dev->tx_pkt_burst;
 	ops->tx_pkt_prepare = dev->tx_pkt_prepare;
+	MDV_COMPAT_RECYCLE_OPS(
+		ops, dev->recycle_tx_mbufs_reuse, dev->recycle_rx_descriptors_refill);
 	ops->rxq.data = dev->data->rx_queues;
 	ops->txq.data = dev->data->tx_queues;
 }

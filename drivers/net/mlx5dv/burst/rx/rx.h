@@ -15,6 +15,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
+#include "base/compat.h"
 #include "base/mark.h"
 #include "queue/rx/rx_refill.h"
 #include "queue/rx/rxq.h"
@@ -60,6 +61,23 @@ const char *mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits);
 /** @return whether @p burst is an instance of this driver; @p mode is filled for ethdev
  * rx_burst_mode_get. */
 bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
+
+#ifdef MDV_COMPAT_RECYCLE
+/** ethdev recycle_rxq_info_get: of a started queue; one that cannot recycle has a ring of no size.
+ */
+void mdv_rx_recycle_info_get(
+	struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_recycle_rxq_info *info);
+/** ethdev recycle_rx_descriptors_refill: @p nb mbufs are in the ring from wqe_pi on, up to its end
+ * at most. */
+void mdv_rx_recycle_refill(void *rxq, uint16_t nb);
+
+/** @return the low half of a position, which ethdev shows to the send queue's driver */
+static inline uint16_t *
+mdv_rx_recycle_pos(uint32_t *pos)
+{
+	return (uint16_t *)pos + (RTE_BYTE_ORDER == RTE_BIG_ENDIAN);
+}
+#endif
 
 /** Write data_off, refcnt, nb_segs and port by one store. */
 static __rte_always_inline void

@@ -14,6 +14,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "base/compat.h"
 #include "device/uar.h"
 #include "queue/tx/tx_limits.h"
 #include "queue/tx/tx_wqe.h"
@@ -54,6 +55,11 @@ void mdv_tx_error(struct mdv_txq *txq);
 /** ethdev tx_done_cleanup, tx_descriptor_status. */
 int mdv_tx_done_cleanup(void *txq, uint32_t free_cnt);
 int mdv_tx_done_status(void *txq, uint16_t offset);
+#ifdef MDV_COMPAT_RECYCLE
+/** ethdev recycle_tx_mbufs_reuse. @return the number of mbufs written to the receive queue's ring
+ */
+uint16_t mdv_tx_recycle_reuse(void *txq, struct rte_eth_recycle_rxq_info *info);
+#endif
 /** Print the queue's state. */
 void mdv_tx_dump(const struct mdv_txq *txq, FILE *file);
 /**
