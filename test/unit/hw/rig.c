@@ -342,7 +342,8 @@ rig_wqe_eth(
 	wqe->bytes[20] = cs_flags;
 	rig_put16(wqe->bytes + 22, mss);
 	rig_put16(wqe->bytes + 28, length);
-	memcpy(wqe->bytes + 30, header, length);
+	if (length != 0)
+		memcpy(wqe->bytes + 30, header, length);
 	wqe->length = (30u + length + 15) & ~15u;
 }
 
