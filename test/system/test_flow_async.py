@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from harness import dpdk
 from harness.rig import Rig, probe
 
 pytestmark = pytest.mark.sanitized
@@ -109,7 +110,7 @@ def test_full_and_refused(rig):
     destroy(rig, rules[0])
     rig.pmd.cmd("flow flush 0")
     push(rig)
-    assert pull(rig) == (0, 1)
+    assert pull(rig) == ((0, 0) if dpdk.FLUSH_PULLS else (0, 1))
     for what in ("template_table 0 destroy table 1", "pattern_template 0 destroy pattern_template 1",
                  "actions_template 0 destroy actions_template 2"):
         assert "destroyed" in rig.pmd.cmd(f"flow {what}")

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 import rte_flow_wild
-from harness import paths
+from harness import dpdk, paths
 from harness.patience import PATIENCE
 from harness.program import run_on_softhca
 from harness.testpmd import Testpmd, eal_args, eal_prefix, remove_runtime_dir
@@ -38,7 +38,7 @@ class Bed:
     def load(self, lines):
         """What testpmd says to lines of a file."""
         file = self.path / "commands"
-        file.write_text("".join(f"{line}\n" for line in lines))
+        file.write_text(dpdk.typed("".join(f"{line}\n" for line in lines)))
         said = self.pmd.load(file)
         assert "Bad arguments" not in said and "Command not found" not in said, said[-2000:]
         return said

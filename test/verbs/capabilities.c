@@ -106,6 +106,8 @@ static const struct row rows[] = {
 	BIT(dv.flags, MLX5DV_CONTEXT_FLAGS_CQE_128B_PAD, try_cqe_pad, 0, EINVAL),
 	/* test/verbs/clock.c. */
 	BIT(dv.flags, MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS, NULL, 0, 0),
+	/* MLX5DV_CONTEXT_FLAGS_BLUEFLAME of rdma-core 65: libmlx5 has such a register */
+	BIT(dv.flags, 1 << 8, NULL, 0, 0),
 	FACT(dv.comp_mask), FACT(dv.version), FACT(dv.cqe_comp_caps.max_num), FACT(dv.striding_rq_caps.supported_qpts),
 	BIT(dv.cqe_comp_caps.supported_format, MLX5DV_CQE_RES_FORMAT_HASH, try_cqe_format, MLX5DV_CQE_RES_FORMAT_HASH, EINVAL),
 	BIT(dv.cqe_comp_caps.supported_format, MLX5DV_CQE_RES_FORMAT_CSUM, try_cqe_format, MLX5DV_CQE_RES_FORMAT_CSUM, EINVAL),

@@ -3,6 +3,7 @@
 import re
 import time
 
+from .dpdk import DUMP_MEMPOOL
 from .patience import PATIENCE
 from .testpmd import Testpmd
 
@@ -21,7 +22,7 @@ class FaultyTestpmd(Testpmd):
                 re.findall(r"^softhca: faults: line \d+: (.*): (never|\d+ times?)$", self.terminal.text, re.M)}
 
     def mbufs_in_pool(self):
-        text = self.cmd("dump_mempool mb_pool_0")
+        text = self.cmd(f"{DUMP_MEMPOOL} mb_pool_0")
         counts = [int(n) for n in re.findall(r"(?:cache_count\[\d+\]|common_pool_count)=(\d+)", text)]
         return sum(counts)
 
@@ -39,7 +40,7 @@ class FaultyTestpmd(Testpmd):
 
     def stop_and_count(self):
         """Stop the port: every mbuf is back, whatever befell the queues."""
-        before = int(re.search(r"populated_size=(\d+)", self.cmd("dump_mempool mb_pool_0")).group(1))
+        before = int(re.search(r"populated_size=(\d+)", self.cmd(f"{DUMP_MEMPOOL} mb_pool_0")).group(1))
         self.cmd("stop")
         self.cmd("port stop 0")
         assert self.mbufs_in_pool() == before

@@ -16,7 +16,7 @@ from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
 BASE_ADDRESS = "0x200000000000"
 # Processes identify mempool handlers by number, in the order of loading. Debian's testpmd is linked with this
 # one, dpdk-dumpcap is not: without it all captured packets count as dropped, with net_null as well.
-TESTPMD_LINKS = "librte_mempool_dpaa.so.23"
+TESTPMD_LINKS = "librte_mempool_dpaa.so"
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 
-from . import mode, paths
+from . import dpdk, mode, paths
 from .patience import PATIENCE
 from .terminal import Terminal
 
@@ -108,7 +108,7 @@ class Testpmd:
         while self.terminal.read_some(0):
             pass
         start = len(self.terminal.text)
-        self.terminal.send(line + "\n")
+        self.terminal.send(dpdk.typed(line) + "\n")
         self.terminal.expect(r"\n", start)
         return self.terminal.expect(r"\n(.*?)" + re.escape(PROMPT), start).group(1)
 
