@@ -14,25 +14,36 @@ struct recycle {
 	uint32_t nb;
 };
 
+/** Recycle an mbuf; one that is shared or of another pool, or has no room, is freed as usual. */
+static void
+recycle_mbuf(struct rte_mbuf *mbuf, struct recycle *ring)
+{
+	mbuf = rte_pktmbuf_prefree_seg(mbuf);
+	if (unlikely(mbuf == NULL))
+		return;
+	if (likely(mbuf->pool == ring->pool && ring->nb < ring->room))
+		ring->mbufs[ring->nb++] = mbuf;
+	else
+		rte_mbuf_raw_free(mbuf);
+}
+
 /**
- * Recycle mbufs [tail, to) while there is room; those that are shared, or of another pool, are
- * freed as usual.
+ * Recycle the packets [tail, to) while there is room. The last one goes as a whole even if there
+ * is room for a part of it: a later reader counts packets from tail, by their first mbufs.
  */
 static void
-recycle_mbufs(struct mdv_txq *txq, uint16_t to, struct recycle *ring)
+recycle_packets(struct mdv_txq *txq, uint16_t to, struct recycle *ring)
 {
 	while (txq->pos.tail != to && ring->nb < ring->room) {
-		/* Advance tail first, as in mdv_txq_ring_release(). */
-		struct rte_mbuf *mbuf = txq->ring.mbufs[txq->pos.tail++ & txq->ring.mask];
+		uint32_t nb_mbufs = mdv_tx_packet_mbufs(txq, txq->pos.tail);
 
-		rte_compiler_barrier();
-		mbuf = rte_pktmbuf_prefree_seg(mbuf);
-		if (unlikely(mbuf == NULL))
-			continue;
-		if (likely(mbuf->pool == ring->pool))
-			ring->mbufs[ring->nb++] = mbuf;
-		else
-			rte_mbuf_raw_free(mbuf);
+		while (nb_mbufs-- != 0) {
+			/* Advance tail first, as in mdv_txq_ring_release(). */
+			struct rte_mbuf *mbuf = txq->ring.mbufs[txq->pos.tail++ & txq->ring.mask];
+
+			rte_compiler_barrier();
+			recycle_mbuf(mbuf, ring);
+		}
 	}
 }
 
@@ -50,7 +61,7 @@ recycle_completions(struct mdv_txq *txq, struct recycle *ring)
 		if (!mdv_cq_is_valid(op_own, txq->pos.cq_ci, txq->ring.log2_cqes) ||
 			unlikely(op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ))
 			return;
-		recycle_mbufs(txq, done->head, ring);
+		recycle_packets(txq, done->head, ring);
 		/* Otherwise the CQE stays for the mbufs that are left. */
 		if (txq->pos.tail != done->head)
 			return;

@@ -142,6 +142,28 @@ test_segments(void **state)
 	tx_rig_stop();
 }
 
+/** Room that ends within a packet: its other segments go to the pool, so that packets stay whole.
+ */
+static void
+test_room_for_a_part_of_a_packet(void **state)
+{
+	(void)state;
+	for (unsigned int required = 0; required <= 16; required += 16) {
+		start(12, 3, 0, required == 0 ? 16 : RING - 1, required);
+		tx_rig_complete();
+		/* As rte_pktmbuf_chain() leaves it where a chain is appended. */
+		pkts[5]->next->next->nb_segs = 7;
+		assert_int_equal(mdv_tx_recycle_reuse(&tx_rig.txq, &rx.info), 16);
+		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 36 - 2);
+		for (unsigned int i = 0; i < 16; i++)
+			take(i, i % 3 == 0 ? pkts[i / 3] : NULL);
+		assert_int_equal(tx_rig.txq.pos.tail, 18);
+		assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 0), 6);
+		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 0);
+		tx_rig_stop();
+	}
+}
+
 /** A driver that needs a number gets that number or nothing. */
 static void
 test_a_required_number(void **state)
@@ -186,6 +208,7 @@ main(void)
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_shared_mbufs_and_other_pools),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_room_for_a_part_of_a_packet),
 		cmocka_unit_test(test_a_required_number),
 		cmocka_unit_test(test_an_error_stays),
 	};
