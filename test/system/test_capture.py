@@ -10,6 +10,7 @@ import time
 import pytest
 from harness import frames, host, pcapfile
 from harness.cable import Cable
+from harness.dpdk import DUMP_RING
 from harness.patience import PATIENCE
 from harness.shared import SharedTestpmd, hugepages_at
 
@@ -93,7 +94,7 @@ def test_pdump_of_both_directions(hugepages, tmp_path):
             pdump.expect("capture for", 0)
             wanted = exchange(peer, 500, 2000)
             end = time.monotonic() + PATIENCE
-            while any("used=0" not in pmd.cmd(f"dump_ring {side}_ring_0").replace(" ", "") for side in ("rx", "tx")):
+            while any("used=0" not in pmd.cmd(f"{DUMP_RING} {side}_ring_0").replace(" ", "") for side in ("rx", "tx")):
                 assert time.monotonic() < end
             os.kill(pdump.process.pid, signal.SIGINT)
             assert pdump.wait() == 0, pdump.text

@@ -10,8 +10,8 @@ VERSION = tuple(int(part) for part in subprocess.run(["pkg-config", "--modversio
 # testpmd's words of bonding: DPDK 23.11 renamed them.
 BONDING, MEMBER = ("bonding", "member") if VERSION >= (23, 11) else ("bonded", "slave")
 BONDING_LACP = "show bonding config" if VERSION >= (23, 11) else "show bonding lacp info"
-# testpmd's command, and whether its "flow flush" takes the results of what waits in flow queues.
-DUMP_MEMPOOL = "dump mempool" if VERSION >= (25, 11) else "dump_mempool"
+# testpmd's commands, and whether its "flow flush" takes the results of what waits in flow queues.
+DUMP_MEMPOOL, DUMP_RING = ("dump mempool", "dump ring") if VERSION >= (25, 11) else ("dump_mempool", "dump_ring")
 FLUSH_PULLS = VERSION >= (25, 11)
 
 # With its defaults the mlx5 driver of 25.11 registers one DevX umem for all send queues, also where the device has no

@@ -113,10 +113,13 @@ class Testpmd:
         return self.terminal.expect(r"\n(.*?)" + re.escape(PROMPT), start).group(1)
 
     def load(self, file):
-        """Type the lines of a file; testpmd's answers. Since DPDK 24.11 there is a prompt before each."""
+        """Type the lines of a file; testpmd's answers. Since DPDK 24.11 there is a prompt before each.
+
+        Its last words are "Read CLI commands from", "Finished reading CLI commands from" since 25.11.
+        """
         start = self.mark()
         self.terminal.send(f"load {file}\n")
-        text = self.terminal.expect(r"\n(.*?)Read CLI commands from .*?" + re.escape(PROMPT), start).group(1)
+        text = self.terminal.expect(r"\n(.*?)(?:Read|Finished reading) CLI commands from .*?" + re.escape(PROMPT), start).group(1)
         return text.replace(PROMPT, "")
 
     def quit(self):
