@@ -26,7 +26,6 @@ from test_tx_queue import test_mbufs_are_freed_on_request
 from test_vlan import test_insert, test_strip, test_strip_switched_while_started
 
 INFO = ["--log-level=pmd.net.mlx5dv:info"]
-OF_64 = "its completions are not of 64 bytes (is MLX5_CQE_SIZE set?)"
 
 # The tests above, which pytest finds by their names here.
 AGAIN = [value for name, value in list(globals().items()) if name.startswith("test_")]
@@ -39,7 +38,10 @@ def plain_verbs(request, monkeypatch):
 
 
 def wide():
-    """CQEs of 128 bytes, which --strict calls a mistake of the environment."""
+    """As the in-tree driver leaves it for the process where cache lines have 128 bytes: the driver's own CQs have theirs.
+
+    But for one that nobody reads, of the queue that drops, which --strict takes for a mistake.
+    """
     if "--strict" in os.environ.get("SOFTHCA_OPTIONS", ""):
         pytest.skip("MLX5_CQE_SIZE is a finding of --strict")
     return {"MLX5_CQE_SIZE": "128"}
@@ -47,8 +49,8 @@ def wide():
 
 @pytest.mark.parametrize("devargs,env,says", [
     ("", dict, "direct verbs: the device has them"),
-    (",mode=auto", wide, f"plain verbs (ibv): {OF_64}"),
-    (",mode=dv", dict, "direct verbs: as mode= says"),
+    (",mode=auto", wide, "direct verbs: the device has them"),
+    (",mode=dv", wide, "direct verbs: as mode= says"),
     (",mode=ibv", dict, "plain verbs (ibv): as mode= says"),
 ])
 def test_which_is_chosen_and_why(tmp_path, devargs, env, says):
@@ -67,9 +69,11 @@ def test_which_is_chosen_and_why(tmp_path, devargs, env, says):
     assert pcapfile.read(out) == sent
 
 
-def test_direct_verbs_are_refused_where_there_are_none():
-    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,mode=dv"], env=wide()) as pmd:
-        assert f"mlx5_0: mode=dv, but the device has no direct verbs for us: {OF_64}" in pmd.banner
+def test_direct_verbs_are_refused_where_there_are_none(tmp_path):
+    faults = tmp_path / "faults"
+    faults.write_text("verb eopnotsupp CREATE_CQ from 1\n")
+    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,mode=dv"], softhca_options=("--faults", faults)) as pmd:
+        assert "mlx5_0: mode=dv, but the device has no direct verbs for us: it makes no completion queue" in pmd.banner
         assert "No probed ethernet devices" in pmd.banner
 
 

@@ -7,6 +7,7 @@
 
 #include "base/hw.h"
 #include "base/log.h"
+#include "cq_new.h"
 #include "mode.h"
 
 /** Try a CQ of one entry. Real queues need more, and their own creation reports what is missing. */
@@ -17,7 +18,7 @@ find_cq_obstacle(struct ibv_context *ctx, const char **obstacle)
 	struct mlx5dv_obj obj = { .cq.out = &dv };
 
 	errno = 0;
-	obj.cq.in = ibv_create_cq(ctx, 1, NULL, NULL, 0);
+	obj.cq.in = mdv_cq_new(ctx, 1, 0, NULL);
 	if (obj.cq.in == NULL) {
 		*obstacle = "it makes no completion queue";
 		/* Another errno may be temporary and says nothing about the device. */
@@ -26,7 +27,7 @@ find_cq_obstacle(struct ibv_context *ctx, const char **obstacle)
 	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ) != 0)
 		*obstacle = "libmlx5 does not show its rings";
 	else if (dv.cqe_size != sizeof(struct mdv_hw_cqe))
-		*obstacle = "its completions are not of 64 bytes (is MLX5_CQE_SIZE set?)";
+		*obstacle = "its completions are not of 64 bytes";
 	ibv_destroy_cq(obj.cq.in);
 	return 0;
 }

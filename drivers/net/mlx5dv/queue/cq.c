@@ -8,24 +8,8 @@
 
 #include "base/log.h"
 #include "cq.h"
+#include "device/cq_new.h"
 #include "device/device.h"
-
-static struct ibv_cq *
-create(const struct mdv_device *device, int cqe, uint32_t mini_format,
-	struct ibv_comp_channel *channel)
-{
-	struct ibv_cq_init_attr_ex attr = { .cqe = cqe, .channel = channel };
-	struct mlx5dv_cq_init_attr dv_attr = {
-		.comp_mask = MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE,
-		.cqe_comp_res_format = mini_format,
-	};
-	struct ibv_cq_ex *cq;
-
-	if (mini_format == 0)
-		return ibv_create_cq(device->ctx, cqe, NULL, channel, 0);
-	cq = mlx5dv_create_cq(device->ctx, &attr, &dv_attr);
-	return cq == NULL ? NULL : ibv_cq_ex_to_cq(cq);
-}
 
 int
 mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_format,
@@ -36,8 +20,7 @@ mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_f
 	struct ibv_cq *ibv_cq;
 	int ret;
 
-	/* ibv_create_cq(N) makes a ring of the next power of two above N. */
-	ibv_cq = create(device, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format, channel);
+	ibv_cq = mdv_cq_new(device->ctx, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format, channel);
 	if (ibv_cq == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "%s: cannot create a CQ of %u%s entries: %s", device->name, nb_cqes,
@@ -48,8 +31,8 @@ mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_f
 	obj.cq.out = &dv;
 	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ);
 	if (ret == 0 && dv.cqe_size != sizeof(struct mdv_hw_cqe)) {
-		MDV_LOG(ERR, "%s: CQEs of %u bytes, %zu wanted: is MLX5_CQE_SIZE set?",
-			device->name, dv.cqe_size, sizeof(struct mdv_hw_cqe));
+		MDV_LOG(ERR, "%s: CQEs of %u bytes, %zu wanted", device->name, dv.cqe_size,
+			sizeof(struct mdv_hw_cqe));
 		ret = -ENOTSUP;
 	} else if (ret != 0 || !rte_is_power_of_2(dv.cqe_cnt)) {
 		ret = ret != 0 ? ret : -EIO;

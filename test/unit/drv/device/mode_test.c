@@ -42,7 +42,7 @@ static const struct {
 	{ MDV_MODE_IBV, &busy, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
 	{ MDV_MODE_DV, &mlx5, 0, MDV_MODE_DV, "dev: direct verbs: as mode= says" },
 	{ MDV_MODE_DV, &other, -ENOTSUP, 0, "dev: mode=dv, but the device has no direct verbs for us: it is not" },
-	{ MDV_MODE_DV, &wide, -ENOTSUP, 0, "are not of 64 bytes (is MLX5_CQE_SIZE set?)" },
+	{ MDV_MODE_DV, &wide, -ENOTSUP, 0, "its completions are not of 64 bytes" },
 	{ MDV_MODE_IBV, &mlx5, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
 	{ MDV_MODE_IBV, &other, 0, MDV_MODE_IBV, "dev: plain verbs (ibv): as mode= says" },
 };
@@ -57,16 +57,18 @@ mlx5dv_is_supported(struct ibv_device *ibdev)
 	return device->is_mlx5;
 }
 
-#undef ibv_create_cq
-struct ibv_cq *
-ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-	struct ibv_comp_channel *channel, int vector)
+struct ibv_cq_ex *
+mlx5dv_create_cq(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr,
+	struct mlx5dv_cq_init_attr *dv_attr)
 {
-	static struct ibv_cq cq;
+	static struct ibv_cq_ex cq;
 
-	(void)context, (void)cqe, (void)cq_context, (void)channel;
-	/* The one that each device has. */
-	assert_int_equal(vector, 0);
+	(void)context;
+	assert_null(attr->channel);
+	/* The one vector that each device has. */
+	assert_int_equal(attr->comp_vector, 0);
+	assert_int_equal(dv_attr->comp_mask, MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE);
+	assert_int_equal(dv_attr->cqe_size, 64);
 	/* A device without direct verbs gets no call of them. */
 	assert_true(device->is_mlx5);
 	errno = device->cq_error == SILENT ? 0 : device->cq_error;
