@@ -36,6 +36,20 @@ def pool_of(tmp_path, kind):
     assert pcapfile.read(result) == sent
 
 
+@pytest.mark.parametrize("devargs,says", [
+    ("", ": "),
+    (",relaxed_ordering=on", " with relaxed ordering: as relaxed_ordering= says"),
+    (",relaxed_ordering=off", " without relaxed ordering: as relaxed_ordering= says"),
+])
+def test_order_of_writes_is_chosen(devargs, says):
+    """On softhca packets go through either way."""
+    with Testpmd(vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], eal=["--log-level=pmd.net.mlx5dv:info"]) as pmd:
+        line = next(line for line in pmd.banner.splitlines() if "packet memory" in line)
+        assert says in line, line
+        pmd.cmd("start tx_first")
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > 1000)
+
+
 def test_pool_of_thousands_of_pages():
     """anon memory registers page by page where it must: a large pool, all of it used."""
     with Testpmd(args=["--mp-alloc=anon", "--total-num-mbufs=60000", "--rxd=4096", "--txd=4096"],

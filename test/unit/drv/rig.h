@@ -29,7 +29,8 @@ struct rig_verbs {
 	unsigned int nb_wq_states, nb_qp_states;
 	int modify_result; /**< errno of the next modify calls */
 	unsigned int nb_mrs;
-	int reg_result; /**< errno of the next registrations */
+	int optional_access; /**< of packet memory, besides that to write */
+	int reg_result;      /**< errno of the next registrations */
 };
 extern struct rig_verbs rig_verbs;
 

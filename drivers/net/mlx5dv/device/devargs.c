@@ -35,6 +35,8 @@ static int bytes_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int mode_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int relaxed_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 #define ROW(key, value, parse, field) \
@@ -46,6 +48,7 @@ static int mode_parse(
 #define MOVE(key, value, field) ROW(key, value, move_parse, field)
 #define BYTES(key, value, field) ROW(key, value, bytes_parse, field)
 #define MODE(key, value, field) ROW(key, value, mode_parse, field)
+#define RELAXED(key, value, field) ROW(key, value, relaxed_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
@@ -55,6 +58,7 @@ static const struct devarg devargs[] = {
 	BYTES("tx_max_burst_sz", "number of bytes up to 4294967295", tx_max_burst_sz),
 	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
 	MODE("mode", "auto, dv or ibv", mode),
+	RELAXED("relaxed_ordering", "auto, on or off", relaxed_ordering),
 };
 /* clang-format on */
 
@@ -151,6 +155,22 @@ mode_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	if (choice < 0)
 		return choice;
 	*(enum mdv_mode *)dst = choice;
+	return 0;
+}
+
+static int
+relaxed_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	static const char *const names[] = {
+		[MDV_RELAXED_AUTO] = "auto",
+		[MDV_RELAXED_ON] = "on",
+		[MDV_RELAXED_OFF] = "off",
+	};
+	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
+
+	if (choice < 0)
+		return choice;
+	*(enum mdv_relaxed *)dst = choice;
 	return 0;
 }
 

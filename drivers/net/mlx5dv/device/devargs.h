@@ -36,6 +36,13 @@ enum mdv_mode {
 	MDV_MODE_IBV,  /**< verbs: needs work queues and flow steering, on any device */
 };
 
+/** Whether packet memory is registered with IBV_ACCESS_RELAXED_ORDERING. */
+enum mdv_relaxed {
+	MDV_RELAXED_AUTO, /**< by the CPU */
+	MDV_RELAXED_ON,
+	MDV_RELAXED_OFF,
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
@@ -48,6 +55,7 @@ struct mdv_config {
 	uint32_t tx_max_burst_sz;
 	uint16_t tx_typical_pkt_sz;
 	enum mdv_mode mode;
+	enum mdv_relaxed relaxed_ordering;
 };
 
 /**

@@ -16,6 +16,7 @@
 #include "devargs.h"
 #include "device.h"
 #include "mode.h"
+#include "relaxed.h"
 #include "ring_memory.h"
 
 /** libmlx5 maps its doorbell pages non-cached if this is "1" at ibv_open_device(). */
@@ -394,6 +395,7 @@ int
 mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 {
 	struct mdv_device opened = { 0 };
+	const char *why;
 	int ret;
 
 	ret = resolve(config, &opened);
@@ -430,6 +432,9 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		goto close_context;
 	}
 	find_netdev(&opened);
+	opened.relaxed = mdv_relaxed_choose(config->relaxed_ordering, mdv_relaxed_cpu(), &why);
+	MDV_LOG(INFO, "%s: packet memory %s relaxed ordering: %s", opened.name,
+		opened.relaxed ? "with" : "without", why);
 	*device = opened;
 	return 0;
 

@@ -53,6 +53,7 @@ struct mdv_device {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	bool shares_rings; /**< rings and doorbell records are in memory that all processes share */
+	bool relaxed;      /**< packet memory is registered with relaxed ordering */
 	uint8_t port_num;  /**< physical port, from 1 */
 	char name[IBV_SYSFS_NAME_MAX];       /**< "mlx5_0" */
 	char sysfs_path[IBV_SYSFS_PATH_MAX]; /**< the device's directory below class/infiniband */

@@ -86,6 +86,10 @@ log_refusal(const struct mdv_mr_table *table, const struct mdv_mr_span *span, in
 static struct owner *
 owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t nb_spans)
 {
+	/* The device only writes packets there and reads them: no remote access. libibverbs leaves
+	 * out relaxed ordering if the kernel does not know it. */
+	const int access =
+		IBV_ACCESS_LOCAL_WRITE | (table->device->relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0);
 	struct owner *owner;
 	size_t i;
 
@@ -97,9 +101,8 @@ owner_create(struct mdv_mr_table *table, const struct mdv_mr_span *spans, size_t
 	for (i = 0; i < nb_spans; i++) {
 		struct region *region = &owner->regions[i];
 
-		/* The device only writes packets there and reads them: no remote access. */
-		region->mr = ibv_reg_mr(table->device->pd, (void *)spans[i].start, spans[i].size,
-			IBV_ACCESS_LOCAL_WRITE);
+		region->mr = ibv_reg_mr(
+			table->device->pd, (void *)spans[i].start, spans[i].size, access);
 		if (region->mr == NULL) {
 			rte_errno = errno != 0 ? errno : ENOMEM;
 			log_refusal(table, &spans[i], rte_errno);

@@ -16,6 +16,7 @@ static const struct {
 	uint32_t max_burst_sz;
 	uint16_t typical_pkt_sz;
 	enum mdv_mode mode;
+	enum mdv_relaxed relaxed;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -52,6 +53,10 @@ static const struct {
 	{ "ibdev=mlx5_0,mode=dv", 0, "mlx5_0", "", 0, 0, 0, 0, 0, MDV_MODE_DV },
 	{ "mode=ibv,iface=eth0", 0, "", "eth0", 0, 0, 0, 0, 0, MDV_MODE_IBV },
 	{ "ibdev=mlx5_0,mode=verbs", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,relaxed_ordering=auto", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, MDV_RELAXED_AUTO },
+	{ "relaxed_ordering=on,ibdev=mlx5_0", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, MDV_RELAXED_ON },
+	{ "ibdev=mlx5_0,relaxed_ordering=off", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, MDV_RELAXED_OFF },
+	{ "ibdev=mlx5_0,relaxed_ordering=1", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=65536", 0, "mlx5_0", "", 0, 0, 0, 65536 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=0xffffffff,tx_typical_pkt_sz=65535", 0, "mlx5_0", "", 0, 0, 0, UINT32_MAX, 65535 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=4294967296", -EINVAL, NULL, NULL },
@@ -90,6 +95,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.tx_max_burst_sz, cases[i].max_burst_sz);
 		assert_int_equal(config.tx_typical_pkt_sz, cases[i].typical_pkt_sz);
 		assert_int_equal(config.mode, cases[i].mode);
+		assert_int_equal(config.relaxed_ordering, cases[i].relaxed);
 	}
 }
 

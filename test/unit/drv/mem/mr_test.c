@@ -41,6 +41,22 @@ lkey_of(struct mdv_mr_cache *cache, const struct rte_mbuf *mbuf)
 }
 
 static void
+packets_may_pass_each_other_if_the_port_says_so(void **state)
+{
+	struct rte_mempool *pool = rig_pool("mr_relaxed", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+
+	(void)state;
+	rig.port.device.relaxed = true;
+	rig_verbs.optional_access = IBV_ACCESS_RELAXED_ORDERING;
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	rig_verbs.optional_access = 0;
+	table_delete(table);
+	rte_mempool_free(pool);
+}
+
+static void
 a_pool_is_one_range_and_refcounted(void **state)
 {
 	struct rte_mempool *pool = rig_pool("mr_one", NB_MBUFS, ROOM);
@@ -459,6 +475,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_may_pass_each_other_if_the_port_says_so),
 		cmocka_unit_test(a_pool_is_one_range_and_refcounted),
 		cmocka_unit_test(a_pool_that_a_queue_has_met_stays_until_it_is_destroyed),
 		cmocka_unit_test(chunks_have_a_key_each),
