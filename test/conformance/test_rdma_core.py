@@ -83,6 +83,17 @@ def outcomes(text):
     return ends
 
 
+def closed_too_late(text):
+    """Tests that ended with an ERROR because pyverbs closed an object after its context.
+
+    With Python 3.13 pyverbs 56 frees an Mlx5Context of a skipped test before the CQ and the PD made in it: strace shows
+    it close cmd_fd, and then the ioctl on that number, EBADF on hardware as here. Mostly Python only prints that; if the
+    next test is running by then, it may be blamed.
+    """
+    return {name for name, why in re.findall(r"^ERROR: (test_\w+) (.*?)(?=^=====|\Z)", text, re.M | re.S)
+            if re.search(r"Failed to (?:destroy|close|dealloc) \w+\. Errno: 9, Bad file descriptor\s*(?:^-----|\Z)", why, re.M)}
+
+
 def run(folder, modules, port):
     unpack(folder)
     _, text = run_on_softhca(["/usr/bin/python3", "-W", "ignore", str(folder / "run_tests.py"), "--dev", "mlx5_0", "-v",
@@ -105,7 +116,7 @@ def test_what_the_device_offers(tmp_path, model):
         assert tests <= ends["ok"].get(module, set()), (module, tests - ends["ok"].get(module, set()), text)
     for word in ("ERROR", "FAIL", "no end"):
         for module, tests in ends.get(word, {}).items():
-            assert tests <= FAILING.get(module, set()), (word, module, tests, text)
+            assert tests <= FAILING.get(module, set()) | closed_too_late(text), (word, module, tests, text)
 
 
 def test_without_hugepages(tmp_path):
