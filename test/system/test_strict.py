@@ -114,11 +114,19 @@ def test_a_record_behind_its_doorbell():
     assert "record-after-doorbell" in found <= {"record-after-doorbell", "doorbell-without-record"}, done.stderr
 
 
+@pytest.mark.parametrize("mistake,said", [("queue-state", {"lkey", "queue-state"}), ("queried-state", {"lkey"})])
+def test_a_failed_queue_is_asked_for_its_state(mistake, said):
+    done = run("--strict", mistake=mistake)
+    assert (done.returncode, done.stdout) == (FINDINGS, "error 0x04\n"), done.stderr
+    assert set(re.findall(r"^softhca: strict: mlx5_0 (?:SQ|QP handle) 0x[0-9a-f]+ index \d+: ([a-z-]+): ", done.stderr,
+                          re.M)) == said, done.stderr
+
+
 def test_every_finding_of_the_guide_is_provoked():
     text = (paths.ROOT / "doc" / "guides" / "softhca.rst").read_text()
     part = text[text.index("Findings of a strict device\n---"):text.index("The device watches doorbell registers")]
     listed = set(re.findall(r"^``([a-z-]+)`` ", part, re.M))
-    provoked = {FINDING.get(name, name) for name in SEEN} | set(SILENT) | {"record-after-doorbell"}
+    provoked = {FINDING.get(name, name) for name in SEEN} | set(SILENT) | {"record-after-doorbell", "queue-state"}
     assert listed == provoked
 
 

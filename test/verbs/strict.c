@@ -237,6 +237,28 @@ do_lkey(struct strict_program *program)
 	strict_await(program);
 }
 
+/** Reset a QP that has failed. */
+static void
+do_queue_state(struct strict_program *program)
+{
+	do_lkey(program);
+	to_state(program->qp, IBV_QPS_RESET);
+}
+
+/** The same with the state queried before, as a program should. */
+static void
+do_queried_state(struct strict_program *program)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	do_lkey(program);
+	errno = ibv_query_qp(program->qp, &attr, IBV_QP_STATE, &init);
+	if (errno != 0)
+		strict_die("ibv_query_qp");
+	to_state(program->qp, IBV_QPS_RESET);
+}
+
 static void
 do_address(struct strict_program *program)
 {
@@ -367,6 +389,8 @@ static const struct strict_mistake mistakes[] = {
 	{ "wqe-ds", do_ds },
 	{ "lkey", do_lkey },
 	{ "address", do_address },
+	{ "queue-state", do_queue_state },
+	{ "queried-state", do_queried_state },
 	{ "wqe-immediate", do_immediate },
 	{ "ring-overrun", do_overrun },
 	{ "cq-overrun", do_cq_overrun },

@@ -91,6 +91,9 @@ const struct shca_finding_row shca_finding_rows[SHCA_NB_FINDINGS] = {
 	[SHCA_FINDING_OWN_BROADCAST] = { "own-broadcast",
 		"a broadcast is sent from a queue made after a receive queue",
 		"it may come back to that receive queue" },
+	[SHCA_FINDING_QUEUE_STATE] = { "queue-state",
+		"a failed queue is taken for what it was before: name its state (WQ), or query it (QP)",
+		"the state in the command is not that of the queue: firmware may refuse it, EINVAL" },
 };
 /* clang-format on */
 

@@ -51,6 +51,7 @@ enum shca_finding {
 	SHCA_FINDING_CQE_SIZE,
 	SHCA_FINDING_FLOW_PORT,
 	SHCA_FINDING_OWN_BROADCAST,
+	SHCA_FINDING_QUEUE_STATE,
 	SHCA_NB_FINDINGS, /**< as a value: no finding */
 };
 

@@ -176,7 +176,8 @@ struct shca_qp_object {
 	struct ib_uverbs_qp_cap cap;
 	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
 	bool signal_all;
-	uint8_t state; /**< IBV_QPS_* */
+	uint8_t state;    /**< IBV_QPS_* */
+	bool error_known; /**< a query has told the kernel that a queue failed */
 	uint32_t nb_async_events;
 };
 

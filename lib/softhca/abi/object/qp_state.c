@@ -74,9 +74,41 @@ set_queues(struct shca_qp_object *qp, enum shca_queue_state state)
 		shca_sq_modify(qp->sq, state);
 }
 
+/** @return whether a queue of the QP is in the error state */
+static bool
+has_failed(const struct shca_qp_object *qp)
+{
+	return (qp->sq != NULL && shca_sq_state(qp->sq) == SHCA_QUEUE_ERROR) ||
+		(qp->rq != NULL && shca_rq_state(qp->rq) == SHCA_QUEUE_ERROR);
+}
+
+/**
+ * Commands name the current states of the queues, as the kernel has them: set last, or seen by a
+ * query (hw/mlx5/qp.c modify_raw_packet_qp_sq(), query_raw_packet_qp_sq_state()). Report a command
+ * to a queue that has failed without the kernel's knowledge.
+ */
+static void
+report_state(const struct shca_qp_object *qp)
+{
+	const struct shca_device_conf *conf = shca_device_conf(qp->object.file->dev);
+	struct shca_finding_site site = {
+		.device = conf->index,
+		.queue = "QP handle",
+		.number = qp->object.handle,
+	};
+
+	if (has_failed(qp) && !qp->error_known && qp->state != IBV_QPS_ERR &&
+		conf->findings != NULL)
+		shca_findings_report(conf->findings, SHCA_FINDING_QUEUE_STATE, &site);
+}
+
 static void
 take_step(struct shca_qp_object *qp, enum queue_step step)
 {
+	if (step != STEP_NONE) {
+		report_state(qp);
+		qp->error_known = false;
+	}
 	switch (step) {
 	case STEP_NONE:
 		break;
@@ -275,6 +307,7 @@ shca_qp_write_query(struct shca_write *write)
 	response.max_recv_sge = qp->cap.max_recv_sge;
 	response.max_inline_data = qp->cap.max_inline_data;
 	response.qp_state = current_state(qp);
+	qp->error_known = has_failed(qp);
 	response.cur_qp_state = response.qp_state;
 	response.port_num = 1;
 	response.sq_sig_all = qp->signal_all;

@@ -13,6 +13,7 @@
 #include "abi/object/methods.h"
 #include "config/model.h"
 #include "hw/queue/rq.h"
+#include "strict/findings.h"
 
 static_assert(sizeof(struct mlx5_ib_create_wq) == 48, "as rdma-core 44 has it");
 
@@ -216,6 +217,40 @@ static const struct {
 	},
 };
 
+/** The states of work queues in verbs. */
+static const uint8_t wq_states[] = {
+	[SHCA_QUEUE_RESET] = IBV_WQS_RESET,
+	[SHCA_QUEUE_READY] = IBV_WQS_RDY,
+	[SHCA_QUEUE_ERROR] = IBV_WQS_ERR,
+};
+
+/**
+ * The current state is an argument of MODIFY_RQ, which firmware checks (PRM, MODIFY_RQ: rq_state).
+ * hw/mlx5/qp.c mlx5_ib_modify_wq() passes what the program names, otherwise the state that was set
+ * last: a queue that has failed since is in another. No source tells how firmware answers then,
+ * so a state that the program did not name is accepted, and reported.
+ * @return 0 or -EINVAL
+ */
+static int
+check_current(
+	const struct shca_file *file, const struct shca_wq_object *wq, uint32_t from, bool named)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	struct shca_finding_site site = {
+		.device = conf->index,
+		.queue = "RQ",
+		.number = shca_rq_number(wq->rq),
+	};
+
+	if (from == wq_states[shca_rq_state(wq->rq)])
+		return 0;
+	if (named)
+		return -EINVAL;
+	if (conf->findings != NULL)
+		shca_findings_report(conf->findings, SHCA_FINDING_QUEUE_STATE, &site);
+	return 0;
+}
+
 /** A live queue can change one flag only: VLAN stripping. */
 static int
 check_modify_flags(const struct shca_model *model, const struct ib_uverbs_ex_modify_wq *request)
@@ -265,8 +300,12 @@ shca_wq_write_modify(struct shca_write *write)
 	ret = check_modify_flags(write->file->model, &request);
 	if (ret != 0)
 		return ret;
-	if (from != wq->state || !transitions[from][to].is_allowed)
+	if (!transitions[from][to].is_allowed)
 		return -EINVAL;
+	ret = check_current(
+		write->file, wq, from, (request.attr_mask & IBV_WQ_ATTR_CURR_STATE) != 0);
+	if (ret != 0)
+		return ret;
 	if ((request.attr_mask & IBV_WQ_ATTR_FLAGS) &&
 		(request.flags_mask & IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING))
 		shca_rq_set_cvlan_strip(

@@ -170,6 +170,34 @@ test_wq_states(void **state)
 	}
 }
 
+/** A queue that fails is in another state than was set last: a state that is named must be that of
+ * the queue. */
+static void
+test_states_of_a_failed_queue(void **state)
+{
+	struct rig *rig = *state;
+	struct ib_uverbs_ex_modify_wq request = { .wq_handle = rig_wq(rig, rig_cq(rig)) };
+	struct shca_wq_object *wq = rig_object(rig, request.wq_handle);
+
+	for (unsigned int named = 0; named < 2; named++) {
+		request.attr_mask = IBV_WQ_ATTR_STATE;
+		request.wq_state = IBV_WQS_RDY;
+		assert_int_equal(modify_wq(rig, &request), 0);
+		shca_rq_modify(wq->rq, SHCA_QUEUE_ERROR);
+		request.wq_state = IBV_WQS_RESET;
+		request.attr_mask = IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE;
+		request.curr_wq_state = IBV_WQS_RDY;
+		assert_int_equal(modify_wq(rig, &request), -EINVAL);
+		request.curr_wq_state = IBV_WQS_RESET;
+		assert_int_equal(modify_wq(rig, &request), -EINVAL);
+		assert_int_equal(shca_rq_state(wq->rq), SHCA_QUEUE_ERROR);
+		request.curr_wq_state = IBV_WQS_ERR;
+		request.attr_mask = named ? request.attr_mask : IBV_WQ_ATTR_STATE;
+		assert_int_equal(modify_wq(rig, &request), 0);
+		assert_int_equal(shca_rq_state(wq->rq), SHCA_QUEUE_RESET);
+	}
+}
+
 /* clang-format off */
 static const struct field_case modify_cases[] = {
 	FIELD(struct ib_uverbs_ex_modify_wq, attr_mask, 1, 0),
@@ -238,6 +266,7 @@ main(void)
 		TEST(test_wq_capabilities),
 		TEST(test_wq_answer),
 		TEST(test_wq_states),
+		TEST(test_states_of_a_failed_queue),
 		TEST(test_modify_wq),
 		TEST(test_indirection_table),
 	};
