@@ -246,6 +246,13 @@ rx_rig_receive(const struct rx_frame *frame)
 }
 
 void
+rx_rig_error(uint8_t syndrome)
+{
+	device_error(syndrome);
+	rx_rig.wq_ci++;
+}
+
+void
 rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed)
 {
 	device_error(syndrome);

@@ -55,6 +55,8 @@ void rx_rig_stop(void);
 bool rx_rig_receive(const struct rx_frame *frame);
 /** The device writes the block that it holds back, if there is one. */
 void rx_rig_flush(void);
+/** The device completes a WQE with an error, and goes on. */
+void rx_rig_error(uint8_t syndrome);
 /** The device stops the WQ: an error CQE, and flushed WQEs behind it. */
 void rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed);
 /** Check that the mbuf has the frame, in buffers as the driver fills them. */

@@ -137,7 +137,4 @@ static_assert(sizeof(struct mlx5_wqe_eth_seg) == 32, "send WQE with 18 bytes inl
 /** 16-byte units a WQE can have: ds is a field of 6 bits. */
 #define MDV_HW_WQE_DS_MAX 63u
 
-/** Error syndrome after which a receive queue goes on: the frame was longer than its buffers. */
-#define MDV_HW_SYNDROME_LOCAL_LENGTH ((unsigned int)MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR)
-
 #endif /* MDV_HW_H */

@@ -136,6 +136,16 @@ slot_drop(struct mdv_rxq *rxq)
 	rxq->pos.wqe_ci++;
 }
 
+/** @return whether the WQ has stopped: the syndromes after which DPDK's mlx5 driver resets it, too
+ * (mlx5_rx.c mlx5_rx_err_handle()) */
+static bool
+has_stopped(uint8_t syndrome)
+{
+	return syndrome == MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR ||
+		syndrome == MLX5_CQE_SYNDROME_LOCAL_PROT_ERR ||
+		syndrome == MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
+}
+
 __rte_noinline void
 mdv_rx_error(struct mdv_rxq *rxq)
 {
@@ -144,7 +154,7 @@ mdv_rx_error(struct mdv_rxq *rxq)
 
 	rxq->count.errors++;
 	if ((cqe->op_own >> MDV_HW_CQE_OPCODE_SHIFT) != MLX5_CQE_RESP_ERR ||
-		err->syndrome == MDV_HW_SYNDROME_LOCAL_LENGTH) {
+		!has_stopped(err->syndrome)) {
 		slot_drop(rxq);
 		return;
 	}

@@ -51,6 +51,31 @@ too_long_a_frame_is_counted_and_skipped(void **state)
 	}
 }
 
+/** As in DPDK's mlx5 driver: after these the queue goes on, and they cost a packet. */
+static void
+other_syndromes_leave_the_queue_as_it_is(void **state)
+{
+	static const uint8_t syndromes[] = { 0x00, 0x06, 0x10, 0x11, 0x22, 0x77 };
+	struct rte_mbuf *pkts[4];
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * RTE_DIM(syndromes); i++) {
+		struct rx_frame frame = { .len = 60 };
+
+		rx_rig_start(i % 2, 256);
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		rx_rig_error(syndromes[i / 2]);
+		assert_true(rx_rig_receive(&frame));
+		assert_int_equal(
+			mdv_rx_select(i % 2 ? MDV_RX_SCATTER : 0, 512)(&rx_rig.rxq, pkts, 4), 1);
+		rx_rig_check(pkts[0], &frame);
+		rte_pktmbuf_free(pkts[0]);
+		assert_int_equal(rx_rig.rxq.count.errors, 1);
+		assert_int_equal(rig_verbs.nb_wq_states, 0);
+		rx_rig_stop();
+	}
+}
+
 /** A device that tells more bytes than it was given costs no more than that packet. */
 static void
 a_length_beyond_the_buffer_takes_one_mbuf(void **state)
@@ -307,6 +332,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_long_a_frame_is_counted_and_skipped),
+		cmocka_unit_test(other_syndromes_leave_the_queue_as_it_is),
 		cmocka_unit_test(a_length_beyond_the_buffer_takes_one_mbuf),
 		cmocka_unit_test(errors_anywhere_among_packets),
 		cmocka_unit_test(a_stopped_queue_is_restarted),
