@@ -36,11 +36,21 @@ ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 	return rig_verbs.modify_result;
 }
 
+int
+ibv_query_qp(
+	struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init)
+{
+	(void)qp, (void)init;
+	assert_int_equal(attr_mask, IBV_QP_STATE);
+	attr->qp_state = IBV_QPS_ERR;
+	return 0;
+}
+
 static int
 modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr)
 {
 	(void)wq;
-	assert_int_equal(attr->attr_mask, IBV_WQ_ATTR_STATE);
+	assert_int_equal(attr->attr_mask, IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE);
 	assert_true(rig_verbs.nb_wq_states < RTE_DIM(rig_verbs.wq_states));
 	rig_verbs.wq_states[rig_verbs.nb_wq_states++] = attr->wq_state;
 	return rig_verbs.modify_result;

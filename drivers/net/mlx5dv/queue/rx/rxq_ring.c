@@ -23,11 +23,26 @@ is_ibv(const struct mdv_rxq *rxq)
 	return rxq->port->device.caps.mode == MDV_MODE_IBV;
 }
 
+/**
+ * Name the state that the device has the WQ in: otherwise the kernel names the one that was set
+ * last (Linux hw/mlx5/qp.c mlx5_ib_modify_wq()), and the command says so to firmware (PRM,
+ * MODIFY_RQ).
+ * @param from what the device has it in; a WQ that may have failed unnoticed is tried as such, too
+ */
 static int
-modify_state(struct mdv_rxq *rxq, enum ibv_wq_state state)
+modify_state(struct mdv_rxq *rxq, enum ibv_wq_state from, enum ibv_wq_state state)
 {
-	struct ibv_wq_attr attr = { .attr_mask = IBV_WQ_ATTR_STATE, .wq_state = state };
+	struct ibv_wq_attr attr = {
+		.attr_mask = IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE,
+		.wq_state = state,
+		.curr_wq_state = from,
+	};
 	int ret = ibv_modify_wq(rxq->objs.wq, &attr);
+
+	if (ret == EINVAL && from == IBV_WQS_RDY && state == IBV_WQS_RESET) {
+		attr.curr_wq_state = IBV_WQS_ERR;
+		ret = ibv_modify_wq(rxq->objs.wq, &attr);
+	}
 
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot move the WQ to state %d: %s",
@@ -259,7 +274,7 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 		return ret;
 	rxq->lkey_be = mdv_mr_pool_lkey(table, rxq->pool);
 	mdv_mr_cache_init(&rxq->mr, table);
-	ret = modify_state(rxq, IBV_WQS_RDY);
+	ret = modify_state(rxq, IBV_WQS_RESET, IBV_WQS_RDY);
 	if (ret != 0)
 		goto put_pool;
 	rxq->ready = true;
@@ -303,7 +318,7 @@ mdv_rxq_ring_reset(struct mdv_rxq *rxq)
 
 	if (!rxq->ready)
 		return 0;
-	ret = modify_state(rxq, IBV_WQS_RESET);
+	ret = modify_state(rxq, rxq->objs.wq->state, IBV_WQS_RESET);
 	if (ret != 0)
 		return ret;
 	cq_drain(rxq);
@@ -320,14 +335,14 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 		return mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
 	mdv_cq_log_error(
 		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->logged_syndromes);
-	ret = modify_state(rxq, IBV_WQS_RESET);
+	ret = modify_state(rxq, IBV_WQS_ERR, IBV_WQS_RESET);
 	if (ret != 0)
 		return ret;
 	rxq->count.errors += cq_drain(rxq);
 	mdv_rx_drain(rxq);
 	/* If the WQ cannot be started, the rings are still consistent and the queue is marked
 	 * broken, to be recreated. */
-	if (modify_state(rxq, IBV_WQS_RDY) != 0)
+	if (modify_state(rxq, IBV_WQS_RESET, IBV_WQS_RDY) != 0)
 		mdv_rxq_ring_break(rxq);
 	/* If the pool runs short, the next bursts refill the rest. */
 	mdv_rx_fill(rxq);

@@ -54,6 +54,25 @@ modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
 	return -ret;
 }
 
+/**
+ * Move the QP to RESET. Its send queue may have failed, which the kernel learns from a query:
+ * without one the command names the state that was set last (Linux hw/mlx5/qp.c
+ * modify_raw_packet_qp_sq(), query_raw_packet_qp_sq_state()).
+ */
+static int
+reset(struct mdv_txq *txq)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int ret = ibv_query_qp(txq->objs.qp, &attr, IBV_QP_STATE, &init);
+
+	/* The reset may go well without. */
+	if (ret != 0)
+		MDV_LOG(WARNING, "port %u Tx queue %u: cannot query the QP's state: %s",
+			txq->port->dev->data->port_id, txq->idx, strerror(ret));
+	return modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+}
+
 void
 mdv_txq_ring_adopt(struct mdv_txq *txq, const struct mdv_txq *from)
 {
@@ -138,7 +157,7 @@ mdv_txq_ring_ready(struct mdv_txq *txq)
 
 	/* From any state between INIT and RTS, RESET is the only way back. */
 	if (txq->objs.qp->state != IBV_QPS_RESET)
-		ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+		ret = reset(txq);
 	for (i = 0; i < RTE_DIM(qp_states) && ret == 0; i++)
 		ret = modify_state(txq, qp_states[i].state, qp_states[i].mask);
 	/* RESET clears the rate limit. */
@@ -354,7 +373,7 @@ mdv_txq_ring_reset(struct mdv_txq *txq)
 
 	if (!txq->ready)
 		return 0;
-	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+	ret = reset(txq);
 	if (ret != 0)
 		return ret;
 	txq->ready = false;
@@ -403,7 +422,7 @@ mdv_txq_ring_recover(struct mdv_txq *txq, uint8_t syndrome)
 		return mdv_mp_ask_recovery(MDV_MP_RECOVER_TX, txq->port_id, txq->idx, syndrome);
 	mdv_cq_log_error(
 		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->logged_syndromes);
-	ret = modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+	ret = reset(txq);
 	if (ret != 0)
 		return ret;
 	cq_drain(txq);

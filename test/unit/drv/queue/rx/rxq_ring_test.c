@@ -20,7 +20,7 @@ struct fake_wq {
 	struct mdv_hw_cqe *cqes;
 	__be32 wq_dbrec[2], cq_dbrec[2];
 	bool has_cq, has_wq;
-	enum ibv_wq_state state;
+	enum ibv_wq_state state; /* the device's: wq.state is what was set last */
 	uint32_t flags;
 };
 
@@ -129,10 +129,12 @@ modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr)
 			fake_of(wq)->flags = attr->flags;
 		return fake.flags_error;
 	}
-	assert_int_equal(attr->attr_mask, IBV_WQ_ATTR_STATE);
+	assert_int_equal(attr->attr_mask, IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE);
 	if (fake.state_errors[attr->wq_state] != 0)
 		return fake.state_errors[attr->wq_state];
-	fake_of(wq)->state = attr->wq_state;
+	if (attr->curr_wq_state != fake_of(wq)->state)
+		return EINVAL;
+	fake_of(wq)->state = wq->state = attr->wq_state;
 	/* As libmlx5 does. */
 	memset(fake_of(wq)->wq_dbrec, 0, sizeof(fake_of(wq)->wq_dbrec));
 	return 0;
@@ -325,6 +327,11 @@ a_queue_gets_ready_and_gives_all_back(void **state)
 		assert_int_equal(
 			newest()->cqes[0].op_own >> MDV_HW_CQE_OPCODE_SHIFT, MLX5_CQE_INVALID);
 	}
+	/* One that has failed without anybody's knowledge is stopped, too. */
+	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
+	newest()->state = IBV_WQS_ERR;
+	assert_int_equal(mdv_rxq_ring_reset(&fake.rxq), 0);
+	assert_int_equal(newest()->state, IBV_WQS_RESET);
 	/* Destroyed in the state ready. */
 	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
 }
@@ -338,6 +345,7 @@ a_full_cq_is_drained_to_its_last_completion(void **state)
 	assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
 	for (unsigned int i = 0; i < NB_DESC; i++)
 		complete(i, MLX5_CQE_RESP_SEND);
+	newest()->state = IBV_WQS_ERR;
 	assert_int_equal(mdv_rxq_ring_recover(&fake.rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
 	assert_int_equal(fake.rxq.count.errors, NB_DESC);
 	assert_int_equal(fake.rxq.pos.cq_ci, NB_DESC);
@@ -430,6 +438,7 @@ a_queue_in_error_starts_again(void **state)
 	complete(1, MLX5_CQE_RESP_SEND);
 	complete(2, MLX5_CQE_RESP_ERR);
 	fake.nb_ops = 0;
+	newest()->state = IBV_WQS_ERR;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
 	/* The two lost packets; the burst itself counts the error. */
 	assert_int_equal(rxq->count.errors, 2);
@@ -440,12 +449,14 @@ a_queue_in_error_starts_again(void **state)
 	check_ready();
 	/* The WQ does not start: a burst has it recreated. */
 	fake.state_errors[IBV_WQS_RDY] = EIO;
+	newest()->state = IBV_WQS_ERR;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), 0);
 	assert_true(mdv_rxq_is_broken(rxq));
 	assert_int_equal(nb_in_ring(), NB_DESC);
 	/* The WQ does not even stop: nothing is touched. */
 	fake.state_errors[IBV_WQS_RESET] = EIO;
 	fake.nb_ops = 0;
+	newest()->state = IBV_WQS_ERR;
 	assert_int_equal(mdv_rxq_ring_recover(rxq, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR), -EIO);
 	assert_int_equal(fake.nb_ops, 1);
 	assert_int_equal(nb_in_ring(), NB_DESC);

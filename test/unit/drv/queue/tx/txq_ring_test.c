@@ -149,6 +149,15 @@ TRACE_FAKE(int, ibv_modify_qp, struct ibv_qp *qp, struct ibv_qp_attr *attr, int 
 	return ret;
 }
 
+TRACE_FAKE(int, ibv_query_qp, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+	struct ibv_qp_init_attr *init)
+{
+	(void)qp, (void)init;
+	assert_int_equal(mask, IBV_QP_STATE);
+	attr->qp_state = IBV_QPS_ERR;
+	return -trace_call("query");
+}
+
 static int
 modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
 {
@@ -393,16 +402,18 @@ a_qp_is_moved_by_steps(void **state)
 		enum ibv_qp_state from;
 		const char *fails, *calls;
 		uint32_t kbps;
+		int result;
 	} cases[] = {
 		{ IBV_QPS_RESET, NULL, READY, 0 },
 		{ IBV_QPS_RESET, NULL, READY "rate 700; ", 700 },
-		{ IBV_QPS_INIT, NULL, "state 0; " READY, 0 },
-		{ IBV_QPS_ERR, NULL, "state 0; " READY, 0 },
-		{ IBV_QPS_ERR, "state 0", "state 0; ", 700 },
-		{ IBV_QPS_RESET, "state 1", "state 1; ", 700 },
-		{ IBV_QPS_RESET, "state 2", "state 1; state 2; ", 700 },
-		{ IBV_QPS_RESET, "state 3", READY, 700 },
-		{ IBV_QPS_RESET, "rate 700", READY "rate 700; ", 700 },
+		{ IBV_QPS_INIT, NULL, "query; state 0; " READY, 0 },
+		{ IBV_QPS_ERR, NULL, "query; state 0; " READY, 0 },
+		{ IBV_QPS_ERR, "query", "query; state 0; " READY, 0 },
+		{ IBV_QPS_ERR, "state 0", "query; state 0; ", 700, -EIO },
+		{ IBV_QPS_RESET, "state 1", "state 1; ", 700, -EIO },
+		{ IBV_QPS_RESET, "state 2", "state 1; state 2; ", 700, -EIO },
+		{ IBV_QPS_RESET, "state 3", READY, 700, -EIO },
+		{ IBV_QPS_RESET, "rate 700", READY "rate 700; ", 700, -EIO },
 	};
 
 	(void)state;
@@ -413,7 +424,7 @@ a_qp_is_moved_by_steps(void **state)
 		trace.result = -EIO;
 		fake.txq.objs.qp->state = cases[i].from;
 		fake.txq.rate_kbps = cases[i].kbps;
-		assert_int_equal(mdv_txq_ring_ready(&fake.txq), cases[i].fails != NULL ? -EIO : 0);
+		assert_int_equal(mdv_txq_ring_ready(&fake.txq), cases[i].result);
 		trace_check(cases[i].calls);
 	}
 	mdv_txq_ring_destroy(&fake.txq);
@@ -496,7 +507,7 @@ a_reset_empties_the_queue(void **state)
 		txq->ready = true;
 		write_cqes(nb);
 		assert_int_equal(mdv_txq_ring_reset(txq), 0);
-		trace_check("state 0; ");
+		trace_check("query; state 0; ");
 		assert_false(txq->ready);
 		assert_int_equal(rte_mempool_in_use_count(fake.pool), 0);
 		assert_int_equal(txq->pos.cq_ci, ci + nb);
@@ -534,7 +545,7 @@ a_stopped_queue_recovers(void **state)
 	write_cqes(3);
 	txq->objs.qp->state = IBV_QPS_ERR;
 	assert_int_equal(mdv_txq_ring_recover(txq, 4), 0);
-	trace_check("state 0; " READY);
+	trace_check("query; state 0; " READY);
 	assert_int_equal(txq->pos.cq_ci, 3);
 	/* The caller's. */
 	assert_int_equal(rte_mempool_in_use_count(fake.pool), NB_PKTS);
