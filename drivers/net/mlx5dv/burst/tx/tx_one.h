@@ -19,7 +19,7 @@ mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint
 	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
 	uint8_t copy[MDV_HW_ETH_INLINE_L2], header[MDV_HW_ETH_INLINE_L2];
 	const bool tagged = (opts & MDV_TX_VLAN) && (mbuf->ol_flags & RTE_MBUF_F_TX_VLAN);
-	uint32_t len = tagged ? MDV_TX_FRAME_MIN : RTE_MIN(mbuf->pkt_len, MDV_HW_ETH_INLINE_L2);
+	uint32_t len = tagged ? RTE_ETHER_HDR_LEN : RTE_MIN(mbuf->pkt_len, MDV_HW_ETH_INLINE_L2);
 	const uint8_t *from;
 
 	/* Only the primary process has device memory mapped, whichever port it belongs to. */

@@ -44,8 +44,9 @@ struct mdv_port;
 #define MDV_TX_DS_MAX 60u
 /** Segments that a packet may always have. */
 #define MDV_TX_SEGS_MAX (MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD_INLINE)
-/** Shortest frame: the device parses an Ethernet header. */
-#define MDV_TX_FRAME_MIN 14u
+/** Shortest frame: DPDK's mlx5 driver posts none of 18 bytes or less (MLX5_ESEG_MIN_INLINE_SIZE in
+ * mlx5_tx.h), Linux none below 18 (en/xdp.c). */
+#define MDV_TX_FRAME_MIN 19u
 /** Longest frame: MTU, Ethernet header, one tag. */
 #define MDV_TX_FRAME_MAX 9996u
 /** A burst requests a completion after so many WQEBBs or packets; the ring has at least four times

@@ -152,7 +152,7 @@ lengths_are_what_the_burst_takes(void **state)
 	for (i = 0; i < 2; i++) {
 		tx_rig.txq.limits =
 			mdv_tx_limits_of(&caps, i == 0 ? 0 : OFF(MULTI_SEGS) | OFF(UDP_CKSUM));
-		mbuf = tx_rig_packet(1, 13);
+		mbuf = tx_rig_packet(1, 18);
 		assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &mbuf, 1), 0);
 		assert_int_equal(rte_errno, EINVAL);
 		assert_int_equal(rte_pktmbuf_chain(mbuf, tx_rig_packet(1, 1)), 0);

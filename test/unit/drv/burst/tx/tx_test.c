@@ -36,7 +36,7 @@ random_packet(unsigned int opts, struct wanted *want)
 	const unsigned int nb_segs =
 		(opts & MDV_TX_MULTI) && random() % 4 == 0 ? random() % 12 + 1 : 1;
 	const bool tagged = (opts & MDV_TX_VLAN) && random() % 8 == 0;
-	struct rte_mbuf *pkt = tx_rig_packet(nb_segs, 14 + random() % 100);
+	struct rte_mbuf *pkt = tx_rig_packet(nb_segs, 19 + random() % 100);
 
 	pkt->vlan_tci = random();
 	if (tagged)
@@ -201,7 +201,7 @@ completions_are_requested_in_time(void **state)
 	(void)state;
 	tx_rig_start();
 	for (i = 0; i < 3 * 65536 / 2; i++) {
-		struct rte_mbuf *pkt = tx_rig_packet(1, 14);
+		struct rte_mbuf *pkt = tx_rig_packet(1, 19);
 
 		assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, &pkt, 1), 1);
 		assert_true(tx_rig_send(&sent));
@@ -226,7 +226,7 @@ what_cannot_be_sent_is_freed_and_counted(void **state)
 		burst = mdv_tx_select(MDV_TX_MULTI | (inlining ? MDV_TX_INLINE_L2 : 0), 256);
 		tx_rig_start();
 		pkts[0] = tx_rig_packet(1, 0);
-		pkts[1] = tx_rig_packet(1, 13);
+		pkts[1] = tx_rig_packet(1, 18);
 		long_chain = tx_rig_packet(1, 20);
 		for (i = 0; i < MDV_TX_SEGS_MAX + 1; i++)
 			assert_int_equal(rte_pktmbuf_chain(long_chain, tx_rig_packet(1, 3)), 0);

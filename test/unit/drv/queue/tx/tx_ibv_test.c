@@ -103,7 +103,7 @@ frames_are_whole_however_they_lie(void **state)
 		start(ways[way]);
 		for (round = 0; round < 3000; round++) {
 			struct rte_mbuf *pkt =
-				tx_rig_packet(1 + random() % MDV_TX_IBV_SEGS, 14 + random() % 400);
+				tx_rig_packet(1 + random() % MDV_TX_IBV_SEGS, 19 + random() % 400);
 			const bool tagged = way != 0 && random() % 2 != 0;
 			const bool csum = random() % 2 != 0;
 			uint32_t len;
