@@ -237,6 +237,9 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 {
 	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS |
 			MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_SWP };
+	/* The device has the form, and the kernel allows it to a queue (hw/mlx5/qp.c
+	 * create_raw_packet_qp_sq()). */
+	const uint64_t mpw = MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW | MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED;
 	const uint32_t swp = MLX5DV_SW_PARSING | MLX5DV_SW_PARSING_CSUM | MLX5DV_SW_PARSING_LSO;
 	struct mdv_caps *caps = &device->caps;
 	int ret = mlx5dv_query_device(device->ctx, &dv);
@@ -246,8 +249,7 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 		return -ret;
 	}
 	caps->tx_min_inline_l2 = needs_inline_l2(vendor_part_id);
-	caps->tx_multi_packet =
-		(dv.flags & MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW) != 0 && !caps->tx_min_inline_l2;
+	caps->tx_multi_packet = (dv.flags & mpw) == mpw && !caps->tx_min_inline_l2;
 	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
 		caps->tunnel_offloads = dv.tunnel_offloads_caps;
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_SWP) &&

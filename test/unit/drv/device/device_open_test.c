@@ -405,11 +405,14 @@ small_parts_want_headers_inlined(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(parts); i++) {
 		verbs.attr.orig_attr.vendor_part_id = parts[i].id;
-		verbs.dv.flags = MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
+		verbs.dv.flags =
+			MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW | MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED;
 		caps = open_caps();
 		assert_int_equal(caps.tx_min_inline_l2, parts[i].inline_l2);
 		assert_int_equal(caps.tx_multi_packet, !parts[i].inline_l2);
 		verbs.dv.flags = (uint64_t)~MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
+		assert_false(open_caps().tx_multi_packet);
+		verbs.dv.flags = MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
 		assert_false(open_caps().tx_multi_packet);
 	}
 }
