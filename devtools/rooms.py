@@ -44,7 +44,7 @@ DRIVER = [
     ("driver mp", ["drivers/net/mlx5dv/mp/"], "base state"),
     ("driver mem", ["drivers/net/mlx5dv/mem/"], "base device state mp"),
     ("driver queue", ["drivers/net/mlx5dv/queue/"], "base device"),
-    ("driver queue/rx", ["drivers/net/mlx5dv/queue/rx/"], "base state mp mem queue"),
+    ("driver queue/rx", ["drivers/net/mlx5dv/queue/rx/"], "base device state mp mem queue"),
     ("driver queue/tx", ["drivers/net/mlx5dv/queue/tx/"], "base device state mp mem queue"),
     ("driver burst/rx", ["drivers/net/mlx5dv/burst/rx/"], "base state queue queue/rx"),
     ("driver burst/tx", ["drivers/net/mlx5dv/burst/tx/"], "base device state queue queue/tx"),

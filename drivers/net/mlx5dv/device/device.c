@@ -405,6 +405,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = open_named(&opened);
 	if (ret != 0)
 		return ret;
+	opened.numa_node = mdv_ring_memory_node(opened.sysfs_path);
 	opened.caps.foreign = !mlx5dv_is_supported(opened.ctx->device);
 	ret = check_port(&opened);
 	if (ret == 0)
@@ -421,7 +422,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 	}
 	/* Verbs drives its queues by state in the memory of this process alone. */
 	if (opened.caps.mode == MDV_MODE_DV)
-		ret = mdv_ring_memory_share(opened.ctx);
+		ret = mdv_ring_memory_share(opened.ctx, opened.numa_node);
 	opened.shares_rings = opened.caps.mode == MDV_MODE_DV && ret == 0;
 	if (ret != 0)
 		MDV_LOG(WARNING, "%s: secondary processes cannot have its queues: %s", opened.name,

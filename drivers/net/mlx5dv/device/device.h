@@ -57,6 +57,7 @@ struct mdv_device {
 	uint8_t port_num;  /**< physical port, from 1 */
 	char name[IBV_SYSFS_NAME_MAX];       /**< "mlx5_0" */
 	char sysfs_path[IBV_SYSFS_PATH_MAX]; /**< the device's directory below class/infiniband */
+	int numa_node;                       /**< SOCKET_ID_ANY: unknown */
 	unsigned int ifindex;     /**< of the device's netdev; 0: none in this namespace */
 	char ifname[IF_NAMESIZE]; /**< the netdev's name, "" without one; for messages */
 	struct mdv_caps caps;

@@ -33,6 +33,8 @@ mdv_open_port(struct rte_eth_dev *dev, const struct mdv_config *config)
 	ret = mdv_device_open(config, &port->device);
 	if (ret != 0)
 		return ret;
+	if (port->device.numa_node != SOCKET_ID_ANY)
+		dev->data->numa_node = port->device.numa_node;
 	port->mr = mdv_mr_create(&port->device, dev->data->port_id);
 	if (port->mr == NULL) {
 		ret = -ENOMEM;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cq_ibv.h"
 #include "device/device.h"
+#include "device/ring_memory.h"
 
 int
 mdv_cq_ibv_create(const struct mdv_device *device, uint32_t nb_cqes, uint64_t wc_flags,
@@ -34,8 +35,8 @@ mdv_cq_ibv_create(const struct mdv_device *device, uint32_t nb_cqes, uint64_t wc
 	}
 	*cq = (struct mdv_cq){ .ibv_cq = ibv_cq_ex_to_cq(ex), .ex = ex, .wc_flags = wc_flags };
 	/* The doorbell record lies behind the CQEs. */
-	cq->cqes = rte_zmalloc_socket("mdv_cqes", (nb_cqes + 1) * sizeof(cq->cqes[0]),
-		RTE_CACHE_LINE_SIZE, rte_socket_id());
+	cq->cqes = mdv_ring_memory_alloc("mdv_cqes", (nb_cqes + 1) * sizeof(cq->cqes[0]),
+		RTE_CACHE_LINE_SIZE, device->numa_node);
 	if (cq->cqes == NULL) {
 		MDV_LOG(ERR, "%s: no memory for %u completions", device->name, nb_cqes);
 		mdv_cq_destroy(device, cq);

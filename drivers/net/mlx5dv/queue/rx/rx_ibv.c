@@ -6,6 +6,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "device/ring_memory.h"
 #include "rx_ibv.h"
 #include "rxq.h"
 #include "state/port.h"
@@ -39,8 +40,9 @@ mdv_rx_ibv_attach(struct mdv_rxq *rxq, uint32_t nb_wqes)
 	const size_t nb_segs = (size_t)nb_wqes << rxq->ring.log2_segs;
 
 	/* The doorbell record lies behind the WQEs. */
-	rxq->ring.wqes = rte_zmalloc_socket("mdv_rxq_wqes",
-		(nb_segs + 1) * sizeof(rxq->ring.wqes[0]), RTE_CACHE_LINE_SIZE, rte_socket_id());
+	rxq->ring.wqes =
+		mdv_ring_memory_alloc("mdv_rxq_wqes", (nb_segs + 1) * sizeof(rxq->ring.wqes[0]),
+			RTE_CACHE_LINE_SIZE, rxq->port->device.numa_node);
 	if (rxq->ring.wqes == NULL) {
 		MDV_LOG(ERR, "port %u Rx queue %u: no memory for %u WQEs", port->dev->data->port_id,
 			rxq->idx, nb_wqes);

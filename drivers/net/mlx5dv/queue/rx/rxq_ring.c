@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "device/ring_memory.h"
 #include "mp/mp.h"
 #include "queue/cq_ibv.h"
 #include "rx_comp.h"
@@ -181,9 +182,9 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	ret = wq_create(rxq, nb_wqes);
 	if (ret != 0)
 		goto destroy_cq;
-	rxq->ring.mbufs = rte_zmalloc_socket("mdv_rxq_mbufs",
+	rxq->ring.mbufs = mdv_ring_memory_alloc("mdv_rxq_mbufs",
 		(size_t)(nb_wqes << rxq->ring.log2_segs) * sizeof(rxq->ring.mbufs[0]),
-		RTE_CACHE_LINE_SIZE, rte_socket_id());
+		RTE_CACHE_LINE_SIZE, rxq->port->device.numa_node);
 	if (rxq->ring.mbufs == NULL) {
 		ret = -ENOMEM;
 		goto destroy_wq;

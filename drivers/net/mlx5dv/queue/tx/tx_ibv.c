@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "device/ring_memory.h"
 #include "device/uar.h"
 #include "state/port.h"
 #include "tx_ibv.h"
@@ -37,8 +38,8 @@ mdv_tx_ibv_attach(struct mdv_txq *txq)
 	int ret;
 
 	/* The doorbell's register and record are behind the WQEBBs. */
-	txq->ring.wqes = rte_zmalloc_socket(
-		"mdv_txq_wqes", size + 2 * sizeof(uint64_t), RTE_CACHE_LINE_SIZE, rte_socket_id());
+	txq->ring.wqes = mdv_ring_memory_alloc("mdv_txq_wqes", size + 2 * sizeof(uint64_t),
+		RTE_CACHE_LINE_SIZE, txq->port->device.numa_node);
 	if (txq->ring.wqes == NULL) {
 		MDV_LOG(ERR, "port %u Tx queue %u: no memory for %u WQEBBs",
 			txq->port->dev->data->port_id, txq->idx, txq->nb_desc);

@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "device/ring_memory.h"
 #include "device/uar.h"
 #include "mp/mp.h"
 #include "queue/cq_ibv.h"
@@ -261,9 +262,9 @@ mbufs_create(struct mdv_txq *txq)
 	const size_t nb = txq->ring.mask + 1u + MDV_TX_RELEASE_AHEAD;
 	const size_t nb_cqes = (size_t)1 << txq->ring.log2_cqes;
 
-	txq->ring.mbufs = rte_zmalloc_socket("mdv_txq_mbufs",
+	txq->ring.mbufs = mdv_ring_memory_alloc("mdv_txq_mbufs",
 		nb * sizeof(txq->ring.mbufs[0]) + nb_cqes * sizeof(txq->ring.dones[0]),
-		RTE_CACHE_LINE_SIZE, rte_socket_id());
+		RTE_CACHE_LINE_SIZE, txq->port->device.numa_node);
 	if (txq->ring.mbufs == NULL) {
 		MDV_LOG(ERR, "port %u Tx queue %u: no memory", txq->port->dev->data->port_id,
 			txq->idx);
