@@ -22,6 +22,10 @@
 /** libmlx5 maps its doorbell pages non-cached if this is "1" at ibv_open_device(). */
 #define DOORBELL_ENV "MLX5_SHUT_UP_BF"
 
+/** libibverbs then frees its part of an object that the kernel does not destroy because the device
+ * is gone (EIO). It reads this once, at the first list of devices. */
+#define DISASSOC_ENV "RDMAV_ALLOW_DISASSOC_DESTROY"
+
 /** Room for a path below sysfs: root, class, device, and three more names. */
 #define PATH_BYTES (IBV_SYSFS_PATH_MAX + 3 * IBV_SYSFS_NAME_MAX)
 
@@ -552,4 +556,10 @@ mdv_device_read_counter(const struct mdv_device *device, const char *name, uint6
 	snprintf(path, sizeof(path), "%s/hw_counters/%s", device->sysfs_path, name);
 	ret = read_u64(path, count);
 	return ret == 0 ? 0 : -ENOENT;
+}
+
+/** When the driver is loaded: another driver's probe may come first. A user's choice stays. */
+RTE_INIT(allow_disassociated_destroy)
+{
+	setenv(DISASSOC_ENV, "1", 0);
 }

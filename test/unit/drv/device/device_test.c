@@ -149,10 +149,19 @@ the_drop_counter_is_read_where_it_is(void **state)
 	assert_int_equal(mdv_device_read_counter(&device, "out_of_buffer", &count), -ENOENT);
 }
 
+/** libibverbs looks at it once, so that it must be there when the driver is loaded. */
+static void
+what_a_removed_device_keeps_is_freed(void **state)
+{
+	(void)state;
+	assert_string_equal(getenv("RDMAV_ALLOW_DISASSOC_DESTROY"), "1");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_removed_device_keeps_is_freed),
 		cmocka_unit_test(refusals_name_the_culprit),
 		cmocka_unit_test(a_long_root_is_not_taken),
 		cmocka_unit_test(closing_what_was_never_opened),
