@@ -179,6 +179,7 @@ setup_running(struct mdv_rxq *rxq)
 {
 	struct mdv_port *port = rxq->port;
 	struct mdv_rxq *parked;
+	int ret;
 
 	if (rxq->ring.log2_segs != 0 && !port->dev->data->scattered_rx) {
 		MDV_LOG(ERR,
@@ -196,13 +197,15 @@ setup_running(struct mdv_rxq *rxq)
 		rte_free(parked);
 		return 0;
 	}
-	if (mdv_rxq_ring_destroy(parked) != 0) {
+	ret = mdv_rxq_ring_destroy(parked);
+	if (ret == -EBUSY)
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: rules or RSS of the running port point at its ring of %u descriptors, %u buffers a frame: keep those, or remove the rules",
 			port->dev->data->port_id, rxq->idx, parked->nb_desc,
 			1u << parked->ring.log2_segs);
+	if (ret != 0) {
 		park(port, parked);
-		return -EBUSY;
+		return ret;
 	}
 	rte_free(parked);
 	return mdv_rxq_ring_create(rxq);
@@ -322,7 +325,7 @@ mdv_rxq_stop(struct mdv_port *port, uint16_t idx)
 static void
 ring_destroy(struct mdv_rxq *rxq)
 {
-	if (mdv_rxq_ring_destroy(rxq) != 0)
+	if (mdv_rxq_ring_destroy(rxq) == -EBUSY)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: it is in use",
 			rxq->port->dev->data->port_id, rxq->idx);
 }

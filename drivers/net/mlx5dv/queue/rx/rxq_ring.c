@@ -227,11 +227,13 @@ mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
 	if (rxq->objs.wq == NULL)
 		return 0;
 	ret = ibv_destroy_wq(rxq->objs.wq);
-	if (ret == EBUSY)
-		return -EBUSY;
-	if (ret != 0)
+	if (ret != 0 && ret != EBUSY)
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot destroy the WQ: %s",
 			rxq->port->dev->data->port_id, rxq->idx, strerror(ret));
+	/* The kernel keeps a WQ that firmware does not destroy (Linux hw/mlx5/qpc.c
+	 * mlx5_core_destroy_rq_tracked()). EIO: the device is gone. */
+	if (ret != 0 && ret != EIO)
+		return -ret;
 	wq_destroyed(rxq);
 	mdv_cq_destroy(&rxq->port->device, &rxq->objs.cq);
 	if (rxq->ready)
@@ -384,7 +386,7 @@ mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
 	rxq->nb_ready = 0;
 	rxq->ready_bytes = 0;
 	ret = mdv_rxq_ring_destroy(&old);
-	if (ret != 0)
+	if (ret == -EBUSY)
 		MDV_LOG(ERR, "port %u Rx queue %u: the WQ that broke is in use",
 			port->dev->data->port_id, rxq->idx);
 	ret = make_ready(rxq, false);

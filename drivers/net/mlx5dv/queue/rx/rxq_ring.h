@@ -27,7 +27,8 @@ struct mdv_rxq;
 int mdv_rxq_ring_create(struct mdv_rxq *rxq);
 /**
  * Destroy the objects, and free the mbufs of a ready queue. The objects may be missing.
- * @return 0, or -EBUSY: a rule points at the WQ, and nothing has changed.
+ * @return 0, -EBUSY: a rule points at the WQ, or another negative errno, logged: firmware refused.
+ * After these the device may go on writing to the mbufs, and nothing has changed.
  */
 int mdv_rxq_ring_destroy(struct mdv_rxq *rxq);
 /** Fill the ring of a reset queue and let the device use it. @return 0 or a negative errno, logged.
