@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Driver arguments: one row a key. An error names the unknown key, the doubled key or the bad
  * value. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@
 
 struct devarg {
 	const char *key;
-	const char *value; /**< what the help calls its value */
+	const char *value;        /**< what the help calls its value */
+	const char *const *names; /**< of a choice: by enum, and NULL at the end */
 	/** Check @p value and store it in the field at offset. */
 	int (*parse)(const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 	size_t offset; /**< of the field in struct mdv_config */
@@ -25,40 +27,59 @@ struct devarg {
 
 static int name_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
-static int sniff_parse(
-	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
-static int cqe_comp_parse(
-	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
-static int move_parse(
+static int choice_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int bytes_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
-static int mode_parse(
-	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
-static int relaxed_parse(
-	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
-#define ROW(key, value, parse, field) \
-	{ key, value, parse, offsetof(struct mdv_config, field), \
+static const char *const sniff_names[] = {
+	[MDV_SNIFF_NONE] = "none",
+	[MDV_SNIFF_RX] = "rx",
+	[MDV_SNIFF_ALL] = "all",
+	NULL,
+};
+static const char *const cqe_comp_names[] = {
+	[MDV_CQE_COMP_AUTO] = "auto",
+	[MDV_CQE_COMP_OFF] = "off",
+	[MDV_CQE_COMP_HASH] = "hash",
+	[MDV_CQE_COMP_CSUM] = "csum",
+	NULL,
+};
+static const char *const passthru_move_names[] = {
+	[MDV_PASSTHRU_MOVE_OFF] = "off",
+	[MDV_PASSTHRU_MOVE_ON] = "on",
+	NULL,
+};
+static const char *const mode_names[] = {
+	[MDV_MODE_AUTO] = "auto",
+	[MDV_MODE_DV] = "dv",
+	[MDV_MODE_IBV] = "ibv",
+	NULL,
+};
+static const char *const relaxed_names[] = {
+	[MDV_RELAXED_AUTO] = "auto",
+	[MDV_RELAXED_ON] = "on",
+	[MDV_RELAXED_OFF] = "off",
+	NULL,
+};
+
+#define ROW(key, value, names, parse, field) \
+	{ key, value, names, parse, offsetof(struct mdv_config, field), \
 	  sizeof(((struct mdv_config *)0)->field) }
-#define NAME(key, value, field) ROW(key, value, name_parse, field)
-#define SNIFF(key, value, field) ROW(key, value, sniff_parse, field)
-#define COMP(key, value, field) ROW(key, value, cqe_comp_parse, field)
-#define MOVE(key, value, field) ROW(key, value, move_parse, field)
-#define BYTES(key, value, field) ROW(key, value, bytes_parse, field)
-#define MODE(key, value, field) ROW(key, value, mode_parse, field)
-#define RELAXED(key, value, field) ROW(key, value, relaxed_parse, field)
+#define NAME(key, value, field) ROW(key, value, NULL, name_parse, field)
+#define CHOICE(key, value, names, field) ROW(key, value, names, choice_parse, field)
+#define BYTES(key, value, field) ROW(key, value, NULL, bytes_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
-	SNIFF("sniff", "none, rx or all", sniff),
-	COMP("rx_cqe_comp", "auto, off, hash or csum", rx_cqe_comp),
-	MOVE("passthru_move", "off or on", passthru_move),
+	CHOICE("sniff", "none, rx or all", sniff_names, sniff),
+	CHOICE("rx_cqe_comp", "auto, off, hash or csum", cqe_comp_names, rx_cqe_comp),
+	CHOICE("passthru_move", "off or on", passthru_move_names, passthru_move),
 	BYTES("tx_max_burst_sz", "number of bytes up to 4294967295", tx_max_burst_sz),
 	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
-	MODE("mode", "auto, dv or ibv", mode),
-	RELAXED("relaxed_ordering", "auto, on or off", relaxed_ordering),
+	CHOICE("mode", "auto, dv or ibv", mode_names, mode),
+	CHOICE("relaxed_ordering", "auto, on or off", relaxed_names, relaxed_ordering),
 };
 /* clang-format on */
 
@@ -81,97 +102,20 @@ name_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 	return 0;
 }
 
-/** @return the index of @p value in @p names, or -EINVAL, logged. */
+static_assert(sizeof(enum mdv_sniff) == sizeof(unsigned int), "all enums of struct mdv_config");
+
+/** Parse a name of an enum. */
 static int
-choice_parse(const char *vdev_name, const struct devarg *arg, const char *value,
-	const char *const *names, unsigned int nb)
+choice_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
-	for (unsigned int i = 0; i < nb; i++) {
-		if (strcmp(value, names[i]) == 0)
-			return i;
+	for (unsigned int i = 0; arg->names[i] != NULL; i++) {
+		if (strcmp(value, arg->names[i]) != 0)
+			continue;
+		memcpy(dst, &i, sizeof(i));
+		return 0;
 	}
 	MDV_LOG(ERR, "%s: %s=%s is not %s", vdev_name, arg->key, value, arg->value);
 	return -EINVAL;
-}
-
-static int
-sniff_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
-{
-	static const char *const names[] = {
-		[MDV_SNIFF_NONE] = "none",
-		[MDV_SNIFF_RX] = "rx",
-		[MDV_SNIFF_ALL] = "all",
-	};
-	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
-
-	if (choice < 0)
-		return choice;
-	*(enum mdv_sniff *)dst = choice;
-	return 0;
-}
-
-static int
-cqe_comp_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
-{
-	static const char *const names[] = {
-		[MDV_CQE_COMP_AUTO] = "auto",
-		[MDV_CQE_COMP_OFF] = "off",
-		[MDV_CQE_COMP_HASH] = "hash",
-		[MDV_CQE_COMP_CSUM] = "csum",
-	};
-	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
-
-	if (choice < 0)
-		return choice;
-	*(enum mdv_cqe_comp *)dst = choice;
-	return 0;
-}
-
-static int
-move_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
-{
-	static const char *const names[] = {
-		[MDV_PASSTHRU_MOVE_OFF] = "off",
-		[MDV_PASSTHRU_MOVE_ON] = "on",
-	};
-	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
-
-	if (choice < 0)
-		return choice;
-	*(enum mdv_passthru_move *)dst = choice;
-	return 0;
-}
-
-static int
-mode_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
-{
-	static const char *const names[] = {
-		[MDV_MODE_AUTO] = "auto",
-		[MDV_MODE_DV] = "dv",
-		[MDV_MODE_IBV] = "ibv",
-	};
-	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
-
-	if (choice < 0)
-		return choice;
-	*(enum mdv_mode *)dst = choice;
-	return 0;
-}
-
-static int
-relaxed_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
-{
-	static const char *const names[] = {
-		[MDV_RELAXED_AUTO] = "auto",
-		[MDV_RELAXED_ON] = "on",
-		[MDV_RELAXED_OFF] = "off",
-	};
-	int choice = choice_parse(vdev_name, arg, value, names, RTE_DIM(names));
-
-	if (choice < 0)
-		return choice;
-	*(enum mdv_relaxed *)dst = choice;
-	return 0;
 }
 
 /** Parse a number that the field can hold. */
