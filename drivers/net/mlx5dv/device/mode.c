@@ -7,7 +7,7 @@
 
 #include "base/hw.h"
 #include "base/log.h"
-#include "cq_new.h"
+#include "dv_cq.h"
 #include "mode.h"
 
 /** Try a CQ of one entry. Real queues need more, and their own creation reports what is missing. */
@@ -18,7 +18,7 @@ find_cq_obstacle(struct ibv_context *ctx, const char **obstacle)
 	struct mlx5dv_obj obj = { .cq.out = &dv };
 
 	errno = 0;
-	obj.cq.in = mdv_cq_new(ctx, 1, 0, NULL);
+	obj.cq.in = mdv_dv_cq_create(ctx, 1, 0, NULL);
 	if (obj.cq.in == NULL) {
 		*obstacle = "it makes no completion queue";
 		/* Another errno may be temporary and says nothing about the device. */

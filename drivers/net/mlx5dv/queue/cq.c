@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "cq.h"
-#include "device/cq_new.h"
+#include "device/dv_cq.h"
 #include "device/device.h"
 
 int
@@ -20,7 +20,7 @@ mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint32_t mini_f
 	struct ibv_cq *ibv_cq;
 	int ret;
 
-	ibv_cq = mdv_cq_new(device->ctx, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format, channel);
+	ibv_cq = mdv_dv_cq_create(device->ctx, (int)RTE_MAX(nb_cqes, 2u) - 1, mini_format, channel);
 	if (ibv_cq == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "%s: cannot create a CQ of %u%s entries: %s", device->name, nb_cqes,

@@ -3,8 +3,8 @@
  * @file
  * Makes completion queues whose CQEs have the size that the bursts read.
  */
-#ifndef MDV_CQ_NEW_H
-#define MDV_CQ_NEW_H
+#ifndef MDV_DV_CQ_H
+#define MDV_DV_CQ_H
 
 #include <infiniband/mlx5dv.h>
 
@@ -21,7 +21,8 @@
  * @return NULL with errno, which may be 0
  */
 static inline struct ibv_cq *
-mdv_cq_new(struct ibv_context *ctx, int cqe, uint32_t mini_format, struct ibv_comp_channel *channel)
+mdv_dv_cq_create(
+	struct ibv_context *ctx, int cqe, uint32_t mini_format, struct ibv_comp_channel *channel)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = cqe, .channel = channel };
 	struct mlx5dv_cq_init_attr dv_attr = {
@@ -35,4 +36,4 @@ mdv_cq_new(struct ibv_context *ctx, int cqe, uint32_t mini_format, struct ibv_co
 	return cq == NULL ? NULL : ibv_cq_ex_to_cq(cq);
 }
 
-#endif /* MDV_CQ_NEW_H */
+#endif /* MDV_DV_CQ_H */
