@@ -89,8 +89,10 @@ def closed_too_late(text):
     With Python 3.13 pyverbs 56 frees an Mlx5Context of a skipped test before the CQ and the PD made in it: strace shows
     it close cmd_fd, and then the ioctl on that number, EBADF on hardware as here. Mostly Python only prints that. If it
     happens while another test's error is being made up, that has lost its errno: "Errno: 0, Success" where the test
-    expects EOPNOTSUPP and would be skipped.
+    expects EOPNOTSUPP and would be skipped. Where pyverbs closes nothing too late, no such end is excused.
     """
+    if not re.search(r"^Exception ignored in: 'pyverbs\.\w+\.\w+\.__dealloc__'", text, re.M):
+        return set()
     return {name for name, why in re.findall(r"^ERROR: (test_\w+) (.*?)(?=^=====|\Z)", text, re.M | re.S)
             if re.search(r"Errno: (?:0, Success|9, Bad file descriptor)\s*(?:^-----|\Z)", why, re.M)}
 

@@ -119,8 +119,8 @@ class Testpmd:
         """
         start = self.mark()
         self.terminal.send(f"load {file}\n")
-        text = self.terminal.expect(r"\n(.*?)(?:Read|Finished reading) CLI commands from .*?" + re.escape(PROMPT), start).group(1)
-        return text.replace(PROMPT, "")
+        end = r"(?:Read|Finished reading) CLI commands from .*?" + re.escape(PROMPT)
+        return self.terminal.expect(r"\n(.*?)" + end, start).group(1).replace(PROMPT, "")
 
     def quit(self):
         """Leave as a user does; it must end with status 0."""
