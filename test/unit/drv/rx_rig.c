@@ -67,17 +67,7 @@ rx_rig_stop(void)
 static uint8_t
 content(const struct rx_frame *frame, uint32_t at)
 {
-	struct {
-		struct rte_ether_hdr eth;
-		struct rte_ipv4_hdr ip;
-		struct rte_udp_hdr udp;
-	} head = {
-		.eth.ether_type = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4),
-		.ip = { .version_ihl = 0x45, .next_proto_id = IPPROTO_UDP },
-		.udp.dgram_cksum = frame->udp_without_csum ? 0 : 0x1234,
-	};
-
-	return at < sizeof(head) ? ((uint8_t *)&head)[at] : (uint8_t)(frame->fill + at);
+	return (uint8_t)(frame->fill + at);
 }
 
 static uint8_t

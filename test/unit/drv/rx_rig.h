@@ -18,7 +18,6 @@ struct rx_frame {
 	uint16_t tci;
 	uint32_t hash, tag;
 	uint64_t timestamp;
-	bool udp_without_csum;
 };
 
 /** Completions for the next block of compressed CQEs; byte orders as in the ring. */

@@ -39,7 +39,6 @@ FIELD(mdv_rxq, buf_offset, 1);
 FIELD(mdv_rxq, headroom, 1);
 FIELD(mdv_rxq, room, 1);
 FIELD(mdv_rxq, nb_ready, 1);
-FIELD(mdv_rxq, ready_csum, 1);
 FIELD(mdv_rxq, ready_bytes, 1);
 /* Of timestamps, scattered packets, pools of several regions. */
 FIELD(mdv_rxq, timestamp_flag, 2);

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_net.h>
-
 #include "queue/rx/rxq_ring.h"
 #include "rx_burst.h"
 
@@ -45,75 +43,17 @@
 				: PTYPE_IS_IP(i) ? PTYPE_IP(i, RTE_PTYPE_)                         \
 						 : 0))
 
-/** L3_OK is also set for IPv6, which has no checksum. Behind a bad header the L4 checksum is
- * unknown. */
-#define CSUM_L3_OK(i)  ((i) >> 6 & 1)
-#define CSUM_L4_OK(i)  ((i) >> 7 & 1)
-#define CSUM_IP_BAD(i) (!CSUM_L3_OK(i) && PTYPE_L3(i) == MDV_HW_CQE_L3_IPV4)
-#define CSUM_IP(i)                                                                                 \
-	(CSUM_L3_OK(i)                   ? RTE_MBUF_F_RX_IP_CKSUM_GOOD                             \
-			: CSUM_IP_BAD(i) ? RTE_MBUF_F_RX_IP_CKSUM_BAD                              \
-					 : 0)
-#define CSUM_L4(i)                                                                                 \
-	(CSUM_L4_OK(i)                                     ? RTE_MBUF_F_RX_L4_CKSUM_GOOD           \
-			: PTYPE_FRAG(i) || CSUM_IP_BAD(i)  ? 0                                     \
-			: PTYPE_IS_TCP(PTYPE_L4(i))        ? RTE_MBUF_F_RX_L4_CKSUM_BAD            \
-			: PTYPE_L4(i) == MDV_HW_CQE_L4_UDP ? RTE_MBUF_F_RX_L4_CKSUM_NONE           \
-							   : 0)
+/** Without its OK bit a checksum may be wrong, or was not looked at: TCP behind an IPv6 routing
+ * header (Linux mlx5e_handle_csum() calls both CHECKSUM_NONE). L3_OK is also set for IPv6, which
+ * has none. */
+#define CSUM_IP(i) ((i) >> 6 & 1 ? RTE_MBUF_F_RX_IP_CKSUM_GOOD : RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN)
+#define CSUM_L4(i) ((i) >> 7 & 1 ? RTE_MBUF_F_RX_L4_CKSUM_GOOD : RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN)
 #define MEANING(i)                                                                                 \
 	{                                                                                          \
 		.ptype = PTYPE(i), .csum = CSUM_IP(i) | CSUM_L4(i)                                 \
 	}
 
 const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024] = { TABLE_1024(MEANING) };
-
-/** @return the offset of the UDP header in the first segment; 0: none found. */
-static uint32_t
-udp_offset(const struct rte_mbuf *mbuf)
-{
-	struct rte_net_hdr_lens lens = { 0 };
-	uint32_t ptype, offset;
-
-	ptype = rte_net_get_ptype(
-		mbuf, &lens, RTE_PTYPE_L2_MASK | RTE_PTYPE_L3_MASK | RTE_PTYPE_L4_MASK);
-	offset = lens.l2_len + lens.l3_len;
-	if ((ptype & RTE_PTYPE_L4_MASK) != RTE_PTYPE_L4_UDP ||
-		offset + sizeof(struct rte_udp_hdr) > mbuf->data_len)
-		return 0;
-	return offset;
-}
-
-static uint64_t
-udp_csum_flag(const struct rte_mbuf *mbuf)
-{
-	const struct rte_udp_hdr *udp;
-	uint32_t offset;
-
-	/* In a tunnel the device's verdict is about the inner headers, which are not parsed here.
-	 */
-	if ((mbuf->packet_type & RTE_PTYPE_INNER_L3_MASK) != 0)
-		return RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN;
-	offset = udp_offset(mbuf);
-	if (offset == 0)
-		return RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN;
-	udp = rte_pktmbuf_mtod_offset(mbuf, const struct rte_udp_hdr *, offset);
-	return udp->dgram_cksum == 0 ? RTE_MBUF_F_RX_L4_CKSUM_GOOD : RTE_MBUF_F_RX_L4_CKSUM_BAD;
-}
-
-__rte_noinline void
-mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts)
-{
-	uint16_t i;
-
-	for (i = 0; i < nb_pkts; i++) {
-		struct rte_mbuf *mbuf = pkts[i];
-
-		if ((mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) != RTE_MBUF_F_RX_L4_CKSUM_NONE)
-			continue;
-		mbuf->ol_flags &= ~RTE_MBUF_F_RX_L4_CKSUM_MASK;
-		mbuf->ol_flags |= udp_csum_flag(mbuf);
-	}
-}
 
 /**
  * Skip the WQE at wqe_ci, whose packet is not delivered: its slot becomes a hole like any other.

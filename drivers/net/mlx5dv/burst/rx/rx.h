@@ -33,7 +33,7 @@ enum mdv_rx_opt {
 /** The headers as a CQE describes them. */
 struct mdv_rx_hdr_type {
 	uint32_t ptype; /**< RTE_PTYPE_* */
-	uint32_t csum;  /**< RTE_MBUF_F_RX_*CKSUM*; see mdv_rx_check_udp_csum() for UDP */
+	uint32_t csum;  /**< RTE_MBUF_F_RX_*CKSUM*: good or unknown, never bad */
 };
 /** By l4_l3_hdr_type bits 7:2 | OK bits 2:1 << 6 | pkt_info bits 1:0 << 8; types need no OK bits.
  */
@@ -42,12 +42,6 @@ extern const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024];
 /** Handle the CQE at cq_ci, which is not a received packet: count it, give its buffers back, and
  * restart the queue if it has stopped. Afterwards cq_ci and wqe_ci are past it. */
 void mdv_rx_error(struct mdv_rxq *rxq);
-/**
- * Resolve L4_CKSUM_NONE of mdv_rx_hdr_types: the device did not find the packet's UDP checksum
- * good, which is also the case for a datagram without checksum. Read the datagram and set GOOD or
- * BAD.
- */
-void mdv_rx_check_udp_csum(struct rte_mbuf **pkts, uint16_t nb_pkts);
 /** Instances by enum mdv_rx_opt, with vectors of 128, 256 and 512 bits. */
 extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];
@@ -124,19 +118,18 @@ mdv_rx_set_timestamp(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, uint64_t 
 	*RTE_MBUF_DYNFIELD(mbuf, rxq->timestamp_at, rte_mbuf_timestamp_t *) = timestamp;
 }
 
-/** Write the flags and values of the CQE other than the length. @return the checksum flags. */
-static __rte_always_inline uint32_t
+/** Write the flags and values of the CQE other than the length. */
+static __rte_always_inline void
 mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct mdv_hw_cqe *cqe,
 	const unsigned int opts)
 {
 	const uint8_t hdr_type = cqe->l4_l3_hdr_type;
-	uint32_t idx = hdr_type >> 2 | (cqe->pkt_info & 3) << 8, csum = 0, tag;
+	uint32_t idx = hdr_type >> 2 | (cqe->pkt_info & 3) << 8, tag;
 	uint64_t ol_flags = 0;
 
 	if (opts & MDV_RX_CSUM) {
 		idx |= (cqe->hds_ip_ext & (MDV_HW_CQE_L3_OK | MDV_HW_CQE_L4_OK)) << 5;
-		csum = mdv_rx_hdr_types[idx].csum;
-		ol_flags |= csum;
+		ol_flags |= mdv_rx_hdr_types[idx].csum;
 	}
 	mbuf->packet_type = mdv_rx_hdr_types[idx].ptype;
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_VLAN) {
@@ -164,7 +157,6 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 		mdv_rx_set_timestamp(rxq, mbuf, rte_be_to_cpu_64(cqe->timestamp));
 	}
 	mbuf->ol_flags = ol_flags;
-	return csum;
 }
 
 #endif /* MDV_RX_H */

@@ -17,7 +17,6 @@
 struct mdv_rx_pos {
 	uint32_t cq_ci, wqe_ci;
 	uint16_t nb;       /**< packets so far */
-	uint32_t csums;    /**< checksum flags that any of them has */
 	uint32_t nb_empty; /**< mbufs that they have taken, with MDV_RX_SCATTER */
 	uint64_t bytes;
 	bool fours; /**< the next four may be alike */
@@ -123,8 +122,6 @@ mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	const unsigned int opts, const bool vec)
 {
 	mdv_rx_mini_hand_out(rxq, pkts, nb_pkts, opts);
-	if (unlikely((rxq->ready_csum & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
-		mdv_rx_check_udp_csum(pkts, nb_pkts);
 	rxq->count.packets += nb_pkts;
 	mdv_rx_burst_end(rxq, pkts, nb_pkts, opts, vec);
 	return nb_pkts;
@@ -178,19 +175,19 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->ring.log2_segs : 0;
 	struct rte_mbuf **mbufs = &rxq->ring.mbufs[wqe_idx << log2_segs];
 	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
-	struct mdv_rx_vec_sums sums = { .bytes = mdv_vec_all(0), .flags = mdv_vec_all(0) };
+	mdv_vec bytes = mdv_vec_all(0);
 	uint32_t i = 0;
 
 	pkts += pos->nb;
 #ifdef MDV_RX_EIGHT
-	i = mdv_rx_eights(rxq, cqes, mbufs, pkts, end, op_own, &sums, opts);
+	i = mdv_rx_eights(rxq, cqes, mbufs, pkts, end, op_own, &bytes, opts);
 #endif
 	for (; i < end; i += MDV_VEC_LANES) {
 		mdv_vec_store(pkts + i,
 			opts & MDV_RX_SCATTER ? mdv_vec_load_column(&mbufs[i << log2_segs],
 							sizeof(mbufs[0]) << log2_segs)
 					      : mdv_vec_load(mbufs + i));
-		if (!mdv_rx_vec_four(rxq, cqes + i, pkts + i, op_own, &sums, opts))
+		if (!mdv_rx_vec_four(rxq, cqes + i, pkts + i, op_own, &bytes, opts))
 			break;
 		if (opts & MDV_RX_SCATTER) {
 			MDV_VEC_EACH(k)
@@ -206,9 +203,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		pos->nb += i;
 		pos->cq_ci += i;
 		pos->wqe_ci += i;
-		pos->bytes += mdv_vec_sum(sums.bytes);
-		if (opts & MDV_RX_CSUM)
-			pos->csums |= sums.flags[0] | sums.flags[1] | sums.flags[2] | sums.flags[3];
+		pos->bytes += mdv_vec_sum(bytes);
 	}
 	pos->fours = i == end && want - end >= MDV_VEC_LANES;
 }
@@ -222,7 +217,6 @@ mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_
 	rxq->pos.wqe_ci = pos->wqe_ci;
 	if (mdv_cq_is_block(op_own)) {
 		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
-		pos->csums |= rxq->ready_csum;
 		pos->fours = vec && mdv_rx_is_one(rxq, rxq->pos.cq_ci);
 	} else {
 		mdv_rx_error(rxq);
@@ -256,7 +250,7 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	mbuf->pkt_len = len;
 	if (opts & MDV_RX_SCATTER)
 		pos->nb_empty += mdv_rx_take_segments(rxq, mbufs, len);
-	pos->csums |= mdv_rx_offloads(rxq, mbuf, cqe, opts);
+	mdv_rx_offloads(rxq, mbuf, cqe, opts);
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(cqe);
 	pos->bytes += len;
@@ -277,7 +271,6 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	if (rxq->nb_ready != 0) {
 		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
 		pos.wqe_ci = rxq->pos.wqe_ci;
-		pos.csums = rxq->ready_csum;
 	}
 	pos.fours = vec &&
 		(!(rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) || mdv_rx_is_one(rxq, start));
@@ -290,10 +283,6 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		if (!mdv_rx_burst_one(rxq, pkts, nb_pkts, &pos, opts, vec))
 			break;
 	}
-	/* GOOD and BAD together are L4_CKSUM_NONE, or come from packets of both kinds: rare enough
-	 * to check each packet. */
-	if ((opts & MDV_RX_CSUM) && unlikely((pos.csums & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0))
-		mdv_rx_check_udp_csum(pkts, pos.nb);
 	if (((pos.cq_ci ^ start) | pos.nb) != 0) {
 		rxq->pos.cq_ci = pos.cq_ci;
 		rxq->pos.wqe_ci = pos.wqe_ci;

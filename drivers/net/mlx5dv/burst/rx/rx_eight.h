@@ -136,16 +136,10 @@ mdv_rx_eight_marks(const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
 	return _mm512_inserti64x4(_mm512_castsi256_si512((__m256i)flags[0]), (__m256i)flags[1], 1);
 }
 
-/** Sums over eights. */
-struct mdv_rx_eight_sums {
-	__m512i facts_lens, hdr_types;
-};
-
 /** The same as mdv_rx_vec_four(), for eight. */
 static __rte_always_inline bool
 mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
-	struct rte_mbuf *const *mbufs, uint8_t op_own, struct mdv_rx_eight_sums *sums,
-	const unsigned int opts)
+	struct rte_mbuf *const *mbufs, uint8_t op_own, __m512i *bytes, const unsigned int opts)
 {
 	const uint8_t op_own_mask = UINT8_MAX & ~MDV_HW_CQE_SOLICITED;
 	const mdv_rx_bytes order = { MDV_RX_TAIL_OF_CQE(0), MDV_RX_TAIL_OF_CQE(64) };
@@ -174,8 +168,7 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 			rows, MDV_RX_ROWS_HDR_TYPE, (__m512i)(meaning_at + 4 * i), hdr_type);
 		mdv_rx_eight_store(mbufs + 2 * i, rows);
 	}
-	sums->facts_lens += _mm512_srli_epi64(facts, 32) & _mm512_set1_epi64(UINT16_MAX);
-	sums->hdr_types |= hdr_type;
+	*bytes += _mm512_srli_epi64(facts, 32) & _mm512_set1_epi64(UINT16_MAX);
 	return true;
 }
 
@@ -185,27 +178,23 @@ mdv_rx_eight(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
  */
 static __rte_always_inline uint32_t
 mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs,
-	struct rte_mbuf **pkts, uint32_t nb, uint8_t op_own, struct mdv_rx_vec_sums *sums,
+	struct rte_mbuf **pkts, uint32_t nb, uint8_t op_own, mdv_vec *bytes,
 	const unsigned int opts)
 {
 	const bool invalidate = (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
-	struct mdv_rx_eight_sums eight = { _mm512_setzero_si512(), _mm512_setzero_si512() };
+	__m512i lens = _mm512_setzero_si512();
 	uint32_t i;
 
 	for (i = 0; i + MDV_RX_EIGHT <= nb; i += MDV_RX_EIGHT) {
 		_mm512_storeu_si512(pkts + i, _mm512_loadu_si512(mbufs + i));
-		if (!mdv_rx_eight(rxq, cqes + i, mbufs + i, op_own, &eight, opts))
+		if (!mdv_rx_eight(rxq, cqes + i, mbufs + i, op_own, &lens, opts))
 			break;
 		if (invalidate) {
 			MDV_RX_EACH_OF(MDV_RX_EIGHT, k)
 			mdv_cq_invalidate(&cqes[i + k]);
 		}
 	}
-	sums->bytes += mdv_rx_eight_fold(eight.facts_lens);
-	if (opts & MDV_RX_CSUM)
-		sums->flags |= (mdv_vec)(_mm512_castsi512_si256(eight.hdr_types) |
-				       _mm512_extracti64x4_epi64(eight.hdr_types, 1)) >>
-			32;
+	*bytes += mdv_rx_eight_fold(lens);
 	return i;
 }
 

@@ -190,7 +190,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 	common.vlan_tci = 0;
 	common.hash.fdir.hi = 0;
 	/* A block has the timestamp of its first packet only, so all packets go without. */
-	rxq->ready_csum |= mdv_rx_offloads(rxq, &common, title, opts & ~MDV_RX_TIMESTAMP);
+	mdv_rx_offloads(rxq, &common, title, opts & ~MDV_RX_TIMESTAMP);
 	like = (struct mdv_rx_mini_like){
 		.rearm = rxq->rearm,
 		.flags = common.ol_flags,
@@ -208,8 +208,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 /**
  * Expand blocks from the CQE at cq_ci on, which is the title of one, and hand out at most @p
  * nb_pkts packets.
- * @return the number of packets; cq_ci and wqe_ci have moved, and ready_csum has the flags that any
- * packet has
+ * @return the number of packets; cq_ci and wqe_ci have moved
  */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
@@ -218,7 +217,6 @@ mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	uint16_t nb_taken = 0;
 	uint8_t op_own;
 
-	rxq->ready_csum = 0;
 	do {
 		struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
 		const uint32_t nb = rte_be_to_cpu_32(cqe->byte_cnt);

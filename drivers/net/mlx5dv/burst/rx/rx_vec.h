@@ -41,12 +41,6 @@ struct mdv_rx_mini_like {
 	uint32_t tci; /**< from bit 16 on, as stored beside data_len */
 };
 
-/** Sums over a run of vectors. */
-struct mdv_rx_vec_sums {
-	mdv_vec bytes;
-	mdv_vec flags; /**< flags that any packet has */
-};
-
 static __rte_always_inline mdv_vec
 mdv_rx_vec_word(const struct mdv_hw_cqe *cqes, unsigned int word)
 {
@@ -101,13 +95,13 @@ mdv_rx_vec_timestamps(
 }
 
 /**
- * Take four packets, if there are four and none is an error or compressed. @p op_own is theirs.
+ * Take four packets, if there are four and none is an error or compressed. @p op_own is theirs,
+ * their lengths are added to @p bytes.
  * @return whether the mbufs have been written
  */
 static __rte_always_inline bool
 mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
-	struct rte_mbuf *const *mbufs, uint8_t op_own, struct mdv_rx_vec_sums *sums,
-	const unsigned int opts)
+	struct rte_mbuf *const *mbufs, uint8_t op_own, mdv_vec *bytes, const unsigned int opts)
 {
 	const mdv_vec owners = mdv_rx_vec_word(cqes, 7);
 	const uint8_t op_own_mask = UINT8_MAX & ~MDV_HW_CQE_SOLICITED;
@@ -140,8 +134,7 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 		mdv_vec_all(rxq->rearm), flags, (hdr_type & UINT32_MAX) | lens << 32, last, rows);
 	MDV_VEC_EACH(i)
 	mdv_vec_store(RTE_PTR_ADD(mbufs[i], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
-	sums->bytes += lens;
-	sums->flags |= flags;
+	*bytes += lens;
 	return true;
 }
 

@@ -76,7 +76,6 @@ random_frame(void)
 	frame->fill = random();
 	frame->hash = random();
 	frame->timestamp = (uint64_t)random() << 33 ^ random();
-	frame->udp_without_csum = random() % 2;
 	return *frame;
 }
 
