@@ -106,10 +106,17 @@ shca_cq_fail(struct shca_cq *cq)
 	shca_notify(cq->attr.event, cq->attr.owner, SHCA_EVENT_CQ_ERR);
 }
 
+/**
+ * A card takes a ring for full where the index of 24 bits says exactly that: VPP's indices in the
+ * wrong byte order and DPDK's of 16 bits stop no CQ there. A strict device takes any index for full
+ * that leaves no room.
+ */
 static bool
 is_full(const struct shca_cq *cq)
 {
-	return shca_cq_nb_unread(cq) >= cq->attr.nb_cqes;
+	if (shca_is_strict(cq->dev))
+		return shca_cq_nb_unread(cq) >= cq->attr.nb_cqes;
+	return ((shca_cq_next(cq) - cq->ci_seen) & SHCA_CQ_ARM_CI_MASK) == cq->attr.nb_cqes;
 }
 
 static bool
@@ -284,8 +291,7 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 		return -EFAULT;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
 	/* Policy: no completion is lost in either ring. The old ring needs a place for RESIZE. */
-	if (shca_cq_nb_unread(cq) + 1 > nb_cqes ||
-		(!cq->failed && shca_cq_nb_unread(cq) >= cq->attr.nb_cqes))
+	if (shca_cq_nb_unread(cq) + 1 > nb_cqes || (!cq->failed && is_full(cq)))
 		return -EINVAL;
 	if (!cq->failed) {
 		close_block(cq);

@@ -64,9 +64,16 @@ shca_cq_prefetch(const struct shca_cq *cq)
 	shca_prefetch_write(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH));
 }
 
+/** @return the index of the next completion, behind those that have a slot but are not in it yet.
+ */
+static inline uint32_t
+shca_cq_next(const struct shca_cq *cq)
+{
+	return cq->pi + (cq->block != NULL ? cq->block->nb : 0);
+}
+
 /**
- * @return an upper bound of unread completions: those in the ring and those that have a slot but
- * are not in it yet.
+ * @return an upper bound of unread completions.
  *
  * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare 16 bits as
  * long as they distinguish a full ring from an empty one.
@@ -75,9 +82,8 @@ static inline uint32_t
 shca_cq_nb_unread(const struct shca_cq *cq)
 {
 	uint32_t mask = cq->attr.nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
-	uint32_t nb_pending = cq->block != NULL ? cq->block->nb : 0;
 
-	return (cq->pi + nb_pending - cq->ci_seen) & mask;
+	return (shca_cq_next(cq) - cq->ci_seen) & mask;
 }
 
 /** Prefetch the lines of a block that has just begun. */
