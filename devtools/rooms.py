@@ -63,6 +63,8 @@ DRIVER = [
      "port"),
     # Public ethdev functions only, so that any driver's ports can be measured.
     ("driver bench", ["app/rxtx-bench/", "app/flow-bench/"], ""),
+    # Public ethdev functions and queries of verbs, so that a card is judged by what applications see of it.
+    ("driver check", ["app/mlx5dv-check/"], ""),
     # What an application sees: the installed headers.
     ("driver example", ["app/examples/dpdk/"], ""),
 ]

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What works between two ports of one cable, by public ethdev functions and verbs queries alone.
+ *
+ *     rows ──> for each:  frames ── exchange ──> packets ──> pass, FAIL or not there, and why
+ *                            (traffic)                          │
+ *     port: both are started once, and closed at the end        └──> report: text and JSON
+ *
+ * One thread. All functions that return int return 0 or a negative errno.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#define CHECK_QUEUES  4
+#define CHECK_GOT_MAX 64 /**< packets that an exchange keeps */
+
+enum check_side {
+	CHECK_PORT, /**< the one in question */
+	CHECK_PEER,
+	CHECK_NB_SIDES,
+};
+
+struct check_port {
+	const char *ibdev;
+	uint16_t id;
+	bool probed, started;
+	struct rte_eth_dev_info info;
+	struct rte_ether_addr mac;
+	uint64_t rx_offloads, tx_offloads; /**< as started */
+	struct rte_mempool *pool;
+};
+
+enum check_result {
+	CHECK_PASS,
+	CHECK_FAIL,
+	CHECK_ABSENT, /**< the port does not claim it */
+	CHECK_SEEN,   /**< an experiment: no answer is wrong */
+	CHECK_NB_RESULTS,
+};
+
+/** A run, and the row that is being run. */
+struct check {
+	struct check_port port[CHECK_NB_SIDES];
+	unsigned int patience_ms; /**< that frames may take */
+	uint32_t nb_packets;      /**< of the rows that count them */
+	uint32_t row;             /**< number in this row's frames */
+	char why[512];            /**< of a row that did not pass */
+};
+
+/** A frame to send: UDP (or TCP) over IPv4, with a payload that is found again. 0: the default. */
+struct check_frame {
+	const struct rte_ether_addr *dst; /**< NULL: the receiver's */
+	uint8_t src;                      /**< last byte of the source MAC */
+	uint16_t size;                    /**< without FCS; 0: 128 */
+	uint16_t vlan;                    /**< TCI of a tag in the frame; 0: none */
+	uint16_t sport;
+	uint16_t nb_segs; /**< mbufs; 0: 1 */
+	bool tcp, bad_ip, bad_l4;
+	bool no_l4;    /**< a UDP checksum of 0: there is none */
+	bool fragment; /**< the first of two */
+	uint64_t
+		ol_flags; /**< of the mbuf, with what they need; checksums are left to the device */
+	uint16_t tci;     /**< with RTE_MBUF_F_TX_VLAN */
+	uint16_t segsz;   /**< with RTE_MBUF_F_TX_TCP_SEG: payload of a segment */
+};
+
+/** A packet that has come. */
+struct check_got {
+	struct rte_mbuf *mbuf;
+	uint16_t queue;
+	uint32_t seq; /**< index of its frame */
+};
+
+struct check_gots {
+	struct check_got got[CHECK_GOT_MAX];
+	unsigned int nb;
+};
+
+struct check_row {
+	const char *name;
+	const char *shows; /**< what passes */
+	enum check_result (*run)(struct check *check);
+};
+
+/** @file rows_*.c: each is ended by a row without name. */
+extern const struct check_row check_rows_traffic[];
+extern const struct check_row check_rows_offload[];
+extern const struct check_row check_rows_flow[];
+extern const struct check_row check_rows_question[];
+
+/** Say why the row ends so. @return @p result */
+enum check_result check_end(struct check *check, enum check_result result, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+#define check_fail(check, ...)   check_end(check, CHECK_FAIL, __VA_ARGS__)
+#define check_seen(check, ...)   check_end(check, CHECK_SEEN, __VA_ARGS__)
+#define check_absent(check, ...) check_end(check, CHECK_ABSENT, __VA_ARGS__)
+
+/** @{ @file port.c */
+/** Create the port, which changes nothing for Linux. Complains on stderr. */
+int check_port_probe(struct check_port *port, unsigned int side, const char *devargs);
+/** Start it with all offloads that it has. Complains on stderr. */
+int check_port_start(struct check_port *port, unsigned int side);
+/** Undo all, whatever was done. */
+void check_port_close(struct check_port *port);
+/** @return the name of the port's netdev if that is up, or NULL */
+const char *check_port_netdev(const struct check_port *port, char *name);
+/** @} */
+
+/** @{ @file traffic.c */
+/** Make one frame. @return NULL: no mbuf */
+struct rte_mbuf *check_traffic_frame(
+	struct check *check, enum check_side from, const struct check_frame *frame, uint32_t seq);
+/** @return whether @p mbuf is a frame of this row; then *seq is its number. */
+bool check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbuf, uint32_t *seq);
+/**
+ * Send @p frames one after the other to the other port, and a last frame to its address; collect
+ * what has come until then.
+ * @param gots the caller frees it by check_traffic_free() in any case
+ * @return -EIO: not all were sent, -ETIMEDOUT: the last frame did not come
+ */
+int check_traffic_exchange(struct check *check, enum check_side from,
+	const struct check_frame *frames, uint32_t nb, struct check_gots *gots);
+void check_traffic_free(struct check_gots *gots);
+/** @return how many packets of frame @p seq came on @p queue; UINT16_MAX: on any */
+unsigned int check_traffic_count(const struct check_gots *gots, uint32_t seq, uint16_t queue);
+/** Send nb_packets frames of one flow in bursts. @return 0: all came, in order and whole;
+ * otherwise a message is in check->why. */
+int check_traffic_flood(struct check *check, enum check_side from, uint16_t size);
+/** @} */
+
+/** @{ @file rule.c: rules of frames whose source ends with CHECK_RULE_SRC. */
+#define CHECK_RULE_SRC 0x42
+struct check_rule {
+	uint32_t priority;
+	bool passthru, drop, marked, counted;
+	bool with_dst;  /**< it matches the port's address, too */
+	uint16_t queue; /**< unless dropped */
+};
+#define CHECK_RULE_MARK 42
+#define CHECK_RULES_MAX 2
+/** @return NULL with errno in rte_errno: the row has failed, or it is absent (ENOTSUP). */
+struct rte_flow *check_rule_create(struct check *check, const struct check_rule *rule);
+/** Remove them. @return @p result, unless one could not be removed */
+enum check_result check_rules_destroy(
+	struct check *check, struct rte_flow **flows, unsigned int nb, enum check_result result);
+/** Create all of @p rules, or none. @return CHECK_PASS, or how the row ends */
+enum check_result check_rules_create(struct check *check, const struct check_rule *rules,
+	unsigned int nb, struct rte_flow **flows);
+/** @} */
+
+/** @{ @file report.c */
+struct check_report {
+	FILE *json; /**< or NULL */
+	unsigned int count[CHECK_NB_RESULTS];
+	bool has_row;
+};
+int check_report_open(struct check_report *report, const char *json, const struct check *check);
+void check_report_row(struct check_report *report, const struct check_row *row,
+	enum check_result result, const char *why);
+/** @return the exit status */
+int check_report_close(struct check_report *report);
+/** @} */
+
+#endif /* CHECK_H */

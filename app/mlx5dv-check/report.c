@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report: text on stdout, and JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include <infiniband/verbs.h>
+#include <rte_version.h>
+
+#include "check.h"
+
+static const char *const result_names[CHECK_NB_RESULTS] = {
+	[CHECK_PASS] = "pass",
+	[CHECK_FAIL] = "FAIL",
+	[CHECK_ABSENT] = "not there",
+	[CHECK_SEEN] = "seen",
+};
+
+/** What verbs says of the device. */
+struct device {
+	char fw[64];
+	uint32_t part;
+};
+
+/** @return whether the device was found and answers */
+static bool
+device_query(const char *name, struct device *device)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device_attr attr;
+	bool found = false;
+
+	for (unsigned int i = 0; list != NULL && list[i] != NULL && !found; i++) {
+		struct ibv_context *ctx;
+
+		if (strcmp(ibv_get_device_name(list[i]), name) != 0)
+			continue;
+		ctx = ibv_open_device(list[i]);
+		if (ctx == NULL)
+			break;
+		if (ibv_query_device(ctx, &attr) == 0) {
+			snprintf(device->fw, sizeof(device->fw), "%s", attr.fw_ver);
+			device->part = attr.vendor_part_id;
+			found = true;
+		}
+		ibv_close_device(ctx);
+	}
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return found;
+}
+
+/** Write a JSON string (RFC 8259 section 7). */
+static void
+json_string(FILE *json, const char *text)
+{
+	fputc('"', json);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fprintf(json, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			fprintf(json, "\\u%04x", *text);
+		else
+			fputc(*text, json);
+	}
+	fputc('"', json);
+}
+
+static void
+json_pair(FILE *json, const char *name, const char *text)
+{
+	json_string(json, name);
+	fputs(": ", json);
+	json_string(json, text);
+}
+
+static void
+report_port(FILE *json, const struct check_port *port, bool is_last)
+{
+	struct device device = { "unknown", 0 };
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+	if (!device_query(port->ibdev, &device))
+		fprintf(stderr, "mlx5dv-check: %s cannot be queried\n", port->ibdev);
+	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	printf("%s: part 0x%04" PRIx32 ", firmware %s, %s, Rx offloads 0x%" PRIx64
+	       ", Tx offloads 0x%" PRIx64 "\n",
+		port->ibdev, device.part, device.fw, mac, port->info.rx_offload_capa,
+		port->info.tx_offload_capa);
+	if (json == NULL)
+		return;
+	fputs("    {", json);
+	json_pair(json, "ibdev", port->ibdev);
+	fputs(", ", json);
+	json_pair(json, "firmware", device.fw);
+	fputs(", ", json);
+	json_pair(json, "mac", mac);
+	fprintf(json,
+		", \"part\": %" PRIu32 ", \"rx_offloads\": %" PRIu64 ", \"tx_offloads\": %" PRIu64
+		"}%s\n",
+		device.part, port->info.rx_offload_capa, port->info.tx_offload_capa,
+		is_last ? "" : ",");
+}
+
+int
+check_report_open(struct check_report *report, const char *json, const struct check *check)
+{
+	struct utsname kernel;
+
+	if (json != NULL) {
+		report->json = fopen(json, "we");
+		if (report->json == NULL) {
+			fprintf(stderr, "mlx5dv-check: cannot write %s: %s\n", json,
+				strerror(errno));
+			return -errno;
+		}
+	}
+	uname(&kernel);
+	printf("%s, Linux %s %s\n", rte_version(), kernel.release, kernel.machine);
+	if (report->json != NULL) {
+		fputs("{\n  ", report->json);
+		json_pair(report->json, "dpdk", rte_version());
+		fputs(",\n  ", report->json);
+		json_pair(report->json, "kernel", kernel.release);
+		fputs(",\n  ", report->json);
+		json_pair(report->json, "machine", kernel.machine);
+		fputs(",\n  \"ports\": [\n", report->json);
+	}
+	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
+		report_port(report->json, &check->port[side], side + 1 == CHECK_NB_SIDES);
+	if (report->json != NULL)
+		fputs("  ],\n  \"rows\": [", report->json);
+	return 0;
+}
+
+void
+check_report_row(struct check_report *report, const struct check_row *row, enum check_result result,
+	const char *why)
+{
+	const bool is_first = !report->has_row;
+
+	report->has_row = true;
+	report->count[result]++;
+	printf("%-9s  %s%s%s\n", result_names[result], row->name, why[0] != '\0' ? ": " : "", why);
+	fflush(stdout);
+	if (report->json == NULL)
+		return;
+	fputs(is_first ? "\n    {" : ",\n    {", report->json);
+	json_pair(report->json, "row", row->name);
+	fputs(", ", report->json);
+	json_pair(report->json, "shows", row->shows);
+	fputs(", ", report->json);
+	json_pair(report->json, "result", result_names[result]);
+	fputs(", ", report->json);
+	json_pair(report->json, "why", why);
+	fputs("}", report->json);
+}
+
+int
+check_report_close(struct check_report *report)
+{
+	int status = report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
+
+	printf("%u passed, %u failed, %u not there, %u experiments\n", report->count[CHECK_PASS],
+		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
+	if (report->json == NULL)
+		return status;
+	fprintf(report->json,
+		"\n  ],\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
+		report->count[CHECK_PASS], report->count[CHECK_FAIL], report->count[CHECK_ABSENT],
+		report->count[CHECK_SEEN]);
+	if (fclose(report->json) != 0) {
+		fprintf(stderr, "mlx5dv-check: the JSON report is not whole: %s\n",
+			strerror(errno));
+		return 2;
+	}
+	return status;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of what the device does to packets, computed here in software. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ip.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_tcp.h>
+#include <rte_thash.h>
+#include <rte_udp.h>
+
+#include "check.h"
+
+#define TCI         0x2064 /* priority 1, VLAN 100 */
+#define NB_FLOWS    32
+#define KEY_MAX     64
+#define TSO_SEGMENT 200
+
+static const struct rte_ipv4_hdr *
+ip_of(const struct rte_mbuf *mbuf)
+{
+	return rte_pktmbuf_mtod_offset(
+		mbuf, const struct rte_ipv4_hdr *, sizeof(struct rte_ether_hdr));
+}
+
+/** Exchange one frame. @return the packet, which @p gots owns, or NULL and the row has failed */
+static struct rte_mbuf *
+one(struct check *check, enum check_side from, const struct check_frame *frame,
+	struct check_gots *gots)
+{
+	const int ret = check_traffic_exchange(check, from, frame, 1, gots);
+
+	if (ret != 0) {
+		(void)check_fail(check, "%s", rte_strerror(-ret));
+		return NULL;
+	}
+	if (gots->nb == 1)
+		return gots->got[0].mbuf;
+	(void)check_fail(check, "the packet came %u times", gots->nb);
+	return NULL;
+}
+
+static bool
+has_rx(const struct check *check, uint64_t offloads)
+{
+	return (check->port[CHECK_PORT].rx_offloads & offloads) == offloads;
+}
+
+static bool
+has_tx(const struct check *check, uint64_t offloads)
+{
+	return (check->port[CHECK_PORT].tx_offloads & offloads) == offloads;
+}
+
+static enum check_result
+rx_checksums(struct check *check)
+{
+	static const struct {
+		struct check_frame frame;
+		bool good_ip, good_l4;
+		const char *name;
+	} cases[] = {
+		{ { .tcp = false }, true, true, "UDP" },
+		{ { .tcp = true }, true, true, "TCP" },
+		{ { .bad_ip = true }, false, false, "UDP behind a bad IP checksum" },
+		{ { .bad_l4 = true }, true, false, "UDP with a bad checksum" },
+		{ { .tcp = true, .bad_l4 = true }, true, false, "TCP with a bad checksum" },
+	};
+
+	if (!has_rx(check, RTE_ETH_RX_OFFLOAD_CHECKSUM))
+		return check_absent(check, "no such offload");
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct check_gots gots;
+		const struct rte_mbuf *mbuf = one(check, CHECK_PEER, &cases[i].frame, &gots);
+		const uint64_t flags = mbuf == NULL ? 0 : mbuf->ol_flags;
+
+		check_traffic_free(&gots);
+		if (mbuf == NULL)
+			return CHECK_FAIL;
+		if (cases[i].good_ip !=
+			((flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD))
+			return check_fail(check, "%s: IP, flags 0x%" PRIx64, cases[i].name, flags);
+		/* What the device says of L4 behind a bad IP header is not defined. */
+		if (cases[i].good_ip &&
+			cases[i].good_l4 !=
+				((flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) ==
+					RTE_MBUF_F_RX_L4_CKSUM_GOOD))
+			return check_fail(check, "%s: L4, flags 0x%" PRIx64, cases[i].name, flags);
+	}
+	return CHECK_PASS;
+}
+
+/** @return whether both checksums of the packet are right. */
+static bool
+checksums_are_right(const struct rte_mbuf *mbuf)
+{
+	const struct rte_ipv4_hdr *ip = ip_of(mbuf);
+
+	/* Over a field that is right the sum is 0, in either representation. */
+	const uint16_t l4 = rte_ipv4_udptcp_cksum(ip, ip + 1);
+
+	return mbuf->nb_segs == 1 && rte_raw_cksum(ip, sizeof(*ip)) == UINT16_MAX &&
+		(l4 == 0 || l4 == UINT16_MAX);
+}
+
+static enum check_result
+tx_checksums(struct check *check)
+{
+	static const struct check_frame frames[] = {
+		{ .ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM |
+				RTE_MBUF_F_TX_UDP_CKSUM },
+		{ .ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM,
+			.tcp = true,
+			.size = 1001 },
+	};
+
+	if (!has_tx(check,
+		    RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM))
+		return check_absent(check, "no such offloads");
+	for (unsigned int i = 0; i < RTE_DIM(frames); i++) {
+		struct check_gots gots;
+		const struct rte_mbuf *mbuf = one(check, CHECK_PORT, &frames[i], &gots);
+		const bool right = mbuf != NULL && checksums_are_right(mbuf);
+
+		check_traffic_free(&gots);
+		if (mbuf == NULL)
+			return CHECK_FAIL;
+		if (!right)
+			return check_fail(
+				check, "%s: wrong on the wire", frames[i].tcp ? "TCP" : "UDP");
+	}
+	return CHECK_PASS;
+}
+
+/** A tag in the frame is taken off. */
+static enum check_result
+strip_one(struct check *check)
+{
+	const struct check_frame frame = { .vlan = TCI };
+	enum check_result result = CHECK_PASS;
+	struct check_gots gots;
+	const struct rte_mbuf *mbuf = one(check, CHECK_PEER, &frame, &gots);
+
+	if (mbuf == NULL)
+		result = CHECK_FAIL;
+	else if (!(mbuf->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) || mbuf->vlan_tci != TCI ||
+		mbuf->pkt_len != 128 - sizeof(struct rte_vlan_hdr))
+		result = check_fail(check, "%u bytes, TCI 0x%x, flags 0x%" PRIx64, mbuf->pkt_len,
+			mbuf->vlan_tci, mbuf->ol_flags);
+	check_traffic_free(&gots);
+	return result;
+}
+
+static enum check_result
+vlan_strip(struct check *check)
+{
+	const uint16_t id = check->port[CHECK_PORT].id;
+	enum check_result result;
+	int ret;
+
+	if (!has_rx(check, RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
+		return check_absent(check, "no such offload");
+	ret = rte_eth_dev_set_vlan_offload(id, RTE_ETH_VLAN_STRIP_OFFLOAD);
+	if (ret != 0)
+		return check_fail(check, "enabling it: %s", rte_strerror(-ret));
+	result = strip_one(check);
+	ret = rte_eth_dev_set_vlan_offload(id, 0);
+	return ret == 0 ? result : check_fail(check, "disabling it: %s", rte_strerror(-ret));
+}
+
+static enum check_result
+vlan_insert(struct check *check)
+{
+	const struct check_frame frame = { .ol_flags = RTE_MBUF_F_TX_VLAN, .tci = TCI };
+	enum check_result result = CHECK_PASS;
+	const struct rte_vlan_hdr *tag;
+	const struct rte_mbuf *mbuf;
+	struct check_gots gots;
+
+	if (!has_tx(check, RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
+		return check_absent(check, "no such offload");
+	mbuf = one(check, CHECK_PORT, &frame, &gots);
+	if (mbuf == NULL) {
+		result = CHECK_FAIL;
+	} else {
+		tag = rte_pktmbuf_mtod_offset(
+			mbuf, const struct rte_vlan_hdr *, sizeof(struct rte_ether_hdr));
+		if (mbuf->pkt_len != 128 + sizeof(*tag) || tag->vlan_tci != rte_cpu_to_be_16(TCI))
+			result = check_fail(check, "%u bytes, TCI 0x%x", mbuf->pkt_len,
+				rte_be_to_cpu_16(tag->vlan_tci));
+	}
+	check_traffic_free(&gots);
+	return result;
+}
+
+/** @return Toeplitz of the packet's addresses and ports by @p key */
+static uint32_t
+toeplitz(const struct rte_mbuf *mbuf, const uint8_t *key)
+{
+	const struct rte_ipv4_hdr *ip = ip_of(mbuf);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(ip + 1);
+	struct rte_ipv4_tuple tuple = {
+		.src_addr = rte_be_to_cpu_32(ip->src_addr),
+		.dst_addr = rte_be_to_cpu_32(ip->dst_addr),
+		.sport = rte_be_to_cpu_16(udp->src_port),
+		.dport = rte_be_to_cpu_16(udp->dst_port),
+	};
+
+	return rte_softrss((uint32_t *)&tuple, RTE_THASH_V4_L4_LEN, key);
+}
+
+/** Compare hash and queue of each packet with those computed. */
+static enum check_result
+compare_hashes(struct check *check, const struct check_gots *gots, const uint8_t *key)
+{
+	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	const uint16_t size = check->port[CHECK_PORT].info.reta_size;
+	uint32_t queues = 0;
+
+	memset(reta, 0xff, sizeof(reta));
+	if (size == 0 || size > RTE_ETH_RSS_RETA_SIZE_512 ||
+		rte_eth_dev_rss_reta_query(check->port[CHECK_PORT].id, reta, size) != 0)
+		return check_fail(check, "no redirection table of %u entries", size);
+	for (unsigned int i = 0; i < gots->nb; i++) {
+		const struct check_got *got = &gots->got[i];
+		const uint32_t hash = toeplitz(got->mbuf, key), entry = hash % size;
+		const uint16_t queue =
+			reta[entry / RTE_ETH_RETA_GROUP_SIZE].reta[entry % RTE_ETH_RETA_GROUP_SIZE];
+
+		queues |= 1u << got->queue;
+		if (has_rx(check, RTE_ETH_RX_OFFLOAD_RSS_HASH) && got->mbuf->hash.rss != hash)
+			return check_fail(check, "flow %u: hash 0x%08x, computed 0x%08x", got->seq,
+				got->mbuf->hash.rss, hash);
+		if (got->queue != queue)
+			return check_fail(check, "flow %u: queue %u, by its hash %u", got->seq,
+				got->queue, queue);
+	}
+	if (__builtin_popcount(queues) < 2)
+		return check_fail(check, "all flows went to one queue");
+	return CHECK_PASS;
+}
+
+static enum check_result
+rss(struct check *check)
+{
+	uint8_t key[KEY_MAX] = { 0 };
+	struct rte_eth_rss_conf conf = { .rss_key = key, .rss_key_len = sizeof(key) };
+	struct check_frame frames[NB_FLOWS] = { 0 };
+	enum check_result result;
+	struct check_gots gots;
+	int ret = rte_eth_dev_rss_hash_conf_get(check->port[CHECK_PORT].id, &conf);
+
+	if (ret != 0)
+		return check_fail(check, "no key: %s", rte_strerror(-ret));
+	if (!(conf.rss_hf & RTE_ETH_RSS_NONFRAG_IPV4_UDP))
+		return check_absent(check, "no hash of UDP over IPv4");
+	for (unsigned int i = 0; i < NB_FLOWS; i++)
+		frames[i].sport = 7 * i;
+	ret = check_traffic_exchange(check, CHECK_PEER, frames, NB_FLOWS, &gots);
+	if (ret != 0)
+		result = check_fail(check, "%s", rte_strerror(-ret));
+	else if (gots.nb != NB_FLOWS)
+		result = check_fail(check, "of %u packets %u came", NB_FLOWS, gots.nb);
+	else
+		result = compare_hashes(check, &gots, key);
+	check_traffic_free(&gots);
+	return result;
+}
+
+/** All segments but the last are full, numbered on, with right checksums. */
+static enum check_result
+compare_segments(struct check *check, const struct check_frame *frame, struct rte_mbuf **mbufs,
+	unsigned int nb)
+{
+	const uint32_t headers = sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr) +
+		sizeof(struct rte_tcp_hdr);
+	uint32_t at = 0;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		const struct rte_tcp_hdr *tcp = (const struct rte_tcp_hdr *)(ip_of(mbufs[i]) + 1);
+
+		if (rte_be_to_cpu_32(tcp->sent_seq) != at)
+			return check_fail(check, "segment %u begins at %u, not %u", i,
+				rte_be_to_cpu_32(tcp->sent_seq), at);
+		if (!checksums_are_right(mbufs[i]))
+			return check_fail(check, "segment %u has a wrong checksum", i);
+		if (i + 1 != nb && mbufs[i]->pkt_len != headers + TSO_SEGMENT)
+			return check_fail(check, "segment %u has %u bytes", i, mbufs[i]->pkt_len);
+		at += mbufs[i]->pkt_len - headers;
+	}
+	if (at != frame->size - headers)
+		return check_fail(check, "of %u bytes %u came", frame->size - headers, at);
+	return CHECK_PASS;
+}
+
+/** Segments are no frames of ours but for the first: take what comes from the frame's source. */
+static unsigned int
+collect_segments(struct check *check, const struct check_frame *frame, struct rte_mbuf **mbufs,
+	unsigned int wanted)
+{
+	const uint64_t end =
+		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	unsigned int nb = 0;
+
+	while (nb < wanted && rte_get_timer_cycles() < end) {
+		for (uint16_t q = 0; q < CHECK_QUEUES && nb < wanted; q++) {
+			const struct rte_ether_hdr *eth;
+
+			if (rte_eth_rx_burst(check->port[CHECK_PEER].id, q, &mbufs[nb], 1) == 0)
+				continue;
+			eth = rte_pktmbuf_mtod(mbufs[nb], const struct rte_ether_hdr *);
+			if (eth->src_addr.addr_bytes[5] == frame->src)
+				nb++;
+			else
+				rte_pktmbuf_free(mbufs[nb]);
+		}
+	}
+	return nb;
+}
+
+static enum check_result
+tso(struct check *check)
+{
+	const struct check_frame frame = {
+		.tcp = true,
+		.src = 0x77,
+		.size = 1454, /* 1400 bytes of payload: seven segments */
+		.segsz = TSO_SEGMENT,
+		.ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_SEG,
+	};
+	struct rte_mbuf *mbufs[1400 / TSO_SEGMENT], *mbuf;
+	enum check_result result;
+	unsigned int nb;
+
+	if (!has_tx(check, RTE_ETH_TX_OFFLOAD_TCP_TSO))
+		return check_absent(check, "no such offload");
+	mbuf = check_traffic_frame(check, CHECK_PORT, &frame, 0);
+	if (mbuf == NULL)
+		return check_fail(check, "no mbuf");
+	if (rte_eth_tx_burst(check->port[CHECK_PORT].id, 0, &mbuf, 1) != 1) {
+		rte_pktmbuf_free(mbuf);
+		return check_fail(check, "it was not sent");
+	}
+	nb = collect_segments(check, &frame, mbufs, RTE_DIM(mbufs));
+	result = nb == RTE_DIM(mbufs)
+		? compare_segments(check, &frame, mbufs, nb)
+		: check_fail(check, "of %zu segments %u came", RTE_DIM(mbufs), nb);
+	rte_pktmbuf_free_bulk(mbufs, nb);
+	return result;
+}
+
+static enum check_result
+segments(struct check *check)
+{
+	const struct check_frame frame = { .nb_segs = 5, .size = 1001 };
+	struct check_gots gots;
+	const struct rte_mbuf *mbuf;
+	enum check_result result = CHECK_PASS;
+
+	if (!has_tx(check, RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
+		return check_absent(check, "no such offload");
+	mbuf = one(check, CHECK_PORT, &frame, &gots);
+	if (mbuf == NULL)
+		result = CHECK_FAIL;
+	else if (mbuf->pkt_len != frame.size || !checksums_are_right(mbuf))
+		result = check_fail(check, "%u bytes came, or others", mbuf->pkt_len);
+	check_traffic_free(&gots);
+	return result;
+}
+
+/** Packets of one flow come on one queue, in order. @param before the time so far */
+static enum check_result
+compare_times(struct check *check, const struct check_gots *gots, rte_mbuf_timestamp_t *before)
+{
+	const int at = rte_mbuf_dynfield_lookup(RTE_MBUF_DYNFIELD_TIMESTAMP_NAME, NULL);
+	const int flag = rte_mbuf_dynflag_lookup(RTE_MBUF_DYNFLAG_RX_TIMESTAMP_NAME, NULL);
+
+	if (at < 0 || flag < 0)
+		return check_fail(check, "the driver registered no field for it");
+	for (unsigned int i = 0; i < gots->nb; i++) {
+		const struct rte_mbuf *mbuf = gots->got[i].mbuf;
+		const rte_mbuf_timestamp_t now =
+			*RTE_MBUF_DYNFIELD(mbuf, at, const rte_mbuf_timestamp_t *);
+
+		if (!(mbuf->ol_flags & RTE_BIT64(flag)) || now < *before)
+			return check_fail(
+				check, "packet %u: %" PRIu64 " after %" PRIu64, i, now, *before);
+		*before = now;
+	}
+	return CHECK_PASS;
+}
+
+static enum check_result
+timestamps(struct check *check)
+{
+	const struct check_frame frames[4] = { { .size = 128 } };
+	rte_mbuf_timestamp_t time[2] = { 0, 0 };
+
+	if (!has_rx(check, RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return check_absent(check, "no such offload");
+	for (unsigned int round = 0; round < RTE_DIM(time); round++) {
+		enum check_result result;
+		struct check_gots gots;
+		const int ret =
+			check_traffic_exchange(check, CHECK_PEER, frames, RTE_DIM(frames), &gots);
+
+		time[round] = round == 0 ? 0 : time[round - 1];
+		if (ret != 0 || gots.nb != RTE_DIM(frames))
+			result = check_fail(
+				check, "%u of %zu packets came", gots.nb, RTE_DIM(frames));
+		else
+			result = compare_times(check, &gots, &time[round]);
+		check_traffic_free(&gots);
+		if (result != CHECK_PASS)
+			return result;
+	}
+	return time[1] > time[0] ? CHECK_PASS
+				 : check_fail(check, "the clock stands at %" PRIu64, time[0]);
+}
+
+const struct check_row check_rows_offload[] = {
+	{ "Rx checksums", "right ones are good, wrong ones are not", rx_checksums },
+	{ "Tx checksums", "IPv4, UDP and TCP are right on the wire", tx_checksums },
+	{ "VLAN strip", "the tag is in the mbuf and not in the packet", vlan_strip },
+	{ "VLAN insert", "the tag is in the frame", vlan_insert },
+	{ "RSS", "hash and queue of flows are those computed", rss },
+	{ "TSO", "segments, numbers and checksums", tso },
+	{ "segments", "a packet of five mbufs is one frame", segments },
+	{ "timestamps", "each packet has one, none earlier than those before", timestamps },
+	{ NULL, NULL, NULL },
+};

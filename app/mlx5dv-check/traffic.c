@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames that are known again, sent and collected. */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ip.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+
+#include "check.h"
+
+#define MAGIC        0x6d6c7835u /* "mlx5" */
+#define SIZE_DEFAULT 128
+#define SEQ_LAST     UINT32_MAX /**< of the frame that ends an exchange */
+#define BURST        32
+#define WINDOW       256 /**< packets in flight: below any ring */
+
+/** What follows the L4 header. */
+struct marker {
+	rte_be32_t magic, row, seq;
+};
+
+/** Byte @p at of frame @p seq behind the marker. */
+static uint8_t
+filler(uint32_t seq, uint32_t at)
+{
+	return (uint8_t)(seq * 31 + at);
+}
+
+static uint32_t
+header_bytes(const struct check_frame *frame)
+{
+	return sizeof(struct rte_ether_hdr) + (frame->vlan != 0 ? sizeof(struct rte_vlan_hdr) : 0) +
+		sizeof(struct rte_ipv4_hdr) +
+		(frame->tcp ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr));
+}
+
+/** @return what goes into the checksum field: the device completes that of a pseudo header. */
+static rte_be16_t
+l4_cksum(const struct check_frame *frame, const struct rte_ipv4_hdr *ip, const void *l4)
+{
+	const uint64_t by_device = RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG;
+	const rte_be16_t cksum = (frame->ol_flags & by_device) != 0
+		? rte_ipv4_phdr_cksum(ip, frame->ol_flags)
+		: rte_ipv4_udptcp_cksum(ip, l4);
+
+	return frame->no_l4 ? 0 : frame->bad_l4 ? cksum ^ 0x5555 : cksum;
+}
+
+static void
+write_l4(const struct check_frame *frame, const struct rte_ipv4_hdr *ip, void *l4, uint16_t length)
+{
+	const rte_be16_t sport = rte_cpu_to_be_16(1024 + frame->sport),
+			 discard = rte_cpu_to_be_16(9);
+
+	if (frame->tcp) {
+		struct rte_tcp_hdr *tcp = l4;
+
+		tcp->src_port = sport;
+		tcp->dst_port = discard;
+		tcp->data_off = sizeof(*tcp) / 4 << 4;
+		tcp->cksum = l4_cksum(frame, ip, l4);
+	} else {
+		struct rte_udp_hdr *udp = l4;
+
+		udp->src_port = sport;
+		udp->dst_port = discard;
+		udp->dgram_len = rte_cpu_to_be_16(length);
+		udp->dgram_cksum = l4_cksum(frame, ip, l4);
+	}
+}
+
+/** Write the frame as one run of @p size bytes. */
+static void
+write_bytes(const struct check *check, enum check_side from, const struct check_frame *frame,
+	uint32_t seq, uint8_t *bytes, uint16_t size)
+{
+	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)bytes;
+	struct rte_vlan_hdr *vlan = (struct rte_vlan_hdr *)(eth + 1);
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(vlan + (frame->vlan != 0));
+	uint8_t *l4 = (uint8_t *)(ip + 1), *payload = bytes + header_bytes(frame);
+	const uint16_t length = size - (l4 - bytes);
+	const struct marker marker = {
+		.magic = rte_cpu_to_be_32(MAGIC),
+		.row = rte_cpu_to_be_32(check->row),
+		.seq = rte_cpu_to_be_32(seq),
+	};
+
+	memset(bytes, 0, payload - bytes);
+	eth->dst_addr = frame->dst != NULL ? *frame->dst : check->port[!from].mac;
+	/* Locally administered: no switch between the ports takes it for somebody's. */
+	eth->src_addr = (struct rte_ether_addr){ { 0x02, 0, 0, 0, 1, frame->src } };
+	eth->ether_type =
+		rte_cpu_to_be_16(frame->vlan != 0 ? RTE_ETHER_TYPE_VLAN : RTE_ETHER_TYPE_IPV4);
+	if (frame->vlan != 0) {
+		vlan->vlan_tci = rte_cpu_to_be_16(frame->vlan);
+		vlan->eth_proto = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	}
+	ip->version_ihl = RTE_IPV4_VHL_DEF;
+	ip->total_length = rte_cpu_to_be_16(sizeof(*ip) + length);
+	ip->fragment_offset = frame->fragment ? rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG) : 0;
+	ip->time_to_live = 64;
+	ip->next_proto_id = frame->tcp ? IPPROTO_TCP : IPPROTO_UDP;
+	ip->src_addr = rte_cpu_to_be_32(RTE_IPV4(198, 18, 0, 1)); /* RFC 2544: for tests */
+	ip->dst_addr = rte_cpu_to_be_32(RTE_IPV4(198, 18, 0, 2));
+	if (!(frame->ol_flags & RTE_MBUF_F_TX_IP_CKSUM))
+		ip->hdr_checksum = rte_ipv4_cksum(ip);
+	if (frame->bad_ip)
+		ip->hdr_checksum ^= 0x5555;
+	memcpy(payload, &marker, sizeof(marker));
+	for (uint32_t at = sizeof(marker); at < size - (payload - bytes); at++)
+		payload[at] = filler(seq, at);
+	write_l4(frame, ip, l4, length);
+}
+
+/** Copy @p size bytes into a chain of @p nb_segs mbufs. */
+static struct rte_mbuf *
+chain(struct rte_mempool *pool, const uint8_t *bytes, uint16_t size, uint16_t nb_segs)
+{
+	struct rte_mbuf *head = NULL;
+	uint16_t at = 0;
+
+	for (uint16_t i = 0; i < nb_segs; i++) {
+		const uint16_t part = i + 1 == nb_segs ? size - at : size / nb_segs;
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+		char *room = mbuf == NULL ? NULL : rte_pktmbuf_append(mbuf, part);
+
+		if (room == NULL || (head != NULL && rte_pktmbuf_chain(head, mbuf) != 0)) {
+			rte_pktmbuf_free(mbuf);
+			rte_pktmbuf_free(head);
+			return NULL;
+		}
+		memcpy(room, bytes + at, part);
+		head = head == NULL ? mbuf : head;
+		at += part;
+	}
+	return head;
+}
+
+struct rte_mbuf *
+check_traffic_frame(
+	struct check *check, enum check_side from, const struct check_frame *frame, uint32_t seq)
+{
+	uint8_t bytes[RTE_ETHER_MAX_JUMBO_FRAME_LEN];
+	const uint16_t size = frame->size != 0 ? frame->size : SIZE_DEFAULT;
+	struct rte_mbuf *mbuf;
+
+	write_bytes(check, from, frame, seq, bytes, size);
+	mbuf = chain(check->port[from].pool, bytes, size, RTE_MAX(frame->nb_segs, 1));
+	if (mbuf == NULL)
+		return NULL;
+	mbuf->ol_flags |= frame->ol_flags;
+	mbuf->l2_len = sizeof(struct rte_ether_hdr);
+	mbuf->l3_len = sizeof(struct rte_ipv4_hdr);
+	mbuf->l4_len = frame->tcp ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
+	mbuf->vlan_tci = frame->tci;
+	mbuf->tso_segsz = frame->segsz;
+	return mbuf;
+}
+
+/** @return where the marker of a packet is: behind its headers, if these are such as ours. */
+static uint32_t
+marker_offset(const struct rte_mbuf *mbuf)
+{
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(mbuf, const struct rte_ether_hdr *);
+	const bool tagged = eth->ether_type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN);
+	const uint32_t l3 = sizeof(*eth) + (tagged ? sizeof(struct rte_vlan_hdr) : 0);
+	const struct rte_ipv4_hdr *ip =
+		rte_pktmbuf_mtod_offset(mbuf, const struct rte_ipv4_hdr *, l3);
+
+	return l3 + sizeof(*ip) +
+		(ip->next_proto_id == IPPROTO_TCP ? sizeof(struct rte_tcp_hdr)
+						  : sizeof(struct rte_udp_hdr));
+}
+
+bool
+check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbuf, uint32_t *seq)
+{
+	const struct marker *found;
+	struct marker marker;
+
+	if (rte_pktmbuf_data_len(mbuf) < 60)
+		return false;
+	found = rte_pktmbuf_read(mbuf, marker_offset(mbuf), sizeof(marker), &marker);
+	if (found == NULL)
+		return false;
+	memcpy(&marker, found, sizeof(marker));
+	*seq = rte_be_to_cpu_32(marker.seq);
+	return marker.magic == rte_cpu_to_be_32(MAGIC) &&
+		marker.row == rte_cpu_to_be_32(check->row);
+}
+
+/** Send all of @p mbufs. @return 0 or -EIO, then the rest is freed. */
+static int
+send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uint16_t nb)
+{
+	const uint64_t end =
+		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	uint16_t sent = 0;
+
+	while (sent < nb && rte_get_timer_cycles() < end)
+		sent += rte_eth_tx_burst(check->port[from].id, 0, mbufs + sent, nb - sent);
+	if (sent == nb)
+		return 0;
+	rte_pktmbuf_free_bulk(mbufs + sent, nb - sent);
+	return -EIO;
+}
+
+/** Look into all queues once. @return whether the last frame was among what came */
+static bool
+collect(struct check *check, enum check_side side, struct check_gots *gots)
+{
+	struct rte_mbuf *mbufs[BURST];
+	bool is_last = false;
+	uint32_t seq;
+
+	for (uint16_t q = 0; q < CHECK_QUEUES; q++) {
+		const uint16_t nb = rte_eth_rx_burst(check->port[side].id, q, mbufs, BURST);
+
+		for (uint16_t i = 0; i < nb; i++) {
+			const bool ours = check_traffic_is_ours(check, mbufs[i], &seq);
+
+			is_last |= ours && seq == SEQ_LAST;
+			if (ours && seq != SEQ_LAST && gots->nb < CHECK_GOT_MAX)
+				gots->got[gots->nb++] = (struct check_got){ mbufs[i], q, seq };
+			else
+				rte_pktmbuf_free(mbufs[i]);
+		}
+	}
+	return is_last;
+}
+
+/** Collect until the last frame has come, and a little longer: queues do not wait for each other.
+ */
+static int
+collect_to_last(struct check *check, enum check_side side, struct check_gots *gots)
+{
+	const uint64_t ms = rte_get_timer_hz() / 1000;
+	uint64_t end = rte_get_timer_cycles() + check->patience_ms * ms;
+	bool is_last = false;
+
+	while (rte_get_timer_cycles() < end) {
+		if (!collect(check, side, gots) || is_last)
+			continue;
+		is_last = true;
+		end = rte_get_timer_cycles() + ms;
+	}
+	return is_last ? 0 : -ETIMEDOUT;
+}
+
+int
+check_traffic_exchange(struct check *check, enum check_side from, const struct check_frame *frames,
+	uint32_t nb, struct check_gots *gots)
+{
+	const struct check_frame last = { .src = 0xff };
+	int ret = 0;
+
+	gots->nb = 0;
+	for (uint32_t i = 0; i <= nb && ret == 0; i++) {
+		struct rte_mbuf *mbuf = check_traffic_frame(
+			check, from, i == nb ? &last : &frames[i], i == nb ? SEQ_LAST : i);
+
+		ret = mbuf == NULL ? -ENOMEM : send_all(check, from, &mbuf, 1);
+	}
+	return ret != 0 ? ret : collect_to_last(check, !from, gots);
+}
+
+void
+check_traffic_free(struct check_gots *gots)
+{
+	for (unsigned int i = 0; i < gots->nb; i++)
+		rte_pktmbuf_free(gots->got[i].mbuf);
+	gots->nb = 0;
+}
+
+unsigned int
+check_traffic_count(const struct check_gots *gots, uint32_t seq, uint16_t queue)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < gots->nb; i++)
+		count += gots->got[i].seq == seq &&
+			(queue == UINT16_MAX || gots->got[i].queue == queue);
+	return count;
+}
+
+/** @return whether the packet is frame @p seq byte for byte */
+static bool
+is_whole(const struct rte_mbuf *mbuf, uint32_t seq, uint16_t size)
+{
+	uint8_t room[RTE_ETHER_MAX_JUMBO_FRAME_LEN];
+	const uint32_t offset = marker_offset(mbuf);
+	const uint8_t *payload;
+
+	if (mbuf->pkt_len != size)
+		return false;
+	payload = rte_pktmbuf_read(mbuf, offset, size - offset, room);
+	for (uint32_t at = sizeof(struct marker); payload != NULL && at < size - offset; at++)
+		if (payload[at] != filler(seq, at))
+			return false;
+	return payload != NULL;
+}
+
+/** Take what has come. @return the number of packets, or a negative errno with a message */
+static int
+flood_receive(struct check *check, enum check_side side, uint16_t size, uint32_t expected)
+{
+	struct rte_mbuf *mbufs[BURST];
+	int nb_ours = 0, ret = 0;
+
+	for (uint16_t q = 0; q < CHECK_QUEUES; q++) {
+		const uint16_t nb = rte_eth_rx_burst(check->port[side].id, q, mbufs, BURST);
+
+		for (uint16_t i = 0; i < nb; i++) {
+			uint32_t seq;
+
+			if (ret != 0 || !check_traffic_is_ours(check, mbufs[i], &seq))
+				continue;
+			if (seq != expected + nb_ours)
+				ret = check_fail(check, "after packet %u came packet %u",
+					expected + nb_ours - 1, seq);
+			else if (!is_whole(mbufs[i], seq, size))
+				ret = check_fail(
+					check, "packet %u of %u bytes has other bytes", seq, size);
+			nb_ours++;
+		}
+		rte_pktmbuf_free_bulk(mbufs, nb);
+	}
+	return ret != 0 ? -EBADMSG : nb_ours;
+}
+
+/** Send the next burst. @return 0 or a negative errno with a message */
+static int
+flood_send(struct check *check, enum check_side from, uint16_t size, uint32_t first, uint32_t nb)
+{
+	const struct check_frame frame = { .size = size };
+	struct rte_mbuf *mbufs[BURST];
+
+	for (uint32_t i = 0; i < nb; i++) {
+		mbufs[i] = check_traffic_frame(check, from, &frame, first + i);
+		if (mbufs[i] == NULL) {
+			rte_pktmbuf_free_bulk(mbufs, i);
+			(void)check_fail(check, "no mbuf for packet %u", first + i);
+			return -ENOMEM;
+		}
+	}
+	if (send_all(check, from, mbufs, nb) == 0)
+		return 0;
+	(void)check_fail(check, "the device does not send from packet %u on", first);
+	return -EIO;
+}
+
+int
+check_traffic_flood(struct check *check, enum check_side from, uint16_t size)
+{
+	const uint64_t patience = check->patience_ms * rte_get_timer_hz() / 1000;
+	uint64_t end = rte_get_timer_cycles() + patience;
+	uint32_t sent = 0, received = 0;
+	int ret;
+
+	while (received < check->nb_packets) {
+		const uint32_t nb = RTE_MIN(check->nb_packets - sent, (uint32_t)BURST);
+
+		if (nb != 0 && sent - received <= WINDOW - BURST) {
+			ret = flood_send(check, from, size, sent, nb);
+			if (ret != 0)
+				return ret;
+			sent += nb;
+		}
+		ret = flood_receive(check, !from, size, received);
+		if (ret < 0)
+			return ret;
+		if (ret > 0)
+			end = rte_get_timer_cycles() + patience;
+		received += ret;
+		if (rte_get_timer_cycles() >= end) {
+			(void)check_fail(check, "of %u packets %u have come", sent, received);
+			return -ETIMEDOUT;
+		}
+	}
+	return 0;
+}

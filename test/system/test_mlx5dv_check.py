@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlx5dv-check: on softhca as if that were the card. Its answers are the models'; it notices a device with defects."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from harness import host, paths
+from harness.patience import PATIENCE
+from harness.testpmd import softhca_argv
+
+CHECK = paths.BUILD / "app/mlx5dv-check"
+CABLE = ["wire=pair:c", "wire=pair:c"]
+QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
+NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
+
+
+def run(*args, ports=CABLE, options=(), softhca=None, stdin=""):
+    argv = softhca_argv(ports, [CHECK, *args, "--", "--no-huge", "-m", "256", "-d", paths.plugin()[0]], options)
+    if softhca:
+        argv[0] = softhca
+    return subprocess.run([str(word) for word in argv], env=dict(os.environ, **paths.plugin()[1]), input=stdin,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
+
+
+def check(tmp_path, *args, **how):
+    """(exit status, {row: result}, the report)"""
+    file = tmp_path / "report.json"
+    done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--json", file, "--packets", "5000", *args, **how)
+    assert file.exists(), done.stdout
+    report = json.loads(file.read_text())
+    rows = {row["row"]: row["result"] for row in report["rows"]}
+    for row in report["rows"]:
+        assert re.search(rf"^{re.escape(row['result'])} +{re.escape(row['row'])}(: .*)?$", done.stdout, re.M), done.stdout
+    results = list(rows.values())
+    assert [report[key] for key in ("passed", "failed", "absent", "seen")] == \
+        [results.count(result) for result in ("pass", "FAIL", "not there", "seen")]
+    return done.returncode, rows, report
+
+
+def all_rows():
+    listed = subprocess.run([CHECK, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [re.split(r"  +", line)[0] for line in listed.splitlines()]
+
+
+@pytest.mark.parametrize("model, part", [("cx4lx", 0x1015), ("cx5", 0x1017), ("cx6dx", 0x101d)])
+def test_all_rows_pass_on_each_model(tmp_path, model, part):
+    status, rows, report = check(tmp_path, ports=[f"{port},model={model}" for port in CABLE])
+    assert list(rows) == all_rows() and len(rows) > 20
+    assert {row for row, result in rows.items() if result != "pass"} == QUESTIONS and status == 0, report
+    assert {rows[row] for row in QUESTIONS} == {"seen"}
+    assert [port["part"] for port in report["ports"]] == [part, part]
+
+
+def test_what_a_port_does_not_claim_is_not_there(tmp_path):
+    status, rows, report = check(tmp_path, "--devargs", "mode=ibv")
+    assert {row for row, result in rows.items() if result == "not there"} >= NEEDS_OFFLOADS
+    assert "FAIL" not in rows.values() and status == 0, report
+
+
+@pytest.mark.parametrize("fault, row, why", [
+    ("wire loss at 700 frames of mlx5_0", "receive 60 bytes", "after packet 698 came packet 700"),
+    ("wire reorder at 100 by 3 of mlx5_0", "receive 60 bytes", "after packet 98 came packet 100"),
+    ("wire loss from 700 frames of mlx5_0", "receive 60 bytes", "packets 699 have come"),
+    ("wire duplicate at 1 of mlx5_0", "flow: none", "2 further copies came, not 1"),
+])
+def test_a_fault_is_reported(tmp_path, fault, row, why):
+    """A frame that is lost, late or there twice fails the row that meets it."""
+    faults = tmp_path / "faults"
+    faults.write_text(fault + "\n")
+    status, _, report = check(tmp_path, "--only", row, "--patience", "300", options=["--faults", faults])
+    assert status == 1
+    said, = [line["why"] for line in report["rows"] if line["row"] == row]
+    assert why in said, said
+
+
+@pytest.mark.parametrize("args, said", [
+    ([], "usage: mlx5dv-check"),
+    (["--ibdev", "mlx5_0"], "usage: mlx5dv-check"),
+    (["--ibdev", "mlx5_0", "--peer", "mlx5_1", "--packets", "0"], "usage: mlx5dv-check"),
+    (["--ibdev", "mlx5_0", "--peer", "mlx5_7"], "mlx5_7: no such verbs device"),
+    (["--ibdev", "mlx5_0", "--peer", "mlx5_1", "--json", "/nowhere/at/all"], "cannot write /nowhere/at/all"),
+])
+def test_what_cannot_be_checked(args, said):
+    done = run(*args)
+    assert done.returncode == 2 and said in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("answer, args, status", [("n\n", (), 2), ("", (), 2), ("y\n", (), 0), ("", ("--yes",), 0)])
+def test_it_asks_before_it_takes_traffic_from_linux(tap_allowed, answer, args, status):
+    netdev = host.name("q")
+    host.run("ip", "tuntap", "add", "dev", netdev, "mode", "tap")
+    try:
+        host.run("ip", "link", "set", netdev, "up")
+        done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--only", "flow: none", *args, stdin=answer,
+                   ports=[f"{CABLE[0]},kernel=tap:{netdev}", CABLE[1]])
+    finally:
+        host.run("ip", "link", "del", netdev)
+    assert f"Linux uses mlx5_0 ({netdev})" in done.stdout
+    assert done.returncode == status and ("pass       flow: none" in done.stdout) == (status == 0), done.stdout
+
+
+# A row: file below lib/softhca, what stands there, what the defect makes of it, rows that must fail.
+DEFECTS = [
+    ("hw/format/rss.c", "return shca_rss_hash(rss, input, length);", "return shca_rss_hash(rss, input, length) ^ 1;",
+     {"RSS"}),
+    ("hw/format/rx_csum.h", "return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;",
+     "return true;", {"Rx checksums"}),
+    ("hw/format/tx.c", "checksum = ~shca_csum_fold(shca_csum_add(l4,", "checksum = shca_csum_fold(shca_csum_add(l4,",
+     {"Tx checksums", "TSO"}),
+    ("hw/format/tx.c", "htobe16(tpid), htobe16(tci)", "htobe16(tpid), htole16(tci)", {"VLAN insert"}),
+    ("hw/format/tso.c", "be32toh(seq) + segment->offset", "be32toh(seq) + segment->number", {"TSO"}),
+    ("steering/walk.c", "return table->dont_trap ? NEXT : END;", "return END;",
+     {"flow: PASSTHRU, then a rule", "flow: PASSTHRU, then the port"}),
+    ("steering/walk.c", "counter->packets += nb_packets;", "counter->packets += 2 * nb_packets;", {"flow: COUNT"}),
+]
+
+
+@pytest.fixture(scope="module")
+def defective(tmp_path_factory):
+    """A copy of softhca's source and its build directory."""
+    tree = tmp_path_factory.mktemp("defective") / "tree"
+    shutil.copytree(paths.ROOT, tree, ignore=shutil.ignore_patterns("build*", ".git", ".deps"))
+    env = dict(os.environ, PATH="/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ["PATH"])
+    subprocess.run(["meson", "setup", "build", "-Ddriver=false", "-Dtests=false", "-Dwerror=false"], cwd=tree, env=env, check=True,
+                   stdout=subprocess.DEVNULL)
+    return tree, env
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file, was, is_, rows", DEFECTS, ids=[f"{row[0]}:{sorted(row[3])[0]}" for row in DEFECTS])
+def test_a_defective_device_is_noticed(tmp_path, defective, file, was, is_, rows):
+    tree, env = defective
+    source = tree / "lib/softhca" / file
+    text = source.read_text()
+    assert text.count(was) == 1, f"{file} has {was} {text.count(was)} times"
+    source.write_text(text.replace(was, is_))
+    try:
+        subprocess.run(["ninja", "-C", "build"], cwd=tree, env=env, check=True, stdout=subprocess.DEVNULL)
+        status, seen, report = check(tmp_path, "--patience", "500", softhca=tree / "build/app/softhca")
+    finally:
+        source.write_text(text)
+    assert status == 1
+    assert rows <= {row for row, result in seen.items() if result == "FAIL"}, report
