@@ -54,6 +54,13 @@ def test_all_rows_pass_on_each_model(tmp_path, model, part):
     assert [port["part"] for port in report["ports"]] == [part, part]
 
 
+@pytest.mark.parametrize("non_cached", ["0", "1"])
+def test_doorbells_of_either_kind(tmp_path, non_cached):
+    status, rows, report = check(tmp_path, "--devargs", f"sq_db_nc={non_cached}", "--only", "send",
+                                 options=["--strict"])
+    assert rows == {"send 60 bytes": "pass", "send 1514 bytes": "pass"} and status == 0, report
+
+
 def test_what_a_port_does_not_claim_is_not_there(tmp_path):
     status, rows, report = check(tmp_path, "--devargs", "mode=ibv")
     assert {row for row, result in rows.items() if result == "not there"} >= NEEDS_OFFLOADS

@@ -63,6 +63,12 @@ static const char *const relaxed_names[] = {
 	[MDV_RELAXED_OFF] = "off",
 	NULL,
 };
+static const char *const sq_db_nc_names[] = {
+	[MDV_SQ_DB_NC_AUTO] = "auto",
+	[MDV_SQ_DB_NC_OFF] = "0",
+	[MDV_SQ_DB_NC_ON] = "1",
+	NULL,
+};
 
 #define ROW(key, value, names, parse, field) \
 	{ key, value, names, parse, offsetof(struct mdv_config, field), \
@@ -80,6 +86,7 @@ static const struct devarg devargs[] = {
 	BYTES("tx_typical_pkt_sz", "number of bytes up to 65535", tx_typical_pkt_sz),
 	CHOICE("mode", "auto, dv or ibv", mode_names, mode),
 	CHOICE("relaxed_ordering", "auto, on or off", relaxed_names, relaxed_ordering),
+	CHOICE("sq_db_nc", "auto, 0 or 1", sq_db_nc_names, sq_db_nc),
 };
 /* clang-format on */
 

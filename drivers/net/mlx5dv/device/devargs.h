@@ -43,6 +43,13 @@ enum mdv_relaxed {
 	MDV_RELAXED_OFF,
 };
 
+/** How the doorbell registers of send queues are mapped. */
+enum mdv_sq_db_nc {
+	MDV_SQ_DB_NC_AUTO, /**< by the CPU's architecture */
+	MDV_SQ_DB_NC_OFF,  /**< write-combining: each doorbell is flushed */
+	MDV_SQ_DB_NC_ON,   /**< non-cached: no flush */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
@@ -56,6 +63,7 @@ struct mdv_config {
 	uint16_t tx_typical_pkt_sz;
 	enum mdv_mode mode;
 	enum mdv_relaxed relaxed_ordering;
+	enum mdv_sq_db_nc sq_db_nc;
 };
 
 /**

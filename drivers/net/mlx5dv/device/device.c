@@ -18,6 +18,7 @@
 #include "mode.h"
 #include "relaxed.h"
 #include "ring_memory.h"
+#include "uar.h"
 
 /** libmlx5 maps its doorbell pages non-cached if this is "1" at ibv_open_device(). */
 #define DOORBELL_ENV "MLX5_SHUT_UP_BF"
@@ -187,19 +188,19 @@ report_open_failure(struct ibv_device *ibdev, int err)
 }
 
 /**
- * Open the device with its doorbell pages mapped non-cached: the driver rings with one 8-byte
- * store, which a write-combining page would hold back until it is flushed. The environment is
- * restored.
+ * Open the device with its doorbell pages mapped as wanted, which libmlx5 takes from the
+ * environment. That is restored. Which kind a page is of is asked when a queue gets it
+ * (queue/tx/txq_ring.c).
  */
 static struct ibv_context *
-open_context(struct ibv_device *ibdev)
+open_context(struct ibv_device *ibdev, enum mdv_sq_db_nc wanted)
 {
 	const char *env = getenv(DOORBELL_ENV);
 	char *saved = env == NULL ? NULL : strdup(env);
 	struct ibv_context *ctx;
 	int err;
 
-	setenv(DOORBELL_ENV, "1", 1);
+	setenv(DOORBELL_ENV, mdv_uar_wants_non_cached(wanted) ? "1" : "0", 1);
 	errno = 0;
 	ctx = ibv_open_device(ibdev);
 	err = errno;
@@ -373,7 +374,7 @@ resolve(const struct mdv_config *config, struct mdv_device *device)
 }
 
 static int
-open_named(struct mdv_device *device)
+open_named(struct mdv_device *device, enum mdv_sq_db_nc doorbells)
 {
 	struct ibv_device **list, *ibdev = NULL;
 	int nb_devices = 0, i, ret = 0;
@@ -386,7 +387,7 @@ open_named(struct mdv_device *device)
 	if (ibdev == NULL) {
 		ret = report_missing(device->name, list, nb_devices);
 	} else {
-		device->ctx = open_context(ibdev);
+		device->ctx = open_context(ibdev, doorbells);
 		if (device->ctx == NULL)
 			ret = report_open_failure(ibdev, errno);
 		else
@@ -406,7 +407,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 
 	ret = resolve(config, &opened);
 	if (ret == 0)
-		ret = open_named(&opened);
+		ret = open_named(&opened, config->sq_db_nc);
 	if (ret != 0)
 		return ret;
 	opened.numa_node = mdv_ring_memory_node(opened.sysfs_path);

@@ -15,6 +15,20 @@ struct mdv_uar_page {
 
 volatile uint64_t *mdv_uar_regs[RTE_MAX_ETHPORTS * RTE_MAX_QUEUES_PER_PORT];
 
+/**
+ * Arm's CPUs write to a write-combining page faster than to a non-cached one, though each doorbell
+ * is flushed then; elsewhere it is the other way round. DPDK's mlx5 driver has the same defaults.
+ */
+bool
+mdv_uar_wants_non_cached(enum mdv_sq_db_nc wanted)
+{
+#ifdef RTE_ARCH_ARM64
+	return wanted == MDV_SQ_DB_NC_ON;
+#else
+	return wanted != MDV_SQ_DB_NC_OFF;
+#endif
+}
+
 void *
 mdv_uar_map(struct mdv_uar_pages *pages, int fd, uint64_t offset)
 {

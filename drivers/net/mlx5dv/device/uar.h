@@ -10,10 +10,13 @@
 #ifndef MDV_UAR_H
 #define MDV_UAR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include <rte_config.h>
+
+#include "devargs.h"
 
 /** Another process cannot map the queue's page. */
 #define MDV_UAR_NO_OFFSET UINT64_MAX
@@ -26,6 +29,9 @@ mdv_uar_slot(uint16_t port_id, uint16_t queue)
 {
 	return (uint32_t)port_id * RTE_MAX_QUEUES_PER_PORT + queue;
 }
+
+/** @return whether doorbell pages are to be mapped non-cached, rather than write-combining. */
+bool mdv_uar_wants_non_cached(enum mdv_sq_db_nc wanted);
 
 struct mdv_uar_page;
 SLIST_HEAD(mdv_uar_pages, mdv_uar_page);

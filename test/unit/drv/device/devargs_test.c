@@ -17,6 +17,7 @@ static const struct {
 	uint16_t typical_pkt_sz;
 	enum mdv_mode mode;
 	enum mdv_relaxed relaxed;
+	enum mdv_sq_db_nc sq_db_nc;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -57,6 +58,10 @@ static const struct {
 	{ "relaxed_ordering=on,ibdev=mlx5_0", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, MDV_RELAXED_ON },
 	{ "ibdev=mlx5_0,relaxed_ordering=off", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, MDV_RELAXED_OFF },
 	{ "ibdev=mlx5_0,relaxed_ordering=1", -EINVAL, NULL, NULL },
+	{ "ibdev=mlx5_0,sq_db_nc=auto", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_AUTO },
+	{ "ibdev=mlx5_0,sq_db_nc=0", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_OFF },
+	{ "ibdev=mlx5_0,sq_db_nc=1", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_ON },
+	{ "ibdev=mlx5_0,sq_db_nc=2", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=65536", 0, "mlx5_0", "", 0, 0, 0, 65536 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=0xffffffff,tx_typical_pkt_sz=65535", 0, "mlx5_0", "", 0, 0, 0, UINT32_MAX, 65535 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=4294967296", -EINVAL, NULL, NULL },
@@ -96,6 +101,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.tx_typical_pkt_sz, cases[i].typical_pkt_sz);
 		assert_int_equal(config.mode, cases[i].mode);
 		assert_int_equal(config.relaxed_ordering, cases[i].relaxed);
+		assert_int_equal(config.sq_db_nc, cases[i].sq_db_nc);
 	}
 }
 

@@ -78,6 +78,19 @@ each_queue_has_its_place(void **state)
 		RTE_DIM(mdv_uar_regs) - 1);
 }
 
+static void
+pages_are_of_the_kind_wanted(void **state)
+{
+	(void)state;
+	assert_true(mdv_uar_wants_non_cached(MDV_SQ_DB_NC_ON));
+	assert_false(mdv_uar_wants_non_cached(MDV_SQ_DB_NC_OFF));
+#ifdef RTE_ARCH_ARM64
+	assert_false(mdv_uar_wants_non_cached(MDV_SQ_DB_NC_AUTO));
+#else
+	assert_true(mdv_uar_wants_non_cached(MDV_SQ_DB_NC_AUTO));
+#endif
+}
+
 int
 main(void)
 {
@@ -85,6 +98,7 @@ main(void)
 		cmocka_unit_test(pages_are_mapped_once_and_shared),
 		cmocka_unit_test(what_cannot_be_mapped),
 		cmocka_unit_test(each_queue_has_its_place),
+		cmocka_unit_test(pages_are_of_the_kind_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,8 +167,7 @@ mdv_txq_ring_ready(struct mdv_txq *txq)
 	return ret;
 }
 
-/** @return whether the register is in a write-combining page, although open requested non-cached
- * ones. */
+/** @return whether the register is in a write-combining page, whatever was asked for (sq_db_nc). */
 static bool
 uar_combines(const struct mlx5dv_qp *dv)
 {
