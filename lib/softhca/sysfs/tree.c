@@ -19,6 +19,7 @@
 #include "config/model.h"
 #include "config/options.h"
 #include "config/options_ports.h"
+#include "sysfs/pci_config.h"
 #include "wire/wire.h"
 
 #define TREE_PATH_MAX 256
@@ -41,6 +42,7 @@ enum row_kind {
 	ROW_NETDEV_FILE, /**< only for a port with a netdev */
 	ROW_VF_FILE,     /**< only for a virtual function */
 	ROW_VF_LINK,
+	ROW_PCI_CONFIG, /**< not text */
 };
 
 struct row {
@@ -94,6 +96,9 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, PCI "/max_vfs", "0\n" },
 	{ ROW_FILE, PCI "/numa_node", "0\n" },
 	{ ROW_FILE, PCI "/resource", "{bars}" },
+	{ ROW_FILE, PCI "/irq", "0\n" },
+	{ ROW_FILE, PCI "/enable", "1\n" },
+	{ ROW_PCI_CONFIG, PCI "/config", NULL },
 	{ ROW_FILE, PCI "/modalias", "{modalias}\n" },
 	{ ROW_FILE, PCI "/uevent",
 		"DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:{ID}\nPCI_SUBSYS_ID=15B3:0001\n"
@@ -168,6 +173,7 @@ static const char *const value_names[NB_VALUES] = {
 
 struct values {
 	char text[NB_VALUES][TEXT_MAX];
+	uint8_t pci_config[SHCA_PCI_CONFIG_BYTES];
 };
 
 #define SET(value, ...) snprintf(values->text[value], TEXT_MAX, __VA_ARGS__)
@@ -206,6 +212,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	bool has_netdev = port->kernel.kind != NULL && strcmp(port->kernel.kind->name, "tap") == 0;
 	const char *netdev = has_netdev ? port->kernel.arg : "";
 
+	shca_pci_config(model, port->is_vf, values->pci_config);
 	SET(VALUE_I, "%u", index);
 	SET(VALUE_MINOR, "%u", SHCA_NODE_MINOR + index);
 	SET(VALUE_PCI, PCI_ADDRESS, index);
@@ -280,14 +287,14 @@ make_parents(char *path, size_t base_length)
 }
 
 static int
-write_file(const char *path, const char *text)
+write_file(const char *path, const void *bytes, size_t nb)
 {
 	FILE *file = fopen(path, "we");
 	int ret = 0;
 
 	if (file == NULL)
 		return -errno;
-	if (fputs(text, file) == EOF)
+	if (fwrite(bytes, 1, nb, file) != nb)
 		ret = -EIO;
 	if (fclose(file) != 0 && ret == 0)
 		ret = -errno;
@@ -324,8 +331,11 @@ make_row(const struct row *row, const struct values *values, const char *dir)
 		return ret;
 	if (row->kind == ROW_DIR)
 		return make_directory(path);
-	return row->kind == ROW_LINK || row->kind == ROW_VF_LINK ? make_link(path, text)
-								 : write_file(path, text);
+	if (row->kind == ROW_LINK || row->kind == ROW_VF_LINK)
+		return make_link(path, text);
+	if (row->kind == ROW_PCI_CONFIG)
+		return write_file(path, values->pci_config, sizeof(values->pci_config));
+	return write_file(path, text, strlen(text));
 }
 
 int

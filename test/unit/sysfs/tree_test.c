@@ -170,6 +170,23 @@ test_functions(void **state)
 	assert_int_not_equal(lstat(path, &status), 0); /* none */
 }
 
+/** VPP reads the identity from it (vlib/linux/pci.c), and fails if it is shorter. */
+static void
+test_config(void **state)
+{
+	uint8_t bytes[257];
+	char path[512];
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/" PCI "01.0/config", dir);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), 256);
+	fclose(file);
+	assert_memory_equal(bytes, "\xb3\x15\x15\x10", 4);
+}
+
 /** DPDK's PCI bus reads at least 6 lines of 3 numbers. */
 static void
 test_resource(void **state)
@@ -287,6 +304,7 @@ main(void)
 		cmocka_unit_test(test_content),
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_resource),
 		cmocka_unit_test(test_driver_link),
 		cmocka_unit_test(test_paths_are_short),
