@@ -139,7 +139,7 @@ def test_what_the_command_finds(environ, base):
 import os, stat
 d = os.environ["SOFTHCA_DIR"]
 print(d, oct(stat.S_IMODE(os.stat(d).st_mode)))
-print(os.environ["SYSFS_PATH"] == d + "/sys", os.environ["SYSFS_PCI_DEVICES"] == d + "/pci")
+print(os.environ["SYSFS_PATH"] == d + "/sys", os.environ["SYSFS_PCI_DEVICES"] == d + "/sys/bus/pci/devices")
 print(sorted(os.listdir(os.environ["SYSFS_PATH"] + "/class/infiniband")))
 print(open(d + "/options").read())
 print(os.environ["LD_PRELOAD"])

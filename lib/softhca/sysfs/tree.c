@@ -29,7 +29,7 @@
 #define IBDEV  SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
 #define PCI    SHCA_TREE_PCI "/{pci}"
 #define NETDEV PCI "/net/{netdev}"
-#define CARD   "cards/{card}"
+#define CARD   SHCA_TREE_SYS "/devices/card{card}"
 #define PORT   "/class/infiniband/mlx5_%u/ports/1"
 
 /** In a PCI domain that no machine has, so no real device has the address. */
@@ -58,7 +58,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, UVERBS "/ibdev", "mlx5_{i}\n" },
 	{ ROW_FILE, UVERBS "/dev", "231:{minor}\n" },
 	{ ROW_FILE, UVERBS "/abi_version", "1\n" },
-	{ ROW_LINK, UVERBS "/device", "../../../../" PCI },
+	{ ROW_LINK, UVERBS "/device", "../../../bus/pci/devices/{pci}" },
 
 	{ ROW_FILE, IBDEV "/node_type", "1: CA\n" },
 	{ ROW_FILE, IBDEV "/node_guid", "{guid}\n" },
@@ -84,9 +84,9 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, IBDEV "/ports/1/hw_counters/out_of_buffer", "0\n" },
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, IBDEV "/ports/1/hw_counters/lifespan", "10\n" },
-	{ ROW_LINK, IBDEV "/device", "../../../../" PCI },
+	{ ROW_LINK, IBDEV "/device", "../../../bus/pci/devices/{pci}" },
 
-	{ ROW_DIR, "drivers/mlx5_core", NULL },
+	{ ROW_DIR, SHCA_TREE_SYS "/bus/pci/drivers/mlx5_core", NULL },
 	{ ROW_FILE, PCI "/vendor", "0x15b3\n" },
 	{ ROW_FILE, PCI "/device", "0x{id}\n" },
 	{ ROW_FILE, PCI "/subsystem_vendor", "0x15b3\n" },
@@ -104,8 +104,8 @@ static const struct row tree_rows[] = {
 		"DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:{ID}\nPCI_SUBSYS_ID=15B3:0001\n"
 		"PCI_SLOT_NAME={pci}\nMODALIAS={modalias}\n" },
 	{ ROW_LINK, PCI "/driver", "../../drivers/mlx5_core" },
-	{ ROW_LINK, PCI "/infiniband/mlx5_{i}", "../../../" IBDEV },
-	{ ROW_LINK, PCI "/infiniband_verbs/uverbs{i}", "../../../" UVERBS },
+	{ ROW_LINK, PCI "/infiniband/mlx5_{i}", "../../../../../class/infiniband/mlx5_{i}" },
+	{ ROW_LINK, PCI "/infiniband_verbs/uverbs{i}", "../../../../../class/infiniband_verbs/uverbs{i}" },
 	{ ROW_NETDEV_FILE, NETDEV "/dev_port", "0\n" },
 	{ ROW_NETDEV_FILE, NETDEV "/dev_id", "0x0\n" },
 	{ ROW_NETDEV_FILE, NETDEV "/address", "{mac}\n" },
@@ -113,8 +113,8 @@ static const struct row tree_rows[] = {
 
 	/* A card has only its functions' settings, as MLNX_OFED shows them (mlx5_core sriov_sysfs.c,
 	 * config_show). It is not among the PCI devices, so no program takes it for one. */
-	{ ROW_VF_LINK, PCI "/physfn", "../../" CARD },
-	{ ROW_VF_LINK, CARD "/virtfn{vf}", "../../" PCI },
+	{ ROW_VF_LINK, PCI "/physfn", "../../../../devices/card{card}" },
+	{ ROW_VF_LINK, CARD "/virtfn{vf}", "../../bus/pci/devices/{pci}" },
 	{ ROW_VF_FILE, CARD "/sriov/{vf}/config",
 		"VF         : {vf}\nMAC        : {mac}\nVLAN       : 0\nQoS        : 0\n"
 		"VLAN Proto : N/A\nSpoofCheck : {spoof}\nTrust      : {trust}\n"

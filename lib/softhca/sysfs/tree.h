@@ -5,8 +5,8 @@
  * read them: real files in the runner's directory, which the runner writes and removes.
  *
  *     DIR/sys/class/infiniband_verbs/uverbs<i>     char device 231:192+i
- *     DIR/sys/class/infiniband/mlx5_<i>            device -> DIR/pci/<address>
- *     DIR/pci/5ca0:00:<i>.0                        driver -> DIR/drivers/mlx5_core
+ *     DIR/sys/class/infiniband/mlx5_<i>            device -> DIR/sys/bus/pci/devices/<address>
+ *     DIR/sys/bus/pci/devices/5ca0:00:<i>.0        driver -> DIR/sys/bus/pci/drivers/mlx5_core
  */
 #ifndef SHCA_SYSFS_TREE_H
 #define SHCA_SYSFS_TREE_H
@@ -19,7 +19,7 @@ struct shca_options;
 
 /** Below the runner's directory: the directories for SYSFS_PATH and SYSFS_PCI_DEVICES. */
 #define SHCA_TREE_SYS "sys"
-#define SHCA_TREE_PCI "pci"
+#define SHCA_TREE_PCI SHCA_TREE_SYS "/bus/pci/devices"
 /** Longest name of the runner's directory: libibverbs builds paths of at most 255 bytes below it.
  */
 #define SHCA_TREE_DIR_MAX 128

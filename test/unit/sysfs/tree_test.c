@@ -68,7 +68,7 @@ read_text(const char *path, char *text, size_t size)
 
 #define V   "sys/class/infiniband_verbs/"
 #define IB  "sys/class/infiniband/mlx5_"
-#define PCI "pci/5ca0:00:"
+#define PCI "sys/bus/pci/devices/5ca0:00:"
 
 /** Read the way the readers go: also through the links. */
 static const struct {
@@ -220,6 +220,44 @@ test_driver_link(void **state)
 	assert_int_not_equal(stat(path, &status), 0); /* no netdev without a kernel side */
 }
 
+static unsigned int nb_links;
+
+/** A link's target exists, and each step to it stays below sys/, as on a real machine. */
+static int
+follow(const char *path, const struct stat *status, int type, struct FTW *position)
+{
+	int depth = 0;
+	char target[256];
+	ssize_t length;
+
+	(void)status;
+	(void)position;
+	if (type != FTW_SL)
+		return 0;
+	nb_links++;
+	for (const char *at = path + strlen(dir) + 1; (at = strchr(at, '/')) != NULL; at++)
+		depth++; /* directories above the link, sys/ among them */
+	length = readlink(path, target, sizeof(target) - 1);
+	assert_true(length > 0 && target[0] != '/');
+	target[length] = '\0';
+	for (char *step = strtok(target, "/"); step != NULL; step = strtok(NULL, "/")) {
+		depth += strcmp(step, "..") == 0 ? -1 : 1;
+		if (depth < 1)
+			fail_msg("%s leads out of sys/", path);
+	}
+	assert_int_equal(access(path, F_OK), 0);
+	return 0;
+}
+
+static void
+test_links(void **state)
+{
+	(void)state;
+	nb_links = 0;
+	assert_int_equal(nftw(dir, follow, 16, FTW_PHYS), 0);
+	assert_true(nb_links >= 4 * 5);
+}
+
 static size_t longest;
 
 static int
@@ -307,6 +345,7 @@ main(void)
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_resource),
 		cmocka_unit_test(test_driver_link),
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_paths_are_short),
 		cmocka_unit_test(test_out_of_buffer),
 		cmocka_unit_test(test_link),
