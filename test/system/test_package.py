@@ -13,6 +13,8 @@ pytestmark = pytest.mark.long
 WANTED = {
     "librte-net-mlx5dv": [r"/usr/lib/[^/]+/dpdk/pmds-[\d.]+/librte_net_mlx5dv\.so", "/usr/share/man/man7/net_mlx5dv.7.gz"],
     "librte-net-mlx5dv-dev": ["/usr/include/rte_pmd_mlx5dv.h", "/usr/lib/[^/]+/pkgconfig/librte_net_mlx5dv.pc"],
+    "mlx5dv-tools": ["/usr/bin/mlx5dv-check", "/usr/share/man/man1/mlx5dv-check.1.gz", "/usr/libexec/mlx5dv/rxtx-bench",
+                     "/usr/libexec/mlx5dv/flow-bench"],
     "softhca": ["/usr/bin/softhca", r"/usr/lib/[^/]+/softhca/libsofthca\.so", "/usr/share/man/man1/softhca.1.gz",
                 "/usr/share/bash-completion/completions/softhca"],
 }
@@ -52,7 +54,7 @@ def test_what_is_in_it(packages, name):
 
 
 def test_debug_symbols_are_apart(packages, root):
-    assert {"librte-net-mlx5dv-dbgsym", "softhca-dbgsym"} <= packages.keys()
+    assert {"librte-net-mlx5dv-dbgsym", "mlx5dv-tools-dbgsym", "softhca-dbgsym"} <= packages.keys()
     plugin = next(root.glob("usr/lib/*/dpdk/*/librte_net_mlx5dv.so"))
     assert plugin.stat().st_size < PLUGIN_BYTES
     assert ".debug_info" not in run("readelf", "-S", plugin)
@@ -72,6 +74,14 @@ def test_both_work_without_a_build_tree(root):
     assert "Port 0 is closed" in text, text
 
 
+def test_the_check_works_without_a_build_tree(root):
+    plugin = next(root.glob("usr/lib/*/dpdk/*/librte_net_mlx5dv.so"))
+    text = run(root / "usr/bin/softhca", "run", "--port", "wire=pair:a", "--port", "wire=pair:a", "--",
+               root / "usr/bin/mlx5dv-check", "--ibdev", "mlx5_0", "--peer", "mlx5_1", "--packets", "1000", "--", "--no-huge",
+               "-m", "256", "-d", plugin.name, timeout=120, env=dict(os.environ, LD_LIBRARY_PATH=str(plugin.parent)))
+    assert re.search(r"^\d+ passed, 0 failed, 0 not there, \d+ experiments$", text, re.M), text
+
+
 def test_pages_are_what_help_and_guide_say(root):
     page = run("gzip", "-dc", root / "usr/share/man/man1/softhca.1.gz").replace("\\-", "-")
     said = run(root / "usr/bin/softhca", "help")
@@ -80,4 +90,10 @@ def test_pages_are_what_help_and_guide_say(root):
     page = run("gzip", "-dc", root / "usr/share/man/man7/net_mlx5dv.7.gz")
     guide = (paths.ROOT / "doc/guides/nics/mlx5dv.rst").read_text(encoding="utf-8")
     arguments = re.findall(r"^   \* - ``(\w+)``$", guide, re.M)
-    assert len(arguments) == 8 and all(argument in page for argument in arguments)
+    rows = (paths.ROOT / "drivers/net/mlx5dv/device/devargs.c").read_text(encoding="utf-8")
+    assert set(arguments) == set(re.findall(r'^\t(?:NAME|CHOICE|BYTES)\("(\w+)"', rows, re.M))
+    assert all(argument in page for argument in arguments)
+    page = run("gzip", "-dc", root / "usr/share/man/man1/mlx5dv-check.1.gz").replace("\\-", "-")
+    said = run(root / "usr/bin/mlx5dv-check", "--help")
+    options = re.findall(r"^  (--\w+)", said, re.M)
+    assert len(options) > 5 and all(option in page for option in options)
