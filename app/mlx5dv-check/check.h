@@ -98,7 +98,7 @@ extern const struct check_row check_rows_question[];
 
 /** Say why the row ends so. @return @p result */
 enum check_result check_end(struct check *check, enum check_result result, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+	__rte_format_printf(3, 4);
 #define check_fail(check, ...)   check_end(check, CHECK_FAIL, __VA_ARGS__)
 #define check_seen(check, ...)   check_end(check, CHECK_SEEN, __VA_ARGS__)
 #define check_absent(check, ...) check_end(check, CHECK_ABSENT, __VA_ARGS__)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include <rte_cycles.h>
+#include <rte_errno.h>
 
 #include "check.h"
 
@@ -47,10 +48,15 @@ link_up(struct check *check)
 		uint64_t end =
 			rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
 		struct rte_eth_link link = { 0 };
+		int ret;
 
 		do {
-			(void)rte_eth_link_get_nowait(check->port[side].id, &link);
-		} while (link.link_status != RTE_ETH_LINK_UP && rte_get_timer_cycles() < end);
+			ret = rte_eth_link_get_nowait(check->port[side].id, &link);
+		} while (ret == 0 && link.link_status != RTE_ETH_LINK_UP &&
+			rte_get_timer_cycles() < end);
+		if (ret != 0)
+			return check_fail(
+				check, "%s: %s", check->port[side].ibdev, rte_strerror(-ret));
 		if (link.link_status != RTE_ETH_LINK_UP)
 			return check_fail(check, "%s has none", check->port[side].ibdev);
 	}

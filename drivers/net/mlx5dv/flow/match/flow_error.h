@@ -13,7 +13,7 @@
 
 /** @return -@p code, as rte_flow_error_set(); @p code is a positive errno. */
 int mdv_flow_error_set(struct rte_flow_error *error, int code, enum rte_flow_error_type type,
-	const void *cause, const char *format, ...) __attribute__((format(printf, 5, 6)));
+	const void *cause, const char *format, ...) __rte_format_printf(5, 6);
 
 /**
  * Explain the kernel's refusal of a rule that the translation accepted, with advice for the user.

@@ -465,7 +465,7 @@ mdv_flow_level_renew(struct mdv_flow_levels *levels)
 }
 
 static void level_print(char **text, size_t *size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+	__rte_format_printf(3, 4);
 
 static void
 level_print(char **text, size_t *size, const char *format, ...)
