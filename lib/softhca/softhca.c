@@ -78,6 +78,7 @@ open_wire(const struct shca_port_options *port, const struct shca_wire_options *
 		.repeat = port->repeat,
 		.delay_ms = port->delay_ms,
 		.is_kernel_side = options == &port->kernel,
+		.is_vf = port->is_vf,
 	};
 
 	return options->kind->open(&conf, wire);

@@ -33,3 +33,33 @@ def test_promiscuous_takes_trust(tmp_path, trust):
         pmd.wait_stats(lambda stats: stats["RX-packets"] >= 3)
         time.sleep(0.2)
         assert pmd.stats()["RX-packets"] == 3
+
+
+def received(pmd):
+    return pmd.stats()["RX-packets"]
+
+
+def send_until(pmd, peer, dst, arrives):
+    """Frames for an address, which arrive or not: the card looks at the netdev now and then."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        before = received(pmd)
+        peer.send(*[frames.packet(eth_dst=dst)] * 5, frames.packet(eth_dst=MAC))  # in this order
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > before)
+        time.sleep(0.1)
+        if received(pmd) - before == (6 if arrives else 1):
+            return
+        assert time.monotonic() < end, (dst, arrives)
+
+
+@pytest.mark.parametrize("command, dst", [("mac_addr", "02:00:00:00:00:55"), ("mcast_addr", "01:00:5e:00:00:55")])
+def test_further_addresses_are_the_netdevs(tmp_path, command, dst):
+    """The switch forwards what the netdev lists, for which a function needs no trust."""
+    with InTreeTestpmd(f"wire=unix:{tmp_path}/wire,vf=on,mac={MAC}", args=["--rxq=1", "--txq=1"]) as pmd, \
+            Cable(tmp_path / "wire") as peer:
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        send_until(pmd, peer, dst, False)
+        pmd.cmd(f"{command} add 0 {dst}")
+        send_until(pmd, peer, dst, True)
+        # Its removal has NLM_F_EXCL, which Linux since 5.19 reads as NLM_F_BULK, and refuses.

@@ -40,7 +40,7 @@ struct shca_port_options {
 	uint32_t repeat;
 	uint32_t delay_ms;
 	bool is_vf;         /**< shares the wire with the VFs that name it */
-	bool is_trusted;    /**< may be promiscuous */
+	bool is_trusted;    /**< may be promiscuous and allmulti */
 	bool checks_source; /**< sends from its own address only */
 	bool has_devx;      /**< contexts may be DevX ones */
 	bool has_rtc;       /**< a real-time clock */

@@ -26,8 +26,13 @@ struct vport {
 	struct shca_wire wire;
 	struct eswitch *eswitch;
 	LIST_ENTRY(vport) link;
-	uint8_t mac[MAC_BYTES];
-	bool is_trusted, is_promiscuous, checks_source;
+	uint8_t mac[MAC_BYTES]; /* the host's, for the check of source addresses */
+	bool is_trusted, checks_source;
+	/* The NIC vport context, which the function's netdev writes (LX en_fs.c,
+	 * mlx5e_vport_context_update). */
+	bool is_promiscuous, is_allmulti;
+	uint8_t macs[SHCA_NETDEV_MACS_MAX][MAC_BYTES];
+	unsigned int nb_macs;
 	struct shca_ring *ring; /* frames it will receive */
 	uint64_t nb_refused;    /* sent from another address */
 	uint64_t nb_lost;       /* no room, or no receiver */
@@ -49,6 +54,28 @@ is_multicast(const struct shca_frame *frame)
 	return (frame->bytes[0] & 1) != 0;
 }
 
+/** Both lists have entries of the whole address in the FDB (LX esw_fdb_set_vport_rule). */
+static bool
+has_listed(const struct vport *vport, const struct shca_frame *frame)
+{
+	for (unsigned int i = 0; i < vport->nb_macs; i++)
+		if (memcmp(vport->macs[i], frame->bytes, MAC_BYTES) == 0)
+			return true;
+	return false;
+}
+
+/** A group is for whoever has it in its list, and for who takes all of them: these get each group
+ * that anybody lists (LX update_allmulti_vports) and all others by a rule for the multicast bit. LX
+ * esw_update_vport_rx_mode silently ignores the modes of a vport without trust. */
+static bool
+takes(const struct vport *vport, const struct shca_frame *frame)
+{
+	if (has_listed(vport, frame))
+		return true;
+	return is_multicast(frame) && vport->is_trusted &&
+		(vport->is_allmulti || vport->is_promiscuous);
+}
+
 static void
 give(struct vport *vport, const struct shca_frame *frame)
 {
@@ -56,27 +83,50 @@ give(struct vport *vport, const struct shca_frame *frame)
 		vport->nb_lost++;
 }
 
-/** Send to all vports but the sender; @p from is NULL for the uplink. The switch does not know
- * which groups the netdevs joined, and treats each vport as a member of all. */
+/** The vports that take a frame: an FDB entry has all vports with its address as destinations. The
+ * sender, which is NULL for the uplink, gets nothing back: local loopback is off (LX
+ * mlx5_nic_vport_update_local_lb). */
+struct takers {
+	unsigned int nb; /* without the sender */
+	struct vport *last;
+	bool has_sender;
+};
+
+static struct takers
+find_takers(const struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
+{
+	struct takers takers = { 0 };
+	struct vport *vport;
+
+	LIST_FOREACH (vport, &eswitch->vports, link) {
+		if (!takes(vport, frame))
+			continue;
+		if (vport == from) {
+			takers.has_sender = true;
+			continue;
+		}
+		takers.nb++;
+		takers.last = vport;
+	}
+	return takers;
+}
+
 static void
-flood(struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
+give_takers(struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
 {
 	struct vport *vport;
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
-		if (vport != from)
+		if (vport != from && takes(vport, frame))
 			give(vport, frame);
 }
 
-static struct vport *
-find(struct eswitch *eswitch, const uint8_t *mac)
+/** What no entry of the FDB is for leaves by the uplink, as does every group: each entry of a group
+ * has the uplink as another destination (LX esw_add_mc_addr). */
+static bool
+leaves(const struct takers *takers, const struct shca_frame *frame)
 {
-	struct vport *vport;
-
-	LIST_FOREACH (vport, &eswitch->vports, link)
-		if (memcmp(vport->mac, mac, MAC_BYTES) == 0)
-			break;
-	return vport;
+	return is_multicast(frame) || (takers->nb == 0 && !takers->has_sender);
 }
 
 /** The ingress ACL of a vport allows one source address (LX esw_acl_ingress_lgcy_setup). */
@@ -92,7 +142,7 @@ send_one(struct vport *from, const struct shca_frame *frame)
 {
 	struct eswitch *eswitch = from->eswitch;
 	struct shca_wire *uplink = eswitch->uplink;
-	struct vport *to;
+	struct takers takers;
 
 	if (frame->length < 2 * MAC_BYTES) {
 		from->nb_lost++;
@@ -102,18 +152,16 @@ send_one(struct vport *from, const struct shca_frame *frame)
 		from->nb_refused++;
 		return true;
 	}
-	to = is_multicast(frame) ? NULL : find(eswitch, frame->bytes);
-	if (to == from) {
-		/* Local loopback is off (LX mlx5_nic_vport_update_local_lb). */
+	takers = find_takers(eswitch, from, frame);
+	if (leaves(&takers, frame)) {
+		if (uplink->ops->tx(uplink, frame, 1) == 0)
+			return false;
+	} else if (takers.nb == 1) {
+		return shca_ring_push(takers.last->ring, frame, 1, &takers.last->nb_lost) == 1;
+	} else if (takers.nb == 0) {
 		from->nb_lost++;
-		return true;
 	}
-	if (to != NULL)
-		return shca_ring_push(to->ring, frame, 1, &to->nb_lost) == 1;
-	if (uplink->ops->tx(uplink, frame, 1) == 0)
-		return false;
-	if (is_multicast(frame))
-		flood(eswitch, from, frame);
+	give_takers(eswitch, from, frame);
 	return true;
 }
 
@@ -140,16 +188,10 @@ receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
 
 	if (frame->length < 2 * MAC_BYTES)
 		return;
-	if (is_multicast(frame)) {
-		flood(eswitch, NULL, frame);
+	if (find_takers(eswitch, NULL, frame).nb != 0) {
+		give_takers(eswitch, NULL, frame);
 		return;
 	}
-	vport = find(eswitch, frame->bytes);
-	if (vport != NULL) {
-		give(vport, frame);
-		return;
-	}
-	/* LX esw_update_vport_rx_mode silently ignores the request of a vport without trust. */
 	LIST_FOREACH (vport, &eswitch->vports, link)
 		if (vport->is_trusted && vport->is_promiscuous)
 			give(vport, frame);
@@ -241,13 +283,20 @@ vport_link(struct shca_wire *wire)
 	return up;
 }
 
+/** The card tells the eswitch's manager of a changed vport context (LX esw_vport_change_handler).
+ */
 static void
-vport_set_promiscuous(struct shca_wire *wire, bool on)
+vport_set_rx_mode(struct shca_wire *wire, const struct shca_netdev *netdev)
 {
 	struct vport *vport = (struct vport *)wire;
 
 	pthread_mutex_lock(&vport->eswitch->lock);
-	vport->is_promiscuous = on;
+	vport->is_promiscuous = netdev->is_promiscuous;
+	vport->is_allmulti = netdev->is_allmulti;
+	vport->nb_macs =
+		netdev->nb_macs < SHCA_NETDEV_MACS_MAX ? netdev->nb_macs : SHCA_NETDEV_MACS_MAX;
+	if (vport->nb_macs != 0)
+		memcpy(vport->macs, netdev->macs, vport->nb_macs * sizeof(vport->macs[0]));
 	pthread_mutex_unlock(&vport->eswitch->lock);
 }
 
@@ -285,6 +334,7 @@ explain_locked(
 {
 	struct eswitch *eswitch = from->eswitch;
 	const struct vport *to;
+	struct takers takers;
 
 	path->nb_to = 0;
 	if (frame->length < 2 * MAC_BYTES) {
@@ -297,22 +347,21 @@ explain_locked(
 		path->what = "its source address is not the virtual function's";
 		return;
 	}
-	to = is_multicast(frame) ? NULL : find(eswitch, frame->bytes);
-	if (to == from) {
-		path->is_lost = true;
-		path->what = "it is for its sender, to whom the switch sends nothing back";
-	} else if (to != NULL) {
+	takers = find_takers(eswitch, from, frame);
+	if (is_multicast(frame))
+		path->what = takers.nb != 0
+			? "onto the wire, and to the card's other functions that take the group"
+			: "onto the wire: none of the card's other functions takes the group";
+	else if (takers.nb != 0)
 		path->what = "to another virtual function, and not onto the wire";
-		path->to[path->nb_to++] = &to->wire;
-	} else if (is_multicast(frame)) {
-		path->what = "onto the wire, and to the card's other functions";
-		LIST_FOREACH (to, &eswitch->vports, link)
-			if (to != from && path->nb_to < SHCA_WIRE_PATH_MAX)
-				path->to[path->nb_to++] = &to->wire;
+	else if (takers.has_sender)
+		path->what = "it is for its sender, to whom the switch sends nothing back";
+	path->is_lost = takers.nb == 0 && !leaves(&takers, frame);
+	LIST_FOREACH (to, &eswitch->vports, link)
+		if (to != from && takes(to, frame) && path->nb_to < SHCA_WIRE_PATH_MAX)
+			path->to[path->nb_to++] = &to->wire;
+	if (leaves(&takers, frame))
 		explain_uplink(eswitch, frame, path);
-	} else {
-		explain_uplink(eswitch, frame, path);
-	}
 }
 
 static void
@@ -359,11 +408,21 @@ static const struct shca_wire_ops vport_ops = {
 	.due_ns = vport_due_ns,
 	.is_patient = vport_is_patient,
 	.link = vport_link,
-	.set_promiscuous = vport_set_promiscuous,
+	.set_rx_mode = vport_set_rx_mode,
 	.nb_refused = vport_nb_refused,
 	.explain = vport_explain,
 	.close = vport_close,
 };
+
+/** A netdev begins with its own address and broadcast (LX mlx5e_fill_addr_array). */
+static void
+set_first_macs(struct vport *vport, const uint8_t *mac)
+{
+	memcpy(vport->mac, mac, MAC_BYTES);
+	memcpy(vport->macs[0], mac, MAC_BYTES);
+	memset(vport->macs[1], 0xff, MAC_BYTES);
+	vport->nb_macs = 2;
+}
 
 static int
 add(struct eswitch *eswitch, const struct shca_eswitch_vport *conf, struct shca_wire **wire)
@@ -384,7 +443,7 @@ add(struct eswitch *eswitch, const struct shca_eswitch_vport *conf, struct shca_
 		free(vport);
 		return -ENOMEM;
 	}
-	memcpy(vport->mac, conf->mac, sizeof(vport->mac));
+	set_first_macs(vport, conf->mac);
 	pthread_mutex_lock(&eswitch->lock);
 	LIST_INSERT_HEAD(&eswitch->vports, vport, link);
 	pthread_mutex_unlock(&eswitch->lock);

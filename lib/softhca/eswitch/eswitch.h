@@ -8,9 +8,14 @@
  *     vport 1 ──┼── by destination: a vport ── or the uplink, the wire they share
  *     vport 2 ──┘
  *
- * A unicast frame goes to the vport with its address only. If no vport has the address, a frame
- * from a vport goes to the uplink, and a frame from the uplink to the vports that are trusted and
- * promiscuous. A multicast frame goes to all vports and the uplink. No frame returns to its sender.
+ * A vport lists addresses: those of its netdev. A unicast frame goes to the vports that list its
+ * address only. If no vport does, a frame from a vport goes to the uplink, and a frame from the
+ * uplink to the vports that are trusted and promiscuous. A multicast frame goes to the uplink, to
+ * the vports that list its group, and to those that are trusted and allmulti or promiscuous. No
+ * frame returns to its sender.
+ *
+ * A new vport lists its own address and broadcast, as one with a netdev that nobody has configured;
+ * set_rx_mode() changes that.
  */
 #ifndef SHCA_ESWITCH_ESWITCH_H
 #define SHCA_ESWITCH_ESWITCH_H
@@ -23,8 +28,8 @@ struct shca_wire;
 
 struct shca_eswitch_vport {
 	const uint8_t *mac;
-	bool is_trusted;     /**< may be promiscuous */
-	bool is_promiscuous; /**< its first request; set_promiscuous() changes it */
+	bool is_trusted;     /**< may be promiscuous and allmulti */
+	bool is_promiscuous; /**< its first request; set_rx_mode() changes it */
 	bool checks_source;  /**< drop frames that it sends from another address */
 };
 

@@ -415,12 +415,12 @@ faulty_set_carrier(struct shca_wire *wire, bool on)
 }
 
 static void
-faulty_set_promiscuous(struct shca_wire *wire, bool on)
+faulty_set_rx_mode(struct shca_wire *wire, const struct shca_netdev *netdev)
 {
 	struct shca_wire *inner = of(wire)->inner;
 
-	if (inner->ops->set_promiscuous != NULL)
-		inner->ops->set_promiscuous(inner, on);
+	if (inner->ops->set_rx_mode != NULL)
+		inner->ops->set_rx_mode(inner, netdev);
 }
 
 static uint64_t
@@ -483,7 +483,7 @@ static const struct shca_wire_ops faulty_ops = {
 	.lose = faulty_lose,
 	.link = faulty_link,
 	.set_carrier = faulty_set_carrier,
-	.set_promiscuous = faulty_set_promiscuous,
+	.set_rx_mode = faulty_set_rx_mode,
 	.nb_refused = faulty_nb_refused,
 	.explain = faulty_explain,
 	.close = faulty_close,

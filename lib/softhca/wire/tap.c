@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <linux/if_tun.h>
+#include <linux/netlink.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "wire/tap.h"
@@ -32,11 +33,13 @@ struct tap {
 	int fd;
 	bool is_gone; /**< the netdev was deleted */
 	uint64_t nb_dropped;
-	/* For queries of the netdev's flags, through a socket in its namespace. */
+	/* For queries of the netdev, through a socket of rtnetlink in its namespace. */
 	int control_fd;
 	ino_t netns;
 	uint64_t looked_ns;
 	struct shca_netdev netdev;
+	bool has_macs; /* the netdev's addresses are wanted */
+	struct shca_tap_macs macs;
 	/* One byte more than the longest frame, to detect a truncated one. */
 	uint8_t bytes[TAP_BURST][SHCA_FRAME_MAX + 1];
 };
@@ -91,6 +94,7 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	drain(tap);
 	tap->control_fd = -1;
 	tap->netdev.is_up = true;
+	tap->has_macs = conf->is_vf && conf->is_kernel_side;
 	tap->wire.ops = &shca_tap_wire;
 	*wire = &tap->wire;
 	return 0;
@@ -148,6 +152,12 @@ tap_fd(const struct shca_wire *wire)
 		: tap->fd; /* the descriptor of a deleted netdev always polls as error */
 }
 
+static int
+open_control(void)
+{
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+}
+
 /** @return a socket in the namespace @p netns_fd, or -1. The thread returns to its own namespace.
  */
 static int
@@ -159,7 +169,7 @@ socket_in(int netns_fd)
 	if (own_fd < 0)
 		return -1;
 	if (setns(netns_fd, CLONE_NEWNET) == 0) {
-		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		fd = open_control();
 		if (setns(own_fd, CLONE_NEWNET) != 0)
 			SHCA_ERR("tap: cannot return to the own network namespace: %s",
 				strerror(errno));
@@ -177,7 +187,7 @@ follow_netns(struct tap *tap)
 
 	if (netns_fd < 0) { /* no CAP_NET_ADMIN, or Linux before 5.4: assume it has not moved */
 		if (tap->control_fd < 0)
-			tap->control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+			tap->control_fd = open_control();
 		return tap->control_fd >= 0;
 	}
 	if (fstat(netns_fd, &status) == 0 && (tap->control_fd < 0 || status.st_ino != tap->netns)) {
@@ -190,6 +200,34 @@ follow_netns(struct tap *tap)
 	return tap->control_fd >= 0;
 }
 
+/** As the kernel tells a driver of changes: not while the netdev is down (__dev_set_rx_mode), but
+ * when the driver begins (mlx5e_nic_enable). */
+static void
+look_at_macs(struct tap *tap)
+{
+	struct shca_netdev *netdev = &tap->netdev;
+	struct shca_tap_macs now;
+	int ret;
+
+	if (!tap->has_macs || (netdev->macs != NULL && !netdev->is_up))
+		return;
+	ret = shca_tap_read_macs(tap->control_fd, netdev->name, &now);
+	if (ret != 0) {
+		SHCA_DEBUG("tap:%s: addresses not read: %s", netdev->name, strerror(-ret));
+		close(tap->control_fd);
+		tap->control_fd = -1;
+		return;
+	}
+	if (now.nb == tap->macs.nb && memcmp(now.mac, tap->macs.mac, now.nb * 6) == 0)
+		return;
+	if (now.nb == SHCA_NETDEV_MACS_MAX)
+		SHCA_WARN("tap:%s: %u addresses or more: some are dropped", netdev->name, now.nb);
+	tap->macs = now;
+	netdev->macs = tap->macs.mac;
+	netdev->nb_macs = now.nb;
+	netdev->nb_changes++;
+}
+
 static void
 look_now(struct tap *tap)
 {
@@ -197,7 +235,9 @@ look_now(struct tap *tap)
 	struct ifreq ifr = { 0 };
 
 	if (tap->is_gone || ioctl(tap->fd, TUNGETIFF, &ifr) != 0) {
-		*netdev = (struct shca_netdev){ .is_up = true };
+		netdev->is_up = true;
+		netdev->is_promiscuous = netdev->is_allmulti = false;
+		netdev->name[0] = '\0';
 		return;
 	}
 	snprintf(netdev->name, sizeof(netdev->name), "%s", ifr.ifr_name);
@@ -206,6 +246,8 @@ look_now(struct tap *tap)
 		return;
 	netdev->is_up = (ifr.ifr_flags & IFF_UP) != 0;
 	netdev->is_promiscuous = (ifr.ifr_flags & IFF_PROMISC) != 0;
+	netdev->is_allmulti = (ifr.ifr_flags & IFF_ALLMULTI) != 0;
+	look_at_macs(tap);
 }
 
 static void

@@ -34,6 +34,7 @@ struct shca_wire_conf {
 	uint32_t repeat;     /**< pcap: how many times to play, 0 = for ever */
 	uint32_t delay_ms;   /**< pcap: from start() to the first frame */
 	bool is_kernel_side; /**< the wire stands for the Linux netdev, not for the cable */
+	bool is_vf;          /**< kernel side: a switch goes by the netdev's addresses */
 };
 
 struct shca_wire;
@@ -42,8 +43,18 @@ struct shca_wire;
 struct shca_netdev {
 	bool is_up;          /**< IFF_UP */
 	bool is_promiscuous; /**< IFF_PROMISC: it takes every frame */
+	bool is_allmulti;    /**< IFF_ALLMULTI: it takes every multicast frame */
 	char name[16];       /**< IFNAMSIZ; "": unknown, or the netdev was deleted */
+	/** Of a virtual function's netdev: its own address, broadcast, and the unicast addresses
+	 * and groups that were added. Valid until the next look. */
+	const uint8_t (*macs)[6];
+	unsigned int nb_macs;
+	unsigned int nb_changes; /**< how often the addresses have changed */
 };
+
+/** The maximum number of addresses of a virtual function's netdev; the rest is dropped, as beyond
+ * a card's log_max_current_uc_list and log_max_current_mc_list (mlx5e). */
+#define SHCA_NETDEV_MACS_MAX 512
 
 /** The maximum number of ports. */
 #define SHCA_WIRE_PATH_MAX 8
@@ -110,8 +121,9 @@ struct shca_wire_ops {
 	 * it, with the device lock held. NULL: the peer cannot see it.
 	 */
 	void (*set_carrier)(struct shca_wire *wire, bool on);
-	/** The netdev beside the port turns promiscuous mode on or off. May be NULL. */
-	void (*set_promiscuous)(struct shca_wire *wire, bool on);
+	/** The netdev beside the port changes its modes or addresses, as Linux's ndo_set_rx_mode.
+	 * May be NULL. */
+	void (*set_rx_mode)(struct shca_wire *wire, const struct shca_netdev *netdev);
 	/**
 	 * Find where @p frame would go if it were sent now, for a person to read. Any thread may
 	 * call it. May be NULL.

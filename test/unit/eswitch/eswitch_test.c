@@ -75,33 +75,64 @@ count(struct bench *bench, unsigned int at, const uint8_t *dst)
 	return nb;
 }
 
+enum mode {
+	PLAIN,
+	ALLMULTI,
+	PROMISCUOUS
+};
+
+/** What the netdevs list beside their own address and broadcast: vports 0 and 2 a group, vport 0 a
+ * second address, vports 1 and 2 one and the same. */
+static const uint8_t lists[NB_VPORTS][4][6] = {
+	{ { 2, 0, 0, 0, 0, 1 }, { 255, 255, 255, 255, 255, 255 }, { 2, 0, 0, 0, 0, 0x11 },
+		{ 1, 0, 0x5e, 0, 0, 1 } },
+	{ { 2, 0, 0, 0, 0, 2 }, { 255, 255, 255, 255, 255, 255 }, { 2, 0, 0, 0, 0, 0x22 } },
+	{ { 2, 0, 0, 0, 0, 3 }, { 255, 255, 255, 255, 255, 255 }, { 2, 0, 0, 0, 0, 0x22 },
+		{ 1, 0, 0x5e, 0, 0, 1 } },
+};
+static const unsigned int nb_listed[NB_VPORTS] = { 4, 3, 4 };
+static const uint8_t second[6] = { 2, 0, 0, 0, 0, 0x11 };
+static const uint8_t shared[6] = { 2, 0, 0, 0, 0, 0x22 };
+static const uint8_t unlisted_group[6] = { 1, 0, 0x5e, 0, 0, 9 };
+
 /** One row a frame: who gets it, as a digit for each vport and the network. */
 static const struct {
 	unsigned int from;
 	const uint8_t *dst, *src;
-	bool wishes; /**< all vports ask to be promiscuous */
+	enum mode mode; /**< all netdevs' */
 	const char *who;
 } cases[] = {
-	{ 0, macs[1], macs[0], false, "0100" },
-	{ 1, macs[0], macs[1], false, "1000" },
-	{ 0, stranger, macs[0], false, "0001" },
-	{ 0, macs[0], macs[0], false, "0000" }, /* to itself */
-	{ 0, broadcast, macs[0], false, "0111" },
-	{ 1, group, macs[1], false, "1011" },
-	{ NETWORK, macs[1], stranger, false, "0100" },
-	{ NETWORK, stranger, stranger, false, "0000" },
-	{ NETWORK, broadcast, stranger, false, "1110" },
-	/* Only the trusted one's wish counts, and only for what nobody else has. */
-	{ NETWORK, stranger, stranger, true, "0100" },
-	{ NETWORK, macs[0], stranger, true, "1000" },
-	{ 0, stranger, macs[0], true, "0001" },
-	{ 0, macs[2], macs[0], true, "0010" },
+	{ 0, macs[1], macs[0], PLAIN, "0100" }, { 1, macs[0], macs[1], PLAIN, "1000" },
+	{ 0, stranger, macs[0], PLAIN, "0001" },
+	{ 0, macs[0], macs[0], PLAIN, "0000" }, /* to itself */
+	{ 0, second, macs[0], PLAIN, "0000" }, { 0, broadcast, macs[0], PLAIN, "0111" },
+	{ NETWORK, macs[1], stranger, PLAIN, "0100" },
+	{ NETWORK, stranger, stranger, PLAIN, "0000" },
+	{ NETWORK, broadcast, stranger, PLAIN, "1110" },
+	/* What netdevs list, trusted or not. */
+	{ NETWORK, second, stranger, PLAIN, "1000" }, { 1, second, macs[1], PLAIN, "1000" },
+	{ NETWORK, shared, stranger, PLAIN, "0110" }, { 0, shared, macs[0], PLAIN, "0110" },
+	{ 1, shared, macs[1], PLAIN, "0010" }, { NETWORK, group, stranger, PLAIN, "1010" },
+	{ 1, group, macs[1], PLAIN, "1011" }, { 0, group, macs[0], PLAIN, "0011" },
+	{ NETWORK, unlisted_group, stranger, PLAIN, "0000" },
+	{ 0, unlisted_group, macs[0], PLAIN, "0001" },
+	/* Only the trusted one's modes count, ... */
+	{ NETWORK, group, stranger, ALLMULTI, "1110" },
+	{ NETWORK, unlisted_group, stranger, ALLMULTI, "0100" },
+	{ 0, unlisted_group, macs[0], ALLMULTI, "0101" },
+	{ 1, unlisted_group, macs[1], ALLMULTI, "0001" },
+	{ NETWORK, stranger, stranger, ALLMULTI, "0000" },
+	{ NETWORK, unlisted_group, stranger, PROMISCUOUS, "0100" },
+	/* ... and promiscuous mode only for what nobody else has. */
+	{ NETWORK, stranger, stranger, PROMISCUOUS, "0100" },
+	{ NETWORK, macs[0], stranger, PROMISCUOUS, "1000" },
+	{ NETWORK, second, stranger, PROMISCUOUS, "1000" },
+	{ 0, stranger, macs[0], PROMISCUOUS, "0001" }, { 0, macs[2], macs[0], PROMISCUOUS, "0010" },
 	/* Another's address. */
-	{ 0, macs[1], stranger, false, "0100" },
-	{ 2, macs[0], macs[2], false, "1000" },
-	{ 2, macs[0], stranger, false, "0000" },
-	{ 2, broadcast, macs[0], false, "0000" },
-	{ 2, stranger, macs[1], false, "0000" },
+	{ 0, macs[1], stranger, PLAIN, "0100" }, { 2, macs[0], macs[2], PLAIN, "1000" },
+	{ 2, macs[0], stranger, PLAIN, "0000" }, { 2, broadcast, macs[0], PLAIN, "0000" },
+	{ 2, stranger, macs[1], PLAIN, "0000" },
+	{ 2, stranger, shared, PLAIN, "0000" }, /* the host knows one only */
 };
 
 /** What is said of a frame beforehand is what becomes of it. */
@@ -128,6 +159,19 @@ foretell(struct bench *bench, unsigned int number)
 }
 
 static void
+set_mode(struct bench *bench, unsigned int number, enum mode mode)
+{
+	const struct shca_netdev netdev = {
+		.is_promiscuous = mode == PROMISCUOUS,
+		.is_allmulti = mode == ALLMULTI,
+		.macs = lists[number],
+		.nb_macs = nb_listed[number],
+	};
+
+	bench->wire[number]->ops->set_rx_mode(bench->wire[number], &netdev);
+}
+
+static void
 test_who_gets_what(void **state)
 {
 	struct bench bench;
@@ -136,7 +180,7 @@ test_who_gets_what(void **state)
 	bench_open(&bench);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (unsigned int v = 0; v < NB_VPORTS; v++)
-			bench.wire[v]->ops->set_promiscuous(bench.wire[v], cases[i].wishes);
+			set_mode(&bench, v, cases[i].mode);
 		if (cases[i].from != NETWORK)
 			foretell(&bench, i);
 		send_frame(&bench, cases[i].from, cases[i].dst, cases[i].src);
@@ -145,7 +189,37 @@ test_who_gets_what(void **state)
 				fail_msg("case %u: not so at %u", i, at);
 	}
 	assert_int_equal(bench.wire[0]->ops->nb_refused(bench.wire[0]), 0);
-	assert_int_equal(bench.wire[2]->ops->nb_refused(bench.wire[2]), 3);
+	assert_int_equal(bench.wire[2]->ops->nb_refused(bench.wire[2]), 4);
+	bench_close(&bench);
+}
+
+/** A netdev that nobody has configured lists its address and broadcast. One that lists too many has
+ * the first of them. */
+static void
+test_list(void **state)
+{
+	uint8_t many[SHCA_NETDEV_MACS_MAX + 1][6] = { 0 };
+	const struct shca_netdev netdev = { .macs = many, .nb_macs = SHCA_NETDEV_MACS_MAX + 1 };
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	send_frame(&bench, NETWORK, macs[0], stranger);
+	assert_int_equal(count(&bench, 0, macs[0]), 1);
+	send_frame(&bench, NETWORK, broadcast, stranger);
+	for (unsigned int v = 0; v < NB_VPORTS; v++)
+		assert_int_equal(count(&bench, v, broadcast), 1);
+	send_frame(&bench, NETWORK, group, stranger);
+	assert_int_equal(count(&bench, 0, group), 0);
+	memcpy(many[SHCA_NETDEV_MACS_MAX - 1], group, 6);
+	memcpy(many[SHCA_NETDEV_MACS_MAX], second, 6);
+	bench.wire[0]->ops->set_rx_mode(bench.wire[0], &netdev);
+	send_frame(&bench, NETWORK, group, stranger);
+	assert_int_equal(count(&bench, 0, group), 1);
+	send_frame(&bench, NETWORK, second, stranger);
+	assert_int_equal(count(&bench, 0, second), 0);
+	send_frame(&bench, NETWORK, macs[0], stranger);
+	assert_int_equal(count(&bench, 0, macs[0]), 0);
 	bench_close(&bench);
 }
 
@@ -211,6 +285,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_gets_what),
+		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_uplink),
 	};

@@ -301,7 +301,7 @@ wait_for(struct shca_wire *wire, bool is_up, bool is_promiscuous)
 static void
 run(const char *format, const char *command_name)
 {
-	char command[128];
+	char command[192];
 
 	snprintf(command, sizeof(command), format, command_name, command_name);
 	assert_int_equal(system(command), 0);
@@ -319,6 +319,109 @@ test_look(void **state)
 		set_flags(name, rows[i]);
 		assert_true(wait_for(wire, rows[i] & IFF_UP, rows[i] & IFF_PROMISC));
 	}
+	wire->ops->close(wire);
+}
+
+static bool
+lists(struct shca_wire *wire, const char *mac)
+{
+	struct shca_netdev netdev = look(wire);
+	char text[18];
+
+	for (unsigned int i = 0; i < netdev.nb_macs; i++) {
+		const uint8_t *listed = netdev.macs[i];
+
+		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", listed[0], listed[1],
+			listed[2], listed[3], listed[4], listed[5]);
+		if (strcmp(text, mac) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+wait_listed(struct shca_wire *wire, const char *mac, bool is_listed)
+{
+	for (int i = 0; i < 1000; i++) {
+		if (lists(wire, mac) == is_listed)
+			return true;
+		usleep(5000);
+	}
+	return false;
+}
+
+/** Wait until a change of a mode is seen: what was changed before was seen, too. */
+static void
+wait_look(struct shca_wire *wire, short flags)
+{
+	set_flags(name, flags | IFF_PROMISC);
+	assert_true(wait_for(wire, flags & IFF_UP, true));
+	set_flags(name, flags);
+	assert_true(wait_for(wire, flags & IFF_UP, false));
+}
+
+/** A virtual function's netdev: the addresses it has, and those it gets. While it is down the
+ * kernel tells its driver of none. */
+static void
+test_addresses(void **state)
+{
+	struct shca_wire_conf kernel_side = conf;
+	struct shca_wire *wire;
+	unsigned int nb_changes;
+
+	(void)state;
+	kernel_side.is_kernel_side = kernel_side.is_vf = true;
+	wire = open_wire("tap", &kernel_side);
+	assert_true(lists(wire, "ff:ff:ff:ff:ff:ff"));
+	assert_false(lists(wire, "02:00:00:00:00:55"));
+	run("bridge fdb add 02:00:00:00:00:55 dev %s self permanent", name);
+	run("ip link set %s address 02:00:00:00:00:54", name);
+	wait_look(wire, 0);
+	assert_false(lists(wire, "02:00:00:00:00:55"));
+	assert_false(lists(wire, "02:00:00:00:00:54"));
+	set_flags(name, IFF_UP);
+	assert_true(wait_listed(wire, "02:00:00:00:00:55", true));
+	assert_true(lists(wire, "02:00:00:00:00:54"));
+	run("bridge fdb add 01:00:5e:00:00:55 dev %s self permanent", name);
+	assert_true(wait_listed(wire, "01:00:5e:00:00:55", true));
+	run("bridge fdb del 02:00:00:00:00:55 dev %s self", name);
+	assert_true(wait_listed(wire, "02:00:00:00:00:55", false));
+	assert_true(lists(wire, "01:00:5e:00:00:55"));
+	run("ip maddr add 01:00:5e:00:00:56 dev %s", name);
+	assert_true(wait_listed(wire, "01:00:5e:00:00:56", true));
+	wait_look(wire, IFF_UP);
+	nb_changes = look(wire).nb_changes;
+	wait_look(wire, IFF_UP | IFF_ALLMULTI);
+	assert_true(look(wire).is_allmulti);
+	assert_int_equal(look(wire).nb_changes, nb_changes);
+	/* The addresses outlive the netdev. */
+	run("ip link del %s", name);
+	assert_int_equal(wire->ops->rx(wire, &(struct shca_frame){ 0 }, 1), 0);
+	assert_true(wait_for(wire, true, false));
+	assert_true(lists(wire, "01:00:5e:00:00:56"));
+	wire->ops->close(wire);
+	/* Nobody wants the addresses of other netdevs. */
+	wire = open_wire("tap", &conf);
+	assert_int_equal(look(wire).nb_macs, 0);
+	wire->ops->close(wire);
+}
+
+static void
+test_many_addresses(void **state)
+{
+	struct shca_wire_conf kernel_side = conf;
+	struct shca_wire *wire;
+
+	(void)state;
+	kernel_side.is_kernel_side = kernel_side.is_vf = true;
+	wire = open_wire("tap", &kernel_side);
+	set_flags(name, IFF_UP);
+	assert_true(wait_for(wire, true, false));
+	run("for i in $(seq 100 699); do echo fdb add 02:00:00:00:0${i%%??}:${i#?} dev %s self; "
+	    "done | bridge -batch -",
+		name);
+	assert_true(wait_listed(wire, "02:00:00:00:05:07", true));
+	assert_int_equal(look(wire).nb_macs, SHCA_NETDEV_MACS_MAX);
 	wire->ops->close(wire);
 }
 
@@ -354,6 +457,7 @@ leave_namespace(void **state)
 static void
 test_moved_to_another_namespace(void **state)
 {
+	struct shca_wire_conf kernel_side = conf;
 	struct shca_wire *wire;
 
 	(void)state;
@@ -363,12 +467,15 @@ test_moved_to_another_namespace(void **state)
 	}
 	own_namespace = open("/proc/self/ns/net", O_RDONLY);
 	assert_true(own_namespace >= 0);
-	wire = open_wire("tap", &conf);
+	kernel_side.is_kernel_side = kernel_side.is_vf = true;
+	wire = open_wire("tap", &kernel_side);
 	run("ip link set %s netns %s", name);
 	run("ip netns exec %s ip link set %s up promisc on", name);
 	assert_true(wait_for(wire, true, true));
 	run("ip netns exec %s ip link set %s promisc off", name);
 	assert_true(wait_for(wire, true, false));
+	run("ip netns exec %s bridge fdb add 02:00:00:00:00:55 dev %s self permanent", name);
+	assert_true(wait_listed(wire, "02:00:00:00:00:55", true));
 	{
 		char path[64];
 		int netns_fd;
@@ -412,6 +519,8 @@ main(void)
 		cmocka_unit_test(test_dressing),
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_many_addresses),
 		cmocka_unit_test_teardown(test_moved_to_another_namespace, leave_namespace),
 		cmocka_unit_test(test_deleted_netdev),
 	};

@@ -84,11 +84,13 @@ look_at_netdev(struct shca_device *dev)
 	conf->kernel->ops->look(conf->kernel, &dev->netdev);
 	if (conf->netdev != NULL && strcmp(dev->netdev.name, was.name) != 0)
 		conf->netdev(conf->index, dev->netdev.name, conf->arg);
-	if (dev->netdev.is_promiscuous == was.is_promiscuous)
+	if (dev->netdev.is_promiscuous != was.is_promiscuous)
+		set_kernel_filter(dev);
+	else if (dev->netdev.is_allmulti == was.is_allmulti &&
+		dev->netdev.nb_changes == was.nb_changes)
 		return;
-	set_kernel_filter(dev);
-	if (conf->wire->ops->set_promiscuous != NULL)
-		conf->wire->ops->set_promiscuous(conf->wire, dev->netdev.is_promiscuous);
+	if (conf->wire->ops->set_rx_mode != NULL)
+		conf->wire->ops->set_rx_mode(conf->wire, &dev->netdev);
 }
 
 int
