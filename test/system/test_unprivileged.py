@@ -73,3 +73,18 @@ def test_in_namespaces_of_its_own(tree):
             has_traffic(pmd)
             info = pmd.info()
             assert info["MAC address"] == mac and info["Link status"] == "up", info
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_addresses_of_a_virtual_function_take_net_admin(tree):
+    """Its switch goes by the netdev, so without it nothing would arrive for them."""
+    hand_over = ["sh", "-c", 'chown 65534:65534 "$SOFTHCA_DIR"; exec "$@"', "sh"]
+    with host.netdev_that_is_up() as name:
+        with OrdinaryTestpmd(tree, port=f"wire=loop,vf=on,kernel=tap:{name}",
+                             below=[*hand_over, *tree.as_nobody([], ["net_raw"])]) as pmd:
+            for command, mac in (("mac_addr", "02:00:00:00:00:55"), ("mcast_addr", "01:00:5e:00:00:55")):
+                answer = pmd.cmd(f"{command} add 0 {mac}")
+                assert re.search(rf"port 0: netdev {name} does not list {mac}, so the card gives nothing for that "
+                                 r"address to its virtual function mlx5_0: Operation not permitted "
+                                 r"\(takes CAP_NET_ADMIN\)", answer, re.IGNORECASE), answer
+            assert "02:00:00:00:00:55" not in host.run("bridge", "fdb", "show", "dev", name)

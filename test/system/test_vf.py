@@ -16,6 +16,7 @@ from harness.testpmd import Testpmd
 MACS = ["02:00:00:00:00:10", "02:00:00:00:00:11", "02:00:00:00:00:12"]
 KEYS = ["", ",trust=on", ",spoof=on"]
 STRANGER = "02:00:00:00:00:77"
+SECOND, FOREIGN, GROUP = "02:00:00:00:00:55", "02:00:00:00:00:66", "01:00:5e:00:00:55"
 
 
 def ports(tmp_path):
@@ -70,18 +71,16 @@ def to(dst, src=frames.PEER_MAC):
     return frames.packet(eth_dst=dst, eth_src=src)
 
 
-def test_promiscuous_is_refused_without_trust(rig):
+def test_promiscuous_changes_nothing_without_trust(rig):
+    """It is not refused, as a host in switchdev mode trusts nobody and decides by rules of its own."""
     pmd, peer = rig
-    why = (r"port {0}: no promiscuous mode: mlx5_{0} is virtual function {0} of its card and not trusted"
+    why = (r"port {0}: {1} mode may change nothing: mlx5_{0} is virtual function {0} of its card and not trusted"
            r".*ip link set dev <PF> vf {0} trust on")
     for port in (0, 2):
-        assert re.search(why.format(port), pmd.banner), pmd.banner  # testpmd asks for it at its start
-        answer = pmd.cmd(f"set promisc {port} on")
-        assert re.search(why.format(port), answer) and "Operation not permitted" in answer
-        assert pmd.info(port)["Promiscuous mode"] == "disabled"
-    assert pmd.info(1)["Promiscuous mode"] == "enabled"
-    answer = pmd.cmd("set allmulti 0 on")
-    assert "no allmulticast mode" in answer and "Operation not permitted" in answer
+        assert re.search(why.format(port, "promiscuous"), pmd.banner), pmd.banner  # testpmd asks for it at its start
+        assert pmd.info(port)["Promiscuous mode"] == "enabled"
+    assert "port 1: promiscuous mode" not in pmd.banner
+    assert re.search(why.format(0, "allmulticast"), pmd.cmd("set allmulti 0 on"))
     # A rule for everything is installed, as on Linux, and changes nothing.
     pmd.flow("ingress pattern eth / end actions queue index 0 / end", port=0)
     pmd.cmd("set fwd rxonly")
@@ -133,8 +132,11 @@ def test_another_source_address_is_dropped_and_the_driver_warns(rig):
     assert peer.receive(PATIENCE)[:12] == frames.mac(frames.PEER_MAC) + frames.mac(MACS[2])
     assert refused(pmd) == [0, 0, 5]
     answer = pmd.cmd(f"mac_addr set 2 {STRANGER}")
-    assert re.search(rf"port 2: mlx5_2 is a virtual function, whose card knows it by {MACS[2]}: frames for {STRANGER} "
-                     "do not get here, and those from it are dropped", answer), answer
+    knows = rf"port 2: mlx5_2 is a virtual function, whose card knows it by {MACS[2]}"
+    assert re.search(rf"{knows}, without a netdev here .*: frames for {STRANGER} may not get here", answer), answer
+    assert re.search(rf"{knows}: frames from {STRANGER} are dropped", answer), answer
+    answer = pmd.cmd(f"mcast_addr add 2 {GROUP}")
+    assert "port 2: mlx5_2 is a virtual function without a netdev here to list groups" in answer
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
@@ -160,6 +162,61 @@ def test_the_switch_goes_by_the_netdevs_mode(tmp_path):
         pmd.cmd("port stop 0")
         pmd.cmd("port close 0")
         assert "PROMISC" not in host.run("ip", "link", "show", name)
+
+
+def listed(name):
+    """The addresses of a netdev beside its own that are not Linux's."""
+    lines = host.run("bridge", "fdb", "show", "dev", name).splitlines()
+    return {line.split()[0] for line in lines if "self" in line} & {SECOND, FOREIGN, GROUP, STRANGER, *MACS}
+
+
+def send_until(pmd, peer, dst, arrives):
+    """Frames for an address, which arrive or not: the card looks at the netdev now and then."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        before = pmd.stats()["RX-packets"]
+        peer.send(*[to(dst)] * 5, to(frames.BROADCAST))  # in this order
+        pmd.wait_stats(lambda stats: stats["RX-packets"] > before)
+        time.sleep(0.1)
+        if pmd.stats()["RX-packets"] - before == (6 if arrives else 1):
+            return
+        assert time.monotonic() < end, (dst, arrives)
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_further_addresses_are_on_the_netdev(tmp_path):
+    """They arrive without trust, through stop, start and reset, and are gone with the port."""
+    with host.netdev_that_is_up() as name:
+        host.run("bridge", "fdb", "add", FOREIGN, "dev", name, "self", "permanent")
+        port = f"wire=unix:{tmp_path}/wire,vf=on,kernel=tap:{name}"
+        with Testpmd(ports=[port], args=["--rxq=1", "--txq=1"]) as pmd, Cable(tmp_path / "wire") as peer:
+            pmd.cmd("set fwd rxonly")
+            pmd.cmd("start")
+            for command, dst in (("mac_addr", SECOND), ("mcast_addr", GROUP)):
+                send_until(pmd, peer, dst, False)
+                assert "port 0" not in pmd.cmd(f"{command} add 0 {dst}")
+                send_until(pmd, peer, dst, True)
+            assert listed(name) == {SECOND, GROUP, FOREIGN}
+            pmd.cmd("mac_addr add 0 " + FOREIGN)  # somebody has listed it: it stays
+            pmd.cmd("mac_addr remove 0 " + FOREIGN)
+            assert listed(name) == {SECOND, GROUP, FOREIGN}
+            pmd.cmd("mac_addr remove 0 " + SECOND)
+            send_until(pmd, peer, SECOND, False)
+            assert listed(name) == {GROUP, FOREIGN}
+            pmd.cmd("mac_addr set 0 " + STRANGER)
+            send_until(pmd, peer, STRANGER, True)
+            pmd.cmd("stop")
+            pmd.cmd("port stop 0")
+            assert listed(name) == {STRANGER, GROUP, FOREIGN}
+            pmd.cmd("port reset 0")
+            pmd.cmd("port start 0")
+            assert listed(name) == {STRANGER, GROUP, FOREIGN}
+            pmd.cmd("start")
+            send_until(pmd, peer, GROUP, True)
+            pmd.cmd("stop")
+            pmd.cmd("port stop 0")
+            pmd.cmd("port close 0")
+            assert listed(name) == {FOREIGN}
 
 
 def test_a_capture_without_pace_is_shared_without_loss(tmp_path):

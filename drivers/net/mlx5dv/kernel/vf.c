@@ -143,39 +143,55 @@ mdv_vf_tell(const char *name, const struct mdv_device *device)
 			name, vf.number, vf.number);
 }
 
-int
-mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode)
+void
+mdv_vf_check_mode(const struct rte_eth_dev *dev, const char *mode)
 {
 	const struct mdv_device *device = &mdv_port(dev)->device;
 	struct mdv_vf vf;
 
 	mdv_vf_query(device, &vf);
-	if (!vf.is_vf)
-		return 0;
-	if (!vf.is_known) {
+	if (!vf.is_vf || (vf.is_known && vf.is_trusted))
+		return;
+	if (!vf.is_known)
 		MDV_LOG(NOTICE,
 			"port %u: %s is a virtual function, and whether it is trusted cannot be seen here: if it is not, %s mode changes nothing",
 			dev->data->port_id, device->name, mode);
-		return 0;
-	}
-	if (vf.is_trusted)
-		return 0;
-	MDV_LOG(ERR,
-		"port %u: no %s mode: %s is virtual function %u of its card and not trusted, so it is given nothing that is for others; the host can change that: ip link set dev <PF> vf %u trust on",
-		dev->data->port_id, mode, device->name, vf.number, vf.number);
-	return -EPERM;
+	else
+		MDV_LOG(WARNING,
+			"port %u: %s mode may change nothing: %s is virtual function %u of its card and not trusted. In legacy mode the card then gives it nothing that is for others; the host can change that: ip link set dev <PF> vf %u trust on. In switchdev mode the host's rules decide",
+			dev->data->port_id, mode, device->name, vf.number, vf.number);
+}
+
+void
+mdv_vf_check_groups(const struct rte_eth_dev *dev)
+{
+	const struct mdv_device *device = &mdv_port(dev)->device;
+
+	if (device->ifindex == 0)
+		MDV_LOG(WARNING,
+			"port %u: %s is a virtual function without a netdev here to list groups for its card: frames for them may not get here",
+			dev->data->port_id, device->name);
 }
 
 void
 mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct mdv_vf *vf,
 	const struct rte_ether_addr *known, const struct rte_ether_addr *mac)
 {
+	const struct mdv_device *device = &mdv_port(dev)->device;
+
 	if (rte_is_same_ether_addr(mac, known))
 		return;
-	MDV_LOG(WARNING,
-		"port %u: %s is a virtual function, whose card knows it by " RTE_ETHER_ADDR_PRT_FMT
-		": frames for " RTE_ETHER_ADDR_PRT_FMT " do not get here%s",
-		dev->data->port_id, mdv_port(dev)->device.name, RTE_ETHER_ADDR_BYTES(known),
-		RTE_ETHER_ADDR_BYTES(mac),
-		vf->is_known && vf->checks_source ? ", and those from it are dropped" : "");
+	if (device->ifindex == 0)
+		MDV_LOG(WARNING,
+			"port %u: %s is a virtual function, whose card knows it by " RTE_ETHER_ADDR_PRT_FMT
+			", without a netdev here to list other addresses: frames for " RTE_ETHER_ADDR_PRT_FMT
+			" may not get here",
+			dev->data->port_id, device->name, RTE_ETHER_ADDR_BYTES(known),
+			RTE_ETHER_ADDR_BYTES(mac));
+	if (vf->is_known && vf->checks_source)
+		MDV_LOG(WARNING,
+			"port %u: %s is a virtual function, whose card knows it by " RTE_ETHER_ADDR_PRT_FMT
+			": frames from " RTE_ETHER_ADDR_PRT_FMT " are dropped",
+			dev->data->port_id, device->name, RTE_ETHER_ADDR_BYTES(known),
+			RTE_ETHER_ADDR_BYTES(mac));
 }

@@ -28,13 +28,17 @@ void mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf);
 /** At probe: log the restrictions that the host has set. */
 void mdv_vf_tell(const char *name, const struct mdv_device *device);
 /**
- * Check that the port may receive frames for other addresses.
+ * Warn if the port may receive nothing for other addresses. No port is refused the mode: with the
+ * host in switchdev mode all functions are without trust, and none can be given it, while rules of
+ * the host decide what a function receives (Linux mlx5_eswitch_set_vport_trust). A function does
+ * not see its host's mode.
  * @param mode "promiscuous" or "allmulticast"
- * @return 0, or -EPERM after a message. If the host's setting cannot be read, the mode is allowed,
- * with a message.
  */
-int mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode);
-/** Warn if @p mac differs from @p known, the address that the switch has for the VF. */
+void mdv_vf_check_mode(const struct rte_eth_dev *dev, const char *mode);
+/** Warn if there is no netdev here that could list the port's groups for the switch. */
+void mdv_vf_check_groups(const struct rte_eth_dev *dev);
+/** Warn if @p mac differs from @p known, the address that the host has for the VF, and there is no
+ * netdev here that lists it, or what is sent from it is dropped. */
 void mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct mdv_vf *vf,
 	const struct rte_ether_addr *known, const struct rte_ether_addr *mac);
 

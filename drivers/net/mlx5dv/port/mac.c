@@ -13,6 +13,7 @@
 #include "kernel/netdev.h"
 #include "kernel/vf.h"
 #include "mac.h"
+#include "mac_netdev.h"
 #include "state/port.h"
 
 /** Get the MAC address from an EUI-64 interface identifier (RFC 4291 appendix A), which has ff:fe
@@ -78,6 +79,27 @@ warn_of_mac(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
 		mdv_vf_check_mac(dev, &vf, &known, mac);
 }
 
+/** Warn if the groups cannot be listed for that switch. */
+static void
+warn_of_groups(const struct rte_eth_dev *dev)
+{
+	struct mdv_vf vf;
+
+	mdv_vf_query(&mdv_port(dev)->device, &vf);
+	if (vf.is_vf)
+		mdv_vf_check_groups(dev);
+}
+
+/** Update what goes by the port's addresses. On a failure the caller takes its change back, and
+ * calls mdv_mac_netdev_list() again. */
+static int
+addresses_update(struct rte_eth_dev *dev)
+{
+	int ret = mdv_mac_netdev_list(dev);
+
+	return ret != 0 ? ret : mdv_flow_default_update(mdv_port(dev));
+}
+
 int
 mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx,
 	__rte_unused uint32_t pool)
@@ -93,12 +115,14 @@ mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx,
 	slot = &dev->data->mac_addrs[idx];
 	before = *slot;
 	*slot = *mac;
-	ret = mdv_flow_default_update(mdv_port(dev));
-	if (ret != 0)
+	ret = addresses_update(dev);
+	if (ret != 0) {
 		*slot = before;
-	else
-		warn_of_mac(dev, mac);
-	return ret;
+		(void)mdv_mac_netdev_list(dev);
+		return ret;
+	}
+	warn_of_mac(dev, mac);
+	return 0;
 }
 
 int
@@ -115,6 +139,7 @@ mdv_mac_remove(struct rte_eth_dev *dev, uint32_t idx)
 	memset(&dev->data->mac_addrs[idx], 0, sizeof(dev->data->mac_addrs[idx]));
 	/* ethdev forgets the address in any case; the failing function logs a failure. */
 	mdv_flow_default_update(mdv_port(dev));
+	(void)mdv_mac_netdev_list(dev);
 }
 
 int
@@ -140,53 +165,18 @@ mdv_mac_set_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32
 	}
 	port->mc_list = copy;
 	port->nb_mc = nb;
-	ret = mdv_flow_default_update(port);
+	ret = addresses_update(dev);
 	if (ret != 0) {
 		port->mc_list = before;
 		port->nb_mc = nb_before;
 		rte_free(copy);
+		(void)mdv_mac_netdev_list(dev);
 		return ret;
 	}
 	rte_free(before);
+	if (nb != 0)
+		warn_of_groups(dev);
 	return 0;
-}
-
-/**
- * The switch in front of a virtual function obeys the netdev's modes, not rules, so the netdev's
- * mode follows the port's. On other ports the netdev's modes are left alone.
- */
-static void
-netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
-{
-	struct mdv_port *port = mdv_port(dev);
-	unsigned int before;
-	struct mdv_vf vf;
-	int ret;
-
-	if (on == ((port->netdev_flags & flag) != 0))
-		return;
-	mdv_vf_query(&port->device, &vf);
-	if (port->device.ifindex == 0 || !vf.is_vf)
-		return;
-	ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
-	if (ret != 0)
-		MDV_LOG(WARNING,
-			"port %u: netdev %s does not change its mode, by which the card goes that it is a virtual function of: %s",
-			dev->data->port_id, port->device.ifname, strerror(-ret));
-	else if (!on)
-		port->netdev_flags &= ~flag;
-	else if (before == 0) /* a flag that was set before belongs to someone else */
-		port->netdev_flags |= flag;
-}
-
-void
-mdv_mac_release(struct mdv_port *port)
-{
-	unsigned int before;
-
-	if (port->netdev_flags != 0)
-		(void)mdv_netdev_set_flags(port->device.ifindex, port->netdev_flags, 0, &before);
-	port->netdev_flags = 0;
 }
 
 /* The default rules are computed from these two flags, so the driver sets them before it updates
@@ -221,13 +211,13 @@ allmulticast_set(struct rte_eth_dev *dev, uint8_t on)
 int
 mdv_mac_promiscuous_enable(struct rte_eth_dev *dev)
 {
-	int ret = mdv_vf_may_receive(dev, "promiscuous");
+	int ret = promiscuous_set(dev, 1);
 
-	if (ret == 0)
-		ret = promiscuous_set(dev, 1);
-	if (ret == 0)
-		netdev_follow(dev, IFF_PROMISC, true);
-	return ret;
+	if (ret != 0)
+		return ret;
+	mdv_mac_netdev_follow(dev, IFF_PROMISC, true);
+	mdv_vf_check_mode(dev, "promiscuous");
+	return 0;
 }
 
 int
@@ -236,20 +226,20 @@ mdv_mac_promiscuous_disable(struct rte_eth_dev *dev)
 	int ret = promiscuous_set(dev, 0);
 
 	if (ret == 0)
-		netdev_follow(dev, IFF_PROMISC, false);
+		mdv_mac_netdev_follow(dev, IFF_PROMISC, false);
 	return ret;
 }
 
 int
 mdv_mac_allmulticast_enable(struct rte_eth_dev *dev)
 {
-	int ret = mdv_vf_may_receive(dev, "allmulticast");
+	int ret = allmulticast_set(dev, 1);
 
-	if (ret == 0)
-		ret = allmulticast_set(dev, 1);
-	if (ret == 0)
-		netdev_follow(dev, IFF_ALLMULTI, true);
-	return ret;
+	if (ret != 0)
+		return ret;
+	mdv_mac_netdev_follow(dev, IFF_ALLMULTI, true);
+	mdv_vf_check_mode(dev, "allmulticast");
+	return 0;
 }
 
 int
@@ -258,6 +248,6 @@ mdv_mac_allmulticast_disable(struct rte_eth_dev *dev)
 	int ret = allmulticast_set(dev, 0);
 
 	if (ret == 0)
-		netdev_follow(dev, IFF_ALLMULTI, false);
+		mdv_mac_netdev_follow(dev, IFF_ALLMULTI, false);
 	return ret;
 }

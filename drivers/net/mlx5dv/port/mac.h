@@ -8,13 +8,9 @@
 
 #include <rte_ethdev.h>
 
-struct mdv_port;
-
 /** At probe: allocate the array of addresses and set the first one, from the netdev or else from
  * GID 0. @return 0 or a negative errno. */
 int mdv_mac_init(struct rte_eth_dev *dev);
-/** Reset the netdev's receive modes that this port has set. */
-void mdv_mac_release(struct mdv_port *port);
 /** ethdev operations; after a failure port and device are unchanged. */
 int mdv_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
 int mdv_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t idx, uint32_t pool);

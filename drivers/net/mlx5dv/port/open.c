@@ -8,7 +8,7 @@
 #include "event.h"
 #include "flow/flow.h"
 #include "kernel/netdev.h"
-#include "mac.h"
+#include "mac_netdev.h"
 #include "mem/dm.h"
 #include "mem/mr.h"
 #include "mp/primary.h"
@@ -63,7 +63,7 @@ close_port(struct rte_eth_dev *dev)
 	uint16_t i;
 
 	mdv_flow_fini(port);
-	mdv_mac_release(port);
+	mdv_mac_netdev_release(port);
 	for (i = 0; i < dev->data->nb_rx_queues; i++)
 		mdv_rxq_release(dev, i);
 	for (i = 0; i < dev->data->nb_tx_queues; i++)

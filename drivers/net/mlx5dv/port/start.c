@@ -10,6 +10,7 @@
 #include "event.h"
 #include "flow/flow.h"
 #include "kernel/netdev.h"
+#include "mac_netdev.h"
 #include "mp/primary.h"
 #include "queue.h"
 #include "queue/rx/rxq.h"
@@ -111,6 +112,8 @@ mdv_start_start(struct rte_eth_dev *dev)
 	ret = netdev_prepare(dev);
 	if (ret != 0)
 		return ret;
+	/* After a reset the netdev lists nothing of this port; what it refuses now is logged. */
+	(void)mdv_mac_netdev_list(dev);
 	ret = mdv_queue_start_all(dev);
 	if (ret != 0)
 		return ret;

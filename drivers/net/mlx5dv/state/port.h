@@ -94,6 +94,11 @@ struct mdv_xstats {
 	uint64_t last[MDV_XSTATS_MAX]; /**< value at the last successful read */
 };
 
+struct mdv_mac_list {
+	struct rte_ether_addr *macs;
+	uint32_t nb;
+};
+
 struct mdv_port {
 	struct rte_eth_dev *dev;
 	struct mdv_config config;
@@ -114,7 +119,8 @@ struct mdv_port {
 	/* MACs are in dev->data->mac_addrs[MDV_MAC_MAX], all-zero where free. */
 	struct rte_ether_addr *mc_list; /**< set_mc_addr_list; NULL when empty */
 	uint32_t nb_mc;
-	unsigned int netdev_flags; /**< IFF_PROMISC and other flags that this port has set */
+	unsigned int netdev_flags;  /**< IFF_PROMISC and other flags that this port has set */
+	struct mdv_mac_list listed; /**< on the netdev by this port (mac_netdev.h) */
 	struct mdv_event event;
 	struct mdv_queue_list queues;
 	struct mdv_primary primary;

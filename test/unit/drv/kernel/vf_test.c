@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "kernel/vf.h"
 #include "kernel/vf_link.h"
-#include "port/mac.h"
 #include "rig.h"
 
 static char root[] = "/tmp/drv_vf_XXXXXX";
@@ -64,6 +63,15 @@ tree_remove(void **state)
 	return 0;
 }
 
+/** Begin the log anew: the stream keeps what is beyond its position. */
+static void
+forget_log(void)
+{
+	fflush(log_stream);
+	memset(logged, 0, logged_size);
+	rewind(log_stream);
+}
+
 static void
 make_port(void)
 {
@@ -73,7 +81,7 @@ make_port(void)
 	device = &mdv_port(&rig.dev)->device;
 	snprintf(device->name, sizeof(device->name), "mlx5_7");
 	snprintf(device->sysfs_path, sizeof(device->sysfs_path), "%s/ib", root);
-	rewind(log_stream);
+	forget_log();
 }
 
 static void
@@ -106,9 +114,11 @@ a_trusted_function_may(void **state)
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_true(vf.is_vf && vf.is_known && vf.is_trusted && !vf.checks_source);
 	assert_int_equal(vf.number, 1);
-	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
+	mdv_vf_check_mode(&rig.dev, "promiscuous");
+	assert_false(has_logged("promiscuous"));
 }
 
+/** Nor is another one refused the mode: its host may be in switchdev mode. */
 static void
 another_may_not_and_is_told_why(void **state)
 {
@@ -118,14 +128,14 @@ another_may_not_and_is_told_why(void **state)
 	(void)state;
 	make_port();
 	set_config("ON", "OFF");
-	assert_int_equal(mdv_mac_promiscuous_enable(&rig.dev), -EPERM);
-	assert_int_equal(rig.data.promiscuous, 0);
-	assert_true(has_logged("no promiscuous mode: mlx5_7 is virtual function 1 of its card and "
-			       "not trusted"));
+	mdv_vf_check_mode(&rig.dev, "promiscuous");
+	assert_true(
+		has_logged("promiscuous mode may change nothing: mlx5_7 is virtual function 1 of "
+			   "its card and not trusted"));
 	assert_true(has_logged("ip link set dev <PF> vf 1 trust on"));
-	assert_int_equal(mdv_mac_allmulticast_enable(&rig.dev), -EPERM);
-	assert_int_equal(rig.data.all_multicast, 0);
-	assert_true(has_logged("no allmulticast mode"));
+	assert_true(has_logged("In switchdev mode the host's rules decide"));
+	mdv_vf_check_mode(&rig.dev, "allmulticast");
+	assert_true(has_logged("allmulticast mode may"));
 	mdv_vf_tell("net_mlx5dv7", &mdv_port(&rig.dev)->device);
 	assert_true(
 		has_logged("net_mlx5dv7: virtual function 1: what it sends from another address"));
@@ -133,8 +143,32 @@ another_may_not_and_is_told_why(void **state)
 	mdv_vf_check_mac(&rig.dev, &vf, &known, &known);
 	assert_false(has_logged("whose card knows it by"));
 	mdv_vf_check_mac(&rig.dev, &vf, &known, &other);
-	assert_true(has_logged("knows it by 02:00:00:00:00:01: frames for 02:00:00:00:00:09 do not "
-			       "get here, and those from it are dropped"));
+	assert_true(has_logged("knows it by 02:00:00:00:00:01, without a netdev here to list other "
+			       "addresses: frames for 02:00:00:00:00:09 may not get here"));
+	assert_true(has_logged("knows it by 02:00:00:00:00:01: frames from 02:00:00:00:00:09 are "
+			       "dropped"));
+	mdv_vf_check_groups(&rig.dev);
+	assert_true(
+		has_logged("mlx5_7 is a virtual function without a netdev here to list groups"));
+}
+
+/** A netdev lists what the port has, and the check of source addresses is another thing. */
+static void
+beside_a_netdev_only_the_check_is_told_of(void **state)
+{
+	struct rte_ether_addr known = { { 2, 0, 0, 0, 0, 1 } }, other = { { 2, 0, 0, 0, 0, 9 } };
+	struct mdv_vf vf = { .is_vf = true, .is_known = true };
+
+	(void)state;
+	make_port();
+	mdv_port(&rig.dev)->device.ifindex = 5;
+	mdv_vf_check_groups(&rig.dev);
+	mdv_vf_check_mac(&rig.dev, &vf, &known, &other);
+	assert_false(has_logged("virtual function"));
+	vf.checks_source = true;
+	mdv_vf_check_mac(&rig.dev, &vf, &known, &other);
+	assert_true(has_logged("frames from 02:00:00:00:00:09 are dropped"));
+	assert_false(has_logged("frames for"));
 }
 
 /** Linux without OFED in a namespace without the card's netdev; a guest; no function at all. */
@@ -150,7 +184,7 @@ what_is_not_shown_is_allowed(void **state)
 	assert_true(vf.is_vf && !vf.is_known && vf.number == 1);
 	mdv_vf_tell("net_mlx5dv8", &mdv_port(&rig.dev)->device);
 	assert_false(has_logged("net_mlx5dv8"));
-	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
+	mdv_vf_check_mode(&rig.dev, "promiscuous");
 	assert_true(has_logged("whether it is trusted cannot be seen here"));
 	run("mkdir -p card/net/lo%s", ""); /* a netdev that has no functions */
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
@@ -159,11 +193,11 @@ what_is_not_shown_is_allowed(void **state)
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_true(vf.is_vf && !vf.is_known);
 	run("echo 0x1017 > vf1/device%s", "");
-	rewind(log_stream);
 	make_port();
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_false(vf.is_vf);
-	assert_int_equal(mdv_vf_may_receive(&rig.dev, "promiscuous"), 0);
+	mdv_vf_check_mode(&rig.dev, "promiscuous");
+	assert_false(has_logged("promiscuous"));
 	run("rm vf1/device%s", "");
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_false(vf.is_vf);
@@ -322,6 +356,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trusted_function_may),
 		cmocka_unit_test(another_may_not_and_is_told_why),
+		cmocka_unit_test(beside_a_netdev_only_the_check_is_told_of),
 		cmocka_unit_test(what_is_not_shown_is_allowed),
 		cmocka_unit_test(the_kernels_answer_is_read),
 		cmocka_unit_test(a_damaged_answer_is_survived),

@@ -10,18 +10,19 @@
 #include "kernel/vf.h"
 #include "no_memory.h"
 #include "port/mac.h"
+#include "port/mac_netdev.h"
 #include "rig.h"
 
 #define NETDEV 5
-#define MODES  ((unsigned int)(IFF_PROMISC | IFF_ALLMULTI))
 
 /* In place of the flow engine's, and of what the kernel is asked, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
 int __wrap_mdv_netdev_get_mac(unsigned int ifindex, struct rte_ether_addr *mac);
-int __wrap_mdv_netdev_set_flags(
-	unsigned int ifindex, unsigned int mask, unsigned int flags, unsigned int *before);
 void __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf);
-int __wrap_mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode);
+int __wrap_mdv_mac_netdev_list(struct rte_eth_dev *dev);
+void __wrap_mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on);
+void __wrap_mdv_vf_check_mode(const struct rte_eth_dev *dev, const char *mode);
+void __wrap_mdv_vf_check_groups(const struct rte_eth_dev *dev);
 void __wrap_mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct mdv_vf *vf,
 	const struct rte_ether_addr *known, const struct rte_ether_addr *mac);
 
@@ -36,15 +37,24 @@ static struct {
 /** The kernel's side. */
 static struct {
 	bool is_vf;
-	int may_result, mac_result, flags_result;
-	struct rte_ether_addr mac; /**< of the netdev */
-	unsigned int flags;        /**< of the netdev */
-	unsigned int nb_flags;     /**< requests to change them */
-	unsigned int nb_checks;    /**< addresses compared with the known one */
+	int mac_result;
+	struct rte_ether_addr mac;    /**< of the netdev */
+	unsigned int nb_checks;       /**< addresses compared with the known one */
+	unsigned int nb_group_checks; /**< lists of groups that were warned of, maybe */
+	const char *mode;             /**< the last that was warned of, maybe */
 	struct rte_ether_addr known, checked;
 	int gid_result;
 	union ibv_gid gid;
 } kernel;
+
+/** What mac_netdev.c is asked for. */
+static struct {
+	int result; /**< of the next list */
+	unsigned int nb_lists;
+	struct rte_ether_addr second;
+	uint32_t nb_mc;
+	unsigned int flags;
+} netdev;
 
 /** More addresses than the EAL's 64 MB hold. */
 #define NB_MANY ((64u << 20) / sizeof(struct rte_ether_addr))
@@ -73,16 +83,25 @@ __wrap_mdv_netdev_get_mac(unsigned int ifindex, struct rte_ether_addr *mac)
 	return kernel.mac_result;
 }
 
+/** Note what the port has now; the result is the next call's only. */
 int
-__wrap_mdv_netdev_set_flags(
-	unsigned int ifindex, unsigned int mask, unsigned int flags, unsigned int *before)
+__wrap_mdv_mac_netdev_list(struct rte_eth_dev *dev)
 {
-	assert_int_equal(ifindex, NETDEV);
-	kernel.nb_flags++;
-	*before = kernel.flags & mask;
-	if (kernel.flags_result == 0)
-		kernel.flags = (kernel.flags & ~mask) | flags;
-	return kernel.flags_result;
+	int result = netdev.result;
+
+	assert_ptr_equal(dev, &rig.dev);
+	netdev.nb_lists++;
+	netdev.second = dev->data->mac_addrs[1];
+	netdev.nb_mc = rig.port.nb_mc;
+	netdev.result = 0;
+	return result;
+}
+
+void
+__wrap_mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	netdev.flags = on ? netdev.flags | flag : netdev.flags & ~flag;
 }
 
 void
@@ -92,12 +111,18 @@ __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf)
 	*vf = (struct mdv_vf){ .is_vf = kernel.is_vf };
 }
 
-int
-__wrap_mdv_vf_may_receive(const struct rte_eth_dev *dev, const char *mode)
+void
+__wrap_mdv_vf_check_mode(const struct rte_eth_dev *dev, const char *mode)
 {
 	assert_ptr_equal(dev, &rig.dev);
-	assert_non_null(mode);
-	return kernel.may_result;
+	kernel.mode = mode;
+}
+
+void
+__wrap_mdv_vf_check_groups(const struct rte_eth_dev *dev)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	kernel.nb_group_checks++;
 }
 
 void
@@ -127,6 +152,7 @@ port_make(void **state)
 	(void)state;
 	rig_port_init(&rig);
 	memset(&kernel, 0, sizeof(kernel));
+	memset(&netdev, 0, sizeof(netdev));
 	rig.port.device.ifindex = NETDEV;
 	memset(&update, 0, sizeof(update));
 	memset(macs, 0, sizeof(macs));
@@ -299,106 +325,83 @@ addresses_are_removed_where_they_are(void **state)
 	assert_int_equal(macs[0].addr_bytes[0], 2);
 }
 
-struct mode {
-	int (*enable)(struct rte_eth_dev *dev);
-	int (*disable)(struct rte_eth_dev *dev);
-	unsigned int flag;
-};
-
-static bool
-has_mode(const struct mode *mode)
+/** What the netdev of a virtual function refuses, the port does not have; the netdev is told what
+ * is left. */
+static void
+the_netdev_lists_before_the_rules(void **state)
 {
-	return mode->flag == IFF_PROMISC ? rig.data.promiscuous : rig.data.all_multicast;
+	struct rte_ether_addr one = { { 2, 0, 0, 0, 0, 1 } }, two = { { 2, 0, 0, 0, 0, 2 } };
+	struct rte_ether_addr group = { { 1, 0, 0x5e, 0, 0, 1 } };
+
+	(void)state;
+	assert_int_equal(mdv_mac_add(&rig.dev, &one, 1, 0), 0);
+	assert_int_equal(netdev.nb_lists, 1);
+	assert_true(rte_is_same_ether_addr(&netdev.second, &one));
+	netdev.result = -EPERM;
+	update.nb_calls = 0;
+	assert_int_equal(mdv_mac_add(&rig.dev, &two, 1, 0), -EPERM);
+	assert_true(rte_is_same_ether_addr(&macs[1], &one));
+	assert_true(rte_is_same_ether_addr(&netdev.second, &one));
+	assert_int_equal(netdev.nb_lists, 3);
+	netdev.result = -EPERM;
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, &group, 1), -EPERM);
+	assert_int_equal(rig.port.nb_mc, 0);
+	assert_int_equal(netdev.nb_mc, 0);
+	assert_int_equal(update.nb_calls, 0);
+	/* What the rules refuse, neither. */
+	update.result = -ENOSPC;
+	assert_int_equal(mdv_mac_add(&rig.dev, &two, 1, 0), -ENOSPC);
+	assert_true(rte_is_same_ether_addr(&netdev.second, &one));
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, &group, 1), -ENOSPC);
+	assert_int_equal(netdev.nb_mc, 0);
+	update.result = 0;
+	mdv_mac_remove(&rig.dev, 1);
+	assert_true(rte_is_zero_ether_addr(&netdev.second));
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, &group, 1), 0);
+	assert_int_equal(netdev.nb_mc, 1);
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, NULL, 0), 0);
+	assert_int_equal(netdev.nb_mc, 0);
 }
 
 static void
-check_mode(const struct mode *mode, int result, uint8_t is_on, unsigned int flags, unsigned int own,
-	unsigned int nb_flags)
+groups_of_a_virtual_function_are_warned_of(void **state)
 {
-	kernel.nb_flags = 0;
-	assert_int_equal(is_on ? mode->enable(&rig.dev) : mode->disable(&rig.dev), result);
-	if (result == 0)
-		assert_int_equal(has_mode(mode), is_on);
-	assert_int_equal(kernel.flags, flags);
-	assert_int_equal(rig.port.netdev_flags, own);
-	assert_int_equal(kernel.nb_flags, nb_flags);
+	struct rte_ether_addr group = { { 1, 0, 0x5e, 0, 0, 1 } };
+
+	(void)state;
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, &group, 1), 0);
+	assert_int_equal(kernel.nb_group_checks, 0);
+	kernel.is_vf = true;
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, &group, 1), 0);
+	assert_int_equal(kernel.nb_group_checks, 1);
+	assert_int_equal(mdv_mac_set_mc_list(&rig.dev, NULL, 0), 0);
+	assert_int_equal(kernel.nb_group_checks, 1);
 }
 
 static void
-the_netdev_of_a_virtual_function_follows(void **state)
-{
-	const struct mode modes[] = {
-		{ mdv_mac_promiscuous_enable, mdv_mac_promiscuous_disable, IFF_PROMISC },
-		{ mdv_mac_allmulticast_enable, mdv_mac_allmulticast_disable, IFF_ALLMULTI },
-	};
-
-	for (unsigned int i = 0; i < RTE_DIM(modes); i++) {
-		const struct mode *mode = &modes[i];
-		const unsigned int flag = mode->flag, other = MODES & ~flag;
-
-		port_make(state);
-		/* No other port's does. */
-		check_mode(mode, 0, 1, 0, 0, 0);
-		check_mode(mode, 0, 0, 0, 0, 0);
-		kernel.is_vf = true;
-		rig.port.device.ifindex = 0;
-		check_mode(mode, 0, 1, 0, 0, 0);
-		check_mode(mode, 0, 0, 0, 0, 0);
-		rig.port.device.ifindex = NETDEV;
-		check_mode(mode, 0, 1, flag, flag, 1);
-		check_mode(mode, 0, 1, flag, flag, 0);
-		check_mode(mode, 0, 0, 0, 0, 1);
-		check_mode(mode, 0, 0, 0, 0, 0);
-		/* Beside the other mode, which somebody else has set. */
-		kernel.flags = other;
-		check_mode(mode, 0, 1, MODES, flag, 1);
-		check_mode(mode, 0, 0, other, 0, 1);
-		/* What somebody has set stays. */
-		kernel.flags = flag;
-		check_mode(mode, 0, 1, flag, 0, 1);
-		check_mode(mode, 0, 0, flag, 0, 0);
-		/* A netdev that refuses does not keep the port from its mode. */
-		kernel.flags = 0;
-		kernel.flags_result = -EPERM;
-		check_mode(mode, 0, 1, 0, 0, 1);
-		kernel.flags_result = 0;
-		check_mode(mode, 0, 1, flag, flag, 1);
-		kernel.flags_result = -EPERM;
-		check_mode(mode, 0, 0, flag, flag, 1);
-		kernel.flags_result = 0;
-		/* No rules, nothing that follows. */
-		update.result = -ENOSPC;
-		check_mode(mode, -ENOSPC, 0, flag, flag, 0);
-		update.result = 0;
-		check_mode(mode, 0, 0, 0, 0, 1);
-		update.result = -ENOSPC;
-		check_mode(mode, -ENOSPC, 1, 0, 0, 0);
-		update.result = 0;
-		kernel.may_result = -EPERM;
-		update.nb_calls = 0;
-		check_mode(mode, -EPERM, 1, 0, 0, 0);
-		assert_int_equal(update.nb_calls, 0);
-		assert_int_equal(has_mode(mode), 0);
-	}
-}
-
-static void
-a_port_that_goes_takes_its_modes_along(void **state)
+the_netdev_follows_the_rules(void **state)
 {
 	(void)state;
-	kernel.is_vf = true;
-	kernel.flags = IFF_UP;
 	assert_int_equal(mdv_mac_promiscuous_enable(&rig.dev), 0);
+	assert_int_equal(netdev.flags, IFF_PROMISC);
+	assert_string_equal(kernel.mode, "promiscuous");
 	assert_int_equal(mdv_mac_allmulticast_enable(&rig.dev), 0);
-	assert_int_equal(kernel.flags, IFF_UP | MODES);
-	assert_int_equal(rig.port.netdev_flags, MODES);
-	kernel.nb_flags = 0;
-	mdv_mac_release(&rig.port);
-	assert_int_equal(kernel.flags, IFF_UP);
-	assert_int_equal(rig.port.netdev_flags, 0);
-	assert_int_equal(kernel.nb_flags, 1);
-	mdv_mac_release(&rig.port);
-	assert_int_equal(kernel.nb_flags, 1);
+	assert_int_equal(netdev.flags, IFF_PROMISC | IFF_ALLMULTI);
+	assert_string_equal(kernel.mode, "allmulticast");
+	update.result = -ENOSPC;
+	assert_int_equal(mdv_mac_promiscuous_disable(&rig.dev), -ENOSPC);
+	assert_int_equal(mdv_mac_allmulticast_disable(&rig.dev), -ENOSPC);
+	assert_int_equal(netdev.flags, IFF_PROMISC | IFF_ALLMULTI);
+	update.result = 0;
+	assert_int_equal(mdv_mac_promiscuous_disable(&rig.dev), 0);
+	assert_int_equal(mdv_mac_allmulticast_disable(&rig.dev), 0);
+	assert_int_equal(netdev.flags, 0);
+	kernel.mode = NULL;
+	update.result = -ENOSPC;
+	assert_int_equal(mdv_mac_promiscuous_enable(&rig.dev), -ENOSPC);
+	assert_int_equal(mdv_mac_allmulticast_enable(&rig.dev), -ENOSPC);
+	assert_int_equal(netdev.flags, 0);
+	assert_null(kernel.mode);
 }
 
 int
@@ -414,8 +417,9 @@ main(void)
 		cmocka_unit_test_setup(without_memory_there_is_no_address, port_make),
 		cmocka_unit_test_setup(addresses_of_a_virtual_function_are_compared, port_make),
 		cmocka_unit_test_setup(addresses_are_removed_where_they_are, port_make),
-		cmocka_unit_test_setup(the_netdev_of_a_virtual_function_follows, port_make),
-		cmocka_unit_test_setup(a_port_that_goes_takes_its_modes_along, port_make),
+		cmocka_unit_test_setup(the_netdev_lists_before_the_rules, port_make),
+		cmocka_unit_test_setup(groups_of_a_virtual_function_are_warned_of, port_make),
+		cmocka_unit_test_setup(the_netdev_follows_the_rules, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);

@@ -12,7 +12,7 @@
 #include "mem/mr.h"
 #include "mp/primary.h"
 #include "port/event.h"
-#include "port/mac.h"
+#include "port/mac_netdev.h"
 #include "port/open.h"
 #include "port/start.h"
 #include "port/xstats.h"
@@ -83,7 +83,7 @@ TRACE_FAKE(int, mdv_netdev_get_mtu, unsigned int ifindex, uint16_t *mtu)
 FAKE_OF_PORT(void, mdv_xstats_init, "xstats", )
 FAKE_OF_PORT(int, mdv_flow_init, "flow init", return)
 FAKE_OF_PORT(void, mdv_flow_fini, "flow fini", )
-FAKE_OF_PORT(void, mdv_mac_release, "mac", )
+FAKE_OF_PORT(void, mdv_mac_netdev_release, "mac", )
 FAKE_OF_PORT(void, mdv_dm_close, "dm", )
 FAKE_OF_PORT(void, mdv_primary_close, "primary", )
 FAKE_OF_PORT(void, mdv_port_list_add, "list", )

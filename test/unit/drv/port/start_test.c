@@ -9,6 +9,7 @@
 #include "kernel/netdev.h"
 #include "mp/primary.h"
 #include "port/event.h"
+#include "port/mac_netdev.h"
 #include "port/queue.h"
 #include "port/reta.h"
 #include "port/start.h"
@@ -18,8 +19,8 @@
 
 #define NETDEV 5
 #define START                                                                                      \
-	"get mtu; set up 1; queues start; select; log; stats start; flow start; primary start; "   \
-	"event start; "
+	"get mtu; set up 1; list; queues start; select; log; stats start; flow start; "            \
+	"primary start; event start; "
 
 static struct rig_port rig;
 static uint16_t netdev_mtu, buf_size;
@@ -49,6 +50,12 @@ TRACE_FAKE(int, mdv_netdev_set_up, unsigned int ifindex, bool up)
 {
 	assert_int_equal(ifindex, NETDEV);
 	return trace_call("set up %u", up);
+}
+
+TRACE_FAKE(int, mdv_mac_netdev_list, struct rte_eth_dev *dev)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	return trace_call("list");
 }
 
 TRACE_FAKE(int, mdv_queue_start_all, struct rte_eth_dev *dev)
@@ -183,10 +190,10 @@ a_start_that_fails_is_undone(void **state)
 	trace.result = -EIO;
 	trace.fails = "queues start";
 	assert_int_equal(mdv_start_start(&rig.dev), -EIO);
-	trace_check("get mtu; set up 1; queues start; ");
+	trace_check("get mtu; set up 1; list; queues start; ");
 	trace.fails = "flow start";
 	assert_int_equal(mdv_start_start(&rig.dev), -EIO);
-	trace_check("get mtu; set up 1; queues start; select; log; stats start; flow start; "
+	trace_check("get mtu; set up 1; list; queues start; select; log; stats start; flow start; "
 		    "queues stop; stats stop; ");
 	assert_false(rig.port.started);
 }
@@ -204,11 +211,11 @@ the_netdev_is_prepared(void **state)
 		{ 1500, NULL, 0, 0, START },
 		{ 1501, NULL, 0, 0, START },
 		{ 9000, NULL, 0, 0, START },
-		{ 1499, NULL, 0, 0, "get mtu; set mtu 1500; set up 1; queues start; " },
+		{ 1499, NULL, 0, 0, "get mtu; set mtu 1500; set up 1; list; queues start; " },
 		{ 1499, "set mtu 1500", -EPERM, -EPERM, "get mtu; set mtu 1500; " },
 		{ 1500, "set up 1", -EPERM, 0, START },
 		/* There is none, or it does not tell. */
-		{ 1, "get mtu", -ENODEV, 0, "get mtu; queues start; " },
+		{ 1, "get mtu", -ENODEV, 0, "get mtu; list; queues start; " },
 		{ 1, "get mtu", -ERANGE, -ERANGE, "get mtu; " },
 	};
 

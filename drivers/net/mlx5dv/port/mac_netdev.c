@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares what the port has with what it has put on the netdev, so any change is made the same
+ * way, and may be made again. */
+#include <errno.h>
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_malloc.h>
+
+#include "base/log.h"
+#include "kernel/fdb.h"
+#include "kernel/netdev.h"
+#include "kernel/vf.h"
+#include "mac_netdev.h"
+#include "state/port.h"
+
+static bool
+has(const struct mdv_mac_list *list, const struct rte_ether_addr *mac)
+{
+	for (uint32_t i = 0; i < list->nb; i++)
+		if (rte_is_same_ether_addr(&list->macs[i], mac))
+			return true;
+	return false;
+}
+
+/** Find the addresses that the netdev has to list: all but its own. */
+static int
+want(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	const struct rte_ether_addr *macs = dev->data->mac_addrs;
+	struct rte_ether_addr own;
+
+	*wanted = (struct mdv_mac_list){ .nb = 0 };
+	wanted->macs = rte_malloc("mdv_listed", (MDV_MAC_MAX + port->nb_mc) * sizeof(own), 0);
+	if (wanted->macs == NULL)
+		return -ENOMEM;
+	if (mdv_netdev_get_mac(port->device.ifindex, &own) != 0)
+		memset(&own, 0, sizeof(own));
+	for (uint32_t i = 0; i < MDV_MAC_MAX; i++)
+		if (!rte_is_zero_ether_addr(&macs[i]) && !rte_is_same_ether_addr(&macs[i], &own) &&
+			!has(wanted, &macs[i]))
+			wanted->macs[wanted->nb++] = macs[i];
+	for (uint32_t i = 0; i < port->nb_mc; i++)
+		if (!has(wanted, &port->mc_list[i]))
+			wanted->macs[wanted->nb++] = port->mc_list[i];
+	return 0;
+}
+
+static int
+add(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
+{
+	const struct mdv_device *device = &mdv_port(dev)->device;
+	int ret = mdv_fdb_add(device->ifindex, mac);
+
+	if (ret != 0 && ret != -EEXIST && ret != -ENODEV)
+		MDV_LOG(ERR,
+			"port %u: netdev %s does not list " RTE_ETHER_ADDR_PRT_FMT
+			", so the card gives nothing for that address to its virtual function %s: %s%s",
+			dev->data->port_id, device->ifname, RTE_ETHER_ADDR_BYTES(mac), device->name,
+			strerror(-ret), ret == -EPERM ? " (takes CAP_NET_ADMIN)" : "");
+	return ret;
+}
+
+static void
+remove_one(const struct mdv_port *port, const struct rte_ether_addr *mac)
+{
+	int ret = mdv_fdb_remove(port->device.ifindex, mac);
+
+	if (ret != 0 && ret != -ENOENT && ret != -ENODEV)
+		MDV_LOG(WARNING, "port %u: netdev %s keeps " RTE_ETHER_ADDR_PRT_FMT ": %s",
+			port->dev->data->port_id, port->device.ifname, RTE_ETHER_ADDR_BYTES(mac),
+			strerror(-ret));
+}
+
+static void
+forget(struct mdv_port *port)
+{
+	rte_free(port->listed.macs);
+	port->listed = (struct mdv_mac_list){ .nb = 0 };
+}
+
+/** Reduce @p wanted to the addresses that are this port's on the netdev. On a failure the ones that
+ * are there so far remain: the next call removes what nobody wants. */
+static int
+list(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
+{
+	const struct mdv_port *port = mdv_port(dev);
+	const uint32_t nb_wanted = wanted->nb;
+	int ret = 0;
+
+	wanted->nb = 0;
+	for (uint32_t i = 0; i < nb_wanted; i++) {
+		const struct rte_ether_addr mac = wanted->macs[i];
+		bool is_ours = has(&port->listed, &mac);
+
+		if (!is_ours && ret == 0) {
+			ret = add(dev, &mac);
+			is_ours = ret == 0;
+			/* Somebody else's, or of a netdev that is gone, as kernel/netlink.c says.
+			 */
+			ret = ret == -EEXIST || ret == -ENODEV ? 0 : ret;
+		}
+		if (is_ours)
+			wanted->macs[wanted->nb++] = mac;
+	}
+	return ret;
+}
+
+int
+mdv_mac_netdev_list(struct rte_eth_dev *dev)
+{
+	struct mdv_port *port = mdv_port(dev);
+	struct mdv_mac_list wanted;
+	struct mdv_vf vf;
+	int ret;
+
+	mdv_vf_query(&port->device, &vf);
+	if (port->device.ifindex == 0 || !vf.is_vf) {
+		forget(port);
+		return 0;
+	}
+	ret = want(dev, &wanted);
+	if (ret != 0)
+		return ret;
+	ret = list(dev, &wanted);
+	for (uint32_t i = 0; i < port->listed.nb; i++)
+		if (!has(&wanted, &port->listed.macs[i]))
+			remove_one(port, &port->listed.macs[i]);
+	forget(port);
+	port->listed = wanted;
+	return ret;
+}
+
+void
+mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
+{
+	struct mdv_port *port = mdv_port(dev);
+	unsigned int before;
+	struct mdv_vf vf;
+	int ret;
+
+	if (on == ((port->netdev_flags & flag) != 0))
+		return;
+	mdv_vf_query(&port->device, &vf);
+	if (port->device.ifindex == 0 || !vf.is_vf)
+		return;
+	ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
+	if (ret != 0)
+		MDV_LOG(WARNING,
+			"port %u: netdev %s does not change its mode, by which the card goes that it is a virtual function of: %s",
+			dev->data->port_id, port->device.ifname, strerror(-ret));
+	else if (!on)
+		port->netdev_flags &= ~flag;
+	else if (before == 0) /* a flag that was set before belongs to someone else */
+		port->netdev_flags |= flag;
+}
+
+void
+mdv_mac_netdev_release(struct mdv_port *port)
+{
+	unsigned int before;
+
+	for (uint32_t i = 0; i < port->listed.nb; i++)
+		remove_one(port, &port->listed.macs[i]);
+	forget(port);
+	if (port->netdev_flags != 0)
+		(void)mdv_netdev_set_flags(port->device.ifindex, port->netdev_flags, 0, &before);
+	port->netdev_flags = 0;
+}
