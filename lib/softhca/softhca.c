@@ -103,6 +103,7 @@ open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 		/* No netdev can request it later: request it now. */
 		.is_promiscuous = options->kernel.kind == NULL,
 		.checks_source = options->checks_source,
+		.is_switchdev = options->is_switchdev,
 	};
 	struct shca_wire *uplink;
 	int ret;

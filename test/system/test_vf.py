@@ -93,6 +93,22 @@ def test_promiscuous_changes_nothing_without_trust(rig):
     until_received(pmd, [101, 113, 103])
 
 
+def test_promiscuous_under_a_host_in_switchdev_mode(tmp_path):
+    """It trusts nobody, and what its rules forward arrives. The driver cannot see the mode, and warns."""
+    port = f"wire=unix:{tmp_path}/wire,vf=on,switchdev=on,mac={MACS[0]}"
+    with Testpmd(ports=[port], args=["--rxq=1", "--txq=1"]) as pmd, Cable(tmp_path / "wire") as peer:
+        assert re.search(r"promiscuous mode may change nothing.*In switchdev mode the host's rules decide", pmd.banner)
+        assert pmd.info()["Promiscuous mode"] == "enabled"
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        peer.send(*[to(STRANGER)] * 10, to(GROUP), to(MACS[0]))
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == 12)
+        pmd.cmd("set promisc 0 off")
+        pmd.cmd("set allmulti 0 on")
+        peer.send(*[to(STRANGER)] * 10, to(GROUP), to(MACS[0]))
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == 14)
+
+
 def test_functions_reach_each_other_by_the_switch(rig):
     """What is for another function does not go on the wire; broadcast does both."""
     pmd, peer = rig

@@ -279,6 +279,7 @@ parse_flag(struct parse *parse, const char *value, bool *flag)
 DEFINE_FLAG(vf, is_vf)
 DEFINE_FLAG(trust, is_trusted)
 DEFINE_FLAG(spoof, checks_source)
+DEFINE_FLAG(switchdev, is_switchdev)
 DEFINE_FLAG(devx, has_devx)
 DEFINE_FLAG(rtc, has_rtc)
 
@@ -346,6 +347,8 @@ static const struct key keys[] = {
 	{ "trust", "on|off", "off", "vf: may be promiscuous", false, parse_trust, print_trust },
 	{ "spoof", "on|off", "off", "vf: what it sends from another address than its own is dropped",
 		false, parse_spoof, print_spoof },
+	{ "switchdev", "on|off", "off", "vf: the host's switch forwards by its rules: all to all",
+		false, parse_switchdev, print_switchdev },
 	{ "devx", "on|off", "off", "contexts may be DevX ones, for packet pacing entries", false,
 		parse_devx, print_devx },
 	{ "rtc", "on|off", "off", "the clock keeps the time of day, too: completions may have it",

@@ -42,6 +42,7 @@ struct shca_port_options {
 	bool is_vf;         /**< shares the wire with the VFs that name it */
 	bool is_trusted;    /**< may be promiscuous and allmulti */
 	bool checks_source; /**< sends from its own address only */
+	bool is_switchdev;  /**< its host's switch is in switchdev mode */
 	bool has_devx;      /**< contexts may be DevX ones */
 	bool has_rtc;       /**< a real-time clock */
 };

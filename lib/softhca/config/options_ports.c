@@ -54,16 +54,33 @@ shca_options_ports_vf(const struct shca_options *options, unsigned int index)
 	return nb;
 }
 
-/** The functions of a card have one model and addresses of their own. */
+/** What a host sets of a virtual function, in legacy mode only (Linux mlx5_eswitch_set_vport_trust,
+ * mlx5_eswitch_set_vport_spoofchk: EOPNOTSUPP). */
+static int
+check_host(const struct check *check)
+{
+	const struct shca_port_options *port = check->port;
+	const char *legacy = port->is_trusted ? "trust" : port->checks_source ? "spoof" : NULL;
+
+	if (!port->is_vf && (legacy != NULL || port->is_switchdev))
+		return shca_refuse(&check->refusal,
+			"%s: needs vf=on: a port of its own has nobody above it",
+			legacy != NULL ? legacy : "switchdev");
+	if (legacy != NULL && port->is_switchdev)
+		return shca_refuse(
+			&check->refusal, "%s: a host in switchdev mode cannot set it", legacy);
+	return 0;
+}
+
+/** The functions of a card have one model, one switch, and addresses of their own. */
 static int
 check_vf(const struct check *check)
 {
 	const struct shca_port_options *port = check->port;
+	int ret = check_host(check);
 
-	if (!port->is_vf && (port->is_trusted || port->checks_source))
-		return shca_refuse(&check->refusal,
-			"%s: needs vf=on: a port of its own has nobody above it",
-			port->is_trusted ? "trust" : "spoof");
+	if (ret != 0)
+		return ret;
 	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
 		const struct shca_port_options *other = &check->options->port[i];
 
@@ -72,6 +89,9 @@ check_vf(const struct check *check)
 		if (port->model != other->model || port->speed_mbps != other->speed_mbps)
 			return shca_refuse(&check->refusal,
 				"vf: model and speed are those of port %u, of the same card", i);
+		if (port->is_switchdev != other->is_switchdev)
+			return shca_refuse(&check->refusal,
+				"switchdev: port %u, of the same card, has the other mode", i);
 		if (memcmp(port->mac, other->mac, sizeof(port->mac)) == 0)
 			return shca_refuse(
 				&check->refusal, "mac: port %u, of the same card, has it", i);

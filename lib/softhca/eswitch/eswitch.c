@@ -43,6 +43,7 @@ struct eswitch {
 	pthread_mutex_t lock;
 	struct shca_wire *uplink;
 	bool is_started;
+	bool is_switchdev; /* devlink's eswitch mode; otherwise legacy */
 	LIST_HEAD(, vport) vports;
 };
 
@@ -70,7 +71,7 @@ has_listed(const struct vport *vport, const struct shca_frame *frame)
 static bool
 takes(const struct vport *vport, const struct shca_frame *frame)
 {
-	if (has_listed(vport, frame))
+	if (vport->eswitch->is_switchdev || has_listed(vport, frame))
 		return true;
 	return is_multicast(frame) && vport->is_trusted &&
 		(vport->is_allmulti || vport->is_promiscuous);
@@ -124,9 +125,10 @@ give_takers(struct eswitch *eswitch, const struct vport *from, const struct shca
 /** What no entry of the FDB is for leaves by the uplink, as does every group: each entry of a group
  * has the uplink as another destination (LX esw_add_mc_addr). */
 static bool
-leaves(const struct takers *takers, const struct shca_frame *frame)
+leaves(const struct eswitch *eswitch, const struct takers *takers, const struct shca_frame *frame)
 {
-	return is_multicast(frame) || (takers->nb == 0 && !takers->has_sender);
+	return eswitch->is_switchdev || is_multicast(frame) ||
+		(takers->nb == 0 && !takers->has_sender);
 }
 
 /** The ingress ACL of a vport allows one source address (LX esw_acl_ingress_lgcy_setup). */
@@ -153,7 +155,7 @@ send_one(struct vport *from, const struct shca_frame *frame)
 		return true;
 	}
 	takers = find_takers(eswitch, from, frame);
-	if (leaves(&takers, frame)) {
+	if (leaves(eswitch, &takers, frame)) {
 		if (uplink->ops->tx(uplink, frame, 1) == 0)
 			return false;
 	} else if (takers.nb == 1) {
@@ -348,7 +350,10 @@ explain_locked(
 		return;
 	}
 	takers = find_takers(eswitch, from, frame);
-	if (is_multicast(frame))
+	if (eswitch->is_switchdev)
+		path->what =
+			"onto the wire, and to the card's other functions by rules of the host";
+	else if (is_multicast(frame))
 		path->what = takers.nb != 0
 			? "onto the wire, and to the card's other functions that take the group"
 			: "onto the wire: none of the card's other functions takes the group";
@@ -356,11 +361,11 @@ explain_locked(
 		path->what = "to another virtual function, and not onto the wire";
 	else if (takers.has_sender)
 		path->what = "it is for its sender, to whom the switch sends nothing back";
-	path->is_lost = takers.nb == 0 && !leaves(&takers, frame);
+	path->is_lost = takers.nb == 0 && !leaves(eswitch, &takers, frame);
 	LIST_FOREACH (to, &eswitch->vports, link)
 		if (to != from && takes(to, frame) && path->nb_to < SHCA_WIRE_PATH_MAX)
 			path->to[path->nb_to++] = &to->wire;
-	if (leaves(&takers, frame))
+	if (leaves(eswitch, &takers, frame))
 		explain_uplink(eswitch, frame, path);
 }
 
@@ -461,6 +466,7 @@ shca_eswitch_open(
 	if (eswitch == NULL)
 		return -ENOMEM;
 	eswitch->uplink = uplink;
+	eswitch->is_switchdev = vport->is_switchdev;
 	LIST_INIT(&eswitch->vports);
 	ret = -pthread_mutex_init(&eswitch->lock, NULL);
 	if (ret != 0)

@@ -14,6 +14,9 @@
  * the vports that list its group, and to those that are trusted and allmulti or promiscuous. No
  * frame returns to its sender.
  *
+ * In switchdev mode none of that counts, but the rules of the host between the representors of
+ * vports and uplink. These are fixed here: each frame goes to all but its sender.
+ *
  * A new vport lists its own address and broadcast, as one with a netdev that nobody has configured;
  * set_rx_mode() changes that.
  */
@@ -31,6 +34,7 @@ struct shca_eswitch_vport {
 	bool is_trusted;     /**< may be promiscuous and allmulti */
 	bool is_promiscuous; /**< its first request; set_rx_mode() changes it */
 	bool checks_source;  /**< drop frames that it sends from another address */
+	bool is_switchdev;   /**< the switch's mode; of all its vports the same */
 };
 
 /**

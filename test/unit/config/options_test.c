@@ -73,16 +73,16 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, devx, rtc" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, devx, rtc" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, devx, rtc" },
+		"vf, trust, spoof, switchdev, devx, rtc" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, devx, rtc" },
+		"vf, trust, spoof, switchdev, devx, rtc" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
@@ -118,6 +118,10 @@ static const struct {
 	{ "repeat=3x", "repeat: '3x' is not a number of times (0: for ever)" },
 	{ "vf=yes", "vf: 'yes' is neither on nor off" },
 	{ "trust=on", "trust: needs vf=on: a port of its own has nobody above it" },
+	{ "switchdev=on", "switchdev: needs vf=on: a port of its own has nobody above it" },
+	{ "vf=on,switchdev=on,trust=on", "trust: a host in switchdev mode cannot set it" },
+	{ "vf=on,switchdev=on,spoof=on", "spoof: a host in switchdev mode cannot set it" },
+	{ "vf=on,switchdev=maybe", "switchdev: 'maybe' is neither on nor off" },
 	{ "spoof=on,vf=off", "spoof: needs vf=on: a port of its own has nobody above it" },
 	{ "wire=unix:a\nb", "control character 0x0a" },
 };
@@ -215,6 +219,8 @@ test_functions(void **state)
 		{ "wire=pair:a,vf=on,spoof=on", 0, "", 0, 2 },
 		{ "wire=pair:a,vf=on,model=cx6dx", -EINVAL,
 			"vf: model and speed are those of port 0, of the same card", 0, 0 },
+		{ "wire=pair:a,vf=on,switchdev=on", -EINVAL,
+			"switchdev: port 0, of the same card, has the other mode", 0, 0 },
 		{ "wire=pair:a,vf=on,mac=02:00:00:00:00:02", -EINVAL,
 			"mac: port 1, of the same card, has it", 0, 0 },
 		{ "wire=tap:w,vf=on", 0, "", 4, 0 },

@@ -223,6 +223,43 @@ test_list(void **state)
 	bench_close(&bench);
 }
 
+/** In switchdev mode the host's rules forward, here all to all, whatever netdevs list. */
+static void
+test_switchdev(void **state)
+{
+	const struct shca_wire_conf conf = { .arg = "uplink", .fd = -1 };
+	const struct shca_eswitch_vport first = { .mac = macs[0], .is_switchdev = true },
+					second_vport = { .mac = macs[1], .is_switchdev = true };
+	static const uint8_t *const dsts[] = { macs[0], macs[1], stranger, group };
+	struct shca_wire *uplink = open_wire("pair", &conf);
+	struct bench bench;
+
+	(void)state;
+	bench.wire[NETWORK] = open_wire("pair", &conf);
+	assert_int_equal(shca_eswitch_open(uplink, &first, &bench.wire[0]), 0);
+	assert_int_equal(shca_eswitch_join(bench.wire[0], &second_vport, &bench.wire[1]), 0);
+	for (unsigned int i = 0; i < sizeof(dsts) / sizeof(dsts[0]); i++) {
+		struct shca_wire_path path = { .what = "" };
+		uint8_t bytes[LENGTH] = { 0 };
+		const struct shca_frame frame = { bytes, sizeof(bytes) };
+
+		send_frame(&bench, NETWORK, dsts[i], stranger);
+		assert_int_equal(count(&bench, 0, dsts[i]), 1);
+		assert_int_equal(count(&bench, 1, dsts[i]), 1);
+		send_frame(&bench, 0, dsts[i], macs[0]);
+		assert_int_equal(count(&bench, 0, dsts[i]), 0);
+		assert_int_equal(count(&bench, 1, dsts[i]), 1);
+		assert_int_equal(count(&bench, NETWORK, dsts[i]), 1);
+		memcpy(bytes, dsts[i], 6);
+		bench.wire[0]->ops->explain(bench.wire[0], &frame, &path);
+		assert_true(path.nb_to == 2 && path.to[0] == bench.wire[1] && !path.is_lost);
+		assert_non_null(strstr(path.what, "by rules of the host"));
+	}
+	bench.wire[0]->ops->close(bench.wire[0]);
+	bench.wire[1]->ops->close(bench.wire[1]);
+	bench.wire[NETWORK]->ops->close(bench.wire[NETWORK]);
+}
+
 /** To a vport that does not receive a sender waits; to all it does not. */
 static void
 test_back_pressure(void **state)
@@ -286,6 +323,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_gets_what),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_switchdev),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_uplink),
 	};
