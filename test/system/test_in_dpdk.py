@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The driver in a DPDK source tree (devtools/in-dpdk), built there as one of DPDK's own."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -46,6 +47,9 @@ def test_built_in_the_tree_of_this_release(tmp_path):
     shutil.copytree(SOURCES[-1], tree)
     done = in_dpdk("--no-build", tree)
     assert done.returncode == 0, done.stdout
+    # DPDK's own check knows .mailmap from 24.11 on.
+    maintainer, = re.findall(r"^MLX5DV\nM: (.*)$", (tree / "MAINTAINERS").read_text(encoding="utf-8"), re.M)
+    assert (tree / ".mailmap").read_text(encoding="utf-8").splitlines().count(maintainer) == 1
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     done = in_dpdk(tree)
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout
