@@ -124,7 +124,7 @@ bool check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbu
  * Send @p frames one after the other to the other port, and a last frame to its address; collect
  * what has come until then.
  * @param gots the caller frees it by check_traffic_free() in any case
- * @return -EIO: not all were sent, -ETIMEDOUT: the last frame did not come
+ * @return -ENOMEM, -EIO: not all were sent, -ETIMEDOUT: the last frame did not come
  */
 int check_traffic_exchange(struct check *check, enum check_side from,
 	const struct check_frame *frames, uint32_t nb, struct check_gots *gots);

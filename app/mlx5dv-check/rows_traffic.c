@@ -161,7 +161,7 @@ statistics(struct check *check)
 	const struct check_frame frames[8] = { { .size = 256 } };
 	struct rte_eth_stats before[CHECK_NB_SIDES], after[CHECK_NB_SIDES];
 	const unsigned int nb = RTE_DIM(frames) + 1; /* with the last frame of the exchange */
-	struct check_gots gots;
+	struct check_gots gots = { .nb = 0 };
 	int ret = 0;
 
 	for (unsigned int side = 0; side < CHECK_NB_SIDES && ret == 0; side++)
