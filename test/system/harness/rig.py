@@ -75,36 +75,39 @@ class Rig:
                              " actions queue index 3 / end")
 
     def deliver(self, *sent):
-        """Send frames and then a sentinel; the packets that testpmd showed, without the sentinel.
+        """Send frames and then sentinels, one after the other; the packets that testpmd showed, without them.
 
-        Frames are steered in order, so when the sentinel is shown, all frames before it are in their queues.
-        testpmd polls queues in turn, so it may show some of them later. Between two sentinels it polls each
-        queue at least once: if it shows nothing in between, the queues are empty.
+        A sentinel is sent when the one before was shown. CQEs of one queue may be seen before earlier ones of
+        another (blocks of compressed CQEs), but by the second sentinel all queues have what was sent before the
+        first. testpmd polls queues in turn, so between two sentinels it polls each at least once: if it shows
+        nothing between the second and the third or two later ones, the queues are empty.
         """
         start = self.pmd.mark()
         self.peer.send(*sent)
-        length, queue, nb_shown = SENTINEL_BYTES, None, None
+        queue, nb_before, nb_sentinels = None, None, 0
         while True:
-            length += 1
+            nb_sentinels += 1
+            length = SENTINEL_BYTES + nb_sentinels
             self.peer.send(frames.packet(eth_src=SENTINEL_SRC, dport=SENTINEL_PORT, data=bytes(length - HEADERS)))
             got, queue = self._until_sentinel(start, length, queue)
-            if len(got) == nb_shown:
+            if nb_sentinels >= 3 and len(got) == nb_before:
                 break
-            nb_shown = len(got)
+            nb_before = len(got)
         assert "INVALID mbuf" not in self.pmd.terminal.text[start:]
         return got
 
     def _until_sentinel(self, start, length, queue):
-        """Wait for the sentinel of this length: (packets shown since `start` without sentinels, its queue).
+        """Wait for the sentinel of this length: (packets shown from `start` to it without sentinels, its queue).
 
         Rules may copy a sentinel: the next one is expected in the queue where the first was seen.
         """
         while True:
-            shown = self.pmd.received(start)
-            for seen in shown:
-                if seen["src"] == SENTINEL_SRC and seen["flags"] and seen["length"] == length \
-                        and queue in (None, seen["queue"]):
-                    return [other for other in shown if other["src"] != SENTINEL_SRC], seen["queue"]
+            got = []
+            for seen in self.pmd.received(start):
+                if seen["src"] != SENTINEL_SRC:
+                    got.append(seen)
+                elif seen["flags"] and seen["length"] == length and queue in (None, seen["queue"]):
+                    return got, seen["queue"]
             if not self.pmd.terminal.read_some(PATIENCE):
                 raise AssertionError("the sentinel did not arrive:\n"
                                      + self.pmd.terminal.text[start:][-3000:])
