@@ -4,15 +4,17 @@ import ipaddress
 import re
 import subprocess
 
-VERSION = tuple(int(part) for part in subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True,
-                                                     text=True, check=True).stdout.split(".")[:2])
+_RELEASE = tuple(int(part) for part in subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True,
+                                                      text=True, check=True).stdout.split(".")[:3])
+VERSION = _RELEASE[:2]
 
 # testpmd's words of bonding: DPDK 23.11 renamed them.
 BONDING, MEMBER = ("bonding", "member") if VERSION >= (23, 11) else ("bonded", "slave")
 BONDING_LACP = "show bonding config" if VERSION >= (23, 11) else "show bonding lacp info"
 # testpmd's commands, and whether its "flow flush" takes the results of what waits in flow queues.
 DUMP_MEMPOOL, DUMP_RING = ("dump mempool", "dump ring") if VERSION >= (25, 11) else ("dump_mempool", "dump_ring")
-FLUSH_PULLS = VERSION >= (25, 11)
+# (That came with DPDK's commit df503d757b, and went to stable releases.)
+FLUSH_PULLS = _RELEASE >= {(23, 11): (23, 11, 7), (24, 11): (24, 11, 5), (25, 11): (25, 11, 1)}.get(VERSION, (26, 3))
 
 # With its defaults the mlx5 driver of 25.11 registers one DevX umem for all send queues, also where the device has no
 # DevX and verbs make the queues (mlx5_dev_allocate_consec_tx_mem() looks at txq_mem_algn alone), so the port does not
