@@ -11,7 +11,7 @@ dropped: sent
 after it: queue 1 tag 0
 the same with another tag: File exists
 the same, dropped: File exists
-mask in a part not named: Invalid argument
+mask in a part not named: accepted
 value outside the mask: Invalid argument
 field that is not modelled: Operation not supported
 a rule of verbs between the two: queue 0 tag 0

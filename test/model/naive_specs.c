@@ -143,16 +143,23 @@ put_proto(struct naive_match *match, unsigned int stack, uint8_t value, uint8_t 
 	return 0;
 }
 
+/** Section 3.1: without the capability the EtherType stands for an inner version. */
 static void
-put_version(struct naive_match *match, unsigned int stack, uint8_t version)
+put_version(struct naive_match *match, unsigned int stack, uint32_t caps, uint8_t version)
 {
+	static const uint8_t ipv4[2] = { 0x08, 0x00 }, ipv6[2] = { 0x86, 0xdd };
+	static const uint8_t whole[2] = { 0xff, 0xff };
 	const uint8_t mask = 0xf;
 
-	put(match, stack + NAIVE_VERSION, 0, &version, &mask, 1);
+	if (stack == 0 || caps & NAIVE_INNER_VERSION)
+		put(match, stack + NAIVE_VERSION, 0, &version, &mask, 1);
+	else
+		put(match, stack + NAIVE_ETHERTYPE, 0, version == 4 ? ipv4 : ipv6, whole, 2);
 }
 
 static int
-apply_l2_l3(const struct naive_spec *spec, unsigned int stack, struct naive_match *match)
+apply_l2_l3(
+	const struct naive_spec *spec, unsigned int stack, uint32_t caps, struct naive_match *match)
 {
 	const uint8_t *value = spec->value;
 	const uint8_t *mask = spec->mask;
@@ -171,7 +178,7 @@ apply_l2_l3(const struct naive_spec *spec, unsigned int stack, struct naive_matc
 	case 0x30:
 		if (mask[10] != 0 || mask[11] != 0)
 			return -EOPNOTSUPP;
-		put_version(match, stack, 4);
+		put_version(match, stack, caps, 4);
 		put(match, stack + NAIVE_SRC, 12, value, mask, 4);
 		put(match, stack + NAIVE_DST, 12, value + 4, mask + 4, 4);
 		put(match, stack + NAIVE_TOS, 0, value + 9, mask + 9, 1);
@@ -179,7 +186,7 @@ apply_l2_l3(const struct naive_spec *spec, unsigned int stack, struct naive_matc
 	default:
 		if (mask[38] != 0)
 			return -EOPNOTSUPP;
-		put_version(match, stack, 6);
+		put_version(match, stack, caps, 6);
 		put(match, stack + NAIVE_SRC, 0, value, mask, 16);
 		put(match, stack + NAIVE_DST, 0, value + 16, mask + 16, 16);
 		put(match, stack + NAIVE_LABEL, 0, value + 32, mask + 32, 4);
@@ -189,7 +196,7 @@ apply_l2_l3(const struct naive_spec *spec, unsigned int stack, struct naive_matc
 }
 
 static int
-apply_mpls(const struct naive_spec *spec, uint32_t before, unsigned int stack, uint32_t tunnels,
+apply_mpls(const struct naive_spec *spec, uint32_t before, unsigned int stack, uint32_t caps,
 	struct naive_match *match)
 {
 	unsigned int field = stack + NAIVE_MPLS;
@@ -202,15 +209,15 @@ apply_mpls(const struct naive_spec *spec, uint32_t before, unsigned int stack, u
 		field = NAIVE_MPLS_GRE;
 		needed = 8;
 	}
-	if (host32(spec->mask) != 0 && (tunnels & needed) == 0)
+	if (host32(spec->mask) != 0 && (caps & needed) == 0)
 		return -EOPNOTSUPP;
 	put(match, field, 0, spec->value, spec->mask, 4);
 	return 0;
 }
 
 static int
-apply_one(const struct naive_spec *spec, uint32_t before, uint32_t tunnels,
-	struct naive_match *match, struct naive_actions *actions)
+apply_one(const struct naive_spec *spec, uint32_t before, uint32_t caps, struct naive_match *match,
+	struct naive_actions *actions)
 {
 	unsigned int stack = spec->type & 0x100 ? NAIVE_STACK_FIELDS : 0;
 	unsigned int sport = spec->type & 1 ? NAIVE_UDP_SPORT : NAIVE_TCP_SPORT;
@@ -230,7 +237,7 @@ apply_one(const struct naive_spec *spec, uint32_t before, uint32_t tunnels,
 		return 0;
 	case 0x51:
 	case 0x151:
-		if (!(tunnels & 2) || spec->mask[0] != 0 || spec->mask[1] != 0)
+		if (!(caps & 2) || spec->mask[0] != 0 || spec->mask[1] != 0)
 			return -EOPNOTSUPP;
 		if (put_proto(match, stack, 47, 0xff) != 0)
 			return -EINVAL;
@@ -239,7 +246,7 @@ apply_one(const struct naive_spec *spec, uint32_t before, uint32_t tunnels,
 		return 0;
 	case 0x60:
 	case 0x160:
-		return apply_mpls(spec, before, stack, tunnels, match);
+		return apply_mpls(spec, before, stack, caps, match);
 	case 0x34:
 	case 0x134:
 	case 0x1002:
@@ -259,13 +266,13 @@ apply_one(const struct naive_spec *spec, uint32_t before, uint32_t tunnels,
 		actions->counted = true;
 		return 0;
 	default:
-		return apply_l2_l3(spec, stack, match);
+		return apply_l2_l3(spec, stack, caps, match);
 	}
 }
 
 /** Section 3.1, for the outer or the inner side. */
 static bool
-types_agree(const struct naive_spec *specs, unsigned int nb, uint32_t inner)
+types_agree(const struct naive_spec *specs, unsigned int nb, uint32_t caps, uint32_t inner)
 {
 	int ethertype = -1;
 	bool partial = false;
@@ -287,19 +294,19 @@ types_agree(const struct naive_spec *specs, unsigned int nb, uint32_t inner)
 		return true;
 	if (partial)
 		return false;
-	return ethertype == 0x8847 || ethertype == 0x8848 ||
-		(ethertype == 0x0800 && version == 4) || (ethertype == 0x86dd && version == 6);
+	if (ethertype == 0x8847 || ethertype == 0x8848)
+		return inner == 0 || caps & NAIVE_INNER_VERSION;
+	return (ethertype == 0x0800 && version == 4) || (ethertype == 0x86dd && version == 6);
 }
 
 int
-naive_specs_apply(const struct naive_spec *specs, unsigned int nb, uint32_t tunnels,
+naive_specs_apply(const struct naive_spec *specs, unsigned int nb, uint32_t caps,
 	struct naive_match *match, struct naive_actions *actions)
 {
-	if (!types_agree(specs, nb, 0) || !types_agree(specs, nb, 0x100))
+	if (!types_agree(specs, nb, caps, 0) || !types_agree(specs, nb, caps, 0x100))
 		return -EINVAL;
 	for (unsigned int i = 0; i < nb; i++) {
-		int err = apply_one(
-			&specs[i], i > 0 ? specs[i - 1].type : 0, tunnels, match, actions);
+		int err = apply_one(&specs[i], i > 0 ? specs[i - 1].type : 0, caps, match, actions);
 
 		if (err != 0)
 			return err;

@@ -24,7 +24,7 @@ struct naive_actions {
 int naive_specs_read(
 	const uint8_t *bytes, size_t length, unsigned int nb, struct naive_spec *specs);
 /** mlx5_ib's part, but for values outside masks. @return 0 or a negative errno. */
-int naive_specs_apply(const struct naive_spec *specs, unsigned int nb, uint32_t tunnels,
+int naive_specs_apply(const struct naive_spec *specs, unsigned int nb, uint32_t caps,
 	struct naive_match *match, struct naive_actions *actions);
 bool naive_specs_multicast(const struct naive_spec *specs, unsigned int nb);
 

@@ -221,7 +221,7 @@ understand(const struct naive_steering *naive, const struct naive_request *reque
 		return -EOPNOTSUPP;
 	}
 	err = naive_specs_apply(
-		specs, request->nb_specs, naive->tunnels, &wanted->match[0], &wanted->actions);
+		specs, request->nb_specs, naive->spec_caps, &wanted->match[0], &wanted->actions);
 	if (err != 0)
 		return err;
 	if (dont_trap && !wanted->actions.drop && (egress || !naive->can_dont_trap))
@@ -248,6 +248,45 @@ conflict(const struct naive_entry *entry, const struct naive_actions *actions)
 	return actions->tagged && entry->tag != actions->tag ? -EEXIST : 0;
 }
 
+static bool
+names(const struct naive_rule *rule, unsigned int entry)
+{
+	bool named = false;
+
+	for (unsigned int i = 0; rule->used && i < rule->nb_entries; i++)
+		named = named || rule->entry[i] == entry;
+	return named;
+}
+
+/** @return whether an entry's lists are long enough for one more rule: QPs once, and the next table
+ * behind don't-trap entries; counters once a rule. */
+static bool
+has_room(const struct naive_steering *naive, unsigned int entry, const struct wanted *wanted,
+	const struct naive_request *request)
+{
+	const unsigned int table = naive->entry[entry].table;
+	unsigned int nb_counters = wanted->actions.counted,
+		     nb_copies = table % 2 == 0 && table < TABLE_M;
+	bool listed[NAIVE_MAX_COPIES] = { false };
+
+	for (unsigned int r = 0; r < NAIVE_MAX_RULES; r++) {
+		const struct naive_rule *rule = &naive->rule[r];
+
+		if (!names(rule, entry))
+			continue;
+		nb_counters += rule->counter >= 0;
+		if (rule->tir >= 0 && !listed[rule->tir]) {
+			listed[rule->tir] = true;
+			nb_copies++;
+		}
+	}
+	if (wanted->receives && request->tir >= 0 && !listed[request->tir] &&
+		naive->max_copies != 0 && nb_copies >= naive->max_copies)
+		return false;
+	return !wanted->actions.counted || naive->max_counters == 0 ||
+		nb_counters <= naive->max_counters;
+}
+
 static unsigned int
 free_rule(const struct naive_steering *naive)
 {
@@ -272,6 +311,9 @@ naive_add(struct naive_steering *naive, const struct naive_request *request, uns
 
 		err = same != NULL ? conflict(same, &wanted.actions)
 				   : find_place(naive, wanted.table[i], &wanted.match[i], &place);
+		if (err == 0 && same != NULL &&
+			!has_room(naive, (unsigned int)(same - naive->entry), &wanted, request))
+			err = -EINVAL;
 		if (err != 0)
 			return err;
 	}
@@ -300,6 +342,7 @@ naive_add(struct naive_steering *naive, const struct naive_request *request, uns
 			entry->drop = wanted.actions.drop;
 			entry->tag = wanted.actions.tagged ? wanted.actions.tag : 0;
 		}
+		entry->counts = entry->counts || wanted.actions.counted;
 		added->entry[i] = (unsigned int)(entry - naive->entry);
 	}
 	added->used = true;
@@ -312,6 +355,8 @@ naive_del(struct naive_steering *naive, unsigned int rule)
 	struct naive_rule *gone = &naive->rule[rule];
 
 	gone->used = false;
+	for (unsigned int i = 0; gone->counter >= 0 && i < gone->nb_entries; i++)
+		naive->entry[gone->entry[i]].counts = false;
 	for (unsigned int i = 0; i < gone->nb_entries; i++)
 		if (users(naive, gone->entry[i]) == 0)
 			naive->entry[gone->entry[i]].used = false;
@@ -329,16 +374,14 @@ take(struct naive_steering *naive, unsigned int entry, const struct naive_packet
 		const struct naive_rule *rule = &naive->rule[r];
 		bool known = rule->tir < 0;
 
-		if (!rule->used ||
-			!((rule->nb_entries > 0 && rule->entry[0] == entry) ||
-				(rule->nb_entries > 1 && rule->entry[1] == entry)))
+		if (!names(rule, entry))
 			continue;
 		for (unsigned int i = first; i < result->nb; i++)
 			known = known || result->copy[i].tir == rule->tir;
 		if (!known)
 			result->copy[result->nb++] =
 				(struct naive_copy){ rule->tir, naive->entry[entry].tag };
-		if (rule->counter >= 0 && !counted[rule->counter]) {
+		if (rule->counter >= 0 && naive->entry[entry].counts && !counted[rule->counter]) {
 			counted[rule->counter] = true;
 			naive->packets[rule->counter]++;
 			naive->bytes[rule->counter] += packet->length;

@@ -64,6 +64,7 @@ enum {
 	NAIVE_MAX_ENTRIES = 2 * NAIVE_MAX_RULES,
 	NAIVE_MAX_COPIES = 256,
 	NAIVE_COUNTERS = 4,
+	NAIVE_INNER_VERSION = 0x100, /**< in spec_caps, beside the bits of tunnels */
 };
 
 struct naive_entry {
@@ -72,6 +73,7 @@ struct naive_entry {
 	unsigned int index, group_start, group_size;
 	struct naive_match match;
 	bool drop;
+	bool counts; /**< until a rule with a counter leaves */
 	uint32_t tag;
 };
 
@@ -85,7 +87,8 @@ struct naive_rule {
 
 struct naive_steering {
 	bool can_dont_trap, can_sniff;
-	uint32_t tunnels;
+	uint32_t spec_caps;                    /**< for naive_specs_apply() */
+	unsigned int max_copies, max_counters; /**< in an entry; 0: no limit */
 	bool kernel, promiscuous, joined;
 	uint8_t mac[6];
 	struct naive_entry entry[NAIVE_MAX_ENTRIES];

@@ -255,7 +255,13 @@ start(struct round *round)
 	*naive = (struct naive_steering){
 		.can_dont_trap = generate_below(generator, 8) != 0,
 		.can_sniff = generate_below(generator, 8) != 0,
-		.tunnels = generate_below(generator, 4) != 0 ? 0x1f : generate_below(generator, 32),
+		.spec_caps =
+			(generate_below(generator, 4) != 0 ? 0x1f : generate_below(generator, 32)) |
+			(generate_below(generator, 4) != 0 ? NAIVE_INNER_VERSION : 0),
+		.max_copies =
+			generate_below(generator, 4) != 0 ? 0 : 2 + generate_below(generator, 3),
+		.max_counters =
+			generate_below(generator, 4) != 0 ? 0 : 1 + generate_below(generator, 3),
 		.kernel = generate_below(generator, 4) != 0,
 		.promiscuous = generate_below(generator, 4) == 0,
 		.joined = generate_below(generator, 2) != 0,
@@ -264,7 +270,10 @@ start(struct round *round)
 	conf = (struct shca_steering_conf){
 		.dont_trap = naive->can_dont_trap,
 		.sniffer = naive->can_sniff,
-		.tunnel_offloads = naive->tunnels,
+		.tunnel_offloads = naive->spec_caps & 0x1f,
+		.inner_ip_version = naive->spec_caps & NAIVE_INNER_VERSION,
+		.max_fte_destinations = naive->max_copies,
+		.max_fte_counters = naive->max_counters,
 	};
 	filter = (struct shca_kernel_filter){
 		.present = naive->kernel,

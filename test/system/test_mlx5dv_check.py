@@ -54,6 +54,14 @@ def test_all_rows_pass_on_each_model(tmp_path, model, part):
     assert [port["part"] for port in report["ports"]] == [part, part]
 
 
+def test_what_a_lean_device_lacks_is_not_there(tmp_path):
+    """PASSTHRU, and nothing else; what is refused is refused, not failed."""
+    status, rows, report = check(tmp_path, ports=[f"{port},model=lean" for port in CABLE])
+    assert "FAIL" not in rows.values() and status == 0, report
+    lacking = {row for row, result in rows.items() if result == "not there"}
+    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} and len(lacking) == 5
+
+
 @pytest.mark.parametrize("non_cached", ["0", "1"])
 def test_doorbells_of_either_kind(tmp_path, non_cached):
     status, rows, report = check(tmp_path, "--devargs", f"sq_db_nc={non_cached}", "--only", "send",

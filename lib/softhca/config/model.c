@@ -65,15 +65,22 @@
 
 #define COMMON_OFFLOADS \
 	.checksum = true, .cvlan_strip = true, .cvlan_insert = true, .scatter_fcs = true, \
-	.dont_trap = true, .sniffer = true, .rx_hash_fields = HASH_FIELDS, .flow_counters = 32768, \
-	.max_tso_bytes = MAX_TSO_BYTES, .cqe_comp_max = 64, .cqe_128b_pad = true
+	.rx_hash_fields = HASH_FIELDS, .flow_counters = 32768, .max_tso_bytes = MAX_TSO_BYTES, \
+	.cqe_comp_max = 64, .cqe_128b_pad = true
+
+/** What no source tells, such as the lengths of an entry's lists, is more than programs ask for;
+ * the model "lean" has the least. */
+#define STEERING \
+	.dont_trap = true, .sniffer = true, .inner_ip_version = true, \
+	.reformat_and_fwd_to_table = true, .reformat_and_modify_action = true, \
+	.max_fte_destinations = 4096, .max_fte_counters = 16
 
 const struct shca_model shca_models[] = {
 	{
 		.name = "cx5", .board = "softhca ConnectX-5", .pci_device_id = 0x1017,
 		.pci_vf_id = 0x1018,
 		.hw_ver = 0, .fw_ver = FW_VERSION(16, 35, 2000),
-		COMMON_LIMITS, COMMON_OFFLOADS,
+		COMMON_LIMITS, COMMON_OFFLOADS, STEERING,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
@@ -84,7 +91,7 @@ const struct shca_model shca_models[] = {
 		.name = "cx4lx", .board = "softhca ConnectX-4 Lx", .pci_device_id = 0x1015,
 		.pci_vf_id = 0x1016,
 		.hw_ver = 0, .fw_ver = FW_VERSION(14, 32, 1010),
-		COMMON_LIMITS, COMMON_OFFLOADS,
+		COMMON_LIMITS, COMMON_OFFLOADS, STEERING,
 		.min_inline = SHCA_MIN_INLINE_L2, .tunnel_offloads = TUNNELS_BASIC,
 		.cqe_comp_formats = MINI_BASIC, .multi_pkt_send = MULTI_PKT_OLD,
 		.max_rate_kbps = 50000000, .min_log_strides = MIN_LOG_STRIDES,
@@ -93,13 +100,25 @@ const struct shca_model shca_models[] = {
 		.name = "cx6dx", .board = "softhca ConnectX-6 Dx", .pci_device_id = 0x101d,
 		.pci_vf_id = 0x101e,
 		.hw_ver = 0, .fw_ver = FW_VERSION(22, 35, 2000),
-		COMMON_LIMITS, COMMON_OFFLOADS,
+		COMMON_LIMITS, COMMON_OFFLOADS, STEERING,
 		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_MPLS,
 		.sw_parsing = SW_PARSING,
 		.cqe_comp_formats = MINI_STRIDX, .multi_pkt_send = MULTI_PKT,
 		.may_keep_time = true, .dump = true,
 		.max_dm_bytes = MEMIC_BYTES, .max_rate_kbps = 100000000, .paced_bursts = true, MODIFY,
 		.min_log_strides = MIN_LOG_STRIDES_EXT,
+	},
+	{
+		/* Not one product: each capability that rules need is absent or small as it is on some
+		 * device or firmware. */
+		.name = "lean", .board = "softhca ConnectX-5 with little steering", .pci_device_id = 0x1017,
+		.pci_vf_id = 0x1018,
+		.hw_ver = 0, .fw_ver = FW_VERSION(16, 20, 1010),
+		COMMON_LIMITS, COMMON_OFFLOADS,
+		.min_inline = SHCA_MIN_INLINE_NONE, .tunnel_offloads = TUNNELS_BASIC,
+		.cqe_comp_formats = MINI_BASIC, .multi_pkt_send = MULTI_PKT,
+		.max_fte_destinations = 2, .max_fte_counters = 1, MODIFY,
+		.min_log_strides = MIN_LOG_STRIDES,
 	},
 	{ .name = NULL },
 };

@@ -51,8 +51,13 @@ struct shca_model {
 	bool cvlan_strip;  /**< IB_UVERBS raw packet cap CVLAN_STRIPPING */
 	bool cvlan_insert; /**< eth segment insert form */
 	bool scatter_fcs;
-	bool dont_trap; /**< nic_rx_multi_path_tirs */
-	bool sniffer;
+	bool dont_trap;        /**< nic_rx_multi_path_tirs */
+	bool sniffer;          /**< allow_sniffer_and_nic_rx_shared_tir */
+	bool inner_ip_version; /**< ft_field_support.inner_ip_version */
+	/** An entry may do both (flow_table_properties_nic_receive). */
+	bool reformat_and_fwd_to_table, reformat_and_modify_action;
+	/** The most of each in an entry: log_max_destination, log_max_flow_counter. */
+	uint32_t max_fte_destinations, max_fte_counters;
 	uint32_t max_tso_bytes;    /**< 0: no TSO */
 	uint32_t cqe_comp_max;     /**< mini CQEs a block; 0: no compression */
 	uint32_t cqe_comp_formats; /**< MLX5DV_CQE_RES_FORMAT_* */

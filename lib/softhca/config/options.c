@@ -330,7 +330,7 @@ static const struct key keys[] = {
 	{ "kernel", "none|tap:IFNAME|pcap:OUT", "none",
 		"the Linux netdev that shares the port: gets what no rule took, sends to the wire",
 		false, parse_kernel, print_kernel },
-	{ "model", "cx5|cx4lx|cx6dx", "cx5", "whose capabilities the device has",
+	{ "model", "cx5|cx4lx|cx6dx|lean", "cx5", "whose capabilities the device has",
 		false, parse_model, print_model },
 	{ "mac", "XX:XX:XX:XX:XX:XX", "02:00:00:00:00:01, next port :02, ...", "address of the port",
 		false, parse_mac, print_mac },

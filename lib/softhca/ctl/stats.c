@@ -12,6 +12,7 @@
 #include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
+#include "steering/steering.h"
 
 /** Numbers of one moment, all taken under one hold of the lock. */
 struct snapshot {
@@ -43,6 +44,8 @@ static const struct counter {
 	{ "tx_refused", offsetof(struct shca_device_stats, tx_refused) },
 	{ "tirs", offsetof(struct shca_device_stats, tirs) },
 	{ "rqts", offsetof(struct shca_device_stats, rqts) },
+	{ "flow_commands", offsetof(struct shca_device_stats, flow_commands) },
+	{ "flow_rewrites", offsetof(struct shca_device_stats, flow_rewrites) },
 }, queue_counters[] = {
 	{ "packets", offsetof(struct shca_queue_count, packets) },
 	{ "bytes", offsetof(struct shca_queue_count, bytes) },
@@ -58,6 +61,16 @@ value_of(const struct counter *counter, const void *counts)
 	return *(const uint64_t *)((const uint8_t *)counts + counter->offset);
 }
 
+static void
+count_commands(const struct shca_steering *steering, struct shca_device_stats *stats)
+{
+	const struct shca_steering_commands *commands = shca_steering_commands(steering);
+
+	stats->flow_rewrites = commands->rewrites;
+	stats->flow_commands =
+		commands->tables + commands->groups + commands->entries + commands->rewrites;
+}
+
 static int
 take(struct shca_device *dev, struct snapshot *snapshot)
 {
@@ -70,6 +83,7 @@ take(struct shca_device *dev, struct snapshot *snapshot)
 	shca_device_lock(dev);
 	snapshot->has_link = shca_device_link(dev);
 	snapshot->stats = *shca_device_stats(dev);
+	count_commands(shca_device_steering(dev), &snapshot->stats);
 	ret = shca_device_list_queues(dev, &snapshot->queues, &snapshot->nb_queues);
 	shca_device_unlock(dev);
 	return ret;

@@ -100,7 +100,7 @@ print_destinations(const struct shca_dump_conf *conf, const struct shca_table *t
 		shca_dump_print_tir(conf, fte->destinations.user[i].object);
 		separator = ", ";
 	}
-	for (uint32_t i = 0; i < fte->counters.nb; i++) {
+	for (uint32_t i = 0; fte->counts && i < fte->counters.nb; i++) {
 		fprintf(conf->out, "%sCOUNTER:%p", separator, fte->counters.user[i].object);
 		separator = ", ";
 	}

@@ -81,16 +81,31 @@ are_same(const struct shca_modify_set *a, const struct shca_modify_set *b)
 	return a->modify == b->modify && a->decap == b->decap && a->reformat == b->reformat;
 }
 
+/** As mlx5_cmd_set_fte and firmware: one place for each destination, one for each rule with a
+ * counter, as mlx5_flow_dests_cmp never finds two counters equal. */
+static bool
+has_room(const struct shca_fte *fte, const struct shca_fte_action *action,
+	const struct shca_fte_limits *limits)
+{
+	if (action->tir != NULL && limits->destinations != 0 &&
+		fte->destinations.nb >= limits->destinations &&
+		find_user(&fte->destinations, action->tir) == NULL)
+		return false;
+	return action->counter == NULL || limits->counters == 0 ||
+		fte->counter_list_size < limits->counters;
+}
+
 /** As fs_core check_conflicting_ftes: an entry forwards or drops, changes frames in one way, and
  * has one tag, 0 unless the first rule set it. */
 int
-shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action)
+shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action,
+	const struct shca_fte_limits *limits)
 {
 	if (fte->drop != action->drop || !are_same(&fte->modify_set, &action->modify_set))
 		return -EEXIST;
 	if (action->tag && fte->flow_tag != action->flow_tag)
 		return -EEXIST;
-	return 0;
+	return has_room(fte, action, limits) ? 0 : -EINVAL;
 }
 
 int
@@ -107,6 +122,10 @@ shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 	fte->nb_leaving += action->leave;
 	add_user(&fte->destinations, action->tir);
 	add_user(&fte->counters, action->counter);
+	if (action->counter != NULL) {
+		fte->counter_list_size++;
+		fte->counts = true;
+	}
 	return 0;
 }
 
@@ -116,5 +135,9 @@ shca_fte_leave(struct shca_fte *fte, const struct shca_fte_action *action)
 	fte->nb_leaving -= action->leave;
 	del_user(&fte->destinations, action->tir);
 	del_user(&fte->counters, action->counter);
+	if (action->counter != NULL) {
+		fte->counter_list_size--;
+		fte->counts = false;
+	}
 	return --fte->nb_rules == 0;
 }

@@ -37,6 +37,12 @@ struct shca_fte_users {
 	uint32_t nb;
 };
 
+/** What firmware takes in one entry; 0: no limit. */
+struct shca_fte_limits {
+	uint32_t destinations; /**< where frames go, the next table included */
+	uint32_t counters;
+};
+
 struct shca_fte {
 	struct shca_fte *next; /**< in its bucket (subtable.h) */
 	struct shca_group *group;
@@ -49,6 +55,8 @@ struct shca_fte {
 	struct shca_modify_set modify_set;
 	struct shca_fte_users destinations; /**< TIRs */
 	struct shca_fte_users counters;     /**< struct shca_flow_counter */
+	uint32_t counter_list_size;         /**< rules with a counter: each has its place */
+	bool counts;                        /**< see shca_fte_leave() */
 	uint64_t packets, bytes;            /**< hits, for the dump */
 	uint64_t value[];                   /**< the words in the subtable's mask */
 };
@@ -57,11 +65,17 @@ struct shca_fte {
 struct shca_fte *shca_fte_create(unsigned int nb_words);
 /** NULL is allowed. */
 void shca_fte_destroy(struct shca_fte *fte);
-/** @return 0, or -EEXIST when a rule that wants @p action cannot share the entry. */
-int shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action);
+/** @return 0, or -EEXIST when a rule that wants @p action cannot share the entry, or -EINVAL when
+ * its lists would be too long. */
+int shca_fte_check(const struct shca_fte *fte, const struct shca_fte_action *action,
+	const struct shca_fte_limits *limits);
 /** Add a rule after shca_fte_check(). @return 0 or -ENOMEM. */
 int shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action);
-/** Take away a rule that joined with @p action. @return true when it was the last. */
+/**
+ * Take away a rule that joined with @p action. If it had a counter, the entry counts no more for
+ * the others either, until one with a counter joins (Linux fs_core.c, del_sw_hw_rule).
+ * @return true when it was the last.
+ */
 bool shca_fte_leave(struct shca_fte *fte, const struct shca_fte_action *action);
 
 #endif /* SHCA_STEERING_FTE_H */

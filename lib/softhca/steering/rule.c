@@ -97,6 +97,21 @@ core_priority(const struct shca_rule_attr *attr, const struct shca_spec_list *li
 	return 2u * attr->priority + 1;
 }
 
+/** Firmware's checks of an entry that changes frames (SET_FLOW_TABLE_ENTRY): objects are for tables
+ * of one direction, and not all devices can do two things at once. */
+static bool
+can_modify(const struct shca_steering_conf *conf, const struct shca_modify_set *set, bool egress,
+	bool forwards)
+{
+	const bool reformats = set->decap != NULL || set->reformat != NULL;
+
+	if (reformats && forwards && !conf->reformat_and_fwd_to_table)
+		return false;
+	if (reformats && set->modify != NULL && !conf->reformat_and_modify_action)
+		return false;
+	return shca_modify_fits(set, egress);
+}
+
 static int
 plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	const struct shca_spec_list *list, struct plan *plan)
@@ -105,8 +120,11 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	struct shca_table *tables = egress ? steering->tx : steering->rx;
 	struct shca_match *match = plan_entry(plan, &tables[core_priority(attr, list)]);
 	struct shca_spec_action action;
-	int err = shca_spec_build(
-		list, steering->conf.tunnel_offloads, attr->modify_set, match, &action);
+	const struct shca_spec_caps caps = {
+		.tunnel_offloads = steering->conf.tunnel_offloads,
+		.inner_ip_version = steering->conf.inner_ip_version,
+	};
+	int err = shca_spec_build(list, &caps, attr->modify_set, match, &action);
 
 	if (err != 0)
 		return err;
@@ -117,8 +135,8 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 		return -EOPNOTSUPP;
 	if (shca_spec_check_values(match) != 0)
 		return -EINVAL;
-	/* Firmware refuses an object for tables of the other direction. */
-	if (!shca_modify_fits(&action.modify_set, egress))
+	if (!can_modify(&steering->conf, &action.modify_set, egress,
+		    attr->flags & FLAG_DONT_TRAP && !action.drop))
 		return -EINVAL;
 	shca_field_require(match);
 	plan->receives = !egress && !action.drop;
@@ -198,30 +216,44 @@ make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, str
 		return err;
 	if (attr->type >= sizeof(plan_type) / sizeof(plan_type[0]))
 		return -EOPNOTSUPP;
-	plan->nb_entries = 0;
-	plan->receives = false;
-	plan->action = (struct shca_fte_action){ 0 };
 	err = plan_type[attr->type](steering, attr, &list, plan);
 	if (err != 0)
 		return err;
+	plan->action.tir = plan->receives ? attr->tir : NULL;
 	for (unsigned int i = 0; i < plan->nb_entries && err == 0; i++)
 		err = shca_table_check(plan->entry[i].table, &plan->entry[i].match, &plan->action);
 	if (err != 0)
 		return err;
 	/* Linux passes a TIR number on that firmware refuses, so this check is the last. */
-	if (plan->receives && attr->tir == NULL)
-		return -EINVAL;
-	plan->action.tir = plan->receives ? attr->tir : NULL;
-	return 0;
+	return plan->receives && attr->tir == NULL ? -EINVAL : 0;
+}
+
+/** mlx5_ib makes a table for its first rule, before it looks at the specs, and destroys it after
+ * the last one, or when that first rule is refused. */
+static void
+connect_if_empty(struct shca_steering *steering, const struct shca_table *table)
+{
+	if (table->nb_subtables == 0)
+		shca_steering_connect(steering, table);
 }
 
 static void
-del_entries(struct shca_rule *rule)
+note_refused(struct shca_steering *steering, const struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->nb_entries; i++) {
+		connect_if_empty(steering, plan->entry[i].table);
+		connect_if_empty(steering, plan->entry[i].table);
+	}
+}
+
+static void
+del_entries(struct shca_steering *steering, struct shca_rule *rule)
 {
 	while (rule->nb_entries > 0) {
-		rule->nb_entries--;
-		shca_table_del(rule->entry[rule->nb_entries].table,
-			rule->entry[rule->nb_entries].fte, &rule->action);
+		struct shca_table *table = rule->entry[--rule->nb_entries].table;
+
+		shca_table_del(table, rule->entry[rule->nb_entries].fte, &rule->action);
+		connect_if_empty(steering, table);
 	}
 }
 
@@ -241,6 +273,7 @@ install(struct shca_steering *steering, const struct plan *plan, struct shca_rul
 		unsigned int i = added->nb_entries;
 		struct shca_table *table = plan->entry[i].table;
 
+		connect_if_empty(steering, table);
 		if (shca_table_add(
 			    table, &plan->entry[i].match, &plan->action, &added->entry[i].fte) != 0)
 			goto del_entries;
@@ -254,19 +287,27 @@ install(struct shca_steering *steering, const struct plan *plan, struct shca_rul
 	return 0;
 
 del_entries:
-	del_entries(added);
+	del_entries(steering, added);
 	free(added);
 	return -ENOMEM;
+}
+
+static int
+finish(struct shca_steering *steering, int err, const struct plan *plan, struct shca_rule **rule)
+{
+	if (err == 0)
+		return install(steering, plan, rule);
+	note_refused(steering, plan);
+	return err;
 }
 
 int
 shca_rule_add(
 	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule)
 {
-	struct plan plan;
-	int err = make_plan(steering, attr, &plan);
+	struct plan plan = { 0 };
 
-	return err != 0 ? err : install(steering, &plan, rule);
+	return finish(steering, make_plan(steering, attr, &plan), &plan, rule);
 }
 
 /** The checks of mlx5_ib raw_fs_rule_add, then of fs_core. */
@@ -282,7 +323,7 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 		return -ENOMEM;
 	if (shca_param_is_multicast(attr->criteria, attr->mask, attr->value))
 		priority = SHCA_STATE_MULTICAST_PRIORITY;
-	*plan = (struct plan){ .receives = attr->tir != NULL };
+	plan->receives = attr->tir != NULL;
 	match = plan_entry(plan, &tables[priority]);
 	if (attr->default_miss && (attr->egress || !steering->conf.dont_trap))
 		return -EOPNOTSUPP;
@@ -298,7 +339,7 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 		.tir = attr->tir,
 		.modify_set = attr->modify_set,
 	};
-	if (!shca_modify_fits(&attr->modify_set, attr->egress))
+	if (!can_modify(&steering->conf, &attr->modify_set, attr->egress, false))
 		return -EINVAL;
 	err = shca_table_check(plan->entry[0].table, match, &plan->action);
 	if (err != 0)
@@ -313,10 +354,9 @@ int
 shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr,
 	struct shca_rule **rule)
 {
-	struct plan plan;
-	int err = plan_raw(steering, attr, &plan);
+	struct plan plan = { 0 };
 
-	return err != 0 ? err : install(steering, &plan, rule);
+	return finish(steering, plan_raw(steering, attr, &plan), &plan, rule);
 }
 
 void
@@ -326,7 +366,7 @@ shca_rule_del(struct shca_steering *steering, struct shca_rule *rule)
 		return;
 	if (rule->action.tir != NULL)
 		steering->nb_receiving--;
-	del_entries(rule);
+	del_entries(steering, rule);
 	free(rule);
 	shca_steering_refresh(steering);
 }

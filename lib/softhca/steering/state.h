@@ -35,6 +35,7 @@ struct shca_state_ethtool {
 
 struct shca_steering {
 	struct shca_steering_conf conf;
+	struct shca_table_firmware firmware;
 	struct shca_kernel_filter kernel;
 
 	struct shca_table rx[SHCA_STATE_NB_CORE_PRIORITIES];
@@ -69,6 +70,9 @@ void shca_walk_trace_on(
 /** As shca_walk_trace(), for a frame about to be sent. */
 void shca_walk_trace_tx(
 	struct shca_steering *steering, struct shca_trace *trace, struct shca_verdict *verdict);
+/** Count the commands of a table that gets its first entry, or has lost its last one: those for
+ * itself, and the entries before it that forward to another table now. */
+void shca_steering_connect(struct shca_steering *steering, const struct shca_table *table);
 /** Recompute the paths, after each change of a table. */
 void shca_steering_refresh(struct shca_steering *steering);
 /** Make the cache fit the present rules. */

@@ -29,6 +29,7 @@ struct shca_steering *
 shca_steering_create(const struct shca_steering_conf *conf)
 {
 	struct shca_steering *steering = calloc(1, sizeof(*steering));
+	struct shca_table_firmware *firmware;
 
 	if (steering == NULL)
 		return NULL;
@@ -37,18 +38,24 @@ shca_steering_create(const struct shca_steering_conf *conf)
 		return NULL;
 	}
 	steering->conf = *conf;
+	firmware = &steering->firmware;
+	firmware->limits = (struct shca_fte_limits){
+		.destinations = conf->max_fte_destinations,
+		.counters = conf->max_fte_counters,
+	};
 	steering->generation = 1;
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
 		bool dont_trap = i % 2 == 0 && i != SHCA_STATE_MULTICAST_PRIORITY;
 
-		shca_table_init(&steering->rx[i], &layout_rx, i, dont_trap);
-		shca_table_init(&steering->tx[i], &layout_tx, i, dont_trap);
+		shca_table_init(&steering->rx[i], &layout_rx, firmware, i, dont_trap);
+		shca_table_init(&steering->tx[i], &layout_tx, firmware, i, dont_trap);
 	}
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
-		shca_table_init(&steering->ethtool[i], &layout_ethtool, LEVEL_ETHTOOL + i, false);
-	shca_table_init(&steering->leftovers, &layout_leftovers, LEVEL_LEFTOVERS, false);
-	shca_table_init(&steering->sniffer_rx, &layout_sniffer_rx, LEVEL_SNIFFER, false);
-	shca_table_init(&steering->sniffer_tx, &layout_sniffer_tx, LEVEL_SNIFFER, false);
+		shca_table_init(
+			&steering->ethtool[i], &layout_ethtool, firmware, LEVEL_ETHTOOL + i, false);
+	shca_table_init(&steering->leftovers, &layout_leftovers, firmware, LEVEL_LEFTOVERS, false);
+	shca_table_init(&steering->sniffer_rx, &layout_sniffer_rx, firmware, LEVEL_SNIFFER, false);
+	shca_table_init(&steering->sniffer_tx, &layout_sniffer_tx, firmware, LEVEL_SNIFFER, false);
 	return steering;
 }
 
@@ -102,6 +109,28 @@ uint64_t
 shca_steering_generation(const struct shca_steering *steering)
 {
 	return steering->generation;
+}
+
+const struct shca_steering_commands *
+shca_steering_commands(const struct shca_steering *steering)
+{
+	return &steering->firmware.commands;
+}
+
+void
+shca_steering_connect(struct shca_steering *steering, const struct shca_table *table)
+{
+	struct shca_steering_commands *commands = &steering->firmware.commands;
+
+	commands->tables++;
+	if (table < steering->rx || table >= steering->rx + SHCA_STATE_NB_CORE_PRIORITIES)
+		return; /* behind the netdev's tables, or no rule there forwards */
+	while (table-- != steering->rx) {
+		if (table->nb_subtables == 0)
+			continue;
+		commands->rewrites += table->nb_forwarding;
+		return;
+	}
 }
 
 bool

@@ -51,6 +51,11 @@ struct shca_steering_conf {
 	bool dont_trap;
 	bool sniffer;
 	uint32_t tunnel_offloads; /**< gates GRE and MPLS specs */
+	bool inner_ip_version;    /**< inner IP specs match the version, not the EtherType */
+	bool reformat_and_fwd_to_table, reformat_and_modify_action; /**< in one entry */
+	/** The most of each in one entry (log_max_destination, log_max_flow_counter); 0: no limit
+	 */
+	uint32_t max_fte_destinations, max_fte_counters;
 };
 
 /** A create_flow request after the uverbs checks that need objects (port, handles). */
@@ -83,6 +88,16 @@ struct shca_raw_rule_attr {
 	uint32_t flow_tag;                 /**< 24 bits */
 	void *tir;                         /**< destination, or NULL */
 	struct shca_modify_set modify_set; /**< changes to frames */
+};
+
+/** Commands to firmware so far. */
+struct shca_steering_commands {
+	uint64_t tables; /**< made and destroyed; groups and entries likewise */
+	uint64_t groups;
+	uint64_t entries; /**< also changed: a rule joins or leaves one */
+	/** Entries written again because the table that they forward to is another (fs_core.c,
+	 * connect_fwd_rules). */
+	uint64_t rewrites;
 };
 
 /** The Linux netdev beside the port, as far as steering sees it. */
@@ -160,6 +175,9 @@ void shca_walk_tx(struct shca_steering *steering, const struct shca_packet *pack
 
 /** @return a number that differs after each change of a rule or of the kernel's filter; never 0. */
 uint64_t shca_steering_generation(const struct shca_steering *steering);
+
+/** @return what was asked of firmware so far. */
+const struct shca_steering_commands *shca_steering_commands(const struct shca_steering *steering);
 
 /** @return whether any rule is for frames about to be sent; else shca_walk_tx() does nothing. */
 bool shca_steering_walks_tx(const struct shca_steering *steering);

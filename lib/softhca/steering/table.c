@@ -7,13 +7,14 @@
 #include <string.h>
 
 void
-shca_table_init(struct shca_table *table, const struct shca_table_layout *layout, uint32_t level,
-	bool dont_trap)
+shca_table_init(struct shca_table *table, const struct shca_table_layout *layout,
+	struct shca_table_firmware *firmware, uint32_t level, bool dont_trap)
 {
 	uint32_t first_single = layout->nb_big * layout->big_size;
 
 	memset(table, 0, sizeof(*table));
 	table->layout = layout;
+	table->firmware = firmware;
 	table->level = level;
 	table->dont_trap = dont_trap;
 	shca_idtable_init(&table->big, 0, layout->nb_big > 0 ? layout->nb_big - 1 : 0);
@@ -72,18 +73,21 @@ find_subtable(const struct shca_table *table, const union shca_match_key *mask)
 	return NULL;
 }
 
-/** @return a big group of @p subtable that is not full, or NULL. */
+/** @return the newest big group of @p subtable that is not full, or NULL: fs_core.c
+ * build_match_list takes groups of one mask as rhltable lists them. */
 static struct shca_group *
 find_room(const struct shca_table *table, const struct shca_subtable *subtable)
 {
+	struct shca_group *newest = NULL;
+
 	for (uint32_t left = subtable->big_groups; left != 0; left &= left - 1) {
 		struct shca_group *group =
 			shca_idtable_get(&table->big, (uint32_t)__builtin_ctz(left));
 
-		if (group->nb_ftes < group->size)
-			return group;
+		if (group->nb_ftes < group->size && (newest == NULL || group->made > newest->made))
+			newest = group;
 	}
-	return NULL;
+	return newest;
 }
 
 static bool
@@ -93,6 +97,18 @@ has_free_group(const struct shca_table *table)
 
 	return table->nb_big < layout->nb_big ||
 		table->nb_single < layout->size - layout->nb_big * layout->big_size;
+}
+
+static int
+check_join(const struct shca_table *table, const struct shca_fte *fte,
+	const struct shca_fte_action *action)
+{
+	struct shca_fte_limits limits = table->firmware->limits;
+
+	/* The next table is a destination, too. */
+	if (table->dont_trap && limits.destinations != 0)
+		limits.destinations--;
+	return shca_fte_check(fte, action, &limits);
 }
 
 int
@@ -105,7 +121,7 @@ shca_table_check(const struct shca_table *table, const struct shca_match *match,
 		const struct shca_fte *fte = shca_subtable_find(subtable, &match->value);
 
 		if (fte != NULL)
-			return shca_fte_check(fte, action);
+			return check_join(table, fte, action);
 		if (find_room(table, subtable) != NULL)
 			return 0;
 	}
@@ -204,6 +220,7 @@ destroy_group(struct shca_table *table, struct shca_group *group)
 		table->nb_single--;
 	}
 	subtable->nb_groups--;
+	table->firmware->commands.groups++;
 	shca_idtable_fini(&group->ftes);
 	free(group);
 }
@@ -223,6 +240,8 @@ make_group(struct shca_table *table, struct shca_subtable *subtable)
 		return NULL;
 	}
 	group->subtable = subtable;
+	group->made = ++table->nb_groups_made;
+	table->firmware->commands.groups++;
 	group->start = big ? group->id * layout->big_size : group->id;
 	group->size = big ? layout->big_size : 1;
 	shca_idtable_init(&group->ftes, group->start, group->start + group->size - 1);
@@ -285,6 +304,13 @@ note_destinations(struct shca_table *table, const struct shca_fte *fte)
 		table->max_destinations = fte->destinations.nb;
 }
 
+/** @return whether an entry of rules with @p action forwards to the next table. */
+static bool
+forwards(const struct shca_table *table, const struct shca_fte_action *action)
+{
+	return table->dont_trap && !action->drop;
+}
+
 int
 shca_table_add(struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action, struct shca_fte **fte)
@@ -319,7 +345,9 @@ shca_table_add(struct shca_table *table, const struct shca_match *match,
 	} else if (added->group->start < subtable->lowest_start) {
 		move_subtable(table, subtable, added->group->start);
 	}
+	table->nb_forwarding += forwards(table, action);
 done:
+	table->firmware->commands.entries++;
 	note_destinations(table, added);
 	*fte = added;
 	return 0;
@@ -349,8 +377,10 @@ shca_table_del(struct shca_table *table, struct shca_fte *fte, const struct shca
 {
 	struct shca_subtable *subtable = fte->group->subtable;
 
+	table->firmware->commands.entries++;
 	if (!shca_fte_leave(fte, action))
 		return;
+	table->nb_forwarding -= forwards(table, action);
 	shca_subtable_del(subtable, fte);
 
 	bool group_gone = unmake_fte(table, fte);

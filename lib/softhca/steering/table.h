@@ -34,8 +34,15 @@ struct shca_table_layout {
 	bool to_netdev;    /**< an entry that does not drop gives the frame to the netdev */
 };
 
+/** What all tables of a port share. */
+struct shca_table_firmware {
+	struct shca_fte_limits limits;
+	struct shca_steering_commands commands;
+};
+
 struct shca_group {
 	struct shca_subtable *subtable;
+	uint64_t made;  /**< larger than that of earlier groups */
 	uint32_t id;    /**< in the table's big or single groups */
 	uint32_t start; /**< index of its first entry */
 	uint32_t size;
@@ -51,6 +58,7 @@ struct shca_table_subtable {
 
 struct shca_table {
 	const struct shca_table_layout *layout;
+	struct shca_table_firmware *firmware;
 	uint32_t level;
 	bool dont_trap; /**< a hit that does not drop goes on with the next table */
 
@@ -61,20 +69,23 @@ struct shca_table {
 	struct shca_idtable big;    /**< groups by number */
 	struct shca_idtable single; /**< groups by index of their entry */
 	uint32_t nb_big, nb_single;
+	uint64_t nb_groups_made; /**< since shca_table_init() */
+	uint32_t nb_forwarding;  /**< entries that forward to the next table */
 
 	/** The most destinations that any entry has had since the table was last empty. */
 	uint32_t max_destinations;
 };
 
+/** @param firmware borrowed */
 void shca_table_init(struct shca_table *table, const struct shca_table_layout *layout,
-	uint32_t level, bool dont_trap);
+	struct shca_table_firmware *firmware, uint32_t level, bool dont_trap);
 /** All entries must be gone. */
 void shca_table_fini(struct shca_table *table);
 
 /** @return the entry that a packet with @p key hits, or NULL. */
 struct shca_fte *shca_table_find(const struct shca_table *table, const union shca_match_key *key);
 
-/** @return 0, or why a rule cannot be added: -EEXIST or -ENOSPC. */
+/** @return 0, or why a rule cannot be added: -EEXIST, -EINVAL (shca_fte_check()) or -ENOSPC. */
 int shca_table_check(const struct shca_table *table, const struct shca_match *match,
 	const struct shca_fte_action *action);
 /** Add a rule after shca_table_check(). @return 0 and its entry in @p fte, or -ENOMEM without any

@@ -11,7 +11,7 @@ count(struct shca_fte *fte, uint64_t nb_packets, uint64_t bytes)
 {
 	fte->packets += nb_packets;
 	fte->bytes += bytes;
-	for (uint32_t i = 0; i < fte->counters.nb; i++) {
+	for (uint32_t i = 0; fte->counts && i < fte->counters.nb; i++) {
 		struct shca_flow_counter *counter = fte->counters.user[i].object;
 
 		counter->packets += nb_packets;

@@ -99,7 +99,7 @@ static const struct {
 	{ "kernel=none:x",
 		"kernel: no kernel side 'none:x'; there are none, tap:IFNAME, pcap:OUT" },
 	{ "wire=tap:x,kernel=tap:x", "kernel: x is the port's wire already" },
-	{ "model=cx3", "model: no model 'cx3'; there are cx5, cx4lx, cx6dx" },
+	{ "model=cx3", "model: no model 'cx3'; there are cx5, cx4lx, cx6dx, lean" },
 	{ "mac=02:00:00:00:00",
 		"mac: '02:00:00:00:00' is no address of the form 02:00:00:00:00:01" },
 	{ "mac=02:00:00:00:00:011",

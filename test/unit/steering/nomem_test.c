@@ -155,6 +155,7 @@ test_add(void **state)
 		.dont_trap = true,
 		.sniffer = true,
 		.tunnel_offloads = 0x1f,
+		.inner_ip_version = true,
 	};
 	struct shca_rule *rules[NB_REQUESTS];
 	unsigned int nb_failures = 0;

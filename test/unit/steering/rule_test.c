@@ -39,6 +39,7 @@
 	}
 
 static char tirs[] = "ABCDEF";
+static struct shca_flow_counter counter;
 
 static struct shca_steering *
 make_steering(bool dont_trap, bool sniffer)
@@ -47,6 +48,7 @@ make_steering(bool dont_trap, bool sniffer)
 		.dont_trap = dont_trap,
 		.sniffer = sniffer,
 		.tunnel_offloads = ALL_TUNNELS,
+		.inner_ip_version = true,
 	};
 	struct shca_steering *steering = shca_steering_create(&conf);
 
@@ -82,6 +84,7 @@ add(struct shca_steering *steering, const struct request *request, void *tir,
 		.specs = specs_bytes(&specs),
 		.specs_length = specs.length,
 		.tir = request->no_tir ? NULL : tir,
+		.counter = &counter,
 	};
 
 	return shca_rule_add(steering, &attr, rule);
@@ -277,6 +280,97 @@ test_nb_receiving(void **state)
 	shca_steering_destroy(steering);
 }
 
+/** Rules of one match: each QP has one place in the entry's list, and each rule with a counter one
+ * in the other. */
+static void
+test_lists_of_an_entry(void **state)
+{
+	static const struct request counted = { .spec = { SPEC_ETH_UNICAST, { .type = 0x1003 } } };
+	static const struct request plain = { .spec = { SPEC_ETH_UNICAST } };
+	static const struct request copying = { .flags = DT, .spec = { SPEC_ETH_UNICAST } };
+	const struct shca_steering_conf conf = {
+		.dont_trap = true,
+		.max_fte_destinations = 3,
+		.max_fte_counters = 2,
+	};
+	struct shca_steering *steering = shca_steering_create(&conf);
+	struct shca_rule *rules[5], *refused;
+
+	(void)state;
+	assert_non_null(steering);
+	assert_int_equal(add(steering, &counted, &tirs[0], &rules[0]), 0);
+	assert_int_equal(add(steering, &counted, &tirs[0], &rules[1]), 0);
+	assert_int_equal(add(steering, &counted, &tirs[0], &refused), -EINVAL);
+	assert_int_equal(add(steering, &plain, &tirs[0], &rules[2]), 0);
+	assert_int_equal(add(steering, &plain, &tirs[1], &rules[3]), 0);
+	assert_int_equal(add(steering, &plain, &tirs[2], &rules[4]), 0);
+	assert_int_equal(add(steering, &plain, &tirs[3], &refused), -EINVAL);
+	shca_rule_del(steering, rules[0]);
+	assert_int_equal(add(steering, &counted, &tirs[1], &rules[0]), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		shca_rule_del(steering, rules[i]);
+	/* Behind a copying entry the next table takes one place. */
+	assert_int_equal(add(steering, &copying, &tirs[0], &rules[0]), 0);
+	assert_int_equal(add(steering, &copying, &tirs[1], &rules[1]), 0);
+	assert_int_equal(add(steering, &copying, &tirs[2], &refused), -EINVAL);
+	shca_rule_del(steering, rules[0]);
+	shca_rule_del(steering, rules[1]);
+	shca_steering_destroy(steering);
+}
+
+static uint64_t
+rewrites(const struct shca_steering *steering)
+{
+	return shca_steering_commands(steering)->rewrites;
+}
+
+/** Copying entries are written again whenever the next table with rules is another. */
+static void
+test_tables_that_come_and_go(void **state)
+{
+	struct request copying = { .flags = DT, .priority = 3 };
+	struct request taking = { .priority = 5 }, refused = { .priority = 4 };
+	struct shca_steering *steering = make_steering(true, true);
+	struct shca_rule *copies[10], *rule, *other;
+
+	(void)state;
+	for (uint16_t i = 0; i < 10; i++) {
+		copying.spec[0] = (struct spec){ .type = 0x20,
+			.value.eth.ether_type = htobe16(i),
+			.mask.eth.ether_type = 0xffff };
+		assert_int_equal(add(steering, &copying, &tirs[0], &copies[i]), 0);
+	}
+	assert_int_equal(rewrites(steering), 0);
+	assert_int_equal(add(steering, &taking, &tirs[0], &rule), 0);
+	assert_int_equal(rewrites(steering), 10);
+	assert_int_equal(add(steering, &taking, &tirs[1], &other), 0); /* the table was there */
+	shca_rule_del(steering, other);
+	assert_int_equal(rewrites(steering), 10);
+	taking.priority = 6; /* copies do not forward to this one */
+	assert_int_equal(add(steering, &taking, &tirs[0], &other), 0);
+	shca_rule_del(steering, other);
+	assert_int_equal(rewrites(steering), 10);
+	/* mlx5_ib makes a table for what it then refuses, but not for a priority that is not there.
+	 */
+	refused.spec[0] = (struct spec)SPEC_REFUSED;
+	assert_int_equal(add(steering, &refused, &tirs[0], &other), -EOPNOTSUPP);
+	assert_int_equal(rewrites(steering), 30);
+	refused.priority = 16;
+	assert_int_equal(add(steering, &refused, &tirs[0], &other), -ENOMEM);
+	/* Nothing stands before the first table, and a dropping entry does not forward. */
+	copying = (struct request){ .flags = DT, .spec = { SPEC_DROP } };
+	assert_int_equal(add(steering, &copying, &tirs[0], &other), 0);
+	shca_rule_del(steering, other);
+	assert_int_equal(rewrites(steering), 30);
+	shca_rule_del(steering, rule);
+	assert_int_equal(rewrites(steering), 40);
+	for (uint16_t i = 0; i < 10; i++)
+		shca_rule_del(steering, copies[i]);
+	assert_int_equal(rewrites(steering), 40);
+	assert_int_equal(shca_steering_commands(steering)->tables, 2 * 5);
+	shca_steering_destroy(steering);
+}
+
 /** Rules of one FT, FG and FTE of each kind. */
 static const struct request dumped[] = {
 	{ .type = 3 },
@@ -363,6 +457,8 @@ main(void)
 		cmocka_unit_test(test_request_bounds),
 		cmocka_unit_test(test_nothing_changed),
 		cmocka_unit_test(test_nb_receiving),
+		cmocka_unit_test(test_lists_of_an_entry),
+		cmocka_unit_test(test_tables_that_come_and_go),
 		cmocka_unit_test(test_dump),
 	};
 

@@ -17,6 +17,7 @@
 
 static const struct shca_table_layout nic = { "NIC_RX", 65536, 6, 9362 };
 static char tir;
+static struct shca_table_firmware firmware; /* without limits */
 static const struct shca_fte_action forward = { .tir = &tir };
 
 /** A match on a destination address, or another mask if @p mask is not 0. */
@@ -65,7 +66,7 @@ test_group_order(void **state)
 	struct shca_fte *fte[10];
 
 	(void)state;
-	shca_table_init(&table, &nic, 1, false);
+	shca_table_init(&table, &nic, &firmware, 1, false);
 	/* Six big groups in the order of masks, then single entries. */
 	for (uint32_t mask = 1; mask <= 6; mask++) {
 		fte[mask] = add(&table, mask, 0);
@@ -110,7 +111,7 @@ test_lowest_index_wins(void **state)
 	union shca_match_key key;
 
 	(void)state;
-	shca_table_init(&table, &small, 1, false);
+	shca_table_init(&table, &small, &firmware, 1, false);
 	for (uint32_t i = 0; i < 3; i++)
 		fte[i] = add(&table, 0, i); /* group 0 is full */
 	fte[3] = add(&table, 1, 0);         /* group 1 */
@@ -143,6 +144,29 @@ test_lowest_index_wins(void **state)
 	shca_table_fini(&table);
 }
 
+/** Of two big groups of one mask that have room, the younger takes the next entry. */
+static void
+test_newest_group_first(void **state)
+{
+	static const struct shca_table_layout small = { "NIC_RX", 12, 2, 3 };
+	struct shca_table table;
+	struct shca_fte *fte[5];
+
+	(void)state;
+	shca_table_init(&table, &small, &firmware, 1, false);
+	for (uint32_t i = 0; i < 4; i++)
+		fte[i] = add(&table, 0, i);
+	assert_int_equal(fte[3]->index, 3);
+	shca_table_del(&table, fte[0], &forward);
+	fte[0] = add(&table, 0, 0);
+	assert_int_equal(fte[0]->index, 4);
+	fte[4] = add(&table, 0, 4);
+	assert_int_equal(fte[4]->index, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		shca_table_del(&table, fte[i], &forward);
+	shca_table_fini(&table);
+}
+
 /** One mask can fill the whole table; then nothing new fits, but what is there can be joined. */
 static void
 test_one_mask_fills_the_table(void **state)
@@ -154,7 +178,7 @@ test_one_mask_fills_the_table(void **state)
 
 	(void)state;
 	assert_non_null(ftes);
-	shca_table_init(&table, &nic, 1, false);
+	shca_table_init(&table, &nic, &firmware, 1, false);
 	for (uint32_t i = 0; i < 65536; i++) {
 		ftes[i] = add(&table, 0, i);
 		assert_int_equal(ftes[i]->index, i);
@@ -192,7 +216,7 @@ test_many_masks_share_the_rest(void **state)
 
 	(void)state;
 	assert_non_null(ftes);
-	shca_table_init(&table, &nic, 1, false);
+	shca_table_init(&table, &nic, &firmware, 1, false);
 	for (uint32_t i = 0; i < 6 + NB_REST; i++)
 		ftes[i] = add(&table, i + 1, 0);
 	assert_int_equal(check(&table, 0x80000, 0), -ENOSPC);
@@ -303,6 +327,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_group_order),
 		cmocka_unit_test(test_lowest_index_wins),
+		cmocka_unit_test(test_newest_group_first),
 		cmocka_unit_test(test_one_mask_fills_the_table),
 		cmocka_unit_test(test_many_masks_share_the_rest),
 		cmocka_unit_test(test_many_rules_of_one_mask),

@@ -363,6 +363,7 @@ make_steering(enum kernel_kind kind)
 		.dont_trap = true,
 		.sniffer = true,
 		.tunnel_offloads = ALL_TUNNELS,
+		.inner_ip_version = true,
 	};
 	struct shca_kernel_filter filter = {
 		.present = true,
@@ -550,9 +551,17 @@ test_counters(void **state)
 	shca_rule_del(steering, rules[3]);
 	shca_rule_del(steering, rules[2]);
 	shca_rule_del(steering, rules[0]);
+	/* The entry still delivers, and counts for nobody until a rule with a counter joins. */
 	shca_walk_rx(steering, &packet, &verdict);
-	assert_int_equal(counters[0].packets, 3);
-	assert_int_equal(counters[1].packets, 1);
+	assert_int_equal(verdict.nb_destinations, 1);
+	assert_int_equal(counters[0].packets, 2);
+	attr.flags = 0;
+	attr.counter = &counters[1];
+	assert_int_equal(shca_rule_add(steering, &attr, &rules[2]), 0);
+	shca_walk_rx(steering, &packet, &verdict);
+	assert_int_equal(counters[0].packets, 3); /* of the rule that was there all the time */
+	assert_int_equal(counters[1].packets, 2);
+	shca_rule_del(steering, rules[2]);
 	shca_rule_del(steering, rules[1]);
 	shca_walk_rx(steering, &packet, &verdict);
 	assert_int_equal(counters[0].packets, 3);

@@ -100,6 +100,11 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		.dont_trap = conf->model->dont_trap,
 		.sniffer = conf->model->sniffer,
 		.tunnel_offloads = conf->model->tunnel_offloads,
+		.inner_ip_version = conf->model->inner_ip_version,
+		.reformat_and_fwd_to_table = conf->model->reformat_and_fwd_to_table,
+		.reformat_and_modify_action = conf->model->reformat_and_modify_action,
+		.max_fte_destinations = conf->model->max_fte_destinations,
+		.max_fte_counters = conf->model->max_fte_counters,
 	};
 	struct shca_device *dev = calloc(1, sizeof(*dev));
 	int ret = -ENOMEM;

@@ -60,6 +60,9 @@ struct shca_device_stats {
 	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
 	uint64_t tx_refused;             /**< of those onto the wire: from another address */
 	uint64_t tirs, rqts;             /**< now: destinations of rules, and indirection tables */
+	/** Commands to firmware for the tables of rules; those that wrote an entry again because
+	 * the table behind it came or went. */
+	uint64_t flow_commands, flow_rewrites;
 };
 
 /** Asynchronous events of an object; numbers are ib_event_type's. */

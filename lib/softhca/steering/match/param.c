@@ -106,11 +106,13 @@ take_field(const struct shca_param *param, const struct row *row, union shca_mat
 	}
 }
 
+/** fs_core lets a mask have bits in parts that @p criteria leaves out; groups do not look there. */
 static void
-take(const struct shca_param *param, union shca_match_key *key)
+take(uint8_t criteria, const struct shca_param *param, union shca_match_key *key)
 {
 	for (size_t i = 0; i < sizeof(param_rows) / sizeof(param_rows[0]); i++)
-		take_field(param, &param_rows[i], key);
+		if (criteria & 1u << param_rows[i].part)
+			take_field(param, &param_rows[i], key);
 }
 
 static bool
@@ -122,17 +124,12 @@ is_zero(const uint8_t *bytes, size_t length)
 	return true;
 }
 
-/** As fs_core check_valid_mask and check_valid_spec. */
+/** As fs_core check_valid_spec. */
 static bool
 is_valid(uint8_t criteria, const struct shca_param *mask, const struct shca_param *value)
 {
 	if (criteria >= 1u << SHCA_PARAM_NB_PARTS)
 		return false;
-	for (unsigned int i = 0; i < SHCA_PARAM_NB_PARTS; i++)
-		if ((criteria & 1u << i) == 0 &&
-			!is_zero(mask->bytes + (size_t)i * SHCA_PARAM_PART_BYTES,
-				SHCA_PARAM_PART_BYTES))
-			return false;
 	for (unsigned int i = 0; i < SHCA_PARAM_BYTES; i++)
 		if (value->bytes[i] & ~mask->bytes[i])
 			return false;
@@ -166,8 +163,8 @@ shca_param_match(uint8_t criteria, const struct shca_param *mask, const struct s
 	if (!is_modelled(mask))
 		return -EOPNOTSUPP;
 	memset(match, 0, sizeof(*match));
-	take(mask, &match->mask);
-	take(value, &match->value);
+	take(criteria, mask, &match->mask);
+	take(criteria, value, &match->value);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 struct build {
 	const struct shca_spec *spec;
 	uint32_t previous_type; /**< of the previous spec; 0: this is the first */
-	uint32_t tunnel_offloads;
+	const struct shca_spec_caps *caps;
 	const struct shca_modify *const *modify_set; /**< of this and later ACTION_HANDLE specs */
 	struct shca_match *match;
 	struct shca_match_stack *mask, *value; /**< outer or inner, by the spec's INNER flag */
@@ -114,11 +114,24 @@ build_ipv4_half(const struct ib_uverbs_flow_ipv4_filter *filter, struct shca_mat
 	stack->tos = filter->tos;
 }
 
+/** @return whether the device matches the IP version in headers; else mlx5_ib matches the EtherType
+ * before them. */
+static bool
+matches_version(const struct shca_spec_caps *caps, bool inner)
+{
+	return !inner || caps->inner_ip_version;
+}
+
 static void
 build_ip_version(const struct build *build, uint8_t version)
 {
-	build->mask->ip_version = 0xf;
-	build->value->ip_version = version;
+	if (matches_version(build->caps, build->mask == &build->match->mask.inner)) {
+		build->mask->ip_version = 0xf;
+		build->value->ip_version = version;
+	} else {
+		build->mask->ether_type = 0xffff;
+		build->value->ether_type = version == 4 ? 0x0800 : 0x86dd;
+	}
 }
 
 static int
@@ -197,7 +210,8 @@ build_gre(const struct build *build)
 	const struct ib_uverbs_flow_gre_filter *value = &build->spec->value.gre;
 	const struct ib_uverbs_flow_gre_filter *mask = &build->spec->mask.gre;
 
-	if (!(build->tunnel_offloads & MLX5_IB_TUNNELED_OFFLOADS_GRE) || mask->c_ks_res0_ver != 0)
+	if (!(build->caps->tunnel_offloads & MLX5_IB_TUNNELED_OFFLOADS_GRE) ||
+		mask->c_ks_res0_ver != 0)
 		return -EOPNOTSUPP;
 	if (set_proto(build, 0xff, IPPROTO_GRE) != 0)
 		return -EINVAL;
@@ -228,7 +242,7 @@ build_mpls(const struct build *build)
 		mask_at = &build->match->mask.mpls_gre;
 		value_at = &build->match->value.mpls_gre;
 	}
-	if (mask != 0 && !(build->tunnel_offloads & needed))
+	if (mask != 0 && !(build->caps->tunnel_offloads & needed))
 		return -EOPNOTSUPP;
 	*mask_at = mask;
 	*value_at = value;
@@ -409,7 +423,8 @@ shca_spec_is_multicast_only(const struct shca_spec_list *list)
  * agree.
  */
 static bool
-is_valid_ethertype(const struct shca_spec_list *list, uint32_t inner)
+is_valid_ethertype(
+	const struct shca_spec_list *list, const struct shca_spec_caps *caps, uint32_t inner)
 {
 	const struct shca_spec *eth = NULL;
 	const struct shca_spec *ip = NULL;
@@ -431,7 +446,7 @@ is_valid_ethertype(const struct shca_spec_list *list, uint32_t inner)
 	if (be16toh(eth->mask.eth.ether_type) != 0xffff)
 		return false;
 	if (type == 0x8847 || type == 0x8848)
-		return true;
+		return matches_version(caps, inner != 0);
 	return type == (ip->type == (IBV_FLOW_SPEC_IPV4 | inner) ? 0x0800 : 0x86dd);
 }
 
@@ -446,12 +461,12 @@ build_one(const struct build *build)
 }
 
 int
-shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
+shca_spec_build(const struct shca_spec_list *list, const struct shca_spec_caps *caps,
 	const struct shca_modify *const *modify_set, struct shca_match *match,
 	struct shca_spec_action *action)
 {
 	struct build build = {
-		.tunnel_offloads = tunnel_offloads,
+		.caps = caps,
 		.modify_set = modify_set,
 		.match = match,
 		.action = action,
@@ -459,7 +474,8 @@ shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
 
 	memset(match, 0, sizeof(*match));
 	memset(action, 0, sizeof(*action));
-	if (!is_valid_ethertype(list, 0) || !is_valid_ethertype(list, IBV_FLOW_SPEC_INNER))
+	if (!is_valid_ethertype(list, caps, 0) ||
+		!is_valid_ethertype(list, caps, IBV_FLOW_SPEC_INNER))
 		return -EINVAL;
 	for (unsigned int i = 0; i < list->nb; i++) {
 		build.spec = &list->spec[i];

@@ -46,6 +46,12 @@ struct shca_spec_list {
 	struct shca_spec spec[SHCA_SPEC_MAX];
 };
 
+/** Capabilities of the device that specs depend on. */
+struct shca_spec_caps {
+	uint32_t tunnel_offloads; /**< MLX5_IB_TUNNELED_OFFLOADS_* */
+	bool inner_ip_version;    /**< ft_field_support.inner_ip_version */
+};
+
 struct shca_spec_action {
 	bool drop;
 	bool count;
@@ -65,12 +71,11 @@ int shca_spec_unpack(
 bool shca_spec_is_multicast_only(const struct shca_spec_list *list);
 
 /**
- * @param tunnel_offloads MLX5_IB_TUNNELED_OFFLOADS_* of the device.
  * @param modify_set of the ACTION_HANDLE specs in their order; NULL: mlx5 takes none of them
  * @param match may have value bits outside the mask, which shca_spec_check_values() refuses later.
  * @return 0, -EINVAL or -EOPNOTSUPP by the first offending spec.
  */
-int shca_spec_build(const struct shca_spec_list *list, uint32_t tunnel_offloads,
+int shca_spec_build(const struct shca_spec_list *list, const struct shca_spec_caps *caps,
 	const struct shca_modify *const *modify_set, struct shca_match *match,
 	struct shca_spec_action *action);
 

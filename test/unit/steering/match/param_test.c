@@ -112,6 +112,14 @@ one_byte(void **state)
 	}
 }
 
+static bool
+is_without_match(const struct shca_match *match)
+{
+	static const struct shca_match none;
+
+	return memcmp(match, &none, sizeof(none)) == 0;
+}
+
 static void
 refusals(void **state)
 {
@@ -124,9 +132,10 @@ refusals(void **state)
 		{ 0, 0, 0, 0, 0 },
 		{ 1, DMAC, 1, 0, 0 },
 		{ 1, DMAC, 1, 3, -EINVAL },
-		{ 0, DMAC, 1, 0, -EINVAL },
-		{ 4, DMAC, 1, 0, -EINVAL },
-		{ 1, MISC + 20, 1, 0, -EINVAL },
+		{ 0, DMAC, 1, 0, 0 }, /* parts that criteria leaves out: not looked at */
+		{ 4, DMAC, 1, 0, 0 },
+		{ 1, MISC + 20, 1, 0, 0 },
+		{ 1, MISC + 20, 1, 3, -EINVAL },
 		{ 0x80, 0, 0, 0, -EINVAL },
 		{ 0x7f, 0, 0, 0, 0 },
 		{ 1, TTL - 1, 0xf0, 0, -EOPNOTSUPP },  /* IHL */
@@ -148,6 +157,10 @@ refusals(void **state)
 		ret = shca_param_match(cases[i].criteria, &mask, &value, &match);
 		if (ret != cases[i].ret)
 			fail_msg("case %zu: %d", i, ret);
+		/* DMAC and MISC + 20 are of parts 0 and 1. */
+		if (ret == 0 && cases[i].mask != 0 &&
+			(cases[i].criteria & 1u << (cases[i].at >= MISC)) == 0)
+			assert_true(is_without_match(&match));
 	}
 }
 
