@@ -24,3 +24,17 @@ def pid_of(pmd):
             if int(file.read().rpartition(")")[2].split()[1]) == runner:
                 return process["pid"]
     raise AssertionError(f"no process of {runner} in {devices.stdout}")
+
+
+def stats(pmd, port=0):
+    """What `ctl stats` says of a port."""
+    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "stats", "--json"]
+    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    return json.loads(done.stdout)["ports"][port]
+
+
+def dump(pmd):
+    """What `ctl dump` prints."""
+    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "dump"]
+    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE,
+                          check=True).stdout

@@ -282,6 +282,11 @@ create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 		errno = ENOMEM; /* sic: drivers/infiniband/hw/mlx5/fs.c */
 		return NULL;
 	}
+	if (attr->type == IBV_FLOW_ATTR_ALL_DEFAULT &&
+		(attr->flags & IBV_FLOW_ATTR_FLAGS_EGRESS) != 0) {
+		errno = EINVAL; /* before anything is made: the same */
+		return NULL;
+	}
 	flow = __real_calloc(1, sizeof(*flow));
 	flow->verbs.context = qp->context;
 	flow->qp = (struct fake_qp *)qp;

@@ -61,7 +61,9 @@ assert_harmless(const uint8_t *bytes, const struct ibv_flow_attr *attr)
 	assert_memory_equal(bytes + 20 + 22, whole, sizeof(whole));
 	memcpy(&last, bytes + attr->size - 8, sizeof(last));
 	assert_int_equal(last, IBV_FLOW_SPEC_ACTION_DROP);
-	assert_true(attr->flags == 0 || attr->flags == IBV_FLOW_ATTR_FLAGS_EGRESS);
+	/* In the first table: no table before it is written again. */
+	assert_int_equal(
+		attr->flags & ~(uint32_t)IBV_FLOW_ATTR_FLAGS_EGRESS, IBV_FLOW_ATTR_FLAGS_DONT_TRAP);
 }
 
 /** @return whether the field's mask has a bit set. */
@@ -99,7 +101,10 @@ is_lacking(const uint8_t *bytes, unsigned int nb)
 static struct ibv_flow *
 create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 {
+	if (attr->type == IBV_FLOW_ATTR_ALL_DEFAULT)
+		return accept_flow(qp, attr); /* refused */
 	assert_harmless((const uint8_t *)attr, attr);
+	assert_int_equal(attr->priority, 0);
 	if (is_lacking((const uint8_t *)attr, attr->num_of_specs) ||
 		(attr->flags & lacks[lacking].flags) != 0) {
 		errno = EOPNOTSUPP;

@@ -324,6 +324,13 @@ mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters
 	return 0;
 }
 
+void
+mdv_flow_build_uncount(struct mdv_flow_build *build)
+{
+	build->attr.size -= sizeof(struct ibv_flow_spec_counter_action);
+	build->attr.num_of_specs--;
+}
+
 int
 mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action *action)
 {

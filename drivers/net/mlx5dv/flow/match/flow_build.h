@@ -104,6 +104,8 @@ int mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *ot
 int mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag);
 int mdv_flow_build_drop(struct mdv_flow_build *build);
 int mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters);
+/** Take the COUNT away, which was appended last. */
+void mdv_flow_build_uncount(struct mdv_flow_build *build);
 int mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action *action);
 
 /**

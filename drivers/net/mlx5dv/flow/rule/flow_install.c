@@ -149,14 +149,27 @@ install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part
 	return 0;
 }
 
+/**
+ * As install_one(); with COUNT for the first destination only. The kernel lists the counter once a
+ * verbs rule, which not every device takes twice, and the first of them that goes stops the
+ * counting (Linux fs_core.c, mlx5_flow_dests_cmp and del_sw_hw_rule).
+ */
 static int
-install_count(struct mdv_flow_plan *plan, const struct rte_flow *flow, struct rte_flow_error *error)
+install_counted(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_plan *plan,
+	unsigned int part, unsigned int which, struct mdv_flow_installed *out,
+	struct rte_flow_error *error)
 {
-	int ret = 0;
+	struct mdv_flow_build *build = &plan->parts[part].build;
+	int ret;
 
-	for (unsigned int i = 0; ret == 0 && flow->counted && i < plan->nb_parts; i++)
-		ret = mdv_flow_build_count(&plan->parts[i].build, flow->counter->verbs);
-	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "the rule with COUNT");
+	if (!flow->counted || which != 0)
+		return install_one(port, plan, part, which, out, error);
+	ret = mdv_flow_build_count(build, flow->counter->verbs);
+	if (ret != 0)
+		return mdv_flow_error_kernel(error, -ret, "the rule with COUNT");
+	ret = install_one(port, plan, part, which, out, error);
+	mdv_flow_build_uncount(build);
+	return ret;
 }
 
 static int
@@ -187,13 +200,12 @@ install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_
 	present->many = all > 1 ? calloc(all, sizeof(present->one)) : NULL;
 	if (all > 1 && present->many == NULL)
 		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
-	ret = install_count(plan, flow, error);
-	if (ret == 0)
-		ret = install_modify(plan, flow, error);
+	ret = install_modify(plan, flow, error);
 	while (ret == 0 && present->nb < all) {
 		const unsigned int part = present->nb / per_part, which = present->nb % per_part;
 
-		ret = install_one(port, plan, part, which, install_at(present, present->nb), error);
+		ret = install_counted(
+			port, flow, plan, part, which, install_at(present, present->nb), error);
 		present->nb += ret == 0 ? 1 : 0;
 	}
 	if (ret != 0)

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Installs trial rules, one row a feature. */
+/*
+ * Installs trial rules, one row a feature.
+ *
+ * mlx5_ib makes a table for its first rule and destroys it after the last one, and each time the
+ * device's don't-trap entries in the table before are written again, those of other processes, too
+ * (Linux fs_core.c, connect_fwd_rules): with 10,000 PASSTHRU rules each trial would be 20,000
+ * commands. Trials therefore go to the first table, D(0), which has none before it; and a rule that
+ * is refused before any table is looked for tells whether a priority exists.
+ */
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -126,13 +134,58 @@ is_answer(int ret)
 	return ret != -ENOMEM && ret != -EAGAIN && ret != -EINTR && ret != -EIO;
 }
 
+/** @return the flags of trials in the first table. A rule that drops needs no support for
+ * DONT_TRAP, but drivers other than mlx5_ib may not know the flag. */
+static uint32_t
+probe_flags(const struct mdv_port *port)
+{
+	return port->device.caps.foreign ? 0 : IBV_FLOW_ATTR_FLAGS_DONT_TRAP;
+}
+
 static int
 probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t priority)
 {
 	struct mdv_flow_build build;
 
 	probe_begin(&build);
-	return probe_try(port, rss, &build, priority, 0);
+	return probe_try(port, rss, &build, priority, probe_flags(port));
+}
+
+/** As probe_priority(), with a rule that mlx5_ib_create_flow() never takes: EINVAL instead of 0. */
+static int
+probe_refused(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t priority)
+{
+	struct ibv_flow_attr attr = {
+		.type = IBV_FLOW_ATTR_ALL_DEFAULT,
+		.flags = IBV_FLOW_ATTR_FLAGS_EGRESS,
+		.size = sizeof(attr),
+		.priority = priority,
+		.port = port->device.port_num,
+	};
+	struct ibv_flow *flow;
+
+	errno = 0;
+	flow = ibv_create_flow(mdv_flow_dest_qp(rss), &attr);
+	if (flow == NULL)
+		return errno != 0 ? -errno : -EINVAL;
+	ibv_destroy_flow(flow);
+	return 0;
+}
+
+/** @return whether refusals tell priorities that exist from those that do not, or a negative errno
+ */
+static int
+can_probe_refused(struct mdv_port *port, const struct mdv_flow_dest *rss)
+{
+	int there, beyond;
+
+	if (port->device.caps.foreign)
+		return 0;
+	there = probe_refused(port, rss, 0);
+	if (there != -EINVAL)
+		return is_answer(there) || there == -ENOMEM ? 0 : there;
+	beyond = probe_refused(port, rss, MDV_FLOW_LEVEL_MAX);
+	return is_answer(beyond) ? 0 : beyond == -ENOMEM ? 1 : beyond;
 }
 
 /** Find the number of priorities by bisection: mlx5_ib_create_flow() returns ENOMEM for a priority
@@ -141,15 +194,19 @@ static int
 probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
 	uint16_t last = 0, beyond = MDV_FLOW_LEVEL_MAX;
-	int ret = probe_priority(port, rss, last);
+	int ret = probe_priority(port, rss, last), refused;
 
 	if (ret != 0)
 		return ret;
+	refused = can_probe_refused(port, rss);
+	if (refused < 0)
+		return refused;
 	while (beyond - last > 1) {
 		const uint16_t middle = (last + beyond) / 2;
 
-		ret = probe_priority(port, rss, middle);
-		if (ret == 0)
+		ret = refused ? probe_refused(port, rss, middle)
+			      : probe_priority(port, rss, middle);
+		if (ret == (refused ? -EINVAL : 0))
 			last = middle;
 		else if (ret == -ENOMEM || is_answer(ret))
 			beyond = middle;
@@ -186,7 +243,7 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 		probe_begin(&build);
 		probe_append(&build, row);
 		probe_answer(port, row->feature, "match on", row->name,
-			probe_try(port, rss, &build, port->flow->nb_priorities - 1, row->flags));
+			probe_try(port, rss, &build, 0, probe_flags(port) | row->flags));
 	}
 	for (unsigned int i = 0; i < RTE_DIM(probe_modify_rows) && !port->device.caps.foreign; i++)
 		probe_answer(port, probe_modify_rows[i].feature, "change of",

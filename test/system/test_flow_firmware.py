@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules as firmware takes them: what they cost it, and devices that can do little."""
+import pytest
+from harness import ctl
+from harness.rig import Rig, probe
+
+LEAN = ",model=lean"
+NB_COPIES = 50
+
+
+def test_probing_writes_no_entry_again(tmp_path):
+    """Another port's probe tries rules; the device's PASSTHRU rules are not written again for them."""
+    with Rig(tmp_path) as rig:
+        rig.add_sentinel()
+        for number in range(NB_COPIES):
+            rig.pmd.flow(f"ingress priority 3 pattern eth / ipv4 dst is 198.51.100.{number} / end"
+                         " actions queue index 1 / passthru / end")
+        before = ctl.stats(rig.pmd)
+        assert "Port 1 is attached" in rig.pmd.cmd("port attach net_mlx5dv1,ibdev=mlx5_0")
+        after = ctl.stats(rig.pmd)
+        assert after["flow_rewrites"] == before["flow_rewrites"]
+        assert 0 < after["flow_commands"] - before["flow_commands"] < 100
+        # They are counted: a first rule behind the copies, and its end.
+        rule = rig.pmd.flow("ingress priority 4 pattern eth / ipv4 dst is 198.51.100.1 / end actions queue index 2 / end")
+        rig.pmd.cmd(f"flow destroy 0 rule {rule}")
+        assert ctl.stats(rig.pmd)["flow_rewrites"] - after["flow_rewrites"] == 2 * NB_COPIES
+        assert len(rig.deliver(probe(1, dst="198.51.100.7"))) == 1
+
+
+def test_a_rule_of_two_queues_counts_where_an_entry_has_one_counter(tmp_path):
+    with Rig(tmp_path, port=LEAN) as rig:
+        rig.add_sentinel()
+        rule = rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / end actions count / queue index 1"
+                            " / queue index 2 / end")
+        got = rig.deliver(probe(1), probe(2))
+        assert rig.numbers(got, 1) == rig.numbers(got, 2) == [1, 2]
+        assert rig.pmd.query_count(rule)[0] == 2
+    assert rig.kernel == []
+
+
+@pytest.mark.parametrize("rule, reason", [
+    ("pattern eth / ipv4 / end actions count / queue index 0 / queue index 1 / queue index 2 / end", "refuse"),
+    ("pattern eth / ipv4 / end actions queue index 0 / passthru / end", "not support"),
+    ("pattern eth / ipv4 / udp / vxlan / end actions vxlan_decap / set_mac_src mac_addr 02:00:00:00:00:01 / queue index 1"
+     " / end", "refuse"),
+])
+def test_what_a_lean_device_refuses_leaves_nothing(tmp_path, rule, reason):
+    with Rig(tmp_path, port=LEAN) as rig:
+        rig.add_sentinel()
+        empty = ctl.dump(rig.pmd).split("packets")[0]
+        assert reason in rig.pmd.refused_flow(f"ingress priority 1 {rule}", verb="create")
+        assert ctl.dump(rig.pmd).split("packets")[0] == empty
+        assert rig.deliver(probe(1)) == []
+    assert rig.kernel == [1]
