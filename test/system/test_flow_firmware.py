@@ -52,3 +52,22 @@ def test_what_a_lean_device_refuses_leaves_nothing(tmp_path, rule, reason):
         assert ctl.dump(rig.pmd).split("packets")[0] == empty
         assert rig.deliver(probe(1)) == []
     assert rig.kernel == [1]
+
+
+def test_a_rule_refused_at_start_is_that_rules_failure(tmp_path):
+    """The device judges a rule that came while the port was stopped: it alone is out, and the log says which."""
+    with Rig(tmp_path, port=LEAN) as rig:
+        for line in ("stop", "port stop 0"):  # testpmd forgets all rules at a stop
+            rig.pmd.cmd(line)
+        rig.add_sentinel()
+        refused = rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / vxlan / end actions vxlan_decap"
+                               " / set_mac_src mac_addr 02:00:00:00:00:01 / count / queue index 1 / end")
+        rig.pmd.flow("ingress priority 2 pattern eth / ipv4 / end actions queue index 2 / end")
+        said = rig.pmd.cmd("port start 0")
+        assert "port 0: flow rule 1, in order of creation, is not in the device: the rule was refused (errno 22)" in said
+        rig.pmd.cmd("start")
+        assert rig.numbers(rig.deliver(probe(1)), 2) == [1]
+        assert rig.pmd.query_count(refused)[0] == 0
+        rig.pmd.cmd(f"flow destroy 0 rule {refused}")
+        assert rig.numbers(rig.deliver(probe(2)), 2) == [2]
+    assert rig.kernel == []

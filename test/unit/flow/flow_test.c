@@ -334,6 +334,21 @@ test_untold_refusal(void **state)
 	fake_assert_empty();
 }
 
+static struct ibv_flow *(*accept_flow)(struct ibv_qp *qp, struct ibv_flow_attr *attr);
+
+static struct ibv_flow *
+refuse_drop(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+	uint32_t last;
+
+	memcpy(&last, (const uint8_t *)attr + attr->size - sizeof(struct ibv_flow_spec_action_drop),
+		sizeof(last));
+	if (last != IBV_FLOW_SPEC_ACTION_DROP)
+		return accept_flow(qp, attr);
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
 /** A start that fails leaves the port stopped, its rules waiting. */
 static void
 test_failing_start(void **state)
@@ -356,6 +371,17 @@ test_failing_start(void **state)
 	assert_true(nth > 20);
 	assert_int_equal(fake.nb_flows, 3 * 3 + 3 + 1);
 	fake_arm(0, 0);
+	/* What the device refuses at a start is that rule's failure. */
+	mdv_flow_stop(&fake.port);
+	accept_flow = fake.context.ibv_create_flow;
+	fake.context.ibv_create_flow = refuse_drop;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	assert_int_equal(fake.nb_flows, 3 * 3 + 3);
+	fake.context.ibv_create_flow = accept_flow;
+	mdv_flow_stop(&fake.port);
+	fake_assert_empty();
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	assert_int_equal(fake.nb_flows, 3 * 3 + 3 + 1);
 	/* A queue that is gone after another configure names its rule and stops the start. */
 	mdv_flow_stop(&fake.port);
 	fake.data.nb_rx_queues = 2;

@@ -361,20 +361,34 @@ flow_number(const struct mdv_port *port, const struct rte_flow *flow)
 	return nb;
 }
 
+/** @return whether the errno is about one rule; others would refuse any rule */
+static bool
+flow_is_refusal(int ret)
+{
+	return ret == -EINVAL || ret == -EOPNOTSUPP || ret == -EEXIST || ret == -ENOSPC;
+}
+
+/** A rule that the device refuses stays out of it, as if the port were stopped, until the next
+ * start.
+ */
 static int
 flow_install_again(struct mdv_port *port, struct rte_flow *flow)
 {
 	struct rte_flow_error error = { .message = NULL };
 	struct mdv_flow_plan plan;
 	int ret = mdv_flow_install_plan(port, flow, &plan, &error);
+	bool refused = false;
 
-	if (ret == 0)
+	if (ret == 0) {
 		ret = mdv_flow_install_add(port, flow, &plan, &error);
+		refused = flow_is_refusal(ret);
+	}
 	if (ret != 0)
-		MDV_LOG(ERR, "port %u: flow rule %u, in order of creation, cannot be put back: %s",
+		MDV_LOG(ERR,
+			"port %u: flow rule %u, in order of creation, is not in the device: %s",
 			port->dev->data->port_id, flow_number(port, flow),
 			error.message != NULL ? error.message : strerror(-ret));
-	return ret;
+	return refused ? 0 : ret;
 }
 
 /** Install rules shape by shape: the slots of each table are then taken in the order that the
