@@ -32,6 +32,7 @@ SEEN = {
     "record-without-doorbell": "completed",
     "cqe-size": "created",
     "flow-port": "Invalid argument",
+    "egress-entry": "created",
     "wqe-past-producer": "error 0x02",
     "wqe-stale": "error 0x02",
     "wqe-opcode": "error 0x02",

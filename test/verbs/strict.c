@@ -384,6 +384,27 @@ do_flow_port(struct strict_program *program)
 		printf("%s\n", strerror(errno));
 }
 
+static void
+do_egress_entry(struct strict_program *program)
+{
+	struct ibv_flow_attr attr = {
+		.type = IBV_FLOW_ATTR_NORMAL,
+		.size = sizeof(attr),
+		.port = 1,
+		.flags = IBV_FLOW_ATTR_FLAGS_EGRESS,
+	};
+	struct ibv_flow *flows[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		flows[i] = ibv_create_flow(program->qp, &attr);
+		if (flows[i] == NULL)
+			strict_die("ibv_create_flow");
+	}
+	ibv_destroy_flow(flows[0]);
+	ibv_destroy_flow(flows[1]);
+	printf("created\n");
+}
+
 static const struct strict_mistake mistakes[] = {
 	{ "none", do_nothing_wrong },
 	{ "wqe-ds", do_ds },
@@ -400,6 +421,7 @@ static const struct strict_mistake mistakes[] = {
 	{ "record-without-doorbell", do_no_doorbell },
 	{ "cqe-size", do_cqe_size },
 	{ "flow-port", do_flow_port },
+	{ "egress-entry", do_egress_entry },
 	{ NULL },
 };
 

@@ -359,6 +359,12 @@ shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule_att
 	return finish(steering, plan_raw(steering, attr, &plan), &plan, rule);
 }
 
+bool
+shca_rule_shares_entry(const struct shca_rule *rule)
+{
+	return !rule->action.drop && rule->entry[0].fte->nb_rules > 1;
+}
+
 void
 shca_rule_del(struct shca_steering *steering, struct shca_rule *rule)
 {

@@ -148,6 +148,8 @@ int shca_rule_add(
 /** As shca_rule_add(), for a rule of a matcher: same tables, same priorities. */
 int shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr,
 	struct shca_rule **rule);
+/** @return whether @p rule, which does not drop, has its first entry together with others */
+bool shca_rule_shares_entry(const struct shca_rule *rule);
 /** Never fails. NULL is allowed. */
 void shca_rule_del(struct shca_steering *steering, struct shca_rule *rule);
 /** @return the number of installed rules that receive (not EGRESS, not DROP). */

@@ -94,6 +94,9 @@ const struct shca_finding_row shca_finding_rows[SHCA_NB_FINDINGS] = {
 	[SHCA_FINDING_QUEUE_STATE] = { "queue-state",
 		"a failed queue is taken for what it was before: name its state (WQ), or query it (QP)",
 		"the state in the command is not that of the queue: firmware may refuse it, EINVAL" },
+	[SHCA_FINDING_EGRESS_ENTRY] = { "egress-entry",
+		"a rule on sent packets has the match of another that lets them go",
+		"the first of both that is destroyed takes ALLOW away from the other" },
 };
 /* clang-format on */
 

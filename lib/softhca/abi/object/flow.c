@@ -19,6 +19,7 @@
 #include "abi/object/flow_use.h"
 #include "abi/object/matcher.h"
 #include "abi/object/methods.h"
+#include "strict/findings.h"
 
 /** enum ib_flow_attr_type and _flags, ib_flow_spec_type: kernel-internal, the same as the verbs'.
  */
@@ -169,6 +170,22 @@ take_driver_request(const struct shca_user_buffer *buffer, struct mlx5_ib_flow_c
 	return ret;
 }
 
+/** Linux fs_core.c: mlx5_flow_dests_cmp never finds two PORT destinations equal, and del_sw_hw_rule
+ * of one clears ALLOW for all. */
+static void
+report_egress(const struct shca_file *file, const struct shca_flow_object *flow)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	struct shca_finding_site site = {
+		.device = conf->index,
+		.queue = "QP handle",
+		.number = flow->qp->object.handle,
+	};
+
+	if (conf->findings != NULL && shca_rule_shares_entry(flow->rule))
+		shca_findings_report(conf->findings, SHCA_FINDING_EGRESS_ENTRY, &site);
+}
+
 static int
 install(struct shca_write *write, const struct ib_uverbs_create_flow *request, const uint8_t *specs,
 	const struct named *named, struct shca_flow_object *flow)
@@ -196,6 +213,8 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 		shca_rule_del(steering, flow->rule);
 		return ret;
 	}
+	if (attr.flags & IBV_FLOW_ATTR_FLAGS_EGRESS)
+		report_egress(write->file, flow);
 	shca_device_rules_changed(write->file->dev);
 	return 0;
 }

@@ -536,6 +536,7 @@ every_rule_is_reached(void **state)
 	is_reached[SHCA_FINDING_CQE_SIZE] = true;
 	is_reached[SHCA_FINDING_FLOW_PORT] = true;
 	is_reached[SHCA_FINDING_QUEUE_STATE] = true;
+	is_reached[SHCA_FINDING_EGRESS_ENTRY] = true;
 	for (unsigned int i = 0; i < SHCA_NB_FINDINGS; i++)
 		if (!is_reached[i])
 			fail_msg("%s has no mistake here", shca_finding_rows[i].name);
