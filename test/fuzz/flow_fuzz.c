@@ -55,7 +55,7 @@ static struct life {
 	struct rte_flow_pattern_template *pattern;
 	struct rte_flow_actions_template *actions;
 	struct rte_flow_template_table *table;
-	bool injected; /* a call fails in this operation */
+	bool injected, refused; /* a call fails in this operation; did so in the last start */
 } life;
 
 #define CHECK FUZZ_CHECK
@@ -381,7 +381,8 @@ step_restart(void)
 		fake_arm(0, 0);
 		CHECK(mdv_flow_start(&fake.port) == 0);
 	}
-	CHECK(!active || life.injected || fake.nb_flows >= flows); /* refused: out until here */
+	CHECK(!active || life.injected || life.refused || fake.nb_flows == flows);
+	life.refused = life.injected;
 }
 
 static void
@@ -664,8 +665,7 @@ live(void)
 	fake.port.config.passthru_move = fuzz_input_choose(&life.input, 2);
 	fake.port.isolated = fuzz_input_choose(&life.input, 2);
 	for (unsigned int nb = 0; fuzz_input_left(&life.input) && nb < MAX_OPERATIONS; nb++) {
-		uint8_t which = fuzz_input_byte(&life.input);
-		uint8_t fail = fuzz_input_byte(&life.input);
+		uint8_t which = fuzz_input_byte(&life.input), fail = fuzz_input_byte(&life.input);
 
 		life.injected = fail >= 0xc0;
 		fake_arm(life.injected ? 1 + (fail & 15) : 0, codes[fail >> 4 & 3]);

@@ -413,7 +413,12 @@ look_at(struct fuzz_input *input, const uint8_t *frame, uint32_t length)
 static void
 set_up(void)
 {
-	const struct shca_steering_conf conf = { true, true, 0x1f, true, true, true, 0, 0 };
+	const struct shca_steering_conf conf = {
+		.dont_trap = true,
+		.sniffer = true,
+		.tunnel_offloads = 0x1f,
+		.inner_ip_version = true,
+	};
 	const struct shca_kernel_filter filter = { .present = true, .mac = { 2, 2, 0, 0, 0, 1 } };
 
 	state.steering = shca_steering_create(&conf);

@@ -240,9 +240,16 @@ connect_if_empty(struct shca_steering *steering, const struct shca_table *table)
 static void
 note_refused(struct shca_steering *steering, const struct plan *plan)
 {
+	const struct shca_table *last = NULL;
+
 	for (unsigned int i = 0; i < plan->nb_entries; i++) {
-		connect_if_empty(steering, plan->entry[i].table);
-		connect_if_empty(steering, plan->entry[i].table);
+		const struct shca_table *table = plan->entry[i].table;
+
+		if (table == last)
+			continue;
+		connect_if_empty(steering, table); /* made */
+		connect_if_empty(steering, table); /* destroyed */
+		last = table;
 	}
 }
 

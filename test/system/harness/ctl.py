@@ -7,12 +7,21 @@ from . import paths
 from .patience import PATIENCE
 
 
+def ask(pmd, *words):
+    """What softhca ctl prints."""
+    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), *words]
+    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE,
+                          check=True).stdout
+
+
 def link(pmd, state, port=0):
     """The link of a port up or down."""
-    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "link", state, "--port", port, "--json"]
-    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE,
-                          check=True)
-    assert json.loads(done.stdout)["link"] == state
+    assert json.loads(ask(pmd, "link", state, "--port", port, "--json"))["link"] == state
+
+
+def stats(pmd, port=0):
+    """The counters of a port."""
+    return json.loads(ask(pmd, "stats", "--json"))["ports"][port]
 
 
 def pid_of(pmd):
@@ -24,17 +33,3 @@ def pid_of(pmd):
             if int(file.read().rpartition(")")[2].split()[1]) == runner:
                 return process["pid"]
     raise AssertionError(f"no process of {runner} in {devices.stdout}")
-
-
-def stats(pmd, port=0):
-    """What `ctl stats` says of a port."""
-    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "stats", "--json"]
-    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE, check=True)
-    return json.loads(done.stdout)["ports"][port]
-
-
-def dump(pmd):
-    """What `ctl dump` prints."""
-    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), "dump"]
-    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE,
-                          check=True).stdout

@@ -371,6 +371,60 @@ test_tables_that_come_and_go(void **state)
 	shca_steering_destroy(steering);
 }
 
+/** What firmware may not do in one entry: reformat and go on to another table, reformat and modify.
+ */
+static void
+test_changes_in_one_entry(void **state)
+{
+	static const struct shca_modify modify = { .kind = SHCA_MODIFY_HEADER },
+					decap = { .kind = SHCA_MODIFY_L2_TUNNEL_TO_L2 };
+	static const struct {
+		bool fwd_to_table, modify_action; /* what the device can do */
+		uint32_t flags;
+		const struct shca_modify *set[2];
+		int ret;
+	} cases[] = {
+		{ false, false, 0, { &decap }, 0 },
+		{ false, false, DT, { &modify }, 0 },
+		{ false, true, DT, { &decap }, -EINVAL },
+		{ true, false, DT, { &decap }, 0 },
+		{ true, false, 0, { &decap, &modify }, -EINVAL },
+		{ false, true, 0, { &decap, &modify }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct shca_steering_conf conf = {
+			.dont_trap = true,
+			.reformat_and_fwd_to_table = cases[i].fwd_to_table,
+			.reformat_and_modify_action = cases[i].modify_action,
+		};
+		struct shca_steering *steering = shca_steering_create(&conf);
+		const struct spec handle = { .type = 0x1002 };
+		struct specs specs = { 0 };
+		struct shca_rule *rule = NULL;
+
+		assert_non_null(steering);
+		for (unsigned int j = 0; j < 2 && cases[i].set[j] != NULL; j++)
+			specs_add_spec(&specs, &handle);
+
+		const struct shca_rule_attr attr = {
+			.flags = cases[i].flags,
+			.nb_specs = specs.nb,
+			.specs = specs_bytes(&specs),
+			.specs_length = specs.length,
+			.tir = &tirs[0],
+			.modify_set = cases[i].set,
+		};
+		const int ret = shca_rule_add(steering, &attr, &rule);
+
+		if (ret != cases[i].ret)
+			fail_msg("case %zu: %d", i, ret);
+		shca_rule_del(steering, rule);
+		shca_steering_destroy(steering);
+	}
+}
+
 /** Rules of one FT, FG and FTE of each kind. */
 static const struct request dumped[] = {
 	{ .type = 3 },
@@ -459,6 +513,7 @@ main(void)
 		cmocka_unit_test(test_nb_receiving),
 		cmocka_unit_test(test_lists_of_an_entry),
 		cmocka_unit_test(test_tables_that_come_and_go),
+		cmocka_unit_test(test_changes_in_one_entry),
 		cmocka_unit_test(test_dump),
 	};
 

@@ -19,10 +19,9 @@ static int
 build(const struct specs *specs, uint32_t tunnels, struct shca_match *match,
 	struct shca_spec_action *action)
 {
+	const struct shca_spec_caps caps = { .tunnel_offloads = tunnels, .inner_ip_version = true };
 	struct shca_spec_list list;
 	int err = shca_spec_unpack(specs->store + 1, specs->length, specs->nb, &list);
-
-	const struct shca_spec_caps caps = { .tunnel_offloads = tunnels, .inner_ip_version = true };
 
 	if (err == 0)
 		err = shca_spec_build(&list, &caps, NULL, match, action);
