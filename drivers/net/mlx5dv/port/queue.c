@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <ethdev_driver.h>
+#include <rte_errno.h>
 
 #include "base/log.h"
 #include "burst/rx/rx_ibv_burst.h"
@@ -13,16 +14,27 @@
 #include "queue/rx/rx_intr.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/txq.h"
+#include "recover.h"
 #include "state/port.h"
 
 int
 mdv_queue_rx_start(struct rte_eth_dev *dev, uint16_t idx)
 {
+	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
 	int ret = mdv_rxq_start(mdv_port(dev), idx);
 
-	if (ret == 0)
-		dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STARTED;
-	return ret;
+	if (ret != 0)
+		return ret;
+	dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STARTED;
+	/* Left so by a process that was killed. A burst would have it recreated, too, but lose the
+	 * packets that come until then; it tries again if this fails. */
+	if (mdv_rxq_is_broken(rxq)) {
+		ret = mdv_recover_rx_now(rxq);
+		MDV_LOG(NOTICE, "port %u Rx queue %u: %s%s", dev->data->port_id, idx,
+			ret == 0 ? "recreated" : "cannot be recreated yet: ",
+			ret == 0 ? "" : rte_strerror(-ret));
+	}
+	return 0;
 }
 
 int

@@ -9,6 +9,7 @@
 #include "mem/mr.h"
 #include "mp/primary.h"
 #include "port/queue.h"
+#include "port/recover.h"
 #include "queue/rx/rx_intr.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/txq.h"
@@ -36,6 +37,11 @@ FAKE_OF_QUEUE(mdv_txq_create, "tx create")
 FAKE_OF_QUEUE(mdv_txq_start, "tx start")
 FAKE_OF_QUEUE(mdv_txq_stop, "tx stop")
 /* clang-format on */
+
+TRACE_FAKE(int, mdv_recover_rx_now, struct mdv_rxq *rxq)
+{
+	return trace_call("rx recreate %d", (int)(rxq - rxqs));
+}
 
 TRACE_FAKE(void, mdv_rxq_destroy, struct mdv_port *port, uint16_t idx)
 {
@@ -141,6 +147,25 @@ check_states(uint8_t rx0, uint8_t rx1, uint8_t tx0, uint8_t tx1)
 	assert_int_equal(rig.data.rx_queue_state[1], rx1);
 	assert_int_equal(rig.data.tx_queue_state[0], tx0);
 	assert_int_equal(rig.data.tx_queue_state[1], tx1);
+}
+
+/** If it cannot be now, it runs all the same: its burst tries again. */
+static void
+a_broken_one_is_recreated_when_it_starts(void **state)
+{
+	(void)state;
+	rxqs[1].ring.runtime_opts = MDV_RX_RUNTIME_BROKEN;
+	assert_int_equal(mdv_queue_rx_start(&rig.dev, 1), 0);
+	trace_check("rx start 1; rx recreate 1; ");
+	trace.result = -ENOMEM;
+	trace.fails = "rx recreate 1";
+	assert_int_equal(mdv_queue_rx_start(&rig.dev, 1), 0);
+	trace_check("rx start 1; rx recreate 1; ");
+	check_states(STOPPED, STARTED, STOPPED, STOPPED);
+	trace.fails = "rx start 1";
+	assert_int_equal(mdv_queue_rx_start(&rig.dev, 1), -ENOMEM);
+	trace_check("rx start 1; ");
+	rxqs[1].ring.runtime_opts = 0;
 }
 
 /** A state changes when the call has succeeded. */
@@ -272,6 +297,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(one_is_started_and_stopped, port_make),
+		cmocka_unit_test_setup(a_broken_one_is_recreated_when_it_starts, port_make),
 		cmocka_unit_test_setup(one_is_set_up, port_make),
 		cmocka_unit_test_setup(all_start_but_those_deferred, port_make),
 		cmocka_unit_test_setup(all_start_or_none, port_make),

@@ -260,6 +260,17 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	return true;
 }
 
+/** Tell the control path whether CQEs are being read: see mdv_rxq_ring_reset(). A killed process
+ * has done all stores before the instruction that it was at, so their order in the program is
+ * enough. */
+static __rte_always_inline void
+mdv_rx_burst_mark(struct mdv_rxq *rxq, bool in_burst)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&rxq->in_burst, in_burst, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /** Receive up to @p nb_pkts packets. */
 static __rte_always_inline uint16_t
 mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const unsigned int opts,
@@ -268,6 +279,7 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	const uint32_t start = rxq->pos.cq_ci;
 	struct mdv_rx_pos pos = { .cq_ci = start, .wqe_ci = rxq->pos.wqe_ci };
 
+	mdv_rx_burst_mark(rxq, true);
 	if (rxq->nb_ready != 0) {
 		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
 		pos.wqe_ci = rxq->pos.wqe_ci;
@@ -293,6 +305,7 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	}
 	if (opts & MDV_RX_SCATTER)
 		rxq->nb_empty += pos.nb_empty;
+	mdv_rx_burst_mark(rxq, false);
 	mdv_rx_burst_end(rxq, pkts, pos.nb, opts, vec);
 	return pos.nb;
 }

@@ -118,6 +118,7 @@ struct mdv_rxq {
 	uint16_t room;       /**< bytes of an mbuf's data room, headroom included */
 	uint16_t nb_ready;   /**< packets of a block, from wqe_ci on, whose mbufs are written and
 				whose CQEs are given back */
+	bool in_burst;       /**< a burst reads CQEs, or a process was killed while it did */
 	uint32_t ready_bytes;
 
 	/* line 2: timestamps, scattered packets and pools of several regions only */

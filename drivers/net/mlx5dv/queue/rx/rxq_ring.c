@@ -192,6 +192,7 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	rxq->ring.cqes = rxq->objs.cq.cqes;
 	rxq->ring.cq_dbrec = rxq->objs.cq.dbrec;
 	rxq->pos.cq_ci = 0;
+	rxq->in_burst = false;
 	rxq->ring.runtime_opts = (rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0) |
 		(rxq->objs.cq.compressed ? MDV_RX_RUNTIME_MINI : 0) |
 		(port->marks_in_use ? MDV_RX_RUNTIME_MARK : 0);
@@ -314,6 +315,19 @@ mdv_rxq_ring_ready(struct mdv_rxq *rxq)
 	return make_ready(rxq, true);
 }
 
+/**
+ * A process was killed in a burst. It may have made CQEs INVALID that cq_ci does not count yet, so
+ * where the device goes on in the CQ is not known any more: the queue is recreated when it starts.
+ */
+static void
+break_interrupted(struct mdv_rxq *rxq)
+{
+	MDV_LOG(NOTICE,
+		"port %u Rx queue %u: the process that polled it ended in a burst: the next start recreates the queue",
+		rxq->port->dev->data->port_id, rxq->idx);
+	mdv_rxq_ring_break(rxq);
+}
+
 int
 mdv_rxq_ring_reset(struct mdv_rxq *rxq)
 {
@@ -326,6 +340,9 @@ mdv_rxq_ring_reset(struct mdv_rxq *rxq)
 		return ret;
 	cq_drain(rxq);
 	drain(rxq);
+	if (rxq->in_burst && rxq->objs.cq.compressed)
+		break_interrupted(rxq);
+	rxq->in_burst = false;
 	return 0;
 }
 

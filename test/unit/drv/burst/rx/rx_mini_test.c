@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of compressed CQEs: taken in pieces, with errors and stops in between, and malformed
  * ones. */
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "burst/rx/rx.h"
 #include "queue/rx/rx_comp.h"
@@ -344,6 +347,60 @@ format_is_what_user_device_and_offloads_agree_on(void **state)
 	}
 }
 
+static sigjmp_buf interrupted;
+
+static void
+interrupt(int number)
+{
+	siglongjmp(interrupted, number);
+}
+
+/** Run a burst up to its first store to @p pkts, which no process may write. @return whether it was
+ * interrupted */
+static bool
+interrupt_burst(eth_rx_burst_t burst, struct rte_mbuf **pkts)
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction saved;
+	bool is_interrupted;
+
+	assert_int_equal(sigaction(SIGSEGV, &action, &saved), 0);
+	is_interrupted = sigsetjmp(interrupted, 1) != 0;
+	if (!is_interrupted)
+		burst(&rx_rig.rxq, pkts, 16);
+	assert_int_equal(sigaction(SIGSEGV, &saved, NULL), 0);
+	return is_interrupted;
+}
+
+/** As a process ends that is killed in a burst, which leaves the queue as it is then. */
+static void
+an_interrupted_burst_can_be_told(void **state)
+{
+	struct rte_mbuf **none = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct rx_frame frame = frame_of(0);
+	struct rte_mbuf *pkts[16];
+
+	(void)state;
+	assert_ptr_not_equal(none, MAP_FAILED);
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		for (unsigned int is_block = 0; is_block < 2; is_block++) {
+			eth_rx_burst_t burst = mdv_rx_select(0, widths[w]);
+
+			start(0, 256, is_block ? 64 : 1);
+			assert_int_equal(burst(&rx_rig.rxq, pkts, 16), 0);
+			assert_false(rx_rig.rxq.in_burst);
+			for (unsigned int i = 0; i < 16; i++)
+				assert_true(rx_rig_receive(&frame));
+			rx_rig_flush();
+			assert_true(interrupt_burst(burst, none));
+			assert_true(rx_rig.rxq.in_burst);
+			rx_rig.rxq.in_burst = false;
+			rx_rig_stop();
+		}
+	}
+	munmap(none, 4096);
+}
+
 int
 main(void)
 {
@@ -355,6 +412,7 @@ main(void)
 		cmocka_unit_test(an_empty_pool_loses_nothing),
 		cmocka_unit_test(counters_of_16_bits_wrap),
 		cmocka_unit_test(nonsense_of_a_title_is_counted_as_an_error),
+		cmocka_unit_test(an_interrupted_burst_can_be_told),
 		cmocka_unit_test(format_is_what_user_device_and_offloads_agree_on),
 	};
 

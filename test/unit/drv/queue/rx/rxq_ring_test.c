@@ -354,6 +354,34 @@ a_full_cq_is_drained_to_its_last_completion(void **state)
 			newest()->cqes[i].op_own >> MDV_HW_CQE_OPCODE_SHIFT, MLX5_CQE_INVALID);
 }
 
+/** CQEs that its burst made INVALID and had not counted yet are not to be told from unwritten ones.
+ */
+static void
+a_queue_whose_process_was_killed_in_a_burst_is_recreated(void **state)
+{
+	(void)state;
+	for (unsigned int compressed = 0; compressed < 2; compressed++) {
+		assert_int_equal(mdv_rxq_ring_create(&fake.rxq), 0);
+		fake.rxq.objs.cq.compressed = compressed;
+		assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
+		assert_int_equal(mdv_rxq_ring_reset(&fake.rxq), 0);
+		assert_false(mdv_rxq_is_broken(&fake.rxq));
+		assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
+		fake.rxq.in_burst = true;
+		assert_int_equal(mdv_rxq_ring_reset(&fake.rxq), 0);
+		assert_int_equal(mdv_rxq_is_broken(&fake.rxq), compressed);
+		assert_false(fake.rxq.in_burst);
+		/* Still so when it is started, until a burst asks for other rings. */
+		assert_int_equal(mdv_rxq_ring_ready(&fake.rxq), 0);
+		assert_int_equal(mdv_rxq_is_broken(&fake.rxq), compressed);
+		fake.rxq.in_burst = true;
+		assert_int_equal(mdv_rxq_ring_destroy(&fake.rxq), 0);
+		assert_int_equal(mdv_rxq_ring_create(&fake.rxq), 0);
+		assert_false(mdv_rxq_is_broken(&fake.rxq) || fake.rxq.in_burst);
+		assert_int_equal(mdv_rxq_ring_destroy(&fake.rxq), 0);
+	}
+}
+
 static void
 a_queue_that_cannot_get_ready_is_as_before(void **state)
 {
@@ -553,6 +581,9 @@ main(void)
 			a_queue_gets_ready_and_gives_all_back, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(
 			a_full_cq_is_drained_to_its_last_completion, queue_make, queue_free),
+		cmocka_unit_test_setup_teardown(
+			a_queue_whose_process_was_killed_in_a_burst_is_recreated, queue_make,
+			queue_free),
 		cmocka_unit_test_setup_teardown(
 			a_queue_that_cannot_get_ready_is_as_before, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(
