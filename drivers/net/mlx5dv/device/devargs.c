@@ -31,6 +31,8 @@ static int choice_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int bytes_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int port_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 static const char *const sniff_names[] = {
@@ -76,9 +78,11 @@ static const char *const sq_db_nc_names[] = {
 #define NAME(key, value, field) ROW(key, value, NULL, name_parse, field)
 #define CHOICE(key, value, names, field) ROW(key, value, names, choice_parse, field)
 #define BYTES(key, value, field) ROW(key, value, NULL, bytes_parse, field)
+#define PORT(key, value, field) ROW(key, value, NULL, port_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
+	PORT("port", "port number from 1 to 255", port),
 	CHOICE("sniff", "none, rx or all", sniff_names, sniff),
 	CHOICE("rx_cqe_comp", "auto, off, hash or csum", cqe_comp_names, rx_cqe_comp),
 	CHOICE("passthru_move", "off or on", passthru_move_names, passthru_move),
@@ -125,26 +129,48 @@ choice_parse(const char *vdev_name, const struct devarg *arg, const char *value,
 	return -EINVAL;
 }
 
+static int
+number_parse(const char *vdev_name, const struct devarg *arg, const char *value, uint64_t least,
+	uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(value, &end, 0);
+	/* strtoull() would also take signs and blanks. */
+	if (isdigit((unsigned char)value[0]) && *end == '\0' && errno == 0 && *number >= least &&
+		*number <= most)
+		return 0;
+	MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
+	return -EINVAL;
+}
+
 /** Parse a number that the field can hold. */
 static int
 bytes_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
 {
 	const uint64_t most = arg->size == sizeof(uint16_t) ? UINT16_MAX : UINT32_MAX;
-	unsigned long long number;
-	char *end;
+	uint64_t number;
+	int ret = number_parse(vdev_name, arg, value, 0, most, &number);
 
-	errno = 0;
-	number = strtoull(value, &end, 0);
-	/* strtoull() would also take signs and blanks. */
-	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number > most) {
-		MDV_LOG(ERR, "%s: %s=%s is no %s", vdev_name, arg->key, value, arg->value);
-		return -EINVAL;
-	}
+	if (ret != 0)
+		return ret;
 	if (arg->size == sizeof(uint16_t))
 		*(uint16_t *)dst = number;
 	else
 		*(uint32_t *)dst = number;
 	return 0;
+}
+
+static int
+port_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	uint64_t number;
+	int ret = number_parse(vdev_name, arg, value, 1, UINT8_MAX, &number);
+
+	if (ret == 0)
+		*(uint8_t *)dst = number;
+	return ret;
 }
 
 static void
@@ -213,6 +239,11 @@ mdv_devargs_parse(const char *vdev_name, const char *args, struct mdv_config *co
 	if (parsed.ibdev[0] == '\0' && parsed.iface[0] == '\0') {
 		MDV_LOG(ERR, "%s: no device named: give ibdev=<verbs device> or iface=<netdev>",
 			vdev_name);
+		return -EINVAL;
+	}
+	if (parsed.port != 0 && parsed.iface[0] != '\0') {
+		MDV_LOG(ERR, "%s: iface=%s names a port already: give port= with ibdev= only",
+			vdev_name, parsed.iface);
 		return -EINVAL;
 	}
 	*config = parsed;

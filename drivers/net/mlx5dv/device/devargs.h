@@ -53,6 +53,7 @@ enum mdv_sq_db_nc {
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
+	uint8_t port;                   /**< of ibdev, from 1; 0: its only one */
 	enum mdv_sniff sniff;
 	enum mdv_cqe_comp rx_cqe_comp;
 	enum mdv_passthru_move passthru_move;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds, opens and queries the verbs device; an error says what is wrong with it. */
+/* Opens and queries the verbs device; an error says what is wrong with it. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -17,7 +16,9 @@
 #include "device.h"
 #include "mode.h"
 #include "relaxed.h"
+#include "resolve.h"
 #include "ring_memory.h"
+#include "sysfs.h"
 #include "uar.h"
 
 /** libmlx5 maps its doorbell pages non-cached if this is "1" at ibv_open_device(). */
@@ -27,108 +28,16 @@
  * is gone (EIO). It reads this once, at the first list of devices. */
 #define DISASSOC_ENV "RDMAV_ALLOW_DISASSOC_DESTROY"
 
-/** Room for a path below sysfs: root, class, device, and three more names. */
-#define PATH_BYTES (IBV_SYSFS_PATH_MAX + 3 * IBV_SYSFS_NAME_MAX)
-
-/** The same look-up as libibverbs does (rdma-core sysfs.c), whose function no installed header
- * declares. */
-static const char *
-sysfs_root(void)
-{
-	const char *env = secure_getenv("SYSFS_PATH");
-
-	return env != NULL && strlen(env) < 128 ? env : "/sys";
-}
-
-/**
- * Read the first line of the file into @p line, without its newline.
- * @return 0 or a negative errno
- */
-static int
-read_line(const char *path, char *line, int size)
-{
-	FILE *file = fopen(path, "re");
-	int ret = 0;
-
-	if (file == NULL)
-		return -errno;
-	if (fgets(line, size, file) == NULL)
-		ret = -ENODATA;
-	else
-		line[strcspn(line, "\n")] = '\0';
-	fclose(file);
-	return ret;
-}
-
-static int
-read_u64(const char *path, uint64_t *value)
-{
-	char line[32];
-	char *end;
-	int ret;
-
-	ret = read_line(path, line, sizeof(line));
-	if (ret != 0)
-		return ret;
-	errno = 0;
-	*value = strtoull(line, &end, 10);
-	return end == line || errno != 0 ? -EINVAL : 0;
-}
-
-/** @return the netdev's physical port: dev_port + 1, or 1 if there is no such file. */
-static unsigned int
-netdev_port(const char *ibdev_path, const char *ifname)
-{
-	char path[2 * PATH_BYTES];
-	uint64_t dev_port;
-
-	snprintf(path, sizeof(path), "%s/device/net/%s/dev_port", ibdev_path, ifname);
-	if (read_u64(path, &dev_port) != 0 || dev_port >= UINT8_MAX)
-		return 1;
-	return dev_port + 1;
-}
-
-/** Find by sysfs the name of the RDMA device that has the netdev. */
-static int
-ibdev_of_iface(const char *iface, char *name, size_t size, uint8_t *port_num)
-{
-	char root[IBV_SYSFS_PATH_MAX], path[PATH_BYTES];
-	struct dirent *entry;
-	struct stat st;
-	DIR *dir;
-	int ret = -ENODEV;
-
-	snprintf(root, sizeof(root), "%s/class/infiniband", sysfs_root());
-	dir = opendir(root);
-	if (dir == NULL)
-		return -ENODEV;
-	while (ret != 0 && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= size)
-			continue;
-		snprintf(path, sizeof(path), "%s/%.*s/device/net/%s", root, IBV_SYSFS_NAME_MAX - 1,
-			entry->d_name, iface);
-		if (stat(path, &st) != 0)
-			continue;
-		snprintf(
-			path, sizeof(path), "%s/%.*s", root, IBV_SYSFS_NAME_MAX - 1, entry->d_name);
-		*port_num = netdev_port(path, iface);
-		rte_strscpy(name, entry->d_name, size);
-		ret = 0;
-	}
-	closedir(dir);
-	return ret;
-}
-
 /** Find by sysfs the uverbs node of an RDMA device that libibverbs did not list. */
 static int
 uverbs_of_ibdev(const char *ibdev, char *name, size_t size)
 {
-	char root[IBV_SYSFS_PATH_MAX], path[PATH_BYTES], line[IBV_SYSFS_NAME_MAX];
+	char root[IBV_SYSFS_PATH_MAX], path[MDV_SYSFS_PATH_BYTES], line[IBV_SYSFS_NAME_MAX];
 	struct dirent *entry;
 	DIR *dir;
 	int ret = -ENODEV;
 
-	snprintf(root, sizeof(root), "%s/class/infiniband_verbs", sysfs_root());
+	snprintf(root, sizeof(root), "%s/class/infiniband_verbs", mdv_sysfs_root());
 	dir = opendir(root);
 	if (dir == NULL)
 		return -ENODEV;
@@ -137,7 +46,7 @@ uverbs_of_ibdev(const char *ibdev, char *name, size_t size)
 			continue;
 		snprintf(path, sizeof(path), "%s/%.*s/ibdev", root, IBV_SYSFS_NAME_MAX - 1,
 			entry->d_name);
-		if (read_line(path, line, sizeof(line)) != 0 || strcmp(line, ibdev) != 0)
+		if (mdv_sysfs_read_line(path, line, sizeof(line)) != 0 || strcmp(line, ibdev) != 0)
 			continue;
 		rte_strscpy(name, entry->d_name, size);
 		ret = 0;
@@ -329,50 +238,6 @@ check_port(const struct mdv_device *device)
 	return 0;
 }
 
-/** Find the first netdev of the port in this network namespace. */
-static void
-find_netdev(struct mdv_device *device)
-{
-	char path[PATH_BYTES];
-	struct dirent *entry;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "%s/device/net", device->sysfs_path);
-	dir = opendir(path);
-	if (dir == NULL)
-		return;
-	while (device->ifindex == 0 && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE ||
-			netdev_port(device->sysfs_path, entry->d_name) != device->port_num)
-			continue;
-		device->ifindex = if_nametoindex(entry->d_name);
-		if (device->ifindex == 0)
-			continue;
-		memcpy(device->ifname, entry->d_name, strlen(entry->d_name) + 1);
-	}
-	closedir(dir);
-}
-
-/** Find the verbs name and the port of the device that the arguments name. */
-static int
-resolve(const struct mdv_config *config, struct mdv_device *device)
-{
-	device->port_num = 1;
-	if (config->ibdev[0] != '\0') {
-		memcpy(device->name, config->ibdev, sizeof(device->name));
-		return 0;
-	}
-	if (ibdev_of_iface(config->iface, device->name, sizeof(device->name), &device->port_num) ==
-		0)
-		return 0;
-	if (if_nametoindex(config->iface) == 0)
-		MDV_LOG(ERR, "iface=%s: no such netdev", config->iface);
-	else
-		MDV_LOG(ERR, "iface=%s: this netdev has no RDMA device (is mlx5_ib loaded?)",
-			config->iface);
-	return -ENODEV;
-}
-
 static int
 open_named(struct mdv_device *device, enum mdv_sq_db_nc doorbells)
 {
@@ -405,7 +270,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 	const char *why;
 	int ret;
 
-	ret = resolve(config, &opened);
+	ret = mdv_resolve(config, &opened);
 	if (ret == 0)
 		ret = open_named(&opened, config->sq_db_nc);
 	if (ret != 0)
@@ -439,7 +304,6 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 			strerror(-ret));
 		goto close_context;
 	}
-	find_netdev(&opened);
 	opened.relaxed = mdv_relaxed_choose(config->relaxed_ordering, mdv_relaxed_cpu(), &why);
 	MDV_LOG(INFO, "%s: packet memory %s relaxed ordering: %s", opened.name,
 		opened.relaxed ? "with" : "without", why);
@@ -546,16 +410,16 @@ mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t
 int
 mdv_device_read_counter(const struct mdv_device *device, const char *name, uint64_t *count)
 {
-	char path[PATH_BYTES];
+	char path[MDV_SYSFS_PATH_BYTES];
 	int ret;
 
 	snprintf(path, sizeof(path), "%s/ports/%u/hw_counters/%s", device->sysfs_path,
 		device->port_num, name);
-	ret = read_u64(path, count);
+	ret = mdv_sysfs_read_u64(path, count);
 	if (ret == 0)
 		return 0;
 	snprintf(path, sizeof(path), "%s/hw_counters/%s", device->sysfs_path, name);
-	ret = read_u64(path, count);
+	ret = mdv_sysfs_read_u64(path, count);
 	return ret == 0 ? 0 : -ENOENT;
 }
 

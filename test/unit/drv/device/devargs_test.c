@@ -18,6 +18,7 @@ static const struct {
 	enum mdv_mode mode;
 	enum mdv_relaxed relaxed;
 	enum mdv_sq_db_nc sq_db_nc;
+	uint8_t port;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -26,6 +27,14 @@ static const struct {
 	{ "ibdev=a", 0, "a", "" },
 	{ "iface=sixteen__letters", -EINVAL, NULL, NULL },
 	{ "ibdev=0123456789012345678901234567890123456789012345678901234567890123", -EINVAL, NULL, NULL },
+	{ "ibdev=a,port=1", 0, "a", "", .port = 1 },
+	{ "ibdev=a,port=0xff", 0, "a", "", .port = 255 },
+	{ "ibdev=a,port=0", -EINVAL, NULL, NULL },
+	{ "ibdev=a,port=256", -EINVAL, NULL, NULL },
+	{ "ibdev=a,port=-1", -EINVAL, NULL, NULL },
+	{ "ibdev=a,port=one", -EINVAL, NULL, NULL },
+	{ "iface=a,port=1", -EINVAL, NULL, NULL },
+	{ "port=1", -EINVAL, NULL, NULL },
 	{ "", -EINVAL, NULL, NULL },
 	{ NULL, -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,iface=eth0", -EINVAL, NULL, NULL },
@@ -102,6 +111,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.mode, cases[i].mode);
 		assert_int_equal(config.relaxed_ordering, cases[i].relaxed);
 		assert_int_equal(config.sq_db_nc, cases[i].sq_db_nc);
+		assert_int_equal(config.port, cases[i].port);
 	}
 }
 

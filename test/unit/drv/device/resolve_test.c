@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments, and ports as RDMA netlink lists them; device_open_test.c has sysfs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/ibport.h"
+#include "device/resolve.h"
+#include "rig.h"
+
+/* In place of the driver's and of the C library's, by the linker's --wrap. */
+int __wrap_mdv_ibports_list(struct mdv_ibport **ports);
+unsigned int __wrap_if_nametoindex(const char *ifname);
+
+/** A card with a bare port, and one in switchdev mode, with a VF, whose PF has no representor. */
+static const struct mdv_ibport known[] = {
+	{ "mlx5_0", 1, 10, "ens1np0" },
+	{ "mlx5_1", 1, 0, "" },
+	{ "mlx5_1", 2, 11, "ens2npf0vf0" },
+	{ "mlx5_1", 3, 12, "ens2np0" },
+	{ "mlx5_2", 1, 0, "" },
+	{ "mlx5_3", 300, 13, "far" },
+};
+
+int
+__wrap_mdv_ibports_list(struct mdv_ibport **ports)
+{
+	*ports = malloc(sizeof(known));
+	assert_non_null(*ports);
+	memcpy(*ports, known, sizeof(known));
+	return RTE_DIM(known);
+}
+
+unsigned int
+__wrap_if_nametoindex(const char *ifname)
+{
+	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
+		if (strcmp(known[i].ifname, ifname) == 0)
+			return known[i].ifindex;
+	}
+	return strcmp(ifname, "lo") == 0 ? 1 : 0;
+}
+
+static void
+ports_of_arguments(void **state)
+{
+	/* clang-format off */
+	static const struct {
+		const char *ibdev, *iface;
+		uint8_t port;
+		int result;
+		const char *name;
+		uint8_t port_num;
+		unsigned int ifindex;
+		const char *ifname;
+	} cases[] = {
+		{ "mlx5_0", "", 0, 0, "mlx5_0", 1, 10, "ens1np0" },
+		{ "mlx5_0", "", 1, 0, "mlx5_0", 1, 10, "ens1np0" },
+		{ "mlx5_0", "", 2, -ENODEV, NULL, 0, 0, NULL },
+		{ "mlx5_1", "", 0, -EINVAL, NULL, 0, 0, NULL },
+		{ "mlx5_1", "", 1, 0, "mlx5_1", 1, 0, "" },
+		{ "mlx5_1", "", 2, 0, "mlx5_1", 2, 11, "ens2npf0vf0" },
+		{ "mlx5_1", "", 3, 0, "mlx5_1", 3, 12, "ens2np0" },
+		{ "mlx5_1", "", 4, -ENODEV, NULL, 0, 0, NULL },
+		{ "mlx5_2", "", 0, 0, "mlx5_2", 1, 0, "" },
+		{ "", "ens1np0", 0, 0, "mlx5_0", 1, 10, "ens1np0" },
+		{ "", "ens2npf0vf0", 0, 0, "mlx5_1", 2, 11, "ens2npf0vf0" },
+		{ "", "ens2np0", 0, 0, "mlx5_1", 3, 12, "ens2np0" },
+		{ "", "lo", 0, -ENODEV, NULL, 0, 0, NULL },
+		{ "", "ens9", 0, -ENODEV, NULL, 0, 0, NULL },
+		/* Verbs has 8 bits for a port's number. */
+		{ "mlx5_3", "", 0, -ENODEV, NULL, 0, 0, NULL },
+		{ "", "far", 0, -ENODEV, NULL, 0, 0, NULL },
+		/* Not known to netlink: opening the device tells why. */
+		{ "mlx5_9", "", 0, 0, "mlx5_9", 1, 0, "" },
+	};
+	/* clang-format on */
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct mdv_config config = { .port = cases[i].port };
+		struct mdv_device device = { 0 };
+
+		strcpy(config.ibdev, cases[i].ibdev);
+		strcpy(config.iface, cases[i].iface);
+		assert_int_equal(mdv_resolve(&config, &device), cases[i].result);
+		if (cases[i].result != 0)
+			continue;
+		assert_string_equal(device.name, cases[i].name);
+		assert_int_equal(device.port_num, cases[i].port_num);
+		assert_int_equal(device.ifindex, cases[i].ifindex);
+		assert_string_equal(device.ifname, cases[i].ifname);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ports_of_arguments),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
