@@ -12,6 +12,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 
+#include <libmnl/libmnl.h>
+
 #define MAC_BYTES 6
 
 static void
@@ -26,16 +28,17 @@ append(struct shca_tap_macs *macs, const void *mac)
 static void
 append_neighbour(struct shca_tap_macs *macs, const struct nlmsghdr *message, int ifindex)
 {
-	const struct ndmsg *neighbour = NLMSG_DATA(message);
-	const struct rtattr *attr = (const void *)(neighbour + 1);
-	int length = (int)NLMSG_PAYLOAD(message, sizeof(*neighbour));
+	const struct ndmsg *neighbour = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr;
 
-	if (message->nlmsg_type != RTM_NEWNEIGH || length < 0 ||
+	if (message->nlmsg_type != RTM_NEWNEIGH ||
+		mnl_nlmsg_get_payload_len(message) < sizeof(*neighbour) ||
 		neighbour->ndm_ifindex != ifindex || (neighbour->ndm_flags & NTF_SELF) == 0)
 		return;
-	for (; RTA_OK(attr, length); attr = RTA_NEXT(attr, length))
-		if (attr->rta_type == NDA_LLADDR && RTA_PAYLOAD(attr) == MAC_BYTES)
-			append(macs, RTA_DATA(attr));
+	mnl_attr_for_each (attr, message, sizeof(*neighbour))
+		if (mnl_attr_get_type(attr) == NDA_LLADDR &&
+			mnl_attr_get_payload_len(attr) == MAC_BYTES)
+			append(macs, mnl_attr_get_payload(attr));
 }
 
 /** @return 0: there are more messages; 1: these were the last; a negative errno. */
@@ -44,12 +47,11 @@ read_messages(int fd, int ifindex, struct shca_tap_macs *macs)
 {
 	_Alignas(struct nlmsghdr) char messages[16384];
 	const struct nlmsghdr *message = (const void *)messages;
-	ssize_t received = recv(fd, messages, sizeof(messages), MSG_DONTWAIT);
+	int left = (int)recv(fd, messages, sizeof(messages), MSG_DONTWAIT);
 
-	if (received < 0)
+	if (left < 0)
 		return -errno;
-	for (unsigned int left = (unsigned int)received; NLMSG_OK(message, left);
-		message = NLMSG_NEXT(message, left)) {
+	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
 		if (message->nlmsg_type == NLMSG_DONE || message->nlmsg_type == NLMSG_ERROR)
 			return message->nlmsg_type == NLMSG_DONE ? 1 : -EPROTO;
 		append_neighbour(macs, message, ifindex);

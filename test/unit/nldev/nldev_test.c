@@ -139,7 +139,9 @@ attr_of(const struct nlmsghdr *message, uint16_t type)
 {
 	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, message, 0) if (mnl_attr_get_type(attr) == type) return attr;
+	mnl_attr_for_each (attr, message, 0)
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
 	return NULL;
 }
 
