@@ -21,11 +21,6 @@ class FaultyTestpmd(Testpmd):
         return {fault: 0 if times == "never" else int(times.split()[0]) for fault, times in
                 re.findall(r"^softhca: faults: line \d+: (.*): (never|\d+ times?)$", self.terminal.text, re.M)}
 
-    def mbufs_in_pool(self):
-        text = self.cmd(f"{DUMP_MEMPOOL} mb_pool_0")
-        counts = [int(n) for n in re.findall(r"(?:cache_count\[\d+\]|common_pool_count)=(\d+)", text)]
-        return sum(counts)
-
     def until(self, condition, what):
         end = time.monotonic() + PATIENCE
         while not condition():

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where things are. MLX5DV_BUILD names another build directory than build/."""
+"""Where things are. MLX5DV_BUILD names another build directory than build/; with MLX5DV_INSTALLED=yes they are where
+devtools/package's packages put them."""
 import os
 import pathlib
 import stat
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = (ROOT / os.environ.get("MLX5DV_BUILD", "build")).resolve()
+INSTALLED = os.environ.get("MLX5DV_INSTALLED") == "yes"
 SOFTHCA = BUILD / "app" / "softhca"
 PLUGIN = BUILD / "drivers" / "librte_net_mlx5dv.so"
+if INSTALLED:
+    SOFTHCA = pathlib.Path("/usr/bin/softhca")
+    PLUGIN = next(pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_mlx5dv.so"))
 
 
 def _is_below_a_directory_for_everybody(path):

@@ -135,6 +135,11 @@ class Testpmd:
 
     # testpmd's output, as numbers.
 
+    def mbufs_in_pool(self):
+        text = self.cmd(f"{dpdk.DUMP_MEMPOOL} mb_pool_0")
+        counts = [int(n) for n in re.findall(r"(?:cache_count\[\d+\]|common_pool_count)=(\d+)", text)]
+        return sum(counts)
+
     def stats(self, port=0):
         """show port stats: {'RX-packets': n, ...}"""
         text = self.cmd(f"show port stats {port}")
