@@ -18,6 +18,10 @@ REFUSED = [
     ("iface=" + "y" * 40, "iface"),
     ("", "ibdev"),
     ("ibdev=mlx5_0,ibdev=mlx5_0", "ibdev"),
+    ("ibdev=mlx5_0,port=2", "mlx5_0: no port 2; there are: 1 (no netdev)"),
+    ("ibdev=mlx5_0,port=0", "port=0 is no port number"),
+    ("iface=lo,port=1", "give port= with ibdev= only"),
+    ("iface=lo", "lo: this netdev has no RDMA device"),
 ]
 
 
@@ -59,6 +63,11 @@ def test_same_name_twice_is_refused():
 def test_two_vdevs_share_one_device():
     with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0", "net_mlx5dv1,ibdev=mlx5_0"]) as pmd:
         assert pmd.info(0)["MAC address"] == pmd.info(1)["MAC address"]
+
+
+def test_a_port_is_named():
+    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,port=1"]) as pmd:
+        assert pmd.info(0)["Driver name"] == "net_mlx5dv"
 
 
 def test_two_devices():

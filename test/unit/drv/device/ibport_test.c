@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dumps of RDMA netlink, byte by byte, on a fake socket; test/system/test_ports.py has softhca's
+/* Dumps of RDMA netlink, byte by byte, on a fake socket; test/system/test_probe.py has softhca's
  * answers. */
 #include <errno.h>
 #include <stdlib.h>
