@@ -67,8 +67,8 @@ def test_a_rule_refused_at_start_is_that_rules_failure(tmp_path):
         for line in ("stop", "port stop 0"):  # testpmd forgets all rules at a stop
             rig.pmd.cmd(line)
         rig.add_sentinel()
-        refused = rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / vxlan / end actions vxlan_decap"
-                               " / set_mac_src mac_addr 02:00:00:00:00:01 / count / queue index 1 / end")
+        refused = rig.pmd.flow("ingress priority 1 pattern eth / ipv4 / udp / end actions count / queue index 0"
+                               " / queue index 1 / queue index 2 / end")
         rig.pmd.flow("ingress priority 2 pattern eth / ipv4 / end actions queue index 2 / end")
         said = rig.pmd.cmd("port start 0")
         assert "port 0: flow rule 1, in order of creation, is not in the device: the rule was refused (errno 22)" in said
@@ -78,3 +78,22 @@ def test_a_rule_refused_at_start_is_that_rules_failure(tmp_path):
         rig.pmd.cmd(f"flow destroy 0 rule {refused}")
         assert rig.numbers(rig.deliver(probe(2)), 2) == [2]
     assert rig.kernel == []
+
+
+def test_changes_are_judged_before_the_port_starts(tmp_path):
+    """By a trial, as the device judges them when it gets the rule; nothing of it stays."""
+    decap = "ingress priority 1 pattern eth / ipv4 / udp / vxlan / end actions vxlan_decap"
+    with Rig(tmp_path, port=LEAN) as rig:
+        for line in ("stop", "port stop 0"):
+            rig.pmd.cmd(line)
+        before = rules_of(rig)
+        for verb in ("validate", "create"):
+            said = rig.pmd.refused_flow(f"{decap} / set_mac_src mac_addr 02:00:00:00:00:01 / queue index 1 / end", verb=verb)
+            assert "the rule with its changes was refused (errno 22)" in said
+        assert "Flow rule validated" in rig.pmd.cmd(f"flow validate 0 {decap} / queue index 1 / end")
+        assert rules_of(rig) == before
+        rig.add_sentinel()
+        rig.pmd.flow(f"{decap} / queue index 1 / end")
+        assert rules_of(rig) == before
+        said = rig.pmd.cmd("port start 0")
+        assert "is not in the device" not in said and rules_of(rig).count("FTE:") == 2

@@ -101,6 +101,7 @@ create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 		assert_true(qp->fields != 0 || qp->table->size == 1);
 		memcpy(qp->key, attr->rx_hash_conf.rx_hash_key, sizeof(qp->key));
 	}
+	qp->receives = qp->table != NULL || attr->cap.max_recv_wr != 0;
 	fake.nb_qps++;
 	return &qp->verbs;
 }
@@ -122,7 +123,7 @@ mlx5dv_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
 struct ibv_qp *
 ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp_init_attr_ex attr_ex = { .qp_type = attr->qp_type };
+	struct ibv_qp_init_attr_ex attr_ex = { .qp_type = attr->qp_type, .cap = attr->cap };
 
 	assert_ptr_equal(pd, &fake.pd);
 	return create_qp(&fake.context.context, &attr_ex);
@@ -235,6 +236,7 @@ use_action(struct fake_flow *flow, const struct ibv_flow_action *verbs)
 static void
 record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
 {
+	bool receives = (attr->flags & IBV_FLOW_ATTR_FLAGS_EGRESS) == 0;
 	unsigned int at = sizeof(*attr), nb;
 
 	assert_uint_in_range(attr->size, sizeof(*attr), sizeof(flow->build.bytes));
@@ -251,9 +253,12 @@ record_attr(struct fake_flow *flow, const struct ibv_flow_attr *attr)
 			memcpy(&spec, &flow->build.bytes[at], sizeof(spec.handle));
 			use_action(flow, spec.handle.action);
 		}
+		receives &= spec.hdr.type != IBV_FLOW_SPEC_ACTION_DROP;
 		assert_true(spec.hdr.size >= 8);
 		at += spec.hdr.size;
 	}
+	/* Firmware refuses an entry without a TIR. */
+	assert_true(flow->qp->receives || !receives);
 	assert_int_equal(at, attr->size);
 	assert_int_equal(nb, attr->num_of_specs);
 }

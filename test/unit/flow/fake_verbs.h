@@ -52,7 +52,8 @@ struct fake_table {
 
 struct fake_qp {
 	struct ibv_qp verbs;
-	struct fake_table *table; /**< NULL: the drop QP */
+	struct fake_table *table; /**< NULL: a bare QP */
+	bool receives;            /**< has a TIR */
 	uint64_t fields;
 	uint8_t key[40];
 	bool tunnel; /**< made with MLX5DV_QP_CREATE_TUNNEL_OFFLOADS */

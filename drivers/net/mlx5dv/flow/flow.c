@@ -23,6 +23,7 @@
 #include "flow/rule/flow_probe.h"
 #include "flow/rule/flow_rule.h"
 #include "flow/rule/flow_state.h"
+#include "flow/rule/flow_trial.h"
 #include "flow_unsupported.h"
 #include "flow_unsupported_later.h"
 #include "flow_tree.h"
@@ -49,7 +50,7 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	if (ret == 0)
 		ret = mdv_flow_install_level(port, NULL, &plan, error);
 	if (ret == 0 && plan.actions.modify_list != NULL)
-		ret = mdv_flow_install_try(port, &modify, error);
+		ret = mdv_flow_trial_modify(port, &plan.actions, &modify, error);
 	pthread_mutex_unlock(&port->flow->lock);
 	return ret;
 }

@@ -112,8 +112,8 @@ test_sharing(void **state)
 	assert_ptr_equal(different, drop);
 	mdv_flow_dest_put(drop);
 	mdv_flow_dest_put(different);
-	assert_int_equal(mdv_flow_dest_get_drop(&fake.port, &drop), 0);
-	assert_int_equal(mdv_flow_dest_get_drop(&fake.port, &drop_again), 0);
+	assert_int_equal(mdv_flow_dest_get_bare(&fake.port, false, &drop), 0);
+	assert_int_equal(mdv_flow_dest_get_bare(&fake.port, false, &drop_again), 0);
 	assert_ptr_equal(drop, drop_again);
 	assert_null(((struct fake_qp *)mdv_flow_dest_qp(drop))->table);
 	mdv_flow_dest_put(drop);
@@ -151,7 +151,7 @@ test_failures(void **state)
 	mdv_flow_dest_put(rss);
 	for (nth = 1;; nth++) {
 		fake_arm(nth, EPERM);
-		if (mdv_flow_dest_get_drop(&fake.port, &rss) == 0)
+		if (mdv_flow_dest_get_bare(&fake.port, false, &rss) == 0)
 			break;
 		fake_assert_empty();
 	}

@@ -15,10 +15,10 @@
 struct mdv_flow_dest {
 	LIST_ENTRY(mdv_flow_dest) next;
 	uint32_t refs;
-	bool drop;
+	bool bare, receives; /* of a bare QP: it has a receive queue */
 	uint64_t fields;
 	uint8_t key[MDV_RSS_KEY_BYTES];
-	struct ibv_cq *cq; /* of a drop QP only */
+	struct ibv_cq *cq; /* of a bare QP only */
 	struct ibv_rwq_ind_table *table;
 	struct ibv_qp *qp;
 	uint32_t nb_queues;
@@ -29,7 +29,7 @@ static bool
 rss_equal(
 	const struct mdv_flow_dest *rss, const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 {
-	return !rss->drop && rss->fields == conf->fields && rss->nb_queues == nb_queues &&
+	return !rss->bare && rss->fields == conf->fields && rss->nb_queues == nb_queues &&
 		memcmp(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0])) == 0 &&
 		(conf->fields == 0 || memcmp(rss->key, conf->key, sizeof(rss->key)) == 0);
 }
@@ -139,18 +139,20 @@ free_rss:
 }
 
 /**
- * Make a QP without a receive side: no packet reaches it and it needs no WQ, so rules that drop
- * work on a port without Rx queues. The kernel creates a RAW_PACKET QP only with at least one send
- * WR.
+ * Make a QP that needs no WQ, so that rules that drop work on a port without Rx queues. The kernel
+ * creates a RAW_PACKET QP only with at least one send WR; with receive WRs it makes a TIR, too.
  */
 static int
-rss_drop_create(struct mdv_port *port, struct mdv_flow_dest *rss)
+rss_bare_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = port->device.pd,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.cap = { .max_send_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_wr = rss->receives,
+			.max_recv_sge = rss->receives },
 	};
 
 	rss->cq = ibv_create_cq(port->device.ctx, 1, NULL, NULL, 0);
@@ -169,13 +171,13 @@ rss_drop_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 }
 
 int
-mdv_flow_dest_get_drop(struct mdv_port *port, struct mdv_flow_dest **out)
+mdv_flow_dest_get_bare(struct mdv_port *port, bool receives, struct mdv_flow_dest **out)
 {
 	struct mdv_flow_dest *rss;
 	int ret;
 
 	LIST_FOREACH (rss, &port->flow->rss, next) {
-		if (rss->drop) {
+		if (rss->bare && rss->receives == receives) {
 			rss->refs++;
 			*out = rss;
 			return 0;
@@ -185,8 +187,9 @@ mdv_flow_dest_get_drop(struct mdv_port *port, struct mdv_flow_dest **out)
 	if (rss == NULL)
 		return -ENOMEM;
 	rss->refs = 1;
-	rss->drop = true;
-	ret = rss_drop_create(port, rss);
+	rss->bare = true;
+	rss->receives = receives;
+	ret = rss_bare_create(port, rss);
 	if (ret != 0) {
 		free(rss);
 		return ret;

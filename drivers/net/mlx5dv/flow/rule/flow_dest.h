@@ -8,6 +8,7 @@
 #ifndef MDV_FLOW_DEST_H
 #define MDV_FLOW_DEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "flow/match/rss.h"
@@ -31,8 +32,12 @@ struct mdv_flow_dest_conf {
  */
 int mdv_flow_dest_get(
 	struct mdv_port *port, const struct mdv_flow_dest_conf *conf, struct mdv_flow_dest **out);
-/** The same for rules that drop: verbs wants a QP there too, any QP; no queue is needed. */
-int mdv_flow_dest_get_drop(struct mdv_port *port, struct mdv_flow_dest **out);
+/**
+ * The same for rules that need no queue of the port: those that drop, as verbs wants a QP there
+ * too, any QP, and trials (flow_trial.h).
+ * @param receives the QP has a receive queue, without a WQE, so that it can be a destination
+ */
+int mdv_flow_dest_get_bare(struct mdv_port *port, bool receives, struct mdv_flow_dest **out);
 /** Take another reference to a destination of which the caller holds one. */
 void mdv_flow_dest_hold(struct mdv_flow_dest *rss);
 /** Give a reference back; @p rss may be NULL. */

@@ -125,7 +125,7 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 
 	/* Verbs wants a QP for a rule on sent packets, too: it names the device. */
 	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
-		return mdv_flow_dest_get_drop(port, rss);
+		return mdv_flow_dest_get_bare(port, false, rss);
 	return mdv_flow_dest_get(port, &conf, rss);
 }
 
@@ -217,15 +217,6 @@ static int
 install_refuse_modify(int ret, struct rte_flow_error *error)
 {
 	return mdv_flow_error_kernel(error, -ret, "what the rule changes");
-}
-
-int
-mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *modify,
-	struct rte_flow_error *error)
-{
-	int ret = mdv_flow_modify_object_try(port->device.ctx, modify);
-
-	return ret == 0 ? 0 : install_refuse_modify(ret, error);
 }
 
 /** Take references to the rule's counter and modify object, which must exist before the rule and

@@ -115,9 +115,6 @@ int mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct 
 /** Put a rule that has a level into the device, all parts or none. @return as above */
 int mdv_flow_install_add(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
 	struct rte_flow_error *error);
-/** Find out whether the device supports these changes, and keep nothing there. @return as above */
-int mdv_flow_install_try(const struct mdv_port *port, const struct mdv_flow_modify *modify,
-	struct rte_flow_error *error);
 /** Take the rule out of the device if it is there; it keeps its level. */
 void mdv_flow_install_del(struct mdv_port *port, struct rte_flow *flow);
 

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stddef.h>
 #include <string.h>
 
 #include <infiniband/mlx5dv.h>
@@ -24,6 +23,7 @@
 #include "flow_modify_object.h"
 #include "flow_probe.h"
 #include "flow_state.h"
+#include "flow_trial.h"
 #include "state/port.h"
 
 struct probe_row {
@@ -98,17 +98,6 @@ probe_append(struct mdv_flow_build *build, const struct probe_row *row)
 		mdv_flow_spec_mask_field(&mdv_flow_specs[row->spec], row->field, &build->bytes[at]);
 }
 
-static void
-probe_begin(struct mdv_flow_build *build)
-{
-	static const uint8_t whole[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	static const uint8_t nobody[6];
-	const size_t src = offsetof(struct ibv_flow_spec_eth, mask.src_mac);
-
-	mdv_flow_build_eth(build, nobody, whole);
-	memcpy(&build->bytes[sizeof(build->attr) + src], whole, sizeof(whole));
-}
-
 /** @return 0 or a negative errno */
 static int
 probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flow_build *build,
@@ -147,7 +136,7 @@ probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t 
 {
 	struct mdv_flow_build build;
 
-	probe_begin(&build);
+	mdv_flow_trial_begin(&build);
 	return probe_try(port, rss, &build, priority, probe_flags(port));
 }
 
@@ -240,7 +229,7 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 		const struct probe_row *row = &probe_rows[i];
 		struct mdv_flow_build build;
 
-		probe_begin(&build);
+		mdv_flow_trial_begin(&build);
 		probe_append(&build, row);
 		probe_answer(port, row->feature, "match on", row->name,
 			probe_try(port, rss, &build, 0, probe_flags(port) | row->flags));
@@ -255,7 +244,7 @@ int
 mdv_flow_probe(struct mdv_port *port)
 {
 	struct mdv_flow_dest *rss;
-	int ret = mdv_flow_dest_get_drop(port, &rss);
+	int ret = mdv_flow_dest_get_bare(port, false, &rss);
 
 	if (ret != 0)
 		return ret;

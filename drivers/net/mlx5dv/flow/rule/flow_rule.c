@@ -15,6 +15,7 @@
 #include "flow_indirect.h"
 #include "flow_rule.h"
 #include "flow_state.h"
+#include "flow_trial.h"
 #include "state/port.h"
 
 static struct rte_flow *
@@ -162,7 +163,8 @@ rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *p
 	if (port->flow->active)
 		ret = mdv_flow_install_add(port, flow, plan, error);
 	else if (flow->modified)
-		ret = mdv_flow_install_try(port, &mdv_flow_install_modified(flow)->modify, error);
+		ret = mdv_flow_trial_modify(
+			port, &plan->actions, &mdv_flow_install_modified(flow)->modify, error);
 	if (ret != 0) {
 		mdv_flow_level_del(mdv_flow_install_levels(port, flow->egress), &flow->level);
 		return ret;
