@@ -89,7 +89,7 @@ app_env_prepare(struct shca_options *options, const char *dir)
 static int
 find_library(char *path, size_t size)
 {
-	static const char *const places[] = { "../lib", "../" SOFTHCA_LIBDIR, SOFTHCA_LIBDIR };
+	static const char *const places[] = { "../lib", ("../" SOFTHCA_LIBDIR), SOFTHCA_LIBDIR };
 	char exe[PATH_MAX], library[2 * PATH_MAX], resolved[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 

@@ -91,7 +91,7 @@ def test_pages_are_what_help_and_guide_say(root):
     guide = (paths.ROOT / "doc/guides/nics/mlx5dv.rst").read_text(encoding="utf-8")
     arguments = re.findall(r"^   \* - ``(\w+)``$", guide, re.M)
     rows = (paths.ROOT / "drivers/net/mlx5dv/device/devargs.c").read_text(encoding="utf-8")
-    assert set(arguments) == set(re.findall(r'^\t(?:NAME|CHOICE|BYTES)\("(\w+)"', rows, re.M))
+    assert set(arguments) == set(re.findall(r'^\t(?:NAME|PORT|CHOICE|BYTES)\("(\w+)"', rows, re.M))
     assert all(argument in page for argument in arguments)
     page = run("gzip", "-dc", root / "usr/share/man/man1/mlx5dv-check.1.gz").replace("\\-", "-")
     said = run(root / "usr/bin/mlx5dv-check", "--help")

@@ -29,7 +29,7 @@ static void
 append_neighbour(struct shca_tap_macs *macs, const struct nlmsghdr *message, int ifindex)
 {
 	const struct ndmsg *neighbour = mnl_nlmsg_get_payload(message);
-	const struct nlattr *attr;
+	struct nlattr *attr;
 
 	if (message->nlmsg_type != RTM_NEWNEIGH ||
 		mnl_nlmsg_get_payload_len(message) < sizeof(*neighbour) ||

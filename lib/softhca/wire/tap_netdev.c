@@ -161,9 +161,11 @@ shca_tap_set_mac(const char *name, const uint8_t mac[6])
 int
 shca_tap_set_speed(const char *name, uint32_t speed_mbps)
 {
-	struct {
+	union {
 		struct ethtool_link_settings link;
-		uint32_t masks[3 * 127]; /* link_mode_masks_nwords is at most INT8_MAX */
+		/* Masks behind it: link_mode_masks_nwords is at most INT8_MAX. */
+		uint8_t room[sizeof(struct ethtool_link_settings) +
+			3 * INT8_MAX * sizeof(uint32_t)];
 	} settings = { .link.cmd = ETHTOOL_GLINKSETTINGS };
 	struct ifreq ifr = { .ifr_data = (char *)&settings };
 	int ret;

@@ -89,10 +89,10 @@ mdv_vec_load_each(void *const *from, size_t offset)
 static __rte_always_inline mdv_vec
 mdv_vec_swap(mdv_vec vec)
 {
-	const mdv_vec_bytes order = { 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 23, 22,
-		21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24 };
+	const mdv_vec_bytes bytes = (mdv_vec_bytes)vec;
 
-	return (mdv_vec)__builtin_shuffle((mdv_vec_bytes)vec, order);
+	return (mdv_vec)__builtin_shufflevector(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13,
+		12, 11, 10, 9, 8, 23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
 }
 
 /** All bits of the lanes that are equal. */
@@ -137,19 +137,22 @@ mdv_vec_sum(mdv_vec vec)
 	return sums[0] + sums[1];
 }
 
+/** @{ Lanes of two vectors: the even or the odd ones by turns, both's lower or upper halves. */
+#define MDV_VEC_EVEN(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define MDV_VEC_ODD(a, b)  __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define MDV_VEC_LOW(a, b)  __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define MDV_VEC_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
+/** @} */
+
 /** { a[i], b[i] } for each i, @p stride bytes apart: one after the other, or with gaps. */
 static __rte_always_inline void
 mdv_vec_store_pairs(void *to, const size_t stride, mdv_vec a, mdv_vec b)
 {
-	const mdv_vec even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 };
-	const mdv_vec low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
-	const mdv_vec ab_even = __builtin_shuffle(a, b, even),
-		      ab_odd = __builtin_shuffle(a, b, odd);
+	const mdv_vec ab_even = MDV_VEC_EVEN(a, b), ab_odd = MDV_VEC_ODD(a, b);
 
 	if (stride == sizeof(mdv_vec) / 2) {
-		mdv_vec_store(to, __builtin_shuffle(ab_even, ab_odd, low));
-		mdv_vec_store(
-			RTE_PTR_ADD(to, sizeof(mdv_vec)), __builtin_shuffle(ab_even, ab_odd, high));
+		mdv_vec_store(to, MDV_VEC_LOW(ab_even, ab_odd));
+		mdv_vec_store(RTE_PTR_ADD(to, sizeof(mdv_vec)), MDV_VEC_HIGH(ab_even, ab_odd));
 		return;
 	}
 	mdv_vec_store_half(to, ab_even[0], ab_even[1]);
@@ -162,17 +165,13 @@ mdv_vec_store_pairs(void *to, const size_t stride, mdv_vec a, mdv_vec b)
 static __rte_always_inline void
 mdv_vec_transpose(mdv_vec a, mdv_vec b, mdv_vec c, mdv_vec d, mdv_vec rows[MDV_VEC_LANES])
 {
-	const mdv_vec even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 };
-	const mdv_vec low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
-	const mdv_vec ab_even = __builtin_shuffle(a, b, even),
-		      ab_odd = __builtin_shuffle(a, b, odd);
-	const mdv_vec cd_even = __builtin_shuffle(c, d, even),
-		      cd_odd = __builtin_shuffle(c, d, odd);
+	const mdv_vec ab_even = MDV_VEC_EVEN(a, b), ab_odd = MDV_VEC_ODD(a, b);
+	const mdv_vec cd_even = MDV_VEC_EVEN(c, d), cd_odd = MDV_VEC_ODD(c, d);
 
-	rows[0] = __builtin_shuffle(ab_even, cd_even, low);
-	rows[1] = __builtin_shuffle(ab_odd, cd_odd, low);
-	rows[2] = __builtin_shuffle(ab_even, cd_even, high);
-	rows[3] = __builtin_shuffle(ab_odd, cd_odd, high);
+	rows[0] = MDV_VEC_LOW(ab_even, cd_even);
+	rows[1] = MDV_VEC_LOW(ab_odd, cd_odd);
+	rows[2] = MDV_VEC_HIGH(ab_even, cd_even);
+	rows[3] = MDV_VEC_HIGH(ab_odd, cd_odd);
 }
 
 #endif /* MDV_VEC_H */

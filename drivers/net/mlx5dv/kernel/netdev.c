@@ -165,9 +165,10 @@ mdv_netdev_ethtool(unsigned int ifindex, void *command)
 int
 mdv_netdev_get_speed(unsigned int ifindex, uint32_t *speed_mbps)
 {
-	struct {
+	union {
 		struct ethtool_link_settings head;
-		uint32_t masks[3 * LINK_MODE_WORDS];
+		uint8_t room[sizeof(struct ethtool_link_settings) +
+			3 * LINK_MODE_WORDS * sizeof(uint32_t)]; /* masks behind it */
 	} link = { .head.cmd = ETHTOOL_GLINKSETTINGS };
 	int ret;
 

@@ -54,22 +54,24 @@ guarded_free(struct guarded *mem)
 static int
 count(unsigned int ifindex, uint32_t *nb)
 {
-	struct {
+	union {
 		struct ethtool_sset_info head;
-		uint32_t count;
+		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} info = {
 		.head = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS },
 	};
+	uint32_t counted;
 	int ret;
 
 	ret = mdv_netdev_ethtool(ifindex, &info);
 	if (ret != 0)
 		return ret;
-	if (info.head.sset_mask == 0 || info.count == 0)
+	memcpy(&counted, info.room + sizeof(info.head), sizeof(counted));
+	if (info.head.sset_mask == 0 || counted == 0)
 		return -EOPNOTSUPP;
-	if (info.count > NB_STATS_MAX)
+	if (counted > NB_STATS_MAX)
 		return -E2BIG;
-	*nb = info.count;
+	*nb = counted;
 	return 0;
 }
 

@@ -33,7 +33,7 @@ mdv_netlink_open(void)
 }
 
 static bool
-mentions(const struct nlmsghdr *message, size_t length, unsigned int ifindex)
+mentions(struct nlmsghdr *message, size_t length, unsigned int ifindex)
 {
 	const struct ifinfomsg *link = NLMSG_DATA(message);
 
@@ -56,7 +56,7 @@ mdv_netlink_read(int fd, unsigned int ifindex)
 	do {
 		length = recv(fd, message, sizeof(message), MSG_DONTWAIT);
 		is_news |= length < 0 ? errno == ENOBUFS
-				      : mentions((const void *)message, (size_t)length, ifindex);
+				      : mentions((void *)message, (size_t)length, ifindex);
 	} while (length > 0 || (length < 0 && (errno == ENOBUFS || errno == EINTR)));
 	return is_news;
 }

@@ -20,8 +20,8 @@
 
 /** @return the first attribute of @p type in @p length bytes, or NULL. The length is signed because
  * it becomes negative behind a last attribute without padding. */
-static const struct rtattr *
-find(const struct rtattr *attr, int length, unsigned short type)
+static struct rtattr *
+find(struct rtattr *attr, int length, unsigned short type)
 {
 	for (; RTA_OK(attr, length); attr = RTA_NEXT(attr, length))
 		if ((attr->rta_type & NLA_TYPE_MASK) == type)
@@ -31,9 +31,9 @@ find(const struct rtattr *attr, int length, unsigned short type)
 
 /** Get one setting of a VF; its attribute begins with the VF's number. @return whether found. */
 static bool
-get_setting(const struct rtattr *info, unsigned short type, unsigned int number, bool *setting)
+get_setting(struct rtattr *info, unsigned short type, unsigned int number, bool *setting)
 {
-	const struct rtattr *attr = find(RTA_DATA(info), (int)RTA_PAYLOAD(info), type);
+	struct rtattr *attr = find(RTA_DATA(info), (int)RTA_PAYLOAD(info), type);
 	struct ifla_vf_trust found;
 
 	static_assert(sizeof(struct ifla_vf_trust) == sizeof(struct ifla_vf_spoofchk),
@@ -49,10 +49,10 @@ get_setting(const struct rtattr *info, unsigned short type, unsigned int number,
 }
 
 int
-mdv_vf_link_parse(const void *message, size_t length, struct mdv_vf *vf)
+mdv_vf_link_parse(void *message, size_t length, struct mdv_vf *vf)
 {
-	const struct nlmsghdr *head = message;
-	const struct rtattr *list, *info;
+	struct nlmsghdr *head = message;
+	struct rtattr *list, *info;
 	int left;
 
 	if (!NLMSG_OK(head, length))

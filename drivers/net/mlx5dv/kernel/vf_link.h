@@ -13,6 +13,6 @@ struct mdv_vf;
  */
 int mdv_vf_link_ask(unsigned int ifindex, struct mdv_vf *vf);
 /** Read the answer, an RTM_NEWLINK message of @p length bytes. @return as mdv_vf_link_ask. */
-int mdv_vf_link_parse(const void *message, size_t length, struct mdv_vf *vf);
+int mdv_vf_link_parse(void *message, size_t length, struct mdv_vf *vf);
 
 #endif /* MDV_VF_LINK_H */

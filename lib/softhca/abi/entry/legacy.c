@@ -15,15 +15,16 @@
 
 #include "abi/core/ioctl.h"
 
-struct request {
-	struct ib_uverbs_ioctl_hdr header;
-	struct ib_uverbs_attr attrs[SHCA_ATTRS_MAX];
+union request {
+	struct ib_uverbs_ioctl_hdr header; /* ends with attributes */
+	uint8_t room[sizeof(struct ib_uverbs_ioctl_hdr) +
+		SHCA_ATTRS_MAX * sizeof(struct ib_uverbs_attr)];
 };
 
 static struct ib_uverbs_attr *
-add(struct request *request, uint16_t id, uint16_t length, uint64_t data)
+add(union request *request, uint16_t id, uint16_t length, uint64_t data)
 {
-	struct ib_uverbs_attr *attr = &request->attrs[request->header.num_attrs++];
+	struct ib_uverbs_attr *attr = &request->header.attrs[request->header.num_attrs++];
 
 	assert(request->header.num_attrs <= SHCA_ATTRS_MAX);
 	*attr = (struct ib_uverbs_attr){ .attr_id = id, .len = length, .data = data };
@@ -32,7 +33,7 @@ add(struct request *request, uint16_t id, uint16_t length, uint64_t data)
 
 /** Pass the provider's parts on unchanged. */
 static int
-add_driver(const struct shca_write *write, struct request *request)
+add_driver(const struct shca_write *write, union request *request)
 {
 	uint64_t data = write->driver_in->address;
 	int ret = 0;
@@ -50,13 +51,13 @@ add_driver(const struct shca_write *write, struct request *request)
 }
 
 static int
-run(struct shca_write *write, struct request *request, uint16_t object, uint16_t method)
+run(struct shca_write *write, union request *request, uint16_t object, uint16_t method)
 {
 	request->header.object_id = object;
 	request->header.method_id = method;
 	request->header.driver_id = RDMA_DRIVER_MLX5;
 	request->header.length = (uint16_t)(sizeof(request->header) +
-		request->header.num_attrs * sizeof(request->attrs[0]));
+		request->header.num_attrs * sizeof(request->header.attrs[0]));
 	return shca_ioctl_run(write->file, RDMA_VERBS_IOCTL, request);
 }
 
@@ -76,7 +77,7 @@ clear_answer(const struct shca_write *write)
 
 /** Run a request whose first attribute is the new object's handle. */
 static int
-create(struct shca_write *write, struct request *request, uint16_t object, uint16_t method,
+create(struct shca_write *write, union request *request, uint16_t object, uint16_t method,
 	size_t handle_offset)
 {
 	uint32_t handle;
@@ -88,7 +89,7 @@ create(struct shca_write *write, struct request *request, uint16_t object, uint1
 		ret = run(write, request, object, method);
 	if (ret != 0)
 		return ret;
-	handle = (uint32_t)request->attrs[0].data;
+	handle = (uint32_t)request->header.attrs[0].data;
 	return shca_user_copy_out(answer_at(write, handle_offset), &handle, sizeof(handle));
 }
 
@@ -111,7 +112,7 @@ struct destroyer {
 static int
 destroy(struct shca_write *write, uint32_t handle, const struct destroyer *how)
 {
-	struct request request = { 0 };
+	union request request = { 0 };
 
 	add(&request, how->handle_attr, 0, handle);
 	if (how->answer_bytes != 0)
@@ -123,7 +124,7 @@ destroy(struct shca_write *write, uint32_t handle, const struct destroyer *how)
 int
 shca_legacy_get_context(struct shca_write *write)
 {
-	struct request request = { 0 };
+	union request request = { 0 };
 	int fd, ret;
 
 	if (write->file->has_context)
@@ -180,7 +181,7 @@ shca_legacy_dereg_mr(struct shca_write *write)
 static int
 create_cq(struct shca_write *write, const struct ib_uverbs_ex_create_cq *command)
 {
-	struct request request = { 0 };
+	union request request = { 0 };
 
 	add(&request, UVERBS_ATTR_CREATE_CQ_HANDLE, 0, 0);
 	add(&request, UVERBS_ATTR_CREATE_CQ_CQE, 4, command->cqe);
@@ -261,7 +262,7 @@ static int
 create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command, size_t cap_offset)
 {
 	const bool is_hash = (command->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) != 0;
-	struct request request = { 0 };
+	union request request = { 0 };
 
 	if (command->is_srq || (command->create_flags & ~CREATE_FLAGS) != 0)
 		return -EINVAL;
@@ -348,7 +349,7 @@ int
 shca_legacy_create_wq(struct shca_write *write)
 {
 	struct ib_uverbs_ex_create_wq command;
-	struct request request = { 0 };
+	union request request = { 0 };
 	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
 
 	if (ret == 0 && command.comp_mask != 0)
