@@ -170,7 +170,6 @@ resolve_by_sysfs(const struct mdv_config *config, struct mdv_device *device)
 {
 	if (config->iface[0] != '\0')
 		return ibdev_of_iface(config->iface, device) == 0 ? 0 : report_iface(config->iface);
-	device->port_num = config->port == 0 ? 1 : config->port;
 	find_netdev(device);
 	return 0;
 }
@@ -182,7 +181,7 @@ mdv_resolve(const struct mdv_config *config, struct mdv_device *device)
 	int nb = mdv_ibports_list(&ports), ret;
 
 	rte_strscpy(device->name, config->ibdev, sizeof(device->name));
-	device->port_num = 1;
+	device->port_num = config->port == 0 ? 1 : config->port;
 	if (nb < 0) {
 		MDV_LOG(DEBUG, "no RDMA netlink: %s", strerror(-nb));
 		return resolve_by_sysfs(config, device);

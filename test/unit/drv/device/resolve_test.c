@@ -73,6 +73,7 @@ ports_of_arguments(void **state)
 		{ "", "far", 0, -ENODEV, NULL, 0, 0, NULL },
 		/* Not known to netlink: opening the device tells why. */
 		{ "mlx5_9", "", 0, 0, "mlx5_9", 1, 0, "" },
+		{ "mlx5_9", "", 3, 0, "mlx5_9", 3, 0, "" },
 	};
 	/* clang-format on */
 
