@@ -30,6 +30,51 @@ report_iface(const char *iface)
 	return -ENODEV;
 }
 
+/** @return the netdev's port: dev_port + 1, or 1 if there is no such file. mlx5 sets none. */
+static unsigned int
+netdev_port(const char *ibdev_path, const char *ifname)
+{
+	char path[2 * MDV_SYSFS_PATH_BYTES];
+	uint64_t dev_port;
+
+	snprintf(path, sizeof(path), "%s/device/net/%s/dev_port", ibdev_path, ifname);
+	if (mdv_sysfs_read_u64(path, &dev_port) != 0 || dev_port >= UINT8_MAX)
+		return 1;
+	return dev_port + 1;
+}
+
+/** Find the port's netdev: the only one of this network namespace. */
+static void
+find_netdev(struct mdv_device *device)
+{
+	char path[MDV_SYSFS_PATH_BYTES], net[MDV_SYSFS_PATH_BYTES + sizeof("/device/net")];
+	struct dirent *entry;
+	unsigned int nb = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/class/infiniband/%s", mdv_sysfs_root(), device->name);
+	snprintf(net, sizeof(net), "%s/device/net", path);
+	dir = opendir(net);
+	if (dir == NULL)
+		return;
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE ||
+			if_nametoindex(entry->d_name) == 0 ||
+			netdev_port(path, entry->d_name) != device->port_num)
+			continue;
+		rte_strscpy(device->ifname, entry->d_name, sizeof(device->ifname));
+		nb++;
+	}
+	closedir(dir);
+	if (nb > 1) {
+		MDV_LOG(WARNING,
+			"%s: without RDMA netlink nothing tells which of its %u netdevs is that of port %u: none is used; name it by iface=",
+			device->name, nb, device->port_num);
+		device->ifname[0] = '\0';
+	}
+	device->ifindex = if_nametoindex(device->ifname);
+}
+
 static int
 take_port(const struct mdv_ibport *port, struct mdv_device *device)
 {
@@ -75,8 +120,11 @@ take_port_of_ibdev(const struct mdv_config *config, const struct mdv_ibport *por
 	}
 	if (found != NULL)
 		return take_port(found, device);
-	if (nb_ports == 0) /* Opening the device will tell what is wrong with it. */
+	if (nb_ports == 0) {
+		/* Opening the device will tell what is wrong with it, if anything is. */
+		find_netdev(device);
 		return 0;
+	}
 	if (config->port != 0) {
 		MDV_LOG(ERR, "%s: no port %u; there are: %s", config->ibdev, config->port, text);
 		return -ENODEV;
@@ -85,19 +133,6 @@ take_port_of_ibdev(const struct mdv_config *config, const struct mdv_ibport *por
 		"%s has several ports: %s; give port=<number>, or iface=<netdev> instead of ibdev=",
 		config->ibdev, text);
 	return -EINVAL;
-}
-
-/** @return the netdev's port: dev_port + 1, or 1 if there is no such file. mlx5 sets none. */
-static unsigned int
-netdev_port(const char *ibdev_path, const char *ifname)
-{
-	char path[2 * MDV_SYSFS_PATH_BYTES];
-	uint64_t dev_port;
-
-	snprintf(path, sizeof(path), "%s/device/net/%s/dev_port", ibdev_path, ifname);
-	if (mdv_sysfs_read_u64(path, &dev_port) != 0 || dev_port >= UINT8_MAX)
-		return 1;
-	return dev_port + 1;
 }
 
 /** Find by sysfs the RDMA device that has the netdev. */
@@ -131,38 +166,6 @@ ibdev_of_iface(const char *iface, struct mdv_device *device)
 	}
 	closedir(dir);
 	return ret;
-}
-
-/** Find the port's netdev: the only one of this network namespace. */
-static void
-find_netdev(struct mdv_device *device)
-{
-	char path[MDV_SYSFS_PATH_BYTES], net[MDV_SYSFS_PATH_BYTES + sizeof("/device/net")];
-	struct dirent *entry;
-	unsigned int nb = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "%s/class/infiniband/%s", mdv_sysfs_root(), device->name);
-	snprintf(net, sizeof(net), "%s/device/net", path);
-	dir = opendir(net);
-	if (dir == NULL)
-		return;
-	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE ||
-			if_nametoindex(entry->d_name) == 0 ||
-			netdev_port(path, entry->d_name) != device->port_num)
-			continue;
-		rte_strscpy(device->ifname, entry->d_name, sizeof(device->ifname));
-		nb++;
-	}
-	closedir(dir);
-	if (nb > 1) {
-		MDV_LOG(WARNING,
-			"%s: without RDMA netlink nothing tells which of its %u netdevs is that of port %u: none is used; name it by iface=",
-			device->name, nb, device->port_num);
-		device->ifname[0] = '\0';
-	}
-	device->ifindex = if_nametoindex(device->ifname);
 }
 
 static int

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments, and ports as RDMA netlink lists them; device_open_test.c has sysfs. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,33 @@ __wrap_if_nametoindex(const char *ifname)
 	return strcmp(ifname, "lo") == 0 ? 1 : 0;
 }
 
+static char root[] = "/tmp/drv_resolve_XXXXXX";
+
+static int
+run(const char *before, const char *after)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "%s %s%s", before, root, after);
+	return system(line);
+}
+
+static int
+tree_make(void **state)
+{
+	(void)state;
+	if (mkdtemp(root) == NULL || setenv("SYSFS_PATH", root, 1) != 0)
+		return -1;
+	return run("mkdir -p", "/class/infiniband/mlx5_9/device/net/lo");
+}
+
+static int
+tree_remove(void **state)
+{
+	(void)state;
+	return run("rm -r", "");
+}
+
 static void
 ports_of_arguments(void **state)
 {
@@ -71,9 +99,10 @@ ports_of_arguments(void **state)
 		/* Verbs has 8 bits for a port's number. */
 		{ "mlx5_3", "", 0, -ENODEV, NULL, 0, 0, NULL },
 		{ "", "far", 0, -ENODEV, NULL, 0, 0, NULL },
-		/* Not known to netlink: opening the device tells why. */
-		{ "mlx5_9", "", 0, 0, "mlx5_9", 1, 0, "" },
+		/* Not known to netlink: sysfs may know a netdev, and opening the device tells why. */
+		{ "mlx5_9", "", 0, 0, "mlx5_9", 1, 1, "lo" },
 		{ "mlx5_9", "", 3, 0, "mlx5_9", 3, 0, "" },
+		{ "mlx5_8", "", 0, 0, "mlx5_8", 1, 0, "" },
 	};
 	/* clang-format on */
 
@@ -101,5 +130,5 @@ main(void)
 		cmocka_unit_test(ports_of_arguments),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, tree_make, tree_remove);
 }
