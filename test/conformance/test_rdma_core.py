@@ -113,10 +113,12 @@ def run_all(folder, modules, port):
     freed), so that the process may crash, and the tests behind that are not run.
     """
     unpack(folder)
-    status, text = run(folder, modules, port)
-    if status < 128 or not CLOSED_TOO_LATE.search(text):
-        return [text]
-    return [run(folder, [module], port)[1] for module in modules]
+    ended = [run(folder, modules, port)]
+    if ended[0][0] >= 128 and CLOSED_TOO_LATE.search(ended[0][1]):
+        ended = [run(folder, [module], port) for module in modules]
+    for status, text in ended:
+        assert status < 128 or CLOSED_TOO_LATE.search(text), text
+    return [text for _, text in ended]
 
 
 @pytest.mark.parametrize("model", [pytest.param("cx5", marks=pytest.mark.long), pytest.param("cx4lx", marks=pytest.mark.long),

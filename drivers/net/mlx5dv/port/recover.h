@@ -15,6 +15,9 @@
  * The polling thread starts it, because only this thread knows that no burst is in the rings. In a
  * secondary process it asks the primary, which owns the verbs objects, and waits. Other threads
  * that read the rings hold the lock (mdv_queue_list_lock_objects()).
+ *
+ * A receive queue whose process was killed in a burst is broken, too (queue/rx/rxq_ring.c): its
+ * next start recreates it, before anybody polls it.
  */
 #ifndef MDV_RECOVER_H
 #define MDV_RECOVER_H
