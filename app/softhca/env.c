@@ -43,6 +43,23 @@ open_tap(struct shca_wire_options *wire, bool *created)
 	return wire->fd < 0 ? -EMFILE : 0;
 }
 
+/** Open the netdev of a port's representor; a TAP that existed before keeps its MAC. */
+static int
+open_rep(struct shca_port_options *port)
+{
+	uint8_t mac[6];
+	bool created;
+	int ret = open_tap(&port->rep, &created);
+
+	if (ret != 0 || !created)
+		return ret;
+	shca_options_ports_rep_mac(port, mac);
+	ret = shca_tap_set_mac(port->rep.arg, mac);
+	if (ret == 0)
+		ret = shca_tap_set_speed(port->rep.arg, port->speed_mbps);
+	return ret;
+}
+
 /** Open the port's netdev. Both have one MAC: the port's, or that of a TAP that existed before. */
 static int
 open_netdev(struct shca_port_options *port)
@@ -73,6 +90,8 @@ app_env_prepare(struct shca_options *options, const char *dir)
 			ret = open_tap(&options->port[i].wire, &created);
 		if (ret == 0 && is_tap(&options->port[i].kernel))
 			ret = open_netdev(&options->port[i]);
+		if (ret == 0 && is_tap(&options->port[i].rep))
+			ret = open_rep(&options->port[i]);
 	}
 	if (ret == 0)
 		ret = shca_tree_create(options, dir);

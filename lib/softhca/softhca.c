@@ -11,6 +11,7 @@
 #include "config/options_ports.h"
 #include "ctl/server.h"
 #include "eswitch/eswitch.h"
+#include "eswitch/manager.h"
 #include "fault/faults.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
@@ -21,8 +22,9 @@
 
 struct port {
 	struct shca_wire *wire;
-	struct shca_wire *vport;  /**< of a virtual function: its port of the card's switch */
+	struct shca_wire *vport;  /**< of a card's first port: its end of the switch */
 	struct shca_wire *kernel; /**< NULL: no netdev */
+	struct shca_wire *rep;    /**< netdev of its representor; NULL: none */
 };
 
 struct shca_set {
@@ -40,27 +42,32 @@ static void
 show_out_of_buffer(unsigned int index, uint64_t count, void *arg)
 {
 	const struct shca_set *set = arg;
-	int ret = shca_tree_set_out_of_buffer(set->dir, index, count);
+	const uint32_t nb_vports = shca_options_ports_vports(&set->options, index);
+	int ret = 0;
+
+	/* All ports of a manager show one count (mlx5_ib counters.c, get_counters). */
+	for (uint32_t port = 1; port <= (nb_vports != 0 ? nb_vports : 1) && ret == 0; port++)
+		ret = shca_tree_set_out_of_buffer(set->dir, index, port, count);
 
 	if (ret != 0)
 		SHCA_DEBUG("mlx5_%u: out_of_buffer not written: %s", index, strerror(-ret));
 }
 
 static void
-show_link(unsigned int index, bool up, void *arg)
+show_link(unsigned int index, uint32_t port, bool up, void *arg)
 {
 	const struct shca_set *set = arg;
-	int ret = shca_tree_set_link(set->dir, index, up);
+	int ret = shca_tree_set_link(set->dir, index, port, up);
 
 	if (ret != 0)
 		SHCA_DEBUG("mlx5_%u: link state not written: %s", index, strerror(-ret));
 }
 
 static void
-show_netdev(unsigned int index, const char *name, void *arg)
+show_netdev(unsigned int index, uint32_t port, const char *name, void *arg)
 {
 	const struct shca_set *set = arg;
-	int ret = name[0] == '\0' ? 0 : shca_tree_set_netdev(set->dir, index, name);
+	int ret = name[0] == '\0' ? 0 : shca_tree_set_netdev(set->dir, index, port, name);
 
 	if (ret != 0)
 		SHCA_DEBUG("mlx5_%u: name of the netdev not written: %s", index, strerror(-ret));
@@ -77,8 +84,8 @@ open_wire(const struct shca_port_options *port, const struct shca_wire_options *
 		.pace = port->pace,
 		.repeat = port->repeat,
 		.delay_ms = port->delay_ms,
-		.is_kernel_side = options == &port->kernel,
-		.is_vf = port->is_vf,
+		.is_kernel_side = options != &port->wire,
+		.is_vf = port->is_vf && options == &port->kernel,
 	};
 
 	return options->kind->open(&conf, wire);
@@ -104,6 +111,7 @@ open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 		.is_promiscuous = options->kernel.kind == NULL,
 		.checks_source = options->checks_source,
 		.is_switchdev = options->is_switchdev,
+		.port = shca_options_ports_rep(&set->options, index),
 	};
 	struct shca_wire *uplink;
 	int ret;
@@ -121,20 +129,68 @@ open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 	return ret;
 }
 
+static int
+open_manager(struct shca_set *set, unsigned int index, struct shca_wire **wire)
+{
+	const struct shca_port_options *options = &set->options.port[index];
+	struct shca_wire *uplink;
+	int ret = open_wire(options, &options->wire, &uplink);
+
+	if (ret != 0)
+		return ret;
+	ret = shca_eswitch_manage(uplink, shca_options_ports_vports(&set->options, index), wire);
+	if (ret != 0)
+		uplink->ops->close(uplink);
+	else
+		set->port[index].vport = *wire;
+	return ret;
+}
+
+/** Open what a port is connected to: its own wire, or an end of a switch on it. */
+static int
+open_own_wire(struct shca_set *set, unsigned int index, struct shca_wire **wire)
+{
+	const struct shca_port_options *options = &set->options.port[index];
+
+	if (shca_options_ports_manages(options))
+		return open_manager(set, index, wire);
+	if (options->is_vf)
+		return open_vport(set, index, wire);
+	return open_wire(options, &options->wire, wire);
+}
+
 /** Open the wire that the options name, with faults around it if there are any. */
 static int
 open_port_wire(struct shca_set *set, unsigned int index)
 {
-	const struct shca_port_options *options = &set->options.port[index];
 	struct shca_wire *wire;
-	int ret = options->is_vf ? open_vport(set, index, &wire)
-				 : open_wire(options, &options->wire, &wire);
+	int ret = open_own_wire(set, index, &wire);
 
 	if (ret != 0)
 		return ret;
 	ret = shca_faulty_wrap(set->faults, index, wire, &set->port[index].wire);
 	if (ret != 0)
 		close_wire(wire);
+	return ret;
+}
+
+/** Open the netdevs of the representors that a manager has ports for. */
+static int
+open_reps(struct shca_set *set, unsigned int index, struct shca_device_conf *conf)
+{
+	int ret = 0;
+
+	conf->nb_vports = shca_options_ports_vports(&set->options, index);
+	for (unsigned int rep = 1; rep <= conf->nb_vports && ret == 0; rep++) {
+		const int vf = shca_options_ports_of_rep(&set->options, index, rep);
+		const struct shca_port_options *options;
+
+		if (vf < 0 || set->options.port[vf].rep.kind == NULL)
+			continue;
+		options = &set->options.port[vf];
+		ret = open_wire(options, &options->rep, &set->port[vf].rep);
+		conf->rep[rep - 1] = set->port[vf].rep;
+	}
 	return ret;
 }
 
@@ -162,6 +218,8 @@ open_port(struct shca_set *set, unsigned int index)
 	ret = open_port_wire(set, index);
 	if (ret == 0 && options->kernel.kind != NULL)
 		ret = open_wire(options, &options->kernel, &port->kernel);
+	if (ret == 0)
+		ret = open_reps(set, index, &conf);
 	if (ret != 0)
 		return ret;
 	memcpy(conf.mac, options->mac, sizeof(conf.mac));
@@ -286,6 +344,7 @@ shca_set_close(struct shca_set *set)
 	for (unsigned int i = 0; i < set->options.nb_ports; i++) {
 		shca_device_destroy(set->device[i]);
 		close_wire(set->port[i].kernel);
+		close_wire(set->port[i].rep);
 		close_wire(set->port[i].wire);
 	}
 	shca_faults_close(set->faults);

@@ -92,30 +92,54 @@ static const struct {
 };
 
 static int
-parse_kernel(struct parse *parse, const char *value)
+set_kernel(struct parse *parse, const char *value, struct shca_wire_options *kernel)
 {
 	size_t length = strcspn(value, ":");
 
 	if (strcmp(value, "none") == 0) {
-		parse->port->kernel.kind = NULL;
+		kernel->kind = NULL;
 		return 0;
 	}
 	for (unsigned int i = 0; i < sizeof(kernel_kinds) / sizeof(kernel_kinds[0]); i++)
 		if (strlen(kernel_kinds[i].kind) == length &&
 			strncmp(kernel_kinds[i].kind, value, length) == 0)
-			return set_wire(parse, value, &parse->port->kernel,
-				shca_wire_find(value, length), kernel_kinds[i].usage);
+			return set_wire(parse, value, kernel, shca_wire_find(value, length),
+				kernel_kinds[i].usage);
 	return shca_refuse(&parse->refusal, "no kernel side '%s'; there are none, %s, %s", value,
 		kernel_kinds[0].usage, kernel_kinds[1].usage);
 }
 
 static void
-print_kernel(const struct shca_port_options *port, char *text, size_t size)
+print_netdev(const struct shca_wire_options *kernel, char *text, size_t size)
 {
-	if (port->kernel.kind == NULL)
+	if (kernel->kind == NULL)
 		snprintf(text, size, "none");
 	else
-		print_wire(&port->kernel, text, size);
+		print_wire(kernel, text, size);
+}
+
+static int
+parse_kernel(struct parse *parse, const char *value)
+{
+	return set_kernel(parse, value, &parse->port->kernel);
+}
+
+static void
+print_kernel(const struct shca_port_options *port, char *text, size_t size)
+{
+	print_netdev(&port->kernel, text, size);
+}
+
+static int
+parse_rep(struct parse *parse, const char *value)
+{
+	return set_kernel(parse, value, &parse->port->rep);
+}
+
+static void
+print_rep(const struct shca_port_options *port, char *text, size_t size)
+{
+	print_netdev(&port->rep, text, size);
 }
 
 static int
@@ -323,6 +347,18 @@ print_kernel_fd(const struct shca_port_options *port, char *text, size_t size)
 	snprintf(text, size, "%d", port->kernel.fd);
 }
 
+static int
+parse_rep_fd(struct parse *parse, const char *value)
+{
+	return parse_fd(parse, value, &parse->port->rep.fd);
+}
+
+static void
+print_rep_fd(const struct shca_port_options *port, char *text, size_t size)
+{
+	snprintf(text, size, "%d", port->rep.fd);
+}
+
 /* clang-format off */
 static const struct key keys[] = {
 	{ "wire", "KIND[:ARG]", "loop", "what the port's cable is plugged into; the kinds are below",
@@ -347,14 +383,18 @@ static const struct key keys[] = {
 	{ "trust", "on|off", "off", "vf: may be promiscuous", false, parse_trust, print_trust },
 	{ "spoof", "on|off", "off", "vf: what it sends from another address than its own is dropped",
 		false, parse_spoof, print_spoof },
-	{ "switchdev", "on|off", "off", "vf: the host's switch forwards by its rules: all to all",
+	{ "switchdev", "on|off", "off",
+		"this port manages the switch of its card, and has a port a function; vf: it is managed so",
 		false, parse_switchdev, print_switchdev },
+	{ "rep", "none|tap:IFNAME|pcap:OUT", "none",
+		"vf: the netdev of its representor, beside the switch's manager", false, parse_rep, print_rep },
 	{ "devx", "on|off", "off", "contexts may be DevX ones, for packet pacing entries", false,
 		parse_devx, print_devx },
 	{ "rtc", "on|off", "off", "the clock keeps the time of day, too: completions may have it",
 		false, parse_rtc, print_rtc },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
+	{ "rep-fd", "FD", "-1", "", true, parse_rep_fd, print_rep_fd },
 };
 /* clang-format on */
 #define NB_KEYS (sizeof(keys) / sizeof(keys[0]))
@@ -389,7 +429,7 @@ static int
 add_port(struct shca_options *options, const char *text, bool internal, char *error,
 	size_t error_size)
 {
-	struct shca_port_options port = { .wire.fd = -1, .kernel.fd = -1 };
+	struct shca_port_options port = { .wire.fd = -1, .kernel.fd = -1, .rep.fd = -1 };
 	struct parse parse = { &port, { .text = error, .size = error_size, .key = "" } };
 	uint32_t seen = 0;
 	char copy[2048];

@@ -33,6 +33,9 @@ struct shca_wire_options {
 struct shca_port_options {
 	struct shca_wire_options wire;
 	struct shca_wire_options kernel; /**< kind NULL: kernel=none */
+	/** Of a function whose e-switch has a manager: the netdev of its representor; kind NULL:
+	 * none. */
+	struct shca_wire_options rep;
 	const struct shca_model *model;
 	uint8_t mac[6];
 	uint32_t speed_mbps; /**< reported link speed */
@@ -42,9 +45,11 @@ struct shca_port_options {
 	bool is_vf;         /**< shares the wire with the VFs that name it */
 	bool is_trusted;    /**< may be promiscuous and allmulti */
 	bool checks_source; /**< sends from its own address only */
-	bool is_switchdev;  /**< its host's switch is in switchdev mode */
-	bool has_devx;      /**< contexts may be DevX ones */
-	bool has_rtc;       /**< a real-time clock */
+	/** Of a virtual function: its host's switch is in switchdev mode. Of another port: it is
+	 * this host, and the port is the switch's manager. */
+	bool is_switchdev;
+	bool has_devx; /**< contexts may be DevX ones */
+	bool has_rtc;  /**< a real-time clock */
 };
 
 struct shca_options {

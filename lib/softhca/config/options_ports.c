@@ -29,10 +29,22 @@ same_wire(const struct shca_wire_options *a, const struct shca_wire_options *b)
 	return a->kind != NULL && a->kind == b->kind && strcmp(a->arg, b->arg) == 0;
 }
 
+bool
+shca_options_ports_manages(const struct shca_port_options *port)
+{
+	return port->is_switchdev && !port->is_vf;
+}
+
+static bool
+shares_card(const struct shca_port_options *port)
+{
+	return port->is_vf || shca_options_ports_manages(port);
+}
+
 static bool
 same_card(const struct shca_port_options *a, const struct shca_port_options *b)
 {
-	return a->is_vf && b->is_vf && same_wire(&a->wire, &b->wire);
+	return shares_card(a) && shares_card(b) && same_wire(&a->wire, &b->wire);
 }
 
 unsigned int
@@ -50,8 +62,52 @@ shca_options_ports_vf(const struct shca_options *options, unsigned int index)
 	unsigned int nb = 0;
 
 	for (unsigned int i = 0; i < index; i++)
-		nb += same_card(&options->port[i], &options->port[index]);
+		nb += options->port[i].is_vf && same_card(&options->port[i], &options->port[index]);
 	return nb;
+}
+
+/** The first functions' vports have the numbers behind the manager's. */
+#define FIRST_REP 2u
+
+int
+shca_options_ports_of_rep(const struct shca_options *options, unsigned int index, unsigned int rep)
+{
+	for (unsigned int i = index + 1; i < options->nb_ports; i++)
+		if (same_card(&options->port[i], &options->port[index]) &&
+			FIRST_REP + shca_options_ports_vf(options, i) == rep)
+			return (int)i;
+	return -1;
+}
+
+unsigned int
+shca_options_ports_vports(const struct shca_options *options, unsigned int index)
+{
+	unsigned int uplink = FIRST_REP;
+
+	if (!shca_options_ports_manages(&options->port[index]))
+		return 0;
+	while (shca_options_ports_of_rep(options, index, uplink) >= 0)
+		uplink++;
+	return uplink;
+}
+
+unsigned int
+shca_options_ports_rep(const struct shca_options *options, unsigned int index)
+{
+	const unsigned int first = shca_options_ports_card(options, index);
+
+	if (!options->port[index].is_vf || !shca_options_ports_manages(&options->port[first]))
+		return 0;
+	return FIRST_REP + shca_options_ports_vf(options, index);
+}
+
+/** Linux takes a random one (LX en_rep.c, mlx5e_build_rep_netdev); here it is found again. */
+void
+shca_options_ports_rep_mac(const struct shca_port_options *port, uint8_t mac[6])
+{
+	memcpy(mac, port->mac, sizeof(port->mac));
+	mac[0] |= 0x02; /* locally administered */
+	mac[1] ^= 0x80;
 }
 
 /** What a host sets of a virtual function, in legacy mode only (Linux mlx5_eswitch_set_vport_trust,
@@ -62,10 +118,9 @@ check_host(const struct check *check)
 	const struct shca_port_options *port = check->port;
 	const char *legacy = port->is_trusted ? "trust" : port->checks_source ? "spoof" : NULL;
 
-	if (!port->is_vf && (legacy != NULL || port->is_switchdev))
+	if (!port->is_vf && legacy != NULL)
 		return shca_refuse(&check->refusal,
-			"%s: needs vf=on: a port of its own has nobody above it",
-			legacy != NULL ? legacy : "switchdev");
+			"%s: needs vf=on: a port of its own has nobody above it", legacy);
 	if (legacy != NULL && port->is_switchdev)
 		return shca_refuse(
 			&check->refusal, "%s: a host in switchdev mode cannot set it", legacy);
@@ -86,6 +141,9 @@ check_vf(const struct check *check)
 
 		if (!same_card(port, other))
 			continue;
+		if (shca_options_ports_manages(port))
+			return shca_refuse(&check->refusal,
+				"switchdev: the manager comes before port %u, of the same card", i);
 		if (port->model != other->model || port->speed_mbps != other->speed_mbps)
 			return shca_refuse(&check->refusal,
 				"vf: model and speed are those of port %u, of the same card", i);
@@ -99,24 +157,44 @@ check_vf(const struct check *check)
 	return 0;
 }
 
+/** A TAP is the netdev of one port. */
 static int
-check_kernel(const struct check *check)
+check_netdev(const struct check *check, const char *key, const struct shca_wire_options *netdev)
 {
-	const struct shca_wire_options *kernel = &check->port->kernel;
-
-	if (!is_kind(kernel, "tap"))
+	if (!is_kind(netdev, "tap"))
 		return 0;
-	if (same_wire(kernel, &check->port->wire))
+	if (same_wire(netdev, &check->port->wire))
 		return shca_refuse(
-			&check->refusal, "kernel: %s is the port's wire already", kernel->arg);
+			&check->refusal, "%s: %s is the port's wire already", key, netdev->arg);
 	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
 		const struct shca_port_options *other = &check->options->port[i];
 
-		if (same_wire(kernel, &other->kernel) || same_wire(kernel, &other->wire))
-			return shca_refuse(&check->refusal, "kernel: %s belongs to port %u already",
-				kernel->arg, i);
+		if (same_wire(netdev, &other->kernel) || same_wire(netdev, &other->wire) ||
+			same_wire(netdev, &other->rep))
+			return shca_refuse(&check->refusal, "%s: %s belongs to port %u already",
+				key, netdev->arg, i);
 	}
 	return 0;
+}
+
+/** A representor is beside a manager, and has a netdev of its own. */
+static int
+check_rep(const struct check *check)
+{
+	const struct shca_port_options *port = check->port;
+	const struct shca_options *options = check->options;
+
+	if (port->rep.kind == NULL)
+		return 0;
+	for (unsigned int i = 0; i < options->nb_ports; i++)
+		if (port->is_vf && shca_options_ports_manages(&options->port[i]) &&
+			same_card(port, &options->port[i]))
+			return same_wire(&port->rep, &port->kernel)
+				? shca_refuse(&check->refusal,
+					  "rep: %s is the function's netdev already", port->rep.arg)
+				: check_netdev(check, "rep", &port->rep);
+	return shca_refuse(&check->refusal,
+		"rep: needs vf=on and a port with switchdev=on, vf=off on the same wire before it");
 }
 
 static int
@@ -148,8 +226,10 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 	char *error, size_t error_size)
 {
 	const struct check check = { options, port, { .text = error, .size = error_size } };
-	int ret = check_kernel(&check);
+	int ret = check_netdev(&check, "kernel", &port->kernel);
 
+	if (ret == 0)
+		ret = check_rep(&check);
 	if (ret == 0)
 		ret = check_wire(&check);
 	if (ret == 0 && port->has_rtc && !port->model->may_keep_time)

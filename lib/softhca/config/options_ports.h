@@ -6,7 +6,9 @@
 #ifndef SHCA_CONFIG_OPTIONS_PORTS_H
 #define SHCA_CONFIG_OPTIONS_PORTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct shca_options;
 struct shca_port_options;
@@ -22,5 +24,17 @@ int shca_options_ports_check(const struct shca_options *options,
 unsigned int shca_options_ports_card(const struct shca_options *options, unsigned int index);
 /** @return the number of the virtual function @p index on its card. */
 unsigned int shca_options_ports_vf(const struct shca_options *options, unsigned int index);
+/** @return whether the port is the manager of its card's switch, which has ports for all vports. */
+bool shca_options_ports_manages(const struct shca_port_options *port);
+/** @return the vports of the switch that port @p index manages: its own, the functions', the
+ * uplink's; 0: it manages none. */
+unsigned int shca_options_ports_vports(const struct shca_options *options, unsigned int index);
+/** @return the port of its switch's manager that stands for function @p index; 0: no manager. */
+unsigned int shca_options_ports_rep(const struct shca_options *options, unsigned int index);
+/** Make the MAC of a representor's netdev, other than its function's @p port. */
+void shca_options_ports_rep_mac(const struct shca_port_options *port, uint8_t mac[6]);
+/** @return the function that port @p rep of manager @p index stands for; -1: it is none. */
+int shca_options_ports_of_rep(
+	const struct shca_options *options, unsigned int index, unsigned int rep);
 
 #endif /* SHCA_CONFIG_OPTIONS_PORTS_H */

@@ -7,47 +7,75 @@
 #include "eswitch/eswitch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "base/log.h"
+#include "eswitch/state.h"
 #include "wire/ring.h"
 #include "wire/wire.h"
 
-#define RING_SIZE_LOG2 20
-#define UPLINK_BURST   32
-#define MAC_BYTES      6
-
-struct eswitch;
-
-struct vport {
-	struct shca_wire wire;
-	struct eswitch *eswitch;
-	LIST_ENTRY(vport) link;
-	uint8_t mac[MAC_BYTES]; /* the host's, for the check of source addresses */
-	bool is_trusted, checks_source;
-	/* The NIC vport context, which the function's netdev writes (LX en_fs.c,
-	 * mlx5e_vport_context_update). */
-	bool is_promiscuous, is_allmulti;
-	uint8_t macs[SHCA_NETDEV_MACS_MAX][MAC_BYTES];
-	unsigned int nb_macs;
-	struct shca_ring *ring; /* frames it will receive */
-	uint64_t nb_refused;    /* sent from another address */
-	uint64_t nb_lost;       /* no room, or no receiver */
-};
-
-/** Several device threads may serve the vports: the lock guards all but the ends of their rings. */
-struct eswitch {
-	pthread_mutex_t lock;
-	struct shca_wire *uplink;
-	bool is_started;
-	bool is_switchdev; /* devlink's eswitch mode; otherwise legacy */
-	LIST_HEAD(, vport) vports;
-};
+#define UPLINK_BURST 32
 
 static const struct shca_wire_ops vport_ops;
+
+struct shca_eswitch *
+shca_eswitch_lock(const struct shca_wire *end)
+{
+	struct shca_eswitch *eswitch = ((const struct shca_eswitch_end *)end)->eswitch;
+
+	pthread_mutex_lock(&eswitch->lock);
+	return eswitch;
+}
+
+void
+shca_eswitch_unlock(struct shca_eswitch *eswitch)
+{
+	pthread_mutex_unlock(&eswitch->lock);
+}
+
+int
+shca_eswitch_create(struct shca_wire *uplink, bool is_switchdev, struct shca_eswitch **out)
+{
+	struct shca_eswitch *eswitch = calloc(1, sizeof(*eswitch));
+	int ret;
+
+	if (eswitch == NULL)
+		return -ENOMEM;
+	eswitch->uplink = uplink;
+	eswitch->is_switchdev = is_switchdev;
+	LIST_INIT(&eswitch->vports);
+	ret = -pthread_mutex_init(&eswitch->lock, NULL);
+	if (ret != 0)
+		free(eswitch);
+	else
+		*out = eswitch;
+	return ret;
+}
+
+void
+shca_eswitch_abandon(struct shca_eswitch *eswitch)
+{
+	pthread_mutex_destroy(&eswitch->lock);
+	free(eswitch);
+}
+
+void
+shca_eswitch_release(struct shca_eswitch *eswitch)
+{
+	if (!LIST_EMPTY(&eswitch->vports) || eswitch->manager != NULL)
+		return;
+	eswitch->uplink->ops->close(eswitch->uplink);
+	shca_eswitch_abandon(eswitch);
+}
+
+void
+shca_eswitch_start(struct shca_eswitch *eswitch)
+{
+	if (!eswitch->is_started && eswitch->uplink->ops->start != NULL)
+		eswitch->uplink->ops->start(eswitch->uplink);
+	eswitch->is_started = true;
+}
 
 static bool
 is_multicast(const struct shca_frame *frame)
@@ -57,10 +85,10 @@ is_multicast(const struct shca_frame *frame)
 
 /** Both lists have entries of the whole address in the FDB (LX esw_fdb_set_vport_rule). */
 static bool
-has_listed(const struct vport *vport, const struct shca_frame *frame)
+has_listed(const struct shca_vport *vport, const struct shca_frame *frame)
 {
 	for (unsigned int i = 0; i < vport->nb_macs; i++)
-		if (memcmp(vport->macs[i], frame->bytes, MAC_BYTES) == 0)
+		if (memcmp(vport->macs[i], frame->bytes, SHCA_ESWITCH_MAC_BYTES) == 0)
 			return true;
 	return false;
 }
@@ -69,16 +97,16 @@ has_listed(const struct vport *vport, const struct shca_frame *frame)
  * that anybody lists (LX update_allmulti_vports) and all others by a rule for the multicast bit. LX
  * esw_update_vport_rx_mode silently ignores the modes of a vport without trust. */
 static bool
-takes(const struct vport *vport, const struct shca_frame *frame)
+takes(const struct shca_vport *vport, const struct shca_frame *frame)
 {
-	if (vport->eswitch->is_switchdev || has_listed(vport, frame))
+	if (vport->end.eswitch->is_switchdev || has_listed(vport, frame))
 		return true;
 	return is_multicast(frame) && vport->is_trusted &&
 		(vport->is_allmulti || vport->is_promiscuous);
 }
 
 static void
-give(struct vport *vport, const struct shca_frame *frame)
+give(struct shca_vport *vport, const struct shca_frame *frame)
 {
 	if (shca_ring_push(vport->ring, frame, 1, &vport->nb_lost) == 0)
 		vport->nb_lost++;
@@ -89,15 +117,16 @@ give(struct vport *vport, const struct shca_frame *frame)
  * mlx5_nic_vport_update_local_lb). */
 struct takers {
 	unsigned int nb; /* without the sender */
-	struct vport *last;
+	struct shca_vport *last;
 	bool has_sender;
 };
 
 static struct takers
-find_takers(const struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
+find_takers(const struct shca_eswitch *eswitch, const struct shca_vport *from,
+	const struct shca_frame *frame)
 {
 	struct takers takers = { 0 };
-	struct vport *vport;
+	struct shca_vport *vport;
 
 	LIST_FOREACH (vport, &eswitch->vports, link) {
 		if (!takes(vport, frame))
@@ -113,9 +142,10 @@ find_takers(const struct eswitch *eswitch, const struct vport *from, const struc
 }
 
 static void
-give_takers(struct eswitch *eswitch, const struct vport *from, const struct shca_frame *frame)
+give_takers(
+	struct shca_eswitch *eswitch, const struct shca_vport *from, const struct shca_frame *frame)
 {
-	struct vport *vport;
+	struct shca_vport *vport;
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
 		if (vport != from && takes(vport, frame))
@@ -125,7 +155,8 @@ give_takers(struct eswitch *eswitch, const struct vport *from, const struct shca
 /** What no entry of the FDB is for leaves by the uplink, as does every group: each entry of a group
  * has the uplink as another destination (LX esw_add_mc_addr). */
 static bool
-leaves(const struct eswitch *eswitch, const struct takers *takers, const struct shca_frame *frame)
+leaves(const struct shca_eswitch *eswitch, const struct takers *takers,
+	const struct shca_frame *frame)
 {
 	return eswitch->is_switchdev || is_multicast(frame) ||
 		(takers->nb == 0 && !takers->has_sender);
@@ -133,20 +164,32 @@ leaves(const struct eswitch *eswitch, const struct takers *takers, const struct 
 
 /** The ingress ACL of a vport allows one source address (LX esw_acl_ingress_lgcy_setup). */
 static bool
-is_refused(const struct vport *vport, const struct shca_frame *frame)
+is_refused(const struct shca_vport *vport, const struct shca_frame *frame)
 {
-	return vport->checks_source && memcmp(frame->bytes + MAC_BYTES, vport->mac, MAC_BYTES) != 0;
+	return vport->checks_source &&
+		memcmp(frame->bytes + SHCA_ESWITCH_MAC_BYTES, vport->mac, SHCA_ESWITCH_MAC_BYTES) !=
+		0;
+}
+
+/** Its own rules decide: eswitch/manager.h. */
+static bool
+give_manager(const struct shca_vport *from, const struct shca_frame *frame)
+{
+	struct shca_eswitch_manager *manager = from->end.eswitch->manager;
+	const struct shca_frame named = { frame->bytes, frame->length, from->port };
+
+	return shca_ring_push(manager->ring, &named, 1, &manager->nb_lost) == 1;
 }
 
 /** @return false when the receiver has no room now. */
 static bool
-send_one(struct vport *from, const struct shca_frame *frame)
+send_one(struct shca_vport *from, const struct shca_frame *frame)
 {
-	struct eswitch *eswitch = from->eswitch;
+	struct shca_eswitch *eswitch = from->end.eswitch;
 	struct shca_wire *uplink = eswitch->uplink;
 	struct takers takers;
 
-	if (frame->length < 2 * MAC_BYTES) {
+	if (frame->length < 2 * SHCA_ESWITCH_MAC_BYTES) {
 		from->nb_lost++;
 		return true;
 	}
@@ -154,6 +197,8 @@ send_one(struct vport *from, const struct shca_frame *frame)
 		from->nb_refused++;
 		return true;
 	}
+	if (eswitch->manager != NULL)
+		return give_manager(from, frame);
 	takers = find_takers(eswitch, from, frame);
 	if (leaves(eswitch, &takers, frame)) {
 		if (uplink->ops->tx(uplink, frame, 1) == 0)
@@ -170,13 +215,13 @@ send_one(struct vport *from, const struct shca_frame *frame)
 static unsigned int
 vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
 {
-	struct vport *vport = (struct vport *)wire;
+	struct shca_vport *vport = (struct shca_vport *)wire;
 	unsigned int nb = 0;
 
-	pthread_mutex_lock(&vport->eswitch->lock);
+	shca_eswitch_lock(&vport->end.wire);
 	while (nb < nb_frames && send_one(vport, &frames[nb]))
 		nb++;
-	pthread_mutex_unlock(&vport->eswitch->lock);
+	shca_eswitch_unlock(vport->end.eswitch);
 	return nb;
 }
 
@@ -184,11 +229,11 @@ vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int n
  * by the rule with the uplink as source port (LX esw_fdb_set_vport_promisc_rule). Without one the
  * PF would get them; softhca has none. */
 static void
-receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
+receive_one(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 {
-	struct vport *vport;
+	struct shca_vport *vport;
 
-	if (frame->length < 2 * MAC_BYTES)
+	if (frame->length < 2 * SHCA_ESWITCH_MAC_BYTES)
 		return;
 	if (find_takers(eswitch, NULL, frame).nb != 0) {
 		give_takers(eswitch, NULL, frame);
@@ -202,10 +247,10 @@ receive_one(struct eswitch *eswitch, const struct shca_frame *frame)
 /** Take frames from the uplink once every vport has taken its own: frames of a patient wire wait in
  * the wire. */
 static void
-pump(struct eswitch *eswitch)
+pump(struct shca_eswitch *eswitch)
 {
 	struct shca_frame frames[UPLINK_BURST];
-	struct vport *vport;
+	struct shca_vport *vport;
 	unsigned int nb;
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
@@ -219,35 +264,35 @@ pump(struct eswitch *eswitch)
 static unsigned int
 vport_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
-	struct vport *vport = (struct vport *)wire;
+	struct shca_vport *vport = (struct shca_vport *)wire;
 	unsigned int nb;
 
 	if (nb_frames == 0)
 		return 0;
-	pthread_mutex_lock(&vport->eswitch->lock);
-	pump(vport->eswitch);
+	shca_eswitch_lock(&vport->end.wire);
+	if (vport->end.eswitch->manager == NULL)
+		pump(vport->end.eswitch);
 	nb = shca_ring_pop(vport->ring, frames, nb_frames);
-	pthread_mutex_unlock(&vport->eswitch->lock);
+	shca_eswitch_unlock(vport->end.eswitch);
 	return nb;
 }
 
-/** Start the uplink with the first rule of any vport, which may want the capture's frames. */
+/** Start the uplink with the first rule of any vport, which may want the capture's frames; with a
+ * manager it is the manager who gets them. */
 static void
 vport_start(struct shca_wire *wire)
 {
-	struct eswitch *eswitch = ((struct vport *)wire)->eswitch;
+	struct shca_eswitch *eswitch = shca_eswitch_lock(wire);
 
-	pthread_mutex_lock(&eswitch->lock);
-	if (!eswitch->is_started && eswitch->uplink->ops->start != NULL)
-		eswitch->uplink->ops->start(eswitch->uplink);
-	eswitch->is_started = true;
-	pthread_mutex_unlock(&eswitch->lock);
+	if (eswitch->manager == NULL)
+		shca_eswitch_start(eswitch);
+	shca_eswitch_unlock(eswitch);
 }
 
 static int
 vport_fd(const struct shca_wire *wire)
 {
-	const struct shca_wire *uplink = ((const struct vport *)wire)->eswitch->uplink;
+	const struct shca_wire *uplink = ((const struct shca_vport *)wire)->end.eswitch->uplink;
 
 	return uplink->ops->fd(uplink);
 }
@@ -255,8 +300,8 @@ vport_fd(const struct shca_wire *wire)
 static uint64_t
 vport_due_ns(const struct shca_wire *wire)
 {
-	const struct vport *vport = (const struct vport *)wire;
-	const struct shca_wire *uplink = vport->eswitch->uplink;
+	const struct shca_vport *vport = (const struct shca_vport *)wire;
+	const struct shca_wire *uplink = vport->end.eswitch->uplink;
 
 	if (!shca_ring_is_empty(vport->ring))
 		return 0;
@@ -266,7 +311,7 @@ vport_due_ns(const struct shca_wire *wire)
 static bool
 vport_is_patient(const struct shca_wire *wire)
 {
-	const struct shca_wire *uplink = ((const struct vport *)wire)->eswitch->uplink;
+	const struct shca_wire *uplink = ((const struct shca_vport *)wire)->end.eswitch->uplink;
 
 	return uplink->ops->is_patient != NULL && uplink->ops->is_patient(uplink);
 }
@@ -275,13 +320,14 @@ vport_is_patient(const struct shca_wire *wire)
 static bool
 vport_link(struct shca_wire *wire)
 {
-	struct eswitch *eswitch = ((struct vport *)wire)->eswitch;
-	bool up = true;
+	const struct shca_vport *vport = (const struct shca_vport *)wire;
+	struct shca_eswitch *eswitch = shca_eswitch_lock(wire);
+	bool up = vport->admin == SHCA_VPORT_UP;
 
-	pthread_mutex_lock(&eswitch->lock);
-	if (eswitch->uplink->ops->link != NULL)
-		up = eswitch->uplink->ops->link(eswitch->uplink);
-	pthread_mutex_unlock(&eswitch->lock);
+	if (vport->admin == SHCA_VPORT_AUTO)
+		up = eswitch->uplink->ops->link == NULL ||
+			eswitch->uplink->ops->link(eswitch->uplink);
+	shca_eswitch_unlock(eswitch);
 	return up;
 }
 
@@ -290,34 +336,34 @@ vport_link(struct shca_wire *wire)
 static void
 vport_set_rx_mode(struct shca_wire *wire, const struct shca_netdev *netdev)
 {
-	struct vport *vport = (struct vport *)wire;
+	struct shca_vport *vport = (struct shca_vport *)wire;
 
-	pthread_mutex_lock(&vport->eswitch->lock);
+	shca_eswitch_lock(&vport->end.wire);
 	vport->is_promiscuous = netdev->is_promiscuous;
 	vport->is_allmulti = netdev->is_allmulti;
 	vport->nb_macs =
 		netdev->nb_macs < SHCA_NETDEV_MACS_MAX ? netdev->nb_macs : SHCA_NETDEV_MACS_MAX;
 	if (vport->nb_macs != 0)
 		memcpy(vport->macs, netdev->macs, vport->nb_macs * sizeof(vport->macs[0]));
-	pthread_mutex_unlock(&vport->eswitch->lock);
+	shca_eswitch_unlock(vport->end.eswitch);
 }
 
 static uint64_t
 vport_nb_refused(const struct shca_wire *wire)
 {
-	const struct vport *vport = (const struct vport *)wire;
+	const struct shca_vport *vport = (const struct shca_vport *)wire;
 	uint64_t nb;
 
-	pthread_mutex_lock(&vport->eswitch->lock);
+	shca_eswitch_lock(&vport->end.wire);
 	nb = vport->nb_refused;
-	pthread_mutex_unlock(&vport->eswitch->lock);
+	shca_eswitch_unlock(vport->end.eswitch);
 	return nb;
 }
 
 /** Add the receivers at the other end of the uplink, as far as the uplink knows them. */
 static void
-explain_uplink(
-	const struct eswitch *eswitch, const struct shca_frame *frame, struct shca_wire_path *path)
+explain_uplink(const struct shca_eswitch *eswitch, const struct shca_frame *frame,
+	struct shca_wire_path *path)
 {
 	const struct shca_wire *uplink = eswitch->uplink;
 	struct shca_wire_path there = { .what = "" };
@@ -332,14 +378,14 @@ explain_uplink(
 /** As send_one(). */
 static void
 explain_locked(
-	const struct vport *from, const struct shca_frame *frame, struct shca_wire_path *path)
+	const struct shca_vport *from, const struct shca_frame *frame, struct shca_wire_path *path)
 {
-	struct eswitch *eswitch = from->eswitch;
-	const struct vport *to;
+	struct shca_eswitch *eswitch = from->end.eswitch;
+	const struct shca_vport *to;
 	struct takers takers;
 
 	path->nb_to = 0;
-	if (frame->length < 2 * MAC_BYTES) {
+	if (frame->length < 2 * SHCA_ESWITCH_MAC_BYTES) {
 		path->is_lost = true;
 		path->what = "the switch takes no frame without addresses";
 		return;
@@ -347,6 +393,11 @@ explain_locked(
 	if (is_refused(from, frame)) {
 		path->is_lost = true;
 		path->what = "its source address is not the virtual function's";
+		return;
+	}
+	if (eswitch->manager != NULL) {
+		path->what = "to the manager of the e-switch, by the port of its representor";
+		path->to[path->nb_to++] = &eswitch->manager->end.wire;
 		return;
 	}
 	takers = find_takers(eswitch, from, frame);
@@ -364,7 +415,7 @@ explain_locked(
 	path->is_lost = takers.nb == 0 && !leaves(eswitch, &takers, frame);
 	LIST_FOREACH (to, &eswitch->vports, link)
 		if (to != from && takes(to, frame) && path->nb_to < SHCA_WIRE_PATH_MAX)
-			path->to[path->nb_to++] = &to->wire;
+			path->to[path->nb_to++] = &to->end.wire;
 	if (leaves(eswitch, &takers, frame))
 		explain_uplink(eswitch, frame, path);
 }
@@ -373,34 +424,28 @@ static void
 vport_explain(
 	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
 {
-	const struct vport *vport = (const struct vport *)wire;
+	const struct shca_vport *vport = (const struct shca_vport *)wire;
 
-	pthread_mutex_lock(&vport->eswitch->lock);
+	shca_eswitch_lock(&vport->end.wire);
 	explain_locked(vport, frame, path);
-	pthread_mutex_unlock(&vport->eswitch->lock);
+	shca_eswitch_unlock(vport->end.eswitch);
 }
 
 static void
 vport_close(struct shca_wire *wire)
 {
-	struct vport *vport = (struct vport *)wire;
-	struct eswitch *eswitch = vport->eswitch;
-	bool is_last;
+	struct shca_vport *vport = (struct shca_vport *)wire;
+	struct shca_eswitch *eswitch = vport->end.eswitch;
 
 	if (vport->nb_refused != 0 || vport->nb_lost != 0)
 		SHCA_INFO("vport: refused %lu frames with another source address, lost %lu",
 			(unsigned long)vport->nb_refused, (unsigned long)vport->nb_lost);
-	pthread_mutex_lock(&eswitch->lock);
+	shca_eswitch_lock(wire);
 	LIST_REMOVE(vport, link);
-	is_last = LIST_EMPTY(&eswitch->vports);
-	pthread_mutex_unlock(&eswitch->lock);
+	shca_eswitch_unlock(eswitch);
 	shca_ring_destroy(vport->ring);
 	free(vport);
-	if (!is_last)
-		return;
-	eswitch->uplink->ops->close(eswitch->uplink);
-	pthread_mutex_destroy(&eswitch->lock);
-	free(eswitch);
+	shca_eswitch_release(eswitch);
 }
 
 static const struct shca_wire_ops vport_ops = {
@@ -421,28 +466,28 @@ static const struct shca_wire_ops vport_ops = {
 
 /** A netdev begins with its own address and broadcast (LX mlx5e_fill_addr_array). */
 static void
-set_first_macs(struct vport *vport, const uint8_t *mac)
+set_first_macs(struct shca_vport *vport, const uint8_t *mac)
 {
-	memcpy(vport->mac, mac, MAC_BYTES);
-	memcpy(vport->macs[0], mac, MAC_BYTES);
-	memset(vport->macs[1], 0xff, MAC_BYTES);
+	memcpy(vport->mac, mac, SHCA_ESWITCH_MAC_BYTES);
+	memcpy(vport->macs[0], mac, SHCA_ESWITCH_MAC_BYTES);
+	memset(vport->macs[1], 0xff, SHCA_ESWITCH_MAC_BYTES);
 	vport->nb_macs = 2;
 }
 
 static int
-add(struct eswitch *eswitch, const struct shca_eswitch_vport *conf, struct shca_wire **wire)
+add(struct shca_eswitch *eswitch, const struct shca_eswitch_vport *conf, struct shca_wire **wire)
 {
-	struct vport *vport = calloc(1, sizeof(*vport));
+	struct shca_vport *vport = calloc(1, sizeof(*vport));
 
 	if (vport == NULL)
 		return -ENOMEM;
-	*vport = (struct vport){
-		.wire.ops = &vport_ops,
-		.eswitch = eswitch,
+	*vport = (struct shca_vport){
+		.end = { .wire.ops = &vport_ops, .eswitch = eswitch },
+		.port = conf->port,
 		.is_trusted = conf->is_trusted,
 		.is_promiscuous = conf->is_promiscuous,
 		.checks_source = conf->checks_source,
-		.ring = shca_ring_create(RING_SIZE_LOG2),
+		.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
 	};
 	if (vport->ring == NULL) {
 		free(vport);
@@ -452,7 +497,7 @@ add(struct eswitch *eswitch, const struct shca_eswitch_vport *conf, struct shca_
 	pthread_mutex_lock(&eswitch->lock);
 	LIST_INSERT_HEAD(&eswitch->vports, vport, link);
 	pthread_mutex_unlock(&eswitch->lock);
-	*wire = &vport->wire;
+	*wire = &vport->end.wire;
 	return 0;
 }
 
@@ -460,26 +505,14 @@ int
 shca_eswitch_open(
 	struct shca_wire *uplink, const struct shca_eswitch_vport *vport, struct shca_wire **wire)
 {
-	struct eswitch *eswitch = calloc(1, sizeof(*eswitch));
-	int ret;
+	struct shca_eswitch *eswitch;
+	int ret = shca_eswitch_create(uplink, vport->is_switchdev, &eswitch);
 
-	if (eswitch == NULL)
-		return -ENOMEM;
-	eswitch->uplink = uplink;
-	eswitch->is_switchdev = vport->is_switchdev;
-	LIST_INIT(&eswitch->vports);
-	ret = -pthread_mutex_init(&eswitch->lock, NULL);
 	if (ret != 0)
-		goto free_eswitch;
+		return ret;
 	ret = add(eswitch, vport, wire);
 	if (ret != 0)
-		goto destroy_lock;
-	return 0;
-
-destroy_lock:
-	pthread_mutex_destroy(&eswitch->lock);
-free_eswitch:
-	free(eswitch);
+		shca_eswitch_abandon(eswitch);
 	return ret;
 }
 
@@ -487,5 +520,5 @@ int
 shca_eswitch_join(
 	struct shca_wire *of, const struct shca_eswitch_vport *vport, struct shca_wire **wire)
 {
-	return add(((struct vport *)of)->eswitch, vport, wire);
+	return add(((struct shca_eswitch_end *)of)->eswitch, vport, wire);
 }

@@ -15,7 +15,8 @@
  * frame returns to its sender.
  *
  * In switchdev mode none of that counts, but the rules of the host between the representors of
- * vports and uplink. These are fixed here: each frame goes to all but its sender.
+ * vports and uplink. With a manager (manager.h) they are its own; else, on another host, they are
+ * fixed: each frame goes to all but its sender.
  *
  * A new vport lists its own address and broadcast, as one with a netdev that nobody has configured;
  * set_rx_mode() changes that.
@@ -35,6 +36,7 @@ struct shca_eswitch_vport {
 	bool is_promiscuous; /**< its first request; set_rx_mode() changes it */
 	bool checks_source;  /**< drop frames that it sends from another address */
 	bool is_switchdev;   /**< the switch's mode; of all its vports the same */
+	uint32_t port;       /**< of the manager: its representor's; 0: there is no manager */
 };
 
 /**
@@ -44,7 +46,7 @@ struct shca_eswitch_vport {
  */
 int shca_eswitch_open(
 	struct shca_wire *uplink, const struct shca_eswitch_vport *vport, struct shca_wire **wire);
-/** Add a vport to the switch of another, @p of. @return as shca_eswitch_open. */
+/** Add a vport to the switch of another, or of its manager, @p of. @return as shca_eswitch_open. */
 int shca_eswitch_join(
 	struct shca_wire *of, const struct shca_eswitch_vport *vport, struct shca_wire **wire);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "config/options.h"
+#include "config/options_ports.h"
 
 int
 shca_nldev_find_device(const struct shca_nldev_call *call, unsigned int *device)
@@ -15,12 +16,22 @@ shca_nldev_find_device(const struct shca_nldev_call *call, unsigned int *device)
 	return *device < call->nldev->options->nb_ports ? 0 : -EINVAL;
 }
 
+unsigned int
+shca_nldev_nb_ports(const struct shca_nldev_call *call, unsigned int device)
+{
+	const unsigned int nb_vports = shca_options_ports_vports(call->nldev->options, device);
+
+	return nb_vports != 0 ? nb_vports : 1;
+}
+
 int
-shca_nldev_check_port(const struct shca_nldev_call *call)
+shca_nldev_check_port(const struct shca_nldev_call *call, unsigned int device)
 {
 	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
 
-	return port == NULL || mnl_attr_get_u32(port) - 1 < SHCA_NLDEV_PORTS ? 0 : -EINVAL;
+	if (port == NULL || mnl_attr_get_u32(port) - 1 < shca_nldev_nb_ports(call, device))
+		return 0;
+	return -EINVAL;
 }
 
 void

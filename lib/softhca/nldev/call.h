@@ -11,8 +11,6 @@
 
 /** Bytes that one message of an answer may have. */
 #define SHCA_NLDEV_MESSAGE_MAX 2048
-/** Each device has so many ports. */
-#define SHCA_NLDEV_PORTS 1u
 
 struct shca_nldev_call {
 	const struct shca_nldev *nldev;
@@ -21,10 +19,12 @@ struct shca_nldev_call {
 	struct nlmsghdr *message; /**< room for SHCA_NLDEV_MESSAGE_MAX bytes; begun */
 };
 
+/** @return how many ports a device has. */
+unsigned int shca_nldev_nb_ports(const struct shca_nldev_call *call, unsigned int device);
 /** Find the device that DEV_INDEX names. @return 0 or -EINVAL. */
 int shca_nldev_find_device(const struct shca_nldev_call *call, unsigned int *device);
 /** Check PORT_INDEX, if it is there. @return 0 or -EINVAL. */
-int shca_nldev_check_port(const struct shca_nldev_call *call);
+int shca_nldev_check_port(const struct shca_nldev_call *call, unsigned int device);
 /** Put index and name of a device. */
 void shca_nldev_put_handle(struct nlmsghdr *message, unsigned int device);
 

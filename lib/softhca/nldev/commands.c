@@ -30,7 +30,7 @@ put_device(const struct shca_nldev_call *call, unsigned int device)
 
 	shca_model_print_fw(port->model, version, sizeof(version));
 	shca_nldev_put_handle(message, device);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, shca_nldev_nb_ports(call, device));
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_FW_VERSION, version);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_NODE_GUID, guid);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
@@ -60,16 +60,16 @@ get_dump(struct shca_nldev_call *call, unsigned int index)
 }
 
 static int
-put_port(const struct shca_nldev_call *call, unsigned int device)
+put_port(const struct shca_nldev_call *call, unsigned int device, uint32_t number)
 {
 	struct shca_tree_port port;
 	char name[IF_NAMESIZE];
-	int ret = shca_tree_get_port(call->nldev->dir, device, &port);
+	int ret = shca_tree_get_port(call->nldev->dir, device, number, &port);
 
 	if (ret != 0)
 		return ret;
 	shca_nldev_put_handle(call->message, device);
-	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, number);
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_STATE, port.state);
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port.phys_state);
 	/* Only one of the asker's network namespace is shown. */
@@ -89,8 +89,8 @@ port_get_doit(struct shca_nldev_call *call)
 	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret == 0)
-		ret = port != NULL ? shca_nldev_check_port(call) : -EINVAL;
-	return ret != 0 ? ret : put_port(call, device);
+		ret = port != NULL ? shca_nldev_check_port(call, device) : -EINVAL;
+	return ret != 0 ? ret : put_port(call, device, mnl_attr_get_u32(port));
 }
 
 static int
@@ -99,9 +99,9 @@ port_get_dump(struct shca_nldev_call *call, unsigned int index)
 	unsigned int device;
 	int ret = shca_nldev_find_device(call, &device);
 
-	if (ret != 0 || index >= SHCA_NLDEV_PORTS)
+	if (ret != 0 || index >= shca_nldev_nb_ports(call, device))
 		return ret;
-	ret = put_port(call, device);
+	ret = put_port(call, device, index + 1);
 	return ret != 0 ? ret : 1;
 }
 

@@ -39,7 +39,7 @@ static void
 put_qp(struct nlmsghdr *message, const struct shca_restrack *object)
 {
 	if (object->qp_state != IBV_QPS_RESET)
-		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, SHCA_NLDEV_PORTS);
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, object->port);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_SQ_PSN, 0);
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_TYPE, object->qp_type);
@@ -191,7 +191,7 @@ shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index)
 	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret == 0)
-		ret = shca_nldev_check_port(call);
+		ret = shca_nldev_check_port(call, device);
 	if (ret != 0 || look(call, device, row->type, index, &object) <= index)
 		return ret;
 	shca_nldev_put_handle(call->message, device);

@@ -97,13 +97,34 @@ core_priority(const struct shca_rule_attr *attr, const struct shca_spec_list *li
 	return 2u * attr->priority + 1;
 }
 
+/** The port of a rule is one more thing to match (mlx5_ib _create_flow_rule,
+ * mlx5_ib_set_rule_source_port). @return 0 or -EINVAL. */
+static int
+match_port(const struct shca_steering *steering, const struct shca_rule_attr *attr,
+	struct shca_match *match)
+{
+	if (!steering->conf.is_rep)
+		return 0;
+	if (attr->source_port == 0)
+		return -EINVAL;
+	match->mask.source_port = UINT16_MAX;
+	match->value.source_port = attr->source_port;
+	return 0;
+}
+
+static bool
+changes_size(const struct shca_modify_set *set)
+{
+	return set->decap != NULL || set->reformat != NULL;
+}
+
 /** Firmware's checks of an entry that changes frames (SET_FLOW_TABLE_ENTRY): objects are for tables
  * of one direction, and not all devices can do two things at once. */
 static bool
 can_modify(const struct shca_steering_conf *conf, const struct shca_modify_set *set, bool egress,
 	bool forwards)
 {
-	const bool reformats = set->decap != NULL || set->reformat != NULL;
+	const bool reformats = changes_size(set);
 
 	if (reformats && forwards && !conf->reformat_and_fwd_to_table)
 		return false;
@@ -124,8 +145,12 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 		.tunnel_offloads = steering->conf.tunnel_offloads,
 		.inner_ip_version = steering->conf.inner_ip_version,
 	};
-	int err = shca_spec_build(list, &caps, attr->modify_set, match, &action);
+	int err = egress && steering->conf.is_rep ? -EINVAL : 0;
 
+	if (err == 0)
+		err = shca_spec_build(list, &caps, attr->modify_set, match, &action);
+	if (err == 0)
+		err = match_port(steering, attr, match);
 	if (err != 0)
 		return err;
 	if (action.count && attr->counter == NULL)
@@ -134,6 +159,9 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	if (attr->flags & FLAG_DONT_TRAP && !action.drop && (egress || !steering->conf.dont_trap))
 		return -EOPNOTSUPP;
 	if (shca_spec_check_values(match) != 0)
+		return -EINVAL;
+	/* mlx5_ib get_flow_table makes tables of representors without the right to. */
+	if (steering->conf.is_rep && changes_size(&action.modify_set))
 		return -EINVAL;
 	if (!can_modify(&steering->conf, &action.modify_set, egress,
 		    attr->flags & FLAG_DONT_TRAP && !action.drop))
@@ -149,15 +177,19 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 }
 
 /** Plan an entry of the leftovers, for packets whose destination MAC has the group bit @p group. */
-static void
-plan_leftovers(struct shca_steering *steering, uint8_t group, struct plan *plan)
+static int
+plan_leftovers(struct shca_steering *steering, const struct shca_rule_attr *attr, uint8_t group,
+	struct plan *plan)
 {
 	struct shca_match *match = plan_entry(plan, &steering->leftovers);
 
 	match->mask.outer.dst_mac[0] = 1;
 	match->value.outer.dst_mac[0] = group;
-	shca_field_require(match);
 	plan->receives = true;
+	if (match_port(steering, attr, match) != 0)
+		return -EINVAL;
+	shca_field_require(match);
+	return 0;
 }
 
 /** Ignores the specs, as mlx5_ib does for default and sniffer rules; uverbs has checked them. */
@@ -165,21 +197,18 @@ static int
 plan_all_default(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	const struct shca_spec_list *list, struct plan *plan)
 {
-	(void)attr;
+	int err = plan_leftovers(steering, attr, 1, plan);
+
 	(void)list;
-	plan_leftovers(steering, 1, plan);
-	plan_leftovers(steering, 0, plan);
-	return 0;
+	return err != 0 ? err : plan_leftovers(steering, attr, 0, plan);
 }
 
 static int
 plan_mc_default(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	const struct shca_spec_list *list, struct plan *plan)
 {
-	(void)attr;
 	(void)list;
-	plan_leftovers(steering, 1, plan);
-	return 0;
+	return plan_leftovers(steering, attr, 1, plan);
 }
 
 static int

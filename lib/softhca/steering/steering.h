@@ -56,6 +56,9 @@ struct shca_steering_conf {
 	/** The most of each in one entry (log_max_destination, log_max_flow_counter); 0: no limit
 	 */
 	uint32_t max_fte_destinations, max_fte_counters;
+	/** Of an e-switch's manager: a rule is of one port, and none is for sending (mlx5_ib fs.c,
+	 * dev->is_rep). */
+	bool is_rep;
 };
 
 /** A create_flow request after the uverbs checks that need objects (port, handles). */
@@ -64,6 +67,8 @@ struct shca_rule_attr {
 			   SNIFFER */
 	uint32_t flags; /**< 2 DONT_TRAP, 4 EGRESS */
 	uint16_t priority;
+	/** Of an e-switch's manager: frames of this port only; 0: it has no representor. */
+	uint16_t source_port;
 	uint8_t nb_specs;
 	const void *specs;   /**< kernel ABI specs back to back, unaligned, borrowed for the call */
 	size_t specs_length; /**< bytes */

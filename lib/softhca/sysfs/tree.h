@@ -29,7 +29,7 @@ struct shca_options;
 int shca_tree_create(const struct shca_options *options, const char *dir);
 /** Remove @p dir with all that is in it. @return 0 or a negative errno. */
 int shca_tree_remove(const char *dir);
-/** What the files say of a port. */
+/** What the files say of a port; below, ports of device @p index have numbers from 1 on. */
 struct shca_tree_port {
 	uint8_t state, phys_state; /**< IBV_PORT_*, and the physical one */
 	char netdev[IF_NAMESIZE];  /**< "": none */
@@ -37,12 +37,14 @@ struct shca_tree_port {
 };
 
 /** Read them. @return 0 or a negative errno. */
-int shca_tree_get_port(const char *dir, unsigned int index, struct shca_tree_port *port);
+int shca_tree_get_port(
+	const char *dir, unsigned int index, uint32_t number, struct shca_tree_port *port);
 /** Show the port's state. @return 0 or a negative errno. */
-int shca_tree_set_link(const char *dir, unsigned int index, bool up);
+int shca_tree_set_link(const char *dir, unsigned int index, uint32_t number, bool up);
 /** Show the current name of the netdev beside the port. @return 0 or a negative errno. */
-int shca_tree_set_netdev(const char *dir, unsigned int index, const char *name);
+int shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const char *name);
 /** Show the count of packets lost for lack of receive WQEs. @return 0 or a negative errno. */
-int shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint64_t count);
+int shca_tree_set_out_of_buffer(
+	const char *dir, unsigned int index, uint32_t number, uint64_t count);
 
 #endif /* SHCA_SYSFS_TREE_H */

@@ -13,7 +13,8 @@
 
 struct record {
 	uint32_t length; /**< LENGTH_WRAP: the next record is at the ring's start */
-	uint32_t reserved[3];
+	uint32_t port;
+	uint32_t reserved[2];
 	uint8_t bytes[];
 };
 
@@ -90,6 +91,7 @@ shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames, unsigned
 			record_at(ring, head)->length = LENGTH_WRAP;
 		head += skip;
 		record_at(ring, head)->length = frames[i].length;
+		record_at(ring, head)->port = frames[i].port;
 		memcpy(record_at(ring, head)->bytes, frames[i].bytes, frames[i].length);
 		head += bytes;
 	}
@@ -112,6 +114,7 @@ shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb
 			continue;
 		}
 		frames[nb].bytes = record->bytes;
+		frames[nb].port = record->port;
 		frames[nb++].length = record->length;
 		ring->next += record_bytes(record->length);
 	}

@@ -23,6 +23,9 @@
 struct shca_frame {
 	const uint8_t *bytes;
 	uint32_t length;
+	/** Of an e-switch's manager (eswitch/manager.h): its port that the frame came by or leaves
+	 * by. 0: there is one port. */
+	uint32_t port;
 };
 
 /** Arguments of open(); the strings live as long as the wire. */
@@ -124,6 +127,9 @@ struct shca_wire_ops {
 	/** The netdev beside the port changes its modes or addresses, as Linux's ndo_set_rx_mode.
 	 * May be NULL. */
 	void (*set_rx_mode)(struct shca_wire *wire, const struct shca_netdev *netdev);
+	/** Of an e-switch's manager: the function behind @p port has a link as that of its
+	 * representor. May be NULL. */
+	void (*set_vport_link)(struct shca_wire *wire, uint32_t port, bool up);
 	/**
 	 * Find where @p frame would go if it were sent now, for a person to read. Any thread may
 	 * call it. May be NULL.

@@ -29,7 +29,10 @@ class FaultyTestpmd(Testpmd):
 
     def start_noisily(self):
         """What the driver says as soon as packets are polled for may stand in the middle of the prompt."""
+        start = self.mark()
         self.terminal.send("start\n")
+        # The last line of the answer; only the prompt follows.
+        self.until(lambda: "TX RS bit threshold" in self.terminal.text[start:], "no answer to start")
         while self.terminal.read_some(1):
             pass
 

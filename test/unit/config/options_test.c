@@ -73,16 +73,16 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, rep, devx, rtc" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, rep, devx, rtc" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, devx, rtc" },
+		"vf, trust, spoof, switchdev, rep, devx, rtc" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, devx, rtc" },
+		"vf, trust, spoof, switchdev, rep, devx, rtc" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
@@ -118,7 +118,12 @@ static const struct {
 	{ "repeat=3x", "repeat: '3x' is not a number of times (0: for ever)" },
 	{ "vf=yes", "vf: 'yes' is neither on nor off" },
 	{ "trust=on", "trust: needs vf=on: a port of its own has nobody above it" },
-	{ "switchdev=on", "switchdev: needs vf=on: a port of its own has nobody above it" },
+	{ "rep=none,rep=none", "rep: given twice" },
+	{ "rep=loop", "rep: no kernel side 'loop'; there are none, tap:IFNAME, pcap:OUT" },
+	{ "rep=tap:r",
+		"rep: needs vf=on and a port with switchdev=on, vf=off on the same wire before it" },
+	{ "vf=on,switchdev=on,rep=tap:r",
+		"rep: needs vf=on and a port with switchdev=on, vf=off on the same wire before it" },
 	{ "vf=on,switchdev=on,trust=on", "trust: a host in switchdev mode cannot set it" },
 	{ "vf=on,switchdev=on,spoof=on", "spoof: a host in switchdev mode cannot set it" },
 	{ "vf=on,switchdev=maybe", "switchdev: 'maybe' is neither on nor off" },
@@ -253,6 +258,70 @@ test_functions(void **state)
 	assert_false(options.port[3].is_trusted);
 }
 
+/** The manager of a switch comes first; its ports are its own vport, the functions' and the
+ * uplink's.
+ */
+static void
+test_manager(void **state)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		const char *error;
+		unsigned int card, rep; /**< of the port */
+	} cases[] = {
+		{ "wire=tap:w,switchdev=on,kernel=tap:p", 0, "", 0, 0 },
+		{ "wire=tap:w,switchdev=on", -EINVAL,
+			"switchdev: the manager comes before port 0, of the same card", 0, 0 },
+		{ "wire=tap:w,vf=on", -EINVAL,
+			"switchdev: port 0, of the same card, has the other mode", 0, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on,model=cx6dx", -EINVAL,
+			"vf: model and speed are those of port 0, of the same card", 0, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on,rep=tap:p", -EINVAL,
+			"rep: p belongs to port 0 already", 0, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on,rep=tap:w", -EINVAL,
+			"rep: w is the port's wire already", 0, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on,rep=tap:k,kernel=tap:k", -EINVAL,
+			"rep: k is the function's netdev already", 0, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on,rep=tap:r", 0, "", 0, 2 },
+		{ "wire=loop,kernel=tap:r", -EINVAL, "kernel: r belongs to port 1 already", 0, 0 },
+		{ "wire=loop,switchdev=on", 0, "", 2, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on", 0, "", 0, 3 },
+		{ "wire=pair:x,vf=on,switchdev=on", 0, "", 4, 0 }, /* managed elsewhere */
+	};
+	struct shca_options options;
+	uint8_t mac[6];
+
+	(void)state;
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char error[256] = "";
+
+		assert_int_equal(
+			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
+			cases[i].ret);
+		assert_string_equal(error, cases[i].error);
+		if (cases[i].ret != 0)
+			continue;
+		assert_int_equal(
+			shca_options_ports_card(&options, options.nb_ports - 1), cases[i].card);
+		assert_int_equal(
+			shca_options_ports_rep(&options, options.nb_ports - 1), cases[i].rep);
+	}
+	assert_true(shca_options_ports_manages(&options.port[0]));
+	assert_false(shca_options_ports_manages(&options.port[1]));
+	assert_int_equal(shca_options_ports_vports(&options, 0), 4);
+	assert_int_equal(shca_options_ports_vports(&options, 1), 0);
+	assert_int_equal(shca_options_ports_vports(&options, 2), 2);
+	assert_int_equal(shca_options_ports_of_rep(&options, 0, 1), -1);
+	assert_int_equal(shca_options_ports_of_rep(&options, 0, 2), 1);
+	assert_int_equal(shca_options_ports_of_rep(&options, 0, 3), 3);
+	assert_int_equal(shca_options_ports_of_rep(&options, 0, 4), -1);
+	shca_options_ports_rep_mac(&options.port[1], mac);
+	assert_memory_not_equal(mac, options.port[1].mac, sizeof(mac));
+	assert_int_equal(mac[0] & 3, 2);
+}
+
 static void
 test_save_and_load(void **state)
 {
@@ -363,6 +432,7 @@ main(void)
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_several_ports),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_manager),
 		cmocka_unit_test(test_save_and_load),
 		cmocka_unit_test(test_load_refuses),
 		cmocka_unit_test(test_help_names_every_key_and_wire),

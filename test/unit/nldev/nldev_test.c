@@ -137,7 +137,7 @@ ask_one(const struct nlmsghdr *message)
 static const struct nlattr *
 attr_of(const struct nlmsghdr *message, uint16_t type)
 {
-	const struct nlattr *attr;
+	struct nlattr *attr;
 
 	mnl_attr_for_each (attr, message, 0)
 		if (mnl_attr_get_type(attr) == type)
@@ -223,7 +223,7 @@ test_ports(void **state)
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_NDEV_INDEX), if_nametoindex("lo"));
 	assert_int_equal(answer_at(1)->nlmsg_type, NLMSG_DONE);
 	/* The link goes down; a port without a netdev. */
-	assert_int_equal(shca_tree_set_link(dir, 0, false), 0);
+	assert_int_equal(shca_tree_set_link(dir, 0, 1, false), 0);
 	one = request(NLDEV(PORT_GET), 0);
 	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
 	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 1);

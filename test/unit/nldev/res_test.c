@@ -207,7 +207,8 @@ check_counts(unsigned int pd, unsigned int cq, unsigned int qp, unsigned int mr,
 		unsigned int nb;
 	} rows[] = { { "pd", pd }, { "cq", cq }, { "qp", qp }, { "cm_id", 0 }, { "mr", mr },
 		{ "ctx", ctx }, { "srq", 0 } };
-	const struct nlattr *summary, *entry;
+	const struct nlattr *summary;
+	struct nlattr *entry;
 	unsigned int i = 0;
 
 	summary = attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_SUMMARY);

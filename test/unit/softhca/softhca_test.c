@@ -261,8 +261,8 @@ without_the_tree(void **state)
 	shca_device_set_link(dev, false);
 	shca_device_unlock(dev);
 	conf->out_of_buffer(5, 7, conf->arg);
-	conf->netdev(5, "eth7", conf->arg);
-	conf->netdev(5, "", conf->arg);
+	conf->netdev(5, 1, "eth7", conf->arg);
+	conf->netdev(5, 1, "", conf->arg);
 	assert_int_equal(shca_set_start(set), 0);
 	shca_set_close(set);
 	assert_int_equal(access(dir, F_OK), -1);

@@ -503,6 +503,80 @@ test_dump(void **state)
 	shca_steering_destroy(steering);
 }
 
+/** @return the number of destinations of a frame that comes by a port, to @p dst_mac. */
+static unsigned int
+nb_destinations(struct shca_steering *steering, uint16_t port, uint8_t dst_mac)
+{
+	const uint8_t bytes[60] = { dst_mac };
+	struct shca_verdict verdict;
+	struct shca_packet packet;
+
+	shca_parse(bytes, sizeof(bytes), &packet);
+	packet.source_port = port;
+	shca_walk_rx(steering, &packet, &verdict);
+	return verdict.nb_destinations;
+}
+
+/** Rules of an e-switch's manager are of one port each, but for the sniffer's. */
+static void
+test_ports_of_a_manager(void **state)
+{
+	static const struct shca_modify decap = { .kind = SHCA_MODIFY_L2_TUNNEL_TO_L2 };
+	static const struct shca_modify *const set[] = { &decap };
+	const struct shca_steering_conf conf = {
+		.dont_trap = true, .sniffer = true, .is_rep = true
+	};
+	struct shca_steering *steering = shca_steering_create(&conf);
+	struct shca_rule_attr attr = { .tir = &tirs[0], .source_port = 2 };
+	struct shca_rule *rule, *other, *refused;
+	struct specs specs = { 0 };
+	char *text;
+
+	(void)state;
+	assert_non_null(steering);
+	assert_int_equal(shca_rule_add(steering, &attr, &rule), 0);
+	attr.source_port = 3;
+	attr.tir = &tirs[1];
+	assert_int_equal(shca_rule_add(steering, &attr, &other), 0);
+	text = dump(steering);
+	assert_non_null(strstr(text, "source_port:0x2"));
+	assert_non_null(strstr(text, "source_port:0x3"));
+	free(text);
+	for (uint16_t port = 0; port < 5; port++)
+		assert_int_equal(nb_destinations(steering, port, 2), port == 2 || port == 3);
+	shca_rule_del(steering, other);
+	assert_int_equal(nb_destinations(steering, 3, 2), 0);
+	attr.type = IBV_FLOW_ATTR_MC_DEFAULT;
+	assert_int_equal(shca_rule_add(steering, &attr, &other), 0);
+	assert_int_equal(nb_destinations(steering, 3, 1), 1);
+	assert_int_equal(nb_destinations(steering, 3, 2), 0);
+	assert_int_equal(nb_destinations(steering, 4, 1), 0);
+	shca_rule_del(steering, other);
+	attr.type = IBV_FLOW_ATTR_SNIFFER;
+	attr.source_port = 0;
+	assert_int_equal(shca_rule_add(steering, &attr, &other), 0);
+	assert_int_equal(nb_destinations(steering, 4, 2), 1);
+	assert_int_equal(nb_destinations(steering, 2, 2), 2);
+	shca_rule_del(steering, other);
+	shca_rule_del(steering, rule);
+	/* No representor, no sending, and nothing that changes a frame's length. */
+	for (uint32_t type = IBV_FLOW_ATTR_NORMAL; type <= IBV_FLOW_ATTR_MC_DEFAULT; type++) {
+		attr.type = type;
+		assert_int_equal(shca_rule_add(steering, &attr, &refused), -EINVAL);
+	}
+	attr = (struct shca_rule_attr){ .flags = EGRESS, .source_port = 2 };
+	assert_int_equal(shca_rule_add(steering, &attr, &refused), -EINVAL);
+	specs_add_spec(&specs, &(struct spec){ .type = 0x1002 });
+	attr = (struct shca_rule_attr){ .source_port = 2,
+		.nb_specs = specs.nb,
+		.specs = specs_bytes(&specs),
+		.specs_length = specs.length,
+		.tir = &tirs[0],
+		.modify_set = set };
+	assert_int_equal(shca_rule_add(steering, &attr, &refused), -EINVAL);
+	shca_steering_destroy(steering);
+}
+
 int
 main(void)
 {
@@ -514,6 +588,7 @@ main(void)
 		cmocka_unit_test(test_lists_of_an_entry),
 		cmocka_unit_test(test_tables_that_come_and_go),
 		cmocka_unit_test(test_changes_in_one_entry),
+		cmocka_unit_test(test_ports_of_a_manager),
 		cmocka_unit_test(test_dump),
 	};
 

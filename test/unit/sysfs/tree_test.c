@@ -51,19 +51,25 @@ remove_tree(void **state)
 }
 
 static void
-read_text(const char *path, char *text, size_t size)
+read_below(const char *below, const char *path, char *text, size_t size)
 {
 	char whole[512];
 	FILE *file;
 	size_t length;
 
-	snprintf(whole, sizeof(whole), "%s/%s", dir, path);
+	snprintf(whole, sizeof(whole), "%s/%s", below, path);
 	file = fopen(whole, "r");
 	if (file == NULL)
 		fail_msg("no %s", whole);
 	length = fread(text, 1, size - 1, file);
 	text[length] = '\0';
 	fclose(file);
+}
+
+static void
+read_text(const char *path, char *text, size_t size)
+{
+	read_below(dir, path, text, size);
 }
 
 #define V   "sys/class/infiniband_verbs/"
@@ -291,13 +297,13 @@ test_out_of_buffer(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		assert_int_equal(shca_tree_set_out_of_buffer(dir, 1, counts[i]), 0);
+		assert_int_equal(shca_tree_set_out_of_buffer(dir, 1, 1, counts[i]), 0);
 		read_text(IB "1/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
 		assert_string_equal(text, texts[i]);
 	}
 	read_text(IB "0/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
 	assert_string_equal(text, "0\n");
-	assert_int_equal(shca_tree_set_out_of_buffer(dir, 4, 1), -ENOENT);
+	assert_int_equal(shca_tree_set_out_of_buffer(dir, 4, 1, 1), -ENOENT);
 }
 
 static void
@@ -306,17 +312,17 @@ test_link(void **state)
 	char text[64];
 
 	(void)state;
-	assert_int_equal(shca_tree_set_link(dir, 1, false), 0);
+	assert_int_equal(shca_tree_set_link(dir, 1, 1, false), 0);
 	read_text(IB "1/ports/1/state", text, sizeof(text));
 	assert_string_equal(text, "1: DOWN\n");
 	read_text(IB "1/ports/1/phys_state", text, sizeof(text));
 	assert_string_equal(text, "3: Disabled\n");
-	assert_int_equal(shca_tree_set_link(dir, 1, true), 0);
+	assert_int_equal(shca_tree_set_link(dir, 1, 1, true), 0);
 	read_text(IB "1/ports/1/state", text, sizeof(text));
 	assert_string_equal(text, "4: ACTIVE\n");
 	read_text(IB "1/ports/1/phys_state", text, sizeof(text));
 	assert_string_equal(text, "5: LinkUp\n");
-	assert_int_equal(shca_tree_set_link(dir, 4, true), -ENOENT);
+	assert_int_equal(shca_tree_set_link(dir, 4, 1, true), -ENOENT);
 }
 
 static void
@@ -335,6 +341,67 @@ test_errors(void **state)
 	assert_int_equal(shca_tree_remove("/nonexistent/dir"), -ENOENT);
 }
 
+/** An e-switch's manager has a port a vport; their netdevs are below its PCI device. */
+static void
+test_manager(void **state)
+{
+	static const struct {
+		const char *path, *text;
+	} wanted[] = {
+		{ IB "0/ports/1/state", "4: ACTIVE\n" },
+		{ IB "0/ports/2/state", "1: DOWN\n" },
+		{ IB "0/ports/3/hw_counters/out_of_buffer", "0\n" },
+		{ IB "1/ports/1/gids/0", "fe80:0000:0000:0000:0000:00ff:fe00:0002\n" },
+		{ PCI "00.0/net/rep0/phys_port_name", "pf0vf0\n" },
+		{ PCI "00.0/net/rep0/address", "02:80:00:00:00:02\n" },
+		{ PCI "00.0/net/up0/phys_port_name", "p0\n" },
+		{ PCI "00.0/net/up0/phys_switch_id", "020000fffe000001\n" },
+		{ PCI "00.0/net/up0/address", "02:00:00:00:00:01\n" },
+		{ PCI "01.0/physfn/infiniband/mlx5_0/node_type", "1: CA\n" },
+		{ PCI "00.0/virtfn0/infiniband/mlx5_1/node_type", "1: CA\n" },
+	};
+	static const char *const absent[] = { IB "0/ports/4", IB "0/ports/1/gids", IB "1/ports/2",
+		PCI "01.0/net", "sys/devices" };
+	struct shca_options options;
+	struct shca_tree_port port;
+	char dir_of_card[] = "/tmp/tree-manager-XXXXXX", error[256], text[256];
+
+	(void)state;
+	shca_options_init(&options);
+	assert_int_equal(shca_options_add_port(
+				 &options, "switchdev=on,kernel=tap:up0", error, sizeof(error)),
+		0);
+	assert_int_equal(shca_options_add_port(
+				 &options, "vf=on,switchdev=on,rep=tap:rep0", error, sizeof(error)),
+		0);
+	assert_non_null(mkdtemp(dir_of_card));
+	assert_int_equal(shca_tree_create(&options, dir_of_card), 0);
+	assert_int_equal(shca_tree_set_link(dir_of_card, 0, 2, false), 0);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		read_below(dir_of_card, wanted[i].path, text, sizeof(text));
+		assert_string_equal(text, wanted[i].text);
+	}
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+		snprintf(text, sizeof(text), "%s/%s", dir_of_card, absent[i]);
+		assert_int_equal(access(text, F_OK), -1);
+	}
+	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 2, &port), 0);
+	assert_string_equal(port.netdev, "rep0");
+	assert_int_equal(port.state, 1);
+	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 1, &port), 0);
+	assert_string_equal(port.netdev, "");
+	/* A new name of the one leaves the other. */
+	assert_int_equal(shca_tree_set_netdev(dir_of_card, 0, 2, "new0"), 0);
+	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 2, &port), 0);
+	assert_string_equal(port.netdev, "new0");
+	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 3, &port), 0);
+	assert_string_equal(port.netdev, "up0");
+	read_below(dir_of_card, PCI "00.0/net/new0/phys_port_name", text, sizeof(text));
+	assert_string_equal(text, "pf0vf0\n");
+	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 4, &port), -ENOENT);
+	assert_int_equal(shca_tree_remove(dir_of_card), 0);
+}
+
 int
 main(void)
 {
@@ -350,6 +417,7 @@ main(void)
 		cmocka_unit_test(test_out_of_buffer),
 		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_manager),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);

@@ -187,6 +187,7 @@ fill_caps(struct mdv_device *device)
 		MDV_LOG(ERR, "%s: cannot query the device: %s", device->name, strerror(ret));
 		return -ret;
 	}
+	device->nb_ports = attr.orig_attr.phys_port_cnt;
 	caps->max_qp = attr.orig_attr.max_qp;
 	caps->max_qp_wr = attr.orig_attr.max_qp_wr;
 	caps->max_sge = attr.orig_attr.max_sge;

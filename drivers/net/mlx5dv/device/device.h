@@ -55,6 +55,7 @@ struct mdv_device {
 	bool shares_rings; /**< rings and doorbell records are in memory that all processes share */
 	bool relaxed;      /**< packet memory is registered with relaxed ordering */
 	uint8_t port_num;  /**< physical port, from 1 */
+	uint8_t nb_ports;  /**< of the RDMA device */
 	char name[IBV_SYSFS_NAME_MAX];       /**< "mlx5_0" */
 	char sysfs_path[IBV_SYSFS_PATH_MAX]; /**< the device's directory below class/infiniband */
 	int numa_node;                       /**< SOCKET_ID_ANY: unknown */

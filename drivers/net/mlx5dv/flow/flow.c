@@ -285,6 +285,19 @@ mdv_flow_set_ops(struct rte_eth_dev *dev)
 #endif
 }
 
+/** The ports of an e-switch's manager are its vports (hw/mlx5/fs.c: EINVAL without representor). */
+static void
+log_refusal(const struct mdv_device *device, int code)
+{
+	if (code == EINVAL && device->nb_ports > 1)
+		MDV_LOG(ERR,
+			"%s: port %u takes no flow rule: it may have no representor on this host",
+			device->name, device->port_num);
+	else
+		MDV_LOG(ERR, "%s: a first flow rule was refused (errno %d): %s", device->name, code,
+			mdv_flow_error_advice(code));
+}
+
 int
 mdv_flow_init(struct mdv_port *port)
 {
@@ -310,8 +323,7 @@ mdv_flow_init(struct mdv_port *port)
 	mdv_slab_init(&state->slab);
 	ret = mdv_flow_probe(port);
 	if (ret != 0) {
-		MDV_LOG(ERR, "%s: a first flow rule was refused (errno %d): %s", port->device.name,
-			-ret, mdv_flow_error_advice(-ret));
+		log_refusal(&port->device, -ret);
 		goto free_state;
 	}
 	ret = mdv_flow_level_init(&state->levels, state->nb_priorities, mdv_flow_move, port);

@@ -177,6 +177,7 @@ struct shca_qp_object {
 	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
 	bool signal_all;
 	uint8_t state;    /**< IBV_QPS_* */
+	uint8_t port;     /**< as set last */
 	bool error_known; /**< a query has told the kernel that a queue failed */
 	uint32_t nb_async_events;
 };

@@ -16,23 +16,22 @@
 #include "abi/entry/write.h"
 #include "config/model.h"
 
-#define PORT          1
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 #define NS_PER_S      1000000000u
 
 static _Atomic uint32_t next_ctxn;
 
-/** Send the port's events to each asynchronous descriptor of the context (uverbs_main.c
+/** Send a port's events to each asynchronous descriptor of the context (uverbs_main.c
  * ib_uverbs_event_handler). */
 static void
-on_port_event(void *owner, enum shca_event event)
+on_port_event(void *owner, uint32_t port, enum shca_event event)
 {
 	const struct shca_file *file = owner;
 	struct shca_eventq *queue;
 
 	LIST_FOREACH (queue, &file->eventqs, link)
 		if (queue->kind == SHCA_EVENTQ_ASYNC)
-			shca_eventq_send_async(queue, PORT, event);
+			shca_eventq_send_async(queue, port, event);
 }
 
 struct each {

@@ -46,6 +46,7 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 	out->pdn = qp->pd->pdn;
 	out->qp_type = IBV_QPT_RAW_PACKET;
 	out->qp_state = qp->state;
+	out->port = qp->port;
 	return true;
 }
 

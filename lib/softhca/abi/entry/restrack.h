@@ -25,7 +25,7 @@ struct shca_restrack {
 	uint32_t cqes;
 	uint32_t key;    /**< lkey and rkey */
 	uint64_t length; /**< bytes of an MR */
-	uint8_t qp_type, qp_state;
+	uint8_t qp_type, qp_state, port;
 };
 
 /**

@@ -36,7 +36,6 @@ static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
 			(int)UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT,
 	"GET_CONTEXT and QUERY_CONTEXT number their attributes alike");
 
-#define NB_PORTS      1
 #define VENDOR_ID     0x02c9 /* IEEE OUI of Mellanox */
 #define BF_REG_BYTES  512
 #define CACHE_LINE    64
@@ -115,7 +114,7 @@ describe_context(const struct shca_file *file)
 		.max_send_wqebb = model->max_send_wqebb,
 		.max_recv_wr = model->max_recv_wr,
 		.max_srq_recv_wr = model->max_recv_wr,
-		.num_ports = NB_PORTS,
+		.num_ports = (uint16_t)shca_conf_nb_ports(shca_device_conf(file->dev)),
 		.cmds_supp_uhw =
 			MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
 		.cqe_version = file->cqe_version,
@@ -225,7 +224,7 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_pd = model->max_pd,
 		.max_raw_ethy_qp = model->max_qp,
 		.max_pkeys = 1,
-		.phys_port_cnt = NB_PORTS,
+		.phys_port_cnt = (uint8_t)shca_conf_nb_ports(shca_device_conf(file->dev)),
 	};
 }
 
@@ -351,10 +350,10 @@ static const struct {
 };
 
 static void
-fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
+fill_link(const struct shca_file *file, uint32_t port, struct ib_uverbs_query_port_resp *response)
 {
 	const struct shca_device_conf *conf = shca_device_conf(file->dev);
-	bool is_active = shca_device_is_active(file->dev);
+	bool is_active = shca_device_is_active(file->dev, port);
 	size_t i = 0;
 
 	while (i + 1 < sizeof(link_modes) / sizeof(link_modes[0]) &&
@@ -367,9 +366,14 @@ fill_link(const struct shca_file *file, struct ib_uverbs_query_port_resp *respon
 	response->phys_state = is_active ? 5 : 3;
 }
 
-static void
-fill_port(const struct shca_file *file, struct ib_uverbs_query_port_resp *response)
+/** mlx5_query_port_roce: a port of an e-switch's manager is for raw packets alone. */
+static int
+fill_port(const struct shca_file *file, uint64_t port, struct ib_uverbs_query_port_resp *response)
 {
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+
+	if (port == 0 || port > shca_conf_nb_ports(conf))
+		return -EINVAL;
 	*response = (struct ib_uverbs_query_port_resp){
 		.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
 		.max_msg_sz = MAX_MSG_BYTES,
@@ -381,7 +385,12 @@ fill_port(const struct shca_file *file, struct ib_uverbs_query_port_resp *respon
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 		.flags = IB_UVERBS_QPF_GRH_REQUIRED,
 	};
-	fill_link(file, response);
+	if (conf->nb_vports != 0) {
+		response->port_cap_flags = 0;
+		response->gid_tbl_len = 0;
+	}
+	fill_link(file, (uint32_t)port, response);
+	return 0;
 }
 
 static int
@@ -389,10 +398,12 @@ query_port(struct shca_bundle *bundle)
 {
 	struct ib_uverbs_query_port_resp_ex response = { 0 };
 
-	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_PORT_PORT_NUM) != 1)
-		return -EINVAL;
-	fill_port(bundle->file, &response.legacy_resp);
-	return shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
+	const uint64_t port = shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_PORT_PORT_NUM);
+	int ret = fill_port(bundle->file, port, &response.legacy_resp);
+
+	return ret != 0
+		? ret
+		: shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_PORT_RESP, &response, sizeof(response));
 }
 
 int
@@ -402,12 +413,16 @@ shca_device_write_query_port(struct shca_write *write)
 	struct ib_uverbs_query_port request;
 	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
 
-	if (ret != 0)
-		return ret;
-	if (request.port_num != 1)
-		return -EINVAL;
-	fill_port(write->file, &response);
-	return shca_user_write(write->out, &response, sizeof(response));
+	if (ret == 0)
+		ret = fill_port(write->file, request.port_num, &response);
+	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
+}
+
+/** Ports for raw packets alone have none (mlx5_port_rep_immutable). */
+static uint64_t
+nb_gids(const struct shca_file *file)
+{
+	return shca_device_conf(file->dev)->nb_vports == 0 ? NB_GIDS : 0;
 }
 
 /** The link-local address of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */
@@ -430,12 +445,13 @@ static int
 query_gid_entry(struct shca_bundle *bundle)
 {
 	uint64_t index = shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX);
+	uint64_t port = shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_PORT);
 	struct ib_uverbs_gid_entry entry;
 
-	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS) != 0 ||
-		shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_PORT) != 1)
+	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS) != 0 || port == 0 ||
+		port > shca_conf_nb_ports(shca_device_conf(bundle->file->dev)))
 		return -EINVAL;
-	if (index >= NB_GIDS)
+	if (index >= nb_gids(bundle->file))
 		return -EINVAL;
 	fill_gid(bundle->file, (uint32_t)index, &entry);
 	return shca_ioctl_out(
@@ -457,9 +473,9 @@ query_gid_table(struct shca_bundle *bundle)
 	if (entry_bytes == 0 || entry_bytes > sizeof(table) / NB_GIDS)
 		return -EINVAL;
 	/* As rdma_query_gid_table: all entries or none. */
-	if (out->length / entry_bytes < NB_GIDS)
+	nb_entries = nb_gids(bundle->file);
+	if (out->length / entry_bytes < nb_entries)
 		return -EINVAL;
-	nb_entries = NB_GIDS;
 	for (uint32_t i = 0; i < nb_entries; i++) {
 		struct ib_uverbs_gid_entry entry;
 

@@ -196,6 +196,10 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 		.type = request->flow_attr.type,
 		.flags = request->flow_attr.flags,
 		.priority = request->flow_attr.priority,
+		.source_port = shca_conf_has_rep(
+				       shca_device_conf(write->file->dev), request->flow_attr.port)
+			? request->flow_attr.port
+			: 0,
 		.nb_specs = request->flow_attr.num_of_specs,
 		.specs = specs,
 		.specs_length = request->flow_attr.size,

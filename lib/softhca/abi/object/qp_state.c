@@ -142,7 +142,7 @@ shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
 		.index = port,
 	};
 
-	if (port == 1)
+	if (port != 0 && port <= shca_conf_nb_ports(conf))
 		return 0;
 	if (conf->findings != NULL)
 		shca_findings_report(conf->findings, SHCA_FINDING_FLOW_PORT, &site);
@@ -168,6 +168,17 @@ check_rate(const struct shca_model *model, const struct rate *rate)
 	if (model->max_rate_kbps == 0 || rate->kbps < SHCA_MIN_RATE_KBPS ||
 		rate->kbps > model->max_rate_kbps)
 		return -EINVAL;
+	return 0;
+}
+
+/** What an e-switch's manager sends leaves by its QP's port (hw/mlx5/ib_rep.c
+ * create_flow_rule_vport_sq). */
+static int
+set_sending_port(struct shca_qp_object *qp, uint8_t port)
+{
+	if (!shca_conf_has_rep(shca_device_conf(qp->object.file->dev), port))
+		return -EINVAL;
+	shca_sq_set_port(qp->sq, port);
 	return 0;
 }
 
@@ -200,8 +211,12 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 		return -EINVAL;
 	if (attrs & IBV_QP_RATE_LIMIT)
 		ret = check_rate(file->model, rate);
+	if (ret == 0 && (attrs & IBV_QP_PORT) && qp->sq != NULL)
+		ret = set_sending_port(qp, request->port_num);
 	if (ret != 0)
 		return ret;
+	if (attrs & IBV_QP_PORT)
+		qp->port = request->port_num;
 	take_step(qp, transitions[qp->state][to].step);
 	qp->state = to;
 	if ((attrs & IBV_QP_RATE_LIMIT) && qp->sq != NULL)
@@ -309,7 +324,7 @@ shca_qp_write_query(struct shca_write *write)
 	response.qp_state = current_state(qp);
 	qp->error_known = has_failed(qp);
 	response.cur_qp_state = response.qp_state;
-	response.port_num = 1;
+	response.port_num = qp->port;
 	response.sq_sig_all = qp->signal_all;
 	return shca_user_write(write->out, &response, sizeof(response));
 }

@@ -61,36 +61,72 @@ create_lock(struct shca_device *dev)
 	return -ret;
 }
 
+/** A representor's netdev gets all frames of its vport (LX eswitch_offloads.c,
+ * mlx5_eswitch_create_vport_rx_rule). */
 static void
 set_kernel_filter(struct shca_device *dev)
 {
+	const struct shca_device_conf *conf = &dev->conf;
 	struct shca_kernel_filter filter = {
-		.present = dev->conf.kernel != NULL,
-		.promiscuous = dev->netdev.is_promiscuous,
+		.promiscuous = conf->nb_vports != 0 || dev->port[0].netdev.is_promiscuous,
 	};
+
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(conf); port++)
+		filter.present = filter.present || shca_conf_kernel(conf, port) != NULL;
 
 	memcpy(filter.mac, dev->conf.mac, sizeof(filter.mac));
 	shca_steering_set_kernel(dev->steering, &filter);
 }
 
+/** The state of a function's link is that of its representor (mlx5e_rep_open, mlx5e_rep_close). */
 static void
-look_at_netdev(struct shca_device *dev)
+take_netdev_of_rep(struct shca_device *dev, uint32_t port, const struct shca_netdev *was)
+{
+	const struct shca_netdev *netdev = &dev->port[port - 1].netdev;
+	struct shca_wire *wire = dev->conf.wire;
+
+	if (netdev->is_up != was->is_up && wire->ops->set_vport_link != NULL)
+		wire->ops->set_vport_link(wire, port, netdev->is_up);
+}
+
+static void
+take_netdev(struct shca_device *dev, const struct shca_netdev *was)
+{
+	const struct shca_netdev *netdev = &dev->port[0].netdev;
+	struct shca_wire *wire = dev->conf.wire;
+
+	if (netdev->is_promiscuous != was->is_promiscuous)
+		set_kernel_filter(dev);
+	else if (netdev->is_allmulti == was->is_allmulti && netdev->nb_changes == was->nb_changes)
+		return;
+	if (wire->ops->set_rx_mode != NULL)
+		wire->ops->set_rx_mode(wire, netdev);
+}
+
+static void
+look_at_netdev(struct shca_device *dev, uint32_t port)
 {
 	const struct shca_device_conf *conf = &dev->conf;
-	struct shca_netdev was = dev->netdev;
+	struct shca_netdev *netdev = &dev->port[port - 1].netdev;
+	struct shca_wire *kernel = shca_conf_kernel(conf, port);
+	const struct shca_netdev was = *netdev;
 
-	if (conf->kernel == NULL || conf->kernel->ops->look == NULL)
+	if (kernel == NULL || kernel->ops->look == NULL)
 		return;
-	conf->kernel->ops->look(conf->kernel, &dev->netdev);
-	if (conf->netdev != NULL && strcmp(dev->netdev.name, was.name) != 0)
-		conf->netdev(conf->index, dev->netdev.name, conf->arg);
-	if (dev->netdev.is_promiscuous != was.is_promiscuous)
-		set_kernel_filter(dev);
-	else if (dev->netdev.is_allmulti == was.is_allmulti &&
-		dev->netdev.nb_changes == was.nb_changes)
-		return;
-	if (conf->wire->ops->set_rx_mode != NULL)
-		conf->wire->ops->set_rx_mode(conf->wire, &dev->netdev);
+	kernel->ops->look(kernel, netdev);
+	if (conf->netdev != NULL && strcmp(netdev->name, was.name) != 0)
+		conf->netdev(conf->index, port, netdev->name, conf->arg);
+	if (conf->nb_vports == 0)
+		take_netdev(dev, &was);
+	else if (port != conf->nb_vports)
+		take_netdev_of_rep(dev, port, &was);
+}
+
+static void
+look_at_netdevs(struct shca_device *dev)
+{
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
+		look_at_netdev(dev, port);
 }
 
 int
@@ -105,6 +141,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		.reformat_and_modify_action = conf->model->reformat_and_modify_action,
 		.max_fte_destinations = conf->model->max_fte_destinations,
 		.max_fte_counters = conf->model->max_fte_counters,
+		.is_rep = conf->nb_vports != 0,
 	};
 	struct shca_device *dev = calloc(1, sizeof(*dev));
 	int ret = -ENOMEM;
@@ -140,11 +177,14 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->clock_pages);
 	LIST_INIT(&dev->listeners);
 	dev->has_link = true;
-	dev->is_active = true;
-	dev->netdev.is_up = true;
+	dev->carries = true;
+	for (unsigned int i = 0; i < shca_conf_nb_ports(conf); i++)
+		dev->port[i] = (struct shca_port){ .netdev.is_up = true, .is_active = true };
+	for (unsigned int i = 0; i < conf->nb_vports; i++)
+		dev->port[i].netdev.is_up = conf->rep[i] == NULL; /* else until it is seen up */
 	dev->may_fail = shca_inject_concerns(dev, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW);
 	set_kernel_filter(dev);
-	look_at_netdev(dev);
+	look_at_netdevs(dev);
 	*out = dev;
 	return 0;
 
@@ -281,7 +321,7 @@ wire_budget(struct shca_device *dev)
 	}
 	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
 		return BURST;
-	return dev->has_link ? least_room(dev, BURST) : 0;
+	return dev->carries ? least_room(dev, BURST) : 0;
 }
 
 /** Receive frames from the cable. */
@@ -295,7 +335,7 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
 	do {
 		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
-		if (dev->has_link) {
+		if (dev->carries) {
 			shca_steer_rx(dev, frame, nb);
 		} else {
 			dev->stats.rx_no_link += nb;
@@ -305,12 +345,12 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	} while (nb == BURST && budget != 0);
 }
 
-/** Send frames from the netdev to the cable. They stay valid until the netdev's wire is asked for
+/** Send frames from a port's netdev. They stay valid until the netdev's wire is asked for
  * more, so do not ask while any waits. */
 static void
-run_kernel_rx(struct shca_device *dev)
+run_kernel_rx(struct shca_device *dev, uint32_t port)
 {
-	struct shca_wire *kernel = dev->conf.kernel;
+	struct shca_wire *kernel = shca_conf_kernel(&dev->conf, port);
 	struct shca_frame frame[BURST];
 	unsigned int nb;
 
@@ -332,7 +372,8 @@ run_kernel_rx(struct shca_device *dev)
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		if (shca_steer_tx(dev, &packet))
-			shca_out_add(&dev->out, NULL, 0, packet.bytes, packet.length);
+			shca_out_add(&dev->out, NULL, 0,
+				&(struct shca_frame){ packet.bytes, packet.length, port });
 	}
 	dev->nb_done += nb;
 	shca_out_flush(dev);
@@ -366,7 +407,7 @@ run_round(void *arg)
 	}
 	if (dev->ticks - dev->netdev_ticks >= NETDEV_TICKS) {
 		dev->netdev_ticks = dev->ticks;
-		look_at_netdev(dev);
+		look_at_netdevs(dev);
 	}
 	if (dev->conf.wire->ops->nb_refused != NULL)
 		dev->stats.tx_refused = dev->conf.wire->ops->nb_refused(dev->conf.wire);
@@ -376,7 +417,8 @@ run_round(void *arg)
 	dev->is_reflecting = dev->may_reflect && dev->has_link;
 	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
 	shca_out_flush(dev);
-	run_kernel_rx(dev);
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
+		run_kernel_rx(dev, port);
 	run_sqs(dev);
 	if (dev->is_dead)
 		return;

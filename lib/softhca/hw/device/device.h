@@ -82,15 +82,16 @@ int shca_device_list_queues(
 /** @{ The link. It is up unless the wire has no carrier or a user takes it down. */
 /** Check the link now and report a change. @return whether it is up. */
 bool shca_device_link(struct shca_device *dev);
-/** As shca_device_link_up() @return whether verbs may call the port active: with a netdev that is
- * up (hw/device/link.h). */
-bool shca_device_is_active(struct shca_device *dev);
+/** As shca_device_link(). @return whether verbs may call a port of the device active: with a netdev
+ * that is up. */
+bool shca_device_is_active(struct shca_device *dev, uint32_t port);
 /** Take the link down, or up again: listeners, the netdev and a link partner see it. */
 void shca_device_set_link(struct shca_device *dev, bool up);
-/** A listener to events of the port; the caller owns it. */
+/** A listener to events of the ports; the caller owns it. */
 struct shca_listener {
 	LIST_ENTRY(shca_listener) link;
-	shca_event_fn event; /**< called by any thread with the lock held */
+	/** Called by any thread with the lock held. */
+	void (*event)(void *owner, uint32_t port, enum shca_event event);
 	void *owner;
 };
 void shca_device_listen(struct shca_device *dev, struct shca_listener *listener);

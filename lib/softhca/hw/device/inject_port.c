@@ -38,6 +38,13 @@ flap(struct shca_device *dev, const struct shca_fault *fault)
  * (uverbs_disassociate_api_pre). The link partner loses its carrier.
  */
 static void
+lose_carrier(struct shca_wire *wire)
+{
+	if (wire != NULL && wire->ops->set_carrier != NULL)
+		wire->ops->set_carrier(wire, false);
+}
+
+static void
 die(struct shca_device *dev)
 {
 	struct shca_listener *listener;
@@ -47,12 +54,11 @@ die(struct shca_device *dev)
 	dev->is_dead = true;
 	dev->conf.findings = NULL; /* errors of a program from now on are not its fault */
 	shca_faulty_rest(dev->conf.wire, UINT64_MAX);
-	if (dev->conf.wire->ops->set_carrier != NULL)
-		dev->conf.wire->ops->set_carrier(dev->conf.wire, false);
-	if (dev->conf.kernel != NULL && dev->conf.kernel->ops->set_carrier != NULL)
-		dev->conf.kernel->ops->set_carrier(dev->conf.kernel, false);
+	lose_carrier(dev->conf.wire);
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
+		lose_carrier(shca_conf_kernel(&dev->conf, port));
 	LIST_FOREACH (listener, &dev->listeners, link)
-		listener->event(listener->owner, SHCA_EVENT_DEVICE_FATAL);
+		listener->event(listener->owner, 1, SHCA_EVENT_DEVICE_FATAL);
 }
 
 static void
@@ -99,8 +105,12 @@ drain_kernel(struct shca_device *dev)
 {
 	struct shca_frame frame[DRAIN];
 
-	if (dev->conf.kernel != NULL)
-		(void)dev->conf.kernel->ops->rx(dev->conf.kernel, frame, DRAIN);
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++) {
+		struct shca_wire *kernel = shca_conf_kernel(&dev->conf, port);
+
+		if (kernel != NULL)
+			(void)kernel->ops->rx(kernel, frame, DRAIN);
+	}
 }
 
 bool

@@ -18,33 +18,47 @@ set_carrier(struct shca_wire *wire, bool on)
 		wire->ops->set_carrier(wire, on);
 }
 
+/** A port of verbs is as its netdev is, and a representor's netdev has a carrier (mlx5_ib
+ * mlx5_query_port_roce). */
+static void
+update_port(struct shca_device *dev, uint32_t number, bool is_first)
+{
+	struct shca_port *port = &dev->port[number - 1];
+	const bool has_carrier = number != shca_conf_nb_ports(&dev->conf) || dev->has_link;
+	const bool is_active =
+		has_carrier && port->netdev.is_up && shca_conf_has_rep(&dev->conf, number);
+	struct shca_listener *listener;
+
+	if (is_active == port->is_active)
+		return;
+	port->is_active = is_active;
+	if (dev->conf.link != NULL)
+		dev->conf.link(dev->conf.index, number, is_active, dev->conf.arg);
+	if (is_first)
+		return; /* no thread has seen the old state */
+	LIST_FOREACH (listener, &dev->listeners, link)
+		listener->event(listener->owner, number,
+			is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
+}
+
 /** Give the netdev beside the port the carrier of the port. */
 static void
 update(struct shca_device *dev)
 {
 	struct shca_wire *wire = dev->conf.wire;
 	bool is_up = !dev->is_link_disabled && (wire->ops->link == NULL || wire->ops->link(wire));
-	bool is_active = is_up && dev->netdev.is_up;
 	bool is_first = !dev->is_link_known;
-	struct shca_listener *listener;
 
 	dev->is_link_known = true;
 	if (is_up != dev->has_link) {
 		dev->has_link = is_up;
+		dev->carries = is_up || dev->conf.nb_vports != 0;
 		set_carrier(dev->conf.kernel, is_up);
 		if (!is_first)
 			SHCA_INFO("mlx5_%u: link %s", dev->conf.index, is_up ? "up" : "down");
 	}
-	if (is_active == dev->is_active)
-		return;
-	dev->is_active = is_active;
-	if (dev->conf.link != NULL)
-		dev->conf.link(dev->conf.index, is_active, dev->conf.arg);
-	if (is_first)
-		return; /* no thread has seen the old state */
-	LIST_FOREACH (listener, &dev->listeners, link)
-		listener->event(
-			listener->owner, is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
+		update_port(dev, port, is_first);
 }
 
 void
@@ -65,10 +79,10 @@ shca_device_link(struct shca_device *dev)
 }
 
 bool
-shca_device_is_active(struct shca_device *dev)
+shca_device_is_active(struct shca_device *dev, uint32_t port)
 {
 	update(dev);
-	return dev->is_active;
+	return dev->port[port - 1].is_active;
 }
 
 void

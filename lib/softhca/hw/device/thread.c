@@ -28,6 +28,9 @@
 /** At most a hundred reports of lost packets a second. */
 #define REPORT_NS 10000000
 
+/** Of a device: the wire, and the netdev of each port. */
+#define WIRES_MAX (1 + SHCA_DEVICE_PORTS_MAX)
+
 struct port {
 	struct shca_device *dev;
 	uint64_t out_of_buffer; /* as last reported */
@@ -239,8 +242,8 @@ shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const c
 	pthread_mutex_init(&thread->lock, NULL);
 	pthread_cond_init(&thread->changed, NULL);
 	thread->nb_ports = nb_devs;
-	thread->wire = calloc(2 * (size_t)nb_devs, sizeof(struct shca_wire *));
-	thread->pollfd = calloc(2 * (size_t)nb_devs, sizeof(*thread->pollfd));
+	thread->wire = calloc(WIRES_MAX * (size_t)nb_devs, sizeof(struct shca_wire *));
+	thread->pollfd = calloc(WIRES_MAX * (size_t)nb_devs, sizeof(*thread->pollfd));
 	if (thread->wire == NULL || thread->pollfd == NULL) {
 		free_thread(thread);
 		return -ENOMEM;
@@ -250,8 +253,9 @@ shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const c
 
 		thread->port[i].dev = devs[i];
 		thread->wire[thread->nb_wires++] = conf->wire;
-		if (conf->kernel != NULL)
-			thread->wire[thread->nb_wires++] = conf->kernel;
+		for (uint32_t port = 1; port <= shca_conf_nb_ports(conf); port++)
+			if (shca_conf_kernel(conf, port) != NULL)
+				thread->wire[thread->nb_wires++] = shca_conf_kernel(conf, port);
 	}
 	ret = create_thread(thread, cpus);
 	if (ret != 0) {

@@ -35,7 +35,7 @@ static struct shca_wire_path
 find_path(const struct shca_device *dev, const struct shca_device_trace *trace)
 {
 	const struct shca_wire *wire = dev->conf.wire;
-	const struct shca_frame frame = { trace->bytes, trace->length };
+	const struct shca_frame frame = { trace->bytes, trace->length, dev->conf.nb_vports };
 	struct shca_wire_path path = { .what = "onto the wire" };
 
 	if (!dev->has_link)
@@ -81,6 +81,7 @@ shca_device_trace(struct shca_device *dev, struct shca_device_trace *trace)
 		trace->length = shca_tx_pad(trace->bytes, trace->length);
 	shca_parse(trace->bytes, trace->length, &packet);
 	shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
+	packet.source_port = (uint16_t)dev->conf.nb_vports; /* the uplink */
 	shca_device_lock(dev);
 	if (trace->is_sent)
 		trace_sent(dev, trace, &packet, &conf);

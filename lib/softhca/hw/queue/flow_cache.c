@@ -125,7 +125,7 @@ shca_flow_cache_put(struct shca_flow_cache *flow_cache, uint64_t generation,
 	const struct shca_packet *packet, const struct shca_verdict *verdict,
 	const struct shca_cache_trail *trail)
 {
-	const struct shca_frame frame = { packet->bytes, packet->length };
+	const struct shca_frame frame = { packet->bytes, packet->length, packet->source_port };
 	const uint32_t end =
 		frame.length < SHCA_FLOW_CACHE_BYTES ? frame.length : SHCA_FLOW_CACHE_BYTES;
 	uint8_t mask[SHCA_FLOW_CACHE_BYTES];
@@ -139,6 +139,7 @@ shca_flow_cache_put(struct shca_flow_cache *flow_cache, uint64_t generation,
 	line = line_of(flow_cache, &frame);
 	line->generation = generation;
 	line->length = frame.length;
+	line->port = frame.port;
 	line->last = end - (uint32_t)sizeof(shca_flow_cache_vector);
 	take_headers(line, frame.bytes, mask);
 	line->packet = *packet;

@@ -80,11 +80,12 @@ queue_frame(struct shca_sq *sq, const uint8_t *from, uint32_t length)
 
 	if (length >= SHCA_TX_MIN_FRAME && !dev->may_reflect) {
 		shca_sq_meet_faults(from, length);
-		shca_out_add(&dev->out, sq, sq->ci, from, length);
+		shca_out_add(&dev->out, sq, sq->ci, &(struct shca_frame){ from, length, sq->port });
 		return;
 	}
 	shca_copy(room, from, length);
-	shca_out_add(&dev->out, sq, sq->ci, room, shca_tx_pad(room, length));
+	shca_out_add(&dev->out, sq, sq->ci,
+		&(struct shca_frame){ room, shca_tx_pad(room, length), sq->port });
 }
 
 static bool

@@ -50,7 +50,7 @@ struct departed {
 static inline void
 account(struct shca_device *dev, struct departed *departed)
 {
-	if (!dev->has_link) {
+	if (!dev->carries) {
 		dev->stats.tx_no_link += departed->nb;
 	} else {
 		dev->stats.tx_frames += departed->nb;
@@ -145,7 +145,7 @@ shca_out_flush(struct shca_device *dev)
 		}
 		shca_touch(dev, SHCA_TOUCH_OUT, NULL);
 		nb_taken = end - out->head;
-		if (dev->has_link)
+		if (dev->carries)
 			nb_taken = wire->ops->tx(wire, &out->frame[out->head], nb_taken);
 		else if (wire->ops->lose != NULL)
 			nb_taken = wire->ops->lose(wire, nb_taken);
@@ -175,7 +175,7 @@ shca_out_complete(struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_coun
 		if (out->count == SHCA_OUT_SLOTS)
 			return false;
 		last = &out->slot[out->count];
-		out->frame[out->count] = (struct shca_frame){ NULL, 0 };
+		out->frame[out->count] = (struct shca_frame){ 0 };
 		out->count++;
 	}
 	*last = (struct shca_out_slot){ sq, true, opcode, wqe_counter };

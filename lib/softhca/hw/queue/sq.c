@@ -125,6 +125,12 @@ shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes)
 	shca_pace_set(&sq->pace, kbps, burst_bytes);
 }
 
+void
+shca_sq_set_port(struct shca_sq *sq, uint32_t port)
+{
+	sq->port = port;
+}
+
 static uint16_t
 read_pi(const struct shca_sq *sq)
 {
@@ -226,7 +232,7 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 		length = packet.length;
 	}
 	shca_pace_sent(&sq->pace, dev->ticks, length);
-	shca_out_add(&dev->out, sq, sq->ci, bytes, length);
+	shca_out_add(&dev->out, sq, sq->ci, &(struct shca_frame){ bytes, length, sq->port });
 	return 0;
 }
 

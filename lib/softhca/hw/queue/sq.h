@@ -17,6 +17,8 @@ uint32_t shca_sq_number(const struct shca_sq *sq);
 enum shca_queue_state shca_sq_state(const struct shca_sq *sq);
 /** Leaving READY ends a rate limit. */
 void shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state);
+/** Of an e-switch's manager: send by @p port (mlx5_eswitch_add_send_to_vport_rule). */
+void shca_sq_set_port(struct shca_sq *sq, uint32_t port);
 /** Send at most at @p kbps, with bursts of @p burst_bytes after a pause; 0: no limit. */
 void shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes);
 /** @} */

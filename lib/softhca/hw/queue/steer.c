@@ -77,13 +77,19 @@ struct kernel_frames {
 	unsigned int nb;
 };
 
+/** Frames of several ports go to several netdevs. */
 static void
 send_to_kernel(struct shca_device *dev, struct kernel_frames *to_kernel)
 {
-	struct shca_wire *kernel = dev->conf.kernel;
+	for (unsigned int i = 0, end; i < to_kernel->nb; i = end) {
+		const struct shca_frame *first = &to_kernel->frame[i];
+		struct shca_wire *kernel = shca_conf_kernel(&dev->conf, first->port);
 
-	if (to_kernel->nb != 0)
-		dev->stats.rx_kernel += kernel->ops->tx(kernel, to_kernel->frame, to_kernel->nb);
+		for (end = i + 1; end < to_kernel->nb; end++)
+			if (to_kernel->frame[end].port != first->port)
+				break;
+		dev->stats.rx_kernel += kernel->ops->tx(kernel, first, end - i);
+	}
 	to_kernel->nb = 0;
 }
 
@@ -92,9 +98,9 @@ take_verdict(struct shca_device *dev, const struct shca_packet *packet,
 	const struct shca_verdict *verdict, struct kernel_frames *to_kernel)
 {
 	deliver(packet, verdict);
-	if (verdict->to_kernel && dev->conf.kernel != NULL)
+	if (verdict->to_kernel && shca_conf_kernel(&dev->conf, packet->source_port) != NULL)
 		to_kernel->frame[to_kernel->nb++] =
-			(struct shca_frame){ packet->bytes, packet->length };
+			(struct shca_frame){ packet->bytes, packet->length, packet->source_port };
 }
 
 static bool
@@ -105,11 +111,11 @@ is_unwanted(const struct shca_verdict *verdict)
 }
 
 static void
-parse(const struct shca_device *dev, const uint8_t *bytes, uint32_t length,
-	struct shca_packet *packet)
+parse(const struct shca_device *dev, const struct shca_frame *frame, struct shca_packet *packet)
 {
-	shca_parse(bytes, length, packet);
+	shca_parse(frame->bytes, frame->length, packet);
 	shca_tunnels_limit(packet, dev->conf.model->tunnel_offloads);
+	packet->source_port = (uint16_t)frame->port;
 }
 
 /** Rules change the frame on its way. Each round moves it at least one table further. */
@@ -117,6 +123,7 @@ static __attribute__((noinline)) void
 receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
 	struct kernel_frames *to_kernel)
 {
+	const uint32_t port = packet->source_port;
 	uint8_t room[SHCA_OUT_FRAME_ROOM];
 
 	while (verdict->modify_set != NULL) {
@@ -124,7 +131,7 @@ receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shc
 
 		if (length == 0)
 			return;
-		parse(dev, room, length, packet);
+		parse(dev, &(struct shca_frame){ room, length, port }, packet);
 		shca_walk_rx_on(dev->steering, packet, verdict);
 		take_verdict(dev, packet, verdict, to_kernel);
 	}
@@ -141,7 +148,7 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 	struct shca_verdict verdict;
 	struct shca_packet packet;
 
-	parse(dev, frame->bytes, frame->length, &packet);
+	parse(dev, frame, &packet);
 	shca_walk_rx(dev->steering, &packet, &verdict);
 	shca_flow_cache_put(
 		&dev->flow_cache, generation, &packet, &verdict, shca_walk_trail(dev->steering));

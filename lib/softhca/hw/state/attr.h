@@ -22,6 +22,11 @@ struct shca_rq;
 struct shca_rqt;
 struct shca_wire;
 
+/** The maximum number of a device's ports: vports of a card with SHCA_PORTS_MAX functions. */
+#define SHCA_DEVICE_PORTS_MAX 9
+/** Of an e-switch's manager: the port of its own vport, which has no representor on its host. */
+#define SHCA_PORT_WITHOUT_REP 1
+
 struct shca_device_conf {
 	const struct shca_model *model;
 	uint8_t mac[6];
@@ -29,8 +34,14 @@ struct shca_device_conf {
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock: completions may have the time of day */
 	uint32_t speed_mbps;
-	struct shca_wire *wire;         /**< borrowed; never NULL */
-	struct shca_wire *kernel;       /**< borrowed; NULL: no netdev beside the port */
+	struct shca_wire *wire;   /**< borrowed; never NULL */
+	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
+	/** 0: it has one port. Else it is the manager of an e-switch with so many vports, and has a
+	 * port for each (Linux mlx5_ib ib_rep.c): its own, one a function, last the uplink. The
+	 * wire carries frames of all of them; `kernel` is the uplink's. */
+	uint32_t nb_vports;
+	/** Borrowed; netdevs of the functions' representors by port - 1; NULL: none. */
+	struct shca_wire *rep[SHCA_DEVICE_PORTS_MAX];
 	unsigned int index;             /**< i of mlx5_<i> */
 	struct shca_findings *findings; /**< borrowed; NULL: not strict */
 	struct shca_faults *faults;     /**< borrowed; NULL: no faults are injected */
@@ -41,12 +52,32 @@ struct shca_device_conf {
 	 */
 	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
 	/** The port has become active or inactive. The lock is held. May be NULL. */
-	void (*link)(unsigned int index, bool up, void *arg);
+	void (*link)(unsigned int index, uint32_t port, bool up, void *arg);
 	/** The netdev has this name; "": there is no netdev any more. The lock is held, or no other
 	 * thread has the device yet. May be NULL. */
-	void (*netdev)(unsigned int index, const char *name, void *arg);
+	void (*netdev)(unsigned int index, uint32_t port, const char *name, void *arg);
 	void *arg;
 };
+
+static inline uint32_t
+shca_conf_nb_ports(const struct shca_device_conf *conf)
+{
+	return conf->nb_vports != 0 ? conf->nb_vports : 1;
+}
+
+/** @return whether flows and queues may be of port @p port, of those that the device has. */
+static inline bool
+shca_conf_has_rep(const struct shca_device_conf *conf, uint32_t port)
+{
+	return conf->nb_vports == 0 || port != SHCA_PORT_WITHOUT_REP;
+}
+
+/** @param port 0: the only one @return its netdev; NULL: none. */
+static inline struct shca_wire *
+shca_conf_kernel(const struct shca_device_conf *conf, uint32_t port)
+{
+	return port == 0 || port == shca_conf_nb_ports(conf) ? conf->kernel : conf->rep[port - 1];
+}
 
 /** Counters of a port since it was opened; read under the lock. */
 struct shca_device_stats {

@@ -31,6 +31,12 @@ enum shca_touch {
 	SHCA_TOUCH_OUT, /**< the wire, sending */
 };
 
+/** A port as verbs number them. */
+struct shca_port {
+	struct shca_netdev netdev; /**< at the last look */
+	bool is_active;            /**< as last reported to listeners */
+};
+
 struct shca_device {
 	struct shca_device_conf conf;
 	struct shca_mem *mem;
@@ -64,11 +70,11 @@ struct shca_device {
 	bool may_reflect;   /**< the wire may return sent frames: copy them */
 	bool is_reflecting; /**< in a round of such a wire: the device sends nothing on it */
 	unsigned int reflect_budget; /**< frames that the device may still receive in the round */
-	struct shca_netdev netdev;   /**< of the kernel side, at the last look */
-	bool is_link_disabled;       /**< shca_device_set_link() */
-	bool has_link;               /**< as last reported to the netdev */
-	bool is_active;              /**< as last reported to listeners */
-	bool is_link_known;          /**< link_checked_ticks is valid */
+	struct shca_port port[SHCA_DEVICE_PORTS_MAX];
+	bool is_link_disabled; /**< shca_device_set_link() */
+	bool has_link;         /**< as last reported to the netdev */
+	bool carries;          /**< has a link, or other ports than the cable's */
+	bool is_link_known;    /**< link_checked_ticks is valid */
 	uint64_t link_checked_ticks;
 	LIST_HEAD(, shca_listener) listeners;
 	uint64_t netdev_ticks; /**< of the last look */

@@ -39,6 +39,7 @@ struct shca_flow_cache_line {
 	shca_flow_cache_vector mask[SHCA_FLOW_CACHE_VECTORS];
 	uint64_t generation;       /**< of the rules at that time; 0: empty */
 	uint32_t length;           /**< of the frame */
+	uint32_t port;             /**< that it came by */
 	uint32_t last;             /**< offset of the last vector; no frame is read past its end */
 	struct shca_packet packet; /**< without its bytes */
 	struct shca_cache_trail trail;
@@ -61,7 +62,7 @@ shca_flow_cache_is_like(const struct shca_flow_cache_line *line, const struct sh
 	const uint32_t offset[SHCA_FLOW_CACHE_VECTORS] = { 0, 16, 32, line->last };
 	shca_flow_cache_vector differing = { 0 };
 
-	if (frame->length != line->length)
+	if (frame->length != line->length || frame->port != line->port)
 		return false;
 	for (unsigned int i = 0; i < SHCA_FLOW_CACHE_VECTORS; i++) {
 		shca_flow_cache_vector bytes;

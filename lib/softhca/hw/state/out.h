@@ -65,15 +65,15 @@ shca_out_build(struct shca_out *out)
 
 /** Queue a frame of WQE @p wqe_counter; there is room. */
 static inline void
-shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter, const uint8_t *bytes,
-	uint32_t length)
+shca_out_add(struct shca_out *out, struct shca_sq *sq, uint16_t wqe_counter,
+	const struct shca_frame *frame)
 {
 	const uint32_t cache_line = 64;
 
-	assert(out->count < SHCA_OUT_SLOTS && length != 0);
-	if (bytes == shca_out_build(out))
-		out->arena_used += (length + cache_line - 1) & ~(cache_line - 1);
-	out->frame[out->count] = (struct shca_frame){ bytes, length };
+	assert(out->count < SHCA_OUT_SLOTS && frame->length != 0);
+	if (frame->bytes == shca_out_build(out))
+		out->arena_used += (frame->length + cache_line - 1) & ~(cache_line - 1);
+	out->frame[out->count] = *frame;
 	out->slot[out->count] = (struct shca_out_slot){ .sq = sq, .wqe_counter = wqe_counter };
 	out->count++;
 }

@@ -39,6 +39,7 @@ struct shca_sq {
 	struct shca_device *dev;
 	struct shca_sq_attr attr;
 	uint32_t number;
+	uint32_t port; /**< of an e-switch's manager: its frames leave by this one */
 	struct shca_queue_count count;
 	enum shca_queue_state state;
 	bool dead;              /**< the ring is gone: the device never accesses it again */

@@ -184,6 +184,7 @@ enum row {
 	ROW_GRE_KEY,
 	ROW_MPLS_GRE,
 	ROW_MPLS_UDP,
+	ROW_SOURCE_PORT,
 };
 
 #define BIT(row) (UINT64_C(1) << (row))
@@ -222,6 +223,7 @@ const struct shca_field shca_field_rows[] = {
 	FIELD(ROW_GRE_KEY,      "gre_key",                 MISC,  gre_key,      false, print_number),
 	FIELD(ROW_MPLS_GRE,     "out.first_mpls_over_gre", MISC2, mpls_gre,     false, print_number),
 	FIELD(ROW_MPLS_UDP,     "out.first_mpls_over_udp", MISC2, mpls_udp,     false, print_number),
+	FIELD(ROW_SOURCE_PORT,  "source_port",             MISC,  source_port,  false, print_number),
 };
 /* clang-format on */
 const unsigned int shca_field_nb_rows = sizeof(shca_field_rows) / sizeof(shca_field_rows[0]);
@@ -392,7 +394,7 @@ take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *w
 	return taken.present;
 }
 
-/** Take the inner headers and the tunnel header. @return the presence bits. */
+/** Take the inner headers, the tunnel header and the port. @return the presence bits. */
 static uint64_t
 take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 {
@@ -405,7 +407,8 @@ take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 	key->word[WORD_TUNNEL] = shca_pack32(0, packet->vni) | shca_pack32(4, packet->gre_key);
 	key->word[WORD_TUNNEL + 1] =
 		shca_pack32(0, packet->mpls_label) | shca_pack32(4, packet->mpls_label);
-	key->word[WORD_TUNNEL + 2] = shca_pack16(0, packet->gre_protocol);
+	key->word[WORD_TUNNEL + 2] =
+		shca_pack16(0, packet->gre_protocol) | shca_pack16(2, packet->source_port);
 	if (packet->tunnel == SHCA_TUNNEL_VXLAN)
 		present |= BIT(ROW_VNI);
 	if (packet->tunnel == SHCA_TUNNEL_GRE || packet->tunnel == SHCA_TUNNEL_MPLS_GRE)
@@ -416,6 +419,8 @@ take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 		present |= BIT(ROW_MPLS_GRE);
 	if (packet->tunnel == SHCA_TUNNEL_MPLS_UDP)
 		present |= BIT(ROW_MPLS_UDP);
+	if (packet->source_port != 0)
+		present |= BIT(ROW_SOURCE_PORT);
 	return present;
 }
 

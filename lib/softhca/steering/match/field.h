@@ -53,7 +53,8 @@ union shca_match_key {
 		uint32_t mpls_gre;
 		uint32_t mpls_udp;
 		uint16_t gre_protocol;
-		uint16_t unused[3];
+		uint16_t source_port; /**< of an e-switch's manager, 1 or more */
+		uint16_t unused[2];
 		uint64_t present; /**< bit i: row i of shca_field_rows */
 	};
 	uint64_t word[SHCA_MATCH_WORDS];

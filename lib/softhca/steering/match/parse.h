@@ -70,6 +70,9 @@ struct shca_packet {
 	uint32_t gre_key;          /**< host order */
 	uint32_t mpls_label;       /**< first label stack entry, host order, all 32 bits */
 	uint16_t gre_protocol;     /**< host order */
+	/** Not of the frame: the port of an e-switch's manager that it came by; 0: there is one
+	 * port. shca_parse() clears it. */
+	uint16_t source_port;
 };
 
 /** Parse @p length bytes (up to 65535); @p packet borrows them. */

@@ -16,11 +16,12 @@ struct told {
 };
 
 static void
-on_event(void *owner, enum shca_event event)
+on_event(void *owner, uint32_t port, enum shca_event event)
 {
 	struct told *told = owner;
 	size_t used = strlen(told->text);
 
+	assert_int_equal(port, 1);
 	snprintf(told->text + used, sizeof(told->text) - used, "%d ", event);
 }
 

@@ -11,10 +11,11 @@ struct told {
 };
 
 static void
-on_event(void *owner, enum shca_event event)
+on_event(void *owner, uint32_t port, enum shca_event event)
 {
 	struct told *told = owner;
 
+	assert_int_equal(port, 1);
 	if (event == SHCA_EVENT_PORT_ACTIVE)
 		told->nb_active++;
 	else if (event == SHCA_EVENT_PORT_ERR)
@@ -190,7 +191,7 @@ a_netdev_that_is_down_is_told(void **state)
 	/* As it was found: nothing to tell. */
 	rig_fill_rx(&rig, 4);
 	rig_run(&rig);
-	assert_false(shca_device_is_active(rig.dev));
+	assert_false(shca_device_is_active(rig.dev, 1));
 	assert_int_equal(told.nb_err, 0);
 	assert_true(shca_device_link(rig.dev));
 	assert_true(exchange(&rig));
@@ -198,7 +199,7 @@ a_netdev_that_is_down_is_told(void **state)
 
 	rig.kernel.is_down = false;
 	step_until(&rig, &told.nb_active, 1);
-	assert_true(shca_device_is_active(rig.dev));
+	assert_true(shca_device_is_active(rig.dev, 1));
 	/* Two reasons are one event. */
 	shca_device_set_link(rig.dev, false);
 	assert_int_equal(told.nb_err, 1);

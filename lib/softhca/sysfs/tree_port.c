@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files say of a port: shown while the devices run, and read for RDMA netlink. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sysfs/paths.h"
+#include "sysfs/tree.h"
+
+/** Write the new line, then cut the file: a reader in between sees a whole first line. */
+static int
+rewrite(const char *path, const char *text)
+{
+	ssize_t length = (ssize_t)strlen(text);
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, text, length, 0) != length || ftruncate(fd, length) != 0)
+		ret = -EIO;
+	close(fd);
+	return ret;
+}
+
+/** Change a file of a port's directory. */
+static int
+rewrite_of_port(
+	const char *dir, unsigned int index, uint32_t number, const char *name, const char *text)
+{
+	char path[SHCA_TREE_PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_PORT_FORMAT "/%s", dir, index, number,
+		    name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return rewrite(path, text);
+}
+
+int
+shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint32_t number, uint64_t count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", count);
+	return rewrite_of_port(dir, index, number, "hw_counters/out_of_buffer", text);
+}
+
+/** @return 0 or a negative errno. */
+static int
+read_line(const char *path, char *line, size_t size)
+{
+	ssize_t length;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	length = read(fd, line, size - 1);
+	close(fd);
+	if (length <= 0)
+		return -EIO;
+	line[length] = '\0';
+	return 0;
+}
+
+/** Find the name of a port's netdev. @param path of the file that has it */
+static int
+find_netdev(const char *dir, unsigned int index, uint32_t number, char path[SHCA_TREE_PATH_MAX],
+	char name[IF_NAMESIZE])
+{
+	char line[IF_NAMESIZE + 1];
+	int ret;
+
+	if (snprintf(path, SHCA_TREE_PATH_MAX, "%s/" SHCA_TREE_NETDEVS "/%u.%u", dir, index,
+		    number) >= SHCA_TREE_PATH_MAX)
+		return -ENAMETOOLONG;
+	ret = read_line(path, line, sizeof(line));
+	if (ret != 0)
+		return ret;
+	line[strcspn(line, "\n")] = '\0';
+	if (strlen(line) >= IF_NAMESIZE)
+		return -ENAMETOOLONG;
+	strcpy(name, line);
+	return 0;
+}
+
+/** Ports without GIDs do not tell of their netdevs there. */
+static int
+set_ndevs(const char *dir, unsigned int index, uint32_t number, const char *line)
+{
+	int ret = rewrite_of_port(dir, index, number, "gid_attrs/ndevs/0", line);
+
+	if (ret == 0)
+		ret = rewrite_of_port(dir, index, number, "gid_attrs/ndevs/1", line);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int
+shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const char *name)
+{
+	char path[SHCA_TREE_PATH_MAX], from[2 * SHCA_TREE_PATH_MAX], to[2 * SHCA_TREE_PATH_MAX];
+	char line[IF_NAMESIZE + 1], old[IF_NAMESIZE];
+	int ret = find_netdev(dir, index, number, path, old);
+
+	if (ret != 0 || strcmp(old, name) == 0)
+		return ret;
+	snprintf(from, sizeof(from), "%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s", dir,
+		index, old);
+	snprintf(to, sizeof(to), "%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s", dir,
+		index, name);
+	snprintf(line, sizeof(line), "%s\n", name);
+	if (rename(from, to) != 0)
+		return -errno;
+	ret = rewrite(path, line);
+	return ret != 0 ? ret : set_ndevs(dir, index, number, line);
+}
+
+int
+shca_tree_set_link(const char *dir, unsigned int index, uint32_t number, bool up)
+{
+	int ret = rewrite_of_port(dir, index, number, "state", up ? "4: ACTIVE\n" : "1: DOWN\n");
+
+	return ret != 0 ? ret
+			: rewrite_of_port(dir, index, number, "phys_state",
+				  up ? "5: LinkUp\n" : "3: Disabled\n");
+}
+
+/** The number before the colon, as in "4: ACTIVE". */
+static int
+read_state(const char *dir, unsigned int index, uint32_t number, const char *name, uint8_t *state)
+{
+	char path[SHCA_TREE_PATH_MAX], line[32];
+	int ret;
+
+	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_PORT_FORMAT "/%s", dir, index, number,
+		    name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	ret = read_line(path, line, sizeof(line));
+	if (ret == 0)
+		*state = (uint8_t)strtoul(line, NULL, 10);
+	return ret;
+}
+
+int
+shca_tree_get_port(
+	const char *dir, unsigned int index, uint32_t number, struct shca_tree_port *port)
+{
+	char path[SHCA_TREE_PATH_MAX], ifindex[2 * SHCA_TREE_PATH_MAX], line[32];
+	int ret;
+
+	memset(port, 0, sizeof(*port));
+	ret = read_state(dir, index, number, "state", &port->state);
+	if (ret == 0)
+		ret = read_state(dir, index, number, "phys_state", &port->phys_state);
+	if (ret != 0)
+		return ret;
+	if (find_netdev(dir, index, number, path, port->netdev) != 0)
+		return 0;
+	snprintf(ifindex, sizeof(ifindex),
+		"%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s/ifindex", dir, index,
+		port->netdev);
+	ret = read_line(ifindex, line, sizeof(line));
+	if (ret == 0)
+		port->ifindex = (unsigned int)strtoul(line, NULL, 10);
+	return ret;
+}
