@@ -21,6 +21,7 @@
 #include "wire/wire.h"
 
 struct port {
+	struct shca_model model; /**< the options' one, as the host has it */
 	struct shca_wire *wire;
 	struct shca_wire *vport;  /**< of a card's first port: its end of the switch */
 	struct shca_wire *kernel; /**< NULL: no netdev */
@@ -200,7 +201,7 @@ open_port(struct shca_set *set, unsigned int index)
 	const struct shca_port_options *options = &set->options.port[index];
 	struct port *port = &set->port[index];
 	struct shca_device_conf conf = {
-		.model = options->model,
+		.model = &port->model,
 		.is_vf = options->is_vf,
 		.has_devx = options->has_devx,
 		.has_rtc = options->has_rtc,
@@ -215,6 +216,9 @@ open_port(struct shca_set *set, unsigned int index)
 	};
 	int ret;
 
+	port->model = *options->model;
+	if (options->min_inline != SHCA_MIN_INLINE_UNKNOWN)
+		port->model.min_inline = options->min_inline;
 	ret = open_port_wire(set, index);
 	if (ret == 0 && options->kernel.kind != NULL)
 		ret = open_wire(options, &options->kernel, &port->kernel);

@@ -16,6 +16,8 @@ enum shca_min_inline {
 	SHCA_MIN_INLINE_UNKNOWN = 0,
 	SHCA_MIN_INLINE_NONE = 1,
 	SHCA_MIN_INLINE_L2 = 2,
+	SHCA_MIN_INLINE_NETWORK = 3,   /**< headers up to the IP header's end */
+	SHCA_MIN_INLINE_TRANSPORT = 4, /**< up to the end of TCP's or UDP's */
 };
 
 /** @{ Of striding receive queues. */

@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "config/model.h"
 #include "strict/findings.h"
 
-struct shca_model;
 struct shca_wire_ops;
 
 #define SHCA_PORTS_MAX 8
@@ -48,6 +48,9 @@ struct shca_port_options {
 	/** Of a virtual function: its host's switch is in switchdev mode. Of another port: it is
 	 * this host, and the port is the switch's manager. */
 	bool is_switchdev;
+	/** Of a virtual function: headers that its host demands in send WQEs; UNKNOWN: the model's.
+	 */
+	enum shca_min_inline min_inline;
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock */
 };

@@ -118,6 +118,11 @@ check_host(const struct check *check)
 	const struct shca_port_options *port = check->port;
 	const char *legacy = port->is_trusted ? "trust" : port->checks_source ? "spoof" : NULL;
 
+	/* Later generations do not let the host choose (wqe_inline_mode is NOT_REQUIRED). */
+	if (port->min_inline != SHCA_MIN_INLINE_UNKNOWN &&
+		(!port->is_vf || port->model->min_inline != SHCA_MIN_INLINE_L2))
+		return shca_refuse(&check->refusal,
+			"inline: needs vf=on and a model whose host can demand headers: cx4lx");
 	if (!port->is_vf && legacy != NULL)
 		return shca_refuse(&check->refusal,
 			"%s: needs vf=on: a port of its own has nobody above it", legacy);

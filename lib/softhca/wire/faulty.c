@@ -27,7 +27,7 @@ static const enum shca_fault_kind port_faults[] = {
 struct copy {
 	TAILQ_ENTRY(copy) link;
 	uint64_t due; /**< held back until after the frame of that number */
-	uint32_t length;
+	uint32_t length, port;
 	uint8_t bytes[];
 };
 TAILQ_HEAD(copies, copy);
@@ -100,6 +100,7 @@ make_copy(const struct shca_frame *frame)
 	if (copy == NULL)
 		return NULL;
 	copy->length = frame->length;
+	copy->port = frame->port;
 	memcpy(copy->bytes, frame->bytes, frame->length);
 	return copy;
 }
@@ -116,7 +117,7 @@ make_ready(struct direction *dir, const struct shca_frame *frame, struct copy *c
 	}
 	*ready = (struct ready){ .frame = *frame, .copy = copy };
 	if (copy != NULL)
-		ready->frame = (struct shca_frame){ copy->bytes, copy->length };
+		ready->frame = (struct shca_frame){ copy->bytes, copy->length, copy->port };
 	TAILQ_INSERT_TAIL(&dir->ready, ready, link);
 }
 
@@ -167,7 +168,7 @@ release(struct direction *dir)
 		struct copy *next = TAILQ_NEXT(copy, link);
 
 		if (copy->due <= dir->site.n) {
-			const struct shca_frame frame = { copy->bytes, copy->length };
+			const struct shca_frame frame = { copy->bytes, copy->length, copy->port };
 
 			TAILQ_REMOVE(&dir->held, copy, link);
 			make_ready(dir, &frame, copy);
@@ -415,6 +416,15 @@ faulty_set_carrier(struct shca_wire *wire, bool on)
 }
 
 static void
+faulty_set_vport_link(struct shca_wire *wire, uint32_t port, bool up)
+{
+	struct shca_wire *inner = of(wire)->inner;
+
+	if (inner->ops->set_vport_link != NULL)
+		inner->ops->set_vport_link(inner, port, up);
+}
+
+static void
 faulty_set_rx_mode(struct shca_wire *wire, const struct shca_netdev *netdev)
 {
 	struct shca_wire *inner = of(wire)->inner;
@@ -484,6 +494,7 @@ static const struct shca_wire_ops faulty_ops = {
 	.link = faulty_link,
 	.set_carrier = faulty_set_carrier,
 	.set_rx_mode = faulty_set_rx_mode,
+	.set_vport_link = faulty_set_vport_link,
 	.nb_refused = faulty_nb_refused,
 	.explain = faulty_explain,
 	.close = faulty_close,

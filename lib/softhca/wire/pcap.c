@@ -254,8 +254,8 @@ pcap_wire_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_
 	now_ns = in->pace ? shca_clock_ns() : UINT64_MAX;
 	while (nb < nb_frames && nb < PCAP_BURST && read_next(in) && in->next_ns <= now_ns) {
 		memcpy(pcap->bytes[nb], in->next_bytes, in->next.caplen);
-		frames[nb].bytes = pcap->bytes[nb];
-		frames[nb++].length = in->next.caplen;
+		frames[nb] = (struct shca_frame){ pcap->bytes[nb], in->next.caplen, 0 };
+		nb++;
 		in->has_next = false;
 	}
 	read_next(in); /* for due_ns */

@@ -136,8 +136,8 @@ tap_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames
 			tap->nb_dropped++;
 			continue;
 		}
-		frames[nb].bytes = tap->bytes[nb];
-		frames[nb++].length = length;
+		frames[nb] = (struct shca_frame){ tap->bytes[nb], (uint32_t)length, 0 };
+		nb++;
 	}
 	return nb;
 }

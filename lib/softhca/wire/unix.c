@@ -262,8 +262,8 @@ unix_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frame
 		ssize_t length = recv(end->peer_fd, end->bytes[nb], sizeof(end->bytes[nb]), 0);
 
 		if (length > 0) {
-			frames[nb].bytes = end->bytes[nb];
-			frames[nb++].length = length;
+			frames[nb] = (struct shca_frame){ end->bytes[nb], (uint32_t)length, 0 };
+			nb++;
 			continue;
 		}
 		if (length < 0 && (errno == EAGAIN || errno == EINTR))

@@ -73,16 +73,16 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, rep, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, rep, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, rep, devx, rtc" },
+		"vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, rep, devx, rtc" },
+		"vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
@@ -118,6 +118,11 @@ static const struct {
 	{ "repeat=3x", "repeat: '3x' is not a number of times (0: for ever)" },
 	{ "vf=yes", "vf: 'yes' is neither on nor off" },
 	{ "trust=on", "trust: needs vf=on: a port of its own has nobody above it" },
+	{ "inline=l3", "inline: 'l3' is none of model, none, link, network and transport" },
+	{ "inline=network",
+		"inline: needs vf=on and a model whose host can demand headers: cx4lx" },
+	{ "vf=on,inline=link",
+		"inline: needs vf=on and a model whose host can demand headers: cx4lx" },
 	{ "rep=none,rep=none", "rep: given twice" },
 	{ "rep=loop", "rep: no kernel side 'loop'; there are none, tap:IFNAME, pcap:OUT" },
 	{ "rep=tap:r",

@@ -41,6 +41,7 @@ assert_numbered_frame(const struct shca_frame *frame, uint32_t number, uint32_t 
 
 	numbered_frame(expected, number, length);
 	assert_int_equal(frame->length, length);
+	assert_int_equal(frame->port, 0);
 	assert_memory_equal(frame->bytes, expected, length);
 }
 

@@ -126,6 +126,9 @@ static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(st
 #define MDV_HW_ETH_INSERT_CVLAN 0x80000000u
 /** Header bytes to inline where the device asks for L2 (Linux MLX5E_MIN_INLINE, ETH + VLAN). */
 #define MDV_HW_ETH_INLINE_L2 18u
+/** The same with an IPv6 header, and with a TCP header. */
+#define MDV_HW_ETH_INLINE_NETWORK   (MDV_HW_ETH_INLINE_L2 + 40u)
+#define MDV_HW_ETH_INLINE_TRANSPORT (MDV_HW_ETH_INLINE_NETWORK + 20u)
 
 static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16, "send WQE");
 static_assert(offsetof(struct mlx5_wqe_ctrl_seg, fm_ce_se) == 11, "send WQE");

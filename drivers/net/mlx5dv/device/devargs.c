@@ -72,6 +72,15 @@ static const char *const sq_db_nc_names[] = {
 	NULL,
 };
 
+/** MLX5_INLINE_HSIZE_* of the in-tree driver, which takes any number. */
+static const char *const inline_min_names[] = {
+	[MDV_INLINE_MIN_AUTO] = "auto",
+	[MDV_INLINE_MIN_L2] = "18",
+	[MDV_INLINE_MIN_NETWORK] = "58",
+	[MDV_INLINE_MIN_TRANSPORT] = "78",
+	NULL,
+};
+
 #define ROW(key, value, names, parse, field) \
 	{ key, value, names, parse, offsetof(struct mdv_config, field), \
 	  sizeof(((struct mdv_config *)0)->field) }
@@ -91,6 +100,7 @@ static const struct devarg devargs[] = {
 	CHOICE("mode", "auto, dv or ibv", mode_names, mode),
 	CHOICE("relaxed_ordering", "auto, on or off", relaxed_names, relaxed_ordering),
 	CHOICE("sq_db_nc", "auto, 0 or 1", sq_db_nc_names, sq_db_nc),
+	CHOICE("txq_inline_min", "auto, 18, 58 or 78", inline_min_names, txq_inline_min),
 };
 /* clang-format on */
 

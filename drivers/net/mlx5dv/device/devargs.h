@@ -50,6 +50,15 @@ enum mdv_sq_db_nc {
 	MDV_SQ_DB_NC_ON,   /**< non-cached: no flush */
 };
 
+/** Headers that send WQEs inline at least, as a host may demand of a ConnectX-4 function (devlink
+ * eswitch inline-mode). */
+enum mdv_inline_min {
+	MDV_INLINE_MIN_AUTO, /**< by the device: L2 headers or none */
+	MDV_INLINE_MIN_L2,
+	MDV_INLINE_MIN_NETWORK,   /**< with an IPv6 header */
+	MDV_INLINE_MIN_TRANSPORT, /**< with a TCP header, too */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
@@ -65,6 +74,7 @@ struct mdv_config {
 	enum mdv_mode mode;
 	enum mdv_relaxed relaxed_ordering;
 	enum mdv_sq_db_nc sq_db_nc;
+	enum mdv_inline_min txq_inline_min;
 };
 
 /**

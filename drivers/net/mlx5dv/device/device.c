@@ -11,6 +11,7 @@
 #include <rte_common.h>
 #include <rte_string_fns.h>
 
+#include "base/hw.h"
 #include "base/log.h"
 #include "devargs.h"
 #include "device.h"
@@ -145,6 +146,26 @@ needs_inline_l2(uint32_t vendor_part_id)
 	return false;
 }
 
+/** What a host demands of its functions is known to the kernel and DevX alone. libmlx5 inlines 18
+ * bytes at most (providers/mlx5/mlx5.c, eth_min_inline_size). */
+static int
+take_inline_min(struct mdv_device *device, enum mdv_inline_min wanted)
+{
+	static const uint8_t bytes[] = {
+		[MDV_INLINE_MIN_AUTO] = 0,
+		[MDV_INLINE_MIN_L2] = MDV_HW_ETH_INLINE_L2,
+		[MDV_INLINE_MIN_NETWORK] = MDV_HW_ETH_INLINE_NETWORK,
+		[MDV_INLINE_MIN_TRANSPORT] = MDV_HW_ETH_INLINE_TRANSPORT,
+	};
+
+	device->caps.tx_min_inline = bytes[wanted];
+	if (wanted <= MDV_INLINE_MIN_L2 || device->caps.mode == MDV_MODE_DV)
+		return 0;
+	MDV_LOG(ERR, "%s: txq_inline_min=%u needs mode=dv: verbs inlines %u bytes at most",
+		device->name, bytes[wanted], MDV_HW_ETH_INLINE_L2);
+	return -ENOTSUP;
+}
+
 /** Fill in the capabilities that only direct verbs report. In mode=ibv they stay 0. */
 static int
 fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
@@ -162,8 +183,9 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 		MDV_LOG(ERR, "%s: cannot query direct verbs: %s", device->name, strerror(ret));
 		return -ret;
 	}
-	caps->tx_min_inline_l2 = needs_inline_l2(vendor_part_id);
-	caps->tx_multi_packet = (dv.flags & mpw) == mpw && !caps->tx_min_inline_l2;
+	if (needs_inline_l2(vendor_part_id))
+		caps->tx_min_inline = RTE_MAX(caps->tx_min_inline, MDV_HW_ETH_INLINE_L2);
+	caps->tx_multi_packet = (dv.flags & mpw) == mpw && caps->tx_min_inline == 0;
 	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
 		caps->tunnel_offloads = dv.tunnel_offloads_caps;
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_SWP) &&
@@ -281,6 +303,8 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 	ret = check_port(&opened);
 	if (ret == 0)
 		ret = mdv_mode_choose(config->mode, opened.ctx, opened.name, &opened.caps.mode);
+	if (ret == 0)
+		ret = take_inline_min(&opened, config->txq_inline_min);
 	if (ret == 0)
 		ret = fill_caps(&opened);
 	if (ret != 0)

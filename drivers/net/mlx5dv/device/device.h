@@ -34,7 +34,8 @@ struct mdv_caps {
 	uint32_t max_tso_bytes;  /**< 0: none */
 	bool rx_checksum, tx_checksum;
 	bool cvlan_strip, scatter_fcs;
-	bool tx_min_inline_l2; /**< headers (18 bytes) must be inlined: ConnectX-4 Lx */
+	uint8_t tx_min_inline; /**< bytes of headers that must be inlined: MDV_HW_ETH_INLINE_*, or 0
+				*/
 	bool tx_multi_packet;  /**< enhanced multi-packet WQEs (eMPW) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
 	bool sw_parsing; /**< the driver may give the places of headers (SWP), for checksums and TSO

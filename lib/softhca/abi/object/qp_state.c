@@ -176,9 +176,12 @@ check_rate(const struct shca_model *model, const struct rate *rate)
 static int
 set_sending_port(struct shca_qp_object *qp, uint8_t port)
 {
-	if (!shca_conf_has_rep(shca_device_conf(qp->object.file->dev), port))
+	const struct shca_device_conf *conf = shca_device_conf(qp->object.file->dev);
+
+	if (!shca_conf_has_rep(conf, port))
 		return -EINVAL;
-	shca_sq_set_port(qp->sq, port);
+	if (conf->nb_vports != 0)
+		shca_sq_set_port(qp->sq, port);
 	return 0;
 }
 

@@ -350,6 +350,7 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 static void
 run_kernel_rx(struct shca_device *dev, uint32_t port)
 {
+	const uint32_t sent_by = dev->conf.nb_vports != 0 ? port : 0;
 	struct shca_wire *kernel = shca_conf_kernel(&dev->conf, port);
 	struct shca_frame frame[BURST];
 	unsigned int nb;
@@ -373,7 +374,7 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		if (shca_steer_tx(dev, &packet))
 			shca_out_add(&dev->out, NULL, 0,
-				&(struct shca_frame){ packet.bytes, packet.length, port });
+				&(struct shca_frame){ packet.bytes, packet.length, sent_by });
 	}
 	dev->nb_done += nb;
 	shca_out_flush(dev);

@@ -2,11 +2,15 @@
 /* Opcodes of send WQEs, one row each. */
 #include "hw/format/opcode.h"
 
+#include <net/ethernet.h>
+#include <netinet/in.h>
+
 #include "config/model.h"
 #include "hw/format/gather.h"
 #include "hw/format/hw.h"
 #include "hw/format/tx.h"
 #include "hw/format/wqe.h"
+#include "steering/match/parse.h"
 
 static bool
 is_send_refused(const struct shca_wqe *wqe, const struct shca_model *model)
@@ -138,13 +142,35 @@ shca_opcode_find(uint8_t opcode, uint8_t opmod)
 	return NULL;
 }
 
+/** @return whether the headers that @p mode demands are inlined, as far as the frame has them (LX
+ * en_tx.c, mlx5e_calc_min_inline). */
+static bool
+has_headers(const struct shca_wqe *wqe, enum shca_min_inline mode)
+{
+	const struct shca_headers *outer;
+	struct shca_packet packet;
+
+	if (wqe->inline_length < SHCA_MIN_INLINE_L2_BYTES)
+		return false;
+	if (mode < SHCA_MIN_INLINE_NETWORK)
+		return true;
+	shca_parse(wqe->inline_header, wqe->inline_length, &packet);
+	outer = &packet.outer;
+	if (outer->ether_type != ETHERTYPE_IP && outer->ether_type != ETHERTYPE_IPV6)
+		return true;
+	if (outer->l3 == SHCA_L3_NONE || mode < SHCA_MIN_INLINE_TRANSPORT || outer->fragment)
+		return outer->l3 != SHCA_L3_NONE;
+	return outer->l4 != SHCA_L4_NONE ||
+		(outer->ip_proto != IPPROTO_TCP && outer->ip_proto != IPPROTO_UDP);
+}
+
 /** Policy: the device refuses a WQE that inlines too little, unless it inlines the whole frame. */
 bool
 shca_opcode_is_inline_short(const struct shca_wqe *wqe, const struct shca_model *model)
 {
 	return model->min_inline != SHCA_MIN_INLINE_NONE && wqe->has_eth &&
-		wqe->inline_length < SHCA_MIN_INLINE_L2_BYTES && wqe->segments_length != 0 &&
-		!wqe->row->is_never_inline;
+		wqe->segments_length != 0 && !wqe->row->is_never_inline &&
+		!has_headers(wqe, model->min_inline);
 }
 
 bool

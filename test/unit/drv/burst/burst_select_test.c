@@ -159,9 +159,9 @@ static void
 some_devices_take_one_packet_a_wqe(void **state)
 {
 	(void)state;
-	rig.port.device.caps.tx_min_inline_l2 = true;
+	rig.port.device.caps.tx_min_inline = MDV_HW_ETH_INLINE_L2;
 	check_tx(MDV_TX_INLINE_L2);
-	rig.port.device.caps.tx_min_inline_l2 = false;
+	rig.port.device.caps.tx_min_inline = 0;
 	rig.port.device.caps.tx_multi_packet = false;
 	mdv_burst_select(&rig.dev);
 	assert_ptr_equal(rig.dev.tx_pkt_burst, mdv_tx_select(0, 0));

@@ -19,6 +19,7 @@ static const struct {
 	enum mdv_relaxed relaxed;
 	enum mdv_sq_db_nc sq_db_nc;
 	uint8_t port;
+	enum mdv_inline_min inline_min;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -71,6 +72,12 @@ static const struct {
 	{ "ibdev=mlx5_0,sq_db_nc=0", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_OFF },
 	{ "ibdev=mlx5_0,sq_db_nc=1", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_ON },
 	{ "ibdev=mlx5_0,sq_db_nc=2", -EINVAL, NULL, NULL },
+	{ "ibdev=a,txq_inline_min=auto", 0, "a", "", .inline_min = MDV_INLINE_MIN_AUTO },
+	{ "ibdev=a,txq_inline_min=18", 0, "a", "", .inline_min = MDV_INLINE_MIN_L2 },
+	{ "ibdev=a,txq_inline_min=58", 0, "a", "", .inline_min = MDV_INLINE_MIN_NETWORK },
+	{ "ibdev=a,txq_inline_min=78", 0, "a", "", .inline_min = MDV_INLINE_MIN_TRANSPORT },
+	{ "ibdev=a,txq_inline_min=0", -EINVAL, NULL, NULL },
+	{ "ibdev=a,txq_inline_min=60", -EINVAL, NULL, NULL },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=65536", 0, "mlx5_0", "", 0, 0, 0, 65536 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=0xffffffff,tx_typical_pkt_sz=65535", 0, "mlx5_0", "", 0, 0, 0, UINT32_MAX, 65535 },
 	{ "ibdev=mlx5_0,tx_max_burst_sz=4294967296", -EINVAL, NULL, NULL },
@@ -112,6 +119,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.relaxed_ordering, cases[i].relaxed);
 		assert_int_equal(config.sq_db_nc, cases[i].sq_db_nc);
 		assert_int_equal(config.port, cases[i].port);
+		assert_int_equal(config.txq_inline_min, cases[i].inline_min);
 	}
 }
 

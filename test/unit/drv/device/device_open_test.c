@@ -407,7 +407,7 @@ small_parts_want_headers_inlined(void **state)
 		verbs.attr.orig_attr.vendor_part_id = parts[i].id;
 		verbs.dv.flags = mpw | MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED;
 		caps = open_caps();
-		assert_int_equal(caps.tx_min_inline_l2, parts[i].inline_l2);
+		assert_int_equal(caps.tx_min_inline, parts[i].inline_l2 ? MDV_HW_ETH_INLINE_L2 : 0);
 		assert_int_equal(caps.tx_multi_packet, !parts[i].inline_l2);
 		verbs.dv.flags = i % 2 ? mpw : ~mpw;
 		assert_false(open_caps().tx_multi_packet);

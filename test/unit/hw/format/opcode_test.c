@@ -2,6 +2,7 @@
 /* Rows of send opcodes: which one a WQE finds, when it is refused, how many frames it makes. */
 #include "rig.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 #include "hw/format/opcode.h"
@@ -196,6 +197,51 @@ inline_minimum(void **state)
 	}
 }
 
+/** Ethernet, VLAN; then IPv4 with options or IPv6; then TCP, UDP or another. */
+static void
+inline_headers(void **state)
+{
+	static const struct {
+		const char *what;
+		uint8_t type[2], proto;
+		uint16_t network, transport; /* least bytes in either mode */
+	} cases[] = {
+		{ "IPv4, TCP", { 8, 0 }, IPPROTO_TCP, 38, 58 },
+		{ "IPv4, UDP", { 8, 0 }, IPPROTO_UDP, 38, 46 },
+		{ "IPv4, ICMP", { 8, 0 }, IPPROTO_ICMP, 38, 38 },
+		{ "IPv6, TCP", { 0x86, 0xdd }, IPPROTO_TCP, 58, 78 },
+		{ "IPv6, UDP", { 0x86, 0xdd }, IPPROTO_UDP, 58, 66 },
+		{ "ARP", { 8, 6 }, 0, 18, 18 },
+	};
+	struct shca_model model = shca_models[0];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct shca_wqe wqe = decoded(MLX5_OPCODE_SEND, 0, 1, 1000);
+		const bool is_v6 = cases[i].type[0] == 0x86;
+		const uint32_t l4 = is_v6 ? 58 : 38;
+		uint8_t header[128] = { [12] = 0x81,
+			[16] = cases[i].type[0],
+			[17] = cases[i].type[1],
+			[18] = is_v6 ? 0x60 : 0x45 };
+
+		header[is_v6 ? 24 : 27] = cases[i].proto;
+		header[20] = is_v6 ? 0 : 4; /* the length of IPv4 */
+		header[l4 + 12] = 5 << 4;   /* of TCP's header */
+		wqe.inline_header = header;
+		for (wqe.inline_length = 14; wqe.inline_length <= 100; wqe.inline_length++) {
+			model.min_inline = SHCA_MIN_INLINE_NETWORK;
+			if (shca_opcode_is_inline_short(&wqe, &model) !=
+				(wqe.inline_length < cases[i].network))
+				fail_msg("network: %s, %u", cases[i].what, wqe.inline_length);
+			model.min_inline = SHCA_MIN_INLINE_TRANSPORT;
+			if (shca_opcode_is_inline_short(&wqe, &model) !=
+				(wqe.inline_length < cases[i].transport))
+				fail_msg("transport: %s, %u", cases[i].what, wqe.inline_length);
+		}
+	}
+}
+
 static void
 frames(void **state)
 {
@@ -233,6 +279,7 @@ main(void)
 		cmocka_unit_test(tag_without_the_cap),
 		cmocka_unit_test(dump_needs_the_model),
 		cmocka_unit_test(inline_minimum),
+		cmocka_unit_test(inline_headers),
 		cmocka_unit_test(frames),
 	};
 

@@ -169,7 +169,8 @@ mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint3
 }
 
 /**
- * Send the packets at the front that take long WQEs: chains, and TSO packets.
+ * Send the packets at the front that take long WQEs: chains, TSO packets, and all with more than L2
+ * headers inlined.
  * @return MDV_TX_SENT: at least the first, and @p pos has moved; MDV_TX_WHOLE if the first takes a
  * short one
  */
@@ -184,6 +185,9 @@ mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	if ((opts & MDV_TX_TSO) && (pkts[0]->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
 		status = mdv_tx_tso(txq, pkts, nb, bbs, (opts & MDV_TX_VLAN) != 0, &so_far);
 	if ((opts & MDV_TX_MULTI) && status == MDV_TX_WHOLE && pkts[0]->nb_segs > 1)
+		status = mdv_tx_mseg_send(txq, pkts, nb, bbs, opts, &so_far);
+	if ((opts & MDV_TX_INLINE_L2) && status == MDV_TX_WHOLE &&
+		unlikely(txq->ring.min_inline != 0))
 		status = mdv_tx_mseg_send(txq, pkts, nb, bbs, opts, &so_far);
 	if (status == MDV_TX_SENT)
 		*pos = so_far;

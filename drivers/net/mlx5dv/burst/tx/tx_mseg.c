@@ -63,6 +63,74 @@ like_take(struct like *like, const struct rte_mbuf *mbuf, unsigned int opts)
 }
 
 /**
+ * Copy the headers that a WQE inlines, at most @p max bytes of the frame with the tag that is to be
+ * inserted.
+ * @param taken bytes of the packet among them; 0: the packet has too few, or has them in device
+ * memory
+ * @return bytes in @p header
+ */
+static uint32_t
+headers_take(
+	const struct rte_mbuf *mbuf, uint32_t max, bool tagged, uint8_t *header, uint32_t *taken)
+{
+	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN, tag = tagged ? RTE_VLAN_HLEN : 0;
+	const uint32_t len = RTE_MIN(mbuf->pkt_len, max - tag);
+	uint8_t bytes[MDV_HW_ETH_INLINE_TRANSPORT];
+	const uint8_t *from;
+
+	*taken = 0;
+	if (mdv_dm_mbuf_is_partly(mbuf, len) && rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	from = rte_pktmbuf_read(mbuf, 0, len, bytes);
+	if (from == NULL)
+		return 0;
+	*taken = len;
+	if (!tagged) {
+		memcpy(header, from, len);
+		return len;
+	}
+	memcpy(header, from, tci_off);
+	header[tci_off] = RTE_ETHER_TYPE_VLAN >> 8;
+	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
+	header[tci_off + 2] = mbuf->vlan_tci >> 8;
+	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
+	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, len - tci_off);
+	return len + tag;
+}
+
+/**
+ * Write an Ethernet segment with all headers that the host demands, at any place of the ring.
+ * @param taken as of headers_take()
+ * @return the units of the WQE so far; 0: there is no room
+ */
+static uint32_t
+long_head_write(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint16_t pc, uint32_t room,
+	uint32_t *taken, unsigned int opts)
+{
+	const uint32_t mask = (txq->ring.mask + 1) * MDV_TX_WQE_DS_PER_BB - 1;
+	const uint32_t start = (pc & txq->ring.mask) * MDV_TX_WQE_DS_PER_BB;
+	uint8_t header[MDV_TX_WQE_INLINE_START + RTE_ALIGN(MDV_HW_ETH_INLINE_TRANSPORT, 16)] = {
+		0
+	};
+	uint8_t *wqe = txq->ring.wqes + start * 16;
+	struct like like;
+	uint32_t inlined, ds, i;
+
+	like_take(&like, mbuf, opts);
+	inlined = headers_take(mbuf, txq->ring.min_inline, like.tagged, header, taken);
+	ds = mdv_tx_wqe_ds_inline(inlined);
+	if (*taken != 0 && ds >= room * MDV_TX_WQE_DS_PER_BB)
+		return 0;
+	memcpy(wqe + 16, like.eth, sizeof(like.eth));
+	((struct mlx5_wqe_eth_seg *)(wqe + 16))->inline_hdr_sz = rte_cpu_to_be_16(inlined);
+	memcpy(wqe + 30, header, MDV_TX_WQE_INLINE_START);
+	for (i = MDV_TX_WQE_DS_HEAD; i < ds; i++)
+		memcpy(txq->ring.wqes + ((start + i) & mask) * 16,
+			header + MDV_TX_WQE_INLINE_START + (i - MDV_TX_WQE_DS_HEAD) * 16, 16);
+	return ds;
+}
+
+/**
  * Write one packet of any form, at any place of the rings. @param bbs WQEBBs, set for MDV_TX_SENT
  */
 static __rte_noinline enum mdv_tx_status
@@ -77,9 +145,15 @@ packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t h
 		return MDV_TX_BAD;
 	if (room == 0)
 		return MDV_TX_NO_ROOM;
-	ds = ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
+	if (txq->ring.min_inline != 0)
+		ds_head = long_head_write(txq, mbuf, pc, room, &taken, opts);
+	else
+		ds_head = mdv_tx_head(wqe, mbuf, &taken, opts);
 	if ((opts & MDV_TX_INLINE_L2) && taken == 0)
 		return MDV_TX_BAD;
+	if (ds_head == 0)
+		return MDV_TX_NO_ROOM;
+	ds = ds_head;
 	status = mdv_tx_mseg_write(txq, mbuf, taken, pc, head, &ds, room);
 	if (status != MDV_TX_SENT)
 		return status;
@@ -156,8 +230,8 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 		if (n == 0 || mbuf->ol_flags != like.ol_flags)
 			like_take(&like, mbuf, opts);
 		if (n != 0) {
-			/* The first packet is known to be a chain, without TSO. */
-			if (mbuf->nb_segs < 2 || like.cut)
+			/* The first packet is known to come here, without TSO. */
+			if ((mbuf->nb_segs < 2 && txq->ring.min_inline == 0) || like.cut)
 				break;
 			left = room - (uint16_t)(pos->pc - pc);
 		}

@@ -73,6 +73,8 @@ mdv_tx_limits_segs(const struct mdv_caps *caps)
 {
 	if (caps->mode == MDV_MODE_IBV)
 		return RTE_MIN(caps->max_sge - 1, MDV_TX_IBV_SEGS);
+	if (caps->tx_min_inline > MDV_HW_ETH_INLINE_L2)
+		return MDV_TX_DS_MAX - mdv_tx_wqe_ds_inline(caps->tx_min_inline);
 	return MDV_TX_SEGS_MAX;
 }
 

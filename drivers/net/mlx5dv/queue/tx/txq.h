@@ -102,8 +102,9 @@ struct mdv_txq_ring {
 	uint32_t uar_slot; /**< the doorbell register's index in mdv_uar_regs; by port and number */
 	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
-	bool uar_combines; /**< the register's page is write-combining: flush after ringing */
-	bool broken;       /**< no WQE will complete: the queue has to be recreated */
+	uint8_t min_inline; /**< of MDV_TX_INLINE_L2: more than that instance inlines; else 0 */
+	bool uar_combines;  /**< the register's page is write-combining: flush after ringing */
+	bool broken;        /**< no WQE will complete: the queue has to be recreated */
 };
 
 /** Positions of driver and device in the rings. */

@@ -208,6 +208,9 @@ ring_get(struct mdv_txq *txq)
 	txq->ring.uar_combines = uar_combines(&dv);
 	txq->ring.sqn = txq->objs.qp->qp_num;
 	txq->ring.mask = dv.sq.wqe_cnt - 1;
+	/* The instances for L2 headers need not ask. */
+	if (txq->port->device.caps.tx_min_inline > MDV_HW_ETH_INLINE_L2)
+		txq->ring.min_inline = txq->port->device.caps.tx_min_inline;
 	return 0;
 }
 
