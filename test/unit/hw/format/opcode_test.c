@@ -226,8 +226,8 @@ inline_headers(void **state)
 			[18] = is_v6 ? 0x60 : 0x45 };
 
 		header[is_v6 ? 24 : 27] = cases[i].proto;
-		header[20] = is_v6 ? 0 : 4; /* the length of IPv4 */
-		header[l4 + 12] = 5 << 4;   /* of TCP's header */
+		header[is_v6 ? 22 : 20] = 4; /* the length */
+		header[l4 + 12] = 5 << 4;    /* of TCP's header */
 		wqe.inline_header = header;
 		for (wqe.inline_length = 14; wqe.inline_length <= 100; wqe.inline_length++) {
 			model.min_inline = SHCA_MIN_INLINE_NETWORK;
