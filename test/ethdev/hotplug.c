@@ -10,6 +10,8 @@
 #include <malloc.h>
 #include <string.h>
 
+#include <rte_alarm.h>
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
@@ -190,12 +192,27 @@ count_memzone(const struct rte_memzone *zone, void *nb)
 	(*(unsigned int *)nb)++;
 }
 
+/** EAL's interrupt thread counts: it makes its epoll descriptor anew when a callback comes or goes,
+ * some time afterwards, and has it while it calls (eal_intr_thread_main).
+ */
+static void
+count_fds_by_interrupt_thread(void *counted)
+{
+	__atomic_store_n((unsigned int *)counted, count_fds(), __ATOMIC_RELEASE);
+}
+
 static struct counts
 count(void)
 {
-	struct counts now = { .fds = count_fds(), .maps = count_lines("/proc/self/maps") };
+	struct counts now = { 0 };
 	struct rte_malloc_socket_stats heap;
+	unsigned int nb_fds = 0;
 
+	must(rte_eal_alarm_set(1, count_fds_by_interrupt_thread, &nb_fds) == 0, "an alarm");
+	while (__atomic_load_n(&nb_fds, __ATOMIC_ACQUIRE) == 0)
+		rte_delay_us_sleep(100);
+	now.fds = nb_fds;
+	now.maps = count_lines("/proc/self/maps"); /* with the arena of the thread's opendir() */
 	rte_memzone_walk(count_memzone, &now.memzones);
 	must(rte_malloc_get_socket_stats(0, &heap) == 0, "DPDK's heap");
 	now.heap = heap.heap_allocsz_bytes;
