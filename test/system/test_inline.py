@@ -8,7 +8,7 @@ from harness.patience import PATIENCE
 from harness.testpmd import NOT_STRICT, Testpmd
 
 MAC = frames.PORT_MAC
-TX_VLAN_INSERT = 0x1
+TX_VLAN_INSERT, TX_MULTI_SEGS = 0x1, 0x8000
 LIMITS = {"network": 58, "transport": 78}
 
 
@@ -37,14 +37,17 @@ def every_kind():
 
 
 @pytest.mark.parametrize("mode", LIMITS)
-def test_all_frames_are_sent_with_the_headers_that_are_demanded(tmp_path, mode):
+@pytest.mark.parametrize("args", [[], ["--mbuf-size=192", f"--tx-offloads={TX_MULTI_SEGS:#x}", "--rx-offloads=0x2000",
+                                       "--total-num-mbufs=16384"]])
+def test_all_frames_are_sent_with_the_headers_that_are_demanded(tmp_path, mode, args):
     vdev = f"net_mlx5dv0,ibdev=mlx5_0,txq_inline_min={LIMITS[mode]}"
-    with Testpmd(ports=[port(tmp_path, mode)], vdevs=[vdev], args=["--rxq=1", "--txq=1", "--port-topology=loop"],
+    with Testpmd(ports=[port(tmp_path, mode)], vdevs=[vdev], args=["--rxq=1", "--txq=1", "--port-topology=loop", *args],
                  softhca_options=("--strict",)) as pmd, Cable(tmp_path / "wire") as peer:
         pmd.cmd("set fwd io")
         pmd.cmd("start")
         sent = list(every_kind())
-        # Many times: WQEs of two or more WQEBBs go around the ring's end.
+        # Many times: WQEs of two or more WQEBBs go around the ring's end. A few frames at once: with mbufs of 64 bytes
+        # of room the receive queue of 512 segments has 16 WQEs.
         for _ in range(30):
             for at in range(0, len(sent), 8):
                 peer.send(*sent[at:at + 8])

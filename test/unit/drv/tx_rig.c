@@ -114,7 +114,8 @@ device_head(const uint8_t *eth, struct tx_sent *sent)
 		uint32_t i;
 
 		if (sent->mss == 0)
-			assert_true(inline_len >= 14 && inline_len <= 18);
+			assert_true(inline_len >= 14 &&
+				inline_len <= RTE_MAX(18u, tx_rig.txq.ring.min_inline));
 		assert_true(2 + nb < TX_RIG_BBS * 4);
 		memcpy(sent->bytes, eth + 14, 2);
 		for (i = 0; i < nb; i++)

@@ -73,7 +73,7 @@ static uint32_t
 headers_take(
 	const struct rte_mbuf *mbuf, uint32_t max, bool tagged, uint8_t *header, uint32_t *taken)
 {
-	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN, tag = tagged ? RTE_VLAN_HLEN : 0;
+	const uint32_t tag = tagged ? RTE_VLAN_HLEN : 0;
 	const uint32_t len = RTE_MIN(mbuf->pkt_len, max - tag);
 	uint8_t bytes[MDV_HW_ETH_INLINE_TRANSPORT];
 	const uint8_t *from;
@@ -85,16 +85,10 @@ headers_take(
 	if (from == NULL)
 		return 0;
 	*taken = len;
-	if (!tagged) {
+	if (tagged)
+		mdv_tx_wqe_copy_tagged(header, from, len, mbuf->vlan_tci);
+	else
 		memcpy(header, from, len);
-		return len;
-	}
-	memcpy(header, from, tci_off);
-	header[tci_off] = RTE_ETHER_TYPE_VLAN >> 8;
-	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
-	header[tci_off + 2] = mbuf->vlan_tci >> 8;
-	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
-	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, len - tci_off);
 	return len + tag;
 }
 

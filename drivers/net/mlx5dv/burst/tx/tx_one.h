@@ -16,7 +16,6 @@ static __rte_always_inline uint32_t
 mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint8_t cs_flags,
 	const unsigned int opts)
 {
-	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
 	uint8_t copy[MDV_HW_ETH_INLINE_L2], header[MDV_HW_ETH_INLINE_L2];
 	const bool tagged = (opts & MDV_TX_VLAN) && (mbuf->ol_flags & RTE_MBUF_F_TX_VLAN);
 	uint32_t len = tagged ? RTE_ETHER_HDR_LEN : RTE_MIN(mbuf->pkt_len, MDV_HW_ETH_INLINE_L2);
@@ -33,12 +32,7 @@ mdv_tx_inline_l2(struct mlx5_wqe_eth_seg *eth, const struct rte_mbuf *mbuf, uint
 		mdv_tx_wqe_eth_inline(eth, cs_flags, from, len);
 		return len;
 	}
-	memcpy(header, from, tci_off);
-	header[tci_off] = RTE_ETHER_TYPE_VLAN >> 8;
-	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
-	header[tci_off + 2] = mbuf->vlan_tci >> 8;
-	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
-	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, 2);
+	mdv_tx_wqe_copy_tagged(header, from, RTE_ETHER_HDR_LEN, mbuf->vlan_tci);
 	mdv_tx_wqe_eth_inline(eth, cs_flags, header, sizeof(header));
 	return len;
 }

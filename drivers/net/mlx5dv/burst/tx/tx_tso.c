@@ -79,7 +79,6 @@ static __rte_noinline const uint8_t *
 headers_gather(const struct mdv_tx_tso_template *tso_template, const struct rte_mbuf *mbuf,
 	uint8_t *header)
 {
-	const uint32_t tci_off = 2 * RTE_ETHER_ADDR_LEN;
 	uint8_t bytes[MDV_TX_TSO_HEADER_MAX];
 	const uint8_t *from;
 
@@ -89,16 +88,10 @@ headers_gather(const struct mdv_tx_tso_template *tso_template, const struct rte_
 	if (from == NULL)
 		return NULL;
 	memset(header, 0, MDV_TX_WQE_INLINE_START + tso_template->units * 16);
-	if (!tso_template->tagged) {
+	if (tso_template->tagged)
+		mdv_tx_wqe_copy_tagged(header, from, tso_template->header, mbuf->vlan_tci);
+	else
 		memcpy(header, from, tso_template->header);
-		return header;
-	}
-	memcpy(header, from, tci_off);
-	header[tci_off] = RTE_ETHER_TYPE_VLAN >> 8;
-	header[tci_off + 1] = RTE_ETHER_TYPE_VLAN & 0xff;
-	header[tci_off + 2] = mbuf->vlan_tci >> 8;
-	header[tci_off + 3] = mbuf->vlan_tci & 0xff;
-	memcpy(header + tci_off + RTE_VLAN_HLEN, from + tci_off, tso_template->header - tci_off);
 	return header;
 }
 

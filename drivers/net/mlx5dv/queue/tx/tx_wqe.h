@@ -17,6 +17,7 @@
 
 #include <rte_byteorder.h>
 #include <rte_common.h>
+#include <rte_ether.h>
 
 #include "base/hw.h"
 
@@ -72,6 +73,21 @@ mdv_tx_wqe_eth_tag(struct mlx5_wqe_eth_seg *eth, uint16_t tci)
 	const __be32 tail_be = mdv_tx_wqe_insert(tci);
 
 	memcpy((uint8_t *)eth + 12, &tail_be, sizeof(tail_be));
+}
+
+/**
+ * Copy @p len bytes of a frame, 12 at least, with a tag inserted.
+ * @param to gets RTE_VLAN_HLEN bytes more
+ */
+static __rte_always_inline void
+mdv_tx_wqe_copy_tagged(uint8_t *to, const uint8_t *from, uint32_t len, uint16_t tci)
+{
+	const uint32_t tag_off = 2 * RTE_ETHER_ADDR_LEN;
+	const __be32 tag = rte_cpu_to_be_32((uint32_t)RTE_ETHER_TYPE_VLAN << 16 | tci);
+
+	memcpy(to, from, tag_off);
+	memcpy(to + tag_off, &tag, sizeof(tag));
+	memcpy(to + tag_off + RTE_VLAN_HLEN, from + tag_off, len - tag_off);
 }
 
 /** @return the units of the control segment and an Ethernet segment with @p len bytes inlined, 2
