@@ -50,8 +50,10 @@ def test_rules_are_a_port_s_own(devargs):
         pmd.wait_stats(lambda s: s["RX-packets"] > 0, port=0)
         pmd.cmd("stop")
         # Port 1 received nothing of port 0's burst of 32, so port 0 sent no more than that. A few frames that Linux said
-        # on its TAP before there was the rule may have waited in the ring: testpmd flushes them when it starts.
-        assert pmd.stats(1)["RX-packets"] < 16 and pmd.stats(0)["TX-packets"] == 32
+        # on its TAP before there was the rule may have waited in the ring: testpmd flushes them when it starts, or, if
+        # it was faster than they, forwards them to port 0.
+        waited = pmd.stats(1)["RX-packets"]
+        assert waited < 16 and 32 <= pmd.stats(0)["TX-packets"] <= 32 + waited
 
 
 @pytest.mark.parametrize("devargs, options", [
