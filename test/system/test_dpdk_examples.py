@@ -130,10 +130,14 @@ def test_flow_filtering_makes_its_rule(build, tmp_path):
     sent = [udp(i, address) for i in range(NB_FRAMES) for address in ("192.168.1.1", "192.168.1.2")]
     program = build("flow_filtering", "flow")
     if dpdk.VERSION >= (24, 11):
-        # By templates it uses QUEUE_ID 1 of the one queue that it has configured (common.h, main.c).
+        # By templates it uses QUEUE_ID 1 of the one queue that it has configured (common.h, main.c). 24.11.0 comes not so
+        # far: its IPv4 mask is a TCP header's (DPDK's 5fa25916f1, "fix IPv4 matching snippet").
+        first = (SOURCES[-1].parent / "VERSION").read_text(encoding="ascii").strip() == "24.11.0"
+        why = "ipv4 total_length: the device matches no lengths" if first else \
+            "flow queue 1 does not exist; the port has 1, by rte_flow_configure()"
         with Example(program, ["--template"], tmp_path, ports=["wire=null"]) as example:
             assert example.terminal.wait() == 1
-            assert "flow queue 1 does not exist; the port has 1, by rte_flow_configure()" in example.terminal.text
+            assert why in example.terminal.text
     options = ["--non-template"] if dpdk.VERSION >= (24, 11) else []
     with Example(program, options, tmp_path, ports=[f"wire=unix:{tmp_path}/wire"]) as example, \
             Cable(tmp_path / "wire", patience=60) as peer:
