@@ -60,8 +60,10 @@ struct mdv_device {
 	char name[IBV_SYSFS_NAME_MAX];       /**< "mlx5_0" */
 	char sysfs_path[IBV_SYSFS_PATH_MAX]; /**< the device's directory below class/infiniband */
 	int numa_node;                       /**< SOCKET_ID_ANY: unknown */
-	unsigned int ifindex;     /**< of the device's netdev; 0: none in this namespace */
-	char ifname[IF_NAMESIZE]; /**< the netdev's name, "" without one; for messages */
+	unsigned int ifindex;      /**< of the device's netdev; 0: none in this namespace */
+	char ifname[IF_NAMESIZE];  /**< the netdev's name, "" without one; for messages */
+	unsigned int bond_ifindex; /**< of the bond's netdev, where the device is a bonded one; else
+				      0 */
 	struct mdv_caps caps;
 };
 
@@ -86,6 +88,17 @@ int mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks);
  * @return 0, -ENOTSUP, or another negative errno.
  */
 int mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t *ns);
+/**
+ * @return the netdev that has the port's MTU and flags, 0 without one: on a bonded device
+ * ("mlx5_bond_0") the bond's, which passes them on to its members, else the port's own.
+ */
+static inline unsigned int
+mdv_device_upper_netdev(const struct mdv_device *device)
+{
+	return device->ifindex != 0 && device->bond_ifindex != 0 ? device->bond_ifindex
+								 : device->ifindex;
+}
+
 /** Counts packets lost for want of receive WQEs, by all verbs users of the port together. */
 #define MDV_DEVICE_OUT_OF_BUFFER "out_of_buffer"
 /** Where the device has counters: for how many ms Linux may return an old value. */

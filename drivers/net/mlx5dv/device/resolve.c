@@ -177,8 +177,35 @@ resolve_by_sysfs(const struct mdv_config *config, struct mdv_device *device)
 	return 0;
 }
 
-int
-mdv_resolve(const struct mdv_config *config, struct mdv_device *device)
+/**
+ * Find the bond over a bonded device's netdev. mlx5_ib names such a device mlx5_bond_%d (main.c,
+ * mlx5_ib_stage_ib_reg_init()); its netdev is one of the bond's members.
+ */
+static void
+find_bond(struct mdv_device *device)
+{
+	char path[MDV_SYSFS_PATH_BYTES];
+	struct stat st;
+	uint64_t ifindex;
+
+	if (strstr(device->name, "bond") == NULL || device->ifindex == 0)
+		return;
+	/* A bridge is a master, too. */
+	snprintf(path, sizeof(path), "%s/class/net/%s/master/bonding/slaves", mdv_sysfs_root(),
+		device->ifname);
+	if (stat(path, &st) != 0)
+		return;
+	snprintf(path, sizeof(path), "%s/class/net/%s/master/ifindex", mdv_sysfs_root(),
+		device->ifname);
+	if (mdv_sysfs_read_u64(path, &ifindex) == 0 && ifindex <= INT32_MAX) {
+		device->bond_ifindex = ifindex;
+		MDV_LOG(INFO, "%s: MTU and flags of netdev %s are those of its bond", device->name,
+			device->ifname);
+	}
+}
+
+static int
+find_port(const struct mdv_config *config, struct mdv_device *device)
 {
 	struct mdv_ibport *ports;
 	int nb = mdv_ibports_list(&ports), ret;
@@ -194,5 +221,15 @@ mdv_resolve(const struct mdv_config *config, struct mdv_device *device)
 	else
 		ret = take_port_of_ibdev(config, ports, (unsigned int)nb, device);
 	free(ports);
+	return ret;
+}
+
+int
+mdv_resolve(const struct mdv_config *config, struct mdv_device *device)
+{
+	int ret = find_port(config, device);
+
+	if (ret == 0)
+		find_bond(device);
 	return ret;
 }

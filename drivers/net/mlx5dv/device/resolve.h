@@ -10,7 +10,7 @@
  * Find the verbs device, its port, and the netdev of that port, by RDMA netlink, or by sysfs where
  * there is none. What the arguments leave open is not guessed: the message names the ports.
  *
- * @param[out] device gets name, port_num, ifindex and ifname
+ * @param[out] device gets name, port_num, ifindex, ifname and bond_ifindex
  * @return 0, -ENODEV (no such port or netdev), -EINVAL (the arguments fit several ports); logged. A
  * device that is not known by either is no error here.
  */

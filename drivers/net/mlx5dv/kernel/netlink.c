@@ -33,7 +33,7 @@ mdv_netlink_open(void)
 }
 
 static bool
-mentions(struct nlmsghdr *message, size_t length, unsigned int ifindex)
+mentions(struct nlmsghdr *message, size_t length, const struct mdv_device *device)
 {
 	const struct ifinfomsg *link = NLMSG_DATA(message);
 
@@ -42,11 +42,12 @@ mentions(struct nlmsghdr *message, size_t length, unsigned int ifindex)
 	/* Messages of this type from bridges and others have fewer attributes; none is read here.
 	 */
 	return (message->nlmsg_type == RTM_NEWLINK || message->nlmsg_type == RTM_DELLINK) &&
-		link->ifi_index == (int)ifindex;
+		(link->ifi_index == (int)device->ifindex ||
+			link->ifi_index == (int)mdv_device_upper_netdev(device));
 }
 
 bool
-mdv_netlink_read(int fd, unsigned int ifindex)
+mdv_netlink_read(int fd, const struct mdv_device *device)
 {
 	_Alignas(struct nlmsghdr) char message[MESSAGE_BYTES];
 	bool is_news = false;
@@ -56,7 +57,7 @@ mdv_netlink_read(int fd, unsigned int ifindex)
 	do {
 		length = recv(fd, message, sizeof(message), MSG_DONTWAIT);
 		is_news |= length < 0 ? errno == ENOBUFS
-				      : mentions((void *)message, (size_t)length, ifindex);
+				      : mentions((void *)message, (size_t)length, device);
 	} while (length > 0 || (length < 0 && (errno == ENOBUFS || errno == EINTR)));
 	return is_news;
 }

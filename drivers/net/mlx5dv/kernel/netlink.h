@@ -12,12 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mdv_device;
 struct mdv_port;
 
 /** @return a non-blocking socket with the notifications of this namespace, or a negative errno. */
 int mdv_netlink_open(void);
-/** Read all notifications. @return whether one, or maybe a lost one, was about @p ifindex. */
-bool mdv_netlink_read(int fd, unsigned int ifindex);
+/** Read all notifications. @return whether one, or maybe a lost one, was about the device's netdev
+ * or the bond's above it. */
+bool mdv_netlink_read(int fd, const struct mdv_device *device);
 /**
  * Look for changes of the netdev and log them: a new name; its removal, after which the port has no
  * netdev; an MTU that differs from that of a running port.

@@ -228,7 +228,7 @@ handle_netdev(void *arg)
 	struct mdv_port *port = arg;
 	struct rte_eth_dev *dev = port->dev;
 
-	if (!mdv_netlink_read(rte_intr_fd_get(port->event.netdev), port->device.ifindex))
+	if (!mdv_netlink_read(rte_intr_fd_get(port->event.netdev), &port->device))
 		return;
 	mdv_netlink_look(port, &port->event.netdev_mtu);
 	/* The callback comes last, as in handle(). */

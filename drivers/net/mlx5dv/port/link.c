@@ -30,7 +30,7 @@ mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed)
 	if (ret != 0)
 		return ret;
 	/* A netdev that is set down takes the port down, but maybe a moment later. */
-	if (mdv_netdev_get_up(port->device.ifindex, &is_netdev_up) == 0)
+	if (mdv_netdev_get_up(mdv_device_upper_netdev(&port->device), &is_netdev_up) == 0)
 		*up &= is_netdev_up;
 	/* Verbs has no code for 1 Gb/s and reports 2.5: ask the netdev. */
 	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
@@ -70,7 +70,7 @@ static int
 set_link(struct rte_eth_dev *dev, bool up)
 {
 	const struct mdv_port *port = mdv_port(dev);
-	int ret = mdv_netdev_set_up(port->device.ifindex, up);
+	int ret = mdv_netdev_set_up(mdv_device_upper_netdev(&port->device), up);
 
 	if (ret == -ENODEV) {
 		MDV_LOG(ERR, "port %u: no netdev here to set %s", dev->data->port_id,

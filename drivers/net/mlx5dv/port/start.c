@@ -59,7 +59,7 @@ static int
 netdev_prepare(const struct rte_eth_dev *dev)
 {
 	const struct mdv_port *port = mdv_port(dev);
-	const unsigned int ifindex = port->device.ifindex;
+	const unsigned int ifindex = mdv_device_upper_netdev(&port->device);
 	const char *ifname = port->device.ifname;
 	uint16_t now;
 	int ret;
@@ -169,7 +169,7 @@ mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	/* Set port->mtu first: the netlink handler compares it with the netdev's new MTU to tell
 	 * whether the change came from this port. */
 	port->mtu = mtu;
-	ret = mdv_netdev_set_mtu(port->device.ifindex, mtu);
+	ret = mdv_netdev_set_mtu(mdv_device_upper_netdev(&port->device), mtu);
 	if (ret != 0 && ret != -ENODEV) {
 		port->mtu = before;
 		MDV_LOG(ERR, "port %u: cannot set the MTU of netdev %s to %u: %s",

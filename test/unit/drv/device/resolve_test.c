@@ -21,6 +21,10 @@ static const struct mdv_ibport known[] = {
 	{ "mlx5_1", 3, 12, "ens2np0" },
 	{ "mlx5_2", 1, 0, "" },
 	{ "mlx5_3", 300, 13, "far" },
+	{ "mlx5_bond_0", 1, 14, "ens3f0" },
+	{ "mlx5_bond_1", 1, 15, "ens4f0" },
+	{ "mlx5_bond_2", 1, 16, "ens5f0" },
+	{ "mlx5_4", 1, 17, "ens6f0" },
 };
 
 int
@@ -59,7 +63,13 @@ tree_make(void **state)
 	(void)state;
 	if (mkdtemp(root) == NULL || setenv("SYSFS_PATH", root, 1) != 0)
 		return -1;
-	return run("mkdir -p", "/class/infiniband/mlx5_9/device/net/lo");
+	return run("mkdir -p", "/class/infiniband/mlx5_9/device/net/lo") ||
+		run("mkdir -p", "/class/net/ens3f0/master/bonding/slaves") ||
+		run("echo 24 >", "/class/net/ens3f0/master/ifindex") ||
+		run("mkdir -p", "/class/net/ens5f0/master/bridge") ||
+		run("echo 26 >", "/class/net/ens5f0/master/ifindex") ||
+		run("mkdir -p", "/class/net/ens6f0/master/bonding/slaves") ||
+		run("echo 24 >", "/class/net/ens6f0/master/ifindex");
 }
 
 static int
@@ -123,11 +133,41 @@ ports_of_arguments(void **state)
 	}
 }
 
+/** MTU and flags are the bond's where Linux has bonded the device, and not only its netdev. */
+static void
+a_bond_is_above_a_bonded_device(void **state)
+{
+	static const struct {
+		const char *ibdev;
+		unsigned int ifindex, upper;
+	} cases[] = {
+		{ "mlx5_0", 10, 10 }, { "mlx5_1", 0, 0 }, { "mlx5_bond_0", 14, 24 },
+		{ "mlx5_bond_1", 15, 15 }, /* the bond is gone */
+		{ "mlx5_bond_2", 16, 16 }, /* a member of a bridge */
+		{ "mlx5_4", 17, 17 },      /* a bond that Linux does not offload */
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct mdv_config config = { .port = 1 };
+		struct mdv_device device = { 0 };
+
+		strcpy(config.ibdev, cases[i].ibdev);
+		assert_int_equal(mdv_resolve(&config, &device), 0);
+		assert_int_equal(device.ifindex, cases[i].ifindex);
+		assert_int_equal(mdv_device_upper_netdev(&device), cases[i].upper);
+		/* The netdev is gone, and its index may be another's. */
+		device.ifindex = 0;
+		assert_int_equal(mdv_device_upper_netdev(&device), 0);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ports_of_arguments),
+		cmocka_unit_test(a_bond_is_above_a_bonded_device),
 	};
 
 	return cmocka_run_group_tests(tests, tree_make, tree_remove);

@@ -72,6 +72,7 @@ static const struct {
 	{ RTM_NEWLINK, 7, sizeof(struct message), true },
 	{ RTM_DELLINK, 7, NLMSG_LENGTH(sizeof(struct ifinfomsg)), true },
 	{ RTM_NEWLINK, 8, sizeof(struct message), false },
+	{ RTM_NEWLINK, 9, sizeof(struct message), true },
 	{ RTM_NEWADDR, 7, sizeof(struct message), false },
 	{ RTM_NEWLINK, 7, NLMSG_LENGTH(sizeof(struct ifinfomsg)) - 1, false },
 	{ RTM_NEWLINK, 7, 1, false },
@@ -81,6 +82,7 @@ static const struct {
 static void
 messages_of_the_netdev_are_news(void **state)
 {
+	const struct mdv_device device = { .ifindex = 7, .bond_ifindex = 9 };
 	struct message message;
 	unsigned int i;
 	int fds[2];
@@ -93,8 +95,8 @@ messages_of_the_netdev_are_news(void **state)
 		message.head.nlmsg_len = sizeof(message);
 		message.link.ifi_index = messages[i].ifindex;
 		assert_int_equal(send(fds[1], &message, messages[i].length, 0), messages[i].length);
-		assert_int_equal(mdv_netlink_read(fds[0], 7), messages[i].is_news);
-		assert_false(mdv_netlink_read(fds[0], 7));
+		assert_int_equal(mdv_netlink_read(fds[0], &device), messages[i].is_news);
+		assert_false(mdv_netlink_read(fds[0], &device));
 	}
 	/* All are read at once, and one of them is enough. */
 	for (i = 0; i < 3; i++) {
@@ -102,8 +104,8 @@ messages_of_the_netdev_are_news(void **state)
 		message.link.ifi_index = 6 + i;
 		assert_int_equal(send(fds[1], &message, sizeof(message), 0), sizeof(message));
 	}
-	assert_true(mdv_netlink_read(fds[0], 7));
-	assert_false(mdv_netlink_read(fds[0], 7));
+	assert_true(mdv_netlink_read(fds[0], &device));
+	assert_false(mdv_netlink_read(fds[0], &device));
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -111,12 +113,13 @@ messages_of_the_netdev_are_news(void **state)
 static void
 the_kernels_socket_waits_for_nothing(void **state)
 {
+	const struct mdv_device device = { .ifindex = FAKE_IFINDEX };
 	int fd = mdv_netlink_open();
 
 	(void)state;
 	assert_true(fd >= 0);
 	/* Messages about other netdevs. */
-	assert_false(mdv_netlink_read(fd, FAKE_IFINDEX));
+	assert_false(mdv_netlink_read(fd, &device));
 	close(fd);
 }
 

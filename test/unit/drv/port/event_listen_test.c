@@ -115,10 +115,10 @@ TRACE_FAKE(int, mdv_netlink_open, void)
 	return trace_call("open") == 0 ? eal.netlink_fd : trace.result;
 }
 
-TRACE_FAKE(bool, mdv_netlink_read, int fd, unsigned int ifindex)
+TRACE_FAKE(bool, mdv_netlink_read, int fd, const struct mdv_device *device)
 {
 	assert_int_equal(fd, eal.netlink_fd);
-	assert_int_equal(ifindex, NETDEV);
+	assert_ptr_equal(device, &rig.port.device);
 	return eal.is_news;
 }
 

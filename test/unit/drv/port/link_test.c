@@ -9,6 +9,7 @@
 #include "rig.h"
 
 #define NETDEV 5
+#define BOND   8
 
 /* In place of the driver's, by the linker's --wrap. */
 int __wrap_mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
@@ -28,6 +29,8 @@ static struct {
 	uint32_t netdev_speed;
 } now;
 static struct rig_port rig;
+/** The netdev that has MTU and flags. */
+static unsigned int upper;
 
 int
 __wrap_mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps)
@@ -42,7 +45,7 @@ __wrap_mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t
 int
 __wrap_mdv_netdev_get_up(unsigned int ifindex, bool *up)
 {
-	assert_int_equal(ifindex, NETDEV);
+	assert_int_equal(ifindex, upper);
 	*up = now.netdev_up;
 	return now.get_result;
 }
@@ -50,7 +53,7 @@ __wrap_mdv_netdev_get_up(unsigned int ifindex, bool *up)
 int
 __wrap_mdv_netdev_set_up(unsigned int ifindex, bool up)
 {
-	assert_int_equal(ifindex, NETDEV);
+	assert_int_equal(ifindex, upper);
 	if (now.set_result == 0)
 		now.netdev_up = up;
 	return now.set_result;
@@ -70,9 +73,17 @@ port_make(void **state)
 	(void)state;
 	rig_port_init(&rig);
 	memset(&now, 0, sizeof(now));
-	rig.port.device.ifindex = NETDEV;
+	upper = rig.port.device.ifindex = NETDEV;
 	now.netdev_up = true;
 	now.speed = 25000;
+	return 0;
+}
+
+static int
+bonded_make(void **state)
+{
+	port_make(state);
+	upper = rig.port.device.bond_ifindex = BOND;
 	return 0;
 }
 
@@ -225,10 +236,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(both_sides_make_the_link, port_make),
+		cmocka_unit_test_setup(both_sides_make_the_link, bonded_make),
 		cmocka_unit_test_setup(a_removed_device_is_not_asked, port_make),
 		cmocka_unit_test_setup(the_link_is_shown_as_it_is, port_make),
 		cmocka_unit_test_setup(one_that_waits_asks_again, port_make),
 		cmocka_unit_test_setup(the_netdev_is_set, port_make),
+		cmocka_unit_test_setup(the_netdev_is_set, bonded_make),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);

@@ -18,11 +18,14 @@
 #include "trace.h"
 
 #define NETDEV 5
+#define BOND   8
 #define START                                                                                      \
 	"get mtu; set up 1; list; queues start; select; log; stats start; flow start; "            \
 	"primary start; event start; "
 
 static struct rig_port rig;
+/** The netdev that has MTU and flags. */
+static unsigned int upper;
 static uint16_t netdev_mtu, buf_size;
 
 TRACE_FAKE(int, mdv_reta_configure, struct rte_eth_dev *dev)
@@ -33,14 +36,14 @@ TRACE_FAKE(int, mdv_reta_configure, struct rte_eth_dev *dev)
 
 TRACE_FAKE(int, mdv_netdev_get_mtu, unsigned int ifindex, uint16_t *mtu)
 {
-	assert_int_equal(ifindex, NETDEV);
+	assert_int_equal(ifindex, upper);
 	*mtu = netdev_mtu;
 	return trace_call("get mtu");
 }
 
 TRACE_FAKE(int, mdv_netdev_set_mtu, unsigned int ifindex, uint16_t mtu)
 {
-	assert_int_equal(ifindex, NETDEV);
+	assert_int_equal(ifindex, upper);
 	/* The netlink handler hears of it now, and compares. */
 	assert_int_equal(rig.port.mtu, mtu);
 	return trace_call("set mtu %u", mtu);
@@ -48,7 +51,7 @@ TRACE_FAKE(int, mdv_netdev_set_mtu, unsigned int ifindex, uint16_t mtu)
 
 TRACE_FAKE(int, mdv_netdev_set_up, unsigned int ifindex, bool up)
 {
-	assert_int_equal(ifindex, NETDEV);
+	assert_int_equal(ifindex, upper);
 	return trace_call("set up %u", up);
 }
 
@@ -119,12 +122,20 @@ port_make(void **state)
 	(void)state;
 	rig_port_init(&rig);
 	trace_clear();
-	rig.port.device.ifindex = NETDEV;
+	upper = rig.port.device.ifindex = NETDEV;
 	rig.port.mtu = 1500;
 	rig.data.mtu = 1500;
 	rig.data.nb_rx_queues = 3;
 	netdev_mtu = 1500;
 	buf_size = UINT16_MAX;
+	return 0;
+}
+
+static int
+bonded_make(void **state)
+{
+	port_make(state);
+	upper = rig.port.device.bond_ifindex = BOND;
 	return 0;
 }
 
@@ -285,8 +296,10 @@ main(void)
 		cmocka_unit_test_setup(a_port_starts_and_stops, port_make),
 		cmocka_unit_test_setup(a_start_that_fails_is_undone, port_make),
 		cmocka_unit_test_setup(the_netdev_is_prepared, port_make),
+		cmocka_unit_test_setup(the_netdev_is_prepared, bonded_make),
 		cmocka_unit_test_setup(small_buffers_are_scattered_to, port_make),
 		cmocka_unit_test_setup(an_mtu_is_set_if_all_queues_take_it, port_make),
+		cmocka_unit_test_setup(an_mtu_is_set_if_all_queues_take_it, bonded_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
