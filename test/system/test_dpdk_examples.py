@@ -133,7 +133,7 @@ def test_flow_filtering_makes_its_rule(build, tmp_path):
         # By templates it uses QUEUE_ID 1 of the one queue that it has configured (common.h, main.c). 24.11.0 comes not so
         # far: its IPv4 mask is a TCP header's (DPDK's 5fa25916f1, "fix IPv4 matching snippet").
         first = (SOURCES[-1].parent / "VERSION").read_text(encoding="ascii").strip() == "24.11.0"
-        why = "ipv4 total_length: the device matches no lengths" if first else \
+        why = "total_length: the device matches no lengths" if first else \
             "flow queue 1 does not exist; the port has 1, by rte_flow_configure()"
         with Example(program, ["--template"], tmp_path, ports=["wire=null"]) as example:
             assert example.terminal.wait() == 1
