@@ -213,7 +213,7 @@ errors(void **state)
 		{ "less than an Ethernet header", QP_OP, 35, 13 },
 		{ "unknown key", PROT, 38, 0x55 },
 		{ "reserved key", PROT, 39, 0 },
-		{ "before the region", PROT, 44, 0 },
+		{ "before the region", PROT, 42, 0 }, /* 0x7f of an address */
 		{ "longer than the region", PROT, 32, 0x70 },
 	};
 
