@@ -81,8 +81,10 @@ def test_stats_count_what_testpmd_forwards():
         pmd.cmd("start tx_first")
         until(lambda: stats("--pid", pid)["ports"][0]["rx_steered"] > 1000)
         pmd.stop()
-        after = stats("--pid", pid)["ports"][0]
         sent = pmd.stats()
+        # The device is not done yet with all that is posted.
+        until(lambda: stats("--pid", pid)["ports"][0]["tx_frames"] >= sent["TX-packets"])
+        after = stats("--pid", pid)["ports"][0]
         assert after["tx_frames"] == sent["TX-packets"] == sum(
             queue["packets"] for queue in queues_of(after, "SQ"))
         assert after["tx_bytes"] == sent["TX-bytes"] == sum(
