@@ -11,7 +11,7 @@ SOFTHCA = [
     ("fault", ["lib/softhca/fault/"], "base"),
     ("steering/match", ["lib/softhca/steering/match/"], "base"),
     ("steering", ["lib/softhca/steering/"], "base steering/match"),
-    ("model", ["lib/softhca/config/model."], ""),
+    ("model", ["lib/softhca/config/model"], "base"),
     ("wire", ["lib/softhca/wire/"], "base fault"),
     ("eswitch", ["lib/softhca/eswitch/"], "base wire"),
     ("config", ["lib/softhca/config/"], "base strict model wire"),

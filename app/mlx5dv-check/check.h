@@ -156,6 +156,14 @@ enum check_result check_rules_create(struct check *check, const struct check_rul
 	unsigned int nb, struct rte_flow **flows);
 /** @} */
 
+/** @{ @file model.c */
+/** Write what the device can do, as a model that others can run on. Verbs that are tried give no
+ * traffic to anybody. */
+int check_model_write(const char *ibdev, FILE *out);
+/** The same to a file. Complains on stderr. */
+int check_model_save(const char *ibdev, const char *path);
+/** @} */
+
 /** @{ @file report.c */
 struct check_report {
 	FILE *json; /**< or NULL */

@@ -17,6 +17,7 @@
 
 static const char usage[] =
 	"usage: mlx5dv-check --ibdev NAME --peer NAME [OPTIONS] [-- EAL-OPTIONS]\n"
+	"       mlx5dv-check --ibdev NAME --model FILE\n"
 	"  --ibdev NAME     the port in question, by its verbs device: mlx5_0\n"
 	"  --peer NAME      the port at the other end of its cable\n"
 	"  --devargs TEXT   further arguments of the driver for both: mode=ibv\n"
@@ -24,6 +25,7 @@ static const char usage[] =
 	"  --patience MS    what a frame may take (2000)\n"
 	"  --only TEXT      rows whose name has TEXT in it\n"
 	"  --json FILE      the report as JSON, too\n"
+	"  --model FILE     write what the device can do; without --peer, that is all\n"
 	"  --yes            do not ask before traffic is taken from Linux\n"
 	"  --list           name the rows and what they show, and end\n"
 	"Exit status: 0, 1: a row failed, 2: nothing could be checked.\n";
@@ -36,7 +38,7 @@ static const struct check_row *const tables[] = {
 };
 
 static struct {
-	const char *devargs, *only, *json;
+	const char *devargs, *only, *json, *model;
 	bool yes, list;
 } options;
 
@@ -71,8 +73,8 @@ options_parse(int argc, char **argv, struct check *check)
 	static const struct option names[] = { { "ibdev", 1, NULL, 'i' }, { "peer", 1, NULL, 'p' },
 		{ "devargs", 1, NULL, 'd' }, { "packets", 1, NULL, 'n' },
 		{ "patience", 1, NULL, 't' }, { "only", 1, NULL, 'o' }, { "json", 1, NULL, 'j' },
-		{ "yes", 0, NULL, 'y' }, { "list", 0, NULL, 'l' }, { "help", 0, NULL, 'h' },
-		{ NULL, 0, NULL, 0 } };
+		{ "model", 1, NULL, 'm' }, { "yes", 0, NULL, 'y' }, { "list", 0, NULL, 'l' },
+		{ "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 } };
 	bool good = true;
 	int c;
 
@@ -99,6 +101,9 @@ options_parse(int argc, char **argv, struct check *check)
 		case 'j':
 			options.json = optarg;
 			break;
+		case 'm':
+			options.model = optarg;
+			break;
 		case 'y':
 			options.yes = true;
 			break;
@@ -114,11 +119,11 @@ options_parse(int argc, char **argv, struct check *check)
 	}
 	if (!good)
 		return -EINVAL;
-	return options.list ||
-			(check->port[CHECK_PORT].ibdev != NULL &&
-				check->port[CHECK_PEER].ibdev != NULL)
-		? optind
-		: -EINVAL;
+	if (!options.list &&
+		(check->port[CHECK_PORT].ibdev == NULL ||
+			(check->port[CHECK_PEER].ibdev == NULL && options.model == NULL)))
+		return -EINVAL;
+	return optind;
 }
 
 /** Start the EAL without other devices and files. @param given what the user adds, ended by NULL */
@@ -232,6 +237,11 @@ main(int argc, char **argv)
 		rows_list();
 		return 0;
 	}
+	if (options.model != NULL &&
+		check_model_save(check.port[CHECK_PORT].ibdev, options.model) != 0)
+		return 2;
+	if (check.port[CHECK_PEER].ibdev == NULL)
+		return 0;
 	if (eal_start(argv + first) != 0)
 		return 2;
 	for (unsigned int side = 0; side < CHECK_NB_SIDES && open; side++)

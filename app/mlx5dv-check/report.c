@@ -2,6 +2,7 @@
 /* The report: text on stdout, and JSON. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -76,6 +77,21 @@ json_pair(FILE *json, const char *name, const char *text)
 }
 
 static void
+json_model(FILE *json, const char *ibdev)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL || check_model_write(ibdev, out) != 0)
+		fprintf(stderr, "mlx5dv-check: %s cannot be asked for its model\n", ibdev);
+	if (out != NULL)
+		fclose(out);
+	json_pair(json, "model", text != NULL ? text : "");
+	free(text);
+}
+
+static void
 report_port(FILE *json, const struct check_port *port, bool is_last)
 {
 	struct device device = { "unknown", 0 };
@@ -96,6 +112,8 @@ report_port(FILE *json, const struct check_port *port, bool is_last)
 	json_pair(json, "firmware", device.fw);
 	fputs(", ", json);
 	json_pair(json, "mac", mac);
+	fputs(", ", json);
+	json_model(json, port->ibdev);
 	fprintf(json,
 		", \"part\": %" PRIu32 ", \"rx_offloads\": %" PRIu64 ", \"tx_offloads\": %" PRIu64
 		"}%s\n",

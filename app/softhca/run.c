@@ -41,6 +41,14 @@ struct wanted {
 	const char *faults; /**< the file, or NULL */
 };
 
+static void
+warn_left_out(const struct shca_port_options *port)
+{
+	if (port->model.left_out[0] != '\0')
+		fprintf(stderr, "softhca: %s: without what softhca does not have: %s\n",
+			port->model_file, port->model.left_out);
+}
+
 /** @return the index of COMMAND in @p argv, or 0 after a message. */
 static int
 parse(int argc, char *argv[], struct shca_options *options, struct wanted *wanted)
@@ -80,6 +88,7 @@ parse(int argc, char *argv[], struct shca_options *options, struct wanted *wante
 			fprintf(stderr, "softhca: --port %s: %s\n", optarg, error);
 			return 0;
 		}
+		warn_left_out(&options->port[options->nb_ports - 1]);
 	}
 	if (optind >= argc) {
 		fprintf(stderr, "softhca: no command to run; see softhca help\n");

@@ -216,7 +216,7 @@ open_port(struct shca_set *set, unsigned int index)
 	};
 	int ret;
 
-	port->model = *options->model;
+	port->model = options->model;
 	if (options->min_inline != SHCA_MIN_INLINE_UNKNOWN)
 		port->model.min_inline = options->min_inline;
 	ret = open_port_wire(set, index);

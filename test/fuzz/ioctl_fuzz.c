@@ -85,7 +85,7 @@ set_up(void)
 		.speed_mbps = 25000,
 	};
 
-	world.model = shca_models[how % 3];
+	world.model = *shca_model_at(how % 3);
 	conf.has_devx = (how & 0x40) != 0;
 	if (how & 0x80)
 		conf.findings = &findings;

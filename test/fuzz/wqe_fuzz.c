@@ -261,7 +261,7 @@ set_up(void)
 	const struct shca_wire_conf wire_conf = { .arg = "", .fd = -1 };
 	uint8_t how = fuzz_input_byte(&mad.input);
 	struct shca_device_conf conf = {
-		.model = &shca_models[(how & 3) % 3],
+		.model = shca_model_at((how & 3) % 3),
 		.mac = { 2, 2, 0, 0, 0, 1 },
 		.wire = &mad.wire.wire,
 		.findings = how & 4 ? &findings : NULL,

@@ -61,6 +61,23 @@ def test_what_a_lean_device_refuses_leaves_nothing(tmp_path, rule, reason):
     assert rig.kernel == [1]
 
 
+def test_few_action_contexts(tmp_path):
+    """The rule that finds none left is refused and leaves nothing; one's end makes room for another."""
+    with Rig(tmp_path, port=LEAN) as rig:
+        rig.add_sentinel()
+        rule = ("ingress priority 1 pattern eth / ipv4 dst is 198.51.100.{0} / end"
+                " actions set_mac_src mac_addr 02:00:00:00:01:0{0} / queue index 1 / end")
+        rules = [rig.pmd.flow(rule.format(number)) for number in range(1, 5)]
+        before = rules_of(rig)
+        assert "errno 12" in rig.pmd.refused_flow(rule.format(5), verb="create")
+        assert rules_of(rig) == before
+        rig.pmd.cmd(f"flow destroy 0 rule {rules[0]}")
+        rig.pmd.flow(rule.format(5))
+        got = rig.deliver(probe(1, dst="198.51.100.1"), probe(2, dst="198.51.100.2"), probe(5, dst="198.51.100.5"))
+        assert rig.numbers(got, 1) == [2, 5]
+    assert rig.kernel == [1]
+
+
 def test_a_rule_refused_at_start_is_that_rules_failure(tmp_path):
     """The device judges a rule that came while the port was stopped: it alone is out, and the log says which."""
     with Rig(tmp_path, port=LEAN) as rig:

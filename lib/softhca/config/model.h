@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Capabilities by model: one row a ConnectX generation. Device queries report the row, the ABI
- * refuses everything else, and hw/ and steering/ carry out the row. Immutable.
+ * What a device can do. Device queries report its model, the ABI refuses everything else, and hw/
+ * and steering/ carry it out. A model is a file: those of the tree (models/) are built in, and a
+ * user names others (model_parse.h). Immutable.
  */
 #ifndef SHCA_CONFIG_MODEL_H
 #define SHCA_CONFIG_MODEL_H
@@ -34,9 +35,11 @@ enum shca_min_inline {
 /** The slowest limit of a paced send queue. */
 #define SHCA_MIN_RATE_KBPS 1
 
+#define SHCA_MODEL_NAME_MAX 32
+
 struct shca_model {
-	const char *name;  /**< as in model=NAME */
-	const char *board; /**< the card, for board_id and messages */
+	char name[SHCA_MODEL_NAME_MAX];
+	char board[64]; /**< the card, for board_id and messages */
 	uint16_t pci_device_id;
 	uint16_t pci_vf_id; /**< of its virtual functions */
 	uint32_t hw_ver;
@@ -69,6 +72,7 @@ struct shca_model {
 	uint32_t sw_parsing;       /**< MLX5DV_SW_PARSING*; all or 0: none */
 	uint64_t rx_hash_fields;   /**< IBV_RX_HASH_* it can hash */
 	uint32_t flow_counters;
+	uint32_t max_modify_headers, max_reformats; /**< contexts that the firmware has */
 	uint8_t modify_actions;  /**< of a modify-header object; 0: there are none */
 	uint8_t encap_bytes;     /**< of a packet-reformat object; 0: there are none */
 	uint8_t min_log_strides; /**< of a WQE in strides, up to 16; 0: no striding queues */
@@ -77,13 +81,16 @@ struct shca_model {
 	bool may_keep_time;      /**< it can have a real-time clock (rtc=on) */
 	bool dump;               /**< send queues take DUMP WQEs */
 	uint32_t max_dm_bytes;   /**< of device memory; 0: none */
+
+	/** Capabilities of the model's text that no softhca has. */
+	char left_out[128];
 };
 
-/** @return the row named @p name, or NULL. */
+/** @return the @p index th model of the tree, or NULL behind the last; the first is the default.
+ * Thread-safe. */
+const struct shca_model *shca_model_at(unsigned int index);
+/** @return the model of the tree named @p name, or NULL. */
 const struct shca_model *shca_model_find(const char *name);
 /** Write the firmware's version as the kernel shows it; 32 bytes are enough. */
 void shca_model_print_fw(const struct shca_model *model, char *text, size_t size);
-/** All rows, ended by a row whose name is NULL; the first is the default. */
-extern const struct shca_model shca_models[];
-
 #endif /* SHCA_CONFIG_MODEL_H */

@@ -9,6 +9,7 @@
 #include "base/refuse.h"
 #include "base/text.h"
 #include "config/model.h"
+#include "config/model_parse.h"
 #include "config/options_keys.h"
 #include "config/options_ports.h"
 #include "wire/wire.h"
@@ -96,6 +97,8 @@ shca_options_add_port(
 void
 shca_options_help(FILE *out)
 {
+	const struct shca_model *model;
+
 	fprintf(out, "Keys of --port:\n");
 	for (unsigned int i = 0; shca_keys[i].name != NULL; i++)
 		if (!shca_keys[i].is_internal)
@@ -105,11 +108,13 @@ shca_options_help(FILE *out)
 	for (unsigned int i = 0; shca_wire_kinds[i] != NULL; i++)
 		fprintf(out, "  %s\n", shca_wire_kinds[i]->usage);
 	fprintf(out, "Models:\n");
-	for (const struct shca_model *model = shca_models; model->name != NULL; model++)
+	for (unsigned int i = 0; (model = shca_model_at(i)) != NULL; i++)
 		fprintf(out, "  %-8s%s, firmware %u.%u.%04u\n", model->name, model->board,
 			(unsigned int)(model->fw_ver >> 32),
 			(unsigned int)(model->fw_ver >> 16 & 0xffff),
 			(unsigned int)(model->fw_ver & 0xffff));
+	fprintf(out, "Lines of a model's file:\n");
+	shca_model_help(out);
 }
 
 int

@@ -36,7 +36,8 @@ struct shca_port_options {
 	/** Of a function whose e-switch has a manager: the netdev of its representor; kind NULL:
 	 * none. */
 	struct shca_wire_options rep;
-	const struct shca_model *model;
+	struct shca_model model;
+	char model_file[256]; /**< its absolute path; "": a model of the tree */
 	uint8_t mac[6];
 	uint32_t speed_mbps; /**< reported link speed */
 	bool pace;

@@ -2,13 +2,17 @@
 /* Values of the keys of --port: from text, and to text. */
 #include "config/options_keys.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/text.h"
 #include "config/model.h"
+#include "config/model_parse.h"
 #include "config/options.h"
 #include "wire/wire.h"
 
@@ -124,26 +128,48 @@ print_rep(const struct shca_port_options *port, char *text, size_t size)
 	print_netdev(&port->rep, text, size);
 }
 
+/** Processes of a run may have other working directories than the runner: its path is absolute. */
+static int
+parse_model_file(struct shca_parse *parse, const char *value)
+{
+	char error[SHCA_OPTIONS_FIELD_MAX], path[PATH_MAX];
+	struct shca_port_options *port = parse->port;
+
+	if (realpath(value, path) == NULL)
+		return shca_refuse(&parse->refusal, "%s: %s", value, strerror(errno));
+	if (strpbrk(path, ",\n") != NULL || strlen(path) >= sizeof(port->model_file))
+		return shca_refuse(&parse->refusal,
+			"%s: the path has a comma, or more than %zu bytes", path,
+			sizeof(port->model_file) - 1);
+	if (shca_model_read(&port->model, path, error, sizeof(error)) != 0)
+		return shca_refuse(&parse->refusal, "%s: %s", path, error);
+	strcpy(port->model_file, path);
+	return 0;
+}
+
 static int
 parse_model(struct shca_parse *parse, const char *value)
 {
 	const struct shca_model *model = shca_model_find(value);
 	char names[SHCA_OPTIONS_FIELD_MAX] = "";
 
+	if (strchr(value, '/') != NULL)
+		return parse_model_file(parse, value);
 	if (model != NULL) {
-		parse->port->model = model;
+		parse->port->model = *model;
 		return 0;
 	}
-	for (model = shca_models; model->name != NULL; model++)
-		shca_text_append(names, sizeof(names), "%s%s", model == shca_models ? "" : ", ",
-			model->name);
-	return shca_refuse(&parse->refusal, "no model '%s'; there are %s", value, names);
+	for (unsigned int i = 0; (model = shca_model_at(i)) != NULL; i++)
+		shca_text_append(names, sizeof(names), "%s, ", model->name);
+	return shca_refuse(
+		&parse->refusal, "no model '%s'; there are %sand files: ./%s", value, names, value);
 }
 
 static void
 print_model(const struct shca_port_options *port, char *text, size_t size)
 {
-	snprintf(text, size, "%s", port->model->name);
+	snprintf(text, size, "%s",
+		port->model_file[0] != '\0' ? port->model_file : port->model.name);
 }
 
 static int
@@ -376,7 +402,8 @@ const struct shca_key shca_keys[] = {
 	{ "kernel", "none|tap:IFNAME|pcap:OUT", "none",
 		"the Linux netdev that shares the port: gets what no rule took, sends to the wire",
 		false, parse_kernel, print_kernel },
-	{ "model", "cx5|cx4lx|cx6dx|lean", "cx5", "whose capabilities the device has",
+	{ "model", "cx5|cx4lx|cx6dx|lean|FILE", "cx5",
+		"whose capabilities the device has; a file's name has a / in it",
 		false, parse_model, print_model },
 	{ "mac", "XX:XX:XX:XX:XX:XX", "02:00:00:00:00:01, next port :02, ...", "address of the port",
 		false, parse_mac, print_mac },
@@ -420,7 +447,7 @@ shca_keys_preset(struct shca_port_options *port, unsigned int index)
 		.wire = { .kind = shca_wire_find("loop", 4), .fd = -1 },
 		.kernel.fd = -1,
 		.rep.fd = -1,
-		.model = &shca_models[0],
+		.model = *shca_model_at(0),
 		.mac = { 2, 0, 0, 0, 0, (uint8_t)(index + 1) },
 		.pace = true,
 		.repeat = 1,

@@ -120,7 +120,7 @@ check_host(const struct check *check)
 
 	/* Later generations do not let the host choose (wqe_inline_mode is NOT_REQUIRED). */
 	if (port->min_inline != SHCA_MIN_INLINE_UNKNOWN &&
-		(!port->is_vf || port->model->min_inline != SHCA_MIN_INLINE_L2))
+		(!port->is_vf || port->model.min_inline != SHCA_MIN_INLINE_L2))
 		return shca_refuse(&check->refusal,
 			"inline: needs vf=on and a model whose host can demand headers: cx4lx");
 	if (!port->is_vf && legacy != NULL)
@@ -149,7 +149,8 @@ check_vf(const struct check *check)
 		if (shca_options_ports_manages(port))
 			return shca_refuse(&check->refusal,
 				"switchdev: the manager comes before port %u, of the same card", i);
-		if (port->model != other->model || port->speed_mbps != other->speed_mbps)
+		if (memcmp(&port->model, &other->model, sizeof(port->model)) != 0 ||
+			port->speed_mbps != other->speed_mbps)
 			return shca_refuse(&check->refusal,
 				"vf: model and speed are those of port %u, of the same card", i);
 		if (port->is_switchdev != other->is_switchdev)
@@ -237,8 +238,8 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 		ret = check_rep(&check);
 	if (ret == 0)
 		ret = check_wire(&check);
-	if (ret == 0 && port->has_rtc && !port->model->may_keep_time)
+	if (ret == 0 && port->has_rtc && !port->model.may_keep_time)
 		ret = shca_refuse(&check.refusal,
-			"rtc: model %s has no real-time clock: cx6dx does", port->model->name);
+			"rtc: model %s has no real-time clock: cx6dx does", port->model.name);
 	return ret != 0 ? ret : check_vf(&check);
 }

@@ -28,7 +28,7 @@ put_device(const struct shca_nldev_call *call, unsigned int device)
 	struct nlmsghdr *message = call->message;
 	char version[32];
 
-	shca_model_print_fw(port->model, version, sizeof(version));
+	shca_model_print_fw(&port->model, version, sizeof(version));
 	shca_nldev_put_handle(message, device);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, shca_nldev_nb_ports(call, device));
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_FW_VERSION, version);

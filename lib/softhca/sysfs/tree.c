@@ -235,7 +235,7 @@ set_vf(struct values *values, const struct shca_options *options, unsigned int i
 static void
 set_values(struct values *values, const struct shca_port_options *port, unsigned int index)
 {
-	const struct shca_model *model = port->model;
+	const struct shca_model *model = &port->model;
 	unsigned int id = port->is_vf ? model->pci_vf_id : model->pci_device_id;
 
 	shca_pci_config(model, port->is_vf, values->pci_config);

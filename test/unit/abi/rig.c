@@ -236,7 +236,7 @@ rig_setup(void **state)
 		.speed_mbps = 25000,
 	};
 
-	rig->model = shca_models[0];
+	rig->model = *shca_model_at(0);
 	assert_int_equal(ops->open(&wire_conf, &rig->wire), 0);
 	conf.model = &rig->model;
 	conf.wire = rig->wire;

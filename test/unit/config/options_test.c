@@ -22,7 +22,7 @@ print_port(const struct shca_port_options *port, char *text, size_t size)
 	snprintf(text, size, "%s(%s) %s(%s) %s %02x%02x%02x%02x%02x%02x %u %d %u",
 		port->wire.kind->name, port->wire.arg,
 		port->kernel.kind == NULL ? "none" : port->kernel.kind->name, port->kernel.arg,
-		port->model->name, port->mac[0], port->mac[1], port->mac[2], port->mac[3],
+		port->model.name, port->mac[0], port->mac[1], port->mac[2], port->mac[3],
 		port->mac[4], port->mac[5], port->speed_mbps, port->pace, port->repeat);
 }
 
@@ -99,7 +99,10 @@ static const struct {
 	{ "kernel=none:x",
 		"kernel: no kernel side 'none:x'; there are none, tap:IFNAME, pcap:OUT" },
 	{ "wire=tap:x,kernel=tap:x", "kernel: x is the port's wire already" },
-	{ "model=cx3", "model: no model 'cx3'; there are cx5, cx4lx, cx6dx, lean" },
+	{ "model=cx3",
+		"model: no model 'cx3'; there are cx5, cx4lx, cx6dx, lean, and files: ./cx3" },
+	{ "model=/nowhere/x", "model: /nowhere/x: No such file or directory" },
+	{ "model=/dev/null", "model: /dev/null: name: is not given" },
 	{ "mac=02:00:00:00:00",
 		"mac: '02:00:00:00:00' is no address of the form 02:00:00:00:00:01" },
 	{ "mac=02:00:00:00:00:011",
@@ -422,8 +425,8 @@ test_help_names_every_key_and_wire(void **state)
 		assert_non_null(strstr(text, words[i]));
 	for (unsigned int i = 0; shca_wire_kinds[i] != NULL; i++)
 		assert_non_null(strstr(text, shca_wire_kinds[i]->usage));
-	for (const struct shca_model *model = shca_models; model->name != NULL; model++)
-		assert_non_null(strstr(text, model->name));
+	for (unsigned int i = 0; shca_model_at(i) != NULL; i++)
+		assert_non_null(strstr(text, shca_model_at(i)->name));
 	assert_null(strstr(text, "wire-fd"));
 	free(text);
 }

@@ -167,7 +167,7 @@ rig_init(struct rig *rig)
 		0x01, 0xfa };
 
 	memset(rig, 0, sizeof(*rig));
-	rig->model = shca_models[0];
+	rig->model = *shca_model_at(0);
 	rig->nb_cqes = 32;
 	rig->cqe_bytes = 64;
 	rig->sq_attr.nb_wqebbs = 16;

@@ -33,8 +33,10 @@ find(const uint8_t *bytes, uint8_t id)
 static void
 of_each_model(void **state)
 {
+	const struct shca_model *model;
+
 	(void)state;
-	for (const struct shca_model *model = shca_models; model->name != NULL; model++) {
+	for (unsigned int i = 0; (model = shca_model_at(i)) != NULL; i++) {
 		for (unsigned int vf = 0; vf < 2; vf++) {
 			uint8_t bytes[SHCA_PCI_CONFIG_BYTES];
 			unsigned int msix, express;

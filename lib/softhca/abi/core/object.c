@@ -19,6 +19,8 @@ static const size_t limit_offset[SHCA_NB_LIMITS] = {
 	[SHCA_LIMIT_WQ] = offsetof(struct shca_model, max_wq_type_rq),
 	[SHCA_LIMIT_RWQ_IND] = offsetof(struct shca_model, max_rwq_ind_tables),
 	[SHCA_LIMIT_COUNTERS] = offsetof(struct shca_model, flow_counters),
+	[SHCA_LIMIT_MODIFY_HEADERS] = offsetof(struct shca_model, max_modify_headers),
+	[SHCA_LIMIT_REFORMATS] = offsetof(struct shca_model, max_reformats),
 };
 
 static bool
@@ -51,9 +53,22 @@ shca_object_reserve(
 		return -ENOMEM;
 	}
 	object->class = class;
-	file->nb_objects[class->limit]++;
+	object->limit = class->limit;
+	file->nb_objects[object->limit]++;
 	/* object->file stays NULL until the commit, so no look-up finds the object. */
 	*out = object;
+	return 0;
+}
+
+int
+shca_object_charge(struct shca_file *file, struct shca_object *object, enum shca_limit limit)
+{
+	assert(object->limit == SHCA_LIMIT_NONE);
+	if (is_exhausted(file, limit))
+		return -ENOMEM;
+	file->nb_objects[object->limit]--;
+	object->limit = limit;
+	file->nb_objects[object->limit]++;
 	return 0;
 }
 
@@ -69,7 +84,7 @@ void
 shca_object_abort(struct shca_file *file, struct shca_object *object)
 {
 	assert(object->file == NULL);
-	file->nb_objects[object->class->limit]--;
+	file->nb_objects[object->limit]--;
 	shca_idtable_del(&file->handles, object->handle);
 	free(object);
 }
@@ -100,7 +115,7 @@ shca_object_destroy(struct shca_object *object)
 		return -EBUSY;
 	object->class->destroy(object);
 	TAILQ_REMOVE(&file->objects, object, link);
-	file->nb_objects[object->class->limit]--;
+	file->nb_objects[object->limit]--;
 	shca_idtable_del(&file->handles, object->handle);
 	return 0;
 }

@@ -38,15 +38,6 @@ struct shca_model;
 struct shca_object_methods;
 struct shca_mr;
 
-struct shca_object {
-	const struct shca_object_class *class;
-	struct shca_file *file;
-	TAILQ_ENTRY(shca_object) link; /**< of a committed object */
-	uint64_t user_handle;
-	uint32_t handle;
-	uint32_t nb_users;
-};
-
 /** Limits of the model on the number of objects, per file. */
 enum shca_limit {
 	SHCA_LIMIT_NONE,
@@ -57,7 +48,19 @@ enum shca_limit {
 	SHCA_LIMIT_WQ,
 	SHCA_LIMIT_RWQ_IND,
 	SHCA_LIMIT_COUNTERS,
+	SHCA_LIMIT_MODIFY_HEADERS,
+	SHCA_LIMIT_REFORMATS,
 	SHCA_NB_LIMITS,
+};
+
+struct shca_object {
+	const struct shca_object_class *class;
+	struct shca_file *file;
+	TAILQ_ENTRY(shca_object) link; /**< of a committed object */
+	uint64_t user_handle;
+	uint32_t handle;
+	uint32_t nb_users;
+	enum shca_limit limit; /**< that it counts for */
 };
 
 /** One row an object type. */
@@ -101,6 +104,8 @@ struct shca_file {
  */
 int shca_object_reserve(
 	struct shca_file *file, const struct shca_object_class *class, struct shca_object **object);
+/** Count a reserved object of a class without limit for one. @return 0, -ENOMEM: it is reached. */
+int shca_object_charge(struct shca_file *file, struct shca_object *object, enum shca_limit limit);
 void shca_object_commit(struct shca_file *file, struct shca_object *object);
 /** Free a reserved object whose creation failed; does not call its destroy(). */
 void shca_object_abort(struct shca_file *file, struct shca_object *object);

@@ -3,7 +3,7 @@
  * Flow actions of mlx5's own: header modification and packet reformat, with the checks of Linux
  * 6.1 in their order (drivers/infiniband/hw/mlx5/fs.c, the two UVERBS_HANDLERs; then
  * mlx5/core/fs_cmd.c; then what firmware refuses). ESP actions went with Linux 5.19: their methods
- * are unknown.
+ * are unknown. An action without bytes of its own (L2_TUNNEL_TO_L2) is no context of the firmware.
  */
 #include <errno.h>
 #include <string.h>
@@ -66,8 +66,11 @@ create_modify_header(struct shca_bundle *bundle)
 	if (actions->length / ACTION_BYTES > bundle->file->model->modify_actions)
 		return -EOPNOTSUPP;
 	ret = shca_user_read(actions, 0, prm, actions->length);
-	return ret != 0 ? ret
-			: shca_modify_parse(prm, actions->length / ACTION_BYTES, &action->modify);
+	if (ret == 0)
+		ret = shca_modify_parse(prm, actions->length / ACTION_BYTES, &action->modify);
+	return ret != 0
+		? ret
+		: shca_object_charge(bundle->file, &action->object, SHCA_LIMIT_MODIFY_HEADERS);
 }
 
 static const struct reformat {
@@ -118,6 +121,7 @@ create_packet_reformat(struct shca_bundle *bundle)
 		shca_ioctl_buffer(bundle, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_DATA_BUF);
 	const struct reformat *reformat = find_reformat(bundle);
 	struct shca_modify *modify = &action->modify;
+	int ret;
 
 	if (bundle->file->model->encap_bytes == 0 || reformat == NULL)
 		return -EOPNOTSUPP;
@@ -131,7 +135,9 @@ create_packet_reformat(struct shca_bundle *bundle)
 		!is_header_valid(modify->kind, header->length))
 		return -EINVAL;
 	modify->header_bytes = (uint8_t)header->length;
-	return shca_user_read(header, 0, modify->header, header->length);
+	ret = shca_user_read(header, 0, modify->header, header->length);
+	return ret != 0 ? ret
+			: shca_object_charge(bundle->file, &action->object, SHCA_LIMIT_REFORMATS);
 }
 
 /* clang-format off */

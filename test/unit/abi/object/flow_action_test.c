@@ -146,6 +146,31 @@ test_reformat(void **state)
 	assert_int_equal(reformat(rig, DECAP, RX, 0, &handle), -EOPNOTSUPP);
 }
 
+/** Contexts of the firmware: a refused request takes none, and what is destroyed gives its own
+ * back. */
+static void
+test_few_contexts(void **state)
+{
+	struct rig *rig = *state;
+	uint32_t first, second, other;
+
+	rig->model.max_modify_headers = 2;
+	rig->model.max_reformats = 1;
+	assert_int_equal(modify_header(rig, 4, RX, &other), -EINVAL);
+	assert_int_equal(modify_header(rig, 8, RX, &first), 0);
+	assert_int_equal(modify_header(rig, 8, TX, &second), 0);
+	assert_int_equal(modify_header(rig, 8, RX, &other), -ENOMEM);
+	assert_int_equal(destroy(rig, first), 0);
+	assert_int_equal(modify_header(rig, 8, RX, &first), 0);
+	assert_int_equal(modify_header(rig, 8, RX, &other), -ENOMEM);
+	assert_int_equal(reformat(rig, ENCAP, TX, 50, &other), 0);
+	assert_int_equal(reformat(rig, ENCAP, TX, 50, &second), -ENOMEM);
+	/* No context. */
+	assert_int_equal(reformat(rig, DECAP, RX, 0, &second), 0);
+	assert_int_equal(destroy(rig, other), 0);
+	assert_int_equal(reformat(rig, TO_L2, RX, 14, &other), 0);
+}
+
 /** Linux 6.1 has none of these any more. */
 static void
 test_esp(void **state)
@@ -269,6 +294,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_modify_header),
 		TEST(test_reformat),
+		TEST(test_few_contexts),
 		TEST(test_esp),
 		TEST(test_flows),
 	};

@@ -19,9 +19,8 @@ struct mistake {
 static void
 open_model(struct strict_rig *strict_rig, const char *model)
 {
-	for (const struct shca_model *row = shca_models; row->name != NULL; row++)
-		if (model != NULL && strcmp(row->name, model) == 0)
-			strict_rig->rig.model = *row;
+	if (model != NULL)
+		strict_rig->rig.model = *shca_model_find(model);
 	rig_open(&strict_rig->rig);
 }
 

@@ -115,7 +115,7 @@ refusals(void **state)
 		{ "DUMP of none", 0x23, 0, 0, 0, 0, 0, 0, false, true },
 		{ "DUMP, opmod", 0x23, 1, 1, 60, 0, 0, 0, false, true },
 	};
-	struct shca_model model = shca_models[0];
+	struct shca_model model = *shca_model_at(0);
 
 	(void)state;
 	assert_int_equal(model.max_tso_bytes, 8 * 0x8000);
@@ -137,7 +137,7 @@ static void
 tag_without_the_cap(void **state)
 {
 	struct shca_wqe wqe = decoded(MLX5_OPCODE_SEND, 0, 1, 60);
-	struct shca_model model = shca_models[0];
+	struct shca_model model = *shca_model_at(0);
 
 	(void)state;
 	wqe.insert_vlan = true;
@@ -182,7 +182,7 @@ inline_minimum(void **state)
 		{ SHCA_OPCODE_ENHANCED_MPSW, 0, 1, 0, SHCA_MIN_INLINE_L2, true },
 		{ MLX5_OPCODE_NOP, 0, 0, 0, SHCA_MIN_INLINE_L2, false },
 	};
-	struct shca_model model = shca_models[0];
+	struct shca_model model = *shca_model_at(0);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -213,7 +213,7 @@ inline_headers(void **state)
 		{ "IPv6, UDP", { 0x86, 0xdd }, IPPROTO_UDP, 58, 66 },
 		{ "ARP", { 8, 6 }, 0, 18, 18 },
 	};
-	struct shca_model model = shca_models[0];
+	struct shca_model model = *shca_model_at(0);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
