@@ -87,6 +87,7 @@ set_up(void)
 
 	world.model = *shca_model_at(how % 3);
 	conf.has_devx = (how & 0x40) != 0;
+	conf.kernel_abi = (how >> 4 & 3) % 3;
 	if (how & 0x80)
 		conf.findings = &findings;
 	FUZZ_CHECK(ops->open(&wire_conf, &world.wire) == 0);

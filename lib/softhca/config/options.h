@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/kernel.h"
 #include "config/model.h"
 #include "strict/findings.h"
 
@@ -54,6 +55,7 @@ struct shca_port_options {
 	enum shca_min_inline min_inline;
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock */
+	enum shca_kernel kernel_abi;
 };
 
 struct shca_options {

@@ -343,6 +343,36 @@ print_inline(const struct shca_port_options *port, char *text, size_t size)
 	snprintf(text, size, "%s", inline_modes[port->min_inline]);
 }
 
+static const struct {
+	const char *name;
+	enum shca_kernel kernel;
+} kernels[] = {
+	{ "5.10", SHCA_KERNEL_5_10 },
+	{ "6.1", SHCA_KERNEL_6_1 },
+	{ "6.12", SHCA_KERNEL_6_12 },
+};
+#define NB_KERNELS (sizeof(kernels) / sizeof(kernels[0]))
+
+static int
+parse_kernel_abi(struct shca_parse *parse, const char *value)
+{
+	for (unsigned int i = 0; i < NB_KERNELS; i++) {
+		if (strcmp(kernels[i].name, value) != 0)
+			continue;
+		parse->port->kernel_abi = kernels[i].kernel;
+		return 0;
+	}
+	return shca_refuse(&parse->refusal, "'%s' is none of 5.10, 6.1 and 6.12", value);
+}
+
+static void
+print_kernel_abi(const struct shca_port_options *port, char *text, size_t size)
+{
+	for (unsigned int i = 0; i < NB_KERNELS; i++)
+		if (kernels[i].kernel == port->kernel_abi)
+			snprintf(text, size, "%s", kernels[i].name);
+}
+
 /** A descriptor the runner opened; -1: none. */
 static int
 parse_fd(struct shca_parse *parse, const char *value, int *fd)
@@ -431,6 +461,8 @@ const struct shca_key shca_keys[] = {
 		parse_devx, print_devx },
 	{ "rtc", "on|off", "off", "the clock keeps the time of day, too: completions may have it",
 		false, parse_rtc, print_rtc },
+	{ "kernel-abi", "5.10|6.1|6.12", "6.1", "the Linux whose answers mlx5_ib gives",
+		false, parse_kernel_abi, print_kernel_abi },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
 	{ "rep-fd", "FD", "-1", "", true, parse_rep_fd, print_rep_fd },
@@ -448,6 +480,7 @@ shca_keys_preset(struct shca_port_options *port, unsigned int index)
 		.kernel.fd = -1,
 		.rep.fd = -1,
 		.model = *shca_model_at(0),
+		.kernel_abi = SHCA_KERNEL_6_1,
 		.mac = { 2, 0, 0, 0, 0, (uint8_t)(index + 1) },
 		.pace = true,
 		.repeat = 1,

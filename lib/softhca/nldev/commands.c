@@ -20,6 +20,10 @@
 #define NODE_TYPE_CA 1  /* enum rdma_node_type, RDMA_NODE_IB_CA */
 #define UVERBS_ABI   1u /* mlx5_ib's, as in sysfs */
 
+/* Of newer headers' enum rdma_nldev_attr. */
+#define SYS_ATTR_PRIVILEGED_QKEY_MODE 96
+#define SYS_ATTR_MONITOR_MODE         103
+
 static void
 put_device(const struct shca_nldev_call *call, unsigned int device)
 {
@@ -105,13 +109,28 @@ port_get_dump(struct shca_nldev_call *call, unsigned int index)
 	return ret != 0 ? ret : 1;
 }
 
-/** Devices are seen in all network namespaces, and pages that the device may write are copied for a
- * child (since Linux 5.12): nldev_sys_get_doit(). */
+/** What nldev_sys_get_doit() tells, and the first kernel that does: devices are seen in all network
+ * namespaces; pages that the device may write are copied for a child (Linux 5.12); privileged
+ * Q_Keys need privileges (6.7); changes are told of (6.12). */
+static const struct {
+	uint16_t type;
+	uint8_t value;
+	enum shca_kernel since;
+} sys_attrs[] = {
+	{ RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1, SHCA_KERNEL_5_10 },
+	{ RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1, SHCA_KERNEL_6_1 },
+	{ SYS_ATTR_PRIVILEGED_QKEY_MODE, 0, SHCA_KERNEL_6_12 },
+	{ SYS_ATTR_MONITOR_MODE, 1, SHCA_KERNEL_6_12 },
+};
+
 static int
 sys_get_doit(struct shca_nldev_call *call)
 {
-	mnl_attr_put_u8(call->message, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1);
-	mnl_attr_put_u8(call->message, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
+	const enum shca_kernel kernel = call->nldev->options->port[0].kernel_abi;
+
+	for (size_t i = 0; i < sizeof(sys_attrs) / sizeof(sys_attrs[0]); i++)
+		if (sys_attrs[i].since <= kernel)
+			mnl_attr_put_u8(call->message, sys_attrs[i].type, sys_attrs[i].value);
 	return 0;
 }
 

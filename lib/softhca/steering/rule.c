@@ -144,6 +144,7 @@ plan_normal(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	const struct shca_spec_caps caps = {
 		.tunnel_offloads = steering->conf.tunnel_offloads,
 		.inner_ip_version = steering->conf.inner_ip_version,
+		.esp_spi = steering->conf.esp_spi,
 	};
 	int err = egress && steering->conf.is_rep ? -EINVAL : 0;
 

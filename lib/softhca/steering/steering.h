@@ -52,6 +52,7 @@ struct shca_steering_conf {
 	bool sniffer;
 	uint32_t tunnel_offloads; /**< gates GRE and MPLS specs */
 	bool inner_ip_version;    /**< inner IP specs match the version, not the EtherType */
+	bool esp_spi;             /**< the kernel has ESP specs (gone with Linux 5.19) */
 	bool reformat_and_fwd_to_table, reformat_and_modify_action; /**< in one entry */
 	/** The most of each in one entry (log_max_destination, log_max_flow_counter); 0: no limit
 	 */

@@ -234,6 +234,7 @@ rig_setup(void **state)
 	struct shca_device_conf conf = {
 		.mac = { 2, 0, 0, 0, 0, 1 },
 		.speed_mbps = 25000,
+		.kernel_abi = SHCA_KERNEL_6_1,
 	};
 
 	rig->model = *shca_model_at(0);

@@ -73,16 +73,17 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
+		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
+		"vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, rep, inline, devx, rtc" },
+		"vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
+	{ "kernel-abi=6.2", "kernel-abi: '6.2' is none of 5.10, 6.1 and 6.12" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },

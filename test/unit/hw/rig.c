@@ -251,6 +251,7 @@ rig_open(struct rig *rig)
 		.kernel = rig->with_kernel ? &rig->kernel.wire : NULL,
 		.findings = rig->findings,
 		.faults = rig->faults,
+		.kernel_abi = SHCA_KERNEL_6_1,
 	};
 
 	assert_int_equal(shca_faulty_wrap(rig->faults, 0, &rig->wire.wire, &rig->cable), 0);

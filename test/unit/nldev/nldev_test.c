@@ -256,6 +256,30 @@ test_nodes(void **state)
 	assert_int_equal(number_of(message, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK), 1);
 }
 
+/** @return the attributes that Linux @p kernel tells of the system */
+static unsigned int
+nb_sys_attrs(enum shca_kernel kernel)
+{
+	const struct nlmsghdr *message;
+	const struct nlattr *attr;
+	unsigned int nb = 0;
+
+	options.port[0].kernel_abi = kernel;
+	message = ask_one(request(NLDEV(SYS_GET), 0));
+	mnl_attr_for_each (attr, message, 0)
+		nb++;
+	return nb;
+}
+
+static void
+test_system_by_kernel(void **state)
+{
+	(void)state;
+	assert_int_equal(nb_sys_attrs(SHCA_KERNEL_5_10), 1);
+	assert_int_equal(nb_sys_attrs(SHCA_KERNEL_6_12), 4);
+	assert_int_equal(nb_sys_attrs(SHCA_KERNEL_6_1), 2);
+}
+
 /** The index of a device and a port, -1: not given, and the type of a node, NULL: not given. */
 static const struct refusal {
 	uint16_t type, flags;
@@ -389,6 +413,7 @@ main(void)
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_system_by_kernel),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_acknowledgements),
 		cmocka_unit_test(test_damage),

@@ -335,7 +335,7 @@ shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 		return -EINVAL;
 	bundle.object_id = header.object_id;
 	bundle.method = find_method(file, header.object_id, header.method_id);
-	if (bundle.method == NULL)
+	if (bundle.method == NULL || bundle.method->since > shca_device_conf(file->dev)->kernel_abi)
 		return -EPROTONOSUPPORT;
 	ret = shca_user_copy_in(
 		requests, bundle.attrs_address, header.num_attrs * sizeof(requests[0]));

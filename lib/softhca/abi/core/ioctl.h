@@ -17,6 +17,7 @@
 
 #include "abi/core/object.h"
 #include "abi/core/user.h"
+#include "base/kernel.h"
 
 enum shca_attr_kind {
 	SHCA_ATTR_IN,      /**< bytes from the application */
@@ -91,6 +92,7 @@ struct shca_method {
 	uint16_t id;
 	bool runs_without_context;
 	uint8_t nb_rows;
+	enum shca_kernel since; /**< earlier ones do not know it; 0: all do */
 	const struct shca_attr_row *rows;
 	int (*handler)(
 		struct shca_bundle *bundle); /**< 0 or a negative errno; NULL: nothing to do */

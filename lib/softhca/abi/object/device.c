@@ -306,6 +306,9 @@ shca_device_write_query_ex(struct shca_write *write)
 		.raw_packet_caps = raw_packet_caps(model),
 		.max_dm_size = model->max_dm_bytes,
 	};
+	const size_t known = shca_device_conf(write->file->dev)->kernel_abi < SHCA_KERNEL_6_1
+		? offsetof(struct mlx5_ib_query_device_resp, dci_streams_caps) /* Linux 5.14 */
+		: sizeof(struct mlx5_ib_query_device_resp);
 	struct mlx5_ib_query_device_resp driver_response;
 	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
 
@@ -327,10 +330,8 @@ shca_device_write_query_ex(struct shca_write *write)
 		return ret;
 	fill_mlx5(model, &driver_response);
 	driver_response.response_length =
-		(uint32_t)(write->driver_out->length < sizeof(driver_response)
-				? write->driver_out->length
-				: sizeof(driver_response));
-	return shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
+		(uint32_t)(write->driver_out->length < known ? write->driver_out->length : known);
+	return shca_user_write(write->driver_out, &driver_response, known);
 }
 
 /** Width and speed of a link mode, as mlx5_ib's translate_eth_proto_oper reports them; a speed

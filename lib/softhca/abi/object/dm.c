@@ -122,7 +122,7 @@ static const struct shca_attr_row query_rows[] = {
 const struct shca_method shca_dm_methods[] = {
 	{ UVERBS_METHOD_DM_ALLOC, SHCA_ROWS(alloc_rows), .handler = alloc },
 	{ UVERBS_METHOD_DM_FREE, SHCA_ROWS(free_rows) },
-	{ MLX5_IB_METHOD_DM_QUERY, SHCA_ROWS(query_rows), .handler = query },
+	{ MLX5_IB_METHOD_DM_QUERY, SHCA_ROWS(query_rows), .since = SHCA_KERNEL_6_1, .handler = query },
 	{ 0 },
 };
 /* clang-format on */

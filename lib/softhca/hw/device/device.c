@@ -142,6 +142,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		.max_fte_destinations = conf->model->max_fte_destinations,
 		.max_fte_counters = conf->model->max_fte_counters,
 		.is_rep = conf->nb_vports != 0,
+		.esp_spi = conf->kernel_abi < SHCA_KERNEL_6_1,
 	};
 	struct shca_device *dev = calloc(1, sizeof(*dev));
 	int ret = -ENOMEM;

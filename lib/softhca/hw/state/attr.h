@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/kernel.h"
 #include "hw/format/minicqe.h"
 
 struct shca_cq;
@@ -33,6 +34,7 @@ struct shca_device_conf {
 	bool is_vf;    /**< a virtual function, with its PCI id */
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock: completions may have the time of day */
+	enum shca_kernel kernel_abi;
 	uint32_t speed_mbps;
 	struct shca_wire *wire;   /**< borrowed; never NULL */
 	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */

@@ -185,6 +185,7 @@ enum row {
 	ROW_MPLS_GRE,
 	ROW_MPLS_UDP,
 	ROW_SOURCE_PORT,
+	ROW_ESP_SPI,
 };
 
 #define BIT(row) (UINT64_C(1) << (row))
@@ -224,6 +225,7 @@ const struct shca_field shca_field_rows[] = {
 	FIELD(ROW_MPLS_GRE,     "out.first_mpls_over_gre", MISC2, mpls_gre,     false, print_number),
 	FIELD(ROW_MPLS_UDP,     "out.first_mpls_over_udp", MISC2, mpls_udp,     false, print_number),
 	FIELD(ROW_SOURCE_PORT,  "source_port",             MISC,  source_port,  false, print_number),
+	FIELD(ROW_ESP_SPI,      "out.esp_spi",             MISC,  esp_spi,      false, print_number),
 };
 /* clang-format on */
 const unsigned int shca_field_nb_rows = sizeof(shca_field_rows) / sizeof(shca_field_rows[0]);
@@ -394,7 +396,8 @@ take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *w
 	return taken.present;
 }
 
-/** Take the inner headers, the tunnel header and the port. @return the presence bits. */
+/** Take the inner headers, those of the tunnel or of ESP, and the port. @return the presence bits.
+ */
 static uint64_t
 take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 {
@@ -421,6 +424,11 @@ take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 		present |= BIT(ROW_MPLS_UDP);
 	if (packet->source_port != 0)
 		present |= BIT(ROW_SOURCE_PORT);
+	if (packet->outer.l4 == SHCA_L4_ESP) {
+		key->word[WORD_TUNNEL + 2] |=
+			shca_pack32(4, shca_bytes_load32(packet->bytes + packet->outer.l4_offset));
+		present |= BIT(ROW_ESP_SPI);
+	}
 	return present;
 }
 

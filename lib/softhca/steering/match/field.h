@@ -54,7 +54,7 @@ union shca_match_key {
 		uint32_t mpls_udp;
 		uint16_t gre_protocol;
 		uint16_t source_port; /**< of an e-switch's manager, 1 or more */
-		uint16_t unused[2];
+		uint32_t esp_spi;
 		uint64_t present; /**< bit i: row i of shca_field_rows */
 	};
 	uint64_t word[SHCA_MATCH_WORDS];

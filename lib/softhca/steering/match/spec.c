@@ -249,11 +249,18 @@ build_mpls(const struct build *build)
 	return 0;
 }
 
+/** The SPI outside, be the spec an inner one or not, and no protocol (mlx5_ib of Linux 5.10). */
 static int
-build_refused(const struct build *build)
+build_esp(const struct build *build)
 {
-	(void)build;
-	return -EOPNOTSUPP;
+	const struct ib_uverbs_flow_spec_esp_filter *value = &build->spec->value.esp;
+	const struct ib_uverbs_flow_spec_esp_filter *mask = &build->spec->mask.esp;
+
+	if (!build->caps->esp_spi || mask->seq != 0)
+		return -EOPNOTSUPP;
+	build->match->mask.esp_spi = be32toh(mask->spi);
+	build->match->value.esp_spi = be32toh(value->spi);
+	return 0;
 }
 
 static int
@@ -302,7 +309,7 @@ static const struct spec_row spec_rows[] = {
 	{ IBV_FLOW_SPEC_VXLAN_TUNNEL,  4, false, check_tunnel, build_vxlan },
 	{ IBV_FLOW_SPEC_GRE,           8, true,  NULL,         build_gre },
 	{ IBV_FLOW_SPEC_MPLS,          4, true,  NULL,         build_mpls },
-	{ IBV_FLOW_SPEC_ESP,           8, true,  NULL,         build_refused },
+	{ IBV_FLOW_SPEC_ESP,           8, true,  NULL,         build_esp },
 };
 
 static const struct action_row action_rows[] = {

@@ -50,6 +50,7 @@ struct shca_spec_list {
 struct shca_spec_caps {
 	uint32_t tunnel_offloads; /**< MLX5_IB_TUNNELED_OFFLOADS_* */
 	bool inner_ip_version;    /**< ft_field_support.inner_ip_version */
+	bool esp_spi;
 };
 
 struct shca_spec_action {

@@ -483,12 +483,52 @@ test_multicast_only(void **state)
 	}
 }
 
+/** Of Linux before 5.19: the SPI, outside even of an inner spec; and no protocol. */
+static void
+test_esp(void **state)
+{
+	static const struct {
+		uint32_t type, spi, spi_mask, seq_mask;
+		int err;
+	} cases[] = {
+		{ 0x34, 0x12345678, UINT32_MAX, 0, 0 },
+		{ 0x134, 0x00340000, 0x00ff0000, 0, 0 },
+		{ 0x34, 1, 0, 0, 0 },
+		{ 0x34, 1, UINT32_MAX, 1, EOPNOTSUPP },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct shca_spec_caps caps = { .esp_spi = true };
+		const union shca_spec_filter value = { .esp.spi = htobe32(cases[i].spi) };
+		const union shca_spec_filter mask = { .esp = { .spi = htobe32(cases[i].spi_mask),
+							      .seq = htobe32(cases[i].seq_mask) } };
+		struct shca_spec_action action;
+		struct shca_spec_list list;
+		struct specs specs = { 0 };
+		struct shca_match match;
+
+		specs_add(&specs, cases[i].type, &value, &mask, 8);
+		assert_int_equal(
+			shca_spec_unpack(specs_bytes(&specs), specs.length, specs.nb, &list), 0);
+		assert_int_equal(
+			shca_spec_build(&list, &caps, NULL, &match, &action), -cases[i].err);
+		if (cases[i].err != 0)
+			continue;
+		assert_int_equal(match.mask.esp_spi, cases[i].spi_mask);
+		assert_int_equal(match.value.esp_spi, cases[i].spi);
+		assert_int_equal(match.mask.outer.ip_proto, 0);
+		assert_int_equal(match.mask.inner.ip_proto, 0);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_esp),
 		cmocka_unit_test(test_combinations),
 		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_repeats),
