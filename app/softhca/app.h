@@ -10,6 +10,7 @@
 #ifndef SOFTHCA_APP_H
 #define SOFTHCA_APP_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -62,8 +63,12 @@ void app_cleanup_stop(struct app_cleanup *cleanup);
 /** Open the TAPs, write sysfs and options into @p dir. @return 0 or a negative errno after a
  * message. */
 int app_env_prepare(struct shca_options *options, const char *dir);
-/** Set the environment variables of this process. @return 0 or a negative errno after a message. */
-int app_env_set(const char *dir);
+/** Set the environment variables of this process. @param sys app_sys_show() is to follow @return 0
+ * or a negative errno after a message. */
+int app_env_set(const char *dir, bool sys);
+/** Move this process to a namespace where /sys has the ports. @return 0 or a negative errno after a
+ * message. */
+int app_sys_show(const char *dir);
 /** @} */
 
 #endif /* SOFTHCA_APP_H */

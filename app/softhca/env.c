@@ -162,22 +162,24 @@ set_preload(void)
 }
 
 int
-app_env_set(const char *dir)
+app_env_set(const char *dir, bool sys)
 {
 	static const struct {
 		const char *name;
 		const char *below; /**< the directory */
+		bool is_sys;       /**< instead of /sys */
 	} variables[] = {
-		{ "SYSFS_PATH", "/" SHCA_TREE_SYS },
-		{ "SYSFS_PCI_DEVICES", "/" SHCA_TREE_PCI },
-		{ SHCA_ENV_DIR, "" },
+		{ "SYSFS_PATH", "/" SHCA_TREE_SYS, true },
+		{ "SYSFS_PCI_DEVICES", "/" SHCA_TREE_PCI, true },
+		{ SHCA_ENV_DIR, "", false },
 	};
 	char value[PATH_MAX];
 	int ret = set_preload();
 
 	for (unsigned int i = 0; i < sizeof(variables) / sizeof(variables[0]) && ret == 0; i++) {
 		snprintf(value, sizeof(value), "%s%s", dir, variables[i].below);
-		if (setenv(variables[i].name, value, 1) != 0)
+		if ((sys && variables[i].is_sys ? unsetenv(variables[i].name)
+						: setenv(variables[i].name, value, 1)) != 0)
 			ret = -errno;
 	}
 	if (ret == 0) {

@@ -15,7 +15,7 @@ static const struct command {
 	int (*run)(int argc, char *argv[]);
 } commands[] = {
 	{ "run",
-		"run [--port K=V,...]... [--strict[=abort]] [--faults FILE] [--ctl SOCKET] [--] COMMAND [ARG]...",
+		"run [--port K=V,...]... [--strict[=abort]] [--faults FILE] [--ctl SOCKET] [--sys] [--] COMMAND [ARG]...",
 		"run COMMAND with one software ConnectX port a --port below libibverbs", app_run },
 	{ "ctl", "ctl [SOCKET] [--pid PID] [--device mlx5_N] COMMAND [--json] [--port N] [ARG]",
 		"ask a running device, or tell it what to do", app_ctl },

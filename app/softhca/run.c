@@ -31,6 +31,8 @@ app_run_help(void)
 	       "--strict reports on standard error what COMMAND does to its queues that hardware\n"
 	       "would punish or hang on; --strict=abort ends it at the first finding.\n"
 	       "--faults lets go wrong what FILE says, and says at the end how often it did.\n"
+	       "--sys shows the ports in /sys itself, to COMMAND alone: in a namespace of mounts, and of\n"
+	       "users unless root runs it.\n"
 	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard error.\n",
 		APP_FAILED, SHCA_FINDINGS_EXIT);
 }
@@ -39,6 +41,7 @@ app_run_help(void)
 struct wanted {
 	const char *ctl;    /**< path for the control socket, or NULL */
 	const char *faults; /**< the file, or NULL */
+	bool sys;           /**< the ports are in /sys */
 };
 
 static void
@@ -58,6 +61,7 @@ parse(int argc, char *argv[], struct shca_options *options, struct wanted *wante
 		{ "ctl", required_argument, NULL, 'c' },
 		{ "faults", required_argument, NULL, 'f' },
 		{ "strict", optional_argument, NULL, 's' },
+		{ "sys", no_argument, NULL, 'y' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL },
 	};
@@ -73,6 +77,10 @@ parse(int argc, char *argv[], struct shca_options *options, struct wanted *wante
 		}
 		if (option == 'c' || option == 'f') {
 			*(option == 'c' ? &wanted->ctl : &wanted->faults) = optarg;
+			continue;
+		}
+		if (option == 'y') {
+			wanted->sys = true;
 			continue;
 		}
 		if (option == 's') {
@@ -103,10 +111,13 @@ parse(int argc, char *argv[], struct shca_options *options, struct wanted *wante
 }
 
 static _Noreturn void
-exec_command(char *argv[], const sigset_t *signals, pid_t runner)
+exec_command(char *argv[], const sigset_t *signals, pid_t runner, const char *sys_dir)
 {
 	int error;
 
+	/* First: a namespace of users forgets the signal that is set next. */
+	if (sys_dir != NULL && app_sys_show(sys_dir) != 0)
+		_exit(APP_FAILED);
 	/* The command must not outlive the runner, which keeps the ports' files and TAPs. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != runner)
@@ -157,9 +168,10 @@ conclude(const uint64_t *count, int status)
 	return sum != 0 && status == 0 ? SHCA_FINDINGS_EXIT : status;
 }
 
-/** Start the command in the prepared environment, and wait for it. */
+/** Start the command in the prepared environment, and wait for it. @param sys_dir the directory to
+ * show in /sys, or NULL */
 static int
-run_command(char *argv[], const sigset_t *awaited, const sigset_t *before)
+run_command(char *argv[], const sigset_t *awaited, const sigset_t *before, const char *sys_dir)
 {
 	pid_t runner = getpid(), command = fork();
 
@@ -168,7 +180,7 @@ run_command(char *argv[], const sigset_t *awaited, const sigset_t *before)
 		return APP_FAILED;
 	}
 	if (command == 0)
-		exec_command(argv, before, runner);
+		exec_command(argv, before, runner, sys_dir);
 	return supervise(command, awaited);
 }
 
@@ -191,7 +203,7 @@ open_findings(const char *dir, const struct shca_options *options, uint64_t **co
 
 /** Run the command with its files in the private directory. @param text of faults, or NULL */
 static int
-run_in(const char *dir, struct shca_options *options, const char *text, char *argv[])
+run_in(const char *dir, struct shca_options *options, const char *text, bool sys, char *argv[])
 {
 	struct shca_faults *faults = NULL;
 	sigset_t awaited, before;
@@ -204,11 +216,11 @@ run_in(const char *dir, struct shca_options *options, const char *text, char *ar
 		sigaddset(&awaited, forwarded[i]);
 	sigprocmask(SIG_BLOCK, &awaited, &before);
 	signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status would be lost */
-	if (app_env_prepare(options, dir) != 0 || app_env_set(dir) != 0 ||
+	if (app_env_prepare(options, dir) != 0 || app_env_set(dir, sys) != 0 ||
 		open_findings(dir, options, &count) != 0 ||
 		app_faults_prepare(dir, text, options->nb_ports, &faults) != 0)
 		return APP_FAILED;
-	status = run_command(argv, &awaited, &before);
+	status = run_command(argv, &awaited, &before, sys ? dir : NULL);
 	app_faults_conclude(faults);
 	if (count != NULL)
 		status = conclude(count, status);
@@ -226,7 +238,7 @@ run_below(const struct wanted *wanted, struct shca_options *options, const char 
 	if (app_cleanup_start(&cleanup) != 0)
 		return APP_FAILED;
 	if (wanted->ctl == NULL || app_link_make(wanted->ctl, cleanup.dir) == 0) {
-		status = run_in(cleanup.dir, options, text, argv);
+		status = run_in(cleanup.dir, options, text, wanted->sys, argv);
 		if (wanted->ctl != NULL)
 			app_link_remove(wanted->ctl, cleanup.dir);
 	}

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/node.h"
 #include "config/options.h"
+#include "nldev/drvinfo.h"
 #include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
@@ -244,4 +245,12 @@ shca_route_nldev(struct shca_nldev *nldev)
 	nldev->dir = getenv(SHCA_ENV_DIR);
 	nldev->device = find_device;
 	return ret;
+}
+
+int
+shca_route_ethtool(const void *request)
+{
+	struct shca_nldev nldev = { 0 };
+
+	return shca_route_nldev(&nldev) != 0 ? 1 : shca_drvinfo_answer(&nldev, request);
 }

@@ -28,6 +28,8 @@ bool shca_route_is_active(void);
 int shca_route_open(unsigned int port, bool cloexec);
 /** Set what answers of RDMA netlink are about. @return 0 or a negative errno. */
 int shca_route_nldev(struct shca_nldev *nldev);
+/** Answer what ethtool asks of a netdev. @return as shca_drvinfo_answer() */
+int shca_route_ethtool(const void *request);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <linux/sockios.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -317,6 +318,11 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
+	if (request == SIOCETHTOOL && shca_route_is_active()) {
+		ret = shca_route_ethtool(arg);
+		if (ret <= 0)
+			return answer(ret);
+	}
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || !shca_fds_has(fd))
 		return NEXT(ioctl)(fd, request, arg);
 	entry = shca_fds_get(fd);

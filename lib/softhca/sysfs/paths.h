@@ -7,8 +7,6 @@
 
 #define SHCA_TREE_PATH_MAX 256
 
-/** Of device %u. In a PCI domain that no machine has, so no real device has the address. */
-#define SHCA_TREE_PCI_ADDRESS "5ca0:00:%02x.0"
 /** Directory of device %u, port %u. */
 #define SHCA_TREE_PORT_FORMAT SHCA_TREE_SYS "/class/infiniband/mlx5_%u/ports/%u"
 /** Beside the tree: files named DEVICE.PORT, each with the name of the port's netdev. */

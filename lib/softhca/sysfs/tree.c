@@ -23,12 +23,13 @@
 
 #define TEXT_MAX 512
 
-#define UVERBS SHCA_TREE_SYS "/class/infiniband_verbs/uverbs{i}"
-#define IBDEV  SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
-#define PCI    SHCA_TREE_PCI "/{pci}"
-#define NETDEV PCI "/net/{netdev}"
-#define CARD   SHCA_TREE_SYS "/{card}"
-#define PORT   IBDEV "/ports/{port}"
+#define UVERBS       SHCA_TREE_SYS "/class/infiniband_verbs/uverbs{i}"
+#define IBDEV        SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
+#define PCI          SHCA_TREE_PCI "/{pci}"
+#define NETDEV       PCI "/net/{netdev}"
+#define LINUX_NETDEV SHCA_TREE_SYS "/devices/virtual/net/{netdev}"
+#define CARD         SHCA_TREE_SYS "/{card}"
+#define PORT         IBDEV "/ports/{port}"
 
 enum row_kind {
 	ROW_FILE,
@@ -115,6 +116,10 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_NETDEV, NETDEV "/ifindex", "{ifindex}\n" },
 	{ ROW_FILE, OF_REP, NETDEV "/phys_port_name", "{phys}\n" },
 	{ ROW_FILE, OF_REP, NETDEV "/phys_switch_id", "{switch}\n" },
+	/* In Linux's own place, which run --sys shows. */
+	{ ROW_LINK, OF_NETDEV, LINUX_NETDEV "/device", "../../../../bus/pci/devices/{pci}" },
+	{ ROW_FILE, OF_REP, LINUX_NETDEV "/phys_port_name", "{phys}\n" },
+	{ ROW_FILE, OF_REP, LINUX_NETDEV "/phys_switch_id", "{switch}\n" },
 	/* Beside the tree, for this file: the netdev of a port. */
 	{ ROW_FILE, OF_NETDEV, SHCA_TREE_NETDEVS "/{i}.{port}", "{netdev}\n" },
 

@@ -20,6 +20,8 @@ struct shca_options;
 /** Below the runner's directory: the directories for SYSFS_PATH and SYSFS_PCI_DEVICES. */
 #define SHCA_TREE_SYS "sys"
 #define SHCA_TREE_PCI SHCA_TREE_SYS "/bus/pci/devices"
+/** PCI address of device %u. In a PCI domain that no machine has, so no real device has it. */
+#define SHCA_TREE_PCI_ADDRESS "5ca0:00:%02x.0"
 /** Longest name of the runner's directory: libibverbs builds paths of at most 255 bytes below it.
  */
 #define SHCA_TREE_DIR_MAX 128

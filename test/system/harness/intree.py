@@ -25,12 +25,13 @@ class InTreeTestpmd(Testpmd):
     Without `devargs` the driver's defaults apply, among them dv_flow_en=1 and rxq_cqe_comp_en=1.
     """
 
-    def __init__(self, *ports, args=(), devargs="", memory=256, known=INTREE_DEVARGS):
+    def __init__(self, *ports, args=(), devargs="", memory=256, known=INTREE_DEVARGS,
+                 softhca_options=()):
         self.prefix = eal_prefix()
         ports = with_netdevs(ports or ["wire=loop"])
         command = ["dpdk-testpmd", *lcore_args("0,1"), "--no-huge", "-m", str(memory), "--no-telemetry",
                    "--file-prefix", self.prefix, *pci_args(devargs, len(ports), known=known),
                    "--", "-i", "--total-num-mbufs=16384", "--no-flush-rx", *args]
-        self.terminal = Terminal(softhca_argv(ports, command), env=dict(os.environ))
+        self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=dict(os.environ))
         self.banner = ""
         self.status = None

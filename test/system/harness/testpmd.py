@@ -68,10 +68,11 @@ class Testpmd:
     __test__ = False
 
     def __init__(self, ports=("wire=loop",), args=(), vdevs=None, lcores="0,1", memory=128,
-                 env=None, eal=(), telemetry=False, softhca_options=(), link_events=False, pci=("--no-pci",)):
+                 env=None, eal=(), telemetry=False, softhca_options=(), link_events=False, pci=("--no-pci",),
+                 before=()):
         self.prefix = eal_prefix()
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
-        command = ["dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry, pci)
+        command = [*before, "dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry, pci)
         command += list(eal)
         # Without it, testpmd's start discards the packets that its ports have received so far.
         command += ["--", "-i", "--total-num-mbufs=8192", "--no-flush-rx", "--disable-link-check"]

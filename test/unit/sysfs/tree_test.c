@@ -357,11 +357,14 @@ test_manager(void **state)
 		{ PCI "00.0/net/up0/phys_port_name", "p0\n" },
 		{ PCI "00.0/net/up0/phys_switch_id", "020000fffe000001\n" },
 		{ PCI "00.0/net/up0/address", "02:00:00:00:00:01\n" },
+		{ "sys/devices/virtual/net/rep0/device/vendor", "0x15b3\n" },
+		{ "sys/devices/virtual/net/rep0/phys_port_name", "pf0vf0\n" },
+		{ "sys/devices/virtual/net/up0/phys_switch_id", "020000fffe000001\n" },
 		{ PCI "01.0/physfn/infiniband/mlx5_0/node_type", "1: CA\n" },
 		{ PCI "00.0/virtfn0/infiniband/mlx5_1/node_type", "1: CA\n" },
 	};
 	static const char *const absent[] = { IB "0/ports/4", IB "0/ports/1/gids", IB "1/ports/2",
-		PCI "01.0/net", "sys/devices" };
+		PCI "01.0/net", "sys/devices/card0", "sys/devices/card1" };
 	struct shca_options options;
 	struct shca_tree_port port;
 	char dir_of_card[] = "/tmp/tree-manager-XXXXXX", error[256], text[256];

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The driver of a port's netdev: mlx5/core/en_ethtool.c mlx5e_ethtool_get_drvinfo(). */
+#include "nldev/drvinfo.h"
+
+#include <linux/ethtool.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "abi/core/user.h"
+#include "config/model.h"
+#include "config/options.h"
+#include "nldev/nldev.h"
+#include "sysfs/tree.h"
+
+static bool
+is_netdev_of(const struct shca_nldev *nldev, unsigned int device, const char *name)
+{
+	struct shca_tree_port port;
+
+	for (uint32_t number = 1; shca_tree_get_port(nldev->dir, device, number, &port) == 0;
+		number++)
+		if (strcmp(port.netdev, name) == 0)
+			return true;
+	return false;
+}
+
+static void
+describe(const struct shca_port_options *port, unsigned int device, struct ethtool_drvinfo *info)
+{
+	struct utsname kernel;
+	char firmware[32];
+
+	*info = (struct ethtool_drvinfo){ .cmd = ETHTOOL_GDRVINFO };
+	shca_model_print_fw(&port->model, firmware, sizeof(firmware));
+	strcpy(info->driver, "mlx5_core");
+	uname(&kernel);
+	snprintf(info->version, sizeof(info->version), "%.31s", kernel.release);
+	snprintf(info->fw_version, sizeof(info->fw_version), "%.12s (%.16s)", firmware,
+		port->model.board);
+	snprintf(info->bus_info, sizeof(info->bus_info), SHCA_TREE_PCI_ADDRESS, device);
+}
+
+int
+shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request)
+{
+	struct ethtool_drvinfo info;
+	struct ifreq ifreq;
+	uint32_t command;
+
+	if (shca_user_copy_in(&ifreq, (uintptr_t)request, sizeof(ifreq)) != 0 ||
+		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0 ||
+		command != ETHTOOL_GDRVINFO ||
+		memchr(ifreq.ifr_name, '\0', sizeof(ifreq.ifr_name)) == NULL)
+		return 1;
+	for (unsigned int i = 0; i < nldev->options->nb_ports; i++) {
+		if (!is_netdev_of(nldev, i, ifreq.ifr_name))
+			continue;
+		describe(&nldev->options->port[i], i, &info);
+		return shca_user_copy_out((uintptr_t)ifreq.ifr_data, &info, sizeof(info));
+	}
+	return 1;
+}
