@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many rules, fast: DPDK's own dpdk-test-flow-perf, and the bench that compares. No rate is judged here."""
 import json
+import re
 import subprocess
 
 import pytest
 from harness import paths
+from harness.patience import PATIENCE
 
 BENCH = paths.ROOT / "devtools/bench"
 
@@ -38,7 +40,16 @@ def test_flow_perf_runs_on_the_intree_driver(result, tap_allowed):
     assert rates["inserted"] > 0 and rates["deleted"] > 0
 
 
+def test_copies_cost_others_nothing():
+    """Counts, so they are judged: of all steps one costs a command a copy."""
+    done = subprocess.run([BENCH, "rewrites", "--rules", "20,50"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=PATIENCE)
+    assert done.returncode == 0 and "not flat" not in done.stdout, done.stdout
+    assert re.search(r"^the first rule right behind them +23 \(20\) +53 \(50\)$", done.stdout, re.M), done.stdout
+    assert re.search(r"^another port is probed +\d+ \(0\)", done.stdout, re.M)
+
+
 def test_bench_names_its_parts():
     done = subprocess.run([BENCH, "nothing"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 2
-    assert "usage: devtools/bench [NAME" in done.stdout and " flow rxtx" in done.stdout
+    assert "usage: devtools/bench [NAME" in done.stdout and " flow rewrites rxtx" in done.stdout

@@ -103,7 +103,7 @@ def test_the_kernel_refuses_what_is_no_request(tap_allowed):
 def test_files_move():
     """They are those that the device writes."""
     with Testpmd(softhca_options=["--sys"]) as pmd:
-        state = pathlib.Path(f"/proc/{ctl.pid_of(pmd)}/root/sys/class/infiniband/mlx5_0/ports/1/state")
+        state = pathlib.Path(f"/proc/{ctl.pid_of(pmd)}", "root", "sys/class/infiniband/mlx5_0/ports/1/state")
         assert state.read_text() == "4: ACTIVE\n"
         ctl.link(pmd, "down")
         assert state.read_text() == "1: DOWN\n"
