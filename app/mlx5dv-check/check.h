@@ -16,10 +16,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <infiniband/verbs.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #define CHECK_QUEUES  4
+#define CHECK_RING    512
+#define CHECK_NO_ROW  UINT32_MAX
 #define CHECK_GOT_MAX 64 /**< packets that an exchange keeps */
 
 enum check_side {
@@ -29,9 +32,14 @@ enum check_side {
 };
 
 struct check_port {
-	const char *ibdev;
+	const char *name;    /**< as the user gave it: IBDEV, IBDEV/PORT or netdev:NAME */
+	char ibdev[64];      /**< "": another driver's */
+	unsigned int number; /**< of the verbs device's ports; 0: the driver finds it */
 	uint16_t id;
 	bool probed, started;
+	uint16_t nb_queues;  /**< of either direction */
+	bool has_interrupts; /**< of receive queues */
+	bool is_function;    /**< a virtual one: its host decides what comes to it */
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
@@ -52,6 +60,7 @@ struct check {
 	unsigned int patience_ms; /**< that frames may take */
 	uint32_t nb_packets;      /**< of the rows that count them */
 	uint32_t row;             /**< number in this row's frames */
+	bool lost;                /**< a frame that was expected did not come */
 	char why[512];            /**< of a row that did not pass */
 };
 
@@ -94,6 +103,7 @@ struct check_row {
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
 extern const struct check_row check_rows_flow[];
+extern const struct check_row check_rows_queue[];
 extern const struct check_row check_rows_question[];
 
 /** Say why the row ends so. @return @p result */
@@ -104,6 +114,8 @@ enum check_result check_end(struct check *check, enum check_result result, const
 #define check_absent(check, ...) check_end(check, CHECK_ABSENT, __VA_ARGS__)
 
 /** @{ @file port.c */
+/** Read @p name into *port. @return 0, or -EINVAL after a message */
+int check_port_name(struct check_port *port, const char *name);
 /** Create the port, which changes nothing for Linux. Complains on stderr. */
 int check_port_probe(struct check_port *port, unsigned int side, const char *devargs);
 /** Start it with all offloads that it has. Complains on stderr. */
@@ -134,6 +146,8 @@ unsigned int check_traffic_count(const struct check_gots *gots, uint32_t seq, ui
 /** Send nb_packets frames of one flow in bursts. @return 0: all came, in order and whole;
  * otherwise a message is in check->why. */
 int check_traffic_flood(struct check *check, enum check_side from, uint16_t size);
+/** The same with @p nb frames. */
+int check_traffic_flood_some(struct check *check, enum check_side from, uint16_t size, uint32_t nb);
 /** @} */
 
 /** @{ @file rule.c: rules of frames whose source ends with CHECK_RULE_SRC. */
@@ -157,6 +171,8 @@ enum check_result check_rules_create(struct check *check, const struct check_rul
 /** @} */
 
 /** @{ @file model.c */
+/** @return the device, which the caller closes, or NULL with errno */
+struct ibv_context *check_verbs_open(const char *ibdev);
 /** Write what the device can do, as a model that others can run on. Verbs that are tried give no
  * traffic to anybody. */
 int check_model_write(const char *ibdev, FILE *out);

@@ -18,8 +18,8 @@
 static const char usage[] =
 	"usage: mlx5dv-check --ibdev NAME --peer NAME [OPTIONS] [-- EAL-OPTIONS]\n"
 	"       mlx5dv-check --ibdev NAME --model FILE\n"
-	"  --ibdev NAME     the port in question, by its verbs device: mlx5_0\n"
-	"  --peer NAME      the port at the other end of its cable\n"
+	"  --ibdev NAME     the port in question, by its verbs device: mlx5_0, of several mlx5_0/4\n"
+	"  --peer NAME      the other end of its cable: likewise, or any netdev of Linux: netdev:eth1\n"
 	"  --devargs TEXT   further arguments of the driver for both: mode=ibv\n"
 	"  --packets N      packets of the rows that count them (100000)\n"
 	"  --patience MS    what a frame may take (2000)\n"
@@ -34,6 +34,7 @@ static const struct check_row *const tables[] = {
 	check_rows_traffic,
 	check_rows_offload,
 	check_rows_flow,
+	check_rows_queue,
 	check_rows_question,
 };
 
@@ -81,10 +82,10 @@ options_parse(int argc, char **argv, struct check *check)
 	while (good && (c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
 		switch (c) {
 		case 'i':
-			check->port[CHECK_PORT].ibdev = optarg;
+			good = check_port_name(&check->port[CHECK_PORT], optarg) == 0;
 			break;
 		case 'p':
-			check->port[CHECK_PEER].ibdev = optarg;
+			good = check_port_name(&check->port[CHECK_PEER], optarg) == 0;
 			break;
 		case 'd':
 			options.devargs = optarg;
@@ -120,8 +121,8 @@ options_parse(int argc, char **argv, struct check *check)
 	if (!good)
 		return -EINVAL;
 	if (!options.list &&
-		(check->port[CHECK_PORT].ibdev == NULL ||
-			(check->port[CHECK_PEER].ibdev == NULL && options.model == NULL)))
+		(check->port[CHECK_PORT].ibdev[0] == '\0' ||
+			(check->port[CHECK_PEER].name == NULL && options.model == NULL)))
 		return -EINVAL;
 	return optind;
 }
@@ -164,7 +165,7 @@ ask(const struct check *check)
 		if (check_port_netdev(&check->port[side], name[side]) == NULL)
 			continue;
 		printf("Linux uses %s (%s): what is sent to its address will not reach it for the time of the check.\n",
-			check->port[side].ibdev, name[side]);
+			check->port[side].name, name[side]);
 		busy = true;
 	}
 	if (!busy || options.yes)
@@ -240,7 +241,7 @@ main(int argc, char **argv)
 	if (options.model != NULL &&
 		check_model_save(check.port[CHECK_PORT].ibdev, options.model) != 0)
 		return 2;
-	if (check.port[CHECK_PEER].ibdev == NULL)
+	if (check.port[CHECK_PEER].name == NULL)
 		return 0;
 	if (eal_start(argv + first) != 0)
 		return 2;

@@ -252,22 +252,30 @@ put_steering(FILE *out, struct device *device)
 	put_actions(out, device);
 }
 
+struct ibv_context *
+check_verbs_open(const char *ibdev)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+
+	errno = ENODEV;
+	for (unsigned int i = 0; list != NULL && list[i] != NULL && ctx == NULL; i++)
+		if (strcmp(ibv_get_device_name(list[i]), ibdev) == 0)
+			ctx = ibv_open_device(list[i]);
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return ctx;
+}
+
 static int
 device_open(struct device *device, const char *ibdev)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int ret = -ENODEV;
+	int ret;
 
-	for (unsigned int i = 0; list != NULL && list[i] != NULL; i++) {
-		if (strcmp(ibv_get_device_name(list[i]), ibdev) != 0)
-			continue;
-		device->ctx = ibv_open_device(list[i]);
-		ret = device->ctx == NULL ? -errno : 0;
-	}
-	if (list != NULL)
-		ibv_free_device_list(list);
-	if (ret == 0)
-		ret = -ibv_query_device_ex(device->ctx, NULL, &device->attr);
+	device->ctx = check_verbs_open(ibdev);
+	if (device->ctx == NULL)
+		return -errno;
+	ret = -ibv_query_device_ex(device->ctx, NULL, &device->attr);
 	/* comp_mask asks. */
 	device->dv.comp_mask = MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_SWP |
 		MLX5DV_CONTEXT_MASK_STRIDING_RQ | MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS;

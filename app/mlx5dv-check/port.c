@@ -2,6 +2,7 @@
 /* A port: probed as a vdev, started with all its offloads, and closed. */
 #include <errno.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -13,7 +14,7 @@
 
 #include "check.h"
 
-#define RING       512
+#define NETDEV     "netdev:"
 #define POOL_SIZE  8191
 #define POOL_CACHE 256
 
@@ -29,34 +30,81 @@
 static int
 complain(const struct check_port *port, const char *what, int ret)
 {
-	fprintf(stderr, "mlx5dv-check: %s: %s: %s\n", port->ibdev, what, rte_strerror(-ret));
+	fprintf(stderr, "mlx5dv-check: %s: %s: %s\n", port->name, what, rte_strerror(-ret));
 	return ret;
 }
 
-static void
-vdev_name(unsigned int side, char *name, size_t size)
+int
+check_port_name(struct check_port *port, const char *name)
 {
-	snprintf(name, size, "net_mlx5dv%u", side);
+	const char *slash = strchr(name, '/');
+	const size_t length = slash == NULL ? strlen(name) : (size_t)(slash - name);
+	char rest[2];
+
+	port->name = name;
+	if (strncmp(name, NETDEV, strlen(NETDEV)) == 0 && slash == NULL)
+		return 0;
+	if (length == 0 || length >= sizeof(port->ibdev) ||
+		(slash != NULL &&
+			(sscanf(slash, "/%u%1s", &port->number, rest) != 1 || port->number == 0))) {
+		fprintf(stderr,
+			"mlx5dv-check: '%s' is neither IBDEV, IBDEV/PORT nor " NETDEV "NAME\n",
+			name);
+		return -EINVAL;
+	}
+	memcpy(port->ibdev, name, length);
+	return 0;
+}
+
+/** Name and arguments of the vdev. @return its driver */
+static const char *
+describe(const struct check_port *port, unsigned int side, const char *devargs, char *name,
+	char *args, size_t size)
+{
+	int at;
+
+	if (port->ibdev[0] == '\0') {
+		snprintf(name, RTE_ETH_NAME_MAX_LEN, "net_af_packet%u", side);
+		snprintf(args, size, "iface=%s", port->name + strlen(NETDEV));
+		return "the driver net_af_packet does not take it";
+	}
+	snprintf(name, RTE_ETH_NAME_MAX_LEN, "net_mlx5dv%u", side);
+	at = snprintf(args, size, "ibdev=%s", port->ibdev);
+	if (port->number != 0)
+		at += snprintf(args + at, size - at, ",port=%u", port->number);
+	if (devargs != NULL)
+		snprintf(args + at, size - at, ",%s", devargs);
+	return "the driver net_mlx5dv does not take it";
+}
+
+static bool
+has_physfn(const struct check_port *port)
+{
+	const char *sys = getenv("SYSFS_PATH");
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/class/infiniband/%s/device/physfn",
+		sys != NULL ? sys : "/sys", port->ibdev);
+	return port->ibdev[0] != '\0' && access(path, F_OK) == 0;
 }
 
 int
 check_port_probe(struct check_port *port, unsigned int side, const char *devargs)
 {
 	char name[RTE_ETH_NAME_MAX_LEN], args[512];
-	int ret;
+	const char *refused = describe(port, side, devargs, name, args, sizeof(args));
+	int ret = rte_eal_hotplug_add("vdev", name, args);
 
-	vdev_name(side, name, sizeof(name));
-	snprintf(args, sizeof(args), "ibdev=%s%s%s", port->ibdev, devargs != NULL ? "," : "",
-		devargs != NULL ? devargs : "");
-	ret = rte_eal_hotplug_add("vdev", name, args);
 	if (ret != 0)
-		return complain(port, "the driver net_mlx5dv does not take it", ret);
+		return complain(port, refused, ret);
 	port->probed = true;
 	ret = rte_eth_dev_get_port_by_name(name, &port->id);
 	if (ret == 0)
 		ret = rte_eth_dev_info_get(port->id, &port->info);
 	if (ret == 0)
 		ret = rte_eth_macaddr_get(port->id, &port->mac);
+	port->is_function = has_physfn(port);
+	port->nb_queues = port->ibdev[0] == '\0' ? 1 : CHECK_QUEUES;
 	return ret == 0 ? 0 : complain(port, "no port", ret);
 }
 
@@ -65,12 +113,23 @@ queues_setup(struct check_port *port)
 {
 	int ret = 0;
 
-	for (uint16_t q = 0; q < CHECK_QUEUES && ret == 0; q++) {
-		ret = rte_eth_rx_queue_setup(port->id, q, RING, SOCKET_ID_ANY, NULL, port->pool);
+	for (uint16_t q = 0; q < port->nb_queues && ret == 0; q++) {
+		ret = rte_eth_rx_queue_setup(
+			port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL, port->pool);
 		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(port->id, q, RING, SOCKET_ID_ANY, NULL);
+			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL);
 	}
 	return ret;
+}
+
+static int
+configure_and_start(struct check_port *port, const struct rte_eth_conf *conf)
+{
+	int ret = rte_eth_dev_configure(port->id, port->nb_queues, port->nb_queues, conf);
+
+	if (ret == 0)
+		ret = queues_setup(port);
+	return ret != 0 ? ret : rte_eth_dev_start(port->id);
 }
 
 int
@@ -91,11 +150,15 @@ check_port_start(struct check_port *port, unsigned int side)
 	conf.rxmode.offloads = port->rx_offloads & ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	conf.txmode.offloads = port->tx_offloads;
 	conf.rx_adv_conf.rss_conf.rss_hf = RSS_TYPES & port->info.flow_type_rss_offloads;
-	ret = rte_eth_dev_configure(port->id, CHECK_QUEUES, CHECK_QUEUES, &conf);
-	if (ret == 0)
-		ret = queues_setup(port);
-	if (ret == 0)
-		ret = rte_eth_dev_start(port->id);
+	if (port->nb_queues == 1)
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+	conf.intr_conf.rxq = side == CHECK_PORT;
+	ret = configure_and_start(port, &conf);
+	port->has_interrupts = ret == 0 && conf.intr_conf.rxq != 0;
+	if (ret != 0 && conf.intr_conf.rxq != 0) {
+		conf.intr_conf.rxq = 0;
+		ret = configure_and_start(port, &conf);
+	}
 	if (ret != 0)
 		return complain(port, "cannot start it", ret);
 	port->started = true;
@@ -121,7 +184,9 @@ check_port_netdev(const struct check_port *port, char *name)
 	struct ifreq request = { 0 };
 	int fd;
 
-	if (port->info.if_index == 0 || if_indextoname(port->info.if_index, name) == NULL)
+	/* A packet socket takes nothing from Linux. */
+	if (port->ibdev[0] == '\0' || port->info.if_index == 0 ||
+		if_indextoname(port->info.if_index, name) == NULL)
 		return NULL;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)

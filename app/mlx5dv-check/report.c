@@ -28,27 +28,16 @@ struct device {
 static bool
 device_query(const char *name, struct device *device)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = check_verbs_open(name);
 	struct ibv_device_attr attr;
-	bool found = false;
+	bool found = ctx != NULL && ibv_query_device(ctx, &attr) == 0;
 
-	for (unsigned int i = 0; list != NULL && list[i] != NULL && !found; i++) {
-		struct ibv_context *ctx;
-
-		if (strcmp(ibv_get_device_name(list[i]), name) != 0)
-			continue;
-		ctx = ibv_open_device(list[i]);
-		if (ctx == NULL)
-			break;
-		if (ibv_query_device(ctx, &attr) == 0) {
-			snprintf(device->fw, sizeof(device->fw), "%s", attr.fw_ver);
-			device->part = attr.vendor_part_id;
-			found = true;
-		}
-		ibv_close_device(ctx);
+	if (found) {
+		snprintf(device->fw, sizeof(device->fw), "%s", attr.fw_ver);
+		device->part = attr.vendor_part_id;
 	}
-	if (list != NULL)
-		ibv_free_device_list(list);
+	if (ctx != NULL)
+		ibv_close_device(ctx);
 	return found;
 }
 
@@ -77,14 +66,14 @@ json_pair(FILE *json, const char *name, const char *text)
 }
 
 static void
-json_model(FILE *json, const char *ibdev)
+json_model(FILE *json, const struct check_port *port)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	if (out == NULL || check_model_write(ibdev, out) != 0)
-		fprintf(stderr, "mlx5dv-check: %s cannot be asked for its model\n", ibdev);
+	if (out == NULL || (port->ibdev[0] != '\0' && check_model_write(port->ibdev, out) != 0))
+		fprintf(stderr, "mlx5dv-check: %s cannot be asked for its model\n", port->ibdev);
 	if (out != NULL)
 		fclose(out);
 	json_pair(json, "model", text != NULL ? text : "");
@@ -94,26 +83,26 @@ json_model(FILE *json, const char *ibdev)
 static void
 report_port(FILE *json, const struct check_port *port, bool is_last)
 {
-	struct device device = { "unknown", 0 };
+	struct device device = { "-", 0 };
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
-	if (!device_query(port->ibdev, &device))
+	if (port->ibdev[0] != '\0' && !device_query(port->ibdev, &device))
 		fprintf(stderr, "mlx5dv-check: %s cannot be queried\n", port->ibdev);
 	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
 	printf("%s: part 0x%04" PRIx32 ", firmware %s, %s, Rx offloads 0x%" PRIx64
 	       ", Tx offloads 0x%" PRIx64 "\n",
-		port->ibdev, device.part, device.fw, mac, port->info.rx_offload_capa,
+		port->name, device.part, device.fw, mac, port->info.rx_offload_capa,
 		port->info.tx_offload_capa);
 	if (json == NULL)
 		return;
 	fputs("    {", json);
-	json_pair(json, "ibdev", port->ibdev);
+	json_pair(json, "ibdev", port->name);
 	fputs(", ", json);
 	json_pair(json, "firmware", device.fw);
 	fputs(", ", json);
 	json_pair(json, "mac", mac);
 	fputs(", ", json);
-	json_model(json, port->ibdev);
+	json_model(json, port);
 	fprintf(json,
 		", \"part\": %" PRIu32 ", \"rx_offloads\": %" PRIu64 ", \"tx_offloads\": %" PRIu64
 		"}%s\n",

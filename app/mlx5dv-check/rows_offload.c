@@ -306,7 +306,7 @@ collect_segments(struct check *check, const struct check_frame *frame, struct rt
 	unsigned int nb = 0;
 
 	while (nb < wanted && rte_get_timer_cycles() < end) {
-		for (uint16_t q = 0; q < CHECK_QUEUES && nb < wanted; q++) {
+		for (uint16_t q = 0; q < check->port[CHECK_PEER].nb_queues && nb < wanted; q++) {
 			const struct rte_ether_hdr *eth;
 
 			if (rte_eth_rx_burst(check->port[CHECK_PEER].id, q, &mbufs[nb], 1) == 0)

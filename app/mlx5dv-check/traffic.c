@@ -215,7 +215,7 @@ collect(struct check *check, enum check_side side, struct check_gots *gots)
 	bool is_last = false;
 	uint32_t seq;
 
-	for (uint16_t q = 0; q < CHECK_QUEUES; q++) {
+	for (uint16_t q = 0; q < check->port[side].nb_queues; q++) {
 		const uint16_t nb = rte_eth_rx_burst(check->port[side].id, q, mbufs, BURST);
 
 		for (uint16_t i = 0; i < nb; i++) {
@@ -309,7 +309,7 @@ flood_receive(struct check *check, enum check_side side, uint16_t size, uint32_t
 	struct rte_mbuf *mbufs[BURST];
 	int nb_ours = 0, ret = 0;
 
-	for (uint16_t q = 0; q < CHECK_QUEUES; q++) {
+	for (uint16_t q = 0; q < check->port[side].nb_queues; q++) {
 		const uint16_t nb = rte_eth_rx_burst(check->port[side].id, q, mbufs, BURST);
 
 		for (uint16_t i = 0; i < nb; i++) {
@@ -354,13 +354,20 @@ flood_send(struct check *check, enum check_side from, uint16_t size, uint32_t fi
 int
 check_traffic_flood(struct check *check, enum check_side from, uint16_t size)
 {
+	return check_traffic_flood_some(check, from, size, check->nb_packets);
+}
+
+int
+check_traffic_flood_some(
+	struct check *check, enum check_side from, uint16_t size, uint32_t nb_packets)
+{
 	const uint64_t patience = check->patience_ms * rte_get_timer_hz() / 1000;
 	uint64_t end = rte_get_timer_cycles() + patience;
 	uint32_t sent = 0, received = 0;
 	int ret;
 
-	while (received < check->nb_packets) {
-		const uint32_t nb = RTE_MIN(check->nb_packets - sent, (uint32_t)BURST);
+	while (received < nb_packets) {
+		const uint32_t nb = RTE_MIN(nb_packets - sent, (uint32_t)BURST);
 
 		if (nb != 0 && sent - received <= WINDOW - BURST) {
 			ret = flood_send(check, from, size, sent, nb);

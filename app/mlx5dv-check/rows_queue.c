@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of queues: stopped, starved, waited for, paced; and the device's memory. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <infiniband/verbs.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_interrupts.h>
+#include <rte_malloc.h>
+
+#include "check.h"
+
+#define RATE_MBPS   200
+#define RATE_FRAMES 800
+#define RATE_SIZE   1500
+#define RATE_BURST  32
+#define DM_BYTES    64
+
+/** @return whether one frame comes, and comes once; otherwise the row has failed. */
+static bool
+still_receives(struct check *check, const char *when)
+{
+	const struct check_frame frame = { .size = 128 };
+	struct check_gots gots;
+	const int ret = check_traffic_exchange(check, CHECK_PEER, &frame, 1, &gots);
+	const unsigned int nb = ret == 0 ? gots.nb : 0;
+
+	check_traffic_free(&gots);
+	if (ret != 0)
+		(void)check_fail(check, "%s: %s", when, rte_strerror(-ret));
+	else if (nb != 1)
+		(void)check_fail(check, "%s a frame came %u times", when, nb);
+	return nb == 1;
+}
+
+/** Queue 0 has what RSS gives it, and what is sent. */
+static enum check_result
+stopped_queues(struct check *check)
+{
+	const uint16_t id = check->port[CHECK_PORT].id;
+	int ret = rte_eth_dev_rx_queue_stop(id, 0);
+
+	if (ret == -ENOTSUP)
+		return check_absent(check, "queues are not stopped one by one");
+	if (ret == 0)
+		ret = rte_eth_dev_tx_queue_stop(id, 0);
+	if (ret == 0)
+		ret = rte_eth_dev_tx_queue_start(id, 0);
+	if (ret == 0)
+		ret = rte_eth_dev_rx_queue_start(id, 0);
+	if (ret != 0)
+		return check_fail(check, "%s", rte_strerror(-ret));
+	return still_receives(check, "after it") &&
+			check_traffic_flood_some(check, CHECK_PORT, 256, 1000) == 0
+		? CHECK_PASS
+		: CHECK_FAIL;
+}
+
+/** Send frames that nobody waits for: they are of no row, as some may come late. */
+static int
+send_in_vain(struct check *check, unsigned int nb)
+{
+	const uint32_t row = check->row;
+	const struct check_frame frame = { .size = 64 };
+	const uint64_t end =
+		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	unsigned int sent = 0;
+
+	check->row = CHECK_NO_ROW;
+	while (sent < nb && rte_get_timer_cycles() < end) {
+		struct rte_mbuf *mbuf = check_traffic_frame(check, CHECK_PEER, &frame, sent);
+
+		if (mbuf == NULL)
+			continue;
+		if (rte_eth_tx_burst(check->port[CHECK_PEER].id, 0, &mbuf, 1) == 1)
+			sent++;
+		else
+			rte_pktmbuf_free(mbuf);
+	}
+	check->row = row;
+	return sent == nb ? 0 : -EIO;
+}
+
+/** Take all that the port still gives. */
+static void
+drain(const struct check_port *port)
+{
+	struct rte_mbuf *mbufs[32];
+	unsigned int idle = 0;
+
+	while (idle < 100) {
+		unsigned int nb = 0;
+
+		for (uint16_t q = 0; q < port->nb_queues; q++) {
+			const uint16_t got = rte_eth_rx_burst(port->id, q, mbufs, RTE_DIM(mbufs));
+
+			rte_pktmbuf_free_bulk(mbufs, got);
+			nb += got;
+		}
+		idle = nb == 0 ? idle + 1 : 0;
+		if (nb == 0)
+			rte_delay_us_block(100);
+	}
+}
+
+/** The pool is empty while more frames come than the rings hold. */
+static enum check_result
+starved_queue(struct check *check)
+{
+	const struct check_port *port = &check->port[CHECK_PORT];
+	const unsigned int most = rte_mempool_avail_count(port->pool);
+	struct rte_mbuf **held = rte_malloc("held", most * sizeof(*held), 0);
+	struct rte_eth_stats before, after;
+	unsigned int nb = 0;
+	int ret;
+
+	if (held == NULL)
+		return check_fail(check, "no memory");
+	while (nb < most && (held[nb] = rte_pktmbuf_alloc(port->pool)) != NULL)
+		nb++;
+	ret = rte_eth_stats_get(port->id, &before);
+	if (ret == 0)
+		ret = send_in_vain(check, 2 * CHECK_RING * port->nb_queues);
+	/* The last of them may still be on their way. */
+	rte_delay_us_block(1000);
+	rte_pktmbuf_free_bulk(held, nb);
+	rte_free(held);
+	drain(port);
+	if (ret == 0)
+		ret = rte_eth_stats_get(port->id, &after);
+	if (ret != 0)
+		return check_fail(check, "%s", rte_strerror(-ret));
+	if (!still_receives(check, "when there were mbufs again"))
+		return CHECK_FAIL;
+	if (after.imissed == before.imissed && after.rx_nombuf == before.rx_nombuf)
+		return check_fail(check, "no lost packet was counted");
+	return CHECK_PASS;
+}
+
+/** Let all queues ask for an interrupt, or none. @return 0 or a negative errno */
+static int
+interrupts_set(const struct check_port *port, bool on)
+{
+	int ret = 0;
+
+	for (uint16_t q = 0; q < port->nb_queues && ret == 0; q++) {
+		if (on)
+			ret = rte_eth_dev_rx_intr_ctl_q(
+				port->id, q, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, NULL);
+		if (ret == 0)
+			ret = on ? rte_eth_dev_rx_intr_enable(port->id, q)
+				 : rte_eth_dev_rx_intr_disable(port->id, q);
+		if (!on && ret == 0)
+			ret = rte_eth_dev_rx_intr_ctl_q(
+				port->id, q, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_DEL, NULL);
+	}
+	return ret;
+}
+
+static enum check_result
+interrupt(struct check *check)
+{
+	const struct check_port *port = &check->port[CHECK_PORT];
+	const struct check_frame frame = { .size = 128 };
+	struct rte_epoll_event event;
+	int ret, nb = 0;
+
+	if (!port->has_interrupts)
+		return check_absent(check, "the port starts without them only");
+	drain(port);
+	ret = interrupts_set(port, true);
+	if (ret == 0) {
+		struct rte_mbuf *mbuf = check_traffic_frame(check, CHECK_PEER, &frame, 0);
+
+		ret = mbuf == NULL || rte_eth_tx_burst(check->port[CHECK_PEER].id, 0, &mbuf, 1) != 1
+			? -EIO
+			: 0;
+		nb = ret == 0
+			? rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, (int)check->patience_ms)
+			: 0;
+	}
+	(void)interrupts_set(port, false);
+	drain(port);
+	if (ret != 0)
+		return check_fail(check, "%s", rte_strerror(-ret));
+	return nb == 1 ? CHECK_PASS : check_fail(check, "a packet woke nobody");
+}
+
+/** Send RATE_FRAMES, and wait for them. @return the microseconds that took, or a negative errno */
+static int64_t
+timed_frames(struct check *check)
+{
+	const uint64_t start = rte_get_timer_cycles();
+	const int ret = check_traffic_flood_some(check, CHECK_PORT, RATE_SIZE, RATE_FRAMES);
+
+	return ret != 0
+		? ret
+		: (int64_t)((rte_get_timer_cycles() - start) * 1000000 / rte_get_timer_hz());
+}
+
+/** Slower than asked for is the machine's business, faster is the device's. */
+static enum check_result
+rate_limit(struct check *check)
+{
+	const uint16_t id = check->port[CHECK_PORT].id;
+	const int64_t least = (int64_t)RATE_FRAMES * RATE_SIZE * 8 / RATE_MBPS;
+	int64_t took;
+	int ret = rte_eth_set_queue_rate_limit(id, 0, RATE_MBPS);
+
+	if (ret == -ENOTSUP)
+		return check_absent(check, "send queues have no rate");
+	if (ret != 0)
+		return check_fail(check, "%s", rte_strerror(-ret));
+	took = timed_frames(check);
+	ret = rte_eth_set_queue_rate_limit(id, 0, 0);
+	if (took < 0)
+		return CHECK_FAIL;
+	if (ret != 0)
+		return check_fail(check, "taking it off: %s", rte_strerror(-ret));
+	/* A paced queue may begin with a burst. */
+	if (took < least * 3 / 4)
+		return check_fail(check, "%d packets took %" PRId64 " us, not %" PRId64,
+			RATE_FRAMES, took, least);
+	return CHECK_PASS;
+}
+
+/** Write and read it. @return 0 or an errno */
+static int
+memory_compare(struct ibv_context *ctx, bool *same)
+{
+	struct ibv_alloc_dm_attr attr = { .length = DM_BYTES };
+	struct ibv_dm *dm = ibv_alloc_dm(ctx, &attr);
+	uint8_t wrote[DM_BYTES], read[DM_BYTES] = { 0 };
+	int ret;
+
+	if (dm == NULL)
+		return errno;
+	for (unsigned int i = 0; i < DM_BYTES; i++)
+		wrote[i] = (uint8_t)(i * 37 + 1);
+	ret = ibv_memcpy_to_dm(dm, 0, wrote, DM_BYTES);
+	if (ret == 0)
+		ret = ibv_memcpy_from_dm(read, dm, 0, DM_BYTES);
+	*same = memcmp(wrote, read, DM_BYTES) == 0;
+	ibv_free_dm(dm);
+	return ret;
+}
+
+static enum check_result
+device_memory(struct check *check)
+{
+	struct ibv_context *ctx = check_verbs_open(check->port[CHECK_PORT].ibdev);
+	struct ibv_device_attr_ex attr = { .max_dm_size = 0 };
+	enum check_result result;
+	bool same = false;
+	int ret;
+
+	if (ctx == NULL)
+		return check_fail(check, "the device cannot be opened once more");
+	ret = ibv_query_device_ex(ctx, NULL, &attr);
+	if (ret == 0 && attr.max_dm_size == 0) {
+		result = check_absent(check, "the device has none");
+	} else {
+		if (ret == 0)
+			ret = memory_compare(ctx, &same);
+		result = ret != 0 ? check_fail(check, "%s", rte_strerror(ret))
+			: same    ? CHECK_PASS
+				  : check_fail(check, "other bytes were read than written");
+	}
+	ibv_close_device(ctx);
+	return result;
+}
+
+const struct check_row check_rows_queue[] = {
+	{ "queues stop and start", "packets come and go afterwards", stopped_queues },
+	{ "starved receive queue", "losses are counted, and packets come afterwards",
+		starved_queue },
+	{ "Rx interrupt", "a packet wakes who waits for it", interrupt },
+	{ "rate limit", "a send queue is no faster than it may be", rate_limit },
+	{ "device memory", "what is written is read", device_memory },
+	{ NULL, NULL, NULL },
+};
