@@ -16,7 +16,8 @@ WANTED = {
     "mlx5dv-tools": ["/usr/bin/mlx5dv-check", "/usr/share/man/man1/mlx5dv-check.1.gz", "/usr/libexec/mlx5dv/rxtx-bench",
                      "/usr/libexec/mlx5dv/flow-bench"],
     "softhca": ["/usr/bin/softhca", r"/usr/lib/[^/]+/softhca/libsofthca\.so", "/usr/share/man/man1/softhca.1.gz",
-                "/usr/share/bash-completion/completions/softhca"],
+                "/usr/share/bash-completion/completions/softhca",
+                *(f"/usr/share/softhca/models/{model}.model" for model in ("cx4lx", "cx5", "cx6dx", "lean"))],
 }
 # A plugin with a burst function for each set of offloads and width of vectors has 1.2 MB of code today.
 PLUGIN_BYTES = 1400000
