@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "config/options.h"
 #include "config/options_ports.h"
@@ -34,6 +36,7 @@ struct shca_set {
 	struct shca_device *device[SHCA_PORTS_MAX];
 	struct shca_thread *thread; /**< NULL: stopped */
 	struct shca_server *server; /**< NULL: no control socket */
+	bool was_frozen;            /**< when it was paused */
 	struct shca_findings findings;
 	struct shca_faults *faults;  /**< NULL: none */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
@@ -331,6 +334,41 @@ shca_set_stop(struct shca_set *set)
 	set->server = NULL;
 	shca_thread_stop(set->thread);
 	set->thread = NULL;
+}
+
+/** @return the threads of this process */
+static unsigned int
+nb_threads(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/task", &status) == 0 ? (unsigned int)status.st_nlink : 0;
+}
+
+bool
+shca_set_pause(struct shca_set *set)
+{
+	const unsigned int nb_ours = (set->thread != NULL) + (set->server != NULL);
+	const unsigned int before = nb_threads();
+
+	if (nb_ours == 0)
+		return false;
+	set->was_frozen = set->thread != NULL && shca_thread_is_frozen(set->thread);
+	shca_set_stop(set);
+	/* A joined thread may be in its group for some time (Linux release_task). */
+	for (unsigned int ms = 0; ms < 1000 && nb_threads() > before - nb_ours; ms++)
+		usleep(1000);
+	return true;
+}
+
+int
+shca_set_resume(struct shca_set *set)
+{
+	const int ret = shca_set_start(set);
+
+	if (ret == 0 && set->was_frozen)
+		shca_thread_freeze(set->thread);
+	return ret;
 }
 
 void

@@ -29,6 +29,12 @@ int shca_set_open(const struct shca_options *options, struct shca_set **set);
  * a negative errno. */
 int shca_set_start(struct shca_set *set);
 void shca_set_stop(struct shca_set *set);
+/** End the set's threads, and wait until the kernel, too, has forgotten them. @return whether there
+ * were any */
+bool shca_set_pause(struct shca_set *set);
+/** Start what shca_set_pause() has ended; a device that was frozen is frozen. @return 0 or a
+ * negative errno: the devices stand still. */
+int shca_set_resume(struct shca_set *set);
 /** In a child after fork(), which does not own the set: close descriptors that it must not share.
  */
 void shca_set_forked(struct shca_set *set);

@@ -5,7 +5,8 @@ from harness import paths
 from harness.program import run_on_softhca
 
 PROGRAMS = ["post-poll", "next-poll", "wc-fields", "events", "offloads", "clock", "resize", "device-memory", "pacing",
-            "striding", "fork", "exit", "import", "contexts", "passed", "flow-actions", "capabilities", "compressed"]
+            "striding", "fork", "exit", "import", "contexts", "passed", "flow-actions", "capabilities", "compressed",
+            "unshare"]
 MODELS = ["cx5", "cx4lx", pytest.param("cx6dx", marks=pytest.mark.sanitized)]
 
 
@@ -14,6 +15,8 @@ MODELS = ["cx5", "cx4lx", pytest.param("cx6dx", marks=pytest.mark.sanitized)]
 def test_program_finds_nothing_wrong(name, model):
     program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
     status, text = run_on_softhca([program], [f"wire=loop,model={model}"])
+    if status == 77:
+        pytest.skip(text.strip())
     assert status == 0 and " 0 failed" in text, text
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """softhca ctl: finding a running device, asking it, stopping it for a while."""
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -126,6 +127,26 @@ def test_frozen_device_does_nothing():
         # A program ends although its device is frozen.
         asked("--pid", pid, "freeze")
         pmd.quit()
+
+
+NAMESPACE = [sys.executable, "-c",
+             "import ctypes, os, sys; os.open('/dev/infiniband/uverbs0', os.O_RDWR); os.write(1, b'%d\\n' % os.getpid());"
+             " sys.stdin.readline(); libc = ctypes.CDLL(None, use_errno=True);"
+             " os.write(1, b'%d %d\\n' % (libc.unshare(0x10000000), ctypes.get_errno())); sys.stdin.read()"]
+
+
+def test_a_frozen_device_is_frozen_in_another_namespace():
+    """The device's threads end for unshare(CLONE_NEWUSER), and begin again as they were."""
+    with holder(command=tuple(NAMESPACE)) as (runner, pid):
+        asked("--pid", pid, "freeze")
+        runner.stdin.write("go\n")
+        runner.stdin.flush()
+        ret, error = map(int, runner.stdout.readline().split())
+        if error in (errno.EPERM, errno.ENOSPC, errno.EUSERS):
+            pytest.skip(f"no user namespaces here: {os.strerror(error)}")
+        assert (ret, error) == (0, 0)
+        assert stats("--pid", pid)["thread"] == "frozen"
+        assert asked("--pid", pid, "thaw") == "running\n"
 
 
 def test_link_of_the_users_choice_leads_to_the_first_process(tmp_path):

@@ -254,3 +254,25 @@ shca_route_ethtool(const void *request)
 
 	return shca_route_nldev(&nldev) != 0 ? 1 : shca_drvinfo_answer(&nldev, request);
 }
+
+bool
+shca_route_pause(void)
+{
+	if (!shca_route_is_active())
+		return false;
+	pthread_mutex_lock(&root.lock);
+	if (root.set != NULL && root.owner == getpid() && shca_set_pause(root.set))
+		return true;
+	pthread_mutex_unlock(&root.lock);
+	return false;
+}
+
+void
+shca_route_resume(void)
+{
+	const int ret = shca_set_resume(root.set);
+
+	if (ret != 0)
+		SHCA_ERR("cannot start the device thread again: %s", strerror(-ret));
+	pthread_mutex_unlock(&root.lock);
+}

@@ -28,6 +28,10 @@ bool shca_route_is_active(void);
 int shca_route_open(unsigned int port, bool cloexec);
 /** Set what answers of RDMA netlink are about. @return 0 or a negative errno. */
 int shca_route_nldev(struct shca_nldev *nldev);
+/** End the device's threads, as the caller needs to be alone. @return whether there were any: then
+ * shca_route_resume() follows, and until then nothing is opened or closed. */
+bool shca_route_pause(void);
+void shca_route_resume(void);
 /** Answer what ethtool asks of a netdev. @return as shca_drvinfo_answer() */
 int shca_route_ethtool(const void *request);
 /** Device number of the node of @p port. */
