@@ -54,6 +54,19 @@ def test_objects():
         assert ask(["wire=null"], "res", "show", objects) == []
 
 
+def test_counters_of_a_port():
+    """What sysfs has, but for the interval."""
+    status, text = run_on_softhca(["sh", "-c", f"{RDMA} statistic; ls $SYSFS_PATH/class/infiniband/mlx5_0/ports/1/hw_counters"],
+                                  ["wire=null"])
+    assert status == 0
+    line, *files = text.strip().splitlines()
+    words = line.split()
+    assert words[:4] == ["link", "mlx5_0/1", "out_of_buffer", "0"] and "np_cnp_sent" in words
+    assert sorted(words[2::2]) == sorted(set(" ".join(files).split()) - {"lifespan"})
+    status, text = run_on_softhca([RDMA, "statistic", "qp", "mode"], ["wire=null"])
+    assert status == 0 and text.strip() == "link mlx5_0/1 mode qp auto off"
+
+
 def test_system():
     """Since Linux 5.12 libibverbs needs no fork support: its pages are copied for a child."""
     status, text = run_on_softhca([RDMA, "system"], ["wire=null"])

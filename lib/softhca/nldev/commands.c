@@ -15,6 +15,7 @@
 #include "config/options.h"
 #include "nldev/call.h"
 #include "nldev/res.h"
+#include "nldev/stat.h"
 #include "sysfs/tree.h"
 
 #define NODE_TYPE_CA 1  /* enum rdma_node_type, RDMA_NODE_IB_CA */
@@ -180,6 +181,10 @@ const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_RES_GET] = { RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_CMD_RES_GET,
 		shca_nldev_res_count_doit, shca_nldev_res_count_dump },
 	RES(PD), RES(CQ), RES(QP), RES(CM_ID), RES(MR), RES(CTX), RES(SRQ),
+	[RDMA_NLDEV_CMD_STAT_GET] = { RDMA_NLDEV_CMD_STAT_GET, RDMA_NLDEV_CMD_STAT_GET,
+		shca_nldev_stat_get_doit, shca_nldev_stat_get_dump },
+	[RDMA_NLDEV_CMD_STAT_SET] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_SET, .doit = shca_nldev_stat_set_doit },
+	[RDMA_NLDEV_CMD_STAT_DEL] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_DEL, .doit = shca_nldev_stat_set_doit },
 	[RDMA_NLDEV_CMD_GET_CHARDEV] = { .doit_answers_as = RDMA_NLDEV_CMD_GET_CHARDEV, .doit = get_chardev_doit },
 };
 /* clang-format on */

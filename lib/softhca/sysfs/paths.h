@@ -12,4 +12,26 @@
 /** Beside the tree: files named DEVICE.PORT, each with the name of the port's netdev. */
 #define SHCA_TREE_NETDEVS "netdevs"
 
+/** Counters that stay 0. */
+#define SHCA_TREE_ROCE_COUNTERS(ROW)                                                               \
+	ROW("rx_write_requests")                                                                   \
+	ROW("rx_read_requests")                                                                    \
+	ROW("rx_atomic_requests")                                                                  \
+	ROW("out_of_sequence")                                                                     \
+	ROW("duplicate_request")                                                                   \
+	ROW("rnr_nak_retry_err")                                                                   \
+	ROW("packet_seq_err")                                                                      \
+	ROW("implied_nak_seq_err")                                                                 \
+	ROW("local_ack_timeout_err")                                                               \
+	ROW("roce_adp_retrans")                                                                    \
+	ROW("roce_adp_retrans_to")                                                                 \
+	ROW("roce_slow_restart")                                                                   \
+	ROW("roce_slow_restart_cnps")                                                              \
+	ROW("roce_slow_restart_trans")                                                             \
+	ROW("rp_cnp_ignored")                                                                      \
+	ROW("rp_cnp_handled")                                                                      \
+	ROW("np_ecn_marked_roce_packets")                                                          \
+	ROW("np_cnp_sent")                                                                         \
+	ROW("rx_icrc_encapsulated")
+
 #endif /* SHCA_SYSFS_PATHS_H */

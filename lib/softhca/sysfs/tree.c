@@ -56,6 +56,8 @@ struct row {
 };
 
 /* clang-format off */
+#define ROW_ROCE_COUNTER(name) { ROW_FILE, OF_PORT, PORT "/hw_counters/" name, "0\n" },
+
 static const struct row tree_rows[] = {
 	/* Versions of the uverbs ABI (libibverbs takes 3 to 6) and mlx5's (libmlx5 takes 1). */
 	{ ROW_FILE, OF_DEVICE, SHCA_TREE_SYS "/class/infiniband_verbs/abi_version", "6\n" },
@@ -86,6 +88,8 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_GIDS, PORT "/gid_attrs/ndevs/0", "{netdev-line}" },
 	{ ROW_FILE, OF_GIDS, PORT "/gid_attrs/ndevs/1", "{netdev-line}" },
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/out_of_buffer", "0\n" },
+	/* Of RoCE (mlx5_ib counters.c), of which no queue here knows. */
+	SHCA_TREE_ROCE_COUNTERS(ROW_ROCE_COUNTER)
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/lifespan", "10\n" },
 	{ ROW_LINK, OF_DEVICE, IBDEV "/device", "../../../bus/pci/devices/{pci}" },

@@ -41,6 +41,11 @@ struct shca_tree_port {
 /** Read them. @return 0 or a negative errno. */
 int shca_tree_get_port(
 	const char *dir, unsigned int index, uint32_t number, struct shca_tree_port *port);
+/** Names of a port's counters, ended by NULL: all but lifespan of its hw_counters. */
+extern const char *const shca_tree_counters[];
+/** Read one. @return 0 or a negative errno. */
+int shca_tree_get_counter(
+	const char *dir, unsigned int index, uint32_t number, const char *name, uint64_t *value);
 /** Show the port's state. @return 0 or a negative errno. */
 int shca_tree_set_link(const char *dir, unsigned int index, uint32_t number, bool up);
 /** Show the current name of the netdev beside the port. @return 0 or a negative errno. */

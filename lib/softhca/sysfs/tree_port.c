@@ -144,6 +144,26 @@ read_state(const char *dir, unsigned int index, uint32_t number, const char *nam
 	return ret;
 }
 
+#define COUNTER_NAME(name) name,
+const char *const shca_tree_counters[] = { "out_of_buffer",
+	SHCA_TREE_ROCE_COUNTERS(COUNTER_NAME) NULL };
+
+int
+shca_tree_get_counter(
+	const char *dir, unsigned int index, uint32_t number, const char *name, uint64_t *value)
+{
+	char path[SHCA_TREE_PATH_MAX], line[32];
+	int ret;
+
+	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_PORT_FORMAT "/hw_counters/%s", dir, index,
+		    number, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	ret = read_line(path, line, sizeof(line));
+	if (ret == 0)
+		*value = strtoull(line, NULL, 10);
+	return ret;
+}
+
 int
 shca_tree_get_port(
 	const char *dir, unsigned int index, uint32_t number, struct shca_tree_port *port)

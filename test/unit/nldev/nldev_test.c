@@ -256,6 +256,77 @@ test_nodes(void **state)
 	assert_int_equal(number_of(message, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK), 1);
 }
 
+/** @return a request about a port's counters @param type of objects with counters, 0: not given */
+static struct nlmsghdr *
+stat_request(uint32_t type, uint32_t counter)
+{
+	struct nlmsghdr *one = request(NLDEV(STAT_GET), 0);
+
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	if (type != 0)
+		mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_STAT_RES, type);
+	if (counter != 0)
+		mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, counter);
+	return one;
+}
+
+static int
+error_of(struct nlmsghdr *one)
+{
+	const struct nlmsghdr *message = ask_one(one);
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+
+	return message->nlmsg_type == NLMSG_ERROR ? error->error : 0;
+}
+
+static void
+test_counters(void **state)
+{
+	const struct nlmsghdr *message;
+	const struct nlattr *attr, *entry, *table = NULL;
+	struct nlmsghdr *one;
+	unsigned int nb = 0, nb_set = 0;
+
+	(void)state;
+	assert_int_equal(shca_tree_set_out_of_buffer(dir, 1, 1, 77), 0);
+	message = ask_one(stat_request(0, 0));
+	assert_int_equal(message->nlmsg_type, NLDEV(STAT_GET));
+	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_PORT_INDEX), 1);
+	mnl_attr_for_each (attr, message, 0)
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+			table = attr;
+	assert_non_null(table);
+	mnl_attr_for_each_nested(entry, table)
+	{
+		const char *name = NULL;
+		uint64_t value = UINT64_MAX;
+
+		mnl_attr_for_each_nested(attr, entry)
+		{
+			if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME)
+				name = mnl_attr_get_str(attr);
+			else
+				value = mnl_attr_get_u64(attr);
+		}
+		assert_string_equal(name, shca_tree_counters[nb]);
+		assert_true(value == (strcmp(name, "out_of_buffer") == 0 ? 77 : 0));
+		nb_set += value != 0;
+		nb++;
+	}
+	assert_true(nb > 10 && shca_tree_counters[nb] == NULL);
+	assert_int_equal(nb_set, 1);
+	/* Queue pairs have none of their own. */
+	message = ask_one(stat_request(RDMA_NLDEV_ATTR_RES_QP, 0));
+	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_STAT_MODE), RDMA_COUNTER_MODE_NONE);
+	assert_int_equal(error_of(stat_request(RDMA_NLDEV_ATTR_RES_QP, 5)), -ENOENT);
+	assert_int_equal(error_of(stat_request(RDMA_NLDEV_ATTR_RES_MR, 0)), -EINVAL);
+	one = stat_request(RDMA_NLDEV_ATTR_RES_QP, 0);
+	one->nlmsg_flags |= NLM_F_DUMP;
+	assert_int_equal(ask_one(one)->nlmsg_type, NLMSG_DONE);
+	assert_int_equal(*(const int *)mnl_nlmsg_get_payload(answer_at(0)), 0);
+}
+
 /** @return the attributes that Linux @p kernel tells of the system */
 static unsigned int
 nb_sys_attrs(enum shca_kernel kernel)
@@ -299,6 +370,13 @@ static const struct refusal {
 	{ NLDEV(GET_CHARDEV), 0, -1, -1, "uverbs", -ENOENT },
 	{ NLDEV(GET_CHARDEV), 0, -1, -1, "rdma_cm", -ENOENT },
 	{ NLDEV(GET_CHARDEV), 0, 0, -1, "umad", -ENOENT },
+	{ NLDEV(STAT_GET), 0, 0, -1, NULL, -EINVAL },
+	{ NLDEV(STAT_GET), 0, -1, 1, NULL, -EINVAL },
+	{ NLDEV(STAT_GET), 0, 0, 2, NULL, -EINVAL },
+	{ NLDEV(STAT_SET), 0, 0, -1, NULL, -EINVAL },
+	{ NLDEV(STAT_SET), 0, 0, 2, NULL, -EINVAL },
+	{ NLDEV(STAT_SET), 0, 0, 1, NULL, -EOPNOTSUPP },
+	{ NLDEV(STAT_DEL), 0, 0, 1, NULL, -EOPNOTSUPP },
 	{ NLDEV(UNSPEC), 0, -1, -1, NULL, -EINVAL },
 	{ NLDEV(SET), 0, 0, -1, NULL, -EINVAL },
 	{ RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_NUM_OPS), 0, -1, -1, NULL, -EINVAL },
@@ -414,6 +492,7 @@ main(void)
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_system_by_kernel),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_acknowledgements),
 		cmocka_unit_test(test_damage),
