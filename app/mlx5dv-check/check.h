@@ -54,6 +54,19 @@ enum check_result {
 	CHECK_NB_RESULTS,
 };
 
+#define CHECK_EVIDENCE_MAX   8
+#define CHECK_EVIDENCE_BYTES 96
+
+/** A packet as it came, for the report of a row that fails. */
+struct check_evidence {
+	enum check_side side;
+	uint16_t queue;
+	uint32_t length, hash;
+	uint64_t ol_flags;
+	uint16_t nb; /**< of the bytes that are kept */
+	uint8_t bytes[CHECK_EVIDENCE_BYTES];
+};
+
 /** A run, and the row that is being run. */
 struct check {
 	struct check_port port[CHECK_NB_SIDES];
@@ -62,6 +75,9 @@ struct check {
 	uint32_t row;             /**< number in this row's frames */
 	bool lost;                /**< a frame that was expected did not come */
 	char why[512];            /**< of a row that did not pass */
+	/** The first packets of the row's latest exchange. */
+	struct check_evidence evidence[CHECK_EVIDENCE_MAX];
+	unsigned int nb_evidence;
 };
 
 /** A frame to send: UDP (or TCP) over IPv4, with a payload that is found again. 0: the default. */
@@ -187,8 +203,8 @@ struct check_report {
 	bool has_row;
 };
 int check_report_open(struct check_report *report, const char *json, const struct check *check);
-void check_report_row(struct check_report *report, const struct check_row *row,
-	enum check_result result, const char *why);
+void check_report_row(struct check_report *report, const struct check *check,
+	const struct check_row *row, enum check_result result);
 /** @return the exit status */
 int check_report_close(struct check_report *report);
 /** @} */

@@ -193,13 +193,17 @@ rows_list(void)
 static void
 rows_run(struct check *check, struct check_report *report)
 {
+	enum check_result result;
+
 	for (unsigned int t = 0; t < RTE_DIM(tables); t++) {
 		for (const struct check_row *row = tables[t]; row->name != NULL; row++) {
 			if (!is_wanted(row))
 				continue;
 			check->row++;
 			check->why[0] = '\0';
-			check_report_row(report, row, row->run(check), check->why);
+			check->nb_evidence = 0;
+			result = row->run(check);
+			check_report_row(report, check, row, result);
 		}
 	}
 }

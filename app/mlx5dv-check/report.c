@@ -11,6 +11,8 @@
 
 #include "check.h"
 
+#define NB_COMPLETIONS 4
+
 static const char *const result_names[CHECK_NB_RESULTS] = {
 	[CHECK_PASS] = "pass",
 	[CHECK_FAIL] = "FAIL",
@@ -141,11 +143,52 @@ check_report_open(struct check_report *report, const char *json, const struct ch
 	return 0;
 }
 
+/** What the packets were, beside why the row has failed. */
+static void
+report_packets(FILE *json, const struct check *check)
+{
+	char hex[2 * CHECK_EVIDENCE_BYTES + 1];
+
+	fputs(", \"packets\": [", json);
+	for (unsigned int i = 0; i < check->nb_evidence; i++) {
+		const struct check_evidence *packet = &check->evidence[i];
+
+		hex[0] = '\0';
+		for (unsigned int at = 0; at < packet->nb; at++)
+			snprintf(hex + 2 * at, 3, "%02x", packet->bytes[at]);
+		fprintf(json,
+			"%s\n      {\"port\": %u, \"queue\": %u, \"length\": %" PRIu32
+			", \"flags\": %" PRIu64 ", \"hash\": %" PRIu32 ", \"bytes\": \"%s\"}",
+			i == 0 ? "" : ",", packet->side, packet->queue, packet->length,
+			packet->ol_flags, packet->hash, hex);
+	}
+	fputs("]", json);
+}
+
+/** The latest completions of the port's receive queues, as the driver shows them. */
+static void
+report_completions(FILE *json, const struct check_port *port)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	for (uint16_t q = 0; out != NULL && q < port->nb_queues; q++)
+		(void)rte_eth_rx_descriptor_dump(
+			port->id, q, (uint16_t)-NB_COMPLETIONS, NB_COMPLETIONS, out);
+	if (out != NULL)
+		fclose(out);
+	fputs(", ", json);
+	json_pair(json, "completions", text != NULL ? text : "");
+	free(text);
+}
+
 void
-check_report_row(struct check_report *report, const struct check_row *row, enum check_result result,
-	const char *why)
+check_report_row(struct check_report *report, const struct check *check,
+	const struct check_row *row, enum check_result result)
 {
 	const bool is_first = !report->has_row;
+	const char *why = check->why;
 
 	report->has_row = true;
 	report->count[result]++;
@@ -161,6 +204,10 @@ check_report_row(struct check_report *report, const struct check_row *row, enum 
 	json_pair(report->json, "result", result_names[result]);
 	fputs(", ", report->json);
 	json_pair(report->json, "why", why);
+	if (result == CHECK_FAIL) {
+		report_packets(report->json, check);
+		report_completions(report->json, &check->port[CHECK_PORT]);
+	}
 	fputs("}", report->json);
 }
 

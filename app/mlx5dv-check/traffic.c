@@ -207,6 +207,28 @@ send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uin
 	return -EIO;
 }
 
+/** Keep what came, should the row fail. */
+static void
+keep_evidence(
+	struct check *check, enum check_side side, uint16_t queue, const struct rte_mbuf *mbuf)
+{
+	struct check_evidence *kept = &check->evidence[check->nb_evidence];
+	const uint8_t *bytes;
+
+	if (check->nb_evidence == CHECK_EVIDENCE_MAX)
+		return;
+	check->nb_evidence++;
+	*kept = (struct check_evidence){ .side = side,
+		.queue = queue,
+		.length = mbuf->pkt_len,
+		.hash = mbuf->hash.rss,
+		.ol_flags = mbuf->ol_flags,
+		.nb = RTE_MIN(mbuf->pkt_len, (uint32_t)CHECK_EVIDENCE_BYTES) };
+	bytes = rte_pktmbuf_read(mbuf, 0, kept->nb, kept->bytes);
+	if (bytes != NULL && bytes != kept->bytes)
+		memcpy(kept->bytes, bytes, kept->nb);
+}
+
 /** Look into all queues once. @return whether the last frame was among what came */
 static bool
 collect(struct check *check, enum check_side side, struct check_gots *gots)
@@ -222,6 +244,8 @@ collect(struct check *check, enum check_side side, struct check_gots *gots)
 			const bool ours = check_traffic_is_ours(check, mbufs[i], &seq);
 
 			is_last |= ours && seq == SEQ_LAST;
+			if (!ours || seq != SEQ_LAST)
+				keep_evidence(check, side, q, mbufs[i]);
 			if (ours && seq != SEQ_LAST && gots->nb < CHECK_GOT_MAX)
 				gots->got[gots->nb++] = (struct check_got){ mbufs[i], q, seq };
 			else
@@ -257,6 +281,7 @@ check_traffic_exchange(struct check *check, enum check_side from, const struct c
 	int ret = 0;
 
 	gots->nb = 0;
+	check->nb_evidence = 0;
 	for (uint32_t i = 0; i <= nb && ret == 0; i++) {
 		struct rte_mbuf *mbuf = check_traffic_frame(
 			check, from, i == nb ? &last : &frames[i], i == nb ? SEQ_LAST : i);
@@ -323,6 +348,8 @@ flood_receive(struct check *check, enum check_side side, uint16_t size, uint32_t
 			else if (!is_whole(mbufs[i], seq, size))
 				ret = check_fail(
 					check, "packet %u of %u bytes has other bytes", seq, size);
+			if (ret != 0)
+				keep_evidence(check, side, q, mbufs[i]);
 			nb_ours++;
 		}
 		rte_pktmbuf_free_bulk(mbufs, nb);

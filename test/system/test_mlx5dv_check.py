@@ -136,8 +136,11 @@ def test_a_fault_is_reported(tmp_path, fault, row, why):
     faults.write_text(fault + "\n")
     status, _, report = check(tmp_path, "--only", row, "--patience", "300", options=["--faults", faults])
     assert status == 1
-    said, = [line["why"] for line in report["rows"] if line["row"] == row]
-    assert why in said, said
+    failed, = [line for line in report["rows"] if line["row"] == row]
+    assert why in failed["why"], failed
+    for packet in failed["packets"]:
+        assert packet["bytes"].startswith("0200000000") and len(packet["bytes"]) == 2 * min(packet["length"], 96)
+    assert "CQE" in failed["completions"] or "cqe" in failed["completions"], failed
 
 
 @pytest.mark.parametrize("args, said", [

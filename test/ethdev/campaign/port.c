@@ -362,6 +362,7 @@ look(struct campaign_port *port)
 	rte_eth_rx_queue_info_get(port->id, campaign_choose(port->nb_rxq), &rxq);
 	rte_eth_tx_queue_info_get(port->id, campaign_choose(port->nb_txq), &txq);
 	rte_eth_dev_priv_dump(port->id, null);
+	rte_eth_rx_descriptor_dump(port->id, campaign_choose(port->nb_rxq), 0, 4, null);
 	rte_eth_tx_descriptor_dump(port->id, campaign_choose(port->nb_txq), 0, 4, null);
 	rte_flow_dev_dump(port->id, NULL, null, NULL);
 	fclose(null);

@@ -60,6 +60,8 @@ dump(void)
 	int ret = rte_eth_dev_priv_dump(sweep_port, sink);
 
 	if (ret == 0)
+		ret = rte_eth_rx_descriptor_dump(sweep_port, 0, 0, 1, sink);
+	if (ret == 0)
 		ret = rte_eth_tx_descriptor_dump(sweep_port, 0, 0, 1, sink);
 	fclose(sink);
 	return ret;
@@ -135,7 +137,7 @@ const struct sweep_operation sweep_reads[] = {
 	{ "get_module_info", get_module, NULL, 0 },
 	{ "get_module_eeprom", read_module, NULL, 0 },
 	{ "get_monitor_addr", get_monitor, NULL, 0 },
-	{ "eth_dev_priv_dump eth_tx_descriptor_dump", dump, NULL, 0 },
+	{ "eth_dev_priv_dump eth_rx_descriptor_dump eth_tx_descriptor_dump", dump, NULL, 0 },
 	{ NULL },
 };
 /* clang-format on */

@@ -166,6 +166,19 @@ tx_descriptor_dump(
 }
 
 static int
+rx_descriptor_dump(
+	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	mdv_queue_list_lock_objects(&port->queues);
+	ret = mdv_rx_dump_cqes(dev->data->rx_queues[idx], offset, num, file);
+	mdv_queue_list_unlock_objects(&port->queues);
+	return ret;
+}
+
+static int
 priv_dump(struct rte_eth_dev *dev, FILE *file)
 {
 	struct mdv_port *port = mdv_port(dev);
@@ -240,6 +253,7 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 	.reta_query = mdv_reta_query, \
 	.rss_hash_conf_get = mdv_reta_hash_conf_get, \
 	.eth_dev_priv_dump = priv_dump, \
+	.eth_rx_descriptor_dump = rx_descriptor_dump, \
 	.eth_tx_descriptor_dump = tx_descriptor_dump
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_branch_prediction.h>
@@ -55,6 +56,13 @@ const char *mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits);
 /** @return whether @p burst is an instance of this driver; @p mode is filled for ethdev
  * rx_burst_mode_get. */
 bool mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode);
+
+/**
+ * Print @p num of the CQ's entries, from the @p offset th behind the next one on; the ring has no
+ * end, so those before the next, which the driver has taken, are the last.
+ * @return 0, -EINVAL: stopped
+ */
+int mdv_rx_dump_cqes(const struct mdv_rxq *rxq, uint16_t offset, uint16_t num, FILE *file);
 
 #ifdef MDV_COMPAT_RECYCLE
 /** ethdev recycle_rxq_info_get: of a started queue; one that cannot recycle has a ring of no size.
