@@ -20,10 +20,11 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#define CHECK_QUEUES  4
-#define CHECK_RING    512
-#define CHECK_NO_ROW  UINT32_MAX
-#define CHECK_GOT_MAX 64 /**< packets that an exchange keeps */
+#define CHECK_QUEUES      4
+#define CHECK_RING        512
+#define CHECK_NO_ROW      UINT32_MAX
+#define CHECK_RETA_GROUPS (RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE)
+#define CHECK_GOT_MAX     64 /**< packets that an exchange keeps */
 
 enum check_side {
 	CHECK_PORT, /**< the one in question */
@@ -73,6 +74,7 @@ struct check {
 	unsigned int patience_ms; /**< that frames may take */
 	uint32_t nb_packets;      /**< of the rows that count them */
 	uint32_t row;             /**< number in this row's frames */
+	uint16_t last_vlan;       /**< TCI of the frame that ends an exchange; 0: it has no tag */
 	bool lost;                /**< a frame that was expected did not come */
 	char why[512];            /**< of a row that did not pass */
 	/** The first packets of the row's latest exchange. */
@@ -119,6 +121,7 @@ struct check_row {
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
 extern const struct check_row check_rows_flow[];
+extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
 extern const struct check_row check_rows_question[];
 
@@ -129,6 +132,15 @@ enum check_result check_end(struct check *check, enum check_result result, const
 #define check_seen(check, ...)   check_end(check, CHECK_SEEN, __VA_ARGS__)
 #define check_absent(check, ...) check_end(check, CHECK_ABSENT, __VA_ARGS__)
 
+/** @{ @file rows_traffic.c: what other rows ask, too. */
+/** @return whether a frame from the peer to @p dst (NULL: the port) came @p want times; otherwise
+ * the row has failed. */
+bool check_comes(struct check *check, const struct rte_ether_addr *dst, int want, const char *when);
+/** What a virtual function asks for in vain is its host's to give. @param good all came as expected
+ * @param lost check->lost at that time */
+enum check_result check_conclude(struct check *check, bool good, bool lost);
+/** @} */
+
 /** @{ @file port.c */
 /** Read @p name into *port. @return 0, or -EINVAL after a message */
 int check_port_name(struct check_port *port, const char *name);
@@ -136,6 +148,8 @@ int check_port_name(struct check_port *port, const char *name);
 int check_port_probe(struct check_port *port, unsigned int side, const char *devargs);
 /** Start it with all offloads that it has. Complains on stderr. */
 int check_port_start(struct check_port *port, unsigned int side);
+/** Configure and start it once more, after a reset. @return 0 or a negative errno */
+int check_port_restart(struct check_port *port, unsigned int side);
 /** Undo all, whatever was done. */
 void check_port_close(struct check_port *port);
 /** @return the name of the port's netdev if that is up, or NULL */

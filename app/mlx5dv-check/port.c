@@ -133,20 +133,12 @@ configure_and_start(struct check_port *port, const struct rte_eth_conf *conf)
 }
 
 int
-check_port_start(struct check_port *port, unsigned int side)
+check_port_restart(struct check_port *port, unsigned int side)
 {
 	struct rte_eth_conf conf = { .rxmode.mq_mode = RTE_ETH_MQ_RX_RSS };
-	char name[RTE_MEMPOOL_NAMESIZE];
 	int ret;
 
-	snprintf(name, sizeof(name), "check_%u", side);
-	port->pool = rte_pktmbuf_pool_create(name, POOL_SIZE, POOL_CACHE, 0,
-		RTE_MBUF_DEFAULT_BUF_SIZE, rte_eth_dev_socket_id(port->id));
-	if (port->pool == NULL)
-		return complain(port, "no memory for a mempool", -rte_errno);
-	port->rx_offloads = RX_OFFLOADS & port->info.rx_offload_capa;
-	port->tx_offloads = TX_OFFLOADS & port->info.tx_offload_capa;
-	/* Tags are stripped by the row that looks at it. */
+	/* Tags are stripped and filtered by the rows that look at it. */
 	conf.rxmode.offloads = port->rx_offloads & ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	conf.txmode.offloads = port->tx_offloads;
 	conf.rx_adv_conf.rss_conf.rss_hf = RSS_TYPES & port->info.flow_type_rss_offloads;
@@ -159,6 +151,23 @@ check_port_start(struct check_port *port, unsigned int side)
 		conf.intr_conf.rxq = 0;
 		ret = configure_and_start(port, &conf);
 	}
+	return ret;
+}
+
+int
+check_port_start(struct check_port *port, unsigned int side)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	int ret;
+
+	snprintf(name, sizeof(name), "check_%u", side);
+	port->pool = rte_pktmbuf_pool_create(name, POOL_SIZE, POOL_CACHE, 0,
+		RTE_MBUF_DEFAULT_BUF_SIZE, rte_eth_dev_socket_id(port->id));
+	if (port->pool == NULL)
+		return complain(port, "no memory for a mempool", -rte_errno);
+	port->rx_offloads = RX_OFFLOADS & port->info.rx_offload_capa;
+	port->tx_offloads = TX_OFFLOADS & port->info.tx_offload_capa;
+	ret = check_port_restart(port, side);
 	if (ret != 0)
 		return complain(port, "cannot start it", ret);
 	port->started = true;

@@ -216,7 +216,7 @@ toeplitz(const struct rte_mbuf *mbuf, const uint8_t *key)
 static enum check_result
 compare_hashes(struct check *check, const struct check_gots *gots, const uint8_t *key)
 {
-	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	struct rte_eth_rss_reta_entry64 reta[CHECK_RETA_GROUPS];
 	const uint16_t size = check->port[CHECK_PORT].info.reta_size;
 	uint32_t queues = 0;
 
@@ -268,6 +268,35 @@ rss(struct check *check)
 		result = compare_hashes(check, &gots, key);
 	check_traffic_free(&gots);
 	return result;
+}
+
+/** The hash by another key; RSS_KEY has no symmetry that would hide fields that are swapped. */
+static enum check_result
+rss_key(struct check *check)
+{
+	const struct check_port *port = &check->port[CHECK_PORT];
+	uint8_t before[KEY_MAX] = { 0 }, other[KEY_MAX];
+	struct rte_eth_rss_conf conf = { .rss_key = before, .rss_key_len = sizeof(before) };
+	enum check_result result;
+	int ret = rte_eth_dev_rss_hash_conf_get(port->id, &conf);
+
+	if (ret != 0)
+		return check_fail(check, "no key: %s", rte_strerror(-ret));
+	if (port->info.hash_key_size == 0 || port->info.hash_key_size > KEY_MAX)
+		return check_absent(check, "the port has none");
+	for (unsigned int i = 0; i < KEY_MAX; i++)
+		other[i] = (uint8_t)(i * 151 + 43);
+	conf.rss_key_len = port->info.hash_key_size;
+	conf.rss_key = other;
+	ret = rte_eth_dev_rss_hash_update(port->id, &conf);
+	if (ret == -ENOTSUP)
+		return check_absent(check, "it cannot be changed");
+	if (ret != 0)
+		return check_fail(check, "%s", rte_strerror(-ret));
+	result = rss(check);
+	conf.rss_key = before;
+	ret = rte_eth_dev_rss_hash_update(port->id, &conf);
+	return ret == 0 ? result : check_fail(check, "setting it back: %s", rte_strerror(-ret));
 }
 
 /** All segments but the last are full, numbered on, with right checksums. */
@@ -427,6 +456,7 @@ const struct check_row check_rows_offload[] = {
 	{ "VLAN strip", "the tag is in the mbuf and not in the packet", vlan_strip },
 	{ "VLAN insert", "the tag is in the frame", vlan_insert },
 	{ "RSS", "hash and queue of flows are those computed", rss },
+	{ "RSS key", "the same by another key", rss_key },
 	{ "TSO", "segments, numbers and checksums", tso },
 	{ "segments", "a packet of five mbufs is one frame", segments },
 	{ "timestamps", "each packet has one, none earlier than those before", timestamps },

@@ -134,7 +134,9 @@ starved_queue(struct check *check)
 		return check_fail(check, "%s", rte_strerror(-ret));
 	if (!still_receives(check, "when there were mbufs again"))
 		return CHECK_FAIL;
-	if (after.imissed == before.imissed && after.rx_nombuf == before.rx_nombuf)
+	/* What a netdev sends may be lost on its way. */
+	if (check->port[CHECK_PEER].ibdev[0] != '\0' && after.imissed == before.imissed &&
+		after.rx_nombuf == before.rx_nombuf)
 		return check_fail(check, "no lost packet was counted");
 	return CHECK_PASS;
 }

@@ -30,9 +30,8 @@ nb_received(struct check *check, const struct rte_ether_addr *dst)
 	return ret;
 }
 
-/** @return whether a frame to @p dst came @p want times; otherwise the row has failed. */
-static bool
-comes(struct check *check, const struct rte_ether_addr *dst, int want, const char *when)
+bool
+check_comes(struct check *check, const struct rte_ether_addr *dst, int want, const char *when)
 {
 	int nb = nb_received(check, dst);
 
@@ -53,10 +52,8 @@ comes(struct check *check, const struct rte_ether_addr *dst, int want, const cha
 	return false;
 }
 
-/** What a virtual function asks for in vain is its host's to give. @param good all came as expected
- */
-static enum check_result
-conclude(struct check *check, bool good, bool lost)
+enum check_result
+check_conclude(struct check *check, bool good, bool lost)
 {
 	if (good)
 		return CHECK_PASS;
@@ -124,21 +121,21 @@ own_addresses(struct check *check)
 	bool good, lost;
 	int ret;
 
-	if (!comes(check, &broadcast_mac, 1, "by broadcast") ||
-		!comes(check, &other_mac, 0, "to another's address"))
+	if (!check_comes(check, &broadcast_mac, 1, "by broadcast") ||
+		!check_comes(check, &other_mac, 0, "to another's address"))
 		return CHECK_FAIL;
 	ret = rte_eth_dev_mac_addr_add(id, (struct rte_ether_addr *)(uintptr_t)&other_mac, 0);
 	if (ret == -ENOTSUP || ret == -EPERM)
 		return check_absent(check, "a second address: %s", rte_strerror(-ret));
 	if (ret != 0)
 		return check_fail(check, "a second address: %s", rte_strerror(-ret));
-	good = comes(check, &other_mac, 1, "to a second address");
+	good = check_comes(check, &other_mac, 1, "to a second address");
 	lost = check->lost;
 	ret = rte_eth_dev_mac_addr_remove(id, (struct rte_ether_addr *)(uintptr_t)&other_mac);
 	if (ret != 0)
 		return check_fail(check, "removing the second address: %s", rte_strerror(-ret));
-	return conclude(
-		check, good && comes(check, &other_mac, 0, "to an address that was removed"), lost);
+	return check_conclude(check,
+		good && check_comes(check, &other_mac, 0, "to an address that was removed"), lost);
 }
 
 static enum check_result
@@ -154,13 +151,13 @@ groups(struct check *check)
 		return check_absent(check, "a list of groups: %s", rte_strerror(-ret));
 	if (ret != 0)
 		return check_fail(check, "a list of groups: %s", rte_strerror(-ret));
-	good = comes(check, &group_mac, 1, "to a group of the list");
+	good = check_comes(check, &group_mac, 1, "to a group of the list");
 	lost = check->lost;
 	ret = rte_eth_dev_set_mc_addr_list(id, NULL, 0);
 	if (ret != 0)
 		return check_fail(check, "emptying the list: %s", rte_strerror(-ret));
-	return conclude(
-		check, good && comes(check, &group_mac, 0, "to a group that was left"), lost);
+	return check_conclude(
+		check, good && check_comes(check, &group_mac, 0, "to a group that was left"), lost);
 }
 
 static enum check_result
@@ -174,12 +171,12 @@ promiscuous(struct check *check)
 		return check_absent(check, "%s", rte_strerror(-ret));
 	if (ret != 0)
 		return check_fail(check, "enabling it: %s", rte_strerror(-ret));
-	good = comes(check, &other_mac, 1, "to another's address");
+	good = check_comes(check, &other_mac, 1, "to another's address");
 	lost = check->lost;
 	ret = rte_eth_promiscuous_disable(id);
 	if (ret != 0)
 		return check_fail(check, "disabling it: %s", rte_strerror(-ret));
-	return conclude(check, good && comes(check, &other_mac, 0, "after it"), lost);
+	return check_conclude(check, good && check_comes(check, &other_mac, 0, "after it"), lost);
 }
 
 static enum check_result
@@ -220,7 +217,7 @@ restart(struct check *check)
 		ret = rte_eth_dev_start(id);
 	if (ret != 0)
 		return check_fail(check, "%s", rte_strerror(-ret));
-	return comes(check, NULL, 1, "after it") ? CHECK_PASS : CHECK_FAIL;
+	return check_comes(check, NULL, 1, "after it") ? CHECK_PASS : CHECK_FAIL;
 }
 
 const struct check_row check_rows_traffic[] = {

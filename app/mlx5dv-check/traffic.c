@@ -277,7 +277,7 @@ int
 check_traffic_exchange(struct check *check, enum check_side from, const struct check_frame *frames,
 	uint32_t nb, struct check_gots *gots)
 {
-	const struct check_frame last = { .src = 0xff };
+	const struct check_frame last = { .src = 0xff, .vlan = check->last_vlan };
 	int ret = 0;
 
 	gots->nb = 0;
