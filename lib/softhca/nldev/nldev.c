@@ -93,6 +93,8 @@ take_attr(const struct nlattr *attr, void *arg)
 	case RDMA_NLDEV_ATTR_RES_MRN:
 	case RDMA_NLDEV_ATTR_RES_CTXN:
 	case RDMA_NLDEV_ATTR_STAT_RES:
+	case RDMA_NLDEV_ATTR_STAT_MODE:
+	case RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK:
 	case RDMA_NLDEV_ATTR_STAT_COUNTER_ID:
 		if (mnl_attr_validate(attr, MNL_TYPE_U32) < 0)
 			return MNL_CB_ERROR;

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters: nldev.c stat_get_doit_default_counter(), stat_get_doit_qp(). No queue pair has counters
- * of its own here, so all are counted by their port's. */
+/* Counters of ports, and those that queue pairs are bound to: nldev.c
+ * stat_get_doit_default_counter(), fill_res_counter_entry(), nldev_stat_set_mode_doit(),
+ * nldev_stat_del_doit(). */
 #include "nldev/stat.h"
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <linux/capability.h>
 
 #include "abi/core/caps.h"
 #include "nldev/call.h"
+#include "nldev/counter.h"
 #include "sysfs/tree.h"
 
-static int
-put_counters(const struct shca_nldev_call *call, unsigned int device, uint32_t number)
+static void
+put_value(struct nlmsghdr *message, const char *name, uint64_t value)
 {
-	struct nlattr *table, *entry;
+	struct nlattr *entry = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value);
+	mnl_attr_nest_end(message, entry);
+}
+
+/** The counters of a port, as sysfs has them. */
+static int
+put_port_counters(const struct shca_nldev_call *call, unsigned int device, uint32_t number)
+{
+	struct nlattr *table;
 	uint64_t value;
 	int ret = 0;
 
@@ -23,16 +38,46 @@ put_counters(const struct shca_nldev_call *call, unsigned int device, uint32_t n
 	for (unsigned int i = 0; shca_tree_counters[i] != NULL && ret == 0; i++) {
 		ret = shca_tree_get_counter(
 			call->nldev->dir, device, number, shca_tree_counters[i], &value);
-		if (ret != 0)
-			break;
-		entry = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
-		mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME,
-			shca_tree_counters[i]);
-		mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value);
-		mnl_attr_nest_end(call->message, entry);
+		if (ret == 0)
+			put_value(call->message, shca_tree_counters[i], value);
 	}
 	mnl_attr_nest_end(call->message, table);
 	return ret;
+}
+
+/** Congestion and encapsulation are counted by port alone (mlx5_ib counters.c
+ * mlx5_ib_counter_alloc_stats). */
+static bool
+is_of_port(const char *name)
+{
+	return strncmp(name, "rp_", 3) == 0 || strncmp(name, "np_", 3) == 0 ||
+		strncmp(name, "rx_icrc", 7) == 0;
+}
+
+static void
+put_counter(struct nlmsghdr *message, uint32_t port, const struct shca_counter *counter)
+{
+	struct nlattr *table, *entry;
+
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, counter->id);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)getpid());
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);
+	table = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_RES_QP);
+	for (unsigned int i = 0; i < counter->nb_qps; i++) {
+		entry = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, counter->qpn[i]);
+		mnl_attr_nest_end(message, entry);
+	}
+	mnl_attr_nest_end(message, table);
+	table = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	for (unsigned int i = 0; shca_tree_counters[i] != NULL; i++)
+		if (!is_of_port(shca_tree_counters[i]))
+			put_value(message, shca_tree_counters[i],
+				strcmp(shca_tree_counters[i], "out_of_buffer") == 0
+					? counter->out_of_buffer
+					: 0);
+	mnl_attr_nest_end(message, table);
 }
 
 /** @return whether the request is about queue pairs: the kernel counts memory regions, too, which
@@ -45,54 +90,155 @@ is_of_qps(const struct shca_nldev_call *call)
 	return type != NULL && mnl_attr_get_u32(type) == RDMA_NLDEV_ATTR_RES_QP;
 }
 
+/** What all commands name. @return 0 or -EINVAL */
+static int
+find_port(const struct shca_nldev_call *call, unsigned int *device, uint32_t *port)
+{
+	const struct nlattr *attr = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
+	int ret = shca_nldev_find_device(call, device);
+
+	if (ret != 0 || attr == NULL)
+		return -EINVAL;
+	*port = mnl_attr_get_u32(attr);
+	return shca_nldev_check_port(call, *device);
+}
+
+/** The queue pairs of a port: one counter, or how they are counted. */
+static int
+answer_of_qps(const struct shca_nldev_call *call, struct shca_device *dev, uint32_t port)
+{
+	const struct nlattr *id = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
+	struct shca_counter counter;
+
+	if (id == NULL) {
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_MODE,
+			dev != NULL && shca_counter_next(dev, 0) != 0 ? RDMA_COUNTER_MODE_MANUAL
+								      : RDMA_COUNTER_MODE_NONE);
+		return 0;
+	}
+	if (dev == NULL || !shca_counter_find(dev, mnl_attr_get_u32(id), &counter))
+		return -ENOENT;
+	put_counter(call->message, port, &counter);
+	return 0;
+}
+
 int
 shca_nldev_stat_get_doit(struct shca_nldev_call *call)
 {
-	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
 	unsigned int device;
-	int ret = shca_nldev_find_device(call, &device);
+	uint32_t port;
+	int ret = find_port(call, &device, &port);
 
-	if (ret == 0 && port == NULL)
-		ret = -EINVAL;
-	if (ret == 0)
-		ret = shca_nldev_check_port(call, device);
 	if (ret != 0)
 		return ret;
 	if (call->attrs[RDMA_NLDEV_ATTR_STAT_RES] != NULL && !is_of_qps(call))
 		return -EINVAL;
-	/* A counter of a queue pair's own. */
-	if (call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID] != NULL)
-		return -ENOENT;
 	shca_nldev_put_handle(call->message, device);
-	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, mnl_attr_get_u32(port));
-	if (!is_of_qps(call))
-		return put_counters(call, device, mnl_attr_get_u32(port));
-	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_NONE);
-	return 0;
+	if (is_of_qps(call))
+		return answer_of_qps(call, call->nldev->device(call->nldev->arg, device), port);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	return put_port_counters(call, device, port);
 }
 
-/** Of the counters of queue pairs, of which there are none. */
+/** Of the counters that queue pairs are bound to, one a message. */
 int
 shca_nldev_stat_get_dump(struct shca_nldev_call *call, unsigned int index)
 {
-	(void)index;
-	return is_of_qps(call) ? 0 : -EINVAL;
+	struct nlattr *table, *entry;
+	struct shca_counter counter;
+	struct shca_device *dev;
+	unsigned int device;
+	uint32_t id = 0;
+	int ret = shca_nldev_find_device(call, &device);
+
+	if (ret != 0 || !is_of_qps(call))
+		return -EINVAL;
+	dev = call->nldev->device(call->nldev->arg, device);
+	for (unsigned int i = 0; dev != NULL && i <= index; i++) {
+		id = shca_counter_next(dev, id);
+		if (id == 0)
+			return 0;
+	}
+	if (dev == NULL || !shca_counter_find(dev, id, &counter))
+		return 0;
+	shca_nldev_put_handle(call->message, device);
+	table = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_COUNTER);
+	entry = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY);
+	put_counter(call->message, 1, &counter);
+	mnl_attr_nest_end(call->message, entry);
+	mnl_attr_nest_end(call->message, table);
+	return 1;
 }
 
-/** Binding queue pairs to counters of their own is for privileged users, and not modelled: as on a
- * device without such counters (core/counters.c rdma_counter_bind_qpn_alloc). */
+/** @return whether counters are to follow the queue pairs by themselves (by type or process), or to
+ * cease to: off is what they are. */
+static int
+set_auto(const struct shca_nldev_call *call)
+{
+	const struct nlattr *mask = call->attrs[RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK];
+
+	return mask == NULL || mnl_attr_get_u32(mask) == 0 ? 0 : -EOPNOTSUPP;
+}
+
+static void
+put_binding(const struct shca_nldev_call *call, unsigned int device, uint32_t port, uint32_t id,
+	uint32_t qpn)
+{
+	shca_nldev_put_handle(call->message, device);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
+}
+
 int
 shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 {
+	const struct nlattr *mode = call->attrs[RDMA_NLDEV_ATTR_STAT_MODE];
+	const struct nlattr *qpn = call->attrs[RDMA_NLDEV_ATTR_RES_LQPN];
+	const struct nlattr *wanted = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
+	uint32_t port, id = wanted != NULL ? mnl_attr_get_u32(wanted) : 0;
+	struct shca_device *dev;
 	unsigned int device;
 	int ret;
 
 	if (!shca_caps_has(CAP_NET_ADMIN))
 		return -EPERM;
-	ret = shca_nldev_find_device(call, &device);
-	if (ret == 0 && call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX] == NULL)
-		ret = -EINVAL;
+	ret = find_port(call, &device, &port);
+	if (ret != 0 || mode == NULL)
+		return -EINVAL;
+	if (mnl_attr_get_u32(mode) == RDMA_COUNTER_MODE_AUTO) {
+		shca_nldev_put_handle(call->message, device);
+		return set_auto(call);
+	}
+	if (!is_of_qps(call) || qpn == NULL)
+		return -EINVAL;
+	dev = call->nldev->device(call->nldev->arg, device);
+	ret = dev == NULL ? -ENOENT : shca_counter_bind(dev, port, mnl_attr_get_u32(qpn), &id);
 	if (ret == 0)
-		ret = shca_nldev_check_port(call, device);
-	return ret != 0 ? ret : -EOPNOTSUPP;
+		put_binding(call, device, port, id, mnl_attr_get_u32(qpn));
+	return ret;
+}
+
+int
+shca_nldev_stat_del_doit(struct shca_nldev_call *call)
+{
+	const struct nlattr *qpn = call->attrs[RDMA_NLDEV_ATTR_RES_LQPN];
+	const struct nlattr *id = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
+	struct shca_device *dev;
+	unsigned int device;
+	uint32_t port;
+	int ret;
+
+	if (!shca_caps_has(CAP_NET_ADMIN))
+		return -EPERM;
+	ret = find_port(call, &device, &port);
+	if (ret != 0 || !is_of_qps(call) || qpn == NULL || id == NULL)
+		return -EINVAL;
+	dev = call->nldev->device(call->nldev->arg, device);
+	ret = dev == NULL ? -ENOENT
+			  : shca_counter_unbind(dev, mnl_attr_get_u32(id), mnl_attr_get_u32(qpn));
+	if (ret == 0)
+		put_binding(call, device, port, mnl_attr_get_u32(id), mnl_attr_get_u32(qpn));
+	return ret;
 }

@@ -47,6 +47,7 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 	out->qp_type = IBV_QPT_RAW_PACKET;
 	out->qp_state = qp->state;
 	out->port = qp->port;
+	out->out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
 	return true;
 }
 

@@ -26,6 +26,7 @@ struct shca_restrack {
 	uint32_t key;    /**< lkey and rkey */
 	uint64_t length; /**< bytes of an MR */
 	uint8_t qp_type, qp_state, port;
+	uint64_t out_of_buffer; /**< of a QP: packets that found no receive WQE */
 };
 
 /**

@@ -124,6 +124,12 @@ shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
 	rq->state = state;
 }
 
+uint64_t
+shca_rq_out_of_buffer(const struct shca_rq *rq)
+{
+	return rq->count.out_of_buffer;
+}
+
 void
 shca_rq_set_cvlan_strip(struct shca_rq *rq, bool on)
 {

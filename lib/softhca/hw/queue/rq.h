@@ -21,6 +21,8 @@ enum shca_queue_state shca_rq_state(const struct shca_rq *rq);
 /** RESET drops all posted WQEs; ERROR flushes them as completions with syndrome 5. */
 void shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state);
 void shca_rq_set_cvlan_strip(struct shca_rq *rq, bool on);
+/** @return the packets that found no WQE so far. The lock is held. */
+uint64_t shca_rq_out_of_buffer(const struct shca_rq *rq);
 /** @} */
 
 /** A frame to deliver, with the values that all its copies share. */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Binds queue pairs to counters of their own by RDMA netlink, as `rdma statistic qp bind` does, and
+ * loses frames: the counter has those since the binding, and goes with the last queue pair.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+
+#include "rig.h"
+
+#define FRAME_BYTES 100
+#define SEQ         7
+
+static struct mnl_socket *netlink;
+static _Alignas(8) char buffer[8192];
+
+struct answer {
+	int error;   /**< 0, or a negative errno */
+	uint32_t id; /**< of the counter */
+	uint32_t mode;
+	unsigned int nb_messages, nb_qps, nb_values;
+	uint64_t out_of_buffer;
+};
+
+static void
+take_value(const struct nlattr *entry, struct answer *answer)
+{
+	const struct nlattr *attr;
+	const char *name = "";
+	uint64_t value = 0;
+
+	mnl_attr_for_each_nested(attr, entry)
+	{
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME)
+			name = mnl_attr_get_str(attr);
+		else
+			value = mnl_attr_get_u64(attr);
+	}
+	answer->nb_values++;
+	if (strcmp(name, "out_of_buffer") == 0)
+		answer->out_of_buffer = value;
+}
+
+static void
+take(const struct nlattr *attr, struct answer *answer)
+{
+	const struct nlattr *inner;
+
+	switch (mnl_attr_get_type(attr)) {
+	case RDMA_NLDEV_ATTR_STAT_COUNTER_ID:
+		answer->id = mnl_attr_get_u32(attr);
+		break;
+	case RDMA_NLDEV_ATTR_STAT_MODE:
+		answer->mode = mnl_attr_get_u32(attr);
+		break;
+	case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
+		answer->nb_qps++;
+		break;
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
+		take_value(attr, answer);
+		break;
+	case RDMA_NLDEV_ATTR_STAT_COUNTER:
+	case RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_QP:
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
+		mnl_attr_for_each_nested(inner, attr) take(inner, answer);
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+take_message(const struct nlmsghdr *message, void *arg)
+{
+	struct answer *answer = arg;
+	const struct nlattr *attr;
+
+	answer->nb_messages++;
+	mnl_attr_for_each (attr, message, 0)
+		take(attr, answer);
+	return MNL_CB_OK;
+}
+
+/** Ask about port 1 of the first device. @param id,qpn 0: not named */
+static struct answer
+ask(uint16_t command, uint16_t flags, uint32_t mode, uint32_t qpn, uint32_t id)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct answer answer = { 0 };
+	ssize_t length;
+	int ret = MNL_CB_OK;
+
+	message->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
+	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+	message->nlmsg_seq = SEQ;
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+	if (mode != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, mode);
+	if (qpn != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
+	if (id != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	if (mnl_socket_sendto(netlink, message, message->nlmsg_len) < 0)
+		rig_die("mnl_socket_sendto");
+	while (ret > 0) {
+		length = mnl_socket_recvfrom(netlink, buffer, sizeof(buffer));
+		if (length < 0)
+			rig_die("mnl_socket_recvfrom");
+		errno = 0;
+		ret = mnl_cb_run(buffer, (size_t)length, SEQ, 0, take_message, &answer);
+	}
+	answer.error = ret < 0 ? -errno : 0;
+	return answer;
+}
+
+static struct answer
+bind_to(const struct ibv_qp *qp, uint32_t id)
+{
+	return ask(RDMA_NLDEV_CMD_STAT_SET, 0, RDMA_COUNTER_MODE_MANUAL, qp->qp_num, id);
+}
+
+static struct answer
+unbind(const struct ibv_qp *qp, uint32_t id)
+{
+	return ask(RDMA_NLDEV_CMD_STAT_DEL, 0, 0, qp->qp_num, id);
+}
+
+static struct answer
+counter(uint32_t id)
+{
+	return ask(RDMA_NLDEV_CMD_STAT_GET, 0, 0, 0, id);
+}
+
+/** Send frames for which nothing is posted, and wait until they are sent. */
+static void
+lose(struct ibv_qp *qp, struct ibv_cq *cq, unsigned int nb)
+{
+	struct ibv_wc wc;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		rig_frame(rig_buffer(0), FRAME_BYTES, (uint8_t)i);
+		rig_send(qp, 0, FRAME_BYTES);
+		rig_poll(cq, &wc, 1);
+	}
+}
+
+int
+main(void)
+{
+	struct ibv_cq *cq;
+	struct ibv_qp *qp, *other;
+	struct ibv_flow *flow;
+	struct answer answer;
+	uint32_t id;
+
+	rig_open();
+	netlink = mnl_socket_open2(NETLINK_RDMA, SOCK_CLOEXEC);
+	if (netlink == NULL || mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) != 0)
+		rig_die("a socket of NETLINK_RDMA");
+	cq = ibv_create_cq(rig_context, 64, NULL, NULL, 0);
+	if (cq == NULL)
+		rig_die("ibv_create_cq");
+	qp = rig_qp(cq, 0);
+	other = rig_qp(cq, 0);
+	flow = rig_take_all(qp);
+	lose(qp, cq, 3);
+
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
+	answer = bind_to(qp, 0);
+	id = answer.id;
+	CHECK(answer.error == 0 && id != 0, answer.error);
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_MANUAL, counter(0).mode);
+	CHECK(bind_to(qp, 0).error == -EINVAL, bind_to(qp, 0).error);
+	CHECK(bind_to(other, id + 1000).error == -ENOENT, bind_to(other, id + 1000).error);
+	answer = counter(id);
+	CHECK(answer.error == 0 && answer.nb_qps == 1 && answer.nb_values > 5, answer.nb_values);
+	CHECK(answer.out_of_buffer == 0, (long long)answer.out_of_buffer);
+	lose(qp, cq, 5);
+	CHECK(counter(id).out_of_buffer == 5, (long long)counter(id).out_of_buffer);
+
+	/* Two of one counter, and a list of one. */
+	CHECK(bind_to(other, id).error == 0, 0);
+	answer = ask(RDMA_NLDEV_CMD_STAT_GET, NLM_F_DUMP, 0, 0, 0);
+	CHECK(answer.error == 0 && answer.nb_messages == 1 && answer.nb_qps == 2, answer.nb_qps);
+	CHECK(answer.id == id && answer.out_of_buffer == 5, (long long)answer.out_of_buffer);
+
+	CHECK(unbind(qp, id + 1000).error == -EINVAL, 0);
+	CHECK(unbind(qp, id).error == 0, 0);
+	CHECK(unbind(qp, id).error == -EINVAL, 0);
+	CHECK(counter(id).nb_qps == 1, counter(id).nb_qps);
+	/* The counter goes with its last queue pair. */
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+	CHECK(counter(id).error == -ENOENT, counter(id).error);
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
+	answer = bind_to(qp, 0);
+	CHECK(answer.error == 0 && answer.id != id, answer.id);
+
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	mnl_socket_close(netlink);
+	return rig_close();
+}
