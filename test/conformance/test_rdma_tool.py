@@ -56,15 +56,13 @@ def test_objects():
 
 def test_counters_of_a_port():
     """What sysfs has, but for the interval."""
-    status, text = run_on_softhca(["sh", "-c", f"{RDMA} statistic; ls $SYSFS_PATH/class/infiniband/mlx5_0/ports/1/hw_counters"],
-                                  ["wire=null"])
-    assert status == 0
-    line, *files = text.strip().splitlines()
-    words = line.split()
-    assert words[:4] == ["link", "mlx5_0/1", "out_of_buffer", "0"] and "np_cnp_sent" in words
-    assert sorted(words[2::2]) == sorted(set(" ".join(files).split()) - {"lifespan"})
+    (counters,) = ask(["wire=null"], "statistic")
+    assert counters.pop("ifname") == "mlx5_0" and counters.pop("port") == 1
+    assert set(counters.values()) == {0} and {"out_of_buffer", "np_cnp_sent"} <= set(counters)
+    status, files = run_on_softhca(["sh", "-c", "ls $SYSFS_PATH/class/infiniband/mlx5_0/ports/1/hw_counters"], ["wire=null"])
+    assert status == 0 and set(counters) == set(files.split()) - {"lifespan"}
     status, text = run_on_softhca([RDMA, "statistic", "qp", "mode"], ["wire=null"])
-    assert status == 0 and text.strip() == "link mlx5_0/1 mode qp auto off"
+    assert status == 0 and "mlx5_0/1" in text and "auto off" in text
 
 
 def test_system():
