@@ -22,6 +22,7 @@
 
 #define CHECK_QUEUES      4
 #define CHECK_RING        512
+#define CHECK_BENCH_BURST 32
 #define CHECK_NO_ROW      UINT32_MAX
 #define CHECK_RETA_GROUPS (RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE)
 #define CHECK_GOT_MAX     64 /**< packets that an exchange keeps */
@@ -121,6 +122,7 @@ struct check_row {
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
 extern const struct check_row check_rows_flow[];
+extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
 extern const struct check_row check_rows_question[];

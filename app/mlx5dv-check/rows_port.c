@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of what a port is told: groups, MTU, tables, filters, reset; and what it tells of itself. */
+/* Rows of what a port is told: groups, MTU, tables, filters, reset; and what it tells of packets.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include <infiniband/verbs.h>
 #include <rte_cycles.h>
 #include <rte_errno.h>
-#include <rte_malloc.h>
 
 #include "check.h"
 
@@ -289,25 +288,6 @@ extended_statistics(struct check *check)
 }
 
 static enum check_result
-firmware_version(struct check *check)
-{
-	struct ibv_context *ctx = check_verbs_open(check->port[CHECK_PORT].ibdev);
-	struct ibv_device_attr attr = { .fw_ver = "" };
-	char text[64] = "";
-	int ret = rte_eth_dev_fw_version_get(check->port[CHECK_PORT].id, text, sizeof(text));
-
-	if (ctx != NULL) {
-		(void)ibv_query_device(ctx, &attr);
-		ibv_close_device(ctx);
-	}
-	if (ret != 0)
-		return check_fail(check, "%s", rte_strerror(ret < 0 ? -ret : ENOSPC));
-	return strcmp(text, attr.fw_ver) == 0
-		? CHECK_PASS
-		: check_fail(check, "'%s', by verbs '%s'", text, attr.fw_ver);
-}
-
-static enum check_result
 reset(struct check *check)
 {
 	struct check_port *port = &check->port[CHECK_PORT];
@@ -330,7 +310,6 @@ const struct check_row check_rows_port[] = {
 	{ "packet types", "UDP and TCP over IPv4 are told apart", packet_types },
 	{ "descriptor status", "a packet that nobody has read is seen", descriptor_status },
 	{ "extended statistics", "of the port and of all queues together", extended_statistics },
-	{ "firmware version", "the one that verbs tells", firmware_version },
 	{ "reset", "packets come afterwards", reset },
 	{ NULL, NULL, NULL },
 };
