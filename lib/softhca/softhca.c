@@ -336,9 +336,9 @@ shca_set_stop(struct shca_set *set)
 	set->thread = NULL;
 }
 
-/** @return the threads of this process */
+/** @return the links of the directory that has one for each thread of this process */
 static unsigned int
-nb_threads(void)
+nb_task_links(void)
 {
 	struct stat status;
 
@@ -349,14 +349,14 @@ bool
 shca_set_pause(struct shca_set *set)
 {
 	const unsigned int nb_ours = (set->thread != NULL) + (set->server != NULL);
-	const unsigned int before = nb_threads();
+	const unsigned int before = nb_task_links();
 
 	if (nb_ours == 0)
 		return false;
 	set->was_frozen = set->thread != NULL && shca_thread_is_frozen(set->thread);
 	shca_set_stop(set);
 	/* A joined thread may be in its group for some time (Linux release_task). */
-	for (unsigned int ms = 0; ms < 1000 && nb_threads() > before - nb_ours; ms++)
+	for (unsigned int ms = 0; ms < 1000 && nb_task_links() > before - nb_ours; ms++)
 		usleep(1000);
 	return true;
 }

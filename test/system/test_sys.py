@@ -91,13 +91,20 @@ def test_ethtool_names_the_driver(tap_allowed, options):
 
 
 def test_the_kernel_refuses_what_is_no_request(tap_allowed):
-    """Another request, an address that is none: as without us."""
+    """Another request, an address that is none, no name, no socket: as without us."""
     netdev = host.name("y")
-    program = ("import ctypes, socket; libc = ctypes.CDLL(None, use_errno=True); s = socket.socket();"
+    program = ("import ctypes, socket, struct; libc = ctypes.CDLL(None, use_errno=True); s = socket.socket();"
                f" r = ctypes.create_string_buffer(b'{netdev}', 40);"
                " print(libc.ioctl(s.fileno(), 0x8946, r), ctypes.get_errno());"
-               " print(libc.ioctl(s.fileno(), 0x8946, ctypes.c_void_p(8)), ctypes.get_errno())")
-    assert said("/usr/bin/python3", "-c", program, ports=[f"kernel=tap:{netdev}"]) == "-1 14\n-1 14\n"
+               " print(libc.ioctl(s.fileno(), 0x8946, ctypes.c_void_p(8)), ctypes.get_errno());"
+               " d = ctypes.create_string_buffer(struct.pack('I', 3) + bytes(196));"
+               " n = struct.pack('16sP16x', b'', ctypes.addressof(d));"
+               f" m = struct.pack('16sP16x', b'{netdev}', ctypes.addressof(d));"
+               " print(libc.ioctl(s.fileno(), 0x8946, n), ctypes.get_errno());"
+               " print(libc.ioctl(-1, 0x8946, m), ctypes.get_errno());"
+               " print(libc.ioctl(s.fileno(), 0x8946, m), d.raw[4:13])")
+    assert said("/usr/bin/python3", "-c", program, ports=[f"kernel=tap:{netdev}"]) == \
+        "-1 14\n-1 14\n-1 19\n-1 9\n0 b'mlx5_core'\n"
 
 
 def test_files_move():

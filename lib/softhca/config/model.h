@@ -83,7 +83,7 @@ struct shca_model {
 	uint32_t max_dm_bytes;   /**< of device memory; 0: none */
 
 	/** Capabilities of the model's text that no softhca has. */
-	char left_out[128];
+	char left_out[256];
 };
 
 /** @return the @p index th model of the tree, or NULL behind the last; the first is the default.

@@ -253,7 +253,8 @@ static const struct key keys[] = {
 	NUMBER("max_pd", max_pd, NULL, 1, UINT32_MAX, "ibv_device_attr"),
 	NUMBER("max_wq_type_rq", max_wq_type_rq, NULL, 1, UINT32_MAX, "ibv_device_attr_ex"),
 	NUMBER("max_rwq_indirection_tables", max_rwq_ind_tables, NULL, 1, UINT32_MAX, "ibv_rss_caps"),
-	NUMBER("max_rwq_indirection_table_size", max_rwq_ind_table_size, NULL, 1, 1u << 15, "ibv_rss_caps"),
+	NUMBER("max_rwq_indirection_table_size", max_rwq_ind_table_size, NULL, 1, 1u << 13,
+		"ibv_rss_caps"), /* IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE */
 	NUMBER("max_sq_desc_bytes", max_sq_desc_bytes, "1024", 64, 1024, "of a send WQE"),
 	NUMBER("max_rq_desc_bytes", max_rq_desc_bytes, "512", 16, 512, "of a receive WQE"),
 	NUMBER("max_send_wqebb", max_send_wqebb, "32768", 1, 1u << 15, "64-byte blocks of a send queue"),
@@ -278,7 +279,7 @@ static const struct key keys[] = {
 	WORD("rate_limit_bursts", paced_bursts, "no", yes_no, "the size of a paced burst can be given"),
 	WORD("real_time_clock", may_keep_time, "no", yes_no, "rtc=on may be given"),
 	WORD("dump_wqe", dump, "no", yes_no, "send queues take DUMP WQEs"),
-	AT_MOST("max_dm_size", max_dm_bytes, NULL, 1u << 20, "bytes of device memory; ibv_device_attr_ex"),
+	AT_MOST("max_dm_size", max_dm_bytes, NULL, 1u << 18, "bytes of device memory; ibv_device_attr_ex"),
 
 	WORD("dont_trap", dont_trap, "yes", yes_no, "nic_rx_multi_path_tirs"),
 	WORD("sniffer", sniffer, "yes", yes_no, "allow_sniffer_and_nic_rx_shared_tir"),

@@ -241,5 +241,8 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 	if (ret == 0 && port->has_rtc && !port->model.may_keep_time)
 		ret = shca_refuse(&check.refusal,
 			"rtc: model %s has no real-time clock: cx6dx does", port->model.name);
+	if (ret == 0 && options->nb_ports != 0 && port->kernel_abi != options->port[0].kernel_abi)
+		ret = shca_refuse(&check.refusal,
+			"kernel-abi: a machine has one kernel, and port 0 names another");
 	return ret != 0 ? ret : check_vf(&check);
 }

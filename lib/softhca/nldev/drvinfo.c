@@ -23,7 +23,7 @@ is_netdev_of(const struct shca_nldev *nldev, unsigned int device, const char *na
 
 	for (uint32_t number = 1; shca_tree_get_port(nldev->dir, device, number, &port) == 0;
 		number++)
-		if (strcmp(port.netdev, name) == 0)
+		if (port.netdev[0] != '\0' && strcmp(port.netdev, name) == 0)
 			return true;
 	return false;
 }
@@ -44,7 +44,7 @@ describe(const struct shca_port_options *port, unsigned int device, struct ethto
 	snprintf(info->bus_info, sizeof(info->bus_info), SHCA_TREE_PCI_ADDRESS, device);
 }
 
-int
+void
 shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request)
 {
 	struct ethtool_drvinfo info;
@@ -55,12 +55,12 @@ shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request)
 		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0 ||
 		command != ETHTOOL_GDRVINFO ||
 		memchr(ifreq.ifr_name, '\0', sizeof(ifreq.ifr_name)) == NULL)
-		return 1;
+		return;
 	for (unsigned int i = 0; i < nldev->options->nb_ports; i++) {
 		if (!is_netdev_of(nldev, i, ifreq.ifr_name))
 			continue;
 		describe(&nldev->options->port[i], i, &info);
-		return shca_user_copy_out((uintptr_t)ifreq.ifr_data, &info, sizeof(info));
+		(void)shca_user_copy_out((uintptr_t)ifreq.ifr_data, &info, sizeof(info));
+		return;
 	}
-	return 1;
 }

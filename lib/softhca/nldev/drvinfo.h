@@ -6,11 +6,10 @@
 struct shca_nldev;
 
 /**
- * Answer as Linux's mlx5e_get_drvinfo() does.
+ * Write over the kernel's answer to @p request, which has succeeded, if it is about a port's
+ * netdev: what Linux's mlx5e_ethtool_get_drvinfo() tells.
  * @param request the application's struct ifreq: not trusted
- * @return 0, -EFAULT, or 1: the request is another, or of another netdev, and the kernel's to
- * answer
  */
-int shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request);
+void shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request);
 
 #endif /* SHCA_NLDEV_DRVINFO_H */

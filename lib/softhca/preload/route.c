@@ -247,12 +247,13 @@ shca_route_nldev(struct shca_nldev *nldev)
 	return ret;
 }
 
-int
+void
 shca_route_ethtool(const void *request)
 {
 	struct shca_nldev nldev = { 0 };
 
-	return shca_route_nldev(&nldev) != 0 ? 1 : shca_drvinfo_answer(&nldev, request);
+	if (shca_route_nldev(&nldev) == 0)
+		shca_drvinfo_answer(&nldev, request);
 }
 
 bool

@@ -32,8 +32,8 @@ int shca_route_nldev(struct shca_nldev *nldev);
  * shca_route_resume() follows, and until then nothing is opened or closed. */
 bool shca_route_pause(void);
 void shca_route_resume(void);
-/** Answer what ethtool asks of a netdev. @return as shca_drvinfo_answer() */
-int shca_route_ethtool(const void *request);
+/** Correct the kernel's answer to what ethtool asks of a netdev. */
+void shca_route_ethtool(const void *request);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 

@@ -319,9 +319,10 @@ ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	if (request == SIOCETHTOOL && shca_route_is_active()) {
-		ret = shca_route_ethtool(arg);
-		if (ret <= 0)
-			return answer(ret);
+		ret = NEXT(ioctl)(fd, request, arg);
+		if (ret == 0)
+			shca_route_ethtool(arg);
+		return ret;
 	}
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || !shca_fds_has(fd))
 		return NEXT(ioctl)(fd, request, arg);

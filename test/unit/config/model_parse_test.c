@@ -131,6 +131,9 @@ test_what_no_softhca_has_is_left_out(void **state)
 	assert_int_equal(parse(&model, "tunnel_offloads = gre geneve", error, sizeof(error)), 0);
 	assert_int_equal(model.tunnel_offloads, MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE);
 	assert_string_equal(model.left_out, "tunnel_offloads geneve");
+	assert_int_equal(parse(&model, "max_dm_size = 1048576", error, sizeof(error)), 0);
+	assert_int_equal(model.max_dm_bytes, 64 * 4096);
+	assert_string_equal(model.left_out, "max_dm_size 1048576");
 	assert_int_equal(parse(&model,
 				 "rx_hash_fields = ipsec_spi inner\n"
 				 "modify_header_actions = 32\npacket_reformat_bytes = 130",
@@ -156,6 +159,8 @@ static const struct {
 	{ "max_qp = many", "line 29: max_qp: 'many' is no number from 1 to 4294967295" },
 	{ "max_sge = 63", "line 29: max_sge: '63' is no number from 1 to 62" },
 	{ "max_tso = -1", "line 29: max_tso: '-1' is no number from 0 to 262144" },
+	{ "max_rwq_indirection_table_size = 16384",
+		"line 29: max_rwq_indirection_table_size: '16384' is no number from 1 to 8192" },
 	{ "ip_csum = on", "line 29: ip_csum: no 'on'; there are no, yes" },
 	{ "sw_parsing = lso tso",
 		"line 29: sw_parsing: no 'tso'; there are sw_parsing, csum, lso" },

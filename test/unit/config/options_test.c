@@ -189,6 +189,7 @@ test_several_ports(void **state)
 		int ret;
 	} cases[] = {
 		{ "wire=pair:a,kernel=tap:k", 0 },
+		{ "kernel-abi=5.10", -EINVAL },
 		{ "wire=pair:a", 0 },
 		{ "wire=pair:a", -EINVAL },
 		{ "kernel=tap:k", -EINVAL },
