@@ -157,10 +157,11 @@ tx_descriptor_dump(
 	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int ret;
+	int ret = -EINVAL;
 
 	mdv_queue_list_lock_objects(&port->queues);
-	ret = mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
+	if (dev->data->tx_queues[idx] != NULL)
+		ret = mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
 	mdv_queue_list_unlock_objects(&port->queues);
 	return ret;
 }
@@ -170,10 +171,11 @@ rx_descriptor_dump(
 	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
 {
 	struct mdv_port *port = mdv_port(dev);
-	int ret;
+	int ret = -EINVAL;
 
 	mdv_queue_list_lock_objects(&port->queues);
-	ret = mdv_rx_dump_cqes(dev->data->rx_queues[idx], offset, num, file);
+	if (dev->data->rx_queues[idx] != NULL)
+		ret = mdv_rx_dump_cqes(dev->data->rx_queues[idx], offset, num, file);
 	mdv_queue_list_unlock_objects(&port->queues);
 	return ret;
 }

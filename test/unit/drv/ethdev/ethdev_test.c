@@ -280,6 +280,18 @@ what_else_is_asked(void **state)
 	assert_int_equal(ticks, 99);
 }
 
+static void
+queues_that_are_not_set_up_are_not_told(void **state)
+{
+	void *none[1] = { NULL };
+
+	(void)state;
+	rig.dev.data->rx_queues = none;
+	rig.dev.data->tx_queues = none;
+	assert_int_equal(mdv_ethdev_ops.eth_rx_descriptor_dump(&rig.dev, 0, 0, 1, stderr), -EINVAL);
+	assert_int_equal(mdv_ethdev_ops.eth_tx_descriptor_dump(&rig.dev, 0, 0, 1, stderr), -EINVAL);
+}
+
 int
 main(void)
 {
@@ -292,6 +304,7 @@ main(void)
 		cmocka_unit_test_setup(packet_types_are_the_modes, port_make),
 		cmocka_unit_test_setup(the_version_needs_room, port_make),
 		cmocka_unit_test_setup(what_else_is_asked, port_make),
+		cmocka_unit_test_setup(queues_that_are_not_set_up_are_not_told, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
