@@ -173,6 +173,8 @@ bool check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbu
 int check_traffic_exchange(struct check *check, enum check_side from,
 	const struct check_frame *frames, uint32_t nb, struct check_gots *gots);
 void check_traffic_free(struct check_gots *gots);
+/** Send one frame that the row waits for itself. @return -ENOMEM, -EIO: it was not sent */
+int check_traffic_send(struct check *check, enum check_side from, const struct check_frame *frame);
 /** @return how many packets of frame @p seq came on @p queue; UINT16_MAX: on any */
 unsigned int check_traffic_count(const struct check_gots *gots, uint32_t seq, uint16_t queue);
 /** Send nb_packets frames of one flow in bursts. @return 0: all came, in order and whole;

@@ -15,8 +15,6 @@
 #define VLAN_OURS  100
 #define VLAN_OTHER 200
 
-static const struct rte_ether_addr stranger_group = { { 0x03, 0, 0x5e, 0, 2, 2 } };
-
 /** Exchange frames from the peer. @return whether that went well; otherwise the row has failed. */
 static bool
 exchange(struct check *check, const struct check_frame *frames, unsigned int nb,
@@ -27,26 +25,6 @@ exchange(struct check *check, const struct check_frame *frames, unsigned int nb,
 	if (ret != 0)
 		(void)check_fail(check, "%s", rte_strerror(-ret));
 	return ret == 0;
-}
-
-static enum check_result
-all_multicast(struct check *check)
-{
-	const uint16_t id = check->port[CHECK_PORT].id;
-	bool good, lost;
-	int ret = rte_eth_allmulticast_enable(id);
-
-	if (ret == -ENOTSUP || ret == -EPERM)
-		return check_absent(check, "%s", rte_strerror(-ret));
-	if (ret != 0)
-		return check_fail(check, "enabling it: %s", rte_strerror(-ret));
-	good = check_comes(check, &stranger_group, 1, "to any group");
-	lost = check->lost;
-	ret = rte_eth_allmulticast_disable(id);
-	if (ret != 0)
-		return check_fail(check, "disabling it: %s", rte_strerror(-ret));
-	return check_conclude(
-		check, good && check_comes(check, &stranger_group, 0, "after it"), lost);
 }
 
 /** Set both ends'. @return 0 or a negative errno */
@@ -108,10 +86,10 @@ redirection_table(struct check *check)
 		return check_absent(check, "there is none");
 	ret = rte_eth_dev_rss_reta_query(port->id, before, port->info.reta_size);
 	memcpy(one, before, sizeof(one));
-	for (unsigned int i = 0; i < port->info.reta_size; i++) {
+	for (unsigned int i = 0; i < port->info.reta_size; i++)
 		one[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = 3;
-		frames[i % NB_FLOWS].sport = 7 * (i % NB_FLOWS);
-	}
+	for (unsigned int i = 0; i < NB_FLOWS; i++)
+		frames[i].sport = 7 * i;
 	if (ret == 0)
 		ret = rte_eth_dev_rss_reta_update(port->id, one, port->info.reta_size);
 	if (ret != 0)
@@ -220,8 +198,7 @@ descriptor_status(struct check *check)
 	status = rte_eth_rx_descriptor_status(id, 1, 0);
 	if (status != RTE_ETH_RX_DESC_AVAIL)
 		result = check_fail(check, "of an empty queue: %d", status);
-	mbuf = check_traffic_frame(check, CHECK_PEER, &frame, 0);
-	if (mbuf == NULL || rte_eth_tx_burst(check->port[CHECK_PEER].id, 0, &mbuf, 1) != 1)
+	if (result == CHECK_PASS && check_traffic_send(check, CHECK_PEER, &frame) != 0)
 		result = check_fail(check, "the peer does not send");
 	end = rte_get_timer_cycles() + patience;
 	while (result == CHECK_PASS && status != RTE_ETH_RX_DESC_DONE) {
@@ -303,7 +280,6 @@ reset(struct check *check)
 }
 
 const struct check_row check_rows_port[] = {
-	{ "all multicast", "groups of nobody's list, too", all_multicast },
 	{ "MTU", "a packet of 1814 bytes", mtu },
 	{ "redirection table", "all flows come on the queue that it names", redirection_table },
 	{ "VLAN filter", "tags that were let in, and no others", vlan_filter },

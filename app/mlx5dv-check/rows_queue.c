@@ -174,11 +174,7 @@ interrupt(struct check *check)
 	drain(port);
 	ret = interrupts_set(port, true);
 	if (ret == 0) {
-		struct rte_mbuf *mbuf = check_traffic_frame(check, CHECK_PEER, &frame, 0);
-
-		ret = mbuf == NULL || rte_eth_tx_burst(check->port[CHECK_PEER].id, 0, &mbuf, 1) != 1
-			? -EIO
-			: 0;
+		ret = check_traffic_send(check, CHECK_PEER, &frame);
 		nb = ret == 0
 			? rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, (int)check->patience_ms)
 			: 0;

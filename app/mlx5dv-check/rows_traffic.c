@@ -160,23 +160,39 @@ groups(struct check *check)
 		check, good && check_comes(check, &group_mac, 0, "to a group that was left"), lost);
 }
 
+/** A mode in which the port takes what it did not before. */
 static enum check_result
-promiscuous(struct check *check)
+mode(struct check *check, int (*enable)(uint16_t id), int (*disable)(uint16_t id),
+	const struct rte_ether_addr *dst, const char *when)
 {
 	const uint16_t id = check->port[CHECK_PORT].id;
 	bool good, lost;
-	int ret = rte_eth_promiscuous_enable(id);
+	int ret = enable(id);
 
 	if (ret == -ENOTSUP || ret == -EPERM)
 		return check_absent(check, "%s", rte_strerror(-ret));
 	if (ret != 0)
 		return check_fail(check, "enabling it: %s", rte_strerror(-ret));
-	good = check_comes(check, &other_mac, 1, "to another's address");
+	good = check_comes(check, dst, 1, when);
 	lost = check->lost;
-	ret = rte_eth_promiscuous_disable(id);
+	ret = disable(id);
 	if (ret != 0)
 		return check_fail(check, "disabling it: %s", rte_strerror(-ret));
-	return check_conclude(check, good && check_comes(check, &other_mac, 0, "after it"), lost);
+	return check_conclude(check, good && check_comes(check, dst, 0, "after it"), lost);
+}
+
+static enum check_result
+promiscuous(struct check *check)
+{
+	return mode(check, rte_eth_promiscuous_enable, rte_eth_promiscuous_disable, &other_mac,
+		"to another's address");
+}
+
+static enum check_result
+all_multicast(struct check *check)
+{
+	return mode(check, rte_eth_allmulticast_enable, rte_eth_allmulticast_disable, &group_mac,
+		"to any group");
 }
 
 static enum check_result
@@ -229,6 +245,7 @@ const struct check_row check_rows_traffic[] = {
 	{ "addresses", "broadcast, own and added addresses, and no others", own_addresses },
 	{ "multicast list", "groups of the list, and no others", groups },
 	{ "promiscuous", "all addresses", promiscuous },
+	{ "all multicast", "groups of nobody's list, too", all_multicast },
 	{ "statistics", "packets are counted as they were", statistics },
 	{ "stop and start", "packets come afterwards", restart },
 	{ NULL, NULL, NULL },

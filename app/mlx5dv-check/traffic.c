@@ -291,6 +291,14 @@ check_traffic_exchange(struct check *check, enum check_side from, const struct c
 	return ret != 0 ? ret : collect_to_last(check, !from, gots);
 }
 
+int
+check_traffic_send(struct check *check, enum check_side from, const struct check_frame *frame)
+{
+	struct rte_mbuf *mbuf = check_traffic_frame(check, from, frame, 0);
+
+	return mbuf == NULL ? -ENOMEM : send_all(check, from, &mbuf, 1);
+}
+
 void
 check_traffic_free(struct check_gots *gots)
 {
