@@ -14,9 +14,7 @@
 
 #include "rig.h"
 
-#define NB_FRAMES   8
-#define FRAME_BYTES 100
-#define ROUNDS      20
+#define ROUNDS 20
 
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
@@ -38,32 +36,6 @@ destroy_queues(void)
 	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
-}
-
-static void
-post(uint8_t seed)
-{
-	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		rig_receive(qp, NB_FRAMES + i, RIG_BUFFER_BYTES);
-	for (unsigned int i = 0; i < NB_FRAMES; i++) {
-		rig_frame(rig_buffer(i), FRAME_BYTES, (uint8_t)(seed + i));
-		rig_send(qp, i, FRAME_BYTES);
-	}
-}
-
-/** Check that all sent frames have come back unchanged. */
-static void
-collect(void)
-{
-	struct ibv_wc wc[2 * NB_FRAMES];
-	unsigned int nb_good = 0;
-
-	rig_poll(cq, wc, 2 * NB_FRAMES);
-	for (unsigned int i = 0; i < 2 * NB_FRAMES; i++)
-		nb_good += wc[i].status == IBV_WC_SUCCESS;
-	CHECK(nb_good == 2 * NB_FRAMES, nb_good);
-	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		CHECK(memcmp(rig_buffer(i), rig_buffer(NB_FRAMES + i), FRAME_BYTES) == 0, i);
 }
 
 static pid_t
@@ -128,8 +100,8 @@ open_its_own(void)
 	rig_open();
 	make_queues();
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		post((uint8_t)i);
-		collect();
+		rig_post_frames(qp, (uint8_t)i);
+		rig_collect_frames(cq);
 	}
 	destroy_queues();
 	exit(rig_close());
@@ -166,18 +138,18 @@ fork_under_way(const struct child *child)
 {
 	pid_t pid;
 
-	post(1);
+	rig_post_frames(qp, 1);
 	pid = must_fork();
 	if (pid == 0)
 		child->run();
-	collect();
+	rig_collect_frames(cq);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		post((uint8_t)i);
-		collect();
+		rig_post_frames(qp, (uint8_t)i);
+		rig_collect_frames(cq);
 	}
 	rig_check(status_of(pid) == child->status, child->name, child->status);
-	post(2);
-	collect();
+	rig_post_frames(qp, 2);
+	rig_collect_frames(cq);
 }
 
 /** The child outlives the parent's context, whose close has destroyed the objects. */
@@ -202,8 +174,8 @@ outlive(void)
 	rig_must(ibv_close_device(rig_context), "ibv_close_device");
 	rig_open();
 	make_queues();
-	post(3);
-	collect();
+	rig_post_frames(qp, 3);
+	rig_collect_frames(cq);
 	close(gate[1]);
 	CHECK(status_of(pid) == 0, pid);
 }

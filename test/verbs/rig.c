@@ -267,3 +267,30 @@ rig_find(struct ibv_wc *wc, unsigned int nb, enum ibv_wc_opcode opcode)
 			return &wc[i];
 	return NULL;
 }
+
+#define FRAME_BYTES 100
+
+void
+rig_post_frames(struct ibv_qp *qp, uint8_t seed)
+{
+	for (unsigned int i = 0; i < RIG_NB_FRAMES; i++)
+		rig_receive(qp, RIG_NB_FRAMES + i, RIG_BUFFER_BYTES);
+	for (unsigned int i = 0; i < RIG_NB_FRAMES; i++) {
+		rig_frame(rig_buffer(i), FRAME_BYTES, (uint8_t)(seed + i));
+		rig_send(qp, i, FRAME_BYTES);
+	}
+}
+
+void
+rig_collect_frames(struct ibv_cq *cq)
+{
+	struct ibv_wc wc[2 * RIG_NB_FRAMES];
+	unsigned int nb_good = 0;
+
+	rig_poll(cq, wc, 2 * RIG_NB_FRAMES);
+	for (unsigned int i = 0; i < 2 * RIG_NB_FRAMES; i++)
+		nb_good += wc[i].status == IBV_WC_SUCCESS;
+	CHECK(nb_good == 2 * RIG_NB_FRAMES, nb_good);
+	for (unsigned int i = 0; i < RIG_NB_FRAMES; i++)
+		CHECK(memcmp(rig_buffer(i), rig_buffer(RIG_NB_FRAMES + i), FRAME_BYTES) == 0, i);
+}

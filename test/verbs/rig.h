@@ -48,6 +48,14 @@ struct ibv_sge rig_sge(unsigned int number, size_t offset, size_t length);
 /** A UDP frame of @p length bytes, checksums zero, its payload counting up from @p seed. */
 void rig_frame(uint8_t *frame, size_t length, uint8_t seed);
 
+/** @{ Frames that a loop brings back. */
+#define RIG_NB_FRAMES 8
+/** Post receives, and send as many frames, whose content counts up from @p seed on. */
+void rig_post_frames(struct ibv_qp *qp, uint8_t seed);
+/** Wait for both ends of each, and check that all have come back unchanged. */
+void rig_collect_frames(struct ibv_cq *cq);
+/** @} */
+
 /** @{ Of frames: numbers of the network, and the sum of RFC 1071, all ones over what is right. */
 uint16_t rig_be16(const uint8_t *bytes);
 uint32_t rig_be32(const uint8_t *bytes);

@@ -14,34 +14,8 @@
 
 #include "rig.h"
 
-#define NB_FRAMES   8
-#define FRAME_BYTES 100
-
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
-
-static void
-post(uint8_t seed)
-{
-	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		rig_receive(qp, NB_FRAMES + i, RIG_BUFFER_BYTES);
-	for (unsigned int i = 0; i < NB_FRAMES; i++) {
-		rig_frame(rig_buffer(i), FRAME_BYTES, (uint8_t)(seed + i));
-		rig_send(qp, i, FRAME_BYTES);
-	}
-}
-
-static void
-collect(void)
-{
-	struct ibv_wc wc[2 * NB_FRAMES];
-	unsigned int nb_good = 0;
-
-	rig_poll(cq, wc, 2 * NB_FRAMES);
-	for (unsigned int i = 0; i < NB_FRAMES; i++)
-		nb_good += memcmp(rig_buffer(i), rig_buffer(NB_FRAMES + i), FRAME_BYTES) == 0;
-	CHECK(nb_good == NB_FRAMES, nb_good);
-}
 
 static void *
 wait_for_end(void *barrier)
@@ -62,8 +36,8 @@ refuse_with_a_thread(void)
 	CHECK(unshare(CLONE_NEWUSER) == -1 && errno == EINVAL, errno);
 	pthread_barrier_wait(&barrier);
 	rig_must(pthread_join(thread, NULL), "pthread_join");
-	post(1);
-	collect();
+	rig_post_frames(qp, 1);
+	rig_collect_frames(cq);
 }
 
 int
@@ -80,20 +54,20 @@ main(void)
 		rig_die("ibv_create_cq");
 	qp = rig_qp(cq, 0);
 	flow = rig_take_all(qp);
-	post(10);
-	collect();
+	rig_post_frames(qp, 10);
+	rig_collect_frames(cq);
 	refuse_with_a_thread();
 
-	post(20);
+	rig_post_frames(qp, 20);
 	ret = unshare(CLONE_NEWUSER | CLONE_NEWNS);
 	if (ret != 0 && (errno == EPERM || errno == ENOSPC || errno == EUSERS)) {
 		printf("no user namespaces here: %s\n", strerror(errno));
 		return 77;
 	}
 	CHECK(ret == 0, errno);
-	collect();
-	post(30);
-	collect();
+	rig_collect_frames(cq);
+	rig_post_frames(qp, 30);
+	rig_collect_frames(cq);
 	list = ibv_get_device_list(NULL);
 	other = list == NULL || list[0] == NULL ? NULL : ibv_open_device(list[0]);
 	CHECK(other != NULL, errno);
