@@ -89,7 +89,7 @@ open_wire(const struct shca_port_options *port, const struct shca_wire_options *
 		.repeat = port->repeat,
 		.delay_ms = port->delay_ms,
 		.is_kernel_side = options != &port->wire,
-		.is_vf = port->is_vf && options == &port->kernel,
+		.is_function = (port->is_vf || port->is_pf) && options == &port->kernel,
 	};
 
 	return options->kind->open(&conf, wire);
@@ -110,6 +110,7 @@ open_vport(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 	unsigned int first = shca_options_ports_card(&set->options, index);
 	const struct shca_eswitch_vport vport = {
 		.mac = options->mac,
+		.is_physical = options->is_pf,
 		.is_trusted = options->is_trusted,
 		/* No netdev can request it later: request it now. */
 		.is_promiscuous = options->kernel.kind == NULL,
@@ -158,7 +159,7 @@ open_own_wire(struct shca_set *set, unsigned int index, struct shca_wire **wire)
 
 	if (shca_options_ports_manages(options))
 		return open_manager(set, index, wire);
-	if (options->is_vf)
+	if (options->is_vf || options->is_pf)
 		return open_vport(set, index, wire);
 	return open_wire(options, &options->wire, wire);
 }

@@ -6,8 +6,9 @@ import pytest
 
 from harness import frames, host
 from harness.cable import Cable
-from harness.intree import InTreeTestpmd
+from harness.intree import InTreeTestpmd, pci_args, with_netdevs
 from harness.patience import PATIENCE
+from harness.testpmd import Testpmd
 
 pytestmark = pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 MAC, STRANGER = "02:00:00:00:00:10", "02:00:00:00:00:77"
@@ -63,3 +64,19 @@ def test_further_addresses_are_the_netdevs(tmp_path, command, dst):
         pmd.cmd(f"{command} add 0 {dst}")
         send_until(pmd, peer, dst, True)
         # Its removal has NLM_F_EXCL, which Linux since 5.19 reads as NLM_F_BULK, and refuses.
+
+
+@pytest.mark.parametrize("ours", [0, 1], ids=["on-the-physical-function", "on-a-function"])
+def test_beside_our_driver_on_one_card(tmp_path, ours):
+    """The physical function and a virtual one, DPDK's driver on the one and ours on the other: they answer each other."""
+    macs = ["02:00:00:00:00:20", MAC]
+    ports = with_netdevs([f"wire=unix:{tmp_path}/wire,{function}=on,mac={mac}" for function, mac in zip(("pf", "vf"), macs)])
+    with Testpmd(ports=ports, vdevs=[f"net_mlx5dv0,ibdev=mlx5_{ours}"], pci=pci_args(first=1 - ours),
+                 args=["--port-topology=loop", "--rxq=1", "--txq=1"]) as pmd, Cable(tmp_path / "wire") as peer:
+        pmd.cmd("set fwd macswap")
+        pmd.cmd("start")
+        peer.send(frames.packet(eth_dst=macs[0], eth_src=macs[1]))
+        end = time.monotonic() + PATIENCE
+        while min(pmd.stats(port)["RX-packets"] for port in (0, 1)) < 1000:
+            assert time.monotonic() < end, [pmd.stats(port) for port in (0, 1)]
+        pmd.cmd("stop")

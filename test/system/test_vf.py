@@ -235,6 +235,64 @@ def test_further_addresses_are_on_the_netdev(tmp_path):
             assert listed(name) == {FOREIGN}
 
 
+def test_the_physical_function_beside_its_functions(tmp_path):
+    """It has its own address, and from the wire what no function claims; what functions send to strangers leaves."""
+    physical = "02:00:00:00:00:20"
+    card = [f"wire=unix:{tmp_path}/wire,pf=on,mac={physical}",
+            *[f"wire=unix:{tmp_path}/wire,vf=on,mac={mac}{keys}" for mac, keys in zip(MACS[:2], KEYS)]]
+    with Testpmd(ports=card, args=["--rxq=1", "--txq=1", "--port-topology=loop"]) as pmd, \
+            Cable(tmp_path / "wire") as peer:
+        assert "net_mlx5dv0: virtual function" not in pmd.banner
+        assert "port 0: promiscuous mode may change nothing" not in pmd.banner
+        assert re.search(r"port 1: promiscuous mode may change nothing: mlx5_1 is virtual function 0", pmd.banner)
+        for port in (1, 2):
+            pmd.cmd(f"set promisc {port} off")
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        # Function 1 is trusted, and without a netdev promiscuous for its switch: its port takes no stranger's now.
+        peer.send(*[to(physical)] * 1, *[to(MACS[0])] * 2, *[to(MACS[1])] * 4, *[to(STRANGER)] * 10, *[to(GROUP)] * 20,
+                  *[to(frames.BROADCAST)] * 100)
+        until_received(pmd, [131, 102, 104])
+        pmd.cmd("stop")
+        # A function's frame to a stranger leaves by the wire, and the physical function's, from any address.
+        pmd.cmd("set fwd macswap")
+        pmd.cmd("start")
+        peer.send(to(MACS[0], src=STRANGER), to(physical))
+        assert sorted(peer.receive_all(2, PATIENCE)) == sorted([to(STRANGER, src=MACS[0]), to(frames.PEER_MAC, src=physical)])
+        until_received(pmd, [132, 103, 104])
+        # Both ways through the switch, and nothing of it on the wire.
+        peer.send(to(physical, src=MACS[0]))
+        end = time.monotonic() + PATIENCE
+        while min(received(pmd)[:2]) < 1000:
+            assert time.monotonic() < end, received(pmd)
+        pmd.cmd("stop")
+        assert received(pmd)[2] == 104 and peer.receive(0.2) is None
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_linux_on_the_physical_function(tmp_path):
+    """Its netdev gets what no function claims, once it is promiscuous, and its address, from functions, too."""
+    with host.netdev_that_is_up() as name:
+        address = host.run("cat", f"/sys/class/net/{name}/address").strip()
+        card = [f"wire=unix:{tmp_path}/wire,pf=on,kernel=tap:{name}",
+                f"wire=unix:{tmp_path}/wire,vf=on,mac={MACS[0]}"]
+        with Testpmd(ports=card, vdevs=["net_mlx5dv0,ibdev=mlx5_1"], args=["--rxq=1", "--txq=1"]) as pmd, \
+                Cable(tmp_path / "wire") as peer, host.PacketSocket(name) as linux:
+            pmd.cmd("set fwd macswap")
+            pmd.cmd("start")
+            peer.send(to(STRANGER), to(address), to(MACS[0], src=address))  # the first is not for Linux
+            assert linux.receive(PATIENCE)[:12] == frames.mac(address) + frames.mac(frames.PEER_MAC)
+            assert linux.receive(PATIENCE)[:12] == frames.mac(address) + frames.mac(MACS[0])
+            linux.send(to(MACS[0], src=STRANGER))
+            assert peer.receive(PATIENCE)[:12] == frames.mac(STRANGER) + frames.mac(MACS[0])
+            assert pmd.stats()["RX-packets"] == 2
+            host.run("ip", "link", "set", name, "promisc", "on")
+            end = time.monotonic() + PATIENCE
+            while linux.receive(0.1) != to(STRANGER):  # the card looks at the netdev now and then
+                assert time.monotonic() < end
+                peer.send(to(STRANGER))
+
+
 def test_a_capture_without_pace_is_shared_without_loss(tmp_path):
     """It waits for whichever function has no room."""
     capture = tmp_path / "in.pcap"

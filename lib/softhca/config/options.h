@@ -45,6 +45,7 @@ struct shca_port_options {
 	uint32_t repeat;
 	uint32_t delay_ms;
 	bool is_vf;         /**< shares the wire with the VFs that name it */
+	bool is_pf;         /**< the physical function of those VFs, in legacy mode */
 	bool is_trusted;    /**< may be promiscuous and allmulti */
 	bool checks_source; /**< sends from its own address only */
 	/** Of a virtual function: its host's switch is in switchdev mode. Of another port: it is

@@ -311,6 +311,7 @@ parse_flag(struct shca_parse *parse, const char *value, bool *flag)
 DEFINE_FLAG(vf, is_vf)
 DEFINE_FLAG(trust, is_trusted)
 DEFINE_FLAG(spoof, checks_source)
+DEFINE_FLAG(pf, is_pf)
 DEFINE_FLAG(switchdev, is_switchdev)
 DEFINE_FLAG(devx, has_devx)
 DEFINE_FLAG(rtc, has_rtc)
@@ -450,6 +451,8 @@ const struct shca_key shca_keys[] = {
 	{ "trust", "on|off", "off", "vf: may be promiscuous", false, parse_trust, print_trust },
 	{ "spoof", "on|off", "off", "vf: what it sends from another address than its own is dropped",
 		false, parse_spoof, print_spoof },
+	{ "pf", "on|off", "off", "the physical function of the virtual ones that name its wire",
+		false, parse_pf, print_pf },
 	{ "switchdev", "on|off", "off",
 		"this port manages the switch of its card, and has a port a function; vf: it is managed so",
 		false, parse_switchdev, print_switchdev },

@@ -38,7 +38,7 @@ shca_options_ports_manages(const struct shca_port_options *port)
 static bool
 shares_card(const struct shca_port_options *port)
 {
-	return port->is_vf || shca_options_ports_manages(port);
+	return port->is_vf || port->is_pf || shca_options_ports_manages(port);
 }
 
 static bool
@@ -62,6 +62,16 @@ shca_options_ports_vf(const struct shca_options *options, unsigned int index)
 	unsigned int nb = 0;
 
 	for (unsigned int i = 0; i < index; i++)
+		nb += options->port[i].is_vf && same_card(&options->port[i], &options->port[index]);
+	return nb;
+}
+
+unsigned int
+shca_options_ports_nb_vfs(const struct shca_options *options, unsigned int index)
+{
+	unsigned int nb = 0;
+
+	for (unsigned int i = index + 1; i < options->nb_ports; i++)
 		nb += options->port[i].is_vf && same_card(&options->port[i], &options->port[index]);
 	return nb;
 }
@@ -132,13 +142,30 @@ check_host(const struct check *check)
 	return 0;
 }
 
+/** What a port can be at once: a virtual function, the physical one, or the switch's manager. */
+static int
+check_pf(const struct check *check)
+{
+	const struct shca_port_options *port = check->port;
+
+	if (port->is_pf && port->is_vf)
+		return shca_refuse(&check->refusal,
+			"pf: a port is the physical function or a virtual one, not both");
+	if (port->is_pf && port->is_switchdev)
+		return shca_refuse(&check->refusal,
+			"pf: with switchdev=on the port is the physical function as it is, with a port a function");
+	return 0;
+}
+
 /** The functions of a card have one model, one switch, and addresses of their own. */
 static int
 check_vf(const struct check *check)
 {
 	const struct shca_port_options *port = check->port;
-	int ret = check_host(check);
+	int ret = check_pf(check);
 
+	if (ret == 0)
+		ret = check_host(check);
 	if (ret != 0)
 		return ret;
 	for (unsigned int i = 0; i < check->options->nb_ports; i++) {
@@ -149,6 +176,10 @@ check_vf(const struct check *check)
 		if (shca_options_ports_manages(port))
 			return shca_refuse(&check->refusal,
 				"switchdev: the manager comes before port %u, of the same card", i);
+		if (port->is_pf)
+			return shca_refuse(&check->refusal,
+				"pf: the physical function comes before port %u, of the same card",
+				i);
 		if (memcmp(&port->model, &other->model, sizeof(port->model)) != 0 ||
 			port->speed_mbps != other->speed_mbps)
 			return shca_refuse(&check->refusal,

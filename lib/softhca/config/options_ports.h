@@ -20,10 +20,12 @@ struct shca_port_options;
 int shca_options_ports_check(const struct shca_options *options,
 	const struct shca_port_options *port, char *error, size_t error_size);
 /** @return the first port of the card that port @p index is a function of; @p index for the first
- * one, and for a port that is no virtual function. */
+ * one, and for a port that shares its wire with no function. */
 unsigned int shca_options_ports_card(const struct shca_options *options, unsigned int index);
 /** @return the number of the virtual function @p index on its card. */
 unsigned int shca_options_ports_vf(const struct shca_options *options, unsigned int index);
+/** @return the virtual functions behind port @p index, which is the first of their card. */
+unsigned int shca_options_ports_nb_vfs(const struct shca_options *options, unsigned int index);
 /** @return whether the port is the manager of its card's switch, which has ports for all vports. */
 bool shca_options_ports_manages(const struct shca_port_options *port);
 /** @return the vports of the switch that port @p index manages: its own, the functions', the

@@ -225,9 +225,24 @@ vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int n
 	return nb;
 }
 
-/** Forward a frame from the uplink. Promiscuous vports get frames to an address that no vport has,
- * by the rule with the uplink as source port (LX esw_fdb_set_vport_promisc_rule). Without one the
- * PF would get them; softhca has none. */
+/** Promiscuous vports get frames to an address that no vport has, by the rule with the uplink as
+ * source port (LX esw_fdb_set_vport_promisc_rule). @return whether there is one */
+static bool
+give_promiscuous(struct shca_eswitch *eswitch, const struct shca_frame *frame)
+{
+	struct shca_vport *vport;
+	bool has_given = false;
+
+	LIST_FOREACH (vport, &eswitch->vports, link)
+		if (vport->is_trusted && vport->is_promiscuous) {
+			give(vport, frame);
+			has_given = true;
+		}
+	return has_given;
+}
+
+/** Forward a frame from the uplink. What no entry of the FDB matches is for vport 0, the physical
+ * function (Linux 81848731ff40, "Add SR-IOV (FDB) support"). */
 static void
 receive_one(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 {
@@ -239,8 +254,10 @@ receive_one(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 		give_takers(eswitch, NULL, frame);
 		return;
 	}
+	if (give_promiscuous(eswitch, frame))
+		return;
 	LIST_FOREACH (vport, &eswitch->vports, link)
-		if (vport->is_trusted && vport->is_promiscuous)
+		if (vport->is_physical)
 			give(vport, frame);
 }
 
@@ -409,7 +426,9 @@ explain_locked(
 			? "onto the wire, and to the card's other functions that take the group"
 			: "onto the wire: none of the card's other functions takes the group";
 	else if (takers.nb != 0)
-		path->what = "to another virtual function, and not onto the wire";
+		path->what = takers.last->is_physical
+			? "to the physical function, and not onto the wire"
+			: "to another virtual function, and not onto the wire";
 	else if (takers.has_sender)
 		path->what = "it is for its sender, to whom the switch sends nothing back";
 	path->is_lost = takers.nb == 0 && !leaves(eswitch, &takers, frame);
@@ -484,9 +503,12 @@ add(struct shca_eswitch *eswitch, const struct shca_eswitch_vport *conf, struct 
 	*vport = (struct shca_vport){
 		.end = { .wire.ops = &vport_ops, .eswitch = eswitch },
 		.port = conf->port,
-		.is_trusted = conf->is_trusted,
+		.is_physical = conf->is_physical,
+		/* LX mlx5_esw_vport_enable: "Esw manager is trusted by default". */
+		.is_trusted = conf->is_trusted || conf->is_physical,
 		.is_promiscuous = conf->is_promiscuous,
-		.checks_source = conf->checks_source,
+		/* LX esw_legacy_vport_acl_setup: the manager's vport has no ACL. */
+		.checks_source = conf->checks_source && !conf->is_physical,
 		.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
 	};
 	if (vport->ring == NULL) {

@@ -8,11 +8,15 @@
  *     vport 1 ──┼── by destination: a vport ── or the uplink, the wire they share
  *     vport 2 ──┘
  *
+ * One vport may be the physical function's, which has the switch (the kernel's vport 0). It is
+ * trusted, and nobody checks its source addresses.
+ *
  * A vport lists addresses: those of its netdev. A unicast frame goes to the vports that list its
  * address only. If no vport does, a frame from a vport goes to the uplink, and a frame from the
  * uplink to the vports that are trusted and promiscuous. A multicast frame goes to the uplink, to
- * the vports that list its group, and to those that are trusted and allmulti or promiscuous. No
- * frame returns to its sender.
+ * the vports that list its group, and to those that are trusted and allmulti or promiscuous. A
+ * frame from the uplink that is for none of them goes to the physical function. No frame returns to
+ * its sender.
  *
  * In switchdev mode none of that counts, but the rules of the host between the representors of
  * vports and uplink. With a manager (manager.h) they are its own; else, on another host, they are
@@ -32,7 +36,8 @@ struct shca_wire;
 
 struct shca_eswitch_vport {
 	const uint8_t *mac;
-	bool is_trusted;     /**< may be promiscuous and allmulti */
+	bool is_physical;    /**< the physical function's; of a switch at most one */
+	bool is_trusted;     /**< may be promiscuous and allmulti; the physical one always may */
 	bool is_promiscuous; /**< its first request; set_rx_mode() changes it */
 	bool checks_source;  /**< drop frames that it sends from another address */
 	bool is_switchdev;   /**< the switch's mode; of all its vports the same */

@@ -39,7 +39,7 @@ struct shca_vport {
 	uint8_t mac[SHCA_ESWITCH_MAC_BYTES]; /* the host's, for the check of source addresses */
 	uint32_t port;                       /* of the manager: its representor's */
 	enum shca_vport_admin admin;
-	bool is_trusted, checks_source;
+	bool is_physical, is_trusted, checks_source;
 	/* The NIC vport context, which the function's netdev writes (LX en_fs.c,
 	 * mlx5e_vport_context_update). */
 	bool is_promiscuous, is_allmulti;

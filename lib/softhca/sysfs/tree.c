@@ -42,6 +42,7 @@ enum row_kind {
 enum row_of {
 	OF_DEVICE,
 	OF_VF, /**< of devices, only virtual functions */
+	OF_PF, /**< of devices, only those that have virtual functions */
 	OF_PORT,
 	OF_GIDS,   /**< of ports, all but an e-switch manager's, which are for raw packets alone */
 	OF_NETDEV, /**< of ports, only those with a netdev */
@@ -127,7 +128,12 @@ static const struct row tree_rows[] = {
 	/* Beside the tree, for this file: the netdev of a port. */
 	{ ROW_FILE, OF_NETDEV, SHCA_TREE_NETDEVS "/{i}.{port}", "{netdev}\n" },
 
-	/* Without a manager, a card has only its functions' settings, as MLNX_OFED shows them (mlx5_core sriov_sysfs.c,
+	/* A physical function's (Linux drivers/pci/iov.c). */
+	{ ROW_FILE, OF_PF, PCI "/sriov_numvfs", "{numvfs}\n" },
+	{ ROW_FILE, OF_PF, PCI "/sriov_totalvfs", "{numvfs}\n" },
+	{ ROW_FILE, OF_PF, PCI "/sriov_drivers_autoprobe", "1\n" },
+	{ ROW_FILE, OF_PF, PCI "/sriov_vf_device", "{vf-id}\n" },
+	/* Without a physical function, a card has only its functions' settings, as MLNX_OFED shows them (mlx5_core sriov_sysfs.c,
 	 * config_show). It is not among the PCI devices, so no program takes it for one. */
 	{ ROW_LINK, OF_VF, PCI "/physfn", "../../../../{card}" },
 	{ ROW_LINK, OF_VF, CARD "/virtfn{vf}", "{virtfn}" },
@@ -162,6 +168,8 @@ enum value {
 	VALUE_CARD,
 	VALUE_VIRTFN,
 	VALUE_VF,
+	VALUE_NUM_VFS,
+	VALUE_VF_ID,
 	VALUE_SPOOF,
 	VALUE_TRUST,
 	NB_VALUES,
@@ -191,6 +199,8 @@ static const char *const value_names[NB_VALUES] = {
 	[VALUE_CARD] = "card",
 	[VALUE_VIRTFN] = "virtfn",
 	[VALUE_VF] = "vf",
+	[VALUE_NUM_VFS] = "numvfs",
+	[VALUE_VF_ID] = "vf-id",
 	[VALUE_SPOOF] = "spoof",
 	[VALUE_TRUST] = "trust",
 };
@@ -198,7 +208,7 @@ static const char *const value_names[NB_VALUES] = {
 struct values {
 	char text[NB_VALUES][TEXT_MAX];
 	uint8_t pci_config[SHCA_PCI_CONFIG_BYTES];
-	bool is_vf, is_rep, has_netdev;
+	bool is_vf, is_pf, is_rep, has_netdev;
 };
 
 #define SET(value, ...) snprintf(values->text[value], TEXT_MAX, __VA_ARGS__)
@@ -221,15 +231,23 @@ set_addresses(struct values *values, const uint8_t *mac)
 		mac[2], mac[3], mac[4], mac[5]);
 }
 
+static bool
+is_physical(const struct shca_port_options *port)
+{
+	return port->is_pf || shca_options_ports_manages(port);
+}
+
 static void
 set_vf(struct values *values, const struct shca_options *options, unsigned int index)
 {
 	const struct shca_port_options *port = &options->port[index];
-
 	const unsigned int first = shca_options_ports_card(options, index);
 
 	values->is_vf = port->is_vf;
-	if (shca_options_ports_manages(&options->port[first])) {
+	values->is_pf = is_physical(port);
+	SET(VALUE_NUM_VFS, "%u", shca_options_ports_nb_vfs(options, index));
+	SET(VALUE_VF_ID, "%x", port->model.pci_vf_id);
+	if (is_physical(&options->port[first])) {
 		SET(VALUE_CARD, "bus/pci/devices/" SHCA_TREE_PCI_ADDRESS, first);
 		SET(VALUE_VIRTFN, "../" SHCA_TREE_PCI_ADDRESS, index);
 	} else {
@@ -317,6 +335,8 @@ is_wanted(const struct values *values, enum row_of of, uint32_t number)
 		return number == 1;
 	case OF_VF:
 		return number == 1 && values->is_vf;
+	case OF_PF:
+		return number == 1 && values->is_pf;
 	case OF_PORT:
 		return true;
 	case OF_GIDS:

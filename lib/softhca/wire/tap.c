@@ -94,7 +94,7 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	drain(tap);
 	tap->control_fd = -1;
 	tap->netdev.is_up = true;
-	tap->has_macs = conf->is_vf && conf->is_kernel_side;
+	tap->has_macs = conf->is_function && conf->is_kernel_side;
 	tap->wire.ops = &shca_tap_wire;
 	*wire = &tap->wire;
 	return 0;

@@ -37,7 +37,7 @@ struct shca_wire_conf {
 	uint32_t repeat;     /**< pcap: how many times to play, 0 = for ever */
 	uint32_t delay_ms;   /**< pcap: from start() to the first frame */
 	bool is_kernel_side; /**< the wire stands for the Linux netdev, not for the cable */
-	bool is_vf;          /**< kernel side: a switch goes by the netdev's addresses */
+	bool is_function;    /**< kernel side: a switch goes by the netdev's addresses */
 };
 
 struct shca_wire;

@@ -73,16 +73,16 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"delay, vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"delay, vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
 	{ "kernel-abi=6.2", "kernel-abi: '6.2' is none of 5.10, 6.1 and 6.12" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
@@ -136,6 +136,15 @@ static const struct {
 	{ "vf=on,switchdev=on,trust=on", "trust: a host in switchdev mode cannot set it" },
 	{ "vf=on,switchdev=on,spoof=on", "spoof: a host in switchdev mode cannot set it" },
 	{ "vf=on,switchdev=maybe", "switchdev: 'maybe' is neither on nor off" },
+	{ "pf=1", "pf: '1' is neither on nor off" },
+	{ "pf=on,vf=on", "pf: a port is the physical function or a virtual one, not both" },
+	{ "vf=on,switchdev=on,pf=on",
+		"pf: a port is the physical function or a virtual one, not both" },
+	{ "pf=on,switchdev=on",
+		"pf: with switchdev=on the port is the physical function as it is, with a port a function" },
+	{ "pf=on,trust=on", "trust: needs vf=on: a port of its own has nobody above it" },
+	{ "pf=on,rep=tap:r",
+		"rep: needs vf=on and a port with switchdev=on, vf=off on the same wire before it" },
 	{ "spoof=on,vf=off", "spoof: needs vf=on: a port of its own has nobody above it" },
 	{ "wire=unix:a\nb", "control character 0x0a" },
 };
@@ -266,6 +275,64 @@ test_functions(void **state)
 	assert_true(options.port[1].is_trusted);
 	assert_true(options.port[3].checks_source);
 	assert_false(options.port[3].is_trusted);
+}
+
+/** The physical function comes first, with the mode of its functions. */
+static void
+test_physical_function(void **state)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		const char *error;
+		unsigned int card, vf; /**< of the port */
+	} cases[] = {
+		{ "wire=tap:w,pf=on,kernel=tap:p", 0, "", 0, 0 },
+		{ "wire=tap:w,vf=on", 0, "", 0, 0 },
+		{ "wire=tap:w,pf=on", -EINVAL,
+			"pf: the physical function comes before port 0, of the same card", 0, 0 },
+		{ "wire=tap:w", -EINVAL, "wire: w belongs to another port already", 0, 0 },
+		{ "wire=tap:w,vf=on,switchdev=on", -EINVAL,
+			"switchdev: port 0, of the same card, has the other mode", 0, 0 },
+		{ "wire=tap:w,vf=on,model=cx6dx", -EINVAL,
+			"vf: model and speed are those of port 0, of the same card", 0, 0 },
+		{ "wire=tap:w,vf=on,mac=02:00:00:00:00:01", -EINVAL,
+			"mac: port 0, of the same card, has it", 0, 0 },
+		{ "wire=tap:w,vf=on,rep=tap:r", -EINVAL,
+			"rep: needs vf=on and a port with switchdev=on, vf=off on the same wire before it",
+			0, 0 },
+		{ "wire=tap:w,vf=on,kernel=tap:p", -EINVAL, "kernel: p belongs to port 0 already",
+			0, 0 },
+		{ "wire=pair:a,vf=on", 0, "", 2, 0 },
+		{ "wire=pair:a,pf=on", -EINVAL,
+			"pf: the physical function comes before port 2, of the same card", 0, 0 },
+		{ "wire=tap:w,vf=on,trust=on", 0, "", 0, 1 },
+		{ "wire=loop,pf=on", 0, "", 4, 0 },
+	};
+	struct shca_options options;
+
+	(void)state;
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char error[256] = "";
+
+		assert_int_equal(
+			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
+			cases[i].ret);
+		assert_string_equal(error, cases[i].error);
+		if (cases[i].ret != 0)
+			continue;
+		assert_int_equal(
+			shca_options_ports_card(&options, options.nb_ports - 1), cases[i].card);
+		assert_int_equal(
+			shca_options_ports_vf(&options, options.nb_ports - 1), cases[i].vf);
+		assert_int_equal(shca_options_ports_rep(&options, options.nb_ports - 1), 0);
+	}
+	assert_int_equal(shca_options_ports_nb_vfs(&options, 0), 2);
+	assert_int_equal(shca_options_ports_nb_vfs(&options, 2), 0);
+	assert_int_equal(shca_options_ports_nb_vfs(&options, 4), 0);
+	assert_int_equal(shca_options_ports_vports(&options, 0), 0);
+	assert_true(options.port[0].is_pf);
 }
 
 /** The manager of a switch comes first; its ports are its own vport, the functions' and the
@@ -442,6 +509,7 @@ main(void)
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_several_ports),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_physical_function),
 		cmocka_unit_test(test_manager),
 		cmocka_unit_test(test_save_and_load),
 		cmocka_unit_test(test_load_refuses),

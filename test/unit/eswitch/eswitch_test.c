@@ -137,25 +137,25 @@ static const struct {
 
 /** What is said of a frame beforehand is what becomes of it. */
 static void
-foretell(struct bench *bench, unsigned int number)
+foretell(struct bench *bench, unsigned int from, const uint8_t *dst, const uint8_t *src,
+	const char *who)
 {
-	const struct shca_wire *wire = bench->wire[cases[number].from];
+	const struct shca_wire *wire = bench->wire[from];
 	struct shca_wire_path path = { .what = "onto the wire" };
 	uint8_t bytes[LENGTH] = { 0 };
 	const struct shca_frame frame = { bytes, sizeof(bytes) };
 	bool is_given[NB_VPORTS] = { false };
 
-	memcpy(bytes, cases[number].dst, 6);
-	memcpy(bytes + 6, cases[number].src, 6);
+	memcpy(bytes, dst, 6);
+	memcpy(bytes + 6, src, 6);
 	wire->ops->explain(wire, &frame, &path);
 	for (unsigned int i = 0; i < path.nb_to; i++)
 		for (unsigned int v = 0; v < NB_VPORTS; v++)
 			is_given[v] |= path.to[i] == bench->wire[v];
 	for (unsigned int v = 0; v < NB_VPORTS; v++)
-		assert_int_equal(is_given[v], cases[number].who[v] == '1');
-	assert_int_equal(path.is_lost, strcmp(cases[number].who, "0000") == 0);
-	assert_int_equal(
-		strncmp(path.what, "onto the wire", 13) == 0, cases[number].who[NETWORK] == '1');
+		assert_int_equal(is_given[v], who[v] == '1');
+	assert_int_equal(path.is_lost, strcmp(who, "0000") == 0);
+	assert_int_equal(strncmp(path.what, "onto the wire", 13) == 0, who[NETWORK] == '1');
 }
 
 static void
@@ -182,7 +182,7 @@ test_who_gets_what(void **state)
 		for (unsigned int v = 0; v < NB_VPORTS; v++)
 			set_mode(&bench, v, cases[i].mode);
 		if (cases[i].from != NETWORK)
-			foretell(&bench, i);
+			foretell(&bench, cases[i].from, cases[i].dst, cases[i].src, cases[i].who);
 		send_frame(&bench, cases[i].from, cases[i].dst, cases[i].src);
 		for (unsigned int at = 0; at <= NB_VPORTS; at++)
 			if (count(&bench, at, cases[i].dst) != (unsigned int)cases[i].who[at] - '0')
@@ -190,6 +190,82 @@ test_who_gets_what(void **state)
 	}
 	assert_int_equal(bench.wire[0]->ops->nb_refused(bench.wire[0]), 0);
 	assert_int_equal(bench.wire[2]->ops->nb_refused(bench.wire[2]), 4);
+	bench_close(&bench);
+}
+
+/** Vport 0 is the physical function's, vport 1 a trusted function's. Promiscuous are both, or none,
+ * or, with ALLMULTI, the trusted one is allmulti. */
+static const struct {
+	unsigned int from;
+	const uint8_t *dst, *src;
+	enum mode mode;
+	const char *who;
+} physical_cases[] = {
+	/* What nobody lists comes to it from the wire; from a function it goes there. */
+	{ NETWORK, stranger, stranger, PLAIN, "1000" },
+	{ NETWORK, unlisted_group, stranger, PLAIN, "1000" },
+	{ 1, stranger, macs[1], PLAIN, "0001" },
+	{ 1, unlisted_group, macs[1], PLAIN, "0001" },
+	/* Else it is one among the others. */
+	{ NETWORK, macs[1], stranger, PLAIN, "0100" },
+	{ NETWORK, macs[0], stranger, PLAIN, "1000" },
+	{ NETWORK, second, stranger, PLAIN, "1000" },
+	{ NETWORK, shared, stranger, PLAIN, "0110" },
+	{ NETWORK, broadcast, stranger, PLAIN, "1110" },
+	{ NETWORK, group, stranger, PLAIN, "1010" },
+	{ 1, macs[0], macs[1], PLAIN, "1000" },
+	{ 0, macs[2], macs[0], PLAIN, "0010" },
+	{ 0, stranger, macs[0], PLAIN, "0001" },
+	{ 1, group, macs[1], PLAIN, "1011" },
+	/* An entry for strangers, or for all groups, leaves it nothing but its own mode's. */
+	{ NETWORK, stranger, stranger, PROMISCUOUS, "1100" },
+	{ NETWORK, unlisted_group, stranger, PROMISCUOUS, "1100" },
+	{ 2, stranger, macs[2], PROMISCUOUS, "0001" },
+	{ 2, unlisted_group, macs[2], PROMISCUOUS, "1101" },
+	{ NETWORK, unlisted_group, stranger, ALLMULTI, "0100" },
+	{ NETWORK, stranger, stranger, ALLMULTI, "1000" },
+	/* Nobody checks its sources. */
+	{ 0, macs[1], stranger, PLAIN, "0100" },
+	{ 2, macs[0], stranger, PLAIN, "0000" },
+};
+
+static void
+test_physical_function(void **state)
+{
+	const struct shca_wire_conf conf = { .arg = "uplink", .fd = -1 };
+	struct shca_wire *uplink = open_wire("pair", &conf);
+	struct bench bench;
+
+	(void)state;
+	bench.wire[NETWORK] = open_wire("pair", &conf);
+	for (unsigned int i = 0; i < NB_VPORTS; i++) {
+		const struct shca_eswitch_vport vport = {
+			.mac = macs[i],
+			.is_physical = i == 0,
+			.is_trusted = i == 1,
+			.checks_source = i == 2,
+		};
+
+		assert_int_equal(i == 0 ? shca_eswitch_open(uplink, &vport, &bench.wire[i])
+					: shca_eswitch_join(bench.wire[0], &vport, &bench.wire[i]),
+			0);
+	}
+	for (unsigned int i = 0; i < sizeof(physical_cases) / sizeof(physical_cases[0]); i++) {
+		for (unsigned int v = 0; v < NB_VPORTS; v++)
+			set_mode(&bench, v,
+				v == 0 && physical_cases[i].mode == ALLMULTI
+					? PLAIN
+					: physical_cases[i].mode);
+		if (physical_cases[i].from != NETWORK)
+			foretell(&bench, physical_cases[i].from, physical_cases[i].dst,
+				physical_cases[i].src, physical_cases[i].who);
+		send_frame(&bench, physical_cases[i].from, physical_cases[i].dst,
+			physical_cases[i].src);
+		for (unsigned int at = 0; at <= NB_VPORTS; at++)
+			if (count(&bench, at, physical_cases[i].dst) !=
+				(unsigned int)physical_cases[i].who[at] - '0')
+				fail_msg("case %u: not so at %u", i, at);
+	}
 	bench_close(&bench);
 }
 
@@ -322,6 +398,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_gets_what),
+		cmocka_unit_test(test_physical_function),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_switchdev),
 		cmocka_unit_test(test_back_pressure),

@@ -362,6 +362,7 @@ test_manager(void **state)
 		{ "sys/devices/virtual/net/up0/phys_switch_id", "020000fffe000001\n" },
 		{ PCI "01.0/physfn/infiniband/mlx5_0/node_type", "1: CA\n" },
 		{ PCI "00.0/virtfn0/infiniband/mlx5_1/node_type", "1: CA\n" },
+		{ PCI "00.0/sriov_numvfs", "1\n" },
 	};
 	static const char *const absent[] = { IB "0/ports/4", IB "0/ports/1/gids", IB "1/ports/2",
 		PCI "01.0/net", "sys/devices/card0", "sys/devices/card1" };
@@ -405,6 +406,52 @@ test_manager(void **state)
 	assert_int_equal(shca_tree_remove(dir_of_card), 0);
 }
 
+/** The physical function leads to its functions, and tells how many there are. */
+static void
+test_physical_function(void **state)
+{
+	static const struct {
+		const char *path, *text;
+	} wanted[] = {
+		{ PCI "00.0/device", "0x1017\n" },
+		{ PCI "00.0/sriov_numvfs", "2\n" },
+		{ PCI "00.0/sriov_totalvfs", "2\n" },
+		{ PCI "00.0/sriov_drivers_autoprobe", "1\n" },
+		{ PCI "00.0/sriov_vf_device", "1018\n" },
+		{ PCI "00.0/virtfn0/infiniband/mlx5_1/hca_type", "MT4120\n" },
+		{ PCI "00.0/virtfn1/infiniband/mlx5_3/hca_type", "MT4120\n" },
+		{ PCI "01.0/physfn/infiniband/mlx5_0/hca_type", "MT4119\n" },
+		{ PCI "03.0/physfn/net/pf0/address", "02:00:00:00:00:01\n" },
+	};
+	static const char *const absent[] = { PCI "00.0/physfn", PCI "00.0/virtfn2",
+		PCI "00.0/net/pf0/phys_port_name", PCI "00.0/net/pf0/phys_switch_id",
+		IB "0/ports/2", PCI "01.0/sriov_numvfs", PCI "02.0/sriov_numvfs",
+		"sys/devices/card0", "sys/devices/card1" };
+	static const char *const ports[] = { "wire=null,pf=on,kernel=tap:pf0", "wire=null,vf=on",
+		"wire=null", "wire=null,vf=on,trust=on" };
+	char dir_of_card[] = "/tmp/tree-pf-XXXXXX", error[256], text[512];
+	struct shca_options options;
+
+	(void)state;
+	shca_options_init(&options);
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		assert_int_equal(
+			shca_options_add_port(&options, ports[i], error, sizeof(error)), 0);
+	assert_non_null(mkdtemp(dir_of_card));
+	assert_int_equal(shca_tree_create(&options, dir_of_card), 0);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		read_below(dir_of_card, wanted[i].path, text, sizeof(text));
+		assert_string_equal(text, wanted[i].text);
+	}
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+		snprintf(text, sizeof(text), "%s/%s", dir_of_card, absent[i]);
+		assert_int_equal(access(text, F_OK), -1);
+	}
+	read_below(dir_of_card, PCI "03.0/physfn/sriov/1/config", text, sizeof(text));
+	assert_non_null(strstr(text, "\nSpoofCheck : OFF\nTrust      : ON\n"));
+	assert_int_equal(shca_tree_remove(dir_of_card), 0);
+}
+
 int
 main(void)
 {
@@ -421,6 +468,7 @@ main(void)
 		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_manager),
+		cmocka_unit_test(test_physical_function),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);
