@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """iproute2's rdma(8), unmodified, asks RDMA netlink about the ports."""
 import json
+import re
 import shutil
 
 import pytest
@@ -63,6 +64,17 @@ def test_counters_of_a_port():
     assert status == 0 and set(counters) == set(files.split()) - {"lifespan"}
     status, text = run_on_softhca([RDMA, "statistic", "qp", "mode"], ["wire=null"])
     assert status == 0 and "mlx5_0/1" in text and "auto off" in text
+
+
+def test_counters_follow_queue_pairs():
+    """A process has a device of its own: commands of one batch are about the same."""
+    commands = ["set link mlx5_0/1 auto type on", "mode link mlx5_0/1", "set link mlx5_0/1 auto pid on", "mode link mlx5_0/1",
+                "set link mlx5_0/1 auto off", "mode link mlx5_0/1", "mode link mlx5_1/1"]
+    batch = "".join(f"statistic qp {command}\n" for command in commands)
+    status, text = run_on_softhca(["sh", "-c", f"printf '{batch}' | {RDMA} -b -"], ["wire=null", "wire=null"])
+    assert status == 0, text
+    assert re.findall(r"^link (\S+) .*\bauto (type|pid|off)\b", text, re.M) == [
+        ("mlx5_0/1", "type"), ("mlx5_0/1", "pid"), ("mlx5_0/1", "off"), ("mlx5_1/1", "off")], text
 
 
 def test_system():

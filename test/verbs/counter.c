@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Binds queue pairs to counters of their own by RDMA netlink, as `rdma statistic qp bind` does, and
- * loses frames: the counter has those since the binding, and goes with the last queue pair.
+ * loses frames: the counter has those since the binding, and goes with the last queue pair. Then
+ * lets counters follow the queue pairs, as `rdma statistic qp set ... auto` does.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
@@ -21,7 +23,8 @@ static _Alignas(8) char buffer[8192];
 struct answer {
 	int error;   /**< 0, or a negative errno */
 	uint32_t id; /**< of the counter */
-	uint32_t mode;
+	uint32_t mode, mask;
+	uint32_t type, pid; /**< by which a counter was found; -1: not told */
 	unsigned int nb_messages, nb_qps, nb_values;
 	uint64_t out_of_buffer;
 };
@@ -57,6 +60,15 @@ take(const struct nlattr *attr, struct answer *answer)
 	case RDMA_NLDEV_ATTR_STAT_MODE:
 		answer->mode = mnl_attr_get_u32(attr);
 		break;
+	case RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK:
+		answer->mask = mnl_attr_get_u32(attr);
+		break;
+	case RDMA_NLDEV_ATTR_RES_TYPE:
+		answer->type = mnl_attr_get_u8(attr);
+		break;
+	case RDMA_NLDEV_ATTR_RES_PID:
+		answer->pid = mnl_attr_get_u32(attr);
+		break;
 	case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
 		answer->nb_qps++;
 		break;
@@ -86,14 +98,11 @@ take_message(const struct nlmsghdr *message, void *arg)
 	return MNL_CB_OK;
 }
 
-/** Ask about port 1 of the first device. @param id,qpn 0: not named */
-static struct answer
-ask(uint16_t command, uint16_t flags, uint32_t mode, uint32_t qpn, uint32_t id)
+/** Begin a request about port 1 of the first device. */
+static struct nlmsghdr *
+request(uint16_t command, uint16_t flags)
 {
 	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	struct answer answer = { 0 };
-	ssize_t length;
-	int ret = MNL_CB_OK;
 
 	message->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
 	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
@@ -101,12 +110,16 @@ ask(uint16_t command, uint16_t flags, uint32_t mode, uint32_t qpn, uint32_t id)
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
-	if (mode != 0)
-		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, mode);
-	if (qpn != 0)
-		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
-	if (id != 0)
-		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	return message;
+}
+
+static struct answer
+exchange(const struct nlmsghdr *message)
+{
+	struct answer answer = { .type = UINT32_MAX, .pid = UINT32_MAX };
+	ssize_t length;
+	int ret = MNL_CB_OK;
+
 	if (mnl_socket_sendto(netlink, message, message->nlmsg_len) < 0)
 		rig_die("mnl_socket_sendto");
 	while (ret > 0) {
@@ -118,6 +131,32 @@ ask(uint16_t command, uint16_t flags, uint32_t mode, uint32_t qpn, uint32_t id)
 	}
 	answer.error = ret < 0 ? -errno : 0;
 	return answer;
+}
+
+/** @param mode,id,qpn 0: not named */
+static struct answer
+ask(uint16_t command, uint16_t flags, uint32_t mode, uint32_t qpn, uint32_t id)
+{
+	struct nlmsghdr *message = request(command, flags);
+
+	if (mode != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, mode);
+	if (qpn != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
+	if (id != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	return exchange(message);
+}
+
+/** Turn the port's auto mode on, or off with @p mask 0. @return 0 or a negative errno */
+static int
+set_auto(uint32_t mask)
+{
+	struct nlmsghdr *message = request(RDMA_NLDEV_CMD_STAT_SET, 0);
+
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_AUTO);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK, mask);
+	return exchange(message).error;
 }
 
 static struct answer
@@ -151,6 +190,75 @@ lose(struct ibv_qp *qp, struct ibv_cq *cq, unsigned int nb)
 	}
 }
 
+/** @return the one counter that there is */
+static struct answer
+only_counter(void)
+{
+	return ask(RDMA_NLDEV_CMD_STAT_GET, NLM_F_DUMP, 0, 0, 0);
+}
+
+/** Counters follow the queue pairs that get to INIT from then on; those of before have none. */
+static void
+check_auto(struct ibv_cq *cq, struct ibv_qp *before)
+{
+	struct ibv_qp *qp = rig_qp(cq, 0), *other;
+	struct answer answer;
+
+	CHECK(set_auto(1 << 7) == -EINVAL, set_auto(1 << 7));
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	CHECK(set_auto(RDMA_COUNTER_MASK_QP_TYPE) == 0, set_auto(RDMA_COUNTER_MASK_QP_TYPE));
+	answer = counter(0);
+	CHECK(answer.mode == RDMA_COUNTER_MODE_AUTO && answer.mask == RDMA_COUNTER_MASK_QP_TYPE,
+		answer.mask);
+	CHECK(only_counter().nb_messages == 0, only_counter().nb_messages);
+	/* No queue pair is counted yet: another mask may take its place. */
+	CHECK(set_auto(RDMA_COUNTER_MASK_PID) == 0 && set_auto(RDMA_COUNTER_MASK_QP_TYPE) == 0, 0);
+
+	qp = rig_qp(cq, 0);
+	other = rig_qp(cq, 0);
+	answer = only_counter();
+	CHECK(answer.nb_messages == 1 && answer.nb_qps == 2, answer.nb_qps);
+	CHECK(answer.mode == RDMA_COUNTER_MODE_AUTO && answer.pid == UINT32_MAX, answer.mode);
+	CHECK(answer.type == IBV_QPT_RAW_PACKET, answer.type);
+	CHECK(set_auto(RDMA_COUNTER_MASK_PID) == -EBUSY, set_auto(RDMA_COUNTER_MASK_PID));
+	CHECK(set_auto(RDMA_COUNTER_MASK_QP_TYPE) == 0, 0); /* it is */
+	CHECK(bind_to(before, 0).error == -EINVAL, bind_to(before, 0).error);
+	CHECK(unbind(qp, answer.id).error == -EINVAL, 0);
+
+	/* Off: what is bound stays, and goes by hand from then on. */
+	CHECK(set_auto(0) == 0, 0);
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_MANUAL, counter(0).mode);
+	CHECK(only_counter().nb_qps == 2, only_counter().nb_qps);
+	CHECK(unbind(other, answer.id).error == 0, 0);
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+	other = rig_qp(cq, 0);
+	CHECK(only_counter().nb_qps == 1, only_counter().nb_qps);
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
+}
+
+/** It has all that was lost since INIT, whenever somebody asks first. */
+static void
+check_auto_counts(struct ibv_cq *cq)
+{
+	struct ibv_qp *qp;
+	struct ibv_flow *flow;
+	struct answer answer;
+
+	CHECK(set_auto(RDMA_COUNTER_MASK_PID) == 0, 0);
+	qp = rig_qp(cq, 0);
+	flow = rig_take_all(qp);
+	lose(qp, cq, 4);
+	answer = only_counter();
+	CHECK(answer.out_of_buffer == 4, (long long)answer.out_of_buffer);
+	CHECK(answer.pid == (uint32_t)getpid() && answer.type == UINT32_MAX, answer.pid);
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_AUTO, counter(0).mode);
+	CHECK(set_auto(0) == 0 && counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
+}
+
 int
 main(void)
 {
@@ -179,8 +287,10 @@ main(void)
 	CHECK(counter(0).mode == RDMA_COUNTER_MODE_MANUAL, counter(0).mode);
 	CHECK(bind_to(qp, 0).error == -EINVAL, bind_to(qp, 0).error);
 	CHECK(bind_to(other, id + 1000).error == -ENOENT, bind_to(other, id + 1000).error);
+	CHECK(set_auto(RDMA_COUNTER_MASK_QP_TYPE) == -EBUSY, 0);
 	answer = counter(id);
 	CHECK(answer.error == 0 && answer.nb_qps == 1 && answer.nb_values > 5, answer.nb_values);
+	CHECK(answer.mode == RDMA_COUNTER_MODE_MANUAL && answer.pid == UINT32_MAX, answer.pid);
 	CHECK(answer.out_of_buffer == 0, (long long)answer.out_of_buffer);
 	lose(qp, cq, 5);
 	CHECK(counter(id).out_of_buffer == 5, (long long)counter(id).out_of_buffer);
@@ -202,8 +312,11 @@ main(void)
 	answer = bind_to(qp, 0);
 	CHECK(answer.error == 0 && answer.id != id, answer.id);
 
+	CHECK(unbind(qp, answer.id).error == 0, 0);
 	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	check_auto(cq, qp);
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	check_auto_counts(cq);
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	mnl_socket_close(netlink);
 	return rig_close();

@@ -7,19 +7,40 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <rdma/rdma_netlink.h>
+
 #include "abi/entry/restrack.h"
+#include "config/options.h"
+
+#define ALL_AUTO_MASKS (RDMA_COUNTER_MASK_QP_TYPE | RDMA_COUNTER_MASK_PID)
+/** Of a device: an e-switch's manager has one for each port of the options, and the uplink's. */
+#define DEVICE_PORTS_MAX (SHCA_PORTS_MAX + 2)
 
 struct binding {
 	const struct shca_device *dev; /**< NULL: the row is free */
-	uint32_t id, qpn;
+	uint32_t id, qpn, port;
+	uint32_t auto_mask;
+	uint8_t qp_type;
 	uint64_t before; /**< of the queue pair when it was bound */
+};
+
+struct auto_mode {
+	uint32_t mask;   /**< 0: off */
+	uint64_t serial; /**< the last initialization of a queue pair before it was turned on */
 };
 
 static struct {
 	pthread_mutex_t lock;
 	uint32_t last; /**< number of a counter */
 	struct binding row[SHCA_COUNTER_QPS_MAX];
+	struct auto_mode mode[SHCA_PORTS_MAX][DEVICE_PORTS_MAX];
 } counters = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct auto_mode *
+mode_of(unsigned int device, uint32_t port)
+{
+	return &counters.mode[device % SHCA_PORTS_MAX][port % DEVICE_PORTS_MAX];
+}
 
 static bool
 find_qp(struct shca_device *dev, uint32_t qpn, struct shca_restrack *qp)
@@ -54,79 +75,167 @@ find_row(const struct shca_device *dev, uint32_t qpn)
 	return NULL;
 }
 
-static bool
-has_counter(const struct shca_device *dev, uint32_t id)
+static const struct binding *
+find_counter(const struct shca_device *dev, uint32_t id)
 {
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++)
 		if (counters.row[i].dev == dev && counters.row[i].id == id)
+			return &counters.row[i];
+	return NULL;
+}
+
+static bool
+has_counters(const struct shca_counter_port *of)
+{
+	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++)
+		if (of->dev != NULL && counters.row[i].dev == of->dev &&
+			counters.row[i].port == of->port)
 			return true;
 	return false;
 }
 
-static int
-bind_qp(struct shca_device *dev, uint32_t port, uint32_t qpn, uint32_t *id)
+/** @return the counter that a queue pair shares (counters.c auto_mode_match()), or a new one. Its
+ * process is that of all others here. */
+static uint32_t
+auto_counter(const struct shca_device *dev, const struct shca_restrack *qp, uint32_t mask)
 {
-	struct binding *row = find_row(NULL, 0);
+	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++) {
+		const struct binding *row = &counters.row[i];
+
+		if (row->dev == dev && row->port == qp->port &&
+			((mask & RDMA_COUNTER_MASK_QP_TYPE) == 0 || row->qp_type == qp->qp_type))
+			return row->id;
+	}
+	return ++counters.last;
+}
+
+/**
+ * Bind the queue pairs that got to INIT in auto mode. The kernel does so in that moment
+ * (rdma_counter_bind_qp_auto()); nobody sees the difference until somebody asks.
+ */
+static void
+bind_new(const struct shca_counter_port *of)
+{
 	struct shca_restrack qp;
 
-	if (!find_qp(dev, qpn, &qp) || (*id != 0 && !has_counter(dev, *id)))
+	for (unsigned int i = 0; i < shca_restrack_get(of->dev, SHCA_RESTRACK_QP, i, &qp); i++) {
+		const struct auto_mode *mode = mode_of(of->device, qp.port);
+		struct binding *row = find_row(NULL, 0);
+
+		if (mode->mask == 0 || qp.init_serial <= mode->serial || row == NULL ||
+			find_row(of->dev, qp.id) != NULL)
+			continue;
+		*row = (struct binding){
+			.dev = of->dev,
+			.id = auto_counter(of->dev, &qp, mode->mask),
+			.qpn = qp.id,
+			.port = qp.port,
+			.auto_mask = mode->mask,
+			.qp_type = qp.qp_type,
+			.before = qp.init_out_of_buffer,
+		};
+	}
+}
+
+/** Begin a call: the table is as the kernel's would be. */
+static void
+lock(const struct shca_counter_port *of)
+{
+	pthread_mutex_lock(&counters.lock);
+	if (of->dev == NULL)
+		return;
+	forget_destroyed(of->dev);
+	bind_new(of);
+}
+
+static int
+bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
+{
+	struct binding *row = find_row(NULL, 0);
+	const struct binding *counter = NULL;
+	struct shca_restrack qp;
+
+	if (mode_of(of->device, of->port)->mask != 0)
+		return -EINVAL;
+	if (of->dev == NULL || !find_qp(of->dev, qpn, &qp))
 		return -ENOENT;
+	if (*id != 0) {
+		counter = find_counter(of->dev, *id);
+		if (counter == NULL)
+			return -ENOENT;
+	}
 	/* A queue pair has a port from INIT on. */
-	if ((qp.port != 0 && qp.port != port) || find_row(dev, qpn) != NULL)
+	if ((qp.port != 0 && qp.port != of->port) ||
+		(counter != NULL && counter->port != of->port) || find_row(of->dev, qpn) != NULL)
 		return -EINVAL;
 	if (row == NULL)
 		return -ENOMEM;
-	if (*id == 0)
+	if (counter == NULL)
 		*id = ++counters.last;
-	*row = (struct binding){ dev, *id, qpn, qp.out_of_buffer };
+	*row = (struct binding){
+		.dev = of->dev,
+		.id = *id,
+		.qpn = qpn,
+		.port = of->port,
+		.auto_mask = counter != NULL ? counter->auto_mask : 0,
+		.qp_type = qp.qp_type,
+		.before = qp.out_of_buffer,
+	};
 	return 0;
 }
 
 int
-shca_counter_bind(struct shca_device *dev, uint32_t port, uint32_t qpn, uint32_t *id)
+shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 {
 	int ret;
 
-	pthread_mutex_lock(&counters.lock);
-	forget_destroyed(dev);
-	ret = bind_qp(dev, port, qpn, id);
+	lock(of);
+	ret = bind_qp(of, qpn, id);
 	pthread_mutex_unlock(&counters.lock);
 	return ret;
 }
 
-int
-shca_counter_unbind(struct shca_device *dev, uint32_t id, uint32_t qpn)
+static int
+unbind_qp(const struct shca_counter_port *of, uint32_t id, uint32_t qpn)
 {
 	struct shca_restrack qp;
 	struct binding *row;
-	int ret = 0;
 
-	pthread_mutex_lock(&counters.lock);
-	forget_destroyed(dev);
-	row = find_row(dev, qpn);
-	if (!find_qp(dev, qpn, &qp))
-		ret = -ENOENT;
-	else if (row == NULL || row->id != id)
-		ret = -EINVAL;
-	else
-		row->dev = NULL;
+	if (of->dev == NULL || !find_qp(of->dev, qpn, &qp))
+		return -ENOENT;
+	row = find_row(of->dev, qpn);
+	if (row == NULL || row->id != id || mode_of(of->device, of->port)->mask != 0)
+		return -EINVAL;
+	row->dev = NULL;
+	return 0;
+}
+
+int
+shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_t qpn)
+{
+	int ret;
+
+	lock(of);
+	ret = unbind_qp(of, id, qpn);
 	pthread_mutex_unlock(&counters.lock);
 	return ret;
 }
 
 bool
-shca_counter_find(struct shca_device *dev, uint32_t id, struct shca_counter *counter)
+shca_counter_find(const struct shca_counter_port *of, uint32_t id, struct shca_counter *counter)
 {
 	struct shca_restrack qp;
 
 	*counter = (struct shca_counter){ .id = id };
-	pthread_mutex_lock(&counters.lock);
-	forget_destroyed(dev);
-	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++) {
+	lock(of);
+	for (unsigned int i = 0; of->dev != NULL && i < SHCA_COUNTER_QPS_MAX; i++) {
 		const struct binding *row = &counters.row[i];
 
-		if (row->dev != dev || row->id != id || !find_qp(dev, row->qpn, &qp))
+		if (row->dev != of->dev || row->id != id || !find_qp(of->dev, row->qpn, &qp))
 			continue;
+		counter->port = row->port;
+		counter->auto_mask = row->auto_mask;
+		counter->qp_type = row->qp_type;
 		counter->qpn[counter->nb_qps++] = row->qpn;
 		counter->out_of_buffer += qp.out_of_buffer - row->before;
 	}
@@ -135,18 +244,57 @@ shca_counter_find(struct shca_device *dev, uint32_t id, struct shca_counter *cou
 }
 
 uint32_t
-shca_counter_next(struct shca_device *dev, uint32_t id)
+shca_counter_next(const struct shca_counter_port *of, uint32_t id)
 {
 	uint32_t next = 0;
 
-	pthread_mutex_lock(&counters.lock);
-	forget_destroyed(dev);
-	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++) {
+	lock(of);
+	for (unsigned int i = 0; of->dev != NULL && i < SHCA_COUNTER_QPS_MAX; i++) {
 		const struct binding *row = &counters.row[i];
 
-		if (row->dev == dev && row->id > id && (next == 0 || row->id < next))
+		if (row->dev == of->dev && row->id > id && (next == 0 || row->id < next))
 			next = row->id;
 	}
 	pthread_mutex_unlock(&counters.lock);
 	return next;
+}
+
+/** As counters.c rdma_counter_set_auto_mode(). */
+static int
+set_auto(const struct shca_counter_port *of, uint32_t mask)
+{
+	struct auto_mode *mode = mode_of(of->device, of->port);
+
+	if (mode->mask == mask)
+		return 0;
+	if ((mask & ~(uint32_t)ALL_AUTO_MASKS) != 0)
+		return -EINVAL;
+	if (mask != 0 && has_counters(of))
+		return -EBUSY;
+	*mode = (struct auto_mode){ mask, shca_restrack_init_serial() };
+	return 0;
+}
+
+int
+shca_counter_set_auto(const struct shca_counter_port *of, uint32_t mask)
+{
+	int ret;
+
+	lock(of);
+	ret = set_auto(of, mask);
+	pthread_mutex_unlock(&counters.lock);
+	return ret;
+}
+
+uint32_t
+shca_counter_get_mode(const struct shca_counter_port *of, uint32_t *mask)
+{
+	uint32_t mode = RDMA_COUNTER_MODE_AUTO;
+
+	lock(of);
+	*mask = mode_of(of->device, of->port)->mask;
+	if (*mask == 0)
+		mode = has_counters(of) ? RDMA_COUNTER_MODE_MANUAL : RDMA_COUNTER_MODE_NONE;
+	pthread_mutex_unlock(&counters.lock);
+	return mode;
 }

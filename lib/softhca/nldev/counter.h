@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Counters that queue pairs are bound to by hand (Linux core/counters.c, RDMA_COUNTER_MODE_MANUAL).
- * A counter is there as long as a queue pair is bound to it. One table a process, as its devices
- * are. Thread-safe.
+ * Counters of queue pairs (Linux core/counters.c): bound to by hand, or, in a port's auto mode, by
+ * the queue pairs that get to INIT while it is on. A counter is there as long as a queue pair is
+ * bound to it. One table a process, as its devices are. Thread-safe.
  */
 #ifndef SHCA_NLDEV_COUNTER_H
 #define SHCA_NLDEV_COUNTER_H
@@ -15,8 +15,17 @@ struct shca_device;
 
 #define SHCA_COUNTER_QPS_MAX 64
 
+/** Whose counters a call is about. */
+struct shca_counter_port {
+	struct shca_device *dev; /**< NULL: not open in this process; it has no queue pairs */
+	unsigned int device;     /**< its index */
+	uint32_t port;
+};
+
 struct shca_counter {
-	uint32_t id;
+	uint32_t id, port;
+	uint32_t auto_mask; /**< RDMA_COUNTER_MASK_*: made in auto mode; 0: by hand */
+	uint8_t qp_type;
 	uint32_t qpn[SHCA_COUNTER_QPS_MAX];
 	unsigned int nb_qps;
 	uint64_t out_of_buffer; /**< of its queue pairs, each since it was bound */
@@ -25,14 +34,25 @@ struct shca_counter {
 /**
  * Bind queue pair @p qpn to counter *@p id; 0: to a new one, whose number is *@p id then.
  * @return 0, -ENOENT: no such queue pair or counter, -EINVAL: it is bound, or its port is another,
- * -ENOMEM: there are SHCA_COUNTER_QPS_MAX
+ * or in auto mode, -ENOMEM: there are SHCA_COUNTER_QPS_MAX
  */
-int shca_counter_bind(struct shca_device *dev, uint32_t port, uint32_t qpn, uint32_t *id);
-/** @return 0, -ENOENT: no such queue pair, -EINVAL: it is not bound to this counter */
-int shca_counter_unbind(struct shca_device *dev, uint32_t id, uint32_t qpn);
-/** Find counter @p id. @return whether it is there */
-bool shca_counter_find(struct shca_device *dev, uint32_t id, struct shca_counter *counter);
-/** @return the number of the counter behind @p id, the least of those greater; 0: there is none */
-uint32_t shca_counter_next(struct shca_device *dev, uint32_t id);
+int shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id);
+/** @return 0, -ENOENT: no such queue pair, -EINVAL: it is not bound to this counter, or in auto
+ * mode */
+int shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_t qpn);
+/** Find counter @p id of any port. @return whether it is there */
+bool shca_counter_find(
+	const struct shca_counter_port *of, uint32_t id, struct shca_counter *counter);
+/** @return the number of the counter behind @p id, the least of those greater, of any port; 0:
+ * there is none */
+uint32_t shca_counter_next(const struct shca_counter_port *of, uint32_t id);
+/**
+ * Turn a port's auto mode on, or off with @p mask 0: those that are bound stay so.
+ * @param mask RDMA_COUNTER_MASK_*: queue pairs that differ in these have counters of their own
+ * @return 0, -EINVAL: unknown bits, -EBUSY: the port has counters
+ */
+int shca_counter_set_auto(const struct shca_counter_port *of, uint32_t mask);
+/** @return RDMA_COUNTER_MODE_* of a port @param mask of its auto mode, or 0 */
+uint32_t shca_counter_get_mode(const struct shca_counter_port *of, uint32_t *mask);
 
 #endif /* SHCA_NLDEV_COUNTER_H */

@@ -54,15 +54,26 @@ is_of_port(const char *name)
 		strncmp(name, "rx_icrc", 7) == 0;
 }
 
+/** As nldev.c fill_stat_counter_mode(). */
 static void
-put_counter(struct nlmsghdr *message, uint32_t port, const struct shca_counter *counter)
+put_mode(struct nlmsghdr *message, const struct shca_counter *counter)
+{
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE,
+		counter->auto_mask != 0 ? RDMA_COUNTER_MODE_AUTO : RDMA_COUNTER_MODE_MANUAL);
+	if (counter->auto_mask & RDMA_COUNTER_MASK_QP_TYPE)
+		mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_TYPE, counter->qp_type);
+	if (counter->auto_mask & RDMA_COUNTER_MASK_PID)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)getpid());
+}
+
+static void
+put_counter(struct nlmsghdr *message, const struct shca_counter *counter)
 {
 	struct nlattr *table, *entry;
 
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, counter->port);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, counter->id);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)getpid());
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);
+	put_mode(message, counter);
 	table = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_RES_QP);
 	for (unsigned int i = 0; i < counter->nb_qps; i++) {
 		entry = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
@@ -103,40 +114,51 @@ find_port(const struct shca_nldev_call *call, unsigned int *device, uint32_t *po
 	return shca_nldev_check_port(call, *device);
 }
 
+static struct shca_counter_port
+counters_of(const struct shca_nldev_call *call, unsigned int device, uint32_t port)
+{
+	return (struct shca_counter_port){ call->nldev->device(call->nldev->arg, device), device,
+		port };
+}
+
 /** The queue pairs of a port: one counter, or how they are counted. */
 static int
-answer_of_qps(const struct shca_nldev_call *call, struct shca_device *dev, uint32_t port)
+answer_of_qps(const struct shca_nldev_call *call, const struct shca_counter_port *of)
 {
 	const struct nlattr *id = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
 	struct shca_counter counter;
+	uint32_t mode, mask;
 
 	if (id == NULL) {
-		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
-		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_MODE,
-			dev != NULL && shca_counter_next(dev, 0) != 0 ? RDMA_COUNTER_MODE_MANUAL
-								      : RDMA_COUNTER_MODE_NONE);
+		mode = shca_counter_get_mode(of, &mask);
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, of->port);
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_MODE, mode);
+		if (mode == RDMA_COUNTER_MODE_AUTO)
+			mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK, mask);
 		return 0;
 	}
-	if (dev == NULL || !shca_counter_find(dev, mnl_attr_get_u32(id), &counter))
+	if (!shca_counter_find(of, mnl_attr_get_u32(id), &counter))
 		return -ENOENT;
-	put_counter(call->message, port, &counter);
+	put_counter(call->message, &counter);
 	return 0;
 }
 
 int
 shca_nldev_stat_get_doit(struct shca_nldev_call *call)
 {
+	struct shca_counter_port of;
 	unsigned int device;
 	uint32_t port;
 	int ret = find_port(call, &device, &port);
 
 	if (ret != 0)
 		return ret;
+	of = counters_of(call, device, port);
 	if (call->attrs[RDMA_NLDEV_ATTR_STAT_RES] != NULL && !is_of_qps(call))
 		return -EINVAL;
 	shca_nldev_put_handle(call->message, device);
 	if (is_of_qps(call))
-		return answer_of_qps(call, call->nldev->device(call->nldev->arg, device), port);
+		return answer_of_qps(call, &of);
 	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	return put_port_counters(call, device, port);
 }
@@ -146,39 +168,29 @@ int
 shca_nldev_stat_get_dump(struct shca_nldev_call *call, unsigned int index)
 {
 	struct nlattr *table, *entry;
+	struct shca_counter_port of;
 	struct shca_counter counter;
-	struct shca_device *dev;
 	unsigned int device;
 	uint32_t id = 0;
 	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret != 0 || !is_of_qps(call))
 		return -EINVAL;
-	dev = call->nldev->device(call->nldev->arg, device);
-	for (unsigned int i = 0; dev != NULL && i <= index; i++) {
-		id = shca_counter_next(dev, id);
+	of = counters_of(call, device, 0);
+	for (unsigned int i = 0; i <= index; i++) {
+		id = shca_counter_next(&of, id);
 		if (id == 0)
 			return 0;
 	}
-	if (dev == NULL || !shca_counter_find(dev, id, &counter))
+	if (!shca_counter_find(&of, id, &counter))
 		return 0;
 	shca_nldev_put_handle(call->message, device);
 	table = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_COUNTER);
 	entry = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY);
-	put_counter(call->message, 1, &counter);
+	put_counter(call->message, &counter);
 	mnl_attr_nest_end(call->message, entry);
 	mnl_attr_nest_end(call->message, table);
 	return 1;
-}
-
-/** @return whether counters are to follow the queue pairs by themselves (by type or process), or to
- * cease to: off is what they are. */
-static int
-set_auto(const struct shca_nldev_call *call)
-{
-	const struct nlattr *mask = call->attrs[RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK];
-
-	return mask == NULL || mnl_attr_get_u32(mask) == 0 ? 0 : -EOPNOTSUPP;
 }
 
 static void
@@ -198,7 +210,8 @@ shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 	const struct nlattr *qpn = call->attrs[RDMA_NLDEV_ATTR_RES_LQPN];
 	const struct nlattr *wanted = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
 	uint32_t port, id = wanted != NULL ? mnl_attr_get_u32(wanted) : 0;
-	struct shca_device *dev;
+	const struct nlattr *mask = call->attrs[RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK];
+	struct shca_counter_port of;
 	unsigned int device;
 	int ret;
 
@@ -207,14 +220,14 @@ shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 	ret = find_port(call, &device, &port);
 	if (ret != 0 || mode == NULL)
 		return -EINVAL;
+	of = counters_of(call, device, port);
 	if (mnl_attr_get_u32(mode) == RDMA_COUNTER_MODE_AUTO) {
 		shca_nldev_put_handle(call->message, device);
-		return set_auto(call);
+		return shca_counter_set_auto(&of, mask != NULL ? mnl_attr_get_u32(mask) : 0);
 	}
 	if (!is_of_qps(call) || qpn == NULL)
 		return -EINVAL;
-	dev = call->nldev->device(call->nldev->arg, device);
-	ret = dev == NULL ? -ENOENT : shca_counter_bind(dev, port, mnl_attr_get_u32(qpn), &id);
+	ret = shca_counter_bind(&of, mnl_attr_get_u32(qpn), &id);
 	if (ret == 0)
 		put_binding(call, device, port, id, mnl_attr_get_u32(qpn));
 	return ret;
@@ -225,7 +238,7 @@ shca_nldev_stat_del_doit(struct shca_nldev_call *call)
 {
 	const struct nlattr *qpn = call->attrs[RDMA_NLDEV_ATTR_RES_LQPN];
 	const struct nlattr *id = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
-	struct shca_device *dev;
+	struct shca_counter_port of;
 	unsigned int device;
 	uint32_t port;
 	int ret;
@@ -235,9 +248,8 @@ shca_nldev_stat_del_doit(struct shca_nldev_call *call)
 	ret = find_port(call, &device, &port);
 	if (ret != 0 || !is_of_qps(call) || qpn == NULL || id == NULL)
 		return -EINVAL;
-	dev = call->nldev->device(call->nldev->arg, device);
-	ret = dev == NULL ? -ENOENT
-			  : shca_counter_unbind(dev, mnl_attr_get_u32(id), mnl_attr_get_u32(qpn));
+	of = counters_of(call, device, port);
+	ret = shca_counter_unbind(&of, mnl_attr_get_u32(id), mnl_attr_get_u32(qpn));
 	if (ret == 0)
 		put_binding(call, device, port, mnl_attr_get_u32(id), mnl_attr_get_u32(qpn));
 	return ret;

@@ -185,6 +185,10 @@ struct shca_qp_object {
 	uint8_t port;     /**< as set last */
 	bool error_known; /**< a query has told the kernel that a queue failed */
 	uint32_t nb_async_events;
+	/** When it last got from RESET to INIT: the how manieth of the process, and its losses
+	 * then.
+	 */
+	uint64_t init_serial, init_out_of_buffer;
 };
 
 /** A value of a counters object. */

@@ -9,6 +9,7 @@
 
 #include "abi/core/object.h"
 #include "abi/entry/file.h"
+#include "abi/object/commands.h"
 #include "base/mem.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/rq.h"
@@ -47,6 +48,8 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 	out->qp_type = IBV_QPT_RAW_PACKET;
 	out->qp_state = qp->state;
 	out->port = qp->port;
+	out->init_serial = qp->init_serial;
+	out->init_out_of_buffer = qp->init_out_of_buffer;
 	out->out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
 	return true;
 }
@@ -108,6 +111,12 @@ search_file(struct shca_file *file, void *arg)
 			if (restrack_rows[search->type].describe(object, &one))
 				found(search, &one);
 		}
+}
+
+uint64_t
+shca_restrack_init_serial(void)
+{
+	return shca_qp_last_init();
 }
 
 unsigned int

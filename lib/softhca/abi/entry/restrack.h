@@ -27,6 +27,9 @@ struct shca_restrack {
 	uint64_t length; /**< bytes of an MR */
 	uint8_t qp_type, qp_state, port;
 	uint64_t out_of_buffer; /**< of a QP: packets that found no receive WQE */
+	/** Of a QP that has left RESET: which it was of the process's to do so, from 1 on, and
+	 * out_of_buffer then. */
+	uint64_t init_serial, init_out_of_buffer;
 };
 
 /**
@@ -35,5 +38,8 @@ struct shca_restrack {
  */
 unsigned int shca_restrack_get(struct shca_device *dev, enum shca_restrack_type type,
 	unsigned int index, struct shca_restrack *object);
+
+/** @return init_serial of the last QP of the process that left RESET; 0: none has. */
+uint64_t shca_restrack_init_serial(void);
 
 #endif /* SHCA_ABI_ENTRY_RESTRACK_H */

@@ -32,6 +32,8 @@ int shca_wq_write_modify(struct shca_write *write);
 int shca_rwq_ind_write_create(struct shca_write *write);
 int shca_flow_write_create(struct shca_write *write);
 
+/** @return shca_qp_object.init_serial of the last QP of the process that got to INIT. */
+uint64_t shca_qp_last_init(void);
 /** @return 0 or -EINVAL: a device has one port. */
 int shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port);
 

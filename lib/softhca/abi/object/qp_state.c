@@ -149,6 +149,23 @@ shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
 	return -EINVAL;
 }
 
+/** Initializations of queue pairs in this process. */
+static uint64_t last_init;
+
+uint64_t
+shca_qp_last_init(void)
+{
+	return __atomic_load_n(&last_init, __ATOMIC_RELAXED);
+}
+
+/** Note what a counter that it is bound to in this moment needs (core/verbs.c _ib_modify_qp()). */
+static void
+note_init(struct shca_qp_object *qp)
+{
+	qp->init_serial = __atomic_add_fetch(&last_init, 1, __ATOMIC_RELAXED);
+	qp->init_out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
+}
+
 /** A requested rate limit; a rate of 0 means none. */
 struct rate {
 	uint32_t kbps;
@@ -220,6 +237,8 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 		return ret;
 	if (attrs & IBV_QP_PORT)
 		qp->port = request->port_num;
+	if (qp->state == IBV_QPS_RESET && to == IBV_QPS_INIT)
+		note_init(qp);
 	take_step(qp, transitions[qp->state][to].step);
 	qp->state = to;
 	if ((attrs & IBV_QP_RATE_LIMIT) && qp->sq != NULL)
