@@ -31,7 +31,6 @@
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 
-#define DBREC_BYTES     8
 #define PREFETCH_WQEBBS 12 /* of a batch of WQEs */
 #define PREFETCH_FRAMES 8
 #define MAX_WQEBBS      (1u << 15) /* a full ring must differ from an empty one in 16 bits */
@@ -43,11 +42,11 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 	int ret;
 
 	if (attr->nb_wqebbs == 0 || (attr->nb_wqebbs & (attr->nb_wqebbs - 1)) != 0 ||
-		attr->nb_wqebbs > MAX_WQEBBS || (uintptr_t)attr->dbrec % DBREC_BYTES != 0 ||
+		attr->nb_wqebbs > MAX_WQEBBS || (uintptr_t)attr->dbrec % SHCA_DBREC_BYTES != 0 ||
 		attr->cq == NULL)
 		return -EINVAL;
 	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false) ||
-		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, false))
+		!shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false))
 		return -EFAULT;
 	/* LX hw/mlx5/qp.c get_ts_format. */
 	if (!shca_cq_has_clock(attr->cq))

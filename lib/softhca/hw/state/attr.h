@@ -23,6 +23,9 @@ struct shca_rq;
 struct shca_rqt;
 struct shca_wire;
 
+/** A doorbell record: two words of 32 bits. */
+#define SHCA_DBREC_BYTES 8
+
 /** The maximum number of a device's ports: vports of a card with SHCA_PORTS_MAX functions. */
 #define SHCA_DEVICE_PORTS_MAX 9
 /** Of an e-switch's manager: the port of its own vport, which has no representor on its host. */
