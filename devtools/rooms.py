@@ -28,8 +28,11 @@ SOFTHCA = [
     ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs"),
     ("ctl", ["lib/softhca/ctl/"], "base steering model hw/device"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device sysfs ctl"),
-    ("preload", ["lib/softhca/preload/"], "base config nldev abi/entry softhca"),
-    ("runner", ["app/softhca/"], "strict fault wire config sysfs ctl"),
+    ("message", ["lib/softhca/keeper/message.h"], ""),
+    ("keeper", ["lib/softhca/keeper/"], "base abi/core abi/entry nldev softhca message"),
+    ("client", ["lib/softhca/client/"], "base message"),
+    ("preload", ["lib/softhca/preload/"], "base config nldev abi/entry softhca client"),
+    ("runner", ["app/softhca/"], "base strict fault wire config sysfs ctl softhca message keeper"),
     # Verbs and nothing else.
     ("example", ["app/examples/"], ""),
 ]

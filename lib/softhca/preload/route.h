@@ -24,6 +24,8 @@ enum shca_route {
 enum shca_route shca_route_find(const char *path, unsigned int *port);
 /** @return whether a runner's directory is set, so the process sees our devices and no others. */
 bool shca_route_is_active(void);
+/** @return the directory of the card if it has a keeper, else NULL. */
+const char *shca_route_keeper(void);
 /** Open the node of @p port. @return a descriptor or a negative errno, after a message. */
 int shca_route_open(unsigned int port, bool cloexec);
 /** Set what answers of RDMA netlink are about. @return 0 or a negative errno. */

@@ -25,6 +25,8 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #include "abi/entry/file.h"
+#include "client/link.h"
+#include "client/share.h"
 #include "preload/fds.h"
 #include "preload/netlink.h"
 #include "preload/route.h"
@@ -78,6 +80,7 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 	ROW(dup3)                                                                                  \
 	ROW(fcntl)                                                                                 \
 	ROW(fcntl64)                                                                               \
+	ROW(fork)                                                                                  \
 	ROW(socket)                                                                                \
 	ROW(send)                                                                                  \
 	ROW(sendto)                                                                                \
@@ -329,9 +332,12 @@ ioctl(int fd, unsigned long request, ...)
 	entry = shca_fds_get(fd);
 	if (entry == NULL)
 		return NEXT(ioctl)(fd, request, arg);
-	/* In a child of fork() the device is gone, as after a removal of hardware. */
+	/* In a child of fork() a device of the parent's is gone, as after a removal of hardware. */
 	file = shca_fds_file(entry);
-	ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
+	if (shca_fds_is_kept(entry))
+		ret = shca_link_ioctl(fd, request, arg);
+	else
+		ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
 	shca_fds_put(entry);
 	return answer(ret);
 }
@@ -369,7 +375,10 @@ write(int fd, const void *bytes, size_t length)
 	if (entry == NULL)
 		return NEXT(write)(fd, bytes, length);
 	file = shca_fds_file(entry);
-	ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
+	if (shca_fds_is_kept(entry))
+		ret = shca_link_write(fd, bytes, length);
+	else
+		ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
 	shca_fds_put(entry);
 	return ret == 0 ? (ssize_t)length : answer(ret);
 }
@@ -432,6 +441,13 @@ dup3(int fd, int to, int flags)
 	}
 DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
+
+/** Memory that has moved to the keeper's sight stays the parent's alone. */
+EXPORT pid_t
+fork(void)
+{
+	return shca_share_fork(NEXT(fork));
+}
 
 /**
  * RDMA netlink. A socket between processes stands in for the kernel's, so that all but what it
