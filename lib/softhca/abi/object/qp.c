@@ -221,6 +221,7 @@ create_sq(struct shca_file *file, struct shca_qp_object *qp,
 		.nb_wqebbs = request->sq_wqe_count,
 		.pdn = qp->pd->pdn,
 		.user_index = request->uidx,
+		.tdn = file->ctxn,
 		.signal_all = qp->signal_all,
 		.cq = qp->send_cq->cq,
 		.event = on_event,
@@ -249,7 +250,9 @@ create_rq(struct shca_file *file, struct shca_qp_object *qp,
 		.owner = qp,
 	};
 	struct shca_tir_attr tir_attr = {
-		.allow_self_loopback = (request->flags & SELF_LOOPBACK_FLAGS) != 0,
+		.tdn = file->ctxn,
+		.takes_own_unicast = (request->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) != 0,
+		.takes_own_multicast = (request->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) != 0,
 	};
 	int ret;
 
@@ -354,7 +357,9 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 	attr = (struct shca_tir_attr){
 		.rqt = qp->rwq_ind->rqt,
 		.hash_fields = request.rx_hash_fields_mask,
-		.allow_self_loopback = (request.flags & SELF_LOOPBACK_FLAGS) != 0,
+		.tdn = bundle->file->ctxn,
+		.takes_own_unicast = (request.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) != 0,
+		.takes_own_multicast = (request.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) != 0,
 	};
 	memcpy(attr.key, request.rx_hash_key, sizeof(attr.key));
 	return shca_tir_create(bundle->file->dev, &attr, &qp->tir);

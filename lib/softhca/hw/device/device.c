@@ -19,6 +19,7 @@
 #include "hw/format/tx.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/flow_cache.h"
+#include "hw/queue/loopback.h"
 #include "hw/queue/out.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -373,7 +374,7 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 		}
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
-		if (shca_steer_tx(dev, &packet))
+		if (shca_steer_tx(dev, &packet) && shca_steer_back(dev, SHCA_TDN_NETDEV, &packet))
 			shca_out_add(&dev->out, NULL, 0,
 				&(struct shca_frame){ packet.bytes, packet.length, sent_by });
 	}

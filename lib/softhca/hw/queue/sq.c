@@ -229,6 +229,11 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 			return 0;
 		bytes = packet.bytes;
 		length = packet.length;
+		if (dev->loopback.is_on && !shca_steer_back(dev, sq->attr.tdn, &packet)) {
+			sq->count.packets++;
+			sq->count.bytes += length;
+			return 0;
+		}
 	}
 	shca_pace_sent(&sq->pace, dev->ticks, length);
 	shca_out_add(&dev->out, sq, sq->ci, &(struct shca_frame){ bytes, length, sq->port });
@@ -347,7 +352,8 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 		syndrome = MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
-	is_looked_at = wqe.cs_flags != 0 || shca_steering_walks_tx(sq->dev->steering);
+	is_looked_at = wqe.cs_flags != 0 || sq->dev->loopback.is_on ||
+		shca_steering_walks_tx(sq->dev->steering);
 	for (nb = 0; nb < PREFETCH_FRAMES; nb++)
 		prefetch_frame(&wqe, sq->nb_queued + nb);
 	for (nb = nb_frames(&wqe); sq->nb_queued < nb; sq->nb_queued++) {

@@ -169,6 +169,7 @@ struct shca_sq_attr {
 	uint32_t nb_wqebbs; /**< power of two */
 	uint32_t pdn;
 	uint32_t user_index;
+	uint32_t tdn;    /**< transport domain: one a context */
 	bool signal_all; /**< every WQE completes, whatever its CE bits */
 	struct shca_cq *cq;
 	shca_event_fn event;
@@ -181,7 +182,9 @@ struct shca_tir_attr {
 	struct shca_rqt *rqt; /**< indirect, or NULL */
 	uint64_t hash_fields; /**< IBV_RX_HASH_*, 1 << 31 INNER; 0: no hash, entry 0 */
 	uint8_t key[40];      /**< Toeplitz */
-	bool allow_self_loopback;
+	uint32_t tdn;         /**< transport domain: one a context */
+	/** It takes frames of its own domain when local loopback is on (hw/queue/loopback.h). */
+	bool takes_own_unicast, takes_own_multicast;
 };
 
 #endif /* SHCA_HW_STATE_ATTR_H */
