@@ -46,6 +46,7 @@ struct check_port {
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
 	struct rte_mempool *pool;
+	struct rte_mempool *rx_pool; /**< of receive queues; NULL: pool */
 };
 
 enum check_result {
@@ -125,6 +126,7 @@ extern const struct check_row check_rows_flow[];
 extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
+extern const struct check_row check_rows_setup[];
 extern const struct check_row check_rows_question[];
 
 /** Say why the row ends so. @return @p result */
@@ -150,7 +152,7 @@ int check_port_name(struct check_port *port, const char *name);
 int check_port_probe(struct check_port *port, unsigned int side, const char *devargs);
 /** Start it with all offloads that it has. Complains on stderr. */
 int check_port_start(struct check_port *port, unsigned int side);
-/** Configure and start it once more, after a reset. @return 0 or a negative errno */
+/** Configure and start it once more, after a stop or a reset. @return 0 or a negative errno */
 int check_port_restart(struct check_port *port, unsigned int side);
 /** Undo all, whatever was done. */
 void check_port_close(struct check_port *port);

@@ -114,8 +114,8 @@ queues_setup(struct check_port *port)
 	int ret = 0;
 
 	for (uint16_t q = 0; q < port->nb_queues && ret == 0; q++) {
-		ret = rte_eth_rx_queue_setup(
-			port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL, port->pool);
+		ret = rte_eth_rx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL,
+			port->rx_pool != NULL ? port->rx_pool : port->pool);
 		if (ret == 0)
 			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL);
 	}

@@ -14,7 +14,7 @@
 #define SIZE_DEFAULT 128
 #define SEQ_LAST     UINT32_MAX /**< of the frame that ends an exchange */
 #define BURST        32
-#define WINDOW       256 /**< packets in flight: below any ring */
+#define WINDOW       96 /**< packets in flight: fewer than a ring of four buffers a packet holds */
 
 /** What follows the L4 header. */
 struct marker {
