@@ -18,7 +18,10 @@
 
 #include <infiniband/verbs.h>
 #include <rte_ethdev.h>
+#include <rte_ip.h>
 #include <rte_mbuf.h>
+#include <rte_udp.h>
+#include <rte_vxlan.h>
 
 #define CHECK_QUEUES      4
 #define CHECK_RING        512
@@ -95,11 +98,21 @@ struct check_frame {
 	bool tcp, bad_ip, bad_l4;
 	bool no_l4;    /**< a UDP checksum of 0: there is none */
 	bool fragment; /**< the first of two */
+	bool vxlan;    /**< in a tunnel, whose headers of CHECK_TUNNEL bytes size includes */
 	uint64_t
 		ol_flags; /**< of the mbuf, with what they need; checksums are left to the device */
 	uint16_t tci;     /**< with RTE_MBUF_F_TX_VLAN */
 	uint16_t segsz;   /**< with RTE_MBUF_F_TX_TCP_SEG: payload of a segment */
 };
+
+/** Ethernet, IPv4, UDP and VXLAN. */
+#define CHECK_TUNNEL                                                                               \
+	(sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr) + \
+		sizeof(struct rte_vxlan_hdr))
+
+/** Flags of a frame in that tunnel, whose outer IP checksum the device completes. */
+#define CHECK_TX_VXLAN                                                                             \
+	(RTE_MBUF_F_TX_OUTER_IPV4 | RTE_MBUF_F_TX_OUTER_IP_CKSUM | RTE_MBUF_F_TX_TUNNEL_VXLAN)
 
 /** A packet that has come. */
 struct check_got {
@@ -127,6 +140,7 @@ extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
 extern const struct check_row check_rows_setup[];
+extern const struct check_row check_rows_tunnel[];
 extern const struct check_row check_rows_question[];
 
 /** Say why the row ends so. @return @p result */
@@ -143,6 +157,25 @@ bool check_comes(struct check *check, const struct rte_ether_addr *dst, int want
 /** What a virtual function asks for in vain is its host's to give. @param good all came as expected
  * @param lost check->lost at that time */
 enum check_result check_conclude(struct check *check, bool good, bool lost);
+/** @} */
+
+/** @{ @file rows_offload.c: what other rows ask, too. A packet begins @p at bytes into an mbuf, if
+ * it is in a tunnel. */
+/** Exchange one frame. @return the packet, which @p gots owns, or NULL and the row has failed */
+struct rte_mbuf *check_one(struct check *check, enum check_side from,
+	const struct check_frame *frame, struct check_gots *gots);
+/** @return whether the port was started with all of @p offloads */
+bool check_has_rx(const struct check *check, uint64_t offloads);
+bool check_has_tx(const struct check *check, uint64_t offloads);
+/** What the port says of right checksums and wrong ones. */
+enum check_result check_rx_checksums(struct check *check, bool vxlan);
+/** What the port makes of @p frames on the wire. */
+enum check_result check_tx_checksums(
+	struct check *check, const struct check_frame *frames, unsigned int nb);
+/** @return Toeplitz of a packet's addresses and ports by @p key */
+uint32_t check_toeplitz(const struct rte_mbuf *mbuf, uint32_t at, const uint8_t *key);
+/** Send a frame of 1400 bytes of payload that is to be cut. */
+enum check_result check_segmentation(struct check *check, bool vxlan);
 /** @} */
 
 /** @{ @file port.c */

@@ -33,6 +33,7 @@ static const char usage[] =
 static const struct check_row *const tables[] = {
 	check_rows_traffic,
 	check_rows_offload,
+	check_rows_tunnel,
 	check_rows_flow,
 	check_rows_port,
 	check_rows_queue,

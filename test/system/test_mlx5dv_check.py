@@ -67,6 +67,15 @@ def test_what_a_lean_device_lacks_is_not_there(tmp_path):
     assert len(lacking) == 9
 
 
+def test_a_device_that_looks_into_no_tunnel(tmp_path):
+    """Then the driver claims neither types nor checksums of inner headers."""
+    model = (paths.ROOT / "lib/softhca/config/models/cx5.model").read_text()
+    blind = tmp_path / "blind.model"
+    blind.write_text(re.sub("^tunnel_offloads = .*", "tunnel_offloads = none", model, flags=re.M))
+    status, rows, report = check(tmp_path, "--only", "VXLAN", ports=[f"{port},model={blind}" for port in CABLE])
+    assert len(rows) == 5 and set(rows.values()) == {"not there"} and status == 0, report
+
+
 HOSTS_TO_GIVE = {"addresses", "multicast list", "promiscuous", "all multicast"}
 
 
@@ -110,7 +119,7 @@ def test_a_switchs_manager(tmp_path, netdev):
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "46 passed, 0 failed, 3 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "51 passed, 0 failed, 3 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
 
 
@@ -183,6 +192,11 @@ DEFECTS = [
      "return true;", {"Rx checksums"}),
     ("hw/format/tx.c", "checksum = ~shca_csum_fold(shca_csum_add(l4,", "checksum = shca_csum_fold(shca_csum_add(l4,",
      {"Tx checksums", "TSO"}),
+    ("hw/format/tx.c", "fill_l3(frame, &packet->inner);", "fill_l3(frame, &packet->outer);", {"VXLAN Tx checksums", "VXLAN TSO"}),
+    ("hw/format/cqe.c", "rx_csum.l4_good = outer_good && inside.l4_good;", "rx_csum.l4_good = outer_good;",
+     {"VXLAN Rx checksums"}),
+    ("hw/format/rss.c", "fields & IBV_RX_HASH_INNER ?", "fields == 0 ?", {"VXLAN inner RSS"}),
+    ("hw/format/tso.c", "packet->length - packet->outer.l4_offset", "packet->length - packet->outer.l3_offset", {"VXLAN TSO"}),
     ("hw/format/tx.c", "htobe16(tpid), htobe16(tci)", "htobe16(tpid), htole16(tci)", {"VLAN insert"}),
     ("hw/format/tso.c", "be32toh(seq) + segment->offset", "be32toh(seq) + segment->number", {"TSO"}),
     ("steering/walk.c", "return table->dont_trap ? NEXT : END;", "return END;",
