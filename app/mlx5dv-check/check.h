@@ -139,6 +139,7 @@ extern const struct check_row check_rows_flow[];
 extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
+extern const struct check_row check_rows_recovery[];
 extern const struct check_row check_rows_setup[];
 extern const struct check_row check_rows_tunnel[];
 extern const struct check_row check_rows_question[];

@@ -38,6 +38,7 @@ static const struct check_row *const tables[] = {
 	check_rows_port,
 	check_rows_queue,
 	check_rows_setup,
+	check_rows_recovery,
 	check_rows_info,
 	check_rows_question,
 };

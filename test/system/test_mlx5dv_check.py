@@ -9,18 +9,20 @@ import subprocess
 import pytest
 from harness import host, paths
 from harness.patience import PATIENCE
+from harness.shared import hugepages_at
 from harness.testpmd import softhca_argv
 
 CHECK = paths.BUILD / "app/mlx5dv-check"
 CABLE = ["wire=pair:c", "wire=pair:c"]
 QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
-NOT_A_TAPS = {"pauses", "module EEPROM"}  # what Linux has them of is no card's netdev
+# What Linux has pauses and an EEPROM of is no card's netdev; without hugepages no memory goes.
+NOT_HERE = {"pauses", "module EEPROM", "send queue with an error"}
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 
 
-def run(*args, ports=CABLE, options=(), softhca=None, stdin=""):
-    argv = softhca_argv(ports, [CHECK, *args, "--", "--no-huge", "-m", "256", "-d", paths.plugin()[0]], options)
+def run(*args, ports=CABLE, options=(), softhca=None, stdin="", eal=("--no-huge",)):
+    argv = softhca_argv(ports, [CHECK, *args, "--", *eal, "-m", "256", "-d", paths.plugin()[0]], options)
     if softhca:
         argv[0] = softhca
     return subprocess.run([str(word) for word in argv], env=dict(os.environ, **paths.plugin()[1]), input=stdin,
@@ -51,7 +53,7 @@ def all_rows():
 def test_all_rows_pass_on_each_model(tmp_path, model, part):
     status, rows, report = check(tmp_path, ports=[f"{port},model={model}" for port in CABLE])
     assert list(rows) == all_rows() and len(rows) > 20
-    absent = NOT_A_TAPS | ({"device memory"} if model == "cx4lx" else set())
+    absent = NOT_HERE | ({"device memory"} if model == "cx4lx" else set())
     assert {row for row, result in rows.items() if result == "not there"} == absent
     assert {row for row, result in rows.items() if result != "pass"} == EXPERIMENTS | absent and status == 0, report
     assert {rows[row] for row in EXPERIMENTS} == {"seen"}
@@ -63,8 +65,8 @@ def test_what_a_lean_device_lacks_is_not_there(tmp_path):
     status, rows, report = check(tmp_path, ports=[f"{port},model=lean" for port in CABLE])
     assert "FAIL" not in rows.values() and status == 0, report
     lacking = {row for row, result in rows.items() if result == "not there"}
-    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NOT_A_TAPS | {"rate limit", "device memory"}
-    assert len(lacking) == 9
+    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NOT_HERE | {"rate limit", "device memory"}
+    assert len(lacking) == 10
 
 
 def test_a_device_that_looks_into_no_tunnel(tmp_path):
@@ -89,7 +91,7 @@ def test_two_functions_of_a_card(tmp_path):
     """Nobody gives an untrusted function without a netdev more than its address."""
     functions = ["wire=null,vf=on", "wire=null,vf=on,mac=02:00:00:00:00:09"]
     status, rows, report = check(tmp_path, ports=functions)
-    assert {row for row, result in rows.items() if result == "not there"} == HOSTS_TO_GIVE | NOT_A_TAPS
+    assert {row for row, result in rows.items() if result == "not there"} == HOSTS_TO_GIVE | NOT_HERE
     assert "FAIL" not in rows.values() and status == 0, report
     assert [port["part"] for port in report["ports"]] == [0x1018, 0x1018]
 
@@ -98,7 +100,7 @@ def test_a_trusted_function_with_its_netdev(tmp_path, netdev):
     """Its host hears of addresses by the netdev; what another function sends to strangers goes to the wire."""
     functions = [f"wire=null,vf=on,trust=on,kernel=tap:{netdev}", "wire=null,vf=on,mac=02:00:00:00:00:09"]
     status, rows, report = check(tmp_path, "--yes", ports=functions)
-    assert {row for row, result in rows.items() if result == "not there"} == {"promiscuous"} | NOT_A_TAPS
+    assert {row for row, result in rows.items() if result == "not there"} == {"promiscuous"} | NOT_HERE
     assert "FAIL" not in rows.values() and status == 0, report
 
 
@@ -112,15 +114,40 @@ def test_a_switchs_manager(tmp_path, netdev):
             done = run("--ibdev", port, "--peer", peer, "--json", file, "--packets", "5000", "--yes",
                        ports=[*card, CABLE[1]])
             report = json.loads(file.read_text())
-            assert {row["row"] for row in report["rows"] if row["result"] != "pass"} == EXPERIMENTS | NOT_A_TAPS, done.stdout
+            assert {row["row"] for row in report["rows"] if row["result"] != "pass"} == EXPERIMENTS | NOT_HERE, done.stdout
             assert [side["ibdev"] for side in report["ports"]] == [port, peer] and done.returncode == 0
 
 
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "51 passed, 0 failed, 3 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "51 passed, 0 failed, 4 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
+
+
+@pytest.fixture(name="huge")
+def fixture_huge(tmp_path):
+    """EAL options with which memory comes and goes."""
+    (tmp_path / "huge").mkdir()
+    with hugepages_at(tmp_path / "huge") as directory:
+        yield ("--huge-dir", directory)
+
+
+@pytest.mark.parametrize("model, args", [("cx4lx", ()), ("cx5", ()), ("cx6dx", ()), ("cx5", ("--devargs", "mode=ibv"))])
+def test_a_send_queue_recovers(tmp_path, huge, model, args):
+    """The memory of frames goes while they wait in a slow queue: the device stops it."""
+    status, rows, report = check(tmp_path, "--only", "with an error", *args, eal=huge,
+                                 ports=[f"{port},model={model}" for port in CABLE])
+    row, = report["rows"]
+    assert row["result"] == "pass" and status == 0, report
+    came, errors = map(int, re.fullmatch(r"of 256 frames (\d+) left before their memory went, (\d+) are errors; "
+                                         r"256 buffers came back", row["why"]).groups())
+    assert came + errors == 256 and errors > 0, row
+
+
+def test_where_no_frame_waits_in_a_queue(tmp_path, huge):
+    status, rows, report = check(tmp_path, "--only", "with an error", eal=huge, ports=[f"{port},model=lean" for port in CABLE])
+    assert report["rows"][0]["why"] == "send queues have no rate: nothing waits in them" and status == 0, report
 
 
 @pytest.mark.parametrize("non_cached", ["0", "1"])
