@@ -216,7 +216,7 @@ send_queue(struct check *check)
 }
 
 const struct check_row check_rows_recovery[] = {
-	{ "send queue with an error", "frames that are lost are counted, others follow",
+	{ "Tx queue with an error", "frames that are lost are counted, others follow",
 		send_queue },
 	{ NULL, NULL, NULL },
 };

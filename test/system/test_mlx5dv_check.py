@@ -17,7 +17,7 @@ CABLE = ["wire=pair:c", "wire=pair:c"]
 QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
 # What Linux has pauses and an EEPROM of is no card's netdev; without hugepages no memory goes.
-NOT_HERE = {"pauses", "module EEPROM", "send queue with an error"}
+NOT_HERE = {"pauses", "module EEPROM", "Tx queue with an error"}
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 
 
