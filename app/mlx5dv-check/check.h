@@ -24,6 +24,7 @@
 #include <rte_vxlan.h>
 
 #define CHECK_QUEUES      4
+#define CHECK_LAST_QUEUE  (CHECK_QUEUES - 1)
 #define CHECK_RING        512
 #define CHECK_BENCH_BURST 32
 #define CHECK_NO_ROW      UINT32_MAX
@@ -49,7 +50,9 @@ struct check_port {
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
 	struct rte_mempool *pool;
+	/** How the next start is to be. */
 	struct rte_mempool *rx_pool; /**< of receive queues; NULL: pool */
+	bool deferred;               /**< the last queues of both directions wait */
 };
 
 enum check_result {
@@ -80,6 +83,7 @@ struct check {
 	uint32_t nb_packets;      /**< of the rows that count them */
 	uint32_t row;             /**< number in this row's frames */
 	uint16_t last_vlan;       /**< TCI of the frame that ends an exchange; 0: it has no tag */
+	uint16_t tx_queue;        /**< on which the port sends */
 	bool lost;                /**< a frame that was expected did not come */
 	char why[512];            /**< of a row that did not pass */
 	/** The first packets of the row's latest exchange. */
@@ -188,6 +192,8 @@ int check_port_probe(struct check_port *port, unsigned int side, const char *dev
 int check_port_start(struct check_port *port, unsigned int side);
 /** Configure and start it once more, after a stop or a reset. @return 0 or a negative errno */
 int check_port_restart(struct check_port *port, unsigned int side);
+/** Stop the port in question, and do so. */
+int check_port_again(struct check_port *port);
 /** Undo all, whatever was done. */
 void check_port_close(struct check_port *port);
 /** @return the name of the port's netdev if that is up, or NULL */

@@ -112,13 +112,17 @@ check_port_probe(struct check_port *port, unsigned int side, const char *devargs
 static int
 queues_setup(struct check_port *port)
 {
+	struct rte_eth_rxconf rx = port->info.default_rxconf;
+	struct rte_eth_txconf tx = port->info.default_txconf;
 	int ret = 0;
 
 	for (uint16_t q = 0; q < port->nb_queues && ret == 0; q++) {
-		ret = rte_eth_rx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL,
+		rx.rx_deferred_start = port->deferred && q == CHECK_LAST_QUEUE;
+		tx.tx_deferred_start = rx.rx_deferred_start;
+		ret = rte_eth_rx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, &rx,
 			port->rx_pool != NULL ? port->rx_pool : port->pool);
 		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL);
+			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, &tx);
 	}
 	return ret;
 }
@@ -153,6 +157,14 @@ check_port_restart(struct check_port *port, unsigned int side)
 		ret = configure_and_start(port, &conf);
 	}
 	return ret;
+}
+
+int
+check_port_again(struct check_port *port)
+{
+	const int ret = rte_eth_dev_stop(port->id);
+
+	return ret != 0 ? ret : check_port_restart(port, CHECK_PORT);
 }
 
 int

@@ -255,10 +255,11 @@ send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uin
 {
 	const uint64_t end =
 		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint16_t queue = from == CHECK_PORT ? check->tx_queue : 0;
 	uint16_t sent = 0;
 
 	while (sent < nb && rte_get_timer_cycles() < end)
-		sent += rte_eth_tx_burst(check->port[from].id, 0, mbufs + sent, nb - sent);
+		sent += rte_eth_tx_burst(check->port[from].id, queue, mbufs + sent, nb - sent);
 	if (sent == nb)
 		return 0;
 	rte_pktmbuf_free_bulk(mbufs + sent, nb - sent);

@@ -121,7 +121,7 @@ def test_a_switchs_manager(tmp_path, netdev):
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "51 passed, 0 failed, 4 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "54 passed, 0 failed, 4 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
 
 
