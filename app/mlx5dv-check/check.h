@@ -53,6 +53,7 @@ struct check_port {
 	/** How the next start is to be. */
 	struct rte_mempool *rx_pool; /**< of receive queues; NULL: pool */
 	bool deferred;               /**< the last queues of both directions wait */
+	bool events;                 /**< of the link */
 };
 
 enum check_result {
@@ -139,6 +140,7 @@ struct check_row {
 /** @file rows_*.c: each is ended by a row without name. */
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
+extern const struct check_row check_rows_event[];
 extern const struct check_row check_rows_flow[];
 extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];

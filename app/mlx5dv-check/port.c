@@ -149,6 +149,7 @@ check_port_restart(struct check_port *port, unsigned int side)
 	conf.rx_adv_conf.rss_conf.rss_hf = RSS_TYPES & port->info.flow_type_rss_offloads;
 	if (port->nb_queues == 1)
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+	conf.intr_conf.lsc = port->events;
 	conf.intr_conf.rxq = side == CHECK_PORT;
 	ret = configure_and_start(port, &conf);
 	port->has_interrupts = ret == 0 && conf.intr_conf.rxq != 0;

@@ -18,6 +18,7 @@ QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
 # What Linux has pauses and an EEPROM of is no card's netdev; without hugepages no memory goes.
 NOT_HERE = {"pauses", "module EEPROM", "Tx queue with an error"}
+NO_NETDEV = NOT_HERE | {"link events"}
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 
 
@@ -53,7 +54,7 @@ def all_rows():
 def test_all_rows_pass_on_each_model(tmp_path, model, part):
     status, rows, report = check(tmp_path, ports=[f"{port},model={model}" for port in CABLE])
     assert list(rows) == all_rows() and len(rows) > 20
-    absent = NOT_HERE | ({"device memory"} if model == "cx4lx" else set())
+    absent = NO_NETDEV | ({"device memory"} if model == "cx4lx" else set())
     assert {row for row, result in rows.items() if result == "not there"} == absent
     assert {row for row, result in rows.items() if result != "pass"} == EXPERIMENTS | absent and status == 0, report
     assert {rows[row] for row in EXPERIMENTS} == {"seen"}
@@ -65,8 +66,8 @@ def test_what_a_lean_device_lacks_is_not_there(tmp_path):
     status, rows, report = check(tmp_path, ports=[f"{port},model=lean" for port in CABLE])
     assert "FAIL" not in rows.values() and status == 0, report
     lacking = {row for row, result in rows.items() if result == "not there"}
-    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NOT_HERE | {"rate limit", "device memory"}
-    assert len(lacking) == 10
+    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NO_NETDEV | {"rate limit", "device memory"}
+    assert len(lacking) == 11
 
 
 def test_a_device_that_looks_into_no_tunnel(tmp_path):
@@ -87,11 +88,18 @@ def fixture_netdev(tap_allowed):
         yield netdev
 
 
+def test_link_events(tmp_path, netdev):
+    """The link is its netdev's to take down; it is up afterwards."""
+    status, rows, report = check(tmp_path, "--yes", "--only", "link events", ports=[f"{CABLE[0]},kernel=tap:{netdev}", CABLE[1]])
+    assert rows == {"link events": "pass"} and status == 0, report
+    assert re.search("[<,]UP[,>]", host.run("ip", "-o", "link", "show", netdev))
+
+
 def test_two_functions_of_a_card(tmp_path):
     """Nobody gives an untrusted function without a netdev more than its address."""
     functions = ["wire=null,vf=on", "wire=null,vf=on,mac=02:00:00:00:00:09"]
     status, rows, report = check(tmp_path, ports=functions)
-    assert {row for row, result in rows.items() if result == "not there"} == HOSTS_TO_GIVE | NOT_HERE
+    assert {row for row, result in rows.items() if result == "not there"} == HOSTS_TO_GIVE | NO_NETDEV
     assert "FAIL" not in rows.values() and status == 0, report
     assert [port["part"] for port in report["ports"]] == [0x1018, 0x1018]
 
@@ -121,7 +129,7 @@ def test_a_switchs_manager(tmp_path, netdev):
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "54 passed, 0 failed, 4 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "54 passed, 0 failed, 5 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
 
 
