@@ -216,7 +216,6 @@ send_queue(struct check *check)
 }
 
 const struct check_row check_rows_recovery[] = {
-	{ "Tx queue with an error", "frames that are lost are counted, others follow",
-		send_queue },
+	{ "Tx queue with an error", "frames that are lost are counted, others follow", send_queue },
 	{ NULL, NULL, NULL },
 };
