@@ -230,8 +230,46 @@ runtime_tx_setup(struct check *check)
 	return CHECK_PASS;
 }
 
+/** Packets leave, and their buffers come back at the latest when the port stops. */
+static enum check_result
+send_freed(struct check *check)
+{
+	const struct check_port *port = &check->port[CHECK_PORT];
+	int ret;
+
+	if (check_traffic_flood(check, CHECK_PORT, 256) != 0)
+		return CHECK_FAIL;
+	ret = rte_eth_dev_stop(port->id);
+	if (ret != 0)
+		return check_fail(check, "stopping it: %s", rte_strerror(-ret));
+	return rte_mempool_full(port->pool) ? CHECK_PASS
+					    : check_fail(check, "%u mbufs did not come back",
+						      rte_mempool_in_use_count(port->pool));
+}
+
+/** Without chains, which such queues cannot have. */
+static enum check_result
+fast_free(struct check *check)
+{
+	struct check_port *port = &check->port[CHECK_PORT];
+	const uint64_t before = port->tx_offloads;
+	enum check_result result;
+	int ret;
+
+	if (!(port->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE))
+		return check_absent(check, "no such offload");
+	port->tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	ret = check_port_again(port);
+	result = ret == 0 ? send_freed(check)
+			  : check_fail(check, "cannot start it: %s", rte_strerror(-ret));
+	port->tx_offloads = before;
+	ret = check_port_again(port);
+	return ret == 0 ? result : check_fail(check, "setting it back: %s", rte_strerror(-ret));
+}
+
 const struct check_row check_rows_setup[] = {
 	{ "scattered Rx", "a frame in several mbufs, and all of them whole", scattered },
+	{ "fast free", "packets leave, and all buffers come back", fast_free },
 	{ "deferred start", "a queue that waits or is stopped has no packets", deferred_start },
 	{ "run-time Rx queue setup", "another mempool while the port runs", runtime_rx_setup },
 	{ "run-time Tx queue setup", "another ring while the port runs", runtime_tx_setup },
