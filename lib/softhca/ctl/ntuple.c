@@ -302,6 +302,7 @@ shca_ntuple_run(struct shca_target *target, const struct shca_request *request, 
 	char text[512], error[256] = "";
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
 	const bool is_delete = strncmp(request->argument, "delete=", strlen("delete=")) == 0;
+	const char *why = NULL;
 	uint64_t location = 0;
 	int ret = 0;
 
@@ -319,10 +320,10 @@ shca_ntuple_run(struct shca_target *target, const struct shca_request *request, 
 	}
 	shca_device_lock(dev);
 	ret = is_delete ? shca_ethtool_del(shca_device_steering(dev), (uint32_t)location)
-			: shca_ethtool_add(shca_device_steering(dev), &attr);
+			: shca_ethtool_add(shca_device_steering(dev), &attr, &why);
 	shca_device_unlock(dev);
 	if (ret != 0) {
-		fputs(explain(ret), out);
+		fputs(why != NULL ? why : explain(ret), out);
 		return ret;
 	}
 	location = is_delete ? location : attr.location;

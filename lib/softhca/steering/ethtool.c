@@ -31,7 +31,8 @@ del(struct shca_steering *steering, struct shca_state_ethtool *rule)
 }
 
 int
-shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr *attr)
+shca_ethtool_add(
+	struct shca_steering *steering, const struct shca_ethtool_attr *attr, const char **why)
 {
 	const struct shca_fte_action action = { .drop = attr->drop };
 	struct shca_table *table = find_table(steering, attr);
@@ -45,6 +46,9 @@ shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr 
 		return -ENOSPC;
 	if (table == NULL)
 		return -EINVAL;
+	ret = shca_profile_check_ethtool(steering->conf.profile, attr, why);
+	if (ret != 0)
+		return ret;
 	rule = &steering->ethtool_rule[attr->location];
 	if (rule->table != NULL)
 		del(steering, rule);

@@ -34,11 +34,13 @@ struct shca_ethtool_attr {
 
 /**
  * Install a rule in place of the one at the location.
+ * @param why if not 0: set where the port's profile refuses the rule, to what it does take
  * @return 0; -ENODEV: there is no netdev; -ENOSPC: no such location; -EINVAL: the rule names no
- * tuple, or too many. Without the old rule: -EEXIST: a rule with the same match has another action;
- * -ENOSPC: the table is full; -ENOMEM.
+ * tuple, or too many; -EINVAL, -ENXIO: the profile refuses it. Without the old rule: -EEXIST: a
+ * rule with the same match has another action; -ENOSPC: the table is full; -ENOMEM.
  */
-int shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr *attr);
+int shca_ethtool_add(
+	struct shca_steering *steering, const struct shca_ethtool_attr *attr, const char **why);
 /** @return 0, -ENOSPC: no such location, -ENOENT: it is empty. */
 int shca_ethtool_del(struct shca_steering *steering, uint32_t location);
 

@@ -11,6 +11,7 @@
 
 #include "steering/cache.h"
 #include "steering/ethtool.h"
+#include "steering/profile.h"
 #include "steering/steering.h"
 #include "steering/table.h"
 
@@ -48,6 +49,7 @@ struct shca_steering {
 	struct shca_state_path rx_path, ethtool_path, tx_path;
 	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
 	unsigned int nb_receiving;
+	struct shca_profile_a0 a0;
 
 	uint64_t generation; /**< increases with each change of a rule or of the kernel's filter */
 	struct shca_cache cache;       /**< of the generation in it */

@@ -148,10 +148,11 @@ static void
 add(struct shca_steering *steering, const char *text, int wanted)
 {
 	struct shca_ethtool_attr attr;
+	const char *why = NULL;
 	char error[128];
 
 	assert_int_equal(parse(text, &attr, error), 0);
-	assert_int_equal(shca_ethtool_add(steering, &attr), wanted);
+	assert_int_equal(shca_ethtool_add(steering, &attr, &why), wanted);
 }
 
 static struct shca_steering *

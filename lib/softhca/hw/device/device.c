@@ -130,10 +130,11 @@ look_at_netdevs(struct shca_device *dev)
 		look_at_netdev(dev, port);
 }
 
-int
-shca_device_create(const struct shca_device_conf *conf, struct shca_device **out)
+/** @return what the rules of a device depend on. */
+static struct shca_steering_conf
+steering_conf(const struct shca_device_conf *conf)
 {
-	struct shca_steering_conf steering_conf = {
+	return (struct shca_steering_conf){
 		.dont_trap = conf->model->dont_trap,
 		.sniffer = conf->model->sniffer,
 		.tunnel_offloads = conf->model->tunnel_offloads,
@@ -143,8 +144,15 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		.max_fte_destinations = conf->model->max_fte_destinations,
 		.max_fte_counters = conf->model->max_fte_counters,
 		.is_rep = conf->nb_vports != 0,
+		.profile = conf->profile,
 		.esp_spi = conf->kernel_abi < SHCA_KERNEL_6_1,
 	};
+}
+
+int
+shca_device_create(const struct shca_device_conf *conf, struct shca_device **out)
+{
+	const struct shca_steering_conf steering = steering_conf(conf);
 	struct shca_device *dev = calloc(1, sizeof(*dev));
 	int ret = -ENOMEM;
 
@@ -156,7 +164,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->mem = shca_mem_create();
 	if (dev->mem == NULL)
 		goto free_device;
-	dev->steering = shca_steering_create(&steering_conf);
+	dev->steering = shca_steering_create(&steering);
 	if (dev->steering == NULL)
 		goto destroy_mem;
 	ret = shca_flow_cache_init(&dev->flow_cache);

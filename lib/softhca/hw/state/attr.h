@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/kernel.h"
+#include "base/profile.h"
 #include "hw/format/minicqe.h"
 
 struct shca_cq;
@@ -38,6 +39,7 @@ struct shca_device_conf {
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock: completions may have the time of day */
 	enum shca_kernel kernel_abi;
+	enum shca_profile profile; /**< an older card's limits of rules */
 	uint32_t speed_mbps;
 	struct shca_wire *wire;   /**< borrowed; never NULL */
 	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
