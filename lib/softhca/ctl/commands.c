@@ -105,7 +105,7 @@ const struct shca_request_command shca_request_commands[] = {
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
 	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },
 	{ "ntuple", "RULE|delete=N", true, "add or delete a rule of the netdev, as ethtool -N does on hardware", shca_ntuple_run },
-	{ "trace", "PCAP", true, "what would become of each packet of a capture, received or --tx, and why", shca_rules_trace, true },
+	{ "trace", "PCAP|PATTERN", true, "what would become of each packet of a capture, or of a frame, received or --tx, and why", shca_rules_trace, true },
 	{ NULL },
 };
 /* clang-format on */
