@@ -18,6 +18,7 @@
 #include "client/link.h"
 #include "config/options.h"
 #include "nldev/drvinfo.h"
+#include "nldev/ethtool.h"
 #include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
@@ -286,8 +287,18 @@ shca_route_nldev(struct shca_nldev *nldev)
 	return ret;
 }
 
-void
+int
 shca_route_ethtool(const void *request)
+{
+	struct shca_nldev nldev = { 0 };
+
+	if (shca_route_nldev(&nldev) != 0)
+		return SHCA_NLDEV_KERNEL;
+	return shca_nldev_ethtool(&nldev, request);
+}
+
+void
+shca_route_drvinfo(const void *request)
 {
 	struct shca_nldev nldev = { 0 };
 

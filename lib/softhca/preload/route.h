@@ -34,8 +34,10 @@ int shca_route_nldev(struct shca_nldev *nldev);
  * shca_route_resume() follows, and until then nothing is opened or closed. */
 bool shca_route_pause(void);
 void shca_route_resume(void);
-/** Correct the kernel's answer to what ethtool asks of a netdev. */
-void shca_route_ethtool(const void *request);
+/** Answer what ethtool asks of a netdev. @return 0, a negative errno or SHCA_NLDEV_KERNEL. */
+int shca_route_ethtool(const void *request);
+/** Correct the kernel's answer to such a question. */
+void shca_route_drvinfo(const void *request);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 

@@ -27,7 +27,9 @@
 #include "abi/entry/file.h"
 #include "client/link.h"
 #include "client/share.h"
+#include "nldev/ethtool.h"
 #include "preload/fds.h"
+#include "preload/genl.h"
 #include "preload/netlink.h"
 #include "preload/route.h"
 
@@ -322,9 +324,12 @@ ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	if (request == SIOCETHTOOL && shca_route_is_active()) {
+		ret = shca_route_ethtool(arg);
+		if (ret != SHCA_NLDEV_KERNEL)
+			return answer(ret);
 		ret = NEXT(ioctl)(fd, request, arg);
 		if (ret == 0)
-			shca_route_ethtool(arg);
+			shca_route_drvinfo(arg);
 		return ret;
 	}
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || !shca_fds_has(fd))
@@ -517,9 +522,12 @@ sendto(int fd, const void *bytes, size_t length, int flags, const struct sockadd
 	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
 	struct shca_fd *entry;
 	struct shca_netlink *netlink = find_netlink(fd, address, address_length, &entry);
+	uint8_t room[SHCA_GENL_ROOM];
 
-	if (netlink == NULL)
+	if (netlink == NULL) {
+		bytes = shca_genl_screen(address, address_length, bytes, length, room);
 		return NEXT(sendto)(fd, bytes, length, flags, address, address_length);
+	}
 	return request_netlink(netlink, entry, fd, &iov, 1);
 }
 

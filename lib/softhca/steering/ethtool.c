@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steering/match/spec.h"
 #include "steering/state.h"
 
 /** As Linux en_fs_ethtool.c get_flow_table. @return NULL: the rule names no tuple, or too many. */
@@ -46,6 +47,8 @@ shca_ethtool_add(
 		return -ENOSPC;
 	if (table == NULL)
 		return -EINVAL;
+	if (shca_spec_check_values(&match) != 0)
+		return -EINVAL;
 	ret = shca_profile_check_ethtool(steering->conf.profile, attr, why);
 	if (ret != 0)
 		return ret;
@@ -59,8 +62,17 @@ shca_ethtool_add(
 	if (ret != 0)
 		return ret;
 	rule->table = table;
+	rule->spec = attr->spec;
 	shca_steering_refresh(steering);
 	return 0;
+}
+
+const struct ethtool_rx_flow_spec *
+shca_ethtool_get(const struct shca_steering *steering, uint32_t location)
+{
+	return steering->ethtool_rule[location].table != NULL
+		? &steering->ethtool_rule[location].spec
+		: NULL;
 }
 
 int

@@ -12,12 +12,16 @@
 #ifndef SHCA_STEERING_ETHTOOL_H
 #define SHCA_STEERING_ETHTOOL_H
 
+#include <linux/ethtool.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "steering/match/field.h"
 
 #define SHCA_ETHTOOL_LOCATIONS 1024
+/** Receive queues of a netdev, as on a machine of eight CPUs. A TAP has one: which of them a rule
+ * names makes no difference to Linux. */
+#define SHCA_ETHTOOL_QUEUES    8
 #define SHCA_ETHTOOL_TUPLES_IP 7
 #define SHCA_ETHTOOL_TUPLES_L2 4
 #define SHCA_ETHTOOL_TABLES    (SHCA_ETHTOOL_TUPLES_IP + SHCA_ETHTOOL_TUPLES_L2)
@@ -30,6 +34,7 @@ struct shca_ethtool_attr {
 	bool is_l2;        /**< flow type ether */
 	uint8_t nb_tuples; /**< addresses, ports ...; an IP or L4 flow type is one, too */
 	struct shca_match match;
+	struct ethtool_rx_flow_spec spec; /**< for lists */
 };
 
 /**
@@ -41,6 +46,9 @@ struct shca_ethtool_attr {
  */
 int shca_ethtool_add(
 	struct shca_steering *steering, const struct shca_ethtool_attr *attr, const char **why);
+/** @return the rule at a location, or NULL. */
+const struct ethtool_rx_flow_spec *shca_ethtool_get(
+	const struct shca_steering *steering, uint32_t location);
 /** @return 0, -ENOSPC: no such location, -ENOENT: it is empty. */
 int shca_ethtool_del(struct shca_steering *steering, uint32_t location);
 

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <net/ethernet.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -199,7 +200,7 @@ check_ethtool_dmfs(const struct shca_ethtool_attr *attr, const char **why)
 		attr->match.value.outer.ip_proto != IPPROTO_UDP;
 
 	*why = "steering=dmfs takes ether with a whole dst, ip4, tcp4 and udp4 with whole addresses and ports, vlan";
-	if (mask->ip_version != 0 && attr->match.value.outer.ip_version != 4)
+	if (!attr->is_l2 && attr->match.value.outer.ether_type != ETHERTYPE_IP)
 		return -EINVAL;
 	if (attr->is_l2 &&
 		(!is_all(mask->src_mac, sizeof(mask->src_mac), 0) ||
@@ -224,6 +225,9 @@ check_ethtool_a0(const struct shca_ethtool_attr *attr, const char **why)
 	if (ret != 0)
 		return ret;
 	*why = "steering=a0 takes ether with dst alone, to drop (-1) or to the netdev (0)";
+	/* Rings have queue pairs of their own; queue 0 stands for the one that spreads. */
+	if (!attr->drop && attr->spec.ring_cookie != 0)
+		return -ENXIO;
 	return attr->is_l2 && attr->nb_tuples == 1 ? 0 : -ENXIO;
 }
 

@@ -32,6 +32,7 @@ struct shca_state_path {
 struct shca_state_ethtool {
 	struct shca_table *table;
 	struct shca_fte *fte;
+	struct ethtool_rx_flow_spec spec;
 };
 
 struct shca_steering {

@@ -20,7 +20,8 @@ enum {
 static const struct shca_table_layout layout_rx = { "NIC_RX", 65536, 6, 65536 / 7 };
 static const struct shca_table_layout layout_tx = { "NIC_TX", 65536, 6, 65536 / 7 };
 /** Linux en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
-static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true };
+static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true,
+	"ethtool" };
 static const struct shca_table_layout layout_leftovers = { "NIC_RX", 128, 2, 128 / 3 };
 static const struct shca_table_layout layout_sniffer_rx = { "SNIFFER_RX", 1, 0, 0 };
 static const struct shca_table_layout layout_sniffer_tx = { "SNIFFER_TX", 1, 0, 0 };

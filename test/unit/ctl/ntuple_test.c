@@ -53,7 +53,9 @@ test_refusals(void **state)
 		{ "flow-type=udp4,dst-ip=10.0.0.1/33", "dst-ip is ADDRESS[/BITS]" },
 		{ "flow-type=ether,vlan=4096", "vlan is an identifier up to 4095" },
 		{ "flow-type=ether,dst=2:0:0:0:0", "dst is an address" },
-		{ "flow-type=udp4,action=1", "action is -1 (drop) or 0" },
+		{ "flow-type=udp4,action=8",
+			"action is -1 (drop) or a queue of the netdev, 0 to 7" },
+		{ "flow-type=udp4,l4proto=8", "udp4 has no l4proto" },
 		{ "flow-type=udp4,action=0,loc=1024", "loc is a number up to 1023" },
 		{ "flow-type=udp4,action=0", "a rule has a flow-type, an action and a loc" },
 	};

@@ -251,11 +251,11 @@ test_no_matchers(void **state)
 	{                                                                                          \
 		.is_l2 = true, .nb_tuples = 1, .match.mask.outer = { __VA_ARGS__ }                 \
 	}
-#define L3(version, nb, ...)                                                                       \
+#define L3(type, nb, ...)                                                                          \
 	{                                                                                          \
-		.nb_tuples = nb, .match.mask.outer = { .ip_version = 15, __VA_ARGS__ },            \
+		.nb_tuples = nb, .match.mask.outer = { .ether_type = 0xffff, __VA_ARGS__ },        \
 		.match.value.outer = {                                                             \
-			.ip_version = version                                                      \
+			.ether_type = type                                                         \
 		}                                                                                  \
 	}
 #define V4(bits)                                                                                   \
@@ -280,12 +280,12 @@ test_rules_of_the_netdev(void **state)
 				  .vlan_tci = 0xfff } },
 			0, ENXIO },
 		{ L2(.dst_mac = FULL_MAC, .cvlan = 1, .vlan_tci = 7), EINVAL, EINVAL },
-		{ L3(4, 2, .src_ip = V4(255)), 0, ENXIO },
-		{ L3(4, 2, .src_ip = V4(15)), EINVAL, EINVAL },
-		{ L3(4, 2, .dst_ip = V4(15)), EINVAL, EINVAL },
-		{ L3(4, 1), EINVAL, EINVAL },
-		{ L3(4, 1, .ip_proto = 255, .dst_ip = V4(255)), EINVAL, EINVAL },
-		{ L3(6, 2, .dst_ip = V4(255)), EINVAL, EINVAL },
+		{ L3(0x800, 2, .src_ip = V4(255)), 0, ENXIO },
+		{ L3(0x800, 2, .src_ip = V4(15)), EINVAL, EINVAL },
+		{ L3(0x800, 2, .dst_ip = V4(15)), EINVAL, EINVAL },
+		{ L3(0x800, 1), EINVAL, EINVAL },
+		{ L3(0x800, 1, .ip_proto = 255, .dst_ip = V4(255)), EINVAL, EINVAL },
+		{ L3(0x86dd, 2, .dst_ip = V4(255)), EINVAL, EINVAL },
 	};
 
 	(void)state;
