@@ -9,6 +9,7 @@
 #ifndef SHCA_STEERING_STATE_H
 #define SHCA_STEERING_STATE_H
 
+#include "steering/arfs.h"
 #include "steering/cache.h"
 #include "steering/ethtool.h"
 #include "steering/profile.h"
@@ -35,6 +36,19 @@ struct shca_state_ethtool {
 	struct ethtool_rx_flow_spec spec;
 };
 
+/** A flow of the netdev; table NULL: none. */
+struct shca_state_flow {
+	struct shca_table *table;
+	struct shca_fte *fte;
+};
+
+struct shca_state_arfs {
+	bool is_on;
+	struct shca_table table[SHCA_ARFS_TABLES];
+	struct shca_state_flow flow[SHCA_ARFS_FLOWS];
+	unsigned int next; /**< the oldest flow, or an empty place */
+};
+
 struct shca_steering {
 	struct shca_steering_conf conf;
 	struct shca_table_firmware firmware;
@@ -47,7 +61,8 @@ struct shca_steering {
 	struct shca_table tx[SHCA_STATE_NB_CORE_PRIORITIES];
 	struct shca_table sniffer_tx;
 
-	struct shca_state_path rx_path, ethtool_path, tx_path;
+	struct shca_state_path rx_path, ethtool_path, arfs_path, tx_path;
+	struct shca_state_arfs arfs;
 	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
 	unsigned int nb_receiving;
 	struct shca_profile_a0 a0;

@@ -30,6 +30,7 @@
 #include "hw/state/rq.h"
 #include "hw/state/sq.h"
 #include "hw/state/tir.h"
+#include "steering/arfs.h"
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 #include "wire/wire.h"
@@ -382,6 +383,7 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 		}
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
+		shca_arfs_learn(dev->steering, &packet);
 		if (shca_steer_tx(dev, &packet) && shca_steer_back(dev, SHCA_TDN_NETDEV, &packet))
 			shca_out_add(&dev->out, NULL, 0,
 				&(struct shca_frame){ packet.bytes, packet.length, sent_by });
