@@ -141,3 +141,42 @@ def test_other_netdevs_are_the_kernels(tmp_path, netdev):
         shell.run("kill $holder; wait $holder")
         _, out = shell.run(f"ethtool -n {netdev}")
         assert "Operation not supported" in out, out
+
+
+def counters_of(shell, netdev):
+    return dict((name, int(value)) for name, value in
+                (line.strip().split(": ") for line in shell.said(f"ethtool -S {netdev}").splitlines()[1:]))
+
+
+def test_counters_move(tmp_path, namespace, netdev):
+    """The port's, with an FCS a frame, and the netdev's: named as mlx5 names them."""
+    wire = host.name("w")
+    with Shell(tmp_path, f"wire=tap:{wire},kernel=tap:{netdev},mac={MAC}") as shell:
+        assert "supports-statistics: yes" in shell.said(f"ethtool -i {netdev}")
+        namespace.take(wire)
+        before = counters_of(shell, netdev)
+        assert list(before) == ["rx_packets", "rx_packets_phy", "rx_bytes_phy", "tx_packets_phy", "tx_bytes_phy"]
+        shell.said(f"ip link set {netdev} up")
+        with host.PacketSocket(wire, namespace) as peer:
+            for frame in UDP_53, UDP_54:
+                peer.send(frame)
+            until(lambda: counters_of(shell, netdev)["rx_packets"] >= before["rx_packets"] + 2)
+        after = counters_of(shell, netdev)
+        assert after["rx_packets_phy"] >= before["rx_packets_phy"] + 2
+        assert after["rx_bytes_phy"] >= before["rx_bytes_phy"] + 128
+
+
+def test_channels(tmp_path, netdev):
+    with Shell(tmp_path, f"kernel=tap:{netdev}") as shell:
+        assert shell.said(f"ethtool -l {netdev}").count("Combined:\t8") == 2
+        shell.said(f"ethtool -L {netdev} combined 2")
+        assert "Combined:\t2" in shell.said(f"ethtool -l {netdev}")
+        _, out = shell.run(f"ethtool -N {netdev} flow-type udp4 action 2 loc 1")
+        assert "Invalid argument" in out, out
+        for count, says in ("9", "Invalid argument"), ("0", "Invalid argument"):
+            _, out = shell.run(f"ethtool -L {netdev} combined {count}")
+            assert says in out, out
+        _, out = shell.run(f"setpriv --bounding-set=-net_admin ethtool -L {netdev} combined 4")
+        assert "Operation not permitted" in out, out
+        assert "Combined:\t2" in shell.said(f"ethtool -l {netdev}")
+        assert "not supported" in shell.run("ethtool -l lo")[1]

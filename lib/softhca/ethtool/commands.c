@@ -4,8 +4,10 @@
 #include <linux/ethtool.h>
 #include <string.h>
 
+#include "ethtool/channels.h"
 #include "ethtool/command.h"
 #include "ethtool/rxclass.h"
+#include "ethtool/statistics.h"
 #include "hw/device/device.h"
 
 /* clang-format off */
@@ -18,6 +20,11 @@ const struct shca_ethtool_command shca_ethtool_commands[] = {
 		offsetof(struct ethtool_rxnfc, rule_cnt), sizeof(uint32_t), shca_rxclass_list },
 	{ ETHTOOL_SRXCLSRLINS, true,  RXNFC, shca_rxclass_insert },
 	{ ETHTOOL_SRXCLSRLDEL, true,  RXNFC, shca_rxclass_delete },
+	{ ETHTOOL_GCHANNELS,   false, sizeof(struct ethtool_channels), 0, 0, shca_channels_get },
+	{ ETHTOOL_SCHANNELS,   true,  sizeof(struct ethtool_channels), 0, 0, shca_channels_set },
+	{ ETHTOOL_GSSET_INFO,  false, sizeof(struct ethtool_sset_info), 0, 0, shca_statistics_sets },
+	{ ETHTOOL_GSTRINGS,    false, sizeof(struct ethtool_gstrings), 0, 0, shca_statistics_strings },
+	{ ETHTOOL_GSTATS,      false, sizeof(struct ethtool_stats), 0, 0, shca_statistics_values },
 	{ 0 },
 };
 /* clang-format on */

@@ -21,7 +21,7 @@ rxnfc_of(struct shca_ethtool_call *call)
 int
 shca_rxclass_rings(struct shca_ethtool_call *call)
 {
-	rxnfc_of(call)->data = SHCA_ETHTOOL_QUEUES;
+	rxnfc_of(call)->data = shca_ethtool_queues(shca_device_steering(call->dev));
 	return 0;
 }
 
@@ -71,14 +71,16 @@ shca_rxclass_list(struct shca_ethtool_call *call)
 int
 shca_rxclass_insert(struct shca_ethtool_call *call)
 {
+	struct shca_steering *steering = shca_device_steering(call->dev);
 	struct shca_ethtool_attr attr;
 	const char *why;
-	int ret = shca_ethtool_flow_parse(&rxnfc_of(call)->fs, SHCA_ETHTOOL_QUEUES, &attr);
+	int ret =
+		shca_ethtool_flow_parse(&rxnfc_of(call)->fs, shca_ethtool_queues(steering), &attr);
 
 	/* mlx5e makes no rule that names nothing, and does not say so. */
 	if (ret <= 0)
 		return ret;
-	return shca_ethtool_add(shca_device_steering(call->dev), &attr, &why);
+	return shca_ethtool_add(steering, &attr, &why);
 }
 
 int

@@ -13,6 +13,7 @@
 #include "abi/core/user.h"
 #include "config/model.h"
 #include "config/options.h"
+#include "ethtool/statistics.h"
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
 
@@ -52,6 +53,7 @@ describe(const struct shca_port_options *port, unsigned int device, struct ethto
 	snprintf(info->version, sizeof(info->version), "%.31s", kernel.release);
 	snprintf(info->fw_version, sizeof(info->fw_version), "%.12s (%.16s)", firmware,
 		port->model.board);
+	info->n_stats = shca_statistics_count();
 	snprintf(info->bus_info, sizeof(info->bus_info), SHCA_TREE_PCI_ADDRESS, device);
 }
 

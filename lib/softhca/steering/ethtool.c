@@ -49,6 +49,10 @@ shca_ethtool_add(
 		return -EINVAL;
 	if (shca_spec_check_values(&match) != 0)
 		return -EINVAL;
+	if (!attr->drop && attr->spec.ring_cookie >= steering->nb_queues) {
+		*why = "the netdev has no such queue (ethtool -l)";
+		return -EINVAL;
+	}
 	ret = shca_profile_check_ethtool(steering->conf.profile, attr, why);
 	if (ret != 0)
 		return ret;
@@ -65,6 +69,18 @@ shca_ethtool_add(
 	rule->spec = attr->spec;
 	shca_steering_refresh(steering);
 	return 0;
+}
+
+uint32_t
+shca_ethtool_queues(const struct shca_steering *steering)
+{
+	return steering->nb_queues;
+}
+
+void
+shca_ethtool_set_queues(struct shca_steering *steering, uint32_t nb)
+{
+	steering->nb_queues = nb;
 }
 
 const struct ethtool_rx_flow_spec *

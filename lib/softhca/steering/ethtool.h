@@ -19,8 +19,8 @@
 #include "steering/match/field.h"
 
 #define SHCA_ETHTOOL_LOCATIONS 1024
-/** Receive queues of a netdev, as on a machine of eight CPUs. A TAP has one: which of them a rule
- * names makes no difference to Linux. */
+/** The most receive queues of a netdev, and at first, as on a machine of eight CPUs. A TAP has one:
+ * which of them a rule names makes no difference to Linux. */
 #define SHCA_ETHTOOL_QUEUES    8
 #define SHCA_ETHTOOL_TUPLES_IP 7
 #define SHCA_ETHTOOL_TUPLES_L2 4
@@ -46,6 +46,10 @@ struct shca_ethtool_attr {
  */
 int shca_ethtool_add(
 	struct shca_steering *steering, const struct shca_ethtool_attr *attr, const char **why);
+/** @return how many queues rules may name: the netdev's channels. */
+uint32_t shca_ethtool_queues(const struct shca_steering *steering);
+/** @param nb from 1 to SHCA_ETHTOOL_QUEUES */
+void shca_ethtool_set_queues(struct shca_steering *steering, uint32_t nb);
 /** @return the rule at a location, or NULL. */
 const struct ethtool_rx_flow_spec *shca_ethtool_get(
 	const struct shca_steering *steering, uint32_t location);

@@ -63,6 +63,7 @@ struct shca_steering {
 
 	struct shca_state_path rx_path, ethtool_path, arfs_path, tx_path;
 	struct shca_state_arfs arfs;
+	uint32_t nb_queues; /**< of the netdev */
 	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
 	unsigned int nb_receiving;
 	struct shca_profile_a0 a0;

@@ -48,6 +48,7 @@ shca_steering_create(const struct shca_steering_conf *conf)
 		.counters = conf->max_fte_counters,
 	};
 	steering->generation = 1;
+	steering->nb_queues = SHCA_ETHTOOL_QUEUES;
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
 		bool dont_trap = i % 2 == 0 && i != SHCA_STATE_MULTICAST_PRIORITY;
 

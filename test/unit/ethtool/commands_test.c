@@ -24,6 +24,7 @@ setup(void **state)
 
 	rig_init(&rig);
 	rig.with_kernel = true;
+	rig.no_rule = true;
 	rig_open(&rig);
 	*state = &rig;
 	return 0;
@@ -132,6 +133,79 @@ test_nothing_named(void **state)
 	assert_int_equal(count(rig), 0);
 }
 
+static int
+set_channels(struct rig *rig, struct ethtool_channels channels)
+{
+	memcpy(bytes, &channels, sizeof(channels));
+	return run(rig, ETHTOOL_SCHANNELS, 0);
+}
+
+static void
+test_channels(void **state)
+{
+	const struct ethtool_channels *channels = (const void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GCHANNELS, 0), 0);
+	assert_int_equal(channels->max_combined, 8);
+	assert_int_equal(channels->combined_count, 8);
+	assert_int_equal(channels->max_rx | channels->max_tx | channels->max_other, 0);
+	assert_int_equal(set_channels(rig, (struct ethtool_channels){ 0 }), -EINVAL);
+	assert_int_equal(
+		set_channels(rig, (struct ethtool_channels){ .combined_count = 9 }), -EINVAL);
+	assert_int_equal(
+		set_channels(rig, (struct ethtool_channels){ .combined_count = 1, .rx_count = 1 }),
+		-EINVAL);
+	assert_int_equal(set_channels(rig, (struct ethtool_channels){ .combined_count = 2 }), 0);
+	assert_int_equal(run(rig, ETHTOOL_GRXRINGS, 0), 0);
+	assert_int_equal(rxnfc->data, 2);
+	*rxnfc = (struct ethtool_rxnfc){ .fs = { .flow_type = UDP_V4_FLOW, .ring_cookie = 2 } };
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), -EINVAL);
+	rxnfc->fs.ring_cookie = 1;
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), 0);
+}
+
+/** @return the counter named @p name. */
+static uint64_t
+counter(struct rig *rig, const char *name)
+{
+	const struct ethtool_gstrings *strings = (const void *)bytes;
+	const struct ethtool_stats *values = (const void *)bytes;
+	uint32_t at = 0;
+
+	*(struct ethtool_gstrings *)(void *)bytes =
+		(struct ethtool_gstrings){ .string_set = ETH_SS_STATS };
+	assert_int_equal(run(rig, ETHTOOL_GSTRINGS, 0), 0);
+	while (strcmp((const char *)strings->data + at * ETH_GSTRING_LEN, name) != 0)
+		if (++at == strings->len)
+			fail_msg("no counter %s", name);
+	assert_int_equal(run(rig, ETHTOOL_GSTATS, 0), 0);
+	return values->data[at];
+}
+
+static void
+test_counters(void **state)
+{
+	static const uint8_t frame[60] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0xb5 };
+	struct ethtool_sset_info *info = (void *)bytes;
+	struct rig *rig = *state;
+
+	*info = (struct ethtool_sset_info){ .sset_mask = 1u << ETH_SS_STATS };
+	assert_int_equal(run(rig, ETHTOOL_GSSET_INFO, 0), 0);
+	assert_int_equal(info->sset_mask, 1u << ETH_SS_STATS);
+	assert_int_equal(info->data[0], 5);
+	/* Features are the TAP's. */
+	info->sset_mask = 1u << ETH_SS_FEATURES;
+	assert_int_equal(run(rig, ETHTOOL_GSSET_INFO, 0), -ENODEV);
+	assert_int_equal(counter(rig, "rx_packets_phy"), 0);
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "rx_packets_phy"), 1);
+	assert_int_equal(counter(rig, "rx_bytes_phy"), 64);
+	assert_int_equal(counter(rig, "tx_packets_phy"), 0);
+	assert_int_equal(counter(rig, "rx_packets"), rig->no_rule);
+}
+
 /** What comes over a socket is not trusted. */
 static void
 test_bad_requests(void **state)
@@ -158,6 +232,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_rules, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_channels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_requests, setup, teardown),
 	};
 
