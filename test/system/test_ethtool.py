@@ -180,3 +180,22 @@ def test_channels(tmp_path, netdev):
         assert "Operation not permitted" in out, out
         assert "Combined:\t2" in shell.said(f"ethtool -l {netdev}")
         assert "not supported" in shell.run("ethtool -l lo")[1]
+
+
+def test_the_switch_of_flows(tmp_path, netdev):
+    """-K ntuple is the device's, other features the TAP's; while it is on, what the netdev sends adds flows."""
+    with Shell(tmp_path, f"wire=null,kernel=tap:{netdev},mac={MAC}") as shell:
+        assert "ntuple-filters: off\n" in shell.said(f"ethtool -k {netdev}")
+        _, out = shell.run(f"setpriv --bounding-set=-net_admin ethtool -K {netdev} ntuple on")
+        assert "Operation not permitted" in out, out
+        shell.said(f"ethtool -K {netdev} tx-nocache-copy on rx-ntuple-filter on")
+        features = shell.said(f"ethtool -k {netdev}")
+        assert "ntuple-filters: on\n" in features and "tx-nocache-copy: on\n" in features, features
+        shell.said(f"ip link set {netdev} up")
+        with host.PacketSocket(netdev) as linux:
+            linux.send(frames.packet(eth_dst=frames.PEER_MAC, eth_src=MAC))
+            until(lambda: "owner: aRFS" in asked(shell.socket, "dump"))
+        shell.said(f"ethtool -K {netdev} ntuple off")
+        assert "ntuple-filters: off\n" in shell.said(f"ethtool -k {netdev}")
+        assert "aRFS" not in asked(shell.socket, "dump")
+        assert "Cannot change ntuple-filters" in shell.run("ethtool -K lo ntuple on")[1]

@@ -6,6 +6,7 @@
 
 #include "ethtool/channels.h"
 #include "ethtool/command.h"
+#include "ethtool/flags.h"
 #include "ethtool/rxclass.h"
 #include "ethtool/statistics.h"
 #include "hw/device/device.h"
@@ -25,6 +26,9 @@ const struct shca_ethtool_command shca_ethtool_commands[] = {
 	{ ETHTOOL_GSSET_INFO,  false, sizeof(struct ethtool_sset_info), 0, 0, shca_statistics_sets },
 	{ ETHTOOL_GSTRINGS,    false, sizeof(struct ethtool_gstrings), 0, 0, shca_statistics_strings },
 	{ ETHTOOL_GSTATS,      false, sizeof(struct ethtool_stats), 0, 0, shca_statistics_values },
+	/* From nldev/features, which puts them together with the TAP's. */
+	{ ETHTOOL_GFLAGS,      false, sizeof(struct ethtool_value), 0, 0, shca_flags_get },
+	{ ETHTOOL_SFLAGS,      true,  sizeof(struct ethtool_value), 0, 0, shca_flags_set },
 	{ 0 },
 };
 /* clang-format on */

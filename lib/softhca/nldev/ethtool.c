@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/ethtool.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +14,11 @@
 #include "abi/core/caps.h"
 #include "abi/core/user.h"
 #include "config/options.h"
-#include "ctl/netdev.h"
 #include "ethtool/command.h"
 #include "nldev/drvinfo.h"
+#include "nldev/features.h"
 #include "nldev/nldev.h"
-
-static int
-run(const struct shca_nldev *nldev, unsigned int device, uint8_t *bytes, size_t *length)
-{
-	struct shca_device *dev = nldev->device(nldev->arg, device);
-
-	return dev != NULL ? shca_ethtool_run(dev, bytes, length)
-			   : shca_netdev_ask(nldev->dir, device, bytes, length);
-}
+#include "nldev/owner.h"
 
 /** Copy the command's data in, run it, and copy the answer out. */
 static int
@@ -42,13 +36,18 @@ exchange(const struct shca_nldev *nldev, unsigned int device,
 	if (ret == 0)
 		ret = length == 0 ? -ENOMEM : shca_user_copy_in(bytes, data, length);
 	if (ret == 0)
-		ret = run(nldev, device, bytes, &length);
+		ret = shca_owner_run(nldev, device, bytes, &length);
 	if (ret == 0)
 		ret = shca_user_copy_out(data, bytes, length);
-	else if (ret == -ENODEV)
-		ret = SHCA_NLDEV_KERNEL;
 	free(bytes);
 	return ret;
+}
+
+/** Features are the TAP's and the device's. */
+static bool
+is_of_both(uint32_t command)
+{
+	return command == ETHTOOL_GFLAGS || command == ETHTOOL_SFLAGS;
 }
 
 int
@@ -63,9 +62,13 @@ shca_nldev_ethtool(const struct shca_nldev *nldev, const void *request)
 		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0)
 		return SHCA_NLDEV_KERNEL;
 	row = shca_ethtool_find(command);
-	device = row == NULL ? -1 : shca_drvinfo_device(nldev, ifreq.ifr_name);
+	if ((row == NULL && command != ETHTOOL_SFEATURES) || is_of_both(command))
+		return SHCA_NLDEV_KERNEL;
+	device = shca_drvinfo_device(nldev, ifreq.ifr_name);
 	if (device < 0)
 		return SHCA_NLDEV_KERNEL;
+	if (row == NULL)
+		return shca_features_set(nldev, (unsigned int)device, &ifreq);
 	if (row->is_privileged && !shca_caps_has(CAP_NET_ADMIN))
 		return -EPERM;
 	return exchange(nldev, (unsigned int)device, row, (uintptr_t)ifreq.ifr_data);

@@ -3,16 +3,14 @@
 #ifndef SHCA_NLDEV_ETHTOOL_H
 #define SHCA_NLDEV_ETHTOOL_H
 
-struct shca_nldev;
+#include "nldev/owner.h"
 
-/** The kernel is to answer: the netdev is none of ours, the command has no row, or no process has
- * the device open. */
-#define SHCA_NLDEV_KERNEL 1
+struct shca_nldev;
 
 /**
  * Answer as mlx5e does, by the device of this process, or of another one below the runner.
  * @param request the application's struct ifreq: not trusted
- * @return 0, a negative errno or SHCA_NLDEV_KERNEL.
+ * @return as the ioctl, a negative errno or SHCA_NLDEV_KERNEL.
  */
 int shca_nldev_ethtool(const struct shca_nldev *nldev, const void *request);
 

@@ -19,6 +19,7 @@
 #include "config/options.h"
 #include "nldev/drvinfo.h"
 #include "nldev/ethtool.h"
+#include "nldev/features.h"
 #include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
@@ -302,8 +303,10 @@ shca_route_drvinfo(const void *request)
 {
 	struct shca_nldev nldev = { 0 };
 
-	if (shca_route_nldev(&nldev) == 0)
-		shca_drvinfo_answer(&nldev, request);
+	if (shca_route_nldev(&nldev) != 0)
+		return;
+	shca_drvinfo_answer(&nldev, request);
+	shca_features_correct(&nldev, request);
 }
 
 bool

@@ -34,7 +34,7 @@ int shca_route_nldev(struct shca_nldev *nldev);
  * shca_route_resume() follows, and until then nothing is opened or closed. */
 bool shca_route_pause(void);
 void shca_route_resume(void);
-/** Answer what ethtool asks of a netdev. @return 0, a negative errno or SHCA_NLDEV_KERNEL. */
+/** Answer what ethtool asks of a netdev. @return as shca_nldev_ethtool(). */
 int shca_route_ethtool(const void *request);
 /** Correct the kernel's answer to such a question. */
 void shca_route_drvinfo(const void *request);

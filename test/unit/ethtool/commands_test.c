@@ -206,6 +206,27 @@ test_counters(void **state)
 	assert_int_equal(counter(rig, "rx_packets"), rig->no_rule);
 }
 
+static void
+test_flags(void **state)
+{
+	struct ethtool_value *flags = (void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
+	assert_int_equal(flags->data, 0);
+	flags->data = ETH_FLAG_NTUPLE | ETH_FLAG_LRO;
+	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), -EINVAL);
+	flags->data = ETH_FLAG_NTUPLE;
+	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), 0);
+	flags->data = 0;
+	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
+	assert_int_equal(flags->data, ETH_FLAG_NTUPLE);
+	flags->data = 0;
+	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), 0);
+	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
+	assert_int_equal(flags->data, 0);
+}
+
 /** What comes over a socket is not trusted. */
 static void
 test_bad_requests(void **state)
@@ -234,6 +255,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_nothing_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_channels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_requests, setup, teardown),
 	};
 
