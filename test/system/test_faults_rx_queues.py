@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """softhca run --faults: receive queues in error, CQs that overrun; what our driver makes of them."""
+import re
+
 import pytest
 from harness import frames, pcapfile
 from harness.cable import Cable
+from harness.dpdk import DUMP_MEMPOOL
 from harness.faulty import FaultyTestpmd
 from harness.patience import PATIENCE
 
@@ -134,3 +137,36 @@ def test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed(tmp_path):
         assert pmd.terminal.text.count("Rx queue 0: cannot be recreated") == 2
     assert all(pmd.applied().values())
     assert "left to the kernel" not in pmd.terminal.text
+
+
+def in_pool_after_close(tmp_path, fault):
+    """(mbufs in the pool when the port has stopped, has been closed; all there are; the terminal)."""
+    with FaultyTestpmd(tmp_path, fault, f"wire=unix:{tmp_path}/wire,mac={MAC}", env={"SOFTHCA_LOG": "info"},
+                       args=["--rxq=2", "--txq=2", "--rxd=512", "--txd=512"]) as pmd, Cable(tmp_path / "wire") as cable:
+        whole = int(re.search(r"populated_size=(\d+)", pmd.cmd(f"{DUMP_MEMPOOL} mb_pool_0")).group(1))
+        start = pmd.show_received()
+        cable.send(*[frames.packet()] * 2)
+        pmd.wait_received(2, start)
+        pmd.cmd("stop")
+        assert "Done" in pmd.cmd("port stop 0")
+        assert "cannot destroy the WQ: Connection timed out" in pmd.terminal.text
+        stopped = pmd.mbufs_in_pool()
+        assert "Port 0 is closed" in pmd.cmd("port close 0")
+        cable.send(*[frames.packet()] * 2)
+        closed = pmd.mbufs_in_pool()
+    assert pmd.status == 0 and all(pmd.applied().values())
+    return stopped, closed, whole, pmd.terminal.text
+
+
+def test_a_wq_that_is_not_destroyed_keeps_its_mbufs(tmp_path):
+    """The card may still write to them. When the port is closed firmware is asked again, and its memory regions go."""
+    stopped, closed, whole, text = in_pool_after_close(tmp_path, "verb etimedout DESTROY_WQ from 1")
+    assert whole - 2 * 512 <= closed == stopped <= whole - 2 * 510
+    assert text.count("left to the kernel to destroy: WQ") == 2
+    assert "left to the kernel to destroy: MR" not in text
+
+
+def test_a_wq_that_is_destroyed_at_the_second_try_gives_them_back(tmp_path):
+    stopped, closed, whole, text = in_pool_after_close(tmp_path, "verb etimedout DESTROY_WQ at 1")
+    assert whole - 512 <= stopped <= whole - 510 and closed == whole
+    assert "left to the kernel" not in text

@@ -68,6 +68,9 @@ close_port(struct rte_eth_dev *dev)
 		mdv_rxq_release(dev, i);
 	for (i = 0; i < dev->data->nb_tx_queues; i++)
 		mdv_txq_release(dev, i);
+	/* What firmware refused to destroy when the port stopped; the last chance of its mbufs. */
+	mdv_txq_destroy_parked(port);
+	mdv_rxq_destroy_parked(port);
 	rte_free(port->mc_list);
 	port->mc_list = NULL;
 	port->nb_mc = 0;
