@@ -26,6 +26,7 @@ static struct mdv_port *first, *now; /* ports: as made here, and the last one op
 static struct mdv_mr_table *table = (struct mdv_mr_table *)&table;
 static struct mdv_config config = { .mode = MDV_MODE_IBV };
 static enum rte_proc_type_t process;
+static int node; /* the device's, of NUMA */
 
 /** The old port is 1, that which comes after it 2. */
 static unsigned int
@@ -45,6 +46,7 @@ TRACE_FAKE(int, mdv_device_open, const struct mdv_config *wanted, struct mdv_dev
 	assert_int_equal(wanted->mode, MDV_MODE_IBV);
 	assert_ptr_equal(now->dev, &rig.dev);
 	device->ifindex = 5;
+	device->numa_node = node;
 	return trace_call("open %u", port_nb(now));
 }
 
@@ -156,6 +158,25 @@ a_port_is_opened(void **state)
 	assert_int_equal(first->mtu, RTE_ETHER_MTU);
 }
 
+/** ethdev tells applications of it, which take mempools and lcores there; where the device has
+ * none, the bus knows better. */
+static void
+a_port_is_on_its_device_s_node(void **state)
+{
+	static const struct {
+		int device, before, after;
+	} cases[] = { { 0, 3, 0 }, { 5, 0, 5 }, { SOCKET_ID_ANY, 3, 3 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		node = cases[i].device;
+		rig.data.numa_node = cases[i].before;
+		assert_int_equal(mdv_open_port(&rig.dev, &config), 0);
+		assert_int_equal(rig.data.numa_node, cases[i].after);
+	}
+	node = 0;
+}
+
 static void
 what_was_opened_is_closed_when_a_step_fails(void **state)
 {
@@ -253,6 +274,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_port_is_opened, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_port_is_on_its_device_s_node, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			what_was_opened_is_closed_when_a_step_fails, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
