@@ -199,3 +199,14 @@ def test_the_switch_of_flows(tmp_path, netdev):
         assert "ntuple-filters: off\n" in shell.said(f"ethtool -k {netdev}")
         assert "aRFS" not in asked(shell.socket, "dump")
         assert "Cannot change ntuple-filters" in shell.run("ethtool -K lo ntuple on")[1]
+
+
+def test_pauses(tmp_path, netdev):
+    with Shell(tmp_path, f"kernel=tap:{netdev}") as shell:
+        words = [line.split() for line in shell.said(f"ethtool -a {netdev}").splitlines()]
+        assert ["RX:", "on"] in words and ["TX:", "on"] in words and ["Autonegotiate:", "off"] in words
+        shell.said(f"ethtool -A {netdev} rx off")
+        words = [line.split() for line in shell.said(f"ethtool -a {netdev}").splitlines()]
+        assert ["RX:", "off"] in words and ["TX:", "on"] in words
+        assert "Invalid argument" in shell.run(f"ethtool -A {netdev} autoneg on")[1]
+        assert "not permitted" in shell.run(f"setpriv --bounding-set=-net_admin ethtool -A {netdev} rx on")[1]

@@ -7,6 +7,7 @@
 #include "ethtool/channels.h"
 #include "ethtool/command.h"
 #include "ethtool/flags.h"
+#include "ethtool/pause.h"
 #include "ethtool/rxclass.h"
 #include "ethtool/statistics.h"
 #include "hw/device/device.h"
@@ -26,6 +27,8 @@ const struct shca_ethtool_command shca_ethtool_commands[] = {
 	{ ETHTOOL_GSSET_INFO,  false, sizeof(struct ethtool_sset_info), 0, 0, shca_statistics_sets },
 	{ ETHTOOL_GSTRINGS,    false, sizeof(struct ethtool_gstrings), 0, 0, shca_statistics_strings },
 	{ ETHTOOL_GSTATS,      false, sizeof(struct ethtool_stats), 0, 0, shca_statistics_values },
+	{ ETHTOOL_GPAUSEPARAM, false, sizeof(struct ethtool_pauseparam), 0, 0, shca_pause_get },
+	{ ETHTOOL_SPAUSEPARAM, true,  sizeof(struct ethtool_pauseparam), 0, 0, shca_pause_set },
 	/* From nldev/features, which puts them together with the TAP's. */
 	{ ETHTOOL_GFLAGS,      false, sizeof(struct ethtool_value), 0, 0, shca_flags_get },
 	{ ETHTOOL_SFLAGS,      true,  sizeof(struct ethtool_value), 0, 0, shca_flags_set },

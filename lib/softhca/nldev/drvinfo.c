@@ -13,6 +13,7 @@
 #include "abi/core/user.h"
 #include "config/model.h"
 #include "config/options.h"
+#include "config/options_ports.h"
 #include "ethtool/statistics.h"
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
@@ -38,6 +39,22 @@ shca_drvinfo_device(const struct shca_nldev *nldev, const char *name)
 		if (is_netdev_of(nldev, i, name))
 			return (int)i;
 	return -1;
+}
+
+int
+shca_drvinfo_own(const struct shca_nldev *nldev, const char *name)
+{
+	const int device = shca_drvinfo_device(nldev, name);
+	struct shca_tree_port port;
+	uint32_t number;
+
+	if (device < 0)
+		return -1;
+	number = shca_options_ports_vports(nldev->options, (unsigned int)device);
+	if (shca_tree_get_port(nldev->dir, (unsigned int)device, number != 0 ? number : 1, &port) !=
+		0)
+		return -1;
+	return strcmp(port.netdev, name) == 0 ? device : -1;
 }
 
 static void

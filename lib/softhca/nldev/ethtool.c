@@ -64,7 +64,7 @@ shca_nldev_ethtool(const struct shca_nldev *nldev, const void *request)
 	row = shca_ethtool_find(command);
 	if ((row == NULL && command != ETHTOOL_SFEATURES) || is_of_both(command))
 		return SHCA_NLDEV_KERNEL;
-	device = shca_drvinfo_device(nldev, ifreq.ifr_name);
+	device = shca_drvinfo_own(nldev, ifreq.ifr_name);
 	if (device < 0)
 		return SHCA_NLDEV_KERNEL;
 	if (row == NULL)

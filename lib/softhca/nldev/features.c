@@ -167,7 +167,7 @@ shca_features_correct(const struct shca_nldev *nldev, const void *request)
 		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0 ||
 		(command != ETHTOOL_GFEATURES && command != ETHTOOL_GFLAGS))
 		return;
-	device = shca_drvinfo_device(nldev, ifreq.ifr_name);
+	device = shca_drvinfo_own(nldev, ifreq.ifr_name);
 	if (device < 0 ||
 		shca_owner_run_structure(nldev, (unsigned int)device, &flags, sizeof(flags)) != 0)
 		return;

@@ -227,6 +227,22 @@ test_flags(void **state)
 	assert_int_equal(flags->data, 0);
 }
 
+static void
+test_pause(void **state)
+{
+	struct ethtool_pauseparam *pause = (void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GPAUSEPARAM, 0), 0);
+	assert_true(pause->rx_pause && pause->tx_pause && !pause->autoneg);
+	*pause = (struct ethtool_pauseparam){ .tx_pause = 1, .autoneg = 1 };
+	assert_int_equal(run(rig, ETHTOOL_SPAUSEPARAM, 0), -EINVAL);
+	*pause = (struct ethtool_pauseparam){ .tx_pause = 1 };
+	assert_int_equal(run(rig, ETHTOOL_SPAUSEPARAM, 0), 0);
+	assert_int_equal(run(rig, ETHTOOL_GPAUSEPARAM, 0), 0);
+	assert_true(!pause->rx_pause && pause->tx_pause);
+}
+
 /** What comes over a socket is not trusted. */
 static void
 test_bad_requests(void **state)
@@ -256,6 +272,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_channels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_requests, setup, teardown),
 	};
 

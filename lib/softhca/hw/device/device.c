@@ -160,6 +160,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	if (dev == NULL)
 		return -ENOMEM;
 	dev->conf = *conf;
+	dev->pause = (struct shca_pause){ true, true }; /* as cards come */
 	dev->paced_ticks = UINT64_MAX;
 	dev->may_reflect = conf->wire->ops->reflects != NULL;
 	dev->mem = shca_mem_create();
@@ -278,6 +279,12 @@ struct shca_steering *
 shca_device_steering(struct shca_device *dev)
 {
 	return dev->steering;
+}
+
+struct shca_pause *
+shca_device_pause(struct shca_device *dev)
+{
+	return &dev->pause;
 }
 
 const struct shca_device_stats *

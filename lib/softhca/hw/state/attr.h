@@ -103,6 +103,11 @@ struct shca_device_stats {
 	uint64_t flow_commands, flow_rewrites;
 };
 
+/** Whether the port obeys pause frames, and sends them: settings without frames. */
+struct shca_pause {
+	bool rx, tx;
+};
+
 /** Asynchronous events of an object; numbers are ib_event_type's. */
 enum shca_event {
 	SHCA_EVENT_CQ_ERR = 0,

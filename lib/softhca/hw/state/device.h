@@ -42,6 +42,7 @@ struct shca_device {
 	struct shca_mem *mem;
 	struct shca_steering *steering;
 	struct shca_device_stats stats;
+	struct shca_pause pause;
 
 	struct shca_idtable cq_numbers;
 	struct shca_idtable queue_numbers; /**< SQs and RQs: no number means two queues */
