@@ -85,6 +85,8 @@ struct check {
 	uint32_t row;             /**< number in this row's frames */
 	uint16_t last_vlan;       /**< TCI of the frame that ends an exchange; 0: it has no tag */
 	uint16_t tx_queue;        /**< on which the port sends */
+	char *const *eal_args;    /**< those that the user gave, ended by NULL */
+	bool is_shared;           /**< other processes can have the ports */
 	bool lost;                /**< a frame that was expected did not come */
 	char why[512];            /**< of a row that did not pass */
 	/** The first packets of the row's latest exchange. */
@@ -148,6 +150,7 @@ extern const struct check_row check_rows_queue[];
 extern const struct check_row check_rows_recovery[];
 extern const struct check_row check_rows_setup[];
 extern const struct check_row check_rows_tunnel[];
+extern const struct check_row check_rows_process[];
 extern const struct check_row check_rows_question[];
 
 /** Say why the row ends so. @return @p result */
@@ -226,6 +229,15 @@ unsigned int check_traffic_count(const struct check_gots *gots, uint32_t seq, ui
 int check_traffic_flood(struct check *check, enum check_side from, uint16_t size);
 /** The same with @p nb frames. */
 int check_traffic_flood_some(struct check *check, enum check_side from, uint16_t size, uint32_t nb);
+/** The same with frames that somebody returns to @p side. */
+int check_traffic_echo(
+	struct check *check, enum check_side side, const struct check_frame *frame, uint32_t nb);
+/** @} */
+
+/** @{ @file rows_process.c */
+/** What the other process does until its standard input ends: return what comes on the last queue.
+ * @param name PORT/MAC: the port, and where to send. @return the exit status */
+int check_secondary_run(const char *name);
 /** @} */
 
 /** @{ @file rule.c: rules of frames whose source ends with CHECK_RULE_SRC. */

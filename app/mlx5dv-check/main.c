@@ -40,12 +40,14 @@ static const struct check_row *const tables[] = {
 	check_rows_setup,
 	check_rows_recovery,
 	check_rows_event,
+	check_rows_process,
 	check_rows_info,
 	check_rows_question,
 };
 
 static struct {
 	const char *devargs, *only, *json, *model;
+	const char *secondary; /**< this is the other process: of rows_process.c alone */
 	bool yes, list;
 } options;
 
@@ -81,7 +83,7 @@ options_parse(int argc, char **argv, struct check *check)
 		{ "devargs", 1, NULL, 'd' }, { "packets", 1, NULL, 'n' },
 		{ "patience", 1, NULL, 't' }, { "only", 1, NULL, 'o' }, { "json", 1, NULL, 'j' },
 		{ "model", 1, NULL, 'm' }, { "yes", 0, NULL, 'y' }, { "list", 0, NULL, 'l' },
-		{ "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 } };
+		{ "secondary", 1, NULL, 's' }, { "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 } };
 	bool good = true;
 	int c;
 
@@ -117,6 +119,9 @@ options_parse(int argc, char **argv, struct check *check)
 		case 'l':
 			options.list = true;
 			break;
+		case 's':
+			options.secondary = optarg;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			exit(0);
@@ -126,21 +131,40 @@ options_parse(int argc, char **argv, struct check *check)
 	}
 	if (!good)
 		return -EINVAL;
-	if (!options.list &&
+	if (!options.list && options.secondary == NULL &&
 		(check->port[CHECK_PORT].ibdev[0] == '\0' ||
 			(check->port[CHECK_PEER].name == NULL && options.model == NULL)))
 		return -EINVAL;
 	return optind;
 }
 
-/** Start the EAL without other devices and files. @param given what the user adds, ended by NULL */
+/** @return whether other processes can have what the EAL with these options has */
+static bool
+is_shared(char *const *given)
+{
+	bool has_prefix = false;
+
+	for (; *given != NULL; given++) {
+		if (strcmp(*given, "--no-huge") == 0 || strcmp(*given, "--in-memory") == 0 ||
+			strcmp(*given, "--no-shconf") == 0)
+			return false;
+		has_prefix |= strncmp(*given, "--file-prefix", strlen("--file-prefix")) == 0;
+	}
+	return has_prefix;
+}
+
+/** Start the EAL without other devices, and without files unless the user names some.
+ * @param given what the user adds, ended by NULL */
 static int
 eal_start(char **given)
 {
 	static char name[] = "mlx5dv-check", pci[] = "--no-pci", telemetry[] = "--no-telemetry",
 		    in_memory[] = "--in-memory", no_shconf[] = "--no-shconf";
-	char *argv[EAL_ARGS_MAX] = { name, pci, telemetry, in_memory };
-	int argc = 4;
+	char *argv[EAL_ARGS_MAX] = { name, pci, telemetry };
+	int argc = 3;
+
+	if (!is_shared(given))
+		argv[argc++] = in_memory;
 
 	while (*given != NULL && argc < EAL_ARGS_MAX - 1) {
 		/* The EAL takes only one of the two. */
@@ -251,10 +275,17 @@ main(int argc, char **argv)
 	if (options.model != NULL &&
 		check_model_save(check.port[CHECK_PORT].ibdev, options.model) != 0)
 		return 2;
-	if (check.port[CHECK_PEER].name == NULL)
+	if (check.port[CHECK_PEER].name == NULL && options.secondary == NULL)
 		return 0;
 	if (eal_start(argv + first) != 0)
 		return 2;
+	if (options.secondary != NULL) {
+		status = check_secondary_run(options.secondary);
+		rte_eal_cleanup();
+		return status;
+	}
+	check.eal_args = argv + first;
+	check.is_shared = is_shared(check.eal_args);
 	for (unsigned int side = 0; side < CHECK_NB_SIDES && open; side++)
 		open = check_port_probe(&check.port[side], side, options.devargs) == 0;
 	if (open)

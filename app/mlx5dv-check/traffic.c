@@ -426,13 +426,13 @@ flood_receive(struct check *check, enum check_side side, uint16_t size, uint32_t
 
 /** Send the next burst. @return 0 or a negative errno with a message */
 static int
-flood_send(struct check *check, enum check_side from, uint16_t size, uint32_t first, uint32_t nb)
+flood_send(struct check *check, enum check_side from, const struct check_frame *frame,
+	uint32_t first, uint32_t nb)
 {
-	const struct check_frame frame = { .size = size };
 	struct rte_mbuf *mbufs[BURST];
 
 	for (uint32_t i = 0; i < nb; i++) {
-		mbufs[i] = check_traffic_frame(check, from, &frame, first + i);
+		mbufs[i] = check_traffic_frame(check, from, frame, first + i);
 		if (mbufs[i] == NULL) {
 			rte_pktmbuf_free_bulk(mbufs, i);
 			(void)check_fail(check, "no mbuf for packet %u", first + i);
@@ -445,15 +445,10 @@ flood_send(struct check *check, enum check_side from, uint16_t size, uint32_t fi
 	return -EIO;
 }
 
-int
-check_traffic_flood(struct check *check, enum check_side from, uint16_t size)
-{
-	return check_traffic_flood_some(check, from, size, check->nb_packets);
-}
-
-int
-check_traffic_flood_some(
-	struct check *check, enum check_side from, uint16_t size, uint32_t nb_packets)
+/** Send frames and receive them. @return 0 or a negative errno with a message */
+static int
+flood(struct check *check, enum check_side from, enum check_side to,
+	const struct check_frame *frame, uint32_t nb_packets)
 {
 	const uint64_t patience = check->patience_ms * rte_get_timer_hz() / 1000;
 	uint64_t end = rte_get_timer_cycles() + patience;
@@ -464,12 +459,12 @@ check_traffic_flood_some(
 		const uint32_t nb = RTE_MIN(nb_packets - sent, (uint32_t)BURST);
 
 		if (nb != 0 && sent - received <= WINDOW - BURST) {
-			ret = flood_send(check, from, size, sent, nb);
+			ret = flood_send(check, from, frame, sent, nb);
 			if (ret != 0)
 				return ret;
 			sent += nb;
 		}
-		ret = flood_receive(check, !from, size, received);
+		ret = flood_receive(check, to, frame->size, received);
 		if (ret < 0)
 			return ret;
 		if (ret > 0)
@@ -481,4 +476,25 @@ check_traffic_flood_some(
 		}
 	}
 	return 0;
+}
+
+int
+check_traffic_flood(struct check *check, enum check_side from, uint16_t size)
+{
+	return check_traffic_flood_some(check, from, size, check->nb_packets);
+}
+
+int
+check_traffic_flood_some(struct check *check, enum check_side from, uint16_t size, uint32_t nb)
+{
+	const struct check_frame frame = { .size = size };
+
+	return flood(check, from, !from, &frame, nb);
+}
+
+int
+check_traffic_echo(
+	struct check *check, enum check_side side, const struct check_frame *frame, uint32_t nb)
+{
+	return flood(check, side, side, frame, nb);
 }

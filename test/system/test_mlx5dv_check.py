@@ -9,14 +9,15 @@ import subprocess
 import pytest
 from harness import host, paths
 from harness.patience import PATIENCE
-from harness.shared import hugepages_at
-from harness.testpmd import softhca_argv
+from harness.shared import BASE_ADDRESS, hugepages_at
+from harness.testpmd import eal_prefix, remove_runtime_dir, softhca_argv
 
 CHECK = paths.BUILD / "app/mlx5dv-check"
 CABLE = ["wire=pair:c", "wire=pair:c"]
 QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
-NO_MODULE = {"module EEPROM", "Tx queue with an error"}  # a TAP is no cage; without hugepages no memory goes
+# A TAP is no cage; without hugepages no memory goes, and none is shared.
+NO_MODULE = {"module EEPROM", "Tx queue with an error", "secondary process"}
 NOT_HERE = NO_MODULE | {"pauses"}  # these are not there without a netdev, nor of a representor
 NO_NETDEV = NOT_HERE | {"link events"}
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
@@ -67,7 +68,7 @@ def test_what_a_lean_device_lacks_is_not_there(tmp_path):
     assert "FAIL" not in rows.values() and status == 0, report
     lacking = {row for row, result in rows.items() if result == "not there"}
     assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NO_NETDEV | {"rate limit", "Tx descriptor status", "device memory"}
-    assert len(lacking) == 12
+    assert len(lacking) == 13
 
 
 def test_a_device_that_looks_into_no_tunnel(tmp_path):
@@ -129,7 +130,7 @@ def test_a_switchs_manager(tmp_path, netdev):
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "56 passed, 0 failed, 5 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "56 passed, 0 failed, 6 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
 
 
@@ -151,6 +152,29 @@ def test_a_send_queue_recovers(tmp_path, huge, model, args):
     came, errors = map(int, re.fullmatch(r"of 256 frames (\d+) left before their memory went, (\d+) are errors; "
                                          r"256 buffers came back", row["why"]).groups())
     assert came + errors == 256 and errors > 0, row
+
+
+@pytest.fixture(name="shared")
+def fixture_shared(huge):
+    """EAL options with which other processes can have the ports."""
+    prefix = eal_prefix()
+    yield (*huge, "--base-virtaddr", BASE_ADDRESS, "--file-prefix", prefix)
+    remove_runtime_dir(prefix)
+
+
+@pytest.mark.parametrize("args, result, status", [((), "pass", 0), (("--devargs", "mode=ibv"), "not there", 0)])
+def test_a_secondary_process(tmp_path, shared, args, result, status):
+    """The check starts itself, and that process returns what a rule takes to its queue. Plain verbs share no ring."""
+    done, rows, report = check(tmp_path, "--only", "secondary", *args, eal=shared)
+    assert rows == {"secondary process": result} and done == status, report
+
+
+@pytest.mark.parametrize("fault", ["wire loss at 700 of mlx5_0", "wire loss at 1000 of mlx5_1"])
+def test_a_secondary_process_that_loses_a_frame(tmp_path, shared, fault):
+    faults = tmp_path / "faults"
+    faults.write_text(fault + "\n")
+    done, _, report = check(tmp_path, "--only", "secondary", eal=shared, options=["--faults", faults])
+    assert report["rows"][0]["why"].startswith("after packet ") and done == 1, report
 
 
 def test_where_no_frame_waits_in_a_queue(tmp_path, huge):

@@ -53,11 +53,11 @@ ROWS = {
     "Stats per queue": {"extended statistics"},
     "FW version": {"firmware version"},
     "Module EEPROM dump": {"module EEPROM"},
+    "Multiprocess aware": {"secondary process"},
 }
 # A feature that no row can look at, and why.
 NONE_CAN = {
     "Removal event": "no call of ethdev and no verb takes a card away",
-    "Multiprocess aware": "the check is one process",
     "SR-IOV": "the host makes functions; a check of one says what its host gives it",
     "Linux": "where the check runs",
     "x86-64": "where the check runs",
