@@ -142,6 +142,7 @@ struct check_row {
 /** @file rows_*.c: each is ended by a row without name. */
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
+extern const struct check_row check_rows_bench[];
 extern const struct check_row check_rows_event[];
 extern const struct check_row check_rows_flow[];
 extern const struct check_row check_rows_info[];
@@ -238,6 +239,27 @@ int check_traffic_echo(
 /** What the other process does until its standard input ends: return what comes on the last queue.
  * @param name PORT/MAC: the port, and where to send. @return the exit status */
 int check_secondary_run(const char *name);
+#define CHECK_PROCESS_ARGS 40
+/** This program, once more. */
+struct check_process {
+	pid_t pid;
+	int in, out; /**< its standard input, whose end ends it, and its output */
+};
+/** Append the EAL options of the user's that another process needs, for its drivers or with
+ * @p memory to share ours, to the @p nb that there are, and NULL. */
+void check_process_args(const struct check *check, bool memory, char **args, unsigned int nb);
+/** Start it with pipes. @return 0 or a negative errno */
+int check_process_start(char **args, struct check_process *process);
+/** Wait for what it says. @return whether it said anything in time */
+bool check_process_read(const struct check_process *process, char *text, size_t size);
+/** End it. @return whether it ended well; one that hangs is killed */
+bool check_process_end(struct check_process *process);
+/** @} */
+
+/** @{ @file rows_bench.c */
+/** What such a process does: move packets between two ports, and print how many a second.
+ * @return the exit status */
+int check_loop_run(void);
 /** @} */
 
 /** @{ @file rule.c: rules of frames whose source ends with CHECK_RULE_SRC. */

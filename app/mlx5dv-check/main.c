@@ -42,13 +42,14 @@ static const struct check_row *const tables[] = {
 	check_rows_event,
 	check_rows_process,
 	check_rows_info,
+	check_rows_bench,
 	check_rows_question,
 };
 
 static struct {
 	const char *devargs, *only, *json, *model;
 	const char *secondary; /**< this is the other process: of rows_process.c alone */
-	bool yes, list;
+	bool yes, list, loop;  /**< this is the process of rows_bench.c */
 } options;
 
 enum check_result
@@ -83,7 +84,8 @@ options_parse(int argc, char **argv, struct check *check)
 		{ "devargs", 1, NULL, 'd' }, { "packets", 1, NULL, 'n' },
 		{ "patience", 1, NULL, 't' }, { "only", 1, NULL, 'o' }, { "json", 1, NULL, 'j' },
 		{ "model", 1, NULL, 'm' }, { "yes", 0, NULL, 'y' }, { "list", 0, NULL, 'l' },
-		{ "secondary", 1, NULL, 's' }, { "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 } };
+		{ "secondary", 1, NULL, 's' }, { "loop", 0, NULL, 'b' }, { "help", 0, NULL, 'h' },
+		{ NULL, 0, NULL, 0 } };
 	bool good = true;
 	int c;
 
@@ -122,6 +124,9 @@ options_parse(int argc, char **argv, struct check *check)
 		case 's':
 			options.secondary = optarg;
 			break;
+		case 'b':
+			options.loop = true;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			exit(0);
@@ -131,7 +136,7 @@ options_parse(int argc, char **argv, struct check *check)
 	}
 	if (!good)
 		return -EINVAL;
-	if (!options.list && options.secondary == NULL &&
+	if (!options.list && options.secondary == NULL && !options.loop &&
 		(check->port[CHECK_PORT].ibdev[0] == '\0' ||
 			(check->port[CHECK_PEER].name == NULL && options.model == NULL)))
 		return -EINVAL;
@@ -160,15 +165,18 @@ eal_start(char **given)
 {
 	static char name[] = "mlx5dv-check", pci[] = "--no-pci", telemetry[] = "--no-telemetry",
 		    in_memory[] = "--in-memory", no_shconf[] = "--no-shconf";
-	char *argv[EAL_ARGS_MAX] = { name, pci, telemetry };
+	char *argv[EAL_ARGS_MAX] = { name, telemetry, pci };
 	int argc = 3;
 
-	if (!is_shared(given))
+	/* Of the loop's process all options are told. */
+	if (options.loop)
+		argc = 1;
+	else if (!is_shared(given))
 		argv[argc++] = in_memory;
 
 	while (*given != NULL && argc < EAL_ARGS_MAX - 1) {
 		/* The EAL takes only one of the two. */
-		if (strcmp(*given, "--no-huge") == 0)
+		if (!options.loop && strcmp(*given, "--no-huge") == 0)
 			argv[3] = no_shconf;
 		argv[argc++] = *given++;
 	}
@@ -275,12 +283,12 @@ main(int argc, char **argv)
 	if (options.model != NULL &&
 		check_model_save(check.port[CHECK_PORT].ibdev, options.model) != 0)
 		return 2;
-	if (check.port[CHECK_PEER].name == NULL && options.secondary == NULL)
+	if (check.port[CHECK_PEER].name == NULL && options.secondary == NULL && !options.loop)
 		return 0;
 	if (eal_start(argv + first) != 0)
 		return 2;
-	if (options.secondary != NULL) {
-		status = check_secondary_run(options.secondary);
+	if (options.secondary != NULL || options.loop) {
+		status = options.loop ? check_loop_run() : check_secondary_run(options.secondary);
 		rte_eal_cleanup();
 		return status;
 	}

@@ -20,28 +20,21 @@
 #define FRAME      256
 #define ATTACH_MS  20000 /* an EAL starts, maps the primary's memory and loads drivers */
 #define BURST      32
-#define ARGS_MAX   32
 #define READY      'r'
 #define REFUSED    'n'
 #define OTHER_NAME (RTE_ETH_NAME_MAX_LEN + RTE_ETHER_ADDR_FMT_SIZE)
 
 extern char **environ;
 
-/** A process that was started. */
-struct other {
-	pid_t pid;
-	int in, out; /**< its standard input, whose end ends it, and its output */
-};
-
-/** @return how many of the EAL options from @p arg on the other process needs: the same memory and
- * drivers, and no more. */
+/** @return how many of the EAL options from @p arg on the other process needs: the same drivers,
+ * with @p memory the same memory, and no more. */
 static int
-is_shared_option(char *const *arg)
+is_shared_option(char *const *arg, bool memory)
 {
-	static const char *const names[] = { "--file-prefix", "--base-virtaddr", "--log-level",
-		"-d" };
+	static const char *const names[] = { "-d", "--log-level", "--file-prefix",
+		"--base-virtaddr" };
 
-	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
+	for (unsigned int i = 0; i < (memory ? RTE_DIM(names) : 2); i++) {
 		const size_t length = strlen(names[i]);
 
 		if (strncmp(*arg, names[i], length) != 0)
@@ -62,7 +55,6 @@ write_args(const struct check *check, char *port, char *lcores, char **args)
 		    type[] = "--proc-type=secondary", option[] = "--lcores";
 	const unsigned int main_lcore = rte_get_main_lcore();
 	char *const first[] = { program, secondary, port, end, type, option, lcores };
-	unsigned int nb = RTE_DIM(first);
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	rte_eth_dev_get_name_by_port(check->port[CHECK_PORT].id, port);
@@ -72,8 +64,14 @@ write_args(const struct check *check, char *port, char *lcores, char **args)
 		main_lcore == RTE_MAX_LCORE - 1 ? main_lcore - 1 : RTE_MAX_LCORE - 1,
 		rte_lcore_to_cpu_id((int)main_lcore));
 	memcpy(args, first, sizeof(first));
-	for (char *const *arg = check->eal_args; *arg != NULL && nb < ARGS_MAX - 2;) {
-		const int nb_words = is_shared_option(arg);
+	check_process_args(check, true, args, RTE_DIM(first));
+}
+
+void
+check_process_args(const struct check *check, bool memory, char **args, unsigned int nb)
+{
+	for (char *const *arg = check->eal_args; *arg != NULL && nb < CHECK_PROCESS_ARGS - 2;) {
+		const int nb_words = is_shared_option(arg, memory);
 
 		for (int i = 0; i < nb_words; i++)
 			args[nb++] = arg[i];
@@ -82,11 +80,9 @@ write_args(const struct check *check, char *port, char *lcores, char **args)
 	args[nb] = NULL;
 }
 
-/** Start the process with pipes. @return 0 or a negative errno */
-static int
-other_start(const struct check *check, struct other *other)
+int
+check_process_start(char **args, struct check_process *other)
 {
-	char port[OTHER_NAME + 1], lcores[32], *args[ARGS_MAX];
 	posix_spawn_file_actions_t actions;
 	int to[2], from[2], ret;
 
@@ -98,7 +94,6 @@ other_start(const struct check *check, struct other *other)
 		close(to[1]);
 		return ret;
 	}
-	write_args(check, port, lcores, args);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
@@ -115,19 +110,19 @@ other_start(const struct check *check, struct other *other)
 	return -ret;
 }
 
-/** @return what it says of the port in time: READY, REFUSED, or 0 */
-static char
-other_says(const struct other *other)
+bool
+check_process_read(const struct check_process *other, char *text, size_t size)
 {
 	struct pollfd waits = { .fd = other->out, .events = POLLIN };
-	char said;
+	const ssize_t length =
+		poll(&waits, 1, ATTACH_MS) == 1 ? read(other->out, text, size - 1) : 0;
 
-	return poll(&waits, 1, ATTACH_MS) == 1 && read(other->out, &said, 1) == 1 ? said : 0;
+	text[length > 0 ? length : 0] = '\0';
+	return length > 0;
 }
 
-/** End it. @return whether it ended well; one that hangs is killed */
-static bool
-other_end(struct other *other)
+bool
+check_process_end(struct check_process *other)
 {
 	struct pollfd waits = { .fd = other->out, .events = POLLIN };
 	int status = -1;
@@ -162,16 +157,19 @@ static enum check_result
 secondary_process(struct check *check)
 {
 	enum check_result result;
-	struct other other;
+	char port[OTHER_NAME + 1], lcores[32], said[2], *args[CHECK_PROCESS_ARGS];
+	struct check_process other;
 	int ret;
 
 	if (!check->is_shared)
 		return check_absent(
 			check, "the EAL shares nothing: give it --file-prefix and hugepages");
-	ret = other_start(check, &other);
+	write_args(check, port, lcores, args);
+	ret = check_process_start(args, &other);
 	if (ret != 0)
 		return check_fail(check, "it does not start: %s", rte_strerror(-ret));
-	switch (other_says(&other)) {
+	(void)check_process_read(&other, said, sizeof(said));
+	switch (said[0]) {
 	case READY:
 		result = echoed(check);
 		break;
@@ -181,7 +179,7 @@ secondary_process(struct check *check)
 	default:
 		result = check_fail(check, "it says nothing of the port");
 	}
-	if (!other_end(&other) && result == CHECK_PASS)
+	if (!check_process_end(&other) && result == CHECK_PASS)
 		result = check_fail(check, "it did not end well");
 	if (result != CHECK_PASS)
 		return result;

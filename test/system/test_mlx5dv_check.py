@@ -16,8 +16,9 @@ CHECK = paths.BUILD / "app/mlx5dv-check"
 CABLE = ["wire=pair:c", "wire=pair:c"]
 QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
-# A TAP is no cage; without hugepages no memory goes, and none is shared.
-NO_MODULE = {"module EEPROM", "Tx queue with an error", "secondary process"}
+# A TAP is no cage; without hugepages no memory goes, and none is shared; DPDK's own driver wants a netdev of either
+# port, and ports that are whole functions.
+NO_MODULE = {"module EEPROM", "Tx queue with an error", "secondary process", "beside net_mlx5"}
 NOT_HERE = NO_MODULE | {"pauses"}  # these are not there without a netdev, nor of a representor
 NO_NETDEV = NOT_HERE | {"link events"}
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
@@ -68,7 +69,7 @@ def test_what_a_lean_device_lacks_is_not_there(tmp_path):
     assert "FAIL" not in rows.values() and status == 0, report
     lacking = {row for row, result in rows.items() if result == "not there"}
     assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NO_NETDEV | {"rate limit", "Tx descriptor status", "device memory"}
-    assert len(lacking) == 13
+    assert len(lacking) == 14
 
 
 def test_a_device_that_looks_into_no_tunnel(tmp_path):
@@ -94,6 +95,18 @@ def test_link_events(tmp_path, netdev):
     status, rows, report = check(tmp_path, "--yes", "--only", "link events", ports=[f"{CABLE[0]},kernel=tap:{netdev}", CABLE[1]])
     assert rows == {"link events": "pass"} and status == 0, report
     assert re.search("[<,]UP[,>]", host.run("ip", "-o", "link", "show", netdev))
+
+
+def test_beside_dpdks_own_driver(tmp_path, netdev):
+    """The same loop in a process with each driver: two figures and their ratio, which nobody judges."""
+    with host.netdev_that_is_up() as other:
+        ports = [f"{CABLE[0]},kernel=tap:{netdev}", f"{CABLE[1]},kernel=tap:{other}"]
+        status, rows, report = check(tmp_path, "--yes", "--only", "beside", ports=ports)
+    row, = report["rows"]
+    assert row["result"] == "seen" and status == 0, report
+    ours, theirs, ratio = map(float, re.fullmatch(r"net_mlx5dv ([\d.]+) Mpps, net_mlx5 ([\d.]+) Mpps, ratio ([\d.]+), "
+                                                  r"by one lcore", row["why"]).groups())
+    assert ours > 0 and theirs > 0 and ratio == pytest.approx(ours / theirs, abs=0.02), row
 
 
 def test_two_functions_of_a_card(tmp_path):
@@ -130,7 +143,7 @@ def test_a_switchs_manager(tmp_path, netdev):
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "56 passed, 0 failed, 6 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "56 passed, 0 failed, 7 not there, 6 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
 
 
