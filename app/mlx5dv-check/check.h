@@ -7,7 +7,8 @@
  *                            (traffic)                          │
  *     port: both are started once, and closed at the end        └──> report: text and JSON
  *
- * One thread. All functions that return int return 0 or a negative errno.
+ * One thread, and this program once more for the rows of other processes. All functions that return
+ * int return 0 or a negative errno.
  */
 #ifndef CHECK_H
 #define CHECK_H
