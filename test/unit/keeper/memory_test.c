@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program's memory, mapped here: what is a file's, what must be shared first, what is refused.
+ * The program is this process, whose addresses another one could have. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/core/mmap.h"
+#include "keeper/memory.h"
+
+#define PAGE  4096
+#define BYTES (4 * PAGE)
+
+static struct shca_memory memory;
+static int pidfd;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	shca_memory_init(&memory, getpid(), pidfd);
+	return pidfd >= 0 ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	shca_memory_fini(&memory);
+	close(pidfd);
+	return 0;
+}
+
+static int
+map(const void *address, uint64_t length, bool write, struct shca_pin *pin,
+	struct shca_memory_range *range)
+{
+	*pin = (struct shca_pin){ 0 };
+	*range = (struct shca_memory_range){ 0 };
+	return shca_memory_map(&memory, (uintptr_t)address, length, write, pin, range);
+}
+
+static int
+make_file(void)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, BYTES), 0);
+	return fd;
+}
+
+static uint8_t *
+map_own(void *at, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	uint8_t *bytes = mmap(at, length, prot, flags, fd, offset);
+
+	assert_true(bytes != MAP_FAILED);
+	return bytes;
+}
+
+/** Stores of each side are the other's; the mapping outlives the program's own. */
+static void
+memory_of_a_file(void **state)
+{
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	int fd = make_file();
+	uint8_t *bytes = map_own(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	(void)state;
+	assert_int_equal(map(bytes + 100, PAGE, true, &pin, &range), 0);
+	assert_ptr_not_equal(pin.start, bytes + 100);
+	assert_int_equal((uintptr_t)pin.start % PAGE, 100);
+	bytes[100 + PAGE - 1] = 7;
+	assert_int_equal(pin.start[PAGE - 1], 7);
+	pin.start[0] = 8;
+	assert_int_equal(bytes[100], 8);
+	munmap(bytes, BYTES);
+	assert_int_equal(pin.start[0], 8);
+	shca_user_unpin(&pin);
+	assert_null(pin.map);
+	close(fd);
+}
+
+/** Pieces of two files, one behind the other, are one region. */
+static void
+memory_of_two_files(void **state)
+{
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	int first = make_file(), second = make_file();
+	uint8_t *bytes = map_own(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	map_own(bytes, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, first, PAGE);
+	map_own(bytes + PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, second,
+		2 * PAGE);
+	memset(bytes, 1, PAGE);
+	memset(bytes + PAGE, 2, PAGE);
+	assert_int_equal(map(bytes, 2 * PAGE, true, &pin, &range), 0);
+	assert_int_equal(pin.start[PAGE - 1], 1);
+	assert_int_equal(pin.start[PAGE], 2);
+	shca_user_unpin(&pin);
+	munmap(bytes, 2 * PAGE);
+	close(first);
+	close(second);
+}
+
+/** The range is no more than the mapping, and has its protection. */
+static void
+private_memory_is_to_be_shared(void **state)
+{
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	uint8_t *all = map_own(NULL, BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *bytes = all + PAGE;
+
+	(void)state;
+	assert_int_equal(mprotect(bytes, 2 * PAGE, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(map(bytes + PAGE, 8, true, &pin, &range), -ERESTART);
+	assert_true(range.start >= (uintptr_t)bytes && range.start <= (uintptr_t)bytes + PAGE);
+	assert_int_equal(range.start + range.length, (uintptr_t)bytes + 2 * PAGE);
+	assert_int_equal(range.prot, PROT_READ | PROT_WRITE);
+	assert_null(pin.map);
+	munmap(all, BYTES);
+}
+
+/** A file that the program hands over is the one that is mapped, even if it has closed it. */
+static void
+memory_that_was_shared(void **state)
+{
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	int fd = make_file();
+	uint8_t *bytes = map_own(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(shca_memory_add(&memory, fd), 0);
+	bytes[5] = 5;
+	assert_int_equal(map(bytes, BYTES, true, &pin, &range), 0);
+	assert_int_equal(pin.start[5], 5);
+	shca_user_unpin(&pin);
+	munmap(bytes, BYTES);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(shca_memory_add(&memory, ends[0]), -EBADF);
+	close(ends[1]);
+}
+
+static void
+refused(void **state)
+{
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	int fd = make_file(), node;
+	uint8_t *bytes = map_own(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	uint8_t *pages;
+
+	(void)state;
+	assert_int_equal(map((void *)8, 8, false, &pin, &range), -EFAULT);
+	assert_int_equal(map((void *)UINTPTR_MAX, 8, false, &pin, &range), -EFAULT);
+	assert_int_equal(map(bytes, BYTES, true, &pin, &range), -EFAULT);
+	assert_int_equal(map(bytes, BYTES, false, &pin, &range), 0);
+	shca_user_unpin(&pin);
+	munmap(bytes + PAGE, PAGE);
+	assert_int_equal(map(bytes, BYTES, false, &pin, &range), -EFAULT);
+	assert_null(pin.map);
+	munmap(bytes, BYTES);
+	close(fd);
+	node = shca_mmap_open(0, true);
+	assert_true(node >= 0);
+	pages = map_own(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, node, 0);
+	assert_int_equal(map(pages, PAGE, false, &pin, &range), -EFAULT);
+	munmap(pages, PAGE);
+	close(node);
+}
+
+/** Whoever cuts its file short ends nobody but itself. */
+static void
+a_file_that_is_cut_short(void **state)
+{
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	int fd = make_file(), status;
+	uint8_t *bytes = map_own(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	pid_t pid;
+
+	(void)state;
+	memset(bytes, 9, BYTES);
+	assert_int_equal(map(bytes, BYTES, true, &pin, &range), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		shca_memory_survive_cuts();
+		if (ftruncate(fd, PAGE) != 0)
+			_exit(1);
+		pin.start[2 * PAGE] = 3;
+		_exit(pin.start[0] == 9 && pin.start[2 * PAGE] == 3 && pin.start[PAGE] == 0 ? 0
+											    : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	shca_user_unpin(&pin);
+	munmap(bytes, BYTES);
+	close(fd);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(memory_of_a_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_of_two_files, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(private_memory_is_to_be_shared, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_that_was_shared, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_is_cut_short, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
