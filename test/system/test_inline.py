@@ -98,3 +98,23 @@ def test_a_device_without_demands_takes_more_headers(tmp_path):
         pmd.cmd("start")
         peer.send(*every_kind())
         assert peer.receive_all(len(list(every_kind())), PATIENCE) == list(every_kind())
+
+
+def forward_one_strictly(tmp_path, mode, inlined):
+    """A frame with TCP, on a device that ends testpmd with 123 if it finds a mistake."""
+    vdev = f"net_mlx5dv0,ibdev=mlx5_0,txq_inline_min={inlined}"
+    with Testpmd(ports=[port(tmp_path, mode)], vdevs=[vdev], args=["--rxq=1", "--txq=1", "--port-topology=loop"],
+                 softhca_options=("--strict",)) as pmd, Cable(tmp_path / "wire") as peer:
+        pmd.cmd("set fwd io")
+        pmd.cmd("start")
+        peer.send(packet(proto=frames.TCP, data=bytes(100)))
+        pmd.wait_stats(lambda stats: stats["RX-packets"] == 1)
+        pmd.stop()
+
+
+@pytest.mark.parametrize("mode", LIMITS)
+def test_a_strict_device_names_the_headers_that_lack(tmp_path, mode):
+    """The rule knows the host's demand, not only the model's; what meets it is no finding."""
+    with pytest.raises(AssertionError, match="(?s)testpmd ended with 123.*wqe-inline: the inline header is shorter"):
+        forward_one_strictly(tmp_path, mode, 18)
+    forward_one_strictly(tmp_path, mode, LIMITS[mode])
