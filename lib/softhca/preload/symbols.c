@@ -26,7 +26,6 @@
 
 #include "abi/entry/file.h"
 #include "client/link.h"
-#include "client/share.h"
 #include "nldev/ethtool.h"
 #include "preload/fds.h"
 #include "preload/genl.h"
@@ -82,7 +81,6 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 	ROW(dup3)                                                                                  \
 	ROW(fcntl)                                                                                 \
 	ROW(fcntl64)                                                                               \
-	ROW(fork)                                                                                  \
 	ROW(socket)                                                                                \
 	ROW(send)                                                                                  \
 	ROW(sendto)                                                                                \
@@ -446,13 +444,6 @@ dup3(int fd, int to, int flags)
 	}
 DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
-
-/** Memory that has moved to the keeper's sight stays the parent's alone. */
-EXPORT pid_t
-fork(void)
-{
-	return shca_share_fork(NEXT(fork));
-}
 
 /**
  * RDMA netlink. A socket between processes stands in for the kernel's, so that all but what it
