@@ -42,6 +42,7 @@ struct check_port {
 	uint16_t nb_queues;  /**< of either direction */
 	bool has_interrupts; /**< of receive queues */
 	bool is_function;    /**< a virtual one: its host decides what comes to it */
+	bool is_host;        /**< the physical function whose virtual one the peer is */
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
@@ -156,6 +157,11 @@ int check_port_restart(struct check_port *port, unsigned int side);
 void check_port_close(struct check_port *port);
 /** @return the name of the port's netdev if that is up, or NULL */
 const char *check_port_netdev(const struct check_port *port, char *name);
+/** @} */
+
+/** @{ @file kin.c */
+/** Find out by sysfs which port is a function, and of whose. */
+void check_kin_find(struct check *check);
 /** @} */
 
 /** @{ @file traffic.c */

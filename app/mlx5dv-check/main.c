@@ -253,8 +253,10 @@ main(int argc, char **argv)
 		return 2;
 	for (unsigned int side = 0; side < CHECK_NB_SIDES && open; side++)
 		open = check_port_probe(&check.port[side], side, options.devargs) == 0;
-	if (open)
+	if (open) {
+		check_kin_find(&check);
 		status = check_ports(&check);
+	}
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
 		check_port_close(&check.port[side]);
 	rte_eal_cleanup();

@@ -77,17 +77,6 @@ describe(const struct check_port *port, unsigned int side, const char *devargs, 
 	return "the driver net_mlx5dv does not take it";
 }
 
-static bool
-has_physfn(const struct check_port *port)
-{
-	const char *sys = getenv("SYSFS_PATH");
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/class/infiniband/%s/device/physfn",
-		sys != NULL ? sys : "/sys", port->ibdev);
-	return port->ibdev[0] != '\0' && access(path, F_OK) == 0;
-}
-
 int
 check_port_probe(struct check_port *port, unsigned int side, const char *devargs)
 {
@@ -103,7 +92,6 @@ check_port_probe(struct check_port *port, unsigned int side, const char *devargs
 		ret = rte_eth_dev_info_get(port->id, &port->info);
 	if (ret == 0)
 		ret = rte_eth_macaddr_get(port->id, &port->mac);
-	port->is_function = has_physfn(port);
 	port->nb_queues = port->ibdev[0] == '\0' ? 1 : CHECK_QUEUES;
 	return ret == 0 ? 0 : complain(port, "no port", ret);
 }

@@ -8,38 +8,12 @@ import subprocess
 
 import pytest
 from harness import host, paths
-from harness.patience import PATIENCE
-from harness.testpmd import softhca_argv
+from harness.mlx5dv_check import CABLE, CHECK, check, run
 
-CHECK = paths.BUILD / "app/mlx5dv-check"
-CABLE = ["wire=pair:c", "wire=pair:c"]
 QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
 NOT_A_TAPS = {"pauses", "module EEPROM"}  # what Linux has them of is no card's netdev
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
-
-
-def run(*args, ports=CABLE, options=(), softhca=None, stdin=""):
-    argv = softhca_argv(ports, [CHECK, *args, "--", "--no-huge", "-m", "256", "-d", paths.plugin()[0]], options)
-    if softhca:
-        argv[0] = softhca
-    return subprocess.run([str(word) for word in argv], env=dict(os.environ, **paths.plugin()[1]), input=stdin,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
-
-
-def check(tmp_path, *args, **how):
-    """(exit status, {row: result}, the report)"""
-    file = tmp_path / "report.json"
-    done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--json", file, "--packets", "5000", *args, **how)
-    assert file.exists(), done.stdout
-    report = json.loads(file.read_text())
-    rows = {row["row"]: row["result"] for row in report["rows"]}
-    for row in report["rows"]:
-        assert re.search(rf"^{re.escape(row['result'])} +{re.escape(row['row'])}(: .*)?$", done.stdout, re.M), done.stdout
-    results = list(rows.values())
-    assert [report[key] for key in ("passed", "failed", "absent", "seen")] == \
-        [results.count(result) for result in ("pass", "FAIL", "not there", "seen")]
-    return done.returncode, rows, report
 
 
 def all_rows():
