@@ -43,6 +43,7 @@ struct check_port {
 	bool has_interrupts; /**< of receive queues */
 	bool is_function;    /**< a virtual one: its host decides what comes to it */
 	bool is_host;        /**< the physical function whose virtual one the peer is */
+	int netdev_mtu;      /**< before the run; 0: there is no netdev */
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
@@ -162,6 +163,13 @@ const char *check_port_netdev(const struct check_port *port, char *name);
 /** @{ @file kin.c */
 /** Find out by sysfs which port is a function, and of whose. */
 void check_kin_find(struct check *check);
+/** @} */
+
+/** @{ @file netdev.c */
+/** Keep what the run may change of the port's netdev. */
+void check_netdev_remember(struct check_port *port);
+/** Set it back. Complains on stderr. */
+void check_netdev_restore(const struct check_port *port);
 /** @} */
 
 /** @{ @file traffic.c */

@@ -92,6 +92,8 @@ check_port_probe(struct check_port *port, unsigned int side, const char *devargs
 		ret = rte_eth_dev_info_get(port->id, &port->info);
 	if (ret == 0)
 		ret = rte_eth_macaddr_get(port->id, &port->mac);
+	if (ret == 0)
+		check_netdev_remember(port);
 	port->nb_queues = port->ibdev[0] == '\0' ? 1 : CHECK_QUEUES;
 	return ret == 0 ? 0 : complain(port, "no port", ret);
 }
@@ -169,6 +171,7 @@ check_port_close(struct check_port *port)
 		(void)rte_eth_dev_stop(port->id);
 	if (port->probed)
 		(void)rte_eth_dev_close(port->id);
+	check_netdev_restore(port);
 	rte_mempool_free(port->pool);
 	port->pool = NULL;
 	port->started = false;
