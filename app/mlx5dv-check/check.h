@@ -172,6 +172,17 @@ void check_netdev_remember(struct check_port *port);
 void check_netdev_restore(const struct check_port *port);
 /** @} */
 
+/** @{ @file stop.c */
+/** From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE end what waits, instead of the process. */
+void check_stop_prepare(void);
+/** @return the signal that has come, or 0 */
+int check_stop_signal(void);
+/** @return when a wait that begins now has to end */
+uint64_t check_wait_end(const struct check *check);
+/** @return whether to wait further, at most until @p end */
+bool check_wait_on(uint64_t end);
+/** @} */
+
 /** @{ @file traffic.c */
 /** Make one frame. @return NULL: no mbuf */
 struct rte_mbuf *check_traffic_frame(
@@ -233,10 +244,14 @@ struct check_report {
 	FILE *json; /**< or NULL */
 	unsigned int count[CHECK_NB_RESULTS];
 	bool has_row;
+	int stopped; /**< by which signal; 0: it was not */
 };
 int check_report_open(struct check_report *report, const char *json, const struct check *check);
 void check_report_row(struct check_report *report, const struct check *check,
 	const struct check_row *row, enum check_result result);
+/** The row was cut short by a signal, so it has no result. */
+void check_report_stop(struct check_report *report, const struct check *check,
+	const struct check_row *row, int signal);
 /** @return the exit status */
 int check_report_close(struct check_report *report);
 /** @} */

@@ -28,7 +28,7 @@ static const char usage[] =
 	"  --model FILE     write what the device can do; without --peer, that is all\n"
 	"  --yes            do not ask before traffic is taken from Linux\n"
 	"  --list           name the rows and what they show, and end\n"
-	"Exit status: 0, 1: a row failed, 2: nothing could be checked.\n";
+	"Exit status: 0, 1: a row failed, 2: nothing could be checked, 128 + N: signal N ended it.\n";
 
 static const struct check_row *const tables[] = {
 	check_rows_traffic,
@@ -205,6 +205,10 @@ rows_run(struct check *check, struct check_report *report)
 			check->why[0] = '\0';
 			check->nb_evidence = 0;
 			result = row->run(check);
+			if (check_stop_signal() != 0) {
+				check_report_stop(report, check, row, check_stop_signal());
+				return;
+			}
 			check_report_row(report, check, row, result);
 		}
 	}
@@ -220,6 +224,7 @@ check_ports(struct check *check)
 		fprintf(stderr, "mlx5dv-check: not without a yes (--yes)\n");
 		return 2;
 	}
+	check_stop_prepare();
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
 		if (check_port_start(&check->port[side], side) != 0)
 			return 2;

@@ -211,23 +211,46 @@ check_report_row(struct check_report *report, const struct check *check,
 	fputs("}", report->json);
 }
 
+void
+check_report_stop(struct check_report *report, const struct check *check,
+	const struct check_row *row, int signal)
+{
+	report->stopped = signal;
+	printf("%-9s  %s: by signal %d (%s)\n", "stopped", row->name, signal, strsignal(signal));
+	fflush(stdout);
+	if (report->json == NULL)
+		return;
+	fprintf(report->json, "\n  ],\n  \"stopped\": {\"signal\": %d, ", signal);
+	json_pair(report->json, "row", row->name);
+	fputs(", ", report->json);
+	json_pair(report->json, "why", check->why);
+	fputs("}", report->json);
+}
+
+static int
+exit_status(const struct check_report *report)
+{
+	if (report->stopped != 0)
+		return 128 + report->stopped;
+	return report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
+}
+
 int
 check_report_close(struct check_report *report)
 {
-	int status = report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
 
 	printf("%u passed, %u failed, %u not there, %u experiments\n", report->count[CHECK_PASS],
 		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
 	if (report->json == NULL)
-		return status;
+		return exit_status(report);
 	fprintf(report->json,
-		"\n  ],\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
-		report->count[CHECK_PASS], report->count[CHECK_FAIL], report->count[CHECK_ABSENT],
-		report->count[CHECK_SEEN]);
+		"%s,\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
+		report->stopped != 0 ? "" : "\n  ]", report->count[CHECK_PASS],
+		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
 	if (fclose(report->json) != 0) {
 		fprintf(stderr, "mlx5dv-check: the JSON report is not whole: %s\n",
 			strerror(errno));
 		return 2;
 	}
-	return status;
+	return exit_status(report);
 }

@@ -195,11 +195,10 @@ check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbuf, ui
 static int
 send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uint16_t nb)
 {
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	uint16_t sent = 0;
 
-	while (sent < nb && rte_get_timer_cycles() < end)
+	while (sent < nb && check_wait_on(end))
 		sent += rte_eth_tx_burst(check->port[from].id, 0, mbufs + sent, nb - sent);
 	if (sent == nb)
 		return 0;
@@ -260,15 +259,14 @@ collect(struct check *check, enum check_side side, struct check_gots *gots)
 static int
 collect_to_last(struct check *check, enum check_side side, struct check_gots *gots)
 {
-	const uint64_t ms = rte_get_timer_hz() / 1000;
-	uint64_t end = rte_get_timer_cycles() + check->patience_ms * ms;
+	uint64_t end = check_wait_end(check);
 	bool is_last = false;
 
-	while (rte_get_timer_cycles() < end) {
+	while (check_wait_on(end)) {
 		if (!collect(check, side, gots) || is_last)
 			continue;
 		is_last = true;
-		end = rte_get_timer_cycles() + ms;
+		end = rte_get_timer_cycles() + rte_get_timer_hz() / 1000;
 	}
 	return is_last ? 0 : -ETIMEDOUT;
 }
@@ -396,8 +394,7 @@ int
 check_traffic_flood_some(
 	struct check *check, enum check_side from, uint16_t size, uint32_t nb_packets)
 {
-	const uint64_t patience = check->patience_ms * rte_get_timer_hz() / 1000;
-	uint64_t end = rte_get_timer_cycles() + patience;
+	uint64_t end = check_wait_end(check);
 	uint32_t sent = 0, received = 0;
 	int ret;
 
@@ -414,9 +411,9 @@ check_traffic_flood_some(
 		if (ret < 0)
 			return ret;
 		if (ret > 0)
-			end = rte_get_timer_cycles() + patience;
+			end = check_wait_end(check);
 		received += ret;
-		if (rte_get_timer_cycles() >= end) {
+		if (!check_wait_on(end)) {
 			(void)check_fail(check, "of %u packets %u have come", sent, received);
 			return -ETIMEDOUT;
 		}

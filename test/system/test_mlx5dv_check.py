@@ -8,17 +8,12 @@ import subprocess
 
 import pytest
 from harness import host, paths
-from harness.mlx5dv_check import CABLE, CHECK, check, run
+from harness.mlx5dv_check import CABLE, all_rows, check, run
 
 QUESTIONS = set(re.findall(r"`(Q\d: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
 NOT_A_TAPS = {"pauses", "module EEPROM"}  # what Linux has them of is no card's netdev
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
-
-
-def all_rows():
-    listed = subprocess.run([CHECK, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    return [re.split(r"  +", line)[0] for line in listed.splitlines()]
 
 
 @pytest.mark.parametrize("model, part", [("cx4lx", 0x1015), ("cx5", 0x1017), ("cx6dx", 0x101d)])

@@ -42,3 +42,8 @@ def check(tmp_path, *args, **how):
     assert [report[key] for key in ("passed", "failed", "absent", "seen")] == \
         [results.count(result) for result in ("pass", "FAIL", "not there", "seen")]
     return done.returncode, rows, report
+
+
+def all_rows():
+    listed = subprocess.run([CHECK, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [re.split(r"  +", line)[0] for line in listed.splitlines()]
