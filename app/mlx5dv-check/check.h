@@ -128,6 +128,7 @@ extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
 extern const struct check_row check_rows_question[];
+extern const struct check_row check_rows_bare[];
 
 /** Say why the row ends so. @return @p result */
 enum check_result check_end(struct check *check, enum check_result result, const char *format, ...)

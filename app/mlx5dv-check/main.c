@@ -38,6 +38,7 @@ static const struct check_row *const tables[] = {
 	check_rows_queue,
 	check_rows_info,
 	check_rows_question,
+	check_rows_bare,
 };
 
 static struct {
