@@ -240,6 +240,15 @@ int check_model_write(const char *ibdev, FILE *out);
 int check_model_save(const char *ibdev, const char *path);
 /** @} */
 
+/** @{ @file versions.c */
+struct check_versions {
+	char driver_file[256]; /**< where the port's burst functions are */
+	char netdev_driver[80];
+};
+void check_versions_rdma_core(char *text, size_t size);
+void check_versions_port(const struct check_port *port, struct check_versions *versions);
+/** @} */
+
 /** @{ @file report.c */
 struct check_report {
 	FILE *json; /**< or NULL */

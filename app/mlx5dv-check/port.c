@@ -41,7 +41,7 @@ check_port_name(struct check_port *port, const char *name)
 	const size_t length = slash == NULL ? strlen(name) : (size_t)(slash - name);
 	char rest[2];
 
-	port->name = name;
+	*port = (struct check_port){ .name = name }; /* the option's last says it */
 	if (strncmp(name, NETDEV, strlen(NETDEV)) == 0 && slash == NULL)
 		return 0;
 	if (length == 0 || length >= sizeof(port->ibdev) ||
