@@ -44,6 +44,7 @@ struct check_port {
 	bool is_function;    /**< a virtual one: its host decides what comes to it */
 	bool is_host;        /**< the physical function whose virtual one the peer is */
 	int netdev_mtu;      /**< before the run; 0: there is no netdev */
+	bool netdev_was_down;
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
@@ -157,6 +158,7 @@ int check_port_start(struct check_port *port, unsigned int side);
 int check_port_restart(struct check_port *port, unsigned int side);
 /** Undo all, whatever was done. */
 void check_port_close(struct check_port *port);
+bool check_port_has_link(const struct check_port *port);
 /** @return the name of the port's netdev if that is up, or NULL */
 const char *check_port_netdev(const struct check_port *port, char *name);
 /** @} */
@@ -238,6 +240,16 @@ struct ibv_context *check_verbs_open(const char *ibdev);
 int check_model_write(const char *ibdev, FILE *out);
 /** The same to a file. Complains on stderr. */
 int check_model_save(const char *ibdev, const char *path);
+/** @} */
+
+/** @{ @file input.c: each complains on stderr. */
+/** @return whether --ibdev and --peer are two by their names */
+bool check_input_has_two_ends(const struct check *check);
+/** @return whether the ports, which are probed, are two for Linux */
+bool check_input_peer_is_other(const struct check *check);
+bool check_input_can_write(const char *path);
+/** @return whether both ports, which are started, have links, after some patience */
+bool check_input_has_links(struct check *check);
 /** @} */
 
 /** @{ @file versions.c */

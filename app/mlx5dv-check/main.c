@@ -121,6 +121,11 @@ options_parse(int argc, char **argv, struct check *check)
 			good = false;
 		}
 	}
+	if (good && optind < argc && strcmp(argv[optind - 1], "--") != 0) {
+		fprintf(stderr, "mlx5dv-check: '%s' is no option; those of the EAL follow --\n",
+			argv[optind]);
+		good = false;
+	}
 	if (!good)
 		return -EINVAL;
 	if (!options.list &&
@@ -193,6 +198,27 @@ rows_list(void)
 				printf("%-32s %s\n", row->name, row->shows);
 }
 
+/** @return whether --only names a row, after a message if not */
+static bool
+has_rows(void)
+{
+	for (unsigned int t = 0; t < RTE_DIM(tables); t++)
+		for (const struct check_row *row = tables[t]; row->name != NULL; row++)
+			if (is_wanted(row))
+				return true;
+	fprintf(stderr, "mlx5dv-check: no row has '%s' in its name; --list has the names\n",
+		options.only);
+	return false;
+}
+
+/** @return whether a run of both ports makes sense, by the options alone */
+static bool
+options_are_good(const struct check *check)
+{
+	return check_input_has_two_ends(check) && has_rows() &&
+		(options.json == NULL || check_input_can_write(options.json));
+}
+
 static void
 rows_run(struct check *check, struct check_report *report)
 {
@@ -229,6 +255,8 @@ check_ports(struct check *check)
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
 		if (check_port_start(&check->port[side], side) != 0)
 			return 2;
+	if (!check_input_has_links(check))
+		return check_stop_signal() != 0 ? 128 + check_stop_signal() : 2;
 	if (check_report_open(&report, options.json, check) != 0)
 		return 2;
 	rows_run(check, &report);
@@ -250,6 +278,8 @@ main(int argc, char **argv)
 		rows_list();
 		return 0;
 	}
+	if (check.port[CHECK_PEER].name != NULL && !options_are_good(&check))
+		return 2;
 	if (options.model != NULL &&
 		check_model_save(check.port[CHECK_PORT].ibdev, options.model) != 0)
 		return 2;
@@ -259,7 +289,7 @@ main(int argc, char **argv)
 		return 2;
 	for (unsigned int side = 0; side < CHECK_NB_SIDES && open; side++)
 		open = check_port_probe(&check.port[side], side, options.devargs) == 0;
-	if (open) {
+	if (open && check_input_peer_is_other(&check)) {
 		check_kin_find(&check);
 		status = check_ports(&check);
 	}

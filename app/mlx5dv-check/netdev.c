@@ -11,7 +11,7 @@
 
 /** @return 0 or a negative errno */
 static int
-request_mtu(unsigned int ifindex, unsigned long what, struct ifreq *request)
+ask(unsigned int ifindex, unsigned long what, struct ifreq *request)
 {
 	int fd, ret;
 
@@ -28,24 +28,42 @@ request_mtu(unsigned int ifindex, unsigned long what, struct ifreq *request)
 void
 check_netdev_remember(struct check_port *port)
 {
-	struct ifreq request = { 0 };
+	struct ifreq mtu = { 0 }, flags = { 0 };
+	const unsigned int ifindex = port->info.if_index;
 
-	port->netdev_mtu =
-		request_mtu(port->info.if_index, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : 0;
+	port->netdev_mtu = ask(ifindex, SIOCGIFMTU, &mtu) == 0 ? mtu.ifr_mtu : 0;
+	port->netdev_was_down =
+		ask(ifindex, SIOCGIFFLAGS, &flags) == 0 && (flags.ifr_flags & IFF_UP) == 0;
+}
+
+static void
+restore_mtu(const struct check_port *port)
+{
+	struct ifreq request = { 0 };
+	int ret = ask(port->info.if_index, SIOCGIFMTU, &request);
+
+	/* One that has gone has nothing to be restored. */
+	if (port->netdev_mtu == 0 || ret != 0 || request.ifr_mtu == port->netdev_mtu)
+		return;
+	request.ifr_mtu = port->netdev_mtu;
+	ret = ask(port->info.if_index, SIOCSIFMTU, &request);
+	if (ret != 0)
+		fprintf(stderr, "mlx5dv-check: the MTU of %s was %d, and cannot be set back: %s\n",
+			request.ifr_name, port->netdev_mtu, strerror(-ret));
 }
 
 void
 check_netdev_restore(const struct check_port *port)
 {
 	struct ifreq request = { 0 };
-	int ret = request_mtu(port->info.if_index, SIOCGIFMTU, &request);
+	int ret = ask(port->info.if_index, SIOCGIFFLAGS, &request);
 
-	/* One that has gone has nothing to be restored. */
-	if (port->netdev_mtu == 0 || ret != 0 || request.ifr_mtu == port->netdev_mtu)
+	restore_mtu(port);
+	if (!port->netdev_was_down || ret != 0 || (request.ifr_flags & IFF_UP) == 0)
 		return;
-	request.ifr_mtu = port->netdev_mtu;
-	ret = request_mtu(port->info.if_index, SIOCSIFMTU, &request);
+	request.ifr_flags &= (short)~IFF_UP;
+	ret = ask(port->info.if_index, SIOCSIFFLAGS, &request);
 	if (ret != 0)
-		fprintf(stderr, "mlx5dv-check: the MTU of %s was %d, and cannot be set back: %s\n",
-			request.ifr_name, port->netdev_mtu, strerror(-ret));
+		fprintf(stderr, "mlx5dv-check: %s was down, and cannot be set so again: %s\n",
+			request.ifr_name, strerror(-ret));
 }

@@ -81,9 +81,17 @@ int
 check_port_probe(struct check_port *port, unsigned int side, const char *devargs)
 {
 	char name[RTE_ETH_NAME_MAX_LEN], args[512];
+	const bool is_ours = port->ibdev[0] != '\0';
 	const char *refused = describe(port, side, devargs, name, args, sizeof(args));
 	int ret = rte_eal_hotplug_add("vdev", name, args);
 
+	/* No bus knows the name: that is how the EAL says that no driver has registered it. */
+	if (ret == -EFAULT)
+		fprintf(stderr, "mlx5dv-check: %s: there is no driver %s: \"-- -d %s\" loads it\n",
+			port->name, is_ours ? "net_mlx5dv" : "net_af_packet",
+			is_ours ? "librte_net_mlx5dv.so" : "librte_net_af_packet.so");
+	if (ret == -EFAULT)
+		return ret;
 	if (ret != 0)
 		return complain(port, refused, ret);
 	port->probed = true;
@@ -176,6 +184,14 @@ check_port_close(struct check_port *port)
 	port->pool = NULL;
 	port->started = false;
 	port->probed = false;
+}
+
+bool
+check_port_has_link(const struct check_port *port)
+{
+	struct rte_eth_link link = { 0 };
+
+	return rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
 const char *

@@ -41,6 +41,17 @@ def test_the_mtu_is_as_before(tap_allowed, mtu):
         assert state(netdev) == before
 
 
+def test_a_netdev_that_was_down_is_down_again(tap_allowed):
+    """The driver sets it up when its port starts. Nobody is asked: there is no traffic to be taken."""
+    with netdev_of_mtu(1400) as netdev:
+        host.run("ip", "link", "set", netdev, "down")
+        before = state(netdev)
+        assert "UP" not in before[0]["flags"]
+        done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--only", "link", ports=[f"{CABLE[0]},kernel=tap:{netdev}", CABLE[1]])
+        assert "pass       link" in done.stdout and done.returncode == 0, done.stdout
+        assert state(netdev) == before
+
+
 def test_the_mtu_of_a_netdev_that_is_the_peer(tap_allowed):
     with netdev_of_mtu(2500) as netdev:
         before = state(netdev)
