@@ -242,6 +242,17 @@ int check_model_write(const char *ibdev, FILE *out);
 int check_model_save(const char *ibdev, const char *path);
 /** @} */
 
+/** @{ @file losses.c */
+struct check_losses {
+	struct rte_eth_stats before[CHECK_NB_SIDES];
+	bool is_known[CHECK_NB_SIDES];
+};
+void check_losses_begin(const struct check *check, struct check_losses *losses);
+/** Add to why the row fails where packets have gone that were sent since then. */
+void check_losses_explain(
+	struct check *check, enum check_side from, const struct check_losses *losses);
+/** @} */
+
 /** @{ @file input.c: each complains on stderr. */
 /** @return whether --ibdev and --peer are two by their names */
 bool check_input_has_two_ends(const struct check *check);

@@ -90,7 +90,13 @@ link_up(struct check *check)
 static enum check_result
 flood(struct check *check, enum check_side from, uint16_t size)
 {
-	return check_traffic_flood(check, from, size) == 0 ? CHECK_PASS : CHECK_FAIL;
+	struct check_losses losses;
+
+	check_losses_begin(check, &losses);
+	if (check_traffic_flood(check, from, size) == 0)
+		return CHECK_PASS;
+	check_losses_explain(check, from, &losses);
+	return CHECK_FAIL;
 }
 
 static enum check_result

@@ -5,6 +5,7 @@ import platform
 import re
 import subprocess
 
+import pytest
 from harness import host, paths
 from harness.mlx5dv_check import CABLE, check, run
 
@@ -60,5 +61,31 @@ def test_what_a_row_saw_that_failed(tmp_path):
     assert rows == {"send 60 bytes": "FAIL"} and status == 1
     row, = report["rows"]
     assert row["state"].startswith("device mlx5_0 ") and row["peer_state"].startswith("device mlx5_1 ")
-    assert re.search(r"^  256 frames, 15360 bytes, 0 errors", row["state"], re.M), row["state"]
+    assert re.search(r"^  [1-9]\d* frames, [1-9]\d* bytes, 0 errors", row["state"], re.M), row["state"]
     assert "CQE" in row["peer_completions"] and row["packets"] == []
+
+
+@pytest.mark.parametrize("fault, told", [
+    ("wire loss from 100 frames of mlx5_1", {"came": 99, "failed": 0, "broken": 0}),
+    ("wire loss at 100 frames of mlx5_1", {"failed": 0, "broken": 0, "lost": 1}),
+    ("sq error 0x04 at 50 of mlx5_0", {"broken": 0, "lost": 0}),
+    ("rq error 0x04 at 40 of mlx5_1", {"failed": 0, "broken": 1}),
+])
+def test_losses_by_cause(tmp_path, fault, told):
+    """A long run with a smaller count."""
+    faults = tmp_path / "faults"
+    faults.write_text(fault + "\n")
+    status, _, report = check(tmp_path, "--only", "send 60", "--patience", "300", options=["--faults", faults])
+    row, = report["rows"]
+    found = re.search(r"counters (?P<sent>\d+) were sent and (?P<failed>\d+) failed to be, (?P<came>\d+) came, (?P<descriptor>\d+) "
+                      r"found no descriptor and (?P<mbuf>\d+) no mbuf, (?P<broken>\d+) were broken, (?P<lost>-?\d+) are lost between",
+                      row["why"])
+    numbers = {key: int(value) for key, value in found.groupdict().items()}
+    assert {key: numbers[key] for key in told} == told, row
+    assert (numbers["failed"] > 0) == fault.startswith("sq")
+    assert numbers["sent"] == sum(numbers[key] for key in ("came", "descriptor", "broken", "lost")) and status == 1
+
+
+def test_more_packets_than_sequence_numbers_of_16_bits(tmp_path):
+    status, rows, report = check(tmp_path, "--only", "receive 60", "--packets", "100000")
+    assert rows == {"receive 60 bytes": "pass"} and status == 0, report
