@@ -18,9 +18,13 @@
 
 #include <infiniband/verbs.h>
 #include <rte_ethdev.h>
+#include <rte_ip.h>
 #include <rte_mbuf.h>
+#include <rte_udp.h>
+#include <rte_vxlan.h>
 
 #define CHECK_QUEUES      4
+#define CHECK_LAST_QUEUE  (CHECK_QUEUES - 1)
 #define CHECK_RING        512
 #define CHECK_BENCH_BURST 32
 #define CHECK_NO_ROW      UINT32_MAX
@@ -49,6 +53,10 @@ struct check_port {
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
 	struct rte_mempool *pool;
+	/** How the next start is to be. */
+	struct rte_mempool *rx_pool; /**< of receive queues; NULL: pool */
+	bool deferred;               /**< the last queues of both directions wait */
+	bool events;                 /**< of the link */
 };
 
 enum check_result {
@@ -79,6 +87,7 @@ struct check {
 	uint32_t nb_packets;      /**< of the rows that count them */
 	uint32_t row;             /**< number in this row's frames */
 	uint16_t last_vlan;       /**< TCI of the frame that ends an exchange; 0: it has no tag */
+	uint16_t tx_queue;        /**< on which the port sends */
 	bool lost;                /**< a frame that was expected did not come */
 	char why[512];            /**< of a row that did not pass */
 	/** The first packets of the row's latest exchange. */
@@ -97,11 +106,21 @@ struct check_frame {
 	bool tcp, bad_ip, bad_l4;
 	bool no_l4;    /**< a UDP checksum of 0: there is none */
 	bool fragment; /**< the first of two */
+	bool vxlan;    /**< in a tunnel, whose headers of CHECK_TUNNEL bytes size includes */
 	uint64_t
 		ol_flags; /**< of the mbuf, with what they need; checksums are left to the device */
 	uint16_t tci;     /**< with RTE_MBUF_F_TX_VLAN */
 	uint16_t segsz;   /**< with RTE_MBUF_F_TX_TCP_SEG: payload of a segment */
 };
+
+/** Ethernet, IPv4, UDP and VXLAN. */
+#define CHECK_TUNNEL                                                                               \
+	(sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr) + \
+		sizeof(struct rte_vxlan_hdr))
+
+/** Flags of a frame in that tunnel, whose outer IP checksum the device completes. */
+#define CHECK_TX_VXLAN                                                                             \
+	(RTE_MBUF_F_TX_OUTER_IPV4 | RTE_MBUF_F_TX_OUTER_IP_CKSUM | RTE_MBUF_F_TX_TUNNEL_VXLAN)
 
 /** A packet that has come. */
 struct check_got {
@@ -124,10 +143,14 @@ struct check_row {
 /** @file rows_*.c: each is ended by a row without name. */
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
+extern const struct check_row check_rows_event[];
 extern const struct check_row check_rows_flow[];
 extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
+extern const struct check_row check_rows_recovery[];
+extern const struct check_row check_rows_setup[];
+extern const struct check_row check_rows_tunnel[];
 extern const struct check_row check_rows_question[];
 extern const struct check_row check_rows_bare[];
 
@@ -147,6 +170,25 @@ bool check_comes(struct check *check, const struct rte_ether_addr *dst, int want
 enum check_result check_conclude(struct check *check, bool good, bool lost);
 /** @} */
 
+/** @{ @file rows_offload.c: what other rows ask, too. A packet begins @p at bytes into an mbuf, if
+ * it is in a tunnel. */
+/** Exchange one frame. @return the packet, which @p gots owns, or NULL and the row has failed */
+struct rte_mbuf *check_one(struct check *check, enum check_side from,
+	const struct check_frame *frame, struct check_gots *gots);
+/** @return whether the port was started with all of @p offloads */
+bool check_has_rx(const struct check *check, uint64_t offloads);
+bool check_has_tx(const struct check *check, uint64_t offloads);
+/** What the port says of right checksums and wrong ones. */
+enum check_result check_rx_checksums(struct check *check, bool vxlan);
+/** What the port makes of @p frames on the wire. */
+enum check_result check_tx_checksums(
+	struct check *check, const struct check_frame *frames, unsigned int nb);
+/** @return Toeplitz of a packet's addresses and ports by @p key */
+uint32_t check_toeplitz(const struct rte_mbuf *mbuf, uint32_t at, const uint8_t *key);
+/** Send a frame of 1400 bytes of payload that is to be cut. */
+enum check_result check_segmentation(struct check *check, bool vxlan);
+/** @} */
+
 /** @{ @file port.c */
 /** Read @p name into *port. @return 0, or -EINVAL after a message */
 int check_port_name(struct check_port *port, const char *name);
@@ -154,8 +196,10 @@ int check_port_name(struct check_port *port, const char *name);
 int check_port_probe(struct check_port *port, unsigned int side, const char *devargs);
 /** Start it with all offloads that it has. Complains on stderr. */
 int check_port_start(struct check_port *port, unsigned int side);
-/** Configure and start it once more, after a reset. @return 0 or a negative errno */
+/** Configure and start it once more, after a stop or a reset. @return 0 or a negative errno */
 int check_port_restart(struct check_port *port, unsigned int side);
+/** Stop the port in question, and do so. */
+int check_port_again(struct check_port *port);
 /** Undo all, whatever was done. */
 void check_port_close(struct check_port *port);
 bool check_port_has_link(const struct check_port *port);

@@ -33,9 +33,13 @@ static const char usage[] =
 static const struct check_row *const tables[] = {
 	check_rows_traffic,
 	check_rows_offload,
+	check_rows_tunnel,
 	check_rows_flow,
 	check_rows_port,
 	check_rows_queue,
+	check_rows_setup,
+	check_rows_recovery,
+	check_rows_event,
 	check_rows_info,
 	check_rows_question,
 	check_rows_bare,
@@ -172,7 +176,7 @@ ask(const struct check *check)
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++) {
 		if (check_port_netdev(&check->port[side], name[side]) == NULL)
 			continue;
-		printf("Linux uses %s (%s): what is sent to its address will not reach it for the time of the check.\n",
+		printf("Linux uses %s (%s): what is sent to its address will not reach it for the time of the check, and the netdev is down for a moment, which takes its routes.\n",
 			check->port[side].name, name[side]);
 		busy = true;
 	}

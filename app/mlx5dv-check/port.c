@@ -24,7 +24,8 @@
 #define TX_OFFLOADS                                                                                \
 	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |                            \
 		RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_TSO |                        \
-		RTE_ETH_TX_OFFLOAD_VLAN_INSERT | RTE_ETH_TX_OFFLOAD_MULTI_SEGS)
+		RTE_ETH_TX_OFFLOAD_VLAN_INSERT | RTE_ETH_TX_OFFLOAD_MULTI_SEGS |                   \
+		RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO)
 #define RSS_TYPES (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP)
 
 static int
@@ -109,13 +110,17 @@ check_port_probe(struct check_port *port, unsigned int side, const char *devargs
 static int
 queues_setup(struct check_port *port)
 {
+	struct rte_eth_rxconf rx = port->info.default_rxconf;
+	struct rte_eth_txconf tx = port->info.default_txconf;
 	int ret = 0;
 
 	for (uint16_t q = 0; q < port->nb_queues && ret == 0; q++) {
-		ret = rte_eth_rx_queue_setup(
-			port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL, port->pool);
+		rx.rx_deferred_start = port->deferred && q == CHECK_LAST_QUEUE;
+		tx.tx_deferred_start = rx.rx_deferred_start;
+		ret = rte_eth_rx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, &rx,
+			port->rx_pool != NULL ? port->rx_pool : port->pool);
 		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, NULL);
+			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, &tx);
 	}
 	return ret;
 }
@@ -142,6 +147,7 @@ check_port_restart(struct check_port *port, unsigned int side)
 	conf.rx_adv_conf.rss_conf.rss_hf = RSS_TYPES & port->info.flow_type_rss_offloads;
 	if (port->nb_queues == 1)
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+	conf.intr_conf.lsc = port->events;
 	conf.intr_conf.rxq = side == CHECK_PORT;
 	ret = configure_and_start(port, &conf);
 	port->has_interrupts = ret == 0 && conf.intr_conf.rxq != 0;
@@ -150,6 +156,14 @@ check_port_restart(struct check_port *port, unsigned int side)
 		ret = configure_and_start(port, &conf);
 	}
 	return ret;
+}
+
+int
+check_port_again(struct check_port *port)
+{
+	const int ret = rte_eth_dev_stop(port->id);
+
+	return ret != 0 ? ret : check_port_restart(port, CHECK_PORT);
 }
 
 int

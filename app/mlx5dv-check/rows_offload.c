@@ -17,17 +17,18 @@
 #define NB_FLOWS    32
 #define KEY_MAX     64
 #define TSO_SEGMENT 200
+#define TSO_PAYLOAD 1400 /* seven segments */
 
+/** @return the IP header of the packet that begins at @p at */
 static const struct rte_ipv4_hdr *
-ip_of(const struct rte_mbuf *mbuf)
+ip_of(const struct rte_mbuf *mbuf, uint32_t at)
 {
 	return rte_pktmbuf_mtod_offset(
-		mbuf, const struct rte_ipv4_hdr *, sizeof(struct rte_ether_hdr));
+		mbuf, const struct rte_ipv4_hdr *, at + sizeof(struct rte_ether_hdr));
 }
 
-/** Exchange one frame. @return the packet, which @p gots owns, or NULL and the row has failed */
-static struct rte_mbuf *
-one(struct check *check, enum check_side from, const struct check_frame *frame,
+struct rte_mbuf *
+check_one(struct check *check, enum check_side from, const struct check_frame *frame,
 	struct check_gots *gots)
 {
 	const int ret = check_traffic_exchange(check, from, frame, 1, gots);
@@ -42,20 +43,20 @@ one(struct check *check, enum check_side from, const struct check_frame *frame,
 	return NULL;
 }
 
-static bool
-has_rx(const struct check *check, uint64_t offloads)
+bool
+check_has_rx(const struct check *check, uint64_t offloads)
 {
 	return (check->port[CHECK_PORT].rx_offloads & offloads) == offloads;
 }
 
-static bool
-has_tx(const struct check *check, uint64_t offloads)
+bool
+check_has_tx(const struct check *check, uint64_t offloads)
 {
 	return (check->port[CHECK_PORT].tx_offloads & offloads) == offloads;
 }
 
-static enum check_result
-rx_checksums(struct check *check)
+enum check_result
+check_rx_checksums(struct check *check, bool vxlan)
 {
 	static const struct {
 		struct check_frame frame;
@@ -69,13 +70,17 @@ rx_checksums(struct check *check)
 		{ { .tcp = true, .bad_l4 = true }, true, false, "TCP with a bad checksum" },
 	};
 
-	if (!has_rx(check, RTE_ETH_RX_OFFLOAD_CHECKSUM))
+	if (!check_has_rx(check, RTE_ETH_RX_OFFLOAD_CHECKSUM))
 		return check_absent(check, "no such offload");
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct check_frame frame = cases[i].frame;
 		struct check_gots gots;
-		const struct rte_mbuf *mbuf = one(check, CHECK_PEER, &cases[i].frame, &gots);
-		const uint64_t flags = mbuf == NULL ? 0 : mbuf->ol_flags;
+		const struct rte_mbuf *mbuf;
+		uint64_t flags;
 
+		frame.vxlan = vxlan;
+		mbuf = check_one(check, CHECK_PEER, &frame, &gots);
+		flags = mbuf == NULL ? 0 : mbuf->ol_flags;
 		check_traffic_free(&gots);
 		if (mbuf == NULL)
 			return CHECK_FAIL;
@@ -92,17 +97,44 @@ rx_checksums(struct check *check)
 	return CHECK_PASS;
 }
 
-/** @return whether both checksums of the packet are right. */
-static bool
-checksums_are_right(const struct rte_mbuf *mbuf)
+static enum check_result
+rx_checksums(struct check *check)
 {
-	const struct rte_ipv4_hdr *ip = ip_of(mbuf);
+	return check_rx_checksums(check, false);
+}
 
+/** @return whether both checksums of the packet are right, and that of a tunnel around it. */
+static bool
+checksums_are_right(const struct rte_mbuf *mbuf, uint32_t at)
+{
+	const struct rte_ipv4_hdr *ip = ip_of(mbuf, at);
+
+	if (at != 0 && rte_raw_cksum(ip_of(mbuf, 0), sizeof(*ip)) != UINT16_MAX)
+		return false;
 	/* Over a field that is right the sum is 0, in either representation. */
 	const uint16_t l4 = rte_ipv4_udptcp_cksum(ip, ip + 1);
 
 	return mbuf->nb_segs == 1 && rte_raw_cksum(ip, sizeof(*ip)) == UINT16_MAX &&
 		(l4 == 0 || l4 == UINT16_MAX);
+}
+
+enum check_result
+check_tx_checksums(struct check *check, const struct check_frame *frames, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		struct check_gots gots;
+		const struct rte_mbuf *mbuf = check_one(check, CHECK_PORT, &frames[i], &gots);
+		const bool right = mbuf != NULL &&
+			checksums_are_right(mbuf, frames[i].vxlan ? CHECK_TUNNEL : 0);
+
+		check_traffic_free(&gots);
+		if (mbuf == NULL)
+			return CHECK_FAIL;
+		if (!right)
+			return check_fail(
+				check, "%s: wrong on the wire", frames[i].tcp ? "TCP" : "UDP");
+	}
+	return CHECK_PASS;
 }
 
 static enum check_result
@@ -116,23 +148,11 @@ tx_checksums(struct check *check)
 			.size = 1001 },
 	};
 
-	if (!has_tx(check,
+	if (!check_has_tx(check,
 		    RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM))
 		return check_absent(check, "no such offloads");
-	for (unsigned int i = 0; i < RTE_DIM(frames); i++) {
-		struct check_gots gots;
-		const struct rte_mbuf *mbuf = one(check, CHECK_PORT, &frames[i], &gots);
-		const bool right = mbuf != NULL && checksums_are_right(mbuf);
-
-		check_traffic_free(&gots);
-		if (mbuf == NULL)
-			return CHECK_FAIL;
-		if (!right)
-			return check_fail(
-				check, "%s: wrong on the wire", frames[i].tcp ? "TCP" : "UDP");
-	}
-	return CHECK_PASS;
+	return check_tx_checksums(check, frames, RTE_DIM(frames));
 }
 
 /** A tag in the frame is taken off. */
@@ -142,7 +162,7 @@ strip_one(struct check *check)
 	const struct check_frame frame = { .vlan = TCI };
 	enum check_result result = CHECK_PASS;
 	struct check_gots gots;
-	const struct rte_mbuf *mbuf = one(check, CHECK_PEER, &frame, &gots);
+	const struct rte_mbuf *mbuf = check_one(check, CHECK_PEER, &frame, &gots);
 
 	if (mbuf == NULL)
 		result = CHECK_FAIL;
@@ -161,7 +181,7 @@ vlan_strip(struct check *check)
 	enum check_result result;
 	int ret;
 
-	if (!has_rx(check, RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
+	if (!check_has_rx(check, RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
 		return check_absent(check, "no such offload");
 	ret = rte_eth_dev_set_vlan_offload(id, RTE_ETH_VLAN_STRIP_OFFLOAD);
 	if (ret != 0)
@@ -180,9 +200,9 @@ vlan_insert(struct check *check)
 	const struct rte_mbuf *mbuf;
 	struct check_gots gots;
 
-	if (!has_tx(check, RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
+	if (!check_has_tx(check, RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
 		return check_absent(check, "no such offload");
-	mbuf = one(check, CHECK_PORT, &frame, &gots);
+	mbuf = check_one(check, CHECK_PORT, &frame, &gots);
 	if (mbuf == NULL) {
 		result = CHECK_FAIL;
 	} else {
@@ -196,11 +216,10 @@ vlan_insert(struct check *check)
 	return result;
 }
 
-/** @return Toeplitz of the packet's addresses and ports by @p key */
-static uint32_t
-toeplitz(const struct rte_mbuf *mbuf, const uint8_t *key)
+uint32_t
+check_toeplitz(const struct rte_mbuf *mbuf, uint32_t at, const uint8_t *key)
 {
-	const struct rte_ipv4_hdr *ip = ip_of(mbuf);
+	const struct rte_ipv4_hdr *ip = ip_of(mbuf, at);
 	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(ip + 1);
 	struct rte_ipv4_tuple tuple = {
 		.src_addr = rte_be_to_cpu_32(ip->src_addr),
@@ -226,12 +245,12 @@ compare_hashes(struct check *check, const struct check_gots *gots, const uint8_t
 		return check_fail(check, "no redirection table of %u entries", size);
 	for (unsigned int i = 0; i < gots->nb; i++) {
 		const struct check_got *got = &gots->got[i];
-		const uint32_t hash = toeplitz(got->mbuf, key), entry = hash % size;
+		const uint32_t hash = check_toeplitz(got->mbuf, 0, key), entry = hash % size;
 		const uint16_t queue =
 			reta[entry / RTE_ETH_RETA_GROUP_SIZE].reta[entry % RTE_ETH_RETA_GROUP_SIZE];
 
 		queues |= 1u << got->queue;
-		if (has_rx(check, RTE_ETH_RX_OFFLOAD_RSS_HASH) && got->mbuf->hash.rss != hash)
+		if (check_has_rx(check, RTE_ETH_RX_OFFLOAD_RSS_HASH) && got->mbuf->hash.rss != hash)
 			return check_fail(check, "flow %u: hash 0x%08x, computed 0x%08x", got->seq,
 				got->mbuf->hash.rss, hash);
 		if (got->queue != queue)
@@ -299,23 +318,39 @@ rss_key(struct check *check)
 	return ret == 0 ? result : check_fail(check, "setting it back: %s", rte_strerror(-ret));
 }
 
+/** @return whether the headers around a packet have its length */
+static bool
+lengths_are_right(const struct rte_mbuf *mbuf)
+{
+	const struct rte_ipv4_hdr *ip = ip_of(mbuf, 0);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(ip + 1);
+	const uint32_t length = mbuf->pkt_len - sizeof(struct rte_ether_hdr);
+
+	return rte_be_to_cpu_16(ip->total_length) == length &&
+		rte_be_to_cpu_16(udp->dgram_len) == length - sizeof(*ip);
+}
+
 /** All segments but the last are full, numbered on, with right checksums. */
 static enum check_result
 compare_segments(struct check *check, const struct check_frame *frame, struct rte_mbuf **mbufs,
 	unsigned int nb)
 {
-	const uint32_t headers = sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr) +
-		sizeof(struct rte_tcp_hdr);
+	const uint32_t tunnel = frame->vxlan ? CHECK_TUNNEL : 0;
+	const uint32_t headers = tunnel + sizeof(struct rte_ether_hdr) +
+		sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr);
 	uint32_t at = 0;
 
 	for (unsigned int i = 0; i < nb; i++) {
-		const struct rte_tcp_hdr *tcp = (const struct rte_tcp_hdr *)(ip_of(mbufs[i]) + 1);
+		const struct rte_tcp_hdr *tcp =
+			(const struct rte_tcp_hdr *)(ip_of(mbufs[i], tunnel) + 1);
 
 		if (rte_be_to_cpu_32(tcp->sent_seq) != at)
 			return check_fail(check, "segment %u begins at %u, not %u", i,
 				rte_be_to_cpu_32(tcp->sent_seq), at);
-		if (!checksums_are_right(mbufs[i]))
+		if (!checksums_are_right(mbufs[i], tunnel))
 			return check_fail(check, "segment %u has a wrong checksum", i);
+		if (tunnel != 0 && !lengths_are_right(mbufs[i]))
+			return check_fail(check, "segment %u has a wrong length outside", i);
 		if (i + 1 != nb && mbufs[i]->pkt_len != headers + TSO_SEGMENT)
 			return check_fail(check, "segment %u has %u bytes", i, mbufs[i]->pkt_len);
 		at += mbufs[i]->pkt_len - headers;
@@ -350,22 +385,22 @@ collect_segments(struct check *check, const struct check_frame *frame, struct rt
 	return nb;
 }
 
-static enum check_result
-tso(struct check *check)
+enum check_result
+check_segmentation(struct check *check, bool vxlan)
 {
 	const struct check_frame frame = {
 		.tcp = true,
+		.vxlan = vxlan,
 		.src = 0x77,
-		.size = 1454, /* 1400 bytes of payload: seven segments */
+		.size = TSO_PAYLOAD + 54 + (vxlan ? CHECK_TUNNEL : 0),
 		.segsz = TSO_SEGMENT,
-		.ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_SEG,
+		.ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_SEG |
+			(vxlan ? CHECK_TX_VXLAN : 0),
 	};
-	struct rte_mbuf *mbufs[1400 / TSO_SEGMENT], *mbuf;
+	struct rte_mbuf *mbufs[TSO_PAYLOAD / TSO_SEGMENT], *mbuf;
 	enum check_result result;
 	unsigned int nb;
 
-	if (!has_tx(check, RTE_ETH_TX_OFFLOAD_TCP_TSO))
-		return check_absent(check, "no such offload");
 	mbuf = check_traffic_frame(check, CHECK_PORT, &frame, 0);
 	if (mbuf == NULL)
 		return check_fail(check, "no mbuf");
@@ -382,6 +417,14 @@ tso(struct check *check)
 }
 
 static enum check_result
+tso(struct check *check)
+{
+	return check_has_tx(check, RTE_ETH_TX_OFFLOAD_TCP_TSO)
+		? check_segmentation(check, false)
+		: check_absent(check, "no such offload");
+}
+
+static enum check_result
 segments(struct check *check)
 {
 	const struct check_frame frame = { .nb_segs = 5, .size = 1001 };
@@ -389,12 +432,12 @@ segments(struct check *check)
 	const struct rte_mbuf *mbuf;
 	enum check_result result = CHECK_PASS;
 
-	if (!has_tx(check, RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
+	if (!check_has_tx(check, RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
 		return check_absent(check, "no such offload");
-	mbuf = one(check, CHECK_PORT, &frame, &gots);
+	mbuf = check_one(check, CHECK_PORT, &frame, &gots);
 	if (mbuf == NULL)
 		result = CHECK_FAIL;
-	else if (mbuf->pkt_len != frame.size || !checksums_are_right(mbuf))
+	else if (mbuf->pkt_len != frame.size || !checksums_are_right(mbuf, 0))
 		result = check_fail(check, "%u bytes came, or others", mbuf->pkt_len);
 	check_traffic_free(&gots);
 	return result;
@@ -428,7 +471,7 @@ timestamps(struct check *check)
 	const struct check_frame frames[4] = { { .size = 128 } };
 	rte_mbuf_timestamp_t time[2] = { 0, 0 };
 
-	if (!has_rx(check, RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+	if (!check_has_rx(check, RTE_ETH_RX_OFFLOAD_TIMESTAMP))
 		return check_absent(check, "no such offload");
 	for (unsigned int round = 0; round < RTE_DIM(time); round++) {
 		enum check_result result;

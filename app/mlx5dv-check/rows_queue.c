@@ -12,11 +12,13 @@
 
 #include "check.h"
 
-#define RATE_MBPS   200
-#define RATE_FRAMES 800
-#define RATE_SIZE   1500
-#define RATE_BURST  32
-#define DM_BYTES    64
+#define RATE_MBPS     200
+#define RATE_FRAMES   800
+#define RATE_SIZE     1500
+#define RATE_BURST    32
+#define DM_BYTES      64
+#define STATUS_MBPS   20
+#define STATUS_FRAMES 64
 
 /** @return whether one frame comes, and comes once; otherwise the row has failed. */
 static bool
@@ -223,6 +225,69 @@ rate_limit(struct check *check)
 	return CHECK_PASS;
 }
 
+/** @return how many descriptors of send queue 0 are in use, or a negative errno. Drivers count
+ * offsets from the oldest packet or from the next one. */
+static int
+nb_full(const struct check_port *port)
+{
+	int nb = 0;
+
+	for (uint16_t offset = 0; offset < CHECK_RING; offset++) {
+		const int status = rte_eth_tx_descriptor_status(port->id, 0, offset);
+
+		if (status < 0)
+			return status;
+		nb += status == RTE_ETH_TX_DESC_FULL;
+	}
+	return nb;
+}
+
+/** Some are in use while the slow queue has packets, and none when all have come. */
+static enum check_result
+see_full(struct check *check)
+{
+	const struct check_port *port = &check->port[CHECK_PORT];
+	const struct check_frame frame = { .size = RATE_SIZE };
+	const uint64_t end =
+		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	struct check_gots gots = { .nb = 0 };
+	int before, nb;
+
+	for (unsigned int i = 0; i < STATUS_FRAMES; i++)
+		if (check_traffic_send(check, CHECK_PORT, &frame) != 0)
+			return check_fail(check, "frame %u was not sent", i);
+	before = nb_full(port);
+	nb = check_traffic_exchange(check, CHECK_PORT, NULL, 0, &gots);
+	check_traffic_free(&gots);
+	if (nb != 0 || before < 0)
+		return check_fail(check, "%s", rte_strerror(nb != 0 ? -nb : -before));
+	if (before == 0)
+		return check_fail(check, "%d packets wait in no descriptor", STATUS_FRAMES);
+	/* The device may tell of the last with the next one. */
+	do {
+		nb = nb_full(port);
+	} while (nb > STATUS_FRAMES / 2 && rte_get_timer_cycles() < end);
+	return nb <= STATUS_FRAMES / 2 ? CHECK_PASS
+				       : check_fail(check, "%d are in use when all has come", nb);
+}
+
+static enum check_result
+tx_descriptor_status(struct check *check)
+{
+	const uint16_t id = check->port[CHECK_PORT].id;
+	enum check_result result;
+	int ret = rte_eth_tx_descriptor_status(id, 0, 0);
+
+	if (ret == -ENOTSUP)
+		return check_absent(check, "the driver does not tell");
+	ret = rte_eth_set_queue_rate_limit(id, 0, STATUS_MBPS);
+	if (ret == -ENOTSUP)
+		return check_absent(check, "send queues have no rate: nothing waits in them");
+	result = ret == 0 ? see_full(check) : check_fail(check, "%s", rte_strerror(-ret));
+	ret = rte_eth_set_queue_rate_limit(id, 0, 0);
+	return ret == 0 ? result : check_fail(check, "taking the rate off: %s", rte_strerror(-ret));
+}
+
 /** Write and read it. @return 0 or an errno */
 static int
 memory_compare(struct ibv_context *ctx, bool *same)
@@ -275,6 +340,8 @@ const struct check_row check_rows_queue[] = {
 		starved_queue },
 	{ "Rx interrupt", "a packet wakes who waits for it", interrupt },
 	{ "rate limit", "a send queue is no faster than it may be", rate_limit },
+	{ "Tx descriptor status", "packets that wait in a slow queue are seen",
+		tx_descriptor_status },
 	{ "device memory", "what is written is read", device_memory },
 	{ NULL, NULL, NULL },
 };

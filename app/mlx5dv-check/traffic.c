@@ -14,7 +14,10 @@
 #define SIZE_DEFAULT 128
 #define SEQ_LAST     UINT32_MAX /**< of the frame that ends an exchange */
 #define BURST        32
-#define WINDOW       256 /**< packets in flight: below any ring */
+#define WINDOW       96 /**< packets in flight: fewer than a ring of four buffers a packet holds */
+
+#define VXLAN_SPORT 50000
+#define VXLAN_VNI   42
 
 /** What follows the L4 header. */
 struct marker {
@@ -71,7 +74,7 @@ write_l4(const struct check_frame *frame, const struct rte_ipv4_hdr *ip, void *l
 	}
 }
 
-/** Write the frame as one run of @p size bytes. */
+/** Write the frame, without its tunnel, as one run of @p size bytes. */
 static void
 write_bytes(const struct check *check, enum check_side from, const struct check_frame *frame,
 	uint32_t seq, uint8_t *bytes, uint16_t size)
@@ -114,6 +117,36 @@ write_bytes(const struct check *check, enum check_side from, const struct check_
 	write_l4(frame, ip, l4, length);
 }
 
+/** Write the headers around a frame that follows them. RFC 7348: no UDP checksum is 0. */
+static void
+write_tunnel(const struct check_frame *frame, uint8_t *bytes, uint16_t size)
+{
+	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)bytes;
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(eth + 1);
+	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(ip + 1);
+	struct rte_vxlan_hdr *vxlan = (struct rte_vxlan_hdr *)(udp + 1);
+
+	memcpy(eth, vxlan + 1, sizeof(*eth));
+	eth->ether_type = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	*ip = (struct rte_ipv4_hdr){
+		.version_ihl = RTE_IPV4_VHL_DEF,
+		.total_length = rte_cpu_to_be_16(size - sizeof(*eth)),
+		.time_to_live = 64,
+		.next_proto_id = IPPROTO_UDP,
+		.src_addr = rte_cpu_to_be_32(RTE_IPV4(198, 19, 0, 1)),
+		.dst_addr = rte_cpu_to_be_32(RTE_IPV4(198, 19, 0, 2)),
+	};
+	if (!(frame->ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM))
+		ip->hdr_checksum = rte_ipv4_cksum(ip);
+	*udp = (struct rte_udp_hdr){
+		.src_port = rte_cpu_to_be_16(VXLAN_SPORT),
+		.dst_port = rte_cpu_to_be_16(RTE_VXLAN_DEFAULT_PORT),
+		.dgram_len = rte_cpu_to_be_16(size - sizeof(*eth) - sizeof(*ip)),
+	};
+	vxlan->vx_flags = rte_cpu_to_be_32(1u << 27); /* I: the VNI is valid */
+	vxlan->vx_vni = rte_cpu_to_be_32(VXLAN_VNI << 8);
+}
+
 /** Copy @p size bytes into a chain of @p nb_segs mbufs. */
 static struct rte_mbuf *
 chain(struct rte_mempool *pool, const uint8_t *bytes, uint16_t size, uint16_t nb_segs)
@@ -144,14 +177,23 @@ check_traffic_frame(
 {
 	uint8_t bytes[RTE_ETHER_MAX_JUMBO_FRAME_LEN];
 	const uint16_t size = frame->size != 0 ? frame->size : SIZE_DEFAULT;
+	const uint16_t tunnel = frame->vxlan ? CHECK_TUNNEL : 0;
 	struct rte_mbuf *mbuf;
 
-	write_bytes(check, from, frame, seq, bytes, size);
+	write_bytes(check, from, frame, seq, bytes + tunnel, size - tunnel);
+	if (frame->vxlan)
+		write_tunnel(frame, bytes, size);
 	mbuf = chain(check->port[from].pool, bytes, size, RTE_MAX(frame->nb_segs, 1));
 	if (mbuf == NULL)
 		return NULL;
 	mbuf->ol_flags |= frame->ol_flags;
 	mbuf->l2_len = sizeof(struct rte_ether_hdr);
+	if (frame->vxlan) {
+		mbuf->outer_l2_len = sizeof(struct rte_ether_hdr);
+		mbuf->outer_l3_len = sizeof(struct rte_ipv4_hdr);
+		/* Of an inner header it begins behind the outer IP header. */
+		mbuf->l2_len = CHECK_TUNNEL - sizeof(struct rte_ipv4_hdr);
+	}
 	mbuf->l3_len = sizeof(struct rte_ipv4_hdr);
 	mbuf->l4_len = frame->tcp ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
 	mbuf->vlan_tci = frame->tci;
@@ -159,19 +201,35 @@ check_traffic_frame(
 	return mbuf;
 }
 
-/** @return where the marker of a packet is: behind its headers, if these are such as ours. */
+/** @return where the headers of the packet that begins at @p at end, if they are such as ours. */
 static uint32_t
-marker_offset(const struct rte_mbuf *mbuf)
+headers_end(const struct rte_mbuf *mbuf, uint32_t at)
 {
-	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(mbuf, const struct rte_ether_hdr *);
+	const struct rte_ether_hdr *eth =
+		rte_pktmbuf_mtod_offset(mbuf, const struct rte_ether_hdr *, at);
 	const bool tagged = eth->ether_type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN);
-	const uint32_t l3 = sizeof(*eth) + (tagged ? sizeof(struct rte_vlan_hdr) : 0);
+	const uint32_t l3 = at + sizeof(*eth) + (tagged ? sizeof(struct rte_vlan_hdr) : 0);
 	const struct rte_ipv4_hdr *ip =
 		rte_pktmbuf_mtod_offset(mbuf, const struct rte_ipv4_hdr *, l3);
 
 	return l3 + sizeof(*ip) +
 		(ip->next_proto_id == IPPROTO_TCP ? sizeof(struct rte_tcp_hdr)
 						  : sizeof(struct rte_udp_hdr));
+}
+
+/** @return where the marker of a packet is. */
+static uint32_t
+marker_offset(const struct rte_mbuf *mbuf)
+{
+	const uint32_t outer = headers_end(mbuf, 0);
+	const struct rte_udp_hdr *udp =
+		rte_pktmbuf_mtod_offset(mbuf, const struct rte_udp_hdr *, outer - sizeof(*udp));
+
+	/* All of ours go to port 9 otherwise, also those of TCP. */
+	return udp->dst_port == rte_cpu_to_be_16(RTE_VXLAN_DEFAULT_PORT) &&
+			rte_pktmbuf_data_len(mbuf) >= CHECK_TUNNEL + 60
+		? headers_end(mbuf, CHECK_TUNNEL)
+		: outer;
 }
 
 bool
@@ -196,10 +254,11 @@ static int
 send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uint16_t nb)
 {
 	const uint64_t end = check_wait_end(check);
+	const uint16_t queue = from == CHECK_PORT ? check->tx_queue : 0;
 	uint16_t sent = 0;
 
 	while (sent < nb && check_wait_on(end))
-		sent += rte_eth_tx_burst(check->port[from].id, 0, mbufs + sent, nb - sent);
+		sent += rte_eth_tx_burst(check->port[from].id, queue, mbufs + sent, nb - sent);
 	if (sent == nb)
 		return 0;
 	rte_pktmbuf_free_bulk(mbufs + sent, nb - sent);

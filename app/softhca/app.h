@@ -24,6 +24,11 @@ struct shca_options;
 int app_run(int argc, char *argv[]);
 void app_run_help(void);
 
+/** "softhca up", "down" and "list": @p argv[0] is that. @return the exit status. */
+int app_up(int argc, char *argv[]);
+int app_down(int argc, char *argv[]);
+int app_list(int argc, char *argv[]);
+
 /** "softhca ctl": @p argv[0] is "ctl". @return 0; 1: the device refused, or no device was found; 2:
  * wrong usage. */
 int app_ctl(int argc, char *argv[]);
@@ -57,6 +62,20 @@ struct app_cleanup {
 int app_cleanup_start(struct app_cleanup *cleanup);
 /** Remove the directory; returns when it is gone. */
 void app_cleanup_stop(struct app_cleanup *cleanup);
+/** @} */
+
+/** @{ The process that has the devices, apart from the command. */
+struct app_keeping {
+	const char *dir;
+	const struct shca_options *options; /**< of a prepared environment, in @a dir */
+	mode_t mode;                        /**< of the card's nodes */
+	bool stays;                      /**< it outlives this process; its messages go to a log */
+	void (*remove)(const char *dir); /**< called by it at its end, if not NULL */
+};
+/** @return the process, which is ready, or a negative errno after a message. */
+pid_t app_keeper_start(const struct app_keeping *keeping);
+/** End a child. */
+void app_keeper_end(pid_t keeper);
 /** @} */
 
 /** @{ The environment of the command. */

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file softhca ctl: find the process, send it the request, print its answer. */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "app.h"
+#include "card.h"
 #include "config/options.h"
 #include "ctl/ctl_socket.h"
 #include "ctl/request.h"
 #include "ctl_client.h"
+#include "sysfs/tree.h"
 #include "trace.h"
 
 #define REFUSED 1
@@ -22,6 +25,7 @@
 /** The user's choice of process and device. */
 struct wanted {
 	const char *socket; /**< NULL: find it */
+	const char *on;     /**< a card's name, or NULL */
 	const char *pid;    /**< NULL: any */
 	const char *device; /**< NULL: any */
 	char *word[WORDS_MAX];
@@ -54,7 +58,7 @@ app_ctl_help(FILE *out)
 		fprintf(out, "  %-28s %s\n", usage, command->help);
 	}
 	fprintf(out,
-		"SOCKET is what softhca run --ctl named. Without it the one running process is meant,\n"
+		"SOCKET is what softhca run --ctl named, NAME what softhca up did. Without either the one running process is meant,\n"
 		"or of several the one that --pid or --device names. --json: the answer as JSON.\n"
 		"Exit status: 0; %d when the device refuses or there is none, %d for bad usage.\n",
 		REFUSED, MISUSED);
@@ -87,7 +91,8 @@ parse(int argc, char *argv[], struct wanted *wanted)
 	char error[512];
 
 	for (int i = 1; i < argc; i++) {
-		if (take_option(argc, argv, &i, "--pid", &wanted->pid) ||
+		if (take_option(argc, argv, &i, "--on", &wanted->on) ||
+			take_option(argc, argv, &i, "--pid", &wanted->pid) ||
 			take_option(argc, argv, &i, "--device", &wanted->device))
 			continue;
 		if (wanted->nb_words == 0 && wanted->socket == NULL && strchr(argv[i], '/') != NULL)
@@ -254,10 +259,25 @@ ask(const char *path, const struct shca_request *request)
 	return ret == 0 && fflush(stdout) == 0 ? 0 : REFUSED;
 }
 
+static int
+set_card_socket(struct wanted *wanted, char *path, size_t size)
+{
+	char dir[SHCA_TREE_DIR_MAX];
+	int ret = app_card_check_name(wanted->on);
+
+	if (ret == 0)
+		ret = app_card_find(wanted->on, dir, sizeof(dir));
+	if (ret == 0)
+		snprintf(path, size, "%s/" SHCA_CTL_SOCKET_FIRST, dir);
+	wanted->socket = path;
+	return ret;
+}
+
 int
 app_ctl(int argc, char *argv[])
 {
 	struct wanted wanted = { .nb_words = 0 };
+	char card_socket[PATH_MAX];
 	char *path;
 	int ret;
 
@@ -267,6 +287,8 @@ app_ctl(int argc, char *argv[])
 	}
 	if (parse(argc, argv, &wanted) != 0)
 		return MISUSED;
+	if (wanted.on != NULL && set_card_socket(&wanted, card_socket, sizeof(card_socket)) != 0)
+		return REFUSED;
 	if (wanted.socket == NULL && strcmp(wanted.request.command->name, "devices") == 0)
 		return list_all(&wanted);
 	path = wanted.socket != NULL ? strdup(wanted.socket) : find_socket(&wanted);

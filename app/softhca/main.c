@@ -15,9 +15,14 @@ static const struct command {
 	int (*run)(int argc, char *argv[]);
 } commands[] = {
 	{ "run",
-		"run [--port K=V,...]... [--strict[=abort]] [--faults FILE] [--ctl SOCKET] [--sys] [--] COMMAND [ARG]...",
+		"run [--port K=V,...]... [--on NAME] [--strict[=abort]] [--faults FILE] [--ctl SOCKET] [--sys] [--] COMMAND [ARG]...",
 		"run COMMAND with one software ConnectX port a --port below libibverbs", app_run },
-	{ "ctl", "ctl [SOCKET] [--pid PID] [--device mlx5_N] COMMAND [--json] [--port N] [ARG]",
+	{ "up", "up [--port K=V,...]... [--mode MODE] [--strict] [--faults FILE] [NAME]",
+		"make a card that stays, and return", app_up },
+	{ "down", "down [NAME]", "end it; its programs see it removed", app_down },
+	{ "list", "list", "the cards that are up", app_list },
+	{ "ctl",
+		"ctl [SOCKET | --on NAME] [--pid PID] [--device mlx5_N] COMMAND [--json] [--port N] [ARG]",
 		"ask a running device, or tell it what to do", app_ctl },
 	{ "help", "help", "this text, with all keys, wires and models", help },
 	{ "version", "version", "the version", version },

@@ -3,7 +3,6 @@
 #include "app.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,110 +10,29 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "card.h"
 #include "config/options.h"
 #include "fault/row.h"
+#include "options.h"
 #include "strict/findings.h"
+#include "sysfs/tree.h"
 
 /** Signals that the runner passes on to the command. */
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
-void
-app_run_help(void)
-{
-	printf("\nOne --port a port: mlx5_0, mlx5_1, ...; none at all is one port with the defaults.\n");
-	shca_options_help(stdout);
-	printf("\n");
-	shca_fault_help(stdout);
-	printf("\nExit status: COMMAND's; 128+N when signal N ended it; 127 when it is not found,\n"
-	       "126 when it cannot be executed, %d when the ports cannot be set up, %d when\n"
-	       "COMMAND's is 0 but --strict has found something, or --strict=abort has ended it.\n"
-	       "--strict reports on standard error what COMMAND does to its queues that hardware\n"
-	       "would punish or hang on; --strict=abort ends it at the first finding.\n"
-	       "--faults lets go wrong what FILE says, and says at the end how often it did.\n"
-	       "--sys shows the ports in /sys itself, to COMMAND alone: in a namespace of mounts, and of\n"
-	       "users unless root runs it.\n"
-	       "SOFTHCA_LOG=error|warning|info|debug sets what the device says on standard error.\n",
-		APP_FAILED, SHCA_FINDINGS_EXIT);
-}
-
-/** The user's options besides ports. */
-struct wanted {
-	const char *ctl;    /**< path for the control socket, or NULL */
-	const char *faults; /**< the file, or NULL */
-	bool sys;           /**< the ports are in /sys */
-};
-
-static void
-warn_left_out(const struct shca_port_options *port)
-{
-	if (port->model.left_out[0] != '\0')
-		fprintf(stderr, "softhca: %s: without what softhca does not have: %s\n",
-			port->model_file, port->model.left_out);
-}
-
-/** @return the index of COMMAND in @p argv, or 0 after a message. */
+/** @return the exit status, after a message: errno says why execvp() returned. */
 static int
-parse(int argc, char *argv[], struct shca_options *options, struct wanted *wanted)
+cannot_run(const char *command)
 {
-	static const struct option long_options[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "ctl", required_argument, NULL, 'c' },
-		{ "faults", required_argument, NULL, 'f' },
-		{ "strict", optional_argument, NULL, 's' },
-		{ "sys", no_argument, NULL, 'y' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL },
-	};
-	char error[768];
-	int option;
+	const int error = errno;
 
-	shca_options_init(options);
-	/* '+': options after COMMAND belong to the command. */
-	while ((option = getopt_long(argc, argv, "+h", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			app_run_help();
-			exit(0);
-		}
-		if (option == 'c' || option == 'f') {
-			*(option == 'c' ? &wanted->ctl : &wanted->faults) = optarg;
-			continue;
-		}
-		if (option == 'y') {
-			wanted->sys = true;
-			continue;
-		}
-		if (option == 's') {
-			if (shca_findings_find_mode(optarg, &options->strict) == 0)
-				continue;
-			fprintf(stderr, "softhca: --strict=%s: there are off, report, abort\n",
-				optarg);
-			return 0;
-		}
-		if (option != 'p')
-			return 0; /* getopt has printed the reason */
-		if (shca_options_add_port(options, optarg, error, sizeof(error)) != 0) {
-			fprintf(stderr, "softhca: --port %s: %s\n", optarg, error);
-			return 0;
-		}
-		warn_left_out(&options->port[options->nb_ports - 1]);
-	}
-	if (optind >= argc) {
-		fprintf(stderr, "softhca: no command to run; see softhca help\n");
-		return 0;
-	}
-	if (options->nb_ports == 0 &&
-		shca_options_add_port(options, "", error, sizeof(error)) != 0) {
-		fprintf(stderr, "softhca: %s\n", error);
-		return 0;
-	}
-	return optind;
+	fprintf(stderr, "softhca: cannot run %s: %s\n", command, strerror(error));
+	return error == ENOENT ? 127 : 126;
 }
 
 static _Noreturn void
 exec_command(char *argv[], const sigset_t *signals, pid_t runner, const char *sys_dir)
 {
-	int error;
-
 	/* First: a namespace of users forgets the signal that is set next. */
 	if (sys_dir != NULL && app_sys_show(sys_dir) != 0)
 		_exit(APP_FAILED);
@@ -124,9 +42,7 @@ exec_command(char *argv[], const sigset_t *signals, pid_t runner, const char *sy
 		_exit(APP_FAILED);
 	sigprocmask(SIG_SETMASK, signals, NULL);
 	execvp(argv[0], argv);
-	error = errno;
-	fprintf(stderr, "softhca: cannot run %s: %s\n", argv[0], strerror(error));
-	_exit(error == ENOENT ? 127 : 126);
+	_exit(cannot_run(argv[0]));
 }
 
 static int
@@ -201,12 +117,23 @@ open_findings(const char *dir, const struct shca_options *options, uint64_t **co
 	return ret;
 }
 
+/** @return whether the devices are to be in a process of their own. */
+static bool
+is_apart(void)
+{
+	const char *wanted = getenv("SOFTHCA_KEEPER");
+
+	return wanted != NULL && strcmp(wanted, "1") == 0;
+}
+
 /** Run the command with its files in the private directory. @param text of faults, or NULL */
 static int
 run_in(const char *dir, struct shca_options *options, const char *text, bool sys, char *argv[])
 {
+	struct app_keeping keeping = { .dir = dir, .mode = 0600 };
 	struct shca_faults *faults = NULL;
 	sigset_t awaited, before;
+	pid_t keeper = 0;
 	uint64_t *count;
 	int status;
 
@@ -220,7 +147,15 @@ run_in(const char *dir, struct shca_options *options, const char *text, bool sys
 		open_findings(dir, options, &count) != 0 ||
 		app_faults_prepare(dir, text, options->nb_ports, &faults) != 0)
 		return APP_FAILED;
+	if (is_apart()) {
+		keeping.options = options;
+		keeper = app_keeper_start(&keeping);
+		if (keeper < 0)
+			return APP_FAILED;
+	}
 	status = run_command(argv, &awaited, &before, sys ? dir : NULL);
+	if (keeper > 0)
+		app_keeper_end(keeper);
 	app_faults_conclude(faults);
 	if (count != NULL)
 		status = conclude(count, status);
@@ -230,7 +165,7 @@ run_in(const char *dir, struct shca_options *options, const char *text, bool sys
 
 /** Create a private directory, run the command, remove the directory. */
 static int
-run_below(const struct wanted *wanted, struct shca_options *options, const char *text, char *argv[])
+run_below(struct app_options *wanted, const char *text, char *argv[])
 {
 	struct app_cleanup cleanup;
 	int status = APP_FAILED;
@@ -238,7 +173,7 @@ run_below(const struct wanted *wanted, struct shca_options *options, const char 
 	if (app_cleanup_start(&cleanup) != 0)
 		return APP_FAILED;
 	if (wanted->ctl == NULL || app_link_make(wanted->ctl, cleanup.dir) == 0) {
-		status = run_in(cleanup.dir, options, text, wanted->sys, argv);
+		status = run_in(cleanup.dir, &wanted->card, text, wanted->sys, argv);
 		if (wanted->ctl != NULL)
 			app_link_remove(wanted->ctl, cleanup.dir);
 	}
@@ -246,18 +181,48 @@ run_below(const struct wanted *wanted, struct shca_options *options, const char 
 	return status;
 }
 
+/** Become the command, on a card that is up. */
+static int
+exec_on(const struct app_options *wanted, char *argv[])
+{
+	char dir[SHCA_TREE_DIR_MAX];
+	pid_t keeper;
+
+	if (app_card_check_name(wanted->on) != 0 ||
+		app_card_find(wanted->on, dir, sizeof(dir)) != 0)
+		return APP_FAILED;
+	keeper = app_card_keeper(dir);
+	if (keeper < 0) {
+		fprintf(stderr, "softhca: %s: %s\n", wanted->on,
+			keeper == -ECONNREFUSED ? "its keeper is gone; softhca down clears it away"
+						: strerror(-keeper));
+		return APP_FAILED;
+	}
+	if (app_env_set(dir, wanted->sys) != 0 || (wanted->sys && app_sys_show(dir) != 0))
+		return APP_FAILED;
+	execvp(argv[0], argv);
+	return cannot_run(argv[0]);
+}
+
 int
 app_run(int argc, char *argv[])
 {
-	struct wanted wanted = { .ctl = NULL };
-	struct shca_options options;
-	int first = parse(argc, argv, &options, &wanted);
+	static struct app_options wanted;
+	int first = app_options_parse(argc, argv, APP_RUN, &wanted);
 	char *text;
 	int status;
 
-	if (first == 0 || app_faults_read(wanted.faults, options.nb_ports, &text) != 0)
+	if (first == 0)
 		return APP_FAILED;
-	status = run_below(&wanted, &options, text, argv + first);
+	if (first >= argc) {
+		fprintf(stderr, "softhca: no command to run; see softhca help\n");
+		return APP_FAILED;
+	}
+	if (wanted.on != NULL)
+		return exec_on(&wanted, argv + first);
+	if (app_faults_read(wanted.faults, wanted.card.nb_ports, &text) != 0)
+		return APP_FAILED;
+	status = run_below(&wanted, text, argv + first);
 	free(text);
 	return status;
 }

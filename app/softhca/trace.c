@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file softhca ctl trace: the packets of a capture, one request each. */
+/** @file softhca ctl trace: the packets of a capture, one request each, or the frame of a pattern.
+ */
 #include "trace.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "ctl/pattern.h"
 #include "ctl/request.h"
 #include "ctl_client.h"
 #include "wire/wire.h"
@@ -20,8 +23,9 @@ struct trace {
 	unsigned int nb_packets;
 };
 
-static void
-write_line(struct trace *trace, const uint8_t *bytes, unsigned int length)
+/** @return the end of the words before the frame. */
+static char *
+write_command(struct trace *trace)
 {
 	char *at = trace->line;
 
@@ -31,6 +35,14 @@ write_line(struct trace *trace, const uint8_t *bytes, unsigned int length)
 	if (trace->request->port >= 0)
 		at += sprintf(at, " --port %d", trace->request->port);
 	*at++ = ' ';
+	return at;
+}
+
+static void
+write_line(struct trace *trace, const uint8_t *bytes, unsigned int length)
+{
+	char *at = write_command(trace);
+
 	for (unsigned int i = 0; i < length; i++)
 		at += sprintf(at, "%02x", bytes[i]);
 }
@@ -87,6 +99,37 @@ ask_all(struct trace *trace)
 	return -EINVAL;
 }
 
+/** @return whether the argument is no capture's name: words, or the name of an item. */
+static bool
+is_pattern(const char *argument)
+{
+	return access(argument, F_OK) != 0 &&
+		(strpbrk(argument, " \t,") != NULL || shca_pattern_is_one(argument));
+}
+
+/** Requests have no white space in an argument, patterns may have commas for it. */
+static int
+ask_pattern(struct trace *trace, const char *path)
+{
+	char *at = write_command(trace), *text = NULL;
+	int ret;
+
+	snprintf(at, sizeof(trace->line) - (size_t)(at - trace->line), "%s",
+		trace->request->argument);
+	for (; *at != '\0'; at++)
+		if (strchr(" \t\r\n", *at) != NULL)
+			*at = ',';
+	ret = app_ctl_client_once(path, trace->line, &text);
+	if (ret != 0)
+		fprintf(stderr, "softhca ctl: %s\n", text == NULL ? strerror(-ret) : text);
+	else if (trace->request->json)
+		printf("[%.*s]\n", (int)strcspn(text, "\n"), text);
+	else
+		printf("frame: %s", text);
+	free(text);
+	return ret;
+}
+
 static pcap_t *
 open_capture(const char *path)
 {
@@ -115,6 +158,10 @@ app_trace(const char *path, const struct shca_request *request)
 	if (trace == NULL)
 		return -ENOMEM;
 	trace->request = request;
+	if (is_pattern(request->argument)) {
+		ret = ask_pattern(trace, path);
+		goto free_trace;
+	}
 	trace->pcap = open_capture(request->argument);
 	if (trace->pcap == NULL)
 		goto free_trace;

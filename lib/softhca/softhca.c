@@ -210,6 +210,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.has_devx = options->has_devx,
 		.has_rtc = options->has_rtc,
 		.kernel_abi = options->kernel_abi,
+		.profile = options->profile,
 		.speed_mbps = options->speed_mbps,
 		.index = index,
 		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,

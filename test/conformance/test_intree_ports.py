@@ -41,6 +41,20 @@ def test_two_ports_on_one_cable(devargs):
             assert 128 - 30 < on_the_way <= 128, streams
 
 
+def test_a_port_without_a_netdev_is_refused():
+    """The driver knows ports by their netdevs; the words are its own, and the program has no port."""
+    prefix = eal_prefix()
+    try:
+        status, text = run_on_softhca(
+            ["dpdk-test-flow-perf", "-l", "0,1", "--no-huge", "-m", "256", "--no-telemetry",
+             "--file-prefix", prefix, *pci_args(), "--", "--ingress", "--ether", "--queue"], ["wire=loop"])
+    finally:
+        remove_runtime_dir(prefix)
+    assert status != 0
+    assert "Unable to recognize master/representors on the multiple IB devices" in text, text
+    assert "Requested device 5ca0:00:00.0 cannot be used" in text, text
+
+
 @pytest.mark.parametrize("devargs", ENGINES)
 def test_rules_are_a_port_s_own(devargs):
     with InTreeTestpmd(*PAIR, devargs=devargs) as pmd:

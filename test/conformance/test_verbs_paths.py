@@ -20,6 +20,14 @@ def test_program_finds_nothing_wrong(name, model):
     assert status == 0 and " 0 failed" in text, text
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_local_loopback(model):
+    """What a port gives back comes from no wire."""
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-loopback")
+    status, text = run_on_softhca([program], [f"wire=null,model={model},mac=02:00:00:00:00:01"])
+    assert status == 0 and " 0 failed" in text, text
+
+
 @pytest.mark.parametrize("name", ["clock", "capabilities"])
 def test_a_device_with_a_real_time_clock(name):
     program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")

@@ -9,10 +9,13 @@ import subprocess
 import pytest
 from harness import host, paths
 from harness.mlx5dv_check import CABLE, all_rows, check, run
+from harness.shared import hugepages_at
 
 QUESTIONS = set(re.findall(r"`(Q\d+: [^`]*)`", (paths.ROOT / "doc/design/hardware-questions.md").read_text()))
 EXPERIMENTS = QUESTIONS | {"burst modes", "burst rate"}
-NOT_A_TAPS = {"pauses", "module EEPROM"}  # what Linux has them of is no card's netdev
+# What Linux has pauses and an EEPROM of is no card's netdev; without hugepages no memory goes.
+NOT_HERE = {"pauses", "module EEPROM", "Tx queue with an error"}
+NO_NETDEV = NOT_HERE | {"link events"}
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 
 
@@ -20,7 +23,7 @@ NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 def test_all_rows_pass_on_each_model(tmp_path, model, part):
     status, rows, report = check(tmp_path, ports=[f"{port},model={model}" for port in CABLE])
     assert list(rows) == all_rows() and len(rows) > 20
-    absent = NOT_A_TAPS | ({"device memory"} if model == "cx4lx" else set())
+    absent = NO_NETDEV | ({"device memory"} if model == "cx4lx" else set())
     assert {row for row, result in rows.items() if result == "not there"} == absent
     assert {row for row, result in rows.items() if result != "pass"} == EXPERIMENTS | absent and status == 0, report
     assert {rows[row] for row in EXPERIMENTS} == {"seen"}
@@ -32,8 +35,17 @@ def test_what_a_lean_device_lacks_is_not_there(tmp_path):
     status, rows, report = check(tmp_path, ports=[f"{port},model=lean" for port in CABLE])
     assert "FAIL" not in rows.values() and status == 0, report
     lacking = {row for row, result in rows.items() if result == "not there"}
-    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NOT_A_TAPS | {"rate limit", "device memory"}
-    assert len(lacking) == 9
+    assert lacking == {row for row in all_rows() if "PASSTHRU" in row} | NO_NETDEV | {"rate limit", "Tx descriptor status", "device memory"}
+    assert len(lacking) == 12
+
+
+def test_a_device_that_looks_into_no_tunnel(tmp_path):
+    """Then the driver claims neither types nor checksums of inner headers."""
+    model = (paths.ROOT / "lib/softhca/config/models/cx5.model").read_text()
+    blind = tmp_path / "blind.model"
+    blind.write_text(re.sub("^tunnel_offloads = .*", "tunnel_offloads = none", model, flags=re.M))
+    status, rows, report = check(tmp_path, "--only", "VXLAN", ports=[f"{port},model={blind}" for port in CABLE])
+    assert len(rows) == 5 and set(rows.values()) == {"not there"} and status == 0, report
 
 
 HOSTS_TO_GIVE = {"addresses", "multicast list", "promiscuous", "all multicast"}
@@ -45,11 +57,18 @@ def fixture_netdev(tap_allowed):
         yield netdev
 
 
+def test_link_events(tmp_path, netdev):
+    """The link is its netdev's to take down; it is up afterwards."""
+    status, rows, report = check(tmp_path, "--yes", "--only", "link events", ports=[f"{CABLE[0]},kernel=tap:{netdev}", CABLE[1]])
+    assert rows == {"link events": "pass"} and status == 0, report
+    assert re.search("[<,]UP[,>]", host.run("ip", "-o", "link", "show", netdev))
+
+
 def test_two_functions_of_a_card(tmp_path):
     """Nobody gives an untrusted function without a netdev more than its address."""
     functions = ["wire=null,vf=on", "wire=null,vf=on,mac=02:00:00:00:00:09"]
     status, rows, report = check(tmp_path, ports=functions)
-    assert {row for row, result in rows.items() if result == "not there"} == HOSTS_TO_GIVE | NOT_A_TAPS
+    assert {row for row, result in rows.items() if result == "not there"} == HOSTS_TO_GIVE | NO_NETDEV
     assert "FAIL" not in rows.values() and status == 0, report
     assert [port["part"] for port in report["ports"]] == [0x1018, 0x1018]
 
@@ -58,7 +77,7 @@ def test_a_trusted_function_with_its_netdev(tmp_path, netdev):
     """Its host hears of addresses by the netdev; what another function sends to strangers goes to the wire."""
     functions = [f"wire=null,vf=on,trust=on,kernel=tap:{netdev}", "wire=null,vf=on,mac=02:00:00:00:00:09"]
     status, rows, report = check(tmp_path, "--yes", ports=functions)
-    assert {row for row, result in rows.items() if result == "not there"} == {"promiscuous"} | NOT_A_TAPS
+    assert {row for row, result in rows.items() if result == "not there"} == {"promiscuous"} | NOT_HERE
     assert "FAIL" not in rows.values() and status == 0, report
 
 
@@ -72,15 +91,40 @@ def test_a_switchs_manager(tmp_path, netdev):
             done = run("--ibdev", port, "--peer", peer, "--json", file, "--packets", "5000", "--yes",
                        ports=[*card, CABLE[1]])
             report = json.loads(file.read_text())
-            assert {row["row"] for row in report["rows"] if row["result"] != "pass"} == EXPERIMENTS | NOT_A_TAPS, done.stdout
+            assert {row["row"] for row in report["rows"] if row["result"] != "pass"} == EXPERIMENTS | NOT_HERE, done.stdout
             assert [side["ibdev"] for side in report["ports"]] == [port, peer] and done.returncode == 0
 
 
 def test_any_netdev_may_be_the_peer(netdev):
     """The far end of the cable is Linux's: frames come and go by a packet socket."""
     done = run("--ibdev", "mlx5_0", "--peer", f"netdev:{netdev}", "--packets", "2000", ports=[f"wire=tap:{netdev}"])
-    assert "45 passed, 0 failed, 3 not there, 13 experiments" in done.stdout and done.returncode == 0, done.stdout
+    assert "56 passed, 0 failed, 5 not there, 13 experiments" in done.stdout and done.returncode == 0, done.stdout
     assert "not there  MTU: 1800 bytes: " in done.stdout
+
+
+@pytest.fixture(name="huge")
+def fixture_huge(tmp_path):
+    """EAL options with which memory comes and goes."""
+    (tmp_path / "huge").mkdir()
+    with hugepages_at(tmp_path / "huge") as directory:
+        yield ("--huge-dir", directory)
+
+
+@pytest.mark.parametrize("model, args", [("cx4lx", ()), ("cx5", ()), ("cx6dx", ()), ("cx5", ("--devargs", "mode=ibv"))])
+def test_a_send_queue_recovers(tmp_path, huge, model, args):
+    """The memory of frames goes while they wait in a slow queue: the device stops it."""
+    status, rows, report = check(tmp_path, "--only", "with an error", *args, eal=huge,
+                                 ports=[f"{port},model={model}" for port in CABLE])
+    row, = report["rows"]
+    assert row["result"] == "pass" and status == 0, report
+    came, errors = map(int, re.fullmatch(r"of 256 frames (\d+) left before their memory went, (\d+) are errors; "
+                                         r"256 buffers came back", row["why"]).groups())
+    assert came + errors == 256 and errors > 0, row
+
+
+def test_where_no_frame_waits_in_a_queue(tmp_path, huge):
+    status, rows, report = check(tmp_path, "--only", "with an error", eal=huge, ports=[f"{port},model=lean" for port in CABLE])
+    assert report["rows"][0]["why"] == "send queues have no rate: nothing waits in them" and status == 0, report
 
 
 @pytest.mark.parametrize("non_cached", ["0", "1"])
@@ -152,11 +196,17 @@ DEFECTS = [
      "return true;", {"Rx checksums"}),
     ("hw/format/tx.c", "checksum = ~shca_csum_fold(shca_csum_add(l4,", "checksum = shca_csum_fold(shca_csum_add(l4,",
      {"Tx checksums", "TSO"}),
+    ("hw/format/tx.c", "fill_l3(frame, &packet->inner);", "fill_l3(frame, &packet->outer);", {"VXLAN Tx checksums", "VXLAN TSO"}),
+    ("hw/format/cqe.c", "rx_csum.l4_good = outer_good && inside.l4_good;", "rx_csum.l4_good = outer_good;",
+     {"VXLAN Rx checksums"}),
+    ("hw/format/rss.c", "fields & IBV_RX_HASH_INNER ?", "fields == 0 ?", {"VXLAN inner RSS"}),
+    ("hw/format/tso.c", "packet->length - packet->outer.l4_offset", "packet->length - packet->outer.l3_offset", {"VXLAN TSO"}),
     ("hw/format/tx.c", "htobe16(tpid), htobe16(tci)", "htobe16(tpid), htole16(tci)", {"VLAN insert"}),
     ("hw/format/tso.c", "be32toh(seq) + segment->offset", "be32toh(seq) + segment->number", {"TSO"}),
     ("steering/walk.c", "return table->dont_trap ? NEXT : END;", "return END;",
      {"flow: PASSTHRU, then a rule", "flow: PASSTHRU, then the port"}),
     ("steering/walk.c", "counter->packets += nb_packets;", "counter->packets += 2 * nb_packets;", {"flow: COUNT"}),
+    ("hw/queue/rq.c", "(*piece)->bytes += part;", "(*piece)->bytes += 0;", {"scattered Rx"}),
 ]
 
 

@@ -79,3 +79,31 @@ def test_what_is_refused(tmp_path, rule, says):
     with holder("--ctl", tmp_path / "device"):
         status, _, err = ctl(tmp_path / "device", "ntuple", rule)
         assert status == 1 and says in err, err
+
+
+def test_flows_that_the_netdev_answers(namespace, tmp_path):
+    """While it is on, what the netdev sends makes a flow of what comes back; ethtool's rules come first."""
+    wire, netdev, socket = host.name("w"), host.name("k"), tmp_path / "device"
+    query = frames.packet(eth_dst=frames.PEER_MAC, eth_src=MAC, src="10.0.0.1", dst="10.0.0.2", sport=1024, dport=53)
+    answer = frames.packet(src="10.0.0.2", dst="10.0.0.1", sport=53, dport=1024)
+    with holder("--ctl", socket, ports=(f"wire=tap:{wire},kernel=tap:{netdev},mac={MAC}",)):
+        namespace.take(wire)
+        namespace.take(netdev)
+        assert asked(socket, "arfs", "on") == "mlx5_0\n"
+        with host.PacketSocket(wire, namespace) as peer, host.PacketSocket(netdev, namespace) as linux:
+            linux.send(query)
+            until(lambda: "owner: aRFS" in asked(socket, "dump"))
+            peer.send(answer)
+            until(lambda: "(FWD) to (NETDEV) packets:1 bytes:60" in asked(socket, "dump"))
+            dump = asked(socket, "dump")
+            assert "out.src_ip:10.0.0.2" in dump and "out.udp_sport:0x35" in dump and "out.udp_dport:0x400" in dump
+            asked(socket, "ntuple", "flow-type=udp4,src-port=53,action=-1,loc=0")
+            peer.send(answer)
+            until(lambda: "(DROP) to () packets:1" in asked(socket, "dump"))
+            assert "(FWD) to (NETDEV) packets:1 bytes:60" in asked(socket, "dump")
+        asked(socket, "arfs", "off")
+        assert "aRFS" not in asked(socket, "dump")
+        asked(socket, "arfs", "flow-type=tcp4,src-ip=10.0.0.2,dst-ip=10.0.0.1,src-port=80,dst-port=7,action=2")
+        assert "owner: aRFS" in asked(socket, "dump")
+        status, _, err = ctl(socket, "arfs", "flow-type=udp4,dst-port=7,action=2")
+        assert status == 1 and "a flow is of tcp4, udp4, tcp6 or udp6" in err, err

@@ -123,6 +123,9 @@ send_to(struct user *user, uint16_t port, uint32_t lkey)
 			   *bad;
 
 	rig_frame(user->memory, FRAME_BYTES, (uint8_t)port);
+	/* To another station, which sends it back: several contexts get the port's own address by
+	 * local loopback (loopback.c). */
+	user->memory[5] = 9;
 	user->memory[36] = (uint8_t)(port >> 8);
 	user->memory[37] = (uint8_t)port;
 	rig_must(ibv_post_send(user->qp, &wr, &bad), "ibv_post_send");

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/kernel.h"
+#include "base/profile.h"
 #include "config/model.h"
 #include "strict/findings.h"
 
@@ -57,6 +58,7 @@ struct shca_port_options {
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock */
 	enum shca_kernel kernel_abi;
+	enum shca_profile profile; /**< what rules may say */
 };
 
 struct shca_options {

@@ -374,6 +374,31 @@ print_kernel_abi(const struct shca_port_options *port, char *text, size_t size)
 			snprintf(text, size, "%s", kernels[i].name);
 }
 
+static const char *const profiles[] = {
+	[SHCA_PROFILE_MODEL] = "model",
+	[SHCA_PROFILE_CX4_EXP] = "cx4-exp",
+	[SHCA_PROFILE_DMFS] = "dmfs",
+	[SHCA_PROFILE_A0] = "a0",
+};
+
+static int
+parse_steering(struct shca_parse *parse, const char *value)
+{
+	for (unsigned int i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+		if (strcmp(profiles[i], value) != 0)
+			continue;
+		parse->port->profile = i;
+		return 0;
+	}
+	return shca_refuse(&parse->refusal, "'%s' is none of model, cx4-exp, dmfs and a0", value);
+}
+
+static void
+print_steering(const struct shca_port_options *port, char *text, size_t size)
+{
+	snprintf(text, size, "%s", profiles[port->profile]);
+}
+
 /** A descriptor the runner opened; -1: none. */
 static int
 parse_fd(struct shca_parse *parse, const char *value, int *fd)
@@ -466,6 +491,8 @@ const struct shca_key shca_keys[] = {
 		false, parse_rtc, print_rtc },
 	{ "kernel-abi", "5.10|6.1|6.12", "6.1", "the Linux whose answers mlx5_ib gives",
 		false, parse_kernel_abi, print_kernel_abi },
+	{ "steering", "model|cx4-exp|dmfs|a0", "model", "what rules may say, as on older cards", false,
+		parse_steering, print_steering },
 	{ "wire-fd", "FD", "-1", "", true, parse_wire_fd, print_wire_fd },
 	{ "kernel-fd", "FD", "-1", "", true, parse_kernel_fd, print_kernel_fd },
 	{ "rep-fd", "FD", "-1", "", true, parse_rep_fd, print_rep_fd },

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "ctl/arfs.h"
+#include "ctl/netdev.h"
 #include "ctl/ntuple.h"
 #include "ctl/request.h"
 #include "ctl/rules.h"
@@ -105,7 +107,9 @@ const struct shca_request_command shca_request_commands[] = {
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
 	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },
 	{ "ntuple", "RULE|delete=N", true, "add or delete a rule of the netdev, as ethtool -N does on hardware", shca_ntuple_run },
-	{ "trace", "PCAP", true, "what would become of each packet of a capture, received or --tx, and why", shca_rules_trace, true },
+	{ "trace", "PCAP|PATTERN", true, "what would become of each packet of a capture, or of a frame, received or --tx, and why", shca_rules_trace, true },
+	{ "arfs", "on|off|FLOW", true, "add a flow of the netdev, or let its frames add flows, or end all", shca_arfs_run },
+	{ "ethtool", "HEX", true, "the bytes of an ioctl of ethtool about the netdev, and its answer", shca_netdev_run },
 	{ NULL },
 };
 /* clang-format on */

@@ -18,37 +18,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/unix_address.h"
+
 #define NAMES_MAX 1000
 #define BACKLOG   16
 
 /** The beginning of the mkdtemp() template in app/softhca/cleanup.c. */
 #define RUNNER_PREFIX "softhca-"
-
-/** Address @p path by its directory's descriptor: an address holds 107 bytes, a path more. */
-static int
-address(const char *path, struct sockaddr_un *where, int *dir_fd)
-{
-	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX] = ".";
-	size_t length = slash == NULL ? 0 : (size_t)(slash - path);
-
-	if (length >= sizeof(dir))
-		return -ENAMETOOLONG;
-	if (slash != NULL)
-		memcpy(dir, length == 0 ? "/" : path, length == 0 ? 2 : length);
-	if (length != 0)
-		dir[length] = '\0';
-	*dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (*dir_fd < 0)
-		return -errno;
-	*where = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (snprintf(where->sun_path, sizeof(where->sun_path), "/proc/self/fd/%d/%s", *dir_fd,
-		    slash == NULL ? path : slash + 1) >= (int)sizeof(where->sun_path)) {
-		close(*dir_fd);
-		return -ENAMETOOLONG;
-	}
-	return 0;
-}
 
 int
 shca_ctl_socket_connect(const char *path)
@@ -58,7 +34,7 @@ shca_ctl_socket_connect(const char *path)
 	struct sockaddr_un where;
 	int dir_fd, fd, ret;
 
-	ret = address(path, &where, &dir_fd);
+	ret = shca_unix_address(path, &where, &dir_fd);
 	if (ret != 0)
 		return ret;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -87,7 +63,7 @@ bind_at(int fd, const char *path)
 {
 	struct sockaddr_un where;
 	int dir_fd;
-	int ret = address(path, &where, &dir_fd);
+	int ret = shca_unix_address(path, &where, &dir_fd);
 
 	if (ret != 0)
 		return ret;

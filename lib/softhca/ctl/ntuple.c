@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/ethtool.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "base/text.h"
 #include "ctl/request.h"
 #include "ctl/target.h"
+#include "ethtool/flow.h"
 #include "hw/device/device.h"
 #include "steering/ethtool.h"
 
@@ -22,30 +25,29 @@ enum {
 	ETHER = 1,
 	IP4 = 2,
 	IP6 = 4,
-	TCP = 8,
-	UDP = 16,
-	L4 = TCP | UDP,
+	L4 = 8,
+	USER = 16, /* IP without a protocol of its own */
 };
 
 /** Flow types, as man ethtool names them. */
 static const struct type {
 	const char *name;
 	unsigned int is;
+	uint32_t flow_type;
 } types[] = {
-	{ "ether", ETHER },
-	{ "ip4", IP4 },
-	{ "tcp4", IP4 | TCP },
-	{ "udp4", IP4 | UDP },
-	{ "ip6", IP6 },
-	{ "tcp6", IP6 | TCP },
-	{ "udp6", IP6 | UDP },
+	{ "ether", ETHER, ETHER_FLOW },
+	{ "ip4", IP4 | USER, IP_USER_FLOW },
+	{ "tcp4", IP4 | L4, TCP_V4_FLOW },
+	{ "udp4", IP4 | L4, UDP_V4_FLOW },
+	{ "ip6", IP6 | USER, IPV6_USER_FLOW },
+	{ "tcp6", IP6 | L4, TCP_V6_FLOW },
+	{ "udp6", IP6 | L4, UDP_V6_FLOW },
 };
 
 struct parse {
-	struct shca_ethtool_attr *attr;
+	struct ethtool_rx_flow_spec spec;
 	const struct type *type; /* NULL: not given yet */
 	bool has_action, has_location;
-	struct shca_match_stack *mask, *value;
 };
 
 static bool
@@ -56,17 +58,9 @@ take_type(struct parse *parse, const char *text)
 			parse->type = &types[i];
 	if (parse->type == NULL)
 		return false;
-	parse->attr->is_l2 = parse->type->is == ETHER;
-	/* An IP or L4 type counts as a match by itself. */
-	parse->attr->nb_tuples = !parse->attr->is_l2;
-	if (!parse->attr->is_l2) {
-		parse->mask->ip_version = 0xf;
-		parse->value->ip_version = parse->type->is & IP4 ? 4 : 6;
-	}
-	if (parse->type->is & L4) {
-		parse->mask->ip_proto = UINT8_MAX;
-		parse->value->ip_proto = parse->type->is & TCP ? IPPROTO_TCP : IPPROTO_UDP;
-	}
+	parse->spec.flow_type = parse->type->flow_type;
+	if (parse->type->flow_type == IP_USER_FLOW)
+		parse->spec.h_u.usr_ip4_spec.ip_ver = ETH_RX_NFC_IP4;
 	return true;
 }
 
@@ -84,50 +78,63 @@ take_mac(uint8_t mask[6], uint8_t value[6], const char *text)
 static bool
 take_src(struct parse *parse, const char *text)
 {
-	return take_mac(parse->mask->src_mac, parse->value->src_mac, text);
+	return take_mac(
+		parse->spec.m_u.ether_spec.h_source, parse->spec.h_u.ether_spec.h_source, text);
 }
 
 static bool
 take_dst(struct parse *parse, const char *text)
 {
-	return take_mac(parse->mask->dst_mac, parse->value->dst_mac, text);
+	return take_mac(parse->spec.m_u.ether_spec.h_dest, parse->spec.h_u.ether_spec.h_dest, text);
+}
+
+static bool
+take_dst_mac(struct parse *parse, const char *text)
+{
+	parse->spec.flow_type |= FLOW_MAC_EXT;
+	return take_mac(parse->spec.m_ext.h_dest, parse->spec.h_ext.h_dest, text);
 }
 
 /** Match a whole field of 16 bits, or of its lower bits up to @p max. */
 static bool
-take_16(uint16_t *mask, uint16_t *value, uint16_t max, const char *text)
+take_16(__be16 *mask, __be16 *value, uint16_t max, const char *text)
 {
 	uint64_t number;
 
 	if (!shca_text_number(text, 0, max, &number))
 		return false;
-	*mask = max;
-	*value = (uint16_t)number;
+	*mask = htons(max);
+	*value = htons((uint16_t)number);
 	return true;
 }
 
 static bool
 take_proto(struct parse *parse, const char *text)
 {
-	return take_16(&parse->mask->ether_type, &parse->value->ether_type, UINT16_MAX, text);
+	__be16 mask, value;
+
+	if (!take_16(&mask, &value, UINT16_MAX, text))
+		return false;
+	parse->spec.m_u.ether_spec.h_proto = mask;
+	parse->spec.h_u.ether_spec.h_proto = value;
+	return true;
 }
 
-/** As Linux validate_vlan (mlx5/core/en_fs_ethtool.c): a whole VLAN identifier, no other bits of a
- * tag. */
 static bool
 take_vlan(struct parse *parse, const char *text)
 {
-	parse->mask->cvlan = parse->value->cvlan = 1;
-	return take_16(&parse->mask->vlan_tci, &parse->value->vlan_tci, VLAN_MAX, text);
+	parse->spec.flow_type |= FLOW_EXT;
+	return take_16(&parse->spec.m_ext.vlan_tci, &parse->spec.h_ext.vlan_tci, VLAN_MAX, text);
 }
 
-/** Read "ADDRESS" or "ADDRESS/BITS"; an IPv4 address takes the last 4 of 16 bytes. */
+/** Read "ADDRESS" or "ADDRESS/BITS" of the flow type. */
 static bool
-take_address(const struct parse *parse, uint8_t mask[16], uint8_t value[16], const char *text)
+take_address(const struct parse *parse, void *mask, void *value, const char *text)
 {
 	const bool is_v4 = parse->type->is & IP4;
-	const unsigned int first = is_v4 ? 12 : 0, max = is_v4 ? 32 : 128;
+	const unsigned int max = is_v4 ? 32 : 128;
 	const char *slash = strchrnul(text, '/');
+	uint8_t *mask_bytes = mask, *value_bytes = value;
 	char address[INET6_ADDRSTRLEN];
 	uint64_t nb_bits = max;
 
@@ -135,67 +142,89 @@ take_address(const struct parse *parse, uint8_t mask[16], uint8_t value[16], con
 		return false;
 	memcpy(address, text, (size_t)(slash - text));
 	address[slash - text] = '\0';
-	if (inet_pton(is_v4 ? AF_INET : AF_INET6, address, value + first) != 1 ||
+	if (inet_pton(is_v4 ? AF_INET : AF_INET6, address, value) != 1 ||
 		(*slash != '\0' && !shca_text_number(slash + 1, 0, max, &nb_bits)))
 		return false;
 	for (unsigned int i = 0; i < nb_bits; i++)
-		mask[first + i / 8] |= (uint8_t)(0x80 >> i % 8);
-	for (unsigned int i = first; i < 16; i++)
-		value[i] &= mask[i];
+		mask_bytes[i / 8] |= (uint8_t)(0x80 >> i % 8);
+	for (unsigned int i = 0; i < max / 8; i++)
+		value_bytes[i] &= mask_bytes[i];
 	return true;
 }
 
+/** Addresses and ports stand in one place in the specs of all flow types of an IP version. */
 static bool
 take_src_ip(struct parse *parse, const char *text)
 {
-	return take_address(parse, parse->mask->src_ip, parse->value->src_ip, text);
+	union ethtool_flow_union *mask = &parse->spec.m_u, *value = &parse->spec.h_u;
+
+	return parse->type->is & IP4
+		? take_address(parse, &mask->tcp_ip4_spec.ip4src, &value->tcp_ip4_spec.ip4src, text)
+		: take_address(parse, mask->tcp_ip6_spec.ip6src, value->tcp_ip6_spec.ip6src, text);
 }
 
 static bool
 take_dst_ip(struct parse *parse, const char *text)
 {
-	return take_address(parse, parse->mask->dst_ip, parse->value->dst_ip, text);
+	union ethtool_flow_union *mask = &parse->spec.m_u, *value = &parse->spec.h_u;
+
+	return parse->type->is & IP4
+		? take_address(parse, &mask->tcp_ip4_spec.ip4dst, &value->tcp_ip4_spec.ip4dst, text)
+		: take_address(parse, mask->tcp_ip6_spec.ip6dst, value->tcp_ip6_spec.ip6dst, text);
 }
 
 static bool
 take_l4proto(struct parse *parse, const char *text)
 {
+	union ethtool_flow_union *mask = &parse->spec.m_u, *value = &parse->spec.h_u;
 	uint64_t number;
 
-	parse->mask->ip_proto = UINT8_MAX;
 	if (!shca_text_number(text, 0, UINT8_MAX, &number))
 		return false;
-	parse->value->ip_proto = (uint8_t)number;
+	if (parse->type->is & IP4) {
+		mask->usr_ip4_spec.proto = UINT8_MAX;
+		value->usr_ip4_spec.proto = (uint8_t)number;
+	} else {
+		mask->usr_ip6_spec.l4_proto = UINT8_MAX;
+		value->usr_ip6_spec.l4_proto = (uint8_t)number;
+	}
 	return true;
 }
 
 static bool
 take_src_port(struct parse *parse, const char *text)
 {
-	struct shca_match_stack *mask = parse->mask, *value = parse->value;
+	union ethtool_flow_union *mask = &parse->spec.m_u, *value = &parse->spec.h_u;
 
-	return parse->type->is & TCP
-		? take_16(&mask->tcp_src_port, &value->tcp_src_port, UINT16_MAX, text)
-		: take_16(&mask->udp_src_port, &value->udp_src_port, UINT16_MAX, text);
+	return parse->type->is & IP4
+		? take_16(&mask->tcp_ip4_spec.psrc, &value->tcp_ip4_spec.psrc, UINT16_MAX, text)
+		: take_16(&mask->tcp_ip6_spec.psrc, &value->tcp_ip6_spec.psrc, UINT16_MAX, text);
 }
 
 static bool
 take_dst_port(struct parse *parse, const char *text)
 {
-	struct shca_match_stack *mask = parse->mask, *value = parse->value;
+	union ethtool_flow_union *mask = &parse->spec.m_u, *value = &parse->spec.h_u;
 
-	return parse->type->is & TCP
-		? take_16(&mask->tcp_dst_port, &value->tcp_dst_port, UINT16_MAX, text)
-		: take_16(&mask->udp_dst_port, &value->udp_dst_port, UINT16_MAX, text);
+	return parse->type->is & IP4
+		? take_16(&mask->tcp_ip4_spec.pdst, &value->tcp_ip4_spec.pdst, UINT16_MAX, text)
+		: take_16(&mask->tcp_ip6_spec.pdst, &value->tcp_ip6_spec.pdst, UINT16_MAX, text);
 }
 
-/** Read an action: drop, or queue 0, the only queue of the netdev. */
 static bool
 take_action(struct parse *parse, const char *text)
 {
+	uint64_t queue;
+
 	parse->has_action = true;
-	parse->attr->drop = strcmp(text, "-1") == 0;
-	return parse->attr->drop || strcmp(text, "0") == 0;
+	if (strcmp(text, "-1") == 0) {
+		parse->spec.ring_cookie = RX_CLS_FLOW_DISC;
+		return true;
+	}
+	if (!shca_text_number(text, 0, SHCA_ETHTOOL_QUEUES - 1, &queue))
+		return false;
+	parse->spec.ring_cookie = queue;
+	return true;
 }
 
 static bool
@@ -206,7 +235,7 @@ take_location(struct parse *parse, const char *text)
 	parse->has_location = true;
 	if (!shca_text_number(text, 0, SHCA_ETHTOOL_LOCATIONS - 1, &number))
 		return false;
-	parse->attr->location = (uint32_t)number;
+	parse->spec.location = (uint32_t)number;
 	return true;
 }
 
@@ -221,13 +250,13 @@ static const struct key {
 	{ "dst", "an address of the form 02:00:00:00:00:01", ETHER, take_dst },
 	{ "proto", "an EtherType", ETHER, take_proto },
 	{ "vlan", "an identifier up to 4095", ETHER | IP4 | IP6, take_vlan },
-	{ "dst-mac", "an address of the form 02:00:00:00:00:01", IP4 | IP6, take_dst },
+	{ "dst-mac", "an address of the form 02:00:00:00:00:01", IP4 | IP6, take_dst_mac },
 	{ "src-ip", "ADDRESS[/BITS] of the flow type", IP4 | IP6, take_src_ip },
 	{ "dst-ip", "ADDRESS[/BITS] of the flow type", IP4 | IP6, take_dst_ip },
-	{ "l4proto", "a number up to 255", IP4 | IP6, take_l4proto },
+	{ "l4proto", "a number up to 255", USER, take_l4proto },
 	{ "src-port", "a port", L4, take_src_port },
 	{ "dst-port", "a port", L4, take_dst_port },
-	{ "action", "-1 (drop) or 0 (the netdev's queue)", 0, take_action },
+	{ "action", "-1 (drop) or a queue of the netdev, 0 to 7", 0, take_action },
 	{ "loc", "a number up to 1023", 0, take_location },
 };
 /* clang-format on */
@@ -253,28 +282,24 @@ take_word(struct parse *parse, char *word, const struct shca_refusal *refusal)
 		return shca_refuse(refusal, "%s has no %s", parse->type->name, key->name);
 	if (!key->take(parse, value))
 		return shca_refuse(refusal, "%s is %s, not '%.48s'", key->name, key->values, value);
-	parse->attr->nb_tuples += key->types != 0;
 	return 0;
 }
 
 int
 shca_ntuple_parse(char *text, struct shca_ethtool_attr *attr, const struct shca_refusal *refusal)
 {
-	struct parse parse = {
-		.attr = attr,
-		.mask = &attr->match.mask.outer,
-		.value = &attr->match.value.outer,
-	};
+	struct parse parse = { .type = NULL };
 	char *rest;
 	int ret = 0;
 
-	memset(attr, 0, sizeof(*attr));
 	for (char *word = strtok_r(text, ",", &rest); word != NULL && ret == 0;
 		word = strtok_r(NULL, ",", &rest))
 		ret = take_word(&parse, word, refusal);
 	if (ret == 0 && (parse.type == NULL || !parse.has_action || !parse.has_location))
 		ret = shca_refuse(refusal, "a rule has a flow-type, an action and a loc");
-	return ret;
+	if (ret == 0)
+		ret = shca_ethtool_flow_parse(&parse.spec, SHCA_ETHTOOL_QUEUES, attr);
+	return ret < 0 ? ret : 0;
 }
 
 static const char *
@@ -302,6 +327,7 @@ shca_ntuple_run(struct shca_target *target, const struct shca_request *request, 
 	char text[512], error[256] = "";
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
 	const bool is_delete = strncmp(request->argument, "delete=", strlen("delete=")) == 0;
+	const char *why = NULL;
 	uint64_t location = 0;
 	int ret = 0;
 
@@ -319,10 +345,10 @@ shca_ntuple_run(struct shca_target *target, const struct shca_request *request, 
 	}
 	shca_device_lock(dev);
 	ret = is_delete ? shca_ethtool_del(shca_device_steering(dev), (uint32_t)location)
-			: shca_ethtool_add(shca_device_steering(dev), &attr);
+			: shca_ethtool_add(shca_device_steering(dev), &attr, &why);
 	shca_device_unlock(dev);
 	if (ret != 0) {
-		fputs(explain(ret), out);
+		fputs(why != NULL ? why : explain(ret), out);
 		return ret;
 	}
 	location = is_delete ? location : attr.location;

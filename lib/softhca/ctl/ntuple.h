@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * "softhca ctl ntuple": rules of the netdev beside a port, as "ethtool -N" gives them to mlx5e. A
- * TAP's netdev takes none, and ethtool, another process, cannot reach this device.
+ * "softhca ctl ntuple": rules of the netdev beside a port, as "ethtool -N" gives them to mlx5e,
+ * from outside softhca run, where ethtool would ask the TAP.
  */
 #ifndef SHCA_CTL_NTUPLE_H
 #define SHCA_CTL_NTUPLE_H

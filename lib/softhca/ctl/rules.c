@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/refuse.h"
+#include "ctl/pattern.h"
 #include "ctl/request.h"
 #include "ctl/target.h"
 #include "hw/device/device.h"
@@ -122,23 +124,64 @@ trace_one(struct shca_target *target, struct shca_device *dev, struct shca_devic
 		shca_json_close(trace->json);
 }
 
+/** Where frames come from that a pattern gives no address. */
+static const uint8_t peer_mac[6] = { 2, 0, 0, 0, 0, 0x99 };
+
+/** Take the frame from the request's argument, in hexadecimal or as a pattern. @return 0 or
+ * -EINVAL after a message. */
+static int
+take_frame(struct shca_device *dev, const struct shca_request *request,
+	struct shca_device_trace *trace, FILE *out)
+{
+	const uint8_t *own = shca_device_conf(dev)->mac;
+	const bool is_pattern =
+		strchr(request->argument, ',') != NULL || shca_pattern_is_one(request->argument);
+	const size_t nb_digits =
+		is_pattern ? 2 * SHCA_PATTERN_FRAME_MAX : strlen(request->argument);
+	char text[1024], error[512] = "";
+	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
+	int length;
+
+	trace->room = malloc(room_for(nb_digits));
+	if (!is_pattern) {
+		if (nb_digits % 2 == 0)
+			trace->bytes = decode(request->argument, &trace->length);
+		if (trace->bytes != NULL && trace->room != NULL)
+			return 0;
+		fprintf(out, "trace takes the bytes of a frame in hexadecimal, or a pattern");
+		return -EINVAL;
+	}
+	trace->bytes = malloc(room_for(nb_digits));
+	if (trace->bytes == NULL || trace->room == NULL) {
+		fputs(strerror(ENOMEM), out);
+		return -ENOMEM;
+	}
+	snprintf(text, sizeof(text), "%s", request->argument);
+	length = shca_pattern_frame(text, request->tx ? peer_mac : own,
+		request->tx ? own : peer_mac, trace->bytes, &refusal);
+	if (length < 0) {
+		fputs(error, out);
+		return length;
+	}
+	trace->length = (uint32_t)length;
+	return 0;
+}
+
 int
 shca_rules_trace(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	struct shca_device *dev = shca_target_find_one(target, request, out);
 	struct shca_device_trace trace = { .is_sent = request->tx, .out = out };
 	struct shca_json json;
+	int ret;
 
 	if (dev == NULL)
 		return -EINVAL;
-	if (strlen(request->argument) % 2 == 0)
-		trace.bytes = decode(request->argument, &trace.length);
-	trace.room = malloc(room_for(strlen(request->argument)));
-	if (trace.bytes == NULL || trace.room == NULL) {
+	ret = take_frame(dev, request, &trace, out);
+	if (ret != 0) {
 		free(trace.bytes);
 		free(trace.room);
-		fprintf(out, "trace takes the bytes of a frame in hexadecimal");
-		return -EINVAL;
+		return ret;
 	}
 	shca_json_init(&json, out);
 	if (request->json) {

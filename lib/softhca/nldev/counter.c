@@ -21,6 +21,7 @@ struct binding {
 	uint32_t id, qpn, port;
 	uint32_t auto_mask;
 	uint8_t qp_type;
+	pid_t pid;
 	uint64_t before; /**< of the queue pair when it was bound */
 };
 
@@ -94,8 +95,7 @@ has_counters(const struct shca_counter_port *of)
 	return false;
 }
 
-/** @return the counter that a queue pair shares (counters.c auto_mode_match()), or a new one. Its
- * process is that of all others here. */
+/** @return the counter that a queue pair shares (counters.c auto_mode_match()), or a new one. */
 static uint32_t
 auto_counter(const struct shca_device *dev, const struct shca_restrack *qp, uint32_t mask)
 {
@@ -103,7 +103,8 @@ auto_counter(const struct shca_device *dev, const struct shca_restrack *qp, uint
 		const struct binding *row = &counters.row[i];
 
 		if (row->dev == dev && row->port == qp->port &&
-			((mask & RDMA_COUNTER_MASK_QP_TYPE) == 0 || row->qp_type == qp->qp_type))
+			((mask & RDMA_COUNTER_MASK_QP_TYPE) == 0 || row->qp_type == qp->qp_type) &&
+			((mask & RDMA_COUNTER_MASK_PID) == 0 || row->pid == qp->pid))
 			return row->id;
 	}
 	return ++counters.last;
@@ -132,6 +133,7 @@ bind_new(const struct shca_counter_port *of)
 			.port = qp.port,
 			.auto_mask = mode->mask,
 			.qp_type = qp.qp_type,
+			.pid = qp.pid,
 			.before = qp.init_out_of_buffer,
 		};
 	}
@@ -179,6 +181,7 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 		.port = of->port,
 		.auto_mask = counter != NULL ? counter->auto_mask : 0,
 		.qp_type = qp.qp_type,
+		.pid = qp.pid,
 		.before = qp.out_of_buffer,
 	};
 	return 0;
@@ -236,6 +239,7 @@ shca_counter_find(const struct shca_counter_port *of, uint32_t id, struct shca_c
 		counter->port = row->port;
 		counter->auto_mask = row->auto_mask;
 		counter->qp_type = row->qp_type;
+		counter->pid = row->pid;
 		counter->qpn[counter->nb_qps++] = row->qpn;
 		counter->out_of_buffer += qp.out_of_buffer - row->before;
 	}

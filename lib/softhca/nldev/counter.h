@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct shca_device;
 
@@ -26,6 +27,7 @@ struct shca_counter {
 	uint32_t id, port;
 	uint32_t auto_mask; /**< RDMA_COUNTER_MASK_*: made in auto mode; 0: by hand */
 	uint8_t qp_type;
+	pid_t pid; /**< of its first queue pair's process */
 	uint32_t qpn[SHCA_COUNTER_QPS_MAX];
 	unsigned int nb_qps;
 	uint64_t out_of_buffer; /**< of its queue pairs, each since it was bound */

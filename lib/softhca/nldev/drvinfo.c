@@ -13,6 +13,7 @@
 #include "abi/core/user.h"
 #include "config/model.h"
 #include "config/options.h"
+#include "ethtool/statistics.h"
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
 
@@ -28,6 +29,17 @@ is_netdev_of(const struct shca_nldev *nldev, unsigned int device, const char *na
 	return false;
 }
 
+int
+shca_drvinfo_device(const struct shca_nldev *nldev, const char *name)
+{
+	if (memchr(name, '\0', IFNAMSIZ) == NULL)
+		return -1;
+	for (unsigned int i = 0; i < nldev->options->nb_ports; i++)
+		if (is_netdev_of(nldev, i, name))
+			return (int)i;
+	return -1;
+}
+
 static void
 describe(const struct shca_port_options *port, unsigned int device, struct ethtool_drvinfo *info)
 {
@@ -41,6 +53,7 @@ describe(const struct shca_port_options *port, unsigned int device, struct ethto
 	snprintf(info->version, sizeof(info->version), "%.31s", kernel.release);
 	snprintf(info->fw_version, sizeof(info->fw_version), "%.12s (%.16s)", firmware,
 		port->model.board);
+	info->n_stats = shca_statistics_count();
 	snprintf(info->bus_info, sizeof(info->bus_info), SHCA_TREE_PCI_ADDRESS, device);
 }
 
@@ -50,17 +63,15 @@ shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request)
 	struct ethtool_drvinfo info;
 	struct ifreq ifreq;
 	uint32_t command;
+	int device;
 
 	if (shca_user_copy_in(&ifreq, (uintptr_t)request, sizeof(ifreq)) != 0 ||
 		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0 ||
-		command != ETHTOOL_GDRVINFO ||
-		memchr(ifreq.ifr_name, '\0', sizeof(ifreq.ifr_name)) == NULL)
+		command != ETHTOOL_GDRVINFO)
 		return;
-	for (unsigned int i = 0; i < nldev->options->nb_ports; i++) {
-		if (!is_netdev_of(nldev, i, ifreq.ifr_name))
-			continue;
-		describe(&nldev->options->port[i], i, &info);
-		(void)shca_user_copy_out((uintptr_t)ifreq.ifr_data, &info, sizeof(info));
+	device = shca_drvinfo_device(nldev, ifreq.ifr_name);
+	if (device < 0)
 		return;
-	}
+	describe(&nldev->options->port[device], (unsigned int)device, &info);
+	(void)shca_user_copy_out((uintptr_t)ifreq.ifr_data, &info, sizeof(info));
 }

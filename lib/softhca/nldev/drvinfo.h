@@ -5,6 +5,8 @@
 
 struct shca_nldev;
 
+/** @return the number of the device that has the netdev @p name, of IFNAMSIZ bytes, or -1. */
+int shca_drvinfo_device(const struct shca_nldev *nldev, const char *name);
 /**
  * Write over the kernel's answer to @p request, which has succeeded, if it is about a port's
  * netdev: what Linux's mlx5e_ethtool_get_drvinfo() tells.

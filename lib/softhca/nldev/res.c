@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <infiniband/verbs.h>
 #include <linux/capability.h>
@@ -156,7 +155,7 @@ put_object(struct nlmsghdr *message, const struct res_row *row, const struct shc
 {
 	mnl_attr_put_u32(message, row->id, object->id);
 	row->put(message, object);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)getpid());
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)object->pid);
 }
 
 int

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <linux/capability.h>
 
@@ -63,7 +62,7 @@ put_mode(struct nlmsghdr *message, const struct shca_counter *counter)
 	if (counter->auto_mask & RDMA_COUNTER_MASK_QP_TYPE)
 		mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_TYPE, counter->qp_type);
 	if (counter->auto_mask & RDMA_COUNTER_MASK_PID)
-		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)getpid());
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)counter->pid);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "abi/entry/file.h"
+#include "client/link.h"
 
 #define PAGE_LOG2 10
 #define PAGE_FDS  (1 << PAGE_LOG2)
@@ -20,6 +21,7 @@ struct shca_fd {
 	struct shca_file *file;       /* NULL: closed at exit, or no node */
 	struct shca_netlink *netlink; /* NULL: not such a socket */
 	void (*destroy)(struct shca_netlink *netlink);
+	bool is_kept; /* a node that the keeper knows */
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
 	pid_t owner;
@@ -31,6 +33,8 @@ typedef struct shca_fd *_Atomic slot;
 
 static slot *_Atomic pages[NB_PAGES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/** The process whose table this memory is: a child of vfork() has its parent's. */
+static pid_t table_owner;
 
 static slot *
 find(int fd)
@@ -93,6 +97,13 @@ is_same(int fd, const struct shca_fd *entry)
 	return identify(fd, &device, &inode) && device == entry->device && inode == entry->inode;
 }
 
+/** @return whether the entry works in this process. */
+static bool
+is_own(const struct shca_fd *entry)
+{
+	return (entry->is_kept ? table_owner : entry->owner) == getpid();
+}
+
 static int
 add(int fd, const struct shca_fd *what)
 {
@@ -104,7 +115,7 @@ add(int fd, const struct shca_fd *what)
 		return -ENOMEM;
 	*entry = *what;
 	entry->nb_refs = 1;
-	entry->owner = getpid();
+	entry->owner = table_owner = getpid();
 	identify(fd, &entry->device, &entry->inode);
 	pthread_mutex_lock(&lock);
 	found = find_or_grow(fd);
@@ -123,6 +134,18 @@ int
 shca_fds_add(int fd, struct shca_file *file, unsigned int port)
 {
 	return add(fd, &(const struct shca_fd){ .file = file, .port = port });
+}
+
+int
+shca_fds_add_kept(int fd, unsigned int port)
+{
+	return add(fd, &(const struct shca_fd){ .is_kept = true, .port = port });
+}
+
+bool
+shca_fds_is_kept(const struct shca_fd *entry)
+{
+	return entry->is_kept;
 }
 
 int
@@ -167,6 +190,8 @@ shca_fds_put(struct shca_fd *entry)
 		shca_file_close(entry->file);
 	if (entry->netlink != NULL)
 		entry->destroy(entry->netlink);
+	if (entry->is_kept)
+		shca_link_closed();
 	free(entry);
 }
 
@@ -214,7 +239,7 @@ shca_fds_take(int fd)
 	found = find(fd);
 	entry = *found;
 	/* A child of vfork() closes its own descriptor, but works in the parent's memory. */
-	if (entry != NULL && entry->owner == getpid())
+	if (entry != NULL && is_own(entry))
 		*found = NULL;
 	else
 		entry = NULL;
@@ -232,7 +257,7 @@ shca_fds_copy(int from, int to)
 		return;
 	entry = shca_fds_get(from);
 	displaced = shca_fds_take(to);
-	if (entry != NULL && entry->owner != getpid()) {
+	if (entry != NULL && !is_own(entry)) {
 		shca_fds_put(entry);
 		entry = NULL;
 	}
@@ -281,6 +306,13 @@ shca_fds_close_all(void)
 			all_closed = false;
 	pthread_mutex_unlock(&lock);
 	return all_closed;
+}
+
+void
+shca_fds_forked(void)
+{
+	table_owner = getpid();
+	shca_fds_unlock();
 }
 
 void

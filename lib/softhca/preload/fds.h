@@ -5,7 +5,7 @@
  * the application looks here first, so two loads without a lock find that a descriptor is not ours.
  *
  * Copies of a descriptor (dup) share one entry. After fork the child has the table, but not the
- * device: an entry works only in the process that created it.
+ * device: an entry works only in the process that created it, unless the device has a keeper.
  */
 #ifndef SHCA_PRELOAD_FDS_H
 #define SHCA_PRELOAD_FDS_H
@@ -21,6 +21,8 @@ struct shca_netlink;
  * @return 0, or, with @p file still the caller's, -ENOMEM, -EMFILE (a number beyond the table).
  */
 int shca_fds_add(int fd, struct shca_file *file, unsigned int port);
+/** The same for a node of a card that has a keeper. */
+int shca_fds_add_kept(int fd, unsigned int port);
 /** The same for a socket of RDMA netlink, which has no file. */
 int shca_fds_add_netlink(
 	int fd, struct shca_netlink *netlink, void (*destroy)(struct shca_netlink *netlink));
@@ -34,6 +36,8 @@ struct shca_fd *shca_fds_get(int fd);
 void shca_fds_put(struct shca_fd *entry);
 /** @return the file, or NULL when it belongs to another process or was closed at exit. */
 struct shca_file *shca_fds_file(const struct shca_fd *entry);
+/** @return whether the node is one of a card that has a keeper, which knows it in any process. */
+bool shca_fds_is_kept(const struct shca_fd *entry);
 /** @return the port that @p fd stands for, or -1: it is no node, or no longer. */
 int shca_fds_port(int fd);
 /** Remove @p fd before close(). @return its entry, for shca_fds_put() after close(), or NULL. */
@@ -46,5 +50,7 @@ bool shca_fds_close_all(void);
 /** For pthread_atfork(). */
 void shca_fds_lock(void);
 void shca_fds_unlock(void);
+/** In the child, instead of shca_fds_unlock(). */
+void shca_fds_forked(void);
 
 #endif /* SHCA_PRELOAD_FDS_H */

@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 
+#include "client/link.h"
 #include "nldev/nldev.h"
 #include "preload/route.h"
 
@@ -102,15 +103,20 @@ shca_netlink_request(struct shca_netlink *netlink, int fd, const void *bytes, si
 {
 	struct datagrams answers = STAILQ_HEAD_INITIALIZER(answers);
 	struct shca_nldev nldev = { .send = wait_for_room, .arg = &answers };
+	const char *keeper = shca_route_keeper();
 	struct sockaddr_nl self;
 	int ret = get_address(fd, &self);
 
-	if (ret == 0)
+	if (ret == 0 && keeper == NULL)
 		ret = shca_route_nldev(&nldev);
 	if (ret != 0)
 		return ret;
 	nldev.portid = self.nl_pid;
-	ret = shca_nldev_answer(&nldev, bytes, length);
+	if (keeper != NULL)
+		ret = shca_link_netlink(
+			keeper, bytes, length, self.nl_pid, wait_for_room, &answers);
+	else
+		ret = shca_nldev_answer(&nldev, bytes, length);
 	pthread_mutex_lock(&netlink->lock);
 	STAILQ_CONCAT(&netlink->waiting, &answers);
 	flush(netlink, fd, &self);

@@ -15,8 +15,11 @@
 #include "abi/entry/file.h"
 #include "base/log.h"
 #include "base/node.h"
+#include "client/link.h"
 #include "config/options.h"
 #include "nldev/drvinfo.h"
+#include "nldev/ethtool.h"
+#include "nldev/features.h"
 #include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
@@ -39,6 +42,14 @@ shca_route_is_active(void)
 	const char *dir = getenv(SHCA_ENV_DIR);
 
 	return dir != NULL && dir[0] != '\0';
+}
+
+const char *
+shca_route_keeper(void)
+{
+	const char *dir = getenv(SHCA_ENV_DIR);
+
+	return dir != NULL && dir[0] != '\0' && shca_link_is_kept(dir) ? dir : NULL;
 }
 
 /** root.lock is held. */
@@ -116,11 +127,13 @@ before_fork(void)
 {
 	pthread_mutex_lock(&root.lock);
 	shca_fds_lock();
+	shca_link_lock();
 }
 
 static void
 after_fork(void)
 {
+	shca_link_unlock();
 	shca_fds_unlock();
 	pthread_mutex_unlock(&root.lock);
 }
@@ -132,7 +145,20 @@ after_fork_in_child(void)
 		shca_set_forked(root.set);
 	/* The set is the parent's, and has no device thread here. */
 	root.set = NULL;
-	after_fork();
+	shca_link_forked();
+	shca_fds_forked();
+	pthread_mutex_unlock(&root.lock);
+}
+
+/** root.lock is held. */
+static void
+watch_forks(void)
+{
+	static bool is_registered;
+
+	if (!is_registered)
+		pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	is_registered = true;
 }
 
 /**
@@ -157,7 +183,6 @@ at_exit(void)
 static int
 open_set(void)
 {
-	static bool is_registered;
 	struct shca_set *set;
 	int ret;
 
@@ -176,10 +201,7 @@ open_set(void)
 		shca_set_close(set);
 		return ret;
 	}
-	if (!is_registered) {
-		pthread_atfork(before_fork, after_fork, after_fork_in_child);
-		is_registered = true;
-	}
+	watch_forks();
 	root.set = set;
 	root.owner = getpid();
 	return 0;
@@ -207,13 +229,32 @@ open_node(unsigned int port, bool cloexec)
 	return fd;
 }
 
+/** root.lock is held. */
+static int
+open_kept(const char *dir, unsigned int port, bool cloexec)
+{
+	int fd, ret;
+
+	watch_forks();
+	fd = shca_link_open(dir, port, cloexec);
+	if (fd < 0)
+		return fd;
+	ret = shca_fds_add_kept(fd, port);
+	if (ret == 0)
+		return fd;
+	close(fd);
+	shca_link_closed();
+	return ret;
+}
+
 int
 shca_route_open(unsigned int port, bool cloexec)
 {
+	const char *keeper = shca_route_keeper();
 	int ret;
 
 	pthread_mutex_lock(&root.lock);
-	ret = open_node(port, cloexec);
+	ret = keeper != NULL ? open_kept(keeper, port, cloexec) : open_node(port, cloexec);
 	pthread_mutex_unlock(&root.lock);
 	return ret;
 }
@@ -247,13 +288,25 @@ shca_route_nldev(struct shca_nldev *nldev)
 	return ret;
 }
 
-void
+int
 shca_route_ethtool(const void *request)
 {
 	struct shca_nldev nldev = { 0 };
 
-	if (shca_route_nldev(&nldev) == 0)
-		shca_drvinfo_answer(&nldev, request);
+	if (shca_route_nldev(&nldev) != 0)
+		return SHCA_NLDEV_KERNEL;
+	return shca_nldev_ethtool(&nldev, request);
+}
+
+void
+shca_route_drvinfo(const void *request)
+{
+	struct shca_nldev nldev = { 0 };
+
+	if (shca_route_nldev(&nldev) != 0)
+		return;
+	shca_drvinfo_answer(&nldev, request);
+	shca_features_correct(&nldev, request);
 }
 
 bool

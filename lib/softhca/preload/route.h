@@ -24,6 +24,8 @@ enum shca_route {
 enum shca_route shca_route_find(const char *path, unsigned int *port);
 /** @return whether a runner's directory is set, so the process sees our devices and no others. */
 bool shca_route_is_active(void);
+/** @return the directory of the card if it has a keeper, else NULL. */
+const char *shca_route_keeper(void);
 /** Open the node of @p port. @return a descriptor or a negative errno, after a message. */
 int shca_route_open(unsigned int port, bool cloexec);
 /** Set what answers of RDMA netlink are about. @return 0 or a negative errno. */
@@ -32,8 +34,10 @@ int shca_route_nldev(struct shca_nldev *nldev);
  * shca_route_resume() follows, and until then nothing is opened or closed. */
 bool shca_route_pause(void);
 void shca_route_resume(void);
-/** Correct the kernel's answer to what ethtool asks of a netdev. */
-void shca_route_ethtool(const void *request);
+/** Answer what ethtool asks of a netdev. @return as shca_nldev_ethtool(). */
+int shca_route_ethtool(const void *request);
+/** Correct the kernel's answer to such a question. */
+void shca_route_drvinfo(const void *request);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 

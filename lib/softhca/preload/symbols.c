@@ -25,7 +25,11 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #include "abi/entry/file.h"
+#include "client/link.h"
+#include "client/share.h"
+#include "nldev/ethtool.h"
 #include "preload/fds.h"
+#include "preload/genl.h"
 #include "preload/netlink.h"
 #include "preload/route.h"
 
@@ -78,6 +82,7 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 	ROW(dup3)                                                                                  \
 	ROW(fcntl)                                                                                 \
 	ROW(fcntl64)                                                                               \
+	ROW(fork)                                                                                  \
 	ROW(socket)                                                                                \
 	ROW(send)                                                                                  \
 	ROW(sendto)                                                                                \
@@ -319,9 +324,12 @@ ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	if (request == SIOCETHTOOL && shca_route_is_active()) {
+		ret = shca_route_ethtool(arg);
+		if (ret != SHCA_NLDEV_KERNEL)
+			return answer(ret);
 		ret = NEXT(ioctl)(fd, request, arg);
 		if (ret == 0)
-			shca_route_ethtool(arg);
+			shca_route_drvinfo(arg);
 		return ret;
 	}
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || !shca_fds_has(fd))
@@ -329,9 +337,12 @@ ioctl(int fd, unsigned long request, ...)
 	entry = shca_fds_get(fd);
 	if (entry == NULL)
 		return NEXT(ioctl)(fd, request, arg);
-	/* In a child of fork() the device is gone, as after a removal of hardware. */
+	/* In a child of fork() a device of the parent's is gone, as after a removal of hardware. */
 	file = shca_fds_file(entry);
-	ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
+	if (shca_fds_is_kept(entry))
+		ret = shca_link_ioctl(fd, request, arg);
+	else
+		ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
 	shca_fds_put(entry);
 	return answer(ret);
 }
@@ -369,7 +380,10 @@ write(int fd, const void *bytes, size_t length)
 	if (entry == NULL)
 		return NEXT(write)(fd, bytes, length);
 	file = shca_fds_file(entry);
-	ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
+	if (shca_fds_is_kept(entry))
+		ret = shca_link_write(fd, bytes, length);
+	else
+		ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
 	shca_fds_put(entry);
 	return ret == 0 ? (ssize_t)length : answer(ret);
 }
@@ -432,6 +446,13 @@ dup3(int fd, int to, int flags)
 	}
 DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
+
+/** Memory that has moved to the keeper's sight stays the parent's alone. */
+EXPORT pid_t
+fork(void)
+{
+	return shca_share_fork(NEXT(fork));
+}
 
 /**
  * RDMA netlink. A socket between processes stands in for the kernel's, so that all but what it
@@ -501,9 +522,12 @@ sendto(int fd, const void *bytes, size_t length, int flags, const struct sockadd
 	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
 	struct shca_fd *entry;
 	struct shca_netlink *netlink = find_netlink(fd, address, address_length, &entry);
+	uint8_t room[SHCA_GENL_ROOM];
 
-	if (netlink == NULL)
+	if (netlink == NULL) {
+		bytes = shca_genl_screen(address, address_length, bytes, length, room);
 		return NEXT(sendto)(fd, bytes, length, flags, address, address_length);
+	}
 	return request_netlink(netlink, entry, fd, &iov, 1);
 }
 

@@ -236,10 +236,14 @@ dump_table(const struct shca_table *table, void *arg)
 		shca_json_number(json, "table", dump->nb_tables);
 		shca_json_number(json, "level", table->level);
 		shca_json_string(json, "type", "%s", table->layout->type);
+		if (table->layout->owner != NULL)
+			shca_json_string(json, "owner", "%s", table->layout->owner);
 		shca_json_open(json, "groups", '[');
 	} else {
-		fprintf(dump->conf->out, "FT: 0x%x (level: 0x%" PRIx32 ", type: %s)\n",
-			dump->nb_tables, table->level, table->layout->type);
+		fprintf(dump->conf->out, "FT: 0x%x (level: 0x%" PRIx32 ", type: %s%s%s)\n",
+			dump->nb_tables, table->level, table->layout->type,
+			table->layout->owner != NULL ? ", owner: " : "",
+			table->layout->owner != NULL ? table->layout->owner : "");
 	}
 	dump->nb_tables++;
 	dump_groups(dump, table, &table->big, &number);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steering/match/spec.h"
 #include "steering/state.h"
 
 /** As Linux en_fs_ethtool.c get_flow_table. @return NULL: the rule names no tuple, or too many. */
@@ -31,7 +32,8 @@ del(struct shca_steering *steering, struct shca_state_ethtool *rule)
 }
 
 int
-shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr *attr)
+shca_ethtool_add(
+	struct shca_steering *steering, const struct shca_ethtool_attr *attr, const char **why)
 {
 	const struct shca_fte_action action = { .drop = attr->drop };
 	struct shca_table *table = find_table(steering, attr);
@@ -45,6 +47,15 @@ shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr 
 		return -ENOSPC;
 	if (table == NULL)
 		return -EINVAL;
+	if (shca_spec_check_values(&match) != 0)
+		return -EINVAL;
+	if (!attr->drop && attr->spec.ring_cookie >= steering->nb_queues) {
+		*why = "the netdev has no such queue (ethtool -l)";
+		return -EINVAL;
+	}
+	ret = shca_profile_check_ethtool(steering->conf.profile, attr, why);
+	if (ret != 0)
+		return ret;
 	rule = &steering->ethtool_rule[attr->location];
 	if (rule->table != NULL)
 		del(steering, rule);
@@ -55,8 +66,29 @@ shca_ethtool_add(struct shca_steering *steering, const struct shca_ethtool_attr 
 	if (ret != 0)
 		return ret;
 	rule->table = table;
+	rule->spec = attr->spec;
 	shca_steering_refresh(steering);
 	return 0;
+}
+
+uint32_t
+shca_ethtool_queues(const struct shca_steering *steering)
+{
+	return steering->nb_queues;
+}
+
+void
+shca_ethtool_set_queues(struct shca_steering *steering, uint32_t nb)
+{
+	steering->nb_queues = nb;
+}
+
+const struct ethtool_rx_flow_spec *
+shca_ethtool_get(const struct shca_steering *steering, uint32_t location)
+{
+	return steering->ethtool_rule[location].table != NULL
+		? &steering->ethtool_rule[location].spec
+		: NULL;
 }
 
 int

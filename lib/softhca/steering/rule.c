@@ -40,6 +40,7 @@ struct plan {
 		struct shca_match match;
 	} entry[MAX_ENTRIES];
 	bool receives; /**< frames go to the rule's TIR */
+	bool is_a0;    /**< one of the few of static A0, for its only entry's address */
 	struct shca_fte_action action;
 };
 
@@ -227,6 +228,12 @@ plan_sniffer(struct shca_steering *steering, const struct shca_rule_attr *attr,
 	return 0;
 }
 
+static const uint8_t *
+plan_mac(const struct plan *plan)
+{
+	return plan->entry[0].match.value.outer.dst_mac;
+}
+
 static int
 make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, struct plan *plan)
 {
@@ -241,6 +248,8 @@ make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, str
 	int err = check_uverbs(attr, &list);
 
 	if (err == 0)
+		err = shca_profile_check(steering->conf.profile, attr, &list);
+	if (err == 0)
 		err = check_driver(attr);
 	if (err != 0)
 		return err;
@@ -254,8 +263,11 @@ make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, str
 		err = shca_table_check(plan->entry[i].table, &plan->entry[i].match, &plan->action);
 	if (err != 0)
 		return err;
-	/* Linux passes a TIR number on that firmware refuses, so this check is the last. */
-	return plan->receives && attr->tir == NULL ? -EINVAL : 0;
+	/* Linux passes a TIR number on that firmware refuses, so this check comes after those. */
+	if (plan->receives && attr->tir == NULL)
+		return -EINVAL;
+	plan->is_a0 = shca_profile_is_a0(steering->conf.profile, attr, &list);
+	return plan->is_a0 ? shca_profile_check_a0(&steering->a0, plan_mac(plan), attr->tir) : 0;
 }
 
 /** mlx5_ib makes a table for its first rule, before it looks at the specs, and destroys it after
@@ -319,6 +331,8 @@ install(struct shca_steering *steering, const struct plan *plan, struct shca_rul
 	}
 	if (plan->receives)
 		steering->nb_receiving++;
+	if (plan->is_a0)
+		shca_profile_add_a0(&steering->a0, added, plan_mac(plan), plan->action.tir);
 	shca_steering_refresh(steering);
 	*rule = added;
 	return 0;
@@ -356,6 +370,9 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 	struct shca_match *match;
 	int err;
 
+	/* The drivers of those cards have no such rules. */
+	if (steering->conf.profile != SHCA_PROFILE_MODEL)
+		return -EOPNOTSUPP;
 	if (attr->priority >= SHCA_STATE_NB_PRIORITIES)
 		return -ENOMEM;
 	if (shca_param_is_multicast(attr->criteria, attr->mask, attr->value))
@@ -409,6 +426,7 @@ shca_rule_del(struct shca_steering *steering, struct shca_rule *rule)
 		return;
 	if (rule->action.tir != NULL)
 		steering->nb_receiving--;
+	shca_profile_del_a0(&steering->a0, rule);
 	del_entries(steering, rule);
 	free(rule);
 	shca_steering_refresh(steering);

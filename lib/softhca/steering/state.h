@@ -9,8 +9,10 @@
 #ifndef SHCA_STEERING_STATE_H
 #define SHCA_STEERING_STATE_H
 
+#include "steering/arfs.h"
 #include "steering/cache.h"
 #include "steering/ethtool.h"
+#include "steering/profile.h"
 #include "steering/steering.h"
 #include "steering/table.h"
 
@@ -31,6 +33,20 @@ struct shca_state_path {
 struct shca_state_ethtool {
 	struct shca_table *table;
 	struct shca_fte *fte;
+	struct ethtool_rx_flow_spec spec;
+};
+
+/** A flow of the netdev; table NULL: none. */
+struct shca_state_flow {
+	struct shca_table *table;
+	struct shca_fte *fte;
+};
+
+struct shca_state_arfs {
+	bool is_on;
+	struct shca_table table[SHCA_ARFS_TABLES];
+	struct shca_state_flow flow[SHCA_ARFS_FLOWS];
+	unsigned int next; /**< the oldest flow, or an empty place */
 };
 
 struct shca_steering {
@@ -45,9 +61,12 @@ struct shca_steering {
 	struct shca_table tx[SHCA_STATE_NB_CORE_PRIORITIES];
 	struct shca_table sniffer_tx;
 
-	struct shca_state_path rx_path, ethtool_path, tx_path;
+	struct shca_state_path rx_path, ethtool_path, arfs_path, tx_path;
+	struct shca_state_arfs arfs;
+	uint32_t nb_queues; /**< of the netdev */
 	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
 	unsigned int nb_receiving;
+	struct shca_profile_a0 a0;
 
 	uint64_t generation; /**< increases with each change of a rule or of the kernel's filter */
 	struct shca_cache cache;       /**< of the generation in it */

@@ -10,6 +10,7 @@
 enum {
 	/* Levels in the device; Linux's source does not fix those past 32. */
 	LEVEL_ETHTOOL = 34,
+	LEVEL_ARFS = 50,
 	LEVEL_LEFTOVERS = 60,
 	LEVEL_SNIFFER = 0,
 };
@@ -20,7 +21,10 @@ enum {
 static const struct shca_table_layout layout_rx = { "NIC_RX", 65536, 6, 65536 / 7 };
 static const struct shca_table_layout layout_tx = { "NIC_TX", 65536, 6, 65536 / 7 };
 /** Linux en_fs_ethtool.c: 64000 entries, which the pool rounds up, and 10 groups. */
-static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true };
+static const struct shca_table_layout layout_ethtool = { "NIC_RX", 65536, 10, 65536 / 11, true,
+	"ethtool" };
+/** Linux en_arfs.c: a group of 2^16 - 1 flows, and one of a single entry. */
+static const struct shca_table_layout layout_arfs = { "NIC_RX", 65536, 1, 65535, true, "aRFS" };
 static const struct shca_table_layout layout_leftovers = { "NIC_RX", 128, 2, 128 / 3 };
 static const struct shca_table_layout layout_sniffer_rx = { "SNIFFER_RX", 1, 0, 0 };
 static const struct shca_table_layout layout_sniffer_tx = { "SNIFFER_TX", 1, 0, 0 };
@@ -44,6 +48,7 @@ shca_steering_create(const struct shca_steering_conf *conf)
 		.counters = conf->max_fte_counters,
 	};
 	steering->generation = 1;
+	steering->nb_queues = SHCA_ETHTOOL_QUEUES;
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
 		bool dont_trap = i % 2 == 0 && i != SHCA_STATE_MULTICAST_PRIORITY;
 
@@ -53,6 +58,9 @@ shca_steering_create(const struct shca_steering_conf *conf)
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
 		shca_table_init(
 			&steering->ethtool[i], &layout_ethtool, firmware, LEVEL_ETHTOOL + i, false);
+	for (unsigned int i = 0; i < SHCA_ARFS_TABLES; i++)
+		shca_table_init(
+			&steering->arfs.table[i], &layout_arfs, firmware, LEVEL_ARFS, false);
 	shca_table_init(&steering->leftovers, &layout_leftovers, firmware, LEVEL_LEFTOVERS, false);
 	shca_table_init(&steering->sniffer_rx, &layout_sniffer_rx, firmware, LEVEL_SNIFFER, false);
 	shca_table_init(&steering->sniffer_tx, &layout_sniffer_tx, firmware, LEVEL_SNIFFER, false);
@@ -70,6 +78,15 @@ drop_ethtool_rule(const struct shca_state_ethtool *rule)
 	shca_table_del(rule->table, rule->fte, &action);
 }
 
+static void
+drop_flow(const struct shca_state_flow *flow)
+{
+	static const struct shca_fte_action action = { .drop = false };
+
+	if (flow->table != NULL)
+		shca_table_del(flow->table, flow->fte, &action);
+}
+
 void
 shca_steering_destroy(struct shca_steering *steering)
 {
@@ -78,6 +95,10 @@ shca_steering_destroy(struct shca_steering *steering)
 	/* These rules belong to the netdev, so no verbs object has deleted them. */
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_LOCATIONS; i++)
 		drop_ethtool_rule(&steering->ethtool_rule[i]);
+	for (unsigned int i = 0; i < SHCA_ARFS_FLOWS; i++)
+		drop_flow(&steering->arfs.flow[i]);
+	for (unsigned int i = 0; i < SHCA_ARFS_TABLES; i++)
+		shca_table_fini(&steering->arfs.table[i]);
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
 		shca_table_fini(&steering->ethtool[i]);
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++) {
@@ -189,9 +210,11 @@ shca_steering_refresh(struct shca_steering *steering)
 {
 	refresh_path(&steering->rx_path, steering->rx, SHCA_STATE_NB_CORE_PRIORITIES);
 	refresh_path(&steering->ethtool_path, steering->ethtool, SHCA_ETHTOOL_TABLES);
+	refresh_path(&steering->arfs_path, steering->arfs.table, SHCA_ARFS_TABLES);
 	refresh_path(&steering->tx_path, steering->tx, SHCA_STATE_NB_CORE_PRIORITIES);
 	steering->generation++;
-	steering->rx_path.fields |= steering->ethtool_path.fields | steering->leftovers.fields;
+	steering->rx_path.fields |= steering->ethtool_path.fields | steering->arfs_path.fields |
+		steering->leftovers.fields;
 }
 
 static void
@@ -215,6 +238,8 @@ shca_steering_renew_cache(struct shca_steering *steering)
 		look_at(cache, path->table[i]);
 	for (unsigned int i = 0; i < steering->ethtool_path.nb_tables; i++)
 		look_at(cache, steering->ethtool_path.table[i]);
+	for (unsigned int i = 0; i < steering->arfs_path.nb_tables; i++)
+		look_at(cache, steering->arfs_path.table[i]);
 	look_at(cache, &steering->leftovers);
 	look_at(cache, &steering->sniffer_rx);
 	/* The netdev's filter looks at the destination MAC and its presence. */
@@ -241,6 +266,8 @@ shca_steering_visit(const struct shca_steering *steering,
 		visit_one(&steering->rx[i], visit, arg);
 	for (unsigned int i = 0; i < SHCA_ETHTOOL_TABLES; i++)
 		visit_one(&steering->ethtool[i], visit, arg);
+	for (unsigned int i = 0; i < SHCA_ARFS_TABLES; i++)
+		visit_one(&steering->arfs.table[i], visit, arg);
 	visit_one(&steering->leftovers, visit, arg);
 	visit_one(&steering->sniffer_tx, visit, arg);
 	for (unsigned int i = 0; i < SHCA_STATE_NB_CORE_PRIORITIES; i++)

@@ -33,6 +33,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/profile.h"
 #include "steering/match/modify.h"
 #include "steering/match/parse.h"
 
@@ -60,6 +61,7 @@ struct shca_steering_conf {
 	/** Of an e-switch's manager: a rule is of one port, and none is for sending (mlx5_ib fs.c,
 	 * dev->is_rep). */
 	bool is_rep;
+	enum shca_profile profile; /**< an older card's limits (profile.h) */
 };
 
 /** A create_flow request after the uverbs checks that need objects (port, handles). */
@@ -147,7 +149,8 @@ void shca_steering_set_kernel(
  * their order (doc/design/steering.md).
  *
  * @return 0, or -EINVAL, -EOPNOTSUPP, -ENOMEM (also: priority above 15), -EEXIST (same match, other
- * action or tag), -ENOSPC (table full); an error changes nothing.
+ * action or tag), -ENOSPC (table full), -ENXIO (beyond the limits of static A0); an error changes
+ * nothing.
  */
 int shca_rule_add(
 	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule);

@@ -32,6 +32,7 @@ struct shca_table_layout {
 	uint32_t nb_big;   /**< at most 32 */
 	uint32_t big_size; /**< entries of a big group, more than one */
 	bool to_netdev;    /**< an entry that does not drop gives the frame to the netdev */
+	const char *owner; /**< as dumps name it; NULL: verbs, or the netdev's driver */
 };
 
 /** What all tables of a port share. */

@@ -122,8 +122,10 @@ print_table(
 	char action[SHCA_DUMP_ACTION_MAX];
 	FILE *out = trace->conf->out;
 
-	fprintf(out, "  FT: 0x%x (level: 0x%" PRIx32 ", type: %s): ",
-		shca_dump_table_number(trace->steering, table), table->level, table->layout->type);
+	fprintf(out, "  FT: 0x%x (level: 0x%" PRIx32 ", type: %s%s%s): ",
+		shca_dump_table_number(trace->steering, table), table->level, table->layout->type,
+		table->layout->owner != NULL ? ", owner: " : "",
+		table->layout->owner != NULL ? table->layout->owner : "");
 	if (fte == NULL) {
 		fprintf(out, "no entry of %" PRIu32 " mask%s matches\n", table->nb_subtables,
 			table->nb_subtables == 1 ? "" : "s");
@@ -174,6 +176,8 @@ add_table(
 	shca_json_number(json, "table", shca_dump_table_number(trace->steering, table));
 	shca_json_number(json, "level", table->level);
 	shca_json_string(json, "type", "%s", table->layout->type);
+	if (table->layout->owner != NULL)
+		shca_json_string(json, "owner", "%s", table->layout->owner);
 	shca_json_bool(json, "hit", fte != NULL);
 	if (fte != NULL) {
 		shca_json_number(json, "index", fte->index);

@@ -145,12 +145,11 @@ copy_by(struct shca_steering *steering, const struct shca_table *table,
 		copy(steering, fte, verdict);
 }
 
-/** @return the entry of the netdev's own rules that the frame hits, or NULL. */
+/** @return the entry of the netdev's own rules, or of its flows, that the frame hits, or NULL. */
 static const struct shca_fte *
-ask_ethtool(struct shca_steering *steering, const union shca_match_key *key,
-	const struct shca_packet *packet, struct shca_trace *trace)
+ask_netdev(struct shca_steering *steering, const struct shca_state_path *path,
+	const union shca_match_key *key, const struct shca_packet *packet, struct shca_trace *trace)
 {
-	const struct shca_state_path *path = &steering->ethtool_path;
 	const struct shca_fte *fte = NULL;
 
 	for (unsigned int i = 0; i < path->nb_tables && fte == NULL; i++)
@@ -158,12 +157,13 @@ ask_ethtool(struct shca_steering *steering, const union shca_match_key *key,
 	return fte;
 }
 
-/** Walk what follows the tables of rules: ethtool, netdev, leftovers. */
+/** Walk what follows the tables of rules: ethtool, netdev with aRFS, leftovers. */
 static void
 leave(struct shca_steering *steering, const union shca_match_key *key,
 	const struct shca_packet *packet, struct shca_verdict *verdict, struct shca_trace *trace)
 {
-	const struct shca_fte *fte = ask_ethtool(steering, key, packet, trace);
+	const struct shca_fte *fte =
+		ask_netdev(steering, &steering->ethtool_path, key, packet, trace);
 	enum shca_trace_kernel answer;
 
 	if (fte != NULL && fte->drop) {
@@ -171,6 +171,10 @@ leave(struct shca_steering *steering, const union shca_match_key *key,
 		return;
 	}
 	answer = fte != NULL ? SHCA_TRACE_KERNEL_RULE : ask_kernel(&steering->kernel, packet);
+	/* Behind the netdev's filter, as in mlx5e; a hit names the queue, which a TAP has one of.
+	 */
+	if (answer > SHCA_TRACE_KERNEL_RULE || answer == SHCA_TRACE_KERNEL_PROMISCUOUS)
+		ask_netdev(steering, &steering->arfs_path, key, packet, trace);
 	if (trace != NULL)
 		trace->kernel = answer;
 	verdict->to_kernel = answer >= SHCA_TRACE_KERNEL_PROMISCUOUS;

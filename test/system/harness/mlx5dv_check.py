@@ -13,8 +13,8 @@ CHECK = paths.BUILD / "app/mlx5dv-check"
 CABLE = ["wire=pair:c", "wire=pair:c"]
 
 
-def argv_of(*args, ports=CABLE, options=NOT_STRICT, softhca=None):
-    argv = softhca_argv(ports, [CHECK, *args, "--", "--no-huge", "-m", "256", "-d", paths.plugin()[0]], options)
+def argv_of(*args, ports=CABLE, options=NOT_STRICT, softhca=None, eal=("--no-huge",)):
+    argv = softhca_argv(ports, [CHECK, *args, "--", *eal, "-m", "256", "-d", paths.plugin()[0]], options)
     if softhca:
         argv[0] = softhca
     return [str(word) for word in argv]

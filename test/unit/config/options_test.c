@@ -73,16 +73,21 @@ static const struct {
 } bad[] = {
 	{ "colour=red",
 		"colour: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"delay, vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi, "
+		"steering" },
 	{ "wire-fd=7",
 		"wire-fd: no such key; there are wire, kernel, model, mac, speed, pace, repeat, "
-		"delay, vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"delay, vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi, "
+		"steering" },
 	{ "=x",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi, "
+		"steering" },
 	{ "wire=loop,",
 		": no such key; there are wire, kernel, model, mac, speed, pace, repeat, delay, "
-		"vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi" },
+		"vf, trust, spoof, pf, switchdev, rep, inline, devx, rtc, kernel-abi, "
+		"steering" },
+	{ "steering=b0", "steering: 'b0' is none of model, cx4-exp, dmfs and a0" },
 	{ "kernel-abi=6.2", "kernel-abi: '6.2' is none of 5.10, 6.1 and 6.12" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },

@@ -9,12 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "../steering/build.h"
 #include "base/refuse.h"
+#include "steering/arfs.h"
 #include "steering/ethtool.h"
 #include "steering/steering.h"
 
@@ -53,7 +55,9 @@ test_refusals(void **state)
 		{ "flow-type=udp4,dst-ip=10.0.0.1/33", "dst-ip is ADDRESS[/BITS]" },
 		{ "flow-type=ether,vlan=4096", "vlan is an identifier up to 4095" },
 		{ "flow-type=ether,dst=2:0:0:0:0", "dst is an address" },
-		{ "flow-type=udp4,action=1", "action is -1 (drop) or 0" },
+		{ "flow-type=udp4,action=8",
+			"action is -1 (drop) or a queue of the netdev, 0 to 7" },
+		{ "flow-type=udp4,l4proto=8", "udp4 has no l4proto" },
 		{ "flow-type=udp4,action=0,loc=1024", "loc is a number up to 1023" },
 		{ "flow-type=udp4,action=0", "a rule has a flow-type, an action and a loc" },
 	};
@@ -148,10 +152,11 @@ static void
 add(struct shca_steering *steering, const char *text, int wanted)
 {
 	struct shca_ethtool_attr attr;
+	const char *why = NULL;
 	char error[128];
 
 	assert_int_equal(parse(text, &attr, error), 0);
-	assert_int_equal(shca_ethtool_add(steering, &attr), wanted);
+	assert_int_equal(shca_ethtool_add(steering, &attr, &why), wanted);
 }
 
 static struct shca_steering *
@@ -269,6 +274,134 @@ test_locations(void **state)
 	shca_steering_destroy(steering);
 }
 
+static uint64_t
+arfs_hits(struct shca_steering *steering)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	uint64_t nb = 0;
+	const char *at;
+
+	shca_steering_dump(steering, out);
+	fclose(out);
+	at = strstr(text, "owner: aRFS");
+	at = at != NULL ? strstr(at, "packets:") : NULL;
+	if (at != NULL)
+		nb = strtoull(at + strlen("packets:"), NULL, 10);
+	free(text);
+	return nb;
+}
+
+static int
+add_flow(struct shca_steering *steering, const char *text)
+{
+	struct shca_ethtool_attr attr;
+	char error[128];
+
+	assert_int_equal(parse(text, &attr, error), 0);
+	return shca_arfs_add(steering, &attr);
+}
+
+#define FLOW                                                                                       \
+	"flow-type=udp4,src-ip=10.0.0.1,dst-ip=10.0.0.2,src-port=1024,dst-port=5000,action=3,loc=0"
+
+/** One packet that all four domains want: verbs, ethtool, aRFS, the netdev's own address. */
+static void
+test_four_domains(void **state)
+{
+	struct shca_steering *steering = new_steering(true);
+	struct shca_rule *rule = add_verbs(steering, TAKES);
+	char result[32];
+
+	(void)state;
+	add(steering, DROP_5000, 0);
+	assert_int_equal(add_flow(steering, FLOW), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		walk(steering, false, result);
+		assert_string_equal(result, "A");
+	}
+	shca_rule_del(steering, rule);
+	for (unsigned int i = 0; i < 2; i++) {
+		walk(steering, false, result);
+		assert_string_equal(result, "dropped");
+	}
+	assert_int_equal(arfs_hits(steering), 0);
+	assert_int_equal(shca_ethtool_del(steering, 1), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		walk(steering, false, result);
+		assert_string_equal(result, "kernel");
+		assert_int_equal(arfs_hits(steering), i + 1);
+	}
+	/* aRFS is behind the netdev's filter. */
+	walk(steering, true, result);
+	assert_string_equal(result, "");
+	assert_int_equal(arfs_hits(steering), 2);
+	shca_arfs_flush(steering);
+	walk(steering, false, result);
+	assert_string_equal(result, "kernel");
+	shca_steering_destroy(steering);
+}
+
+static void
+test_flows(void **state)
+{
+	static const char *const bad[] = {
+		"flow-type=udp4,src-ip=10.0.0.1,dst-ip=10.0.0.2,src-port=1024,action=3,loc=0",
+		"flow-type=udp4,src-ip=10.0.0.0/8,dst-ip=10.0.0.2,src-port=1,dst-port=2,action=3,loc=0",
+		"flow-type=udp4,src-ip=10.0.0.1,dst-ip=10.0.0.2,src-port=1,dst-port=2,action=-1,loc=0",
+		"flow-type=udp4,src-ip=10.0.0.1,dst-ip=10.0.0.2,src-port=1,vlan=2,action=1,loc=0",
+		"flow-type=ip4,src-ip=10.0.0.1,dst-ip=10.0.0.2,l4proto=6,vlan=2,action=1,loc=0",
+	};
+	struct shca_steering *steering = new_steering(false);
+	struct frame frame = { .length = 0 };
+	struct shca_packet packet;
+	char text[160], result[32];
+	uint32_t ip;
+
+	(void)state;
+	assert_int_equal(add_flow(steering, FLOW), -ENODEV);
+	shca_steering_destroy(steering);
+	steering = new_steering(true);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(add_flow(steering, bad[i]), -EINVAL);
+	/* What the netdev sends from port 5000 adds the flow that answers, while it is on. */
+	frame_macs(&frame, peer, own);
+	frame_put16(&frame, 0x800);
+	ip = frame_ipv4(&frame, 0x0a000002, 0x0a000001, 17, 0, 0, 0);
+	frame_udp(&frame, 5000, 1024);
+	frame_zero(&frame, 20);
+	frame_end_ipv4(&frame, ip);
+	shca_parse(frame.byte, frame.length, &packet);
+	shca_arfs_learn(steering, &packet);
+	walk(steering, false, result);
+	assert_int_equal(arfs_hits(steering), 0);
+	shca_arfs_switch(steering, true);
+	shca_arfs_learn(steering, &packet);
+	shca_arfs_learn(steering, &packet); /* known */
+	walk(steering, false, result);
+	assert_string_equal(result, "kernel");
+	assert_int_equal(arfs_hits(steering), 1);
+	/* With too many others the oldest goes. */
+	for (unsigned int i = 1; i < SHCA_ARFS_FLOWS; i++) {
+		snprintf(text, sizeof(text),
+			"flow-type=tcp6,src-ip=fd00::1,dst-ip=fd00::2,src-port=1,dst-port=%u,action=0,loc=0",
+			i);
+		assert_int_equal(add_flow(steering, text), 0);
+	}
+	walk(steering, false, result);
+	assert_int_equal(arfs_hits(steering), 2);
+	assert_int_equal(add_flow(steering,
+				 "flow-type=udp6,src-ip=fd00::1,dst-ip=fd00::2,src-port=1,"
+				 "dst-port=1,action=0,loc=0"),
+		0);
+	walk(steering, false, result);
+	assert_int_equal(arfs_hits(steering), 0);
+	shca_arfs_switch(steering, false);
+	assert_false(shca_arfs_is_on(steering));
+	shca_steering_destroy(steering);
+}
+
 int
 main(void)
 {
@@ -277,6 +410,8 @@ main(void)
 		cmocka_unit_test(test_tuples),
 		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_locations),
+		cmocka_unit_test(test_four_domains),
+		cmocka_unit_test(test_flows),
 	};
 
 	return cmocka_run_group_tests_name("ntuple", tests, NULL, NULL);

@@ -127,18 +127,22 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	return 0;
 }
 
+#define OUTER_PTYPES                                                                               \
+	RTE_PTYPE_L3_IPV4_EXT_UNKNOWN, RTE_PTYPE_L3_IPV6_EXT_UNKNOWN, RTE_PTYPE_L4_NONFRAG,        \
+		RTE_PTYPE_L4_FRAG, RTE_PTYPE_L4_TCP, RTE_PTYPE_L4_UDP
+
 const uint32_t *
 mdv_ethdev_supported_ptypes_get(MDV_COMPAT_PTYPES_ARGS(dev, nb))
 {
 	static const uint32_t l2_only[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_UNKNOWN };
-	static const uint32_t ptypes[] = {
+	static const uint32_t without_tunnels[] = {
 		RTE_PTYPE_L2_ETHER,
-		RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
-		RTE_PTYPE_L3_IPV6_EXT_UNKNOWN,
-		RTE_PTYPE_L4_NONFRAG,
-		RTE_PTYPE_L4_FRAG,
-		RTE_PTYPE_L4_TCP,
-		RTE_PTYPE_L4_UDP,
+		OUTER_PTYPES,
+		RTE_PTYPE_UNKNOWN,
+	};
+	static const uint32_t all[] = {
+		RTE_PTYPE_L2_ETHER,
+		OUTER_PTYPES,
 		RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN,
 		RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN,
 		RTE_PTYPE_INNER_L4_NONFRAG,
@@ -148,8 +152,17 @@ mdv_ethdev_supported_ptypes_get(MDV_COMPAT_PTYPES_ARGS(dev, nb))
 		RTE_PTYPE_UNKNOWN,
 	};
 
-	MDV_COMPAT_SET_NB_PTYPES(nb, (is_ibv(dev) ? RTE_DIM(l2_only) : RTE_DIM(ptypes)) - 1);
-	return is_ibv(dev) ? l2_only : ptypes;
+	if (is_ibv(dev)) {
+		MDV_COMPAT_SET_NB_PTYPES(nb, RTE_DIM(l2_only) - 1);
+		return l2_only;
+	}
+	/* Of a device that does not look into tunnels all headers are outer ones. */
+	if (mdv_port(dev)->device.caps.tunnel_offloads == 0) {
+		MDV_COMPAT_SET_NB_PTYPES(nb, RTE_DIM(without_tunnels) - 1);
+		return without_tunnels;
+	}
+	MDV_COMPAT_SET_NB_PTYPES(nb, RTE_DIM(all) - 1);
+	return all;
 }
 
 static int

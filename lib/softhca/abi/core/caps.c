@@ -6,10 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "abi/core/user.h"
+
 bool
 shca_caps_has(unsigned int capability)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+		.pid = shca_user_current != NULL ? shca_user_current->pid : 0,
+	};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
 	if (syscall(SYS_capget, &header, data) != 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The calling thread's capabilities, for the checks that the kernel makes. */
+/** @file Capabilities of who calls, for the checks that the kernel makes. */
 #ifndef SHCA_ABI_CORE_CAPS_H
 #define SHCA_ABI_CORE_CAPS_H
 
 #include <stdbool.h>
 
-/** @param capability CAP_NET_RAW and its like. @return whether the thread has it in effect. */
+/** @param capability CAP_NET_RAW and its like. @return whether the calling thread has it in
+ * effect, or the main thread of the process that shca_user_current is from. */
 bool shca_caps_has(unsigned int capability);
 
 #endif /* SHCA_ABI_CORE_CAPS_H */

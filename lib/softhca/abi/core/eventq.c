@@ -4,14 +4,17 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/core/object.h"
+#include "abi/core/user.h"
 #include "base/log.h"
 
 static_assert(sizeof(struct ib_uverbs_comp_event_desc) == 8, "record of a completion channel");
@@ -73,7 +76,7 @@ sweep(struct shca_file *file)
 }
 
 int
-shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, int *user_fd)
+shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, struct shca_eventq **out)
 {
 	const int buffer_bytes = SEND_BUFFER_BYTES;
 	struct shca_eventq *queue;
@@ -102,7 +105,7 @@ shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, int *user
 	queue->user_fd = fds[1];
 	queue->inode = status.st_ino;
 	LIST_INSERT_HEAD(&file->eventqs, queue, link);
-	*user_fd = fds[1];
+	*out = queue;
 	return 0;
 
 close_fds:
@@ -148,23 +151,14 @@ shca_eventq_leave_all(struct shca_file *file)
 		leave(file, LIST_FIRST(&file->eventqs));
 }
 
-/** @return whether user_fd is still the descriptor that the application was given. */
-static bool
-is_open(const struct shca_eventq *queue)
-{
-	struct stat status;
-
-	return fstat(queue->user_fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
-		status.st_ino == queue->inode;
-}
-
 struct shca_eventq *
 shca_eventq_find(struct shca_file *file, enum shca_eventq_kind kind, int64_t fd)
 {
+	const ino_t inode = shca_user_socket(fd);
 	struct shca_eventq *queue;
 
 	LIST_FOREACH (queue, &file->eventqs, link)
-		if (queue->user_fd == fd && queue->kind == kind && is_open(queue))
+		if (inode != 0 && queue->inode == inode && queue->kind == kind)
 			return queue;
 	return NULL;
 }
@@ -197,6 +191,14 @@ shca_eventq_send_async(struct shca_eventq *queue, uint64_t element, uint32_t eve
 	return queue != NULL && send_record(queue, &record);
 }
 
+static bool
+has_unread(const struct shca_eventq *queue)
+{
+	int bytes;
+
+	return ioctl(queue->our_fd, SIOCOUTQ, &bytes) == 0 && bytes != 0;
+}
+
 /**
  * Read all records, and send those of other objects again, after any that arrived meanwhile. A
  * concurrent poll finds no record for a moment, as if it had come earlier.
@@ -209,11 +211,13 @@ shca_eventq_drop(struct shca_eventq *queue, uint64_t element)
 	uint32_t nb_slots = 0;
 	union record *kept = NULL;
 	union record record;
+	int fd = -1;
 
-	if (queue == NULL || !is_open(queue))
+	if (queue != NULL && has_unread(queue))
+		fd = shca_user_borrow_socket(queue->inode, queue->user_fd);
+	if (fd < 0)
 		return 0;
-	while (recv(queue->user_fd, &record, sizeof(record), MSG_DONTWAIT) ==
-		(ssize_t)record_bytes(queue)) {
+	while (recv(fd, &record, sizeof(record), MSG_DONTWAIT) == (ssize_t)record_bytes(queue)) {
 		if (record_element(queue, &record) == element) {
 			nb_dropped++;
 			continue;
@@ -231,6 +235,7 @@ shca_eventq_drop(struct shca_eventq *queue, uint64_t element)
 		}
 		kept[nb_kept++] = record;
 	}
+	close(fd);
 	for (uint32_t i = 0; i < nb_kept; i++)
 		send_record(queue, &kept[i]);
 	free(kept);

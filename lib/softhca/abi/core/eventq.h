@@ -27,13 +27,17 @@ struct shca_eventq {
 	LIST_ENTRY(shca_eventq) link;
 	enum shca_eventq_kind kind;
 	int our_fd;
-	int user_fd; /**< the application's end; it may have closed this descriptor */
-	ino_t inode; /**< of user_fd: detects that the number was closed and reused */
+	int user_fd; /**< the application's end: its number when it was made, maybe not there */
+	ino_t inode; /**< of the application's end */
 	uint32_t nb_users;
 };
 
-/** @return 0 and the application's descriptor, close-on-exec; -EMFILE, -ENFILE, -ENOMEM. */
-int shca_eventq_create(struct shca_file *file, enum shca_eventq_kind kind, int *user_fd);
+/**
+ * Make a queue, whose user_fd the caller gives to the application (close-on-exec) or closes.
+ * @return 0, -EMFILE, -ENFILE, -ENOMEM.
+ */
+int shca_eventq_create(
+	struct shca_file *file, enum shca_eventq_kind kind, struct shca_eventq **queue);
 /** @return this file's queue of this kind that the application knows as @p fd, or NULL. */
 struct shca_eventq *shca_eventq_find(
 	struct shca_file *file, enum shca_eventq_kind kind, int64_t fd);

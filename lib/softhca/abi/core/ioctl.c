@@ -99,7 +99,7 @@ take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 		attr->eventq = shca_eventq_find(bundle->file, row->eventq, request->data_s64);
 		return attr->eventq != NULL ? 0 : -EBADF;
 	case SHCA_ATTR_NEW_FD:
-		return shca_eventq_create(bundle->file, row->eventq, &attr->fd);
+		return shca_eventq_create(bundle->file, row->eventq, &attr->eventq);
 	default:
 		ret = shca_object_find(bundle->file, row->class, request->data, &attr->object);
 		if (ret == 0 && row->kind == SHCA_ATTR_DESTROY && attr->object->nb_users != 0)
@@ -171,6 +171,31 @@ attr_address(const struct shca_bundle *bundle, const struct shca_attr *attr)
 	return bundle->attrs_address + attr->position * sizeof(struct ib_uverbs_attr);
 }
 
+/** Write the handle of a new object into its attribute. */
+static int
+answer_handle(const struct shca_bundle *bundle, const struct shca_attr *attr)
+{
+	const uint64_t handle = attr->object->handle;
+
+	if (bundle->own_attrs != NULL) {
+		bundle->own_attrs[attr->position].data = handle;
+		return 0;
+	}
+	return shca_user_copy_out(
+		attr_address(bundle, attr) + offsetof(struct ib_uverbs_attr, data), &handle,
+		sizeof(handle));
+}
+
+/** No command of ours makes a descriptor by a method. */
+static int
+answer_fd(const struct shca_bundle *bundle, const struct shca_attr *attr)
+{
+	assert(bundle->own_attrs == NULL);
+	return shca_user_give_fd(attr->eventq->user_fd,
+		attr_address(bundle, attr) + offsetof(struct ib_uverbs_attr, data),
+		sizeof(int64_t));
+}
+
 /** Drop the objects and descriptors of a request that failed, so the application never sees them.
  */
 static void
@@ -184,7 +209,7 @@ undo(struct shca_bundle *bundle)
 		if (bundle->method->rows[i].kind == SHCA_ATTR_NEW)
 			shca_object_abort(bundle->file, attr->object);
 		else if (bundle->method->rows[i].kind == SHCA_ATTR_NEW_FD)
-			close(attr->fd);
+			close(attr->eventq->user_fd);
 	}
 }
 
@@ -195,20 +220,14 @@ announce(const struct shca_bundle *bundle)
 {
 	for (unsigned int i = 0; i < bundle->method->nb_rows; i++) {
 		const struct shca_attr *attr = &bundle->attrs[i];
-		int64_t data;
-		int ret;
+		int ret = 0;
 
 		if (!attr->is_present)
 			continue;
 		if (bundle->method->rows[i].kind == SHCA_ATTR_NEW)
-			data = attr->object->handle;
+			ret = answer_handle(bundle, attr);
 		else if (bundle->method->rows[i].kind == SHCA_ATTR_NEW_FD)
-			data = attr->fd;
-		else
-			continue;
-		ret = shca_user_copy_out(
-			attr_address(bundle, attr) + offsetof(struct ib_uverbs_attr, data), &data,
-			sizeof(data));
+			ret = answer_fd(bundle, attr);
 		if (ret != 0)
 			return ret;
 	}
@@ -245,6 +264,8 @@ run_handler(struct shca_bundle *bundle)
 static void
 mark_outputs(const struct shca_bundle *bundle)
 {
+	if (bundle->own_attrs != NULL)
+		return;
 	for (unsigned int i = 0; i < bundle->method->nb_rows; i++) {
 		const struct shca_attr *attr = &bundle->attrs[i];
 		uint64_t address =
@@ -276,7 +297,7 @@ inject_fault(const struct shca_bundle *bundle)
 {
 	const struct shca_device_conf *conf = shca_device_conf(bundle->file->dev);
 
-	if (__builtin_expect(conf->faults == NULL, 1) ||
+	if (__builtin_expect(conf->faults == NULL, 1) || shca_user_has_come_before() ||
 		(bundle->object_id == UVERBS_OBJECT_DEVICE &&
 			bundle->method->id == UVERBS_METHOD_INVOKE_WRITE))
 		return 0;
@@ -310,10 +331,39 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 	return ret;
 }
 
+/** Check a header and run its method. @param requests its attributes, or NULL:
+ * bundle->attrs_address has them */
+static int
+run_frame(struct shca_bundle *bundle, const struct ib_uverbs_ioctl_hdr *header,
+	const struct ib_uverbs_attr *own)
+{
+	struct ib_uverbs_attr requests[REQUEST_BYTES_MAX / sizeof(struct ib_uverbs_attr)];
+	struct shca_file *file = bundle->file;
+	const size_t bytes = header->num_attrs * sizeof(requests[0]);
+	int ret = 0;
+
+	if (header->length > REQUEST_BYTES_MAX || header->length != sizeof(*header) + bytes)
+		return -EINVAL;
+	if (header->reserved1 != 0 || header->reserved2 != 0)
+		return -EPROTONOSUPPORT;
+	if (header->driver_id != RDMA_DRIVER_MLX5)
+		return -EINVAL;
+	bundle->object_id = header->object_id;
+	bundle->method = find_method(file, header->object_id, header->method_id);
+	if (bundle->method == NULL ||
+		bundle->method->since > shca_device_conf(file->dev)->kernel_abi)
+		return -EPROTONOSUPPORT;
+	if (own == NULL)
+		ret = shca_user_copy_in(requests, bundle->attrs_address, bytes);
+	if (ret == 0)
+		ret = run_method(bundle, own != NULL ? own : requests, header->num_attrs);
+	SHCA_DEBUG("object %#x method %#x: %d", header->object_id, header->method_id, ret);
+	return ret;
+}
+
 int
 shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 {
-	struct ib_uverbs_attr requests[REQUEST_BYTES_MAX / sizeof(struct ib_uverbs_attr)];
 	struct shca_bundle bundle = {
 		.file = file,
 		.attrs_address = (uintptr_t)arg + offsetof(struct ib_uverbs_ioctl_hdr, attrs),
@@ -324,25 +374,15 @@ shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 	if (request != RDMA_VERBS_IOCTL)
 		return -ENOTTY;
 	ret = shca_user_copy_in(&header, (uintptr_t)arg, sizeof(header));
-	if (ret != 0)
-		return ret;
-	if (header.length > REQUEST_BYTES_MAX ||
-		header.length != sizeof(header) + header.num_attrs * sizeof(requests[0]))
-		return -EINVAL;
-	if (header.reserved1 != 0 || header.reserved2 != 0)
-		return -EPROTONOSUPPORT;
-	if (header.driver_id != RDMA_DRIVER_MLX5)
-		return -EINVAL;
-	bundle.object_id = header.object_id;
-	bundle.method = find_method(file, header.object_id, header.method_id);
-	if (bundle.method == NULL || bundle.method->since > shca_device_conf(file->dev)->kernel_abi)
-		return -EPROTONOSUPPORT;
-	ret = shca_user_copy_in(
-		requests, bundle.attrs_address, header.num_attrs * sizeof(requests[0]));
-	if (ret == 0)
-		ret = run_method(&bundle, requests, header.num_attrs);
-	SHCA_DEBUG("object %#x method %#x: %d", header.object_id, header.method_id, ret);
-	return ret;
+	return ret == 0 ? run_frame(&bundle, &header, NULL) : ret;
+}
+
+int
+shca_ioctl_run_own(struct shca_file *file, struct ib_uverbs_ioctl_hdr *frame)
+{
+	struct shca_bundle bundle = { .file = file, .own_attrs = frame->attrs };
+
+	return run_frame(&bundle, frame, frame->attrs);
 }
 
 const struct shca_attr *

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rdma/rdma_user_ioctl_cmds.h>
+
 #include "abi/core/object.h"
 #include "abi/core/user.h"
 #include "base/kernel.h"
@@ -117,20 +119,23 @@ struct shca_attr {
 	struct shca_object *object;                    /**< HANDLE, NEW, DESTROY */
 	struct shca_object *objects[SHCA_HANDLES_MAX]; /**< HANDLES */
 	unsigned int nb_objects;
-	struct shca_eventq *eventq; /**< FD */
-	int fd;                     /**< NEW_FD */
+	struct shca_eventq *eventq; /**< FD, NEW_FD */
 };
 
 struct shca_bundle {
 	struct shca_file *file;
 	uint16_t object_id; /**< of the object that has the method */
 	const struct shca_method *method;
-	uint64_t attrs_address; /**< the application's attribute array */
+	uint64_t attrs_address; /**< the application's attribute array; 0: it is at own_attrs */
+	struct ib_uverbs_attr *own_attrs;
 	struct shca_attr attrs[SHCA_ATTRS_MAX];
 };
 
 /** Check the frame at @p arg and run its method, one of file->methods; the device lock is held. */
 int shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg);
+/** The same for a frame of our own, which gets the handles; the buffers in it are the
+ * application's. */
+int shca_ioctl_run_own(struct shca_file *file, struct ib_uverbs_ioctl_hdr *frame);
 
 /** @return the attribute, or NULL when the request has none. */
 const struct shca_attr *shca_ioctl_attr(const struct shca_bundle *bundle, uint16_t id);

@@ -80,12 +80,48 @@ shca_object_commit(struct shca_file *file, struct shca_object *object)
 	TAILQ_INSERT_HEAD(&file->objects, object, link);
 }
 
+int
+shca_object_pin(
+	struct shca_object *object, uint64_t address, uint64_t length, bool write, uint8_t **start)
+{
+	struct shca_pin *pin = &object->pins[object->nb_pins];
+	int ret;
+
+	assert(object->nb_pins < SHCA_OBJECT_PINS_MAX);
+	ret = shca_user_pin(address, length, write, pin);
+	if (ret != 0)
+		return ret;
+	object->nb_pins++;
+	*start = pin->start;
+	return 0;
+}
+
+void
+shca_object_repin(struct shca_object *object, const uint8_t *start, const struct shca_pin *pin)
+{
+	unsigned int i = 0;
+
+	while (object->pins[i].start != start)
+		i++;
+	assert(i < object->nb_pins);
+	shca_user_unpin(&object->pins[i]);
+	object->pins[i] = *pin;
+}
+
+static void
+unpin_all(struct shca_object *object)
+{
+	while (object->nb_pins != 0)
+		shca_user_unpin(&object->pins[--object->nb_pins]);
+}
+
 void
 shca_object_abort(struct shca_file *file, struct shca_object *object)
 {
 	assert(object->file == NULL);
 	file->nb_objects[object->limit]--;
 	shca_idtable_del(&file->handles, object->handle);
+	unpin_all(object);
 	free(object);
 }
 
@@ -114,6 +150,7 @@ shca_object_destroy(struct shca_object *object)
 	if (object->nb_users != 0)
 		return -EBUSY;
 	object->class->destroy(object);
+	unpin_all(object);
 	TAILQ_REMOVE(&file->objects, object, link);
 	file->nb_objects[object->limit]--;
 	shca_idtable_del(&file->handles, object->handle);

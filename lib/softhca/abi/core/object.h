@@ -26,6 +26,7 @@
 
 #include "abi/core/bfreg.h"
 #include "abi/core/eventq.h"
+#include "abi/core/user.h"
 #include "base/idtable.h"
 #include "hw/check/doorbell.h"
 #include "hw/device/clock_page.h"
@@ -53,6 +54,9 @@ enum shca_limit {
 	SHCA_NB_LIMITS,
 };
 
+/** A queue pair's rings and doorbell records. */
+#define SHCA_OBJECT_PINS_MAX 3
+
 struct shca_object {
 	const struct shca_object_class *class;
 	struct shca_file *file;
@@ -61,6 +65,9 @@ struct shca_object {
 	uint32_t handle;
 	uint32_t nb_users;
 	enum shca_limit limit; /**< that it counts for */
+	/** The application's memory that the device keeps for it. */
+	struct shca_pin pins[SHCA_OBJECT_PINS_MAX];
+	unsigned int nb_pins;
 };
 
 /** One row an object type. */
@@ -94,6 +101,7 @@ struct shca_file {
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
+	pid_t pid; /**< of the process that opened it */
 	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< delay of the current call: an injected fault */
 };
@@ -117,6 +125,15 @@ int shca_object_find(struct shca_file *file, const struct shca_object_class *cla
  * @return 0 or -EBUSY.
  */
 int shca_object_destroy(struct shca_object *object);
+/**
+ * Keep the application's memory (shca_user_pin()) as long as the object is there.
+ * @param[out] start where the device finds it
+ */
+int shca_object_pin(
+	struct shca_object *object, uint64_t address, uint64_t length, bool write, uint8_t **start);
+/** Replace the object's pin of @p start, which must be one, by @p pin. */
+void shca_object_repin(
+	struct shca_object *object, const uint8_t *start, const struct shca_pin *pin);
 /** Destroy all objects of the file. */
 void shca_object_destroy_all(struct shca_file *file);
 
@@ -138,6 +155,7 @@ struct shca_mr_object {
 	struct shca_pd_object *pd;
 	struct shca_dm_object *dm; /**< or NULL: the application's memory */
 	struct shca_mr *mr;
+	uint64_t user_start; /**< the application's address of its first byte */
 	uint64_t pinned_bytes;
 };
 

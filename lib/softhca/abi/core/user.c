@@ -1,13 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between the application's buffers and ours that survive bad addresses. */
+/* Copies between the application's buffers and ours that survive bad addresses; other processes'
+ * descriptors and limits, as /proc and the calls for debuggers tell them. */
 #include "abi/core/user.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+
+__thread struct shca_user *shca_user_current;
+
+bool
+shca_user_has_come_before(void)
+{
+	return shca_user_current != NULL && shca_user_current->has_come_before;
+}
+
+pid_t
+shca_user_pid(void)
+{
+	return shca_user_current != NULL ? shca_user_current->pid : getpid();
+}
+
+uint64_t
+shca_user_memlock(void)
+{
+	struct rlimit most;
+
+	if (prlimit(shca_user_pid(), RLIMIT_MEMLOCK, NULL, &most) != 0 ||
+		most.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return most.rlim_cur;
+}
 
 struct copy {
 	void *to;
@@ -30,6 +66,8 @@ guarded_copy(void *to, const void *from, size_t length)
 {
 	struct copy copy = { .to = to, .from = from, .length = length };
 
+	if (shca_user_current != NULL)
+		return -EFAULT;
 	return shca_mem_guard_run(run_copy, &copy) ? 0 : -EFAULT;
 }
 
@@ -46,7 +84,7 @@ shca_user_copy_in(void *to, uint64_t from, size_t length)
 
 	if (length == 0)
 		return 0;
-	ret = process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
+	ret = process_vm_readv(shca_user_pid(), &ours, 1, &theirs, 1, 0);
 	if (ret >= 0 || errno == EFAULT)
 		return ret == (ssize_t)length ? 0 : -EFAULT;
 	return guarded_copy(to, theirs.iov_base, length);
@@ -62,10 +100,94 @@ shca_user_copy_out(uint64_t to, const void *from, size_t length)
 	if (length == 0)
 		return 0;
 	memcpy(&ours.iov_base, &from, sizeof(from)); /* iovec has no const form */
-	ret = process_vm_writev(getpid(), &ours, 1, &theirs, 1, 0);
+	ret = process_vm_writev(shca_user_pid(), &ours, 1, &theirs, 1, 0);
 	if (ret >= 0 || errno == EFAULT)
 		return ret == (ssize_t)length ? 0 : -EFAULT;
 	return guarded_copy(theirs.iov_base, from, length);
+}
+
+int
+shca_user_pin(uint64_t address, uint64_t length, bool write, struct shca_pin *pin)
+{
+	*pin = (struct shca_pin){ .start = (uint8_t *)(uintptr_t)address };
+	if (shca_user_current == NULL)
+		return 0;
+	return shca_user_current->map(shca_user_current, address, length, write, pin);
+}
+
+void
+shca_user_unpin(struct shca_pin *pin)
+{
+	if (pin->map != NULL)
+		munmap(pin->map, pin->map_bytes);
+	*pin = (struct shca_pin){ 0 };
+}
+
+int
+shca_user_give_fd(int fd, uint64_t address, uint32_t bytes)
+{
+	struct shca_user *user = shca_user_current;
+	const int64_t number = fd;
+
+	if (user == NULL)
+		return shca_user_copy_out(address, &number, bytes);
+	if (user->nb_fds == SHCA_USER_FDS_MAX)
+		return -EMFILE;
+	user->fds[user->nb_fds++] =
+		(struct shca_user_fd){ .fd = fd, .bytes = bytes, .address = address };
+	return 0;
+}
+
+/** @return the inode of a socket, or 0: the name is none's. */
+static ino_t
+socket_at(const char *path)
+{
+	struct stat status;
+
+	return fstatat(AT_FDCWD, path, &status, 0) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino
+										    : 0;
+}
+
+ino_t
+shca_user_socket(int64_t fd)
+{
+	char path[64];
+
+	if (fd < 0 || fd > INT32_MAX)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%" PRId64, (int)shca_user_pid(), fd);
+	return socket_at(path);
+}
+
+/** Copy a descriptor of the process. Without a process to look into it is this one's. */
+static int
+copy_fd(int fd)
+{
+	if (shca_user_current == NULL)
+		return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return (int)syscall(SYS_pidfd_getfd, shca_user_current->pidfd, fd, 0);
+}
+
+int
+shca_user_borrow_socket(ino_t inode, int likely)
+{
+	const struct dirent *entry;
+	char path[64];
+	DIR *dir;
+	int fd = -1;
+
+	if (shca_user_socket(likely) == inode)
+		return copy_fd(likely);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)shca_user_pid());
+	dir = opendir(path);
+	while (dir != NULL && fd < 0 && (entry = readdir(dir)) != NULL) {
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+			shca_user_socket(atoi(entry->d_name)) == inode)
+			fd = copy_fd(atoi(entry->d_name));
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return fd;
 }
 
 int

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The application's request and answer buffers. These functions copy each buffer once, and return
- * -EFAULT where the kernel's copy_from_user and copy_to_user fail.
+ * The process that a request is from: its buffers, memory, descriptors, capabilities and limits.
+ *
+ * That is this process, or, while a thread has set shca_user_current, another one, on which the
+ * kernel lets this one look as a debugger does (ptrace(2), PTRACE_MODE_ATTACH). These functions
+ * copy each buffer once, and return -EFAULT where the kernel's copy_from_user and copy_to_user
+ * fail.
  */
 #ifndef SHCA_ABI_CORE_USER_H
 #define SHCA_ABI_CORE_USER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /** A buffer an ioctl attribute names: an address, or up to 8 bytes in the attribute itself. */
 struct shca_user_buffer {
@@ -18,10 +24,70 @@ struct shca_user_buffer {
 	uint8_t is_inline;
 };
 
+/** Memory of the process that the device keeps: a ring, a doorbell record, a memory region. */
+struct shca_pin {
+	uint8_t *start; /**< where this process sees its first byte */
+	void *map;      /**< a mapping of it in this process, or NULL: it is this process's own */
+	size_t map_bytes;
+};
+
+/** Descriptors that one request makes, at most. */
+#define SHCA_USER_FDS_MAX 2
+
+/** A request of another process, from its arrival to its answer. Belongs to one thread. */
+struct shca_user {
+	pid_t pid;
+	int pidfd;
+	/** Map memory of the process here. @return 0, -EFAULT, -ENOMEM, or -ERESTART: memory has to
+	 * be shared first, and then the request comes again. */
+	int (*map)(struct shca_user *user, uint64_t address, uint64_t length, bool write,
+		struct shca_pin *pin);
+	void *arg; /**< of map() */
+	/** Descriptors for the process, and where their numbers go. */
+	struct shca_user_fd {
+		int fd;
+		uint32_t bytes;
+		uint64_t address;
+	} fds[SHCA_USER_FDS_MAX];
+	unsigned int nb_fds;
+	bool has_come_before; /**< it was sent away with -ERESTART */
+};
+
+/** The request that this thread works at; NULL: it is of this process. */
+extern __thread struct shca_user *shca_user_current;
+
+/** @return whether the request was sent away with -ERESTART before: its faults are counted. */
+bool shca_user_has_come_before(void);
+/** @return the process's number. */
+pid_t shca_user_pid(void);
+/** @return the bytes that the process may lock; UINT64_MAX: no limit. */
+uint64_t shca_user_memlock(void);
+
 /** @return 0 or -EFAULT. */
 int shca_user_copy_in(void *to, uint64_t from, size_t length);
 /** @return 0 or -EFAULT. */
 int shca_user_copy_out(uint64_t to, const void *from, size_t length);
+
+/**
+ * Keep @p length bytes at @p address, for writing too if @p write. Of this process nothing is
+ * checked: the device does so.
+ * @return 0 or a negative errno, which the request passes on.
+ */
+int shca_user_pin(uint64_t address, uint64_t length, bool write, struct shca_pin *pin);
+/** All-zero is allowed. */
+void shca_user_unpin(struct shca_pin *pin);
+
+/**
+ * Give the process @p fd, whose number there is written to @p address as @p bytes bytes. Closing it
+ * is up to the process if the request succeeds, else to the caller.
+ * @return 0 or -EFAULT.
+ */
+int shca_user_give_fd(int fd, uint64_t address, uint32_t bytes);
+/** @return the inode of the process's descriptor @p fd if that is a socket, or 0. */
+ino_t shca_user_socket(int64_t fd);
+/** @param likely a number that it may have @return a copy of the process's descriptor of a socket,
+ * which the caller closes; -1: there is none. */
+int shca_user_borrow_socket(ino_t inode, int likely);
 
 /**
  * Read @p length bytes at @p offset; bytes past the buffer's end read as zero.

@@ -15,6 +15,7 @@
 #include "abi/entry/methods.h"
 #include "abi/entry/write.h"
 #include "config/model.h"
+#include "hw/queue/loopback.h"
 
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 #define NS_PER_S      1000000000u
@@ -118,6 +119,7 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 		return -ENOMEM;
 	file->dev = dev;
 	file->ctxn = next_ctxn++;
+	file->pid = shca_user_pid();
 	file->model = shca_device_conf(dev)->model;
 	file->methods = shca_methods_objects;
 	node = shca_mmap_open(shca_device_conf(dev)->index, cloexec);
@@ -208,6 +210,8 @@ close_file(struct shca_file *file, void (*end_eventqs)(struct shca_file *file))
 	shca_device_lock(file->dev);
 	shca_device_unlisten(&file->listener);
 	shca_object_destroy_all(file);
+	if (file->has_context)
+		shca_loopback_count_domain(file->dev, -1);
 	end_eventqs(file);
 	shca_clock_page_remove(&file->clock);
 	shca_device_unlock(file->dev);

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include <rdma/rdma_user_ioctl.h>
-
 #include "abi/core/ioctl.h"
 
 union request {
@@ -58,7 +56,7 @@ run(struct shca_write *write, union request *request, uint16_t object, uint16_t 
 	request->header.driver_id = RDMA_DRIVER_MLX5;
 	request->header.length = (uint16_t)(sizeof(request->header) +
 		request->header.num_attrs * sizeof(request->header.attrs[0]));
-	return shca_ioctl_run(write->file, RDMA_VERBS_IOCTL, request);
+	return shca_ioctl_run_own(write->file, &request->header);
 }
 
 /** @return the address of the field at @p offset of the command's answer. */
@@ -125,28 +123,29 @@ int
 shca_legacy_get_context(struct shca_write *write)
 {
 	union request request = { 0 };
-	int fd, ret;
+	struct shca_eventq *async;
+	int ret;
 
 	if (write->file->has_context)
 		return -EINVAL;
 	ret = clear_answer(write);
 	if (ret == 0)
-		ret = shca_eventq_create(write->file, SHCA_EVENTQ_ASYNC, &fd);
+		ret = shca_eventq_create(write->file, SHCA_EVENTQ_ASYNC, &async);
 	if (ret != 0)
 		return ret;
-	ret = shca_user_copy_out(
-		answer_at(write, offsetof(struct ib_uverbs_get_context_resp, async_fd)), &fd,
-		sizeof(fd));
 	add(&request, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, sizeof(uint32_t),
 		answer_at(write, offsetof(struct ib_uverbs_get_context_resp, num_comp_vectors)));
-	if (ret == 0)
-		ret = add_driver(write, &request);
+	ret = add_driver(write, &request);
 	if (ret == 0)
 		ret = run(write, &request, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
+	if (ret == 0)
+		ret = shca_user_give_fd(async->user_fd,
+			answer_at(write, offsetof(struct ib_uverbs_get_context_resp, async_fd)),
+			sizeof(__u32));
 	if (ret != 0)
-		close(fd);
+		close(async->user_fd);
 	else
-		write->file->async = shca_eventq_find(write->file, SHCA_EVENTQ_ASYNC, fd);
+		write->file->async = async;
 	return ret;
 }
 

@@ -94,7 +94,7 @@ static void
 search_file(struct shca_file *file, void *arg)
 {
 	struct search *search = arg;
-	struct shca_restrack one = { .id = file->ctxn };
+	struct shca_restrack one = { .id = file->ctxn, .pid = file->pid };
 	const struct shca_object *object;
 
 	if (!file->has_context)
@@ -106,8 +106,9 @@ search_file(struct shca_file *file, void *arg)
 		{
 			if (object->class != restrack_rows[search->type].class)
 				continue;
-			one = (struct shca_restrack){ .ctxn = file->ctxn,
-				.nb_users = object->nb_users };
+			one = (struct shca_restrack){
+				.ctxn = file->ctxn, .pid = file->pid, .nb_users = object->nb_users
+			};
 			if (restrack_rows[search->type].describe(object, &one))
 				found(search, &one);
 		}

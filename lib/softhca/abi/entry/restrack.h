@@ -4,6 +4,7 @@
 #define SHCA_ABI_ENTRY_RESTRACK_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct shca_device;
 
@@ -21,6 +22,7 @@ enum shca_restrack_type {
 struct shca_restrack {
 	uint32_t id; /**< the type's own numbers on the device; of a QP what verbs tells */
 	uint32_t ctxn, pdn;
+	pid_t pid; /**< of the process that opened the context */
 	uint32_t nb_users;
 	uint32_t cqes;
 	uint32_t key;    /**< lkey and rkey */

@@ -11,7 +11,7 @@ alloc(struct shca_bundle *bundle)
 		shca_ioctl_attr(bundle, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE);
 
 	if (bundle->file->async == NULL)
-		bundle->file->async = shca_eventq_find(bundle->file, SHCA_EVENTQ_ASYNC, attr->fd);
+		bundle->file->async = attr->eventq;
 	return 0;
 }
 

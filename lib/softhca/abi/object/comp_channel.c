@@ -7,16 +7,20 @@
 int
 shca_comp_channel_write_create(struct shca_write *write)
 {
-	struct ib_uverbs_create_comp_channel_resp response;
-	int fd, ret;
+	struct shca_eventq *channel;
+	int ret;
 
-	ret = shca_eventq_create(write->file, SHCA_EVENTQ_COMPLETION, &fd);
+	ret = shca_eventq_create(write->file, SHCA_EVENTQ_COMPLETION, &channel);
 	if (ret != 0)
 		return ret;
-	response.fd = (uint32_t)fd;
-	ret = shca_user_write(write->out, &response, sizeof(response));
+	ret = shca_user_write(write->out, NULL, 0);
+	if (ret == 0)
+		ret = shca_user_give_fd(channel->user_fd,
+			write->out->address +
+				offsetof(struct ib_uverbs_create_comp_channel_resp, fd),
+			sizeof(__u32));
 	/* The next shca_eventq_create() destroys our end. */
 	if (ret != 0)
-		close(fd);
+		close(channel->user_fd);
 	return ret;
 }

@@ -158,6 +158,22 @@ report_size(const struct shca_file *file, const struct shca_cq *cq, uint32_t cqe
 }
 
 static int
+pin_queue(struct shca_object *object, const struct mlx5_ib_create_cq *request,
+	struct shca_cq_attr *attr)
+{
+	uint8_t *dbrec;
+	int ret;
+
+	ret = shca_object_pin(object, request->buf_addr, (uint64_t)attr->nb_cqes * attr->cqe_bytes,
+		true, &attr->ring);
+	if (ret == 0)
+		ret = shca_object_pin(object, request->db_addr, SHCA_DBREC_BYTES, true, &dbrec);
+	if (ret == 0)
+		attr->dbrec = (__be32 *)(void *)dbrec;
+	return ret;
+}
+
+static int
 create(struct shca_bundle *bundle)
 {
 	struct shca_file *file = bundle->file;
@@ -180,8 +196,6 @@ create(struct shca_bundle *bundle)
 		return ret;
 	cq->object.user_handle = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
 	attr = (struct shca_cq_attr){
-		.ring = (uint8_t *)(uintptr_t)request.buf_addr,
-		.dbrec = (__be32 *)(uintptr_t)request.db_addr,
 		.nb_cqes = cq->nb_cqes,
 		.cqe_bytes = request.cqe_size,
 		.ignore_overrun = (flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0,
@@ -191,7 +205,9 @@ create(struct shca_bundle *bundle)
 		.event = on_event,
 		.owner = cq,
 	};
-	ret = shca_cq_create(file->dev, &attr, &cq->cq);
+	ret = pin_queue(&cq->object, &request, &attr);
+	if (ret == 0)
+		ret = shca_cq_create(file->dev, &attr, &cq->cq);
 	if (ret != 0)
 		return ret;
 	ret = answer_create(bundle, cq);
@@ -217,6 +233,23 @@ answer_destroy(struct shca_bundle *bundle)
 	};
 
 	return shca_ioctl_out(bundle, UVERBS_ATTR_DESTROY_CQ_RESP, &response, sizeof(response));
+}
+
+static int
+replace_ring(struct shca_cq_object *cq, uint64_t address, uint32_t nb_cqes, uint32_t cqe_bytes)
+{
+	const uint8_t *before = shca_cq_ring(cq->cq);
+	struct shca_pin ring;
+	int ret = shca_user_pin(address, (uint64_t)nb_cqes * cqe_bytes, true, &ring);
+
+	if (ret != 0)
+		return ret;
+	ret = shca_cq_resize(cq->cq, ring.start, nb_cqes, cqe_bytes);
+	if (ret == 0)
+		shca_object_repin(&cq->object, before, &ring);
+	else
+		shca_user_unpin(&ring);
+	return ret;
 }
 
 int
@@ -246,8 +279,7 @@ shca_cq_write_resize(struct shca_write *write)
 		if (driver_request.reserved0 != 0 || driver_request.reserved1 != 0 ||
 			(driver_request.cqe_size != 64 && driver_request.cqe_size != 128))
 			return -EINVAL;
-		ret = shca_cq_resize(cq->cq, (uint8_t *)(uintptr_t)driver_request.buf_addr, nb_cqes,
-			driver_request.cqe_size);
+		ret = replace_ring(cq, driver_request.buf_addr, nb_cqes, driver_request.cqe_size);
 		if (ret != 0)
 			return ret;
 		cq->nb_cqes = nb_cqes;

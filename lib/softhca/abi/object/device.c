@@ -17,6 +17,7 @@
 #include "base/node.h"
 #include "base/clock.h"
 #include "config/model.h"
+#include "hw/queue/loopback.h"
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
@@ -172,6 +173,7 @@ get_context(struct shca_bundle *bundle)
 		file->uid = next_uid();
 	file->nb_comp_vectors = nb_comp_vectors();
 	file->has_context = true;
+	shca_loopback_count_domain(file->dev, 1);
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 /* Memory regions: the request's checks; base/mem has the regions. */
 #include <errno.h>
 #include <linux/capability.h>
-#include <sys/resource.h>
 
 #include "abi/core/caps.h"
 #include "abi/core/ioctl.h"
@@ -73,22 +72,25 @@ pages_bytes(uint64_t start, uint64_t length)
 static bool
 may_pin(const struct shca_file *file, uint64_t bytes)
 {
-	struct rlimit most;
-
-	if (shca_caps_has(CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &most) != 0 ||
-		most.rlim_cur == RLIM_INFINITY)
-		return true;
-	return file->pinned_bytes + bytes <= most.rlim_cur;
+	return shca_caps_has(CAP_IPC_LOCK) || file->pinned_bytes + bytes <= shca_user_memlock();
 }
 
 static int
 register_region(struct shca_file *file, const struct shca_pd_object *pd,
-	const struct ib_uverbs_reg_mr *request, struct shca_mr **mr)
+	const struct ib_uverbs_reg_mr *request, uint8_t *start, struct shca_mr **mr)
+{
+	return shca_mem_reg(shca_device_mem(file->dev), start, request->length, request->hca_va,
+		pd->pdn, request->access_flags, mr);
+}
+
+static int
+pin_region(
+	const struct shca_file *file, const struct ib_uverbs_reg_mr *request, struct shca_pin *pin)
 {
 	if (!may_pin(file, pages_bytes(request->start, request->length)))
 		return -ENOMEM;
-	return shca_mem_reg(shca_device_mem(file->dev), (uint8_t *)(uintptr_t)request->start,
-		request->length, request->hca_va, pd->pdn, request->access_flags, mr);
+	return shca_user_pin(request->start, request->length,
+		(request->access_flags & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0, pin);
 }
 
 static int
@@ -123,7 +125,11 @@ shca_mr_write_reg(struct shca_write *write)
 		return ret;
 	mr = (struct shca_mr_object *)object;
 	mr->pd = (struct shca_pd_object *)pd;
-	ret = register_region(write->file, mr->pd, &request, &mr->mr);
+	ret = pin_region(write->file, &request, &object->pins[0]);
+	if (ret != 0)
+		goto abort;
+	object->nb_pins = 1;
+	ret = register_region(write->file, mr->pd, &request, object->pins[0].start, &mr->mr);
 	if (ret != 0)
 		goto abort;
 	response = (struct ib_uverbs_reg_mr_resp){
@@ -134,6 +140,7 @@ shca_mr_write_reg(struct shca_write *write)
 	ret = shca_user_write(write->out, &response, sizeof(response));
 	if (ret != 0)
 		goto dereg;
+	mr->user_start = request.start;
 	mr->pinned_bytes = pages_bytes(request.start, request.length);
 	write->file->pinned_bytes += mr->pinned_bytes;
 	pd->nb_users++;
@@ -149,11 +156,13 @@ abort:
 
 /** Complete the request from the region where the region keeps its value. */
 static int
-merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr *old,
+merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_object *mr,
 	struct ib_uverbs_reg_mr *merged)
 {
+	const struct shca_mr *old = mr->mr;
+
 	*merged = (struct ib_uverbs_reg_mr){
-		.start = (uintptr_t)old->start,
+		.start = mr->user_start,
 		.length = old->length,
 		.hca_va = old->iova,
 		.access_flags = old->access,
@@ -182,6 +191,7 @@ shca_mr_write_rereg(struct shca_write *write)
 	struct ib_uverbs_reg_mr merged;
 	struct shca_mr_object *mr;
 	struct shca_mr *region;
+	struct shca_pin pin;
 	int ret;
 
 	ret = shca_user_read(write->in, 0, &request, sizeof(request));
@@ -201,19 +211,28 @@ shca_mr_write_rereg(struct shca_write *write)
 	if (request.flags & REREG_PD)
 		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
 	if (ret == 0)
-		ret = merge_rereg(&request, mr->mr, &merged);
+		ret = merge_rereg(&request, mr, &merged);
 	if (ret == 0)
-		ret = register_region(write->file, (struct shca_pd_object *)pd, &merged, &region);
+		ret = pin_region(write->file, &merged, &pin);
 	if (ret != 0)
 		return ret;
+	ret = register_region(
+		write->file, (struct shca_pd_object *)pd, &merged, pin.start, &region);
+	if (ret != 0) {
+		shca_user_unpin(&pin);
+		return ret;
+	}
 	response = (struct ib_uverbs_rereg_mr_resp){ .lkey = region->lkey, .rkey = region->lkey };
 	ret = shca_user_write(write->out, &response, sizeof(response));
 	if (ret != 0) {
 		shca_mem_dereg(mem, region);
+		shca_user_unpin(&pin);
 		return ret;
 	}
 	shca_mem_dereg(mem, mr->mr);
+	shca_object_repin(object, object->pins[0].start, &pin);
 	mr->mr = region;
+	mr->user_start = merged.start;
 	write->file->pinned_bytes -= mr->pinned_bytes;
 	mr->pinned_bytes = pages_bytes(merged.start, merged.length);
 	write->file->pinned_bytes += mr->pinned_bytes;

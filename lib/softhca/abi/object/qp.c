@@ -186,16 +186,42 @@ check_raw_request(const struct shca_file *file, const struct shca_qp_object *qp,
 	return 0;
 }
 
+/** The memory of a raw QP's queues. */
+struct memory {
+	uint8_t *sq_ring, *rq_ring;
+	__be32 *dbrec;
+};
+
 static int
-create_sq(
-	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request)
+pin_queues(
+	struct shca_object *object, const struct mlx5_ib_create_qp *request, struct memory *memory)
+{
+	uint8_t *dbrec;
+	int ret = shca_object_pin(object, request->db_addr, SHCA_DBREC_BYTES, false, &dbrec);
+
+	if (ret == 0 && request->sq_wqe_count != 0)
+		ret = shca_object_pin(object, request->sq_buf_addr,
+			(uint64_t)request->sq_wqe_count * WQEBB_BYTES, false, &memory->sq_ring);
+	if (ret == 0 && request->rq_wqe_count != 0)
+		ret = shca_object_pin(object, request->buf_addr,
+			(uint64_t)request->rq_wqe_count << request->rq_wqe_shift, false,
+			&memory->rq_ring);
+	if (ret == 0)
+		memory->dbrec = (__be32 *)(void *)dbrec;
+	return ret;
+}
+
+static int
+create_sq(struct shca_file *file, struct shca_qp_object *qp,
+	const struct mlx5_ib_create_qp *request, const struct memory *memory)
 {
 	const struct shca_sq_attr attr = {
-		.ring = (uint8_t *)(uintptr_t)request->sq_buf_addr,
-		.dbrec = (__be32 *)(uintptr_t)request->db_addr,
+		.ring = memory->sq_ring,
+		.dbrec = memory->dbrec,
 		.nb_wqebbs = request->sq_wqe_count,
 		.pdn = qp->pd->pdn,
 		.user_index = request->uidx,
+		.tdn = file->ctxn,
 		.signal_all = qp->signal_all,
 		.cq = qp->send_cq->cq,
 		.event = on_event,
@@ -207,11 +233,11 @@ create_sq(
 
 static int
 create_rq(struct shca_file *file, struct shca_qp_object *qp,
-	const struct mlx5_ib_create_qp *request, uint64_t flags)
+	const struct mlx5_ib_create_qp *request, const struct memory *memory, uint64_t flags)
 {
 	const struct shca_rq_attr attr = {
-		.ring = (uint8_t *)(uintptr_t)request->buf_addr,
-		.dbrec = (__be32 *)(uintptr_t)request->db_addr,
+		.ring = memory->rq_ring,
+		.dbrec = memory->dbrec,
 		.nb_wqes = request->rq_wqe_count,
 		.stride_bytes = 1u << request->rq_wqe_shift,
 		.pdn = qp->pd->pdn,
@@ -224,7 +250,9 @@ create_rq(struct shca_file *file, struct shca_qp_object *qp,
 		.owner = qp,
 	};
 	struct shca_tir_attr tir_attr = {
-		.allow_self_loopback = (request->flags & SELF_LOOPBACK_FLAGS) != 0,
+		.tdn = file->ctxn,
+		.takes_own_unicast = (request->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) != 0,
+		.takes_own_multicast = (request->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) != 0,
 	};
 	int ret;
 
@@ -239,18 +267,21 @@ static int
 create_raw(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_t flags)
 {
 	struct mlx5_ib_create_qp request;
+	struct memory memory = { 0 };
 	int ret;
 
 	ret = check_raw_request(
 		bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
+	if (ret == 0)
+		ret = pin_queues(&qp->object, &request, &memory);
 	if (ret != 0)
 		return ret;
 	if (request.rq_wqe_count == 0)
 		qp->cap.max_recv_sge = 0;
 	if (request.sq_wqe_count != 0)
-		ret = create_sq(bundle->file, qp, &request);
+		ret = create_sq(bundle->file, qp, &request, &memory);
 	if (ret == 0 && request.rq_wqe_count != 0)
-		ret = create_rq(bundle->file, qp, &request, flags);
+		ret = create_rq(bundle->file, qp, &request, &memory, flags);
 	if (ret == 0 &&
 		(request.flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) == 0)
 		qp->bfreg = shca_bfreg_get(&bundle->file->bfregs);
@@ -326,7 +357,9 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 	attr = (struct shca_tir_attr){
 		.rqt = qp->rwq_ind->rqt,
 		.hash_fields = request.rx_hash_fields_mask,
-		.allow_self_loopback = (request.flags & SELF_LOOPBACK_FLAGS) != 0,
+		.tdn = bundle->file->ctxn,
+		.takes_own_unicast = (request.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) != 0,
+		.takes_own_multicast = (request.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) != 0,
 	};
 	memcpy(attr.key, request.rx_hash_key, sizeof(attr.key));
 	return shca_tir_create(bundle->file->dev, &attr, &qp->tir);

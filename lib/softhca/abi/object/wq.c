@@ -139,6 +139,7 @@ create(struct shca_bundle *bundle)
 	uint64_t flags = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_WQ_FLAGS);
 	struct mlx5_ib_create_wq request;
 	struct shca_rq_attr attr;
+	uint8_t *dbrec;
 	int ret;
 
 	if (shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_WQ_TYPE) != IB_UVERBS_WQT_RQ)
@@ -153,8 +154,6 @@ create(struct shca_bundle *bundle)
 	wq->pd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_WQ_PD_HANDLE);
 	wq->cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE);
 	attr = (struct shca_rq_attr){
-		.ring = (uint8_t *)(uintptr_t)request.buf_addr,
-		.dbrec = (__be32 *)(uintptr_t)request.db_addr,
 		.nb_wqes = request.rq_wqe_count,
 		.stride_bytes = 1u << request.rq_wqe_shift,
 		.pdn = wq->pd->pdn,
@@ -171,6 +170,14 @@ create(struct shca_bundle *bundle)
 		attr.log_stride_bytes = (uint8_t)request.single_stride_log_num_of_bytes;
 		attr.two_byte_shift = request.two_byte_shift_en != 0;
 	}
+	ret = shca_object_pin(&wq->object, request.buf_addr,
+		(uint64_t)attr.nb_wqes * attr.stride_bytes, false, &attr.ring);
+	if (ret == 0)
+		ret = shca_object_pin(
+			&wq->object, request.db_addr, SHCA_DBREC_BYTES, false, &dbrec);
+	if (ret != 0)
+		return ret;
+	attr.dbrec = (__be32 *)(void *)dbrec;
 	ret = shca_rq_create(bundle->file->dev, &attr, &wq->rq);
 	if (ret != 0)
 		return ret;

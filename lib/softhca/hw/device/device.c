@@ -19,6 +19,7 @@
 #include "hw/format/tx.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/flow_cache.h"
+#include "hw/queue/loopback.h"
 #include "hw/queue/out.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -29,6 +30,7 @@
 #include "hw/state/rq.h"
 #include "hw/state/sq.h"
 #include "hw/state/tir.h"
+#include "steering/arfs.h"
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 #include "wire/wire.h"
@@ -129,10 +131,11 @@ look_at_netdevs(struct shca_device *dev)
 		look_at_netdev(dev, port);
 }
 
-int
-shca_device_create(const struct shca_device_conf *conf, struct shca_device **out)
+/** @return what the rules of a device depend on. */
+static struct shca_steering_conf
+steering_conf(const struct shca_device_conf *conf)
 {
-	struct shca_steering_conf steering_conf = {
+	return (struct shca_steering_conf){
 		.dont_trap = conf->model->dont_trap,
 		.sniffer = conf->model->sniffer,
 		.tunnel_offloads = conf->model->tunnel_offloads,
@@ -142,8 +145,15 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		.max_fte_destinations = conf->model->max_fte_destinations,
 		.max_fte_counters = conf->model->max_fte_counters,
 		.is_rep = conf->nb_vports != 0,
+		.profile = conf->profile,
 		.esp_spi = conf->kernel_abi < SHCA_KERNEL_6_1,
 	};
+}
+
+int
+shca_device_create(const struct shca_device_conf *conf, struct shca_device **out)
+{
+	const struct shca_steering_conf steering = steering_conf(conf);
 	struct shca_device *dev = calloc(1, sizeof(*dev));
 	int ret = -ENOMEM;
 
@@ -155,7 +165,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->mem = shca_mem_create();
 	if (dev->mem == NULL)
 		goto free_device;
-	dev->steering = shca_steering_create(&steering_conf);
+	dev->steering = shca_steering_create(&steering);
 	if (dev->steering == NULL)
 		goto destroy_mem;
 	ret = shca_flow_cache_init(&dev->flow_cache);
@@ -373,7 +383,8 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 		}
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
-		if (shca_steer_tx(dev, &packet))
+		shca_arfs_learn(dev->steering, &packet);
+		if (shca_steer_tx(dev, &packet) && shca_steer_back(dev, SHCA_TDN_NETDEV, &packet))
 			shca_out_add(&dev->out, NULL, 0,
 				&(struct shca_frame){ packet.bytes, packet.length, sent_by });
 	}

@@ -18,8 +18,6 @@
 /** Bits 27:25 of an arm word are zero (command 0 or 1 in bits 27:24). */
 #define ARM_WORD_NONE 0x0e000000
 
-#define DBREC_BYTES 8
-
 static bool
 is_geometry_valid(const uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes)
 {
@@ -46,10 +44,10 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	int ret;
 
 	if (!is_geometry_valid(attr->ring, attr->nb_cqes, attr->cqe_bytes) ||
-		(uintptr_t)attr->dbrec % DBREC_BYTES != 0)
+		(uintptr_t)attr->dbrec % SHCA_DBREC_BYTES != 0)
 		return -EINVAL;
 	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_cqes * attr->cqe_bytes, true) ||
-		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, true))
+		!shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, true))
 		return -EFAULT;
 	cq = calloc(1, sizeof(*cq));
 	if (cq == NULL)
@@ -89,6 +87,12 @@ shca_cq_destroy(struct shca_cq *cq)
 	shca_idtable_del(&cq->dev->cq_numbers, cq->number);
 	free(cq->block);
 	free(cq);
+}
+
+const uint8_t *
+shca_cq_ring(const struct shca_cq *cq)
+{
+	return cq->attr.ring;
 }
 
 uint32_t

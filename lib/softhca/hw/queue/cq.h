@@ -16,6 +16,8 @@ struct shca_cqe;
 int shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **cq);
 void shca_cq_destroy(struct shca_cq *cq);
 uint32_t shca_cq_number(const struct shca_cq *cq);
+/** @return the ring, as its attributes or the last resize gave it. */
+const uint8_t *shca_cq_ring(const struct shca_cq *cq);
 /** Move to another ring, as ibv_resize_cq: writes the RESIZE CQE into the old one. */
 int shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes);
 /** @} */

@@ -44,7 +44,7 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 		be32toh(ctrl.qpn_ds) >> SHCA_CTRL_QPN_SHIFT == sq->number && eth.cs_flags == 0 &&
 		eth.inline_hdr_sz == 0 && (model->multi_pkt_send & SHCA_MPW_ENHANCED) != 0 &&
 		model->min_inline == SHCA_MIN_INLINE_NONE && sq->pace.kbps == 0 &&
-		!shca_steering_walks_tx(sq->dev->steering);
+		!sq->dev->loopback.is_on && !shca_steering_walks_tx(sq->dev->steering);
 }
 
 /** @return whether all segments are pointers to frames of a length that can be sent. */

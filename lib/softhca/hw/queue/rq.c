@@ -19,7 +19,6 @@
 #include "hw/state/rq.h"
 #include "steering/match/parse.h"
 
-#define DBREC_BYTES      8
 #define MAX_WQES         (1u << 15)
 #define MAX_STRIDE_BYTES 1024
 #define MAX_SEGMENTS     (MAX_STRIDE_BYTES / SHCA_DS_BYTES)
@@ -48,7 +47,7 @@ is_geometry_valid(const struct shca_rq_attr *attr)
 	return is_power_of_two(attr->nb_wqes) && attr->nb_wqes <= MAX_WQES &&
 		is_power_of_two(attr->stride_bytes) && attr->stride_bytes <= MAX_STRIDE_BYTES &&
 		attr->stride_bytes >= header_bytes(attr) + SHCA_DS_BYTES &&
-		(uintptr_t)attr->dbrec % DBREC_BYTES == 0 && attr->cq != NULL;
+		(uintptr_t)attr->dbrec % SHCA_DBREC_BYTES == 0 && attr->cq != NULL;
 }
 
 int
@@ -60,7 +59,7 @@ shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct 
 	if (!is_geometry_valid(attr))
 		return -EINVAL;
 	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqes * attr->stride_bytes, false) ||
-		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, false))
+		!shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false))
 		return -EFAULT;
 	if (!shca_cq_has_clock(attr->cq))
 		return -EOPNOTSUPP;

@@ -31,7 +31,6 @@
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 
-#define DBREC_BYTES     8
 #define PREFETCH_WQEBBS 12 /* of a batch of WQEs */
 #define PREFETCH_FRAMES 8
 #define MAX_WQEBBS      (1u << 15) /* a full ring must differ from an empty one in 16 bits */
@@ -43,11 +42,11 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 	int ret;
 
 	if (attr->nb_wqebbs == 0 || (attr->nb_wqebbs & (attr->nb_wqebbs - 1)) != 0 ||
-		attr->nb_wqebbs > MAX_WQEBBS || (uintptr_t)attr->dbrec % DBREC_BYTES != 0 ||
+		attr->nb_wqebbs > MAX_WQEBBS || (uintptr_t)attr->dbrec % SHCA_DBREC_BYTES != 0 ||
 		attr->cq == NULL)
 		return -EINVAL;
 	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false) ||
-		!shca_mem_can_pin(attr->dbrec, DBREC_BYTES, false))
+		!shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false))
 		return -EFAULT;
 	/* LX hw/mlx5/qp.c get_ts_format. */
 	if (!shca_cq_has_clock(attr->cq))
@@ -230,6 +229,11 @@ queue_frame(struct shca_sq *sq, const struct shca_wqe *wqe, bool is_looked_at)
 			return 0;
 		bytes = packet.bytes;
 		length = packet.length;
+		if (dev->loopback.is_on && !shca_steer_back(dev, sq->attr.tdn, &packet)) {
+			sq->count.packets++;
+			sq->count.bytes += length;
+			return 0;
+		}
 	}
 	shca_pace_sent(&sq->pace, dev->ticks, length);
 	shca_out_add(&dev->out, sq, sq->ci, &(struct shca_frame){ bytes, length, sq->port });
@@ -348,7 +352,8 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 		syndrome = MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	if (syndrome != 0)
 		return fail(sq, &wqe, syndrome);
-	is_looked_at = wqe.cs_flags != 0 || shca_steering_walks_tx(sq->dev->steering);
+	is_looked_at = wqe.cs_flags != 0 || sq->dev->loopback.is_on ||
+		shca_steering_walks_tx(sq->dev->steering);
 	for (nb = 0; nb < PREFETCH_FRAMES; nb++)
 		prefetch_frame(&wqe, sq->nb_queued + nb);
 	for (nb = nb_frames(&wqe); sq->nb_queued < nb; sq->nb_queued++) {

@@ -7,6 +7,7 @@
 #include "hw/format/rewrite.h"
 #include "hw/format/tunnels.h"
 #include "hw/queue/flow_cache.h"
+#include "hw/queue/loopback.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/rq_run.h"
 #include "hw/queue/tir.h"
@@ -19,8 +20,9 @@
 #include "steering/steering.h"
 #include "wire/wire.h"
 
+/** @param from domain of a frame that this port sent; NULL: of one that came in */
 static void
-deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
+deliver(const struct shca_packet *packet, const struct shca_verdict *verdict, const uint32_t *from)
 {
 	struct shca_rx rx;
 
@@ -35,6 +37,8 @@ deliver(const struct shca_packet *packet, const struct shca_verdict *verdict)
 		/* A QP without a receive side drops its copy. */
 		if (destination->tir == NULL)
 			continue;
+		if (from != NULL && !shca_loopback_takes(destination->tir, *from, packet))
+			continue;
 		rq = shca_tir_choose(
 			destination->tir, packet, &cqe_rx.rss_hash, &cqe_rx.rss_hash_type);
 		shca_rq_receive(rq, &rx, &cqe_rx);
@@ -47,7 +51,7 @@ shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 	struct shca_verdict verdict = { 0 };
 
 	shca_walk_tx(dev->steering, packet, &verdict);
-	deliver(packet, &verdict);
+	deliver(packet, &verdict, NULL);
 	if (verdict.modify_set != NULL) {
 		packet->length =
 			shca_rewrite(verdict.modify_set, packet, shca_out_build(&dev->out));
@@ -95,9 +99,11 @@ send_to_kernel(struct shca_device *dev, struct kernel_frames *to_kernel)
 
 static void
 take_verdict(struct shca_device *dev, const struct shca_packet *packet,
-	const struct shca_verdict *verdict, struct kernel_frames *to_kernel)
+	const struct shca_verdict *verdict, const uint32_t *from, struct kernel_frames *to_kernel)
 {
-	deliver(packet, verdict);
+	deliver(packet, verdict, from);
+	if (from != NULL && *from == SHCA_TDN_NETDEV)
+		return;
 	if (verdict->to_kernel && shca_conf_kernel(&dev->conf, packet->source_port) != NULL)
 		to_kernel->frame[to_kernel->nb++] =
 			(struct shca_frame){ packet->bytes, packet->length, packet->source_port };
@@ -121,7 +127,7 @@ parse(const struct shca_device *dev, const struct shca_frame *frame, struct shca
 /** Rules change the frame on its way. Each round moves it at least one table further. */
 static __attribute__((noinline)) void
 receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shca_verdict *verdict,
-	struct kernel_frames *to_kernel)
+	const uint32_t *from, struct kernel_frames *to_kernel)
 {
 	const uint32_t port = packet->source_port;
 	uint8_t room[SHCA_OUT_FRAME_ROOM];
@@ -133,9 +139,9 @@ receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shc
 			return;
 		parse(dev, &(struct shca_frame){ room, length, port }, packet);
 		shca_walk_rx_on(dev->steering, packet, verdict);
-		take_verdict(dev, packet, verdict, to_kernel);
+		take_verdict(dev, packet, verdict, from, to_kernel);
 	}
-	if (is_unwanted(verdict))
+	if (from == NULL && is_unwanted(verdict))
 		dev->stats.rx_unwanted++;
 	/* The room is freed by then. */
 	send_to_kernel(dev, to_kernel);
@@ -154,9 +160,29 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 		&dev->flow_cache, generation, &packet, &verdict, shca_walk_trail(dev->steering));
 	if (is_unwanted(&verdict))
 		dev->stats.rx_unwanted++;
-	take_verdict(dev, &packet, &verdict, to_kernel);
+	take_verdict(dev, &packet, &verdict, NULL, to_kernel);
 	if (__builtin_expect(verdict.modify_set != NULL, false))
-		receive_modified(dev, &packet, &verdict, to_kernel);
+		receive_modified(dev, &packet, &verdict, NULL, to_kernel);
+}
+
+bool
+shca_steer_back(struct shca_device *dev, uint32_t tdn, const struct shca_packet *packet)
+{
+	const enum shca_loopback loopback = shca_loopback_of(dev, packet);
+	struct kernel_frames to_kernel = { .nb = 0 };
+	struct shca_verdict verdict;
+	struct shca_packet back;
+
+	if (loopback == SHCA_LOOPBACK_NONE)
+		return true;
+	parse(dev, &(struct shca_frame){ packet->bytes, packet->length, 0 }, &back);
+	shca_walk_rx(dev->steering, &back, &verdict);
+	take_verdict(dev, &back, &verdict, &tdn, &to_kernel);
+	if (verdict.modify_set != NULL)
+		receive_modified(dev, &back, &verdict, &tdn, &to_kernel);
+	send_to_kernel(dev, &to_kernel);
+	shca_touch(dev, SHCA_TOUCH_NONE, NULL);
+	return loopback == SHCA_LOOPBACK_BOTH;
 }
 
 void

@@ -8,6 +8,7 @@
 #define SHCA_HW_QUEUE_STEER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct shca_device;
 struct shca_frame;
@@ -23,5 +24,12 @@ void shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsi
  * @return false when a rule forbids it.
  */
 bool shca_steer_tx(struct shca_device *dev, struct shca_packet *packet);
+
+/**
+ * Give a frame that is about to be sent to receivers of the same port, if local loopback is on.
+ * @param tdn the sender's transport domain
+ * @return whether the frame leaves the port, too
+ */
+bool shca_steer_back(struct shca_device *dev, uint32_t tdn, const struct shca_packet *packet);
 
 #endif /* SHCA_HW_QUEUE_STEER_H */

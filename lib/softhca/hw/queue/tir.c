@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "hw/queue/loopback.h"
 #include "hw/state/device.h"
 #include "hw/state/rq.h"
 #include "hw/state/tir.h"
@@ -30,6 +31,8 @@ shca_tir_create(struct shca_device *dev, const struct shca_tir_attr *attr, struc
 	tir->attr = *attr;
 	shca_rss_init(&tir->rss, attr->key);
 	dev->stats.tirs++;
+	if (attr->takes_own_unicast || attr->takes_own_multicast)
+		shca_loopback_count_tir(dev, 1);
 	*out = tir;
 	return 0;
 }
@@ -41,6 +44,8 @@ shca_tir_destroy(struct shca_tir *tir)
 		return;
 	shca_idtable_del(&tir->dev->tir_numbers, tir->number);
 	tir->dev->stats.tirs--;
+	if (tir->attr.takes_own_unicast || tir->attr.takes_own_multicast)
+		shca_loopback_count_tir(tir->dev, -1);
 	free(tir);
 }
 

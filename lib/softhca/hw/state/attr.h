@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/kernel.h"
+#include "base/profile.h"
 #include "hw/format/minicqe.h"
 
 struct shca_cq;
@@ -22,6 +23,9 @@ struct shca_model;
 struct shca_rq;
 struct shca_rqt;
 struct shca_wire;
+
+/** A doorbell record: two words of 32 bits. */
+#define SHCA_DBREC_BYTES 8
 
 /** The maximum number of a device's ports: vports of a card with SHCA_PORTS_MAX functions. */
 #define SHCA_DEVICE_PORTS_MAX 9
@@ -35,6 +39,7 @@ struct shca_device_conf {
 	bool has_devx; /**< contexts may be DevX ones */
 	bool has_rtc;  /**< a real-time clock: completions may have the time of day */
 	enum shca_kernel kernel_abi;
+	enum shca_profile profile; /**< an older card's limits of rules */
 	uint32_t speed_mbps;
 	struct shca_wire *wire;   /**< borrowed; never NULL */
 	struct shca_wire *kernel; /**< borrowed; NULL: no netdev beside the port */
@@ -166,6 +171,7 @@ struct shca_sq_attr {
 	uint32_t nb_wqebbs; /**< power of two */
 	uint32_t pdn;
 	uint32_t user_index;
+	uint32_t tdn;    /**< transport domain: one a context */
 	bool signal_all; /**< every WQE completes, whatever its CE bits */
 	struct shca_cq *cq;
 	shca_event_fn event;
@@ -178,7 +184,9 @@ struct shca_tir_attr {
 	struct shca_rqt *rqt; /**< indirect, or NULL */
 	uint64_t hash_fields; /**< IBV_RX_HASH_*, 1 << 31 INNER; 0: no hash, entry 0 */
 	uint8_t key[40];      /**< Toeplitz */
-	bool allow_self_loopback;
+	uint32_t tdn;         /**< transport domain: one a context */
+	/** It takes frames of its own domain when local loopback is on (hw/queue/loopback.h). */
+	bool takes_own_unicast, takes_own_multicast;
 };
 
 #endif /* SHCA_HW_STATE_ATTR_H */

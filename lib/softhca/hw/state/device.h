@@ -59,6 +59,11 @@ struct shca_device {
 	uint64_t clock_info_ticks; /**< of the last update of clock_pages */
 	uint64_t memic_pages;      /**< a bit for each page that is allocated */
 	struct shca_rates rates;
+	struct {
+		uint32_t nb_domains; /**< contexts, each with a transport domain */
+		uint32_t nb_tirs;    /**< that take frames of their own domain */
+		bool is_on;
+	} loopback; /**< hw/queue/loopback.h */
 
 	struct shca_flow_cache flow_cache; /**< of received frames */
 	struct shca_out out;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <arpa/inet.h>
+#include <net/ethernet.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -141,11 +142,13 @@ print_address(FILE *out, const struct shca_field *field, const struct shca_match
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	const uint8_t *value = (const uint8_t *)&match->value + field->offset;
 	const uint8_t *mask = (const uint8_t *)&match->mask + field->offset;
-	uint8_t version =
-		field->inner ? match->value.inner.ip_version : match->value.outer.ip_version;
+	const struct shca_match_stack *stack =
+		field->inner ? &match->value.inner : &match->value.outer;
+	/* Rules of the netdev match the EtherType, those of verbs the version. */
+	const bool is_v4 = stack->ip_version == 4 || stack->ether_type == ETHERTYPE_IP;
 	char text[INET6_ADDRSTRLEN];
-	int family = version == 4 ? AF_INET : AF_INET6;
-	unsigned int skip = version == 4 ? 12 : 0;
+	int family = is_v4 ? AF_INET : AF_INET6;
+	unsigned int skip = is_v4 ? 12 : 0;
 
 	fprintf(out, "%s:%s", field->name, inet_ntop(family, value + skip, text, sizeof(text)));
 	if (memcmp(mask + skip, whole, 16 - skip) != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies from and to the application, by the kernel and where a sandbox forbids that; privileges.
- */
+/* Copies from and to the application, by the kernel and where a sandbox forbids that; privileges;
+ * the same of another process. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <setjmp.h>
@@ -8,10 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/core/caps.h"
@@ -129,6 +135,102 @@ privileges(void **state)
 	forbids = false;
 }
 
+/** Memory that the two processes have in common by address, not by content. */
+static uint32_t word = 1;
+
+/** Another process: its word is 2, it has one end of a socket pair and no privileges, and may lock
+ * a page. */
+static pid_t
+start_other(int own_end, int other_end)
+{
+	const struct rlimit one_page = { PAGE, PAGE };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	close(own_end);
+	word = 2;
+	syscall(SYS_capset, &header, none);
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	setrlimit(RLIMIT_MEMLOCK, &one_page);
+	(void)!write(other_end, "", 1);
+	for (;;)
+		pause();
+}
+
+static int
+no_map(struct shca_user *user, uint64_t address, uint64_t length, bool write, struct shca_pin *pin)
+{
+	(void)user;
+	(void)pin;
+	return address == 1 && length == 2 && write ? -ERESTART : -EFAULT;
+}
+
+static void
+check_other(struct shca_user *user, int other_end, ino_t inode)
+{
+	const uint32_t three = 3;
+	struct shca_pin pin;
+	uint32_t seen = 0;
+	int fd;
+
+	assert_int_equal(shca_user_pid(), user->pid);
+	assert_int_equal(shca_user_copy_in(&seen, (uintptr_t)&word, sizeof(seen)), 0);
+	assert_int_equal(seen, 2);
+	assert_int_equal(shca_user_copy_out((uintptr_t)&word, &three, sizeof(three)), 0);
+	assert_int_equal(shca_user_copy_in(&seen, (uintptr_t)&word, sizeof(seen)), 0);
+	assert_int_equal(seen, 3);
+	assert_int_equal(word, 1);
+	assert_int_equal(shca_user_copy_in(&seen, 8, sizeof(seen)), -EFAULT);
+	assert_false(shca_caps_has(CAP_NET_RAW));
+	assert_int_equal(shca_user_memlock(), PAGE);
+	assert_int_equal(shca_user_pin(1, 2, true, &pin), -ERESTART);
+	assert_int_equal(shca_user_pin(1, 2, false, &pin), -EFAULT);
+	assert_true(shca_user_socket(other_end) == inode);
+	assert_true(shca_user_socket(0x100000000) == 0);
+	fd = shca_user_borrow_socket(inode, -1);
+	assert_true(fd >= 0);
+	close(fd);
+	fd = shca_user_borrow_socket(inode, other_end);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(shca_user_borrow_socket(inode + 1000000, -1), -1);
+	for (unsigned int i = 0; i < SHCA_USER_FDS_MAX; i++)
+		assert_int_equal(shca_user_give_fd((int)i, 0x10 * i, 4), 0);
+	assert_int_equal(shca_user_give_fd(9, 0, 4), -EMFILE);
+	assert_int_equal(user->fds[1].address, 0x10);
+}
+
+static void
+another_process(void **state)
+{
+	struct shca_user user = { .map = no_map };
+	struct stat status;
+	char byte;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(fstat(ends[1], &status), 0);
+	user.pid = start_other(ends[0], ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	user.pidfd = (int)syscall(SYS_pidfd_open, user.pid, 0);
+	close(ends[1]);
+	assert_int_equal(shca_user_pid(), getpid());
+	shca_user_current = &user;
+	check_other(&user, ends[1], status.st_ino);
+	shca_user_current = NULL;
+	kill(user.pid, SIGKILL);
+	assert_int_equal(waitpid(user.pid, NULL, 0), user.pid);
+	close(user.pidfd);
+	close(ends[0]);
+}
+
 int
 main(void)
 {
@@ -136,6 +238,7 @@ main(void)
 		cmocka_unit_test(copies),
 		cmocka_unit_test(copies_in_a_sandbox),
 		cmocka_unit_test(privileges),
+		cmocka_unit_test(another_process),
 	};
 
 	/* No fixtures of a test: cmocka installs handlers of its own for each, and the guard looks

@@ -216,7 +216,7 @@ the_speed_is_the_current_one(void **state)
 }
 
 static void
-packet_types_are_the_modes(void **state)
+packet_types_are_those_that_the_device_tells(void **state)
 {
 	static const uint32_t all[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
 		RTE_PTYPE_L3_IPV6_EXT_UNKNOWN, RTE_PTYPE_L4_NONFRAG, RTE_PTYPE_L4_FRAG,
@@ -224,11 +224,18 @@ packet_types_are_the_modes(void **state)
 		RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN, RTE_PTYPE_INNER_L4_NONFRAG,
 		RTE_PTYPE_INNER_L4_FRAG, RTE_PTYPE_INNER_L4_TCP, RTE_PTYPE_INNER_L4_UDP,
 		RTE_PTYPE_UNKNOWN };
+	static const uint32_t outer[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_L3_IPV6_EXT_UNKNOWN, RTE_PTYPE_L4_NONFRAG, RTE_PTYPE_L4_FRAG,
+		RTE_PTYPE_L4_TCP, RTE_PTYPE_L4_UDP, RTE_PTYPE_UNKNOWN };
 	static const uint32_t l2[] = { RTE_PTYPE_L2_ETHER, RTE_PTYPE_UNKNOWN };
-
 	size_t nb = 0;
 
 	(void)state;
+	rig.port.device.caps.tunnel_offloads = 0;
+	assert_memory_equal(mdv_ethdev_supported_ptypes_get(MDV_COMPAT_PTYPES_CALL(&rig.dev, &nb)),
+		outer, sizeof(outer));
+	assert_int_equal(nb, MDV_COMPAT_COUNTS_PTYPES ? RTE_DIM(outer) - 1 : 0);
+	rig.port.device.caps.tunnel_offloads = MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE;
 	assert_memory_equal(mdv_ethdev_supported_ptypes_get(MDV_COMPAT_PTYPES_CALL(&rig.dev, &nb)),
 		all, sizeof(all));
 	assert_int_equal(nb, MDV_COMPAT_COUNTS_PTYPES ? RTE_DIM(all) - 1 : 0);
@@ -301,7 +308,7 @@ main(void)
 		cmocka_unit_test_setup(frames_and_rings_are_limited, port_make),
 		cmocka_unit_test_setup(hashes_are_of_outer_headers, port_make),
 		cmocka_unit_test_setup(the_speed_is_the_current_one, port_make),
-		cmocka_unit_test_setup(packet_types_are_the_modes, port_make),
+		cmocka_unit_test_setup(packet_types_are_those_that_the_device_tells, port_make),
 		cmocka_unit_test_setup(the_version_needs_room, port_make),
 		cmocka_unit_test_setup(what_else_is_asked, port_make),
 		cmocka_unit_test_setup(queues_that_are_not_set_up_are_not_told, port_make),

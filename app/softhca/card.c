@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "card.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/unix_address.h"
+#include "keeper/message.h"
+#include "sysfs/tree.h"
+
+#define NAME_MAX_BYTES 32
+#define ROOT_BASE      "/run/softhca"
+
+int
+app_card_check_name(const char *name)
+{
+	const size_t length = strlen(name);
+
+	if (length != 0 && length <= NAME_MAX_BYTES && name[0] != '.' && name[0] != '-' &&
+		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+			length)
+		return 0;
+	fprintf(stderr,
+		"softhca: '%s' is no name of a card: up to %d letters, digits, '-', '_', '.', and neither '.' nor '-' first\n",
+		name, NAME_MAX_BYTES);
+	return -EINVAL;
+}
+
+/** The directory of this user's cards. */
+static void
+own_base(char *base, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		snprintf(base, size, ROOT_BASE);
+	else if (runtime != NULL && runtime[0] == '/' && access(runtime, W_OK) == 0)
+		snprintf(base, size, "%s/softhca", runtime);
+	else
+		snprintf(base, size, "/tmp/softhca-%u", (unsigned int)geteuid());
+}
+
+/** @return whether @p dir is a directory of this user's or root's: in /tmp anybody may make one. */
+static bool
+is_trusted(const char *dir)
+{
+	struct stat status;
+
+	return lstat(dir, &status) == 0 && S_ISDIR(status.st_mode) &&
+		(status.st_uid == geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
+}
+
+static int
+fail(const char *dir, int error)
+{
+	fprintf(stderr, "softhca: %s: %s\n", dir, strerror(error));
+	return -error;
+}
+
+/** Remove what a keeper left that was killed. */
+static int
+clear_stale(const char *name, const char *dir)
+{
+	const pid_t keeper = app_card_keeper(dir);
+
+	if (keeper >= 0) {
+		fprintf(stderr, "softhca: %s is up already: process %d keeps it\n", name,
+			(int)keeper);
+		return -EEXIST;
+	}
+	if (keeper != -ECONNREFUSED && keeper != -ENOENT)
+		return fail(dir, -keeper);
+	return shca_tree_remove(dir) == 0 ? 0 : fail(dir, errno);
+}
+
+int
+app_card_make(const char *name, mode_t mode, char *dir, size_t size)
+{
+	char base[SHCA_TREE_DIR_MAX];
+	int ret;
+
+	own_base(base, sizeof(base));
+	if (snprintf(dir, size, "%s/%s", base, name) >= (int)size)
+		return fail(base, ENAMETOOLONG);
+	if (mkdir(base, 0755) != 0 && errno != EEXIST)
+		return fail(base, errno);
+	if (!is_trusted(base))
+		return fail(base, EPERM);
+	if (mkdir(dir, 0700) != 0) {
+		if (errno != EEXIST)
+			return fail(dir, errno);
+		ret = clear_stale(name, dir);
+		if (ret == 0 && mkdir(dir, 0700) != 0)
+			ret = fail(dir, errno);
+		if (ret != 0)
+			return ret;
+	}
+	/* Others look devices up in its files. */
+	if ((mode & 066) != 0 && chmod(dir, 0755) != 0)
+		return fail(dir, errno);
+	return 0;
+}
+
+int
+app_card_find(const char *name, char *dir, size_t size)
+{
+	char base[SHCA_TREE_DIR_MAX];
+	const char *const bases[] = { base, ROOT_BASE };
+
+	own_base(base, sizeof(base));
+	for (unsigned int i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+		if (snprintf(dir, size, "%s/%s", bases[i], name) < (int)size &&
+			is_trusted(bases[i]) && access(dir, F_OK) == 0)
+			return 0;
+	fprintf(stderr, "softhca: no card %s is up; softhca list tells which are\n", name);
+	return -ENOENT;
+}
+
+pid_t
+app_card_keeper(const char *dir)
+{
+	struct sockaddr_un where;
+	char path[PATH_MAX];
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	int dir_fd, fd, ret;
+
+	snprintf(path, sizeof(path), "%s/" SHCA_MESSAGE_SOCKET, dir);
+	ret = shca_unix_address(path, &where, &dir_fd);
+	if (ret != 0)
+		return ret;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0 ||
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+		ret = -errno;
+	else
+		ret = peer.pid;
+	close(dir_fd);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+void
+app_card_each(void (*visit)(const char *name, const char *dir))
+{
+	char base[SHCA_TREE_DIR_MAX], dir[PATH_MAX];
+	const char *const bases[] = { base, ROOT_BASE };
+	const struct dirent *entry;
+	DIR *entries;
+
+	own_base(base, sizeof(base));
+	for (unsigned int i = strcmp(base, ROOT_BASE) == 0; i < 2; i++) {
+		entries = is_trusted(bases[i]) ? opendir(bases[i]) : NULL;
+		while (entries != NULL && (entry = readdir(entries)) != NULL) {
+			if (entry->d_name[0] == '.')
+				continue;
+			snprintf(dir, sizeof(dir), "%s/%s", bases[i], entry->d_name);
+			visit(entry->d_name, dir);
+		}
+		if (entries != NULL)
+			closedir(entries);
+	}
+}

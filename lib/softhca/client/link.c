@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/unix_address.h"
+#include "client/share.h"
+#include "keeper/message.h"
+
+/** Connections that wait for their next call; further ones are closed. */
+#define IDLE_MAX 16
+/** They get high numbers, out of the way of programs that choose their own. */
+#define FD_FIRST           200
+#define DATAGRAM_BYTES_MAX (64u << 10)
+
+static struct {
+	pthread_mutex_t lock;
+	char dir[PATH_MAX];
+	int idle[IDLE_MAX];
+	unsigned int nb_idle;
+} root = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int
+make_path(char *path, size_t size, const char *dir)
+{
+	return snprintf(path, size, "%s/" SHCA_MESSAGE_SOCKET, dir) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+bool
+shca_link_is_kept(const char *dir)
+{
+	const int saved_errno = errno;
+	char path[PATH_MAX];
+	bool is_kept =
+		make_path(path, sizeof(path), dir) == 0 && faccessat(AT_FDCWD, path, F_OK, 0) == 0;
+
+	errno = saved_errno;
+	return is_kept;
+}
+
+/** Let the keeper look into this process as a debugger does: under Yama it has to be told so.
+ * Without Yama this fails with EINVAL. */
+static void
+let_look(int fd)
+{
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+	unsigned long keeper = PR_SET_PTRACER_ANY; /* in a namespace that does not see it */
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid != 0)
+		keeper = (unsigned long)peer.pid;
+	(void)prctl(PR_SET_PTRACER, keeper, 0, 0, 0);
+}
+
+static int
+make_link(const char *dir)
+{
+	struct sockaddr_un where;
+	char path[PATH_MAX];
+	int dir_fd, fd, high;
+	int ret = make_path(path, sizeof(path), dir);
+
+	if (ret == 0)
+		ret = shca_unix_address(path, &where, &dir_fd);
+	if (ret != 0)
+		return ret;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0)
+		ret = -errno;
+	close(dir_fd);
+	if (ret != 0) {
+		if (fd >= 0)
+			close(fd);
+		/* Who may not talk to the keeper may not open the node. */
+		return ret == -EACCES || ret == -EMFILE || ret == -ENFILE ? ret : -EIO;
+	}
+	high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	let_look(fd);
+	return fd;
+}
+
+/** @param dir NULL: the card that was opened before */
+static int
+take_link(const char *dir)
+{
+	int fd = -1;
+
+	pthread_mutex_lock(&root.lock);
+	if (dir != NULL && strlen(dir) < sizeof(root.dir) && strcmp(dir, root.dir) != 0) {
+		while (root.nb_idle != 0)
+			close(root.idle[--root.nb_idle]);
+		strcpy(root.dir, dir);
+	}
+	if (root.nb_idle != 0)
+		fd = root.idle[--root.nb_idle];
+	pthread_mutex_unlock(&root.lock);
+	return fd >= 0 ? fd : make_link(root.dir);
+}
+
+static void
+put_link(int fd, bool works)
+{
+	if (works) {
+		pthread_mutex_lock(&root.lock);
+		if (root.nb_idle < IDLE_MAX) {
+			root.idle[root.nb_idle++] = fd;
+			fd = -1;
+		}
+		pthread_mutex_unlock(&root.lock);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/** A reply as it arrives. */
+struct arrival {
+	struct shca_reply reply;
+	int fds[SHCA_MESSAGE_FDS_MAX];
+	unsigned int nb_fds;
+};
+
+/** @param room for what follows the reply, or NULL @return the length of that, or -EIO. */
+static ssize_t
+receive(int fd, struct arrival *arrival, void *room, size_t size)
+{
+	struct iovec parts[] = {
+		{ .iov_base = &arrival->reply, .iov_len = sizeof(arrival->reply) },
+		{ .iov_base = room, .iov_len = size },
+	};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(arrival->fds))];
+	struct msghdr header = {
+		.msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *cmsg;
+	ssize_t length;
+
+	do
+		length = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
+	while (length < 0 && errno == EINTR);
+	arrival->nb_fds = 0;
+	if (length < (ssize_t)sizeof(arrival->reply))
+		return -EIO;
+	cmsg = CMSG_FIRSTHDR(&header);
+	if (cmsg != NULL && cmsg->cmsg_type == SCM_RIGHTS) {
+		arrival->nb_fds = (unsigned int)((cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(arrival->fds, CMSG_DATA(cmsg), arrival->nb_fds * sizeof(int));
+	}
+	return length - (ssize_t)sizeof(arrival->reply);
+}
+
+/** Send a message, with a file if @p passed is one. */
+static bool
+send_message(int fd, const struct shca_message *message, int passed)
+{
+	struct iovec part = { .iov_len = sizeof(*message) };
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *cmsg;
+	ssize_t sent;
+
+	memcpy(&part.iov_base, &message, sizeof(message)); /* iovec has no const form */
+	if (passed >= 0) {
+		header.msg_control = control;
+		header.msg_controllen = sizeof(control);
+		cmsg = CMSG_FIRSTHDR(&header);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(cmsg), &passed, sizeof(int));
+	}
+	do
+		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)sizeof(*message);
+}
+
+static int
+ask_small(void *arg, enum shca_message_type type, int passed)
+{
+	const int *fd = arg;
+	const struct shca_message message = {
+		.version = SHCA_MESSAGE_VERSION,
+		.type = type,
+		.tid = (int32_t)syscall(SYS_gettid),
+	};
+	struct arrival arrival;
+
+	if (!send_message(*fd, &message, passed) || receive(*fd, &arrival, NULL, 0) < 0)
+		return -EIO;
+	return arrival.reply.ret;
+}
+
+/** Put the numbers of descriptors where the program wants them. */
+static void
+place_fds(const struct arrival *arrival)
+{
+	for (unsigned int i = 0; i < arrival->nb_fds; i++) {
+		const struct shca_reply_fd *where = &arrival->reply.fds[i];
+		const int64_t number = arrival->fds[i];
+
+		/* The keeper has made it from the request's own address. */
+		if (where->bytes <= sizeof(number))
+			memcpy((void *)(uintptr_t)where->address, &number, where->bytes);
+	}
+}
+
+/** Ask until the answer is final. @return what receive() does; false: the keeper is gone. */
+static bool
+ask(int fd, const struct shca_message *message, struct arrival *arrival)
+{
+	int ret = 0;
+
+	for (;;) {
+		if (!send_message(fd, message, -1) || receive(fd, arrival, NULL, 0) < 0)
+			return false;
+		if (arrival->reply.type != SHCA_REPLY_SHARE)
+			return true;
+		ret = shca_share(arrival->reply.start, (size_t)arrival->reply.length,
+			(int)arrival->reply.prot, ask_small, &fd);
+		if (ret == -EIO)
+			return false;
+		if (ret != 0)
+			break;
+	}
+	arrival->reply.ret = ret;
+	return true;
+}
+
+static int
+complain(int ret)
+{
+	if (ret == -EPROTONOSUPPORT)
+		SHCA_ERR("the keeper of %s is of another version of softhca", root.dir);
+	return ret;
+}
+
+/** @param opened of OPEN: gets the descriptor; else NULL */
+static int
+call(const char *dir, struct shca_message *message, int *opened)
+{
+	struct arrival arrival = { .reply.ret = -EIO };
+	int fd = take_link(dir);
+	bool works;
+
+	if (fd < 0)
+		return fd;
+	message->version = SHCA_MESSAGE_VERSION;
+	works = ask(fd, message, &arrival);
+	put_link(fd, works);
+	if (!works)
+		return -EIO;
+	if (opened != NULL && arrival.nb_fds == 1)
+		*opened = arrival.fds[0];
+	else
+		place_fds(&arrival);
+	return arrival.reply.ret;
+}
+
+int
+shca_link_open(const char *dir, unsigned int port, bool cloexec)
+{
+	struct shca_message message = { .type = SHCA_MESSAGE_OPEN, .port = port };
+	int fd = -1;
+	int ret = complain(call(dir, &message, &fd));
+
+	if (ret == 0 && !cloexec)
+		(void)fcntl(fd, F_SETFD, 0);
+	return ret == 0 ? fd : ret;
+}
+
+int
+shca_link_ioctl(int fd, unsigned long request, void *arg)
+{
+	struct shca_message message = {
+		.type = SHCA_MESSAGE_IOCTL,
+		.fd = fd,
+		.request = request,
+		.address = (uintptr_t)arg,
+	};
+
+	return call(NULL, &message, NULL);
+}
+
+int
+shca_link_write(int fd, const void *bytes, size_t length)
+{
+	struct shca_message message = {
+		.type = SHCA_MESSAGE_WRITE,
+		.fd = fd,
+		.address = (uintptr_t)bytes,
+		.length = length,
+	};
+
+	return call(NULL, &message, NULL);
+}
+
+void
+shca_link_closed(void)
+{
+	struct shca_message message = { .type = SHCA_MESSAGE_CLOSED };
+	const int saved_errno = errno;
+
+	(void)call(NULL, &message, NULL);
+	errno = saved_errno;
+}
+
+int
+shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t portid,
+	int (*send)(void *arg, const void *bytes, size_t length), void *arg)
+{
+	const struct shca_message message = {
+		.version = SHCA_MESSAGE_VERSION,
+		.type = SHCA_MESSAGE_NETLINK,
+		.address = (uintptr_t)bytes,
+		.length = length,
+		.request = portid,
+	};
+	_Alignas(8) char datagram[DATAGRAM_BYTES_MAX];
+	struct arrival arrival;
+	int fd = take_link(dir);
+	ssize_t got;
+	int ret = 0;
+
+	if (fd < 0)
+		return fd;
+	got = send_message(fd, &message, -1) ? 0 : -EIO;
+	while (got >= 0) {
+		got = receive(fd, &arrival, datagram, sizeof(datagram));
+		if (got < 0 || arrival.reply.type != SHCA_REPLY_DATAGRAM)
+			break;
+		if (ret == 0)
+			ret = send(arg, datagram, (size_t)got);
+	}
+	put_link(fd, got >= 0);
+	if (got < 0)
+		return -EIO;
+	return complain(ret != 0 ? ret : arrival.reply.ret);
+}
+
+void
+shca_link_lock(void)
+{
+	pthread_mutex_lock(&root.lock);
+}
+
+void
+shca_link_unlock(void)
+{
+	pthread_mutex_unlock(&root.lock);
+}
+
+void
+shca_link_forked(void)
+{
+	while (root.nb_idle != 0)
+		close(root.idle[--root.nb_idle]);
+	shca_link_unlock();
+}

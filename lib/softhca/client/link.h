@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * A program's end of its connections to the keeper of a card (keeper/message.h). Thread-safe: each
+ * call takes a connection that is idle, or makes one. A child of fork() makes its own.
+ *
+ * Calls return what the keeper answers, or -EIO when there is no keeper any more, as of a device
+ * that was removed, or -EPROTONOSUPPORT, after a message, when it is of another version.
+ */
+#ifndef SHCA_CLIENT_LINK_H
+#define SHCA_CLIENT_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** @return whether the card of @p dir has a keeper, or has had one. Keeps errno. */
+bool shca_link_is_kept(const char *dir);
+/** Open the node of a port. @return a descriptor or a negative errno. */
+int shca_link_open(const char *dir, unsigned int port, bool cloexec);
+/** An ioctl on a node. @return 0 or a negative errno. */
+int shca_link_ioctl(int fd, unsigned long request, void *arg);
+/** A write on a node, whole or not at all. @return 0 or a negative errno. */
+int shca_link_write(int fd, const void *bytes, size_t length);
+/** A descriptor of a node was closed: wait until the keeper has seen it. Keeps errno. */
+void shca_link_closed(void);
+/**
+ * Ask RDMA netlink.
+ * @param send called with each datagram of the answer; a negative errno ends it
+ * @return 0 or a negative errno
+ */
+int shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t portid,
+	int (*send)(void *arg, const void *bytes, size_t length), void *arg);
+
+/** @{ For pthread_atfork(). */
+void shca_link_lock(void);
+void shca_link_unlock(void);
+/** In the child, instead of shca_link_unlock(): forget the parent's connections. */
+void shca_link_forked(void);
+/** @} */
+
+#endif /* SHCA_CLIENT_LINK_H */

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * While memory moves nothing may write to it: other threads stand still, and this one is on a stack
+ * that never moves. So these functions call the kernel only.
+ */
+#include "client/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define PAGE_BYTES  4096u
+#define STACK_BYTES (256u << 10)
+
+/** The other stack, and what to do there; the lock is held meanwhile. */
+static struct {
+	pthread_mutex_t lock;
+	void *stack;
+	ucontext_t before, there;
+	void (*function)(void *arg);
+	void *arg;
+	bool has_moved; /**< some memory */
+} root = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void
+trampoline(void)
+{
+	root.function(root.arg);
+}
+
+/** Run a function on the other stack, without signals. @return whether there is one. */
+static bool
+run_there(void (*function)(void *arg), void *arg)
+{
+	sigset_t all, before;
+
+	if (root.stack == NULL) {
+		root.stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (root.stack == MAP_FAILED) {
+			root.stack = NULL;
+			return false;
+		}
+	}
+	root.function = function;
+	root.arg = arg;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	getcontext(&root.there);
+	root.there.uc_stack.ss_sp = root.stack;
+	root.there.uc_stack.ss_size = STACK_BYTES;
+	root.there.uc_link = &root.before;
+	makecontext(&root.there, trampoline, 0);
+	swapcontext(&root.before, &root.there);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return true;
+}
+
+struct move {
+	uint8_t *start;
+	size_t length;
+	int prot;
+	shca_share_fn say;
+	void *say_arg;
+	int ret;
+};
+
+/** Copy what is not zero; pages that were never touched stay so. */
+static bool
+copy_to_file(int fd, const uint8_t *start, size_t length)
+{
+	static const uint8_t zeros[PAGE_BYTES];
+
+	for (size_t at = 0; at < length; at += PAGE_BYTES) {
+		const size_t step = length - at < PAGE_BYTES ? length - at : PAGE_BYTES;
+
+		if (memcmp(start + at, zeros, step) != 0 &&
+			syscall(SYS_pwrite64, fd, start + at, step, at) != (long)step)
+			return false;
+	}
+	return true;
+}
+
+static int
+move_to_file(const struct move *move, int fd)
+{
+	void *at;
+
+	if (ftruncate(fd, (off_t)move->length) != 0 || !copy_to_file(fd, move->start, move->length))
+		return -EFAULT;
+	at = mmap(move->start, move->length, move->prot, MAP_SHARED | MAP_FIXED, fd, 0);
+	return at != MAP_FAILED ? 0 : -EFAULT;
+}
+
+static void
+run_move(void *arg)
+{
+	struct move *move = arg;
+	int fd = memfd_create(SHCA_MESSAGE_MEMORY, MFD_CLOEXEC);
+	int ret;
+
+	move->ret = fd >= 0 ? move->say(move->say_arg, SHCA_MESSAGE_STOP, -1) : -EFAULT;
+	if (move->ret == 0) {
+		move->ret = move_to_file(move, fd);
+		ret = move->say(move->say_arg, SHCA_MESSAGE_SHARE, move->ret == 0 ? fd : -1);
+		if (move->ret == 0)
+			move->ret = ret;
+	}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
+int
+shca_share(uint64_t start, size_t length, int prot, shca_share_fn say, void *arg)
+{
+	/* Not on the stack, which may be what moves. */
+	static struct move move;
+	int ret;
+
+	pthread_mutex_lock(&root.lock);
+	move = (struct move){
+		.start = (uint8_t *)(uintptr_t)start,
+		.length = length,
+		.prot = prot,
+		.say = say,
+		.say_arg = arg,
+		.ret = -EFAULT,
+	};
+	if (run_there(run_move, &move))
+		ret = move.ret;
+	else
+		ret = -EFAULT;
+	root.has_moved = true;
+	pthread_mutex_unlock(&root.lock);
+	return ret;
+}
+
+/** Give this process memory of its own for a piece of a moved one. */
+static bool
+take_back(uint8_t *from, size_t length, int prot)
+{
+	uint8_t *copy =
+		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static const uint8_t zeros[PAGE_BYTES];
+
+	if (copy == MAP_FAILED)
+		return false;
+	for (size_t at = 0; at < length; at += PAGE_BYTES)
+		if (memcmp(from + at, zeros, PAGE_BYTES) != 0)
+			memcpy(copy + at, from + at, PAGE_BYTES);
+	return mprotect(copy, length, prot) == 0 &&
+		mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, from) != MAP_FAILED;
+}
+
+/** @return whether a line of maps is of moved memory, and then all is well with it. */
+static bool
+take_line(const char *line)
+{
+	uint64_t from, to;
+	char perms[5];
+
+	if (strstr(line, "/memfd:" SHCA_MESSAGE_MEMORY) == NULL ||
+		sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, perms) != 3 ||
+		perms[3] != 's')
+		return true;
+	return take_back((uint8_t *)(uintptr_t)from, (size_t)(to - from),
+		PROT_READ | (perms[1] == 'w' ? PROT_WRITE : 0) | (perms[2] == 'x' ? PROT_EXEC : 0));
+}
+
+static bool
+take_all_back(void)
+{
+	static char text[8192]; /* maps changes while it is read, but not what is still to come */
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t nb_held = 0;
+	bool works = fd >= 0;
+	char *line, *newline;
+	long nb_read;
+
+	while (works &&
+		(nb_read = syscall(SYS_read, fd, text + nb_held, sizeof(text) - 1 - nb_held)) > 0) {
+		nb_held += (size_t)nb_read;
+		text[nb_held] = '\0';
+		for (line = text; works && (newline = strchr(line, '\n')) != NULL;
+			line = newline + 1) {
+			*newline = '\0';
+			works = take_line(line);
+		}
+		nb_held -= (size_t)(line - text);
+		memmove(text, line, nb_held);
+	}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return works;
+}
+
+struct forking {
+	pid_t (*fork_fn)(void);
+	pid_t pid;
+	int error;
+	int ends[2];
+};
+
+/** Both processes have the moved memory until the child has its own: the parent waits so long. */
+static void
+run_fork(void *arg)
+{
+	struct forking *forking = arg;
+	char byte;
+
+	forking->pid = forking->fork_fn();
+	forking->error = errno;
+	if (forking->pid == 0) {
+		if (!take_all_back()) {
+			SHCA_ERR("fork: no memory for what was shared with the keeper");
+			_exit(127);
+		}
+		syscall(SYS_close, forking->ends[0]);
+		syscall(SYS_close, forking->ends[1]);
+		return;
+	}
+	syscall(SYS_close, forking->ends[1]);
+	if (forking->pid > 0)
+		while (syscall(SYS_read, forking->ends[0], &byte, 1) < 0 && errno == EINTR)
+			;
+	syscall(SYS_close, forking->ends[0]);
+}
+
+pid_t
+shca_share_fork(pid_t (*fork_fn)(void))
+{
+	static struct forking forking; /* not on the stack, which may be moved memory */
+	pid_t pid;
+
+	pthread_mutex_lock(&root.lock);
+	forking = (struct forking){ .fork_fn = fork_fn, .pid = -1, .error = ENOMEM };
+	if (!root.has_moved || pipe2(forking.ends, O_CLOEXEC) != 0 ||
+		!run_there(run_fork, &forking)) {
+		forking.pid = fork_fn();
+		forking.error = errno;
+	}
+	pid = forking.pid;
+	errno = forking.error;
+	pthread_mutex_unlock(&root.lock);
+	return pid;
+}

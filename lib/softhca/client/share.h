@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Private memory of the program that becomes memory of a file, at the same addresses, so that the
+ * keeper can map it; and fork(), after which such memory is each process's own, as it was.
+ */
+#ifndef SHCA_CLIENT_SHARE_H
+#define SHCA_CLIENT_SHARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "keeper/message.h"
+
+/** Say STOP or SHARE to the keeper, with a file if @p fd is one. No memory is allocated and no lock
+ * taken, as the threads that stand still may have it. @return 0 or a negative errno. */
+typedef int (*shca_share_fn)(void *arg, enum shca_message_type type, int fd);
+
+/**
+ * Move @p length bytes at @p start to a file. Thread-safe; the calling thread's own stack may be
+ * there.
+ * @param prot PROT_* of the memory
+ * @return 0, -EFAULT (no such memory, or the system has no more), or what @p say returns.
+ */
+int shca_share(uint64_t start, size_t length, int prot, shca_share_fn say, void *arg);
+/** Call @p fork_fn, fork() itself; then what was moved is the child's own. */
+pid_t shca_share_fork(pid_t (*fork_fn)(void));
+
+#endif /* SHCA_CLIENT_SHARE_H */

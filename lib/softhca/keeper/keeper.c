@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keeper/keeper.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/unix_address.h"
+#include "keeper/memory.h"
+#include "keeper/message.h"
+#include "keeper/nodes.h"
+#include "keeper/session.h"
+
+#define BACKLOG 64
+
+static int
+bind_at(int fd, const char *path, mode_t mode)
+{
+	struct sockaddr_un where;
+	int dir_fd;
+	int ret = shca_unix_address(path, &where, &dir_fd);
+
+	if (ret != 0)
+		return ret;
+	if (bind(fd, (struct sockaddr *)&where, sizeof(where)) != 0 || chmod(path, mode) != 0 ||
+		listen(fd, BACKLOG) != 0)
+		ret = -errno;
+	close(dir_fd);
+	return ret;
+}
+
+int
+shca_keeper_listen(const struct shca_keeper_conf *conf)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char path[PATH_MAX];
+	int ret = fd >= 0 ? 0 : -errno;
+
+	snprintf(path, sizeof(path), "%s/" SHCA_MESSAGE_SOCKET, conf->dir);
+	if (ret == 0)
+		ret = bind_at(fd, path, conf->mode);
+	if (ret == 0)
+		return fd;
+	SHCA_ERR("cannot listen at %s: %s", path, strerror(-ret));
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static void
+accept_all(struct shca_session_shared *shared, int listen_fd)
+{
+	int fd;
+
+	while ((fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		shca_session_start(shared, fd);
+}
+
+static void
+serve(struct shca_session_shared *shared, int listen_fd, int stop_fd)
+{
+	struct pollfd fds[] = {
+		{ .fd = stop_fd, .events = POLLIN },
+		{ .fd = listen_fd, .events = POLLIN },
+		{ .fd = shca_nodes_fd(shared->nodes), .events = POLLIN },
+	};
+
+	while (fds[0].revents == 0) {
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0)
+			continue;
+		if (fds[1].revents != 0)
+			accept_all(shared, listen_fd);
+		if (fds[2].revents != 0) {
+			pthread_rwlock_rdlock(&shared->running);
+			shca_nodes_reap(shared->nodes);
+			pthread_rwlock_unlock(&shared->running);
+		}
+	}
+}
+
+int
+shca_keeper_run(const struct shca_keeper_conf *conf, int listen_fd, int stop_fd)
+{
+	static struct shca_session_shared shared; /* sessions have it until the process ends */
+
+	shared.conf = conf;
+	pthread_rwlock_init(&shared.running, NULL);
+	shared.nodes = shca_nodes_create();
+	if (shared.nodes == NULL) {
+		SHCA_ERR("cannot watch programs' nodes: %s", strerror(errno));
+		return -ENOSPC;
+	}
+	shca_memory_survive_cuts();
+	serve(&shared, listen_fd, stop_fd);
+	close(listen_fd);
+	pthread_rwlock_wrlock(&shared.running);
+	shca_nodes_destroy(shared.nodes);
+	return 0;
+}

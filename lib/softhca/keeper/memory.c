@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From lines of /proc/PID/maps to mappings of this process. */
+#include "keeper/memory.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define PAGE_BYTES 4096u
+#define HUGE_BYTES (2u << 20) /* of anonymous hugepages */
+/** Memory that must be shared is, in blocks of this size: queues' records lie side by side. */
+#define BLOCK_BYTES (64u << 10)
+
+struct shca_memory_file {
+	LIST_ENTRY(shca_memory_file) link;
+	dev_t dev; /* as maps tells it, which is not fstat()'s on all file systems */
+	ino_t ino;
+	int fd;
+	bool is_writable;
+};
+
+/** A line of maps, and what of it is wanted. */
+struct segment {
+	uint64_t from, to, offset;
+	char perms[5];
+	unsigned int major, minor;
+	ino_t ino;
+	const char *name;
+};
+
+void
+shca_memory_init(struct shca_memory *memory, pid_t pid, int pidfd)
+{
+	*memory = (struct shca_memory){ .pid = pid, .pidfd = pidfd };
+	LIST_INIT(&memory->files);
+}
+
+void
+shca_memory_fini(struct shca_memory *memory)
+{
+	struct shca_memory_file *file;
+
+	while ((file = LIST_FIRST(&memory->files)) != NULL) {
+		LIST_REMOVE(file, link);
+		close(file->fd);
+		free(file);
+	}
+}
+
+static struct shca_memory_file *
+add(struct shca_memory *memory, int fd, dev_t dev, ino_t ino, bool is_writable)
+{
+	struct shca_memory_file *file = malloc(sizeof(*file));
+
+	if (file == NULL) {
+		close(fd);
+		return NULL;
+	}
+	*file = (struct shca_memory_file){
+		.dev = dev,
+		.ino = ino,
+		.fd = fd,
+		.is_writable = is_writable,
+	};
+	LIST_INSERT_HEAD(&memory->files, file, link);
+	return file;
+}
+
+int
+shca_memory_add(struct shca_memory *memory, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return -EBADF;
+	}
+	return add(memory, fd, status.st_dev, status.st_ino, true) != NULL ? 0 : -ENOMEM;
+}
+
+static bool
+parse(char *line, struct segment *segment)
+{
+	int name = 0;
+	unsigned long ino;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %lu %n", &segment->from,
+		    &segment->to, segment->perms, &segment->offset, &segment->major,
+		    &segment->minor, &ino, &name) != 7)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	segment->ino = ino;
+	segment->name = line + name;
+	return true;
+}
+
+/** The link that names a mapping's file whatever became of its path; for the privileged. */
+static int
+open_map_file(const struct shca_memory *memory, const struct segment *segment, int flags)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)memory->pid,
+		segment->from, segment->to);
+	return open(path, flags);
+}
+
+static bool
+is_file(int fd, const struct segment *segment)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && status.st_ino == segment->ino &&
+		status.st_dev == makedev(segment->major, segment->minor);
+}
+
+/** A descriptor of the program's: DPDK keeps those of its hugepages. */
+static int
+copy_descriptor(const struct shca_memory *memory, const struct segment *segment)
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	struct stat status;
+	int fd = -1;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)memory->pid);
+	dir = opendir(path);
+	while (dir != NULL && fd < 0 && (entry = readdir(dir)) != NULL) {
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+			fstatat(dirfd(dir), entry->d_name, &status, 0) != 0 ||
+			status.st_ino != segment->ino ||
+			status.st_dev != makedev(segment->major, segment->minor))
+			continue;
+		fd = (int)syscall(SYS_pidfd_getfd, memory->pidfd, atoi(entry->d_name), 0);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return fd;
+}
+
+static int
+open_path(const struct shca_memory *memory, const struct segment *segment, int flags)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (segment->name[0] != '/' ||
+		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)memory->pid, segment->name) >=
+			(int)sizeof(path))
+		return -1;
+	fd = open(path, flags | O_NONBLOCK);
+	if (fd >= 0 && is_file(fd, segment))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static struct shca_memory_file *
+find_file(struct shca_memory *memory, const struct segment *segment, bool write)
+{
+	const int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+	const dev_t dev = makedev(segment->major, segment->minor);
+	struct shca_memory_file *file;
+	int fd;
+
+	LIST_FOREACH (file, &memory->files, link)
+		if (file->ino == segment->ino && file->dev == dev && (file->is_writable || !write))
+			return file;
+	fd = open_map_file(memory, segment, flags);
+	if (fd < 0)
+		fd = copy_descriptor(memory, segment);
+	if (fd < 0)
+		fd = open_path(memory, segment, flags);
+	if (fd < 0)
+		return NULL;
+	return add(memory, fd, dev, segment->ino, write);
+}
+
+static bool
+has_name(const struct segment *segment, const char *begin)
+{
+	return strncmp(segment->name, begin, strlen(begin)) == 0;
+}
+
+/** Memory without a name: nobody can open it but by the link. */
+static bool
+is_anonymous(const struct segment *segment)
+{
+	return segment->perms[3] == 'p' || segment->ino == 0 || has_name(segment, "/dev/zero");
+}
+
+/** Choose what of a private segment is to be shared for what is wanted of it. */
+static void
+choose_range(
+	const struct segment *segment, uint64_t from, uint64_t to, struct shca_memory_range *range)
+{
+	const uint64_t block = has_name(segment, "/anon_hugepage") ? HUGE_BYTES : BLOCK_BYTES;
+
+	from = from / block * block;
+	to = (to + block - 1) / block * block;
+	range->start = from < segment->from ? segment->from : from;
+	range->length = (to > segment->to ? segment->to : to) - range->start;
+	range->prot = PROT_READ | (segment->perms[1] == 'w' ? PROT_WRITE : 0) |
+		(segment->perms[2] == 'x' ? PROT_EXEC : 0);
+}
+
+/** @return the size of the file's pages. */
+static uint64_t
+page_bytes(int fd)
+{
+	struct statfs status;
+
+	return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC
+		? (uint64_t)status.f_bsize
+		: PAGE_BYTES;
+}
+
+/** A mapping in the making: it grows by segments. */
+struct growth {
+	uint64_t first; /**< the program's address of its first byte; 0: nothing yet */
+	uint8_t *base;
+	size_t bytes; /**< of address space */
+	uint64_t end; /**< the program's address of its end */
+};
+
+/** Reserve addresses, the same as the program's within a page of any size. */
+static bool
+reserve(struct growth *growth, uint64_t first, uint64_t end, uint64_t page)
+{
+	const size_t bytes = (size_t)(end - first + 2 * page);
+	uint8_t *start =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uintptr_t base;
+
+	if (start == MAP_FAILED)
+		return false;
+	base = ((uintptr_t)start + page - 1) / page * page;
+	if (base != (uintptr_t)start)
+		munmap(start, base - (uintptr_t)start);
+	growth->first = first;
+	growth->base = (uint8_t *)base;
+	growth->bytes = bytes - (base - (uintptr_t)start);
+	return true;
+}
+
+/** Map what is wanted of a segment. */
+static int
+grow(struct growth *growth, const struct segment *segment, const struct shca_memory_file *file,
+	uint64_t from, uint64_t to, uint64_t end, bool write)
+{
+	const uint64_t page = page_bytes(file->fd);
+	const uint64_t first = from / page * page, last = (to + page - 1) / page * page;
+
+	if (growth->base == NULL && !reserve(growth, first, end, page))
+		return -ENOMEM;
+	/* Hugepages behind others: the space was not reserved for their size. */
+	if (first < growth->first || last - growth->first > growth->bytes ||
+		(uintptr_t)(growth->base + (first - growth->first)) % page != 0)
+		return -ENOMEM;
+	if (mmap(growth->base + (first - growth->first), last - first,
+		    PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED | MAP_FIXED, file->fd,
+		    (off_t)(segment->offset + (first - segment->from))) == MAP_FAILED)
+		return errno == ENOMEM ? -ENOMEM : -EFAULT;
+	growth->end = last;
+	return 0;
+}
+
+/** Extend the mapping by one line. @return 0, or why the mapping is impossible. */
+static int
+take_line(struct shca_memory *memory, const struct segment *segment, struct growth *growth,
+	uint64_t from, uint64_t end, bool write, struct shca_memory_range *range)
+{
+	const uint64_t to = segment->to < end ? segment->to : end;
+	const struct shca_memory_file *file;
+
+	if (segment->from > from || segment->perms[0] != 'r' ||
+		(write && segment->perms[1] != 'w') ||
+		has_name(segment, "/memfd:" SHCA_MEM_DEVICE_FILE))
+		return -EFAULT;
+	file = segment->perms[3] == 's' ? find_file(memory, segment, write) : NULL;
+	if (file != NULL)
+		return grow(growth, segment, file, from, to, end, write);
+	if (is_anonymous(segment)) {
+		choose_range(segment, from, to, range);
+		return -ERESTART;
+	}
+	SHCA_WARN(
+		"process %d: no way to the file of its memory %s", (int)memory->pid, segment->name);
+	return -EFAULT;
+}
+
+static int
+take_maps(struct shca_memory *memory, FILE *maps, uint64_t address, uint64_t end, bool write,
+	struct growth *growth, struct shca_memory_range *range)
+{
+	uint64_t covered = address;
+	struct segment segment;
+	char *line = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	while (ret == 0 && covered < end && getline(&line, &size, maps) > 0) {
+		if (!parse(line, &segment) || segment.to <= covered)
+			continue;
+		ret = take_line(memory, &segment, growth, covered, end, write, range);
+		covered = segment.to;
+	}
+	free(line);
+	return ret == 0 && covered < end ? -EFAULT : ret;
+}
+
+int
+shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, bool write,
+	struct shca_pin *pin, struct shca_memory_range *range)
+{
+	struct growth growth = { 0 };
+	char path[32];
+	FILE *maps;
+	int ret;
+
+	/* The device refuses queues of no or too many bytes. */
+	if (length == 0 || address + length < address)
+		return length == 0 ? 0 : -EFAULT;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)memory->pid);
+	maps = fopen(path, "re");
+	if (maps == NULL)
+		return -EFAULT;
+	ret = take_maps(memory, maps, address, address + length, write, &growth, range);
+	fclose(maps);
+	if (ret != 0) {
+		if (growth.base != NULL)
+			munmap(growth.base, growth.bytes);
+		return ret;
+	}
+	*pin = (struct shca_pin){
+		.start = growth.base + (address - growth.first),
+		.map = growth.base,
+		.map_bytes = growth.bytes,
+	};
+	return 0;
+}
+
+static void
+on_cut(int signal_number, siginfo_t *info, void *context)
+{
+	static const uintptr_t pages[] = { PAGE_BYTES, HUGE_BYTES, 1u << 30 };
+
+	(void)context;
+	for (unsigned int i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		const uintptr_t page = (uintptr_t)info->si_addr / pages[i] * pages[i];
+
+		if (info->si_code == BUS_ADRERR &&
+			mmap((void *)page, pages[i], PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+				0) != MAP_FAILED)
+			return;
+	}
+	signal(signal_number, SIG_DFL);
+}
+
+void
+shca_memory_survive_cuts(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = on_cut,
+		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+	};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Memory of a program, mapped here: what its queues and regions keep of it.
+ *
+ * Memory of a file that programs map as shared (hugepages, memfd, /dev/shm) is mapped from that
+ * file. Other memory is the program's alone until it has moved it to a file (keeper/message.h). A
+ * mapping outlives the program's own, as pinned pages do.
+ */
+#ifndef SHCA_KEEPER_MEMORY_H
+#define SHCA_KEEPER_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "abi/core/user.h"
+
+/** The files of a program's memory that are open here. Its owner serialises calls. */
+struct shca_memory {
+	pid_t pid;
+	int pidfd;
+	LIST_HEAD(shca_memory_files, shca_memory_file) files;
+};
+
+/** Memory that the program has to share first. */
+struct shca_memory_range {
+	uint64_t start, length;
+	uint32_t prot; /**< PROT_* */
+};
+
+void shca_memory_init(struct shca_memory *memory, pid_t pid, int pidfd);
+/** Mappings stay. */
+void shca_memory_fini(struct shca_memory *memory);
+/** Take a file of memory, @p fd, which is closed in any case. @return 0, -ENOMEM, -EBADF. */
+int shca_memory_add(struct shca_memory *memory, int fd);
+/**
+ * Map @p length bytes that the program has at @p address.
+ * @param[out] range of -ERESTART
+ * @return 0; -EFAULT: not mapped there, not in this way, or it cannot be shared; -ENOMEM;
+ * -ERESTART: *range must be shared first.
+ */
+int shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, bool write,
+	struct shca_pin *pin, struct shca_memory_range *range);
+/** Let no program end this process by cutting a file short: what is missing reads as zero. */
+void shca_memory_survive_cuts(void);
+
+#endif /* SHCA_KEEPER_MEMORY_H */

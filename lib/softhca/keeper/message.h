@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What a program and the keeper of a card say to each other: datagrams on a connection of
+ * SOCK_SEQPACKET, one request and its replies at a time. Both are of one machine, so structs go as
+ * they are.
+ *
+ * A request names what it is about by the program's own addresses and descriptors: the keeper looks
+ * there itself (abi/core/user.h). What only the program can do for it, it is told to do first:
+ *
+ *     program    IOCTL ──>                        STOP ──>      SHARE + file ──>     IOCTL ──>
+ *     keeper               <── share this memory      <── done               <── done      <── 0
+ *
+ * Between STOP and SHARE the other threads of the program stand still (keeper/stop.h), so that no
+ * store of theirs is lost while the memory moves into a file.
+ */
+#ifndef SHCA_KEEPER_MESSAGE_H
+#define SHCA_KEEPER_MESSAGE_H
+
+#include <stdint.h>
+
+/** Name of the keeper's socket in the directory of its card. */
+#define SHCA_MESSAGE_SOCKET "keeper"
+/** Of this header; a keeper and a program of other versions do not understand each other. */
+#define SHCA_MESSAGE_VERSION 1
+/** Descriptors in one message, at most. */
+#define SHCA_MESSAGE_FDS_MAX 2
+/** Files of memory that a program has moved there are called so. */
+#define SHCA_MESSAGE_MEMORY "softhca-memory"
+
+enum shca_message_type {
+	SHCA_MESSAGE_OPEN,   /**< node @a port; the reply has its descriptor */
+	SHCA_MESSAGE_IOCTL,  /**< @a request on @a fd with the argument @a address */
+	SHCA_MESSAGE_WRITE,  /**< @a length bytes at @a address on @a fd */
+	SHCA_MESSAGE_CLOSED, /**< a descriptor of a node was closed; it is gone when this returns */
+	SHCA_MESSAGE_NETLINK, /**< @a length bytes at @a address, of the socket @a request */
+	SHCA_MESSAGE_STOP,    /**< all threads but @a tid */
+	SHCA_MESSAGE_SHARE,   /**< they go on; the message may have a file of memory */
+	SHCA_MESSAGE_NB,
+};
+
+struct shca_message {
+	uint32_t version;
+	uint32_t type; /**< enum shca_message_type */
+	int32_t fd;
+	int32_t tid; /**< as the program sees it */
+	uint32_t port;
+	uint32_t unused;
+	uint64_t request;
+	uint64_t address;
+	uint64_t length;
+};
+
+enum shca_reply_type {
+	SHCA_REPLY_DONE,     /**< the last one: @a ret */
+	SHCA_REPLY_SHARE,    /**< the last one: share @a start, @a length, then ask again */
+	SHCA_REPLY_DATAGRAM, /**< of netlink: its bytes follow; more replies come */
+};
+
+struct shca_reply {
+	uint32_t type; /**< enum shca_reply_type */
+	int32_t ret;   /**< 0 or a negative errno */
+	/** Of each descriptor that comes along: where the program wants its number, as so many
+	 * bytes; address 0: nowhere. */
+	struct shca_reply_fd {
+		uint64_t address;
+		uint32_t bytes;
+		uint32_t unused;
+	} fds[SHCA_MESSAGE_FDS_MAX];
+	uint64_t start, length;
+	uint32_t prot; /**< PROT_*, of the memory now */
+	uint32_t unused;
+};
+
+#endif /* SHCA_KEEPER_MESSAGE_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keeper/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static struct {
+	pthread_mutex_t lock;
+	LIST_HEAD(, shca_process) list;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct shca_process *
+create(pid_t pid)
+{
+	struct shca_process *process = calloc(1, sizeof(*process));
+
+	if (process == NULL)
+		return NULL;
+	process->pid = pid;
+	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process->pidfd < 0) {
+		SHCA_ERR("process %d: %s", (int)pid, strerror(errno));
+		free(process);
+		return NULL;
+	}
+	pthread_mutex_init(&process->lock, NULL);
+	shca_memory_init(&process->memory, pid, process->pidfd);
+	LIST_INSERT_HEAD(&all.list, process, link);
+	return process;
+}
+
+struct shca_process *
+shca_process_get(pid_t pid)
+{
+	struct shca_process *process;
+
+	pthread_mutex_lock(&all.lock);
+	LIST_FOREACH (process, &all.list, link)
+		if (process->pid == pid)
+			break;
+	if (process == NULL)
+		process = create(pid);
+	if (process != NULL)
+		process->nb_sessions++;
+	pthread_mutex_unlock(&all.lock);
+	return process;
+}
+
+void
+shca_process_put(struct shca_process *process)
+{
+	bool is_last;
+
+	if (process == NULL)
+		return;
+	pthread_mutex_lock(&all.lock);
+	is_last = --process->nb_sessions == 0;
+	if (is_last)
+		LIST_REMOVE(process, link);
+	pthread_mutex_unlock(&all.lock);
+	if (!is_last)
+		return;
+	shca_memory_fini(&process->memory);
+	close(process->pidfd);
+	pthread_mutex_destroy(&process->lock);
+	free(process);
+}

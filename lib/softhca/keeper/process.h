@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file The programs that have sessions: what all sessions of one share. Thread-safe. */
+#ifndef SHCA_KEEPER_PROCESS_H
+#define SHCA_KEEPER_PROCESS_H
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "keeper/memory.h"
+
+struct shca_process {
+	LIST_ENTRY(shca_process) link;
+	pid_t pid;
+	int pidfd;
+	unsigned int nb_sessions;
+	pthread_mutex_t lock; /**< of the memory */
+	struct shca_memory memory;
+};
+
+/** @return the process, for shca_process_put(), or NULL after a message. */
+struct shca_process *shca_process_get(pid_t pid);
+/** NULL is allowed. */
+void shca_process_put(struct shca_process *process);
+
+#endif /* SHCA_KEEPER_PROCESS_H */

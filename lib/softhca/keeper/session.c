@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One row a type of request. */
+#include "keeper/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "abi/core/user.h"
+#include "abi/entry/file.h"
+#include "base/log.h"
+#include "keeper/keeper.h"
+#include "keeper/message.h"
+#include "keeper/nodes.h"
+#include "keeper/process.h"
+#include "keeper/stop.h"
+#include "nldev/nldev.h"
+#include "softhca.h"
+
+/** A datagram of requests to netlink, at most. */
+#define NETLINK_BYTES_MAX 4096
+
+struct session {
+	struct shca_session_shared *shared;
+	int fd;
+	struct shca_process *process;
+	struct shca_user user;          /* of the request that runs */
+	struct shca_stop stop;          /* between STOP and SHARE */
+	struct shca_memory_range range; /* that has to be shared */
+	bool is_to_share;
+	int passed_fd; /* that came with the request, or -1 */
+};
+
+static int
+map(struct shca_user *user, uint64_t address, uint64_t length, bool write, struct shca_pin *pin)
+{
+	struct session *session = user->arg;
+	int ret;
+
+	pthread_mutex_lock(&session->process->lock);
+	ret = shca_memory_map(
+		&session->process->memory, address, length, write, pin, &session->range);
+	pthread_mutex_unlock(&session->process->lock);
+	if (ret == -ERESTART)
+		session->is_to_share = true;
+	return ret;
+}
+
+static int
+run_open(struct session *session, const struct shca_message *message)
+{
+	struct shca_device *dev = shca_set_device(session->shared->conf->set, message->port);
+	int fd;
+
+	if (dev == NULL)
+		return -ENOENT;
+	fd = shca_nodes_open(session->shared->nodes, dev);
+	if (fd < 0)
+		return fd;
+	return shca_user_give_fd(fd, 0, 0);
+}
+
+static int
+run_ioctl(struct session *session, const struct shca_message *message)
+{
+	struct shca_file *file =
+		shca_nodes_get(session->shared->nodes, session->process->pid, message->fd);
+	int ret;
+
+	if (file == NULL)
+		return -EIO;
+	ret = shca_file_ioctl(file, message->request, (void *)(uintptr_t)message->address);
+	shca_nodes_put(session->shared->nodes, file);
+	return ret;
+}
+
+static int
+run_write(struct session *session, const struct shca_message *message)
+{
+	struct shca_file *file =
+		shca_nodes_get(session->shared->nodes, session->process->pid, message->fd);
+	int ret;
+
+	if (file == NULL)
+		return -EIO;
+	ret = shca_file_write(
+		file, (const void *)(uintptr_t)message->address, (size_t)message->length);
+	shca_nodes_put(session->shared->nodes, file);
+	return ret;
+}
+
+static int
+run_closed(struct session *session, const struct shca_message *message)
+{
+	(void)message;
+	shca_nodes_reap(session->shared->nodes);
+	return 0;
+}
+
+static int
+send_datagram(void *arg, const void *bytes, size_t length)
+{
+	const struct session *session = arg;
+	struct shca_reply reply = { .type = SHCA_REPLY_DATAGRAM };
+	struct iovec parts[] = {
+		{ .iov_base = &reply, .iov_len = sizeof(reply) },
+		{ .iov_len = length },
+	};
+	const struct msghdr header = { .msg_iov = parts, .msg_iovlen = 2 };
+
+	memcpy(&parts[1].iov_base, &bytes, sizeof(bytes)); /* iovec has no const form */
+	return sendmsg(session->fd, &header, MSG_NOSIGNAL) >= 0 ? 0 : -errno;
+}
+
+static struct shca_device *
+find_device(void *arg, unsigned int index)
+{
+	const struct session *session = arg;
+
+	return shca_set_device(session->shared->conf->set, index);
+}
+
+static int
+run_netlink(struct session *session, const struct shca_message *message)
+{
+	const struct shca_nldev nldev = {
+		.options = session->shared->conf->options,
+		.dir = session->shared->conf->dir,
+		.portid = (uint32_t)message->request,
+		.send = send_datagram,
+		.device = find_device,
+		.arg = session,
+	};
+	_Alignas(8) uint8_t bytes[NETLINK_BYTES_MAX];
+	int ret;
+
+	if (message->length > sizeof(bytes))
+		return -EMSGSIZE;
+	ret = shca_user_copy_in(bytes, message->address, (size_t)message->length);
+	return ret == 0 ? shca_nldev_answer(&nldev, bytes, (size_t)message->length) : ret;
+}
+
+static int
+run_stop(struct session *session, const struct shca_message *message)
+{
+	shca_stop_end(&session->stop);
+	return shca_stop_others(&session->stop, session->process->pid, message->tid);
+}
+
+static int
+run_share(struct session *session, const struct shca_message *message)
+{
+	const int fd = session->passed_fd;
+	int ret;
+
+	(void)message;
+	session->passed_fd = -1;
+	shca_stop_end(&session->stop);
+	if (fd < 0)
+		return 0;
+	pthread_mutex_lock(&session->process->lock);
+	ret = shca_memory_add(&session->process->memory, fd);
+	pthread_mutex_unlock(&session->process->lock);
+	return ret;
+}
+
+static int (*const rows[SHCA_MESSAGE_NB])(
+	struct session *session, const struct shca_message *message) = {
+	[SHCA_MESSAGE_OPEN] = run_open,
+	[SHCA_MESSAGE_IOCTL] = run_ioctl,
+	[SHCA_MESSAGE_WRITE] = run_write,
+	[SHCA_MESSAGE_CLOSED] = run_closed,
+	[SHCA_MESSAGE_NETLINK] = run_netlink,
+	[SHCA_MESSAGE_STOP] = run_stop,
+	[SHCA_MESSAGE_SHARE] = run_share,
+};
+
+/** @return whether there is a request; false: the program has gone. */
+static bool
+receive(struct session *session, struct shca_message *message, ssize_t *length)
+{
+	struct iovec part = { .iov_base = message, .iov_len = sizeof(*message) };
+	char control[CMSG_SPACE(sizeof(int))];
+	struct msghdr header = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *cmsg;
+
+	do
+		*length = recvmsg(session->fd, &header, MSG_CMSG_CLOEXEC);
+	while (*length < 0 && errno == EINTR);
+	if (*length <= 0)
+		return false;
+	cmsg = CMSG_FIRSTHDR(&header);
+	if (cmsg != NULL && cmsg->cmsg_type == SCM_RIGHTS)
+		memcpy(&session->passed_fd, CMSG_DATA(cmsg), sizeof(int));
+	return true;
+}
+
+/** Close what the program does not get. */
+static void
+drop_fds(struct shca_user *user)
+{
+	while (user->nb_fds != 0)
+		close(user->fds[--user->nb_fds].fd);
+}
+
+static int
+run(struct session *session, const struct shca_message *message, ssize_t length)
+{
+	struct shca_user *user = &session->user;
+	int ret;
+
+	if (length != sizeof(*message) || message->version != SHCA_MESSAGE_VERSION)
+		return -EPROTONOSUPPORT;
+	if (message->type >= SHCA_MESSAGE_NB)
+		return -EINVAL;
+	session->is_to_share = false;
+	user->nb_fds = 0;
+	pthread_rwlock_rdlock(&session->shared->running);
+	shca_user_current = user;
+	ret = rows[message->type](session, message);
+	shca_user_current = NULL;
+	pthread_rwlock_unlock(&session->shared->running);
+	/* Whoever made a descriptor has closed it on failure. */
+	if (ret != 0)
+		user->nb_fds = 0;
+	if (message->type == SHCA_MESSAGE_IOCTL || message->type == SHCA_MESSAGE_WRITE)
+		user->has_come_before = session->is_to_share;
+	return ret;
+}
+
+static bool
+answer(struct session *session, int ret)
+{
+	struct shca_user *user = &session->user;
+	struct shca_reply reply = {
+		.type = session->is_to_share && ret == -ERESTART ? SHCA_REPLY_SHARE
+								 : SHCA_REPLY_DONE,
+		.ret = ret,
+		.start = session->range.start,
+		.length = session->range.length,
+		.prot = session->range.prot,
+	};
+	struct iovec part = { .iov_base = &reply, .iov_len = sizeof(reply) };
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(SHCA_USER_FDS_MAX * sizeof(int))] = { 0 };
+	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *cmsg;
+	ssize_t sent;
+
+	if (user->nb_fds != 0) {
+		header.msg_control = control;
+		header.msg_controllen = CMSG_SPACE(user->nb_fds * sizeof(int));
+		cmsg = CMSG_FIRSTHDR(&header);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(user->nb_fds * sizeof(int));
+	}
+	for (unsigned int i = 0; i < user->nb_fds; i++) {
+		reply.fds[i].address = user->fds[i].address;
+		reply.fds[i].bytes = user->fds[i].bytes;
+		memcpy(CMSG_DATA(cmsg) + i * sizeof(int), &user->fds[i].fd, sizeof(int));
+	}
+	sent = sendmsg(session->fd, &header, MSG_NOSIGNAL);
+	drop_fds(user);
+	return sent >= 0;
+}
+
+static void *
+serve(void *arg)
+{
+	struct session *session = arg;
+	struct shca_message message;
+	ssize_t length;
+
+	session->passed_fd = -1;
+	while (receive(session, &message, &length)) {
+		const bool goes_on = answer(session, run(session, &message, length));
+
+		if (session->passed_fd >= 0)
+			close(session->passed_fd);
+		session->passed_fd = -1;
+		if (!goes_on)
+			break;
+	}
+	shca_stop_end(&session->stop);
+	shca_process_put(session->process);
+	close(session->fd);
+	free(session);
+	return NULL;
+}
+
+void
+shca_session_start(struct shca_session_shared *shared, int fd)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+	pthread_t thread;
+
+	if (session == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+		goto close_fd;
+	session->shared = shared;
+	session->fd = fd;
+	session->process = shca_process_get(peer.pid);
+	if (session->process == NULL)
+		goto close_fd;
+	session->user = (struct shca_user){
+		.pid = peer.pid,
+		.pidfd = session->process->pidfd,
+		.map = map,
+		.arg = session,
+	};
+	if (pthread_create(&thread, NULL, serve, session) == 0) {
+		pthread_detach(thread);
+		return;
+	}
+	shca_process_put(session->process);
+close_fd:
+	SHCA_ERR("process %d: no session: out of memory, or it has ended", (int)peer.pid);
+	free(session);
+	close(fd);
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""softhca up, down, list and run --on: a card that outlives its programs, and is the same for all of them."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from harness import card as cards
+from harness import frames, host, paths
+from harness.cable import Cable
+from harness.patience import PATIENCE
+from harness.program import run_on_softhca
+from harness.testpmd import Testpmd
+
+MAC = frames.PORT_MAC
+UNTAGGED = frames.packet(data=b"one")
+EXAMPLES = paths.BUILD / "app" / "examples"
+
+
+def pmd_on(card, *args, vdev="net_mlx5dv0,ibdev=mlx5_0", **kwargs):
+    return Testpmd(ports=(), vdevs=[vdev], softhca_options=("--on", card), args=args, **kwargs)
+
+
+def until(condition):
+    """What `condition` says once that is true."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        said = condition()
+        if said:
+            return said
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def has_ended(pid):
+    """Whether a process has ended, and be it that nobody has waited for it."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def stats(card):
+    return json.loads(cards.softhca("ctl", "--on", card, "stats", "--json").stdout)["ports"][0]
+
+
+def objects(card):
+    """What the kernel would track on mlx5_0: {"qp": 2, ...}"""
+    text = cards.run_on(card, "rdma", "resource", "show").stdout
+    return {kind: int(nb) for kind, nb in re.findall(r"(pd|cq|qp|mr|ctx) (\d+)", text)}
+
+
+def nodes_closed(card):
+    return not any(objects(card).values())
+
+
+def test_up_list_down():
+    with cards.up("wire=null", "wire=loop") as card:
+        assert re.search(rf"^{card} +process \d+ mlx5_0 mlx5_1$", cards.softhca("list").stdout, re.M)
+        assert "mlx5_1" in cards.run_on(card, "ibv_devices").stdout
+        assert cards.run_on(card, "sh", "-c", "exit 7", check=False).returncode == 7
+        keeper = cards.keeper_of(card)
+    assert card not in cards.softhca("list").stdout
+    assert has_ended(keeper)
+
+
+def test_mistakes():
+    with cards.up("wire=null") as card:
+        for words, said in (
+                (("up", card), f"{card} is up already: process {cards.keeper_of(card)} keeps it"),
+                (("up", "a/b"), "'a/b' is no name of a card"),
+                (("up", "a", "b"), "up makes one card: what is 'b'?"),
+                (("up", "--port", "wire=x", "a"), "--port wire=x: "),
+                (("up", "--mode", "999", "a"), "--mode 999: it is an octal number"),
+                (("up", "--strict=abort", "a"), "--strict=abort: a card that is up serves other programs"),
+                (("down", "nobody-has-this"), "no card nobody-has-this is up"),
+                (("list", "x"), "list takes no argument: 'x'"),
+                (("run", "--on", "nobody-has-this", "--", "true"), "no card nobody-has-this is up"),
+                (("run", "--on", card, "--port", "wire=null", "--", "true"),
+                 f"--on {card}: --port belongs to the softhca up that made it"),
+                (("run", "--on", card, "--strict", "--", "true"), f"--on {card}: --strict belongs to"),
+                (("ctl", "--on", "nobody-has-this", "stats"), "no card nobody-has-this is up")):
+            done = cards.softhca(*words, check=False)
+            assert done.returncode != 0 and said in done.stdout, (words, done.stdout)
+        assert cards.run_on(card, "no-such-command", check=False).returncode == 127
+
+
+def test_a_card_that_cannot_be_made_leaves_nothing():
+    card = cards.name()
+    done = cards.softhca("up", "--port", "wire=pcap:/nobody/has/this", card, check=False)
+    assert done.returncode == 125 and "/nobody/has/this" in done.stdout, done.stdout
+    assert card not in cards.softhca("list").stdout
+
+
+def test_a_sniffer_beside_testpmd(tmp_path):
+    """Each frame goes to the program that watches and to the one that takes it; then to that alone."""
+    wire = tmp_path / "wire"
+    with cards.up(f"wire=unix:{wire},mac={MAC}") as card, Cable(wire) as cable, pmd_on(card) as pmd:
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        before = pmd.stats()["RX-packets"]
+        with subprocess.Popen(cards.on(card, EXAMPLES / "raw-dont-trap", "mlx5_0", MAC, 3), text=True,
+                              stdout=subprocess.PIPE) as watcher:
+            until(lambda: len(re.findall("FT:next", cards.softhca("ctl", "--on", card, "dump").stdout)) > 0
+                  and objects(card).get("ctx") == 2)
+            cable.send(*[UNTAGGED] * 3)
+            text = watcher.communicate(timeout=PATIENCE)[0]
+            assert watcher.returncode == 0 and "seen, not taken: 3 frames" in text
+        pmd.wait_stats(lambda s: s["RX-packets"] == before + 3)
+        cable.send(UNTAGGED)
+        pmd.wait_stats(lambda s: s["RX-packets"] == before + 4)
+
+
+def test_keys_of_another_process_are_no_keys():
+    """Numbers are the card's: two programs have no queue pair and no key in common."""
+    with cards.up("wire=null") as card, pmd_on(card), pmd_on(card, vdev="net_mlx5dv1,ibdev=mlx5_0"):
+        text = cards.run_on(card, "rdma", "resource", "show", "qp").stdout
+        numbers = re.findall(r"lqpn (\d+)", text)
+        assert len(numbers) >= 2 and len(set(numbers)) == len(numbers), text
+        assert len(set(re.findall(r"pid (\d+)", text))) == 2, text
+        text = cards.run_on(card, "rdma", "resource", "show", "mr").stdout
+        keys = re.findall(r"mrn (\d+)", text)
+        assert len(keys) >= 2 and len(set(keys)) == len(keys), text
+
+
+def pid_of_testpmd(pmd):
+    """run --on becomes its command."""
+    return pmd.terminal.process.pid
+
+
+def test_a_killed_program_leaves_nothing(tmp_path):
+    """Rules, queues and regions of a program that is killed in the middle of its bursts go; its neighbour stays."""
+    wire = tmp_path / "wire"
+    with cards.up(f"wire=unix:{wire},mac={MAC}") as card, Cable(wire) as cable, pmd_on(card) as stays:
+        stays.cmd("set fwd rxonly")
+        stays.cmd("start")
+        left = objects(card)
+        commands = cards.softhca("ctl", "--on", card, "dump").stdout
+        for _ in range(5):
+            goes = pmd_on(card, vdev="net_mlx5dv1,ibdev=mlx5_0")
+            try:
+                goes.__enter__()
+                goes.cmd("flow create 0 priority 1 ingress pattern eth / ipv4 / udp dst is 53 / end "
+                         "actions passthru / queue index 0 / end")
+                goes.cmd("set fwd txonly")
+                goes.cmd("start")
+                before = stats(card)["tx_frames"]
+                cable.receive_all(seconds=0)
+                until(lambda sent=before: stats(card)["tx_frames"] > sent)
+                assert objects(card)["ctx"] == left["ctx"] + 1
+                os.kill(pid_of_testpmd(goes), signal.SIGKILL)
+                until(lambda: objects(card) == left)
+            finally:
+                goes.kill()
+        assert cards.softhca("ctl", "--on", card, "dump").stdout == commands
+        before = stays.stats()["RX-packets"]
+        cable.send(*[UNTAGGED] * 4)
+        stays.wait_stats(lambda s: s["RX-packets"] == before + 4)
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=str(host.why_no_tap()))
+def test_the_netdev_is_there_without_programs():
+    """Linux answers before, between and after programs."""
+    name = host.name("c")
+    with cards.up(f"wire=null,kernel=tap:{name}") as card:
+        assert name in host.run("ip", "link", "show", name)
+        cards.run_on(card, "ibv_devinfo")
+        with pmd_on(card):
+            assert name in host.run("ip", "link", "show", name)
+        assert name in host.run("ip", "link", "show", name)
+        assert name in cards.run_on(card, "rdma", "link").stdout
+    assert name not in host.run("ip", "link")
+
+
+def test_a_killed_keeper():
+    """Programs' calls fail, as on a device that was removed; nothing hangs, and the name can be used again."""
+    with cards.up("wire=null") as card:
+        with pmd_on(card) as pmd:
+            keeper = cards.keeper_of(card)
+            os.kill(keeper, signal.SIGKILL)
+            until(lambda: has_ended(keeper))
+            assert "error" in pmd.cmd("flow create 0 ingress pattern eth / end actions queue index 0 / end").lower()
+            pmd.cmd("stop")
+        assert re.search(rf"^{card} +without its keeper", cards.softhca("list").stdout, re.M)
+        done = cards.run_on(card, "true", check=False)
+        assert done.returncode == 125 and "its keeper is gone" in done.stdout
+        assert cards.softhca("up", "--port", "wire=null", card).returncode == 0
+        cards.run_on(card, "ibv_devinfo")
+
+
+def test_down_below_a_program():
+    with cards.up("wire=null") as card, pmd_on(card) as pmd:
+        assert cards.softhca("down", card).returncode == 0
+        pmd.cmd("stop")
+    assert card not in cards.softhca("list").stdout
+
+
+def test_another_version_of_softhca(tmp_path):
+    """A program that says another version than its keeper's is refused."""
+    import socket
+    import struct
+    with cards.up("wire=null") as card, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as link:
+        path = until(lambda: next(pathlib.Path(base, card, "keeper") for base in
+                                  ("/run/softhca", os.environ.get("XDG_RUNTIME_DIR", "/") + "/softhca",
+                                   f"/tmp/softhca-{os.getuid()}") if pathlib.Path(base, card, "keeper").exists()))
+        link.connect(str(path))
+        link.send(struct.pack("IIiiIIQQQ", 99, 0, 0, 0, 0, 0, 0, 0, 0))
+        assert struct.unpack("Ii", link.recv(4096)[:8])[1] == -93  # EPROTONOSUPPORT
+        link.send(b"short")
+        assert struct.unpack("Ii", link.recv(4096)[:8])[1] == -93
+        cards.run_on(card, "ibv_devinfo")
+
+
+@pytest.mark.parametrize("apart", ["0", "1"])
+def test_memory_of_all_kinds(apart):
+    """The devices in the program's process, and in one of their own."""
+    status, text = run_on_softhca([str(paths.BUILD / "test" / "verbs" / "verbs-memory")], ["wire=loop"],
+                                  env={"SOFTHCA_KEEPER": apart})
+    assert status == 0 and " 0 failed" in text, text

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands of ethtool on a device with a netdev. */
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ethtool/command.h"
+#include "rig.h"
+
+static _Alignas(8) uint8_t bytes[SHCA_ETHTOOL_MAX];
+static struct ethtool_rxnfc *const rxnfc = (void *)bytes;
+
+static int
+setup(void **state)
+{
+	static struct rig rig;
+
+	rig_init(&rig);
+	rig.with_kernel = true;
+	rig.no_rule = true;
+	rig_open(&rig);
+	*state = &rig;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	rig_close(*state);
+	return 0;
+}
+
+/** Run a command with the structure in @ref bytes and @p more bytes behind it. */
+static int
+run(struct rig *rig, uint32_t command, size_t more)
+{
+	const struct shca_ethtool_command *row = shca_ethtool_find(command);
+	size_t length;
+
+	assert_non_null(row);
+	memcpy(bytes, &command, sizeof(command));
+	length = row->size + more;
+	return shca_ethtool_run(rig->dev, bytes, &length);
+}
+
+static int
+insert(struct rig *rig, uint32_t location, uint16_t port)
+{
+	*rxnfc = (struct ethtool_rxnfc){
+		.fs = {
+			.flow_type = UDP_V4_FLOW,
+			.location = location,
+			.h_u.udp_ip4_spec.pdst = port,
+			.m_u.udp_ip4_spec.pdst = port == 0 ? 0 : 0xffff,
+		},
+	};
+	return run(rig, ETHTOOL_SRXCLSRLINS, 0);
+}
+
+static uint32_t
+count(struct rig *rig)
+{
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRLCNT, 0), 0);
+	return rxnfc->rule_cnt;
+}
+
+static void
+test_rules(void **state)
+{
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GRXRINGS, 0), 0);
+	assert_int_equal(rxnfc->data, 8);
+	assert_int_equal(count(rig), 0);
+	assert_int_equal(insert(rig, 9, 53), 0);
+	assert_int_equal(insert(rig, 3, 54), 0);
+	assert_int_equal(insert(rig, 3, 55), 0); /* in its place */
+	assert_int_equal(insert(rig, 1024, 55), -ENOSPC);
+	assert_int_equal(count(rig), 2);
+	assert_false(rxnfc->data & RX_CLS_LOC_SPECIAL);
+
+	rxnfc->rule_cnt = 2;
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRLALL, 8), 0);
+	assert_int_equal(rxnfc->data, 1024);
+	assert_int_equal(rxnfc->rule_locs[0], 3);
+	assert_int_equal(rxnfc->rule_locs[1], 9);
+	rxnfc->rule_cnt = 1;
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRLALL, 4), 0);
+	rxnfc->rule_cnt = 3;
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRLALL, 12), -EINVAL);
+
+	rxnfc->fs.location = 3;
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRULE, 0), 0);
+	assert_int_equal(rxnfc->fs.h_u.udp_ip4_spec.pdst, 55);
+	rxnfc->fs.location = 4;
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRULE, 0), -ENOENT);
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLDEL, 0), -ENOENT);
+	rxnfc->fs.location = 1024;
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRULE, 0), -EINVAL);
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLDEL, 0), -ENOSPC);
+	for (uint32_t location = 3; location <= 9; location += 6) {
+		rxnfc->fs.location = location;
+		assert_int_equal(run(rig, ETHTOOL_SRXCLSRLDEL, 0), 0);
+	}
+	assert_int_equal(count(rig), 0);
+}
+
+/** mlx5e_ethtool_flow_replace() returns the number of tuples, 0, for a rule that has none. */
+static void
+test_nothing_named(void **state)
+{
+	struct rig *rig = *state;
+
+	*rxnfc = (struct ethtool_rxnfc){ .fs.flow_type = ETHER_FLOW };
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), 0);
+	assert_int_equal(count(rig), 0);
+	/* A value outside its mask. */
+	*rxnfc = (struct ethtool_rxnfc){
+		.fs = {
+			.flow_type = UDP_V4_FLOW,
+			.h_u.udp_ip4_spec.pdst = 0x0101,
+			.m_u.udp_ip4_spec.pdst = 0x0001,
+		},
+	};
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), -EINVAL);
+	assert_int_equal(count(rig), 0);
+}
+
+static int
+set_channels(struct rig *rig, struct ethtool_channels channels)
+{
+	memcpy(bytes, &channels, sizeof(channels));
+	return run(rig, ETHTOOL_SCHANNELS, 0);
+}
+
+static void
+test_channels(void **state)
+{
+	const struct ethtool_channels *channels = (const void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GCHANNELS, 0), 0);
+	assert_int_equal(channels->max_combined, 8);
+	assert_int_equal(channels->combined_count, 8);
+	assert_int_equal(channels->max_rx | channels->max_tx | channels->max_other, 0);
+	assert_int_equal(set_channels(rig, (struct ethtool_channels){ 0 }), -EINVAL);
+	assert_int_equal(
+		set_channels(rig, (struct ethtool_channels){ .combined_count = 9 }), -EINVAL);
+	assert_int_equal(
+		set_channels(rig, (struct ethtool_channels){ .combined_count = 1, .rx_count = 1 }),
+		-EINVAL);
+	assert_int_equal(set_channels(rig, (struct ethtool_channels){ .combined_count = 2 }), 0);
+	assert_int_equal(run(rig, ETHTOOL_GRXRINGS, 0), 0);
+	assert_int_equal(rxnfc->data, 2);
+	*rxnfc = (struct ethtool_rxnfc){ .fs = { .flow_type = UDP_V4_FLOW, .ring_cookie = 2 } };
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), -EINVAL);
+	rxnfc->fs.ring_cookie = 1;
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), 0);
+}
+
+/** @return the counter named @p name. */
+static uint64_t
+counter(struct rig *rig, const char *name)
+{
+	const struct ethtool_gstrings *strings = (const void *)bytes;
+	const struct ethtool_stats *values = (const void *)bytes;
+	uint32_t at = 0;
+
+	*(struct ethtool_gstrings *)(void *)bytes =
+		(struct ethtool_gstrings){ .string_set = ETH_SS_STATS };
+	assert_int_equal(run(rig, ETHTOOL_GSTRINGS, 0), 0);
+	while (strcmp((const char *)strings->data + at * ETH_GSTRING_LEN, name) != 0)
+		if (++at == strings->len)
+			fail_msg("no counter %s", name);
+	assert_int_equal(run(rig, ETHTOOL_GSTATS, 0), 0);
+	return values->data[at];
+}
+
+static void
+test_counters(void **state)
+{
+	static const uint8_t frame[60] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0xb5 };
+	struct ethtool_sset_info *info = (void *)bytes;
+	struct rig *rig = *state;
+
+	*info = (struct ethtool_sset_info){ .sset_mask = 1u << ETH_SS_STATS };
+	assert_int_equal(run(rig, ETHTOOL_GSSET_INFO, 0), 0);
+	assert_int_equal(info->sset_mask, 1u << ETH_SS_STATS);
+	assert_int_equal(info->data[0], 5);
+	/* Features are the TAP's. */
+	info->sset_mask = 1u << ETH_SS_FEATURES;
+	assert_int_equal(run(rig, ETHTOOL_GSSET_INFO, 0), -ENODEV);
+	assert_int_equal(counter(rig, "rx_packets_phy"), 0);
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "rx_packets_phy"), 1);
+	assert_int_equal(counter(rig, "rx_bytes_phy"), 64);
+	assert_int_equal(counter(rig, "tx_packets_phy"), 0);
+	assert_int_equal(counter(rig, "rx_packets"), rig->no_rule);
+}
+
+static void
+test_flags(void **state)
+{
+	struct ethtool_value *flags = (void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
+	assert_int_equal(flags->data, 0);
+	flags->data = ETH_FLAG_NTUPLE | ETH_FLAG_LRO;
+	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), -EINVAL);
+	flags->data = ETH_FLAG_NTUPLE;
+	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), 0);
+	flags->data = 0;
+	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
+	assert_int_equal(flags->data, ETH_FLAG_NTUPLE);
+	flags->data = 0;
+	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), 0);
+	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
+	assert_int_equal(flags->data, 0);
+}
+
+/** What comes over a socket is not trusted. */
+static void
+test_bad_requests(void **state)
+{
+	struct rig *rig = *state;
+	size_t length = 3;
+
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(shca_ethtool_run(rig->dev, bytes, &length), -EINVAL);
+	length = sizeof(bytes);
+	assert_int_equal(shca_ethtool_run(rig->dev, bytes, &length), -EOPNOTSUPP);
+	rxnfc->cmd = ETHTOOL_GRXCLSRLALL;
+	assert_int_equal(shca_ethtool_run(rig->dev, bytes, &length), -EINVAL);
+	length = sizeof(*rxnfc) - 1;
+	assert_int_equal(shca_ethtool_run(rig->dev, bytes, &length), -EINVAL);
+	assert_int_equal(run(rig, ETHTOOL_GRXCLSRLCNT, 1), -EINVAL);
+	assert_null(shca_ethtool_find(ETHTOOL_FLASHDEV));
+	assert_int_equal(shca_ethtool_length(shca_ethtool_find(ETHTOOL_GRXCLSRLALL), bytes), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_rules, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_channels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bad_requests, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

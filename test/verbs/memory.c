@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sends and receives from memory of all kinds that a program has: of the heap, of its stack,
+ * static, mapped privately or shared, of a file that has no name. What other threads write beside
+ * it while it is registered stays, and after fork() the child has its own, as of any memory.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define FRAME_BYTES  200
+#define REGION_BYTES 16384
+#define NB_THREADS   2
+#define NB_REGIONS   32 /* that are registered while other threads write */
+
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+static uint8_t static_bytes[REGION_BYTES] = { 1 };
+static uint8_t static_zeros[REGION_BYTES];
+
+static void
+post(struct ibv_mr *mr, uint8_t *bytes, bool is_receive)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)bytes, .length = FRAME_BYTES, .lkey = mr->lkey };
+	struct ibv_recv_wr receive = { .sg_list = &sge, .num_sge = 1 }, *bad_receive;
+	struct ibv_send_wr send = { .sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr *bad_send;
+
+	if (is_receive)
+		rig_must(ibv_post_recv(qp, &receive, &bad_receive), "ibv_post_recv");
+	else
+		rig_must(ibv_post_send(qp, &send, &bad_send), "ibv_post_send");
+}
+
+/** A frame goes from the beginning of the memory to its end. */
+static void
+try_memory(const char *kind, uint8_t *bytes)
+{
+	struct ibv_mr *mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	uint8_t *end = bytes + REGION_BYTES - FRAME_BYTES;
+	struct ibv_wc wc[2];
+
+	if (mr == NULL)
+		rig_die(kind);
+	rig_frame(bytes, FRAME_BYTES, 7);
+	memset(end, 0, FRAME_BYTES);
+	post(mr, end, true);
+	post(mr, bytes, false);
+	rig_poll(cq, wc, 2);
+	CHECK(wc[0].status == IBV_WC_SUCCESS && wc[1].status == IBV_WC_SUCCESS, wc[0].status);
+	rig_check(memcmp(bytes, end, FRAME_BYTES) == 0, kind, end[0]);
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
+static uint8_t *
+must_map(int prot, int flags, int fd)
+{
+	uint8_t *bytes = mmap(NULL, REGION_BYTES, prot, flags, fd, 0);
+
+	if (bytes == MAP_FAILED)
+		rig_die("mmap");
+	return bytes;
+}
+
+static void
+try_all_kinds(void)
+{
+	uint8_t of_stack[REGION_BYTES];
+	uint8_t *of_heap = malloc(REGION_BYTES);
+	int fd = memfd_create("frames", 0);
+
+	if (of_heap == NULL || fd < 0 || ftruncate(fd, REGION_BYTES) != 0)
+		rig_die("memory");
+	try_memory("stack", of_stack);
+	try_memory("heap", of_heap);
+	try_memory("static", static_bytes);
+	try_memory("static, of zeros", static_zeros);
+	try_memory("private", must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+	try_memory("shared", must_map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1));
+	try_memory("file", must_map(PROT_READ | PROT_WRITE, MAP_SHARED, fd));
+	try_memory("private of a file", must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE, fd));
+	close(fd);
+	free(of_heap);
+}
+
+/** What cannot be registered: nothing there, read-only, partly there, the device's own pages. */
+static void
+try_refused(void)
+{
+	uint8_t *read_only = must_map(PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	uint8_t *partly = must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	munmap(partly + REGION_BYTES / 2, REGION_BYTES / 2);
+	CHECK_REFUSED(ibv_reg_mr(rig_pd, (void *)8, 4096, 0), EFAULT);
+	CHECK_REFUSED(ibv_reg_mr(rig_pd, read_only, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+	CHECK_REFUSED(ibv_reg_mr(rig_pd, partly, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+}
+
+/** A thread's counter, and beside it what is registered. */
+struct shared {
+	_Atomic uint64_t stores;
+	uint64_t count;
+	uint8_t rest[4096 - 16];
+};
+
+static struct shared *of_thread[NB_THREADS];
+static atomic_bool is_ending;
+
+/** Count both: whoever loses a store makes them differ. */
+static void *
+count(void *arg)
+{
+	struct shared *shared = arg;
+
+	while (!atomic_load(&is_ending)) {
+		shared->count++;
+		atomic_fetch_add(&shared->stores, 1);
+		if (shared->count != atomic_load(&shared->stores))
+			break;
+	}
+	return NULL;
+}
+
+/** Each thread writes to pages of which one after the other becomes a region. */
+static void
+try_threads(void)
+{
+	pthread_t threads[NB_THREADS];
+	struct ibv_mr *mr;
+
+	for (unsigned int round = 0; round < NB_REGIONS; round++) {
+		atomic_store(&is_ending, false);
+		for (unsigned int i = 0; i < NB_THREADS; i++) {
+			of_thread[i] = (struct shared *)(void *)must_map(
+				PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+			if (pthread_create(&threads[i], NULL, count, of_thread[i]) != 0)
+				rig_die("pthread_create");
+		}
+		while (of_thread[0]->stores < 1000 || of_thread[1]->stores < 1000)
+			;
+		for (unsigned int i = 0; i < NB_THREADS; i++) {
+			mr = ibv_reg_mr(rig_pd, of_thread[i], sizeof(struct shared),
+				IBV_ACCESS_LOCAL_WRITE);
+			if (mr == NULL)
+				rig_die("ibv_reg_mr");
+			rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+		}
+		atomic_store(&is_ending, true);
+		for (unsigned int i = 0; i < NB_THREADS; i++) {
+			rig_must(pthread_join(threads[i], NULL), "pthread_join");
+			CHECK(of_thread[i]->count == of_thread[i]->stores, of_thread[i]->count);
+			munmap(of_thread[i], REGION_BYTES);
+		}
+	}
+}
+
+/** Both write to their copies: neither sees the other's. */
+static void
+try_fork(uint8_t *bytes, const char *kind)
+{
+	struct ibv_mr *mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	int ends[2], status;
+	pid_t pid;
+
+	if (mr == NULL || pipe(ends) != 0)
+		rig_die(kind);
+	memset(bytes, 1, REGION_BYTES);
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		rig_die("fork");
+	if (pid == 0) {
+		char byte;
+		bool is_own = true;
+
+		/* The parent has written by then. */
+		if (read(ends[0], &byte, 1) != 1)
+			_exit(2);
+		for (size_t i = 0; i < REGION_BYTES; i++)
+			is_own = is_own && bytes[i] == 1;
+		memset(bytes, 3, REGION_BYTES);
+		_exit(is_own ? 0 : 1);
+	}
+	memset(bytes, 2, REGION_BYTES);
+	if (write(ends[1], "", 1) != 1 || waitpid(pid, &status, 0) != pid)
+		rig_die("child");
+	rig_check(status == 0, kind, status);
+	for (size_t i = 0; i < REGION_BYTES; i += 1000)
+		rig_check(bytes[i] == 2, kind, bytes[i]);
+	close(ends[0]);
+	close(ends[1]);
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
+static void
+try_forks(void)
+{
+	uint8_t of_stack[REGION_BYTES];
+	uint8_t *of_heap = malloc(REGION_BYTES);
+
+	if (of_heap == NULL)
+		rig_die("malloc");
+	try_fork(of_stack, "the child's stack");
+	try_fork(of_heap, "the child's heap");
+	try_fork(static_bytes, "the child's static memory");
+	free(of_heap);
+}
+
+int
+main(void)
+{
+	struct ibv_flow *flow;
+
+	rig_open();
+	cq = ibv_create_cq(rig_context, 64, NULL, NULL, 0);
+	if (cq == NULL)
+		rig_die("ibv_create_cq");
+	qp = rig_qp(cq, 0);
+	flow = rig_take_all(qp);
+	try_all_kinds();
+	try_refused();
+	try_threads();
+	try_forks();
+	/* After all that the heap still is one. */
+	try_all_kinds();
+	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return rig_close();
+}
