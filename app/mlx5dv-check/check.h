@@ -207,7 +207,7 @@ bool check_port_has_link(const struct check_port *port);
 const char *check_port_netdev(const struct check_port *port, char *name);
 /** @} */
 
-/** @{ @file kin.c */
+/** @{ @file port.c, by sysfs */
 /** Find out by sysfs which port is a function, and of whose. */
 void check_kin_find(struct check *check);
 /** @} */
@@ -286,7 +286,7 @@ int check_model_write(const char *ibdev, FILE *out);
 int check_model_save(const char *ibdev, const char *path);
 /** @} */
 
-/** @{ @file losses.c */
+/** @{ @file traffic.c, by the ports' counters */
 struct check_losses {
 	struct rte_eth_stats before[CHECK_NB_SIDES];
 	bool is_known[CHECK_NB_SIDES];
