@@ -47,6 +47,9 @@ struct check_port {
 	uint16_t nb_queues;  /**< of either direction */
 	bool has_interrupts; /**< of receive queues */
 	bool is_function;    /**< a virtual one: its host decides what comes to it */
+	bool is_host;        /**< the physical function whose virtual one the peer is */
+	int netdev_mtu;      /**< before the run; 0: there is no netdev */
+	bool netdev_was_down;
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */
@@ -140,7 +143,7 @@ struct check_row {
 	enum check_result (*run)(struct check *check);
 };
 
-/** @file rows_*.c: each is ended by a row without name. */
+/** Of the files of rows/: each is ended by a row without name. */
 extern const struct check_row check_rows_traffic[];
 extern const struct check_row check_rows_offload[];
 extern const struct check_row check_rows_bench[];
@@ -154,6 +157,7 @@ extern const struct check_row check_rows_setup[];
 extern const struct check_row check_rows_tunnel[];
 extern const struct check_row check_rows_process[];
 extern const struct check_row check_rows_question[];
+extern const struct check_row check_rows_bare[];
 
 /** Say why the row ends so. @return @p result */
 enum check_result check_end(struct check *check, enum check_result result, const char *format, ...)
@@ -203,8 +207,32 @@ int check_port_restart(struct check_port *port, unsigned int side);
 int check_port_again(struct check_port *port);
 /** Undo all, whatever was done. */
 void check_port_close(struct check_port *port);
+bool check_port_has_link(const struct check_port *port);
 /** @return the name of the port's netdev if that is up, or NULL */
 const char *check_port_netdev(const struct check_port *port, char *name);
+/** @} */
+
+/** @{ @file port.c, by sysfs */
+/** Find out by sysfs which port is a function, and of whose. */
+void check_kin_find(struct check *check);
+/** @} */
+
+/** @{ @file netdev.c */
+/** Keep what the run may change of the port's netdev. */
+void check_netdev_remember(struct check_port *port);
+/** Set it back. Complains on stderr. */
+void check_netdev_restore(const struct check_port *port);
+/** @} */
+
+/** @{ @file stop.c */
+/** From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE end what waits, instead of the process. */
+void check_stop_prepare(void);
+/** @return the signal that has come, or 0 */
+int check_stop_signal(void);
+/** @return when a wait that begins now has to end */
+uint64_t check_wait_end(const struct check *check);
+/** @return whether to wait further, at most until @p end */
+bool check_wait_on(uint64_t end);
 /** @} */
 
 /** @{ @file traffic.c */
@@ -293,15 +321,49 @@ int check_model_write(const char *ibdev, FILE *out);
 int check_model_save(const char *ibdev, const char *path);
 /** @} */
 
+/** @{ @file traffic.c, by the ports' counters */
+struct check_losses {
+	struct rte_eth_stats before[CHECK_NB_SIDES];
+	bool is_known[CHECK_NB_SIDES];
+};
+void check_losses_begin(const struct check *check, struct check_losses *losses);
+/** Add to why the row fails where packets have gone that were sent since then. */
+void check_losses_explain(
+	struct check *check, enum check_side from, const struct check_losses *losses);
+/** @} */
+
+/** @{ @file input.c: each complains on stderr. */
+/** @return whether --ibdev and --peer are two by their names */
+bool check_input_has_two_ends(const struct check *check);
+/** @return whether the ports, which are probed, are two for Linux */
+bool check_input_peer_is_other(const struct check *check);
+bool check_input_can_write(const char *path);
+/** @return whether both ports, which are started, have links, after some patience */
+bool check_input_has_links(struct check *check);
+/** @} */
+
+/** @{ @file versions.c */
+struct check_versions {
+	char driver_file[256]; /**< where the port's burst functions are */
+	char netdev_driver[80];
+};
+void check_versions_rdma_core(char *text, size_t size);
+void check_versions_port(const struct check_port *port, struct check_versions *versions);
+/** @} */
+
 /** @{ @file report.c */
 struct check_report {
 	FILE *json; /**< or NULL */
 	unsigned int count[CHECK_NB_RESULTS];
 	bool has_row;
+	int stopped; /**< by which signal; 0: it was not */
 };
 int check_report_open(struct check_report *report, const char *json, const struct check *check);
 void check_report_row(struct check_report *report, const struct check *check,
 	const struct check_row *row, enum check_result result);
+/** The row was cut short by a signal, so it has no result. */
+void check_report_stop(struct check_report *report, const struct check *check,
+	const struct check_row *row, int signal);
 /** @return the exit status */
 int check_report_close(struct check_report *report);
 /** @} */

@@ -28,7 +28,7 @@ static const char usage[] =
 	"  --model FILE     write what the device can do; without --peer, that is all\n"
 	"  --yes            do not ask before traffic is taken from Linux\n"
 	"  --list           name the rows and what they show, and end\n"
-	"Exit status: 0, 1: a row failed, 2: nothing could be checked.\n";
+	"Exit status: 0, 1: a row failed, 2: nothing could be checked, 128 + N: signal N ended it.\n";
 
 static const struct check_row *const tables[] = {
 	check_rows_traffic,
@@ -44,6 +44,7 @@ static const struct check_row *const tables[] = {
 	check_rows_info,
 	check_rows_bench,
 	check_rows_question,
+	check_rows_bare,
 };
 
 static struct {
@@ -133,6 +134,11 @@ options_parse(int argc, char **argv, struct check *check)
 		default:
 			good = false;
 		}
+	}
+	if (good && optind < argc && strcmp(argv[optind - 1], "--") != 0) {
+		fprintf(stderr, "mlx5dv-check: '%s' is no option; those of the EAL follow --\n",
+			argv[optind]);
+		good = false;
 	}
 	if (!good)
 		return -EINVAL;
@@ -228,6 +234,27 @@ rows_list(void)
 				printf("%-32s %s\n", row->name, row->shows);
 }
 
+/** @return whether --only names a row, after a message if not */
+static bool
+has_rows(void)
+{
+	for (unsigned int t = 0; t < RTE_DIM(tables); t++)
+		for (const struct check_row *row = tables[t]; row->name != NULL; row++)
+			if (is_wanted(row))
+				return true;
+	fprintf(stderr, "mlx5dv-check: no row has '%s' in its name; --list has the names\n",
+		options.only);
+	return false;
+}
+
+/** @return whether a run of both ports makes sense, by the options alone */
+static bool
+options_are_good(const struct check *check)
+{
+	return check_input_has_two_ends(check) && has_rows() &&
+		(options.json == NULL || check_input_can_write(options.json));
+}
+
 static void
 rows_run(struct check *check, struct check_report *report)
 {
@@ -241,6 +268,10 @@ rows_run(struct check *check, struct check_report *report)
 			check->why[0] = '\0';
 			check->nb_evidence = 0;
 			result = row->run(check);
+			if (check_stop_signal() != 0) {
+				check_report_stop(report, check, row, check_stop_signal());
+				return;
+			}
 			check_report_row(report, check, row, result);
 		}
 	}
@@ -256,9 +287,12 @@ check_ports(struct check *check)
 		fprintf(stderr, "mlx5dv-check: not without a yes (--yes)\n");
 		return 2;
 	}
+	check_stop_prepare();
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
 		if (check_port_start(&check->port[side], side) != 0)
 			return 2;
+	if (!check_input_has_links(check))
+		return check_stop_signal() != 0 ? 128 + check_stop_signal() : 2;
 	if (check_report_open(&report, options.json, check) != 0)
 		return 2;
 	rows_run(check, &report);
@@ -280,6 +314,8 @@ main(int argc, char **argv)
 		rows_list();
 		return 0;
 	}
+	if (check.port[CHECK_PEER].name != NULL && !options_are_good(&check))
+		return 2;
 	if (options.model != NULL &&
 		check_model_save(check.port[CHECK_PORT].ibdev, options.model) != 0)
 		return 2;
@@ -296,8 +332,10 @@ main(int argc, char **argv)
 	check.is_shared = is_shared(check.eal_args);
 	for (unsigned int side = 0; side < CHECK_NB_SIDES && open; side++)
 		open = check_port_probe(&check.port[side], side, options.devargs) == 0;
-	if (open)
+	if (open && check_input_peer_is_other(&check)) {
+		check_kin_find(&check);
 		status = check_ports(&check);
+	}
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
 		check_port_close(&check.port[side]);
 	rte_eal_cleanup();

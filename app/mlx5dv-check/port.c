@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A port: probed as a vdev, started with all its offloads, and closed. */
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ check_port_name(struct check_port *port, const char *name)
 	const size_t length = slash == NULL ? strlen(name) : (size_t)(slash - name);
 	char rest[2];
 
-	port->name = name;
+	*port = (struct check_port){ .name = name }; /* the option's last says it */
 	if (strncmp(name, NETDEV, strlen(NETDEV)) == 0 && slash == NULL)
 		return 0;
 	if (length == 0 || length >= sizeof(port->ibdev) ||
@@ -78,24 +79,21 @@ describe(const struct check_port *port, unsigned int side, const char *devargs, 
 	return "the driver net_mlx5dv does not take it";
 }
 
-static bool
-has_physfn(const struct check_port *port)
-{
-	const char *sys = getenv("SYSFS_PATH");
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/class/infiniband/%s/device/physfn",
-		sys != NULL ? sys : "/sys", port->ibdev);
-	return port->ibdev[0] != '\0' && access(path, F_OK) == 0;
-}
-
 int
 check_port_probe(struct check_port *port, unsigned int side, const char *devargs)
 {
 	char name[RTE_ETH_NAME_MAX_LEN], args[512];
+	const bool is_ours = port->ibdev[0] != '\0';
 	const char *refused = describe(port, side, devargs, name, args, sizeof(args));
 	int ret = rte_eal_hotplug_add("vdev", name, args);
 
+	/* No bus knows the name: that is how the EAL says that no driver has registered it. */
+	if (ret == -EFAULT)
+		fprintf(stderr, "mlx5dv-check: %s: there is no driver %s: \"-- -d %s\" loads it\n",
+			port->name, is_ours ? "net_mlx5dv" : "net_af_packet",
+			is_ours ? "librte_net_mlx5dv.so" : "librte_net_af_packet.so");
+	if (ret == -EFAULT)
+		return ret;
 	if (ret != 0)
 		return complain(port, refused, ret);
 	port->probed = true;
@@ -104,7 +102,8 @@ check_port_probe(struct check_port *port, unsigned int side, const char *devargs
 		ret = rte_eth_dev_info_get(port->id, &port->info);
 	if (ret == 0)
 		ret = rte_eth_macaddr_get(port->id, &port->mac);
-	port->is_function = has_physfn(port);
+	if (ret == 0)
+		check_netdev_remember(port);
 	port->nb_queues = port->ibdev[0] == '\0' ? 1 : CHECK_QUEUES;
 	return ret == 0 ? 0 : complain(port, "no port", ret);
 }
@@ -195,10 +194,19 @@ check_port_close(struct check_port *port)
 		(void)rte_eth_dev_stop(port->id);
 	if (port->probed)
 		(void)rte_eth_dev_close(port->id);
+	check_netdev_restore(port);
 	rte_mempool_free(port->pool);
 	port->pool = NULL;
 	port->started = false;
 	port->probed = false;
+}
+
+bool
+check_port_has_link(const struct check_port *port)
+{
+	struct rte_eth_link link = { 0 };
+
+	return rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
 const char *
@@ -219,4 +227,29 @@ check_port_netdev(const struct check_port *port, char *name)
 		name = NULL;
 	close(fd);
 	return name;
+}
+
+/** Resolve what /sys has of the port's PCI device at @p below. @return whether it is there */
+static bool
+resolve(const struct check_port *port, const char *below, char *resolved)
+{
+	const char *sys = getenv("SYSFS_PATH");
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/class/infiniband/%s/device%s", sys != NULL ? sys : "/sys",
+		port->ibdev, below);
+	return port->ibdev[0] != '\0' && realpath(path, resolved) != NULL;
+}
+
+void
+check_kin_find(struct check *check)
+{
+	struct check_port *port = &check->port[CHECK_PORT];
+	char device[PATH_MAX], host[PATH_MAX];
+
+	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
+		check->port[side].is_function = resolve(&check->port[side], "/physfn", host);
+	/* A device of more ports has the function's representor among them, where all arrives. */
+	port->is_host = port->number <= 1 && check->port[CHECK_PEER].is_function &&
+		resolve(port, "", device) && strcmp(device, host) == 0;
 }

@@ -86,15 +86,19 @@ static void
 report_port(FILE *json, const struct check_port *port, bool is_last)
 {
 	struct device device = { "-", 0 };
+	struct check_versions versions;
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	if (port->ibdev[0] != '\0' && !device_query(port->ibdev, &device))
 		fprintf(stderr, "mlx5dv-check: %s cannot be queried\n", port->ibdev);
 	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	check_versions_port(port, &versions);
 	printf("%s: part 0x%04" PRIx32 ", firmware %s, %s, Rx offloads 0x%" PRIx64
 	       ", Tx offloads 0x%" PRIx64 "\n",
 		port->name, device.part, device.fw, mac, port->info.rx_offload_capa,
 		port->info.tx_offload_capa);
+	printf("%s: driver %s of %s; its netdev's: %s\n", port->name, port->info.driver_name,
+		versions.driver_file, versions.netdev_driver);
 	if (json == NULL)
 		return;
 	fputs("    {", json);
@@ -104,11 +108,20 @@ report_port(FILE *json, const struct check_port *port, bool is_last)
 	fputs(", ", json);
 	json_pair(json, "mac", mac);
 	fputs(", ", json);
+	json_pair(json, "driver", port->info.driver_name);
+	fputs(", ", json);
+	json_pair(json, "driver_file", versions.driver_file);
+	fputs(", ", json);
+	json_pair(json, "netdev_driver", versions.netdev_driver);
+	fputs(", ", json);
 	json_model(json, port);
 	fprintf(json,
 		", \"part\": %" PRIu32 ", \"rx_offloads\": %" PRIu64 ", \"tx_offloads\": %" PRIu64
-		"}%s\n",
+		", \"rss_types\": %" PRIu64 ", \"reta_size\": %u, \"max_rx_queues\": %u"
+		", \"max_tx_queues\": %u, \"max_mtu\": %u, \"speeds\": %" PRIu32 "}%s\n",
 		device.part, port->info.rx_offload_capa, port->info.tx_offload_capa,
+		port->info.flow_type_rss_offloads, port->info.reta_size, port->info.max_rx_queues,
+		port->info.max_tx_queues, port->info.max_mtu, port->info.speed_capa,
 		is_last ? "" : ",");
 }
 
@@ -116,6 +129,7 @@ int
 check_report_open(struct check_report *report, const char *json, const struct check *check)
 {
 	struct utsname kernel;
+	char rdma_core[512];
 
 	if (json != NULL) {
 		report->json = fopen(json, "we");
@@ -126,10 +140,16 @@ check_report_open(struct check_report *report, const char *json, const struct ch
 		}
 	}
 	uname(&kernel);
-	printf("%s, Linux %s %s\n", rte_version(), kernel.release, kernel.machine);
+	check_versions_rdma_core(rdma_core, sizeof(rdma_core));
+	printf("mlx5dv-check " CHECK_VERSION ", %s, %s, Linux %s %s\n", rte_version(), rdma_core,
+		kernel.release, kernel.machine);
 	if (report->json != NULL) {
 		fputs("{\n  ", report->json);
+		json_pair(report->json, "version", CHECK_VERSION);
+		fputs(",\n  ", report->json);
 		json_pair(report->json, "dpdk", rte_version());
+		fputs(",\n  ", report->json);
+		json_pair(report->json, "rdma_core", rdma_core);
 		fputs(",\n  ", report->json);
 		json_pair(report->json, "kernel", kernel.release);
 		fputs(",\n  ", report->json);
@@ -167,20 +187,50 @@ report_packets(FILE *json, const struct check *check)
 
 /** The latest completions of the port's receive queues, as the driver shows them. */
 static void
-report_completions(FILE *json, const struct check_port *port)
+write_completions(FILE *out, uint16_t id)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(id, &info) != 0)
+		return;
+	for (uint16_t q = 0; q < info.nb_rx_queues; q++)
+		(void)rte_eth_rx_descriptor_dump(
+			id, q, (uint16_t)-NB_COMPLETIONS, NB_COMPLETIONS, out);
+}
+
+/** What the driver knows of its queues: what was sent and completed, errors and why. */
+static void
+write_state(FILE *out, uint16_t id)
+{
+	(void)rte_eth_dev_priv_dump(id, out);
+}
+
+static void
+report_text(FILE *json, const char *name, void (*write)(FILE *out, uint16_t id), uint16_t id)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	for (uint16_t q = 0; out != NULL && q < port->nb_queues; q++)
-		(void)rte_eth_rx_descriptor_dump(
-			port->id, q, (uint16_t)-NB_COMPLETIONS, NB_COMPLETIONS, out);
-	if (out != NULL)
+	if (out != NULL) {
+		write(out, id);
 		fclose(out);
+	}
 	fputs(", ", json);
-	json_pair(json, "completions", text != NULL ? text : "");
+	json_pair(json, name, text != NULL ? text : "");
 	free(text);
+}
+
+static void
+report_failure(FILE *json, const struct check *check)
+{
+	const uint16_t port = check->port[CHECK_PORT].id, peer = check->port[CHECK_PEER].id;
+
+	report_packets(json, check);
+	report_text(json, "completions", write_completions, port);
+	report_text(json, "peer_completions", write_completions, peer);
+	report_text(json, "state", write_state, port);
+	report_text(json, "peer_state", write_state, peer);
 }
 
 void
@@ -204,30 +254,51 @@ check_report_row(struct check_report *report, const struct check *check,
 	json_pair(report->json, "result", result_names[result]);
 	fputs(", ", report->json);
 	json_pair(report->json, "why", why);
-	if (result == CHECK_FAIL) {
-		report_packets(report->json, check);
-		report_completions(report->json, &check->port[CHECK_PORT]);
-	}
+	if (result == CHECK_FAIL)
+		report_failure(report->json, check);
 	fputs("}", report->json);
+}
+
+void
+check_report_stop(struct check_report *report, const struct check *check,
+	const struct check_row *row, int signal)
+{
+	report->stopped = signal;
+	printf("%-9s  %s: by signal %d (%s)\n", "stopped", row->name, signal, strsignal(signal));
+	fflush(stdout);
+	if (report->json == NULL)
+		return;
+	fprintf(report->json, "\n  ],\n  \"stopped\": {\"signal\": %d, ", signal);
+	json_pair(report->json, "row", row->name);
+	fputs(", ", report->json);
+	json_pair(report->json, "why", check->why);
+	fputs("}", report->json);
+}
+
+static int
+exit_status(const struct check_report *report)
+{
+	if (report->stopped != 0)
+		return 128 + report->stopped;
+	return report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
 }
 
 int
 check_report_close(struct check_report *report)
 {
-	int status = report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
 
 	printf("%u passed, %u failed, %u not there, %u experiments\n", report->count[CHECK_PASS],
 		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
 	if (report->json == NULL)
-		return status;
+		return exit_status(report);
 	fprintf(report->json,
-		"\n  ],\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
-		report->count[CHECK_PASS], report->count[CHECK_FAIL], report->count[CHECK_ABSENT],
-		report->count[CHECK_SEEN]);
+		"%s,\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
+		report->stopped != 0 ? "" : "\n  ]", report->count[CHECK_PASS],
+		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
 	if (fclose(report->json) != 0) {
 		fprintf(stderr, "mlx5dv-check: the JSON report is not whole: %s\n",
 			strerror(errno));
 		return 2;
 	}
-	return status;
+	return exit_status(report);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames that are known again, sent and collected. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -14,6 +15,7 @@
 #define SIZE_DEFAULT 128
 #define SEQ_LAST     UINT32_MAX /**< of the frame that ends an exchange */
 #define BURST        32
+#define SETTLE_MS    20 /**< what is on its way has come by then */
 #define WINDOW       96 /**< packets in flight: fewer than a ring of four buffers a packet holds */
 
 #define VXLAN_SPORT 50000
@@ -253,12 +255,11 @@ check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbuf, ui
 static int
 send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uint16_t nb)
 {
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	const uint16_t queue = from == CHECK_PORT ? check->tx_queue : 0;
 	uint16_t sent = 0;
 
-	while (sent < nb && rte_get_timer_cycles() < end)
+	while (sent < nb && check_wait_on(end))
 		sent += rte_eth_tx_burst(check->port[from].id, queue, mbufs + sent, nb - sent);
 	if (sent == nb)
 		return 0;
@@ -319,15 +320,14 @@ collect(struct check *check, enum check_side side, struct check_gots *gots)
 static int
 collect_to_last(struct check *check, enum check_side side, struct check_gots *gots)
 {
-	const uint64_t ms = rte_get_timer_hz() / 1000;
-	uint64_t end = rte_get_timer_cycles() + check->patience_ms * ms;
+	uint64_t end = check_wait_end(check);
 	bool is_last = false;
 
-	while (rte_get_timer_cycles() < end) {
+	while (check_wait_on(end)) {
 		if (!collect(check, side, gots) || is_last)
 			continue;
 		is_last = true;
-		end = rte_get_timer_cycles() + ms;
+		end = rte_get_timer_cycles() + rte_get_timer_hz() / 1000;
 	}
 	return is_last ? 0 : -ETIMEDOUT;
 }
@@ -450,8 +450,7 @@ static int
 flood(struct check *check, enum check_side from, enum check_side to,
 	const struct check_frame *frame, uint32_t nb_packets)
 {
-	const uint64_t patience = check->patience_ms * rte_get_timer_hz() / 1000;
-	uint64_t end = rte_get_timer_cycles() + patience;
+	uint64_t end = check_wait_end(check);
 	uint32_t sent = 0, received = 0;
 	int ret;
 
@@ -468,9 +467,9 @@ flood(struct check *check, enum check_side from, enum check_side to,
 		if (ret < 0)
 			return ret;
 		if (ret > 0)
-			end = rte_get_timer_cycles() + patience;
+			end = check_wait_end(check);
 		received += ret;
-		if (rte_get_timer_cycles() >= end) {
+		if (!check_wait_on(end)) {
 			(void)check_fail(check, "of %u packets %u have come", sent, received);
 			return -ETIMEDOUT;
 		}
@@ -497,4 +496,52 @@ check_traffic_echo(
 	struct check *check, enum check_side side, const struct check_frame *frame, uint32_t nb)
 {
 	return flood(check, side, side, frame, nb);
+}
+
+void
+check_losses_begin(const struct check *check, struct check_losses *losses)
+{
+	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
+		losses->is_known[side] =
+			rte_eth_stats_get(check->port[side].id, &losses->before[side]) == 0;
+}
+
+/** Take what is still on its way: the row has looked at none behind the first that was wrong. */
+static void
+settle(const struct check_port *port)
+{
+	const uint64_t end = rte_get_timer_cycles() + SETTLE_MS * rte_get_timer_hz() / 1000;
+	struct rte_mbuf *mbufs[32];
+
+	while (check_wait_on(end))
+		for (uint16_t q = 0; q < port->nb_queues; q++)
+			rte_pktmbuf_free_bulk(
+				mbufs, rte_eth_rx_burst(port->id, q, mbufs, RTE_DIM(mbufs)));
+}
+
+void
+check_losses_explain(struct check *check, enum check_side from, const struct check_losses *losses)
+{
+	struct rte_eth_stats now[CHECK_NB_SIDES];
+	const struct rte_eth_stats *before = losses->before;
+	const size_t at = strlen(check->why);
+	uint64_t sent, failed, arrived, no_descriptor, no_mbuf, broken;
+
+	settle(&check->port[!from]);
+	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
+		if (!losses->is_known[side] ||
+			rte_eth_stats_get(check->port[side].id, &now[side]) != 0)
+			return;
+	sent = now[from].opackets - before[from].opackets;
+	failed = now[from].oerrors - before[from].oerrors;
+	arrived = now[!from].ipackets - before[!from].ipackets;
+	no_descriptor = now[!from].imissed - before[!from].imissed;
+	no_mbuf = now[!from].rx_nombuf - before[!from].rx_nombuf;
+	broken = now[!from].ierrors - before[!from].ierrors;
+	snprintf(check->why + at, sizeof(check->why) - at,
+		"; by the ports' counters %" PRIu64 " were sent and %" PRIu64
+		" failed to be, %" PRIu64 " came, %" PRIu64 " found no descriptor and %" PRIu64
+		" no mbuf, %" PRIu64 " were broken, %" PRId64 " are lost between the ports",
+		sent, failed, arrived, no_descriptor, no_mbuf, broken,
+		(int64_t)(sent - arrived - no_descriptor - broken));
 }

@@ -146,7 +146,7 @@ def test_the_guides_have_blocks():
              "doc/guides/nics/mlx5dv_performance.rst": 4, "doc/guides/nics/mlx5dv_processes.rst": 1}
     assert {name: len(blocks_of(name)) for name in shown} == shown
     for_installed = [block for name in FILES for _, block in blocks_of(name) if is_for_installed(block)]
-    assert len(for_installed) == 30
+    assert len(for_installed) == 31
     assert not any("build/" in installed(command) for block in for_installed for _, command, _ in steps_of(block))
 
 

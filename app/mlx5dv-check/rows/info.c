@@ -96,8 +96,7 @@ static enum check_result
 sent_mbufs(struct check *check)
 {
 	const struct check_port *port = &check->port[CHECK_PORT];
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	const unsigned int before = rte_mempool_in_use_count(port->pool);
 	int freed = rte_eth_tx_done_cleanup(port->id, 0, 0);
 
@@ -109,7 +108,7 @@ sent_mbufs(struct check *check)
 	do {
 		freed = rte_eth_tx_done_cleanup(port->id, 0, 0);
 	} while (freed >= 0 && rte_mempool_in_use_count(port->pool) > before + NB_SENT / 2 &&
-		rte_get_timer_cycles() < end);
+		check_wait_on(end));
 	if (freed < 0)
 		return check_fail(check, "%s", rte_strerror(-freed));
 	return rte_mempool_in_use_count(port->pool) <= before + NB_SENT / 2

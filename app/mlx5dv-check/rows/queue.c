@@ -66,12 +66,11 @@ send_in_vain(struct check *check, unsigned int nb)
 {
 	const uint32_t row = check->row;
 	const struct check_frame frame = { .size = 64 };
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	unsigned int sent = 0;
 
 	check->row = CHECK_NO_ROW;
-	while (sent < nb && rte_get_timer_cycles() < end) {
+	while (sent < nb && check_wait_on(end)) {
 		struct rte_mbuf *mbuf = check_traffic_frame(check, CHECK_PEER, &frame, sent);
 
 		if (mbuf == NULL)
@@ -177,9 +176,9 @@ interrupt(struct check *check)
 	ret = interrupts_set(port, true);
 	if (ret == 0) {
 		ret = check_traffic_send(check, CHECK_PEER, &frame);
-		nb = ret == 0
-			? rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, (int)check->patience_ms)
-			: 0;
+		nb = ret == 0 ? rte_epoll_wait_interruptible(
+					RTE_EPOLL_PER_THREAD, &event, 1, (int)check->patience_ms)
+			      : 0;
 	}
 	(void)interrupts_set(port, false);
 	drain(port);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_errno.h>
 
 #include "check.h"
@@ -183,7 +182,6 @@ descriptor_status(struct check *check)
 	const struct check_rule rule = { .queue = 1 };
 	const struct check_frame frame = { .src = CHECK_RULE_SRC };
 	const uint16_t id = check->port[CHECK_PORT].id;
-	const uint64_t patience = check->patience_ms * rte_get_timer_hz() / 1000;
 	enum check_result result;
 	struct rte_flow *flow;
 	struct rte_mbuf *mbuf;
@@ -200,10 +198,10 @@ descriptor_status(struct check *check)
 		result = check_fail(check, "of an empty queue: %d", status);
 	if (result == CHECK_PASS && check_traffic_send(check, CHECK_PEER, &frame) != 0)
 		result = check_fail(check, "the peer does not send");
-	end = rte_get_timer_cycles() + patience;
+	end = check_wait_end(check);
 	while (result == CHECK_PASS && status != RTE_ETH_RX_DESC_DONE) {
 		status = rte_eth_rx_descriptor_status(id, 1, 0);
-		if (rte_get_timer_cycles() >= end)
+		if (!check_wait_on(end))
 			result = check_fail(check, "when a packet had come: %d", status);
 	}
 	if (rte_eth_rx_burst(id, 1, &mbuf, 1) == 1)
