@@ -506,17 +506,20 @@ check_losses_begin(const struct check *check, struct check_losses *losses)
 			rte_eth_stats_get(check->port[side].id, &losses->before[side]) == 0;
 }
 
-/** Take what is still on its way: the row has looked at none behind the first that was wrong. */
+/** Take what is still on its way: the row has looked at none behind the first that was wrong. A
+ * sender hears of errors when it is asked for completions. */
 static void
-settle(const struct check_port *port)
+settle(const struct check_port *port, const struct check_port *sender, uint16_t tx_queue)
 {
 	const uint64_t end = rte_get_timer_cycles() + SETTLE_MS * rte_get_timer_hz() / 1000;
 	struct rte_mbuf *mbufs[32];
 
-	while (check_wait_on(end))
+	while (check_wait_on(end)) {
+		(void)rte_eth_tx_done_cleanup(sender->id, tx_queue, 0);
 		for (uint16_t q = 0; q < port->nb_queues; q++)
 			rte_pktmbuf_free_bulk(
 				mbufs, rte_eth_rx_burst(port->id, q, mbufs, RTE_DIM(mbufs)));
+	}
 }
 
 void
@@ -527,7 +530,7 @@ check_losses_explain(struct check *check, enum check_side from, const struct che
 	const size_t at = strlen(check->why);
 	uint64_t sent, failed, arrived, no_descriptor, no_mbuf, broken;
 
-	settle(&check->port[!from]);
+	settle(&check->port[!from], &check->port[from], from == CHECK_PORT ? check->tx_queue : 0);
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++)
 		if (!losses->is_known[side] ||
 			rte_eth_stats_get(check->port[side].id, &now[side]) != 0)
