@@ -30,7 +30,7 @@ SOFTHCA = [
     ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs ethtool ctl"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device sysfs ctl"),
     ("message", ["lib/softhca/keeper/message.h"], ""),
-    ("keeper", ["lib/softhca/keeper/"], "base abi/core abi/entry nldev softhca message"),
+    ("keeper", ["lib/softhca/keeper/"], "base hw/device abi/core abi/entry nldev softhca message"),
     ("client", ["lib/softhca/client/"], "base message"),
     ("preload", ["lib/softhca/preload/"], "base config nldev abi/entry softhca client"),
     ("runner", ["app/softhca/"], "base strict fault wire config sysfs ctl softhca message keeper"),

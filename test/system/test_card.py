@@ -176,27 +176,42 @@ def test_the_netdev_is_there_without_programs():
     assert name not in host.run("ip", "link")
 
 
-def test_a_killed_keeper():
-    """Programs' calls fail, as on a device that was removed; nothing hangs, and the name can be used again."""
+def end_keeper(card, way):
+    keeper = cards.keeper_of(card)
+    if way == "down":
+        cards.softhca("down", card)
+    else:
+        os.kill(keeper, signal.SIGKILL)
+    until(lambda: has_ended(keeper))
+
+
+@pytest.mark.parametrize("way", ["down", "killed"])
+def test_a_card_that_goes_is_removed(way):
+    """Programs hear of it as of hardware; testpmd takes the port away, and nothing hangs."""
+    with cards.up("wire=null") as card, pmd_on(card, link_events=True) as pmd:
+        end_keeper(card, way)
+        pmd.terminal.expect("Port 0: device removal event", 0)
+        pmd.terminal.expect("Now total ports is 0", 0)
+
+
+@pytest.mark.parametrize("way", ["down", "killed"])
+def test_a_watcher_of_events_hears_of_it_once(way):
+    with cards.up("wire=null") as card, subprocess.Popen(cards.on(card, "ibv_asyncwatch", "-d", "mlx5_0"), text=True,
+                                                         stdout=subprocess.PIPE) as watcher:
+        until(lambda: objects(card).get("ctx") == 1)
+        end_keeper(card, way)
+        assert watcher.communicate(timeout=PATIENCE)[0].count("IBV_EVENT_DEVICE_FATAL") == 1
+
+
+def test_a_killed_keeper_is_cleared_away():
+    """The name can be used again."""
     with cards.up("wire=null") as card:
-        with pmd_on(card) as pmd:
-            keeper = cards.keeper_of(card)
-            os.kill(keeper, signal.SIGKILL)
-            until(lambda: has_ended(keeper))
-            assert "error" in pmd.cmd("flow create 0 ingress pattern eth / end actions queue index 0 / end").lower()
-            pmd.cmd("stop")
+        end_keeper(card, "killed")
         assert re.search(rf"^{card} +without its keeper", cards.softhca("list").stdout, re.M)
         done = cards.run_on(card, "true", check=False)
         assert done.returncode == 125 and "its keeper is gone" in done.stdout
         assert cards.softhca("up", "--port", "wire=null", card).returncode == 0
         cards.run_on(card, "ibv_devinfo")
-
-
-def test_down_below_a_program():
-    with cards.up("wire=null") as card, pmd_on(card) as pmd:
-        assert cards.softhca("down", card).returncode == 0
-        pmd.cmd("stop")
-    assert card not in cards.softhca("list").stdout
 
 
 def test_another_version_of_softhca(tmp_path):

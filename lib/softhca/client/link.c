@@ -251,14 +251,15 @@ complain(int ret)
 	return ret;
 }
 
-/** @param opened of OPEN: gets the descriptor; else NULL */
+/** @param made gets the descriptors that came @return what the keeper answers, or -EIO */
 static int
-call(const char *dir, struct shca_message *message, int *opened)
+call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 {
 	struct arrival arrival = { .reply.ret = -EIO };
 	int fd = take_link(dir);
 	bool works;
 
+	made->nb = 0;
 	if (fd < 0)
 		return fd;
 	message->version = SHCA_MESSAGE_VERSION;
@@ -266,10 +267,9 @@ call(const char *dir, struct shca_message *message, int *opened)
 	put_link(fd, works);
 	if (!works)
 		return -EIO;
-	if (opened != NULL && arrival.nb_fds == 1)
-		*opened = arrival.fds[0];
-	else
-		place_fds(&arrival);
+	place_fds(&arrival);
+	made->nb = arrival.nb_fds;
+	memcpy(made->fd, arrival.fds, sizeof(made->fd));
 	return arrival.reply.ret;
 }
 
@@ -277,16 +277,18 @@ int
 shca_link_open(const char *dir, unsigned int port, bool cloexec)
 {
 	struct shca_message message = { .type = SHCA_MESSAGE_OPEN, .port = port };
-	int fd = -1;
-	int ret = complain(call(dir, &message, &fd));
+	struct shca_link_fds made;
+	int ret = complain(call(dir, &message, &made));
 
+	if (ret == 0 && made.nb != 1)
+		ret = -EIO;
 	if (ret == 0 && !cloexec)
-		(void)fcntl(fd, F_SETFD, 0);
-	return ret == 0 ? fd : ret;
+		(void)fcntl(made.fd[0], F_SETFD, 0);
+	return ret == 0 ? made.fd[0] : ret;
 }
 
 int
-shca_link_ioctl(int fd, unsigned long request, void *arg)
+shca_link_ioctl(int fd, unsigned long request, void *arg, struct shca_link_fds *made)
 {
 	struct shca_message message = {
 		.type = SHCA_MESSAGE_IOCTL,
@@ -295,11 +297,11 @@ shca_link_ioctl(int fd, unsigned long request, void *arg)
 		.address = (uintptr_t)arg,
 	};
 
-	return call(NULL, &message, NULL);
+	return call(NULL, &message, made);
 }
 
 int
-shca_link_write(int fd, const void *bytes, size_t length)
+shca_link_write(int fd, const void *bytes, size_t length, struct shca_link_fds *made)
 {
 	struct shca_message message = {
 		.type = SHCA_MESSAGE_WRITE,
@@ -308,7 +310,7 @@ shca_link_write(int fd, const void *bytes, size_t length)
 		.length = length,
 	};
 
-	return call(NULL, &message, NULL);
+	return call(NULL, &message, made);
 }
 
 void
@@ -316,8 +318,9 @@ shca_link_closed(void)
 {
 	struct shca_message message = { .type = SHCA_MESSAGE_CLOSED };
 	const int saved_errno = errno;
+	struct shca_link_fds none;
 
-	(void)call(NULL, &message, NULL);
+	(void)call(NULL, &message, &none);
 	errno = saved_errno;
 }
 

@@ -14,14 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "keeper/message.h"
+
 /** @return whether the card of @p dir has a keeper, or has had one. Keeps errno. */
 bool shca_link_is_kept(const char *dir);
 /** Open the node of a port. @return a descriptor or a negative errno. */
 int shca_link_open(const char *dir, unsigned int port, bool cloexec);
+/** Descriptors of events that a call has made; the program has their numbers. */
+struct shca_link_fds {
+	int fd[SHCA_MESSAGE_FDS_MAX];
+	unsigned int nb;
+};
 /** An ioctl on a node. @return 0 or a negative errno. */
-int shca_link_ioctl(int fd, unsigned long request, void *arg);
+int shca_link_ioctl(int fd, unsigned long request, void *arg, struct shca_link_fds *made);
 /** A write on a node, whole or not at all. @return 0 or a negative errno. */
-int shca_link_write(int fd, const void *bytes, size_t length);
+int shca_link_write(int fd, const void *bytes, size_t length, struct shca_link_fds *made);
 /** A descriptor of a node was closed: wait until the keeper has seen it. Keeps errno. */
 void shca_link_closed(void);
 /**

@@ -13,10 +13,12 @@
 
 #include "base/log.h"
 #include "base/unix_address.h"
+#include "hw/device/device.h"
 #include "keeper/memory.h"
 #include "keeper/message.h"
 #include "keeper/nodes.h"
 #include "keeper/session.h"
+#include "softhca.h"
 
 #define BACKLOG 64
 
@@ -85,6 +87,19 @@ serve(struct shca_session_shared *shared, int listen_fd, int stop_fd)
 	}
 }
 
+/** Tell programs that their devices go. */
+static void
+remove_devices(struct shca_set *set)
+{
+	struct shca_device *dev;
+
+	for (unsigned int i = 0; (dev = shca_set_device(set, i)) != NULL; i++) {
+		shca_device_lock(dev);
+		shca_device_die(dev);
+		shca_device_unlock(dev);
+	}
+}
+
 int
 shca_keeper_run(const struct shca_keeper_conf *conf, int listen_fd, int stop_fd)
 {
@@ -101,6 +116,7 @@ shca_keeper_run(const struct shca_keeper_conf *conf, int listen_fd, int stop_fd)
 	serve(&shared, listen_fd, stop_fd);
 	close(listen_fd);
 	pthread_rwlock_wrlock(&shared.running);
+	remove_devices(conf->set);
 	shca_nodes_destroy(shared.nodes);
 	return 0;
 }

@@ -21,7 +21,9 @@ struct shca_fd {
 	struct shca_file *file;       /* NULL: closed at exit, or no node */
 	struct shca_netlink *netlink; /* NULL: not such a socket */
 	void (*destroy)(struct shca_netlink *netlink);
-	bool is_kept; /* a node that the keeper knows */
+	bool is_kept;            /* a node that the keeper knows */
+	bool has_events;         /* of a keeper\'s */
+	atomic_bool was_removed; /* and has told so */
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
 	pid_t owner;
@@ -142,6 +144,27 @@ shca_fds_add_kept(int fd, unsigned int port)
 	return add(fd, &(const struct shca_fd){ .is_kept = true, .port = port });
 }
 
+int
+shca_fds_add_events(int fd)
+{
+	return add(fd, &(const struct shca_fd){ .has_events = true });
+}
+
+enum shca_fds_end
+shca_fds_end(int fd, bool is_async)
+{
+	struct shca_fd *entry = shca_fds_get(fd);
+	enum shca_fds_end end = SHCA_FDS_END;
+
+	if (entry == NULL)
+		return SHCA_FDS_END;
+	if (entry->has_events && is_same(fd, entry))
+		end = is_async && !atomic_exchange(&entry->was_removed, true) ? SHCA_FDS_REMOVED
+									      : SHCA_FDS_ERROR;
+	shca_fds_put(entry);
+	return end;
+}
+
 bool
 shca_fds_is_kept(const struct shca_fd *entry)
 {
@@ -209,7 +232,7 @@ shca_fds_port(int fd)
 
 	if (entry == NULL)
 		return -1;
-	if (entry->netlink == NULL && is_same(fd, entry))
+	if (entry->netlink == NULL && !entry->has_events && is_same(fd, entry))
 		port = (int)entry->port;
 	shca_fds_put(entry);
 	return port;

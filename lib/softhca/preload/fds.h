@@ -23,6 +23,16 @@ struct shca_netlink;
 int shca_fds_add(int fd, struct shca_file *file, unsigned int port);
 /** The same for a node of a card that has a keeper. */
 int shca_fds_add_kept(int fd, unsigned int port);
+/** The same for a descriptor of events that a keeper sends. */
+int shca_fds_add_events(int fd);
+/** What to say on @p fd, where nothing more comes to be read. */
+enum shca_fds_end {
+	SHCA_FDS_END,     /**< that: it has no events of a keeper's */
+	SHCA_FDS_REMOVED, /**< once: the keeper has gone */
+	SHCA_FDS_ERROR,   /**< EIO */
+};
+/** @param is_async an event of a device is asked for */
+enum shca_fds_end shca_fds_end(int fd, bool is_async);
 /** The same for a socket of RDMA netlink, which has no file. */
 int shca_fds_add_netlink(
 	int fd, struct shca_netlink *netlink, void (*destroy)(struct shca_netlink *netlink));

@@ -58,7 +58,9 @@ struct shca_rates *shca_device_rates(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);
 const struct shca_device_stats *shca_device_stats(const struct shca_device *dev);
 struct shca_pause *shca_device_pause(struct shca_device *dev);
-/** @return whether a fault has ended the device: it does nothing more and takes no commands. */
+/** End the device, as a removal does: contexts get the event DEVICE_FATAL. */
+void shca_device_die(struct shca_device *dev);
+/** @return whether the device has ended: it does nothing more and takes no commands. */
 bool shca_device_is_dead(const struct shca_device *dev);
 /** Start the wire with the first receiving rule. Call after every rule change. */
 void shca_device_rules_changed(struct shca_device *dev);

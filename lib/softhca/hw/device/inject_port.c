@@ -44,8 +44,8 @@ lose_carrier(struct shca_wire *wire)
 		wire->ops->set_carrier(wire, false);
 }
 
-static void
-die(struct shca_device *dev)
+void
+shca_device_die(struct shca_device *dev)
 {
 	struct shca_listener *listener;
 
@@ -88,7 +88,7 @@ shca_inject_port_run(struct shca_device *dev)
 		if (fault->row->kind == SHCA_FAULT_LINK_FLAP)
 			flap(dev, fault);
 		else if (fault->row->kind == SHCA_FAULT_DEVICE_FATAL)
-			die(dev);
+			shca_device_die(dev);
 		else
 			slow_down(dev, fault);
 	}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The C library's functions that may reach RDMA netlink or a keeper's events: sockets that send and
+ * receive.
+ */
+#include "preload/next.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+#include "preload/fds.h"
+#include "preload/genl.h"
+#include "preload/netlink.h"
+#include "preload/route.h"
+
+#define REQUEST_MAX 4096 /* bytes of requests in one datagram of netlink */
+
+/**
+ * @return the state of a socket of RDMA netlink on which the datagram goes to the kernel, with a
+ * reference to @p entry, or NULL.
+ */
+static struct shca_netlink *
+find_netlink(int fd, const void *address, socklen_t length, struct shca_fd **entry)
+{
+	struct sockaddr_nl to = { .nl_pid = 0 };
+
+	if (!shca_fds_has(fd))
+		return NULL;
+	if (address != NULL)
+		memcpy(&to, address, length < sizeof(to) ? length : sizeof(to));
+	return to.nl_pid == 0 ? shca_fds_netlink(fd, entry) : NULL;
+}
+
+/**
+ * RDMA netlink. A socket between processes stands in for the kernel's, so that all but what it
+ * sends and from whom it receives is the C library's: addresses, poll(), buffers.
+ */
+EXPORT int
+socket(int domain, int type, int protocol)
+{
+	struct shca_netlink *netlink;
+	int fd, ret;
+
+	if (domain != AF_NETLINK || protocol != NETLINK_RDMA || !shca_route_is_active())
+		return NEXT(socket)(domain, type, protocol);
+	fd = NEXT(socket)(domain, type, NETLINK_USERSOCK);
+	if (fd < 0)
+		return fd;
+	netlink = shca_netlink_create();
+	ret = netlink != NULL ? shca_fds_add_netlink(fd, netlink, shca_netlink_destroy) : -ENOMEM;
+	if (ret == 0)
+		return fd;
+	if (netlink != NULL)
+		shca_netlink_destroy(netlink);
+	NEXT(close)(fd);
+	return shca_next_answer(ret);
+}
+
+/** Copy what is in pieces and may be anywhere, and answer it; puts @p entry. */
+static ssize_t
+request_netlink(struct shca_netlink *netlink, struct shca_fd *entry, int fd,
+	const struct iovec *iov, size_t nb)
+{
+	_Alignas(8) uint8_t bytes[REQUEST_MAX];
+	size_t length = 0;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < nb; i++) {
+		if (iov[i].iov_len > sizeof(bytes) - length) {
+			ret = -EMSGSIZE;
+			break;
+		}
+		memcpy(bytes + length, iov[i].iov_base, iov[i].iov_len);
+		length += iov[i].iov_len;
+	}
+	if (ret == 0)
+		ret = shca_netlink_request(netlink, fd, bytes, length);
+	shca_fds_put(entry);
+	return ret == 0 ? (ssize_t)length : shca_next_answer(ret);
+}
+
+EXPORT ssize_t
+sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	struct shca_fd *entry;
+	struct shca_netlink *netlink =
+		find_netlink(fd, message->msg_name, message->msg_namelen, &entry);
+
+	if (netlink == NULL)
+		return NEXT(sendmsg)(fd, message, flags);
+	return request_netlink(netlink, entry, fd, message->msg_iov, message->msg_iovlen);
+}
+
+EXPORT ssize_t
+sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *address,
+	socklen_t address_length)
+{
+	/* The C library's type does not say that the bytes are only read. */
+	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+	struct shca_fd *entry;
+	struct shca_netlink *netlink = find_netlink(fd, address, address_length, &entry);
+	uint8_t room[SHCA_GENL_ROOM];
+
+	if (netlink == NULL) {
+		bytes = shca_genl_screen(address, address_length, bytes, length, room);
+		return NEXT(sendto)(fd, bytes, length, flags, address, address_length);
+	}
+	return request_netlink(netlink, entry, fd, &iov, 1);
+}
+
+EXPORT ssize_t
+send(int fd, const void *bytes, size_t length, int flags)
+{
+	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+	struct shca_fd *entry;
+	struct shca_netlink *netlink = find_netlink(fd, NULL, 0, &entry);
+
+	if (netlink == NULL)
+		return NEXT(send)(fd, bytes, length, flags);
+	return request_netlink(netlink, entry, fd, &iov, 1);
+}
+
+/** The application has read from a descriptor. What RDMA netlink receives is from the kernel, which
+ * has the address 0. */
+static void
+has_received(int fd, void *address, socklen_t length)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct shca_fd *entry;
+	struct shca_netlink *netlink = find_netlink(fd, NULL, 0, &entry);
+
+	if (netlink == NULL)
+		return;
+	if (address != NULL && length >= sizeof(kernel))
+		memcpy(address, &kernel, sizeof(kernel));
+	shca_netlink_flush(netlink, fd);
+	shca_fds_put(entry);
+}
+
+EXPORT ssize_t
+recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t ret = NEXT(recvmsg)(fd, message, flags);
+
+	if (ret >= 0)
+		has_received(fd, message->msg_name, message->msg_namelen);
+	return ret;
+}
+
+EXPORT ssize_t
+recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *address, socklen_t *length)
+{
+	ssize_t ret = NEXT(recvfrom)(fd, bytes, size, flags, address, length);
+
+	if (ret >= 0)
+		has_received(fd, address, address != NULL ? *length : 0);
+	return ret;
+}
+
+EXPORT ssize_t
+recv(int fd, void *bytes, size_t size, int flags)
+{
+	ssize_t ret = NEXT(recv)(fd, bytes, size, flags);
+
+	if (ret >= 0)
+		has_received(fd, NULL, 0);
+	return ret;
+}
+
+/** Nothing more comes: of a keeper's events that is a device that was removed (uverbs_main.c
+ * ib_uverbs_disassociate_ufile(), ib_uverbs_event_read()). */
+static ssize_t
+end_events(int fd, void *bytes, size_t size)
+{
+	const struct ib_uverbs_async_event_desc fatal = { .element = 1,
+		.event_type = IBV_EVENT_DEVICE_FATAL };
+
+	switch (shca_fds_end(fd, size >= sizeof(fatal))) {
+	case SHCA_FDS_REMOVED:
+		memcpy(bytes, &fatal, sizeof(fatal));
+		return sizeof(fatal);
+	case SHCA_FDS_ERROR:
+		return shca_next_answer(-EIO);
+	case SHCA_FDS_END:
+		break;
+	}
+	return 0;
+}
+
+/** The keeper has told of the removal itself: not once more. */
+static void
+note_removal(int fd, const void *bytes)
+{
+	struct ib_uverbs_async_event_desc event;
+
+	memcpy(&event, bytes, sizeof(event));
+	if (event.event_type == IBV_EVENT_DEVICE_FATAL)
+		(void)shca_fds_end(fd, true);
+}
+
+EXPORT ssize_t
+read(int fd, void *bytes, size_t size)
+{
+	ssize_t ret = NEXT(read)(fd, bytes, size);
+
+	if (ret == 0 && size != 0 && shca_fds_has(fd))
+		return end_events(fd, bytes, size);
+	if (ret == sizeof(struct ib_uverbs_async_event_desc) && shca_fds_has(fd))
+		note_removal(fd, bytes);
+	if (ret >= 0)
+		has_received(fd, NULL, 0);
+	return ret;
+}
