@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random as numbers
 import re
 import signal
 import subprocess
@@ -174,6 +175,66 @@ def test_the_netdev_is_there_without_programs():
         assert name in host.run("ip", "link", "show", name)
         assert name in cards.run_on(card, "rdma", "link").stdout
     assert name not in host.run("ip", "link")
+
+
+def held_by(pid):
+    """Descriptors, mappings and threads of a process."""
+    with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
+        return (len(os.listdir(f"/proc/{pid}/fd")), sum("softhca-" in line or "/dev/" in line for line in maps),
+                len(os.listdir(f"/proc/{pid}/task")))
+
+
+VICTIMS = [[str(EXAMPLES / "raw-dont-trap"), "mlx5_0", MAC, "1000000"],
+           [str(EXAMPLES / "raw-receive"), "mlx5_0", "02:00:00:00:00:99", "1000000"],
+           [str(EXAMPLES / "raw-send"), "mlx5_0", "02:00:00:00:00:98", "1000000"],
+           [str(paths.BUILD / "test/verbs/verbs-memory")], [str(paths.BUILD / "test/verbs/verbs-contexts")],
+           [str(paths.BUILD / "test/verbs/verbs-raw-flow")], [str(paths.BUILD / "test/verbs/verbs-resize")]]
+
+
+@pytest.mark.parametrize("seed, kills", [(1, 25), pytest.param(2, 1000, marks=pytest.mark.long)])
+def test_killed_at_any_moment(tmp_path, seed, kills):
+    """Programs are killed at random moments, many at once; one that stays gets all its frames, and the keeper holds no more
+    than before."""
+    random, wire, sent = numbers.Random(seed), tmp_path / "wire", 0
+    with cards.up(f"wire=unix:{wire},mac={MAC}") as card, Cable(wire) as cable, pmd_on(card) as stays:
+        stays.cmd("set fwd rxonly")
+        stays.cmd("start")
+        assert "#0 created" in stays.cmd("flow create 0 ingress pattern eth / ipv4 / udp dst is 4242 / end "
+                                         "actions count / queue index 0 / end")
+        keeper = cards.keeper_of(card)
+        left, held = objects(card), held_by(keeper)
+        for _ in range(0, kills, 5):
+            victims = [subprocess.Popen(cards.on(card, *random.choice(VICTIMS)), stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL) for _ in range(5)]
+            for victim in random.sample(victims, 5):
+                time.sleep(random.uniform(0, 0.03))
+                victim.kill()
+            for victim in victims:
+                victim.wait()
+            cable.receive_all(seconds=0)
+            # Some have rules that take all there is.
+            until(lambda: objects(card) == left)
+            cable.send(*[frames.packet(dport=4242)] * 8)
+            sent += 8
+            until(lambda seen=sent: f"hits: {seen}\n" in stays.cmd("flow query 0 0 count").replace("\r", ""))
+        until(lambda: held_by(keeper) == held)
+
+
+def test_ethtool_on_a_card():
+    """Its rules live with the card, whichever program is there."""
+    why = host.why_no_tap()
+    if why:
+        pytest.skip(why)
+    name = host.name("c")
+    with cards.up(f"wire=null,kernel=tap:{name}") as card:
+        assert "driver: mlx5_core" in cards.run_on(card, "ethtool", "-i", name).stdout
+        assert "Added rule with ID" in cards.run_on(card, "ethtool", "-N", name, "flow-type", "udp4", "dst-port", "53",
+                                                    "action", "-1").stdout
+        with pmd_on(card):
+            assert "Total 1 rules" in cards.run_on(card, "ethtool", "-n", name).stdout
+            assert "rx_packets:" in cards.run_on(card, "ethtool", "-S", name).stdout
+        assert "Dest port: 53" in cards.run_on(card, "ethtool", "-n", name).stdout
+        assert "owner: ethtool" in cards.softhca("ctl", "--on", card, "dump").stdout
 
 
 def end_keeper(card, way):
