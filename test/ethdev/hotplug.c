@@ -3,11 +3,15 @@
  * Ports that come and go: whatever was done with one, nothing of it is left. Each round has two
  * ports on one device; what is counted before and after the rounds must be the same.
  *
- * Usage: ethdev-hotplug EAL-ARGUMENTS -- ROUNDS DEVARGS COMMAND, which shows what the device has
+ * Usage: ethdev-hotplug EAL-ARGUMENTS -- ROUNDS stays|dies COMMAND, which shows what the device has
+ *
+ * A device that "stays" is mlx5_0, in all rounds. One that "dies" is mlx5_N in round N, and does so
+ * while frames are sent; the ports then go as from one that lives.
  */
 #include <dirent.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <rte_alarm.h>
@@ -27,8 +31,6 @@
 #define NB_DESC   128
 #define NB_MBUFS  2047
 #define NB_RULES  3
-/** Rounds before the first count: what is made once for the process is made then. */
-#define WARM_UP 8
 
 static struct rte_mempool *pool;
 
@@ -39,11 +41,12 @@ name_of(unsigned int number, char name[RTE_DEV_NAME_MAX_LEN])
 }
 
 static uint16_t
-plug(unsigned int number, const char *devargs)
+plug(unsigned int number, unsigned int device)
 {
-	char name[RTE_DEV_NAME_MAX_LEN];
+	char name[RTE_DEV_NAME_MAX_LEN], devargs[32];
 	uint16_t port;
 
+	snprintf(devargs, sizeof(devargs), "ibdev=mlx5_%u", device);
 	name_of(number, name);
 	must(rte_eal_hotplug_add("vdev", name, devargs) == 0, "plugging");
 	must(rte_eth_dev_get_port_by_name(name, &port) == 0, "finding the port");
@@ -125,29 +128,52 @@ enum stage {
 	NB_STAGES,
 };
 
+/** Rounds before the first count: what is made once for the process is made then. */
+#define WARM_UP NB_STAGES
+
 static void
-live(uint16_t port, enum stage stage)
+stop(uint16_t port, enum stage stage)
 {
-	if (stage == PLUGGED)
-		return;
-	start(port);
-	send_some(port);
-	if (stage == STARTED)
-		return;
-	must(rte_eth_dev_stop(port) == 0, "stopping");
+	if (stage == STOPPED || stage == CLOSED)
+		must(rte_eth_dev_stop(port) == 0, "stopping");
 	if (stage == CLOSED)
 		must(rte_eth_dev_close(port) == 0, "closing");
 }
 
+/** The device dies of the frames, and each of its ports knows. */
 static void
-run_round(unsigned int number, const char *devargs)
+send_until_removed(const uint16_t ports[NB_PORTS], const enum stage stages[NB_PORTS])
 {
+	for (unsigned int i = 0; i < NB_PORTS; i++) {
+		while (!rte_eth_dev_is_removed(ports[i])) {
+			for (unsigned int j = 0; j < NB_PORTS; j++)
+				if (stages[j] != PLUGGED)
+					send_some(ports[j]);
+			rte_delay_us_sleep(100);
+		}
+	}
+}
+
+static void
+run_round(unsigned int number, bool dies)
+{
+	enum stage stages[NB_PORTS];
 	uint16_t ports[NB_PORTS];
 
+	for (unsigned int i = 0; i < NB_PORTS; i++) {
+		ports[i] = plug(i, dies ? number : 0);
+		stages[i] = (number + i) % NB_STAGES;
+	}
+	for (unsigned int i = 0; i < NB_PORTS; i++) {
+		if (stages[i] == PLUGGED)
+			continue;
+		start(ports[i]);
+		send_some(ports[i]);
+	}
+	if (dies)
+		send_until_removed(ports, stages);
 	for (unsigned int i = 0; i < NB_PORTS; i++)
-		ports[i] = plug(i, devargs);
-	for (unsigned int i = 0; i < NB_PORTS; i++)
-		live(ports[i], (number + i) % NB_STAGES);
+		stop(ports[i], stages[i]);
 	for (unsigned int i = 0; i < NB_PORTS; i++)
 		unplug((number + i) % NB_PORTS);
 }
@@ -236,20 +262,26 @@ main(int argc, char *argv[])
 	struct counts before, after;
 	unsigned int nb_rounds;
 	int nb_args;
+	bool dies;
 
 	/* A thread that begins while another is still ending has an arena of its own: two maps. */
 	must(mallopt(M_ARENA_MAX, 1) == 1, "one arena");
 	nb_args = rte_eal_init(argc, argv);
 	must(nb_args >= 0 && argc - nb_args == 4, "rte_eal_init, or the arguments are not these:");
+	/* DPDK's net_mlx4, which the EAL loads where it is installed, sets this (drivers/net/mlx4/
+	 * mlx4.c), and libibverbs takes it for the variable that our driver sets. It reads both at
+	 * the first list of devices. */
+	must(unsetenv("MLX4_DEVICE_FATAL_CLEANUP") == 0, "undoing what another driver did");
 	nb_rounds = strtoul(argv[nb_args + 1], NULL, 10);
+	dies = strcmp(argv[nb_args + 2], "dies") == 0;
 	pool = rte_pktmbuf_pool_create("pool", NB_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
 	must(pool != NULL, "a pool of mbufs");
 	for (unsigned int i = 0; i < WARM_UP; i++)
-		run_round(i, argv[nb_args + 2]);
+		run_round(i, dies);
 	before = count();
 	print("before", &before);
 	for (unsigned int i = 0; i < nb_rounds; i++)
-		run_round(i, argv[nb_args + 2]);
+		run_round(WARM_UP + i, dies);
 	after = count();
 	print("after", &after);
 	must(before.fds == after.fds && before.maps == after.maps &&

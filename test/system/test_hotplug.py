@@ -12,22 +12,39 @@ from harness.testpmd import Testpmd, default_vdevs, eal_args, eal_prefix, remove
 
 # A thousand take half a minute to a whole one; what leaks shows in the first.
 ROUNDS = 60
+# Each has a port go in four states.
+ROUNDS_WITH_DEATH, WARM_UP = 4, 4
+
+
+def plug_and_unplug(rounds, device, ports, options=()):
+    """What the program says, which ends with what the devices have then."""
+    softhca = shlex.quote(str(paths.SOFTHCA))
+    prefix = eal_prefix()
+    command = [str(paths.BUILD / "test/ethdev/ethdev-hotplug"), *eal_args(prefix, [], "0", 128), "--",
+               str(rounds), device, f"{softhca} ctl stats && {softhca} ctl dump"]
+    try:
+        status, text = run_on_softhca(command, ports, options=options)
+    finally:
+        remove_runtime_dir(prefix)
+    assert status == 0, text
+    assert not re.search(r"^\s*(?:[RSC]Q\b|FT:)", text, re.M), text
+    return text
 
 
 def test_nothing_is_left():
     """Descriptors, memory, mbufs, verbs objects: as before, whatever state the ports were in when they went."""
-    softhca = shlex.quote(str(paths.SOFTHCA))
-    prefix = eal_prefix()
-    command = [str(paths.BUILD / "test/ethdev/ethdev-hotplug"), *eal_args(prefix, [], "0", 128), "--",
-               str(ROUNDS), "ibdev=mlx5_0", f"{softhca} ctl stats && {softhca} ctl dump"]
-    try:
-        status, text = run_on_softhca(command, ["wire=loop"])
-    finally:
-        remove_runtime_dir(prefix)
-    assert status == 0, text
+    text = plug_and_unplug(ROUNDS, "stays", ["wire=loop"])
     # Ports had rules and received frames; now the device has neither queue nor rule.
     assert int(re.search(r"rx_steered\s+(\d+)", text).group(1)) > ROUNDS
-    assert not re.search(r"^\s*(?:[RSC]Q\b|FT:)", text, re.M), text
+
+
+def test_nothing_is_left_of_devices_that_died(tmp_path):
+    """Whatever state the ports are in when they go: libibverbs destroys nothing of a dead device unless told to."""
+    nb_devices = WARM_UP + ROUNDS_WITH_DEATH
+    faults = tmp_path / "faults"
+    faults.write_text("".join(f"device fatal at 40 of mlx5_{i}\n" for i in range(nb_devices)))
+    text = plug_and_unplug(ROUNDS_WITH_DEATH, "dies", ["wire=loop"] * nb_devices, ("--faults", faults))
+    assert len(re.findall(r"^softhca: faults: line \d+: .*: 1 time$", text, re.M)) == nb_devices, text
 
 
 def summary(pmd):
