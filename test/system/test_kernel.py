@@ -4,7 +4,10 @@ import contextlib
 import re
 import socket
 
+import pytest
 from harness import frames, host
+from harness.cable import Cable
+from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -122,3 +125,37 @@ def test_not_isolated_the_kernel_loses_its_own_mac(namespace):
         assert ping(namespace, 2) == 0
         assert pmd.stats()["RX-packets"] > 0
         pmd.cmd("stop")
+
+
+@pytest.mark.usefixtures("tap_allowed")
+def test_linux_and_two_ports_of_a_device_hear_each_other(tmp_path):
+    """With a second context the card gives back what it sends: what is for the port stays, the rest leaves, too."""
+    kernel, wire = host.name("k"), tmp_path / "wire"
+    to_all = frames.ether(b"all", 0x88b5, dst=frames.BROADCAST, src=MAC)
+    to_port = frames.ether(b"port", 0x88b5, dst=MAC, src=MAC)
+    to_peer = frames.ether(b"peer", 0x88b5, dst=frames.PEER_MAC, src=MAC)
+    with host.Namespace() as kernel_side, \
+            Testpmd(ports=[f"wire=unix:{wire},kernel=tap:{kernel},mac={MAC}"], args=["--flow-isolate-all"],
+                    vdevs=[f"net_mlx5dv{i},ibdev=mlx5_0" for i in range(2)]) as pmd, Cable(wire) as peer:
+        kernel_side.take(kernel)
+        with host.PacketSocket(kernel, kernel_side) as linux:
+            # From Linux: port 0 has both, the wire what is not for the port; nobody else.
+            rule = pmd.flow("ingress pattern eth type is 0x88b5 / end actions queue index 0 / end")
+            for frame in (to_all, to_port, to_peer):
+                linux.send(frame)
+            assert [peer.receive(PATIENCE), peer.receive(PATIENCE)] == [to_all, to_peer]
+            pmd.cmd("set fwd rxonly")
+            pmd.cmd("start")
+            assert pmd.wait_stats(lambda s: s["RX-packets"] >= 2)["RX-packets"] == 2
+            pmd.cmd("stop")
+            pmd.cmd(f"flow destroy 0 rule {rule}")
+            # From the other port, which sends with swapped addresses what port 0 got: to Linux, and only there.
+            pmd.flow("ingress pattern eth dst is ff:ff:ff:ff:ff:ff type is 0x88b5 / end actions queue index 0 / end")
+            pmd.cmd("set fwd macswap")
+            pmd.cmd("start")
+            peer.send(to_all)
+            assert linux.receive(PATIENCE) == to_port[:6] + frames.mac(frames.BROADCAST) + to_all[12:]
+            assert pmd.stats(1)["TX-packets"] == 1
+            linux.send(to_peer)
+            assert peer.receive(PATIENCE) == to_peer
+            pmd.cmd("stop")
