@@ -69,8 +69,9 @@ struct app_keeping {
 	const char *dir;
 	const struct shca_options *options; /**< of a prepared environment, in @a dir */
 	mode_t mode;                        /**< of the card's nodes */
-	bool stays;                      /**< it outlives this process; its messages go to a log */
-	void (*remove)(const char *dir); /**< called by it at its end, if not NULL */
+	bool stays; /**< it outlives this process; its messages go to a log */
+	void (*remove)(
+		const char *dir); /**< called once at its end or if it cannot start, if not NULL */
 };
 /** @return the process, which is ready, or a negative errno after a message. */
 pid_t app_keeper_start(const struct app_keeping *keeping);

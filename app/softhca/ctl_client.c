@@ -45,82 +45,29 @@ app_ctl_client_open(const char *path, char **text)
 	return fd;
 }
 
-static bool
-send_all(int fd, const char *bytes, size_t length)
-{
-	while (length != 0) {
-		ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		bytes += sent;
-		length -= (size_t)sent;
-	}
-	return true;
-}
-
-static bool
-receive_all(int fd, char *bytes, size_t length)
-{
-	while (length != 0) {
-		ssize_t got = recv(fd, bytes, length, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got == 0)
-			errno = ECONNRESET;
-		if (got <= 0)
-			return false;
-		bytes += got;
-		length -= (size_t)got;
-	}
-	return true;
-}
-
-/** Receive the first line of an answer, "ok 123\n", without the newline. */
-static bool
-receive_head(int fd, char *head, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (!receive_all(fd, &head[i], 1))
-			return false;
-		if (head[i] == '\n') {
-			head[i] = '\0';
-			return true;
-		}
-	}
-	errno = EPROTO;
-	return false;
-}
-
 int
 app_ctl_client_ask(int fd, const char *line, char **text)
 {
-	char head[64], verdict[8];
 	size_t length;
+	bool is_ok;
 	char *body;
+	int ret = shca_ctl_socket_ask(fd, line, &is_ok, &length);
 
-	if (!send_all(fd, line, strlen(line)) || !send_all(fd, "\n", 1) ||
-		!receive_head(fd, head, sizeof(head))) {
-		int error = errno;
-
-		return fail(-error, text, "no answer: %s",
-			error == EAGAIN ? "the program stands still" : strerror(error));
-	}
-	if (sscanf(head, "%7s %zu", verdict, &length) != 2 || length > ANSWER_MAX)
-		return fail(-EPROTO, text, "not a device's answer: %s", head);
+	if (ret == -EPROTO || (ret == 0 && length > ANSWER_MAX))
+		return fail(-EPROTO, text, "not a device's answer");
+	if (ret != 0)
+		return fail(ret, text, "no answer: %s",
+			ret == -EAGAIN ? "the program stands still" : strerror(-ret));
 	body = malloc(length + 1);
 	if (body == NULL)
 		return fail(-ENOMEM, text, "out of memory");
-	if (!receive_all(fd, body, length)) {
+	if (shca_ctl_socket_receive(fd, body, length) != 0) {
 		free(body);
 		return fail(-EPIPE, text, "the answer broke off");
 	}
 	body[length] = '\0';
 	*text = body;
-	return strcmp(verdict, "ok") == 0 ? 0 : -EREMOTEIO;
+	return is_ok ? 0 : -EREMOTEIO;
 }
 
 int

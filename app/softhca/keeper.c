@@ -121,12 +121,15 @@ pid_t
 app_keeper_start(const struct app_keeping *keeping)
 {
 	pid_t pid, parent = getpid();
-	int ends[2], status = 0;
+	int ends[2], status = 0, ret;
 	char byte;
 
 	if (pipe2(ends, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
-		fprintf(stderr, "softhca: cannot start the keeper: %s\n", strerror(errno));
-		return -errno;
+		ret = -errno;
+		fprintf(stderr, "softhca: cannot start the keeper: %s\n", strerror(-ret));
+		if (keeping->remove != NULL)
+			keeping->remove(keeping->dir);
+		return ret;
 	}
 	if (pid == 0) {
 		close(ends[0]);

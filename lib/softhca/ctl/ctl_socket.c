@@ -222,3 +222,65 @@ shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void *arg)
 			find_below(bases[i], visit, arg);
 	}
 }
+
+static int
+send_all(int fd, const char *bytes, size_t length)
+{
+	while (length != 0) {
+		const ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return sent < 0 ? -errno : -EPIPE;
+		bytes += sent;
+		length -= (size_t)sent;
+	}
+	return 0;
+}
+
+int
+shca_ctl_socket_receive(int fd, char *bytes, size_t length)
+{
+	while (length != 0) {
+		const ssize_t got = recv(fd, bytes, length, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -ECONNRESET;
+		bytes += got;
+		length -= (size_t)got;
+	}
+	return 0;
+}
+
+static int
+receive_head(int fd, bool *is_ok, size_t *length)
+{
+	char head[64] = "", verdict[8];
+
+	for (size_t i = 0; i + 1 < sizeof(head); i++) {
+		const int ret = shca_ctl_socket_receive(fd, &head[i], 1);
+
+		if (ret != 0)
+			return ret;
+		if (head[i] != '\n')
+			continue;
+		if (sscanf(head, "%7s %zu", verdict, length) != 2)
+			return -EPROTO;
+		*is_ok = strcmp(verdict, "ok") == 0;
+		return 0;
+	}
+	return -EPROTO;
+}
+
+int
+shca_ctl_socket_ask(int fd, const char *line, bool *is_ok, size_t *length)
+{
+	int ret = send_all(fd, line, strlen(line));
+
+	if (ret == 0)
+		ret = send_all(fd, "\n", 1);
+	return ret == 0 ? receive_head(fd, is_ok, length) : ret;
+}

@@ -14,6 +14,7 @@
 #define SHCA_CTL_CTL_SOCKET_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Name of the first process's socket. */
@@ -39,5 +40,17 @@ int shca_ctl_socket_connect(const char *path);
  * @param visit called with the path of each
  */
 void shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void *arg), void *arg);
+
+/** @{ The asking side: a line out, a counted answer in. */
+/**
+ * Send a line, and receive the first line of the answer, "ok 123" or "error 123".
+ * @param line without its end
+ * @param[out] length of the text that follows, for shca_ctl_socket_receive()
+ * @return 0 or a negative errno: -EAGAIN: the other side stands still, -EPROTO: it is no device
+ */
+int shca_ctl_socket_ask(int fd, const char *line, bool *is_ok, size_t *length);
+/** Receive exactly @p length bytes. @return 0 or a negative errno. */
+int shca_ctl_socket_receive(int fd, char *bytes, size_t length);
+/** @} */
 
 #endif /* SHCA_CTL_CTL_SOCKET_H */

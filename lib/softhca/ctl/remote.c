@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -15,57 +14,6 @@
 
 /** A device may take so long to answer: a debugger may have stopped it. */
 #define PATIENCE_S 60
-
-static bool
-send_all(int fd, const char *bytes, size_t length)
-{
-	while (length != 0) {
-		const ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		bytes += sent;
-		length -= (size_t)sent;
-	}
-	return true;
-}
-
-static bool
-receive_all(int fd, char *bytes, size_t length)
-{
-	while (length != 0) {
-		const ssize_t got = recv(fd, bytes, length, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		bytes += got;
-		length -= (size_t)got;
-	}
-	return true;
-}
-
-/** Receive "ok 123\n" or "error 123\n". */
-static bool
-receive_head(int fd, bool *is_ok, size_t *length)
-{
-	char head[32] = "", verdict[8];
-
-	for (size_t i = 0; i + 1 < sizeof(head); i++) {
-		if (!receive_all(fd, &head[i], 1))
-			return false;
-		if (head[i] != '\n')
-			continue;
-		if (sscanf(head, "%7s %zu", verdict, length) != 2)
-			return false;
-		*is_ok = strcmp(verdict, "ok") == 0;
-		return true;
-	}
-	return false;
-}
 
 int
 shca_remote_ask(const char *dir, const char *line, char *answer, size_t size)
@@ -82,8 +30,8 @@ shca_remote_ask(const char *dir, const char *line, char *answer, size_t size)
 	if (fd < 0)
 		return -ENODEV;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (send_all(fd, line, strlen(line)) && receive_head(fd, &is_ok, &length) &&
-		length < size && receive_all(fd, answer, length)) {
+	if (shca_ctl_socket_ask(fd, line, &is_ok, &length) == 0 && length < size &&
+		shca_ctl_socket_receive(fd, answer, length) == 0) {
 		answer[length] = '\0';
 		ret = is_ok ? 0 : -EREMOTEIO;
 	}

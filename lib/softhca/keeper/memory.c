@@ -337,9 +337,11 @@ shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, b
 	FILE *maps;
 	int ret;
 
-	/* The device refuses queues of no or too many bytes. */
-	if (length == 0 || address + length < address)
-		return length == 0 ? 0 : -EFAULT;
+	*pin = (struct shca_pin){ 0 }; /* no address of the program's is one here */
+	if (length == 0)
+		return 0; /* the device refuses queues of no bytes */
+	if (address + length < address)
+		return -EFAULT;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)memory->pid);
 	maps = fopen(path, "re");
 	if (maps == NULL)

@@ -101,7 +101,7 @@ shca_object_repin(struct shca_object *object, const uint8_t *start, const struct
 {
 	unsigned int i = 0;
 
-	while (object->pins[i].start != start)
+	while (i < object->nb_pins && object->pins[i].start != start)
 		i++;
 	assert(i < object->nb_pins);
 	shca_user_unpin(&object->pins[i]);
