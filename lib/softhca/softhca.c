@@ -208,7 +208,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.model = &port->model,
 		.is_vf = options->is_vf,
 		.has_devx = options->has_devx,
-		.has_rtc = options->has_rtc,
+		.has_rtc = options->has_rtc || options->model.clocks == SHCA_CLOCKS_REAL_ONLY,
 		.kernel_abi = options->kernel_abi,
 		.profile = options->profile,
 		.speed_mbps = options->speed_mbps,

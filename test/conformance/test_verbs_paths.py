@@ -35,6 +35,16 @@ def test_a_device_with_a_real_time_clock(name):
     assert status == 0 and " 0 failed" in text, text
 
 
+def test_a_device_with_no_other_clock(tmp_path):
+    """Queues that ask for stamps of the counter are refused, all others get those of the real-time clock."""
+    model = tmp_path / "real.model"
+    model.write_text((paths.ROOT / "lib/softhca/config/models/cx6dx.model").read_text()
+                     .replace("real_time_clock = yes", "real_time_clock = only"))
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-clock")
+    status, text = run_on_softhca([program, "real-time-only"], [f"wire=loop,model={model}"])
+    assert status == 0 and " 0 failed" in text, text
+
+
 def test_cqe_size_by_environment():
     """Who asks for no size gets the variable's; completions are the same."""
     program = str(paths.BUILD / "test" / "verbs" / "verbs-wc-fields")

@@ -32,6 +32,14 @@ enum shca_min_inline {
 #define SHCA_MPW_ENHANCED 4
 /** @} */
 
+/** rq_ts_format and sq_ts_format of the firmware (Linux mlx5_ifc.h
+ * MLX5_TIMESTAMP_FORMAT_CAP_*). */
+enum shca_clocks {
+	SHCA_CLOCKS_FREE_RUNNING,
+	SHCA_CLOCKS_BOTH, /**< the real-time clock with rtc=on */
+	SHCA_CLOCKS_REAL_ONLY,
+};
+
 /** The slowest limit of a paced send queue. */
 #define SHCA_MIN_RATE_KBPS 1
 
@@ -78,7 +86,7 @@ struct shca_model {
 	uint8_t min_log_strides; /**< of a WQE in strides, up to 16; 0: no striding queues */
 	uint32_t max_rate_kbps;  /**< of paced send queues, from 1 on; 0: no pacing */
 	bool paced_bursts;       /**< a burst size can be given */
-	bool may_keep_time;      /**< it can have a real-time clock (rtc=on) */
+	enum shca_clocks clocks; /**< by which completions can be stamped */
 	bool dump;               /**< send queues take DUMP WQEs */
 	uint32_t max_dm_bytes;   /**< of device memory; 0: none */
 

@@ -170,6 +170,13 @@ parse_version(const struct context *ctx, const struct key *key, char *value)
 
 static const struct word yes_no[] = { { "no", 0 }, { "yes", 1 }, { NULL } };
 
+static const struct word clock_sets[] = {
+	{ "no", SHCA_CLOCKS_FREE_RUNNING },
+	{ "yes", SHCA_CLOCKS_BOTH },
+	{ "only", SHCA_CLOCKS_REAL_ONLY },
+	{ NULL },
+};
+
 static const struct word inline_modes[] = {
 	{ "none", SHCA_MIN_INLINE_NONE },
 	{ "l2", SHCA_MIN_INLINE_L2 },
@@ -277,7 +284,7 @@ static const struct key keys[] = {
 		"0: no striding queues; mlx5dv_striding_rq_caps"),
 	NUMBER("rate_limit_max_kbps", max_rate_kbps, NULL, 0, UINT32_MAX, "0: no pacing; ibv_packet_pacing_caps"),
 	WORD("rate_limit_bursts", paced_bursts, "no", yes_no, "the size of a paced burst can be given"),
-	WORD("real_time_clock", may_keep_time, "no", yes_no, "rtc=on may be given"),
+	WORD("real_time_clock", clocks, "no", clock_sets, "yes: rtc=on may be given; only: there is no other"),
 	WORD("dump_wqe", dump, "no", yes_no, "send queues take DUMP WQEs"),
 	AT_MOST("max_dm_size", max_dm_bytes, NULL, 1u << 18, "bytes of device memory; ibv_device_attr_ex"),
 

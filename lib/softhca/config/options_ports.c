@@ -258,6 +258,24 @@ check_wire(const struct check *check)
 	return 0;
 }
 
+/** Linux has asked for a format of timestamps since 5.12 (2fe8d4b87802), and told programs of the
+ * real-time one since 5.14. */
+static int
+check_clock(const struct check *check)
+{
+	const struct shca_port_options *port = check->port;
+	const bool is_only = port->model.clocks == SHCA_CLOCKS_REAL_ONLY;
+
+	if (port->has_rtc && port->model.clocks == SHCA_CLOCKS_FREE_RUNNING)
+		return shca_refuse(&check->refusal,
+			"rtc: model %s has no real-time clock: cx6dx does", port->model.name);
+	if ((port->has_rtc || is_only) && port->kernel_abi < SHCA_KERNEL_6_1)
+		return shca_refuse(&check->refusal,
+			"kernel-abi: Linux 5.10 does not know the real-time clock of %s",
+			is_only ? "this model" : "rtc=on");
+	return 0;
+}
+
 int
 shca_options_ports_check(const struct shca_options *options, const struct shca_port_options *port,
 	char *error, size_t error_size)
@@ -269,9 +287,8 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 		ret = check_rep(&check);
 	if (ret == 0)
 		ret = check_wire(&check);
-	if (ret == 0 && port->has_rtc && !port->model.may_keep_time)
-		ret = shca_refuse(&check.refusal,
-			"rtc: model %s has no real-time clock: cx6dx does", port->model.name);
+	if (ret == 0)
+		ret = check_clock(&check);
 	if (ret == 0 && options->nb_ports != 0 && port->kernel_abi != options->port[0].kernel_abi)
 		ret = shca_refuse(&check.refusal,
 			"kernel-abi: a machine has one kernel, and port 0 names another");

@@ -90,6 +90,8 @@ static const struct {
 	{ "steering=b0", "steering: 'b0' is none of model, cx4-exp, dmfs and a0" },
 	{ "kernel-abi=6.2", "kernel-abi: '6.2' is none of 5.10, 6.1 and 6.12" },
 	{ "model=cx5,rtc=on", "rtc: model cx5 has no real-time clock: cx6dx does" },
+	{ "model=cx6dx,rtc=on,kernel-abi=5.10",
+		"kernel-abi: Linux 5.10 does not know the real-time clock of rtc=on" },
 	{ "wire", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=", "wire: needs a value: wire=KIND[:ARG]" },
 	{ "wire=rope",

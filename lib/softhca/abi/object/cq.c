@@ -200,6 +200,7 @@ create(struct shca_bundle *bundle)
 		.cqe_bytes = request.cqe_size,
 		.ignore_overrun = (flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0,
 		.pad = (request.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0,
+		.timestamps = (flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION) != 0,
 		.real_time = (request.flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS) != 0,
 		.mini_format = mini_format,
 		.event = on_event,

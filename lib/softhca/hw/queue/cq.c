@@ -205,10 +205,19 @@ compress(struct shca_cq *cq, const struct shca_cqe *cqe)
 	return shca_minicqe_add(cq->block, cqe);
 }
 
+static bool
+is_real_time_only(const struct shca_cq *cq)
+{
+	return cq->dev->conf.model->clocks == SHCA_CLOCKS_REAL_ONLY;
+}
+
 bool
 shca_cq_has_clock(const struct shca_cq *cq)
 {
-	return !cq->attr.real_time || cq->dev->conf.has_rtc;
+	/* LX hw/mlx5/qp.c get_ts_format. */
+	if (cq->attr.real_time)
+		return cq->dev->conf.has_rtc;
+	return !cq->attr.timestamps || !is_real_time_only(cq);
 }
 
 void
@@ -216,7 +225,8 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 {
 	if (cq->failed)
 		return;
-	if (cq->attr.real_time)
+	/* What is not asked for a format gets the firmware's default one. */
+	if (cq->attr.real_time || is_real_time_only(cq))
 		cqe->timestamp = htobe64(cq->dev->real_time);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (!cq->attr.ignore_overrun && !has_room(cq)) {

@@ -48,7 +48,6 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 	if (!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false) ||
 		!shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false))
 		return -EFAULT;
-	/* LX hw/mlx5/qp.c get_ts_format. */
 	if (!shca_cq_has_clock(attr->cq))
 		return -EOPNOTSUPP;
 	sq = calloc(1, sizeof(*sq));

@@ -141,8 +141,9 @@ struct shca_cq_attr {
 	uint32_t nb_cqes;   /**< power of two */
 	uint32_t cqe_bytes; /**< 64 or 128 */
 	bool ignore_overrun;
-	bool pad;       /**< write the first half of a CQE of 128 bytes, too */
-	bool real_time; /**< its queues stamp completions by the real-time clock */
+	bool pad;        /**< write the first half of a CQE of 128 bytes, too */
+	bool timestamps; /**< its queues stamp completions by the free-running counter ... */
+	bool real_time;  /**< ... or, which goes first, by the real-time clock */
 	enum shca_mini_format mini_format;
 	shca_event_fn event;
 	void *owner;

@@ -130,6 +130,43 @@ test_real_time(void **state)
 	rig_close(&rig);
 }
 
+/** Firmware may have real-time stamps alone: queues of whichever CQ get them unless it asks for
+ * free-running ones. */
+static void
+test_real_time_only(void **state)
+{
+	struct shca_model model;
+	struct shca_cqe cqe;
+	struct shca_sq *sq;
+	struct shca_rq *rq;
+	uint64_t before, stamp;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	model = *rig.dev->conf.model;
+	model.clocks = SHCA_CLOCKS_REAL_ONLY;
+	rig.dev->conf.model = &model;
+	rig.dev->conf.has_rtc = true;
+	before = shca_clock_real_ns();
+	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	stamp = be64toh(cqe.timestamp);
+	stamp = (stamp >> 32) * 1000000000 + (uint32_t)stamp;
+	assert_true(stamp >= before && stamp <= shca_clock_real_ns());
+	rig.tx.cq->attr.timestamps = true;
+	rig.rx.cq->attr.timestamps = true;
+	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), -EOPNOTSUPP);
+	assert_int_equal(shca_rq_create(rig.dev, &rig.rq_attr, &rq), -EOPNOTSUPP);
+	/* libmlx5 sets both for wallclock stamps; the kernel looks at this one first. */
+	rig.tx.cq->attr.real_time = true;
+	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), 0);
+	shca_sq_destroy(sq);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -137,6 +174,7 @@ main(void)
 		cmocka_unit_test(test_counter),
 		cmocka_unit_test(test_relation),
 		cmocka_unit_test(test_real_time),
+		cmocka_unit_test(test_real_time_only),
 	};
 
 	return cmocka_run_group_tests_name("hw/clock_page", tests, NULL, NULL);
