@@ -13,7 +13,7 @@ import pytest
 from harness import card as cards
 from harness import frames, host, paths
 from harness.cable import Cable
-from harness.patience import PATIENCE
+from harness.patience import PATIENCE, until
 from harness.program import run_on_softhca
 from harness.testpmd import Testpmd
 
@@ -24,17 +24,6 @@ EXAMPLES = paths.BUILD / "app" / "examples"
 
 def pmd_on(card, *args, vdev="net_mlx5dv0,ibdev=mlx5_0", **kwargs):
     return Testpmd(ports=(), vdevs=[vdev], softhca_options=("--on", card), args=args, **kwargs)
-
-
-def until(condition):
-    """What `condition` says once that is true."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        said = condition()
-        if said:
-            return said
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def has_ended(pid):

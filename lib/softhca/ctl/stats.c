@@ -12,6 +12,7 @@
 #include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
+#include "steering/dump.h"
 #include "steering/steering.h"
 
 /** Numbers of one moment, all taken under one hold of the lock. */
@@ -20,8 +21,11 @@ struct snapshot {
 	const char *model;
 	bool has_link;
 	struct shca_device_stats stats;
+	char netdev[16]; /* "": none, or it is gone */
 	struct shca_queue_info *queues;
 	size_t nb_queues;
+	struct shca_context *contexts;
+	size_t nb_contexts;
 };
 
 /* clang-format off */
@@ -82,9 +86,12 @@ take(struct shca_device *dev, struct snapshot *snapshot)
 	};
 	shca_device_lock(dev);
 	snapshot->has_link = shca_device_link(dev);
+	snprintf(snapshot->netdev, sizeof(snapshot->netdev), "%s", shca_device_netdev(dev));
 	snapshot->stats = *shca_device_stats(dev);
 	count_commands(shca_device_steering(dev), &snapshot->stats);
 	ret = shca_device_list_queues(dev, &snapshot->queues, &snapshot->nb_queues);
+	if (ret == 0)
+		ret = shca_device_list_contexts(dev, &snapshot->contexts, &snapshot->nb_contexts);
 	shca_device_unlock(dev);
 	return ret;
 }
@@ -94,21 +101,31 @@ print_text(const struct snapshot *snapshot, FILE *out)
 {
 	fprintf(out, "mlx5_%u (%s), link %s\n", snapshot->index, snapshot->model,
 		snapshot->has_link ? "up" : "down");
+	if (snapshot->netdev[0] != '\0')
+		fprintf(out, "  netdev         %s\n", snapshot->netdev);
 	for (unsigned int i = 0; i < NB(port_counters); i++)
 		fprintf(out, "  %-14s %" PRIu64 "\n", port_counters[i].name,
 			value_of(&port_counters[i], &snapshot->stats));
+	for (size_t i = 0; i < snapshot->nb_contexts; i++) {
+		fputs("  context        ", out);
+		shca_dump_context(&snapshot->contexts[i], "", out);
+		fputc('\n', out);
+	}
 	if (snapshot->nb_queues == 0)
 		return;
-	fprintf(out, "  %-9s %-6s", "queue", "state");
+	fprintf(out, "  %-9s %-6s %11s", "queue", "state", "fill");
 	for (unsigned int i = 0; i < NB(queue_counters); i++)
 		fprintf(out, " %13s", queue_counters[i].name);
 	fputc('\n', out);
 	for (size_t q = 0; q < snapshot->nb_queues; q++) {
 		const struct shca_queue_info *queue = &snapshot->queues[q];
 
-		fprintf(out, "  %s 0x%-4" PRIx32 " %-6s", queue->kind, queue->number, queue->state);
+		fprintf(out, "  %s 0x%-4" PRIx32 " %-6s %5" PRIu32 "/%-5" PRIu32, queue->kind,
+			queue->number, queue->state, queue->fill, queue->size);
 		for (unsigned int i = 0; i < NB(queue_counters); i++)
 			fprintf(out, " %13" PRIu64, value_of(&queue_counters[i], &queue->count));
+		if (queue->context.pid != 0)
+			shca_dump_context(&queue->context, "  ", out);
 		fputc('\n', out);
 	}
 }
@@ -120,9 +137,18 @@ print_json(const struct snapshot *snapshot, struct shca_json *json)
 	shca_json_string(json, "device", "mlx5_%u", snapshot->index);
 	shca_json_string(json, "model", "%s", snapshot->model);
 	shca_json_string(json, "link", "%s", snapshot->has_link ? "up" : "down");
+	if (snapshot->netdev[0] != '\0')
+		shca_json_string(json, "netdev", "%s", snapshot->netdev);
 	for (unsigned int i = 0; i < NB(port_counters); i++)
 		shca_json_number(
 			json, port_counters[i].name, value_of(&port_counters[i], &snapshot->stats));
+	shca_json_open(json, "contexts", '[');
+	for (size_t i = 0; i < snapshot->nb_contexts; i++) {
+		shca_json_open(json, NULL, '{');
+		shca_dump_add_context(&snapshot->contexts[i], json);
+		shca_json_close(json);
+	}
+	shca_json_close(json);
 	shca_json_open(json, "queues", '[');
 	for (size_t q = 0; q < snapshot->nb_queues; q++) {
 		const struct shca_queue_info *queue = &snapshot->queues[q];
@@ -132,6 +158,10 @@ print_json(const struct snapshot *snapshot, struct shca_json *json)
 		shca_json_number(json, "number", queue->number);
 		shca_json_number(json, "cq", queue->cq_number);
 		shca_json_string(json, "state", "%s", queue->state);
+		shca_json_number(json, "fill", queue->fill);
+		shca_json_number(json, "size", queue->size);
+		if (queue->context.pid != 0)
+			shca_dump_add_context(&queue->context, json);
 		for (unsigned int i = 0; i < NB(queue_counters); i++)
 			shca_json_number(json, queue_counters[i].name,
 				value_of(&queue_counters[i], &queue->count));
@@ -174,6 +204,7 @@ shca_stats_run(struct shca_target *target, const struct shca_request *request, F
 		else
 			print_text(&snapshot, out);
 		free(snapshot.queues);
+		free(snapshot.contexts);
 	}
 	if (request->json) {
 		shca_json_close(&json);

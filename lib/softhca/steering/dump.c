@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "steering/state.h"
@@ -17,6 +18,24 @@ struct dump {
 	const struct shca_dump_conf *conf;
 	unsigned int nb_tables;
 };
+
+void
+shca_dump_context(const struct shca_context *context, const char *before, FILE *out)
+{
+	if (context != NULL)
+		fprintf(out, "%spid %d comm %s ctxn %" PRIu32, before, (int)context->pid,
+			context->comm, context->ctxn);
+}
+
+void
+shca_dump_add_context(const struct shca_context *context, struct shca_json *json)
+{
+	if (context == NULL)
+		return;
+	shca_json_number(json, "ctxn", context->ctxn);
+	shca_json_number(json, "pid", (uint64_t)context->pid);
+	shca_json_string(json, "comm", "%s", context->comm);
+}
 
 void
 shca_dump_print_tir(const struct shca_dump_conf *conf, const void *tir)
@@ -122,7 +141,10 @@ print_fte(const struct dump *dump, const struct shca_table *table, const struct 
 	fprintf(out, ")");
 	if (fte->flow_tag != 0)
 		fprintf(out, " tag:0x%" PRIx32, fte->flow_tag);
-	fprintf(out, " packets:%" PRIu64 " bytes:%" PRIu64 "\n", fte->packets, fte->bytes);
+	fprintf(out, " packets:%" PRIu64 " bytes:%" PRIu64, fte->packets, fte->bytes);
+	for (uint32_t i = 0; i < fte->contexts.nb; i++)
+		shca_dump_context(fte->contexts.user[i].object, i == 0 ? " of " : ", ", out);
+	fputc('\n', out);
 	shca_dump_match(fte, dump->conf, "    ");
 }
 
@@ -138,6 +160,7 @@ add_destinations(const struct shca_dump_conf *conf, const struct shca_fte *fte)
 			conf->describe(tir, NULL, &description);
 		shca_json_open(conf->json, NULL, '{');
 		shca_json_number(conf->json, "tir", description.number);
+		shca_dump_add_context(description.context, conf->json);
 		shca_json_close(conf->json);
 	}
 	shca_json_close(conf->json);
@@ -170,6 +193,14 @@ add_fte(const struct dump *dump, const struct shca_table *table, const struct sh
 	shca_json_number(json, "tag", fte->flow_tag);
 	shca_json_number(json, "packets", fte->packets);
 	shca_json_number(json, "bytes", fte->bytes);
+	shca_json_open(json, "contexts", '[');
+	for (uint32_t i = 0; i < fte->contexts.nb; i++) {
+		shca_json_open(json, NULL, '{');
+		shca_dump_add_context(fte->contexts.user[i].object, json);
+		shca_json_number(json, "rules", fte->contexts.user[i].nb_rules);
+		shca_json_close(json);
+	}
+	shca_json_close(json);
 	shca_dump_match(fte, dump->conf, "");
 	shca_json_close(json);
 }

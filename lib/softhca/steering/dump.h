@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct shca_context;
 struct shca_modify_set;
 struct shca_fte;
 struct shca_json;
@@ -22,6 +23,7 @@ struct shca_table;
 /** The caller's description of a destination. */
 struct shca_dump_tir {
 	uint32_t number;
+	const struct shca_context *context; /**< whose it is; NULL: nobody's */
 	/** Of a packet: the queue that gets it, and the hash (type 0: none). */
 	uint32_t rq_number;
 	const char *rq_state;
@@ -40,6 +42,13 @@ struct shca_dump_conf {
 		const struct shca_packet *packet, uint8_t *room);
 	uint8_t *room;
 };
+
+/** @{ Whose something is, in the words of rdma(8), "rdma resource show qp". */
+/** Print "pid 12 comm testpmd ctxn 3" behind @p before; NULL: nothing at all. */
+void shca_dump_context(const struct shca_context *context, const char *before, FILE *out);
+/** Add the members ctxn, pid and comm; NULL: none. */
+void shca_dump_add_context(const struct shca_context *context, struct shca_json *json);
+/** @} */
 
 /** Bytes for the name of an action. */
 #define SHCA_DUMP_ACTION_MAX 40

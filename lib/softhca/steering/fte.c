@@ -71,6 +71,7 @@ shca_fte_destroy(struct shca_fte *fte)
 		return;
 	free(fte->destinations.user);
 	free(fte->counters.user);
+	free(fte->contexts.user);
 	free(fte);
 }
 
@@ -112,7 +113,8 @@ int
 shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 {
 	if (reserve_user(&fte->destinations, action->tir) != 0 ||
-		reserve_user(&fte->counters, action->counter) != 0)
+		reserve_user(&fte->counters, action->counter) != 0 ||
+		reserve_user(&fte->contexts, action->context) != 0)
 		return -ENOMEM;
 	if (fte->nb_rules++ == 0) {
 		fte->drop = action->drop;
@@ -122,6 +124,7 @@ shca_fte_join(struct shca_fte *fte, const struct shca_fte_action *action)
 	fte->nb_leaving += action->leave;
 	add_user(&fte->destinations, action->tir);
 	add_user(&fte->counters, action->counter);
+	add_user(&fte->contexts, action->context);
 	if (action->counter != NULL) {
 		fte->counter_list_size++;
 		fte->counts = true;
@@ -135,6 +138,7 @@ shca_fte_leave(struct shca_fte *fte, const struct shca_fte_action *action)
 	fte->nb_leaving -= action->leave;
 	del_user(&fte->destinations, action->tir);
 	del_user(&fte->counters, action->counter);
+	del_user(&fte->contexts, action->context);
 	if (action->counter != NULL) {
 		fte->counter_list_size--;
 		fte->counts = false;

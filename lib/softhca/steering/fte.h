@@ -23,10 +23,11 @@ struct shca_fte_action {
 	uint32_t flow_tag;
 	void *tir;                         /**< NULL: no destination */
 	struct shca_flow_counter *counter; /**< or NULL */
+	struct shca_context *context;      /**< whose the rule is, or NULL */
 	struct shca_modify_set modify_set; /**< changes to frames */
 };
 
-/** A destination or a counter, and how many rules name it. */
+/** A destination, a counter or a context, and how many rules name it. */
 struct shca_fte_user {
 	void *object;
 	uint32_t nb_rules;
@@ -55,6 +56,7 @@ struct shca_fte {
 	struct shca_modify_set modify_set;
 	struct shca_fte_users destinations; /**< TIRs */
 	struct shca_fte_users counters;     /**< struct shca_flow_counter */
+	struct shca_fte_users contexts;     /**< struct shca_context */
 	uint32_t counter_list_size;         /**< rules with a counter: each has its place */
 	bool counts;                        /**< see shca_fte_leave() */
 	uint64_t packets, bytes;            /**< hits, for the dump */

@@ -259,6 +259,7 @@ make_plan(struct shca_steering *steering, const struct shca_rule_attr *attr, str
 	if (err != 0)
 		return err;
 	plan->action.tir = plan->receives ? attr->tir : NULL;
+	plan->action.context = attr->context;
 	for (unsigned int i = 0; i < plan->nb_entries && err == 0; i++)
 		err = shca_table_check(plan->entry[i].table, &plan->entry[i].match, &plan->action);
 	if (err != 0)
@@ -391,6 +392,7 @@ plan_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr, 
 		.tag = attr->tag,
 		.flow_tag = attr->flow_tag,
 		.tir = attr->tir,
+		.context = attr->context,
 		.modify_set = attr->modify_set,
 	};
 	if (!can_modify(&steering->conf, &attr->modify_set, attr->egress, false))

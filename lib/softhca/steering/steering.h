@@ -37,6 +37,7 @@
 #include "steering/match/modify.h"
 #include "steering/match/parse.h"
 
+struct shca_context;
 struct shca_fte;
 struct shca_steering;
 struct shca_rule;
@@ -77,6 +78,7 @@ struct shca_rule_attr {
 	size_t specs_length; /**< bytes */
 	void *tir;           /**< destination; NULL: a QP without a receive side */
 	struct shca_flow_counter *counter; /**< of the one ACTION_COUNT spec, or NULL */
+	struct shca_context *context;      /**< whose it is, for dumps; NULL: nobody's */
 	/** Of the ACTION_HANDLE specs, in their order, alive as long as the rule. NULL: a HANDLE is
 	 * refused. */
 	const struct shca_modify *const *modify_set;
@@ -95,6 +97,7 @@ struct shca_raw_rule_attr {
 	bool tag;
 	uint32_t flow_tag;                 /**< 24 bits */
 	void *tir;                         /**< destination, or NULL */
+	struct shca_context *context;      /**< whose it is, for dumps; NULL: nobody's */
 	struct shca_modify_set modify_set; /**< changes to frames */
 };
 

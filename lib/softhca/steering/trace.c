@@ -112,6 +112,7 @@ print_copy(const struct shca_trace *trace, const struct shca_fte *fte, const voi
 	}
 	if (fte->flow_tag != 0)
 		fprintf(out, ", tag:0x%" PRIx32, fte->flow_tag);
+	shca_dump_context(description.context, ", of ", out);
 	fputc('\n', out);
 }
 
@@ -162,6 +163,7 @@ add_copy(const struct shca_trace *trace, const void *tir)
 	shca_json_string(json, "state", "%s", description.rq_state);
 	shca_json_number(json, "rss_hash", description.rss_hash);
 	shca_json_number(json, "rss_hash_type", description.rss_hash_type);
+	shca_dump_add_context(description.context, json);
 	shca_json_close(json);
 }
 

@@ -41,6 +41,16 @@ def on(card, *command):
     return [str(word) for word in (paths.SOFTHCA, "run", "--on", card, "--", *command)]
 
 
+@contextlib.contextmanager
+def running(card, *command):
+    """A command that runs on a card until it is killed: its process."""
+    with subprocess.Popen(on(card, *command), stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def run_on(card, *command, check=True):
     """Run a command on a card to its end: the completed process."""
     return softhca("run", "--on", card, "--", *command, check=check)

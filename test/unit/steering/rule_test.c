@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "base/context.h"
 #include "build.h"
 
 #define DT     IBV_FLOW_ATTR_FLAGS_DONT_TRAP
@@ -503,6 +504,40 @@ test_dump(void **state)
 	shca_steering_destroy(steering);
 }
 
+/** An entry names those whose rules it has, each once, until the last of their rules goes. */
+static void
+test_whose(void **state)
+{
+	struct shca_context one = { .ctxn = 1, .pid = 10, .comm = "one" };
+	struct shca_context two = { .ctxn = 2, .pid = 20, .comm = "two" };
+	struct shca_context *const contexts[] = { &one, &two, &two, NULL };
+	struct shca_steering *steering = make_steering(true, true);
+	struct shca_rule *rules[4];
+	char *text;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct shca_rule_attr attr = { .tir = &tirs[i], .context = contexts[i] };
+
+		assert_int_equal(shca_rule_add(steering, &attr, &rules[i]), 0);
+	}
+	text = dump(steering);
+	assert_non_null(strstr(
+		text, "packets:0 bytes:0 of pid 10 comm one ctxn 1, pid 20 comm two ctxn 2\n"));
+	free(text);
+	shca_rule_del(steering, rules[0]);
+	shca_rule_del(steering, rules[1]);
+	text = dump(steering);
+	assert_non_null(strstr(text, "packets:0 bytes:0 of pid 20 comm two ctxn 2\n"));
+	free(text);
+	shca_rule_del(steering, rules[2]);
+	text = dump(steering);
+	assert_non_null(strstr(text, "packets:0 bytes:0\n"));
+	free(text);
+	shca_rule_del(steering, rules[3]);
+	shca_steering_destroy(steering);
+}
+
 /** @return the number of destinations of a frame that comes by a port, to @p dst_mac. */
 static unsigned int
 nb_destinations(struct shca_steering *steering, uint16_t port, uint8_t dst_mac)
@@ -590,6 +625,7 @@ main(void)
 		cmocka_unit_test(test_changes_in_one_entry),
 		cmocka_unit_test(test_ports_of_a_manager),
 		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_whose),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

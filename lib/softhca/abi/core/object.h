@@ -88,8 +88,8 @@ struct shca_file {
 		*methods; /**< of all objects, ended by an object without methods */
 	bool has_context;
 	uint8_t cqe_version;
-	uint16_t uid;  /**< of a DevX context; 0: none */
-	uint32_t ctxn; /**< number among the contexts of the process */
+	uint16_t uid;                /**< of a DevX context; 0: none */
+	struct shca_context context; /**< for those who ask whose an object is */
 	uint32_t nb_comp_vectors;
 	struct shca_idtable handles;
 	TAILQ_HEAD(shca_object_list, shca_object) objects; /**< newest first */
@@ -101,7 +101,6 @@ struct shca_file {
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
-	pid_t pid; /**< of the process that opened it */
 	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< delay of the current call: an injected fault */
 };

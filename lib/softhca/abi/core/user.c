@@ -34,6 +34,25 @@ shca_user_pid(void)
 	return shca_user_current != NULL ? shca_user_current->pid : getpid();
 }
 
+void
+shca_user_comm(char comm[static SHCA_CONTEXT_COMM_BYTES])
+{
+	char path[32];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)shca_user_pid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd >= 0 ? read(fd, comm, SHCA_CONTEXT_COMM_BYTES - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	comm[length > 0 ? length : 0] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	for (char *at = comm; *at != '\0'; at++)
+		if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+			*at = '?';
+}
+
 uint64_t
 shca_user_memlock(void)
 {

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/context.h"
+
 /** A buffer an ioctl attribute names: an address, or up to 8 bytes in the attribute itself. */
 struct shca_user_buffer {
 	uint64_t address; /**< 0 when the bytes are inline */
@@ -60,6 +62,8 @@ extern __thread struct shca_user *shca_user_current;
 bool shca_user_has_come_before(void);
 /** @return the process's number. */
 pid_t shca_user_pid(void);
+/** Copy the name of the process's command; bytes that no terminal should get become '?'. */
+void shca_user_comm(char comm[static SHCA_CONTEXT_COMM_BYTES]);
 /** @return the bytes that the process may lock; UINT64_MAX: no limit. */
 uint64_t shca_user_memlock(void);
 

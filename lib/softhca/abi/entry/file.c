@@ -118,8 +118,8 @@ shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, in
 	if (file == NULL)
 		return -ENOMEM;
 	file->dev = dev;
-	file->ctxn = next_ctxn++;
-	file->pid = shca_user_pid();
+	file->context = (struct shca_context){ .ctxn = next_ctxn++, .pid = shca_user_pid() };
+	shca_user_comm(file->context.comm);
 	file->model = shca_device_conf(dev)->model;
 	file->methods = shca_methods_objects;
 	node = shca_mmap_open(shca_device_conf(dev)->index, cloexec);

@@ -94,7 +94,7 @@ static void
 search_file(struct shca_file *file, void *arg)
 {
 	struct search *search = arg;
-	struct shca_restrack one = { .id = file->ctxn, .pid = file->pid };
+	struct shca_restrack one = { .id = file->context.ctxn, .pid = file->context.pid };
 	const struct shca_object *object;
 
 	if (!file->has_context)
@@ -107,7 +107,9 @@ search_file(struct shca_file *file, void *arg)
 			if (object->class != restrack_rows[search->type].class)
 				continue;
 			one = (struct shca_restrack){
-				.ctxn = file->ctxn, .pid = file->pid, .nb_users = object->nb_users
+				.ctxn = file->context.ctxn,
+				.pid = file->context.pid,
+				.nb_users = object->nb_users,
 			};
 			if (restrack_rows[search->type].describe(object, &one))
 				found(search, &one);

@@ -203,6 +203,7 @@ create(struct shca_bundle *bundle)
 		.timestamps = (flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION) != 0,
 		.real_time = (request.flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS) != 0,
 		.mini_format = mini_format,
+		.context = &file->context,
 		.event = on_event,
 		.owner = cq,
 	};

@@ -173,6 +173,7 @@ get_context(struct shca_bundle *bundle)
 		file->uid = next_uid();
 	file->nb_comp_vectors = nb_comp_vectors();
 	file->has_context = true;
+	file->listener.context = &file->context;
 	shca_loopback_count_domain(file->dev, 1);
 	return 0;
 }

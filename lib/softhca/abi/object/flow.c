@@ -204,6 +204,7 @@ install(struct shca_write *write, const struct ib_uverbs_create_flow *request, c
 		.specs = specs,
 		.specs_length = request->flow_attr.size,
 		.tir = flow->qp->tir,
+		.context = &write->file->context,
 		.counter = flow->counters != NULL ? &flow->counters->count : NULL,
 		.modify_set = named->modify,
 	};

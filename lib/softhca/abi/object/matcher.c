@@ -128,6 +128,7 @@ shca_matcher_create_flow(struct shca_bundle *bundle)
 		.tag = shca_ioctl_attr(bundle, MLX5_IB_ATTR_CREATE_FLOW_TAG) != NULL,
 		.flow_tag = (uint32_t)tag,
 		.tir = qp != NULL ? qp->tir : NULL,
+		.context = &bundle->file->context,
 	};
 	int ret;
 

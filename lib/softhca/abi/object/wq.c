@@ -162,6 +162,7 @@ create(struct shca_bundle *bundle)
 		.scatter_fcs = (flags & IB_UVERBS_WQ_FLAGS_SCATTER_FCS) != 0,
 		.has_signature = (request.flags & MLX5_WQ_FLAG_SIGNATURE) != 0,
 		.cq = wq->cq->cq,
+		.context = &bundle->file->context,
 		.event = on_event,
 		.owner = wq,
 	};

@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/context.h"
 #include "hw/state/attr.h"
 
 struct shca_device;
@@ -66,12 +67,19 @@ bool shca_device_is_dead(const struct shca_device *dev);
 void shca_device_rules_changed(struct shca_device *dev);
 /** @} */
 
+/** @return the name of the netdev beside the port, of a manager that of the uplink; "": none, or it
+ * is gone. */
+const char *shca_device_netdev(const struct shca_device *dev);
+
 /** A queue in statistics. */
 struct shca_queue_info {
 	const char *kind; /**< "RQ", "SQ" or "CQ" */
 	uint32_t number;
 	uint32_t cq_number; /**< of an RQ and an SQ */
 	const char *state;
+	/** Of @a size: WQEs posted and not taken, WQEBBs not executed, completions not read. */
+	uint32_t fill, size;
+	struct shca_context context;   /**< whose it is; pid 0: nobody's */
 	struct shca_queue_count count; /**< of a CQ: packets are completions */
 };
 /**
@@ -81,6 +89,9 @@ struct shca_queue_info {
  */
 int shca_device_list_queues(
 	const struct shca_device *dev, struct shca_queue_info **list, size_t *nb_queues);
+/** List all contexts, old ones first. @param list the caller frees it @return 0 or -ENOMEM. */
+int shca_device_list_contexts(
+	const struct shca_device *dev, struct shca_context **list, size_t *nb_contexts);
 
 /** @{ The link. It is up unless the wire has no carrier or a user takes it down. */
 /** Check the link now and report a change. @return whether it is up. */
@@ -96,6 +107,7 @@ struct shca_listener {
 	/** Called by any thread with the lock held. */
 	void (*event)(void *owner, uint32_t port, enum shca_event event);
 	void *owner;
+	const struct shca_context *context; /**< that listens; NULL: none yet */
 };
 void shca_device_listen(struct shca_device *dev, struct shca_listener *listener);
 void shca_device_unlisten(struct shca_listener *listener);

@@ -80,7 +80,8 @@ shca_tir_describe(
 	const struct shca_tir *tir = tir_object;
 	const struct shca_rq *rq;
 
-	*description = (struct shca_dump_tir){ .number = tir->number };
+	*description =
+		(struct shca_dump_tir){ .number = tir->number, .context = tir->attr.context };
 	if (packet == NULL)
 		return;
 	rq = shca_tir_choose(tir, packet, &description->rss_hash, &description->rss_hash_type);

@@ -16,6 +16,7 @@
 #include "base/profile.h"
 #include "hw/format/minicqe.h"
 
+struct shca_context;
 struct shca_cq;
 struct shca_faults;
 struct shca_findings;
@@ -145,6 +146,7 @@ struct shca_cq_attr {
 	bool timestamps; /**< its queues stamp completions by the free-running counter ... */
 	bool real_time;  /**< ... or, which goes first, by the real-time clock */
 	enum shca_mini_format mini_format;
+	const struct shca_context *context; /**< whose it is, for people to read; NULL: nobody's */
 	shca_event_fn event;
 	void *owner;
 };
@@ -166,6 +168,7 @@ struct shca_rq_attr {
 	uint8_t log_stride_bytes; /**< of a stride */
 	bool two_byte_shift;      /**< a frame begins 2 bytes into its first stride */
 	struct shca_cq *cq;
+	const struct shca_context *context; /**< whose it is, for people to read; NULL: nobody's */
 	shca_event_fn event;
 	void *owner;
 };
@@ -180,6 +183,7 @@ struct shca_sq_attr {
 	uint32_t tdn;    /**< transport domain: one a context */
 	bool signal_all; /**< every WQE completes, whatever its CE bits */
 	struct shca_cq *cq;
+	const struct shca_context *context; /**< whose it is, for people to read; NULL: nobody's */
 	shca_event_fn event;
 	void *owner;
 };
@@ -191,6 +195,7 @@ struct shca_tir_attr {
 	uint64_t hash_fields; /**< IBV_RX_HASH_*, 1 << 31 INNER; 0: no hash, entry 0 */
 	uint8_t key[40];      /**< Toeplitz */
 	uint32_t tdn;         /**< transport domain: one a context */
+	const struct shca_context *context; /**< as of queues */
 	/** It takes frames of its own domain when local loopback is on (hw/queue/loopback.h). */
 	bool takes_own_unicast, takes_own_multicast;
 };

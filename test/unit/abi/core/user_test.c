@@ -157,6 +157,7 @@ start_other(int own_end, int other_end)
 	word = 2;
 	syscall(SYS_capset, &header, none);
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	prctl(PR_SET_NAME, "a (b)\033[2J\n");
 	setrlimit(RLIMIT_MEMLOCK, &one_page);
 	(void)!write(other_end, "", 1);
 	for (;;)
@@ -175,11 +176,14 @@ static void
 check_other(struct shca_user *user, int other_end, ino_t inode)
 {
 	const uint32_t three = 3;
+	char comm[SHCA_CONTEXT_COMM_BYTES];
 	struct shca_pin pin;
 	uint32_t seen = 0;
 	int fd;
 
 	assert_int_equal(shca_user_pid(), user->pid);
+	shca_user_comm(comm);
+	assert_string_equal(comm, "a (b)?[2J");
 	assert_int_equal(shca_user_copy_in(&seen, (uintptr_t)&word, sizeof(seen)), 0);
 	assert_int_equal(seen, 2);
 	assert_int_equal(shca_user_copy_out((uintptr_t)&word, &three, sizeof(three)), 0);
