@@ -39,6 +39,7 @@ static const struct counter {
 	{ "tx_bytes", offsetof(struct shca_device_stats, tx_bytes) },
 	{ "rx_steered", offsetof(struct shca_device_stats, rx_steered) },
 	{ "rx_kernel", offsetof(struct shca_device_stats, rx_kernel) },
+	{ "rx_kernel_lost", offsetof(struct shca_device_stats, rx_kernel_lost) },
 	{ "rx_unwanted", offsetof(struct shca_device_stats, rx_unwanted) },
 	{ "out_of_buffer", offsetof(struct shca_device_stats, out_of_buffer) },
 	{ "rx_errors", offsetof(struct shca_device_stats, rx_errors) },

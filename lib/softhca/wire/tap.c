@@ -31,8 +31,9 @@
 struct tap {
 	struct shca_wire wire;
 	int fd;
-	bool is_gone; /**< the netdev was deleted */
-	uint64_t nb_dropped;
+	bool is_gone;        /**< the netdev was deleted */
+	uint64_t nb_dropped; /* of the netdev's */
+	uint64_t nb_lost;    /* for the netdev */
 	/* For queries of the netdev, through a socket of rtnetlink in its namespace. */
 	int control_fd;
 	ino_t netns;
@@ -111,7 +112,7 @@ tap_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_
 		if (errno == EAGAIN || errno == EINTR)
 			return i;
 		/* EIO: the netdev is down; EINVAL: a runt; EBADFD: it was deleted. */
-		tap->nb_dropped++;
+		tap->nb_lost++;
 	}
 	return nb_frames;
 }
@@ -263,13 +264,20 @@ tap_look(struct shca_wire *wire, struct shca_netdev *netdev)
 	*netdev = tap->netdev;
 }
 
+static uint64_t
+tap_nb_lost(const struct shca_wire *wire)
+{
+	return ((const struct tap *)wire)->nb_lost;
+}
+
 static void
 tap_close(struct shca_wire *wire)
 {
 	struct tap *tap = (struct tap *)wire;
 
-	if (tap->nb_dropped != 0)
-		SHCA_INFO("tap: dropped %lu frames", (unsigned long)tap->nb_dropped);
+	if (tap->nb_dropped != 0 || tap->nb_lost != 0)
+		SHCA_INFO(
+			"tap: dropped %lu frames", (unsigned long)(tap->nb_dropped + tap->nb_lost));
 	if (tap->control_fd >= 0)
 		close(tap->control_fd);
 	set_carrier(tap, true); /* for the next process that opens the netdev */
@@ -286,5 +294,6 @@ const struct shca_wire_ops shca_tap_wire = {
 	.fd = tap_fd,
 	.look = tap_look,
 	.set_carrier = tap_set_carrier,
+	.nb_lost = tap_nb_lost,
 	.close = tap_close,
 };

@@ -139,6 +139,9 @@ struct shca_wire_ops {
 		struct shca_wire_path *path);
 	/** @return the number of frames dropped by the check of source addresses. May be NULL. */
 	uint64_t (*nb_refused)(const struct shca_wire *wire);
+	/** @return the number of frames that tx() took and lost: the netdev is down. May be NULL.
+	 */
+	uint64_t (*nb_lost)(const struct shca_wire *wire);
 	void (*close)(struct shca_wire *wire);
 };
 

@@ -40,6 +40,10 @@ wire_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	unsigned int i;
 
 	for (i = 0; i < nb_frames && self->room != 0; i++, self->room--) {
+		if (self->is_down) {
+			self->nb_lost++;
+			continue;
+		}
 		assert_uint_in_range(self->nb_sent, 0, RIG_WIRE_FRAMES - 1);
 		assert_int_not_equal(frames[i].length, 0);
 		/* Memory that is gone faults here, before the copy is allocated. */
@@ -97,6 +101,12 @@ wire_set_carrier(struct shca_wire *wire, bool on)
 	((struct rig_wire *)wire)->no_carrier = !on;
 }
 
+static uint64_t
+wire_nb_lost(const struct shca_wire *wire)
+{
+	return ((const struct rig_wire *)wire)->nb_lost;
+}
+
 static void
 wire_close(struct shca_wire *wire)
 {
@@ -112,6 +122,7 @@ static const struct shca_wire_ops wire_ops = {
 	.look = wire_look,
 	.is_patient = wire_is_patient,
 	.set_carrier = wire_set_carrier,
+	.nb_lost = wire_nb_lost,
 	.close = wire_close,
 };
 

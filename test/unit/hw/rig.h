@@ -45,7 +45,8 @@ struct rig_wire {
 	unsigned int nb_coming, nb_received;
 	unsigned int nb_starts;
 	bool promiscuous, is_down;
-	bool patient; /* its frames wait for receive WQEs */
+	uint64_t nb_lost; /* while it was down */
+	bool patient;     /* its frames wait for receive WQEs */
 	bool no_carrier;
 };
 

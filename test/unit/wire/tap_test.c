@@ -142,8 +142,10 @@ test_down_netdev_drops(void **state)
 
 	(void)state;
 	assert_int_equal(wire->ops->tx(wire, &frame, 1), 1);
+	assert_int_equal(wire->ops->nb_lost(wire), 1);
 	set_flags(name, IFF_UP);
 	exchange(wire, 64);
+	assert_int_equal(wire->ops->nb_lost(wire), 1);
 	wire->ops->close(wire);
 }
 

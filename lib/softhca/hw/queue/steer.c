@@ -81,6 +81,25 @@ struct kernel_frames {
 	unsigned int nb;
 };
 
+static uint64_t
+nb_lost(const struct shca_wire *kernel)
+{
+	return kernel->ops->nb_lost != NULL ? kernel->ops->nb_lost(kernel) : 0;
+}
+
+/** Offer frames to one netdev. */
+static void
+offer(struct shca_device *dev, struct shca_wire *kernel, const struct shca_frame *frame,
+	unsigned int nb_frames)
+{
+	const uint64_t lost_before = nb_lost(kernel);
+	const unsigned int nb_taken = kernel->ops->tx(kernel, frame, nb_frames);
+	const uint64_t lost = nb_lost(kernel) - lost_before;
+
+	dev->stats.rx_kernel += nb_taken - lost;
+	dev->stats.rx_kernel_lost += nb_frames - nb_taken + lost;
+}
+
 /** Frames of several ports go to several netdevs. */
 static void
 send_to_kernel(struct shca_device *dev, struct kernel_frames *to_kernel)
@@ -92,7 +111,7 @@ send_to_kernel(struct shca_device *dev, struct kernel_frames *to_kernel)
 		for (end = i + 1; end < to_kernel->nb; end++)
 			if (to_kernel->frame[end].port != first->port)
 				break;
-		dev->stats.rx_kernel += kernel->ops->tx(kernel, first, end - i);
+		offer(dev, kernel, first, end - i);
 	}
 	to_kernel->nb = 0;
 }

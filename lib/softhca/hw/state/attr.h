@@ -92,7 +92,8 @@ struct shca_device_stats {
 	uint64_t rx_frames, rx_bytes;    /**< from the wire */
 	uint64_t tx_frames, tx_bytes;    /**< onto the wire */
 	uint64_t rx_steered;             /**< copies delivered to RQs */
-	uint64_t rx_kernel;              /**< frames handed to the netdev */
+	uint64_t rx_kernel;              /**< frames that the netdev got */
+	uint64_t rx_kernel_lost;         /**< frames for it while it was down or its queue full */
 	uint64_t rx_unwanted;            /**< no rule and no netdev took it, or a DROP rule did */
 	uint64_t out_of_buffer;          /**< no receive WQE was posted */
 	uint64_t rx_errors, tx_errors;   /**< error completions */

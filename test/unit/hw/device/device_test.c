@@ -64,6 +64,14 @@ to_the_netdev(void **state)
 	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
 	rig_run(&rig);
 	assert_int_equal(stats->rx_kernel, 3);
+	assert_int_equal(stats->rx_kernel_lost, 1);
+	/* One that is down takes them, and loses them, too. */
+	rig.kernel.room = UINT32_MAX;
+	rig.kernel.is_down = true;
+	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
+	rig_run(&rig);
+	assert_int_equal(stats->rx_kernel, 3);
+	assert_int_equal(stats->rx_kernel_lost, 2);
 	assert_int_equal(rig.wire.nb_starts, 0);
 	rig_close(&rig);
 }
