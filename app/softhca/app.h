@@ -29,6 +29,9 @@ int app_up(int argc, char *argv[]);
 int app_down(int argc, char *argv[]);
 int app_list(int argc, char *argv[]);
 
+/** "softhca top": @p argv[0] is that. @return the exit status. */
+int app_top(int argc, char *argv[]);
+
 /** "softhca ctl": @p argv[0] is "ctl". @return 0; 1: the device refused, or no device was found; 2:
  * wrong usage. */
 int app_ctl(int argc, char *argv[]);
