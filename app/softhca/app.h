@@ -11,8 +11,10 @@
 #define SOFTHCA_APP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include "strict/findings.h"
 
 struct shca_faults;
 struct shca_options;
@@ -53,6 +55,13 @@ int app_faults_prepare(
 	const char *dir, const char *text, unsigned int nb_ports, struct shca_faults **faults);
 /** Print which faults were applied. */
 void app_faults_conclude(struct shca_faults *faults);
+/** @} */
+
+/** @{ Findings of a strict run or card. Without --strict the counts are NULL. */
+/** Map the counts in @p dir. @return 0 or a negative errno after a message. */
+int app_findings_open(const char *dir, enum shca_strict strict, bool create, uint64_t **count);
+/** Print them, and give them up. @return whether there are any. */
+bool app_findings_conclude(uint64_t *count);
 /** @} */
 
 /** @{ The private directory and the process that removes it. */

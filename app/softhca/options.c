@@ -68,15 +68,10 @@ add_port(struct app_options *options, const char *text)
 }
 
 static bool
-set_strict(struct app_options *options, const char *mode, enum app_command command)
+set_strict(struct app_options *options, const char *mode)
 {
 	if (shca_findings_find_mode(mode, &options->card.strict) != 0) {
 		fprintf(stderr, "softhca: --strict=%s: there are off, report, abort\n", mode);
-		return false;
-	}
-	if (command == APP_UP && options->card.strict == SHCA_STRICT_ABORT) {
-		fprintf(stderr,
-			"softhca: --strict=abort: a card that is up serves other programs, too; say it to softhca run\n");
 		return false;
 	}
 	return true;
@@ -98,13 +93,13 @@ set_mode(struct app_options *options, const char *text)
 
 /** @return whether the option is right. */
 static bool
-take(struct app_options *options, int option, enum app_command command)
+take(struct app_options *options, int option)
 {
 	switch (option) {
 	case 'p':
 		return add_port(options, optarg);
 	case 's':
-		return set_strict(options, optarg, command);
+		return set_strict(options, optarg);
 	case 'm':
 		return set_mode(options, optarg);
 	case 'f':
@@ -159,7 +154,7 @@ app_options_parse(int argc, char *argv[], enum app_command command, struct app_o
 			app_run_help();
 			exit(0);
 		}
-		if (!take(options, option, command))
+		if (!take(options, option))
 			return 0;
 	}
 	if (!check_on(options) ||

@@ -73,15 +73,15 @@ supervise(pid_t command, const sigset_t *awaited)
 	}
 }
 
-/** Print the findings. @return the exit status, which findings turn from 0 to a failure. */
+/** @return the exit status, which findings turn from 0 to a failure; and from that of a command
+ * that another process has ended for them. */
 static int
-conclude(const uint64_t *count, int status)
+conclude(uint64_t *count, enum shca_strict strict, int status)
 {
-	char text[1024];
-	uint64_t sum = shca_findings_sum(count, text, sizeof(text));
+	const bool is_ended = strict == SHCA_STRICT_ABORT && status == 128 + SIGKILL;
 
-	fprintf(stderr, "softhca: strict: %s\n", text);
-	return sum != 0 && status == 0 ? SHCA_FINDINGS_EXIT : status;
+	return app_findings_conclude(count) && (status == 0 || is_ended) ? SHCA_FINDINGS_EXIT
+									 : status;
 }
 
 /** Start the command in the prepared environment, and wait for it. @param sys_dir the directory to
@@ -98,23 +98,6 @@ run_command(char *argv[], const sigset_t *awaited, const sigset_t *before, const
 	if (command == 0)
 		exec_command(argv, before, runner, sys_dir);
 	return supervise(command, awaited);
-}
-
-/** Create the counts of a strict run. @return 0 or a negative errno after a message. */
-static int
-open_findings(const char *dir, const struct shca_options *options, uint64_t **count)
-{
-	char path[sizeof(((struct app_cleanup *)0)->dir) + sizeof("/" SHCA_FINDINGS_FILE)];
-	int ret;
-
-	*count = NULL;
-	if (options->strict == SHCA_STRICT_OFF)
-		return 0;
-	snprintf(path, sizeof(path), "%s/" SHCA_FINDINGS_FILE, dir);
-	ret = shca_findings_map(path, true, count);
-	if (ret != 0)
-		fprintf(stderr, "softhca: cannot make %s: %s\n", path, strerror(-ret));
-	return ret;
 }
 
 /** @return whether the devices are to be in a process of their own. */
@@ -144,7 +127,7 @@ run_in(const char *dir, struct shca_options *options, const char *text, bool sys
 	sigprocmask(SIG_BLOCK, &awaited, &before);
 	signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status would be lost */
 	if (app_env_prepare(options, dir) != 0 || app_env_set(dir, sys) != 0 ||
-		open_findings(dir, options, &count) != 0 ||
+		app_findings_open(dir, options->strict, true, &count) != 0 ||
 		app_faults_prepare(dir, text, options->nb_ports, &faults) != 0)
 		return APP_FAILED;
 	if (is_apart()) {
@@ -157,10 +140,7 @@ run_in(const char *dir, struct shca_options *options, const char *text, bool sys
 	if (keeper > 0)
 		app_keeper_end(keeper);
 	app_faults_conclude(faults);
-	if (count != NULL)
-		status = conclude(count, status);
-	shca_findings_unmap(count);
-	return status;
+	return conclude(count, options->strict, status);
 }
 
 /** Create a private directory, run the command, remove the directory. */

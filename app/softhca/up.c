@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include "app.h"
 #include "card.h"
+#include "config/options.h"
+#include "fault/faults.h"
 #include "options.h"
 #include "strict/findings.h"
 #include "sysfs/tree.h"
@@ -30,7 +32,6 @@ struct making {
 static int
 prepare(struct making *making)
 {
-	char path[PATH_MAX];
 	struct shca_faults *faults;
 	uint64_t *count;
 	int ret = app_env_prepare(&making->options.card, making->dir);
@@ -40,10 +41,8 @@ prepare(struct making *making)
 	if (ret == 0)
 		ret = app_faults_prepare(
 			making->dir, making->faults, making->options.card.nb_ports, &faults);
-	if (ret == 0 && making->options.card.strict != SHCA_STRICT_OFF) {
-		snprintf(path, sizeof(path), "%s/" SHCA_FINDINGS_FILE, making->dir);
-		ret = shca_findings_map(path, true, &count);
-	}
+	if (ret == 0)
+		ret = app_findings_open(making->dir, making->options.card.strict, true, &count);
 	return ret;
 }
 
@@ -121,6 +120,26 @@ end_keeper(const char *name, pid_t keeper)
 	return ret;
 }
 
+/** End the keeper, and tell what its devices have counted. @return the exit status. */
+static int
+end_card(const char *name, const char *dir, pid_t keeper)
+{
+	struct shca_options options;
+	struct shca_faults *faults = NULL;
+	uint64_t *count = NULL;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" SHCA_OPTIONS_FILE, dir);
+	if (shca_options_load(&options, path) == 0) {
+		(void)shca_faults_open(dir, options.nb_ports, &faults);
+		(void)app_findings_open(dir, options.strict, false, &count);
+	}
+	if (end_keeper(name, keeper) != 0)
+		return APP_FAILED;
+	app_faults_conclude(faults);
+	return app_findings_conclude(count) ? SHCA_FINDINGS_EXIT : 0;
+}
+
 int
 app_down(int argc, char *argv[])
 {
@@ -136,7 +155,7 @@ app_down(int argc, char *argv[])
 	}
 	keeper = app_card_keeper(dir);
 	if (keeper >= 0)
-		return end_keeper(name, keeper) == 0 ? 0 : APP_FAILED;
+		return end_card(name, dir, keeper);
 	if (keeper != -ECONNREFUSED && keeper != -ENOENT) {
 		fprintf(stderr, "softhca: %s: %s\n", name, strerror(-keeper));
 		return APP_FAILED;

@@ -66,7 +66,6 @@ def test_mistakes():
                 (("up", "a", "b"), "up makes one card: what is 'b'?"),
                 (("up", "--port", "wire=x", "a"), "--port wire=x: "),
                 (("up", "--mode", "999", "a"), "--mode 999: it is an octal number"),
-                (("up", "--strict=abort", "a"), "--strict=abort: a card that is up serves other programs"),
                 (("down", "nobody-has-this"), "no card nobody-has-this is up"),
                 (("list", "x"), "list takes no argument: 'x'"),
                 (("run", "--on", "nobody-has-this", "--", "true"), "no card nobody-has-this is up"),

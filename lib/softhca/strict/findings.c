@@ -5,11 +5,13 @@
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/log.h"
 #include "base/shared.h"
 
@@ -141,16 +143,36 @@ print_bytes(const uint8_t *bytes, size_t length)
 	}
 }
 
+static bool
+is_of_another(const struct shca_context *context)
+{
+	return context != NULL && context->program != NULL;
+}
+
 static void
 print(const struct shca_finding_row *row, const struct shca_finding_site *site)
 {
 	SHCA_ERR("strict: mlx5_%u %s 0x%" PRIx32 " index %" PRIu32 ": %s: %s", site->device,
 		site->queue, site->number, site->index, row->name, row->what);
 	SHCA_ERR("strict:   hardware: %s", row->hardware);
+	if (is_of_another(site->context))
+		SHCA_ERR("strict:   process %d (%s)", (int)site->context->pid, site->context->comm);
 	if (site->decoded != NULL)
 		SHCA_ERR("strict:   %s", site->decoded);
 	if (site->bytes != NULL)
 		print_bytes(site->bytes, site->nb_bytes < DUMP_MAX ? site->nb_bytes : DUMP_MAX);
+}
+
+/** End another process as this one would end: no handler of it is asked. */
+static void
+end(const struct shca_context *context)
+{
+	context->program->is_ended = true;
+	if (syscall(SYS_pidfd_send_signal, context->program->pidfd, SIGKILL, NULL, 0) == 0)
+		SHCA_ERR("strict: process %d is ended", (int)context->pid);
+	else
+		SHCA_ERR("strict: process %d cannot be ended: %s", (int)context->pid,
+			strerror(errno));
 }
 
 void
@@ -158,15 +180,21 @@ shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
 	const struct shca_finding_site *site)
 {
 	const struct shca_finding_row *row = &shca_finding_rows[finding];
-	unsigned int nb = __atomic_fetch_add(&findings->nb_printed[finding], 1, __ATOMIC_RELAXED);
+	unsigned int nb;
 
+	if (is_of_another(site->context) && site->context->program->is_ended)
+		return;
+	nb = __atomic_fetch_add(&findings->nb_printed[finding], 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&findings->count[finding], 1, __ATOMIC_RELAXED);
 	if (nb < SHCA_FINDINGS_PRINTED)
 		print(row, site);
 	else if (nb == SHCA_FINDINGS_PRINTED)
 		SHCA_ERR("strict: more of %s: counted, not shown", row->name);
-	/* exit() would run handlers that wait for the device thread, which is this thread. */
-	if (findings->mode == SHCA_STRICT_ABORT)
+	if (findings->mode != SHCA_STRICT_ABORT)
+		return;
+	if (is_of_another(site->context))
+		end(site->context);
+	else /* exit() would run handlers that wait for the device thread, which is this thread. */
 		syscall(SYS_exit_group, SHCA_FINDINGS_EXIT);
 }
 

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct shca_context;
+
 /** Exit status of a run with findings, and of a process that a finding ended. */
 #define SHCA_FINDINGS_EXIT 123
 
@@ -67,7 +69,7 @@ extern const struct shca_finding_row shca_finding_rows[SHCA_NB_FINDINGS];
 enum shca_strict {
 	SHCA_STRICT_OFF,
 	SHCA_STRICT_REPORT,
-	SHCA_STRICT_ABORT, /**< the first finding ends the process */
+	SHCA_STRICT_ABORT, /**< a process ends at its first finding */
 };
 
 /** @param name NULL: a --strict without one. @return 0 or -EINVAL. */
@@ -92,8 +94,9 @@ struct shca_findings {
 
 /** The place of a finding, and the evidence. */
 struct shca_finding_site {
-	unsigned int device; /**< i of mlx5_<i> */
-	const char *queue;   /**< kind of the object that number names: "SQ", "RQ", "CQ" ... */
+	const struct shca_context *context; /**< whose mistake it is; NULL: this process's */
+	unsigned int device;                /**< i of mlx5_<i> */
+	const char *queue; /**< kind of the object that number names: "SQ", "RQ", "CQ" ... */
 	uint32_t number;
 	uint32_t index;      /**< of the WQE or CQE */
 	const char *decoded; /**< the evidence in a line, or NULL */
@@ -101,7 +104,11 @@ struct shca_finding_site {
 	size_t nb_bytes;
 };
 
-/** Print and count @p finding. Thread-safe. Does not return under SHCA_STRICT_ABORT. */
+/**
+ * Print and count @p finding. Under SHCA_STRICT_ABORT it ends the program: does not return if that
+ * is this process; else further findings of it are none. Thread-safe; the lock of the program's
+ * device is held.
+ */
 void shca_findings_report(struct shca_findings *findings, enum shca_finding finding,
 	const struct shca_finding_site *site);
 /** Summarise @p count in one line of up to @p size. @return the number of findings. */

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import pathlib
 import subprocess
 
 from . import paths
@@ -63,3 +64,14 @@ def keeper_of(card):
         if words[:2] == [card, "process"]:
             return int(words[2])
     return None
+
+
+def directory(card):
+    """The directory of a card: its files, its log."""
+    bases = ["/run/softhca", os.environ.get("XDG_RUNTIME_DIR", "/") + "/softhca", f"/tmp/softhca-{os.getuid()}"]
+    return next(pathlib.Path(base, card) for base in bases if pathlib.Path(base, card).exists())
+
+
+def log(card):
+    """What the card's devices have said."""
+    return (directory(card) / "log").read_text(encoding="utf-8")

@@ -3,16 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/context.h"
 #include "strict/findings.h"
 
 static void
@@ -117,6 +120,40 @@ processes_share_counts(void **state)
 	unlink(path);
 }
 
+/** A device of several processes: the one at fault ends, once; this one goes on. */
+static void
+another_process_ends(void **state)
+{
+	uint64_t count[SHCA_NB_FINDINGS] = { 0 };
+	struct shca_findings findings = { .mode = SHCA_STRICT_REPORT, .count = count };
+	struct shca_program program = { .pidfd = -1 };
+	const struct shca_context context = { .pid = fork(), .comm = "name", .program = &program };
+	const struct shca_finding_site site = { .queue = "CQ", .context = &context };
+	int status;
+
+	(void)state;
+	assert_true(context.pid >= 0);
+	if (context.pid == 0)
+		for (;;)
+			pause();
+	program.pidfd = (int)syscall(SYS_pidfd_open, context.pid, 0);
+	shca_findings_report(&findings, SHCA_FINDING_LKEY, &site);
+	assert_false(program.is_ended);
+	findings.mode = SHCA_STRICT_ABORT;
+	for (unsigned int i = 0; i < 3; i++)
+		shca_findings_report(&findings, SHCA_FINDING_LKEY, &site);
+	assert_true(program.is_ended);
+	assert_int_equal(count[SHCA_FINDING_LKEY], 2);
+	assert_int_equal(waitpid(context.pid, &status, 0), context.pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	/* One that has ended already: its number may be another's by now, but not its descriptor.
+	 */
+	program.is_ended = false;
+	shca_findings_report(&findings, SHCA_FINDING_LKEY, &site);
+	assert_true(program.is_ended);
+	close(program.pidfd);
+}
+
 int
 main(void)
 {
@@ -125,6 +162,7 @@ main(void)
 		cmocka_unit_test(rows_are_whole),
 		cmocka_unit_test(summary),
 		cmocka_unit_test(processes_share_counts),
+		cmocka_unit_test(another_process_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,7 @@ struct shca_file {
 	struct shca_idtable uars; /**< indices into the mmap space of UAR pages */
 	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
+	struct shca_program program; /**< the context's */
 	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< delay of the current call: an injected fault */
 };

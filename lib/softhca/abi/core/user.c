@@ -53,6 +53,41 @@ shca_user_comm(char comm[static SHCA_CONTEXT_COMM_BYTES])
 			*at = '?';
 }
 
+int
+shca_user_copy_pidfd(int *pidfd)
+{
+	*pidfd = -1;
+	if (shca_user_current == NULL)
+		return 0;
+	*pidfd = fcntl(shca_user_current->pidfd, F_DUPFD_CLOEXEC, 3);
+	return *pidfd >= 0 ? 0 : -errno;
+}
+
+bool
+shca_user_has_number(const char *variable, int number)
+{
+	const size_t length = strlen(variable);
+	const char *value = shca_user_current == NULL ? getenv(variable) : NULL;
+	FILE *environment = NULL;
+	char path[32], *line = NULL;
+	size_t size = 0;
+	bool has;
+
+	if (shca_user_current != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/environ", (int)shca_user_pid());
+		environment = fopen(path, "re");
+	}
+	while (environment != NULL && value == NULL &&
+		getdelim(&line, &size, '\0', environment) > 0)
+		if (strncmp(line, variable, length) == 0 && line[length] == '=')
+			value = line + length + 1;
+	has = value != NULL && atoi(value) == number;
+	free(line);
+	if (environment != NULL)
+		fclose(environment);
+	return has;
+}
+
 uint64_t
 shca_user_memlock(void)
 {

@@ -95,6 +95,13 @@ unmap_areas(struct shca_file *file)
 		munmap(file->device_memory, file->model->max_dm_bytes);
 }
 
+static void
+close_pidfd(int pidfd)
+{
+	if (pidfd >= 0)
+		close(pidfd);
+}
+
 static bool
 is_dead(struct shca_device *dev)
 {
@@ -110,15 +117,25 @@ int
 shca_file_open(struct shca_device *dev, bool cloexec, struct shca_file **out, int *fd)
 {
 	struct shca_file *file;
-	int ret, node;
+	int ret, node, pidfd;
 
 	if (is_dead(dev))
 		return -EIO; /* ib_uverbs_open */
+	ret = shca_user_copy_pidfd(&pidfd);
+	if (ret != 0)
+		return ret;
 	file = calloc(1, sizeof(*file));
-	if (file == NULL)
+	if (file == NULL) {
+		close_pidfd(pidfd);
 		return -ENOMEM;
+	}
 	file->dev = dev;
-	file->context = (struct shca_context){ .ctxn = next_ctxn++, .pid = shca_user_pid() };
+	file->program.pidfd = pidfd;
+	file->context = (struct shca_context){
+		.ctxn = next_ctxn++,
+		.pid = shca_user_pid(),
+		.program = pidfd >= 0 ? &file->program : NULL,
+	};
 	shca_user_comm(file->context.comm);
 	file->model = shca_device_conf(dev)->model;
 	file->methods = shca_methods_objects;
@@ -148,6 +165,7 @@ close_node:
 	unmap_areas(file);
 	close(node);
 free_file:
+	close_pidfd(pidfd);
 	free(file);
 	return ret;
 }
@@ -216,6 +234,7 @@ close_file(struct shca_file *file, void (*end_eventqs)(struct shca_file *file))
 	shca_clock_page_remove(&file->clock);
 	shca_device_unlock(file->dev);
 	unmap_areas(file);
+	close_pidfd(file->program.pidfd);
 	shca_idtable_fini(&file->uars);
 	shca_idtable_fini(&file->handles);
 	free(file);

@@ -146,14 +146,15 @@ static void
 report_size(const struct shca_file *file, const struct shca_cq *cq, uint32_t cqe_bytes)
 {
 	const struct shca_device_conf *conf = shca_device_conf(file->dev);
-	const char *wanted = getenv("MLX5_CQE_SIZE");
 	struct shca_finding_site site = {
 		.device = conf->index,
 		.queue = "CQ",
 		.number = shca_cq_number(cq),
+		.context = &file->context,
 	};
 
-	if (conf->findings != NULL && cqe_bytes == 128 && wanted != NULL && atoi(wanted) == 128)
+	if (conf->findings != NULL && cqe_bytes == 128 &&
+		shca_user_has_number("MLX5_CQE_SIZE", 128))
 		shca_findings_report(conf->findings, SHCA_FINDING_CQE_SIZE, &site);
 }
 

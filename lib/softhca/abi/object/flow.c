@@ -180,6 +180,7 @@ report_egress(const struct shca_file *file, const struct shca_flow_object *flow)
 		.device = conf->index,
 		.queue = "QP handle",
 		.number = flow->qp->object.handle,
+		.context = &flow->qp->object.file->context,
 	};
 
 	if (conf->findings != NULL && shca_rule_shares_entry(flow->rule))

@@ -95,6 +95,7 @@ report_state(const struct shca_qp_object *qp)
 		.device = conf->index,
 		.queue = "QP handle",
 		.number = qp->object.handle,
+		.context = &qp->object.file->context,
 	};
 
 	if (has_failed(qp) && !qp->error_known && qp->state != IBV_QPS_ERR &&
@@ -140,6 +141,7 @@ shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port)
 		.queue = "QP handle",
 		.number = handle,
 		.index = port,
+		.context = &file->context,
 	};
 
 	if (port != 0 && port <= shca_conf_nb_ports(conf))

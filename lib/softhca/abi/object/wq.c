@@ -248,6 +248,7 @@ check_current(
 		.device = conf->index,
 		.queue = "RQ",
 		.number = shca_rq_number(wq->rq),
+		.context = &file->context,
 	};
 
 	if (from == wq_states[shca_rq_state(wq->rq)])

@@ -48,6 +48,7 @@ report(struct shca_sq *sq, enum shca_finding finding, uint16_t index)
 		.device = sq->dev->conf.index,
 		.queue = "SQ",
 		.number = sq->number,
+		.context = sq->attr.context,
 		.index = index,
 		.decoded = text,
 	};

@@ -65,6 +65,7 @@ report_wqe(struct look *look, enum shca_finding finding)
 	struct shca_finding_site site = {
 		.queue = "SQ",
 		.number = look->sq->number,
+		.context = look->sq->attr.context,
 		.index = look->index,
 		.decoded = text,
 		.bytes = look->flat,
@@ -216,7 +217,9 @@ report_overrun(struct shca_device *dev, struct shca_finding_site *site, __be32 r
 void
 shca_strict_sq_overrun(struct shca_sq *sq)
 {
-	struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+	struct shca_finding_site site = {
+		.queue = "SQ", .number = sq->number, .context = sq->attr.context
+	};
 
 	report_overrun(sq->dev, &site, sq->attr.dbrec[MLX5_SND_DBR], sq->ci, sq->attr.nb_wqebbs);
 }
@@ -224,7 +227,9 @@ shca_strict_sq_overrun(struct shca_sq *sq)
 void
 shca_strict_rq_overrun(struct shca_rq *rq)
 {
-	struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+	struct shca_finding_site site = {
+		.queue = "RQ", .number = rq->number, .context = rq->attr.context
+	};
 
 	report_overrun(rq->dev, &site, rq->attr.dbrec[MLX5_RCV_DBR], rq->ci, rq->attr.nb_wqes);
 }
@@ -255,7 +260,9 @@ shca_strict_round(struct shca_device *dev)
 
 	shca_doorbell_round(dev);
 	LIST_FOREACH (sq, &dev->sqs, link) {
-		struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+		struct shca_finding_site site = {
+			.queue = "SQ", .number = sq->number, .context = sq->attr.context
+		};
 
 		if (sq->state != SHCA_QUEUE_READY)
 			continue;
@@ -264,7 +271,9 @@ shca_strict_round(struct shca_device *dev)
 			&sq->has_begun);
 	}
 	LIST_FOREACH (rq, &dev->rqs, link) {
-		struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+		struct shca_finding_site site = {
+			.queue = "RQ", .number = rq->number, .context = rq->attr.context
+		};
 
 		if (rq->state != SHCA_QUEUE_READY)
 			continue;
@@ -296,7 +305,9 @@ report_format(struct shca_device *dev, enum shca_finding finding, struct shca_fi
 void
 shca_strict_sq_created(struct shca_sq *sq)
 {
-	struct shca_finding_site site = { .queue = "SQ", .number = sq->number };
+	struct shca_finding_site site = {
+		.queue = "SQ", .number = sq->number, .context = sq->attr.context
+	};
 
 	if (sq->attr.cq->attr.mini_format != SHCA_MINI_NONE)
 		report_format(sq->dev, SHCA_FINDING_CQ_COMPRESSED_TX, &site, sq->attr.cq);
@@ -305,7 +316,9 @@ shca_strict_sq_created(struct shca_sq *sq)
 void
 shca_strict_rq_created(struct shca_rq *rq)
 {
-	struct shca_finding_site site = { .queue = "RQ", .number = rq->number };
+	struct shca_finding_site site = {
+		.queue = "RQ", .number = rq->number, .context = rq->attr.context
+	};
 	enum shca_mini_format format = rq->attr.cq->attr.mini_format;
 	bool has_strides = rq->attr.log_strides != 0;
 
@@ -350,6 +363,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 	struct shca_finding_site site = {
 		.queue = "RQ",
 		.number = rq->number,
+		.context = rq->attr.context,
 		.index = rq->ci,
 		.decoded = text,
 		.bytes = wqe,
@@ -408,6 +422,7 @@ shca_strict_cq(struct shca_cq *cq)
 	struct shca_finding_site site = {
 		.queue = "CQ",
 		.number = cq->number,
+		.context = cq->attr.context,
 		.decoded = text,
 	};
 
@@ -433,6 +448,7 @@ shca_strict_cq_overrun(struct shca_cq *cq, const struct shca_cqe *cqe)
 	struct shca_finding_site site = {
 		.queue = "CQ",
 		.number = cq->number,
+		.context = cq->attr.context,
 		.index = cq->pi,
 		.decoded = text,
 		.bytes = cqe,

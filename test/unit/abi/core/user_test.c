@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -216,7 +217,7 @@ another_process(void **state)
 	struct shca_user user = { .map = no_map };
 	struct stat status;
 	char byte;
-	int ends[2];
+	int ends[2], copy;
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -226,7 +227,17 @@ another_process(void **state)
 	user.pidfd = (int)syscall(SYS_pidfd_open, user.pid, 0);
 	close(ends[1]);
 	assert_int_equal(shca_user_pid(), getpid());
+	assert_int_equal(shca_user_copy_pidfd(&copy), 0);
+	assert_int_equal(copy, -1);
+	setenv("SHCA_TEST_NUMBER", "128", 1); /* later than the other process */
+	assert_true(shca_user_has_number("SHCA_TEST_NUMBER", 128));
+	assert_false(shca_user_has_number("SHCA_TEST_NUMBER", 64));
+	assert_false(shca_user_has_number("SHCA_TEST", 128));
 	shca_user_current = &user;
+	assert_false(shca_user_has_number("SHCA_TEST_NUMBER", 128));
+	assert_int_equal(shca_user_copy_pidfd(&copy), 0);
+	assert_true(copy >= 0 && copy != user.pidfd);
+	close(copy);
 	check_other(&user, ends[1], status.st_ino);
 	shca_user_current = NULL;
 	kill(user.pid, SIGKILL);
