@@ -12,27 +12,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "app.h"
+#include "base/log.h"
 #include "config/options.h"
 #include "keeper/keeper.h"
 #include "softhca.h"
 
 /** Of a card that is up, whose keeper has nothing to say to a terminal. */
-#define LOG_FILE "log"
+#define LOG_FILE  "log"
+#define LOG_BYTES (1u << 20) /* and as many of the time before */
 
 /** Give up the terminal: from now on all goes to the log. */
 static int
 detach(const char *dir)
 {
 	char path[PATH_MAX];
-	int log_fd;
 
 	snprintf(path, sizeof(path), "%s/" LOG_FILE, dir);
-	log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (log_fd < 0 || chdir("/") != 0)
-		return -errno;
-	dup2(log_fd, 2);
-	close(log_fd);
-	return 0;
+	return chdir("/") == 0 ? shca_log_keep(path, LOG_BYTES) : -errno;
 }
 
 /** @return a descriptor that is readable when the keeper is to end, or a negative errno. */

@@ -3,11 +3,15 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +37,66 @@ threshold_from_environment(void)
 	return SHCA_LOG_WARNING;
 }
 
+/** The file that messages go to; no path: it is whatever standard error is. */
+static struct {
+	pthread_mutex_t lock;
+	char path[PATH_MAX];
+	size_t most, size;
+} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/** Make the file standard error. @return 0 or a negative errno. */
+static int
+begin_file(void)
+{
+	const int fd = (int)syscall(
+		SYS_openat, AT_FDCWD, kept.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	struct stat status;
+
+	if (fd < 0)
+		return -errno;
+	kept.size = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
+	dup2(fd, STDERR_FILENO);
+	syscall(SYS_close, fd);
+	return 0;
+}
+
+int
+shca_log_keep(const char *path, size_t bytes)
+{
+	int ret = -ENAMETOOLONG;
+
+	pthread_mutex_lock(&kept.lock);
+	if (strlen(path) < sizeof(kept.path)) {
+		strcpy(kept.path, path);
+		kept.most = bytes;
+		ret = begin_file();
+	}
+	if (ret != 0)
+		kept.path[0] = '\0';
+	pthread_mutex_unlock(&kept.lock);
+	return ret;
+}
+
+/** Begin a new file if this line would be too much. */
+static void
+make_room(size_t length)
+{
+	char old[PATH_MAX + sizeof(".old")];
+
+	if (kept.path[0] == '\0')
+		return;
+	pthread_mutex_lock(&kept.lock);
+	kept.size += length;
+	if (kept.size > kept.most) {
+		snprintf(old, sizeof(old), "%s.old", kept.path);
+		if (rename(kept.path, old) != 0)
+			(void)!ftruncate(STDERR_FILENO, 0);
+		(void)begin_file();
+		kept.size += length;
+	}
+	pthread_mutex_unlock(&kept.lock);
+}
+
 void
 shca_log(enum shca_log_level level, const char *format, ...)
 {
@@ -56,6 +120,7 @@ shca_log(enum shca_log_level level, const char *format, ...)
 	if (wanted > 0)
 		length += (size_t)wanted < room ? (size_t)wanted : room - 1;
 	line[length++] = '\n';
+	make_room(length);
 	/* One system call a line keeps lines of several threads whole. It bypasses libc, as the
 	 * library may hook write() in this process. */
 	(void)!syscall(SYS_write, STDERR_FILENO, line, length);

@@ -9,6 +9,8 @@
 #ifndef SHCA_BASE_LOG_H
 #define SHCA_BASE_LOG_H
 
+#include <stddef.h>
+
 enum shca_log_level {
 	SHCA_LOG_ERROR,
 	SHCA_LOG_WARNING,
@@ -19,6 +21,13 @@ enum shca_log_level {
 /** Print one line at @p level; a newline is appended. */
 void shca_log(enum shca_log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/**
+ * From now on standard error is the file @p path. When it has @p bytes it becomes "PATH.old", in
+ * place of an older one, and a new one begins.
+ * @return 0 or a negative errno
+ */
+int shca_log_keep(const char *path, size_t bytes);
 
 #define SHCA_ERR(...)   shca_log(SHCA_LOG_ERROR, __VA_ARGS__)
 #define SHCA_WARN(...)  shca_log(SHCA_LOG_WARNING, __VA_ARGS__)

@@ -5,8 +5,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -61,12 +64,60 @@ long_lines_are_cut(void **state)
 	assert_ptr_equal(strchr(got, '\n'), got + strlen(got) - 1);
 }
 
+/** @return the bytes of a file, which @p bytes has room for. */
+static size_t
+slurp(const char *path, char *bytes, size_t size)
+{
+	const int fd = open(path, O_RDONLY);
+	ssize_t nb;
+
+	assert_true(fd >= 0);
+	nb = read(fd, bytes, size);
+	assert_true(nb >= 0 && (size_t)nb < size);
+	bytes[nb] = '\0';
+	close(fd);
+	return (size_t)nb;
+}
+
+/** A file of messages has an end, and the newest of them. */
+static void
+a_file_does_not_grow(void **state)
+{
+	char dir[] = "/tmp/log-XXXXXX", path[64], old[96], bytes[2048], word[32];
+	const int saved = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/log", dir);
+	snprintf(old, sizeof(old), "%s.old", path);
+	assert_int_equal(shca_log_keep("/nobody/has/this", 1000), -ENOENT);
+	assert_int_equal(shca_log_keep(path, 1000), 0);
+	for (unsigned int i = 0; i < 500; i++) {
+		shca_log(SHCA_LOG_ERROR, "message %u", i);
+		assert_uint_in_range(slurp(path, bytes, sizeof(bytes)), 1, 1000);
+		snprintf(word, sizeof(word), "message %u\n", i);
+		assert_string_equal(bytes + strlen(bytes) - strlen(word), word);
+	}
+	assert_uint_in_range(slurp(old, bytes, sizeof(bytes)), 900, 1000);
+	/* A file that has gone cannot be kept. */
+	unlink(path);
+	for (unsigned int i = 0; i < 500; i++)
+		shca_log(SHCA_LOG_ERROR, "message %u", i);
+	assert_uint_in_range(slurp(path, bytes, sizeof(bytes)), 1, 1000);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	unlink(path);
+	unlink(old);
+	rmdir(dir);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels),
 		cmocka_unit_test(long_lines_are_cut),
+		cmocka_unit_test(a_file_does_not_grow),
 	};
 
 	setenv("SOFTHCA_LOG", "info", 1);
