@@ -3,10 +3,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 
 #define NAME_MAX_BYTES 32
 #define ROOT_BASE      "/run/softhca"
+#define LOCK_FILE      "lock"
 
 int
 app_card_check_name(const char *name)
@@ -63,20 +66,64 @@ fail(const char *dir, int error)
 	return -error;
 }
 
-/** Remove what a keeper left that was killed. */
-static int
-clear_stale(const char *name, const char *dir)
+/** @return whether @p path is still the file that @p fd is. */
+static bool
+is_same(const char *path, int fd)
 {
-	const pid_t keeper = app_card_keeper(dir);
+	struct stat ours, now;
 
-	if (keeper >= 0) {
+	return fstat(fd, &ours) == 0 && lstat(path, &now) == 0 && ours.st_ino == now.st_ino &&
+		ours.st_dev == now.st_dev;
+}
+
+int
+app_card_lock(const char *name, const char *dir)
+{
+	char path[SHCA_TREE_DIR_MAX + sizeof("/" LOCK_FILE)];
+	pid_t keeper;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" LOCK_FILE, dir);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno == ENOENT ? -ESTALE : fail(dir, errno);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		if (is_same(path, fd))
+			return fd;
+		close(fd);
+		return -ESTALE;
+	}
+	close(fd);
+	keeper = app_card_keeper(dir);
+	if (keeper >= 0)
 		fprintf(stderr, "softhca: %s is up already: process %d keeps it\n", name,
 			(int)keeper);
-		return -EEXIST;
+	else
+		fprintf(stderr, "softhca: %s is on its way up or down: another softhca has it\n",
+			name);
+	return -EEXIST;
+}
+
+/** Make the directory of a card, locked, in place of what a killed keeper may have left. */
+static int
+make_directory(const char *name, const char *dir)
+{
+	int fd, ret = -ESTALE;
+
+	while (ret == -ESTALE) {
+		const bool is_new = mkdir(dir, 0700) == 0;
+
+		if (!is_new && errno != EEXIST)
+			return fail(dir, errno);
+		fd = app_card_lock(name, dir);
+		ret = fd >= 0 ? 0 : fd;
+		if (fd < 0 || is_new)
+			continue;
+		ret = shca_tree_remove(dir);
+		ret = ret == 0 ? -ESTALE : fail(dir, -ret);
+		close(fd);
 	}
-	if (keeper != -ECONNREFUSED && keeper != -ENOENT)
-		return fail(dir, -keeper);
-	return shca_tree_remove(dir) == 0 ? 0 : fail(dir, errno);
+	return ret;
 }
 
 int
@@ -92,19 +139,11 @@ app_card_make(const char *name, mode_t mode, char *dir, size_t size)
 		return fail(base, errno);
 	if (!is_trusted(base))
 		return fail(base, EPERM);
-	if (mkdir(dir, 0700) != 0) {
-		if (errno != EEXIST)
-			return fail(dir, errno);
-		ret = clear_stale(name, dir);
-		if (ret == 0 && mkdir(dir, 0700) != 0)
-			ret = fail(dir, errno);
-		if (ret != 0)
-			return ret;
-	}
+	ret = make_directory(name, dir);
 	/* Others look devices up in its files. */
-	if ((mode & 066) != 0 && chmod(dir, 0755) != 0)
-		return fail(dir, errno);
-	return 0;
+	if (ret == 0 && (mode & 066) != 0 && chmod(dir, 0755) != 0)
+		ret = fail(dir, errno);
+	return ret;
 }
 
 int

@@ -16,8 +16,16 @@
 
 /** @return 0 or -EINVAL after a message: a name has letters, digits, '-', '_' and '.'. */
 int app_card_check_name(const char *name);
-/** Make the directory of a new card of this user. @return 0 or a negative errno after a message. */
+/** Make the directory of a new card of this user; this process has its lock. @return 0 or a
+ * negative errno after a message. */
 int app_card_make(const char *name, mode_t mode, char *dir, size_t size);
+/**
+ * Lock a card by a file in its directory: who has made it has it locked, and then its keeper, until
+ * both have ended.
+ * @return a descriptor that is the lock; -ESTALE: it has gone; another negative errno after a
+ * message.
+ */
+int app_card_lock(const char *name, const char *dir);
 /** Find a card: this user's, or else root's. @return 0 or -ENOENT after a message. */
 int app_card_find(const char *name, char *dir, size_t size);
 /** @return the process that keeps the card of @p dir, or a negative errno: -ECONNREFUSED and

@@ -160,6 +160,8 @@ app_down(int argc, char *argv[])
 		fprintf(stderr, "softhca: %s: %s\n", name, strerror(-keeper));
 		return APP_FAILED;
 	}
+	if (app_card_lock(name, dir) < 0)
+		return APP_FAILED;
 	fprintf(stderr, "softhca: the keeper of %s was gone\n", name);
 	return shca_tree_remove(dir) == 0 ? 0 : APP_FAILED;
 }
