@@ -192,13 +192,14 @@ send_message(int fd, const struct shca_message *message, int passed)
 }
 
 static int
-ask_small(void *arg, enum shca_message_type type, int passed)
+ask_small(void *arg, enum shca_message_type type, int passed, uint64_t length)
 {
 	const int *fd = arg;
 	const struct shca_message message = {
 		.version = SHCA_MESSAGE_VERSION,
 		.type = type,
 		.tid = (int32_t)syscall(SYS_gettid),
+		.length = length,
 	};
 	struct arrival arrival;
 

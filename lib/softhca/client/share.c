@@ -76,31 +76,32 @@ struct move {
 	int ret;
 };
 
-/** Copy what is not zero; pages that were never touched stay so. */
-static bool
-copy_to_file(int fd, const uint8_t *start, size_t length)
+/** Copy what is not zero, of whole pages; those that were never touched stay so. */
+static void
+copy_pages(uint8_t *to, const uint8_t *from, size_t length)
 {
 	static const uint8_t zeros[PAGE_BYTES];
 
-	for (size_t at = 0; at < length; at += PAGE_BYTES) {
-		const size_t step = length - at < PAGE_BYTES ? length - at : PAGE_BYTES;
-
-		if (memcmp(start + at, zeros, step) != 0 &&
-			syscall(SYS_pwrite64, fd, start + at, step, at) != (long)step)
-			return false;
-	}
-	return true;
+	for (size_t at = 0; at < length; at += PAGE_BYTES)
+		if (memcmp(from + at, zeros, PAGE_BYTES) != 0)
+			memcpy(to + at, from + at, PAGE_BYTES);
 }
 
+/** By a mapping, not by write(2): the limit of file sizes (RLIMIT_FSIZE) is not about memory. */
 static int
 move_to_file(const struct move *move, int fd)
 {
-	void *at;
+	uint8_t *copy = mmap(NULL, move->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (ftruncate(fd, (off_t)move->length) != 0 || !copy_to_file(fd, move->start, move->length))
-		return -EFAULT;
-	at = mmap(move->start, move->length, move->prot, MAP_SHARED | MAP_FIXED, fd, 0);
-	return at != MAP_FAILED ? 0 : -EFAULT;
+	if (copy == MAP_FAILED)
+		return -ENOMEM;
+	copy_pages(copy, move->start, move->length);
+	if (mprotect(copy, move->length, move->prot) == 0 &&
+		mremap(copy, move->length, move->length, MREMAP_MAYMOVE | MREMAP_FIXED,
+			move->start) != MAP_FAILED)
+		return 0;
+	munmap(copy, move->length);
+	return -ENOMEM;
 }
 
 static void
@@ -110,10 +111,12 @@ run_move(void *arg)
 	int fd = memfd_create(SHCA_MESSAGE_MEMORY, MFD_CLOEXEC);
 	int ret;
 
-	move->ret = fd >= 0 ? move->say(move->say_arg, SHCA_MESSAGE_STOP, -1) : -EFAULT;
+	move->ret =
+		fd >= 0 ? move->say(move->say_arg, SHCA_MESSAGE_STOP, fd, move->length) : -ENOMEM;
 	if (move->ret == 0) {
 		move->ret = move_to_file(move, fd);
-		ret = move->say(move->say_arg, SHCA_MESSAGE_SHARE, move->ret == 0 ? fd : -1);
+		ret = move->say(
+			move->say_arg, SHCA_MESSAGE_SHARE, move->ret == 0 ? fd : -1, move->length);
 		if (move->ret == 0)
 			move->ret = ret;
 	}
@@ -135,14 +138,15 @@ shca_share(uint64_t start, size_t length, int prot, shca_share_fn say, void *arg
 		.prot = prot,
 		.say = say,
 		.say_arg = arg,
-		.ret = -EFAULT,
+		.ret = -ENOMEM,
 	};
-	if (run_there(run_move, &move))
-		ret = move.ret;
-	else
-		ret = -EFAULT;
+	(void)run_there(run_move, &move);
+	ret = move.ret;
 	root.has_moved = true;
 	pthread_mutex_unlock(&root.lock);
+	if (ret != 0 && ret != -EIO)
+		SHCA_ERR("%zu bytes of memory cannot be shared with the keeper: %s", length,
+			strerror(-ret));
 	return ret;
 }
 
@@ -152,13 +156,10 @@ take_back(uint8_t *from, size_t length, int prot)
 {
 	uint8_t *copy =
 		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	static const uint8_t zeros[PAGE_BYTES];
 
 	if (copy == MAP_FAILED)
 		return false;
-	for (size_t at = 0; at < length; at += PAGE_BYTES)
-		if (memcmp(from + at, zeros, PAGE_BYTES) != 0)
-			memcpy(copy + at, from + at, PAGE_BYTES);
+	copy_pages(copy, from, length);
 	return mprotect(copy, length, prot) == 0 &&
 		mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, from) != MAP_FAILED;
 }

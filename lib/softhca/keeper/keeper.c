@@ -2,10 +2,13 @@
 #include "keeper/keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -56,13 +59,50 @@ shca_keeper_listen(const struct shca_keeper_conf *conf)
 	return ret;
 }
 
+/** A descriptor for the moment in which there is none left. */
+static int spare_fd = -1;
+
+/** Turn a program away that would else wait for ever: there is no descriptor to accept it by. */
+static bool
+turn_away(int listen_fd)
+{
+	int fd;
+
+	if ((errno != EMFILE && errno != ENFILE) || spare_fd < 0)
+		return false;
+	SHCA_WARN("a program is turned away: %s", strerror(errno));
+	close(spare_fd);
+	fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd >= 0;
+}
+
 static void
 accept_all(struct shca_session_shared *shared, int listen_fd)
 {
 	int fd;
 
-	while ((fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-		shca_session_start(shared, fd);
+	do
+		while ((fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+			shca_session_start(shared, fd);
+	while (turn_away(listen_fd));
+}
+
+/** Take what the system allows: programs' connections and memory are descriptors here. Files that
+ * may not grow (a capture, the log) are errors. */
+static void
+take_limits(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	signal(SIGXFSZ, SIG_IGN);
+	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 static void
@@ -113,6 +153,7 @@ shca_keeper_run(const struct shca_keeper_conf *conf, int listen_fd, int stop_fd)
 		return -ENOSPC;
 	}
 	shca_memory_survive_cuts();
+	take_limits();
 	serve(&shared, listen_fd, stop_fd);
 	close(listen_fd);
 	pthread_rwlock_wrlock(&shared.running);

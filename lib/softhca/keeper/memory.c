@@ -234,6 +234,16 @@ page_bytes(int fd)
 		: PAGE_BYTES;
 }
 
+/** @return whether the file's memory may come to an end before its size does. */
+static bool
+is_limited(int fd)
+{
+	struct statfs status;
+
+	return fstatfs(fd, &status) == 0 && status.f_blocks != 0 &&
+		(status.f_type == TMPFS_MAGIC || status.f_type == HUGETLBFS_MAGIC);
+}
+
 /** A mapping in the making: it grows by segments. */
 struct growth {
 	uint64_t first; /**< the program's address of its first byte; 0: nothing yet */
@@ -262,6 +272,20 @@ reserve(struct growth *growth, uint64_t first, uint64_t end, uint64_t page)
 	return true;
 }
 
+/** Have the pages now, as the kernel pins them: a full /dev/shm is the request's failure and
+ * nobody's SIGBUS. Memory of no such file ends with the machine's. */
+static int
+populate(uint8_t *start, uint64_t bytes, int fd, bool write)
+{
+	if (!is_limited(fd) ||
+		madvise(start, bytes, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0 ||
+		errno == EINVAL) /* before Linux 5.14 */
+		return 0;
+	SHCA_WARN("the file system of %" PRIu64 " bytes of memory is full: %s", bytes,
+		strerror(errno));
+	return -EFAULT;
+}
+
 /** Map what is wanted of a segment. */
 static int
 grow(struct growth *growth, const struct segment *segment, const struct shca_memory_file *file,
@@ -281,7 +305,7 @@ grow(struct growth *growth, const struct segment *segment, const struct shca_mem
 		    (off_t)(segment->offset + (first - segment->from))) == MAP_FAILED)
 		return errno == ENOMEM ? -ENOMEM : -EFAULT;
 	growth->end = last;
-	return 0;
+	return populate(growth->base + (first - growth->first), last - first, file->fd, write);
 }
 
 /** Extend the mapping by one line. @return 0, or why the mapping is impossible. */

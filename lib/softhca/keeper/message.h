@@ -11,8 +11,9 @@
  *     program    IOCTL ──>                        STOP ──>      SHARE + file ──>     IOCTL ──>
  *     keeper               <── share this memory      <── done               <── done      <── 0
  *
- * Between STOP and SHARE the other threads of the program stand still (keeper/stop.h), so that no
- * store of theirs is lost while the memory moves into a file.
+ * STOP has the file, too, still empty: the program's limit of file sizes may be less than its
+ * memory. Between STOP and SHARE the other threads of the program stand still (keeper/stop.h), so
+ * that no store of theirs is lost while the memory moves into a file.
  */
 #ifndef SHCA_KEEPER_MESSAGE_H
 #define SHCA_KEEPER_MESSAGE_H
@@ -22,7 +23,7 @@
 /** Name of the keeper's socket in the directory of its card. */
 #define SHCA_MESSAGE_SOCKET "keeper"
 /** Of this header; a keeper and a program of other versions do not understand each other. */
-#define SHCA_MESSAGE_VERSION 1
+#define SHCA_MESSAGE_VERSION 2
 /** Descriptors in one message, at most. */
 #define SHCA_MESSAGE_FDS_MAX 2
 /** Files of memory that a program has moved there are called so. */
@@ -34,8 +35,8 @@ enum shca_message_type {
 	SHCA_MESSAGE_WRITE,  /**< @a length bytes at @a address on @a fd */
 	SHCA_MESSAGE_CLOSED, /**< a descriptor of a node was closed; it is gone when this returns */
 	SHCA_MESSAGE_NETLINK, /**< @a length bytes at @a address, of the socket @a request */
-	SHCA_MESSAGE_STOP,    /**< all threads but @a tid */
-	SHCA_MESSAGE_SHARE,   /**< they go on; the message may have a file of memory */
+	SHCA_MESSAGE_STOP,  /**< all threads but @a tid; the file that comes along gets @a length */
+	SHCA_MESSAGE_SHARE, /**< they go on; the message may have a file of memory */
 	SHCA_MESSAGE_NB,
 };
 

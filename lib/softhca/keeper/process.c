@@ -2,6 +2,8 @@
 #include "keeper/process.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -34,6 +36,15 @@ create(pid_t pid)
 	return process;
 }
 
+/** @return whether the number may be another process's by now. */
+static bool
+has_ended(const struct shca_process *process)
+{
+	struct pollfd gone = { .fd = process->pidfd, .events = POLLIN };
+
+	return poll(&gone, 1, 0) == 1;
+}
+
 struct shca_process *
 shca_process_get(pid_t pid)
 {
@@ -41,7 +52,7 @@ shca_process_get(pid_t pid)
 
 	pthread_mutex_lock(&all.lock);
 	LIST_FOREACH (process, &all.list, link)
-		if (process->pid == pid)
+		if (process->pid == pid && !has_ended(process))
 			break;
 	if (process == NULL)
 		process = create(pid);

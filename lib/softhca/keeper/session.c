@@ -139,6 +139,8 @@ run_netlink(struct session *session, const struct shca_message *message)
 	if (message->length > sizeof(bytes))
 		return -EMSGSIZE;
 	ret = shca_user_copy_in(bytes, message->address, (size_t)message->length);
+	/* Who has seen a program end does not see its objects. */
+	shca_nodes_reap(session->shared->nodes);
 	return ret == 0 ? shca_nldev_answer(&nldev, bytes, (size_t)message->length) : ret;
 }
 
@@ -146,6 +148,10 @@ static int
 run_stop(struct session *session, const struct shca_message *message)
 {
 	shca_stop_end(&session->stop);
+	if (session->passed_fd < 0)
+		return -EBADF;
+	if (ftruncate(session->passed_fd, (off_t)message->length) != 0)
+		return errno == EFBIG ? -ENOMEM : -errno;
 	return shca_stop_others(&session->stop, session->process->pid, message->tid);
 }
 

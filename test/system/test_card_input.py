@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cards in a bad world: file systems that are full, limits, names that many want at once, programs that are killed."""
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from harness import card as cards
+from harness import paths
+from harness.patience import PATIENCE
+from test_card import has_ended, objects, until
+
+SEND = [str(paths.BUILD / "app" / "examples" / "raw-send"), "mlx5_0", "02:00:00:00:00:99", "1"]
+BESIDE = [str(paths.BUILD / "app" / "examples" / "raw-receive"), "mlx5_0", "02:00:00:00:00:99", "1000000"]
+
+
+def script(text, *words):
+    """Run a Python program with its own mounts: the completed process."""
+    return subprocess.run(["unshare", "--mount", "--propagation", "private", sys.executable, "-c", text,
+                           *map(str, words)], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+
+
+def why_no_mounts():
+    return None if script("").returncode == 0 else "no namespaces of mounts"
+
+
+needs_mounts = pytest.mark.skipif(why_no_mounts() is not None, reason=str(why_no_mounts()))
+
+FULL = r"""
+import os, subprocess, sys
+softhca, strict = sys.argv[1], sys.argv[2:]
+os.makedirs("/run/softhca", exist_ok=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=755", "none", "/run/softhca"], check=True)
+def say(*words):
+    return subprocess.run([softhca, *words], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+ups = 0
+for free in range(0, 120, 3):
+    with open("/run/softhca/fill", "wb") as fill:
+        room = os.statvfs("/run/softhca").f_bavail - free
+        if room > 0:
+            os.posix_fallocate(fill.fileno(), 0, room * 4096)
+    done = say("up", "--strict", "--port", "wire=null", "full")
+    if done.returncode == 0:
+        ups += 1
+        done = say("run", "--on", "full", "--", "ibv_devinfo")
+        assert done.returncode == 0, done.stdout
+        assert say("down", "full").returncode == 0
+    else:
+        assert done.returncode == 125 and "No space left on device" in done.stdout, (free, done)
+    assert os.listdir("/run/softhca") == ["fill"], (free, os.listdir("/run/softhca"))
+    os.unlink("/run/softhca/fill")
+print("ups", ups)
+"""
+
+
+@needs_mounts
+@pytest.mark.skipif(os.getuid() != 0, reason="root's cards are below /run")
+def test_a_full_file_system_of_cards():
+    """A card is made whole, or there is a reason and nothing is left."""
+    done = script(FULL, paths.SOFTHCA)
+    assert done.returncode == 0 and 0 < int(done.stdout.split()[-1]) < 40, done.stdout
+
+
+SHM = r"""
+import subprocess, sys
+softhca, card, program = sys.argv[1:]
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", "/dev/shm"], check=True)
+sys.exit(subprocess.run([softhca, "run", "--on", card, "--", program]).returncode)
+"""
+
+
+@needs_mounts
+def test_a_full_dev_shm(request):
+    """Memory for which the file system has no room is refused, as where the kernel pins it; nobody dies of it."""
+    with cards.up("wire=loop", options=["--strict"]) as card, subprocess.Popen(
+            cards.on(card, *BESIDE), stdout=subprocess.DEVNULL) as beside:
+        request.addfinalizer(beside.kill)
+        keeper = cards.keeper_of(card)
+        done = script(SHM, paths.SOFTHCA, card, paths.BUILD / "test" / "verbs" / "verbs-full")
+        assert done.returncode == 0 and done.stdout.splitlines()[-1] == "refused: Bad address", done.stdout
+        assert "the file system of" in cards.log(card)
+        assert cards.keeper_of(card) == keeper and beside.poll() is None
+        beside.kill()
+
+
+def test_a_limit_of_file_sizes():
+    """Memory is no file to a program: it works under a limit of 0 bytes."""
+    with cards.up("wire=loop") as card:
+        done = subprocess.run(["prlimit", "--fsize=0", *cards.on(card, *SEND)], text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+        assert done.returncode == 0 and objects(card)["mr"] == 0, done.stdout
+
+
+def test_a_keeper_without_descriptors():
+    """Programs beyond what it has are turned away, and nobody waits."""
+    card = cards.name()
+    subprocess.run(["prlimit", "--nofile=48:48", paths.SOFTHCA, "up", "--port", "wire=null", card], check=True,
+                   timeout=PATIENCE, stdout=subprocess.DEVNULL)
+    try:
+        programs, refused = [], 0
+        while refused == 0:
+            programs.append(subprocess.Popen(cards.on(card, "ibv_asyncwatch", "-d", "mlx5_0"), text=True,
+                                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+            if programs[-1].stdout.readline().find("mlx5_0: async event FD") < 0:
+                refused = programs[-1].wait(PATIENCE)
+        assert 3 < len(programs) < 48 and "Too many open files" in cards.log(card)
+        for program in programs:
+            program.kill()
+            program.wait()
+        until(lambda: cards.run_on(card, "ibv_devinfo", check=False).returncode == 0)
+    finally:
+        for program in programs:
+            program.kill()
+            program.communicate()
+        cards.softhca("down", card)
+
+
+def test_many_want_one_name():
+    """One of them makes the card, and the others are told."""
+    for _ in range(5):
+        card = cards.name()
+        ups = [subprocess.Popen([paths.SOFTHCA, "up", "--port", "wire=null", card], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT) for _ in range(6)]
+        said = [up.communicate(timeout=PATIENCE)[0] for up in ups]
+        assert sorted(up.returncode for up in ups) == [0] + [125] * 5, said
+        assert all(f"{card} is up already" in text or f"{card} is on its way up or down" in text
+                   for text, up in zip(said, ups) if up.returncode != 0), said
+        cards.run_on(card, "ibv_devinfo")
+        assert cards.softhca("down", card).returncode == 0
+
+
+def test_a_killed_program_is_not_seen_any_more():
+    """Who has seen it end does not see its objects, without waiting."""
+    with cards.up("wire=loop") as card:
+        nothing = objects(card)
+        for _ in range(20):
+            with subprocess.Popen(cards.on(card, *BESIDE), stdout=subprocess.DEVNULL) as program:
+                until(lambda: objects(card).get("qp") == 1)
+                os.kill(program.pid, signal.SIGKILL)
+                program.wait()
+            assert objects(card) == nothing
+        assert not has_ended(cards.keeper_of(card))
