@@ -14,6 +14,7 @@
 struct ibv_context *rig_context;
 struct ibv_pd *rig_pd;
 struct ibv_mr *rig_mr;
+uint8_t rig_address = 1;
 
 static uint8_t (*buffers)[RIG_BUFFER_BYTES];
 static unsigned int nb_checks, nb_failed;
@@ -109,9 +110,10 @@ rig_frame(uint8_t *frame, size_t length, uint8_t seed)
 {
 	const uint16_t ip_length = (uint16_t)(length - 14);
 	const uint16_t udp_length = (uint16_t)(length - 34);
-	const uint8_t head[RIG_HEADER_BYTES] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0,
-		(uint8_t)(ip_length >> 8), (uint8_t)ip_length, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0,
-		1, 10, 0, 0, 2, 4, 0, 0, 7, (uint8_t)(udp_length >> 8), (uint8_t)udp_length };
+	const uint8_t head[RIG_HEADER_BYTES] = { 2, 0, 0, 0, 0, rig_address, 2, 0, 0, 0, 0, 2, 8, 0,
+		0x45, 0, (uint8_t)(ip_length >> 8), (uint8_t)ip_length, 0, 1, 0, 0, 64, 17, 0, 0,
+		10, 0, 0, 1, 10, 0, 0, 2, 4, 0, 0, 7, (uint8_t)(udp_length >> 8),
+		(uint8_t)udp_length };
 
 	memcpy(frame, head, sizeof(head));
 	for (size_t i = sizeof(head); i < length; i++)
@@ -186,8 +188,9 @@ rig_qp(struct ibv_cq *cq, uint32_t create_flags)
 	return qp;
 }
 
-struct ibv_flow *
-rig_take_all(struct ibv_qp *qp)
+/** @param depth how many bytes of the address frames to rig_address must have: 0 or all. */
+static struct ibv_flow *
+take(struct ibv_qp *qp, size_t depth)
 {
 	struct {
 		struct ibv_flow_attr attr;
@@ -199,11 +202,27 @@ rig_take_all(struct ibv_qp *qp)
 			.port = 1 },
 		.eth = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(rule.eth) },
 	};
-	struct ibv_flow *flow = ibv_create_flow(qp, &rule.attr);
+	const uint8_t address[] = { 2, 0, 0, 0, 0, rig_address };
+	struct ibv_flow *flow;
 
+	memcpy(rule.eth.val.dst_mac, address, depth);
+	memset(rule.eth.mask.dst_mac, 0xff, depth);
+	flow = ibv_create_flow(qp, &rule.attr);
 	if (flow == NULL)
 		rig_die("ibv_create_flow");
 	return flow;
+}
+
+struct ibv_flow *
+rig_take_all(struct ibv_qp *qp)
+{
+	return take(qp, 0);
+}
+
+struct ibv_flow *
+rig_take_own(struct ibv_qp *qp)
+{
+	return take(qp, sizeof(((struct ibv_flow_eth_filter *)0)->dst_mac));
 }
 
 void

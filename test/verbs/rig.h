@@ -45,6 +45,8 @@ void rig_check_refused(const void *object, int wanted, const char *what);
 /** Buffer @p number, and a scatter-gather element of it. */
 uint8_t *rig_buffer(unsigned int number);
 struct ibv_sge rig_sge(unsigned int number, size_t offset, size_t length);
+/** Last byte of the MAC address that frames go to: 1, unless a program sets it. */
+extern uint8_t rig_address;
 /** A UDP frame of @p length bytes, checksums zero, its payload counting up from @p seed. */
 void rig_frame(uint8_t *frame, size_t length, uint8_t seed);
 
@@ -69,6 +71,8 @@ void rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 struct ibv_qp *rig_qp(struct ibv_cq *cq, uint32_t create_flags);
 /** Make a rule that takes all frames to @p qp. */
 struct ibv_flow *rig_take_all(struct ibv_qp *qp);
+/** Make a rule that takes the frames to rig_address to @p qp. */
+struct ibv_flow *rig_take_own(struct ibv_qp *qp);
 void rig_receive(struct ibv_qp *qp, unsigned int buffer, size_t length);
 /** Post one signalled SEND of one buffer. */
 void rig_send(struct ibv_qp *qp, unsigned int buffer, size_t length);
