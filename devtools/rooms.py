@@ -17,6 +17,7 @@ SOFTHCA = [
     ("config", ["lib/softhca/config/"], "base strict model wire"),
     ("transport/packet", ["lib/softhca/transport/packet/"], ""),
     ("transport/engine", ["lib/softhca/transport/engine/"], "transport/packet"),
+    ("cm", ["lib/softhca/cm/"], ""),
     ("hw/format", ["lib/softhca/hw/format/"], "base steering/match model wire"),
     ("hw/state", ["lib/softhca/hw/state/"], "base steering/match steering model wire hw/format"),
     ("hw/check", ["lib/softhca/hw/check/"], "base strict fault steering hw/format hw/state"),
