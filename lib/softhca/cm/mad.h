@@ -45,6 +45,7 @@ enum shca_mad_reason {
 	SHCA_MAD_INVALID_SERVICE_ID = 8,
 	SHCA_MAD_STALE = 10,
 	SHCA_MAD_CONSUMER = 28,
+	SHCA_MAD_VENDOR = 35, /**< Linux IB_CM_REJ_VENDOR_OPTION_NOT_SUPPORTED */
 };
 
 /** Table 107: what an MRA is about, and table 108 what a REJ is. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Ports of port spaces, and the device's port that an address belongs to. */
+#ifndef SHCA_UCMA_BIND_H
+#define SHCA_UCMA_BIND_H
+
+#include "ucma/id.h"
+
+/** @return 0, or -EAFNOSUPPORT, -EINVAL, -EADDRNOTAVAIL, -ENODEV (nobody's here or no port of
+ * ours), -EADDRINUSE, -EACCES, -EPROTONOSUPPORT (rdma_bind_addr()). */
+int shca_bind_address(struct shca_id *id, const struct shca_address *address);
+/** @return whether no other one has its port and address. */
+bool shca_bind_is_alone(const struct shca_id *id);
+/** Bind the identifier to the port that has this entry. */
+void shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid);
+/** @param scope of a link-local GID, 0: any @return whether there is one; v2 ones are preferred. */
+bool shca_bind_find(struct shca_ucma *ucma, const uint8_t gid[SHCA_UCMA_GID_BYTES],
+	unsigned int scope, struct shca_ucma_gid *out);
+/** Choose one by a rule. @return whether there is one. */
+bool shca_bind_choose(struct shca_ucma *ucma,
+	bool (*suits)(const struct shca_ucma_gid *gid, const void *arg), const void *arg,
+	struct shca_ucma_gid *out);
+/** Resolve and bind to @p dst (rdma_resolve_addr()). @param src family 0: none
+ * @return 0, when an event tells the result, or -EINVAL, or as shca_bind_address() */
+int shca_bind_resolve(
+	struct shca_id *id, const struct shca_address *src, const struct shca_address *dst);
+/** @return the port space that an identifier's port is of. */
+uint16_t shca_bind_space(const struct shca_id *id);
+/** @return the service ID that it connects to, or listens at. */
+uint64_t shca_bind_service(const struct shca_id *id, const struct shca_address *address);
+
+#endif /* SHCA_UCMA_BIND_H */

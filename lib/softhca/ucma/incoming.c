@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the CM tells: core/cma.c cma_ib_handler() and cma_ib_req_handler(). */
+#include <endian.h>
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <string.h>
+
+#include "cm/ip.h"
+#include "ucma/bind.h"
+#include "ucma/connect.h"
+
+/** CMA_CM_MRA_SETTING: an application has 68 seconds to answer. */
+#define MRA_SETTING 24
+
+/** A request on its way to who listens. */
+struct request {
+	uint64_t service_id;
+	struct shca_ip ip;
+	bool has_ip;
+};
+
+static void
+read_request(const struct shca_mad *mad, struct request *request)
+{
+	request->service_id = mad->service_id;
+	request->has_ip = shca_ip_is_service(mad->service_id) &&
+		shca_ip_read(mad->private_data, &request->ip) == 0;
+	if (!request->has_ip || request->ip.version != 4)
+		return;
+	/* The form in which GIDs have it. */
+	memset(request->ip.src, 0, 10);
+	memset(request->ip.src + 10, 0xff, 2);
+	memset(request->ip.dst, 0, 10);
+	memset(request->ip.dst + 10, 0xff, 2);
+}
+
+/** cma_match_private_data() and cma_match_net_dev(). */
+static bool
+listens(const struct shca_id *id, const struct request *request)
+{
+	uint8_t host[SHCA_UCMA_GID_BYTES];
+	const int family = id->src.any.sa_family;
+
+	if (id->state != SHCA_ID_LISTEN ||
+		shca_ip_service(shca_bind_space(id), shca_address_port(&id->src)) !=
+			request->service_id)
+		return false;
+	if (family == AF_IB)
+		return true;
+	if (!request->has_ip || (family == AF_INET && request->ip.version != 4) ||
+		(family == AF_INET6 && request->ip.version == 4 &&
+			(id->is_afonly || !shca_address_is_any(&id->src))))
+		return false;
+	shca_address_to_gid(&id->src, host);
+	return shca_address_is_any(&id->src) || memcmp(host, request->ip.dst, sizeof(host)) == 0;
+}
+
+/** Who listens at the very address comes before who listens at all. */
+static struct shca_id *
+find_listener(struct shca_ucma *ucma, const struct request *request)
+{
+	struct shca_id *id, *found = NULL;
+	uint32_t number = 0;
+
+	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++)
+		if (listens(id, request) && (found == NULL || shca_address_is_any(&found->src)))
+			found = id;
+	return found;
+}
+
+static void
+take_addresses(struct shca_id *id, const struct shca_id *listener, const struct request *request,
+	const struct shca_cm_path *path)
+{
+	const sa_family_t family = !request->has_ip || listener->src.any.sa_family == AF_IB ? AF_IB
+		: request->ip.version == 4 ? AF_INET
+					   : AF_INET6;
+
+	id->src = (struct shca_address){ .any.sa_family = family };
+	id->dst = id->src;
+	shca_address_from_gid(&id->src, family == AF_IB ? path->local : request->ip.dst);
+	shca_address_from_gid(&id->dst, family == AF_IB ? path->remote : request->ip.src);
+	shca_address_set_port(&id->src, listener->space, shca_address_port(&listener->src));
+	shca_address_set_port(
+		&id->dst, listener->space, request->has_ip ? request->ip.src_port : 0);
+}
+
+static void
+take_parameters(struct shca_id *id, const struct shca_mad *mad)
+{
+	id->qp = (struct shca_id_qp){
+		.remote_qpn = mad->qpn,
+		.rq_psn = mad->psn,
+		.sq_psn = shca_id_random(id->file->ucma) & 0xffffff,
+		.responder_resources = mad->initiator_depth,
+		.initiator_depth = mad->responder_resources,
+		.retry_count = mad->retry_count,
+		.rnr_retry_count = mad->rnr_retry_count,
+		.ack_timeout = mad->ack_timeout,
+		.mtu = mad->mtu,
+	};
+}
+
+static void
+put_private(uint8_t *to, uint8_t *length, const struct shca_mad *mad, size_t at)
+{
+	*length = (uint8_t)(shca_mad_private_bytes(mad->kind) - at);
+	memcpy(to, mad->private_data + at, *length);
+}
+
+/** cma_set_req_event_data() and cma_set_rep_event_data(): what the other side has is what this
+ * side may ask for. */
+static void
+put_conn(struct rdma_ucm_conn_param *param, const struct shca_mad *mad, size_t at)
+{
+	put_private(param->private_data, &param->private_data_len, mad, at);
+	param->responder_resources = mad->initiator_depth;
+	param->initiator_depth = mad->responder_resources;
+	param->flow_control = mad->flow_control;
+	param->retry_count = mad->retry_count;
+	param->rnr_retry_count = mad->rnr_retry_count;
+	param->srq = mad->srq;
+	param->qp_num = mad->qpn;
+}
+
+void *
+shca_connect_on_request(
+	void *arg, struct shca_cm_conn *conn, const struct shca_mad *mad, uint16_t *reason)
+{
+	const struct shca_cm_path *path = shca_cm_path(conn);
+	struct shca_ucma *ucma = arg;
+	struct shca_ucma_event *event;
+	struct shca_id *listener, *id;
+	struct shca_ucma_gid gid;
+	struct request request;
+	size_t at;
+
+	read_request(mad, &request);
+	listener = find_listener(ucma, &request);
+	if (listener == NULL || shca_id_is_ud(listener) != (mad->kind == SHCA_MAD_SIDR_REQ) ||
+		!shca_bind_find(ucma, path->local, 0, &gid))
+		return NULL;
+	*reason = mad->kind == SHCA_MAD_REQ ? SHCA_MAD_CONSUMER : SHCA_MAD_SIDR_REJECTED;
+	if (listener->backlog == 0 || shca_id_create(listener->file, &id) != 0)
+		return NULL;
+	id->space = listener->space;
+	id->qp_type = listener->qp_type;
+	id->tos = listener->tos;
+	id->has_ack_timeout = listener->has_ack_timeout;
+	id->ack_timeout = listener->ack_timeout;
+	id->is_passive = true;
+	id->state = SHCA_ID_CONNECT;
+	shca_bind_gid(id, &gid);
+	memcpy(id->remote_gid, path->remote, sizeof(id->remote_gid));
+	take_addresses(id, listener, &request, path);
+	take_parameters(id, mad);
+	event = shca_ucm_event_make(listener, SHCA_UCM_CONNECT_REQUEST, 0);
+	if (event == NULL) {
+		shca_id_destroy(id);
+		return NULL;
+	}
+	event->request = id;
+	event->answer.id = id->number;
+	at = request.has_ip && listener->src.any.sa_family != AF_IB ? SHCA_IP_BYTES : 0;
+	if (shca_id_is_ud(id))
+		put_private(event->answer.param.ud.private_data,
+			&event->answer.param.ud.private_data_len, mad, at);
+	else
+		put_conn(&event->answer.param.conn, mad, at);
+	listener->backlog--;
+	id->conn = conn;
+	shca_ucm_event_queue(event);
+	if (!shca_id_is_ud(id))
+		(void)shca_cm_delay(conn, MRA_SETTING);
+	return id;
+}
+
+static void
+tell(struct shca_id *id, uint32_t what, int status, const struct shca_mad *mad)
+{
+	struct shca_ucma_event *event;
+
+	/* The application does not know of it yet (ucma_event_handler). */
+	if (id->uid == 0)
+		return;
+	event = shca_ucm_event_make(id, what, status);
+	if (event == NULL)
+		return;
+	if (mad != NULL && mad->kind == SHCA_MAD_REP)
+		put_conn(&event->answer.param.conn, mad, 0);
+	else if (mad != NULL && mad->kind == SHCA_MAD_REJ)
+		put_private(event->answer.param.conn.private_data,
+			&event->answer.param.conn.private_data_len, mad, 0);
+	else if (mad != NULL && mad->kind == SHCA_MAD_SIDR_REP) {
+		put_private(event->answer.param.ud.private_data,
+			&event->answer.param.ud.private_data_len, mad, 0);
+		event->answer.param.ud.qp_num = mad->qpn;
+		event->answer.param.ud.qkey = mad->qkey;
+		shca_connect_way(id, id->remote_gid, &event->answer.param.ud.ah_attr);
+	}
+	shca_ucm_event_queue(event);
+}
+
+static void
+on_reply(struct shca_id *id, const struct shca_mad *mad)
+{
+	id->qp.remote_qpn = mad->qpn;
+	id->qp.rq_psn = mad->psn;
+	id->qp.responder_resources = mad->initiator_depth;
+	id->qp.initiator_depth = mad->responder_resources;
+	id->qp.rnr_retry_count = mad->rnr_retry_count;
+	(void)shca_cm_delay(id->conn, MRA_SETTING);
+	tell(id, SHCA_UCM_CONNECT_RESPONSE, 0, mad);
+}
+
+static void
+on_sidr_reply(struct shca_id *id, const struct shca_mad *mad)
+{
+	if (mad->reason == SHCA_MAD_SIDR_SUCCESS) {
+		id->qkey = mad->qkey;
+		tell(id, SHCA_UCM_ESTABLISHED, 0, mad);
+	} else {
+		tell(id, SHCA_UCM_UNREACHABLE, mad->reason, mad);
+	}
+}
+
+static void
+on_disconnected(struct shca_id *id)
+{
+	if (id->state != SHCA_ID_CONNECT)
+		return;
+	id->state = SHCA_ID_DISCONNECT;
+	tell(id, SHCA_UCM_DISCONNECTED, 0, NULL);
+}
+
+void
+shca_connect_on_event(
+	void *arg, void *owner, enum shca_cm_happening what, const struct shca_mad *mad)
+{
+	struct shca_id *id = owner;
+
+	(void)arg;
+	switch (what) {
+	case SHCA_CM_REP:
+		on_reply(id, mad);
+		break;
+	case SHCA_CM_RTU:
+	case SHCA_CM_USER_ESTABLISHED:
+		tell(id, SHCA_UCM_ESTABLISHED, 0, NULL);
+		break;
+	case SHCA_CM_REJ:
+		tell(id, SHCA_UCM_REJECTED, mad->reason, mad);
+		break;
+	case SHCA_CM_DREQ:
+	case SHCA_CM_DREP:
+	case SHCA_CM_DREQ_LOST:
+		on_disconnected(id);
+		break;
+	case SHCA_CM_UNREACHABLE:
+		tell(id, SHCA_UCM_UNREACHABLE, -ETIMEDOUT, NULL);
+		break;
+	case SHCA_CM_TIMEWAIT_EXIT:
+		tell(id, SHCA_UCM_TIMEWAIT_EXIT, 0, NULL);
+		break;
+	case SHCA_CM_SIDR_REP:
+		on_sidr_reply(id, mad);
+		break;
+	}
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ucma/rdma.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <infiniband/verbs.h>
+#include <net/if.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/node.h"
+#include "hw/device/device.h"
+#include "ucma/address.h"
+#include "ucma/ucma.h"
+
+enum {
+	/* What QUERY_PORT and a ConnectX's QUERY_DEVICE say. */
+	MTU = IBV_MTU_1024,
+	ACK_DELAY = 16,
+	/* The table begins with the GID of the MAC, as RoCE v1 and v2 (sysfs/tree.c). */
+	NB_MAC_GIDS = 2,
+	FILES_MAX = 1024,
+	NS_PER_S = 1000000000,
+};
+
+struct shca_rdma {
+	struct shca_rdma_conf conf;
+	struct shca_ucma *ucma;
+	int wake_fd;
+	pthread_t thread;
+	bool is_running;
+	atomic_bool is_to_end;
+};
+
+struct gids {
+	struct shca_ucma_gid *at;
+	unsigned int nb, max;
+};
+
+/** A GID is there as RoCE v1 and v2 (core/roce_gid_mgmt.c). */
+static void
+add_gid(struct gids *gids, const struct shca_ucma_gid *gid, uint8_t *index)
+{
+	for (unsigned int v2 = 0; v2 < 2 && gids->nb < gids->max; v2++) {
+		gids->at[gids->nb] = *gid;
+		gids->at[gids->nb].index = (*index)++;
+		gids->at[gids->nb++].is_v2 = v2 != 0;
+	}
+}
+
+/** Volume 1, 4.1.1: the link-local prefix and the EUI-64 of the MAC. */
+static void
+put_mac_gid(const uint8_t mac[6], uint8_t gid[SHCA_UCMA_GID_BYTES])
+{
+	const uint8_t bytes[SHCA_UCMA_GID_BYTES] = { 0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2],
+		0xff, 0xfe, mac[3], mac[4], mac[5] };
+
+	memcpy(gid, bytes, sizeof(bytes));
+}
+
+static void
+add_netdev(struct gids *gids, const struct ifaddrs *addresses, const char *name,
+	unsigned int device, uint8_t *index)
+{
+	struct shca_ucma_gid gid = { .device = device, .port = 1 };
+	struct shca_address address;
+
+	for (; addresses != NULL; addresses = addresses->ifa_next) {
+		if (addresses->ifa_addr == NULL || strcmp(addresses->ifa_name, name) != 0)
+			continue;
+		memset(&address, 0, sizeof(address));
+		if (addresses->ifa_addr->sa_family == AF_INET)
+			memcpy(&address, addresses->ifa_addr, sizeof(address.in));
+		else if (addresses->ifa_addr->sa_family == AF_INET6)
+			memcpy(&address, addresses->ifa_addr, sizeof(address.in6));
+		else
+			continue;
+		gid.ifindex = if_nametoindex(name);
+		shca_address_to_gid(&address, gid.gid);
+		add_gid(gids, &gid, index);
+	}
+}
+
+static unsigned int
+list_gids(void *arg, struct shca_ucma_gid *at, unsigned int max)
+{
+	const struct shca_rdma *rdma = arg;
+	struct gids gids = { .at = at, .max = max };
+	struct ifaddrs *addresses = NULL;
+
+	if (getifaddrs(&addresses) != 0)
+		addresses = NULL;
+	for (unsigned int i = 0; i < rdma->conf.nb_devices; i++) {
+		struct shca_device *dev = rdma->conf.devices[i];
+		struct shca_ucma_gid gid = { .device = i, .port = 1 };
+		char name[IF_NAMESIZE] = "";
+		uint8_t index = 0;
+
+		/* An e-switch manager's ports are for raw packets alone. */
+		if (shca_device_conf(dev)->nb_vports != 0)
+			continue;
+		shca_device_lock(dev);
+		strncpy(name, rdma->conf.netdev(rdma->conf.arg, i), sizeof(name) - 1);
+		shca_device_unlock(dev);
+		gid.ifindex = name[0] != '\0' ? if_nametoindex(name) : 0;
+		put_mac_gid(shca_device_conf(dev)->mac, gid.gid);
+		add_gid(&gids, &gid, &index);
+		add_netdev(&gids, addresses, name, i, &index);
+	}
+	if (addresses != NULL)
+		freeifaddrs(addresses);
+	return gids.nb;
+}
+
+/** By rate; the next higher one (core/addr.h iboe_get_rate()). */
+static const struct {
+	uint32_t mbps;
+	uint8_t rate;
+} rates[] = {
+	{ 10000, IBV_RATE_10_GBPS },
+	{ 25000, IBV_RATE_25_GBPS },
+	{ 40000, IBV_RATE_40_GBPS },
+	{ 50000, IBV_RATE_50_GBPS },
+	{ 100000, IBV_RATE_100_GBPS },
+	{ UINT32_MAX, IBV_RATE_200_GBPS },
+};
+
+static void
+describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port *port)
+{
+	const struct shca_rdma *rdma = arg;
+	const struct shca_device_conf *conf = shca_device_conf(rdma->conf.devices[gid->device]);
+	size_t i = 0;
+
+	while (rates[i].mbps < conf->speed_mbps)
+		i++;
+	*port = (struct shca_ucma_port){
+		.node_guid = shca_node_guid(conf->mac),
+		.mtu = MTU,
+		.rate = rates[i].rate,
+		.ack_delay = ACK_DELAY,
+	};
+}
+
+static void
+send_mad(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, const uint8_t *bytes)
+{
+	struct shca_rdma *rdma = arg;
+	struct shca_ucma_gid gids[256];
+	const unsigned int nb = list_gids(rdma, gids, sizeof(gids) / sizeof(gids[0]));
+
+	for (unsigned int i = 0; i < nb; i++)
+		if (memcmp(gids[i].gid, remote, sizeof(gids[i].gid)) == 0) {
+			shca_ucma_receive(
+				rdma->ucma, gids[i].device, gids[i].port, remote, gid->gid, bytes);
+			return;
+		}
+	SHCA_DEBUG("mlx5_%u: no way to the GID of a datagram on QP1", gid->device);
+}
+
+static void
+wake(void *arg)
+{
+	const struct shca_rdma *rdma = arg;
+	const uint64_t one = 1;
+	const int saved_errno = errno;
+
+	/* A counter that is full wakes, too. */
+	if (write(rdma->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		SHCA_WARN("rdma_cm: its thread is not woken: %s", strerror(errno));
+	errno = saved_errno;
+}
+
+int
+shca_rdma_create(const struct shca_rdma_conf *conf, struct shca_rdma **out)
+{
+	struct shca_rdma *rdma = calloc(1, sizeof(*rdma));
+	int ret;
+
+	if (rdma == NULL)
+		return -ENOMEM;
+	rdma->conf = *conf;
+	rdma->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (rdma->wake_fd < 0) {
+		ret = -errno;
+		free(rdma);
+		return ret;
+	}
+	rdma->ucma = shca_ucma_create(&(const struct shca_ucma_conf){
+		.gids = list_gids,
+		.port = describe_port,
+		.send = send_mad,
+		.wake = wake,
+		.arg = rdma,
+	});
+	if (rdma->ucma == NULL) {
+		close(rdma->wake_fd);
+		free(rdma);
+		return -ENOMEM;
+	}
+	*out = rdma;
+	return 0;
+}
+
+void
+shca_rdma_destroy(struct shca_rdma *rdma)
+{
+	if (rdma == NULL)
+		return;
+	shca_rdma_stop(rdma);
+	shca_ucma_destroy(rdma->ucma);
+	close(rdma->wake_fd);
+	free(rdma);
+}
+
+/** Sleep until somebody wakes the thread, a program goes, or the time is there. */
+static void
+sleep_until(const struct shca_rdma *rdma, uint64_t due)
+{
+	struct pollfd pollfds[1 + FILES_MAX] = { { .fd = rdma->wake_fd, .events = POLLIN } };
+	const unsigned int nb = shca_ucma_files(rdma->ucma, pollfds + 1, FILES_MAX);
+	const uint64_t now = shca_clock_ns();
+	struct timespec timeout = { 0 };
+	uint64_t count;
+
+	if (due > now && due != UINT64_MAX) {
+		timeout.tv_sec = (time_t)((due - now) / NS_PER_S);
+		timeout.tv_nsec = (long)((due - now) % NS_PER_S);
+	}
+	(void)ppoll(pollfds, 1 + nb, due == UINT64_MAX ? NULL : &timeout, NULL);
+	if (read(rdma->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		SHCA_WARN("rdma_cm: %s", strerror(errno));
+}
+
+static void *
+run(void *arg)
+{
+	struct shca_rdma *rdma = arg;
+
+	prctl(PR_SET_NAME, "softhca-cm");
+	while (!atomic_load(&rdma->is_to_end))
+		sleep_until(rdma, shca_ucma_step(rdma->ucma));
+	return NULL;
+}
+
+int
+shca_rdma_start(struct shca_rdma *rdma)
+{
+	sigset_t all, old;
+	int ret;
+
+	if (rdma == NULL || rdma->is_running)
+		return 0;
+	atomic_store(&rdma->is_to_end, false);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&rdma->thread, NULL, run, rdma);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rdma->is_running = ret == 0;
+	return ret;
+}
+
+void
+shca_rdma_stop(struct shca_rdma *rdma)
+{
+	if (rdma == NULL || !rdma->is_running)
+		return;
+	atomic_store(&rdma->is_to_end, true);
+	wake(rdma);
+	pthread_join(rdma->thread, NULL);
+	rdma->is_running = false;
+}
+
+bool
+shca_rdma_is_running(const struct shca_rdma *rdma)
+{
+	return rdma != NULL && rdma->is_running;
+}
+
+struct shca_ucma *
+shca_rdma_ucma(const struct shca_rdma *rdma)
+{
+	return rdma->ucma;
+}

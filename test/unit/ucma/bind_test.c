@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports and addresses: what conflicts, what resolves to which port of which device, and what not.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rig.h"
+
+static uint32_t
+bound(struct rig *rig, uint8_t last, uint16_t port, int wanted)
+{
+	const uint32_t id = rig_create(rig, 1, RDMA_PS_TCP);
+
+	assert_int_equal(rig_bind(rig, id, last, port), wanted);
+	return id;
+}
+
+static void
+test_conflicts(void **state)
+{
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	id = bound(&rig, 1, RIG_PORT, 0);
+	assert_int_equal(rig_bind(&rig, id, 1, RIG_PORT), -EINVAL);
+	bound(&rig, 1, RIG_PORT, -EADDRINUSE);
+	bound(&rig, 2, RIG_PORT, 0);
+	bound(&rig, 1, RIG_PORT + 1, 0);
+	/* Another port space */
+	assert_int_equal(rig_bind(&rig, rig_create(&rig, 1, RDMA_PS_UDP), 1, RIG_PORT), 0);
+	rig_destroy(&rig, id);
+	bound(&rig, 1, RIG_PORT, 0);
+	rig_close(&rig);
+}
+
+static void
+test_reuse(void **state)
+{
+	const int on = 1;
+	struct rig rig;
+	uint32_t id[2];
+
+	(void)state;
+	rig_open(&rig);
+	for (unsigned int i = 0; i < 2; i++) {
+		id[i] = rig_create(&rig, 1, RDMA_PS_TCP);
+		assert_int_equal(
+			rig_option(&rig, id[i], RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), 0);
+		assert_int_equal(rig_bind(&rig, id[i], 1, RIG_PORT), 0);
+	}
+	/* Who listens is alone. */
+	assert_int_equal(rig_listen(&rig, id[0], 1), -EADDRINUSE);
+	rig_destroy(&rig, id[1]);
+	assert_int_equal(rig_listen(&rig, id[0], 1), 0);
+	assert_int_equal(rig_listen(&rig, id[0], 1), -EINVAL);
+	rig_close(&rig);
+}
+
+static int
+raw_bind(struct rig *rig, const void *address, uint16_t bytes, uint16_t size)
+{
+	struct rdma_ucm_bind command = { .addr_size = size };
+
+	command.id = rig_create(rig, 1, RDMA_PS_TCP);
+	memcpy(&command.addr, address, bytes);
+	return RIG_DO(rig, RDMA_USER_CM_CMD_BIND, command);
+}
+
+static void
+test_refused(void **state)
+{
+	const struct sockaddr_in nobody = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0xc6336401) };
+	const struct sockaddr_in lo = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const struct sockaddr_in any = { .sin_family = AF_INET };
+	const struct sockaddr_in6 any6 = { .sin6_family = AF_INET6 };
+	const sa_family_t unknown = AF_UNIX;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	/* Of no host's and of no RDMA port's addresses (rdma_translate_ip) */
+	assert_int_equal(raw_bind(&rig, &nobody, sizeof(nobody), sizeof(nobody)), -EADDRNOTAVAIL);
+	assert_int_equal(raw_bind(&rig, &lo, sizeof(lo), sizeof(lo)), -ENODEV);
+	assert_int_equal(raw_bind(&rig, &any, sizeof(any), sizeof(any)), 0);
+	assert_int_equal(raw_bind(&rig, &any6, sizeof(any6), sizeof(any6)), 0);
+	assert_int_equal(raw_bind(&rig, &any6, sizeof(any6), sizeof(any)), -EINVAL);
+	assert_int_equal(raw_bind(&rig, &any, sizeof(any), 0), -EINVAL);
+	assert_int_equal(raw_bind(&rig, &unknown, sizeof(unknown), 2), -EINVAL);
+	rig_close(&rig);
+}
+
+/** librdmacm asks so whether AF_IB is known (ucma_set_af_ib_support). */
+static void
+test_af_ib(void **state)
+{
+	struct {
+		uint16_t family, pkey;
+		uint32_t flowinfo;
+		uint8_t addr[16];
+		uint64_t sid, sid_mask, scope_id;
+	} address = { .family = 27,
+		.sid = __builtin_bswap64(0x01060000),
+		.sid_mask = __builtin_bswap64(UINT64_C(0xffffffffffff0000)) };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(raw_bind(&rig, &address, sizeof(address), sizeof(address)), 0);
+	/* UDP's is not TCP's. */
+	address.sid = __builtin_bswap64(0x01110000);
+	assert_int_equal(
+		raw_bind(&rig, &address, sizeof(address), sizeof(address)), -EPROTONOSUPPORT);
+	rig_close(&rig);
+}
+
+static void
+test_resolve(void **state)
+{
+	struct rdma_ucm_event_resp event;
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_create(&rig, 7, RDMA_PS_TCP);
+	assert_int_equal(rig_route(&rig, id), -EINVAL);
+	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), 0);
+	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), -EINVAL);
+	event = rig_event(&rig, RIG_ADDR_RESOLVED);
+	assert_int_equal(event.uid, 7);
+	assert_int_equal(event.status, 0);
+	assert_int_equal(rig_connect(&rig, id, 1, ""), -EINVAL);
+	assert_int_equal(rig_route(&rig, id), 0);
+	rig_event(&rig, RIG_ROUTE_RESOLVED);
+	assert_int_equal(rig_route(&rig, id), -EINVAL);
+	/* An address that is not this host's. */
+	id = rig_create(&rig, 7, RDMA_PS_TCP);
+	assert_int_equal(rig_resolve(&rig, id, 9, 2, RIG_PORT), -EADDRNOTAVAIL);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
+/** The kernel knows a way to itself, but by no port of ours. */
+static void
+test_no_device(void **state)
+{
+	const struct sockaddr_in lo = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(RIG_PORT) };
+	struct rdma_ucm_resolve_addr command = { .timeout_ms = 1, .dst_size = sizeof(lo) };
+	struct rdma_ucm_event_resp event;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, 7, RDMA_PS_TCP);
+	memcpy(&command.dst_addr, &lo, sizeof(lo));
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	event = rig_event(&rig, RIG_ADDR_ERROR);
+	assert_int_equal((int)event.status, -ENODEV);
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_af_ib),
+		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_no_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands one by one: bad ones, queries, options, groups, and identifiers that move. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/ib_user_sa.h>
+
+#include "rig.h"
+
+static int
+raw(struct rig *rig, uint32_t number, uint16_t in, uint16_t out, size_t length)
+{
+	const struct {
+		struct rdma_ucm_cmd_hdr header;
+		uint8_t bytes[1024];
+	} whole = { .header = { number, in, out } };
+
+	return shca_ucma_write(rig->ucma, rig->fd, &whole, length);
+}
+
+static void
+test_malformed(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(raw(&rig, 0, 0, 0, 4), -EINVAL);
+	assert_int_equal(raw(&rig, 23, 24, 4, 32), -EINVAL);
+	assert_int_equal(raw(&rig, RDMA_USER_CM_CMD_CREATE_ID, 24, 4, 31), -EINVAL);
+	assert_int_equal(raw(&rig, RDMA_USER_CM_CMD_CREATE_ID, 23, 4, 32), -EINVAL);
+	assert_int_equal(raw(&rig, RDMA_USER_CM_CMD_CREATE_ID, 24, 3, 32), -ENOSPC);
+	/* No port space */
+	assert_int_equal(raw(&rig, RDMA_USER_CM_CMD_CREATE_ID, 24, 4, 32), -EINVAL);
+	assert_int_equal(raw(&rig, RDMA_USER_CM_CMD_GET_OPTION, 24, 4, 32), -ENOSYS);
+	assert_int_equal(raw(&rig, RDMA_USER_CM_CMD_CONNECT, 300, 0, 308), -EINVAL);
+	assert_int_equal(shca_ucma_write(rig.ucma, 0, &rig, 32), -EBADF);
+	/* Each command looks its identifier up. */
+	for (uint32_t number = 1; number <= RDMA_USER_CM_CMD_JOIN_MCAST; number++)
+		if (number != RDMA_USER_CM_CMD_GET_EVENT)
+			assert_true(raw(&rig, number, 600, 600, 608) < 0);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 0);
+	rig_close(&rig);
+}
+
+static void
+test_whose(void **state)
+{
+	struct rdma_ucm_listen command = { .backlog = 1 };
+	struct rig rig;
+	int first, other;
+
+	(void)state;
+	rig_open(&rig);
+	first = rig.fd;
+	command.id = rig_create(&rig, 1, RDMA_PS_TCP);
+	other = rig.fd = shca_ucma_open(rig.ucma, true);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_LISTEN, command), -EINVAL);
+	command.id += 5;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_LISTEN, command), -ENOENT);
+	close(other);
+	rig.fd = first;
+	rig_close(&rig);
+}
+
+static void
+test_bad_addresses_of_answers(void **state)
+{
+	const struct rdma_ucm_create_id create = { .response = 8, .ps = RDMA_PS_TCP };
+	const struct rdma_ucm_get_event get = { .response = 8 };
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_CREATE_ID, &create, sizeof(create), 4), -EFAULT);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 0);
+	id = rig_create(&rig, 3, RDMA_PS_TCP);
+	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), 0);
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get),
+				 sizeof(struct rdma_ucm_event_resp)),
+		-EFAULT);
+	/* An event that was not delivered is still there. */
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).uid, 3);
+	assert_int_equal(rig_destroy(&rig, id), 1);
+	rig_close(&rig);
+}
+
+static void
+test_query(void **state)
+{
+	struct rdma_ucm_query_addr_resp answer;
+	struct rdma_ucm_query_route_resp route;
+	struct {
+		uint32_t num_paths, reserved;
+		struct ib_path_rec_data path;
+		uint8_t more[64];
+	} path;
+	struct rdma_ucm_query command = { .response = (uintptr_t)&answer };
+	const uint8_t *bytes = (const uint8_t *)path.path.path_rec;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_caller(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_QUERY, &command, sizeof(command), sizeof(answer)), 0);
+	assert_int_equal(answer.node_guid, __builtin_bswap64(0x100));
+	assert_int_equal(answer.port_num, 1);
+	assert_int_equal(answer.pkey, 0xffff);
+	assert_int_equal(answer.src_size, 16);
+	assert_int_equal(((const struct sockaddr_in *)&answer.dst_addr)->sin_port, htons(RIG_PORT));
+	assert_int_not_equal(((const struct sockaddr_in *)&answer.src_addr)->sin_port, 0);
+	command.option = RDMA_USER_CM_QUERY_GID;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_QUERY, &command, sizeof(command), sizeof(answer)), 0);
+	assert_int_equal(answer.dst_size, 48);
+	assert_int_equal(((const uint8_t *)&answer.dst_addr)[8 + 15], 2);
+	/* 0x01061d2f */
+	assert_int_equal(((const uint8_t *)&answer.dst_addr)[24 + 6], 0x1d);
+	command.option = RDMA_USER_CM_QUERY_PATH;
+	command.response = (uintptr_t)&path;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_QUERY, &command, sizeof(command), sizeof(path)), 0);
+	assert_int_equal(path.num_paths, 1);
+	assert_int_equal(path.path.flags, IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL);
+	assert_int_equal(bytes[8 + 15], 2);
+	assert_int_equal(bytes[24 + 15], 1);
+	assert_int_equal(bytes[54], 0x83);
+	command.option = 3;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_QUERY, &command, sizeof(command), 400), -ENOSYS);
+	command.response = (uintptr_t)&route;
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_QUERY_ROUTE, &command, sizeof(command),
+				 sizeof(route)),
+		0);
+	assert_int_equal(route.num_paths, 1);
+	assert_int_equal(route.ib_route[0].mtu, 3);
+	assert_int_equal(route.ib_route[0].packet_life_time, 16);
+	rig_close(&rig);
+}
+
+static void
+test_options(void **state)
+{
+	static const struct {
+		uint16_t space;
+		uint32_t name, bytes;
+		int wanted;
+	} rows[] = {
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_TOS, 1, 0 },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_TOS, 4, -EINVAL },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_REUSEADDR, 4, 0 },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_REUSEADDR, 1, -EINVAL },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_AFONLY, 4, 0 },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_AFONLY, 8, -EINVAL },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_ACK_TIMEOUT, 1, 0 },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_ACK_TIMEOUT, 4, -EINVAL },
+		/* UD has no ACKs. */
+		{ RDMA_PS_UDP, RDMA_OPTION_ID_ACK_TIMEOUT, 1, -EINVAL },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_ACK_TIMEOUT + 1, 1, -ENOSYS },
+		{ RDMA_PS_TCP, RDMA_OPTION_ID_TOS, 5000, -EINVAL },
+	};
+	const uint8_t value[8] = { 1 };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(rig_option(&rig, rig_create(&rig, 1, rows[i].space), rows[i].name,
+					 value, rows[i].bytes),
+			rows[i].wanted);
+	rig_close(&rig);
+}
+
+/** A path that a program has found itself stands for rdma_resolve_route(). */
+static void
+test_option_path(void **state)
+{
+	struct ib_path_rec_data paths[2] = { { .flags = 1 },
+		{ .flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL } };
+	struct rdma_ucm_set_option command = {
+		.optval = (uintptr_t)paths,
+		.level = RDMA_OPTION_IB,
+		.optname = RDMA_OPTION_IB_PATH,
+		.optlen = sizeof(paths),
+	};
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
+	assert_int_equal(rig_resolve(&rig, command.id, 1, 2, RIG_PORT), 0);
+	rig_event(&rig, RIG_ADDR_RESOLVED);
+	command.optlen = sizeof(paths[0]);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
+	command.optlen = sizeof(paths) - 1;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
+	command.optlen = sizeof(paths);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), 0);
+	rig_event(&rig, RIG_ROUTE_RESOLVED);
+	rig_close(&rig);
+}
+
+static void
+test_group(void **state)
+{
+	struct rdma_ucm_create_id_resp answer = { .id = 99 };
+	struct rdma_ucm_destroy_id_resp gone = { .events_reported = 99 };
+	struct rdma_ucm_join_mcast command = {
+		.response = (uintptr_t)&answer,
+		.uid = 0x55,
+		.addr_size = sizeof(struct sockaddr_in),
+	};
+	struct rdma_ucm_destroy_id leave = { .response = (uintptr_t)&gone };
+	struct sockaddr_in group = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xe0010203) };
+	struct rdma_ucm_event_resp event;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, 1, RDMA_PS_UDP);
+	memcpy(&command.addr, &group, sizeof(group));
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
+	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), 0);
+	event = rig_event(&rig, RIG_MULTICAST_JOIN);
+	assert_int_equal(event.uid, 0x55);
+	assert_int_equal(event.id, answer.id);
+	assert_int_equal(event.param.ud.qp_num, 0xffffff);
+	assert_int_equal(event.param.ud.qkey, 0x01234567);
+	assert_int_equal(event.param.ud.ah_attr.grh.dgid[12], 0xe0);
+	leave.id = answer.id;
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &leave, sizeof(leave), 4), 0);
+	assert_int_equal(gone.events_reported, 1);
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &leave, sizeof(leave), 4), -ENOENT);
+	group.sin_addr.s_addr = htonl(0x0a000002);
+	memcpy(&command.addr, &group, sizeof(group));
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
+	rig_close(&rig);
+}
+
+/** An identifier goes to another descriptor, and its events with it. */
+static void
+test_migrate(void **state)
+{
+	struct rdma_ucm_migrate_resp answer = { .events_reported = 99 };
+	struct rdma_ucm_migrate_id command = { .response = (uintptr_t)&answer };
+	struct rig rig;
+	int from;
+
+	(void)state;
+	rig_open(&rig);
+	from = rig.fd;
+	command.id = rig_create(&rig, 0x77, RDMA_PS_TCP);
+	assert_int_equal(rig_resolve(&rig, command.id, 1, 2, RIG_PORT), 0);
+	rig.fd = shca_ucma_open(rig.ucma, true);
+	command.fd = 0;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), -EINVAL);
+	command.fd = (uint32_t)from;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), 0);
+	assert_int_equal(answer.events_reported, 0);
+	close(from);
+	shca_ucma_reap(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).uid, 0x77);
+	assert_false(rig_is_readable(&rig));
+	assert_int_equal(rig_destroy(&rig, command.id), 1);
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_bad_addresses_of_answers),
+		cmocka_unit_test(test_query),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_option_path),
+		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_migrate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections as an application sees them: events in their order, parameters, queue pairs. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "rig.h"
+
+enum {
+	SERVER = 0x1000, /* uids */
+	CLIENT,
+	ACCEPTED,
+	QPN_CLIENT = 0x11,
+	QPN_SERVER = 0x22,
+};
+
+/** From the request to the response, the side that listens having said yes. */
+static void
+begin(struct rig *rig, uint32_t *client, uint32_t *server)
+{
+	struct rdma_ucm_event_resp event;
+
+	rig_open(rig);
+	rig_listener(rig, SERVER, RDMA_PS_TCP, 3);
+	*client = rig_caller(rig, CLIENT, RDMA_PS_TCP);
+	assert_int_equal(rig_connect(rig, *client, QPN_CLIENT, "hello"), 0);
+	shca_ucma_step(rig->ucma);
+	event = rig_event(rig, RIG_CONNECT_REQUEST);
+	*server = event.id;
+	assert_int_equal(event.uid, SERVER);
+	assert_int_equal(event.param.conn.qp_num, QPN_CLIENT);
+	assert_int_equal(event.param.conn.private_data_len, 56);
+	assert_memory_equal(event.param.conn.private_data, "hello", 6);
+	/* What the other side can do is what this one may ask for. */
+	assert_int_equal(event.param.conn.responder_resources, 2);
+	assert_int_equal(event.param.conn.initiator_depth, 3);
+	assert_int_equal(event.param.conn.retry_count, 7);
+	rig_expect_silence(rig);
+	assert_int_equal(rig_accept(rig, *server, ACCEPTED, QPN_SERVER, "welcome"), 0);
+	shca_ucma_step(rig->ucma);
+	event = rig_event(rig, RIG_CONNECT_RESPONSE);
+	assert_int_equal(event.uid, CLIENT);
+	assert_int_equal(event.id, *client);
+	assert_int_equal(event.param.conn.qp_num, QPN_SERVER);
+	assert_memory_equal(event.param.conn.private_data, "welcome", 8);
+}
+
+/** Issue 18: the passive side's ESTABLISHED comes only when the active side says so. */
+static void
+test_established_last(void **state)
+{
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_accept(&rig, client, 0, 0, NULL), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_ESTABLISHED).uid, ACCEPTED);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_accept(&rig, client, 0, 0, NULL), -EINVAL);
+	rig_close(&rig);
+}
+
+static void
+test_disconnect(void **state)
+{
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	assert_int_equal(rig_accept(&rig, client, 0, 0, NULL), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_ESTABLISHED);
+	assert_int_equal(rig_disconnect(&rig, client), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_DISCONNECTED).uid, ACCEPTED);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_disconnect(&rig, server), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_DISCONNECTED).uid, CLIENT);
+	assert_int_equal(rig_disconnect(&rig, server), 0);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_destroy(&rig, server), 2);
+	assert_int_equal(rig_destroy(&rig, client), 4);
+	rig_close(&rig);
+}
+
+static void
+test_qp_attr(void **state)
+{
+	struct ib_uverbs_qp_attr attr;
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_INIT, &attr), 0);
+	assert_int_equal(attr.qp_attr_mask,
+		IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	assert_int_equal(attr.qp_access_flags,
+		IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	assert_int_equal(attr.port_num, 1);
+	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTR, &attr), 0);
+	assert_int_equal(attr.qp_attr_mask,
+		IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	assert_int_equal(attr.dest_qp_num, QPN_SERVER);
+	assert_int_equal(attr.path_mtu, 3);
+	assert_int_equal(attr.ah_attr.grh.dgid[15], 2);
+	assert_int_equal(attr.ah_attr.grh.sgid_index, 3);
+	assert_int_equal(attr.ah_attr.is_global, 1);
+	assert_int_equal(attr.max_dest_rd_atomic, 2);
+	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.qp_attr_mask,
+		IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT);
+	assert_int_equal(attr.rnr_retry, 6);
+	/* 16 for the way, twice, and 16 for the ACK */
+	assert_int_equal(attr.timeout, 18);
+	rig_close(&rig);
+}
+
+/** One side's first PSN is the other's. */
+static void
+test_psns(void **state)
+{
+	struct ib_uverbs_qp_attr sends, receives;
+	uint32_t id[2];
+	struct rig rig;
+
+	(void)state;
+	begin(&rig, &id[0], &id[1]);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(rig_qp_attr(&rig, id[i], IBV_QPS_RTS, &sends), 0);
+		assert_int_equal(rig_qp_attr(&rig, id[1 - i], IBV_QPS_RTR, &receives), 0);
+		assert_int_equal(sends.sq_psn, receives.rq_psn);
+		assert_true(sends.sq_psn < 1 << 24);
+	}
+	rig_close(&rig);
+}
+
+/** What is set is what the QP gets, on this side; the other has what the REQ says. */
+static void
+test_ack_timeout(void **state)
+{
+	struct ib_uverbs_qp_attr attr;
+	const uint8_t timeout = 19;
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
+	client = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
+	assert_int_equal(
+		rig_option(&rig, client, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout)), 0);
+	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_CONNECT_RESPONSE);
+	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.timeout, 19);
+	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.timeout, 19);
+	rig_close(&rig);
+}
+
+static void
+test_reject(void **state)
+{
+	struct rdma_ucm_reject command = { .private_data_len = 2, .private_data = "no" };
+	struct rdma_ucm_event_resp event;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
+	assert_int_equal(
+		rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	command.id = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_REJECT, command), 0);
+	shca_ucma_step(rig.ucma);
+	event = rig_event(&rig, RIG_REJECTED);
+	assert_int_equal(event.status, 28);
+	assert_int_equal(event.param.conn.private_data_len, 148);
+	assert_memory_equal(event.param.conn.private_data, "no", 2);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_REJECT, command), -EINVAL);
+	rig_close(&rig);
+}
+
+/** Nobody listens: invalid service ID. More than the backlog: refused, and room again when the
+ * application has taken one. */
+static void
+test_refused(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(
+		rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 8);
+	rig_listener(&rig, SERVER, RDMA_PS_TCP, 1);
+	assert_int_equal(rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), 1, ""), 0);
+	shca_ucma_step(rig.ucma);
+	/* The new one has its route before the request is looked at. */
+	rig_event(&rig, RIG_CONNECT_REQUEST);
+	assert_int_equal(rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), 2, ""), 0);
+	assert_int_equal(rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), 3, ""), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_CONNECT_REQUEST);
+	assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 28);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
+/** Who listens goes, with a request that nobody has looked at. */
+static void
+test_listener_goes(void **state)
+{
+	uint32_t listener;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	listener = rig_listener(&rig, SERVER, RDMA_PS_TCP, 5);
+	assert_int_equal(
+		rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_destroy(&rig, listener), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 28);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 1);
+	rig_close(&rig);
+}
+
+/** A program that ends takes all its identifiers with it, and the other side is told. */
+static void
+test_program_ends(void **state)
+{
+	uint32_t client, server;
+	struct rig rig;
+	int fd;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	fd = rig.fd;
+	rig.fd = shca_ucma_open(rig.ucma, true);
+	assert_int_equal(rig_destroy(&rig, rig_create(&rig, 1, RDMA_PS_TCP)), 0);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 3);
+	close(fd);
+	shca_ucma_reap(rig.ucma);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 0);
+	rig_listener(&rig, SERVER, RDMA_PS_TCP, 5);
+	rig_close(&rig);
+}
+
+static void
+test_ud(void **state)
+{
+	struct ib_uverbs_qp_attr attr;
+	struct rdma_ucm_event_resp event;
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, SERVER, RDMA_PS_UDP, 3);
+	client = rig_caller(&rig, CLIENT, RDMA_PS_UDP);
+	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_INIT, &attr), 0);
+	assert_int_equal(
+		attr.qp_attr_mask, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+	assert_int_equal(attr.qkey, 0x01234567);
+	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, "ping"), 0);
+	shca_ucma_step(rig.ucma);
+	event = rig_event(&rig, RIG_CONNECT_REQUEST);
+	server = event.id;
+	assert_int_equal(event.param.ud.private_data_len, 180);
+	assert_memory_equal(event.param.ud.private_data, "ping", 4);
+	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, "pong"), 0);
+	shca_ucma_step(rig.ucma);
+	event = rig_event(&rig, RIG_ESTABLISHED);
+	assert_int_equal(event.uid, CLIENT);
+	assert_int_equal(event.param.ud.qp_num, QPN_SERVER);
+	assert_int_equal(event.param.ud.qkey, 0x01234567);
+	assert_int_equal(event.param.ud.ah_attr.grh.dgid[15], 2);
+	assert_memory_equal(event.param.ud.private_data, "pong", 4);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
+static void
+test_notify(void **state)
+{
+	struct rdma_ucm_notify command = { .event = 4 };
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	command.id = server;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), 0);
+	assert_int_equal(rig_event(&rig, RIG_ESTABLISHED).uid, ACCEPTED);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), 0);
+	command.event = 3;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), -EINVAL);
+	assert_int_equal(rig_accept(&rig, client, 0, 0, NULL), 0);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_established_last),
+		cmocka_unit_test(test_disconnect),
+		cmocka_unit_test(test_qp_attr),
+		cmocka_unit_test(test_psns),
+		cmocka_unit_test(test_ack_timeout),
+		cmocka_unit_test(test_reject),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_listener_goes),
+		cmocka_unit_test(test_program_ends),
+		cmocka_unit_test(test_ud),
+		cmocka_unit_test(test_notify),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
