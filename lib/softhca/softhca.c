@@ -3,6 +3,8 @@
 #include "softhca.h"
 
 #include <errno.h>
+#include <net/if.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include "hw/device/thread.h"
 #include "strict/findings.h"
 #include "sysfs/tree.h"
+#include "ucma/rdma.h"
 #include "wire/faulty.h"
 #include "wire/wire.h"
 
@@ -37,6 +40,9 @@ struct shca_set {
 	struct shca_thread *thread; /**< NULL: stopped */
 	struct shca_server *server; /**< NULL: no control socket */
 	bool was_frozen;            /**< when it was paused */
+	pthread_mutex_t rdma_lock;  /**< of making the next one */
+	struct shca_rdma *rdma;     /**< NULL: nobody has opened the node of connections */
+	char netdev[SHCA_PORTS_MAX][IF_NAMESIZE]; /**< beside a device's port; "": none */
 	struct shca_findings findings;
 	struct shca_faults *faults;  /**< NULL: none */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
@@ -70,8 +76,13 @@ show_link(unsigned int index, uint32_t port, bool up, void *arg)
 static void
 show_netdev(unsigned int index, uint32_t port, const char *name, void *arg)
 {
-	const struct shca_set *set = arg;
-	int ret = name[0] == '\0' ? 0 : shca_tree_set_netdev(set->dir, index, port, name);
+	struct shca_set *set = arg;
+	int ret = name[0] == '\0' || set->dir[0] == '\0'
+		? 0
+		: shca_tree_set_netdev(set->dir, index, port, name);
+
+	if (port == 1)
+		snprintf(set->netdev[index], sizeof(set->netdev[index]), "%s", name);
 
 	if (ret != 0)
 		SHCA_DEBUG("mlx5_%u: name of the netdev not written: %s", index, strerror(-ret));
@@ -217,7 +228,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.faults = set->faults,
 		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
 		.link = set->dir[0] == '\0' ? NULL : show_link,
-		.netdev = set->dir[0] == '\0' ? NULL : show_netdev,
+		.netdev = show_netdev,
 		.arg = set,
 	};
 	int ret;
@@ -282,6 +293,7 @@ shca_set_open(const struct shca_options *options, struct shca_set **set)
 	if (new == NULL)
 		return -ENOMEM;
 	new->options = *options;
+	pthread_mutex_init(&new->rdma_lock, NULL);
 	if (dir != NULL && strlen(dir) < sizeof(new->dir))
 		strcpy(new->dir, dir);
 	ret = open_findings(new);
@@ -325,6 +337,8 @@ shca_set_start(struct shca_set *set)
 	ret = shca_thread_start(
 		set->device, set->options.nb_ports, &set->options.cpus, &set->thread);
 	if (ret == 0)
+		ret = shca_rdma_start(set->rdma);
+	if (ret == 0)
 		start_server(set);
 	return ret;
 }
@@ -334,6 +348,7 @@ shca_set_stop(struct shca_set *set)
 {
 	shca_server_stop(set->server);
 	set->server = NULL;
+	shca_rdma_stop(set->rdma);
 	shca_thread_stop(set->thread);
 	set->thread = NULL;
 }
@@ -350,7 +365,8 @@ nb_task_links(void)
 bool
 shca_set_pause(struct shca_set *set)
 {
-	const unsigned int nb_ours = (set->thread != NULL) + (set->server != NULL);
+	const unsigned int nb_ours =
+		(set->thread != NULL) + (set->server != NULL) + shca_rdma_is_running(set->rdma);
 	const unsigned int before = nb_task_links();
 
 	if (nb_ours == 0)
@@ -386,6 +402,7 @@ shca_set_close(struct shca_set *set)
 	if (set == NULL)
 		return;
 	shca_set_stop(set);
+	shca_rdma_destroy(set->rdma);
 	for (unsigned int i = 0; i < set->options.nb_ports; i++) {
 		shca_device_destroy(set->device[i]);
 		close_wire(set->port[i].kernel);
@@ -394,7 +411,60 @@ shca_set_close(struct shca_set *set)
 	}
 	shca_faults_close(set->faults);
 	shca_findings_unmap(set->findings.count);
+	pthread_mutex_destroy(&set->rdma_lock);
 	free(set);
+}
+
+static const char *
+netdev_of(void *arg, unsigned int device)
+{
+	const struct shca_set *set = arg;
+
+	return set->netdev[device];
+}
+
+static int
+make_rdma(struct shca_set *set)
+{
+	const struct shca_rdma_conf conf = {
+		.devices = set->device,
+		.nb_devices = set->options.nb_ports,
+		.netdev = netdev_of,
+		.arg = set,
+	};
+	int ret = shca_rdma_create(&conf, &set->rdma);
+
+	if (ret == 0 && set->thread != NULL)
+		ret = shca_rdma_start(set->rdma);
+	if (ret == 0)
+		return 0;
+	SHCA_ERR("no connections of RDMA: %s", strerror(-ret));
+	shca_rdma_destroy(set->rdma);
+	set->rdma = NULL;
+	return ret;
+}
+
+struct shca_ucma *
+shca_set_ucma(struct shca_set *set)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&set->rdma_lock);
+	if (set->rdma == NULL)
+		ret = make_rdma(set);
+	pthread_mutex_unlock(&set->rdma_lock);
+	return ret == 0 ? shca_rdma_ucma(set->rdma) : NULL;
+}
+
+struct shca_ucma *
+shca_set_has_ucma(struct shca_set *set)
+{
+	struct shca_ucma *ucma;
+
+	pthread_mutex_lock(&set->rdma_lock);
+	ucma = set->rdma != NULL ? shca_rdma_ucma(set->rdma) : NULL;
+	pthread_mutex_unlock(&set->rdma_lock);
+	return ucma;
 }
 
 struct shca_device *

@@ -18,6 +18,7 @@
 struct shca_device;
 struct shca_options;
 struct shca_set;
+struct shca_ucma;
 
 /**
  * Open the wires and create a device a port; the device thread does not run yet.
@@ -42,6 +43,11 @@ void shca_set_forked(struct shca_set *set);
 void shca_set_close(struct shca_set *set);
 /** @return port @p idx's device, or NULL when there is no such port. */
 struct shca_device *shca_set_device(struct shca_set *set, unsigned int idx);
+/** @return what answers on the node of connections, with its thread running, or NULL after a
+ * message. Made by the first call. */
+struct shca_ucma *shca_set_ucma(struct shca_set *set);
+/** @return the same, or NULL: nobody has called for it. */
+struct shca_ucma *shca_set_has_ucma(struct shca_set *set);
 /** For tests, which have no device thread: one step of every device. @return work done, 0: idle. */
 unsigned int shca_set_step(struct shca_set *set);
 

@@ -8,6 +8,11 @@
 /** ib_uverbs' device numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR). */
 #define SHCA_NODE_MAJOR 231
 #define SHCA_NODE_MINOR 192 /**< of uverbs0 */
+/** Instead of a port's number: the node of connections. */
+#define SHCA_NODE_RDMA_CM 0x10000
+/** Its numbers: a misc device (core/ucma.c), whose minor Linux chooses. */
+#define SHCA_NODE_RDMA_CM_MAJOR 10
+#define SHCA_NODE_RDMA_CM_MINOR 122
 
 /** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle;
  * in host order. */

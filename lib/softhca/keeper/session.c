@@ -11,6 +11,7 @@
 #include "abi/core/user.h"
 #include "abi/entry/file.h"
 #include "base/log.h"
+#include "base/node.h"
 #include "keeper/keeper.h"
 #include "keeper/message.h"
 #include "keeper/nodes.h"
@@ -18,6 +19,7 @@
 #include "keeper/stop.h"
 #include "nldev/nldev.h"
 #include "softhca.h"
+#include "ucma/ucma.h"
 
 /** A datagram of requests to netlink, at most. */
 #define NETLINK_BYTES_MAX 4096
@@ -49,11 +51,22 @@ map(struct shca_user *user, uint64_t address, uint64_t length, bool write, struc
 }
 
 static int
+open_rdma_cm(struct session *session)
+{
+	struct shca_ucma *ucma = shca_set_ucma(session->shared->conf->set);
+	int fd = ucma != NULL ? shca_ucma_open(ucma, true) : -ENODEV;
+
+	return fd < 0 ? fd : shca_user_give_fd(fd, 0, 0);
+}
+
+static int
 run_open(struct session *session, const struct shca_message *message)
 {
 	struct shca_device *dev = shca_set_device(session->shared->conf->set, message->port);
 	int fd;
 
+	if (message->port == SHCA_NODE_RDMA_CM)
+		return open_rdma_cm(session);
 	if (dev == NULL)
 		return -ENOENT;
 	fd = shca_nodes_open(session->shared->nodes, dev);
@@ -77,6 +90,18 @@ run_ioctl(struct session *session, const struct shca_message *message)
 }
 
 static int
+write_rdma_cm(struct session *session, const struct shca_message *message)
+{
+	struct shca_ucma *ucma = shca_set_has_ucma(session->shared->conf->set);
+	int ret = -EBADF;
+
+	if (ucma != NULL)
+		ret = shca_ucma_write(ucma, message->fd, (const void *)(uintptr_t)message->address,
+			(size_t)message->length);
+	return ret == -EBADF ? -EIO : ret;
+}
+
+static int
 run_write(struct session *session, const struct shca_message *message)
 {
 	struct shca_file *file =
@@ -84,7 +109,7 @@ run_write(struct session *session, const struct shca_message *message)
 	int ret;
 
 	if (file == NULL)
-		return -EIO;
+		return write_rdma_cm(session, message);
 	ret = shca_file_write(
 		file, (const void *)(uintptr_t)message->address, (size_t)message->length);
 	shca_nodes_put(session->shared->nodes, file);
@@ -94,8 +119,12 @@ run_write(struct session *session, const struct shca_message *message)
 static int
 run_closed(struct session *session, const struct shca_message *message)
 {
+	struct shca_ucma *ucma = shca_set_has_ucma(session->shared->conf->set);
+
 	(void)message;
 	shca_nodes_reap(session->shared->nodes);
+	if (ucma != NULL)
+		shca_ucma_reap(ucma);
 	return 0;
 }
 

@@ -23,9 +23,11 @@
 #include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
+#include "ucma/ucma.h"
 
 #define UVERBS_PREFIX "/dev/infiniband/uverbs"
 #define CHAR_PREFIX   "/dev/char/231:"
+#define RDMA_CM       "/dev/infiniband/rdma_cm"
 
 /** The root of all state, global because a preloaded library has no caller to keep it. */
 static struct {
@@ -92,6 +94,10 @@ parse_path(const char *path, unsigned int *port)
 {
 	unsigned int minor;
 
+	if (strcmp(path, RDMA_CM) == 0) {
+		*port = SHCA_NODE_RDMA_CM;
+		return true;
+	}
 	if (strncmp(path, UVERBS_PREFIX, sizeof(UVERBS_PREFIX) - 1) == 0)
 		return parse_number(path + sizeof(UVERBS_PREFIX) - 1, port);
 	if (strncmp(path, CHAR_PREFIX, sizeof(CHAR_PREFIX) - 1) != 0 ||
@@ -110,7 +116,8 @@ shca_route_find(const char *path, unsigned int *port)
 	if (path == NULL || !parse_path(path, port) || !shca_route_is_active())
 		return SHCA_ROUTE_ELSEWHERE;
 	pthread_mutex_lock(&root.lock);
-	exists = load_options() == 0 && *port < root.options.nb_ports;
+	exists = load_options() == 0 &&
+		(*port < root.options.nb_ports || *port == SHCA_NODE_RDMA_CM);
 	pthread_mutex_unlock(&root.lock);
 	errno = saved_errno;
 	return exists ? SHCA_ROUTE_PORT : SHCA_ROUTE_ABSENT;
@@ -119,6 +126,8 @@ shca_route_find(const char *path, unsigned int *port)
 unsigned long
 shca_route_rdev(unsigned int port)
 {
+	if (port == SHCA_NODE_RDMA_CM)
+		return makedev(SHCA_NODE_RDMA_CM_MAJOR, SHCA_NODE_RDMA_CM_MINOR);
 	return makedev(SHCA_NODE_MAJOR, SHCA_NODE_MINOR + port);
 }
 
@@ -209,6 +218,39 @@ open_set(void)
 
 /** root.lock is held. */
 static int
+open_rdma_cm(bool cloexec)
+{
+	struct shca_ucma *ucma;
+	int fd, ret;
+
+	ret = open_set();
+	if (ret != 0)
+		return ret;
+	ucma = shca_set_ucma(root.set);
+	fd = ucma != NULL ? shca_ucma_open(ucma, cloexec) : -ENODEV;
+	if (fd < 0)
+		return fd;
+	ret = shca_fds_add(fd, NULL, SHCA_NODE_RDMA_CM);
+	if (ret == 0)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+struct shca_ucma *
+shca_route_ucma(void)
+{
+	struct shca_ucma *ucma = NULL;
+
+	pthread_mutex_lock(&root.lock);
+	if (root.set != NULL && root.owner == getpid())
+		ucma = shca_set_has_ucma(root.set);
+	pthread_mutex_unlock(&root.lock);
+	return ucma;
+}
+
+/** root.lock is held. */
+static int
 open_node(unsigned int port, bool cloexec)
 {
 	struct shca_file *file;
@@ -254,7 +296,12 @@ shca_route_open(unsigned int port, bool cloexec)
 	int ret;
 
 	pthread_mutex_lock(&root.lock);
-	ret = keeper != NULL ? open_kept(keeper, port, cloexec) : open_node(port, cloexec);
+	if (keeper != NULL)
+		ret = open_kept(keeper, port, cloexec);
+	else if (port == SHCA_NODE_RDMA_CM)
+		ret = open_rdma_cm(cloexec);
+	else
+		ret = open_node(port, cloexec);
 	pthread_mutex_unlock(&root.lock);
 	return ret;
 }

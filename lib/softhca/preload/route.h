@@ -12,12 +12,13 @@
 #include <stdbool.h>
 
 struct shca_nldev;
+struct shca_ucma;
 
 /** Kinds of paths. */
 enum shca_route {
 	SHCA_ROUTE_ELSEWHERE, /**< not a node */
 	SHCA_ROUTE_ABSENT,    /**< a node's name, but no such port */
-	SHCA_ROUTE_PORT,
+	SHCA_ROUTE_PORT,      /**< of a port, or SHCA_NODE_RDMA_CM */
 };
 
 /** @param[out] port of SHCA_ROUTE_PORT. Never changes errno. */
@@ -28,6 +29,10 @@ bool shca_route_is_active(void);
 const char *shca_route_keeper(void);
 /** Open the node of @p port. @return a descriptor or a negative errno, after a message. */
 int shca_route_open(unsigned int port, bool cloexec);
+/** @return what answers on the node of connections in this process, or NULL: there is none (any
+ * more).
+ */
+struct shca_ucma *shca_route_ucma(void);
 /** Set what answers of RDMA netlink are about. @return 0 or a negative errno. */
 int shca_route_nldev(struct shca_nldev *nldev);
 /** End the device's threads, as the caller needs to be alone. @return whether there were any: then

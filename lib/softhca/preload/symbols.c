@@ -19,8 +19,10 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #include "abi/entry/file.h"
+#include "base/node.h"
 #include "client/link.h"
 #include "nldev/ethtool.h"
+#include "preload/connections.h"
 #include "preload/fds.h"
 #include "preload/route.h"
 
@@ -278,7 +280,9 @@ write(int fd, const void *bytes, size_t length)
 	if (entry == NULL)
 		return NEXT(write)(fd, bytes, length);
 	file = shca_fds_file(entry);
-	if (shca_fds_is_kept(entry))
+	if (shca_fds_port(fd) == SHCA_NODE_RDMA_CM)
+		ret = shca_connections_write(fd, shca_fds_is_kept(entry), bytes, length);
+	else if (shca_fds_is_kept(entry))
 		ret = note_events(shca_link_write(fd, bytes, length, &made), &made);
 	else
 		ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;

@@ -62,6 +62,8 @@ struct row {
 static const struct row tree_rows[] = {
 	/* Versions of the uverbs ABI (libibverbs takes 3 to 6) and mlx5's (libmlx5 takes 1). */
 	{ ROW_FILE, OF_DEVICE, SHCA_TREE_SYS "/class/infiniband_verbs/abi_version", "6\n" },
+	/* librdmacm takes 3 and 4 (cma.c check_abi_version_sysfs); 4 is Linux's. */
+	{ ROW_FILE, OF_DEVICE, SHCA_TREE_SYS "/class/misc/rdma_cm/abi_version", "4\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/ibdev", "mlx5_{i}\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/dev", "231:{minor}\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/abi_version", "1\n" },

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Connections by Debian's librdmacm, unmodified, which pyverbs drives: events in their order, and what queue pairs are
+to be set to. Queue pairs are the application's own, of which the connection manager has no more than the number."""
+import textwrap
+
+import pytest
+from harness.program import run_on_softhca
+
+pytest.importorskip("pyverbs.cmid", reason="python3-pyverbs is not installed")
+
+COMMON = textwrap.dedent("""
+    import os, signal, sys
+    from pyverbs.cmid import CMID, AddrInfo, CMEvent, CMEventChannel, ConnParam
+    from pyverbs.pyverbs_error import PyverbsRDMAError
+    import pyverbs.cm_enums as ce
+
+    GID = open(os.environ["SYSFS_PATH"] + "/class/infiniband/mlx5_0/ports/1/gids/0").read().strip()
+
+    def told(channel, wanted, who):
+        event = CMEvent(channel)
+        print(who, event.event_str().replace("RDMA_CM_EVENT_", ""), flush=True)
+        assert event.event_str() == "RDMA_CM_EVENT_" + wanted, event.event_str()
+        return event
+
+    def is_told(*args):
+        told(*args).ack_cm_event()
+
+    def param(qpn):
+        return ConnParam(0, 0, 0, 7, 7, 0, qpn)
+
+    def listener(channel, service="7471"):
+        cmid = CMID(creator=channel)
+        cmid.bind_addr(AddrInfo(src=GID, src_service=service, port_space=ce.RDMA_PS_TCP, flags=ce.RAI_PASSIVE))
+        cmid.listen(5)
+        return cmid
+
+    def caller(channel, service="7471"):
+        cmid = CMID(creator=channel)
+        cmid.resolve_addr(AddrInfo(dst=GID, dst_service=service, port_space=ce.RDMA_PS_TCP))
+        is_told(channel, "ADDR_RESOLVED", "client")
+        cmid.resolve_route()
+        is_told(channel, "ROUTE_RESOLVED", "client")
+        return cmid
+
+    def taken(channel, listening):
+        event = told(channel, "CONNECT_REQUEST", "server")
+        cmid = CMID(creator=event, listen_id=listening)
+        event.ack_cm_event()
+        return cmid
+""")
+
+BOTH = COMMON + textwrap.dedent("""
+    here, there = CMEventChannel(), CMEventChannel()
+    listening = listener(there)
+    client = caller(here)
+    client.set_option(0, 3, 19, 1)     # RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT
+    client.connect(param(0x11))
+    server = taken(there, listening)
+    server.accept(param(0x22))
+    is_told(here, "CONNECT_RESPONSE", "client")
+    to_receive, mask = client.init_qp_attr(2)
+    to_send, mask = client.init_qp_attr(3)
+    print("peer", hex(to_receive.dest_qp_num), "timeout", to_send.timeout)
+    print("client establishes", flush=True)
+    client.establish()
+    is_told(there, "ESTABLISHED", "server")
+    client.disconnect()
+    is_told(there, "DISCONNECTED", "server")
+    server.disconnect()
+    is_told(here, "DISCONNECTED", "client")
+""")
+
+SERVER = COMMON + textwrap.dedent("""
+    channel = CMEventChannel()
+    listening = listener(channel)
+    client = os.fork() or os.execv(sys.executable, [sys.executable, "-c", os.environ["CLIENT"]])
+    server = taken(channel, listening)
+    server.accept(param(0x22))
+    is_told(channel, "ESTABLISHED", "server")
+    os.kill(client, signal.SIGKILL)
+    is_told(channel, "DISCONNECTED", "server")
+""")
+
+CLIENT = COMMON + textwrap.dedent("""
+    channel = CMEventChannel()
+    client = caller(channel)
+    client.connect(param(0x11))
+    is_told(channel, "CONNECT_RESPONSE", "client")
+    client.establish()
+    signal.pause()
+""")
+
+REFUSALS = COMMON + textwrap.dedent("""
+    here, there = CMEventChannel(), CMEventChannel()
+    client = caller(here)
+    client.connect(param(0x11))
+    is_told(here, "REJECTED", "client")
+    listening = listener(there)
+    try:
+        listener(there)
+    except PyverbsRDMAError as error:
+        print(error)
+    client = caller(here)
+    client.connect(param(0x11))
+    server = taken(there, listening)
+    server.reject()
+    is_told(here, "REJECTED", "client")
+""")
+
+
+def run(program, kept, env=None):
+    status, text = run_on_softhca(["/usr/bin/python3", "-c", program], ["wire=null"],
+                                  {"SOFTHCA_KEEPER": "1" if kept else "", **(env or {})})
+    assert status == 0, text
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["own", "kept"])
+def test_both_ends_of_one_program(kept):
+    assert run(BOTH, kept) == [
+        "client ADDR_RESOLVED", "client ROUTE_RESOLVED", "server CONNECT_REQUEST", "client CONNECT_RESPONSE",
+        "peer 0x22 timeout 19", "client establishes", "server ESTABLISHED", "server DISCONNECTED",
+        "client DISCONNECTED"]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["own", "kept"])
+def test_refusals(kept):
+    lines = run(REFUSALS, kept)
+    assert [line for line in lines if "REJECTED" in line] == ["client REJECTED"] * 2
+    assert any("Address already in use" in line for line in lines), lines
+
+
+def test_a_program_that_is_killed():
+    """A connection ends with its process, as the kernel sees to."""
+    lines = run(SERVER, True, {"CLIENT": CLIENT})
+    assert [line for line in lines if line.startswith("server")] == [
+        "server CONNECT_REQUEST", "server ESTABLISHED", "server DISCONNECTED"]
