@@ -37,6 +37,12 @@ use_ring(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes
 	cq->nb_cqes_log2 = (uint8_t)__builtin_ctz(nb_cqes);
 }
 
+static bool
+is_real_time_only(const struct shca_device *dev)
+{
+	return dev->conf.model->clocks == SHCA_CLOCKS_REAL_ONLY;
+}
+
 int
 shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct shca_cq **out)
 {
@@ -64,6 +70,8 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	cq->dev = dev;
 	cq->attr = *attr;
 	cq->ordinal = ++dev->nb_made.cqs;
+	/* What is not asked for a format gets the firmware's default one. */
+	cq->stamps_real_time = attr->real_time || is_real_time_only(dev);
 	cq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_CQ_OVERRUN, SHCA_FAULT_CQ_OVERRUN);
 	use_ring(cq, attr->ring, attr->nb_cqes, attr->cqe_bytes);
 	cq->arm_word = htobe32(ARM_WORD_NONE);
@@ -205,19 +213,13 @@ compress(struct shca_cq *cq, const struct shca_cqe *cqe)
 	return shca_minicqe_add(cq->block, cqe);
 }
 
-static bool
-is_real_time_only(const struct shca_cq *cq)
-{
-	return cq->dev->conf.model->clocks == SHCA_CLOCKS_REAL_ONLY;
-}
-
 bool
 shca_cq_has_clock(const struct shca_cq *cq)
 {
 	/* LX hw/mlx5/qp.c get_ts_format. */
 	if (cq->attr.real_time)
 		return cq->dev->conf.has_rtc;
-	return !cq->attr.timestamps || !is_real_time_only(cq);
+	return !cq->attr.timestamps || !is_real_time_only(cq->dev);
 }
 
 void
@@ -225,8 +227,7 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 {
 	if (cq->failed)
 		return;
-	/* What is not asked for a format gets the firmware's default one. */
-	if (cq->attr.real_time || is_real_time_only(cq))
+	if (cq->stamps_real_time)
 		cqe->timestamp = htobe64(cq->dev->real_time);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (!cq->attr.ignore_overrun && !has_room(cq)) {

@@ -35,9 +35,10 @@ struct shca_cq {
 	uint32_t ci_seen;                 /**< the consumer index when it was last read */
 	uint32_t limit; /**< fewer unread CQEs than that: the ring cannot be full */
 	uint8_t nb_cqes_log2;
-	bool is_faulty;   /**< faults may strike it (hw/check/inject.h) */
-	uint32_t ordinal; /**< number among the device's CQs in order of creation, from 1 */
-	bool failed;      /**< overrun or unmapped: the device writes nothing any more */
+	bool is_faulty;        /**< faults may strike it (hw/check/inject.h) */
+	bool stamps_real_time; /**< its completions have the real-time clock's stamps */
+	uint32_t ordinal;      /**< number among the device's CQs in order of creation, from 1 */
+	bool failed;           /**< overrun or unmapped: the device writes nothing any more */
 
 	__be32 ci_word;    /**< strict: consumer index of the record at the last check */
 	uint32_t ci_valid; /**< strict: the last plausible one, in units of pi */

@@ -96,37 +96,57 @@ test_relation(void **state)
 	rig_close(&rig);
 }
 
+/** As if the CQ had been made so. */
+static void
+stamp_real_time(struct shca_cq *cq, bool is_so)
+{
+	cq->attr.real_time = is_so;
+	cq->stamps_real_time = is_so;
+}
+
+/** Send a frame. @return the stamp of its completion. */
+static uint64_t
+next_stamp(struct rig *rig)
+{
+	struct shca_cqe cqe;
+
+	rig_send(rig, 0, 100, SHCA_CE_ALWAYS);
+	rig_run(rig);
+	assert_true(rig_poll(&rig->tx, &cqe));
+	return be64toh(cqe.timestamp);
+}
+
+/** The next completion is stamped by the real-time clock: seconds and nanoseconds, of now. */
+static void
+expect_real_time(struct rig *rig)
+{
+	const uint64_t before = shca_clock_real_ns();
+	const uint64_t stamp = next_stamp(rig);
+	const uint64_t ns = (stamp >> 32) * 1000000000 + (uint32_t)stamp;
+
+	assert_true((uint32_t)stamp < 1000000000);
+	assert_true(ns >= before && ns <= shca_clock_real_ns());
+}
+
 /** Only queues whose CQ asks for it, and only where there is such a clock. */
 static void
 test_real_time(void **state)
 {
-	struct shca_cqe cqe;
 	struct shca_sq *sq;
 	struct shca_rq *rq;
-	uint64_t before, stamp;
 	struct rig rig;
 
 	(void)state;
 	rig_init(&rig);
 	rig_open(&rig);
-	rig.tx.cq->attr.real_time = true;
-	rig.rx.cq->attr.real_time = true;
+	stamp_real_time(rig.tx.cq, true);
+	stamp_real_time(rig.rx.cq, true);
 	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), -EOPNOTSUPP);
 	assert_int_equal(shca_rq_create(rig.dev, &rig.rq_attr, &rq), -EOPNOTSUPP);
 	rig.dev->conf.has_rtc = true;
-	before = shca_clock_real_ns();
-	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
-	rig_run(&rig);
-	assert_true(rig_poll(&rig.tx, &cqe));
-	stamp = be64toh(cqe.timestamp);
-	assert_true((uint32_t)stamp < 1000000000);
-	stamp = (stamp >> 32) * 1000000000 + (uint32_t)stamp;
-	assert_true(stamp >= before && stamp <= shca_clock_real_ns());
-	rig.tx.cq->attr.real_time = false;
-	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
-	rig_run(&rig);
-	assert_true(rig_poll(&rig.tx, &cqe));
-	assert_true(be64toh(cqe.timestamp) <= rig.dev->ticks);
+	expect_real_time(&rig);
+	stamp_real_time(rig.tx.cq, false);
+	assert_true(next_stamp(&rig) <= rig.dev->ticks);
 	rig_close(&rig);
 }
 
@@ -135,27 +155,16 @@ test_real_time(void **state)
 static void
 test_real_time_only(void **state)
 {
-	struct shca_model model;
-	struct shca_cqe cqe;
 	struct shca_sq *sq;
 	struct shca_rq *rq;
-	uint64_t before, stamp;
 	struct rig rig;
 
 	(void)state;
 	rig_init(&rig);
+	rig.model.clocks = SHCA_CLOCKS_REAL_ONLY;
 	rig_open(&rig);
-	model = *rig.dev->conf.model;
-	model.clocks = SHCA_CLOCKS_REAL_ONLY;
-	rig.dev->conf.model = &model;
 	rig.dev->conf.has_rtc = true;
-	before = shca_clock_real_ns();
-	rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
-	rig_run(&rig);
-	assert_true(rig_poll(&rig.tx, &cqe));
-	stamp = be64toh(cqe.timestamp);
-	stamp = (stamp >> 32) * 1000000000 + (uint32_t)stamp;
-	assert_true(stamp >= before && stamp <= shca_clock_real_ns());
+	expect_real_time(&rig);
 	rig.tx.cq->attr.timestamps = true;
 	rig.rx.cq->attr.timestamps = true;
 	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), -EOPNOTSUPP);
