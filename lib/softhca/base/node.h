@@ -4,6 +4,7 @@
 #define SHCA_BASE_NODE_H
 
 #include <stdint.h>
+#include <string.h>
 
 /** ib_uverbs' device numbers (core/uverbs_main.c IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR). */
 #define SHCA_NODE_MAJOR 231
@@ -14,6 +15,8 @@
 #define SHCA_NODE_RDMA_CM_MAJOR 10
 #define SHCA_NODE_RDMA_CM_MINOR 122
 
+#define SHCA_NODE_GID_BYTES 16
+
 /** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle;
  * in host order. */
 static inline uint64_t
@@ -21,6 +24,16 @@ shca_node_guid(const uint8_t *mac)
 {
 	return (uint64_t)mac[0] << 56 | (uint64_t)mac[1] << 48 | (uint64_t)mac[2] << 40 |
 		UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
+}
+
+/** Write the link-local GID of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */
+static inline void
+shca_node_gid(const uint8_t *mac, uint8_t gid[static SHCA_NODE_GID_BYTES])
+{
+	const uint8_t bytes[SHCA_NODE_GID_BYTES] = { 0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2],
+		0xff, 0xfe, mac[3], mac[4], mac[5] };
+
+	memcpy(gid, bytes, sizeof(bytes));
 }
 
 #endif /* SHCA_BASE_NODE_H */

@@ -28,8 +28,6 @@ enum {
 	/* What QUERY_PORT and a ConnectX's QUERY_DEVICE say. */
 	MTU = IBV_MTU_1024,
 	ACK_DELAY = 16,
-	/* The table begins with the GID of the MAC, as RoCE v1 and v2 (sysfs/tree.c). */
-	NB_MAC_GIDS = 2,
 	FILES_MAX = 1024,
 	NS_PER_S = 1000000000,
 };
@@ -57,16 +55,6 @@ add_gid(struct gids *gids, const struct shca_ucma_gid *gid, uint8_t *index)
 		gids->at[gids->nb].index = (*index)++;
 		gids->at[gids->nb++].is_v2 = v2 != 0;
 	}
-}
-
-/** Volume 1, 4.1.1: the link-local prefix and the EUI-64 of the MAC. */
-static void
-put_mac_gid(const uint8_t mac[6], uint8_t gid[SHCA_UCMA_GID_BYTES])
-{
-	const uint8_t bytes[SHCA_UCMA_GID_BYTES] = { 0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2],
-		0xff, 0xfe, mac[3], mac[4], mac[5] };
-
-	memcpy(gid, bytes, sizeof(bytes));
 }
 
 static void
@@ -114,7 +102,7 @@ list_gids(void *arg, struct shca_ucma_gid *at, unsigned int max)
 		strncpy(name, rdma->conf.netdev(rdma->conf.arg, i), sizeof(name) - 1);
 		shca_device_unlock(dev);
 		gid.ifindex = name[0] != '\0' ? if_nametoindex(name) : 0;
-		put_mac_gid(shca_device_conf(dev)->mac, gid.gid);
+		shca_node_gid(shca_device_conf(dev)->mac, gid.gid);
 		add_gid(&gids, &gid, &index);
 		add_netdev(&gids, addresses, name, i, &index);
 	}

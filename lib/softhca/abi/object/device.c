@@ -429,20 +429,15 @@ nb_gids(const struct shca_file *file)
 	return shca_device_conf(file->dev)->nb_vports == 0 ? NB_GIDS : 0;
 }
 
-/** The link-local address of the MAC: fe80::/64 and a modified EUI-64 (RFC 4291, appendix A). */
 static void
 fill_gid(const struct shca_file *file, uint32_t index, struct ib_uverbs_gid_entry *entry)
 {
-	const uint8_t *mac = shca_device_conf(file->dev)->mac;
-	const uint8_t gid[16] = { 0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3],
-		mac[4], mac[5] };
-
 	*entry = (struct ib_uverbs_gid_entry){
 		.gid_index = index,
 		.port_num = 1,
 		.gid_type = index == 0 ? IB_UVERBS_GID_TYPE_ROCE_V1 : IB_UVERBS_GID_TYPE_ROCE_V2,
 	};
-	memcpy(entry->gid, gid, sizeof(gid));
+	shca_node_gid(shca_device_conf(file->dev)->mac, (uint8_t *)entry->gid);
 }
 
 static int
