@@ -47,7 +47,6 @@ tell(struct shca_id *id, struct shca_ucma_group *group)
 struct wish {
 	uint64_t response, uid;
 	uint32_t id;
-	uint16_t flags;
 	struct shca_address address;
 };
 
@@ -116,7 +115,6 @@ shca_group_join(struct shca_ucma_call *call)
 		.response = command->response,
 		.uid = command->uid,
 		.id = command->id,
-		.flags = command->join_flags,
 	};
 
 	memcpy(&wish.address, &command->addr, sizeof(command->addr));
