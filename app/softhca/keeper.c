@@ -117,12 +117,16 @@ pid_t
 app_keeper_start(const struct app_keeping *keeping)
 {
 	pid_t pid, parent = getpid();
-	int ends[2], status = 0, ret;
+	int ends[2] = { -1, -1 }, status = 0, ret;
 	char byte;
 
 	if (pipe2(ends, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
 		ret = -errno;
 		fprintf(stderr, "softhca: cannot start the keeper: %s\n", strerror(-ret));
+		if (ends[0] >= 0) {
+			close(ends[0]);
+			close(ends[1]);
+		}
 		if (keeping->remove != NULL)
 			keeping->remove(keeping->dir);
 		return ret;

@@ -146,6 +146,7 @@ app_down(int argc, char *argv[])
 	const char *name = argc > 1 ? argv[1] : APP_CARD_DEFAULT;
 	char dir[SHCA_TREE_DIR_MAX];
 	pid_t keeper;
+	int lock;
 
 	if (argc > 2 || app_card_check_name(name) != 0 ||
 		app_card_find(name, dir, sizeof(dir)) != 0) {
@@ -160,7 +161,10 @@ app_down(int argc, char *argv[])
 		fprintf(stderr, "softhca: %s: %s\n", name, strerror(-keeper));
 		return APP_FAILED;
 	}
-	if (app_card_lock(name, dir) < 0)
+	lock = app_card_lock(name, dir);
+	if (lock == -ESTALE)
+		fprintf(stderr, "softhca: %s: another softhca has cleared it away\n", name);
+	if (lock < 0)
 		return APP_FAILED;
 	fprintf(stderr, "softhca: the keeper of %s was gone\n", name);
 	return shca_tree_remove(dir) == 0 ? 0 : APP_FAILED;
