@@ -181,6 +181,7 @@ __rte_experimental int rte_pmd_mlx5dv_dm_attach(
  * Convert a timestamp to the time of day: a timestamp of a received packet
  * (RTE_ETH_RX_OFFLOAD_TIMESTAMP) or of rte_eth_read_clock(). Linux adjusts the relation of the
  * device's clock to the time of day all the time, so convert a timestamp within seconds.
+ * Timestamps of a device that has a real-time clock alone are returned as they are.
  * Thread-safe; no system call.
  *
  * @param port_id

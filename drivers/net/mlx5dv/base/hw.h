@@ -140,4 +140,15 @@ static_assert(sizeof(struct mlx5_wqe_eth_seg) == 32, "send WQE with 18 bytes inl
 /** 16-byte units a WQE can have: ds is a field of 6 bits. */
 #define MDV_HW_WQE_DS_MAX 63u
 
+/** A stamp of a real-time clock has seconds in the upper half and nanoseconds in the lower (Linux
+ * mlx5/core/lib/clock.h REAL_TIME_TO_NS): a second of it is so much more than 10^9. */
+#define MDV_HW_REAL_TIME_GAP (uint32_t)((UINT64_C(1) << 32) - 1000000000)
+
+/** Convert a stamp; @p gap: MDV_HW_REAL_TIME_GAP, or 0 for a counter's, which stay as they are. */
+static inline uint64_t
+mdv_hw_stamp_to_ns(uint64_t stamp, uint32_t gap)
+{
+	return stamp - (stamp >> 32) * gap;
+}
+
 #endif /* MDV_HW_H */

@@ -16,6 +16,7 @@
 #include "devargs.h"
 #include "device.h"
 #include "mode.h"
+#include "real_time.h"
 #include "relaxed.h"
 #include "resolve.h"
 #include "ring_memory.h"
@@ -286,6 +287,26 @@ open_named(struct mdv_device *device, enum mdv_sq_db_nc doorbells)
 	return ret;
 }
 
+/** Timestamps that nobody can tell the meaning of are not offered. */
+static void
+find_clock(struct mdv_device *device)
+{
+	struct mdv_caps *caps = &device->caps;
+	int ret;
+
+	if (caps->foreign || caps->timestamp_mask == 0)
+		return;
+	ret = mdv_real_time_try(device->ctx, device->pd, &caps->real_time);
+	if (ret == 0 && (!caps->real_time || caps->mode == MDV_MODE_DV))
+		return;
+	if (ret != 0)
+		MDV_LOG(WARNING, "%s: no timestamps: cannot find out which clock they are of: %s",
+			device->name, strerror(-ret));
+	else /* libmlx5 gives them out unconverted, as if they were nanoseconds. */
+		MDV_LOG(INFO, "%s: no timestamps: its clock needs direct verbs", device->name);
+	caps->timestamp_mask = 0;
+}
+
 int
 mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 {
@@ -329,6 +350,7 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 			strerror(-ret));
 		goto close_context;
 	}
+	find_clock(&opened);
 	opened.relaxed = mdv_relaxed_choose(config->relaxed_ordering, mdv_relaxed_cpu(), &why);
 	MDV_LOG(INFO, "%s: packet memory %s relaxed ordering: %s", opened.name,
 		opened.relaxed ? "with" : "without", why);
@@ -403,7 +425,8 @@ int
 mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks)
 {
 	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
-	int ret = ibv_query_rt_values_ex(device->ctx, &values);
+	int ret =
+		device->caps.real_time ? EOPNOTSUPP : ibv_query_rt_values_ex(device->ctx, &values);
 
 	if (ret != 0)
 		return ret == EOPNOTSUPP ? -ENOTSUP : -ret;
@@ -422,6 +445,10 @@ mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t
 
 	if (device->caps.foreign)
 		return -ENOTSUP;
+	if (device->caps.real_time) {
+		*ns = ticks;
+		return 0;
+	}
 	/* EBUSY: Linux has been updating the page for longer than libmlx5 waits. */
 	do {
 		ret = mlx5dv_get_clock_info(device->ctx, &info);

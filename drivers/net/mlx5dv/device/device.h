@@ -44,7 +44,8 @@ struct mdv_caps {
 	uint32_t rate_min_kbps;    /**< of a paced send queue */
 	uint32_t rate_max_kbps;    /**< 0: no pacing */
 	uint64_t timestamp_mask;   /**< of a completion's timestamp; 0: no timestamps */
-	uint32_t clock_khz;        /**< of the timestamps' clock; 0: unknown */
+	bool real_time;            /**< they are of the real-time clock (real_time.h) */
+	uint32_t clock_khz;        /**< of the counter that they else are of; 0: unknown */
 	uint64_t max_dm_bytes;     /**< the largest allocation of device memory; 0: none */
 	uint32_t cqe_comp_formats; /**< enum mlx5dv_cqe_comp_res_format; 0: no compression */
 	char fw_version[64];
@@ -80,11 +81,12 @@ int mdv_device_open(const struct mdv_config *config, struct mdv_device *device);
 void mdv_device_close(struct mdv_device *device);
 /** Query the port's state and speed. @return 0 or a negative errno. */
 int mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
-/** Read the timestamps' clock, in ticks. @return 0, -ENOTSUP, or another negative errno. */
+/** Read the timestamps' clock, in ticks. @return 0, -ENOTSUP (a real-time clock, which verbs does
+ * not read, among it), or another negative errno. */
 int mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks);
 /**
- * Convert @p ticks of that clock to the time of day, by the relation that Linux keeps
- * (mlx5dv_get_clock_info()).
+ * Convert @p ticks, as packets have them, to the time of day, by the relation that Linux keeps
+ * (mlx5dv_get_clock_info()); those of a real-time clock are it.
  * @return 0, -ENOTSUP, or another negative errno.
  */
 int mdv_device_ticks_to_ns(const struct mdv_device *device, uint64_t ticks, uint64_t *ns);

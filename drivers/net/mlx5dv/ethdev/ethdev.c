@@ -202,7 +202,9 @@ priv_dump(struct rte_eth_dev *dev, FILE *file)
 
 	fprintf(file, "device %s port %u, netdev %s, firmware %s\n", device->name, device->port_num,
 		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
-	if (device->caps.clock_khz != 0)
+	if (device->caps.real_time)
+		fprintf(file, "clock of timestamps: real-time, ns\n");
+	else if (device->caps.clock_khz != 0)
 		fprintf(file, "clock of timestamps: %u kHz\n", device->caps.clock_khz);
 	mdv_queue_list_lock_objects(&port->queues);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {

@@ -25,7 +25,8 @@ static struct {
 	bool has_list;  /**< of devices */
 	int open_error; /**< errno */
 	int query_result, port_result, dv_result, mode_result, share_result, pd_error;
-	int dealloc_result, close_result;
+	int dealloc_result, close_result, real_time_result;
+	bool real_time_only;
 	enum mdv_mode mode;
 	unsigned int port_num;
 	struct ibv_device_attr_ex attr;
@@ -152,6 +153,7 @@ query_port(struct ibv_context *ctx, uint8_t port_num, struct ibv_port_attr *attr
 int __wrap_mdv_mode_choose(
 	enum mdv_mode wanted, struct ibv_context *ctx, const char *name, enum mdv_mode *mode);
 int __wrap_mdv_ring_memory_share(struct ibv_context *ctx, int node);
+int __wrap_mdv_real_time_try(struct ibv_context *ctx, struct ibv_pd *queue_pd, bool *is_only);
 
 int
 __wrap_mdv_mode_choose(
@@ -170,6 +172,14 @@ __wrap_mdv_ring_memory_share(struct ibv_context *ctx, int node)
 	assert_true(node == SOCKET_ID_ANY && ctx == &context.context);
 	verbs.nb_shares++;
 	return verbs.share_result;
+}
+
+int
+__wrap_mdv_real_time_try(struct ibv_context *ctx, struct ibv_pd *queue_pd, bool *is_only)
+{
+	assert_true(ctx == &context.context && queue_pd == &pd && verbs.supported);
+	*is_only = verbs.real_time_only;
+	return verbs.real_time_result;
 }
 
 static void
@@ -324,6 +334,40 @@ capabilities_are_what_verbs_says(void **state)
 	verbs.attr.raw_packet_caps = IBV_RAW_PACKET_CAP_SCATTER_FCS;
 	caps = open_caps();
 	assert_true(!caps.cvlan_strip && caps.scatter_fcs && !caps.rx_checksum);
+}
+
+/** Stamps of the real-time clock are seconds and nanoseconds, which verbs does not convert. */
+static void
+timestamps_are_of_one_clock(void **state)
+{
+	static const struct {
+		bool has_none, foreign, only;
+		enum mdv_mode mode;
+		int result;
+		bool offered, real_time;
+	} cases[] = {
+		{ .mode = MDV_MODE_DV, .offered = true },
+		{ .mode = MDV_MODE_IBV, .offered = true },
+		{ .mode = MDV_MODE_DV, .only = true, .offered = true, .real_time = true },
+		{ .mode = MDV_MODE_IBV, .only = true, .real_time = true },
+		{ .mode = MDV_MODE_DV, .result = -ENOMEM },
+		{ .mode = MDV_MODE_IBV, .foreign = true, .only = true, .offered = true },
+		{ .mode = MDV_MODE_DV, .has_none = true, .only = true },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct mdv_caps caps;
+
+		verbs.attr.completion_timestamp_mask = cases[i].has_none ? 0 : UINT64_MAX;
+		verbs.supported = !cases[i].foreign;
+		verbs.mode = cases[i].mode;
+		verbs.real_time_only = cases[i].only;
+		verbs.real_time_result = cases[i].result;
+		caps = open_caps();
+		assert_int_equal(caps.timestamp_mask != 0, cases[i].offered);
+		assert_int_equal(caps.real_time, cases[i].real_time);
+	}
 }
 
 /** Limits of other kinds of queues are none of raw packet QPs. */
@@ -593,88 +637,6 @@ lanes_make_a_speed(void **state)
 	assert_int_equal(mdv_device_query_link(&device, &up, &speed), -ENODEV);
 }
 
-static struct {
-	int result;
-	uint32_t mask;
-} rt;
-
-static int
-query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values)
-{
-	assert_ptr_equal(ctx, &context.context);
-	assert_int_equal(values->comp_mask, IBV_VALUES_MASK_RAW_CLOCK);
-	values->comp_mask = rt.mask;
-	values->raw_clock.tv_sec = 3;
-	values->raw_clock.tv_nsec = 1234567890123;
-	return rt.result;
-}
-
-static void
-the_clock_is_read(void **state)
-{
-	const struct mdv_device device = { .ctx = &context.context };
-	uint64_t ticks = 5;
-
-	(void)state;
-	context.query_rt_values = query_rt_values;
-	rt.mask = IBV_VALUES_MASK_RAW_CLOCK;
-	assert_int_equal(mdv_device_read_clock(&device, &ticks), 0);
-	assert_int_equal(ticks, 1234567890123);
-	ticks = 5;
-	rt.mask = 0;
-	assert_int_equal(mdv_device_read_clock(&device, &ticks), -ENOTSUP);
-	rt.result = EOPNOTSUPP;
-	assert_int_equal(mdv_device_read_clock(&device, &ticks), -ENOTSUP);
-	rt.result = EIO;
-	assert_int_equal(mdv_device_read_clock(&device, &ticks), -EIO);
-	assert_int_equal(ticks, 5);
-}
-
-static struct {
-	int results[3];
-	unsigned int nb;
-} clock_info;
-
-int
-mlx5dv_get_clock_info(struct ibv_context *ctx, struct mlx5dv_clock_info *info)
-{
-	assert_ptr_equal(ctx, &context.context);
-	/* Two nanoseconds a tick. */
-	*info = (struct mlx5dv_clock_info){
-		.nsec = 1000, .last_cycles = 100, .mult = 4, .shift = 1, .mask = UINT32_MAX
-	};
-	return clock_info.results[clock_info.nb++];
-}
-
-static void
-ticks_become_time(void **state)
-{
-	static const struct {
-		int results[3], result;
-		unsigned int nb;
-	} cases[] = {
-		{ { 0 }, 0, 1 },
-		{ { EBUSY, EBUSY, 0 }, 0, 3 },
-		{ { EBUSY, EIO }, -EIO, 2 },
-		{ { EINVAL }, -ENOTSUP, 1 },
-		{ { EOPNOTSUPP }, -ENOTSUP, 1 },
-	};
-	struct mdv_device device = { .ctx = &context.context };
-
-	(void)state;
-	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		uint64_t ns = 5;
-
-		memcpy(clock_info.results, cases[i].results, sizeof(clock_info.results));
-		clock_info.nb = 0;
-		assert_int_equal(mdv_device_ticks_to_ns(&device, 150, &ns), cases[i].result);
-		assert_int_equal(clock_info.nb, cases[i].nb);
-		assert_int_equal(ns, cases[i].result == 0 ? 1100 : 5);
-	}
-	device.caps.foreign = true;
-	assert_int_equal(mdv_device_ticks_to_ns(&device, 150, &(uint64_t){ 0 }), -ENOTSUP);
-}
-
 int
 main(void)
 {
@@ -682,6 +644,7 @@ main(void)
 		cmocka_unit_test_setup(a_device_is_found_by_its_netdev, verbs_make),
 		cmocka_unit_test_setup(doorbell_pages_are_asked_for, verbs_make),
 		cmocka_unit_test_setup(capabilities_are_what_verbs_says, verbs_make),
+		cmocka_unit_test_setup(timestamps_are_of_one_clock, verbs_make),
 		cmocka_unit_test_setup(capabilities_are_those_of_raw_packets, verbs_make),
 		cmocka_unit_test_setup(capabilities_of_the_device_itself, verbs_make),
 		cmocka_unit_test_setup(small_parts_want_headers_inlined, verbs_make),
@@ -691,8 +654,6 @@ main(void)
 		cmocka_unit_test_setup(a_device_that_does_not_close_is_gone, verbs_make),
 		cmocka_unit_test_setup(ports_are_told_by_dev_port, verbs_make),
 		cmocka_unit_test_setup(lanes_make_a_speed, verbs_make),
-		cmocka_unit_test_setup(the_clock_is_read, verbs_make),
-		cmocka_unit_test_setup(ticks_become_time, verbs_make),
 	};
 
 	return cmocka_run_group_tests(tests, tree_make, tree_remove);

@@ -162,7 +162,8 @@ mdv_rx_offloads(const struct mdv_rxq *rxq, struct rte_mbuf *mbuf, const struct m
 	}
 	if (opts & MDV_RX_TIMESTAMP) {
 		ol_flags |= rxq->timestamp_flag;
-		mdv_rx_set_timestamp(rxq, mbuf, rte_be_to_cpu_64(cqe->timestamp));
+		mdv_rx_set_timestamp(rxq, mbuf,
+			mdv_hw_stamp_to_ns(rte_be_to_cpu_64(cqe->timestamp), rxq->timestamp_gap));
 	}
 	mbuf->ol_flags = ol_flags;
 }

@@ -87,7 +87,8 @@ static __rte_always_inline mdv_vec
 mdv_rx_vec_timestamps(
 	const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, struct rte_mbuf *const *mbufs)
 {
-	const mdv_vec timestamps = mdv_rx_vec_word(cqes, 6);
+	const mdv_vec stamps = mdv_rx_vec_word(cqes, 6);
+	const mdv_vec timestamps = stamps - (stamps >> 32) * rxq->timestamp_gap;
 
 	MDV_VEC_EACH(i)
 	mdv_rx_set_timestamp(rxq, mbufs[i], timestamps[i]);

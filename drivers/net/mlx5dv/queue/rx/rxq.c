@@ -7,6 +7,7 @@
 #include <ethdev_driver.h>
 #include <rte_malloc.h>
 
+#include "base/hw.h"
 #include "base/log.h"
 #include "queue/cq_ibv.h"
 #include "rxq.h"
@@ -224,6 +225,7 @@ timestamps_setup(struct mdv_rxq *rxq)
 		return -rte_errno;
 	}
 	rxq->timestamp_at = at;
+	rxq->timestamp_gap = rxq->port->device.caps.real_time ? MDV_HW_REAL_TIME_GAP : 0;
 	return 0;
 }
 

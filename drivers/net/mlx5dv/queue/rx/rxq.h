@@ -124,6 +124,7 @@ struct mdv_rxq {
 	/* line 2: timestamps, scattered packets and pools of several regions only */
 	uint64_t timestamp_flag __rte_cache_aligned; /**< in ol_flags */
 	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
+	uint32_t timestamp_gap;                      /**< for mdv_hw_stamp_to_ns() */
 	uint32_t nb_empty;                           /**< missing mbufs, with MDV_RX_SCATTER */
 	struct mdv_mr_cache mr;
 

@@ -51,6 +51,8 @@ random_frame(uint32_t max_len, bool alike)
 }
 
 static const unsigned int widths[] = { 0, 128, 256, 512 };
+/** The queues', of timestamps. */
+static uint32_t gap;
 
 static uint64_t
 timestamp_of(const struct rte_mbuf *mbuf)
@@ -68,6 +70,7 @@ run(unsigned int opts, unsigned int simd_bits, uint32_t max_len, bool alike, uns
 	struct rte_mbuf *pkts[RX_RIG_WQES];
 	unsigned int done = 0;
 
+	rx_rig.rxq.timestamp_gap = gap;
 	srandom(SEED);
 	last = (struct rx_frame){ 0 };
 	while (done < nb) {
@@ -192,6 +195,9 @@ every_instance_agrees_with_the_generic_one(void **state)
 	(void)state;
 	check_instances(0, 256, false, 0);
 	check_instances(2, 600, false, 0);
+	gap = MDV_HW_REAL_TIME_GAP;
+	check_instances(0, 256, false, 0);
+	gap = 0;
 }
 
 /** The same from blocks of all sizes, which wrap at any place of the ring. */
@@ -340,6 +346,13 @@ values_of_tag_hash_and_mark(void **state)
 	assert_int_equal(mdv_rx_select(MDV_RX_TIMESTAMP, 0)(&rx_rig.rxq, &pkt, 1), 1);
 	assert_int_equal(pkt->ol_flags, rx_rig.rxq.timestamp_flag);
 	assert_int_equal(timestamp_of(pkt), UINT64_C(0x123456789abcdef0));
+	rte_pktmbuf_free(pkt);
+	/* Seconds and nanoseconds of a real-time clock. */
+	rx_rig.rxq.timestamp_gap = MDV_HW_REAL_TIME_GAP;
+	frame.timestamp = UINT64_C(1764063600) << 32 | 123456789;
+	assert_true(rx_rig_receive(&frame));
+	assert_int_equal(mdv_rx_select(MDV_RX_TIMESTAMP, 0)(&rx_rig.rxq, &pkt, 1), 1);
+	assert_int_equal(timestamp_of(pkt), UINT64_C(1764063600123456789));
 	rte_pktmbuf_free(pkt);
 	rx_rig_stop();
 }
