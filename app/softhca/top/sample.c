@@ -127,6 +127,7 @@ add_netdev(struct app_sample *sample, const struct app_row *port)
 		.at = port->at,
 		.comm = app_tree_text(port->tree, "netdev"),
 		.total[APP_SAMPLE_RX] = port->total[APP_SAMPLE_NETDEV],
+		.total[APP_SAMPLE_LOST] = app_tree_number(port->tree, "rx_kernel_lost"),
 	};
 
 	if (netdev.comm[0] == '\0')
@@ -144,6 +145,7 @@ add_port(struct app_sample *sample, size_t at, const char *card, const struct ap
 	(void)sscanf(app_tree_text(tree, "device"), "mlx5_%u", &port.port);
 	snprintf(port.key, sizeof(port.key), "%.64s/%u", card, port.port);
 	count(&port, port_counts);
+	port.total[APP_SAMPLE_LOST] += app_tree_number(tree, "rx_kernel_lost");
 	if (add_row(&sample->list[APP_SAMPLE_PORTS], &port) == NULL || add_netdev(sample, &port))
 		return -1;
 	for (const struct app_tree *context = app_tree_elements(tree, "contexts"); context != NULL;
