@@ -22,15 +22,20 @@ def with_netdevs(ports):
 class InTreeTestpmd(Testpmd):
     """As Testpmd.
 
-    Without `devargs` the driver's defaults apply, among them dv_flow_en=1 and rxq_cqe_comp_en=1.
+    Without `devargs` the driver's defaults apply, among them dv_flow_en=1 and rxq_cqe_comp_en=1. On a `card` that is up
+    it takes the first port, which needs a TAP.
     """
 
     def __init__(self, *ports, args=(), devargs="", memory=256, known=INTREE_DEVARGS,
-                 softhca_options=()):
+                 softhca_options=(), card=None):
         self.prefix = eal_prefix()
-        ports = with_netdevs(ports or ["wire=loop"])
+        if card:
+            ports, nb_ports, softhca_options = [], 1, ("--on", card)
+        else:
+            ports = with_netdevs(ports or ["wire=loop"])
+            nb_ports = len(ports)
         command = ["dpdk-testpmd", *lcore_args("0,1"), "--no-huge", "-m", str(memory), "--no-telemetry",
-                   "--file-prefix", self.prefix, *pci_args(devargs, len(ports), known=known),
+                   "--file-prefix", self.prefix, *pci_args(devargs, nb_ports, known=known),
                    "--", "-i", "--total-num-mbufs=16384", "--no-flush-rx", *args]
         self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=dict(os.environ))
         self.banner = ""
