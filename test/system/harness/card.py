@@ -17,20 +17,20 @@ def name():
     return f"t{os.getpid()}-{next(_serial)}"
 
 
-def softhca(*words, check=True):
+def softhca(*words, check=True, env=None):
     """A command of softhca's that ends by itself: the completed process."""
     done = subprocess.run([str(word) for word in (paths.SOFTHCA, *words)], stdin=subprocess.DEVNULL, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, env=env, check=False)
     assert not check or done.returncode == 0, done.stdout
     return done
 
 
 @contextlib.contextmanager
-def up(*ports, options=()):
-    """A card with these ports; its name."""
+def up(*ports, options=(), env=None):
+    """A card with these ports; its name. `env`: the keeper's environment, if not this process's."""
     card = name()
     arguments = [word for port in ports for word in ("--port", port)]
-    softhca("up", *arguments, *options, card)
+    softhca("up", *arguments, *options, card, env=env)
     try:
         yield card
     finally:

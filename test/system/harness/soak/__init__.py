@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Four programs on one card for as long as one likes: devtools/soak."""
