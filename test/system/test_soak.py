@@ -31,7 +31,11 @@ def test_a_short_run(tmp_path):
     assert report["wrong"] is None and report["cycles"] == 2 and report["seed"] == 3
     assert sum(report["events"].values()) == 2 * run.EVENTS_A_CYCLE
     assert all(report["received"][name] > 0 for name in ("ours", "intree", "sniffer", "linux"))
-    assert report["sent_in_all"] == sum(report["sent"].values())
+    # Of the programs that were killed, too: each copy is with a program, or lost with one.
+    assert report["events"]["killed"] > 0
+    assert report["copies_delivered"] == (sum(report["received"][name] for name in ("ours", "intree", "sniffer"))
+                                          + report["losses"]["queue of a killed process"])
+    assert report["sent_in_all"] == sum(report["sent"].values()) == report["card"]["rx_frames"] + report["card"]["rx_no_link"]
     assert done.stdout == "seed 3\n" + (tmp_path / "text").read_text(encoding="utf-8")
     # No line of progress in a file.
     assert "\r" not in done.stdout and "all adds up" in done.stdout
@@ -106,7 +110,7 @@ def test_books_that_add_up():
     assert books.losses(books_of())["no WQE"] == 1
     # Frames of a killed program are known to the card alone.
     assert books.mistakes(books_of(program={"delivered": 2, "counted": 0, "was_killed": True})) == []
-    assert books.losses(books_of(program={"delivered": 2, "was_killed": True}))["queue of a killed process"] == 4
+    assert books.losses(books_of(program={"delivered": 2, "counted": 1, "was_killed": True}))["queue of a killed process"] == 5
 
 
 @pytest.mark.parametrize("changes", [
@@ -115,7 +119,7 @@ def test_books_that_add_up():
     {"received": 5}, {"doubled": 1}, {"netdev_rx": 3}, {"netdev_tx": 1}, {"tx_programs": 7}, {"linux_counted": 1},
     {"linux_counted": 3}, {"pings": (2, 2), "echoes": (1, 2)}, {"pings": (2, 1), "echoes": (2, 2)},
     {"program": {"counted": 5}}, {"program": {"wanted": 8}}, {"program": {"wanted": 6}}, {"program": {"alive": (3, 2)}},
-    {"program": {"delivered": 2, "was_killed": True}, "rx_steered": 1},
+    {"program": {"delivered": 2, "was_killed": True}, "rx_steered": 1}, {"program": {"counted": 7, "was_killed": True}},
     {"program": {"wanted": 3, "delivered": 2, "was_killed": True}}], ids=str)
 def test_books_that_do_not(changes):
     """Each number is looked at."""

@@ -54,6 +54,8 @@ def of_program(program, port):
         wrong += equal(f"{program.name} received what the card delivered", program.counted, program.delivered)
     lost = program.no_wqe + program.too_long
     elsewhere = port["rx_no_link"]
+    if program.counted > program.delivered:
+        wrong.append(f"{program.name} received {program.counted} frames, and the card delivered {program.delivered}")
     if program.was_killed or program.was_away:
         return wrong
     low, high = program.wanted - elsewhere, program.wanted + program.maybe
@@ -133,5 +135,5 @@ def losses(cycle):
         "link down, sent": port["tx_no_link"],
         "netdev down or full": port["rx_kernel_lost"],
         "no room in Linux's socket": cycle.linux_dropped,
-        "queue of a killed process": port["rx_steered"] - sum(program.delivered for program in cycle.programs),
+        "queue of a killed process": port["rx_steered"] - sum(program.counted for program in cycle.programs),
     }

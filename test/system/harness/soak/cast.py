@@ -74,7 +74,7 @@ def udp_rule(kind):
 
 
 class Member:
-    """A program that may be stopped, killed and started again. Counts are of all its lives, but of those killed."""
+    """A program that may be stopped, killed and started again. Counts are of all its lives; a killed one's own are those that it told last."""
 
     name = None
 
@@ -115,14 +115,15 @@ class Member:
             self.past[name] += known.get(name, 0)
         self.program = None
         self.was_away = True
-        self.counted_before = 0
+        self.latest, self.counted_before = {}, 0
 
     def kill(self):
-        """SIGKILL at any moment: what the card counted last is a part of the truth."""
+        """SIGKILL at any moment: what the card and the program told last is a part of the truth."""
         row = self.queues.counts()
         os.kill(self.program.pid(), signal.SIGKILL)
         self.program.kill()
-        self._bury({"delivered": row["packets"], "no_wqe": row["out_of_buffer"], "too_long": row["errors"]})
+        self._bury({"delivered": row["packets"], "no_wqe": row["out_of_buffer"], "too_long": row["errors"],
+                    "counted": self.latest.get("counted", 0), "sent": self.latest.get("sent", 0)})
         self.was_killed = True
 
     def forget(self):

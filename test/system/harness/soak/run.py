@@ -26,7 +26,7 @@ class Soak:
         self.stage = Stage(random.Random(seed + 1), rate, up_options, preload)
         self.events, self.counts = collections.deque(maxlen=TOLD_EVENTS), collections.Counter()
         self.sent, self.received, self.losses = collections.Counter(), collections.Counter(), collections.Counter()
-        self.copies = self.cycles = 0
+        self.port, self.no_wqe, self.cycles = collections.Counter(), collections.Counter(), 0
         self.kept, self.wrong = [], None
         self.begun = time.monotonic()
 
@@ -73,19 +73,19 @@ class Soak:
         events.base_state(stage)
         stage.peer.pause()
         self.note("the books are closed")
-        last = stage.last
         cycle = stage.close_books()
         kept = stage.close_holdings(base)
-        self.book(cycle, last)
+        self.book(cycle)
         self.kept.append(kept)
         self.cycles += 1
         self.watch_memory()
 
-    def book(self, cycle, last):
-        sent = collections.Counter(self.stage.peer.sent)
-        sent.subtract(last["sent"])
+    def book(self, cycle):
+        sent = collections.Counter(self.stage.next["sent"])
+        sent.subtract(self.stage.last["sent"])
         self.sent.update(sent)
-        self.copies += cycle.port["rx_steered"]
+        self.port.update(cycle.port)
+        self.no_wqe.update({program.name: program.no_wqe for program in cycle.programs})
         self.received.update({program.name: program.counted for program in cycle.programs})
         self.received.update({"linux": cycle.linux_counted, "ping": cycle.pings[1]})
         self.losses.update(books.losses(cycle))
@@ -117,8 +117,9 @@ class Soak:
         return {
             "seed": self.seed, "seconds": round(self.seconds(), 1), "cycles": self.cycles, "wrong": self.wrong,
             "events": dict(sorted(self.counts.items())), "sent": dict(sorted(self.sent.items())),
-            "sent_in_all": sum(self.sent.values()), "received": dict(self.received), "copies_delivered": self.copies,
-            "losses": dict(self.losses), "keeper_first": first, "keeper_last": last,
+            "sent_in_all": sum(self.sent.values()), "received": dict(self.received), "copies_delivered": self.port["rx_steered"],
+            "card": {name: nb for name, nb in self.port.items() if name.startswith(("rx_", "tx_", "out_"))},
+            "losses": dict(self.losses), "no_wqe": dict(self.no_wqe), "keeper_first": first, "keeper_last": last,
             "keeper_anonymous_kib": {"least": min((k.anonymous_kib for k in self.kept), default=None),
                                      "most": max((k.anonymous_kib for k in self.kept), default=None),
                                      "growth_an_hour": self.growth()},
@@ -138,6 +139,8 @@ def as_text(report):
     rows("frames that the peer sent", dict(report["sent"], **{"in all": report["sent_in_all"]}))
     rows("frames that programs counted", report["received"])
     rows("frames that no program counted, by cause", report["losses"])
+    rows("of those without a WQE, by program, but for lives that ended by SIGKILL before they were asked", report["no_wqe"])
+    rows("the card", report["card"])
     rows("the keeper at the end of the first cycle", report["keeper_first"])
     rows("the keeper at the end of the last cycle", report["keeper_last"])
     rows("the keeper's anonymous memory at each cycle's end, KiB", report["keeper_anonymous_kib"])

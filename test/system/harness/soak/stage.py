@@ -36,6 +36,7 @@ class Stage:
         self.was_cut = False
         self.pings, self.passed, self.tx_unknown = 0, 0, False
         self.members, self.open_cycle = [], None
+        self.last = self.next = None  # moments
 
     def __enter__(self):
         try:
@@ -105,8 +106,13 @@ class Stage:
                 "doubled": self.peer.doubled, "pings": self.pings, "passed": self.passed}
 
     def begin(self):
-        """A cycle begins here, with no frame under way."""
-        self.last = self.moment()
+        """A cycle begins here: with the numbers that closed the books of the one before. Between two readings Linux may
+        have asked for an address."""
+        while self.next is None:
+            now = self.moment()
+            if now == self.moment():
+                self.next = now
+        self.last, self.next = self.next, None
         for member in self.members:
             member.forget()
         self.was_cut = self.tx_unknown = False
@@ -149,6 +155,7 @@ class Stage:
             self.open_cycle = cycle = self.cycle(now)
             wrong = books.mistakes(cycle)
             if not wrong:
+                self.next = now
                 return cycle
             if now != before:
                 before, since = now, time.monotonic()
