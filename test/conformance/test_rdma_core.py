@@ -25,11 +25,18 @@ LEFT_OUT = re.compile("parent_domain|cuda|efa|rdmacm|vfio")
 # where there are none it wants to be refused. test_multi_process_alloc_dm uses a context in a child of
 # fork, which softhca cannot (doc/guides/softhca.rst, Limits). test_get_pkey_index, of rdma-core 65, has cat read a file of
 # the machine's sysfs, where softhca's device is not: it is in the one that SYSFS_PATH names.
-FAILING = {"test_mlx5_huge_page": {"test_prefer_obj_on_huge", "test_obj_on_huge"},
+# test_mr_rereg_access has told its peer the key before: softhca gives a region that is registered again another one, which
+# Linux does not where only access changes. test_obj_on_huge and test_prefer_obj_on_huge want a shared receive queue.
+FAILING = {"test_mr": {"test_mr_rereg_access"},
+           "test_mlx5_huge_page": {"test_prefer_obj_on_huge", "test_obj_on_huge"},
            "test_device": {"test_multi_process_alloc_dm", "test_get_pkey_index"}}
 
 PASSING = """
-test_addr create_ah_roce
+test_addr create_ah create_ah_roce destroy_ah
+test_atomic atomic_cmp_and_swap atomic_fetch_and_add atomic_invalid_lkey atomic_invalid_mr_access atomic_invalid_qp_access
+test_atomic atomic_invalid_rkey atomic_non_aligned_addr
+test_cq_events cq_events_rc cq_events_ud
+test_cqex rc_traffic_cq_ex ud_traffic_cq_ex
 test_cq create_cq create_cq_bad_flow create_cq_with_comp_channel
 test_cqex create_cq_ex create_cq_ex_bad_flow
 test_device dev_list open_dev phys_port_cnt_ex query_device query_device_ex query_gid query_gid_ex query_gid_table
@@ -47,6 +54,14 @@ test_pd alloc_pd dealloc_pd destroy_pd_twice multiple_pd_creation
 test_qp create_raw_qp_ex_no_attr create_raw_qp_ex_with_attr create_raw_qp_no_attr create_raw_qp_with_attr query_raw_qp
 test_qp create_raw_qp_ex_with_illegal_caps_max_recv_sge create_raw_qp_ex_with_illegal_caps_max_recv_wr
 test_qp create_raw_qp_ex_with_illegal_caps_max_send_sge create_raw_qp_ex_with_illegal_caps_max_send_wr
+test_qp create_rc_qp_ex_no_attr create_rc_qp_ex_with_attr create_rc_qp_no_attr create_rc_qp_with_attr
+test_qp create_uc_qp_ex_no_attr create_uc_qp_ex_with_attr create_uc_qp_no_attr create_uc_qp_with_attr
+test_qp create_ud_qp_ex_no_attr create_ud_qp_ex_with_attr create_ud_qp_no_attr create_ud_qp_with_attr
+test_qp modify_ud_qp query_rc_qp query_uc_qp query_ud_qp
+test_qpex full_rq_bad_flow post_receive_qp_state_bad_flow post_send_qp_state_bad_flow rq_with_larger_sgl_bad_flow
+test_qpex qp_ex_rc_atomic_cmp_swp qp_ex_rc_atomic_fetch_add qp_ex_rc_rdma_read qp_ex_rc_rdma_write qp_ex_rc_rdma_write_imm
+test_qpex qp_ex_rc_send qp_ex_rc_send_imm qp_ex_ud_send qp_ex_ud_send_imm
+test_relaxed_ordering ro_rc_traffic ro_ud_traffic
 test_rss_traffic rss_traffic
 """
 WITH_DEVICE_MEMORY = """

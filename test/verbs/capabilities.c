@@ -62,8 +62,9 @@ static const struct row rows[] = {
 	FLAG(MEM_WINDOW, try_mw, 0, EOPNOTSUPP),
 	FLAG(XRC, try_xrcd, 0, EOPNOTSUPP),
 	FLAG(SRQ_RESIZE, try_srq, IBV_SRQT_BASIC, EOPNOTSUPP),
-	FLAG(UD_IP_CSUM, try_qp_type, IBV_QPT_UD, EOPNOTSUPP),
-	FLAG(RC_IP_CSUM, try_qp_type, IBV_QPT_RC, EOPNOTSUPP),
+	/* Of IPoIB, which Ethernet has not. */
+	FLAG(UD_IP_CSUM, NULL, 0, 0),
+	FLAG(RC_IP_CSUM, NULL, 0, 0),
 	FLAG_EX(IBV_DEVICE_PCI_WRITE_END_PADDING, IBV_DEVICE_PCI_WRITE_END_PADDING, try_wq_flag, IBV_WQ_FLAGS_PCI_WRITE_END_PADDING, EOPNOTSUPP),
 	FLAG_EX(IBV_DEVICE_RAW_SCATTER_FCS, IBV_DEVICE_RAW_SCATTER_FCS, try_wq_flag, IBV_WQ_FLAGS_SCATTER_FCS, EOPNOTSUPP),
 	/* The lower half again. */
@@ -72,6 +73,9 @@ static const struct row rows[] = {
 	NUMBER(ex.orig_attr.max_mw, try_mw, EOPNOTSUPP),
 	/* On Ethernet the library makes them by itself. */
 	FACT(ex.orig_attr.max_ah),
+	/* test/conformance/test_rdma_core.py has atomics and reads. */
+	FACT(ex.orig_attr.max_qp_init_rd_atom), FACT(ex.orig_attr.max_res_rd_atom),
+	FACT(ex.orig_attr.atomic_cap),
 	NUMBER(ex.orig_attr.max_mcast_grp, try_multicast, EINVAL),
 	{ "ex.orig_attr.max_qp_rd_atom", FIELD(ex.orig_attr.max_qp_rd_atom), 0, try_qp_type, IBV_QPT_RC, 0, EOPNOTSUPP },
 	{ "ex.odp_caps.general_caps", FIELD(ex.odp_caps.general_caps), 0, try_mr_access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, 0, EINVAL },

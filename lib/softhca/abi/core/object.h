@@ -31,6 +31,7 @@
 #include "hw/check/doorbell.h"
 #include "hw/device/clock_page.h"
 #include "hw/device/device.h"
+#include "hw/roce/roce_qp.h"
 #include "steering/match/param.h"
 #include "steering/steering.h"
 
@@ -194,7 +195,12 @@ struct shca_qp_object {
 	struct shca_rwq_ind_object *rwq_ind; /**< a hash QP */
 	struct shca_sq *sq;
 	struct shca_rq *rq;
-	struct shca_tir *tir; /**< NULL: no flow can have it as destination */
+	struct shca_tir *tir;      /**< NULL: no flow can have it as destination */
+	struct shca_roce_qp *roce; /**< one with a transport: it has none of the above */
+	struct shca_roce_qp_conf roce_conf;
+	struct ib_uverbs_qp_dest dest; /**< of it, as set last */
+	uint8_t type;                  /**< IBV_QPT_* */
+	uint16_t pkey_index;
 	struct shca_eventq *async;
 	struct ib_uverbs_qp_cap cap;
 	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
@@ -247,6 +253,12 @@ struct shca_flow_object {
 	struct shca_rule *rule;
 };
 
+/** An address handle. What it says is in WQEs, too; no one else looks at it. */
+struct shca_ah_object {
+	struct shca_object object;
+	struct shca_pd_object *pd;
+};
+
 struct shca_uar_object {
 	struct shca_object object;
 	uint32_t index;
@@ -261,7 +273,7 @@ struct shca_pp_object {
 
 extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
 	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
-	shca_matcher_class, shca_dm_class, shca_flow_action_class, shca_pp_class;
+	shca_matcher_class, shca_dm_class, shca_flow_action_class, shca_pp_class, shca_ah_class;
 /** @} */
 
 #endif /* SHCA_ABI_CORE_OBJECT_H */

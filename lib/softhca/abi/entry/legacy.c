@@ -345,6 +345,20 @@ shca_legacy_destroy_qp(struct shca_write *write)
 }
 
 int
+shca_legacy_destroy_ah(struct shca_write *write)
+{
+	static const struct destroyer how = {
+		.object = UVERBS_OBJECT_AH,
+		.method = UVERBS_METHOD_AH_DESTROY,
+		.handle_attr = UVERBS_ATTR_DESTROY_AH_HANDLE,
+	};
+	struct ib_uverbs_destroy_ah command;
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	return ret != 0 ? ret : destroy(write, command.ah_handle, &how);
+}
+
+int
 shca_legacy_create_wq(struct shca_write *write)
 {
 	struct ib_uverbs_ex_create_wq command;

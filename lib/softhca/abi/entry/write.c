@@ -58,6 +58,8 @@ static const struct command {
 	COMMAND(MODIFY_QP, BYTES(modify_qp), 0, .run = shca_qp_write_modify),
 	COMMAND(DESTROY_QP, BYTES(destroy_qp), BYTES(destroy_qp_resp), TELLS_MISSING,
 		.run = shca_legacy_destroy_qp),
+	COMMAND(CREATE_AH, BYTES(create_ah), BYTES(create_ah_resp), DRIVER, .run = shca_ah_write_create),
+	COMMAND(DESTROY_AH, BYTES(destroy_ah), 0, TELLS_MISSING, .run = shca_legacy_destroy_ah),
 	COMMAND(ATTACH_MCAST, BYTES(attach_mcast), 0, .run = shca_qp_write_mcast),
 	COMMAND(DETACH_MCAST, BYTES(detach_mcast), 0, .run = shca_qp_write_mcast),
 	COMMAND_EX(QUERY_DEVICE, UP_TO(ex_query_device, reserved),

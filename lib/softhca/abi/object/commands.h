@@ -21,6 +21,7 @@ int shca_device_write_query_ex(struct shca_write *write);
 int shca_pd_write_alloc(struct shca_write *write);
 int shca_mr_write_reg(struct shca_write *write);
 int shca_mr_write_rereg(struct shca_write *write);
+int shca_ah_write_create(struct shca_write *write);
 int shca_comp_channel_write_create(struct shca_write *write);
 int shca_cq_write_resize(struct shca_write *write);
 int shca_cq_write_modify(struct shca_write *write);

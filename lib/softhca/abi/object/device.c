@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "config/model.h"
 #include "hw/queue/loopback.h"
+#include "hw/roce/gid.h"
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
@@ -41,7 +42,6 @@ static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
 #define BF_REG_BYTES  512
 #define CACHE_LINE    64
 #define LOG_UAR_BYTES 12
-#define NB_GIDS       2 /* the link-local address as RoCE v1 and as v2 */
 #define MAX_MSG_BYTES (1u << 30)
 #define RAW_PACKET    (1u << IBV_QPT_RAW_PACKET)
 
@@ -227,6 +227,11 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_pd = model->max_pd,
 		.max_raw_ethy_qp = model->max_qp,
 		.max_pkeys = 1,
+		.max_qp_rd_atom = SHCA_MAX_RD_ATOMIC,
+		.max_qp_init_rd_atom = SHCA_MAX_RD_ATOMIC,
+		.max_res_rd_atom = SHCA_MAX_RD_ATOMIC * model->max_qp,
+		.atomic_cap = IBV_ATOMIC_HCA,
+		.max_ah = INT32_MAX, /* LX mlx5_ib_query_device */
 		.phys_port_cnt = (uint8_t)shca_conf_nb_ports(shca_device_conf(file->dev)),
 	};
 }
@@ -381,7 +386,7 @@ fill_port(const struct shca_file *file, uint64_t port, struct ib_uverbs_query_po
 	*response = (struct ib_uverbs_query_port_resp){
 		.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
 		.max_msg_sz = MAX_MSG_BYTES,
-		.gid_tbl_len = NB_GIDS,
+		.gid_tbl_len = SHCA_NB_GIDS,
 		.pkey_tbl_len = 1,
 		.max_mtu = IBV_MTU_4096,
 		/* The kernel derives it from a netdev MTU of 1500. */
@@ -422,22 +427,25 @@ shca_device_write_query_port(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
-/** Ports for raw packets alone have none (mlx5_port_rep_immutable). */
 static uint64_t
 nb_gids(const struct shca_file *file)
 {
-	return shca_device_conf(file->dev)->nb_vports == 0 ? NB_GIDS : 0;
+	return shca_gid_nb(shca_device_conf(file->dev));
 }
 
 static void
 fill_gid(const struct shca_file *file, uint32_t index, struct ib_uverbs_gid_entry *entry)
 {
+	bool is_v2 = false;
+	uint8_t gid[16];
+
+	shca_gid_get(shca_device_conf(file->dev), index, gid, &is_v2);
 	*entry = (struct ib_uverbs_gid_entry){
 		.gid_index = index,
 		.port_num = 1,
-		.gid_type = index == 0 ? IB_UVERBS_GID_TYPE_ROCE_V1 : IB_UVERBS_GID_TYPE_ROCE_V2,
+		.gid_type = is_v2 ? IB_UVERBS_GID_TYPE_ROCE_V2 : IB_UVERBS_GID_TYPE_ROCE_V1,
 	};
-	shca_node_gid(shca_device_conf(file->dev)->mac, (uint8_t *)entry->gid);
+	memcpy(entry->gid, gid, sizeof(gid));
 }
 
 static int
@@ -463,13 +471,13 @@ query_gid_table(struct shca_bundle *bundle)
 	uint64_t entry_bytes = shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE);
 	const struct shca_user_buffer *out =
 		shca_ioctl_buffer(bundle, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
-	uint8_t table[NB_GIDS * 256] = { 0 };
+	uint8_t table[SHCA_NB_GIDS * 256] = { 0 };
 	uint64_t nb_entries;
 	int ret;
 
 	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS) != 0)
 		return -EINVAL;
-	if (entry_bytes == 0 || entry_bytes > sizeof(table) / NB_GIDS)
+	if (entry_bytes == 0 || entry_bytes > sizeof(table) / SHCA_NB_GIDS)
 		return -EINVAL;
 	/* As rdma_query_gid_table: all entries or none. */
 	nb_entries = nb_gids(bundle->file);

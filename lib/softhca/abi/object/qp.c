@@ -12,6 +12,7 @@
 #include "abi/core/ioctl.h"
 #include "abi/object/methods.h"
 #include "abi/object/mlx5.h"
+#include "abi/qp/qp_roce.h"
 #include "config/model.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -58,6 +59,7 @@ destroy_queues(struct shca_qp_object *qp)
 	shca_tir_destroy(qp->tir);
 	shca_rq_destroy(qp->rq);
 	shca_sq_destroy(qp->sq);
+	shca_roce_qp_destroy(qp->roce);
 }
 
 static void
@@ -153,8 +155,8 @@ check_uar(const struct shca_file *file, const struct mlx5_ib_create_qp *request)
 }
 
 static int
-check_raw_request(const struct shca_file *file, const struct shca_qp_object *qp,
-	const struct shca_user_buffer *buffer, struct mlx5_ib_create_qp *request)
+check_request(const struct shca_file *file, const struct shca_qp_object *qp,
+	const struct shca_user_buffer *buffer, uint32_t flags, struct mlx5_ib_create_qp *request)
 {
 	int ret;
 
@@ -166,7 +168,7 @@ check_raw_request(const struct shca_file *file, const struct shca_qp_object *qp,
 	ret = shca_user_is_clear(buffer, sizeof(*request));
 	if (ret != 0)
 		return ret == -EOPNOTSUPP ? -EINVAL : ret;
-	ret = check_driver_flags(file->model, request->flags, RAW_DRIVER_FLAGS);
+	ret = check_driver_flags(file->model, request->flags, flags);
 	if (ret == 0)
 		ret = check_rq(file->model, qp, request);
 	if (ret == 0)
@@ -273,8 +275,8 @@ create_raw(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_t
 	struct memory memory = { 0 };
 	int ret;
 
-	ret = check_raw_request(
-		bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
+	ret = check_request(bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
+		RAW_DRIVER_FLAGS, &request);
 	if (ret == 0)
 		ret = pin_queues(&qp->object, &request, &memory);
 	if (ret != 0)
@@ -370,6 +372,16 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 }
 
 static int
+create_roce(const struct shca_bundle *bundle, struct shca_qp_object *qp)
+{
+	struct mlx5_ib_create_qp request;
+	int ret = check_request(bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
+		SHCA_QP_ROCE_DRIVER_FLAGS, &request);
+
+	return ret != 0 ? ret : shca_qp_create_roce(bundle->file, qp, &request);
+}
+
+static int
 answer_create(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
 {
 	/* The response's other numbers are for DevX contexts; their mask bits stay clear. */
@@ -379,7 +391,9 @@ answer_create(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
 	uint32_t number = 0;
 	int ret;
 
-	if (qp->sq != NULL)
+	if (qp->roce != NULL)
+		number = shca_roce_qp_number(qp->roce);
+	else if (qp->sq != NULL)
 		number = shca_sq_number(qp->sq);
 	else if (qp->rq != NULL)
 		number = shca_rq_number(qp->rq);
@@ -414,13 +428,15 @@ static int
 create(struct shca_bundle *bundle)
 {
 	struct shca_qp_object *qp = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_HANDLE);
+	const uint64_t type = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_TYPE);
 	uint64_t flags = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_FLAGS);
 	const struct shca_user_buffer *cap = shca_ioctl_buffer(bundle, UVERBS_ATTR_CREATE_QP_CAP);
 	int ret;
 
-	if (shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_TYPE) != IB_UVERBS_QPT_RAW_PACKET)
+	qp->type = (uint8_t)type;
+	if (type != IB_UVERBS_QPT_RAW_PACKET && !shca_qp_is_roce(type))
 		return -EOPNOTSUPP;
-	if (!shca_caps_has(CAP_NET_RAW))
+	if (type == IB_UVERBS_QPT_RAW_PACKET && !shca_caps_has(CAP_NET_RAW))
 		return -EPERM;
 	qp->object.user_handle = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_USER_HANDLE);
 	qp->pd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_PD_HANDLE);
@@ -440,7 +456,12 @@ create(struct shca_bundle *bundle)
 		ret = check_flags(bundle->file->model, flags);
 	if (ret != 0)
 		return ret;
-	ret = qp->rwq_ind != NULL ? create_hash(bundle, qp, flags) : create_raw(bundle, qp, flags);
+	if (shca_qp_is_roce(type))
+		ret = create_roce(bundle, qp);
+	else if (qp->rwq_ind != NULL)
+		ret = create_hash(bundle, qp, flags);
+	else
+		ret = create_raw(bundle, qp, flags);
 	if (ret == 0)
 		ret = answer_create(bundle, qp);
 	if (ret != 0) {

@@ -6,6 +6,7 @@
 #include <rdma/mlx5-abi.h>
 
 #include "abi/object/commands.h"
+#include "abi/qp/qp_roce.h"
 #include "config/model.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -223,6 +224,8 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 		return ret;
 	if (qp->rwq_ind != NULL)
 		return -ENOSYS;
+	if (qp->roce != NULL)
+		return shca_qp_modify_roce(qp, request);
 	to = request->attr_mask & IBV_QP_STATE ? request->qp_state : qp->state;
 	if (to >= NB_STATES || !transitions[qp->state][to].is_allowed)
 		return -EINVAL;
@@ -345,10 +348,14 @@ shca_qp_write_query(struct shca_write *write)
 	response.max_send_sge = qp->cap.max_send_sge;
 	response.max_recv_sge = qp->cap.max_recv_sge;
 	response.max_inline_data = qp->cap.max_inline_data;
+	response.port_num = qp->port;
+	response.sq_sig_all = qp->signal_all;
+	if (qp->roce != NULL) {
+		shca_qp_query_roce(qp, &response);
+		return shca_user_write(write->out, &response, sizeof(response));
+	}
 	response.qp_state = current_state(qp);
 	qp->error_known = has_failed(qp);
 	response.cur_qp_state = response.qp_state;
-	response.port_num = qp->port;
-	response.sq_sig_all = qp->signal_all;
 	return shca_user_write(write->out, &response, sizeof(response));
 }

@@ -25,6 +25,8 @@
 #include "hw/queue/sq.h"
 #include "hw/queue/sq_fail.h"
 #include "hw/queue/steer.h"
+#include "hw/roce/gid.h"
+#include "hw/roce/roce_qp.h"
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 #include "hw/state/rq.h"
@@ -45,6 +47,10 @@
 #define NUMBER_LAST   0xffffff
 #define CQ_NUMBER_1ST 0x400
 #define QP_NUMBER_1ST 0x100
+/** Queue pairs with a transport have the upper half, without the number of multicast. */
+#define QP_NUMBER_LAST   0x7fffff
+#define ROCE_NUMBER_1ST  0x800000
+#define ROCE_NUMBER_LAST 0xfffffe
 
 /** The longest time until a change of the netdev is seen: 10 ms, and as long as the wire keeps its
  * answer. */
@@ -163,6 +169,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->pause = (struct shca_pause){ true, true }; /* as cards come */
 	dev->paced_ticks = UINT64_MAX;
 	dev->may_reflect = conf->wire->ops->reflects != NULL;
+	dev->take_roce = shca_gid_nb(conf) != 0 ? shca_roce_take : NULL;
 	dev->mem = shca_mem_create();
 	if (dev->mem == NULL)
 		goto free_device;
@@ -179,12 +186,14 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	if (ret != 0)
 		goto fini_out;
 	shca_idtable_init(&dev->cq_numbers, CQ_NUMBER_1ST, NUMBER_LAST);
-	shca_idtable_init(&dev->queue_numbers, QP_NUMBER_1ST, NUMBER_LAST);
+	shca_idtable_init(&dev->queue_numbers, QP_NUMBER_1ST, QP_NUMBER_LAST);
+	shca_idtable_init(&dev->roce_numbers, ROCE_NUMBER_1ST, ROCE_NUMBER_LAST);
 	shca_idtable_init(&dev->rqt_numbers, 1, NUMBER_LAST);
 	shca_idtable_init(&dev->tir_numbers, 1, NUMBER_LAST);
 	LIST_INIT(&dev->cqs);
 	LIST_INIT(&dev->rqs);
 	LIST_INIT(&dev->sqs);
+	LIST_INIT(&dev->roce_qps);
 	LIST_INIT(&dev->doorbell_pages);
 	LIST_INIT(&dev->clock_pages);
 	LIST_INIT(&dev->listeners);
@@ -221,6 +230,7 @@ shca_device_destroy(struct shca_device *dev)
 	assert(LIST_EMPTY(&dev->sqs) && LIST_EMPTY(&dev->rqs) && LIST_EMPTY(&dev->cqs));
 	shca_idtable_fini(&dev->cq_numbers);
 	shca_idtable_fini(&dev->queue_numbers);
+	shca_idtable_fini(&dev->roce_numbers);
 	shca_idtable_fini(&dev->rqt_numbers);
 	shca_idtable_fini(&dev->tir_numbers);
 	pthread_mutex_destroy(&dev->held);
@@ -442,6 +452,8 @@ run_round(void *arg)
 	run_sqs(dev);
 	if (dev->is_dead)
 		return;
+	if (!LIST_EMPTY(&dev->roce_qps))
+		shca_roce_run(dev);
 	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
 	dev->is_reflecting = false;
 	if (__builtin_expect(dev->may_fail, false))
@@ -475,6 +487,9 @@ handle_fault(struct shca_device *dev)
 		shca_sq_fail_wqe(sq, sq->ci);
 		break;
 	}
+	case SHCA_TOUCH_ROCE:
+		shca_roce_qp_fault(dev->touched);
+		break;
 	case SHCA_TOUCH_OUT:
 		shca_out_fault(dev);
 		break;

@@ -173,6 +173,9 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 	struct shca_verdict verdict;
 	struct shca_packet packet;
 
+	/* Below the rules, as on the card; such frames never get into the cache. */
+	if (__builtin_expect(dev->take_roce != NULL, false) && dev->take_roce(dev, frame))
+		return;
 	parse(dev, frame, &packet);
 	shca_walk_rx(dev->steering, &packet, &verdict);
 	shca_flow_cache_put(

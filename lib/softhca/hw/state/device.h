@@ -28,7 +28,8 @@ enum shca_touch {
 	SHCA_TOUCH_RQ_BUFFER,
 	SHCA_TOUCH_SQ_RING,
 	SHCA_TOUCH_SQ_BUFFER,
-	SHCA_TOUCH_OUT, /**< the wire, sending */
+	SHCA_TOUCH_OUT,  /**< the wire, sending */
+	SHCA_TOUCH_ROCE, /**< a queue pair with a transport: rings, buffers, remote memory */
 };
 
 /** A port as verbs number them. */
@@ -50,6 +51,12 @@ struct shca_device {
 	LIST_HEAD(, shca_cq) cqs;
 	LIST_HEAD(, shca_rq) rqs;
 	LIST_HEAD(, shca_sq) sqs;
+	/** Queue pairs with a transport (hw/roce/): numbers of their own, so that a packet finds
+	 * nothing else by its. */
+	struct shca_idtable roce_numbers;
+	LIST_HEAD(, shca_roce_qp) roce_qps;
+	/** Take a frame for one of the port's GIDs; NULL: it has none. */
+	bool (*take_roce)(struct shca_device *dev, const struct shca_frame *frame);
 	LIST_HEAD(, shca_doorbell_page) doorbell_pages; /**< of a strict device */
 	uint64_t nb_doorbells;                          /**< seen in doorbell_pages */
 	uint64_t nb_created;                            /**< queues since the device's creation */

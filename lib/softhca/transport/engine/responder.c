@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define ATOMIC_BYTES 8
+#define LONGEST      (1u << 31) /* message (IBTA 9.7.2) */
 
 /** What a packet is in its message. */
 struct place {
@@ -290,7 +291,7 @@ answer_read(struct shca_responder *responder, const struct shca_bth *bth)
 static void
 take_read(struct shca_responder *responder, const struct shca_bth *bth)
 {
-	if (responder->message != SHCA_MESSAGE_NONE ||
+	if (responder->message != SHCA_MESSAGE_NONE || bth->dma_length > LONGEST ||
 		nb_reads(responder) >= responder->conf.max_dest_rd_atomic) {
 		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 		return;

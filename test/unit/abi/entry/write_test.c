@@ -223,7 +223,7 @@ static const struct field_case qp_cases[] = {
 	FIELD(QP, core.is_srq, 1, -EINVAL),
 	FIELD(QP, core.create_flags, 1u << 4, -EINVAL),
 	FIELD(QP, core.create_flags, IB_UVERBS_QP_CREATE_SQ_SIG_ALL, -EINVAL),
-	FIELD(QP, core.qp_type, 2, -EOPNOTSUPP),
+	FIELD(QP, core.qp_type, 2, -EINVAL),
 	FIELD(QP, core.pd_handle, 999, -EINVAL),
 	FIELD(QP, core.rwq_ind_tbl_handle, 999, -EINVAL),
 	FIELD(QP, core.max_recv_wr, 1, -EINVAL),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Address handles: libmlx5 builds the address itself and asks for the MAC alone. */
+#include <errno.h>
+#include <string.h>
+
+#include <rdma/mlx5-abi.h>
+
+#include "abi/core/ioctl.h"
+#include "abi/object/commands.h"
+#include "abi/object/methods.h"
+#include "base/log.h"
+
+static void
+destroy(struct shca_object *object)
+{
+	((struct shca_ah_object *)object)->pd->object.nb_users--;
+}
+
+const struct shca_object_class shca_ah_class = {
+	.type = UVERBS_OBJECT_AH,
+	.name = "AH",
+	.bytes = sizeof(struct shca_ah_object),
+	.destroy = destroy,
+};
+
+/** As ib_uverbs_create_ah, rdma_check_ah_attr, ib_resolve_eth_dmac. */
+static int
+check(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_t mac[6])
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+
+	if (attr->port_num == 0 || attr->port_num > shca_conf_nb_ports(conf))
+		return -EINVAL;
+	if (!attr->is_global) {
+		SHCA_WARN("an address handle without a GID: RoCE has no LIDs");
+		return -EINVAL;
+	}
+	if (attr->grh.sgid_index >= shca_gid_nb(conf))
+		return -EINVAL;
+	return shca_gid_resolve(conf, attr->grh.dgid, mac) ? 0 : -EHOSTUNREACH;
+}
+
+int
+shca_ah_write_create(struct shca_write *write)
+{
+	struct mlx5_ib_create_ah_resp driver_response = { 0 };
+	struct ib_uverbs_create_ah_resp response;
+	struct ib_uverbs_create_ah request;
+	struct shca_object *object, *pd;
+	int ret;
+
+	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	if (ret == 0)
+		ret = check(write->file, &request.attr, driver_response.dmac);
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
+	if (ret == 0)
+		ret = shca_object_reserve(write->file, &shca_ah_class, &object);
+	if (ret != 0)
+		return ret;
+	response = (struct ib_uverbs_create_ah_resp){ .ah_handle = object->handle };
+	driver_response.response_length = sizeof(driver_response);
+	ret = shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
+	if (ret == 0)
+		ret = shca_user_write(write->out, &response, sizeof(response));
+	if (ret != 0) {
+		shca_object_abort(write->file, object);
+		return ret;
+	}
+	((struct shca_ah_object *)object)->pd = (struct shca_pd_object *)pd;
+	pd->nb_users++;
+	shca_object_commit(write->file, object);
+	return 0;
+}
+
+/* clang-format off */
+static const struct shca_attr_row destroy_rows[] = {
+	SHCA_DESTROY(UVERBS_ATTR_DESTROY_AH_HANDLE, &shca_ah_class),
+};
+
+const struct shca_method shca_ah_methods[] = {
+	{ UVERBS_METHOD_AH_DESTROY, SHCA_ROWS(destroy_rows) },
+	{ 0 },
+};
+/* clang-format on */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs with a transport: creation. */
+#include <errno.h>
+
+#include "abi/qp/qp_roce.h"
+
+#define WQEBB_BYTES 64
+
+static const struct {
+	uint8_t type;
+	enum shca_roce_type roce;
+} types[] = {
+	{ IBV_QPT_RC, SHCA_ROCE_RC },
+	{ IBV_QPT_UC, SHCA_ROCE_UC },
+	{ IBV_QPT_UD, SHCA_ROCE_UD },
+};
+#define NB_TYPES (sizeof(types) / sizeof(types[0]))
+
+bool
+shca_qp_is_roce(uint64_t type)
+{
+	for (size_t i = 0; i < NB_TYPES; i++)
+		if (types[i].type == type)
+			return true;
+	return false;
+}
+
+static enum shca_roce_type
+roce_type(uint8_t type)
+{
+	size_t i = 0;
+
+	while (types[i].type != type)
+		i++;
+	return types[i].roce;
+}
+
+static void
+on_event(void *owner, enum shca_event event)
+{
+	struct shca_qp_object *qp = owner;
+
+	if (shca_eventq_send_async(qp->async, qp->object.user_handle, event))
+		qp->nb_async_events++;
+}
+
+int
+shca_qp_create_roce(
+	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request)
+{
+	struct shca_roce_qp_attr attr;
+	uint8_t *dbrec, *ring = NULL;
+	uint64_t rq_bytes, sq_bytes;
+	int ret;
+
+	if (shca_gid_nb(shca_device_conf(file->dev)) == 0)
+		return -EOPNOTSUPP;
+	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */
+	rq_bytes = (uint64_t)request->rq_wqe_count << request->rq_wqe_shift;
+	sq_bytes = (uint64_t)request->sq_wqe_count * WQEBB_BYTES;
+	if ((request->rq_wqe_count & (request->rq_wqe_count - 1)) != 0 || qp->rwq_ind != NULL)
+		return -EINVAL;
+	/* set_rq_size(): a query tells of the ring, not of the wish. */
+	qp->cap.max_recv_wr = request->rq_wqe_count;
+	ret = shca_object_pin(&qp->object, request->db_addr, SHCA_DBREC_BYTES, false, &dbrec);
+	if (ret == 0)
+		ret = shca_object_pin(
+			&qp->object, request->buf_addr, rq_bytes + sq_bytes, false, &ring);
+	if (ret != 0)
+		return ret;
+	attr = (struct shca_roce_qp_attr){
+		.type = roce_type(qp->type),
+		.rq_ring = ring,
+		.sq_ring = ring + rq_bytes,
+		.dbrec = (__be32 *)(void *)dbrec,
+		.nb_wqebbs = request->sq_wqe_count,
+		.nb_wqes = request->rq_wqe_count,
+		.stride_bytes = 1u << request->rq_wqe_shift,
+		.has_signature = (request->flags & MLX5_QP_FLAG_SIGNATURE) != 0,
+		.signal_all = qp->signal_all,
+		.pdn = qp->pd->pdn,
+		.user_index = request->uidx,
+		.send_cq = qp->send_cq != NULL ? qp->send_cq->cq : NULL,
+		.recv_cq = qp->recv_cq != NULL ? qp->recv_cq->cq : NULL,
+		.event = on_event,
+		.owner = qp,
+	};
+	ret = shca_roce_qp_create(file->dev, &attr, &qp->roce);
+	if (ret == 0 &&
+		(request->flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) == 0)
+		qp->bfreg = shca_bfreg_get(&file->bfregs);
+	return ret;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Queue pairs with a transport: creation, modify and query of their states. */
+#ifndef SHCA_ABI_QP_QP_ROCE_H
+#define SHCA_ABI_QP_QP_ROCE_H
+
+#include <infiniband/verbs.h>
+#include <rdma/mlx5-abi.h>
+
+#include "abi/core/ioctl.h"
+
+/** Flags of libmlx5 that such a QP may have. Those of CQE scatter allow the card to put a message
+ * into its completion, which this one never does. */
+#define SHCA_QP_ROCE_DRIVER_FLAGS                                                                  \
+	(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |      \
+		MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX |                           \
+		MLX5_QP_FLAG_PACKET_BASED_CREDIT_MODE)
+
+/** @return whether the type of queue pair has a transport that is there. */
+bool shca_qp_is_roce(uint64_t type);
+/** Create one by a request that has been checked. */
+int shca_qp_create_roce(
+	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request);
+int shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request);
+void shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_resp *response);
+
+#endif /* SHCA_ABI_QP_QP_ROCE_H */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs with a transport: modify and query of their states. */
+#include <errno.h>
+#include <string.h>
+
+#include "abi/qp/qp_roce.h"
+#include "base/log.h"
+
+#define NB_STATES (IBV_QPS_ERR + 1)
+
+/** Attributes of types, as columns of the table below. */
+enum column {
+	UD,
+	UC,
+	RC,
+	NB_COLUMNS,
+};
+
+struct transition {
+	bool is_allowed;
+	uint32_t required[NB_COLUMNS];
+	uint32_t optional[NB_COLUMNS];
+};
+
+#define CONNECTED_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define UD_INIT        (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
+#define UC_RTR         (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define RC_RTR         (UC_RTR | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RTR_OPTIONAL   (IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX)
+#define RC_RTS                                                                                     \
+	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |                    \
+		IBV_QP_MAX_QP_RD_ATOMIC)
+#define UD_RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_QKEY)
+#define UC_RTS_OPTIONAL                                                                            \
+	(IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE)
+#define RC_RTS_OPTIONAL (UC_RTS_OPTIONAL | IBV_QP_MIN_RNR_TIMER)
+#define UC_SQD                                                                                     \
+	(IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |                   \
+		IBV_QP_PATH_MIG_STATE)
+#define RC_SQD                                                                                     \
+	(UC_SQD | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |             \
+		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define ALWAYS [IBV_QPS_RESET] = { true, { 0 }, { 0 } }, [IBV_QPS_ERR] = { true, { 0 }, { 0 } }
+
+/** As ib_modify_qp_is_ok() of core/verbs.c has them (qp_state_table); STATE itself is not in it. */
+static const struct transition transitions[NB_STATES][NB_STATES] = {
+	[IBV_QPS_RESET] = {
+		ALWAYS,
+		[IBV_QPS_INIT] = { true, { UD_INIT, CONNECTED_INIT, CONNECTED_INIT }, { 0 } },
+	},
+	[IBV_QPS_INIT] = {
+		ALWAYS,
+		[IBV_QPS_INIT] = { true, { 0 }, { UD_INIT, CONNECTED_INIT, CONNECTED_INIT } },
+		[IBV_QPS_RTR] = { true, { 0, UC_RTR, RC_RTR },
+			{ IBV_QP_PKEY_INDEX | IBV_QP_QKEY, RTR_OPTIONAL, RTR_OPTIONAL } },
+	},
+	[IBV_QPS_RTR] = {
+		ALWAYS,
+		[IBV_QPS_RTS] = { true, { IBV_QP_SQ_PSN, IBV_QP_SQ_PSN, RC_RTS },
+			{ UD_RTS_OPTIONAL, UC_RTS_OPTIONAL, RC_RTS_OPTIONAL } },
+	},
+	[IBV_QPS_RTS] = {
+		ALWAYS,
+		[IBV_QPS_RTS] = { true, { 0 },
+			{ UD_RTS_OPTIONAL, UC_RTS_OPTIONAL, RC_RTS_OPTIONAL } },
+		[IBV_QPS_SQD] = { true, { 0 },
+			{ IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_EN_SQD_ASYNC_NOTIFY,
+				IBV_QP_EN_SQD_ASYNC_NOTIFY } },
+	},
+	[IBV_QPS_SQD] = {
+		ALWAYS,
+		[IBV_QPS_RTS] = { true, { 0 },
+			{ UD_RTS_OPTIONAL, UC_RTS_OPTIONAL, RC_RTS_OPTIONAL } },
+		[IBV_QPS_SQD] = { true, { 0 },
+			{ IBV_QP_PKEY_INDEX | IBV_QP_QKEY, UC_SQD, RC_SQD } },
+	},
+	[IBV_QPS_ERR] = { ALWAYS },
+};
+
+static enum column
+column_of(uint8_t type)
+{
+	return type == IBV_QPT_UD ? UD : type == IBV_QPT_UC ? UC : RC;
+}
+
+/** The QP as verbs have it: an error in between changes the state. */
+static uint8_t
+current_state(const struct shca_qp_object *qp)
+{
+	return shca_roce_qp_state(qp->roce) == SHCA_ROCE_ERROR ? IBV_QPS_ERR : qp->state;
+}
+
+static int
+check_mask(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request, uint8_t from,
+	uint8_t to)
+{
+	const uint32_t attrs = request->attr_mask & ~(uint32_t)IBV_QP_STATE;
+	const enum column column = column_of(qp->type);
+	const struct transition *transition;
+
+	if (from >= NB_STATES || to >= NB_STATES)
+		return -EINVAL;
+	transition = &transitions[from][to];
+	if (!transition->is_allowed ||
+		(attrs & transition->required[column]) != transition->required[column] ||
+		(attrs & ~(transition->required[column] | transition->optional[column])) != 0) {
+		SHCA_WARN("QP 0x%x: from state %u to %u with attribute mask 0x%x: wanted 0x%x, "
+			  "allowed besides 0x%x",
+			shca_roce_qp_number(qp->roce), from, to, request->attr_mask,
+			transition->required[column], transition->optional[column]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/** Check values as modify_qp() of core/uverbs_cmd.c and mlx5_ib_modify_qp() do. */
+static int
+check_values(const struct shca_file *file, const struct ib_uverbs_modify_qp *request)
+{
+	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	const uint32_t attrs = request->attr_mask;
+
+	if ((attrs & IBV_QP_PORT) &&
+		(request->port_num == 0 || request->port_num > shca_conf_nb_ports(conf)))
+		return -EINVAL;
+	if ((attrs & IBV_QP_PKEY_INDEX) && request->pkey_index != 0)
+		return -EINVAL;
+	if ((attrs & IBV_QP_PATH_MTU) &&
+		(request->path_mtu < IBV_MTU_256 || request->path_mtu > IBV_MTU_4096))
+		return -EINVAL;
+	if ((attrs & IBV_QP_MAX_QP_RD_ATOMIC) && request->max_rd_atomic > SHCA_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if ((attrs & IBV_QP_MAX_DEST_RD_ATOMIC) && request->max_dest_rd_atomic > SHCA_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if (attrs & (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)) {
+		SHCA_WARN("a second path of a QP: RoCE has none (no automatic path migration)");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/** The kernel hashes a port of both QPs where the program gives no flow label
+ * (rdma_get_udp_sport, rdma_calc_flow_label; Linux 5.7). */
+static uint16_t
+udp_source(uint32_t flow_label, uint32_t qpn, uint32_t dest_qpn)
+{
+	uint64_t mixed = (uint64_t)qpn * dest_qpn;
+
+	if (flow_label == 0) {
+		mixed ^= mixed >> 20;
+		mixed ^= mixed >> 40;
+		flow_label = (uint32_t)mixed & 0xfffff;
+	}
+	return (uint16_t)(0xc000 | ((flow_label & 0x3fff) ^ (flow_label >> 14 & 0x3f)));
+}
+
+static int
+take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request,
+	struct shca_roce_path *path)
+{
+	const struct shca_device_conf *conf = shca_device_conf(qp->object.file->dev);
+	const struct ib_uverbs_qp_dest *dest = &request->dest;
+	struct shca_gid_route route = {
+		.flow_label = dest->flow_label,
+		.sgid_index = dest->sgid_index,
+		.hop_limit = dest->hop_limit,
+		.traffic_class = dest->traffic_class,
+		.udp_source = udp_source(
+			dest->flow_label, shca_roce_qp_number(qp->roce), request->dest_qp_num),
+	};
+
+	if (!dest->is_global) {
+		SHCA_WARN("QP 0x%x: a path without a GID: RoCE has no LIDs",
+			shca_roce_qp_number(qp->roce));
+		return -EINVAL;
+	}
+	memcpy(route.dgid, dest->dgid, sizeof(route.dgid));
+	if (!shca_gid_path(conf, &route, path))
+		return -EINVAL;
+	return shca_gid_resolve(conf, dest->dgid, path->dmac) ? 0 : -EHOSTUNREACH;
+}
+
+static void
+take_values(const struct ib_uverbs_modify_qp *request, struct shca_roce_qp_conf *conf)
+{
+	const uint32_t attrs = request->attr_mask;
+
+	if (attrs & IBV_QP_QKEY)
+		conf->qkey = request->qkey;
+	if (attrs & IBV_QP_ACCESS_FLAGS)
+		conf->access = request->qp_access_flags;
+	if (attrs & IBV_QP_PATH_MTU)
+		conf->mtu = 128u << request->path_mtu;
+	if (attrs & IBV_QP_DEST_QPN)
+		conf->dest_qpn = request->dest_qp_num & 0xffffff;
+	if (attrs & IBV_QP_RQ_PSN)
+		conf->rq_psn = request->rq_psn & 0xffffff;
+	if (attrs & IBV_QP_SQ_PSN)
+		conf->sq_psn = request->sq_psn & 0xffffff;
+	if (attrs & IBV_QP_MAX_QP_RD_ATOMIC)
+		conf->max_rd_atomic = request->max_rd_atomic;
+	if (attrs & IBV_QP_MAX_DEST_RD_ATOMIC)
+		conf->max_dest_rd_atomic = request->max_dest_rd_atomic;
+	if (attrs & IBV_QP_TIMEOUT)
+		conf->timeout = request->timeout & 31;
+	if (attrs & IBV_QP_RETRY_CNT)
+		conf->retries = request->retry_cnt & 7;
+	if (attrs & IBV_QP_RNR_RETRY)
+		conf->rnr_retries = request->rnr_retry & 7;
+	if (attrs & IBV_QP_MIN_RNR_TIMER)
+		conf->min_rnr_timer = request->min_rnr_timer & 31;
+}
+
+int
+shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
+{
+	static const enum shca_roce_state states[NB_STATES] = {
+		[IBV_QPS_INIT] = SHCA_ROCE_INIT,
+		[IBV_QPS_RTR] = SHCA_ROCE_RTR,
+		[IBV_QPS_RTS] = SHCA_ROCE_RTS,
+		[IBV_QPS_SQD] = SHCA_ROCE_SQD,
+		[IBV_QPS_ERR] = SHCA_ROCE_ERROR,
+	};
+	const uint8_t from =
+		request->attr_mask & IBV_QP_CUR_STATE ? request->cur_qp_state : current_state(qp);
+	const uint8_t to = request->attr_mask & IBV_QP_STATE ? request->qp_state : from;
+	struct shca_roce_qp_conf conf = qp->roce_conf;
+	int ret = check_mask(qp, request, from, to);
+
+	if (ret == 0)
+		ret = check_values(qp->object.file, request);
+	if (ret == 0 && (request->attr_mask & IBV_QP_AV))
+		ret = take_path(qp, request, &conf.path);
+	if (ret != 0)
+		return ret;
+	if (to == IBV_QPS_RESET)
+		conf = (struct shca_roce_qp_conf){ 0 };
+	take_values(request, &conf);
+	/* A datagram has the port's maximum. */
+	if (qp->type == IBV_QPT_UD)
+		conf.mtu = 4096;
+	if (request->attr_mask & IBV_QP_PORT)
+		qp->port = request->port_num;
+	if (request->attr_mask & IBV_QP_AV)
+		qp->dest = request->dest;
+	qp->roce_conf = conf;
+	shca_roce_qp_modify(qp->roce, states[to], &conf);
+	qp->state = to;
+	return 0;
+}
+
+void
+shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_resp *response)
+{
+	const struct shca_roce_qp_conf *conf = &qp->roce_conf;
+
+	response->qp_state = current_state(qp);
+	response->cur_qp_state = response->qp_state;
+	response->qkey = conf->qkey;
+	response->dest_qp_num = conf->dest_qpn;
+	response->qp_access_flags = conf->access;
+	response->path_mtu = conf->mtu != 0 ? (uint8_t)(__builtin_ctz(conf->mtu) - 7) : 0;
+	response->max_rd_atomic = (uint8_t)conf->max_rd_atomic;
+	response->max_dest_rd_atomic = (uint8_t)conf->max_dest_rd_atomic;
+	response->min_rnr_timer = conf->min_rnr_timer;
+	response->timeout = conf->timeout;
+	response->retry_cnt = conf->retries;
+	response->rnr_retry = conf->rnr_retries;
+	response->dest = qp->dest;
+	response->path_mig_state = IBV_MIG_MIGRATED;
+	shca_roce_qp_psns(qp->roce, &response->sq_psn, &response->rq_psn);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames of queue pairs with a transport, to the wire or back into the device. */
+#include <string.h>
+
+#include "hw/queue/out.h"
+#include "hw/roce/state.h"
+
+uint8_t *
+shca_roce_room(struct shca_device *dev)
+{
+	if (!shca_out_has_room(&dev->out) && !shca_out_flush(dev))
+		return NULL;
+	return shca_out_build(&dev->out) + SHCA_ROCE_OVERHEAD;
+}
+
+/** The card's switch keeps what is for the port itself; a wire that gives all back does so, too. */
+static bool
+stays_here(const struct shca_device *dev, const struct shca_roce_path *path)
+{
+	return !dev->may_reflect && memcmp(path->dmac, dev->conf.mac, sizeof(dev->conf.mac)) == 0;
+}
+
+void
+shca_roce_send(
+	struct shca_device *dev, const struct shca_roce_path *path, const struct shca_bth *bth)
+{
+	uint8_t *frame = shca_out_build(&dev->out);
+	struct shca_frame whole = { .bytes = frame };
+	uint32_t at;
+
+	at = shca_roce_write_headers(path, bth, frame);
+	if (bth->payload_bytes != 0)
+		memmove(frame + at, frame + SHCA_ROCE_OVERHEAD, bth->payload_bytes);
+	whole.length = shca_roce_finish(path, bth, frame);
+	dev->nb_done++;
+	if (stays_here(dev, path))
+		dev->take_roce(dev, &whole);
+	else
+		shca_out_add(&dev->out, NULL, 0, &whole);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rings of a queue pair with a transport: WQEs out of them, bytes to and from their buffers,
+ * completions. */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/format/cqe.h"
+#include "hw/queue/cq.h"
+#include "hw/roce/state.h"
+
+uint8_t
+shca_roce_fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
+{
+	const uint32_t mask = qp->attr.nb_wqebbs - 1;
+	unsigned int nb_wqebbs = 1;
+
+	if (qp->has_wqe && qp->wqe.wr.index == index)
+		return 0;
+	qp->has_wqe = false;
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	for (unsigned int i = 0; i < nb_wqebbs; i++) {
+		memcpy(qp->flat + (size_t)i * SHCA_WQEBB_BYTES,
+			qp->attr.sq_ring + (size_t)((index + i) & mask) * SHCA_WQEBB_BYTES,
+			SHCA_WQEBB_BYTES);
+		if (i == 0)
+			nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(qp->flat));
+	}
+	const uint8_t syndrome = shca_roce_wqe_decode(
+		qp->flat, nb_wqebbs * SHCA_WQEBB_BYTES, qp->attr.type == SHCA_ROCE_UD, &qp->wqe);
+
+	if (syndrome != 0 || nb_wqebbs > nb_posted || qp->wqe.wr.index != index) {
+		qp->wqe.wr.index = index;
+		return syndrome != 0 ? syndrome : MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+	}
+	qp->has_wqe = true;
+	return 0;
+}
+
+/** @return the segment's bytes in the program's memory, or in the WQE. */
+static uint8_t *
+segment_at(
+	const struct shca_roce_qp *qp, uint32_t lkey, uint64_t address, uint32_t length, bool write)
+{
+	return shca_mem_ptr(qp->dev->mem, qp->attr.pdn, lkey, address, length, write);
+}
+
+enum shca_outcome
+shca_roce_gather(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, uint8_t *to)
+{
+	const struct shca_roce_wqe *wqe = &qp->wqe;
+
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	for (unsigned int i = 0; i < wqe->nb_segments && length != 0; i++) {
+		const struct shca_wqe_segment *segment = &wqe->segment[i];
+		const uint8_t *from = segment->inlined;
+		uint32_t part;
+
+		if (offset >= segment->length) {
+			offset -= segment->length;
+			continue;
+		}
+		part = segment->length - offset < length ? segment->length - offset : length;
+		if (from != NULL)
+			from += offset;
+		else
+			from = segment_at(
+				qp, segment->lkey, segment->address + offset, part, false);
+		if (from == NULL)
+			return SHCA_OUTCOME_LOCAL_PROTECTION;
+		memcpy(to, from, part);
+		to += part;
+		length -= part;
+		offset = 0;
+	}
+	return length == 0 ? SHCA_OUTCOME_SUCCESS : SHCA_OUTCOME_LOCAL_LENGTH;
+}
+
+/** The receive WQE's segments begin behind a signature. */
+static const uint8_t *
+rq_wqe(const struct shca_roce_qp *qp, uint32_t *nb_segments)
+{
+	const uint32_t header = qp->attr.has_signature ? SHCA_DS_BYTES : 0;
+
+	*nb_segments = (qp->attr.stride_bytes - header) / SHCA_DS_BYTES;
+	return qp->attr.rq_ring +
+		(size_t)(qp->rq_ci & (qp->attr.nb_wqes - 1)) * qp->attr.stride_bytes + header;
+}
+
+bool
+shca_roce_has_rq_wqe(struct shca_roce_qp *qp)
+{
+	uint16_t pi;
+
+	if (qp->attr.nb_wqes == 0 || qp->is_dead)
+		return false;
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	pi = (uint16_t)be32toh(__atomic_load_n(&qp->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
+	return (uint16_t)(pi - qp->rq_ci) != 0 && (uint16_t)(pi - qp->rq_ci) <= qp->attr.nb_wqes;
+}
+
+enum shca_outcome
+shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from)
+{
+	uint32_t nb_segments;
+	const uint8_t *wqe = rq_wqe(qp, &nb_segments);
+
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	for (uint32_t i = 0; i < nb_segments && length != 0; i++) {
+		struct mlx5_wqe_data_seg segment;
+		uint32_t room, part;
+		uint8_t *to;
+
+		memcpy(&segment, wqe + (size_t)i * sizeof(segment), sizeof(segment));
+		room = be32toh(segment.byte_count);
+		if (room == 0 && be32toh(segment.lkey) == MLX5_INVALID_LKEY)
+			break;
+		if (offset >= room) {
+			offset -= room;
+			continue;
+		}
+		part = room - offset < length ? room - offset : length;
+		to = segment_at(
+			qp, be32toh(segment.lkey), be64toh(segment.addr) + offset, part, true);
+		if (to == NULL)
+			return SHCA_OUTCOME_LOCAL_PROTECTION;
+		memcpy(to, from, part);
+		from += part;
+		length -= part;
+		offset = 0;
+	}
+	return length == 0 ? SHCA_OUTCOME_SUCCESS : SHCA_OUTCOME_LOCAL_LENGTH;
+}
+
+/** Bits of flags_rqpn: a GRH is there (mlx5's get_cqe of libmlx5's handle_responder). */
+#define GRH_SHIFT 28
+
+void
+shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
+{
+	struct shca_cqe cqe = {
+		.flags_rqpn = htobe32((rx->has_grh ? 1u << GRH_SHIFT : 0) | rx->src_qpn),
+		.user_index = htobe32(qp->attr.user_index & SHCA_CQE_NUMBER_MASK),
+		.metadata = htobe32(rx->imm),
+		.byte_count = htobe32(rx->byte_count),
+		.timestamp = htobe64(qp->dev->ticks),
+		.sop_drop_qpn = htobe32(qp->number),
+		.wqe_counter = htobe16(qp->rq_ci),
+		.op_own = (uint8_t)(rx->cqe_opcode << SHCA_CQE_OPCODE_SHIFT),
+	};
+
+	qp->rq_ci++;
+	shca_cq_push(qp->attr.recv_cq, &cqe, rx->solicited);
+}
+
+static void
+push_fault(struct shca_cq *cq, const struct shca_cqe_fault *fault)
+{
+	struct shca_cqe cqe;
+
+	shca_cqe_set_fault(&cqe, fault);
+	shca_cq_push(cq, &cqe, true);
+}
+
+void
+shca_roce_fail_rq(struct shca_roce_qp *qp, uint8_t syndrome)
+{
+	const struct shca_cqe_fault fault = {
+		.cqe_opcode = MLX5_CQE_RESP_ERR,
+		.syndrome = syndrome,
+		.number = qp->number,
+		.user_index = qp->attr.user_index,
+		.wqe_counter = qp->rq_ci++,
+	};
+
+	push_fault(qp->attr.recv_cq, &fault);
+}
+
+void
+shca_roce_complete_sq(struct shca_roce_qp *qp, const struct shca_wr *wr)
+{
+	struct shca_cqe cqe;
+
+	qp->sq_ci = (uint16_t)(wr->index + wr->nb_wqebbs);
+	if (!wr->is_signaled && !qp->attr.signal_all)
+		return;
+	shca_cqe_set_tx(
+		&cqe, wr->opcode, qp->number, qp->attr.user_index, wr->index, qp->dev->ticks);
+	cqe.byte_count = htobe32(wr->length);
+	shca_cq_push(qp->attr.send_cq, &cqe, false);
+}
+
+void
+shca_roce_break(struct shca_roce_qp *qp)
+{
+	qp->state = SHCA_ROCE_ERROR;
+	qp->requester.has_failed = true;
+	qp->responder.has_failed = true;
+	qp->has_wqe = false;
+}
+
+void
+shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_t syndrome)
+{
+	SHCA_WARN("QP 0x%x: send WQE %u (opcode 0x%02x) fails with syndrome 0x%02x", qp->number,
+		wr->index, wr->opcode, syndrome);
+	shca_roce_break(qp);
+	qp->sq_ci = wr->index;
+	qp->first_syndrome = syndrome;
+}
+
+/** End the send WQE at sq_ci. */
+static void
+flush_sq(struct shca_roce_qp *qp)
+{
+	struct shca_cqe_fault fault = {
+		.cqe_opcode = MLX5_CQE_REQ_ERR,
+		.syndrome = qp->first_syndrome,
+		.number = qp->number,
+		.user_index = qp->attr.user_index,
+		.wqe_counter = qp->sq_ci,
+	};
+	const uint16_t nb_left = (uint16_t)(shca_roce_sq_pi(qp) - qp->sq_ci);
+	struct shca_wqe wqe;
+
+	shca_wqe_decode_ctrl(qp->attr.sq_ring +
+			(size_t)(qp->sq_ci & (qp->attr.nb_wqebbs - 1)) * SHCA_WQEBB_BYTES,
+		&wqe);
+	fault.wqe_opcode = wqe.opcode;
+	if (fault.syndrome == 0)
+		fault.syndrome = MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
+	qp->first_syndrome = 0;
+	qp->sq_ci += wqe.nb_wqebbs < nb_left ? wqe.nb_wqebbs : nb_left;
+	push_fault(qp->attr.send_cq, &fault);
+}
+
+unsigned int
+shca_roce_flush(struct shca_roce_qp *qp)
+{
+	unsigned int nb = 0;
+
+	if (qp->is_dead)
+		return 0;
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	for (; qp->attr.nb_wqebbs != 0 && shca_roce_sq_pi(qp) != qp->sq_ci; nb++) {
+		flush_sq(qp);
+		shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	}
+	for (; shca_roce_has_rq_wqe(qp); nb++)
+		shca_roce_fail_rq(qp, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
+	return nb;
+}
+
+uint8_t
+shca_roce_syndrome(enum shca_outcome outcome)
+{
+	static const uint8_t syndromes[SHCA_NB_OUTCOMES] = {
+		[SHCA_OUTCOME_LOCAL_LENGTH] = MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+		[SHCA_OUTCOME_LOCAL_QP_OPERATION] = MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+		[SHCA_OUTCOME_LOCAL_PROTECTION] = MLX5_CQE_SYNDROME_LOCAL_PROT_ERR,
+		[SHCA_OUTCOME_BAD_RESPONSE] = MLX5_CQE_SYNDROME_BAD_RESP_ERR,
+		[SHCA_OUTCOME_LOCAL_ACCESS] = MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR,
+		[SHCA_OUTCOME_REMOTE_INVALID_REQUEST] = MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR,
+		[SHCA_OUTCOME_REMOTE_ACCESS] = MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+		[SHCA_OUTCOME_REMOTE_OPERATION] = MLX5_CQE_SYNDROME_REMOTE_OP_ERR,
+		[SHCA_OUTCOME_RETRIES_EXCEEDED] = MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR,
+		[SHCA_OUTCOME_RNR_RETRIES_EXCEEDED] = MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR,
+	};
+
+	return syndromes[outcome];
+}

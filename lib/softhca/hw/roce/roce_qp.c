@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs with a transport: creation, states, the round over all of them, frames. */
+#include "hw/roce/roce_qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/queue/cq.h"
+#include "hw/queue/out.h"
+#include "hw/roce/state.h"
+#include "transport/engine/rnr.h"
+
+/** Packets of a queue pair in one round. */
+#define BURST 64
+
+static bool
+can_pin(const struct shca_roce_qp_attr *attr)
+{
+	return shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false) &&
+		(attr->nb_wqebbs == 0 ||
+			shca_mem_can_pin(attr->sq_ring,
+				(uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false)) &&
+		(attr->nb_wqes == 0 ||
+			shca_mem_can_pin(attr->rq_ring,
+				(uint64_t)attr->nb_wqes * attr->stride_bytes, false));
+}
+
+int
+shca_roce_qp_create(
+	struct shca_device *dev, const struct shca_roce_qp_attr *attr, struct shca_roce_qp **out)
+{
+	struct shca_roce_qp *qp;
+	int ret;
+
+	if (!can_pin(attr))
+		return -EFAULT;
+	if ((attr->send_cq != NULL && !shca_cq_has_clock(attr->send_cq)) ||
+		(attr->recv_cq != NULL && !shca_cq_has_clock(attr->recv_cq)))
+		return -EOPNOTSUPP;
+	qp = calloc(1, sizeof(*qp));
+	if (qp == NULL)
+		return -ENOMEM;
+	ret = shca_idtable_add(&dev->roce_numbers, qp, &qp->number);
+	if (ret != 0) {
+		free(qp);
+		return ret;
+	}
+	qp->dev = dev;
+	qp->attr = *attr;
+	LIST_INSERT_HEAD(&dev->roce_qps, qp, link);
+	*out = qp;
+	return 0;
+}
+
+void
+shca_roce_qp_destroy(struct shca_roce_qp *qp)
+{
+	if (qp == NULL)
+		return;
+	LIST_REMOVE(qp, link);
+	shca_idtable_del(&qp->dev->roce_numbers, qp->number);
+	free(qp);
+}
+
+uint32_t
+shca_roce_qp_number(const struct shca_roce_qp *qp)
+{
+	return qp->number;
+}
+
+enum shca_roce_state
+shca_roce_qp_state(const struct shca_roce_qp *qp)
+{
+	return qp->state;
+}
+
+static void
+start_responder(struct shca_roce_qp *qp)
+{
+	shca_responder_init(&qp->responder,
+		&(struct shca_responder_conf){
+			.host = &shca_roce_responder_host,
+			.arg = qp,
+			.is_reliable = qp->attr.type == SHCA_ROCE_RC,
+			.mtu = qp->conf.mtu,
+			.psn = qp->conf.rq_psn,
+			.max_dest_rd_atomic = qp->conf.max_dest_rd_atomic,
+			.min_rnr_timer = qp->conf.min_rnr_timer,
+		});
+}
+
+static void
+start_requester(struct shca_roce_qp *qp)
+{
+	shca_requester_init(&qp->requester,
+		&(struct shca_requester_conf){
+			.host = &shca_roce_requester_host,
+			.arg = qp,
+			.is_reliable = qp->attr.type == SHCA_ROCE_RC,
+			.mtu = qp->conf.mtu,
+			.psn = qp->conf.sq_psn,
+			.max_rd_atomic = qp->conf.max_rd_atomic,
+			.timeout_ns = shca_timeout_ns(qp->conf.timeout),
+			.retries = qp->conf.retries,
+			.rnr_retries = qp->conf.rnr_retries,
+		});
+	qp->ud_psn = qp->conf.sq_psn;
+}
+
+static void
+reset(struct shca_roce_qp *qp)
+{
+	qp->sq_ci = qp->sq_next = qp->rq_ci = 0;
+	qp->first_syndrome = 0;
+	qp->has_wqe = false;
+	qp->is_dead = false;
+	qp->is_established = false;
+}
+
+/** In ERROR the next round flushes: it catches faults on the program's memory. */
+void
+shca_roce_qp_modify(
+	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf)
+{
+	const enum shca_roce_state was = qp->state;
+
+	qp->conf = *conf;
+	qp->state = state;
+	if (state == SHCA_ROCE_RESET)
+		reset(qp);
+	else if (state == SHCA_ROCE_ERROR)
+		shca_roce_break(qp);
+	else if (state == SHCA_ROCE_RTR && was == SHCA_ROCE_INIT)
+		start_responder(qp);
+	else if (state == SHCA_ROCE_RTS && was == SHCA_ROCE_RTR)
+		start_requester(qp);
+	/* A program that asks for RTS knows that the other side is there (IBTA 12.9.6). */
+	qp->is_established = qp->is_established || state == SHCA_ROCE_RTS;
+	qp->responder.conf.min_rnr_timer = conf->min_rnr_timer;
+}
+
+void
+shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_psn)
+{
+	*sq_psn = qp->attr.type == SHCA_ROCE_UD ? qp->ud_psn & SHCA_PSN_MASK : qp->requester.next;
+	*rq_psn = qp->responder.psn;
+}
+
+void
+shca_roce_qp_fault(struct shca_roce_qp *qp)
+{
+	shca_roce_break(qp);
+	qp->is_dead = true;
+	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_FATAL);
+}
+
+/** Hand posted WQEs to the requester. */
+static void
+post(struct shca_roce_qp *qp)
+{
+	while (qp->state == SHCA_ROCE_RTS && shca_requester_has_room(&qp->requester)) {
+		const uint16_t nb_posted = shca_roce_nb_posted(qp, qp->sq_next);
+		uint8_t syndrome;
+
+		if (nb_posted == 0)
+			return;
+		syndrome = shca_roce_fetch(qp, qp->sq_next, nb_posted);
+		if (syndrome != 0) {
+			/* It fails when those before it are done. */
+			if (shca_requester_is_idle(&qp->requester))
+				shca_roce_fail_sq(qp, &qp->wqe.wr, syndrome);
+			return;
+		}
+		qp->sq_next += qp->wqe.wr.nb_wqebbs;
+		shca_requester_post(&qp->requester, &qp->wqe.wr);
+	}
+}
+
+static void
+send(struct shca_roce_qp *qp, struct shca_bth *bth)
+{
+	bth->qpn = qp->conf.dest_qpn;
+	bth->pkey = SHCA_ROCE_PKEY;
+	shca_roce_send(qp->dev, &qp->conf.path, bth);
+}
+
+/** Note when a timer of the queue pair ends. */
+static void
+note_due(struct shca_roce_qp *qp)
+{
+	const uint64_t due_ns = shca_requester_due_ns(&qp->requester);
+	uint64_t ticks;
+
+	if (due_ns == SHCA_NEVER)
+		return;
+	ticks = due_ns / 32 * 5;
+	if (ticks < qp->dev->paced_ticks)
+		__atomic_store_n(&qp->dev->paced_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+/** Answers go first: the other side may wait for them to send. */
+static void
+run_connected(struct shca_roce_qp *qp)
+{
+	struct shca_bth bth = { 0 };
+	uint8_t *room = NULL;
+
+	for (unsigned int i = 0; i < BURST; i++) {
+		room = shca_roce_room(qp->dev);
+		if (room == NULL || !shca_responder_next(&qp->responder, &bth, room))
+			break;
+		send(qp, &bth);
+	}
+	if (qp->state != SHCA_ROCE_RTS && qp->state != SHCA_ROCE_SQD)
+		return;
+	for (unsigned int i = 0; i < BURST; i++) {
+		post(qp);
+		room = shca_roce_room(qp->dev);
+		if (room == NULL ||
+			!shca_requester_next(&qp->requester, shca_roce_now_ns(qp->dev), &bth, room))
+			break;
+		send(qp, &bth);
+	}
+	note_due(qp);
+}
+
+void
+shca_roce_run(struct shca_device *dev)
+{
+	struct shca_roce_qp *qp;
+
+	LIST_FOREACH (qp, &dev->roce_qps, link) {
+		if (qp->state < SHCA_ROCE_RTR || qp->is_dead)
+			continue;
+		shca_touch(dev, SHCA_TOUCH_ROCE, qp);
+		if (qp->attr.type == SHCA_ROCE_UD)
+			dev->nb_done += shca_roce_run_ud(qp, BURST);
+		else
+			run_connected(qp);
+		if (qp->state == SHCA_ROCE_ERROR)
+			dev->nb_done += shca_roce_flush(qp);
+	}
+	shca_out_flush(dev);
+}
+
+static bool
+is_of_type(const struct shca_roce_qp *qp, uint8_t opcode)
+{
+	static const uint8_t services[] = {
+		[SHCA_ROCE_RC] = SHCA_BTH_RC,
+		[SHCA_ROCE_UC] = SHCA_BTH_UC,
+		[SHCA_ROCE_UD] = SHCA_BTH_UD,
+	};
+
+	return (opcode & SHCA_BTH_SERVICE_MASK) == services[qp->attr.type];
+}
+
+static bool
+is_answer(uint8_t opcode)
+{
+	const uint8_t op = opcode & SHCA_BTH_OP_MASK;
+
+	return op >= SHCA_BTH_READ_FIRST && op <= SHCA_BTH_ATOMIC_ACK;
+}
+
+static void
+receive(struct shca_roce_qp *qp, const struct shca_roce_path *path, const struct shca_bth *bth,
+	const uint8_t *frame)
+{
+	if (qp->attr.type == SHCA_ROCE_UD) {
+		shca_roce_receive_ud(qp, bth, frame);
+		return;
+	}
+	/* A connection takes packets of its other side only (IBTA 9.6.1.2.2). */
+	if (memcmp(path->sgid, qp->conf.path.dgid, sizeof(path->sgid)) != 0)
+		return;
+	if (is_answer(bth->opcode)) {
+		if (qp->state >= SHCA_ROCE_RTS)
+			shca_requester_receive(&qp->requester, shca_roce_now_ns(qp->dev), bth);
+		return;
+	}
+	if (!qp->is_established) {
+		qp->is_established = true;
+		shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_COMM_EST);
+	}
+	shca_responder_receive(&qp->responder, bth);
+}
+
+bool
+shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
+{
+	enum shca_icrc_network network;
+	struct shca_roce_path path;
+	struct shca_roce_qp *qp;
+	struct shca_bth bth;
+
+	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0 ||
+		!shca_gid_is_own(&dev->conf, path.dgid, path.is_v2))
+		return false;
+	if (shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD)
+		return true;
+	qp = shca_idtable_get(&dev->roce_numbers, bth.qpn);
+	/* What no queue pair wants is dropped silently (IBTA 9.6.1.2). */
+	if (qp == NULL || qp->is_dead || qp->state < SHCA_ROCE_RTR ||
+		qp->state == SHCA_ROCE_ERROR || bth.pkey != SHCA_ROCE_PKEY ||
+		!is_of_type(qp, bth.opcode))
+		return true;
+	dev->nb_done++;
+	receive(qp, &path, &bth, frame->bytes);
+	return true;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file Queue pairs with a transport, for their owner and for the device. */
+#ifndef SHCA_HW_ROCE_ROCE_QP_H
+#define SHCA_HW_ROCE_ROCE_QP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/roce/gid.h"
+#include "hw/state/attr.h"
+
+struct shca_device;
+struct shca_frame;
+struct shca_roce_qp;
+
+/** Reads and atomics that a queue pair may have under way (LX mlx5_core max_rd_atomic: log 4). */
+#define SHCA_MAX_RD_ATOMIC 16
+
+enum shca_roce_type {
+	SHCA_ROCE_RC,
+	SHCA_ROCE_UC,
+	SHCA_ROCE_UD,
+};
+
+/** What an owner makes it with; rings are application memory. */
+struct shca_roce_qp_attr {
+	enum shca_roce_type type;
+	uint8_t *sq_ring, *rq_ring; /**< NULL: none */
+	__be32 *dbrec;
+	uint32_t nb_wqebbs;             /**< power of two, or 0 */
+	uint32_t nb_wqes, stride_bytes; /**< powers of two, or 0 */
+	bool has_signature, signal_all;
+	uint32_t pdn, user_index;
+	struct shca_cq *send_cq, *recv_cq;
+	shca_event_fn event;
+	void *owner;
+};
+
+/** What transitions of its state set. */
+struct shca_roce_qp_conf {
+	struct shca_roce_path path;
+	uint32_t dest_qpn, qkey;
+	uint32_t mtu;
+	uint32_t sq_psn, rq_psn;
+	uint32_t access; /**< IB_UVERBS_ACCESS_REMOTE_* */
+	uint32_t max_rd_atomic, max_dest_rd_atomic;
+	uint8_t timeout, retries, rnr_retries, min_rnr_timer;
+};
+
+enum shca_roce_state {
+	SHCA_ROCE_RESET,
+	SHCA_ROCE_INIT,
+	SHCA_ROCE_RTR,
+	SHCA_ROCE_RTS,
+	SHCA_ROCE_SQD, /**< it receives, and begins nothing to send */
+	SHCA_ROCE_ERROR,
+};
+
+/** Starts in RESET. @return 0, -EFAULT, -EOPNOTSUPP, -ENOMEM, -ENOSPC. */
+int shca_roce_qp_create(
+	struct shca_device *dev, const struct shca_roce_qp_attr *attr, struct shca_roce_qp **qp);
+void shca_roce_qp_destroy(struct shca_roce_qp *qp);
+uint32_t shca_roce_qp_number(const struct shca_roce_qp *qp);
+/** @return the state, which errors change, too. */
+enum shca_roce_state shca_roce_qp_state(const struct shca_roce_qp *qp);
+/** Take what @p conf says, and get to @p state. */
+void shca_roce_qp_modify(
+	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf);
+/** @return PSNs that are next to send and to receive. */
+void shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
+
+/** @{ For the device. */
+/** Send what is due, of all queue pairs. */
+void shca_roce_run(struct shca_device *dev);
+/** Take a received frame. @return false: it is not for the port's own GIDs. */
+bool shca_roce_take(struct shca_device *dev, const struct shca_frame *frame);
+/** A guarded access of the queue pair's memory faulted. */
+void shca_roce_qp_fault(struct shca_roce_qp *qp);
+/** @} */
+
+#endif /* SHCA_HW_ROCE_ROCE_QP_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file A send WQE of a queue pair with a transport, as libmlx5 writes it: bytes -> struct. Pure.
+ */
+#ifndef SHCA_HW_ROCE_ROCE_WQE_H
+#define SHCA_HW_ROCE_ROCE_WQE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/format/hw.h"
+#include "hw/format/wqe.h"
+#include "hw/roce/gid.h"
+#include "transport/engine/host.h"
+
+/** The address of a datagram (mlx5dv.h struct mlx5_wqe_av). */
+struct shca_roce_av {
+	struct shca_gid_route route;
+	uint8_t dmac[6];
+	uint32_t qpn, qkey;
+};
+
+struct shca_roce_wqe {
+	struct shca_wr wr;
+	struct shca_roce_av av; /**< of a datagram */
+	uint8_t nb_segments;
+	struct shca_wqe_segment segment[SHCA_WQE_MAX_SEGMENTS];
+};
+
+/**
+ * @param bytes the WQE's WQEBBs, which @p wqe borrows; at least one
+ * @param is_datagram an address vector follows the control segment
+ * @return 0 or the syndrome of its completion; the control segment's part is filled anyway
+ */
+uint8_t shca_roce_wqe_decode(
+	const uint8_t *bytes, uint32_t length, bool is_datagram, struct shca_roce_wqe *wqe);
+
+#endif /* SHCA_HW_ROCE_ROCE_WQE_H */
