@@ -114,6 +114,8 @@ mlx5dv_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
 
 	assert_int_equal(driver_attr->comp_mask, MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS);
 	assert_int_equal(driver_attr->create_flags, MLX5DV_QP_CREATE_TUNNEL_OFFLOADS);
+	/* As drivers/infiniband/hw/mlx5/qp.c has it. */
+	assert_int_not_equal(fake.port.device.caps.tunnel_offloads, 0);
 	if (qp == NULL)
 		return NULL;
 	qp->tunnel = true;
@@ -296,8 +298,10 @@ create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 	flow->verbs.context = qp->context;
 	flow->qp = (struct fake_qp *)qp;
 	flow->qp->users++;
-	/* The kernel hashes by inner headers on a QP that says so, only there. */
-	assert_int_equal(flow->qp->tunnel, (flow->qp->fields & IBV_RX_HASH_INNER) != 0);
+	/* The device looks into tunnels for a QP that says so, only there. */
+	assert_int_equal(flow->qp->tunnel,
+		flow->qp->table != NULL && fake.port.device.caps.tunnel_offloads != 0);
+	assert_true(flow->qp->tunnel || (flow->qp->fields & IBV_RX_HASH_INNER) == 0);
 	record_attr(flow, attr);
 	note_bypassed(flow);
 	TAILQ_INSERT_TAIL(&fake.flows, flow, next);

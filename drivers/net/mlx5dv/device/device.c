@@ -187,7 +187,13 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 	if (needs_inline_l2(vendor_part_id))
 		caps->tx_min_inline = RTE_MAX(caps->tx_min_inline, MDV_HW_ETH_INLINE_L2);
 	caps->tx_multi_packet = (dv.flags & mpw) == mpw && caps->tx_min_inline == 0;
-	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS)
+	/* Of a device with none of these no QP may ask for offloads in tunnels: LXI qp.c
+	 * tunnel_offload_supported(). */
+	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS) &&
+		(dv.tunnel_offloads_caps &
+			(MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN |
+				MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE |
+				MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE)) != 0)
 		caps->tunnel_offloads = dv.tunnel_offloads_caps;
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_SWP) &&
 		dv.sw_parsing_caps.supported_qpts & (1u << IBV_QPT_RAW_PACKET))

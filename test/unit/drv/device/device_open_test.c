@@ -410,6 +410,11 @@ capabilities_of_the_device_itself(void **state)
 	verbs.dv.comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS;
 	caps = open_caps();
 	assert_true(caps.tunnel_offloads == 5 && caps.cqe_comp_formats == 0 && !caps.sw_parsing);
+	/* Alone these are nothing that a QP may ask for. */
+	verbs.dv.tunnel_offloads_caps = MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_GRE |
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_UDP;
+	assert_int_equal(open_caps().tunnel_offloads, 0);
+	verbs.dv.tunnel_offloads_caps = 5;
 	verbs.dv.comp_mask = MLX5DV_CONTEXT_MASK_CQE_COMPRESION;
 	caps = open_caps();
 	assert_true(caps.tunnel_offloads == 0 && caps.cqe_comp_formats == 3 && !caps.sw_parsing);

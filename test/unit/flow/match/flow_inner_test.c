@@ -243,6 +243,37 @@ test_installed(void **state)
 	fake_assert_empty();
 }
 
+/** Default rules and rules to queues, too, go to QPs that ask for offloads in tunnels, where the
+ * device has any. */
+static void
+test_asked(void **state)
+{
+	static const struct rte_flow_item_eth eth = { .hdr.dst_addr.addr_bytes = { 2 } };
+	static const struct rte_flow_action_queue queue_2 = { 2 };
+	const struct rte_flow_item pattern[] = {
+		{ .type = RTE_FLOW_ITEM_TYPE_ETH, .spec = &eth, .mask = &rte_flow_item_eth_mask },
+		{ .type = RTE_FLOW_ITEM_TYPE_END },
+	};
+	const struct rte_flow_action actions[] = { ACTION_CONF(QUEUE, &queue_2), ACTION(END) };
+
+	(void)state;
+	for (unsigned int has = 0; has < 2; has++) {
+		struct rte_flow *flow;
+
+		fake_init_flow();
+		fake.port.device.caps.tunnel_offloads = has ? FAKE_TUNNELS : 0;
+		assert_int_equal(mdv_flow_start(&fake.port), 0);
+		assert_true(fake.nb_flows > 1);
+		flow = mdv_flow_ops.create(&fake.dev, &attr, pattern, actions, NULL);
+		assert_non_null(flow);
+		for (unsigned int i = 0; i < fake.nb_flows; i++)
+			assert_int_equal(fake_flow_at(i)->qp->tunnel, has);
+		assert_int_equal(mdv_flow_ops.destroy(&fake.dev, flow, NULL), 0);
+		mdv_flow_fini(&fake.port);
+		fake_assert_empty();
+	}
+}
+
 int
 main(void)
 {
@@ -252,6 +283,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_installed),
+		cmocka_unit_test(test_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
