@@ -246,7 +246,9 @@ open_regions(void)
 static void
 open_steering(void)
 {
-	struct shca_tir_attr tir_attr = { .rq = mad.rq, .takes_own_unicast = true };
+	struct shca_tir_attr tir_attr = {
+		.rq = mad.rq, .tunneled_offload = true, .takes_own_unicast = true
+	};
 	struct shca_rule_attr rule_attr = { 0 };
 
 	FUZZ_CHECK(shca_tir_create(mad.dev, &tir_attr, &mad.tir) == 0);

@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <string.h>
 
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
 
@@ -36,6 +37,12 @@ static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 		MLX5_QP_FLAG_TUNNEL_OFFLOADS | MLX5_QP_FLAG_BFREG_INDEX |                          \
 		MLX5_QP_FLAG_UAR_PAGE_INDEX | SELF_LOOPBACK_FLAGS)
 #define HASH_DRIVER_FLAGS (MLX5_QP_FLAG_TUNNEL_OFFLOADS | SELF_LOOPBACK_FLAGS)
+
+/** As tunnel_offload_supported (hw/mlx5/qp.c): MPLS alone is not enough. */
+#define ASKED_TUNNELS                                                                              \
+	(MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN |                                            \
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE |                                       \
+		MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE)
 
 #define WQEBB_BYTES    64
 #define WQE_UNIT_BYTES 16
@@ -106,7 +113,7 @@ check_driver_flags(const struct shca_model *model, uint32_t flags, uint32_t know
 {
 	if (flags & ~known)
 		return -EINVAL;
-	if ((flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS) && model->tunnel_offloads == 0)
+	if ((flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS) && (model->tunnel_offloads & ASKED_TUNNELS) == 0)
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -256,6 +263,7 @@ create_rq(struct shca_file *file, struct shca_qp_object *qp,
 	struct shca_tir_attr tir_attr = {
 		.tdn = file->context.ctxn,
 		.context = &file->context,
+		.tunneled_offload = (request->flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS) != 0,
 		.takes_own_unicast = (request->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) != 0,
 		.takes_own_multicast = (request->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) != 0,
 	};
@@ -364,6 +372,7 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 		.hash_fields = request.rx_hash_fields_mask,
 		.tdn = bundle->file->context.ctxn,
 		.context = &bundle->file->context,
+		.tunneled_offload = (request.flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS) != 0,
 		.takes_own_unicast = (request.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) != 0,
 		.takes_own_multicast = (request.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) != 0,
 	};

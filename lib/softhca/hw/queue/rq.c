@@ -378,8 +378,7 @@ complete(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx, uin
 	struct shca_cqe cqe;
 
 	if (!rx->is_described) {
-		shca_cqe_describe(&rx->described, rx->packet,
-			rq->dev->conf.model->tunnel_offloads != 0, rq->dev->ticks);
+		shca_cqe_describe(&rx->described, rx->packet, rx->sees_tunnels, rq->dev->ticks);
 		rx->is_described = true;
 	}
 	cqe_rx->user_index = rq->attr.user_index;

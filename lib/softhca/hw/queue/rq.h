@@ -28,8 +28,9 @@ uint64_t shca_rq_out_of_buffer(const struct shca_rq *rq);
 /** A frame to deliver, with the values that all its copies share. */
 struct shca_rx {
 	const struct shca_packet *packet;
-	struct shca_cqe described; /**< by shca_cqe_describe() */
+	struct shca_cqe described; /**< by shca_cqe_describe(), as @ref sees_tunnels has it */
 	uint32_t fcs;
+	bool sees_tunnels; /**< of the TIR that takes this copy */
 	bool is_described, has_fcs;
 };
 

@@ -27,20 +27,25 @@ deliver(const struct shca_packet *packet, const struct shca_verdict *verdict, co
 	struct shca_rx rx;
 
 	rx.packet = packet;
+	rx.sees_tunnels = false;
 	rx.is_described = false;
 	rx.has_fcs = false;
 	for (unsigned int i = 0; i < verdict->nb_destinations; i++) {
 		const struct shca_destination *destination = &verdict->destination[i];
 		struct shca_cqe_rx cqe_rx = { .flow_tag = destination->flow_tag };
+		const struct shca_tir *tir = destination->tir;
 		struct shca_rq *rq;
 
 		/* A QP without a receive side drops its copy. */
-		if (destination->tir == NULL)
+		if (tir == NULL)
 			continue;
-		if (from != NULL && !shca_loopback_takes(destination->tir, *from, packet))
+		if (from != NULL && !shca_loopback_takes(tir, *from, packet))
 			continue;
-		rq = shca_tir_choose(
-			destination->tir, packet, &cqe_rx.rss_hash, &cqe_rx.rss_hash_type);
+		if (tir->attr.tunneled_offload != rx.sees_tunnels) {
+			rx.sees_tunnels = !rx.sees_tunnels;
+			rx.is_described = false;
+		}
+		rq = shca_tir_choose(tir, packet, &cqe_rx.rss_hash, &cqe_rx.rss_hash_type);
 		shca_rq_receive(rq, &rx, &cqe_rx);
 	}
 }

@@ -200,6 +200,9 @@ struct shca_tir_attr {
 	uint8_t key[40];      /**< Toeplitz */
 	uint32_t tdn;         /**< transport domain: one a context */
 	const struct shca_context *context; /**< as of queues */
+	/** PRM tunneled_offload_en: completions tell of a tunnel's inner headers, and their
+	 * checksums are checked. */
+	bool tunneled_offload;
 	/** It takes frames of its own domain when local loopback is on (hw/queue/loopback.h). */
 	bool takes_own_unicast, takes_own_multicast;
 };

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 
 #include "rig.h"
@@ -150,6 +151,10 @@ test_qp_capabilities(void **state)
 	request.flags = 0;
 	request.driver.flags |= MLX5_QP_FLAG_TUNNEL_OFFLOADS;
 	assert_int_equal(qp_request_run(rig, &request), -EOPNOTSUPP);
+	rig->model.tunnel_offloads = MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_CW_MPLS_OVER_GRE;
+	assert_int_equal(qp_request_run(rig, &request), -EOPNOTSUPP);
+	rig->model.tunnel_offloads = MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE;
+	assert_int_equal(qp_request_run(rig, &request), 0);
 }
 
 /** Which queues there are, whose number the QP has, and what of the capabilities comes back. */

@@ -5,7 +5,9 @@
 #include <endian.h>
 #include <string.h>
 
+#include "hw/format/rx_csum.h"
 #include "rig.h"
+#include "steering/steering.h"
 
 #define VXLAN    MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN
 #define GRE      MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE
@@ -106,6 +108,7 @@ on_a_device(void **state)
 			rig_init(&rig);
 			/* Some other is there in any case. */
 			rig.model.tunnel_offloads = is_seen ? tunnels[i].offload : 1u << 31;
+			rig.tir_attr.tunneled_offload = true;
 			rig_open(&rig);
 			rig_fill_rx(&rig, 1);
 			rig_come(&rig.wire, frame, length);
@@ -127,12 +130,71 @@ on_a_device(void **state)
 		}
 }
 
+#define DONT_TRAP 2
+#define NB_TIRS   3
+
+/**
+ * Copies of one frame for queues of which only some asked for offloads in tunnels: each has what it
+ * asked for, in whichever order they have them. The frame's inner checksum is wrong.
+ */
+static void
+asked_for(void **state)
+{
+	(void)state;
+	for (unsigned int asked = 0; asked < 1u << NB_TIRS; asked++) {
+		struct shca_rule *rules[NB_TIRS];
+		struct shca_tir *tirs[NB_TIRS];
+		unsigned int nb[2] = { 0 };
+		uint8_t frame[512];
+		const uint32_t length = make_frame(frame, SHCA_TUNNEL_VXLAN);
+		struct shca_cqe cqe;
+		struct rig rig;
+
+		frame[length - 1] ^= 1;
+		rig_put16(frame + OUTER + SHCA_RX_CSUM_UDP_CHECKSUM, 0);
+		rig_init(&rig);
+		rig.no_rule = true;
+		rig_open(&rig);
+		for (unsigned int i = 0; i < NB_TIRS; i++) {
+			struct shca_rule_attr attr = { .flags = DONT_TRAP };
+
+			rig.tir_attr.tunneled_offload = (asked >> i & 1) != 0;
+			assert_int_equal(shca_tir_create(rig.dev, &rig.tir_attr, &tirs[i]), 0);
+			attr.tir = tirs[i];
+			assert_int_equal(
+				shca_rule_add(shca_device_steering(rig.dev), &attr, &rules[i]), 0);
+		}
+		shca_device_rules_changed(rig.dev);
+		rig_fill_rx(&rig, NB_TIRS);
+		rig_come(&rig.wire, frame, length);
+		rig_run(&rig);
+		while (rig_poll(&rig.rx, &cqe)) {
+			const bool is_seen = (cqe.pkt_info & SHCA_CQE_TUNNELED) != 0;
+
+			/* The outer UDP header has no checksum, so none that is wrong. */
+			assert_int_equal((cqe.hds_ip_ext & MLX5_CQE_L4_OK) != 0, !is_seen);
+			assert_int_equal(
+				(cqe.l4_hdr_type >> SHCA_CQE_L4_SHIFT & 7) == SHCA_CQE_L4_UDP,
+				!is_seen);
+			nb[is_seen]++;
+		}
+		assert_int_equal(nb[true], __builtin_popcount(asked));
+		assert_int_equal(nb[true] + nb[false], NB_TIRS);
+		for (unsigned int i = 0; i < NB_TIRS; i++) {
+			shca_rule_del(shca_device_steering(rig.dev), rules[i]);
+			shca_tir_destroy(tirs[i]);
+		}
+		rig_close(&rig);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parsed),
 		cmocka_unit_test(on_a_device),
+		cmocka_unit_test(asked_for),
 	};
 
 	return cmocka_run_group_tests_name("tunnels", tests, NULL, NULL);

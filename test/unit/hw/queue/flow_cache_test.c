@@ -210,6 +210,7 @@ complete_as_alone(void **state)
 	rig.nb_cqes = 64;
 	rig.rq_attr.nb_wqes = 64;
 	rig.tir_attr.hash_fields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4;
+	rig.tir_attr.tunneled_offload = true;
 	rig_open(&rig);
 	srand(9);
 	for (unsigned int burst = 0; burst < NB_BURSTS; burst++) {
