@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/mlx5dv.h>
 #include <rte_common.h>
 
 #include "bare.h"
@@ -92,8 +93,9 @@ check_bare_close(struct check_bare *bare)
 	*bare = (struct check_bare){ 0 };
 }
 
-struct ibv_qp *
-check_bare_tir(struct check_bare *bare)
+/** @param extra of direct verbs, or NULL */
+static struct ibv_qp *
+add_tir(struct check_bare *bare, struct mlx5dv_qp_init_attr *extra)
 {
 	static uint8_t key[40] = { 0x6d, 0x5a };
 	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RAW_PACKET,
@@ -105,10 +107,30 @@ check_bare_tir(struct check_bare *bare)
 	struct ibv_qp *tir;
 
 	errno = ENOSPC;
-	tir = bare->nb_tirs == CHECK_BARE_TIRS ? NULL : ibv_create_qp_ex(bare->ctx, &attr);
+	if (bare->nb_tirs == CHECK_BARE_TIRS)
+		return NULL;
+	tir = extra != NULL ? mlx5dv_create_qp(bare->ctx, &attr, extra)
+			    : ibv_create_qp_ex(bare->ctx, &attr);
 	if (tir != NULL)
 		bare->tirs[bare->nb_tirs++] = tir;
 	return tir;
+}
+
+struct ibv_qp *
+check_bare_tir(struct check_bare *bare)
+{
+	return add_tir(bare, NULL);
+}
+
+struct ibv_qp *
+check_bare_tunnel_tir(struct check_bare *bare)
+{
+	struct mlx5dv_qp_init_attr extra = {
+		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+		.create_flags = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS,
+	};
+
+	return add_tir(bare, &extra);
 }
 
 struct ibv_counters *

@@ -46,6 +46,8 @@ enum check_result check_bare_open(struct check *check, struct check_bare *bare);
 void check_bare_close(struct check_bare *bare);
 /** @return one more TIR, or NULL with errno */
 struct ibv_qp *check_bare_tir(struct check_bare *bare);
+/** @return the same with offloads in tunnels, which its completions tell of */
+struct ibv_qp *check_bare_tunnel_tir(struct check_bare *bare);
 /** @return one more counter of packets, or NULL with errno */
 struct ibv_counters *check_bare_counter(struct check_bare *bare);
 /** Write a rule of frames from 02:00:00:00:01:CHECK_RULE_SRC. @param counter NULL: none */

@@ -158,6 +158,7 @@ extern const struct check_row check_rows_tunnel[];
 extern const struct check_row check_rows_process[];
 extern const struct check_row check_rows_question[];
 extern const struct check_row check_rows_bare[];
+extern const struct check_row check_rows_cqe[];
 
 /** Say why the row ends so. @return @p result */
 enum check_result check_end(struct check *check, enum check_result result, const char *format, ...)
@@ -319,6 +320,16 @@ struct ibv_context *check_verbs_open(const char *ibdev);
 int check_model_write(const char *ibdev, FILE *out);
 /** The same to a file. Complains on stderr. */
 int check_model_save(const char *ibdev, const char *path);
+/** @} */
+
+/** @{ @file clock.c */
+enum check_clock {
+	CHECK_CLOCK_COUNTER,         /**< completions are stamped by the free-running counter */
+	CHECK_CLOCK_EITHER,          /**< by it, or by the real-time clock where a CQ asks */
+	CHECK_CLOCK_REAL_TIME_ALONE, /**< the firmware has no other */
+};
+/** Find out by a queue of a moment. @return 0 or an errno */
+int check_clock_find(struct ibv_context *ctx, enum check_clock *clock);
 /** @} */
 
 /** @{ @file traffic.c, by the ports' counters */

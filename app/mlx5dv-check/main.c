@@ -45,6 +45,7 @@ static const struct check_row *const tables[] = {
 	check_rows_bench,
 	check_rows_question,
 	check_rows_bare,
+	check_rows_cqe,
 };
 
 static struct {

@@ -5,6 +5,7 @@ import re
 import pytest
 from harness import paths
 from harness.mlx5dv_check import CABLE, all_rows, check
+from harness.models import changed
 
 DOCUMENT = (paths.ROOT / "doc/design/hardware-questions.md").read_text()
 FUNCTIONS = ["wire=null,vf=on", "wire=null,vf=on,mac=02:00:00:00:00:09"]
@@ -31,17 +32,17 @@ def faults_of(document, rows):
 
 
 def test_each_question_has_its_experiment_or_a_reason():
-    assert len(re.findall(r"^\| Q\d", DOCUMENT, re.M)) >= 10
+    assert len(re.findall(r"^\| Q\d", DOCUMENT, re.M)) >= 12
     assert faults_of(DOCUMENT, all_rows()) == []
 
 
 @pytest.mark.parametrize("line, rows, fault", [
-    ("| Q11 | Is it so? | yes | none yet |", [], "Q11: neither an experiment nor why there is none"),
-    ("| Q11 | Is it so? | yes | not by a program: no |", [], "Q11: neither an experiment nor why there is none"),
-    ("| Q11 | Is it so? | yes | `Q11: is it` |", [], "Q11: no row `Q11: is it`"),
-    ("| Q11 | Is it so? | yes | `Q7: consumer index` |", [], "Q11: `Q7: consumer index` is another's"),
-    ("| Q11 | Is it so? | yes | not by a program: it takes a reset of the host |", [], None),
-    ("", ["Q12: new"], "Q12: new: in no cell"),
+    ("| Q91 | Is it so? | yes | none yet |", [], "Q91: neither an experiment nor why there is none"),
+    ("| Q91 | Is it so? | yes | not by a program: no |", [], "Q91: neither an experiment nor why there is none"),
+    ("| Q91 | Is it so? | yes | `Q91: is it` |", [], "Q91: no row `Q91: is it`"),
+    ("| Q91 | Is it so? | yes | `Q7: consumer index` |", [], "Q91: `Q7: consumer index` is another's"),
+    ("| Q91 | Is it so? | yes | not by a program: it takes a reset of the host |", [], None),
+    ("", ["Q92: new"], "Q92: new: in no cell"),
 ])
 def test_a_question_or_an_experiment_more_is_noticed(line, rows, fault):
     faults = faults_of(DOCUMENT + line + "\n", all_rows() + rows)
@@ -67,6 +68,9 @@ ANSWERS = {
     "Q9: destinations": "seen: 64 or more",
     "Q9: counters": "seen: 16, one more is refused: Invalid argument",
     "Q9: counter twice": "seen: one packet, which came 2 times, is 1 of its packets",
+    "Q11: tunnel not asked for": "seen: not asked for: pkt_info 0x00, types 0x28, ok 0x7, with a wrong checksum 0x7; asked for: "
+                                 "pkt_info 0x01, types 0x28, ok 0x7, with a wrong checksum 0x3",
+    "Q12: counter": "seen: completions are stamped by the counter; the counter, of 156250 kHz by its report, runs",
 }
 LEAN = {
     "Q1: mark behind PASSTHRU": "not there: ",
@@ -76,6 +80,9 @@ LEAN = {
     "Q9: counter twice": "seen: refused: Invalid argument",
 }
 BY_LIBMLX5 = {"Q6: short frames": "of 14 bytes refused by verbs: Invalid argument;"}  # it inlines 18 bytes there
+NO_TUNNELS = {"Q11: tunnel not asked for": "ok 0x7, with a wrong checksum 0x7; asked for: refused: Operation not supported"}
+EITHER_CLOCK = {"Q12: counter": "by the counter, or the real-time clock where a CQ asks; the counter, of 156250 kHz by its report, runs"}
+ONE_CLOCK = {"Q12: counter": "by the real-time clock alone; the counter, of 156250 kHz by its report, runs"}
 OF_A_FUNCTION = {"Q5: two sniffers": "a virtual function takes two by TIRs; the port's frame came to the first 1 times, to the second 1,"}
 
 
@@ -90,6 +97,18 @@ def test_what_is_seen(tmp_path, ports, others):
     found = seen(tmp_path, ports)
     assert set(found) == {row for row in all_rows() if re.match(r"Q\d", row)}
     for row, answer in {**ANSWERS, **others}.items():
+        assert answer in found[row], found[row]
+
+
+@pytest.mark.parametrize("lines, port, others", [
+    ({"tunnel_offloads": "none"}, "", NO_TUNNELS),
+    ({"real_time_clock": "yes"}, ",rtc=on", EITHER_CLOCK),
+    ({"real_time_clock": "only"}, "", ONE_CLOCK),
+], ids=["no tunnels", "real-time clock", "real-time only"])
+def test_what_is_seen_of_another_device(tmp_path, lines, port, others):
+    model = changed(tmp_path, lines, "cx6dx")
+    found = seen(tmp_path, [f"{wire},model={model}{port}" for wire in CABLE], "--only", "Q1")
+    for row, answer in others.items():
         assert answer in found[row], found[row]
 
 

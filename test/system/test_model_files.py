@@ -6,12 +6,12 @@ import subprocess
 
 import pytest
 from harness import paths
+from harness.models import FILES, changed, keys_of
 from harness.patience import PATIENCE
 from harness.rig import Rig, probe
 from harness.testpmd import softhca_argv
 
 MODELS = ["cx5", "cx4lx", "cx6dx", "lean"]
-FILES = paths.ROOT / "lib/softhca/config/models"
 CHECK = paths.BUILD / "app/mlx5dv-check"
 # What neither verbs nor a trial tells, and names: a model that was asked has the defaults.
 UNTOLD = {"name", "board", "vf_part_id", "rate_limit_bursts", "real_time_clock", "dump_wqe", "inner_ip_version",
@@ -25,23 +25,10 @@ def run(port, *command, **how):
                           stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False, **how)
 
 
-def keys_of(path):
-    lines = [line.split("#")[0] for line in path.read_text().splitlines()]
-    return {key.strip(): value.strip() for key, value in (line.split("=") for line in lines if line.strip())}
-
-
 def asked(port, path):
     done = run(port, CHECK, "--ibdev", "mlx5_0", "--model", path)
     assert done.returncode == 0 and done.stdout == "", done.stderr
     return keys_of(path)
-
-
-def changed(tmp_path, lines, model="cx5"):
-    """A file like that of the tree, with `lines` in place of what has their keys."""
-    keys = {**keys_of(FILES / f"{model}.model"), **lines}
-    path = tmp_path / "changed.model"
-    path.write_text("".join(f"{key} = {value}\n" for key, value in keys.items() if value is not None))
-    return path
 
 
 def same(value):
