@@ -129,14 +129,32 @@ add_candidate(const char *path, void *arg)
 		found->entry[found->nb++] = (struct candidate){ .path = strdup(path) };
 }
 
-/** @return whether @p who, "PID PROGRAM mlx5_0 mlx5_1", is the user's choice. */
+static const char *
+next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return *line == '\n' ? line + 1 : line;
+}
+
+/** @return whether a line of @p who begins with that process. */
+static bool
+names(const char *who, long pid)
+{
+	for (const char *line = who; *line != '\0'; line = next_line(line))
+		if (strtol(line, NULL, 10) == pid)
+			return true;
+	return false;
+}
+
+/** @return whether @p who is the user's choice: "PID PROGRAM mlx5_0 mlx5_1", and on a card lines of
+ * its programs. */
 static bool
 is_wanted(const struct wanted *wanted, const char *who)
 {
 	char device[24];
 	const char *found;
 
-	if (wanted->pid != NULL && strtol(who, NULL, 10) != strtol(wanted->pid, NULL, 10))
+	if (wanted->pid != NULL && !names(who, strtol(wanted->pid, NULL, 10)))
 		return false;
 	if (wanted->device == NULL)
 		return true;
@@ -184,6 +202,13 @@ own_runner(void)
 	return dir == NULL || dir[0] == '\0' ? NULL : dir;
 }
 
+static void
+complain_of(const char *who)
+{
+	for (const char *line = who; *line != '\0'; line = next_line(line))
+		fprintf(stderr, "  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
 /** @return the socket's path, which the caller frees, or NULL after a message. */
 static char *
 find_socket(const struct wanted *wanted)
@@ -202,7 +227,7 @@ find_socket(const struct wanted *wanted)
 	else
 		fprintf(stderr, "softhca ctl: which one? Say --pid or --device:\n");
 	for (unsigned int i = 0; found.nb > 1 && i < found.nb; i++)
-		fprintf(stderr, "  %s", found.entry[i].who);
+		complain_of(found.entry[i].who);
 	free_candidates(&found);
 	return path;
 }

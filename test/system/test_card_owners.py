@@ -38,6 +38,7 @@ def test_whose_it_is():
                 other = pid_of(card, "raw-dont-trap")
                 assert other["pid"] == watcher.pid and other["ctxn"] != own["ctxn"]
                 until(lambda: "FT:next" in ctl(card, "dump"))
+                check_devices(card, own, other)
                 check_stats(card, own, other)
                 check_dump(card, own, other)
                 check_trace(card, own, other)
@@ -48,6 +49,16 @@ def test_whose_it_is():
 
 def name_of(context):
     return f"pid {context['pid']} comm {context['comm']} ctxn {context['ctxn']}"
+
+
+def check_devices(card, own, other):
+    """The process that has them, and those that have one open."""
+    programs = [{"pid": one["pid"], "program": one["comm"]} for one in (own, other)]
+    keeper = json.loads(ctl(card, "devices", "--json"))
+    assert sorted(keeper["programs"], key=lambda one: one["pid"]) == sorted(programs, key=lambda one: one["pid"])
+    assert keeper["pid"] == cards.keeper_of(card) and keeper["devices"] == ["mlx5_0"]
+    for one in own, other:
+        assert f"\n  {one['pid']} {one['comm']}\n" in ctl(card, "devices")
 
 
 def check_stats(card, own, other):

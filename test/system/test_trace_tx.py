@@ -1,40 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """softhca ctl trace --tx: what would become of frames that a port sends."""
-import contextlib
 import json
-import subprocess
 
-from harness import frames, paths, pcapfile
-from harness.patience import PATIENCE
+from harness import frames, pcapfile
+from harness.ctl import ask
 from harness.testpmd import Testpmd
 
 NEAR, FAR, THIRD = "02:00:00:00:00:10", "02:00:00:00:00:20", "02:00:00:00:00:30"
 STRANGER = "02:00:00:00:00:77"
 
 
-def ctl(pmd, *words):
-    """Asked of the one process below the runner that the terminal started."""
-    pid = None
-    for line in subprocess.run([paths.SOFTHCA, "ctl", "devices"], capture_output=True, text=True, timeout=PATIENCE,
-                               check=True).stdout.splitlines():
-        # Somebody else's may be gone by now.
-        with contextlib.suppress(OSError), open(f"/proc/{line.split()[0]}/stat", encoding="ascii") as file:
-            if int(file.read().rpartition(")")[2].split()[1]) == pmd.terminal.process.pid:
-                pid = line.split()[0]
-    done = subprocess.run([paths.SOFTHCA, "ctl", "--pid", pid, *map(str, words)], capture_output=True, text=True,
-                          timeout=PATIENCE, check=False)
-    assert done.returncode == 0, done
-    return done.stdout
-
-
 def foretold(pmd, tmp_path, *sent, port=0):
     """(the text, the same as JSON) for these frames; nothing is counted."""
     capture = tmp_path / "sent.pcap"
     pcapfile.write(capture, sent)
-    before = ctl(pmd, "dump"), ctl(pmd, "stats")
-    text = ctl(pmd, "trace", "--tx", "--port", port, capture)
-    traces = json.loads(ctl(pmd, "trace", "--tx", "--json", "--port", port, capture))
-    assert (ctl(pmd, "dump"), ctl(pmd, "stats")) == before
+    before = ask(pmd, "dump"), ask(pmd, "stats")
+    text = ask(pmd, "trace", "--tx", "--port", port, capture)
+    traces = json.loads(ask(pmd, "trace", "--tx", "--json", "--port", port, capture))
+    assert (ask(pmd, "dump"), ask(pmd, "stats")) == before
     return text, traces
 
 
@@ -59,7 +42,7 @@ def test_rules_on_sent_frames_and_a_loop(tmp_path):
         for line in ("  dropped, 0 copies: a rule drops it\n", "  sent, 0 copies: it comes back\nmlx5_0 receives: 60 bytes",
                      "type: NIC_TX): FTE: 0x0 (DROP) matches\n"):
             assert line in text, text
-        ctl(pmd, "link", "down")
+        ask(pmd, "link", "down")
         text, traces = foretold(pmd, tmp_path, frames.packet(eth_dst=NEAR, dport=54))
         assert fates(traces) == [("lost", [])]
         assert "  lost, 0 copies: the link is down\n" in text

@@ -2,12 +2,11 @@
 """Virtual functions of one card: their switch, trust, spoof checking, and what our driver says of it."""
 import json
 import re
-import subprocess
 import time
 
 import pytest
 
-from harness import frames, host, paths, pcapfile
+from harness import ctl, frames, host, pcapfile
 from harness.cable import Cable
 from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
@@ -47,24 +46,7 @@ def until_received(pmd, counts):
 
 def refused(pmd):
     """Frames that the switch has dropped for their source address, of each port."""
-    return [port["tx_refused"] for port in json.loads(ctl("--pid", pid_of(pmd), "stats", "--json"))["ports"]]
-
-
-def pid_of(pmd):
-    return next(line.split()[0] for line in ctl("devices").splitlines() if is_below(line.split()[0], pmd))
-
-
-def is_below(pid, pmd):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return int(file.read().rpartition(")")[2].split()[1]) == pmd.terminal.process.pid
-    except OSError:  # somebody else's, and gone
-        return False
-
-
-def ctl(*words):
-    return subprocess.run([paths.SOFTHCA, "ctl", *words], capture_output=True, text=True, timeout=PATIENCE,
-                          check=True).stdout
+    return [port["tx_refused"] for port in json.loads(ctl.ask(pmd, "stats", "--json"))["ports"]]
 
 
 def to(dst, src=frames.PEER_MAC):
@@ -301,9 +283,9 @@ def test_a_capture_without_pace_is_shared_without_loss(tmp_path):
     args = ["--rxq=1", "--txq=1", "--rxd=64", "--disable-device-start"]
     with Testpmd(ports=shared, args=args) as pmd:
         # It plays from the first rule on: not before both have theirs.
-        ctl("--pid", pid_of(pmd), "freeze")
+        ctl.ask(pmd, "freeze")
         pmd.cmd("port start all")
-        ctl("--pid", pid_of(pmd), "thaw")
+        ctl.ask(pmd, "thaw")
         pmd.cmd("set fwd rxonly")
         pmd.cmd("start")
         for port in range(2):

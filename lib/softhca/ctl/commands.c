@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "ctl/arfs.h"
+#include "ctl/devices.h"
 #include "ctl/netdev.h"
 #include "ctl/ntuple.h"
 #include "ctl/request.h"
@@ -18,33 +18,6 @@
 #include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
-
-/** Print program, process and devices. */
-static int
-run_devices(struct shca_target *target, const struct shca_request *request, FILE *out)
-{
-	struct shca_json json;
-
-	if (!request->json) {
-		fprintf(out, "%d %s", (int)getpid(), program_invocation_short_name);
-		for (unsigned int i = 0; i < target->nb_devices; i++)
-			fprintf(out, " mlx5_%u", shca_device_conf(target->devices[i])->index);
-		fputc('\n', out);
-		return 0;
-	}
-	shca_json_init(&json, out);
-	shca_json_open(&json, NULL, '{');
-	shca_json_number(&json, "pid", (uint64_t)getpid());
-	shca_json_string(&json, "program", "%s", program_invocation_short_name);
-	shca_json_open(&json, "devices", '[');
-	for (unsigned int i = 0; i < target->nb_devices; i++)
-		shca_json_string(
-			&json, NULL, "mlx5_%u", shca_device_conf(target->devices[i])->index);
-	shca_json_close(&json);
-	shca_json_close(&json);
-	fputc('\n', out);
-	return 0;
-}
 
 static void
 print_thread(struct shca_target *target, const struct shca_request *request, FILE *out)
@@ -100,7 +73,7 @@ run_link(struct shca_target *target, const struct shca_request *request, FILE *o
 
 /* clang-format off */
 const struct shca_request_command shca_request_commands[] = {
-	{ "devices", NULL, false, "who is running: process, program, devices", run_devices },
+	{ "devices", NULL, false, "who is running: process, program, devices; and who has them open", shca_devices_run },
 	{ "stats", NULL, true, "counters of each port and queue", shca_stats_run },
 	{ "dump", NULL, true, "the rules as tables, groups and entries, with their hits", shca_rules_dump },
 	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
