@@ -17,8 +17,9 @@
 #include "client/share.h"
 #include "keeper/message.h"
 
-/** Connections that wait for their next call; further ones are closed. */
-#define IDLE_MAX 16
+/** Connections that wait for their next call; further ones are closed. One: a program that counts
+ * its descriptors has as many after any number of calls. */
+#define IDLE_MAX 1
 /** They get high numbers, out of the way of programs that choose their own. */
 #define FD_FIRST           200
 #define DATAGRAM_BYTES_MAX (64u << 10)
