@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """softhca run --strict: findings, summary and exit status, by a program that makes mistakes."""
+import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -13,10 +15,10 @@ PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-strict")
 FINDINGS = 123
 
 
-def run(*options, mistake="none", program=(PROGRAM,)):
+def run(*options, mistake="none", program=(PROGRAM,), env=None):
     """softhca run OPTIONS -- PROGRAM MISTAKE."""
     command = [str(paths.SOFTHCA), "run", *options, "--", *program, mistake]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=env)
 
 
 # What the program sees, strict or not.
@@ -151,12 +153,15 @@ def test_findings_of_several_processes_add_up():
     assert done.stderr.endswith("softhca: strict: 2 findings: lkey 2\n")
 
 
-def test_abort_ends_the_program_at_the_first():
-    done = run("--strict=abort", mistake="cq-record-width")
+@pytest.mark.parametrize("apart, ends_with", [("0", FINDINGS), ("1", 128 + signal.SIGKILL)])
+def test_abort_ends_the_program_at_the_first(apart, ends_with):
+    """A shell sees how: the program's own device makes it exit, that of another process kills it."""
+    env = dict(os.environ, SOFTHCA_KEEPER=apart)
+    done = run("--strict=abort", mistake="cq-record-width", env=env)
     assert done.returncode == FINDINGS
     assert done.stderr.endswith("softhca: strict: 1 finding: cq-record-width 1\n")
-    after = run("--strict=abort", mistake="lkey", program=("sh", "-c", f"{PROGRAM} $0; echo after $?"))
-    assert after.stdout.splitlines()[-1] == f"after {FINDINGS}"
+    after = run("--strict=abort", mistake="lkey", program=("sh", "-c", f"{PROGRAM} $0; echo after $?"), env=env)
+    assert after.stdout.splitlines()[-1] == f"after {ends_with}"
     assert after.returncode == FINDINGS
 
 
