@@ -58,6 +58,24 @@ add(struct shca_stop *stop, pid_t tid, int signal)
 	return 0;
 }
 
+/** @return whether a thread is ending: nobody may trace it any more. */
+static bool
+is_ending(pid_t tid)
+{
+	char path[64], line[256];
+	const char *state = NULL;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	stat = fopen(path, "re");
+	if (stat == NULL)
+		return true;
+	if (fgets(line, sizeof(line), stat) != NULL)
+		state = strrchr(line, ')');
+	fclose(stat);
+	return state == NULL || strchr("ZX", state[1] != '\0' ? state[2] : 'X') != NULL;
+}
+
 /** @return 0, also for a thread that has ended or has a debugger; -ENOMEM. */
 static int
 stop_one(struct shca_stop *stop, pid_t tid)
@@ -65,9 +83,11 @@ stop_one(struct shca_stop *stop, pid_t tid)
 	int status, ret;
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
-		if (errno != ESRCH)
-			SHCA_WARN("thread %d cannot be stopped: %s", (int)tid, strerror(errno));
-		return errno == ESRCH ? 0 : add(stop, -tid, 0);
+		const int error = errno;
+
+		if (error != ESRCH && !is_ending(tid))
+			SHCA_WARN("thread %d cannot be stopped: %s", (int)tid, strerror(error));
+		return add(stop, -tid, 0);
 	}
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
 		waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
