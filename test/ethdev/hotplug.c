@@ -26,11 +26,12 @@
 
 #include "rig.h"
 
-#define NB_PORTS  2
-#define NB_QUEUES 2
-#define NB_DESC   128
-#define NB_MBUFS  2047
-#define NB_RULES  3
+#define NB_PORTS   2
+#define NB_QUEUES  2
+#define NB_DESC    128
+#define NB_MBUFS   2047
+#define NB_RULES   3
+#define HEAP_BYTES (16 << 20)
 
 static struct rte_mempool *pool;
 
@@ -266,6 +267,8 @@ main(int argc, char *argv[])
 
 	/* A thread that begins while another is still ending has an arena of its own: two maps. */
 	must(mallopt(M_ARENA_MAX, 1) == 1, "one arena");
+	/* Where it grows above memory that another process maps, too, it is a map more. */
+	must(mallopt(M_TOP_PAD, HEAP_BYTES) == 1, "a heap that need not grow");
 	nb_args = rte_eal_init(argc, argv);
 	must(nb_args >= 0 && argc - nb_args == 4, "rte_eal_init, or the arguments are not these:");
 	/* DPDK's net_mlx4, which the EAL loads where it is installed, sets this (drivers/net/mlx4/

@@ -272,7 +272,7 @@ def test_another_version_of_softhca(tmp_path):
                                   ("/run/softhca", os.environ.get("XDG_RUNTIME_DIR", "/") + "/softhca",
                                    f"/tmp/softhca-{os.getuid()}") if pathlib.Path(base, card, "keeper").exists()))
         link.connect(str(path))
-        link.send(struct.pack("IIiiIIQQQ", 99, 0, 0, 0, 0, 0, 0, 0, 0))
+        link.send(struct.pack("IIiiIIQQQQ", 99, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         assert struct.unpack("Ii", link.recv(4096)[:8])[1] == -93  # EPROTONOSUPPORT
         link.send(b"short")
         assert struct.unpack("Ii", link.recv(4096)[:8])[1] == -93

@@ -21,6 +21,8 @@
 #define NB_THREADS   2
 #define NB_REGIONS   32 /* that are registered while other threads write */
 
+#define NB_NEIGHBOURS (REGION_BYTES / 4096)
+
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static uint8_t static_bytes[REGION_BYTES] = { 1 };
@@ -107,6 +109,24 @@ try_refused(void)
 	CHECK_REFUSED(ibv_reg_mr(rig_pd, partly, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
 }
 
+/** Memory that was registered may grow, and move, as any other (realloc() does so). */
+static void
+try_growth(void)
+{
+	uint8_t *bytes = must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	uint8_t *grown;
+
+	try_memory("private, to grow", bytes);
+	bytes[REGION_BYTES - 1] = 9;
+	grown = mremap(bytes, REGION_BYTES, 8 * REGION_BYTES, MREMAP_MAYMOVE);
+	if (grown == MAP_FAILED)
+		rig_die("mremap");
+	CHECK(grown[REGION_BYTES - 1] == 9, grown[REGION_BYTES - 1]);
+	memset(grown + REGION_BYTES, 1, 7 * REGION_BYTES);
+	try_memory("private, grown", grown + 7 * REGION_BYTES);
+	munmap(grown, 8 * REGION_BYTES);
+}
+
 /** A thread's counter, and beside it what is registered. */
 struct shared {
 	_Atomic uint64_t stores;
@@ -163,6 +183,62 @@ try_threads(void)
 			munmap(of_thread[i], REGION_BYTES);
 		}
 	}
+}
+
+/** Regions that threads register at once, side by side. */
+static uint8_t *neighbours;
+static pthread_barrier_t all_ready;
+static struct ibv_mr *mr_of[NB_NEIGHBOURS];
+
+static void *
+register_one(void *arg)
+{
+	const uintptr_t i = (uintptr_t)arg;
+
+	pthread_barrier_wait(&all_ready);
+	mr_of[i] = ibv_reg_mr(rig_pd, neighbours + i * 4096, 4096, IBV_ACCESS_LOCAL_WRITE);
+	return mr_of[i] != NULL ? NULL : strerror(errno);
+}
+
+static void
+must_arrive(unsigned int from, unsigned int to)
+{
+	uint8_t *sent = neighbours + from * 4096, *received = neighbours + to * 4096;
+	struct ibv_wc wc[2];
+
+	rig_frame(sent, FRAME_BYTES, (uint8_t)from);
+	memset(received, 0, FRAME_BYTES);
+	post(mr_of[to], received, true);
+	post(mr_of[from], sent, false);
+	rig_poll(cq, wc, 2);
+	CHECK(memcmp(sent, received, FRAME_BYTES) == 0, received[0]);
+}
+
+/** Whoever comes first: memory of each region is the device's, too. */
+static void
+try_neighbours(void)
+{
+	pthread_t threads[NB_NEIGHBOURS];
+	void *error;
+
+	pthread_barrier_init(&all_ready, NULL, NB_NEIGHBOURS);
+	for (unsigned int round = 0; round < NB_REGIONS; round++) {
+		neighbours = must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		for (uintptr_t i = 0; i < NB_NEIGHBOURS; i++)
+			if (pthread_create(&threads[i], NULL, register_one, (void *)i) != 0)
+				rig_die("pthread_create");
+		for (unsigned int i = 0; i < NB_NEIGHBOURS; i++) {
+			rig_must(pthread_join(threads[i], &error), "pthread_join");
+			if (error != NULL)
+				rig_die(error);
+		}
+		for (unsigned int i = 0; i < NB_NEIGHBOURS; i++)
+			must_arrive(i, (i + 1) % NB_NEIGHBOURS);
+		for (unsigned int i = 0; i < NB_NEIGHBOURS; i++)
+			rig_must(ibv_dereg_mr(mr_of[i]), "ibv_dereg_mr");
+		munmap(neighbours, REGION_BYTES);
+	}
+	pthread_barrier_destroy(&all_ready);
 }
 
 /** Both write to their copies: neither sees the other's. */
@@ -230,7 +306,9 @@ main(void)
 	flow = rig_take_all(qp);
 	try_all_kinds();
 	try_refused();
+	try_growth();
 	try_threads();
+	try_neighbours();
 	try_forks();
 	/* After all that the heap still is one. */
 	try_all_kinds();

@@ -193,14 +193,16 @@ send_message(int fd, const struct shca_message *message, int passed)
 }
 
 static int
-ask_small(void *arg, enum shca_message_type type, int passed, uint64_t length)
+say(void *arg, enum shca_message_type type, int passed, const struct shca_share *share)
 {
 	const int *fd = arg;
 	const struct shca_message message = {
 		.version = SHCA_MESSAGE_VERSION,
 		.type = type,
 		.tid = (int32_t)syscall(SYS_gettid),
-		.length = length,
+		.address = share->start,
+		.length = share->length,
+		.offset = share->offset,
 	};
 	struct arrival arrival;
 
@@ -223,6 +225,20 @@ place_fds(const struct arrival *arrival)
 	}
 }
 
+static int
+share(int fd, const struct arrival *arrival)
+{
+	const struct shca_share share = {
+		.start = arrival->reply.start,
+		.length = arrival->reply.length,
+		.prot = (int)arrival->reply.prot,
+		.fd = arrival->nb_fds != 0 ? arrival->fds[0] : -1,
+		.offset = arrival->reply.offset,
+	};
+
+	return shca_share(&share, say, &fd);
+}
+
 /** Ask until the answer is final. @return what receive() does; false: the keeper is gone. */
 static bool
 ask(int fd, const struct shca_message *message, struct arrival *arrival)
@@ -234,13 +250,13 @@ ask(int fd, const struct shca_message *message, struct arrival *arrival)
 			return false;
 		if (arrival->reply.type != SHCA_REPLY_SHARE)
 			return true;
-		ret = shca_share(arrival->reply.start, (size_t)arrival->reply.length,
-			(int)arrival->reply.prot, ask_small, &fd);
+		ret = share(fd, arrival);
 		if (ret == -EIO)
 			return false;
 		if (ret != 0)
 			break;
 	}
+	arrival->nb_fds = 0;
 	arrival->reply.ret = ret;
 	return true;
 }

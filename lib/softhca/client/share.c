@@ -68,9 +68,7 @@ run_there(void (*function)(void *arg), void *arg)
 }
 
 struct move {
-	uint8_t *start;
-	size_t length;
-	int prot;
+	struct shca_share share;
 	shca_share_fn say;
 	void *say_arg;
 	int ret;
@@ -89,18 +87,20 @@ copy_pages(uint8_t *to, const uint8_t *from, size_t length)
 
 /** By a mapping, not by write(2): the limit of file sizes (RLIMIT_FSIZE) is not about memory. */
 static int
-move_to_file(const struct move *move, int fd)
+move_to_file(const struct shca_share *share, int fd)
 {
-	uint8_t *copy = mmap(NULL, move->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint8_t *start = (uint8_t *)(uintptr_t)share->start;
+	uint8_t *copy = mmap(
+		NULL, share->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)share->offset);
 
 	if (copy == MAP_FAILED)
 		return -ENOMEM;
-	copy_pages(copy, move->start, move->length);
-	if (mprotect(copy, move->length, move->prot) == 0 &&
-		mremap(copy, move->length, move->length, MREMAP_MAYMOVE | MREMAP_FIXED,
-			move->start) != MAP_FAILED)
+	copy_pages(copy, start, share->length);
+	if (mprotect(copy, share->length, share->prot) == 0 &&
+		mremap(copy, share->length, share->length, MREMAP_MAYMOVE | MREMAP_FIXED, start) !=
+			MAP_FAILED)
 		return 0;
-	munmap(copy, move->length);
+	munmap(copy, share->length);
 	return -ENOMEM;
 }
 
@@ -108,45 +108,39 @@ static void
 run_move(void *arg)
 {
 	struct move *move = arg;
-	int fd = memfd_create(SHCA_MESSAGE_MEMORY, MFD_CLOEXEC);
+	const struct shca_share *share = &move->share;
+	int fd = share->fd >= 0 ? share->fd : memfd_create(SHCA_MESSAGE_MEMORY, MFD_CLOEXEC);
 	int ret;
 
-	move->ret =
-		fd >= 0 ? move->say(move->say_arg, SHCA_MESSAGE_STOP, fd, move->length) : -ENOMEM;
+	move->ret = fd >= 0 ? move->say(move->say_arg, SHCA_MESSAGE_STOP, fd, share) : -ENOMEM;
 	if (move->ret == 0) {
-		move->ret = move_to_file(move, fd);
-		ret = move->say(
-			move->say_arg, SHCA_MESSAGE_SHARE, move->ret == 0 ? fd : -1, move->length);
+		move->ret = move_to_file(share, fd);
+		ret = move->say(move->say_arg, SHCA_MESSAGE_SHARE, move->ret == 0 ? fd : -1, share);
 		if (move->ret == 0)
 			move->ret = ret;
+	} else if (move->ret == -EAGAIN) {
+		move->ret = 0;
 	}
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 }
 
 int
-shca_share(uint64_t start, size_t length, int prot, shca_share_fn say, void *arg)
+shca_share(const struct shca_share *share, shca_share_fn say, void *arg)
 {
 	/* Not on the stack, which may be what moves. */
 	static struct move move;
 	int ret;
 
 	pthread_mutex_lock(&root.lock);
-	move = (struct move){
-		.start = (uint8_t *)(uintptr_t)start,
-		.length = length,
-		.prot = prot,
-		.say = say,
-		.say_arg = arg,
-		.ret = -ENOMEM,
-	};
+	move = (struct move){ .share = *share, .say = say, .say_arg = arg, .ret = -ENOMEM };
 	(void)run_there(run_move, &move);
 	ret = move.ret;
 	root.has_moved = true;
 	pthread_mutex_unlock(&root.lock);
 	if (ret != 0 && ret != -EIO)
-		SHCA_ERR("%zu bytes of memory cannot be shared with the keeper: %s", length,
-			strerror(-ret));
+		SHCA_ERR("%" PRIu64 " bytes of memory cannot be shared with the keeper: %s",
+			share->length, strerror(-ret));
 	return ret;
 }
 

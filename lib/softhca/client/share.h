@@ -13,18 +13,25 @@
 
 #include "keeper/message.h"
 
-/** Say STOP or SHARE to the keeper, with a file if @p fd is one, and the length of it. No memory is
- * allocated and no lock taken, as the threads that stand still may have it. @return 0 or a negative
- * errno. */
-typedef int (*shca_share_fn)(void *arg, enum shca_message_type type, int fd, uint64_t length);
+/** Memory that is to move to a file. */
+struct shca_share {
+	uint64_t start, length;
+	int prot;        /**< PROT_* of the memory */
+	int fd;          /**< the file; -1: a new one */
+	uint64_t offset; /**< there */
+};
+
+/** Say STOP or SHARE of it to the keeper, with a file if @p fd is one. No memory is allocated and
+ * no lock taken, as the threads that stand still may have it. @return 0 or a negative errno. */
+typedef int (*shca_share_fn)(
+	void *arg, enum shca_message_type type, int fd, const struct shca_share *share);
 
 /**
- * Move @p length bytes at @p start to a file. Thread-safe; the calling thread's own stack may be
- * there.
- * @param prot PROT_* of the memory
- * @return 0, -ENOMEM (the system has no more), or what @p say returns.
+ * Move memory to a file. Thread-safe; the calling thread's own stack may be there.
+ * @return 0: it has moved, or another thread has moved some of it; -ENOMEM (the system has no
+ * more), or what @p say returns.
  */
-int shca_share(uint64_t start, size_t length, int prot, shca_share_fn say, void *arg);
+int shca_share(const struct shca_share *share, shca_share_fn say, void *arg);
 /** Call @p fork_fn, fork() itself; then what was moved is the child's own. */
 pid_t shca_share_fork(pid_t (*fork_fn)(void));
 

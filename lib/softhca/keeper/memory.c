@@ -22,11 +22,15 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "keeper/message.h"
 
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES (2u << 20) /* of anonymous hugepages */
-/** Memory that must be shared is, in blocks of this size: queues' records lie side by side. */
+/** Memory that must be shared is, in blocks of this size: queues' records lie side by side. An
+ * allocator's mapping that may move on its own (mremap) is larger. */
 #define BLOCK_BYTES (64u << 10)
+/** Of the heap, which moves nowhere: few pieces, whatever else splits it (MADV_DONTFORK). */
+#define HEAP_BLOCK_BYTES (2u << 20)
 
 struct shca_memory_file {
 	LIST_ENTRY(shca_memory_file) link;
@@ -34,6 +38,7 @@ struct shca_memory_file {
 	ino_t ino;
 	int fd;
 	bool is_writable;
+	uint64_t end; /* of what has moved there; 0: a file of the program's own */
 };
 
 /** A line of maps, and what of it is wanted. */
@@ -83,16 +88,36 @@ add(struct shca_memory *memory, int fd, dev_t dev, ino_t ino, bool is_writable)
 	return file;
 }
 
-int
-shca_memory_add(struct shca_memory *memory, int fd)
+static struct shca_memory_file *
+find(struct shca_memory *memory, dev_t dev, ino_t ino, bool write)
 {
+	struct shca_memory_file *file;
+
+	LIST_FOREACH (file, &memory->files, link)
+		if (file->ino == ino && file->dev == dev && (file->is_writable || !write))
+			return file;
+	return NULL;
+}
+
+int
+shca_memory_add(struct shca_memory *memory, int fd, uint64_t end)
+{
+	struct shca_memory_file *file;
 	struct stat status;
 
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
 		close(fd);
 		return -EBADF;
 	}
-	return add(memory, fd, status.st_dev, status.st_ino, true) != NULL ? 0 : -ENOMEM;
+	file = find(memory, status.st_dev, status.st_ino, true);
+	if (file != NULL)
+		close(fd);
+	else
+		file = add(memory, fd, status.st_dev, status.st_ino, true);
+	if (file == NULL)
+		return -ENOMEM;
+	file->end = end;
+	return 0;
 }
 
 static bool
@@ -109,6 +134,15 @@ parse(char *line, struct segment *segment)
 	segment->ino = ino;
 	segment->name = line + name;
 	return true;
+}
+
+static FILE *
+open_maps(const struct shca_memory *memory)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)memory->pid);
+	return fopen(path, "re");
 }
 
 /** The link that names a mapping's file whatever became of its path; for the privileged. */
@@ -179,12 +213,11 @@ find_file(struct shca_memory *memory, const struct segment *segment, bool write)
 {
 	const int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
 	const dev_t dev = makedev(segment->major, segment->minor);
-	struct shca_memory_file *file;
+	struct shca_memory_file *file = find(memory, dev, segment->ino, write);
 	int fd;
 
-	LIST_FOREACH (file, &memory->files, link)
-		if (file->ino == segment->ino && file->dev == dev && (file->is_writable || !write))
-			return file;
+	if (file != NULL)
+		return file;
 	fd = open_map_file(memory, segment, flags);
 	if (fd < 0)
 		fd = copy_descriptor(memory, segment);
@@ -208,19 +241,114 @@ is_anonymous(const struct segment *segment)
 	return segment->perms[3] == 'p' || segment->ino == 0 || has_name(segment, "/dev/zero");
 }
 
-/** Choose what of a private segment is to be shared for what is wanted of it. */
-static void
-choose_range(
-	const struct segment *segment, uint64_t from, uint64_t to, struct shca_memory_range *range)
+static uint64_t
+block_bytes(const struct segment *segment)
 {
-	const uint64_t block = has_name(segment, "/anon_hugepage") ? HUGE_BYTES : BLOCK_BYTES;
+	if (has_name(segment, "/anon_hugepage"))
+		return HUGE_BYTES;
+	if (has_name(segment, "[heap]"))
+		return HEAP_BLOCK_BYTES;
+	/* The main thread's grows as long as its lowest page is what it was. */
+	return has_name(segment, "[stack]") ? PAGE_BYTES : BLOCK_BYTES;
+}
 
-	from = from / block * block;
-	to = (to + block - 1) / block * block;
-	range->start = from < segment->from ? segment->from : from;
-	range->length = (to > segment->to ? segment->to : to) - range->start;
+/** @return whether both are memory of the program's own of one kind. */
+static bool
+is_alike(const struct segment *segment, const struct segment *other)
+{
+	return strcmp(segment->perms, other->perms) == 0 &&
+		strcmp(segment->name, other->name) == 0 && segment->ino == other->ino;
+}
+
+/** Lines alike that touch, and the line right below them. */
+struct run {
+	uint64_t from, to;
+	struct segment below;
+};
+
+/** Find the lines alike that touch, of which one has @p address. */
+static struct run
+find_run(struct shca_memory *memory, const struct segment *segment, uint64_t address)
+{
+	FILE *maps = open_maps(memory);
+	struct segment other, last = { 0 };
+	struct run run = { 0 };
+	char *line = NULL;
+	size_t size = 0;
+
+	while (maps != NULL && getline(&line, &size, maps) > 0 && parse(line, &other)) {
+		const bool goes_on = is_alike(segment, &other) && other.from == run.to;
+
+		if (!goes_on && address < run.to)
+			break;
+		if (!goes_on && is_alike(segment, &other))
+			run = (struct run){ .from = other.from, .below = last };
+		if (is_alike(segment, &other))
+			run.to = other.to;
+		last = other;
+		last.name = "";
+	}
+	free(line);
+	if (maps != NULL)
+		fclose(maps);
+	return run;
+}
+
+/** What has moved from the heap before goes on in the same file: that stays one mapping. Not so
+ * other memory, which may grow on its own (mremap), with pages that follow in its file. */
+static void
+choose_file(struct shca_memory *memory, const struct segment *segment, const struct run *run,
+	struct shca_memory_range *range)
+{
+	const struct segment *below = &run->below;
+	const struct shca_memory_file *file;
+
+	range->fd = -1;
+	range->offset = 0;
+	if (!has_name(segment, "[heap]") || below->to != range->start || below->perms[3] != 's')
+		return;
+	file = find(memory, makedev(below->major, below->minor), below->ino, true);
+	if (file == NULL || file->end != below->offset + (below->to - below->from))
+		return;
+	range->fd = file->fd;
+	range->offset = file->end;
+}
+
+/** Choose what of private memory is to be shared for what is wanted of a segment. */
+static void
+choose_range(struct shca_memory *memory, const struct segment *segment, uint64_t wanted,
+	uint64_t end, struct shca_memory_range *range)
+{
+	const uint64_t block = block_bytes(segment);
+	struct run run = find_run(memory, segment, wanted);
+
+	if (run.from > wanted || run.to < end) /* it has changed meanwhile */
+		run = (struct run){ .from = segment->from, .to = segment->to };
+	wanted = wanted / block * block;
+	end = (end + block - 1) / block * block;
+	range->start = wanted < run.from ? run.from : wanted;
+	range->length = (end > run.to ? run.to : end) - range->start;
 	range->prot = PROT_READ | (segment->perms[1] == 'w' ? PROT_WRITE : 0) |
 		(segment->perms[2] == 'x' ? PROT_EXEC : 0);
+	choose_file(memory, segment, &run, range);
+}
+
+bool
+shca_memory_has_moved(const struct shca_memory *memory, uint64_t start, uint64_t length)
+{
+	FILE *maps = open_maps(memory);
+	struct segment segment;
+	bool has_moved = false;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (maps != NULL && !has_moved && getline(&line, &size, maps) > 0)
+		has_moved = parse(line, &segment) && segment.from < start + length &&
+			segment.to > start && has_name(&segment, "/memfd:" SHCA_MESSAGE_MEMORY);
+	free(line);
+	if (maps != NULL)
+		fclose(maps);
+	return has_moved;
 }
 
 /** @return the size of the file's pages. */
@@ -324,7 +452,7 @@ take_line(struct shca_memory *memory, const struct segment *segment, struct grow
 	if (file != NULL)
 		return grow(growth, segment, file, from, to, end, write);
 	if (is_anonymous(segment)) {
-		choose_range(segment, from, to, range);
+		choose_range(memory, segment, from, to, range);
 		return -ERESTART;
 	}
 	SHCA_WARN(
@@ -357,7 +485,6 @@ shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, b
 	struct shca_pin *pin, struct shca_memory_range *range)
 {
 	struct growth growth = { 0 };
-	char path[32];
 	FILE *maps;
 	int ret;
 
@@ -366,8 +493,7 @@ shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, b
 		return 0; /* the device refuses queues of no bytes */
 	if (address + length < address)
 		return -EFAULT;
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)memory->pid);
-	maps = fopen(path, "re");
+	maps = open_maps(memory);
 	if (maps == NULL)
 		return -EFAULT;
 	ret = take_maps(memory, maps, address, address + length, write, &growth, range);

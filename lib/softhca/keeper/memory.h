@@ -27,14 +27,19 @@ struct shca_memory {
 /** Memory that the program has to share first. */
 struct shca_memory_range {
 	uint64_t start, length;
-	uint32_t prot; /**< PROT_* */
+	uint32_t prot;   /**< PROT_* */
+	int fd;          /**< the file that it is to follow in, borrowed; -1: a new one */
+	uint64_t offset; /**< there */
 };
 
 void shca_memory_init(struct shca_memory *memory, pid_t pid, int pidfd);
 /** Mappings stay. */
 void shca_memory_fini(struct shca_memory *memory);
-/** Take a file of memory, @p fd, which is closed in any case. @return 0, -ENOMEM, -EBADF. */
-int shca_memory_add(struct shca_memory *memory, int fd);
+/** Take a file of memory, @p fd, which is closed in any case. @param end of what has moved there
+ * @return 0, -ENOMEM, -EBADF. */
+int shca_memory_add(struct shca_memory *memory, int fd, uint64_t end);
+/** @return whether some of @p length bytes at @p start has moved to a file already. */
+bool shca_memory_has_moved(const struct shca_memory *memory, uint64_t start, uint64_t length);
 /**
  * Map @p length bytes that the program has at @p address.
  * @param[out] range of -ERESTART

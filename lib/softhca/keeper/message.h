@@ -11,9 +11,11 @@
  *     program    IOCTL ──>                        STOP ──>      SHARE + file ──>     IOCTL ──>
  *     keeper               <── share this memory      <── done               <── done      <── 0
  *
- * STOP has the file, too, still empty: the program's limit of file sizes may be less than its
- * memory. Between STOP and SHARE the other threads of the program stand still (keeper/stop.h), so
- * that no store of theirs is lost while the memory moves into a file.
+ * STOP has the file, too, whose size the keeper sets: the program's limit of file sizes may be less
+ * than its memory. That is a new file, or one that came with "share this", which then grows, as the
+ * heap does. Memory that another thread has moved meanwhile does not move again: STOP is answered
+ * by -EAGAIN. Between STOP and SHARE the other threads of the program stand still (keeper/stop.h),
+ * so that no store of theirs is lost while the memory moves into a file.
  */
 #ifndef SHCA_KEEPER_MESSAGE_H
 #define SHCA_KEEPER_MESSAGE_H
@@ -23,7 +25,7 @@
 /** Name of the keeper's socket in the directory of its card. */
 #define SHCA_MESSAGE_SOCKET "keeper"
 /** Of this header; a keeper and a program of other versions do not understand each other. */
-#define SHCA_MESSAGE_VERSION 2
+#define SHCA_MESSAGE_VERSION 3
 /** Descriptors in one message, at most. */
 #define SHCA_MESSAGE_FDS_MAX 2
 /** Files of memory that a program has moved there are called so. */
@@ -35,8 +37,11 @@ enum shca_message_type {
 	SHCA_MESSAGE_WRITE,  /**< @a length bytes at @a address on @a fd */
 	SHCA_MESSAGE_CLOSED, /**< a descriptor of a node was closed; it is gone when this returns */
 	SHCA_MESSAGE_NETLINK, /**< @a length bytes at @a address, of the socket @a request */
-	SHCA_MESSAGE_STOP,  /**< all threads but @a tid; the file that comes along gets @a length */
-	SHCA_MESSAGE_SHARE, /**< they go on; the message may have a file of memory */
+	/** All threads but @a tid, for @a length bytes at @a address to move to the file that comes
+	 * along, at @a offset. */
+	SHCA_MESSAGE_STOP,
+	/** They go on; if a file comes along the bytes have moved. */
+	SHCA_MESSAGE_SHARE,
 	SHCA_MESSAGE_NB,
 };
 
@@ -50,11 +55,14 @@ struct shca_message {
 	uint64_t request;
 	uint64_t address;
 	uint64_t length;
+	uint64_t offset;
 };
 
 enum shca_reply_type {
-	SHCA_REPLY_DONE,     /**< the last one: @a ret */
-	SHCA_REPLY_SHARE,    /**< the last one: share @a start, @a length, then ask again */
+	SHCA_REPLY_DONE, /**< the last one: @a ret */
+	/** The last one: share @a start, @a length, at @a offset of the file that comes along, or
+	 * of a new one; then ask again. */
+	SHCA_REPLY_SHARE,
 	SHCA_REPLY_DATAGRAM, /**< of netlink: its bytes follow; more replies come */
 };
 
@@ -68,7 +76,7 @@ struct shca_reply {
 		uint32_t bytes;
 		uint32_t unused;
 	} fds[SHCA_MESSAGE_FDS_MAX];
-	uint64_t start, length;
+	uint64_t start, length, offset;
 	uint32_t prot; /**< PROT_*, of the memory now */
 	uint32_t unused;
 };

@@ -3,6 +3,7 @@
 #include "keeper/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +22,8 @@
 #include "softhca.h"
 #include "ucma/ucma.h"
 
+/** What memory that was shared may grow by, of address space. */
+#define GROWTH_BYTES ((off_t)1 << 40)
 /** A datagram of requests to netlink, at most. */
 #define NETLINK_BYTES_MAX 4096
 
@@ -173,15 +176,33 @@ run_netlink(struct session *session, const struct shca_message *message)
 	return ret == 0 ? shca_nldev_answer(&nldev, bytes, (size_t)message->length) : ret;
 }
 
+/** Memory may grow later (mremap), and its pages are then those that follow in the file. */
+static int
+size_file(int fd, uint64_t end)
+{
+	if (ftruncate(fd, (off_t)end + GROWTH_BYTES) == 0 || ftruncate(fd, (off_t)end) == 0)
+		return 0;
+	return errno == EFBIG ? -ENOMEM : -errno;
+}
+
 static int
 run_stop(struct session *session, const struct shca_message *message)
 {
+	int ret;
+
 	shca_stop_end(&session->stop);
 	if (session->passed_fd < 0)
 		return -EBADF;
-	if (ftruncate(session->passed_fd, (off_t)message->length) != 0)
-		return errno == EFBIG ? -ENOMEM : -errno;
-	return shca_stop_others(&session->stop, session->process->pid, message->tid);
+	ret = size_file(session->passed_fd, message->offset + message->length);
+	if (ret == 0)
+		ret = shca_stop_others(&session->stop, session->process->pid, message->tid);
+	if (ret == 0 &&
+		shca_memory_has_moved(
+			&session->process->memory, message->address, message->length)) {
+		shca_stop_end(&session->stop);
+		ret = -EAGAIN;
+	}
+	return ret;
 }
 
 static int
@@ -190,13 +211,12 @@ run_share(struct session *session, const struct shca_message *message)
 	const int fd = session->passed_fd;
 	int ret;
 
-	(void)message;
 	session->passed_fd = -1;
 	shca_stop_end(&session->stop);
 	if (fd < 0)
 		return 0;
 	pthread_mutex_lock(&session->process->lock);
-	ret = shca_memory_add(&session->process->memory, fd);
+	ret = shca_memory_add(&session->process->memory, fd, message->offset + message->length);
 	pthread_mutex_unlock(&session->process->lock);
 	return ret;
 }
@@ -245,6 +265,19 @@ drop_fds(struct shca_user *user)
 		close(user->fds[--user->nb_fds].fd);
 }
 
+/** The program gets the file in which its memory is to follow, or makes a new one. */
+static void
+give_file(struct session *session)
+{
+	struct shca_memory_range *range = &session->range;
+	const int fd = range->fd >= 0 ? fcntl(range->fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (fd >= 0)
+		session->user.fds[session->user.nb_fds++] = (struct shca_user_fd){ .fd = fd };
+	else
+		range->offset = 0;
+}
+
 static int
 run(struct session *session, const struct shca_message *message, ssize_t length)
 {
@@ -265,6 +298,9 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 	/* Whoever made a descriptor has closed it on failure. */
 	if (ret != 0)
 		user->nb_fds = 0;
+	session->is_to_share = session->is_to_share && ret == -ERESTART;
+	if (session->is_to_share)
+		give_file(session);
 	if (message->type == SHCA_MESSAGE_IOCTL || message->type == SHCA_MESSAGE_WRITE)
 		user->has_come_before = session->is_to_share;
 	return ret;
@@ -275,11 +311,11 @@ answer(struct session *session, int ret)
 {
 	struct shca_user *user = &session->user;
 	struct shca_reply reply = {
-		.type = session->is_to_share && ret == -ERESTART ? SHCA_REPLY_SHARE
-								 : SHCA_REPLY_DONE,
+		.type = session->is_to_share ? SHCA_REPLY_SHARE : SHCA_REPLY_DONE,
 		.ret = ret,
 		.start = session->range.start,
 		.length = session->range.length,
+		.offset = session->range.offset,
 		.prot = session->range.prot,
 	};
 	struct iovec part = { .iov_base = &reply, .iov_len = sizeof(reply) };

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -136,6 +137,45 @@ private_memory_is_to_be_shared(void **state)
 	munmap(all, BYTES);
 }
 
+static void
+is_to_be_shared(const uint8_t *bytes, struct shca_memory_range *range)
+{
+	struct shca_pin pin;
+
+	assert_int_equal(map(bytes, 8, true, &pin, range), -ERESTART);
+	assert_true(range->start <= (uintptr_t)bytes);
+	assert_true(range->start + range->length >= (uintptr_t)bytes + 8);
+}
+
+/** Of the heap it is a large piece, although libibverbs marks pages of it (ibv_fork_init). */
+static void
+the_heap_is_shared_in_large_pieces(void **state)
+{
+	struct shca_memory_range range;
+	uint8_t *bytes = malloc(16 * PAGE);
+	uint8_t *page = bytes + PAGE - (uintptr_t)bytes % PAGE;
+
+	(void)state;
+	assert_int_equal(madvise(page + PAGE, PAGE, MADV_DONTFORK), 0);
+	is_to_be_shared(page + PAGE, &range);
+	assert_true(range.start <= (uintptr_t)bytes);
+	assert_true(range.start + range.length >= (uintptr_t)bytes + 16 * PAGE);
+	assert_int_equal(madvise(page + PAGE, PAGE, MADV_DOFORK), 0);
+	free(bytes);
+}
+
+/** Of the stack it is nothing but the pages: below them it has to grow. */
+static void
+the_stack_is_shared_by_pages(void **state)
+{
+	struct shca_memory_range range;
+	uint8_t bytes[BYTES] = { 0 };
+
+	(void)state;
+	is_to_be_shared(bytes, &range);
+	assert_true(range.length <= 2 * PAGE);
+}
+
 /** A file that the program hands over is the one that is mapped, even if it has closed it. */
 static void
 memory_that_was_shared(void **state)
@@ -147,14 +187,14 @@ memory_that_was_shared(void **state)
 	int ends[2];
 
 	(void)state;
-	assert_int_equal(shca_memory_add(&memory, fd), 0);
+	assert_int_equal(shca_memory_add(&memory, fd, BYTES), 0);
 	bytes[5] = 5;
 	assert_int_equal(map(bytes, BYTES, true, &pin, &range), 0);
 	assert_int_equal(pin.start[5], 5);
 	shca_user_unpin(&pin);
 	munmap(bytes, BYTES);
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(shca_memory_add(&memory, ends[0]), -EBADF);
+	assert_int_equal(shca_memory_add(&memory, ends[0], 0), -EBADF);
 	close(ends[1]);
 }
 
@@ -223,6 +263,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(memory_of_a_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_of_two_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(private_memory_is_to_be_shared, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_heap_is_shared_in_large_pieces, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_stack_is_shared_by_pages, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_was_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_is_cut_short, set_up, tear_down),
