@@ -113,7 +113,8 @@ is_apart(void)
 static int
 run_in(const char *dir, struct shca_options *options, const char *text, bool sys, char *argv[])
 {
-	struct app_keeping keeping = { .dir = dir, .mode = 0600 };
+	/* Whoever gets into the directory may be anybody: COMMAND may change user. */
+	struct app_keeping keeping = { .dir = dir, .mode = 0666 };
 	struct shca_faults *faults = NULL;
 	sigset_t awaited, before;
 	pid_t keeper = 0;
