@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The stock ethtool below softhca run: the netdev's rules, as mlx5 takes them, in the device of another process."""
+import os
 import subprocess
 
 import pytest
@@ -16,10 +17,11 @@ HOLDER = [str(paths.BUILD / "app" / "examples" / "raw-receive"), "mlx5_0", "02:0
 class Shell:
     """A shell below softhca run, beside a program that has the device open."""
 
-    def __init__(self, tmp_path, port):
+    def __init__(self, tmp_path, port, env=None):
         self.socket = tmp_path / "device"
         self.process = subprocess.Popen(softhca_argv([port], ["sh"], ["--ctl", str(self.socket)]), text=True, bufsize=1,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        env=dict(os.environ, **(env or {})))
         self.run(" ".join(HOLDER) + " >/dev/null 2>&1 & holder=$!")
         until(self.socket.exists)
         until(lambda: "FTE" in asked(self.socket, "dump"))
@@ -133,14 +135,16 @@ def test_frames_meet_the_rules(tmp_path, namespace, netdev):
             until(lambda: "(DROP) to () packets:2 bytes:120" in asked(shell.socket, "dump"))
 
 
-def test_other_netdevs_are_the_kernels(tmp_path, netdev):
-    with Shell(tmp_path, f"kernel=tap:{netdev}") as shell:
+@pytest.mark.parametrize("apart, says", [("0", "Operation not supported"), ("1", "Total 1 rules")])
+def test_other_netdevs_are_the_kernels(tmp_path, netdev, apart, says):
+    with Shell(tmp_path, f"kernel=tap:{netdev}", {"SOFTHCA_KEEPER": apart}) as shell:
         _, out = shell.run("ethtool -n lo")
         assert "Operation not supported" in out, out
-        # Without the device there is only the TAP.
+        shell.said(f"ethtool -N {netdev} flow-type udp4 dst-port 53 action 1")
         shell.run("kill $holder; wait $holder")
+        # Where the device has gone with the program there is only the TAP.
         _, out = shell.run(f"ethtool -n {netdev}")
-        assert "Operation not supported" in out, out
+        assert says in out, out
 
 
 def counters_of(shell, netdev):
