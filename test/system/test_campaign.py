@@ -3,9 +3,13 @@
 import os
 import subprocess
 
-from harness import paths
+import pytest
+from harness import host, paths
+from harness.soak.kills import Kills
 
 CAMPAIGN = paths.ROOT / "devtools" / "campaign"
+WHY_NOT = host.why_no_tap() or host.why_no_netns()
+needs_netdevs = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 
 
 def run(*arguments, **environment):
@@ -67,3 +71,34 @@ def test_a_seed_that_fails_is_told_with_what_repeats_it(tmp_path):
     assert lines[2] == "    | what was said"
     assert lines[-1] == "3 seeds, 1 failed"
     assert (tmp_path / "campaign" / "6.log").read_text() == "what was said\n"
+
+
+@needs_netdevs
+@pytest.mark.parametrize("kills", [30, pytest.param(1000, marks=pytest.mark.long)])
+def test_programs_killed_beside_others(kills):
+    """At start, in the middle of verbs and of bursts."""
+    done = run("--kills", kills, "--first", 3)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == f"{kills} kills, nobody noticed"
+    killed = done.stdout[done.stdout.index("programs killed, by what they were at"):]
+    assert all(f"\n  {what}" in killed for what in ("start", "burst", "make "))
+
+
+@needs_netdevs
+def test_a_kill_that_is_noticed(tmp_path):
+    """By a cable that loses frames."""
+    faults = tmp_path / "faults"
+    faults.write_text("wire loss every 50\n")
+    some = Kills(20, 3, up_options=["--faults", faults])
+    assert not some.run()
+    assert some.wrong.startswith("frames sent, and frames received by the card or lost without a link: ")
+
+
+@needs_netdevs
+def test_a_victim_that_fails(tmp_path):
+    """Nothing may go wrong for those that are killed, either, before they are."""
+    faults = tmp_path / "faults"
+    faults.write_text("verb enomem CREATE_COUNTERS at 9\n")
+    some = Kills(20, 3, up_options=["--faults", faults])
+    assert not some.run()
+    assert some.wrong.startswith("a program that was to be killed ended by itself, status 1: ibv_create_counters: "), some.wrong

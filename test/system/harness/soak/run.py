@@ -63,13 +63,7 @@ class Soak:
         stage = self.stage
         stage.begin()
         stage.peer.start()
-        for event in events.choose(self.chance, EVENTS_A_CYCLE):
-            self.note(f"{event.__name__} ...")
-            told = event(stage)
-            self.counts[event.__name__] += 1
-            self.events.pop()
-            self.note(told)
-            time.sleep(self.chance.uniform(0, 0.2))
+        self.befall()
         events.base_state(stage)
         stage.peer.pause()
         self.note("the books are closed")
@@ -79,6 +73,16 @@ class Soak:
         self.kept.append(kept)
         self.cycles += 1
         self.watch_memory()
+
+    def befall(self):
+        """The events of a cycle."""
+        for event in events.choose(self.chance, EVENTS_A_CYCLE):
+            self.note(f"{event.__name__} ...")
+            told = event(self.stage)
+            self.counts[event.__name__] += 1
+            self.events.pop()
+            self.note(told)
+            time.sleep(self.chance.uniform(0, 0.2))
 
     def book(self, cycle):
         sent = collections.Counter(self.stage.next["sent"])

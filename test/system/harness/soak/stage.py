@@ -36,6 +36,8 @@ class Stage:
         self.was_cut = False
         self.pings, self.passed, self.tx_unknown = 0, 0, False
         self.members, self.open_cycle = [], None
+        # Classes of frames for programs that are killed and asked for nothing; of how many of them each gets a copy.
+        self.strangers_take, self.strangers_at_once = (), 1
         self.last = self.next = None  # moments
 
     def __enter__(self):
@@ -134,6 +136,10 @@ class Stage:
         programs = [books.Program(member.name, sent(*wanted[member.name][0]), sent(*wanted[member.name][1]),
                                   *(members[member.name][key] for key in ("delivered", "counted", "no_wqe", "too_long")),
                                   alive=now["alive"][member.name], was_killed=member.was_killed, was_away=member.was_away) for member in self.members]
+        if self.strangers_take:
+            taken = sent(*self.strangers_take)
+            programs.append(books.Program("strangers", wanted=0, maybe=taken, delivered=0, counted=0, no_wqe=0, too_long=0,
+                                          was_killed=True, copies=taken * (self.strangers_at_once - 1)))
         return books.Cycle(
             sent=sent(*now["sent"]), programs=programs, watched=sent(*WATCHED, "arp"), received=received(),
             port={name: value - last["port"][name] for name, value in now["port"].items() if isinstance(value, int)},
