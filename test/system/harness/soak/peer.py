@@ -44,8 +44,10 @@ def icmp(kind, data):
 class Peer:
     """Sends while it is let; receives always. Counts of frames by class are sums since the beginning."""
 
-    def __init__(self, wire, chance, rate):
+    def __init__(self, wire, chance, rate, windows=None):
+        """`windows`: {class: frames of it that may be on their way there and back}"""
         self.cable = Cable(wire)
+        self.windows = windows or {}
         self.chance, self.rate = chance, rate
         self.sent, self.received = collections.Counter(), collections.Counter()
         self.doubled = 0
@@ -123,6 +125,9 @@ class Peer:
                 due = time.monotonic()
             if self._ends:
                 return
+            if any(self.sent[kind] - self.received[kind] > most - BATCH for kind, most in self.windows.items()):
+                time.sleep(0.001)
+                continue
             for kind in self.chance.choices(kinds, weights, k=BATCH):
                 self.send(kind)
             if self.chance.random() < 0.05:

@@ -38,6 +38,7 @@ class Stage:
         self.members, self.open_cycle = [], None
         # Classes of frames for programs that are killed and asked for nothing; of how many of them each gets a copy.
         self.strangers_take, self.strangers_at_once = (), 1
+        self.windows = {}  # of the peer
         self.last = self.next = None  # moments
 
     def __enter__(self):
@@ -62,12 +63,14 @@ class Stage:
                      env=dict(os.environ, LD_PRELOAD=str(self.preload)) if self.preload else None))
         self.keeper = cards.keeper_of(self.card)
         self.namespace.take(self.netdev, f"{LINUX}/24")
-        self.peer = Peer(wire, self.chance, self.rate)
+        self.peer = Peer(wire, self.chance, self.rate, self.windows)
         self.stack.callback(self.peer.close)
         self.linux = cast.Linux(self.namespace, self.netdev)
         self.stack.callback(self.linux.close)
         self.unused = self.base_holdings()
         self.ours, self.intree, self.sniffer = cast.Ours(self), cast.InTree(self), cast.Sniffer(self)
+        if self.windows.get("intree"):
+            self.intree.forward = self.ours.forward
         for member in (self.ours, self.intree, self.sniffer):
             self.members.append(member)
             self.stack.callback(lambda member=member: member.program and member.program.kill())
