@@ -2,17 +2,20 @@
 /*
  * Watches frames without taking them: a rule with the flag DONT_TRAP gets a copy, and the frame
  * goes on to its usual receiver, another rule or Linux. So a program can watch a service that
- * another program offers.
+ * another program offers. A rule of type SNIFFER gets copies of all that the port receives and
+ * sends.
  *
  *     raw-dont-trap mlx5_0 02:00:00:00:00:01 3
+ *     raw-dont-trap mlx5_0 sniffer 3
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "raw.h"
 
-static const char usage[] = "raw-dont-trap DEVICE DESTINATION_MAC COUNT";
+static const char usage[] = "raw-dont-trap DEVICE DESTINATION_MAC|sniffer COUNT";
 
 static struct ibv_flow *
 watch(struct ibv_qp *qp, const uint8_t mac[6])
@@ -43,6 +46,21 @@ watch(struct ibv_qp *qp, const uint8_t mac[6])
 	return flow;
 }
 
+static struct ibv_flow *
+sniff(struct ibv_qp *qp)
+{
+	struct ibv_flow_attr attr = {
+		.type = IBV_FLOW_ATTR_SNIFFER,
+		.size = sizeof(attr),
+		.port = 1,
+	};
+	struct ibv_flow *flow = ibv_create_flow(qp, &attr);
+
+	if (flow == NULL)
+		raw_die("ibv_create_flow");
+	return flow;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -50,15 +68,18 @@ main(int argc, char **argv)
 	struct raw raw;
 	uint32_t count;
 	uint8_t mac[6];
+	bool is_all;
 
 	if (argc != 4)
 		raw_usage(usage);
-	raw_parse_mac(argv[2], mac, usage);
+	is_all = strcmp(argv[2], "sniffer") == 0;
+	if (!is_all)
+		raw_parse_mac(argv[2], mac, usage);
 	count = raw_parse_number(argv[3], UINT32_MAX, usage);
 	raw_open(&raw, argv[1], 0);
 	for (unsigned int i = 0; i < RAW_NB_BUFFERS; i++)
 		raw_post_receive(&raw, i);
-	flow = watch(raw.qp, mac);
+	flow = is_all ? sniff(raw.qp) : watch(raw.qp, mac);
 	for (uint32_t i = 1; i <= count; i++) {
 		struct ibv_wc wc = raw_wait(&raw);
 

@@ -106,6 +106,18 @@ def test_dont_trap_leaves_the_frames_to_linux(tmp_path, model):
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_a_sniffer_sees_all(tmp_path, model):
+    """Frames for others, too; Linux gets what it would have got."""
+    captured = [frames.packet(eth_dst=mac, data=bytes(20 + i)) for i, mac in enumerate((MAC, frames.PEER_MAC, MAC))]
+    pcapfile.write(tmp_path / "in.pcap", captured)
+    port = f"wire=pcap:{tmp_path}/in.pcap,kernel=pcap:{tmp_path}/kernel.pcap,mac={MAC},model={model}"
+    status, text = run(port, "raw-dont-trap", "mlx5_0", "sniffer", 3)
+    assert status == 0 and "seen, not taken: 3 frames" in text, text
+    assert [int(line.split()[2]) for line in text.splitlines() if line.startswith("frame ")] == [len(one) for one in captured]
+    assert pcapfile.wait(tmp_path / "kernel.pcap", 2) == captured[::2]
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_tso(tmp_path, model):
     status, text = run(f"wire=pcap::{tmp_path}/out.pcap,model={model}", "raw-tso", "mlx5_0", MAC, 5000, 1460)
     assert status == 0 and "5000 bytes in 4 segments" in text, text
@@ -124,7 +136,8 @@ def test_tso(tmp_path, model):
 @pytest.mark.parametrize("command", [
     ("raw-send",), ("raw-send", "mlx5_0", "02:00", 1), ("raw-send", "mlx5_0", MAC, "many"),
     ("raw-send", "mlx5_0", MAC, 1, "colour", 1), ("raw-receive", "mlx5_0", MAC, 1, "vlan", 4096),
-    ("raw-receive", "mlx5_0", MAC, 1, "colour", 1), ("raw-dont-trap", "mlx5_0"), ("raw-tso", "mlx5_0", MAC, 0, 1)])
+    ("raw-receive", "mlx5_0", MAC, 1, "colour", 1), ("raw-dont-trap", "mlx5_0"),
+    ("raw-dont-trap", "mlx5_0", "snif", 1), ("raw-tso", "mlx5_0", MAC, 0, 1)])
 def test_usage(command):
     status, text = run("wire=null", *command)
     assert status == 1 and f"usage: {command[0]} DEVICE" in text, text
