@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """devtools/campaign: a bounded run of it, and what it says when a seed fails."""
+import json
 import os
 import subprocess
 
@@ -102,3 +103,13 @@ def test_a_victim_that_fails(tmp_path):
     some = Kills(20, 3, up_options=["--faults", faults])
     assert not some.run()
     assert some.wrong.startswith("a program that was to be killed ended by itself, status 1: ibv_create_counters: "), some.wrong
+
+
+def test_bench_tells_when_all_is_gone(tmp_path):
+    """Each kill is told; no time is judged here."""
+    done = subprocess.run([paths.ROOT / "devtools" / "bench", "kill", "--kills", "5", "--rules", "150", "--json",
+                           tmp_path / "json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    times = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
+    assert {name: len(rows) for name, rows in times.items()} == {"verbs": 5, "bursts": 5, "testpmd": 1, "testpmd, 150 rules": 1}
+    assert all(since_kill > 0 and since_kill >= since_end >= 0 for rows in times.values() for since_kill, since_end in rows)
