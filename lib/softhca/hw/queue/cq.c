@@ -256,6 +256,17 @@ is_beyond(uint32_t pi, uint32_t arm)
 	return distance != 0 && distance <= SHCA_CQ_ARM_CI_MASK / 2;
 }
 
+/** @return whether there is a completion that the program has not read, and that no event has told
+ * of: one that arms before it reads what it was woken for is not woken for the same again. */
+static bool
+is_due(const struct shca_cq *cq, uint32_t arm)
+{
+	if (arm & SHCA_CQ_ARM_SOLICITED)
+		return cq->solicited_pi != cq->notified_solicited_pi &&
+			is_beyond(cq->solicited_pi, arm);
+	return cq->pi != cq->notified_pi && is_beyond(cq->pi, arm);
+}
+
 void
 shca_cq_poll_arm(struct shca_cq *cq)
 {
@@ -278,9 +289,11 @@ shca_cq_poll_arm(struct shca_cq *cq)
 		 * anyway. */
 		cq->armed = !cq->has_fired || sn != cq->fired_sn;
 	}
-	if (!cq->armed || !is_beyond(arm & SHCA_CQ_ARM_SOLICITED ? cq->solicited_pi : cq->pi, arm))
+	if (!cq->armed || !is_due(cq, arm))
 		return;
 	cq->armed = false;
+	cq->notified_pi = cq->pi;
+	cq->notified_solicited_pi = cq->solicited_pi;
 	cq->has_fired = true;
 	cq->fired_sn = sn;
 	shca_notify(cq->attr.event, cq->attr.owner, SHCA_EVENT_COMPLETION);
