@@ -31,7 +31,7 @@ SOFTHCA = [
     ("abi/object", ["lib/softhca/abi/object/"],
      "base strict model hw/state hw/queue hw/roce hw/device abi/core abi/qp"),
     ("abi/entry", ["lib/softhca/abi/entry/"], "base fault model hw/queue abi/core abi/object"),
-    ("ucma", ["lib/softhca/ucma/"], "base hw/device abi/core cm"),
+    ("ucma", ["lib/softhca/ucma/"], "base hw/roce hw/device abi/core cm"),
     ("sysfs", ["lib/softhca/sysfs/"], "base model wire config"),
     ("ethtool", ["lib/softhca/ethtool/"], "steering hw/device"),
     ("ctl", ["lib/softhca/ctl/"], "base steering model hw/device ethtool"),

@@ -63,6 +63,22 @@ shca_bind_find(struct shca_ucma *ucma, const uint8_t gid[SHCA_UCMA_GID_BYTES], u
 	return shca_bind_choose(ucma, is_gid, &wanted, out);
 }
 
+static bool
+is_of_path(const struct shca_ucma_gid *gid, const void *arg)
+{
+	const struct shca_cm_path *path = arg;
+
+	return shca_id_path_port(gid) == path->port &&
+		memcmp(gid->gid, path->local, sizeof(gid->gid)) == 0;
+}
+
+bool
+shca_bind_find_path(
+	struct shca_ucma *ucma, const struct shca_cm_path *path, struct shca_ucma_gid *out)
+{
+	return shca_bind_choose(ucma, is_of_path, path, out);
+}
+
 void
 shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid)
 {

@@ -15,6 +15,9 @@ void shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid);
 /** @param scope of a link-local GID, 0: any @return whether there is one; v2 ones are preferred. */
 bool shca_bind_find(struct shca_ucma *ucma, const uint8_t gid[SHCA_UCMA_GID_BYTES],
 	unsigned int scope, struct shca_ucma_gid *out);
+/** Find that of a path: its port, its version. @return whether there is one. */
+bool shca_bind_find_path(
+	struct shca_ucma *ucma, const struct shca_cm_path *path, struct shca_ucma_gid *out);
 /** Choose one by a rule. @return whether there is one. */
 bool shca_bind_choose(struct shca_ucma *ucma,
 	bool (*suits)(const struct shca_ucma_gid *gid, const void *arg), const void *arg,

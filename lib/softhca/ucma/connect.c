@@ -131,7 +131,7 @@ shca_connect(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 {
 	const bool is_ud = shca_id_is_ud(id);
 	struct shca_mad mad = { .kind = is_ud ? SHCA_MAD_SIDR_REQ : SHCA_MAD_REQ };
-	struct shca_cm_path path = { .port = shca_id_path_port(id->gid.device, id->gid.port) };
+	struct shca_cm_path path = { .port = shca_id_path_port(&id->gid) };
 	int ret;
 
 	if (id->state != SHCA_ID_ROUTE_RESOLVED)

@@ -129,11 +129,11 @@ struct shca_ucma {
 	unsigned int nb_queued;
 };
 
-/** What an identifier's port is for the CM. */
+/** What an identifier's port is for the CM: who is asked by RoCE v1 answers by it. */
 static inline uint32_t
-shca_id_path_port(unsigned int device, uint8_t port)
+shca_id_path_port(const struct shca_ucma_gid *gid)
 {
-	return device << 8 | port;
+	return (uint32_t)gid->is_v2 << 31 | gid->device << 8 | gid->port;
 }
 
 /** @return whether its queue pairs are UD. */

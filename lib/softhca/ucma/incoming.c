@@ -138,7 +138,7 @@ shca_connect_on_request(
 	read_request(mad, &request);
 	listener = find_listener(ucma, &request);
 	if (listener == NULL || shca_id_is_ud(listener) != (mad->kind == SHCA_MAD_SIDR_REQ) ||
-		!shca_bind_find(ucma, path->local, 0, &gid))
+		!shca_bind_find_path(ucma, path, &gid))
 		return NULL;
 	*reason = mad->kind == SHCA_MAD_REQ ? SHCA_MAD_CONSUMER : SHCA_MAD_SIDR_REJECTED;
 	if (listener->backlog == 0 || shca_id_create(listener->file, &id) != 0)

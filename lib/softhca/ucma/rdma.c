@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/node.h"
 #include "hw/device/device.h"
+#include "hw/roce/qp1.h"
 #include "ucma/address.h"
 #include "ucma/ucma.h"
 
@@ -144,17 +145,40 @@ describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port 
 static void
 send_mad(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, const uint8_t *bytes)
 {
-	struct shca_rdma *rdma = arg;
-	struct shca_ucma_gid gids[256];
-	const unsigned int nb = list_gids(rdma, gids, sizeof(gids) / sizeof(gids[0]));
+	const struct shca_rdma *rdma = arg;
+	struct shca_device *dev = rdma->conf.devices[gid->device];
+	struct shca_qp1_datagram datagram = { .is_v2 = gid->is_v2 };
+	int ret;
 
-	for (unsigned int i = 0; i < nb; i++)
-		if (memcmp(gids[i].gid, remote, sizeof(gids[i].gid)) == 0) {
-			shca_ucma_receive(
-				rdma->ucma, gids[i].device, gids[i].port, remote, gid->gid, bytes);
-			return;
-		}
-	SHCA_DEBUG("mlx5_%u: no way to the GID of a datagram on QP1", gid->device);
+	memcpy(datagram.local, gid->gid, sizeof(datagram.local));
+	memcpy(datagram.remote, remote, sizeof(datagram.remote));
+	memcpy(datagram.bytes, bytes, sizeof(datagram.bytes));
+	shca_device_lock(dev);
+	ret = shca_qp1_send(dev, &datagram);
+	shca_device_unlock(dev);
+	if (ret != 0)
+		SHCA_DEBUG("mlx5_%u: a datagram of QP1 is lost: %s", gid->device, strerror(-ret));
+}
+
+static void
+receive_mad(void *arg, unsigned int device, const struct shca_qp1_datagram *datagram)
+{
+	const struct shca_rdma *rdma = arg;
+	struct shca_ucma_gid local = { .device = device, .port = 1, .is_v2 = datagram->is_v2 };
+
+	memcpy(local.gid, datagram->local, sizeof(local.gid));
+	shca_ucma_receive(rdma->ucma, &local, datagram->remote, datagram->bytes);
+}
+
+/** @param rdma NULL: nobody listens any more */
+static void
+listen_all(const struct shca_rdma_conf *conf, struct shca_rdma *rdma)
+{
+	for (unsigned int i = 0; i < conf->nb_devices; i++) {
+		shca_device_lock(conf->devices[i]);
+		shca_qp1_listen(conf->devices[i], rdma != NULL ? receive_mad : NULL, rdma);
+		shca_device_unlock(conf->devices[i]);
+	}
 }
 
 static void
@@ -197,6 +221,7 @@ shca_rdma_create(const struct shca_rdma_conf *conf, struct shca_rdma **out)
 		free(rdma);
 		return -ENOMEM;
 	}
+	listen_all(conf, rdma);
 	*out = rdma;
 	return 0;
 }
@@ -207,6 +232,7 @@ shca_rdma_destroy(struct shca_rdma *rdma)
 	if (rdma == NULL)
 		return;
 	shca_rdma_stop(rdma);
+	listen_all(&rdma->conf, NULL);
 	shca_ucma_destroy(rdma->ucma);
 	close(rdma->wake_fd);
 	free(rdma);

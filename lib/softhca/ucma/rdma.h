@@ -2,7 +2,7 @@
 /**
  * @file
  * The manager of a set of devices, and its thread: what their ports' GIDs are, and the way of its
- * datagrams. Datagrams to a GID of the set's own ports go there at once.
+ * datagrams, which are those of QP1.
  */
 #ifndef SHCA_UCMA_RDMA_H
 #define SHCA_UCMA_RDMA_H

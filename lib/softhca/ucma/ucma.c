@@ -30,7 +30,7 @@ send_mad(void *arg, const struct shca_cm_path *path, const struct shca_mad *mad)
 	struct shca_ucma_gid gid;
 
 	shca_mad_write(mad, bytes);
-	if (shca_bind_find(ucma, path->local, 0, &gid))
+	if (shca_bind_find_path(ucma, path, &gid))
 		ucma->conf.send(ucma->conf.arg, &gid, path->remote, bytes);
 	else
 		SHCA_DEBUG("rdma_cm: %s not sent: its GID is gone", shca_mad_name(mad->kind));
@@ -180,16 +180,15 @@ shca_ucma_write(struct shca_ucma *ucma, int fd, const void *bytes, size_t length
 }
 
 void
-shca_ucma_receive(struct shca_ucma *ucma, unsigned int device, uint8_t port,
-	const uint8_t local[SHCA_UCMA_GID_BYTES], const uint8_t remote[SHCA_UCMA_GID_BYTES],
-	const uint8_t bytes[SHCA_UCMA_MAD_BYTES])
+shca_ucma_receive(struct shca_ucma *ucma, const struct shca_ucma_gid *local,
+	const uint8_t remote[SHCA_UCMA_GID_BYTES], const uint8_t bytes[SHCA_UCMA_MAD_BYTES])
 {
 	struct shca_ucma_datagram *datagram = calloc(1, sizeof(*datagram));
 
 	if (datagram == NULL)
 		return;
-	datagram->path.port = shca_id_path_port(device, port);
-	memcpy(datagram->path.local, local, sizeof(datagram->path.local));
+	datagram->path.port = shca_id_path_port(local);
+	memcpy(datagram->path.local, local->gid, sizeof(datagram->path.local));
 	memcpy(datagram->path.remote, remote, sizeof(datagram->path.remote));
 	memcpy(datagram->bytes, bytes, sizeof(datagram->bytes));
 	pthread_mutex_lock(&ucma->queue_lock);

@@ -74,10 +74,10 @@ int shca_ucma_write(struct shca_ucma *ucma, int fd, const void *bytes, size_t le
 /** Close the files whose application has gone. */
 void shca_ucma_reap(struct shca_ucma *ucma);
 
-/** A datagram has come for QP1. Any thread, with any lock held but this room's. */
-void shca_ucma_receive(struct shca_ucma *ucma, unsigned int device, uint8_t port,
-	const uint8_t local[SHCA_UCMA_GID_BYTES], const uint8_t remote[SHCA_UCMA_GID_BYTES],
-	const uint8_t bytes[SHCA_UCMA_MAD_BYTES]);
+/** A datagram has come for QP1. Any thread, with any lock held but this room's.
+ * @param local where it has come to; its index and netdev mean nothing */
+void shca_ucma_receive(struct shca_ucma *ucma, const struct shca_ucma_gid *local,
+	const uint8_t remote[SHCA_UCMA_GID_BYTES], const uint8_t bytes[SHCA_UCMA_MAD_BYTES]);
 /** Do what is due. @return when something is due next, in ns of shca_clock_ns(). */
 uint64_t shca_ucma_step(struct shca_ucma *ucma);
 /** List the ends here of open files, for poll(2): POLLHUP says that a program has gone. @return how

@@ -75,8 +75,13 @@ rig_send(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, cons
 	struct rig *rig = arg;
 
 	rig->nb_sent++;
-	if (!rig->loses)
-		shca_ucma_receive(rig->ucma, 1 - gid->device, 1, remote, gid->gid, bytes);
+	if (!rig->loses) {
+		struct shca_ucma_gid local = *gid;
+
+		local.device = 1 - gid->device;
+		memcpy(local.gid, remote, sizeof(local.gid));
+		shca_ucma_receive(rig->ucma, &local, gid->gid, bytes);
+	}
 }
 
 static inline void

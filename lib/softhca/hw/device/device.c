@@ -26,6 +26,7 @@
 #include "hw/queue/sq_fail.h"
 #include "hw/queue/steer.h"
 #include "hw/roce/gid.h"
+#include "hw/roce/qp1.h"
 #include "hw/roce/roce_qp.h"
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
@@ -194,6 +195,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->rqs);
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->roce_qps);
+	shca_qp1_init(&dev->qp1);
 	LIST_INIT(&dev->doorbell_pages);
 	LIST_INIT(&dev->clock_pages);
 	LIST_INIT(&dev->listeners);
@@ -228,6 +230,7 @@ shca_device_destroy(struct shca_device *dev)
 	if (dev == NULL)
 		return;
 	assert(LIST_EMPTY(&dev->sqs) && LIST_EMPTY(&dev->rqs) && LIST_EMPTY(&dev->cqs));
+	shca_qp1_fini(&dev->qp1);
 	shca_idtable_fini(&dev->cq_numbers);
 	shca_idtable_fini(&dev->queue_numbers);
 	shca_idtable_fini(&dev->roce_numbers);
@@ -452,6 +455,8 @@ run_round(void *arg)
 	run_sqs(dev);
 	if (dev->is_dead)
 		return;
+	if (!TAILQ_EMPTY(&dev->qp1.queue))
+		shca_qp1_run(dev);
 	if (!LIST_EMPTY(&dev->roce_qps))
 		shca_roce_run(dev);
 	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/out.h"
+#include "hw/roce/qp1.h"
 #include "hw/roce/state.h"
 #include "transport/engine/rnr.h"
 
@@ -302,6 +303,10 @@ shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 		return false;
 	if (shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD)
 		return true;
+	if (bth.qpn == 1) {
+		shca_qp1_receive(dev, &path, &bth);
+		return true;
+	}
 	qp = shca_idtable_get(&dev->roce_numbers, bth.qpn);
 	/* What no queue pair wants is dropped silently (IBTA 9.6.1.2). */
 	if (qp == NULL || qp->is_dead || qp->state < SHCA_ROCE_RTR ||

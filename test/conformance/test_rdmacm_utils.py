@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rdmacm-utils, unmodified: connections, and queue pairs that go by them. Server and client are programs of one card, of
+two ports of a card that a cable joins, and of two cards."""
+import contextlib
+import dataclasses
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+from harness import card as cards
+from harness import paths
+from harness.patience import PATIENCE
+from harness.terminal import Terminal
+
+pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
+
+MACS = ["02:00:00:00:00:10", "02:00:00:00:00:20"]
+GIDS = ["fe80::ff:fe00:10", "fe80::ff:fe00:20"]
+PORT = 7400
+
+
+@dataclasses.dataclass
+class End:
+    """Where a program runs, and the address that it has there."""
+    card: str
+    address: str
+
+    def argv(self, *words):
+        return cards.on(self.card, *words)
+
+
+@contextlib.contextmanager
+def one_card(_):
+    with cards.up(f"wire=loop,mac={MACS[0]}") as card:
+        yield End(card, GIDS[0]), End(card, GIDS[0])
+
+
+@contextlib.contextmanager
+def two_ports(_):
+    with cards.up(*(f"wire=pair:cable,mac={mac}" for mac in MACS)) as card:
+        yield End(card, GIDS[0]), End(card, GIDS[1])
+
+
+@contextlib.contextmanager
+def two_cards(tmp_path):
+    with cards.up(f"wire=unix:{tmp_path}/wire,mac={MACS[0]}") as one, \
+            cards.up(f"wire=unix:{tmp_path}/wire,mac={MACS[1]}") as other:
+        yield End(one, GIDS[0]), End(other, GIDS[1])
+
+
+PLACES = {"one card": one_card, "two ports": two_ports, "two cards": two_cards}
+
+# Words of server and client; ADDRESS is the server's, SOURCE the client's own, PORT one that is free.
+PROGRAMS = {
+    "rping": ("rping -s -a ADDRESS -p PORT -C 20 -V", "rping -c -a ADDRESS -I SOURCE -p PORT -C 20 -V"),
+    "rping of its own QPs": ("rping -s -a ADDRESS -p PORT -C 20 -V -q",
+                             "rping -c -a ADDRESS -I SOURCE -p PORT -C 20 -V -q"),
+    "ucmatose": ("ucmatose -b ADDRESS -p PORT -c 4 -C 10", "ucmatose -s ADDRESS -b SOURCE -p PORT -c 4 -C 10"),
+    "ucmatose by GIDs": ("ucmatose -b ADDRESS -p PORT -f gid -c 4 -C 10",
+                         "ucmatose -s ADDRESS -b SOURCE -p PORT -f gid -c 4 -C 10"),
+    "udaddy": ("udaddy -b ADDRESS -c 2 -C 10", "udaddy -s ADDRESS -b SOURCE -c 2 -C 10"),
+    "rdma_client": ("rdma_server -s ADDRESS -p PORT", "rdma_client -s ADDRESS -p PORT"),
+    "rstream": ("rstream -b ADDRESS -p PORT -S 4096 -C 20 -T v", "rstream -s ADDRESS -p PORT -S 4096 -C 20 -T v"),
+    "riostream": ("riostream -b ADDRESS -p PORT -S 4096 -C 20 -T v",
+                  "riostream -s ADDRESS -b SOURCE -p PORT -S 4096 -C 20 -T v"),
+}
+
+
+def fill(words, server, client):
+    values = {"ADDRESS": server.address, "SOURCE": client.address, "PORT": str(PORT)}
+    return [values.get(word, word) for word in words.split()]
+
+
+def run_both(words, server, client):
+    """(name, status, output) of client and server. A client that comes before its server listens is refused."""
+    argv = [fill(each, server, client) for each in words]
+    terminal = Terminal(server.argv(*argv[0]), env=dict(os.environ))
+    try:
+        until = time.monotonic() + PATIENCE
+        while True:
+            done = subprocess.run(client.argv(*argv[1]), capture_output=True, text=True, check=False, timeout=PATIENCE)
+            if done.returncode == 0 or time.monotonic() > until:
+                break
+        return [("client", done.returncode, done.stdout + done.stderr), ("server", terminal.wait(PATIENCE), terminal.text)]
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rdmacm_utils(program, place, tmp_path):
+    with PLACES[place](tmp_path) as (server, client):
+        for who, status, text in run_both(PROGRAMS[program], server, client):
+            assert status == 0, (who, text)
