@@ -60,11 +60,8 @@ template_take(
 	tso_template->ol_flags = flags;
 	tso_template->header = header;
 	tso_template->units = mdv_tx_wqe_ds_inline(inlined) - MDV_TX_WQE_DS_HEAD;
-	/* The headers are copied in full units, so the first mbuf needs as many bytes. External
-	 * memory may be readable by the device only. */
-	tso_template->least = tagged || (flags & RTE_MBUF_F_EXTERNAL)
-		? UINT32_MAX
-		: MDV_TX_WQE_INLINE_START + tso_template->units * 16;
+	/* External memory may be readable by the device only. */
+	tso_template->least = tagged || (flags & RTE_MBUF_F_EXTERNAL) ? UINT32_MAX : header;
 	tso_template->mss = mbuf->tso_segsz;
 	tso_template->per_mss = (1ULL << INVERSE_SHIFT) / mbuf->tso_segsz + 1;
 	tso_template->tagged = tagged;
@@ -72,7 +69,7 @@ template_take(
 }
 
 /**
- * Copy headers that are in several segments or near the end of one, or that get a tag.
+ * Copy headers that are in several segments or that get a tag.
  * @return @p header, or NULL: the packet has fewer bytes, or has them in device memory
  */
 static __rte_noinline const uint8_t *
@@ -87,7 +84,6 @@ headers_gather(const struct mdv_tx_tso_template *tso_template, const struct rte_
 	from = rte_pktmbuf_read(mbuf, 0, tso_template->header, bytes);
 	if (from == NULL)
 		return NULL;
-	memset(header, 0, MDV_TX_WQE_INLINE_START + tso_template->units * 16);
 	if (tso_template->tagged)
 		mdv_tx_wqe_copy_tagged(header, from, tso_template->header, mbuf->vlan_tci);
 	else
@@ -95,21 +91,33 @@ headers_gather(const struct mdv_tx_tso_template *tso_template, const struct rte_
 	return header;
 }
 
+/** Where the inlined headers begin in a WQE. */
+#define HEADER_OFF (MDV_TX_WQE_DS_HEAD * 16 - MDV_TX_WQE_INLINE_START)
+
+/** Write the part of a WQE that packets of one template share. */
 static __rte_always_inline void
-units_copy(uint8_t *to, const uint8_t *from, uint32_t nb)
+head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template)
 {
-	for (; nb != 0; nb--, to += 16, from += 16)
-		memcpy(to, from, 16);
+	memcpy(wqe + 16, tso_template->eth, sizeof(tso_template->eth));
 }
 
 /**
- * Write the part of a WQE that packets of one template share, and the first bytes of the header.
+ * Copy @p len bytes of headers into @p units of a WQE and the bytes before these. The last unit
+ * ends with them and lies over the one before, because what is behind them may be in a line of the
+ * packet that nothing else reads.
  */
 static __rte_always_inline void
-head_write(uint8_t *wqe, const struct mdv_tx_tso_template *tso_template, const uint8_t *from)
+headers_copy(uint8_t *wqe, const uint8_t *from, uint32_t len, uint32_t units)
 {
-	memcpy(wqe + 16, tso_template->eth, sizeof(tso_template->eth));
-	memcpy(wqe + 30, from, MDV_TX_WQE_INLINE_START);
+	uint8_t *to = wqe + HEADER_OFF;
+	uint32_t at = MDV_TX_WQE_INLINE_START;
+
+	memcpy(to, from, MDV_TX_WQE_INLINE_START);
+	memcpy(to + at, from + at, (UNITS_MIN - 1) * 16);
+	if (unlikely(units != UNITS_MIN))
+		for (at += (UNITS_MIN - 1) * 16; at + 16 < len; at += 16)
+			memcpy(to + at, from + at, 16);
+	memcpy(to + len - 16, from + len - 16, 16);
 }
 
 /** Write one packet of any form, at any place of the rings. @return the units of the WQE; 0:
@@ -123,10 +131,12 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template
 		       ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
 	const uint32_t to_end =
 		(txq->ring.mask + 1u - slot) * MDV_TX_WQE_DS_PER_BB - MDV_TX_WQE_DS_HEAD;
-	const uint32_t nb = RTE_MIN(tso_template->units, to_end);
+	const uint32_t len = tso_template->header + (tso_template->tagged ? RTE_VLAN_HLEN : 0) -
+		MDV_TX_WQE_INLINE_START;
+	const uint32_t first = RTE_MIN(len, to_end * 16);
 	uint8_t *wqe = txq->ring.wqes + slot * MLX5_SEND_WQE_BB;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	uint8_t copy[MDV_TX_TSO_HEADER_MAX + 16];
+	uint8_t copy[MDV_TX_TSO_HEADER_MAX];
 	uint32_t ds = ds_head;
 
 	*status = MDV_TX_NO_ROOM;
@@ -138,10 +148,11 @@ packet_write(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template
 		if (from == NULL)
 			return 0;
 	}
-	head_write(wqe, tso_template, from);
+	head_write(wqe, tso_template);
+	memcpy(wqe + HEADER_OFF, from, MDV_TX_WQE_INLINE_START);
 	from += MDV_TX_WQE_INLINE_START;
-	units_copy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, nb);
-	units_copy(txq->ring.wqes, from + nb * 16, tso_template->units - nb);
+	memcpy(wqe + MDV_TX_WQE_DS_HEAD * 16, from, first);
+	memcpy(txq->ring.wqes, from + first, len - first);
 	*status = mdv_tx_mseg_write(txq, mbuf, tso_template->header, pc, head, &ds, room);
 	if (*status == MDV_TX_SENT && ds == ds_head)
 		*status = MDV_TX_BAD;
@@ -163,25 +174,23 @@ static __rte_always_inline uint32_t
 packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
 	struct rte_mbuf *mbuf, uint8_t *wqe, struct rte_mbuf **slot)
 {
-	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + tso_template->units;
-	uint8_t *units = wqe + MDV_TX_WQE_DS_HEAD * 16;
+	/* Read once: the WQE's bytes may be anything to the compiler. */
+	const uint32_t header = tso_template->header, units = tso_template->units;
+	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + units;
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	const uintptr_t addr = (uintptr_t)from + tso_template->header;
+	const uint32_t len = mbuf->data_len - header;
+	const uintptr_t addr = (uintptr_t)from + header;
 	struct mlx5_wqe_data_seg *payload = (void *)(wqe + ds_head * 16);
 	uint32_t nb = 1;
 
-	head_write(wqe, tso_template, from);
-	from += MDV_TX_WQE_INLINE_START;
-	memcpy(units, from, UNITS_MIN * 16);
-	if (unlikely(tso_template->units > UNITS_MIN))
-		units_copy(units + UNITS_MIN * 16, from + UNITS_MIN * 16,
-			tso_template->units - UNITS_MIN);
-	if (likely(mbuf->nb_segs == 1 && addr - txq->mr.last.start < txq->mr.last.size)) {
+	head_write(wqe, tso_template);
+	headers_copy(wqe, from, header, units);
+	if (likely(mbuf->nb_segs == 1 && len != 0 &&
+		    addr - txq->mr.last.start < txq->mr.last.size)) {
 		*slot = mbuf;
-		mdv_tx_wqe_data_keyed(payload, addr, mbuf->data_len - tso_template->header,
-			(uint64_t)txq->mr.last.lkey_be << 32);
+		mdv_tx_wqe_data_keyed(payload, addr, len, (uint64_t)txq->mr.last.lkey_be << 32);
 	} else {
-		nb = payload_write(txq, mbuf, tso_template->header, payload, slot);
+		nb = payload_write(txq, mbuf, header, payload, slot);
 	}
 	return likely(nb != 0) ? ds_head + nb : 0;
 }

@@ -2,6 +2,8 @@
 /* Packets that the device cuts up, on hand-made rings: the WQEs, and the refusals. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <rte_errno.h>
 
@@ -186,6 +188,107 @@ headers_are_split_anywhere(void **state)
 		tx_rig_complete();
 	}
 	tx_rig_stop();
+}
+
+/** Memory of which the last byte of headers is the last that can be read, until it is opened. */
+struct guarded {
+	uint8_t *pages;
+	size_t page;
+	void *buf_addr; /**< of the mbuf that has it for a while */
+};
+
+/** Move the packet's bytes to where @p header of them end before a page that nobody may read. */
+static void
+guard(struct guarded *guarded, struct rte_mbuf *mbuf, uint32_t header)
+{
+	uint8_t *to = guarded->pages + guarded->page - header;
+
+	assert_int_equal(mprotect(guarded->pages, 2 * guarded->page, PROT_READ | PROT_WRITE), 0);
+	memcpy(to, rte_pktmbuf_mtod(mbuf, const void *), mbuf->data_len);
+	guarded->buf_addr = mbuf->buf_addr;
+	mbuf->buf_addr = to - mbuf->data_off;
+	assert_int_equal(mprotect(guarded->pages + guarded->page, guarded->page, PROT_NONE), 0);
+}
+
+/**
+ * Send a packet with @p header bytes of headers and another byte pattern each time.
+ * @param own the headers have an mbuf of their own, the shape of most stacks' packets
+ */
+static void
+guarded_send(struct guarded *guarded, unsigned int opts, uint32_t header, bool own)
+{
+	const uint32_t len = header + 100;
+	const bool tagged = (opts & MDV_TX_VLAN) != 0;
+	struct rte_mbuf *pkt = tx_rig_packet(1, own ? header : len);
+	static struct wanted want;
+
+	if (own)
+		assert_int_equal(rte_pktmbuf_chain(pkt, tx_rig_packet(1, len - header)), 0);
+	make_tcp(pkt, false, 20, 50);
+	pkt->l3_len = header - 34;
+	pkt->vlan_tci = random();
+	if (tagged)
+		pkt->ol_flags |= RTE_MBUF_F_TX_VLAN;
+	memset(&want, 0, sizeof(want));
+	want.len = tx_rig_expected(pkt, tagged, want.bytes);
+	want.cs_flags = 0xc0;
+	want.mss = 50;
+	want.inlined = header + (tagged ? 4 : 0);
+	guard(guarded, pkt, header);
+	assert_int_equal(mdv_tx_select(opts, 0)(&tx_rig.txq, &pkt, 1), 1);
+	assert_int_equal(mprotect(guarded->pages, 2 * guarded->page, PROT_READ | PROT_WRITE), 0);
+	check(&want);
+	pkt->buf_addr = guarded->buf_addr;
+	tx_rig_complete();
+}
+
+/** A line behind the headers is one more that the CPU waits for; every length, at every place of
+ * the ring's end, among those of packets that are read nowhere else. */
+static void
+nothing_behind_the_headers_is_read(void **state)
+{
+	const unsigned int opts[] = { MDV_TX_TSO | MDV_TX_MULTI,
+		MDV_TX_TSO | MDV_TX_MULTI | MDV_TX_VLAN };
+	struct guarded guarded = { .page = sysconf(_SC_PAGESIZE) };
+	uint32_t header, i, n;
+
+	(void)state;
+	guarded.pages = mmap(
+		NULL, 2 * guarded.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(guarded.pages, MAP_FAILED);
+	for (i = 0; i < RTE_DIM(opts) * 2; i++) {
+		start();
+		for (header = MDV_TX_TSO_HEADER_MIN;
+			header <= MDV_TX_TSO_HEADER_MAX - RTE_VLAN_HLEN; header++)
+			/* Once around the ring, with WQEs of 2 WQEBBs and more. */
+			for (n = 0; n < TX_RIG_BBS / 2; n++)
+				guarded_send(&guarded, opts[i % 2], header, i / 2 != 0);
+		tx_rig_stop();
+	}
+	assert_int_equal(munmap(guarded.pages, 2 * guarded.page), 0);
+}
+
+/** A broken packet, of fewer bytes than it says: a data segment of length 0 would be 2^31 bytes. */
+static void
+headers_without_the_payload_are_dropped(void **state)
+{
+	uint32_t header;
+
+	(void)state;
+	for (header = MDV_TX_TSO_HEADER_MIN; header < MDV_TX_TSO_HEADER_MIN + 20; header++) {
+		struct rte_mbuf *pkt;
+
+		start();
+		pkt = tx_rig_packet(1, header);
+		make_tcp(pkt, false, 20, 50);
+		pkt->l3_len = header - 34;
+		pkt->pkt_len = header + 100;
+		assert_int_equal(
+			mdv_tx_select(MDV_TX_TSO | MDV_TX_MULTI, 0)(&tx_rig.txq, &pkt, 1), 1);
+		assert_int_equal(tx_rig.txq.count.errors, 1);
+		assert_int_equal(tx_rig.pc, rte_be_to_cpu_32(tx_rig.dbrec[1]));
+		tx_rig_stop();
+	}
 }
 
 /* clang-format off */
@@ -420,6 +523,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instance_cuts_every_packet),
 		cmocka_unit_test(headers_are_split_anywhere),
+		cmocka_unit_test(nothing_behind_the_headers_is_read),
+		cmocka_unit_test(headers_without_the_payload_are_dropped),
 		cmocka_unit_test(what_cannot_be_cut_is_refused),
 		cmocka_unit_test(another_queues_offload_is_not_ours),
 		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
