@@ -34,14 +34,15 @@ SOFTHCA = [
     ("ucma", ["lib/softhca/ucma/"], "base hw/roce hw/device abi/core cm"),
     ("sysfs", ["lib/softhca/sysfs/"], "base model wire config"),
     ("ethtool", ["lib/softhca/ethtool/"], "steering hw/device"),
-    ("ctl", ["lib/softhca/ctl/"], "base steering model hw/device ethtool"),
+    ("pattern", ["lib/softhca/pattern/"], "base"),
+    ("ctl", ["lib/softhca/ctl/"], "base steering model hw/device ethtool pattern"),
     ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs ethtool ctl"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device ucma sysfs ctl"),
     ("message", ["lib/softhca/keeper/message.h"], ""),
     ("keeper", ["lib/softhca/keeper/"], "base hw/device abi/core abi/entry ucma nldev softhca message"),
     ("client", ["lib/softhca/client/"], "base message"),
     ("preload", ["lib/softhca/preload/"], "base config abi/entry ucma nldev softhca client"),
-    ("runner", ["app/softhca/"], "base strict fault wire config sysfs ctl softhca message keeper"),
+    ("runner", ["app/softhca/"], "base strict fault wire config sysfs pattern ctl softhca message keeper"),
     # Verbs and nothing else.
     ("example", ["app/examples/"], ""),
 ]

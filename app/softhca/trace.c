@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "ctl/pattern.h"
+#include "pattern/pattern.h"
 #include "ctl/request.h"
 #include "ctl_client.h"
 #include "wire/wire.h"

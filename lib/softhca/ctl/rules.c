@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/refuse.h"
-#include "ctl/pattern.h"
+#include "pattern/pattern.h"
 #include "ctl/request.h"
 #include "ctl/target.h"
 #include "hw/device/device.h"

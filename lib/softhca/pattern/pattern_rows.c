@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Items of patterns, their fields and presets, and what may follow what. Names are testpmd's. */
-#include "ctl/pattern.h"
+#include "pattern/pattern.h"
 
 #include <netinet/in.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of patterns, byte for byte (their checksums computed elsewhere, by the RFCs), and what is
  * no pattern. */
-#include "ctl/pattern.h"
+#include "pattern/pattern.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Patterns: words to headers, then lengths, types and checksums. */
-#include "ctl/pattern.h"
+#include "pattern/pattern.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
