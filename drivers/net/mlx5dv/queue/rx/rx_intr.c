@@ -162,9 +162,7 @@ events_take(struct mdv_rxq *rxq, const struct mdv_rx_wake *wake)
 static void
 arm(struct mdv_rxq *rxq)
 {
-	/* Packets of a block that no burst has handed out count as not taken: the device fires at
-	 * once. */
-	const uint32_t ci = (rxq->pos.cq_ci - rxq->nb_ready) & MDV_HW_CQ_CI_MASK;
+	const uint32_t ci = rxq->pos.cq_ci & MDV_HW_CQ_CI_MASK;
 	const uint32_t word =
 		(rxq->objs.cq.arm_sn & ARM_SN_MASK) << ARM_SN_SHIFT | MLX5_CQ_DB_REQ_NOT | ci;
 
@@ -174,6 +172,16 @@ arm(struct mdv_rxq *rxq)
 	*(volatile uint64_t *)RTE_PTR_ADD(rxq->objs.cq.uar, MLX5_CQ_DOORBELL) =
 		rte_cpu_to_be_64((uint64_t)word << 32 | rxq->objs.cq.cqn);
 	rte_wmb();
+}
+
+/** @return whether the queue has packets that no burst has taken */
+static bool
+has_packets(const struct mdv_rxq *rxq)
+{
+	const struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
+
+	return rxq->nb_ready != 0 ||
+		mdv_cq_is_valid(mdv_cq_op_own(cqe), rxq->pos.cq_ci, rxq->ring.log2_wqes);
 }
 
 int
@@ -195,6 +203,11 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 		return -ibv_req_notify_cq(rxq->objs.cq.ibv_cq, 0);
 	}
 	arm(rxq);
+	/* An event has told of them before, so that the device may not tell again (Linux
+	 * mlx5_ifc.h, last_notified_index of a CQ). Those that come after the arm it does tell of.
+	 */
+	if (has_packets(rxq))
+		mdv_rx_wake_now(wake);
 	return 0;
 }
 

@@ -6,8 +6,8 @@
  *     fd ──> epoll ──> completion channel   packets that the device has
  *                 └──> self                 events without a CQ event
  *
- * The driver makes `self` readable for a CQ in error, and in mode=ibv for packets that
- * rx_queue_count has fetched from verbs and no burst has taken.
+ * The driver makes `self` readable for a CQ in error, and for packets that have come before it arms
+ * and no burst has taken; in mode=ibv these are those that rx_queue_count has fetched from verbs.
  */
 #ifndef MDV_RX_WAKE_H
 #define MDV_RX_WAKE_H

@@ -333,11 +333,11 @@ arms_are_as_the_device_reads_them(void **state)
 	} cases[] = {
 		{ 0, 0, 0, 0, 0 },
 		{ 1, 5, 0, 0, 0x10000005 },
-		{ 3, 5, 2, 0, 0x30000003 },
+		{ 3, 5, 2, 0, 0x30000005 },
 		{ 4, 5, 0, 0, 0x00000005 },
 		{ 4, 5, 0, 3, 0x30000005 },
 		{ 7, 0x01234567, 0, 0, 0x30234567 },
-		{ 0, 1, 2, 0, 0x00ffffff },
+		{ 0, 1, 2, 0, 0x00000001 },
 	};
 	struct mdv_rxq *rxq = &rxqs[1];
 	uint64_t rung;
@@ -359,9 +359,32 @@ arms_are_as_the_device_reads_them(void **state)
 		assert_int_equal(rte_be_to_cpu_32(cq_dbrec[1][1]), cases[i].word);
 		memcpy(&rung, uar + MLX5_CQ_DOORBELL, sizeof(rung));
 		assert_int_equal(rte_be_to_cpu_64(rung), (uint64_t)cases[i].word << 32 | 0x4711);
-		assert_false(is_readable(rig.port.rx_wakes[1].fd));
+		/* For packets of a block, which the device has told of. */
+		assert_int_equal(is_readable(rig.port.rx_wakes[1].fd), cases[i].nb_ready != 0);
 	}
 	assert_int_equal(cq_dbrec[1][0], 0);
+}
+
+/** The device has told of it, and does not tell again. */
+static void
+a_completion_that_waits_wakes(void **state)
+{
+	struct mdv_rxq *rxq = &rxqs[1];
+	struct mdv_hw_cqe *cqe = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask];
+
+	(void)state;
+	assert_int_equal(mdv_rx_intr_create(&rig.dev), 0);
+	rxq->nb_ready = 0;
+	mdv_cq_invalidate(cqe);
+	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), 0);
+	assert_false(is_readable(rig.port.rx_wakes[1].fd));
+	cqe->op_own = MLX5_CQE_RESP_SEND << MDV_HW_CQE_OPCODE_SHIFT |
+		(rxq->pos.cq_ci >> rxq->ring.log2_wqes & MDV_HW_CQE_OWNER);
+	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), 0);
+	assert_true(is_readable(rig.port.rx_wakes[1].fd));
+	mdv_cq_invalidate(cqe);
+	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), 0);
+	assert_false(is_readable(rig.port.rx_wakes[1].fd));
 }
 
 static void
@@ -453,6 +476,7 @@ main(void)
 		TEST(a_channel_that_stays_is_reported),
 		TEST(either_source_wakes),
 		TEST(arms_are_as_the_device_reads_them),
+		TEST(a_completion_that_waits_wakes),
 		TEST(disabling_takes_the_events),
 		TEST(some_queues_wake_at_once),
 		TEST(the_next_completions_byte_is_watched),
