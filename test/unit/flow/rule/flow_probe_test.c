@@ -196,6 +196,52 @@ test_actions(void **state)
 	mdv_flow_fini(&fake.port);
 }
 
+static unsigned int nb_with_action;
+
+/** As an e-switch's manager: rules that change sizes are refused, and no others. */
+static struct ibv_flow *
+refuse_action(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+	const uint8_t *at = (const uint8_t *)(attr + 1);
+
+	for (unsigned int i = 0; i < attr->num_of_specs; i++) {
+		struct ibv_flow_spec_action_handle spec;
+
+		memcpy(&spec, at, offsetof(struct ibv_flow_spec_action_handle, action));
+		if (spec.type == IBV_FLOW_SPEC_ACTION_HANDLE) {
+			nb_with_action++;
+			assert_true(((struct fake_qp *)qp)->receives);
+			errno = EINVAL;
+			return NULL;
+		}
+		at += spec.size;
+	}
+	return accept_flow(qp, attr);
+}
+
+/** Of a device with several ports a rule tells whether it takes tunnels off; others are believed.
+ */
+static void
+test_manager(void **state)
+{
+	const uint32_t decap = MDV_FLOW_CAN_DECAP | MDV_FLOW_CAN_DECAP_L3;
+	const uint32_t whole = (MDV_FLOW_CAN_ENCAP_L3 << 1) - 1;
+
+	(void)state;
+	for (uint8_t nb_ports = 1; nb_ports < 4; nb_ports++) {
+		fake_init();
+		nb_with_action = 0;
+		fake.port.device.nb_ports = nb_ports;
+		accept_flow = fake.context.ibv_create_flow;
+		fake.context.ibv_create_flow = refuse_action;
+		assert_int_equal(mdv_flow_init(&fake.port), 0);
+		assert_int_equal(nb_with_action, nb_ports == 1 ? 0 : 2);
+		assert_int_equal(fake.port.flow->features, nb_ports == 1 ? whole : whole - decap);
+		fake_assert_empty();
+		mdv_flow_fini(&fake.port);
+	}
+}
+
 /** As many as the device has, and all that overlap go in: but for one that default rules have. */
 static void
 test_priorities(void **state)
@@ -288,6 +334,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_feature),
 		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_manager),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_one_priority),
 		cmocka_unit_test(test_no_answer),

@@ -17,6 +17,7 @@
 #include <rte_common.h>
 
 #include "base/log.h"
+#include "flow/action/flow_action.h"
 #include "flow/match/flow_build.h"
 #include "flow/match/flow_feature.h"
 #include "flow_dest.h"
@@ -222,6 +223,24 @@ probe_answer(
 			question, name, strerror(-ret));
 }
 
+/**
+ * Linux makes what takes a tunnel off for an e-switch's manager, too, and no table with the right
+ * to use it (LXI fs.c get_flow_table(), is_rep): of a device with several ports a rule tells. It is
+ * not in the first table, which has the entries before it written again.
+ * @return 0 or a negative errno
+ */
+static int
+probe_change(struct mdv_port *port, const struct mdv_flow_modify *modify)
+{
+	const struct mdv_flow_actions actions = { .fate = MDV_FLOW_ACTION_QUEUES };
+	const bool is_sure = modify->egress || modify->reformat == MDV_FLOW_MODIFY_NO_REFORMAT ||
+		port->device.nb_ports <= 1;
+	struct rte_flow_error error;
+	int ret = mdv_flow_modify_object_try(port->device.ctx, modify);
+
+	return ret != 0 || is_sure ? ret : mdv_flow_trial_modify(port, &actions, modify, &error);
+}
+
 static void
 probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 {
@@ -237,7 +256,7 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 	for (unsigned int i = 0; i < RTE_DIM(probe_modify_rows) && !port->device.caps.foreign; i++)
 		probe_answer(port, probe_modify_rows[i].feature, "change of",
 			probe_modify_rows[i].name,
-			mdv_flow_modify_object_try(port->device.ctx, &probe_modify_rows[i].modify));
+			probe_change(port, &probe_modify_rows[i].modify));
 }
 
 int
