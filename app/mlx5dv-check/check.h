@@ -87,6 +87,7 @@ struct check {
 	unsigned int patience_ms; /**< that frames may take */
 	uint32_t nb_packets;      /**< of the rows that count them */
 	uint32_t row;             /**< number in this row's frames */
+	const void *data;         /**< of several rows of one form, what this one is */
 	uint16_t last_vlan;       /**< TCI of the frame that ends an exchange; 0: it has no tag */
 	uint16_t tx_queue;        /**< on which the port sends */
 	char *const *eal_args;    /**< those that the user gave, ended by NULL */
@@ -141,6 +142,7 @@ struct check_row {
 	const char *name;
 	const char *shows; /**< what passes */
 	enum check_result (*run)(struct check *check);
+	const void *data; /**< check->data while it runs */
 };
 
 /** Of the files of rows/: each is ended by a row without name. */
@@ -149,6 +151,8 @@ extern const struct check_row check_rows_offload[];
 extern const struct check_row check_rows_bench[];
 extern const struct check_row check_rows_event[];
 extern const struct check_row check_rows_flow[];
+extern const struct check_row check_rows_item[];
+extern const struct check_row check_rows_action[];
 extern const struct check_row check_rows_info[];
 extern const struct check_row check_rows_port[];
 extern const struct check_row check_rows_queue[];
@@ -251,6 +255,9 @@ bool check_traffic_is_ours(const struct check *check, const struct rte_mbuf *mbu
 int check_traffic_exchange(struct check *check, enum check_side from,
 	const struct check_frame *frames, uint32_t nb, struct check_gots *gots);
 void check_traffic_free(struct check_gots *gots);
+/** Keep a packet that came, should the row fail. */
+void check_traffic_keep(
+	struct check *check, enum check_side side, uint16_t queue, const struct rte_mbuf *mbuf);
 /** Send one frame that the row waits for itself. @return -ENOMEM, -EIO: it was not sent */
 int check_traffic_send(struct check *check, enum check_side from, const struct check_frame *frame);
 /** @return how many packets of frame @p seq came on @p queue; UINT16_MAX: on any */
@@ -296,7 +303,8 @@ int check_loop_run(void);
 #define CHECK_RULE_SRC 0x42
 struct check_rule {
 	uint32_t priority;
-	bool passthru, drop, marked, counted;
+	bool passthru, drop, marked, flagged, counted;
+	bool sampled;   /**< queue 1 has a copy of each */
 	bool with_dst;  /**< it matches the port's address, too */
 	uint16_t queue; /**< unless dropped */
 };
@@ -304,6 +312,9 @@ struct check_rule {
 #define CHECK_RULES_MAX 2
 /** @return NULL with errno in rte_errno: the row has failed, or it is absent (ENOTSUP). */
 struct rte_flow *check_rule_create(struct check *check, const struct check_rule *rule);
+/** The same for any rule. */
+struct rte_flow *check_flow_create(struct check *check, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions);
 /** Remove them. @return @p result, unless one could not be removed */
 enum check_result check_rules_destroy(
 	struct check *check, struct rte_flow **flows, unsigned int nb, enum check_result result);

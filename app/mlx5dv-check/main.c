@@ -35,6 +35,8 @@ static const struct check_row *const tables[] = {
 	check_rows_offload,
 	check_rows_tunnel,
 	check_rows_flow,
+	check_rows_item,
+	check_rows_action,
 	check_rows_port,
 	check_rows_queue,
 	check_rows_setup,
@@ -266,6 +268,7 @@ rows_run(struct check *check, struct check_report *report)
 			if (!is_wanted(row))
 				continue;
 			check->row++;
+			check->data = row->data;
 			check->why[0] = '\0';
 			check->nb_evidence = 0;
 			result = row->run(check);

@@ -15,11 +15,21 @@ write_actions(const struct check_rule *rule, const struct rte_flow_action_queue 
 {
 	static const struct rte_flow_action_mark mark = { .id = CHECK_RULE_MARK };
 	static const struct rte_flow_action_count count = { 0 };
+	static const struct rte_flow_action_queue first = { .index = 1 };
+	static const struct rte_flow_action copy[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &first },
+		{ .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+	static const struct rte_flow_action_sample sample = { .ratio = 1, .actions = copy };
 
 	if (rule->passthru)
 		(actions++)->type = RTE_FLOW_ACTION_TYPE_PASSTHRU;
 	if (rule->marked)
 		*actions++ = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_MARK, &mark };
+	if (rule->flagged)
+		(actions++)->type = RTE_FLOW_ACTION_TYPE_FLAG;
+	if (rule->sampled)
+		*actions++ = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_SAMPLE, &sample };
 	if (rule->counted)
 		*actions++ = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_COUNT, &count };
 	if (rule->drop)
@@ -27,6 +37,21 @@ write_actions(const struct check_rule *rule, const struct rte_flow_action_queue 
 	else
 		*actions++ = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_QUEUE, queue };
 	actions->type = RTE_FLOW_ACTION_TYPE_END;
+}
+
+struct rte_flow *
+check_flow_create(struct check *check, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions)
+{
+	struct rte_flow_error error = { 0 };
+	struct rte_flow *flow =
+		rte_flow_create(check->port[CHECK_PORT].id, attr, pattern, actions, &error);
+
+	if (flow == NULL)
+		(void)check_end(check, rte_errno == ENOTSUP ? CHECK_ABSENT : CHECK_FAIL,
+			"the rule was refused: %s",
+			error.message != NULL ? error.message : rte_strerror(rte_errno));
+	return flow;
 }
 
 struct rte_flow *
@@ -42,20 +67,13 @@ check_rule_create(struct check *check, const struct check_rule *rule)
 		{ .type = RTE_FLOW_ITEM_TYPE_END },
 	};
 	struct rte_flow_action actions[ACTIONS_MAX + 1] = { 0 };
-	struct rte_flow_error error = { 0 };
-	struct rte_flow *flow;
 
 	if (rule->with_dst) {
 		spec.hdr.dst_addr = check->port[CHECK_PORT].mac;
 		mask.hdr.dst_addr = whole;
 	}
 	write_actions(rule, &queue, actions);
-	flow = rte_flow_create(check->port[CHECK_PORT].id, &attr, pattern, actions, &error);
-	if (flow == NULL)
-		(void)check_end(check, rte_errno == ENOTSUP ? CHECK_ABSENT : CHECK_FAIL,
-			"the rule was refused: %s",
-			error.message != NULL ? error.message : rte_strerror(rte_errno));
-	return flow;
+	return check_flow_create(check, &attr, pattern, actions);
 }
 
 enum check_result

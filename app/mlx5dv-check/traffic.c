@@ -267,9 +267,8 @@ send_all(struct check *check, enum check_side from, struct rte_mbuf **mbufs, uin
 	return -EIO;
 }
 
-/** Keep what came, should the row fail. */
-static void
-keep_evidence(
+void
+check_traffic_keep(
 	struct check *check, enum check_side side, uint16_t queue, const struct rte_mbuf *mbuf)
 {
 	struct check_evidence *kept = &check->evidence[check->nb_evidence];
@@ -305,7 +304,7 @@ collect(struct check *check, enum check_side side, struct check_gots *gots)
 
 			is_last |= ours && seq == SEQ_LAST;
 			if (!ours || seq != SEQ_LAST)
-				keep_evidence(check, side, q, mbufs[i]);
+				check_traffic_keep(check, side, q, mbufs[i]);
 			if (ours && seq != SEQ_LAST && gots->nb < CHECK_GOT_MAX)
 				gots->got[gots->nb++] = (struct check_got){ mbufs[i], q, seq };
 			else
@@ -416,7 +415,7 @@ flood_receive(struct check *check, enum check_side side, uint16_t size, uint32_t
 				ret = check_fail(
 					check, "packet %u of %u bytes has other bytes", seq, size);
 			if (ret != 0)
-				keep_evidence(check, side, q, mbufs[i]);
+				check_traffic_keep(check, side, q, mbufs[i]);
 			nb_ours++;
 		}
 		rte_pktmbuf_free_bulk(mbufs, nb);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each feature that the driver's table claims has rows of mlx5dv-check that look at it, or a reason why none can."""
+"""Each feature, item and action that the driver's table claims has rows of mlx5dv-check that look at it, or a reason why
+none can."""
 import configparser
 import re
 import subprocess
@@ -65,6 +66,27 @@ NONE_CAN = {
     "Design doc": "no property of a device",
 }
 
+# Rows of items: a rule has one frame, and not another that differs in this item.
+ITEMS = {item: {f"item: {item}"} for item in (
+    "any", "esp", "eth", "gre", "gre_key", "gre_option", "ipv4", "ipv6", "mpls", "nvgre", "tcp", "udp", "vlan", "vxlan")}
+# Those of actions: one is seen to act.
+ACTIONS = {
+    "count": {"flow: COUNT"},
+    "drop": {"flow: DROP"},
+    "flag": {"flow: FLAG"},
+    "mark": {"flow: MARK"},
+    "passthru": {"flow: PASSTHRU, then a rule", "flow: PASSTHRU, then the port"},
+    "queue": {"flow: QUEUE"},
+    "rss": {"VXLAN inner RSS"},
+    "sample": {"flow: SAMPLE"},
+    **{action: {f"action: {action}"} for action in (
+        "dec_tcp_ack", "dec_tcp_seq", "dec_ttl", "inc_tcp_ack", "inc_tcp_seq", "modify_field", "nvgre_decap", "nvgre_encap",
+        "of_set_vlan_vid", "raw_decap", "raw_encap", "set_ipv4_dscp", "set_ipv4_dst", "set_ipv4_src", "set_ipv6_dscp",
+        "set_ipv6_dst", "set_ipv6_src", "set_mac_dst", "set_mac_src", "set_tp_dst", "set_tp_src", "set_ttl", "vxlan_decap",
+        "vxlan_encap")},
+}
+SECTIONS = [("Features", ROWS, NONE_CAN), ("rte_flow items", ITEMS, {}), ("rte_flow actions", ACTIONS, {})]
+
 
 def claimed(section):
     table = configparser.ConfigParser(delimiters=("=",))
@@ -84,17 +106,26 @@ def unaccounted(features, rows_of, reasons):
     return sorted(features - set(rows_of) - set(reasons))
 
 
-def test_each_feature_has_a_row_or_a_reason():
-    assert unaccounted(claimed("Features"), ROWS, NONE_CAN) == []
+@pytest.mark.parametrize("section, rows_of, reasons", SECTIONS)
+def test_each_claim_has_a_row_or_a_reason(section, rows_of, reasons):
+    assert unaccounted(claimed(section), rows_of, reasons) == []
 
 
-def test_no_row_and_no_reason_is_of_a_feature_that_is_not_claimed():
-    assert set(ROWS) | set(NONE_CAN) == claimed("Features") and not set(ROWS) & set(NONE_CAN)
+@pytest.mark.parametrize("section, rows_of, reasons", SECTIONS)
+def test_no_row_and_no_reason_is_of_what_is_not_claimed(section, rows_of, reasons):
+    assert set(rows_of) | set(reasons) == claimed(section) and not set(rows_of) & set(reasons)
 
 
-def test_the_rows_are_there(rows):
-    assert not set().union(*ROWS.values()) - rows
+@pytest.mark.parametrize("section, rows_of, reasons", SECTIONS)
+def test_the_rows_are_there(rows, section, rows_of, reasons):
+    assert not set().union(*rows_of.values()) - rows, section
 
 
-def test_a_new_feature_is_noticed():
-    assert unaccounted(claimed("Features") | {"LRO"}, ROWS, NONE_CAN) == ["LRO"]
+def test_no_row_of_an_item_or_an_action_is_of_another(rows):
+    assert {row for row in rows if row.startswith("item: ")} == set().union(*ITEMS.values())
+    assert {row for row in rows if row.startswith("action: ")} <= set().union(*ACTIONS.values())
+
+
+@pytest.mark.parametrize("section, rows_of, reasons, more", [(*row, more) for row, more in zip(SECTIONS, ("LRO", "geneve", "age"))])
+def test_a_new_claim_is_noticed(section, rows_of, reasons, more):
+    assert unaccounted(claimed(section) | {more}, rows_of, reasons) == [more]

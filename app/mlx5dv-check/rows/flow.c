@@ -117,6 +117,30 @@ mark(struct check *check)
 }
 
 static enum check_result
+flag(struct check *check)
+{
+	const struct check_rule rules[] = { { .queue = 2, .flagged = true } };
+	const struct expected expected = { .on = { [2] = 1 } };
+	struct check_gots gots;
+	enum check_result result = run_rules(check, rules, 1, &expected, &gots, NULL);
+
+	if (result == CHECK_PASS &&
+		(gots.got[0].mbuf->ol_flags & (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)) !=
+			RTE_MBUF_F_RX_FDIR)
+		result = check_fail(check, "flags 0x%" PRIx64, gots.got[0].mbuf->ol_flags);
+	check_traffic_free(&gots);
+	return result;
+}
+
+static enum check_result
+sample(struct check *check)
+{
+	const struct check_rule rules[] = { { .queue = 2, .sampled = true } };
+
+	return rules_steer(check, rules, 1, (struct expected){ .on = { [1] = 1, [2] = 1 } });
+}
+
+static enum check_result
 count(struct check *check)
 {
 	const struct check_rule rules[] = { { .queue = 2, .counted = true } };
@@ -179,6 +203,8 @@ const struct check_row check_rows_flow[] = {
 	{ "flow: QUEUE", "the packet comes on that queue alone", to_queue },
 	{ "flow: DROP", "the packet does not come", drop },
 	{ "flow: MARK", "the mark is in the mbuf", mark },
+	{ "flow: FLAG", "the mbuf is flagged, without a mark", flag },
+	{ "flow: SAMPLE", "the queue has a copy, and the rule's the packet", sample },
 	{ "flow: COUNT", "one packet is one hit", count },
 	{ "flow: priorities", "the rule of the lower number has the packet", priorities },
 	{ "flow: PASSTHRU, then a rule", "both rules' queues have it", passthru_to_rule },

@@ -113,15 +113,8 @@ spread(struct check *check, const uint8_t *key)
 		{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss },
 		{ .type = RTE_FLOW_ACTION_TYPE_END },
 	};
-	struct rte_flow_error error = { 0 };
-	struct rte_flow *flow =
-		rte_flow_create(check->port[CHECK_PORT].id, &attr, pattern, actions, &error);
 
-	if (flow == NULL)
-		(void)check_end(check, rte_errno == ENOTSUP ? CHECK_ABSENT : CHECK_FAIL,
-			"the rule was refused: %s",
-			error.message != NULL ? error.message : rte_strerror(rte_errno));
-	return flow;
+	return check_flow_create(check, &attr, pattern, actions);
 }
 
 /** Outside all flows are alike. */
