@@ -234,9 +234,11 @@ void check_netdev_restore(const struct check_port *port);
 void check_stop_prepare(void);
 /** @return the signal that has come, or 0 */
 int check_stop_signal(void);
-/** @return when a wait that begins now has to end */
+/** @return when a wait that begins now has to end, by the time that the program was running */
 uint64_t check_wait_end(const struct check *check);
-/** @return whether to wait further, at most until @p end */
+/** @return the same for a wait of @p ms milliseconds */
+uint64_t check_wait_for(unsigned int ms);
+/** @return whether to wait further, at most until @p end. To be asked often. */
 bool check_wait_on(uint64_t end);
 /** @} */
 

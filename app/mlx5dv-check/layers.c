@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
 #include <rte_udp.h>
@@ -254,7 +253,7 @@ check_layers_collect(
 	while (check_wait_on(end))
 		if (collect(check, side, got, nb))
 			/* Queues do not wait for each other. */
-			end = rte_get_timer_cycles() + rte_get_timer_hz() / 1000;
+			end = check_wait_for(1);
 }
 
 bool

@@ -34,14 +34,41 @@ check_stop_signal(void)
 	return stopped_by;
 }
 
+/** A wait looks around much more often than this: what a look takes longer, the program has not
+ * run.
+ */
+#define LOOK_MS 10
+
+/** Time as far as the program has been there to see it, in cycles of the timer. A device is not
+ * late that nobody has looked at: a busy machine may keep the program from running for seconds, and
+ * who stops it by SIGSTOP for hours. */
+static uint64_t
+time_seen(void)
+{
+	static uint64_t latest, missed;
+	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t look = LOOK_MS * rte_get_timer_hz() / MS_PER_S;
+
+	if (latest != 0 && now - latest > look)
+		missed += now - latest - look;
+	latest = now;
+	return now - missed;
+}
+
+uint64_t
+check_wait_for(unsigned int ms)
+{
+	return time_seen() + ms * rte_get_timer_hz() / MS_PER_S;
+}
+
 uint64_t
 check_wait_end(const struct check *check)
 {
-	return rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	return check_wait_for(check->patience_ms);
 }
 
 bool
 check_wait_on(uint64_t end)
 {
-	return stopped_by == 0 && rte_get_timer_cycles() < end;
+	return stopped_by == 0 && time_seen() < end;
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
 #include <rte_udp.h>
@@ -326,7 +325,7 @@ collect_to_last(struct check *check, enum check_side side, struct check_gots *go
 		if (!collect(check, side, gots) || is_last)
 			continue;
 		is_last = true;
-		end = rte_get_timer_cycles() + rte_get_timer_hz() / 1000;
+		end = check_wait_for(1);
 	}
 	return is_last ? 0 : -ETIMEDOUT;
 }
@@ -510,7 +509,7 @@ check_losses_begin(const struct check *check, struct check_losses *losses)
 static void
 settle(const struct check_port *port, const struct check_port *sender, uint16_t tx_queue)
 {
-	const uint64_t end = rte_get_timer_cycles() + SETTLE_MS * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_for(SETTLE_MS);
 	struct rte_mbuf *mbufs[32];
 
 	while (check_wait_on(end)) {

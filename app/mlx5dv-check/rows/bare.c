@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <infiniband/mlx5dv.h>
-#include <rte_cycles.h>
 #include <rte_errno.h>
 
 #include "bare.h"
@@ -44,7 +43,7 @@ count_copies(struct check *check, struct check_bare *bare, unsigned int nb_bare,
 	if (ret != 0)
 		return check_fail(check, "%s", rte_strerror(-ret)) == CHECK_PASS;
 	/* What else the frame comes to may be later than the port. */
-	end = rte_get_timer_cycles() + COPIES_MS * rte_get_timer_hz() / 1000;
+	end = check_wait_for(COPIES_MS);
 	do {
 		for (unsigned int i = 0; i < nb_bare; i++)
 			copies->bare[i] += check_bare_count(&bare[i], bytes, sizeof(bytes));

@@ -2,7 +2,6 @@
 /* Rows of what a port tells unasked. */
 #include <errno.h>
 
-#include <rte_cycles.h>
 #include <rte_errno.h>
 
 #include "check.h"
@@ -24,8 +23,7 @@ count_event(uint16_t id, enum rte_eth_event_type type, void *arg, void *ret)
 static bool
 hears(struct check *check, const unsigned int *nb_events, unsigned int before, uint16_t status)
 {
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	struct rte_eth_link link = { 0 };
 	unsigned int nb;
 
@@ -34,7 +32,7 @@ hears(struct check *check, const unsigned int *nb_events, unsigned int before, u
 		(void)rte_eth_link_get_nowait(check->port[CHECK_PORT].id, &link);
 		if (nb != before && link.link_status == status)
 			return true;
-	} while (rte_get_timer_cycles() < end);
+	} while (check_wait_on(end));
 	(void)check_fail(check, "%s: %u events, and the link is %s",
 		status == RTE_ETH_LINK_UP ? "when it was set up" : "when it was set down",
 		nb - before, link.link_status == RTE_ETH_LINK_UP ? "up" : "down");

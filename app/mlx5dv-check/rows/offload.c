@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_ip.h>
 #include <rte_mbuf_dyn.h>
 #include <rte_tcp.h>
@@ -365,11 +364,10 @@ static unsigned int
 collect_segments(struct check *check, const struct check_frame *frame, struct rte_mbuf **mbufs,
 	unsigned int wanted)
 {
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	unsigned int nb = 0;
 
-	while (nb < wanted && rte_get_timer_cycles() < end) {
+	while (nb < wanted && check_wait_on(end)) {
 		for (uint16_t q = 0; q < check->port[CHECK_PEER].nb_queues && nb < wanted; q++) {
 			const struct rte_ether_hdr *eth;
 

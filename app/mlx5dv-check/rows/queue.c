@@ -248,8 +248,7 @@ see_full(struct check *check)
 {
 	const struct check_port *port = &check->port[CHECK_PORT];
 	const struct check_frame frame = { .size = RATE_SIZE };
-	const uint64_t end =
-		rte_get_timer_cycles() + check->patience_ms * rte_get_timer_hz() / 1000;
+	const uint64_t end = check_wait_end(check);
 	struct check_gots gots = { .nb = 0 };
 	int before, nb;
 
@@ -266,7 +265,7 @@ see_full(struct check *check)
 	/* The device may tell of the last with the next one. */
 	do {
 		nb = nb_full(port);
-	} while (nb > STATUS_FRAMES / 2 && rte_get_timer_cycles() < end);
+	} while (nb > STATUS_FRAMES / 2 && check_wait_on(end));
 	return nb <= STATUS_FRAMES / 2 ? CHECK_PASS
 				       : check_fail(check, "%d are in use when all has come", nb);
 }

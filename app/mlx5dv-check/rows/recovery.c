@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
@@ -148,15 +147,15 @@ look(struct check *check, struct doomed *doomed)
 static enum check_result
 lose_memory(struct check *check, struct doomed *doomed)
 {
-	uint64_t end = check->patience_ms * rte_get_timer_hz() / 1000;
+	uint64_t end;
 
 	if (queue_frames(check, doomed) != 0)
 		return check_fail(
 			check, "of %u frames %u were queued", NB_FRAMES, doomed->nb_queued);
 	if (rte_malloc_heap_memory_remove(HEAP, doomed->memory, HEAP_BYTES) != 0)
 		return check_fail(check, "the EAL keeps the memory: %s", rte_strerror(rte_errno));
-	end += rte_get_timer_cycles();
-	while (!look(check, doomed) && rte_get_timer_cycles() < end)
+	end = check_wait_end(check);
+	while (!look(check, doomed) && check_wait_on(end))
 		;
 	if (doomed->nb_came == NB_FRAMES)
 		return check_absent(check, "the driver keeps memory that the EAL has given up");
