@@ -291,13 +291,41 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 	return arrival.reply.ret;
 }
 
+/** @return why the kernel lets nobody look into this process, likely (ptrace(2),
+ * PTRACE_MODE_ATTACH). */
+static const char *
+why_hidden(void)
+{
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char scope = '0';
+
+	if (fd >= 0 && read(fd, &scope, 1) != 1)
+		scope = '0';
+	if (fd >= 0)
+		close(fd);
+	if (scope > '1')
+		return scope == '2' ? "ptrace_scope of Yama is 2: that takes CAP_SYS_PTRACE"
+				    : "ptrace_scope of Yama is 3: nobody may";
+	if (prctl(PR_GET_DUMPABLE) != 1)
+		return "it is not dumpable: see prctl(2)";
+	return "it is another user's, has capabilities that the keeper lacks, or a security module forbids it";
+}
+
 int
 shca_link_open(const char *dir, unsigned int port, bool cloexec)
 {
-	struct shca_message message = { .type = SHCA_MESSAGE_OPEN, .port = port };
+	struct shca_message message = {
+		.type = SHCA_MESSAGE_OPEN,
+		.port = port,
+		.address = (uintptr_t)&message,
+	};
 	struct shca_link_fds made;
 	int ret = complain(call(dir, &message, &made));
 
+	if (ret == -EPERM)
+		SHCA_ERR(
+			"the keeper of %s may not look into this process (%s); with SOFTHCA_KEEPER=0 softhca run needs none",
+			root.dir, why_hidden());
 	if (ret == 0 && made.nb != 1)
 		ret = -EIO;
 	if (ret == 0 && !cloexec)

@@ -8,9 +8,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,6 +26,30 @@
 #include "softhca.h"
 
 #define BACKLOG 64
+
+/** Whether this process may do at all what it must: a filter of system calls (seccomp) is its own,
+ * too. @return 0 or a negative errno after a message. */
+static int
+check_calls(void)
+{
+	char byte = 0, copy;
+	const struct iovec from = { .iov_base = &byte, .iov_len = 1 };
+	const struct iovec to = { .iov_base = &copy, .iov_len = 1 };
+	const char *call = NULL;
+	int error = 0;
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != 1)
+		call = "process_vm_readv";
+	else if (ptrace(PTRACE_SEIZE, 0, NULL, NULL) != 0 && errno != ESRCH)
+		call = "ptrace";
+	if (call != NULL)
+		error = errno;
+	if (error != 0)
+		SHCA_ERR(
+			"a keeper needs %s(), which is forbidden here: %s (seccomp?); with SOFTHCA_KEEPER=0 softhca run needs no keeper",
+			call, strerror(error));
+	return -error;
+}
 
 static int
 bind_at(int fd, const char *path, mode_t mode)
@@ -44,10 +70,13 @@ bind_at(int fd, const char *path, mode_t mode)
 int
 shca_keeper_listen(const struct shca_keeper_conf *conf)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	char path[PATH_MAX];
-	int ret = fd >= 0 ? 0 : -errno;
+	int ret = check_calls(), fd;
 
+	if (ret != 0)
+		return ret;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ret = fd >= 0 ? 0 : -errno;
 	snprintf(path, sizeof(path), "%s/" SHCA_MESSAGE_SOCKET, conf->dir);
 	if (ret == 0)
 		ret = bind_at(fd, path, conf->mode);

@@ -167,7 +167,7 @@ is_file(int fd, const struct segment *segment)
 
 /** A descriptor of the program's: DPDK keeps those of its hugepages. */
 static int
-copy_descriptor(const struct shca_memory *memory, const struct segment *segment)
+copy_descriptor(const struct shca_memory *memory, const struct segment *segment, int flags)
 {
 	const struct dirent *entry;
 	char path[PATH_MAX];
@@ -184,6 +184,10 @@ copy_descriptor(const struct shca_memory *memory, const struct segment *segment)
 			status.st_dev != makedev(segment->major, segment->minor))
 			continue;
 		fd = (int)syscall(SYS_pidfd_getfd, memory->pidfd, atoi(entry->d_name), 0);
+		/* Filters of containers know that call from Linux 5.10 on, or leave it to the
+		 * privileged. */
+		if (fd < 0)
+			fd = openat(dirfd(dir), entry->d_name, flags);
 	}
 	if (dir != NULL)
 		closedir(dir);
@@ -220,7 +224,7 @@ find_file(struct shca_memory *memory, const struct segment *segment, bool write)
 		return file;
 	fd = open_map_file(memory, segment, flags);
 	if (fd < 0)
-		fd = copy_descriptor(memory, segment);
+		fd = copy_descriptor(memory, segment, flags);
 	if (fd < 0)
 		fd = open_path(memory, segment, flags);
 	if (fd < 0)

@@ -32,7 +32,9 @@
 #define SHCA_MESSAGE_MEMORY "softhca-memory"
 
 enum shca_message_type {
-	SHCA_MESSAGE_OPEN,   /**< node @a port; the reply has its descriptor */
+	/** Node @a port; the reply has its descriptor, or -EPERM: the kernel does not let the
+	 * keeper look at @a address. */
+	SHCA_MESSAGE_OPEN,
 	SHCA_MESSAGE_IOCTL,  /**< @a request on @a fd with the argument @a address */
 	SHCA_MESSAGE_WRITE,  /**< @a length bytes at @a address on @a fd */
 	SHCA_MESSAGE_CLOSED, /**< a descriptor of a node was closed; it is gone when this returns */

@@ -66,8 +66,13 @@ static int
 run_open(struct session *session, const struct shca_message *message)
 {
 	struct shca_device *dev = shca_set_device(session->shared->conf->set, message->port);
-	int fd;
+	int fd = shca_user_look(message->address);
 
+	if (fd != 0) {
+		SHCA_ERR("process %d: no way to look into it: %s", (int)session->process->pid,
+			strerror(-fd));
+		return -EPERM;
+	}
 	if (message->port == SHCA_NODE_RDMA_CM)
 		return open_rdma_cm(session);
 	if (dev == NULL)

@@ -145,6 +145,16 @@ shca_user_copy_in(void *to, uint64_t from, size_t length)
 }
 
 int
+shca_user_look(uint64_t address)
+{
+	uint8_t byte;
+	const struct iovec ours = { .iov_base = &byte, .iov_len = 1 };
+	const struct iovec theirs = { .iov_base = (void *)(uintptr_t)address, .iov_len = 1 };
+
+	return process_vm_readv(shca_user_pid(), &ours, 1, &theirs, 1, 0) == 1 ? 0 : -errno;
+}
+
+int
 shca_user_copy_out(uint64_t to, const void *from, size_t length)
 {
 	struct iovec ours = { .iov_len = length };

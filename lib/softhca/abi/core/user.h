@@ -73,6 +73,10 @@ bool shca_user_has_number(const char *variable, int number);
 /** @return the bytes that the process may lock; UINT64_MAX: no limit. */
 uint64_t shca_user_memlock(void);
 
+/** @param address of a byte that the process has @return 0, or a negative errno: why the kernel
+ * does not let this process look into that one. */
+int shca_user_look(uint64_t address);
+
 /** @return 0 or -EFAULT. */
 int shca_user_copy_in(void *to, uint64_t from, size_t length);
 /** @return 0 or -EFAULT. */
