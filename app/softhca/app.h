@@ -4,6 +4,7 @@
  * The runner: softhca run starts a command with the ports below it and cleans up after it.
  *
  *     shell ── softhca run ──┬── COMMAND     (LD_PRELOAD, SYSFS_PATH, ..., the TAPs' descriptors)
+ *                 │          ├── keeper      has the devices of all that COMMAND starts
  *                 │          └── cleanup     creates the private directory, removes it when the
  *                 └── pipe ──────┘           runner's end of the pipe closes, even by SIGKILL
  */
@@ -87,8 +88,8 @@ struct app_keeping {
 };
 /** @return the process, which is ready, or a negative errno after a message. */
 pid_t app_keeper_start(const struct app_keeping *keeping);
-/** End a child. */
-void app_keeper_end(pid_t keeper);
+/** End a child. @return false: it had failed, or something else has ended it, after a message. */
+bool app_keeper_end(pid_t keeper);
 /** @} */
 
 /** @{ The environment of the command. */

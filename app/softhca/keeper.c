@@ -76,9 +76,9 @@ keep(const struct app_keeping *keeping, int ready_fd)
 	int ret = stop_fd >= 0 ? leave_streams() : stop_fd;
 
 	prctl(PR_SET_NAME, "softhca-keeper");
-	umask(022);
 	if (keeping->stays)
-		setsid();
+		umask(022);
+	setsid(); /* the keys of a terminal are for programs, and the devices go on */
 	if (ret == 0)
 		ret = shca_set_open(keeping->options, &conf.set);
 	if (ret == 0)
@@ -144,10 +144,16 @@ app_keeper_start(const struct app_keeping *keeping)
 	return pid;
 }
 
-void
+bool
 app_keeper_end(pid_t keeper)
 {
+	int status;
+
 	kill(keeper, SIGTERM);
-	while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	while (waitpid(keeper, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "softhca: the keeper was ended by signal %d\n", WTERMSIG(status));
+	return status == 0;
 }

@@ -138,8 +138,8 @@ run_in(const char *dir, struct shca_options *options, const char *text, bool sys
 			return APP_FAILED;
 	}
 	status = run_command(argv, &awaited, &before, sys ? dir : NULL);
-	if (keeper > 0)
-		app_keeper_end(keeper);
+	if (keeper > 0 && !app_keeper_end(keeper) && status == 0)
+		status = APP_FAILED;
 	app_faults_conclude(faults);
 	return conclude(count, options->strict, status);
 }
