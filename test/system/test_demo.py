@@ -24,7 +24,7 @@ def test_demo(arguments):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
                           check=False)
     assert done.returncode == 0, done.stdout
-    assert "all as told" in done.stdout
+    assert "all as told" in done.stdout and "\n9. " in done.stdout
     if arguments:
         assert "capture files stand" in done.stdout
     assert left_behind() <= before
