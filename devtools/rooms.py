@@ -33,7 +33,7 @@ SOFTHCA = [
     ("abi/entry", ["lib/softhca/abi/entry/"], "base fault model hw/queue abi/core abi/object"),
     ("ucma", ["lib/softhca/ucma/"], "base hw/roce hw/device abi/core cm"),
     ("sysfs", ["lib/softhca/sysfs/"], "base model wire config"),
-    ("ethtool", ["lib/softhca/ethtool/"], "steering hw/device"),
+    ("ethtool", ["lib/softhca/ethtool/"], "steering model hw/device"),
     ("pattern", ["lib/softhca/pattern/"], "base"),
     ("ctl", ["lib/softhca/ctl/"], "base steering model hw/device ethtool pattern"),
     ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs ethtool ctl"),

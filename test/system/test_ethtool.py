@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 from harness import frames, host, paths
+from harness.intree import InTreeTestpmd
 from harness.patience import PATIENCE
-from harness.testpmd import softhca_argv
+from harness.testpmd import Testpmd, softhca_argv
 from test_ctl import asked, until
 
 MAC, FOREIGN = frames.PORT_MAC, "02:00:00:00:00:77"
@@ -214,3 +215,44 @@ def test_pauses(tmp_path, netdev):
         assert ["RX:", "off"] in words and ["TX:", "on"] in words
         assert "Invalid argument" in shell.run(f"ethtool -A {netdev} autoneg on")[1]
         assert "not permitted" in shell.run(f"setpriv --bounding-set=-net_admin ethtool -A {netdev} rx on")[1]
+
+
+def test_the_module(tmp_path, netdev):
+    """As ethtool reads SFF-8636: the model names it, and without a link it receives no light."""
+    with Shell(tmp_path, f"wire=null,kernel=tap:{netdev},mac={MAC}") as shell:
+        module = shell.said(f"ethtool -m {netdev}")
+        for line in ("Identifier : 0x11 (QSFP28)", "Transceiver type : 100G Ethernet: 100G Base-SR4 or 25GBase-SR", "Vendor name : softhca",
+                     "Vendor PN : SHCA-QSFP28-SR4", "Vendor SN : SH020000000010", "Revision Compliance : SFF-8636 Rev 2.5/2.6/2.7",
+                     "Module temperature : 35.50 degrees C / 95.90 degrees F", "Rcvr signal avg optical power(Channel 4) : 0.7000 mW / -1.55 dBm",
+                     "Module voltage high alarm threshold : 3.6300 V"):
+            assert line in [" ".join(words.split()) for words in module.splitlines()], (line, module)
+        asked(shell.socket, "link", "down")
+        assert "(Channel 4)  : 0.0000 mW" in shell.said(f"ethtool -m {netdev}")
+        assert len(shell.said(f"ethtool -m {netdev} raw on offset 148 length 16")) == 16
+        _, out = shell.run(f"setpriv --bounding-set=-net_admin ethtool -m {netdev}")
+        assert "Operation not permitted" in out, out
+
+
+@pytest.mark.parametrize("port", ["vf=on", "model={}"])
+def test_no_module(tmp_path, netdev, port):
+    """Of a virtual function, to which the firmware does not show it, and in a cage without one."""
+    model = tmp_path / "bare.model"
+    model.write_text((paths.ROOT / "lib/softhca/config/models/cx5.model").read_text() + "module = none\n")
+    with Shell(tmp_path, f"wire=null,kernel=tap:{netdev},{port.format(model)}") as shell:
+        _, out = shell.run(f"ethtool -m {netdev}")
+        assert "Cannot get module EEPROM information: Input/output error" in out, out
+
+
+def of_ours(netdev):
+    return Testpmd(ports=[f"wire=null,kernel=tap:{netdev}"])
+
+
+def of_intree(_):
+    return InTreeTestpmd("wire=null")
+
+
+@pytest.mark.parametrize("make", [of_ours, of_intree])
+def test_both_drivers_read_the_module(netdev, make):
+    with make(netdev) as pmd:
+        said = pmd.cmd("show port 0 module_eeprom")
+        assert "SHCA-QSF" in said and "P28-SR4 A1" in said and "Finish -- Port: 0 MODULE EEPROM length: 640 bytes" in said, said

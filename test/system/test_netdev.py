@@ -111,7 +111,7 @@ def test_the_netdev_is_renamed_and_deleted():
         pmd.cmd("port start 0")
         assert netdev_mtu(other) == 2000
         wait_link_up(pmd)
-        assert f"netdev {other} does not offer it" in pmd.cmd("show port 0 module_eeprom")
+        assert "MODULE EEPROM length: 640 bytes" in pmd.cmd("show port 0 module_eeprom")
         start = pmd.mark()
         host.run("ip", "link", "del", other)
         pmd.terminal.expect(f"port 0: netdev {other} is gone, deleted or moved to another network namespace", start)
@@ -153,12 +153,13 @@ def does_without(pmd):
     pmd.cmd("stop")
 
 
-def test_what_a_tap_does_not_offer_is_refused_by_name():
-    with port_beside_netdev() as (pmd, name):
+def test_what_a_netdev_does_not_offer_is_refused_by_name():
+    """Of a virtual function: pauses are the port's."""
+    with port_beside_netdev("wire=null,vf=on") as (pmd, name):
         start = pmd.mark()
-        pmd.cmd("show port 0 module_eeprom")
+        pmd.cmd("set flow_ctrl rx on tx on 0 0 0 0 mac_ctrl_frame_fwd off autoneg off 0")
         said = pmd.terminal.text[start:]
-        assert f"module: netdev {name} does not offer it" in said
+        assert f"flow control: netdev {name} does not offer it" in said
 
 
 def test_without_a_netdev_that_is_said():

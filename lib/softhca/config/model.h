@@ -51,6 +51,7 @@ struct shca_model {
 	uint16_t pci_device_id;
 	uint16_t pci_vf_id; /**< of its virtual functions */
 	uint32_t hw_ver;
+	char module[17]; /**< part number of what is in the port's cage; "none" */
 	uint64_t fw_ver; /**< major << 32 | minor << 16 | sub */
 
 	uint32_t max_qp, max_qp_wr, max_sge, max_cq, max_cqe, max_mr, max_pd;

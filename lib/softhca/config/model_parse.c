@@ -248,6 +248,8 @@ static const struct key keys[] = {
 	NUMBER("vendor_part_id", pci_device_id, NULL, 1, UINT16_MAX, "PCI device"),
 	NUMBER("vf_part_id", pci_vf_id, "0x101e", 1, UINT16_MAX, "PCI device of its virtual functions"),
 	NUMBER("hw_ver", hw_ver, "0", 0, UINT32_MAX, "revision"),
+	{ "module", "part number of the module in the port's cage, a QSFP28; or none", "SHCA-QSFP28-SR4", parse_text,
+		FIELD(module), 0, 0, 0, NULL },
 	{ "fw_ver", "firmware, MAJOR.MINOR.SUB", NULL, parse_version, FIELD(fw_ver), 0, 0, 0, NULL },
 
 	NUMBER("max_qp", max_qp, NULL, 1, UINT32_MAX, "ibv_device_attr"),

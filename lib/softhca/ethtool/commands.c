@@ -7,6 +7,7 @@
 #include "ethtool/channels.h"
 #include "ethtool/command.h"
 #include "ethtool/flags.h"
+#include "ethtool/module.h"
 #include "ethtool/pause.h"
 #include "ethtool/rxclass.h"
 #include "ethtool/statistics.h"
@@ -29,6 +30,9 @@ const struct shca_ethtool_command shca_ethtool_commands[] = {
 	{ ETHTOOL_GSTATS,      false, sizeof(struct ethtool_stats), 0, 0, shca_statistics_values },
 	{ ETHTOOL_GPAUSEPARAM, false, sizeof(struct ethtool_pauseparam), 0, 0, shca_pause_get },
 	{ ETHTOOL_SPAUSEPARAM, true,  sizeof(struct ethtool_pauseparam), 0, 0, shca_pause_set },
+	/* Not among those that __dev_ethtool() lets anybody ask. */
+	{ ETHTOOL_GMODULEINFO, true,  sizeof(struct ethtool_modinfo), 0, 0, shca_module_info },
+	{ ETHTOOL_GMODULEEEPROM, true, sizeof(struct ethtool_eeprom), 0, 0, shca_module_eeprom },
 	/* From nldev/features, which puts them together with the TAP's. */
 	{ ETHTOOL_GFLAGS,      false, sizeof(struct ethtool_value), 0, 0, shca_flags_get },
 	{ ETHTOOL_SFLAGS,      true,  sizeof(struct ethtool_value), 0, 0, shca_flags_set },

@@ -168,6 +168,7 @@ static const struct {
 	{ "fw_ver = 16.35.2000.1", "line 29: fw_ver: not three numbers with dots between them" },
 	{ "fw_ver = 16.x.2000", "line 29: fw_ver: not three numbers with dots between them" },
 	{ "name = a-name-of-more-than-31-characters", "line 29: name: longer than 31 bytes" },
+	{ "module = a-part-number-of-17", "line 30: module: longer than 16 bytes" },
 	{ "board = \x80", "line 29: board: a byte that is no printable character" },
 	/* What no device has. */
 	{ "max_cqe = 4194304",

@@ -17,16 +17,42 @@
 static _Alignas(8) uint8_t bytes[SHCA_ETHTOOL_MAX];
 static struct ethtool_rxnfc *const rxnfc = (void *)bytes;
 
-static int
-setup(void **state)
+static struct rig *
+prepare(void **state)
 {
 	static struct rig rig;
 
 	rig_init(&rig);
 	rig.with_kernel = true;
 	rig.no_rule = true;
-	rig_open(&rig);
 	*state = &rig;
+	return &rig;
+}
+
+static int
+setup(void **state)
+{
+	rig_open(prepare(state));
+	return 0;
+}
+
+static int
+setup_function(void **state)
+{
+	struct rig *rig = prepare(state);
+
+	rig->is_vf = true;
+	rig_open(rig);
+	return 0;
+}
+
+static int
+setup_empty_cage(void **state)
+{
+	struct rig *rig = prepare(state);
+
+	strcpy(rig->model.module, "none");
+	rig_open(rig);
 	return 0;
 }
 
@@ -243,6 +269,89 @@ test_pause(void **state)
 	assert_true(!pause->rx_pause && pause->tx_pause);
 }
 
+/** The whole image, read in pieces of @p piece bytes. */
+static void
+read_module(struct rig *rig, uint8_t image[ETH_MODULE_SFF_8636_MAX_LEN], uint32_t piece)
+{
+	struct ethtool_eeprom *eeprom = (void *)bytes;
+
+	for (uint32_t at = 0; at < ETH_MODULE_SFF_8636_MAX_LEN; at += piece) {
+		*eeprom = (struct ethtool_eeprom){ .offset = at, .len = piece };
+		assert_int_equal(run(rig, ETHTOOL_GMODULEEEPROM, 0), 0);
+		assert_true(eeprom->len == piece && eeprom->offset == at);
+		memcpy(image + at, bytes + sizeof(*eeprom), piece);
+	}
+}
+
+static void
+test_module(void **state)
+{
+	uint8_t image[ETH_MODULE_SFF_8636_MAX_LEN], again[ETH_MODULE_SFF_8636_MAX_LEN], sum = 0;
+	const struct ethtool_modinfo *info = (const void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GMODULEINFO, 0), 0);
+	assert_int_equal(info->type, ETH_MODULE_SFF_8636);
+	assert_int_equal(info->eeprom_len, sizeof(image));
+	read_module(rig, image, sizeof(image));
+	read_module(rig, again, 64);
+	assert_memory_equal(image, again, sizeof(image));
+	/* Both identifiers, and the sums of SFF-8636 6.3.18 and 6.3.24. */
+	assert_true(image[0] == 0x11 && image[128] == 0x11);
+	for (unsigned int i = 128; i < 191; i++)
+		sum = (uint8_t)(sum + image[i]);
+	assert_int_equal(image[191], sum);
+	sum = 0;
+	for (unsigned int i = 192; i < 223; i++)
+		sum = (uint8_t)(sum + image[i]);
+	assert_int_equal(image[223], sum);
+	assert_memory_equal(image + 168, "SHCA-QSFP28-SR4 ", 16);
+	assert_true(image[3] == 0 && image[34] != 0);
+}
+
+/** Without light nothing is received. */
+static void
+test_module_without_a_link(void **state)
+{
+	static const uint8_t dark[8];
+	uint8_t image[ETH_MODULE_SFF_8636_MAX_LEN];
+	struct rig *rig = *state;
+
+	shca_device_lock(rig->dev);
+	shca_device_set_link(rig->dev, false);
+	shca_device_unlock(rig->dev);
+	read_module(rig, image, sizeof(image));
+	assert_int_equal(image[3], 0x0f);
+	assert_memory_equal(image + 34, dark, sizeof(dark));
+}
+
+static void
+test_module_limits(void **state)
+{
+	static const struct {
+		uint32_t offset, length;
+	} bad[] = { { 0, 0 }, { 640, 1 }, { 639, 2 }, { 0, 641 }, { UINT32_MAX, 2 },
+		{ 5, UINT32_MAX } };
+	struct ethtool_eeprom *eeprom = (void *)bytes;
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		*eeprom = (struct ethtool_eeprom){ .offset = bad[i].offset, .len = bad[i].length };
+		assert_int_equal(run(rig, ETHTOOL_GMODULEEEPROM, 0), -EINVAL);
+	}
+}
+
+static void
+test_no_module(void **state)
+{
+	struct ethtool_eeprom *eeprom = (void *)bytes;
+	struct rig *rig = *state;
+
+	assert_int_equal(run(rig, ETHTOOL_GMODULEINFO, 0), -EIO);
+	*eeprom = (struct ethtool_eeprom){ .len = 1 };
+	assert_int_equal(run(rig, ETHTOOL_GMODULEEEPROM, 0), -EIO);
+}
+
 /** What comes over a socket is not trusted. */
 static void
 test_bad_requests(void **state)
@@ -273,6 +382,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_module_without_a_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_module_limits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_module, setup_function, teardown),
+		cmocka_unit_test_setup_teardown(test_no_module, setup_empty_cage, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_requests, setup, teardown),
 	};
 

@@ -259,6 +259,7 @@ rig_open(struct rig *rig)
 	struct shca_device_conf conf = {
 		.model = &rig->model,
 		.mac = { 2, 0, 0, 0, 0, 1 },
+		.is_vf = rig->is_vf,
 		.kernel = rig->with_kernel ? &rig->kernel.wire : NULL,
 		.findings = rig->findings,
 		.faults = rig->faults,

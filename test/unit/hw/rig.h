@@ -65,7 +65,7 @@ struct rig {
 	struct shca_rq_attr rq_attr;
 	struct shca_tir_attr tir_attr;
 	uint32_t nb_cqes, cqe_bytes;
-	bool ignore_overrun, no_rule, with_kernel, pad;
+	bool ignore_overrun, no_rule, with_kernel, is_vf, pad;
 	enum shca_mini_format rx_mini, tx_mini;
 	struct shca_findings *findings;
 	struct shca_faults *faults;
