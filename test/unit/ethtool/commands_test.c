@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -209,27 +210,135 @@ counter(struct rig *rig, const char *name)
 	return values->data[at];
 }
 
+#define TO_NETDEV                                                                                  \
+	{                                                                                          \
+		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0xb5                                     \
+	}
+#define TO_STRANGER                                                                                \
+	{                                                                                          \
+		2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 9, 0x88, 0xb5                                     \
+	}
+
 static void
 test_counters(void **state)
 {
-	static const uint8_t frame[60] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0xb5 };
+	static const uint8_t frame[60] = TO_NETDEV, other[60] = TO_STRANGER;
+	struct rig *rig = *state;
+
+	assert_int_equal(counter(rig, "rx_packets_phy"), 0);
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_come(&rig->wire, other, sizeof(other));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "rx_packets_phy"), 2);
+	assert_int_equal(counter(rig, "rx_bytes_phy"), 2 * 64);
+	assert_int_equal(counter(rig, "tx_packets_phy"), 0);
+	assert_int_equal(counter(rig, "rx_packets"), 1);
+	assert_int_equal(counter(rig, "rx_bytes"), 60);
+	assert_int_equal(counter(rig, "rx_csum_none"), 1);
+	assert_int_equal(counter(rig, "rx0_packets"), 1);
+	assert_int_equal(counter(rig, "rx0_bytes"), 60);
+	assert_int_equal(counter(rig, "rx7_packets"), 0);
+	assert_int_equal(counter(rig, "rx_steer_missed_packets"), 1);
+	rig_come(&rig->kernel, frame, sizeof(frame));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "tx_packets"), 1);
+	assert_int_equal(counter(rig, "tx_bytes"), 60);
+	assert_int_equal(counter(rig, "tx0_packets"), 1);
+	assert_int_equal(counter(rig, "tx1_packets"), 0);
+	assert_int_equal(counter(rig, "rx_prio7_marked"), 0);
+}
+
+/** A frame that a DROP rule takes has not missed the rules. */
+static void
+test_dropped_is_not_missed(void **state)
+{
+	static const uint8_t frame[60] = TO_NETDEV;
+	struct rig *rig = *state;
+
+	*rxnfc = (struct ethtool_rxnfc){ .fs = {
+						 .flow_type = ETHER_FLOW,
+						 .ring_cookie = RX_CLS_FLOW_DISC,
+						 .h_u.ether_spec.h_dest = { 2, 0, 0, 0, 0, 1 },
+						 .m_u.ether_spec.h_dest = { 255, 255, 255, 255, 255,
+							 255 },
+					 } };
+	assert_int_equal(run(rig, ETHTOOL_SRXCLSRLINS, 0), 0);
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "rx_packets_phy"), 1);
+	assert_int_equal(counter(rig, "rx_packets"), 0);
+	assert_int_equal(counter(rig, "rx_steer_missed_packets"), 0);
+}
+
+/** Lost while the netdev was down, or for lack of room in its queue. */
+static void
+test_counters_of_losses(void **state)
+{
+	static const uint8_t frame[60] = TO_NETDEV;
+	/* The device looks at its netdev now and then. */
+	static const struct timespec look = { .tv_nsec = 20000000 };
+	struct rig *rig = *state;
+
+	rig->kernel.room = 1;
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "rx_packets"), 1);
+	assert_int_equal(counter(rig, "rx_out_of_buffer"), 2);
+	assert_int_equal(counter(rig, "rx_if_down_packets"), 0);
+	rig->kernel.room = UINT32_MAX;
+	rig->kernel.is_down = true;
+	nanosleep(&look, NULL);
+	rig_run(rig);
+	rig_come(&rig->wire, frame, sizeof(frame));
+	rig_run(rig);
+	assert_int_equal(counter(rig, "rx_if_down_packets"), 1);
+	assert_int_equal(counter(rig, "rx_out_of_buffer"), 2);
+}
+
+static void
+test_counter_of_links(void **state)
+{
+	struct rig *rig = *state;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		shca_device_lock(rig->dev);
+		shca_device_set_link(rig->dev, i % 2 != 0);
+		shca_device_unlock(rig->dev);
+	}
+	assert_int_equal(counter(rig, "link_down_events_phy"), 2);
+}
+
+/** Names are as many as GSSET_INFO says, of each there is one, and none is cut off. */
+static void
+test_counter_names(void **state)
+{
+	const struct ethtool_gstrings *strings = (const void *)bytes;
 	struct ethtool_sset_info *info = (void *)bytes;
 	struct rig *rig = *state;
+	uint32_t nb;
 
 	*info = (struct ethtool_sset_info){ .sset_mask = 1u << ETH_SS_STATS };
 	assert_int_equal(run(rig, ETHTOOL_GSSET_INFO, 0), 0);
 	assert_int_equal(info->sset_mask, 1u << ETH_SS_STATS);
-	assert_int_equal(info->data[0], 5);
+	nb = info->data[0];
 	/* Features are the TAP's. */
 	info->sset_mask = 1u << ETH_SS_FEATURES;
 	assert_int_equal(run(rig, ETHTOOL_GSSET_INFO, 0), -ENODEV);
-	assert_int_equal(counter(rig, "rx_packets_phy"), 0);
-	rig_come(&rig->wire, frame, sizeof(frame));
-	rig_run(rig);
-	assert_int_equal(counter(rig, "rx_packets_phy"), 1);
-	assert_int_equal(counter(rig, "rx_bytes_phy"), 64);
-	assert_int_equal(counter(rig, "tx_packets_phy"), 0);
-	assert_int_equal(counter(rig, "rx_packets"), rig->no_rule);
+	*(struct ethtool_gstrings *)(void *)bytes =
+		(struct ethtool_gstrings){ .string_set = ETH_SS_STATS };
+	assert_int_equal(run(rig, ETHTOOL_GSTRINGS, 0), 0);
+	assert_int_equal(strings->len, nb);
+	for (uint32_t i = 0; i < nb; i++) {
+		const char *name = (const char *)strings->data + i * ETH_GSTRING_LEN;
+
+		assert_true(strlen(name) > 0 && strlen(name) < ETH_GSTRING_LEN - 1);
+		assert_null(strchr(name, '%'));
+		for (uint32_t j = 0; j < i; j++)
+			assert_string_not_equal(
+				name, (const char *)strings->data + j * ETH_GSTRING_LEN);
+	}
 }
 
 static void
@@ -380,6 +489,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_nothing_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_channels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dropped_is_not_missed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counters_of_losses, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counter_of_links, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counter_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module, setup, teardown),

@@ -404,6 +404,8 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 		shca_parse(bytes, length, &packet);
 		shca_tunnels_limit(&packet, dev->conf.model->tunnel_offloads);
 		shca_arfs_learn(dev->steering, &packet);
+		dev->stats.tx_kernel++;
+		dev->stats.tx_kernel_bytes += length;
 		if (shca_steer_tx(dev, &packet) && shca_steer_back(dev, SHCA_TDN_NETDEV, &packet))
 			shca_out_add(&dev->out, NULL, 0,
 				&(struct shca_frame){ packet.bytes, packet.length, sent_by });

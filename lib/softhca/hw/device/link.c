@@ -54,6 +54,7 @@ update(struct shca_device *dev)
 		dev->has_link = is_up;
 		dev->carries = is_up || dev->conf.nb_vports != 0;
 		set_carrier(dev->conf.kernel, is_up);
+		dev->stats.link_downs += !is_up && !is_first;
 		if (!is_first)
 			SHCA_INFO("mlx5_%u: link %s", dev->conf.index, is_up ? "up" : "down");
 	}

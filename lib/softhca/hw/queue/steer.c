@@ -92,17 +92,30 @@ nb_lost(const struct shca_wire *kernel)
 	return kernel->ops->nb_lost != NULL ? kernel->ops->nb_lost(kernel) : 0;
 }
 
-/** Offer frames to one netdev. */
+/** @return whether a netdev was down when last looked at. */
+static bool
+is_down(const struct shca_device *dev, const struct shca_wire *kernel)
+{
+	return kernel == dev->conf.kernel &&
+		!dev->port[shca_conf_nb_ports(&dev->conf) - 1].netdev.is_up;
+}
+
+/** Offer frames to one netdev: one by one, so that it is known which ones it lost. */
 static void
 offer(struct shca_device *dev, struct shca_wire *kernel, const struct shca_frame *frame,
 	unsigned int nb_frames)
 {
-	const uint64_t lost_before = nb_lost(kernel);
-	const unsigned int nb_taken = kernel->ops->tx(kernel, frame, nb_frames);
-	const uint64_t lost = nb_lost(kernel) - lost_before;
+	for (unsigned int i = 0; i < nb_frames; i++) {
+		const uint64_t lost_before = nb_lost(kernel);
 
-	dev->stats.rx_kernel += nb_taken - lost;
-	dev->stats.rx_kernel_lost += nb_frames - nb_taken + lost;
+		if (kernel->ops->tx(kernel, &frame[i], 1) != 0 && nb_lost(kernel) == lost_before) {
+			dev->stats.rx_kernel++;
+			dev->stats.rx_kernel_bytes += frame[i].length;
+		} else {
+			dev->stats.rx_kernel_lost++;
+			dev->stats.rx_kernel_down += is_down(dev, kernel);
+		}
+	}
 }
 
 /** Frames of several ports go to several netdevs. */
@@ -141,6 +154,15 @@ is_unwanted(const struct shca_verdict *verdict)
 }
 
 static void
+count_unwanted(struct shca_device *dev, const struct shca_verdict *verdict)
+{
+	if (!is_unwanted(verdict))
+		return;
+	dev->stats.rx_unwanted++;
+	dev->stats.rx_dropped += verdict->dropped;
+}
+
+static void
 parse(const struct shca_device *dev, const struct shca_frame *frame, struct shca_packet *packet)
 {
 	shca_parse(frame->bytes, frame->length, packet);
@@ -165,8 +187,8 @@ receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shc
 		shca_walk_rx_on(dev->steering, packet, verdict);
 		take_verdict(dev, packet, verdict, from, to_kernel);
 	}
-	if (from == NULL && is_unwanted(verdict))
-		dev->stats.rx_unwanted++;
+	if (from == NULL)
+		count_unwanted(dev, verdict);
 	/* The room is freed by then. */
 	send_to_kernel(dev, to_kernel);
 }
@@ -185,8 +207,7 @@ receive_new(struct shca_device *dev, uint64_t generation, const struct shca_fram
 	shca_walk_rx(dev->steering, &packet, &verdict);
 	shca_flow_cache_put(
 		&dev->flow_cache, generation, &packet, &verdict, shca_walk_trail(dev->steering));
-	if (is_unwanted(&verdict))
-		dev->stats.rx_unwanted++;
+	count_unwanted(dev, &verdict);
 	take_verdict(dev, &packet, &verdict, NULL, to_kernel);
 	if (__builtin_expect(verdict.modify_set != NULL, false))
 		receive_modified(dev, &packet, &verdict, NULL, to_kernel);

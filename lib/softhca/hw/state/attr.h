@@ -89,12 +89,17 @@ shca_conf_kernel(const struct shca_device_conf *conf, uint32_t port)
 
 /** Counters of a port since it was opened; read under the lock. */
 struct shca_device_stats {
-	uint64_t rx_frames, rx_bytes;    /**< from the wire */
-	uint64_t tx_frames, tx_bytes;    /**< onto the wire */
-	uint64_t rx_steered;             /**< copies delivered to RQs */
-	uint64_t rx_kernel;              /**< frames that the netdev got */
-	uint64_t rx_kernel_lost;         /**< frames for it while it was down or its queue full */
+	uint64_t rx_frames, rx_bytes; /**< from the wire */
+	uint64_t tx_frames, tx_bytes; /**< onto the wire */
+	uint64_t rx_steered;          /**< copies delivered to RQs */
+	uint64_t rx_kernel;           /**< frames that the netdev got */
+	uint64_t rx_kernel_lost;      /**< frames for it while it was down or its queue full */
+	uint64_t rx_kernel_down;      /**< of those: while it was down at the last look */
+	uint64_t rx_kernel_bytes;     /**< of the frames that it got */
+	uint64_t tx_kernel, tx_kernel_bytes; /**< frames that it sent */
 	uint64_t rx_unwanted;            /**< no rule and no netdev took it, or a DROP rule did */
+	uint64_t rx_dropped;             /**< of those: by a DROP rule */
+	uint64_t link_downs;             /**< how often the link went down */
 	uint64_t out_of_buffer;          /**< no receive WQE was posted */
 	uint64_t rx_errors, tx_errors;   /**< error completions */
 	uint64_t rx_no_link, tx_no_link; /**< frames lost while the link was down */
