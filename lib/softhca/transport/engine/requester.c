@@ -7,7 +7,9 @@
 
 #include "transport/engine/rnr.h"
 
-/** Packets without an answer, at most: what two queues of a wire hold. */
+/** Packets without an answer, at most: what two queues of a wire hold. After a timeout one, and
+ * with each answer twice as many (roce_slow_restart of mlx5's counters): where a thousand queue
+ * pairs wait for a slow cable, repeating everything would make it slower. */
 #define WINDOW 128
 /** An answer is asked for at the end of a message and every so many packets. */
 #define ACK_EVERY    32
@@ -23,6 +25,7 @@ shca_requester_init(struct shca_requester *requester, const struct shca_requeste
 		.sent_end = conf->psn,
 		.end = conf->psn,
 		.retries_left = conf->retries,
+		.window = WINDOW,
 		.rnr_retries_left = conf->rnr_retries,
 		.timer_ns = SHCA_NEVER,
 	};
@@ -146,6 +149,7 @@ progress(struct shca_requester *requester, uint64_t now_ns)
 	requester->retries_left = requester->conf.retries;
 	requester->rnr_retries_left = requester->conf.rnr_retries;
 	requester->is_repeating = false;
+	requester->window = requester->window < WINDOW ? 2 * requester->window : WINDOW;
 	requester->timer_ns = SHCA_NEVER;
 	if (requester->una != requester->sent_end && requester->conf.timeout_ns != 0)
 		requester->timer_ns = now_ns + requester->conf.timeout_ns;
@@ -171,7 +175,7 @@ may_send(struct shca_requester *requester, const struct shca_wr *wr)
 		return requester->head == requester->send;
 	if (!requester->conf.is_reliable)
 		return true;
-	if (shca_psn_diff(requester->next, requester->una) >= WINDOW)
+	if (shca_psn_diff(requester->next, requester->una) >= (int32_t)requester->window)
 		return false;
 	if (requester->next != wr->psn)
 		return true;
@@ -272,6 +276,7 @@ shca_requester_next(
 	requester->wait_ns = 0;
 	if (now_ns >= requester->timer_ns) {
 		requester->nb_timeouts++;
+		requester->window = 1;
 		requester->is_repeating = false;
 		retry(requester, now_ns);
 	}
@@ -460,6 +465,13 @@ shca_requester_receive(
 		take_ack(requester, now_ns, bth);
 	else
 		take_response(requester, now_ns, bth);
+}
+
+void
+shca_requester_postpone(struct shca_requester *requester, uint64_t now_ns)
+{
+	if (now_ns >= requester->timer_ns)
+		requester->timer_ns = now_ns + requester->conf.timeout_ns;
 }
 
 uint64_t

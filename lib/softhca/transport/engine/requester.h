@@ -39,6 +39,7 @@ struct shca_requester {
 	uint32_t head, send, tail;
 	uint32_t una, next, sent_end, end;
 	uint8_t retries_left, rnr_retries_left;
+	uint32_t window; /**< packets without an answer, at most */
 	bool has_failed;
 	bool is_repeating; /**< an answer was lost, and nothing new has been answered since */
 	uint64_t timer_ns; /**< when the oldest packet counts as lost */
@@ -62,6 +63,8 @@ bool shca_requester_next(
 /** Take an acknowledgement or a response. */
 void shca_requester_receive(
 	struct shca_requester *requester, uint64_t now_ns, const struct shca_bth *bth);
+/** Answers have come that nobody has looked at yet: what they may be about is not lost. */
+void shca_requester_postpone(struct shca_requester *requester, uint64_t now_ns);
 /** @return when shca_requester_next() is to be called, whatever comes; SHCA_NEVER. */
 uint64_t shca_requester_due_ns(const struct shca_requester *requester);
 

@@ -255,14 +255,16 @@ take_message(
 	finish_packet(responder, place, bth);
 }
 
-/** @return responses of reads that wait. */
+/** @return responses of reads that wait. One that is asked for again takes no resource: its sender
+ * may have got the first response meanwhile. */
 static uint32_t
 nb_reads(struct shca_responder *responder)
 {
 	uint32_t nb = 0;
 
 	for (uint32_t i = responder->head; i != responder->tail; i++)
-		nb += answer_at(responder, i)->opcode == SHCA_BTH_READ_REQUEST;
+		nb += answer_at(responder, i)->opcode == SHCA_BTH_READ_REQUEST &&
+			!answer_at(responder, i)->is_repeated;
 	return nb;
 }
 
@@ -275,7 +277,7 @@ may_read(struct shca_responder *responder, const struct shca_bth *bth)
 }
 
 static void
-answer_read(struct shca_responder *responder, const struct shca_bth *bth)
+answer_read(struct shca_responder *responder, const struct shca_bth *bth, bool is_repeated)
 {
 	answer(responder,
 		&(struct shca_answer){
@@ -285,6 +287,7 @@ answer_read(struct shca_responder *responder, const struct shca_bth *bth)
 			.va = bth->va,
 			.rkey = bth->rkey,
 			.length = bth->dma_length,
+			.is_repeated = is_repeated,
 		});
 }
 
@@ -303,7 +306,7 @@ take_read(struct shca_responder *responder, const struct shca_bth *bth)
 	responder->msn = (responder->msn + 1) & SHCA_PSN_MASK;
 	responder->psn =
 		(bth->psn + shca_nb_packets(bth->dma_length, responder->conf.mtu)) & SHCA_PSN_MASK;
-	answer_read(responder, bth);
+	answer_read(responder, bth, false);
 }
 
 static void
@@ -388,7 +391,7 @@ take_duplicate(struct shca_responder *responder, const struct shca_bth *bth)
 	if (op == SHCA_BTH_READ_REQUEST) {
 		if (!is_being_answered(responder, bth->psn) && has_room(responder) &&
 			may_read(responder, bth))
-			answer_read(responder, bth);
+			answer_read(responder, bth, true);
 		return;
 	}
 	if (op != SHCA_BTH_CMP_SWAP && op != SHCA_BTH_FETCH_ADD) {

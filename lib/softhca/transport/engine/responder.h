@@ -32,6 +32,7 @@ struct shca_answer {
 	uint64_t original;
 	uint64_t va;
 	uint32_t rkey, length, sent; /**< of a read */
+	bool is_repeated;            /**< a read that was answered before */
 };
 
 enum shca_message {
