@@ -338,12 +338,14 @@ least_room(struct shca_device *dev, unsigned int most)
 /**
  * @return the number of frames to take from the wire in this round. Frames of a patient wire stay
  * there until every queue has room for all of them, wherever rules send them. From a loop the
- * device takes more than a burst if there is room, to share the cost of a round.
+ * device takes more than a burst if there is room, to share the cost of a round; so it does when
+ * there are queue pairs with a transport, all of which a round asks for answers.
  */
 static unsigned int
 wire_budget(struct shca_device *dev)
 {
 	const struct shca_wire *wire = dev->conf.wire;
+	const unsigned int most = LIST_EMPTY(&dev->roce_qps) ? BURST : LOOP_BURST;
 	unsigned int room;
 
 	if (dev->may_reflect) {
@@ -351,8 +353,8 @@ wire_budget(struct shca_device *dev)
 		return room > BURST ? room : BURST;
 	}
 	if (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire))
-		return BURST;
-	return dev->carries ? least_room(dev, BURST) : 0;
+		return most;
+	return dev->carries ? least_room(dev, most) : 0;
 }
 
 /** Receive frames from the cable. */
@@ -374,6 +376,8 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 		}
 		budget -= nb;
 	} while (nb == BURST && budget != 0);
+	/* A bad cable gives fewer than there are. */
+	dev->is_behind = nb > BURST / 2;
 }
 
 /** Send frames from a port's netdev. They stay valid until the netdev's wire is asked for

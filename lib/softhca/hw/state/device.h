@@ -83,6 +83,7 @@ struct shca_device {
 	uint64_t paced_ticks; /**< of the step: when the first waiting paced frame may leave */
 	bool start_wire, is_wire_started;
 	bool may_reflect;   /**< the wire may return sent frames: copy them */
+	bool is_behind;     /**< frames have come that no round has looked at */
 	bool is_reflecting; /**< in a round of such a wire: the device sends nothing on it */
 	unsigned int reflect_budget; /**< frames that the device may still receive in the round */
 	struct shca_port port[SHCA_DEVICE_PORTS_MAX];
