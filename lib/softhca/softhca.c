@@ -42,7 +42,6 @@ struct shca_set {
 	bool was_frozen;            /**< when it was paused */
 	pthread_mutex_t rdma_lock;  /**< of making the next one */
 	struct shca_rdma *rdma;     /**< NULL: nobody has opened the node of connections */
-	char netdev[SHCA_PORTS_MAX][IF_NAMESIZE]; /**< beside a device's port; "": none */
 	struct shca_findings findings;
 	struct shca_faults *faults;  /**< NULL: none */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
@@ -76,16 +75,23 @@ show_link(unsigned int index, uint32_t port, bool up, void *arg)
 static void
 show_netdev(unsigned int index, uint32_t port, const char *name, void *arg)
 {
-	struct shca_set *set = arg;
+	const struct shca_set *set = arg;
 	int ret = name[0] == '\0' || set->dir[0] == '\0'
 		? 0
 		: shca_tree_set_netdev(set->dir, index, port, name);
 
-	if (port == 1)
-		snprintf(set->netdev[index], sizeof(set->netdev[index]), "%s", name);
-
 	if (ret != 0)
 		SHCA_DEBUG("mlx5_%u: name of the netdev not written: %s", index, strerror(-ret));
+}
+
+static void
+show_gid(unsigned int index, uint32_t pair, const uint8_t *gid, void *arg)
+{
+	const struct shca_set *set = arg;
+	int ret = shca_tree_set_gid(set->dir, index, pair, gid);
+
+	if (ret != 0)
+		SHCA_DEBUG("mlx5_%u: GIDs not written: %s", index, strerror(-ret));
 }
 
 static int
@@ -229,6 +235,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
 		.link = set->dir[0] == '\0' ? NULL : show_link,
 		.netdev = show_netdev,
+		.gid = set->dir[0] == '\0' ? NULL : show_gid,
 		.arg = set,
 	};
 	int ret;
@@ -415,22 +422,12 @@ shca_set_close(struct shca_set *set)
 	free(set);
 }
 
-static const char *
-netdev_of(void *arg, unsigned int device)
-{
-	const struct shca_set *set = arg;
-
-	return set->netdev[device];
-}
-
 static int
 make_rdma(struct shca_set *set)
 {
 	const struct shca_rdma_conf conf = {
 		.devices = set->device,
 		.nb_devices = set->options.nb_ports,
-		.netdev = netdev_of,
-		.arg = set,
 	};
 	int ret = shca_rdma_create(&conf, &set->rdma);
 

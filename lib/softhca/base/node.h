@@ -16,6 +16,9 @@
 #define SHCA_NODE_RDMA_CM_MINOR 122
 
 #define SHCA_NODE_GID_BYTES 16
+/** Entries of a port's table of GIDs: an address has one as RoCE v1, and behind it one as v2. The
+ * first two are the MAC's. */
+#define SHCA_NODE_NB_GIDS 32
 
 /** @return the node GUID that firmware derives from the MAC: an EUI-64, with ff:fe in the middle;
  * in host order. */

@@ -83,7 +83,8 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_PORT, PORT "/link_layer", "Ethernet\n" },
 	{ ROW_FILE, OF_PORT, PORT "/lid", "0x0\n" },
 	{ ROW_FILE, OF_PORT, PORT "/pkeys/0", "0xffff\n" },
-	/* The GID of the MAC, as RoCE v1 and v2; the ndevs of a port without netdev are empty. */
+	/* The GID of the MAC, as RoCE v1 and v2; the ndevs of a port without netdev are empty. The other
+	 * entries follow (make_gids). */
 	{ ROW_FILE, OF_GIDS, PORT "/gids/0", "{gid}\n" },
 	{ ROW_FILE, OF_GIDS, PORT "/gids/1", "{gid}\n" },
 	{ ROW_FILE, OF_GIDS, PORT "/gid_attrs/types/0", "IB/RoCE v1\n" },
@@ -465,6 +466,17 @@ make_rows(const struct values *values, uint32_t number, const char *dir)
 	return ret;
 }
 
+/** Entries of addresses, until there are any. */
+static int
+make_gids(const char *dir, unsigned int index)
+{
+	int ret = 0;
+
+	for (uint32_t pair = 1; pair < SHCA_NODE_NB_GIDS / 2 && ret == 0; pair++)
+		ret = shca_tree_set_gid(dir, index, pair, NULL);
+	return ret;
+}
+
 int
 shca_tree_create(const struct shca_options *options, const char *dir)
 {
@@ -481,6 +493,8 @@ shca_tree_create(const struct shca_options *options, const char *dir)
 			set_port(values, options, i, number);
 			ret = make_rows(values, number, dir);
 		}
+		if (nb_vports == 0 && ret == 0)
+			ret = make_gids(dir, i);
 	}
 	free(values);
 	return ret;

@@ -50,6 +50,9 @@ int shca_tree_get_counter(
 int shca_tree_set_link(const char *dir, unsigned int index, uint32_t number, bool up);
 /** Show the current name of the netdev beside the port. @return 0 or a negative errno. */
 int shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const char *name);
+/** Show the entries 2 * @p pair and 2 * @p pair + 1 of a port's GIDs, RoCE v1 and v2; NULL: they
+ * are empty. @return 0 or a negative errno. */
+int shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint8_t *gid);
 /** Show the count of packets lost for lack of receive WQEs. @return 0 or a negative errno. */
 int shca_tree_set_out_of_buffer(
 	const char *dir, unsigned int index, uint32_t number, uint64_t count);

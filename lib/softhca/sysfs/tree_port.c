@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/node.h"
 #include "sysfs/paths.h"
 #include "sysfs/tree.h"
 
@@ -87,14 +88,17 @@ find_netdev(const char *dir, unsigned int index, uint32_t number, char path[SHCA
 	return 0;
 }
 
-/** Ports without GIDs do not tell of their netdevs there. */
+/** Ports without GIDs and empty entries do not tell of their netdevs there. */
 static int
 set_ndevs(const char *dir, unsigned int index, uint32_t number, const char *line)
 {
-	int ret = rewrite_of_port(dir, index, number, "gid_attrs/ndevs/0", line);
+	char name[sizeof("gid_attrs/ndevs/99")];
+	int ret = 0;
 
-	if (ret == 0)
-		ret = rewrite_of_port(dir, index, number, "gid_attrs/ndevs/1", line);
+	for (unsigned int i = 0; i < SHCA_NODE_NB_GIDS && (ret == 0 || ret == -ENOENT); i++) {
+		snprintf(name, sizeof(name), "gid_attrs/ndevs/%u", i);
+		ret = rewrite_of_port(dir, index, number, name, line);
+	}
 	return ret == -ENOENT ? 0 : ret;
 }
 
@@ -116,6 +120,55 @@ shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const
 		return -errno;
 	ret = rewrite(path, line);
 	return ret != 0 ? ret : set_ndevs(dir, index, number, line);
+}
+
+/** Make a file of a port's directory, or remove it where there is no text for it. */
+static int
+set_file(
+	const char *dir, unsigned int index, const char *name, unsigned int entry, const char *text)
+{
+	char path[SHCA_TREE_PATH_MAX];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/" SHCA_TREE_PORT_FORMAT "/%s/%u", dir, index, 1, name,
+		    entry) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	if (text == NULL)
+		return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return rewrite(path, text);
+}
+
+/** As Linux core/sysfs.c: an empty entry has a GID of zeros, and neither type nor netdev. */
+int
+shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint8_t *gid)
+{
+	static const uint8_t none[SHCA_NODE_GID_BYTES];
+	static const char *const types[] = { "IB/RoCE v1\n", "RoCE v2\n" };
+	const uint8_t *bytes = gid != NULL ? gid : none;
+	char path[SHCA_TREE_PATH_MAX], netdev[IF_NAMESIZE + 1] = "", text[64] = "";
+	int ret = 0;
+
+	for (unsigned int i = 0; i < SHCA_NODE_GID_BYTES; i += 2)
+		sprintf(text + strlen(text), "%02x%02x%c", bytes[i], bytes[i + 1],
+			i + 2 < SHCA_NODE_GID_BYTES ? ':' : '\n');
+	if (find_netdev(dir, index, 1, path, netdev) == 0)
+		strcat(netdev, "\n");
+	for (unsigned int v2 = 0; v2 < 2 && ret == 0; v2++) {
+		const unsigned int entry = 2 * pair + v2;
+
+		ret = set_file(dir, index, "gids", entry, text);
+		if (ret == 0)
+			ret = set_file(dir, index, "gid_attrs/types", entry,
+				gid != NULL ? types[v2] : NULL);
+		if (ret == 0)
+			ret = set_file(
+				dir, index, "gid_attrs/ndevs", entry, gid != NULL ? netdev : NULL);
+	}
+	return ret;
 }
 
 int

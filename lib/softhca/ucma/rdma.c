@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ucma/rdma.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <infiniband/verbs.h>
-#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,8 +18,8 @@
 #include "base/log.h"
 #include "base/node.h"
 #include "hw/device/device.h"
+#include "hw/roce/gid.h"
 #include "hw/roce/qp1.h"
-#include "ucma/address.h"
 #include "ucma/ucma.h"
 
 enum {
@@ -42,74 +39,29 @@ struct shca_rdma {
 	atomic_bool is_to_end;
 };
 
-struct gids {
-	struct shca_ucma_gid *at;
-	unsigned int nb, max;
-};
-
-/** A GID is there as RoCE v1 and v2 (core/roce_gid_mgmt.c). */
-static void
-add_gid(struct gids *gids, const struct shca_ucma_gid *gid, uint8_t *index)
-{
-	for (unsigned int v2 = 0; v2 < 2 && gids->nb < gids->max; v2++) {
-		gids->at[gids->nb] = *gid;
-		gids->at[gids->nb].index = (*index)++;
-		gids->at[gids->nb++].is_v2 = v2 != 0;
-	}
-}
-
-static void
-add_netdev(struct gids *gids, const struct ifaddrs *addresses, const char *name,
-	unsigned int device, uint8_t *index)
-{
-	struct shca_ucma_gid gid = { .device = device, .port = 1 };
-	struct shca_address address;
-
-	for (; addresses != NULL; addresses = addresses->ifa_next) {
-		if (addresses->ifa_addr == NULL || strcmp(addresses->ifa_name, name) != 0)
-			continue;
-		memset(&address, 0, sizeof(address));
-		if (addresses->ifa_addr->sa_family == AF_INET)
-			memcpy(&address, addresses->ifa_addr, sizeof(address.in));
-		else if (addresses->ifa_addr->sa_family == AF_INET6)
-			memcpy(&address, addresses->ifa_addr, sizeof(address.in6));
-		else
-			continue;
-		gid.ifindex = if_nametoindex(name);
-		shca_address_to_gid(&address, gid.gid);
-		add_gid(gids, &gid, index);
-	}
-}
-
 static unsigned int
 list_gids(void *arg, struct shca_ucma_gid *at, unsigned int max)
 {
 	const struct shca_rdma *rdma = arg;
-	struct gids gids = { .at = at, .max = max };
-	struct ifaddrs *addresses = NULL;
+	unsigned int nb = 0;
 
-	if (getifaddrs(&addresses) != 0)
-		addresses = NULL;
 	for (unsigned int i = 0; i < rdma->conf.nb_devices; i++) {
 		struct shca_device *dev = rdma->conf.devices[i];
-		struct shca_ucma_gid gid = { .device = i, .port = 1 };
-		char name[IF_NAMESIZE] = "";
-		uint8_t index = 0;
 
-		/* An e-switch manager's ports are for raw packets alone. */
-		if (shca_device_conf(dev)->nb_vports != 0)
-			continue;
 		shca_device_lock(dev);
-		strncpy(name, rdma->conf.netdev(rdma->conf.arg, i), sizeof(name) - 1);
+		for (uint32_t index = 0; index < shca_gid_nb(dev) && nb < max; index++) {
+			at[nb] = (struct shca_ucma_gid){
+				.device = i,
+				.port = 1,
+				.index = (uint8_t)index,
+				.ifindex = shca_device_ifindex(dev),
+			};
+			if (shca_gid_get(dev, index, at[nb].gid, &at[nb].is_v2))
+				nb++;
+		}
 		shca_device_unlock(dev);
-		gid.ifindex = name[0] != '\0' ? if_nametoindex(name) : 0;
-		shca_node_gid(shca_device_conf(dev)->mac, gid.gid);
-		add_gid(&gids, &gid, &index);
-		add_netdev(&gids, addresses, name, i, &index);
 	}
-	if (addresses != NULL)
-		freeifaddrs(addresses);
-	return gids.nb;
+	return nb;
 }
 
 /** By rate; the next higher one (core/addr.h iboe_get_rate()). */

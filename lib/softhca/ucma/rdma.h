@@ -16,9 +16,6 @@ struct shca_ucma;
 struct shca_rdma_conf {
 	struct shca_device *const *devices;
 	unsigned int nb_devices;
-	/** @return the name of the netdev beside a device, "": none. Its lock is held. */
-	const char *(*netdev)(void *arg, unsigned int device);
-	void *arg;
 };
 
 /** @return 0 or a negative errno. */

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "wire/tap.h"
+#include "wire/tap_ip.h"
 
 #define TAP_BURST 32
 /** Interval of queries of the netdev's state. */
@@ -39,8 +40,10 @@ struct tap {
 	ino_t netns;
 	uint64_t looked_ns;
 	struct shca_netdev netdev;
-	bool has_macs; /* the netdev's addresses are wanted */
+	bool has_macs;  /* the netdev's addresses are wanted */
+	bool is_netdev; /* it is the port's own */
 	struct shca_tap_macs macs;
+	struct shca_tap_ips ips;
 	/* One byte more than the longest frame, to detect a truncated one. */
 	uint8_t bytes[TAP_BURST][SHCA_FRAME_MAX + 1];
 };
@@ -95,6 +98,7 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	drain(tap);
 	tap->control_fd = -1;
 	tap->netdev.is_up = true;
+	tap->is_netdev = conf->is_kernel_side;
 	tap->has_macs = conf->is_function && conf->is_kernel_side;
 	tap->wire.ops = &shca_tap_wire;
 	*wire = &tap->wire;
@@ -201,6 +205,27 @@ follow_netns(struct tap *tap)
 	return tap->control_fd >= 0;
 }
 
+/** There may be answers in the socket that nobody has read. */
+static void
+forget_control(struct tap *tap, int ret)
+{
+	SHCA_DEBUG("tap:%s: addresses not read: %s", tap->netdev.name, strerror(-ret));
+	close(tap->control_fd);
+	tap->control_fd = -1;
+}
+
+static void
+look_at_ips(struct tap *tap)
+{
+	struct shca_netdev *netdev = &tap->netdev;
+	int ret = shca_tap_read_ips(tap->control_fd, netdev->ifindex, &tap->ips);
+
+	if (ret != 0)
+		forget_control(tap, ret);
+	netdev->ips = tap->ips.ip;
+	netdev->nb_ips = tap->ips.nb;
+}
+
 /** As the kernel tells a driver of changes: not while the netdev is down (__dev_set_rx_mode), but
  * when the driver begins (mlx5e_nic_enable). */
 static void
@@ -214,9 +239,7 @@ look_at_macs(struct tap *tap)
 		return;
 	ret = shca_tap_read_macs(tap->control_fd, netdev->name, &now);
 	if (ret != 0) {
-		SHCA_DEBUG("tap:%s: addresses not read: %s", netdev->name, strerror(-ret));
-		close(tap->control_fd);
-		tap->control_fd = -1;
+		forget_control(tap, ret);
 		return;
 	}
 	if (now.nb == tap->macs.nb && memcmp(now.mac, tap->macs.mac, now.nb * 6) == 0)
@@ -239,6 +262,7 @@ look_now(struct tap *tap)
 		netdev->is_up = true;
 		netdev->is_promiscuous = netdev->is_allmulti = false;
 		netdev->name[0] = '\0';
+		netdev->ifindex = netdev->nb_ips = 0;
 		return;
 	}
 	snprintf(netdev->name, sizeof(netdev->name), "%s", ifr.ifr_name);
@@ -248,7 +272,12 @@ look_now(struct tap *tap)
 	netdev->is_up = (ifr.ifr_flags & IFF_UP) != 0;
 	netdev->is_promiscuous = (ifr.ifr_flags & IFF_PROMISC) != 0;
 	netdev->is_allmulti = (ifr.ifr_flags & IFF_ALLMULTI) != 0;
-	look_at_macs(tap);
+	if (ioctl(tap->control_fd, SIOCGIFINDEX, &ifr) == 0 && tap->is_netdev) {
+		netdev->ifindex = (unsigned int)ifr.ifr_ifindex;
+		look_at_ips(tap);
+	}
+	if (tap->control_fd >= 0)
+		look_at_macs(tap);
 }
 
 static void

@@ -42,6 +42,9 @@ struct shca_wire_conf {
 
 struct shca_wire;
 
+/** An address of IPv6, or one of IPv4 mapped (::ffff:a.b.c.d). */
+#define SHCA_IP_BYTES 16
+
 /** Present state of the netdev that a kernel side stands for. */
 struct shca_netdev {
 	bool is_up;          /**< IFF_UP */
@@ -53,11 +56,18 @@ struct shca_netdev {
 	const uint8_t (*macs)[6];
 	unsigned int nb_macs;
 	unsigned int nb_changes; /**< how often the addresses have changed */
+	unsigned int ifindex;    /**< in its namespace; 0: unknown */
+	/** Its IP addresses, while it has a name. Valid until the next look. */
+	const uint8_t (*ips)[SHCA_IP_BYTES];
+	unsigned int nb_ips;
 };
 
 /** The maximum number of addresses of a virtual function's netdev; the rest is dropped, as beyond
  * a card's log_max_current_uc_list and log_max_current_mc_list (mlx5e). */
 #define SHCA_NETDEV_MACS_MAX 512
+
+/** The maximum number of a netdev's IP addresses; the rest is left out. */
+#define SHCA_NETDEV_IPS_MAX 64
 
 /** The maximum number of ports. */
 #define SHCA_WIRE_PATH_MAX 8

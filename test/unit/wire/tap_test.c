@@ -300,6 +300,23 @@ wait_for(struct shca_wire *wire, bool is_up, bool is_promiscuous)
 	return false;
 }
 
+/** @return whether the netdev comes to have this address, or not to have it. */
+static bool
+wait_for_ip(struct shca_wire *wire, const uint8_t ip[SHCA_IP_BYTES], bool is_there)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct shca_netdev netdev = look(wire);
+		bool is_found = false;
+
+		for (unsigned int at = 0; at < netdev.nb_ips; at++)
+			is_found = is_found || memcmp(netdev.ips[at], ip, SHCA_IP_BYTES) == 0;
+		if (is_found == is_there)
+			return true;
+		usleep(5000);
+	}
+	return false;
+}
+
 static void
 run(const char *format, const char *command_name)
 {
@@ -405,6 +422,39 @@ test_addresses(void **state)
 	/* Nobody wants the addresses of other netdevs. */
 	wire = open_wire("tap", &conf);
 	assert_int_equal(look(wire).nb_macs, 0);
+	wire->ops->close(wire);
+}
+
+/** What GIDs are made of; a wire that is no port's netdev has nobody who asks. */
+static void
+test_ip_addresses(void **state)
+{
+	static const uint8_t four[SHCA_IP_BYTES] = { [10] = 0xff, 0xff, 192, 0, 2, 1 };
+	static const uint8_t six[SHCA_IP_BYTES] = { 0xfd, [15] = 7 };
+	struct shca_wire_conf kernel_side = conf;
+	struct shca_wire *wire;
+
+	(void)state;
+	kernel_side.is_kernel_side = true;
+	wire = open_wire("tap", &kernel_side);
+	assert_int_equal(look(wire).ifindex, if_nametoindex(name));
+	assert_int_equal(look(wire).nb_ips, 0);
+	run("ip addr add 192.0.2.1 peer 192.0.2.9 dev %s", name);
+	assert_true(wait_for_ip(wire, four, true));
+	run("ip link set %s up && ip addr add fd00::7/64 dev %s nodad", name);
+	assert_true(wait_for_ip(wire, six, true));
+	run("ip addr flush dev %s", name);
+	assert_true(wait_for_ip(wire, four, false));
+	assert_true(wait_for_ip(wire, six, false));
+	run("ip link del %s", name);
+	assert_int_equal(wire->ops->rx(wire, &(struct shca_frame){ 0 }, 1), 0);
+	assert_true(wait_for(wire, true, false));
+	assert_int_equal(look(wire).nb_ips, 0);
+	wire->ops->close(wire);
+	wire = open_wire("tap", &conf);
+	run("ip addr add 192.0.2.1 dev %s", name);
+	wait_look(wire, IFF_UP);
+	assert_int_equal(look(wire).nb_ips, 0);
 	wire->ops->close(wire);
 }
 
@@ -522,6 +572,7 @@ main(void)
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_ip_addresses),
 		cmocka_unit_test(test_many_addresses),
 		cmocka_unit_test_teardown(test_moved_to_another_namespace, leave_namespace),
 		cmocka_unit_test(test_deleted_netdev),

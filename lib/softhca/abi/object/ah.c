@@ -27,17 +27,18 @@ const struct shca_object_class shca_ah_class = {
 static int
 check(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_t mac[6])
 {
-	const struct shca_device_conf *conf = shca_device_conf(file->dev);
+	uint8_t sgid[SHCA_GID_BYTES];
+	bool is_v2;
 
-	if (attr->port_num == 0 || attr->port_num > shca_conf_nb_ports(conf))
+	if (attr->port_num == 0 || attr->port_num > shca_conf_nb_ports(shca_device_conf(file->dev)))
 		return -EINVAL;
 	if (!attr->is_global) {
 		SHCA_WARN("an address handle without a GID: RoCE has no LIDs");
 		return -EINVAL;
 	}
-	if (attr->grh.sgid_index >= shca_gid_nb(conf))
+	if (!shca_gid_get(file->dev, attr->grh.sgid_index, sgid, &is_v2))
 		return -EINVAL;
-	return shca_gid_resolve(conf, attr->grh.dgid, mac) ? 0 : -EHOSTUNREACH;
+	return shca_gid_resolve(file->dev, attr->grh.dgid, mac) ? 0 : -EHOSTUNREACH;
 }
 
 int

@@ -427,25 +427,23 @@ shca_device_write_query_port(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
-static uint64_t
-nb_gids(const struct shca_file *file)
-{
-	return shca_gid_nb(shca_device_conf(file->dev));
-}
-
-static void
+/** @return false: the entry is empty. */
+static bool
 fill_gid(const struct shca_file *file, uint32_t index, struct ib_uverbs_gid_entry *entry)
 {
-	bool is_v2 = false;
-	uint8_t gid[16];
+	uint8_t gid[SHCA_GID_BYTES];
+	bool is_v2;
 
-	shca_gid_get(shca_device_conf(file->dev), index, gid, &is_v2);
+	if (!shca_gid_get(file->dev, index, gid, &is_v2))
+		return false;
 	*entry = (struct ib_uverbs_gid_entry){
 		.gid_index = index,
 		.port_num = 1,
 		.gid_type = is_v2 ? IB_UVERBS_GID_TYPE_ROCE_V2 : IB_UVERBS_GID_TYPE_ROCE_V1,
+		.netdev_ifindex = shca_device_ifindex(file->dev),
 	};
 	memcpy(entry->gid, gid, sizeof(gid));
+	return true;
 }
 
 static int
@@ -458,9 +456,10 @@ query_gid_entry(struct shca_bundle *bundle)
 	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS) != 0 || port == 0 ||
 		port > shca_conf_nb_ports(shca_device_conf(bundle->file->dev)))
 		return -EINVAL;
-	if (index >= nb_gids(bundle->file))
+	if (index >= shca_gid_nb(bundle->file->dev))
 		return -EINVAL;
-	fill_gid(bundle->file, (uint32_t)index, &entry);
+	if (!fill_gid(bundle->file, (uint32_t)index, &entry))
+		return -ENODATA; /* rdma_get_gid_attr() */
 	return shca_ioctl_out(
 		bundle, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &entry, sizeof(entry));
 }
@@ -472,24 +471,24 @@ query_gid_table(struct shca_bundle *bundle)
 	const struct shca_user_buffer *out =
 		shca_ioctl_buffer(bundle, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
 	uint8_t table[SHCA_NB_GIDS * 256] = { 0 };
-	uint64_t nb_entries;
+	uint64_t nb_entries = 0;
 	int ret;
 
 	if (shca_ioctl_value(bundle, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS) != 0)
 		return -EINVAL;
 	if (entry_bytes == 0 || entry_bytes > sizeof(table) / SHCA_NB_GIDS)
 		return -EINVAL;
-	/* As rdma_query_gid_table: all entries or none. */
-	nb_entries = nb_gids(bundle->file);
-	if (out->length / entry_bytes < nb_entries)
-		return -EINVAL;
-	for (uint32_t i = 0; i < nb_entries; i++) {
+	for (uint32_t i = 0; i < SHCA_NB_GIDS; i++) {
 		struct ib_uverbs_gid_entry entry;
 
-		fill_gid(bundle->file, i, &entry);
-		memcpy(table + i * entry_bytes, &entry,
+		if (!fill_gid(bundle->file, i, &entry))
+			continue;
+		memcpy(table + nb_entries++ * entry_bytes, &entry,
 			entry_bytes < sizeof(entry) ? entry_bytes : sizeof(entry));
 	}
+	/* As rdma_query_gid_table: all entries or none. */
+	if (out->length / entry_bytes < nb_entries)
+		return -EINVAL;
 	ret = shca_user_write(out, table, nb_entries * entry_bytes);
 	if (ret == 0)
 		ret = shca_ioctl_out(bundle, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES,

@@ -53,7 +53,7 @@ shca_qp_create_roce(
 	uint64_t rq_bytes, sq_bytes;
 	int ret;
 
-	if (shca_gid_nb(shca_device_conf(file->dev)) == 0)
+	if (shca_gid_nb(file->dev) == 0)
 		return -EOPNOTSUPP;
 	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */
 	rq_bytes = (uint64_t)request->rq_wqe_count << request->rq_wqe_shift;

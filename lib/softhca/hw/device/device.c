@@ -125,9 +125,11 @@ look_at_netdev(struct shca_device *dev, uint32_t port)
 	kernel->ops->look(kernel, netdev);
 	if (conf->netdev != NULL && strcmp(netdev->name, was.name) != 0)
 		conf->netdev(conf->index, port, netdev->name, conf->arg);
-	if (conf->nb_vports == 0)
+	if (conf->nb_vports == 0) {
 		take_netdev(dev, &was);
-	else if (port != conf->nb_vports)
+		if (shca_gid_update(dev))
+			shca_link_tell(dev, port, SHCA_EVENT_GID_CHANGE);
+	} else if (port != conf->nb_vports)
 		take_netdev_of_rep(dev, port, &was);
 }
 
@@ -170,7 +172,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->pause = (struct shca_pause){ true, true }; /* as cards come */
 	dev->paced_ticks = UINT64_MAX;
 	dev->may_reflect = conf->wire->ops->reflects != NULL;
-	dev->take_roce = shca_gid_nb(conf) != 0 ? shca_roce_take : NULL;
+	dev->take_roce = shca_gid_nb(dev) != 0 ? shca_roce_take : NULL;
 	dev->mem = shca_mem_create();
 	if (dev->mem == NULL)
 		goto free_device;
@@ -207,6 +209,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 		dev->port[i].netdev.is_up = conf->rep[i] == NULL; /* else until it is seen up */
 	dev->may_fail = shca_inject_concerns(dev, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW);
 	set_kernel_filter(dev);
+	shca_gid_init(dev);
 	look_at_netdevs(dev);
 	*out = dev;
 	return 0;

@@ -71,6 +71,9 @@ void shca_device_rules_changed(struct shca_device *dev);
  * is gone. */
 const char *shca_device_netdev(const struct shca_device *dev);
 
+/** @return its ifindex in its namespace; 0: there is none. */
+unsigned int shca_device_ifindex(const struct shca_device *dev);
+
 /** A queue in statistics. */
 struct shca_queue_info {
 	const char *kind; /**< "RQ", "SQ" or "CQ" */

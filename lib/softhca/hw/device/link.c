@@ -18,6 +18,15 @@ set_carrier(struct shca_wire *wire, bool on)
 		wire->ops->set_carrier(wire, on);
 }
 
+void
+shca_link_tell(struct shca_device *dev, uint32_t port, enum shca_event event)
+{
+	struct shca_listener *listener;
+
+	LIST_FOREACH (listener, &dev->listeners, link)
+		listener->event(listener->owner, port, event);
+}
+
 /** A port of verbs is as its netdev is, and a representor's netdev has a carrier (mlx5_ib
  * mlx5_query_port_roce). */
 static void
@@ -27,7 +36,6 @@ update_port(struct shca_device *dev, uint32_t number, bool is_first)
 	const bool has_carrier = number != shca_conf_nb_ports(&dev->conf) || dev->has_link;
 	const bool is_active =
 		has_carrier && port->netdev.is_up && shca_conf_has_rep(&dev->conf, number);
-	struct shca_listener *listener;
 
 	if (is_active == port->is_active)
 		return;
@@ -36,9 +44,7 @@ update_port(struct shca_device *dev, uint32_t number, bool is_first)
 		dev->conf.link(dev->conf.index, number, is_active, dev->conf.arg);
 	if (is_first)
 		return; /* no thread has seen the old state */
-	LIST_FOREACH (listener, &dev->listeners, link)
-		listener->event(listener->owner, number,
-			is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
+	shca_link_tell(dev, number, is_active ? SHCA_EVENT_PORT_ACTIVE : SHCA_EVENT_PORT_ERR);
 }
 
 /** Give the netdev beside the port the carrier of the port. */

@@ -15,9 +15,13 @@
 #ifndef SHCA_HW_DEVICE_LINK_H
 #define SHCA_HW_DEVICE_LINK_H
 
+#include "hw/state/attr.h"
+
 struct shca_device;
 
 /** Once a round: check the wire now and then, and report changes. */
 void shca_link_run(struct shca_device *dev);
+/** Tell all listeners of something at a port. */
+void shca_link_tell(struct shca_device *dev, uint32_t port, enum shca_event event);
 
 #endif /* SHCA_HW_DEVICE_LINK_H */

@@ -19,6 +19,14 @@ shca_device_netdev(const struct shca_device *dev)
 					: "";
 }
 
+unsigned int
+shca_device_ifindex(const struct shca_device *dev)
+{
+	return dev->conf.kernel != NULL
+		? dev->port[shca_conf_nb_ports(&dev->conf) - 1].netdev.ifindex
+		: 0;
+}
+
 static const char *
 state_name(enum shca_queue_state state, bool dead)
 {

@@ -33,7 +33,7 @@ send(struct shca_roce_qp *qp, uint8_t *room)
 
 	if (wqe->wr.length > qp->conf.mtu)
 		return MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
-	if (!shca_gid_path(&qp->dev->conf, &av->route, &path))
+	if (!shca_gid_path(qp->dev, &av->route, &path))
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	memcpy(path.dmac, av->dmac, sizeof(path.dmac));
 	outcome = shca_roce_gather(qp, 0, wqe->wr.length, room);

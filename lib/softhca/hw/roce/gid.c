@@ -4,55 +4,145 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/node.h"
+#include "hw/state/device.h"
 
 #define LINK_LOCAL_BYTES 8
-#define IS_GROUP         0x01 /* of a MAC's first byte */
-#define IS_LOCAL         0x02
+#define IS_LOCAL         0x02 /* of a MAC's first byte */
 
-uint32_t
-shca_gid_nb(const struct shca_device_conf *conf)
+static void
+show(const struct shca_device *dev, uint32_t pair)
 {
-	return conf->nb_vports == 0 ? SHCA_NB_GIDS : 0;
+	const struct shca_device_conf *conf = &dev->conf;
+
+	if (conf->gid != NULL)
+		conf->gid(conf->index, pair,
+			dev->gids.pair[pair].is_used ? dev->gids.pair[pair].gid : NULL, conf->arg);
 }
 
-bool
-shca_gid_get(const struct shca_device_conf *conf, uint32_t index, uint8_t gid[16], bool *is_v2)
+void
+shca_gid_init(struct shca_device *dev)
 {
-	if (index >= shca_gid_nb(conf))
-		return false;
-	shca_node_gid(conf->mac, gid);
-	*is_v2 = index != 0;
-	return true;
+	if (dev->conf.nb_vports != 0)
+		return;
+	dev->gids.pair[0].is_used = true;
+	shca_node_gid(dev->conf.mac, dev->gids.pair[0].gid);
+	show(dev, 0);
 }
 
-bool
-shca_gid_is_own(const struct shca_device_conf *conf, const uint8_t gid[16], bool is_v2)
+/** @return the pair of a GID, or SHCA_NB_GID_PAIRS: the port does not have it. */
+static uint32_t
+find(const struct shca_device *dev, const uint8_t gid[16])
 {
-	uint8_t own[16];
-	bool own_is_v2;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; shca_gid_get(conf, i, own, &own_is_v2); i++)
-		if (own_is_v2 == is_v2 && memcmp(own, gid, sizeof(own)) == 0)
+	while (i < SHCA_NB_GID_PAIRS &&
+		!(dev->gids.pair[i].is_used &&
+			memcmp(dev->gids.pair[i].gid, gid, SHCA_GID_BYTES) == 0))
+		i++;
+	return i;
+}
+
+static bool
+is_of_netdev(const struct shca_netdev *netdev, const uint8_t gid[16])
+{
+	for (unsigned int i = 0; i < netdev->nb_ips; i++)
+		if (memcmp(netdev->ips[i], gid, SHCA_GID_BYTES) == 0)
 			return true;
 	return false;
 }
 
-bool
-shca_gid_resolve(const struct shca_device_conf *conf, const uint8_t gid[16], uint8_t mac[6])
+/** @return whether there was room. */
+static bool
+add(struct shca_device *dev, const uint8_t gid[16])
 {
-	static const uint8_t prefix[LINK_LOCAL_BYTES] = { 0xfe, 0x80 };
+	for (uint32_t i = 0; i < SHCA_NB_GID_PAIRS; i++)
+		if (!dev->gids.pair[i].is_used) {
+			dev->gids.pair[i].is_used = true;
+			memcpy(dev->gids.pair[i].gid, gid, SHCA_GID_BYTES);
+			show(dev, i);
+			return true;
+		}
+	return false;
+}
 
-	if (shca_gid_is_own(conf, gid, true)) {
-		memcpy(mac, conf->mac, sizeof(conf->mac));
-		return true;
+bool
+shca_gid_update(struct shca_device *dev)
+{
+	const struct shca_netdev *netdev = &dev->port[0].netdev;
+	bool has_changed = false, is_short = false;
+
+	if (dev->conf.nb_vports != 0)
+		return false;
+	for (uint32_t i = 1; i < SHCA_NB_GID_PAIRS; i++)
+		if (dev->gids.pair[i].is_used && !is_of_netdev(netdev, dev->gids.pair[i].gid)) {
+			dev->gids.pair[i].is_used = false;
+			show(dev, i);
+			has_changed = true;
+		}
+	for (unsigned int i = 0; i < netdev->nb_ips; i++) {
+		if (find(dev, netdev->ips[i]) != SHCA_NB_GID_PAIRS)
+			continue;
+		is_short = !add(dev, netdev->ips[i]);
+		has_changed = has_changed || !is_short;
 	}
-	/* rdma_get_mcast_mac(), rdma_get_ll_mac(). */
+	if (is_short && !dev->gids.is_short)
+		SHCA_WARN("mlx5_%u: no room for GIDs of all addresses of %s: a port has %u",
+			dev->conf.index, netdev->name, SHCA_NB_GIDS);
+	dev->gids.is_short = is_short;
+	return has_changed;
+}
+
+uint32_t
+shca_gid_nb(const struct shca_device *dev)
+{
+	return dev->conf.nb_vports == 0 ? SHCA_NB_GIDS : 0;
+}
+
+bool
+shca_gid_get(const struct shca_device *dev, uint32_t index, uint8_t gid[16], bool *is_v2)
+{
+	if (index >= SHCA_NB_GIDS || !dev->gids.pair[index / 2].is_used)
+		return false;
+	memcpy(gid, dev->gids.pair[index / 2].gid, SHCA_GID_BYTES);
+	*is_v2 = index % 2 != 0;
+	return true;
+}
+
+bool
+shca_gid_is_own(const struct shca_device *dev, const uint8_t gid[16])
+{
+	return find(dev, gid) != SHCA_NB_GID_PAIRS;
+}
+
+/** Of IPv6 groups and of IPv4 ones (RFC 2464, 7; RFC 1112, 6.4). @return whether it is one. */
+static bool
+resolve_group(const uint8_t gid[16], uint8_t mac[6])
+{
 	if (gid[0] == 0xff) {
 		mac[0] = mac[1] = 0x33;
 		memcpy(mac + 2, gid + 12, 4);
 		return true;
 	}
+	if (!shca_roce_is_ipv4(gid) || gid[12] >> 4 != 0xe)
+		return false;
+	memcpy(mac, (const uint8_t[]){ 1, 0, 0x5e, gid[13] & 0x7f, gid[14], gid[15] }, 6);
+	return true;
+}
+
+bool
+shca_gid_resolve(const struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6])
+{
+	static const uint8_t prefix[LINK_LOCAL_BYTES] = { 0xfe, 0x80 };
+
+	if (shca_gid_is_own(dev, gid)) {
+		memcpy(mac, dev->conf.mac, sizeof(dev->conf.mac));
+		return true;
+	}
+	if (resolve_group(gid, mac))
+		return true;
+	/* rdma_get_ll_mac() */
 	if (memcmp(gid, prefix, sizeof(prefix)) != 0)
 		return false;
 	memcpy(mac, gid + 8, 3);
@@ -62,7 +152,7 @@ shca_gid_resolve(const struct shca_device_conf *conf, const uint8_t gid[16], uin
 }
 
 bool
-shca_gid_path(const struct shca_device_conf *conf, const struct shca_gid_route *route,
+shca_gid_path(const struct shca_device *dev, const struct shca_gid_route *route,
 	struct shca_roce_path *path)
 {
 	*path = (struct shca_roce_path){
@@ -72,6 +162,6 @@ shca_gid_path(const struct shca_device_conf *conf, const struct shca_gid_route *
 		.udp_source = route->udp_source,
 	};
 	memcpy(path->dgid, route->dgid, sizeof(path->dgid));
-	memcpy(path->smac, conf->mac, sizeof(path->smac));
-	return shca_gid_get(conf, route->sgid_index, path->sgid, &path->is_v2);
+	memcpy(path->smac, dev->conf.mac, sizeof(path->smac));
+	return shca_gid_get(dev, route->sgid_index, path->sgid, &path->is_v2);
 }

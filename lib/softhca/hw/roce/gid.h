@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The GIDs of a port: its addresses on RoCE (IBTA A16.4, A17.4; LX core/roce_gid_mgmt.c). */
+/**
+ * @file
+ * The GIDs of a port (IBTA A16.4, A17.4; LX core/roce_gid_mgmt.c): the link-local one of its MAC,
+ * and the addresses of the netdev beside it, IPv4 ones mapped; each as RoCE v1 and as v2. An entry
+ * keeps its index as long as its address is there.
+ */
 #ifndef SHCA_HW_ROCE_GID_H
 #define SHCA_HW_ROCE_GID_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hw/state/attr.h"
+#include "hw/state/gid.h"
 #include "transport/packet/roce.h"
 
-/** The link-local address of the MAC, as RoCE v1 and as v2. */
-#define SHCA_NB_GIDS 2
+struct shca_device;
 
-/** @return entries of the table; ports of an e-switch's manager have none
- * (mlx5_port_rep_immutable). */
-uint32_t shca_gid_nb(const struct shca_device_conf *conf);
+/** Make the MAC's entries. Ports of an e-switch's manager have none (mlx5_port_rep_immutable). */
+void shca_gid_init(struct shca_device *dev);
+/** Take over the netdev's present addresses. @return whether entries have changed. */
+bool shca_gid_update(struct shca_device *dev);
+/** @return entries of the table, used or not. */
+uint32_t shca_gid_nb(const struct shca_device *dev);
 /** @return false: there is no such entry. */
-bool shca_gid_get(
-	const struct shca_device_conf *conf, uint32_t index, uint8_t gid[16], bool *is_v2);
+bool shca_gid_get(const struct shca_device *dev, uint32_t index, uint8_t gid[16], bool *is_v2);
 /** @return whether the port has that address. */
-bool shca_gid_is_own(const struct shca_device_conf *conf, const uint8_t gid[16], bool is_v2);
+bool shca_gid_is_own(const struct shca_device *dev, const uint8_t gid[16]);
 /** Find the MAC of a GID, as rdma_addr_find_l2_eth_by_grh() does. @return false: nobody knows it.
  */
-bool shca_gid_resolve(const struct shca_device_conf *conf, const uint8_t gid[16], uint8_t mac[6]);
+bool shca_gid_resolve(const struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6]);
 
 /** What a program says of a path: an address handle's attributes. */
 struct shca_gid_route {
@@ -32,7 +38,7 @@ struct shca_gid_route {
 	uint16_t udp_source; /**< v2 */
 };
 /** Fill a path; the MAC of the destination is the caller's. @return false: no such entry. */
-bool shca_gid_path(const struct shca_device_conf *conf, const struct shca_gid_route *route,
+bool shca_gid_path(const struct shca_device *dev, const struct shca_gid_route *route,
 	struct shca_roce_path *path);
 
 #endif /* SHCA_HW_ROCE_GID_H */

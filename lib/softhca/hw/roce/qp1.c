@@ -51,7 +51,7 @@ shca_qp1_send(struct shca_device *dev, const struct shca_qp1_datagram *datagram)
 {
 	struct shca_qp1_datagram *copy;
 
-	if (!shca_gid_is_own(&dev->conf, datagram->local, datagram->is_v2))
+	if (!shca_gid_is_own(dev, datagram->local))
 		return -EADDRNOTAVAIL;
 	if (dev->qp1.nb_queued == QUEUED_MAX)
 		return -ENOBUFS;
@@ -104,7 +104,7 @@ shca_qp1_run(struct shca_device *dev)
 		if (room == NULL)
 			break;
 		next = TAILQ_NEXT(datagram, link);
-		if (shca_gid_resolve(&dev->conf, datagram->remote, dmac))
+		if (shca_gid_resolve(dev, datagram->remote, dmac))
 			send(dev, datagram, dmac, room);
 		else
 			SHCA_DEBUG(

@@ -301,7 +301,7 @@ shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 	struct shca_bth bth;
 
 	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0 ||
-		!shca_gid_is_own(&dev->conf, path.dgid, path.is_v2))
+		!shca_gid_is_own(dev, path.dgid))
 		return false;
 	if (shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD)
 		return true;

@@ -64,6 +64,9 @@ struct shca_device_conf {
 	/** The netdev has this name; "": there is no netdev any more. The lock is held, or no other
 	 * thread has the device yet. May be NULL. */
 	void (*netdev)(unsigned int index, uint32_t port, const char *name, void *arg);
+	/** The entries 2 * @p pair and 2 * @p pair + 1 of the port's GIDs have changed, by RoCE v1
+	 * and v2; NULL: they are empty. Called as `netdev` is. May be NULL. */
+	void (*gid)(unsigned int index, uint32_t pair, const uint8_t *gid, void *arg);
 	void *arg;
 };
 
@@ -125,6 +128,7 @@ enum shca_event {
 	SHCA_EVENT_DEVICE_FATAL = 8,
 	SHCA_EVENT_PORT_ACTIVE = 9,
 	SHCA_EVENT_PORT_ERR = 10,
+	SHCA_EVENT_GID_CHANGE = 18,
 	SHCA_EVENT_WQ_FATAL = 19,
 	SHCA_EVENT_COMPLETION = 0x100, /**< the CQ was armed and has a completion */
 };

@@ -16,6 +16,7 @@
 #include "config/model.h"
 #include "hw/state/attr.h"
 #include "hw/state/flow_cache.h"
+#include "hw/state/gid.h"
 #include "hw/state/out.h"
 #include "hw/state/qp1.h"
 #include "hw/state/rate.h"
@@ -57,6 +58,7 @@ struct shca_device {
 	struct shca_idtable roce_numbers;
 	LIST_HEAD(, shca_roce_qp) roce_qps;
 	struct shca_qp1 qp1;
+	struct shca_gids gids;
 	/** Take a frame for one of the port's GIDs; NULL: it has none. */
 	bool (*take_roce)(struct shca_device *dev, const struct shca_frame *frame);
 	LIST_HEAD(, shca_doorbell_page) doorbell_pages; /**< of a strict device */

@@ -404,7 +404,8 @@ test_gids(void **state)
 	assert_int_equal(query_gid(rig, 1, 1, entries), 0);
 	assert_int_equal(entries[0].gid_type, IB_UVERBS_GID_TYPE_ROCE_V2);
 	assert_int_equal(query_gid(rig, 2, 0, entries), -EINVAL);
-	assert_int_equal(query_gid(rig, 1, 2, entries), -EINVAL);
+	assert_int_equal(query_gid(rig, 1, 2, entries), -ENODATA);
+	assert_int_equal(query_gid(rig, 1, 32, entries), -EINVAL);
 
 	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE);
 	frame_const(&frame, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, sizeof(entries[0]));

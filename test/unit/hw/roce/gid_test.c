@@ -1,43 +1,132 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file GIDs of a port, and the MACs behind those of others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+/** @file GIDs of a port, as the addresses of its netdev come and go, and the MACs behind others. */
 #include <string.h>
 
-#include <cmocka.h>
+#include "rig.h"
 
 #include "hw/roce/gid.h"
+#include "hw/state/device.h"
 
-static const struct shca_device_conf conf = { .mac = { 2, 0, 0, 0, 0, 0x10 } };
-static const uint8_t own[16] = { 0xfe, 0x80, [11] = 0xff, 0xfe, 0, 0, 0x10 };
+static const uint8_t own[16] = { 0xfe, 0x80, [8] = 2 ^ 2, [11] = 0xff, 0xfe, 0, 0, 1 };
+static const uint8_t four[16] = { [10] = 0xff, 0xff, 10, 0, 0, 1 };
+static const uint8_t six[16] = { 0xfd, [15] = 1 };
 
 static void
-are_made_of_the_mac(void **state)
+setup(struct rig *rig)
+{
+	rig_init(rig);
+	rig_open(rig);
+}
+
+/** @return whether the table has changed. */
+static bool
+set_ips(struct rig *rig, const uint8_t (*ips)[16], unsigned int nb)
+{
+	rig->dev->port[0].netdev.ips = ips;
+	rig->dev->port[0].netdev.nb_ips = nb;
+	return shca_gid_update(rig->dev);
+}
+
+/** Both versions of a GID are at @p index, and behind it. */
+static void
+assert_is_at(const struct rig *rig, uint32_t index, const uint8_t gid[16])
+{
+	uint8_t found[16];
+	bool is_v2;
+
+	for (uint32_t v2 = 0; v2 < 2; v2++) {
+		assert_true(shca_gid_get(rig->dev, index + v2, found, &is_v2));
+		assert_memory_equal(found, gid, sizeof(found));
+		assert_int_equal(is_v2, v2);
+	}
+	assert_true(shca_gid_is_own(rig->dev, gid));
+}
+
+static void
+assert_is_empty(const struct rig *rig, uint32_t index)
 {
 	uint8_t gid[16];
 	bool is_v2;
 
+	assert_false(shca_gid_get(rig->dev, index, gid, &is_v2));
+	assert_false(shca_gid_get(rig->dev, index + 1, gid, &is_v2));
+}
+
+static void
+are_made_of_the_mac(void **state)
+{
+	struct rig rig;
+
 	(void)state;
-	assert_int_equal(shca_gid_nb(&conf), 2);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(shca_gid_get(&conf, i, gid, &is_v2));
-		assert_memory_equal(gid, own, sizeof(gid));
-		assert_int_equal(is_v2, i);
-		assert_true(shca_gid_is_own(&conf, gid, is_v2));
+	setup(&rig);
+	assert_int_equal(shca_gid_nb(rig.dev), SHCA_NB_GIDS);
+	assert_is_at(&rig, 0, own);
+	assert_is_empty(&rig, 2);
+	assert_false(shca_gid_is_own(rig.dev, four));
+	rig_close(&rig);
+}
+
+static void
+follow_the_netdev(void **state)
+{
+	uint8_t ips[3][16];
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	memcpy(ips[0], four, 16);
+	memcpy(ips[1], six, 16);
+	/* The netdev's link-local one, which is the MAC's. */
+	memcpy(ips[2], own, 16);
+	assert_true(set_ips(&rig, ips, 3));
+	assert_is_at(&rig, 0, own);
+	assert_is_at(&rig, 2, four);
+	assert_is_at(&rig, 4, six);
+	assert_is_empty(&rig, 6);
+	assert_false(set_ips(&rig, ips, 3));
+	/* The other one keeps its place, and the MAC's stays. */
+	assert_true(set_ips(&rig, ips + 1, 1));
+	assert_is_at(&rig, 0, own);
+	assert_is_empty(&rig, 2);
+	assert_is_at(&rig, 4, six);
+	assert_false(shca_gid_is_own(rig.dev, four));
+	assert_true(set_ips(&rig, ips, 2));
+	assert_is_at(&rig, 2, four);
+	assert_true(set_ips(&rig, NULL, 0));
+	assert_is_empty(&rig, 4);
+	rig_close(&rig);
+}
+
+static void
+end_where_the_table_ends(void **state)
+{
+	uint8_t ips[SHCA_NB_GIDS][16] = { 0 };
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	for (unsigned int i = 0; i < SHCA_NB_GIDS; i++) {
+		memcpy(ips[i], four, 16);
+		ips[i][15] = (uint8_t)i;
 	}
-	assert_false(shca_gid_get(&conf, 2, gid, &is_v2));
-	gid[15]++;
-	assert_false(shca_gid_is_own(&conf, gid, true));
+	assert_true(set_ips(&rig, ips, SHCA_NB_GIDS));
+	assert_is_at(&rig, SHCA_NB_GIDS - 2, ips[SHCA_NB_GID_PAIRS - 2]);
+	assert_false(shca_gid_is_own(rig.dev, ips[SHCA_NB_GID_PAIRS - 1]));
+	assert_is_empty(&rig, SHCA_NB_GIDS);
+	rig_close(&rig);
 }
 
 static void
 are_not_there_on_representors(void **state)
 {
-	const struct shca_device_conf manager = { .nb_vports = 3 };
+	struct shca_device manager = { .conf = { .nb_vports = 3 } };
+	uint8_t gid[16];
+	bool is_v2;
 
 	(void)state;
+	shca_gid_init(&manager);
 	assert_int_equal(shca_gid_nb(&manager), 0);
+	assert_false(shca_gid_get(&manager, 0, gid, &is_v2));
 }
 
 static void
@@ -48,20 +137,24 @@ are_resolved(void **state)
 		bool is_known;
 		uint8_t mac[6];
 	} rows[] = {
-		{ { 0xfe, 0x80, [11] = 0xff, 0xfe, 0, 0, 0x10 }, true, { 2, 0, 0, 0, 0, 0x10 } },
+		{ { 0xfe, 0x80, [11] = 0xff, 0xfe, 0, 0, 1 }, true, { 2, 0, 0, 0, 0, 1 } },
 		{ { 0xfe, 0x80, [8] = 0x50, 1, 2, 0xff, 0xfe, 3, 4, 5 }, true,
 			{ 0x52, 1, 2, 3, 4, 5 } },
 		{ { 0xff, 0x0e, [12] = 9, 8, 7, 6 }, true, { 0x33, 0x33, 9, 8, 7, 6 } },
-		{ { [10] = 0xff, 0xff, 10, 0, 0, 1 }, false, { 0 } },
+		{ { [10] = 0xff, 0xff, 239, 0x81, 2, 3 }, true, { 1, 0, 0x5e, 1, 2, 3 } },
+		{ { [10] = 0xff, 0xff, 10, 0, 0, 2 }, false, { 0 } },
 	};
+	struct rig rig;
 
 	(void)state;
+	setup(&rig);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint8_t mac[6] = { 0 };
 
-		assert_int_equal(shca_gid_resolve(&conf, rows[i].gid, mac), rows[i].is_known);
+		assert_int_equal(shca_gid_resolve(rig.dev, rows[i].gid, mac), rows[i].is_known);
 		assert_memory_equal(mac, rows[i].mac, sizeof(mac));
 	}
+	rig_close(&rig);
 }
 
 int
@@ -69,6 +162,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(are_made_of_the_mac),
+		cmocka_unit_test(follow_the_netdev),
+		cmocka_unit_test(end_where_the_table_ends),
 		cmocka_unit_test(are_not_there_on_representors),
 		cmocka_unit_test(are_resolved),
 	};
