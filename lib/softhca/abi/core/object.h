@@ -138,7 +138,8 @@ void shca_object_repin(
 /** Destroy all objects of the file. */
 void shca_object_destroy_all(struct shca_file *file);
 
-/** @{ The types. Each file of this folder defines the class of the same name. */
+/** @{ The types. The file of an object defines the class of the same name; abi/memory/classes.h
+ * has those of that room. */
 struct shca_pd_object {
 	struct shca_object object;
 	uint32_t pdn;
@@ -271,9 +272,9 @@ struct shca_pp_object {
 	uint16_t index; /**< in the device's table */
 };
 
-extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_cq_class, shca_wq_class,
-	shca_rwq_ind_class, shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class,
-	shca_matcher_class, shca_dm_class, shca_flow_action_class, shca_pp_class, shca_ah_class;
+extern const struct shca_object_class shca_cq_class, shca_wq_class, shca_rwq_ind_class,
+	shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class, shca_matcher_class,
+	shca_flow_action_class, shca_pp_class, shca_ah_class;
 /** @} */
 
 #endif /* SHCA_ABI_CORE_OBJECT_H */

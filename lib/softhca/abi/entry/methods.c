@@ -5,6 +5,7 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include "abi/entry/write.h"
+#include "abi/memory/methods.h"
 #include "abi/object/methods.h"
 
 const struct shca_object_methods shca_methods_objects[SHCA_METHODS_NB_OBJECTS + 1] = {

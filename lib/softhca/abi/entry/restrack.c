@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 
 #include "abi/core/object.h"
+#include "abi/memory/classes.h"
 #include "abi/entry/file.h"
 #include "abi/object/commands.h"
 #include "base/mem.h"

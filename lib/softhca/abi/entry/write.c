@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "abi/entry/legacy.h"
+#include "abi/memory/commands.h"
 #include "abi/object/commands.h"
 #include "base/log.h"
 #include "fault/faults.h"

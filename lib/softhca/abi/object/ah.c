@@ -6,6 +6,7 @@
 #include <rdma/mlx5-abi.h>
 
 #include "abi/core/ioctl.h"
+#include "abi/memory/classes.h"
 #include "abi/object/commands.h"
 #include "abi/object/methods.h"
 #include "base/log.h"

@@ -3,24 +3,11 @@
 #ifndef SHCA_ABI_OBJECT_COMMANDS_H
 #define SHCA_ABI_OBJECT_COMMANDS_H
 
-#include "abi/core/object.h"
-#include "abi/core/user.h"
-
-/** A command without its headers. */
-struct shca_write {
-	struct shca_file *file;
-	const struct shca_user_buffer *in, *out, *driver_in, *driver_out;
-};
-
-/** One command: 0 or a negative errno. */
-typedef int (*shca_write_fn)(struct shca_write *write);
+#include "abi/core/command.h"
 
 int shca_device_write_query(struct shca_write *write);
 int shca_device_write_query_port(struct shca_write *write);
 int shca_device_write_query_ex(struct shca_write *write);
-int shca_pd_write_alloc(struct shca_write *write);
-int shca_mr_write_reg(struct shca_write *write);
-int shca_mr_write_rereg(struct shca_write *write);
 int shca_ah_write_create(struct shca_write *write);
 int shca_comp_channel_write_create(struct shca_write *write);
 int shca_cq_write_resize(struct shca_write *write);

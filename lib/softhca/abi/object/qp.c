@@ -11,6 +11,7 @@
 
 #include "abi/core/caps.h"
 #include "abi/core/ioctl.h"
+#include "abi/memory/classes.h"
 #include "abi/object/methods.h"
 #include "abi/object/mlx5.h"
 #include "abi/qp/qp_roce.h"

@@ -9,6 +9,7 @@
 
 #include "abi/core/caps.h"
 #include "abi/core/ioctl.h"
+#include "abi/memory/classes.h"
 #include "abi/object/commands.h"
 #include "abi/object/methods.h"
 #include "config/model.h"

@@ -9,7 +9,8 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/core/ioctl.h"
-#include "abi/object/methods.h"
+#include "abi/memory/classes.h"
+#include "abi/memory/methods.h"
 #include "config/model.h"
 #include "hw/device/memic.h"
 

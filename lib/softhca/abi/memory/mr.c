@@ -6,8 +6,9 @@
 #include "abi/core/caps.h"
 #include "abi/core/ioctl.h"
 #include "abi/core/mmap.h"
-#include "abi/object/commands.h"
-#include "abi/object/methods.h"
+#include "abi/memory/classes.h"
+#include "abi/memory/commands.h"
+#include "abi/memory/methods.h"
 #include "base/mem.h"
 
 #define PAGE_MASK ((uint64_t)SHCA_MMAP_PAGE_BYTES - 1)

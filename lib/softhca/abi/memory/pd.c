@@ -4,8 +4,9 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include "abi/core/ioctl.h"
-#include "abi/object/commands.h"
-#include "abi/object/methods.h"
+#include "abi/memory/classes.h"
+#include "abi/memory/commands.h"
+#include "abi/memory/methods.h"
 
 #define PDN_MASK 0xffffff
 
