@@ -344,7 +344,7 @@ test_old_headers(int fd)
 		{ "an answer cut", { IB_USER_VERBS_CMD_QUERY_DEVICE, 4, 43 }, 16, ENOSPC },
 		{ "unknown bits", { 0x100, 4, 44 }, 16, EINVAL },
 		{ "flags of nothing", { 1u << 30, 4, 44 }, 16, EINVAL },
-		{ "not for this device", { IB_USER_VERBS_CMD_CREATE_SRQ, 4, 0 }, 16, EOPNOTSUPP },
+		{ "not for this device", { IB_USER_VERBS_CMD_REG_SMR, 4, 0 }, 16, EOPNOTSUPP },
 		{ "not by this way", { IB_USER_VERBS_CMD_POLL_CQ, 4, 0 }, 16, EOPNOTSUPP },
 		{ "no command", { 0xff, 4, 0 }, 16, EOPNOTSUPP },
 		{ "no command, and its words", { 0xff, 5, 0 }, 16, EINVAL },

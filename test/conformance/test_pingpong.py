@@ -12,6 +12,7 @@ ITERS = 300
 @pytest.mark.parametrize("argv", [
     ("ibv_ud_pingpong", "-g", "0"), ("ibv_ud_pingpong", "-g", "1"),
     ("ibv_uc_pingpong", "-g", "1"), ("ibv_rc_pingpong", "-g", "0"), ("ibv_rc_pingpong", "-g", "1"),
+    ("ibv_srq_pingpong", "-g", "0"), ("ibv_srq_pingpong", "-g", "1", "-e"),
     ("ibv_rc_pingpong", "-g", "1", "-e", "-c"), ("ibv_rc_pingpong", "-g", "1", "-s", "100000", "-m", "4096", "-c"),
 ], ids=" ".join)
 def test_pingpong(argv, kind, tmp_path):

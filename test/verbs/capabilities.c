@@ -61,7 +61,7 @@ static const struct row rows[] = {
 	FLAG(MANAGED_FLOW_STEERING, try_rule, 0, EOPNOTSUPP),
 	FLAG(MEM_WINDOW, try_mw, 0, EOPNOTSUPP),
 	FLAG(XRC, try_xrcd, 0, EOPNOTSUPP),
-	FLAG(SRQ_RESIZE, try_srq, IBV_SRQT_BASIC, EOPNOTSUPP),
+	FLAG(SRQ_RESIZE, try_srq_resize, 0, EINVAL),
 	/* Of IPoIB, which Ethernet has not. */
 	FLAG(UD_IP_CSUM, NULL, 0, 0),
 	FLAG(RC_IP_CSUM, NULL, 0, 0),
@@ -69,7 +69,9 @@ static const struct row rows[] = {
 	FLAG_EX(IBV_DEVICE_RAW_SCATTER_FCS, IBV_DEVICE_RAW_SCATTER_FCS, try_wq_flag, IBV_WQ_FLAGS_SCATTER_FCS, EOPNOTSUPP),
 	/* The lower half again. */
 	{ "ex.device_cap_flags_ex", FIELD(ex.device_cap_flags_ex), UINT32_MAX, NULL, 0, 0, 0 },
-	NUMBER(ex.orig_attr.max_srq, try_srq, EOPNOTSUPP),
+	COUNTED(ex.orig_attr.max_srq),
+	LIMIT(ex.orig_attr.max_srq_wr, try_srq_wrs, 1, EINVAL),
+	LIMIT(ex.orig_attr.max_srq_sge, try_srq_sges, 1, EINVAL),
 	NUMBER(ex.orig_attr.max_mw, try_mw, EOPNOTSUPP),
 	/* On Ethernet the library makes them by itself. */
 	FACT(ex.orig_attr.max_ah),
@@ -79,7 +81,7 @@ static const struct row rows[] = {
 	NUMBER(ex.orig_attr.max_mcast_grp, try_multicast, EINVAL),
 	{ "ex.orig_attr.max_qp_rd_atom", FIELD(ex.orig_attr.max_qp_rd_atom), 0, try_qp_type, IBV_QPT_RC, 0, EOPNOTSUPP },
 	{ "ex.odp_caps.general_caps", FIELD(ex.odp_caps.general_caps), 0, try_mr_access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, 0, EINVAL },
-	{ "ex.tm_caps.max_num_tags", FIELD(ex.tm_caps.max_num_tags), 0, try_srq, IBV_SRQT_TM, 0, EINVAL },
+	{ "ex.tm_caps.max_num_tags", FIELD(ex.tm_caps.max_num_tags), 0, try_tag_matching, 0, 0, EINVAL },
 	{ "ex.cq_mod_caps.max_cq_count", FIELD(ex.cq_mod_caps.max_cq_count), 0, try_cq_moderation, 0, 0, EOPNOTSUPP },
 
 	NUMBER(ex.completion_timestamp_mask, try_clock, EOPNOTSUPP),

@@ -204,27 +204,59 @@ try_dm(uint64_t bytes)
 	return MADE(ibv_alloc_dm(rig_context, &attr), ibv_free_dm);
 }
 
+static struct ibv_srq *
+make_srq(uint64_t nb_wrs, uint64_t nb_sges)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = (uint32_t)nb_wrs, .max_sge = (uint32_t)nb_sges },
+	};
+
+	return ibv_create_srq(rig_pd, &attr);
+}
+
 int
-try_srq(uint64_t type)
+try_srq_wrs(uint64_t nb)
+{
+	return MADE(make_srq(nb, 1), ibv_destroy_srq);
+}
+
+int
+try_srq_sges(uint64_t nb)
+{
+	return MADE(make_srq(4, nb), ibv_destroy_srq);
+}
+
+int
+try_srq_resize(uint64_t unused)
+{
+	struct ibv_srq *srq = make_srq(4, 1);
+	struct ibv_srq_attr attr = { .max_wr = 8 };
+	int ret;
+
+	(void)unused;
+	if (srq == NULL)
+		rig_die("ibv_create_srq");
+	ret = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
+	rig_must(ibv_destroy_srq(srq), "ibv_destroy_srq");
+	return ret;
+}
+
+int
+try_tag_matching(uint64_t unused)
 {
 	struct ibv_srq_init_attr_ex attr = {
 		.attr = { .max_wr = 4, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
-		.srq_type = (enum ibv_srq_type)type,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ |
+			IBV_SRQ_INIT_ATTR_TM,
+		.srq_type = IBV_SRQT_TM,
 		.pd = rig_pd,
+		.cq = small_cq(),
+		.tm_cap = { .max_num_tags = 1, .max_ops = 1 },
 	};
-	struct ibv_srq_init_attr basic = { .attr = { .max_wr = 4, .max_sge = 1 } };
-	struct ibv_cq *cq;
-	int ret;
+	int ret = MADE(ibv_create_srq_ex(rig_context, &attr), ibv_destroy_srq);
 
-	if (type != IBV_SRQT_TM)
-		return MADE(ibv_create_srq(rig_pd, &basic), ibv_destroy_srq);
-	cq = small_cq();
-	attr.comp_mask |= IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
-	attr.cq = cq;
-	attr.tm_cap = (struct ibv_tm_cap){ .max_num_tags = 1, .max_ops = 1 };
-	ret = MADE(ibv_create_srq_ex(rig_context, &attr), ibv_destroy_srq);
-	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	(void)unused;
+	rig_must(ibv_destroy_cq(attr.cq), "ibv_destroy_cq");
 	return ret;
 }
 

@@ -4,8 +4,9 @@
  * The objects of an open file: handles, types and use counts (drivers/infiniband/core/rdma_core.c).
  *
  *     DM <── MR
- *     PD <── MR, QP, WQ
+ *     PD <── MR, QP, WQ, SRQ
  *     CQ <── QP (send, receive), WQ
+ *     SRQ <── QP
  *     WQ <── each slot of an indirection table <── hash QP
  *     QP, counters, matcher, flow action <── flow
  *
@@ -188,12 +189,22 @@ struct shca_rwq_ind_object {
 	struct shca_wq_object **wqs;
 };
 
+struct shca_srq_object {
+	struct shca_object object;
+	struct shca_pd_object *pd;
+	struct shca_srq *srq;
+	struct shca_eventq *async;
+	uint32_t max_wr, max_sge;
+	uint32_t nb_async_events;
+};
+
 struct shca_qp_object {
 	struct shca_object object;
 	struct shca_pd_object *pd;
 	struct shca_cq_object *send_cq;
 	struct shca_cq_object *recv_cq;
 	struct shca_rwq_ind_object *rwq_ind; /**< a hash QP */
+	struct shca_srq_object *srq;         /**< or NULL */
 	struct shca_sq *sq;
 	struct shca_rq *rq;
 	struct shca_tir *tir;      /**< NULL: no flow can have it as destination */
@@ -274,7 +285,7 @@ struct shca_pp_object {
 
 extern const struct shca_object_class shca_cq_class, shca_wq_class, shca_rwq_ind_class,
 	shca_qp_class, shca_counters_class, shca_flow_class, shca_uar_class, shca_matcher_class,
-	shca_flow_action_class, shca_pp_class, shca_ah_class;
+	shca_flow_action_class, shca_pp_class, shca_ah_class, shca_srq_class;
 /** @} */
 
 #endif /* SHCA_ABI_CORE_OBJECT_H */

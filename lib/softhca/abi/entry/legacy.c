@@ -263,7 +263,7 @@ create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command
 	const bool is_hash = (command->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) != 0;
 	union request request = { 0 };
 
-	if (command->is_srq || (command->create_flags & ~CREATE_FLAGS) != 0)
+	if ((command->create_flags & ~CREATE_FLAGS) != 0)
 		return -EINVAL;
 	add(&request, UVERBS_ATTR_CREATE_QP_HANDLE, 0, 0);
 	add(&request, UVERBS_ATTR_CREATE_QP_PD_HANDLE, 0, command->pd_handle);
@@ -282,6 +282,8 @@ create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command
 			command->rwq_ind_tbl_handle);
 	else
 		add(&request, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, 0, command->recv_cq_handle);
+	if (command->is_srq)
+		add(&request, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, 0, command->srq_handle);
 	if (!is_hash || command->max_send_wr != 0)
 		add(&request, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, 0, command->send_cq_handle);
 	return create(write, &request, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE,
@@ -302,6 +304,7 @@ shca_legacy_create_qp(struct shca_write *write)
 			.pd_handle = command.pd_handle,
 			.send_cq_handle = command.send_cq_handle,
 			.recv_cq_handle = command.recv_cq_handle,
+			.srq_handle = command.srq_handle,
 			.max_send_wr = command.max_send_wr,
 			.sq_sig_all = command.sq_sig_all,
 			.qp_type = command.qp_type,
@@ -356,6 +359,46 @@ shca_legacy_destroy_ah(struct shca_write *write)
 	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
 
 	return ret != 0 ? ret : destroy(write, command.ah_handle, &how);
+}
+
+int
+shca_legacy_create_srq(struct shca_write *write)
+{
+	struct ib_uverbs_create_srq command;
+	union request request = { 0 };
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	if (ret != 0)
+		return ret;
+	add(&request, UVERBS_ATTR_CREATE_SRQ_HANDLE, 0, 0);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, 0, command.pd_handle);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_TYPE, 8, IB_UVERBS_SRQT_BASIC);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, 8, command.user_handle);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, command.max_wr);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, command.max_sge);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, command.srq_limit);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, 4,
+		answer_at(write, offsetof(struct ib_uverbs_create_srq_resp, max_wr)));
+	add(&request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, 4,
+		answer_at(write, offsetof(struct ib_uverbs_create_srq_resp, max_sge)));
+	return create(write, &request, UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE,
+		offsetof(struct ib_uverbs_create_srq_resp, srq_handle));
+}
+
+int
+shca_legacy_destroy_srq(struct shca_write *write)
+{
+	static const struct destroyer how = {
+		.object = UVERBS_OBJECT_SRQ,
+		.method = UVERBS_METHOD_SRQ_DESTROY,
+		.handle_attr = UVERBS_ATTR_DESTROY_SRQ_HANDLE,
+		.answer_attr = UVERBS_ATTR_DESTROY_SRQ_RESP,
+		.answer_bytes = sizeof(struct ib_uverbs_destroy_srq_resp),
+	};
+	struct ib_uverbs_destroy_srq command;
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	return ret != 0 ? ret : destroy(write, command.srq_handle, &how);
 }
 
 int

@@ -16,6 +16,8 @@ int shca_qp_write_mcast(struct shca_write *write);
 int shca_qp_write_query(struct shca_write *write);
 int shca_qp_write_modify(struct shca_write *write);
 int shca_qp_write_modify_ex(struct shca_write *write);
+int shca_srq_write_modify(struct shca_write *write);
+int shca_srq_write_query(struct shca_write *write);
 int shca_wq_write_modify(struct shca_write *write);
 int shca_rwq_ind_write_create(struct shca_write *write);
 int shca_flow_write_create(struct shca_write *write);

@@ -226,6 +226,10 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_mr = model->max_mr,
 		.max_pd = model->max_pd,
 		.max_raw_ethy_qp = model->max_qp,
+		/* LX mlx5_ib_query_device: a WQE's first segment is the next one's index. */
+		.max_srq = model->max_wq_type_rq,
+		.max_srq_wr = model->max_recv_wr - 1,
+		.max_srq_sge = model->max_rq_desc_bytes / 16u - 1,
 		.max_pkeys = 1,
 		.max_qp_rd_atom = SHCA_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = SHCA_MAX_RD_ATOMIC,

@@ -88,6 +88,8 @@ destroy(struct shca_object *object)
 		qp->recv_cq->object.nb_users--;
 	if (qp->rwq_ind != NULL)
 		qp->rwq_ind->object.nb_users--;
+	if (qp->srq != NULL)
+		qp->srq->object.nb_users--;
 }
 
 const struct shca_object_class shca_qp_class = {
@@ -129,6 +131,8 @@ check_rq(const struct shca_model *model, const struct shca_qp_object *qp,
 
 	if (qp->cap.max_recv_wr > model->max_qp_wr)
 		return -EINVAL;
+	if (qp->srq != NULL)
+		return 0;
 	if (qp->cap.max_recv_wr == 0)
 		return request->rq_wqe_count == 0 && request->rq_wqe_shift == 0 ? 0 : -EINVAL;
 	if (request->rq_wqe_count == 0 || request->rq_wqe_shift >= 32)
@@ -188,7 +192,7 @@ check_request(const struct shca_file *file, const struct shca_qp_object *qp,
 	/* Completions name raw queues by user index; the kernel refuses a QP without one. */
 	if (file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT)
 		return -EINVAL;
-	if (request->sq_wqe_count == 0 && request->rq_wqe_count == 0)
+	if (request->sq_wqe_count == 0 && request->rq_wqe_count == 0 && qp->srq == NULL)
 		return -EINVAL;
 	if ((request->sq_wqe_count != 0 && qp->send_cq == NULL) ||
 		(request->rq_wqe_count != 0 && qp->recv_cq == NULL))
@@ -427,6 +431,8 @@ use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 		qp->recv_cq->object.nb_users++;
 	if (qp->rwq_ind != NULL)
 		qp->rwq_ind->object.nb_users++;
+	if (qp->srq != NULL)
+		qp->srq->object.nb_users++;
 	qp->async = shca_eventq_get_async(
 		bundle->file, shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_QP_EVENT_FD));
 }
@@ -453,9 +459,13 @@ create(struct shca_bundle *bundle)
 	qp->send_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE);
 	qp->recv_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
 	qp->rwq_ind = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
+	qp->srq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
 	qp->bfreg = SHCA_BFREG_NONE;
 	qp->signal_all = (flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL) != 0;
 	qp->state = IBV_QPS_RESET;
+	/* Raw packets have no shared receive queues (LX hw/mlx5/qp.c create_qp). */
+	if (qp->srq != NULL && type == IB_UVERBS_QPT_RAW_PACKET)
+		return -EINVAL;
 	if (qp->pd == NULL ||
 		shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length < RESPONSE_BYTES_MIN)
 		return -EINVAL;
@@ -499,6 +509,7 @@ static const struct shca_attr_row create_rows[] = {
 	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, &shca_cq_class),
 	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, &shca_cq_class),
 	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, &shca_rwq_ind_class),
+	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, &shca_srq_class),
 	SHCA_IN(UVERBS_ATTR_CREATE_QP_USER_HANDLE, 8),
 	SHCA_IN_MANDATORY(UVERBS_ATTR_CREATE_QP_CAP, sizeof(struct ib_uverbs_qp_cap), SHCA_ANY_BYTES),
 	SHCA_IN(UVERBS_ATTR_CREATE_QP_TYPE, 8),

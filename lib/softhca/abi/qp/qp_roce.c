@@ -51,17 +51,22 @@ shca_qp_create_roce(
 	struct shca_roce_qp_attr attr;
 	uint8_t *dbrec, *ring = NULL;
 	uint64_t rq_bytes, sq_bytes;
+	uint32_t nb_wqes;
 	int ret;
 
 	if (shca_gid_nb(file->dev) == 0)
 		return -EOPNOTSUPP;
+	/* set_rq_size(): with a shared receive queue it has none of its own. */
+	nb_wqes = qp->srq != NULL ? 0 : request->rq_wqe_count;
+	if (nb_wqes == 0)
+		qp->cap.max_recv_sge = 0;
 	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */
-	rq_bytes = (uint64_t)request->rq_wqe_count << request->rq_wqe_shift;
+	rq_bytes = (uint64_t)nb_wqes << request->rq_wqe_shift;
 	sq_bytes = (uint64_t)request->sq_wqe_count * WQEBB_BYTES;
-	if ((request->rq_wqe_count & (request->rq_wqe_count - 1)) != 0 || qp->rwq_ind != NULL)
+	if ((nb_wqes & (nb_wqes - 1)) != 0 || request->rq_wqe_shift >= 32 || qp->rwq_ind != NULL)
 		return -EINVAL;
 	/* set_rq_size(): a query tells of the ring, not of the wish. */
-	qp->cap.max_recv_wr = request->rq_wqe_count;
+	qp->cap.max_recv_wr = nb_wqes;
 	ret = shca_object_pin(&qp->object, request->db_addr, SHCA_DBREC_BYTES, false, &dbrec);
 	if (ret == 0)
 		ret = shca_object_pin(
@@ -74,7 +79,7 @@ shca_qp_create_roce(
 		.sq_ring = ring + rq_bytes,
 		.dbrec = (__be32 *)(void *)dbrec,
 		.nb_wqebbs = request->sq_wqe_count,
-		.nb_wqes = request->rq_wqe_count,
+		.nb_wqes = nb_wqes,
 		.stride_bytes = 1u << request->rq_wqe_shift,
 		.has_signature = (request->flags & MLX5_QP_FLAG_SIGNATURE) != 0,
 		.signal_all = qp->signal_all,
@@ -82,6 +87,7 @@ shca_qp_create_roce(
 		.user_index = request->uidx,
 		.send_cq = qp->send_cq != NULL ? qp->send_cq->cq : NULL,
 		.recv_cq = qp->recv_cq != NULL ? qp->recv_cq->cq : NULL,
+		.srq = qp->srq != NULL ? qp->srq->srq : NULL,
 		.event = on_event,
 		.owner = qp,
 	};

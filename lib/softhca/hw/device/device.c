@@ -52,6 +52,7 @@
 #define QP_NUMBER_LAST   0x7fffff
 #define ROCE_NUMBER_1ST  0x800000
 #define ROCE_NUMBER_LAST 0xfffffe
+#define SRQ_NUMBER_LAST  0xffffff
 
 /** The longest time until a change of the netdev is seen: 10 ms, and as long as the wire keeps its
  * answer. */
@@ -191,6 +192,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	shca_idtable_init(&dev->cq_numbers, CQ_NUMBER_1ST, NUMBER_LAST);
 	shca_idtable_init(&dev->queue_numbers, QP_NUMBER_1ST, QP_NUMBER_LAST);
 	shca_idtable_init(&dev->roce_numbers, ROCE_NUMBER_1ST, ROCE_NUMBER_LAST);
+	shca_idtable_init(&dev->srq_numbers, 1, SRQ_NUMBER_LAST);
 	shca_idtable_init(&dev->rqt_numbers, 1, NUMBER_LAST);
 	shca_idtable_init(&dev->tir_numbers, 1, NUMBER_LAST);
 	LIST_INIT(&dev->cqs);
@@ -237,6 +239,7 @@ shca_device_destroy(struct shca_device *dev)
 	shca_idtable_fini(&dev->cq_numbers);
 	shca_idtable_fini(&dev->queue_numbers);
 	shca_idtable_fini(&dev->roce_numbers);
+	shca_idtable_fini(&dev->srq_numbers);
 	shca_idtable_fini(&dev->rqt_numbers);
 	shca_idtable_fini(&dev->tir_numbers);
 	pthread_mutex_destroy(&dev->held);

@@ -71,7 +71,7 @@ const struct shca_requester_host shca_roce_requester_host = { gather, scatter_re
 static bool
 take(void *arg)
 {
-	return shca_roce_has_rq_wqe(arg);
+	return shca_roce_take_rq(arg);
 }
 
 static enum shca_outcome
@@ -129,7 +129,7 @@ failed(void *arg, enum shca_outcome outcome)
 {
 	struct shca_roce_qp *qp = arg;
 
-	if (qp->responder.has_wqe)
+	if (qp->rx_wqe.is_taken)
 		shca_roce_fail_rq(qp, shca_roce_syndrome(outcome));
 	shca_roce_break(qp);
 	shca_notify(qp->attr.event, qp->attr.owner,

@@ -76,42 +76,59 @@ shca_roce_gather(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, uint
 	return length == 0 ? SHCA_OUTCOME_SUCCESS : SHCA_OUTCOME_LOCAL_LENGTH;
 }
 
-/** The receive WQE's segments begin behind a signature. */
-static const uint8_t *
-rq_wqe(const struct shca_roce_qp *qp, uint32_t *nb_segments)
-{
-	const uint32_t header = qp->attr.has_signature ? SHCA_DS_BYTES : 0;
-
-	*nb_segments = (qp->attr.stride_bytes - header) / SHCA_DS_BYTES;
-	return qp->attr.rq_ring +
-		(size_t)(qp->rq_ci & (qp->attr.nb_wqes - 1)) * qp->attr.stride_bytes + header;
-}
-
-bool
-shca_roce_has_rq_wqe(struct shca_roce_qp *qp)
+/** @return whether the own ring has a WQE that is not taken. */
+static bool
+has_posted_rq(const struct shca_roce_qp *qp)
 {
 	uint16_t pi;
 
-	if (qp->attr.nb_wqes == 0 || qp->is_dead)
+	if (qp->attr.nb_wqes == 0)
 		return false;
-	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
 	pi = (uint16_t)be32toh(__atomic_load_n(&qp->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
 	return (uint16_t)(pi - qp->rq_ci) != 0 && (uint16_t)(pi - qp->rq_ci) <= qp->attr.nb_wqes;
+}
+
+/** Take the oldest WQE of the own ring. Its segments begin behind a signature. */
+static void
+take_own(struct shca_roce_qp *qp)
+{
+	const uint32_t header = qp->attr.has_signature ? SHCA_DS_BYTES : 0;
+	const uint16_t slot = qp->rq_ci & (uint16_t)(qp->attr.nb_wqes - 1);
+
+	qp->rx_wqe = (struct shca_roce_rx_wqe){
+		.is_taken = true,
+		.index = qp->rq_ci++,
+		.pdn = qp->attr.pdn,
+		.segments = qp->attr.rq_ring + (size_t)slot * qp->attr.stride_bytes + header,
+		.nb_segments = (qp->attr.stride_bytes - header) / SHCA_DS_BYTES,
+	};
+}
+
+bool
+shca_roce_take_rq(struct shca_roce_qp *qp)
+{
+	if (qp->is_dead || qp->rx_wqe.is_taken)
+		return !qp->is_dead;
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	if (qp->attr.srq != NULL)
+		return shca_srq_take(qp->attr.srq, &qp->rx_wqe);
+	if (has_posted_rq(qp))
+		take_own(qp);
+	return qp->rx_wqe.is_taken;
 }
 
 enum shca_outcome
 shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from)
 {
-	uint32_t nb_segments;
-	const uint8_t *wqe = rq_wqe(qp, &nb_segments);
+	const struct shca_roce_rx_wqe *wqe = &qp->rx_wqe;
 
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
-	for (uint32_t i = 0; i < nb_segments && length != 0; i++) {
+	for (uint32_t i = 0; i < wqe->nb_segments && length != 0; i++) {
 		struct mlx5_wqe_data_seg segment;
 		uint32_t room, part;
 		uint8_t *to;
 
-		memcpy(&segment, wqe + (size_t)i * sizeof(segment), sizeof(segment));
+		memcpy(&segment, wqe->segments + (size_t)i * sizeof(segment), sizeof(segment));
 		room = be32toh(segment.byte_count);
 		if (room == 0 && be32toh(segment.lkey) == MLX5_INVALID_LKEY)
 			break;
@@ -120,8 +137,8 @@ shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, 
 			continue;
 		}
 		part = room - offset < length ? room - offset : length;
-		to = segment_at(
-			qp, be32toh(segment.lkey), be64toh(segment.addr) + offset, part, true);
+		to = shca_mem_ptr(qp->dev->mem, wqe->pdn, be32toh(segment.lkey),
+			be64toh(segment.addr) + offset, part, true);
 		if (to == NULL)
 			return SHCA_OUTCOME_LOCAL_PROTECTION;
 		memcpy(to, from, part);
@@ -145,11 +162,11 @@ shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
 		.byte_count = htobe32(rx->byte_count),
 		.timestamp = htobe64(qp->dev->ticks),
 		.sop_drop_qpn = htobe32(qp->number),
-		.wqe_counter = htobe16(qp->rq_ci),
+		.wqe_counter = htobe16(qp->rx_wqe.index),
 		.op_own = (uint8_t)(rx->cqe_opcode << SHCA_CQE_OPCODE_SHIFT),
 	};
 
-	qp->rq_ci++;
+	qp->rx_wqe.is_taken = false;
 	shca_cq_push(qp->attr.recv_cq, &cqe, rx->solicited);
 }
 
@@ -170,9 +187,10 @@ shca_roce_fail_rq(struct shca_roce_qp *qp, uint8_t syndrome)
 		.syndrome = syndrome,
 		.number = qp->number,
 		.user_index = qp->attr.user_index,
-		.wqe_counter = qp->rq_ci++,
+		.wqe_counter = qp->rx_wqe.index,
 	};
 
+	qp->rx_wqe.is_taken = false;
 	push_fault(qp->attr.recv_cq, &fault);
 }
 
@@ -234,6 +252,24 @@ flush_sq(struct shca_roce_qp *qp)
 	push_fault(qp->attr.send_cq, &fault);
 }
 
+/** End the receive WQE that is taken, and all of the own ring; those of a shared one are others'.
+ * The owner learns that no more of those end here (IBTA 11.6.3.1, last WQE reached). */
+static unsigned int
+flush_rq(struct shca_roce_qp *qp)
+{
+	unsigned int nb = 0;
+
+	while (qp->rx_wqe.is_taken || (qp->attr.srq == NULL && shca_roce_take_rq(qp))) {
+		shca_roce_fail_rq(qp, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
+		nb++;
+	}
+	if (qp->attr.srq != NULL && !qp->is_last_told) {
+		qp->is_last_told = true;
+		shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_LAST_WQE_REACHED);
+	}
+	return nb;
+}
+
 unsigned int
 shca_roce_flush(struct shca_roce_qp *qp)
 {
@@ -246,9 +282,7 @@ shca_roce_flush(struct shca_roce_qp *qp)
 		flush_sq(qp);
 		shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
 	}
-	for (; shca_roce_has_rq_wqe(qp); nb++)
-		shca_roce_fail_rq(qp, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
-	return nb;
+	return nb + flush_rq(qp);
 }
 
 uint8_t

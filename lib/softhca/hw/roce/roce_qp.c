@@ -119,6 +119,8 @@ reset(struct shca_roce_qp *qp)
 	qp->has_wqe = false;
 	qp->is_dead = false;
 	qp->is_established = false;
+	qp->rx_wqe.is_taken = false;
+	qp->is_last_told = false;
 }
 
 /** In ERROR the next round flushes: it catches faults on the program's memory. */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "hw/roce/gid.h"
+#include "hw/roce/srq.h"
 #include "hw/state/attr.h"
 
 struct shca_device;
@@ -32,6 +33,7 @@ struct shca_roce_qp_attr {
 	bool has_signature, signal_all;
 	uint32_t pdn, user_index;
 	struct shca_cq *send_cq, *recv_cq;
+	struct shca_srq *srq; /**< NULL: it receives by its own ring */
 	shca_event_fn event;
 	void *owner;
 };

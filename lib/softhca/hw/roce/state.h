@@ -17,6 +17,27 @@
 /** The only partition: the default one, with full membership (LX mlx5_ib on Ethernet). */
 #define SHCA_ROCE_PKEY 0xffff
 
+/** A receive WQE that a message has taken. */
+struct shca_roce_rx_wqe {
+	bool is_taken;
+	uint16_t index; /**< as its completion names it */
+	uint32_t pdn;
+	const uint8_t *segments;
+	uint32_t nb_segments;
+};
+
+struct shca_srq {
+	struct shca_device *dev;
+	struct shca_srq_attr attr;
+	uint32_t number;
+	uint16_t head; /**< index of the WQE that is taken next */
+	uint16_t nb_taken;
+	uint32_t limit;
+	bool is_dead;
+};
+/** Take the oldest WQE. @return false: there is none. */
+bool shca_srq_take(struct shca_srq *srq, struct shca_roce_rx_wqe *wqe);
+
 struct shca_roce_qp {
 	LIST_ENTRY(shca_roce_qp) link;
 	struct shca_device *dev;
@@ -29,7 +50,9 @@ struct shca_roce_qp {
 
 	uint16_t sq_ci;   /**< the oldest WQEBB that is not done */
 	uint16_t sq_next; /**< the first one that the requester does not have */
-	uint16_t rq_ci;
+	uint16_t rq_ci;   /**< the first receive WQE that is not taken */
+	struct shca_roce_rx_wqe rx_wqe;
+	bool is_last_told;      /**< LAST_WQE_REACHED has been reported */
 	uint8_t first_syndrome; /**< of the send WQE at sq_ci, in ERROR; 0: it is flushed */
 	uint32_t ud_psn;
 
@@ -62,13 +85,14 @@ shca_roce_nb_posted(const struct shca_roce_qp *qp, uint16_t index)
 /** Copy a part of the decoded WQE's message. */
 enum shca_outcome shca_roce_gather(
 	struct shca_roce_qp *qp, uint32_t offset, uint32_t length, uint8_t *to);
-/** Take the next receive WQE. @return false: there is none. */
-bool shca_roce_has_rq_wqe(struct shca_roce_qp *qp);
-/** Copy to the buffers of the next receive WQE. */
+/** Take a receive WQE for a message, or keep the one that is taken. @return false: there is none.
+ */
+bool shca_roce_take_rq(struct shca_roce_qp *qp);
+/** Copy to the buffers of the receive WQE that is taken. */
 enum shca_outcome shca_roce_scatter_rq(
 	struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from);
 
-/** Facts of a receive completion. */
+/** Facts of a receive completion, which ends the WQE that is taken. */
 struct shca_roce_rx {
 	uint8_t cqe_opcode; /**< MLX5_CQE_RESP_* */
 	bool solicited, has_grh;

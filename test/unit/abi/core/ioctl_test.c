@@ -214,8 +214,8 @@ test_write_commands_check_sizes(void **state)
 static void
 test_unknown_write_commands(void **state)
 {
-	static const uint32_t numbers[] = { IB_USER_VERBS_CMD_CREATE_SRQ, IB_USER_VERBS_CMD_POLL_CQ,
-		IB_USER_VERBS_CMD_CREATE_SRQ, EXTENDED | 63, 0xffff };
+	static const uint32_t numbers[] = { IB_USER_VERBS_CMD_REG_SMR, IB_USER_VERBS_CMD_POLL_CQ,
+		IB_USER_VERBS_CMD_PEEK_CQ, EXTENDED | 63, 0xffff };
 	struct rig *rig = *state;
 	const uint8_t in[128] = { 0 };
 

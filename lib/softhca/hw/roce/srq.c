@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared receive queues: WQEs in a list by index, of which the oldest one is taken (libmlx5 srq.c).
+ */
+#include "hw/roce/srq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "hw/roce/state.h"
+
+int
+shca_srq_create(struct shca_device *dev, const struct shca_srq_attr *attr, struct shca_srq **out)
+{
+	struct shca_srq *srq;
+	int ret;
+
+	if (!shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false) ||
+		!shca_mem_can_pin(attr->ring, (uint64_t)attr->nb_wqes * attr->stride_bytes, false))
+		return -EFAULT;
+	srq = calloc(1, sizeof(*srq));
+	if (srq == NULL)
+		return -ENOMEM;
+	ret = shca_idtable_add(&dev->srq_numbers, srq, &srq->number);
+	if (ret != 0) {
+		free(srq);
+		return ret;
+	}
+	srq->dev = dev;
+	srq->attr = *attr;
+	*out = srq;
+	return 0;
+}
+
+void
+shca_srq_destroy(struct shca_srq *srq)
+{
+	if (srq == NULL)
+		return;
+	shca_idtable_del(&srq->dev->srq_numbers, srq->number);
+	free(srq);
+}
+
+uint32_t
+shca_srq_number(const struct shca_srq *srq)
+{
+	return srq->number;
+}
+
+void
+shca_srq_arm(struct shca_srq *srq, uint32_t limit)
+{
+	srq->limit = limit;
+}
+
+uint32_t
+shca_srq_limit(const struct shca_srq *srq)
+{
+	return srq->limit;
+}
+
+static uint16_t
+nb_posted(const struct shca_srq *srq)
+{
+	const uint16_t pi = (uint16_t)be32toh(
+		__atomic_load_n(&srq->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
+
+	return (uint16_t)(pi - srq->nb_taken);
+}
+
+/** The list leads out of the ring: nothing can be taken any more. */
+static void
+fail(struct shca_srq *srq, uint16_t next)
+{
+	SHCA_WARN("SRQ 0x%x: WQE %u is followed by %u, of %u", srq->number, srq->head, next,
+		srq->attr.nb_wqes);
+	srq->is_dead = true;
+	shca_notify(srq->attr.event, srq->attr.owner, SHCA_EVENT_SRQ_ERR);
+}
+
+bool
+shca_srq_take(struct shca_srq *srq, struct shca_roce_rx_wqe *wqe)
+{
+	const uint8_t *at = srq->attr.ring + (size_t)srq->head * srq->attr.stride_bytes;
+	struct mlx5_wqe_srq_next_seg next_seg;
+	uint16_t nb, next;
+
+	if (srq->is_dead)
+		return false;
+	nb = nb_posted(srq);
+	if (nb == 0 || nb > srq->attr.nb_wqes)
+		return false;
+	memcpy(&next_seg, at, sizeof(next_seg));
+	next = be16toh(next_seg.next_wqe_index);
+	if (next >= srq->attr.nb_wqes) {
+		fail(srq, next);
+		return false;
+	}
+	*wqe = (struct shca_roce_rx_wqe){
+		.is_taken = true,
+		.index = srq->head,
+		.pdn = srq->attr.pdn,
+		.segments = at + sizeof(next_seg),
+		.nb_segments = (uint32_t)((srq->attr.stride_bytes - sizeof(next_seg)) /
+			sizeof(struct mlx5_wqe_data_seg)),
+	};
+	srq->head = next;
+	srq->nb_taken++;
+	/* IBTA 11.6.3.1, SRQ limit reached: once, until it is armed again. */
+	if (nb - 1u < srq->limit) {
+		srq->limit = 0;
+		shca_notify(srq->attr.event, srq->attr.owner, SHCA_EVENT_SRQ_LIMIT_REACHED);
+	}
+	return true;
+}
