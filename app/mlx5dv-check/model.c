@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A device as a model: what verbs and direct verbs tell of it, one line a key, named as the field
- * that tells. What neither tells is tried where a trial changes nothing for Linux, and otherwise
- * not written: who reads the file has defaults.
+ * that tells. What neither tells is tried (model_trial.c), or not written: who reads the file has
+ * defaults.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,20 +13,7 @@
 #include <infiniband/verbs.h>
 #include <rte_common.h>
 
-#include "check.h"
-
-#define ACTIONS_MOST 64
-#define HEADER_MOST  512
-#define HEADER_LEAST 14 /* of Ethernet */
-
-struct device {
-	struct ibv_context *ctx;
-	struct ibv_device_attr_ex attr;
-	struct mlx5dv_context dv;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp; /**< in INIT: nothing is ever received */
-};
+#include "model.h"
 
 static void
 put_flag(FILE *out, const char *key, bool flag)
@@ -101,7 +88,7 @@ min_inline(uint32_t part)
 }
 
 static void
-put_limits(FILE *out, const struct device *device)
+put_limits(FILE *out, const struct check_device *device)
 {
 	const struct ibv_device_attr *attr = &device->attr.orig_attr;
 	const struct ibv_rss_caps *rss = &device->attr.rss_caps;
@@ -117,10 +104,12 @@ put_limits(FILE *out, const struct device *device)
 	fprintf(out, "max_rwq_indirection_tables = %" PRIu32 "\n", rss->max_rwq_indirection_tables);
 	fprintf(out, "max_rwq_indirection_table_size = %" PRIu32 "\n",
 		rss->max_rwq_indirection_table_size);
+	/* LXI main.c: Linux makes all three of log_max_qp_sz. */
+	fprintf(out, "max_send_wqebb = %d\nmax_recv_wr = %d\n", attr->max_qp_wr, attr->max_qp_wr);
 }
 
 static void
-put_offloads(FILE *out, const struct device *device)
+put_offloads(FILE *out, const struct check_device *device)
 {
 	const struct ibv_device_attr_ex *attr = &device->attr;
 	const struct mlx5dv_context *dv = &device->dv;
@@ -145,113 +134,6 @@ put_offloads(FILE *out, const struct device *device)
 	fprintf(out, "max_dm_size = %" PRIu64 "\n", attr->max_dm_size);
 }
 
-/** Write what a trial told: errno of the refusal, or 0. */
-static void
-put_trial(FILE *out, const char *key, int error)
-{
-	if (error == 0 || error == EOPNOTSUPP || error == EINVAL)
-		put_flag(out, key, error == 0);
-	else
-		fprintf(out, "# %s: the trial ended with %s\n", key, strerror(error));
-}
-
-/** A rule that gives nothing to a QP which receives nothing. */
-static int
-try_rule(const struct device *device, enum ibv_flow_attr_type type, uint32_t flags)
-{
-	struct {
-		struct ibv_flow_attr attr;
-		struct ibv_flow_spec_eth eth;
-	} rule = {
-		.attr = { .type = type, .size = sizeof(rule.attr), .port = 1, .flags = flags },
-		.eth = { .type = IBV_FLOW_SPEC_ETH,
-			.size = sizeof(rule.eth),
-			.val.dst_mac = { 0x02, 0x6d, 0x6c, 0x78, 0x35, 0x63 },
-			.mask.dst_mac = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } },
-	};
-	struct ibv_flow *flow;
-
-	if (type == IBV_FLOW_ATTR_NORMAL) {
-		rule.attr.num_of_specs = 1;
-		rule.attr.size += sizeof(rule.eth);
-	}
-	errno = 0;
-	flow = ibv_create_flow(device->qp, &rule.attr);
-	if (flow == NULL)
-		return errno != 0 ? errno : EIO;
-	ibv_destroy_flow(flow);
-	return 0;
-}
-
-/** @return whether the device makes the action, which nobody uses */
-static bool
-try_action(struct ibv_flow_action *action)
-{
-	if (action == NULL)
-		return false;
-	ibv_destroy_flow_action(action);
-	return true;
-}
-
-static void
-put_actions(FILE *out, const struct device *device)
-{
-	uint64_t actions[ACTIONS_MOST];
-	uint8_t header[HEADER_MOST] = { 0 };
-	size_t nb = ACTIONS_MOST, bytes = HEADER_MOST;
-
-	/* Set 16 bits of the source address (PRM, SET of OUT_SMAC_15_0). */
-	for (unsigned int i = 0; i < RTE_DIM(actions); i++)
-		actions[i] = rte_cpu_to_be_64(1ull << 60 | 2ull << 48 | 16ull << 32);
-	while (nb != 0 &&
-		!try_action(mlx5dv_create_flow_action_modify_header(device->ctx,
-			nb * sizeof(actions[0]), actions, MLX5DV_FLOW_TABLE_TYPE_NIC_RX)))
-		nb--;
-	while (bytes >= HEADER_LEAST &&
-		!try_action(mlx5dv_create_flow_action_packet_reformat(device->ctx, bytes, header,
-			MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL,
-			MLX5DV_FLOW_TABLE_TYPE_NIC_TX)))
-		bytes -= 2;
-	fprintf(out, "modify_header_actions = %zu\n", nb);
-	fprintf(out, "packet_reformat_bytes = %zu\n", bytes < HEADER_LEAST ? 0 : bytes);
-}
-
-static int
-open_queue(struct device *device)
-{
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RAW_PACKET,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 }
-	};
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-
-	device->pd = ibv_alloc_pd(device->ctx);
-	device->cq = ibv_create_cq(device->ctx, 2, NULL, NULL, 0);
-	if (device->pd == NULL || device->cq == NULL)
-		return -errno;
-	init.send_cq = device->cq;
-	init.recv_cq = device->cq;
-	device->qp = ibv_create_qp(device->pd, &init);
-	if (device->qp == NULL)
-		return -errno;
-	return -ibv_modify_qp(device->qp, &attr, IBV_QP_STATE | IBV_QP_PORT);
-}
-
-static void
-put_steering(FILE *out, struct device *device)
-{
-	int ret = open_queue(device);
-
-	if (ret != 0) {
-		fprintf(out, "# no QP of raw packets to try rules with: %s\n", strerror(-ret));
-		return;
-	}
-	put_trial(out, "dont_trap",
-		try_rule(device, IBV_FLOW_ATTR_NORMAL, IBV_FLOW_ATTR_FLAGS_DONT_TRAP));
-	put_trial(out, "sniffer", try_rule(device, IBV_FLOW_ATTR_SNIFFER, 0));
-	put_actions(out, device);
-}
-
 struct ibv_context *
 check_verbs_open(const char *ibdev)
 {
@@ -268,7 +150,7 @@ check_verbs_open(const char *ibdev)
 }
 
 static int
-device_open(struct device *device, const char *ibdev)
+device_open(struct check_device *device, const char *ibdev)
 {
 	int ret;
 
@@ -283,7 +165,7 @@ device_open(struct device *device, const char *ibdev)
 }
 
 static void
-device_close(struct device *device)
+device_close(struct check_device *device)
 {
 	if (device->qp != NULL)
 		ibv_destroy_qp(device->qp);
@@ -295,35 +177,68 @@ device_close(struct device *device)
 		ibv_close_device(device->ctx);
 }
 
-/** The board's name (PSID), if the kernel has one. */
+/** A queue of a moment tells whether the counter stamps, too. */
+static void
+put_clock(FILE *out, struct ibv_context *ctx)
+{
+	static const char *const words[] = {
+		[CHECK_CLOCK_COUNTER] = "no",
+		[CHECK_CLOCK_EITHER] = "yes",
+		[CHECK_CLOCK_REAL_TIME_ALONE] = "only",
+	};
+	enum check_clock clock;
+	const int ret = check_clock_find(ctx, &clock);
+
+	if (ret == 0)
+		fprintf(out, "real_time_clock = %s\n", words[clock]);
+	else
+		fprintf(out, "# real_time_clock: the trial ended with %s\n", strerror(ret));
+}
+
+/** Read a line of the device's directory in sysfs. @return whether there is one */
+static bool
+read_line(const char *ibdev, const char *name, char *line, int size)
+{
+	char path[256];
+	FILE *file;
+	bool is_there;
+
+	snprintf(path, sizeof(path), "%s/class/infiniband/%s/%s",
+		getenv("SYSFS_PATH") != NULL ? getenv("SYSFS_PATH") : "/sys", ibdev, name);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	is_there = fgets(line, size, file) != NULL;
+	if (is_there)
+		line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+	return is_there;
+}
+
+/** The board's name (PSID), and what PCI calls its virtual functions, if Linux tells. */
 static void
 put_names(FILE *out, const char *ibdev)
 {
-	char path[256], board[64] = "unknown";
-	FILE *file;
+	char board[64] = "unknown", part[16];
 
-	snprintf(path, sizeof(path), "%s/class/infiniband/%s/board_id",
-		getenv("SYSFS_PATH") != NULL ? getenv("SYSFS_PATH") : "/sys", ibdev);
-	file = fopen(path, "re");
-	if (file != NULL) {
-		if (fgets(board, sizeof(board), file) != NULL)
-			board[strcspn(board, "\n")] = '\0';
-		fclose(file);
-	}
+	(void)read_line(ibdev, "board_id", board, sizeof(board));
 	fprintf(out, "# Written by mlx5dv-check.\nname = %.31s\nboard = %s\n", ibdev, board);
+	if (read_line(ibdev, "device/sriov_vf_device", part, sizeof(part)))
+		fprintf(out, "vf_part_id = 0x%s\n", part);
 }
 
 int
 check_model_write(const char *ibdev, FILE *out)
 {
-	struct device device = { 0 };
+	struct check_device device = { 0 };
 	int ret = device_open(&device, ibdev);
 
 	if (ret == 0) {
 		put_names(out, ibdev);
 		put_limits(out, &device);
 		put_offloads(out, &device);
-		put_steering(out, &device);
+		put_clock(out, device.ctx);
+		check_model_try(out, &device);
 	}
 	device_close(&device);
 	return ret;
