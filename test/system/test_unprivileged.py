@@ -40,7 +40,8 @@ def has_traffic(pmd):
     """The default rules, a rule of the application, and frames both ways."""
     pmd.flow("ingress pattern eth / end actions passthru / queue index 0 / end")
     pmd.cmd("start tx_first 1")
-    pmd.wait_stats(lambda stats: stats["RX-packets"] > 1000)
+    # Each frame comes twice.
+    pmd.wait_stats(lambda stats: stats["RX-packets"] > 1000 and stats["TX-packets"] > 1000)
     assert pmd.stop()["TX-packets"] > 1000
 
 
