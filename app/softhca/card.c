@@ -17,7 +17,8 @@
 #include "sysfs/tree.h"
 
 #define NAME_MAX_BYTES 32
-#define ROOT_BASE      "/run/softhca"
+#define RUN            "/run"
+#define ROOT_BASE      RUN "/softhca"
 #define LOCK_FILE      "lock"
 
 int
@@ -41,12 +42,24 @@ own_base(char *base, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-	if (geteuid() == 0)
+	/* Who is root in a user namespace alone may not write there. */
+	if (geteuid() == 0 && access(RUN, W_OK) == 0)
 		snprintf(base, size, ROOT_BASE);
 	else if (runtime != NULL && runtime[0] == '/' && access(runtime, W_OK) == 0)
 		snprintf(base, size, "%s/softhca", runtime);
 	else
 		snprintf(base, size, "/tmp/softhca-%u", (unsigned int)geteuid());
+}
+
+/** @return whether root's directory is of the user whose /run is, where no other can make one:
+ * below a user namespace root has another number. */
+static bool
+is_of_run(const char *dir, const struct stat *status)
+{
+	struct stat run;
+
+	return strcmp(dir, ROOT_BASE) == 0 && lstat(RUN, &run) == 0 && S_ISDIR(run.st_mode) &&
+		run.st_uid == status->st_uid && (run.st_mode & 022) == 0;
 }
 
 /** @return whether @p dir is a directory of this user's or root's: in /tmp anybody may make one. */
@@ -55,8 +68,8 @@ is_trusted(const char *dir)
 {
 	struct stat status;
 
-	return lstat(dir, &status) == 0 && S_ISDIR(status.st_mode) &&
-		(status.st_uid == geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
+	return lstat(dir, &status) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & 022) == 0 &&
+		(status.st_uid == geteuid() || status.st_uid == 0 || is_of_run(dir, &status));
 }
 
 static int

@@ -3,10 +3,26 @@
 #include "abi/core/caps.h"
 
 #include <linux/capability.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "abi/core/user.h"
+
+/** @return whether the caller's capabilities are of this process's user namespace. */
+static bool
+is_of_our_namespace(void)
+{
+	struct stat ours, theirs;
+	char path[32];
+
+	if (shca_user_current == NULL)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)shca_user_current->pid);
+	return stat("/proc/self/ns/user", &ours) == 0 && stat(path, &theirs) == 0 &&
+		ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+}
 
 bool
 shca_caps_has(unsigned int capability)
@@ -19,5 +35,6 @@ shca_caps_has(unsigned int capability)
 
 	if (syscall(SYS_capget, &header, data) != 0)
 		return false;
-	return (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
+	return (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0 &&
+		is_of_our_namespace();
 }

@@ -5,8 +5,12 @@
 
 #include <stdbool.h>
 
-/** @param capability CAP_NET_RAW and its like. @return whether the calling thread has it in
- * effect, or the main thread of the process that shca_user_current is from. */
+/**
+ * @param capability CAP_NET_RAW and its like
+ * @return whether the calling thread has it in effect, or the main thread of the process that
+ * shca_user_current is from: in the user namespace of this process, as the kernel's capable() asks
+ * for the machine's and not for that of a namespace below (user_namespaces(7)).
+ */
 bool shca_caps_has(unsigned int capability);
 
 #endif /* SHCA_ABI_CORE_CAPS_H */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,10 +247,69 @@ another_process(void **state)
 	close(ends[0]);
 }
 
+/** @return a process that waits, in a user namespace with these flags of unshare(2) if any, or -1.
+ */
+static pid_t
+start_in_namespace(int flags)
+{
+	int ends[2];
+	pid_t pid;
+	char is_in = 0;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		is_in = unshare(flags) == 0;
+		(void)!write(ends[1], &is_in, 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ends[0], &is_in, 1), 1);
+	close(ends[0]);
+	close(ends[1]);
+	if (is_in)
+		return pid;
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return -1;
+}
+
+static bool
+has_net_raw(pid_t pid)
+{
+	struct shca_user user = { .pid = pid };
+	bool has;
+
+	shca_user_current = &user;
+	has = shca_caps_has(CAP_NET_RAW);
+	shca_user_current = NULL;
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return has;
+}
+
+/** Who makes a user namespace has all capabilities there, and none outside. */
+static void
+another_namespace(void **state)
+{
+	const bool has = shca_caps_has(CAP_NET_RAW);
+	const pid_t pid = start_in_namespace(CLONE_NEWUSER);
+
+	(void)state;
+	assert_int_equal(has_net_raw(start_in_namespace(0)), has);
+	if (pid < 0)
+		skip();
+	assert_false(has_net_raw(pid));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* Before privileges are given up. */
+		cmocka_unit_test(another_namespace),
 		cmocka_unit_test(copies),
 		cmocka_unit_test(copies_in_a_sandbox),
 		cmocka_unit_test(privileges),
