@@ -22,3 +22,13 @@ def test_pingpong(argv, kind, tmp_path):
             assert re.search(rf"^{ITERS} iters in ", text, re.M), (who, text)
             # -c: the programs compare what came.
             assert "invalid data" not in text, (who, text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("argv", [("ibv_xsrq_pingpong", "-g", "0"), ("ibv_xsrq_pingpong", "-g", "1", "-e")], ids=" ".join)
+def test_xrc(argv, kind, tmp_path):
+    """It says nothing until it is asked, and at last that all went well."""
+    with two_ends(kind, tmp_path) as ends:
+        for who, status, text in run_both([*argv, "-n", str(ITERS)], ends):
+            assert status == 0, (who, text)
+            assert "success" in text, (who, text)

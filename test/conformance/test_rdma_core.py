@@ -38,6 +38,10 @@ PASSING = """
 test_addr create_ah create_ah_roce destroy_ah
 test_atomic atomic_cmp_and_swap atomic_fetch_and_add atomic_invalid_lkey atomic_invalid_mr_access atomic_invalid_qp_access
 test_atomic atomic_invalid_rkey atomic_non_aligned_addr
+test_atomic xrc_atomic_cmp_and_swap xrc_atomic_fetch_and_add
+test_cqex xrc_traffic_cq_ex
+test_qpex qp_ex_xrc_send qp_ex_xrc_send_imm
+test_relaxed_ordering ro_xrc_traffic
 test_cq_events cq_events_rc cq_events_ud
 test_cqex rc_traffic_cq_ex ud_traffic_cq_ex
 test_cq create_cq create_cq_bad_flow create_cq_with_comp_channel resize_cq

@@ -65,6 +65,7 @@ own_address(void)
 int
 pair_rtr_attr(enum ibv_qp_type type, uint32_t dest_qpn, struct ibv_qp_attr *attr)
 {
+	const bool is_responder = type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV;
 	const int connected = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 
 	*attr = (struct ibv_qp_attr){
@@ -78,9 +79,8 @@ pair_rtr_attr(enum ibv_qp_type type, uint32_t dest_qpn, struct ibv_qp_attr *attr
 	};
 	if (type == IBV_QPT_UD)
 		return IBV_QP_STATE;
-	if (type == IBV_QPT_UC)
-		return IBV_QP_STATE | connected;
-	return IBV_QP_STATE | connected | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return IBV_QP_STATE | connected |
+		(is_responder ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
 }
 
 int
@@ -96,6 +96,8 @@ pair_rts_attr(enum ibv_qp_type type, struct ibv_qp_attr *attr)
 	};
 	if (type == IBV_QPT_UD || type == IBV_QPT_UC)
 		return IBV_QP_STATE | IBV_QP_SQ_PSN;
+	if (type == IBV_QPT_XRC_RECV)
+		return IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT;
 	return IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		IBV_QP_MAX_QP_RD_ATOMIC;
 }

@@ -5,6 +5,7 @@
  *
  *     DM <── MR
  *     PD <── MR, QP, WQ, SRQ
+ *     XRCD <── SRQ, QP
  *     CQ <── QP (send, receive), WQ
  *     SRQ <── QP
  *     WQ <── each slot of an indirection table <── hash QP
@@ -146,6 +147,12 @@ struct shca_pd_object {
 	uint32_t pdn;
 };
 
+struct shca_xrcd_object {
+	struct shca_object object;
+	struct shca_xrc_domain *domain;
+	uint32_t xrcdn;
+};
+
 struct shca_dm_object {
 	struct shca_object object;
 	uint64_t length;
@@ -192,6 +199,8 @@ struct shca_rwq_ind_object {
 struct shca_srq_object {
 	struct shca_object object;
 	struct shca_pd_object *pd;
+	struct shca_xrcd_object *xrcd; /**< and CQ: of an XRC SRQ, else NULL */
+	struct shca_cq_object *cq;
 	struct shca_srq *srq;
 	struct shca_eventq *async;
 	uint32_t max_wr, max_sge;
@@ -205,6 +214,7 @@ struct shca_qp_object {
 	struct shca_cq_object *recv_cq;
 	struct shca_rwq_ind_object *rwq_ind; /**< a hash QP */
 	struct shca_srq_object *srq;         /**< or NULL */
+	struct shca_xrcd_object *xrcd;       /**< of an XRC target, which has no PD, else NULL */
 	struct shca_sq *sq;
 	struct shca_rq *rq;
 	struct shca_tir *tir;      /**< NULL: no flow can have it as destination */

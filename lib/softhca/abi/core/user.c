@@ -223,6 +223,19 @@ shca_user_socket(int64_t fd)
 	return socket_at(path);
 }
 
+int
+shca_user_find_inode(int32_t fd, struct shca_user_inode *inode)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%" PRId32, (int)shca_user_pid(), fd);
+	if (fd < 0 || fstatat(AT_FDCWD, path, &status, 0) != 0)
+		return -EBADF;
+	*inode = (struct shca_user_inode){ .device = status.st_dev, .number = status.st_ino };
+	return 0;
+}
+
 /** Copy a descriptor of the process. Without a process to look into it is this one's. */
 static int
 copy_fd(int fd)

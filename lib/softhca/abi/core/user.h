@@ -97,6 +97,11 @@ void shca_user_unpin(struct shca_pin *pin);
  * @return 0 or -EFAULT.
  */
 int shca_user_give_fd(int fd, uint64_t address, uint32_t bytes);
+struct shca_user_inode {
+	uint64_t device, number;
+};
+/** Find the file of the process's descriptor @p fd. @return 0 or -EBADF. */
+int shca_user_find_inode(int32_t fd, struct shca_user_inode *inode);
 /** @return the inode of the process's descriptor @p fd if that is a socket, or 0. */
 ino_t shca_user_socket(int64_t fd);
 /** @param likely a number that it may have @return a copy of the process's descriptor of a socket,

@@ -261,12 +261,16 @@ static int
 create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command, size_t cap_offset)
 {
 	const bool is_hash = (command->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) != 0;
+	const bool is_target = command->qp_type == IB_UVERBS_QPT_XRC_TGT;
 	union request request = { 0 };
 
 	if ((command->create_flags & ~CREATE_FLAGS) != 0)
 		return -EINVAL;
 	add(&request, UVERBS_ATTR_CREATE_QP_HANDLE, 0, 0);
-	add(&request, UVERBS_ATTR_CREATE_QP_PD_HANDLE, 0, command->pd_handle);
+	/* create_qp() of core/uverbs_cmd.c: an XRC target's domain is in its place. */
+	add(&request,
+		is_target ? UVERBS_ATTR_CREATE_QP_XRCD_HANDLE : UVERBS_ATTR_CREATE_QP_PD_HANDLE, 0,
+		command->pd_handle);
 	add(&request, UVERBS_ATTR_CREATE_QP_USER_HANDLE, 8, command->user_handle);
 	add(&request, UVERBS_ATTR_CREATE_QP_TYPE, 8, command->qp_type);
 	add(&request, UVERBS_ATTR_CREATE_QP_FLAGS, 4,
@@ -280,11 +284,11 @@ create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command
 	if (is_hash)
 		add(&request, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, 0,
 			command->rwq_ind_tbl_handle);
-	else
+	else if (!is_target && command->qp_type != IB_UVERBS_QPT_XRC_INI)
 		add(&request, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, 0, command->recv_cq_handle);
 	if (command->is_srq)
 		add(&request, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, 0, command->srq_handle);
-	if (!is_hash || command->max_send_wr != 0)
+	if (!is_target && (!is_hash || command->max_send_wr != 0))
 		add(&request, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, 0, command->send_cq_handle);
 	return create(write, &request, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE,
 		offsetof(struct ib_uverbs_create_qp_resp, qp_handle));
@@ -361,28 +365,74 @@ shca_legacy_destroy_ah(struct shca_write *write)
 	return ret != 0 ? ret : destroy(write, command.ah_handle, &how);
 }
 
-int
-shca_legacy_create_srq(struct shca_write *write)
+/** Both forms of the command; a basic SRQ has neither CQ nor XRC domain. */
+static int
+create_srq(struct shca_write *write, const struct ib_uverbs_create_xsrq *command)
 {
-	struct ib_uverbs_create_srq command;
+	const bool is_xrc = command->srq_type == IB_UVERBS_SRQT_XRC;
 	union request request = { 0 };
-	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
 
-	if (ret != 0)
-		return ret;
 	add(&request, UVERBS_ATTR_CREATE_SRQ_HANDLE, 0, 0);
-	add(&request, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, 0, command.pd_handle);
-	add(&request, UVERBS_ATTR_CREATE_SRQ_TYPE, 8, IB_UVERBS_SRQT_BASIC);
-	add(&request, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, 8, command.user_handle);
-	add(&request, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, command.max_wr);
-	add(&request, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, command.max_sge);
-	add(&request, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, command.srq_limit);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, 0, command->pd_handle);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_TYPE, 8, command->srq_type);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, 8, command->user_handle);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, command->max_wr);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, command->max_sge);
+	add(&request, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, command->srq_limit);
 	add(&request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, 4,
 		answer_at(write, offsetof(struct ib_uverbs_create_srq_resp, max_wr)));
 	add(&request, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, 4,
 		answer_at(write, offsetof(struct ib_uverbs_create_srq_resp, max_sge)));
+	if (is_xrc) {
+		add(&request, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE, 0, command->xrcd_handle);
+		add(&request, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, 0, command->cq_handle);
+		add(&request, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, 4,
+			answer_at(write, offsetof(struct ib_uverbs_create_srq_resp, srqn)));
+	}
 	return create(write, &request, UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE,
 		offsetof(struct ib_uverbs_create_srq_resp, srq_handle));
+}
+
+int
+shca_legacy_create_srq(struct shca_write *write)
+{
+	struct ib_uverbs_create_srq command;
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	if (ret != 0)
+		return ret;
+	return create_srq(write,
+		&(struct ib_uverbs_create_xsrq){
+			.user_handle = command.user_handle,
+			.srq_type = IB_UVERBS_SRQT_BASIC,
+			.pd_handle = command.pd_handle,
+			.max_wr = command.max_wr,
+			.max_sge = command.max_sge,
+			.srq_limit = command.srq_limit,
+		});
+}
+
+int
+shca_legacy_create_xsrq(struct shca_write *write)
+{
+	struct ib_uverbs_create_xsrq command;
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	return ret != 0 ? ret : create_srq(write, &command);
+}
+
+int
+shca_legacy_close_xrcd(struct shca_write *write)
+{
+	static const struct destroyer how = {
+		.object = UVERBS_OBJECT_XRCD,
+		.method = UVERBS_METHOD_XRCD_DESTROY,
+		.handle_attr = UVERBS_ATTR_DESTROY_XRCD_HANDLE,
+	};
+	struct ib_uverbs_close_xrcd command;
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	return ret != 0 ? ret : destroy(write, command.xrcd_handle, &how);
 }
 
 int

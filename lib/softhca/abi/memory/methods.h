@@ -5,6 +5,7 @@
 
 #include "abi/core/ioctl.h"
 
-extern const struct shca_method shca_pd_methods[], shca_mr_methods[], shca_dm_methods[];
+extern const struct shca_method shca_pd_methods[], shca_mr_methods[], shca_dm_methods[],
+	shca_xrcd_methods[];
 
 #endif /* SHCA_ABI_MEMORY_METHODS_H */

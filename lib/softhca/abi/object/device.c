@@ -189,8 +189,8 @@ query_context(struct shca_bundle *bundle)
 static uint64_t
 capability_flags(const struct shca_model *model)
 {
-	uint64_t flags = IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING |
-		IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING;
+	uint64_t flags = IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_XRC |
+		IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING | IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING;
 
 	if (model->checksum)
 		flags |= IB_UVERBS_DEVICE_RAW_IP_CSUM;

@@ -81,7 +81,10 @@ destroy(struct shca_object *object)
 	shca_bfreg_put(&object->file->bfregs, qp->bfreg);
 	qp->nb_async_events -= shca_eventq_drop(qp->async, object->user_handle);
 	shca_eventq_put(qp->async);
-	qp->pd->object.nb_users--;
+	if (qp->pd != NULL)
+		qp->pd->object.nb_users--;
+	if (qp->xrcd != NULL)
+		qp->xrcd->object.nb_users--;
 	if (qp->send_cq != NULL)
 		qp->send_cq->object.nb_users--;
 	if (qp->recv_cq != NULL)
@@ -131,7 +134,7 @@ check_rq(const struct shca_model *model, const struct shca_qp_object *qp,
 
 	if (qp->cap.max_recv_wr > model->max_qp_wr)
 		return -EINVAL;
-	if (qp->srq != NULL)
+	if (!shca_qp_has_rq(qp))
 		return 0;
 	if (qp->cap.max_recv_wr == 0)
 		return request->rq_wqe_count == 0 && request->rq_wqe_shift == 0 ? 0 : -EINVAL;
@@ -192,10 +195,10 @@ check_request(const struct shca_file *file, const struct shca_qp_object *qp,
 	/* Completions name raw queues by user index; the kernel refuses a QP without one. */
 	if (file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT)
 		return -EINVAL;
-	if (request->sq_wqe_count == 0 && request->rq_wqe_count == 0 && qp->srq == NULL)
+	if (request->sq_wqe_count == 0 && request->rq_wqe_count == 0 && shca_qp_has_rq(qp))
 		return -EINVAL;
 	if ((request->sq_wqe_count != 0 && qp->send_cq == NULL) ||
-		(request->rq_wqe_count != 0 && qp->recv_cq == NULL))
+		(request->rq_wqe_count != 0 && shca_qp_has_rq(qp) && qp->recv_cq == NULL))
 		return -EINVAL;
 	return 0;
 }
@@ -385,11 +388,35 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 	return shca_tir_create(bundle->file->dev, &attr, &qp->tir);
 }
 
+/** As the handler of core/uverbs_std_types_qp.c: what each type names, and what it must not. Raw
+ * packets have no shared receive queues (LX hw/mlx5/qp.c create_qp). */
+static bool
+has_right_others(const struct shca_qp_object *qp)
+{
+	const bool has_xrc_srq = qp->srq != NULL && qp->srq->xrcd != NULL;
+
+	if (qp->type == IB_UVERBS_QPT_XRC_TGT)
+		return qp->xrcd != NULL && qp->pd == NULL && qp->send_cq == NULL &&
+			qp->recv_cq == NULL && qp->rwq_ind == NULL &&
+			(qp->srq == NULL || has_xrc_srq);
+	if (qp->pd == NULL || qp->xrcd != NULL || has_xrc_srq)
+		return false;
+	return qp->srq == NULL ||
+		(qp->type != IB_UVERBS_QPT_RAW_PACKET && qp->type != IB_UVERBS_QPT_XRC_INI);
+}
+
 static int
 create_roce(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 {
 	struct mlx5_ib_create_qp request;
-	int ret = check_request(bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
+	int ret;
+
+	/* The kernel makes it by itself, without rings. */
+	if (qp->xrcd != NULL)
+		return shca_qp_create_target(bundle->file, qp);
+	if (qp->type == IB_UVERBS_QPT_XRC_INI)
+		qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
+	ret = check_request(bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
 		SHCA_QP_ROCE_DRIVER_FLAGS, &request);
 
 	return ret != 0 ? ret : shca_qp_create_roce(bundle->file, qp, &request);
@@ -424,7 +451,10 @@ answer_create(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
 static void
 use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 {
-	qp->pd->object.nb_users++;
+	if (qp->pd != NULL)
+		qp->pd->object.nb_users++;
+	if (qp->xrcd != NULL)
+		qp->xrcd->object.nb_users++;
 	if (qp->send_cq != NULL)
 		qp->send_cq->object.nb_users++;
 	if (qp->recv_cq != NULL)
@@ -460,13 +490,11 @@ create(struct shca_bundle *bundle)
 	qp->recv_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
 	qp->rwq_ind = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
 	qp->srq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
+	qp->xrcd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE);
 	qp->bfreg = SHCA_BFREG_NONE;
 	qp->signal_all = (flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL) != 0;
 	qp->state = IBV_QPS_RESET;
-	/* Raw packets have no shared receive queues (LX hw/mlx5/qp.c create_qp). */
-	if (qp->srq != NULL && type == IB_UVERBS_QPT_RAW_PACKET)
-		return -EINVAL;
-	if (qp->pd == NULL ||
+	if (!has_right_others(qp) ||
 		shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length < RESPONSE_BYTES_MIN)
 		return -EINVAL;
 	ret = shca_user_read(cap, 0, &qp->cap, sizeof(qp->cap));
@@ -510,6 +538,7 @@ static const struct shca_attr_row create_rows[] = {
 	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, &shca_cq_class),
 	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, &shca_rwq_ind_class),
 	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, &shca_srq_class),
+	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, &shca_xrcd_class),
 	SHCA_IN(UVERBS_ATTR_CREATE_QP_USER_HANDLE, 8),
 	SHCA_IN_MANDATORY(UVERBS_ATTR_CREATE_QP_CAP, sizeof(struct ib_uverbs_qp_cap), SHCA_ANY_BYTES),
 	SHCA_IN(UVERBS_ATTR_CREATE_QP_TYPE, 8),

@@ -16,8 +16,9 @@
 
 static_assert(sizeof(struct mlx5_ib_create_srq) == 32, "as rdma-core 44 has it");
 
-#define SEGMENT_BYTES    16 /* next, and data */
-#define STRIDE_BYTES_MIN 32 /* LX hw/mlx5/srq.c mlx5_ib_create_srq */
+#define SEGMENT_BYTES    16       /* next, and data */
+#define UIDX_DEFAULT     0xffffff /* MLX5_IB_DEFAULT_UIDX: stands for none */
+#define STRIDE_BYTES_MIN 32       /* LX hw/mlx5/srq.c mlx5_ib_create_srq */
 
 static void
 on_event(void *owner, enum shca_event event)
@@ -37,6 +38,10 @@ destroy(struct shca_object *object)
 	srq->nb_async_events -= shca_eventq_drop(srq->async, object->user_handle);
 	shca_eventq_put(srq->async);
 	srq->pd->object.nb_users--;
+	if (srq->xrcd != NULL) {
+		srq->xrcd->object.nb_users--;
+		srq->cq->object.nb_users--;
+	}
 }
 
 const struct shca_object_class shca_srq_class = {
@@ -74,9 +79,10 @@ check_size(const struct shca_model *model, uint32_t max_wr, uint32_t max_sge,
 	return 0;
 }
 
-/** As create_srq_user(). A basic SRQ's user index is not used: its completions name the QP. */
+/** As create_srq_user(), get_srq_user_index(). A basic SRQ's user index is not used: its
+ * completions name the QP. */
 static int
-read_request(const struct shca_bundle *bundle, struct mlx5_ib_create_srq *request)
+read_request(const struct shca_bundle *bundle, bool is_xrc, struct mlx5_ib_create_srq *request)
 {
 	const struct shca_user_buffer *buffer = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN);
 	int ret;
@@ -89,6 +95,8 @@ read_request(const struct shca_bundle *bundle, struct mlx5_ib_create_srq *reques
 	if (ret == 0 &&
 		(request->reserved0 != 0 || request->reserved1 != 0 ||
 			(request->flags & ~(uint32_t)MLX5_SRQ_FLAG_SIGNATURE) != 0))
+		ret = -EINVAL;
+	if (ret == 0 && is_xrc && (bundle->file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT))
 		ret = -EINVAL;
 	return ret;
 }
@@ -121,6 +129,9 @@ answer(const struct shca_bundle *bundle, const struct shca_srq_object *srq)
 	if (ret == 0)
 		ret = shca_ioctl_out(bundle, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, &srq->max_sge,
 			sizeof(srq->max_sge));
+	if (ret == 0 && srq->xrcd != NULL)
+		ret = shca_ioctl_out(bundle, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM,
+			&driver_response.srqn, sizeof(driver_response.srqn));
 	if (ret == 0)
 		ret = shca_ioctl_out(
 			bundle, UVERBS_ATTR_UHW_OUT, &driver_response, sizeof(driver_response));
@@ -136,22 +147,35 @@ create(struct shca_bundle *bundle)
 	struct shca_srq_attr attr = { .event = on_event, .owner = srq };
 	int ret;
 
-	if (type != IB_UVERBS_SRQT_BASIC)
-		return type == IB_UVERBS_SRQT_TM ? -EOPNOTSUPP : -EINVAL;
+	if (type == IB_UVERBS_SRQT_TM)
+		return -EOPNOTSUPP;
+	if (type > IB_UVERBS_SRQT_TM)
+		return -EINVAL;
 	if (shca_gid_nb(shca_device_conf(bundle->file->dev)) == 0)
 		return -EOPNOTSUPP;
 	srq->max_wr = (uint32_t)shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_MAX_WR);
 	srq->max_sge = (uint32_t)shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_MAX_SGE);
 	srq->object.user_handle = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE);
 	srq->pd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
+	if (type == IB_UVERBS_SRQT_XRC) {
+		srq->cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE);
+		srq->xrcd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE);
+		if (srq->cq == NULL || srq->xrcd == NULL)
+			return -ENOENT;
+	}
 	ret = check_size(bundle->file->model, srq->max_wr, srq->max_sge, &attr);
 	if (ret == 0)
-		ret = read_request(bundle, &request);
+		ret = read_request(bundle, srq->xrcd != NULL, &request);
 	if (ret == 0)
 		ret = pin(srq, &request, &attr);
 	if (ret != 0)
 		return ret;
 	attr.pdn = srq->pd->pdn;
+	if (srq->xrcd != NULL) {
+		attr.cq = srq->cq->cq;
+		attr.user_index = request.uidx;
+		attr.xrcdn = srq->xrcd->xrcdn;
+	}
 	srq->max_wr = attr.nb_wqes - 1;
 	ret = shca_srq_create(bundle->file->dev, &attr, &srq->srq);
 	if (ret == 0)
@@ -161,6 +185,10 @@ create(struct shca_bundle *bundle)
 		return ret;
 	}
 	srq->pd->object.nb_users++;
+	if (srq->xrcd != NULL) {
+		srq->xrcd->object.nb_users++;
+		srq->cq->object.nb_users++;
+	}
 	srq->async = shca_eventq_get_async(
 		bundle->file, shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_SRQ_EVENT_FD));
 	return 0;
@@ -229,6 +257,9 @@ static const struct shca_attr_row create_rows[] = {
 	SHCA_IN(UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4),
 	SHCA_IN(UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4),
 	SHCA_IN(UVERBS_ATTR_CREATE_SRQ_LIMIT, 4),
+	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE, &shca_xrcd_class),
+	SHCA_HANDLE_OPTIONAL(UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, &shca_cq_class),
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, 4),
 	SHCA_FD_OPTIONAL(UVERBS_ATTR_CREATE_SRQ_EVENT_FD, SHCA_EVENTQ_ASYNC),
 	SHCA_OUT(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, 4),
 	SHCA_OUT(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, 4),

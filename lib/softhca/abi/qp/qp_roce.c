@@ -13,6 +13,8 @@ static const struct {
 	{ IBV_QPT_RC, SHCA_ROCE_RC },
 	{ IBV_QPT_UC, SHCA_ROCE_UC },
 	{ IBV_QPT_UD, SHCA_ROCE_UD },
+	{ IBV_QPT_XRC_SEND, SHCA_ROCE_XRC_INI },
+	{ IBV_QPT_XRC_RECV, SHCA_ROCE_XRC_TGT },
 };
 #define NB_TYPES (sizeof(types) / sizeof(types[0]))
 
@@ -45,6 +47,22 @@ on_event(void *owner, enum shca_event event)
 }
 
 int
+shca_qp_create_target(struct shca_file *file, struct shca_qp_object *qp)
+{
+	const struct shca_roce_qp_attr attr = {
+		.type = SHCA_ROCE_XRC_TGT,
+		.xrcdn = qp->xrcd->xrcdn,
+		.event = on_event,
+		.owner = qp,
+	};
+
+	if (shca_gid_nb(shca_device_conf(file->dev)) == 0)
+		return -EOPNOTSUPP;
+	qp->cap = (struct ib_uverbs_qp_cap){ 0 };
+	return shca_roce_qp_create(file->dev, &attr, &qp->roce);
+}
+
+int
 shca_qp_create_roce(
 	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request)
 {
@@ -56,8 +74,8 @@ shca_qp_create_roce(
 
 	if (shca_gid_nb(file->dev) == 0)
 		return -EOPNOTSUPP;
-	/* set_rq_size(): with a shared receive queue it has none of its own. */
-	nb_wqes = qp->srq != NULL ? 0 : request->rq_wqe_count;
+	/* set_rq_size() */
+	nb_wqes = shca_qp_has_rq(qp) ? request->rq_wqe_count : 0;
 	if (nb_wqes == 0)
 		qp->cap.max_recv_sge = 0;
 	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */

@@ -17,9 +17,18 @@
 
 /** @return whether the type of queue pair has a transport that is there. */
 bool shca_qp_is_roce(uint64_t type);
+/** @return whether it may have receive WQEs of its own (LX hw/mlx5/qp.c qp_has_rq). */
+static inline bool
+shca_qp_has_rq(const struct shca_qp_object *qp)
+{
+	return qp->srq == NULL && qp->type != IBV_QPT_XRC_SEND;
+}
+
 /** Create one by a request that has been checked. */
 int shca_qp_create_roce(
 	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request);
+/** Create an XRC target, of which the program has nothing. */
+int shca_qp_create_target(struct shca_file *file, struct shca_qp_object *qp);
 int shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request);
 void shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_resp *response);
 

@@ -4,84 +4,10 @@
 #include <string.h>
 
 #include "abi/qp/qp_roce.h"
+#include "abi/qp/qp_transition.h"
 #include "base/log.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
-
-/** Attributes of types, as columns of the table below. */
-enum column {
-	UD,
-	UC,
-	RC,
-	NB_COLUMNS,
-};
-
-struct transition {
-	bool is_allowed;
-	uint32_t required[NB_COLUMNS];
-	uint32_t optional[NB_COLUMNS];
-};
-
-#define CONNECTED_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define UD_INIT        (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
-#define UC_RTR         (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
-#define RC_RTR         (UC_RTR | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTR_OPTIONAL   (IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX)
-#define RC_RTS                                                                                     \
-	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |                    \
-		IBV_QP_MAX_QP_RD_ATOMIC)
-#define UD_RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_QKEY)
-#define UC_RTS_OPTIONAL                                                                            \
-	(IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE)
-#define RC_RTS_OPTIONAL (UC_RTS_OPTIONAL | IBV_QP_MIN_RNR_TIMER)
-#define UC_SQD                                                                                     \
-	(IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |                   \
-		IBV_QP_PATH_MIG_STATE)
-#define RC_SQD                                                                                     \
-	(UC_SQD | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |             \
-		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define ALWAYS [IBV_QPS_RESET] = { true, { 0 }, { 0 } }, [IBV_QPS_ERR] = { true, { 0 }, { 0 } }
-
-/** As ib_modify_qp_is_ok() of core/verbs.c has them (qp_state_table); STATE itself is not in it. */
-static const struct transition transitions[NB_STATES][NB_STATES] = {
-	[IBV_QPS_RESET] = {
-		ALWAYS,
-		[IBV_QPS_INIT] = { true, { UD_INIT, CONNECTED_INIT, CONNECTED_INIT }, { 0 } },
-	},
-	[IBV_QPS_INIT] = {
-		ALWAYS,
-		[IBV_QPS_INIT] = { true, { 0 }, { UD_INIT, CONNECTED_INIT, CONNECTED_INIT } },
-		[IBV_QPS_RTR] = { true, { 0, UC_RTR, RC_RTR },
-			{ IBV_QP_PKEY_INDEX | IBV_QP_QKEY, RTR_OPTIONAL, RTR_OPTIONAL } },
-	},
-	[IBV_QPS_RTR] = {
-		ALWAYS,
-		[IBV_QPS_RTS] = { true, { IBV_QP_SQ_PSN, IBV_QP_SQ_PSN, RC_RTS },
-			{ UD_RTS_OPTIONAL, UC_RTS_OPTIONAL, RC_RTS_OPTIONAL } },
-	},
-	[IBV_QPS_RTS] = {
-		ALWAYS,
-		[IBV_QPS_RTS] = { true, { 0 },
-			{ UD_RTS_OPTIONAL, UC_RTS_OPTIONAL, RC_RTS_OPTIONAL } },
-		[IBV_QPS_SQD] = { true, { 0 },
-			{ IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_EN_SQD_ASYNC_NOTIFY,
-				IBV_QP_EN_SQD_ASYNC_NOTIFY } },
-	},
-	[IBV_QPS_SQD] = {
-		ALWAYS,
-		[IBV_QPS_RTS] = { true, { 0 },
-			{ UD_RTS_OPTIONAL, UC_RTS_OPTIONAL, RC_RTS_OPTIONAL } },
-		[IBV_QPS_SQD] = { true, { 0 },
-			{ IBV_QP_PKEY_INDEX | IBV_QP_QKEY, UC_SQD, RC_SQD } },
-	},
-	[IBV_QPS_ERR] = { ALWAYS },
-};
-
-static enum column
-column_of(uint8_t type)
-{
-	return type == IBV_QPT_UD ? UD : type == IBV_QPT_UC ? UC : RC;
-}
 
 /** The QP as verbs have it: an error in between changes the state. */
 static uint8_t
@@ -90,24 +16,29 @@ current_state(const struct shca_qp_object *qp)
 	return shca_roce_qp_state(qp->roce) == SHCA_ROCE_ERROR ? IBV_QPS_ERR : qp->state;
 }
 
+/** ib_modify_qp_is_ok(): a state that the program claims is one that it may not know
+ * (IBTA 11.2.5.2). */
+static bool
+may_claim(uint32_t state)
+{
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD ||
+		state == IBV_QPS_SQE;
+}
+
 static int
-check_mask(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request, uint8_t from,
-	uint8_t to)
+check_mask(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request,
+	uint32_t from, uint32_t to)
 {
 	const uint32_t attrs = request->attr_mask & ~(uint32_t)IBV_QP_STATE;
-	const enum column column = column_of(qp->type);
-	const struct transition *transition;
+	const struct shca_qp_transition transition = shca_qp_transition_find(qp->type, from, to);
 
-	if (from >= NB_STATES || to >= NB_STATES)
-		return -EINVAL;
-	transition = &transitions[from][to];
-	if (!transition->is_allowed ||
-		(attrs & transition->required[column]) != transition->required[column] ||
-		(attrs & ~(transition->required[column] | transition->optional[column])) != 0) {
+	if (!transition.is_allowed || ((attrs & IBV_QP_CUR_STATE) && !may_claim(from)) ||
+		(attrs & transition.required) != transition.required ||
+		(attrs & ~(transition.required | transition.optional)) != 0) {
 		SHCA_WARN("QP 0x%x: from state %u to %u with attribute mask 0x%x: wanted 0x%x, "
 			  "allowed besides 0x%x",
 			shca_roce_qp_number(qp->roce), from, to, request->attr_mask,
-			transition->required[column], transition->optional[column]);
+			transition.required, transition.optional);
 		return -EINVAL;
 	}
 	return 0;

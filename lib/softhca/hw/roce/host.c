@@ -68,10 +68,14 @@ complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 
 const struct shca_requester_host shca_roce_requester_host = { gather, scatter_response, complete };
 
-static bool
+static enum shca_take
 take(void *arg)
 {
-	return shca_roce_take_rq(arg);
+	struct shca_roce_qp *qp = arg;
+
+	if (qp->attr.type == SHCA_ROCE_XRC_TGT && shca_roce_srq(qp) == NULL)
+		return SHCA_TAKE_REFUSED;
+	return shca_roce_take_rq(qp) ? SHCA_TAKE_DONE : SHCA_TAKE_NONE;
 }
 
 static enum shca_outcome
@@ -96,6 +100,19 @@ received(void *arg, const struct shca_received *received)
 	shca_roce_complete_rq(arg, &rx);
 }
 
+/** Memory is of the queue pair's PD; an XRC target has that of the SRQ which the request names
+ * (IBTA A14.2.6). @return 0: of none */
+static uint32_t
+remote_pdn(const struct shca_roce_qp *qp)
+{
+	const struct shca_srq *srq;
+
+	if (qp->attr.type != SHCA_ROCE_XRC_TGT)
+		return qp->attr.pdn;
+	srq = shca_roce_srq(qp);
+	return srq != NULL ? srq->attr.pdn : 0;
+}
+
 static uint8_t *
 remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t length)
 {
@@ -111,7 +128,8 @@ remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t le
 	if (mr == NULL || (mr->access & wanted[what]) == 0 || (qp->conf.access & wanted[what]) == 0)
 		return NULL;
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
-	return shca_mem_ptr(qp->dev->mem, qp->attr.pdn, rkey, va, length, what != SHCA_REMOTE_READ);
+	return shca_mem_ptr(
+		qp->dev->mem, remote_pdn(qp), rkey, va, length, what != SHCA_REMOTE_READ);
 }
 
 /** Keys of memory regions stay valid for their owner; memory windows are not there yet. */

@@ -9,6 +9,14 @@
 #include "hw/queue/cq.h"
 #include "hw/roce/state.h"
 
+static enum shca_roce_wqe_form
+form_of(const struct shca_roce_qp *qp)
+{
+	return qp->attr.type == SHCA_ROCE_UD         ? SHCA_ROCE_WQE_DATAGRAM
+		: qp->attr.type == SHCA_ROCE_XRC_INI ? SHCA_ROCE_WQE_XRC
+						     : SHCA_ROCE_WQE_CONNECTED;
+}
+
 uint8_t
 shca_roce_fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
 {
@@ -26,8 +34,8 @@ shca_roce_fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
 		if (i == 0)
 			nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(qp->flat));
 	}
-	const uint8_t syndrome = shca_roce_wqe_decode(
-		qp->flat, nb_wqebbs * SHCA_WQEBB_BYTES, qp->attr.type == SHCA_ROCE_UD, &qp->wqe);
+	const uint8_t syndrome =
+		shca_roce_wqe_decode(qp->flat, nb_wqebbs * SHCA_WQEBB_BYTES, form_of(qp), &qp->wqe);
 
 	if (syndrome != 0 || nb_wqebbs > nb_posted || qp->wqe.wr.index != index) {
 		qp->wqe.wr.index = index;
@@ -101,17 +109,46 @@ take_own(struct shca_roce_qp *qp)
 		.pdn = qp->attr.pdn,
 		.segments = qp->attr.rq_ring + (size_t)slot * qp->attr.stride_bytes + header,
 		.nb_segments = (qp->attr.stride_bytes - header) / SHCA_DS_BYTES,
+		.cq = qp->attr.recv_cq,
+		.user_index = qp->attr.user_index,
 	};
+}
+
+struct shca_srq *
+shca_roce_srq(const struct shca_roce_qp *qp)
+{
+	struct shca_srq *srq = qp->attr.srq;
+
+	if (qp->attr.type != SHCA_ROCE_XRC_TGT)
+		return srq;
+	srq = shca_idtable_get(&qp->dev->srq_numbers, qp->responder.xrc_srqn);
+	return srq != NULL && srq->attr.xrcdn == qp->attr.xrcdn ? srq : NULL;
+}
+
+/** Completions of a basic SRQ are the queue pair's; an XRC SRQ has its own. */
+static bool
+take_shared(struct shca_roce_qp *qp, struct shca_srq *srq)
+{
+	const bool is_xrc = srq->attr.xrcdn != 0;
+
+	if (!shca_srq_take(srq, &qp->rx_wqe))
+		return false;
+	qp->rx_wqe.cq = is_xrc ? srq->attr.cq : qp->attr.recv_cq;
+	qp->rx_wqe.user_index = is_xrc ? srq->attr.user_index : qp->attr.user_index;
+	return true;
 }
 
 bool
 shca_roce_take_rq(struct shca_roce_qp *qp)
 {
+	struct shca_srq *srq;
+
 	if (qp->is_dead || qp->rx_wqe.is_taken)
 		return !qp->is_dead;
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
-	if (qp->attr.srq != NULL)
-		return shca_srq_take(qp->attr.srq, &qp->rx_wqe);
+	srq = shca_roce_srq(qp);
+	if (srq != NULL)
+		return take_shared(qp, srq);
 	if (has_posted_rq(qp))
 		take_own(qp);
 	return qp->rx_wqe.is_taken;
@@ -157,7 +194,7 @@ shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
 {
 	struct shca_cqe cqe = {
 		.flags_rqpn = htobe32((rx->has_grh ? 1u << GRH_SHIFT : 0) | rx->src_qpn),
-		.user_index = htobe32(qp->attr.user_index & SHCA_CQE_NUMBER_MASK),
+		.user_index = htobe32(qp->rx_wqe.user_index & SHCA_CQE_NUMBER_MASK),
 		.metadata = htobe32(rx->imm),
 		.byte_count = htobe32(rx->byte_count),
 		.timestamp = htobe64(qp->dev->ticks),
@@ -167,7 +204,7 @@ shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
 	};
 
 	qp->rx_wqe.is_taken = false;
-	shca_cq_push(qp->attr.recv_cq, &cqe, rx->solicited);
+	shca_cq_push(qp->rx_wqe.cq, &cqe, rx->solicited);
 }
 
 static void
@@ -186,12 +223,12 @@ shca_roce_fail_rq(struct shca_roce_qp *qp, uint8_t syndrome)
 		.cqe_opcode = MLX5_CQE_RESP_ERR,
 		.syndrome = syndrome,
 		.number = qp->number,
-		.user_index = qp->attr.user_index,
+		.user_index = qp->rx_wqe.user_index,
 		.wqe_counter = qp->rx_wqe.index,
 	};
 
 	qp->rx_wqe.is_taken = false;
-	push_fault(qp->attr.recv_cq, &fault);
+	push_fault(qp->rx_wqe.cq, &fault);
 }
 
 void
@@ -257,13 +294,14 @@ flush_sq(struct shca_roce_qp *qp)
 static unsigned int
 flush_rq(struct shca_roce_qp *qp)
 {
+	const bool shares = qp->attr.srq != NULL || qp->attr.type == SHCA_ROCE_XRC_TGT;
 	unsigned int nb = 0;
 
-	while (qp->rx_wqe.is_taken || (qp->attr.srq == NULL && shca_roce_take_rq(qp))) {
+	while (qp->rx_wqe.is_taken || (!shares && shca_roce_take_rq(qp))) {
 		shca_roce_fail_rq(qp, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
 		nb++;
 	}
-	if (qp->attr.srq != NULL && !qp->is_last_told) {
+	if (shares && !qp->is_last_told) {
 		qp->is_last_told = true;
 		shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_LAST_WQE_REACHED);
 	}

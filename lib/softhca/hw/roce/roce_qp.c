@@ -20,7 +20,7 @@
 static bool
 can_pin(const struct shca_roce_qp_attr *attr)
 {
-	return shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false) &&
+	return (attr->dbrec == NULL || shca_mem_can_pin(attr->dbrec, SHCA_DBREC_BYTES, false)) &&
 		(attr->nb_wqebbs == 0 ||
 			shca_mem_can_pin(attr->sq_ring,
 				(uint64_t)attr->nb_wqebbs * SHCA_WQEBB_BYTES, false)) &&
@@ -78,6 +78,12 @@ shca_roce_qp_state(const struct shca_roce_qp *qp)
 	return qp->state;
 }
 
+static bool
+is_reliable(const struct shca_roce_qp *qp)
+{
+	return qp->attr.type == SHCA_ROCE_RC || shca_roce_is_xrc(qp);
+}
+
 static void
 start_responder(struct shca_roce_qp *qp)
 {
@@ -85,7 +91,7 @@ start_responder(struct shca_roce_qp *qp)
 		&(struct shca_responder_conf){
 			.host = &shca_roce_responder_host,
 			.arg = qp,
-			.is_reliable = qp->attr.type == SHCA_ROCE_RC,
+			.is_reliable = is_reliable(qp),
 			.mtu = qp->conf.mtu,
 			.psn = qp->conf.rq_psn,
 			.max_dest_rd_atomic = qp->conf.max_dest_rd_atomic,
@@ -100,7 +106,7 @@ start_requester(struct shca_roce_qp *qp)
 		&(struct shca_requester_conf){
 			.host = &shca_roce_requester_host,
 			.arg = qp,
-			.is_reliable = qp->attr.type == SHCA_ROCE_RC,
+			.is_reliable = is_reliable(qp),
 			.mtu = qp->conf.mtu,
 			.psn = qp->conf.sq_psn,
 			.max_rd_atomic = qp->conf.max_rd_atomic,
@@ -185,6 +191,8 @@ post(struct shca_roce_qp *qp)
 static void
 send(struct shca_roce_qp *qp, struct shca_bth *bth)
 {
+	if (shca_roce_is_xrc(qp))
+		bth->opcode |= SHCA_BTH_XRC;
 	bth->qpn = qp->conf.dest_qpn;
 	bth->pkey = SHCA_ROCE_PKEY;
 	shca_roce_send(qp->dev, &qp->conf.path, bth);
@@ -252,23 +260,28 @@ shca_roce_run(struct shca_device *dev)
 }
 
 static bool
+is_answer(uint8_t opcode)
+{
+	const uint8_t op = opcode & SHCA_BTH_OP_MASK;
+
+	return op >= SHCA_BTH_READ_FIRST && op <= SHCA_BTH_ATOMIC_ACK;
+}
+
+/** XRC has a queue pair for each direction (IBTA A14.2.1). */
+static bool
 is_of_type(const struct shca_roce_qp *qp, uint8_t opcode)
 {
 	static const uint8_t services[] = {
 		[SHCA_ROCE_RC] = SHCA_BTH_RC,
 		[SHCA_ROCE_UC] = SHCA_BTH_UC,
 		[SHCA_ROCE_UD] = SHCA_BTH_UD,
+		[SHCA_ROCE_XRC_INI] = SHCA_BTH_XRC,
+		[SHCA_ROCE_XRC_TGT] = SHCA_BTH_XRC,
 	};
 
+	if (shca_roce_is_xrc(qp) && is_answer(opcode) != (qp->attr.type == SHCA_ROCE_XRC_INI))
+		return false;
 	return (opcode & SHCA_BTH_SERVICE_MASK) == services[qp->attr.type];
-}
-
-static bool
-is_answer(uint8_t opcode)
-{
-	const uint8_t op = opcode & SHCA_BTH_OP_MASK;
-
-	return op >= SHCA_BTH_READ_FIRST && op <= SHCA_BTH_ATOMIC_ACK;
 }
 
 static void
@@ -318,6 +331,9 @@ shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 		!is_of_type(qp, bth.opcode))
 		return true;
 	dev->nb_done++;
+	/* The engines know RC's. */
+	if (shca_roce_is_xrc(qp))
+		bth.opcode &= SHCA_BTH_OP_MASK;
 	receive(qp, &path, &bth, frame->bytes);
 	return true;
 }

@@ -21,6 +21,8 @@ enum shca_roce_type {
 	SHCA_ROCE_RC,
 	SHCA_ROCE_UC,
 	SHCA_ROCE_UD,
+	SHCA_ROCE_XRC_INI, /**< sends only, to any SRQ of the target's domain */
+	SHCA_ROCE_XRC_TGT, /**< receives only, and has neither rings nor CQs nor a PD */
 };
 
 /** What an owner makes it with; rings are application memory. */
@@ -32,6 +34,7 @@ struct shca_roce_qp_attr {
 	uint32_t nb_wqes, stride_bytes; /**< powers of two, or 0 */
 	bool has_signature, signal_all;
 	uint32_t pdn, user_index;
+	uint32_t xrcdn; /**< of a target */
 	struct shca_cq *send_cq, *recv_cq;
 	struct shca_srq *srq; /**< NULL: it receives by its own ring */
 	shca_event_fn event;

@@ -5,12 +5,13 @@
 #include <endian.h>
 #include <string.h>
 
-#define FENCE_MASK   0xe0 /* of fm_ce_se */
-#define SGID_SHIFT   20   /* of grh_gid_fl (libmlx5 mlx5_create_ah) */
-#define SGID_MASK    0xff
-#define FLOW_MASK    0xfffff
-#define QPN_MASK     0xffffff
-#define ATOMIC_BYTES 8
+#define FENCE_MASK    0xe0 /* of fm_ce_se */
+#define SGID_SHIFT    20   /* of grh_gid_fl (libmlx5 mlx5_create_ah) */
+#define SGID_MASK     0xff
+#define FLOW_MASK     0xfffff
+#define QPN_MASK      0xffffff
+#define ATOMIC_BYTES  8
+#define XRC_SEG_BYTES 16u
 
 /** Segments between control and data. */
 enum parts {
@@ -151,10 +152,20 @@ decode_ctrl(const uint8_t *bytes, struct shca_wr *wr)
 	wr->imm = be32toh(ctrl.imm);
 }
 
-uint8_t
-shca_roce_wqe_decode(
-	const uint8_t *bytes, uint32_t length, bool is_datagram, struct shca_roce_wqe *wqe)
+static uint32_t
+decode_xrc(const uint8_t *bytes)
 {
+	uint32_t srqn;
+
+	memcpy(&srqn, bytes, sizeof(srqn));
+	return be32toh(srqn) & QPN_MASK;
+}
+
+uint8_t
+shca_roce_wqe_decode(const uint8_t *bytes, uint32_t length, enum shca_roce_wqe_form form,
+	struct shca_roce_wqe *wqe)
+{
+	const bool is_datagram = form == SHCA_ROCE_WQE_DATAGRAM;
 	uint32_t offset = sizeof(struct mlx5_wqe_ctrl_seg);
 	const struct row *row;
 	uint32_t least, stated;
@@ -173,12 +184,16 @@ shca_roce_wqe_decode(
 	stated = (uint32_t)shca_wqe_ds(bytes) * SHCA_DS_BYTES;
 	least = offset + (row->parts & REMOTE ? SHCA_DS_BYTES : 0u) +
 		(row->parts & ATOMIC ? SHCA_DS_BYTES : 0u) +
-		(is_datagram ? (uint32_t)sizeof(struct mlx5_wqe_av) : 0u);
+		(is_datagram ? (uint32_t)sizeof(struct mlx5_wqe_av) : 0u) +
+		(form == SHCA_ROCE_WQE_XRC ? XRC_SEG_BYTES : 0u);
 	if (stated < least || stated > length)
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	if (is_datagram) {
 		decode_av(bytes + offset, &wqe->av);
 		offset += (uint32_t)sizeof(struct mlx5_wqe_av);
+	} else if (form == SHCA_ROCE_WQE_XRC) {
+		wqe->wr.xrc_srqn = decode_xrc(bytes + offset);
+		offset += XRC_SEG_BYTES;
 	}
 	offset = decode_remote(bytes, offset, row->parts, &wqe->wr);
 	if (row->parts & ATOMIC) {

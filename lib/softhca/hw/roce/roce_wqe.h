@@ -19,6 +19,13 @@ struct shca_roce_av {
 	uint32_t qpn, qkey;
 };
 
+/** What stands between the control segment and an opcode's own segments. */
+enum shca_roce_wqe_form {
+	SHCA_ROCE_WQE_CONNECTED, /**< nothing */
+	SHCA_ROCE_WQE_DATAGRAM,  /**< an address vector */
+	SHCA_ROCE_WQE_XRC, /**< the number of an SRQ (libmlx5 wqe.h struct mlx5_wqe_xrc_seg) */
+};
+
 struct shca_roce_wqe {
 	struct shca_wr wr;
 	struct shca_roce_av av; /**< of a datagram */
@@ -28,10 +35,9 @@ struct shca_roce_wqe {
 
 /**
  * @param bytes the WQE's WQEBBs, which @p wqe borrows; at least one
- * @param is_datagram an address vector follows the control segment
  * @return 0 or the syndrome of its completion; the control segment's part is filled anyway
  */
-uint8_t shca_roce_wqe_decode(
-	const uint8_t *bytes, uint32_t length, bool is_datagram, struct shca_roce_wqe *wqe);
+uint8_t shca_roce_wqe_decode(const uint8_t *bytes, uint32_t length, enum shca_roce_wqe_form form,
+	struct shca_roce_wqe *wqe);
 
 #endif /* SHCA_HW_ROCE_ROCE_WQE_H */

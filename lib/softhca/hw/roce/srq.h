@@ -17,6 +17,10 @@ struct shca_srq_attr {
 	__be32 *dbrec;                  /**< [0] producer counter */
 	uint32_t nb_wqes, stride_bytes; /**< powers of two */
 	uint32_t pdn;
+	uint32_t xrcdn; /**< of an XRC SRQ; 0: a basic one, whose queue pairs have CQ and user index
+			 */
+	struct shca_cq *cq;
+	uint32_t user_index;
 	shca_event_fn event;
 	void *owner;
 };

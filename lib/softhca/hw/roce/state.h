@@ -24,6 +24,8 @@ struct shca_roce_rx_wqe {
 	uint32_t pdn;
 	const uint8_t *segments;
 	uint32_t nb_segments;
+	struct shca_cq *cq; /**< where it completes */
+	uint32_t user_index;
 };
 
 struct shca_srq {
@@ -88,6 +90,14 @@ enum shca_outcome shca_roce_gather(
 /** Take a receive WQE for a message, or keep the one that is taken. @return false: there is none.
  */
 bool shca_roce_take_rq(struct shca_roce_qp *qp);
+static inline bool
+shca_roce_is_xrc(const struct shca_roce_qp *qp)
+{
+	return qp->attr.type == SHCA_ROCE_XRC_INI || qp->attr.type == SHCA_ROCE_XRC_TGT;
+}
+
+/** @return the shared receive queue that the request at hand is for; NULL: none. */
+struct shca_srq *shca_roce_srq(const struct shca_roce_qp *qp);
 /** Copy to the buffers of the receive WQE that is taken. */
 enum shca_outcome shca_roce_scatter_rq(
 	struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from);

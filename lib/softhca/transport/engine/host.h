@@ -46,6 +46,7 @@ struct shca_wr {
 	uint64_t va;
 	uint32_t rkey;
 	uint64_t swap_add, compare;
+	uint32_t xrc_srqn; /**< of XRC */
 
 	/** @{ The host's own. */
 	uint16_t index;
@@ -92,9 +93,15 @@ enum shca_remote {
 	SHCA_REMOTE_ATOMIC,
 };
 
+enum shca_take {
+	SHCA_TAKE_NONE, /**< there is no receive WQE now */
+	SHCA_TAKE_DONE,
+	SHCA_TAKE_REFUSED, /**< the request names a queue that is not there for it */
+};
+
 struct shca_responder_host {
-	/** Take a receive WQE for a message. @return false: there is none. */
-	bool (*take)(void *arg);
+	/** Take a receive WQE for a message. */
+	enum shca_take (*take)(void *arg);
 	/** Copy a part of the message to the buffers of the WQE that was taken. */
 	enum shca_outcome (*scatter)(
 		void *arg, uint32_t offset, uint32_t length, const uint8_t *from);

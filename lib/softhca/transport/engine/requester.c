@@ -223,6 +223,7 @@ make_message(struct shca_requester *requester, const struct shca_wr *wr, uint32_
 	bth->va = wr->va;
 	bth->rkey = wr->kind == SHCA_WR_WRITE ? wr->rkey : wr->imm;
 	bth->dma_length = wr->length;
+	bth->xrc_srqn = wr->xrc_srqn;
 	bth->payload = payload;
 	if (bth->payload_bytes == 0)
 		return SHCA_OUTCOME_SUCCESS;
@@ -244,6 +245,7 @@ make_request(const struct shca_requester *requester, const struct shca_wr *wr, u
 	bth->va = wr->va + offset;
 	bth->rkey = wr->rkey;
 	bth->dma_length = wr->length - offset;
+	bth->xrc_srqn = wr->xrc_srqn;
 	bth->swap_add = wr->swap_add;
 	bth->compare = wr->compare;
 }

@@ -141,12 +141,19 @@ is_in_order(const struct shca_responder *responder, const struct place *place,
 	return bth->payload_bytes <= mtu && (place->is_first || bth->payload_bytes != 0);
 }
 
-/** Take a receive WQE unless the message has one. @return false: there is none. */
+/** Take a receive WQE unless the message has one; else answer. @return whether it has one. */
 static bool
 take_wqe(struct shca_responder *responder)
 {
+	enum shca_take took = SHCA_TAKE_DONE;
+
 	if (!responder->has_wqe)
-		responder->has_wqe = responder->conf.host->take(responder->conf.arg);
+		took = responder->conf.host->take(responder->conf.arg);
+	responder->has_wqe = took == SHCA_TAKE_DONE;
+	if (took == SHCA_TAKE_NONE)
+		not_ready(responder);
+	else if (took == SHCA_TAKE_REFUSED)
+		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 	return responder->has_wqe;
 }
 
@@ -242,10 +249,8 @@ take_message(
 		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 		return;
 	}
-	if ((is_send || place->has_imm) && !take_wqe(responder)) {
-		not_ready(responder);
+	if ((is_send || place->has_imm) && !take_wqe(responder))
 		return;
-	}
 	if (is_send ? !take_send(responder, place, bth) : !take_write(responder, place, bth))
 		return;
 	if (place->has_inval && !responder->conf.host->invalidate(responder->conf.arg, bth->rkey)) {
@@ -288,6 +293,7 @@ answer_read(struct shca_responder *responder, const struct shca_bth *bth, bool i
 			.rkey = bth->rkey,
 			.length = bth->dma_length,
 			.is_repeated = is_repeated,
+			.xrc_srqn = bth->xrc_srqn,
 		});
 }
 
@@ -440,6 +446,7 @@ shca_responder_receive(struct shca_responder *responder, const struct shca_bth *
 
 	if (responder->has_failed)
 		return;
+	responder->xrc_srqn = bth->xrc_srqn;
 	if (!responder->conf.is_reliable) {
 		receive_unreliable(responder, bth);
 		return;
@@ -470,6 +477,7 @@ next_of_read(struct shca_responder *responder, struct shca_answer *read, struct 
 	const uint8_t *from = NULL;
 
 	bth->psn = (read->psn + read->sent) & SHCA_PSN_MASK;
+	responder->xrc_srqn = read->xrc_srqn;
 	if (part != 0) {
 		from = responder->conf.host->remote(
 			responder->conf.arg, SHCA_REMOTE_READ, read->rkey, read->va + offset, part);

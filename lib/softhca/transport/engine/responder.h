@@ -33,6 +33,7 @@ struct shca_answer {
 	uint64_t va;
 	uint32_t rkey, length, sent; /**< of a read */
 	bool is_repeated;            /**< a read that was answered before */
+	uint32_t xrc_srqn;
 };
 
 enum shca_message {
@@ -43,7 +44,8 @@ enum shca_message {
 
 struct shca_responder {
 	struct shca_responder_conf conf;
-	uint32_t psn; /**< expected next */
+	uint32_t psn;      /**< expected next */
+	uint32_t xrc_srqn; /**< of the request at hand, for the host (IBTA A14.4.2) */
 	uint32_t msn;
 	bool has_failed;
 	bool is_silent; /**< a NAK has said which packet is wanted; others are dropped without one

@@ -18,7 +18,7 @@ static const struct field_case raw_cases[] = {
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_RAW_PACKET, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_UD, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_RC, 0),
-	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_INI, -EOPNOTSUPP),
+	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_INI, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_DRIVER, -EOPNOTSUPP),
 	FIELD(struct qp_request, pd, 999, -ENOENT),
 	FIELD(struct qp_request, send_cq, 999, -ENOENT),

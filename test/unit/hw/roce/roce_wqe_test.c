@@ -53,12 +53,32 @@ add_pointer(uint32_t length)
 }
 
 static uint8_t
-decode(bool is_datagram, struct shca_roce_wqe *wqe)
+decode(enum shca_roce_wqe_form form, struct shca_roce_wqe *wqe)
 {
 	const uint32_t qpn_ds = htobe32(0x800001 << 8 | made.length / 16);
 
 	memcpy(made.bytes + offsetof(struct mlx5_wqe_ctrl_seg, qpn_ds), &qpn_ds, sizeof(qpn_ds));
-	return shca_roce_wqe_decode(made.bytes, (made.length + 63) & ~63u, is_datagram, wqe);
+	return shca_roce_wqe_decode(made.bytes, (made.length + 63) & ~63u, form, wqe);
+}
+
+/** The SRQ's number stands before what an opcode has of its own. */
+static void
+write_to_an_srq(void **state)
+{
+	const uint32_t srqn[4] = { htobe32(0x123456) };
+	struct shca_roce_wqe wqe;
+
+	(void)state;
+	start(MLX5_OPCODE_RDMA_WRITE, 0);
+	add(srqn, sizeof(srqn));
+	add_remote();
+	add_pointer(100);
+	assert_int_equal(decode(SHCA_ROCE_WQE_XRC, &wqe), 0);
+	assert_int_equal(wqe.wr.xrc_srqn, 0x123456);
+	assert_int_equal(wqe.wr.rkey, 0x99);
+	assert_int_equal(wqe.wr.length, 100);
+	start(MLX5_OPCODE_SEND, 0);
+	assert_int_equal(decode(SHCA_ROCE_WQE_XRC, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 }
 
 static void
@@ -70,7 +90,7 @@ send_of_two_segments(void **state)
 	start(MLX5_OPCODE_SEND_IMM, MLX5_WQE_CTRL_CQ_UPDATE | MLX5_WQE_CTRL_SOLICITED);
 	add_pointer(100);
 	add_pointer(28);
-	assert_int_equal(decode(false, &wqe), 0);
+	assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe), 0);
 	assert_int_equal(wqe.wr.kind, SHCA_WR_SEND);
 	assert_true(wqe.wr.has_imm && wqe.wr.solicited && wqe.wr.is_signaled && !wqe.wr.fence);
 	assert_int_equal(wqe.wr.imm, 0xa1b2c3d4);
@@ -93,7 +113,7 @@ inlined_write_with_fence(void **state)
 	start(MLX5_OPCODE_RDMA_WRITE, MLX5_WQE_CTRL_FENCE);
 	add_remote();
 	add(segment, sizeof(segment));
-	assert_int_equal(decode(false, &wqe), 0);
+	assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe), 0);
 	assert_int_equal(wqe.wr.kind, SHCA_WR_WRITE);
 	assert_true(wqe.wr.fence && !wqe.wr.is_signaled);
 	assert_int_equal(wqe.wr.va, 0x1122334455667788);
@@ -114,8 +134,8 @@ atomic_of_8_bytes(void **state)
 		add_remote();
 		add(&atomic, sizeof(atomic));
 		add_pointer(length);
-		assert_int_equal(
-			decode(false, &wqe), length == 8 ? 0 : MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe),
+			length == 8 ? 0 : MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 	}
 	assert_int_equal(wqe.wr.kind, SHCA_WR_CMP_SWAP);
 	assert_int_equal(wqe.wr.swap_add, 5);
@@ -141,7 +161,7 @@ datagram(void **state)
 	start(MLX5_OPCODE_SEND, 0);
 	add(&av, sizeof(av));
 	add_pointer(10);
-	assert_int_equal(decode(true, &wqe), 0);
+	assert_int_equal(decode(SHCA_ROCE_WQE_DATAGRAM, &wqe), 0);
 	assert_int_equal(wqe.av.qpn, 0x800002);
 	assert_int_equal(wqe.av.qkey, 0x11111111);
 	assert_int_equal(wqe.av.route.sgid_index, 1);
@@ -160,17 +180,17 @@ broken_ones(void **state)
 
 	(void)state;
 	start(0x7f, 0);
-	assert_int_equal(decode(false, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	/* A write and a read of datagrams, a remote address that is missing, bytes beyond the end.
 	 */
 	start(MLX5_OPCODE_RDMA_WRITE, 0);
 	add_remote();
-	assert_int_equal(decode(true, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	assert_int_equal(decode(SHCA_ROCE_WQE_DATAGRAM, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	start(MLX5_OPCODE_RDMA_READ, 0);
-	assert_int_equal(decode(false, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	start(MLX5_OPCODE_SEND, 0);
 	add(&word, sizeof(word));
-	assert_int_equal(decode(false, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	assert_int_equal(wqe.wr.index, 0x1234);
 }
 
@@ -178,6 +198,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(write_to_an_srq),
 		cmocka_unit_test(send_of_two_segments),
 		cmocka_unit_test(inlined_write_with_fence),
 		cmocka_unit_test(atomic_of_8_bytes),

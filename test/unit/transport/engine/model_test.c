@@ -92,12 +92,12 @@ complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 	model->nb_completed++;
 }
 
-static bool
+static enum shca_take
 take(void *arg)
 {
 	struct model *model = arg;
 
-	return draw(model, 100) >= model->percent_not_ready;
+	return draw(model, 100) >= model->percent_not_ready ? SHCA_TAKE_DONE : SHCA_TAKE_NONE;
 }
 
 static enum shca_outcome
