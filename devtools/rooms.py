@@ -30,7 +30,7 @@ SOFTHCA = [
     ("abi/memory", ["lib/softhca/abi/memory/"], "base model hw/device abi/core"),
     ("abi/qp", ["lib/softhca/abi/qp/"], "base abi/core"),
     ("abi/object", ["lib/softhca/abi/object/"],
-     "base strict model hw/state hw/queue hw/roce hw/device abi/core abi/memory abi/qp"),
+     "base strict model hw/state hw/queue hw/roce abi/core abi/memory abi/qp"),
     ("abi/entry", ["lib/softhca/abi/entry/"], "base fault model hw/queue abi/core abi/memory abi/object"),
     ("ucma", ["lib/softhca/ucma/"], "base hw/roce hw/device abi/core cm"),
     ("sysfs", ["lib/softhca/sysfs/"], "base model wire config"),

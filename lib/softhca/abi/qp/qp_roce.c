@@ -56,7 +56,7 @@ shca_qp_create_target(struct shca_file *file, struct shca_qp_object *qp)
 		.owner = qp,
 	};
 
-	if (shca_gid_nb(shca_device_conf(file->dev)) == 0)
+	if (shca_gid_nb(file->dev) == 0)
 		return -EOPNOTSUPP;
 	qp->cap = (struct ib_uverbs_qp_cap){ 0 };
 	return shca_roce_qp_create(file->dev, &attr, &qp->roce);
