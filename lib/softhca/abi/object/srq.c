@@ -151,7 +151,7 @@ create(struct shca_bundle *bundle)
 		return -EOPNOTSUPP;
 	if (type > IB_UVERBS_SRQT_TM)
 		return -EINVAL;
-	if (shca_gid_nb(shca_device_conf(bundle->file->dev)) == 0)
+	if (shca_gid_nb(bundle->file->dev) == 0)
 		return -EOPNOTSUPP;
 	srq->max_wr = (uint32_t)shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_MAX_WR);
 	srq->max_sge = (uint32_t)shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_MAX_SGE);

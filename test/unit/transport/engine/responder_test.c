@@ -31,11 +31,11 @@ static struct rig {
 	struct shca_bth answer;
 } rig;
 
-static bool
+static enum shca_take
 take(void *arg)
 {
 	(void)arg;
-	return rig.has_wqe;
+	return rig.has_wqe ? SHCA_TAKE_DONE : SHCA_TAKE_NONE;
 }
 
 static enum shca_outcome
