@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rdmacm-utils, unmodified: connections, and queue pairs that go by them. Server and client are programs of one card, of
-two ports of a card that a cable joins, and of two cards."""
+two ports of a card that a cable joins, of two cards, and of two cards whose netdevs are hosts on one bridge."""
 import contextlib
 import dataclasses
 import os
@@ -10,7 +10,7 @@ import time
 
 import pytest
 from harness import card as cards
-from harness import paths
+from harness import host
 from harness.patience import PATIENCE
 from harness.terminal import Terminal
 
@@ -26,9 +26,14 @@ class End:
     """Where a program runs, and the address that it has there."""
     card: str
     address: str
+    namespace: str = None
+
+    def gid(self):
+        return self.address if ":" in self.address else "::ffff:" + self.address
 
     def argv(self, *words):
-        return cards.on(self.card, *words)
+        enter = ["ip", "netns", "exec", self.namespace] if self.namespace else []
+        return enter + cards.on(self.card, *words)
 
 
 @contextlib.contextmanager
@@ -50,16 +55,50 @@ def two_cards(tmp_path):
         yield End(one, GIDS[0]), End(other, GIDS[1])
 
 
-PLACES = {"one card": one_card, "two ports": two_ports, "two cards": two_cards}
+@contextlib.contextmanager
+def bridge(_):
+    """Two cards, each with its netdev in a namespace, on one bridge: nobody knows the other's MAC at first."""
+    why_not = host.why_no_tap() or host.why_no_netns()
+    if why_not:
+        pytest.skip(f"no netdevs: {why_not}")
+    name = host.name("b")
+    with contextlib.ExitStack() as stack:
+        host.run("ip", "link", "add", name, "type", "bridge")
+        stack.callback(host.run, "ip", "link", "del", name)
+        host.run("ip", "link", "set", name, "up")
+        ends = []
+        for number, mac in enumerate(MACS, 1):
+            wire, netdev = host.name("w"), host.name("k")
+            card = stack.enter_context(cards.up(f"wire=tap:{wire},kernel=tap:{netdev},mac={mac}"))
+            host.run("ip", "link", "set", wire, "master", name, "up")
+            space = stack.enter_context(host.Namespace())
+            space.take(netdev, f"10.77.0.{number}/24")
+            ends.append(End(card, f"10.77.0.{number}", space.name))
+        for end in ends:
+            wait_for_gid(end)
+        yield tuple(ends)
 
-# Words of server and client; ADDRESS is the server's, SOURCE the client's own, PORT one that is free.
+
+def wait_for_gid(end):
+    """The card has seen the address."""
+    wanted = f"0000:0000:0000:0000:0000:ffff:0a4d:{int(end.address[-1]):04x}"
+    until = time.monotonic() + PATIENCE
+    gid = cards.directory(end.card) / "sys/class/infiniband/mlx5_0/ports/1/gids/3"
+    while gid.read_text(encoding="ascii").strip() != wanted:
+        assert time.monotonic() < until, gid.read_text(encoding="ascii")
+        time.sleep(0.02)
+
+
+PLACES = {"one card": one_card, "two ports": two_ports, "two cards": two_cards, "bridge": bridge}
+
+# Words of server and client; ADDRESS and GID are the server's, SOURCE the client's own, PORT one that is free.
 PROGRAMS = {
     "rping": ("rping -s -a ADDRESS -p PORT -C 20 -V", "rping -c -a ADDRESS -I SOURCE -p PORT -C 20 -V"),
     "rping of its own QPs": ("rping -s -a ADDRESS -p PORT -C 20 -V -q",
                              "rping -c -a ADDRESS -I SOURCE -p PORT -C 20 -V -q"),
     "ucmatose": ("ucmatose -b ADDRESS -p PORT -c 4 -C 10", "ucmatose -s ADDRESS -b SOURCE -p PORT -c 4 -C 10"),
-    "ucmatose by GIDs": ("ucmatose -b ADDRESS -p PORT -f gid -c 4 -C 10",
-                         "ucmatose -s ADDRESS -b SOURCE -p PORT -f gid -c 4 -C 10"),
+    "ucmatose by GIDs": ("ucmatose -b GID -p PORT -f gid -c 4 -C 10",
+                         "ucmatose -s GID -b SOURCE-GID -p PORT -f gid -c 4 -C 10"),
     "udaddy": ("udaddy -b ADDRESS -c 2 -C 10", "udaddy -s ADDRESS -b SOURCE -c 2 -C 10"),
     "rdma_client": ("rdma_server -s ADDRESS -p PORT", "rdma_client -s ADDRESS -p PORT"),
     "rstream": ("rstream -b ADDRESS -p PORT -S 4096 -C 20 -T v", "rstream -s ADDRESS -p PORT -S 4096 -C 20 -T v"),
@@ -69,7 +108,8 @@ PROGRAMS = {
 
 
 def fill(words, server, client):
-    values = {"ADDRESS": server.address, "SOURCE": client.address, "PORT": str(PORT)}
+    values = {"ADDRESS": server.address, "GID": server.gid(), "SOURCE": client.address, "SOURCE-GID": client.gid(),
+              "PORT": str(PORT)}
     return [values.get(word, word) for word in words.split()]
 
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "abi/core/caps.h"
+#include "base/clock.h"
 #include "cm/ip.h"
 
 /** rdma/ib.h: the bits of a service ID that are a port space. */
@@ -20,7 +21,10 @@ enum {
 	PORT_FIRST = 32768, /* net.ipv4.ip_local_port_range */
 	NB_PORTS = 28232,
 	PRIVILEGED_END = 1024,
+	RESOLVE_STEP_NS = 2000000,
 };
+
+#define NS_PER_MS UINT64_C(1000000)
 
 bool
 shca_bind_choose(struct shca_ucma *ucma,
@@ -297,6 +301,8 @@ find_way(struct shca_id *id, const struct shca_address *dst, const uint8_t remot
 		return 0;
 	if (dst->any.sa_family == AF_IB)
 		return -ENODEV;
+	if (ucma->conf.route != NULL && ucma->conf.route(ucma->conf.arg, remote, gid))
+		return shca_bind_find(ucma, gid->gid, gid->ifindex, gid) ? 0 : -ENODEV;
 	ret = ask_kernel(&id->src, dst, &local);
 	if (ret != 0)
 		return ret;
@@ -321,12 +327,58 @@ resolved(struct shca_id *id, const struct shca_address *dst, const struct shca_u
 	if (shca_address_is_any(&id->dst))
 		shca_address_from_gid(&id->dst, id->gid.gid);
 	shca_address_to_gid(&id->dst, id->remote_gid);
-	id->state = SHCA_ID_ADDR_RESOLVED;
+}
+
+/** Look for the MAC of the other side. @return 0; -EINPROGRESS: not yet. */
+static int
+reach(struct shca_id *id, uint64_t now)
+{
+	struct shca_ucma *ucma = id->file->ucma;
+	int ret = ucma->conf.reach != NULL
+		? ucma->conf.reach(ucma->conf.arg, &id->gid, id->remote_gid)
+		: 0;
+
+	if (ret == -EINPROGRESS && now < id->resolve_until)
+		return ret;
+	if (ret == -EINPROGRESS)
+		ret = -ETIMEDOUT;
+	id->state = ret == 0 ? SHCA_ID_ADDR_RESOLVED : SHCA_ID_BOUND;
+	return shca_ucm_event_tell(
+		id, ret == 0 ? SHCA_UCM_ADDR_RESOLVED : SHCA_UCM_ADDR_ERROR, ret);
+}
+
+uint64_t
+shca_bind_step(struct shca_ucma *ucma, uint64_t now)
+{
+	struct shca_id *id;
+	uint32_t number = 0;
+
+	if (ucma->nb_resolving == 0)
+		return UINT64_MAX;
+	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++)
+		if (id->state == SHCA_ID_ADDR_QUERY && reach(id, now) != -EINPROGRESS)
+			ucma->nb_resolving--;
+	return ucma->nb_resolving != 0 ? now + RESOLVE_STEP_NS : UINT64_MAX;
+}
+
+static int
+start_to_reach(struct shca_id *id, uint32_t timeout_ms)
+{
+	const uint64_t now = shca_clock_ns();
+	int ret;
+
+	id->resolve_until = now + timeout_ms * NS_PER_MS;
+	ret = reach(id, now);
+	if (ret != -EINPROGRESS)
+		return ret;
+	id->state = SHCA_ID_ADDR_QUERY;
+	id->file->ucma->nb_resolving++;
+	return 0;
 }
 
 int
-shca_bind_resolve(
-	struct shca_id *id, const struct shca_address *src, const struct shca_address *dst)
+shca_bind_resolve(struct shca_id *id, const struct shca_address *src,
+	const struct shca_address *dst, uint32_t timeout_ms)
 {
 	struct shca_address from = { .any.sa_family = dst->any.sa_family };
 	uint8_t remote[SHCA_UCMA_GID_BYTES];
@@ -354,7 +406,7 @@ shca_bind_resolve(
 		ret = find_way(id, dst, remote, &gid);
 	if (ret == 0) {
 		resolved(id, dst, &gid);
-		return shca_ucm_event_tell(id, SHCA_UCM_ADDR_RESOLVED, 0);
+		return start_to_reach(id, timeout_ms);
 	}
 	return shca_ucm_event_tell(id, SHCA_UCM_ADDR_ERROR, ret);
 }

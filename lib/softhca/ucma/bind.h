@@ -24,8 +24,10 @@ bool shca_bind_choose(struct shca_ucma *ucma,
 	struct shca_ucma_gid *out);
 /** Resolve and bind to @p dst (rdma_resolve_addr()). @param src family 0: none
  * @return 0, when an event tells the result, or -EINVAL, or as shca_bind_address() */
-int shca_bind_resolve(
-	struct shca_id *id, const struct shca_address *src, const struct shca_address *dst);
+int shca_bind_resolve(struct shca_id *id, const struct shca_address *src,
+	const struct shca_address *dst, uint32_t timeout_ms);
+/** Look again for other sides that Linux asks for. @return when to do so next. */
+uint64_t shca_bind_step(struct shca_ucma *ucma, uint64_t now);
 /** @return the port space that an identifier's port is of. */
 uint16_t shca_bind_space(const struct shca_id *id);
 /** @return the service ID that it connects to, or listens at. */

@@ -43,6 +43,8 @@ shca_id_destroy(struct shca_id *id)
 		shca_idtable_del(&ucma->groups, group->number);
 		free(group);
 	}
+	if (id->state == SHCA_ID_ADDR_QUERY)
+		ucma->nb_resolving--;
 	shca_cm_release(id->conn, shca_clock_ns());
 	LIST_REMOVE(id, link);
 	shca_idtable_del(&ucma->ids, id->number);

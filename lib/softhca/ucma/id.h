@@ -39,6 +39,7 @@ enum shca_ucm_event_kind {
 enum shca_id_state {
 	SHCA_ID_IDLE,
 	SHCA_ID_BOUND,
+	SHCA_ID_ADDR_QUERY,
 	SHCA_ID_ADDR_RESOLVED,
 	SHCA_ID_ROUTE_RESOLVED,
 	SHCA_ID_CONNECT,
@@ -80,7 +81,8 @@ struct shca_id {
 	struct shca_ucma_gid gid;
 	struct shca_ucma_port port;
 	uint8_t remote_gid[SHCA_UCMA_GID_BYTES];
-	unsigned int backlog; /* of one that listens: room left */
+	uint64_t resolve_until; /* in ADDR_QUERY */
+	unsigned int backlog;   /* of one that listens: room left */
 	struct shca_cm_conn *conn;
 	bool is_passive;
 	struct shca_id_qp qp;
@@ -123,7 +125,8 @@ struct shca_ucma {
 	struct shca_cm *cm;
 	LIST_HEAD(, shca_ucma_file) files;
 	struct shca_idtable ids, groups;
-	uint32_t random; /* of ports and PSNs */
+	unsigned int nb_resolving; /* identifiers in ADDR_QUERY */
+	uint32_t random;           /* of ports and PSNs */
 	pthread_mutex_t queue_lock;
 	TAILQ_HEAD(, shca_ucma_datagram) queue;
 	unsigned int nb_queued;

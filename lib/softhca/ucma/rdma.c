@@ -64,6 +64,38 @@ list_gids(void *arg, struct shca_ucma_gid *at, unsigned int max)
 	return nb;
 }
 
+/** Of several devices' netdevs in one namespace, Linux has chosen one. */
+static bool
+find_route(void *arg, const uint8_t *remote, struct shca_ucma_gid *gid)
+{
+	const struct shca_rdma *rdma = arg;
+	int ret = -ENODEV;
+
+	for (unsigned int i = 0; i < rdma->conf.nb_devices && ret != 0; i++) {
+		struct shca_device *dev = rdma->conf.devices[i];
+
+		shca_device_lock(dev);
+		ret = shca_gid_find_source(dev, remote, gid->gid);
+		gid->ifindex = shca_device_ifindex(dev);
+		shca_device_unlock(dev);
+	}
+	return ret == 0;
+}
+
+static int
+reach(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote)
+{
+	const struct shca_rdma *rdma = arg;
+	struct shca_device *dev = rdma->conf.devices[gid->device];
+	uint8_t mac[6];
+	int ret;
+
+	shca_device_lock(dev);
+	ret = shca_gid_resolve(dev, remote, mac);
+	shca_device_unlock(dev);
+	return ret;
+}
+
 /** By rate; the next higher one (core/addr.h iboe_get_rate()). */
 static const struct {
 	uint32_t mbps;
@@ -165,6 +197,8 @@ shca_rdma_create(const struct shca_rdma_conf *conf, struct shca_rdma **out)
 		.gids = list_gids,
 		.port = describe_port,
 		.send = send_mad,
+		.route = find_route,
+		.reach = reach,
 		.wake = wake,
 		.arg = rdma,
 	});

@@ -125,7 +125,7 @@ resolve_ip(struct shca_ucma_call *call)
 	memcpy(&dst, &command->dst_addr, sizeof(command->dst_addr));
 	if (src.any.sa_family == AF_IB || dst.any.sa_family == AF_IB)
 		return -EINVAL;
-	return shca_bind_resolve(id, &src, &dst);
+	return shca_bind_resolve(id, &src, &dst, command->timeout_ms);
 }
 
 static int
@@ -144,7 +144,7 @@ resolve_addr(struct shca_ucma_call *call)
 			&src, &command->src_addr, sizeof(command->src_addr), command->src_size);
 	if (ret == 0)
 		ret = shca_id_find(call->file, command->id, &id);
-	return ret == 0 ? shca_bind_resolve(id, &src, &dst) : ret;
+	return ret == 0 ? shca_bind_resolve(id, &src, &dst, command->timeout_ms) : ret;
 }
 
 /** The way is known with the address. */

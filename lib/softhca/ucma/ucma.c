@@ -221,7 +221,7 @@ uint64_t
 shca_ucma_step(struct shca_ucma *ucma)
 {
 	struct shca_ucma_datagram *datagram;
-	uint64_t next;
+	uint64_t next, due;
 
 	pthread_mutex_lock(&ucma->lock);
 	reap(ucma);
@@ -230,9 +230,10 @@ shca_ucma_step(struct shca_ucma *ucma)
 			sizeof(datagram->bytes));
 		free(datagram);
 	}
+	due = shca_bind_step(ucma, shca_clock_ns());
 	next = shca_cm_run(ucma->cm, shca_clock_ns());
 	pthread_mutex_unlock(&ucma->lock);
-	return next;
+	return due < next ? due : next;
 }
 
 unsigned int

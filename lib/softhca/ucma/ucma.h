@@ -51,6 +51,14 @@ struct shca_ucma_conf {
 	void (*send)(void *arg, const struct shca_ucma_gid *gid,
 		const uint8_t remote[SHCA_UCMA_GID_BYTES],
 		const uint8_t bytes[SHCA_UCMA_MAD_BYTES]);
+	/** Find the device, and its GID, from which its netdev's routes lead to @p remote. @return
+	 * whether there is one. May be NULL. */
+	bool (*route)(
+		void *arg, const uint8_t remote[SHCA_UCMA_GID_BYTES], struct shca_ucma_gid *gid);
+	/** Find the MAC of @p remote. @return 0, -EINPROGRESS: Linux asks for it, look again, or a
+	 * negative errno. May be NULL: all are known. */
+	int (*reach)(void *arg, const struct shca_ucma_gid *gid,
+		const uint8_t remote[SHCA_UCMA_GID_BYTES]);
 	/** There is work before the time that shca_ucma_step() has named. May be NULL. */
 	void (*wake)(void *arg);
 	void *arg;

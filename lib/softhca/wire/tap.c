@@ -209,7 +209,7 @@ follow_netns(struct tap *tap)
 static void
 forget_control(struct tap *tap, int ret)
 {
-	SHCA_DEBUG("tap:%s: addresses not read: %s", tap->netdev.name, strerror(-ret));
+	SHCA_DEBUG("tap:%s: Linux does not answer: %s", tap->netdev.name, strerror(-ret));
 	close(tap->control_fd);
 	tap->control_fd = -1;
 }
@@ -293,6 +293,21 @@ tap_look(struct shca_wire *wire, struct shca_netdev *netdev)
 	*netdev = tap->netdev;
 }
 
+static int
+tap_find_way(struct shca_wire *wire, const uint8_t to[SHCA_IP_BYTES], bool is_bound,
+	struct shca_way *way)
+{
+	struct tap *tap = (struct tap *)wire;
+	int ret;
+
+	if (tap->control_fd < 0 || tap->netdev.ifindex == 0)
+		return -ENETUNREACH;
+	ret = shca_tap_find_way(tap->control_fd, tap->netdev.ifindex, to, is_bound, way);
+	if (ret == -EPROTO)
+		forget_control(tap, ret);
+	return ret;
+}
+
 static uint64_t
 tap_nb_lost(const struct shca_wire *wire)
 {
@@ -322,6 +337,7 @@ const struct shca_wire_ops shca_tap_wire = {
 	.rx = tap_rx,
 	.fd = tap_fd,
 	.look = tap_look,
+	.find_way = tap_find_way,
 	.set_carrier = tap_set_carrier,
 	.nb_lost = tap_nb_lost,
 	.close = tap_close,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The netdev of a TAP as a host on its network: its addresses. */
+/** @file The netdev of a TAP as a host on its network: its addresses, its routes and neighbours. */
 #ifndef SHCA_WIRE_TAP_IP_H
 #define SHCA_WIRE_TAP_IP_H
 
@@ -18,5 +18,13 @@ struct shca_tap_ips {
  * @return 0; or a negative errno: @p fd may have unread answers, and is to be closed.
  */
 int shca_tap_read_ips(int fd, unsigned int ifindex, struct shca_tap_ips *ips);
+
+/**
+ * Find the way from a netdev, as find_way() of struct shca_wire_ops.
+ * @param fd as above
+ * @return as that; -EPROTO: as above.
+ */
+int shca_tap_find_way(int fd, unsigned int ifindex, const uint8_t to[SHCA_IP_BYTES], bool is_bound,
+	struct shca_way *way);
 
 #endif /* SHCA_WIRE_TAP_IP_H */

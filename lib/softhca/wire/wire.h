@@ -69,6 +69,12 @@ struct shca_netdev {
 /** The maximum number of a netdev's IP addresses; the rest is left out. */
 #define SHCA_NETDEV_IPS_MAX 64
 
+/** The way from a netdev to another address, as Linux has it. */
+struct shca_way {
+	uint8_t source[SHCA_IP_BYTES]; /**< the address that it sends from; 0: any */
+	uint8_t mac[6];                /**< of the other side, or of the router to it */
+};
+
 /** The maximum number of ports. */
 #define SHCA_WIRE_PATH_MAX 8
 
@@ -112,6 +118,15 @@ struct shca_wire_ops {
 	/** Kernel side only: query the netdev; a deleted one counts as up. NULL: there is no
 	 * netdev. */
 	void (*look)(struct shca_wire *wire, struct shca_netdev *netdev);
+	/**
+	 * Kernel side only: find the way from the netdev to an address; @p is_bound: there is no
+	 * other netdev that may be used. Any thread may call it, with the device lock held. NULL:
+	 * there is no netdev.
+	 * @return 0; -EINPROGRESS: Linux has begun to ask for the MAC, and all else is known; or a
+	 * negative errno, -ENETUNREACH: no way, or one by another netdev.
+	 */
+	int (*find_way)(struct shca_wire *wire, const uint8_t to[SHCA_IP_BYTES], bool is_bound,
+		struct shca_way *way);
 	/**
 	 * @return whether frames wait until a receive queue has room (a pcap without pace). Frames
 	 * of other wires arrive at any time, like those of a cable. NULL: false.

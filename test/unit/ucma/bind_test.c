@@ -165,6 +165,74 @@ test_no_device(void **state)
 	rig_close(&rig);
 }
 
+/** To a host behind the second port, without an address to send from. */
+static uint32_t
+resolve_by_route(struct rig *rig, uint32_t timeout_ms)
+{
+	const struct sockaddr_in far = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0xc6336409),
+		.sin_port = htons(RIG_PORT) };
+	struct rdma_ucm_resolve_addr command = {
+		.id = rig_create(rig, 7, RDMA_PS_TCP),
+		.timeout_ms = timeout_ms,
+		.dst_size = sizeof(far),
+	};
+
+	memcpy(&command.dst_addr, &far, sizeof(far));
+	assert_int_equal(RIG_DO(rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	return command.id;
+}
+
+static void
+test_waits_for_a_neighbour(void **state)
+{
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	rig.reach = -EINPROGRESS;
+	id = resolve_by_route(&rig, 1000000);
+	rig_expect_silence(&rig);
+	assert_true(shca_ucma_step(rig.ucma) < UINT64_MAX);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_route(&rig, id), -EINVAL);
+	rig.reach = 0;
+	assert_int_equal(shca_ucma_step(rig.ucma), UINT64_MAX);
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).status, 0);
+	assert_int_equal(rig_route(&rig, id), 0);
+	rig_event(&rig, RIG_ROUTE_RESOLVED);
+	rig_close(&rig);
+}
+
+static void
+test_waits_in_vain(void **state)
+{
+	struct rdma_ucm_destroy_id command = { 0 };
+	struct rdma_ucm_destroy_id_resp answer;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig.reach = -EINPROGRESS;
+	resolve_by_route(&rig, 0);
+	assert_int_equal((int)rig_event(&rig, RIG_ADDR_ERROR).status, -ETIMEDOUT);
+	/* Nobody answers. */
+	rig.reach = -EHOSTUNREACH;
+	resolve_by_route(&rig, 1000);
+	assert_int_equal((int)rig_event(&rig, RIG_ADDR_ERROR).status, -EHOSTUNREACH);
+	/* One that goes while it waits is not looked for any more. */
+	rig.reach = -EINPROGRESS;
+	command.id = resolve_by_route(&rig, 1000000);
+	command.response = (uintptr_t)&answer;
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_DESTROY_ID, &command, sizeof(command),
+				 sizeof(answer)),
+		0);
+	assert_int_equal(shca_ucma_step(rig.ucma), UINT64_MAX);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -175,6 +243,8 @@ main(void)
 		cmocka_unit_test(test_af_ib),
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_no_device),
+		cmocka_unit_test(test_waits_for_a_neighbour),
+		cmocka_unit_test(test_waits_in_vain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,7 @@ struct rig {
 	int fd;
 	bool loses; /* all datagrams */
 	unsigned int nb_sent;
+	int reach; /* what is said of the other side's MAC */
 };
 
 /** 10.0.0.1 of mlx5_0 and 10.0.0.2 of mlx5_1, by RoCE v1 and v2. */
@@ -84,6 +85,32 @@ rig_send(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, cons
 	}
 }
 
+static int
+rig_reach(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote)
+{
+	const struct rig *rig = arg;
+
+	(void)gid;
+	(void)remote;
+	return rig->reach;
+}
+
+/** 198.51.100.0/24 is behind mlx5_1. */
+static bool
+rig_find_route(void *arg, const uint8_t *remote, struct shca_ucma_gid *gid)
+{
+	static const uint8_t net[15] = { [10] = 0xff, 0xff, 198, 51, 100 };
+
+	if (memcmp(remote, net, sizeof(net)) != 0)
+		return false;
+	(void)arg;
+	*gid = (struct shca_ucma_gid){
+		.gid = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
+		.ifindex = 6,
+	};
+	return true;
+}
+
 static inline void
 rig_open(struct rig *rig)
 {
@@ -91,6 +118,8 @@ rig_open(struct rig *rig)
 		.gids = rig_gids,
 		.port = rig_port,
 		.send = rig_send,
+		.route = rig_find_route,
+		.reach = rig_reach,
 		.arg = rig,
 	};
 

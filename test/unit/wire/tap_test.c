@@ -458,6 +458,58 @@ test_ip_addresses(void **state)
 	wire->ops->close(wire);
 }
 
+/** As ip route and ip neigh have it; Linux asks for MACs that it does not know. */
+static void
+test_ways(void **state)
+{
+	static const uint8_t own[SHCA_IP_BYTES] = { [10] = 0xff, 0xff, 10, 78, 0, 1 };
+	static const uint8_t near[SHCA_IP_BYTES] = { [10] = 0xff, 0xff, 10, 78, 0, 5 };
+	static const uint8_t far[SHCA_IP_BYTES] = { [10] = 0xff, 0xff, 198, 51, 100, 1 };
+	static const uint8_t nowhere[SHCA_IP_BYTES] = { [10] = 0xff, 0xff, 203, 0, 113, 1 };
+	static const uint8_t six[SHCA_IP_BYTES] = { 0xfd, 0x33, [15] = 9 };
+	static const uint8_t local[SHCA_IP_BYTES] = { 0xfe, 0x80, [15] = 9 };
+	static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 0x55 }, mac6[6] = { 2, 0, 0, 0, 0, 0x66 };
+	struct shca_wire_conf kernel_side = conf;
+	struct shca_wire *wire;
+	struct shca_way way;
+
+	(void)state;
+	kernel_side.is_kernel_side = true;
+	wire = open_wire("tap", &kernel_side);
+	assert_int_equal(wire->ops->find_way(wire, near, true, &way), -ENETUNREACH);
+	run("ip addr add 10.78.0.1/24 dev %s && ip link set %s up", name);
+	assert_true(wait_for_ip(wire, own, true));
+	assert_int_equal(wire->ops->find_way(wire, near, false, &way), -EINPROGRESS);
+	assert_memory_equal(way.source, own, sizeof(own));
+	assert_int_equal(wire->ops->find_way(wire, near, true, &way), -EINPROGRESS);
+	run("ip neigh replace 10.78.0.5 lladdr 02:00:00:00:00:55 dev %s", name);
+	assert_int_equal(wire->ops->find_way(wire, near, true, &way), 0);
+	assert_memory_equal(way.mac, mac, sizeof(mac));
+	/* By a router, which is a neighbour. */
+	run("ip route add 198.51.100.0/24 via 10.78.0.5 dev %s", name);
+	assert_int_equal(wire->ops->find_way(wire, far, false, &way), 0);
+	assert_memory_equal(way.mac, mac, sizeof(mac));
+	assert_memory_equal(way.source, own, sizeof(own));
+	run("ip route add unreachable 203.0.113.0/24", name);
+	assert_int_equal(wire->ops->find_way(wire, nowhere, false, &way), -EHOSTUNREACH);
+	run("ip route del unreachable 203.0.113.0/24", name);
+	run("ip addr add fd33::1/64 dev %s nodad && "
+	    "ip neigh replace fd33::9 lladdr 02:00:00:00:00:66 dev %s",
+		name);
+	assert_int_equal(wire->ops->find_way(wire, six, false, &way), 0);
+	assert_memory_equal(way.mac, mac6, sizeof(mac6));
+	assert_int_equal(way.source[15], 1);
+	run("ip neigh replace fe80::9 lladdr 02:00:00:00:00:66 dev %s", name);
+	assert_int_equal(wire->ops->find_way(wire, local, false, &way), 0);
+	assert_memory_equal(way.mac, mac6, sizeof(mac6));
+	/* By another netdev. */
+	memcpy(&way.source[12], (const uint8_t[]){ 127, 0, 0, 1 }, 4);
+	memset(way.source, 0, 10);
+	way.source[10] = way.source[11] = 0xff;
+	assert_int_equal(wire->ops->find_way(wire, way.source, false, &way), -ENETUNREACH);
+	wire->ops->close(wire);
+}
+
 static void
 test_many_addresses(void **state)
 {
@@ -573,6 +625,7 @@ main(void)
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_ip_addresses),
+		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_many_addresses),
 		cmocka_unit_test_teardown(test_moved_to_another_namespace, leave_namespace),
 		cmocka_unit_test(test_deleted_netdev),

@@ -19,6 +19,9 @@
 
 #define WATCHED_BYTES ((size_t)SHCA_MMAP_NB_WATCHED * SHCA_MMAP_PAGE_BYTES)
 #define NS_PER_S      1000000000u
+/** The time that Linux gives a GID's MAC (rdma_addr_find_l2_eth_by_grh()). */
+#define RESOLVE_NS      NS_PER_S
+#define RESOLVE_STEP_NS 2000000u
 
 static _Atomic uint32_t next_ctxn;
 
@@ -200,25 +203,52 @@ end(struct shca_file *file)
 		wait_for(delay_ns);
 }
 
+/**
+ * Wait without the lock for what a request has found under way: Linux asks the network for the MAC
+ * of a GID, and its answer comes by the device. Such a request has changed nothing.
+ * @param[in,out] waited_ns so far @return whether to run it again.
+ */
+static bool
+awaits(int *ret, uint64_t *waited_ns)
+{
+	if (*ret != -EINPROGRESS)
+		return false;
+	if (*waited_ns >= RESOLVE_NS) {
+		*ret = -ETIMEDOUT; /* rdma_addr_find_l2_eth_by_grh() */
+		return false;
+	}
+	wait_for(RESOLVE_STEP_NS);
+	*waited_ns += RESOLVE_STEP_NS;
+	return true;
+}
+
 int
 shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
 {
-	int ret = begin(file);
+	uint64_t waited_ns = 0;
+	int ret;
 
-	if (ret == 0)
-		ret = shca_ioctl_run(file, request, arg);
-	end(file);
+	do {
+		ret = begin(file);
+		if (ret == 0)
+			ret = shca_ioctl_run(file, request, arg);
+		end(file);
+	} while (awaits(&ret, &waited_ns));
 	return ret;
 }
 
 int
 shca_file_write(struct shca_file *file, const void *bytes, size_t length)
 {
-	int ret = begin(file);
+	uint64_t waited_ns = 0;
+	int ret;
 
-	if (ret == 0)
-		ret = shca_write_run(file, bytes, length);
-	end(file);
+	do {
+		ret = begin(file);
+		if (ret == 0)
+			ret = shca_write_run(file, bytes, length);
+		end(file);
+	} while (awaits(&ret, &waited_ns));
 	return ret;
 }
 

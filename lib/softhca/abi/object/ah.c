@@ -39,7 +39,7 @@ check(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_
 	}
 	if (!shca_gid_get(file->dev, attr->grh.sgid_index, sgid, &is_v2))
 		return -EINVAL;
-	return shca_gid_resolve(file->dev, attr->grh.dgid, mac) ? 0 : -EHOSTUNREACH;
+	return shca_gid_resolve(file->dev, attr->grh.dgid, mac);
 }
 
 int

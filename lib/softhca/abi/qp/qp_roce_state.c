@@ -89,7 +89,7 @@ static int
 take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request,
 	struct shca_roce_path *path)
 {
-	const struct shca_device *dev = qp->object.file->dev;
+	struct shca_device *dev = qp->object.file->dev;
 	const struct ib_uverbs_qp_dest *dest = &request->dest;
 	struct shca_gid_route route = {
 		.flow_label = dest->flow_label,
@@ -108,7 +108,7 @@ take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *req
 	memcpy(route.dgid, dest->dgid, sizeof(route.dgid));
 	if (!shca_gid_path(dev, &route, path))
 		return -EINVAL;
-	return shca_gid_resolve(dev, dest->dgid, path->dmac) ? 0 : -EHOSTUNREACH;
+	return shca_gid_resolve(dev, dest->dgid, path->dmac);
 }
 
 static void

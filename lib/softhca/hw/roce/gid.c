@@ -2,11 +2,13 @@
 /* The GIDs of a port. */
 #include "hw/roce/gid.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/node.h"
 #include "hw/state/device.h"
+#include "wire/wire.h"
 
 #define LINK_LOCAL_BYTES 8
 #define IS_LOCAL         0x02 /* of a MAC's first byte */
@@ -131,24 +133,58 @@ resolve_group(const uint8_t gid[16], uint8_t mac[6])
 	return true;
 }
 
-bool
-shca_gid_resolve(const struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6])
+/** Link-local with the MAC in it (rdma_get_ll_mac(); RFC 4291, appendix A). */
+static bool
+resolve_eui64(const uint8_t gid[16], uint8_t mac[6])
 {
 	static const uint8_t prefix[LINK_LOCAL_BYTES] = { 0xfe, 0x80 };
 
-	if (shca_gid_is_own(dev, gid)) {
-		memcpy(mac, dev->conf.mac, sizeof(dev->conf.mac));
-		return true;
-	}
-	if (resolve_group(gid, mac))
-		return true;
-	/* rdma_get_ll_mac() */
-	if (memcmp(gid, prefix, sizeof(prefix)) != 0)
+	if (memcmp(gid, prefix, sizeof(prefix)) != 0 || gid[11] != 0xff || gid[12] != 0xfe)
 		return false;
 	memcpy(mac, gid + 8, 3);
 	memcpy(mac + 3, gid + 13, 3);
 	mac[0] ^= IS_LOCAL;
 	return true;
+}
+
+static int
+find_way(struct shca_device *dev, const uint8_t gid[16], bool is_bound, struct shca_way *way)
+{
+	struct shca_wire *kernel = dev->conf.kernel;
+
+	return kernel != NULL && kernel->ops->find_way != NULL
+		? kernel->ops->find_way(kernel, gid, is_bound, way)
+		: -EHOSTUNREACH;
+}
+
+int
+shca_gid_resolve(struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6])
+{
+	struct shca_way way;
+	int ret;
+
+	if (shca_gid_is_own(dev, gid)) {
+		memcpy(mac, dev->conf.mac, sizeof(dev->conf.mac));
+		return 0;
+	}
+	if (resolve_group(gid, mac) || resolve_eui64(gid, mac))
+		return 0;
+	ret = find_way(dev, gid, true, &way);
+	if (ret == 0)
+		memcpy(mac, way.mac, sizeof(way.mac));
+	return ret;
+}
+
+int
+shca_gid_find_source(struct shca_device *dev, const uint8_t gid[16], uint8_t source[16])
+{
+	struct shca_way way;
+	const int ret = find_way(dev, gid, false, &way);
+
+	if (ret != 0 && ret != -EINPROGRESS)
+		return ret;
+	memcpy(source, way.source, sizeof(way.source));
+	return 0;
 }
 
 bool

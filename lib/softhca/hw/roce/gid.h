@@ -26,9 +26,14 @@ uint32_t shca_gid_nb(const struct shca_device *dev);
 bool shca_gid_get(const struct shca_device *dev, uint32_t index, uint8_t gid[16], bool *is_v2);
 /** @return whether the port has that address. */
 bool shca_gid_is_own(const struct shca_device *dev, const uint8_t gid[16]);
-/** Find the MAC of a GID, as rdma_addr_find_l2_eth_by_grh() does. @return false: nobody knows it.
+/**
+ * Find the MAC of a GID, as ib_resolve_eth_dmac() does. One that has a MAC in it needs nobody else.
+ * @return 0; -EINPROGRESS: Linux asks the network for it, look again; -EHOSTUNREACH: nobody knows
+ * it; or as find_way() of struct shca_wire_ops.
  */
-bool shca_gid_resolve(const struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6]);
+int shca_gid_resolve(struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6]);
+/** Find the port's own GID towards another one, by Linux' routes. @return 0 or a negative errno. */
+int shca_gid_find_source(struct shca_device *dev, const uint8_t gid[16], uint8_t source[16]);
 
 /** What a program says of a path: an address handle's attributes. */
 struct shca_gid_route {

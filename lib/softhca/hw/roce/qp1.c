@@ -17,6 +17,9 @@
 /** The first source port that RoCE v2 has (Linux mlx5_get_roce_udp_sport_min()). */
 #define UDP_SOURCE 0xc000
 #define HOPS       64
+/** The time that a MAC may take to be found, and between looks. */
+#define RESOLVE_TICKS ((uint64_t)SHCA_CLOCK_KHZ * 1000)
+#define ASK_TICKS     ((uint64_t)SHCA_CLOCK_KHZ)
 
 void
 shca_qp1_init(struct shca_qp1 *qp1)
@@ -59,6 +62,7 @@ shca_qp1_send(struct shca_device *dev, const struct shca_qp1_datagram *datagram)
 	if (copy == NULL)
 		return -ENOMEM;
 	*copy = *datagram;
+	copy->queued_ticks = 0;
 	TAILQ_INSERT_TAIL(&dev->qp1.queue, copy, link);
 	dev->qp1.nb_queued++;
 	return 0;
@@ -92,25 +96,45 @@ send(struct shca_device *dev, const struct shca_qp1_datagram *datagram, const ui
 	shca_roce_send(dev, &path, &bth);
 }
 
+/** @return whether it is done with, sent or not. */
+static bool
+try_to_send(struct shca_device *dev, const struct shca_qp1_datagram *datagram, uint8_t *room)
+{
+	uint8_t dmac[6];
+	const int ret = shca_gid_resolve(dev, datagram->remote, dmac);
+
+	if (ret == 0)
+		send(dev, datagram, dmac, room);
+	else if (ret == -EINPROGRESS && dev->ticks - datagram->queued_ticks < RESOLVE_TICKS)
+		return false;
+	else
+		SHCA_DEBUG("mlx5_%u: no way to the GID of a datagram on QP1: %s", dev->conf.index,
+			strerror(-ret));
+	return true;
+}
+
 void
 shca_qp1_run(struct shca_device *dev)
 {
+	const bool asks = dev->ticks - dev->qp1.asked_ticks >= ASK_TICKS;
 	struct shca_qp1_datagram *datagram, *next;
 
+	/* Others may wait behind one whose MAC Linux asks for. */
 	for (datagram = TAILQ_FIRST(&dev->qp1.queue); datagram != NULL; datagram = next) {
 		uint8_t *room = shca_roce_room(dev);
-		uint8_t dmac[6];
 
 		if (room == NULL)
 			break;
 		next = TAILQ_NEXT(datagram, link);
-		if (shca_gid_resolve(dev, datagram->remote, dmac))
-			send(dev, datagram, dmac, room);
-		else
-			SHCA_DEBUG(
-				"mlx5_%u: no way to the GID of a datagram on QP1", dev->conf.index);
-		forget(&dev->qp1, datagram);
+		if (datagram->queued_ticks == 0)
+			datagram->queued_ticks = dev->ticks;
+		else if (!asks)
+			continue;
+		if (try_to_send(dev, datagram, room))
+			forget(&dev->qp1, datagram);
 	}
+	if (asks)
+		dev->qp1.asked_ticks = dev->ticks;
 	shca_out_flush(dev);
 }
 

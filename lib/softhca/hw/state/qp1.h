@@ -15,6 +15,7 @@ struct shca_qp1_datagram {
 	TAILQ_ENTRY(shca_qp1_datagram) link; /**< of those that wait to be sent */
 	uint8_t local[16], remote[16];
 	bool is_v2;
+	uint64_t queued_ticks; /**< of those that wait */
 	uint8_t bytes[SHCA_QP1_BYTES];
 };
 
@@ -28,6 +29,7 @@ struct shca_qp1 {
 	TAILQ_HEAD(, shca_qp1_datagram) queue;
 	unsigned int nb_queued;
 	uint32_t psn;
+	uint64_t asked_ticks; /**< when MACs of GIDs were last asked for */
 };
 
 #endif /* SHCA_HW_STATE_QP1_H */
