@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rdma-core's own tests (Debian's python3-pyverbs has them), unmodified, on each model.
 
-They skip what a device does not offer: here the RDMA transports, DevX, memory windows and the like. What is left is
+They skip what a device does not offer: here DevX, DC, on-demand paging and the like. What is left is
 told by name below: it must run, and nothing else may fail.
 """
 import gzip
@@ -24,12 +24,10 @@ LEFT_OUT = re.compile("parent_domain|cuda|efa|rdmacm|vfio")
 # test_obj_on_huge, where there are no hugepages, wants to be refused. test_multi_process_alloc_dm uses a context in a child of
 # fork, which softhca cannot (doc/guides/softhca.rst, Limits). test_get_pkey_index, of rdma-core 65, has cat read a file of
 # the machine's sysfs, where softhca's device is not: it is in the one that SYSFS_PATH names.
-# test_mr_rereg_access has told its peer the key before: softhca gives a region that is registered again another one, which
-# Linux does not where only access changes. test_odp_dc_traffic registers memory on demand before it asks for DC, and skips
+# test_odp_dc_traffic registers memory on demand before it asks for DC, and skips
 # itself by Linux 6.2's EOPNOTSUPP where that is not there; before it was EINVAL (ib_check_mr_access()).
 # test_odp_rc_huge_user_addr_traffic wants a page of the hugepages that other tests set aside for themselves.
-FAILING = {"test_mr": {"test_mr_rereg_access"},
-           "test_odp": {"test_odp_rc_huge_user_addr_traffic"},
+FAILING = {"test_odp": {"test_odp_rc_huge_user_addr_traffic"},
            "test_mlx5_huge_page": {"test_obj_on_huge"},
            "test_mlx5_dc": {"test_odp_dc_traffic"},
            "test_device": {"test_multi_process_alloc_dm", "test_get_pkey_index"}}
@@ -60,7 +58,10 @@ test_mlx5_timestamp timestamp_free_running_rc_traffic timestamp_real_time_rc_tra
 test_mlx5_timestamp query_rt_values timestamp_free_running_recv_raw_traffic timestamp_free_running_send_raw_traffic
 test_mlx5_timestamp timestamp_real_time_raw_traffic
 test_mlx5_uar alloc_uar
-test_mr mr_rereg_access_bad_flow mr_rereg_addr mr_rereg_pd reg_mr_bad_flags
+test_mr invalidate_mw_type1 mw_type1 mw_type2 mw_type2_invalidate_dealloc mw_type2_invalidate_local
+test_mr mw_type2_invalidate_remote reg_mw_wrong_type
+test_qpex qp_ex_rc_bind_mw
+test_mr mr_rereg_access mr_rereg_access_bad_flow mr_rereg_addr mr_rereg_pd reg_mr_bad_flags
 test_pd alloc_pd dealloc_pd destroy_pd_twice multiple_pd_creation
 test_qp create_raw_qp_ex_no_attr create_raw_qp_ex_with_attr create_raw_qp_no_attr create_raw_qp_with_attr query_raw_qp
 test_qp create_raw_qp_ex_with_illegal_caps_max_recv_sge create_raw_qp_ex_with_illegal_caps_max_recv_wr

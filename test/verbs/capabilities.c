@@ -59,7 +59,8 @@ static const struct row rows[] = {
 	FLAG(SYS_IMAGE_GUID, NULL, 0, 0),
 	FLAG(RAW_IP_CSUM, try_checksums, 0, EINVAL),
 	FLAG(MANAGED_FLOW_STEERING, try_rule, 0, EOPNOTSUPP),
-	FLAG(MEM_WINDOW, try_mw, 0, EOPNOTSUPP),
+	FLAG(MEM_WINDOW, try_mw, IBV_MW_TYPE_1, EOPNOTSUPP),
+	FLAG(MEM_WINDOW_TYPE_2B, try_mw, IBV_MW_TYPE_2, EOPNOTSUPP),
 	FLAG(XRC, try_xrcd, 0, EOPNOTSUPP),
 	FLAG(SRQ_RESIZE, try_srq_resize, 0, EINVAL),
 	/* Of IPoIB, which Ethernet has not. */
@@ -72,7 +73,7 @@ static const struct row rows[] = {
 	COUNTED(ex.orig_attr.max_srq),
 	LIMIT(ex.orig_attr.max_srq_wr, try_srq_wrs, 1, EINVAL),
 	LIMIT(ex.orig_attr.max_srq_sge, try_srq_sges, 1, EINVAL),
-	NUMBER(ex.orig_attr.max_mw, try_mw, EOPNOTSUPP),
+	COUNTED(ex.orig_attr.max_mw),
 	/* On Ethernet the library makes them by itself. */
 	FACT(ex.orig_attr.max_ah),
 	/* test/conformance/test_rdma_core.py has atomics and reads. */

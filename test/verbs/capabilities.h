@@ -29,7 +29,7 @@ int try_srq_wrs(uint64_t nb);
 int try_srq_sges(uint64_t nb);
 int try_srq_resize(uint64_t unused);
 int try_tag_matching(uint64_t unused);
-int try_mw(uint64_t unused);
+int try_mw(uint64_t type);
 int try_xrcd(uint64_t unused);
 int try_multicast(uint64_t unused);
 int try_mr_access(uint64_t flags);

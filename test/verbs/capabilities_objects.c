@@ -261,10 +261,9 @@ try_tag_matching(uint64_t unused)
 }
 
 int
-try_mw(uint64_t unused)
+try_mw(uint64_t type)
 {
-	(void)unused;
-	return MADE(ibv_alloc_mw(rig_pd, IBV_MW_TYPE_1), ibv_dealloc_mw);
+	return MADE(ibv_alloc_mw(rig_pd, (enum ibv_mw_type)type), ibv_dealloc_mw);
 }
 
 int

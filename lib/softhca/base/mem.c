@@ -48,45 +48,76 @@ shca_mem_destroy(struct shca_mem *mem)
 	free(mem);
 }
 
+static int
+check_range(const uint8_t *start, uint64_t length, uint64_t iova, uint32_t access)
+{
+	if ((uintptr_t)start + length < length || iova + length < length)
+		return -EINVAL;
+	return shca_mem_can_pin(start, length, (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0)
+		? 0
+		: -EFAULT;
+}
+
 int
 shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
 	uint32_t access, struct shca_mr **mr)
 {
-	if ((uintptr_t)start + length < length || iova + length < length)
-		return -EINVAL;
-	if (!shca_mem_can_pin(start, length, (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0))
-		return -EFAULT;
-	return shca_mem_reg_own(mem, start, length, iova, pdn, access, mr);
+	const int ret = check_range(start, length, iova, access);
+
+	return ret != 0 ? ret : shca_mem_reg_own(mem, start, length, iova, pdn, access, mr);
+}
+
+int
+shca_mem_add_key(struct shca_mem *mem, struct shca_mr *mr)
+{
+	uint32_t index;
+
+	if (shca_idtable_add(&mem->mrs, mr, &index) != 0)
+		return -ENOMEM;
+	mr->lkey = index << SHCA_MEM_LKEY_INDEX_SHIFT | mem->next_tag;
+	mem->next_tag = mem->next_tag == UINT8_MAX ? 1 : mem->next_tag + 1;
+	return 0;
+}
+
+/** All but the key. */
+static void
+describe(struct shca_mr *mr, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
+	uint32_t access)
+{
+	mr->iova = iova;
+	mr->length = length;
+	mr->start = start;
+	mr->pdn = pdn;
+	mr->access = access;
+	mr->is_writable = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
 }
 
 int
 shca_mem_reg_own(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
 	uint32_t access, struct shca_mr **out)
 {
-	struct shca_mr *mr;
-	uint32_t index;
-	int ret;
+	struct shca_mr *mr = calloc(1, sizeof(*mr));
 
-	mr = malloc(sizeof(*mr));
 	if (mr == NULL)
 		return -ENOMEM;
-	ret = shca_idtable_add(&mem->mrs, mr, &index);
-	if (ret != 0) {
+	if (shca_mem_add_key(mem, mr) != 0) {
 		free(mr);
 		return -ENOMEM;
 	}
-	*mr = (struct shca_mr){
-		.iova = iova,
-		.length = length,
-		.start = start,
-		.lkey = index << SHCA_MEM_LKEY_INDEX_SHIFT | mem->next_tag,
-		.pdn = pdn,
-		.access = access,
-		.is_writable = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0,
-	};
-	mem->next_tag = mem->next_tag == UINT8_MAX ? 1 : mem->next_tag + 1;
+	describe(mr, start, length, iova, pdn, access);
 	*out = mr;
 	return 0;
+}
+
+int
+shca_mem_rereg(struct shca_mr *mr, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
+	uint32_t access)
+{
+	const int ret = check_range(start, length, iova, access);
+
+	if (ret == 0)
+		describe(mr, start, length, iova, pdn, access);
+	return ret;
 }
 
 void

@@ -41,6 +41,7 @@ struct shca_mr {
 	uint32_t pdn;
 	uint32_t access; /**< IB_UVERBS_ACCESS_* */
 	bool is_writable;
+	bool is_window; /**< it begins a struct shca_window */
 };
 
 /** @return an empty table, or NULL when out of memory. */
@@ -63,6 +64,11 @@ int shca_mem_reg(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t
 /** Register a region of the device's own memory; @p start is the device's mapping. */
 int shca_mem_reg_own(struct shca_mem *mem, uint8_t *start, uint64_t length, uint64_t iova,
 	uint32_t pdn, uint32_t access, struct shca_mr **mr);
+/** Give @p mr, which the caller has allocated and the table owns then, a key of its own. */
+int shca_mem_add_key(struct shca_mem *mem, struct shca_mr *mr);
+/** Change a region, whose key stays. Errors as of shca_mem_reg(). */
+int shca_mem_rereg(struct shca_mr *mr, uint8_t *start, uint64_t length, uint64_t iova, uint32_t pdn,
+	uint32_t access);
 /** NULL is allowed. */
 void shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr);
 

@@ -4,7 +4,7 @@
  * The objects of an open file: handles, types and use counts (drivers/infiniband/core/rdma_core.c).
  *
  *     DM <── MR
- *     PD <── MR, QP, WQ, SRQ
+ *     PD <── MR, MW, QP, WQ, SRQ
  *     XRCD <── SRQ, QP
  *     CQ <── QP (send, receive), WQ
  *     SRQ <── QP
@@ -167,6 +167,12 @@ struct shca_mr_object {
 	struct shca_mr *mr;
 	uint64_t user_start; /**< the application's address of its first byte */
 	uint64_t pinned_bytes;
+};
+
+struct shca_mw_object {
+	struct shca_object object;
+	struct shca_pd_object *pd;
+	struct shca_window *window;
 };
 
 struct shca_cq_object {

@@ -177,6 +177,20 @@ shca_legacy_dereg_mr(struct shca_write *write)
 	return ret != 0 ? ret : destroy(write, command.mr_handle, &how);
 }
 
+int
+shca_legacy_dealloc_mw(struct shca_write *write)
+{
+	static const struct destroyer how = {
+		.object = UVERBS_OBJECT_MW,
+		.method = UVERBS_METHOD_MW_DESTROY,
+		.handle_attr = UVERBS_ATTR_DESTROY_MW_HANDLE,
+	};
+	struct ib_uverbs_dealloc_mw command;
+	int ret = shca_user_read(write->in, 0, &command, sizeof(command));
+
+	return ret != 0 ? ret : destroy(write, command.mw_handle, &how);
+}
+
 static int
 create_cq(struct shca_write *write, const struct ib_uverbs_ex_create_cq *command)
 {

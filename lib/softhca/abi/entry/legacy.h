@@ -17,6 +17,7 @@ int shca_legacy_create_qp_ex(struct shca_write *write);
 int shca_legacy_destroy_qp(struct shca_write *write);
 int shca_legacy_destroy_ah(struct shca_write *write);
 int shca_legacy_create_srq(struct shca_write *write);
+int shca_legacy_dealloc_mw(struct shca_write *write);
 int shca_legacy_create_xsrq(struct shca_write *write);
 int shca_legacy_close_xrcd(struct shca_write *write);
 int shca_legacy_destroy_srq(struct shca_write *write);

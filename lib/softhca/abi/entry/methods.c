@@ -22,6 +22,7 @@ const struct shca_object_methods shca_methods_objects[SHCA_METHODS_NB_OBJECTS + 
 	{ UVERBS_OBJECT_COUNTERS, shca_counters_methods },
 	{ UVERBS_OBJECT_ASYNC_EVENT, shca_async_methods },
 	{ UVERBS_OBJECT_AH, shca_ah_methods },
+	{ UVERBS_OBJECT_MW, shca_mw_methods },
 	{ UVERBS_OBJECT_XRCD, shca_xrcd_methods },
 	{ UVERBS_OBJECT_SRQ, shca_srq_methods },
 	{ MLX5_IB_OBJECT_UAR, shca_mlx5_uar_methods },

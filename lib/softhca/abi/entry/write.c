@@ -47,6 +47,8 @@ static const struct command {
 	COMMAND(REREG_MR, BYTES(rereg_mr), BYTES(rereg_mr_resp), DRIVER, TELLS_MISSING,
 		.run = shca_mr_write_rereg),
 	COMMAND(DEREG_MR, BYTES(dereg_mr), 0, TELLS_MISSING, .run = shca_legacy_dereg_mr),
+	COMMAND(ALLOC_MW, BYTES(alloc_mw), BYTES(alloc_mw_resp), DRIVER, .run = shca_mw_write_alloc),
+	COMMAND(DEALLOC_MW, BYTES(dealloc_mw), 0, TELLS_MISSING, .run = shca_legacy_dealloc_mw),
 	COMMAND(CREATE_COMP_CHANNEL, BYTES(create_comp_channel), BYTES(create_comp_channel_resp),
 		.run = shca_comp_channel_write_create),
 	COMMAND(CREATE_CQ, BYTES(create_cq), BYTES(create_cq_resp), DRIVER, .run = shca_legacy_create_cq),

@@ -5,6 +5,7 @@
 
 #include "abi/core/object.h"
 
-extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_dm_class, shca_xrcd_class;
+extern const struct shca_object_class shca_pd_class, shca_mr_class, shca_dm_class, shca_xrcd_class,
+	shca_mw_class;
 
 #endif /* SHCA_ABI_MEMORY_CLASSES_H */

@@ -8,6 +8,7 @@
 int shca_pd_write_alloc(struct shca_write *write);
 int shca_mr_write_reg(struct shca_write *write);
 int shca_mr_write_rereg(struct shca_write *write);
+int shca_mw_write_alloc(struct shca_write *write);
 int shca_xrcd_write_open(struct shca_write *write);
 
 #endif /* SHCA_ABI_MEMORY_COMMANDS_H */

@@ -6,6 +6,6 @@
 #include "abi/core/ioctl.h"
 
 extern const struct shca_method shca_pd_methods[], shca_mr_methods[], shca_dm_methods[],
-	shca_xrcd_methods[];
+	shca_xrcd_methods[], shca_mw_methods[];
 
 #endif /* SHCA_ABI_MEMORY_METHODS_H */

@@ -180,19 +180,105 @@ merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_objec
 	return check_access(merged->access_flags);
 }
 
-/** Replace the region by a new one, as mlx5_ib does where it cannot change one in place; keys may
- * change. */
+/** Bits of access that a UMR WQE of the kernel can change (LX hw/mlx5/mr.c
+ * can_use_umr_rereg_access). */
+#define CHANGED_IN_PLACE                                                                           \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
+		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_RELAXED_ORDERING)
+/** Pages for which the kernel's cache has its smallest keys (LX include/linux/mlx5/driver.h,
+ * order 2). */
+#define LEAST_PAGES 4
+
+/** @return pages that a key of the kernel's cache has room for: a power of two (LX hw/mlx5/mr.c
+ * mr_cache_ent_from_order). */
+static uint64_t
+room_of_key(uint64_t bytes)
+{
+	uint64_t pages = LEAST_PAGES;
+
+	while (pages * SHCA_MMAP_PAGE_BYTES < bytes)
+		pages <<= 1;
+	return pages;
+}
+
+/** @return whether the region keeps its key, as mlx5_ib_rereg_user_mr() does where it need not make
+ * a new one. */
+static bool
+keeps_key(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_object *mr,
+	const struct ib_uverbs_reg_mr *merged)
+{
+	if ((mr->mr->access ^ merged->access_flags) & ~(uint32_t)CHANGED_IN_PLACE)
+		return false;
+	return (request->flags & REREG_TRANSLATION) == 0 ||
+		pages_bytes(merged->start, merged->length) <=
+		room_of_key(mr->pinned_bytes) * SHCA_MMAP_PAGE_BYTES;
+}
+
+/** What a region is registered again with. */
+struct rereg {
+	struct shca_pd_object *pd;
+	struct shca_pin pin;
+	struct ib_uverbs_reg_mr merged;
+};
+
+/** @param[out] region the old one, changed, or another one */
+static int
+change_region(struct shca_file *file, const struct shca_mr_object *mr, const struct rereg *how,
+	bool keeps, struct shca_mr **region)
+{
+	const struct ib_uverbs_reg_mr *merged = &how->merged;
+
+	if (!keeps)
+		return register_region(file, how->pd, merged, how->pin.start, region);
+	*region = mr->mr;
+	return shca_mem_rereg(mr->mr, how->pin.start, merged->length, merged->hca_va, how->pd->pdn,
+		merged->access_flags);
+}
+
+/** The object is what it was registered again with. */
+static void
+take_rereg(struct shca_file *file, struct shca_mr_object *mr, const struct rereg *how,
+	struct shca_mr *region)
+{
+	if (region != mr->mr)
+		shca_mem_dereg(shca_device_mem(file->dev), mr->mr);
+	shca_object_repin(&mr->object, mr->object.pins[0].start, &how->pin);
+	mr->mr = region;
+	mr->user_start = how->merged.start;
+	file->pinned_bytes -= mr->pinned_bytes;
+	mr->pinned_bytes = pages_bytes(how->merged.start, how->merged.length);
+	file->pinned_bytes += mr->pinned_bytes;
+	mr->pd->object.nb_users--;
+	mr->pd = how->pd;
+	how->pd->object.nb_users++;
+}
+
+static int
+prepare_rereg(struct shca_file *file, const struct ib_uverbs_rereg_mr *request,
+	const struct shca_mr_object *mr, struct rereg *how)
+{
+	struct shca_object *pd = &mr->pd->object;
+	int ret = 0;
+
+	if (request->flags & REREG_PD)
+		ret = shca_object_find(file, &shca_pd_class, request->pd_handle, &pd);
+	if (ret == 0)
+		ret = merge_rereg(request, mr, &how->merged);
+	if (ret == 0)
+		ret = pin_region(file, &how->merged, &how->pin);
+	how->pd = (struct shca_pd_object *)pd;
+	return ret;
+}
+
 int
 shca_mr_write_rereg(struct shca_write *write)
 {
-	struct shca_mem *mem = shca_device_mem(write->file->dev);
 	struct ib_uverbs_rereg_mr_resp response;
 	struct ib_uverbs_rereg_mr request;
-	struct shca_object *object, *pd;
-	struct ib_uverbs_reg_mr merged;
+	struct shca_object *object;
 	struct shca_mr_object *mr;
-	struct shca_mr *region;
-	struct shca_pin pin;
+	struct shca_mr *region, old;
+	struct rereg how;
 	int ret;
 
 	ret = shca_user_read(write->in, 0, &request, sizeof(request));
@@ -208,38 +294,26 @@ shca_mr_write_rereg(struct shca_write *write)
 	mr = (struct shca_mr_object *)object;
 	if (mr->dm != NULL)
 		return -EINVAL;
-	pd = &mr->pd->object;
-	if (request.flags & REREG_PD)
-		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
-	if (ret == 0)
-		ret = merge_rereg(&request, mr, &merged);
-	if (ret == 0)
-		ret = pin_region(write->file, &merged, &pin);
+	ret = prepare_rereg(write->file, &request, mr, &how);
 	if (ret != 0)
 		return ret;
-	ret = register_region(
-		write->file, (struct shca_pd_object *)pd, &merged, pin.start, &region);
+	old = *mr->mr;
+	ret = change_region(write->file, mr, &how, keeps_key(&request, mr, &how.merged), &region);
 	if (ret != 0) {
-		shca_user_unpin(&pin);
+		shca_user_unpin(&how.pin);
 		return ret;
 	}
 	response = (struct ib_uverbs_rereg_mr_resp){ .lkey = region->lkey, .rkey = region->lkey };
 	ret = shca_user_write(write->out, &response, sizeof(response));
 	if (ret != 0) {
-		shca_mem_dereg(mem, region);
-		shca_user_unpin(&pin);
+		if (region == mr->mr)
+			*region = old;
+		else
+			shca_mem_dereg(shca_device_mem(write->file->dev), region);
+		shca_user_unpin(&how.pin);
 		return ret;
 	}
-	shca_mem_dereg(mem, mr->mr);
-	shca_object_repin(object, object->pins[0].start, &pin);
-	mr->mr = region;
-	mr->user_start = merged.start;
-	write->file->pinned_bytes -= mr->pinned_bytes;
-	mr->pinned_bytes = pages_bytes(merged.start, merged.length);
-	write->file->pinned_bytes += mr->pinned_bytes;
-	mr->pd->object.nb_users--;
-	mr->pd = (struct shca_pd_object *)pd;
-	pd->nb_users++;
+	take_rereg(write->file, mr, &how, region);
 	return 0;
 }
 

@@ -190,6 +190,7 @@ static uint64_t
 capability_flags(const struct shca_model *model)
 {
 	uint64_t flags = IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_XRC |
+		IB_UVERBS_DEVICE_MEM_WINDOW | IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B |
 		IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING | IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING;
 
 	if (model->checksum)
@@ -224,6 +225,8 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_cq = model->max_cq,
 		.max_cqe = model->max_cqe,
 		.max_mr = model->max_mr,
+		/* LX mlx5_ib_query_device: keys of either kind. */
+		.max_mw = model->max_mr,
 		.max_pd = model->max_pd,
 		.max_raw_ethy_qp = model->max_qp,
 		/* LX mlx5_ib_query_device: a WQE's first segment is the next one's index. */

@@ -3,6 +3,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 #include "base/mem.h"
+#include "hw/roce/window.h"
 #include "hw/roce/state.h"
 
 /** WQEs stay in the ring until they are done: one that is sent again is decoded again. */
@@ -55,6 +56,16 @@ scatter_response(
 	return outcome;
 }
 
+static enum shca_outcome
+execute(void *arg, const struct shca_wr *wr)
+{
+	struct shca_roce_qp *qp = arg;
+	const enum shca_outcome outcome = find_wqe(qp, wr);
+
+	return outcome == SHCA_OUTCOME_SUCCESS && qp->wqe.has_umr ? shca_roce_bind(qp, &qp->wqe.umr)
+								  : outcome;
+}
+
 static void
 complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 {
@@ -66,7 +77,8 @@ complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 		shca_roce_fail_sq(qp, wr, shca_roce_syndrome(outcome));
 }
 
-const struct shca_requester_host shca_roce_requester_host = { gather, scatter_response, complete };
+const struct shca_requester_host shca_roce_requester_host = { gather, scatter_response, execute,
+	complete };
 
 static enum shca_take
 take(void *arg)
@@ -128,17 +140,22 @@ remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t le
 	if (mr == NULL || (mr->access & wanted[what]) == 0 || (qp->conf.access & wanted[what]) == 0)
 		return NULL;
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	if (mr->is_window)
+		return shca_window_ptr(qp->dev->mem, (const struct shca_window *)mr, wanted[what],
+			rkey, remote_pdn(qp), qp->number, va, length);
 	return shca_mem_ptr(
 		qp->dev->mem, remote_pdn(qp), rkey, va, length, what != SHCA_REMOTE_READ);
 }
 
-/** Keys of memory regions stay valid for their owner; memory windows are not there yet. */
+/** Keys of regions stay valid for their owner; windows of type 2 may be invalidated by whom they
+ * are bound to. */
 static bool
 invalidate(void *arg, uint32_t rkey)
 {
-	(void)arg;
-	(void)rkey;
-	return false;
+	struct shca_roce_qp *qp = arg;
+	struct shca_window *window = shca_window_find(qp->dev->mem, rkey);
+
+	return window != NULL && shca_window_invalidate(window, rkey, remote_pdn(qp), qp->number);
 }
 
 /** What a responder's owner hears of it (IBTA 11.6.3.3). */

@@ -17,6 +17,7 @@
 enum parts {
 	REMOTE = 1 << 0,
 	ATOMIC = 1 << 1,
+	UMR = 1 << 2,
 };
 
 /** One row an opcode (LX mlx5/device.h). */
@@ -27,6 +28,7 @@ static const struct row {
 	bool has_imm, has_inval;
 } rows[] = {
 	{ MLX5_OPCODE_NOP, SHCA_WR_LOCAL, 0, false, false },
+	{ MLX5_OPCODE_UMR, SHCA_WR_LOCAL, UMR, false, false },
 	{ MLX5_OPCODE_SEND, SHCA_WR_SEND, 0, false, false },
 	{ MLX5_OPCODE_SEND_IMM, SHCA_WR_SEND, 0, true, false },
 	{ MLX5_OPCODE_SEND_INVAL, SHCA_WR_SEND, 0, false, true },
@@ -152,6 +154,48 @@ decode_ctrl(const uint8_t *bytes, struct shca_wr *wr)
 	wr->imm = be32toh(ctrl.imm);
 }
 
+/** Segments of what changes a window; one that is unbound has no region. */
+static uint8_t
+decode_umr(const uint8_t *bytes, uint32_t offset, uint32_t stated, struct shca_roce_wqe *wqe)
+{
+	struct mlx5_wqe_umr_ctrl_seg ctrl;
+	struct mlx5_wqe_mkey_context_seg mkey;
+	struct mlx5_wqe_umr_klm_seg klm = { 0 };
+	uint64_t mask;
+	uint32_t word;
+
+	if (stated < offset + sizeof(ctrl) + sizeof(mkey))
+		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+	memcpy(&ctrl, bytes + offset, sizeof(ctrl));
+	memcpy(&mkey, bytes + offset + sizeof(ctrl), sizeof(mkey));
+	offset += (uint32_t)(sizeof(ctrl) + sizeof(mkey));
+	mask = be64toh(ctrl.mkey_mask);
+	/* Other changes of keys are DevX's. */
+	if ((ctrl.flags & MLX5_WQE_UMR_CTRL_FLAG_INLINE) == 0 ||
+		(mask & MLX5_WQE_UMR_CTRL_MKEY_MASK_FREE) == 0)
+		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+	if ((mkey.free & MLX5_WQE_MKEY_CONTEXT_FREE) == 0) {
+		if (stated < offset + sizeof(klm))
+			return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+		memcpy(&klm, bytes + offset, sizeof(klm));
+	}
+	word = be32toh(mkey.qpn_mkey);
+	wqe->has_umr = true;
+	wqe->umr = (struct shca_roce_umr){
+		.key = wqe->wr.imm,
+		.has_qpn = (mask & MLX5_WQE_UMR_CTRL_MKEY_MASK_QPN) != 0,
+		.is_free = (mkey.free & MLX5_WQE_MKEY_CONTEXT_FREE) != 0,
+		.qpn = word >> 8,
+		.variant = (uint8_t)word,
+		.access_flags = mkey.access_flags,
+		.start = be64toh(mkey.start_addr),
+		.length = be64toh(mkey.len),
+		.lkey = be32toh(klm.mkey),
+		.address = be64toh(klm.address),
+	};
+	return 0;
+}
+
 static uint32_t
 decode_xrc(const uint8_t *bytes)
 {
@@ -172,6 +216,7 @@ shca_roce_wqe_decode(const uint8_t *bytes, uint32_t length, enum shca_roce_wqe_f
 
 	wqe->wr = (struct shca_wr){ 0 };
 	wqe->nb_segments = 0;
+	wqe->has_umr = false;
 	decode_ctrl(bytes, &wqe->wr);
 	row = find(wqe->wr.opcode);
 	if (row == NULL || (is_datagram && row->parts != 0) || (is_datagram && row->has_inval))
@@ -179,9 +224,12 @@ shca_roce_wqe_decode(const uint8_t *bytes, uint32_t length, enum shca_roce_wqe_f
 	wqe->wr.kind = row->kind;
 	wqe->wr.has_imm = row->has_imm;
 	wqe->wr.has_inval = row->has_inval;
+	stated = (uint32_t)shca_wqe_ds(bytes) * SHCA_DS_BYTES;
+	if (row->parts & UMR)
+		return stated <= length ? decode_umr(bytes, offset, stated, wqe)
+					: MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	if (row->kind == SHCA_WR_LOCAL)
 		return 0;
-	stated = (uint32_t)shca_wqe_ds(bytes) * SHCA_DS_BYTES;
 	least = offset + (row->parts & REMOTE ? SHCA_DS_BYTES : 0u) +
 		(row->parts & ATOMIC ? SHCA_DS_BYTES : 0u) +
 		(is_datagram ? (uint32_t)sizeof(struct mlx5_wqe_av) : 0u) +

@@ -26,8 +26,22 @@ enum shca_roce_wqe_form {
 	SHCA_ROCE_WQE_XRC, /**< the number of an SRQ (libmlx5 wqe.h struct mlx5_wqe_xrc_seg) */
 };
 
+/** A bind or invalidation of a memory window, as libmlx5's set_bind_wr() writes it. */
+struct shca_roce_umr {
+	uint32_t key; /**< the window's; the immediate of the control segment */
+	bool has_qpn; /**< of a window of type 2 */
+	bool is_free; /**< it is not bound afterwards */
+	uint32_t qpn;
+	uint8_t variant, access_flags; /**< MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_* */
+	uint64_t start, length;
+	uint32_t lkey; /**< of the region */
+	uint64_t address;
+};
+
 struct shca_roce_wqe {
 	struct shca_wr wr;
+	bool has_umr;
+	struct shca_roce_umr umr;
 	struct shca_roce_av av; /**< of a datagram */
 	uint8_t nb_segments;
 	struct shca_wqe_segment segment[SHCA_WQE_MAX_SEGMENTS];

@@ -84,6 +84,8 @@ shca_roce_nb_posted(const struct shca_roce_qp *qp, uint16_t index)
 	return qp->attr.nb_wqebbs != 0 ? (uint16_t)(shca_roce_sq_pi(qp) - index) : 0;
 }
 
+/** Bind or invalidate a memory window. */
+enum shca_outcome shca_roce_bind(struct shca_roce_qp *qp, const struct shca_roce_umr *umr);
 /** Copy a part of the decoded WQE's message. */
 enum shca_outcome shca_roce_gather(
 	struct shca_roce_qp *qp, uint32_t offset, uint32_t length, uint8_t *to);

@@ -23,6 +23,7 @@ enum shca_outcome {
 	SHCA_OUTCOME_REMOTE_OPERATION,
 	SHCA_OUTCOME_RETRIES_EXCEEDED,
 	SHCA_OUTCOME_RNR_RETRIES_EXCEEDED,
+	SHCA_OUTCOME_WINDOW_BIND,
 	SHCA_NB_OUTCOMES,
 };
 
@@ -74,6 +75,8 @@ struct shca_requester_host {
 	/** Copy a response to the WR's buffers. */
 	enum shca_outcome (*scatter)(void *arg, const struct shca_wr *wr, uint32_t offset,
 		uint32_t length, const uint8_t *from);
+	/** Do what a local WR asks for; all before it are done. */
+	enum shca_outcome (*execute)(void *arg, const struct shca_wr *wr);
 	/** The oldest WR is done; after one that failed nothing else is asked. */
 	void (*complete)(void *arg, const struct shca_wr *wr, enum shca_outcome outcome);
 };

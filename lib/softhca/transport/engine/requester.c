@@ -290,9 +290,14 @@ shca_requester_next(
 		if (wr->outcome != SHCA_OUTCOME_SUCCESS || !may_send(requester, wr))
 			return false;
 		if (wr->kind == SHCA_WR_LOCAL) {
-			requester->send++;
-			complete_head(requester);
-			continue;
+			wr->outcome = requester->conf.host->execute(requester->conf.arg, wr);
+			if (wr->outcome == SHCA_OUTCOME_SUCCESS) {
+				requester->send++;
+				complete_head(requester);
+				continue;
+			}
+			settle(requester);
+			return false;
 		}
 		*bth = (struct shca_bth){ .psn = requester->next };
 		if (has_response(wr))

@@ -61,6 +61,63 @@ decode(enum shca_roce_wqe_form form, struct shca_roce_wqe *wqe)
 	return shca_roce_wqe_decode(made.bytes, (made.length + 63) & ~63u, form, wqe);
 }
 
+/** A bind of libmlx5's set_bind_wr(), or what is left of one. */
+static uint8_t
+bind(uint8_t flags, uint64_t mask, uint8_t is_free, uint32_t cut, struct shca_roce_wqe *wqe)
+{
+	const struct mlx5_wqe_umr_ctrl_seg ctrl = { .flags = flags, .mkey_mask = htobe64(mask) };
+	const struct mlx5_wqe_mkey_context_seg mkey = {
+		.free = is_free,
+		.access_flags = MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_REMOTE_READ,
+		.qpn_mkey = htobe32(0x800005 << 8 | 0x77),
+		.start_addr = htobe64(0x9000),
+		.len = htobe64(0x800),
+	};
+	const struct mlx5_wqe_umr_klm_seg klm = { htobe32(0x800), htobe32(0x500), htobe64(0x7000) };
+	const uint8_t rest[48] = { 0 };
+
+	start(MLX5_OPCODE_UMR, 0);
+	add(&ctrl, sizeof(ctrl));
+	add(&mkey, sizeof(mkey));
+	add(&klm, sizeof(klm));
+	add(rest, sizeof(rest));
+	made.length -= cut;
+	return decode(SHCA_ROCE_WQE_CONNECTED, wqe);
+}
+
+static void
+bind_of_a_window(void **state)
+{
+	const uint64_t mask = MLX5_WQE_UMR_CTRL_MKEY_MASK_FREE | MLX5_WQE_UMR_CTRL_MKEY_MASK_QPN;
+	struct shca_roce_wqe wqe;
+
+	(void)state;
+	assert_int_equal(bind(MLX5_WQE_UMR_CTRL_FLAG_INLINE, mask, 0, 0, &wqe), 0);
+	assert_int_equal(wqe.wr.kind, SHCA_WR_LOCAL);
+	assert_true(wqe.has_umr && wqe.umr.has_qpn && !wqe.umr.is_free);
+	assert_int_equal(wqe.umr.key, 0xa1b2c3d4);
+	assert_int_equal(wqe.umr.qpn, 0x800005);
+	assert_int_equal(wqe.umr.variant, 0x77);
+	assert_int_equal(wqe.umr.start, 0x9000);
+	assert_int_equal(wqe.umr.length, 0x800);
+	assert_int_equal(wqe.umr.lkey, 0x500);
+	assert_int_equal(wqe.umr.address, 0x7000);
+	/* One that ends has no region. */
+	assert_int_equal(
+		bind(MLX5_WQE_UMR_CTRL_FLAG_INLINE, mask, MLX5_WQE_MKEY_CONTEXT_FREE, 64, &wqe), 0);
+	assert_true(wqe.umr.is_free);
+	assert_int_equal(bind(MLX5_WQE_UMR_CTRL_FLAG_INLINE, mask, 0, 64, &wqe),
+		MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	assert_int_equal(bind(MLX5_WQE_UMR_CTRL_FLAG_INLINE, mask, 0, 80, &wqe),
+		MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	/* Keys that DevX makes. */
+	assert_int_equal(bind(0, mask, 0, 0, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	assert_int_equal(bind(MLX5_WQE_UMR_CTRL_FLAG_INLINE, 0, 0, 0, &wqe),
+		MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	bind(MLX5_WQE_UMR_CTRL_FLAG_INLINE, mask, 0, 0, &wqe);
+	assert_int_equal(decode(SHCA_ROCE_WQE_DATAGRAM, &wqe), MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+}
+
 /** The SRQ's number stands before what an opcode has of its own. */
 static void
 write_to_an_srq(void **state)
@@ -198,6 +255,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bind_of_a_window),
 		cmocka_unit_test(write_to_an_srq),
 		cmocka_unit_test(send_of_two_segments),
 		cmocka_unit_test(inlined_write_with_fence),

@@ -82,6 +82,14 @@ scatter_answer(
 	return SHCA_OUTCOME_SUCCESS;
 }
 
+static enum shca_outcome
+execute(void *arg, const struct shca_wr *wr)
+{
+	(void)arg;
+	(void)wr;
+	return SHCA_OUTCOME_SUCCESS;
+}
+
 static void
 complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 {
@@ -144,7 +152,8 @@ failed(void *arg, enum shca_outcome outcome)
 	assert_int_equal(outcome, SHCA_OUTCOME_SUCCESS);
 }
 
-static const struct shca_requester_host requester_host = { gather, scatter_answer, complete };
+static const struct shca_requester_host requester_host = { gather, scatter_answer, execute,
+	complete };
 static const struct shca_responder_host responder_host = { take, scatter, received, remote,
 	invalidate, failed };
 

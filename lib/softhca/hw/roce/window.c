@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory windows. */
+#include "hw/roce/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#define NO_PDN UINT32_MAX
+#define WRITES (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)
+
+int
+shca_window_alloc(struct shca_mem *mem, uint32_t pdn, bool is_type_2, struct shca_window **out)
+{
+	struct shca_window *window = calloc(1, sizeof(*window));
+	int ret;
+
+	if (window == NULL)
+		return -ENOMEM;
+	ret = shca_mem_add_key(mem, &window->mr);
+	if (ret != 0) {
+		free(window);
+		return ret;
+	}
+	window->mr.is_window = true;
+	window->mr.pdn = NO_PDN;
+	window->pdn = pdn;
+	window->is_type_2 = is_type_2;
+	*out = window;
+	return 0;
+}
+
+void
+shca_window_free(struct shca_mem *mem, struct shca_window *window)
+{
+	shca_mem_dereg(mem, &window->mr);
+}
+
+struct shca_window *
+shca_window_find(struct shca_mem *mem, uint32_t key)
+{
+	struct shca_mr *mr = shca_idtable_get(&mem->mrs, key >> SHCA_MEM_LKEY_INDEX_SHIFT);
+
+	return mr != NULL && mr->is_window ? (struct shca_window *)mr : NULL;
+}
+
+/** @return whether the region may have such a window. */
+static bool
+may_bind(struct shca_mem *mem, const struct shca_window_bind *bind)
+{
+	const struct shca_mr *region =
+		shca_idtable_get(&mem->mrs, bind->lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
+
+	return region != NULL && !region->is_window &&
+		(region->access & IB_UVERBS_ACCESS_MW_BIND) != 0 &&
+		shca_mem_ptr(mem, bind->pdn, bind->lkey, bind->address, bind->length,
+			(bind->access & WRITES) != 0) != NULL;
+}
+
+bool
+shca_window_bind(
+	struct shca_mem *mem, struct shca_window *window, const struct shca_window_bind *bind)
+{
+	/* One of type 2 must have been invalidated before. */
+	if (window->pdn != bind->pdn || (window->is_type_2 && window->is_bound) ||
+		window->is_type_2 != (bind->qpn != SHCA_WINDOW_ANY_QP) ||
+		(bind->length != 0 && !may_bind(mem, bind)))
+		return false;
+	window->mr.lkey = (window->mr.lkey & ~UINT32_C(0xff)) | bind->variant;
+	window->mr.iova = bind->start;
+	window->mr.length = bind->length;
+	window->mr.access = bind->access;
+	window->is_bound = bind->length != 0;
+	window->qpn = bind->qpn;
+	window->target_lkey = bind->lkey;
+	window->target = bind->address;
+	return true;
+}
+
+bool
+shca_window_invalidate(struct shca_window *window, uint32_t key, uint32_t pdn, uint32_t qpn)
+{
+	if (!window->is_type_2 || !window->is_bound || window->mr.lkey != key ||
+		window->pdn != pdn || window->qpn != qpn)
+		return false;
+	window->is_bound = false;
+	return true;
+}
+
+uint8_t *
+shca_window_ptr(struct shca_mem *mem, const struct shca_window *window, uint32_t wanted,
+	uint32_t rkey, uint32_t pdn, uint32_t qpn, uint64_t va, uint64_t length)
+{
+	const struct shca_mr *mr = &window->mr;
+
+	if (!window->is_bound || mr->lkey != rkey || window->pdn != pdn ||
+		(mr->access & wanted) != wanted || (window->is_type_2 && window->qpn != qpn))
+		return NULL;
+	if (va < mr->iova || length > mr->length || va - mr->iova > mr->length - length)
+		return NULL;
+	return shca_mem_ptr(mem, pdn, window->target_lkey, window->target + (va - mr->iova), length,
+		(wanted & WRITES) != 0);
+}
