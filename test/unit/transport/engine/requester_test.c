@@ -46,6 +46,14 @@ scatter(void *arg, const struct shca_wr *wr, uint32_t offset, uint32_t length, c
 	return SHCA_OUTCOME_SUCCESS;
 }
 
+static enum shca_outcome
+execute(void *arg, const struct shca_wr *wr)
+{
+	(void)arg;
+	(void)wr;
+	return SHCA_OUTCOME_SUCCESS;
+}
+
 static void
 complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 {
@@ -56,7 +64,7 @@ complete(void *arg, const struct shca_wr *wr, enum shca_outcome outcome)
 	rig.nb_done += outcome == SHCA_OUTCOME_SUCCESS;
 }
 
-static const struct shca_requester_host host = { gather, scatter, complete };
+static const struct shca_requester_host host = { gather, scatter, execute, complete };
 
 static void
 start(uint8_t rnr_retries)
