@@ -48,7 +48,7 @@ struct shca_set {
 };
 
 static void
-show_out_of_buffer(unsigned int index, uint64_t count, void *arg)
+show_counter(unsigned int index, const char *name, uint64_t count, void *arg)
 {
 	const struct shca_set *set = arg;
 	const uint32_t nb_vports = shca_options_ports_vports(&set->options, index);
@@ -56,10 +56,10 @@ show_out_of_buffer(unsigned int index, uint64_t count, void *arg)
 
 	/* All ports of a manager show one count (mlx5_ib counters.c, get_counters). */
 	for (uint32_t port = 1; port <= (nb_vports != 0 ? nb_vports : 1) && ret == 0; port++)
-		ret = shca_tree_set_out_of_buffer(set->dir, index, port, count);
+		ret = shca_tree_set_counter(set->dir, index, port, name, count);
 
 	if (ret != 0)
-		SHCA_DEBUG("mlx5_%u: out_of_buffer not written: %s", index, strerror(-ret));
+		SHCA_DEBUG("mlx5_%u: %s not written: %s", index, name, strerror(-ret));
 }
 
 static void
@@ -232,7 +232,7 @@ open_port(struct shca_set *set, unsigned int index)
 		.index = index,
 		.findings = set->findings.mode != SHCA_STRICT_OFF ? &set->findings : NULL,
 		.faults = set->faults,
-		.out_of_buffer = set->dir[0] == '\0' ? NULL : show_out_of_buffer,
+		.counter = set->dir[0] == '\0' ? NULL : show_counter,
 		.link = set->dir[0] == '\0' ? NULL : show_link,
 		.netdev = show_netdev,
 		.gid = set->dir[0] == '\0' ? NULL : show_gid,

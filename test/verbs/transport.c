@@ -7,6 +7,7 @@
  *
  *     transport [QUEUE_PAIRS [MESSAGES_EACH_WAY [LONGEST]]]
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ struct end {
 
 static struct side sides[2];
 static struct end *ends;
+static uint64_t nb_of_kind[NB_KINDS];
 static uint32_t nb_pairs = 4, nb_messages = 2000, longest = 10000;
 
 static uint64_t
@@ -165,6 +167,7 @@ post(struct end *end)
 		wr.wr.atomic.rkey = peer->mr->rkey;
 	}
 	rig_must(ibv_post_send(end->qp, &wr, &bad), "ibv_post_send");
+	nb_of_kind[kind]++;
 	end->nb_posted++;
 }
 
@@ -419,5 +422,7 @@ main(int argc, char **argv)
 	run();
 	close_all();
 	printf("%u queue pairs a side, %u messages each way of each\n", nb_pairs, nb_messages);
+	printf("%" PRIu64 " writes, %" PRIu64 " reads, %" PRIu64 " atomics\n",
+		nb_of_kind[KIND_WRITE_IMM], nb_of_kind[KIND_READ], nb_of_kind[KIND_ADD]);
 	return rig_summary();
 }

@@ -12,7 +12,7 @@
 /** Beside the tree: files named DEVICE.PORT, each with the name of the port's netdev. */
 #define SHCA_TREE_NETDEVS "netdevs"
 
-/** Counters that stay 0. */
+/** Counters of RoCE in the order of mlx5's; those from roce_adp_retrans on stay 0. */
 #define SHCA_TREE_ROCE_COUNTERS(ROW)                                                               \
 	ROW("rx_write_requests")                                                                   \
 	ROW("rx_read_requests")                                                                    \
@@ -23,6 +23,14 @@
 	ROW("packet_seq_err")                                                                      \
 	ROW("implied_nak_seq_err")                                                                 \
 	ROW("local_ack_timeout_err")                                                               \
+	ROW("resp_local_length_error")                                                             \
+	ROW("resp_cqe_error")                                                                      \
+	ROW("req_cqe_error")                                                                       \
+	ROW("req_remote_invalid_request")                                                          \
+	ROW("req_remote_access_errors")                                                            \
+	ROW("resp_remote_access_errors")                                                           \
+	ROW("resp_cqe_flush_error")                                                                \
+	ROW("req_cqe_flush_error")                                                                 \
 	ROW("roce_adp_retrans")                                                                    \
 	ROW("roce_adp_retrans_to")                                                                 \
 	ROW("roce_slow_restart")                                                                   \

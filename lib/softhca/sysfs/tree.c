@@ -92,7 +92,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_GIDS, PORT "/gid_attrs/ndevs/0", "{netdev-line}" },
 	{ ROW_FILE, OF_GIDS, PORT "/gid_attrs/ndevs/1", "{netdev-line}" },
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/out_of_buffer", "0\n" },
-	/* Of RoCE (mlx5_ib counters.c), of which no queue here knows. */
+	/* Of RoCE (mlx5_ib counters.c). */
 	SHCA_TREE_ROCE_COUNTERS(ROW_ROCE_COUNTER)
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/lifespan", "10\n" },

@@ -42,12 +42,15 @@ rewrite_of_port(
 }
 
 int
-shca_tree_set_out_of_buffer(const char *dir, unsigned int index, uint32_t number, uint64_t count)
+shca_tree_set_counter(
+	const char *dir, unsigned int index, uint32_t number, const char *name, uint64_t count)
 {
-	char text[32];
+	char text[32], path[64];
 
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", count);
-	return rewrite_of_port(dir, index, number, "hw_counters/out_of_buffer", text);
+	if (snprintf(path, sizeof(path), "hw_counters/%s", name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return rewrite_of_port(dir, index, number, path, text);
 }
 
 /** @return 0 or a negative errno. */

@@ -289,7 +289,7 @@ test_counters(void **state)
 	unsigned int nb = 0, nb_set = 0;
 
 	(void)state;
-	assert_int_equal(shca_tree_set_out_of_buffer(dir, 1, 1, 77), 0);
+	assert_int_equal(shca_tree_set_counter(dir, 1, 1, "out_of_buffer", 77), 0);
 	message = ask_one(stat_request(0, 0));
 	assert_int_equal(message->nlmsg_type, NLDEV(STAT_GET));
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_PORT_INDEX), 1);

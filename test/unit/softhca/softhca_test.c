@@ -260,7 +260,7 @@ without_the_tree(void **state)
 	shca_device_lock(dev);
 	shca_device_set_link(dev, false);
 	shca_device_unlock(dev);
-	conf->out_of_buffer(5, 7, conf->arg);
+	conf->counter(5, "out_of_buffer", 7, conf->arg);
 	conf->netdev(5, 1, "eth7", conf->arg);
 	conf->netdev(5, 1, "", conf->arg);
 	assert_int_equal(shca_set_start(set), 0);

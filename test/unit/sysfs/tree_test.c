@@ -297,13 +297,13 @@ test_out_of_buffer(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		assert_int_equal(shca_tree_set_out_of_buffer(dir, 1, 1, counts[i]), 0);
+		assert_int_equal(shca_tree_set_counter(dir, 1, 1, "out_of_buffer", counts[i]), 0);
 		read_text(IB "1/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
 		assert_string_equal(text, texts[i]);
 	}
 	read_text(IB "0/ports/1/hw_counters/out_of_buffer", text, sizeof(text));
 	assert_string_equal(text, "0\n");
-	assert_int_equal(shca_tree_set_out_of_buffer(dir, 4, 1, 1), -ENOENT);
+	assert_int_equal(shca_tree_set_counter(dir, 4, 1, "out_of_buffer", 1), -ENOENT);
 }
 
 static void

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "hw/device/device.h"
+#include "hw/roce/count.h"
 #include "wire/wire.h"
 
 /** After SPIN_NS without work the thread sleeps, FIRST_SLEEP_NS at first and twice as long each
@@ -25,15 +26,19 @@
 #define FIRST_SLEEP_NS 20000
 #define LAST_SLEEP_NS  1000000
 
-/** At most a hundred reports of lost packets a second. */
+/** At most a hundred reports of counters a second. */
 #define REPORT_NS 10000000
 
 /** Of a device: the wire, and the netdev of each port. */
 #define WIRES_MAX (1 + SHCA_DEVICE_PORTS_MAX)
 
+/** Those of queue pairs with a transport, and packets lost for lack of receive WQEs. */
+#define OUT_OF_BUFFER SHCA_NB_ROCE_COUNTS
+#define NB_COUNTERS   (OUT_OF_BUFFER + 1)
+
 struct port {
 	struct shca_device *dev;
-	uint64_t out_of_buffer; /* as last reported */
+	uint64_t reported[NB_COUNTERS];
 };
 
 enum wish {
@@ -101,26 +106,34 @@ sleep_on_wires(struct shca_thread *thread, uint64_t sleep_ns)
 }
 
 static void
-report_losses(struct shca_thread *thread, uint64_t now)
+report_port(struct port *port)
+{
+	const struct shca_device_conf *conf = shca_device_conf(port->dev);
+	uint64_t count[NB_COUNTERS];
+
+	shca_device_lock(port->dev);
+	memcpy(count, shca_roce_counts(port->dev), SHCA_NB_ROCE_COUNTS * sizeof(count[0]));
+	count[OUT_OF_BUFFER] = shca_device_stats(port->dev)->out_of_buffer;
+	shca_device_unlock(port->dev);
+	for (unsigned int i = 0; i < NB_COUNTERS; i++) {
+		if (count[i] == port->reported[i])
+			continue;
+		port->reported[i] = count[i];
+		conf->counter(conf->index,
+			i == OUT_OF_BUFFER ? "out_of_buffer" : shca_roce_count_names[i], count[i],
+			conf->arg);
+	}
+}
+
+static void
+report_counters(struct shca_thread *thread, uint64_t now)
 {
 	if (now - thread->reported_ns < REPORT_NS)
 		return;
 	thread->reported_ns = now;
-	for (unsigned int i = 0; i < thread->nb_ports; i++) {
-		struct port *port = &thread->port[i];
-		const struct shca_device_conf *conf = shca_device_conf(port->dev);
-		uint64_t count;
-
-		if (conf->out_of_buffer == NULL)
-			continue;
-		shca_device_lock(port->dev);
-		count = shca_device_stats(port->dev)->out_of_buffer;
-		shca_device_unlock(port->dev);
-		if (count == port->out_of_buffer)
-			continue;
-		port->out_of_buffer = count;
-		conf->out_of_buffer(conf->index, count, conf->arg);
-	}
+	for (unsigned int i = 0; i < thread->nb_ports; i++)
+		if (shca_device_conf(thread->port[i].dev)->counter != NULL)
+			report_port(&thread->port[i]);
 }
 
 /** Run a round over all ports. @return work done. */
@@ -172,7 +185,7 @@ run(void *arg)
 		bool has_worked = step_all(thread) != 0;
 		uint64_t now = shca_clock_ns();
 
-		report_losses(thread, now);
+		report_counters(thread, now);
 		if (has_worked) {
 			worked_ns = now;
 			sleep_ns = FIRST_SLEEP_NS;

@@ -208,10 +208,38 @@ shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
 }
 
 static void
-push_fault(struct shca_cq *cq, const struct shca_cqe_fault *fault)
+count_fault(struct shca_roce_qp *qp, uint8_t cqe_opcode, uint8_t syndrome)
+{
+	static const struct {
+		uint8_t cqe_opcode, syndrome;
+		enum shca_roce_count which;
+	} rows[] = {
+		{ MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR,
+			SHCA_ROCE_COUNT_RESP_CQE_FLUSH_ERROR },
+		{ MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+			SHCA_ROCE_COUNT_RESP_LOCAL_LENGTH_ERROR },
+		{ MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR,
+			SHCA_ROCE_COUNT_REQ_CQE_FLUSH_ERROR },
+		{ MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR,
+			SHCA_ROCE_COUNT_REQ_REMOTE_INVALID_REQUEST },
+		{ MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+			SHCA_ROCE_COUNT_REQ_REMOTE_ACCESS_ERRORS },
+	};
+	uint64_t *count = qp->dev->roce_count;
+
+	count[cqe_opcode == MLX5_CQE_REQ_ERR ? SHCA_ROCE_COUNT_REQ_CQE_ERROR
+					     : SHCA_ROCE_COUNT_RESP_CQE_ERROR]++;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].cqe_opcode == cqe_opcode && rows[i].syndrome == syndrome)
+			count[rows[i].which]++;
+}
+
+static void
+push_fault(struct shca_roce_qp *qp, struct shca_cq *cq, const struct shca_cqe_fault *fault)
 {
 	struct shca_cqe cqe;
 
+	count_fault(qp, fault->cqe_opcode, fault->syndrome);
 	shca_cqe_set_fault(&cqe, fault);
 	shca_cq_push(cq, &cqe, true);
 }
@@ -228,7 +256,7 @@ shca_roce_fail_rq(struct shca_roce_qp *qp, uint8_t syndrome)
 	};
 
 	qp->rx_wqe.is_taken = false;
-	push_fault(qp->rx_wqe.cq, &fault);
+	push_fault(qp, qp->rx_wqe.cq, &fault);
 }
 
 void
@@ -286,7 +314,7 @@ flush_sq(struct shca_roce_qp *qp)
 		fault.syndrome = MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
 	qp->first_syndrome = 0;
 	qp->sq_ci += wqe.nb_wqebbs < nb_left ? wqe.nb_wqebbs : nb_left;
-	push_fault(qp->attr.send_cq, &fault);
+	push_fault(qp, qp->attr.send_cq, &fault);
 }
 
 /** End the receive WQE that is taken, and all of the own ring; those of a shared one are others'.

@@ -11,6 +11,7 @@
 #include "hw/queue/cq.h"
 #include "hw/queue/out.h"
 #include "hw/roce/qp1.h"
+#include "hw/roce/count.h"
 #include "hw/roce/state.h"
 #include "transport/engine/rnr.h"
 
@@ -61,6 +62,7 @@ shca_roce_qp_destroy(struct shca_roce_qp *qp)
 {
 	if (qp == NULL)
 		return;
+	shca_roce_count_engines(qp);
 	LIST_REMOVE(qp, link);
 	shca_idtable_del(&qp->dev->roce_numbers, qp->number);
 	free(qp);
@@ -87,6 +89,7 @@ is_reliable(const struct shca_roce_qp *qp)
 static void
 start_responder(struct shca_roce_qp *qp)
 {
+	shca_roce_count_engines(qp);
 	shca_responder_init(&qp->responder,
 		&(struct shca_responder_conf){
 			.host = &shca_roce_responder_host,
@@ -102,6 +105,7 @@ start_responder(struct shca_roce_qp *qp)
 static void
 start_requester(struct shca_roce_qp *qp)
 {
+	shca_roce_count_engines(qp);
 	shca_requester_init(&qp->requester,
 		&(struct shca_requester_conf){
 			.host = &shca_roce_requester_host,

@@ -54,11 +54,10 @@ struct shca_device_conf {
 	struct shca_findings *findings; /**< borrowed; NULL: not strict */
 	struct shca_faults *faults;     /**< borrowed; NULL: no faults are injected */
 	/**
-	 * The number of packets lost for lack of receive WQEs has changed (sysfs shows it). The
-	 * device thread calls it (hw/device/thread.c) without the lock, at most some hundred times
-	 * a second. May be NULL.
+	 * A counter that sysfs shows has changed. The device thread calls it (hw/device/thread.c)
+	 * without the lock, at most some hundred times a second. May be NULL.
 	 */
-	void (*out_of_buffer)(unsigned int index, uint64_t count, void *arg);
+	void (*counter)(unsigned int index, const char *name, uint64_t count, void *arg);
 	/** The port has become active or inactive. The lock is held. May be NULL. */
 	void (*link)(unsigned int index, uint32_t port, bool up, void *arg);
 	/** The netdev has this name; "": there is no netdev any more. The lock is held, or no other

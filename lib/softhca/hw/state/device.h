@@ -20,6 +20,7 @@
 #include "hw/state/out.h"
 #include "hw/state/qp1.h"
 #include "hw/state/rate.h"
+#include "hw/state/roce_count.h"
 #include "wire/wire.h"
 
 /** Memory that a step accesses, so that a fault handler finds the object at fault. */
@@ -57,6 +58,7 @@ struct shca_device {
 	 * nothing else by its. */
 	struct shca_idtable roce_numbers;
 	LIST_HEAD(, shca_roce_qp) roce_qps;
+	uint64_t roce_count[SHCA_NB_ROCE_COUNTS];
 	struct shca_qp1 qp1;
 	struct shca_gids gids;
 	struct shca_idtable srq_numbers;

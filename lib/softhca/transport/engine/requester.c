@@ -277,7 +277,7 @@ shca_requester_next(
 		return false;
 	requester->wait_ns = 0;
 	if (now_ns >= requester->timer_ns) {
-		requester->nb_timeouts++;
+		requester->nb_timeouts += requester->retries_left != 0;
 		requester->window = 1;
 		requester->is_repeating = false;
 		retry(requester, now_ns);
@@ -353,9 +353,10 @@ take_nak(struct shca_requester *requester, uint64_t now_ns, uint8_t code)
 		[SHCA_NAK_REMOTE_OPERATION] = SHCA_OUTCOME_REMOTE_OPERATION,
 	};
 
-	if (code == SHCA_NAK_SEQUENCE)
+	if (code == SHCA_NAK_SEQUENCE) {
+		requester->nb_sequence_naks += requester->retries_left != 0;
 		retry(requester, now_ns);
-	else if (code <= SHCA_NAK_REMOTE_OPERATION)
+	} else if (code <= SHCA_NAK_REMOTE_OPERATION)
 		fail(requester, outcomes[code]);
 }
 
@@ -363,11 +364,11 @@ take_nak(struct shca_requester *requester, uint64_t now_ns, uint8_t code)
 static void
 take_rnr(struct shca_requester *requester, uint64_t now_ns, uint8_t timer)
 {
-	requester->nb_rnr++;
 	if (requester->rnr_retries_left == 0) {
 		fail(requester, SHCA_OUTCOME_RNR_RETRIES_EXCEEDED);
 		return;
 	}
+	requester->nb_rnr++;
 	if (requester->rnr_retries_left != RNR_FOR_EVER)
 		requester->rnr_retries_left--;
 	go_back(requester);
@@ -385,6 +386,7 @@ take_ack(struct shca_requester *requester, uint64_t now_ns, const struct shca_bt
 	if (!acknowledge(requester, end & SHCA_PSN_MASK, now_ns)) {
 		/* An answer behind a response says that this was lost (IBTA 9.7.5.1.1). */
 		if (!requester->is_repeating) {
+			requester->nb_implied_naks++;
 			retry(requester, now_ns);
 			requester->is_repeating = true;
 		}
@@ -429,6 +431,7 @@ take_response(struct shca_requester *requester, uint64_t now_ns, const struct sh
 	wr = wr_at(requester, requester->head);
 	if (bth->psn != requester->una) {
 		if (has_response(wr) && !requester->is_repeating) {
+			requester->nb_implied_naks++;
 			retry(requester, now_ns);
 			requester->is_repeating = true;
 		}

@@ -44,7 +44,8 @@ struct shca_requester {
 	bool is_repeating; /**< an answer was lost, and nothing new has been answered since */
 	uint64_t timer_ns; /**< when the oldest packet counts as lost */
 	uint64_t wait_ns;  /**< nothing is sent before: the other side has no receive WQE */
-	uint64_t nb_timeouts, nb_repeats, nb_rnr; /**< counters */
+	uint64_t nb_timeouts, nb_repeats, nb_rnr; /**< counters: what cost a retry */
+	uint64_t nb_sequence_naks, nb_implied_naks;
 };
 
 void shca_requester_init(struct shca_requester *requester, const struct shca_requester_conf *conf);

@@ -221,6 +221,7 @@ finish_packet(
 	responder->message = place->is_last ? SHCA_MESSAGE_NONE : place->message;
 	responder->offset += bth->payload_bytes;
 	responder->psn = (bth->psn + 1) & SHCA_PSN_MASK;
+	responder->nb_writes += is_write && place->is_last;
 	if (place->is_last)
 		responder->msn = (responder->msn + 1) & SHCA_PSN_MASK;
 	if (place->is_last && responder->has_wqe) {
@@ -309,6 +310,7 @@ take_read(struct shca_responder *responder, const struct shca_bth *bth)
 		refuse_request(responder, SHCA_NAK_REMOTE_ACCESS);
 		return;
 	}
+	responder->nb_reads++;
 	responder->msn = (responder->msn + 1) & SHCA_PSN_MASK;
 	responder->psn =
 		(bth->psn + shca_nb_packets(bth->dma_length, responder->conf.mtu)) & SHCA_PSN_MASK;
@@ -359,6 +361,7 @@ take_atomic(struct shca_responder *responder, const struct shca_bth *bth)
 		refuse_request(responder, SHCA_NAK_REMOTE_ACCESS);
 		return;
 	}
+	responder->nb_atomics_done++;
 	original = execute(bth, (uint64_t *)(void *)to);
 	slot = responder->nb_atomics++ % SHCA_RESPONDER_ATOMICS;
 	responder->atomic[slot].is_there = true;

@@ -14,9 +14,10 @@
 static atomic_uint_fast64_t nb_lost;
 
 static void
-on_out_of_buffer(unsigned int index, uint64_t count, void *arg)
+on_counter(unsigned int index, const char *name, uint64_t count, void *arg)
 {
 	(void)index;
+	assert_string_equal(name, "out_of_buffer");
 	(void)arg;
 	atomic_store(&nb_lost, count);
 }
@@ -35,8 +36,7 @@ start(struct rig *rig)
 	struct shca_thread *thread;
 	cpu_set_t cpus;
 
-	((struct shca_device_conf *)(uintptr_t)shca_device_conf(rig->dev))->out_of_buffer =
-		on_out_of_buffer;
+	((struct shca_device_conf *)(uintptr_t)shca_device_conf(rig->dev))->counter = on_counter;
 	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
 	assert_int_equal(shca_thread_start(&rig->dev, 1, &cpus, &thread), 0);
 	return thread;

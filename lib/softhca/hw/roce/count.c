@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts of queue pairs with a transport. */
+#include "hw/roce/count.h"
+
+#include "hw/roce/state.h"
+
+#define NAME(name, text) [SHCA_ROCE_COUNT_##name] = (text),
+const char *const shca_roce_count_names[SHCA_NB_ROCE_COUNTS] = { SHCA_ROCE_COUNTS(NAME) };
+
+static void
+move(struct shca_roce_qp *qp, enum shca_roce_count which, uint64_t *from)
+{
+	qp->dev->roce_count[which] += *from;
+	*from = 0;
+}
+
+void
+shca_roce_count_engines(struct shca_roce_qp *qp)
+{
+	struct shca_requester *requester = &qp->requester;
+	struct shca_responder *responder = &qp->responder;
+
+	move(qp, SHCA_ROCE_COUNT_RX_WRITE_REQUESTS, &responder->nb_writes);
+	move(qp, SHCA_ROCE_COUNT_RX_READ_REQUESTS, &responder->nb_reads);
+	move(qp, SHCA_ROCE_COUNT_RX_ATOMIC_REQUESTS, &responder->nb_atomics_done);
+	move(qp, SHCA_ROCE_COUNT_OUT_OF_SEQUENCE, &responder->nb_out_of_sequence);
+	move(qp, SHCA_ROCE_COUNT_DUPLICATE_REQUEST, &responder->nb_duplicates);
+	move(qp, SHCA_ROCE_COUNT_RNR_NAK_RETRY_ERR, &requester->nb_rnr);
+	move(qp, SHCA_ROCE_COUNT_PACKET_SEQ_ERR, &requester->nb_sequence_naks);
+	move(qp, SHCA_ROCE_COUNT_IMPLIED_NAK_SEQ_ERR, &requester->nb_implied_naks);
+	move(qp, SHCA_ROCE_COUNT_LOCAL_ACK_TIMEOUT_ERR, &requester->nb_timeouts);
+}
+
+const uint64_t *
+shca_roce_counts(struct shca_device *dev)
+{
+	struct shca_roce_qp *qp;
+
+	LIST_FOREACH (qp, &dev->roce_qps, link)
+		shca_roce_count_engines(qp);
+	return dev->roce_count;
+}
