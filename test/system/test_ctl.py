@@ -43,6 +43,13 @@ def asked(*words, env=None):
     return out
 
 
+def refusal(*words):
+    """What a device says that does not do it."""
+    status, out, err = ctl(*words)
+    assert status != 0 and out == "", (words, status, out, err)
+    return err
+
+
 def stats(*words):
     return json.loads(asked(*words, "stats", "--json"))
 
@@ -99,6 +106,40 @@ def test_stats_count_what_testpmd_forwards():
         text = asked("--pid", pid, "stats")
         assert text.startswith("device thread: running\nmlx5_0 (cx5), link up\n")
         assert f"tx_frames      {after['tx_frames']}\n" in text
+
+
+def test_what_crosses_pci_is_counted_when_asked_for():
+    with Testpmd(args=["--rxq=1", "--txq=1"]) as pmd:
+        pid = asked_pid(pmd)
+
+        def count():
+            port, = json.loads(asked("--pid", pid, "stats", "pci", "--json"))["ports"]
+            return port["causes"]
+
+        refused = refusal("--pid", pid, "stats", "pci")
+        assert "what crosses PCI is not counted on mlx5_0" in refused, refused
+        assert "stats takes pci or nothing, not 'pcie'" in refusal("--pid", pid, "stats", "pcie")
+        assert "pci takes on or off, not 'yes'" in refusal("--pid", pid, "pci", "yes")
+        assert asked("--pid", pid, "pci", "on") == "mlx5_0 on\n"
+        assert all(nb == 0 for cause in count().values() for nb in cause.values())
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start tx_first 1")
+        until(lambda: stats("--pid", pid)["ports"][0]["rx_steered"] == 32)
+        pmd.stop()
+        causes = count()
+        # 32 frames of 64 bytes, one segment each; the device may see several doorbells.
+        for data in (causes["tx_data"], causes["rx_data"]):
+            assert (data["transactions"], data["data"]) == (32, 32 * 64), causes
+        assert causes["tx_data"]["to_host_bytes"] == 32 * 24
+        assert causes["tx_data"]["to_device_bytes"] == 32 * (20 + 64)
+        assert causes["rx_data"]["to_host_bytes"] == 32 * (24 + 64)
+        assert causes["tx_doorbell"]["transactions"] >= 1 and causes["tx_wqe"]["data"] % 64 == 0
+        assert causes["rx_wqe"]["data"] >= 32 * 16 and causes["rx_cqe"]["data"] >= 64
+        text = asked("--pid", pid, "stats", "pci")
+        assert text.startswith("mlx5_0: payload up to 256, read requests up to 512, completions cut at 64\n"), text
+        assert re.search(r"^  rx_data +32 +2048 +32 +2816 +0 +0$", text, re.M), text
+        assert asked("--pid", pid, "pci", "off") == "mlx5_0 off\n"
+        assert "is not counted" in refusal("--pid", pid, "stats", "pci")
 
 
 def asked_pid(pmd):

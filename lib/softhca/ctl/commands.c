@@ -74,7 +74,7 @@ run_link(struct shca_target *target, const struct shca_request *request, FILE *o
 /* clang-format off */
 const struct shca_request_command shca_request_commands[] = {
 	{ "devices", NULL, false, "who is running: process, program, devices; and who has them open", shca_devices_run },
-	{ "stats", NULL, true, "counters of each port and queue", shca_stats_run },
+	{ "stats", "[pci]", true, "counters of each port and queue, or of what crosses PCI", shca_stats_run },
 	{ "dump", NULL, true, "the rules as tables, groups and entries, with their hits", shca_rules_dump },
 	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
 	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
@@ -83,6 +83,7 @@ const struct shca_request_command shca_request_commands[] = {
 	{ "trace", "PCAP|PATTERN", true, "what would become of each packet of a capture, or of a frame, received or --tx, and why", shca_rules_trace, true },
 	{ "arfs", "on|off|FLOW", true, "add a flow of the netdev, or let its frames add flows, or end all", shca_arfs_run },
 	{ "ethtool", "HEX", true, "the bytes of an ioctl of ethtool about the netdev, and its answer", shca_netdev_run },
+	{ "pci", "on|off", true, "count what crosses PCI, from zero, or end that", shca_stats_set_pci },
 	{ NULL },
 };
 /* clang-format on */

@@ -83,7 +83,7 @@ shca_request_parse(char *const words[], unsigned int nb_words, struct shca_reque
 			new.argument = words[i];
 		}
 	}
-	if (command->argument != NULL && new.argument == NULL) {
+	if (command->argument != NULL && command->argument[0] != '[' && new.argument == NULL) {
 		snprintf(error, error_size, "%s what? It takes %s", command->name,
 			command->argument);
 		return -EINVAL;

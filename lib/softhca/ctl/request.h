@@ -24,7 +24,7 @@ struct shca_request;
 /** One row a command. */
 struct shca_request_command {
 	const char *name;
-	const char *argument; /**< as help shows it; NULL: it takes none */
+	const char *argument; /**< as help shows it, in brackets: it may be left out; NULL: none */
 	bool takes_port;
 	const char *help;
 	/**

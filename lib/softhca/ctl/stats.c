@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of ports and queues, as text and as JSON. */
+/* Counters of ports and queues, and what crosses PCI, as text and as JSON. */
 #include "ctl/stats.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "config/model.h"
@@ -12,6 +13,7 @@
 #include "ctl/target.h"
 #include "hw/device/device.h"
 #include "hw/device/thread.h"
+#include "pci/pci.h"
 #include "steering/dump.h"
 #include "steering/steering.h"
 
@@ -172,6 +174,131 @@ print_json(const struct snapshot *snapshot, struct shca_json *json)
 	shca_json_close(json);
 }
 
+static unsigned int
+index_of(const struct shca_device *dev)
+{
+	return shca_device_conf(dev)->index;
+}
+
+static bool
+is_meant(const struct shca_device *dev, const struct shca_request *request)
+{
+	return request->port < 0 || (int)index_of(dev) == request->port;
+}
+
+static void
+print_pci_row(const char *name, const struct shca_pci_count *count, FILE *out)
+{
+	fprintf(out,
+		"  %-12s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64 " %12" PRIu64
+		" %14" PRIu64 "\n",
+		name, count->transactions, count->data, count->to_host.tlps, count->to_host.bytes,
+		count->to_device.tlps, count->to_device.bytes);
+}
+
+static void
+print_pci_text(unsigned int index, const struct shca_pci *pci, FILE *out)
+{
+	struct shca_pci_count all = { 0 };
+
+	fprintf(out,
+		"mlx5_%u: payload up to %" PRIu32 ", read requests up to %" PRIu32
+		", completions cut at %" PRIu32 "\n",
+		index, pci->limits.max_payload, pci->limits.max_read,
+		pci->limits.completion_boundary);
+	fprintf(out, "  %-12s %12s %14s %27s %27s\n  %-12s %12s %14s %12s %14s %12s %14s\n", "", "",
+		"", "to the host", "to the device", "what", "transactions", "data bytes", "TLPs",
+		"bytes", "TLPs", "bytes");
+	for (unsigned int i = 0; i < SHCA_PCI_NB_CAUSES; i++) {
+		const struct shca_pci_count *count = &pci->count[i];
+
+		print_pci_row(shca_pci_cause_name(i), count, out);
+		all.transactions += count->transactions;
+		all.data += count->data;
+		all.to_host.tlps += count->to_host.tlps;
+		all.to_host.bytes += count->to_host.bytes;
+		all.to_device.tlps += count->to_device.tlps;
+		all.to_device.bytes += count->to_device.bytes;
+	}
+	print_pci_row("all", &all, out);
+}
+
+static void
+print_pci_json(unsigned int index, const struct shca_pci *pci, struct shca_json *json)
+{
+	shca_json_open(json, NULL, '{');
+	shca_json_string(json, "device", "mlx5_%u", index);
+	shca_json_number(json, "max_payload", pci->limits.max_payload);
+	shca_json_number(json, "max_read", pci->limits.max_read);
+	shca_json_number(json, "completion_boundary", pci->limits.completion_boundary);
+	shca_json_open(json, "causes", '{');
+	for (unsigned int i = 0; i < SHCA_PCI_NB_CAUSES; i++) {
+		const struct shca_pci_count *count = &pci->count[i];
+
+		shca_json_open(json, shca_pci_cause_name(i), '{');
+		shca_json_number(json, "transactions", count->transactions);
+		shca_json_number(json, "data", count->data);
+		shca_json_number(json, "to_host_tlps", count->to_host.tlps);
+		shca_json_number(json, "to_host_bytes", count->to_host.bytes);
+		shca_json_number(json, "to_device_tlps", count->to_device.tlps);
+		shca_json_number(json, "to_device_bytes", count->to_device.bytes);
+		shca_json_close(json);
+	}
+	shca_json_close(json);
+	shca_json_close(json);
+}
+
+/** Take the counts of one moment. @return whether they are counted. */
+static bool
+take_pci(struct shca_device *dev, struct shca_pci *pci)
+{
+	const struct shca_pci *counted;
+
+	shca_device_lock(dev);
+	counted = shca_device_pci(dev);
+	if (counted != NULL)
+		*pci = *counted;
+	shca_device_unlock(dev);
+	return counted != NULL;
+}
+
+static int
+run_pci(struct shca_target *target, const struct shca_request *request, FILE *out)
+{
+	struct shca_json json;
+	struct shca_pci pci;
+
+	for (unsigned int i = 0; i < target->nb_devices; i++) {
+		if (is_meant(target->devices[i], request) && !take_pci(target->devices[i], &pci)) {
+			fprintf(out,
+				"what crosses PCI is not counted on mlx5_%u; 'pci on' counts it",
+				index_of(target->devices[i]));
+			return -ENODATA;
+		}
+	}
+	shca_json_init(&json, out);
+	if (request->json) {
+		shca_json_open(&json, NULL, '{');
+		shca_json_open(&json, "ports", '[');
+	}
+	for (unsigned int i = 0; i < target->nb_devices; i++) {
+		struct shca_device *dev = target->devices[i];
+
+		if (!is_meant(dev, request) || !take_pci(dev, &pci))
+			continue;
+		if (request->json)
+			print_pci_json(index_of(dev), &pci, &json);
+		else
+			print_pci_text(index_of(dev), &pci, out);
+	}
+	if (request->json) {
+		shca_json_close(&json);
+		shca_json_close(&json);
+		fputc('\n', out);
+	}
+	return 0;
+}
+
 static void
 begin(struct shca_json *json, const char *thread, bool is_json)
 {
@@ -190,13 +317,18 @@ shca_stats_run(struct shca_target *target, const struct shca_request *request, F
 	const char *thread = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
 	struct shca_json json;
 
+	if (request->argument != NULL && strcmp(request->argument, "pci") == 0)
+		return run_pci(target, request, out);
+	if (request->argument != NULL) {
+		fprintf(out, "stats takes pci or nothing, not '%.32s'", request->argument);
+		return -EINVAL;
+	}
 	shca_json_init(&json, out);
 	begin(&json, thread, request->json);
 	for (unsigned int i = 0; i < target->nb_devices; i++) {
 		struct snapshot snapshot;
 
-		if (request->port >= 0 &&
-			(int)shca_device_conf(target->devices[i])->index != request->port)
+		if (!is_meant(target->devices[i], request))
 			continue;
 		if (take(target->devices[i], &snapshot) != 0)
 			return -ENOMEM;
@@ -211,6 +343,34 @@ shca_stats_run(struct shca_target *target, const struct shca_request *request, F
 		shca_json_close(&json);
 		shca_json_close(&json);
 		fputc('\n', out);
+	}
+	return 0;
+}
+
+int
+shca_stats_set_pci(struct shca_target *target, const struct shca_request *request, FILE *out)
+{
+	const bool on = strcmp(request->argument, "on") == 0;
+
+	if (!on && strcmp(request->argument, "off") != 0) {
+		fprintf(out, "pci takes on or off, not '%.32s'", request->argument);
+		return -EINVAL;
+	}
+	for (unsigned int i = 0; i < target->nb_devices; i++) {
+		struct shca_device *dev = target->devices[i];
+		int ret;
+
+		if (!is_meant(dev, request))
+			continue;
+		shca_device_lock(dev);
+		ret = shca_device_count_pci(dev, on);
+		shca_device_unlock(dev);
+		if (ret != 0)
+			return ret;
+		fprintf(out,
+			request->json ? "{\"device\": \"mlx5_%u\", \"pci\": \"%s\"}\n"
+				      : "mlx5_%u %s\n",
+			index_of(dev), request->argument);
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The command "stats". Internal to ctl/. */
+/** @file The commands "stats" and "pci". Internal to ctl/. */
 #ifndef SHCA_CTL_STATS_H
 #define SHCA_CTL_STATS_H
 
@@ -10,5 +10,7 @@ struct shca_request;
 
 /** As struct shca_request_command's run. */
 int shca_stats_run(struct shca_target *target, const struct shca_request *request, FILE *out);
+/** As struct shca_request_command's run: count what crosses PCI, or do not. */
+int shca_stats_set_pci(struct shca_target *target, const struct shca_request *request, FILE *out);
 
 #endif /* SHCA_CTL_STATS_H */

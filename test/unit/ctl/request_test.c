@@ -22,6 +22,11 @@ static const struct {
 	{ "  stats\t--json ", "stats", true, -1, NULL },
 	{ "stats --port 3 --json", "stats", true, 3, NULL },
 	{ "stats --port 9999", "stats", false, 9999, NULL },
+	{ "stats pci", "stats", false, -1, NULL },
+	{ "stats --json pci --port 1", "stats", true, 1, NULL },
+	{ "stats pci down", NULL, false, 0, "stats takes one [pci]; 'down' is too much" },
+	{ "pci down --port 2", "pci", false, 2, NULL },
+	{ "pci", NULL, false, 0, "pci what? It takes on|off" },
 	{ "freeze --json", "freeze", true, -1, NULL },
 	{ "link down --port 1", "link", false, 1, NULL },
 	{ "link", NULL, false, 0, "link what? It takes up|down" },
@@ -65,10 +70,12 @@ lines_mean_what_they_say(void **state)
 		assert_int_equal(request.json, cases[i].json);
 		assert_int_equal(request.tx, strstr(cases[i].line, "--tx") != NULL);
 		assert_int_equal(request.port, cases[i].port);
-		if (request.command->argument == NULL)
-			assert_null(request.argument);
-		else
+		if (strstr(cases[i].line, "down") != NULL)
 			assert_string_equal(request.argument, "down");
+		else if (strstr(cases[i].line, "pci") != NULL)
+			assert_string_equal(request.argument, "pci");
+		else
+			assert_null(request.argument);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "hw/check/bus.h"
 #include "hw/check/inject.h"
 #include "hw/check/strict.h"
 #include "hw/device/clock_page.h"
@@ -172,6 +173,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	dev->conf = *conf;
 	dev->pause = (struct shca_pause){ true, true }; /* as cards come */
 	dev->paced_ticks = UINT64_MAX;
+	dev->is_watched = shca_is_strict(dev);
 	dev->may_reflect = conf->wire->ops->reflects != NULL;
 	dev->take_roce = shca_gid_nb(dev) != 0 ? shca_roce_take : NULL;
 	dev->mem = shca_mem_create();
@@ -248,6 +250,7 @@ shca_device_destroy(struct shca_device *dev)
 	shca_flow_cache_fini(&dev->flow_cache);
 	shca_steering_destroy(dev->steering);
 	shca_mem_destroy(dev->mem);
+	free(dev->pci);
 	free(dev);
 }
 
@@ -304,6 +307,18 @@ struct shca_pause *
 shca_device_pause(struct shca_device *dev)
 {
 	return &dev->pause;
+}
+
+const struct shca_pci *
+shca_device_pci(const struct shca_device *dev)
+{
+	return dev->pci;
+}
+
+int
+shca_device_count_pci(struct shca_device *dev, bool on)
+{
+	return shca_bus_count(dev, on);
 }
 
 const struct shca_device_stats *

@@ -30,6 +30,7 @@
 
 struct shca_device;
 struct shca_mem;
+struct shca_pci;
 struct shca_rates;
 struct shca_steering;
 
@@ -58,6 +59,10 @@ struct shca_mem *shca_device_mem(struct shca_device *dev);
 struct shca_rates *shca_device_rates(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);
 const struct shca_device_stats *shca_device_stats(const struct shca_device *dev);
+/** @return what has crossed PCI since shca_device_count_pci(); NULL: it is not counted. */
+const struct shca_pci *shca_device_pci(const struct shca_device *dev);
+/** Count what crosses PCI, from zero on, or end that. @return 0 or -ENOMEM. */
+int shca_device_count_pci(struct shca_device *dev, bool on);
 struct shca_pause *shca_device_pause(struct shca_device *dev);
 /** End the device, as a removal does: contexts get the event DEVICE_FATAL. */
 void shca_device_die(struct shca_device *dev);

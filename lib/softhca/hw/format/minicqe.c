@@ -72,11 +72,17 @@ shca_minicqe_init(struct shca_minicqe_block *block, enum shca_mini_format format
 }
 
 bool
+shca_minicqe_takes(const struct shca_cqe *cqe)
+{
+	return cqe_opcode(cqe) == MLX5_CQE_RESP_SEND || cqe_opcode(cqe) == MLX5_CQE_REQ;
+}
+
+bool
 shca_minicqe_add(struct shca_minicqe_block *block, const struct shca_cqe *cqe)
 {
 	struct shca_cqe alike = *cqe;
 
-	if (cqe_opcode(cqe) != MLX5_CQE_RESP_SEND && cqe_opcode(cqe) != MLX5_CQE_REQ)
+	if (!shca_minicqe_takes(cqe))
 		return false;
 	strip(&alike);
 	if (block->nb == 0) {

@@ -67,6 +67,8 @@ struct shca_minicqe_block {
 /** Empty @p block. @param max number of minis that it may have, at least 1 */
 void shca_minicqe_init(
 	struct shca_minicqe_block *block, enum shca_mini_format format, uint32_t max);
+/** @return whether @p cqe is of a kind that is ever compressed. */
+bool shca_minicqe_takes(const struct shca_cqe *cqe);
 /**
  * Append @p cqe, or begin an empty block with it.
  * @return false when it does not fit, or is of a kind that is never compressed; nothing changed

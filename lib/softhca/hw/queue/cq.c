@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "hw/check/bus.h"
 #include "hw/check/inject.h"
 #include "hw/check/strict.h"
 #include "hw/state/cq.h"
@@ -32,7 +33,8 @@ use_ring(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes
 	cq->attr.ring = ring;
 	cq->attr.nb_cqes = nb_cqes;
 	cq->attr.cqe_bytes = cqe_bytes;
-	cq->limit = cq->is_faulty ? 0 : nb_cqes;
+	cq->limit = cq->is_watched ? 0 : nb_cqes;
+	cq->checks_room = !cq->attr.ignore_overrun || cq->is_watched;
 	cq->body = ring + cqe_bytes - SHCA_CQE_BYTES;
 	cq->nb_cqes_log2 = (uint8_t)__builtin_ctz(nb_cqes);
 }
@@ -73,8 +75,10 @@ shca_cq_create(struct shca_device *dev, const struct shca_cq_attr *attr, struct 
 	/* What is not asked for a format gets the firmware's default one. */
 	cq->stamps_real_time = attr->real_time || is_real_time_only(dev);
 	cq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_CQ_OVERRUN, SHCA_FAULT_CQ_OVERRUN);
+	cq->is_watched = cq->is_faulty || dev->pci != NULL;
 	use_ring(cq, attr->ring, attr->nb_cqes, attr->cqe_bytes);
 	cq->arm_word = htobe32(ARM_WORD_NONE);
+	shca_bus_cq_begin(cq);
 	cq->attr.dbrec[SHCA_CQ_DBR_ARM] = cq->arm_word;
 	LIST_INSERT_HEAD(&dev->cqs, cq, link);
 	*out = cq;
@@ -131,13 +135,13 @@ is_full(const struct shca_cq *cq)
 	return ((shca_cq_next(cq) - cq->ci_seen) & SHCA_CQ_ARM_CI_MASK) == cq->attr.nb_cqes;
 }
 
+/** The application writes the record's cache line: call it only when the ring seems full. */
 static bool
 has_room(struct shca_cq *cq)
 {
-	/* The application writes the record's cache line: read it only when the ring seems full. */
-	if (shca_cq_nb_unread(cq) < cq->limit)
-		return true;
 	cq->ci_seen = be32toh(__atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_CI], __ATOMIC_ACQUIRE));
+	if (cq->attr.ignore_overrun)
+		return true;
 	return !is_full(cq) && !(cq->is_faulty && shca_inject_cq(cq));
 }
 
@@ -190,6 +194,15 @@ close_block(struct shca_cq *cq)
 	block->nb = 0;
 }
 
+/** The same, outside of what is never slower than it must be. */
+static void
+end_block(struct shca_cq *cq)
+{
+	if (cq->dev->pci != NULL)
+		shca_bus_block(cq);
+	close_block(cq);
+}
+
 /**
  * Append @p cqe to the block or to a new one. A block ends at the ring's end: DPDK's vectorised
  * receive (rxq_cq_decompress_v) reads a block and fills its packets straight on, with room for no
@@ -222,6 +235,46 @@ shca_cq_has_clock(const struct shca_cq *cq)
 	return !cq->attr.timestamps || !is_real_time_only(cq->dev);
 }
 
+/** There is no room, or a fault says so. */
+static __attribute__((noinline)) void
+overrun(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	if (is_full(cq)) /* else: an injected fault */
+		SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
+	if (shca_is_strict(cq->dev) && is_full(cq))
+		shca_strict_cq_overrun(cq, cqe);
+	end_block(cq);
+	shca_cq_fail(cq);
+}
+
+/** What crosses PCI is counted: end the block if the completion does not fit, and say so before
+ * anything is written. @return whether the completion is in the block now */
+static bool
+join_counted(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	if (cq->block == NULL || cq->block->nb == 0)
+		return false;
+	if (shca_minicqe_add(cq->block, cqe))
+		return true;
+	end_block(cq);
+	return false;
+}
+
+/** Of a watched CQ. @return whether the completion is in its block now */
+static __attribute__((noinline)) bool
+watch_push(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	if (cq->dev->pci == NULL)
+		return false;
+	if (join_counted(cq, cqe)) {
+		cq->count.packets++;
+		return true;
+	}
+	if (cq->block == NULL || !shca_minicqe_takes(cqe))
+		shca_bus_cqe(cq, cqe);
+	return false;
+}
+
 void
 shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 {
@@ -230,14 +283,13 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 	if (cq->stamps_real_time)
 		cqe->timestamp = htobe64(cq->dev->real_time);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
-	if (!cq->attr.ignore_overrun && !has_room(cq)) {
-		if (is_full(cq)) /* else: an injected fault */
-			SHCA_WARN("CQ 0x%x overrun: %u CQEs unread", cq->number, cq->attr.nb_cqes);
-		if (shca_is_strict(cq->dev) && is_full(cq))
-			shca_strict_cq_overrun(cq, cqe);
-		close_block(cq);
-		shca_cq_fail(cq);
-		return;
+	if (cq->checks_room && shca_cq_nb_unread(cq) >= cq->limit) {
+		if (!has_room(cq)) {
+			overrun(cq, cqe);
+			return;
+		}
+		if (__builtin_expect(cq->is_watched, false) && watch_push(cq, cqe))
+			return;
 	}
 	cq->count.packets++;
 	if (cq->block != NULL && compress(cq, cqe))
@@ -267,6 +319,17 @@ is_due(const struct shca_cq *cq, uint32_t arm)
 	return cq->pi != cq->notified_pi && is_beyond(cq->pi, arm);
 }
 
+static __attribute__((noinline)) void
+watch(struct shca_cq *cq)
+{
+	end_block(cq);
+	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
+	if (cq->dev->pci != NULL)
+		shca_bus_cq_poll(cq);
+	if (shca_is_strict(cq->dev))
+		shca_strict_cq(cq);
+}
+
 void
 shca_cq_poll_arm(struct shca_cq *cq)
 {
@@ -276,10 +339,10 @@ shca_cq_poll_arm(struct shca_cq *cq)
 
 	if (cq->failed)
 		return;
+	if (shca_is_watched(cq->dev))
+		watch(cq);
 	close_block(cq);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
-	if (shca_is_strict(cq->dev))
-		shca_strict_cq(cq);
 	word = __atomic_load_n(&cq->attr.dbrec[SHCA_CQ_DBR_ARM], __ATOMIC_ACQUIRE);
 	arm = be32toh(word);
 	sn = (uint8_t)(arm >> SHCA_CQ_ARM_SN_SHIFT);
@@ -322,7 +385,7 @@ shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe
 	if (shca_cq_nb_unread(cq) + 1 > nb_cqes || (!cq->failed && is_full(cq)))
 		return -EINVAL;
 	if (!cq->failed) {
-		close_block(cq);
+		end_block(cq);
 		write_cqe(cq, &resize);
 	}
 	use_ring(cq, ring, nb_cqes, cqe_bytes);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "hw/check/bus.h"
 #include "hw/check/inject.h"
 #include "hw/check/strict.h"
 #include "hw/format/csum.h"
@@ -79,6 +80,7 @@ shca_rq_create(struct shca_device *dev, const struct shca_rq_attr *attr, struct 
 	rq->serial = dev->nb_created++;
 	rq->ordinal = ++dev->nb_made.rqs;
 	rq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_RQ_ERROR, SHCA_FAULT_RQ_FATAL);
+	rq->is_watched = rq->is_faulty || dev->pci != NULL;
 	LIST_INSERT_HEAD(&dev->rqs, rq, link);
 	if (shca_is_strict(dev))
 		shca_strict_rq_created(rq);
@@ -118,6 +120,7 @@ shca_rq_modify(struct shca_rq *rq, enum shca_queue_state state)
 		rq->has_begun = false;
 		rq->stride = 0;
 		rq->dead = false;
+		shca_bus_rq_begin(rq);
 	}
 	rq->first_syndrome = 0;
 	rq->state = state;
@@ -143,25 +146,66 @@ fail_fatally(struct shca_rq *rq)
 	shca_notify(rq->attr.event, rq->attr.owner, SHCA_EVENT_WQ_FATAL);
 }
 
-/** Of a queue with injected faults, which takes its WQEs one by one. @return false when a fault
- * strikes the next WQE, or none is posted; lose() finds out which. */
-static __attribute__((noinline)) bool
-has_sound_wqe(struct shca_rq *rq)
+/** @return whether the queue takes off the tag that the frame begins with. */
+static bool
+strips(const struct shca_rq *rq, const struct shca_packet *packet)
 {
+	return rq->attr.cvlan_strip && packet->outer.nb_vlans != 0 &&
+		packet->outer.vlan_tpid == TPID_CVLAN;
+}
+
+/** @return how many bytes of the packet the queue writes. */
+static uint32_t
+cut_length(const struct shca_rq *rq, const struct shca_packet *packet)
+{
+	return packet->length - (strips(rq, packet) ? VLAN_TAG_BYTES : 0) +
+		(rq->attr.scatter_fcs ? FCS_BYTES : 0);
+}
+
+/** Strides of WQE ci that are free. */
+static inline uint32_t
+strides_left(const struct shca_rq *rq)
+{
+	return (1u << rq->attr.log_strides) - rq->stride;
+}
+
+/** @return the strides of a frame of @p length bytes. */
+static inline uint32_t
+strides_of(const struct shca_rq *rq, uint32_t length)
+{
+	const uint32_t shift = rq->attr.two_byte_shift ? TWO_BYTES : 0;
+
+	return ((length + shift - 1) >> rq->attr.log_stride_bytes) + 1;
+}
+
+/** Of a watched queue, which looks for a WQE for each frame. @return false when a fault strikes the
+ * next WQE, or none is posted; lose() finds out which. */
+static __attribute__((noinline)) bool
+has_watched_wqe(struct shca_rq *rq, const struct shca_packet *packet)
+{
+	const uint32_t length = cut_length(rq, packet);
 	const uint16_t pi = rq->pi_seen;
 
 	rq->pi_seen = rq->ci;
-	if (pi == rq->ci || shca_inject_rq_due(rq) != NULL)
+	if (pi == rq->ci)
 		return false;
-	rq->pi_seen++;
-	rq->nb_wqes++;
+	if (rq->is_faulty && rq->stride == 0) {
+		if (shca_inject_rq_due(rq) != NULL)
+			return false;
+		rq->nb_wqes++;
+	}
+	/* pi_seen is ci at the next frame, when this one may have ended the WQE. */
+	if (rq->attr.log_strides == 0 || strides_of(rq, length) >= strides_left(rq))
+		rq->pi_seen++;
+	if (rq->dev->pci != NULL)
+		shca_bus_rq_receive(rq, length, pi);
 	return true;
 }
 
-/** @return whether a WQE is posted. A counter beyond the ring is a driver's bug: no WQE is valid.
- */
+/** @return whether a WQE is posted for the packet. A counter beyond the ring is a driver's bug: no
+ * WQE is valid. */
 static bool
-has_wqe(struct shca_rq *rq)
+has_wqe(struct shca_rq *rq, const struct shca_packet *packet)
 {
 	if (rq->ci != rq->pi_seen)
 		return true;
@@ -174,8 +218,8 @@ has_wqe(struct shca_rq *rq)
 		fail_fatally(rq);
 		return false;
 	}
-	if (__builtin_expect(rq->is_faulty, false))
-		return has_sound_wqe(rq);
+	if (__builtin_expect(rq->is_watched, false))
+		return has_watched_wqe(rq, packet);
 	return rq->ci != rq->pi_seen;
 }
 
@@ -191,7 +235,7 @@ shca_rq_room(struct shca_rq *rq)
 	/* has_wqe() handles a counter beyond the ring. */
 	if ((uint16_t)(pi - rq->ci) > rq->attr.nb_wqes)
 		return UINT32_MAX;
-	if (!rq->is_faulty)
+	if (!rq->is_watched)
 		rq->pi_seen = pi;
 	/* A program may never fill a queue, in order to drop the frames that rules send to it. */
 	if (rq->ci == 0 && pi == 0)
@@ -199,13 +243,6 @@ shca_rq_room(struct shca_rq *rq)
 	nb_wqes = (uint16_t)(pi - rq->ci);
 	/* The rest of a WQE in use may be too small for the next frame. */
 	return nb_wqes != 0 && rq->stride != 0 ? nb_wqes - 1u : nb_wqes;
-}
-
-/** Strides of WQE ci that are free. */
-static inline uint32_t
-strides_left(const struct shca_rq *rq)
-{
-	return (1u << rq->attr.log_strides) - rq->stride;
 }
 
 struct piece {
@@ -301,8 +338,7 @@ cut(const struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_rx,
 	uint32_t length = packet->length;
 	unsigned int nb = 0;
 
-	cqe_rx->vlan_stripped = rq->attr.cvlan_strip && packet->outer.nb_vlans != 0 &&
-		packet->outer.vlan_tpid == TPID_CVLAN;
+	cqe_rx->vlan_stripped = strips(rq, packet);
 	if (cqe_rx->vlan_stripped) {
 		const uint32_t rest = VLAN_TAG_OFFSET + VLAN_TAG_BYTES;
 
@@ -459,12 +495,12 @@ receive_striding(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe
 	const uint32_t shift = rq->attr.two_byte_shift ? TWO_BYTES : 0;
 	struct piece piece[3];
 	uint32_t length = cut(rq, rx, cqe_rx, piece);
-	uint32_t at, nb = ((length + shift - 1) >> rq->attr.log_stride_bytes) + 1;
+	uint32_t at, nb = strides_of(rq, length);
 	uint8_t syndrome;
 
 	if (nb > strides_left(rq) && rq->stride != 0) {
 		fill_up(rq);
-		if (!has_wqe(rq)) {
+		if (!has_wqe(rq, rx->packet)) {
 			lose(rq);
 			return;
 		}
@@ -504,7 +540,7 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 	if (rq->state != SHCA_QUEUE_READY)
 		return;
 	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
-	if (!has_wqe(rq)) {
+	if (!has_wqe(rq, rx->packet)) {
 		lose(rq);
 		return;
 	}

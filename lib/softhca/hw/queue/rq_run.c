@@ -27,7 +27,7 @@ static bool
 is_plain(const struct shca_rq *rq)
 {
 	return rq->state == SHCA_QUEUE_READY && rq->nb_segments == 1 && !rq->attr.cvlan_strip &&
-		!rq->attr.scatter_fcs && rq->attr.log_strides == 0 && !rq->is_faulty;
+		!rq->attr.scatter_fcs && rq->attr.log_strides == 0 && !rq->is_watched;
 }
 
 /** @return how many of @p nb WQEs are posted. shca_rq_receive() handles an impossible counter. */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
+#include "hw/check/bus.h"
 #include "hw/check/doorbell.h"
 #include "hw/check/inject.h"
 #include "hw/check/strict.h"
@@ -64,6 +65,7 @@ shca_sq_create(struct shca_device *dev, const struct shca_sq_attr *attr, struct 
 	sq->serial = dev->nb_created++;
 	sq->ordinal = ++dev->nb_made.sqs;
 	sq->is_faulty = shca_inject_concerns(dev, SHCA_FAULT_SQ_ERROR, SHCA_FAULT_SQ_FATAL);
+	sq->is_watched = sq->is_faulty || dev->pci != NULL;
 	LIST_INSERT_HEAD(&dev->sqs, sq, link);
 	if (shca_is_strict(dev))
 		shca_strict_sq_created(sq);
@@ -105,6 +107,7 @@ shca_sq_modify(struct shca_sq *sq, enum shca_queue_state state)
 	if (state == SHCA_QUEUE_RESET) {
 		shca_out_forget(&sq->dev->out, sq);
 		sq->ci = 0;
+		shca_bus_sq_begin(sq);
 		sq->looked_at = 0;
 		sq->has_begun = false;
 		sq->dead = false;
@@ -366,17 +369,34 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	return finish(sq, wqe.ce, wqe.opcode, wqe.nb_wqebbs);
 }
 
-/** Execute the WQEs up to @p pi of a queue with injected faults. @return how many are done */
-static __attribute__((noinline)) unsigned int
-execute_faulty(struct shca_sq *sq, uint16_t pi, unsigned int budget)
+/** Execute the WQE at ci of a queue of which it is counted what crosses PCI. */
+static enum outcome
+execute_counted(struct shca_sq *sq, uint16_t nb_posted)
 {
+	struct shca_wqe wqe;
+	const bool is_sound = shca_bus_sq_look(sq, &wqe);
+	const enum outcome outcome = execute(sq, nb_posted);
+
+	if (is_sound && outcome == DONE)
+		shca_bus_sq_done(sq, &wqe);
+	return outcome;
+}
+
+/** Execute the WQEs up to @p pi of a watched queue. @return how many are done */
+static __attribute__((noinline)) unsigned int
+execute_watched(struct shca_sq *sq, uint16_t pi, unsigned int budget)
+{
+	const bool is_counted = sq->dev->pci != NULL;
 	unsigned int nb_done = 0;
 
+	if (is_counted)
+		shca_bus_sq_posted(sq, pi);
 	for (; nb_done < budget && sq->ci != pi && sq->state == SHCA_QUEUE_READY; nb_done++) {
 		enum outcome outcome = FAILED;
 
-		if (!shca_inject_sq(sq))
-			outcome = execute(sq, (uint16_t)(pi - sq->ci));
+		if (!sq->is_faulty || !shca_inject_sq(sq))
+			outcome = (is_counted ? execute_counted : execute)(
+				sq, (uint16_t)(pi - sq->ci));
 		if (outcome == BUSY)
 			break;
 		sq->nb_wqes++;
@@ -424,8 +444,8 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 	if (shca_is_strict(sq->dev) && sq->state == SHCA_QUEUE_READY)
 		shca_strict_sq(sq, pi);
 	prefetch(sq, 0, PREFETCH_WQEBBS, (uint16_t)(pi - sq->ci));
-	if (__builtin_expect(sq->is_faulty, false))
-		nb_done = execute_faulty(sq, pi, budget);
+	if (__builtin_expect(sq->is_watched, false))
+		nb_done = execute_watched(sq, pi, budget);
 	else
 		nb_done = execute_all(sq, pi, budget);
 	if (sq->state == SHCA_QUEUE_ERROR && nb_done < budget)

@@ -33,15 +33,21 @@ struct shca_cq {
 	uint32_t pi;
 	struct shca_minicqe_block *block; /**< completions since pi; NULL: no compression */
 	uint32_t ci_seen;                 /**< the consumer index when it was last read */
+	bool checks_room;                 /**< it can overrun, or it is watched */
 	uint32_t limit; /**< fewer unread CQEs than that: the ring cannot be full */
 	uint8_t nb_cqes_log2;
 	bool is_faulty;        /**< faults may strike it (hw/check/inject.h) */
+	bool is_watched;       /**< is_faulty, or what crosses PCI is counted (hw/check/bus.h) */
 	bool stamps_real_time; /**< its completions have the real-time clock's stamps */
 	uint32_t ordinal;      /**< number among the device's CQs in order of creation, from 1 */
 	bool failed;           /**< overrun or unmapped: the device writes nothing any more */
 
 	__be32 ci_word;    /**< strict: consumer index of the record at the last check */
 	uint32_t ci_valid; /**< strict: the last plausible one, in units of pi */
+
+	uint32_t ci_known;   /**< counted: consumer index when it last crossed PCI */
+	__be32 arm_known;    /**< counted: arm word at the last look */
+	uint8_t fired_known; /**< counted: fired_sn at the last look; UINT8_MAX: nothing fired */
 
 	__be32 arm_word; /**< at the last poll */
 	bool armed, has_fired;

@@ -46,6 +46,7 @@ struct shca_device {
 	struct shca_mem *mem;
 	struct shca_steering *steering;
 	struct shca_device_stats stats;
+	struct shca_pci *pci; /**< what crosses PCI; NULL: it is not counted */
 	struct shca_pause pause;
 
 	struct shca_idtable cq_numbers;
@@ -87,6 +88,7 @@ struct shca_device {
 	unsigned int nb_done; /**< of the step: number of frames and WQEs */
 	uint64_t paced_ticks; /**< of the step: when the first waiting paced frame may leave */
 	bool start_wire, is_wire_started;
+	bool is_watched;    /**< shca_is_watched() */
 	bool may_reflect;   /**< the wire may return sent frames: copy them */
 	bool is_behind;     /**< frames have come that no round has looked at */
 	bool is_reflecting; /**< in a round of such a wire: the device sends nothing on it */
@@ -131,6 +133,14 @@ static inline bool
 shca_is_strict(const struct shca_device *dev)
 {
 	return __builtin_expect(dev->conf.findings != NULL, 0);
+}
+
+/** @return whether someone looks at CQs each round: a strict device, or one that counts what
+ * crosses PCI. */
+static inline bool
+shca_is_watched(const struct shca_device *dev)
+{
+	return __builtin_expect(dev->is_watched, 0);
 }
 
 /** Report an event to an owner that has a callback. */

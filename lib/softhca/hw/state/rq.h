@@ -30,16 +30,18 @@ struct shca_rq {
 	enum shca_queue_state state;
 	bool dead;              /**< the ring is gone: the device never accesses it again */
 	bool is_faulty;         /**< faults may strike some of its WQEs (hw/check/inject.h) */
+	bool is_watched;        /**< is_faulty, or what crosses PCI is counted (hw/check/bus.h) */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed; 0: already reported */
 	uint8_t nb_segments;    /**< that a WQE has room for */
 	uint8_t header_bytes;   /**< of a WQE before its segments */
 	uint16_t ci;
-	bool has_begun;   /**< strict: its first producer counter has been checked */
-	uint64_t serial;  /**< strict: of its creation */
-	uint32_t ordinal; /**< number among the device's RQs in order of creation, from 1 */
-	uint64_t nb_wqes; /**< faulty: taken since its creation */
-	uint16_t pi_seen; /**< the producer counter at the last read */
-	uint32_t stride;  /**< striding: the next free stride of WQE ci */
+	bool has_begun;          /**< strict: its first producer counter has been checked */
+	uint64_t serial;         /**< strict: of its creation */
+	uint32_t ordinal;        /**< number among the device's RQs in order of creation, from 1 */
+	uint64_t nb_wqes;        /**< faulty: taken since its creation */
+	uint16_t fetched, known; /**< counted: earlier WQEs have crossed PCI, are known as posted */
+	uint16_t pi_seen;        /**< the producer counter at the last read */
+	uint32_t stride;         /**< striding: the next free stride of WQE ci */
 };
 
 /** @return the producer counter of the doorbell record. */

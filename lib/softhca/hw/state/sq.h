@@ -44,6 +44,7 @@ struct shca_sq {
 	enum shca_queue_state state;
 	bool dead;              /**< the ring is gone: the device never accesses it again */
 	bool is_faulty;         /**< faults may strike some of its WQEs (hw/check/inject.h) */
+	bool is_watched;        /**< is_faulty, or what crosses PCI is counted (hw/check/bus.h) */
 	uint8_t first_syndrome; /**< ERROR: of the WQE that failed; 0: already reported */
 	uint16_t ci;
 	uint16_t looked_at; /**< strict: earlier WQEBBs have been checked */
@@ -51,6 +52,7 @@ struct shca_sq {
 	uint64_t serial;    /**< strict: of its creation */
 	uint32_t ordinal; /**< number among the device's send queues in order of creation, from 1 */
 	uint64_t nb_wqes; /**< faulty: executed since its creation */
+	uint16_t fetched; /**< counted: earlier WQEBBs have crossed PCI */
 	struct shca_doorbell bell;
 	uint32_t nb_queued;
 	struct shca_pace pace;
