@@ -63,6 +63,7 @@ unsigned int bench_cases(bool all, const struct bench_case **cases);
 
 struct bench_port {
 	uint16_t id;
+	unsigned int nth; /**< among the measured ports */
 	uint16_t nb_queues;
 	const char *driver;
 	struct rte_mempool *pool;    /**< for received packets */
@@ -86,6 +87,11 @@ struct bench_round {
 };
 /** Shell commands that stop and start the device; NULL: it is not stopped. */
 extern const char *bench_freeze, *bench_thaw;
+/** A directory: instead of timing bursts, have the device count (bench_begin begins that), and
+ * write what bench_device says at the end into a file of each case and port. Bursts are sent one by
+ * one, each when the device is done with the one before; or received after all were sent at once.
+ * NULL: no counting. */
+extern const char *bench_count, *bench_begin;
 /** Count instructions (step.c) in place of ticks. */
 extern bool bench_steps;
 int bench_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round);
@@ -93,6 +99,26 @@ int bench_round(struct bench_port *port, const struct bench_case *how, struct be
 int bench_step_init(void);
 void bench_step_begin(void);
 uint64_t bench_step_end(void);
+/** An instruction about to be executed. */
+struct bench_step {
+	uint64_t regs[17]; /**< r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
+	uint8_t code[16];  /**< at rip: no instruction is longer than 15 */
+};
+/** The directory for files of steps; NULL: steps are counted only. */
+extern const char *bench_trace;
+/** Shell command whose output goes into these files, too: what the device knows of its rings. */
+extern const char *bench_device;
+/** @file trace.c: the steps of a round, in a file of each case and port. */
+void bench_trace_clear(void);
+/** A burst begins. */
+void bench_trace_burst(void);
+/** @return the place of the next step, or NULL. In a handler of signals. */
+struct bench_step *bench_trace_step(void);
+int bench_trace_write(
+	const struct bench_port *port, const struct bench_case *how, uint64_t nb_packets);
+/** The same for bench_count: no steps. */
+int bench_trace_count(
+	const struct bench_port *port, const struct bench_case *how, uint64_t nb_packets);
 /**
  * @file share.c: drain the queues, or send @p nb packets, by all lcores of the case at once.
  * @return 0, -ENOTSUP: there are fewer lcores

@@ -24,6 +24,10 @@ static const char usage[] =
 	"  --thaw COMMAND    lets it go on\n"
 	"  --instructions    under callgrind: one dump a case and port, named CASE/PORT\n"
 	"  --steps           instead of ticks, instructions counted by stepping through them\n"
+	"  --trace DIRECTORY with --steps: a file of each case and port with its instructions\n"
+	"  --count DIRECTORY instead of ticks: a file of each case and port with what the device counts\n"
+	"  --begin COMMAND   has it begin to count, from zero\n"
+	"  --device COMMAND  whose output goes into the files\n"
 	"  --json FILE       the table as JSON\n";
 
 static struct {
@@ -31,7 +35,7 @@ static struct {
 	unsigned int nb_ports;
 	unsigned int rounds;
 	const char *only, *json;
-	bool instructions, all;
+	bool instructions, steps, all;
 } options = { .rounds = 51 };
 
 static int
@@ -40,8 +44,9 @@ options_parse(int argc, char **argv)
 	static const struct option names[] = { { "ours", 1, NULL, 'o' }, { "theirs", 1, NULL, 't' },
 		{ "rounds", 1, NULL, 'r' }, { "only", 1, NULL, 'c' }, { "freeze", 1, NULL, 'f' },
 		{ "thaw", 1, NULL, 'w' }, { "instructions", 0, NULL, 'i' },
-		{ "steps", 0, NULL, 's' }, { "all", 0, NULL, 'a' }, { "json", 1, NULL, 'j' },
-		{ NULL, 0, NULL, 0 } };
+		{ "steps", 0, NULL, 's' }, { "trace", 1, NULL, 'd' }, { "device", 1, NULL, 'q' },
+		{ "count", 1, NULL, 'n' }, { "begin", 1, NULL, 'b' }, { "all", 0, NULL, 'a' },
+		{ "json", 1, NULL, 'j' }, { NULL, 0, NULL, 0 } };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -70,7 +75,19 @@ options_parse(int argc, char **argv)
 			options.instructions = true;
 			break;
 		case 's':
-			bench_steps = true;
+			options.steps = bench_steps = true;
+			break;
+		case 'd':
+			bench_trace = optarg;
+			break;
+		case 'n':
+			bench_count = optarg;
+			break;
+		case 'b':
+			bench_begin = optarg;
+			break;
+		case 'q':
+			bench_device = optarg;
 			break;
 		case 'a':
 			options.all = true;
@@ -102,7 +119,7 @@ static int
 case_run(struct bench_port *ports, const struct bench_case *how, double *medians)
 {
 	static double ticks[BENCH_PORTS][ROUNDS_MAX];
-	const uint64_t overhead = bench_round_overhead();
+	const uint64_t overhead = bench_trace != NULL ? 0 : bench_round_overhead();
 	int ret = 0;
 
 	for (unsigned int p = 0; p < options.nb_ports; p++) {
@@ -115,12 +132,18 @@ case_run(struct bench_port *ports, const struct bench_case *how, double *medians
 		for (unsigned int p = 0; p < options.nb_ports && ret == 0; p++) {
 			struct bench_round round = { 0 };
 
+			/* A step is a signal, which is dear: what warms up needs none. */
+			if (bench_trace != NULL)
+				bench_steps = options.steps && r == options.rounds - 1;
+			bench_trace_clear();
 			ret = bench_round(&ports[p], how, &round);
 			if (ret != 0)
 				goto stop;
 			ticks[p][r] =
 				(double)(round.ticks - overhead * (round.packets / how->burst)) /
 				round.packets;
+			if (bench_trace != NULL && r == options.rounds - 1)
+				ret = bench_trace_write(&ports[p], how, round.packets);
 			/* The first round warms up. */
 			if (options.instructions && r == 0)
 				CALLGRIND_ZERO_STATS;
@@ -162,7 +185,7 @@ cases_run(struct bench_port *ports, FILE *json)
 	int ret = 0;
 
 	printf("%-32s %10s %10s %7s   %s a packet\n", "case", "ours", "theirs", "ratio",
-		bench_steps ? "instructions" : "TSC ticks");
+		options.steps ? "instructions" : "TSC ticks");
 	for (unsigned int i = 0; i < nb_cases && ret == 0; i++) {
 		const struct bench_case *how = &cases[i];
 		double medians[BENCH_PORTS] = { -1, -1 };
@@ -170,7 +193,8 @@ cases_run(struct bench_port *ports, FILE *json)
 		if (options.only != NULL && strstr(how->name, options.only) == NULL)
 			continue;
 		/* With several lcores the waiting would be counted. */
-		if ((options.instructions || bench_steps) && how->nb_lcores != 0)
+		if ((options.instructions || options.steps || bench_count != NULL) &&
+			how->nb_lcores != 0)
 			continue;
 		ret = case_run(ports, how, medians);
 		if (ret != 0)
@@ -205,6 +229,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	for (unsigned int p = 0; p < options.nb_ports; p++) {
+		ports[p].nth = p;
 		if (options.ports[p] == NULL ||
 			rte_eth_dev_get_port_by_name(options.ports[p], &ports[p].id) != 0) {
 			fprintf(stderr, "rxtx-bench: there is no port %s\n", options.ports[p]);

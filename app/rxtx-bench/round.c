@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_cycles.h>
 #include <valgrind/callgrind.h>
@@ -22,6 +23,8 @@ const char *bench_freeze, *bench_thaw;
 bool bench_steps;
 
 static struct rte_mbuf *pkts[NB_PKTS_MAX];
+/** To be sent burst by burst, while pkts is for received ones. */
+static struct rte_mbuf *sent[NB_PKTS_MAX];
 
 static int
 device(const char *command)
@@ -128,6 +131,66 @@ waiting(const struct bench_port *port)
 	return nb;
 }
 
+/** Receive the sent frames; the device decides their number (TSO). Then it has completed all WQEs,
+ * so that each round pays for freeing the packets of the round before. */
+static void
+take_back(struct bench_port *port, const struct bench_case *how)
+{
+	unsigned int quiet = 0;
+
+	while (quiet < QUIET_POLLS) {
+		unsigned int nb = waiting(port);
+
+		quiet = nb == 0 ? quiet + 1 : 0;
+		receive_all(port, how, nb, false);
+		rte_delay_us_sleep(QUIET_US);
+	}
+}
+
+/** Send burst by burst; the device is done with each before the next. */
+static int
+send_counted(struct bench_port *port, const struct bench_case *how, unsigned int nb,
+	struct bench_round *round)
+{
+	int ret = device(bench_begin);
+
+	round->packets = nb;
+	memcpy(sent, pkts, nb * sizeof(pkts[0]));
+	for (unsigned int done = 0; done < nb && ret == 0; done += how->burst) {
+		const uint16_t q = done / how->burst % port->nb_queues;
+		const uint16_t want = RTE_MIN(nb - done, how->burst);
+
+		if (rte_eth_tx_burst(port->id, q, sent + done, want) != want)
+			ret = -EIO;
+		port->sent += want;
+		take_back(port, how);
+	}
+	return ret == 0 ? bench_trace_count(port, how, nb) : ret;
+}
+
+/** Send all; then the device has them at once, and what it does goes by their number only. */
+static int
+receive_counted(struct bench_port *port, const struct bench_case *how, unsigned int nb,
+	struct bench_round *round)
+{
+	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
+	int ret = device(bench_freeze);
+
+	round->packets = nb;
+	if (ret == 0)
+		ret = device(bench_begin);
+	if (ret == 0)
+		send_all(port, how, nb, false);
+	if (ret == 0)
+		ret = device(bench_thaw);
+	while (ret == 0 && waiting(port) < nb && rte_rdtsc() < end)
+		rte_pause();
+	if (ret == 0)
+		ret = bench_trace_count(port, how, nb);
+	receive_all(port, how, nb, false);
+	return ret;
+}
+
 static int
 receive_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
@@ -138,6 +201,8 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 
 	if (ret != 0)
 		return ret;
+	if (bench_count != NULL)
+		return receive_counted(port, how, nb, round);
 	send_all(port, how, nb, false);
 	while (waiting(port) < nb && rte_rdtsc() < end)
 		rte_pause();
@@ -156,22 +221,6 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 	return device(bench_thaw) != 0 ? -EIO : ret;
 }
 
-/** Receive the sent frames; the device decides their number (TSO). Then it has completed all WQEs,
- * so that each round pays for freeing the packets of the round before. */
-static void
-take_back(struct bench_port *port, const struct bench_case *how)
-{
-	unsigned int quiet = 0;
-
-	while (quiet < QUIET_POLLS) {
-		unsigned int nb = waiting(port);
-
-		quiet = nb == 0 ? quiet + 1 : 0;
-		receive_all(port, how, nb, false);
-		rte_delay_us_sleep(QUIET_US);
-	}
-}
-
 static int
 send_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
@@ -181,6 +230,8 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 	const unsigned int nb = large ? BENCH_BATCH / 4 : BENCH_BATCH;
 	int ret = bench_port_frames(port, how, pkts, nb);
 
+	if (bench_count != NULL && ret == 0)
+		return send_counted(port, how, nb, round);
 	if (ret == 0)
 		ret = device(bench_freeze);
 	if (ret != 0)

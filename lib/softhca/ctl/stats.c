@@ -163,6 +163,9 @@ print_json(const struct snapshot *snapshot, struct shca_json *json)
 		shca_json_string(json, "state", "%s", queue->state);
 		shca_json_number(json, "fill", queue->fill);
 		shca_json_number(json, "size", queue->size);
+		shca_json_number(json, "ring", queue->ring);
+		shca_json_number(json, "ring_bytes", queue->ring_bytes);
+		shca_json_number(json, "record", queue->record);
 		if (queue->context.pid != 0)
 			shca_dump_add_context(&queue->context, json);
 		for (unsigned int i = 0; i < NB(queue_counters); i++)

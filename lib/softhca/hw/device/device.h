@@ -87,6 +87,9 @@ struct shca_queue_info {
 	const char *state;
 	/** Of @a size: WQEs posted and not taken, WQEBBs not executed, completions not read. */
 	uint32_t fill, size;
+	/** Where this process sees the ring and the word of the doorbell record. */
+	uintptr_t ring, record;
+	uint64_t ring_bytes;
 	struct shca_context context;   /**< whose it is; pid 0: nobody's */
 	struct shca_queue_count count; /**< of a CQ: packets are completions */
 };

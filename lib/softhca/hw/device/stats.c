@@ -129,15 +129,21 @@ shca_device_list_queues(
 	LIST_FOREACH (sq, &dev->sqs, link)
 		*info++ = (struct shca_queue_info){ "SQ", sq->number, sq->attr.cq->number,
 			state_name(sq->state, sq->dead), fill_of_sq(sq), sq->attr.nb_wqebbs,
-			copy_of(sq->attr.context), sq->count };
+			(uintptr_t)sq->attr.ring, (uintptr_t)&sq->attr.dbrec[MLX5_SND_DBR],
+			(uint64_t)sq->attr.nb_wqebbs * SHCA_WQEBB_BYTES, copy_of(sq->attr.context),
+			sq->count };
 	LIST_FOREACH (rq, &dev->rqs, link)
 		*info++ = (struct shca_queue_info){ "RQ", rq->number, rq->attr.cq->number,
 			state_name(rq->state, rq->dead), fill_of_rq(rq), rq->attr.nb_wqes,
+			(uintptr_t)rq->attr.ring, (uintptr_t)&rq->attr.dbrec[MLX5_RCV_DBR],
+			(uint64_t)rq->attr.nb_wqes * rq->attr.stride_bytes,
 			copy_of(rq->attr.context), rq->count };
 	LIST_FOREACH (cq, &dev->cqs, link)
 		*info++ = (struct shca_queue_info){ "CQ", cq->number, cq->number,
 			cq->failed ? "error" : "ready", fill_of_cq(cq), cq->attr.nb_cqes,
-			copy_of(cq->attr.context), cq->count };
+			(uintptr_t)cq->attr.ring, (uintptr_t)&cq->attr.dbrec[SHCA_CQ_DBR_CI],
+			(uint64_t)cq->attr.nb_cqes * cq->attr.cqe_bytes, copy_of(cq->attr.context),
+			cq->count };
 	qsort(*list, nb, sizeof(**list), compare);
 	return 0;
 }
