@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """libmlx5's own paths in plain verbs programs (test/verbs/*.c): they check themselves."""
+import re
+
 import pytest
 from harness import paths
 from harness.program import run_on_softhca
@@ -43,6 +45,18 @@ def test_a_device_with_no_other_clock(tmp_path):
     program = str(paths.BUILD / "test" / "verbs" / "verbs-clock")
     status, text = run_on_softhca([program, "real-time-only"], [f"wire=loop,model={model}"])
     assert status == 0 and " 0 failed" in text, text
+
+
+def test_verbs_make_few_system_calls():
+    """Requests lie on the stack, where nothing but memory is read; what is left asks who calls, and waits for locks. A
+    registration reads the process's mappings, too."""
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-calls")
+    status, text = run_on_softhca([program], ["wire=loop"])
+    if status == 77:
+        pytest.skip(text.strip())
+    most = {verb: int(nb) for verb, nb in re.findall(r"^(ibv_\w+): (\d+)$", text, re.M)}
+    assert status == 0 and set(most) == {"ibv_create_flow", "ibv_destroy_flow", "ibv_reg_mr", "ibv_dereg_mr"}, text
+    assert all(nb <= (8 if verb == "ibv_reg_mr" else 4) for verb, nb in most.items()), text
 
 
 def test_cqe_size_by_environment():

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@
 
 /** A sandbox. */
 static bool forbids;
+/** Copies by the kernel. */
+static unsigned int nb_copies;
 
 ssize_t __real_process_vm_readv(pid_t pid, const struct iovec *ours, unsigned long nb_ours,
 	const struct iovec *theirs, unsigned long nb_theirs, unsigned long flags);
@@ -45,6 +48,7 @@ ssize_t
 __wrap_process_vm_readv(pid_t pid, const struct iovec *ours, unsigned long nb_ours,
 	const struct iovec *theirs, unsigned long nb_theirs, unsigned long flags)
 {
+	nb_copies++;
 	if (!forbids)
 		return __real_process_vm_readv(pid, ours, nb_ours, theirs, nb_theirs, flags);
 	errno = EPERM;
@@ -55,6 +59,7 @@ ssize_t
 __wrap_process_vm_writev(pid_t pid, const struct iovec *ours, unsigned long nb_ours,
 	const struct iovec *theirs, unsigned long nb_theirs, unsigned long flags)
 {
+	nb_copies++;
 	if (!forbids)
 		return __real_process_vm_writev(pid, ours, nb_ours, theirs, nb_theirs, flags);
 	errno = ENOSYS;
@@ -124,6 +129,89 @@ copies_in_a_sandbox(void **state)
 	forbids = true;
 	check_copies();
 	forbids = false;
+}
+
+/** Copy from and to a variable of the caller's stack. @return the kernel's part in it. */
+static unsigned int
+copy_on_stack(void)
+{
+	volatile uint32_t there = 7;
+	const uint32_t eight = 8;
+	uint32_t seen = 0;
+
+	nb_copies = 0;
+	assert_int_equal(shca_user_copy_in(&seen, (uintptr_t)&there, sizeof(seen)), 0);
+	assert_int_equal(seen, 7);
+	assert_int_equal(shca_user_copy_out((uintptr_t)&there, &eight, sizeof(eight)), 0);
+	assert_int_equal(there, 8);
+	return nb_copies;
+}
+
+static void *
+copy_on_own_stack(void *end)
+{
+	uint8_t bytes[32];
+
+	/* The page behind the stack cannot be read. */
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)end - 16, 16), 0);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)end - 16, 17), -EFAULT);
+	assert_int_equal(shca_user_copy_in(bytes, UINT64_MAX - 7, 16), -EFAULT);
+	return copy_on_stack() == 0 ? NULL : end;
+}
+
+/** Requests lie on the stack of the thread that makes them: the kernel need not be asked. */
+static void
+copies_on_the_stack_need_no_kernel(void **state)
+{
+	const size_t nb_bytes = 64 * PAGE;
+	pthread_attr_t attr;
+	pthread_t thread;
+	uint8_t *stack;
+	void *failed;
+
+	(void)state;
+	assert_int_equal(copy_on_stack(), 0);
+	stack = mmap(NULL, nb_bytes + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(stack != MAP_FAILED);
+	assert_int_equal(mprotect(stack, nb_bytes, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(pthread_attr_init(&attr), 0);
+	assert_int_equal(pthread_attr_setstack(&attr, stack, nb_bytes), 0);
+	assert_int_equal(pthread_create(&thread, &attr, copy_on_own_stack, stack + nb_bytes), 0);
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	pthread_attr_destroy(&attr);
+	munmap(stack, nb_bytes + PAGE);
+	/* Other memory may be unmapped meanwhile. */
+	nb_copies = 0;
+	assert_int_equal(shca_user_copy_out((uintptr_t)page, "answer", 7), 0);
+	assert_int_equal(nb_copies, 1);
+}
+
+static unsigned int nb_on_other_stack;
+
+static void
+on_other_stack(int number)
+{
+	(void)number;
+	nb_on_other_stack = copy_on_stack();
+}
+
+/** A thread on a stack that it was not started with, as in a handler of signals. */
+static void
+other_stacks_are_the_kernels(void **state)
+{
+	static uint8_t bytes[256 * 1024];
+	const stack_t alternate = { .ss_sp = bytes, .ss_size = sizeof(bytes) };
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	struct sigaction action = { .sa_handler = on_other_stack, .sa_flags = SA_ONSTACK }, before;
+
+	(void)state;
+	assert_int_equal(sigaltstack(&alternate, NULL), 0);
+	assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+	raise(SIGUSR1);
+	assert_int_equal(nb_on_other_stack, 2);
+	assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+	assert_int_equal(sigaltstack(&none, NULL), 0);
 }
 
 /** Without an answer of the kernel there is no privilege. */
@@ -312,6 +400,8 @@ main(void)
 		cmocka_unit_test(another_namespace),
 		cmocka_unit_test(copies),
 		cmocka_unit_test(copies_in_a_sandbox),
+		cmocka_unit_test(copies_on_the_stack_need_no_kernel),
+		cmocka_unit_test(other_stacks_are_the_kernels),
 		cmocka_unit_test(privileges),
 		cmocka_unit_test(another_process),
 	};
