@@ -20,7 +20,7 @@
 
 static struct rig {
 	struct shca_responder responder;
-	bool has_wqe;
+	enum shca_take takes;
 	enum shca_outcome scatters; /* what the buffers say */
 	bool may_invalidate;
 	_Alignas(8) uint8_t memory[4 * MTU];
@@ -35,7 +35,7 @@ static enum shca_take
 take(void *arg)
 {
 	(void)arg;
-	return rig.has_wqe ? SHCA_TAKE_DONE : SHCA_TAKE_NONE;
+	return rig.takes;
 }
 
 static enum shca_outcome
@@ -86,7 +86,7 @@ static void
 start(bool is_reliable)
 {
 	memset(&rig, 0, sizeof(rig));
-	rig.has_wqe = true;
+	rig.takes = SHCA_TAKE_DONE;
 	shca_responder_init(&rig.responder,
 		&(struct shca_responder_conf){
 			&host, NULL, is_reliable, MTU, PSN, NB_READ, TIMER });
@@ -294,7 +294,7 @@ not_ready(void **state)
 {
 	(void)state;
 	start(true);
-	rig.has_wqe = false;
+	rig.takes = SHCA_TAKE_NONE;
 	come(SHCA_BTH_SEND_ONLY, 0, 8);
 	come(SHCA_BTH_SEND_ONLY, 1, 8);
 	assert_answer(SHCA_AETH_RNR | TIMER, 0);
@@ -304,7 +304,7 @@ not_ready(void **state)
 	assert_answer(ACK, 0);
 	come(SHCA_BTH_WRITE_ONLY_IMM, 1, 8);
 	assert_answer(SHCA_AETH_RNR | TIMER, 1);
-	rig.has_wqe = true;
+	rig.takes = SHCA_TAKE_DONE;
 	come(SHCA_BTH_WRITE_ONLY_IMM, 1, 8);
 	assert_answer(ACK, 1);
 	assert_int_equal(rig.nb_received, 1);
@@ -369,9 +369,9 @@ unreliable(void **state)
 	come(SHCA_BTH_SEND_LAST, 2, 1);
 	come(SHCA_BTH_SEND_ONLY, 3, 1);
 	come(SHCA_BTH_SEND_MIDDLE, 4, MTU);
-	rig.has_wqe = false;
+	rig.takes = SHCA_TAKE_NONE;
 	come(SHCA_BTH_SEND_ONLY, 5, 1);
-	rig.has_wqe = true;
+	rig.takes = SHCA_TAKE_DONE;
 	come(SHCA_BTH_SEND_ONLY, 6, 1);
 	assert_int_equal(rig.nb_received, 2);
 	assert_int_equal(pull(), NOTHING);
