@@ -18,6 +18,7 @@ UNTOLD = {
     "dump_wqe": "a capability of the HCA that DevX alone reads; no verb posts such a WQE",
     "cvlan_insertion": "a capability of the HCA that DevX alone reads; whether a card inserts the row 'VLAN insert' tells",
     "inner_ip_version": "Linux matches the EtherType where firmware has no such field: a rule is taken in either case",
+    "module": "of what is plugged into the card: its netdev tells (the row 'module EEPROM'), and no verb",
     "flow_counters": "of all programs of the device: who finds the end has taken all from others",
 }
 # Known up to 64 at a time, for the same reason; a report has those of which a device has fewer.
