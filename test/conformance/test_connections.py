@@ -110,7 +110,7 @@ REFUSALS = COMMON + textwrap.dedent("""
 
 def run(program, kept, env=None):
     status, text = run_on_softhca(["/usr/bin/python3", "-c", program], ["wire=null"],
-                                  {"SOFTHCA_KEEPER": "1" if kept else "", **(env or {})})
+                                  {"SOFTHCA_KEEPER": "1" if kept else "0", **(env or {})})
     assert status == 0, text
     return [line.strip() for line in text.splitlines() if line.strip()]
 

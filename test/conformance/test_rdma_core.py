@@ -21,16 +21,15 @@ pytestmark = pytest.mark.skipif(not TESTS.is_dir(),
 # and the connection manager, have no business here.
 LEFT_OUT = re.compile("parent_domain|cuda|efa|rdmacm|vfio")
 
-# test_obj_on_huge, where there are no hugepages, wants to be refused. test_multi_process_alloc_dm uses a context in a child of
-# fork, which softhca cannot (doc/guides/softhca.rst, Limits). test_get_pkey_index, of rdma-core 65, has cat read a file of
-# the machine's sysfs, where softhca's device is not: it is in the one that SYSFS_PATH names.
+# test_obj_on_huge, where there are no hugepages, wants to be refused. test_get_pkey_index, of rdma-core 65, has cat read a
+# file of the machine's sysfs, where softhca's device is not: it is in the one that SYSFS_PATH names.
 # test_odp_dc_traffic registers memory on demand before it asks for DC, and skips
 # itself by Linux 6.2's EOPNOTSUPP where that is not there; before it was EINVAL (ib_check_mr_access()).
 # test_odp_rc_huge_user_addr_traffic wants a page of the hugepages that other tests set aside for themselves.
 FAILING = {"test_odp": {"test_odp_rc_huge_user_addr_traffic"},
            "test_mlx5_huge_page": {"test_obj_on_huge"},
            "test_mlx5_dc": {"test_odp_dc_traffic"},
-           "test_device": {"test_multi_process_alloc_dm", "test_get_pkey_index"}}
+           "test_device": {"test_get_pkey_index"}}
 
 PASSING = """
 test_addr create_ah create_ah_roce destroy_ah
@@ -80,7 +79,7 @@ test_shared_pd imported_rc_ex_rdma_write
 """
 WITH_DEVICE_MEMORY = """
 test_device create_dm create_dm_bad_flow destroy_dm destroy_dm_bad_flow dm_read dm_write dm_write_bad_flow
-test_device import_dm
+test_device import_dm multi_process_alloc_dm
 test_mr create_dm_mr dm_bad_access dm_bad_registration dm_remote_traffic dm_traffic
 """
 
