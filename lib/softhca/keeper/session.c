@@ -295,6 +295,7 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 		return -EINVAL;
 	session->is_to_share = false;
 	user->nb_fds = 0;
+	user->ahead.nb_bytes = 0;
 	pthread_rwlock_rdlock(&session->shared->running);
 	shca_user_current = user;
 	ret = rows[message->type](session, message);

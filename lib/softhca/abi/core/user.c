@@ -178,6 +178,46 @@ is_callers(uint64_t address, size_t length)
 		length <= stack_high - address;
 }
 
+/** @return whether the memory is among what was read last. */
+static bool
+is_ahead(const struct shca_user *user, uint64_t address, size_t length)
+{
+	return address >= user->ahead.address &&
+		address - user->ahead.address <= user->ahead.nb_bytes &&
+		length <= user->ahead.nb_bytes - (address - user->ahead.address);
+}
+
+/** Copy from another process, and read what follows with it. The kernel ends where nothing is
+ * mapped. @return as read(2) */
+static ssize_t
+read_ahead(struct shca_user *user, void *to, uint64_t from, size_t length)
+{
+	const struct iovec ours = { user->ahead.bytes, sizeof(user->ahead.bytes) };
+	const struct iovec theirs = { (void *)(uintptr_t)from, sizeof(user->ahead.bytes) };
+	ssize_t ret;
+
+	if (!is_ahead(user, from, length)) {
+		user->ahead.nb_bytes = 0;
+		ret = process_vm_readv(user->pid, &ours, 1, &theirs, 1, 0);
+		if (ret < (ssize_t)length)
+			return ret;
+		user->ahead.address = from;
+		user->ahead.nb_bytes = (size_t)ret;
+	}
+	memcpy(to, user->ahead.bytes + (from - user->ahead.address), length);
+	return (ssize_t)length;
+}
+
+/** Have what was written in what was read, too. */
+static void
+write_ahead(struct shca_user *user, uint64_t to, const uint8_t *from, size_t length)
+{
+	if (is_ahead(user, to, length))
+		memcpy(user->ahead.bytes + (to - user->ahead.address), from, length);
+	else
+		user->ahead.nb_bytes = 0;
+}
+
 /**
  * Let the kernel copy, which reports bad addresses: independent of signal handlers, and safe when
  * another thread unmaps the memory meanwhile.
@@ -187,6 +227,7 @@ shca_user_copy_in(void *to, uint64_t from, size_t length)
 {
 	const struct iovec ours = { .iov_base = to, .iov_len = length };
 	const struct iovec theirs = { .iov_base = (void *)(uintptr_t)from, .iov_len = length };
+	struct shca_user *user = shca_user_current;
 	ssize_t ret;
 
 	if (length == 0)
@@ -195,7 +236,10 @@ shca_user_copy_in(void *to, uint64_t from, size_t length)
 		memcpy(to, theirs.iov_base, length);
 		return 0;
 	}
-	ret = process_vm_readv(shca_user_pid(), &ours, 1, &theirs, 1, 0);
+	if (user != NULL && length <= sizeof(user->ahead.bytes))
+		ret = read_ahead(user, to, from, length);
+	else
+		ret = process_vm_readv(shca_user_pid(), &ours, 1, &theirs, 1, 0);
 	if (ret >= 0 || errno == EFAULT)
 		return ret == (ssize_t)length ? 0 : -EFAULT;
 	return guarded_copy(to, theirs.iov_base, length);
@@ -224,6 +268,8 @@ shca_user_copy_out(uint64_t to, const void *from, size_t length)
 		memcpy(theirs.iov_base, from, length);
 		return 0;
 	}
+	if (shca_user_current != NULL)
+		write_ahead(shca_user_current, to, from, length);
 	memcpy(&ours.iov_base, &from, sizeof(from)); /* iovec has no const form */
 	ret = process_vm_writev(shca_user_pid(), &ours, 1, &theirs, 1, 0);
 	if (ret >= 0 || errno == EFAULT)

@@ -36,6 +36,9 @@ struct shca_pin {
 /** Descriptors that one request makes, at most. */
 #define SHCA_USER_FDS_MAX 2
 
+/** Bytes that are read at once. */
+#define SHCA_USER_AHEAD_BYTES 1024
+
 /** A request of another process, from its arrival to its answer. Belongs to one thread. */
 struct shca_user {
 	pid_t pid;
@@ -53,6 +56,13 @@ struct shca_user {
 	} fds[SHCA_USER_FDS_MAX];
 	unsigned int nb_fds;
 	bool has_come_before; /**< it was sent away with -ERESTART */
+	/** The process's memory as last read: parts of a request lie close together, and each copy
+	 * costs what the rest of the request does. */
+	struct {
+		uint64_t address;
+		size_t nb_bytes; /**< 0: none, as at the beginning of a request */
+		uint8_t bytes[SHCA_USER_AHEAD_BYTES];
+	} ahead;
 };
 
 /** The request that this thread works at; NULL: it is of this process. */

@@ -262,6 +262,41 @@ no_map(struct shca_user *user, uint64_t address, uint64_t length, bool write, st
 	return address == 1 && length == 2 && write ? -ERESTART : -EFAULT;
 }
 
+/** Parts of a request that lie together are read together, to where memory ends, and never more
+ * than once in a request. */
+static void
+check_other_copies(struct shca_user *user)
+{
+	static const uint8_t answer[4] = { 1, 2, 3, 4 };
+	uint8_t bytes[SHCA_USER_AHEAD_BYTES + 1];
+
+	user->ahead.nb_bytes = 0;
+	nb_copies = 0;
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page, 24), 0);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + 24, 64), 0);
+	assert_int_equal(
+		shca_user_copy_in(bytes, (uintptr_t)page + SHCA_USER_AHEAD_BYTES - 1, 1), 0);
+	assert_int_equal(nb_copies, 1);
+	/* What was written is read again. */
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 8, answer, sizeof(answer)), 0);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + 6, 8), 0);
+	assert_memory_equal(bytes + 2, answer, sizeof(answer));
+	assert_int_equal(nb_copies, 2);
+	/* The end of memory, a byte before what was read, and more than is read at once. */
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + PAGE - 16, 16), 0);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + PAGE - 15, 15), 0);
+	assert_int_equal(nb_copies, 3);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + PAGE - 15, 16), -EFAULT);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + PAGE - 17, 16), 0);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page, sizeof(bytes)), 0);
+	assert_int_equal(nb_copies, 6);
+	/* Writing over the border of what was read. */
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + 100, 4), 0);
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 98, answer, sizeof(answer)), 0);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page + 100, 2), 0);
+	assert_memory_equal(bytes, answer + 2, 2);
+}
+
 static void
 check_other(struct shca_user *user, int other_end, ino_t inode)
 {
@@ -280,6 +315,7 @@ check_other(struct shca_user *user, int other_end, ino_t inode)
 	assert_int_equal(shca_user_copy_in(&seen, (uintptr_t)&word, sizeof(seen)), 0);
 	assert_int_equal(seen, 3);
 	assert_int_equal(word, 1);
+	check_other_copies(user);
 	assert_int_equal(shca_user_copy_in(&seen, 8, sizeof(seen)), -EFAULT);
 	assert_false(shca_caps_has(CAP_NET_RAW));
 	assert_int_equal(shca_user_memlock(), PAGE);
