@@ -133,6 +133,10 @@ shca_share(const struct shca_share *share, shca_share_fn say, void *arg)
 	int ret;
 
 	pthread_mutex_lock(&root.lock);
+	if (share->length == 0) {
+		pthread_mutex_unlock(&root.lock);
+		return 0;
+	}
 	move = (struct move){ .share = *share, .say = say, .say_arg = arg, .ret = -ENOMEM };
 	(void)run_there(run_move, &move);
 	ret = move.ret;

@@ -15,10 +15,10 @@
 
 /** Memory that is to move to a file. */
 struct shca_share {
-	uint64_t start, length;
-	int prot;        /**< PROT_* of the memory */
-	int fd;          /**< the file; -1: a new one */
-	uint64_t offset; /**< there */
+	uint64_t start, length; /**< length 0: another thread moves memory, which is waited for */
+	int prot;               /**< PROT_* of the memory */
+	int fd;                 /**< the file; -1: a new one */
+	uint64_t offset;        /**< there */
 };
 
 /** Say STOP or SHARE of it to the keeper, with a file if @p fd is one. No memory is allocated and

@@ -25,7 +25,7 @@
 /** Name of the keeper's socket in the directory of its card. */
 #define SHCA_MESSAGE_SOCKET "keeper"
 /** Of this header; a keeper and a program of other versions do not understand each other. */
-#define SHCA_MESSAGE_VERSION 3
+#define SHCA_MESSAGE_VERSION 4
 /** Descriptors in one message, at most. */
 #define SHCA_MESSAGE_FDS_MAX 2
 /** Files of memory that a program has moved there are called so. */

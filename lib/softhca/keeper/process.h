@@ -13,8 +13,9 @@ struct shca_process {
 	pid_t pid;
 	int pidfd;
 	unsigned int nb_sessions;
-	pthread_mutex_t lock; /**< of the memory */
+	pthread_mutex_t lock; /**< of the following */
 	struct shca_memory memory;
+	const void *mover; /**< the session with which some of it is moving, or NULL */
 };
 
 /** @return the process, for shca_process_put(), or NULL after a message. */

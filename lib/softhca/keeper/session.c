@@ -45,8 +45,15 @@ map(struct shca_user *user, uint64_t address, uint64_t length, bool write, struc
 	int ret;
 
 	pthread_mutex_lock(&session->process->lock);
-	ret = shca_memory_map(
-		&session->process->memory, address, length, write, pin, &session->range);
+	if (session->process->mover != NULL) {
+		/* The kernel tells no other thread where memory is that it moves (Linux 6.17: maps
+		 * are read without a lock of all). */
+		session->range = (struct shca_memory_range){ .fd = -1 };
+		ret = -ERESTART;
+	} else {
+		ret = shca_memory_map(
+			&session->process->memory, address, length, write, pin, &session->range);
+	}
 	pthread_mutex_unlock(&session->process->lock);
 	if (ret == -ERESTART)
 		session->is_to_share = true;
@@ -190,23 +197,52 @@ size_file(int fd, uint64_t end)
 	return errno == EFBIG ? -ENOMEM : -errno;
 }
 
+/** @return whether memory moves with this session alone. */
+static bool
+begin_move(struct session *session)
+{
+	struct shca_process *process = session->process;
+	bool is_mover;
+
+	pthread_mutex_lock(&process->lock);
+	if (process->mover == NULL)
+		process->mover = session;
+	is_mover = process->mover == session;
+	pthread_mutex_unlock(&process->lock);
+	return is_mover;
+}
+
+/** Let the threads go on that stand still for this session. */
+static void
+end_move(struct session *session)
+{
+	struct shca_process *process = session->process;
+
+	pthread_mutex_lock(&process->lock);
+	if (process->mover == session)
+		process->mover = NULL;
+	pthread_mutex_unlock(&process->lock);
+	shca_stop_end(&session->stop);
+}
+
 static int
 run_stop(struct session *session, const struct shca_message *message)
 {
 	int ret;
 
-	shca_stop_end(&session->stop);
+	end_move(session);
 	if (session->passed_fd < 0)
 		return -EBADF;
+	if (!begin_move(session))
+		return -EAGAIN;
 	ret = size_file(session->passed_fd, message->offset + message->length);
 	if (ret == 0)
 		ret = shca_stop_others(&session->stop, session->process->pid, message->tid);
 	if (ret == 0 &&
-		shca_memory_has_moved(
-			&session->process->memory, message->address, message->length)) {
-		shca_stop_end(&session->stop);
+		shca_memory_has_moved(&session->process->memory, message->address, message->length))
 		ret = -EAGAIN;
-	}
+	if (ret != 0)
+		end_move(session);
 	return ret;
 }
 
@@ -214,15 +250,16 @@ static int
 run_share(struct session *session, const struct shca_message *message)
 {
 	const int fd = session->passed_fd;
-	int ret;
+	int ret = 0;
 
 	session->passed_fd = -1;
-	shca_stop_end(&session->stop);
-	if (fd < 0)
-		return 0;
-	pthread_mutex_lock(&session->process->lock);
-	ret = shca_memory_add(&session->process->memory, fd, message->offset + message->length);
-	pthread_mutex_unlock(&session->process->lock);
+	if (fd >= 0) {
+		pthread_mutex_lock(&session->process->lock);
+		ret = shca_memory_add(
+			&session->process->memory, fd, message->offset + message->length);
+		pthread_mutex_unlock(&session->process->lock);
+	}
+	end_move(session);
 	return ret;
 }
 
@@ -365,7 +402,7 @@ serve(void *arg)
 		if (!goes_on)
 			break;
 	}
-	shca_stop_end(&session->stop);
+	end_move(session);
 	shca_process_put(session->process);
 	close(session->fd);
 	free(session);
