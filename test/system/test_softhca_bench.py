@@ -15,12 +15,12 @@ RATIOS = {"of_memif": ("softhca", "memif"), "left": ("softhca_rules", "softhca")
 @pytest.mark.long
 def test_each_way_has_a_rate(tmp_path):
     """In one process, on a card, from process to process on one, and through a memif."""
-    done = subprocess.run([BENCH, "softhca", "--rounds", "2", "--seconds", "0.2", "--rules", "50", "--json", tmp_path / "json"],
+    done = subprocess.run([BENCH, "softhca", "--rounds", "2", "--seconds", "0.2", "--rules", "50", "--descriptors", "512", "--json", tmp_path / "json"],
                           stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE,
                           check=False)
     assert done.returncode == 0, done.stdout
     result = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
-    assert len(result["rounds"]) == 2
+    assert len(result["rounds"]) == 2 and result["descriptors"] == 512
     for row in result["rounds"]:
         assert all(row[over] > 0 and row[key] == row[over] / row[below] for key, (over, below) in RATIOS.items())
     for key, name, goal in ("card_of_memif", "card of memif", "1.0"), ("crossing_of_memif", "crossing of memif", "0.6"):
