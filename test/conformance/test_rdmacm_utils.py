@@ -4,6 +4,7 @@ two ports of a card that a cable joins, of two cards, and of two cards whose net
 import contextlib
 import dataclasses
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -91,15 +92,16 @@ def wait_for_gid(end):
 
 PLACES = {"one card": one_card, "two ports": two_ports, "two cards": two_cards, "bridge": bridge}
 
-# Words of server and client; ADDRESS and GID are the server's, SOURCE the client's own, PORT one that is free.
+# Words of server and client, of one connection: a client that comes too early must not leave half of its own behind.
+# ADDRESS and GID are the server's, SOURCE the client's own, PORT one that is free.
 PROGRAMS = {
     "rping": ("rping -s -a ADDRESS -p PORT -C 20 -V", "rping -c -a ADDRESS -I SOURCE -p PORT -C 20 -V"),
     "rping of its own QPs": ("rping -s -a ADDRESS -p PORT -C 20 -V -q",
                              "rping -c -a ADDRESS -I SOURCE -p PORT -C 20 -V -q"),
-    "ucmatose": ("ucmatose -b ADDRESS -p PORT -c 4 -C 10", "ucmatose -s ADDRESS -b SOURCE -p PORT -c 4 -C 10"),
-    "ucmatose by GIDs": ("ucmatose -b GID -p PORT -f gid -c 4 -C 10",
-                         "ucmatose -s GID -b SOURCE-GID -p PORT -f gid -c 4 -C 10"),
-    "udaddy": ("udaddy -b ADDRESS -c 2 -C 10", "udaddy -s ADDRESS -b SOURCE -c 2 -C 10"),
+    "ucmatose": ("ucmatose -b ADDRESS -p PORT -c 1 -C 10", "ucmatose -s ADDRESS -b SOURCE -p PORT -c 1 -C 10"),
+    "ucmatose by GIDs": ("ucmatose -b GID -p PORT -f gid -c 1 -C 10",
+                         "ucmatose -s GID -b SOURCE-GID -p PORT -f gid -c 1 -C 10"),
+    "udaddy": ("udaddy -b ADDRESS -c 1 -C 10", "udaddy -s ADDRESS -b SOURCE -c 1 -C 10"),
     "rdma_client": ("rdma_server -s ADDRESS -p PORT", "rdma_client -s ADDRESS -p PORT"),
     "rstream": ("rstream -b ADDRESS -p PORT -S 4096 -C 20 -T v", "rstream -s ADDRESS -p PORT -S 4096 -C 20 -T v"),
     "riostream": ("riostream -b ADDRESS -p PORT -S 4096 -C 20 -T v",
@@ -113,19 +115,30 @@ def fill(words, server, client):
     return [values.get(word, word) for word in words.split()]
 
 
-def run_both(words, server, client):
-    """(name, status, output) of client and server. A client that comes before its server listens is refused."""
-    argv = [fill(each, server, client) for each in words]
-    terminal = Terminal(server.argv(*argv[0]), env=dict(os.environ))
+def run_client(argv):
+    """(status, output). A client that comes before its server listens is refused, and comes again."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        if done.returncode == 0 or time.monotonic() > until:
+            return done.returncode, done.stdout + done.stderr
+
+
+@contextlib.contextmanager
+def serving(words, server, client):
+    """A server: its terminal."""
+    terminal = Terminal(server.argv(*fill(words, server, client)), env=dict(os.environ))
     try:
-        until = time.monotonic() + PATIENCE
-        while True:
-            done = subprocess.run(client.argv(*argv[1]), capture_output=True, text=True, check=False, timeout=PATIENCE)
-            if done.returncode == 0 or time.monotonic() > until:
-                break
-        return [("client", done.returncode, done.stdout + done.stderr), ("server", terminal.wait(PATIENCE), terminal.text)]
+        yield terminal
     finally:
         terminal.close()
+
+
+def run_both(words, server, client):
+    """(name, status, output) of client and server."""
+    with serving(words[0], server, client) as terminal:
+        status, text = run_client(client.argv(*fill(words[1], server, client)))
+        return [("client", status, text), ("server", terminal.wait(PATIENCE), terminal.text)]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -134,3 +147,22 @@ def test_rdmacm_utils(program, place, tmp_path):
     with PLACES[place](tmp_path) as (server, client):
         for who, status, text in run_both(PROGRAMS[program], server, client):
             assert status == 0, (who, text)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_many_connections(place, tmp_path):
+    """cmtime's server never ends; its client ends when all connections have."""
+    with PLACES[place](tmp_path) as (server, client), serving("cmtime -b ADDRESS -p PORT -c 40", server, client):
+        status, text = run_client(client.argv(*fill("cmtime -s ADDRESS -b SOURCE -p PORT -c 40", server, client)))
+        assert status == 0 and re.search(r"^connect +:", text, re.M), text
+
+
+def test_a_file_by_rsockets(tmp_path):
+    """rcopy takes what is behind a colon for the file, so its servers have addresses without."""
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(os.urandom(300000))
+    with bridge(tmp_path) as (server, client), serving("rcopy -p PORT", server, client):
+        words = ["rcopy", source, f"{server.address}:{copy}", "-p", PORT]
+        status, text = run_client(client.argv(*map(str, words)))
+        assert status == 0, text
+        assert copy.read_bytes() == source.read_bytes()
