@@ -79,7 +79,8 @@ static const struct row rows[] = {
 	/* test/conformance/test_rdma_core.py has atomics and reads. */
 	FACT(ex.orig_attr.max_qp_init_rd_atom), FACT(ex.orig_attr.max_res_rd_atom),
 	FACT(ex.orig_attr.atomic_cap),
-	NUMBER(ex.orig_attr.max_mcast_grp, try_multicast, EINVAL),
+	/* test/verbs/multicast.c. */
+	FACT(ex.orig_attr.max_mcast_grp), FACT(ex.orig_attr.max_mcast_qp_attach), FACT(ex.orig_attr.max_total_mcast_qp_attach),
 	{ "ex.orig_attr.max_qp_rd_atom", FIELD(ex.orig_attr.max_qp_rd_atom), 0, try_qp_type, IBV_QPT_RC, 0, EOPNOTSUPP },
 	{ "ex.odp_caps.general_caps", FIELD(ex.odp_caps.general_caps), 0, try_mr_access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, 0, EINVAL },
 	{ "ex.tm_caps.max_num_tags", FIELD(ex.tm_caps.max_num_tags), 0, try_tag_matching, 0, 0, EINVAL },
@@ -139,6 +140,7 @@ static const struct row rows[] = {
 	NUMBER(dv.sig_caps.block_size, try_devx, EPROTONOSUPPORT),
 	NUMBER(dv.crypto_caps.crypto_engines, try_crypto, EOPNOTSUPP),
 #define NEVER(name, try, arg, refusal) { name, FIELD(nothing), 1, try, arg, 0, refusal }
+	NEVER("group of raw packets", try_multicast, 0, EINVAL),
 	NEVER("mlx5dv_pp_alloc", try_pp, 0, EPROTONOSUPPORT),
 	NEVER("mlx5dv_alloc_var", try_var, 0, EPROTONOSUPPORT),
 	NEVER("steering memory", try_dm_type, MLX5DV_DM_TYPE_STEERING_SW_ICM, EOPNOTSUPP),

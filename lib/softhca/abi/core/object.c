@@ -172,7 +172,13 @@ report_left(const struct shca_file *file)
 void
 shca_object_destroy_all(struct shca_file *file)
 {
+	struct shca_object *held;
+
 	report_left(file);
+	/* uverbs_free_qp(): groups are no objects, and end with the file. */
+	TAILQ_FOREACH (held, &file->objects, link)
+		if (held->class->leave != NULL)
+			held->class->leave(held);
 	while (!TAILQ_EMPTY(&file->objects)) {
 		struct shca_object *object = TAILQ_FIRST(&file->objects);
 		bool has_progressed = false;

@@ -79,6 +79,9 @@ struct shca_object_class {
 	const char *name;
 	size_t bytes; /**< of the struct that begins with struct shca_object */
 	enum shca_limit limit;
+	/** Give up what the program alone must give up before it may destroy the object; NULL:
+	 * nothing. */
+	void (*leave)(struct shca_object *object);
 	/** Release all but the memory. The object has no users. */
 	void (*destroy)(struct shca_object *object);
 };
@@ -233,6 +236,7 @@ struct shca_qp_object {
 	struct ib_uverbs_qp_cap cap;
 	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
 	bool signal_all;
+	bool blocks_own;  /**< as of struct shca_roce_qp_attr */
 	uint8_t state;    /**< IBV_QPS_* */
 	uint8_t port;     /**< as set last */
 	bool error_known; /**< a query has told the kernel that a queue failed */

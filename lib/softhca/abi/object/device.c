@@ -19,6 +19,7 @@
 #include "config/model.h"
 #include "hw/queue/loopback.h"
 #include "hw/roce/gid.h"
+#include "hw/roce/group.h"
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
@@ -233,6 +234,9 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_srq = model->max_wq_type_rq,
 		.max_srq_wr = model->max_recv_wr - 1,
 		.max_srq_sge = model->max_rq_desc_bytes / 16u - 1,
+		.max_mcast_grp = SHCA_NB_GROUPS,
+		.max_mcast_qp_attach = SHCA_GROUP_QPS,
+		.max_total_mcast_qp_attach = SHCA_NB_GROUPS * SHCA_GROUP_QPS,
 		.max_pkeys = 1,
 		.max_qp_rd_atom = SHCA_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = SHCA_MAX_RD_ATOMIC,

@@ -19,6 +19,7 @@
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
 #include "hw/queue/tir.h"
+#include "hw/roce/group.h"
 
 static_assert(sizeof(struct mlx5_ib_create_qp) == 56, "as rdma-core 44 has it");
 static_assert(sizeof(struct mlx5_ib_create_qp_rss) == 152, "as rdma-core 44 has it");
@@ -95,11 +96,22 @@ destroy(struct shca_object *object)
 		qp->srq->object.nb_users--;
 }
 
+/** Each group is a user. */
+static void
+leave(struct shca_object *object)
+{
+	struct shca_qp_object *qp = (struct shca_qp_object *)object;
+
+	if (qp->roce != NULL)
+		object->nb_users -= shca_group_detach_all(qp->roce);
+}
+
 const struct shca_object_class shca_qp_class = {
 	.type = UVERBS_OBJECT_QP,
 	.name = "QP",
 	.bytes = sizeof(struct shca_qp_object),
 	.limit = SHCA_LIMIT_QP,
+	.leave = leave,
 	.destroy = destroy,
 };
 
@@ -493,6 +505,7 @@ create(struct shca_bundle *bundle)
 	qp->xrcd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE);
 	qp->bfreg = SHCA_BFREG_NONE;
 	qp->signal_all = (flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL) != 0;
+	qp->blocks_own = (flags & IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK) != 0;
 	qp->state = IBV_QPS_RESET;
 	if (!has_right_others(qp) ||
 		shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length < RESPONSE_BYTES_MIN)

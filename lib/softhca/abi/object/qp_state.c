@@ -10,6 +10,7 @@
 #include "config/model.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
+#include "hw/roce/group.h"
 #include "strict/findings.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
@@ -251,21 +252,45 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 	return 0;
 }
 
-/**
- * ATTACH_MCAST and DETACH_MCAST, whose requests are alike: ib_attach_mcast accepts UD queue pairs
- * only, and a QP that is in no group cannot leave one.
- */
+/** ATTACH_MCAST and DETACH_MCAST, whose requests are alike; as ib_attach_mcast() of core/verbs.c,
+ * for which RoCE has no LIDs. */
+static int
+find_member(struct shca_write *write, struct ib_uverbs_attach_mcast *request,
+	struct shca_qp_object **qp)
+{
+	struct shca_object *object;
+	int ret = shca_user_read(write->in, 0, request, sizeof(*request));
+
+	if (ret == 0)
+		ret = shca_object_find(write->file, &shca_qp_class, request->qp_handle, &object);
+	if (ret != 0)
+		return ret;
+	*qp = (struct shca_qp_object *)object;
+	return (*qp)->type == IBV_QPT_UD && shca_group_is(request->gid) ? 0 : -EINVAL;
+}
+
 int
-shca_qp_write_mcast(struct shca_write *write)
+shca_qp_write_attach_mcast(struct shca_write *write)
 {
 	struct ib_uverbs_attach_mcast request;
-	struct shca_object *object;
-	int ret;
+	struct shca_qp_object *qp;
+	int ret = find_member(write, &request, &qp);
 
-	ret = shca_user_read(write->in, 0, &request, sizeof(request));
+	return ret != 0 ? ret : shca_group_attach(qp->roce, request.gid, &qp->object.nb_users);
+}
+
+int
+shca_qp_write_detach_mcast(struct shca_write *write)
+{
+	struct ib_uverbs_attach_mcast request;
+	struct shca_qp_object *qp;
+	int ret = find_member(write, &request, &qp);
+
 	if (ret == 0)
-		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &object);
-	return ret != 0 ? ret : -EINVAL;
+		ret = shca_group_detach(qp->roce, request.gid);
+	if (ret == 0)
+		qp->object.nb_users--;
+	return ret;
 }
 
 int

@@ -101,6 +101,7 @@ shca_qp_create_roce(
 		.stride_bytes = 1u << request->rq_wqe_shift,
 		.has_signature = (request->flags & MLX5_QP_FLAG_SIGNATURE) != 0,
 		.signal_all = qp->signal_all,
+		.blocks_own = qp->blocks_own,
 		.pdn = qp->pd->pdn,
 		.user_index = request->uidx,
 		.send_cq = qp->send_cq != NULL ? qp->send_cq->cq : NULL,

@@ -236,7 +236,8 @@ shca_steer_back(struct shca_device *dev, uint32_t tdn, const struct shca_packet 
 void
 shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
 {
-	const uint64_t generation = shca_steering_generation(dev->steering);
+	/* Both only increase. */
+	const uint64_t generation = shca_steering_generation(dev->steering) + dev->nb_group_changes;
 	struct kernel_frames to_kernel;
 	uint64_t bytes = 0;
 

@@ -5,6 +5,8 @@
 #include "hw/queue/out.h"
 #include "hw/roce/state.h"
 
+#define IS_GROUP 0x01 /* of a MAC's first byte */
+
 uint8_t *
 shca_roce_room(struct shca_device *dev)
 {
@@ -33,8 +35,12 @@ shca_roce_send(
 		memmove(frame + at, frame + SHCA_ROCE_OVERHEAD, bth->payload_bytes);
 	whole.length = shca_roce_finish(path, bth, frame);
 	dev->nb_done++;
-	if (stays_here(dev, path))
+	if (stays_here(dev, path)) {
 		dev->take_roce(dev, &whole);
-	else
-		shca_out_add(&dev->out, NULL, 0, &whole);
+		return;
+	}
+	/* The card's switch copies what is for a group. */
+	if (!dev->may_reflect && (path->dmac[0] & IS_GROUP) != 0)
+		dev->take_roce(dev, &whole);
+	shca_out_add(&dev->out, NULL, 0, &whole);
 }

@@ -10,8 +10,9 @@
 #include "base/mem.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/out.h"
-#include "hw/roce/qp1.h"
 #include "hw/roce/count.h"
+#include "hw/roce/group.h"
+#include "hw/roce/qp1.h"
 #include "hw/roce/state.h"
 #include "transport/engine/rnr.h"
 
@@ -63,6 +64,7 @@ shca_roce_qp_destroy(struct shca_roce_qp *qp)
 	if (qp == NULL)
 		return;
 	shca_roce_count_engines(qp);
+	shca_group_detach_all(qp);
 	LIST_REMOVE(qp, link);
 	shca_idtable_del(&qp->dev->roce_numbers, qp->number);
 	free(qp);
@@ -319,8 +321,11 @@ shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 	struct shca_roce_qp *qp;
 	struct shca_bth bth;
 
-	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0 ||
-		!shca_gid_is_own(dev, path.dgid))
+	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0)
+		return false;
+	if (shca_group_is(path.dgid))
+		return shca_group_take(dev, frame);
+	if (!shca_gid_is_own(dev, path.dgid))
 		return false;
 	if (shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD)
 		return true;

@@ -33,6 +33,7 @@ struct shca_roce_qp_attr {
 	uint32_t nb_wqebbs;             /**< power of two, or 0 */
 	uint32_t nb_wqes, stride_bytes; /**< powers of two, or 0 */
 	bool has_signature, signal_all;
+	bool blocks_own; /**< no datagrams to groups from itself */
 	uint32_t pdn, user_index;
 	uint32_t xrcdn; /**< of a target */
 	struct shca_cq *send_cq, *recv_cq;

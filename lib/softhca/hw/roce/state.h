@@ -125,6 +125,11 @@ uint8_t shca_roce_syndrome(enum shca_outcome outcome);
 extern const struct shca_requester_host shca_roce_requester_host;
 extern const struct shca_responder_host shca_roce_responder_host;
 
+/** Datagrams to a group have this number (IBTA 9.6.1.2.3). */
+#define SHCA_ROCE_GROUP_QPN 0xffffff
+/** Give a frame to a group to all that are in it. @return false: nobody of this device is. */
+bool shca_group_take(struct shca_device *dev, const struct shca_frame *frame);
+
 /** @{ Frames. */
 /** @return room for the payload of the next frame; NULL: the wire takes no more now. */
 uint8_t *shca_roce_room(struct shca_device *dev);

@@ -356,7 +356,7 @@ query_qp(struct rig *rig, uint32_t handle, struct ib_uverbs_query_qp_resp *respo
 	return command_run(rig->file, &command);
 }
 
-/** Groups are for datagrams of InfiniBand. */
+/** Groups are for datagrams, not for raw packets. */
 static void
 test_multicast_groups(void **state)
 {
