@@ -474,6 +474,8 @@ make_gids(const char *dir, unsigned int index)
 
 	for (uint32_t pair = 1; pair < SHCA_NODE_NB_GIDS / 2 && ret == 0; pair++)
 		ret = shca_tree_set_gid(dir, index, pair, NULL);
+	if (ret != 0)
+		SHCA_ERR("cannot write the GIDs of mlx5_%u in %s: %s", index, dir, strerror(-ret));
 	return ret;
 }
 

@@ -22,8 +22,9 @@ rewrite(const char *path, const char *text)
 
 	if (fd < 0)
 		return -errno;
+	errno = EIO;
 	if (pwrite(fd, text, length, 0) != length || ftruncate(fd, length) != 0)
-		ret = -EIO;
+		ret = -errno;
 	close(fd);
 	return ret;
 }
