@@ -3,6 +3,7 @@
 allowed than usual, in a container or to an ordinary user, it works."""
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -80,19 +81,37 @@ def test_a_program_that_nobody_may_look_into(tree):
     assert "Operation not permitted" in lines, done
 
 
-@pytest.mark.parametrize("inside, outside", [
-    ((), ("unshare", "-Ur")),
-    ((), ("unshare", "-Urnpf", "--mount-proc")),
-    (("unshare", "-Ur"), ()),
-    (("unshare", "-Urnpf", "--mount-proc"), ()),
-])
-def test_namespaces_of_an_ordinary_user(tree, inside, outside):
-    """Around the runner, or around the program below it."""
-    done = run(*tree.as_nobody(["unshare", "-Ur", "true"]))
-    if done.returncode != 0:
-        pytest.skip(f"no user namespaces for everybody: {done.stdout}")
+def may_not(tree, *namespaces):
+    done = run(*tree.as_nobody(["unshare", *namespaces, "true"]))
+    return done.stdout if done.returncode != 0 else None
+
+
+def skip_unless(tree, *namespaces):
+    if may_not(tree, *namespaces):
+        pytest.skip(f"no such namespaces for everybody: {may_not(tree, *namespaces)}")
     if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", MEMORY], check=False, stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL).returncode == 126:
         pytest.skip("nobody may not read the tree")
-    done = run(*tree.as_nobody([*outside, tree.softhca, "run", "--", *inside, MEMORY], ["net_raw"]))
+
+
+NAMESPACES = [("-Ur",), ("-Urnpf", "--mount-proc")]
+
+
+@pytest.mark.parametrize("namespaces", NAMESPACES)
+def test_a_run_in_namespaces_of_an_ordinary_user(tree, namespaces):
+    """As in a container: all is there but TAPs."""
+    skip_unless(tree, *namespaces)
+    done = run(*tree.as_nobody(["unshare", *namespaces, tree.softhca, "run", "--", MEMORY]))
     assert done.returncode == 0 and " 0 failed" in done.stdout, done
+
+
+@pytest.mark.skipif(shutil.which("ibv_rc_pingpong") is None, reason="no ibv_rc_pingpong")
+@pytest.mark.parametrize("namespaces", NAMESPACES)
+def test_programs_in_namespaces_below_a_run(tree, namespaces):
+    """They have their memory, and no privileges outside."""
+    skip_unless(tree, *namespaces)
+    script = ("/usr/sbin/ip link set lo up 2>/dev/null; ibv_rc_pingpong -g 1 -n 100 -p 18650 & "
+              f"until ibv_rc_pingpong -g 1 -n 100 -p 18650 127.0.0.1; do sleep 0.1; done; wait $! || exit 1; {MEMORY}")
+    done = run(*tree.as_nobody([tree.softhca, "run", "--", "unshare", *namespaces, "sh", "-c", script]))
+    assert done.stdout.count("100 iters in") == 2, done
+    assert done.stdout.endswith("Operation not permitted\n"), done
