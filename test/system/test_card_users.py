@@ -90,6 +90,30 @@ def test_raw_packets_take_the_machines_privilege(tree, user, wanted):
         assert wanted or "ibv_create_qp_ex: Operation not permitted" in said, said
 
 
+def add_rule(card, netdev):
+    return cards.on(card, "ethtool", "-N", netdev, "flow-type", "udp4", "dst-port", "53", "action", "-1", "loc", "1")
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=str(host.why_no_tap()))
+def test_a_netdev_is_its_network_namespaces(tree):
+    """Who may administer the network of a namespace is its owner: not root of a user namespace below, unless it is its own."""
+    if WHY_NOT:
+        pytest.skip(WHY_NOT)
+    netdev = host.name("c")
+    with up(tree, "0600", f"wire=null,kernel=tap:{netdev}") as card:
+        assert run(add_rule(card, netdev))[0] == 0
+        for command in add_rule(card, netdev), cards.on(card, "ethtool", "-K", netdev, "ntuple", "on"):
+            status, said = run(["unshare", "-Ur", *command])
+            assert "Operation not permitted" in said, said
+        with subprocess.Popen(["unshare", "-Urn", "sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
+            shell.stdin.write("echo in\n")
+            shell.stdin.flush()
+            assert shell.stdout.readline() == "in\n"
+            host.run("ip", "link", "set", "dev", netdev, "netns", shell.pid)
+            said, _ = shell.communicate(f"{' '.join(add_rule(card, netdev))} 2>&1 && echo done\n", timeout=PATIENCE)
+            assert said.endswith("done\n"), said
+
+
 def test_a_card_in_a_user_namespace(tree):
     """There its privileges are the namespace's, whose root has all."""
     if WHY_NOT:

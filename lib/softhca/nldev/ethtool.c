@@ -69,7 +69,7 @@ shca_nldev_ethtool(const struct shca_nldev *nldev, const void *request)
 		return SHCA_NLDEV_KERNEL;
 	if (row == NULL)
 		return shca_features_set(nldev, (unsigned int)device, &ifreq);
-	if (row->is_privileged && !shca_caps_has(CAP_NET_ADMIN))
+	if (row->is_privileged && !shca_caps_has_of_net(CAP_NET_ADMIN))
 		return -EPERM;
 	return exchange(nldev, (unsigned int)device, row, (uintptr_t)ifreq.ifr_data);
 }

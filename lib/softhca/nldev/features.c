@@ -96,7 +96,7 @@ shca_features_set(const struct shca_nldev *nldev, unsigned int device, const str
 	uint32_t bit;
 	int ret;
 
-	if (!shca_caps_has(CAP_NET_ADMIN))
+	if (!shca_caps_has_of_net(CAP_NET_ADMIN))
 		return -EPERM;
 	ret = shca_user_copy_in(&set.head, (uintptr_t)request->ifr_data, sizeof(set.head));
 	if (ret != 0)

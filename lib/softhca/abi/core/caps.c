@@ -2,8 +2,12 @@
 /* Privileges, by capget(2); the C library has no wrapper. */
 #include "abi/core/caps.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,4 +41,19 @@ shca_caps_has(unsigned int capability)
 		return false;
 	return (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0 &&
 		is_of_our_namespace();
+}
+
+bool
+shca_caps_has_of_net(unsigned int capability)
+{
+	const int net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	const int owner = net >= 0 ? ioctl(net, NS_GET_USERNS) : -1;
+	/* The kernel shows no user namespace that is not this thread's or one below. */
+	const bool is_above = net >= 0 && owner < 0 && errno == EPERM;
+
+	if (owner >= 0)
+		close(owner);
+	if (net >= 0)
+		close(net);
+	return !is_above && shca_caps_has(capability);
 }

@@ -12,5 +12,10 @@
  * for the machine's and not for that of a namespace below (user_namespaces(7)).
  */
 bool shca_caps_has(unsigned int capability);
+/**
+ * @return the same for what belongs to the calling thread's network namespace, as the kernel's
+ * ns_capable(net->user_ns): in the user namespace that owns it, or one above.
+ */
+bool shca_caps_has_of_net(unsigned int capability);
 
 #endif /* SHCA_ABI_CORE_CAPS_H */

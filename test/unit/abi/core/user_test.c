@@ -423,6 +423,7 @@ another_namespace(void **state)
 
 	(void)state;
 	assert_int_equal(has_net_raw(start_in_namespace(0)), has);
+	assert_int_equal(shca_caps_has_of_net(CAP_NET_RAW), has);
 	if (pid < 0)
 		skip();
 	assert_false(has_net_raw(pid));
