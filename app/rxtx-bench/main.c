@@ -176,25 +176,36 @@ json_row(FILE *json, bool first, const char *name, const char *peer, const doubl
 	fprintf(json, "}");
 }
 
+/** @return whether the case is wanted, and can be measured. */
+static bool
+is_wanted(const struct bench_case *how)
+{
+	if (options.only != NULL && strstr(how->name, options.only) == NULL)
+		return false;
+	/* With several lcores the waiting would be counted. */
+	return !(options.instructions || options.steps || bench_count != NULL) ||
+		how->nb_lcores == 0;
+}
+
 static int
 cases_run(struct bench_port *ports, FILE *json)
 {
 	const struct bench_case *cases;
 	const unsigned int nb_cases = bench_cases(options.all, &cases);
+	unsigned int nb_wanted = 0;
 	bool first = true;
 	int ret = 0;
 
-	printf("%-32s %10s %10s %7s   %s a packet\n", "case", "ours", "theirs", "ratio",
-		options.steps ? "instructions" : "TSC ticks");
+	for (unsigned int i = 0; i < nb_cases; i++)
+		nb_wanted += is_wanted(&cases[i]);
+	printf("%u cases\n%-32s %10s %10s %7s   %s a packet\n", nb_wanted, "case", "ours", "theirs",
+		"ratio", options.steps ? "instructions" : "TSC ticks");
+	fflush(stdout);
 	for (unsigned int i = 0; i < nb_cases && ret == 0; i++) {
 		const struct bench_case *how = &cases[i];
 		double medians[BENCH_PORTS] = { -1, -1 };
 
-		if (options.only != NULL && strstr(how->name, options.only) == NULL)
-			continue;
-		/* With several lcores the waiting would be counted. */
-		if ((options.instructions || options.steps || bench_count != NULL) &&
-			how->nb_lcores != 0)
+		if (!is_wanted(how))
 			continue;
 		ret = case_run(ports, how, medians);
 		if (ret != 0)

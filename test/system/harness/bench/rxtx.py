@@ -4,11 +4,13 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 from harness import host, paths
 from harness.dpdk import INTREE_DEVARGS
+from harness.progress import Progress
 from harness.testpmd import eal_prefix, remove_runtime_dir, softhca_argv
 
 OURS, THEIRS = "net_mlx5dv0", "5ca0:00:01.0"
@@ -44,7 +46,21 @@ def variants(options):
     return [variant for variant in VARIANTS if variant[3].startswith(wanted) or wanted.startswith(variant[3])]
 
 
-def run(options, variant, arguments, before=(), huge=False):
+def _follow(output, progress):
+    """All that rxtx-bench prints: how many cases there are, and a line each."""
+    text = []
+    for line in output:
+        text.append(line)
+        number = re.match(r"(\d+) cases$", line)
+        if number:
+            progress.total = int(number[1])
+        elif progress.total and re.search(r" -?[\d.]+ +-?[\d.]+ +[\d.]+$", line):
+            progress.step(line[:32].rstrip())
+    progress.clear()
+    return "".join(text)
+
+
+def run(options, variant, arguments, before=(), huge=False, what=""):
     _, ours, theirs, cases = variant
     only = max(options.only or "", cases, key=len)
     prefix = eal_prefix()
@@ -64,12 +80,13 @@ def run(options, variant, arguments, before=(), huge=False):
     if before or "--steps" in arguments:
         environment = dict(environment, SOFTHCA_KEEPER="0")  # whoever counts follows one process
     try:
-        done = subprocess.run(softhca_argv(ports, command), env=dict(os.environ, **environment),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with subprocess.Popen(softhca_argv(ports, command), env=dict(os.environ, **environment),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as bench:
+            text = _follow(bench.stdout, Progress(what=what + variant[0]))
     finally:
         remove_runtime_dir(prefix)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}")
+    if bench.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nended with {bench.returncode}:\n{text}")
 
 
 def table(options, variant, directory, *arguments, **how):
