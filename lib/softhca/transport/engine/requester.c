@@ -45,6 +45,16 @@ has_response(const struct shca_wr *wr)
 		wr->kind == SHCA_WR_FETCH_ADD;
 }
 
+/** @return whether the service has such requests (IBTA table 38: reads, atomics and invalidations
+ * are of reliable ones), and the queue pair resources for them. */
+static bool
+may_be_asked(const struct shca_requester_conf *conf, const struct shca_wr *wr)
+{
+	if (!conf->is_reliable)
+		return !has_response(wr) && !wr->has_inval;
+	return !has_response(wr) || conf->max_rd_atomic != 0;
+}
+
 bool
 shca_requester_has_room(const struct shca_requester *requester)
 {
@@ -70,7 +80,7 @@ shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr)
 		mine->nb_psns = 0;
 	else if (wr->kind <= SHCA_WR_READ)
 		mine->nb_psns = shca_nb_packets(wr->length, requester->conf.mtu);
-	if (has_response(wr) && requester->conf.max_rd_atomic == 0)
+	if (!may_be_asked(&requester->conf, wr))
 		mine->outcome = SHCA_OUTCOME_LOCAL_QP_OPERATION;
 	requester->end = (requester->end + mine->nb_psns) & SHCA_PSN_MASK;
 }

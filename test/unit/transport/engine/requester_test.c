@@ -339,6 +339,31 @@ bad_responses(void **state)
 	}
 }
 
+/** An unreliable connection has sends and writes alone: nothing of others leaves (IBTA table 38).
+ */
+static void
+unreliable(void **state)
+{
+	static const struct shca_wr refused[] = {
+		{ .kind = SHCA_WR_READ, .length = 8, .index = 1 },
+		{ .kind = SHCA_WR_FETCH_ADD, .length = 8, .index = 1 },
+		{ .kind = SHCA_WR_SEND, .length = 8, .index = 1, .has_inval = true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		start(RNR_RETRIES);
+		rig.requester.conf.is_reliable = false;
+		post(SHCA_WR_SEND, 1);
+		shca_requester_post(&rig.requester, &refused[i]);
+		assert_int_equal(pull(), 0);
+		assert_int_equal(rig.sent.opcode, SHCA_BTH_UC | SHCA_BTH_SEND_ONLY);
+		assert_int_equal(rig.nb_done, 1);
+		assert_int_equal(pull(), NOTHING);
+		assert_int_equal(rig.outcome, SHCA_OUTCOME_LOCAL_QP_OPERATION);
+	}
+}
+
 int
 main(void)
 {
@@ -352,6 +377,7 @@ main(void)
 		cmocka_unit_test(postponed),
 		cmocka_unit_test(lost_response),
 		cmocka_unit_test(bad_responses),
+		cmocka_unit_test(unreliable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
