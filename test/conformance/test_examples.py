@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The raw Ethernet programs of app/examples, which know no softhca, on captures."""
+import re
 import struct
 
 import pytest
@@ -146,3 +147,28 @@ def test_usage(command):
 def test_device_that_is_not_there():
     status, text = run("wire=null", "raw-send", "mlx5_7", MAC, 1)
     assert status == 1 and "mlx5_7: No such device" in text, text
+
+
+@pytest.mark.parametrize("model", ["cx5", "cx6dx"])
+def test_device_memory(tmp_path, model):
+    path = tmp_path / "sent.pcap"
+    status, text = run(f"wire=pcap::{path},model={model}", "raw-dm", "mlx5_0", MAC, 3)
+    assert status == 0, text
+    frame = bytes.fromhex(MAC.replace(":", "") + "02000000009988b5") + bytes(range(14, 64))
+    assert pcapfile.read(path) == [frame] * 3
+
+
+@pytest.mark.parametrize("rate", [2000, 40000])
+def test_pacing(tmp_path, rate):
+    """The device is never faster; how much slower depends on what else the machine does."""
+    path = tmp_path / "sent.pcap"
+    status, text = run(f"wire=pcap::{path}", "raw-paced", "mlx5_0", MAC, 20, rate)
+    assert status == 0, text
+    measured = re.search(rf"^20 frames of 1000 bytes: (\d+) of {rate} kbit/s$", text, re.M)
+    assert measured and 0 < int(measured[1]) <= rate, text
+    assert len(pcapfile.read(path)) == 20
+
+
+def test_no_pacing_without_a_rate():
+    status, text = run("wire=null", "raw-paced", "mlx5_0", MAC, 20, 0)
+    assert status != 0 and "raw-paced DEVICE" in text
