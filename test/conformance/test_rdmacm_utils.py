@@ -11,7 +11,7 @@ import time
 
 import pytest
 from harness import card as cards
-from harness import host
+from harness import host, paths
 from harness.patience import PATIENCE
 from harness.terminal import Terminal
 
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-ut
 MACS = ["02:00:00:00:00:10", "02:00:00:00:00:20"]
 GIDS = ["fe80::ff:fe00:10", "fe80::ff:fe00:20"]
 PORT = 7400
+OWN_QP = paths.BUILD / "app/examples/cm-own-qp"
 
 
 @dataclasses.dataclass
@@ -147,6 +148,24 @@ def test_rdmacm_utils(program, place, tmp_path):
     with PLACES[place](tmp_path) as (server, client):
         for who, status, text in run_both(PROGRAMS[program], server, client):
             assert status == 0, (who, text)
+
+
+@pytest.mark.skipif(not OWN_QP.exists(), reason="librdmacm-dev is not installed")
+@pytest.mark.parametrize("timeout", [9, 15])
+def test_queue_pairs_of_the_application(timeout, tmp_path):
+    """app/examples/cm-own-qp: the passive side is established when the active one says so; the queue pair has the ACK
+    timeout that was set."""
+    with two_cards(tmp_path) as (server, client), serving(f"{OWN_QP} ADDRESS", server, client) as terminal:
+        terminal.expect("listening", 0)
+        status, text = run_client(client.argv(*fill(f"{OWN_QP} ADDRESS hello {timeout}", server, client)))
+        assert status == 0, text
+        assert text.splitlines() == [
+            "RDMA_CM_EVENT_ADDR_RESOLVED", "RDMA_CM_EVENT_ROUTE_RESOLVED", "RDMA_CM_EVENT_CONNECT_RESPONSE",
+            f"ACK timeout of the queue pair: {timeout}", "RDMA_CM_EVENT_DISCONNECTED"]
+        assert terminal.wait(PATIENCE) == 0
+        assert terminal.text.split() == [
+            "listening", "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_ESTABLISHED", "received:", "hello",
+            "RDMA_CM_EVENT_DISCONNECTED"]
 
 
 @pytest.mark.parametrize("place", PLACES)
