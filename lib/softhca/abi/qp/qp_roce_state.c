@@ -13,7 +13,14 @@
 static uint8_t
 current_state(const struct shca_qp_object *qp)
 {
-	return shca_roce_qp_state(qp->roce) == SHCA_ROCE_ERROR ? IBV_QPS_ERR : qp->state;
+	switch (shca_roce_qp_state(qp->roce)) {
+	case SHCA_ROCE_ERROR:
+		return IBV_QPS_ERR;
+	case SHCA_ROCE_SQE:
+		return IBV_QPS_SQE;
+	default:
+		return qp->state;
+	}
 }
 
 /** ib_modify_qp_is_ok(): a state that the program claims is one that it may not know
@@ -150,6 +157,7 @@ shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp 
 		[IBV_QPS_RTR] = SHCA_ROCE_RTR,
 		[IBV_QPS_RTS] = SHCA_ROCE_RTS,
 		[IBV_QPS_SQD] = SHCA_ROCE_SQD,
+		[IBV_QPS_SQE] = SHCA_ROCE_SQE,
 		[IBV_QPS_ERR] = SHCA_ROCE_ERROR,
 	};
 	const uint8_t from =
@@ -176,6 +184,8 @@ shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp 
 		qp->dest = request->dest;
 	qp->roce_conf = conf;
 	shca_roce_qp_modify(qp->roce, states[to], &conf);
+	if ((request->attr_mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && request->en_sqd_async_notify)
+		shca_roce_qp_notify_drained(qp->roce);
 	qp->state = to;
 	return 0;
 }
@@ -199,5 +209,6 @@ shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_re
 	response->rnr_retry = conf->rnr_retries;
 	response->dest = qp->dest;
 	response->path_mig_state = IBV_MIG_MIGRATED;
+	response->sq_draining = shca_roce_qp_is_draining(qp->roce);
 	shca_roce_qp_psns(qp->roce, &response->sq_psn, &response->rq_psn);
 }

@@ -287,7 +287,13 @@ shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_t syn
 {
 	SHCA_WARN("QP 0x%x: send WQE %u (opcode 0x%02x) fails with syndrome 0x%02x", qp->number,
 		wr->index, wr->opcode, syndrome);
-	shca_roce_break(qp);
+	if (qp->attr.type == SHCA_ROCE_UC || qp->attr.type == SHCA_ROCE_UD) {
+		qp->state = SHCA_ROCE_SQE;
+		qp->requester.has_failed = true;
+		qp->has_wqe = false;
+	} else {
+		shca_roce_break(qp);
+	}
 	qp->sq_ci = wr->index;
 	qp->first_syndrome = syndrome;
 }
@@ -348,7 +354,7 @@ shca_roce_flush(struct shca_roce_qp *qp)
 		flush_sq(qp);
 		shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
 	}
-	return nb + flush_rq(qp);
+	return qp->state == SHCA_ROCE_SQE ? nb : nb + flush_rq(qp);
 }
 
 uint8_t

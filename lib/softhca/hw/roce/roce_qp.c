@@ -123,6 +123,31 @@ start_requester(struct shca_roce_qp *qp)
 	qp->ud_psn = qp->conf.sq_psn;
 }
 
+/** From SQE: what is posted now is sent, from the next PSN on. */
+static void
+restart_requester(struct shca_roce_qp *qp)
+{
+	const uint32_t ud_psn = qp->ud_psn, psn = qp->requester.next;
+
+	start_requester(qp);
+	qp->requester.una = qp->requester.next = psn;
+	qp->requester.sent_end = qp->requester.end = psn;
+	qp->ud_psn = ud_psn;
+	qp->sq_next = qp->sq_ci;
+}
+
+/** Attributes that change while it is in use. */
+static void
+take_live(struct shca_roce_qp *qp)
+{
+	qp->requester.conf.timeout_ns = shca_timeout_ns(qp->conf.timeout);
+	qp->requester.conf.retries = qp->conf.retries;
+	qp->requester.conf.rnr_retries = qp->conf.rnr_retries;
+	qp->requester.conf.max_rd_atomic = qp->conf.max_rd_atomic;
+	qp->responder.conf.max_dest_rd_atomic = qp->conf.max_dest_rd_atomic;
+	qp->responder.conf.min_rnr_timer = qp->conf.min_rnr_timer;
+}
+
 static void
 reset(struct shca_roce_qp *qp)
 {
@@ -152,9 +177,33 @@ shca_roce_qp_modify(
 		start_responder(qp);
 	else if (state == SHCA_ROCE_RTS && was == SHCA_ROCE_RTR)
 		start_requester(qp);
+	else if (state == SHCA_ROCE_RTS && was == SHCA_ROCE_SQE)
+		restart_requester(qp);
+	take_live(qp);
+	qp->wants_drained = false;
 	/* A program that asks for RTS knows that the other side is there (IBTA 12.9.6). */
 	qp->is_established = qp->is_established || state == SHCA_ROCE_RTS;
-	qp->responder.conf.min_rnr_timer = conf->min_rnr_timer;
+}
+
+void
+shca_roce_qp_notify_drained(struct shca_roce_qp *qp)
+{
+	qp->wants_drained = true;
+}
+
+bool
+shca_roce_qp_is_draining(const struct shca_roce_qp *qp)
+{
+	return qp->state == SHCA_ROCE_SQD && !shca_requester_is_idle(&qp->requester);
+}
+
+static void
+report_drained(struct shca_roce_qp *qp)
+{
+	if (qp->state != SHCA_ROCE_SQD || !qp->wants_drained || shca_roce_qp_is_draining(qp))
+		return;
+	qp->wants_drained = false;
+	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_SQ_DRAINED);
 }
 
 void
@@ -259,7 +308,8 @@ shca_roce_run(struct shca_device *dev)
 			dev->nb_done += shca_roce_run_ud(qp, BURST);
 		else
 			run_connected(qp);
-		if (qp->state == SHCA_ROCE_ERROR)
+		report_drained(qp);
+		if (qp->state == SHCA_ROCE_ERROR || qp->state == SHCA_ROCE_SQE)
 			dev->nb_done += shca_roce_flush(qp);
 	}
 	shca_out_flush(dev);

@@ -54,6 +54,7 @@ struct shca_roce_qp {
 	uint16_t sq_next; /**< the first one that the requester does not have */
 	uint16_t rq_ci;   /**< the first receive WQE that is not taken */
 	struct shca_roce_rx_wqe rx_wqe;
+	bool wants_drained;     /**< SQ_DRAINED is to be reported */
 	bool is_last_told;      /**< LAST_WQE_REACHED has been reported */
 	uint8_t first_syndrome; /**< of the send WQE at sq_ci, in ERROR; 0: it is flushed */
 	uint32_t ud_psn;
@@ -116,7 +117,7 @@ void shca_roce_fail_rq(struct shca_roce_qp *qp, uint8_t syndrome);
 void shca_roce_complete_sq(struct shca_roce_qp *qp, const struct shca_wr *wr);
 /** A send WQE has failed, and the queue pair with it. */
 void shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_t syndrome);
-/** In ERROR: end all WQEs that are posted. @return how many */
+/** In ERROR: end all WQEs that are posted; in SQE those to send. @return how many */
 unsigned int shca_roce_flush(struct shca_roce_qp *qp);
 /** To ERROR. */
 void shca_roce_break(struct shca_roce_qp *qp);

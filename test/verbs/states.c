@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* States of queue pairs with a transport: attributes that a step lacks or must not have, a drained
+ * send queue, a send queue that has failed, and what a query tells. */
+#include <errno.h>
+#include <string.h>
+
+#include "pair.h"
+
+#define BYTES 100
+
+static struct ibv_cq *cq;
+static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
+
+/** Try the step without each attribute, and with each that it does not know. */
+static void
+step(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	for (int bit = 1; bit <= IBV_QP_DEST_QPN; bit <<= 1) {
+		/* Those that verbs allow besides, or the provider knows. */
+		const int free_bits = IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_QKEY |
+			IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_ALT_PATH |
+			IBV_QP_PATH_MIG_STATE | IBV_QP_MIN_RNR_TIMER;
+
+		if (mask & bit & ~IBV_QP_STATE)
+			CHECK(ibv_modify_qp(qp, attr, mask & ~bit) == EINVAL, bit);
+		else if ((bit & free_bits) == 0)
+			CHECK(ibv_modify_qp(qp, attr, mask | bit) == EINVAL, bit);
+	}
+	rig_must(ibv_modify_qp(qp, attr, mask), "ibv_modify_qp");
+	CHECK(pair_state(qp) == attr->qp_state, attr->qp_state);
+}
+
+static void
+attributes(enum ibv_qp_type type)
+{
+	struct ibv_qp *qp = pair_qp(type, cq, NULL);
+	struct ibv_qp_attr attr;
+	int mask = pair_init_attr(type, &attr);
+
+	step(qp, &attr, mask);
+	mask = pair_rtr_attr(type, qp->qp_num, &attr);
+	if (type != IBV_QPT_UD) {
+		attr.path_mtu = IBV_MTU_4096 + 1;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
+		attr.path_mtu = IBV_MTU_1024;
+		attr.ah_attr.grh.sgid_index = 250;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
+		attr.ah_attr.grh.sgid_index = PAIR_GID;
+	}
+	step(qp, &attr, mask);
+	mask = pair_rts_attr(type, &attr);
+	step(qp, &attr, mask);
+	/* A claim that is not so is only taken of states that others change. */
+	attr.cur_qp_state = IBV_QPS_INIT;
+	attr.qp_state = IBV_QPS_RTR;
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE) == EINVAL, errno);
+	pair_to_state(qp, IBV_QPS_RESET);
+	CHECK(pair_state(qp) == IBV_QPS_RESET, 0);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
+static void
+send(struct ibv_qp *qp, uint64_t id, uint32_t lkey, struct ibv_ah *ah)
+{
+	struct ibv_sge sge = rig_sge(0, 0, BYTES);
+	struct ibv_send_wr wr = pair_wr(IBV_WR_SEND, id, &sge);
+
+	if (lkey != 0)
+		sge.lkey = lkey;
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = qp->qp_num;
+	wr.wr.ud.remote_qkey = PAIR_KEY;
+	pair_post(qp, &wr);
+}
+
+/** What has begun ends, what is posted then waits. */
+static void
+drained(void)
+{
+	struct ibv_qp *one = pair_qp(IBV_QPT_RC, cq, NULL), *other = pair_qp(IBV_QPT_RC, cq, NULL);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_qp_init_attr init;
+	struct ibv_async_event event;
+	struct ibv_sge sge = rig_sge(1, 0, RIG_BUFFER_BYTES);
+	struct ibv_wc wc;
+
+	pair_connect(one, other);
+	/* It has begun, and waits for a receive WR. */
+	send(one, 1, 0, NULL);
+	while (ibv_query_qp(one, &attr, IBV_QP_SQ_PSN, &init) == 0 && attr.sq_psn == 0x1000)
+		;
+	attr.qp_state = IBV_QPS_SQD;
+	attr.en_sqd_async_notify = 1;
+	rig_must(
+		ibv_modify_qp(one, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), "RTS to SQD");
+	rig_must(ibv_query_qp(one, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+	CHECK(attr.qp_state == IBV_QPS_SQD && attr.sq_draining, attr.sq_draining);
+	CHECK(!pair_has_event(), 0);
+	send(one, 2, 0, NULL);
+	pair_receive(other, 10, &sge);
+	pair_receive(other, 11, &sge);
+	event = pair_event(IBV_EVENT_SQ_DRAINED);
+	CHECK(event.element.qp == one, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		wc = pair_poll(cq, IBV_WC_SUCCESS);
+		CHECK(wc.wr_id == 1 || wc.wr_id == 10, wc.wr_id);
+	}
+	rig_must(ibv_query_qp(one, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+	CHECK(!attr.sq_draining, attr.sq_draining);
+	/* It still receives; and may be changed. */
+	pair_receive(one, 12, &sge);
+	send(other, 3, 0, NULL);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	attr.timeout = 10;
+	attr.retry_cnt = 3;
+	rig_must(ibv_modify_qp(one, &attr, IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT), "SQD to SQD");
+	CHECK(ibv_poll_cq(cq, 1, &wc) == 0, wc.wr_id);
+	pair_to_state(one, IBV_QPS_RTS);
+	for (unsigned int i = 0; i < 2; i++) {
+		wc = pair_poll(cq, IBV_WC_SUCCESS);
+		CHECK(wc.wr_id == 2 || wc.wr_id == 11, wc.wr_id);
+	}
+	rig_must(ibv_query_qp(one, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+	CHECK(attr.qp_state == IBV_QPS_RTS && attr.timeout == 10 && attr.retry_cnt == 3,
+		attr.timeout);
+	rig_must(ibv_destroy_qp(one), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+}
+
+/** Only sends fail, until the program has the queue pair send again. */
+static void
+send_queue_failed(void)
+{
+	struct ibv_qp *qp = pair_qp(IBV_QPT_UD, cq, NULL);
+	struct ibv_qp *other = pair_qp(IBV_QPT_UD, cq, NULL);
+	struct ibv_sge sge = rig_sge(1, 0, RIG_BUFFER_BYTES);
+	struct ibv_ah *ah = pair_ah();
+	struct ibv_send_wr wr;
+	struct ibv_sge from = rig_sge(0, 0, BYTES);
+
+	pair_start(qp, 0);
+	pair_start(other, 0);
+	pair_receive(qp, 20, &sge);
+	pair_receive(qp, 21, &sge);
+	send(qp, 1, 0x77777700, ah);
+	CHECK(pair_poll(cq, IBV_WC_LOC_PROT_ERR).wr_id == 1, 0);
+	CHECK(pair_state(qp) == IBV_QPS_SQE, pair_state(qp));
+	send(qp, 2, 0, ah);
+	CHECK(pair_poll(cq, IBV_WC_WR_FLUSH_ERR).wr_id == 2, 0);
+	wr = pair_wr(IBV_WR_SEND, 3, &from);
+	wr.send_flags = 0;
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = qp->qp_num;
+	wr.wr.ud.remote_qkey = PAIR_KEY;
+	pair_post(other, &wr);
+	CHECK(pair_poll(cq, IBV_WC_SUCCESS).wr_id == 20, 0);
+	pair_to_state(qp, IBV_QPS_RTS);
+	send(qp, 4, 0, ah);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct ibv_wc wc = pair_poll(cq, IBV_WC_SUCCESS);
+
+		CHECK(wc.wr_id == 4 || wc.wr_id == 21, wc.wr_id);
+	}
+	rig_must(ibv_destroy_ah(ah), "ibv_destroy_ah");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+}
+
+static void
+query(void)
+{
+	struct ibv_qp *qp = pair_qp(IBV_QPT_RC, cq, NULL);
+	struct ibv_qp_attr attr, set;
+	struct ibv_qp_init_attr init;
+
+	pair_start(qp, 0x123456);
+	pair_rtr_attr(IBV_QPT_RC, 0x123456, &set);
+	rig_must(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+	CHECK(attr.qp_state == IBV_QPS_RTS && attr.cur_qp_state == IBV_QPS_RTS, attr.qp_state);
+	CHECK(attr.path_mtu == IBV_MTU_1024 && attr.path_mig_state == IBV_MIG_MIGRATED,
+		attr.path_mtu);
+	CHECK(attr.rq_psn == 0x1000 && attr.sq_psn == 0x1000, attr.sq_psn);
+	CHECK(attr.dest_qp_num == 0x123456, attr.dest_qp_num);
+	CHECK((attr.qp_access_flags & ~IBV_ACCESS_LOCAL_WRITE) ==
+			(PAIR_ACCESS & ~IBV_ACCESS_LOCAL_WRITE),
+		attr.qp_access_flags);
+	CHECK(attr.max_rd_atomic == 4 && attr.max_dest_rd_atomic == 4, attr.max_rd_atomic);
+	CHECK(attr.min_rnr_timer == 1 && attr.timeout == 14, attr.timeout);
+	CHECK(attr.retry_cnt == 7 && attr.rnr_retry == 7, attr.retry_cnt);
+	CHECK(attr.port_num == 1 && attr.pkey_index == 0, attr.port_num);
+	CHECK(attr.ah_attr.is_global && attr.ah_attr.grh.sgid_index == PAIR_GID,
+		attr.ah_attr.is_global);
+	CHECK(memcmp(&attr.ah_attr.grh.dgid, &set.ah_attr.grh.dgid, 16) == 0, 0);
+	CHECK(attr.cap.max_send_wr >= 64 && attr.cap.max_recv_wr >= 64, attr.cap.max_send_wr);
+	CHECK(init.send_cq == cq && init.recv_cq == cq && init.qp_type == IBV_QPT_RC, init.qp_type);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
+int
+main(void)
+{
+	rig_open();
+	cq = pair_cq();
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		attributes(types[i]);
+	drained();
+	send_queue_failed();
+	query();
+	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return rig_close();
+}
