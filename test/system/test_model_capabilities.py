@@ -8,8 +8,8 @@ import pytest
 from harness import paths
 
 HEADERS = pathlib.Path("/usr/include/infiniband")
-NOT_HERE = "of what softhca does not have, so no model says more: DC, MW, RD, on-demand paging, tag matching"
-ROCE = "of connected queue pairs, datagrams and shared receive queues, which are alike on all of softhca's cards"
+NOT_HERE = "of what softhca does not have, so no model says more: DC, RD, on-demand paging, tag matching"
+ROCE = "of connected queue pairs, datagrams, memory windows and shared receive queues, which are alike on all of softhca's cards"
 PORT = "of the port, which is no model's: an option of --port, or Linux's"
 NAME = "names, not what the device can do"
 KERNEL = "of Linux, whatever the card"
@@ -24,7 +24,7 @@ DEVICE_ATTR = {
     "device_cap_flags": {"ip_csum"}, "max_raw_ethy_qp": {"max_qp"}, "max_raw_ipv6_qp": NOT_HERE,
     "max_sge_rd": ROCE, "max_qp_rd_atom": ROCE, "max_res_rd_atom": ROCE, "max_qp_init_rd_atom": ROCE, "atomic_cap": ROCE,
     "max_ah": ROCE, "max_mcast_grp": ROCE, "max_mcast_qp_attach": ROCE, "max_total_mcast_qp_attach": ROCE,
-    "max_ee_rd_atom": NOT_HERE, "max_ee_init_rd_atom": NOT_HERE, "max_ee": NOT_HERE, "max_rdd": NOT_HERE, "max_mw": NOT_HERE,
+    "max_ee_rd_atom": NOT_HERE, "max_ee_init_rd_atom": NOT_HERE, "max_ee": NOT_HERE, "max_rdd": NOT_HERE, "max_mw": ROCE,
     "max_fmr": NOT_HERE, "max_map_per_fmr": NOT_HERE, "max_srq": ROCE, "max_srq_wr": ROCE, "max_srq_sge": ROCE,
 }
 DEVICE_ATTR_EX = {
