@@ -220,7 +220,7 @@ place_fds(const struct arrival *arrival)
 		const int64_t number = arrival->fds[i];
 
 		/* The keeper has made it from the request's own address. */
-		if (where->bytes <= sizeof(number))
+		if (where->bytes != 0 && where->bytes <= sizeof(number))
 			memcpy((void *)(uintptr_t)where->address, &number, where->bytes);
 	}
 }
