@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-ut
 MACS = ["02:00:00:00:00:10", "02:00:00:00:00:20"]
 GIDS = ["fe80::ff:fe00:10", "fe80::ff:fe00:20"]
 PORT = 7400
+ACK_TIMEOUT = paths.BUILD / "app/examples/cm-timeout"
 OWN_QP = paths.BUILD / "app/examples/cm-own-qp"
 
 
@@ -29,6 +30,7 @@ class End:
     card: str
     address: str
     namespace: str = None
+    wire: str = None
 
     def gid(self):
         return self.address if ":" in self.address else "::ffff:" + self.address
@@ -75,7 +77,7 @@ def bridge(_):
             host.run("ip", "link", "set", wire, "master", name, "up")
             space = stack.enter_context(host.Namespace())
             space.take(netdev, f"10.77.0.{number}/24")
-            ends.append(End(card, f"10.77.0.{number}", space.name))
+            ends.append(End(card, f"10.77.0.{number}", space.name, wire))
         for end in ends:
             wait_for_gid(end)
         yield tuple(ends)
@@ -166,6 +168,36 @@ def test_queue_pairs_of_the_application(timeout, tmp_path):
         assert terminal.text.split() == [
             "listening", "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_ESTABLISHED", "received:", "hello",
             "RDMA_CM_EVENT_DISCONNECTED"]
+
+
+def intervals(tmp_path, timeout):
+    """Seconds between the packets of a send that nobody answers, as they leave the client's card."""
+    with bridge(tmp_path) as (server, client), serving(f"{OWN_QP} ADDRESS", server, client) as terminal:
+        terminal.expect("listening", 0)
+        words = fill(f"{ACK_TIMEOUT} ADDRESS {timeout} 3", server, client)
+        calling = Terminal(client.argv(*words), env=dict(os.environ))
+        with contextlib.closing(calling), host.PacketSocket(client.wire) as sniffer:
+            calling.expect("connected", 0)
+            host.run("ip", "link", "set", server.wire, "down")
+            calling.send("\n")
+            times = []
+            while len(times) < 4:
+                frame = sniffer.receive(PATIENCE)
+                assert frame is not None
+                # UDP to 4791 in IPv4, and in the BTH "RC send only".
+                if frame[12:14] == b"\x08\0" and frame[36:38] == b"\x12\xb7" and frame[42] == 4:
+                    times.append(time.monotonic())
+            calling.expect("sent: transport retry counter exceeded", 0)
+            assert calling.wait(PATIENCE) == 0
+        return [later - earlier for earlier, later in zip(times, times[1:])]
+
+
+@pytest.mark.skipif(not ACK_TIMEOUT.exists(), reason="librdmacm-dev is not installed")
+def test_ack_timeout(tmp_path):
+    """app/examples/cm-timeout: 2^4 times the timeout is 16 times the time between packets, whatever this machine's
+    load adds to both."""
+    short, long = (sorted(intervals(tmp_path, timeout))[1] for timeout in (14, 18))
+    assert 6 < long / short < 32, (short, long)
 
 
 @pytest.mark.parametrize("place", PLACES)
