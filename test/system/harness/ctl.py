@@ -5,15 +5,21 @@ import json
 import pathlib
 import subprocess
 
-from . import paths
+from . import on_card, paths
 from .patience import PATIENCE
 
 
 def ask(pmd, *words):
     """What softhca ctl prints."""
-    argv = [paths.SOFTHCA, "ctl", "--pid", pid_of(pmd), *words]
+    argv = [paths.SOFTHCA, "ctl", *device_of(pmd), *words]
     return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=PATIENCE,
                           check=True).stdout
+
+
+def device_of(pmd):
+    """Options of softhca ctl."""
+    name = on_card.name_of(pmd.terminal.process.pid)
+    return ["--on", name] if on_card.is_wanted() else ["--pid", pid_of(pmd)]
 
 
 def link(pmd, state, port=0):

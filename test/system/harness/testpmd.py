@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 
-from . import dpdk, mode, paths
+from . import dpdk, mode, on_card, paths
 from .patience import PATIENCE
 from .terminal import Terminal
 
@@ -24,8 +24,12 @@ def eal_prefix():
 
 
 def softhca_argv(ports, command, options=()):
-    """softhca run OPTIONS --port P... -- COMMAND..., with the options of $SOFTHCA_OPTIONS, such as --strict"""
-    argv = [paths.SOFTHCA, "run", *os.environ.get("SOFTHCA_OPTIONS", "").split(), *options]
+    """softhca run OPTIONS --port P... -- COMMAND..., with the options of $SOFTHCA_OPTIONS, such as --strict.
+
+    With SOFTHCA_ON_CARD=1 that is done on a card of softhca up.
+    """
+    argv = [on_card.__file__, paths.SOFTHCA] if on_card.is_wanted() and "--on" not in options else [paths.SOFTHCA, "run"]
+    argv += [*os.environ.get("SOFTHCA_OPTIONS", "").split(), *options]
     for port in ports:
         argv += ["--port", port]
     return argv + ["--"] + list(command)
