@@ -60,11 +60,3 @@ def test_ibv_asyncwatch_sees_the_link_go_and_come(tmp_path):
             seen = watch.expect(rf"event_type IBV_EVENT_{event} \(\d+\), port 1", seen).end()
     finally:
         watch.close()
-
-
-@pytest.mark.parametrize("program,why", [
-    ("ibv_srq_pingpong", "Couldn't create SRQ"), ("ibv_xsrq_pingpong", "Couldn't Open the XRC Domain 95")])
-def test_shared_receive_queues_are_refused(program, why):
-    """What is not there yet, and they say so; test_pingpong.py has the others."""
-    status, text = run_on_softhca([program, "-g", "0"], ["wire=loop"])
-    assert status == 1 and why in text, text

@@ -140,7 +140,6 @@ REFUSED = {
     "no short form of RSS": (BW, ["-G"], "invalid option -- 'G'"),
     "no short form of the Ethernet type": (BW, ["-Y", "0x88b5"], "invalid option -- 'Y'"),
     "on-demand paging": (BW, ["--odp"], "not supported for RC transport|does not support On-Demand Paging"),
-    "shared receive queues": (BW, ["--use-srq"], "Couldn't create SRQ"),
     "static rates of InfiniBand": (BW, ["--rate_limit=10", "--rate_limit_type=HW", "-b"], "failed to accept HW rate limit"),
     "bursts, as the help has it": (BURST, [], "SW Rate limiter cann't be executed on non-BW"),
     "TCP without addresses": (BW, ["--tcp"], "Please provide UDP information"),
