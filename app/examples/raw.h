@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RAW_NB_BUFFERS   64
+#define RAW_NB_BUFFERS   256
 #define RAW_BUFFER_BYTES 16384
 
 struct raw {

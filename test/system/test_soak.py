@@ -73,7 +73,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long nb_to,
                          unsigned long nb_from, unsigned long flags)
 {
     static int nb;
-    if (++nb > 3000 && nb %% 20 == 0) { %s }
+    if (++nb > 600 && nb %% 4 == 0) { %s }
     return syscall(SYS_process_vm_readv, pid, to, nb_to, from, nb_from, flags);
 }
 """
