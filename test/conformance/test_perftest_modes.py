@@ -229,7 +229,8 @@ def test_one_number(unit):
 # Of no meaning to raw Ethernet (of RDMA, of several ports or of the machine), or known from other tests; -W reads counters
 # that perftest's raw programs never open (it waits for them on standard input), --run_infinitely has no end,
 # --perform_warm_up is of RDMA writes, --use_hugepages wants some.
-ELSEWHERE = set("""-g --mcg -h --help -i --ib-port -M --MGID -p --port -S --sl -u --qp-timeout -V --version -W --report-counters
+# --use-srq: shared receive queues are for queue pairs with a transport (test_pingpong.py), and raw ones get nothing then.
+ELSEWHERE = set("""--use-srq -g --mcg -h --help -i --ib-port -M --MGID -p --port -S --sl -u --qp-timeout -V --version -W --report-counters
     --dlid --congest_type --connectionless --no_ddp --force-link --perform_warm_up --pkey_index --use_hugepages --run_infinitely -e -d --ib-dev -F --CPU-freq -n --iters
     -s --size -m --mtu -r --rx-depth -t --tx-depth -B --source_mac -E --dest_mac -Z --server -P --client""".split())
 LONG = {"-b": "--bidirectional", "-D": "--duration", "-f": "--margin", "-I": "--inline_size", "-l": "--post_list",
