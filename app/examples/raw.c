@@ -169,6 +169,23 @@ raw_post_receive(const struct raw *raw, unsigned int number)
 		raw_die("ibv_post_recv");
 }
 
+void
+raw_post_send(const struct raw *raw, struct ibv_sge sge, unsigned int flags)
+{
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		/* SIGNALED: a completion says that the buffer is free again. */
+		.send_flags = IBV_SEND_SIGNALED | flags,
+	};
+	struct ibv_send_wr *bad;
+
+	errno = ibv_post_send(raw->qp, &wr, &bad);
+	if (errno != 0)
+		raw_die("ibv_post_send");
+}
+
 struct ibv_wc
 raw_wait(const struct raw *raw)
 {

@@ -34,6 +34,8 @@ void raw_close(struct raw *raw);
 uint8_t *raw_buffer(const struct raw *raw, unsigned int number);
 /** Give buffer @p number to the device for a later frame; its completion has the same number. */
 void raw_post_receive(const struct raw *raw, unsigned int number);
+/** Send the frame that is in @p sge; it completes. @param flags IBV_SEND_*, besides SIGNALED */
+void raw_post_send(const struct raw *raw, struct ibv_sge sge, unsigned int flags);
 /** Wait for the next completion. @return it; an error ends the program */
 struct ibv_wc raw_wait(const struct raw *raw);
 /** Print the frame of a completion in a line. */

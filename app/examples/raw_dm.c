@@ -33,17 +33,8 @@ send_one(const struct raw *raw, const struct ibv_mr *mr)
 {
 	/* The region begins at 0: IBV_ACCESS_ZERO_BASED. */
 	struct ibv_sge sge = { .addr = 0, .length = FRAME_BYTES, .lkey = mr->lkey };
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-	};
-	struct ibv_send_wr *bad;
 
-	errno = ibv_post_send(raw->qp, &wr, &bad);
-	if (errno != 0)
-		raw_die("ibv_post_send");
+	raw_post_send(raw, sge, 0);
 	raw_wait(raw);
 }
 

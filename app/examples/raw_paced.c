@@ -47,17 +47,8 @@ post(const struct raw *raw)
 		.length = FRAME_BYTES,
 		.lkey = raw->mr->lkey,
 	};
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-	};
-	struct ibv_send_wr *bad;
 
-	errno = ibv_post_send(raw->qp, &wr, &bad);
-	if (errno != 0)
-		raw_die("ibv_post_send");
+	raw_post_send(raw, sge, 0);
 }
 
 int

@@ -146,18 +146,8 @@ send_one(const struct raw *raw)
 		.length = FRAME_BYTES,
 		.lkey = raw->mr->lkey,
 	};
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		/* SIGNALED: a completion says that the buffer is free again. */
-		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_IP_CSUM,
-	};
-	struct ibv_send_wr *bad;
 
-	errno = ibv_post_send(raw->qp, &wr, &bad);
-	if (errno != 0)
-		raw_die("ibv_post_send");
+	raw_post_send(raw, sge, IBV_SEND_IP_CSUM);
 	raw_wait(raw);
 }
 
