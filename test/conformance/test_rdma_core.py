@@ -92,6 +92,7 @@ test_mr create_dm_mr dm_bad_access dm_bad_registration dm_remote_traffic dm_traf
 # softhca with a message (doc/guides/softhca.rst, "Not modelled").
 SKIPPED = [
     ("ODP is not supported", "on-demand paging: a model reports none unless its text says so"),
+    ("There are no huge pages of size 2M", "on-demand paging again, of tests that look for hugepages first"),
     ("Allocating dmabuf is not supported", "memory of a GPU: this machine has no /dev/dri"),
     ("Create Mkey is not supported", "keys of mlx5dv, which libmlx5 makes by DevX"),
     ("DrTable creation failed", "software steering: libmlx5 writes the tables by DevX"),
