@@ -1,58 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The invariant CRC: that of Ethernet, over what no router changes. */
+/* The invariant CRC: that of Ethernet, which is gzip's, over what no router changes. */
 #include "transport/packet/icrc.h"
 
 #include <endian.h>
 #include <string.h>
 
-#define POLYNOMIAL  0xedb88320u /* IEEE 802.3's, reflected */
-#define SLICES      8
+#include <libdeflate.h>
+
 #define BTH_BYTES   12
 #define DUMMY_BYTES 8 /* in place of the local route header that RoCE lacks */
 #define IPV4_BYTES  20
 #define IPV6_BYTES  40
 #define UDP_BYTES   8
-
-static uint32_t table[SLICES][256];
-
-/** Entry [k][b]: byte b with k zero bytes behind it. */
-static __attribute__((constructor)) void
-fill_table(void)
-{
-	for (uint32_t byte = 0; byte < 256; byte++) {
-		uint32_t crc = byte;
-
-		for (unsigned int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
-		table[0][byte] = crc;
-	}
-	for (unsigned int slice = 1; slice < SLICES; slice++)
-		for (uint32_t byte = 0; byte < 256; byte++) {
-			const uint32_t before = table[slice - 1][byte];
-
-			table[slice][byte] = before >> 8 ^ table[0][before & 0xff];
-		}
-}
-
-static uint32_t
-add(uint32_t crc, const uint8_t *bytes, uint32_t length)
-{
-	for (; length >= SLICES; bytes += SLICES, length -= SLICES) {
-		uint32_t low, high;
-
-		memcpy(&low, bytes, sizeof(low));
-		memcpy(&high, bytes + sizeof(low), sizeof(high));
-		low = le32toh(low) ^ crc;
-		high = le32toh(high);
-		crc = table[7][low & 0xff] ^ table[6][low >> 8 & 0xff] ^
-			table[5][low >> 16 & 0xff] ^ table[4][low >> 24] ^ table[3][high & 0xff] ^
-			table[2][high >> 8 & 0xff] ^ table[1][high >> 16 & 0xff] ^
-			table[0][high >> 24];
-	}
-	for (; length != 0; bytes++, length--)
-		crc = crc >> 8 ^ table[0][(crc ^ *bytes) & 0xff];
-	return crc;
-}
 
 uint32_t
 shca_icrc_network_bytes(enum shca_icrc_network network)
@@ -97,7 +56,7 @@ shca_icrc(enum shca_icrc_network network, const uint8_t *bytes, uint32_t length)
 	memset(head, 0xff, DUMMY_BYTES);
 	memcpy(head + DUMMY_BYTES, bytes, head_bytes);
 	mask(network, head + DUMMY_BYTES);
-	crc = add(UINT32_MAX, head, DUMMY_BYTES + head_bytes);
-	crc = add(crc, bytes + head_bytes, length - head_bytes);
-	return htole32(~crc);
+	crc = libdeflate_crc32(0, head, DUMMY_BYTES + head_bytes);
+	crc = libdeflate_crc32(crc, bytes + head_bytes, length - head_bytes);
+	return htole32(crc);
 }
