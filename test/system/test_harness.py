@@ -3,7 +3,7 @@
 import pytest
 
 from harness import frames, pcapfile
-from harness.terminal import Terminal
+from harness.terminal import Terminal, torn_pattern
 from harness.testpmd import PROMPT, parse_verbose
 
 # The key and the first vector of Microsoft's "Verifying the RSS hash calculation".
@@ -62,3 +62,10 @@ def test_lines_in_a_prompt(printed, text):
         assert terminal.text == text
     finally:
         terminal.close()
+
+
+def test_a_prompt_torn_by_two_findings_of_another_process():
+    """A keeper's report and what comes of it, 9 lines, were seen within a prompt."""
+    lines = "".join(f"softhca: line {number}\n" for number in range(9))
+    torn = torn_pattern("testpm", "d> ").search(f"Done\ntestpm{lines}d> ")
+    assert torn and torn.group(1) == lines

@@ -25,7 +25,7 @@ ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\x07")
 def torn_pattern(head, rest):
     """Lines, the group, in the middle of a prompt."""
     head, rest = re.escape(head), re.escape(rest)
-    return re.compile(rf"^{head}(?!{rest})((?:[^\n]*\n){{1,8}}?){rest}", re.M)
+    return re.compile(rf"^{head}(?!{rest})((?:[^\n]*\n){{1,40}}?){rest}", re.M)
 
 
 def threads(pid):
