@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * While memory moves nothing may write to it: other threads stand still, and this one is on a stack
- * that never moves. So these functions call the kernel only.
+ * that never moves. So these functions call the kernel only, and not by the C library's mmap() and
+ * its like, which the program may have replaced: UCX's mremap() takes no address to go to.
  */
 #include "client/share.h"
 
@@ -33,6 +34,26 @@ static struct {
 	bool has_moved; /**< some memory */
 } root = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/** @return where it is, or MAP_FAILED. */
+static uint8_t *
+map(size_t length, int flags, int fd, off_t offset)
+{
+	return (uint8_t *)syscall(
+		SYS_mmap, NULL, length, PROT_READ | PROT_WRITE, flags, fd, offset);
+}
+
+/** Put a mapping in the place of others, or unmap it. */
+static bool
+put_at(uint8_t *start, uint8_t *mapping, size_t length, int prot)
+{
+	if (syscall(SYS_mprotect, mapping, length, prot) == 0 &&
+		syscall(SYS_mremap, mapping, length, length, MREMAP_MAYMOVE | MREMAP_FIXED,
+			start) != -1)
+		return true;
+	syscall(SYS_munmap, mapping, length);
+	return false;
+}
+
 static void
 trampoline(void)
 {
@@ -46,8 +67,7 @@ run_there(void (*function)(void *arg), void *arg)
 	sigset_t all, before;
 
 	if (root.stack == NULL) {
-		root.stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		root.stack = map(STACK_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (root.stack == MAP_FAILED) {
 			root.stack = NULL;
 			return false;
@@ -90,18 +110,12 @@ static int
 move_to_file(const struct shca_share *share, int fd)
 {
 	uint8_t *start = (uint8_t *)(uintptr_t)share->start;
-	uint8_t *copy = mmap(
-		NULL, share->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)share->offset);
+	uint8_t *copy = map(share->length, MAP_SHARED, fd, (off_t)share->offset);
 
 	if (copy == MAP_FAILED)
 		return -ENOMEM;
 	copy_pages(copy, start, share->length);
-	if (mprotect(copy, share->length, share->prot) == 0 &&
-		mremap(copy, share->length, share->length, MREMAP_MAYMOVE | MREMAP_FIXED, start) !=
-			MAP_FAILED)
-		return 0;
-	munmap(copy, share->length);
-	return -ENOMEM;
+	return put_at(start, copy, share->length, share->prot) ? 0 : -ENOMEM;
 }
 
 static void
@@ -152,14 +166,12 @@ shca_share(const struct shca_share *share, shca_share_fn say, void *arg)
 static bool
 take_back(uint8_t *from, size_t length, int prot)
 {
-	uint8_t *copy =
-		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *copy = map(length, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (copy == MAP_FAILED)
 		return false;
 	copy_pages(copy, from, length);
-	return mprotect(copy, length, prot) == 0 &&
-		mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, from) != MAP_FAILED;
+	return put_at(from, copy, length, prot);
 }
 
 /** @return whether a line of maps is of moved memory, and then all is well with it. */
