@@ -23,9 +23,10 @@
 
 #define TEXT_MAX 512
 
-#define UVERBS       SHCA_TREE_SYS "/class/infiniband_verbs/uverbs{i}"
-#define IBDEV        SHCA_TREE_SYS "/class/infiniband/mlx5_{i}"
+#define CLASS        SHCA_TREE_SYS "/class"
 #define PCI          SHCA_TREE_PCI "/{pci}"
+#define UVERBS       PCI "/infiniband_verbs/uverbs{i}"
+#define IBDEV        PCI "/infiniband/mlx5_{i}"
 #define NETDEV       PCI "/net/{netdev}"
 #define LINUX_NETDEV SHCA_TREE_SYS "/devices/virtual/net/{netdev}"
 #define CARD         SHCA_TREE_SYS "/{card}"
@@ -61,13 +62,16 @@ struct row {
 
 static const struct row tree_rows[] = {
 	/* Versions of the uverbs ABI (libibverbs takes 3 to 6) and mlx5's (libmlx5 takes 1). */
-	{ ROW_FILE, OF_DEVICE, SHCA_TREE_SYS "/class/infiniband_verbs/abi_version", "6\n" },
+	{ ROW_FILE, OF_DEVICE, CLASS "/infiniband_verbs/abi_version", "6\n" },
 	/* librdmacm takes 3 and 4 (cma.c check_abi_version_sysfs); 4 is Linux's. */
-	{ ROW_FILE, OF_DEVICE, SHCA_TREE_SYS "/class/misc/rdma_cm/abi_version", "4\n" },
+	{ ROW_FILE, OF_DEVICE, CLASS "/misc/rdma_cm/abi_version", "4\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/ibdev", "mlx5_{i}\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/dev", "231:{minor}\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/abi_version", "1\n" },
-	{ ROW_LINK, OF_DEVICE, UVERBS "/device", "../../../bus/pci/devices/{pci}" },
+	{ ROW_LINK, OF_DEVICE, UVERBS "/device", "../../../{pci}" },
+	/* Programs learn the PCI device from where this leads (UCX: realpath()). */
+	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband_verbs/uverbs{i}",
+		"../../bus/pci/devices/{pci}/infiniband_verbs/uverbs{i}" },
 
 	{ ROW_FILE, OF_DEVICE, IBDEV "/node_type", "1: CA\n" },
 	{ ROW_FILE, OF_DEVICE, IBDEV "/node_guid", "{guid}\n" },
@@ -96,7 +100,8 @@ static const struct row tree_rows[] = {
 	SHCA_TREE_ROCE_COUNTERS(ROW_ROCE_COUNTER)
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/lifespan", "10\n" },
-	{ ROW_LINK, OF_DEVICE, IBDEV "/device", "../../../bus/pci/devices/{pci}" },
+	{ ROW_LINK, OF_DEVICE, IBDEV "/device", "../../../{pci}" },
+	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband/mlx5_{i}", "../../bus/pci/devices/{pci}/infiniband/mlx5_{i}" },
 
 	{ ROW_DIR, OF_DEVICE, SHCA_TREE_SYS "/bus/pci/drivers/mlx5_core", NULL },
 	{ ROW_FILE, OF_DEVICE, PCI "/vendor", "0x15b3\n" },
@@ -116,8 +121,6 @@ static const struct row tree_rows[] = {
 		"DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:{ID}\nPCI_SUBSYS_ID=15B3:0001\n"
 		"PCI_SLOT_NAME={pci}\nMODALIAS={modalias}\n" },
 	{ ROW_LINK, OF_DEVICE, PCI "/driver", "../../drivers/mlx5_core" },
-	{ ROW_LINK, OF_DEVICE, PCI "/infiniband/mlx5_{i}", "../../../../../class/infiniband/mlx5_{i}" },
-	{ ROW_LINK, OF_DEVICE, PCI "/infiniband_verbs/uverbs{i}", "../../../../../class/infiniband_verbs/uverbs{i}" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/dev_port", "0\n" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/dev_id", "0x0\n" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/address", "{mac}\n" },

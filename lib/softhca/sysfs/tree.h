@@ -4,9 +4,9 @@
  * The sysfs files of the ports, as libibverbs (SYSFS_PATH) and DPDK's PCI bus (SYSFS_PCI_DEVICES)
  * read them: real files in the runner's directory, which the runner writes and removes.
  *
- *     DIR/sys/class/infiniband_verbs/uverbs<i>     char device 231:192+i
- *     DIR/sys/class/infiniband/mlx5_<i>            device -> DIR/sys/bus/pci/devices/<address>
  *     DIR/sys/bus/pci/devices/5ca0:00:<i>.0        driver -> DIR/sys/bus/pci/drivers/mlx5_core
+ *         infiniband/mlx5_<i>                      <- DIR/sys/class/infiniband/mlx5_<i>
+ *         infiniband_verbs/uverbs<i>               <- DIR/sys/class/infiniband_verbs/uverbs<i>
  */
 #ifndef SHCA_SYSFS_TREE_H
 #define SHCA_SYSFS_TREE_H

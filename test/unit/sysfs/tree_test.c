@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,28 @@ test_resource(void **state)
 	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"), lines++)
 		assert_int_equal(sscanf(line, "%llx %llx %llx", &begin, &end, &flags), 3);
 	assert_true(lines >= 6);
+}
+
+/** As in Linux, where programs learn from it which PCI device a class's entry is (UCX). */
+static void
+test_classes_lead_into_the_device(void **state)
+{
+	static const char *const cases[][2] = {
+		{ IB "1", PCI "01.0/infiniband/mlx5_1" },
+		{ V "uverbs1", PCI "01.0/infiniband_verbs/uverbs1" },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[512], wanted[PATH_MAX], found[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, cases[i][0]);
+		assert_non_null(realpath(path, found));
+		snprintf(path, sizeof(path), "%s/%s", dir, cases[i][1]);
+		assert_non_null(realpath(path, wanted));
+		assert_string_equal(found, wanted);
+		assert_string_equal(found + strlen(found) - strlen(cases[i][1]), cases[i][1]);
+	}
 }
 
 static void
@@ -461,6 +484,7 @@ main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_resource),
+		cmocka_unit_test(test_classes_lead_into_the_device),
 		cmocka_unit_test(test_driver_link),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_paths_are_short),
