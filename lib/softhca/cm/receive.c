@@ -183,7 +183,8 @@ take(const struct arrival *at, struct shca_cm_conn *conn)
 	at->cm->dropped++;
 }
 
-/** Who sent the REQ: the same again, or another connection that its queue pair was in. */
+/** Who sent the REQ: the same again, or another connection that its queue pair is in. In TIMEWAIT
+ * it is in none any more (Linux cm_enter_timewait()). */
 static struct shca_cm_conn *
 find_requester(const struct arrival *at, bool *is_same)
 {
@@ -191,7 +192,7 @@ find_requester(const struct arrival *at, bool *is_same)
 
 	TAILQ_FOREACH (conn, &at->cm->conns, link) {
 		if (conn->remote_guid != at->mad->ca_guid || conn->state == SHCA_CM_IDLE ||
-			conn->state == SHCA_CM_SIDR_REQ_RCVD)
+			conn->state == SHCA_CM_TIMEWAIT || conn->state == SHCA_CM_SIDR_REQ_RCVD)
 			continue;
 		*is_same = conn->remote_id == at->mad->local_id;
 		if (*is_same || conn->remote_qpn == at->mad->qpn)
@@ -225,7 +226,7 @@ take_req(const struct arrival *at)
 	bool is_same = false;
 	struct shca_cm_conn *conn = find_requester(at, &is_same);
 
-	if (conn != NULL && is_same && conn->state != SHCA_CM_TIMEWAIT) {
+	if (conn != NULL && is_same) {
 		take(at, conn);
 		return;
 	}

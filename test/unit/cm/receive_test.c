@@ -320,6 +320,33 @@ test_stale(void **state)
 	end_close(&end);
 }
 
+/** In TIMEWAIT a connection has no queue pair any more: the number may come again, and in the next
+ * connection (Linux cm_enter_timewait(): cm_remove_remote()). */
+static void
+test_queue_pair_comes_again(void **state)
+{
+	struct shca_mad mad;
+	struct end end;
+
+	(void)state;
+	reach(&end, SHCA_CM_REP_SENT);
+	mad = said(SHCA_MAD_RTU, id_here(&end));
+	end_receive(&end, NOW, &mad);
+	mad = said(SHCA_MAD_DREQ, id_here(&end));
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_confirm(end.conn, NOW, NULL), 0);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_TIMEWAIT);
+	end.requested = NULL;
+	mad = said(SHCA_MAD_REQ, 0);
+	mad.local_id++;
+	end_receive(&end, NOW, &mad);
+	assert_non_null(end.requested);
+	assert_int_equal(end.nb_sent, 2); /* REP, DREP */
+	assert_int_equal(shca_cm_state(end.requested), SHCA_CM_REQ_RCVD);
+	shca_cm_release(end.requested, NOW);
+	end_close(&end);
+}
+
 static void
 test_refused(void **state)
 {
@@ -373,6 +400,7 @@ main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_wrong_ids),
 		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_queue_pair_comes_again),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sidr),
 	};
