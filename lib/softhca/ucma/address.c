@@ -45,13 +45,24 @@ host_of(const struct shca_address *address, size_t *size)
 }
 
 bool
-shca_address_is_any(const struct shca_address *address)
+shca_address_is_none(const struct shca_address *address)
 {
 	static const uint8_t none[16];
 	size_t size;
 	const uint8_t *host = host_of(address, &size);
 
 	return address->any.sa_family == 0 || memcmp(host, none, size) == 0;
+}
+
+bool
+shca_address_is_any(const struct shca_address *address)
+{
+	static const uint8_t loopback[16] = { [15] = 1 };
+	size_t size;
+	const uint8_t *host = host_of(address, &size);
+
+	return shca_address_is_none(address) ||
+		(size == 4 ? host[0] == 127 : memcmp(host, loopback, size) == 0);
 }
 
 bool

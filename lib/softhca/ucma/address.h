@@ -42,7 +42,9 @@ struct shca_address {
 
 /** @return its bytes (rdma_addr_size()), or 0: of none of these families. */
 size_t shca_address_size(const struct shca_address *address);
-/** @return whether it names no host. */
+/** @return whether it names no host (cma.c cma_zero_addr()). */
+bool shca_address_is_none(const struct shca_address *address);
+/** @return whether it names no host but this one: none, or by loopback (cma.c cma_any_addr()). */
 bool shca_address_is_any(const struct shca_address *address);
 bool shca_address_is_multicast(const struct shca_address *address);
 /** @return whether both are of one family and name the same host. */

@@ -294,7 +294,7 @@ find_way(struct shca_id *id, const struct shca_address *dst, const uint8_t remot
 	uint8_t bytes[SHCA_UCMA_GID_BYTES];
 	int ret;
 
-	if (shca_address_is_any(dst)) /* cma_resolve_loopback() */
+	if (shca_address_is_none(dst)) /* cma_resolve_loopback() */
 		return shca_bind_choose(ucma, is_of_family, dst, gid) ? 0 : -ENODEV;
 	if (shca_bind_find(ucma, remote, scope_of(dst), gid) ||
 		(remote[0] == 0xfe && shca_bind_choose(ucma, is_neighbour, dst, gid)))

@@ -66,7 +66,18 @@ test_kinds(void **state)
 	const struct shca_address group6 = { .in6 = { .sin6_family = AF_INET6,
 						     .sin6_addr.s6_addr = { 0xff, 0x0e } } };
 
+	const struct shca_address lo4 = { .in = { .sin_family = AF_INET,
+						  .sin_addr.s_addr = htobe32(0x7f010203) } };
+	const struct shca_address lo6 = { .in6 = { .sin6_family = AF_INET6,
+						  .sin6_addr.s6_addr = { [15] = 1 } } };
+
 	(void)state;
+	assert_true(shca_address_is_none(&none));
+	assert_true(shca_address_is_none(&any));
+	assert_false(shca_address_is_none(&lo4));
+	assert_false(shca_address_is_none(&lo6));
+	assert_true(shca_address_is_any(&lo4));
+	assert_true(shca_address_is_any(&lo6));
 	assert_true(shca_address_is_any(&none));
 	assert_true(shca_address_is_any(&any));
 	assert_false(shca_address_is_any(&v4));
