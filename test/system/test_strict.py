@@ -12,6 +12,7 @@ from harness.patience import PATIENCE
 from harness.testpmd import Testpmd
 
 PROGRAM = str(paths.BUILD / "test" / "verbs" / "verbs-strict")
+PROGRAM_ROCE = str(paths.BUILD / "test" / "verbs" / "verbs-strict-roce")
 FINDINGS = 123
 
 
@@ -48,6 +49,22 @@ SEEN = {
     "rx-truncated": "local length error",
     "own-broadcast": "completed",
 }
+# Of the other program: its queue pairs have a transport.
+ROCE = {
+    "send-state": "done",
+    "receive-state": "done",
+    "receive-queue": "done",
+    "send-unsignaled": "done",
+    "send-length": "success",
+    # The one queue pair is the other side, too, and both have failed.
+    "atomic-address": "Work Request Flushed Error",
+    "ah-domain": "success",
+    "path": "success",
+    "path-mtu": "done",
+    "qp-destination": "done",
+    "qp-reads": "done",
+    "qp-timeout": "done",
+}
 # The finding, where a mistake is not named after it; and the port, where not any will do.
 FINDING = {"cq-mini-format-striding": "cq-mini-format"}
 PORT = {"wqe-inline": ["--port", "model=cx4lx"]}
@@ -75,6 +92,22 @@ def test_not_strict_the_program_sees_the_same(mistake):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == SEEN[mistake]
     assert "strict" not in done.stderr
+
+
+@pytest.mark.parametrize("mistake", ROCE)
+def test_a_mistake_with_a_transport_is_reported(mistake):
+    done = run("--strict", mistake=mistake, program=(PROGRAM_ROCE,))
+    assert (done.returncode, done.stdout) == (FINDINGS, ROCE[mistake] + "\n"), done.stderr
+    found = re.findall(r"^softhca: strict: mlx5_0 QP 0x[0-9a-f]+ index \d+: ([a-z-]+): ", done.stderr, re.M)
+    assert found == [mistake], done.stderr
+    plain = run(mistake=mistake, program=(PROGRAM_ROCE,))
+    assert (plain.returncode, plain.stdout) == (0, done.stdout) and "strict" not in plain.stderr
+
+
+def test_with_a_transport_and_without_a_mistake():
+    done = run("--strict", program=(PROGRAM_ROCE,))
+    assert (done.returncode, done.stdout) == (0, "success\n")
+    assert done.stderr == "softhca: strict: no findings\n"
 
 
 def test_without_a_mistake_there_is_the_summary_only():
@@ -129,7 +162,7 @@ def test_every_finding_of_the_guide_is_provoked():
     text = (paths.ROOT / "doc" / "guides" / "softhca.rst").read_text()
     part = text[text.index("Findings of a strict device\n---"):text.index("The device watches doorbell registers")]
     listed = set(re.findall(r"^``([a-z-]+)`` ", part, re.M))
-    provoked = {FINDING.get(name, name) for name in SEEN} | set(SILENT) | {"record-after-doorbell", "queue-state"}
+    provoked = {FINDING.get(name, name) for name in SEEN} | set(ROCE) | set(SILENT) | {"record-after-doorbell", "queue-state"}
     assert listed == provoked
 
 

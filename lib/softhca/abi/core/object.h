@@ -33,6 +33,7 @@
 #include "hw/check/doorbell.h"
 #include "hw/device/clock_page.h"
 #include "hw/device/device.h"
+#include "hw/roce/ah.h"
 #include "hw/roce/roce_qp.h"
 #include "steering/match/param.h"
 #include "steering/steering.h"
@@ -285,10 +286,11 @@ struct shca_flow_object {
 	struct shca_rule *rule;
 };
 
-/** An address handle. What it says is in WQEs, too; no one else looks at it. */
+/** An address handle. What it says is in WQEs, too. */
 struct shca_ah_object {
 	struct shca_object object;
 	struct shca_pd_object *pd;
+	struct shca_ah ah;
 };
 
 struct shca_uar_object {

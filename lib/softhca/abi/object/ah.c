@@ -14,7 +14,10 @@
 static void
 destroy(struct shca_object *object)
 {
-	((struct shca_ah_object *)object)->pd->object.nb_users--;
+	struct shca_ah_object *ah = (struct shca_ah_object *)object;
+
+	shca_ah_remove(&ah->ah);
+	ah->pd->object.nb_users--;
 }
 
 const struct shca_object_class shca_ah_class = {
@@ -40,6 +43,19 @@ check(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_
 	if (!shca_gid_get(file->dev, attr->grh.sgid_index, sgid, &is_v2))
 		return -EINVAL;
 	return shca_gid_resolve(file->dev, attr->grh.dgid, mac);
+}
+
+static void
+commit(struct shca_file *file, struct shca_ah_object *ah, struct shca_pd_object *pd,
+	const struct ib_uverbs_global_route *grh)
+{
+	ah->pd = pd;
+	pd->object.nb_users++;
+	ah->ah.pdn = pd->pdn;
+	ah->ah.sgid_index = grh->sgid_index;
+	memcpy(ah->ah.dgid, grh->dgid, sizeof(ah->ah.dgid));
+	shca_ah_add(file->dev, &ah->ah);
+	shca_object_commit(file, &ah->object);
 }
 
 int
@@ -69,9 +85,8 @@ shca_ah_write_create(struct shca_write *write)
 		shca_object_abort(write->file, object);
 		return ret;
 	}
-	((struct shca_ah_object *)object)->pd = (struct shca_pd_object *)pd;
-	pd->nb_users++;
-	shca_object_commit(write->file, object);
+	commit(write->file, (struct shca_ah_object *)object, (struct shca_pd_object *)pd,
+		&request.attr.grh);
 	return 0;
 }
 

@@ -144,7 +144,9 @@ create(struct shca_bundle *bundle)
 	struct shca_srq_object *srq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_SRQ_HANDLE);
 	const uint64_t type = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_TYPE);
 	struct mlx5_ib_create_srq request;
-	struct shca_srq_attr attr = { .event = on_event, .owner = srq };
+	struct shca_srq_attr attr = {
+		.context = &srq->object.file->context, .event = on_event, .owner = srq
+	};
 	int ret;
 
 	if (type == IB_UVERBS_SRQT_TM)

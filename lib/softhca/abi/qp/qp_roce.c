@@ -52,6 +52,7 @@ shca_qp_create_target(struct shca_file *file, struct shca_qp_object *qp)
 	const struct shca_roce_qp_attr attr = {
 		.type = SHCA_ROCE_XRC_TGT,
 		.xrcdn = qp->xrcd->xrcdn,
+		.context = &file->context,
 		.event = on_event,
 		.owner = qp,
 	};
@@ -104,6 +105,8 @@ shca_qp_create_roce(
 		.blocks_own = qp->blocks_own,
 		.pdn = qp->pd->pdn,
 		.user_index = request->uidx,
+		.max_send_wr = qp->cap.max_send_wr,
+		.context = &file->context,
 		.send_cq = qp->send_cq != NULL ? qp->send_cq->cq : NULL,
 		.recv_cq = qp->recv_cq != NULL ? qp->recv_cq->cq : NULL,
 		.srq = qp->srq != NULL ? qp->srq->srq : NULL,

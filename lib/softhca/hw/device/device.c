@@ -201,6 +201,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->rqs);
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->roce_qps);
+	LIST_INIT(&dev->ahs);
 	shca_qp1_init(&dev->qp1);
 	LIST_INIT(&dev->doorbell_pages);
 	LIST_INIT(&dev->clock_pages);

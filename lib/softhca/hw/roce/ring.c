@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "hw/format/cqe.h"
 #include "hw/queue/cq.h"
+#include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
 
 static enum shca_roce_wqe_form
@@ -17,15 +18,12 @@ form_of(const struct shca_roce_qp *qp)
 						     : SHCA_ROCE_WQE_CONNECTED;
 }
 
-uint8_t
-shca_roce_fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
+static uint8_t
+fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
 {
 	const uint32_t mask = qp->attr.nb_wqebbs - 1;
 	unsigned int nb_wqebbs = 1;
 
-	if (qp->has_wqe && qp->wqe.wr.index == index)
-		return 0;
-	qp->has_wqe = false;
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
 	for (unsigned int i = 0; i < nb_wqebbs; i++) {
 		memcpy(qp->flat + (size_t)i * SHCA_WQEBB_BYTES,
@@ -43,6 +41,20 @@ shca_roce_fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
 	}
 	qp->has_wqe = true;
 	return 0;
+}
+
+uint8_t
+shca_roce_fetch(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted)
+{
+	uint8_t syndrome;
+
+	if (qp->has_wqe && qp->wqe.wr.index == index)
+		return 0;
+	qp->has_wqe = false;
+	syndrome = fetch(qp, index, nb_posted);
+	if (shca_is_strict(qp->dev))
+		shca_roce_strict_wqe(qp, index, nb_posted, syndrome);
+	return syndrome;
 }
 
 /** @return the segment's bytes in the program's memory, or in the WQE. */
@@ -84,16 +96,26 @@ shca_roce_gather(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, uint
 	return length == 0 ? SHCA_OUTCOME_SUCCESS : SHCA_OUTCOME_LOCAL_LENGTH;
 }
 
-/** @return whether the own ring has a WQE that is not taken. */
+/** @return whether the own ring has a WQE that is not taken. A counter beyond it is a program's
+ * bug: no WQE is valid. */
 static bool
-has_posted_rq(const struct shca_roce_qp *qp)
+has_posted_rq(struct shca_roce_qp *qp)
 {
-	uint16_t pi;
+	uint16_t nb_posted;
 
 	if (qp->attr.nb_wqes == 0)
 		return false;
-	pi = (uint16_t)be32toh(__atomic_load_n(&qp->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE));
-	return (uint16_t)(pi - qp->rq_ci) != 0 && (uint16_t)(pi - qp->rq_ci) <= qp->attr.nb_wqes;
+	nb_posted = (uint16_t)(be32toh(__atomic_load_n(
+				       &qp->attr.dbrec[MLX5_RCV_DBR], __ATOMIC_ACQUIRE)) -
+		qp->rq_ci);
+	if (nb_posted <= qp->attr.nb_wqes)
+		return nb_posted != 0;
+	SHCA_WARN("QP 0x%x: %u receive WQEs in a ring of %u", qp->number, nb_posted,
+		qp->attr.nb_wqes);
+	if (shca_is_strict(qp->dev))
+		shca_roce_strict_overrun(qp, MLX5_RCV_DBR, qp->rq_ci, qp->attr.nb_wqes);
+	shca_roce_qp_fault(qp);
+	return false;
 }
 
 /** Take the oldest WQE of the own ring. Its segments begin behind a signature. */
@@ -154,8 +176,8 @@ shca_roce_take_rq(struct shca_roce_qp *qp)
 	return qp->rx_wqe.is_taken;
 }
 
-enum shca_outcome
-shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from)
+static enum shca_outcome
+scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from)
 {
 	const struct shca_roce_rx_wqe *wqe = &qp->rx_wqe;
 
@@ -184,6 +206,16 @@ shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, 
 		offset = 0;
 	}
 	return length == 0 ? SHCA_OUTCOME_SUCCESS : SHCA_OUTCOME_LOCAL_LENGTH;
+}
+
+enum shca_outcome
+shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, const uint8_t *from)
+{
+	const enum shca_outcome outcome = scatter_rq(qp, offset, length, from);
+
+	if (outcome != SHCA_OUTCOME_SUCCESS && shca_is_strict(qp->dev))
+		shca_roce_strict_receive(qp, outcome, offset + length);
+	return outcome;
 }
 
 /** Bits of flags_rqpn: a GRH is there (mlx5's get_cqe of libmlx5's handle_responder). */

@@ -13,6 +13,7 @@
 #include "hw/roce/count.h"
 #include "hw/roce/group.h"
 #include "hw/roce/qp1.h"
+#include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
 #include "transport/engine/rnr.h"
 
@@ -158,6 +159,8 @@ reset(struct shca_roce_qp *qp)
 	qp->is_established = false;
 	qp->rx_wqe.is_taken = false;
 	qp->is_last_told = false;
+	qp->looked_at = 0;
+	qp->nb_unsignaled = 0;
 }
 
 /** In ERROR the next round flushes: it catches faults on the program's memory. */
@@ -167,6 +170,8 @@ shca_roce_qp_modify(
 {
 	const enum shca_roce_state was = qp->state;
 
+	if (shca_is_strict(qp->dev))
+		shca_roce_strict_modify(qp, state, conf);
 	qp->conf = *conf;
 	qp->state = state;
 	if (state == SHCA_ROCE_RESET)
@@ -219,6 +224,22 @@ shca_roce_qp_fault(struct shca_roce_qp *qp)
 	shca_roce_break(qp);
 	qp->is_dead = true;
 	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_FATAL);
+}
+
+/** @return whether the counter of sends is beyond the ring: a program's bug, no WQE is valid. */
+static bool
+has_overrun(struct shca_roce_qp *qp)
+{
+	const uint16_t nb_posted = shca_roce_nb_posted(qp, qp->sq_ci);
+
+	if (nb_posted <= qp->attr.nb_wqebbs)
+		return false;
+	SHCA_WARN("QP 0x%x: %u send WQEBBs in a ring of %u", qp->number, nb_posted,
+		qp->attr.nb_wqebbs);
+	if (shca_is_strict(qp->dev))
+		shca_roce_strict_overrun(qp, MLX5_SND_DBR, qp->sq_ci, qp->attr.nb_wqebbs);
+	shca_roce_qp_fault(qp);
+	return true;
 }
 
 /** Hand posted WQEs to the requester. */
@@ -300,10 +321,14 @@ shca_roce_run(struct shca_device *dev)
 {
 	struct shca_roce_qp *qp;
 
+	if (shca_is_strict(dev))
+		shca_roce_strict_round(dev);
 	LIST_FOREACH (qp, &dev->roce_qps, link) {
 		if (qp->state < SHCA_ROCE_RTR || qp->is_dead)
 			continue;
 		shca_touch(dev, SHCA_TOUCH_ROCE, qp);
+		if (qp->state == SHCA_ROCE_RTS && has_overrun(qp))
+			continue;
 		if (qp->attr.type == SHCA_ROCE_UD)
 			dev->nb_done += shca_roce_run_ud(qp, BURST);
 		else

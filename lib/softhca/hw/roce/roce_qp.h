@@ -16,6 +16,8 @@ struct shca_roce_qp;
 
 /** Reads and atomics that a queue pair may have under way (LX mlx5_core max_rd_atomic: log 4). */
 #define SHCA_MAX_RD_ATOMIC 16
+/** The port's active MTU: the kernel derives it from a netdev MTU of 1500. */
+#define SHCA_ROCE_PORT_MTU 1024
 
 enum shca_roce_type {
 	SHCA_ROCE_RC,
@@ -35,9 +37,11 @@ struct shca_roce_qp_attr {
 	bool has_signature, signal_all;
 	bool blocks_own; /**< no datagrams to groups from itself */
 	uint32_t pdn, user_index;
-	uint32_t xrcdn; /**< of a target */
+	uint32_t max_send_wr; /**< as the owner asked for; 0: unknown */
+	uint32_t xrcdn;       /**< of a target */
 	struct shca_cq *send_cq, *recv_cq;
-	struct shca_srq *srq; /**< NULL: it receives by its own ring */
+	struct shca_srq *srq;               /**< NULL: it receives by its own ring */
+	const struct shca_context *context; /**< whose it is; borrowed */
 	shca_event_fn event;
 	void *owner;
 };

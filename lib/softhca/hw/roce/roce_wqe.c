@@ -48,6 +48,14 @@ find(uint8_t opcode)
 	return NULL;
 }
 
+bool
+shca_roce_wqe_has_opcode(uint8_t opcode, bool is_datagram)
+{
+	const struct row *row = find(opcode);
+
+	return row != NULL && (!is_datagram || (row->parts == 0 && !row->has_inval));
+}
+
 static void
 decode_av(const uint8_t *bytes, struct shca_roce_av *av)
 {
@@ -219,7 +227,7 @@ shca_roce_wqe_decode(const uint8_t *bytes, uint32_t length, enum shca_roce_wqe_f
 	wqe->has_umr = false;
 	decode_ctrl(bytes, &wqe->wr);
 	row = find(wqe->wr.opcode);
-	if (row == NULL || (is_datagram && row->parts != 0) || (is_datagram && row->has_inval))
+	if (!shca_roce_wqe_has_opcode(wqe->wr.opcode, is_datagram))
 		return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
 	wqe->wr.kind = row->kind;
 	wqe->wr.has_imm = row->has_imm;

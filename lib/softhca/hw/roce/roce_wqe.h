@@ -54,4 +54,7 @@ struct shca_roce_wqe {
 uint8_t shca_roce_wqe_decode(const uint8_t *bytes, uint32_t length, enum shca_roce_wqe_form form,
 	struct shca_roce_wqe *wqe);
 
+/** @return whether queue pairs of datagrams, or connected ones, have such an opcode. */
+bool shca_roce_wqe_has_opcode(uint8_t opcode, bool is_datagram);
+
 #endif /* SHCA_HW_ROCE_ROCE_WQE_H */

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
 
 int
@@ -80,6 +81,17 @@ fail(struct shca_srq *srq, uint16_t next)
 	shca_notify(srq->attr.event, srq->attr.owner, SHCA_EVENT_SRQ_ERR);
 }
 
+/** A counter beyond the ring: no WQE is valid. */
+static void
+fail_overrun(struct shca_srq *srq, uint16_t nb)
+{
+	SHCA_WARN("SRQ 0x%x: %u WQEs in a ring of %u", srq->number, nb, srq->attr.nb_wqes);
+	if (shca_is_strict(srq->dev))
+		shca_roce_strict_srq_overrun(srq);
+	srq->is_dead = true;
+	shca_notify(srq->attr.event, srq->attr.owner, SHCA_EVENT_SRQ_ERR);
+}
+
 bool
 shca_srq_take(struct shca_srq *srq, struct shca_roce_rx_wqe *wqe)
 {
@@ -90,7 +102,11 @@ shca_srq_take(struct shca_srq *srq, struct shca_roce_rx_wqe *wqe)
 	if (srq->is_dead)
 		return false;
 	nb = nb_posted(srq);
-	if (nb == 0 || nb > srq->attr.nb_wqes)
+	if (nb > srq->attr.nb_wqes) {
+		fail_overrun(srq, nb);
+		return false;
+	}
+	if (nb == 0)
 		return false;
 	memcpy(&next_seg, at, sizeof(next_seg));
 	next = be16toh(next_seg.next_wqe_index);

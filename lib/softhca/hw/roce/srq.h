@@ -21,6 +21,7 @@ struct shca_srq_attr {
 			 */
 	struct shca_cq *cq;
 	uint32_t user_index;
+	const struct shca_context *context; /**< whose it is; borrowed */
 	shca_event_fn event;
 	void *owner;
 };

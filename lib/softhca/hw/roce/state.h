@@ -59,6 +59,11 @@ struct shca_roce_qp {
 	uint8_t first_syndrome; /**< of the send WQE at sq_ci, in ERROR; 0: it is flushed */
 	uint32_t ud_psn;
 
+	uint16_t looked_at;     /**< strict: earlier WQEBBs to send have been checked */
+	uint32_t nb_unsignaled; /**< strict: sends since the last one that asks for a completion */
+	uint8_t has_begun; /**< strict: bits by MLX5_*_DBR: its first counter has been checked */
+	uint8_t told;      /**< strict: bits by MLX5_*_DBR: of what is posted too early */
+
 	/** The WQE that was decoded last; the next packet is mostly of the same. */
 	bool has_wqe;
 	struct shca_roce_wqe wqe;

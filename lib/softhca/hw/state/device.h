@@ -63,6 +63,7 @@ struct shca_device {
 	struct shca_qp1 qp1;
 	struct shca_gids gids;
 	struct shca_idtable srq_numbers;
+	LIST_HEAD(, shca_ah) ahs;
 	LIST_HEAD(, shca_roce_group) roce_groups;
 	uint64_t nb_group_changes;
 	/** Take a frame for one of the port's GIDs; NULL: it has none. */

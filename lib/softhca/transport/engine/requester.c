@@ -45,10 +45,9 @@ has_response(const struct shca_wr *wr)
 		wr->kind == SHCA_WR_FETCH_ADD;
 }
 
-/** @return whether the service has such requests (IBTA table 38: reads, atomics and invalidations
- * are of reliable ones), and the queue pair resources for them. */
-static bool
-may_be_asked(const struct shca_requester_conf *conf, const struct shca_wr *wr)
+/** IBTA table 38: reads, atomics and invalidations are of reliable services. */
+bool
+shca_requester_may_be_asked(const struct shca_requester_conf *conf, const struct shca_wr *wr)
 {
 	if (!conf->is_reliable)
 		return !has_response(wr) && !wr->has_inval;
@@ -80,7 +79,7 @@ shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr)
 		mine->nb_psns = 0;
 	else if (wr->kind <= SHCA_WR_READ)
 		mine->nb_psns = shca_nb_packets(wr->length, requester->conf.mtu);
-	if (!may_be_asked(&requester->conf, wr))
+	if (!shca_requester_may_be_asked(&requester->conf, wr))
 		mine->outcome = SHCA_OUTCOME_LOCAL_QP_OPERATION;
 	requester->end = (requester->end + mine->nb_psns) & SHCA_PSN_MASK;
 }

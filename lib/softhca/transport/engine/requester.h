@@ -49,6 +49,8 @@ struct shca_requester {
 };
 
 void shca_requester_init(struct shca_requester *requester, const struct shca_requester_conf *conf);
+/** @return whether the service has such requests, and the queue pair resources for them. */
+bool shca_requester_may_be_asked(const struct shca_requester_conf *conf, const struct shca_wr *wr);
 /** @return whether another WR may be posted. */
 bool shca_requester_has_room(const struct shca_requester *requester);
 void shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr);

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The checks of a strict device on queue pairs with a transport. */
+#include "hw/roce/roce_strict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "hw/roce/ah.h"
+#include "hw/roce/group.h"
+#include "strict/findings.h"
+
+#define TEXT_MAX       512
+#define MESSAGE_MAX    (1u << 30) /* the port's max_msg_sz */
+#define ATOMIC_BYTES   8
+#define DS_RESERVED    0xc0 /* of the control segment's second word (PRM) */
+#define QPN_MANAGEMENT 1    /* numbers up to this one are of management (IBTA 3.5.4) */
+
+static void
+report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site)
+{
+	site->device = dev->conf.index;
+	shca_findings_report(dev->conf.findings, finding, site);
+}
+
+static void
+report_qp(struct shca_roce_qp *qp, enum shca_finding finding, uint32_t index, const char *text)
+{
+	struct shca_finding_site site = {
+		.queue = "QP",
+		.number = qp->number,
+		.context = qp->attr.context,
+		.index = index,
+		.decoded = text,
+	};
+
+	report(qp->dev, finding, &site);
+}
+
+/** @{ Send WQEs. */
+static void
+print_wqe(const struct shca_roce_qp *qp, char *text)
+{
+	const struct shca_roce_wqe *wqe = &qp->wqe;
+	struct shca_wqe ctrl;
+
+	shca_wqe_decode_ctrl(qp->flat, &ctrl);
+	text[0] = '\0';
+	shca_text_append(text, TEXT_MAX,
+		"opcode 0x%02x index %u qpn 0x%x ds %u ce %u length %" PRIu32, ctrl.opcode,
+		ctrl.index, ctrl.sqn, ctrl.ds, ctrl.ce, wqe->wr.length);
+	if (wqe->wr.rkey != 0)
+		shca_text_append(text, TEXT_MAX, " remote 0x%" PRIx64 " rkey 0x%" PRIx32,
+			wqe->wr.va, wqe->wr.rkey);
+	for (unsigned int i = 0; i < wqe->nb_segments; i++)
+		shca_text_append(text, TEXT_MAX, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
+			wqe->segment[i].address, wqe->segment[i].length, wqe->segment[i].lkey);
+}
+
+static void
+report_wqe(struct shca_roce_qp *qp, uint16_t index, enum shca_finding finding)
+{
+	char text[TEXT_MAX];
+	struct shca_finding_site site = {
+		.queue = "QP",
+		.number = qp->number,
+		.context = qp->attr.context,
+		.index = index,
+		.decoded = text,
+		.bytes = qp->flat,
+		.nb_bytes = (size_t)shca_wqe_nb_wqebbs(shca_wqe_ds(qp->flat)) * SHCA_WQEBB_BYTES,
+	};
+
+	print_wqe(qp, text);
+	report(qp->dev, finding, &site);
+}
+
+/** @return why it is no WQE, or SHCA_NB_FINDINGS. */
+static enum shca_finding
+check_control(const struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted, uint8_t syndrome)
+{
+	struct mlx5_wqe_ctrl_seg ctrl;
+	struct shca_wqe wqe;
+
+	memcpy(&ctrl, qp->flat, sizeof(ctrl));
+	shca_wqe_decode_ctrl(qp->flat, &wqe);
+	if (wqe.index != index || wqe.sqn != qp->number)
+		return SHCA_FINDING_WQE_STALE;
+	if (be32toh(ctrl.qpn_ds) & DS_RESERVED)
+		return SHCA_FINDING_WQE_DS_OVERFLOW;
+	if (wqe.nb_wqebbs > nb_posted)
+		return SHCA_FINDING_WQE_PAST_PRODUCER;
+	if (syndrome == 0)
+		return SHCA_NB_FINDINGS;
+	if (!shca_roce_wqe_has_opcode(wqe.opcode, qp->attr.type == SHCA_ROCE_UD))
+		return SHCA_FINDING_WQE_OPCODE;
+	return syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR ? SHCA_FINDING_SEND_LENGTH
+							      : SHCA_FINDING_WQE_DS;
+}
+
+static bool
+is_atomic(const struct shca_wr *wr)
+{
+	return wr->kind == SHCA_WR_CMP_SWAP || wr->kind == SHCA_WR_FETCH_ADD;
+}
+
+/** @return whether bytes come back, to the WQE's buffers. */
+static bool
+has_response(const struct shca_wr *wr)
+{
+	return wr->kind == SHCA_WR_READ || is_atomic(wr);
+}
+
+static enum shca_finding
+check_access(
+	struct shca_device *dev, uint32_t pdn, const struct shca_wqe_segment *segment, bool write)
+{
+	switch (shca_mem_explain(
+		dev->mem, pdn, segment->lkey, segment->address, segment->length, write)) {
+	case SHCA_MEM_GOOD:
+		return SHCA_NB_FINDINGS;
+	case SHCA_MEM_OUTSIDE:
+		return SHCA_FINDING_ADDRESS;
+	default:
+		return SHCA_FINDING_LKEY;
+	}
+}
+
+static enum shca_finding
+check_segments(const struct shca_roce_qp *qp)
+{
+	const struct shca_roce_wqe *wqe = &qp->wqe;
+	enum shca_finding finding = SHCA_NB_FINDINGS;
+
+	for (unsigned int i = 0; i < wqe->nb_segments && finding == SHCA_NB_FINDINGS; i++)
+		if (wqe->segment[i].inlined == NULL && wqe->segment[i].length != 0)
+			finding = check_access(
+				qp->dev, qp->attr.pdn, &wqe->segment[i], has_response(&wqe->wr));
+	return finding;
+}
+
+/** @return whether addresses of one family are joined, and a packet may leave the subnet's first
+ * hop (IBTA A17.4.1, A17.4.5.1: hop limit is the TTL). */
+static bool
+is_path(const struct shca_roce_path *path)
+{
+	static const uint8_t none[16];
+
+	if (memcmp(path->dgid, none, sizeof(none)) == 0)
+		return false;
+	if (!path->is_v2)
+		return true;
+	return shca_roce_is_ipv4(path->sgid) == shca_roce_is_ipv4(path->dgid) &&
+		path->hop_limit != 0;
+}
+
+/** @return what is wrong with a datagram's address. */
+static enum shca_finding
+check_address(const struct shca_roce_qp *qp)
+{
+	const struct shca_roce_av *av = &qp->wqe.av;
+	struct shca_roce_path path;
+
+	if (!shca_gid_path(qp->dev, &av->route, &path) || !is_path(&path))
+		return SHCA_FINDING_PATH;
+	if (shca_ah_is_of_another(qp->dev, qp->attr.pdn, &av->route))
+		return SHCA_FINDING_AH_DOMAIN;
+	return SHCA_NB_FINDINGS;
+}
+
+/** @return what is wrong with what the WQE asks for. */
+static enum shca_finding
+check_request(const struct shca_roce_qp *qp)
+{
+	const struct shca_wr *wr = &qp->wqe.wr;
+	const bool is_datagram = qp->attr.type == SHCA_ROCE_UD;
+
+	if (wr->kind == SHCA_WR_LOCAL)
+		return SHCA_NB_FINDINGS;
+	if (!is_datagram && !shca_requester_may_be_asked(&qp->requester.conf, wr))
+		return SHCA_FINDING_WQE_FORM;
+	if (wr->length > (is_datagram ? SHCA_ROCE_PORT_MTU : MESSAGE_MAX))
+		return SHCA_FINDING_SEND_LENGTH;
+	if (is_atomic(wr) && wr->va % ATOMIC_BYTES != 0)
+		return SHCA_FINDING_ATOMIC_ADDRESS;
+	return SHCA_NB_FINDINGS;
+}
+
+/** The queue's size is what the program asked for (libmlx5 may give more): one that signals less
+ * often relies on a number that it cannot know. */
+static void
+count_unsignaled(struct shca_roce_qp *qp, uint16_t index)
+{
+	if (qp->wqe.wr.is_signaled || qp->attr.signal_all)
+		qp->nb_unsignaled = 0;
+	else if (++qp->nb_unsignaled == qp->attr.max_send_wr)
+		report_wqe(qp, index, SHCA_FINDING_SEND_UNSIGNALED);
+}
+
+void
+shca_roce_strict_wqe(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted, uint8_t syndrome)
+{
+	enum shca_finding finding;
+
+	/* What is sent again is fetched again. */
+	if ((int16_t)(index - qp->looked_at) < 0)
+		return;
+	qp->looked_at = (uint16_t)(index + shca_wqe_nb_wqebbs(shca_wqe_ds(qp->flat)));
+	finding = check_control(qp, index, nb_posted, syndrome);
+	if (finding == SHCA_NB_FINDINGS)
+		finding = check_request(qp);
+	if (finding == SHCA_NB_FINDINGS && qp->attr.type == SHCA_ROCE_UD &&
+		qp->wqe.wr.kind != SHCA_WR_LOCAL)
+		finding = check_address(qp);
+	if (finding == SHCA_NB_FINDINGS)
+		finding = check_segments(qp);
+	if (finding != SHCA_NB_FINDINGS)
+		report_wqe(qp, index, finding);
+	if (syndrome == 0)
+		count_unsignaled(qp, index);
+}
+/** @} */
+
+/** @{ Attributes, one row a rule. */
+#define TYPE(type) (1u << (type))
+#define CONNECTED                                                                                  \
+	(TYPE(SHCA_ROCE_RC) | TYPE(SHCA_ROCE_UC) | TYPE(SHCA_ROCE_XRC_INI) |                       \
+		TYPE(SHCA_ROCE_XRC_TGT))
+
+static bool
+is_path_wrong(const struct shca_roce_qp_conf *conf, char *text)
+{
+	snprintf(text, TEXT_MAX, "RoCE v%d, source IPv%d, destination %s, hop limit %u",
+		conf->path.is_v2 ? 2 : 1, shca_roce_is_ipv4(conf->path.sgid) ? 4 : 6,
+		shca_group_is(conf->path.dgid)               ? "a group"
+			: shca_roce_is_ipv4(conf->path.dgid) ? "IPv4"
+							     : "IPv6",
+		conf->path.hop_limit);
+	return !is_path(&conf->path) || shca_group_is(conf->path.dgid);
+}
+
+static bool
+is_mtu_wrong(const struct shca_roce_qp_conf *conf, char *text)
+{
+	snprintf(text, TEXT_MAX, "path MTU %" PRIu32 ", the port's is %u", conf->mtu,
+		SHCA_ROCE_PORT_MTU);
+	return conf->mtu > SHCA_ROCE_PORT_MTU;
+}
+
+static bool
+is_destination_wrong(const struct shca_roce_qp_conf *conf, char *text)
+{
+	snprintf(text, TEXT_MAX, "dest_qp_num 0x%" PRIx32, conf->dest_qpn);
+	return conf->dest_qpn <= QPN_MANAGEMENT || conf->dest_qpn == SHCA_ROCE_GROUP_QPN;
+}
+
+static bool
+are_reads_wrong(const struct shca_roce_qp_conf *conf, char *text)
+{
+	snprintf(text, TEXT_MAX, "qp_access_flags 0x%" PRIx32, conf->access);
+	return conf->max_dest_rd_atomic == 0 &&
+		(conf->access & (IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC));
+}
+
+static bool
+is_timeout_wrong(const struct shca_roce_qp_conf *conf, char *text)
+{
+	snprintf(text, TEXT_MAX, "retry_cnt %u", conf->retries);
+	return conf->timeout == 0;
+}
+
+/* clang-format off */
+static const struct {
+	enum shca_finding finding;
+	enum shca_roce_state state; /**< the step to it sets them */
+	unsigned int types;
+	bool (*is_wrong)(const struct shca_roce_qp_conf *conf, char *text);
+} conf_rules[] = {
+	{ SHCA_FINDING_PATH, SHCA_ROCE_RTR, CONNECTED, is_path_wrong },
+	{ SHCA_FINDING_PATH_MTU, SHCA_ROCE_RTR, CONNECTED, is_mtu_wrong },
+	{ SHCA_FINDING_QP_DESTINATION, SHCA_ROCE_RTR, CONNECTED, is_destination_wrong },
+	{ SHCA_FINDING_QP_READS, SHCA_ROCE_RTR, TYPE(SHCA_ROCE_RC) | TYPE(SHCA_ROCE_XRC_TGT),
+		are_reads_wrong },
+	{ SHCA_FINDING_QP_TIMEOUT, SHCA_ROCE_RTS, TYPE(SHCA_ROCE_RC) | TYPE(SHCA_ROCE_XRC_INI),
+		is_timeout_wrong },
+};
+/* clang-format on */
+
+static void
+check_conf(
+	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf)
+{
+	char text[TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(conf_rules) / sizeof(conf_rules[0]); i++)
+		if (conf_rules[i].state == state && (conf_rules[i].types & TYPE(qp->attr.type)) &&
+			conf_rules[i].is_wrong(conf, text))
+			report_qp(qp, conf_rules[i].finding, 0, text);
+}
+/** @} */
+
+/** @{ What is posted where nothing may be. */
+static uint32_t
+record_of(const struct shca_roce_qp *qp, unsigned int which)
+{
+	return be32toh(__atomic_load_n(&qp->attr.dbrec[which], __ATOMIC_ACQUIRE));
+}
+
+/** A counter that is not 0 while the state allows no WQE. */
+static void
+check_posted(struct shca_roce_qp *qp, unsigned int which, enum shca_finding finding)
+{
+	const uint32_t pi = record_of(qp, which);
+	char text[TEXT_MAX];
+
+	if (pi == 0 || (qp->told & 1u << which) != 0)
+		return;
+	qp->told |= 1u << which;
+	snprintf(text, sizeof(text), "producer counter %" PRIu32, pi);
+	report_qp(qp, finding, pi - 1, text);
+}
+
+/** Programs clear the record when the queue pair is in RESET, so there only the step tells. */
+static void
+check_early(struct shca_roce_qp *qp)
+{
+	const bool has_rq = qp->attr.nb_wqes != 0;
+
+	if (qp->attr.dbrec == NULL || qp->is_dead)
+		return;
+	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
+	if (qp->state <= SHCA_ROCE_RTR && qp->attr.nb_wqebbs != 0)
+		check_posted(qp, MLX5_SND_DBR, SHCA_FINDING_SEND_STATE);
+	if (!has_rq)
+		check_posted(qp, MLX5_RCV_DBR, SHCA_FINDING_RECEIVE_QUEUE);
+	else if (qp->state == SHCA_ROCE_RESET)
+		check_posted(qp, MLX5_RCV_DBR, SHCA_FINDING_RECEIVE_STATE);
+}
+
+void
+shca_roce_strict_modify(
+	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf)
+{
+	if (state == qp->state || state < SHCA_ROCE_INIT || state > SHCA_ROCE_RTS)
+		return;
+	if (qp->state == SHCA_ROCE_RESET)
+		qp->told = qp->has_begun = 0;
+	if (qp->state < SHCA_ROCE_RTS)
+		check_early(qp);
+	if (qp->state == SHCA_ROCE_INIT || qp->state == SHCA_ROCE_RTR)
+		check_conf(qp, state, conf);
+}
+/** @} */
+
+/** @{ Rings. */
+static void
+report_overrun(struct shca_device *dev, struct shca_finding_site *site, __be32 record, uint16_t ci,
+	uint32_t nb)
+{
+	const uint16_t pi = (uint16_t)be32toh(record);
+	const bool is_swapped =
+		le32toh(record) <= UINT16_MAX && (uint16_t)(le32toh(record) - ci) <= nb;
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text),
+		"producer counter %u (record 0x%08" PRIx32 "), device at %u, ring of %" PRIu32, pi,
+		be32toh(record), ci, nb);
+	site->index = pi;
+	site->decoded = text;
+	report(dev, is_swapped ? SHCA_FINDING_RECORD_ORDER : SHCA_FINDING_RING_OVERRUN, site);
+}
+
+void
+shca_roce_strict_overrun(struct shca_roce_qp *qp, unsigned int which, uint16_t ci, uint32_t nb)
+{
+	struct shca_finding_site site = {
+		.queue = "QP", .number = qp->number, .context = qp->attr.context
+	};
+
+	report_overrun(qp->dev, &site, htobe32(record_of(qp, which)), ci, nb);
+}
+
+/** A first counter of up to 255 in the wrong byte order has 0 in the half that the device reads. */
+static void
+check_first(struct shca_roce_qp *qp, unsigned int which, uint32_t nb)
+{
+	const uint32_t word = record_of(qp, which);
+
+	if (nb == 0 || word == 0 || (qp->has_begun & 1u << which) != 0)
+		return;
+	qp->has_begun |= 1u << which;
+	if ((uint16_t)word == 0 && __builtin_bswap32(word) <= nb)
+		shca_roce_strict_overrun(qp, which, 0, nb);
+}
+
+void
+shca_roce_strict_round(struct shca_device *dev)
+{
+	struct shca_roce_qp *qp;
+
+	LIST_FOREACH (qp, &dev->roce_qps, link) {
+		if (qp->state == SHCA_ROCE_RESET || qp->state >= SHCA_ROCE_ERROR)
+			continue;
+		check_early(qp);
+		if (qp->attr.dbrec == NULL || qp->is_dead)
+			continue;
+		check_first(qp, MLX5_RCV_DBR, qp->attr.nb_wqes);
+		if (qp->state >= SHCA_ROCE_RTS)
+			check_first(qp, MLX5_SND_DBR, qp->attr.nb_wqebbs);
+	}
+}
+
+void
+shca_roce_strict_srq_overrun(const struct shca_srq *srq)
+{
+	struct shca_finding_site site = {
+		.queue = "SRQ", .number = srq->number, .context = srq->attr.context
+	};
+
+	report_overrun(
+		srq->dev, &site, srq->attr.dbrec[MLX5_RCV_DBR], srq->nb_taken, srq->attr.nb_wqes);
+}
+
+void
+shca_roce_strict_receive(struct shca_roce_qp *qp, enum shca_outcome outcome, uint32_t length)
+{
+	const struct shca_roce_rx_wqe *wqe = &qp->rx_wqe;
+	enum shca_finding finding = SHCA_FINDING_RX_TRUNCATED;
+	char text[TEXT_MAX] = "";
+
+	shca_text_append(text, TEXT_MAX, "%" PRIu32 " bytes and more, segments", length);
+	if (outcome == SHCA_OUTCOME_LOCAL_PROTECTION)
+		finding = SHCA_FINDING_LKEY;
+	for (uint32_t i = 0; i < wqe->nb_segments; i++) {
+		struct mlx5_wqe_data_seg data;
+		struct shca_wqe_segment segment;
+
+		memcpy(&data, wqe->segments + (size_t)i * sizeof(data), sizeof(data));
+		segment = (struct shca_wqe_segment){ .length = be32toh(data.byte_count),
+			.lkey = be32toh(data.lkey),
+			.address = be64toh(data.addr) };
+		if (segment.length == 0 && segment.lkey == MLX5_INVALID_LKEY)
+			break;
+		shca_text_append(text, TEXT_MAX, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
+			segment.address, segment.length, segment.lkey);
+		if (outcome == SHCA_OUTCOME_LOCAL_PROTECTION &&
+			check_access(qp->dev, wqe->pdn, &segment, true) == SHCA_FINDING_ADDRESS)
+			finding = SHCA_FINDING_ADDRESS;
+	}
+	report_qp(qp, finding, wqe->index, text);
+}
+/** @} */
