@@ -35,6 +35,7 @@ shca_id_destroy(struct shca_id *id)
 	struct shca_ucma_group *group;
 	struct shca_id *request;
 
+	shca_ucm_event_forget(id);
 	/* core/ucma.c ucma_cleanup_ctx_events() */
 	while ((request = shca_ucm_event_drop(id, NULL)) != NULL)
 		shca_id_destroy(request);

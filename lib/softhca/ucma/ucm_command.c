@@ -270,7 +270,7 @@ get_event(struct shca_ucma_call *call)
 	ret = shca_ucm_answer(call, command->response, &event->answer, sizeof(event->answer));
 	if (ret != 0)
 		return ret;
-	if (event->request != NULL)
+	if (event->answer.event == SHCA_UCM_CONNECT_REQUEST)
 		event->id->backlog++;
 	shca_ucm_event_take(event);
 	return 0;

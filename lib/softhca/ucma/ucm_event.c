@@ -104,6 +104,19 @@ shca_ucm_event_drop(struct shca_id *id, const struct shca_ucma_group *group)
 	return request;
 }
 
+void
+shca_ucm_event_forget(const struct shca_id *request)
+{
+	struct shca_ucma_event *event;
+	struct shca_ucma_file *file;
+
+	/* Either may have been moved to another file. */
+	LIST_FOREACH (file, &request->file->ucma->files, link)
+		TAILQ_FOREACH (event, &file->events, link)
+			if (event->request == request)
+				event->request = NULL;
+}
+
 static void
 move(struct shca_id *id, struct shca_ucma_file *to)
 {

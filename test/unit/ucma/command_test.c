@@ -276,6 +276,35 @@ test_migrate(void **state)
 	rig_close(&rig);
 }
 
+/** A request that nobody has read may be destroyed by its number, alone or with the file. */
+static void
+test_request_that_goes_first(void **state)
+{
+	struct rig rig;
+	uint32_t listener, caller;
+
+	(void)state;
+	rig_open(&rig);
+	listener = rig_listener(&rig, 1, RDMA_PS_TCP, 1);
+	caller = rig_caller(&rig, 2, RDMA_PS_TCP);
+	assert_int_equal(rig_connect(&rig, caller, 0x11, ""), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 3);
+	assert_int_equal(rig_destroy(&rig, caller + 1), 0);
+	rig_event(&rig, RIG_CONNECT_REQUEST);
+	assert_int_equal(rig_destroy(&rig, listener), 1);
+
+	rig_listener(&rig, 1, RDMA_PS_TCP, 1);
+	caller = rig_caller(&rig, 2, RDMA_PS_TCP);
+	assert_int_equal(rig_connect(&rig, caller, 0x11, ""), 0);
+	shca_ucma_step(rig.ucma);
+	close(rig.fd);
+	shca_ucma_reap(rig.ucma);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 0);
+	rig.fd = shca_ucma_open(rig.ucma, true);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -288,6 +317,7 @@ main(void)
 		cmocka_unit_test(test_option_path),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_migrate),
+		cmocka_unit_test(test_request_that_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
