@@ -45,6 +45,7 @@ enum shca_id_state {
 	SHCA_ID_CONNECT,
 	SHCA_ID_DISCONNECT,
 	SHCA_ID_LISTEN,
+	SHCA_ID_REMOVED, /**< its device has gone: it can be destroyed */
 };
 
 struct shca_ucma_file {
@@ -130,6 +131,8 @@ struct shca_ucma {
 	pthread_mutex_t queue_lock;
 	TAILQ_HEAD(, shca_ucma_datagram) queue;
 	unsigned int nb_queued;
+	uint64_t
+		removed; /**< devices that have gone and that no identifier knows of yet, as bits */
 };
 
 /** What an identifier's port is for the CM: who is asked by RoCE v1 answers by it. */

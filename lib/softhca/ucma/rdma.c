@@ -30,6 +30,14 @@ enum {
 	NS_PER_S = 1000000000,
 };
 
+/** A device, and whether it has gone. */
+struct watched {
+	struct shca_rdma *rdma;
+	unsigned int device;
+	struct shca_listener listener;
+	bool is_gone; /**< its lock is held */
+};
+
 struct shca_rdma {
 	struct shca_rdma_conf conf;
 	struct shca_ucma *ucma;
@@ -37,6 +45,7 @@ struct shca_rdma {
 	pthread_t thread;
 	bool is_running;
 	atomic_bool is_to_end;
+	struct watched watched[]; /**< one a device */
 };
 
 static unsigned int
@@ -49,7 +58,9 @@ list_gids(void *arg, struct shca_ucma_gid *at, unsigned int max)
 		struct shca_device *dev = rdma->conf.devices[i];
 
 		shca_device_lock(dev);
-		for (uint32_t index = 0; index < shca_gid_nb(dev) && nb < max; index++) {
+		for (uint32_t index = 0;
+			!rdma->watched[i].is_gone && index < shca_gid_nb(dev) && nb < max;
+			index++) {
 			at[nb] = (struct shca_ucma_gid){
 				.device = i,
 				.port = 1,
@@ -154,14 +165,43 @@ receive_mad(void *arg, unsigned int device, const struct shca_qp1_datagram *data
 	shca_ucma_receive(rdma->ucma, &local, datagram->remote, datagram->bytes);
 }
 
-/** @param rdma NULL: nobody listens any more */
+/** Linux unregisters a device that has failed for good. */
 static void
-listen_all(const struct shca_rdma_conf *conf, struct shca_rdma *rdma)
+hear(void *owner, uint32_t port, enum shca_event event)
 {
-	for (unsigned int i = 0; i < conf->nb_devices; i++) {
-		shca_device_lock(conf->devices[i]);
-		shca_qp1_listen(conf->devices[i], rdma != NULL ? receive_mad : NULL, rdma);
-		shca_device_unlock(conf->devices[i]);
+	struct watched *watched = owner;
+
+	(void)port;
+	if (event != SHCA_EVENT_DEVICE_FATAL)
+		return;
+	watched->is_gone = true;
+	shca_ucma_remove(watched->rdma->ucma, watched->device);
+}
+
+static void
+listen_all(struct shca_rdma *rdma)
+{
+	for (unsigned int i = 0; i < rdma->conf.nb_devices; i++) {
+		struct shca_device *dev = rdma->conf.devices[i];
+
+		rdma->watched[i] = (struct watched){ .rdma = rdma, .device = i };
+		rdma->watched[i].listener.event = hear;
+		rdma->watched[i].listener.owner = &rdma->watched[i];
+		shca_device_lock(dev);
+		shca_qp1_listen(dev, receive_mad, rdma);
+		shca_device_listen(dev, &rdma->watched[i].listener);
+		shca_device_unlock(dev);
+	}
+}
+
+static void
+listen_no_more(struct shca_rdma *rdma)
+{
+	for (unsigned int i = 0; i < rdma->conf.nb_devices; i++) {
+		shca_device_lock(rdma->conf.devices[i]);
+		shca_qp1_listen(rdma->conf.devices[i], NULL, NULL);
+		shca_device_unlisten(&rdma->watched[i].listener);
+		shca_device_unlock(rdma->conf.devices[i]);
 	}
 }
 
@@ -181,7 +221,8 @@ wake(void *arg)
 int
 shca_rdma_create(const struct shca_rdma_conf *conf, struct shca_rdma **out)
 {
-	struct shca_rdma *rdma = calloc(1, sizeof(*rdma));
+	struct shca_rdma *rdma =
+		calloc(1, sizeof(*rdma) + conf->nb_devices * sizeof(rdma->watched[0]));
 	int ret;
 
 	if (rdma == NULL)
@@ -207,7 +248,7 @@ shca_rdma_create(const struct shca_rdma_conf *conf, struct shca_rdma **out)
 		free(rdma);
 		return -ENOMEM;
 	}
-	listen_all(conf, rdma);
+	listen_all(rdma);
 	*out = rdma;
 	return 0;
 }
@@ -218,7 +259,7 @@ shca_rdma_destroy(struct shca_rdma *rdma)
 	if (rdma == NULL)
 		return;
 	shca_rdma_stop(rdma);
-	listen_all(&rdma->conf, NULL);
+	listen_no_more(rdma);
 	shca_ucma_destroy(rdma->ucma);
 	close(rdma->wake_fd);
 	free(rdma);

@@ -202,6 +202,47 @@ shca_ucma_receive(struct shca_ucma *ucma, const struct shca_ucma_gid *local,
 	wake(ucma);
 }
 
+void
+shca_ucma_remove(struct shca_ucma *ucma, unsigned int device)
+{
+	pthread_mutex_lock(&ucma->queue_lock);
+	ucma->removed |= UINT64_C(1) << device % 64;
+	pthread_mutex_unlock(&ucma->queue_lock);
+	wake(ucma);
+}
+
+/** core/cma.c cma_process_remove(); those that listen at any address lose nothing. */
+static void
+tell_removal(struct shca_ucma *ucma, uint64_t removed)
+{
+	struct shca_id *id;
+	uint32_t number = 0;
+
+	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++) {
+		if (!id->has_gid || id->state == SHCA_ID_REMOVED ||
+			(removed >> id->gid.device % 64 & 1) == 0)
+			continue;
+		if (id->state == SHCA_ID_ADDR_QUERY)
+			ucma->nb_resolving--;
+		id->state = SHCA_ID_REMOVED;
+		shca_cm_release(id->conn, shca_clock_ns());
+		id->conn = NULL;
+		(void)shca_ucm_event_tell(id, SHCA_UCM_DEVICE_REMOVAL, 0);
+	}
+}
+
+static uint64_t
+take_removed(struct shca_ucma *ucma)
+{
+	uint64_t removed;
+
+	pthread_mutex_lock(&ucma->queue_lock);
+	removed = ucma->removed;
+	ucma->removed = 0;
+	pthread_mutex_unlock(&ucma->queue_lock);
+	return removed;
+}
+
 static struct shca_ucma_datagram *
 take_datagram(struct shca_ucma *ucma)
 {
@@ -221,10 +262,13 @@ uint64_t
 shca_ucma_step(struct shca_ucma *ucma)
 {
 	struct shca_ucma_datagram *datagram;
-	uint64_t next, due;
+	uint64_t next, due, removed;
 
 	pthread_mutex_lock(&ucma->lock);
 	reap(ucma);
+	removed = take_removed(ucma);
+	if (removed != 0)
+		tell_removal(ucma, removed);
 	while ((datagram = take_datagram(ucma)) != NULL) {
 		shca_cm_receive(ucma->cm, shca_clock_ns(), &datagram->path, datagram->bytes,
 			sizeof(datagram->bytes));

@@ -276,6 +276,65 @@ test_migrate(void **state)
 	rig_close(&rig);
 }
 
+/** Who is bound to the device is told once, and can do no more than go. */
+static void
+test_removal(void **state)
+{
+	struct rdma_ucm_connect connect = { .conn_param = rig_param(5, "") };
+	struct rig rig;
+	uint32_t listener, caller, anywhere;
+
+	(void)state;
+	rig_open(&rig);
+	anywhere = rig_create(&rig, 3, RDMA_PS_TCP);
+	listener = rig_listener(&rig, 1, RDMA_PS_TCP, 1);
+	caller = rig_caller(&rig, 2, RDMA_PS_TCP);
+	shca_ucma_remove(rig.ucma, 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_DEVICE_REMOVAL).id, caller);
+	rig_expect_silence(&rig);
+	shca_ucma_remove(rig.ucma, 0);
+	rig_expect_silence(&rig);
+	connect.id = caller;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_CONNECT, connect), -EINVAL);
+	assert_int_equal(rig_resolve(&rig, caller, 1, 2, RIG_PORT), -EINVAL);
+	assert_int_equal(rig_disconnect(&rig, caller), -EINVAL);
+	/* Resolved, routed, removed. */
+	assert_int_equal(rig_destroy(&rig, caller), 3);
+	shca_ucma_remove(rig.ucma, 1);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_DEVICE_REMOVAL).uid, 1);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_listen(&rig, listener, 1), -EINVAL);
+	assert_int_equal(rig_destroy(&rig, listener), 1);
+	assert_int_equal(rig_destroy(&rig, anywhere), 0);
+	rig_close(&rig);
+}
+
+/** The other side of a connection is at the device that goes. */
+static void
+test_removal_of_a_connection(void **state)
+{
+	struct rig rig;
+	uint32_t caller;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, 1, RDMA_PS_TCP, 1);
+	caller = rig_caller(&rig, 2, RDMA_PS_TCP);
+	assert_int_equal(rig_connect(&rig, caller, 0x11, ""), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_CONNECT_REQUEST);
+	rig.loses = true;
+	shca_ucma_remove(rig.ucma, 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_DEVICE_REMOVAL).id, caller);
+	/* No answer to what it had asked for comes any more. */
+	shca_ucma_step(rig.ucma);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
 /** A request that nobody has read may be destroyed by its number, alone or with the file. */
 static void
 test_request_that_goes_first(void **state)
@@ -317,6 +376,8 @@ main(void)
 		cmocka_unit_test(test_option_path),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_migrate),
+		cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_removal_of_a_connection),
 		cmocka_unit_test(test_request_that_goes_first),
 	};
 
