@@ -116,6 +116,21 @@ def test_keys_of_another_process_are_no_keys():
         assert len(keys) >= 2 and len(set(keys)) == len(keys), text
 
 
+FOREIGN_KEY = paths.BUILD / "test" / "verbs" / "verbs-foreign-key"
+
+
+def test_a_key_of_another_process_is_a_protection_error():
+    """Sends and receives that name it fail, at the address that it is for and at others, and its memory stays as it was."""
+    pipes = {"text": True, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with cards.up("wire=null") as card, subprocess.Popen(cards.on(card, FOREIGN_KEY, "hold"), **pipes) as holder, \
+            subprocess.Popen(cards.on(card, FOREIGN_KEY, "use", *holder.stdout.readline().split()), **pipes) as user:
+        while (said := user.stdout.readline()) == "waits\n":
+            holder.stdin.write("\n")
+            holder.stdin.flush()
+        assert said == "5 checks, 0 failed\n"
+        assert holder.communicate(timeout=PATIENCE)[0] == "3 checks, 0 failed\n"
+
+
 def pid_of_testpmd(pmd):
     """run --on becomes its command."""
     return pmd.terminal.process.pid

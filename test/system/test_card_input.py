@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cards in a bad world: file systems that are full, limits, names that many want at once, programs that are killed."""
+import contextlib
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import threading
 
 import pytest
 from harness import card as cards
@@ -116,6 +120,48 @@ def test_a_keeper_without_descriptors():
             program.kill()
             program.communicate()
         cards.softhca("down", card)
+
+
+@contextlib.contextmanager
+def spoken_to_in_another_version(card):
+    """Between the keeper and its programs is somebody who makes the version of every message another one."""
+    path = cards.directory(card) / "keeper"
+    real = path.rename(path.with_name("real"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def pass_on(client):
+            with client, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as keeper:
+                keeper.connect(str(real))
+                while message := client.recv(4096):
+                    keeper.send(struct.pack("I", 99) + message[4:])
+                    client.send(keeper.recv(4096))
+
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=pass_on, args=(listener.accept()[0],), daemon=True).start()
+
+        server = threading.Thread(target=serve)
+        server.start()
+        try:
+            yield
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            server.join()
+            path.unlink()
+            real.rename(path)
+
+
+def test_a_program_of_another_version_is_told():
+    """It has no device, and knows why; the others go on."""
+    with cards.up("wire=null") as card:
+        with spoken_to_in_another_version(card):
+            done = cards.run_on(card, "ibv_devinfo", check=False)
+            assert done.returncode not in (0, 125), done.stdout
+            assert f"the keeper of {cards.directory(card)} is of another version of softhca" in done.stdout, done.stdout
+        assert "PORT_ACTIVE" in cards.run_on(card, "ibv_devinfo").stdout
 
 
 def test_many_want_one_name():

@@ -114,13 +114,14 @@ def test_a_netdev_is_its_network_namespaces(tree):
             assert said.endswith("done\n"), said
 
 
-def test_a_card_in_a_user_namespace(tree):
-    """There its privileges are the namespace's, whose root has all."""
+@pytest.mark.parametrize("container", ["-Ur", "-Urpfmniu --mount-proc"])
+def test_a_card_in_a_container(tree, container):
+    """Made by an ordinary user. There its privileges are those of the user namespace, whose root has all."""
     if WHY_NOT:
         pytest.skip(WHY_NOT)
     script = ('"$0" up --port wire=null inside && "$0" run --on inside -- "$1" mlx5_0 02:00:00:00:00:02 2 && "$0" ctl --on inside stats; '
               'status=$?; "$0" down inside; exit $status')
-    status, said = run([*tree.as_nobody(["unshare", "-Ur", "sh", "-c", script]), tree.softhca, tree.path / SEND[0]])
+    status, said = run([*tree.as_nobody(["unshare", *container.split(), "sh", "-c", script]), tree.softhca, tree.path / SEND[0]])
     assert status == 0 and "tx_frames      2" in said, said
 
 
