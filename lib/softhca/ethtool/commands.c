@@ -4,10 +4,11 @@
 #include <linux/ethtool.h>
 #include <string.h>
 
+#include "ethtool/address.h"
 #include "ethtool/channels.h"
 #include "ethtool/command.h"
-#include "ethtool/flags.h"
 #include "ethtool/module.h"
+#include "ethtool/offloads.h"
 #include "ethtool/pause.h"
 #include "ethtool/rxclass.h"
 #include "ethtool/statistics.h"
@@ -28,14 +29,15 @@ const struct shca_ethtool_command shca_ethtool_commands[] = {
 	{ ETHTOOL_GSSET_INFO,  false, sizeof(struct ethtool_sset_info), 0, 0, shca_statistics_sets },
 	{ ETHTOOL_GSTRINGS,    false, sizeof(struct ethtool_gstrings), 0, 0, shca_statistics_strings },
 	{ ETHTOOL_GSTATS,      false, sizeof(struct ethtool_stats), 0, 0, shca_statistics_values },
+	{ ETHTOOL_GPERMADDR,   false, sizeof(struct ethtool_perm_addr), 0, 0, shca_address_permanent },
 	{ ETHTOOL_GPAUSEPARAM, false, sizeof(struct ethtool_pauseparam), 0, 0, shca_pause_get },
 	{ ETHTOOL_SPAUSEPARAM, true,  sizeof(struct ethtool_pauseparam), 0, 0, shca_pause_set },
 	/* Not among those that __dev_ethtool() lets anybody ask. */
 	{ ETHTOOL_GMODULEINFO, true,  sizeof(struct ethtool_modinfo), 0, 0, shca_module_info },
 	{ ETHTOOL_GMODULEEEPROM, true, sizeof(struct ethtool_eeprom), 0, 0, shca_module_eeprom },
-	/* From nldev/features, which puts them together with the TAP's. */
-	{ ETHTOOL_GFLAGS,      false, sizeof(struct ethtool_value), 0, 0, shca_flags_get },
-	{ ETHTOOL_SFLAGS,      true,  sizeof(struct ethtool_value), 0, 0, shca_flags_set },
+	/* From nldev/features, which puts them together with the TAP's: with numbers of ours. */
+	{ ETHTOOL_GFEATURES,   false, sizeof(struct shca_offloads_get), 0, 0, shca_offloads_get },
+	{ ETHTOOL_SFEATURES,   true,  sizeof(struct shca_offloads_set), 0, 0, shca_offloads_set },
 	{ 0 },
 };
 /* clang-format on */

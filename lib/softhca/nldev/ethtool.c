@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 #include <linux/ethtool.h>
 #include <net/if.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +42,6 @@ exchange(const struct shca_nldev *nldev, unsigned int device,
 	return ret;
 }
 
-/** Features are the TAP's and the device's. */
-static bool
-is_of_both(uint32_t command)
-{
-	return command == ETHTOOL_GFLAGS || command == ETHTOOL_SFLAGS;
-}
-
 int
 shca_nldev_ethtool(const struct shca_nldev *nldev, const void *request)
 {
@@ -62,13 +54,14 @@ shca_nldev_ethtool(const struct shca_nldev *nldev, const void *request)
 		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0)
 		return SHCA_NLDEV_KERNEL;
 	row = shca_ethtool_find(command);
-	if ((row == NULL && command != ETHTOOL_SFEATURES) || is_of_both(command))
+	if (row == NULL && !shca_features_has(command))
 		return SHCA_NLDEV_KERNEL;
 	device = shca_drvinfo_own(nldev, ifreq.ifr_name);
 	if (device < 0)
 		return SHCA_NLDEV_KERNEL;
-	if (row == NULL)
-		return shca_features_set(nldev, (unsigned int)device, &ifreq);
+	/* They are the TAP's and the device's. */
+	if (shca_features_has(command))
+		return shca_features_run(nldev, (unsigned int)device, command, &ifreq);
 	if (row->is_privileged && !shca_caps_has_of_net(CAP_NET_ADMIN))
 		return -EPERM;
 	return exchange(nldev, (unsigned int)device, row, (uintptr_t)ifreq.ifr_data);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Features of a port's netdev ("ethtool -k", "-K"): the TAP's, and rx-ntuple-filter, which no TAP
- * has and the device does. The kernel names the features and numbers them.
+ * Features of a port's netdev ("ethtool -k", "-K"): the TAP's, and those that the device has and no
+ * TAP (ethtool/offloads.h). The kernel names the features and numbers them.
  */
 #ifndef SHCA_NLDEV_FEATURES_H
 #define SHCA_NLDEV_FEATURES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct ifreq;
 struct shca_nldev;
 
-/** Run ETHTOOL_SFEATURES about the netdev of @p device. @return as the ioctl; a negative errno. */
-int shca_features_set(
-	const struct shca_nldev *nldev, unsigned int device, const struct ifreq *request);
-/** Write over the kernel's answer to @p request, which has succeeded, if it tells of features. */
-void shca_features_correct(const struct shca_nldev *nldev, const void *request);
+/** @return whether shca_features_run() answers the command: it is about features. */
+bool shca_features_has(uint32_t command);
+/** Run a command about the netdev of @p device. @return as the ioctl; a negative errno, or
+ * SHCA_NLDEV_KERNEL. */
+int shca_features_run(const struct shca_nldev *nldev, unsigned int device, uint32_t command,
+	const struct ifreq *request);
 
 #endif /* SHCA_NLDEV_FEATURES_H */

@@ -19,7 +19,6 @@
 #include "config/options.h"
 #include "nldev/drvinfo.h"
 #include "nldev/ethtool.h"
-#include "nldev/features.h"
 #include "nldev/nldev.h"
 #include "preload/fds.h"
 #include "softhca.h"
@@ -353,7 +352,6 @@ shca_route_drvinfo(const void *request)
 	if (shca_route_nldev(&nldev) != 0)
 		return;
 	shca_drvinfo_answer(&nldev, request);
-	shca_features_correct(&nldev, request);
 }
 
 bool

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "ethtool/command.h"
+#include "ethtool/offloads.h"
+#include "hw/device/device.h"
 #include "rig.h"
 
 static _Alignas(8) uint8_t bytes[SHCA_ETHTOOL_MAX];
@@ -75,6 +77,28 @@ run(struct rig *rig, uint32_t command, size_t more)
 	memcpy(bytes, &command, sizeof(command));
 	length = row->size + more;
 	return shca_ethtool_run(rig->dev, bytes, &length);
+}
+
+static int
+set_offloads(struct rig *rig, uint32_t valid, uint32_t wanted)
+{
+	struct shca_offloads_set *set = (void *)bytes;
+
+	set->head.size = 1;
+	set->block = (struct ethtool_set_features_block){ valid, wanted };
+	return run(rig, ETHTOOL_SFEATURES, 0);
+}
+
+/** @return those that are on; @p available are there. */
+static uint32_t
+active_offloads(struct rig *rig, uint32_t available)
+{
+	const struct shca_offloads_get *get = (const void *)bytes;
+
+	assert_int_equal(run(rig, ETHTOOL_GFEATURES, 0), 0);
+	assert_int_equal(get->block.available, available);
+	assert_int_equal(get->block.requested, get->block.active);
+	return get->block.active;
 }
 
 static int
@@ -342,24 +366,49 @@ test_counter_names(void **state)
 }
 
 static void
-test_flags(void **state)
+test_offloads(void **state)
 {
-	struct ethtool_value *flags = (void *)bytes;
 	struct rig *rig = *state;
 
-	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
-	assert_int_equal(flags->data, 0);
-	flags->data = ETH_FLAG_NTUPLE | ETH_FLAG_LRO;
-	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), -EINVAL);
-	flags->data = ETH_FLAG_NTUPLE;
-	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), 0);
-	flags->data = 0;
-	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
-	assert_int_equal(flags->data, ETH_FLAG_NTUPLE);
-	flags->data = 0;
-	assert_int_equal(run(rig, ETHTOOL_SFLAGS, 0), 0);
-	assert_int_equal(run(rig, ETHTOOL_GFLAGS, 0), 0);
-	assert_int_equal(flags->data, 0);
+	assert_string_equal(shca_offload_names[0].name, "rx-ntuple-filter");
+	assert_string_equal(shca_offload_names[1].name, "rx-fcs");
+	assert_string_equal(shca_offload_names[2].name, "rx-all");
+	assert_int_equal(active_offloads(rig, 7), 0);
+	for (uint32_t bit = 1; bit < 8; bit <<= 1) {
+		assert_int_equal(set_offloads(rig, bit, 7), 0);
+		assert_int_equal(active_offloads(rig, 7), bit);
+		assert_int_equal(set_offloads(rig, bit, 0), 0);
+		assert_int_equal(active_offloads(rig, 7), 0);
+	}
+	assert_int_equal(set_offloads(rig, 15, 15), -EINVAL);
+	assert_int_equal(active_offloads(rig, 7), 0);
+}
+
+/** None is changed where one is missing. */
+static void
+test_offloads_of_a_function(void **state)
+{
+	struct rig *rig = *state;
+
+	assert_int_equal(set_offloads(rig, 5, 5), -EINVAL);
+	assert_int_equal(active_offloads(rig, 3), 0);
+	rig->model.scatter_fcs = false;
+	assert_int_equal(set_offloads(rig, 2, 2), -EINVAL);
+	assert_int_equal(active_offloads(rig, 1), 0);
+}
+
+static void
+test_permanent_address(void **state)
+{
+	struct ethtool_perm_addr *address = (void *)bytes;
+	struct rig *rig = *state;
+
+	address->size = 6;
+	assert_int_equal(run(rig, ETHTOOL_GPERMADDR, 0), 0);
+	assert_int_equal(address->size, 6);
+	assert_memory_equal(address->data, shca_device_conf(rig->dev)->mac, 6);
+	address->size = 5;
+	assert_int_equal(run(rig, ETHTOOL_GPERMADDR, 0), -525);
 }
 
 static void
@@ -493,7 +542,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counters_of_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counter_of_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counter_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_offloads, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_offloads_of_a_function, setup_function, teardown),
+		cmocka_unit_test_setup_teardown(test_permanent_address, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_without_a_link, setup, teardown),

@@ -3,7 +3,9 @@
 #include "hw/queue/steer.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "hw/format/csum.h"
 #include "hw/format/rewrite.h"
 #include "hw/format/tunnels.h"
 #include "hw/queue/flow_cache.h"
@@ -100,22 +102,43 @@ is_down(const struct shca_device *dev, const struct shca_wire *kernel)
 		!dev->port[shca_conf_nb_ports(&dev->conf) - 1].netdev.is_up;
 }
 
+static void
+offer_one(struct shca_device *dev, struct shca_wire *kernel, const struct shca_frame *frame)
+{
+	const uint64_t lost_before = nb_lost(kernel);
+
+	if (kernel->ops->tx(kernel, frame, 1) != 0 && nb_lost(kernel) == lost_before) {
+		dev->stats.rx_kernel++;
+		dev->stats.rx_kernel_bytes += frame->length;
+	} else {
+		dev->stats.rx_kernel_lost++;
+		dev->stats.rx_kernel_down += is_down(dev, kernel);
+	}
+}
+
+/** The netdev wants to see the FCS. */
+static __attribute__((noinline)) void
+offer_with_fcs(struct shca_device *dev, struct shca_wire *kernel, const struct shca_frame *frame)
+{
+	const uint32_t fcs = shca_csum_fcs(frame->bytes, frame->length);
+	/* Rules may have made the frame longer than a wire takes. */
+	uint8_t room[SHCA_OUT_FRAME_ROOM + sizeof(fcs)];
+
+	memcpy(room, frame->bytes, frame->length);
+	memcpy(room + frame->length, &fcs, sizeof(fcs));
+	offer_one(dev, kernel,
+		&(struct shca_frame){ room, frame->length + (uint32_t)sizeof(fcs), frame->port });
+}
+
 /** Offer frames to one netdev: one by one, so that it is known which ones it lost. */
 static void
 offer(struct shca_device *dev, struct shca_wire *kernel, const struct shca_frame *frame,
 	unsigned int nb_frames)
 {
-	for (unsigned int i = 0; i < nb_frames; i++) {
-		const uint64_t lost_before = nb_lost(kernel);
+	const bool with_fcs = dev->kernel_side.rx_fcs && kernel == dev->conf.kernel;
 
-		if (kernel->ops->tx(kernel, &frame[i], 1) != 0 && nb_lost(kernel) == lost_before) {
-			dev->stats.rx_kernel++;
-			dev->stats.rx_kernel_bytes += frame[i].length;
-		} else {
-			dev->stats.rx_kernel_lost++;
-			dev->stats.rx_kernel_down += is_down(dev, kernel);
-		}
-	}
+	for (unsigned int i = 0; i < nb_frames; i++)
+		(with_fcs ? offer_with_fcs : offer_one)(dev, kernel, &frame[i]);
 }
 
 /** Frames of several ports go to several netdevs. */

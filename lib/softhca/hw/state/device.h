@@ -17,6 +17,7 @@
 #include "hw/state/attr.h"
 #include "hw/state/flow_cache.h"
 #include "hw/state/gid.h"
+#include "hw/state/kernel_side.h"
 #include "hw/state/out.h"
 #include "hw/state/qp1.h"
 #include "hw/state/rate.h"
@@ -48,6 +49,7 @@ struct shca_device {
 	struct shca_device_stats stats;
 	struct shca_pci *pci; /**< what crosses PCI; NULL: it is not counted */
 	struct shca_pause pause;
+	struct shca_kernel_side kernel_side;
 
 	struct shca_idtable cq_numbers;
 	struct shca_idtable queue_numbers; /**< SQs and RQs: no number means two queues */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hw/device/kernel_side.h"
+
+#include "hw/state/device.h"
+
+struct shca_kernel_side *
+shca_kernel_side(struct shca_device *dev)
+{
+	return &dev->kernel_side;
+}
