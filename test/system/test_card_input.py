@@ -13,9 +13,10 @@ import pytest
 from harness import card as cards
 from harness import paths
 from harness.patience import PATIENCE
-from test_card import has_ended, objects, until
+from test_card import end_keeper, has_ended, objects, until
 
 SEND = [str(paths.BUILD / "app" / "examples" / "raw-send"), "mlx5_0", "02:00:00:00:00:99", "1"]
+VICTIM = paths.BUILD / "test" / "verbs" / "verbs-victim"
 BESIDE = [str(paths.BUILD / "app" / "examples" / "raw-receive"), "mlx5_0", "02:00:00:00:00:99", "1000000"]
 
 
@@ -162,6 +163,50 @@ def test_a_program_of_another_version_is_told():
             assert done.returncode not in (0, 125), done.stdout
             assert f"the keeper of {cards.directory(card)} is of another version of softhca" in done.stdout, done.stdout
         assert "PORT_ACTIVE" in cards.run_on(card, "ibv_devinfo").stdout
+
+
+def test_sockets_that_nobody_answers():
+    """A killed keeper leaves them: each command says so at once, and the card can be cleared away or made again."""
+    with cards.up("wire=null") as card:
+        end_keeper(card, "killed")
+        directory = cards.directory(card)
+        assert {"ctl", "keeper", "lock"} <= set(os.listdir(directory))
+        unopened = f"{directory}/ctl: no program has the device open"
+        for words, status, says in (
+                (("ctl", "--on", card, "stats"), 1, f"softhca ctl: {unopened}"),
+                (("top", "--once", card), 125, f"softhca top: {unopened}"),
+                (("run", "--on", card, "--", "true"), 125, f"{card}: its keeper is gone; softhca down clears it away"),
+                (("down", card), 0, f"the keeper of {card} was gone"),
+                (("down", card), 125, f"no card {card} is up")):
+            done = cards.softhca(*words, check=False)
+            assert done.returncode == status and says in done.stdout, (words, done)
+        # What looks like a card that nobody keeps.
+        directory.mkdir()
+        (directory / "lock").touch()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stale:
+            stale.bind(str(directory / "keeper"))
+        assert "its keeper is gone" in cards.run_on(card, "true", check=False).stdout
+        assert cards.softhca("up", "--port", "wire=null", card).returncode == 0
+        assert "PORT_ACTIVE" in cards.run_on(card, "ibv_devinfo").stdout
+
+
+def at(names):
+    """What verbs-victim is at."""
+    text = names.read_bytes() if names.exists() else b""
+    lines = text.rstrip(b"\0").split(b"\n")
+    return lines[text[-1]].decode() if len(lines) > 1 else ""
+
+
+def test_calls_fail_when_the_keeper_is_killed(tmp_path):
+    """A program that makes and destroys objects all the time is told by an errno, and ends by itself."""
+    names = tmp_path / "names"
+    with cards.up("wire=loop") as card, subprocess.Popen(cards.on(card, VICTIM, "calls", names), text=True,
+                                                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as program:
+        # It drops and makes again what it had.
+        until(lambda: at(names).startswith("drop"))
+        end_keeper(card, "killed")
+        said = program.communicate(timeout=PATIENCE)[1]
+        assert program.returncode == 1 and said.endswith(": Input/output error\n"), (program.returncode, said)
 
 
 def test_many_want_one_name():

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program to be killed: it makes and destroys verbs objects, or sends and receives bursts, until
- * somebody ends it. What it is at stands in a file, for who ends it:
+ * A program to be killed: it makes and destroys verbs objects with a burst in between, or sends and
+ * receives bursts alone, or makes and destroys objects alone, until somebody ends it. What it is at
+ * stands in a file, for who ends it:
  *
- *     verbs-victim verbs|burst FILE
+ *     verbs-victim verbs|burst|calls FILE
  *
  * The names of all that it may be at, a line each, and in the last byte the number of the line.
  */
@@ -255,9 +256,10 @@ int
 main(int argc, char **argv)
 {
 	const bool is_burst = argc == 3 && strcmp(argv[1], "burst") == 0;
+	const bool is_calls = argc == 3 && strcmp(argv[1], "calls") == 0;
 
-	if (argc != 3 || (!is_burst && strcmp(argv[1], "verbs") != 0)) {
-		fprintf(stderr, "usage: verbs-victim verbs|burst FILE\n");
+	if (argc != 3 || (!is_burst && !is_calls && strcmp(argv[1], "verbs") != 0)) {
+		fprintf(stderr, "usage: verbs-victim verbs|burst|calls FILE\n");
 		return 2;
 	}
 	tell(argv[2]);
@@ -267,7 +269,8 @@ main(int argc, char **argv)
 		rig_receive(its.qp, NB_WQES + i, RIG_BUFFER_BYTES);
 	*at = AT_BURST;
 	for (;;) {
-		burst();
+		if (!is_calls)
+			burst();
 		if (is_burst)
 			continue;
 		drop_all();
