@@ -60,11 +60,11 @@ print_completion(void)
 	printf("%s\n", ibv_wc_status_str(wc.status));
 }
 
-/** An empty write takes no receive WQE. */
+/** A write takes no receive WQE. @param sge NULL: of no bytes */
 static void
-post_write(unsigned int flags)
+post_write(unsigned int flags, struct ibv_sge *sge)
 {
-	struct ibv_send_wr wr = pair_wr(IBV_WR_RDMA_WRITE, 0, NULL);
+	struct ibv_send_wr wr = pair_wr(IBV_WR_RDMA_WRITE, 0, sge);
 
 	wr.send_flags = flags;
 	wr.wr.rdma.remote_addr = (uintptr_t)rig_buffer(1);
@@ -78,7 +78,7 @@ do_nothing_wrong(void)
 	make(IBV_QPT_RC, NULL);
 	to_init();
 	to_rts();
-	post_write(IBV_SEND_SIGNALED);
+	post_write(IBV_SEND_SIGNALED, NULL);
 	print_completion();
 }
 
@@ -137,10 +137,13 @@ do_receive_queue(void)
 	qp = NULL;
 }
 
-/** The queue is exactly as long as the wish: more cannot be posted. */
+/** The queue is exactly as long as the wish: more cannot be posted. The last write tells by its
+ * byte that the device has taken all. */
 static void
 do_unsignaled(void)
 {
+	volatile uint8_t *written = rig_buffer(1);
+	struct ibv_sge sge = rig_sge(0, 0, 1);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
@@ -148,8 +151,13 @@ do_unsignaled(void)
 	to_init();
 	to_rts();
 	rig_must(ibv_query_qp(qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
-	for (unsigned int i = 0; i < init.cap.max_send_wr; i++)
-		post_write(0);
+	*written = 0;
+	rig_buffer(0)[0] = 1;
+	for (unsigned int i = 1; i < init.cap.max_send_wr; i++)
+		post_write(0, NULL);
+	post_write(0, &sge);
+	while (*written == 0)
+		;
 	printf("done\n");
 }
 
