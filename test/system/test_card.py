@@ -180,6 +180,24 @@ def test_the_netdev_is_there_without_programs():
     assert name not in host.run("ip", "link")
 
 
+def test_linux_answers_pings_whoever_is_there(namespace):
+    """Before, beside, between and after programs, which are killed."""
+    netdev, wire = host.name("c"), host.name("w")
+
+    def answers():
+        until(lambda: " 0% packet loss" in namespace.run("ping", "-c1", "-W1", "198.18.0.1", check=False))
+
+    with cards.up(f"wire=tap:{wire},kernel=tap:{netdev},mac={MAC}") as card, host.Namespace() as linux:
+        namespace.take(wire, "198.18.0.2/24")
+        linux.take(netdev, "198.18.0.1/24")
+        answers()
+        for _ in range(2):
+            with cards.running(card, EXAMPLES / "raw-receive", "mlx5_0", "02:00:00:00:00:66", 1):
+                until(lambda: objects(card).get("ctx") == 1)
+                answers()
+            answers()
+
+
 def held_by(pid):
     """Descriptors, mappings and threads of a process."""
     with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
