@@ -73,7 +73,8 @@ def test_features_that_a_port_lacks(tmp_path, netdev, port, feature):
     """A virtual function may not switch the port's check; a card without FCS scattering leaves it away."""
     model = tmp_path / "bare.model"
     text = (paths.ROOT / "lib/softhca/config/models/cx5.model").read_text()
-    model.write_text("".join(line for line in text.splitlines(True) if not line.startswith("scatter_fcs")) + "scatter_fcs = no\n")
+    lines = [line for line in text.splitlines(True) if not line.startswith("scatter_fcs")]
+    model.write_text("".join(lines) + "scatter_fcs = no\n")
     with Asking(tmp_path, f"wire=null,kernel=tap:{netdev},{port.format(model)}") as shell:
         assert shell.features(netdev)[feature] == "off [fixed]"
         status, out = shell.run(f"ethtool -K {netdev} {feature} on")
@@ -151,7 +152,8 @@ def test_features_by_ioctl(tmp_path, netdev):
         def set_all(size, extra=0):
             mask = sum(1 << bit for bit in off) | extra
             pairs = [mask >> 32 * i & 0xFFFFFFFF for i in range(size)]
-            return shell.ask(netdev, struct.pack("=II", S_FEATURES, size) + b"".join(struct.pack("=II", bits, bits) for bits in pairs))[0]
+            blocks = b"".join(struct.pack("=II", bits, bits) for bits in pairs)
+            return shell.ask(netdev, struct.pack("=II", S_FEATURES, size) + blocks)[0]
         before = shell.features(netdev)
         assert set_all(words + 1) == set_all(0) == "EINVAL"
         assert set_all(words, never & -never) == "EINVAL"
