@@ -50,3 +50,43 @@ def test_what_is_chosen_and_why(port, args, eal, rx, tx):
 def test_whether_completions_are_compressed_and_why(devargs, args, completions):
     with Testpmd(vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], args=args, eal=[INFO]) as pmd:
         assert f"; Rx completions: {completions}\n" in pmd.banner.replace("\r", ""), pmd.banner
+
+
+@pytest.mark.parametrize("devargs,args,eal,rx,completions", [
+    ("mprq=on", [], [], "Vector AVX2, striding, mark", "compressed, with a checksum and stride"),
+    ("mprq=on", [], ["--force-max-simd-bitwidth=64"], "Scalar, striding, mark", "compressed, with a checksum and stride"),
+    ("mprq=on,rx_cqe_comp=off", ["--rxd=64"], [], "Vector AVX2, striding, mark", "one a packet (rx_cqe_comp=off)"),
+    ("mprq=auto", ["--rxd=512"], [], "Vector AVX2, striding, mark", "compressed, with a checksum and stride"),
+])
+def test_striding_queues(devargs, args, eal, rx, completions):
+    with Testpmd(vdevs=[f"net_mlx5dv0,ibdev=mlx5_0,{devargs}"], args=args, eal=[INFO, *eal]) as pmd:
+        banner = pmd.banner.replace("\r", "")
+        assert f"Rx burst: {rx}" in banner and f"Rx completions: {completions}\n" in banner, banner
+        assert f"Burst mode: {rx}\n" in pmd.cmd("show rxq info 0 0").replace("\r", "")
+
+
+@pytest.mark.parametrize("port,devargs,args,why", [
+    ("wire=loop", "mprq=auto", ["--rxd=256"], "queue 0: fewer than 512 descriptors"),
+    ("wire=loop", "mprq=auto", ["--rxd=512", "--max-pkt-len=3000", "--mbuf-size=4096"],
+     "queue 0: frames of MTU 2982 would take 4096 bytes each"),
+    ("wire=loop", "mprq=auto", ["--rxd=512", "--rxq=2", "--txq=2", f"--rx-offloads={RX_RSS_HASH:#x}"],
+     "completions with the RSS hash would not be compressed"),
+    ("wire=loop", "mprq=auto,mode=ibv", ["--rxd=512"], "they need mode=dv"),
+])
+def test_why_queues_are_not_striding(port, devargs, args, why):
+    with Testpmd(ports=[port], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0,{devargs}"], args=args, eal=[INFO]) as pmd:
+        assert f"port 0: Rx queues are not striding: {why}\n" in pmd.banner.replace("\r", ""), pmd.banner
+        assert "striding" not in pmd.cmd("show rxq info 0 0")
+
+
+def test_striding_queues_that_the_device_lacks_are_refused():
+    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,mprq=on,mode=ibv"]) as pmd:
+        assert "mlx5dv: mlx5_0: mprq=on: striding receive queues need mode=dv" in pmd.banner, pmd.banner
+        assert "No probed ethernet devices" in pmd.banner
+
+
+def test_striding_queues_that_frames_do_not_fit_are_refused():
+    with Testpmd(vdevs=["net_mlx5dv0,ibdev=mlx5_0,mprq=on"],
+                 args=["--max-pkt-len=9000", "--mbuf-size=10000", "--disable-device-start"]) as pmd:
+        answer = pmd.cmd("port start 0")
+        assert "mprq=on, but Rx queues cannot be striding: queue 0: frames of 9000 bytes, strides have 8192" in answer, answer

@@ -32,12 +32,14 @@ def traffic(seed, count):
 @pytest.mark.parametrize("compressed,args", [
     ("auto", [f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP | RX_RSS_HASH:#x}", "--rss-udp"]),
     ("csum", [f"--rx-offloads={RX_CHECKSUM:#x}"]),
+    ("csum,mprq=on", ["--rxd=128", f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP:#x}"]),
+    ("off,mprq=on", ["--rxd=128", f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP | RX_RSS_HASH:#x}", "--rss-udp"]),
 ])
 def test_mbufs_are_the_same(tmp_path, compressed, args):
     sent = traffic(1, 200)
     got = {}
     for choice in ("off", compressed):
-        path = tmp_path / choice
+        path = tmp_path / choice.partition(",")[0]
         path.mkdir()
         rng = random.Random(2)
         with Rig(path, ["--rxd=64", *args], queues=2, setup=[RULE], devargs=f",rx_cqe_comp={choice}") as rig:
@@ -51,22 +53,26 @@ def test_mbufs_are_the_same(tmp_path, compressed, args):
         got[choice] = sorted(seen, key=lambda packet: packet["src"])
     assert len(got["off"]) == len(sent)
     assert {packet["mark"] for packet in got["off"]} == {None, 0x1234}
-    assert any(packet["hash"] for packet in got["off"]) is (compressed == "auto")
+    assert any(packet["hash"] for packet in got["off"]) is ("--rss-udp" in args)
     assert got[compressed] == got["off"]
 
 
-@pytest.mark.parametrize("eal,args,mode", [
-    ([], [], "Vector AVX2"),
-    (["--force-max-simd-bitwidth=128"], [], "Vector SSE"),
-    (["--force-max-simd-bitwidth=64"], [], "Scalar"),
-    ([], ["--rxd=512", "--mbuf-size=384", f"--rx-offloads={RX_SCATTER:#x}", f"--tx-offloads={TX_MULTI_SEGS:#x}"],
+@pytest.mark.parametrize("devargs,eal,args,mode", [
+    ("", [], [], "Vector AVX2"),
+    ("", ["--force-max-simd-bitwidth=128"], [], "Vector SSE"),
+    ("", ["--force-max-simd-bitwidth=64"], [], "Scalar"),
+    ("", [], ["--rxd=512", "--mbuf-size=384", f"--rx-offloads={RX_SCATTER:#x}", f"--tx-offloads={TX_MULTI_SEGS:#x}"],
      "Vector AVX2, scattered"),
+    (",mprq=on", [], ["--rxd=128"], "Vector AVX2, striding"),
+    (",mprq=on", ["--force-max-simd-bitwidth=128"], ["--rxd=128"], "Vector SSE, striding"),
+    (",mprq=on", ["--force-max-simd-bitwidth=64"], ["--rxd=128"], "Scalar, striding"),
+    (",mprq=on,rx_cqe_comp=off", [], ["--rxd=128"], "Vector AVX2, striding"),
 ])
-def test_many_laps(tmp_path, eal, args, mode):
+def test_many_laps(tmp_path, devargs, eal, args, mode):
     """Bursts of every size through a small ring: each frame comes back whole and in its place."""
     sent = traffic(3, 4000)
     rng = random.Random(4)
-    with Testpmd(ports=[f"wire=unix:{tmp_path}/wire,mac={MAC}"], eal=eal,
+    with Testpmd(ports=[f"wire=unix:{tmp_path}/wire,mac={MAC}"], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], eal=eal,
                  args=["--rxd=64", "--txd=256", *args]) as pmd, Cable(tmp_path / "wire") as peer:
         shown = pmd.cmd("show rxq info 0 0")
         assert mode.split(" ", 1)[0] in shown, shown

@@ -6,6 +6,8 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "mem/mr.h"
+#include "queue/rx/rx_strides.h"
 #include "rx_rig.h"
 
 struct rx_rig rx_rig;
@@ -53,9 +55,37 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 }
 
 void
+rx_rig_start_strides(unsigned int pool_size)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+
+	rx_rig_start(0, pool_size);
+	rx_rig.port.port.mr = mdv_mr_create(&rx_rig.port.port.device, 3);
+	assert_non_null(rx_rig.port.port.mr);
+	rxq->strides.log2_strides = rte_log2_u32(RX_RIG_STRIDES);
+	rxq->strides.log2_bytes = rte_log2_u32(RX_RIG_STRIDE_BYTES);
+	rxq->strides.len_max = RX_RIG_STRIDE_MAX;
+	assert_int_equal(mdv_rx_strides_open(rxq), 0);
+}
+
+static void
+stop_strides(void)
+{
+	const struct mdv_rx_stride_pool *pool = rx_rig.rxq.strides.pool;
+
+	assert_int_equal(pool->refs, 1);
+	assert_true(rte_mempool_full(pool->bufs));
+	mdv_rx_strides_close(&rx_rig.rxq);
+	mdv_mr_destroy(rx_rig.port.port.mr);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+}
+
+void
 rx_rig_stop(void)
 {
 	mdv_rx_drain(&rx_rig.rxq);
+	if (rx_rig.rxq.strides.pool != NULL)
+		stop_strides();
 	assert_int_equal(rte_mempool_avail_count(rx_rig.pool), rx_rig.pool_size);
 	rte_mempool_free(rx_rig.pool);
 	free(rx_rig.rxq.ring.mbufs);
@@ -169,6 +199,10 @@ device_complete(const struct mdv_hw_cqe *cqe)
 	if (block->nb == 0)
 		block->first = *cqe;
 	block->mini_cqes[block->nb++] = (struct mdv_hw_mini_cqe){ cqe->rss_hash, cqe->byte_cnt };
+	/* CSUM_STRIDX */
+	if (rx_rig.rxq.strides.log2_strides != 0)
+		block->mini_cqes[block->nb - 1].rss_hash =
+			rte_cpu_to_be_32(0xabcd0000 | rte_be_to_cpu_16(cqe->wqe_counter));
 }
 
 static struct mdv_hw_cqe
@@ -180,12 +214,32 @@ device_cqe(uint8_t opcode)
 	};
 }
 
+/** The packet takes @p nb strides. */
+static void
+device_take_strides(struct mdv_hw_cqe *cqe, uint32_t nb)
+{
+	cqe->byte_cnt |= rte_cpu_to_be_32(nb << MDV_HW_CQE_STRIDES_SHIFT);
+	cqe->wqe_id = rte_cpu_to_be_16(rx_rig.wq_ci);
+	cqe->wqe_counter = rte_cpu_to_be_16(rx_rig.stride);
+	rx_rig.stride += nb;
+	if (rx_rig.stride != RX_RIG_STRIDES)
+		return;
+	rx_rig.stride = 0;
+	rx_rig.wq_ci++;
+}
+
 static void
 device_error(uint8_t syndrome)
 {
 	struct mdv_hw_cqe cqe = device_cqe(MLX5_CQE_RESP_ERR);
 
 	((struct mlx5_err_cqe *)&cqe)->syndrome = syndrome;
+	if (rx_rig.rxq.strides.log2_strides != 0) {
+		device_take_strides(&cqe, RX_RIG_STRIDES - rx_rig.stride);
+		/* The hardware may not say how many it took. */
+		if (rx_rig.cq_pi % 2 != 0)
+			cqe.byte_cnt = 0;
+	}
 	rx_rig_flush();
 	device_write(&cqe);
 }
@@ -194,6 +248,54 @@ static bool
 device_has_wqe(void)
 {
 	return (uint16_t)(rte_be_to_cpu_32(rx_rig.wq_dbrec[0]) - rx_rig.wq_ci) != 0;
+}
+
+static struct mdv_hw_cqe
+cqe_of(const struct rx_frame *frame)
+{
+	struct mdv_hw_cqe cqe = device_cqe(MLX5_CQE_RESP_SEND);
+
+	cqe.pkt_info = frame->pkt_info;
+	cqe.hds_ip_ext = frame->hds;
+	cqe.l4_l3_hdr_type = frame->hdr_type;
+	cqe.rss_hash_type = frame->hash_type;
+	cqe.rss_hash = rte_cpu_to_be_32(frame->hash);
+	cqe.vlan_info = rte_cpu_to_be_16(frame->tci);
+	cqe.sop_drop_qpn = rte_cpu_to_be_32(frame->tag | 0x5a000000);
+	cqe.byte_cnt = rte_cpu_to_be_32(frame->len);
+	cqe.timestamp = rte_cpu_to_be_64(frame->timestamp);
+	return cqe;
+}
+
+static bool
+receive_striding(const struct rx_frame *frame)
+{
+	const uint32_t nb = (frame->len - 1) / RX_RIG_STRIDE_BYTES + 1;
+	const uint32_t left = RX_RIG_STRIDES - rx_rig.stride;
+	const struct mlx5_wqe_data_seg *seg;
+	struct mdv_hw_cqe cqe = device_cqe(MLX5_CQE_RESP_SEND);
+	uint8_t *to;
+
+	if (!device_has_wqe())
+		return false;
+	if (nb > left) {
+		cqe.byte_cnt = rte_cpu_to_be_32(MDV_HW_CQE_FILLER);
+		device_take_strides(&cqe, left);
+		device_complete(&cqe);
+		if (!device_has_wqe())
+			return false;
+	}
+	seg = &rx_rig.wqes[2 * (rx_rig.wq_ci % (RX_RIG_WQES / RX_RIG_STRIDES)) + 1];
+	assert_int_equal(rte_be_to_cpu_32(seg->byte_count), RX_RIG_STRIDES * RX_RIG_STRIDE_BYTES);
+	assert_in_range(rte_be_to_cpu_32(seg->lkey), 0x100, 0x1ff);
+	to = (uint8_t *)(uintptr_t)rte_be_to_cpu_64(seg->addr) +
+		rx_rig.stride * RX_RIG_STRIDE_BYTES;
+	for (uint32_t at = 0; at < frame->len; at++)
+		to[at] = content(frame, at);
+	cqe = cqe_of(frame);
+	device_take_strides(&cqe, nb);
+	device_complete(&cqe);
+	return true;
 }
 
 bool
@@ -205,6 +307,8 @@ rx_rig_receive(const struct rx_frame *frame)
 	struct mdv_hw_cqe cqe;
 	uint32_t seg, at = 0;
 
+	if (rx_rig.rxq.strides.log2_strides != 0)
+		return receive_striding(frame);
 	if (!device_has_wqe())
 		return false;
 	for (seg = 0; seg < nb_segs && at < frame->len; seg++) {
@@ -220,16 +324,7 @@ rx_rig_receive(const struct rx_frame *frame)
 		rx_rig.wq_ci++;
 		return true;
 	}
-	cqe = device_cqe(MLX5_CQE_RESP_SEND);
-	cqe.pkt_info = frame->pkt_info;
-	cqe.hds_ip_ext = frame->hds;
-	cqe.l4_l3_hdr_type = frame->hdr_type;
-	cqe.rss_hash_type = frame->hash_type;
-	cqe.rss_hash = rte_cpu_to_be_32(frame->hash);
-	cqe.vlan_info = rte_cpu_to_be_16(frame->tci);
-	cqe.sop_drop_qpn = rte_cpu_to_be_32(frame->tag | 0x5a000000);
-	cqe.byte_cnt = rte_cpu_to_be_32(frame->len);
-	cqe.timestamp = rte_cpu_to_be_64(frame->timestamp);
+	cqe = cqe_of(frame);
 	device_complete(&cqe);
 	rx_rig.wq_ci++;
 	return true;
@@ -239,7 +334,8 @@ void
 rx_rig_error(uint8_t syndrome)
 {
 	device_error(syndrome);
-	rx_rig.wq_ci++;
+	if (rx_rig.rxq.strides.log2_strides == 0)
+		rx_rig.wq_ci++;
 }
 
 void
@@ -249,6 +345,7 @@ rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed)
 	while (nb_flushed-- != 0)
 		device_error(MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
 	rx_rig.wq_ci = 0;
+	rx_rig.stride = 0;
 }
 
 void

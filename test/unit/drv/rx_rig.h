@@ -10,6 +10,10 @@
 #define RX_RIG_WQES 64
 #define RX_RIG_ROOM (RTE_PKTMBUF_HEADROOM + 256)
 
+#define RX_RIG_STRIDES      8 /* a WQE */
+#define RX_RIG_STRIDE_BYTES 512
+#define RX_RIG_STRIDE_MAX   256
+
 /** A frame from the wire, and the device's findings about it. */
 struct rx_frame {
 	uint32_t len;
@@ -41,6 +45,7 @@ struct rx_rig {
 	/* the device */
 	uint32_t cq_pi;
 	uint16_t wq_ci;
+	uint32_t stride; /**< of a striding queue: the next free one of WQE wq_ci */
 	struct rx_block block;
 	unsigned int nb_blocks; /**< written so far */
 };
@@ -48,13 +53,17 @@ extern struct rx_rig rx_rig;
 
 /** A queue with empty rings and a pool of @p pool_size mbufs; the test calls mdv_rx_fill(). */
 void rx_rig_start(uint8_t log2_segs, unsigned int pool_size);
-/** Free the queue's mbufs and check that the pool is complete. */
+/** The same for a striding queue of RX_RIG_WQES strides; frames of up to RX_RIG_STRIDE_MAX bytes
+ * fit one. */
+void rx_rig_start_strides(unsigned int pool_size);
+/** Free the queue's mbufs and check that the pools are complete. */
 void rx_rig_stop(void);
 /** The device places a frame. @return whether there was a WQE for it. */
 bool rx_rig_receive(const struct rx_frame *frame);
 /** The device writes the block that it holds back, if there is one. */
 void rx_rig_flush(void);
-/** The device completes a WQE with an error, and goes on. */
+/** The device completes a WQE with an error, and goes on; of a striding queue the rest of the WQE.
+ */
 void rx_rig_error(uint8_t syndrome);
 /** The device stops the WQ: an error CQE, and flushed WQEs behind it. */
 void rx_rig_fail(uint8_t syndrome, unsigned int nb_flushed);

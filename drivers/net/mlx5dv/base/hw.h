@@ -83,6 +83,15 @@ struct mdv_hw_mini_cqe {
 static_assert(sizeof(struct mdv_hw_mini_cqe) * MDV_HW_MINIS_PER_CQE == sizeof(struct mdv_hw_cqe),
 	"minis fill a slot");
 
+/** byte_cnt of a striding queue: length 15:0, strides taken 30:16, and whether they have no packet
+ * (DPDK mlx5_prm.h MLX5_MPRQ_LEN_MASK, MLX5_MPRQ_STRIDE_NUM_MASK, MLX5_MPRQ_FILLER_MASK). The
+ * stride is in wqe_counter; in a mini CQE in bits 15:0 of what else is the hash (Linux
+ * mlx5/device.h struct mlx5_mini_cqe8). */
+#define MDV_HW_CQE_STRIDES_SHIFT 16
+#define MDV_HW_CQE_STRIDES_MASK  0x7fffu
+#define MDV_HW_CQE_ONE_STRIDE    (1u << MDV_HW_CQE_STRIDES_SHIFT)
+#define MDV_HW_CQE_FILLER        (1u << 31)
+
 /** hds_ip_ext (Linux mlx5/device.h CQE_L3_OK, CQE_L4_OK) */
 #define MDV_HW_CQE_L3_OK 0x02u
 #define MDV_HW_CQE_L4_OK 0x04u

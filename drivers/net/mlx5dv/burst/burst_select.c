@@ -35,6 +35,8 @@ rx_opts(const struct rte_eth_dev *dev)
 	opts |= offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH ? MDV_RX_HASH : 0;
 	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
 	opts |= mdv_port(dev)->rx_metadata != 0 ? MDV_RX_MARK : 0;
+	if (mdv_port(dev)->strides)
+		return opts | MDV_RX_STRIDE;
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
 

@@ -71,6 +71,12 @@ static const char *const sq_db_nc_names[] = {
 	[MDV_SQ_DB_NC_ON] = "1",
 	NULL,
 };
+static const char *const mprq_names[] = {
+	[MDV_MPRQ_OFF] = "off",
+	[MDV_MPRQ_AUTO] = "auto",
+	[MDV_MPRQ_ON] = "on",
+	NULL,
+};
 
 /** MLX5_INLINE_HSIZE_* of the in-tree driver, which takes any number. */
 static const char *const inline_min_names[] = {
@@ -101,6 +107,7 @@ static const struct devarg devargs[] = {
 	CHOICE("relaxed_ordering", "auto, on or off", relaxed_names, relaxed_ordering),
 	CHOICE("sq_db_nc", "auto, 0 or 1", sq_db_nc_names, sq_db_nc),
 	CHOICE("txq_inline_min", "auto, 18, 58 or 78", inline_min_names, txq_inline_min),
+	CHOICE("mprq", "off, auto or on", mprq_names, mprq),
 };
 /* clang-format on */
 

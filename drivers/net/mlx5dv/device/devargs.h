@@ -59,6 +59,13 @@ enum mdv_inline_min {
 	MDV_INLINE_MIN_TRANSPORT, /**< with a TCP header, too */
 };
 
+/** Whether receive queues are striding. */
+enum mdv_mprq {
+	MDV_MPRQ_OFF,
+	MDV_MPRQ_AUTO, /**< where it pays: doc/design/fastpath.md has the table */
+	MDV_MPRQ_ON,   /**< or the port does not start */
+};
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
@@ -75,6 +82,7 @@ struct mdv_config {
 	enum mdv_relaxed relaxed_ordering;
 	enum mdv_sq_db_nc sq_db_nc;
 	enum mdv_inline_min txq_inline_min;
+	enum mdv_mprq mprq;
 };
 
 /**

@@ -167,12 +167,37 @@ take_inline_min(struct mdv_device *device, enum mdv_inline_min wanted)
 	return -ENOTSUP;
 }
 
+/** Otherwise the port would not start. */
+static int
+check_striding(const struct mdv_device *device, enum mdv_mprq wanted)
+{
+	if (wanted != MDV_MPRQ_ON || device->caps.log2_striding.strides_max != 0)
+		return 0;
+	MDV_LOG(ERR, "%s: mprq=on: %s", device->name,
+		device->caps.mode == MDV_MODE_DV ? "the device has no striding receive queues"
+						 : "striding receive queues need mode=dv");
+	return -ENOTSUP;
+}
+
+/** A queue for hash QPs, of raw packets, is what Linux has them for. */
+static void
+take_striding_caps(const struct mlx5dv_striding_rq_caps *dv, struct mdv_caps *caps)
+{
+	if (!(dv->supported_qpts & (1u << IBV_QPT_RAW_PACKET)))
+		return;
+	caps->log2_striding.bytes_min = dv->min_single_stride_log_num_of_bytes;
+	caps->log2_striding.bytes_max = dv->max_single_stride_log_num_of_bytes;
+	caps->log2_striding.strides_min = dv->min_single_wqe_log_num_of_strides;
+	caps->log2_striding.strides_max = dv->max_single_wqe_log_num_of_strides;
+}
+
 /** Fill in the capabilities that only direct verbs report. In mode=ibv they stay 0. */
 static int
 fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 {
 	struct mlx5dv_context dv = { .comp_mask = MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS |
-			MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_SWP };
+			MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_SWP |
+			MLX5DV_CONTEXT_MASK_STRIDING_RQ };
 	/* The device has the form, and the kernel allows it to a queue (hw/mlx5/qp.c
 	 * create_raw_packet_qp_sq()). */
 	const uint64_t mpw = MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW | MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED;
@@ -201,6 +226,8 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 	/* Blocks of one packet would save nothing. */
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_CQE_COMPRESION) && dv.cqe_comp_caps.max_num > 1)
 		caps->cqe_comp_formats = dv.cqe_comp_caps.supported_format;
+	if (dv.comp_mask & MLX5DV_CONTEXT_MASK_STRIDING_RQ)
+		take_striding_caps(&dv.striding_rq_caps, caps);
 	return 0;
 }
 
@@ -334,6 +361,8 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = take_inline_min(&opened, config->txq_inline_min);
 	if (ret == 0)
 		ret = fill_caps(&opened);
+	if (ret == 0)
+		ret = check_striding(&opened, config->mprq);
 	if (ret != 0)
 		goto close_context;
 	if (!opened.caps.flow_steering || opened.caps.max_wq == 0) {

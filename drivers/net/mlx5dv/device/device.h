@@ -48,6 +48,10 @@ struct mdv_caps {
 	uint32_t clock_khz;        /**< of the counter that they else are of; 0: unknown */
 	uint64_t max_dm_bytes;     /**< the largest allocation of device memory; 0: none */
 	uint32_t cqe_comp_formats; /**< enum mlx5dv_cqe_comp_res_format; 0: no compression */
+	struct {
+		uint8_t bytes_min, bytes_max;     /**< log2 of a stride */
+		uint8_t strides_min, strides_max; /**< log2 of a WQE's strides; 0: no such queues */
+	} log2_striding;                          /**< of striding receive queues */
 	char fw_version[64];
 };
 

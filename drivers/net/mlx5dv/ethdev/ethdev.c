@@ -54,12 +54,15 @@ rx_offloads(const struct mdv_caps *caps)
 }
 
 static uint64_t
-tx_offloads(const struct mdv_caps *caps)
+tx_offloads(const struct mdv_port *port)
 {
+	const struct mdv_caps *caps = &port->device.caps;
 	/* The device inserts the tag; where the header is inlined, the driver writes it there. */
-	uint64_t offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
-		RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+	uint64_t offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
 
+	/* Packets that striding queues leave where they are cannot be freed fast. */
+	if (port->config.mprq == MDV_MPRQ_OFF)
+		offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	if (caps->tx_checksum)
 		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
@@ -89,7 +92,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP | RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
 		RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->rx_offload_capa = rx_offloads(caps);
-	info->tx_offload_capa = tx_offloads(caps);
+	info->tx_offload_capa = tx_offloads(port);
 	info->reta_size = mdv_reta_size(port);
 	info->hash_key_size = MDV_RSS_KEY_BYTES;
 	info->flow_type_rss_offloads = mdv_rss_types(caps);

@@ -34,6 +34,13 @@ attach(struct mdv_port *port, struct mdv_mp_message *message,
 		return -EPROTO;
 	if (!port->device.shares_rings)
 		return -ENOTSUP;
+	/* A function of this process frees their packets. */
+	if (port->strides || port->config.mprq == MDV_MPRQ_ON) {
+		MDV_LOG(ERR,
+			"port %u: its Rx queues are striding, so secondary processes cannot have it: mprq=off is needed",
+			message->port_id);
+		return -ENOTSUP;
+	}
 	port->primary.nb_attached++;
 	give->fds[give->nb++] = port->device.ctx->cmd_fd;
 	if (pidfd >= 0)

@@ -12,6 +12,7 @@
 #include "mp/primary.h"
 #include "queue.h"
 #include "queue/rx/rx_intr.h"
+#include "queue/rx/rx_strides.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/txq.h"
 #include "recover.h"
@@ -137,6 +138,9 @@ mdv_queue_start_all(struct rte_eth_dev *dev)
 	int ret;
 
 	mdv_port(dev)->marks_in_use = false;
+	ret = mdv_rx_strides_choose(mdv_port(dev));
+	if (ret != 0)
+		return ret;
 	ret = mdv_rx_intr_create(dev);
 	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
 		ret = tx_begin(dev, i);

@@ -98,6 +98,13 @@ each_offload_has_its_rx_option(void **state)
 		check_rx(MDV_RX_SCATTER);
 		rxqs[i].ring.log2_segs = 0;
 	}
+	rig.port.strides = true;
+	rig.port.rx_metadata = RTE_ETH_RX_METADATA_USER_FLAG;
+	rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+	check_rx(MDV_RX_STRIDE | MDV_RX_MARK | MDV_RX_CSUM);
+	rig.port.strides = false;
+	rig.port.rx_metadata = 0;
+	rig.data.dev_conf.rxmode.offloads = 0;
 	simd_bits = 0;
 	check_rx(0);
 }

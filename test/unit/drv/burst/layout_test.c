@@ -46,6 +46,11 @@ FIELD(mdv_rxq, timestamp_at, 2);
 FIELD(mdv_rxq, nb_empty, 2);
 FIELD(mdv_rxq, mr.last, 2);
 FIELD(mdv_rxq, mr.generation, 2);
+/* Of striding queues. */
+static_assert(
+	offsetof(struct mdv_rxq, strides) % LINE == 0 && sizeof(struct mdv_rxq_strides) <= LINE,
+	"strides");
+#define STRIDES_LINE (offsetof(struct mdv_rxq, strides) / LINE)
 
 /* Read by every send burst. */
 FIELD(mdv_txq, ring.wqes, 0);
@@ -104,6 +109,7 @@ receiving_writes_its_line_only(void **state)
 		{ 0, 0, 1 << 1 },
 		{ MDV_RX_SCATTER - 1, 0, 1 << 1 },
 		{ MDV_RX_SCATTER, 2, 1 << 1 | 1 << 2 },
+		{ MDV_RX_STRIDE, 0, 1 << 1 | UINT64_C(1) << STRIDES_LINE },
 	};
 	static const unsigned int widths[] = { 0, 128, 256 };
 	const struct rx_frame frame = { .len = 100 };
@@ -116,7 +122,10 @@ receiving_writes_its_line_only(void **state)
 		eth_rx_burst_t burst = mdv_rx_select(cases[row].opts, widths[k % RTE_DIM(widths)]);
 		struct mdv_rxq before;
 
-		rx_rig_start(cases[row].log2_segs, 512);
+		if (cases[row].opts & MDV_RX_STRIDE)
+			rx_rig_start_strides(512);
+		else
+			rx_rig_start(cases[row].log2_segs, 512);
 		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
 		before = rx_rig.rxq;
 		/* Refills and laps are among them. */

@@ -20,6 +20,7 @@ static const struct {
 	enum mdv_sq_db_nc sq_db_nc;
 	uint8_t port;
 	enum mdv_inline_min inline_min;
+	enum mdv_mprq mprq;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -72,6 +73,11 @@ static const struct {
 	{ "ibdev=mlx5_0,sq_db_nc=0", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_OFF },
 	{ "ibdev=mlx5_0,sq_db_nc=1", 0, "mlx5_0", "", 0, 0, 0, 0, 0, 0, 0, MDV_SQ_DB_NC_ON },
 	{ "ibdev=mlx5_0,sq_db_nc=2", -EINVAL, NULL, NULL },
+	{ "ibdev=a,mprq=off", 0, "a", "", .mprq = MDV_MPRQ_OFF },
+	{ "ibdev=a,mprq=auto", 0, "a", "", .mprq = MDV_MPRQ_AUTO },
+	{ "mprq=on,ibdev=a", 0, "a", "", .mprq = MDV_MPRQ_ON },
+	{ "ibdev=a,mprq=1", -EINVAL, NULL, NULL },
+	{ "ibdev=a,mprq=", -EINVAL, NULL, NULL },
 	{ "ibdev=a,txq_inline_min=auto", 0, "a", "", .inline_min = MDV_INLINE_MIN_AUTO },
 	{ "ibdev=a,txq_inline_min=18", 0, "a", "", .inline_min = MDV_INLINE_MIN_L2 },
 	{ "ibdev=a,txq_inline_min=58", 0, "a", "", .inline_min = MDV_INLINE_MIN_NETWORK },
@@ -120,6 +126,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.sq_db_nc, cases[i].sq_db_nc);
 		assert_int_equal(config.port, cases[i].port);
 		assert_int_equal(config.txq_inline_min, cases[i].inline_min);
+		assert_int_equal(config.mprq, cases[i].mprq);
 	}
 }
 

@@ -293,6 +293,24 @@ doorbell_pages_are_asked_for(void **state)
 }
 
 static void
+striding_queues_are_asked_for(void **state)
+{
+	const struct mdv_config config = { .iface = "lo", .mprq = MDV_MPRQ_ON };
+	struct mdv_device device;
+
+	(void)state;
+	assert_int_equal(mdv_device_open(&config, &device), -ENOTSUP);
+	verbs.dv.striding_rq_caps = (struct mlx5dv_striding_rq_caps){ 6, 13, 9, 16, RAW };
+	verbs.dv.comp_mask = MLX5DV_CONTEXT_MASK_STRIDING_RQ;
+	verbs.mode = MDV_MODE_IBV;
+	assert_int_equal(mdv_device_open(&config, &device), -ENOTSUP);
+	verbs.mode = MDV_MODE_DV;
+	assert_int_equal(mdv_device_open(&config, &device), 0);
+	mdv_device_close(&device);
+	assert_int_equal(verbs.nb_open, 0);
+}
+
+static void
 capabilities_are_what_verbs_says(void **state)
 {
 	struct ibv_device_attr *attr = &verbs.attr.orig_attr;
@@ -420,6 +438,14 @@ capabilities_of_the_device_itself(void **state)
 	assert_true(caps.tunnel_offloads == 0 && caps.cqe_comp_formats == 3 && !caps.sw_parsing);
 	verbs.dv.cqe_comp_caps.max_num = 1;
 	assert_int_equal(open_caps().cqe_comp_formats, 0);
+	verbs.dv.striding_rq_caps = (struct mlx5dv_striding_rq_caps){ 6, 13, 9, 16, RAW };
+	assert_int_equal(open_caps().log2_striding.strides_max, 0);
+	verbs.dv.comp_mask = MLX5DV_CONTEXT_MASK_STRIDING_RQ;
+	caps = open_caps();
+	assert_true(caps.log2_striding.bytes_min == 6 && caps.log2_striding.bytes_max == 13);
+	assert_true(caps.log2_striding.strides_min == 9 && caps.log2_striding.strides_max == 16);
+	verbs.dv.striding_rq_caps.supported_qpts = ~RAW;
+	assert_int_equal(open_caps().log2_striding.strides_max, 0);
 	verbs.dv.comp_mask = MLX5DV_CONTEXT_MASK_SWP;
 	caps = open_caps();
 	assert_true(caps.tunnel_offloads == 0 && caps.cqe_comp_formats == 0 && caps.sw_parsing);
@@ -649,6 +675,7 @@ main(void)
 		cmocka_unit_test_setup(a_device_is_found_by_its_netdev, verbs_make),
 		cmocka_unit_test_setup(doorbell_pages_are_asked_for, verbs_make),
 		cmocka_unit_test_setup(capabilities_are_what_verbs_says, verbs_make),
+		cmocka_unit_test_setup(striding_queues_are_asked_for, verbs_make),
 		cmocka_unit_test_setup(timestamps_are_of_one_clock, verbs_make),
 		cmocka_unit_test_setup(capabilities_are_those_of_raw_packets, verbs_make),
 		cmocka_unit_test_setup(capabilities_of_the_device_itself, verbs_make),

@@ -117,6 +117,18 @@ offloads_follow_capabilities(void **state)
 	}
 }
 
+/** They would go back to their pool attached to memory of a striding queue. */
+static void
+mbufs_of_striding_queues_are_not_freed_fast(void **state)
+{
+	(void)state;
+	for (enum mdv_mprq mprq = MDV_MPRQ_AUTO; mprq <= MDV_MPRQ_ON; mprq++) {
+		rig.port.config.mprq = mprq;
+		assert_int_equal(
+			infos().tx_offload_capa, TX_ALWAYS & ~RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
+	}
+}
+
 static void
 queues_are_limited_by_all(void **state)
 {
@@ -305,6 +317,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(offloads_follow_capabilities, port_make),
 		cmocka_unit_test_setup(queues_are_limited_by_all, port_make),
+		cmocka_unit_test_setup(mbufs_of_striding_queues_are_not_freed_fast, port_make),
 		cmocka_unit_test_setup(frames_and_rings_are_limited, port_make),
 		cmocka_unit_test_setup(hashes_are_of_outer_headers, port_make),
 		cmocka_unit_test_setup(the_speed_is_the_current_one, port_make),

@@ -198,6 +198,12 @@ who_cannot_take_part_is_refused(void **state)
 	assert_int_equal(seen.ask(&message, &none, &give), -EPROTO);
 	rig.port.device.shares_rings = false;
 	assert_int_equal(attach(&give), -ENOTSUP);
+	rig.port.device.shares_rings = true;
+	rig.port.config.mprq = MDV_MPRQ_ON;
+	assert_int_equal(attach(&give), -ENOTSUP);
+	rig.port.config.mprq = MDV_MPRQ_AUTO;
+	rig.port.strides = true;
+	assert_int_equal(attach(&give), -ENOTSUP);
 	message.port_id = 4;
 	assert_int_equal(seen.ask(&message, &none, &give), -ENODEV);
 	message = (struct mdv_mp_message){ .kind = MDV_MP_NB_ASKED, .port_id = 3 };

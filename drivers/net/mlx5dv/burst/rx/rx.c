@@ -63,6 +63,10 @@ slot_drop(struct mdv_rxq *rxq)
 {
 	struct rte_mbuf **mbuf = &rxq->ring.mbufs[rxq->pos.wqe_ci & rxq->ring.mask];
 
+	if (rxq->strides.log2_strides != 0) {
+		mdv_rx_stride_drop(rxq);
+		return;
+	}
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
 

@@ -28,7 +28,8 @@ enum mdv_rx_opt {
 	MDV_RX_MARK = 1 << 2,      /**< tags, while MDV_RX_RUNTIME_MARK is set */
 	MDV_RX_TIMESTAMP = 1 << 3, /**< not from compressed CQEs */
 	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE */
-	MDV_RX_NB_OPTS = 1 << 5,
+	MDV_RX_STRIDE = 1 << 5,    /**< many packets a WQE; not with MDV_RX_SCATTER */
+	MDV_RX_NB_OPTS = MDV_RX_STRIDE + MDV_RX_SCATTER,
 };
 
 /** The headers as a CQE describes them. */

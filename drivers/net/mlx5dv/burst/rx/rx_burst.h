@@ -45,6 +45,12 @@ mdv_rx_burst_refill(struct mdv_rxq *rxq, const bool vec)
 		mdv_rx_refill(rxq, mdv_rx_post);
 }
 
+static __rte_noinline __rte_unused void
+mdv_rx_burst_refill_strides(struct mdv_rxq *rxq)
+{
+	mdv_rx_refill_strides(rxq);
+}
+
 /** A block is expanded as a whole, so mbufs are prefetched as many packets ahead as a block may
  * have. */
 #define MDV_RX_AHEAD_MINI 64
@@ -98,8 +104,12 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
 		return;
 	}
-	if (rxq->ring.mask + 1 - (rxq->pos.wqe_pi - rxq->pos.wqe_ci) >= rxq->ring.refill_min)
-		mdv_rx_burst_refill(rxq, vec);
+	if (rxq->ring.mask + 1 - (rxq->pos.wqe_pi - rxq->pos.wqe_ci) >= rxq->ring.refill_min) {
+		if (opts & MDV_RX_STRIDE)
+			mdv_rx_burst_refill_strides(rxq);
+		else
+			mdv_rx_burst_refill(rxq, vec);
+	}
 	/* Prefetch the title of the next block, which the next burst needs first, and its first
 	 * minis. That burst writes both lines, to make them INVALID. The CPU itself prefetches
 	 * CQEs that follow each other. */
@@ -112,7 +122,8 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	 * since they were last touched. The application's work on these packets hides the misses.
 	 */
 	mdv_rx_prefetch(rxq, ahead, nb, 0);
-	if (opts & MDV_RX_TIMESTAMP)
+	if ((opts & MDV_RX_TIMESTAMP) ||
+		((opts & MDV_RX_STRIDE) && nb != 0 && RTE_MBUF_HAS_EXTBUF(pkts[nb - 1])))
 		mdv_rx_prefetch(rxq, ahead, nb, 1);
 }
 
@@ -121,7 +132,11 @@ static __rte_always_inline uint16_t
 mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	const unsigned int opts, const bool vec)
 {
+	const uint32_t ci = rxq->pos.wqe_ci;
+
 	mdv_rx_mini_hand_out(rxq, pkts, nb_pkts, opts);
+	if (opts & MDV_RX_STRIDE)
+		mdv_rx_stride_place(rxq, pkts, ci, nb_pkts);
 	rxq->count.packets += nb_pkts;
 	mdv_rx_burst_end(rxq, pkts, nb_pkts, opts, vec);
 	return nb_pkts;
@@ -141,6 +156,14 @@ mdv_rx_burst_ready_scattered(
 	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
 {
 	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_SCATTER, vec);
+}
+
+/** The same function for all instances of a file with MDV_RX_STRIDE. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready_strides(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
+{
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_STRIDE, vec);
 }
 
 /** @return op_own, without the solicited bit, of a packet's CQE at @p ci. */
@@ -187,7 +210,8 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 			opts & MDV_RX_SCATTER ? mdv_vec_load_column(&mbufs[i << log2_segs],
 							sizeof(mbufs[0]) << log2_segs)
 					      : mdv_vec_load(mbufs + i));
-		if (!mdv_rx_vec_four(rxq, cqes + i, pkts + i, op_own, &bytes, opts))
+		if (!mdv_rx_vec_four(
+			    rxq, cqes + i, pos->wqe_ci + i, pkts + i, op_own, &bytes, opts))
 			break;
 		if (opts & MDV_RX_SCATTER) {
 			MDV_VEC_EACH(k)
@@ -200,6 +224,8 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		}
 	}
 	if (i != 0) {
+		if (opts & MDV_RX_STRIDE)
+			mdv_rx_stride_place(rxq, pkts, pos->wqe_ci, i);
 		pos->nb += i;
 		pos->cq_ci += i;
 		pos->wqe_ci += i;
@@ -215,12 +241,30 @@ mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_
 {
 	rxq->pos.cq_ci = pos->cq_ci;
 	rxq->pos.wqe_ci = pos->wqe_ci;
-	if (mdv_cq_is_block(op_own)) {
+	if (mdv_cq_is_block(op_own) && (opts & MDV_RX_STRIDE)) {
+		const uint16_t nb = mdv_rx_mini_blocks_strides(
+			rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
+
+		mdv_rx_stride_place(rxq, pkts + pos->nb, pos->wqe_ci, nb);
+		pos->nb += nb;
+		pos->fours = vec && mdv_rx_is_one(rxq, rxq->pos.cq_ci);
+	} else if (mdv_cq_is_block(op_own)) {
 		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
 		pos->fours = vec && mdv_rx_is_one(rxq, rxq->pos.cq_ci);
 	} else {
 		mdv_rx_error(rxq);
 	}
+	pos->cq_ci = rxq->pos.cq_ci;
+	pos->wqe_ci = rxq->pos.wqe_ci;
+}
+
+/** With MDV_RX_STRIDE: handle a CQE that is not one packet's in the next stride. */
+static __rte_always_inline void
+mdv_rx_burst_odd(struct mdv_rxq *rxq, struct mdv_rx_pos *pos)
+{
+	rxq->pos.cq_ci = pos->cq_ci;
+	rxq->pos.wqe_ci = pos->wqe_ci;
+	mdv_rx_stride_odd(rxq);
 	pos->cq_ci = rxq->pos.cq_ci;
 	pos->wqe_ci = rxq->pos.wqe_ci;
 }
@@ -243,6 +287,14 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 		return true;
 	}
 	len = rte_be_to_cpu_32(cqe->byte_cnt);
+	if (opts & MDV_RX_STRIDE) {
+		if (unlikely(!mdv_rx_stride_is_next(
+			    rxq, pos->wqe_ci, len, rte_be_to_cpu_16(cqe->wqe_counter)))) {
+			mdv_rx_burst_odd(rxq, pos);
+			return true;
+		}
+		len &= UINT16_MAX;
+	}
 	mbufs = &rxq->ring.mbufs[(pos->wqe_ci & rxq->ring.mask) << log2_segs];
 	mbuf = mbufs[0];
 	mdv_rx_rearm(mbuf, rxq->rearm);
@@ -253,6 +305,8 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	mdv_rx_offloads(rxq, mbuf, cqe, opts);
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(cqe);
+	if (opts & MDV_RX_STRIDE)
+		mdv_rx_stride_place(rxq, &mbuf, pos->wqe_ci, 1);
 	pos->bytes += len;
 	pkts[pos->nb++] = mbuf;
 	pos->cq_ci++;
@@ -282,6 +336,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	mdv_rx_burst_mark(rxq, true);
 	if (rxq->nb_ready != 0) {
 		pos.nb = mdv_rx_mini_take(rxq, pkts, nb_pkts, opts);
+		if (opts & MDV_RX_STRIDE)
+			mdv_rx_stride_place(rxq, pkts, pos.wqe_ci, pos.nb);
 		pos.wqe_ci = rxq->pos.wqe_ci;
 	}
 	pos.fours = vec &&
@@ -331,6 +387,9 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 /** The same with MDV_RX_SCATTER. */
 #define MDV_RX_OPTS_SCATTER(X, prefix) \
 	MDV_RX_AND_TIMESTAMP(X, prefix##_scatter, MDV_RX_SCATTER)
+/** The same with MDV_RX_STRIDE. */
+#define MDV_RX_OPTS_STRIDE(X, prefix) \
+	MDV_RX_AND_TIMESTAMP(X, prefix##_stride, MDV_RX_STRIDE)
 
 #define MDV_RX_INSTANCE(name, opts, vec) \
 	static __rte_noinline uint16_t \
@@ -345,6 +404,8 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 		if (rxq->nb_ready >= nb_pkts) \
 			return (opts) & MDV_RX_SCATTER \
 				? mdv_rx_burst_ready_scattered(rxq, pkts, nb_pkts, vec) \
+				: (opts) & MDV_RX_STRIDE \
+				? mdv_rx_burst_ready_strides(rxq, pkts, nb_pkts, vec) \
 				: mdv_rx_burst_ready_plain(rxq, pkts, nb_pkts, opts, vec); \
 		return name##_rings(rxq, pkts, nb_pkts); \
 	}

@@ -205,14 +205,10 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 	rxq->nb_ready = nb;
 }
 
-/**
- * Expand blocks from the CQE at cq_ci on, which is the title of one, and hand out at most @p
- * nb_pkts packets.
- * @return the number of packets; cq_ci and wqe_ci have moved
- */
-static __rte_noinline __rte_unused uint16_t
-mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
-	const unsigned int opts, const bool vec)
+/** The same as mdv_rx_mini_blocks(). @param strides of a striding queue */
+static __rte_always_inline uint16_t
+mdv_rx_mini_blocks_of(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec, const bool strides)
 {
 	uint16_t nb_taken = 0;
 	uint8_t op_own;
@@ -224,9 +220,13 @@ mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		/* A block of one has no slot for its mini, and there cannot be more packets than
 		 * posted buffers. */
 		if (unlikely(nb < 2 || nb > rxq->pos.wqe_pi - rxq->pos.wqe_ci)) {
-			mdv_rx_error(rxq);
+			/* Of strides those of packets taken must not be left yet. */
+			if (!strides || nb_taken == 0)
+				mdv_rx_error(rxq);
 			break;
 		}
+		if (strides && unlikely(!mdv_rx_stride_block(rxq, nb, vec)))
+			break;
 		mdv_rx_mini_ready(rxq, cqe, nb, opts, vec);
 		nb_taken += mdv_rx_mini_hand_out(rxq, pkts + nb_taken, nb_pkts - nb_taken, opts);
 		if (nb_taken == nb_pkts)
@@ -235,6 +235,26 @@ mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	} while (mdv_cq_is_block(op_own) &&
 		mdv_cq_is_valid(op_own, rxq->pos.cq_ci, rxq->ring.log2_wqes));
 	return nb_taken;
+}
+
+/**
+ * Expand blocks from the CQE at cq_ci on, which is the title of one, and hand out at most @p
+ * nb_pkts packets.
+ * @return the number of packets; cq_ci and wqe_ci have moved
+ */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	return mdv_rx_mini_blocks_of(rxq, pkts, nb_pkts, opts, vec, false);
+}
+
+/** The same for a striding queue. The packets still lack their bytes. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_mini_blocks_strides(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	return mdv_rx_mini_blocks_of(rxq, pkts, nb_pkts, opts, vec, true);
 }
 
 #endif /* MDV_RX_MINI_H */

@@ -10,9 +10,11 @@
 #define BURST(name, opts) MDV_RX_INSTANCE(name, opts, false)
 MDV_RX_OPTS_PLAIN(BURST, rx_scalar)
 MDV_RX_OPTS_SCATTER(BURST, rx_scalar)
+MDV_RX_OPTS_STRIDE(BURST, rx_scalar)
 
 static const eth_rx_burst_t scalar[MDV_RX_NB_OPTS] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW, rx_scalar)
-		MDV_RX_OPTS_SCATTER(MDV_RX_ROW, rx_scalar) };
+		MDV_RX_OPTS_SCATTER(MDV_RX_ROW, rx_scalar)
+			MDV_RX_OPTS_STRIDE(MDV_RX_ROW, rx_scalar) };
 
 /* clang-format off */
 static const struct {
@@ -32,6 +34,7 @@ static const struct {
 	const char *name;
 } opt_names[] = {
 	{ MDV_RX_SCATTER, "scattered" },
+	{ MDV_RX_STRIDE, "striding" },
 	{ MDV_RX_CSUM, "csum" },
 	{ MDV_RX_HASH, "hash" },
 	{ MDV_RX_MARK, "mark" },

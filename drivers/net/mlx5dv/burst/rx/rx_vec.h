@@ -19,6 +19,7 @@
 
 #include "base/vec.h"
 #include "rx.h"
+#include "rx_stride.h"
 
 static_assert(offsetof(struct rte_mbuf, ol_flags) == offsetof(struct rte_mbuf, rearm_data) + 8,
 	"lane 1 of an mbuf");
@@ -97,11 +98,11 @@ mdv_rx_vec_timestamps(
 
 /**
  * Take four packets, if there are four and none is an error or compressed. @p op_own is theirs,
- * their lengths are added to @p bytes.
+ * their lengths are added to @p bytes. @p ci is the first's stride, with MDV_RX_STRIDE.
  * @return whether the mbufs have been written
  */
 static __rte_always_inline bool
-mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
+mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, uint32_t ci,
 	struct rte_mbuf *const *mbufs, uint8_t op_own, mdv_vec *bytes, const unsigned int opts)
 {
 	const mdv_vec owners = mdv_rx_vec_word(cqes, 7);
@@ -114,6 +115,11 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes,
 	rte_io_rmb();
 	headers = mdv_rx_vec_word(cqes, 3);
 	lens = mdv_rx_vec_word(cqes, 5) & UINT32_MAX;
+	if (opts & MDV_RX_STRIDE) {
+		if (!mdv_rx_stride_are_next(rxq, ci, lens, owners >> 16 & UINT16_MAX))
+			return false;
+		lens &= UINT16_MAX;
+	}
 	hdr_type = mdv_rx_vec_hdr_type(mdv_rx_vec_word(cqes, 0), headers, opts);
 	flags = opts & MDV_RX_CSUM ? hdr_type >> 32 : mdv_vec_all(0);
 	last = lens & UINT16_MAX;

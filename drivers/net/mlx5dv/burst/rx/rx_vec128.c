@@ -5,6 +5,8 @@
 #define BURST(name, opts) MDV_RX_INSTANCE(name, opts, true)
 MDV_RX_OPTS_PLAIN(BURST, rx_vec128)
 MDV_RX_OPTS_SCATTER(BURST, rx_vec128)
+MDV_RX_OPTS_STRIDE(BURST, rx_vec128)
 
 const eth_rx_burst_t mdv_rx_vec128[] = { MDV_RX_OPTS_PLAIN(MDV_RX_ROW, rx_vec128)
-		MDV_RX_OPTS_SCATTER(MDV_RX_ROW, rx_vec128) };
+		MDV_RX_OPTS_SCATTER(MDV_RX_ROW, rx_vec128)
+			MDV_RX_OPTS_STRIDE(MDV_RX_ROW, rx_vec128) };

@@ -10,7 +10,7 @@
  * A mini CQE takes its other fields from the title: the device only groups packets that agree in
  * packet type, checksum verdicts, VLAN tag, flow tag and kind of hash. So offloads need no field of
  * the mini CQE except the hash; timestamps differ, and exclude compression. CSUM_STRIDX is for
- * striding queues.
+ * striding queues, and they for it.
  */
 /* clang-format off */
 /** The best first. */
@@ -18,10 +18,15 @@ static const struct {
 	enum mdv_cqe_comp choice;
 	uint32_t format;
 	bool has_hash;
+	bool strides;
 	const char *name;
 } formats[] = {
-	{ MDV_CQE_COMP_HASH, MLX5DV_CQE_RES_FORMAT_HASH, true, "compressed, with the RSS hash" },
-	{ MDV_CQE_COMP_CSUM, MLX5DV_CQE_RES_FORMAT_CSUM, false, "compressed, with a checksum" },
+	{ MDV_CQE_COMP_HASH, MLX5DV_CQE_RES_FORMAT_HASH, true, false,
+		"compressed, with the RSS hash" },
+	{ MDV_CQE_COMP_CSUM, MLX5DV_CQE_RES_FORMAT_CSUM, false, false,
+		"compressed, with a checksum" },
+	{ MDV_CQE_COMP_CSUM, MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX, false, true,
+		"compressed, with a checksum and stride" },
 };
 /* clang-format on */
 
@@ -45,6 +50,7 @@ mdv_rx_comp_choose(const struct mdv_port *port, const char **why)
 	*why = "one a packet (the device cannot compress them so)";
 	for (i = 0; i < RTE_DIM(formats); i++) {
 		if ((choice != MDV_CQE_COMP_AUTO && choice != formats[i].choice) ||
+			port->strides != formats[i].strides ||
 			(port->device.caps.cqe_comp_formats & formats[i].format) == 0)
 			continue;
 		if (!needs_hash || formats[i].has_hash) {

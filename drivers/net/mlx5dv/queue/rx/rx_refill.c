@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Refills off the fast path: the first fill, WQEs of several segments, too few mbufs. */
 #include <errno.h>
+#include <string.h>
 
 #include <rte_mempool.h>
 
 #include "rx_refill.h"
+#include "rxq_ring.h"
 
 __rte_noinline uint32_t
 mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
@@ -97,6 +99,29 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 	mdv_rx_doorbell(rxq);
 }
 
+/** Of a striding queue. */
+static int
+strides_fill(struct mdv_rxq *rxq)
+{
+	const uint32_t nb_mbufs = rxq->ring.mask + 1;
+	int ret = mdv_rx_strides_fill(rxq);
+
+	memset(rxq->ring.mbufs, 0, nb_mbufs * sizeof(rxq->ring.mbufs[0]));
+	rxq->pos.wqe_ci = 0;
+	rxq->pos.wqe_pi = 0;
+	if (ret != 0) {
+		/* The ring looks full, and has no mbufs. A new one has new buffers. */
+		rxq->pos.wqe_pi = nb_mbufs;
+		mdv_rxq_ring_break(rxq);
+		return ret;
+	}
+	mdv_rx_refill_strides(rxq);
+	/* As below. */
+	for (uint32_t i = rxq->pos.wqe_pi; i < nb_mbufs; i++)
+		rxq->ring.mbufs[i] = NULL;
+	return rxq->pos.wqe_pi == nb_mbufs ? 0 : -ENOMEM;
+}
+
 int
 mdv_rx_fill(struct mdv_rxq *rxq)
 {
@@ -104,6 +129,8 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	const uint32_t nb_mbufs = (rxq->ring.mask + 1) << rxq->ring.log2_segs;
 	uint32_t i;
 
+	if (rxq->strides.log2_strides != 0)
+		return strides_fill(rxq);
 	for (i = 0; i < nb_mbufs; i++) {
 		uint32_t room = rxq->room - (i % nb_segs == 0 ? rxq->headroom : 0);
 
@@ -138,9 +165,16 @@ mdv_rx_drain(struct mdv_rxq *rxq)
 
 	rxq->nb_ready = 0;
 	rxq->ready_bytes = 0;
+	if (rxq->strides.pool != NULL)
+		mdv_rx_strides_return(rxq);
 	if (rxq->ring.log2_segs == 0) {
-		for (; rxq->pos.wqe_ci != rxq->pos.wqe_pi; rxq->pos.wqe_ci++)
-			rte_mbuf_raw_free(rxq->ring.mbufs[rxq->pos.wqe_ci & rxq->ring.mask]);
+		for (; rxq->pos.wqe_ci != rxq->pos.wqe_pi; rxq->pos.wqe_ci++) {
+			struct rte_mbuf *mbuf = rxq->ring.mbufs[rxq->pos.wqe_ci & rxq->ring.mask];
+
+			/* None: see strides_fill(). */
+			if (mbuf != NULL)
+				rte_mbuf_raw_free(mbuf);
+		}
 		return;
 	}
 	for (i = 0; i < (rxq->ring.mask + 1) << rxq->ring.log2_segs; i++) {

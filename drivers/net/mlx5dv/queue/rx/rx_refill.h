@@ -14,6 +14,7 @@
 #include <rte_mbuf.h>
 
 #include "base/pool.h"
+#include "rx_strides.h"
 #include "rxq.h"
 
 /** The refill for WQEs of several segments: replaces the mbufs missing in each. */
@@ -79,9 +80,9 @@ mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
  * refuses. */
 typedef void (*mdv_rx_post_t)(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb);
 
-/** Refill the holes that received packets left, for WQEs of one segment. @param post a constant */
+/** Put mbufs into the holes that received packets left, and @p post, a constant, them. */
 static __rte_always_inline void
-mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
+mdv_rx_refill_holes(struct mdv_rxq *rxq, const mdv_rx_post_t post)
 {
 	const uint32_t nb_wqes = rxq->ring.mask + 1;
 	uint32_t missing = nb_wqes - (rxq->pos.wqe_pi - rxq->pos.wqe_ci);
@@ -99,7 +100,29 @@ mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
 		if (unlikely(got < nb))
 			break;
 	}
+}
+
+/** Refill WQEs of one segment. @param post a constant */
+static __rte_always_inline void
+mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
+{
+	mdv_rx_refill_holes(rxq, post);
 	mdv_rx_doorbell(rxq);
+}
+
+/** The strides of a WQE are where its buffer is. */
+static inline void
+mdv_rx_post_strides(
+	__rte_unused struct mdv_rxq *rxq, __rte_unused uint32_t idx, __rte_unused uint32_t nb)
+{
+}
+
+/** Refill the slots of strides: WQEs are posted whose strides all have an mbuf. */
+static __rte_always_inline void
+mdv_rx_refill_strides(struct mdv_rxq *rxq)
+{
+	mdv_rx_refill_holes(rxq, mdv_rx_post_strides);
+	mdv_rx_strides_doorbell(rxq);
 }
 
 #endif /* MDV_RX_REFILL_H */

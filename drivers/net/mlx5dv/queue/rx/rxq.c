@@ -10,6 +10,7 @@
 #include "base/hw.h"
 #include "base/log.h"
 #include "queue/cq_ibv.h"
+#include "rx_strides.h"
 #include "rxq.h"
 #include "rxq_ring.h"
 #include "state/port.h"
@@ -71,6 +72,13 @@ mdv_rxq_check_mtu(const struct mdv_port *port, uint16_t idx, uint16_t mtu)
 	if (rxq == NULL)
 		return 0;
 	ret = segs_of(rxq, mtu, &log2_segs);
+	if (ret == 0 && rxq->strides.log2_strides != 0 && rxq->objs.wq != NULL &&
+		mtu + MDV_FRAME_OVERHEAD > rxq->strides.len_max) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: MTU %u needs longer strides than the running queue's, which take %u bytes: stop the port first",
+			port->dev->data->port_id, idx, mtu, rxq->strides.len_max);
+		return -EBUSY;
+	}
 	if (ret == 0 && rxq->objs.wq != NULL && log2_segs > rxq->ring.log2_segs) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: MTU %u needs %u buffers a frame, the running queue has %u: stop the port first",
@@ -173,6 +181,20 @@ park(struct mdv_port *port, struct mdv_rxq *rxq)
 	port->parked = rxq;
 }
 
+/** The burst of a running port takes strides of all queues or of none. */
+static int
+shape_running(struct mdv_rxq *rxq)
+{
+	const struct mdv_port *port = rxq->port;
+	char why[128];
+
+	if (mdv_rx_strides_shape(rxq, port->mtu, port->strides, why, sizeof(why)) == 0)
+		return 0;
+	MDV_LOG(ERR, "port %u Rx queue %u: cannot be striding as the running port's are: %s",
+		port->dev->data->port_id, rxq->idx, why);
+	return -EBUSY;
+}
+
 /** Give a queue of a running port its objects: the previous ones if they fit, or new ones if no
  * rule points at the previous ones. */
 static int
@@ -188,11 +210,15 @@ setup_running(struct mdv_rxq *rxq)
 			port->dev->data->port_id, rxq->idx);
 		return -EBUSY;
 	}
+	ret = shape_running(rxq);
+	if (ret != 0)
+		return ret;
 	parked = parked_take(port, rxq->idx);
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
 	/* More buffers a frame than the present MTU needs do no harm. */
-	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs) {
+	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs &&
+		parked->strides.len_max >= rxq->strides.len_max) {
 		mdv_rxq_ring_adopt(rxq, parked);
 		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
 		rte_free(parked);
@@ -307,8 +333,12 @@ int
 mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_rxq *rxq = rxq_get(port, idx);
+	char why[128];
 	int ret = segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
 
+	/* mdv_rx_strides_choose() has found that it can be. */
+	if (ret == 0)
+		ret = mdv_rx_strides_shape(rxq, port->mtu, port->strides, why, sizeof(why));
 	return ret != 0 ? ret : mdv_rxq_ring_create(rxq);
 }
 

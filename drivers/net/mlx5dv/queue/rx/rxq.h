@@ -21,6 +21,9 @@
  * With several segments a slot keeps the mbufs that its packet did not need. NULL marks the missing
  * mbufs; they are the first ones of the slot, as a packet takes segments in order.
  *
+ * The WQEs of a striding queue have many strides each, of which it counts every one as a slot of
+ * both rings (rx_strides.h).
+ *
  * A block of compressed CQEs is expanded at once into the first mbufs of its packets, and cq_ci
  * moves past it. wqe_ci moves as bursts take the packets, of which nb_ready are left.
  *
@@ -46,6 +49,8 @@
 struct ibv_wq;
 struct mdv_caps;
 struct mdv_port;
+struct mdv_rx_stride_buf;
+struct mdv_rx_stride_pool;
 
 /** Segments of a WQE at most; the device's max_sge may be lower. */
 #define MDV_RX_SEGS_MAX 32u
@@ -103,6 +108,19 @@ struct mdv_rxq_objs {
 	} ibv;                        /**< mode=ibv only: see rx_ibv.h */
 };
 
+/** Of a striding queue: see rx_strides.h. */
+struct mdv_rxq_strides {
+	struct mdv_rx_stride_buf **bufs; /**< by WQE */
+	struct mdv_rx_stride_buf *spare; /**< replaces the one that packets are taken from; NULL:
+					    these are copied */
+	struct mdv_rx_stride_pool *pool; /**< NULL: not ready */
+	uint16_t len_max;                /**< longest packet */
+	uint16_t copy_max;               /**< longest packet that is copied now */
+	uint16_t nb_out;      /**< packets in the present buffer that the application got */
+	uint8_t log2_strides; /**< strides of a WQE; 0: no striding queue */
+	uint8_t log2_bytes;   /**< of a stride */
+};
+
 struct mdv_rxq {
 	/* line 0: read by every burst, written by none */
 	struct mdv_rxq_ring ring;
@@ -127,6 +145,9 @@ struct mdv_rxq {
 	uint32_t timestamp_gap;                      /**< for mdv_hw_stamp_to_ns() */
 	uint32_t nb_empty;                           /**< missing mbufs, with MDV_RX_SCATTER */
 	struct mdv_mr_cache mr;
+
+	/* line of its own: striding queues only */
+	struct mdv_rxq_strides strides __rte_cache_aligned;
 
 	/* control path */
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */

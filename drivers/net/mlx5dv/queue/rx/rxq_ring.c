@@ -14,6 +14,7 @@
 #include "rx_ibv.h"
 #include "rx_intr.h"
 #include "rx_refill.h"
+#include "rx_strides.h"
 #include "rxq.h"
 #include "rxq_ring.h"
 #include "state/port.h"
@@ -51,28 +52,52 @@ modify_state(struct mdv_rxq *rxq, enum ibv_wq_state from, enum ibv_wq_state stat
 	return -ret;
 }
 
+/** Segments of a WQE: those of one packet, or of a striding queue a next segment and the data. */
+static uint32_t
+nb_segs_of(const struct mdv_rxq *rxq)
+{
+	return rxq->strides.log2_strides != 0 ? 2 : 1u << rxq->ring.log2_segs;
+}
+
 /** Get the WQ's ring, which the device reads. */
 static int
 wq_ring_get(struct mdv_rxq *rxq, uint32_t nb_wqes)
 {
+	const uint32_t nb_cqes = nb_wqes << rxq->strides.log2_strides;
 	struct mlx5dv_rwq dv = { 0 };
 	struct mlx5dv_obj obj = { .rwq = { .in = rxq->objs.wq, .out = &dv } };
 	int ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_RWQ);
 
 	if (ret == 0 &&
-		(dv.wqe_cnt != nb_wqes || rxq->objs.cq.cqe_cnt != nb_wqes ||
-			dv.stride != sizeof(struct mlx5_wqe_data_seg) << rxq->ring.log2_segs))
+		(dv.wqe_cnt != nb_wqes || rxq->objs.cq.cqe_cnt != nb_cqes ||
+			dv.stride != sizeof(struct mlx5_wqe_data_seg) * nb_segs_of(rxq)))
 		ret = -ENOTSUP;
 	if (ret != 0) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u of both wanted",
+			"port %u Rx queue %u: rings of %u WQEs of %u bytes and %u CQEs, %u and %u wanted",
 			rxq->port->dev->data->port_id, rxq->idx, dv.wqe_cnt, dv.stride,
-			rxq->objs.cq.cqe_cnt, nb_wqes);
+			rxq->objs.cq.cqe_cnt, nb_wqes, nb_cqes);
 		return ret;
 	}
 	rxq->ring.wqes = dv.buf;
 	rxq->ring.wq_dbrec = dv.dbrec;
 	return 0;
+}
+
+static struct ibv_wq *
+verbs_create_wq(struct mdv_rxq *rxq, struct ibv_wq_init_attr *attr)
+{
+	struct mlx5dv_wq_init_attr striding = {
+		.comp_mask = MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ,
+		.striding_rq_attrs = {
+			.single_stride_log_num_of_bytes = rxq->strides.log2_bytes,
+			.single_wqe_log_num_of_strides = rxq->strides.log2_strides,
+		},
+	};
+
+	if (rxq->strides.log2_strides == 0)
+		return ibv_create_wq(rxq->port->device.ctx, attr);
+	return mlx5dv_create_wq(rxq->port->device.ctx, attr, &striding);
 }
 
 /** Make the WQ and get its ring. */
@@ -91,7 +116,7 @@ wq_create(struct mdv_rxq *rxq, uint32_t nb_wqes)
 	};
 	int ret;
 
-	rxq->objs.wq = ibv_create_wq(port->device.ctx, &attr);
+	rxq->objs.wq = verbs_create_wq(rxq, &attr);
 	if (rxq->objs.wq == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot create a WQ of %u WQEs: %s%s",
@@ -179,7 +204,7 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	ret = cq_create(rxq, nb_wqes);
 	if (ret != 0)
 		return ret;
-	ret = wq_create(rxq, nb_wqes);
+	ret = wq_create(rxq, nb_wqes >> rxq->strides.log2_strides);
 	if (ret != 0)
 		goto destroy_cq;
 	rxq->ring.mbufs = mdv_ring_memory_alloc("mdv_rxq_mbufs",
@@ -193,6 +218,11 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 	rxq->ring.cq_dbrec = rxq->objs.cq.dbrec;
 	rxq->pos.cq_ci = 0;
 	rxq->in_burst = false;
+	/* A copy of a queue that broke: the buffers are the other's. */
+	rxq->strides.pool = NULL;
+	rxq->strides.bufs = NULL;
+	rxq->strides.spare = NULL;
+	rxq->strides.nb_out = 0;
 	rxq->ring.runtime_opts = (rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0) |
 		(rxq->objs.cq.compressed ? MDV_RX_RUNTIME_MINI : 0) |
 		(port->marks_in_use ? MDV_RX_RUNTIME_MARK : 0);
@@ -215,6 +245,8 @@ static void
 drain(struct mdv_rxq *rxq)
 {
 	mdv_rx_drain(rxq);
+	if (rxq->strides.pool != NULL)
+		mdv_rx_strides_close(rxq);
 	mdv_mr_pool_put(rxq->port->mr, rxq->pool);
 	rxq->ready = false;
 	look_full(rxq);
@@ -278,9 +310,14 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 		return ret;
 	rxq->lkey_be = mdv_mr_pool_lkey(table, rxq->pool);
 	mdv_mr_cache_init(&rxq->mr, table);
+	if (rxq->strides.log2_strides != 0) {
+		ret = mdv_rx_strides_open(rxq);
+		if (ret != 0)
+			goto put_pool;
+	}
 	ret = modify_state(rxq, IBV_WQS_RESET, IBV_WQS_RDY);
 	if (ret != 0)
-		goto put_pool;
+		goto close_strides;
 	rxq->ready = true;
 	/* Tags may have been turned on or off while the WQ was reset. */
 	ret = mdv_rxq_ring_strip(rxq);
@@ -304,6 +341,9 @@ reset:
 			rxq->port->dev->data->port_id, rxq->idx);
 	return ret;
 
+close_strides:
+	if (rxq->strides.pool != NULL)
+		mdv_rx_strides_close(rxq);
 put_pool:
 	mdv_mr_pool_put(table, rxq->pool);
 	return ret;
@@ -381,6 +421,7 @@ mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 	rxq->ring = from->ring;
 	rxq->pos = from->pos;
 	rxq->objs = from->objs;
+	rxq->strides = from->strides;
 }
 
 int

@@ -312,6 +312,7 @@ static const struct {
 	bool hash; /**< wanted in mbufs */
 	uint32_t format;
 	const char *says;
+	bool strides;
 } choices[] = {
 	{ MDV_CQE_COMP_AUTO, HASH | CSUM | STRIDX, false, HASH, "with the RSS hash" },
 	{ MDV_CQE_COMP_AUTO, HASH | CSUM, true, HASH, "with the RSS hash" },
@@ -325,6 +326,11 @@ static const struct {
 	{ MDV_CQE_COMP_CSUM, HASH | CSUM, false, CSUM, "with a checksum" },
 	{ MDV_CQE_COMP_CSUM, HASH | CSUM, true, 0, "would lack the RSS hash" },
 	{ MDV_CQE_COMP_CSUM, HASH, true, 0, "the device cannot" },
+	{ MDV_CQE_COMP_AUTO, HASH | CSUM | STRIDX, false, STRIDX, "checksum and stride", true },
+	{ MDV_CQE_COMP_CSUM, HASH | CSUM | STRIDX, false, STRIDX, "checksum and stride", true },
+	{ MDV_CQE_COMP_AUTO, HASH | CSUM | STRIDX, true, 0, "would lack the RSS hash", true },
+	{ MDV_CQE_COMP_AUTO, HASH | CSUM, false, 0, "the device cannot", true },
+	{ MDV_CQE_COMP_OFF, STRIDX, false, 0, "rx_cqe_comp=off", true },
 };
 /* clang-format on */
 
@@ -340,6 +346,7 @@ format_is_what_user_device_and_offloads_agree_on(void **state)
 		rig_port_init(&rig);
 		rig.port.config.rx_cqe_comp = choices[i].asked;
 		rig.port.device.caps.cqe_comp_formats = choices[i].caps;
+		rig.port.strides = choices[i].strides;
 		if (choices[i].hash)
 			rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_RSS_HASH;
 		assert_int_equal(mdv_rx_comp_choose(&rig.port, &why), choices[i].format);

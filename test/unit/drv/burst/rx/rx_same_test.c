@@ -186,9 +186,10 @@ start_at(uint32_t start)
 	rxq->pos.wqe_ci += start;
 	rxq->pos.wqe_pi += start;
 	rx_rig.cq_pi += start;
-	rx_rig.wq_ci += start;
+	rx_rig.wq_ci += start >> rxq->strides.log2_strides;
 	rx_rig.cq_dbrec[0] = rte_cpu_to_be_32(rxq->pos.cq_ci & MDV_HW_CQ_CI_MASK);
-	rx_rig.wq_dbrec[0] = rte_cpu_to_be_32(rxq->pos.wqe_pi & UINT16_MAX);
+	rx_rig.wq_dbrec[0] =
+		rte_cpu_to_be_32(rxq->pos.wqe_pi >> rxq->strides.log2_strides & UINT16_MAX);
 }
 
 /** Every other set of options has a pool with a cache. */
@@ -198,7 +199,10 @@ give_a_pool(const struct kind *kind)
 	const unsigned int nb = (RX_RIG_WQES << kind->log2_segs) + POOL_EXTRA;
 	struct rte_mempool *pool;
 
-	rx_rig_start(kind->log2_segs, nb);
+	if (kind->opts & MDV_RX_STRIDE)
+		rx_rig_start_strides(nb);
+	else
+		rx_rig_start(kind->log2_segs, nb);
 	if (kind->opts % 2 == 0)
 		return;
 	pool = rte_pktmbuf_pool_create("cached", nb, 32, 0, RX_RIG_ROOM, SOCKET_ID_ANY);
@@ -265,12 +269,11 @@ check_kind(const struct kind *kind)
 }
 
 static void
-check_all(uint8_t log2_segs, uint8_t mini)
+check_all(unsigned int first, unsigned int end, uint8_t log2_segs, uint8_t mini)
 {
 	struct kind kind = { .log2_segs = log2_segs };
 
-	for (kind.opts = log2_segs != 0 ? MDV_RX_SCATTER : 0; kind.opts < MDV_RX_NB_OPTS;
-		kind.opts++) {
+	for (kind.opts = first; kind.opts < end; kind.opts++) {
 		kind.start = starts[(kind.opts ^ kind.opts >> 2) % RTE_DIM(starts)];
 		kind.runtime_opts = mini;
 		check_kind(&kind);
@@ -283,22 +286,30 @@ static void
 one_completion_a_packet(void **state)
 {
 	(void)state;
-	check_all(0, 0);
+	check_all(0, MDV_RX_STRIDE, 0, 0);
 }
 
 static void
 compressed_completions(void **state)
 {
 	(void)state;
-	check_all(0, MDV_RX_RUNTIME_MINI);
+	check_all(0, MDV_RX_STRIDE, 0, MDV_RX_RUNTIME_MINI);
 }
 
 static void
 packets_in_several_mbufs(void **state)
 {
 	(void)state;
-	check_all(2, 0);
-	check_all(2, MDV_RX_RUNTIME_MINI);
+	check_all(MDV_RX_SCATTER, MDV_RX_STRIDE, 2, 0);
+	check_all(MDV_RX_SCATTER, MDV_RX_STRIDE, 2, MDV_RX_RUNTIME_MINI);
+}
+
+static void
+many_packets_a_wqe(void **state)
+{
+	(void)state;
+	check_all(MDV_RX_STRIDE, MDV_RX_NB_OPTS, 0, 0);
+	check_all(MDV_RX_STRIDE, MDV_RX_NB_OPTS, 0, MDV_RX_RUNTIME_MINI);
 }
 
 int
@@ -308,6 +319,7 @@ main(void)
 		cmocka_unit_test(one_completion_a_packet),
 		cmocka_unit_test(compressed_completions),
 		cmocka_unit_test(packets_in_several_mbufs),
+		cmocka_unit_test(many_packets_a_wqe),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);

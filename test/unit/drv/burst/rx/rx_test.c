@@ -154,7 +154,7 @@ assert_agrees(
 static void
 check_instances(uint8_t log2_segs, unsigned int pool, bool alike, uint32_t block_max)
 {
-	const unsigned int nb = test_rounds(1000), all = MDV_RX_NB_OPTS - 1,
+	const unsigned int nb = test_rounds(1000), all = MDV_RX_STRIDE - 1,
 			   max_len = log2_segs ? 1400 : 256;
 	const unsigned int first = log2_segs != 0 ? MDV_RX_SCATTER : 0;
 	struct seen *want = calloc(nb, sizeof(*want)), *seen = calloc(nb, sizeof(*seen));

@@ -42,6 +42,8 @@ int __wrap_mdv_cq_create(const struct mdv_device *device, uint32_t nb_cqes, uint
 	struct ibv_comp_channel *channel, struct mdv_cq *cq);
 void __wrap_mdv_cq_destroy(const struct mdv_device *device, struct mdv_cq *cq);
 int __wrap_mlx5dv_init_obj(struct mlx5dv_obj *obj, uint64_t type);
+struct ibv_wq *__wrap_mlx5dv_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr,
+	struct mlx5dv_wq_init_attr *striding);
 
 static struct fake_wq *
 fake_of(struct ibv_wq *wq)
@@ -107,6 +109,21 @@ create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
 	newest()->flags = attr->create_flags;
 	newest()->wq.context = context;
 	return &newest()->wq;
+}
+
+struct ibv_wq *
+__wrap_mlx5dv_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr,
+	struct mlx5dv_wq_init_attr *striding)
+{
+	assert_int_equal(striding->comp_mask, MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ);
+	assert_int_equal(striding->striding_rq_attrs.single_stride_log_num_of_bytes,
+		fake.rxq.strides.log2_bytes);
+	assert_int_equal(striding->striding_rq_attrs.single_wqe_log_num_of_strides,
+		fake.rxq.strides.log2_strides);
+	assert_int_equal(striding->striding_rq_attrs.two_byte_shift_en, 0);
+	assert_int_equal(attr->max_wr << fake.rxq.strides.log2_strides, NB_DESC);
+	attr->max_wr = NB_DESC;
+	return create_wq(context, attr);
 }
 
 static int
@@ -270,6 +287,60 @@ rings_are_as_large_as_asked(void **state)
 	assert_int_equal(nb_in_ring(), 0);
 	assert_int_equal(mdv_rxq_ring_ready(rxq), 0);
 	check_ready();
+}
+
+#define LOG2_STRIDES  3
+#define STRIDES_WQES  (NB_DESC >> LOG2_STRIDES)
+#define STRIDES_BYTES (512u << LOG2_STRIDES)
+
+/** The WQEs have a buffer each, in memory of one region, and nothing overlaps. */
+static void
+check_buffers(void)
+{
+	for (unsigned int i = 0; i < STRIDES_WQES; i++) {
+		const struct mlx5_wqe_data_seg *seg = &newest()->wqes[2 * i + 1];
+
+		assert_int_equal(rte_be_to_cpu_32(seg->byte_count), STRIDES_BYTES);
+		assert_int_equal(rte_be_to_cpu_32(seg->lkey), 0x101);
+		for (unsigned int k = 0; k < i; k++) {
+			const uint64_t a = rte_be_to_cpu_64(seg->addr);
+			const uint64_t b = rte_be_to_cpu_64(newest()->wqes[2 * k + 1].addr);
+
+			assert_true(
+				(a > b ? a - b : b - a) >= STRIDES_BYTES + RTE_PKTMBUF_HEADROOM);
+		}
+	}
+}
+
+static void
+a_striding_queue_has_buffers_while_it_is_ready(void **state)
+{
+	struct mdv_rxq *rxq = &fake.rxq;
+
+	(void)state;
+	rxq->strides.log2_strides = LOG2_STRIDES;
+	rxq->strides.log2_bytes = 9;
+	rxq->strides.len_max = 256;
+	fake.wqe_cnt = STRIDES_WQES;
+	fake.stride *= 2;
+	assert_int_equal(mdv_rxq_ring_create(rxq), 0);
+	assert_int_equal(rxq->ring.mask, NB_DESC - 1);
+	assert_int_equal(rxq->ring.log2_wqes, 6);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_null(rxq->strides.pool);
+		assert_int_equal(mdv_rxq_ring_ready(rxq), 0);
+		assert_int_equal(rig_verbs.nb_mrs, 2);
+		assert_int_equal(nb_in_ring(), NB_DESC);
+		assert_int_equal(rte_be_to_cpu_32(newest()->wq_dbrec[0]), STRIDES_WQES);
+		check_buffers();
+		assert_int_equal(mdv_rxq_ring_reset(rxq), 0);
+		assert_int_equal(rig_verbs.nb_mrs, 0);
+		assert_int_equal(nb_in_ring(), 0);
+	}
+	fake.state_errors[IBV_WQS_RDY] = EIO;
+	assert_int_equal(mdv_rxq_ring_ready(rxq), -EIO);
+	assert_null(rxq->strides.pool);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
 }
 
 static void
@@ -575,6 +646,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			rings_are_as_large_as_asked, queue_make, queue_free),
+		cmocka_unit_test_setup_teardown(
+			a_striding_queue_has_buffers_while_it_is_ready, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(
 			a_ring_that_cannot_be_made_leaves_nothing, queue_make, queue_free),
 		cmocka_unit_test_setup_teardown(
