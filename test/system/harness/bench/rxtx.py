@@ -19,6 +19,7 @@ DEVARGS = ",".join(filter(None, ["dv_flow_en=0", INTREE_DEVARGS]))
 VARIANTS = [
     ("", "", "", ""),
     (" uncompressed", ",rx_cqe_comp=off", ",rxq_cqe_comp_en=0", "rx plain 64 B x"),
+    (" striding", ",mprq=on", ",mprq_en=1,rxqs_min_mprq=1", "rx plain "),
 ]
 MEMORY_MIB = 512
 # Drivers' names in ethdev and as everybody calls them.
