@@ -21,6 +21,7 @@
 #include "hw/device/thread.h"
 #include "strict/findings.h"
 #include "sysfs/tree.h"
+#include "ucma/nobody.h"
 #include "ucma/rdma.h"
 #include "wire/faulty.h"
 #include "wire/wire.h"
@@ -254,9 +255,14 @@ open_port(struct shca_set *set, unsigned int index)
 	conf.wire = port->wire;
 	conf.kernel = port->kernel;
 	ret = shca_device_create(&conf, &set->device[index]);
-	if (ret != 0)
+	if (ret != 0) {
 		SHCA_ERR("mlx5_%u: cannot make the device: %s", index, strerror(-ret));
-	return ret;
+		return ret;
+	}
+	shca_device_lock(set->device[index]);
+	shca_nobody_listen(set->device[index]);
+	shca_device_unlock(set->device[index]);
+	return 0;
 }
 
 /** Map the counts that a strict set shares with the runner. */
