@@ -249,6 +249,31 @@ other_queue_pairs(void)
 	rig_must(ibv_dealloc_mw(mw), "ibv_dealloc_mw");
 }
 
+/** What it opened goes with its queue pair, and is not the next one's of that number. */
+static void
+outlives_its_queue_pair(void)
+{
+	struct ibv_mw *mw = alloc(IBV_MW_TYPE_2);
+	uint32_t number;
+
+	connect();
+	number = owner->qp_num;
+	CHECK(bind_2(mw, ibv_inc_rkey(mw->rkey), region, window_address(), WINDOW,
+		      IBV_ACCESS_REMOTE_WRITE) == IBV_WC_SUCCESS,
+		0);
+	range_is_open(mw->rkey, 33);
+	disconnect();
+	connect();
+	CHECK(owner->qp_num == number, owner->qp_num);
+	is_refused(mw->rkey, window_address());
+	CHECK(bind_2(mw, ibv_inc_rkey(mw->rkey), region, window_address(), WINDOW,
+		      IBV_ACCESS_REMOTE_WRITE) == IBV_WC_SUCCESS,
+		0);
+	range_is_open(mw->rkey, 34);
+	disconnect();
+	rig_must(ibv_dealloc_mw(mw), "ibv_dealloc_mw");
+}
+
 static void
 bad_binds(void)
 {
@@ -350,6 +375,7 @@ main(void)
 	type_1();
 	type_2();
 	other_queue_pairs();
+	outlives_its_queue_pair();
 	bad_binds();
 	without_region();
 	registered_again();

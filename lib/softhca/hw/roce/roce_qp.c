@@ -15,6 +15,7 @@
 #include "hw/roce/qp1.h"
 #include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
+#include "hw/roce/window.h"
 #include "transport/engine/rnr.h"
 
 /** Packets of a queue pair in one round. */
@@ -66,6 +67,7 @@ shca_roce_qp_destroy(struct shca_roce_qp *qp)
 		return;
 	shca_roce_count_engines(qp);
 	shca_group_detach_all(qp);
+	shca_window_forget_qp(qp->dev->mem, qp->number);
 	LIST_REMOVE(qp, link);
 	shca_idtable_del(&qp->dev->roce_numbers, qp->number);
 	free(qp);

@@ -88,6 +88,19 @@ shca_window_invalidate(struct shca_window *window, uint32_t key, uint32_t pdn, u
 	return true;
 }
 
+void
+shca_window_forget_qp(struct shca_mem *mem, uint32_t qpn)
+{
+	struct shca_mr *mr;
+
+	for (uint32_t i = 0; (mr = shca_idtable_next(&mem->mrs, &i)) != NULL; i++) {
+		struct shca_window *window = mr->is_window ? (struct shca_window *)mr : NULL;
+
+		if (window != NULL && window->is_type_2 && window->qpn == qpn)
+			window->is_bound = false;
+	}
+}
+
 uint8_t *
 shca_window_ptr(struct shca_mem *mem, const struct shca_window *window, uint32_t wanted,
 	uint32_t rkey, uint32_t pdn, uint32_t qpn, uint64_t va, uint64_t length)

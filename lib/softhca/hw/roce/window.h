@@ -46,6 +46,9 @@ bool shca_window_bind(
 	struct shca_mem *mem, struct shca_window *window, const struct shca_window_bind *bind);
 /** @return false: it is not bound, or by another key, or for another queue pair or PD. */
 bool shca_window_invalidate(struct shca_window *window, uint32_t key, uint32_t pdn, uint32_t qpn);
+/** The queue pair goes: windows of type 2 that are bound to it can be bound again, and nobody
+ * reaches anything by them (IBTA 10.6.7.2.5). */
+void shca_window_forget_qp(struct shca_mem *mem, uint32_t qpn);
 /** @param wanted IB_UVERBS_ACCESS_REMOTE_* @return where the bytes are, or NULL. */
 uint8_t *shca_window_ptr(struct shca_mem *mem, const struct shca_window *window, uint32_t wanted,
 	uint32_t rkey, uint32_t pdn, uint32_t qpn, uint64_t va, uint64_t length);
