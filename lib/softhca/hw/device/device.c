@@ -27,6 +27,7 @@
 #include "hw/queue/sq_fail.h"
 #include "hw/queue/steer.h"
 #include "hw/roce/gid.h"
+#include "hw/roce/late.h"
 #include "hw/roce/qp1.h"
 #include "hw/roce/roce_qp.h"
 #include "hw/state/cq.h"
@@ -202,6 +203,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->roce_qps);
 	LIST_INIT(&dev->ahs);
+	STAILQ_INIT(&dev->roce_late);
 	shca_qp1_init(&dev->qp1);
 	LIST_INIT(&dev->doorbell_pages);
 	LIST_INIT(&dev->clock_pages);
@@ -239,6 +241,7 @@ shca_device_destroy(struct shca_device *dev)
 		return;
 	assert(LIST_EMPTY(&dev->sqs) && LIST_EMPTY(&dev->rqs) && LIST_EMPTY(&dev->cqs));
 	shca_qp1_fini(&dev->qp1);
+	shca_late_fini(dev);
 	shca_idtable_fini(&dev->cq_numbers);
 	shca_idtable_fini(&dev->queue_numbers);
 	shca_idtable_fini(&dev->roce_numbers);
@@ -485,7 +488,7 @@ run_round(void *arg)
 		return;
 	if (!TAILQ_EMPTY(&dev->qp1.queue))
 		shca_qp1_run(dev);
-	if (!LIST_EMPTY(&dev->roce_qps))
+	if (!LIST_EMPTY(&dev->roce_qps) || !STAILQ_EMPTY(&dev->roce_late))
 		shca_roce_run(dev);
 	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
 	dev->is_reflecting = false;

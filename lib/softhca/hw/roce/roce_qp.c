@@ -12,6 +12,7 @@
 #include "hw/queue/out.h"
 #include "hw/roce/count.h"
 #include "hw/roce/group.h"
+#include "hw/roce/late.h"
 #include "hw/roce/qp1.h"
 #include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
@@ -65,6 +66,7 @@ shca_roce_qp_destroy(struct shca_roce_qp *qp)
 {
 	if (qp == NULL)
 		return;
+	shca_late_keep(qp);
 	shca_roce_count_engines(qp);
 	shca_group_detach_all(qp);
 	shca_window_forget_qp(qp->dev->mem, qp->number);
@@ -174,6 +176,8 @@ shca_roce_qp_modify(
 
 	if (shca_is_strict(qp->dev))
 		shca_roce_strict_modify(qp, state, conf);
+	if (state == SHCA_ROCE_RESET)
+		shca_late_keep(qp);
 	qp->conf = *conf;
 	qp->state = state;
 	if (state == SHCA_ROCE_RESET)
@@ -266,13 +270,19 @@ post(struct shca_roce_qp *qp)
 	}
 }
 
-static void
-send(struct shca_roce_qp *qp, struct shca_bth *bth)
+void
+shca_roce_address(const struct shca_roce_qp *qp, struct shca_bth *bth)
 {
 	if (shca_roce_is_xrc(qp))
 		bth->opcode |= SHCA_BTH_XRC;
 	bth->qpn = qp->conf.dest_qpn;
 	bth->pkey = SHCA_ROCE_PKEY;
+}
+
+static void
+send(struct shca_roce_qp *qp, struct shca_bth *bth)
+{
+	shca_roce_address(qp, bth);
 	shca_roce_send(qp->dev, &qp->conf.path, bth);
 }
 
@@ -325,6 +335,7 @@ shca_roce_run(struct shca_device *dev)
 
 	if (shca_is_strict(dev))
 		shca_roce_strict_round(dev);
+	shca_late_send(dev);
 	LIST_FOREACH (qp, &dev->roce_qps, link) {
 		if (qp->state < SHCA_ROCE_RTR || qp->is_dead)
 			continue;

@@ -139,6 +139,8 @@ bool shca_group_take(struct shca_device *dev, const struct shca_frame *frame);
 /** @{ Frames. */
 /** @return room for the payload of the next frame; NULL: the wire takes no more now. */
 uint8_t *shca_roce_room(struct shca_device *dev);
+/** Fill in whom a packet of a connection is for. */
+void shca_roce_address(const struct shca_roce_qp *qp, struct shca_bth *bth);
 /** Send the payload at shca_roce_room() below headers. */
 void shca_roce_send(
 	struct shca_device *dev, const struct shca_roce_path *path, const struct shca_bth *bth);

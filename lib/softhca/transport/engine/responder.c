@@ -502,6 +502,14 @@ next_of_read(struct shca_responder *responder, struct shca_answer *read, struct 
 }
 
 bool
+shca_responder_is_reading(const struct shca_responder *responder)
+{
+	return responder->head != responder->tail &&
+		responder->answer[responder->head % SHCA_RESPONDER_ANSWERS].opcode ==
+		SHCA_BTH_READ_REQUEST;
+}
+
+bool
 shca_responder_next(struct shca_responder *responder, struct shca_bth *bth, uint8_t *payload)
 {
 	struct shca_answer *first = answer_at(responder, responder->head);

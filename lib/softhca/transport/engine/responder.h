@@ -70,6 +70,8 @@ struct shca_responder {
 void shca_responder_init(struct shca_responder *responder, const struct shca_responder_conf *conf);
 /** Take a request. */
 void shca_responder_receive(struct shca_responder *responder, const struct shca_bth *bth);
+/** @return whether the next answer has bytes of memory. */
+bool shca_responder_is_reading(const struct shca_responder *responder);
 /** Make the next answer. @param payload room for mtu bytes @return false: there is none */
 bool shca_responder_next(struct shca_responder *responder, struct shca_bth *bth, uint8_t *payload);
 
