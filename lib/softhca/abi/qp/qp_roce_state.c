@@ -149,8 +149,9 @@ take_values(const struct ib_uverbs_modify_qp *request, struct shca_roce_qp_conf 
 		conf->min_rnr_timer = request->min_rnr_timer & 31;
 }
 
-int
-shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
+/** With attributes that are its type's. */
+static int
+modify(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 {
 	static const enum shca_roce_state states[NB_STATES] = {
 		[IBV_QPS_INIT] = SHCA_ROCE_INIT,
@@ -188,6 +189,15 @@ shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp 
 		shca_roce_qp_notify_drained(qp->roce);
 	qp->state = to;
 	return 0;
+}
+
+int
+shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
+{
+	struct ib_uverbs_modify_qp taken = *request;
+
+	taken.attr_mask = shca_qp_transition_mask(qp->type, request->attr_mask);
+	return modify(qp, &taken);
 }
 
 void

@@ -121,3 +121,14 @@ shca_qp_transition_find(uint8_t type, uint32_t from, uint32_t to)
 	return (struct shca_qp_transition){ row->is_allowed, row->required[column],
 		row->optional[column] };
 }
+
+uint32_t
+shca_qp_transition_mask(uint8_t type, uint32_t mask)
+{
+	static const uint32_t ignored[NB_COLUMNS] = {
+		[XRC_INI] = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+		[XRC_TGT] = IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY,
+	};
+
+	return mask & ~ignored[column_of(type)];
+}

@@ -16,5 +16,8 @@ struct shca_qp_transition {
 
 /** @param type IBV_QPT_* of one with a transport @param from, to any number */
 struct shca_qp_transition shca_qp_transition_find(uint8_t type, uint32_t from, uint32_t to);
+/** @return the mask without what means nothing to one direction of XRC, which Linux passes over
+ * (uverbs_cmd.c modify_qp_mask()). */
+uint32_t shca_qp_transition_mask(uint8_t type, uint32_t mask);
 
 #endif /* SHCA_ABI_QP_QP_TRANSITION_H */

@@ -74,12 +74,29 @@ no_other_steps(void **state)
 	assert_false(shca_qp_transition_find(IBV_QPT_RC, 0, UINT32_MAX).is_allowed);
 }
 
+/** perftest gives both ends of XRC what RC wants. */
+static void
+what_is_passed_over(void **state)
+{
+	const uint32_t responder = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	const uint32_t requester = IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY;
+	const uint32_t all = responder | requester | IBV_QP_AV | IBV_QP_TIMEOUT;
+
+	(void)state;
+	assert_int_equal(shca_qp_transition_mask(IBV_QPT_XRC_SEND, all), all & ~responder);
+	assert_int_equal(shca_qp_transition_mask(IBV_QPT_XRC_RECV, all), all & ~requester);
+	assert_int_equal(shca_qp_transition_mask(IBV_QPT_RC, all), all);
+	assert_int_equal(shca_qp_transition_mask(IBV_QPT_UC, all), all);
+	assert_int_equal(shca_qp_transition_mask(IBV_QPT_UD, all), all);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attributes_of_each_step),
 		cmocka_unit_test(no_other_steps),
+		cmocka_unit_test(what_is_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
