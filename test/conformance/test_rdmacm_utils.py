@@ -2,98 +2,21 @@
 """rdmacm-utils, unmodified: connections, and queue pairs that go by them. Server and client are programs of one card, of
 two ports of a card that a cable joins, of two cards, and of two cards whose netdevs are hosts on one bridge."""
 import contextlib
-import dataclasses
 import os
 import re
 import shutil
-import subprocess
 import time
 
 import pytest
-from harness import card as cards
 from harness import host, paths
 from harness.patience import PATIENCE
+from harness.places import PLACES, PORT, bridge, fill, run_both, run_client, serving, two_cards
 from harness.terminal import Terminal
 
 pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
 
-MACS = ["02:00:00:00:00:10", "02:00:00:00:00:20"]
-GIDS = ["fe80::ff:fe00:10", "fe80::ff:fe00:20"]
-PORT = 7400
 ACK_TIMEOUT = paths.BUILD / "app/examples/cm-timeout"
 OWN_QP = paths.BUILD / "app/examples/cm-own-qp"
-
-
-@dataclasses.dataclass
-class End:
-    """Where a program runs, and the address that it has there."""
-    card: str
-    address: str
-    namespace: str = None
-    wire: str = None
-
-    def gid(self):
-        return self.address if ":" in self.address else "::ffff:" + self.address
-
-    def argv(self, *words):
-        enter = ["ip", "netns", "exec", self.namespace] if self.namespace else []
-        return enter + cards.on(self.card, *words)
-
-
-@contextlib.contextmanager
-def one_card(_):
-    with cards.up(f"wire=loop,mac={MACS[0]}") as card:
-        yield End(card, GIDS[0]), End(card, GIDS[0])
-
-
-@contextlib.contextmanager
-def two_ports(_):
-    with cards.up(*(f"wire=pair:cable,mac={mac}" for mac in MACS)) as card:
-        yield End(card, GIDS[0]), End(card, GIDS[1])
-
-
-@contextlib.contextmanager
-def two_cards(tmp_path):
-    with cards.up(f"wire=unix:{tmp_path}/wire,mac={MACS[0]}") as one, \
-            cards.up(f"wire=unix:{tmp_path}/wire,mac={MACS[1]}") as other:
-        yield End(one, GIDS[0]), End(other, GIDS[1])
-
-
-@contextlib.contextmanager
-def bridge(_):
-    """Two cards, each with its netdev in a namespace, on one bridge: nobody knows the other's MAC at first."""
-    why_not = host.why_no_tap() or host.why_no_netns()
-    if why_not:
-        pytest.skip(f"no netdevs: {why_not}")
-    name = host.name("b")
-    with contextlib.ExitStack() as stack:
-        host.run("ip", "link", "add", name, "type", "bridge")
-        stack.callback(host.run, "ip", "link", "del", name)
-        host.run("ip", "link", "set", name, "up")
-        ends = []
-        for number, mac in enumerate(MACS, 1):
-            wire, netdev = host.name("w"), host.name("k")
-            card = stack.enter_context(cards.up(f"wire=tap:{wire},kernel=tap:{netdev},mac={mac}"))
-            host.run("ip", "link", "set", wire, "master", name, "up")
-            space = stack.enter_context(host.Namespace())
-            space.take(netdev, f"10.77.0.{number}/24")
-            ends.append(End(card, f"10.77.0.{number}", space.name, wire))
-        for end in ends:
-            wait_for_gid(end)
-        yield tuple(ends)
-
-
-def wait_for_gid(end):
-    """The card has seen the address."""
-    wanted = f"0000:0000:0000:0000:0000:ffff:0a4d:{int(end.address[-1]):04x}"
-    until = time.monotonic() + PATIENCE
-    gid = cards.directory(end.card) / "sys/class/infiniband/mlx5_0/ports/1/gids/3"
-    while gid.read_text(encoding="ascii").strip() != wanted:
-        assert time.monotonic() < until, gid.read_text(encoding="ascii")
-        time.sleep(0.02)
-
-
-PLACES = {"one card": one_card, "two ports": two_ports, "two cards": two_cards, "bridge": bridge}
 
 # Words of server and client, of one connection: a client that comes too early must not leave half of its own behind.
 # ADDRESS and GID are the server's, SOURCE the client's own, PORT one that is free.
@@ -104,44 +27,13 @@ PROGRAMS = {
     "ucmatose": ("ucmatose -b ADDRESS -p PORT -c 1 -C 10", "ucmatose -s ADDRESS -b SOURCE -p PORT -c 1 -C 10"),
     "ucmatose by GIDs": ("ucmatose -b GID -p PORT -f gid -c 1 -C 10",
                          "ucmatose -s GID -b SOURCE-GID -p PORT -f gid -c 1 -C 10"),
+    "udaddy of two": ("udaddy -b ADDRESS -c 2 -C 10", "udaddy -s ADDRESS -b SOURCE -c 2 -C 10"),
     "udaddy": ("udaddy -b ADDRESS -c 1 -C 10", "udaddy -s ADDRESS -b SOURCE -c 1 -C 10"),
     "rdma_client": ("rdma_server -s ADDRESS -p PORT", "rdma_client -s ADDRESS -p PORT"),
     "rstream": ("rstream -b ADDRESS -p PORT -S 4096 -C 20 -T v", "rstream -s ADDRESS -p PORT -S 4096 -C 20 -T v"),
     "riostream": ("riostream -b ADDRESS -p PORT -S 4096 -C 20 -T v",
                   "riostream -s ADDRESS -b SOURCE -p PORT -S 4096 -C 20 -T v"),
 }
-
-
-def fill(words, server, client):
-    values = {"ADDRESS": server.address, "GID": server.gid(), "SOURCE": client.address, "SOURCE-GID": client.gid(),
-              "PORT": str(PORT)}
-    return [values.get(word, word) for word in words.split()]
-
-
-def run_client(argv):
-    """(status, output). A client that comes before its server listens is refused, and comes again."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=PATIENCE)
-        if done.returncode == 0 or time.monotonic() > until:
-            return done.returncode, done.stdout + done.stderr
-
-
-@contextlib.contextmanager
-def serving(words, server, client):
-    """A server: its terminal."""
-    terminal = Terminal(server.argv(*fill(words, server, client)), env=dict(os.environ))
-    try:
-        yield terminal
-    finally:
-        terminal.close()
-
-
-def run_both(words, server, client):
-    """(name, status, output) of client and server."""
-    with serving(words[0], server, client) as terminal:
-        status, text = run_client(client.argv(*fill(words[1], server, client)))
-        return [("client", status, text), ("server", terminal.wait(PATIENCE), terminal.text)]
 
 
 @pytest.mark.parametrize("place", PLACES)
