@@ -89,7 +89,7 @@ shca_offloads_get(struct shca_ethtool_call *call)
 {
 	struct shca_offloads_get *get = (void *)call->bytes;
 
-	get->head.size = 1;
+	get->size = 1;
 	get->block = (struct ethtool_get_features_block){ 0 };
 	for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++) {
 		get->block.available |= (uint32_t)rows[i].has(call->dev) << i;
@@ -106,7 +106,7 @@ shca_offloads_set(struct shca_ethtool_call *call)
 	const struct shca_offloads_set *set = (const void *)call->bytes;
 	const uint32_t valid = set->block.valid;
 
-	if (set->head.size != 1 || valid >> SHCA_OFFLOADS_NB != 0)
+	if (set->size != 1 || valid >> SHCA_OFFLOADS_NB != 0)
 		return -EINVAL;
 	for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++)
 		if ((valid & 1u << i) != 0 && !rows[i].has(call->dev))

@@ -20,14 +20,14 @@ struct shca_offload_name {
 #define SHCA_OFFLOADS_NB 3
 extern const struct shca_offload_name shca_offload_names[SHCA_OFFLOADS_NB];
 
-/** One block: bit i is of row i. */
+/** One block: bit i is of row i. The heads are Linux's, which end in arrays of blocks. */
 struct shca_offloads_get {
-	struct ethtool_gfeatures head;
+	uint32_t cmd, size;
 	struct ethtool_get_features_block block;
 };
 
 struct shca_offloads_set {
-	struct ethtool_sfeatures head;
+	uint32_t cmd, size;
 	struct ethtool_set_features_block block;
 };
 

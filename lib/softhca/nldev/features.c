@@ -156,7 +156,7 @@ get_blocks(struct call *call)
 static int
 switch_ours(struct call *call, uint32_t valid, uint32_t requested)
 {
-	struct shca_offloads_set set = { { ETHTOOL_SFEATURES, 1 }, { valid, requested } };
+	struct shca_offloads_set set = { ETHTOOL_SFEATURES, 1, { valid, requested } };
 
 	return valid == 0 ? 0
 			  : shca_owner_run_structure(call->nldev, call->device, &set, sizeof(set));
@@ -285,7 +285,7 @@ shca_features_run(const struct shca_nldev *nldev, unsigned int device, uint32_t 
 		.device = device,
 		.netdev = request->ifr_name,
 		.data = (uintptr_t)request->ifr_data,
-		.ours = { .head = { ETHTOOL_GFEATURES, 1 } },
+		.ours = { .cmd = ETHTOOL_GFEATURES, .size = 1 },
 	};
 	int ret;
 

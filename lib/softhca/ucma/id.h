@@ -169,7 +169,8 @@ int shca_ucm_event_tell(struct shca_id *id, uint32_t what, int status);
 /** Take back the events of an identifier, or of a group alone, up to the first that is a request.
  * @return the identifier of that, which nobody will accept, or NULL: it was the last. */
 struct shca_id *shca_ucm_event_drop(struct shca_id *id, const struct shca_ucma_group *group);
-/** The identifier goes, and perhaps before its request has been read: that event names nobody then. */
+/** The identifier goes, and perhaps before its request has been read: that event names nobody then.
+ */
 void shca_ucm_event_forget(const struct shca_id *request);
 /** Take an event from the queue, when it has been read. */
 void shca_ucm_event_take(struct shca_ucma_event *event);

@@ -84,7 +84,7 @@ set_offloads(struct rig *rig, uint32_t valid, uint32_t wanted)
 {
 	struct shca_offloads_set *set = (void *)bytes;
 
-	set->head.size = 1;
+	set->size = 1;
 	set->block = (struct ethtool_set_features_block){ valid, wanted };
 	return run(rig, ETHTOOL_SFEATURES, 0);
 }

@@ -33,7 +33,7 @@
 #include "hw/check/doorbell.h"
 #include "hw/device/clock_page.h"
 #include "hw/device/device.h"
-#include "hw/roce/ah.h"
+#include "hw/roce/gid.h"
 #include "hw/roce/roce_qp.h"
 #include "steering/match/param.h"
 #include "steering/steering.h"

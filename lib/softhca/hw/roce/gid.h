@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "hw/state/gid.h"
 #include "transport/packet/roce.h"
@@ -45,5 +46,21 @@ struct shca_gid_route {
 /** Fill a path; the MAC of the destination is the caller's. @return false: no such entry. */
 bool shca_gid_path(const struct shca_device *dev, const struct shca_gid_route *route,
 	struct shca_roce_path *path);
+
+/** An address handle, in its owner's memory. A WQE has a copy of the address, which does not say of
+ * which protection domain it is: a strict device looks here. */
+struct shca_ah {
+	LIST_ENTRY(shca_ah) link;
+	uint32_t pdn;
+	uint8_t dgid[16];
+	uint8_t sgid_index;
+};
+
+/** The device lock is held, here and below. */
+void shca_ah_add(struct shca_device *dev, struct shca_ah *ah);
+void shca_ah_remove(struct shca_ah *ah);
+/** @return whether handles of that address are there, and none of domain @p pdn. */
+bool shca_ah_is_of_another(
+	const struct shca_device *dev, uint32_t pdn, const struct shca_gid_route *route);
 
 #endif /* SHCA_HW_ROCE_GID_H */

@@ -15,12 +15,6 @@ struct shca_roce_group {
 	struct shca_roce_qp *qp;
 };
 
-bool
-shca_group_is(const uint8_t gid[16])
-{
-	return gid[0] == 0xff || (shca_roce_is_ipv4(gid) && gid[12] >> 4 == 0xe);
-}
-
 /** Frames that the cache of flows knows may have got receivers, or lost them. */
 static void
 renew(struct shca_device *dev)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "transport/packet/roce.h"
+
 struct shca_device;
 struct shca_roce_qp;
 
@@ -14,7 +16,12 @@ struct shca_roce_qp;
 #define SHCA_NB_GROUPS 2097152
 
 /** @return whether a GID is a group's (LX rdma_is_multicast_addr()). */
-bool shca_group_is(const uint8_t gid[16]);
+static inline bool
+shca_group_is(const uint8_t gid[16])
+{
+	return gid[0] == 0xff || (shca_roce_is_ipv4(gid) && gid[12] >> 4 == 0xe);
+}
+
 /** Once more is no error. @param nb_groups of the queue pair, which increases if the group is a new
  * one @return 0, -ENOMEM (also: the group is full). */
 int shca_group_attach(struct shca_roce_qp *qp, const uint8_t gid[16], uint32_t *nb_groups);

@@ -315,6 +315,14 @@ shca_roce_break(struct shca_roce_qp *qp)
 }
 
 void
+shca_roce_qp_fault(struct shca_roce_qp *qp)
+{
+	shca_roce_break(qp);
+	qp->is_dead = true;
+	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_FATAL);
+}
+
+void
 shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_t syndrome)
 {
 	SHCA_WARN("QP 0x%x: send WQE %u (opcode 0x%02x) fails with syndrome 0x%02x", qp->number,

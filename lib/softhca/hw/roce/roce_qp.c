@@ -224,14 +224,6 @@ shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_
 	*rq_psn = qp->responder.psn;
 }
 
-void
-shca_roce_qp_fault(struct shca_roce_qp *qp)
-{
-	shca_roce_break(qp);
-	qp->is_dead = true;
-	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_FATAL);
-}
-
 /** @return whether the counter of sends is beyond the ring: a program's bug, no WQE is valid. */
 static bool
 has_overrun(struct shca_roce_qp *qp)

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "hw/roce/ah.h"
+#include "hw/roce/gid.h"
 #include "hw/roce/group.h"
 #include "strict/findings.h"
 

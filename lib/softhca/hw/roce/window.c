@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory windows. */
+/* Memory windows, and the UMR WQEs that bind and invalidate them. */
 #include "hw/roce/window.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include <rdma/ib_user_ioctl_verbs.h>
+
+#include "hw/roce/state.h"
 
 #define NO_PDN UINT32_MAX
 #define WRITES (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)
@@ -114,4 +116,45 @@ shca_window_ptr(struct shca_mem *mem, const struct shca_window *window, uint32_t
 		return NULL;
 	return shca_mem_ptr(mem, pdn, window->target_lkey, window->target + (va - mr->iova), length,
 		(wanted & WRITES) != 0);
+}
+
+static uint32_t
+access_of(uint8_t flags)
+{
+	return (flags & MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_REMOTE_READ
+			       ? IB_UVERBS_ACCESS_REMOTE_READ
+			       : 0u) |
+		(flags & MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_REMOTE_WRITE
+				? IB_UVERBS_ACCESS_REMOTE_WRITE
+				: 0u) |
+		(flags & MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_ATOMIC ? IB_UVERBS_ACCESS_REMOTE_ATOMIC
+								   : 0u);
+}
+
+/** A window is named by the index of its key: a bind gives it the lower bits. */
+enum shca_outcome
+shca_roce_bind(struct shca_roce_qp *qp, const struct shca_roce_umr *umr)
+{
+	struct shca_window *window = shca_window_find(qp->dev->mem, umr->key);
+	const struct shca_window_bind bind = {
+		.pdn = qp->attr.pdn,
+		.qpn = umr->has_qpn ? umr->qpn : SHCA_WINDOW_ANY_QP,
+		.variant = umr->variant,
+		.access = access_of(umr->access_flags),
+		.start = umr->start,
+		.length = umr->is_free ? 0 : umr->length,
+		.lkey = umr->lkey,
+		.address = umr->address,
+	};
+	bool is_done;
+
+	if (window == NULL)
+		return SHCA_OUTCOME_WINDOW_BIND;
+	if (umr->is_free && window->is_type_2)
+		is_done = shca_window_invalidate(window, umr->key, qp->attr.pdn, qp->number);
+	else if (umr->has_qpn && umr->qpn != qp->number)
+		is_done = false;
+	else
+		is_done = shca_window_bind(qp->dev->mem, window, &bind);
+	return is_done ? SHCA_OUTCOME_SUCCESS : SHCA_OUTCOME_WINDOW_BIND;
 }

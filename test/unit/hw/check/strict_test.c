@@ -536,7 +536,8 @@ every_rule_is_reached(void **state)
 	is_reached[SHCA_FINDING_FLOW_PORT] = true;
 	is_reached[SHCA_FINDING_QUEUE_STATE] = true;
 	is_reached[SHCA_FINDING_EGRESS_ENTRY] = true;
-	for (unsigned int i = 0; i < SHCA_NB_FINDINGS; i++)
+	/* Those of queue pairs with a transport: hw/roce/roce_strict_test.c. */
+	for (unsigned int i = 0; i < SHCA_FINDING_SEND_STATE; i++)
 		if (!is_reached[i])
 			fail_msg("%s has no mistake here", shca_finding_rows[i].name);
 }

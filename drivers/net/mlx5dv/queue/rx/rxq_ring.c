@@ -410,12 +410,6 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 }
 
 void
-mdv_rxq_ring_break(struct mdv_rxq *rxq)
-{
-	__atomic_fetch_or(&rxq->ring.runtime_opts, MDV_RX_RUNTIME_BROKEN, __ATOMIC_RELAXED);
-}
-
-void
 mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 {
 	rxq->ring = from->ring;

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mdv_rxq;
+#include "rxq.h"
 
 /** Make the objects, with rxq->ring.log2_segs; the queue is reset. @return 0 or a negative errno,
  * logged.
@@ -48,7 +48,12 @@ int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
 
 /** Mark the queue as broken: the device will write no more CQEs until the objects are replaced.
  * Any thread may call it. */
-void mdv_rxq_ring_break(struct mdv_rxq *rxq);
+static inline void
+mdv_rxq_ring_break(struct mdv_rxq *rxq)
+{
+	__atomic_fetch_or(&rxq->ring.runtime_opts, MDV_RX_RUNTIME_BROKEN, __ATOMIC_RELAXED);
+}
+
 /** Move the objects and rings of @p from, which is alike, to @p rxq. */
 void mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from);
 /**
