@@ -127,6 +127,14 @@ def test_not_isolated_the_kernel_loses_its_own_mac(namespace):
         pmd.cmd("stop")
 
 
+def receive_ours(end):
+    """The next frame of this test's type: Linux says some of its own when a netdev comes up."""
+    frame = end.receive(PATIENCE)
+    while frame and frame[12:14] != b"\x88\xb5":
+        frame = end.receive(PATIENCE)
+    return frame
+
+
 @pytest.mark.usefixtures("tap_allowed")
 def test_linux_and_two_ports_of_a_device_hear_each_other(tmp_path):
     """With a second context the card gives back what it sends: what is for the port stays, the rest leaves, too."""
@@ -143,7 +151,7 @@ def test_linux_and_two_ports_of_a_device_hear_each_other(tmp_path):
             rule = pmd.flow("ingress pattern eth type is 0x88b5 / end actions queue index 0 / end")
             for frame in (to_all, to_port, to_peer):
                 linux.send(frame)
-            assert [peer.receive(PATIENCE), peer.receive(PATIENCE)] == [to_all, to_peer]
+            assert [receive_ours(peer), receive_ours(peer)] == [to_all, to_peer]
             pmd.cmd("set fwd rxonly")
             pmd.cmd("start")
             assert pmd.wait_stats(lambda s: s["RX-packets"] >= 2)["RX-packets"] == 2
@@ -154,8 +162,8 @@ def test_linux_and_two_ports_of_a_device_hear_each_other(tmp_path):
             pmd.cmd("set fwd macswap")
             pmd.cmd("start")
             peer.send(to_all)
-            assert linux.receive(PATIENCE) == to_port[:6] + frames.mac(frames.BROADCAST) + to_all[12:]
+            assert receive_ours(linux) == to_port[:6] + frames.mac(frames.BROADCAST) + to_all[12:]
             assert pmd.stats(1)["TX-packets"] == 1
             linux.send(to_peer)
-            assert peer.receive(PATIENCE) == to_peer
+            assert receive_ours(peer) == to_peer
             pmd.cmd("stop")
