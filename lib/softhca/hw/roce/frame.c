@@ -44,3 +44,12 @@ shca_roce_send(
 		dev->take_roce(dev, &whole);
 	shca_out_add(&dev->out, NULL, 0, &whole);
 }
+
+void
+shca_roce_address(const struct shca_roce_qp *qp, struct shca_bth *bth)
+{
+	if (shca_roce_is_xrc(qp))
+		bth->opcode |= SHCA_BTH_XRC;
+	bth->qpn = qp->conf.dest_qpn;
+	bth->pkey = SHCA_ROCE_PKEY;
+}

@@ -262,15 +262,6 @@ post(struct shca_roce_qp *qp)
 	}
 }
 
-void
-shca_roce_address(const struct shca_roce_qp *qp, struct shca_bth *bth)
-{
-	if (shca_roce_is_xrc(qp))
-		bth->opcode |= SHCA_BTH_XRC;
-	bth->qpn = qp->conf.dest_qpn;
-	bth->pkey = SHCA_ROCE_PKEY;
-}
-
 static void
 send(struct shca_roce_qp *qp, struct shca_bth *bth)
 {
