@@ -131,6 +131,9 @@ shca_ucm_event_move(struct shca_id *id, struct shca_ucma_file *to)
 	struct shca_ucma_file *from = id->file;
 	struct shca_ucma_event *event = TAILQ_FIRST(&from->events);
 
+	/* Its events would come again behind themselves, for ever. */
+	if (from == to)
+		return;
 	while (event != NULL) {
 		struct shca_ucma_event *next = TAILQ_NEXT(event, link);
 

@@ -268,11 +268,17 @@ test_migrate(void **state)
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), 0);
 	assert_int_equal(answer.events_reported, 0);
+	/* To where it is already, with two events. */
+	assert_int_equal(rig_route(&rig, command.id), 0);
+	command.fd = (uint32_t)rig.fd;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), 0);
 	close(from);
 	shca_ucma_reap(rig.ucma);
 	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).uid, 0x77);
+	assert_int_equal(rig_event(&rig, RIG_ROUTE_RESOLVED).uid, 0x77);
 	assert_false(rig_is_readable(&rig));
-	assert_int_equal(rig_destroy(&rig, command.id), 1);
+	assert_int_equal(rig_destroy(&rig, command.id), 2);
 	rig_close(&rig);
 }
 
