@@ -145,7 +145,7 @@ create(struct shca_bundle *bundle)
 	const uint64_t type = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_SRQ_TYPE);
 	struct mlx5_ib_create_srq request;
 	struct shca_srq_attr attr = {
-		.context = &srq->object.file->context, .event = on_event, .owner = srq
+		.context = &bundle->file->context, .event = on_event, .owner = srq
 	};
 	int ret;
 
