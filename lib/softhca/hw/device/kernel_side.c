@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What the netdev of a device was told by ethtool. */
 #include "hw/device/kernel_side.h"
 
 #include "hw/state/device.h"

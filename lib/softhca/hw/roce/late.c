@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Acknowledgements that outlive their queue pair: kept, sent, or given up with the device. */
 #include "hw/roce/late.h"
 
 #include <stdlib.h>
