@@ -76,7 +76,7 @@ destroy(struct shca_object *object)
 {
 	struct shca_qp_object *qp = (struct shca_qp_object *)object;
 
-	if (qp->sq != NULL)
+	if (qp->sq != NULL || qp->roce != NULL)
 		shca_device_catch_up(object->file->dev);
 	destroy_queues(qp);
 	shca_bfreg_put(&object->file->bfregs, qp->bfreg);

@@ -129,6 +129,8 @@ take_step(struct shca_qp_object *qp, enum queue_step step)
 			shca_sq_modify(qp->sq, SHCA_QUEUE_READY);
 		break;
 	case STEP_ERROR:
+		if (qp->sq != NULL)
+			shca_device_catch_up(qp->object.file->dev);
 		set_queues(qp, SHCA_QUEUE_ERROR);
 		break;
 	}

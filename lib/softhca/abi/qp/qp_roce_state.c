@@ -184,6 +184,8 @@ modify(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 	if (request->attr_mask & IBV_QP_AV)
 		qp->dest = request->dest;
 	qp->roce_conf = conf;
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+		shca_device_catch_up(qp->object.file->dev);
 	shca_roce_qp_modify(qp->roce, states[to], &conf);
 	if ((request->attr_mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && request->en_sqd_async_notify)
 		shca_roce_qp_notify_drained(qp->roce);

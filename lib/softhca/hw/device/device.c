@@ -444,9 +444,8 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 }
 
 static void
-run_sqs(void *arg)
+run_sqs(struct shca_device *dev)
 {
-	struct shca_device *dev = arg;
 	struct shca_sq *sq;
 
 	LIST_FOREACH (sq, &dev->sqs, link)
@@ -454,6 +453,23 @@ run_sqs(void *arg)
 	shca_out_flush(dev);
 	if (__builtin_expect(dev->may_fail, false))
 		shca_inject_port_run(dev);
+}
+
+/** A program may ask to disconnect once it has a message: its acknowledgement leaves first. */
+static void
+run_roce(struct shca_device *dev)
+{
+	if (!LIST_EMPTY(&dev->roce_qps) || !STAILQ_EMPTY(&dev->roce_late))
+		shca_roce_run(dev);
+	if (!TAILQ_EMPTY(&dev->qp1.queue))
+		shca_qp1_run(dev);
+}
+
+static void
+run_posted(void *arg)
+{
+	run_sqs(arg);
+	run_roce(arg);
 }
 
 static void
@@ -486,10 +502,7 @@ run_round(void *arg)
 	run_sqs(dev);
 	if (dev->is_dead)
 		return;
-	if (!TAILQ_EMPTY(&dev->qp1.queue))
-		shca_qp1_run(dev);
-	if (!LIST_EMPTY(&dev->roce_qps) || !STAILQ_EMPTY(&dev->roce_late))
-		shca_roce_run(dev);
+	run_roce(dev);
 	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
 	dev->is_reflecting = false;
 	if (__builtin_expect(dev->may_fail, false))
@@ -581,7 +594,7 @@ shca_device_due_ns(const struct shca_device *dev)
 void
 shca_device_catch_up(struct shca_device *dev)
 {
-	for (unsigned int i = 0; i < CATCH_UP_ROUNDS && !dev->is_dead && guarded(dev, run_sqs) != 0;
-		i++)
+	for (unsigned int i = 0;
+		i < CATCH_UP_ROUNDS && !dev->is_dead && guarded(dev, run_posted) != 0; i++)
 		;
 }

@@ -267,6 +267,7 @@ send(struct shca_roce_qp *qp, struct shca_bth *bth)
 {
 	shca_roce_address(qp, bth);
 	shca_roce_send(qp->dev, &qp->conf.path, bth);
+	qp->dev->nb_done++;
 }
 
 /** Note when a timer of the queue pair ends. */
