@@ -11,7 +11,7 @@ import pytest
 from harness import host, paths
 from harness.patience import PATIENCE
 from harness.places import PLACES, PORT, bridge, fill, run_both, run_client, serving, two_cards
-from harness.terminal import Terminal
+from harness.terminal import Terminal, TerminalError
 
 pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
 
@@ -27,7 +27,6 @@ PROGRAMS = {
     "ucmatose": ("ucmatose -b ADDRESS -p PORT -c 1 -C 10", "ucmatose -s ADDRESS -b SOURCE -p PORT -c 1 -C 10"),
     "ucmatose by GIDs": ("ucmatose -b GID -p PORT -f gid -c 1 -C 10",
                          "ucmatose -s GID -b SOURCE-GID -p PORT -f gid -c 1 -C 10"),
-    "udaddy of two": ("udaddy -b ADDRESS -c 2 -C 10", "udaddy -s ADDRESS -b SOURCE -c 2 -C 10"),
     "udaddy": ("udaddy -b ADDRESS -c 1 -C 10", "udaddy -s ADDRESS -b SOURCE -c 1 -C 10"),
     "rdma_client": ("rdma_server -s ADDRESS -p PORT", "rdma_client -s ADDRESS -p PORT"),
     "rstream": ("rstream -b ADDRESS -p PORT -S 4096 -C 20 -T v", "rstream -s ADDRESS -p PORT -S 4096 -C 20 -T v"),
@@ -60,6 +59,31 @@ def test_queue_pairs_of_the_application(timeout, tmp_path):
         assert terminal.text.split() == [
             "listening", "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_ESTABLISHED", "received:", "hello",
             "RDMA_CM_EVENT_DISCONNECTED"]
+
+
+def first_of(argv):
+    """A program that has been connected. One that comes before its server listens is refused, and comes again."""
+    while True:
+        terminal = Terminal(argv, env=dict(os.environ))
+        try:
+            terminal.expect("initiating data transfers", 0)
+            return terminal
+        except TerminalError:
+            terminal.close()
+            if "does not end" in terminal.text or terminal.process.poll() is None:
+                raise
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_datagrams_of_two(place, tmp_path):
+    """A client of two connections that came too early could leave one of them: it comes behind another client."""
+    client_words = "udaddy -s ADDRESS -b SOURCE -C 10 -c"
+    with PLACES[place](tmp_path) as (server, client), serving("udaddy -b ADDRESS -c 3 -C 10", server, client) as terminal:
+        one = first_of(client.argv(*fill(f"{client_words} 1", server, client)))
+        with contextlib.closing(one):
+            status, text = run_client(client.argv(*fill(f"{client_words} 2", server, client)))
+            assert status == 0, text
+            assert one.wait() == 0 and terminal.wait() == 0, (one.text, terminal.text)
 
 
 def intervals(tmp_path, timeout):
