@@ -60,19 +60,33 @@ trampoline(void)
 	root.function(root.arg);
 }
 
+/** @return a stack, or NULL. The keeper takes more than is asked for out of mappings that touch:
+ * between these and the stack are pages that are not alike. */
+static void *
+make_stack(void)
+{
+	const size_t length = STACK_BYTES + 2 * PAGE_BYTES;
+	uint8_t *pages = map(length, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return NULL;
+	if (syscall(SYS_mprotect, pages, PAGE_BYTES, PROT_NONE) == 0 &&
+		syscall(SYS_mprotect, pages + length - PAGE_BYTES, PAGE_BYTES, PROT_NONE) == 0)
+		return pages + PAGE_BYTES;
+	syscall(SYS_munmap, pages, length);
+	return NULL;
+}
+
 /** Run a function on the other stack, without signals. @return whether there is one. */
 static bool
 run_there(void (*function)(void *arg), void *arg)
 {
 	sigset_t all, before;
 
-	if (root.stack == NULL) {
-		root.stack = map(STACK_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (root.stack == MAP_FAILED) {
-			root.stack = NULL;
-			return false;
-		}
-	}
+	if (root.stack == NULL)
+		root.stack = make_stack();
+	if (root.stack == NULL)
+		return false;
 	root.function = function;
 	root.arg = arg;
 	sigfillset(&all);

@@ -41,7 +41,8 @@ mprotect(void *start, size_t bytes, int prot)
 
 struct keeper {
 	unsigned int nb_stops, nb_shares;
-	int fd; /* a copy of the file's */
+	int fd;          /* a copy of the file's */
+	uintptr_t there; /* on the stack that memory moves by */
 };
 
 static int
@@ -49,6 +50,7 @@ say(void *arg, enum shca_message_type type, int fd, const struct shca_share *sha
 {
 	struct keeper *keeper = arg;
 
+	keeper->there = (uintptr_t)&keeper;
 	if (type == SHCA_MESSAGE_STOP) {
 		keeper->nb_stops++;
 		return ftruncate(fd, (off_t)(share->offset + share->length)) == 0 ? 0 : -errno;
@@ -106,6 +108,40 @@ test_memory_is_the_file_s(void **state)
 	munmap(memory, BYTES);
 }
 
+/** The keeper moves blocks of what lies side by side and is alike: never the stack. */
+static void
+test_the_stack_stays(void **state)
+{
+	struct keeper keeper = { .fd = -1 };
+	uintptr_t from, to, end = 0;
+	char perms[5], before[5] = "", line[512];
+	bool is_found = false;
+	FILE *maps;
+
+	(void)state;
+	move(&keeper);
+	maps = fopen("/proc/self/maps", "re");
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		assert_int_equal(sscanf(line, "%lx-%lx %4s", &from, &to, perms), 3);
+		if (is_found) {
+			assert_int_equal(from, end);
+			assert_string_equal(perms, "---p");
+			break;
+		}
+		is_found = from <= keeper.there && keeper.there < to;
+		if (is_found) {
+			assert_int_equal(from, end);
+			assert_string_equal(before, "---p");
+		}
+		memcpy(before, perms, sizeof(before));
+		end = to;
+	}
+	assert_true(is_found);
+	fclose(maps);
+	close(keeper.fd);
+}
+
 static void
 test_a_child_has_its_own(void **state)
 {
@@ -134,6 +170,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_is_the_file_s),
+		cmocka_unit_test(test_the_stack_stays),
 		cmocka_unit_test(test_a_child_has_its_own),
 	};
 
