@@ -84,7 +84,9 @@ static const struct row rows[] = {
 	{ "ex.orig_attr.max_qp_rd_atom", FIELD(ex.orig_attr.max_qp_rd_atom), 0, try_qp_type, IBV_QPT_RC, 0, EOPNOTSUPP },
 	{ "ex.odp_caps.general_caps", FIELD(ex.odp_caps.general_caps), 0, try_mr_access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, 0, EINVAL },
 	{ "ex.tm_caps.max_num_tags", FIELD(ex.tm_caps.max_num_tags), 0, try_tag_matching, 0, 0, EINVAL },
-	{ "ex.cq_mod_caps.max_cq_count", FIELD(ex.cq_mod_caps.max_cq_count), 0, try_cq_moderation, 0, 0, EOPNOTSUPP },
+	/* All that the field of 16 bits can say is allowed. */
+	{ "ex.cq_mod_caps.max_cq_count", FIELD(ex.cq_mod_caps.max_cq_count), 0, try_cq_count, UINT16_MAX, 0, EOPNOTSUPP },
+	LIMIT(ex.cq_mod_caps.max_cq_period, try_cq_period, 1, EINVAL),
 
 	NUMBER(ex.completion_timestamp_mask, try_clock, EOPNOTSUPP),
 	NUMBER(ex.hca_core_clock, try_clock, EOPNOTSUPP),

@@ -33,7 +33,8 @@ int try_mw(uint64_t type);
 int try_xrcd(uint64_t unused);
 int try_multicast(uint64_t unused);
 int try_mr_access(uint64_t flags);
-int try_cq_moderation(uint64_t unused);
+int try_cq_count(uint64_t count);
+int try_cq_period(uint64_t us);
 int try_wq_flag(uint64_t flag);
 /** @} */
 

@@ -286,17 +286,28 @@ try_mr_access(uint64_t flags)
 		ibv_dereg_mr);
 }
 
-int
-try_cq_moderation(uint64_t unused)
+static int
+try_moderation(uint16_t count, uint16_t period)
 {
 	struct ibv_cq *cq = small_cq();
 	struct ibv_modify_cq_attr attr = { .attr_mask = IBV_CQ_ATTR_MODERATE,
-		.moderate = { .cq_count = 4, .cq_period = 4 } };
+		.moderate = { .cq_count = count, .cq_period = period } };
 	int ret = ibv_modify_cq(cq, &attr);
 
-	(void)unused;
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return ret;
+}
+
+int
+try_cq_count(uint64_t count)
+{
+	return try_moderation((uint16_t)count, 4);
+}
+
+int
+try_cq_period(uint64_t us)
+{
+	return try_moderation(4, (uint16_t)us);
 }
 
 static int

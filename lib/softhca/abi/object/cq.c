@@ -290,11 +290,13 @@ shca_cq_write_resize(struct shca_write *write)
 	return shca_user_write(write->out, &response, sizeof(response));
 }
 
-/** Moderation is the only thing to modify, and no model reports it. */
+/** Moderation is the only thing to modify (LX core/uverbs_cmd.c ib_uverbs_ex_modify_cq,
+ * hw/mlx5/cq.c mlx5_ib_modify_cq). */
 int
 shca_cq_write_modify(struct shca_write *write)
 {
 	struct ib_uverbs_ex_modify_cq request;
+	struct shca_cq_moderation moderation;
 	struct shca_object *object;
 	int ret = shca_user_read(write->in, 0, &request, sizeof(request));
 
@@ -302,8 +304,19 @@ shca_cq_write_modify(struct shca_write *write)
 		return ret;
 	if (request.attr_mask == 0 || request.reserved != 0)
 		return -EINVAL;
+	if (request.attr_mask > IBV_CQ_ATTR_MODERATE)
+		return -EOPNOTSUPP;
 	ret = shca_object_find(write->file, &shca_cq_class, request.cq_handle, &object);
-	return ret != 0 ? ret : -EOPNOTSUPP;
+	if (ret != 0)
+		return ret;
+	if (request.attr.cq_period > SHCA_CQ_PERIOD_MAX_US)
+		return -EINVAL;
+	moderation = (struct shca_cq_moderation){
+		.count = request.attr.cq_count,
+		.period_us = request.attr.cq_period,
+	};
+	shca_cq_moderate(((struct shca_cq_object *)object)->cq, &moderation);
+	return 0;
 }
 
 /* clang-format off */

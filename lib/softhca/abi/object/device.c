@@ -323,6 +323,10 @@ shca_device_write_query_ex(struct shca_write *write)
 		},
 		.max_wq_type_rq = model->max_wq_type_rq,
 		.raw_packet_caps = raw_packet_caps(model),
+		.cq_moderation_caps = {
+			.max_cq_moderation_count = UINT16_MAX,
+			.max_cq_moderation_period = SHCA_CQ_PERIOD_MAX_US,
+		},
 		.max_dm_size = model->max_dm_bytes,
 	};
 	const size_t known = shca_device_conf(write->file->dev)->kernel_abi < SHCA_KERNEL_6_1

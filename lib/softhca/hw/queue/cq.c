@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pack.h"
@@ -319,6 +320,30 @@ is_due(const struct shca_cq *cq, uint32_t arm)
 	return cq->pi != cq->notified_pi && is_beyond(cq->pi, arm);
 }
 
+/** @return whether the event has to wait: for more completions, or for its time. */
+static bool
+is_held_back(const struct shca_cq *cq)
+{
+	const struct shca_cq_moderation *moderation = &cq->moderation;
+	uint64_t due;
+
+	if (moderation->count == 0 || moderation->period_us == 0 ||
+		cq->pi - cq->notified_pi >= moderation->count)
+		return false;
+	due = cq->notified_ticks + (uint64_t)moderation->period_us * SHCA_CLOCK_KHZ / 1000;
+	if (cq->dev->ticks >= due)
+		return false;
+	if (due < cq->dev->paced_ticks)
+		__atomic_store_n(&cq->dev->paced_ticks, due, __ATOMIC_RELAXED);
+	return true;
+}
+
+void
+shca_cq_moderate(struct shca_cq *cq, const struct shca_cq_moderation *moderation)
+{
+	cq->moderation = *moderation;
+}
+
 static __attribute__((noinline)) void
 watch(struct shca_cq *cq)
 {
@@ -352,9 +377,10 @@ shca_cq_poll_arm(struct shca_cq *cq)
 		 * anyway. */
 		cq->armed = !cq->has_fired || sn != cq->fired_sn;
 	}
-	if (!cq->armed || !is_due(cq, arm))
+	if (!cq->armed || !is_due(cq, arm) || is_held_back(cq))
 		return;
 	cq->armed = false;
+	cq->notified_ticks = cq->dev->ticks;
 	cq->notified_pi = cq->pi;
 	cq->notified_solicited_pi = cq->solicited_pi;
 	cq->has_fired = true;

@@ -167,6 +167,15 @@ struct shca_cq_attr {
 	void *owner;
 };
 
+/** An event of a completion queue comes with so many completions, or so long after the one before.
+ */
+struct shca_cq_moderation {
+	uint16_t count, period_us; /**< one of them 0: with each completion */
+};
+
+/** LX mlx5/cq.h MLX5_MAX_CQ_PERIOD. */
+#define SHCA_CQ_PERIOD_MAX_US 4095
+
 /** Receive queue: a WQ, or the RQ of a raw packet QP. */
 struct shca_rq_attr {
 	uint8_t *ring;

@@ -57,6 +57,8 @@ struct shca_cq {
 	 * last_notified_index, last_solicit_index). */
 	uint32_t notified_pi, notified_solicited_pi;
 	/** @} */
+	uint64_t notified_ticks; /**< moderated: the time of that event */
+	struct shca_cq_moderation moderation;
 };
 
 #define SHCA_CQ_PREFETCH 8 /**< CQEs ahead */

@@ -184,21 +184,33 @@ test_resize_cq(void **state)
 	}
 }
 
+/** Moderation, of at most 4095 us. */
 static void
-test_modify_cq_is_not_offered(void **state)
+test_modify(void **state)
 {
 	struct rig *rig = *state;
-	struct ib_uverbs_ex_modify_cq request = { .cq_handle = rig_cq(rig), .attr_mask = 1 };
+	struct ib_uverbs_ex_modify_cq request = {
+		.cq_handle = rig_cq(rig), .attr_mask = 1, .attr = { 65535, 4095 }
+	};
 	const struct command command = {
 		.number = EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ,
 		.in = &request,
 		.in_length = sizeof(request),
 	};
 
-	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
-	request.cq_handle = 999;
+	assert_int_equal(command_run(rig->file, &command), 0);
+	request.attr.cq_period++;
 	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+	request.attr.cq_period = 0;
+	request.reserved = 1;
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+	request.reserved = 0;
+	request.attr_mask = 2;
+	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
 	request.attr_mask = 0;
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+	request.attr_mask = 1;
+	request.cq_handle = 999;
 	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 }
 
@@ -326,7 +338,7 @@ main(void)
 		TEST(test_cqe_counts_are_rounded),
 		TEST(test_model_limits_cqs),
 		TEST(test_resize_cq),
-		TEST(test_modify_cq_is_not_offered),
+		TEST(test_modify),
 		TEST(test_reg_mr),
 		TEST(test_rereg_and_query_mr),
 	};

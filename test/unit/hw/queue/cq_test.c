@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
+#include "hw/state/device.h"
+
 static void
 nop(struct rig *rig)
 {
@@ -222,6 +225,68 @@ arming_for_solicited_before_reading(void **state)
 	rig_close(&rig);
 }
 
+/** Look at the arm word at a time of the device's clock. */
+static void
+look_at(struct rig *rig, uint64_t ticks)
+{
+	rig->dev->ticks = ticks;
+	shca_cq_poll_arm(rig->tx.cq);
+}
+
+/** An event comes 100 us after the one before, or with the third completion; the thread that steps
+ * knows when. */
+static void
+moderation(void **state)
+{
+	const uint64_t ticks = 15625; /* of 100 us */
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	shca_cq_moderate(rig.tx.cq, &(struct shca_cq_moderation){ 3, 100 });
+	nop(&rig);
+	rig_arm(&rig.tx, 0, false);
+	look_at(&rig, ticks - 1);
+	assert_int_equal(rig.tx.nb_completion_events, 0);
+	assert_int_equal(shca_device_due_ns(rig.dev), SHCA_CLOCK_TICKS_TO_NS(ticks + 1));
+	look_at(&rig, ticks);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	for (unsigned int i = 0; i < 2; i++)
+		nop(&rig);
+	rig_arm(&rig.tx, 1, false);
+	look_at(&rig, 2 * ticks - 1);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	/* Unarmed for the step, which has the machine's clock. */
+	rig_arm(&rig.tx, 0, false);
+	nop(&rig);
+	rig_arm(&rig.tx, 1, false);
+	look_at(&rig, 2 * ticks - 1);
+	assert_int_equal(rig.tx.nb_completion_events, 2);
+	rig_close(&rig);
+}
+
+/** A zero is no moderation (cqc: 0 disables). */
+static void
+no_moderation(void **state)
+{
+	static const struct shca_cq_moderation rows[] = { { 0, 100 }, { 3, 0 }, { 0, 0 },
+		{ 1, 100 } };
+	struct rig rig;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		rig_init(&rig);
+		rig_open(&rig);
+		shca_cq_moderate(rig.tx.cq, &rows[i]);
+		nop(&rig);
+		rig_arm(&rig.tx, 0, false);
+		look_at(&rig, 1);
+		assert_int_equal(rig.tx.nb_completion_events, 1);
+		rig_close(&rig);
+	}
+}
+
 static void
 first_arm_is_zero(void **state)
 {
@@ -417,6 +482,8 @@ main(void)
 		cmocka_unit_test(arming),
 		cmocka_unit_test(arming_before_reading),
 		cmocka_unit_test(arming_for_solicited_before_reading),
+		cmocka_unit_test(moderation),
+		cmocka_unit_test(no_moderation),
 		cmocka_unit_test(first_arm_is_zero),
 		cmocka_unit_test(arming_for_solicited),
 		cmocka_unit_test(resize_full),
