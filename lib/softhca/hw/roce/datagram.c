@@ -87,8 +87,12 @@ shca_roce_receive_ud(struct shca_roce_qp *qp, const struct shca_bth *bth, const 
 	uint8_t grh[GRH_BYTES];
 
 	/* Dropped, and nobody told (IBTA 9.8.3.2, 10.2.5). */
-	if (bth->qkey != qp->conf.qkey || !shca_roce_take_rq(qp))
+	if (bth->qkey != qp->conf.qkey)
 		return;
+	if (!shca_roce_take_rq(qp)) {
+		qp->dev->stats.out_of_buffer++;
+		return;
+	}
 	shca_roce_copy_grh(frame, grh);
 	outcome = shca_roce_scatter_rq(qp, 0, sizeof(grh), grh);
 	if (outcome == SHCA_OUTCOME_SUCCESS)
