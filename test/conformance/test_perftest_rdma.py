@@ -6,6 +6,7 @@ How fast is nobody's business here: both sides must end, with a row of every siz
 import re
 
 import pytest
+from harness import places
 from harness.both import KINDS, run_both, two_ends
 
 COMMON = ["-F", "-x", "1"]
@@ -30,11 +31,23 @@ MODES = {
                   ("ib_send_bw", "-b", "-c", "UD", "-s", "512")],
     "atomics": [("ib_atomic_bw", "-A", "CMP_AND_SWAP"), ("ib_atomic_bw", "-A", "FETCH_AND_ADD", "-o", "1"),
                 ("ib_atomic_lat", "-A", "CMP_AND_SWAP"), ("ib_atomic_lat", "-A", "FETCH_AND_ADD")],
+    # Not -c UD with -q: the shared ring has buffers for one queue pair's messages, and the datagrams of the others are lost.
+    "shared receive queues": [("ib_send_bw", "--use-srq"), ("ib_send_bw", "--use-srq", "-q", "4"), ("ib_send_lat", "--use-srq"),
+                              ("ib_send_lat", "--use-srq", "-c", "UD"), ("ib_send_bw", "--use-srq", "-c", "UD")],
+    "XRC": [("ib_send_bw", "-c", "XRC", "-q", "4"), ("ib_send_bw", "-c", "XRC", "-b"), ("ib_send_lat", "-c", "XRC"),
+            ("ib_write_bw", "-c", "XRC"), ("ib_write_lat", "-c", "XRC"), ("ib_read_bw", "-c", "XRC"),
+            ("ib_read_lat", "-c", "XRC"), ("ib_atomic_bw", "-c", "XRC"), ("ib_atomic_lat", "-c", "XRC")],
     "rings and MTUs": [("ib_send_bw", "-m", "256"), ("ib_write_bw", "-m", "4096", "-t", "16", "-Q", "1"),
                        ("ib_send_bw", "-r", "8", "-t", "4"), ("ib_read_bw", "-o", "1"), ("ib_write_bw", "-l", "5"),
                        ("ib_write_bw", "--use_old_post_send"), ("ib_send_bw", "-x", "0"), ("ib_write_bw", "--mr_per_qp",
                        "-q", "2"), ("ib_send_bw", "--recv_post_list=5"), ("ib_write_bw", "--reversed")],
 }
+
+
+# With -R, which takes none but RC and UD.
+BY_CM = [("ib_send_bw",), ("ib_send_bw", "-c", "UD"), ("ib_send_bw", "-q", "4"), ("ib_send_bw", "-b"), ("ib_send_bw", "-e"),
+         ("ib_send_bw", "--use-srq"), ("ib_send_bw", "-z"), ("ib_write_bw", "-q", "4"), ("ib_read_bw",), ("ib_atomic_bw",),
+         ("ib_send_lat",), ("ib_send_lat", "-c", "UD"), ("ib_write_lat",), ("ib_read_lat",), ("ib_atomic_lat",)]
 
 
 def sizes_of(text):
@@ -66,3 +79,12 @@ def test_mode(mode, kind, tmp_path):
     with two_ends(kind, tmp_path) as ends:
         for argv in MODES[mode]:
             assert len(sizes_of(run(argv, 100, ends))) == 1, argv
+
+
+@pytest.mark.parametrize("place", ["one host", pytest.param("bridge", marks=pytest.mark.long)])
+def test_by_rdma_cm(place, tmp_path):
+    with places.HOSTS[place](tmp_path) as (server, client):
+        for argv in BY_CM:
+            words = " ".join([*argv, "-R", "-F", "-n", "100", "-p", "PORT"])
+            both = places.run_both((words, f"{words} ADDRESS"), server, client)
+            assert all(status == 0 for _, status, _ in both) and len(sizes_of(both[0][2])) == 1, (argv, both)

@@ -10,7 +10,7 @@ import time
 import pytest
 from harness import host, paths
 from harness.patience import PATIENCE
-from harness.places import PLACES, PORT, bridge, fill, run_both, run_client, serving, two_cards
+from harness.places import HOSTS, PLACES, PORT, bridge, fill, run_both, run_client, serving, two_cards
 from harness.terminal import Terminal, TerminalError
 
 pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
@@ -84,6 +84,28 @@ def test_datagrams_of_two(place, tmp_path):
             status, text = run_client(client.argv(*fill(f"{client_words} 2", server, client)))
             assert status == 0, text
             assert one.wait() == 0 and terminal.wait() == 0, (one.text, terminal.text)
+
+
+@pytest.mark.parametrize("kind", ["r", "x"])
+@pytest.mark.parametrize("place", HOSTS)
+def test_rdma_xclient(place, kind, tmp_path):
+    """RC and XRC. Its server listens to addresses of IPv4."""
+    words = (f"rdma_xserver -p PORT -c {kind}", f"rdma_xclient -s ADDRESS -p PORT -c {kind}")
+    with HOSTS[place](tmp_path) as (server, client):
+        for who, status, text in run_both(words, server, client):
+            assert status == 0, (who, text)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_multicast(place, tmp_path):
+    with PLACES[place](tmp_path) as (server, client):
+        group = "ff02::1234" if ":" in server.address else "239.1.1.1"
+        words = f"mckey -m {group} -C 10 -b"
+        with serving(f"{words} ADDRESS", server, client) as terminal:
+            terminal.expect("receiving data transfers", 0)
+            status, text = run_client(client.argv(*fill(f"{words} SOURCE -s", server, client)))
+            assert status == 0, text
+            assert terminal.wait() == 0, terminal.text
 
 
 def intervals(tmp_path, timeout):

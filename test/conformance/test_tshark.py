@@ -12,6 +12,7 @@ import zlib
 
 import pytest
 from harness import card as cards
+from harness import places
 from harness.both import MACS, run_both
 from harness.recorder import Recorder
 
@@ -50,9 +51,9 @@ def invariant_crc(frame):
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + header + rest))
 
 
-def dissect(path):
-    """Of each frame: the layers, and FIELDS as text."""
-    fields = [word for field in ("frame.protocols", *FIELDS) for word in ("-e", field)]
+def dissect(path, wanted):
+    """Of each frame: the layers, and the fields as text."""
+    fields = [word for field in ("frame.protocols", *wanted) for word in ("-e", field)]
     lines = subprocess.run([TSHARK, "-n", "-r", path, *OPTIONS, "-T", "fields", *fields], check=True, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.splitlines()
     return [line.split("\t") for line in lines]
@@ -84,7 +85,7 @@ def record(programs, gid, tmp_path):
 def test_dissected(case, gid, tmp_path):
     programs, opcodes = CASES[case]
     frames, path = record(programs, gid, tmp_path)
-    rows = dissect(path)
+    rows = dissect(path, FIELDS)
     assert len(rows) == len(frames) > 5 and experts(path) == ""
     for frame, (layers, opcode, crc, pads, pkey) in zip(frames, rows):
         assert layers.startswith("eth:ethertype:ipv6:udp:infiniband" if gid == "1" else "eth:ethertype:infiniband"), layers
@@ -101,3 +102,38 @@ def test_what_is_wrong_is_found(tmp_path):
     bad = bytearray(frames[0])
     bad[ETHERNET + GRH + UDP + BTH + 20] ^= 1
     assert invariant_crc(bytes(bad)) != frames[0][-4:] == invariant_crc(frames[0])
+
+
+# IBTA 12.6: messages of connections, by their attributes.
+REQ, MRA, REJ, REP, RTU, DREQ, DREP, SIDR_REQ, SIDR_REP = 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18
+CM_CLASS, SEND = 7, 3
+CM_FIELDS = ["infiniband.mad.mgmtclass", "infiniband.mad.method", "infiniband.mad.attributeid", "infiniband.bth.destqp",
+             "infiniband.deth.q_key"]
+
+
+def test_connections(tmp_path):
+    """A client that is refused, one that connects and disconnects, and one that asks for a queue pair of datagrams."""
+    wires = [tmp_path / "one", tmp_path / "other"]
+    with cards.up(f"wire=unix:{wires[0]},mac={MACS[0]}") as one, cards.up(f"wire=unix:{wires[1]},mac={MACS[1]}") as other:
+        server, client = places.End(one, places.GIDS[0]), places.End(other, places.GIDS[1])
+        recorder = Recorder(wires)
+        try:
+            status, text = places.run_client(client.argv(*places.fill("rping -c -a ADDRESS -I SOURCE -p PORT", server, client)),
+                                             lambda status, text: status != 0)
+            assert "REJECTED" in text, (status, text)
+            for words in (("rping -s -a ADDRESS -p PORT -C 3", "rping -c -a ADDRESS -I SOURCE -p PORT -C 3"),
+                          ("udaddy -b ADDRESS -c 1 -C 3", "udaddy -s ADDRESS -b SOURCE -c 1 -C 3")):
+                for who, status, text in places.run_both(words, server, client):
+                    assert status == 0, (who, text)
+        finally:
+            recorder.close()
+    recorder.write(tmp_path / "capture")
+    path = str(tmp_path / "capture")
+    assert experts(path) == ""
+    rows = [row for row in dissect(path, CM_FIELDS) if row[1]]
+    attributes = [int(row[3], 0) for row in rows]
+    assert all([int(row[i], 0) for i in (1, 2, 4, 5)] == [CM_CLASS, SEND, 1, 0x80010000] for row in rows), rows
+    assert all(frame[-4:] == invariant_crc(frame) for frame in recorder.frames)
+    # Each for the first time: a slow machine repeats some, and asks for patience (MRA).
+    assert [attribute for attribute in dict.fromkeys(attributes) if attribute != MRA] == [
+        REQ, REJ, REP, RTU, DREQ, DREP, SIDR_REQ, SIDR_REP]
