@@ -62,7 +62,7 @@ ROCE = {
     "path": "success",
     "path-mtu": "done",
     "qp-destination": "done",
-    "qp-reads": "done",
+    "qp-reads": "Work Request Flushed Error",
     "qp-timeout": "done",
 }
 # The finding, where a mistake is not named after it; and the port, where not any will do.

@@ -255,7 +255,6 @@ connect_with(void (*change)(struct ibv_qp_attr *attr))
 	mask = pair_rts_attr(IBV_QPT_RC, &attr);
 	change(&attr);
 	step(&attr, mask);
-	printf("done\n");
 }
 
 static void
@@ -286,24 +285,34 @@ static void
 do_path_mtu(void)
 {
 	connect_with(take_mtu);
+	printf("done\n");
 }
 
 static void
 do_destination(void)
 {
 	connect_with(take_destination);
+	printf("done\n");
 }
 
 static void
 do_reads(void)
 {
+	struct ibv_sge sge = rig_sge(0, 0, 8);
+	struct ibv_send_wr wr = pair_wr(IBV_WR_RDMA_READ, 0, &sge);
+
 	connect_with(take_reads);
+	wr.wr.rdma.remote_addr = (uintptr_t)rig_buffer(1);
+	wr.wr.rdma.rkey = mr->rkey;
+	pair_post(qp, &wr);
+	print_completion();
 }
 
 static void
 do_timeout(void)
 {
 	connect_with(take_timeout);
+	printf("done\n");
 }
 /** @} */
 

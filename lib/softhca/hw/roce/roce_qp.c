@@ -382,6 +382,8 @@ receive(struct shca_roce_qp *qp, const struct shca_roce_path *path, const struct
 		qp->is_established = true;
 		shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_COMM_EST);
 	}
+	if (shca_is_strict(qp->dev))
+		shca_roce_strict_request(qp, bth);
 	shca_responder_receive(&qp->responder, bth);
 }
 

@@ -15,6 +15,8 @@ void shca_roce_strict_wqe(
 /** Check a step to @p state, before it is taken: the attributes, and what was posted too early. */
 void shca_roce_strict_modify(
 	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf);
+/** Check a request that has come. */
+void shca_roce_strict_request(struct shca_roce_qp *qp, const struct shca_bth *bth);
 /** Once a round: find what is posted where nothing may be. */
 void shca_roce_strict_round(struct shca_device *dev);
 /** A counter of the doorbell record, @p which of MLX5_*_DBR, is beyond a ring of @p nb. */

@@ -394,15 +394,22 @@ destination(struct program *program, bool wrong)
 	start(program);
 }
 
+/** What nobody asks for needs no room. */
 static void
 reads(struct program *program, bool wrong)
 {
+	const struct mlx5_wqe_atomic_seg operands = { .swap_add = htobe64(1) };
+	struct wqe wqe = wqe_of(wrong ? MLX5_OPCODE_ATOMIC_FA : MLX5_OPCODE_RDMA_WRITE, true);
+
 	prepare(program, SHCA_ROCE_RC);
 	program->conf.max_dest_rd_atomic = 0;
-	if (!wrong)
-		program->conf.access = IB_UVERBS_ACCESS_REMOTE_WRITE;
 	make(program);
 	start(program);
+	add_remote(program, &wqe, FAR);
+	if (wrong)
+		add(&wqe, &operands, sizeof(operands));
+	add_buffer(program, &wqe, 8);
+	post(program, &wqe);
 }
 
 static void
@@ -480,7 +487,7 @@ static const struct mistake {
 	{ SHCA_FINDING_PATH, path_to_nobody, "RoCE v2, source IPv6, destination IPv6" },
 	{ SHCA_FINDING_PATH_MTU, mtu, "path MTU 2048, the port's is 1024" },
 	{ SHCA_FINDING_QP_DESTINATION, destination, "dest_qp_num 0x1\n" },
-	{ SHCA_FINDING_QP_READS, reads, "qp_access_flags 0xa\n" },
+	{ SHCA_FINDING_QP_READS, reads, "qp_access_flags 0xa, opcode 0x14 in the BTH\n" },
 	{ SHCA_FINDING_QP_TIMEOUT, timeout, "retry_cnt 0\n" },
 	{ SHCA_FINDING_RX_TRUNCATED, truncated, "64 bytes and more, segments [0x" },
 	{ SHCA_FINDING_LKEY, receive_lkey, "64 bytes and more, segments [0x" },
