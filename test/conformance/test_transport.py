@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Connected queue pairs under every fault of a cable: test/verbs/transport.c checks content, order and number."""
 import json
+import pathlib
 import re
+import subprocess
+import time
 
 import pytest
 from harness import card as cards
@@ -39,10 +42,26 @@ def test_bad_cable(faults, tmp_path):
     assert len(re.findall(r"^softhca: faults: line \d+: wire .*: [1-9]\d* times$", text, re.M)) == len(FAULTS[faults]), text
 
 
+def kilobytes(pid):
+    return int(re.search(r"^VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M).group(1))
+
+
 @pytest.mark.long
 def test_a_thousand_queue_pairs(tmp_path):
-    """A million messages each way at 1 % loss."""
-    run(["1000", "1000", "256"], PAIR, tmp_path, FAULTS["loss"])
+    """A million messages each way at 1 % loss: the program checks them, and the card's memory stays what it is once all
+    connections have been used."""
+    (tmp_path / "faults").write_text("seed 7\nwire loss 1%\n")
+    with cards.up(*PAIR, options=["--faults", tmp_path / "faults"]) as card:
+        keeper, sizes = cards.keeper_of(card), []
+        with subprocess.Popen(cards.on(card, PROGRAM, "1000", "1000", "256"), stdout=subprocess.PIPE, text=True) as process:
+            while process.poll() is None:
+                sizes.append(kilobytes(keeper))
+                time.sleep(0.5)
+            text = process.stdout.read()
+        assert process.returncode == 0 and re.search(r"^[1-9]\d* checks, 0 failed", text, re.M), text
+        later = sizes[len(sizes) // 3:]
+        print(f"kilobytes of the keeper: {later[0]} to {later[-1]}, {len(later)} looks")
+        assert len(later) > 5 and max(later) <= 1.02 * later[0], sizes
 
 
 BROKEN = str(paths.BUILD / "test" / "verbs" / "verbs-broken")
