@@ -8,9 +8,10 @@ import shutil
 import time
 
 import pytest
+from harness import card as cards
 from harness import host, paths
 from harness.patience import PATIENCE
-from harness.places import HOSTS, PLACES, PORT, bridge, fill, run_both, run_client, serving, two_cards
+from harness.places import GIDS, HOSTS, MACS, PLACES, PORT, End, bridge, fill, run_both, run_client, serving, two_cards
 from harness.terminal import Terminal, TerminalError
 
 pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
@@ -106,6 +107,20 @@ def test_multicast(place, tmp_path):
             status, text = run_client(client.argv(*fill(f"{words} SOURCE -s", server, client)))
             assert status == 0, text
             assert terminal.wait() == 0, terminal.text
+
+
+def test_removal(tmp_path):
+    """The server's device dies between two messages: nobody tells its client, which waits for the next one."""
+    (tmp_path / "faults").write_text("device fatal at 200 of mlx5_0\n")
+    ports = [f"wire=pair:cable,mac={mac}" for mac in MACS]
+    with cards.up(*ports, options=["--faults", tmp_path / "faults"]) as card:
+        server, client = End(card, GIDS[0]), End(card, GIDS[1])
+        with serving("rping -s -a ADDRESS -p PORT -v -d", server, client) as terminal:
+            terminal.expect("rdma_listen", 0)
+            words = "rping -c -a ADDRESS -I SOURCE -p PORT -C 1000000"
+            with contextlib.closing(Terminal(client.argv(*fill(words, server, client)), env=dict(os.environ))):
+                terminal.expect("RDMA_CM_EVENT_DEVICE_REMOVAL.*detected device removal", 0)
+                terminal.wait()
 
 
 def intervals(tmp_path, timeout):
