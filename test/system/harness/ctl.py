@@ -3,6 +3,7 @@
 import contextlib
 import json
 import pathlib
+import re
 import subprocess
 
 from . import on_card, paths
@@ -33,11 +34,12 @@ def stats(pmd, port=0):
 
 
 def pid_of(pmd):
-    """The number of testpmd itself: of the runner's children the one that is not softhca's own."""
+    """The number of testpmd itself: of the runner's children the one that is not softhca's own, nor (on_card.py) waits to take the
+    card away."""
     runner = pmd.terminal.process.pid
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # somebody else's may be gone by now
             name, _, rest = (process / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")
-            if int(rest.split()[1]) == runner and not name.partition("(")[2].startswith("softhca"):
+            if int(rest.split()[1]) == runner and not re.match(r"softhca|sh$", name.partition("(")[2]):
                 return int(process.name)
     raise AssertionError(f"no process of {runner}")
