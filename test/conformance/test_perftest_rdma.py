@@ -14,6 +14,7 @@ PROGRAMS = [
     ("ib_send_bw", "-c", "RC"), ("ib_send_lat", "-c", "RC"), ("ib_write_bw", "-c", "RC"), ("ib_write_lat", "-c", "RC"),
     ("ib_read_bw",), ("ib_read_lat",), ("ib_send_bw", "-c", "UC"), ("ib_send_lat", "-c", "UC"),
     ("ib_write_bw", "-c", "UC"), ("ib_write_lat", "-c", "UC"), ("ib_send_bw", "-c", "UD"), ("ib_send_lat", "-c", "UD"),
+    pytest.param(("ib_send_bw", "-c", "XRC"), marks=pytest.mark.long), pytest.param(("ib_write_bw", "-c", "XRC"), marks=pytest.mark.long),
 ]
 
 # name: programs and their options, beside COMMON

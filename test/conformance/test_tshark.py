@@ -33,6 +33,8 @@ CASES = {
     "RC atomics": ([("ib_atomic_bw", "-F", "-n", "5", "-A", "CMP_AND_SWAP"), ("ib_atomic_bw", "-F", "-n", "5")], {18, 19, 20}),
     "UC": ([("ibv_uc_pingpong", "-n", "5"), ("ib_write_bw", "-c", "UC", "-F", "-n", "5", "-s", "2049")],
            {0x20, 0x21, 0x22, 0x26, 0x27, 0x28}),
+    "XRC": ([("ib_send_bw", "-c", "XRC", "-F", "-n", "5", "-s", "5001"), ("ib_send_bw", "-c", "XRC", "-F", "-n", "5", "-s", "7")],
+            {0xa0, 0xa1, 0xa2, 0xa4, 0xb1}),
     "UD": ([("ibv_ud_pingpong", "-n", "5", "-s", "1023"), ("ib_send_bw", "-c", "UD", "-F", "-n", "5", "-s", "1024")], {0x64}),
 }
 
@@ -90,7 +92,9 @@ def test_dissected(case, gid, tmp_path):
     for frame, (layers, opcode, crc, pads, pkey) in zip(frames, rows):
         assert layers.startswith("eth:ethertype:ipv6:udp:infiniband" if gid == "1" else "eth:ethertype:infiniband"), layers
         assert int(opcode, 0) in opcodes and int(pkey, 0) == 0xffff, (opcode, pkey)
-        assert bytes.fromhex(crc.removeprefix("0x")) == frame[-4:] == invariant_crc(frame), (opcode, crc)
+        # Wireshark 4.0 does not know XRC's extended header, and shows nothing behind the BTH.
+        assert crc or case == "XRC", opcode
+        assert bytes.fromhex(crc.removeprefix("0x") or frame[-4:].hex()) == frame[-4:] == invariant_crc(frame), (opcode, crc)
         # Payload is padded to words (9.2.6): all is, from the BTH to the CRC.
         assert (len(frame) - ETHERNET - GRH - (UDP if gid == "1" else 0)) % 4 == 0 and int(pads, 0) < 4
     assert {int(row[1], 0) for row in rows} == opcodes
