@@ -11,7 +11,8 @@
  * with each answer twice as many (roce_slow_restart of mlx5's counters): where a thousand queue
  * pairs wait for a slow cable, repeating everything would make it slower. */
 #define WINDOW 128
-/** An answer is asked for at the end of a message and every so many packets. */
+/** An answer is asked for at the end of a message, every so many packets, and where the window
+ * ends: nothing leaves behind it without one. */
 #define ACK_EVERY    32
 #define RNR_FOR_EVER 7
 
@@ -216,6 +217,14 @@ opcode_of(const struct shca_wr *wr, bool is_first, bool is_last)
 	return sends[is_first][is_last][wr->has_inval ? 2 : wr->has_imm];
 }
 
+/** @return whether a packet is the last that may leave before an answer comes. */
+static bool
+fills_window(const struct shca_requester *requester, uint32_t psn)
+{
+	return requester->conf.is_reliable &&
+		shca_psn_diff(psn + 1, requester->una) >= (int32_t)requester->window;
+}
+
 /** Make a packet of a send or a write. @return what the host says of its bytes. */
 static enum shca_outcome
 make_message(struct shca_requester *requester, const struct shca_wr *wr, uint32_t number,
@@ -226,7 +235,8 @@ make_message(struct shca_requester *requester, const struct shca_wr *wr, uint32_
 
 	bth->opcode = opcode_of(wr, number == 0, is_last);
 	bth->solicited = wr->solicited && is_last;
-	bth->ack_req = is_last || (bth->psn + 1) % ACK_EVERY == 0;
+	bth->ack_req =
+		is_last || (bth->psn + 1) % ACK_EVERY == 0 || fills_window(requester, bth->psn);
 	bth->payload_bytes = is_last ? wr->length - offset : requester->conf.mtu;
 	bth->imm = wr->imm;
 	bth->va = wr->va;

@@ -237,6 +237,34 @@ not_ready_for_ever(void **state)
 	assert_int_equal(rig.outcome, SHCA_OUTCOME_SUCCESS);
 }
 
+/** After a timeout the window is one packet and grows with each answer: so the packet that fills it
+ * asks for one, in the middle of a message as well. */
+static void
+the_last_of_a_window_asks(void **state)
+{
+	uint32_t una = 0, window = 1;
+
+	(void)state;
+	start(RNR_RETRIES);
+	post(SHCA_WR_SEND, 28 * MTU);
+	while (pull() != NOTHING)
+		;
+	rig.now += TIMEOUT;
+	while (una + window < 28) {
+		for (uint32_t i = 0; i < window; i++) {
+			assert_int_equal(pull(), una + i);
+			assert_int_equal(
+				rig.sent.ack_req, i + 1 == window || (rig.sent.psn + 1) % 32 == 0);
+		}
+		assert_int_equal(pull(), NOTHING);
+		una += window;
+		window *= 2;
+		acknowledge(una - 1);
+	}
+	assert_int_equal(una, 15);
+	assert_int_equal(rig.requester.nb_timeouts, 1);
+}
+
 /** Without an answer the oldest packet is sent again when the time is over, and after it, one at a
  * time, what else is not answered; at last the queue pair is broken (IBTA 9.9.2.1.1). */
 static void
@@ -373,6 +401,7 @@ main(void)
 		cmocka_unit_test(fatal_naks),
 		cmocka_unit_test(not_ready),
 		cmocka_unit_test(not_ready_for_ever),
+		cmocka_unit_test(the_last_of_a_window_asks),
 		cmocka_unit_test(timeouts),
 		cmocka_unit_test(postponed),
 		cmocka_unit_test(lost_response),
