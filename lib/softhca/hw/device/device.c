@@ -443,9 +443,12 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 	shca_out_flush(dev);
 }
 
+/** Send what programs have posted, queue pair 1 last: a program may ask to disconnect once it has a
+ * message, and its acknowledgement leaves first. */
 static void
-run_sqs(struct shca_device *dev)
+run_posted(void *arg)
 {
+	struct shca_device *dev = arg;
 	struct shca_sq *sq;
 
 	LIST_FOREACH (sq, &dev->sqs, link)
@@ -453,23 +456,12 @@ run_sqs(struct shca_device *dev)
 	shca_out_flush(dev);
 	if (__builtin_expect(dev->may_fail, false))
 		shca_inject_port_run(dev);
-}
-
-/** A program may ask to disconnect once it has a message: its acknowledgement leaves first. */
-static void
-run_roce(struct shca_device *dev)
-{
+	if (dev->is_dead)
+		return;
 	if (!LIST_EMPTY(&dev->roce_qps) || !STAILQ_EMPTY(&dev->roce_late))
 		shca_roce_run(dev);
 	if (!TAILQ_EMPTY(&dev->qp1.queue))
 		shca_qp1_run(dev);
-}
-
-static void
-run_posted(void *arg)
-{
-	run_sqs(arg);
-	run_roce(arg);
 }
 
 static void
@@ -499,10 +491,9 @@ run_round(void *arg)
 	shca_out_flush(dev);
 	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
 		run_kernel_rx(dev, port);
-	run_sqs(dev);
+	run_posted(dev);
 	if (dev->is_dead)
 		return;
-	run_roce(dev);
 	run_wire_rx(dev, dev->may_reflect ? dev->reflect_budget : wire_budget(dev));
 	dev->is_reflecting = false;
 	if (__builtin_expect(dev->may_fail, false))

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/node.h"
 #include "fault/faults.h"
+#include "hw/roce/qp1.h"
+#include "hw/state/device.h"
 
 #define NB_FRAMES 8
 
@@ -282,6 +285,25 @@ catches_up(void **state)
 	}
 }
 
+/** A device that dies of a frame sends nothing more, although it was to catch up. */
+static void
+dies_while_it_catches_up(void **state)
+{
+	struct shca_qp1_datagram datagram = { .is_v2 = true };
+	struct told told;
+	struct rig rig;
+
+	(void)state;
+	open_faulty(&rig, "device fatal at 1 tx", &told);
+	shca_node_gid(shca_device_conf(rig.dev)->mac, datagram.local);
+	assert_int_equal(shca_qp1_send(rig.dev, &datagram), 0);
+	rig_send(&rig, 0, 64, SHCA_CE_ALWAYS);
+	shca_device_catch_up(rig.dev);
+	assert_true(shca_device_is_dead(rig.dev));
+	assert_int_equal(rig.dev->qp1.nb_queued, 1);
+	close_faulty(&rig, &told);
+}
+
 int
 main(void)
 {
@@ -294,6 +316,7 @@ main(void)
 		cmocka_unit_test(users_link),
 		cmocka_unit_test(dead_device),
 		cmocka_unit_test(catches_up),
+		cmocka_unit_test(dies_while_it_catches_up),
 	};
 
 	return cmocka_run_group_tests_name("hw/inject_port", tests, NULL, NULL);
