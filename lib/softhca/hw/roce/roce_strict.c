@@ -304,7 +304,8 @@ shca_roce_strict_request(struct shca_roce_qp *qp, const struct shca_bth *bth)
 		: 0;
 	char text[TEXT_MAX];
 
-	if (qp->conf.max_dest_rd_atomic != 0 || (qp->conf.access & wanted) == 0)
+	if ((TYPE(qp->attr.type) & (TYPE(SHCA_ROCE_RC) | TYPE(SHCA_ROCE_XRC_TGT))) == 0 ||
+		qp->conf.max_dest_rd_atomic != 0 || (qp->conf.access & wanted) == 0)
 		return;
 	snprintf(text, sizeof(text), "qp_access_flags 0x%" PRIx32 ", opcode 0x%02x in the BTH",
 		qp->conf.access, bth->opcode);
