@@ -184,34 +184,35 @@ test_resize_cq(void **state)
 	}
 }
 
-/** Moderation, of at most 4095 us. */
+/* clang-format off */
+static const struct field_case modify_cases[] = {
+	FIELD(struct ib_uverbs_ex_modify_cq, attr.cq_count, 65535, 0),
+	FIELD(struct ib_uverbs_ex_modify_cq, attr.cq_period, 4095, 0),
+	FIELD(struct ib_uverbs_ex_modify_cq, attr.cq_period, 4096, -EINVAL),
+	FIELD(struct ib_uverbs_ex_modify_cq, attr_mask, 0, -EINVAL),
+	FIELD(struct ib_uverbs_ex_modify_cq, attr_mask, 2, -EOPNOTSUPP),
+	FIELD(struct ib_uverbs_ex_modify_cq, reserved, 1, -EINVAL),
+	FIELD(struct ib_uverbs_ex_modify_cq, cq_handle, 999, -EINVAL),
+};
+/* clang-format on */
+
 static void
 test_modify(void **state)
 {
 	struct rig *rig = *state;
-	struct ib_uverbs_ex_modify_cq request = {
-		.cq_handle = rig_cq(rig), .attr_mask = 1, .attr = { 65535, 4095 }
-	};
-	const struct command command = {
-		.number = EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ,
-		.in = &request,
-		.in_length = sizeof(request),
-	};
 
-	assert_int_equal(command_run(rig->file, &command), 0);
-	request.attr.cq_period++;
-	assert_int_equal(command_run(rig->file, &command), -EINVAL);
-	request.attr.cq_period = 0;
-	request.reserved = 1;
-	assert_int_equal(command_run(rig->file, &command), -EINVAL);
-	request.reserved = 0;
-	request.attr_mask = 2;
-	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
-	request.attr_mask = 0;
-	assert_int_equal(command_run(rig->file, &command), -EINVAL);
-	request.attr_mask = 1;
-	request.cq_handle = 999;
-	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+	for (size_t i = 0; i < sizeof(modify_cases) / sizeof(modify_cases[0]); i++) {
+		struct ib_uverbs_ex_modify_cq request = { .cq_handle = rig_cq(rig),
+			.attr_mask = IBV_CQ_ATTR_MODERATE };
+		const struct command command = {
+			.number = EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ,
+			.in = &request,
+			.in_length = sizeof(request),
+		};
+
+		field_case_apply(&modify_cases[i], &request);
+		field_case_check(&modify_cases[i], command_run(rig->file, &command));
+	}
 }
 
 static int
