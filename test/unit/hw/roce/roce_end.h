@@ -36,19 +36,18 @@ static inline void
 connect_end(struct end *end, enum shca_roce_type type)
 {
 	const enum shca_roce_state states[] = { SHCA_ROCE_INIT, SHCA_ROCE_RTR, SHCA_ROCE_RTS };
-	const struct shca_gid_route route = { .sgid_index = 1, .hop_limit = 64 };
-	struct shca_gid_route to = route;
+	struct shca_gid_route route = { .sgid_index = 1, .hop_limit = 64 };
 
 	memset(end, 0, sizeof(*end));
 	rig_init(&end->rig);
 	rig_open(&end->rig);
 	shca_node_gid(shca_device_conf(end->rig.dev)->mac, end->gid);
 	shca_node_gid(other_mac, end->other_gid);
-	memcpy(to.dgid, end->other_gid, sizeof(to.dgid));
+	memcpy(route.dgid, end->other_gid, sizeof(route.dgid));
 	end->conf = (struct shca_roce_qp_conf){
 		.mtu = 1024, .timeout = 14, .sq_psn = PSN, .rq_psn = PSN, .dest_qpn = DEST_QPN
 	};
-	assert_true(shca_gid_path(end->rig.dev, &to, &end->conf.path));
+	assert_true(shca_gid_path(end->rig.dev, &route, &end->conf.path));
 	memcpy(end->conf.path.dmac, other_mac, sizeof(other_mac));
 	assert_int_equal(shca_roce_qp_create(end->rig.dev,
 				 &(struct shca_roce_qp_attr){
