@@ -110,7 +110,7 @@ def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
         # The one long frame arrives behind all the others.
         cable.send(frames.packet(sport=3, pad=1000))
         stats = pmd.wait_stats(lambda stats: stats["RX-bytes"] == 60 * stats["RX-packets"] + 940)
-        # Of what its recovery lost only what came between its READY and its first WQE was for want of buffers.
+        # Of what its recovery lost only what came between READY and the first WQE was for want of buffers.
         missed = stats["RX-missed"]
         assert 10 <= missed <= sent + 1 - stats["RX-packets"], (sent, stats)
         pmd.cmd("stop")
@@ -123,6 +123,27 @@ def test_missed_frames_are_counted_across_a_recovery(tmp_path, fault, logged):
         pmd.stop_and_count()
         assert pmd.stats()["RX-missed"] == stats["RX-missed"]
     assert pmd.applied()[fault] == 1
+
+
+# Calls of MODIFY_WQ: to READY at first, then to RESET and to READY.
+@pytest.mark.parametrize(("call", "are_missed"), [(2, False), (3, True)])
+def test_frames_are_missed_while_a_recovered_queue_has_no_wqe(tmp_path, call, are_missed):
+    """A slow call widens what is before and behind it: the WQ in ERROR or RESET, or READY without a WQE yet."""
+    with FaultyTestpmd(tmp_path, f"rq error 0x04 at 3\nverb slow MODIFY_WQ at {call} by 500ms\n", f"wire=unix:{tmp_path}/wire,mac={MAC}",
+                       eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, Cable(tmp_path / "wire") as cable:
+        pmd.cmd("set fwd rxonly")
+        pmd.cmd("start")
+        cable.send(*[frames.packet()] * 3)
+        sent = 3
+        pmd.terminal.expect("stopped with syndrome 0x4", 0)
+        before = pmd.stats()["RX-packets"]
+        while (stats := pmd.stats())["RX-packets"] == before:
+            cable.send(frames.packet())
+            sent += 1
+        cable.send(frames.packet(pad=1000))
+        stats = pmd.wait_stats(lambda stats: stats["RX-bytes"] == 60 * stats["RX-packets"] + 940)
+        lost = sent + 1 - stats["RX-packets"] - stats["RX-errors"]
+        assert lost > 20 and (stats["RX-missed"] > lost / 2) == are_missed, (sent, stats)
 
 
 def test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed(tmp_path):
