@@ -10,7 +10,7 @@ import time
 import pytest
 from harness import card as cards
 from harness import host, paths
-from harness.patience import PATIENCE
+from harness.patience import PATIENCE, until
 from harness.places import GIDS, HOSTS, MACS, PLACES, PORT, End, bridge, fill, run_both, run_client, serving, two_cards
 from harness.terminal import Terminal, TerminalError
 
@@ -64,15 +64,17 @@ def test_queue_pairs_of_the_application(timeout, tmp_path):
 
 def first_of(argv):
     """A program that has been connected. One that comes before its server listens is refused, and comes again."""
-    while True:
+    def connected():
         terminal = Terminal(argv, env=dict(os.environ))
         try:
             terminal.expect("initiating data transfers", 0)
             return terminal
         except TerminalError:
             terminal.close()
-            if "does not end" in terminal.text or terminal.process.poll() is None:
+            if not terminal.ended:  # it was silent
                 raise
+        return None
+    return until(connected)
 
 
 @pytest.mark.parametrize("place", PLACES)
