@@ -7,15 +7,14 @@ import re
 
 import pytest
 from harness import places
-from harness.both import KINDS, run_both, two_ends
+from harness.both import run_both, two_ends
 
 COMMON = ["-F", "-x", "1"]
-PROGRAMS = [
-    ("ib_send_bw", "-c", "RC"), ("ib_send_lat", "-c", "RC"), ("ib_write_bw", "-c", "RC"), ("ib_write_lat", "-c", "RC"),
-    ("ib_read_bw",), ("ib_read_lat",), ("ib_send_bw", "-c", "UC"), ("ib_send_lat", "-c", "UC"),
-    ("ib_write_bw", "-c", "UC"), ("ib_write_lat", "-c", "UC"), ("ib_send_bw", "-c", "UD"), ("ib_send_lat", "-c", "UD"),
-    pytest.param(("ib_send_bw", "-c", "XRC"), marks=pytest.mark.long), pytest.param(("ib_write_bw", "-c", "XRC"), marks=pytest.mark.long),
-]
+RELIABLE = [("ib_send_bw", "-c", "RC"), ("ib_send_lat", "-c", "RC"), ("ib_write_bw", "-c", "RC"), ("ib_write_lat", "-c", "RC"),
+            ("ib_read_bw",), ("ib_read_lat",)]
+UNRELIABLE = [("ib_send_bw", "-c", "UC"), ("ib_send_lat", "-c", "UC"), ("ib_write_bw", "-c", "UC"), ("ib_write_lat", "-c", "UC"),
+              ("ib_send_bw", "-c", "UD"), ("ib_send_lat", "-c", "UD")]
+XRC = [("ib_send_bw", "-c", "XRC"), ("ib_write_bw", "-c", "XRC")]
 
 # name: programs and their options, beside COMMON
 MODES = {
@@ -64,14 +63,25 @@ def run(argv, iters, ends):
     return both[0][2]
 
 
-@pytest.mark.parametrize("kind", [kind if kind == "unix" else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS])
-@pytest.mark.parametrize("argv", PROGRAMS, ids=" ".join)
-def test_all_sizes(argv, kind, tmp_path):
+def all_sizes(argv, kind, tmp_path):
     """From 2 bytes to 8 MiB, or to the MTU for datagrams."""
     with two_ends(kind, tmp_path) as ends:
         wanted = [2 << n for n in range(12 if "UD" in argv else 23)]
         found = sizes_of(run([*argv, "-a"], 5, ends))
         assert found == [size for size in wanted if size <= found[-1]] and found[-1] >= (1024 if "UD" in argv else 8 << 20)
+
+
+@pytest.mark.parametrize("kind", ["unix", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("one card", "pair"))])
+@pytest.mark.parametrize("argv", [*UNRELIABLE, *RELIABLE, *(pytest.param(argv, marks=pytest.mark.long) for argv in XRC)], ids=" ".join)
+def test_all_sizes(argv, kind, tmp_path):
+    all_sizes(argv, kind, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("argv", [*RELIABLE, *XRC], ids=" ".join)
+def test_all_sizes_over_a_bridge(argv, tmp_path):
+    """A netdev drops what is too much for its queue: nobody sends what is unreliable again."""
+    all_sizes(argv, "bridge", tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["one card", "unix"])

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two programs that reach each other by queue pairs: on one card, or on two that a wire connects."""
+"""Two programs that reach each other by queue pairs: on one card, or on two that a wire or a bridge connects."""
 import contextlib
 import os
 import subprocess
 import tempfile
 
 from . import card as cards
+from . import places
 from .patience import PATIENCE, until
+from .places import MACS
 
-MACS = ["02:00:00:00:00:10", "02:00:00:00:00:20"]
 # Of TCP, by which the programs exchange addresses: of this process, below those that Linux hands out.
 PORT = 12000 + os.getpid() % 20000
 
-KINDS = ["one card", "pair", "unix"]
+KINDS = ["one card", "pair", "unix", "bridge"]
 
 
 @contextlib.contextmanager
 def two_ends(kind, tmp_path, options=(), more=""):
     """Card and device of server and client. `more`: keys of every port."""
+    if kind == "bridge":
+        assert not options and not more
+        with places.bridge(tmp_path) as ends:
+            yield [(end.card, "mlx5_0") for end in ends]
+        return
     one, other = (f"mac={mac}{more}" for mac in MACS)
     if kind == "one card":
         with cards.up(f"wire=loop,{one}", options=options) as card:
