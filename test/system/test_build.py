@@ -22,3 +22,12 @@ def test_without_optimization_and_precompiled_headers(tmp_path):
                            "test/unit/drv/libdrv_tests.a", "test/unit/flow/libflow_tests.a"],
                           env=ENV, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("function", ["shca_sq_run", "shca_mpw_queue", "shca_rq_run_receive"])
+def test_lines_are_prefetched(function):
+    """GCC drops calls of a function that does nothing but prefetch: those of sent frames were never there."""
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", paths.BUILD / "lib/libsofthca.so"],
+                          env=ENV, text=True, check=True, stdout=subprocess.PIPE).stdout
+    assert f"<{function}>:" in code
+    assert "prefetch" in code or "prfm" in code

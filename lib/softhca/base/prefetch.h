@@ -5,10 +5,13 @@
 
 #include <stdint.h>
 
+/** GCC takes a function that does nothing but prefetch for one without an effect, and drops its
+ * calls. */
 static inline void
 shca_prefetch_read(const void *at)
 {
 	__builtin_prefetch(at);
+	__asm__ volatile("" : : "r"(at));
 }
 
 /** Take a line that will be written away from the other core now, ahead of the store. */
@@ -21,6 +24,7 @@ shca_prefetch_write(const void *at)
 	__asm__("prefetchw %0" : : "m"(*(const uint8_t *)at));
 #else
 	__builtin_prefetch(at, 1);
+	__asm__ volatile("" : : "r"(at));
 #endif
 }
 
