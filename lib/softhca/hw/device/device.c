@@ -390,7 +390,7 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	struct shca_frame frame[BURST];
 	unsigned int nb;
 
-	static_assert(BURST <= SHCA_OUT_SLOTS, "a burst fits");
+	static_assert(BURST <= SHCA_OUT_FRAMES, "a burst fits");
 	do {
 		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
 		if (dev->carries) {

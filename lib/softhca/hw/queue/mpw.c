@@ -51,15 +51,15 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 static bool
 are_plain_segments(const uint8_t *flat, unsigned int nb)
 {
-	bool is_plain = true;
+	uint32_t most = 0;
 
 	for (unsigned int i = 0; i < nb; i++) {
 		/* The top bit marks an inlined segment. */
-		uint32_t length = be32toh(segment_at(flat, i).byte_count);
+		uint32_t beyond = be32toh(segment_at(flat, i).byte_count) - SHCA_TX_MIN_HEADER;
 
-		is_plain &= length - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
+		most = most > beyond ? most : beyond;
 	}
-	return is_plain;
+	return most <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
 }
 
 /** Most regions begin at the address that they name; a prefetch of another line does no harm. */
@@ -71,27 +71,49 @@ prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
 }
 
 /** The device pads runts, and copies frames that may come back, because those must not change any
- * more. */
-static inline void
-queue_frame(struct shca_sq *sq, const uint8_t *from, uint32_t length)
+ * more. @return whether there was room */
+static inline bool
+queue_frame(struct shca_sq *sq, struct shca_out_wqe *wqe, const uint8_t *from, uint32_t length)
 {
-	struct shca_device *dev = sq->dev;
-	uint8_t *room = shca_out_build(&dev->out);
+	struct shca_out *out = &sq->dev->out;
+	uint8_t *room = shca_out_build(out);
 
-	if (length >= SHCA_TX_MIN_FRAME && !dev->may_reflect) {
+	if (length >= SHCA_TX_MIN_FRAME && !sq->dev->may_reflect) {
 		shca_sq_meet_faults(from, length);
-		shca_out_add(&dev->out, sq, sq->ci, &(struct shca_frame){ from, length, sq->port });
-		return;
+		shca_out_append(out, wqe, &(struct shca_frame){ from, length, sq->port });
+		return true;
 	}
+	if (!shca_out_has_arena(out))
+		return false;
 	shca_copy(room, from, length);
-	shca_out_add(&dev->out, sq, sq->ci,
-		&(struct shca_frame){ room, shca_tx_pad(room, length), sq->port });
+	if (length < SHCA_TX_MIN_FRAME)
+		length = shca_tx_pad(room, length);
+	shca_out_built(out, length);
+	shca_out_append(out, wqe, &(struct shca_frame){ room, length, sq->port });
+	return true;
 }
 
-static bool
-has_room(const struct shca_out *out, unsigned int nb)
+/** @return how many of @p nb frames are queued, from @p first on. */
+static inline unsigned int
+queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsigned int nb)
 {
-	return out->head == 0 && out->count + nb <= SHCA_OUT_SLOTS && shca_out_has_room(out);
+	struct shca_device *dev = sq->dev;
+	struct shca_out_wqe *wqe = shca_out_wqe(&dev->out, sq, sq->ci);
+	struct shca_mem_window window = { 0 };
+	unsigned int i;
+
+	for (i = first; i < nb; i++) {
+		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
+		const uint32_t length = be32toh(segment.byte_count);
+		const uint8_t *from;
+
+		prefetch_frame(flat, i + PREFETCH_FRAMES, nb);
+		from = shca_mem_window_ptr(&window, dev->mem, sq->attr.pdn, be32toh(segment.lkey),
+			be64toh(segment.addr), length, false);
+		if (from == NULL || !queue_frame(sq, wqe, from, length))
+			break;
+	}
+	return i;
 }
 
 bool
@@ -100,27 +122,15 @@ shca_mpw_queue(struct shca_sq *sq, const uint8_t *flat)
 	struct shca_device *dev = sq->dev;
 	const uint8_t ds = shca_wqe_ds(flat);
 	const unsigned int nb = ds - HEAD_DS;
-	struct shca_mem_window window = { 0 };
 
 	if (ds <= HEAD_DS || !is_plain_head(sq, flat) || !are_plain_segments(flat, nb))
 		return false;
-	if (!has_room(&dev->out, nb) && (!shca_out_flush(dev) || !has_room(&dev->out, nb)))
+	if (!shca_out_has_room_for(&dev->out, nb) &&
+		(!shca_out_flush(dev) || !shca_out_has_room_for(&dev->out, nb)))
 		return false;
 	for (unsigned int i = 0; i < PREFETCH_FRAMES; i++)
 		prefetch_frame(flat, i, nb);
 	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
-	for (unsigned int i = sq->nb_queued; i < nb; i++) {
-		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
-		const uint32_t length = be32toh(segment.byte_count);
-		const uint8_t *from;
-
-		prefetch_frame(flat, i + PREFETCH_FRAMES, nb);
-		from = shca_mem_window_ptr(&window, dev->mem, sq->attr.pdn, be32toh(segment.lkey),
-			be64toh(segment.addr), length, false);
-		if (from == NULL || !shca_out_has_room(&dev->out))
-			return false;
-		queue_frame(sq, from, length);
-		sq->nb_queued = i + 1;
-	}
-	return true;
+	sq->nb_queued = queue_frames(sq, flat, sq->nb_queued, nb);
+	return sq->nb_queued == nb;
 }

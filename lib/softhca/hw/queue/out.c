@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -33,82 +34,76 @@ shca_out_fini(struct shca_out *out)
 
 /** A WQE's frames have left, and it asked for a completion. */
 static void
-complete(struct shca_sq *sq, uint8_t opcode, uint16_t wqe_counter)
+complete(struct shca_sq *sq, uint8_t opcode, uint16_t counter)
 {
 	struct shca_cqe cqe;
 
-	shca_cqe_set_tx(&cqe, opcode, sq->number, sq->attr.user_index, wqe_counter, sq->dev->ticks);
+	shca_cqe_set_tx(&cqe, opcode, sq->number, sq->attr.user_index, counter, sq->dev->ticks);
 	shca_cq_push(sq->attr.cq, &cqe, false);
 }
 
-/** Frames of one queue that have left together. */
-struct departed {
-	struct shca_sq *sq;
-	uint64_t nb, bytes;
-};
-
+/** The frames from the head to @p end, of one WQE, leave. */
 static inline void
-account(struct shca_device *dev, struct departed *departed)
+account(struct shca_device *dev, struct shca_sq *sq, unsigned int end)
 {
+	struct shca_out *out = &dev->out;
+	const unsigned int nb = end - out->head;
+	uint64_t bytes = 0;
+
+	for (unsigned int i = out->head; i < end; i++)
+		bytes += out->frame[i].length;
+	out->head = end;
 	if (!dev->carries) {
-		dev->stats.tx_no_link += departed->nb;
-	} else {
-		dev->stats.tx_frames += departed->nb;
-		dev->stats.tx_bytes += departed->bytes;
-		if (departed->sq != NULL) {
-			departed->sq->count.packets += departed->nb;
-			departed->sq->count.bytes += departed->bytes;
-		}
+		dev->stats.tx_no_link += nb;
+		return;
 	}
-	departed->nb = departed->bytes = 0;
+	dev->stats.tx_frames += nb;
+	dev->stats.tx_bytes += bytes;
+	if (sq != NULL) {
+		sq->count.packets += nb;
+		sq->count.bytes += bytes;
+	}
 }
 
-/** Account for @p nb slots from the head on, which have left, and notify their queues. */
+/** @p nb frames from the head on have left: account for them, and complete the WQEs that have no
+ * more. */
 static void
 leave(struct shca_device *dev, unsigned int nb)
 {
 	struct shca_out *out = &dev->out;
 	const unsigned int end = out->head + nb;
-	struct departed departed = { 0 };
 
-	for (unsigned int i = out->head; i < end; i++) {
-		const struct shca_out_slot *slot = &out->slot[i];
+	while (out->wqe_head < out->wqe_count) {
+		const struct shca_out_wqe *wqe = &out->wqe[out->wqe_head];
 
-		if (slot->sq != departed.sq) {
-			account(dev, &departed);
-			departed.sq = slot->sq;
+		if (wqe->end > end) {
+			account(dev, wqe->sq, end);
+			return;
 		}
-		departed.nb += out->frame[i].length != 0;
-		departed.bytes += out->frame[i].length;
-		if (!slot->completes)
-			continue;
-		/* Advance the head first, so that a fault on the CQ does not send the frame again.
-		 */
-		out->head = i + 1;
-		account(dev, &departed);
-		complete(slot->sq, slot->opcode, slot->wqe_counter);
+		account(dev, wqe->sq, wqe->end);
+		/* First, so that a fault on the CQ does not complete it again. */
+		out->wqe_head++;
+		if (wqe->completes)
+			complete(wqe->sq, wqe->opcode, wqe->counter);
 	}
-	out->head = end;
-	account(dev, &departed);
 }
 
 /**
- * @return how many frames up to @p end come straight back and need no wire. They lie in the arena,
+ * @return how many of @p nb frames come straight back and need no wire. They lie in the arena,
  * because a received frame must not change any more. While the wire has other frames the answer is
  * 0: those come first.
  */
 static unsigned int
-nb_reflected(const struct shca_device *dev, unsigned int end)
+nb_reflected(const struct shca_device *dev, unsigned int nb)
 {
 	const struct shca_wire *wire = dev->conf.wire;
-	unsigned int nb = end - dev->out.head;
 
 	if (!wire->ops->reflects(wire))
 		return 0;
 	return nb < dev->reflect_budget ? nb : dev->reflect_budget;
 }
 
-/** The slots leave before their frames are received, so that a fault in a receive queue does not
+/** The frames leave before they are received, so that a fault in a receive queue does not
  * send them again. */
 static void
 reflect(struct shca_device *dev, unsigned int nb)
@@ -127,75 +122,98 @@ shca_out_flush(struct shca_device *dev)
 	struct shca_wire *wire = dev->conf.wire;
 
 	while (out->head < out->count) {
-		unsigned int end = out->head;
-		unsigned int nb_taken;
+		const unsigned int nb = out->count - out->head;
+		unsigned int nb_taken = nb;
 
-		while (end < out->count && out->frame[end].length != 0)
-			end++;
-		if (end == out->head) {
-			leave(dev, 1);
-			continue;
-		}
 		if (dev->is_reflecting) {
-			nb_taken = nb_reflected(dev, end);
+			nb_taken = nb_reflected(dev, nb);
 			if (nb_taken == 0)
 				return false;
 			reflect(dev, nb_taken);
 			continue;
 		}
 		shca_touch(dev, SHCA_TOUCH_OUT, NULL);
-		nb_taken = end - out->head;
 		if (dev->carries)
-			nb_taken = wire->ops->tx(wire, &out->frame[out->head], nb_taken);
+			nb_taken = wire->ops->tx(wire, &out->frame[out->head], nb);
 		else if (wire->ops->lose != NULL)
-			nb_taken = wire->ops->lose(wire, nb_taken);
-		assert(nb_taken <= end - out->head);
+			nb_taken = wire->ops->lose(wire, nb);
+		assert(nb_taken <= nb);
 		leave(dev, nb_taken);
-		if (out->head < end)
+		if (nb_taken < nb)
 			return false;
 	}
-	out->head = 0;
-	out->count = 0;
+	leave(dev, 0);
+	out->head = out->count = 0;
+	out->wqe_head = out->wqe_count = 0;
 	out->arena_used = 0;
 	return true;
 }
 
 bool
-shca_out_complete(struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_counter, uint8_t opcode)
+shca_out_complete(struct shca_device *dev, struct shca_sq *sq, uint16_t counter, uint8_t opcode)
 {
 	struct shca_out *out = &dev->out;
-	struct shca_out_slot *last;
+	struct shca_out_wqe *wqe;
 
-	if (out->count == out->head) {
-		complete(sq, opcode, wqe_counter);
+	if (out->wqe_count == out->wqe_head) {
+		complete(sq, opcode, counter);
 		return true;
 	}
-	last = &out->slot[out->count - 1];
-	if (last->sq != sq || last->completes || last->wqe_counter != wqe_counter) {
-		if (out->count == SHCA_OUT_SLOTS)
-			return false;
-		last = &out->slot[out->count];
-		out->frame[out->count] = (struct shca_frame){ 0 };
-		out->count++;
-	}
-	*last = (struct shca_out_slot){ sq, true, opcode, wqe_counter };
+	if (out->wqe_count == SHCA_OUT_WQES)
+		return false;
+	wqe = shca_out_wqe(out, sq, counter);
+	wqe->opcode = opcode;
+	wqe->completes = true;
 	return true;
 }
 
 void
 shca_out_forget(struct shca_out *out, const struct shca_sq *sq)
 {
-	for (unsigned int i = out->head; i < out->count; i++)
-		if (out->slot[i].sq == sq) {
-			out->slot[i] = (struct shca_out_slot){ 0 };
-			out->frame[i].length = 0;
+	unsigned int wqe_count = out->wqe_head, count = out->head;
+
+	for (unsigned int i = out->wqe_head, begin = out->head; i < out->wqe_count; i++) {
+		const struct shca_out_wqe wqe = out->wqe[i];
+		const unsigned int nb = wqe.end - begin;
+
+		if (wqe.sq != sq) {
+			memmove(&out->frame[count], &out->frame[begin], nb * sizeof(out->frame[0]));
+			count += nb;
+			out->wqe[wqe_count] = wqe;
+			out->wqe[wqe_count++].end = count;
 		}
+		begin = wqe.end;
+	}
+	out->wqe_count = wqe_count;
+	out->count = count;
+}
+
+/** @return the WQE of a frame that has not left. */
+static const struct shca_out_wqe *
+wqe_of(const struct shca_out *out, unsigned int frame)
+{
+	const struct shca_out_wqe *wqe = &out->wqe[out->wqe_head];
+
+	while (wqe->end <= frame)
+		wqe++;
+	return wqe;
 }
 
 static bool
-is_in_arena(const struct shca_out *out, const uint8_t *bytes)
+is_readable(const struct shca_out *out, const struct shca_frame *frame)
 {
-	return bytes >= out->arena && bytes < out->arena + SHCA_OUT_ARENA;
+	return (frame->bytes >= out->arena && frame->bytes < out->arena + SHCA_OUT_ARENA) ||
+		shca_mem_is_mapped(frame->bytes, frame->length, false);
+}
+
+/** The WQEs that wait complete, for their frames were good. */
+static void
+lose_all(struct shca_out *out)
+{
+	SHCA_ERR("the wire faulted on a frame of its own: %u frames lost", out->count - out->head);
+	out->count = out->head;
+	for (unsigned int i = out->wqe_head; i < out->wqe_count; i++)
+		out->wqe[i].end = out->head;
 }
 
 void
@@ -203,20 +221,20 @@ shca_out_fault(struct shca_device *dev)
 {
 	struct shca_out *out = &dev->out;
 	bool is_found = false;
+	unsigned int i = out->head;
 
-	for (unsigned int i = out->head; i < out->count; i++) {
-		struct shca_out_slot slot = out->slot[i];
+	while (i < out->count) {
+		const struct shca_out_wqe wqe = *wqe_of(out, i);
 
-		if (slot.sq == NULL || is_in_arena(out, out->frame[i].bytes) ||
-			shca_mem_is_mapped(out->frame[i].bytes, out->frame[i].length, false))
+		if (wqe.sq == NULL || is_readable(out, &out->frame[i])) {
+			i++;
 			continue;
+		}
 		is_found = true;
-		shca_out_forget(out, slot.sq);
-		shca_sq_fail_wqe(slot.sq, slot.wqe_counter);
+		shca_out_forget(out, wqe.sq);
+		shca_sq_fail_wqe(wqe.sq, wqe.counter);
+		i = out->head;
 	}
-	if (is_found)
-		return;
-	SHCA_ERR("the wire faulted on a frame of its own: %u frames lost", out->count - out->head);
-	for (unsigned int i = out->head; i < out->count; i++)
-		out->frame[i].length = 0;
+	if (!is_found)
+		lose_all(out);
 }

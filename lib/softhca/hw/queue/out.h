@@ -22,7 +22,7 @@ bool shca_out_flush(struct shca_device *dev);
  * @return false when there was no room: flush, and try again.
  */
 bool shca_out_complete(
-	struct shca_device *dev, struct shca_sq *sq, uint16_t wqe_counter, uint8_t opcode);
+	struct shca_device *dev, struct shca_sq *sq, uint16_t counter, uint8_t opcode);
 /** Drop the frames of @p sq: none of them is sent or completed any more. */
 void shca_out_forget(struct shca_out *out, const struct shca_sq *sq);
 /**

@@ -84,7 +84,7 @@ receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *
 
 /** Hand over to the netdev, which loses the frames that it does not take at once. */
 struct kernel_frames {
-	struct shca_frame frame[SHCA_OUT_SLOTS];
+	struct shca_frame frame[SHCA_OUT_FRAMES];
 	unsigned int nb;
 };
 
@@ -264,7 +264,7 @@ shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned 
 	struct kernel_frames to_kernel;
 	uint64_t bytes = 0;
 
-	assert(nb_frames <= SHCA_OUT_SLOTS);
+	assert(nb_frames <= SHCA_OUT_FRAMES);
 	to_kernel.nb = 0;
 	for (unsigned int i = 0; i < nb_frames;) {
 		const struct shca_flow_cache_line *line =

@@ -14,7 +14,7 @@ struct shca_device;
 struct shca_frame;
 struct shca_packet;
 
-/** Steer and deliver frames from the wire, at most SHCA_OUT_SLOTS. */
+/** Steer and deliver frames from the wire, at most SHCA_OUT_FRAMES. */
 void shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames);
 
 /**
